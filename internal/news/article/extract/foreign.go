@@ -164,7 +164,7 @@ func isBefore(a, b *html.Node) bool {
 // headline one with a long text, after the text any that is no profile, category or tag.
 func (r *builder) isTeaser(n *html.Node) bool {
 	minRunes, levels := 20, 0
-	if class := strings.ToLower(attr(n, "class")); r.isAfterText(n) && !strings.Contains(class, "published") && firstLabel(strings.ToLower(textOf(n, 80)), publicationLabels()) != 0 {
+	if class := strings.ToLower(attr(n, "class")); r.isAfterText(n) && !strings.Contains(class, "published") && firstLabel(strings.ToLower(textOf(n, 80)), publicationLabels()) != 0 && !isLabeledDate(n) {
 		minRunes = 2
 	}
 	for p := range r.outer(n) {
@@ -229,6 +229,15 @@ func (r *builder) isOwnAddress(href string) bool {
 	return err == nil && u.Host == r.doc.URL.Host && u.Path == r.doc.URL.Path && u.Path != "" && u.Path != "/"
 }
 
+// isLabeledDate reports whether the text before a date says that it is that of the publication or an update.
+func isLabeledDate(n *html.Node) bool {
+	if n.Type == html.TextNode && n.Parent.DataAtom == atom.Time {
+		n = n.Parent
+	}
+	label := labelBefore(n)
+	return isUpdateLine(label) || firstLabel(strings.ToLower(label), publicationLabels()) == 0
+}
+
 // isListAfterText reports whether a date is one of several alike after the text, as in
 // comments.
 func (r *builder) isListAfterText(n *html.Node) bool {
@@ -239,12 +248,11 @@ func (r *builder) isListAfterText(n *html.Node) bool {
 		return false
 	}
 	alike, label := 0, labelBefore(n)
-	isLabeled := isUpdateLine(label) || firstLabel(strings.ToLower(label), publicationLabels()) == 0
 	for _, t := range r.meta.times {
 		if t.DataAtom != n.DataAtom || attr(t, "class") != attr(n, "class") || !r.isAfterText(t) {
 			continue
 		}
-		if isLabeled && t != n && (labelBefore(t) != label || r.isTeaser(t)) {
+		if isLabeledDate(n) && t != n && (labelBefore(t) != label || r.isTeaser(t)) {
 			continue // "Published … Reviewed …" below the text
 		}
 		alike++

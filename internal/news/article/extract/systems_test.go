@@ -72,6 +72,8 @@ func TestPublished_NextToLinksAboutTheArticle(t *testing.T) {
 		"a query of WordPress": `<p><a href="/?author=3">Mai Lan, a reporter at the harbor</a> ` + date + `</p>`,
 		"a named author":       `<div class="row"><div class="author"><div><a href="/21209254">Mai Lan of the Harbor Desk</a></div></div><div class="date">Mar. 5, 2026</div></div>`,
 		"a share link":         `<div class="bottom">` + date + `<p><a href="https://www.facebook.com/sharer/sharer.php?u=https%3A%2F%2Fwww.paper.example%2Fworld%2Fbridge-opens.html">Share on Facebook with friends</a></p></div>`,
+		"a label":              `<footer><ul><li><span>Published: </span>` + date + `</li><li><span>Updated: </span><time datetime="2026-03-06">6 March 2026</time></li><li><a href="/rss.xml">Our feed</a></li></ul></footer>`,
+		"a label, Vietnamese":  `<footer><p><b>Ngày đăng:</b> ` + date + `</p><p><a href="/rss.xml">RSS</a></p></footer>`,
 		"a script":             `<div class="bottom">` + date + `<a href="javascript:void(0)">Print this page</a></div>`,
 	} {
 		for place, body := range map[string]string{"below": paragraphs(prose(6)) + meta, "above": meta + paragraphs(prose(6))} {
