@@ -5,8 +5,7 @@ import sys
 import time
 import urllib.request
 
-HOST = "http://127.0.0.1:8080"
-TOKEN, COMMAND = sys.argv[1], sys.argv[2]
+HOST, TOKEN, COMMAND = sys.argv[1:4]
 PAGE = "/story"
 
 
