@@ -2,7 +2,6 @@ package embedded
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -87,18 +86,16 @@ func commandLine(pid int) string {
 	return string(text)
 }
 
-// errDataDirLost is the end of a `dateline up` whose data directory was removed: engines must not continue on files that
-// nobody will find again, and must not create the directory again.
-var errDataDirLost = errors.New("the data directory was removed or replaced while it was in use; everything was stopped")
-
-// checkDataDir returns an error if the data directory is no longer the one that this process locked.
+// checkDataDir returns an error if the data directory is no longer the one that this process locked: engines must not
+// continue on files that nobody will find again, and must not create the directory again.
 func (h *Host) checkDataDir() error {
 	locked, err := h.lock.Stat()
 	if err != nil {
 		return nil //nolint:nilerr // closed: the host is stopping
 	}
 	if there, err := os.Stat(h.path(lockName)); err != nil || !os.SameFile(locked, there) {
-		return fmt.Errorf("%w (%s)", errDataDirLost, h.dataDir)
+		return fmt.Errorf("the data directory %s was removed or replaced while it was in use; everything was stopped."+
+			" Put it back or restore a backup, and start it again", h.dataDir)
 	}
 	return nil
 }

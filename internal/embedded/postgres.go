@@ -102,7 +102,16 @@ func clusterMajor(dir string) (int, error) {
 // initCluster creates a cluster in a temporary directory and renames it when it is
 // complete, so that an interrupted first start leaves no partial cluster.
 func (h *Host) initCluster(ctx context.Context, dir string) error {
-	bin, temporary := h.postgres, dir+".new"
+	// In a new directory each time: the initdb of a start that was killed may still write to its own for a moment.
+	left, _ := filepath.Glob(dir + ".new*") // the pattern is valid
+	for _, l := range left {
+		_ = os.RemoveAll(l)
+	}
+	temporary, err := os.MkdirTemp(filepath.Dir(dir), filepath.Base(dir)+".new")
+	if err != nil {
+		return err
+	}
+	bin := h.postgres
 	var problems []error
 	for _, locale := range locales(bin.Major) {
 		if err := os.RemoveAll(temporary); err != nil {
@@ -111,7 +120,7 @@ func (h *Host) initCluster(ctx context.Context, dir string) error {
 		args := append([]string{"-D", temporary, "--username=" + postgresUser, "--auth=scram-sha-256",
 			"--pwfile=" + h.path("secrets", "postgres"), "--encoding=UTF8", "--no-instructions"}, locale...)
 		cmd := exec.CommandContext(ctx, filepath.Join(bin.Dir, "initdb"), args...)
-		cmd.Env, cmd.Dir = childEnv(h.dataDir), h.dataDir
+		cmd.Env, cmd.Dir, cmd.SysProcAttr = childEnv(h.dataDir), h.dataDir, childAttributes(syscall.SIGKILL)
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			problems = append(problems, fmt.Errorf("initdb of PostgreSQL %d in %s: %w\n%s", bin.Major, bin.Dir, err, out))

@@ -4,7 +4,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -154,4 +156,28 @@ func TestGiveTo_RejectsHardLinks(t *testing.T) {
 			t.Errorf("%s belongs to %d, not %d", name, got, owner)
 		}
 	}
+}
+
+// TestInitCluster_WhileAKilledStartStillWrites: initdb of a start that was killed fills its directory for a moment.
+func TestInitCluster_WhileAKilledStartStillWrites(t *testing.T) {
+	dir := filepath.Join(publicDir(t), "data")
+	left := filepath.Join(dir, "postgres.new")
+	fill(t, dir, map[string]string{lockName: ""})
+	writing := make(chan struct{})
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for i := 0; ; i++ {
+			select {
+			case <-writing:
+				return
+			default:
+				_ = os.MkdirAll(filepath.Join(left, "base"), 0o700)
+				_ = os.WriteFile(filepath.Join(left, "base", strconv.Itoa(i%50)), nil, 0o600)
+			}
+		}
+	}()
+	defer func() { close(writing); <-ended }()
+	p := mustStartUp(t, os.Getuid(), append(external[1:], "REDIS_URL=redis://127.0.0.1:1", "DATELINE_DATA_DIR="+dir)...)
+	p.end(t, syscall.SIGTERM)
 }
