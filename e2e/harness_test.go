@@ -109,6 +109,12 @@ var (
 // start starts the program and waits until it is ready.
 func (d *dateline) start(args ...string) {
 	d.t.Helper()
+	d.await(d.launch(args...))
+}
+
+// launch starts the program and returns the lines that it prints.
+func (d *dateline) launch(args ...string) <-chan string {
+	d.t.Helper()
 	path, err := program()
 	if err != nil {
 		d.t.Fatal(err)
@@ -138,7 +144,7 @@ func (d *dateline) start(args ...string) {
 		d.err = cmd.Wait()
 		close(ended)
 	}()
-	d.await(lines)
+	return lines
 }
 
 func (d *dateline) await(lines <-chan string) {
