@@ -173,6 +173,9 @@ func TestInitCluster_WhileAKilledStartStillWrites(t *testing.T) {
 				return
 			default:
 				_ = os.MkdirAll(filepath.Join(left, "base"), 0o700)
+				for _, d := range []string{left, filepath.Join(left, "base")} {
+					_ = os.Chmod(d, 0o777) //nolint:gosec // nobody, as whom root's start runs, removes it
+				}
 				_ = os.WriteFile(filepath.Join(left, "base", strconv.Itoa(i%50)), nil, 0o600)
 			}
 		}
