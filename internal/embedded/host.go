@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 
 	"dateline/internal/embedded/programs"
@@ -66,7 +67,8 @@ func prepare(ctx context.Context, cfg *config.Config, progress io.Writer, lookup
 	if err := DropPrivileges(dataDir); err != nil {
 		return nil, err
 	}
-	if err := os.RemoveAll(h.path("tmp")); err != nil { // Left over from a killed process.
+	// Left over from a killed process, whose engines may still write there for a moment.
+	if err := os.RemoveAll(h.path("tmp")); err != nil && !errors.Is(err, syscall.ENOTEMPTY) {
 		return nil, fmt.Errorf("the data directory is not usable: %w", err)
 	}
 	for _, dir := range []string{"logs", "run", "secrets", "tmp"} {

@@ -77,11 +77,11 @@ func nobody() (uid, gid int) {
 // trick root into changing the owner of a file elsewhere.
 func giveTo(dir string, uid, gid int) error {
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
+		var info fs.FileInfo
+		if err == nil {
+			info, err = d.Info()
 		}
-		info, err := d.Info()
-		if errors.Is(err, fs.ErrNotExist) {
+		if errors.Is(err, fs.ErrNotExist) { // Engines of a killed process may still remove files.
 			return nil
 		} else if err != nil {
 			return err
@@ -93,7 +93,11 @@ func giveTo(dir string, uid, gid int) error {
 		if info.Mode().IsRegular() && stat.Nlink > 1 {
 			return fmt.Errorf("%s has a second name elsewhere; remove it", path)
 		}
-		return os.Lchown(path, uid, gid) //nolint:gosec // G122: only root could swap a path here, and Lchown follows no link
+		//nolint:gosec // G122: only root could swap a path here, and Lchown follows no link
+		if err := os.Lchown(path, uid, gid); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("hand the data directory %s to the unprivileged user nobody: %w", dir, err)

@@ -158,29 +158,39 @@ func TestGiveTo_RejectsHardLinks(t *testing.T) {
 	}
 }
 
-// TestInitCluster_WhileAKilledStartStillWrites: initdb of a start that was killed fills its directory for a moment.
-func TestInitCluster_WhileAKilledStartStillWrites(t *testing.T) {
-	dir := filepath.Join(publicDir(t), "data")
-	left := filepath.Join(dir, "postgres.new")
-	fill(t, dir, map[string]string{lockName: ""})
-	writing := make(chan struct{})
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		for i := 0; ; i++ {
-			select {
-			case <-writing:
-				return
-			default:
-				_ = os.MkdirAll(filepath.Join(left, "base"), 0o700)
-				for _, d := range []string{left, filepath.Join(left, "base")} {
-					_ = os.Chmod(d, 0o777) //nolint:gosec // nobody, as whom root's start runs, removes it
+// TestStart_WhileAKilledOneStillWrites: initdb and engines of a start that was killed write and remove files for a moment.
+func TestStart_WhileAKilledOneStillWrites(t *testing.T) {
+	for _, name := range []string{"postgres.new", "tmp", "redis", "logs/old"} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(publicDir(t), "data")
+			fill(t, dir, map[string]string{lockName: ""})
+			enough, ended := make(chan struct{}), make(chan struct{})
+			go func() {
+				defer close(ended)
+				for i := 0; ; i++ {
+					select {
+					case <-enough:
+						return
+					default:
+						churn(filepath.Join(dir, name), i)
+					}
 				}
-				_ = os.WriteFile(filepath.Join(left, "base", strconv.Itoa(i%50)), nil, 0o600)
-			}
-		}
-	}()
-	defer func() { close(writing); <-ended }()
-	p := mustStartUp(t, os.Getuid(), append(external[1:], "REDIS_URL=redis://127.0.0.1:1", "DATELINE_DATA_DIR="+dir)...)
-	p.end(t, syscall.SIGTERM)
+			}()
+			defer func() { close(enough); <-ended }()
+			p := mustStartUp(t, os.Getuid(), append(external[1:], "REDIS_URL=redis://127.0.0.1:1", "DATELINE_DATA_DIR="+dir)...)
+			p.end(t, syscall.SIGTERM)
+		})
+	}
+}
+
+// churn writes a file in a directory, or removes what is there.
+func churn(dir string, i int) {
+	if i%100 == 0 {
+		_ = os.RemoveAll(filepath.Join(dir, "base"))
+	}
+	_ = os.MkdirAll(filepath.Join(dir, "base"), 0o700)
+	for _, d := range []string{dir, filepath.Join(dir, "base")} {
+		_ = os.Chmod(d, 0o777) //nolint:gosec // nobody, as whom root's start runs, may remove what is in it
+	}
+	_ = os.WriteFile(filepath.Join(dir, "base", strconv.Itoa(i%100)), nil, 0o600)
 }
