@@ -146,7 +146,6 @@ time-zones: ## update the time zone database in the program to the newest on PyP
 generate: $(SQLC) $(OAPI) ## regenerate code and pages: queries, API, settings
 	cd internal/storage/postgres && $(SQLC) generate
 	cd api && $(OAPI) -config oapi-codegen.yaml openapi.yaml
-	cd client && $(OAPI) -config oapi-codegen.yaml ../api/openapi.yaml
 	go test ./internal/infra/config -run TestExample_MatchesCommittedFile -update >/dev/null
 	go test ./docs -run TestSettingsPage -update >/dev/null
 
@@ -342,7 +341,7 @@ sources: ## update the list of search engines, social networks and AI assistants
 
 .PHONY: stale
 stale: generate ## fail if generated code is out of date
-	@git diff --exit-code -- internal/storage/postgres/db api/spec client dateline.env.example docs/reference/settings.md || \
+	@git diff --exit-code -- internal/storage/postgres/db api/spec dateline.env.example docs/reference/settings.md || \
 		{ echo "Generated code is stale: commit what 'make generate' wrote."; exit 1; }
 
 ## Maintain

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"dateline/api/spec"
 )
 
 const (
@@ -22,28 +24,28 @@ const (
 
 // FollowPost calls do for each event of a post, starting with its first, until the post
 // is final. It reconnects when the stream is interrupted.
-func (c *ClientWithResponses) FollowPost(ctx context.Context, id uuid.UUID, do func(StreamedEvent) error) error {
+func (c *Client) FollowPost(ctx context.Context, id uuid.UUID, do func(StreamedEvent) error) error {
 	return follow(ctx, true, do, func(last string) (*http.Response, error) {
-		params := &PostEventsParams{}
+		params := &spec.PostEventsParams{}
 		if last != "" {
 			params.LastEventID = &last
 		}
-		return c.PostEvents(ctx, id, params)
+		return c.postEvents(ctx, id, params)
 	})
 }
 
 // FollowEvents calls do for each new event of the workspace until ctx ends. It reconnects when
 // the stream is interrupted.
-func (c *ClientWithResponses) FollowEvents(ctx context.Context, types []string, do func(StreamedEvent) error) error {
+func (c *Client) FollowEvents(ctx context.Context, types []string, do func(StreamedEvent) error) error {
 	return follow(ctx, false, do, func(last string) (*http.Response, error) {
-		params := &WorkspaceEventsParams{}
+		params := &spec.WorkspaceEventsParams{}
 		if len(types) > 0 {
 			params.Type = &types
 		}
 		if last != "" {
 			params.LastEventID = &last
 		}
-		return c.WorkspaceEvents(ctx, params)
+		return c.workspaceEvents(ctx, params)
 	})
 }
 

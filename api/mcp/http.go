@@ -53,7 +53,7 @@ func authenticate(api http.Handler, r *http.Request) *recorder {
 }
 
 // apiClient returns a client that calls the API in this process, as the sender of r.
-func apiClient(api http.Handler, r *http.Request) (*client.ClientWithResponses, error) {
+func apiClient(api http.Handler, r *http.Request) (*client.Client, error) {
 	return client.New("http://"+r.Host, "", client.Options{HTTP: &http.Client{Transport: local{api, r}}})
 }
 

@@ -24,7 +24,7 @@ import (
 // Options are the properties of a server.
 type Options struct {
 	Version string
-	API     *client.ClientWithResponses // with the token of the agent
+	API     *client.Client // with the token of the agent
 	// MaxRole limits the role of the agent: author, editor or owner.
 	MaxRole string
 }
@@ -81,23 +81,19 @@ const (
 	removes             // changes something that cannot be undone
 )
 
-// response is a response of the API.
-type response interface {
-	StatusCode() int
-	GetBody() []byte
-}
+// response is the body of a response of the API.
+type response = json.RawMessage
 
 // edit sets the headers of a tool's requests.
-func (o Options) edit(tool string) client.RequestEditorFn {
-	return func(_ context.Context, r *http.Request) error {
+func (o Options) edit(tool string) client.Edit {
+	return func(r *http.Request) {
 		r.Header.Set(RoleHeader, o.MaxRole)
 		r.Header.Set(ToolHeader, tool)
-		return nil
 	}
 }
 
 // add adds a tool whose result is a response of the API.
-func add[In any](t *tools, name string, k kind, description string, call func(context.Context, In, client.RequestEditorFn) (response, error)) {
+func add[In any](t *tools, name string, k kind, description string, call func(context.Context, In, client.Edit) (response, error)) {
 	yes, no := true, false
 	a := &mcp.ToolAnnotations{ReadOnlyHint: k == reads || k == crawled, OpenWorldHint: &no, DestructiveHint: &no}
 	if k == removes {
@@ -108,14 +104,11 @@ func add[In any](t *tools, name string, k kind, description string, call func(co
 	}
 	mcp.AddTool(t.server, &mcp.Tool{Name: name, Description: description, Annotations: a, OutputSchema: outputSchema(k)}, func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
 		r, err := call(ctx, in, t.edit(name))
-		if err == nil {
-			err = client.Failure(r.StatusCode(), r.GetBody())
-		}
 		if err != nil {
 			return nil, nil, err // the SDK returns it as the tool's error
 		}
-		data, err := structured(k, r.GetBody())
-		return &mcp.CallToolResult{Content: content(k, r.GetBody())}, data, err
+		data, err := structured(k, r)
+		return &mcp.CallToolResult{Content: content(k, r)}, data, err
 	})
 }
 
@@ -158,24 +151,17 @@ func content(k kind, body []byte) []mcp.Content {
 	return []mcp.Content{text}
 }
 
-// result is a response that a tool made itself.
-type result struct{ body []byte }
-
-func (result) StatusCode() int   { return http.StatusOK }
-func (r result) GetBody() []byte { return r.body }
-
 // note returns a post with a sentence about it.
 func note(sentence string, p any) (response, error) {
-	body, err := json.Marshal(map[string]any{"note": sentence, "post": p})
-	return result{body}, err
+	return json.Marshal(map[string]any{"note": sentence, "post": p})
 }
 
-// checked turns the response of a generated method into a response, or an error.
-func checked[R client.Response](r R, err error) (response, error) {
+// checked returns the body of a response, or an error.
+func checked[T any](r *client.Response[T], err error) (response, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r, nil
+	return r.Body, nil
 }
 
 func parseID(field, text string) (uuid.UUID, error) {
@@ -216,10 +202,10 @@ func list(all []string) *[]string {
 // addResources adds posts and articles as resources.
 func (t *tools) addResources() {
 	t.addResource("dateline://posts/{id}", "post", "A post with its targets.", reads, func(ctx context.Context, id uuid.UUID) (response, error) {
-		return checked(t.API.GetPostWithResponse(ctx, id, t.edit("resource post")))
+		return checked(t.API.GetPost(ctx, id, t.edit("resource post")))
 	})
 	t.addResource("dateline://articles/{id}", "article", "A crawled article. Its text is untrusted.", crawled, func(ctx context.Context, id uuid.UUID) (response, error) {
-		return checked(t.API.GetArticleWithResponse(ctx, id, t.edit("resource article")))
+		return checked(t.API.GetArticle(ctx, id, t.edit("resource article")))
 	})
 }
 
@@ -232,16 +218,13 @@ func (t *tools) addResource(template, name, description string, k kind, read fun
 				return nil, mcp.ResourceNotFoundError(r.Params.URI)
 			}
 			found, err := read(ctx, id)
-			if err == nil {
-				err = client.Failure(found.StatusCode(), found.GetBody())
-			}
 			if client.StatusOf(err) == http.StatusNotFound {
 				return nil, mcp.ResourceNotFoundError(r.Params.URI)
 			}
 			if err != nil {
 				return nil, err
 			}
-			out := &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: r.Params.URI, MIMEType: "application/json", Text: string(found.GetBody())}}}
+			out := &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: r.Params.URI, MIMEType: "application/json", Text: string(found)}}}
 			if k == crawled {
 				out.Contents = append([]*mcp.ResourceContents{{URI: r.Params.URI, MIMEType: "text/plain", Text: untrusted}}, out.Contents...)
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/api/spec"
 	"dateline/client"
 )
 
@@ -37,10 +38,10 @@ type postEdit struct {
 }
 
 func (t *tools) addPosts() {
-	add(t, "preview_post", reads, "Show what each network would get, with problems and warnings. Changes nothing.", func(ctx context.Context, in newPost, e client.RequestEditorFn) (response, error) {
+	add(t, "preview_post", reads, "Show what each network would get, with problems and warnings. Changes nothing.", func(ctx context.Context, in newPost, e client.Edit) (response, error) {
 		return t.preview(ctx, in, e)
 	})
-	add(t, "draft_post", changes, "Create a draft. It is not published.", func(ctx context.Context, in newPost, e client.RequestEditorFn) (response, error) {
+	add(t, "draft_post", changes, "Create a draft. It is not published.", func(ctx context.Context, in newPost, e client.Edit) (response, error) {
 		if in.DryRun {
 			return t.preview(ctx, in, e)
 		}
@@ -48,67 +49,67 @@ func (t *tools) addPosts() {
 	})
 	add(t, "schedule_post", changes, "Schedule a post. With the role author it is submitted for approval instead: an editor decides whether it is published.", t.schedule)
 	add(t, "edit_post", changes, "Change a post that is not published yet.", t.editPost)
-	add(t, "submit_post", changes, "Submit a draft that has a time for approval by an editor.", t.onPost(func(ctx context.Context, p *client.Post, e client.RequestEditorFn) (response, error) {
-		return checked(t.API.SubmitPostWithResponse(ctx, p.Id, &client.SubmitPostParams{IfMatch: version(p)}, e))
+	add(t, "submit_post", changes, "Submit a draft that has a time for approval by an editor.", t.onPost(func(ctx context.Context, p *spec.Post, e client.Edit) (response, error) {
+		return checked(t.API.SubmitPost(ctx, p.Id, &spec.SubmitPostParams{IfMatch: version(p)}, e))
 	}))
-	add(t, "cancel_post", removes, "Cancel a post that is not published yet.", t.onPost(func(ctx context.Context, p *client.Post, e client.RequestEditorFn) (response, error) {
-		return checked(t.API.CancelPostWithResponse(ctx, p.Id, &client.CancelPostParams{IfMatch: version(p)}, e))
+	add(t, "cancel_post", removes, "Cancel a post that is not published yet.", t.onPost(func(ctx context.Context, p *spec.Post, e client.Edit) (response, error) {
+		return checked(t.API.CancelPost(ctx, p.Id, &spec.CancelPostParams{IfMatch: version(p)}, e))
 	}))
-	add(t, "retry_post", changes, "Publish the failed targets of a post again. Requires more than the role author.", t.onPost(func(ctx context.Context, p *client.Post, e client.RequestEditorFn) (response, error) {
+	add(t, "retry_post", changes, "Publish the failed targets of a post again. Requires more than the role author.", t.onPost(func(ctx context.Context, p *spec.Post, e client.Edit) (response, error) {
 		if t.MaxRole == Author {
 			return nil, errors.New("agents with the role author cannot publish; ask an editor to retry the post in the dashboard")
 		}
-		return checked(t.API.RetryPostWithResponse(ctx, p.Id, &client.RetryPostParams{IfMatch: version(p)}, client.TargetChoice{}, e))
+		return checked(t.API.RetryPost(ctx, p.Id, &spec.RetryPostParams{IfMatch: version(p)}, spec.TargetChoice{}, e))
 	}))
 }
 
 // when returns the scheduled time that a text means; an empty one means none.
-func (t *tools) when(ctx context.Context, text string, e client.RequestEditorFn) (*string, error) {
+func (t *tools) when(ctx context.Context, text string, e client.Edit) (*string, error) {
 	if text == "" {
 		return nil, nil
 	}
-	r, err := client.Result(t.API.ParseTimeWithResponse(ctx, &client.ParseTimeParams{Text: text}, e))
+	r, err := t.API.ParseTime(ctx, &spec.ParseTimeParams{Text: text}, e)
 	if err != nil {
 		return nil, fmt.Errorf("scheduled_time: %w", err)
 	}
-	return set(r.JSON200.Time.Format(time.RFC3339)), nil
+	return set(r.Value.Time.Format(time.RFC3339)), nil
 }
 
-func (t *tools) preview(ctx context.Context, in newPost, e client.RequestEditorFn) (response, error) {
+func (t *tools) preview(ctx context.Context, in newPost, e client.Edit) (response, error) {
 	at, err := t.when(ctx, in.ScheduledTime, e)
 	if err != nil {
 		return nil, err
 	}
-	p := client.PreviewedPost{Content: &in.Text, ScheduledTime: at, Accounts: list(in.Accounts), Attachments: list(in.Attachments), Language: set(in.Language)}
+	p := spec.PreviewedPost{Content: &in.Text, ScheduledTime: at, Accounts: list(in.Accounts), Attachments: list(in.Attachments), Language: set(in.Language)}
 	if in.NextFree {
-		p.When = set(client.NextFree)
+		p.When = set(spec.NextFree)
 	}
 	if in.ScheduledTime == "" && !in.NextFree {
 		p.Draft = set(true)
 	}
-	return checked(t.API.PreviewPostWithResponse(ctx, p, e))
+	return checked(t.API.PreviewPost(ctx, p, e))
 }
 
-func (t *tools) createDraft(ctx context.Context, in newPost, e client.RequestEditorFn) (*client.CreatePostResponse, error) {
+func (t *tools) createDraft(ctx context.Context, in newPost, e client.Edit) (*client.Response[spec.Created], error) {
 	at, err := t.when(ctx, in.ScheduledTime, e)
 	if err != nil {
 		return nil, err
 	}
-	return t.create(ctx, client.NewPost{Content: in.Text, ScheduledTime: at, Draft: set(true), Accounts: list(in.Accounts),
+	return t.create(ctx, spec.NewPost{Content: in.Text, ScheduledTime: at, Draft: set(true), Accounts: list(in.Accounts),
 		Attachments: list(in.Attachments), Language: set(in.Language)}, in.Key, e)
 }
 
-func (t *tools) create(ctx context.Context, p client.NewPost, key string, e client.RequestEditorFn) (*client.CreatePostResponse, error) {
+func (t *tools) create(ctx context.Context, p spec.NewPost, key string, e client.Edit) (*client.Response[spec.Created], error) {
 	if key == "" {
 		key = uuid.NewString()
 	}
 	key = "mcp-" + key
-	return client.Result(t.API.CreatePostWithResponse(ctx, &client.CreatePostParams{IdempotencyKey: &key}, p, e))
+	return t.API.CreatePost(ctx, &spec.CreatePostParams{IdempotencyKey: &key}, p, e)
 }
 
 // schedule schedules a post, or submits it for approval: with the role author always,
 // also if the workspace lets its authors publish.
-func (t *tools) schedule(ctx context.Context, in newPost, e client.RequestEditorFn) (response, error) {
+func (t *tools) schedule(ctx context.Context, in newPost, e client.Edit) (response, error) {
 	switch {
 	case in.ScheduledTime == "" && !in.NextFree:
 		return nil, errors.New("scheduled_time is required, or next_free")
@@ -119,9 +120,9 @@ func (t *tools) schedule(ctx context.Context, in newPost, e client.RequestEditor
 		if err != nil {
 			return nil, err
 		}
-		p := client.NewPost{Content: in.Text, ScheduledTime: at, Accounts: list(in.Accounts), Attachments: list(in.Attachments), Language: set(in.Language)}
+		p := spec.NewPost{Content: in.Text, ScheduledTime: at, Accounts: list(in.Accounts), Attachments: list(in.Attachments), Language: set(in.Language)}
 		if in.NextFree {
-			p.When = set(client.NextFree)
+			p.When = set(spec.NextFree)
 		}
 		return checked(t.create(ctx, p, in.Key, e))
 	case in.ScheduledTime == "":
@@ -131,20 +132,20 @@ func (t *tools) schedule(ctx context.Context, in newPost, e client.RequestEditor
 	if err != nil {
 		return nil, err
 	}
-	submitted, err := client.Result(t.API.SubmitPostWithResponse(ctx, draft.JSON201.Id, &client.SubmitPostParams{IfMatch: version(draft.JSON201)}, e))
+	submitted, err := t.API.SubmitPost(ctx, draft.Value.Id, &spec.SubmitPostParams{IfMatch: version(draft.Value)}, e)
 	if err != nil {
-		return nil, fmt.Errorf("the post %s is a draft and could not be submitted for approval: %w", draft.JSON201.Id, err)
+		return nil, fmt.Errorf("the post %s is a draft and could not be submitted for approval: %w", draft.Value.Id, err)
 	}
-	return note("The post waits for the approval of an editor. It is published at its time if it is approved before.", submitted.JSON200)
+	return note("The post waits for the approval of an editor. It is published at its time if it is approved before.", submitted.Value)
 }
 
-func (t *tools) editPost(ctx context.Context, in postEdit, e client.RequestEditorFn) (response, error) {
+func (t *tools) editPost(ctx context.Context, in postEdit, e client.Edit) (response, error) {
 	p, err := t.read(ctx, in.ID, e)
 	if err != nil {
 		return nil, err
 	}
 	// An approved post must not change under the editor who approved it.
-	if t.MaxRole == Author && p.Status != client.PostStatusDraft {
+	if t.MaxRole == Author && p.Status != spec.PostStatusDraft {
 		return nil, errors.New("agents with the role author can only edit drafts; this post is " + string(p.Status))
 	}
 	if in.DryRun {
@@ -154,13 +155,13 @@ func (t *tools) editPost(ctx context.Context, in postEdit, e client.RequestEdito
 	if err != nil {
 		return nil, err
 	}
-	return checked(t.API.EditPostWithResponse(ctx, p.Id, &client.EditPostParams{IfMatch: version(p)},
-		client.PostEdit{Content: in.Text, ScheduledTime: at, Accounts: list(in.Accounts)}, e))
+	return checked(t.API.EditPost(ctx, p.Id, &spec.EditPostParams{IfMatch: version(p)},
+		spec.PostEdit{Content: in.Text, ScheduledTime: at, Accounts: list(in.Accounts)}, e))
 }
 
 // onPost returns a tool that changes one post.
-func (t *tools) onPost(do func(context.Context, *client.Post, client.RequestEditorFn) (response, error)) func(context.Context, postID, client.RequestEditorFn) (response, error) {
-	return func(ctx context.Context, in postID, e client.RequestEditorFn) (response, error) {
+func (t *tools) onPost(do func(context.Context, *spec.Post, client.Edit) (response, error)) func(context.Context, postID, client.Edit) (response, error) {
+	return func(ctx context.Context, in postID, e client.Edit) (response, error) {
 		p, err := t.read(ctx, in.ID, e)
 		if err != nil {
 			return nil, err
@@ -172,17 +173,17 @@ func (t *tools) onPost(do func(context.Context, *client.Post, client.RequestEdit
 	}
 }
 
-func (t *tools) read(ctx context.Context, id string, e client.RequestEditorFn) (*client.Post, error) {
+func (t *tools) read(ctx context.Context, id string, e client.Edit) (*spec.Post, error) {
 	parsed, err := parseID("id", id)
 	if err != nil {
 		return nil, err
 	}
-	r, err := client.Result(t.API.GetPostWithResponse(ctx, parsed, e))
+	r, err := t.API.GetPost(ctx, parsed, e)
 	if err != nil {
 		return nil, err
 	}
-	return r.JSON200, nil
+	return r.Value, nil
 }
 
 // version returns the precondition that a post has not changed since it was read.
-func version(p *client.Post) *string { return set(`"` + strconv.FormatInt(p.Version, 10) + `"`) }
+func version(p *spec.Post) *string { return set(`"` + strconv.FormatInt(p.Version, 10) + `"`) }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"dateline/client"
+	"dateline/api/spec"
 )
 
 // completeTimeout limits how long a shell waits for values of the instance.
@@ -38,13 +38,13 @@ func (o Options) complete(values func(context.Context, *session) ([]string, erro
 
 func (o Options) completeAccounts(c *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return o.complete(func(ctx context.Context, s *session) ([]string, error) {
-		r, err := client.Result(s.ListAccountsWithResponse(ctx))
+		r, err := s.ListAccounts(ctx)
 		if err != nil {
 			return nil, err
 		}
 		var all []string
-		for _, a := range r.JSON200.Accounts {
-			if a.Status != client.Disconnected {
+		for _, a := range r.Value.Accounts {
+			if a.Status != spec.Disconnected {
 				all = append(all, cobra.CompletionWithDesc(a.Network+":"+a.Handle, shorten(a.Name, 40)))
 			}
 		}
@@ -55,16 +55,16 @@ func (o Options) completeAccounts(c *cobra.Command, args []string, typed string)
 // completePosts returns a completion function with the IDs of posts.
 func (o Options) completePosts(of ...string) cobra.CompletionFunc {
 	fetch := o.complete(func(ctx context.Context, s *session) ([]string, error) {
-		wanted := make([]client.PostStatus, len(of))
+		wanted := make([]spec.PostStatus, len(of))
 		for i, one := range of {
-			wanted[i] = client.PostStatus(one)
+			wanted[i] = spec.PostStatus(one)
 		}
-		r, err := client.Result(s.ListPostsWithResponse(ctx, &client.ListPostsParams{Status: &wanted}))
+		r, err := s.ListPosts(ctx, &spec.ListPostsParams{Status: &wanted})
 		if err != nil {
 			return nil, err
 		}
 		var all []string
-		for _, p := range r.JSON200.Posts {
+		for _, p := range r.Value.Posts {
 			all = append(all, cobra.CompletionWithDesc(p.Id.String(), shorten(p.Content, 40)))
 		}
 		return all, nil
@@ -79,12 +79,12 @@ func (o Options) completePosts(of ...string) cobra.CompletionFunc {
 
 func (o Options) completeSites(c *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return o.complete(func(ctx context.Context, s *session) ([]string, error) {
-		r, err := client.Result(s.ListSitesWithResponse(ctx))
+		r, err := s.ListSites(ctx)
 		if err != nil {
 			return nil, err
 		}
 		var all []string
-		for _, one := range r.JSON200.Sites {
+		for _, one := range r.Value.Sites {
 			for _, d := range one.Domains {
 				all = append(all, cobra.CompletionWithDesc(d, shorten(one.Name, 40)))
 			}
@@ -96,12 +96,12 @@ func (o Options) completeSites(c *cobra.Command, args []string, typed string) ([
 func (o Options) completeDomains(c *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return o.complete(func(ctx context.Context, s *session) ([]string, error) {
 		limit := 200
-		r, err := client.Result(s.ListDomainsWithResponse(ctx, &client.ListDomainsParams{Limit: &limit}))
+		r, err := s.ListDomains(ctx, &spec.ListDomainsParams{Limit: &limit})
 		if err != nil {
 			return nil, err
 		}
 		var all []string
-		for _, d := range r.JSON200.Domains {
+		for _, d := range r.Value.Domains {
 			all = append(all, d.Domain)
 		}
 		return all, nil

@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"dateline/api/spec"
 	"dateline/client"
 	"dateline/internal/infra/timezone"
 )
@@ -66,14 +67,14 @@ func (s *session) createPost(ctx context.Context, content string) error {
 	if err != nil {
 		return err
 	}
-	body := client.NewPost{Content: content, Draft: set(draft)}
+	body := spec.NewPost{Content: content, Draft: set(draft)}
 	if at != "" {
 		if body.ScheduledTime, err = s.parseWhen(ctx, at); err != nil {
 			return err
 		}
 	}
 	if nextFree {
-		body.When = set(client.NextFree)
+		body.When = set(spec.NextFree)
 	}
 	if body.Accounts, err = s.accountIDs(ctx); err != nil {
 		return err
@@ -99,44 +100,44 @@ func (s *session) createPost(ctx context.Context, content string) error {
 	if now {
 		body.Draft = set(true) // published below
 	}
-	r, err := client.Result(s.CreatePostWithResponse(ctx, &client.CreatePostParams{IdempotencyKey: idempotencyKey()}, body))
+	r, err := s.CreatePost(ctx, &spec.CreatePostParams{IdempotencyKey: idempotencyKey()}, body)
 	if err != nil {
 		return err
 	}
 	if !now {
-		return s.showPost(r.Body, r.JSON201, zone)
+		return s.showPost(r.Body, r.Value, zone)
 	}
-	published, err := client.Result(s.PublishNowWithResponse(ctx, r.JSON201.Id, &client.PublishNowParams{IfMatch: version(r.JSON201)}))
+	published, err := s.PublishNow(ctx, r.Value.Id, &spec.PublishNowParams{IfMatch: version(r.Value)})
 	if err != nil {
-		return fmt.Errorf("the post is a draft with the ID %s: %w", r.JSON201.Id, err)
+		return fmt.Errorf("the post is a draft with the ID %s: %w", r.Value.Id, err)
 	}
-	return s.showPost(published.Body, published.JSON200, zone)
+	return s.showPost(published.Body, published.Value, zone)
 }
 
 // preview shows what networks would get.
-func (s *session) preview(ctx context.Context, p client.NewPost) error {
-	r, err := client.Result(s.PreviewPostWithResponse(ctx, client.PreviewedPost{Content: &p.Content, ScheduledTime: p.ScheduledTime, When: p.When,
-		Draft: p.Draft, Accounts: p.Accounts, Attachments: p.Attachments, Language: p.Language, TrackLinks: p.TrackLinks, DropIfLateMinutes: p.DropIfLateMinutes}))
+func (s *session) preview(ctx context.Context, p spec.NewPost) error {
+	r, err := s.PreviewPost(ctx, spec.PreviewedPost{Content: &p.Content, ScheduledTime: p.ScheduledTime, When: p.When,
+		Draft: p.Draft, Accounts: p.Accounts, Attachments: p.Attachments, Language: p.Language, TrackLinks: p.TrackLinks, DropIfLateMinutes: p.DropIfLateMinutes})
 	if err != nil {
 		return err
 	}
 	if s.asJSON {
 		err = s.printJSON(r.Body)
 	} else {
-		for _, t := range r.JSON200.Targets {
+		for _, t := range r.Value.Targets {
 			err = errors.Join(err, s.say("%s %s", t.Network, plain(t.Handle)))
 			for i, one := range t.Segments {
 				err = errors.Join(err, s.say("  %d/%d  %s", i+1, len(t.Segments), plain(one.Text)))
 			}
 		}
-		for _, w := range r.JSON200.Warnings {
+		for _, w := range r.Value.Warnings {
 			err = errors.Join(err, s.say("warning: %s", plain(w.Message)))
 		}
-		for _, p := range r.JSON200.Problems {
+		for _, p := range r.Value.Problems {
 			err = errors.Join(err, s.say("problem: %s: %s", p.Field, plain(p.Message)))
 		}
 	}
-	if err == nil && len(r.JSON200.Problems) > 0 {
+	if err == nil && len(r.Value.Problems) > 0 {
 		return &client.Error{Status: 422, Code: "validation_failed", Title: "the post cannot be scheduled as it is"}
 	}
 	return err
@@ -152,11 +153,11 @@ func (s *session) readContent(text string) (string, error) {
 
 // zone returns the time zone of the workspace.
 func (s *session) zone(ctx context.Context) (*time.Location, error) {
-	me, err := client.Result(s.GetMeWithResponse(ctx))
+	me, err := s.GetMe(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return timezone.Load(me.JSON200.Workspace.TimeZone)
+	return timezone.Load(me.Value.Workspace.TimeZone)
 }
 
 // accountIDs returns the accounts of --account, or nil without the flag.
@@ -165,13 +166,13 @@ func (s *session) accountIDs(ctx context.Context) (*[]string, error) {
 	if len(names) == 0 {
 		return nil, nil //nolint:nilnil // the default accounts
 	}
-	r, err := client.Result(s.ListAccountsWithResponse(ctx))
+	r, err := s.ListAccounts(ctx)
 	if err != nil {
 		return nil, err
 	}
 	ids := make([]string, len(names))
 	for i, name := range names {
-		a, err := findAccount(r.JSON200.Accounts, name)
+		a, err := findAccount(r.Value.Accounts, name)
 		if err != nil {
 			return nil, err
 		}
@@ -181,7 +182,7 @@ func (s *session) accountIDs(ctx context.Context) (*[]string, error) {
 }
 
 // accountName returns the label of an account in the workspace, else its name on the network.
-func accountName(a client.Account) string {
+func accountName(a spec.Account) string {
 	if label := text(a.Label); label != "" {
 		return label
 	}
@@ -189,15 +190,15 @@ func accountName(a client.Account) string {
 }
 
 // findAccount returns the account that a name means.
-func findAccount(all []client.Account, name string) (client.Account, error) {
-	var found []client.Account
+func findAccount(all []spec.Account, name string) (spec.Account, error) {
+	var found []spec.Account
 	for _, a := range all {
 		handle := strings.TrimPrefix(a.Handle, "@")
 		network, rest, _ := strings.Cut(name, ":")
 		switch {
 		case a.Id.String() == name:
 			return a, nil
-		case a.Status == client.Disconnected:
+		case a.Status == spec.Disconnected:
 		case strings.EqualFold(strings.TrimPrefix(name, "@"), handle), strings.EqualFold(name, accountName(a)),
 			strings.EqualFold(network, a.Network) && strings.EqualFold(strings.TrimPrefix(rest, "@"), handle):
 			found = append(found, a)
@@ -205,11 +206,11 @@ func findAccount(all []client.Account, name string) (client.Account, error) {
 	}
 	switch len(found) {
 	case 0:
-		return client.Account{}, fmt.Errorf("account %q: %w; `dateline accounts` lists all", name, errNotFound)
+		return spec.Account{}, fmt.Errorf("account %q: %w; `dateline accounts` lists all", name, errNotFound)
 	case 1:
 		return found[0], nil
 	}
-	return client.Account{}, UsageError(fmt.Sprintf("account %q is ambiguous; use network:handle or the ID: `dateline accounts` lists both", name))
+	return spec.Account{}, UsageError(fmt.Sprintf("account %q is ambiguous; use network:handle or the ID: `dateline accounts` lists both", name))
 }
 
 // attachments returns the IDs of the attachments of --media. In a dry run, nothing is
@@ -247,11 +248,11 @@ func (s *session) attachments(ctx context.Context, dry bool) (*[]string, error) 
 
 func (s *session) upload(ctx context.Context, source, alt string) (string, error) {
 	if strings.HasPrefix(source, "https://") || strings.HasPrefix(source, "http://") {
-		r, err := client.Result(s.FetchMediaWithResponse(ctx, &client.FetchMediaParams{IdempotencyKey: idempotencyKey()}, client.MediaFetch{Url: source, AltText: set(alt)}))
+		r, err := s.FetchMedia(ctx, &spec.FetchMediaParams{IdempotencyKey: idempotencyKey()}, spec.MediaFetch{Url: source, AltText: set(alt)})
 		if err != nil {
 			return "", err
 		}
-		return r.JSON201.Id.String(), nil
+		return r.Value.Id.String(), nil
 	}
 	raw, err := os.ReadFile(source)
 	if err != nil {
@@ -268,11 +269,12 @@ func (s *session) upload(ctx context.Context, source, alt string) (string, error
 	}
 	_, _ = part.Write(raw)
 	_ = w.Close()
-	r, err := client.Result(s.UploadMediaWithBodyWithResponse(ctx, &client.UploadMediaParams{IdempotencyKey: idempotencyKey()}, w.FormDataContentType(), bytes.NewReader(body.Bytes())))
+	r, err := s.UploadMedia(ctx, &spec.UploadMediaParams{IdempotencyKey: idempotencyKey()},
+		client.Form{ContentType: w.FormDataContentType(), Content: body.Bytes()})
 	if err != nil {
 		return "", err
 	}
-	return r.JSON201.Id.String(), nil
+	return r.Value.Id.String(), nil
 }
 
 func idempotencyKey() *string { return set("cli-" + uuid.NewString()) }

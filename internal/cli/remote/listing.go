@@ -10,14 +10,14 @@ import (
 	openapi_types "github.com/oapi-codegen/runtime/types"
 	"github.com/spf13/cobra"
 
-	"dateline/client"
+	"dateline/api/spec"
 	"dateline/internal/infra/timezone"
 )
 
 func (o Options) accounts() *cobra.Command {
 	c := &cobra.Command{Use: "accounts", Short: "list the connected accounts", Args: cobra.NoArgs}
 	return withList(o.connected(c, func(ctx context.Context, s *session, _ []string) error {
-		r, err := client.Result(s.ListAccountsWithResponse(ctx))
+		r, err := s.ListAccounts(ctx)
 		if err != nil {
 			return err
 		}
@@ -25,7 +25,7 @@ func (o Options) accounts() *cobra.Command {
 			return s.printJSON(r.Body)
 		}
 		var rows [][]string
-		for _, a := range r.JSON200.Accounts {
+		for _, a := range r.Value.Accounts {
 			isDefault := ""
 			if a.Default {
 				isDefault = "yes"
@@ -41,7 +41,7 @@ func (o Options) sites() *cobra.Command {
 	group := Group("sites", "list counted sites and report their readers")
 	list := &cobra.Command{Use: "list", Short: "list the sites", Args: cobra.NoArgs}
 	group.AddCommand(o.siteReport(), o.connected(list, func(ctx context.Context, s *session, _ []string) error {
-		r, err := client.Result(s.ListSitesWithResponse(ctx))
+		r, err := s.ListSites(ctx)
 		if err != nil {
 			return err
 		}
@@ -49,7 +49,7 @@ func (o Options) sites() *cobra.Command {
 			return s.printJSON(r.Body)
 		}
 		var rows [][]string
-		for _, one := range r.JSON200.Sites {
+		for _, one := range r.Value.Sites {
 			rows = append(rows, []string{one.Id.String(), one.Name, strings.Join(one.Domains, ", ")})
 		}
 		return s.printList([]string{"id", "name", "domains"}, rows, "No sites. Add one in the dashboard under Readers.")
@@ -67,11 +67,11 @@ func (o Options) siteReport() *cobra.Command {
 	f.Int("limit", 20, "maximum `number` of rows")
 	_ = c.RegisterFlagCompletionFunc("by", cobra.FixedCompletions([]string{"page", "channel", "source", "campaign", "country", "device", "browser", "os"}, cobra.ShellCompDirectiveNoFileComp))
 	return o.connected(c, func(ctx context.Context, s *session, args []string) error {
-		all, err := client.Result(s.ListSitesWithResponse(ctx))
+		all, err := s.ListSites(ctx)
 		if err != nil {
 			return err
 		}
-		one, err := findSite(all.JSON200.Sites, args[0])
+		one, err := findSite(all.Value.Sites, args[0])
 		if err != nil {
 			return err
 		}
@@ -86,18 +86,18 @@ func (o Options) siteReport() *cobra.Command {
 		if days < 1 {
 			return UsageError("--days must be at least 1")
 		}
-		r, err := client.Result(s.SiteReportWithResponse(ctx, one.Id, &client.SiteReportParams{From: openapi_types.Date{Time: today.AddDate(0, 0, 1-days)},
-			To: openapi_types.Date{Time: today}, By: set(client.ReportTableName(by)), Limit: &limit}))
+		r, err := s.SiteReport(ctx, one.Id, &spec.SiteReportParams{From: openapi_types.Date{Time: today.AddDate(0, 0, 1-days)},
+			To: openapi_types.Date{Time: today}, By: set(spec.ReportTableName(by)), Limit: &limit})
 		if err != nil {
 			return err
 		}
 		if s.asJSON {
 			return s.printJSON(r.Body)
 		}
-		totals := r.JSON200.Period.Totals
-		_ = s.say("%s, %s to %s: %s views, %s visitors, %s visits, bounce rate %s\n", plain(one.Name), r.JSON200.Period.From, r.JSON200.Period.To,
+		totals := r.Value.Period.Totals
+		_ = s.say("%s, %s to %s: %s views, %s visitors, %s visits, bounce rate %s\n", plain(one.Name), r.Value.Period.From, r.Value.Period.To,
 			number(totals.Views), number(totals.Visitors), number(totals.Visits), percent(totals.BounceRate))
-		for _, t := range r.JSON200.Tables {
+		for _, t := range r.Value.Tables {
 			var rows [][]string
 			for _, row := range t.Rows {
 				rows = append(rows, []string{shorten(row.Value, 70), number(row.Totals.Views), number(row.Totals.Visitors), number(row.Totals.Visits)})
@@ -110,7 +110,7 @@ func (o Options) siteReport() *cobra.Command {
 	})
 }
 
-func findSite(all []client.Site, name string) (client.Site, error) {
+func findSite(all []spec.Site, name string) (spec.Site, error) {
 	for _, one := range all {
 		if one.Id.String() == name || strings.EqualFold(one.Name, name) {
 			return one, nil
@@ -121,7 +121,7 @@ func findSite(all []client.Site, name string) (client.Site, error) {
 			}
 		}
 	}
-	return client.Site{}, fmt.Errorf("site %q: %w; `dateline sites list` lists all", name, errNotFound)
+	return spec.Site{}, fmt.Errorf("site %q: %w; `dateline sites list` lists all", name, errNotFound)
 }
 
 // articles groups the commands for crawled articles.
@@ -136,7 +136,7 @@ func (o Options) articles() *cobra.Command {
 	_ = c.RegisterFlagCompletionFunc("domain", o.completeDomains)
 	_ = c.RegisterFlagCompletionFunc("sort", cobra.FixedCompletions([]string{"relevance", "time"}, cobra.ShellCompDirectiveNoFileComp))
 	group.AddCommand(o.connected(c, func(ctx context.Context, s *session, args []string) error {
-		params := client.SearchArticlesParams{}
+		params := spec.SearchArticlesParams{}
 		if len(args) > 0 {
 			params.Q = &args[0]
 		}
@@ -147,10 +147,10 @@ func (o Options) articles() *cobra.Command {
 			params.Language = &languages
 		}
 		order, _ := f.GetString("sort")
-		params.Sort = set(client.SearchArticlesParamsSort(order))
+		params.Sort = set(spec.SearchArticlesParamsSort(order))
 		limit, _ := f.GetInt("limit")
 		params.Limit = &limit
-		r, err := client.Result(s.SearchArticlesWithResponse(ctx, &params))
+		r, err := s.SearchArticles(ctx, &params)
 		if err != nil {
 			return err
 		}
@@ -162,7 +162,7 @@ func (o Options) articles() *cobra.Command {
 			return err
 		}
 		var rows [][]string
-		for _, h := range r.JSON200.Hits {
+		for _, h := range r.Value.Hits {
 			rows = append(rows, []string{at(&h.PublishedAt, zone), h.Domain, shorten(h.Title, 70), h.Url})
 		}
 		return s.printList([]string{"published", "domain", "title", "url"}, rows, "No articles found.")
@@ -177,7 +177,7 @@ func (o Options) sources() *cobra.Command {
 	_ = c.RegisterFlagCompletionFunc("domain", o.completeDomains)
 	list := withList(o.connected(c, func(ctx context.Context, s *session, _ []string) error {
 		limit := 200
-		r, err := client.Result(s.ListSeedsWithResponse(ctx, &client.ListSeedsParams{Domain: set(*domain), Limit: &limit}))
+		r, err := s.ListSeeds(ctx, &spec.ListSeedsParams{Domain: set(*domain), Limit: &limit})
 		if err != nil {
 			return err
 		}
@@ -189,21 +189,21 @@ func (o Options) sources() *cobra.Command {
 			return err
 		}
 		var rows [][]string
-		for _, one := range r.JSON200.Seeds {
+		for _, one := range r.Value.Seeds {
 			rows = append(rows, []string{one.Id.String(), one.Domain, string(one.Kind), string(one.Status), strconv.Itoa(one.IntervalSeconds/60) + " min", at(one.LastCrawl, zone), one.Url, shorten(noteText(one.LastError), 40)})
 		}
 		return s.printList([]string{"id", "domain", "kind", "status", "interval", "last crawl", "url", "error"}, rows, "No seeds. Add one with `dateline sources add URL`.")
 	}))
 	add := &cobra.Command{Use: "add URL", Short: "add a seed: a feed, a sitemap or a page with links to articles", Args: cobra.ExactArgs(1)}
 	list.AddCommand(o.connected(add, func(ctx context.Context, s *session, args []string) error {
-		r, err := client.Result(s.CreateSeedWithResponse(ctx, &client.CreateSeedParams{IdempotencyKey: idempotencyKey()}, client.NewSeed{Url: args[0]}))
+		r, err := s.CreateSeed(ctx, &spec.CreateSeedParams{IdempotencyKey: idempotencyKey()}, spec.NewSeed{Url: args[0]})
 		if err != nil {
 			return err
 		}
 		if s.asJSON {
 			return s.printJSON(r.Body)
 		}
-		return s.say("Added %s (%s), ID %s.", plain(r.JSON201.Url), r.JSON201.Kind, r.JSON201.Id)
+		return s.say("Added %s (%s), ID %s.", plain(r.Value.Url), r.Value.Kind, r.Value.Id)
 	}))
 	return list
 }

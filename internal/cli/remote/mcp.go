@@ -20,7 +20,7 @@ func (o Options) mcp() *cobra.Command {
 		if !slices.Contains(agentRoles(), *role) {
 			return UsageError("--role must be author, editor or owner")
 		}
-		server := agents.NewServer(agents.Options{Version: o.Version, API: s.ClientWithResponses, MaxRole: *role})
+		server := agents.NewServer(agents.Options{Version: o.Version, API: s.Client, MaxRole: *role})
 		return server.Run(ctx, &mcp.StdioTransport{})
 	})
 	_ = c.Flags().MarkHidden("json")

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"dateline/api/spec"
 	"dateline/client"
 )
 
@@ -18,32 +19,32 @@ import (
 func (o Options) posts() *cobra.Command {
 	group := Group("posts", "list, show, watch, edit, cancel and retry posts")
 	group.AddCommand(o.listPosts(), o.showPosts(), o.watchPost(), o.editPost(),
-		o.onPost("cancel ID", "cancel a post that is not published yet", func(ctx context.Context, s *session, p *client.Post) (body []byte, after *client.Post, err error) {
-			r, err := client.Result(s.CancelPostWithResponse(ctx, p.Id, &client.CancelPostParams{IfMatch: version(p)}))
+		o.onPost("cancel ID", "cancel a post that is not published yet", func(ctx context.Context, s *session, p *spec.Post) (body []byte, after *spec.Post, err error) {
+			r, err := s.CancelPost(ctx, p.Id, &spec.CancelPostParams{IfMatch: version(p)})
 			if err != nil {
 				return nil, nil, err
 			}
-			return r.Body, r.JSON200, nil
+			return r.Body, r.Value, nil
 		}),
-		o.onPost("retry ID", "publish the failed targets of a post again", func(ctx context.Context, s *session, p *client.Post) (body []byte, after *client.Post, err error) {
-			r, err := client.Result(s.RetryPostWithResponse(ctx, p.Id, &client.RetryPostParams{IfMatch: version(p)}, client.TargetChoice{}))
+		o.onPost("retry ID", "publish the failed targets of a post again", func(ctx context.Context, s *session, p *spec.Post) (body []byte, after *spec.Post, err error) {
+			r, err := s.RetryPost(ctx, p.Id, &spec.RetryPostParams{IfMatch: version(p)}, spec.TargetChoice{})
 			if err != nil {
 				return nil, nil, err
 			}
-			return r.Body, r.JSON200, nil
+			return r.Body, r.Value, nil
 		}),
-		o.onPost("publish-now ID", "publish a scheduled post or a draft at once", func(ctx context.Context, s *session, p *client.Post) (body []byte, after *client.Post, err error) {
-			r, err := client.Result(s.PublishNowWithResponse(ctx, p.Id, &client.PublishNowParams{IfMatch: version(p)}))
+		o.onPost("publish-now ID", "publish a scheduled post or a draft at once", func(ctx context.Context, s *session, p *spec.Post) (body []byte, after *spec.Post, err error) {
+			r, err := s.PublishNow(ctx, p.Id, &spec.PublishNowParams{IfMatch: version(p)})
 			if err != nil {
 				return nil, nil, err
 			}
-			return r.Body, r.JSON200, nil
+			return r.Body, r.Value, nil
 		}))
 	return group
 }
 
 // version returns the precondition that a post has not changed since it was read.
-func version(p *client.Post) *string { return set(`"` + strconv.FormatInt(p.Version, 10) + `"`) }
+func version(p *spec.Post) *string { return set(`"` + strconv.FormatInt(p.Version, 10) + `"`) }
 
 func (o Options) listPosts() *cobra.Command {
 	c := &cobra.Command{Use: "list", Short: "list posts, by default drafts and upcoming posts", Args: cobra.NoArgs}
@@ -59,15 +60,15 @@ func (o Options) listPosts() *cobra.Command {
 			return err
 		}
 		limit, _ := f.GetInt("limit")
-		params := client.ListPostsParams{Limit: &limit, Order: set(client.Asc)}
+		params := spec.ListPostsParams{Limit: &limit, Order: set(spec.Asc)}
 		if all, _ := f.GetStringSlice("status"); len(all) > 0 && all[0] != "all" {
-			var wanted []client.PostStatus
+			var wanted []spec.PostStatus
 			for _, one := range all {
-				wanted = append(wanted, client.PostStatus(one))
+				wanted = append(wanted, spec.PostStatus(one))
 			}
 			params.Status = &wanted
 		} else {
-			params.Order = set(client.Desc)
+			params.Order = set(spec.Desc)
 		}
 		accounts, err := s.accountIDs(ctx)
 		if err != nil {
@@ -80,15 +81,15 @@ func (o Options) listPosts() *cobra.Command {
 			}
 			params.Account = &id
 		}
-		r, err := client.Result(s.ListPostsWithResponse(ctx, &params))
+		r, err := s.ListPosts(ctx, &params)
 		if err != nil {
 			return err
 		}
 		if s.asJSON {
 			return s.printJSON(r.Body)
 		}
-		rows := make([][]string, len(r.JSON200.Posts))
-		for i, p := range r.JSON200.Posts {
+		rows := make([][]string, len(r.Value.Posts))
+		for i, p := range r.Value.Posts {
 			rows[i] = []string{p.Id.String(), string(p.Status), at(p.ScheduledTime, zone), handles(p), shorten(p.Content, 50)}
 		}
 		empty := "No posts."
@@ -103,7 +104,7 @@ func statuses() []string {
 	return []string{"draft", "scheduled", "publishing", "posted", "partly_posted", "failed", "canceled"}
 }
 
-func handles(p client.Post) string {
+func handles(p spec.Post) string {
 	all := make([]string, len(p.Targets))
 	for i, t := range p.Targets {
 		all[i] = t.Network + ":" + t.Handle
@@ -128,32 +129,32 @@ func (o Options) showPosts() *cobra.Command {
 		if err := s.showPost(body, p, zone); err != nil {
 			return err
 		}
-		r, err := client.Result(s.PostTimelineWithResponse(ctx, p.Id, &client.PostTimelineParams{}))
+		r, err := s.PostTimeline(ctx, p.Id, &spec.PostTimelineParams{})
 		if err != nil {
 			return err
 		}
 		_ = s.say("")
-		for _, e := range r.JSON200.Entries {
+		for _, e := range r.Value.Entries {
 			_ = s.say("%s  %s", plain(e.At), plain(e.Text))
 		}
 		return nil
 	})
 }
 
-func (s *session) readPost(ctx context.Context, id string) ([]byte, *client.Post, error) {
+func (s *session) readPost(ctx context.Context, id string) ([]byte, *spec.Post, error) {
 	parsed, err := uuid.Parse(id)
 	if err != nil {
 		return nil, nil, UsageError(fmt.Sprintf("%q: id must be a UUID; `dateline posts list` shows them", id))
 	}
-	r, err := client.Result(s.GetPostWithResponse(ctx, parsed))
+	r, err := s.GetPost(ctx, parsed)
 	if err != nil {
 		return nil, nil, err
 	}
-	return r.Body, r.JSON200, nil
+	return r.Body, r.Value, nil
 }
 
 // showPost prints a post.
-func (s *session) showPost(body []byte, p *client.Post, zone *time.Location) error {
+func (s *session) showPost(body []byte, p *spec.Post, zone *time.Location) error {
 	if s.asJSON {
 		return s.printJSON(body)
 	}
@@ -204,7 +205,7 @@ func (o Options) editPost() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var edit client.PostEdit
+		var edit spec.PostEdit
 		if f.Changed("text") {
 			given, _ := f.GetString("text")
 			if given, err = s.readContent(given); err != nil {
@@ -223,16 +224,16 @@ func (o Options) editPost() *cobra.Command {
 		if edit.Attachments, err = s.attachments(ctx, false); err != nil {
 			return err
 		}
-		r, err := client.Result(s.EditPostWithResponse(ctx, p.Id, &client.EditPostParams{IfMatch: version(p)}, edit))
+		r, err := s.EditPost(ctx, p.Id, &spec.EditPostParams{IfMatch: version(p)}, edit)
 		if err != nil {
 			return err
 		}
-		return s.showPost(r.Body, r.JSON200, zone)
+		return s.showPost(r.Body, r.Value, zone)
 	})
 }
 
 // onPost returns a command that changes one post.
-func (o Options) onPost(use, short string, do func(context.Context, *session, *client.Post) ([]byte, *client.Post, error)) *cobra.Command {
+func (o Options) onPost(use, short string, do func(context.Context, *session, *spec.Post) ([]byte, *spec.Post, error)) *cobra.Command {
 	c := &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1)}
 	of := []string{"draft", "scheduled"}
 	if c.Name() == "retry" {
@@ -282,7 +283,7 @@ func (o Options) watchPost() *cobra.Command {
 				_ = s.say("%s %s: %s %s", t.Network, plain(t.Handle), t.Status, text(t.Url))
 			}
 		}
-		if p.Status != client.PostStatusPosted {
+		if p.Status != spec.PostStatusPosted {
 			return fmt.Errorf("status %s: %w", p.Status, errNotPosted)
 		}
 		return nil

@@ -15,8 +15,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
-
-	"dateline/client"
 )
 
 // profile contains the address and the token of an instance.
@@ -152,7 +150,7 @@ func (o Options) login() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		me, err := client.Result(s.GetMeWithResponse(c.Context()))
+		me, err := s.GetMe(c.Context())
 		if err != nil {
 			return err
 		}
@@ -170,7 +168,7 @@ func (o Options) login() *cobra.Command {
 		if err := o.saveProfiles(all); err != nil {
 			return err
 		}
-		return s.say("Logged in to %s as %s (%s of %s). Profile: %s", address, me.JSON200.User.Name, me.JSON200.Role, me.JSON200.Workspace.Name, key)
+		return s.say("Logged in to %s as %s (%s of %s). Profile: %s", address, me.Value.User.Name, me.Value.Role, me.Value.Workspace.Name, key)
 	}
 	return c
 }

@@ -125,7 +125,7 @@ func Commands(o Options) []*cobra.Command {
 
 // session is a command that is connected to an instance.
 type session struct {
-	*client.ClientWithResponses
+	*client.Client
 	command *cobra.Command
 	out     io.Writer
 	asJSON  bool
@@ -183,7 +183,7 @@ func (o Options) open(c *cobra.Command, p profile) (*session, error) {
 	if f := c.Flags().Lookup("json"); f != nil {
 		asJSON = f.Value.String() == "true"
 	}
-	return &session{ClientWithResponses: api, command: c, out: c.OutOrStdout(), asJSON: asJSON, profile: p}, nil
+	return &session{Client: api, command: c, out: c.OutOrStdout(), asJSON: asJSON, profile: p}, nil
 }
 
 // retrying repeats requests that are safe to repeat: those without an effect, and those

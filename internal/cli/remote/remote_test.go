@@ -17,6 +17,7 @@ import (
 	"github.com/rivo/uniseg"
 	"github.com/spf13/cobra"
 
+	"dateline/api/spec"
 	"dateline/client"
 )
 
@@ -154,10 +155,10 @@ func TestArguments_NameWhatIsMissing(t *testing.T) {
 
 func TestFindAccount_ByEveryName(t *testing.T) {
 	label, id := "Night desk", uuid.New()
-	all := []client.Account{
+	all := []spec.Account{
 		{Id: id, Network: "mastodon", Handle: "@desk@example.social", Name: "Desk"},
 		{Id: uuid.New(), Network: "bluesky", Handle: "desk.example", Name: "Sports", Label: &label},
-		{Id: uuid.New(), Network: "bluesky", Handle: "old.example", Name: "Desk", Status: client.Disconnected},
+		{Id: uuid.New(), Network: "bluesky", Handle: "old.example", Name: "Desk", Status: spec.Disconnected},
 	}
 	for name, want := range map[string]int{"desk": 0, "@desk@example.social": 0, "Mastodon:desk@example.social": 0, id.String(): 0, "night desk": 1, "bluesky:desk.example": 1} {
 		if got, err := findAccount(all, name); err != nil || got.Id != all[want].Id {

@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"dateline/client"
+	"dateline/api/spec"
 )
 
 // rules groups the commands for rules.
@@ -19,7 +19,7 @@ func (o Options) rules() *cobra.Command {
 	group := Group("rules", "list, preview, pause and resume rules that post articles")
 	list := &cobra.Command{Use: "list", Short: "list the rules", Args: cobra.NoArgs}
 	group.AddCommand(o.connected(list, func(ctx context.Context, s *session, _ []string) error {
-		r, err := client.Result(s.ListRulesWithResponse(ctx))
+		r, err := s.ListRules(ctx)
 		if err != nil {
 			return err
 		}
@@ -27,7 +27,7 @@ func (o Options) rules() *cobra.Command {
 			return s.printJSON(r.Body)
 		}
 		var rows [][]string
-		for _, one := range r.JSON200.Rules {
+		for _, one := range r.Value.Rules {
 			status := string(one.Status)
 			if one.PauseReason != nil {
 				status += " (" + string(*one.PauseReason) + ")"
@@ -38,8 +38,8 @@ func (o Options) rules() *cobra.Command {
 	}), o.previewRule())
 	for _, c := range []struct {
 		use, short string
-		status     client.RuleStatus
-	}{{"pause", "pause a rule", client.RuleStatusPaused}, {"resume", "resume a paused rule", client.RuleStatusActive}} {
+		status     spec.RuleStatus
+	}{{"pause", "pause a rule", spec.RuleStatusPaused}, {"resume", "resume a paused rule", spec.RuleStatusActive}} {
 		command := &cobra.Command{Use: c.use + " RULE", Short: c.short, Args: cobra.ExactArgs(1), ValidArgsFunction: o.completeRules}
 		group.AddCommand(o.connected(command, func(ctx context.Context, s *session, args []string) error {
 			one, err := s.findRule(ctx, args[0])
@@ -59,19 +59,19 @@ func (o Options) rules() *cobra.Command {
 	return group
 }
 
-func (s *session) setRuleStatus(ctx context.Context, id uuid.UUID, status client.RuleStatus) (body []byte, name string, err error) {
-	if status == client.RuleStatusPaused {
-		r, err := client.Result(s.PauseRuleWithResponse(ctx, id))
+func (s *session) setRuleStatus(ctx context.Context, id uuid.UUID, status spec.RuleStatus) (body []byte, name string, err error) {
+	if status == spec.RuleStatusPaused {
+		r, err := s.PauseRule(ctx, id)
 		if err != nil {
 			return nil, "", err
 		}
-		return r.Body, r.JSON200.Name, nil
+		return r.Body, r.Value.Name, nil
 	}
-	r, err := client.Result(s.ResumeRuleWithResponse(ctx, id))
+	r, err := s.ResumeRule(ctx, id)
 	if err != nil {
 		return nil, "", err
 	}
-	return r.Body, r.JSON200.Name, nil
+	return r.Body, r.Value.Name, nil
 }
 
 // previewRule shows what a rule would have decided in the last seven days.
@@ -84,17 +84,17 @@ func (o Options) previewRule() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		r, err := client.Result(s.PreviewRuleWithResponse(ctx, client.NewRule{Name: one.Name, Definition: one.Definition}))
+		r, err := s.PreviewRule(ctx, spec.NewRule{Name: one.Name, Definition: one.Definition})
 		if err != nil {
 			return err
 		}
 		if s.asJSON {
 			return s.printJSON(r.Body)
 		}
-		_ = s.say("%s: %d posts of %d articles since %s\n", plain(one.Name), r.JSON200.Counts["matched"], r.JSON200.Articles, r.JSON200.From.Format(time.DateOnly))
+		_ = s.say("%s: %d posts of %d articles since %s\n", plain(one.Name), r.Value.Counts["matched"], r.Value.Articles, r.Value.From.Format(time.DateOnly))
 		var rows [][]string
-		for _, d := range r.JSON200.Decisions {
-			if *all || d.Outcome == client.RuleOutcomeReserved {
+		for _, d := range r.Value.Decisions {
+			if *all || d.Outcome == spec.RuleOutcomeReserved {
 				rows = append(rows, []string{d.DecidedAt.Format("2006-01-02 15:04"), string(d.Outcome), string(d.Reason), shorten(d.Title, 60)})
 			}
 		}
@@ -102,26 +102,26 @@ func (o Options) previewRule() *cobra.Command {
 	})
 }
 
-func (s *session) findRule(ctx context.Context, name string) (client.Rule, error) {
-	r, err := client.Result(s.ListRulesWithResponse(ctx))
+func (s *session) findRule(ctx context.Context, name string) (spec.Rule, error) {
+	r, err := s.ListRules(ctx)
 	if err != nil {
-		return client.Rule{}, err
+		return spec.Rule{}, err
 	}
-	i := slices.IndexFunc(r.JSON200.Rules, func(one client.Rule) bool { return one.Id.String() == name || strings.EqualFold(one.Name, name) })
+	i := slices.IndexFunc(r.Value.Rules, func(one spec.Rule) bool { return one.Id.String() == name || strings.EqualFold(one.Name, name) })
 	if i < 0 {
-		return client.Rule{}, fmt.Errorf("rule %q: %w; `dateline rules list` lists all", name, errNotFound)
+		return spec.Rule{}, fmt.Errorf("rule %q: %w; `dateline rules list` lists all", name, errNotFound)
 	}
-	return r.JSON200.Rules[i], nil
+	return r.Value.Rules[i], nil
 }
 
 func (o Options) completeRules(c *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return o.complete(func(ctx context.Context, s *session) ([]string, error) {
-		r, err := client.Result(s.ListRulesWithResponse(ctx))
+		r, err := s.ListRules(ctx)
 		if err != nil {
 			return nil, err
 		}
 		var all []string
-		for _, one := range r.JSON200.Rules {
+		for _, one := range r.Value.Rules {
 			all = append(all, cobra.CompletionWithDesc(one.Name, string(one.Status)))
 		}
 		return all, nil

@@ -11,7 +11,7 @@ import (
 
 	"github.com/rivo/uniseg"
 
-	"dateline/client"
+	"dateline/api/spec"
 )
 
 // table prints rows in columns. Control characters in cells are removed, because texts
@@ -87,7 +87,7 @@ func at(t *time.Time, zone *time.Location) string {
 	return t.In(zone).Format("Mon 2006-01-02 15:04")
 }
 
-func noteText(n *client.Note) string {
+func noteText(n *spec.Note) string {
 	if n == nil {
 		return ""
 	}

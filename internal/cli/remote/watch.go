@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"dateline/api/spec"
 	"dateline/client"
 )
 
@@ -199,22 +200,22 @@ func (s *session) status(ctx context.Context, zone *time.Location) (string, erro
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s  %s\n\nNEXT POSTS\n", s.profile.URL, time.Now().In(zone).Format("Mon 2006-01-02 15:04:05 MST"))
 	limit, short := 8, 6
-	posts, err := client.Result(s.ListPostsWithResponse(ctx, &client.ListPostsParams{Limit: &limit, Order: set(client.Asc), Status: &[]client.PostStatus{"scheduled", "publishing"}}))
+	posts, err := s.ListPosts(ctx, &spec.ListPostsParams{Limit: &limit, Order: set(spec.Asc), Status: &[]spec.PostStatus{"scheduled", "publishing"}})
 	if err != nil {
 		return "", err
 	}
 	var rows [][]string
-	for _, p := range posts.JSON200.Posts {
+	for _, p := range posts.Value.Posts {
 		rows = append(rows, []string{at(p.ScheduledTime, zone), string(p.Status), handles(p), shorten(p.Content, 50)})
 	}
 	if err := table(&b, []string{"time", "status", "accounts", "text"}, rows); err != nil {
 		return "", err
 	}
-	if sites, err := client.Result(s.ListSitesWithResponse(ctx)); err == nil && len(sites.JSON200.Sites) > 0 {
+	if sites, err := s.ListSites(ctx); err == nil && len(sites.Value.Sites) > 0 {
 		rows = nil
-		for _, one := range sites.JSON200.Sites[:min(len(sites.JSON200.Sites), limit)] {
-			if concurrents, err := client.Result(s.ConcurrentsWithResponse(ctx, one.Id)); err == nil {
-				rows = append(rows, []string{one.Name, strconv.FormatInt(concurrents.JSON200.Concurrents, 10)})
+		for _, one := range sites.Value.Sites[:min(len(sites.Value.Sites), limit)] {
+			if concurrents, err := s.Concurrents(ctx, one.Id); err == nil {
+				rows = append(rows, []string{one.Name, strconv.FormatInt(concurrents.Value.Concurrents, 10)})
 			}
 		}
 		_, _ = b.WriteString("\n")
@@ -222,9 +223,9 @@ func (s *session) status(ctx context.Context, zone *time.Location) (string, erro
 			return "", err
 		}
 	}
-	if found, err := client.Result(s.SearchArticlesWithResponse(ctx, &client.SearchArticlesParams{Limit: &short, Sort: set(client.SearchArticlesParamsSort("time"))})); err == nil && len(found.JSON200.Hits) > 0 {
+	if found, err := s.SearchArticles(ctx, &spec.SearchArticlesParams{Limit: &short, Sort: set(spec.SearchArticlesParamsSort("time"))}); err == nil && len(found.Value.Hits) > 0 {
 		rows = nil
-		for _, h := range found.JSON200.Hits {
+		for _, h := range found.Value.Hits {
 			rows = append(rows, []string{at(&h.PublishedAt, zone), h.Domain, shorten(h.Title, 70)})
 		}
 		_, _ = b.WriteString("\n")

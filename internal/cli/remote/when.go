@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"dateline/api/spec"
 	"dateline/client"
 )
 
@@ -14,12 +15,12 @@ const whenHelp = "`time` in the workspace's time zone: 2026-12-24T18:00, " +
 // parseWhen returns the scheduled time that a text means. The instance reads it, with its own
 // clock and rules of time zones.
 func (s *session) parseWhen(ctx context.Context, text string) (*string, error) {
-	r, err := client.Result(s.ParseTimeWithResponse(ctx, &client.ParseTimeParams{Text: text}))
+	r, err := s.ParseTime(ctx, &spec.ParseTimeParams{Text: text})
 	if client.StatusOf(err) == http.StatusUnprocessableEntity {
 		return nil, UsageError(err.Error())
 	}
 	if err != nil {
 		return nil, err
 	}
-	return set(r.JSON200.Time.Format(time.RFC3339)), nil
+	return set(r.Value.Time.Format(time.RFC3339)), nil
 }
