@@ -268,7 +268,7 @@ upgrade-test: build ## start the data directory of the previous release with thi
 .PHONY: acceptance
 acceptance: build $(TEMPORAL) ## run on a second S3 server, Temporal on Postgres, Redis Cluster, several processes and external servers (PART=a name; MEILI_URL, MASTODON_URL)
 	@$(MAKE) --no-print-directory $(VERSITYGW) || echo "VersityGW could not be built; its part is skipped"
-	TEMPORAL_SERVER=$(TEMPORAL) go test ./e2e/acceptance -run 'TestAcceptance/$(PART)' -count=1 -timeout 60m -acceptance -versitygw "$$(ls $(VERSITYGW) 2>/dev/null)" -v
+	TEMPORAL_SERVER=$(TEMPORAL) go test ./e2e/acceptance -run 'TestAcceptance/$(PART)' -parallel 12 -count=1 -timeout 60m -acceptance -versitygw "$$(ls $(VERSITYGW) 2>/dev/null)" -v
 
 .PHONY: drill
 drill: build ## back up, lose everything, restore: scheduled posts are published once, nothing twice

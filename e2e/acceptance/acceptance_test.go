@@ -72,6 +72,7 @@ func parts() []part {
 		{name: "Redis Cluster", test: testRedisCluster},
 		{name: "VersityGW (S3)", missing: gateway, engine: true, test: testVersityGW},
 		{name: "Temporal on Postgres", test: testTemporalOnPostgres},
+		{name: "reverse proxies", missing: uninstalled("nginx", "caddy", "haproxy"), test: testReverseProxies},
 		{name: "Bluesky dev-env", missing: uninstalled("npm"), engine: true, test: testBluesky},
 		{name: "Meilisearch", missing: unset("MEILI_URL"), test: testMeilisearch},
 		{name: "Mastodon (fake)", test: testFakeMastodon},
@@ -80,10 +81,12 @@ func parts() []part {
 	}
 }
 
-// uninstalled returns the reason that a program is not installed, or "".
-func uninstalled(program string) string {
-	if _, err := exec.LookPath(program); err != nil {
-		return program + " is not installed"
+// uninstalled returns the reason that one of the programs is not installed, or "".
+func uninstalled(programs ...string) string {
+	for _, program := range programs {
+		if _, err := exec.LookPath(program); err != nil {
+			return program + " is not installed"
+		}
 	}
 	return ""
 }
