@@ -37,6 +37,14 @@ const (
 // text. Dates have the day first. A time without a date is the next one, a weekday the next
 // such day. A text of which a part is not understood is refused.
 func Parse(text string, now time.Time) (time.Time, error) {
+	at, err := parse(text, now)
+	if err == nil && (at.Year() < 0 || at.Year() > 9999) { // RFC 3339, section 1: years have four digits
+		return time.Time{}, ErrUnknown
+	}
+	return at, err
+}
+
+func parse(text string, now time.Time) (time.Time, error) {
 	if len(text) > maxLength {
 		return time.Time{}, ErrUnknown
 	}

@@ -156,3 +156,20 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// RFC 3339 cannot write years before 0 or after 9999.
+func TestParse_RefusesYearsOfMoreDigits(t *testing.T) {
+	for text, zone := range map[string]string{
+		"9999-12-31T23:59:59Z":      "Asia/Ho_Chi_Minh",
+		"9999-12-31 20:00-05:00":    "UTC",
+		"0000-01-01T00:00:00Z":      "America/New_York",
+		"0000-01-01T00:00:00+07:00": "UTC",
+	} {
+		if got, err := timetext.Parse(text, at(t, zone, "2026-11-23T03:20:30Z")); !errors.Is(err, timetext.ErrUnknown) {
+			t.Errorf("Parse(%q) in %s = %s, %v; want ErrUnknown", text, zone, got, err)
+		}
+	}
+	if _, err := timetext.Parse("9999-12-31T23:59:59Z", at(t, "UTC", "2026-11-23T03:20:30Z")); err != nil {
+		t.Errorf("the last second of the year 9999: %v", err)
+	}
+}
