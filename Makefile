@@ -270,6 +270,10 @@ acceptance: build $(TEMPORAL) ## run on a second S3 server, Temporal on Postgres
 	@$(MAKE) --no-print-directory $(VERSITYGW) || echo "VersityGW could not be built; its part is skipped"
 	TEMPORAL_SERVER=$(TEMPORAL) go test ./e2e/acceptance -run 'TestAcceptance/$(PART)' -parallel 12 -count=1 -timeout 60m -acceptance -versitygw "$$(ls $(VERSITYGW) 2>/dev/null)" -v
 
+.PHONY: clients
+clients: ## generate clients with OpenAPI Generator, compile them, schedule a post with each (needs java; go, npm, cargo)
+	go test ./e2e -run TestGeneratedClients -clients -count=1 -timeout 20m -v | grep -v '^=== '
+
 .PHONY: drill
 drill: build ## back up, lose everything, restore: scheduled posts are published once, nothing twice
 	go test ./e2e -run TestDrill -count=1 -timeout 30m -v

@@ -263,10 +263,10 @@ func accessTable() map[string]access {
 		"rollBackSelectors":    {least: workspace.Editor, scope: workspace.ArticlesWrite},
 		"learnSelectors":       {least: workspace.Editor, scope: workspace.ArticlesWrite},
 		// Raw pages are not public, because their publishers own them.
-		"getArticleRaw": {least: workspace.Editor, scope: workspace.ArticlesRead},
-		"downloadWARC":  {least: workspace.Editor, scope: workspace.CrawlRead},
-		"exportWARC":    {least: workspace.Editor, scope: workspace.CrawlWrite},
-		"getExport":     {least: workspace.Editor, scope: workspace.CrawlRead},
+		"downloadArticlePage": {least: workspace.Editor, scope: workspace.ArticlesRead},
+		"downloadWARC":        {least: workspace.Editor, scope: workspace.CrawlRead},
+		"exportWARC":          {least: workspace.Editor, scope: workspace.CrawlWrite},
+		"getExport":           {least: workspace.Editor, scope: workspace.CrawlRead},
 
 		"searchArticles":         {least: workspace.Viewer, scope: workspace.ArticlesRead},
 		"listSavedSearches":      {least: workspace.Viewer, scope: workspace.ArticlesRead},

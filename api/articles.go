@@ -70,8 +70,8 @@ func (s *Server) GetArticle(ctx context.Context, r spec.GetArticleRequestObject)
 	return spec.GetArticle200JSONResponse(articleJSON(one)), err
 }
 
-// GetArticleRaw downloads the raw page of an article.
-func (s *Server) GetArticleRaw(ctx context.Context, r spec.GetArticleRawRequestObject) (spec.GetArticleRawResponseObject, error) {
+// DownloadArticlePage downloads the raw page of an article.
+func (s *Server) DownloadArticlePage(ctx context.Context, r spec.DownloadArticlePageRequestObject) (spec.DownloadArticlePageResponseObject, error) {
 	a, err := s.articleService()
 	if err != nil {
 		return nil, err
@@ -81,8 +81,8 @@ func (s *Server) GetArticleRaw(ctx context.Context, r spec.GetArticleRawRequestO
 		return nil, err
 	}
 	name := `attachment; filename="` + r.Id.String() + `.html"`
-	return spec.GetArticleRaw200ApplicationoctetStreamResponse{Body: bytes.NewReader(raw), ContentLength: int64(len(raw)),
-		Headers: spec.GetArticleRaw200ResponseHeaders{ContentDisposition: &name}}, nil
+	return spec.DownloadArticlePage200ApplicationoctetStreamResponse{Body: bytes.NewReader(raw), ContentLength: int64(len(raw)),
+		Headers: spec.DownloadArticlePage200ResponseHeaders{ContentDisposition: &name}}, nil
 }
 
 // ListArticleRevisions lists the versions of an article.

@@ -93,7 +93,7 @@ func (r *rowReader) row(number int, raw []byte) scheduling.Row {
 		row.Problems = []apperr.FieldError{apperr.Field("row", "unreadable_row", "This row cannot be read.")}
 		return row
 	}
-	row.Draft = draftOf(&spec.NewPost{Content: body.Content, ScheduledTime: body.ScheduledTime, Draft: body.Draft, Thread: body.Thread, Options: body.Options, Overrides: body.Overrides,
+	row.Draft = draftOf(&spec.PostCreate{Content: body.Content, ScheduledTime: body.ScheduledTime, Draft: body.Draft, Thread: body.Thread, Options: body.Options, Overrides: body.Overrides,
 		DropIfLateMinutes: body.DropIfLateMinutes, TrackLinks: body.TrackLinks, Attachments: body.Attachments, ThreadParentId: body.ThreadParentId,
 		TimeZone: body.TimeZone, Accounts: body.Accounts, Language: body.Language})
 	return row

@@ -111,7 +111,7 @@ func segmentsJSON(segments []post.Segment) []spec.PostSegment {
 	return out
 }
 
-func draftOf(body *spec.NewPost) scheduling.Draft {
+func draftOf(body *spec.PostCreate) scheduling.Draft {
 	d := scheduling.Draft{Content: body.Content, ScheduledTime: value(body.ScheduledTime), SaveAsDraft: value(body.Draft),
 		TimeZone: value(body.TimeZone), Attachments: value(body.Attachments), Accounts: value(body.Accounts),
 		ThreadParentID: value(body.ThreadParentId), Language: value(body.Language), LateLimit: value(body.DropIfLateMinutes),

@@ -32,7 +32,7 @@ func (s *Server) CreatePost(ctx context.Context, r spec.CreatePostRequestObject)
 	return spec.CreatePost201JSONResponse{CreatedJSONResponse: created}, err
 }
 
-func (s *Server) create(ctx context.Context, body *spec.NewPost, key *string) (spec.CreatedJSONResponse, error) {
+func (s *Server) create(ctx context.Context, body *spec.PostCreate, key *string) (spec.CreatedJSONResponse, error) {
 	idempotency, err := idempotencyOf(ctx, key, "post", body)
 	if err != nil {
 		return spec.CreatedJSONResponse{}, err

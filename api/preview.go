@@ -19,7 +19,7 @@ import (
 // PreviewPost shows how a post would be published.
 func (s *Server) PreviewPost(ctx context.Context, r spec.PreviewPostRequestObject) (spec.PreviewPostResponseObject, error) {
 	b := r.Body
-	shown, err := s.Scheduler.Preview(ctx, principal(ctx), draftOf(&spec.NewPost{Content: value(b.Content), ScheduledTime: b.ScheduledTime, Draft: b.Draft, Thread: b.Thread,
+	shown, err := s.Scheduler.Preview(ctx, principal(ctx), draftOf(&spec.PostCreate{Content: value(b.Content), ScheduledTime: b.ScheduledTime, Draft: b.Draft, Thread: b.Thread,
 		Options: b.Options, Overrides: b.Overrides, DropIfLateMinutes: b.DropIfLateMinutes, TrackLinks: b.TrackLinks, Utm: b.Utm, Attachments: b.Attachments, ThreadParentId: b.ThreadParentId,
 		TimeZone: b.TimeZone, Accounts: b.Accounts, Language: b.Language, When: b.When, QueueGroupId: b.QueueGroupId}))
 	if err != nil {

@@ -152,7 +152,7 @@ func reachable() map[string]reach {
 		}),
 		"listArticles":         viewers(workspace.ArticlesRead, func(x *things) request { return request{query: "domain=" + x.article().Domain} }),
 		"getArticle":           viewers(workspace.ArticlesRead, onArticle),
-		"getArticleRaw":        editors(workspace.ArticlesRead, onArticle),
+		"downloadArticlePage":  editors(workspace.ArticlesRead, onArticle),
 		"listArticleRevisions": viewers(workspace.ArticlesRead, onArticle),
 		"getArticleRevision":   viewers(workspace.ArticlesRead, func(x *things) request { return request{args: []any{x.article().ID, 1}} }),
 		"similarArticles":      viewers(workspace.ArticlesRead, onArticle),

@@ -176,7 +176,7 @@ func (s *Server) oneRule(get func(Rules) (rule.Rule, error)) (spec.OneRuleJSONRe
 func ruleTag(r rule.Rule) string { return `"` + strconv.FormatInt(r.Version, 10) + `"` }
 
 // ruleOf reads a rule. Definitions have the same JSON in the API and in the database.
-func articleRuleOf(b *spec.NewRule) rule.Rule {
+func articleRuleOf(b *spec.RuleCreate) rule.Rule {
 	r := rule.Rule{Name: b.Name}
 	copyJSON(b.Definition, &r.Definition)
 	return r

@@ -124,7 +124,7 @@ func (s *Server) CreateFeed(ctx context.Context, r spec.CreateFeedRequestObject)
 	}
 	token, err := found.CreateFeed(ctx, principal(ctx), r.Id)
 	base := strings.TrimSuffix(s.PublicURL, "/") + "/api/v1/feeds/" + r.Id.String() + "/"
-	return spec.CreateFeed201JSONResponse{Rss: base + "rss?token=" + token.Reveal(), Json: base + "json?token=" + token.Reveal()}, err
+	return spec.CreateFeed201JSONResponse{Rss: base + "rss?token=" + token.Reveal(), JsonFeed: base + "json?token=" + token.Reveal()}, err
 }
 
 // DeleteFeed revokes the feed URLs of a saved search.

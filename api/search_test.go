@@ -170,7 +170,7 @@ func TestFeed_IsReadBySecretURL(t *testing.T) {
 	var feeds spec.FeedURLs
 	s.decode(s.send("POST", path+"/feed", nil), 201, &feeds)
 	local := func(address string) string { return address[strings.Index(address, "/api/"):] }
-	for _, address := range []string{feeds.Rss, feeds.Json} {
+	for _, address := range []string{feeds.Rss, feeds.JsonFeed} {
 		a := s.send("GET", local(address), nil, "Authorization", "")
 		read, err := searchtest.ReadFeed(a.body)
 		require.Equal(t, http.StatusOK, a.StatusCode, "%s %v %s", a.Status, err, a.body)
@@ -197,7 +197,7 @@ func TestFeed_IsReadBySecretURL(t *testing.T) {
 	if a := s.send("DELETE", path+"/feed", nil); a.StatusCode != http.StatusNoContent {
 		t.Errorf("%s", a.Status)
 	}
-	s.refused(s.send("GET", local(renewed.Json), nil, "Authorization", ""), 404, "feed_not_found")
+	s.refused(s.send("GET", local(renewed.JsonFeed), nil, "Authorization", ""), 404, "feed_not_found")
 }
 
 // When the database is overloaded, searches are rejected early with Retry-After.

@@ -212,6 +212,6 @@ func (s *Server) seriesJSON(ctx context.Context, one post.Series) (spec.Series, 
 }
 
 func templateOf(t *spec.SeriesTemplate) scheduling.Draft {
-	return draftOf(&spec.NewPost{Content: t.Content, Thread: t.Thread, Options: t.Options, Overrides: t.Overrides, DropIfLateMinutes: t.DropIfLateMinutes, TrackLinks: t.TrackLinks,
+	return draftOf(&spec.PostCreate{Content: t.Content, Thread: t.Thread, Options: t.Options, Overrides: t.Overrides, DropIfLateMinutes: t.DropIfLateMinutes, TrackLinks: t.TrackLinks,
 		Attachments: t.Attachments, Accounts: t.Accounts, Language: t.Language})
 }

@@ -194,7 +194,7 @@ func storyPageJSON(p story.Page) spec.StoryPage {
 	copyJSON(storyJSON(p.Summary), &out)
 	for _, e := range p.Entries {
 		one := spec.StoryEntry{ArticleId: e.ArticleID, Title: e.Title, Url: e.URL, Domain: e.Domain, Owner: e.Owner, Lead: optional(e.Lead), FirstSeenAt: e.FirstSeenAt,
-			PublishedAt: e.PublishedAt, Similarity: float32(e.Similarity), Copy: e.IsCopy, Own: e.IsOwn, Pinned: e.IsPinned, Added: append([]string{}, e.Added...)}
+			PublishedAt: e.PublishedAt, Similarity: float32(e.Similarity), NearDuplicate: e.IsCopy, Own: e.IsOwn, Pinned: e.IsPinned, Added: append([]string{}, e.Added...)}
 		if e.PublishedAt != nil {
 			one.DateOnly = &e.DateOnly
 		}

@@ -222,13 +222,13 @@ func (s *Server) PageSeries(ctx context.Context, r spec.PageSeriesRequestObject)
 		return nil, err
 	}
 	kind := counter.Kind(or(r.Params.Type, spec.HitType(counter.View)))
-	unit := counter.Unit(or(r.Params.Unit, spec.PageSeriesParamsUnit(counter.ByHour)))
+	unit := counter.Unit(or(r.Params.Unit, spec.CountUnit(counter.ByHour)))
 	buckets := or(r.Params.Buckets, 24)
 	if unit == counter.ByDay && buckets > maxSeriesDays {
 		return nil, apperr.InvalidFields(apperr.FieldError{Field: "buckets", Code: "out_of_range", Message: "At most 35 days."})
 	}
 	series, err := s.Views.Counts.Series(ctx, one, page, kind, unit, buckets)
-	return spec.PageSeries200JSONResponse{Page: page, Type: spec.HitType(kind), Unit: spec.PageSeriesUnit(unit), Buckets: bucketsJSON(series)}, err
+	return spec.PageSeries200JSONResponse{Page: page, Type: spec.HitType(kind), Unit: spec.CountUnit(unit), Buckets: bucketsJSON(series)}, err
 }
 
 // PageFunnel returns a page's funnel.

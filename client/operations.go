@@ -30,14 +30,14 @@ func (c *Client) Concurrents(
 
 // CreatePost creates a post.
 func (c *Client) CreatePost(
-	ctx context.Context, params *spec.CreatePostParams, body spec.NewPost, edits ...Edit,
+	ctx context.Context, params *spec.CreatePostParams, body spec.PostCreate, edits ...Edit,
 ) (*Response[spec.Created], error) {
 	return call[spec.Created](ctx, c, request{http.MethodPost, "/api/v1/posts", uuid.Nil, params, body}, edits)
 }
 
 // CreateSeed adds a source to crawl.
 func (c *Client) CreateSeed(
-	ctx context.Context, params *spec.CreateSeedParams, body spec.NewSeed, edits ...Edit,
+	ctx context.Context, params *spec.CreateSeedParams, body spec.SeedCreate, edits ...Edit,
 ) (*Response[spec.Seed], error) {
 	return call[spec.Seed](ctx, c, request{http.MethodPost, "/api/v1/seeds", uuid.Nil, params, body}, edits)
 }
@@ -165,7 +165,7 @@ func (c *Client) PreviewPost(
 
 // PreviewRule shows what a rule would have posted.
 func (c *Client) PreviewRule(
-	ctx context.Context, body spec.NewRule, edits ...Edit,
+	ctx context.Context, body spec.RuleCreate, edits ...Edit,
 ) (*Response[spec.RulePreview], error) {
 	return call[spec.RulePreview](ctx, c, request{http.MethodPost, "/api/v1/rules/preview", uuid.Nil, nil, body}, edits)
 }

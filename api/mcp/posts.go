@@ -95,11 +95,11 @@ func (t *tools) createDraft(ctx context.Context, in newPost, e client.Edit) (*cl
 	if err != nil {
 		return nil, err
 	}
-	return t.create(ctx, spec.NewPost{Content: in.Text, ScheduledTime: at, Draft: set(true), Accounts: list(in.Accounts),
+	return t.create(ctx, spec.PostCreate{Content: in.Text, ScheduledTime: at, Draft: set(true), Accounts: list(in.Accounts),
 		Attachments: list(in.Attachments), Language: set(in.Language)}, in.Key, e)
 }
 
-func (t *tools) create(ctx context.Context, p spec.NewPost, key string, e client.Edit) (*client.Response[spec.Created], error) {
+func (t *tools) create(ctx context.Context, p spec.PostCreate, key string, e client.Edit) (*client.Response[spec.Created], error) {
 	if key == "" {
 		key = uuid.NewString()
 	}
@@ -120,7 +120,7 @@ func (t *tools) schedule(ctx context.Context, in newPost, e client.Edit) (respon
 		if err != nil {
 			return nil, err
 		}
-		p := spec.NewPost{Content: in.Text, ScheduledTime: at, Accounts: list(in.Accounts), Attachments: list(in.Attachments), Language: set(in.Language)}
+		p := spec.PostCreate{Content: in.Text, ScheduledTime: at, Accounts: list(in.Accounts), Attachments: list(in.Attachments), Language: set(in.Language)}
 		if in.NextFree {
 			p.When = set(spec.NextFree)
 		}

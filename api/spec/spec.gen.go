@@ -227,6 +227,24 @@ func (e BlueskyOptionsLabels) Valid() bool {
 	}
 }
 
+// Defines values for CountUnit.
+const (
+	CountUnitDay  CountUnit = "day"
+	CountUnitHour CountUnit = "hour"
+)
+
+// Valid indicates whether the value is a known member of the CountUnit enum.
+func (e CountUnit) Valid() bool {
+	switch e {
+	case CountUnitDay:
+		return true
+	case CountUnitHour:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DeliveryStatus.
 const (
 	DeliveryStatusDead      DeliveryStatus = "dead"
@@ -893,24 +911,6 @@ func (e NotificationLanguage) Valid() bool {
 	case NotificationLanguageEn:
 		return true
 	case NotificationLanguageVi:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for PageSeriesUnit.
-const (
-	PageSeriesUnitDay  PageSeriesUnit = "day"
-	PageSeriesUnitHour PageSeriesUnit = "hour"
-)
-
-// Valid indicates whether the value is a known member of the PageSeriesUnit enum.
-func (e PageSeriesUnit) Valid() bool {
-	switch e {
-	case PageSeriesUnitDay:
-		return true
-	case PageSeriesUnitHour:
 		return true
 	default:
 		return false
@@ -2555,24 +2555,6 @@ func (e ImportStatsParamsSource) Valid() bool {
 	}
 }
 
-// Defines values for PageSeriesParamsUnit.
-const (
-	PageSeriesParamsUnitDay  PageSeriesParamsUnit = "day"
-	PageSeriesParamsUnitHour PageSeriesParamsUnit = "hour"
-)
-
-// Valid indicates whether the value is a known member of the PageSeriesParamsUnit enum.
-func (e PageSeriesParamsUnit) Valid() bool {
-	switch e {
-	case PageSeriesParamsUnitDay:
-		return true
-	case PageSeriesParamsUnitHour:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for SiteReportParamsCompare.
 const (
 	Previous SiteReportParamsCompare = "previous"
@@ -2800,6 +2782,19 @@ type AccountGroup struct {
 	// TimeZone IANA name; slots are on its wall clock.
 	TimeZone  string    `json:"time_zone"`
 	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// AccountGroupCreate defines model for AccountGroupCreate.
+type AccountGroupCreate struct {
+	Accounts []openapi_types.UUID `json:"accounts"`
+
+	// Color One of gray, red, pink, grape, violet, indigo, blue, cyan, teal, green, lime, yellow, orange.
+	Color *string      `json:"color,omitempty"`
+	Name  string       `json:"name"`
+	Slots *[]QueueSlot `json:"slots,omitempty"`
+
+	// TimeZone IANA name; without it, the workspace's.
+	TimeZone *string `json:"time_zone,omitempty"`
 }
 
 // AccountGroupEdit defines model for AccountGroupEdit.
@@ -3367,6 +3362,9 @@ type Connection struct {
 // CountByValue defines model for CountByValue.
 type CountByValue map[string]int64
 
+// CountUnit defines model for CountUnit.
+type CountUnit string
+
 // DeadLetter defines model for DeadLetter.
 type DeadLetter struct {
 	AccountId openapi_types.UUID `json:"account_id"`
@@ -3698,6 +3696,12 @@ type Export struct {
 // ExportStatus defines model for Export.Status.
 type ExportStatus string
 
+// ExportCreate defines model for ExportCreate.
+type ExportCreate struct {
+	From time.Time `json:"from"`
+	To   time.Time `json:"to"`
+}
+
 // Extraction defines model for Extraction.
 type Extraction struct {
 	// ActionReason Why the action was requested.
@@ -3783,8 +3787,8 @@ type FacebookOptionsKind string
 
 // FeedURLs defines model for FeedURLs.
 type FeedURLs struct {
-	Json string `json:"json"`
-	Rss  string `json:"rss"`
+	JsonFeed string `json:"json_feed"`
+	Rss      string `json:"rss"`
 }
 
 // FieldOrigin defines model for FieldOrigin.
@@ -4027,6 +4031,20 @@ type LabelChange struct {
 	Remove *[]openapi_types.UUID `json:"remove,omitempty"`
 }
 
+// LabelCreate defines model for LabelCreate.
+type LabelCreate struct {
+	// Color One of gray, red, pink, grape, violet, indigo, blue, cyan, teal, green, lime, yellow, orange.
+	Color *string    `json:"color,omitempty"`
+	Kind  *LabelKind `json:"kind,omitempty"`
+	Name  string     `json:"name"`
+
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm *UtmParams `json:"utm,omitempty"`
+}
+
 // LabelEdit defines model for LabelEdit.
 type LabelEdit struct {
 	Color *string `json:"color,omitempty"`
@@ -4070,6 +4088,18 @@ type LinkCard struct {
 	Site  string  `json:"site"`
 	Title *string `json:"title,omitempty"`
 	Url   string  `json:"url"`
+}
+
+// LinkCreate defines model for LinkCreate.
+type LinkCreate struct {
+	// PostId The post that clicks are counted for.
+	PostId *openapi_types.UUID `json:"post_id,omitempty"`
+
+	// Title Shown in lists only.
+	Title *string `json:"title,omitempty"`
+
+	// Url The target, http or https.
+	Url string `json:"url"`
 }
 
 // LinkList defines model for LinkList.
@@ -4272,6 +4302,19 @@ type MediaUpload struct {
 	Url   *string            `json:"url,omitempty"`
 }
 
+// MediaUploadCreate defines model for MediaUploadCreate.
+type MediaUploadCreate struct {
+	AltText  *string `json:"alt_text,omitempty"`
+	Bytes    int64   `json:"bytes"`
+	FileName string  `json:"file_name"`
+
+	// MimeType Refused early if no network accepts it. The type detected from the content is decisive.
+	MimeType *string `json:"mime_type,omitempty"`
+
+	// Sha256 64 hexadecimal digits. With it, a file that was damaged on the way is noticed.
+	Sha256 *string `json:"sha256,omitempty"`
+}
+
 // MediaUploadPart defines model for MediaUploadPart.
 type MediaUploadPart struct {
 	Bytes   int64             `json:"bytes"`
@@ -4445,286 +4488,6 @@ type NetworkWays string
 // NetworkList defines model for NetworkList.
 type NetworkList struct {
 	Networks []Network `json:"networks"`
-}
-
-// NewAccountGroup defines model for NewAccountGroup.
-type NewAccountGroup struct {
-	Accounts []openapi_types.UUID `json:"accounts"`
-
-	// Color One of gray, red, pink, grape, violet, indigo, blue, cyan, teal, green, lime, yellow, orange.
-	Color *string      `json:"color,omitempty"`
-	Name  string       `json:"name"`
-	Slots *[]QueueSlot `json:"slots,omitempty"`
-
-	// TimeZone IANA name; without it, the workspace's.
-	TimeZone *string `json:"time_zone,omitempty"`
-}
-
-// NewExport defines model for NewExport.
-type NewExport struct {
-	From time.Time `json:"from"`
-	To   time.Time `json:"to"`
-}
-
-// NewLabel defines model for NewLabel.
-type NewLabel struct {
-	// Color One of gray, red, pink, grape, violet, indigo, blue, cyan, teal, green, lime, yellow, orange.
-	Color *string    `json:"color,omitempty"`
-	Kind  *LabelKind `json:"kind,omitempty"`
-	Name  string     `json:"name"`
-
-	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
-	// content and term, without `utm_`. Those of a post replace those of its campaign, which
-	// replace those of the account; an empty value removes one. A parameter that is in the
-	// link already stays.
-	Utm *UtmParams `json:"utm,omitempty"`
-}
-
-// NewLink defines model for NewLink.
-type NewLink struct {
-	// PostId The post that clicks are counted for.
-	PostId *openapi_types.UUID `json:"post_id,omitempty"`
-
-	// Title Shown in lists only.
-	Title *string `json:"title,omitempty"`
-
-	// Url The target, http or https.
-	Url string `json:"url"`
-}
-
-// NewMediaUpload defines model for NewMediaUpload.
-type NewMediaUpload struct {
-	AltText  *string `json:"alt_text,omitempty"`
-	Bytes    int64   `json:"bytes"`
-	FileName string  `json:"file_name"`
-
-	// MimeType Refused early if no network accepts it. The type detected from the content is decisive.
-	MimeType *string `json:"mime_type,omitempty"`
-
-	// Sha256 64 hexadecimal digits. With it, a file that was damaged on the way is noticed.
-	Sha256 *string `json:"sha256,omitempty"`
-}
-
-// NewPost defines model for NewPost.
-type NewPost struct {
-	// Accounts Ids of accounts to publish to. Default: the accounts of the post that this one replies to, else the workspace's default accounts.
-	Accounts *[]string `json:"accounts,omitempty"`
-
-	// Attachments Ids of uploaded files.
-	Attachments *[]string `json:"attachments,omitempty"`
-
-	// Content The text. Each network has its own limit, counted as the network counts. May be empty if there are attachments.
-	Content string `json:"content"`
-
-	// Draft Save it as a draft: it is not published until it is scheduled, and its content is checked only then.
-	Draft *bool `json:"draft,omitempty"`
-
-	// DropIfLateMinutes Rather not publish than later than this; it then becomes a dead letter of the reason `late`. 0: always publish.
-	DropIfLateMinutes *int `json:"drop_if_late_minutes,omitempty"`
-
-	// Labels Ids of labels, and of at most one campaign. POST /api/v1/posts/labels changes them later.
-	Labels *[]openapi_types.UUID `json:"labels,omitempty"`
-
-	// Language ISO 639 code of the text, like vi.
-	Language *string `json:"language,omitempty"`
-
-	// Options The post's options for networks besides its text and attachments: for each network, an object of its
-	// options, which apply to all accounts on that network. An option that the network, the account or the
-	// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
-	// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
-	Options *PostOptions `json:"options,omitempty"`
-
-	// Overrides What differs on some accounts, by the account's id.
-	Overrides *map[string]Override `json:"overrides,omitempty"`
-
-	// QueueGroupId The account group whose queue is meant. Without it, `when` means the smallest group with slots that has all accounts. With scheduled_time, the time must be one of its slots.
-	QueueGroupId *string `json:"queue_group_id,omitempty"`
-
-	// ScheduledTime When to publish: 2026-12-24T18:00:00+07:00, or 2026-12-24T18:00 on the wall clock of time_zone. Only a draft may be without.
-	ScheduledTime *string `json:"scheduled_time,omitempty"`
-
-	// Thread What follows the first segment, each answering the one before.
-	Thread *Thread `json:"thread,omitempty"`
-
-	// ThreadParentId The post of this workspace that this one replies to.
-	ThreadParentId *string `json:"thread_parent_id,omitempty"`
-
-	// TimeZone IANA name; without it, the workspace's.
-	TimeZone *string `json:"time_zone,omitempty"`
-
-	// TrackLinks Replace the URLs in the text by short links to count clicks: one for each account and URL. The text here stays unchanged; its length is that of the sent text.
-	TrackLinks *bool `json:"track_links,omitempty"`
-
-	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
-	// content and term, without `utm_`. Those of a post replace those of its campaign, which
-	// replace those of the account; an empty value removes one. A parameter that is in the
-	// link already stays.
-	Utm *UtmParams `json:"utm,omitempty"`
-
-	// When In the place of scheduled_time: the next free slot of a queue, which no other post can get.
-	When *When `json:"when,omitempty"`
-}
-
-// NewRule defines model for NewRule.
-type NewRule struct {
-	Definition RuleDefinition `json:"definition"`
-	Name       string         `json:"name"`
-}
-
-// NewSavedSearch defines model for NewSavedSearch.
-type NewSavedSearch struct {
-	Alert     *bool       `json:"alert,omitempty"`
-	Authors   *[]string   `json:"authors,omitempty"`
-	Domains   *[]string   `json:"domains,omitempty"`
-	Languages *[]string   `json:"languages,omitempty"`
-	Mode      *SearchMode `json:"mode,omitempty"`
-	Name      string      `json:"name"`
-	Query     *string     `json:"query,omitempty"`
-	Sections  *[]string   `json:"sections,omitempty"`
-	Tags      *[]string   `json:"tags,omitempty"`
-}
-
-// NewSeed defines model for NewSeed.
-type NewSeed struct {
-	// Allow Only follow URLs whose path and query match one of these patterns. `*` matches any text; `^` and `$` match the start and the end.
-	Allow *[]string `json:"allow,omitempty"`
-
-	// DailyBudget Maximum pages per day discovered through this seed. 0: only the domain's limit applies.
-	DailyBudget *int `json:"daily_budget,omitempty"`
-
-	// Deny Do not follow URLs that match one of these patterns. Takes precedence over `allow`.
-	Deny *[]string `json:"deny,omitempty"`
-	Kind *SeedKind `json:"kind,omitempty"`
-
-	// MaxDepth Maximum distance from the seed in links. 1 follows only the seed's own links.
-	MaxDepth *int `json:"max_depth,omitempty"`
-
-	// MaxIntervalSeconds Defaults to 1200.
-	MaxIntervalSeconds *int `json:"max_interval_seconds,omitempty"`
-
-	// MinIntervalSeconds Defaults to 300.
-	MinIntervalSeconds *int `json:"min_interval_seconds,omitempty"`
-
-	// Priority Pages of seeds with a higher priority are fetched first within their site.
-	Priority *int        `json:"priority,omitempty"`
-	Status   *SeedStatus `json:"status,omitempty"`
-	Title    *string     `json:"title,omitempty"`
-	Url      string      `json:"url"`
-}
-
-// NewSelectors defines model for NewSelectors.
-type NewSelectors struct {
-	Activate *bool          `json:"activate,omitempty"`
-	Config   SelectorConfig `json:"config"`
-
-	// Note The reason shown with the version.
-	Note *string `json:"note,omitempty"`
-}
-
-// NewSeries defines model for NewSeries.
-type NewSeries struct {
-	// Rule RFC 5545: FREQ=DAILY, WEEKLY or MONTHLY with INTERVAL, BYDAY (weekly; monthly with a number, like 1MO or -1FR), BYMONTHDAY (monthly), and COUNT or UNTIL.
-	Rule string `json:"rule"`
-
-	// Starts Where the rule is anchored, and the time of day: 2026-12-24T18:00 on the wall clock of time_zone. It occurs itself only if it fits the rule.
-	Starts string `json:"starts"`
-
-	// Template Every occurrence's post.
-	Template SeriesTemplate `json:"template"`
-
-	// TimeZone IANA name; without it, the workspace's.
-	TimeZone *string `json:"time_zone,omitempty"`
-}
-
-// NewSite defines model for NewSite.
-type NewSite struct {
-	// Domains Hosts whose pages may send hits, including subdomains. Default: any host.
-	Domains *[]string `json:"domains,omitempty"`
-
-	// Events Declared events. Others are filtered as `unknown_event`.
-	Events *[]SiteEvent `json:"events,omitempty"`
-	Goals  *[]SiteGoal  `json:"goals,omitempty"`
-
-	// MaxId Only for `bitmap`: the maximum id of a reader.
-	MaxId *int64 `json:"max_id,omitempty"`
-	Name  string `json:"name"`
-
-	// PublicCounts View counts are readable without authentication.
-	PublicCounts *bool `json:"public_counts,omitempty"`
-
-	// RateHits Maximum hits of one type per visitor within rate_seconds.
-	RateHits    *int `json:"rate_hits,omitempty"`
-	RateSeconds *int `json:"rate_seconds,omitempty"`
-
-	// TimeZone IANA name; determines days and hours and can't be changed later. Default: the workspace's.
-	TimeZone     *string       `json:"time_zone,omitempty"`
-	UniqueMethod *UniqueMethod `json:"unique_method,omitempty"`
-	Visitors     *VisitorMode  `json:"visitors,omitempty"`
-
-	// WeeklyUniques Rotate salts weekly instead of daily, so that weekly unique visitors are exact.
-	WeeklyUniques *bool `json:"weekly_uniques,omitempty"`
-
-	// WindowSeconds Repeated hits of a visitor on a page within the window are not counted.
-	WindowSeconds *int `json:"window_seconds,omitempty"`
-}
-
-// NewSnippet defines model for NewSnippet.
-type NewSnippet struct {
-	Kind *SnippetKind `json:"kind,omitempty"`
-	Name string       `json:"name"`
-
-	// Template What a template has besides the text of its first segment. Attachments belong to posts. Accounts that are disconnected or deleted are ignored when it is used.
-	Template *PostTemplate `json:"template,omitempty"`
-	Text     string        `json:"text"`
-}
-
-// NewToken defines model for NewToken.
-type NewToken struct {
-	// ExpiresInDays Default: 90, limited by the expiry of your own token.
-	ExpiresInDays *int   `json:"expires_in_days,omitempty"`
-	Name          string `json:"name"`
-
-	// NeverExpires Owners only.
-	NeverExpires *bool   `json:"never_expires,omitempty"`
-	Scopes       []Scope `json:"scopes"`
-}
-
-// NewViewErasure defines model for NewViewErasure.
-type NewViewErasure struct {
-	SiteId openapi_types.UUID `json:"site_id"`
-
-	// VisitorHash Erase one visitor by hash. Without visitor_hash and visitor_id, all counts of the site are erased.
-	VisitorHash *string `json:"visitor_hash,omitempty"`
-
-	// VisitorId Erase one logged-in reader by the site's numeric id.
-	VisitorId *int64 `json:"visitor_id,omitempty"`
-}
-
-// NewWatch defines model for NewWatch.
-type NewWatch struct {
-	IntervalMinutes *int   `json:"interval_minutes,omitempty"`
-	Name            string `json:"name"`
-
-	// Selector CSS selector of the region, such as `#prices`; empty: the whole page.
-	Selector *string `json:"selector,omitempty"`
-	Url      string  `json:"url"`
-}
-
-// NewWebhook defines model for NewWebhook.
-type NewWebhook struct {
-	Description *string `json:"description,omitempty"`
-
-	// Types All types if absent or empty.
-	Types *[]WebhookType `json:"types,omitempty"`
-
-	// Url https on port 443; http and other ports only for private hosts that the operator allows.
-	Url string `json:"url"`
-}
-
-// NewWorkspace defines model for NewWorkspace.
-type NewWorkspace struct {
-	Name     string  `json:"name"`
-	TimeZone *string `json:"time_zone,omitempty"`
 }
 
 // NextSlot Where the post would go in the queue of its accounts.
@@ -4969,14 +4732,11 @@ type PageFunnel struct {
 
 // PageSeries defines model for PageSeries.
 type PageSeries struct {
-	Buckets []ViewBucket   `json:"buckets"`
-	Page    string         `json:"page"`
-	Type    HitType        `json:"type"`
-	Unit    PageSeriesUnit `json:"unit"`
+	Buckets []ViewBucket `json:"buckets"`
+	Page    string       `json:"page"`
+	Type    HitType      `json:"type"`
+	Unit    CountUnit    `json:"unit"`
 }
-
-// PageSeriesUnit defines model for PageSeries.Unit.
-type PageSeriesUnit string
 
 // PageStats defines model for PageStats.
 type PageStats struct {
@@ -5163,6 +4923,66 @@ type Post struct {
 
 	// WorkflowUrl The workflow in the Temporal Web UI.
 	WorkflowUrl *string `json:"workflow_url,omitempty"`
+}
+
+// PostCreate defines model for PostCreate.
+type PostCreate struct {
+	// Accounts Ids of accounts to publish to. Default: the accounts of the post that this one replies to, else the workspace's default accounts.
+	Accounts *[]string `json:"accounts,omitempty"`
+
+	// Attachments Ids of uploaded files.
+	Attachments *[]string `json:"attachments,omitempty"`
+
+	// Content The text. Each network has its own limit, counted as the network counts. May be empty if there are attachments.
+	Content string `json:"content"`
+
+	// Draft Save it as a draft: it is not published until it is scheduled, and its content is checked only then.
+	Draft *bool `json:"draft,omitempty"`
+
+	// DropIfLateMinutes Rather not publish than later than this; it then becomes a dead letter of the reason `late`. 0: always publish.
+	DropIfLateMinutes *int `json:"drop_if_late_minutes,omitempty"`
+
+	// Labels Ids of labels, and of at most one campaign. POST /api/v1/posts/labels changes them later.
+	Labels *[]openapi_types.UUID `json:"labels,omitempty"`
+
+	// Language ISO 639 code of the text, like vi.
+	Language *string `json:"language,omitempty"`
+
+	// Options The post's options for networks besides its text and attachments: for each network, an object of its
+	// options, which apply to all accounts on that network. An option that the network, the account or the
+	// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
+	// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
+	Options *PostOptions `json:"options,omitempty"`
+
+	// Overrides What differs on some accounts, by the account's id.
+	Overrides *map[string]Override `json:"overrides,omitempty"`
+
+	// QueueGroupId The account group whose queue is meant. Without it, `when` means the smallest group with slots that has all accounts. With scheduled_time, the time must be one of its slots.
+	QueueGroupId *string `json:"queue_group_id,omitempty"`
+
+	// ScheduledTime When to publish: 2026-12-24T18:00:00+07:00, or 2026-12-24T18:00 on the wall clock of time_zone. Only a draft may be without.
+	ScheduledTime *string `json:"scheduled_time,omitempty"`
+
+	// Thread What follows the first segment, each answering the one before.
+	Thread *Thread `json:"thread,omitempty"`
+
+	// ThreadParentId The post of this workspace that this one replies to.
+	ThreadParentId *string `json:"thread_parent_id,omitempty"`
+
+	// TimeZone IANA name; without it, the workspace's.
+	TimeZone *string `json:"time_zone,omitempty"`
+
+	// TrackLinks Replace the URLs in the text by short links to count clicks: one for each account and URL. The text here stays unchanged; its length is that of the sent text.
+	TrackLinks *bool `json:"track_links,omitempty"`
+
+	// Utm UTM parameters that readers of tracked links arrive with: source, medium, campaign,
+	// content and term, without `utm_`. Those of a post replace those of its campaign, which
+	// replace those of the account; an empty value removes one. A parameter that is in the
+	// link already stays.
+	Utm *UtmParams `json:"utm,omitempty"`
+
+	// When In the place of scheduled_time: the next free slot of a queue, which no other post can get.
+	When *When `json:"when,omitempty"`
 }
 
 // PostEdit defines model for PostEdit.
@@ -5452,7 +5272,7 @@ type PreviewSpan struct {
 // PreviewSpanKind defines model for PreviewSpan.Kind.
 type PreviewSpanKind string
 
-// PreviewedPost As NewPost, but nothing is required.
+// PreviewedPost As PostCreate, but nothing is required.
 type PreviewedPost struct {
 	Accounts    *[]string `json:"accounts,omitempty"`
 	Attachments *[]string `json:"attachments,omitempty"`
@@ -5902,6 +5722,12 @@ type RuleConditions struct {
 	OncePerStory *bool `json:"once_per_story,omitempty"`
 }
 
+// RuleCreate defines model for RuleCreate.
+type RuleCreate struct {
+	Definition RuleDefinition `json:"definition"`
+	Name       string         `json:"name"`
+}
+
 // RuleDecision defines model for RuleDecision.
 type RuleDecision struct {
 	ArticleId openapi_types.UUID `json:"article_id"`
@@ -6160,6 +5986,19 @@ type SavedSearch struct {
 	Version int64 `json:"version"`
 }
 
+// SavedSearchCreate defines model for SavedSearchCreate.
+type SavedSearchCreate struct {
+	Alert     *bool       `json:"alert,omitempty"`
+	Authors   *[]string   `json:"authors,omitempty"`
+	Domains   *[]string   `json:"domains,omitempty"`
+	Languages *[]string   `json:"languages,omitempty"`
+	Mode      *SearchMode `json:"mode,omitempty"`
+	Name      string      `json:"name"`
+	Query     *string     `json:"query,omitempty"`
+	Sections  *[]string   `json:"sections,omitempty"`
+	Tags      *[]string   `json:"tags,omitempty"`
+}
+
 // SavedSearchList defines model for SavedSearchList.
 type SavedSearchList struct {
 	SavedSearches []SavedSearch `json:"saved_searches"`
@@ -6308,6 +6147,34 @@ type Seed struct {
 
 	// Url In canonical form.
 	Url string `json:"url"`
+}
+
+// SeedCreate defines model for SeedCreate.
+type SeedCreate struct {
+	// Allow Only follow URLs whose path and query match one of these patterns. `*` matches any text; `^` and `$` match the start and the end.
+	Allow *[]string `json:"allow,omitempty"`
+
+	// DailyBudget Maximum pages per day discovered through this seed. 0: only the domain's limit applies.
+	DailyBudget *int `json:"daily_budget,omitempty"`
+
+	// Deny Do not follow URLs that match one of these patterns. Takes precedence over `allow`.
+	Deny *[]string `json:"deny,omitempty"`
+	Kind *SeedKind `json:"kind,omitempty"`
+
+	// MaxDepth Maximum distance from the seed in links. 1 follows only the seed's own links.
+	MaxDepth *int `json:"max_depth,omitempty"`
+
+	// MaxIntervalSeconds Defaults to 1200.
+	MaxIntervalSeconds *int `json:"max_interval_seconds,omitempty"`
+
+	// MinIntervalSeconds Defaults to 300.
+	MinIntervalSeconds *int `json:"min_interval_seconds,omitempty"`
+
+	// Priority Pages of seeds with a higher priority are fetched first within their site.
+	Priority *int        `json:"priority,omitempty"`
+	Status   *SeedStatus `json:"status,omitempty"`
+	Title    *string     `json:"title,omitempty"`
+	Url      string      `json:"url"`
 }
 
 // SeedImport defines model for SeedImport.
@@ -6504,6 +6371,15 @@ type SelectorsCreatedBy string
 // SelectorsState defines model for Selectors.State.
 type SelectorsState string
 
+// SelectorsCreate defines model for SelectorsCreate.
+type SelectorsCreate struct {
+	Activate *bool          `json:"activate,omitempty"`
+	Config   SelectorConfig `json:"config"`
+
+	// Note The reason shown with the version.
+	Note *string `json:"note,omitempty"`
+}
+
 // SelectorsPage defines model for SelectorsPage.
 type SelectorsPage struct {
 	NextCursor *int        `json:"next_cursor,omitempty"`
@@ -6536,6 +6412,21 @@ type Series struct {
 	TimeZone  string         `json:"time_zone"`
 	UpdatedAt time.Time      `json:"updated_at"`
 	Version   int64          `json:"version"`
+}
+
+// SeriesCreate defines model for SeriesCreate.
+type SeriesCreate struct {
+	// Rule RFC 5545: FREQ=DAILY, WEEKLY or MONTHLY with INTERVAL, BYDAY (weekly; monthly with a number, like 1MO or -1FR), BYMONTHDAY (monthly), and COUNT or UNTIL.
+	Rule string `json:"rule"`
+
+	// Starts Where the rule is anchored, and the time of day: 2026-12-24T18:00 on the wall clock of time_zone. It occurs itself only if it fits the rule.
+	Starts string `json:"starts"`
+
+	// Template Every occurrence's post.
+	Template SeriesTemplate `json:"template"`
+
+	// TimeZone IANA name; without it, the workspace's.
+	TimeZone *string `json:"time_zone,omitempty"`
 }
 
 // SeriesEdit defines model for SeriesEdit.
@@ -6681,6 +6572,38 @@ type SiteAlert struct {
 // SiteAlertKind defines model for SiteAlert.Kind.
 type SiteAlertKind string
 
+// SiteCreate defines model for SiteCreate.
+type SiteCreate struct {
+	// Domains Hosts whose pages may send hits, including subdomains. Default: any host.
+	Domains *[]string `json:"domains,omitempty"`
+
+	// Events Declared events. Others are filtered as `unknown_event`.
+	Events *[]SiteEvent `json:"events,omitempty"`
+	Goals  *[]SiteGoal  `json:"goals,omitempty"`
+
+	// MaxId Only for `bitmap`: the maximum id of a reader.
+	MaxId *int64 `json:"max_id,omitempty"`
+	Name  string `json:"name"`
+
+	// PublicCounts View counts are readable without authentication.
+	PublicCounts *bool `json:"public_counts,omitempty"`
+
+	// RateHits Maximum hits of one type per visitor within rate_seconds.
+	RateHits    *int `json:"rate_hits,omitempty"`
+	RateSeconds *int `json:"rate_seconds,omitempty"`
+
+	// TimeZone IANA name; determines days and hours and can't be changed later. Default: the workspace's.
+	TimeZone     *string       `json:"time_zone,omitempty"`
+	UniqueMethod *UniqueMethod `json:"unique_method,omitempty"`
+	Visitors     *VisitorMode  `json:"visitors,omitempty"`
+
+	// WeeklyUniques Rotate salts weekly instead of daily, so that weekly unique visitors are exact.
+	WeeklyUniques *bool `json:"weekly_uniques,omitempty"`
+
+	// WindowSeconds Repeated hits of a visitor on a page within the window are not counted.
+	WindowSeconds *int `json:"window_seconds,omitempty"`
+}
+
 // SiteEvent defines model for SiteEvent.
 type SiteEvent struct {
 	// Name Letters, digits, spaces and _ . : -
@@ -6777,6 +6700,16 @@ type Snippet struct {
 	Template  *PostTemplate `json:"template,omitempty"`
 	Text      string        `json:"text"`
 	UpdatedAt time.Time     `json:"updated_at"`
+}
+
+// SnippetCreate defines model for SnippetCreate.
+type SnippetCreate struct {
+	Kind *SnippetKind `json:"kind,omitempty"`
+	Name string       `json:"name"`
+
+	// Template What a template has besides the text of its first segment. Attachments belong to posts. Accounts that are disconnected or deleted are ignored when it is used.
+	Template *PostTemplate `json:"template,omitempty"`
+	Text     string        `json:"text"`
 }
 
 // SnippetEdit defines model for SnippetEdit.
@@ -6876,9 +6809,6 @@ type StoryEntry struct {
 	Added     []string           `json:"added"`
 	ArticleId openapi_types.UUID `json:"article_id"`
 
-	// Copy A near-duplicate of an article that was found earlier.
-	Copy bool `json:"copy"`
-
 	// DateOnly `published_at` has no time of day.
 	DateOnly *bool  `json:"date_only,omitempty"`
 	Domain   string `json:"domain"`
@@ -6886,6 +6816,9 @@ type StoryEntry struct {
 	// FirstSeenAt When the crawler found it.
 	FirstSeenAt time.Time `json:"first_seen_at"`
 	Lead        *string   `json:"lead,omitempty"`
+
+	// NearDuplicate A near-duplicate of an article that was found earlier.
+	NearDuplicate bool `json:"near_duplicate"`
 
 	// Own On a site of the workspace.
 	Own bool `json:"own"`
@@ -7428,6 +7361,17 @@ type TokenConnection struct {
 	Network     string `json:"network"`
 }
 
+// TokenCreate defines model for TokenCreate.
+type TokenCreate struct {
+	// ExpiresInDays Default: 90, limited by the expiry of your own token.
+	ExpiresInDays *int   `json:"expires_in_days,omitempty"`
+	Name          string `json:"name"`
+
+	// NeverExpires Owners only.
+	NeverExpires *bool   `json:"never_expires,omitempty"`
+	Scopes       []Scope `json:"scopes"`
+}
+
 // TokenPage defines model for TokenPage.
 type TokenPage struct {
 	// NextCursor Absent on the last page.
@@ -7523,6 +7467,17 @@ type ViewErasure struct {
 	// SingleVisitor Whether one visitor is erased, not all counts.
 	SingleVisitor bool               `json:"single_visitor"`
 	SiteId        openapi_types.UUID `json:"site_id"`
+}
+
+// ViewErasureCreate defines model for ViewErasureCreate.
+type ViewErasureCreate struct {
+	SiteId openapi_types.UUID `json:"site_id"`
+
+	// VisitorHash Erase one visitor by hash. Without visitor_hash and visitor_id, all counts of the site are erased.
+	VisitorHash *string `json:"visitor_hash,omitempty"`
+
+	// VisitorId Erase one logged-in reader by the site's numeric id.
+	VisitorId *int64 `json:"visitor_id,omitempty"`
 }
 
 // ViewsCheck The last comparison of the totals in Redis with those in the database.
@@ -7657,6 +7612,16 @@ type WatchChangeList struct {
 	NextCursor *openapi_types.UUID `json:"next_cursor,omitempty"`
 }
 
+// WatchCreate defines model for WatchCreate.
+type WatchCreate struct {
+	IntervalMinutes *int   `json:"interval_minutes,omitempty"`
+	Name            string `json:"name"`
+
+	// Selector CSS selector of the region, such as `#prices`; empty: the whole page.
+	Selector *string `json:"selector,omitempty"`
+	Url      string  `json:"url"`
+}
+
 // WatchList defines model for WatchList.
 type WatchList struct {
 	Watches []Watch `json:"watches"`
@@ -7695,6 +7660,17 @@ type WebhookDisabledReason string
 
 // WebhookStatus defines model for Webhook.Status.
 type WebhookStatus string
+
+// WebhookCreate defines model for WebhookCreate.
+type WebhookCreate struct {
+	Description *string `json:"description,omitempty"`
+
+	// Types All types if absent or empty.
+	Types *[]WebhookType `json:"types,omitempty"`
+
+	// Url https on port 443; http and other ports only for private hosts that the operator allows.
+	Url string `json:"url"`
+}
 
 // WebhookDelivery defines model for WebhookDelivery.
 type WebhookDelivery struct {
@@ -7865,6 +7841,12 @@ type Workspace struct {
 // WorkspaceChoice defines model for WorkspaceChoice.
 type WorkspaceChoice struct {
 	WorkspaceId openapi_types.UUID `json:"workspace_id"`
+}
+
+// WorkspaceCreate defines model for WorkspaceCreate.
+type WorkspaceCreate struct {
+	Name     string  `json:"name"`
+	TimeZone *string `json:"time_zone,omitempty"`
 }
 
 // WorkspaceExport defines model for WorkspaceExport.
@@ -8086,8 +8068,8 @@ type ListArticlesParams struct {
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
-// GetArticleRawParams defines parameters for GetArticleRaw.
-type GetArticleRawParams struct {
+// DownloadArticlePageParams defines parameters for DownloadArticlePage.
+type DownloadArticlePageParams struct {
 	// Version The page of this version of the article. Default: the newest.
 	Version *int64 `form:"version,omitempty" json:"version,omitempty"`
 }
@@ -8732,8 +8714,8 @@ type PageFunnelParams struct {
 
 // PageSeriesParams defines parameters for PageSeries.
 type PageSeriesParams struct {
-	Type *HitType              `form:"type,omitempty" json:"type,omitempty"`
-	Unit *PageSeriesParamsUnit `form:"unit,omitempty" json:"unit,omitempty"`
+	Type *HitType   `form:"type,omitempty" json:"type,omitempty"`
+	Unit *CountUnit `form:"unit,omitempty" json:"unit,omitempty"`
 
 	// Buckets How many, ending with the current one. At most 48 hours or 35 days.
 	Buckets *int `form:"buckets,omitempty" json:"buckets,omitempty"`
@@ -8741,9 +8723,6 @@ type PageSeriesParams struct {
 	// Page A page's name: a path, your own id, or its URL.
 	Page Page `form:"page" json:"page"`
 }
-
-// PageSeriesParamsUnit defines parameters for PageSeries.
-type PageSeriesParamsUnit string
 
 // PageStatsParams defines parameters for PageStats.
 type PageStatsParams struct {
@@ -8997,13 +8976,13 @@ type CreateWorkspaceParams struct {
 }
 
 // SchedulePostJSONRequestBody defines body for SchedulePost for application/json ContentType.
-type SchedulePostJSONRequestBody = NewPost
+type SchedulePostJSONRequestBody = PostCreate
 
 // MakeAccountChoiceJSONRequestBody defines body for MakeAccountChoice for application/json ContentType.
 type MakeAccountChoiceJSONRequestBody = ChosenAccounts
 
 // CreateAccountGroupJSONRequestBody defines body for CreateAccountGroup for application/json ContentType.
-type CreateAccountGroupJSONRequestBody = NewAccountGroup
+type CreateAccountGroupJSONRequestBody = AccountGroupCreate
 
 // UpdateAccountGroupJSONRequestBody defines body for UpdateAccountGroup for application/json ContentType.
 type UpdateAccountGroupJSONRequestBody = AccountGroupEdit
@@ -9036,22 +9015,22 @@ type UpdateDomainJSONRequestBody = DomainUpdate
 type UpdateExtractionJSONRequestBody = ExtractionUpdate
 
 // AddSelectorsJSONRequestBody defines body for AddSelectors for application/json ContentType.
-type AddSelectorsJSONRequestBody = NewSelectors
+type AddSelectorsJSONRequestBody = SelectorsCreate
 
 // PreviewSelectorsJSONRequestBody defines body for PreviewSelectors for application/json ContentType.
 type PreviewSelectorsJSONRequestBody = SelectorPreviewRequest
 
 // ExportWARCJSONRequestBody defines body for ExportWARC for application/json ContentType.
-type ExportWARCJSONRequestBody = NewExport
+type ExportWARCJSONRequestBody = ExportCreate
 
 // CreateLabelJSONRequestBody defines body for CreateLabel for application/json ContentType.
-type CreateLabelJSONRequestBody = NewLabel
+type CreateLabelJSONRequestBody = LabelCreate
 
 // UpdateLabelJSONRequestBody defines body for UpdateLabel for application/json ContentType.
 type UpdateLabelJSONRequestBody = LabelEdit
 
 // CreateLinkJSONRequestBody defines body for CreateLink for application/json ContentType.
-type CreateLinkJSONRequestBody = NewLink
+type CreateLinkJSONRequestBody = LinkCreate
 
 // UploadMediaMultipartRequestBody defines body for UploadMedia for multipart/form-data ContentType.
 type UploadMediaMultipartRequestBody UploadMediaMultipartBody
@@ -9060,7 +9039,7 @@ type UploadMediaMultipartRequestBody UploadMediaMultipartBody
 type FetchMediaJSONRequestBody = MediaFetch
 
 // StartMediaUploadJSONRequestBody defines body for StartMediaUpload for application/json ContentType.
-type StartMediaUploadJSONRequestBody = NewMediaUpload
+type StartMediaUploadJSONRequestBody = MediaUploadCreate
 
 // EditMediaJSONRequestBody defines body for EditMedia for application/json ContentType.
 type EditMediaJSONRequestBody = MediaEdit
@@ -9081,7 +9060,7 @@ type UpdateNotificationChannelJSONRequestBody = NotificationChannelSettings
 type ChooseInBrowserFormdataRequestBody ChooseInBrowserFormdataBody
 
 // CreatePostJSONRequestBody defines body for CreatePost for application/json ContentType.
-type CreatePostJSONRequestBody = NewPost
+type CreatePostJSONRequestBody = PostCreate
 
 // LabelPostsJSONRequestBody defines body for LabelPosts for application/json ContentType.
 type LabelPostsJSONRequestBody = LabelChange
@@ -9117,22 +9096,22 @@ type ConfirmTargetJSONRequestBody = Confirmation
 type DecideReviewFormdataRequestBody DecideReviewFormdataBody
 
 // CreateRuleJSONRequestBody defines body for CreateRule for application/json ContentType.
-type CreateRuleJSONRequestBody = NewRule
+type CreateRuleJSONRequestBody = RuleCreate
 
 // PreviewRuleJSONRequestBody defines body for PreviewRule for application/json ContentType.
-type PreviewRuleJSONRequestBody = NewRule
+type PreviewRuleJSONRequestBody = RuleCreate
 
 // UpdateRuleJSONRequestBody defines body for UpdateRule for application/json ContentType.
-type UpdateRuleJSONRequestBody = NewRule
+type UpdateRuleJSONRequestBody = RuleCreate
 
 // CreateSavedSearchJSONRequestBody defines body for CreateSavedSearch for application/json ContentType.
-type CreateSavedSearchJSONRequestBody = NewSavedSearch
+type CreateSavedSearchJSONRequestBody = SavedSearchCreate
 
 // UpdateSavedSearchJSONRequestBody defines body for UpdateSavedSearch for application/json ContentType.
 type UpdateSavedSearchJSONRequestBody = SavedSearchUpdate
 
 // CreateSeedJSONRequestBody defines body for CreateSeed for application/json ContentType.
-type CreateSeedJSONRequestBody = NewSeed
+type CreateSeedJSONRequestBody = SeedCreate
 
 // ImportSeedsJSONRequestBody defines body for ImportSeeds for application/json ContentType.
 type ImportSeedsJSONRequestBody = SeedImport
@@ -9141,7 +9120,7 @@ type ImportSeedsJSONRequestBody = SeedImport
 type UpdateSeedJSONRequestBody = SeedUpdate
 
 // CreateSeriesJSONRequestBody defines body for CreateSeries for application/json ContentType.
-type CreateSeriesJSONRequestBody = NewSeries
+type CreateSeriesJSONRequestBody = SeriesCreate
 
 // EditSeriesJSONRequestBody defines body for EditSeries for application/json ContentType.
 type EditSeriesJSONRequestBody = SeriesEdit
@@ -9156,7 +9135,7 @@ type UnskipOccurrenceJSONRequestBody UnskipOccurrenceJSONBody
 type SwitchWorkspaceJSONRequestBody = WorkspaceChoice
 
 // CreateSiteJSONRequestBody defines body for CreateSite for application/json ContentType.
-type CreateSiteJSONRequestBody = NewSite
+type CreateSiteJSONRequestBody = SiteCreate
 
 // UpdateSiteJSONRequestBody defines body for UpdateSite for application/json ContentType.
 type UpdateSiteJSONRequestBody = SiteUpdate
@@ -9171,7 +9150,7 @@ type CreateSharedLinkJSONRequestBody CreateSharedLinkJSONBody
 type CreateSubscriptionJSONRequestBody CreateSubscriptionJSONBody
 
 // CreateSnippetJSONRequestBody defines body for CreateSnippet for application/json ContentType.
-type CreateSnippetJSONRequestBody = NewSnippet
+type CreateSnippetJSONRequestBody = SnippetCreate
 
 // UpdateSnippetJSONRequestBody defines body for UpdateSnippet for application/json ContentType.
 type UpdateSnippetJSONRequestBody = SnippetEdit
@@ -9192,19 +9171,19 @@ type SplitStoryJSONRequestBody = StoryArticles
 type SetStoryPreferencesJSONRequestBody = StoryPreferences
 
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
-type CreateTokenJSONRequestBody = NewToken
+type CreateTokenJSONRequestBody = TokenCreate
 
 // EraseViewsJSONRequestBody defines body for EraseViews for application/json ContentType.
-type EraseViewsJSONRequestBody = NewViewErasure
+type EraseViewsJSONRequestBody = ViewErasureCreate
 
 // CreateWatchJSONRequestBody defines body for CreateWatch for application/json ContentType.
-type CreateWatchJSONRequestBody = NewWatch
+type CreateWatchJSONRequestBody = WatchCreate
 
 // UpdateWatchJSONRequestBody defines body for UpdateWatch for application/json ContentType.
 type UpdateWatchJSONRequestBody = WatchUpdate
 
 // CreateWebhookJSONRequestBody defines body for CreateWebhook for application/json ContentType.
-type CreateWebhookJSONRequestBody = NewWebhook
+type CreateWebhookJSONRequestBody = WebhookCreate
 
 // UpdateWebhookJSONRequestBody defines body for UpdateWebhook for application/json ContentType.
 type UpdateWebhookJSONRequestBody = WebhookUpdate
@@ -9213,7 +9192,7 @@ type UpdateWebhookJSONRequestBody = WebhookUpdate
 type UpdateWorkspaceJSONRequestBody = WorkspaceUpdate
 
 // CreateWorkspaceJSONRequestBody defines body for CreateWorkspace for application/json ContentType.
-type CreateWorkspaceJSONRequestBody = NewWorkspace
+type CreateWorkspaceJSONRequestBody = WorkspaceCreate
 
 // PlausibleQueryJSONRequestBody defines body for PlausibleQuery for application/json ContentType.
 type PlausibleQueryJSONRequestBody = PlausibleQuery
@@ -9286,9 +9265,9 @@ type ServerInterface interface {
 	// GetArticle Gets an article.
 	// (GET /api/v1/articles/{id})
 	GetArticle(c *gin.Context, id ArticleID)
-	// GetArticleRaw Downloads the raw page that an article was extracted from.
+	// DownloadArticlePage Downloads the raw page that an article was extracted from.
 	// (GET /api/v1/articles/{id}/raw)
-	GetArticleRaw(c *gin.Context, id ArticleID, params GetArticleRawParams)
+	DownloadArticlePage(c *gin.Context, id ArticleID, params DownloadArticlePageParams)
 	// ListArticleRevisions Lists the versions of an article, the newest first.
 	// (GET /api/v1/articles/{id}/revisions)
 	ListArticleRevisions(c *gin.Context, id ArticleID, params ListArticleRevisionsParams)
@@ -10524,8 +10503,8 @@ func (siw *ServerInterfaceWrapper) GetArticle(c *gin.Context) {
 	siw.Handler.GetArticle(c, id)
 }
 
-// GetArticleRaw operation middleware
-func (siw *ServerInterfaceWrapper) GetArticleRaw(c *gin.Context) {
+// DownloadArticlePage operation middleware
+func (siw *ServerInterfaceWrapper) DownloadArticlePage(c *gin.Context) {
 
 	var err error
 	_ = err
@@ -10540,7 +10519,7 @@ func (siw *ServerInterfaceWrapper) GetArticleRaw(c *gin.Context) {
 	}
 
 	// Parameter object where we will unmarshal all parameters from the context
-	var params GetArticleRawParams
+	var params DownloadArticlePageParams
 
 	// ------------- Optional query parameter "version" -------------
 
@@ -10557,7 +10536,7 @@ func (siw *ServerInterfaceWrapper) GetArticleRaw(c *gin.Context) {
 		}
 	}
 
-	siw.Handler.GetArticleRaw(c, id, params)
+	siw.Handler.DownloadArticlePage(c, id, params)
 }
 
 // ListArticleRevisions operation middleware
@@ -15816,7 +15795,7 @@ func (siw *ServerInterfaceWrapper) PageSeries(c *gin.Context) {
 
 	// ------------- Optional query parameter "unit" -------------
 
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "unit", c.Request.URL.Query(), &params.Unit, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "unit", c.Request.URL.Query(), &params.Unit, runtime.BindQueryParameterOptions{Type: "", Format: ""})
 	if err != nil {
 		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter unit: %w", err), http.StatusBadRequest)
 		return
@@ -18030,7 +18009,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.PUT(options.BaseURL+"/api/v1/story-preferences", wrapper.SetStoryPreferences)
 	router.GET(options.BaseURL+"/api/v1/articles", wrapper.ListArticles)
 	router.GET(options.BaseURL+"/api/v1/articles/:id", wrapper.GetArticle)
-	router.GET(options.BaseURL+"/api/v1/articles/:id/raw", wrapper.GetArticleRaw)
+	router.GET(options.BaseURL+"/api/v1/articles/:id/raw", wrapper.DownloadArticlePage)
 	router.GET(options.BaseURL+"/api/v1/articles/:id/revisions", wrapper.ListArticleRevisions)
 	router.GET(options.BaseURL+"/api/v1/articles/:id/revisions/:version", wrapper.GetArticleRevision)
 	router.GET(options.BaseURL+"/api/v1/articles/:id/similar", wrapper.SimilarArticles)
@@ -19167,26 +19146,26 @@ func (response GetArticledefaultApplicationProblemPlusJSONResponse) VisitGetArti
 	return err
 }
 
-type GetArticleRawRequestObject struct {
+type DownloadArticlePageRequestObject struct {
 	Id     ArticleID `json:"id"`
-	Params GetArticleRawParams
+	Params DownloadArticlePageParams
 }
 
-type GetArticleRawResponseObject interface {
-	VisitGetArticleRawResponse(w http.ResponseWriter) error
+type DownloadArticlePageResponseObject interface {
+	VisitDownloadArticlePageResponse(w http.ResponseWriter) error
 }
 
-type GetArticleRaw200ResponseHeaders struct {
+type DownloadArticlePage200ResponseHeaders struct {
 	ContentDisposition *string
 }
 
-type GetArticleRaw200ApplicationoctetStreamResponse struct {
+type DownloadArticlePage200ApplicationoctetStreamResponse struct {
 	Body          io.Reader
-	Headers       GetArticleRaw200ResponseHeaders
+	Headers       DownloadArticlePage200ResponseHeaders
 	ContentLength int64
 }
 
-func (response GetArticleRaw200ApplicationoctetStreamResponse) VisitGetArticleRawResponse(w http.ResponseWriter) error {
+func (response DownloadArticlePage200ApplicationoctetStreamResponse) VisitDownloadArticlePageResponse(w http.ResponseWriter) error {
 
 	w.Header().Set("Content-Type", "application/octet-stream")
 	if response.ContentLength != 0 {
@@ -19204,13 +19183,13 @@ func (response GetArticleRaw200ApplicationoctetStreamResponse) VisitGetArticleRa
 	return err
 }
 
-type GetArticleRawdefaultApplicationProblemPlusJSONResponse struct {
+type DownloadArticlePagedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
-func (response GetArticleRawdefaultApplicationProblemPlusJSONResponse) VisitGetArticleRawResponse(w http.ResponseWriter) error {
+func (response DownloadArticlePagedefaultApplicationProblemPlusJSONResponse) VisitDownloadArticlePageResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -29625,9 +29604,9 @@ type StrictServerInterface interface {
 	// GetArticle Gets an article.
 	// (GET /api/v1/articles/{id})
 	GetArticle(ctx context.Context, request GetArticleRequestObject) (GetArticleResponseObject, error)
-	// GetArticleRaw Downloads the raw page that an article was extracted from.
+	// DownloadArticlePage Downloads the raw page that an article was extracted from.
 	// (GET /api/v1/articles/{id}/raw)
-	GetArticleRaw(ctx context.Context, request GetArticleRawRequestObject) (GetArticleRawResponseObject, error)
+	DownloadArticlePage(ctx context.Context, request DownloadArticlePageRequestObject) (DownloadArticlePageResponseObject, error)
 	// ListArticleRevisions Lists the versions of an article, the newest first.
 	// (GET /api/v1/articles/{id}/revisions)
 	ListArticleRevisions(ctx context.Context, request ListArticleRevisionsRequestObject) (ListArticleRevisionsResponseObject, error)
@@ -31088,26 +31067,26 @@ func (sh *strictHandler) GetArticle(ctx *gin.Context, id ArticleID) {
 	}
 }
 
-// GetArticleRaw operation middleware
-func (sh *strictHandler) GetArticleRaw(ctx *gin.Context, id ArticleID, params GetArticleRawParams) {
-	var request GetArticleRawRequestObject
+// DownloadArticlePage operation middleware
+func (sh *strictHandler) DownloadArticlePage(ctx *gin.Context, id ArticleID, params DownloadArticlePageParams) {
+	var request DownloadArticlePageRequestObject
 
 	request.Id = id
 	request.Params = params
 
 	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.GetArticleRaw(ctx, request.(GetArticleRawRequestObject))
+		return sh.ssi.DownloadArticlePage(ctx, request.(DownloadArticlePageRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "GetArticleRaw")
+		handler = middleware(handler, "DownloadArticlePage")
 	}
 
 	response, err := handler(ctx, request)
 
 	if err != nil {
 		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(GetArticleRawResponseObject); ok {
-		if err := validResponse.VisitGetArticleRawResponse(ctx.Writer); err != nil {
+	} else if validResponse, ok := response.(DownloadArticlePageResponseObject); ok {
+		if err := validResponse.VisitDownloadArticlePageResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

@@ -67,7 +67,7 @@ func (s *session) createPost(ctx context.Context, content string) error {
 	if err != nil {
 		return err
 	}
-	body := spec.NewPost{Content: content, Draft: set(draft)}
+	body := spec.PostCreate{Content: content, Draft: set(draft)}
 	if at != "" {
 		if body.ScheduledTime, err = s.parseWhen(ctx, at); err != nil {
 			return err
@@ -115,7 +115,7 @@ func (s *session) createPost(ctx context.Context, content string) error {
 }
 
 // preview shows what networks would get.
-func (s *session) preview(ctx context.Context, p spec.NewPost) error {
+func (s *session) preview(ctx context.Context, p spec.PostCreate) error {
 	r, err := s.PreviewPost(ctx, spec.PreviewedPost{Content: &p.Content, ScheduledTime: p.ScheduledTime, When: p.When,
 		Draft: p.Draft, Accounts: p.Accounts, Attachments: p.Attachments, Language: p.Language, TrackLinks: p.TrackLinks, DropIfLateMinutes: p.DropIfLateMinutes})
 	if err != nil {

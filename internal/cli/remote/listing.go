@@ -196,7 +196,7 @@ func (o Options) sources() *cobra.Command {
 	}))
 	add := &cobra.Command{Use: "add URL", Short: "add a seed: a feed, a sitemap or a page with links to articles", Args: cobra.ExactArgs(1)}
 	list.AddCommand(o.connected(add, func(ctx context.Context, s *session, args []string) error {
-		r, err := s.CreateSeed(ctx, &spec.CreateSeedParams{IdempotencyKey: idempotencyKey()}, spec.NewSeed{Url: args[0]})
+		r, err := s.CreateSeed(ctx, &spec.CreateSeedParams{IdempotencyKey: idempotencyKey()}, spec.SeedCreate{Url: args[0]})
 		if err != nil {
 			return err
 		}

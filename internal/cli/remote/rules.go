@@ -84,7 +84,7 @@ func (o Options) previewRule() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		r, err := s.PreviewRule(ctx, spec.NewRule{Name: one.Name, Definition: one.Definition})
+		r, err := s.PreviewRule(ctx, spec.RuleCreate{Name: one.Name, Definition: one.Definition})
 		if err != nil {
 			return err
 		}

@@ -2,7 +2,7 @@ import type { Schemas } from '../../api/client'
 
 export type Rule = Schemas['Rule']
 export type Definition = Schemas['RuleDefinition']
-export type NewRule = Schemas['NewRule']
+export type NewRule = Schemas['RuleCreate']
 
 /** A new rule: nothing is published without a person. */
 export const newRule = (zone: string): NewRule => ({

@@ -41,7 +41,7 @@ export function StoryTimeline({ story: s }: { story: Story }) {
                   <Text size="sm">{e.owner === e.domain ? e.domain : `${e.owner} (${e.domain})`}</Text>
                   {i === 0 && <Mark color="blue" text={t('stories.first')} />}
                   {e.own && <Mark color="green" text={t('stories.own')} />}
-                  {e.copy && <Mark color="gray" text={t('stories.copy')} />}
+                  {e.near_duplicate && <Mark color="gray" text={t('stories.copy')} />}
                   {e.pinned && <Mark color="gray" text={t('stories.pinned')} />}
                 </Group>
                 <Text size="sm" c="dimmed">
