@@ -8,7 +8,8 @@ cd "$(dirname "$0")/.."
 root=${DEBIAN:-$(mktemp -d)}
 root=$(realpath "$root")
 # processes prints the ids of what runs in the root: also engines, which have process groups of their own.
-processes() { find /proc -maxdepth 2 -name root -lname "$root" 2>/dev/null | cut -d/ -f3; }
+# find fails when one ends meanwhile.
+processes() { find /proc -maxdepth 2 -name root -lname "$root" 2>/dev/null | cut -d/ -f3 || true; }
 killed() {
 	while pids=$(processes) && [ -n "$pids" ]; do
 		xargs -r kill -9 <<<"$pids" 2>/dev/null || true

@@ -23,7 +23,7 @@ def publish():
     for _ in range(300):
         post = call("GET", "/api/v1/posts/" + post["id"])
         if post["status"] == "posted":
-            print("posted", post["targets"][0].get("remote_url", ""))
+            print("posted", post["targets"][0].get("url", ""))
             return
         time.sleep(0.1)
     sys.exit("the post is " + post["status"])
