@@ -32,7 +32,10 @@ func (c Connection) HTML() (string, error) {
 	body, err := c.Look.Body(connect, struct {
 		Connection
 		Connect, Leave string
-	}{c, c.Look.Translate(webpage.Text{EN: "Connect", VI: "Kết nối"}), c.Look.Translate(webpage.Text{EN: "Open the dashboard", VI: "Mở trang quản lý"})})
+	}{
+		c, c.Look.Translate(webpage.Text{EN: "Connect", VI: "Kết nối"}),
+		c.Look.Translate(webpage.Text{EN: "Open the dashboard", VI: "Mở trang quản lý"}),
+	})
 	if err != nil {
 		return "", err
 	}

@@ -45,18 +45,26 @@ type source struct {
 
 func constructors() map[string]constructor {
 	return map[string]constructor{
-		"apperr.Field": {"problem", 0, 1, 2}, "apperr.New": {"problem", -1, 1, 2}, "network.NewViolation": {"problem", 0, 1, 2}, "post.NewWarning": {"warning", -1, 0, 2},
+		"apperr.Field": {"problem", 0, 1, 2}, "apperr.New": {"problem", -1, 1, 2},
+		"network.NewViolation": {"problem", 0, 1, 2}, "post.NewWarning": {"warning", -1, 0, 2},
 		"message.New": {"note", -1, 0, 1}, "message.One": {"note", -1, 0, 1}, "network.NewNote": {"note", -1, 0, 1},
-		"internal/ops/status.add": {"alert", -1, 1, 4}, "api.writeProblem": {"problem", -1, 2, -1}, "platforms/call.newError": {"cause", -1, 2, -1},
+		"internal/ops/status.add": {"alert", -1, 1, 4}, "api.writeProblem": {"problem", -1, 2, -1},
+		"platforms/call.newError": {"cause", -1, 2, -1},
 	}
 }
 
 // literals are the types whose literals have a code.
-var literals = map[string]string{"apperr.FieldError": "problem", "FieldError": "problem", "apperr.Error": "problem", "network.Violation": "problem", "network.Error": "cause", "refusal": "problem", "spec.BulkProblem": "problem"} //nolint:gochecknoglobals // constant
+var literals = map[string]string{
+	"apperr.FieldError": "problem", "FieldError": "problem", "apperr.Error": "problem",
+	"network.Violation": "problem", "network.Error": "cause", "refusal": "problem", "spec.BulkProblem": "problem",
+} //nolint:gochecknoglobals // constant
 
 func parseSource(t *testing.T) *source {
 	t.Helper()
-	s := &source{t: t, files: map[string]*ast.File{}, positions: token.NewFileSet(), constants: map[string]string{}, known: constructors()}
+	s := &source{
+		t: t, files: map[string]*ast.File{}, positions: token.NewFileSet(), constants: map[string]string{},
+		known: constructors(),
+	}
 	for _, root := range []string{"api", "internal", "platforms"} {
 		err := filepath.WalkDir(filepath.Join("..", root), func(path string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
@@ -153,7 +161,10 @@ func nameOf(e ast.Expr) string {
 func (s *source) constructorOf(path string, call *ast.CallExpr) (constructor, bool) {
 	name := nameOf(call.Fun)
 	last := name[strings.LastIndex(name, ".")+1:]
-	for _, key := range []string{name, path + "#" + s.function + "." + last, folder(path) + "." + last, "rules." + last} {
+	for _, key := range []string{
+		name, path + "#" + s.function + "." + last, folder(path) + "." + last,
+		"rules." + last,
+	} {
 		if key == "rules.Add" && !strings.HasPrefix(path, "platforms/") {
 			continue
 		}
@@ -256,7 +267,10 @@ func (s *source) composite(lit *ast.CompositeLit) (kind string, code, field ast.
 // chosenWhileRunning lists the causes whose code is not a literal at the place that emits
 // it: of platforms/call and of package hostguard, and the constants of package delivery.
 func chosenWhileRunning() []string {
-	return []string{"connection_closed", "connection_failed", "connection_reset", "timeout", string(hostguard.CircuitOpen), string(hostguard.Saturated), "not_shown", "token_renewed", "bad_request"}
+	return []string{
+		"connection_closed", "connection_failed", "connection_reset", "timeout",
+		string(hostguard.CircuitOpen), string(hostguard.Saturated), "not_shown", "token_renewed", "bad_request",
+	}
 }
 
 var leafOf = regexp.MustCompile(`\[[^\]]*\]`) //nolint:gochecknoglobals // compiled once
@@ -290,7 +304,10 @@ func (s *source) emitted() []use {
 				if array, ok := n.Type.(*ast.ArrayType); ok { // []apperr.FieldError{{…}}
 					for _, element := range n.Elts {
 						if inner, ok := element.(*ast.CompositeLit); ok && inner.Type == nil {
-							if kind, code, field := s.composite(&ast.CompositeLit{Type: array.Elt, Elts: inner.Elts}); kind != "" {
+							if kind, code, field := s.composite(&ast.CompositeLit{
+								Type: array.Elt,
+								Elts: inner.Elts,
+							}); kind != "" {
 								add(kind, path, inner, code, field, nil)
 							}
 						}

@@ -112,7 +112,8 @@ func TestMessages_EnglishIsThatOfTheProgram(t *testing.T) {
 	for _, kind := range slices.Sorted(maps.Keys(want)) {
 		for _, code := range slices.Sorted(maps.Keys(want[kind])) {
 			if !slices.Equal(got[kind][code], want[kind][code]) {
-				t.Errorf("%s %s: got %q, want %q; run the test with -update", kind, code, got[kind][code], want[kind][code])
+				t.Errorf("%s %s: got %q, want %q; run the test with -update", kind, code, got[kind][code],
+					want[kind][code])
 			}
 		}
 		for code := range got[kind] {

@@ -104,10 +104,15 @@ func (p Page) show(w http.ResponseWriter, text string) {
 	h.Set("Cache-Control", "no-store")
 	// Forms of the dashboard send their origin, see internal/identity/login.
 	h.Set("Referrer-Policy", "same-origin")
-	h.Set("Content-Security-Policy", strings.Join([]string{"default-src 'none'", "script-src 'self'", "style-src 'self' 'nonce-" + nonce + "'",
-		"img-src 'self' data:", "media-src 'self'", "font-src 'self'", strings.TrimSpace("connect-src 'self' " + p.Bucket), "base-uri 'none'",
-		"form-action 'self'", "frame-ancestors 'none'"}, "; "))
-	_ = page.Execute(w, struct{ Base, Nonce, TemporalUI, Sandbox string }{p.Base, nonce, p.TemporalUI, p.Sandbox}) // the reader may be gone
+	h.Set("Content-Security-Policy",
+		strings.Join([]string{
+			"default-src 'none'", "script-src 'self'", "style-src 'self' 'nonce-" + nonce + "'",
+			"img-src 'self' data:", "media-src 'self'", "font-src 'self'",
+			strings.TrimSpace("connect-src 'self' " + p.Bucket), "base-uri 'none'",
+			"form-action 'self'", "frame-ancestors 'none'",
+		}, "; "))
+	// The reader may be gone
+	_ = page.Execute(w, struct{ Base, Nonce, TemporalUI, Sandbox string }{p.Base, nonce, p.TemporalUI, p.Sandbox})
 }
 
 // serveAsset serves a file whose name changes with its content. The build adds

@@ -11,13 +11,19 @@ import (
 )
 
 func built() Page {
-	return Page{Base: "/desk", TemporalUI: "http://127.0.0.1:8233", Bucket: "https://bucket.example", Files: fstest.MapFS{
-		"index.html":        {Data: []byte(`<!doctype html><meta name="dateline" data-nonce="{{.Nonce}}" data-temporal="{{.TemporalUI}}"><script src="./assets/a-1.js"></script>`)},
-		"assets/a-1.js":     {Data: []byte("plain")},
-		"assets/a-1.js.gz":  {Data: []byte("packed")},
-		"assets/style.css":  {Data: []byte("plain")},
-		"assets/sub/x.json": {Data: []byte("{}")},
-	}}
+	return Page{
+		Base: "/desk", TemporalUI: "http://127.0.0.1:8233", Bucket: "https://bucket.example",
+		Files: fstest.MapFS{
+			"index.html": {
+				Data: []byte(
+					`<!doctype html><meta name="dateline" data-nonce="{{.Nonce}}" data-temporal="{{.TemporalUI}}"><script src="./assets/a-1.js"></script>`),
+			},
+			"assets/a-1.js":     {Data: []byte("plain")},
+			"assets/a-1.js.gz":  {Data: []byte("packed")},
+			"assets/style.css":  {Data: []byte("plain")},
+			"assets/sub/x.json": {Data: []byte("{}")},
+		},
+	}
 }
 
 func get(t *testing.T, p Page, address string, headers ...string) *httptest.ResponseRecorder {
@@ -34,7 +40,8 @@ func get(t *testing.T, p Page, address string, headers ...string) *httptest.Resp
 func TestPage_SameForEveryPathAndNotCached(t *testing.T) {
 	for _, address := range []string{"/app", "/app/", "/app/posts/0192", "/app/../app/calendar"} {
 		a := get(t, built(), address)
-		if a.Code != http.StatusOK || a.Header().Get("Cache-Control") != "no-store" || !strings.Contains(a.Body.String(), `src="/desk/assets/a-1.js"`) {
+		if a.Code != http.StatusOK || a.Header().Get("Cache-Control") != "no-store" ||
+			!strings.Contains(a.Body.String(), `src="/desk/assets/a-1.js"`) {
 			t.Errorf("%s: %d %v", address, a.Code, a.Header())
 		}
 	}
@@ -47,7 +54,8 @@ func TestPage_SameForEveryPathAndNotCached(t *testing.T) {
 func TestPage_ServesTheWorkerForPush(t *testing.T) {
 	for name, p := range map[string]Page{"built": built(), "not built": {Base: "/desk", Files: fstest.MapFS{}}} {
 		a := get(t, p, "/app/push.js")
-		if a.Code != http.StatusOK || a.Header().Get("Content-Type") != "text/javascript; charset=utf-8" || a.Header().Get("Cache-Control") != "no-cache" || !strings.Contains(a.Body.String(), "showNotification") {
+		if a.Code != http.StatusOK || a.Header().Get("Content-Type") != "text/javascript; charset=utf-8" ||
+			a.Header().Get("Cache-Control") != "no-cache" || !strings.Contains(a.Body.String(), "showNotification") {
 			t.Errorf("%s: got %d %v", name, a.Code, a.Header())
 		}
 	}
@@ -64,7 +72,8 @@ func TestStylesNeedANonceThatIsNewEachTime(t *testing.T) {
 			t.Errorf("nonce %q of %q in %q", nonce, policy, text)
 		}
 		seen[nonce] = true
-		if strings.Contains(policy, "unsafe") || !strings.Contains(policy, "default-src 'none'; script-src 'self';") || !strings.Contains(policy, "connect-src 'self' https://bucket.example;") {
+		if strings.Contains(policy, "unsafe") || !strings.Contains(policy, "default-src 'none'; script-src 'self';") ||
+			!strings.Contains(policy, "connect-src 'self' https://bucket.example;") {
 			t.Errorf("policy %q", policy)
 		}
 	}
@@ -78,13 +87,17 @@ func TestAssets_AreImmutable(t *testing.T) {
 	} {
 		a := get(t, built(), want.address, "Accept-Encoding", want.accept)
 		require.Equal(t, http.StatusOK, a.Code, "%s (%s): %d %v", want.address, want.accept, a.Code, a.Header())
-		require.Contains(t, a.Header().Get("Cache-Control"), "immutable", "%s (%s): %d %v", want.address, want.accept, a.Code, a.Header())
-		require.Equal(t, want.kind, a.Header().Get("Content-Type"), "%s (%s): %d %v", want.address, want.accept, a.Code, a.Header())
-		require.Equal(t, want.coding, a.Header().Get("Content-Encoding"), "%s (%s): %d %v", want.address, want.accept, a.Code, a.Header())
+		require.Contains(t, a.Header().Get("Cache-Control"), "immutable", "%s (%s): %d %v", want.address, want.accept,
+			a.Code, a.Header())
+		require.Equal(t, want.kind, a.Header().Get("Content-Type"), "%s (%s): %d %v", want.address, want.accept, a.Code,
+			a.Header())
+		require.Equal(t, want.coding, a.Header().Get("Content-Encoding"), "%s (%s): %d %v", want.address, want.accept,
+			a.Code, a.Header())
 		require.Equal(t, want.text, a.Body.String(), "%s (%s): %d %v", want.address, want.accept, a.Code, a.Header())
 	}
 	for _, address := range []string{"/assets/none.js", "/assets/", "/assets/sub", "/assets/../index.html.bak"} {
-		if a := get(t, built(), address); a.Code == http.StatusOK && strings.Contains(a.Header().Get("Cache-Control"), "immutable") {
+		if a := get(t, built(), address); a.Code == http.StatusOK && strings.Contains(a.Header().Get("Cache-Control"),
+			"immutable") {
 			t.Errorf("%s: %d %v", address, a.Code, a.Header())
 		}
 	}
@@ -97,7 +110,8 @@ func TestPage_ExplainsHowToBuildDashboard(t *testing.T) {
 	p := Page{TemporalUI: "http://127.0.0.1:8233", Sandbox: `http://127.0.0.1:8090/"><script>`, Files: fstest.MapFS{}}
 	a := get(t, p, "/")
 	text := a.Body.String()
-	if a.Code != http.StatusOK || !strings.Contains(text, "make web") || !strings.Contains(text, "http://127.0.0.1:8233") || strings.Contains(text, `"><script>`) {
+	if a.Code != http.StatusOK || !strings.Contains(text, "make web") ||
+		!strings.Contains(text, "http://127.0.0.1:8233") || strings.Contains(text, `"><script>`) {
 		t.Errorf("%d %s", a.Code, text)
 	}
 	if a := get(t, p, "/app/posts/1"); a.Code != http.StatusFound || a.Header().Get("Location") != "/" {

@@ -2,7 +2,13 @@ import { createECDH, randomBytes } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createDatelineClient, DatelineError, idempotencyKey, ifVersion, unwrap } from '../../client/typescript/dist/index.js'
+import {
+  createDatelineClient,
+  DatelineError,
+  idempotencyKey,
+  ifVersion,
+  unwrap,
+} from '../../client/typescript/dist/index.js'
 import { Dashboard, Dateline, shoot, startBrowser, until } from './harness'
 import { Receiver } from './receiver'
 
@@ -35,18 +41,32 @@ test('the TypeScript client schedules, edits and cancels a post', async () => {
   const again = await unwrap(dateline.POST('/api/v1/posts', { params: { header }, body }))
   expect([again.id, again.status]).toEqual([post.id, 'scheduled'])
   const path = { id: post.id }
-  const edited = await unwrap(dateline.PATCH('/api/v1/posts/{id}', { params: { path, header: ifVersion(post.version) }, body: { content: 'Good evening' } }))
+  const edited = await unwrap(
+    dateline.PATCH('/api/v1/posts/{id}', {
+      params: { path, header: ifVersion(post.version) },
+      body: { content: 'Good evening' },
+    }),
+  )
   expect(edited.content).toBe('Good evening')
-  const stale = await unwrap(dateline.PATCH('/api/v1/posts/{id}', { params: { path, header: ifVersion(post.version) }, body: { content: 'Good night' } })).catch((e: unknown) => e)
+  const stale = await unwrap(
+    dateline.PATCH('/api/v1/posts/{id}', {
+      params: { path, header: ifVersion(post.version) },
+      body: { content: 'Good night' },
+    }),
+  ).catch((e: unknown) => e)
   expect(stale).toBeInstanceOf(DatelineError)
   expect((stale as DatelineError).status).toBe(412)
-  const { posts } = await unwrap(dateline.GET('/api/v1/posts', { params: { query: { status: ['scheduled', 'failed'], limit: 10 } } }))
+  const { posts } = await unwrap(
+    dateline.GET('/api/v1/posts', { params: { query: { status: ['scheduled', 'failed'], limit: 10 } } }),
+  )
   expect(posts.map((p) => p.id)).toContain(post.id)
   await unwrap(dateline.DELETE('/api/v1/posts/{id}', { params: { path, header: ifVersion(edited.version) } }))
 })
 
 test('the TypeScript client reports problems', async () => {
-  const problem = (await unwrap(client().POST('/api/v1/posts', { body: { content: 'Late', scheduled_time: 'yesterday-ish' } })).catch((e: unknown) => e)) as DatelineError
+  const problem = (await unwrap(
+    client().POST('/api/v1/posts', { body: { content: 'Late', scheduled_time: 'yesterday-ish' } }),
+  ).catch((e: unknown) => e)) as DatelineError
   expect([problem.status, problem.code, problem.fields[0]?.field]).toEqual([422, 'invalid_request', 'scheduled_time'])
   const refused = (await unwrap(client('dl_wrong').GET('/api/v1/me')).catch((e: unknown) => e)) as DatelineError
   expect([refused.status, refused.code]).toEqual([401, 'token_invalid'])
@@ -83,7 +103,9 @@ test('a member adds, tests, changes and removes a notification channel', async (
   const card = page.getByRole('article', { name: 'Newsroom bot' })
   await card.getByText('quiet 22:00 to 07:00').waitFor()
   await card.getByRole('button', { name: 'Send a test' }).click()
-  await until('the notification', () => receiver.raw.some((r) => r.headers.authorization === 'Bearer own-secret' && r.body.includes('Test notification')))
+  await until('the notification', () =>
+    receiver.raw.some((r) => r.headers.authorization === 'Bearer own-secret' && r.body.includes('Test notification')),
+  )
   await page.locator('[data-outcome=delivered]').waitFor()
   await card.getByRole('button', { name: 'Edit' }).click()
   await dialog.getByLabel('Name').fill('Night desk')
@@ -98,12 +120,32 @@ test('a member adds, tests, changes and removes a notification channel', async (
 
 test('an uncertain post is decided from a notification, in Vietnamese', async () => {
   const api = <T>(method: string, path: string, body?: unknown) => d.send<T>(method, `/api/v1${path}`, body)
-  const channel = await api<{ id: string }>('POST', '/notification-channels', { kind: 'webhook', name: 'Trực đêm', url: receiver.address, types: ['post.uncertain'], time_zone: 'Asia/Ho_Chi_Minh', language: 'vi' })
-  const { networks } = await api<{ networks: { name: string; sandbox_values?: Record<string, string> }[] }>('GET', '/networks')
-  await api('POST', '/accounts/form', { network: 'telegram', sandbox: true, values: networks.find((n) => n.name === 'telegram')?.sandbox_values ?? {} })
-  const telegram = (await api<{ accounts: { id: string; network: string }[] }>('GET', '/accounts')).accounts.find((a) => a.network === 'telegram')
+  const channel = await api<{ id: string }>('POST', '/notification-channels', {
+    kind: 'webhook',
+    name: 'Trực đêm',
+    url: receiver.address,
+    types: ['post.uncertain'],
+    time_zone: 'Asia/Ho_Chi_Minh',
+    language: 'vi',
+  })
+  const { networks } = await api<{ networks: { name: string; sandbox_values?: Record<string, string> }[] }>(
+    'GET',
+    '/networks',
+  )
+  await api('POST', '/accounts/form', {
+    network: 'telegram',
+    sandbox: true,
+    values: networks.find((n) => n.name === 'telegram')?.sandbox_values ?? {},
+  })
+  const telegram = (await api<{ accounts: { id: string; network: string }[] }>('GET', '/accounts')).accounts.find(
+    (a) => a.network === 'telegram',
+  )
   await d.faults({ kind: 'act_then_reset', method: 'POST', path: '/telegram/bot' })
-  const post = await api<{ id: string }>('POST', '/posts', { content: 'Bão số 9 đổi hướng', accounts: [telegram?.id], scheduled_time: new Date(Date.now() + 2000).toISOString() })
+  const post = await api<{ id: string }>('POST', '/posts', {
+    content: 'Bão số 9 đổi hướng',
+    accounts: [telegram?.id],
+    scheduled_time: new Date(Date.now() + 2000).toISOString(),
+  })
   const message = () => receiver.raw.map((r) => r.body).find((body) => body.includes('Cần kiểm tra'))
   await until('the notification', () => message() !== undefined, 120_000)
   await d.faults()
@@ -114,14 +156,19 @@ test('an uncertain post is decided from a notification, in Vietnamese', async ()
   const link = new URL(/https?:\/\/[^\s"\\]+choice=published/.exec(text)?.[0] ?? '')
   const visitor = await Dashboard.open(browser, d, { locale: 'vi-VN' })
   await visitor.page.goto(d.api + link.pathname + link.search)
-  await visitor.page.getByText('Kết quả: Bot không xem được danh sách tin đã gửi. Hãy kiểm tra kênh và quyết định.').waitFor()
+  await visitor.page
+    .getByText('Kết quả: Bot không xem được danh sách tin đã gửi. Hãy kiểm tra kênh và quyết định.')
+    .waitFor()
   await visitor.page.getByText(/gửi lúc \d\d:\d\d, \d\d\/\d\d\/\d{4} \+07/).waitFor()
   await visitor.accessible('a decision in Vietnamese')
   await shoot(visitor, 'decision-vi')
   await visitor.page.getByLabel('Địa chỉ bài viết').fill('https://t.me/desk/1')
   await visitor.page.getByRole('button', { name: 'Bài đã được đăng' }).click()
   await visitor.page.getByText('Đã ghi nhận bài được đăng.').waitFor()
-  await until('the decision', async () => (await api<{ status: string }>('GET', `/posts/${post.id}`)).status === 'posted')
+  await until(
+    'the decision',
+    async () => (await api<{ status: string }>('GET', `/posts/${post.id}`)).status === 'posted',
+  )
   visitor.fine()
   await visitor.close()
   await api('DELETE', `/notification-channels/${channel.id}`)
@@ -150,7 +197,11 @@ test('a browser subscribes and shows notifications', async () => {
   await dialog.getByRole('button', { name: 'Save' }).click()
   const card = page.getByRole('article', { name: 'My laptop' })
   await card.getByRole('button', { name: 'Send a test' }).click()
-  await until('the push', () => receiver.raw.some((r) => r.headers['content-encoding'] === 'aes128gcm' && r.headers.authorization?.startsWith('vapid t=')))
+  await until('the push', () =>
+    receiver.raw.some(
+      (r) => r.headers['content-encoding'] === 'aes128gcm' && r.headers.authorization?.startsWith('vapid t='),
+    ),
+  )
 
   const cdp = await context.newCDPSession(page)
   const registered = new Promise<string>((done) => {
@@ -160,7 +211,13 @@ test('a browser subscribes and shows notifications', async () => {
     })
   })
   await cdp.send('ServiceWorker.enable')
-  const message = { id: 'n-1', title: 'Not published on @desk', body: 'Post: Giá vàng', url: `${d.api}/app/posts/1`, actions: [{ title: 'Published', url: `${d.api}/app/posts/2` }] }
+  const message = {
+    id: 'n-1',
+    title: 'Not published on @desk',
+    body: 'Post: Giá vàng',
+    url: `${d.api}/app/posts/1`,
+    actions: [{ title: 'Published', url: `${d.api}/app/posts/2` }],
+  }
   const push = { origin: `${new URL(d.api).origin}/`, registrationId: await registered, data: JSON.stringify(message) }
   await until('the notification', async () => {
     // The browser may drop a push while it starts or stops the worker; a repeated one replaces the first.
@@ -181,7 +238,10 @@ test('a browser subscribes and shows notifications', async () => {
 test('the documentation is served with search, and works without other servers', async () => {
   const { page } = dashboard
   await dashboard.go('/system')
-  const [opened] = await Promise.all([page.context().waitForEvent('page'), page.getByRole('link', { name: 'Documentation' }).click()])
+  const [opened] = await Promise.all([
+    page.context().waitForEvent('page'),
+    page.getByRole('link', { name: 'Documentation' }).click(),
+  ])
   await opened.close()
   await page.goto(`${d.api}/docs/`)
   await page.getByRole('heading', { name: 'Documentation', level: 1 }).waitFor()

@@ -34,7 +34,12 @@ test('a set of hashtags is saved from a post, and inserted into another by keybo
   await dashboard.accessible('saving a snippet')
   await page.getByRole('button', { name: 'Save the text as “Thời tiết”' }).click()
   await page.getByText('“Thời tiết” saved.').waitFor()
-  expect((await d.send<{ snippets: { kind: string; text: string }[] }>('GET', '/api/v1/snippets')).snippets.map((s) => [s.kind, s.text])).toEqual([['hashtags', '#bão #thờitiết']])
+  expect(
+    (await d.send<{ snippets: { kind: string; text: string }[] }>('GET', '/api/v1/snippets')).snippets.map((s) => [
+      s.kind,
+      s.text,
+    ]),
+  ).toEqual([['hashtags', '#bão #thờitiết']])
 
   await dashboard.go('/compose')
   await text.fill('Mưa lớn ở Huế')
@@ -51,7 +56,10 @@ test('a set of hashtags is saved from a post, and inserted into another by keybo
 
   await page.getByRole('button', { name: 'Snippets' }).click()
   await page.getByRole('button', { name: 'Delete Thời tiết' }).click()
-  await until('it to be deleted', async () => (await d.send<{ snippets: object[] }>('GET', '/api/v1/snippets')).snippets.length === 0)
+  await until(
+    'it to be deleted',
+    async () => (await d.send<{ snippets: object[] }>('GET', '/api/v1/snippets')).snippets.length === 0,
+  )
   await page.evaluate(() => localStorage.setItem('dateline-language', 'vi'))
   await dashboard.go('/compose')
   await page.getByRole('button', { name: 'Đoạn mẫu' }).click()
@@ -81,10 +89,17 @@ test('an account of the network is found while its name is typed, and inserted b
 
 test('the parts of a thread that wait for their time are canceled', async () => {
   const { page } = dashboard
-  const account = (await d.send<{ accounts: { id: string; network: string }[] }>('GET', '/api/v1/accounts')).accounts.find((a) => a.network === 'mastodon')?.id
+  const account = (
+    await d.send<{ accounts: { id: string; network: string }[] }>('GET', '/api/v1/accounts')
+  ).accounts.find((a) => a.network === 'mastodon')?.id
   type Post = { id: string; status: string; targets: { segments?: object[] }[] }
   const read = (id: string) => d.send<Post>('GET', `/api/v1/posts/${id}`)
-  const { id } = await d.send<Post>('POST', '/api/v1/posts', { content: 'Phần một', thread: [{ content: 'Phần hai', after_minutes: 60 }], accounts: [account], scheduled_time: new Date(Date.now() + 86_400_000).toISOString() })
+  const { id } = await d.send<Post>('POST', '/api/v1/posts', {
+    content: 'Phần một',
+    thread: [{ content: 'Phần hai', after_minutes: 60 }],
+    accounts: [account],
+    scheduled_time: new Date(Date.now() + 86_400_000).toISOString(),
+  })
   await d.send('POST', `/api/v1/posts/${id}/publish-now`)
   await until('the first part to be out', async () => (await read(id)).targets[0]?.segments?.length === 1)
   await dashboard.go(`/posts/${id}`)

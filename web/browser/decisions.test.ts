@@ -53,39 +53,58 @@ test('a visitor without a session reaches the login page without an error in the
   }
 })
 
-test.each(looks)('pages outside the dashboard have its design and the language of the reader, in %s at %i px', async (colorScheme, width, height) => {
-  for (const [locale, title, refused] of [['en-GB', 'Log in to Dateline', 'Please log in again'], ['vi-VN', 'Đăng nhập vào Dateline', 'Vui lòng đăng nhập lại']] as const) {
-    const visitor = await Dashboard.open(browser, d, { locale, colorScheme, viewport: { width, height } })
-    const look = `${locale.slice(0, 2)}-${colorScheme}-${width < 600 ? 'narrow' : 'wide'}`
-    const { page } = visitor
-    for (const [path, heading, name] of [['/login', title, 'login'], ['/login/once/nothing', title, 'login-once'], ['/login/callback', refused, 'login-error']] as const) {
-      await page.goto(d.api + path)
-      await page.getByRole('heading', { name: heading }).waitFor()
-      expect(await page.evaluate(() => getComputedStyle(document.body).backgroundColor)).toBe(colorScheme === 'dark' ? 'rgb(23, 24, 28)' : 'rgb(247, 248, 250)')
-      await visitor.accessible(`${name} ${look}`)
-      await shoot(visitor, `${name}-${look}`)
+test.each(looks)(
+  'pages outside the dashboard have its design and the language of the reader, in %s at %i px',
+  async (colorScheme, width, height) => {
+    for (const [locale, title, refused] of [
+      ['en-GB', 'Log in to Dateline', 'Please log in again'],
+      ['vi-VN', 'Đăng nhập vào Dateline', 'Vui lòng đăng nhập lại'],
+    ] as const) {
+      const visitor = await Dashboard.open(browser, d, { locale, colorScheme, viewport: { width, height } })
+      const look = `${locale.slice(0, 2)}-${colorScheme}-${width < 600 ? 'narrow' : 'wide'}`
+      const { page } = visitor
+      for (const [path, heading, name] of [
+        ['/login', title, 'login'],
+        ['/login/once/nothing', title, 'login-once'],
+        ['/login/callback', refused, 'login-error'],
+      ] as const) {
+        await page.goto(d.api + path)
+        await page.getByRole('heading', { name: heading }).waitFor()
+        expect(await page.evaluate(() => getComputedStyle(document.body).backgroundColor)).toBe(
+          colorScheme === 'dark' ? 'rgb(23, 24, 28)' : 'rgb(247, 248, 250)',
+        )
+        await visitor.accessible(`${name} ${look}`)
+        await shoot(visitor, `${name}-${look}`)
+      }
+      // The sandbox's consent page and its error page.
+      const { authorize_url } = await api<{ authorize_url: string }>('POST', '/accounts/connect', {
+        network: 'x',
+        sandbox: true,
+      })
+      await page.goto(authorize_url)
+      await page.getByRole('button', { name: locale === 'en-GB' ? 'Allow' : 'Cho phép' }).waitFor()
+      await visitor.accessible(`consent ${look}`)
+      await shoot(visitor, `consent-${look}`)
+      await page.goto(authorize_url.replace(/client_id=[^&]*/, 'client_id=unknown'))
+      await page.getByRole('alert').waitFor()
+      await visitor.accessible(`consent refused ${look}`)
+      await shoot(visitor, `consent-refused-${look}`)
+      // The choice of accounts in a browser that is not logged in.
+      await page.goto(
+        (await api<{ authorize_url: string }>('POST', '/accounts/connect', { network: 'linkedin', sandbox: true }))
+          .authorize_url,
+      )
+      await page.getByRole('button', { name: locale === 'en-GB' ? 'Allow' : 'Cho phép' }).click()
+      await page.getByRole('button', { name: locale === 'en-GB' ? 'Connect' : 'Kết nối' }).click()
+      await page.getByRole('alert').waitFor() // nothing is selected: the form is shown again
+      await visitor.accessible(`choice ${look}`)
+      await shoot(visitor, `choice-${look}`)
+      visitor.fine()
+      await visitor.close()
     }
-    // The sandbox's consent page and its error page.
-    const { authorize_url } = await api<{ authorize_url: string }>('POST', '/accounts/connect', { network: 'x', sandbox: true })
-    await page.goto(authorize_url)
-    await page.getByRole('button', { name: locale === 'en-GB' ? 'Allow' : 'Cho phép' }).waitFor()
-    await visitor.accessible(`consent ${look}`)
-    await shoot(visitor, `consent-${look}`)
-    await page.goto(authorize_url.replace(/client_id=[^&]*/, 'client_id=unknown'))
-    await page.getByRole('alert').waitFor()
-    await visitor.accessible(`consent refused ${look}`)
-    await shoot(visitor, `consent-refused-${look}`)
-    // The choice of accounts in a browser that is not logged in.
-    await page.goto((await api<{ authorize_url: string }>('POST', '/accounts/connect', { network: 'linkedin', sandbox: true })).authorize_url)
-    await page.getByRole('button', { name: locale === 'en-GB' ? 'Allow' : 'Cho phép' }).click()
-    await page.getByRole('button', { name: locale === 'en-GB' ? 'Connect' : 'Kết nối' }).click()
-    await page.getByRole('alert').waitFor() // nothing is selected: the form is shown again
-    await visitor.accessible(`choice ${look}`)
-    await shoot(visitor, `choice-${look}`)
-    visitor.fine()
-    await visitor.close()
-  }
-}, 120_000)
+  },
+  120_000,
+)
 
 test('after consent the browser returns to the accounts with a notification', async () => {
   dashboard = await Dashboard.open(browser, d)
@@ -106,7 +125,10 @@ test('the accounts of a login are chosen in the dashboard, and selecting none sh
   const { page } = dashboard
   await dashboard.go('/accounts')
   await page.getByRole('button', { name: 'Connect an account' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: /^LinkedIn/ }).click()
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: /^LinkedIn/ })
+    .click()
   await page.getByRole('button', { name: 'Continue to authorize' }).click()
   await page.getByRole('button', { name: 'Allow' }).click()
   await page.waitForURL(/\/app\/accounts\?choice=/)
@@ -118,7 +140,10 @@ test('the accounts of a login are chosen in the dashboard, and selecting none sh
   await dialog.getByRole('checkbox').first().check()
   await dialog.getByRole('button', { name: 'Connect', exact: true }).click()
   await page.locator('[data-account=linkedin]').waitFor()
-  await page.getByText(/connected\.$/).first().waitFor()
+  await page
+    .getByText(/connected\.$/)
+    .first()
+    .waitFor()
   await page.waitForURL(/\/app\/accounts$/)
   dashboard.fine()
 })
@@ -131,7 +156,10 @@ test('an image added for all is not published where the version has none, unless
     await page.getByRole('textbox', { name: 'Text', exact: true }).fill(words)
     const group = page.getByRole('group', { name: 'Publish to' })
     await group.getByText(x.handle, { exact: true }).click()
-    await page.getByRole('tab').filter({ hasText: new RegExp(`^${x.handle}(Customized)?$`) }).click()
+    await page
+      .getByRole('tab')
+      .filter({ hasText: new RegExp(`^${x.handle}(Customized)?$`) })
+      .click()
     await page.getByRole('switch', { name: /Customize for/ }).check()
     await page.getByRole('textbox', { name: `Text for ${x.handle}` }).fill(`${words} on X`)
     await page.getByRole('tab', { name: 'All networks' }).click()
@@ -158,11 +186,17 @@ test('an image added for all is not published where the version has none, unless
   await shoot(dashboard, 'media-too')
   await page.getByRole('dialog').getByRole('button', { name: 'Only the main version' }).click()
   await page.locator('[data-switch=mastodon]').click()
-  await page.locator('[data-preview=mastodon] img:not([data-avatar]), [data-preview=mastodon] [data-media]').first().waitFor()
+  await page
+    .locator('[data-preview=mastodon] img:not([data-avatar]), [data-preview=mastodon] [data-media]')
+    .first()
+    .waitFor()
   await page.locator('[data-switch=x]').click()
   await page.locator('[data-preview=x]').waitFor()
   expect(await page.locator('[data-preview=x] img:not([data-avatar])').count()).toBe(0)
-  await page.getByRole('tab').filter({ hasText: new RegExp(`^${x.handle}(Customized)?$`) }).click()
+  await page
+    .getByRole('tab')
+    .filter({ hasText: new RegExp(`^${x.handle}(Customized)?$`) })
+    .click()
   await page.getByText('No media on this account.').waitFor()
   await dashboard.accessible('a version without media')
   await shoot(dashboard, 'version-none')
@@ -183,10 +217,25 @@ interface Published {
 
 test('a filter without matches does not claim that nothing is pending', async () => {
   const { page } = dashboard
-  await d.faults({ kind: 'status', status: 422, method: 'POST', path: '/api/v1/statuses', body: '{"error":"no"}', count: 3 })
+  await d.faults({
+    kind: 'status',
+    status: 422,
+    method: 'POST',
+    path: '/api/v1/statuses',
+    body: '{"error":"no"}',
+    count: 3,
+  })
   const mastodon = (await accounts()).find((a) => a.network === 'mastodon')!
-  for (const n of [1, 2, 3]) await api('POST', '/posts', { content: `Refused ${n}`, accounts: [mastodon.id], scheduled_time: new Date(Date.now() + 2000).toISOString() })
-  await until('them to be refused', async () => (await api<{ total: number }>('GET', '/dead-letters/counts')).total === 3)
+  for (const n of [1, 2, 3])
+    await api('POST', '/posts', {
+      content: `Refused ${n}`,
+      accounts: [mastodon.id],
+      scheduled_time: new Date(Date.now() + 2000).toISOString(),
+    })
+  await until(
+    'them to be refused',
+    async () => (await api<{ total: number }>('GET', '/dead-letters/counts')).total === 3,
+  )
   await d.faults()
   await dashboard.go('/dead-letters?reason=auth&network=x')
   await page.getByText('3 other posts need attention.').waitFor()
@@ -202,15 +251,23 @@ test('reading now counts the last minutes, and readers never exceed views', asyn
   const { page } = dashboard
   const { site } = await api<{ site: { id: string; write_key: string } }>('POST', '/sites', { name: 'Báo' })
   const view = async (page: string, agent: number) => {
-    const answer = await fetch(`${d.api}/v1/view`, { method: 'POST', body: JSON.stringify({ site: site.write_key, page }),
-      headers: { 'Content-Type': 'application/json', 'Accept-Language': 'vi', 'User-Agent': `Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0 203.0.113.${agent}` } })
+    const answer = await fetch(`${d.api}/v1/view`, {
+      method: 'POST',
+      body: JSON.stringify({ site: site.write_key, page }),
+      headers: {
+        'Content-Type': 'application/json',
+        'Accept-Language': 'vi',
+        'User-Agent': `Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0 203.0.113.${agent}`,
+      },
+    })
     expect(answer.status).toBe(202)
   }
   for (let agent = 0; agent < 120; agent++) await view('/bai', agent)
   await dashboard.go(`/readers?site=${site.id}&tab=live`)
   await page.getByText('Views in the last 5 minutes').waitFor()
   await page.locator('[data-stream] [data-page="/bai"] [data-number]', { hasText: '120' }).waitFor()
-  const number = async (figure: string) => Number((await page.locator(`[data-figure=${figure}]`).textContent())?.replace(/\D/g, ''))
+  const number = async (figure: string) =>
+    Number((await page.locator(`[data-figure=${figure}]`).textContent())?.replace(/\D/g, ''))
   await until('the readers to be counted', async () => (await number('readers')) > 100)
   expect(await number('readers')).toBeLessThanOrEqual(await number('views'))
   await shoot(dashboard, 'readers-now')
@@ -227,7 +284,18 @@ async function photoWithLocation(page: Page): Promise<Buffer> {
   })
   const plain = Buffer.from(encoded, 'base64')
   // TIFF with one directory, which has a directory of GPS fields: latitude N.
-  const tiff = Buffer.from('4d4d002a00000008' + '0001' + '8825000400000001' + '0000001a' + '00000000' + '0001' + '0001000200000002' + '4e000000' + '00000000', 'hex')
+  const tiff = Buffer.from(
+    '4d4d002a00000008' +
+      '0001' +
+      '8825000400000001' +
+      '0000001a' +
+      '00000000' +
+      '0001' +
+      '0001000200000002' +
+      '4e000000' +
+      '00000000',
+    'hex',
+  )
   const content = Buffer.concat([Buffer.from('Exif\0\0', 'latin1'), tiff])
   const length = Buffer.alloc(2)
   length.writeUInt16BE(content.length + 2)
@@ -237,7 +305,9 @@ async function photoWithLocation(page: Page): Promise<Buffer> {
 test('the library shows that the location of a photo was removed', async () => {
   const { page } = dashboard
   await dashboard.go('/media')
-  await page.locator('input[type=file]').setInputFiles({ name: 'with-location.jpg', mimeType: 'image/jpeg', buffer: await photoWithLocation(page) })
+  await page
+    .locator('input[type=file]')
+    .setInputFiles({ name: 'with-location.jpg', mimeType: 'image/jpeg', buffer: await photoWithLocation(page) })
   await page.locator('[data-file="with-location.jpg"]').getByText('Location removed').waitFor()
   await page.locator('input[type=file]').setInputFiles(sample())
   await page.locator('[data-file="morning.png"]').first().waitFor()
@@ -258,7 +328,9 @@ test('irreversible actions need a confirmation', async () => {
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'hidden' })
     expect(await undone(), `${title} left`).toBe(true)
-    await until(`the focus to be back where ${title} was opened`, () => opener.evaluate((e) => e === document.activeElement))
+    await until(`the focus to be back where ${title} was opened`, () =>
+      opener.evaluate((e) => e === document.activeElement),
+    )
     await open()
     await dialog.waitFor()
     await page.waitForFunction(() => document.activeElement?.textContent === 'Cancel')
@@ -281,19 +353,34 @@ test('irreversible actions need a confirmation', async () => {
   }
   const x = (await accounts()).find((a) => a.network === 'x')!
 
-  const post = await api<{ id: string }>('POST', '/posts', { content: 'Later', accounts: [x.id], scheduled_time: in2Days() })
+  const post = await api<{ id: string }>('POST', '/posts', {
+    content: 'Later',
+    accounts: [x.id],
+    scheduled_time: in2Days(),
+  })
   const status = async (id: string) => (await api<{ status: string }>('GET', `/posts/${id}`)).status
   await dashboard.go(`/posts/${post.id}`)
-  await agree(/Publish now\?/, 'Publish now', () => menu('More', 'Publish now'), async () => (await status(post.id)) === 'scheduled')
+  await agree(
+    /Publish now\?/,
+    'Publish now',
+    () => menu('More', 'Publish now'),
+    async () => (await status(post.id)) === 'scheduled',
+  )
 
   await api('POST', '/members', { email: 'ann@news.example', role: 'author' })
   await dashboard.go('/system?tab=members')
   await page.getByRole('tab', { name: 'Members' }).click()
   const members = async () => (await api<{ members: unknown[] }>('GET', '/members')).members.length
-  await agree(/Remove .*\?/, 'Remove', () => press(/^Remove /), async () => (await members()) === 2)
+  await agree(
+    /Remove .*\?/,
+    'Remove',
+    () => press(/^Remove /),
+    async () => (await members()) === 2,
+  )
 
   await api('POST', '/tokens', { name: 'Import', scopes: ['posts:read'], expires_in_days: 1 })
-  const tokens = async () => (await api<{ tokens: { name: string }[] }>('GET', '/tokens')).tokens.some((k) => k.name === 'Import')
+  const tokens = async () =>
+    (await api<{ tokens: { name: string }[] }>('GET', '/tokens')).tokens.some((k) => k.name === 'Import')
   await dashboard.go('/system?tab=tokens')
   await page.getByRole('tab', { name: 'API tokens' }).click()
   await agree(/Revoke Import\?/, 'Revoke', () => press('Revoke Import'), tokens)
@@ -302,8 +389,15 @@ test('irreversible actions need a confirmation', async () => {
   const more = await menu(`More for ${x.handle}`, 'Label and color')
   await page.getByRole('dialog').waitFor()
   await page.keyboard.press('Escape')
-  await until('the focus to be back after a dialog that is mounted open', () => more.evaluate((e) => e === document.activeElement))
-  await agree(/Disconnect .*\?/, 'Disconnect', () => menu(`More for ${x.handle}`, 'Disconnect'), async () => (await accounts()).find((a) => a.id === x.id)?.status === 'connected')
+  await until('the focus to be back after a dialog that is mounted open', () =>
+    more.evaluate((e) => e === document.activeElement),
+  )
+  await agree(
+    /Disconnect .*\?/,
+    'Disconnect',
+    () => menu(`More for ${x.handle}`, 'Disconnect'),
+    async () => (await accounts()).find((a) => a.id === x.id)?.status === 'connected',
+  )
   dashboard.fine()
 }, 180_000)
 
@@ -323,26 +417,42 @@ test('pages outside the dashboard use its preferences', async () => {
   dashboard.fine()
 })
 
-const seen = { accounts: '/accounts', 'dead-letters-filtered': '/dead-letters?reason=auth&network=x', readers: '/readers', compose: '/compose' }
+const seen = {
+  accounts: '/accounts',
+  'dead-letters-filtered': '/dead-letters?reason=auth&network=x',
+  readers: '/readers',
+  compose: '/compose',
+}
 
-test.each(looks)('the changed pages are accessible in Vietnamese, in %s at %i px', async (colorScheme, width, height) => {
-  const visitor = await Dashboard.open(browser, d, { locale: 'vi-VN', colorScheme, viewport: { width, height } })
-  const { page } = visitor
-  await page.goto(await d.link())
-  await page.getByRole('button', { name: 'Đăng nhập' }).click()
-  await page.waitForURL(/\/app\//)
-  for (const [name, path] of Object.entries(seen)) {
-    await visitor.go(path)
-    await page.locator('[role=status][aria-label]').first().waitFor({ state: 'detached' }).catch(() => undefined)
-    await visitor.accessible(`${name} ${colorScheme} ${width}`)
-    await shoot(visitor, `vi-${name}-${colorScheme}-${width < 600 ? 'narrow' : 'wide'}`)
-  }
-  await visitor.go('/accounts')
-  await page.getByRole('button', { name: /^Thêm cho @desk/ }).first().click()
-  await page.getByRole('menuitem', { name: 'Ngắt kết nối' }).click()
-  await page.getByRole('dialog').waitFor()
-  await visitor.accessible(`disconnect ${colorScheme} ${width}`)
-  await shoot(visitor, `vi-disconnect-${colorScheme}-${width < 600 ? 'narrow' : 'wide'}`)
-  visitor.fine()
-  await visitor.close()
-}, 120_000)
+test.each(looks)(
+  'the changed pages are accessible in Vietnamese, in %s at %i px',
+  async (colorScheme, width, height) => {
+    const visitor = await Dashboard.open(browser, d, { locale: 'vi-VN', colorScheme, viewport: { width, height } })
+    const { page } = visitor
+    await page.goto(await d.link())
+    await page.getByRole('button', { name: 'Đăng nhập' }).click()
+    await page.waitForURL(/\/app\//)
+    for (const [name, path] of Object.entries(seen)) {
+      await visitor.go(path)
+      await page
+        .locator('[role=status][aria-label]')
+        .first()
+        .waitFor({ state: 'detached' })
+        .catch(() => undefined)
+      await visitor.accessible(`${name} ${colorScheme} ${width}`)
+      await shoot(visitor, `vi-${name}-${colorScheme}-${width < 600 ? 'narrow' : 'wide'}`)
+    }
+    await visitor.go('/accounts')
+    await page
+      .getByRole('button', { name: /^Thêm cho @desk/ })
+      .first()
+      .click()
+    await page.getByRole('menuitem', { name: 'Ngắt kết nối' }).click()
+    await page.getByRole('dialog').waitFor()
+    await visitor.accessible(`disconnect ${colorScheme} ${width}`)
+    await shoot(visitor, `vi-disconnect-${colorScheme}-${width < 600 ? 'narrow' : 'wide'}`)
+    visitor.fine()
+    await visitor.close()
+  },
+  120_000,
+)

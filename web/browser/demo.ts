@@ -32,70 +32,141 @@ const texts = [
 export async function fill(d: Dateline): Promise<Content> {
   const api = <T>(method: string, path: string, body?: unknown) => d.send<T>(method, `/api/v1${path}`, body)
   const accounts = async () => (await api<{ accounts: Account[] }>('GET', '/accounts')).accounts
-  const at = (days: number, clock: string) => `${new Date(Date.now() + days * 86_400_000 + 7 * 3_600_000).toISOString().slice(0, 10)}T${clock}:00+07:00`
+  const at = (days: number, clock: string) =>
+    `${new Date(Date.now() + days * 86_400_000 + 7 * 3_600_000).toISOString().slice(0, 10)}T${clock}:00+07:00`
   for (const network of ['bluesky', 'telegram', 'discord']) {
-    const { networks } = await api<{ networks: { name: string; sandbox_values?: Record<string, string> }[] }>('GET', '/networks')
-    await api('POST', '/accounts/form', { network, sandbox: true, values: networks.find((n) => n.name === network)?.sandbox_values ?? {} })
+    const { networks } = await api<{ networks: { name: string; sandbox_values?: Record<string, string> }[] }>(
+      'GET',
+      '/networks',
+    )
+    await api('POST', '/accounts/form', {
+      network,
+      sandbox: true,
+      values: networks.find((n) => n.name === network)?.sandbox_values ?? {},
+    })
   }
   const all = await accounts()
   const of = (network: string) => all.find((a) => a.network === network)?.id ?? ''
   await api('POST', '/account-groups', {
-    name: 'Ban Thời sự', color: 'blue', accounts: [of('mastodon'), of('bluesky')], slots: [1, 2, 3, 4, 5, 6, 7].flatMap((weekday) => ['07:30', '12:00', '18:30'].map((time) => ({ weekday, time }))),
+    name: 'Ban Thời sự',
+    color: 'blue',
+    accounts: [of('mastodon'), of('bluesky')],
+    slots: [1, 2, 3, 4, 5, 6, 7].flatMap((weekday) => ['07:30', '12:00', '18:30'].map((time) => ({ weekday, time }))),
   })
   const label = await api<{ id: string }>('POST', '/labels', { name: 'Thời sự', color: 'blue', kind: 'label' })
   const campaign = await api<{ id: string }>('POST', '/labels', { name: 'Tết 2027', color: 'red', kind: 'campaign' })
   const posts: Post[] = []
   for (const [i, content] of texts.entries()) {
     for (const clock of ['09:15', '14:00'])
-      posts.push(await api<Post>('POST', '/posts', { content: `${content}${clock === '14:00' ? ' (phần 2)' : ''}`, accounts: i % 2 ? [of('mastodon'), of('bluesky')] : [of('mastodon')], scheduled_time: at(1 + i, clock) }))
+      posts.push(
+        await api<Post>('POST', '/posts', {
+          content: `${content}${clock === '14:00' ? ' (phần 2)' : ''}`,
+          accounts: i % 2 ? [of('mastodon'), of('bluesky')] : [of('mastodon')],
+          scheduled_time: at(1 + i, clock),
+        }),
+      )
   }
   await api('POST', '/posts/labels', { posts: posts.slice(0, 5).map((p) => p.id), add: [label.id] })
   await api('POST', '/posts/labels', { posts: posts.slice(4, 8).map((p) => p.id), add: [campaign.id] })
-  await api('POST', '/posts', { content: 'Bản nháp: phỏng vấn kiến trúc sư của thư viện mới', accounts: [of('mastodon')], draft: true })
-  await api('POST', '/series', { rule: 'FREQ=WEEKLY;BYDAY=MO,TH', starts: at(1, '06:30').slice(0, 19), template: { content: 'Bản tin sáng: thời tiết và giao thông hôm nay', accounts: [of('mastodon')] } })
+  await api('POST', '/posts', {
+    content: 'Bản nháp: phỏng vấn kiến trúc sư của thư viện mới',
+    accounts: [of('mastodon')],
+    draft: true,
+  })
+  await api('POST', '/series', {
+    rule: 'FREQ=WEEKLY;BYDAY=MO,TH',
+    starts: at(1, '06:30').slice(0, 19),
+    template: { content: 'Bản tin sáng: thời tiết và giao thông hôm nay', accounts: [of('mastodon')] },
+  })
   const form = new FormData()
   form.set('alt_text', 'Bình minh trên đồi chè')
   form.set('file', new Blob([readFileSync(sample())], { type: 'image/png' }), 'binh-minh.png')
   await fetch(`${d.api}/api/v1/media`, { method: 'POST', headers: { Authorization: `Bearer ${d.token}` }, body: form })
   // One that is published, and two that need attention.
-  const now = await api<Post>('POST', '/posts', { content: 'Tin nhanh: cầu tạm thông xe từ 5 giờ sáng mai. https://news.example/cau-tam', accounts: [of('mastodon'), of('bluesky')], scheduled_time: new Date(Date.now() + 2000).toISOString(), track_links: true })
+  const now = await api<Post>('POST', '/posts', {
+    content: 'Tin nhanh: cầu tạm thông xe từ 5 giờ sáng mai. https://news.example/cau-tam',
+    accounts: [of('mastodon'), of('bluesky')],
+    scheduled_time: new Date(Date.now() + 2000).toISOString(),
+    track_links: true,
+  })
   const status = async (id: string) => (await api<Post>('GET', `/posts/${id}`)).status
   await until('the post to be published', async () => (await status(now.id)) === 'posted', 150_000)
   for (const content of ['Bảng giá nông sản tuần này', 'Lịch cắt điện cuối tuần']) {
-    await d.faults({ kind: 'status', status: 422, method: 'POST', path: '/api/v1/statuses', body: '{"error":"Validation failed: Text character limit of 500 exceeded"}' })
-    const failed = await api<Post>('POST', '/posts', { content, accounts: [of('mastodon')], scheduled_time: new Date(Date.now() + 2000).toISOString() })
+    await d.faults({
+      kind: 'status',
+      status: 422,
+      method: 'POST',
+      path: '/api/v1/statuses',
+      body: '{"error":"Validation failed: Text character limit of 500 exceeded"}',
+    })
+    const failed = await api<Post>('POST', '/posts', {
+      content,
+      accounts: [of('mastodon')],
+      scheduled_time: new Date(Date.now() + 2000).toISOString(),
+    })
     await until('it to fail', async () => (await status(failed.id)) === 'failed', 150_000)
   }
   await d.faults()
   await api('POST', '/saved-searches', { name: 'Xe buýt', query: 'xe buýt', alert: true })
   await api('POST', '/rules', {
-    name: 'Tin thể thao', definition: {
-      trigger: { sections: ['Thể thao'] }, conditions: { max_age_hours: 24 }, templates: { default: '{title}\n\n{url}' }, image: 'none', track_links: true,
-      account_ids: [of('mastodon')], timing: { when: 'delay', delay_minutes: 30 }, mode: 'approval', max_per_hour: 5, max_per_day: 20,
+    name: 'Tin thể thao',
+    definition: {
+      trigger: { sections: ['Thể thao'] },
+      conditions: { max_age_hours: 24 },
+      templates: { default: '{title}\n\n{url}' },
+      image: 'none',
+      track_links: true,
+      account_ids: [of('mastodon')],
+      timing: { when: 'delay', delay_minutes: 30 },
+      mode: 'approval',
+      max_per_hour: 5,
+      max_per_day: 20,
     },
   })
-  await api('POST', '/webhooks', { url: 'https://news.example/hooks/dateline', types: ['post.posted', 'post.failed'] }).catch(() => undefined)
+  await api('POST', '/webhooks', {
+    url: 'https://news.example/hooks/dateline',
+    types: ['post.posted', 'post.failed'],
+  }).catch(() => undefined)
   const site = await audience(d)
-  interface Article { id: string; domain: string }
+  interface Article {
+    id: string
+    domain: string
+  }
   let articles: Article[] = []
-  await until('articles', async () => {
-    articles = (await api<{ articles: Article[] }>('GET', '/articles?limit=20')).articles
-    return articles.length > 5
-  }, 120_000)
+  await until(
+    'articles',
+    async () => {
+      articles = (await api<{ articles: Article[] }>('GET', '/articles?limit=20')).articles
+      return articles.length > 5
+    },
+    120_000,
+  )
   return { site, post: now.id, article: articles[0]?.id ?? '', domain: articles[0]?.domain ?? '' }
 }
 
 /** A site with the numbers of 120 days, inserted directly. */
 async function audience(d: Dateline): Promise<string> {
-  const { site } = await d.send<{ site: { id: string; write_key: string } }>('POST', '/api/v1/sites', { name: 'Báo Mai', time_zone: 'Asia/Ho_Chi_Minh' })
+  const { site } = await d.send<{ site: { id: string; write_key: string } }>('POST', '/api/v1/sites', {
+    name: 'Báo Mai',
+    time_zone: 'Asia/Ho_Chi_Minh',
+  })
   const view = () =>
     fetch(`${d.api}/v1/view`, {
-      method: 'POST', body: JSON.stringify({ site: site.write_key, page: '/thoi-su/nuoc-song-dang-cao' }),
-      headers: { 'Content-Type': 'application/json', 'Accept-Language': 'vi', 'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0' },
+      method: 'POST',
+      body: JSON.stringify({ site: site.write_key, page: '/thoi-su/nuoc-song-dang-cao' }),
+      headers: {
+        'Content-Type': 'application/json',
+        'Accept-Language': 'vi',
+        'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0',
+      },
     })
   await until('the key to be known', async () => (await view()).status === 202)
   const today = new Date(Date.now() + 7 * 3_600_000).toISOString().slice(0, 10)
-  const report = () => d.send<{ period: { totals: { views?: number } } }>('GET', `/api/v1/sites/${site.id}/report?from=${today}&to=${today}&by=days`)
+  const report = () =>
+    d.send<{ period: { totals: { views?: number } } }>(
+      'GET',
+      `/api/v1/sites/${site.id}/report?from=${today}&to=${today}&by=days`,
+    )
   await until('the view to be stored', async () => ((await report()).period.totals.views ?? 0) > 0, 150_000)
   d.sql(`
     insert into view_pages (site_id, page, unique_method)

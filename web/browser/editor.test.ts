@@ -10,7 +10,8 @@ let browser: Browser
 let dashboard: Dashboard
 
 /** A page with a card. */
-const page = '<title>Trang</title><meta property="og:title" content="Lũ lụt ở miền Trung"><meta property="og:description" content="Nước sông dâng cao sau hai ngày mưa."><meta property="og:image" content="/p.png">'
+const page =
+  '<title>Trang</title><meta property="og:title" content="Lũ lụt ở miền Trung"><meta property="og:description" content="Nước sông dâng cao sau hai ngày mưa."><meta property="og:image" content="/p.png">'
 let web: Server
 let news = ''
 
@@ -49,7 +50,12 @@ const api = <T>(method: string, path: string, body?: unknown) => d.send<T>(metho
 const scheduled = async () => (await api<{ posts: Post[] }>('GET', '/posts?status=scheduled&order=asc&limit=200')).posts
 const slots = async () => {
   const from = new Date()
-  return (await api<{ slots: { at: string; post_id?: string }[] }>('GET', `/queue-slots?from=${from.toISOString()}&to=${new Date(from.getTime() + 30 * 86_400_000).toISOString()}`)).slots
+  return (
+    await api<{ slots: { at: string; post_id?: string }[] }>(
+      'GET',
+      `/queue-slots?from=${from.toISOString()}&to=${new Date(from.getTime() + 30 * 86_400_000).toISOString()}`,
+    )
+  ).slots
 }
 
 test('a group gets weekly slots, and posts fill its queue', async () => {
@@ -74,7 +80,10 @@ test('a group gets weekly slots, and posts fill its queue', async () => {
   await page.locator('[data-group="Sports desk"]').waitFor()
   const [first, second, third] = await slots()
 
-  for (const [text, at] of [['Trận đấu tối nay', first?.at], ['Kết quả', second?.at]] as const) {
+  for (const [text, at] of [
+    ['Trận đấu tối nay', first?.at],
+    ['Kết quả', second?.at],
+  ] as const) {
     await dashboard.go('/compose')
     await page.getByRole('button', { name: 'Sports desk' }).click()
     await page.getByRole('textbox', { name: 'Text', exact: true }).fill(text)
@@ -87,7 +96,8 @@ test('a group gets weekly slots, and posts fill its queue', async () => {
   }
   const queued = await scheduled()
   expect(queued.map((p) => [p.content, new Date(p.scheduled_time).getTime(), p.queue_group_id !== undefined])).toEqual([
-    ['Trận đấu tối nay', Date.parse(first?.at ?? ''), true], ['Kết quả', Date.parse(second?.at ?? ''), true],
+    ['Trận đấu tối nay', Date.parse(first?.at ?? ''), true],
+    ['Kết quả', Date.parse(second?.at ?? ''), true],
   ])
 
   // The calendar shows a free slot; a click composes a post for it.
@@ -152,18 +162,29 @@ test('a time is typed in natural language, or picked', async () => {
 test('each network shows the post in its own frame, with the card of the page', async () => {
   const { page } = dashboard
   for (const network of ['x', 'threads', 'facebook', 'instagram']) {
-    const { authorize_url } = await api<{ authorize_url: string }>('POST', '/accounts/connect', { network, sandbox: true })
+    const { authorize_url } = await api<{ authorize_url: string }>('POST', '/accounts/connect', {
+      network,
+      sandbox: true,
+    })
     await page.goto(authorize_url)
     await page.getByRole('button', { name: 'Allow' }).click()
     await page.getByRole('heading').first().waitFor()
     // If a login may post as several accounts, select the first.
     const choose = page.getByRole('checkbox').first()
-    await until('the answer', async () => (await choose.count()) > 0 || !page.url().includes('/oauth/') || (await page.getByText('connected').count()) > 0)
+    await until(
+      'the answer',
+      async () =>
+        (await choose.count()) > 0 ||
+        !page.url().includes('/oauth/') ||
+        (await page.getByText('connected').count()) > 0,
+    )
     if ((await choose.count()) > 0) {
       await choose.check()
       await page.getByRole('button', { name: 'Connect', exact: true }).click()
     }
-    await until(`an account at ${network}`, async () => (await api<{ accounts: { network: string }[] }>('GET', '/accounts')).accounts.some((a) => a.network === network))
+    await until(`an account at ${network}`, async () =>
+      (await api<{ accounts: { network: string }[] }>('GET', '/accounts')).accounts.some((a) => a.network === network),
+    )
   }
   // Networks do not link an address without a domain: the API reads the card.
   const card = await api<{ title?: string; image?: string }>('GET', `/link-card?url=${encodeURIComponent(news)}`)
@@ -171,7 +192,9 @@ test('each network shows the post in its own frame, with the card of the page', 
   expect(card.image).toMatch(/^data:image\/jpeg;base64,/)
   await dashboard.go('/compose')
   await page.getByRole('button', { name: 'Select all' }).click()
-  await page.getByRole('textbox', { name: 'Text', exact: true }).fill(`Nước lên nhanh ở Huế, dân được di dời trong đêm. #lulut ${news}`)
+  await page
+    .getByRole('textbox', { name: 'Text', exact: true })
+    .fill(`Nước lên nhanh ở Huế, dân được di dời trong đêm. #lulut ${news}`)
   await page.getByRole('button', { name: 'Add to the thread' }).click()
   await page.getByRole('textbox', { name: 'Text 2' }).fill('Cập nhật: ba cầu bị cấm qua lại.')
   for (const network of ['mastodon', 'x', 'threads', 'facebook', 'instagram']) {
@@ -193,7 +216,8 @@ test('each network shows the post in its own frame, with the card of the page', 
 const thread = async () => {
   const cdp = await dashboard.context.newCDPSession(dashboard.page)
   await cdp.send('Performance.enable', { timeDomain: 'threadTicks' })
-  return async () => ((await cdp.send('Performance.getMetrics')).metrics.find((m) => m.name === 'TaskDuration')?.value ?? 0) * 1000
+  return async () =>
+    ((await cdp.send('Performance.getMetrics')).metrics.find((m) => m.name === 'TaskDuration')?.value ?? 0) * 1000
 }
 
 /** The time from a key press until its letter is painted: the median, and the 38th of forty. */
@@ -214,21 +238,30 @@ const keyToPaint = async (field: string) => {
 
 test('typing stays fast with ten accounts and five files', async () => {
   const { page } = dashboard
-  d.sql("insert into accounts (id, workspace_id, network, base_url, remote_id, handle, name, token) select gen_random_uuid(), workspace_id, network, base_url, 'copy' || n, '@ban' || n, 'Ban ' || n, token from accounts, generate_series(1, 4) n where network = 'mastodon'")
+  d.sql(
+    "insert into accounts (id, workspace_id, network, base_url, remote_id, handle, name, token) select gen_random_uuid(), workspace_id, network, base_url, 'copy' || n, '@ban' || n, 'Ban ' || n, token from accounts, generate_series(1, 4) n where network = 'mastodon'",
+  )
   await page.goto('about:blank')
   await page.setContent('<textarea></textarea>')
   const empty = await keyToPaint('textarea')
   await dashboard.go('/compose')
   await page.getByRole('button', { name: 'Select all' }).click()
   for (let i = 1; i <= 5; i++) {
-    await page.locator('input[type=file]').first().setInputFiles({ name: `${i}.png`, mimeType: 'image/png', buffer: readFileSync(sample()) })
+    await page
+      .locator('input[type=file]')
+      .first()
+      .setInputFiles({ name: `${i}.png`, mimeType: 'image/png', buffer: readFileSync(sample()) })
     await until('the file', async () => (await page.locator('[data-media]').count()) === i)
   }
   await page.locator('[data-preview] .dlf-file').first().waitFor()
   const full = await keyToPaint('textarea')
-  d.sql("delete from post_targets where account_id in (select id from accounts where remote_id like 'copy%'); delete from accounts where remote_id like 'copy%'")
+  d.sql(
+    "delete from post_targets where account_id in (select id from accounts where remote_id like 'copy%'); delete from accounts where remote_id like 'copy%'",
+  )
   const ms = (n: number) => `${n.toFixed(1)} ms`
-  console.log(`a key: median ${ms(full.median)}, p95 ${ms(full.p95)}; in an empty page ${ms(empty.median)} and ${ms(empty.p95)}`)
+  console.log(
+    `a key: median ${ms(full.median)}, p95 ${ms(full.p95)}; in an empty page ${ms(empty.median)} and ${ms(empty.p95)}`,
+  )
   expect(full.p95 - empty.p95).toBeLessThan(50)
   dashboard.fine()
 }, 240_000)
@@ -236,8 +269,11 @@ test('typing stays fast with ten accounts and five files', async () => {
 test('the agenda lists upcoming posts, and several are moved and canceled at once', async () => {
   const { page } = dashboard
   const day = new Date(Date.now() + 5 * 86_400_000).toISOString().slice(0, 10)
-  const mastodon = (await api<{ accounts: { id: string; network: string }[] }>('GET', '/accounts')).accounts.find((a) => a.network === 'mastodon')?.id
-  for (const [i, text] of ['Bão số một', 'Bão số hai', 'Giá vàng'].entries()) await api('POST', '/posts', { content: text, accounts: [mastodon], scheduled_time: `${day}T0${i + 3}:00:00Z` })
+  const mastodon = (await api<{ accounts: { id: string; network: string }[] }>('GET', '/accounts')).accounts.find(
+    (a) => a.network === 'mastodon',
+  )?.id
+  for (const [i, text] of ['Bão số một', 'Bão số hai', 'Giá vàng'].entries())
+    await api('POST', '/posts', { content: text, accounts: [mastodon], scheduled_time: `${day}T0${i + 3}:00:00Z` })
   await dashboard.go('/calendar?view=agenda')
   await page.locator(`[data-day="${day}"]`).getByText('Giá vàng').waitFor()
   await dashboard.accessible('the agenda')
@@ -250,7 +286,9 @@ test('the agenda lists upcoming posts, and several are moved and canceled at onc
   await page.getByLabel('First post at').fill(`${day}T16:00`)
   await page.getByRole('button', { name: 'Reschedule' }).click()
   await until('both to be moved, an hour apart', async () => {
-    const times = (await scheduled()).filter((p) => p.content.startsWith('Bão')).map((p) => new Date(p.scheduled_time).toISOString())
+    const times = (await scheduled())
+      .filter((p) => p.content.startsWith('Bão'))
+      .map((p) => new Date(p.scheduled_time).toISOString())
     return times.join() === `${day}T09:00:00.000Z,${day}T10:00:00.000Z`
   })
   await page.locator(`[data-day="${day}"]`).getByRole('checkbox').first().check()
@@ -262,12 +300,19 @@ test('the agenda lists upcoming posts, and several are moved and canceled at onc
 
 test('posts of authors are approved together in the agenda', async () => {
   const { page } = dashboard
-  const mastodon = (await api<{ accounts: { id: string; network: string }[] }>('GET', '/accounts')).accounts.find((a) => a.network === 'mastodon')?.id
+  const mastodon = (await api<{ accounts: { id: string; network: string }[] }>('GET', '/accounts')).accounts.find(
+    (a) => a.network === 'mastodon',
+  )?.id
   const day = new Date(Date.now() + 9 * 86_400_000).toISOString().slice(0, 10)
   d.sql("update workspaces set authors_need_approval = true; update members set role = 'author'")
   const posts: Post[] = []
   for (const hour of ['03', '04']) {
-    const post = await api<Post>('POST', '/posts', { content: `Chờ duyệt ${hour}`, accounts: [mastodon], scheduled_time: `${day}T${hour}:00:00Z`, draft: true })
+    const post = await api<Post>('POST', '/posts', {
+      content: `Chờ duyệt ${hour}`,
+      accounts: [mastodon],
+      scheduled_time: `${day}T${hour}:00:00Z`,
+      draft: true,
+    })
     posts.push(await api<Post>('POST', `/posts/${post.id}/submit`))
   }
   d.sql("update members set role = 'owner'")
@@ -275,7 +320,9 @@ test('posts of authors are approved together in the agenda', async () => {
   await page.locator(`[data-day="${day}"]`).getByRole('checkbox').first().check()
   await page.getByText('2 selected').waitFor()
   await page.getByRole('button', { name: 'Approve' }).click()
-  await until('both to be scheduled', async () => (await Promise.all(posts.map((p) => api<Post>('GET', `/posts/${p.id}`)))).every((p) => p.status === 'scheduled'))
+  await until('both to be scheduled', async () =>
+    (await Promise.all(posts.map((p) => api<Post>('GET', `/posts/${p.id}`)))).every((p) => p.status === 'scheduled'),
+  )
   d.sql('update workspaces set authors_need_approval = false')
   dashboard.fine()
 })
@@ -283,7 +330,10 @@ test('posts of authors are approved together in the agenda', async () => {
 test('an account gets a label and a color, and a version is marked as customized', async () => {
   const { page } = dashboard
   await dashboard.go('/accounts')
-  await page.locator('[data-account=mastodon]').getByRole('button', { name: /^More for/ }).click()
+  await page
+    .locator('[data-account=mastodon]')
+    .getByRole('button', { name: /^More for/ })
+    .click()
   await page.getByRole('menuitem', { name: 'Label and color' }).click()
   await page.getByRole('textbox', { name: 'Label' }).fill('Bản tin sáng')
   await page.getByRole('dialog').getByRole('radio', { name: 'Orange' }).click()
@@ -302,8 +352,12 @@ test('an account gets a label and a color, and a version is marked as customized
 test('switching to a month of a thousand posts is fast', async () => {
   const { page } = dashboard
   const month = new Date(Date.UTC(new Date().getUTCFullYear() + 1, 5, 1))
-  d.sql(`insert into scheduled_posts (post_id, workspace_id, user_id, content, scheduled_time, time_zone) select gen_random_uuid(), p.workspace_id, p.user_id, 'Bài số ' || n, timestamptz '${month.toISOString()}' + interval '1 day' + n * interval '40 minutes', 'Asia/Ho_Chi_Minh' from (select workspace_id, user_id from scheduled_posts limit 1) p, generate_series(1, 1000) n`)
-  d.sql("insert into post_targets (id, post_id, account_id) select gen_random_uuid(), p.post_id, (select id from accounts where network = 'mastodon' limit 1) from scheduled_posts p where p.content like 'Bài số %'")
+  d.sql(
+    `insert into scheduled_posts (post_id, workspace_id, user_id, content, scheduled_time, time_zone) select gen_random_uuid(), p.workspace_id, p.user_id, 'Bài số ' || n, timestamptz '${month.toISOString()}' + interval '1 day' + n * interval '40 minutes', 'Asia/Ho_Chi_Minh' from (select workspace_id, user_id from scheduled_posts limit 1) p, generate_series(1, 1000) n`,
+  )
+  d.sql(
+    "insert into post_targets (id, post_id, account_id) select gen_random_uuid(), p.post_id, (select id from accounts where network = 'mastodon' limit 1) from scheduled_posts p where p.content like 'Bài số %'",
+  )
   const count = () => page.locator('[data-calendar=month] [data-post]').count()
   await dashboard.go(`/calendar?view=month&date=${month.toISOString().slice(0, 10)}`)
   await until('the month', async () => (await count()) > 100)
@@ -322,15 +376,26 @@ test('switching to a month of a thousand posts is fast', async () => {
   }
   const sorted = (all: number[]) => all.sort((a, b) => a - b)
   const [full = 0, base = 0] = [sorted(times)[2], sorted(empty)[2]]
-  console.log(`a month of 1,000 posts: ${times.map((t) => t.toFixed(0)).join(', ')} ms; an empty month: ${empty.map((t) => t.toFixed(0)).join(', ')} ms`)
+  console.log(
+    `a month of 1,000 posts: ${times.map((t) => t.toFixed(0)).join(', ')} ms; an empty month: ${empty.map((t) => t.toFixed(0)).join(', ')} ms`,
+  )
   await shoot(dashboard, 'calendar-thousand')
   expect(full - base).toBeLessThan(300)
   d.sql("delete from scheduled_posts where content like 'Bài số %'")
   dashboard.fine()
 }, 240_000)
 
-const pages = { 'desk-agenda': '/calendar?view=agenda', 'desk-accounts': '/accounts', 'desk-compose': '/compose', 'desk-calendar-week': '/calendar?view=week' }
+const pages = {
+  'desk-agenda': '/calendar?view=agenda',
+  'desk-accounts': '/accounts',
+  'desk-compose': '/compose',
+  'desk-calendar-week': '/calendar?view=week',
+}
 
-test.each(looks)('the desk is accessible in %s at %i px', async (...look) => {
-  await lookAt(browser, d, look, pages)
-}, 240_000)
+test.each(looks)(
+  'the desk is accessible in %s at %i px',
+  async (...look) => {
+    await lookAt(browser, d, look, pages)
+  },
+  240_000,
+)

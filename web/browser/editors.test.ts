@@ -40,7 +40,8 @@ const api = <T>(method: string, path: string, body?: unknown) => d.send<T>(metho
 const posts = async (query: string) => (await api<{ posts: Post[] }>('GET', `/posts?${query}`)).posts
 
 /** A local time of the workspace, some days ahead, in the format of a field. */
-const wall = (days: number, clock: string) => `${new Date(Date.now() + days * 86_400_000 + 7 * 3_600_000).toISOString().slice(0, 10)}T${clock}`
+const wall = (days: number, clock: string) =>
+  `${new Date(Date.now() + days * 86_400_000 + 7 * 3_600_000).toISOString().slice(0, 10)}T${clock}`
 
 test('a post becomes a series, which skips an occurrence, is paused and ended', async () => {
   const { page } = dashboard
@@ -60,14 +61,20 @@ test('a post becomes a series, which skips an occurrence, is paused and ended', 
   await page.waitForURL(/\/series/)
   await page.locator('[data-series] [data-status=active]').waitFor()
   // The draft has become the series, which has created its posts.
-  await until('the posts of the series', async () => (await posts('status=scheduled&limit=200')).length > 30 && (await posts('status=draft')).length === 0)
+  await until(
+    'the posts of the series',
+    async () => (await posts('status=scheduled&limit=200')).length > 30 && (await posts('status=draft')).length === 0,
+  )
   const made = await posts('status=scheduled&limit=200')
   expect(made.every((p) => p.series_id && p.content === 'Thời tiết hôm nay')).toBe(true)
 
   const second = page.locator('[data-occurrence]').nth(1)
   await second.getByRole('button', { name: 'Skip' }).click()
   await page.locator('[data-occurrence][data-state=skipped]').waitFor()
-  await until('the post to be canceled', async () => (await posts('status=scheduled&limit=200')).length === made.length - 1)
+  await until(
+    'the post to be canceled',
+    async () => (await posts('status=scheduled&limit=200')).length === made.length - 1,
+  )
   await dashboard.accessible('series')
   await shoot(dashboard, 'series')
   await second.getByRole('button', { name: 'Restore' }).click()
@@ -88,7 +95,9 @@ test('a post becomes a series, which skips an occurrence, is paused and ended', 
   await page.getByRole('dialog').getByRole('textbox', { name: 'Text', exact: true }).fill('Thời tiết và giao thông')
   await dashboard.accessible('changing a series')
   await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
-  await until('its posts to say the same', async () => (await posts('status=scheduled&limit=200')).every((p) => p.content === 'Thời tiết và giao thông'))
+  await until('its posts to say the same', async () =>
+    (await posts('status=scheduled&limit=200')).every((p) => p.content === 'Thời tiết và giao thông'),
+  )
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'More actions' }).click()
   await page.getByRole('menuitem', { name: 'Pause' }).click()
@@ -111,7 +120,9 @@ test('a file of the library is attached, and a large one goes to the bucket', as
   await page.locator('input[type=file]').setInputFiles(sample())
   await page.locator('[data-file="morning.png"]').waitFor()
   await dashboard.go('/compose')
-  await page.getByRole('textbox', { name: 'Text', exact: true }).fill('Xem https://news.example.com/2026/11/22/mot-duong-dan-rat-dai @desk')
+  await page
+    .getByRole('textbox', { name: 'Text', exact: true })
+    .fill('Xem https://news.example.com/2026/11/22/mot-duong-dan-rat-dai @desk')
   // Buttons change their colors when the preview reports no problem.
   await until('it to be ready', () => page.getByRole('button', { name: 'Publish now' }).isEnabled())
   await page.getByRole('button', { name: 'Choose from library' }).click()
@@ -129,8 +140,17 @@ test('a file of the library is attached, and a large one goes to the bucket', as
   await page.locator('[data-preview=mastodon] [data-span=mention]').waitFor()
 
   const ways: string[] = []
-  page.on('request', (r) => r.method() !== 'GET' && ways.push(`${r.method()} ${new URL(r.url()).host === new URL(d.bucket).host ? 'bucket' : new URL(r.url()).pathname}`))
-  await page.locator('input[type=file]').setInputFiles({ name: 'large.png', mimeType: 'image/png', buffer: noise(1800) })
+  page.on(
+    'request',
+    (r) =>
+      r.method() !== 'GET' &&
+      ways.push(
+        `${r.method()} ${new URL(r.url()).host === new URL(d.bucket).host ? 'bucket' : new URL(r.url()).pathname}`,
+      ),
+  )
+  await page
+    .locator('input[type=file]')
+    .setInputFiles({ name: 'large.png', mimeType: 'image/png', buffer: noise(1800) })
   await page.locator('[data-media]').nth(1).waitFor({ timeout: 60_000 })
   expect(ways).toContain('PUT bucket')
   expect(ways).not.toContain('POST /api/v1/media')
@@ -141,7 +161,12 @@ test('a file of the library is attached, and a large one goes to the bucket', as
   await page.locator('[data-saving=clean]').waitFor()
   await until('the draft to hold all of it', async () => {
     const [draft] = await posts('status=draft')
-    const stored = draft && (await api<{ attachments: string[]; drop_if_late_minutes?: number; language?: string }>('GET', `/posts/${draft.id}`))
+    const stored =
+      draft &&
+      (await api<{ attachments: string[]; drop_if_late_minutes?: number; language?: string }>(
+        'GET',
+        `/posts/${draft.id}`,
+      ))
     return stored?.attachments.length === 2 && stored.drop_if_late_minutes === 30 && stored.language === 'vi'
   })
   await dashboard.accessible('composer with options')
@@ -175,11 +200,17 @@ test('a post that an author submits is pending until an editor approves it', asy
 
 test('the week starts at the current time, shows two time zones, and its colors and filters can be chosen', async () => {
   const { page } = dashboard
-  const post = await api<Post>('POST', '/posts', { content: 'Morning news', scheduled_time: `${wall(1, '10:00')}:00+07:00` })
+  const post = await api<Post>('POST', '/posts', {
+    content: 'Morning news',
+    scheduled_time: `${wall(1, '10:00')}:00+07:00`,
+  })
   await dashboard.go('/calendar?view=week')
   await page.locator('[data-calendar=week]').waitFor()
   const hour = Number(new Date(Date.now() + 7 * 3_600_000).toISOString().slice(11, 13))
-  const label = page.locator('[data-calendar=week]').getByText(`${String(Math.max(hour - 1, 0)).padStart(2, '0')}:00`, { exact: true }).first()
+  const label = page
+    .locator('[data-calendar=week]')
+    .getByText(`${String(Math.max(hour - 1, 0)).padStart(2, '0')}:00`, { exact: true })
+    .first()
   await until('the hour before now to be in sight', async () => {
     const inner = await page.locator('[data-hours]').first().boundingBox()
     const at = await label.boundingBox()
@@ -187,7 +218,11 @@ test('the week starts at the current time, shows two time zones, and its colors 
   })
   await page.getByLabel('Second time zone').first().fill('Paris')
   await page.getByRole('option', { name: 'Europe/Paris' }).click()
-  await page.locator('[data-calendar=week]').getByText(/^07:00\s0[12]:00$/).first().waitFor()
+  await page
+    .locator('[data-calendar=week]')
+    .getByText(/^07:00\s0[12]:00$/)
+    .first()
+    .waitFor()
   await shoot(dashboard, 'calendar-two-zones')
   await page.getByText('Network', { exact: true }).last().click()
   await page.getByRole('list', { name: 'Color legend' }).getByText('Mastodon').waitFor()
@@ -228,7 +263,10 @@ test('after a denied consent the browser returns to the accounts, with the reaso
   const { page } = dashboard
   await dashboard.go('/accounts')
   await page.getByRole('button', { name: 'Connect an account' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: /^Mastodon/ }).click()
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: /^Mastodon/ })
+    .click()
   await page.getByRole('switch', { name: /Use the sandbox/ }).waitFor()
   await page.getByRole('button', { name: 'Continue to authorize' }).click()
   await page.getByRole('button', { name: 'Deny' }).first().click()
@@ -243,10 +281,14 @@ test('after a denied consent the browser returns to the accounts, with the reaso
 
 test('the system page shows live what runs, what is pending and what is wrong', async () => {
   const { page } = dashboard
-  const soon = await api<Post>('POST', '/posts', { content: 'For the lateness', scheduled_time: new Date(Date.now() + 2000).toISOString() })
+  const soon = await api<Post>('POST', '/posts', {
+    content: 'For the lateness',
+    scheduled_time: new Date(Date.now() + 2000).toISOString(),
+  })
   await until('it to be out', async () => (await api<Post>('GET', `/posts/${soon.id}`)).status === 'posted')
   await dashboard.go('/system')
-  for (const engine of ['database', 'redis', 'objects', 'temporal', 'worker', 'clock']) await page.locator(`[data-check=${engine}][data-healthy=true]`).waitFor()
+  for (const engine of ['database', 'redis', 'objects', 'temporal', 'worker', 'clock'])
+    await page.locator(`[data-check=${engine}][data-healthy=true]`).waitFor()
   await page.locator('[data-figure=scheduled]', { hasText: /[1-9]/ }).waitFor()
   await page.locator('[data-figure=armed]', { hasText: /\d/ }).waitFor()
   await page.locator('[data-lateness=mastodon]', { hasText: /\d.*ms/ }).waitFor()
@@ -317,9 +359,16 @@ test('the audit log is filtered by user, action and time', async () => {
 
 test('readers of posts and of sites are counted, and bots are filtered', async () => {
   const { page } = dashboard
-  const site = await api<{ site: { id: string; write_key: string } }>('POST', '/sites', { name: 'Tin tức', public_counts: true })
+  const site = await api<{ site: { id: string; write_key: string } }>('POST', '/sites', {
+    name: 'Tin tức',
+    public_counts: true,
+  })
   const view = (agent: string, name = '/bai-viet') =>
-    fetch(`${d.api}/v1/view`, { method: 'POST', body: JSON.stringify({ site: site.site.write_key, page: name }), headers: { 'Content-Type': 'application/json', 'Accept-Language': 'vi', 'User-Agent': agent } })
+    fetch(`${d.api}/v1/view`, {
+      method: 'POST',
+      body: JSON.stringify({ site: site.site.write_key, page: name }),
+      headers: { 'Content-Type': 'application/json', 'Accept-Language': 'vi', 'User-Agent': agent },
+    })
   const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0'
   await dashboard.go(`/readers?site=${site.site.id}&page=%2Fbai-viet`)
   await page.locator('[data-stream=live]').waitFor()
@@ -333,18 +382,28 @@ test('readers of posts and of sites are counted, and bots are filtered', async (
   await page.getByRole('button', { name: 'Snippets' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Page').fill('/bai-viet')
-  await until('the badge to be drawn', async () => dialog.getByRole('img', { name: 'Badge' }).evaluate((img: HTMLImageElement) => img.complete && img.naturalWidth > 0))
+  await until('the badge to be drawn', async () =>
+    dialog
+      .getByRole('img', { name: 'Badge' })
+      .evaluate((img: HTMLImageElement) => img.complete && img.naturalWidth > 0),
+  )
   await dashboard.accessible('snippets')
   await shoot(dashboard, 'readers-snippets')
   await page.keyboard.press('Escape')
 
   const post = (await posts('status=posted&limit=1'))[0]
-  const link = await api<{ short_url: string; code: string }>('POST', '/links', { url: 'https://news.example/flood', post_id: post?.id })
+  const link = await api<{ short_url: string; code: string }>('POST', '/links', {
+    url: 'https://news.example/flood',
+    post_id: post?.id,
+  })
   await page.getByLabel('Site').first().click()
   await page.getByRole('option', { name: 'Posts and short links' }).click()
   await page.locator('[data-stream=live]').waitFor()
   await page.locator(`[data-page="link/${link.code}"]`).click()
-  await fetch(link.short_url, { redirect: 'manual', headers: { 'User-Agent': firefox, 'Accept-Language': 'vi', Accept: 'text/html' } })
+  await fetch(link.short_url, {
+    redirect: 'manual',
+    headers: { 'User-Agent': firefox, 'Accept-Language': 'vi', Accept: 'text/html' },
+  })
   await page.locator('[data-figure=clicks]', { hasText: '1' }).waitFor()
   await dashboard.accessible('readers of posts')
   dashboard.fine()
@@ -377,7 +436,15 @@ const pages = {
   'calendar-week': '/calendar?view=week',
 }
 
-test.each(looks)('these pages are accessible too, in %s at %i px', async (...look) => {
-  await api('POST', '/series', { rule: 'FREQ=WEEKLY;BYDAY=MO,FR', starts: wall(1, '18:00'), template: { content: `The week in ${look[1]} ${look[0]}` } })
-  await lookAt(browser, d, look, pages)
-}, 240_000)
+test.each(looks)(
+  'these pages are accessible too, in %s at %i px',
+  async (...look) => {
+    await api('POST', '/series', {
+      rule: 'FREQ=WEEKLY;BYDAY=MO,FR',
+      starts: wall(1, '18:00'),
+      template: { content: `The week in ${look[1]} ${look[0]}` },
+    })
+    await lookAt(browser, d, look, pages)
+  },
+  240_000,
+)

@@ -54,7 +54,11 @@ export class Dateline {
   }
 
   async start(...args: string[]): Promise<void> {
-    const child = spawn(join(root, 'bin/dateline'), ['up', ...args], { cwd: root, env: { ...process.env, ...this.env }, stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(join(root, 'bin/dateline'), ['up', ...args], {
+      cwd: root,
+      env: { ...process.env, ...this.env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
     this.child = child
     let said = ''
     child.stderr.on('data', (d: Buffer) => (this.log += d.toString()))
@@ -92,7 +96,9 @@ export class Dateline {
   /** Sends a request with an API token and returns the response's body. */
   async send<T = Record<string, never>>(method: string, path: string, body?: unknown, token = this.token): Promise<T> {
     const answer = await fetch(this.api + path, {
-      method, headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }, ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      method,
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
     const text = await answer.text()
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`)
@@ -101,9 +107,10 @@ export class Dateline {
 
   /** Makes the sandbox's networks fail. */
   async faults(...faults: object[]): Promise<void> {
-    const answer = faults.length === 0
-      ? await fetch(`${this.sandbox}/__faults`, { method: 'DELETE' })
-      : await fetch(`${this.sandbox}/__faults`, { method: 'PUT', body: JSON.stringify(faults) })
+    const answer =
+      faults.length === 0
+        ? await fetch(`${this.sandbox}/__faults`, { method: 'DELETE' })
+        : await fetch(`${this.sandbox}/__faults`, { method: 'PUT', body: JSON.stringify(faults) })
     if (!answer.ok) throw new Error(await answer.text())
   }
 
@@ -111,23 +118,53 @@ export class Dateline {
   sql(statement: string): void {
     const data = join(this.dir, 'data')
     const port = readFileSync(join(data, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[3] ?? ''
-    const folder = readdirSync('/usr/lib/postgresql').map((v) => `/usr/lib/postgresql/${v}/bin/psql`).find(existsSync) ?? 'psql'
-    execFileSync(folder, ['-qXw', '-v', 'ON_ERROR_STOP=1', '-h', '127.0.0.1', '-p', port, '-U', 'dateline', '-d', 'dateline', '-c', statement], {
-      env: { ...process.env, PGPASSWORD: readFileSync(join(data, 'secrets', 'postgres'), 'utf8').trim() },
-    })
+    const folder =
+      readdirSync('/usr/lib/postgresql')
+        .map((v) => `/usr/lib/postgresql/${v}/bin/psql`)
+        .find(existsSync) ?? 'psql'
+    execFileSync(
+      folder,
+      [
+        '-qXw',
+        '-v',
+        'ON_ERROR_STOP=1',
+        '-h',
+        '127.0.0.1',
+        '-p',
+        port,
+        '-U',
+        'dateline',
+        '-d',
+        'dateline',
+        '-c',
+        statement,
+      ],
+      {
+        env: { ...process.env, PGPASSWORD: readFileSync(join(data, 'secrets', 'postgres'), 'utf8').trim() },
+      },
+    )
   }
 
   /** Runs a schedule of Temporal now, as its Web UI does. */
   async run(schedule: string): Promise<void> {
-    const answer = await fetch(`http://127.0.0.1:${this.env.DATELINE_TEMPORAL_UI_PORT}/api/v1/namespaces/default/schedules/${schedule}/patch`, {
-      method: 'POST', headers: { 'Content-Type': 'application/json', Cookie: '_csrf=test', 'X-CSRF-Token': 'test' }, body: JSON.stringify({ patch: { triggerImmediately: {} } }),
-    })
+    const answer = await fetch(
+      `http://127.0.0.1:${this.env.DATELINE_TEMPORAL_UI_PORT}/api/v1/namespaces/default/schedules/${schedule}/patch`,
+      {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', Cookie: '_csrf=test', 'X-CSRF-Token': 'test' },
+        body: JSON.stringify({ patch: { triggerImmediately: {} } }),
+      },
+    )
     if (!answer.ok) throw new Error(await answer.text())
   }
 
   /** A new link to log in with. */
   async link(): Promise<string> {
-    const child = spawn(join(root, 'bin/dateline'), ['login-link'], { cwd: root, env: { ...process.env, ...this.env }, stdio: ['ignore', 'pipe', 'inherit'] })
+    const child = spawn(join(root, 'bin/dateline'), ['login-link'], {
+      cwd: root,
+      env: { ...process.env, ...this.env },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
     let said = ''
     child.stdout.on('data', (d: Buffer) => (said += d.toString()))
     await new Promise((done) => child.once('exit', done))
@@ -161,10 +198,24 @@ export async function startBrowser(): Promise<Browser> {
 /** A browser's window, with checks for errors that must not happen. */
 export class Dashboard {
   readonly wrong: string[] = []
-  private constructor(readonly context: BrowserContext, readonly page: Page, private readonly home: string) {}
+  private constructor(
+    readonly context: BrowserContext,
+    readonly page: Page,
+    private readonly home: string,
+  ) {}
 
-  static async open(browser: Browser, d: Dateline, options: Parameters<Browser['newContext']>[0] = {}): Promise<Dashboard> {
-    const context = await browser.newContext({ locale: 'en-GB', viewport: { width: 1280, height: 900 }, timezoneId: 'Europe/Paris', reducedMotion: 'reduce', ...options })
+  static async open(
+    browser: Browser,
+    d: Dateline,
+    options: Parameters<Browser['newContext']>[0] = {},
+  ): Promise<Dashboard> {
+    const context = await browser.newContext({
+      locale: 'en-GB',
+      viewport: { width: 1280, height: 900 },
+      timezoneId: 'Europe/Paris',
+      reducedMotion: 'reduce',
+      ...options,
+    })
     context.setDefaultTimeout(30_000)
     const dashboard = new Dashboard(context, await context.newPage(), d.api)
     dashboard.watch(d)
@@ -209,13 +260,36 @@ export class Dashboard {
   async barriers(): Promise<string[]> {
     await this.page.evaluate(axe)
     return this.page.evaluate(async () => {
-      const run = (globalThis as unknown as { axe: { run(o: object): Promise<{ violations: { id: string; impact: string; nodes: { html: string; target: string[]; failureSummary: string }[] }[] }> } }).axe
-      const { violations } = await run.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })
+      const run = (
+        globalThis as unknown as {
+          axe: {
+            run(o: object): Promise<{
+              violations: {
+                id: string
+                impact: string
+                nodes: { html: string; target: string[]; failureSummary: string }[]
+              }[]
+            }>
+          }
+        }
+      ).axe
+      const { violations } = await run.run({
+        runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+      })
       // Simultaneous posts are drawn side by side, however narrow; the list shows all of them at full size, which
       // 2.5.8 allows ("equivalent").
-      const inCalendar = (n: { target: string[] }) => document.querySelector(n.target[0] ?? '')?.closest('[data-calendar]')
+      const inCalendar = (n: { target: string[] }) =>
+        document.querySelector(n.target[0] ?? '')?.closest('[data-calendar]')
       for (const v of violations) if (v.id === 'target-size') v.nodes = v.nodes.filter((n) => !inCalendar(n))
-      const found = violations.filter((v) => v.nodes.length > 0 && (v.impact === 'serious' || v.impact === 'critical')).map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => `${n.html.slice(0, 160)} ${n.failureSummary}`).join(' | ')}`)
+      const found = violations
+        .filter((v) => v.nodes.length > 0 && (v.impact === 'serious' || v.impact === 'critical'))
+        .map(
+          (v) =>
+            `${v.id}: ${v.nodes
+              .slice(0, 3)
+              .map((n) => `${n.html.slice(0, 160)} ${n.failureSummary}`)
+              .join(' | ')}`,
+        )
       const over = document.documentElement.scrollWidth - document.documentElement.clientWidth
       return over > 0 ? [...found, `${over} px wider than the window`] : found
     })

@@ -32,9 +32,13 @@ const day = () => new Date(Date.now() + 5 * 86_400_000).toISOString().slice(0, 1
 
 test('posts are labeled together, found by label and text, and labels are renamed and deleted', async () => {
   const { page } = dashboard
-  const mastodon = (await api<{ accounts: { id: string; network: string }[] }>('GET', '/accounts')).accounts.find((a) => a.network === 'mastodon')?.id
-  for (const [i, text] of ['Bão số một', 'Bão số hai', 'Giá vàng'].entries()) await api('POST', '/posts', { content: text, accounts: [mastodon], scheduled_time: `${day()}T0${i + 3}:00:00Z` })
-  const labels = async (text: string) => (await api<{ posts: Post[] }>('GET', `/posts?q=${encodeURIComponent(text)}`)).posts.flatMap((p) => p.labels ?? [])
+  const mastodon = (await api<{ accounts: { id: string; network: string }[] }>('GET', '/accounts')).accounts.find(
+    (a) => a.network === 'mastodon',
+  )?.id
+  for (const [i, text] of ['Bão số một', 'Bão số hai', 'Giá vàng'].entries())
+    await api('POST', '/posts', { content: text, accounts: [mastodon], scheduled_time: `${day()}T0${i + 3}:00:00Z` })
+  const labels = async (text: string) =>
+    (await api<{ posts: Post[] }>('GET', `/posts?q=${encodeURIComponent(text)}`)).posts.flatMap((p) => p.labels ?? [])
   await dashboard.go('/calendar?view=agenda')
   await page.locator(`[data-day="${day()}"]`).getByText('Giá vàng').waitFor()
   await page.getByRole('searchbox', { name: 'Search posts' }).fill('bao so')
@@ -67,7 +71,10 @@ test('posts are labeled together, found by label and text, and labels are rename
   await page.getByRole('option', { name: 'Mùa bão' }).click()
   await page.getByText('Giá vàng').waitFor({ state: 'detached' })
   expect(page.url()).toMatch(/label=/)
-  await until('both labeled posts', async () => (await page.locator('[data-post] [data-label="Mùa bão"]').count()) === 2)
+  await until(
+    'both labeled posts',
+    async () => (await page.locator('[data-post] [data-label="Mùa bão"]').count()) === 2,
+  )
   await dashboard.accessible('filtered by label')
   await shoot(dashboard, 'agenda-labels')
 
@@ -107,7 +114,10 @@ test('the month is used by keyboard, and a move is undone', async () => {
 
   await dashboard.go(`/calendar?view=month&date=${day()}`)
   await page.locator(`button[data-post="${post?.id}"]`).press('Enter')
-  await page.getByRole('dialog').getByLabel(/Reschedule to/).fill(`${day()}T20:30`)
+  await page
+    .getByRole('dialog')
+    .getByLabel(/Reschedule to/)
+    .fill(`${day()}T20:30`)
   await page.getByRole('dialog').getByRole('button', { name: 'Reschedule' }).click()
   const now = async () => new Date((await api<Post>('GET', `/posts/${post?.id}`)).scheduled_time).toISOString()
   await until('it to be moved', async () => (await now()) !== before)

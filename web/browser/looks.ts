@@ -13,7 +13,13 @@ export const looks: Look[] = [
 type Look = [colorScheme: 'light' | 'dark', width: number, height: number]
 
 /** Opens pages in one of the variants, takes screenshots, and expects that axe finds nothing serious. */
-export async function lookAt(browser: Browser, d: Dateline, [colorScheme, width, height]: Look, pages: Record<string, string>, before: Record<string, (page: Page) => Promise<void>> = {}): Promise<void> {
+export async function lookAt(
+  browser: Browser,
+  d: Dateline,
+  [colorScheme, width, height]: Look,
+  pages: Record<string, string>,
+  before: Record<string, (page: Page) => Promise<void>> = {},
+): Promise<void> {
   const dashboard = await Dashboard.open(browser, d, { colorScheme, viewport: { width, height } })
   await dashboard.login(await d.link())
   const problems: string[] = []

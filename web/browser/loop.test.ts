@@ -13,7 +13,11 @@ beforeAll(async () => {
   own.stories.shift() // the article about gold is similar to one about rice
   other.stories.length = 0
   await Promise.all([own.listen('localhost'), other.listen('127.0.0.2')])
-  await d.prepare({ DATELINE_ALLOW_PRIVATE_HOSTS: [own, other].map((p) => new URL(p.address).host).join(','), DATELINE_CRAWL_DELAY: '100ms', DATELINE_TRUSTED_PROXIES: '127.0.0.1' })
+  await d.prepare({
+    DATELINE_ALLOW_PRIVATE_HOSTS: [own, other].map((p) => new URL(p.address).host).join(','),
+    DATELINE_CRAWL_DELAY: '100ms',
+    DATELINE_TRUSTED_PROXIES: '127.0.0.1',
+  })
   await d.start()
   browser = await startBrowser()
   dashboard = await Dashboard.open(browser, d)
@@ -54,29 +58,66 @@ function nextSlot() {
 
 test('an article becomes a post that is corrected, approved, published, read and measured, and part of a story', async () => {
   const { page } = dashboard
-  const mastodon = (await api<{ accounts: { id: string; network: string }[] }>('GET', '/accounts')).accounts.find((a) => a.network === 'mastodon')?.id ?? ''
-  const { site } = await api<{ site: { write_key: string } }>('POST', '/sites', { name: 'Báo Mai', domains: ['localhost'] })
+  const mastodon =
+    (await api<{ accounts: { id: string; network: string }[] }>('GET', '/accounts')).accounts.find(
+      (a) => a.network === 'mastodon',
+    )?.id ?? ''
+  const { site } = await api<{ site: { write_key: string } }>('POST', '/sites', {
+    name: 'Báo Mai',
+    domains: ['localhost'],
+  })
   const { domain } = await api<{ domain: string }>('POST', '/seeds', { url: own.address })
-  await until('the first articles', async () => (await api<{ articles: unknown[] }>('GET', '/articles?limit=200')).articles.length === own.stories.length, 120_000)
+  await until(
+    'the first articles',
+    async () =>
+      (await api<{ articles: unknown[] }>('GET', '/articles?limit=200')).articles.length === own.stories.length,
+    120_000,
+  )
   const { at, slot } = nextSlot()
-  const group = await api<{ id: string }>('POST', '/account-groups', { name: 'Desk', color: 'indigo', accounts: [mastodon], time_zone: 'UTC', slots: [slot] })
+  const group = await api<{ id: string }>('POST', '/account-groups', {
+    name: 'Desk',
+    color: 'indigo',
+    accounts: [mastodon],
+    time_zone: 'UTC',
+    slots: [slot],
+  })
   await api('POST', '/rules', {
     name: 'Business',
     definition: {
-      trigger: { own_sites: true, sections: ['Kinh tế'] }, conditions: { max_age_hours: 24 }, templates: { default: '{title}\n\n{url}' }, image: 'none', track_links: true, group_id: group.id,
-      timing: { when: 'next_free' }, mode: 'approval', max_per_hour: 5, max_per_day: 30,
+      trigger: { own_sites: true, sections: ['Kinh tế'] },
+      conditions: { max_age_hours: 24 },
+      templates: { default: '{title}\n\n{url}' },
+      image: 'none',
+      track_links: true,
+      group_id: group.id,
+      timing: { when: 'next_free' },
+      mode: 'approval',
+      max_per_hour: 5,
+      max_per_day: 30,
     },
   })
 
   // An article appears on our site and on another one, and the rule submits a post for its slot.
-  own.add('gia-gao-tang', 'Kinh tế', 'Mai Lan', 'Giá gạo tăng trong tuần', 'Người bán chờ giá cao hơn.',
+  own.add(
+    'gia-gao-tang',
+    'Kinh tế',
+    'Mai Lan',
+    'Giá gạo tăng trong tuần',
+    'Người bán chờ giá cao hơn.',
     'Giá gạo tại các tỉnh đồng bằng tăng nhẹ trong tuần này vì các công ty mua thêm hàng cho những hợp đồng mới ký.',
     'Nông dân cho biết họ chưa vội bán vì tin rằng giá còn tăng trong những tuần tới khi nhu cầu ở nước ngoài lớn hơn.',
-    'Các nhà máy xay xát làm thêm ca để kịp giao hàng, trong khi cước vận chuyển vẫn giữ như tháng trước.')
-  other.add('gia-gao-tiep-tuc-tang', 'Kinh doanh', 'Lê Vy', 'Giá gạo tiếp tục tăng trong tuần này', 'Nông dân chưa vội bán.',
+    'Các nhà máy xay xát làm thêm ca để kịp giao hàng, trong khi cước vận chuyển vẫn giữ như tháng trước.',
+  )
+  other.add(
+    'gia-gao-tiep-tuc-tang',
+    'Kinh doanh',
+    'Lê Vy',
+    'Giá gạo tiếp tục tăng trong tuần này',
+    'Nông dân chưa vội bán.',
     'Giá gạo ở đồng bằng tăng nhẹ trong tuần do công ty xuất khẩu mua thêm hàng cho hợp đồng mới.',
     'Nông dân chưa vội bán gạo vì chờ giá tăng tiếp khi nhu cầu ở nước ngoài lớn hơn, các nhà máy xay xát phải làm thêm ca.',
-    'Hiệp hội Lương thực dự báo sản lượng vụ tới giảm mười phần trăm vì hạn mặn ở ven biển.')
+    'Hiệp hội Lương thực dự báo sản lượng vụ tới giảm mười phần trăm vì hạn mặn ở ven biển.',
+  )
   await Promise.all([api('POST', `/domains/${domain}/run`), api('POST', '/seeds', { url: other.address })])
   await until('the post of the new article', async () => (await posts()).length === 1, 120_000)
   const [post] = await posts()
@@ -90,7 +131,10 @@ test('an article becomes a post that is corrected, approved, published, read and
   if (article) article.title = 'Giá gạo tăng nhẹ trong tuần'
   d.sql(`update urls set due_at = now() where url like '%/gia-gao-tang.html'`)
   await api('POST', `/domains/${domain}/run`)
-  await until('the corrected headline to reach the post', async () => (await posts())[0]?.content.startsWith('Giá gạo tăng nhẹ') ?? false)
+  await until(
+    'the corrected headline to reach the post',
+    async () => (await posts())[0]?.content.startsWith('Giá gạo tăng nhẹ') ?? false,
+  )
 
   // An editor approves it in the dashboard, and it is published at its slot.
   await page.goto(`${d.api}/app/posts/${post.id}`)
@@ -107,17 +151,26 @@ test('an article becomes a post that is corrected, approved, published, read and
     const headers = { 'User-Agent': agent, 'Accept-Language': 'vi', 'X-Forwarded-For': `203.0.113.${reader}` }
     const target = (await fetch(`${d.api}/l/${code}`, { redirect: 'manual', headers })).headers.get('location') ?? ''
     expect(target).toContain('gia-gao-tang')
-    const counted = await fetch(`${d.api}/v1/view`, { method: 'POST', body: JSON.stringify({ site: site.write_key, url: target }), headers: { ...headers, 'Content-Type': 'application/json' } })
+    const counted = await fetch(`${d.api}/v1/view`, {
+      method: 'POST',
+      body: JSON.stringify({ site: site.write_key, url: target }),
+      headers: { ...headers, 'Content-Type': 'application/json' },
+    })
     expect(counted.status).toBeLessThan(300)
   }
 
   // Engagement grows, and the row of the report has all of it.
   const day = (offset: number) => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10)
-  const row = async () => (await api<{ rows: { post_id: string; numbers: Numbers }[] }>('GET', `/reports/posts?from=${day(-2)}&to=${day(1)}`)).rows.find((r) => r.post_id === post.id)?.numbers
+  const row = async () =>
+    (
+      await api<{ rows: { post_id: string; numbers: Numbers }[] }>('GET', `/reports/posts?from=${day(-2)}&to=${day(1)}`)
+    ).rows.find((r) => r.post_id === post.id)?.numbers
   const engagement = async () => (await row())?.engagement ?? 0
   const age = async (hours: number) => {
     expect((await fetch(`${d.sandbox}/__state/age?by=${hours}h`, { method: 'POST' })).status).toBe(204)
-    d.sql(`update remote_posts set posted_at = posted_at - interval '${hours} hours'; update post_metrics set due_at = now(), measured_at = measured_at - interval '${hours} hours'`)
+    d.sql(
+      `update remote_posts set posted_at = posted_at - interval '${hours} hours'; update post_metrics set due_at = now(), measured_at = measured_at - interval '${hours} hours'`,
+    )
     await d.run('measure-posts')
   }
   await age(2)
@@ -135,7 +188,8 @@ test('an article becomes a post that is corrected, approved, published, read and
   await dashboard.accessible('a measured post')
 
   // The story has our article, post and readers, next to the other source.
-  const stories = async () => (await api<{ stories: { id: string; own_articles: number }[] }>('GET', '/stories')).stories
+  const stories = async () =>
+    (await api<{ stories: { id: string; own_articles: number }[] }>('GET', '/stories')).stories
   await until('the story', async () => (await stories()).length === 1)
   const [story] = await stories()
   expect(story?.own_articles).toBe(1)

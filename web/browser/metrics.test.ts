@@ -33,13 +33,22 @@ const part = async (id: string) => (await api<{ parts: Part[] }>('GET', `/posts/
 async function age(hours: number): Promise<void> {
   const answer = await fetch(`${d.sandbox}/__state/age?by=${hours}h`, { method: 'POST' })
   expect(answer.status).toBe(204)
-  d.sql(`update remote_posts set posted_at = posted_at - interval '${hours} hours'; update post_metrics set due_at = now(), measured_at = measured_at - interval '${hours} hours'`)
+  d.sql(
+    `update remote_posts set posted_at = posted_at - interval '${hours} hours'; update post_metrics set due_at = now(), measured_at = measured_at - interval '${hours} hours'`,
+  )
 }
 
 test('a published post shows the numbers of its network, in the report, too', async () => {
   const { page } = dashboard
-  const post = await api<{ id: string }>('POST', '/posts', { content: 'Read the news: https://example.com/a', scheduled_time: new Date(Date.now() + 2000).toISOString(), track_links: true })
-  await until('the post to be published', async () => (await api<{ status: string }>('GET', `/posts/${post.id}`)).status === 'posted')
+  const post = await api<{ id: string }>('POST', '/posts', {
+    content: 'Read the news: https://example.com/a',
+    scheduled_time: new Date(Date.now() + 2000).toISOString(),
+    track_links: true,
+  })
+  await until(
+    'the post to be published',
+    async () => (await api<{ status: string }>('GET', `/posts/${post.id}`)).status === 'posted',
+  )
   await page.goto(`${d.api}/app/posts/${post.id}`)
   const row = page.locator('[data-metrics-of=mastodon]')
   await row.locator('[data-state=pending]').waitFor()
@@ -53,7 +62,11 @@ test('a published post shows the numbers of its network, in the report, too', as
 
   d.sql(`update remote_posts set posted_at = now() - interval '1 hour'`)
   await page.getByRole('link', { name: 'Readers', exact: true }).click()
-  await page.getByRole('button', { name: /posts/i }).or(page.getByRole('heading', { name: 'What worked' })).first().click()
+  await page
+    .getByRole('button', { name: /posts/i })
+    .or(page.getByRole('heading', { name: 'What worked' }))
+    .first()
+    .click()
   const report = page.locator('[data-post-report=post]')
   await report.locator(`[data-post="${post.id}"]`).waitFor()
   expect(await report.locator('[data-number=engagement]').first().innerText()).toMatch(/\d/)

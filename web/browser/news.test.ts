@@ -39,10 +39,14 @@ const api = <T>(method: string, path: string, body?: unknown) => d.send<T>(metho
 /** The article with a title. */
 async function articleOf(title: string): Promise<Article> {
   let found: Article | undefined
-  await until(`the article “${title}”`, async () => {
-    found = (await api<{ articles: Article[] }>('GET', '/articles?limit=200')).articles.find((a) => a.title === title)
-    return found !== undefined
-  }, 90_000)
+  await until(
+    `the article “${title}”`,
+    async () => {
+      found = (await api<{ articles: Article[] }>('GET', '/articles?limit=200')).articles.find((a) => a.title === title)
+      return found !== undefined
+    },
+    90_000,
+  )
   return found!
 }
 
@@ -73,7 +77,8 @@ test('a seed is added, and its articles appear live', async () => {
   await page.locator(`[data-seed^="${paper.address}"]`).waitFor()
   await page.getByRole('navigation', { name: 'News' }).getByRole('link', { name: 'Articles' }).click()
   // The page is not reloaded from now on: articles appear live.
-  for (const { title } of paper.stories) await page.locator('[data-article]', { hasText: title }).waitFor({ timeout: 120_000 })
+  for (const { title } of paper.stories)
+    await page.locator('[data-article]', { hasText: title }).waitFor({ timeout: 120_000 })
   expect(paper.asked()).toContain('/')
   await dashboard.go('/news/domains')
   await page.locator('[data-domain] a').first().click()
@@ -85,8 +90,14 @@ test('a seed is added, and its articles appear live', async () => {
   // The figures of the crawl: responses and articles.
   const figures = page.getByRole('region', { name: 'Statistics' })
   await figures.locator('[data-answer="200"]').waitFor()
-  const articles = figures.locator('div', { has: page.locator('dt', { hasText: /^Articles$/ }) }).last().locator('dd')
-  await until('the articles to be in the figures', async () => Number(await articles.innerText()) >= paper.stories.length)
+  const articles = figures
+    .locator('div', { has: page.locator('dt', { hasText: /^Articles$/ }) })
+    .last()
+    .locator('dd')
+  await until(
+    'the articles to be in the figures',
+    async () => Number(await articles.innerText()) >= paper.stories.length,
+  )
   dashboard.fine()
 }, 240_000)
 
@@ -95,10 +106,16 @@ test('a crawl is shown live, and new articles appear', async () => {
   await dashboard.go(`/news/domains/${domain}`)
   await page.locator('[data-run]').waitFor()
   const before = Number(await page.locator('[data-run]').getAttribute('data-fetched'))
-  paper.add('cho-hoa-tet', 'Văn hoá', 'Lê Vy', 'Chợ hoa mở sớm hơn mọi năm', 'Người trồng hoa mong trời nắng.',
+  paper.add(
+    'cho-hoa-tet',
+    'Văn hoá',
+    'Lê Vy',
+    'Chợ hoa mở sớm hơn mọi năm',
+    'Người trồng hoa mong trời nắng.',
     'Chợ hoa bên bến sông năm nay mở sớm hơn một tuần vì thời tiết thuận lợi và người mua muốn chọn cây từ trước.',
     'Các nhà vườn chở đến hàng nghìn chậu cúc và quất, giá không tăng nhiều so với năm ngoái dù phân bón đắt hơn.',
-    'Ban quản lý chợ bố trí thêm chỗ gửi xe và đèn chiếu sáng để khách có thể đi chợ đến khuya.')
+    'Ban quản lý chợ bố trí thêm chỗ gửi xe và đèn chiếu sáng để khách có thể đi chợ đến khuya.',
+  )
   await page.getByRole('button', { name: /^Crawl now/ }).click()
   await page.locator('[data-article]', { hasText: 'Chợ hoa mở sớm hơn mọi năm' }).waitFor({ timeout: 120_000 })
   expect(Number(await page.locator('[data-run]').getAttribute('data-fetched'))).toBeGreaterThan(before)
@@ -113,9 +130,14 @@ test('a crawl is shown live, and new articles appear', async () => {
 test('fetched pages without an article are listed with the reason', async () => {
   const { page } = dashboard
   const id = crypto.randomUUID()
-  d.sql(`insert into pages_without_article (domain_id, url_id, url, fetched_at, reason, detail) select id, '${id}', ${quoted(`${paper.address}tin-ngan.html`)}, now(), 'too_short', 'the page has 4 words of text' from crawl_domains where domain = ${quoted(domain)}`)
+  d.sql(
+    `insert into pages_without_article (domain_id, url_id, url, fetched_at, reason, detail) select id, '${id}', ${quoted(`${paper.address}tin-ngan.html`)}, now(), 'too_short', 'the page has 4 words of text' from crawl_domains where domain = ${quoted(domain)}`,
+  )
   await dashboard.go(`/news/domains/${domain}`)
-  await page.locator('[data-without-article=too_short]', { hasText: 'tin-ngan.html' }).getByText('Too little text').waitFor()
+  await page
+    .locator('[data-without-article=too_short]', { hasText: 'tin-ngan.html' })
+    .getByText('Too little text')
+    .waitFor()
   await dashboard.accessible('pages without an article')
   d.sql(`delete from pages_without_article where url_id = '${id}'`)
   dashboard.fine()
@@ -170,10 +192,16 @@ test('a search is saved, alerts about a new article, is read as a feed, changed,
   const kept = page.locator('[data-saved="Vàng <b>"]')
   await kept.locator('[data-alerts="0"]').waitFor()
   await dashboard.live()
-  paper.add('gia-vang-giam', 'Kinh tế', 'Mai Lan', 'Giá vàng quay đầu giảm nhẹ', 'Người mua thưa dần sau kỷ lục.',
+  paper.add(
+    'gia-vang-giam',
+    'Kinh tế',
+    'Mai Lan',
+    'Giá vàng quay đầu giảm nhẹ',
+    'Người mua thưa dần sau kỷ lục.',
     'Sau ba phiên tăng liên tiếp, giá vàng sáng nay quay đầu giảm nhẹ khi giới đầu cơ bán ra để hưởng chênh lệch.',
     'Các tiệm vàng cho biết lượng khách đã thưa hơn hẳn so với đầu tuần, phần lớn chỉ đến hỏi giá rồi ra về.',
-    'Giới phân tích cho rằng thị trường cần thêm thời gian để tìm điểm cân bằng mới trong những ngày cuối năm.')
+    'Giới phân tích cho rằng thị trường cần thêm thời gian để tìm điểm cân bằng mới trong những ngày cuối năm.',
+  )
   await api('POST', `/domains/${domain}/run`)
   // The page is not reloaded: an event makes it refetch its data.
   await kept.locator('[data-alerts="1"]').waitFor({ timeout: 120_000 })
@@ -211,7 +239,10 @@ test('an article shows its text, its versions and who else reported it', async (
   await dashboard.go('/news')
   await page.locator(`[data-article="${id}"]`).click()
   await page.getByRole('heading', { name: 'Nước sông dâng cao sau mưa lớn', level: 1 }).waitFor()
-  await page.locator('[data-body]').getByText(/Mưa lớn kéo dài/).waitFor()
+  await page
+    .locator('[data-body]')
+    .getByText(/Mưa lớn kéo dài/)
+    .waitFor()
   expect(await page.locator('main img').count()).toBe(0)
   await page.locator('[data-other]', { hasText: 'theo báo bạn' }).waitFor()
   await page.locator('[data-version="2"]').getByRole('button', { name: 'Changes' }).click()
@@ -219,7 +250,13 @@ test('an article shows its text, its versions and who else reported it', async (
   await change.locator('del', { hasText: 'hai' }).waitFor()
   await change.locator('ins', { hasText: 'ba' }).first().waitFor()
   await change.locator('ins', { hasText: 'Nước đang rút dần.' }).waitFor()
-  await page.getByRole('cell', { name: 'open-graph' }).or(page.getByRole('cell', { name: 'json-ld' })).or(page.getByRole('cell', { name: 'meta' })).or(page.getByRole('cell', { name: 'html' })).first().waitFor()
+  await page
+    .getByRole('cell', { name: 'open-graph' })
+    .or(page.getByRole('cell', { name: 'json-ld' }))
+    .or(page.getByRole('cell', { name: 'meta' }))
+    .or(page.getByRole('cell', { name: 'html' }))
+    .first()
+    .waitFor()
   const raw = page.locator('[data-version="1"]').getByRole('link', { name: 'Raw HTML' })
   const answer = await page.request.get(new URL((await raw.getAttribute('href')) ?? '', page.url()).href)
   expect(answer.status()).toBe(200)
@@ -237,7 +274,9 @@ test('content of sites is shown as plain text', async () => {
     <form action="https://elsewhere.example/"><input autofocus onfocus="globalThis.broken=1"><button>Gửi</button></form><style>body{display:none}</style><base href="https://elsewhere.example/">
     <table><tr><td>Ô</td></tr></table>`
   const before = await api<{ title: string; html: string; lead: string }>('GET', `/articles/${id}`)
-  d.sql(`update articles set title = ${quoted(title)}, body_html = ${quoted(html)}, lead = '<script>globalThis.broken=1</script>', tags = array['<b>thẻ</b>'] where id = '${id}'`)
+  d.sql(
+    `update articles set title = ${quoted(title)}, body_html = ${quoted(html)}, lead = '<script>globalThis.broken=1</script>', tags = array['<b>thẻ</b>'] where id = '${id}'`,
+  )
   await dashboard.go(`/news/articles/${id}`)
   await page.getByRole('heading', { name: title, level: 1 }).waitFor()
   const body = page.locator('[data-body]')
@@ -245,12 +284,16 @@ test('content of sites is shown as plain text', async () => {
   await body.getByText('Tầng một').waitFor()
   await body.getByText('Bấm đây').waitFor()
   expect(await body.getByRole('link').allTextContents()).toEqual(['Picture: Sách', 'Nguồn', '#<b>thẻ</b>'])
-  expect(await body.locator('img, script, iframe, svg, form, input, style, base, [style*=red], [onclick]').count()).toBe(0)
+  expect(
+    await body.locator('img, script, iframe, svg, form, input, style, base, [style*=red], [onclick]').count(),
+  ).toBe(0)
   expect(await page.evaluate(() => 'broken' in globalThis)).toBe(false)
   await dashboard.accessible('hostile article')
   await dashboard.go('/news')
   await page.locator(`[data-article="${id}"]`, { hasText: '<img src=x' }).waitFor()
-  d.sql(`update articles set title = ${quoted(before.title)}, body_html = ${quoted(before.html)}, lead = ${quoted(before.lead)}, tags = '{}' where id = '${id}'`)
+  d.sql(
+    `update articles set title = ${quoted(before.title)}, body_html = ${quoted(before.html)}, lead = ${quoted(before.lead)}, tags = '{}' where id = '${id}'`,
+  )
   dashboard.fine()
 })
 
@@ -274,11 +317,15 @@ test('a post is created from an article and scheduled', async () => {
   await page.waitForURL(/compose\?id=/)
   const text = page.getByRole('textbox', { name: 'Text', exact: true })
   await text.waitFor()
-  expect(await text.inputValue()).toBe(`Giá vàng lập kỷ lục mới\n\nGiá vàng miếng sáng nay vượt mọi mức từng có.\n\n${article.url}`)
+  expect(await text.inputValue()).toBe(
+    `Giá vàng lập kỷ lục mới\n\nGiá vàng miếng sáng nay vượt mọi mức từng có.\n\n${article.url}`,
+  )
   await page.locator('[data-media]').waitFor()
   expect(await page.getByRole('textbox', { name: 'Description' }).inputValue()).toBe('Ảnh của Giá vàng lập kỷ lục mới')
   expect(await page.getByRole('checkbox', { name: /Track link clicks/ }).isChecked()).toBe(true)
-  await page.getByLabel('Date and time').fill(new Date(Date.now() + 86_400_000 + 7 * 3_600_000).toISOString().slice(0, 16))
+  await page
+    .getByLabel('Date and time')
+    .fill(new Date(Date.now() + 86_400_000 + 7 * 3_600_000).toISOString().slice(0, 16))
   await page.getByRole('button', { name: 'Schedule', exact: true }).click()
   await page.waitForURL(/\/posts\//)
   await page.locator('[data-status=scheduled]').first().waitFor()
@@ -300,7 +347,9 @@ test('an unavailable image does not prevent creating the post', async () => {
   await dialog.getByRole('button', { name: 'Continue without the image' }).click()
   await page.waitForURL(/compose\?id=/)
   await page.getByRole('textbox', { name: 'Text', exact: true }).waitFor()
-  expect(await page.getByRole('textbox', { name: 'Text', exact: true }).inputValue()).toMatch(/^Đội tuyển thắng trận mở màn\n\nhttp/)
+  expect(await page.getByRole('textbox', { name: 'Text', exact: true }).inputValue()).toMatch(
+    /^Đội tuyển thắng trận mở màn\n\nhttp/,
+  )
   dashboard.fine()
 })
 
@@ -337,9 +386,15 @@ test('selectors are tried on a page, saved, rolled back and relearned', async ()
   await page.getByRole('button', { name: `Activate: Version ${first + 1}` }).click()
   await inUse(first + 1)
   await page.getByRole('button', { name: `Edit a copy: Version ${first}` }).click()
-  await until('the editor to have the older version', async () => (await field('section').getByRole('textbox').inputValue()) === '')
+  await until(
+    'the editor to have the older version',
+    async () => (await field('section').getByRole('textbox').inputValue()) === '',
+  )
   await page.getByRole('button', { name: 'Relearn' }).click()
-  await page.getByText(/Learning selectors/).first().waitFor()
+  await page
+    .getByText(/Learning selectors/)
+    .first()
+    .waitFor()
   dashboard.fine()
 }, 180_000)
 
@@ -369,7 +424,13 @@ test('the news pages are in Vietnamese', async () => {
   const { page } = dashboard
   await dashboard.go('/news')
   await page.evaluate(() => localStorage.setItem('dateline-language', 'vi'))
-  for (const [path, heading] of [['/news', 'Tin tức'], ['/news/saved', 'Tìm kiếm đã lưu'], ['/news/seeds', 'Nguồn tin'], ['/news/domains', 'Tên miền'], [`/news/domains/${domain}/selectors`, `Bộ chọn của ${domain}`]] as const) {
+  for (const [path, heading] of [
+    ['/news', 'Tin tức'],
+    ['/news/saved', 'Tìm kiếm đã lưu'],
+    ['/news/seeds', 'Nguồn tin'],
+    ['/news/domains', 'Tên miền'],
+    [`/news/domains/${domain}/selectors`, `Bộ chọn của ${domain}`],
+  ] as const) {
     await dashboard.go(path)
     await page.getByRole('heading', { name: heading, level: 1, exact: true }).waitFor()
   }
@@ -377,19 +438,30 @@ test('the news pages are in Vietnamese', async () => {
   dashboard.fine()
 })
 
-test.each(looks)('every page about news is accessible, in %s at %i px', async (...look) => {
-  const { id } = await articleOf('Nước sông dâng cao sau mưa lớn')
-  const saved = await api<{ saved_searches: unknown[] }>('GET', '/saved-searches')
-  if (saved.saved_searches.length === 0) await api('POST', '/saved-searches', { name: 'Giá vàng', query: 'giá vàng', sections: ['Kinh tế'], alert: true })
-  const pages = {
-    news: '/news', 'news-search': '/news?q=gia+vang', 'news-article': `/news/articles/${id}`, 'news-saved': '/news/saved', 'news-seeds': '/news/seeds', 'news-domains': '/news/domains',
-    'news-domain': `/news/domains/${domain}`, 'news-selectors': `/news/domains/${domain}/selectors`,
-  }
-  await lookAt(browser, d, look, pages, {
-    'news-article': (page) => page.locator('[data-version="2"]').getByRole('button', { name: 'Changes' }).click(),
-    'news-selectors': (page) => page.locator('[data-outcome]').waitFor(),
-  })
-}, 240_000)
+test.each(looks)(
+  'every page about news is accessible, in %s at %i px',
+  async (...look) => {
+    const { id } = await articleOf('Nước sông dâng cao sau mưa lớn')
+    const saved = await api<{ saved_searches: unknown[] }>('GET', '/saved-searches')
+    if (saved.saved_searches.length === 0)
+      await api('POST', '/saved-searches', { name: 'Giá vàng', query: 'giá vàng', sections: ['Kinh tế'], alert: true })
+    const pages = {
+      news: '/news',
+      'news-search': '/news?q=gia+vang',
+      'news-article': `/news/articles/${id}`,
+      'news-saved': '/news/saved',
+      'news-seeds': '/news/seeds',
+      'news-domains': '/news/domains',
+      'news-domain': `/news/domains/${domain}`,
+      'news-selectors': `/news/domains/${domain}/selectors`,
+    }
+    await lookAt(browser, d, look, pages, {
+      'news-article': (page) => page.locator('[data-version="2"]').getByRole('button', { name: 'Changes' }).click(),
+      'news-selectors': (page) => page.locator('[data-outcome]').waitFor(),
+    })
+  },
+  240_000,
+)
 
 test('a list of 100,000 articles scrolls without a stall, and narrows to a day', async () => {
   const { page } = dashboard

@@ -49,7 +49,9 @@ test('options of a network are chosen, validated at their fields, and stored', a
   await dashboard.accessible('options')
   await shoot(dashboard, 'compose-options')
   const [draft] = await drafts()
-  expect(draft?.options).toEqual({ mastodon: { visibility: 'unlisted', poll: { choices: ['Có', 'Không'], duration_minutes: 1440 } } })
+  expect(draft?.options).toEqual({
+    mastodon: { visibility: 'unlisted', poll: { choices: ['Có', 'Không'], duration_minutes: 1440 } },
+  })
 
   // They are restored when the draft is opened.
   await dashboard.go(`/compose?id=${draft?.id}`)
@@ -66,7 +68,10 @@ test('a PDF becomes a document on LinkedIn, with a title of its own', async () =
   const { page } = dashboard
   await dashboard.go('/accounts')
   await page.getByRole('button', { name: 'Connect an account' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: /^LinkedIn/ }).click()
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: /^LinkedIn/ })
+    .click()
   await page.getByRole('button', { name: 'Continue to authorize' }).click()
   await page.getByRole('button', { name: 'Allow' }).click()
   const dialog = page.getByRole('dialog')
@@ -79,15 +84,25 @@ test('a PDF becomes a document on LinkedIn, with a title of its own', async () =
   const buffer = await paper.pdf()
   await paper.close()
   const { accounts } = await d.send<{ accounts: { id: string; network: string }[] }>('GET', '/api/v1/accounts')
-  const draft = await d.send<Post>('POST', '/api/v1/posts', { content: 'Báo cáo mùa mưa năm nay', draft: true, accounts: [accounts.find((a) => a.network === 'linkedin')?.id] })
+  const draft = await d.send<Post>('POST', '/api/v1/posts', {
+    content: 'Báo cáo mùa mưa năm nay',
+    draft: true,
+    accounts: [accounts.find((a) => a.network === 'linkedin')?.id],
+  })
   await dashboard.go(`/compose?id=${draft.id}`)
-  await page.locator('input[type=file]').first().setInputFiles({ name: 'bao-cao.pdf', mimeType: 'application/pdf', buffer })
+  await page
+    .locator('input[type=file]')
+    .first()
+    .setInputFiles({ name: 'bao-cao.pdf', mimeType: 'application/pdf', buffer })
   await page.locator('[data-media]').getByText('2 pages').waitFor()
   const preview = page.locator('[data-preview=linkedin]')
   await preview.locator('[data-media-kind=document]').getByText('bao-cao').waitFor()
   await preview.getByText('On LinkedIn, readers leaf through the pages of the document, and can download it.').waitFor()
   await page.getByRole('button', { name: /LinkedIn options/ }).click()
-  await page.locator('[data-options=linkedin]').getByRole('textbox', { name: 'Title of the document' }).fill('Mùa mưa 2026')
+  await page
+    .locator('[data-options=linkedin]')
+    .getByRole('textbox', { name: 'Title of the document' })
+    .fill('Mùa mưa 2026')
   await page.locator('[data-saving=clean]').waitFor()
   await dashboard.accessible('a document')
   await shoot(dashboard, 'compose-document')
@@ -102,8 +117,15 @@ test('a PDF becomes a document on LinkedIn, with a title of its own', async () =
   // Other networks refuse it, in words.
   await dashboard.go('/media')
   await page.locator('[data-file="bao-cao.pdf"]').click()
-  await page.getByRole('dialog').getByText(/^Removed from the file:.*software/).waitFor()
-  await page.getByRole('dialog').getByText(/It is PDF, which .* does not accept\./).first().waitFor()
+  await page
+    .getByRole('dialog')
+    .getByText(/^Removed from the file:.*software/)
+    .waitFor()
+  await page
+    .getByRole('dialog')
+    .getByText(/It is PDF, which .* does not accept\./)
+    .first()
+    .waitFor()
   await dashboard.accessible('a document of the library')
   dashboard.fine()
 }, 180_000)

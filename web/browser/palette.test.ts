@@ -31,7 +31,10 @@ interface Post {
   content: string
 }
 const api = <T>(method: string, path: string, body?: unknown) => d.send<T>(method, `/api/v1${path}`, body)
-const accountOf = async (network: string) => (await api<{ accounts: { id: string; network: string }[] }>('GET', '/accounts')).accounts.find((a) => a.network === network)?.id
+const accountOf = async (network: string) =>
+  (await api<{ accounts: { id: string; network: string }[] }>('GET', '/accounts')).accounts.find(
+    (a) => a.network === network,
+  )?.id
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
 
 test('the first steps tick themselves off', async () => {
@@ -44,7 +47,11 @@ test('the first steps tick themselves off', async () => {
   expect(await steps.locator('[data-step=site][data-done=false]').count()).toBe(1)
   await dashboard.accessible('the first steps')
   await shoot(dashboard, 'onboarding')
-  await api('POST', '/posts', { content: 'Tin đầu tiên', accounts: [await accountOf('mastodon')], scheduled_time: inDays(3) })
+  await api('POST', '/posts', {
+    content: 'Tin đầu tiên',
+    accounts: [await accountOf('mastodon')],
+    scheduled_time: inDays(3),
+  })
   await done('write').waitFor()
   await done('schedule').waitFor()
   await api('POST', '/sites', { name: 'News', domains: ['news.example'] })
@@ -88,7 +95,12 @@ test('the command palette finds posts, pages and actions by keyboard', async () 
 
 test('the compact density shows more rows, and is remembered', async () => {
   const { page } = dashboard
-  for (let hour = 1; hour < 4; hour++) await api('POST', '/posts', { content: `Tin ${hour}`, accounts: [await accountOf('mastodon')], scheduled_time: new Date(Date.now() + 2 * 86_400_000 + hour * 3_600_000).toISOString() })
+  for (let hour = 1; hour < 4; hour++)
+    await api('POST', '/posts', {
+      content: `Tin ${hour}`,
+      accounts: [await accountOf('mastodon')],
+      scheduled_time: new Date(Date.now() + 2 * 86_400_000 + hour * 3_600_000).toISOString(),
+    })
   await dashboard.go('/calendar?view=agenda')
   const height = async () => (await page.locator('.dl-agenda-row').first().boundingBox())?.height ?? 0
   const comfortable = await height()
@@ -110,7 +122,10 @@ test('a spreadsheet is checked row by row, and its valid rows become posts', asy
   const { page } = dashboard
   const mastodon = await accountOf('mastodon')
   const file = join(mkdtempSync(join(tmpdir(), 'dateline-csv-')), 'tin.csv')
-  writeFileSync(file, `content,scheduled_time,accounts\n"Bản tin sáng, ""đặc biệt""",${inDays(4)},${mastodon}\nMuộn rồi,2001-01-01T00:00:00Z,${mastodon}\nBản tin tối,${inDays(5)},${mastodon}\n`)
+  writeFileSync(
+    file,
+    `content,scheduled_time,accounts\n"Bản tin sáng, ""đặc biệt""",${inDays(4)},${mastodon}\nMuộn rồi,2001-01-01T00:00:00Z,${mastodon}\nBản tin tối,${inDays(5)},${mastodon}\n`,
+  )
   await dashboard.go('/import')
   await dashboard.accessible('the import, empty')
   await page.locator('input[type=file]').setInputFiles(file)
@@ -124,15 +139,28 @@ test('a spreadsheet is checked row by row, and its valid rows become posts', asy
   await until('only the wrong row', async () => (await page.locator('[data-row]').count()) === 1)
   await page.getByRole('button', { name: 'Schedule 2 posts' }).click()
   await page.waitForURL(/\/calendar/)
-  await until('the posts', async () => (await api<{ posts: Post[] }>('GET', '/posts?q=ban+tin&status=scheduled')).posts.length === 2)
+  await until(
+    'the posts',
+    async () => (await api<{ posts: Post[] }>('GET', '/posts?q=ban+tin&status=scheduled')).posts.length === 2,
+  )
   dashboard.fine()
 })
 
 test('what needs attention says why in plain words, and is decided in its row by keyboard', async () => {
   const { page } = dashboard
   const mastodon = await accountOf('mastodon')
-  await d.faults({ kind: 'status', status: 422, method: 'POST', path: '/api/v1/statuses', body: '{"error":"Validation failed."}' })
-  const post = await api<Post>('POST', '/posts', { content: 'Không ai nhận', accounts: [mastodon], scheduled_time: inDays(2) })
+  await d.faults({
+    kind: 'status',
+    status: 422,
+    method: 'POST',
+    path: '/api/v1/statuses',
+    body: '{"error":"Validation failed."}',
+  })
+  const post = await api<Post>('POST', '/posts', {
+    content: 'Không ai nhận',
+    accounts: [mastodon],
+    scheduled_time: inDays(2),
+  })
   await api('POST', `/posts/${post.id}/publish-now`)
   await until('it to fail', async () => (await api<Post>('GET', `/posts/${post.id}`)).status === 'failed')
   await d.faults()
@@ -145,7 +173,13 @@ test('what needs attention says why in plain words, and is decided in its row by
   await page.keyboard.press('j')
   await until('the row to have the focus', () => row.evaluate((e) => e === document.activeElement))
   await page.keyboard.press('x')
-  await until('it to be discarded', async () => !(await api<{ dead_letters: { post_id: string }[] }>('GET', '/dead-letters')).dead_letters.some((l) => l.post_id === post.id))
+  await until(
+    'it to be discarded',
+    async () =>
+      !(await api<{ dead_letters: { post_id: string }[] }>('GET', '/dead-letters')).dead_letters.some(
+        (l) => l.post_id === post.id,
+      ),
+  )
   await row.waitFor({ state: 'detached' })
   dashboard.fine()
 })
@@ -163,6 +197,14 @@ test('the palette and the import speak Vietnamese', async () => {
   dashboard.fine()
 })
 
-test.each(looks)('import, month and decisions are accessible in %s at %i px', async (...look) => {
-  await lookAt(browser, d, look, { 'import': '/import', 'month-empty': '/calendar?view=month', 'dead-letters': '/dead-letters' })
-}, 240_000)
+test.each(looks)(
+  'import, month and decisions are accessible in %s at %i px',
+  async (...look) => {
+    await lookAt(browser, d, look, {
+      import: '/import',
+      'month-empty': '/calendar?view=month',
+      'dead-letters': '/dead-letters',
+    })
+  },
+  240_000,
+)

@@ -36,7 +36,10 @@ test('a new user connects a sandbox account', async () => {
   await page.getByRole('switch', { name: /Use the sandbox/ }).waitFor()
   await dashboard.accessible('connecting an account')
   await page.getByRole('button', { name: 'Continue to authorize' }).click()
-  await page.getByRole('button', { name: /allow|authori[sz]e/i }).first().click()
+  await page
+    .getByRole('button', { name: /allow|authori[sz]e/i })
+    .first()
+    .click()
   await page.waitForURL(/\/app\/accounts$/)
   await page.locator('[data-account=x]').waitFor()
   dashboard.fine()
@@ -45,14 +48,22 @@ test('a new user connects a sandbox account', async () => {
 test('and composes a post with an image, which is saved as it is typed, previewed and counted', async () => {
   const { page } = dashboard
   await page.getByRole('link', { name: 'New post' }).first().click()
-  await page.getByRole('textbox', { name: 'Text', exact: true }).fill('Chào buổi sáng! <img src=x onerror=alert(1)> https://example.com/a/very/long/address')
+  await page
+    .getByRole('textbox', { name: 'Text', exact: true })
+    .fill('Chào buổi sáng! <img src=x onerror=alert(1)> https://example.com/a/very/long/address')
   await page.locator('[data-saving=clean]').waitFor()
   await page.waitForURL(/compose\?id=/)
   await page.locator('input[type=file]').setInputFiles(sample())
   await page.getByRole('textbox', { name: 'Description' }).fill('Hills at sunrise')
-  await page.getByText(/\d+ \/ 500/).first().waitFor()
+  await page
+    .getByText(/\d+ \/ 500/)
+    .first()
+    .waitFor()
   await page.getByRole('group', { name: 'Publish to' }).getByText('@desk', { exact: true }).click()
-  await page.getByText(/\d+ \/ 280/).first().waitFor()
+  await page
+    .getByText(/\d+ \/ 280/)
+    .first()
+    .waitFor()
   await page.locator('[data-switch=x]').click()
   await page.locator('[data-preview=x] [data-span=link]').waitFor()
   await page.locator('[data-switch=mastodon]').click()
@@ -64,7 +75,10 @@ test('and composes a post with an image, which is saved as it is typed, previewe
   await page.getByRole('button', { name: 'Use this crop' }).waitFor()
   await dashboard.accessible('cropping')
   await page.getByRole('dialog').getByRole('button', { name: 'Use this crop' }).click()
-  await until('the cut to take its place', async () => (await page.locator('[data-media]').getAttribute('data-media')) !== whole)
+  await until(
+    'the cut to take its place',
+    async () => (await page.locator('[data-media]').getAttribute('data-media')) !== whole,
+  )
   expect(await page.getByRole('textbox', { name: 'Description' }).inputValue()).toBe('Hills at sunrise')
   await page.locator('[data-saving=clean]').waitFor()
   await dashboard.accessible('composer')
@@ -81,7 +95,10 @@ test('and schedules it, and sees live that it is published', async () => {
   // No input from now on: the page updates live.
   await page.locator('main [data-status=posted]').first().waitFor({ timeout: 110_000 })
   await page.locator('[data-event=posted]').first().waitFor()
-  await page.getByText(/\b(ms|seconds?) late/).first().waitFor()
+  await page
+    .getByText(/\b(ms|seconds?) late/)
+    .first()
+    .waitFor()
   expect(await page.locator('main img[src=x]').count()).toBe(0)
   expect(await page.locator('[data-target]').count()).toBe(2)
   const shown = await (await fetch(`${d.sandbox}/__state/posts`)).text()
@@ -101,7 +118,8 @@ interface Post {
 const api = <T = Post>(method: string, path: string, body?: unknown) => d.send<T>(method, `/api/v1${path}`, body)
 
 /** An instant at a time of day in the workspace's zone, some days ahead. */
-const day = (days: number, clock: string) => `${new Date(Date.now() + days * 86_400_000 + 7 * 3_600_000).toISOString().slice(0, 10)}T${clock}:00+07:00`
+const day = (days: number, clock: string) =>
+  `${new Date(Date.now() + days * 86_400_000 + 7 * 3_600_000).toISOString().slice(0, 10)}T${clock}:00+07:00`
 
 test('a post is dragged to another day, and one that is too late shows the reason and stays', async () => {
   const { page } = dashboard
@@ -123,7 +141,9 @@ test('a post is dragged to another day, and one that is too late shows the reaso
   const to = (await page.locator(`[data-day="${target}"]`).boundingBox())!
   await page.mouse.move(to.x + to.width / 2, to.y + to.height / 2, { steps: 4 })
   await page.mouse.up()
-  await until('the post to be moved', async () => (await api('GET', `/posts/${post.id}`)).scheduled_time.startsWith(target))
+  await until('the post to be moved', async () =>
+    (await api('GET', `/posts/${post.id}`)).scheduled_time.startsWith(target),
+  )
   await page.locator(`[data-post="${other.id}"]`).waitFor()
   const moved = await api('GET', `/posts/${post.id}`)
   expect(new Date(moved.scheduled_time).toISOString()).toBe(new Date(day(1, '10:00')).toISOString())
@@ -135,7 +155,10 @@ test('a post is dragged to another day, and one that is too late shows the reaso
   await api('POST', `/posts/${post.id}/publish-now`)
   await until('it to be out', async () => (await api('GET', `/posts/${post.id}`)).status === 'posted')
   await drag(page.locator(`[data-post="${post.id}"]`), day(2, '10:00').slice(0, 10))
-  await page.getByText(/can no longer be changed|meantime/).first().waitFor()
+  await page
+    .getByText(/can no longer be changed|meantime/)
+    .first()
+    .waitFor()
   await page.unroute('**/api/v1/events')
   await page.unroute('**/api/v1/posts?*')
   dashboard.fine()
@@ -157,19 +180,37 @@ test('without a mouse a post is moved through its dialog', async () => {
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel(/Reschedule to/).fill(`${day(1, '09:00').slice(0, 10)}T15:30`)
   await dialog.getByRole('button', { name: 'Reschedule' }).click()
-  await until('the post to be moved', async () => new Date((await api('GET', `/posts/${post.id}`)).scheduled_time).getTime() === new Date(day(1, '15:30')).getTime())
+  await until(
+    'the post to be moved',
+    async () =>
+      new Date((await api('GET', `/posts/${post.id}`)).scheduled_time).getTime() ===
+      new Date(day(1, '15:30')).getTime(),
+  )
   dashboard.fine()
 })
 
 test('a dead letter appears live, is opened and retried', async () => {
   const { page } = dashboard
   const soon = new Date(Date.now() + 120_000).toISOString()
-  await until('the posts of the demo to be out', async () => (await api<{ posts: Post[] }>('GET', `/posts?status=scheduled,publishing&to=${soon}`)).posts.length === 0)
+  await until(
+    'the posts of the demo to be out',
+    async () =>
+      (await api<{ posts: Post[] }>('GET', `/posts?status=scheduled,publishing&to=${soon}`)).posts.length === 0,
+  )
   await dashboard.go('/dead-letters')
   await page.getByText('Nothing needs attention').waitFor()
   await dashboard.live()
-  await d.faults({ kind: 'status', status: 422, method: 'POST', path: '/api/v1/statuses', body: '{"error":"Validation failed: <b>no</b>"}' })
-  const post = await api('POST', '/posts', { content: 'Refused at first', scheduled_time: new Date(Date.now() + 3000).toISOString() })
+  await d.faults({
+    kind: 'status',
+    status: 422,
+    method: 'POST',
+    path: '/api/v1/statuses',
+    body: '{"error":"Validation failed: <b>no</b>"}',
+  })
+  const post = await api('POST', '/posts', {
+    content: 'Refused at first',
+    scheduled_time: new Date(Date.now() + 3000).toISOString(),
+  })
   await page.locator(`[data-dead="${post.id}"]`).waitFor({ timeout: 60_000 })
   await page.getByText('<b>no</b>').first().waitFor()
   await dashboard.accessible('dead letters')
@@ -209,7 +250,12 @@ test('the language can be switched to Vietnamese, and is remembered', async () =
   expect(await page.locator('html').getAttribute('lang')).toBe('vi')
   await page.reload()
   await page.getByRole('heading', { name: 'Lịch', level: 1 }).waitFor()
-  for (const [path, heading] of [['/compose', 'Bài viết mới'], ['/dead-letters', 'Cần xử lý'], ['/accounts', 'Tài khoản'], ['/media', 'Thư viện']] as const) {
+  for (const [path, heading] of [
+    ['/compose', 'Bài viết mới'],
+    ['/dead-letters', 'Cần xử lý'],
+    ['/accounts', 'Tài khoản'],
+    ['/media', 'Thư viện'],
+  ] as const) {
     await dashboard.go(path)
     await page.getByRole('heading', { name: heading, level: 1 }).waitFor()
   }
@@ -273,8 +319,13 @@ test('a site is added, and a view of it appears live', async () => {
 /** A view like a browser's; each user agent is another reader. */
 async function view(site: string | undefined, name: string, agent: string): Promise<void> {
   const answer = await fetch(`${d.api}/v1/view`, {
-    method: 'POST', body: JSON.stringify({ site, page: name }),
-    headers: { 'Content-Type': 'application/json', 'Accept-Language': 'vi', 'User-Agent': `Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0 ${agent}` },
+    method: 'POST',
+    body: JSON.stringify({ site, page: name }),
+    headers: {
+      'Content-Type': 'application/json',
+      'Accept-Language': 'vi',
+      'User-Agent': `Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0 ${agent}`,
+    },
   })
   expect(answer.status).toBe(202)
 }
@@ -292,7 +343,11 @@ test('the owner creates a token, which is shown once and works, and the audit lo
   const secret = await page.locator('pre', { hasText: /^dl_/ }).textContent()
   await d.send('GET', '/api/v1/posts', undefined, secret ?? '')
   await dashboard.accessible('tokens')
-  const shown = { Members: page.locator('[data-member]'), Webhooks: page.getByText('No webhooks'), 'Audit log': page.getByText('created an API token') }
+  const shown = {
+    Members: page.locator('[data-member]'),
+    Webhooks: page.getByText('No webhooks'),
+    'Audit log': page.getByText('created an API token'),
+  }
   for (const [tab, sign] of Object.entries(shown)) {
     await page.getByRole('tab', { name: tab }).click()
     await sign.first().waitFor()
@@ -314,10 +369,14 @@ const pages = {
   system: '/system',
 }
 
-test.each(looks)('every page is accessible, in %s at %i px', async (...look) => {
-  const { posts } = await api<{ posts: Post[] }>('GET', '/posts?status=posted&limit=1')
-  await lookAt(browser, d, look, { ...pages, post: `/posts/${posts[0]?.id}` })
-}, 240_000)
+test.each(looks)(
+  'every page is accessible, in %s at %i px',
+  async (...look) => {
+    const { posts } = await api<{ posts: Post[] }>('GET', '/posts?status=posted&limit=1')
+    await lookAt(browser, d, look, { ...pages, post: `/posts/${posts[0]?.id}` })
+  },
+  240_000,
+)
 
 test('a list of 100,000 posts scrolls and filters without a stall', async () => {
   const { page } = dashboard

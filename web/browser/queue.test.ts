@@ -29,14 +29,23 @@ interface Post {
   targets: { segments?: object[] }[]
 }
 const api = <T>(method: string, path: string, body?: unknown) => d.send<T>(method, `/api/v1${path}`, body)
-const mastodon = async () => (await api<{ accounts: { id: string; network: string }[] }>('GET', '/accounts')).accounts.find((a) => a.network === 'mastodon')?.id ?? ''
+const mastodon = async () =>
+  (await api<{ accounts: { id: string; network: string }[] }>('GET', '/accounts')).accounts.find(
+    (a) => a.network === 'mastodon',
+  )?.id ?? ''
 
 /** What is in the slots of the queue, in order. */
 const queue = async () => {
   const from = new Date()
-  const { slots } = await api<{ slots: { at: string; post_id?: string }[] }>('GET', `/queue-slots?from=${from.toISOString()}&to=${new Date(from.getTime() + 20 * 86_400_000).toISOString()}`)
+  const { slots } = await api<{ slots: { at: string; post_id?: string }[] }>(
+    'GET',
+    `/queue-slots?from=${from.toISOString()}&to=${new Date(from.getTime() + 20 * 86_400_000).toISOString()}`,
+  )
   const { posts } = await api<{ posts: Post[] }>('GET', '/posts?status=scheduled&limit=200')
-  return slots.slice(0, 5).map((s) => posts.find((p) => p.id === s.post_id)?.content ?? '-').join(' ')
+  return slots
+    .slice(0, 5)
+    .map((s) => posts.find((p) => p.id === s.post_id)?.content ?? '-')
+    .join(' ')
 }
 
 test('posts of a queue change places by dragging and by keyboard, which is undone', async () => {
@@ -45,9 +54,17 @@ test('posts of a queue change places by dragging and by keyboard, which is undon
   await page.getByText('No queue yet').waitFor()
   await dashboard.accessible('no queue')
   const account = await mastodon()
-  const group = await api<{ id: string }>('POST', '/account-groups', { name: 'Sports desk', accounts: [account], time_zone: 'Asia/Ho_Chi_Minh', slots: [1, 2, 3, 4, 5, 6, 7].map((weekday) => ({ weekday, time: '09:00' })) })
+  const group = await api<{ id: string }>('POST', '/account-groups', {
+    name: 'Sports desk',
+    accounts: [account],
+    time_zone: 'Asia/Ho_Chi_Minh',
+    slots: [1, 2, 3, 4, 5, 6, 7].map((weekday) => ({ weekday, time: '09:00' })),
+  })
   const ids: Record<string, string> = {}
-  for (const content of ['An', 'Bình', 'Chi', 'Dung']) ids[content] = (await api<Post>('POST', '/posts', { content, accounts: [account], when: 'next_free', queue_group_id: group.id })).id
+  for (const content of ['An', 'Bình', 'Chi', 'Dung'])
+    ids[content] = (
+      await api<Post>('POST', '/posts', { content, accounts: [account], when: 'next_free', queue_group_id: group.id })
+    ).id
   await api('DELETE', `/posts/${ids.Chi}`)
   expect(await queue()).toBe('An Bình - Dung -')
 
@@ -69,10 +86,16 @@ test('posts of a queue change places by dragging and by keyboard, which is undon
   await page.getByRole('button', { name: 'Move down: An' }).focus()
   await page.keyboard.press('Alt+ArrowDown')
   await until('it to be second', async () => (await queue()) === 'Bình An Dung - -')
-  await page.waitForFunction((id) => document.activeElement?.closest('[data-queued]')?.getAttribute('data-queued') === id, ids.An)
+  await page.waitForFunction(
+    (id) => document.activeElement?.closest('[data-queued]')?.getAttribute('data-queued') === id,
+    ids.An,
+  )
   await page.keyboard.press('Enter')
   await until('it to be last', async () => (await queue()) === 'Bình Dung An - -')
-  await page.getByRole('status').filter({ hasText: /^Moved to .*09:00/ }).waitFor({ state: 'attached' })
+  await page
+    .getByRole('status')
+    .filter({ hasText: /^Moved to .*09:00/ })
+    .waitFor({ state: 'attached' })
 
   // A free slot leads to a new post for it.
   await page.getByRole('link', { name: 'Free slot: write a post' }).first().click()
@@ -84,7 +107,8 @@ test('the queue is moved by somebody else meanwhile, and the screen follows', as
   const { page } = dashboard
   await dashboard.go('/calendar?view=queue')
   await dashboard.live()
-  const names = async () => (await page.locator('[data-queued] .dl-agenda-link').allInnerTexts()).map((t) => t.trim()).join(' ')
+  const names = async () =>
+    (await page.locator('[data-queued] .dl-agenda-link').allInnerTexts()).map((t) => t.trim()).join(' ')
   await until('the queue', async () => (await names()) === 'Bình Dung An')
   const { groups } = await api<{ groups: { id: string }[] }>('GET', '/account-groups')
   const { posts } = await api<{ posts: Post[] }>('GET', '/posts?status=scheduled&limit=200')
@@ -100,7 +124,12 @@ test('the list finds posts by text, account, label, status and date', async () =
   const label = await api<{ id: string }>('POST', '/labels', { name: 'Thời tiết', kind: 'label' })
   const at = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
   const day = (days: number) => at(days).slice(0, 10)
-  await api('POST', '/posts', { content: 'Bão gần bờ', accounts: [account], labels: [label.id], scheduled_time: at(40) })
+  await api('POST', '/posts', {
+    content: 'Bão gần bờ',
+    accounts: [account],
+    labels: [label.id],
+    scheduled_time: at(40),
+  })
   await api('POST', '/posts', { content: 'Bão tan', accounts: [account], scheduled_time: at(50) })
   const shown = async (search: string, want: string[]) => {
     await dashboard.go(`/calendar?view=list&${search}`)
@@ -130,7 +159,12 @@ test('parts of a thread that wait for their time are edited', async () => {
   const { page } = dashboard
   const account = await mastodon()
   const read = (id: string) => api<Post>('GET', `/posts/${id}`)
-  const { id } = await api<Post>('POST', '/posts', { content: 'Phần một', thread: [{ content: 'Phần hai', after_minutes: 60 }, { content: 'Phần ba' }], accounts: [account], scheduled_time: new Date(Date.now() + 86_400_000).toISOString() })
+  const { id } = await api<Post>('POST', '/posts', {
+    content: 'Phần một',
+    thread: [{ content: 'Phần hai', after_minutes: 60 }, { content: 'Phần ba' }],
+    accounts: [account],
+    scheduled_time: new Date(Date.now() + 86_400_000).toISOString(),
+  })
   await api('POST', `/posts/${id}/publish-now`)
   await until('the first part to be out', async () => (await read(id)).targets[0]?.segments?.length === 1)
   await dashboard.go(`/posts/${id}`)
@@ -175,7 +209,10 @@ test('a template keeps accounts, thread and options', async () => {
   await dashboard.go('/compose')
   await page.getByRole('button', { name: 'Snippets' }).click()
   await page.locator('[data-snippet="Bản tin sáng"]').click()
-  await until('the text', async () => (await page.getByRole('textbox', { name: 'Text 1' }).inputValue()) === 'Bản tin sáng')
+  await until(
+    'the text',
+    async () => (await page.getByRole('textbox', { name: 'Text 1' }).inputValue()) === 'Bản tin sáng',
+  )
   expect(await page.getByRole('textbox', { name: 'Text 2' }).inputValue()).toBe('Nguồn: VN News')
   await panel.getByText('1 set').waitFor()
   await page.locator('[data-saving=clean]').waitFor()
@@ -191,7 +228,9 @@ test('accounts show the pictures that their networks have of them', async () => 
     if (path === '/compose') await page.getByRole('textbox', { name: 'Text', exact: true }).fill('Có ảnh đại diện')
     const picture = page.locator('[data-avatar]').first()
     await picture.waitFor()
-    await until(`the picture of ${path}`, () => picture.evaluate((img: HTMLImageElement) => img.complete && img.naturalWidth > 0))
+    await until(`the picture of ${path}`, () =>
+      picture.evaluate((img: HTMLImageElement) => img.complete && img.naturalWidth > 0),
+    )
     await shoot(dashboard, `pictures${path.replace('/', '-')}`)
   }
   // While the draft is checked, the buttons turn from disabled to enabled.

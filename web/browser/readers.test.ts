@@ -9,9 +9,16 @@ let dashboard: Dashboard
 let site = ''
 
 beforeAll(async () => {
-  await d.prepare({ DATELINE_SMTP_HOST: '127.0.0.1', DATELINE_SMTP_PORT: '9', DATELINE_SMTP_FROM: 'dateline@news.example' }) // nothing is sent
+  await d.prepare({
+    DATELINE_SMTP_HOST: '127.0.0.1',
+    DATELINE_SMTP_PORT: '9',
+    DATELINE_SMTP_FROM: 'dateline@news.example',
+  }) // nothing is sent
   await d.start()
-  const made = await d.send<{ site: { id: string; write_key: string } }>('POST', '/api/v1/sites', { name: 'Báo', time_zone: 'UTC' })
+  const made = await d.send<{ site: { id: string; write_key: string } }>('POST', '/api/v1/sites', {
+    name: 'Báo',
+    time_zone: 'UTC',
+  })
   site = made.site.id
   await until('the key to be known', async () => (await view(made.site.write_key)) === 202)
   // The days before today, inserted directly.
@@ -42,13 +49,21 @@ afterEach(async ({ task }) => {
 /** Sends one view, and waits until its page is stored. */
 async function view(key: string): Promise<number> {
   const answer = await fetch(`${d.api}/v1/view`, {
-    method: 'POST', body: JSON.stringify({ site: key, page: '/bai-viet' }),
-    headers: { 'Content-Type': 'application/json', 'Accept-Language': 'vi', 'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0' },
+    method: 'POST',
+    body: JSON.stringify({ site: key, page: '/bai-viet' }),
+    headers: {
+      'Content-Type': 'application/json',
+      'Accept-Language': 'vi',
+      'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0',
+    },
   })
   if (answer.status !== 202) return answer.status
   const today = new Date().toISOString().slice(0, 10)
   await until('the view to be stored', async () => {
-    const report = await d.send<{ period: { totals: { views?: number } } }>('GET', `/api/v1/sites/${site}/report?from=${today}&to=${today}&by=days&filter=${encodeURIComponent('page:/bai-viet')}`)
+    const report = await d.send<{ period: { totals: { views?: number } } }>(
+      'GET',
+      `/api/v1/sites/${site}/report?from=${today}&to=${today}&by=days&filter=${encodeURIComponent('page:/bai-viet')}`,
+    )
     return (report.period.totals.views ?? 0) > 0
   })
   return answer.status
@@ -86,12 +101,19 @@ test('a report is selected by range and comparison, and filtered by a click on a
   await page.getByRole('tab', { name: 'Channels' }).click()
   const csv = await page.locator('[data-csv=channels]').getAttribute('href')
   const file = await page.request.get(new URL(csv ?? '', page.url()).href)
-  expect([file.status(), file.headers()['content-type'], (await file.text()).split('\n')[1]?.split(',')[0]]).toEqual([200, 'text/csv; charset=utf-8', 'search'])
+  expect([file.status(), file.headers()['content-type'], (await file.text()).split('\n')[1]?.split(',')[0]]).toEqual([
+    200,
+    'text/csv; charset=utf-8',
+    'search',
+  ])
   await page.getByRole('button', { name: 'Filter by Search' }).click()
   await page.waitForURL(/filter=channel/)
   await total('visits').getByText('250', { exact: true }).waitFor()
   expect(await total('bounce_rate').count()).toBe(0)
-  await page.locator('[data-unavailable]').getByText(/two dimensions cannot be combined/).waitFor()
+  await page
+    .locator('[data-unavailable]')
+    .getByText(/two dimensions cannot be combined/)
+    .waitFor()
   await dashboard.accessible('a filtered report')
   await shoot(dashboard, 'report-filtered')
 
@@ -135,12 +157,25 @@ test('a custom range is chosen in the calendar', async () => {
   dashboard.fine()
 })
 
-test.each(looks)('the report is accessible in %s at %i px', async (...look) => {
-  await lookAt(browser, d, look, { report: `/readers?site=${site}&compare=previous`, 'report-page': `/readers?site=${site}&filter=${encodeURIComponent('page:/bai-viet')}` }, {
-    report: (page) => page.locator('[data-chart] canvas').waitFor(),
-    'report-page': (page) => page.locator('[data-unavailable]').waitFor(),
-  })
-}, 240_000)
+test.each(looks)(
+  'the report is accessible in %s at %i px',
+  async (...look) => {
+    await lookAt(
+      browser,
+      d,
+      look,
+      {
+        report: `/readers?site=${site}&compare=previous`,
+        'report-page': `/readers?site=${site}&filter=${encodeURIComponent('page:/bai-viet')}`,
+      },
+      {
+        report: (page) => page.locator('[data-chart] canvas').waitFor(),
+        'report-page': (page) => page.locator('[data-unavailable]').waitFor(),
+      },
+    )
+  },
+  240_000,
+)
 
 test('goals are declared, reached by a page, and counted', async () => {
   const { page } = dashboard
@@ -160,7 +195,11 @@ test('goals are declared, reached by a page, and counted', async () => {
 
 test('authors, sections and posts have their own tables', async () => {
   const { page } = dashboard
-  for (const [tab, name] of [['authors', 'Authors'], ['sections', 'Sections'], ['posts', 'Posts']] as const) {
+  for (const [tab, name] of [
+    ['authors', 'Authors'],
+    ['sections', 'Sections'],
+    ['posts', 'Posts'],
+  ] as const) {
     await dashboard.go(`/readers?site=${site}&tab=${tab}`)
     await page.getByRole('tab', { name, selected: true }).waitFor()
     await page.locator(`[data-table=${tab}]`).waitFor()
@@ -212,7 +251,10 @@ test('the statistics of another product are imported and deleted', async () => {
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('From').click()
   await page.getByRole('option', { name: 'Google Analytics 4' }).click()
-  const upload = (text: string) => dialog.locator('input[type=file]').setInputFiles({ name: 'total.csv', mimeType: 'text/csv', buffer: Buffer.from(text) })
+  const upload = (text: string) =>
+    dialog
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'total.csv', mimeType: 'text/csv', buffer: Buffer.from(text) })
   await upload('date,eventName,sessions\n20240130,click,1\n')
   await dialog.getByRole('alert').waitFor()
   await dashboard.accessible('importing statistics')
@@ -235,7 +277,8 @@ test('the report is in Vietnamese', async () => {
   await page.waitForURL(/\/app\//)
   await visitor.go(`/readers?site=${site}&range=yesterday&compare=year`)
   await page.locator('[data-total=views]').getByText('1.010', { exact: true }).waitFor()
-  for (const text of ['Lượt xem', 'Khách truy cập', 'Lượt truy cập', 'Tỷ lệ thoát']) await page.locator('[data-total]').getByText(text, { exact: true }).waitFor()
+  for (const text of ['Lượt xem', 'Khách truy cập', 'Lượt truy cập', 'Tỷ lệ thoát'])
+    await page.locator('[data-total]').getByText(text, { exact: true }).waitFor()
   await page.getByRole('tab', { name: 'Chiến dịch' }).waitFor()
   await visitor.accessible('the report in Vietnamese')
   await shoot(visitor, 'report-vi')

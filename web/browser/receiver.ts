@@ -15,7 +15,8 @@ export class Receiver {
       request.on('data', (part: Buffer) => (body += part.toString()))
       request.on('end', () => {
         this.raw.push({ body, headers: request.headers as Record<string, string> })
-        if (this.answer < 300 && request.headers['content-type'] === 'application/json') this.got.push(JSON.parse(body) as { type: string })
+        if (this.answer < 300 && request.headers['content-type'] === 'application/json')
+          this.got.push(JSON.parse(body) as { type: string })
         answer.writeHead(this.answer, { 'Content-Type': 'text/plain' }).end(this.answer < 300 ? '' : '<b>not today</b>')
       })
     })

@@ -27,7 +27,10 @@ interface Post {
   approval?: { state: string; note?: string }
 }
 const api = <T>(method: string, path: string, body?: unknown) => d.send<T>(method, `/api/v1${path}`, body)
-const accountOf = async (network: string) => (await api<{ accounts: { id: string; network: string }[] }>('GET', '/accounts')).accounts.find((a) => a.network === network)?.id
+const accountOf = async (network: string) =>
+  (await api<{ accounts: { id: string; network: string }[] }>('GET', '/accounts')).accounts.find(
+    (a) => a.network === network,
+  )?.id
 
 /** A post with an image that is pending approval. */
 async function pending(content: string): Promise<Post> {
@@ -35,11 +38,17 @@ async function pending(content: string): Promise<Post> {
   await dashboard.go('/compose')
   await page.getByRole('textbox', { name: 'Text', exact: true }).fill(content)
   await page.locator('input[type=file]').first().setInputFiles(sample())
-  await page.getByRole('button', { name: /^Remove / }).first().waitFor()
+  await page
+    .getByRole('button', { name: /^Remove / })
+    .first()
+    .waitFor()
   await page.locator('[data-saving=clean]').waitFor()
   await page.waitForURL(/id=/)
   const id = new URL(page.url()).searchParams.get('id') ?? ''
-  await api('PATCH', `/posts/${id}`, { accounts: [await accountOf('mastodon')], scheduled_time: new Date(Date.now() + 3 * 86_400_000).toISOString() })
+  await api('PATCH', `/posts/${id}`, {
+    accounts: [await accountOf('mastodon')],
+    scheduled_time: new Date(Date.now() + 3 * 86_400_000).toISOString(),
+  })
   return api('POST', `/posts/${id}/submit`)
 }
 
@@ -64,7 +73,9 @@ test('somebody without an account approves the version that a link shows', async
   await outside.page.goto(address)
   await outside.page.getByText('Bản án <b>hôm nay</b>').first().waitFor()
   expect(await outside.page.locator('section.preview').count()).toBe(1)
-  await until('the images to be shown', () => outside.page.evaluate(() => [...document.images].every((i) => i.complete && i.naturalWidth > 0)))
+  await until('the images to be shown', () =>
+    outside.page.evaluate(() => [...document.images].every((i) => i.complete && i.naturalWidth > 0)),
+  )
   await outside.accessible('the page of a review link')
   await shoot(outside, 'review-page-vi')
   await outside.page.getByRole('button', { name: 'Duyệt' }).click()
@@ -107,7 +118,11 @@ test('changes are requested with a comment, and an edit makes links outdated', a
 
 test('members comment on a post and mention one another by keyboard', async () => {
   const { page } = dashboard
-  const post = await api<Post>('POST', '/posts', { content: 'Tin có bình luận', accounts: [await accountOf('mastodon')], scheduled_time: new Date(Date.now() + 4 * 86_400_000).toISOString() })
+  const post = await api<Post>('POST', '/posts', {
+    content: 'Tin có bình luận',
+    accounts: [await accountOf('mastodon')],
+    scheduled_time: new Date(Date.now() + 4 * 86_400_000).toISOString(),
+  })
   await dashboard.go(`/posts/${post.id}`)
   const field = page.getByLabel('Write a comment')
   const { people } = await api<{ people: { id: string; name: string }[] }>('GET', `/posts/${post.id}/comments`)

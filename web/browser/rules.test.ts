@@ -35,12 +35,20 @@ const posts = async () => (await api<{ posts: Post[] }>('GET', '/posts?limit=200
 
 test('a rule is tried on past articles, posts a new one, and its post follows a correction', async () => {
   const { page } = dashboard
-  const mastodon = (await api<{ accounts: { handle: string; network: string }[] }>('GET', '/accounts')).accounts.find((a) => a.network === 'mastodon')?.handle ?? ''
+  const mastodon =
+    (await api<{ accounts: { handle: string; network: string }[] }>('GET', '/accounts')).accounts.find(
+      (a) => a.network === 'mastodon',
+    )?.handle ?? ''
   await page.getByRole('link', { name: 'Rules', exact: true }).click()
   await page.getByText('No rules', { exact: true }).waitFor()
   await dashboard.accessible('no rules')
   const { domain } = await api<{ domain: string }>('POST', '/seeds', { url: paper.address })
-  await until('the articles', async () => (await api<{ articles: unknown[] }>('GET', '/articles?limit=200')).articles.length === paper.stories.length, 120_000)
+  await until(
+    'the articles',
+    async () =>
+      (await api<{ articles: unknown[] }>('GET', '/articles?limit=200')).articles.length === paper.stories.length,
+    120_000,
+  )
 
   await page.getByRole('button', { name: 'New rule' }).click()
   const dialog = page.getByRole('dialog')
@@ -64,10 +72,16 @@ test('a rule is tried on past articles, posts a new one, and its post follows a 
   await page.locator('[data-rule="Business"]').waitFor()
   await shoot(dashboard, 'rules')
 
-  paper.add('gia-gao-tang', 'Kinh tế', 'Mai Lan', 'Giá gạo tăng trong tuần', 'Người bán chờ giá cao hơn.',
+  paper.add(
+    'gia-gao-tang',
+    'Kinh tế',
+    'Mai Lan',
+    'Giá gạo tăng trong tuần',
+    'Người bán chờ giá cao hơn.',
     'Giá gạo tại các tỉnh đồng bằng tăng nhẹ trong tuần này vì các công ty mua thêm hàng cho những hợp đồng mới ký.',
     'Nông dân cho biết họ chưa vội bán vì tin rằng giá còn tăng trong những tuần tới khi nhu cầu ở nước ngoài lớn hơn.',
-    'Các nhà máy xay xát làm thêm ca để kịp giao hàng, trong khi cước vận chuyển vẫn giữ như tháng trước.')
+    'Các nhà máy xay xát làm thêm ca để kịp giao hàng, trong khi cước vận chuyển vẫn giữ như tháng trước.',
+  )
   await api('POST', `/domains/${domain}/run`)
   await until('the draft of the new article', async () => (await posts()).length === 1, 120_000)
   const [post] = await posts()
@@ -78,11 +92,21 @@ test('a rule is tried on past articles, posts a new one, and its post follows a 
   await page.locator('[data-decision]', { hasText: 'Giá gạo tăng trong tuần' }).getByText('The rule matches.').waitFor()
   await dashboard.accessible('decisions')
 
-  d.sql("update articles set title = 'Giá gạo giảm trong tuần', version = version + 1 where title = 'Giá gạo tăng trong tuần'; insert into rule_articles (article_id) select id from articles where title = 'Giá gạo giảm trong tuần'")
-  await until('the corrected title to reach the post', async () => (await posts())[0]?.content.includes('Giá gạo giảm trong tuần') ?? false)
+  d.sql(
+    "update articles set title = 'Giá gạo giảm trong tuần', version = version + 1 where title = 'Giá gạo tăng trong tuần'; insert into rule_articles (article_id) select id from articles where title = 'Giá gạo giảm trong tuần'",
+  )
+  await until(
+    'the corrected title to reach the post',
+    async () => (await posts())[0]?.content.includes('Giá gạo giảm trong tuần') ?? false,
+  )
   await api('PATCH', `/posts/${post?.id}`, { content: 'Our own words' })
-  d.sql("update articles set title = 'Giá gạo đứng yên', version = version + 1 where title = 'Giá gạo giảm trong tuần'; insert into rule_articles (article_id) select id from articles where title = 'Giá gạo đứng yên'")
-  await until('the post to need attention', async () => (await api<{ rules: { attention_count: number }[] }>('GET', '/rules')).rules[0]?.attention_count === 1)
+  d.sql(
+    "update articles set title = 'Giá gạo đứng yên', version = version + 1 where title = 'Giá gạo giảm trong tuần'; insert into rule_articles (article_id) select id from articles where title = 'Giá gạo đứng yên'",
+  )
+  await until(
+    'the post to need attention',
+    async () => (await api<{ rules: { attention_count: number }[] }>('GET', '/rules')).rules[0]?.attention_count === 1,
+  )
   await dashboard.go('/rules')
   await page.getByText('1 post needs attention').waitFor()
   await page.getByRole('button', { name: 'Decisions' }).click()

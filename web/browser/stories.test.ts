@@ -9,10 +9,16 @@ let browser: Browser
 let dashboard: Dashboard
 
 beforeAll(async () => {
-  paper.add('gia-vang-tiep-tuc-tang', 'Kinh tế', 'Lê Vy', 'Giá vàng miếng vượt kỷ lục', 'Vàng miếng sáng nay đắt chưa từng thấy.',
+  paper.add(
+    'gia-vang-tiep-tuc-tang',
+    'Kinh tế',
+    'Lê Vy',
+    'Giá vàng miếng vượt kỷ lục',
+    'Vàng miếng sáng nay đắt chưa từng thấy.',
     'Giá vàng miếng sáng nay tăng gần một triệu đồng mỗi lượng, mức cao nhất từ trước đến nay theo niêm yết của các cửa hàng.',
     'Các chuyên gia cho rằng nhu cầu trú ẩn của nhà đầu tư, lãi suất giảm và đồng đô la yếu khiến vàng lập kỷ lục.',
-    'Ngân hàng Nhà nước cho biết sẽ thanh tra mười hai doanh nghiệp kinh doanh kim loại quý trước cuối tháng.')
+    'Ngân hàng Nhà nước cho biết sẽ thanh tra mười hai doanh nghiệp kinh doanh kim loại quý trước cuối tháng.',
+  )
   await paper.listen()
   await d.prepare({ DATELINE_ALLOW_PRIVATE_HOSTS: new URL(paper.address).host, DATELINE_CRAWL_DELAY: '100ms' })
   await d.start()
@@ -38,7 +44,11 @@ test('articles about one event become a story, which an editor splits and restor
   await page.getByText('No stories', { exact: true }).waitFor()
   await dashboard.accessible('no stories')
   await api('POST', '/seeds', { url: paper.address })
-  await until('the story', async () => (await api<{ stories: unknown[] }>('GET', '/stories')).stories.length === 1, 120_000)
+  await until(
+    'the story',
+    async () => (await api<{ stories: unknown[] }>('GET', '/stories')).stories.length === 1,
+    120_000,
+  )
   await page.reload()
   const card = page.locator('[data-story]')
   await card.waitFor()
@@ -75,5 +85,8 @@ test('an editor sets the alert about missed stories', async () => {
   await dashboard.accessible('the alert about missed stories')
   await dialog.getByRole('button', { name: 'Save' }).click()
   await dialog.waitFor({ state: 'hidden' })
-  expect(await api('GET', '/story-preferences')).toMatchObject({ min_owners: 3, owners: { 'news.example': 'Example Media' } })
+  expect(await api('GET', '/story-preferences')).toMatchObject({
+    min_owners: 3,
+    owners: { 'news.example': 'Example Media' },
+  })
 })

@@ -17,13 +17,18 @@ beforeAll(async () => {
   site = createServer((request, answer) => {
     if (request.url !== '/prices') return void answer.writeHead(404).end()
     // What is outside of the region changes with each visit.
-    answer.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }).end(`<!doctype html><title>Giá</title><p>Lượt xem: ${++visits}</p>${region}`)
+    answer
+      .writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' })
+      .end(`<!doctype html><title>Giá</title><p>Lượt xem: ${++visits}</p>${region}`)
   })
   await new Promise<void>((done) => site.listen(0, '127.0.0.1', done))
   const at = site.address()
   address = `http://127.0.0.1:${typeof at === 'object' && at ? at.port : 0}`
   await receiver.listen()
-  await d.prepare({ DATELINE_ALLOW_PRIVATE_HOSTS: `${new URL(address).host},${new URL(receiver.address).host}`, DATELINE_CRAWL_DELAY: '100ms' })
+  await d.prepare({
+    DATELINE_ALLOW_PRIVATE_HOSTS: `${new URL(address).host},${new URL(receiver.address).host}`,
+    DATELINE_CRAWL_DELAY: '100ms',
+  })
   await d.start()
   browser = await startBrowser()
   dashboard = await Dashboard.open(browser, d)

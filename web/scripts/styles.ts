@@ -29,11 +29,14 @@ function usedComponents(): Set<string> {
   const use = (name = '') => {
     if (!folders.has(name) || used.has(name)) return
     used.add(name)
-    for (const text of sources(join(components, name))) for (const [, other] of text.matchAll(/from "(?:\.\.\/)+(\w+)\//g)) use(other)
+    for (const text of sources(join(components, name)))
+      for (const [, other] of text.matchAll(/from "(?:\.\.\/)+(\w+)\//g)) use(other)
   }
   const packages = ['dates', 'notifications', 'schedule', 'spotlight'].map((name) => join(mantine, name, 'esm'))
   for (const folder of [join(web, 'src'), ...packages])
-    for (const text of sources(folder)) for (const [, names = ''] of text.matchAll(/import \{([^}]*)\} from ["']@mantine\/core["']/g)) for (const [name] of names.matchAll(/\w+/g)) use(name)
+    for (const text of sources(folder))
+      for (const [, names = ''] of text.matchAll(/import \{([^}]*)\} from ["']@mantine\/core["']/g))
+        for (const [name] of names.matchAll(/\w+/g)) use(name)
   // Parts such as InputWrapper are in the folder of their component.
   for (const name of folders) if ([...used].some((other) => name.startsWith(other))) use(name)
   return used
@@ -44,7 +47,9 @@ function unusedClasses(): Set<string> {
   const used = usedComponents()
   const [kept, left] = [new Set<string>(), new Set<string>()]
   for (const name of readdirSync(components))
-    for (const text of sources(join(components, name))) if (text.includes('.module.css')) for (const [found] of text.matchAll(/m_[0-9a-f]+/g)) (used.has(name) ? kept : left).add(found)
+    for (const text of sources(join(components, name)))
+      if (text.includes('.module.css'))
+        for (const [found] of text.matchAll(/m_[0-9a-f]+/g)) (used.has(name) ? kept : left).add(found)
   return new Set([...left].filter((name) => !kept.has(name)))
 }
 
@@ -55,7 +60,9 @@ export function withoutUnused() {
     postcssPlugin: 'without-unused',
     Rule(rule: Rule) {
       if (!rule.source?.input.file?.includes('@mantine/core/styles.css')) return
-      const kept = rule.selectors.filter((selector) => ![...selector.matchAll(/\.(m_[0-9a-f]+)/g)].some(([, name = '']) => unused.has(name)))
+      const kept = rule.selectors.filter(
+        (selector) => ![...selector.matchAll(/\.(m_[0-9a-f]+)/g)].some(([, name = '']) => unused.has(name)),
+      )
       if (kept.length === 0) rule.remove()
       else if (kept.length < rule.selectors.length) rule.selectors = kept
     },

@@ -16,7 +16,8 @@ export function App() {
           queries: {
             staleTime: 15_000,
             // A refusal does not change with a retry.
-            retry: (count, error) => !(error instanceof ApiError && error.status >= 400 && error.status < 500) && count < 3,
+            retry: (count, error) =>
+              !(error instanceof ApiError && error.status >= 400 && error.status < 500) && count < 3,
           },
           mutations: { networkMode: 'always' },
         },
@@ -24,7 +25,12 @@ export function App() {
   )
   return (
     <DirectionProvider>
-      <MantineProvider theme={theme} cssVariablesResolver={variables} defaultColorScheme="auto" getStyleNonce={() => nonce}>
+      <MantineProvider
+        theme={theme}
+        cssVariablesResolver={variables}
+        defaultColorScheme="auto"
+        getStyleNonce={() => nonce}
+      >
         <QueryClientProvider client={client}>
           <Notifications position="bottom-right" autoClose={6000} transitionDuration={150} />
           <RouterProvider router={router} />

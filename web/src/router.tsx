@@ -28,7 +28,14 @@ const calendar = createRoute({
 const compose = createRoute({
   getParentRoute: () => root,
   path: '/compose',
-  validateSearch: (search: Record<string, unknown>): { id?: string; at?: string; queue?: string; repeat?: boolean } => ({ id: text(search.id), at: text(search.at), queue: text(search.queue), repeat: search.repeat === true || undefined }),
+  validateSearch: (
+    search: Record<string, unknown>,
+  ): { id?: string; at?: string; queue?: string; repeat?: boolean } => ({
+    id: text(search.id),
+    at: text(search.at),
+    queue: text(search.queue),
+    repeat: search.repeat === true || undefined,
+  }),
   component: lazyRouteComponent(() => import('./pages/compose'), 'ComposePage'),
 })
 
@@ -54,7 +61,10 @@ const rules = createRoute({
 const deadLetters = createRoute({
   getParentRoute: () => root,
   path: '/dead-letters',
-  validateSearch: (search: Record<string, unknown>): { reason?: string; network?: string } => ({ reason: text(search.reason), network: text(search.network) }),
+  validateSearch: (search: Record<string, unknown>): { reason?: string; network?: string } => ({
+    reason: text(search.reason),
+    network: text(search.network),
+  }),
   component: lazyRouteComponent(() => import('./pages/dead-letters'), 'DeadLettersPage'),
 })
 
@@ -67,7 +77,11 @@ const imports = createRoute({
 const accounts = createRoute({
   getParentRoute: () => root,
   path: '/accounts',
-  validateSearch: (search: Record<string, unknown>): { refused?: string; connected?: string; choice?: string } => ({ refused: text(search.refused), connected: text(search.connected), choice: text(search.choice) }),
+  validateSearch: (search: Record<string, unknown>): { refused?: string; connected?: string; choice?: string } => ({
+    refused: text(search.refused),
+    connected: text(search.connected),
+    choice: text(search.choice),
+  }),
   component: lazyRouteComponent(() => import('./pages/accounts'), 'AccountsPage'),
 })
 
@@ -85,11 +99,18 @@ const readers = createRoute({
 })
 
 const news = [
-  createRoute({ getParentRoute: () => root, path: '/news', validateSearch: newsSearch, component: lazyRouteComponent(() => import('./pages/news'), 'NewsPage') }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/news',
+    validateSearch: newsSearch,
+    component: lazyRouteComponent(() => import('./pages/news'), 'NewsPage'),
+  }),
   createRoute({
     getParentRoute: () => root,
     path: '/news/stories',
-    validateSearch: (search: Record<string, unknown>): { order?: 'rising'; coverage?: 'covered' | 'uncovered'; lang?: string; owners?: number } => ({
+    validateSearch: (
+      search: Record<string, unknown>,
+    ): { order?: 'rising'; coverage?: 'covered' | 'uncovered'; lang?: string; owners?: number } => ({
       order: search.order === 'rising' ? 'rising' : undefined,
       coverage: search.coverage === 'covered' || search.coverage === 'uncovered' ? search.coverage : undefined,
       lang: text(search.lang),
@@ -97,13 +118,41 @@ const news = [
     }),
     component: lazyRouteComponent(() => import('./pages/stories'), 'StoriesPage'),
   }),
-  createRoute({ getParentRoute: () => root, path: '/news/stories/$id', component: lazyRouteComponent(() => import('./pages/stories/Story'), 'StoryPage') }),
-  createRoute({ getParentRoute: () => root, path: '/news/articles/$id', component: lazyRouteComponent(() => import('./pages/article'), 'ArticlePage') }),
-  createRoute({ getParentRoute: () => root, path: '/news/watches', component: lazyRouteComponent(() => import('./pages/watches'), 'WatchesPage') }),
-  createRoute({ getParentRoute: () => root, path: '/news/saved', component: lazyRouteComponent(() => import('./pages/saved'), 'SavedPage') }),
-  createRoute({ getParentRoute: () => root, path: '/news/seeds', component: lazyRouteComponent(() => import('./pages/sources/SeedsPage'), 'SeedsPage') }),
-  createRoute({ getParentRoute: () => root, path: '/news/domains', component: lazyRouteComponent(() => import('./pages/sources/DomainsPage'), 'DomainsPage') }),
-  createRoute({ getParentRoute: () => root, path: '/news/domains/$domain', component: lazyRouteComponent(() => import('./pages/domain'), 'DomainPage') }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/news/stories/$id',
+    component: lazyRouteComponent(() => import('./pages/stories/Story'), 'StoryPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/news/articles/$id',
+    component: lazyRouteComponent(() => import('./pages/article'), 'ArticlePage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/news/watches',
+    component: lazyRouteComponent(() => import('./pages/watches'), 'WatchesPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/news/saved',
+    component: lazyRouteComponent(() => import('./pages/saved'), 'SavedPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/news/seeds',
+    component: lazyRouteComponent(() => import('./pages/sources/SeedsPage'), 'SeedsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/news/domains',
+    component: lazyRouteComponent(() => import('./pages/sources/DomainsPage'), 'DomainsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/news/domains/$domain',
+    component: lazyRouteComponent(() => import('./pages/domain'), 'DomainPage'),
+  }),
   createRoute({
     getParentRoute: () => root,
     path: '/news/domains/$domain/selectors',
@@ -120,7 +169,21 @@ const system = createRoute({
 })
 
 export const router = createRouter({
-  routeTree: root.addChildren([index, calendar, compose, post, series, rules, deadLetters, imports, accounts, media, readers, ...news, system]),
+  routeTree: root.addChildren([
+    index,
+    calendar,
+    compose,
+    post,
+    series,
+    rules,
+    deadLetters,
+    imports,
+    accounts,
+    media,
+    readers,
+    ...news,
+    system,
+  ]),
   basepath: `${base}/app`,
   defaultPreload: 'intent',
   scrollRestoration: true,

@@ -21,7 +21,20 @@ export const theme = createTheme({
     },
   },
   // Neutral grays with a little blue, from text to the canvas.
-  colors: { dark: ['#dfe2e8', '#c2c6cf', '#a4a9b4', '#757b88', '#4a4f5a', '#363a43', '#272a31', '#1f2126', '#17181c', '#101114'] },
+  colors: {
+    dark: [
+      '#dfe2e8',
+      '#c2c6cf',
+      '#a4a9b4',
+      '#757b88',
+      '#4a4f5a',
+      '#363a43',
+      '#272a31',
+      '#1f2126',
+      '#17181c',
+      '#101114',
+    ],
+  },
   cursorType: 'pointer',
 })
 

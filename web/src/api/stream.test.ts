@@ -42,21 +42,27 @@ test('an interrupted stream resumes after its last event, also after 502 respons
   })
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   const stop = new AbortController()
-  open.push({ close: () => {
-    stop.abort()
-    server.closeAllConnections()
-    server.close()
-  } })
+  open.push({
+    close: () => {
+      stop.abort()
+      server.closeAllConnections()
+      server.close()
+    },
+  })
   const got: string[] = []
   const states: string[] = []
   await new Promise<void>((done) => {
-    void follow(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`, {
-      event: (e) => {
-        got.push(e.data)
-        if (got.length === 2) done()
+    void follow(
+      `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+      {
+        event: (e) => {
+          got.push(e.data)
+          if (got.length === 2) done()
+        },
+        state: (s, resumed) => states.push(resumed ? `${s} again` : s),
       },
-      state: (s, resumed) => states.push(resumed ? `${s} again` : s),
-    }, stop.signal)
+      stop.signal,
+    )
   })
   expect(got).toEqual(['1', '3'])
   expect(asked).toEqual([undefined, '1-1', '1-1'])
@@ -72,7 +78,11 @@ test('a refused stream does not reconnect', async () => {
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   open.push({ close: () => void server.close() })
   let status = 0
-  await follow(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`, { event: () => {}, refused: (s) => (status = s) }, new AbortController().signal)
+  await follow(
+    `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    { event: () => {}, refused: (s) => (status = s) },
+    new AbortController().signal,
+  )
   expect([asked, status]).toEqual([1, 401])
 })
 
@@ -81,19 +91,30 @@ test('a stream that the server closed does not reconnect', async () => {
   const server = createServer((_, answer) => {
     asked++
     answer.writeHead(200, { 'Content-Type': 'text/event-stream' })
-    answer.end('id: 1-1\ndata: 1\n\nevent: closed\ndata: {"code":"session_ended","message":"You are no longer logged in."}\n\n')
+    answer.end(
+      'id: 1-1\ndata: 1\n\nevent: closed\ndata: {"code":"session_ended","message":"You are no longer logged in."}\n\n',
+    )
   })
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   open.push({ close: () => void server.close() })
   const got: string[] = []
   const states: string[] = []
   let code = ''
-  await follow(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`, {
-    event: (e) => got.push(e.data),
-    state: (s) => states.push(s),
-    closed: (why) => (code = why.code),
-  }, new AbortController().signal)
-  expect({ asked, got, states, code }).toEqual({ asked: 1, got: ['1'], states: ['live', 'broken'], code: 'session_ended' })
+  await follow(
+    `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    {
+      event: (e) => got.push(e.data),
+      state: (s) => states.push(s),
+      closed: (why) => (code = why.code),
+    },
+    new AbortController().signal,
+  )
+  expect({ asked, got, states, code }).toEqual({
+    asked: 1,
+    got: ['1'],
+    states: ['live', 'broken'],
+    code: 'session_ended',
+  })
 })
 
 test('a proxy that passes on nothing is told apart from a lost connection', async () => {
@@ -107,12 +128,17 @@ test('a proxy that passes on nothing is told apart from a lost connection', asyn
   open.push({ close: () => server.closeAllConnections() }, server)
   const stop = new AbortController()
   const states: string[] = []
-  await follow(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`, {
-    event: () => stop.abort(),
-    state: (now) => {
-      states.push(now)
-      passes = true
+  await follow(
+    `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    {
+      event: () => stop.abort(),
+      state: (now) => {
+        states.push(now)
+        passes = true
+      },
     },
-  }, stop.signal, 300)
+    stop.signal,
+    300,
+  )
   expect(states).toEqual(['held', 'live'])
 })

@@ -30,7 +30,8 @@ export class EventReader {
       const line = this.rest.slice(0, end.index)
       this.rest = this.rest.slice(end.index + end[0].length)
       if (line === '') {
-        if (this.data.length > 0) out.push({ id: this.lastId, event: this.event || 'message', data: this.data.join('\n') })
+        if (this.data.length > 0)
+          out.push({ id: this.lastId, event: this.event || 'message', data: this.data.join('\n') })
         this.event = ''
         this.data = []
         continue
@@ -67,7 +68,12 @@ export const silence = 45_000 // the server sends a ping every 15 s
 const longestWait = 5_000
 
 /** Follows a stream until the signal. If the connection breaks, it resumes after the last event. */
-export async function follow(address: string, listener: Listener, signal: AbortSignal, silenceTimeout = silence): Promise<void> {
+export async function follow(
+  address: string,
+  listener: Listener,
+  signal: AbortSignal,
+  silenceTimeout = silence,
+): Promise<void> {
   let lastId = ''
   let wait = 250
   while (!signal.aborted) {
@@ -84,7 +90,12 @@ export async function follow(address: string, listener: Listener, signal: AbortS
     try {
       const headers: Record<string, string> = { Accept: 'text/event-stream' }
       if (lastId) headers['Last-Event-ID'] = lastId
-      const answer = await fetch(address, { headers, credentials: 'same-origin', cache: 'no-store', signal: attempt.signal })
+      const answer = await fetch(address, {
+        headers,
+        credentials: 'same-origin',
+        cache: 'no-store',
+        signal: attempt.signal,
+      })
       if (answer.status >= 400 && answer.status < 500 && answer.status !== 429 && answer.status !== 408) {
         listener.refused?.(answer.status)
         return

@@ -1,5 +1,14 @@
 import { base } from '../boot'
-import { api, type Media, idempotencyHeader, ApiError, proxyTooLarge, type Schemas, unwrap, unreachable } from './client'
+import {
+  api,
+  type Media,
+  idempotencyHeader,
+  ApiError,
+  proxyTooLarge,
+  type Schemas,
+  unwrap,
+  unreachable,
+} from './client'
 
 /** Files from this size on are uploaded to the bucket directly; through the program, every byte would be transferred twice. */
 const large = 8 << 20
@@ -25,7 +34,8 @@ export async function upload(file: File, progress: Progress, signal?: AbortSigna
   }
 }
 
-const isProxyLimit = (error: unknown) => error instanceof ApiError && error.status === 413 && error.code === proxyTooLarge
+const isProxyLimit = (error: unknown) =>
+  error instanceof ApiError && error.status === 413 && error.code === proxyTooLarge
 
 class BucketAway extends Error {}
 
@@ -43,7 +53,8 @@ function send({ method, url, body, headers = {}, sent, signal }: Request): Promi
   return new Promise((done, failed) => {
     const request = new XMLHttpRequest()
     request.open(method, url)
-    for (const [name, value] of Object.entries(headers)) if (!/^(host|content-length)$/i.test(name)) request.setRequestHeader(name, value) // set by the browser
+    for (const [name, value] of Object.entries(headers))
+      if (!/^(host|content-length)$/i.test(name)) request.setRequestHeader(name, value) // set by the browser
     request.responseType = 'json'
     request.upload.onprogress = (e) => sent(e.loaded)
     request.onload = request.onerror = () => done(request)
@@ -58,7 +69,14 @@ async function uploadForm(file: File, progress: Progress, signal?: AbortSignal):
   const form = new FormData()
   form.append('alt_text', '')
   form.append('file', file, file.name)
-  const answer = await send({ method: 'POST', url: `${base}/api/v1/media`, body: form, headers: idempotencyHeader(), sent: (n) => progress(Math.min(1, n / file.size)), signal })
+  const answer = await send({
+    method: 'POST',
+    url: `${base}/api/v1/media`,
+    body: form,
+    headers: idempotencyHeader(),
+    sent: (n) => progress(Math.min(1, n / file.size)),
+    signal,
+  })
   if (answer.status === 0) throw new ApiError(unreachable, { code: 'unreachable' })
   // The program answers with a problem document, a proxy with a page.
   if (answer.status === 413 && !answer.response) throw new ApiError(413, { code: proxyTooLarge })
@@ -75,14 +93,22 @@ interface Piece {
 
 /** The parts of a file that are still to be uploaded, and their URLs. */
 function piecesOf(file: File, u: Schemas['MediaUpload']): Piece[] {
-  if (u.parts) return u.parts.map((p) => ({ ...p, blob: file.slice((p.number - 1) * (u.part_bytes ?? 0), (p.number - 1) * (u.part_bytes ?? 0) + p.bytes) }))
+  if (u.parts)
+    return u.parts.map((p) => ({
+      ...p,
+      blob: file.slice((p.number - 1) * (u.part_bytes ?? 0), (p.number - 1) * (u.part_bytes ?? 0) + p.bytes),
+    }))
   return u.url && u.method ? [{ method: u.method, url: u.url, headers: u.headers, blob: file }] : []
 }
 
 async function uploadDirect(file: File, progress: Progress, signal?: AbortSignal): Promise<Media> {
-  let u: Schemas['MediaUpload'] = await unwrap(api.POST('/api/v1/media/uploads', {
-    signal, params: { header: idempotencyHeader() }, body: { file_name: file.name, bytes: file.size, ...(file.type ? { mime_type: file.type } : {}) },
-  }))
+  let u: Schemas['MediaUpload'] = await unwrap(
+    api.POST('/api/v1/media/uploads', {
+      signal,
+      params: { header: idempotencyHeader() },
+      body: { file_name: file.name, bytes: file.size, ...(file.type ? { mime_type: file.type } : {}) },
+    }),
+  )
   const path = { id: u.id }
   for (let round = 1; ; round++) {
     const answered = await sendPieces(piecesOf(file, u), file.size, progress, signal)
@@ -94,7 +120,12 @@ async function uploadDirect(file: File, progress: Progress, signal?: AbortSignal
 }
 
 /** Uploads one part after the other. none: there was no response at all. */
-async function sendPieces(pieces: Piece[], size: number, progress: Progress, signal?: AbortSignal): Promise<'all' | 'some' | 'none'> {
+async function sendPieces(
+  pieces: Piece[],
+  size: number,
+  progress: Progress,
+  signal?: AbortSignal,
+): Promise<'all' | 'some' | 'none'> {
   let done = size - pieces.reduce((sum, p) => sum + p.blob.size, 0)
   const before = done
   for (const { blob, ...to } of pieces) {

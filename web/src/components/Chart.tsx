@@ -11,7 +11,19 @@ interface Bucket {
 }
 
 /** Numbers over time as bars, with a table for screen readers. */
-export default function Chart({ label, what, buckets, unit, zone }: { label: string; what?: string; buckets: Bucket[]; unit: 'hour' | 'day'; zone: string }) {
+export default function Chart({
+  label,
+  what,
+  buckets,
+  unit,
+  zone,
+}: {
+  label: string
+  what?: string
+  buckets: Bucket[]
+  unit: 'hour' | 'day'
+  zone: string
+}) {
   const { i18n, t } = useTranslation()
   const place = useRef<HTMLDivElement>(null)
   const scheme = useComputedColorScheme('light')
@@ -24,7 +36,8 @@ export default function Chart({ label, what, buckets, unit, zone }: { label: str
     const ink = style.getPropertyValue('--mantine-color-dimmed')
     const color = style.getPropertyValue('--mantine-color-indigo-5')
     const grid = style.getPropertyValue('--dl-line')
-    const look = unit === 'hour' ? ({ hour: '2-digit', hourCycle: 'h23' } as const) : ({ day: 'numeric', month: 'short' } as const)
+    const look =
+      unit === 'hour' ? ({ hour: '2-digit', hourCycle: 'h23' } as const) : ({ day: 'numeric', month: 'short' } as const)
     const axis = { stroke: ink, grid: { stroke: grid, width: 1 }, ticks: { show: false }, font: '12px system-ui' }
     const plot = new UPlot(
       {
@@ -35,9 +48,17 @@ export default function Chart({ label, what, buckets, unit, zone }: { label: str
         scales: { x: { time: true }, y: { range: (_, __, max) => [0, Math.max(4, max * 1.1)] } },
         axes: [
           { ...axis, size: 28, values: (_, ticks) => ticks.map((s) => format(s * 1000, language, zone, look)) },
-          { ...axis, size: 48, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 100_000, 1_000_000], values: (_, ticks) => ticks.map((n) => new Intl.NumberFormat(language, { notation: 'compact' }).format(n)) },
+          {
+            ...axis,
+            size: 48,
+            incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 100_000, 1_000_000],
+            values: (_, ticks) => ticks.map((n) => new Intl.NumberFormat(language, { notation: 'compact' }).format(n)),
+          },
         ],
-        series: [{}, { stroke: color, fill: color, paths: UPlot.paths.bars?.({ size: [0.7, 40] }), points: { show: false } }],
+        series: [
+          {},
+          { stroke: color, fill: color, paths: UPlot.paths.bars?.({ size: [0.7, 40] }), points: { show: false } },
+        ],
       },
       [buckets.map((b) => Date.parse(b.start) / 1000), buckets.map((b) => b.count)],
       box,

@@ -3,7 +3,15 @@ import { TimePicker } from '@mantine/dates'
 import { useTranslation } from 'react-i18next'
 
 /** A time of the day on a 24-hour clock, such as 22:30; empty: none. */
-export default function ClockField({ label, value, onChange }: { label: string; value: string; onChange: (time: string) => void }) {
+export default function ClockField({
+  label,
+  value,
+  onChange,
+}: {
+  label: string
+  value: string
+  onChange: (time: string) => void
+}) {
   const { t } = useTranslation()
   return (
     <TimePicker

@@ -21,7 +21,11 @@ const DayInput = lazy(() => import('./DayInput'))
 export function DayField(props: DayFieldProps) {
   const { label, description, size, w, placeholder } = props
   return (
-    <Suspense fallback={<TextInput label={label} description={description} size={size} w={w} placeholder={placeholder} disabled />}>
+    <Suspense
+      fallback={
+        <TextInput label={label} description={description} size={size} w={w} placeholder={placeholder} disabled />
+      }
+    >
       <DayInput {...props} />
     </Suspense>
   )

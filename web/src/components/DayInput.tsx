@@ -8,7 +8,9 @@ import type { DayFieldProps } from './DayField'
 /** The day that a text such as 1/5/2026 or 2026-05-01 means. */
 function parse(text: string, format: string): string | null {
   const [, day, month, year] = /^(\d{1,2})[/.-](\d{1,2})[/.-](\d{4})$/.exec(text.trim()) ?? []
-  const date = year ? dayjs(`${year}-${month?.padStart(2, '0')}-${day?.padStart(2, '0')}`) : dayjs(text, /^\d{4}-/.test(text) ? undefined : format)
+  const date = year
+    ? dayjs(`${year}-${month?.padStart(2, '0')}-${day?.padStart(2, '0')}`)
+    : dayjs(text, /^\d{4}-/.test(text) ? undefined : format)
   return date.isValid() ? date.format('YYYY-MM-DD') : null
 }
 

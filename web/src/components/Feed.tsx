@@ -11,7 +11,11 @@ export function Feed({ id, open }: { id: string; open: boolean }) {
   const client = useQueryClient()
   const params = { path: { id } }
   const settled = () => void client.invalidateQueries({ queryKey: ['saved-searches'] })
-  const make = useMutation({ mutationFn: () => unwrap(api.POST('/api/v1/saved-searches/{id}/feed', { params })), onError: notifyError, onSettled: settled })
+  const make = useMutation({
+    mutationFn: () => unwrap(api.POST('/api/v1/saved-searches/{id}/feed', { params })),
+    onError: notifyError,
+    onSettled: settled,
+  })
   const end = useMutation({
     mutationFn: () => unwrap(api.DELETE('/api/v1/saved-searches/{id}/feed', { params })),
     onSuccess: () => {
@@ -31,12 +35,26 @@ export function Feed({ id, open }: { id: string; open: boolean }) {
           <Text size="sm">{t('saved.feedOnce')}</Text>
           {(['rss', 'json'] as const).map((format) => (
             <Group key={format} gap="xs" wrap="nowrap" align="flex-start">
-              <Code block flex={1} miw={0} tabIndex={0} aria-label={t(`saved.${format}`)} style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }} data-feed={format}>
+              <Code
+                block
+                flex={1}
+                miw={0}
+                tabIndex={0}
+                aria-label={t(`saved.${format}`)}
+                style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}
+                data-feed={format}
+              >
                 {make.data[format]}
               </Code>
               <CopyButton value={make.data[format]}>
                 {({ copied, copy }) => (
-                  <Button size="xs" variant="default" onClick={copy} leftSection={copied ? <IconCheck size={16} aria-hidden /> : <IconCopy size={16} aria-hidden />} aria-label={`${t('copy')}: ${t(`saved.${format}`)}`}>
+                  <Button
+                    size="xs"
+                    variant="default"
+                    onClick={copy}
+                    leftSection={copied ? <IconCheck size={16} aria-hidden /> : <IconCopy size={16} aria-hidden />}
+                    aria-label={`${t('copy')}: ${t(`saved.${format}`)}`}
+                  >
                     {t(copied ? 'copied' : `saved.${format}`)}
                   </Button>
                 )}
@@ -46,7 +64,13 @@ export function Feed({ id, open }: { id: string; open: boolean }) {
         </Stack>
       )}
       <Group gap="xs">
-        <Button size="xs" variant="default" leftSection={<IconRss size={16} aria-hidden />} loading={make.isPending} onClick={() => make.mutate()}>
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<IconRss size={16} aria-hidden />}
+          loading={make.isPending}
+          onClick={() => make.mutate()}
+        >
           {t(open ? 'saved.feedAgain' : 'saved.feedMake')}
         </Button>
         {open && (

@@ -1,4 +1,15 @@
-import { Button, Checkbox, Group, Popover, ScrollArea, SegmentedControl, Stack, Text, TextInput, ActionIcon } from '@mantine/core'
+import {
+  Button,
+  Checkbox,
+  Group,
+  Popover,
+  ScrollArea,
+  SegmentedControl,
+  Stack,
+  Text,
+  TextInput,
+  ActionIcon,
+} from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconFlag, IconPencil, IconPlus, IconTag, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
@@ -27,8 +38,18 @@ export function LabelChips({ ids, max = 20 }: { ids?: string[]; max?: number }) 
   return (
     <Group gap={4} wrap="nowrap" component="span" className="dl-labels">
       {own.slice(0, max).map((l) => (
-        <span key={l.id} className="dl-label" style={{ '--dl-color': `var(--mantine-color-${l.color}-6)` } as object} title={t(`labels.kinds.${l.kind}`)} data-label={l.name}>
-          {l.kind === 'campaign' ? <IconFlag size={12} aria-label={t('labels.kinds.campaign')} role="img" /> : <span className="dl-dot" aria-hidden />}
+        <span
+          key={l.id}
+          className="dl-label"
+          style={{ '--dl-color': `var(--mantine-color-${l.color}-6)` } as object}
+          title={t(`labels.kinds.${l.kind}`)}
+          data-label={l.name}
+        >
+          {l.kind === 'campaign' ? (
+            <IconFlag size={12} aria-label={t('labels.kinds.campaign')} role="img" />
+          ) : (
+            <span className="dl-dot" aria-hidden />
+          )}
           <span>{l.name}</span>
         </span>
       ))}
@@ -38,7 +59,15 @@ export function LabelChips({ ids, max = 20 }: { ids?: string[]; max?: number }) 
 }
 
 /** Adds labels to posts and removes them, at once and in any state of the posts. */
-export function LabelMenu({ posts, size = 'sm', mt }: { posts: Pick<Post, 'id' | 'labels'>[]; size?: 'xs' | 'sm'; mt?: number }) {
+export function LabelMenu({
+  posts,
+  size = 'sm',
+  mt,
+}: {
+  posts: Pick<Post, 'id' | 'labels'>[]
+  size?: 'xs' | 'sm'
+  mt?: number
+}) {
   const { t } = useTranslation()
   const client = useQueryClient()
   const all = useQuery(labelsQuery).data ?? []
@@ -51,8 +80,21 @@ export function LabelMenu({ posts, size = 'sm', mt }: { posts: Pick<Post, 'id' |
   const isOn = (id: string) => chosen[id] ?? posts.every((p) => has(p, id))
   const apply = useMutation({
     mutationFn: async ({ label, on }: { label: Label; on: boolean; undone?: boolean }) =>
-      (await unwrap(api.POST('/api/v1/posts/labels', { body: { posts: posts.map((p) => p.id), ...(on ? { add: [label.id] } : { remove: [label.id] }) } }))).changed,
-    onMutate: ({ label, on }) => setChosen((was) => ({ ...was, ...(on && label.kind === 'campaign' ? Object.fromEntries(all.filter((l) => l.kind === 'campaign').map((l) => [l.id, false])) : {}), [label.id]: on })),
+      (
+        await unwrap(
+          api.POST('/api/v1/posts/labels', {
+            body: { posts: posts.map((p) => p.id), ...(on ? { add: [label.id] } : { remove: [label.id] }) },
+          }),
+        )
+      ).changed,
+    onMutate: ({ label, on }) =>
+      setChosen((was) => ({
+        ...was,
+        ...(on && label.kind === 'campaign'
+          ? Object.fromEntries(all.filter((l) => l.kind === 'campaign').map((l) => [l.id, false]))
+          : {}),
+        [label.id]: on,
+      })),
     onError: (error) => {
       setChosen({})
       notifyError(error)
@@ -61,11 +103,19 @@ export function LabelMenu({ posts, size = 'sm', mt }: { posts: Pick<Post, 'id' |
       refreshPosts(client, changed)
       for (const id of changed) void client.invalidateQueries({ queryKey: ['post', id] })
       // A campaign takes the place of another one, which this would not bring back.
-      if (!undone && posts.length > 1 && changed.length > 0 && label.kind === 'label') notifyUndo(t(on ? 'labels.added' : 'labels.removed', { name: label.name, count: changed.length }), () => apply.mutate({ label, on: !on, undone: true }))
+      if (!undone && posts.length > 1 && changed.length > 0 && label.kind === 'label')
+        notifyUndo(t(on ? 'labels.added' : 'labels.removed', { name: label.name, count: changed.length }), () =>
+          apply.mutate({ label, on: !on, undone: true }),
+        )
     },
   })
   const make = useMutation({
-    mutationFn: () => unwrap(api.POST('/api/v1/labels', { body: { name: typed.trim(), kind, color: colorNames[(all.length * 5 + 6) % colorNames.length] ?? 'blue' } })),
+    mutationFn: () =>
+      unwrap(
+        api.POST('/api/v1/labels', {
+          body: { name: typed.trim(), kind, color: colorNames[(all.length * 5 + 6) % colorNames.length] ?? 'blue' },
+        }),
+      ),
     onError: notifyError,
     onSuccess: (label) => {
       client.setQueryData(labelsQuery.queryKey, [...all, label])
@@ -81,15 +131,38 @@ export function LabelMenu({ posts, size = 'sm', mt }: { posts: Pick<Post, 'id' |
     toggle()
   }
   return (
-    <Popover opened={opened} onChange={(o) => !o && close()} position="bottom-start" trapFocus returnFocus withRoles width={280}>
+    <Popover
+      opened={opened}
+      onChange={(o) => !o && close()}
+      position="bottom-start"
+      trapFocus
+      returnFocus
+      withRoles
+      width={280}
+    >
       <Popover.Target>
-        <Button variant="default" size={size} mt={mt} leftSection={<IconTag size={16} aria-hidden />} onClick={open} disabled={posts.length === 0}>
+        <Button
+          variant="default"
+          size={size}
+          mt={mt}
+          leftSection={<IconTag size={16} aria-hidden />}
+          onClick={open}
+          disabled={posts.length === 0}
+        >
           {t('labels.choose')}
         </Button>
       </Popover.Target>
       <Popover.Dropdown aria-label={t('labels.choose')}>
         <Stack gap="xs">
-          <TextInput data-autofocus aria-label={t('labels.find')} placeholder={t('labels.find')} value={typed} maxLength={60} onChange={(e) => setTyped(e.currentTarget.value)} onKeyDown={(e) => e.key === 'Enter' && isNew && make.mutate()} />
+          <TextInput
+            data-autofocus
+            aria-label={t('labels.find')}
+            placeholder={t('labels.find')}
+            value={typed}
+            maxLength={60}
+            onChange={(e) => setTyped(e.currentTarget.value)}
+            onKeyDown={(e) => e.key === 'Enter' && isNew && make.mutate()}
+          />
           <ScrollArea.Autosize mah={260}>
             {(['campaign', 'label'] as const).map((k) => {
               const here = found.filter((l) => l.kind === k)
@@ -108,7 +181,10 @@ export function LabelMenu({ posts, size = 'sm', mt }: { posts: Pick<Post, 'id' |
                         indeterminate={!isOn(l.id) && chosen[l.id] === undefined && posts.some((p) => has(p, l.id))}
                         onChange={(e) => apply.mutate({ label: l, on: e.currentTarget.checked })}
                         label={
-                          <span className="dl-label" style={{ '--dl-color': `var(--mantine-color-${l.color}-6)` } as object}>
+                          <span
+                            className="dl-label"
+                            style={{ '--dl-color': `var(--mantine-color-${l.color}-6)` } as object}
+                          >
                             <span className="dl-dot" aria-hidden />
                             <span>{l.name}</span>
                           </span>
@@ -127,8 +203,19 @@ export function LabelMenu({ posts, size = 'sm', mt }: { posts: Pick<Post, 'id' |
           </ScrollArea.Autosize>
           {isNew && (
             <>
-              <SegmentedControl size="xs" aria-label={t('labels.kind')} value={kind} onChange={(v) => setKind(v as Kind)} data={(['label', 'campaign'] as const).map((value) => ({ value, label: t(`labels.kinds.${value}`) }))} />
-              <Button size="xs" leftSection={<IconPlus size={16} aria-hidden />} loading={make.isPending} onClick={() => make.mutate()}>
+              <SegmentedControl
+                size="xs"
+                aria-label={t('labels.kind')}
+                value={kind}
+                onChange={(v) => setKind(v as Kind)}
+                data={(['label', 'campaign'] as const).map((value) => ({ value, label: t(`labels.kinds.${value}`) }))}
+              />
+              <Button
+                size="xs"
+                leftSection={<IconPlus size={16} aria-hidden />}
+                loading={make.isPending}
+                onClick={() => make.mutate()}
+              >
                 {t('labels.create', { name: typed.trim() })}
               </Button>
             </>
@@ -148,7 +235,14 @@ export function ManageLabels() {
   if (!useAtLeast('editor') || all.length === 0) return null
   return (
     <>
-      <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t('labels.manage')} title={t('labels.manage')} onClick={open}>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        size="lg"
+        aria-label={t('labels.manage')}
+        title={t('labels.manage')}
+        onClick={open}
+      >
         <IconTag size={18} aria-hidden />
       </ActionIcon>
       <Modal opened={opened} onClose={close} title={t('labels.manage')} closeButtonProps={{ 'aria-label': t('close') }}>
@@ -159,11 +253,17 @@ export function ManageLabels() {
             ) : (
               <Group key={l.id} justify="space-between" wrap="nowrap">
                 <LabelChips ids={[l.id]} />
-                <ActionIcon variant="subtle" color="gray" aria-label={t('labels.edit', { name: l.name })} onClick={() => setEdited(l)}>
+                <ActionIcon
+                  variant="subtle"
+                  color="gray"
+                  aria-label={t('labels.edit', { name: l.name })}
+                  onClick={() => setEdited(l)}
+                >
                   <IconPencil size={18} aria-hidden />
                 </ActionIcon>
               </Group>
-            ))}
+            ),
+          )}
         </Stack>
       </Modal>
     </>
@@ -182,16 +282,51 @@ function EditLabel({ label, close }: { label: Label; close: () => void }) {
     void client.invalidateQueries(labelsQuery)
     refreshPosts(client)
   }
-  const save = useMutation({ mutationFn: () => unwrap(api.PATCH('/api/v1/labels/{id}', { params, body: { name: name.trim(), color, ...(label.kind === 'campaign' ? { utm } : {}) } })), onError: notifyError, onSuccess: close, onSettled: settled })
-  const remove = useMutation({ mutationFn: () => unwrap(api.DELETE('/api/v1/labels/{id}', { params })), onError: notifyError, onSuccess: close, onSettled: settled })
+  const save = useMutation({
+    mutationFn: () =>
+      unwrap(
+        api.PATCH('/api/v1/labels/{id}', {
+          params,
+          body: { name: name.trim(), color, ...(label.kind === 'campaign' ? { utm } : {}) },
+        }),
+      ),
+    onError: notifyError,
+    onSuccess: close,
+    onSettled: settled,
+  })
+  const remove = useMutation({
+    mutationFn: () => unwrap(api.DELETE('/api/v1/labels/{id}', { params })),
+    onError: notifyError,
+    onSuccess: close,
+    onSettled: settled,
+  })
   return (
     <Stack gap="xs" className="dl-card" p="sm">
       {dialog}
-      <TextInput label={t('labels.name')} value={name} maxLength={60} data-autofocus onChange={(e) => setName(e.currentTarget.value)} />
+      <TextInput
+        label={t('labels.name')}
+        value={name}
+        maxLength={60}
+        data-autofocus
+        onChange={(e) => setName(e.currentTarget.value)}
+      />
       <ColorChoice label={t('labels.color')} value={color} onChange={setColor} />
       {label.kind === 'campaign' && <UtmFields label={t('utm.ofCampaign')} value={utm} change={setUtm} />}
       <Group justify="space-between" gap="xs">
-        <Button variant="subtle" color="red" leftSection={<IconTrash size={16} aria-hidden />} onClick={() => ask({ title: t('labels.deleteTitle', { name: label.name }), text: t('labels.deleteText'), action: t('labels.delete'), danger: true, run: () => remove.mutate() })}>
+        <Button
+          variant="subtle"
+          color="red"
+          leftSection={<IconTrash size={16} aria-hidden />}
+          onClick={() =>
+            ask({
+              title: t('labels.deleteTitle', { name: label.name }),
+              text: t('labels.deleteText'),
+              action: t('labels.delete'),
+              danger: true,
+              run: () => remove.mutate(),
+            })
+          }
+        >
           {t('labels.delete')}
         </Button>
         <Group gap="xs">

@@ -8,14 +8,20 @@ import { accountsQuery, sitesQuery } from '../lib/queries'
 import { useAtLeast, useMe } from '../lib/session'
 import { LinkAnchor } from './links'
 
-const count = (status?: ('scheduled' | 'publishing' | 'posted')[]) => async () => (await unwrap(api.GET('/api/v1/posts', { params: { query: { limit: 1, ...(status ? { status } : {}) } } }))).posts.length
+const count = (status?: ('scheduled' | 'publishing' | 'posted')[]) => async () =>
+  (await unwrap(api.GET('/api/v1/posts', { params: { query: { limit: 1, ...(status ? { status } : {}) } } }))).posts
+    .length
 
 /** The first steps in a workspace. Each is ticked by itself as soon as it is done, however that came about. */
 export function Onboarding() {
   const { t } = useTranslation()
   const me = useMe()
   const may = useAtLeast('editor')
-  const [closed, setClosed] = useLocalStorage({ key: `dateline-onboarding-${me.workspace.id}`, defaultValue: false, getInitialValueInEffect: false })
+  const [closed, setClosed] = useLocalStorage({
+    key: `dateline-onboarding-${me.workspace.id}`,
+    defaultValue: false,
+    getInitialValueInEffect: false,
+  })
   const enabled = may && !closed
   const accounts = useQuery({ ...accountsQuery, enabled }).data
   const sites = useQuery({ ...sitesQuery, enabled }).data
@@ -23,7 +29,12 @@ export function Onboarding() {
     queries: [
       { queryKey: ['posts', 'any'], enabled, queryFn: count() },
       { queryKey: ['posts', 'any', 'scheduled'], enabled, queryFn: count(['scheduled', 'publishing', 'posted']) },
-      { queryKey: ['seeds', 'any'], enabled, retry: false, queryFn: async () => (await unwrap(api.GET('/api/v1/seeds', { params: { query: { limit: 1 } } }))).seeds.length },
+      {
+        queryKey: ['seeds', 'any'],
+        enabled,
+        retry: false,
+        queryFn: async () => (await unwrap(api.GET('/api/v1/seeds', { params: { query: { limit: 1 } } }))).seeds.length,
+      },
     ],
   })
   if (!enabled || !accounts || !sites || written.isPending || scheduled.isPending || seeds.isPending) return null
@@ -48,11 +59,24 @@ export function Onboarding() {
           <IconX size={18} aria-hidden />
         </ActionIcon>
       </Group>
-      <Progress value={(100 * done) / steps.length} size="sm" aria-label={t('onboarding.progress', { done, of: steps.length })} />
+      <Progress
+        value={(100 * done) / steps.length}
+        size="sm"
+        aria-label={t('onboarding.progress', { done, of: steps.length })}
+      />
       <ol className="dl-steps">
         {steps.map((s) => (
           <li key={s.id} data-step={s.id} data-done={s.done}>
-            {s.done ? <IconCircleCheckFilled size={20} color="var(--mantine-color-green-7)" role="img" aria-label={t('onboarding.done')} /> : <IconCircle size={20} color="var(--mantine-color-dimmed)" role="img" aria-label={t('onboarding.open')} />}
+            {s.done ? (
+              <IconCircleCheckFilled
+                size={20}
+                color="var(--mantine-color-green-7)"
+                role="img"
+                aria-label={t('onboarding.done')}
+              />
+            ) : (
+              <IconCircle size={20} color="var(--mantine-color-dimmed)" role="img" aria-label={t('onboarding.open')} />
+            )}
             <div>
               {s.done ? (
                 <Text size="sm" c="dimmed">

@@ -2,16 +2,29 @@ import { Box, Group, Text, Title } from '@mantine/core'
 import { type ReactNode, useEffect, useRef } from 'react'
 
 /** A page: its heading, actions and content. */
-export function Page({ title, lead, actions, children }: { title: string; lead?: ReactNode; actions?: ReactNode; children: ReactNode }) {
+export function Page({
+  title,
+  lead,
+  actions,
+  children,
+}: {
+  title: string
+  lead?: ReactNode
+  actions?: ReactNode
+  children: ReactNode
+}) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     document.title = `${title} · Dateline`
   }, [title])
   useEffect(() => {
     // On narrow screens, tabs scroll: the selected one is visible.
-    for (const tab of document.querySelectorAll<HTMLElement>('.mantine-Tabs-tab[data-active], .dl-row-scroll > [aria-current=page], .mantine-SegmentedControl-control[data-active]')) {
+    for (const tab of document.querySelectorAll<HTMLElement>(
+      '.mantine-Tabs-tab[data-active], .dl-row-scroll > [aria-current=page], .mantine-SegmentedControl-control[data-active]',
+    )) {
       const line = tab.parentElement
-      if (line && line.scrollWidth > line.clientWidth) line.scrollLeft = tab.offsetLeft - (line.clientWidth - tab.offsetWidth) / 2
+      if (line && line.scrollWidth > line.clientWidth)
+        line.scrollLeft = tab.offsetLeft - (line.clientWidth - tab.offsetWidth) / 2
     }
   })
   useEffect(() => {

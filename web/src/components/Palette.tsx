@@ -2,8 +2,29 @@ import '@mantine/spotlight/styles.css'
 import { Spotlight, spotlight } from '@mantine/spotlight'
 import { useDebouncedValue } from '@mantine/hooks'
 import {
-  IconAlertOctagon, IconBaselineDensityMedium, IconCalendarEvent, IconCalendarMonth, IconChartBar, IconFileImport, IconFileText, IconKeyboard, IconLanguage, IconMoon, IconNews, IconPencilPlus, IconPhoto, IconRepeat, IconRobot, IconRss, IconSearch,
-  IconEye, IconServer, IconSun, IconTopologyStar3, IconUsersGroup, type IconProps,
+  IconAlertOctagon,
+  IconBaselineDensityMedium,
+  IconCalendarEvent,
+  IconCalendarMonth,
+  IconChartBar,
+  IconFileImport,
+  IconFileText,
+  IconKeyboard,
+  IconLanguage,
+  IconMoon,
+  IconNews,
+  IconPencilPlus,
+  IconPhoto,
+  IconRepeat,
+  IconRobot,
+  IconRss,
+  IconSearch,
+  IconEye,
+  IconServer,
+  IconSun,
+  IconTopologyStar3,
+  IconUsersGroup,
+  type IconProps,
 } from '@tabler/icons-react'
 import { useMantineColorScheme } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
@@ -33,7 +54,15 @@ interface Item {
 const perGroup = 6
 
 /** The dialog's name is for screen readers; others see the field. */
-const hidden = { position: 'absolute', width: 1, height: 1, minHeight: 0, padding: 0, overflow: 'hidden', clipPath: 'inset(50%)' } as const
+const hidden = {
+  position: 'absolute',
+  width: 1,
+  height: 1,
+  minHeight: 0,
+  padding: 0,
+  overflow: 'hidden',
+  clipPath: 'inset(50%)',
+} as const
 
 /** Opens the palette; it is loaded when it is first asked for. */
 export const openPalette = () => spotlight.open()
@@ -52,36 +81,99 @@ export default function Palette() {
   const [asked] = useDebouncedValue(query.trim(), 200)
   const enabled = opened && asked.length > 1
   const posts = useQuery({
-    queryKey: ['posts', 'palette', asked], enabled, gcTime: 30_000,
-    queryFn: async ({ signal }) => (await unwrap(api.GET('/api/v1/posts', { signal, params: { query: { q: asked, limit: perGroup } } }))).posts,
+    queryKey: ['posts', 'palette', asked],
+    enabled,
+    gcTime: 30_000,
+    queryFn: async ({ signal }) =>
+      (await unwrap(api.GET('/api/v1/posts', { signal, params: { query: { q: asked, limit: perGroup } } }))).posts,
   }).data
   const articles = useQuery({
-    queryKey: ['palette', 'articles', asked], enabled, gcTime: 30_000, retry: false,
-    queryFn: async ({ signal }) => (await unwrap(api.GET('/api/v1/search', { signal, params: { query: { q: asked, limit: perGroup } }, querySerializer: repeated }))).hits,
+    queryKey: ['palette', 'articles', asked],
+    enabled,
+    gcTime: 30_000,
+    retry: false,
+    queryFn: async ({ signal }) =>
+      (
+        await unwrap(
+          api.GET('/api/v1/search', {
+            signal,
+            params: { query: { q: asked, limit: perGroup } },
+            querySerializer: repeated,
+          }),
+        )
+      ).hits,
   }).data
   const sites = useQuery({ ...sitesQuery, enabled: opened }).data ?? []
-  const to = (path: '/calendar' | '/series' | '/rules' | '/dead-letters' | '/accounts' | '/media' | '/readers' | '/news' | '/news/stories' | '/news/watches' | '/news/saved' | '/news/seeds' | '/system' | '/compose' | '/import') => () => void navigate({ to: path })
+  const to =
+    (
+      path:
+        | '/calendar'
+        | '/series'
+        | '/rules'
+        | '/dead-letters'
+        | '/accounts'
+        | '/media'
+        | '/readers'
+        | '/news'
+        | '/news/stories'
+        | '/news/watches'
+        | '/news/saved'
+        | '/news/seeds'
+        | '/system'
+        | '/compose'
+        | '/import',
+    ) =>
+    () =>
+      void navigate({ to: path })
   const otherDensity = density === 'compact' ? 'comfortable' : 'compact'
   const scheme = colorScheme === 'dark' ? 'light' : 'dark'
   const actions: Item[] = [
     ...(may
       ? [
           { id: 'new', label: t('nav.newPost'), icon: IconPencilPlus, run: to('/compose') },
-          { id: 'repeat', label: t('series.new'), icon: IconRepeat, run: () => void navigate({ to: '/compose', search: { repeat: true } }) },
+          {
+            id: 'repeat',
+            label: t('series.new'),
+            icon: IconRepeat,
+            run: () => void navigate({ to: '/compose', search: { repeat: true } }),
+          },
           { id: 'import', label: t('import.title'), icon: IconFileImport, run: to('/import') },
         ]
       : []),
-    { id: 'scheme', label: t(`palette.${scheme}`), icon: scheme === 'dark' ? IconMoon : IconSun, run: () => {
-      setColorScheme(scheme)
-      sharePreference('scheme', scheme)
-    } },
-    { id: 'density', label: t(`palette.density.${otherDensity}`), icon: IconBaselineDensityMedium, run: () => setDensity(otherDensity) },
-    ...(Object.keys(languages) as Language[]).filter((code) => code !== i18n.language).map((code) => ({ id: code, label: languages[code].name, description: t('nav.language'), icon: IconLanguage, run: () => void chooseLanguage(code) })),
+    {
+      id: 'scheme',
+      label: t(`palette.${scheme}`),
+      icon: scheme === 'dark' ? IconMoon : IconSun,
+      run: () => {
+        setColorScheme(scheme)
+        sharePreference('scheme', scheme)
+      },
+    },
+    {
+      id: 'density',
+      label: t(`palette.density.${otherDensity}`),
+      icon: IconBaselineDensityMedium,
+      run: () => setDensity(otherDensity),
+    },
+    ...(Object.keys(languages) as Language[])
+      .filter((code) => code !== i18n.language)
+      .map((code) => ({
+        id: code,
+        label: languages[code].name,
+        description: t('nav.language'),
+        icon: IconLanguage,
+        run: () => void chooseLanguage(code),
+      })),
     { id: 'keys', label: t('keys.title'), icon: IconKeyboard, run: showKeys },
   ]
   const pages: Item[] = [
     { id: 'calendar', label: t('nav.calendar'), icon: IconCalendarMonth, run: to('/calendar') },
-    { id: 'agenda', label: `${t('nav.calendar')}: ${t('calendar.views.agenda')}`, icon: IconCalendarEvent, run: () => void navigate({ to: '/calendar', search: { view: 'agenda' } }) },
+    {
+      id: 'agenda',
+      label: `${t('nav.calendar')}: ${t('calendar.views.agenda')}`,
+      icon: IconCalendarEvent,
+      run: () => void navigate({ to: '/calendar', search: { view: 'agenda' } }),
+    },
     { id: 'series', label: t('nav.series'), icon: IconRepeat, run: to('/series') },
     { id: 'rules', label: t('nav.rules'), icon: IconRobot, run: to('/rules') },
     { id: 'dead', label: t('nav.deadLetters'), icon: IconAlertOctagon, run: to('/dead-letters') },
@@ -94,30 +186,81 @@ export default function Palette() {
     { id: 'saved', label: t('palette.saved'), icon: IconSearch, run: to('/news/saved') },
     { id: 'seeds', label: t('palette.sources'), icon: IconRss, run: to('/news/seeds') },
     { id: 'system', label: t('nav.system'), icon: IconServer, run: to('/system') },
-    ...sites.map((s) => ({ id: s.id, label: s.name, description: t('nav.readers'), icon: IconChartBar, run: () => void navigate({ to: '/readers', search: { site: s.id } }) })),
+    ...sites.map((s) => ({
+      id: s.id,
+      label: s.name,
+      description: t('nav.readers'),
+      icon: IconChartBar,
+      run: () => void navigate({ to: '/readers', search: { site: s.id } }),
+    })),
   ]
   const words = fold(query.trim())
   const matching = (all: Item[]) => all.filter((i) => fold(i.label).includes(words)).slice(0, words ? perGroup : 20)
   const found: Record<'actions' | 'pages' | 'posts' | 'articles', Item[]> = {
     actions: matching(actions),
-    posts: (enabled ? posts ?? [] : []).map((p) => ({
-      id: p.id, label: p.content.slice(0, 90) || t('post.noText'), icon: IconFileText, run: () => void navigate({ to: '/posts/$id', params: { id: p.id } }),
-      description: [t(`status.${statusOf(p)}`), p.scheduled_time && format(p.scheduled_time, i18n.language, me.workspace.time_zone, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })].filter(Boolean).join(' · '),
+    posts: (enabled ? (posts ?? []) : []).map((p) => ({
+      id: p.id,
+      label: p.content.slice(0, 90) || t('post.noText'),
+      icon: IconFileText,
+      run: () => void navigate({ to: '/posts/$id', params: { id: p.id } }),
+      description: [
+        t(`status.${statusOf(p)}`),
+        p.scheduled_time &&
+          format(p.scheduled_time, i18n.language, me.workspace.time_zone, {
+            day: 'numeric',
+            month: 'short',
+            hour: '2-digit',
+            minute: '2-digit',
+            hourCycle: 'h23',
+          }),
+      ]
+        .filter(Boolean)
+        .join(' · '),
     })),
-    articles: (enabled ? articles ?? [] : []).map((a) => ({
-      id: a.id, label: a.heading.map((f) => f.text).join('').slice(0, 110) || a.domain, description: a.domain, icon: IconNews, run: () => void navigate({ to: '/news/articles/$id', params: { id: a.id } }),
+    articles: (enabled ? (articles ?? []) : []).map((a) => ({
+      id: a.id,
+      label:
+        a.heading
+          .map((f) => f.text)
+          .join('')
+          .slice(0, 110) || a.domain,
+      description: a.domain,
+      icon: IconNews,
+      run: () => void navigate({ to: '/news/articles/$id', params: { id: a.id } }),
     })),
     pages: matching(pages),
   }
   const groups = (['actions', 'posts', 'articles', 'pages'] as const).filter((g) => found[g].length > 0)
   return (
-    <Spotlight.Root shortcut={null} query={query} onQueryChange={setQuery} onSpotlightOpen={() => setOpened(true)} onSpotlightClose={() => setOpened(false)} scrollable maxHeight="min(70dvh, 560px)" title={t('palette.title')} transitionProps={{ duration: 150 }} styles={{ header: hidden }}>
-      <Spotlight.Search placeholder={t('palette.placeholder')} aria-label={t('palette.title')} leftSection={<IconSearch size={20} aria-hidden />} />
+    <Spotlight.Root
+      shortcut={null}
+      query={query}
+      onQueryChange={setQuery}
+      onSpotlightOpen={() => setOpened(true)}
+      onSpotlightClose={() => setOpened(false)}
+      scrollable
+      maxHeight="min(70dvh, 560px)"
+      title={t('palette.title')}
+      transitionProps={{ duration: 150 }}
+      styles={{ header: hidden }}
+    >
+      <Spotlight.Search
+        placeholder={t('palette.placeholder')}
+        aria-label={t('palette.title')}
+        leftSection={<IconSearch size={20} aria-hidden />}
+      />
       <Spotlight.ActionsList aria-live="polite">
         {groups.map((g) => (
           <Spotlight.ActionsGroup key={g} label={t(`palette.groups.${g}`)}>
             {found[g].map(({ id, label, description, icon: Icon, run }) => (
-              <Spotlight.Action key={id} label={label} description={description} leftSection={<Icon size={20} aria-hidden />} onClick={run} data-palette={g} />
+              <Spotlight.Action
+                key={id}
+                label={label}
+                description={description}
+                leftSection={<Icon size={20} aria-hidden />}
+                onClick={run}
+                data-palette={g}
+              />
             ))}
           </Spotlight.ActionsGroup>
         ))}

@@ -1,8 +1,45 @@
-import { ActionIcon, Anchor, AppShell, Badge, Box, Burger, Button, Group, Menu, NavLink, ScrollArea, Text, Tooltip, useMantineColorScheme } from '@mantine/core'
+import {
+  ActionIcon,
+  Anchor,
+  AppShell,
+  Badge,
+  Box,
+  Burger,
+  Button,
+  Group,
+  Menu,
+  NavLink,
+  ScrollArea,
+  Text,
+  Tooltip,
+  useMantineColorScheme,
+} from '@mantine/core'
 import { useDisclosure, useHotkeys } from '@mantine/hooks'
 import {
-  IconAlertOctagon, IconBaselineDensityMedium, IconBaselineDensitySmall, IconBuildingCommunity, IconCalendarMonth, IconChartBar, IconCheck, IconChevronDown, IconDeviceDesktop, IconExternalLink, IconLogout, IconMoon, IconNews,
-  IconKeyboard, IconPencilPlus, IconPhoto, type IconProps, IconRepeat, IconRobot, IconSearch, IconServer, IconSun, IconUserCircle, IconUsersGroup,
+  IconAlertOctagon,
+  IconBaselineDensityMedium,
+  IconBaselineDensitySmall,
+  IconBuildingCommunity,
+  IconCalendarMonth,
+  IconChartBar,
+  IconCheck,
+  IconChevronDown,
+  IconDeviceDesktop,
+  IconExternalLink,
+  IconLogout,
+  IconMoon,
+  IconNews,
+  IconKeyboard,
+  IconPencilPlus,
+  IconPhoto,
+  type IconProps,
+  IconRepeat,
+  IconRobot,
+  IconSearch,
+  IconServer,
+  IconSun,
+  IconUserCircle,
+  IconUsersGroup,
 } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
@@ -57,7 +94,11 @@ function Frame() {
           <Palette />
         </Suspense>
       )}
-      <AppShell header={{ height: 56 }} navbar={{ width: 232, breakpoint: 'sm', collapsed: { mobile: !opened } }} padding={{ base: 'sm', sm: 'lg' }}>
+      <AppShell
+        header={{ height: 56 }}
+        navbar={{ width: 232, breakpoint: 'sm', collapsed: { mobile: !opened } }}
+        padding={{ base: 'sm', sm: 'lg' }}
+      >
         <AppShell.Header px={{ base: 'xs', sm: 'md' }}>
           <Group h="100%" justify="space-between" wrap="nowrap" gap="xs">
             <Group gap="xs" wrap="nowrap" miw={0}>
@@ -71,7 +112,14 @@ function Frame() {
             <Group gap="xs" wrap="nowrap">
               <LiveSign />
               <Tooltip label={`${t('palette.title')} (Ctrl K)`}>
-                <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t('palette.title')} aria-keyshortcuts="Control+K Meta+K" onClick={find}>
+                <ActionIcon
+                  variant="subtle"
+                  color="gray"
+                  size="lg"
+                  aria-label={t('palette.title')}
+                  aria-keyshortcuts="Control+K Meta+K"
+                  onClick={find}
+                >
                   <IconSearch size={20} aria-hidden />
                 </ActionIcon>
               </Tooltip>
@@ -103,7 +151,11 @@ function useGoing() {
   const { t } = useTranslation()
   const navigate = useNavigate()
   const may = useAtLeast('author')
-  const to = (key: string, label: string, path: '/calendar' | '/series' | '/dead-letters' | '/accounts' | '/media' | '/readers' | '/news' | '/system') => ({ keys: `g ${key}`, label, run: () => void navigate({ to: path }) })
+  const to = (
+    key: string,
+    label: string,
+    path: '/calendar' | '/series' | '/dead-letters' | '/accounts' | '/media' | '/readers' | '/news' | '/system',
+  ) => ({ keys: `g ${key}`, label, run: () => void navigate({ to: path }) })
   useShortcuts(t('keys.everywhere'), [
     ...(may ? [{ keys: 'c', label: t('nav.newPost'), run: () => void navigate({ to: '/compose' }) }] : []),
     to('c', t('nav.calendar'), '/calendar'),
@@ -120,7 +172,15 @@ function useGoing() {
 }
 
 function Outside({ href, label }: { href: string; label: string }) {
-  return <NavLink href={href} target="_blank" rel="noreferrer" label={label} leftSection={<IconExternalLink size={16} aria-hidden />} />
+  return (
+    <NavLink
+      href={href}
+      target="_blank"
+      rel="noreferrer"
+      label={label}
+      leftSection={<IconExternalLink size={16} aria-hidden />}
+    />
+  )
 }
 
 interface Entry {
@@ -165,7 +225,13 @@ function Navigation() {
             active={here}
             aria-current={here ? 'page' : undefined}
             leftSection={<Icon size={18} stroke={1.7} aria-hidden />}
-            rightSection={count > 0 ? <Badge color="red" variant="light" size="sm">{count}</Badge> : undefined}
+            rightSection={
+              count > 0 ? (
+                <Badge color="red" variant="light" size="sm">
+                  {count}
+                </Badge>
+              ) : undefined
+            }
           />
         )
       })}
@@ -190,7 +256,13 @@ function LiveSign() {
           </Text>
         )}
         {state === 'held' && (
-          <Anchor href={`${base}/docs/how-to/run-behind-a-proxy.html`} target="_blank" rel="noreferrer" size="sm" hrefLang="en">
+          <Anchor
+            href={`${base}/docs/how-to/run-behind-a-proxy.html`}
+            target="_blank"
+            rel="noreferrer"
+            size="sm"
+            hrefLang="en"
+          >
             {t('live.heldGuide')}
           </Anchor>
         )}
@@ -232,7 +304,14 @@ function WorkspaceMenu() {
   return (
     <Menu position="bottom-start">
       <Menu.Target>
-        <Button variant="subtle" color="gray" px="xs" leftSection={<IconBuildingCommunity size={18} aria-hidden />} rightSection={<IconChevronDown size={16} aria-hidden />} aria-label={`${t('nav.workspace')}: ${me.workspace.name}`}>
+        <Button
+          variant="subtle"
+          color="gray"
+          px="xs"
+          leftSection={<IconBuildingCommunity size={18} aria-hidden />}
+          rightSection={<IconChevronDown size={16} aria-hidden />}
+          aria-label={`${t('nav.workspace')}: ${me.workspace.name}`}
+        >
           <Text size="sm" truncate maw={{ base: 90, sm: 220 }}>
             {me.workspace.name}
           </Text>
@@ -240,7 +319,11 @@ function WorkspaceMenu() {
       </Menu.Target>
       <Menu.Dropdown>
         {me.session.workspaces.map((w) => (
-          <Menu.Item key={w.id} onClick={() => choose.mutate(w.id)} rightSection={w.id === me.workspace.id ? <IconCheck size={16} aria-hidden /> : null}>
+          <Menu.Item
+            key={w.id}
+            onClick={() => choose.mutate(w.id)}
+            rightSection={w.id === me.workspace.id ? <IconCheck size={16} aria-hidden /> : null}
+          >
             {w.name}
           </Menu.Item>
         ))}
@@ -284,21 +367,42 @@ function UserMenu() {
         <Menu.Divider />
         <Menu.Label>{t('nav.language')}</Menu.Label>
         {(Object.keys(languages) as Language[]).map((code) => (
-          <Menu.Item key={code} lang={code} onClick={() => void chooseLanguage(code)} rightSection={i18n.language === code ? <IconCheck size={16} aria-hidden /> : null}>
+          <Menu.Item
+            key={code}
+            lang={code}
+            onClick={() => void chooseLanguage(code)}
+            rightSection={i18n.language === code ? <IconCheck size={16} aria-hidden /> : null}
+          >
             {languages[code].name}
           </Menu.Item>
         ))}
         <Menu.Divider />
         <Menu.Label>{t('nav.scheme')}</Menu.Label>
         {schemes.map(({ value, icon: Icon }) => (
-          <Menu.Item key={value} leftSection={<Icon size={16} aria-hidden />} onClick={() => chooseScheme(value)} rightSection={colorScheme === value ? <IconCheck size={16} aria-hidden /> : null}>
+          <Menu.Item
+            key={value}
+            leftSection={<Icon size={16} aria-hidden />}
+            onClick={() => chooseScheme(value)}
+            rightSection={colorScheme === value ? <IconCheck size={16} aria-hidden /> : null}
+          >
             {t(`scheme.${value}`)}
           </Menu.Item>
         ))}
         <Menu.Divider />
         <Menu.Label>{t('nav.density')}</Menu.Label>
         {densities.map((value) => (
-          <Menu.Item key={value} leftSection={value === 'compact' ? <IconBaselineDensitySmall size={16} aria-hidden /> : <IconBaselineDensityMedium size={16} aria-hidden />} onClick={() => setDensity(value)} rightSection={density === value ? <IconCheck size={16} aria-hidden /> : null}>
+          <Menu.Item
+            key={value}
+            leftSection={
+              value === 'compact' ? (
+                <IconBaselineDensitySmall size={16} aria-hidden />
+              ) : (
+                <IconBaselineDensityMedium size={16} aria-hidden />
+              )
+            }
+            onClick={() => setDensity(value)}
+            rightSection={density === value ? <IconCheck size={16} aria-hidden /> : null}
+          >
             {t(`density.${value}`)}
           </Menu.Item>
         ))}

@@ -1,6 +1,15 @@
 import { Group, Kbd, Stack, Switch, Table, Text } from '@mantine/core'
 import { useLocalStorage } from '@mantine/hooks'
-import { createContext, type ReactNode, type RefObject, useCallback, useContext, useEffect, useRef, useState } from 'react'
+import {
+  createContext,
+  type ReactNode,
+  type RefObject,
+  useCallback,
+  useContext,
+  useEffect,
+  useRef,
+  useState,
+} from 'react'
 import { useTranslation } from 'react-i18next'
 import { Modal } from './Modal'
 
@@ -41,8 +50,12 @@ const sequenceTimeout = 1500
 
 /** Reports whether keys are meant for a field, a dialog or a menu. */
 function busy(target: EventTarget | null): boolean {
-  if ([...document.querySelectorAll('[role=dialog],[role=menu],[role=listbox]')].some((e) => e.checkVisibility())) return true
-  return target instanceof HTMLElement && (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName))
+  if ([...document.querySelectorAll('[role=dialog],[role=menu],[role=listbox]')].some((e) => e.checkVisibility()))
+    return true
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName))
+  )
 }
 
 /** Listens for keys. They can be switched off, as WCAG 2.2, 2.1.4 requires: speech input may trigger them by accident. */
@@ -89,7 +102,12 @@ export function ShortcutsProvider({ children }: { children: ReactNode }) {
   return (
     <Context value={board}>
       {children}
-      <Modal opened={opened} onClose={() => setOpened(false)} title={t('keys.title')} closeButtonProps={{ 'aria-label': t('close') }}>
+      <Modal
+        opened={opened}
+        onClose={() => setOpened(false)}
+        title={t('keys.title')}
+        closeButtonProps={{ 'aria-label': t('close') }}
+      >
         <Stack>
           <Switch label={t('keys.on')} checked={on} onChange={(e) => setOn(e.currentTarget.checked)} />
           {opened &&

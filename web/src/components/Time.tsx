@@ -8,7 +8,14 @@ const looks = {
   day: { day: 'numeric', month: 'short' },
   clock: { hour: '2-digit', minute: '2-digit' },
   seconds: { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit' },
-  exact: { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3 },
+  exact: {
+    day: 'numeric',
+    month: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    fractionalSecondDigits: 3,
+  },
 } as const satisfies Record<string, Intl.DateTimeFormatOptions>
 
 /** A time in a zone, by default the workspace's. */
@@ -17,7 +24,11 @@ export function Time({ at, zone, look = 'full' }: { at: string; zone?: string; l
   const me = useMe()
   const where = zone ?? me.workspace.time_zone
   return (
-    <time dateTime={at} title={`${format(at, i18n.language, where, { dateStyle: 'full', timeStyle: 'long' })}`} className="dl-numbers">
+    <time
+      dateTime={at}
+      title={`${format(at, i18n.language, where, { dateStyle: 'full', timeStyle: 'long' })}`}
+      className="dl-numbers"
+    >
       {format(at, i18n.language, where, { ...looks[look], hourCycle: 'h23' })}
     </time>
   )

@@ -16,10 +16,24 @@ export function mergeUtm(...all: (Utm | undefined)[]): Utm {
 }
 
 /** The parameters as in an address. */
-export const utmQuery = (utm: Utm): string => utmNames.filter((name) => utm[name]).map((name) => `utm_${name}=${utm[name]}`).join('&')
+export const utmQuery = (utm: Utm): string =>
+  utmNames
+    .filter((name) => utm[name])
+    .map((name) => `utm_${name}=${utm[name]}`)
+    .join('&')
 
 /** Edits UTM parameters. defaults are shown where no value is entered. */
-export function UtmFields({ value, change, defaults = {}, label }: { value: Utm; change: (utm: Utm) => void; defaults?: Utm; label: string }) {
+export function UtmFields({
+  value,
+  change,
+  defaults = {},
+  label,
+}: {
+  value: Utm
+  change: (utm: Utm) => void
+  defaults?: Utm
+  label: string
+}) {
   const { t } = useTranslation()
   const [opened, { toggle }] = useDisclosure(false)
   const set = (name: string, text: string) => {
@@ -28,14 +42,30 @@ export function UtmFields({ value, change, defaults = {}, label }: { value: Utm;
   }
   return (
     <Box>
-      <Button variant="subtle" size="compact-sm" aria-expanded={opened} onClick={toggle} rightSection={<IconChevronDown size={14} aria-hidden style={{ transform: opened ? 'rotate(180deg)' : undefined }} />}>
+      <Button
+        variant="subtle"
+        size="compact-sm"
+        aria-expanded={opened}
+        onClick={toggle}
+        rightSection={
+          <IconChevronDown size={14} aria-hidden style={{ transform: opened ? 'rotate(180deg)' : undefined }} />
+        }
+      >
         {label}
       </Button>
       <Collapse expanded={opened}>
         <Stack gap="xs" mt="xs" role="group" aria-label={label}>
           <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs" verticalSpacing="xs">
             {utmNames.map((name) => (
-              <TextInput key={name} size="xs" label={t(`utm.${name}`)} maxLength={100} value={value[name] ?? ''} placeholder={defaults[name] || `utm_${name}`} onChange={(e) => set(name, e.currentTarget.value)} />
+              <TextInput
+                key={name}
+                size="xs"
+                label={t(`utm.${name}`)}
+                maxLength={100}
+                value={value[name] ?? ''}
+                placeholder={defaults[name] || `utm_${name}`}
+                onChange={(e) => set(name, e.currentTarget.value)}
+              />
             ))}
           </SimpleGrid>
           <Text size="xs" c="dimmed">

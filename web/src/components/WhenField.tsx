@@ -33,7 +33,17 @@ interface Props {
  * A date and time: typed in natural language, in English or Vietnamese, or picked.
  * The parsed time is shown below, with the zone.
  */
-export function WhenField({ label, value: given, zone, onChange, error, nextSlot, autoFocus, required, w = 260 }: Props) {
+export function WhenField({
+  label,
+  value: given,
+  zone,
+  onChange,
+  error,
+  nextSlot,
+  autoFocus,
+  required,
+  w = 260,
+}: Props) {
   const { t, i18n } = useTranslation()
   const [opened, { toggle, close }] = useDisclosure()
   // The text during typing; otherwise the field shows the value.
@@ -75,7 +85,8 @@ export function WhenField({ label, value: given, zone, onChange, error, nextSlot
     if (text.trim() !== '') timer.current = setTimeout(() => void read(text), readDelay)
   }
   const leave = () => {
-    if (typed !== undefined && state === 'reading') void read(typed).then((understood) => understood && setTyped(undefined))
+    if (typed !== undefined && state === 'reading')
+      void read(typed).then((understood) => understood && setTyped(undefined))
     else if (state === 'understood') setTyped(undefined)
   }
   const pick = (when: Wall) => {
@@ -102,9 +113,24 @@ export function WhenField({ label, value: given, zone, onChange, error, nextSlot
           if (e.key === 'Enter') leave()
         }}
         rightSection={
-          <Popover opened={opened} onChange={close} onDismiss={close} position="bottom-end" withinPortal trapFocus returnFocus shadow="md">
+          <Popover
+            opened={opened}
+            onChange={close}
+            onDismiss={close}
+            position="bottom-end"
+            withinPortal
+            trapFocus
+            returnFocus
+            shadow="md"
+          >
             <Popover.Target>
-              <ActionIcon variant="subtle" color="gray" aria-label={t('when.pick')} aria-expanded={opened} onClick={toggle}>
+              <ActionIcon
+                variant="subtle"
+                color="gray"
+                aria-label={t('when.pick')}
+                aria-expanded={opened}
+                onClick={toggle}
+              >
                 <IconCalendarTime size={18} aria-hidden />
               </ActionIcon>
             </Popover.Target>
@@ -117,7 +143,9 @@ export function WhenField({ label, value: given, zone, onChange, error, nextSlot
         }
       />
       <Text size="xs" c="dimmed" mt={4} aria-live="polite" data-when={value}>
-        {at ? `${format(at, i18n.language, zone, { weekday: 'long', day: 'numeric', month: 'long', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })} · ${offsetName(zone, at.getTime())}` : `${zone.replaceAll('_', ' ')} · ${offsetName(zone)}`}
+        {at
+          ? `${format(at, i18n.language, zone, { weekday: 'long', day: 'numeric', month: 'long', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })} · ${offsetName(zone, at.getTime())}`
+          : `${zone.replaceAll('_', ' ')} · ${offsetName(zone)}`}
       </Text>
     </Input.Wrapper>
   )

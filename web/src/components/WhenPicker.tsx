@@ -70,7 +70,11 @@ export default function WhenPicker({ value, zone, onChange, nextSlot, close }: P
               justify="space-between"
               fullWidth
               leftSection={<Icon size={16} aria-hidden />}
-              rightSection={<Text size="xs" c="dimmed" className="dl-numbers" span>{short(when)}</Text>}
+              rightSection={
+                <Text size="xs" c="dimmed" className="dl-numbers" span>
+                  {short(when)}
+                </Text>
+              }
               styles={{ label: { flex: 1, textAlign: 'left', color: 'var(--mantine-color-text)' } }}
               onClick={() => {
                 onChange(when)
@@ -79,7 +83,8 @@ export default function WhenPicker({ value, zone, onChange, nextSlot, close }: P
             >
               {label}
             </Button>
-          ) : null)}
+          ) : null,
+        )}
       </Stack>
     </Stack>
   )

@@ -3,7 +3,11 @@ import { useTranslation } from 'react-i18next'
 import { zoneNames } from '../lib/time'
 
 /** Selects an IANA time zone. */
-export function ZoneSelect({ value, onChange, ...rest }: { value: string; onChange: (zone: string) => void } & Omit<SelectProps, 'value' | 'onChange' | 'data'>) {
+export function ZoneSelect({
+  value,
+  onChange,
+  ...rest
+}: { value: string; onChange: (zone: string) => void } & Omit<SelectProps, 'value' | 'onChange' | 'data'>) {
   const { t } = useTranslation()
   const zones = zoneNames()
   return (

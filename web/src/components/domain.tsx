@@ -20,7 +20,13 @@ export function DomainStatus({ status }: { status: Status }) {
   const { t } = useTranslation()
   const { color, icon: Icon } = looks[status]
   return (
-    <Badge variant="light" tt="none" color={color} leftSection={<Icon size={14} aria-hidden />} data-domain-status={status}>
+    <Badge
+      variant="light"
+      tt="none"
+      color={color}
+      leftSection={<Icon size={14} aria-hidden />}
+      data-domain-status={status}
+    >
       {t(`news.status.${status}`)}
     </Badge>
   )
@@ -46,7 +52,15 @@ export function DomainControls({ domain: d }: { domain: Pick<Schemas['Domain'], 
   const paused = d.status === 'paused'
   return (
     <Group gap="xs">
-      <Button size="xs" variant="default" leftSection={<IconRefresh size={16} aria-hidden />} disabled={paused} loading={act.isPending && act.variables === 'run'} onClick={() => act.mutate('run')} aria-label={`${t('news.run')}: ${d.domain}`}>
+      <Button
+        size="xs"
+        variant="default"
+        leftSection={<IconRefresh size={16} aria-hidden />}
+        disabled={paused}
+        loading={act.isPending && act.variables === 'run'}
+        onClick={() => act.mutate('run')}
+        aria-label={`${t('news.run')}: ${d.domain}`}
+      >
         {t('news.run')}
       </Button>
       <Button

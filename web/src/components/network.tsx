@@ -1,7 +1,16 @@
 import { Group, type MantineColor, Text } from '@mantine/core'
 import {
-  IconBrandBluesky, IconBrandDiscord, IconBrandFacebook, IconBrandInstagram, IconBrandLinkedin, IconBrandMastodon, IconBrandTelegram,
-  IconBrandThreads, IconBrandX, type IconProps, IconWorld,
+  IconBrandBluesky,
+  IconBrandDiscord,
+  IconBrandFacebook,
+  IconBrandInstagram,
+  IconBrandLinkedin,
+  IconBrandMastodon,
+  IconBrandTelegram,
+  IconBrandThreads,
+  IconBrandX,
+  type IconProps,
+  IconWorld,
 } from '@tabler/icons-react'
 import type { ComponentType } from 'react'
 
@@ -24,14 +33,26 @@ export const networkColor = (network: string): MantineColor => networks[network]
 
 /** The networks' brand colors. */
 const brands: Record<string, string> = {
-  bluesky: '#0a6fd6', discord: '#5865f2', facebook: '#0866ff', instagram: '#c2257f', linkedin: '#0a66c2', mastodon: '#563acc', telegram: '#1c7db8', threads: '#111111', x: '#111111',
+  bluesky: '#0a6fd6',
+  discord: '#5865f2',
+  facebook: '#0866ff',
+  instagram: '#c2257f',
+  linkedin: '#0a66c2',
+  mastodon: '#563acc',
+  telegram: '#1c7db8',
+  threads: '#111111',
+  x: '#111111',
 }
 
 /** A network's glyph on its brand color; the surrounding element names the network. */
 export function NetworkGlyph({ network, size = 16, named }: { network: string; size?: number; named?: boolean }) {
   const Icon = networks[network]?.icon ?? IconWorld
   return (
-    <span className="dl-glyph" style={{ width: size, height: size, background: brands[network] ?? '#495057' }} {...(named ? { role: 'img', 'aria-label': networkName(network) } : { 'aria-hidden': true })}>
+    <span
+      className="dl-glyph"
+      style={{ width: size, height: size, background: brands[network] ?? '#495057' }}
+      {...(named ? { role: 'img', 'aria-label': networkName(network) } : { 'aria-hidden': true })}
+    >
       <Icon size={Math.round(size * 0.72)} stroke={2.2} aria-hidden />
     </span>
   )
@@ -45,7 +66,17 @@ export function NetworkIcon({ network, size = 18 }: { network: string; size?: nu
 /** An account's label, else its name at the network. */
 export const displayName = (a: { label?: string; name: string; handle: string }) => a.label || a.name || a.handle
 
-export function AccountName({ network, handle, label, size = 'sm' }: { network: string; handle: string; label?: string; size?: 'xs' | 'sm' | 'md' }) {
+export function AccountName({
+  network,
+  handle,
+  label,
+  size = 'sm',
+}: {
+  network: string
+  handle: string
+  label?: string
+  size?: 'xs' | 'sm' | 'md'
+}) {
   return (
     <Group gap={6} wrap="nowrap" miw={0}>
       <NetworkGlyph network={network} size={18} named />

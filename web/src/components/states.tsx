@@ -1,4 +1,17 @@
-import { Alert, Anchor, Button, Center, Group, Loader, SimpleGrid, Skeleton, Stack, Text, ThemeIcon, Title } from '@mantine/core'
+import {
+  Alert,
+  Anchor,
+  Button,
+  Center,
+  Group,
+  Loader,
+  SimpleGrid,
+  Skeleton,
+  Stack,
+  Text,
+  ThemeIcon,
+  Title,
+} from '@mantine/core'
 import { IconAlertTriangle, type IconProps, IconRefresh } from '@tabler/icons-react'
 import type { ComponentType, ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -28,7 +41,15 @@ export function WaitingRows({ rows = 4, height = 76 }: { rows?: number; height?:
 }
 
 /** A placeholder for cards. */
-export function WaitingCards({ cards = 6, height = 150, cols = { base: 1, sm: 2, xl: 3 } }: { cards?: number; height?: number; cols?: Record<string, number> }) {
+export function WaitingCards({
+  cards = 6,
+  height = 150,
+  cols = { base: 1, sm: 2, xl: 3 },
+}: {
+  cards?: number
+  height?: number
+  cols?: Record<string, number>
+}) {
   const { t } = useTranslation()
   return (
     <SimpleGrid cols={cols} spacing="sm" role="status" aria-label={t('state.loading')}>
@@ -57,7 +78,19 @@ export function Failed({ error, retry }: { error: unknown; retry?: () => void })
 }
 
 /** An empty state: what the page is for, and how to begin. guide is a page of the documentation. */
-export function Empty({ icon: Icon, title, text, guide, children }: { icon: ComponentType<IconProps>; title: string; text: string; guide?: string; children?: ReactNode }) {
+export function Empty({
+  icon: Icon,
+  title,
+  text,
+  guide,
+  children,
+}: {
+  icon: ComponentType<IconProps>
+  title: string
+  text: string
+  guide?: string
+  children?: ReactNode
+}) {
   const { t } = useTranslation()
   return (
     <Stack align="center" gap={6} py={48} px="md" ta="center" className="dl-empty">
@@ -88,9 +121,7 @@ export function NotFound() {
   const { t } = useTranslation()
   return (
     <Empty icon={IconAlertTriangle} title={t('state.notFound')} text={t('state.notFoundText')}>
-      <LinkButton to="/calendar">
-        {t('nav.calendar')}
-      </LinkButton>
+      <LinkButton to="/calendar">{t('nav.calendar')}</LinkButton>
     </Empty>
   )
 }

@@ -1,6 +1,14 @@
 import { Badge, type MantineColor } from '@mantine/core'
 import {
-  IconAlertTriangle, IconBan, IconCheck, IconChecks, IconClock, IconHelpHexagon, type IconProps, IconPencil, IconSend,
+  IconAlertTriangle,
+  IconBan,
+  IconCheck,
+  IconChecks,
+  IconClock,
+  IconHelpHexagon,
+  type IconProps,
+  IconPencil,
+  IconSend,
 } from '@tabler/icons-react'
 import type { ComponentType } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -24,7 +32,8 @@ export const looks: Record<AnyStatus, { color: MantineColor; icon: ComponentType
 
 /** For a draft that is pending approval, this is what matters. */
 export function statusOf(post: { status: PostStatus; approval?: { state: string } }): AnyStatus {
-  if (post.status === 'draft' && (post.approval?.state === 'pending' || post.approval?.state === 'rejected')) return post.approval.state
+  if (post.status === 'draft' && (post.approval?.state === 'pending' || post.approval?.state === 'rejected'))
+    return post.approval.state
   return post.status
 }
 
@@ -32,7 +41,16 @@ export function StatusBadge({ status, size = 'md' }: { status: AnyStatus; size?:
   const { t } = useTranslation()
   const { color, icon: Icon } = looks[status]
   return (
-    <Badge variant="light" color={color} size={size} tt="none" fw={600} style={{ flexShrink: 0 }} leftSection={<Icon size={14} aria-hidden />} data-status={status}>
+    <Badge
+      variant="light"
+      color={color}
+      size={size}
+      tt="none"
+      fw={600}
+      style={{ flexShrink: 0 }}
+      leftSection={<Icon size={14} aria-hidden />}
+      data-status={status}
+    >
       {t(`status.${status}`)}
     </Badge>
   )

@@ -56,25 +56,43 @@ export function fill(template: string, text: (name: string) => string | undefine
       return done ?? ''
     })
     .join('')
-  return isComplete ? filled.replace(/\s+/g, ' ').replace(/ (?=[.,])/g, '').trim() : undefined
+  return isComplete
+    ? filled
+        .replace(/\s+/g, ' ')
+        .replace(/ (?=[.,])/g, '')
+        .trim()
+    : undefined
 }
 
-const units = [['day', 86_400], ['hour', 3600], ['minute', 60]] as const
+const units = [
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+] as const
 
 /** A duration, such as 80.3 seconds or 5 minutes. */
 export function formatSeconds(seconds: number, language = i18n.language): string {
   const [unit, size] = units.find(([, size]) => seconds >= size && seconds % size === 0) ?? ['second', 1]
-  return new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 3 }).format(seconds / size)
+  return new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 3 }).format(
+    seconds / size,
+  )
 }
 
 /** A short duration, such as 12 ms or 80.3 seconds. */
 export const formatMilliseconds = (ms: number, language = i18n.language): string =>
-  Math.abs(ms) < 1000 ? `${new Intl.NumberFormat(language, { maximumFractionDigits: 0 }).format(ms)} ms` : formatSeconds(Math.round(ms / 100) / 10, language)
+  Math.abs(ms) < 1000
+    ? `${new Intl.NumberFormat(language, { maximumFractionDigits: 0 }).format(ms)} ms`
+    : formatSeconds(Math.round(ms / 100) / 10, language)
 
 /** A size, such as 1.4 MB. */
 export function formatBytes(bytes: number, language = i18n.language): string {
   const [unit, size] = bytes >= 1e6 ? ['megabyte', 1e6] : bytes >= 1e4 ? ['kilobyte', 1e3] : ['byte', 1]
-  return new Intl.NumberFormat(language, { style: 'unit', unit: unit as string, unitDisplay: bytes >= 1e4 ? 'short' : 'long', maximumFractionDigits: 1 }).format(bytes / Number(size))
+  return new Intl.NumberFormat(language, {
+    style: 'unit',
+    unit: unit as string,
+    unitDisplay: bytes >= 1e4 ? 'short' : 'long',
+    maximumFractionDigits: 1,
+  }).format(bytes / Number(size))
 }
 
 /** An amount in millionths of a US dollar. */
@@ -86,13 +104,19 @@ function textOf(name: string, value: unknown, day?: string): string | undefined 
   const language = i18n.language
   if (value === undefined || value === null || value === '') return undefined
   if (name.endsWith('_at') && typeof value === 'string') return formatWall(value, language, day)
-  if (name.endsWith('_seconds') && typeof value === 'number') return value > 0 && value < 1 ? formatMilliseconds(value * 1000, language) : formatSeconds(value, language)
+  if (name.endsWith('_seconds') && typeof value === 'number')
+    return value > 0 && value < 1 ? formatMilliseconds(value * 1000, language) : formatSeconds(value, language)
   if (name.endsWith('_bytes') && typeof value === 'number') return formatBytes(value, language)
-  if (name === 'status' && i18n.exists(`status.${value}`)) return i18n.t(`status.${value as 'draft'}`).toLocaleLowerCase(language)
-  if (name === 'visibility' && i18n.exists(`options.value.${value}`)) return i18n.t(`options.value.${value as 'public'}`).toLocaleLowerCase(language)
-  if ((name === 'volume' || name === 'engine') && i18n.exists(`system.engine.${value}`)) return i18n.t(`system.engine.${value as 'data'}`)
-  if (name === 'resource' && i18n.exists(`system.use.${value}`)) return i18n.t(`system.use.${value as 'memory'}`).toLocaleLowerCase(language)
-  if (name === 'field' && i18n.exists(`fields.${value}`)) return i18n.t(`fields.${value as 'title'}`).toLocaleLowerCase(language)
+  if (name === 'status' && i18n.exists(`status.${value}`))
+    return i18n.t(`status.${value as 'draft'}`).toLocaleLowerCase(language)
+  if (name === 'visibility' && i18n.exists(`options.value.${value}`))
+    return i18n.t(`options.value.${value as 'public'}`).toLocaleLowerCase(language)
+  if ((name === 'volume' || name === 'engine') && i18n.exists(`system.engine.${value}`))
+    return i18n.t(`system.engine.${value as 'data'}`)
+  if (name === 'resource' && i18n.exists(`system.use.${value}`))
+    return i18n.t(`system.use.${value as 'memory'}`).toLocaleLowerCase(language)
+  if (name === 'field' && i18n.exists(`fields.${value}`))
+    return i18n.t(`fields.${value as 'title'}`).toLocaleLowerCase(language)
   if (name === 'network' || name === 'other') return networkName(String(value))
   if (typeof value === 'number') return new Intl.NumberFormat(language, { maximumFractionDigits: 2 }).format(value)
   if (Array.isArray(value)) return new Intl.ListFormat(language, { type: 'conjunction' }).format(value.map(String))
@@ -111,14 +135,18 @@ function translate(template: Template | undefined, m: Message): string | undefin
 export const warningText = (m: Message): string => translate(catalog().warning[m.code ?? ''], m) ?? m.message
 
 /** A note about a post, a price, a file or an account. */
-export const noteText = (m: Message): string => translate(catalog().note[m.code ?? ''], m) ?? catalog().cause[m.code ?? ''] ?? problemText(m)
+export const noteText = (m: Message): string =>
+  translate(catalog().note[m.code ?? ''], m) ?? catalog().cause[m.code ?? ''] ?? problemText(m)
 
 export const alertText = (m: Message): string => translate(catalog().alert[m.code ?? ''], m) ?? m.message
 
 /** The text of a problem. Some codes have a message of their own for a field. */
 export function problemText(m: Message & { field?: string }): string {
   const { problem } = catalog()
-  const leaf = m.field?.replace(/\[\d+\]/g, '').split('.').at(-1)
+  const leaf = m.field
+    ?.replace(/\[\d+\]/g, '')
+    .split('.')
+    .at(-1)
   return translate(problem[`${leaf}.${m.code}`], m) ?? translate(problem[m.code ?? ''], m) ?? m.message
 }
 
@@ -147,15 +175,23 @@ export function timelineText({ at, code, text, params }: TimelineEntry): string 
   const value = (name: string): string | undefined => {
     if (name === 'handle') return textOf(name, params.handle) ?? timeline.account
     if (name === 'changes') {
-      const changes = ((params.changes ?? []) as string[]).map((field) => fill(timeline[`change.${field}`] ?? '', value) ?? '').filter((c) => c !== '')
-      return changes.length > 0 ? new Intl.ListFormat(i18n.language, { type: 'conjunction' }).format(changes) : undefined
+      const changes = ((params.changes ?? []) as string[])
+        .map((field) => fill(timeline[`change.${field}`] ?? '', value) ?? '')
+        .filter((c) => c !== '')
+      return changes.length > 0
+        ? new Intl.ListFormat(i18n.language, { type: 'conjunction' }).format(changes)
+        : undefined
     }
     if (name === 'evidence' && Array.isArray(params.evidence_parts)) {
       const found = (params.evidence_parts as Message[]).map(noteText).join(' ')
       return i18n.language === 'en' ? found.charAt(0).toLowerCase() + found.slice(1) : found // within a sentence
     }
     if (name === 'message' && typeof params.message === 'string')
-      return causeText({ code: params.message_code as string | undefined, params: params.message_params as Params | undefined, message: params.message })
+      return causeText({
+        code: params.message_code as string | undefined,
+        params: params.message_params as Params | undefined,
+        message: params.message,
+      })
     return textOf(name, params[name], at.slice(0, 10))
   }
   return fill(template, value) ?? text

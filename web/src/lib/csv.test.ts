@@ -18,5 +18,8 @@ test.each([
 test('rows are named by their line, and empty ones are skipped', () => {
   const sheet = readSheet('sep=;\r\ncontent;;draft\u00a0\r\n\r\n;;\r\n"a\r\nb";;true\r\nc,d;;\r\n')
   expect(sheet.columns).toEqual(['content', 'draft'])
-  expect([...sheet.rows]).toEqual([[5, { content: 'a\r\nb', draft: 'true' }], [7, { content: 'c,d', draft: '' }]])
+  expect([...sheet.rows]).toEqual([
+    [5, { content: 'a\r\nb', draft: 'true' }],
+    [7, { content: 'c,d', draft: '' }],
+  ])
 })

@@ -9,7 +9,11 @@ const key = 'dateline-density'
 
 /** The density of this browser; app.css has its spacing. */
 export function useDensity() {
-  const [density, setDensity] = useLocalStorage<Density>({ key, defaultValue: 'comfortable', getInitialValueInEffect: false })
+  const [density, setDensity] = useLocalStorage<Density>({
+    key,
+    defaultValue: 'comfortable',
+    getInitialValueInEffect: false,
+  })
   useEffect(() => {
     document.documentElement.dataset.density = density
   }, [density])

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { compare, compareTexts, compareWords } from './diff'
 
-const side = (pieces: { kind: string; text: string }[], other: string) => pieces.filter((p) => p.kind !== other).map((p) => p.text)
+const side = (pieces: { kind: string; text: string }[], other: string) =>
+  pieces.filter((p) => p.kind !== other).map((p) => p.text)
 
 test('both versions can be restored from any comparison', () => {
   let seed = 7
@@ -19,15 +20,26 @@ test('both versions can be restored from any comparison', () => {
 
 test('only changed words are shown as changed', () => {
   expect(compareWords('Giá vàng vượt 90 triệu', 'Giá vàng vượt 91 triệu')).toEqual([
-    { kind: 'same', text: 'Giá vàng vượt ' }, { kind: 'removed', text: '90' }, { kind: 'added', text: '91' }, { kind: 'same', text: ' triệu' },
+    { kind: 'same', text: 'Giá vàng vượt ' },
+    { kind: 'removed', text: '90' },
+    { kind: 'added', text: '91' },
+    { kind: 'same', text: ' triệu' },
   ])
 })
 
 test('paragraphs are the same, changed, added or removed', () => {
   const before = ['The river rises.', 'Nobody was hurt in the town.', 'A bridge is closed to all traffic.'].join('\n\n')
-  const after = ['The river rises.', 'Two people were hurt in the town.', 'A bridge is closed to all traffic.', 'By our desk.'].join('\n\n')
+  const after = [
+    'The river rises.',
+    'Two people were hurt in the town.',
+    'A bridge is closed to all traffic.',
+    'By our desk.',
+  ].join('\n\n')
   expect(compareTexts(before, after).map((b) => b.kind)).toEqual(['same', 'changed', 'same', 'added'])
-  expect(compareTexts('One thing.', 'Something else entirely, without a word in common').map((b) => b.kind)).toEqual(['removed', 'added'])
+  expect(compareTexts('One thing.', 'Something else entirely, without a word in common').map((b) => b.kind)).toEqual([
+    'removed',
+    'added',
+  ])
 })
 
 test('texts too large to compare are shown as replaced', () => {

@@ -17,20 +17,36 @@ export function compare(before: string[], after: string[]): Piece[] {
   let head = 0
   while (head < before.length && head < after.length && before[head] === after[head]) head++
   let tail = 0
-  while (tail < before.length - head && tail < after.length - head && before[before.length - 1 - tail] === after[after.length - 1 - tail]) tail++
+  while (
+    tail < before.length - head &&
+    tail < after.length - head &&
+    before[before.length - 1 - tail] === after[after.length - 1 - tail]
+  )
+    tail++
   const a = before.slice(head, before.length - tail)
   const b = after.slice(head, after.length - tail)
-  const piece = (kind: Piece['kind']) => (text: string): Piece => ({ kind, text })
-  return [...before.slice(0, head).map(piece('same')), ...middle(a, b), ...before.slice(before.length - tail).map(piece('same'))]
+  const piece =
+    (kind: Piece['kind']) =>
+    (text: string): Piece => ({ kind, text })
+  return [
+    ...before.slice(0, head).map(piece('same')),
+    ...middle(a, b),
+    ...before.slice(before.length - tail).map(piece('same')),
+  ]
 }
 
 function middle(a: string[], b: string[]): Piece[] {
-  if (a.length * b.length > most) return [...a.map((text): Piece => ({ kind: 'removed', text })), ...b.map((text): Piece => ({ kind: 'added', text }))]
+  if (a.length * b.length > most)
+    return [
+      ...a.map((text): Piece => ({ kind: 'removed', text })),
+      ...b.map((text): Piece => ({ kind: 'added', text })),
+    ]
   const width = b.length + 1
   const longest = new Uint32Array((a.length + 1) * width)
   const at = (i: number, j: number) => longest[i * width + j] ?? 0
   for (let i = a.length - 1; i >= 0; i--)
-    for (let j = b.length - 1; j >= 0; j--) longest[i * width + j] = a[i] === b[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1))
+    for (let j = b.length - 1; j >= 0; j--)
+      longest[i * width + j] = a[i] === b[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1))
   const out: Piece[] = []
   let i = 0
   let j = 0
@@ -39,7 +55,8 @@ function middle(a: string[], b: string[]): Piece[] {
       out.push({ kind: 'same', text: a[i] ?? '' })
       i++
       j++
-    } else if (i < a.length && (j >= b.length || at(i + 1, j) >= at(i, j + 1))) out.push({ kind: 'removed', text: a[i++] ?? '' })
+    } else if (i < a.length && (j >= b.length || at(i + 1, j) >= at(i, j + 1)))
+      out.push({ kind: 'removed', text: a[i++] ?? '' })
     else out.push({ kind: 'added', text: b[j++] ?? '' })
   }
   return out

@@ -28,17 +28,21 @@ export function LiveProvider({ workspace, user, children }: { workspace: string;
   useEffect(() => {
     const stop = new AbortController()
     const invalidate = batchedInvalidation(client, user)
-    void follow(`${base}/api/v1/events`, {
-      event: (e) => invalidate(JSON.parse(e.data) as WorkspaceEvent),
-      state: (now, resumed) => {
-        setState(now)
-        // Something may have changed between the first load of the page and the start of this stream.
-        if (now === 'live' && !resumed) void client.invalidateQueries({ predicate: isLive })
+    void follow(
+      `${base}/api/v1/events`,
+      {
+        event: (e) => invalidate(JSON.parse(e.data) as WorkspaceEvent),
+        state: (now, resumed) => {
+          setState(now)
+          // Something may have changed between the first load of the page and the start of this stream.
+          if (now === 'live' && !resumed) void client.invalidateQueries({ predicate: isLive })
+        },
+        refused: () => void client.invalidateQueries({ queryKey: ['me'] }),
+        // A user who was logged out, or changed the workspace in another tab, sees it now.
+        closed: () => void client.invalidateQueries({ queryKey: ['me'] }),
       },
-      refused: () => void client.invalidateQueries({ queryKey: ['me'] }),
-      // A user who was logged out, or changed the workspace in another tab, sees it now.
-      closed: () => void client.invalidateQueries({ queryKey: ['me'] }),
-    }, stop.signal)
+      stop.signal,
+    )
     return () => stop.abort()
   }, [client, workspace, user])
   // Without a stream, the lists of the page are fetched regularly.
@@ -75,7 +79,8 @@ function batchedInvalidation(client: QueryClient, user: string): (e: WorkspaceEv
       void client.invalidateQueries({ queryKey: ['saved-searches'] })
       notifyMatches(matched)
     }
-    for (const domain of domains) for (const key of ['reading', 'selectors']) void client.invalidateQueries({ queryKey: [key, domain] })
+    for (const domain of domains)
+      for (const key of ['reading', 'selectors']) void client.invalidateQueries({ queryKey: [key, domain] })
     domains.clear()
     matched = 0
     posts.clear()

@@ -10,7 +10,18 @@ export function useMediaList(kind: MediaChoice, q: string) {
     queryKey: ['media-list', kind, q],
     initialPageParam: '',
     queryFn: ({ pageParam }) =>
-      unwrap(api.GET('/api/v1/media', { params: { query: { limit: 60, ...(kind === 'all' ? {} : { kind }), ...(q ? { q } : {}), ...(pageParam ? { cursor: pageParam } : {}) } } })),
+      unwrap(
+        api.GET('/api/v1/media', {
+          params: {
+            query: {
+              limit: 60,
+              ...(kind === 'all' ? {} : { kind }),
+              ...(q ? { q } : {}),
+              ...(pageParam ? { cursor: pageParam } : {}),
+            },
+          },
+        }),
+      ),
     getNextPageParam: (page) => page.next_cursor,
   })
 }

@@ -11,16 +11,23 @@ export function metricNames(values: Schemas['MetricValues'][]): string[] {
 }
 
 /** A metric's name for people; the network's name for one that is not known. */
-export const metricLabel = (t: TFunction, name: string): string => t(`postMetrics.names.${name}`, { defaultValue: name })
+export const metricLabel = (t: TFunction, name: string): string =>
+  t(`postMetrics.names.${name}`, { defaultValue: name })
 
 /** A value of a dimension for people. */
-export function dimensionLabel(group: Pick<Schemas['PostReportGroup'], 'by' | 'value' | 'label'>, language: string, network: (name: string) => string): string {
+export function dimensionLabel(
+  group: Pick<Schemas['PostReportGroup'], 'by' | 'value' | 'label'>,
+  language: string,
+  network: (name: string) => string,
+): string {
   switch (group.by) {
     case 'network':
       return network(group.value)
     case 'weekday':
       // 5 January 1970 was a Monday.
-      return new Intl.DateTimeFormat(language, { weekday: 'long', timeZone: 'UTC' }).format(Date.UTC(1970, 0, 4 + Number(group.value)))
+      return new Intl.DateTimeFormat(language, { weekday: 'long', timeZone: 'UTC' }).format(
+        Date.UTC(1970, 0, 4 + Number(group.value)),
+      )
     case 'hour':
       return `${group.value.padStart(2, '0')}:00`
     default:

@@ -19,7 +19,14 @@ export function errorText(error: unknown): string {
 }
 
 export function notifyError(error: unknown): void {
-  notifications.show({ color: 'red', title: i18n.t('problem.title'), message: errorText(error), autoClose: 12_000, withBorder: true, closeButtonProps: { 'aria-label': i18n.t('close') } })
+  notifications.show({
+    color: 'red',
+    title: i18n.t('problem.title'),
+    message: errorText(error),
+    autoClose: 12_000,
+    withBorder: true,
+    closeButtonProps: { 'aria-label': i18n.t('close') },
+  })
 }
 
 export function notifySuccess(message: string): void {
@@ -34,7 +41,11 @@ export function notifyUndo(message: string, undo: () => void): void {
     undo()
   }
   notifications.show({
-    id, color: 'green', withBorder: true, autoClose: 10_000, closeButtonProps: { 'aria-label': i18n.t('close') },
+    id,
+    color: 'green',
+    withBorder: true,
+    autoClose: 10_000,
+    closeButtonProps: { 'aria-label': i18n.t('close') },
     message: (
       <Group justify="space-between" wrap="nowrap" gap="sm">
         <span>{message}</span>
@@ -49,13 +60,23 @@ export function notifyUndo(message: string, undo: () => void): void {
 /** Saved searches matched new articles: one notification, however many there are. */
 export function notifyMatches(count: number): void {
   notifications.hide('found')
-  notifications.show({ id: 'found', color: 'indigo', message: i18n.t('saved.found', { count }), withBorder: true, closeButtonProps: { 'aria-label': i18n.t('close') } })
+  notifications.show({
+    id: 'found',
+    color: 'indigo',
+    message: i18n.t('saved.found', { count }),
+    withBorder: true,
+    closeButtonProps: { 'aria-label': i18n.t('close') },
+  })
 }
 
 /** Somebody mentioned the user in a comment. */
 export function notifyMention(post: string): void {
   notifications.show({
-    id: `mention ${post}`, color: 'indigo', withBorder: true, autoClose: 30_000, closeButtonProps: { 'aria-label': i18n.t('close') },
+    id: `mention ${post}`,
+    color: 'indigo',
+    withBorder: true,
+    autoClose: 30_000,
+    closeButtonProps: { 'aria-label': i18n.t('close') },
     message: (
       <Group justify="space-between" wrap="nowrap" gap="sm">
         <span>{i18n.t('comments.mentioned')}</span>

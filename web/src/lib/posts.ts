@@ -19,11 +19,23 @@ export function refreshPosts(client: QueryClient, ids: Iterable<string> = []): v
 
 async function refreshRow(client: QueryClient, queryKey: readonly unknown[], id: string): Promise<void> {
   const post: Post = await unwrap(api.GET('/api/v1/posts/{id}', { params: { path: { id } } }))
-  client.setQueryData<InfiniteData<Schemas['PostPage']>>(queryKey, (list) =>
-    list && { ...list, pages: list.pages.map((page) => (page.posts.some((p) => p.id === id) ? { ...page, posts: page.posts.map((p) => (p.id === id ? post : p)) } : page)) })
+  client.setQueryData<InfiniteData<Schemas['PostPage']>>(
+    queryKey,
+    (list) =>
+      list && {
+        ...list,
+        pages: list.pages.map((page) =>
+          page.posts.some((p) => p.id === id)
+            ? { ...page, posts: page.posts.map((p) => (p.id === id ? post : p)) }
+            : page,
+        ),
+      },
+  )
 }
 
 /** The confirmation before a post is published immediately. */
 export const confirmNow = (t: TFunction, handles: string[]) => ({
-  title: t('compose.nowTitle'), text: t('compose.nowText', { accounts: handles.join(', ') }), action: t('compose.now'),
+  title: t('compose.nowTitle'),
+  text: t('compose.nowText', { accounts: handles.join(', ') }),
+  action: t('compose.now'),
 })

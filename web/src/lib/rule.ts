@@ -51,7 +51,9 @@ export function parseRule(rule: string): Rule | undefined {
     else if (name === 'UNTIL') r.until = value.replace(/^(\d{4})(\d\d)(\d\d).*$/, '$1-$2-$3')
     else if (name === 'BYMONTHDAY') r.byMonthDay = value.split(',').map(Number)
     else if (name === 'BYDAY') {
-      const found = value.split(',').map((one) => ({ nth: Number(one.slice(0, -2)), day: days.find((d) => d === one.slice(-2)) }))
+      const found = value
+        .split(',')
+        .map((one) => ({ nth: Number(one.slice(0, -2)), day: days.find((d) => d === one.slice(-2)) }))
       r.byDay = found.flatMap(({ nth, day }) => (day ? [{ nth, day }] : []))
     } else return undefined
   }
@@ -74,7 +76,10 @@ function fits(r: Rule, start: Date, date: Date): boolean {
       if ((months(date) - months(start)) % r.interval !== 0) return false
       const at = date.getUTCDate()
       const long = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate()
-      if (r.byDay.length > 0) return r.byDay.some((d) => d.day === day && (d.nth > 0 ? Math.ceil(at / 7) === d.nth : Math.ceil((long - at + 1) / 7) === -d.nth))
+      if (r.byDay.length > 0)
+        return r.byDay.some(
+          (d) => d.day === day && (d.nth > 0 ? Math.ceil(at / 7) === d.nth : Math.ceil((long - at + 1) / 7) === -d.nth),
+        )
       if (r.byMonthDay.length > 0) return r.byMonthDay.some((d) => at === (d > 0 ? d : long + 1 + d))
       return at === start.getUTCDate()
     }
@@ -85,7 +90,11 @@ function fits(r: Rule, start: Date, date: Date): boolean {
 const farthest = 366 * 6
 
 /** The local times of a rule in order: those before `to`, with a maximum number from `from` on. */
-export function occurrences(r: Rule, starts: Wall, { from = starts, to, most }: { from?: Wall; to?: Wall; most: number }): Wall[] {
+export function occurrences(
+  r: Rule,
+  starts: Wall,
+  { from = starts, to, most }: { from?: Wall; to?: Wall; most: number },
+): Wall[] {
   const out: Wall[] = []
   const start = dateOf(starts)
   const clock = starts.slice(10, 16).padEnd(6, '0')
@@ -109,11 +118,20 @@ export function upcoming(r: Rule, starts: Wall, zone: string, most: number, now 
     .slice(0, most)
 }
 
-const ordinals: Record<number, 'first' | 'second' | 'third' | 'fourth' | 'fifth' | 'last'> = { 1: 'first', 2: 'second', 3: 'third', 4: 'fourth', 5: 'fifth', [-1]: 'last' }
+const ordinals: Record<number, 'first' | 'second' | 'third' | 'fourth' | 'fifth' | 'last'> = {
+  1: 'first',
+  2: 'second',
+  3: 'third',
+  4: 'fourth',
+  5: 'fifth',
+  [-1]: 'last',
+}
 
 /** The name of a weekday: 2024 began on a Monday. */
 export function dayName(day: Day, language: string, look: 'long' | 'short' = 'long'): string {
-  return new Intl.DateTimeFormat(language, { weekday: look, timeZone: 'UTC' }).format(new Date(Date.UTC(2024, 0, 1 + days.indexOf(day))))
+  return new Intl.DateTimeFormat(language, { weekday: look, timeZone: 'UTC' }).format(
+    new Date(Date.UTC(2024, 0, 1 + days.indexOf(day))),
+  )
 }
 
 /** A rule in words. Rules without words are shown as written. */
@@ -122,15 +140,31 @@ export function describeRule(rule: string, starts: Wall, t: TFunction, language:
   if (!r) return rule
   const list = (all: string[]) => new Intl.ListFormat(language).format(all)
   // Vietnamese has one form of plural, and a word of its own for every day.
-  const said = [r.interval === 1 ? t(`repeat.every.${r.freq}_one` as 'repeat.every.DAILY') : t(`repeat.every.${r.freq}`, { count: r.interval })]
-  if (r.freq === 'WEEKLY') said.push(t('repeat.on', { days: list((r.byDay.length > 0 ? r.byDay.map((d) => d.day) : [weekday(starts)]).map((d) => dayName(d, language))) }))
+  const said = [
+    r.interval === 1
+      ? t(`repeat.every.${r.freq}_one` as 'repeat.every.DAILY')
+      : t(`repeat.every.${r.freq}`, { count: r.interval }),
+  ]
+  if (r.freq === 'WEEKLY')
+    said.push(
+      t('repeat.on', {
+        days: list(
+          (r.byDay.length > 0 ? r.byDay.map((d) => d.day) : [weekday(starts)]).map((d) => dayName(d, language)),
+        ),
+      }),
+    )
   if (r.freq === 'MONTHLY') {
     if (r.byDay.some((d) => !ordinals[d.nth])) return rule
-    const nths = r.byDay.map(({ nth, day }) => t('repeat.nth', { nth: t(`repeat.ordinal.${ordinals[nth] ?? 'first'}`), day: dayName(day, language) }))
-    const dates = (r.byMonthDay.length > 0 ? r.byMonthDay : [Number(starts.slice(8, 10))]).map((d) => (d === -1 ? t('repeat.lastDay') : t('repeat.date', { date: d })))
+    const nths = r.byDay.map(({ nth, day }) =>
+      t('repeat.nth', { nth: t(`repeat.ordinal.${ordinals[nth] ?? 'first'}`), day: dayName(day, language) }),
+    )
+    const dates = (r.byMonthDay.length > 0 ? r.byMonthDay : [Number(starts.slice(8, 10))]).map((d) =>
+      d === -1 ? t('repeat.lastDay') : t('repeat.date', { date: d }),
+    )
     said.push(t('repeat.onThe', { which: list(nths.length > 0 ? nths : dates) }))
   }
   if (r.count) said.push(t('repeat.times', { count: r.count }))
-  else if (r.until) said.push(t('repeat.untilDate', { date: format(dateOf(r.until), language, 'UTC', { dateStyle: 'medium' }) }))
+  else if (r.until)
+    said.push(t('repeat.untilDate', { date: format(dateOf(r.until), language, 'UTC', { dateStyle: 'medium' }) }))
   return said.join(', ')
 }

@@ -27,7 +27,12 @@ test('an ambiguous hour means the first, and a skipped one is later', () => {
 })
 
 test('a week begins on its Monday, and a Sunday ends one', () => {
-  expect(['2026-11-22', '2026-11-23', '2026-11-25', '2027-01-01'].map(mondayOf)).toEqual(['2026-11-16', '2026-11-23', '2026-11-23', '2026-12-28'])
+  expect(['2026-11-22', '2026-11-23', '2026-11-25', '2027-01-01'].map(mondayOf)).toEqual([
+    '2026-11-16',
+    '2026-11-23',
+    '2026-11-23',
+    '2026-12-28',
+  ])
 })
 
 test('durations are formatted in the language', () => {
@@ -38,21 +43,41 @@ test('durations are formatted in the language', () => {
 
 test('Vietnamese times stand before their day, which is a number', () => {
   const at = '2026-11-22T23:41:05Z'
-  expect(format(at, 'vi', 'UTC', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })).toBe('23:41, 22/11')
-  expect(format(at, 'vi', 'UTC', { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })).toBe('23:41, CN, 22/11/2026')
+  expect(
+    format(at, 'vi', 'UTC', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }),
+  ).toBe('23:41, 22/11')
+  expect(
+    format(at, 'vi', 'UTC', {
+      weekday: 'short',
+      day: 'numeric',
+      month: 'short',
+      year: 'numeric',
+      hour: '2-digit',
+      minute: '2-digit',
+      hourCycle: 'h23',
+    }),
+  ).toBe('23:41, CN, 22/11/2026')
   expect(format(at, 'vi', 'UTC', { dateStyle: 'medium', timeStyle: 'short' })).toBe('23:41, 22/11/2026')
   expect(format(at, 'vi', 'Asia/Ho_Chi_Minh', { dateStyle: 'medium' })).toBe('23/11/2026')
   expect(format(at, 'vi', 'UTC', { hour: '2-digit', minute: '2-digit' })).toBe('23:41')
   expect(format(at, 'en', 'UTC', { dateStyle: 'medium' })).toBe('Nov 22, 2026')
   expect(format(at, 'en', 'UTC', { dateStyle: 'medium', timeStyle: 'short' })).toBe('Nov 22, 2026, 23:41')
-  expect(format(at, 'vi', 'UTC', { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' })).toBe('Chủ Nhật, 22/11/2026')
+  expect(format(at, 'vi', 'UTC', { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' })).toBe(
+    'Chủ Nhật, 22/11/2026',
+  )
   expect(formatRange('2026-10-27', '2026-11-22', 'vi')).not.toMatch(/thg/)
 })
 
 test('times are formatted by the rules of the server', () => {
-  expect(format('2026-12-01T16:00:00Z', 'en', 'America/Vancouver', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })).toBe('09:00')
-  expect(format('2026-12-01T16:00:00Z', 'en', 'America/Vancouver', { dateStyle: 'full', timeStyle: 'long' })).toBe('Tuesday, December 1, 2026 at 09:00:00 GMT-7')
-  expect(format('2026-12-01T16:00:00Z', 'vi', 'America/Vancouver', { dateStyle: 'full', timeStyle: 'long' })).toBe('09:00:00 GMT-7, Thứ Ba, 1/12/2026')
+  expect(
+    format('2026-12-01T16:00:00Z', 'en', 'America/Vancouver', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }),
+  ).toBe('09:00')
+  expect(format('2026-12-01T16:00:00Z', 'en', 'America/Vancouver', { dateStyle: 'full', timeStyle: 'long' })).toBe(
+    'Tuesday, December 1, 2026 at 09:00:00 GMT-7',
+  )
+  expect(format('2026-12-01T16:00:00Z', 'vi', 'America/Vancouver', { dateStyle: 'full', timeStyle: 'long' })).toBe(
+    '09:00:00 GMT-7, Thứ Ba, 1/12/2026',
+  )
 })
 
 test('a zone is named by its offset', () => {
@@ -64,5 +89,15 @@ test('a zone is named by its offset', () => {
 })
 
 test('zones are chosen by city', () => {
-  expect(zoneNames()).toEqual(['America/New_York', 'America/St_Johns', 'America/Vancouver', 'Asia/Ho_Chi_Minh', 'Asia/Kolkata', 'Europe/Berlin', 'Europe/Paris', 'Pacific/Kiritimati', 'UTC'])
+  expect(zoneNames()).toEqual([
+    'America/New_York',
+    'America/St_Johns',
+    'America/Vancouver',
+    'Asia/Ho_Chi_Minh',
+    'Asia/Kolkata',
+    'Europe/Berlin',
+    'Europe/Paris',
+    'Pacific/Kiritimati',
+    'UTC',
+  ])
 })

@@ -14,7 +14,11 @@ let rules = new Map<string, Rules>()
 export function loadZones(all: Pick<Schemas['TimeZones'], 'rules'>) {
   rules = new Map()
   for (const { zones, offset, changes } of all.rules) {
-    const one = { offset, instants: changes.map(([at]) => (at ?? 0) * 1000), offsets: changes.map(([, after]) => after ?? 0) }
+    const one = {
+      offset,
+      instants: changes.map(([at]) => (at ?? 0) * 1000),
+      offsets: changes.map(([, after]) => after ?? 0),
+    }
     for (const zone of zones) rules.set(zone, one)
   }
 }
@@ -62,7 +66,8 @@ export function toInstant(wall: Wall, zone: string): Date {
 const regions = /^(?:UTC|(?:Africa|America|Antarctica|Arctic|Asia|Atlantic|Australia|Europe|Indian|Pacific)\/.+)$/
 
 /** The names to choose from: by city, not old ones like US/Pacific. */
-export const zoneNames = (): string[] => [...rules.keys()].filter((zone) => regions.test(zone) && zone !== 'Asia/Saigon').sort()
+export const zoneNames = (): string[] =>
+  [...rules.keys()].filter((zone) => regions.test(zone) && zone !== 'Asia/Saigon').sort()
 
 /** The Monday of a date's week: weeks end on Sunday. */
 export function mondayOf(date: string): string {
@@ -88,16 +93,44 @@ const clocks = {
 } as const satisfies Record<string, Intl.DateTimeFormatOptions>
 
 /** Vietnamese newsrooms write the time before the day, and days as 22/11, not as 22 thg 11. */
-function vietnamese({ dateStyle, timeStyle, hour, minute, second, fractionalSecondDigits, timeZoneName, hourCycle, ...day }: Intl.DateTimeFormatOptions) {
-  const clock: Intl.DateTimeFormatOptions = timeStyle ? { ...clocks[timeStyle] } : { hour, minute, second, fractionalSecondDigits, timeZoneName }
-  const date: Intl.DateTimeFormatOptions = dateStyle ? { ...dates[dateStyle] } : { ...day, ...(day.month === 'short' || (day.month === 'long' && day.day && day.year) ? { month: 'numeric' } : {}) }
-  return { clock: clock.hour ? { ...clock, hourCycle: hourCycle ?? ('h23' as const) } : undefined, date: Object.keys(date).length > 0 ? date : undefined }
+function vietnamese({
+  dateStyle,
+  timeStyle,
+  hour,
+  minute,
+  second,
+  fractionalSecondDigits,
+  timeZoneName,
+  hourCycle,
+  ...day
+}: Intl.DateTimeFormatOptions) {
+  const clock: Intl.DateTimeFormatOptions = timeStyle
+    ? { ...clocks[timeStyle] }
+    : { hour, minute, second, fractionalSecondDigits, timeZoneName }
+  const date: Intl.DateTimeFormatOptions = dateStyle
+    ? { ...dates[dateStyle] }
+    : {
+        ...day,
+        ...(day.month === 'short' || (day.month === 'long' && day.day && day.year) ? { month: 'numeric' } : {}),
+      }
+  return {
+    clock: clock.hour ? { ...clock, hourCycle: hourCycle ?? ('h23' as const) } : undefined,
+    date: Object.keys(date).length > 0 ? date : undefined,
+  }
 }
 
-export function format(at: string | number | Date, language: string, zone: string, given: Intl.DateTimeFormatOptions): string {
+export function format(
+  at: string | number | Date,
+  language: string,
+  zone: string,
+  given: Intl.DateTimeFormatOptions,
+): string {
   const ms = new Date(at).getTime()
   // Newsrooms count 24 hours in English, too.
-  const options = language === 'vi' ? vietnamese(given) : { clock: undefined, date: given.timeStyle ? { hourCycle: 'h23' as const, ...given } : given }
+  const options =
+    language === 'vi'
+      ? vietnamese(given)
+      : { clock: undefined, date: given.timeStyle ? { hourCycle: 'h23' as const, ...given } : given }
   const one = ({ timeZoneName, ...o }: Intl.DateTimeFormatOptions) => {
     const isZoned = timeZoneName !== undefined || o.timeStyle === 'long' || o.timeStyle === 'full'
     if (isZoned && o.timeStyle) o.timeStyle = 'medium' // the others name UTC, in which the local time is formatted
@@ -110,7 +143,10 @@ export function format(at: string | number | Date, language: string, zone: strin
     const text = f.format(ms + offsetAt(ms, zone))
     return isZoned ? `${text} ${zone === 'UTC' ? 'UTC' : offsetName(zone, ms)}` : text
   }
-  return [options.clock, options.date].filter((o) => o !== undefined).map(one).join(', ')
+  return [options.clock, options.date]
+    .filter((o) => o !== undefined)
+    .map(one)
+    .join(', ')
 }
 
 /**
@@ -123,10 +159,19 @@ export function formatWall(at: string, language: string, day?: string): string {
   const milliseconds = /\.(\d{3})/.exec(at)?.[1] ?? '000'
   const instant = `${wall}.${milliseconds}Z`
   const exact = day !== undefined
-  const clock: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', ...(exact ? { second: '2-digit', fractionalSecondDigits: 3 } : {}) }
+  const clock: Intl.DateTimeFormatOptions = {
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+    ...(exact ? { second: '2-digit', fractionalSecondDigits: 3 } : {}),
+  }
   if (wall.slice(0, 10) === day) return format(instant, language, 'UTC', clock)
   const isThisYear = wall.slice(0, 4) === (day ?? new Date().toISOString()).slice(0, 4)
-  const date = format(instant, language, 'UTC', { day: 'numeric', month: 'short', ...(isThisYear ? {} : { year: 'numeric' }) })
+  const date = format(instant, language, 'UTC', {
+    day: 'numeric',
+    month: 'short',
+    ...(isThisYear ? {} : { year: 'numeric' }),
+  })
   return `${format(instant, language, 'UTC', clock)}, ${date}`
 }
 
@@ -136,14 +181,25 @@ export const capitalized = (text: string): string => text.charAt(0).toLocaleUppe
 /** A range of days, such as 27 Oct – 23 Nov 2026. */
 export function formatRange(from: string, to: string, language: string): string {
   const look: Intl.DateTimeFormatOptions = language === 'vi' ? dates.medium : { dateStyle: 'medium' }
-  return new Intl.DateTimeFormat(language, { ...look, timeZone: 'UTC' }).formatRange(new Date(`${from}T00:00Z`), new Date(`${to}T00:00Z`))
+  return new Intl.DateTimeFormat(language, { ...look, timeZone: 'UTC' }).formatRange(
+    new Date(`${from}T00:00Z`),
+    new Date(`${to}T00:00Z`),
+  )
 }
 
-const units: [Intl.RelativeTimeFormatUnit, number][] = [['day', 86_400_000], ['hour', 3_600_000], ['minute', 60_000], ['second', 1000]]
+const units: [Intl.RelativeTimeFormatUnit, number][] = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1000],
+]
 
 /** The duration until or since a time, in words. */
 export function relative(at: string | number | Date, language: string, now = Date.now()): string {
   const ms = new Date(at).getTime() - now
   const [unit, size] = units.find(([, size]) => Math.abs(ms) >= size) ?? ['second', 1000]
-  return new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(Math.trunc(ms / (size as number)), unit as Intl.RelativeTimeFormatUnit)
+  return new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(
+    Math.trunc(ms / (size as number)),
+    unit as Intl.RelativeTimeFormatUnit,
+  )
 }

@@ -3,7 +3,8 @@ import { mondayOf, toWall, type Wall } from './time'
 /** The most common times. */
 export function commonTimes(zone: string, now = Date.now()): { inOneHour: Wall; tomorrow: Wall; monday: Wall } {
   const today = toWall(now, zone).slice(0, 10)
-  const plus = (date: string, days: number) => new Date(Date.parse(`${date}T00:00Z`) + days * 86_400_000).toISOString().slice(0, 10)
+  const plus = (date: string, days: number) =>
+    new Date(Date.parse(`${date}T00:00Z`) + days * 86_400_000).toISOString().slice(0, 10)
   return {
     inOneHour: toWall(Math.ceil((now + 3_600_000) / 60_000) * 60_000, zone).slice(0, 16),
     tomorrow: `${plus(today, 1)}T09:00`,
@@ -12,7 +13,10 @@ export function commonTimes(zone: string, now = Date.now()): { inOneHour: Wall; 
 }
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
-const shortDays = { en: ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'], vi: ['T2', 'T3', 'T4', 'T5', 'T6', 'T7', 'CN'] }
+const shortDays = {
+  en: ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'],
+  vi: ['T2', 'T3', 'T4', 'T5', 'T6', 'T7', 'CN'],
+}
 
 /** Formats a time for a field; parseWhen can parse it again. */
 export function formatWhen(wall: Wall, language: string): string {

@@ -8,12 +8,25 @@ import { dayName, days } from '../../lib/rule'
 type Slot = Schemas['QueueSlot']
 
 /** Suggests slots from the clicks on earlier posts, or their engagement. Absent while nothing is suggested. */
-export function BestTimes({ accounts, zone, isTaken, add }: { accounts: string[]; zone: string; isTaken: (slot: Slot) => boolean; add: (slot: Slot) => void }) {
+export function BestTimes({
+  accounts,
+  zone,
+  isTaken,
+  add,
+}: {
+  accounts: string[]
+  zone: string
+  isTaken: (slot: Slot) => boolean
+  add: (slot: Slot) => void
+}) {
   const { t, i18n } = useTranslation()
   const best = useQuery({ ...bestTimesQuery(accounts, zone), retry: false, enabled: accounts.length > 0 }).data
   if (!best || best.times.length === 0) return null
   const percent = new Intl.NumberFormat(i18n.language, { style: 'percent', signDisplay: 'always' })
-  const slots = best.times.map((b) => ({ ...b, slot: { weekday: b.weekday, time: `${String(b.hour).padStart(2, '0')}:00` } }))
+  const slots = best.times.map((b) => ({
+    ...b,
+    slot: { weekday: b.weekday, time: `${String(b.hour).padStart(2, '0')}:00` },
+  }))
   return (
     <Stack gap={6} data-slot-suggestions={slots.length}>
       <Text size="sm" fw={500}>
@@ -27,7 +40,13 @@ export function BestTimes({ accounts, zone, isTaken, add }: { accounts: string[]
           const day = days[slot.weekday - 1]
           if (!day || isTaken(slot)) return null
           return (
-            <Button key={`${slot.weekday} ${slot.time}`} size="compact-xs" variant="default" title={t('groups.bestTimePosts', { count: posts })} onClick={() => add(slot)}>
+            <Button
+              key={`${slot.weekday} ${slot.time}`}
+              size="compact-xs"
+              variant="default"
+              title={t('groups.bestTimePosts', { count: posts })}
+              onClick={() => add(slot)}
+            >
               {dayName(day, i18n.language, 'short')} {slot.time} ({percent.format(lift - 1)})
             </Button>
           )

@@ -1,4 +1,17 @@
-import { Alert, Button, Checkbox, Group, PasswordInput, SegmentedControl, SimpleGrid, Stack, Switch, Text, TextInput, UnstyledButton } from '@mantine/core'
+import {
+  Alert,
+  Button,
+  Checkbox,
+  Group,
+  PasswordInput,
+  SegmentedControl,
+  SimpleGrid,
+  Stack,
+  Switch,
+  Text,
+  TextInput,
+  UnstyledButton,
+} from '@mantine/core'
 import { IconArrowLeft, IconChevronRight } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -19,7 +32,13 @@ export function Connect({ close }: { close: () => void }) {
   const [network, setNetwork] = useState<Network>()
   const [choice, setChoice] = useState<Schemas['AccountChoice']>()
   return (
-    <Modal opened onClose={close} size="lg" title={network ? t('accounts.connectTo', { network: networkName(network.name) }) : t('accounts.connect')} closeButtonProps={{ 'aria-label': t('close') }}>
+    <Modal
+      opened
+      onClose={close}
+      size="lg"
+      title={network ? t('accounts.connectTo', { network: networkName(network.name) }) : t('accounts.connect')}
+      closeButtonProps={{ 'aria-label': t('close') }}
+    >
       {networks.error ? (
         <Failed error={networks.error} retry={() => void networks.refetch()} />
       ) : !networks.data ? (
@@ -29,7 +48,13 @@ export function Connect({ close }: { close: () => void }) {
       ) : network ? (
         <Stack>
           <Form network={network} close={close} choose={setChoice} />
-          <Button variant="subtle" color="gray" leftSection={<IconArrowLeft size={16} aria-hidden />} onClick={() => setNetwork(undefined)} style={{ alignSelf: 'flex-start' }}>
+          <Button
+            variant="subtle"
+            color="gray"
+            leftSection={<IconArrowLeft size={16} aria-hidden />}
+            onClick={() => setNetwork(undefined)}
+            style={{ alignSelf: 'flex-start' }}
+          >
             {t('accounts.otherNetwork')}
           </Button>
         </Stack>
@@ -52,7 +77,15 @@ export function Connect({ close }: { close: () => void }) {
   )
 }
 
-function Form({ network, close, choose }: { network: Network; close: () => void; choose: (c: Schemas['AccountChoice']) => void }) {
+function Form({
+  network,
+  close,
+  choose,
+}: {
+  network: Network
+  close: () => void
+  choose: (c: Schemas['AccountChoice']) => void
+}) {
   const { t, i18n } = useTranslation()
   const client = useQueryClient()
   const [sandbox, setSandbox] = useState(network.sandbox)
@@ -61,14 +94,19 @@ function Form({ network, close, choose }: { network: Network; close: () => void;
   const [values, setValues] = useState<Record<string, string>>({})
   // The sandbox's own values are filled in; what is typed replaces them.
   const given = { ...(sandbox ? network.sandbox_values : {}), ...values }
-  const place = { network: network.name, ...(sandbox ? { sandbox: true } : network.instances && instance ? { base_url: instance } : {}) }
+  const place = {
+    network: network.name,
+    ...(sandbox ? { sandbox: true } : network.instances && instance ? { base_url: instance } : {}),
+  }
   const go = useMutation({
     mutationFn: async () => {
       if (way === 'oauth') {
         location.assign((await unwrap(api.POST('/api/v1/accounts/connect', { body: place }))).authorize_url)
         return
       }
-      const made = await unwrap<Schemas['Account'] | Schemas['AccountChoice']>(api.POST('/api/v1/accounts/form', { body: { ...place, values: given } }))
+      const made = await unwrap<Schemas['Account'] | Schemas['AccountChoice']>(
+        api.POST('/api/v1/accounts/form', { body: { ...place, values: given } }),
+      )
       if ('accounts' in made) {
         choose(made)
         return
@@ -87,12 +125,32 @@ function Form({ network, close, choose }: { network: Network; close: () => void;
       }}
     >
       <Stack gap="sm">
-        {network.sandbox && <Switch label={t('accounts.useSandbox')} description={t('accounts.useSandboxText')} checked={sandbox} onChange={(e) => setSandbox(e.currentTarget.checked)} />}
+        {network.sandbox && (
+          <Switch
+            label={t('accounts.useSandbox')}
+            description={t('accounts.useSandboxText')}
+            checked={sandbox}
+            onChange={(e) => setSandbox(e.currentTarget.checked)}
+          />
+        )}
         {network.ways.length > 1 && (
-          <SegmentedControl value={way} onChange={(v) => setWay(v as typeof way)} data={network.ways.map((w) => ({ value: w, label: t(`accounts.way.${w}`) }))} aria-label={t('accounts.ways')} />
+          <SegmentedControl
+            value={way}
+            onChange={(v) => setWay(v as typeof way)}
+            data={network.ways.map((w) => ({ value: w, label: t(`accounts.way.${w}`) }))}
+            aria-label={t('accounts.ways')}
+          />
         )}
         {network.instances && !sandbox && (
-          <TextInput label={t('accounts.instance')} description={t('accounts.instanceText')} placeholder="https://social.example" type="url" value={instance} onChange={(e) => setInstance(e.currentTarget.value)} required={!network.default_instance} />
+          <TextInput
+            label={t('accounts.instance')}
+            description={t('accounts.instanceText')}
+            placeholder="https://social.example"
+            type="url"
+            value={instance}
+            onChange={(e) => setInstance(e.currentTarget.value)}
+            required={!network.default_instance}
+          />
         )}
         {way === 'form' &&
           (network.fields ?? []).map((f) => {
@@ -100,8 +158,15 @@ function Form({ network, close, choose }: { network: Network; close: () => void;
             return (
               <Input
                 key={f.name}
-                label={t(`accountFields.${network.name}.${f.name}.label` as 'accountFields.bluesky.handle.label', { defaultValue: f.label })}
-                description={f.help && t(`accountFields.${network.name}.${f.name}.help` as 'accountFields.bluesky.handle.help', { defaultValue: f.help })}
+                label={t(`accountFields.${network.name}.${f.name}.label` as 'accountFields.bluesky.handle.label', {
+                  defaultValue: f.label,
+                })}
+                description={
+                  f.help &&
+                  t(`accountFields.${network.name}.${f.name}.help` as 'accountFields.bluesky.handle.help', {
+                    defaultValue: f.help,
+                  })
+                }
                 required={!f.optional}
                 autoComplete="off"
                 value={given[f.name] ?? ''}
@@ -114,7 +179,10 @@ function Form({ network, close, choose }: { network: Network; close: () => void;
           })}
         {unset && (
           <Alert color="yellow" title={t('accounts.notConfigured')}>
-            {t('accounts.needsSettings', { settings: new Intl.ListFormat(i18n.language).format(network.missing?.match(/DATELINE_\w+/g) ?? []), defaultValue: network.missing })}
+            {t('accounts.needsSettings', {
+              settings: new Intl.ListFormat(i18n.language).format(network.missing?.match(/DATELINE_\w+/g) ?? []),
+              defaultValue: network.missing,
+            })}
           </Alert>
         )}
         {go.error && (
@@ -133,9 +201,22 @@ function Form({ network, close, choose }: { network: Network; close: () => void;
 /** The choice among the accounts that a login may post as, after the redirect from a network. */
 export function ChooseAccounts({ id, close }: { id: string; close: () => void }) {
   const { t } = useTranslation()
-  const choice = useQuery({ queryKey: ['account-choice', id], retry: false, staleTime: Infinity, queryFn: () => unwrap(api.GET('/api/v1/account-choices/{id}', { params: { path: { id } } })) })
+  const choice = useQuery({
+    queryKey: ['account-choice', id],
+    retry: false,
+    staleTime: Infinity,
+    queryFn: () => unwrap(api.GET('/api/v1/account-choices/{id}', { params: { path: { id } } })),
+  })
   return (
-    <Modal opened onClose={close} size="lg" title={choice.data ? t('accounts.connectTo', { network: networkName(choice.data.network) }) : t('accounts.connect')} closeButtonProps={{ 'aria-label': t('close') }}>
+    <Modal
+      opened
+      onClose={close}
+      size="lg"
+      title={
+        choice.data ? t('accounts.connectTo', { network: networkName(choice.data.network) }) : t('accounts.connect')
+      }
+      closeButtonProps={{ 'aria-label': t('close') }}
+    >
       {choice.error ? (
         <Alert color="red" role="alert">
           {t('accounts.choiceOver')}
@@ -154,7 +235,10 @@ function Choice({ choice, close }: { choice: Schemas['AccountChoice']; close: ()
   const client = useQueryClient()
   const [chosen, setChosen] = useState<string[]>([])
   const go = useMutation({
-    mutationFn: () => unwrap(api.POST('/api/v1/account-choices/{id}', { params: { path: { id: choice.id } }, body: { remote_ids: chosen } })),
+    mutationFn: () =>
+      unwrap(
+        api.POST('/api/v1/account-choices/{id}', { params: { path: { id: choice.id } }, body: { remote_ids: chosen } }),
+      ),
     onSuccess: ({ accounts }) => {
       notifySuccess(t('accounts.connected', { handle: accounts.map((a) => a.handle).join(', ') }))
       void client.invalidateQueries({ queryKey: ['accounts'] })
@@ -163,7 +247,12 @@ function Choice({ choice, close }: { choice: Schemas['AccountChoice']; close: ()
   })
   return (
     <Stack>
-      <Checkbox.Group label={t('accounts.choose')} description={t('accounts.chooseText')} value={chosen} onChange={setChosen}>
+      <Checkbox.Group
+        label={t('accounts.choose')}
+        description={t('accounts.chooseText')}
+        value={chosen}
+        onChange={setChosen}
+      >
         <Stack gap="xs" mt="xs">
           {choice.accounts.map((a) => (
             <Checkbox key={a.remote_id} value={a.remote_id} label={`${a.name} (${a.handle}, ${t(`kind.${a.kind}`)})`} />

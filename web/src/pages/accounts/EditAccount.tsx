@@ -22,7 +22,13 @@ export function EditAccount({ account: a, close }: { account: Account; close: ()
   const [reads, setReads] = useState<number | string>(a.settings[metricReads] ? Number(a.settings[metricReads]) : '')
   const settings = a.network === 'x' ? { settings: { [metricReads]: String(reads) } } : {}
   const save = useMutation({
-    mutationFn: () => unwrap(api.PATCH('/api/v1/accounts/{id}', { params: { path: { id: a.id } }, body: { label, color, utm, ...settings } })),
+    mutationFn: () =>
+      unwrap(
+        api.PATCH('/api/v1/accounts/{id}', {
+          params: { path: { id: a.id } },
+          body: { label, color, utm, ...settings },
+        }),
+      ),
     onSuccess: () => {
       void client.invalidateQueries({ queryKey: ['accounts'] })
       close()
@@ -39,10 +45,27 @@ export function EditAccount({ account: a, close }: { account: Account; close: ()
       >
         <Stack gap="md">
           <AccountName network={a.network} handle={a.handle} />
-          <TextInput label={t('accounts.label')} description={t('accounts.labelText')} placeholder={a.name || a.handle} maxLength={80} value={label} onChange={(e) => setLabel(e.currentTarget.value)} data-autofocus />
+          <TextInput
+            label={t('accounts.label')}
+            description={t('accounts.labelText')}
+            placeholder={a.name || a.handle}
+            maxLength={80}
+            value={label}
+            onChange={(e) => setLabel(e.currentTarget.value)}
+            data-autofocus
+          />
           <ColorChoice label={t('accounts.color')} value={color} onChange={setColor} clearable />
           {a.network === 'x' && (
-            <NumberInput label={t('accounts.metricReads')} description={t('accounts.metricReadsText')} placeholder={t('accounts.metricReadsOff')} min={1} max={1_000_000_000} allowDecimal={false} value={reads} onChange={setReads} />
+            <NumberInput
+              label={t('accounts.metricReads')}
+              description={t('accounts.metricReadsText')}
+              placeholder={t('accounts.metricReadsOff')}
+              min={1}
+              max={1_000_000_000}
+              allowDecimal={false}
+              value={reads}
+              onChange={setReads}
+            />
           )}
           <UtmFields label={t('utm.ofAccount')} value={utm} change={setUtm} />
           <Group justify="flex-end" gap="xs">

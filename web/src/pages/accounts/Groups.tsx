@@ -1,4 +1,18 @@
-import { ActionIcon, Button, Checkbox, Chip, ColorSwatch, Group, Input, SimpleGrid, Stack, Text, TextInput, Title, UnstyledButton } from '@mantine/core'
+import {
+  ActionIcon,
+  Button,
+  Checkbox,
+  Chip,
+  ColorSwatch,
+  Group,
+  Input,
+  SimpleGrid,
+  Stack,
+  Text,
+  TextInput,
+  Title,
+  UnstyledButton,
+} from '@mantine/core'
 import { IconPencil, IconPlaylistAdd, IconPlus, IconTrash, IconX } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -52,7 +66,13 @@ export function Groups({ accounts }: { accounts: Account[] }) {
           ))}
         </SimpleGrid>
       )}
-      {edited && <EditGroup group={edited === 'new' ? undefined : edited} accounts={accounts} close={() => setEdited(undefined)} />}
+      {edited && (
+        <EditGroup
+          group={edited === 'new' ? undefined : edited}
+          accounts={accounts}
+          close={() => setEdited(undefined)}
+        />
+      )}
     </Stack>
   )
 }
@@ -75,9 +95,11 @@ function GroupCard({ group: g, accounts, edit }: { group: AccountGroup; accounts
         )}
       </Group>
       <Group gap="sm">
-        {accounts.filter((a) => g.accounts.includes(a.id)).map((a) => (
-          <AccountName key={a.id} network={a.network} handle={a.handle} />
-        ))}
+        {accounts
+          .filter((a) => g.accounts.includes(a.id))
+          .map((a) => (
+            <AccountName key={a.id} network={a.network} handle={a.handle} />
+          ))}
       </Group>
       {g.slots.length === 0 ? (
         <Text size="sm" c="dimmed">
@@ -106,7 +128,12 @@ function Week({ slots, zone, remove }: { slots: Slot[]; zone: string; remove?: (
               <Stack gap={3}>
                 {here.map((s) =>
                   remove ? (
-                    <UnstyledButton key={s.time} className="dl-slot" aria-label={t('groups.removeSlot', { day: dayName(day, i18n.language), time: s.time })} onClick={() => remove(s)}>
+                    <UnstyledButton
+                      key={s.time}
+                      className="dl-slot"
+                      aria-label={t('groups.removeSlot', { day: dayName(day, i18n.language), time: s.time })}
+                      onClick={() => remove(s)}
+                    >
                       {s.time}
                       <IconX size={12} aria-hidden />
                     </UnstyledButton>
@@ -114,7 +141,8 @@ function Week({ slots, zone, remove }: { slots: Slot[]; zone: string; remove?: (
                     <span key={s.time} className="dl-slot">
                       {s.time}
                     </span>
-                  ))}
+                  ),
+                )}
                 {here.length === 0 && (
                   <Text size="xs" c="dimmed" aria-label={t('groups.noSlotsDay')}>
                     –
@@ -138,7 +166,9 @@ function EditGroup({ group, accounts, close }: { group?: AccountGroup; accounts:
   const client = useQueryClient()
   const [name, setName] = useState(group?.name ?? '')
   const [color, setColor] = useState(group?.color ?? 'indigo')
-  const [chosen, setChosen] = useState(group?.accounts ?? accounts.filter((a) => a.status !== 'disconnected').map((a) => a.id))
+  const [chosen, setChosen] = useState(
+    group?.accounts ?? accounts.filter((a) => a.status !== 'disconnected').map((a) => a.id),
+  )
   const [zone, setZone] = useState(group?.time_zone ?? me.workspace.time_zone)
   const [slots, setSlots] = useState<Slot[]>(group?.slots ?? [])
   const [on, setOn] = useState<string[]>(['1', '2', '3', '4', '5'])
@@ -153,7 +183,9 @@ function EditGroup({ group, accounts, close }: { group?: AccountGroup; accounts:
   const save = useMutation({
     mutationFn: () => {
       const body = { name, color, accounts: chosen, time_zone: zone, slots: sorted(slots) }
-      return group ? unwrap(api.PATCH('/api/v1/account-groups/{id}', { params: { path: { id: group.id } }, body })) : unwrap(api.POST('/api/v1/account-groups', { body }))
+      return group
+        ? unwrap(api.PATCH('/api/v1/account-groups/{id}', { params: { path: { id: group.id } }, body }))
+        : unwrap(api.POST('/api/v1/account-groups', { body }))
     },
     onSuccess: () => {
       notifySuccess(t('groups.saved'))
@@ -162,23 +194,41 @@ function EditGroup({ group, accounts, close }: { group?: AccountGroup; accounts:
     onError: notifyError,
   })
   const remove = useMutation({
-    mutationFn: async () => group && unwrap(api.DELETE('/api/v1/account-groups/{id}', { params: { path: { id: group.id } } })),
+    mutationFn: async () =>
+      group && unwrap(api.DELETE('/api/v1/account-groups/{id}', { params: { path: { id: group.id } } })),
     onSuccess: done,
     onError: notifyError,
   })
   const valid = /^([01]\d|2[0-3]):[0-5]\d$/.test(time)
-  const add = () => setSlots((all) => [...all, ...on.map((d) => ({ weekday: Number(d), time })).filter((s) => !has(all, s))])
+  const add = () =>
+    setSlots((all) => [...all, ...on.map((d) => ({ weekday: Number(d), time })).filter((s) => !has(all, s))])
   return (
-    <Modal opened onClose={close} size="lg" title={t(group ? 'groups.editTitle' : 'groups.new')} closeButtonProps={{ 'aria-label': t('close') }}>
+    <Modal
+      opened
+      onClose={close}
+      size="lg"
+      title={t(group ? 'groups.editTitle' : 'groups.new')}
+      closeButtonProps={{ 'aria-label': t('close') }}
+    >
       {dialog}
       <Stack gap="md">
-        <TextInput label={t('groups.name')} placeholder={t('groups.namePlaceholder')} maxLength={80} required value={name} onChange={(e) => setName(e.currentTarget.value)} data-autofocus />
+        <TextInput
+          label={t('groups.name')}
+          placeholder={t('groups.namePlaceholder')}
+          maxLength={80}
+          required
+          value={name}
+          onChange={(e) => setName(e.currentTarget.value)}
+          data-autofocus
+        />
         <ColorChoice label={t('groups.color')} value={color} onChange={setColor} />
         <Checkbox.Group label={t('groups.accounts')} value={chosen} onChange={setChosen}>
           <SimpleGrid cols={{ base: 1, sm: 2 }} mt={6} spacing={6}>
-            {accounts.filter((a) => a.status !== 'disconnected' || chosen.includes(a.id)).map((a) => (
-              <Checkbox key={a.id} value={a.id} label={<AccountName network={a.network} handle={a.handle} />} />
-            ))}
+            {accounts
+              .filter((a) => a.status !== 'disconnected' || chosen.includes(a.id))
+              .map((a) => (
+                <Checkbox key={a.id} value={a.id} label={<AccountName network={a.network} handle={a.handle} />} />
+              ))}
           </SimpleGrid>
         </Checkbox.Group>
         <Input.Wrapper label={t('groups.queue')} description={t('groups.queueText')} labelElement="div">
@@ -192,18 +242,51 @@ function EditGroup({ group, accounts, close }: { group?: AccountGroup; accounts:
                 ))}
               </Group>
             </Chip.Group>
-            <TextInput aria-label={t('groups.time')} w={84} placeholder="07:30" value={time} error={time !== '' && !valid} onChange={(e) => setTime(e.currentTarget.value)} className="dl-numbers" />
-            <Button variant="default" leftSection={<IconPlaylistAdd size={16} aria-hidden />} disabled={!valid || on.length === 0} onClick={add}>
+            <TextInput
+              aria-label={t('groups.time')}
+              w={84}
+              placeholder="07:30"
+              value={time}
+              error={time !== '' && !valid}
+              onChange={(e) => setTime(e.currentTarget.value)}
+              className="dl-numbers"
+            />
+            <Button
+              variant="default"
+              leftSection={<IconPlaylistAdd size={16} aria-hidden />}
+              disabled={!valid || on.length === 0}
+              onClick={add}
+            >
               {t('groups.addSlot')}
             </Button>
           </Group>
         </Input.Wrapper>
-        <BestTimes accounts={chosen} zone={zone} isTaken={(s) => has(slots, s)} add={(s) => setSlots((all) => [...all, s])} />
-        {slots.length > 0 && <Week slots={slots} zone={zone} remove={(s) => setSlots((all) => all.filter((o) => o !== s))} />}
+        <BestTimes
+          accounts={chosen}
+          zone={zone}
+          isTaken={(s) => has(slots, s)}
+          add={(s) => setSlots((all) => [...all, s])}
+        />
+        {slots.length > 0 && (
+          <Week slots={slots} zone={zone} remove={(s) => setSlots((all) => all.filter((o) => o !== s))} />
+        )}
         <ZoneSelect label={t('groups.zone')} value={zone} onChange={setZone} maw={300} />
         <Group justify="space-between">
           {group ? (
-            <Button variant="subtle" color="red" leftSection={<IconTrash size={16} aria-hidden />} onClick={() => ask({ title: t('groups.deleteTitle', { name: group.name }), text: t('groups.deleteText'), action: t('groups.delete'), danger: true, run: () => remove.mutate() })}>
+            <Button
+              variant="subtle"
+              color="red"
+              leftSection={<IconTrash size={16} aria-hidden />}
+              onClick={() =>
+                ask({
+                  title: t('groups.deleteTitle', { name: group.name }),
+                  text: t('groups.deleteText'),
+                  action: t('groups.delete'),
+                  danger: true,
+                  run: () => remove.mutate(),
+                })
+              }
+            >
               {t('groups.delete')}
             </Button>
           ) : (
@@ -213,7 +296,11 @@ function EditGroup({ group, accounts, close }: { group?: AccountGroup; accounts:
             <Button variant="default" onClick={close}>
               {t('cancel')}
             </Button>
-            <Button loading={save.isPending} disabled={name.trim() === '' || chosen.length === 0} onClick={() => save.mutate()}>
+            <Button
+              loading={save.isPending}
+              disabled={name.trim() === '' || chosen.length === 0}
+              onClick={() => save.mutate()}
+            >
               {t('groups.save')}
             </Button>
           </Group>

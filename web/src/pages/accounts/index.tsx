@@ -1,6 +1,14 @@
 import { ActionIcon, Alert, Badge, Button, Group, Menu, SimpleGrid, Stack, Switch, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { IconDots, IconHeartbeat, IconPencil, IconPlugConnected, IconPlugOff, IconPlus, IconUsersGroup } from '@tabler/icons-react'
+import {
+  IconDots,
+  IconHeartbeat,
+  IconPencil,
+  IconPlugConnected,
+  IconPlugOff,
+  IconPlus,
+  IconUsersGroup,
+} from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useEffect } from 'react'
@@ -60,7 +68,17 @@ export function AccountsPage() {
   )
 }
 
-const reasons = ['not_allowed', 'unknown', 'other_session', 'other_identity', 'nobody', 'network_unreachable', 'network_refused', 'not_configured', 'failed'] as const
+const reasons = [
+  'not_allowed',
+  'unknown',
+  'other_session',
+  'other_identity',
+  'nobody',
+  'network_unreachable',
+  'network_refused',
+  'not_configured',
+  'failed',
+] as const
 
 /** Shows why connecting failed, after the redirect from a network. */
 function Refused() {
@@ -70,7 +88,17 @@ function Refused() {
   if (!refused) return null
   const reason = reasons.find((r) => r === refused) ?? 'failed'
   return (
-    <Alert color="red" icon={<IconPlugOff aria-hidden />} title={t('accounts.refused')} mb="md" role="alert" withCloseButton closeButtonLabel={t('close')} onClose={() => void navigate({ to: '/accounts', replace: true })} data-refused={reason}>
+    <Alert
+      color="red"
+      icon={<IconPlugOff aria-hidden />}
+      title={t('accounts.refused')}
+      mb="md"
+      role="alert"
+      withCloseButton
+      closeButtonLabel={t('close')}
+      onClose={() => void navigate({ to: '/accounts', replace: true })}
+      data-refused={reason}
+    >
       {t(`accounts.errors.${reason}`)}
     </Alert>
   )
@@ -84,7 +112,9 @@ function Landed({ accounts }: { accounts?: Account[] }) {
   const leave = () => void navigate({ to: '/accounts', replace: true })
   useEffect(() => {
     if (!connected || !accounts) return
-    const handles = accounts.filter((a) => a.status === 'connected' && connected.split(',').includes(a.id)).map((a) => a.handle)
+    const handles = accounts
+      .filter((a) => a.status === 'connected' && connected.split(',').includes(a.id))
+      .map((a) => a.handle)
     if (handles.length > 0) notifySuccess(t('accounts.connected', { handle: handles.join(', ') }))
     void navigate({ to: '/accounts', replace: true })
   }, [connected, accounts, navigate, t])
@@ -101,12 +131,14 @@ function AccountCard({ account: a }: { account: Account }) {
   const changed = () => client.invalidateQueries({ queryKey: ['accounts'] })
   const check = useMutation({
     mutationFn: () => unwrap(api.POST('/api/v1/accounts/{id}/check', { params: { path } })),
-    onSuccess: (now) => notifySuccess(now.health.error ? causeText(now.health.error) : t('accounts.checked', { handle: a.handle })),
+    onSuccess: (now) =>
+      notifySuccess(now.health.error ? causeText(now.health.error) : t('accounts.checked', { handle: a.handle })),
     onError: notifyError,
     onSettled: changed,
   })
   const standard = useMutation({
-    mutationFn: (on: boolean) => unwrap(api.PATCH('/api/v1/accounts/{id}', { params: { path }, body: { default: on } })),
+    mutationFn: (on: boolean) =>
+      unwrap(api.PATCH('/api/v1/accounts/{id}', { params: { path }, body: { default: on } })),
     onError: notifyError,
     onSettled: changed,
   })
@@ -124,7 +156,13 @@ function AccountCard({ account: a }: { account: Account }) {
   const [editing, { open: edit, close: closeEdit }] = useDisclosure()
   const [dialog, ask] = useConfirm()
   const confirmDisconnect = () =>
-    ask({ title: t('accounts.disconnectTitle', { handle: a.handle }), text: t('accounts.disconnectText'), action: t('accounts.disconnect'), danger: true, run: () => disconnect.mutate() })
+    ask({
+      title: t('accounts.disconnectTitle', { handle: a.handle }),
+      text: t('accounts.disconnectText'),
+      action: t('accounts.disconnect'),
+      danger: true,
+      run: () => disconnect.mutate(),
+    })
   return (
     <Stack gap="xs" className="dl-card" p="md" component="article" aria-label={a.handle} data-account={a.network}>
       {dialog}
@@ -183,7 +221,9 @@ function AccountCard({ account: a }: { account: Account }) {
         )}
       </Group>
       <Text size="sm" c="dimmed">
-        {a.health.checked_at ? t('accounts.checkedAt', { ago: relative(a.health.checked_at, i18n.language) }) : t('accounts.neverChecked')}
+        {a.health.checked_at
+          ? t('accounts.checkedAt', { ago: relative(a.health.checked_at, i18n.language) })
+          : t('accounts.neverChecked')}
       </Text>
       {a.ends_at && (
         <Text size="sm" c="dimmed">
@@ -209,11 +249,23 @@ function AccountCard({ account: a }: { account: Account }) {
         </Alert>
       ))}
       {may && a.status !== 'connected' && (
-        <Button size="xs" loading={reconnect.isPending} onClick={() => reconnect.mutate()} style={{ alignSelf: 'flex-start' }}>
+        <Button
+          size="xs"
+          loading={reconnect.isPending}
+          onClick={() => reconnect.mutate()}
+          style={{ alignSelf: 'flex-start' }}
+        >
           {t('accounts.reconnect')}
         </Button>
       )}
-      <Switch size="sm" label={t('accounts.default')} checked={standard.isPending ? standard.variables : a.default} disabled={!may || standard.isPending} onChange={(e) => standard.mutate(e.currentTarget.checked)} mt="auto" />
+      <Switch
+        size="sm"
+        label={t('accounts.default')}
+        checked={standard.isPending ? standard.variables : a.default}
+        disabled={!may || standard.isPending}
+        onChange={(e) => standard.mutate(e.currentTarget.checked)}
+        mt="auto"
+      />
     </Stack>
   )
 }
@@ -235,7 +287,11 @@ function Measuring({ account }: { account: Account }) {
             : undefined
   return (
     text && (
-      <Text size="sm" c={m.missing_scope || m.reason === 'unauthorized' || m.reason === 'no_credits' ? 'red' : 'dimmed'} data-measuring={m.reason ?? m.state}>
+      <Text
+        size="sm"
+        c={m.missing_scope || m.reason === 'unauthorized' || m.reason === 'no_credits' ? 'red' : 'dimmed'}
+        data-measuring={m.reason ?? m.state}
+      >
         {text}
       </Text>
     )

@@ -11,11 +11,21 @@ import { type Element, type Piece, read } from './html'
  */
 export function Body({ html, text }: { html: string; text: string }) {
   const pieces = useMemo(() => read(html), [html])
-  return <div className="dl-article">{html.trim() === '' ? text.split('\n\n').map((paragraph, i) => <p key={i}>{paragraph}</p>) : <Pieces pieces={pieces} inLink={false} />}</div>
+  return (
+    <div className="dl-article">
+      {html.trim() === '' ? (
+        text.split('\n\n').map((paragraph, i) => <p key={i}>{paragraph}</p>)
+      ) : (
+        <Pieces pieces={pieces} inLink={false} />
+      )}
+    </div>
+  )
 }
 
 function Pieces({ pieces, inLink }: { pieces: Piece[]; inLink: boolean }) {
-  return pieces.map((piece, i) => <Fragment key={i}>{typeof piece === 'string' ? piece : <Shown element={piece} inLink={inLink} />}</Fragment>)
+  return pieces.map((piece, i) => (
+    <Fragment key={i}>{typeof piece === 'string' ? piece : <Shown element={piece} inLink={inLink} />}</Fragment>
+  ))
 }
 
 function Shown({ element: { tag, address, alt, children }, inLink }: { element: Element; inLink: boolean }) {

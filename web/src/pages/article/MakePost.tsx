@@ -15,10 +15,22 @@ export function MakePost({ article: a, close }: { article: Schemas['Article']; c
   const navigate = useNavigate()
   const client = useQueryClient()
   const image = imageOf(a)
-  const [taken, setTaken] = useState<Taken>({ title: true, lead: (a.lead ?? '') !== '', link: true, image: image !== undefined, track: true })
+  const [taken, setTaken] = useState<Taken>({
+    title: true,
+    lead: (a.lead ?? '') !== '',
+    link: true,
+    image: image !== undefined,
+    track: true,
+  })
   const [file, setFile] = useState<Media>()
   const fetched = useMutation({
-    mutationFn: (url: string) => unwrap(api.POST('/api/v1/media/fetch', { params: { header: idempotencyHeader() }, body: { url, alt_text: altOf(a, url) } })),
+    mutationFn: (url: string) =>
+      unwrap(
+        api.POST('/api/v1/media/fetch', {
+          params: { header: idempotencyHeader() },
+          body: { url, alt_text: altOf(a, url) },
+        }),
+      ),
     onSuccess: (made) => {
       setFile(made)
       void client.invalidateQueries({ queryKey: ['media-list'] })
@@ -28,15 +40,21 @@ export function MakePost({ article: a, close }: { article: Schemas['Article']; c
   })
   const make = useMutation({
     mutationFn: async () => {
-      const attached = taken.image && image ? (file ?? (await fetched.mutateAsync(image).catch(() => undefined))) : undefined
+      const attached =
+        taken.image && image ? (file ?? (await fetched.mutateAsync(image).catch(() => undefined))) : undefined
       if (taken.image && image && !attached) return undefined
-      return unwrap(api.POST('/api/v1/posts', {
-        params: { header: idempotencyHeader() },
-        body: {
-          content: contentOf(a, taken), draft: true, track_links: taken.link && taken.track, ...(attached ? { attachments: [attached.id] } : {}),
-          ...(a.language ? { language: a.language.slice(0, 3) } : {}),
-        },
-      }))
+      return unwrap(
+        api.POST('/api/v1/posts', {
+          params: { header: idempotencyHeader() },
+          body: {
+            content: contentOf(a, taken),
+            draft: true,
+            track_links: taken.link && taken.track,
+            ...(attached ? { attachments: [attached.id] } : {}),
+            ...(a.language ? { language: a.language.slice(0, 3) } : {}),
+          },
+        }),
+      )
     },
     onSuccess: async (post) => {
       if (!post) return
@@ -45,7 +63,13 @@ export function MakePost({ article: a, close }: { article: Schemas['Article']; c
     },
   })
   const box = (part: keyof Taken, disabled: boolean, description?: string) => (
-    <Checkbox label={t(`article.take.${part}`)} description={description} disabled={disabled} checked={taken[part] && !disabled} onChange={(e) => setTaken({ ...taken, [part]: e.currentTarget.checked })} />
+    <Checkbox
+      label={t(`article.take.${part}`)}
+      description={description}
+      disabled={disabled}
+      checked={taken[part] && !disabled}
+      onChange={(e) => setTaken({ ...taken, [part]: e.currentTarget.checked })}
+    />
   )
   const text = contentOf(a, taken)
   return (

@@ -41,9 +41,23 @@ function List({ title, none, others }: { title: string; none: string; others: Ot
 /** Near-duplicates on all sites. */
 export function AlsoReported({ id }: { id: string }) {
   const { t } = useTranslation()
-  const also = useQuery({ queryKey: ['article', id, 'also'], queryFn: () => unwrap(api.GET('/api/v1/articles/{id}/similar', { params: { path: { id }, query: { limit: 20 } } })) })
+  const also = useQuery({
+    queryKey: ['article', id, 'also'],
+    queryFn: () => unwrap(api.GET('/api/v1/articles/{id}/similar', { params: { path: { id }, query: { limit: 20 } } })),
+  })
   if (also.error) return <Failed error={also.error} retry={() => void also.refetch()} />
-  return <List title={t('article.also')} none={t('article.alsoNone')} others={(also.data?.articles ?? []).map(({ article: a }) => ({ id: a.id, title: a.title, domain: a.domain, at: a.dated_at }))} />
+  return (
+    <List
+      title={t('article.also')}
+      none={t('article.alsoNone')}
+      others={(also.data?.articles ?? []).map(({ article: a }) => ({
+        id: a.id,
+        title: a.title,
+        domain: a.domain,
+        at: a.dated_at,
+      }))}
+    />
+  )
 }
 
 /** Related articles: search results for the title, without the article's own story. */
@@ -56,5 +70,11 @@ export function Similar({ article: a }: { article: Schemas['Article'] }) {
   })
   if (similar.error) return <Failed error={similar.error} retry={() => void similar.refetch()} />
   const others = (similar.data?.hits ?? []).filter((h) => h.id !== a.id && h.group_id !== a.group_id).slice(0, 6)
-  return <List title={t('article.similar')} none={t('article.similarNone')} others={others.map((h) => ({ id: h.id, title: h.title, domain: h.domain, at: h.published_at }))} />
+  return (
+    <List
+      title={t('article.similar')}
+      none={t('article.similarNone')}
+      others={others.map((h) => ({ id: h.id, title: h.title, domain: h.domain, at: h.published_at }))}
+    />
+  )
 }

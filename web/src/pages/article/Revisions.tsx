@@ -19,7 +19,12 @@ export function Revisions({ article: a }: { article: Schemas['Article'] }) {
   const list = useInfiniteQuery({
     queryKey: ['article', a.id, 'revisions', a.version],
     initialPageParam: 0,
-    queryFn: ({ pageParam }) => unwrap(api.GET('/api/v1/articles/{id}/revisions', { params: { path: { id: a.id }, query: { limit: 50, ...(pageParam ? { cursor: pageParam } : {}) } } })),
+    queryFn: ({ pageParam }) =>
+      unwrap(
+        api.GET('/api/v1/articles/{id}/revisions', {
+          params: { path: { id: a.id }, query: { limit: 50, ...(pageParam ? { cursor: pageParam } : {}) } },
+        }),
+      ),
     getNextPageParam: (page) => page.next_cursor,
   })
   if (list.error) return <Failed error={list.error} retry={() => void list.refetch()} />
@@ -50,7 +55,12 @@ export function Revisions({ article: a }: { article: Schemas['Article'] }) {
               </Badge>
             ))}
             {v.version > 1 && (
-              <Button size="compact-xs" variant="subtle" aria-expanded={shown === v.version} onClick={() => setShown(shown === v.version ? undefined : v.version)}>
+              <Button
+                size="compact-xs"
+                variant="subtle"
+                aria-expanded={shown === v.version}
+                onClick={() => setShown(shown === v.version ? undefined : v.version)}
+              >
                 {t('article.whatChanged')}
               </Button>
             )}
@@ -91,8 +101,14 @@ function Change({ id, version }: { id: string; version: number }) {
 function Difference({ before, after }: { before: Revision; after: Revision }) {
   const { t } = useTranslation()
   const texts = (v: Revision): Record<string, string> => ({
-    title: v.title, lead: v.lead ?? '', authors: (v.authors ?? []).join(', '), section: v.section ?? '', tags: (v.tags ?? []).join(', '), image: v.image_url ?? '',
-    published: v.published_at ?? '', updated: v.modified_at ?? '',
+    title: v.title,
+    lead: v.lead ?? '',
+    authors: (v.authors ?? []).join(', '),
+    section: v.section ?? '',
+    tags: (v.tags ?? []).join(', '),
+    image: v.image_url ?? '',
+    published: v.published_at ?? '',
+    updated: v.modified_at ?? '',
   })
   const [old, fresh] = [texts(before), texts(after)]
   const fields = Object.keys(fresh).filter((f) => old[f] !== fresh[f])
@@ -122,7 +138,8 @@ function Difference({ before, after }: { before: Revision; after: Revision }) {
           <Text key={i} size="sm" className="dl-text">
             <Pieces pieces={b.pieces} />
           </Text>
-        ))}
+        ),
+      )}
     </Stack>
   )
 }
@@ -142,8 +159,18 @@ function shortened(blocks: Block[]): (Block | number)[] {
 
 function Pieces({ pieces }: { pieces: Piece[] }) {
   return pieces.map((p, i) => {
-    if (p.kind === 'added') return <ins key={i} className="dl-added">{p.text}</ins>
-    if (p.kind === 'removed') return <del key={i} className="dl-removed">{p.text}</del>
+    if (p.kind === 'added')
+      return (
+        <ins key={i} className="dl-added">
+          {p.text}
+        </ins>
+      )
+    if (p.kind === 'removed')
+      return (
+        <del key={i} className="dl-removed">
+          {p.text}
+        </del>
+      )
     return <span key={i}>{p.text}</span>
   })
 }

@@ -11,12 +11,64 @@ export type Piece = string | Element
 
 /** The allowed elements; of all others only the text is kept. */
 const allowed = new Set([
-  'p', 'h2', 'h3', 'h4', 'h5', 'h6', 'ul', 'ol', 'li', 'blockquote', 'pre', 'figure', 'figcaption', 'table', 'thead', 'tbody', 'tfoot', 'tr', 'td', 'th', 'dl', 'dt', 'dd',
-  'strong', 'b', 'em', 'i', 'sub', 'sup', 'code', 'q', 'cite', 's', 'u', 'small', 'mark', 'abbr', 'a',
+  'p',
+  'h2',
+  'h3',
+  'h4',
+  'h5',
+  'h6',
+  'ul',
+  'ol',
+  'li',
+  'blockquote',
+  'pre',
+  'figure',
+  'figcaption',
+  'table',
+  'thead',
+  'tbody',
+  'tfoot',
+  'tr',
+  'td',
+  'th',
+  'dl',
+  'dt',
+  'dd',
+  'strong',
+  'b',
+  'em',
+  'i',
+  'sub',
+  'sup',
+  'code',
+  'q',
+  'cite',
+  's',
+  'u',
+  'small',
+  'mark',
+  'abbr',
+  'a',
 ])
 
 /** Of these even the text is removed. */
-const dropped = new Set(['script', 'style', 'noscript', 'template', 'iframe', 'object', 'svg', 'math', 'textarea', 'select', 'button', 'title', 'audio', 'video', 'canvas'])
+const dropped = new Set([
+  'script',
+  'style',
+  'noscript',
+  'template',
+  'iframe',
+  'object',
+  'svg',
+  'math',
+  'textarea',
+  'select',
+  'button',
+  'title',
+  'audio',
+  'video',
+  'canvas',
+])
 
 /** Elements in which white space between elements is ignored. */
 const rows = new Set(['table', 'thead', 'tbody', 'tfoot', 'tr', 'ul', 'ol', 'dl'])
@@ -26,11 +78,14 @@ const deepest = 60
 const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' }
 
 function decoded(text: string): string {
-  return text.replace(/&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|(\w{2,6}));/g, (whole, decimal?: string, hex?: string, name?: string) => {
-    if (name !== undefined) return Object.hasOwn(entities, name) ? (entities[name] ?? whole) : whole
-    const code = decimal !== undefined ? Number(decimal) : Number.parseInt(hex ?? '', 16)
-    return code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff) ? String.fromCodePoint(code) : whole
-  })
+  return text.replace(
+    /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|(\w{2,6}));/g,
+    (whole, decimal?: string, hex?: string, name?: string) => {
+      if (name !== undefined) return Object.hasOwn(entities, name) ? (entities[name] ?? whole) : whole
+      const code = decimal !== undefined ? Number(decimal) : Number.parseInt(hex ?? '', 16)
+      return code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff) ? String.fromCodePoint(code) : whole
+    },
+  )
 }
 
 /** A web URL, or undefined. */
@@ -69,7 +124,12 @@ function tagAt(html: string, at: number): Tag | undefined {
     end = attribute.lastIndex
   }
   const close = html.indexOf('>', end)
-  return { name: (found[2] ?? '').toLowerCase(), closes: found[1] === '/', attributes, end: close < 0 ? html.length : close + 1 }
+  return {
+    name: (found[2] ?? '').toLowerCase(),
+    closes: found[1] === '/',
+    attributes,
+    end: close < 0 ? html.length : close + 1,
+  }
 }
 
 /**
@@ -115,7 +175,8 @@ export function read(html: string): Piece[] {
     } else if (tag.name === 'br') inside().children.push({ tag: 'br', children: [] })
     else if (tag.name === 'img') {
       const address = webAddress(tag.attributes.get('src'))
-      if (address) inside().children.push({ tag: 'img', address, alt: tag.attributes.get('alt')?.trim() ?? '', children: [] })
+      if (address)
+        inside().children.push({ tag: 'img', address, alt: tag.attributes.get('alt')?.trim() ?? '', children: [] })
     } else begin(tag, open)
   }
   return top.children
@@ -127,11 +188,13 @@ const nameOf = (tag: string) => (tag === 'h1' ? 'h2' : tag)
 function begin(tag: Tag, open: Element[]): void {
   const name = nameOf(tag.name)
   const address = name === 'a' ? webAddress(tag.attributes.get('href')) : undefined
-  if (!allowed.has(name) || open.length > deepest || (name === 'a' && (!address || open.some((e) => e.tag === 'a')))) return
+  if (!allowed.has(name) || open.length > deepest || (name === 'a' && (!address || open.some((e) => e.tag === 'a'))))
+    return
   const made: Element = { tag: name, ...(address ? { address } : {}), children: [] }
   open.at(-1)?.children.push(made)
   open.push(made)
 }
 
 /** All pictures of an article, in order. */
-export const pictures = (pieces: Piece[]): Element[] => pieces.flatMap((p) => (typeof p === 'string' ? [] : p.tag === 'img' ? [p] : pictures(p.children)))
+export const pictures = (pieces: Piece[]): Element[] =>
+  pieces.flatMap((p) => (typeof p === 'string' ? [] : p.tag === 'img' ? [p] : pictures(p.children)))

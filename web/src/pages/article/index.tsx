@@ -45,7 +45,15 @@ export function ArticlePage() {
       <Grid gap="lg">
         <Grid.Col span={{ base: 12, md: 8 }}>
           <Stack>
-            <Stack gap="sm" className="dl-card" p={{ base: 'md', sm: 'lg' }} component="article" lang={a.language} aria-label={a.title} data-body>
+            <Stack
+              gap="sm"
+              className="dl-card"
+              p={{ base: 'md', sm: 'lg' }}
+              component="article"
+              lang={a.language}
+              aria-label={a.title}
+              data-body
+            >
               {a.lead && !a.text.includes(a.lead) && (
                 <Text fw={600} size="lg" className="dl-text">
                   {a.lead}
@@ -182,7 +190,12 @@ function Origins({ article: a }: { article: Article }) {
           ))}
         </Table.Tbody>
       </Table>
-      <LinkAnchor to="/news/domains/$domain/selectors" params={{ domain: a.domain }} search={{ article: a.id }} size="sm">
+      <LinkAnchor
+        to="/news/domains/$domain/selectors"
+        params={{ domain: a.domain }}
+        search={{ article: a.id }}
+        size="sm"
+      >
         {t('article.toSelectors')}
       </LinkAnchor>
     </Stack>

@@ -15,11 +15,15 @@ export interface Taken {
 /** The text of a post: the selected parts of title, lead and link. */
 export function contentOf(a: Article, taken: Taken): string {
   const parts = [taken.title && a.title, taken.lead && a.lead !== a.title && a.lead, taken.link && a.canonical_url]
-  return parts.filter((p): p is string => typeof p === 'string' && p.trim() !== '').map((p) => p.trim()).join('\n\n')
+  return parts
+    .filter((p): p is string => typeof p === 'string' && p.trim() !== '')
+    .map((p) => p.trim())
+    .join('\n\n')
 }
 
 /** The main image, if it has a web URL. */
-export const imageOf = (a: Article) => (a.image_url && /^https?:\/\//i.test(a.image_url) && a.image_url.length <= 4000 ? a.image_url : undefined)
+export const imageOf = (a: Article) =>
+  a.image_url && /^https?:\/\//i.test(a.image_url) && a.image_url.length <= 4000 ? a.image_url : undefined
 
 /** The description of an image in the article. */
 export function altOf(a: Article, url: string): string {

@@ -36,11 +36,27 @@ export function Agenda({ search, zone }: { search: CalendarSearch; zone: string 
     queryKey: ['posts', 'agenda', since, asked(search)],
     initialPageParam: '',
     queryFn: ({ pageParam }) =>
-      unwrap(api.GET('/api/v1/posts', { params: { query: { from: since, order: 'asc', limit: 200, ...asked(search), ...(pageParam ? { cursor: pageParam } : {}) } } })),
+      unwrap(
+        api.GET('/api/v1/posts', {
+          params: {
+            query: {
+              from: since,
+              order: 'asc',
+              limit: 200,
+              ...asked(search),
+              ...(pageParam ? { cursor: pageParam } : {}),
+            },
+          },
+        }),
+      ),
     getNextPageParam: (page) => page.next_cursor,
   })
   const posts = useMemo(
-    () => (list.data?.pages ?? []).flatMap((p) => p.posts).filter(wanted(search)).filter((p) => p.scheduled_time && (search.status || p.status !== 'canceled')),
+    () =>
+      (list.data?.pages ?? [])
+        .flatMap((p) => p.posts)
+        .filter(wanted(search))
+        .filter((p) => p.scheduled_time && (search.status || p.status !== 'canceled')),
     [list.data, search],
   )
   const days = useMemo(() => {
@@ -54,7 +70,16 @@ export function Agenda({ search, zone }: { search: CalendarSearch; zone: string 
   const picked = posts.filter((p) => chosen.includes(p.id))
   const undo = useMutation({
     mutationFn: (moved: { id: string; version: number; at: string }[]) =>
-      Promise.all(moved.map(({ id, version, at }) => unwrap(api.PATCH('/api/v1/posts/{id}', { params: { path: { id }, header: ifMatchHeader(version) }, body: { scheduled_time: at } })))),
+      Promise.all(
+        moved.map(({ id, version, at }) =>
+          unwrap(
+            api.PATCH('/api/v1/posts/{id}', {
+              params: { path: { id }, header: ifMatchHeader(version) },
+              body: { scheduled_time: at },
+            }),
+          ),
+        ),
+      ),
     onSuccess: () => notifySuccess(t('undone')),
     onError: notifyError,
     onSettled: () => refreshPosts(client),
@@ -71,9 +96,19 @@ export function Agenda({ search, zone }: { search: CalendarSearch; zone: string 
         try {
           if (deed === 'cancel') await unwrap(api.DELETE('/api/v1/posts/{id}', { params }))
           else if (deed === 'approve') await unwrap(api.POST('/api/v1/posts/{id}/approve', { params }))
-          else if (deed === 'queue') await unwrap(api.PATCH('/api/v1/posts/{id}', { params, body: { when: 'next_free' } }))
+          else if (deed === 'queue')
+            await unwrap(api.PATCH('/api/v1/posts/{id}', { params, body: { when: 'next_free' } }))
           else {
-            const { version } = await unwrap(api.PATCH('/api/v1/posts/{id}', { params, body: { scheduled_time: new Date(toInstant(start, zone).getTime() + Date.parse(p.scheduled_time ?? '') - first).toISOString() } }))
+            const { version } = await unwrap(
+              api.PATCH('/api/v1/posts/{id}', {
+                params,
+                body: {
+                  scheduled_time: new Date(
+                    toInstant(start, zone).getTime() + Date.parse(p.scheduled_time ?? '') - first,
+                  ).toISOString(),
+                },
+              }),
+            )
             moved.push({ id: p.id, version, at: p.scheduled_time ?? '' })
           }
           done++
@@ -99,26 +134,65 @@ export function Agenda({ search, zone }: { search: CalendarSearch; zone: string 
     <Stack gap="sm">
       {dialog}
       {picked.length > 0 && (
-        <Group className="dl-card dl-bulk" p="xs" gap="xs" role="toolbar" aria-label={t('agenda.bulk')} align="flex-start">
+        <Group
+          className="dl-card dl-bulk"
+          p="xs"
+          gap="xs"
+          role="toolbar"
+          aria-label={t('agenda.bulk')}
+          align="flex-start"
+        >
           <Text size="sm" fw={600} mt={8} aria-live="polite">
             {t('agenda.chosen', { count: picked.length })}
           </Text>
           {movable && (
             <>
               <WhenField label={t('agenda.shift')} value={start} zone={zone} onChange={setStart} w={230} />
-              <Button variant="default" mt={25} disabled={start === ''} loading={act.isPending && act.variables === 'shift'} onClick={() => act.mutate('shift')}>
+              <Button
+                variant="default"
+                mt={25}
+                disabled={start === ''}
+                loading={act.isPending && act.variables === 'shift'}
+                onClick={() => act.mutate('shift')}
+              >
                 {t('calendar.move')}
               </Button>
-              <Button variant="default" mt={25} leftSection={<IconPlaylistAdd size={16} aria-hidden />} loading={act.isPending && act.variables === 'queue'} onClick={() => act.mutate('queue')}>
+              <Button
+                variant="default"
+                mt={25}
+                leftSection={<IconPlaylistAdd size={16} aria-hidden />}
+                loading={act.isPending && act.variables === 'queue'}
+                onClick={() => act.mutate('queue')}
+              >
                 {t('agenda.queue')}
               </Button>
-              <Button variant="subtle" color="red" mt={25} leftSection={<IconTrash size={16} aria-hidden />} loading={act.isPending && act.variables === 'cancel'} onClick={() => ask({ title: t('agenda.cancelTitle', { count: picked.length }), text: t('agenda.cancelText'), action: t('agenda.cancel'), danger: true, run: () => act.mutate('cancel') })}>
+              <Button
+                variant="subtle"
+                color="red"
+                mt={25}
+                leftSection={<IconTrash size={16} aria-hidden />}
+                loading={act.isPending && act.variables === 'cancel'}
+                onClick={() =>
+                  ask({
+                    title: t('agenda.cancelTitle', { count: picked.length }),
+                    text: t('agenda.cancelText'),
+                    action: t('agenda.cancel'),
+                    danger: true,
+                    run: () => act.mutate('cancel'),
+                  })
+                }
+              >
                 {t('agenda.cancel')}
               </Button>
             </>
           )}
           {pending && mayApprove && (
-            <Button mt={25} leftSection={<IconUserCheck size={16} aria-hidden />} loading={act.isPending && act.variables === 'approve'} onClick={() => act.mutate('approve')}>
+            <Button
+              mt={25}
+              leftSection={<IconUserCheck size={16} aria-hidden />}
+              loading={act.isPending && act.variables === 'approve'}
+              onClick={() => act.mutate('approve')}
+            >
               {t('agenda.approve')}
             </Button>
           )}
@@ -131,7 +205,11 @@ export function Agenda({ search, zone }: { search: CalendarSearch; zone: string 
       {!list.data ? (
         <WaitingRows rows={8} />
       ) : days.length === 0 ? (
-        <Empty icon={IconCalendarMonth} title={t(isNarrowed(search) ? 'agenda.nothing' : 'agenda.none')} text={t(isNarrowed(search) ? 'agenda.nothingText' : 'calendar.noneText')}>
+        <Empty
+          icon={IconCalendarMonth}
+          title={t(isNarrowed(search) ? 'agenda.nothing' : 'agenda.none')}
+          text={t(isNarrowed(search) ? 'agenda.nothingText' : 'calendar.noneText')}
+        >
           {may && !isNarrowed(search) && <LinkButton to="/compose">{t('nav.newPost')}</LinkButton>}
         </Empty>
       ) : (
@@ -141,12 +219,18 @@ export function Agenda({ search, zone }: { search: CalendarSearch; zone: string 
               {may && (
                 <Checkbox
                   size="xs"
-                  aria-label={t('agenda.chooseDay', { day: format(`${day}T12:00Z`, i18n.language, 'UTC', { dateStyle: 'full' }) })}
+                  aria-label={t('agenda.chooseDay', {
+                    day: format(`${day}T12:00Z`, i18n.language, 'UTC', { dateStyle: 'full' }),
+                  })}
                   checked={all.every((p) => chosen.includes(p.id))}
                   indeterminate={all.some((p) => chosen.includes(p.id)) && !all.every((p) => chosen.includes(p.id))}
                   onChange={(e) => {
                     const on = e.currentTarget.checked
-                    setChosen((ids) => (on ? [...new Set([...ids, ...all.map((p) => p.id)])] : ids.filter((id) => !all.some((p) => p.id === id))))
+                    setChosen((ids) =>
+                      on
+                        ? [...new Set([...ids, ...all.map((p) => p.id)])]
+                        : ids.filter((id) => !all.some((p) => p.id === id)),
+                    )
                   }}
                 />
               )}
@@ -160,14 +244,29 @@ export function Agenda({ search, zone }: { search: CalendarSearch; zone: string 
             {/* biome-ignore lint/a11y/useSemanticElements: its items are rows of Mantine, not elements of a list */}
             <div className="dl-card dl-agenda" role="list">
               {all.map((p) => (
-                <Row key={p.id} post={p} zone={zone} chosen={chosen.includes(p.id)} choose={may ? (on) => setChosen((ids) => (on ? [...ids, p.id] : ids.filter((id) => id !== p.id))) : undefined} />
+                <Row
+                  key={p.id}
+                  post={p}
+                  zone={zone}
+                  chosen={chosen.includes(p.id)}
+                  choose={
+                    may
+                      ? (on) => setChosen((ids) => (on ? [...ids, p.id] : ids.filter((id) => id !== p.id)))
+                      : undefined
+                  }
+                />
               ))}
             </div>
           </section>
         ))
       )}
       {list.hasNextPage && (
-        <Button variant="default" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()} style={{ alignSelf: 'center' }}>
+        <Button
+          variant="default"
+          loading={list.isFetchingNextPage}
+          onClick={() => void list.fetchNextPage()}
+          style={{ alignSelf: 'center' }}
+        >
           {t('agenda.more')}
         </Button>
       )}
@@ -175,11 +274,28 @@ export function Agenda({ search, zone }: { search: CalendarSearch; zone: string 
   )
 }
 
-function Row({ post, zone, chosen, choose }: { post: Post; zone: string; chosen: boolean; choose?: (on: boolean) => void }) {
+function Row({
+  post,
+  zone,
+  chosen,
+  choose,
+}: {
+  post: Post
+  zone: string
+  chosen: boolean
+  choose?: (on: boolean) => void
+}) {
   const { t } = useTranslation()
   return (
     <Group role="listitem" wrap="nowrap" gap="sm" px="sm" className="dl-agenda-row" data-post={post.id}>
-      {choose && <Checkbox size="xs" aria-label={t('agenda.choose', { text: (post.content || t('post.noText')).slice(0, 60) })} checked={chosen} onChange={(e) => choose(e.currentTarget.checked)} />}
+      {choose && (
+        <Checkbox
+          size="xs"
+          aria-label={t('agenda.choose', { text: (post.content || t('post.noText')).slice(0, 60) })}
+          checked={chosen}
+          onChange={(e) => choose(e.currentTarget.checked)}
+        />
+      )}
       <Text size="sm" fw={600} className="dl-numbers" style={{ flexShrink: 0 }}>
         {post.scheduled_time && <Time at={post.scheduled_time} zone={zone} look="clock" />}
       </Text>

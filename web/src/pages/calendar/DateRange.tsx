@@ -6,7 +6,15 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 /** The first and the last day of what is searched. Weeks begin on Monday. */
-export default function DateRange({ from, to, onChange }: { from?: string; to?: string; onChange: (from?: string, to?: string) => void }) {
+export default function DateRange({
+  from,
+  to,
+  onChange,
+}: {
+  from?: string
+  to?: string
+  onChange: (from?: string, to?: string) => void
+}) {
   const { t, i18n } = useTranslation()
   // While only one end is chosen, the list stays as it is.
   const [chosen, setChosen] = useState<[string | null, string | null]>([from ?? null, to ?? null])

@@ -46,23 +46,34 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
   const day = dayjs(date)
   const first = view === 'day' ? day : dayjs(mondayOf(view === 'month' ? `${date.slice(0, 7)}-01` : date))
   const from = toInstant(first.format('YYYY-MM-DDT00:00'), zone)
-  const to = toInstant(first.add(view === 'month' ? 42 : view === 'week' ? 7 : 1, 'day').format('YYYY-MM-DDT00:00'), zone)
+  const to = toInstant(
+    first.add(view === 'month' ? 42 : view === 'week' ? 7 : 1, 'day').format('YYYY-MM-DDT00:00'),
+    zone,
+  )
   const key = ['posts', 'between', from.toISOString(), to.toISOString(), asked(search)]
   const posts = useQuery({ queryKey: key, queryFn: ({ signal }) => postsBetween(from, to, search, signal) })
   const series = useQuery(activeSeriesQuery).data ?? none
 
   const move = useMutation({
     mutationFn: ({ post, when }: { post: Post; when: Date; undone?: boolean }) =>
-      unwrap(api.PATCH('/api/v1/posts/{id}', { params: { path: { id: post.id }, header: ifMatchHeader(post.version) }, body: { scheduled_time: when.toISOString() } })),
+      unwrap(
+        api.PATCH('/api/v1/posts/{id}', {
+          params: { path: { id: post.id }, header: ifMatchHeader(post.version) },
+          body: { scheduled_time: when.toISOString() },
+        }),
+      ),
     onMutate: ({ post, when }) => {
       // It stays where it was dropped, unless the request fails.
       const before = client.getQueryData<Post[]>(key)
-      client.setQueryData<Post[]>(key, (all) => all?.map((p) => (p.id === post.id ? { ...p, scheduled_time: when.toISOString() } : p)))
+      client.setQueryData<Post[]>(key, (all) =>
+        all?.map((p) => (p.id === post.id ? { ...p, scheduled_time: when.toISOString() } : p)),
+      )
       return { before }
     },
     onSuccess: (moved, { post: { scheduled_time: before }, undone }) => {
       setOpen(undefined)
-      if (!undone && before) notifyUndo(t('calendar.moved'), () => mutate({ post: moved, when: new Date(before), undone: true }))
+      if (!undone && before)
+        notifyUndo(t('calendar.moved'), () => mutate({ post: moved, when: new Date(before), undone: true }))
       else notifySuccess(t(undone ? 'undone' : 'calendar.moved'))
       client.setQueryData(['post', moved.id], moved)
       for (const w of moved.warnings ?? []) notifyError(new Error(warningText(w)))
@@ -83,26 +94,47 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
   const shown = useMemo(() => {
     const all = (posts.data ?? []).filter(wanted(search))
     // A filter for posts hides occurrences without a post.
-    const planned = isNarrowed(search) || search.account || search.network || !posts.data ? [] : plannedBetween(series, posts.data, new Date(start), new Date(end))
-    const free = !may || isNarrowed(search) ? [] : slots.flatMap((s) => {
-      const group = groups.find((g) => g.id === s.queue_group_id)
-      return group && !s.post_id && (!search.account || group.accounts.includes(search.account)) ? [{ group, at: s.at }] : []
-    })
+    const planned =
+      isNarrowed(search) || search.account || search.network || !posts.data
+        ? []
+        : plannedBetween(series, posts.data, new Date(start), new Date(end))
+    const free =
+      !may || isNarrowed(search)
+        ? []
+        : slots.flatMap((s) => {
+            const group = groups.find((g) => g.id === s.queue_group_id)
+            return group && !s.post_id && (!search.account || group.accounts.includes(search.account))
+              ? [{ group, at: s.at }]
+              : []
+          })
     return { all, planned, free }
   }, [posts.data, series, slots, groups, search, start, end, may])
-  const events = useMemo(() => (view === 'month' ? none : eventsOf(shown.all, shown.planned, shown.free, zone, color, t)), [shown, view, zone, color, t])
-  const lines = useMemo(() => (view === 'month' ? linesOf(shown.all, shown.planned, shown.free, zone) : new Map<string, never>()), [shown, view, zone])
+  const events = useMemo(
+    () => (view === 'month' ? none : eventsOf(shown.all, shown.planned, shown.free, zone, color, t)),
+    [shown, view, zone, color, t],
+  )
+  const lines = useMemo(
+    () => (view === 'month' ? linesOf(shown.all, shown.planned, shown.free, zone) : new Map<string, never>()),
+    [shown, view, zone],
+  )
   // Rerendering a card ends its drag, so updates wait until the drag ends.
   const [held, setHeld] = useState<{ stretch: string; events: ScheduleEventData[]; lines: typeof lines }>()
   const stretch = `${view} ${date} ${zone}`
   const choose = useCallback(
     (entry: Entry) => {
-      if (entry.slot) void navigate({ to: '/compose', search: { at: toWall(entry.slot.at, zone).slice(0, 16), queue: entry.slot.group.id } })
+      if (entry.slot)
+        void navigate({
+          to: '/compose',
+          search: { at: toWall(entry.slot.at, zone).slice(0, 16), queue: entry.slot.group.id },
+        })
       else setOpen(entry)
     },
     [navigate, zone],
   )
-  const showDay = useCallback((d: string) => void navigate({ to: '/calendar', search: (was) => ({ ...was, view: 'day' as const, date: d }) }), [navigate])
+  const showDay = useCallback(
+    (d: string) => void navigate({ to: '/calendar', search: (was) => ({ ...was, view: 'day' as const, date: d }) }),
+    [navigate],
+  )
   const { mutate } = move
   const drop = useCallback((post: Post, when: string) => mutate({ post, when: toInstant(when, zone) }), [mutate, zone])
   const dragging = (now: boolean) => setHeld(now ? { stretch, events, lines } : undefined)
@@ -122,12 +154,21 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
     },
     onEventClick: (e: ScheduleEventData) => choose(entryOf(e)),
     renderEventBody: (e: ScheduleEventData) => <Body entry={entryOf(e)} zone={zone} />,
-    labels: { moreLabel: (count: number) => t('calendar.more', { count }), more: t('calendar.moreWord'), noEvents: t('calendar.none'), week: t('calendar.week'), allDay: t('calendar.allDay'), timeSlot: t('calendar.slot'), weekday: t('calendar.weekday') },
+    labels: {
+      moreLabel: (count: number) => t('calendar.more', { count }),
+      more: t('calendar.moreWord'),
+      noEvents: t('calendar.none'),
+      week: t('calendar.week'),
+      allDay: t('calendar.allDay'),
+      timeSlot: t('calendar.slot'),
+      weekday: t('calendar.weekday'),
+    },
   }
   const box = useRef<HTMLDivElement>(null)
   useEffect(() => {
     // Mantine's accessible names of weekdays differ from the visible labels (WCAG 2.2, 2.5.3).
-    for (const label of box.current?.querySelectorAll('.mantine-WeekView-weekViewDayLabel') ?? []) label.removeAttribute('aria-label')
+    for (const label of box.current?.querySelectorAll('.mantine-WeekView-weekViewDayLabel') ?? [])
+      label.removeAttribute('aria-label')
   })
   const today = toWall(Date.now(), zone).slice(0, 10)
   const { height } = useViewportSize()
@@ -147,12 +188,23 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
   }, [view, column, zone])
   const write = (at: string) => may && void navigate({ to: '/compose', search: { at } })
   const current = from.getTime() <= Date.now() && Date.now() < to.getTime()
-  const hours = { ...ofHours(zone, second, first.format('YYYY-MM-DD'), current), onTimeSlotClick: ({ slotStart }: { slotStart: string }) => void write(slotStart.slice(0, 16).replace(' ', 'T')) }
+  const hours = {
+    ...ofHours(zone, second, first.format('YYYY-MM-DD'), current),
+    onTimeSlotClick: ({ slotStart }: { slotStart: string }) => void write(slotStart.slice(0, 16).replace(' ', 'T')),
+  }
   return (
     <>
       {posts.error && <Failed error={posts.error} retry={() => void posts.refetch()} />}
-      {(posts.data?.length ?? 0) >= maxPosts && <Alert color="yellow">{t('calendar.tooMany', { count: maxPosts })}</Alert>}
-      <div ref={box} className="dl-card" style={{ overflow: 'hidden' }} data-calendar={view} aria-busy={posts.isFetching}>
+      {(posts.data?.length ?? 0) >= maxPosts && (
+        <Alert color="yellow">{t('calendar.tooMany', { count: maxPosts })}</Alert>
+      )}
+      <div
+        ref={box}
+        className="dl-card"
+        style={{ overflow: 'hidden' }}
+        data-calendar={view}
+        aria-busy={posts.isFetching}
+      >
         {view === 'month' && (
           <Month
             first={first.format('YYYY-MM-DD')}
@@ -213,6 +265,10 @@ const ofHours = (zone: string, second: string | undefined, date: string, current
   getCurrentTime: () => toWall(Date.now(), zone).replace('T', ' '),
   slotLabelFormat: (slot: string) => {
     const clock = slot.slice(11, 16)
-    return second && second !== zone ? `${clock}\n${toWall(toInstant(`${date}T${clock}`, zone), second).slice(11, 16)}` : current && isCovered(clock, zone) ? '' : clock
+    return second && second !== zone
+      ? `${clock}\n${toWall(toInstant(`${date}T${clock}`, zone), second).slice(11, 16)}`
+      : current && isCovered(clock, zone)
+        ? ''
+        : clock
   },
 })

@@ -18,7 +18,12 @@ export interface Line {
 }
 
 /** What is on each day, in order. Free slots come last: they fill the room that posts leave. */
-export function linesOf(posts: Post[], planned: Planned[], slots: FreeSlot[], zone: string): Map<string, { lines: Line[]; slots: Line[] }> {
+export function linesOf(
+  posts: Post[],
+  planned: Planned[],
+  slots: FreeSlot[],
+  zone: string,
+): Map<string, { lines: Line[]; slots: Line[] }> {
   const out = new Map<string, { lines: Line[]; slots: Line[] }>()
   const add = (line: Line, kind: 'lines' | 'slots') => {
     const date = line.at.slice(0, 10)
@@ -29,9 +34,12 @@ export function linesOf(posts: Post[], planned: Planned[], slots: FreeSlot[], zo
     }
     day[kind].push(line)
   }
-  for (const post of posts) if (post.scheduled_time) add({ key: post.id, at: toWall(post.scheduled_time, zone), entry: { post } }, 'lines')
-  for (const p of planned) add({ key: `${p.series.id} ${p.occurrence}`, at: toWall(p.at, zone), entry: { planned: p } }, 'lines')
-  for (const slot of slots) add({ key: `${slot.group.id} ${slot.at}`, at: toWall(slot.at, zone), entry: { slot } }, 'slots')
+  for (const post of posts)
+    if (post.scheduled_time) add({ key: post.id, at: toWall(post.scheduled_time, zone), entry: { post } }, 'lines')
+  for (const p of planned)
+    add({ key: `${p.series.id} ${p.occurrence}`, at: toWall(p.at, zone), entry: { planned: p } }, 'lines')
+  for (const slot of slots)
+    add({ key: `${slot.group.id} ${slot.at}`, at: toWall(slot.at, zone), entry: { slot } }, 'slots')
   for (const day of out.values()) day.lines.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
   return out
 }
@@ -51,13 +59,27 @@ interface Props {
 }
 
 /** The weeks of a month as a table. Cells are plain elements: a month of a thousand posts is drawn in a moment. */
-export const Month = memo(function Month({ first, month, today, perDay, lines, may, colorOf, open, showDay, drop, dragging }: Props) {
+export const Month = memo(function Month({
+  first,
+  month,
+  today,
+  perDay,
+  lines,
+  may,
+  colorOf,
+  open,
+  showDay,
+  drop,
+  dragging,
+}: Props) {
   const { t, i18n } = useTranslation()
   const [over, setOver] = useState('')
   const weeks = useMemo(() => {
     const start = dayjs(first)
     const dates = Array.from({ length: 42 }, (_, i) => start.add(i, 'day').format('YYYY-MM-DD'))
-    return Array.from({ length: 6 }, (_, i) => dates.slice(i * 7, i * 7 + 7)).filter((week) => week.some((d) => d.startsWith(month)))
+    return Array.from({ length: 6 }, (_, i) => dates.slice(i * 7, i * 7 + 7)).filter((week) =>
+      week.some((d) => d.startsWith(month)),
+    )
   }, [first, month])
   const dropped = (e: DragEvent, date: string) => {
     e.preventDefault()
@@ -96,7 +118,24 @@ export const Month = memo(function Month({ first, month, today, perDay, lines, m
                   }}
                   onDrop={(e) => dropped(e, date)}
                 >
-                  <Day date={date} today={date === today} perDay={perDay} day={lines.get(date)} may={may} colorOf={colorOf} open={open} showDay={showDay} dragging={dragging} label={format(`${date}T12:00Z`, i18n.language, 'UTC', { weekday: 'long', day: 'numeric', month: 'long' })} more={(count) => t('calendar.more', { count })} freeCount={(count) => t('calendar.freeCount', { count })} />
+                  <Day
+                    date={date}
+                    today={date === today}
+                    perDay={perDay}
+                    day={lines.get(date)}
+                    may={may}
+                    colorOf={colorOf}
+                    open={open}
+                    showDay={showDay}
+                    dragging={dragging}
+                    label={format(`${date}T12:00Z`, i18n.language, 'UTC', {
+                      weekday: 'long',
+                      day: 'numeric',
+                      month: 'long',
+                    })}
+                    more={(count) => t('calendar.more', { count })}
+                    freeCount={(count) => t('calendar.freeCount', { count })}
+                  />
                 </td>
               ))}
             </tr>
@@ -136,7 +175,20 @@ interface DayProps {
   dragging: (now: boolean) => void
 }
 
-function Day({ date, today, perDay, day = { lines: [], slots: [] }, may, label, more, freeCount, colorOf, open, showDay, dragging }: DayProps) {
+function Day({
+  date,
+  today,
+  perDay,
+  day = { lines: [], slots: [] },
+  may,
+  label,
+  more,
+  freeCount,
+  colorOf,
+  open,
+  showDay,
+  dragging,
+}: DayProps) {
   const shown = day.lines.length > perDay ? day.lines.slice(0, perDay - 1) : day.lines
   const hidden = day.lines.length - shown.length
   const free = hidden > 0 ? [] : day.slots.slice(0, Math.max(0, perDay - shown.length))
@@ -144,11 +196,24 @@ function Day({ date, today, perDay, day = { lines: [], slots: [] }, may, label, 
   return (
     <>
       <div className="dl-month-head">
-        <button type="button" className="dl-month-date" aria-label={label} aria-current={today ? 'date' : undefined} onClick={() => showDay(date)}>
+        <button
+          type="button"
+          className="dl-month-date"
+          aria-label={label}
+          aria-current={today ? 'date' : undefined}
+          onClick={() => showDay(date)}
+        >
           {Number(date.slice(8))}
         </button>
         {firstSlot && free.length < day.slots.length && (
-          <button type="button" className="dl-month-free" title={freeCount(day.slots.length)} aria-label={freeCount(day.slots.length)} onClick={() => open(firstSlot.entry)} data-free-slots={day.slots.length}>
+          <button
+            type="button"
+            className="dl-month-free"
+            title={freeCount(day.slots.length)}
+            aria-label={freeCount(day.slots.length)}
+            onClick={() => open(firstSlot.entry)}
+            data-free-slots={day.slots.length}
+          >
             <IconPlus size={11} aria-hidden />
             {day.slots.length}
           </button>
@@ -169,12 +234,24 @@ function Day({ date, today, perDay, day = { lines: [], slots: [] }, may, label, 
   )
 }
 
-function Item({ line: { entry, at, key }, may, colorOf, open, dragging }: { line: Line } & Pick<DayProps, 'may' | 'colorOf' | 'open' | 'dragging'>) {
+function Item({
+  line: { entry, at, key },
+  may,
+  colorOf,
+  open,
+  dragging,
+}: { line: Line } & Pick<DayProps, 'may' | 'colorOf' | 'open' | 'dragging'>) {
   const { t } = useTranslation()
   const clock = <time className="dl-numbers">{at.slice(11, 16)}</time>
   if (entry.slot)
     return (
-      <button type="button" className="dl-month-item" data-kind="slot" data-free-slot={entry.slot.group.name} onClick={() => open(entry)}>
+      <button
+        type="button"
+        className="dl-month-item"
+        data-kind="slot"
+        data-free-slot={entry.slot.group.name}
+        onClick={() => open(entry)}
+      >
         <IconPlus size={12} aria-label={t('calendar.freeSlotShort')} role="img" />
         {clock}
         <span>{entry.slot.group.name}</span>
@@ -182,7 +259,13 @@ function Item({ line: { entry, at, key }, may, colorOf, open, dragging }: { line
     )
   if (entry.planned)
     return (
-      <button type="button" className="dl-month-item" data-kind="planned" data-planned={entry.planned.series.id} onClick={() => open(entry)}>
+      <button
+        type="button"
+        className="dl-month-item"
+        data-kind="planned"
+        data-planned={entry.planned.series.id}
+        onClick={() => open(entry)}
+      >
         <IconRepeat size={13} aria-label={t('series.planned')} role="img" />
         {clock}
         <span>{entry.planned.series.template.content || t('post.noText')}</span>

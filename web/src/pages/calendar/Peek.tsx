@@ -30,7 +30,12 @@ export function Peek({ post, zone, second, close, move, moving, may }: Props) {
   const [when, setWhen] = useState(now)
   const movable = may && (post.status === 'scheduled' || post.status === 'draft')
   return (
-    <Modal opened onClose={close} title={<StatusBadge status={statusOf(post)} />} closeButtonProps={{ 'aria-label': t('close') }}>
+    <Modal
+      opened
+      onClose={close}
+      title={<StatusBadge status={statusOf(post)} />}
+      closeButtonProps={{ 'aria-label': t('close') }}
+    >
       <Stack gap="sm">
         <Text className="dl-text" lineClamp={8}>
           {post.content || t('post.noText')}
@@ -53,7 +58,13 @@ export function Peek({ post, zone, second, close, move, moving, may }: Props) {
         {movable && (
           <Group align="flex-start" gap="xs">
             <WhenField label={t('calendar.moveTo', { zone })} value={when} zone={zone} onChange={setWhen} autoFocus />
-            <Button variant="default" mt={25} disabled={when === '' || when === now} loading={moving} onClick={() => move(toInstant(when, zone))}>
+            <Button
+              variant="default"
+              mt={25}
+              disabled={when === '' || when === now}
+              loading={moving}
+              onClick={() => move(toInstant(when, zone))}
+            >
               {t('calendar.move')}
             </Button>
           </Group>
@@ -75,7 +86,15 @@ export function Peek({ post, zone, second, close, move, moving, may }: Props) {
 }
 
 /** The occurrence of a series that is not a post yet. */
-export function PeekPlanned({ planned: { series: s, at }, zone, close }: { planned: Planned; zone: string; close: () => void }) {
+export function PeekPlanned({
+  planned: { series: s, at },
+  zone,
+  close,
+}: {
+  planned: Planned
+  zone: string
+  close: () => void
+}) {
   const { t, i18n } = useTranslation()
   return (
     <Modal opened onClose={close} title={t('series.planned')} closeButtonProps={{ 'aria-label': t('close') }}>

@@ -34,16 +34,24 @@ export function PostList({ search, zone }: { search: CalendarSearch; zone: strin
     queryKey: ['post-list', asked(search), search.from, search.to, zone],
     initialPageParam: '',
     queryFn: ({ pageParam }) =>
-      unwrap(api.GET('/api/v1/posts', {
-        params: {
-          query: {
-            limit: 200, ...asked(search), ...between(search, zone), ...(pageParam ? { cursor: pageParam } : {}),
+      unwrap(
+        api.GET('/api/v1/posts', {
+          params: {
+            query: {
+              limit: 200,
+              ...asked(search),
+              ...between(search, zone),
+              ...(pageParam ? { cursor: pageParam } : {}),
+            },
           },
-        },
-      })),
+        }),
+      ),
     getNextPageParam: (page) => page.next_cursor,
   })
-  const posts = useMemo(() => list.data?.pages.flatMap((p) => p.posts).filter(wanted({ network: search.network })) ?? [], [list.data, search.network])
+  const posts = useMemo(
+    () => list.data?.pages.flatMap((p) => p.posts).filter(wanted({ network: search.network })) ?? [],
+    [list.data, search.network],
+  )
   const top = useRef<HTMLDivElement>(null)
   const rows = useWindowVirtualizer({
     count: posts.length + (list.hasNextPage ? 1 : 0),
@@ -60,18 +68,42 @@ export function PostList({ search, zone }: { search: CalendarSearch; zone: strin
   if (list.error) return <Failed error={list.error} retry={() => void list.refetch()} />
   if (!list.data) return <WaitingRows rows={8} />
   if (posts.length === 0 && list.hasNextPage) return <WaitingRows rows={8} />
-  if (posts.length === 0) return (
+  if (posts.length === 0)
+    return (
       <Empty icon={IconCalendarMonth} title={t('calendar.none')} text={t('calendar.noneText')}>
         {may && <LinkButton to="/compose">{t('nav.newPost')}</LinkButton>}
       </Empty>
     )
   return (
-    <Box ref={top} className="dl-card" role="list" aria-label={t('calendar.list')} pos="relative" h={rows.getTotalSize()} style={{ overflow: 'hidden' }}>
+    <Box
+      ref={top}
+      className="dl-card"
+      role="list"
+      aria-label={t('calendar.list')}
+      pos="relative"
+      h={rows.getTotalSize()}
+      style={{ overflow: 'hidden' }}
+    >
       {rows.getVirtualItems().map((row) => {
         const post = posts[row.index]
         return (
-          <Box key={row.key} role="listitem" pos="absolute" top={0} left={0} w="100%" h={rowHeight} style={{ transform: `translateY(${row.start - rows.options.scrollMargin}px)` }}>
-            {post ? <Row post={post} zone={zone} /> : <Text p="md" c="dimmed">{t('state.loading')}</Text>}
+          <Box
+            key={row.key}
+            role="listitem"
+            pos="absolute"
+            top={0}
+            left={0}
+            w="100%"
+            h={rowHeight}
+            style={{ transform: `translateY(${row.start - rows.options.scrollMargin}px)` }}
+          >
+            {post ? (
+              <Row post={post} zone={zone} />
+            ) : (
+              <Text p="md" c="dimmed">
+                {t('state.loading')}
+              </Text>
+            )}
           </Box>
         )
       })}

@@ -41,7 +41,15 @@ export function Queue({ chosen, choose, zone }: { chosen?: string; choose: (grou
     )
   return (
     <Stack gap="sm">
-      {queues.length > 1 && <SegmentedControl aria-label={t('queue.group')} value={group.id} onChange={choose} data={queues.map((g) => ({ value: g.id, label: g.name }))} style={{ alignSelf: 'flex-start' }} />}
+      {queues.length > 1 && (
+        <SegmentedControl
+          aria-label={t('queue.group')}
+          value={group.id}
+          onChange={choose}
+          data={queues.map((g) => ({ value: g.id, label: g.name }))}
+          style={{ alignSelf: 'flex-start' }}
+        />
+      )}
       <Slots key={group.id} group={group} zone={zone} />
     </Stack>
   )
@@ -60,7 +68,10 @@ function Slots({ group, zone }: { group: Schemas['AccountGroup']; zone: string }
   const [[from, to]] = useState(() => [new Date(), new Date(Date.now() + days * 86_400_000)] as const)
   const listed = slotsQuery(from, to)
   const slots = useQuery(listed)
-  const posts = useQuery({ queryKey: ['posts', 'queue', from.toISOString()], queryFn: ({ signal }) => postsBetween(from, to, {}, signal) })
+  const posts = useQuery({
+    queryKey: ['posts', 'queue', from.toISOString()],
+    queryFn: ({ signal }) => postsBetween(from, to, {}, signal),
+  })
   const [dragged, setDragged] = useState<string>()
   const [over, setOver] = useState('')
   const [said, setSaid] = useState('')
@@ -68,17 +79,36 @@ function Slots({ group, zone }: { group: Schemas['AccountGroup']; zone: string }
   const focused = useRef('')
   const own = useMemo(() => (slots.data ?? none).filter((s) => s.queue_group_id === group.id), [slots.data, group.id])
   const byID = useMemo(() => new Map((posts.data ?? none).map((p) => [p.id, p])), [posts.data])
-  const movable = useMemo(() => new Set(may ? [...byID.values()].filter((p) => p.status === 'scheduled').map((p) => p.id) : []), [byID, may])
-  const clock = (at: string) => format(at, i18n.language, zone, { weekday: 'long', day: 'numeric', month: 'long', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
+  const movable = useMemo(
+    () => new Set(may ? [...byID.values()].filter((p) => p.status === 'scheduled').map((p) => p.id) : []),
+    [byID, may],
+  )
+  const clock = (at: string) =>
+    format(at, i18n.language, zone, {
+      weekday: 'long',
+      day: 'numeric',
+      month: 'long',
+      hour: '2-digit',
+      minute: '2-digit',
+      hourCycle: 'h23',
+    })
 
   const move = useMutation({
-    mutationFn: ({ id, before }: Move) => unwrap(api.POST('/api/v1/account-groups/{id}/reorder', { params: { path: { id: group.id } }, body: { post_id: id, ...(before ? { before } : {}) } })),
+    mutationFn: ({ id, before }: Move) =>
+      unwrap(
+        api.POST('/api/v1/account-groups/{id}/reorder', {
+          params: { path: { id: group.id } },
+          body: { post_id: id, ...(before ? { before } : {}) },
+        }),
+      ),
     onMutate: ({ id, before }) => {
       // It is where it was dropped, unless the request fails.
       const was = client.getQueryData<Slot[]>(listed.queryKey)
       const follower = followerOf(own, movable, id)
       const next = reordered(own, movable, id, before)
-      client.setQueryData<Slot[]>(listed.queryKey, (all) => all?.map((s) => (s.queue_group_id === group.id ? (next.find((n) => n.at === s.at) ?? s) : s)))
+      client.setQueryData<Slot[]>(listed.queryKey, (all) =>
+        all?.map((s) => (s.queue_group_id === group.id ? (next.find((n) => n.at === s.at) ?? s) : s)),
+      )
       const at = next.find((s) => s.post_id === id)?.at
       if (at) setSaid(t('queue.movedTo', { time: clock(at) }))
       return { was, follower }
@@ -95,7 +125,12 @@ function Slots({ group, zone }: { group: Schemas['AccountGroup']; zone: string }
   })
   const fill = useMutation({
     mutationFn: ({ post, at }: { post: Post; at: string }) =>
-      unwrap(api.PATCH('/api/v1/posts/{id}', { params: { path: { id: post.id }, header: ifMatchHeader(post.version) }, body: { scheduled_time: at, queue_group_id: group.id } })),
+      unwrap(
+        api.PATCH('/api/v1/posts/{id}', {
+          params: { path: { id: post.id }, header: ifMatchHeader(post.version) },
+          body: { scheduled_time: at, queue_group_id: group.id },
+        }),
+      ),
     onSuccess: (_, { at }) => {
       setSaid(t('queue.movedTo', { time: clock(at) }))
       notifySuccess(t('queue.moved'))
@@ -165,10 +200,23 @@ function Slots({ group, zone }: { group: Schemas['AccountGroup']; zone: string }
               }
               if (!slot.post_id)
                 return (
-                  <Group key={slot.at} role="listitem" wrap="nowrap" gap="sm" px="sm" className="dl-agenda-row dl-queue-row" data-free={slot.at} {...target}>
+                  <Group
+                    key={slot.at}
+                    role="listitem"
+                    wrap="nowrap"
+                    gap="sm"
+                    px="sm"
+                    className="dl-agenda-row dl-queue-row"
+                    data-free={slot.at}
+                    {...target}
+                  >
                     <SlotTime at={slot.at} zone={zone} />
                     {may ? (
-                      <Link to="/compose" search={{ at: toWall(slot.at, zone).slice(0, 16), queue: group.id }} className="dl-queue-free">
+                      <Link
+                        to="/compose"
+                        search={{ at: toWall(slot.at, zone).slice(0, 16), queue: group.id }}
+                        className="dl-queue-free"
+                      >
                         <IconPlus size={15} aria-hidden />
                         <Text size="sm" span>
                           {t('queue.free')}
@@ -209,11 +257,33 @@ function Slots({ group, zone }: { group: Schemas['AccountGroup']; zone: string }
                 >
                   {place >= 0 && <IconGripVertical size={16} aria-hidden style={{ flexShrink: 0 }} />}
                   <SlotTime at={slot.at} zone={zone} />
-                  {post ? <QueuedPost post={post} /> : <Text size="sm" c="dimmed" flex={1}>{t('state.loading')}</Text>}
+                  {post ? (
+                    <QueuedPost post={post} />
+                  ) : (
+                    <Text size="sm" c="dimmed" flex={1}>
+                      {t('state.loading')}
+                    </Text>
+                  )}
                   {place >= 0 && (
                     <Group gap={2} wrap="nowrap">
-                      {([[-1, IconArrowUp, place === 0], [1, IconArrowDown, place === order.length - 1]] as const).map(([by, Icon, end]) => (
-                        <ActionIcon key={by} variant="subtle" color="gray" data-step={by} aria-disabled={end || undefined} data-disabled={end || undefined} aria-label={t(by < 0 ? 'queue.up' : 'queue.down', { text: (post?.content || t('post.noText')).slice(0, 60) })} onClick={() => step(id, by)}>
+                      {(
+                        [
+                          [-1, IconArrowUp, place === 0],
+                          [1, IconArrowDown, place === order.length - 1],
+                        ] as const
+                      ).map(([by, Icon, end]) => (
+                        <ActionIcon
+                          key={by}
+                          variant="subtle"
+                          color="gray"
+                          data-step={by}
+                          aria-disabled={end || undefined}
+                          data-disabled={end || undefined}
+                          aria-label={t(by < 0 ? 'queue.up' : 'queue.down', {
+                            text: (post?.content || t('post.noText')).slice(0, 60),
+                          })}
+                          onClick={() => step(id, by)}
+                        >
                           <Icon size={16} aria-hidden />
                         </ActionIcon>
                       ))}

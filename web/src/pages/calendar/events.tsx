@@ -15,7 +15,10 @@ import type { Planned } from './planned'
 const height = 30
 
 /** The subject of a calendar entry. */
-export type Entry = { post: Post; planned?: undefined; slot?: undefined } | { planned: Planned; post?: undefined; slot?: undefined } | { slot: FreeSlot; post?: undefined; planned?: undefined }
+export type Entry =
+  | { post: Post; planned?: undefined; slot?: undefined }
+  | { planned: Planned; post?: undefined; slot?: undefined }
+  | { slot: FreeSlot; post?: undefined; planned?: undefined }
 
 /** A slot of a queue that no post has. */
 export interface FreeSlot {
@@ -42,19 +45,40 @@ const stretch = (at: string | Date, zone: string) => {
   return { start, end: (end.isAfter(midnight) ? midnight : end).format('YYYY-MM-DD HH:mm:ss') }
 }
 
-export function eventsOf(posts: Post[], planned: Planned[], slots: FreeSlot[], zone: string, color: (post: Post) => string, t: TFunction): ScheduleEventData[] {
+export function eventsOf(
+  posts: Post[],
+  planned: Planned[],
+  slots: FreeSlot[],
+  zone: string,
+  color: (post: Post) => string,
+  t: TFunction,
+): ScheduleEventData[] {
   const stored = posts.flatMap((post) =>
     post.scheduled_time
-      ? [{
-          id: post.id, title: post.content || t('post.noText'), ...stretch(post.scheduled_time, zone),
-          color: color(post), payload: { post },
-        }]
-      : [])
+      ? [
+          {
+            id: post.id,
+            title: post.content || t('post.noText'),
+            ...stretch(post.scheduled_time, zone),
+            color: color(post),
+            payload: { post },
+          },
+        ]
+      : [],
+  )
   const ahead = planned.map((p) => ({
-    id: `${p.series.id} ${p.occurrence}`, title: p.series.template.content || t('post.noText'), ...stretch(p.at, zone), color: 'gray', payload: { planned: p },
+    id: `${p.series.id} ${p.occurrence}`,
+    title: p.series.template.content || t('post.noText'),
+    ...stretch(p.at, zone),
+    color: 'gray',
+    payload: { planned: p },
   }))
   const free = slots.map((slot) => ({
-    id: `${slot.group.id} ${slot.at}`, title: t('calendar.freeSlot', { name: slot.group.name }), ...stretch(slot.at, zone), color: 'gray', payload: { slot },
+    id: `${slot.group.id} ${slot.at}`,
+    title: t('calendar.freeSlot', { name: slot.group.name }),
+    ...stretch(slot.at, zone),
+    color: 'gray',
+    payload: { slot },
   }))
   return [...stored, ...ahead, ...free]
 }
@@ -80,7 +104,12 @@ export function Body({ entry, zone }: { entry: Entry; zone: string }) {
     const { group, at } = entry.slot
     return (
       <Group gap={4} wrap="nowrap" data-free-slot={group.name}>
-        <IconPlus size={13} aria-label={t('calendar.freeSlot', { name: group.name })} role="img" style={{ flexShrink: 0 }} />
+        <IconPlus
+          size={13}
+          aria-label={t('calendar.freeSlot', { name: group.name })}
+          role="img"
+          style={{ flexShrink: 0 }}
+        />
         <Text span size="xs" fw={600} style={{ flexShrink: 0 }}>
           <Time at={at} zone={zone} look="clock" />
         </Text>

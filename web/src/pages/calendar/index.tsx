@@ -1,6 +1,24 @@
-import { ActionIcon, Button, Group, SegmentedControl, Select, Skeleton, Stack, Text, TextInput, Title } from '@mantine/core'
+import {
+  ActionIcon,
+  Button,
+  Group,
+  SegmentedControl,
+  Select,
+  Skeleton,
+  Stack,
+  Text,
+  TextInput,
+  Title,
+} from '@mantine/core'
 import { useDebouncedCallback, useDisclosure, useLocalStorage, useMediaQuery } from '@mantine/hooks'
-import { IconChevronLeft, IconChevronRight, IconFileImport, IconFilter, IconFilterOff, IconSearch } from '@tabler/icons-react'
+import {
+  IconChevronLeft,
+  IconChevronRight,
+  IconFileImport,
+  IconFilter,
+  IconFilterOff,
+  IconSearch,
+} from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import dayjs from 'dayjs'
@@ -36,10 +54,26 @@ export function CalendarPage() {
   const search = route.useSearch()
   const may = useAtLeast('author')
   const navigate = useNavigate()
-  const [zone, setZone] = useLocalStorage({ key: 'dateline-zone', defaultValue: me.workspace.time_zone, getInitialValueInEffect: false })
-  const [usual, setUsual] = useLocalStorage<CalendarView | undefined>({ key: 'dateline-view', defaultValue: undefined, getInitialValueInEffect: false })
-  const [second, setSecond] = useLocalStorage<string | null>({ key: 'dateline-zone-second', defaultValue: null, getInitialValueInEffect: false })
-  const [colors, setColors] = useLocalStorage<Colors>({ key: 'dateline-colors', defaultValue: 'status', getInitialValueInEffect: false })
+  const [zone, setZone] = useLocalStorage({
+    key: 'dateline-zone',
+    defaultValue: me.workspace.time_zone,
+    getInitialValueInEffect: false,
+  })
+  const [usual, setUsual] = useLocalStorage<CalendarView | undefined>({
+    key: 'dateline-view',
+    defaultValue: undefined,
+    getInitialValueInEffect: false,
+  })
+  const [second, setSecond] = useLocalStorage<string | null>({
+    key: 'dateline-zone-second',
+    defaultValue: null,
+    getInitialValueInEffect: false,
+  })
+  const [colors, setColors] = useLocalStorage<Colors>({
+    key: 'dateline-colors',
+    defaultValue: 'status',
+    getInitialValueInEffect: false,
+  })
   const accounts = useQuery(accountsQuery).data ?? []
   const labels = useQuery(labelsQuery).data ?? []
   const networks = [...new Set(accounts.map((a) => a.network))].sort()
@@ -49,8 +83,14 @@ export function CalendarPage() {
   const view = search.view ?? usual ?? (narrow ? 'agenda' : 'month')
   const isList = view === 'list' || view === 'agenda' || view === 'queue'
   const date = search.date ?? toWall(Date.now(), zone).slice(0, 10)
-  const go = (change: CalendarSearch) => void navigate({ to: '/calendar', search: (was) => ({ ...was, ...change }), replace: true })
-  const step = (n: number) => go({ date: dayjs(date).add(n, isList ? 'week' : view).format('YYYY-MM-DD') })
+  const go = (change: CalendarSearch) =>
+    void navigate({ to: '/calendar', search: (was) => ({ ...was, ...change }), replace: true })
+  const step = (n: number) =>
+    go({
+      date: dayjs(date)
+        .add(n, isList ? 'week' : view)
+        .format('YYYY-MM-DD'),
+    })
   const show = (v: CalendarView) => {
     setUsual(v)
     go({ view: v })
@@ -67,9 +107,25 @@ export function CalendarPage() {
     { keys: 'q', label: t('calendar.views.queue'), run: () => show('queue') },
     { keys: 'l', label: t('calendar.views.list'), run: () => show('list') },
   ])
-  const chosen = [search.status, search.account, search.network, search.label, search.q, view === 'list' && (search.from || search.to)].filter(Boolean).length
+  const chosen = [
+    search.status,
+    search.account,
+    search.network,
+    search.label,
+    search.q,
+    view === 'list' && (search.from || search.to),
+  ].filter(Boolean).length
   const at = toInstant(`${view === 'week' ? mondayOf(date) : date}T12:00`, zone)
-  const title = capitalized(format(at, i18n.language, zone, view === 'month' ? { month: 'long', year: 'numeric' } : { day: 'numeric', month: 'long', year: 'numeric', ...(view === 'day' ? { weekday: 'long' } : {}) }))
+  const title = capitalized(
+    format(
+      at,
+      i18n.language,
+      zone,
+      view === 'month'
+        ? { month: 'long', year: 'numeric' }
+        : { day: 'numeric', month: 'long', year: 'numeric', ...(view === 'day' ? { weekday: 'long' } : {}) },
+    ),
+  )
   return (
     <Page
       title={t('calendar.title')}
@@ -86,18 +142,18 @@ export function CalendarPage() {
         <Group justify="space-between" gap="sm">
           {!isList && (
             <Group gap="xs">
-                <ActionIcon variant="default" size="lg" aria-label={t('calendar.previous')} onClick={() => step(-1)}>
-                  <IconChevronLeft size={18} aria-hidden />
-                </ActionIcon>
-                <Button variant="default" onClick={today}>
-                  {t('calendar.today')}
-                </Button>
-                <ActionIcon variant="default" size="lg" aria-label={t('calendar.next')} onClick={() => step(1)}>
-                  <IconChevronRight size={18} aria-hidden />
-                </ActionIcon>
-                <Title order={2} size="h4" aria-live="polite">
-                  {view === 'week' ? t('calendar.weekOf', { day: title }) : title}
-                </Title>
+              <ActionIcon variant="default" size="lg" aria-label={t('calendar.previous')} onClick={() => step(-1)}>
+                <IconChevronLeft size={18} aria-hidden />
+              </ActionIcon>
+              <Button variant="default" onClick={today}>
+                {t('calendar.today')}
+              </Button>
+              <ActionIcon variant="default" size="lg" aria-label={t('calendar.next')} onClick={() => step(1)}>
+                <IconChevronRight size={18} aria-hidden />
+              </ActionIcon>
+              <Title order={2} size="h4" aria-live="polite">
+                {view === 'week' ? t('calendar.weekOf', { day: title }) : title}
+              </Title>
             </Group>
           )}
           <SegmentedControl
@@ -109,71 +165,114 @@ export function CalendarPage() {
           />
         </Group>
         {narrow && view !== 'queue' && (
-          <Button variant="default" leftSection={<IconFilter size={16} aria-hidden />} onClick={toggle} aria-expanded={filters} style={{ alignSelf: 'flex-start' }}>
+          <Button
+            variant="default"
+            leftSection={<IconFilter size={16} aria-hidden />}
+            onClick={toggle}
+            aria-expanded={filters}
+            style={{ alignSelf: 'flex-start' }}
+          >
             {t('calendar.filters')}
             {chosen > 0 && ` (${chosen})`}
           </Button>
         )}
         {view === 'queue' ? (
           <ZoneSelect value={zone} onChange={setZone} w={{ base: '100%', xs: 200 }} />
-        ) : (!narrow || filters) && (
-        <Group gap="sm" align="flex-end">
-          <SearchField value={search.q ?? ''} onChange={(q) => go({ q: q || undefined })} />
-          <Select
-            label={t('calendar.status')}
-            clearable
-            placeholder={t('calendar.all')}
-            w={{ base: '100%', xs: 130 }}
-            data={(['draft', 'pending', 'scheduled', 'publishing', 'posted', 'partly_posted', 'failed', 'canceled'] as const).map((value) => ({ value, label: t(`status.${value}`) }))}
-            value={search.status ?? null}
-            onChange={(status) => go({ status: status ?? undefined })}
-          />
-          <Select
-            label={t('calendar.account')}
-            clearable
-            placeholder={t('calendar.all')}
-            w={{ base: '100%', xs: 170 }}
-            data={accounts.map((a) => ({ value: a.id, label: `${networkName(a.network)} ${a.handle}` }))}
-            value={search.account ?? null}
-            onChange={(account) => go({ account: account ?? undefined })}
-          />
-          {networks.length > 1 && (
-            <Select
-              label={t('calendar.network')}
-              clearable
-              placeholder={t('calendar.all')}
-              w={{ base: '100%', xs: 120 }}
-              data={networks.map((value) => ({ value, label: networkName(value) }))}
-              value={search.network ?? null}
-              onChange={(network) => go({ network: network ?? undefined })}
-            />
-          )}
-          {labels.length > 0 && (
-            <Select
-              label={t('labels.one')}
-              clearable
-              searchable
-              placeholder={t('calendar.all')}
-              w={{ base: '100%', xs: 130 }}
-              data={(['campaign', 'label'] as const).map((kind) => ({ group: t(`labels.many.${kind}`), items: labels.filter((l) => l.kind === kind).map((l) => ({ value: l.id, label: l.name })) }))}
-              value={search.label ?? null}
-              onChange={(label) => go({ label: label ?? undefined })}
-            />
-          )}
-          {view === 'list' && (
-            <Suspense fallback={<Skeleton w={170} h={60} />}>
-              <DateRange key={`${search.from} ${search.to}`} from={search.from} to={search.to} onChange={(from, to) => go({ from, to })} />
-            </Suspense>
-          )}
-          <ZoneSelect value={zone} onChange={setZone} w={{ base: '100%', xs: 170 }} />
-          {!isList && <SecondZone value={second} onChange={setSecond} />}
-          <ManageLabels />
-          {chosen > 0 && (
-            <ActionIcon variant="subtle" size="lg" aria-label={t('calendar.clear')} title={t('calendar.clear')} onClick={() => go({ status: undefined, account: undefined, network: undefined, label: undefined, q: undefined, from: undefined, to: undefined })}>
-              <IconFilterOff size={18} aria-hidden />
-            </ActionIcon>
-          )}
-        </Group>
+        ) : (
+          (!narrow || filters) && (
+            <Group gap="sm" align="flex-end">
+              <SearchField value={search.q ?? ''} onChange={(q) => go({ q: q || undefined })} />
+              <Select
+                label={t('calendar.status')}
+                clearable
+                placeholder={t('calendar.all')}
+                w={{ base: '100%', xs: 130 }}
+                data={(
+                  [
+                    'draft',
+                    'pending',
+                    'scheduled',
+                    'publishing',
+                    'posted',
+                    'partly_posted',
+                    'failed',
+                    'canceled',
+                  ] as const
+                ).map((value) => ({ value, label: t(`status.${value}`) }))}
+                value={search.status ?? null}
+                onChange={(status) => go({ status: status ?? undefined })}
+              />
+              <Select
+                label={t('calendar.account')}
+                clearable
+                placeholder={t('calendar.all')}
+                w={{ base: '100%', xs: 170 }}
+                data={accounts.map((a) => ({ value: a.id, label: `${networkName(a.network)} ${a.handle}` }))}
+                value={search.account ?? null}
+                onChange={(account) => go({ account: account ?? undefined })}
+              />
+              {networks.length > 1 && (
+                <Select
+                  label={t('calendar.network')}
+                  clearable
+                  placeholder={t('calendar.all')}
+                  w={{ base: '100%', xs: 120 }}
+                  data={networks.map((value) => ({ value, label: networkName(value) }))}
+                  value={search.network ?? null}
+                  onChange={(network) => go({ network: network ?? undefined })}
+                />
+              )}
+              {labels.length > 0 && (
+                <Select
+                  label={t('labels.one')}
+                  clearable
+                  searchable
+                  placeholder={t('calendar.all')}
+                  w={{ base: '100%', xs: 130 }}
+                  data={(['campaign', 'label'] as const).map((kind) => ({
+                    group: t(`labels.many.${kind}`),
+                    items: labels.filter((l) => l.kind === kind).map((l) => ({ value: l.id, label: l.name })),
+                  }))}
+                  value={search.label ?? null}
+                  onChange={(label) => go({ label: label ?? undefined })}
+                />
+              )}
+              {view === 'list' && (
+                <Suspense fallback={<Skeleton w={170} h={60} />}>
+                  <DateRange
+                    key={`${search.from} ${search.to}`}
+                    from={search.from}
+                    to={search.to}
+                    onChange={(from, to) => go({ from, to })}
+                  />
+                </Suspense>
+              )}
+              <ZoneSelect value={zone} onChange={setZone} w={{ base: '100%', xs: 170 }} />
+              {!isList && <SecondZone value={second} onChange={setSecond} />}
+              <ManageLabels />
+              {chosen > 0 && (
+                <ActionIcon
+                  variant="subtle"
+                  size="lg"
+                  aria-label={t('calendar.clear')}
+                  title={t('calendar.clear')}
+                  onClick={() =>
+                    go({
+                      status: undefined,
+                      account: undefined,
+                      network: undefined,
+                      label: undefined,
+                      q: undefined,
+                      from: undefined,
+                      to: undefined,
+                    })
+                  }
+                >
+                  <IconFilterOff size={18} aria-hidden />
+                </ActionIcon>
+              )}
+            </Group>
+          )
         )}
         {view === 'list' ? (
           <PostList search={search} zone={zone} />
@@ -223,28 +322,52 @@ function SearchField({ value, onChange }: { value: string; onChange: (q: string)
 function SecondZone({ value, onChange }: { value: string | null; onChange: (zone: string | null) => void }) {
   const { t } = useTranslation()
   return (
-    <Select label={t('calendar.second')} placeholder={t('calendar.noSecond')} searchable clearable maxDropdownHeight={280} limit={80} nothingFoundMessage={t('state.nothing')} w={{ base: '100%', xs: 150 }} data={zoneNames()} value={value} onChange={onChange} />
+    <Select
+      label={t('calendar.second')}
+      placeholder={t('calendar.noSecond')}
+      searchable
+      clearable
+      maxDropdownHeight={280}
+      limit={80}
+      nothingFoundMessage={t('state.nothing')}
+      w={{ base: '100%', xs: 150 }}
+      data={zoneNames()}
+      value={value}
+      onChange={onChange}
+    />
   )
 }
 
 /** The legend of the colors, and the choice of what they mean. */
-function Legend({ colors, choose, networks, labels }: { colors: Colors; choose: (c: Colors) => void; networks: string[]; labels: Schemas['Label'][] }) {
+function Legend({
+  colors,
+  choose,
+  networks,
+  labels,
+}: {
+  colors: Colors
+  choose: (c: Colors) => void
+  networks: string[]
+  labels: Schemas['Label'][]
+}) {
   const { t } = useTranslation()
   return (
     <Group gap="md" justify="space-between">
       <Group gap="md" component="ul" p={0} m={0} style={{ listStyle: 'none' }} aria-label={t('calendar.legend')}>
         {colors === 'status'
-          ? (['draft', 'scheduled', 'publishing', 'posted', 'partly_posted', 'failed', 'canceled'] as const).map((s) => {
-              const { icon: Icon, color } = looks[s]
-              return (
-                <Group key={s} gap={4} component="li">
-                  <Icon size={16} color={`var(--mantine-color-${color}-6)`} aria-hidden />
-                  <Text size="sm" c="dimmed">
-                    {t(`status.${s}`)}
-                  </Text>
-                </Group>
-              )
-            })
+          ? (['draft', 'scheduled', 'publishing', 'posted', 'partly_posted', 'failed', 'canceled'] as const).map(
+              (s) => {
+                const { icon: Icon, color } = looks[s]
+                return (
+                  <Group key={s} gap={4} component="li">
+                    <Icon size={16} color={`var(--mantine-color-${color}-6)`} aria-hidden />
+                    <Text size="sm" c="dimmed">
+                      {t(`status.${s}`)}
+                    </Text>
+                  </Group>
+                )
+              },
+            )
           : colors === 'label'
             ? labels.map((l) => (
                 <li key={l.id}>
@@ -252,15 +375,24 @@ function Legend({ colors, choose, networks, labels }: { colors: Colors; choose: 
                 </li>
               ))
             : networks.map((n) => (
-              <Group key={n} gap={4} component="li" c={`${networkColor(n)}.6`}>
-                <NetworkIcon network={n} size={16} />
-                <Text size="sm" c="dimmed">
-                  {networkName(n)}
-                </Text>
-              </Group>
-            ))}
+                <Group key={n} gap={4} component="li" c={`${networkColor(n)}.6`}>
+                  <NetworkIcon network={n} size={16} />
+                  <Text size="sm" c="dimmed">
+                    {networkName(n)}
+                  </Text>
+                </Group>
+              ))}
       </Group>
-      <SegmentedControl size="xs" aria-label={t('calendar.colorBy')} value={colors} onChange={(v) => choose(v as Colors)} data={(['status', 'network', ...(labels.length > 0 ? ['label' as const] : [])] as const).map((value) => ({ value, label: t(`calendar.colorsBy.${value}`) }))} />
+      <SegmentedControl
+        size="xs"
+        aria-label={t('calendar.colorBy')}
+        value={colors}
+        onChange={(v) => choose(v as Colors)}
+        data={(['status', 'network', ...(labels.length > 0 ? ['label' as const] : [])] as const).map((value) => ({
+          value,
+          label: t(`calendar.colorsBy.${value}`),
+        }))}
+      />
     </Group>
   )
 }

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { followerOf, placeBeside, placeOn, type QueueSlot, reordered } from './order'
 
 /** Slots by letter; - is free, capital letters cannot be moved. */
-const slots = (text: string): QueueSlot[] => [...text].map((c, i) => ({ at: `2031-03-0${i + 1}`, post_id: c === '-' ? undefined : c }))
+const slots = (text: string): QueueSlot[] =>
+  [...text].map((c, i) => ({ at: `2031-03-0${i + 1}`, post_id: c === '-' ? undefined : c }))
 const movable = new Set(['a', 'b', 'c', 'd'])
 const text = (all: QueueSlot[]) => all.map((s) => s.post_id ?? '-').join('')
 const drop = (queue: string, id: string, target: string) => {

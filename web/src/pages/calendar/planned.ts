@@ -12,7 +12,13 @@ export interface Planned {
 const perSeries = 62
 
 /** The occurrences without a post in a range of the calendar: posts are created five weeks ahead. */
-export function plannedBetween(all: Schemas['Series'][], posts: Post[], from: Date, to: Date, now = Date.now()): Planned[] {
+export function plannedBetween(
+  all: Schemas['Series'][],
+  posts: Post[],
+  from: Date,
+  to: Date,
+  now = Date.now(),
+): Planned[] {
   const made = new Set(posts.map((p) => `${p.series_id} ${p.occurrence?.slice(0, 16)}`))
   return all.flatMap((series) => {
     const rule = parseRule(series.rule)

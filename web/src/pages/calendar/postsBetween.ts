@@ -9,10 +9,21 @@ export const maxPosts = 2000
 export async function postsBetween(from: Date, to: Date, search: CalendarSearch, signal: AbortSignal): Promise<Post[]> {
   const out: Post[] = []
   for (let cursor: string | undefined; out.length < maxPosts; ) {
-    const page: Schemas['PostPage'] = await unwrap(api.GET('/api/v1/posts', {
-      signal,
-      params: { query: { from: from.toISOString(), to: to.toISOString(), order: 'asc', limit: 200, ...(cursor ? { cursor } : {}), ...asked(search) } },
-    }))
+    const page: Schemas['PostPage'] = await unwrap(
+      api.GET('/api/v1/posts', {
+        signal,
+        params: {
+          query: {
+            from: from.toISOString(),
+            to: to.toISOString(),
+            order: 'asc',
+            limit: 200,
+            ...(cursor ? { cursor } : {}),
+            ...asked(search),
+          },
+        },
+      }),
+    )
     out.push(...page.posts)
     cursor = page.next_cursor
     if (!cursor) break

@@ -7,9 +7,21 @@ import { bestTimesQuery } from '../../lib/queries'
 import { format, toWall, type Wall } from '../../lib/time'
 
 /** Times at which earlier posts on these accounts did better, with the number of posts that say so. */
-export const BestTimes = memo(function BestTimes({ accounts, zone, choose }: { accounts: string[]; zone: string; choose: (when: Wall) => void }) {
+export const BestTimes = memo(function BestTimes({
+  accounts,
+  zone,
+  choose,
+}: {
+  accounts: string[]
+  zone: string
+  choose: (when: Wall) => void
+}) {
   const { t, i18n } = useTranslation()
-  const best = useQuery({ ...bestTimesQuery(accounts, zone), enabled: accounts.length > 0, placeholderData: keepPreviousData }).data
+  const best = useQuery({
+    ...bestTimesQuery(accounts, zone),
+    enabled: accounts.length > 0,
+    placeholderData: keepPreviousData,
+  }).data
   if (!best || accounts.length === 0 || best.posts === 0) return null
   if (best.posts < best.posts_needed)
     return (
@@ -37,11 +49,20 @@ export const BestTimes = memo(function BestTimes({ accounts, zone, choose }: { a
             size="compact-sm"
             variant="default"
             leftSection={<IconTrendingUp size={15} aria-hidden />}
-            rightSection={<Text span size="xs" c="dimmed">{t('best.sample', { lift: more.format(b.lift - 1), count: b.posts })}</Text>}
+            rightSection={
+              <Text span size="xs" c="dimmed">
+                {t('best.sample', { lift: more.format(b.lift - 1), count: b.posts })}
+              </Text>
+            }
             data-best={b.at}
             onClick={() => choose(toWall(b.at, zone).slice(0, 16))}
           >
-            {format(b.at, i18n.language, zone, { weekday: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })}
+            {format(b.at, i18n.language, zone, {
+              weekday: 'short',
+              hour: '2-digit',
+              minute: '2-digit',
+              hourCycle: 'h23',
+            })}
           </Button>
         ))}
       </Group>

@@ -39,7 +39,9 @@ export function Crop({ media, close, done }: { media: Media; close: () => void; 
       if (!blob) throw new Error(t('media.cropFailed'))
       const made = await upload(new File([blob], media.file_name, { type }), () => undefined)
       if (media.alt_text === '') return made
-      return unwrap(api.PATCH('/api/v1/media/{id}', { params: { path: { id: made.id } }, body: { alt_text: media.alt_text } }))
+      return unwrap(
+        api.PATCH('/api/v1/media/{id}', { params: { path: { id: made.id } }, body: { alt_text: media.alt_text } }),
+      )
     },
     onSuccess: (made) => {
       client.setQueryData(['media', made.id], made)
@@ -51,12 +53,36 @@ export function Crop({ media, close, done }: { media: Media; close: () => void; 
   return (
     <Modal opened onClose={close} title={t('media.crop')} size="lg" closeButtonProps={{ 'aria-label': t('close') }}>
       <Stack>
-        <canvas ref={canvas} role="img" aria-label={media.alt_text || media.file_name} style={{ maxWidth: '100%', maxHeight: 320, objectFit: 'contain', alignSelf: 'center' }} />
-        <SegmentedControl aria-label={t('media.ratio')} value={ratio} onChange={(v) => setRatio(v as Ratio)} data={Object.keys(ratios)} />
-        {([['zoom', zoom, setZoom, 1, 4, 0.05], ['across', x, setX, 0, 100, 1], ['down', y, setY, 0, 100, 1]] as const).map(([name, value, set, min, max, step]) => (
+        <canvas
+          ref={canvas}
+          role="img"
+          aria-label={media.alt_text || media.file_name}
+          style={{ maxWidth: '100%', maxHeight: 320, objectFit: 'contain', alignSelf: 'center' }}
+        />
+        <SegmentedControl
+          aria-label={t('media.ratio')}
+          value={ratio}
+          onChange={(v) => setRatio(v as Ratio)}
+          data={Object.keys(ratios)}
+        />
+        {(
+          [
+            ['zoom', zoom, setZoom, 1, 4, 0.05],
+            ['across', x, setX, 0, 100, 1],
+            ['down', y, setY, 0, 100, 1],
+          ] as const
+        ).map(([name, value, set, min, max, step]) => (
           <div key={name}>
             <Text size="sm">{t(`media.cut.${name}`)}</Text>
-            <Slider thumbLabel={t(`media.cut.${name}`)} label={null} min={min} max={max} step={step} value={value} onChange={set} />
+            <Slider
+              thumbLabel={t(`media.cut.${name}`)}
+              label={null}
+              min={min}
+              max={max}
+              step={step}
+              value={value}
+              onChange={set}
+            />
           </div>
         ))}
         <Group justify="flex-end">

@@ -1,4 +1,20 @@
-import { Alert, Badge, Box, Button, Checkbox, Chip, ColorSwatch, Grid, Group, Skeleton, Stack, Switch, Tabs, Text, Title } from '@mantine/core'
+import {
+  Alert,
+  Badge,
+  Box,
+  Button,
+  Checkbox,
+  Chip,
+  ColorSwatch,
+  Grid,
+  Group,
+  Skeleton,
+  Stack,
+  Switch,
+  Tabs,
+  Text,
+  Title,
+} from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { memo, useCallback, useMemo, useState } from 'react'
@@ -11,7 +27,18 @@ import { errorText } from '../../lib/notify'
 import { postQuery } from '../../lib/queries'
 import { useMe } from '../../lib/session'
 import { MediaTooDialog, type AddedMedia, Shared } from './Versions'
-import { contentOf, copyOf, type Draft, draftOf, isBlank, newDraft, type Part, partsOf, withMediaToo, withParts } from './draft'
+import {
+  contentOf,
+  copyOf,
+  type Draft,
+  draftOf,
+  isBlank,
+  newDraft,
+  type Part,
+  partsOf,
+  withMediaToo,
+  withParts,
+} from './draft'
 import { AccountOptions, OptionsPanel } from './options/OptionsPanel'
 import { type Count, Parts } from './Parts'
 import { Previews } from './Preview'
@@ -41,7 +68,16 @@ export function Editor({ post, at, repeat, accounts, groups, queue, created }: P
   const begun = post?.status === 'publishing'
   const published = begun ? Math.max(...post.targets.map((x) => x.segments?.length ?? 0)) : 0
   const [draft, setDraft] = useState<Draft>(() =>
-    post ? { ...draftOf(post), ...(begun ? { when: '' as const } : {}) } : newDraft(accounts.filter((a) => (ofQueue ? ofQueue.accounts.includes(a.id) : a.default) && a.status === 'connected').map((a) => a.id), me.workspace.time_zone, at))
+    post
+      ? { ...draftOf(post), ...(begun ? { when: '' as const } : {}) }
+      : newDraft(
+          accounts
+            .filter((a) => (ofQueue ? ofQueue.accounts.includes(a.id) : a.default) && a.status === 'connected')
+            .map((a) => a.id),
+          me.workspace.time_zone,
+          at,
+        ),
+  )
   const saving = useSaving(draft, post, created)
   const [tab, setTab] = useState('all')
   const [added, setAdded] = useState<AddedMedia>()
@@ -52,7 +88,12 @@ export function Editor({ post, at, repeat, accounts, groups, queue, created }: P
     retry: false,
     gcTime: 10_000,
     queryFn: ({ signal }) =>
-      unwrap(api.POST('/api/v1/posts/preview', { signal, body: { ...contentOf(seen), ...(seen.when ? { scheduled_time: seen.when } : {}) } })),
+      unwrap(
+        api.POST('/api/v1/posts/preview', {
+          signal,
+          body: { ...contentOf(seen), ...(seen.when ? { scheduled_time: seen.when } : {}) },
+        }),
+      ),
   })
   const current = tab !== 'all' && draft.accounts.includes(tab) ? tab : 'all'
   const chosen = useMemo(() => accounts.filter((a) => draft.accounts.includes(a.id)), [accounts, draft.accounts])
@@ -60,14 +101,24 @@ export function Editor({ post, at, repeat, accounts, groups, queue, created }: P
   // in a field would undo what was just entered.
   const blank = isBlank(draft)
   // biome-ignore lint/correctness/useExhaustiveDependencies: the text is not part of the schedule
-  const scheduled = useMemo(() => draft, [draft.when, draft.zone, draft.dropIfLate, draft.language, draft.accounts, blank])
+  const scheduled = useMemo(
+    () => draft,
+    [draft.when, draft.zone, draft.dropIfLate, draft.language, draft.accounts, blank],
+  )
   const counts = useMemo(
     () => countsOf(preview.data, current === 'all' ? draft.accounts.filter((id) => !draft.versions[id]) : [current]),
     [preview.data, current, draft.accounts, draft.versions],
   )
-  const changeParts = useCallback((update: (p: Part[]) => Part[]) => setDraft((d) => (current === 'all' ? { ...d, parts: update(d.parts) } : withParts(d, current, update))), [current])
+  const changeParts = useCallback(
+    (update: (p: Part[]) => Part[]) =>
+      setDraft((d) => (current === 'all' ? { ...d, parts: update(d.parts) } : withParts(d, current, update))),
+    [current],
+  )
   const { current: read } = saving
-  const whole = useMemo(() => ({ read, change: setDraft, ready: accounts.filter((a) => a.status === 'connected').map((a) => a.id) }), [read, accounts])
+  const whole = useMemo(
+    () => ({ read, change: setDraft, ready: accounts.filter((a) => a.status === 'connected').map((a) => a.id) }),
+    [read, accounts],
+  )
   const choose = useCallback((ids: string[]) => setDraft((d) => ({ ...d, accounts: ids })), [])
   const askToo = useCallback((part: number, files: string[]) => setAdded({ part, files }), [])
   const problems = preview.data?.problems ?? none
@@ -77,7 +128,18 @@ export function Editor({ post, at, repeat, accounts, groups, queue, created }: P
       <Tabs.List mb="sm">
         <Tabs.Tab value="all">{t('compose.allNetworks')}</Tabs.Tab>
         {chosen.map((a) => (
-          <Tabs.Tab key={a.id} value={a.id} leftSection={<NetworkGlyph network={a.network} size={18} named />} rightSection={versions[a.id] ? <Badge size="xs" variant="light" tt="none">{t('compose.customized')}</Badge> : undefined}>
+          <Tabs.Tab
+            key={a.id}
+            value={a.id}
+            leftSection={<NetworkGlyph network={a.network} size={18} named />}
+            rightSection={
+              versions[a.id] ? (
+                <Badge size="xs" variant="light" tt="none">
+                  {t('compose.customized')}
+                </Badge>
+              ) : undefined
+            }
+          >
             {a.label || a.handle}
           </Tabs.Tab>
         ))}
@@ -93,61 +155,121 @@ export function Editor({ post, at, repeat, accounts, groups, queue, created }: P
 
   return (
     <WholePostContext value={begun ? undefined : whole}>
-    <Page title={post && post.status !== 'draft' ? t('compose.editTitle') : t('compose.title')} lead={<SavingSign state={saving.state} draft={(saving.stored?.status ?? 'draft') === 'draft'} error={saving.error} />}>
-      <Grid gap="lg">
-        <Grid.Col span={{ base: 12, md: 7 }}>
-          <Stack gap="md">
-            {!begun && <Targets accounts={accounts} groups={groups} value={draft.accounts} onChange={choose} />}
-            <Tabs value={current} onChange={(v) => setTab(v ?? 'all')} keepMounted={false}>
-              {tabs}
-              <Tabs.Panel value="all">
-                <Parts label={t('compose.text')} value={draft.parts} change={changeParts} counts={counts} accounts={chosen} added={askToo} published={published} />
-                <Box mt="sm" hidden={begun}>
-                  <Options options={draft.options} setDraft={setDraft} accounts={chosen} problems={problems} />
-                </Box>
-              </Tabs.Panel>
-              {chosen.map((a) => (
-                <Tabs.Panel key={a.id} value={a.id}>
-                  <Stack gap="sm">
-                    <Switch label={t('compose.different', { handle: a.handle })} checked={a.id in draft.versions} onChange={(e) => toggle(a.id, e.currentTarget.checked)} />
-                    {draft.versions[a.id] ? (
-                      <>
-                        <Shared draft={draft} id={a.id} setDraft={setDraft} />
-                        <Parts label={t('compose.textFor', { handle: a.handle })} value={partsOf(draft, a.id)} change={changeParts} counts={counts} accounts={[a]} published={published} />
-                        {!begun && <AccountOptions draft={draft} setDraft={setDraft} account={a} problems={problems} />}
-                      </>
-                    ) : (
-                      <Text c="dimmed" size="sm">
-                        {t('compose.sameText')}
-                      </Text>
-                    )}
-                  </Stack>
+      <Page
+        title={post && post.status !== 'draft' ? t('compose.editTitle') : t('compose.title')}
+        lead={
+          <SavingSign
+            state={saving.state}
+            draft={(saving.stored?.status ?? 'draft') === 'draft'}
+            error={saving.error}
+          />
+        }
+      >
+        <Grid gap="lg">
+          <Grid.Col span={{ base: 12, md: 7 }}>
+            <Stack gap="md">
+              {!begun && <Targets accounts={accounts} groups={groups} value={draft.accounts} onChange={choose} />}
+              <Tabs value={current} onChange={(v) => setTab(v ?? 'all')} keepMounted={false}>
+                {tabs}
+                <Tabs.Panel value="all">
+                  <Parts
+                    label={t('compose.text')}
+                    value={draft.parts}
+                    change={changeParts}
+                    counts={counts}
+                    accounts={chosen}
+                    added={askToo}
+                    published={published}
+                  />
+                  <Box mt="sm" hidden={begun}>
+                    <Options options={draft.options} setDraft={setDraft} accounts={chosen} problems={problems} />
+                  </Box>
                 </Tabs.Panel>
-              ))}
-            </Tabs>
-            {!begun && <Checkbox label={t('compose.trackLinks')} description={t('compose.trackLinksText')} checked={draft.trackLinks} onChange={(e) => {
-              const trackLinks = e.currentTarget.checked
-              setDraft((d) => ({ ...d, trackLinks }))
-            }} />}
-            {draft.trackLinks && !begun && <TrackedLinks draft={draft} setDraft={setDraft} accounts={chosen} post={saving.stored?.id} />}
-            {saving.stored && <PostLabels id={saving.stored.id} />}
-            <Schedule draft={scheduled} setDraft={setDraft} saving={saving} preview={preview.data} repeat={repeat} slot={slot} begun={begun} />
-          </Stack>
-        </Grid.Col>
-        <Grid.Col span={{ base: 12, md: 5 }}>
-          <Stack gap="sm" component="section" aria-label={t('compose.preview')} className="dl-sticky" p={2}>
-            <Title order={2} size="h4">
-              {t('compose.preview')}
-            </Title>
-            {preview.error && <Alert color="red">{errorText(preview.error)}</Alert>}
-            {blank && <Text c="dimmed">{t('compose.previewEmpty')}</Text>}
-            {!blank && preview.isPending && <Skeleton height={220} radius="md" />}
-            {!blank && preview.data && <Previews targets={preview.data.targets} accounts={accounts} draft={seen} focus={current === 'all' ? undefined : current} />}
-          </Stack>
-        </Grid.Col>
-      </Grid>
-      <MediaTooDialog draft={draft} accounts={accounts} added={added} close={() => setAdded(undefined)} add={(ids, { part, files }) => setDraft((d) => withMediaToo(d, ids, part, files))} />
-    </Page>
+                {chosen.map((a) => (
+                  <Tabs.Panel key={a.id} value={a.id}>
+                    <Stack gap="sm">
+                      <Switch
+                        label={t('compose.different', { handle: a.handle })}
+                        checked={a.id in draft.versions}
+                        onChange={(e) => toggle(a.id, e.currentTarget.checked)}
+                      />
+                      {draft.versions[a.id] ? (
+                        <>
+                          <Shared draft={draft} id={a.id} setDraft={setDraft} />
+                          <Parts
+                            label={t('compose.textFor', { handle: a.handle })}
+                            value={partsOf(draft, a.id)}
+                            change={changeParts}
+                            counts={counts}
+                            accounts={[a]}
+                            published={published}
+                          />
+                          {!begun && (
+                            <AccountOptions draft={draft} setDraft={setDraft} account={a} problems={problems} />
+                          )}
+                        </>
+                      ) : (
+                        <Text c="dimmed" size="sm">
+                          {t('compose.sameText')}
+                        </Text>
+                      )}
+                    </Stack>
+                  </Tabs.Panel>
+                ))}
+              </Tabs>
+              {!begun && (
+                <Checkbox
+                  label={t('compose.trackLinks')}
+                  description={t('compose.trackLinksText')}
+                  checked={draft.trackLinks}
+                  onChange={(e) => {
+                    const trackLinks = e.currentTarget.checked
+                    setDraft((d) => ({ ...d, trackLinks }))
+                  }}
+                />
+              )}
+              {draft.trackLinks && !begun && (
+                <TrackedLinks draft={draft} setDraft={setDraft} accounts={chosen} post={saving.stored?.id} />
+              )}
+              {saving.stored && <PostLabels id={saving.stored.id} />}
+              <Schedule
+                draft={scheduled}
+                setDraft={setDraft}
+                saving={saving}
+                preview={preview.data}
+                repeat={repeat}
+                slot={slot}
+                begun={begun}
+              />
+            </Stack>
+          </Grid.Col>
+          <Grid.Col span={{ base: 12, md: 5 }}>
+            <Stack gap="sm" component="section" aria-label={t('compose.preview')} className="dl-sticky" p={2}>
+              <Title order={2} size="h4">
+                {t('compose.preview')}
+              </Title>
+              {preview.error && <Alert color="red">{errorText(preview.error)}</Alert>}
+              {blank && <Text c="dimmed">{t('compose.previewEmpty')}</Text>}
+              {!blank && preview.isPending && <Skeleton height={220} radius="md" />}
+              {!blank && preview.data && (
+                <Previews
+                  targets={preview.data.targets}
+                  accounts={accounts}
+                  draft={seen}
+                  focus={current === 'all' ? undefined : current}
+                />
+              )}
+            </Stack>
+          </Grid.Col>
+        </Grid>
+        <MediaTooDialog
+          draft={draft}
+          accounts={accounts}
+          added={added}
+          close={() => setAdded(undefined)}
+          add={(ids, { part, files }) => setDraft((d) => withMediaToo(d, ids, part, files))}
+        />
+      </Page>
     </WholePostContext>
   )
 }
@@ -175,7 +297,8 @@ function countsOf(preview: Schemas['PostPreview'] | undefined, ids: string[]): C
     targets.flatMap(({ network, handle, segments }) => {
       const s = segments[i]
       return s ? [{ network, handle, used: s.characters, allowed: s.characters_allowed }] : []
-    }))
+    }),
+  )
 }
 
 function SavingSign({ state, draft, error }: { state: Saving; draft: boolean; error: unknown }) {
@@ -193,7 +316,17 @@ function SavingSign({ state, draft, error }: { state: Saving; draft: boolean; er
   )
 }
 
-const Targets = memo(function Targets({ accounts, groups, value, onChange }: { accounts: Account[]; groups: Schemas['AccountGroup'][]; value: string[]; onChange: (ids: string[]) => void }) {
+const Targets = memo(function Targets({
+  accounts,
+  groups,
+  value,
+  onChange,
+}: {
+  accounts: Account[]
+  groups: Schemas['AccountGroup'][]
+  value: string[]
+  onChange: (ids: string[]) => void
+}) {
   const { t } = useTranslation()
   const ready = accounts.filter((a) => a.status === 'connected').map((a) => a.id)
   const same = (ids: string[]) => ids.length > 0 && ids.length === value.length && ids.every((id) => value.includes(id))
@@ -207,7 +340,17 @@ const Targets = memo(function Targets({ accounts, groups, value, onChange }: { a
         {groups.map((g) => {
           const ids = g.accounts.filter((id) => ready.includes(id))
           return (
-            <Button key={g.id} size="compact-xs" variant={same(ids) ? 'light' : 'subtle'} color={g.color} aria-pressed={same(ids)} onClick={() => onChange(ids)} leftSection={<ColorSwatch color={`var(--mantine-color-${g.color}-6)`} size={10} withShadow={false} aria-hidden />}>
+            <Button
+              key={g.id}
+              size="compact-xs"
+              variant={same(ids) ? 'light' : 'subtle'}
+              color={g.color}
+              aria-pressed={same(ids)}
+              onClick={() => onChange(ids)}
+              leftSection={
+                <ColorSwatch color={`var(--mantine-color-${g.color}-6)`} size={10} withShadow={false} aria-hidden />
+              }
+            >
               {g.name}
             </Button>
           )
@@ -220,13 +363,15 @@ const Targets = memo(function Targets({ accounts, groups, value, onChange }: { a
       </Group>
       <Chip.Group multiple value={value} onChange={onChange}>
         <Group gap={6}>
-          {accounts.filter((a) => a.status !== 'disconnected' || value.includes(a.id)).map((a) => (
-            <Chip key={a.id} value={a.id} variant="outline" radius="md">
-              <Group gap={6} wrap="nowrap" component="span">
-                <AccountName network={a.network} handle={a.handle} label={a.label} />
-              </Group>
-            </Chip>
-          ))}
+          {accounts
+            .filter((a) => a.status !== 'disconnected' || value.includes(a.id))
+            .map((a) => (
+              <Chip key={a.id} value={a.id} variant="outline" radius="md">
+                <Group gap={6} wrap="nowrap" component="span">
+                  <AccountName network={a.network} handle={a.handle} label={a.label} />
+                </Group>
+              </Chip>
+            ))}
         </Group>
       </Chip.Group>
       {value.length === 0 && (

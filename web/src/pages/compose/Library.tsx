@@ -18,27 +18,53 @@ export function Library({ has, close, choose }: { has: string[]; close: () => vo
   const [chosen, setChosen] = useState<Media[]>([])
   const list = useMediaList(kind, q)
   const files = list.data?.pages.flatMap((p) => p.media) ?? []
-  const toggle = (m: Media) => setChosen((all) => (all.some((c) => c.id === m.id) ? all.filter((c) => c.id !== m.id) : [...all, m]))
+  const toggle = (m: Media) =>
+    setChosen((all) => (all.some((c) => c.id === m.id) ? all.filter((c) => c.id !== m.id) : [...all, m]))
   return (
     <Modal opened onClose={close} size="xl" title={t('library.title')} closeButtonProps={{ 'aria-label': t('close') }}>
       <Stack>
         <Group gap="sm">
-          <TextInput aria-label={t('media.search')} placeholder={t('media.search')} leftSection={<IconSearch size={16} aria-hidden />} value={typed} onChange={(e) => setTyped(e.currentTarget.value)} flex={1} miw={160} data-autofocus />
-          <SegmentedControl aria-label={t('media.kind')} value={kind} onChange={(v) => setKind(v as MediaChoice)} data={mediaKinds.map((value) => ({ value, label: t(`media.kinds.${value}`) }))} />
+          <TextInput
+            aria-label={t('media.search')}
+            placeholder={t('media.search')}
+            leftSection={<IconSearch size={16} aria-hidden />}
+            value={typed}
+            onChange={(e) => setTyped(e.currentTarget.value)}
+            flex={1}
+            miw={160}
+            data-autofocus
+          />
+          <SegmentedControl
+            aria-label={t('media.kind')}
+            value={kind}
+            onChange={(v) => setKind(v as MediaChoice)}
+            data={mediaKinds.map((value) => ({ value, label: t(`media.kinds.${value}`) }))}
+          />
         </Group>
         {list.error ? (
           <Failed error={list.error} retry={() => void list.refetch()} />
         ) : !list.data ? (
           <WaitingCards height={130} cols={{ base: 2, xs: 3, sm: 4 }} cards={8} />
         ) : files.length === 0 ? (
-          <Empty icon={IconPhoto} title={t(q || kind !== 'all' ? 'media.nothing' : 'media.none')} text={t(q || kind !== 'all' ? 'media.nothingText' : 'library.noneText')} />
+          <Empty
+            icon={IconPhoto}
+            title={t(q || kind !== 'all' ? 'media.nothing' : 'media.none')}
+            text={t(q || kind !== 'all' ? 'media.nothingText' : 'library.noneText')}
+          />
         ) : (
           <SimpleGrid cols={{ base: 2, xs: 3, sm: 4 }} spacing="sm">
             {files.map((m) => {
               const taken = has.includes(m.id)
               const at = chosen.findIndex((c) => c.id === m.id)
               return (
-                <UnstyledButton key={m.id} className="dl-card dl-choice" disabled={taken} aria-pressed={taken || at >= 0} onClick={() => toggle(m)} data-file={m.file_name}>
+                <UnstyledButton
+                  key={m.id}
+                  className="dl-card dl-choice"
+                  disabled={taken}
+                  aria-pressed={taken || at >= 0}
+                  onClick={() => toggle(m)}
+                  data-file={m.file_name}
+                >
                   <Box h={100} pos="relative">
                     <Thumb media={m} />
                     {(taken || at >= 0) && (
@@ -56,7 +82,13 @@ export function Library({ has, close, choose }: { has: string[]; close: () => vo
           </SimpleGrid>
         )}
         {list.hasNextPage && (
-          <Button variant="default" size="xs" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()} style={{ alignSelf: 'center' }}>
+          <Button
+            variant="default"
+            size="xs"
+            loading={list.isFetchingNextPage}
+            onClick={() => void list.fetchNextPage()}
+            style={{ alignSelf: 'center' }}
+          >
             {t('more')}
           </Button>
         )}

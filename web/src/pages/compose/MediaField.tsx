@@ -53,7 +53,11 @@ export function MediaField({ label, value, add, added, remove, replace, library 
       const key = crypto.randomUUID()
       setSending((all) => [...all, { key, name: file.name, share: 0 }])
       try {
-        const made = await upload(file, (share) => setSending((all) => all.map((s) => (s.key === key ? { ...s, share } : s))), leave.current.signal)
+        const made = await upload(
+          file,
+          (share) => setSending((all) => all.map((s) => (s.key === key ? { ...s, share } : s))),
+          leave.current.signal,
+        )
         client.setQueryData(['media', made.id], made)
         void client.invalidateQueries({ queryKey: ['media-list'] })
         add(made)
@@ -96,11 +100,22 @@ export function MediaField({ label, value, add, added, remove, replace, library 
             e.currentTarget.value = ''
           }}
         />
-        <Button variant="subtle" size="compact-sm" leftSection={<IconPhotoPlus size={18} aria-hidden />} onClick={() => input.current?.click()} aria-label={label}>
+        <Button
+          variant="subtle"
+          size="compact-sm"
+          leftSection={<IconPhotoPlus size={18} aria-hidden />}
+          onClick={() => input.current?.click()}
+          aria-label={label}
+        >
           {t('compose.addMedia')}
         </Button>
         {library && (
-          <Button variant="subtle" size="compact-sm" leftSection={<IconLibraryPhoto size={18} aria-hidden />} onClick={() => setChoosing(true)}>
+          <Button
+            variant="subtle"
+            size="compact-sm"
+            leftSection={<IconLibraryPhoto size={18} aria-hidden />}
+            onClick={() => setChoosing(true)}
+          >
             {t('library.open')}
           </Button>
         )}
@@ -154,7 +169,8 @@ function Attached({ id, remove, replace }: { id: string; remove: () => void; rep
   const describe = useMutation({
     mutationKey: describing,
     gcTime: Infinity,
-    mutationFn: (alt_text: string) => unwrap(api.PATCH('/api/v1/media/{id}', { params: { path: { id } }, body: { alt_text } })),
+    mutationFn: (alt_text: string) =>
+      unwrap(api.PATCH('/api/v1/media/{id}', { params: { path: { id } }, body: { alt_text } })),
     onSuccess: (m) => client.setQueryData(['media', id], m),
     onError: notifyError,
   })
@@ -196,7 +212,12 @@ function Attached({ id, remove, replace }: { id: string; remove: () => void; rep
           <IconTrash size={18} aria-hidden />
         </ActionIcon>
         {media?.kind === 'image' && (
-          <ActionIcon variant="subtle" color="gray" onClick={() => setCutting(true)} aria-label={t('media.cropThis', { name })}>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            onClick={() => setCutting(true)}
+            aria-label={t('media.cropThis', { name })}
+          >
             <IconCrop size={18} aria-hidden />
           </ActionIcon>
         )}

@@ -14,13 +14,20 @@ const searchable = ['mastodon', 'bluesky']
 type Found = Schemas['Mention'] & { network: string }
 
 /** A field in which an @ offers accounts of the networks to which the post goes. */
-export function MentionTextarea({ value, change, accounts, ...field }: Omit<TextareaProps, 'value' | 'onChange'> & { value: string; change: (text: string) => void; accounts: Account[] }) {
+export function MentionTextarea({
+  value,
+  change,
+  accounts,
+  ...field
+}: Omit<TextareaProps, 'value' | 'onChange'> & { value: string; change: (text: string) => void; accounts: Account[] }) {
   const { t } = useTranslation()
   const ref = useRef<HTMLTextAreaElement>(null)
   const [typed, setTyped] = useState<{ at: number; name: string }>()
   const [name] = useDebouncedValue(typed?.name ?? '', 250)
   const combobox = useCombobox({ onDropdownClose: () => combobox.resetSelectedOption() })
-  const asked = searchable.flatMap((network) => accounts.find((a) => a.network === network && a.status === 'connected') ?? [])
+  const asked = searchable.flatMap(
+    (network) => accounts.find((a) => a.network === network && a.status === 'connected') ?? [],
+  )
   const found = useQueries({
     queries: asked.map((a) => ({
       queryKey: ['mentions', a.id, name],
@@ -28,7 +35,9 @@ export function MentionTextarea({ value, change, accounts, ...field }: Omit<Text
       staleTime: 300_000,
       retry: false,
       queryFn: async ({ signal }: { signal: AbortSignal }): Promise<Found[]> => {
-        const { mentions } = await unwrap(api.GET('/api/v1/accounts/{id}/mentions', { signal, params: { path: { id: a.id }, query: { q: name } } }))
+        const { mentions } = await unwrap(
+          api.GET('/api/v1/accounts/{id}/mentions', { signal, params: { path: { id: a.id }, query: { q: name } } }),
+        )
         return mentions.map((m) => ({ ...m, network: a.network }))
       },
     })),
@@ -71,7 +80,17 @@ export function MentionTextarea({ value, change, accounts, ...field }: Omit<Text
           {shown.map((m) => (
             <Combobox.Option key={m.network + m.handle} value={m.network + m.handle}>
               <Group gap="xs" wrap="nowrap">
-                {m.avatar ? <img src={m.avatar} alt="" width={32} height={32} style={{ borderRadius: '50%', objectFit: 'cover' }} /> : <AccountAvatar name={m.name || m.handle} network={m.network} glyph={false} />}
+                {m.avatar ? (
+                  <img
+                    src={m.avatar}
+                    alt=""
+                    width={32}
+                    height={32}
+                    style={{ borderRadius: '50%', objectFit: 'cover' }}
+                  />
+                ) : (
+                  <AccountAvatar name={m.name || m.handle} network={m.network} glyph={false} />
+                )}
                 <div style={{ minWidth: 0 }}>
                   <Text size="sm" fw={600} truncate>
                     {m.name || m.handle}

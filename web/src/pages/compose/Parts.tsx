@@ -17,71 +17,110 @@ export interface Count {
 }
 
 /** The segments of a post; several form a thread. */
-export function Parts({ value, change, counts, label, accounts = nobody, added, published = 0 }: { value: Part[]; change: (update: (p: Part[]) => Part[]) => void; counts: Count[][]; label: string; accounts?: Account[]; added?: (part: number, files: string[]) => void; /** So many parts are published and cannot be changed. */ published?: number }) {
+export function Parts({
+  value,
+  change,
+  counts,
+  label,
+  accounts = nobody,
+  added,
+  published = 0,
+}: {
+  value: Part[]
+  change: (update: (p: Part[]) => Part[]) => void
+  counts: Count[][]
+  label: string
+  accounts?: Account[]
+  added?: (part: number, files: string[]) => void /** So many parts are published and cannot be changed. */
+  published?: number
+}) {
   const { t } = useTranslation()
   const set = (i: number, update: (p: Part) => Part) => change((all) => all.map((p, j) => (j === i ? update(p) : p)))
   const many = value.length > 1
   return (
     <Stack gap="sm">
-      {value.map((part, i) => i < published ? (
-        <Stack key={i} gap={6} className="dl-card" p="sm" data-published-part={i}>
-          <Group justify="space-between">
-            <Text size="sm" fw={600} c="dimmed">
-              {t('compose.partOf', { part: i + 1, parts: value.length })}
-            </Text>
-            <Badge variant="light" color="green" tt="none" leftSection={<IconCheck size={14} aria-hidden />}>
-              {t('compose.published')}
-            </Badge>
-          </Group>
-          <Text size="sm" className="dl-text">
-            {part.content}
-          </Text>
-        </Stack>
-      ) : (
-        <Stack key={i} gap={6} className="dl-card" p="sm">
-          {many && (
+      {value.map((part, i) =>
+        i < published ? (
+          <Stack key={i} gap={6} className="dl-card" p="sm" data-published-part={i}>
             <Group justify="space-between">
               <Text size="sm" fw={600} c="dimmed">
                 {t('compose.partOf', { part: i + 1, parts: value.length })}
               </Text>
-              <Group gap={4}>
-                {i > published && (
-                  <ActionIcon variant="subtle" color="gray" aria-label={t('compose.partUp', { part: i + 1 })} onClick={() => change((all) => swap(all, i))}>
-                    <IconArrowUp size={18} aria-hidden />
-                  </ActionIcon>
-                )}
-                <ActionIcon variant="subtle" color="red" aria-label={t('compose.partRemove', { part: i + 1 })} onClick={() => change((all) => all.filter((_, j) => j !== i))}>
-                  <IconTrash size={18} aria-hidden />
-                </ActionIcon>
-              </Group>
+              <Badge variant="light" color="green" tt="none" leftSection={<IconCheck size={14} aria-hidden />}>
+                {t('compose.published')}
+              </Badge>
             </Group>
-          )}
-          <MentionTextarea
-            aria-label={many ? `${label} ${i + 1}` : label}
-            placeholder={i === 0 ? t('compose.placeholder') : t('compose.placeholderThread')}
-            autosize
-            minRows={i === 0 ? 5 : 3}
-            maxRows={18}
-            maxLength={100_000}
-            variant="unstyled"
-            size="md"
-            value={part.content}
-            data-part={i}
-            accounts={accounts}
-            change={(content) => set(i, (p) => ({ ...p, content }))}
-          />
-          {i > 0 && (
-            <NumberInput
-              size="xs" w={190} label={t('compose.afterMinutes')} min={0} max={1440} allowDecimal={false} value={part.after_minutes ?? 0}
-              onChange={(n) => set(i, (p) => ({ ...p, after_minutes: Number(n) > 0 ? Number(n) : undefined }))}
+            <Text size="sm" className="dl-text">
+              {part.content}
+            </Text>
+          </Stack>
+        ) : (
+          <Stack key={i} gap={6} className="dl-card" p="sm">
+            {many && (
+              <Group justify="space-between">
+                <Text size="sm" fw={600} c="dimmed">
+                  {t('compose.partOf', { part: i + 1, parts: value.length })}
+                </Text>
+                <Group gap={4}>
+                  {i > published && (
+                    <ActionIcon
+                      variant="subtle"
+                      color="gray"
+                      aria-label={t('compose.partUp', { part: i + 1 })}
+                      onClick={() => change((all) => swap(all, i))}
+                    >
+                      <IconArrowUp size={18} aria-hidden />
+                    </ActionIcon>
+                  )}
+                  <ActionIcon
+                    variant="subtle"
+                    color="red"
+                    aria-label={t('compose.partRemove', { part: i + 1 })}
+                    onClick={() => change((all) => all.filter((_, j) => j !== i))}
+                  >
+                    <IconTrash size={18} aria-hidden />
+                  </ActionIcon>
+                </Group>
+              </Group>
+            )}
+            <MentionTextarea
+              aria-label={many ? `${label} ${i + 1}` : label}
+              placeholder={i === 0 ? t('compose.placeholder') : t('compose.placeholderThread')}
+              autosize
+              minRows={i === 0 ? 5 : 3}
+              maxRows={18}
+              maxLength={100_000}
+              variant="unstyled"
+              size="md"
+              value={part.content}
+              data-part={i}
+              accounts={accounts}
+              change={(content) => set(i, (p) => ({ ...p, content }))}
             />
-          )}
-          <Snippets part={i} change={change} />
-          <Counts counts={counts[i] ?? none} />
-          <PartMedia part={i} value={part.attachments} change={change} added={added} />
-        </Stack>
-      ))}
-      <Button variant="default" leftSection={<IconPlus size={16} aria-hidden />} onClick={() => change((all) => [...all, emptyPart()])} style={{ alignSelf: 'flex-start' }}>
+            {i > 0 && (
+              <NumberInput
+                size="xs"
+                w={190}
+                label={t('compose.afterMinutes')}
+                min={0}
+                max={1440}
+                allowDecimal={false}
+                value={part.after_minutes ?? 0}
+                onChange={(n) => set(i, (p) => ({ ...p, after_minutes: Number(n) > 0 ? Number(n) : undefined }))}
+              />
+            )}
+            <Snippets part={i} change={change} />
+            <Counts counts={counts[i] ?? none} />
+            <PartMedia part={i} value={part.attachments} change={change} added={added} />
+          </Stack>
+        ),
+      )}
+      <Button
+        variant="default"
+        leftSection={<IconPlus size={16} aria-hidden />}
+        onClick={() => change((all) => [...all, emptyPart()])}
+        style={{ alignSelf: 'flex-start' }}
+      >
         {t('compose.addPart')}
       </Button>
     </Stack>
@@ -102,9 +141,20 @@ const Counts = memo(function Counts({ counts }: { counts: Count[] }) {
 })
 
 /** The files of a segment: rerendered only when they change, not with every letter. */
-const PartMedia = memo(function PartMedia({ part, value, change, added }: { part: number; value: string[]; change: (update: (p: Part[]) => Part[]) => void; added?: (part: number, files: string[]) => void }) {
+const PartMedia = memo(function PartMedia({
+  part,
+  value,
+  change,
+  added,
+}: {
+  part: number
+  value: string[]
+  change: (update: (p: Part[]) => Part[]) => void
+  added?: (part: number, files: string[]) => void
+}) {
   const { t } = useTranslation()
-  const set = (update: (ids: string[]) => string[]) => change((all) => all.map((p, j) => (j === part ? { ...p, attachments: update(p.attachments) } : p)))
+  const set = (update: (ids: string[]) => string[]) =>
+    change((all) => all.map((p, j) => (j === part ? { ...p, attachments: update(p.attachments) } : p)))
   return (
     <MediaField
       library
@@ -122,7 +172,13 @@ function swap(all: Part[], i: number): Part[] {
   const out = [...all]
   const [above, below] = [out[i - 1], out[i]]
   // The wait belongs to the position in the thread.
-  if (above && below) out.splice(i - 1, 2, { ...below, after_minutes: above.after_minutes }, { ...above, after_minutes: below.after_minutes })
+  if (above && below)
+    out.splice(
+      i - 1,
+      2,
+      { ...below, after_minutes: above.after_minutes },
+      { ...above, after_minutes: below.after_minutes },
+    )
   return out
 }
 

@@ -12,7 +12,17 @@ import { Frame } from './frames/Frame'
 type Target = Schemas['TargetPreview']
 
 /** The preview of the post, for one account at a time. */
-export const Previews = memo(function Previews({ targets, accounts, draft, focus }: { targets: Target[]; accounts: Account[]; draft: Draft; focus?: string }) {
+export const Previews = memo(function Previews({
+  targets,
+  accounts,
+  draft,
+  focus,
+}: {
+  targets: Target[]
+  accounts: Account[]
+  draft: Draft
+  focus?: string
+}) {
   const { t } = useTranslation()
   const [chosen, setChosen] = useState<string>()
   const [followed, setFollowed] = useState(focus)
@@ -57,16 +67,37 @@ export const Previews = memo(function Previews({ targets, accounts, draft, focus
                   if (e.key === 'ArrowRight' || e.key === 'ArrowLeft') step(e.key === 'ArrowRight' ? 1 : -1)
                 }}
               >
-                <AccountAvatar name={nameOf(x)} picture={account(x.account_id)?.avatar} color={account(x.account_id)?.color} network={x.network} size={34} />
+                <AccountAvatar
+                  name={nameOf(x)}
+                  picture={account(x.account_id)?.avatar}
+                  color={account(x.account_id)?.color}
+                  network={x.network}
+                  size={34}
+                />
                 {broken && <IconAlertTriangle size={14} className="dl-preview-broken" aria-hidden />}
               </UnstyledButton>
             )
           })}
         </Group>
       )}
-      <Box {...(targets.length > 1 ? { role: 'tabpanel', id: 'preview-panel', 'aria-labelledby': `preview-tab-${target.account_id}` } : {})}>
-        <Box component="article" aria-label={t('compose.previewOf', { handle: target.handle })} data-preview={target.network}>
-          <Frame key={target.account_id} target={target} account={account(target.account_id)} parts={partsOf(draft, target.account_id)} when={draft.when} zone={draft.zone} />
+      <Box
+        {...(targets.length > 1
+          ? { role: 'tabpanel', id: 'preview-panel', 'aria-labelledby': `preview-tab-${target.account_id}` }
+          : {})}
+      >
+        <Box
+          component="article"
+          aria-label={t('compose.previewOf', { handle: target.handle })}
+          data-preview={target.network}
+        >
+          <Frame
+            key={target.account_id}
+            target={target}
+            account={account(target.account_id)}
+            parts={partsOf(draft, target.account_id)}
+            when={draft.when}
+            zone={draft.zone}
+          />
           <Notes target={target} />
         </Box>
       </Box>

@@ -1,6 +1,15 @@
 import { Alert, Button, Collapse, Group, NumberInput, Stack, Switch, Text, TextInput, Title } from '@mantine/core'
 import { useDisclosure, useHotkeys } from '@mantine/hooks'
-import { IconCalendarCheck, IconChevronDown, IconDeviceFloppy, IconPlaylistAdd, IconRepeat, IconRocket, IconSend, IconTrash } from '@tabler/icons-react'
+import {
+  IconCalendarCheck,
+  IconChevronDown,
+  IconDeviceFloppy,
+  IconPlaylistAdd,
+  IconRepeat,
+  IconRocket,
+  IconSend,
+  IconTrash,
+} from '@tabler/icons-react'
 import { memo, useCallback, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Schemas } from '../../api/client'
@@ -34,7 +43,15 @@ interface Props {
 }
 
 /** The time of a post, its problems, and the buttons that save, submit or schedule it. */
-export const Schedule = memo(function Schedule({ draft, setDraft, saving, preview, repeat, slot: began, begun }: Props) {
+export const Schedule = memo(function Schedule({
+  draft,
+  setDraft,
+  saving,
+  preview,
+  repeat,
+  slot: began,
+  begun,
+}: Props) {
   const { t, i18n } = useTranslation()
   const me = useMe()
   const [rule, setRule] = useState<Rule | undefined>(repeat ? firstRule(draft.when) : undefined)
@@ -68,26 +85,33 @@ export const Schedule = memo(function Schedule({ draft, setDraft, saving, previe
         <Text size="sm">{t('compose.laterPartsText')}</Text>
       ) : (
         <>
-      <Group align="flex-start" gap="sm" className="dl-form">
-        <WhenField
-          label={t(rule ? 'repeat.starts' : 'compose.time')}
-          value={draft.when}
-          zone={draft.zone}
-          error={past && !rule ? t('compose.past') : undefined}
-          nextSlot={rule ? undefined : preview?.next_slot?.at}
-          onChange={(when) => setDraft((d) => ({ ...d, when }))}
-        />
-        <ZoneSelect value={draft.zone} onChange={(zone) => setDraft((d) => ({ ...d, zone }))} />
-      </Group>
-      {draft.when !== '' && draft.zone !== me.workspace.time_zone && (
-        <Text size="sm" c="dimmed">
-          {t('compose.elsewhere', { zone: me.workspace.time_zone })} <Time at={toInstant(draft.when, draft.zone).toISOString()} />
-        </Text>
-      )}
-      {!rule && <BestTimes accounts={draft.accounts} zone={draft.zone} choose={choose} />}
-      {isDraft && !ofSeries && <Switch label={t('repeat.title')} checked={rule !== undefined} onChange={(e) => setRule(e.currentTarget.checked ? firstRule(draft.when) : undefined)} />}
-      {isDraft && rule && <RuleBuilder value={rule} onChange={setRule} starts={draft.when} zone={draft.zone} />}
-      <More draft={draft} setDraft={setDraft} />
+          <Group align="flex-start" gap="sm" className="dl-form">
+            <WhenField
+              label={t(rule ? 'repeat.starts' : 'compose.time')}
+              value={draft.when}
+              zone={draft.zone}
+              error={past && !rule ? t('compose.past') : undefined}
+              nextSlot={rule ? undefined : preview?.next_slot?.at}
+              onChange={(when) => setDraft((d) => ({ ...d, when }))}
+            />
+            <ZoneSelect value={draft.zone} onChange={(zone) => setDraft((d) => ({ ...d, zone }))} />
+          </Group>
+          {draft.when !== '' && draft.zone !== me.workspace.time_zone && (
+            <Text size="sm" c="dimmed">
+              {t('compose.elsewhere', { zone: me.workspace.time_zone })}{' '}
+              <Time at={toInstant(draft.when, draft.zone).toISOString()} />
+            </Text>
+          )}
+          {!rule && <BestTimes accounts={draft.accounts} zone={draft.zone} choose={choose} />}
+          {isDraft && !ofSeries && (
+            <Switch
+              label={t('repeat.title')}
+              checked={rule !== undefined}
+              onChange={(e) => setRule(e.currentTarget.checked ? firstRule(draft.when) : undefined)}
+            />
+          )}
+          {isDraft && rule && <RuleBuilder value={rule} onChange={setRule} starts={draft.when} zone={draft.zone} />}
+          <More draft={draft} setDraft={setDraft} />
         </>
       )}
       {!isBlank(draft) && blocking.length > 0 && (
@@ -119,7 +143,11 @@ export const Schedule = memo(function Schedule({ draft, setDraft, saving, previe
       )}
       <Group gap="xs" className="dl-send">
         <Button leftSection={<Icon size={18} aria-hidden />} disabled={!allowed} loading={doing === main} onClick={go}>
-          {t(main === 'save' && saving.stored?.status !== 'scheduled' && !begun ? 'compose.saveAndSend' : `compose.main.${main}`)}
+          {t(
+            main === 'save' && saving.stored?.status !== 'scheduled' && !begun
+              ? 'compose.saveAndSend'
+              : `compose.main.${main}`,
+          )}
         </Button>
         {isDraft && !rule && slot && (
           <Button
@@ -129,18 +157,41 @@ export const Schedule = memo(function Schedule({ draft, setDraft, saving, previe
             loading={doing === 'queue'}
             onClick={() => send('queue')}
             title={t('compose.queueOf', { name: slot.name })}
-            rightSection={<Text span size="sm" fw={400} className="dl-numbers" data-next-slot={slot.at}>{format(slot.at, i18n.language, draft.zone, { weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })}</Text>}
+            rightSection={
+              <Text span size="sm" fw={400} className="dl-numbers" data-next-slot={slot.at}>
+                {format(slot.at, i18n.language, draft.zone, {
+                  weekday: 'short',
+                  day: 'numeric',
+                  month: 'short',
+                  hour: '2-digit',
+                  minute: '2-digit',
+                  hourCycle: 'h23',
+                })}
+              </Text>
+            }
           >
             {t('compose.queue')}
           </Button>
         )}
         {isDraft && !needsApproval && !rule && (
-          <Button variant="default" leftSection={<IconRocket size={18} aria-hidden />} disabled={!ready} loading={doing === 'now'} onClick={() => ask({ ...confirmNow(t, handles), run: () => send('now') })}>
+          <Button
+            variant="default"
+            leftSection={<IconRocket size={18} aria-hidden />}
+            disabled={!ready}
+            loading={doing === 'now'}
+            onClick={() => ask({ ...confirmNow(t, handles), run: () => send('now') })}
+          >
             {t('compose.now')}
           </Button>
         )}
         {isDraft && saving.stored && (
-          <Button variant="subtle" color="red" leftSection={<IconTrash size={18} aria-hidden />} loading={doing === 'delete'} onClick={() => send('delete')}>
+          <Button
+            variant="subtle"
+            color="red"
+            leftSection={<IconTrash size={18} aria-hidden />}
+            loading={doing === 'delete'}
+            onClick={() => send('delete')}
+          >
             {t('compose.delete')}
           </Button>
         )}
@@ -149,7 +200,10 @@ export const Schedule = memo(function Schedule({ draft, setDraft, saving, previe
   )
 })
 
-const firstRule = (when: string): Rule => ({ ...defaultRule, byDay: [{ nth: 0, day: weekday(when || new Date().toISOString()) }] })
+const firstRule = (when: string): Rule => ({
+  ...defaultRule,
+  byDay: [{ nth: 0, day: weekday(when || new Date().toISOString()) }],
+})
 
 /** Advanced settings. */
 function More({ draft, setDraft }: Pick<Props, 'draft' | 'setDraft'>) {
@@ -157,7 +211,16 @@ function More({ draft, setDraft }: Pick<Props, 'draft' | 'setDraft'>) {
   const [opened, { toggle }] = useDisclosure(draft.dropIfLate > 0 || draft.language !== '')
   return (
     <div>
-      <Button variant="subtle" color="gray" size="compact-sm" aria-expanded={opened} onClick={toggle} rightSection={<IconChevronDown size={16} aria-hidden style={{ transform: opened ? 'rotate(180deg)' : undefined }} />}>
+      <Button
+        variant="subtle"
+        color="gray"
+        size="compact-sm"
+        aria-expanded={opened}
+        onClick={toggle}
+        rightSection={
+          <IconChevronDown size={16} aria-hidden style={{ transform: opened ? 'rotate(180deg)' : undefined }} />
+        }
+      >
         {t('compose.more')}
       </Button>
       <Collapse expanded={opened}>

@@ -1,4 +1,15 @@
-import { ActionIcon, Button, Group, Popover, ScrollArea, SegmentedControl, Stack, Text, TextInput, UnstyledButton } from '@mantine/core'
+import {
+  ActionIcon,
+  Button,
+  Group,
+  Popover,
+  ScrollArea,
+  SegmentedControl,
+  Stack,
+  Text,
+  TextInput,
+  UnstyledButton,
+} from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconBlockquote, IconDeviceFloppy, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
@@ -16,7 +27,13 @@ type Snippet = Schemas['Snippet']
 const kinds = ['text', 'hashtags', 'template'] as const
 
 /** Inserts a stored text into a part where the cursor is, and stores the part's text as one. */
-export const Snippets = memo(function Snippets({ part, change }: { part: number; change: (update: (p: Part[]) => Part[]) => void }) {
+export const Snippets = memo(function Snippets({
+  part,
+  change,
+}: {
+  part: number
+  change: (update: (p: Part[]) => Part[]) => void
+}) {
   const { t } = useTranslation()
   const client = useQueryClient()
   const whole = useContext(WholePostContext)
@@ -29,7 +46,12 @@ export const Snippets = memo(function Snippets({ part, change }: { part: number;
   const field = () => document.querySelector<HTMLTextAreaElement>(`[data-part="${part}"]`)
   const settled = () => void client.invalidateQueries(snippetsQuery)
   const make = useMutation({
-    mutationFn: () => unwrap(api.POST('/api/v1/snippets', { body: { kind, name: typed.trim(), text, ...(kind === 'template' && whole ? templateFrom(whole.read()) : {}) } })),
+    mutationFn: () =>
+      unwrap(
+        api.POST('/api/v1/snippets', {
+          body: { kind, name: typed.trim(), text, ...(kind === 'template' && whole ? templateFrom(whole.read()) : {}) },
+        }),
+      ),
     onError: notifyError,
     onSuccess: (s) => {
       notifySuccess(t('snippets.saved', { name: s.name }))
@@ -38,7 +60,11 @@ export const Snippets = memo(function Snippets({ part, change }: { part: number;
     },
     onSettled: settled,
   })
-  const remove = useMutation({ mutationFn: (id: string) => unwrap(api.DELETE('/api/v1/snippets/{id}', { params: { path: { id } } })), onError: notifyError, onSettled: settled })
+  const remove = useMutation({
+    mutationFn: (id: string) => unwrap(api.DELETE('/api/v1/snippets/{id}', { params: { path: { id } } })),
+    onError: notifyError,
+    onSettled: settled,
+  })
   const show = () => {
     const f = field()
     cursor.current = f?.selectionStart ?? f?.value.length ?? 0
@@ -55,15 +81,37 @@ export const Snippets = memo(function Snippets({ part, change }: { part: number;
   }
   const found = all.filter((s) => fold(`${s.name} ${s.text}`).includes(fold(typed.trim())))
   return (
-    <Popover opened={opened} onChange={(o) => !o && close()} position="bottom-start" trapFocus returnFocus withRoles width={320}>
+    <Popover
+      opened={opened}
+      onChange={(o) => !o && close()}
+      position="bottom-start"
+      trapFocus
+      returnFocus
+      withRoles
+      width={320}
+    >
       <Popover.Target>
-        <Button variant="subtle" color="gray" size="xs" leftSection={<IconBlockquote size={16} aria-hidden />} onClick={() => (opened ? close() : show())} style={{ alignSelf: 'flex-start' }}>
+        <Button
+          variant="subtle"
+          color="gray"
+          size="xs"
+          leftSection={<IconBlockquote size={16} aria-hidden />}
+          onClick={() => (opened ? close() : show())}
+          style={{ alignSelf: 'flex-start' }}
+        >
           {t('snippets.title')}
         </Button>
       </Popover.Target>
       <Popover.Dropdown aria-label={t('snippets.title')}>
         <Stack gap="xs">
-          <TextInput data-autofocus aria-label={t('snippets.find')} placeholder={t('snippets.find')} value={typed} maxLength={60} onChange={(e) => setTyped(e.currentTarget.value)} />
+          <TextInput
+            data-autofocus
+            aria-label={t('snippets.find')}
+            placeholder={t('snippets.find')}
+            value={typed}
+            maxLength={60}
+            onChange={(e) => setTyped(e.currentTarget.value)}
+          />
           <ScrollArea.Autosize mah={240}>
             {kinds.map((k) => {
               const here = found.filter((s) => s.kind === k)
@@ -84,7 +132,13 @@ export const Snippets = memo(function Snippets({ part, change }: { part: number;
                             {s.text}
                           </Text>
                         </UnstyledButton>
-                        <ActionIcon variant="subtle" color="gray" size="sm" aria-label={t('snippets.delete', { name: s.name })} onClick={() => remove.mutate(s.id)}>
+                        <ActionIcon
+                          variant="subtle"
+                          color="gray"
+                          size="sm"
+                          aria-label={t('snippets.delete', { name: s.name })}
+                          onClick={() => remove.mutate(s.id)}
+                        >
                           <IconTrash size={16} aria-hidden />
                         </ActionIcon>
                       </Group>
@@ -99,19 +153,32 @@ export const Snippets = memo(function Snippets({ part, change }: { part: number;
               </Text>
             )}
           </ScrollArea.Autosize>
-          {typed.trim() !== '' && text.trim() !== '' && !all.some((s) => s.kind === kind && fold(s.name) === fold(typed.trim())) && (
-            <>
-              <SegmentedControl size="xs" aria-label={t('snippets.kind')} value={kind} onChange={(v) => setKind(v as Snippet['kind'])} data={kinds.map((value) => ({ value, label: t(`snippets.kinds.${value}`) }))} />
-              {kind === 'template' && (
-                <Text size="xs" c="dimmed">
-                  {t('snippets.templateText')}
-                </Text>
-              )}
-              <Button size="xs" leftSection={<IconDeviceFloppy size={16} aria-hidden />} loading={make.isPending} onClick={() => make.mutate()}>
-                {t('snippets.save', { name: typed.trim() })}
-              </Button>
-            </>
-          )}
+          {typed.trim() !== '' &&
+            text.trim() !== '' &&
+            !all.some((s) => s.kind === kind && fold(s.name) === fold(typed.trim())) && (
+              <>
+                <SegmentedControl
+                  size="xs"
+                  aria-label={t('snippets.kind')}
+                  value={kind}
+                  onChange={(v) => setKind(v as Snippet['kind'])}
+                  data={kinds.map((value) => ({ value, label: t(`snippets.kinds.${value}`) }))}
+                />
+                {kind === 'template' && (
+                  <Text size="xs" c="dimmed">
+                    {t('snippets.templateText')}
+                  </Text>
+                )}
+                <Button
+                  size="xs"
+                  leftSection={<IconDeviceFloppy size={16} aria-hidden />}
+                  loading={make.isPending}
+                  onClick={() => make.mutate()}
+                >
+                  {t('snippets.save', { name: typed.trim() })}
+                </Button>
+              </>
+            )}
         </Stack>
       </Popover.Dropdown>
     </Popover>

@@ -12,5 +12,14 @@ export function Thumb({ media }: { media?: Media }) {
       </Group>
     )
   }
-  return <Image className="dl-thumb" src={mediaURL(media.id)} alt={media.alt_text || media.file_name} h="100%" fit="cover" loading="lazy" />
+  return (
+    <Image
+      className="dl-thumb"
+      src={mediaURL(media.id)}
+      alt={media.alt_text || media.file_name}
+      h="100%"
+      fit="cover"
+      loading="lazy"
+    />
+  )
 }

@@ -6,16 +6,31 @@ import { Modal } from '../../components/Modal'
 import { type Draft, type Version, withOwnMedia } from './draft'
 
 /** The media and the thread of an account: inherited or its own. */
-export function Shared({ draft, id, setDraft }: { draft: Draft; id: string; setDraft: (update: (d: Draft) => Draft) => void }) {
+export function Shared({
+  draft,
+  id,
+  setDraft,
+}: {
+  draft: Draft
+  id: string
+  setDraft: (update: (d: Draft) => Draft) => void
+}) {
   const { t } = useTranslation()
   const own = draft.versions[id] ?? {}
   const [first, ...thread] = draft.parts
-  const set = (change: Version) => setDraft((d) => ({ ...d, versions: { ...d.versions, [id]: { ...d.versions[id], ...change } } }))
+  const set = (change: Version) =>
+    setDraft((d) => ({ ...d, versions: { ...d.versions, [id]: { ...d.versions[id], ...change } } }))
   return (
     <Stack gap={6}>
       <Checkbox
         label={t('compose.sameMedia')}
-        description={own.attachments === undefined ? t('compose.sameMediaText') : own.attachments.length === 0 ? t('compose.noMediaHere') : t('compose.ownMediaText')}
+        description={
+          own.attachments === undefined
+            ? t('compose.sameMediaText')
+            : own.attachments.length === 0
+              ? t('compose.noMediaHere')
+              : t('compose.ownMediaText')
+        }
         checked={own.attachments === undefined}
         onChange={(e) => set({ attachments: e.currentTarget.checked ? undefined : [...(first?.attachments ?? [])] })}
       />
@@ -38,18 +53,37 @@ export interface AddedMedia {
 }
 
 /** Asks whether accounts with media of their own get the files that were added for all. */
-export function MediaTooDialog({ draft, accounts, added, close, add }: { draft: Draft; accounts: Account[]; added?: AddedMedia; close: () => void; add: (ids: string[], added: AddedMedia) => void }) {
+export function MediaTooDialog({
+  draft,
+  accounts,
+  added,
+  close,
+  add,
+}: {
+  draft: Draft
+  accounts: Account[]
+  added?: AddedMedia
+  close: () => void
+  add: (ids: string[], added: AddedMedia) => void
+}) {
   const { t } = useTranslation()
   const ids = added ? withOwnMedia(draft, added.part) : []
   return (
-    <Modal opened={ids.length > 0} onClose={close} title={t('compose.mediaToo')} closeButtonProps={{ 'aria-label': t('close') }}>
+    <Modal
+      opened={ids.length > 0}
+      onClose={close}
+      title={t('compose.mediaToo')}
+      closeButtonProps={{ 'aria-label': t('close') }}
+    >
       <Text size="sm">{t('compose.mediaTooText')}</Text>
       <List my="sm" listStyleType="none">
-        {accounts.filter((a) => ids.includes(a.id)).map((a) => (
-          <List.Item key={a.id}>
-            <AccountName network={a.network} handle={a.handle} />
-          </List.Item>
-        ))}
+        {accounts
+          .filter((a) => ids.includes(a.id))
+          .map((a) => (
+            <List.Item key={a.id}>
+              <AccountName network={a.network} handle={a.handle} />
+            </List.Item>
+          ))}
       </List>
       <Group justify="flex-end" gap="xs">
         <Button variant="default" onClick={close}>

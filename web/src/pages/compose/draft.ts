@@ -42,7 +42,18 @@ export interface Draft {
 export const emptyPart = (): Part => ({ content: '', attachments: [] })
 
 export function newDraft(accounts: string[], zone: string, at?: string): Draft {
-  return { parts: [emptyPart()], versions: {}, accounts, options: {}, when: at ?? '', zone, trackLinks: false, utm: {}, dropIfLate: 0, language: '' }
+  return {
+    parts: [emptyPart()],
+    versions: {},
+    accounts,
+    options: {},
+    when: at ?? '',
+    zone,
+    trackLinks: false,
+    utm: {},
+    dropIfLate: 0,
+    language: '',
+  }
 }
 
 export function draftOf(post: Post): Draft {
@@ -52,19 +63,33 @@ export function draftOf(post: Post): Draft {
     if (override) versions[account_id] = override
   }
   return {
-    parts, versions, options: post.options ?? {}, accounts: post.targets.map((t) => t.account_id), zone: post.time_zone, trackLinks: post.track_links ?? false, utm: post.utm ?? {},
-    dropIfLate: post.drop_if_late_minutes ?? 0, language: post.language ?? '',
+    parts,
+    versions,
+    options: post.options ?? {},
+    accounts: post.targets.map((t) => t.account_id),
+    zone: post.time_zone,
+    trackLinks: post.track_links ?? false,
+    utm: post.utm ?? {},
+    dropIfLate: post.drop_if_late_minutes ?? 0,
+    language: post.language ?? '',
     when: post.scheduled_time ? toWall(post.scheduled_time, post.time_zone).slice(0, 16) : '',
   }
 }
 
-const body = ([first, ...thread]: Part[]) => ({ content: first?.content ?? '', attachments: first?.attachments ?? [], thread })
+const body = ([first, ...thread]: Part[]) => ({
+  content: first?.content ?? '',
+  attachments: first?.attachments ?? [],
+  thread,
+})
 
 /** The content for an account. */
 export function partsOf(d: Draft, id: string): Part[] {
   const [first = emptyPart(), ...thread] = d.parts
   const own = d.versions[id] ?? {}
-  return [{ content: own.content ?? first.content, attachments: own.attachments ?? first.attachments }, ...(own.thread ?? thread)]
+  return [
+    { content: own.content ?? first.content, attachments: own.attachments ?? first.attachments },
+    ...(own.thread ?? thread),
+  ]
 }
 
 /** Changes the content for one account; other fields stay inherited or its own. */
@@ -79,7 +104,8 @@ export function withParts(d: Draft, id: string, update: (p: Part[]) => Part[]): 
 }
 
 /** A version of its own: a copy of the post's content that no longer follows it. */
-export const copyOf = ({ parts: [first = emptyPart(), ...thread] }: Draft): Version => structuredClone({ content: first.content, attachments: first.attachments, thread })
+export const copyOf = ({ parts: [first = emptyPart(), ...thread] }: Draft): Version =>
+  structuredClone({ content: first.content, attachments: first.attachments, thread })
 
 /** Accounts that do not inherit the files of a segment. */
 export const withOwnMedia = (d: Draft, part: number) =>
@@ -90,7 +116,10 @@ export const withOwnMedia = (d: Draft, part: number) =>
 
 /** Adds files to the same segment of those versions. */
 export function withMediaToo(d: Draft, ids: string[], part: number, files: string[]): Draft {
-  const more = (p: Part) => ({ ...p, attachments: [...p.attachments, ...files.filter((f) => !p.attachments.includes(f))] })
+  const more = (p: Part) => ({
+    ...p,
+    attachments: [...p.attachments, ...files.filter((f) => !p.attachments.includes(f))],
+  })
   return ids.reduce((all, id) => withParts(all, id, (parts) => parts.map((p, i) => (i === part ? more(p) : p))), d)
 }
 
@@ -132,4 +161,5 @@ export const isBlank = (d: Draft) => d.parts.every((p) => p.content.trim() === '
 const hasDelay = (thread?: { after_minutes?: number }[]) => thread?.some((part) => part.after_minutes) ?? false
 
 /** Whether the post is a thread whose next part follows later: what follows can still be changed. */
-export const waits = (p: Pick<Post, 'status' | 'thread' | 'targets'>) => p.status === 'publishing' && (hasDelay(p.thread) || p.targets.some((x) => hasDelay(x.override?.thread)))
+export const waits = (p: Pick<Post, 'status' | 'thread' | 'targets'>) =>
+  p.status === 'publishing' && (hasDelay(p.thread) || p.targets.some((x) => hasDelay(x.override?.thread)))

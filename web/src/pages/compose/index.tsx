@@ -28,7 +28,12 @@ export function ComposePage() {
     if (id === undefined) setOwn({ id: '', key: own.key + 1 })
   }
   const continues = id !== undefined && id === own.id
-  const stored = useQuery({ ...postQuery(id ?? ''), enabled: id !== undefined && !continues, staleTime: 0, refetchOnWindowFocus: false })
+  const stored = useQuery({
+    ...postQuery(id ?? ''),
+    enabled: id !== undefined && !continues,
+    staleTime: 0,
+    refetchOnWindowFocus: false,
+  })
   const key = continues || id === undefined ? `new ${own.key}` : id
 
   if (!useAtLeast('author'))
@@ -44,14 +49,18 @@ export function ComposePage() {
     return (
       <Page title={t('compose.title')}>
         <Empty icon={IconUsersGroup} title={t('compose.noAccounts')} text={t('compose.noAccountsText')}>
-          <LinkButton to="/accounts">
-            {t('accounts.connect')}
-          </LinkButton>
+          <LinkButton to="/accounts">{t('accounts.connect')}</LinkButton>
         </Empty>
       </Page>
     )
   const post = continues ? undefined : stored.data
-  if (id !== undefined && post && !['draft', 'scheduled', 'failed', 'partly_posted'].includes(post.status) && !waits(post)) return <Navigate to="/posts/$id" params={{ id }} replace />
+  if (
+    id !== undefined &&
+    post &&
+    !['draft', 'scheduled', 'failed', 'partly_posted'].includes(post.status) &&
+    !waits(post)
+  )
+    return <Navigate to="/posts/$id" params={{ id }} replace />
   return (
     <Editor
       key={key}

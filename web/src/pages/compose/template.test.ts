@@ -6,8 +6,15 @@ const draft = (more: Partial<Draft>): Draft => ({ ...newDraft(['a', 'b'], 'UTC')
 
 test('a template keeps thread, accounts, versions and options, and no attachments', () => {
   const d = draft({
-    parts: [{ content: 'Bản tin', attachments: ['f'] }, { content: 'Nguồn', attachments: ['g'], after_minutes: 5 }],
-    versions: { a: { content: 'Riêng', attachments: ['f'], thread: [{ content: 'Tiếp', attachments: ['g'] }] }, b: { attachments: [] }, gone: { content: 'x' } },
+    parts: [
+      { content: 'Bản tin', attachments: ['f'] },
+      { content: 'Nguồn', attachments: ['g'], after_minutes: 5 },
+    ],
+    versions: {
+      a: { content: 'Riêng', attachments: ['f'], thread: [{ content: 'Tiếp', attachments: ['g'] }] },
+      b: { attachments: [] },
+      gone: { content: 'x' },
+    },
     options: { mastodon: { visibility: 'unlisted' } },
     trackLinks: true,
     when: '2031-03-06T09:00',
@@ -22,18 +29,42 @@ test('a template keeps thread, accounts, versions and options, and no attachment
     track_links: true,
   })
   const made = withTemplate(newDraft(['b', 'c'], 'UTC'), text, template, ['a', 'b', 'c'], 0, 0)
-  expect(made).toEqual(draft({
-    parts: [{ content: 'Bản tin', attachments: [] }, { content: 'Nguồn', attachments: [], after_minutes: 5 }],
-    versions: { a: { content: 'Riêng', thread: [{ content: 'Tiếp', attachments: [] }] } },
-    options: { mastodon: { visibility: 'unlisted' } },
-    trackLinks: true,
-  }))
+  expect(made).toEqual(
+    draft({
+      parts: [
+        { content: 'Bản tin', attachments: [] },
+        { content: 'Nguồn', attachments: [], after_minutes: 5 },
+      ],
+      versions: { a: { content: 'Riêng', thread: [{ content: 'Tiếp', attachments: [] }] } },
+      options: { mastodon: { visibility: 'unlisted' } },
+      trackLinks: true,
+    }),
+  )
 })
 
 test('in a post with text a template adds to it, and accounts that cannot publish are left out', () => {
-  const d = draft({ parts: [{ content: 'Mưa lớn', attachments: ['f'] }], options: { x: { made_with_ai: true } }, accounts: ['c'] })
-  const made = withTemplate(d, '#bão', { accounts: ['a', 'off'], options: { mastodon: { sensitive: true } }, overrides: { off: { content: 'x' } }, thread: [{ content: 'Nguồn' }] }, ['a', 'c'], 0, 7)
-  expect(made.parts).toEqual([{ content: 'Mưa lớn #bão', attachments: ['f'] }, { content: 'Nguồn', attachments: [] }])
+  const d = draft({
+    parts: [{ content: 'Mưa lớn', attachments: ['f'] }],
+    options: { x: { made_with_ai: true } },
+    accounts: ['c'],
+  })
+  const made = withTemplate(
+    d,
+    '#bão',
+    {
+      accounts: ['a', 'off'],
+      options: { mastodon: { sensitive: true } },
+      overrides: { off: { content: 'x' } },
+      thread: [{ content: 'Nguồn' }],
+    },
+    ['a', 'c'],
+    0,
+    7,
+  )
+  expect(made.parts).toEqual([
+    { content: 'Mưa lớn #bão', attachments: ['f'] },
+    { content: 'Nguồn', attachments: [] },
+  ])
   expect(made.accounts).toEqual(['a'])
   expect(made.versions).toEqual({})
   expect(made.options).toEqual({ x: { made_with_ai: true }, mastodon: { sensitive: true } })

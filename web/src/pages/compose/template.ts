@@ -21,7 +21,11 @@ const stored = ({ content, after_minutes }: Part) => ({ content, ...(after_minut
 export function templateFrom(d: Draft): { text: string; template: Template } {
   const [first = emptyPart(), ...thread] = d.parts
   const overrides = Object.entries(d.versions).flatMap(([id, { content, thread, options }]) => {
-    const kept = { ...(content === undefined ? {} : { content }), ...(thread ? { thread: thread.map(stored) } : {}), ...(options ? { options } : {}) }
+    const kept = {
+      ...(content === undefined ? {} : { content }),
+      ...(thread ? { thread: thread.map(stored) } : {}),
+      ...(options ? { options } : {}),
+    }
     return d.accounts.includes(id) && Object.keys(kept).length > 0 ? [[id, kept] as const] : []
   })
   return {
@@ -39,23 +43,41 @@ export function templateFrom(d: Draft): { text: string; template: Template } {
   }
 }
 
-const partOf = ({ content, after_minutes }: { content: string; after_minutes?: number }): Part => ({ content, attachments: [], ...(after_minutes ? { after_minutes } : {}) })
+const partOf = ({ content, after_minutes }: { content: string; after_minutes?: number }): Part => ({
+  content,
+  attachments: [],
+  ...(after_minutes ? { after_minutes } : {}),
+})
 
 /** Puts a template into a post: its text where the cursor is, or, in a blank post, as its text. */
-export function withTemplate(d: Draft, text: string, t: Template, ready: string[], part: number, cursor: number): Draft {
+export function withTemplate(
+  d: Draft,
+  text: string,
+  t: Template,
+  ready: string[],
+  part: number,
+  cursor: number,
+): Draft {
   const thread = (t.thread ?? []).map(partOf)
   const known = (t.accounts ?? []).filter((id) => ready.includes(id))
   const accounts = known.length > 0 ? known : d.accounts
   const versions: Record<string, Version> = { ...d.versions }
   for (const [id, { content, thread: own, options }] of Object.entries(t.overrides ?? {})) {
-    if (accounts.includes(id)) versions[id] = { ...(content === undefined ? {} : { content }), ...(own ? { thread: own.map(partOf) } : {}), ...(options ? { options } : {}) }
+    if (accounts.includes(id))
+      versions[id] = {
+        ...(content === undefined ? {} : { content }),
+        ...(own ? { thread: own.map(partOf) } : {}),
+        ...(options ? { options } : {}),
+      }
   }
   return {
     ...d,
     accounts,
     versions,
     options: { ...d.options, ...t.options },
-    parts: isBlank(d) ? [{ ...emptyPart(), content: text }, ...thread] : [...d.parts.map((p, i) => (i === part ? { ...p, content: insertAt(p.content, cursor, text) } : p)), ...thread],
+    parts: isBlank(d)
+      ? [{ ...emptyPart(), content: text }, ...thread]
+      : [...d.parts.map((p, i) => (i === part ? { ...p, content: insertAt(p.content, cursor, text) } : p)), ...thread],
     trackLinks: t.track_links ?? d.trackLinks,
     utm: { ...d.utm, ...t.utm },
     language: t.language || d.language,

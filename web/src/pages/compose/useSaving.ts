@@ -9,7 +9,9 @@ export type Saving = 'clean' | 'dirty' | 'saving' | 'failed'
 
 /** The edits of file descriptions since a time. */
 const describedAfter = (client: QueryClient, time: number) =>
-  client.getMutationCache().findAll({ mutationKey: describing, status: 'success', predicate: (m) => m.state.submittedAt > time })
+  client
+    .getMutationCache()
+    .findAll({ mutationKey: describing, status: 'success', predicate: (m) => m.state.submittedAt > time })
 
 const pause = 700 // ms after typing, before it is saved
 
@@ -38,12 +40,20 @@ export function useSaving(draft: Draft, initial: Post | undefined, created: (p: 
     const time = moved && isAhead(draft) ? { scheduled_time: draft.when } : {}
     if (!stored) {
       const { content = '', ...rest } = contentOf(draft)
-      return unwrap(api.POST('/api/v1/posts', { params: { header: idempotencyHeader() }, body: { ...rest, content, ...time, draft: true } }))
+      return unwrap(
+        api.POST('/api/v1/posts', {
+          params: { header: idempotencyHeader() },
+          body: { ...rest, content, ...time, draft: true },
+        }),
+      )
     }
     const versions = stored.targets.filter((t) => t.override).map((t) => t.account_id)
-    return unwrap(api.PATCH('/api/v1/posts/{id}', {
-      params: { path: { id: stored.id }, header: ifMatchHeader(stored.version) }, body: { ...editOf(draft, versions), ...time },
-    }))
+    return unwrap(
+      api.PATCH('/api/v1/posts/{id}', {
+        params: { path: { id: stored.id }, header: ifMatchHeader(stored.version) },
+        body: { ...editOf(draft, versions), ...time },
+      }),
+    )
   }, [])
 
   /** Describing a file gives the post a new version: adopt it, unless something else has changed, too. */

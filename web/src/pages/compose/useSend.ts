@@ -23,11 +23,31 @@ export function useSend(saving: ReturnType<typeof useSaving>, slot?: { group: st
       const params = { path: { id: saved.id }, header: ifMatchHeader(saved.version) }
       switch (what) {
         case 'schedule':
-          return unwrap(api.POST('/api/v1/posts/{id}/schedule', { params, body: { scheduled_time: draft.when, time_zone: draft.zone, ...(slot?.when === draft.when ? { queue_group_id: slot.group } : {}) } }))
+          return unwrap(
+            api.POST('/api/v1/posts/{id}/schedule', {
+              params,
+              body: {
+                scheduled_time: draft.when,
+                time_zone: draft.zone,
+                ...(slot?.when === draft.when ? { queue_group_id: slot.group } : {}),
+              },
+            }),
+          )
         case 'queue':
           return unwrap(api.POST('/api/v1/posts/{id}/schedule', { params, body: { when: 'next_free' } }))
         case 'repeat':
-          if (rule) await unwrap(api.POST('/api/v1/series', { params: { header: idempotencyHeader() }, body: { rule: formatRule(rule), starts: draft.when, time_zone: draft.zone, template: templateOf(draft) } }))
+          if (rule)
+            await unwrap(
+              api.POST('/api/v1/series', {
+                params: { header: idempotencyHeader() },
+                body: {
+                  rule: formatRule(rule),
+                  starts: draft.when,
+                  time_zone: draft.zone,
+                  template: templateOf(draft),
+                },
+              }),
+            )
           return unwrap(api.DELETE('/api/v1/posts/{id}', { params })) // the draft has become the series
         case 'now':
           return unwrap(api.POST('/api/v1/posts/{id}/publish-now', { params }))
@@ -55,5 +75,8 @@ export function useSend(saving: ReturnType<typeof useSaving>, slot?: { group: st
     },
     onError: notifyError,
   })
-  return { send: (what: Deed, rule?: Rule) => act.mutate({ what, rule }), doing: act.isPending ? act.variables.what : undefined }
+  return {
+    send: (what: Deed, rule?: Rule) => act.mutate({ what, rule }),
+    doing: act.isPending ? act.variables.what : undefined,
+  }
 }

@@ -1,5 +1,12 @@
 import { Button, Group, Stack, Text, UnstyledButton } from '@mantine/core'
-import { IconFilterOff, IconMoodCheck, IconPencil, IconPlugConnected, IconRefresh, IconTrash } from '@tabler/icons-react'
+import {
+  IconFilterOff,
+  IconMoodCheck,
+  IconPencil,
+  IconPlugConnected,
+  IconRefresh,
+  IconTrash,
+} from '@tabler/icons-react'
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import i18n from 'i18next'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
@@ -33,9 +40,17 @@ export function DeadLettersPage() {
     queryKey: ['dead-letters', 'list', filter],
     initialPageParam: '',
     queryFn: ({ pageParam }) =>
-      unwrap(api.GET('/api/v1/dead-letters', {
-        params: { query: { ...(filter.reason ? { reason: [filter.reason] } : {}), ...(filter.network ? { network: [filter.network] } : {}), ...(pageParam ? { cursor: pageParam } : {}) } },
-      })),
+      unwrap(
+        api.GET('/api/v1/dead-letters', {
+          params: {
+            query: {
+              ...(filter.reason ? { reason: [filter.reason] } : {}),
+              ...(filter.network ? { network: [filter.network] } : {}),
+              ...(pageParam ? { cursor: pageParam } : {}),
+            },
+          },
+        }),
+      ),
     getNextPageParam: (page) => page.next_cursor,
   })
   const [asked, setAsked] = useState<'retry' | 'discard'>()
@@ -47,7 +62,12 @@ export function DeadLettersPage() {
   useShortcuts(t('dead.title'), [
     { keys: 'j', label: t('dead.keys.next'), run: () => focusRow(rows()[at() + 1]) },
     { keys: 'k', label: t('dead.keys.previous'), run: () => focusRow(rows()[Math.max(0, at() - 1)]) },
-    ...(may ? [{ keys: 'r', label: t('post.retry'), run: () => press('retry') }, { keys: 'x', label: t('post.discard'), run: () => press('discard') }] : []),
+    ...(may
+      ? [
+          { keys: 'r', label: t('post.retry'), run: () => press('retry') },
+          { keys: 'x', label: t('post.discard'), run: () => press('discard') },
+        ]
+      : []),
     { keys: 'o', label: t('post.open'), run: () => rows()[at()]?.querySelector<HTMLElement>('a')?.click() },
   ])
   const letters = list.data?.pages.flatMap((p) => p.dead_letters) ?? []
@@ -62,7 +82,11 @@ export function DeadLettersPage() {
             <Button leftSection={<IconRefresh size={18} aria-hidden />} onClick={() => setAsked('retry')}>
               {t(chosen ? 'dead.retryChosen' : 'dead.retryAll')}
             </Button>
-            <Button variant="default" leftSection={<IconTrash size={18} aria-hidden />} onClick={() => setAsked('discard')}>
+            <Button
+              variant="default"
+              leftSection={<IconTrash size={18} aria-hidden />}
+              onClick={() => setAsked('discard')}
+            >
               {t(chosen ? 'dead.discardChosen' : 'dead.discardAll')}
             </Button>
           </>
@@ -80,8 +104,17 @@ export function DeadLettersPage() {
                 p="sm"
                 aria-pressed={active}
                 data-reason={c.reason}
-                style={active ? { borderColor: 'var(--mantine-primary-color-filled)', boxShadow: 'inset 0 0 0 1px var(--mantine-primary-color-filled)' } : undefined}
-                onClick={() => void navigate({ to: '/dead-letters', search: active ? {} : { reason: c.reason, network: c.network } })}
+                style={
+                  active
+                    ? {
+                        borderColor: 'var(--mantine-primary-color-filled)',
+                        boxShadow: 'inset 0 0 0 1px var(--mantine-primary-color-filled)',
+                      }
+                    : undefined
+                }
+                onClick={() =>
+                  void navigate({ to: '/dead-letters', search: active ? {} : { reason: c.reason, network: c.network } })
+                }
               >
                 <Group gap="xs" wrap="nowrap">
                   <NetworkIcon network={c.network} />
@@ -107,11 +140,20 @@ export function DeadLettersPage() {
       ) : !list.data ? (
         <WaitingRows height={96} />
       ) : letters.length === 0 && chosen && (counts.data?.total ?? 0) > 0 ? (
-        <Empty icon={IconFilterOff} title={t('dead.noneChosen')} text={t('dead.noneChosenText', { count: counts.data?.total ?? 0 })}>
+        <Empty
+          icon={IconFilterOff}
+          title={t('dead.noneChosen')}
+          text={t('dead.noneChosenText', { count: counts.data?.total ?? 0 })}
+        >
           <Button onClick={() => void navigate({ to: '/dead-letters', search: {} })}>{t('dead.showAll')}</Button>
         </Empty>
       ) : letters.length === 0 ? (
-        <Empty icon={IconMoodCheck} title={t('dead.none')} text={t('dead.noneText')} guide="how-to/resolve-dead-letters" />
+        <Empty
+          icon={IconMoodCheck}
+          title={t('dead.none')}
+          text={t('dead.noneText')}
+          guide="how-to/resolve-dead-letters"
+        />
       ) : (
         <Stack gap="xs" component="ul" p={0} m={0} style={{ listStyle: 'none' }}>
           {letters.map((d) => (
@@ -171,14 +213,34 @@ function Letter({ letter: d }: { letter: Schemas['DeadLetter'] }) {
           </Text>
         )}
         <Group gap="xs">
-          <Decisions post={{ id: d.post_id }} target={{ id: d.target_id, status: d.status, handle: d.handle, needs_review: d.reason === 'differs', differences: d.differences?.map((n) => ({ ...n, segment: 0 })) }} />
+          <Decisions
+            post={{ id: d.post_id }}
+            target={{
+              id: d.target_id,
+              status: d.status,
+              handle: d.handle,
+              needs_review: d.reason === 'differs',
+              differences: d.differences?.map((n) => ({ ...n, segment: 0 })),
+            }}
+          />
           {d.reason === 'auth' && (
-            <LinkButton size="xs" variant="default" to="/accounts" leftSection={<IconPlugConnected size={16} aria-hidden />}>
+            <LinkButton
+              size="xs"
+              variant="default"
+              to="/accounts"
+              leftSection={<IconPlugConnected size={16} aria-hidden />}
+            >
               {t('accounts.reconnect')}
             </LinkButton>
           )}
           {may && d.status === 'failed' && (
-            <LinkButton size="xs" variant="default" to="/compose" search={{ id: d.post_id }} leftSection={<IconPencil size={16} aria-hidden />}>
+            <LinkButton
+              size="xs"
+              variant="default"
+              to="/compose"
+              search={{ id: d.post_id }}
+              leftSection={<IconPencil size={16} aria-hidden />}
+            >
               {t('post.edit')}
             </LinkButton>
           )}
@@ -189,7 +251,15 @@ function Letter({ letter: d }: { letter: Schemas['DeadLetter'] }) {
 }
 
 /** Previews a bulk action before it is executed. */
-function Look({ what, filter, close }: { what: 'retry' | 'discard'; filter: { reason?: string; network?: string }; close: () => void }) {
+function Look({
+  what,
+  filter,
+  close,
+}: {
+  what: 'retry' | 'discard'
+  filter: { reason?: string; network?: string }
+  close: () => void
+}) {
   const { t } = useTranslation()
   const client = useQueryClient()
   const choice: Schemas['DeadLetterChoice'] = {
@@ -199,9 +269,16 @@ function Look({ what, filter, close }: { what: 'retry' | 'discard'; filter: { re
   }
   const send = (dry_run: boolean) => {
     const body = { ...choice, dry_run }
-    return what === 'retry' ? unwrap(api.POST('/api/v1/dead-letters/retry', { body })) : unwrap(api.POST('/api/v1/dead-letters/discard', { body }))
+    return what === 'retry'
+      ? unwrap(api.POST('/api/v1/dead-letters/retry', { body }))
+      : unwrap(api.POST('/api/v1/dead-letters/discard', { body }))
   }
-  const look = useQuery({ queryKey: ['dead-letters', 'look', what, choice], queryFn: () => send(true), staleTime: 0, gcTime: 0 })
+  const look = useQuery({
+    queryKey: ['dead-letters', 'look', what, choice],
+    queryFn: () => send(true),
+    staleTime: 0,
+    gcTime: 0,
+  })
   const act = useMutation({
     mutationFn: () => send(false),
     onSuccess: (answer) => {
@@ -212,14 +289,21 @@ function Look({ what, filter, close }: { what: 'retry' | 'discard'; filter: { re
     onError: notifyError,
   })
   return (
-    <Modal opened onClose={close} title={t(what === 'retry' ? 'dead.askRetry' : 'dead.askDiscard')} closeButtonProps={{ 'aria-label': t('close') }}>
+    <Modal
+      opened
+      onClose={close}
+      title={t(what === 'retry' ? 'dead.askRetry' : 'dead.askDiscard')}
+      closeButtonProps={{ 'aria-label': t('close') }}
+    >
       {look.error ? (
         <Failed error={look.error} retry={() => void look.refetch()} />
       ) : !look.data ? (
         <Waiting />
       ) : (
         <Stack>
-          <Text data-look>{t(what === 'retry' ? 'dead.wouldRetry' : 'dead.wouldDiscard', { count: look.data.posts.length })}</Text>
+          <Text data-look>
+            {t(what === 'retry' ? 'dead.wouldRetry' : 'dead.wouldDiscard', { count: look.data.posts.length })}
+          </Text>
           {what === 'retry' && look.data.matched > look.data.posts.length && (
             <Text size="sm" c="dimmed">
               {t('dead.notAll')}
@@ -234,7 +318,12 @@ function Look({ what, filter, close }: { what: 'retry' | 'discard'; filter: { re
             <Button variant="default" onClick={close}>
               {t('cancel')}
             </Button>
-            <Button color={what === 'discard' ? 'red' : undefined} disabled={look.data.posts.length === 0} loading={act.isPending} onClick={() => act.mutate()}>
+            <Button
+              color={what === 'discard' ? 'red' : undefined}
+              disabled={look.data.posts.length === 0}
+              loading={act.isPending}
+              onClick={() => act.mutate()}
+            >
               {t(what === 'retry' ? 'dead.doRetry' : 'dead.doDiscard')}
             </Button>
           </Group>

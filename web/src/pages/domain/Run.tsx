@@ -18,7 +18,15 @@ export function Run({ domain: d }: { domain: Schemas['Domain'] }) {
   const done = all - queue.filter((q) => q.state === 'pending').reduce((n, q) => n + q.urls, 0)
   const share = all > 0 ? Math.round((done / all) * 100) : 0
   return (
-    <Stack gap="xs" className="dl-card" p="md" component="section" aria-label={t('domain.run')} data-run={d.status} data-fetched={d.fetched}>
+    <Stack
+      gap="xs"
+      className="dl-card"
+      p="md"
+      component="section"
+      aria-label={t('domain.run')}
+      data-run={d.status}
+      data-fetched={d.fetched}
+    >
       <Title order={2} size="h4">
         {t('domain.run')}
       </Title>
@@ -31,27 +39,40 @@ export function Run({ domain: d }: { domain: Schemas['Domain'] }) {
           <Text size="sm">{t('domain.progress', { done: number.format(done), all: number.format(all), share })}</Text>
           <Progress.Root size="lg" aria-hidden>
             {queue.map((q) => (
-              <Progress.Section key={q.state} value={(q.urls / all) * 100} color={colors[q.state]} striped={q.state === 'pending' && d.status === 'crawling'} animated={q.state === 'pending' && d.status === 'crawling'} />
+              <Progress.Section
+                key={q.state}
+                value={(q.urls / all) * 100}
+                color={colors[q.state]}
+                striped={q.state === 'pending' && d.status === 'crawling'}
+                animated={q.state === 'pending' && d.status === 'crawling'}
+              />
             ))}
           </Progress.Root>
           <Group gap="md">
-            {queue.filter((q) => q.urls > 0).map((q) => (
-              <Group key={q.state} gap={6} wrap="nowrap">
-                <span className="dl-dot" style={{ background: `var(--mantine-color-${colors[q.state]}-6)` }} aria-hidden />
-                <Text size="sm" data-queue={q.state}>
-                  {t(`domain.states.${q.state}`)}{' '}
-                  <Text span fw={600} className="dl-numbers">
-                    {number.format(q.urls)}
+            {queue
+              .filter((q) => q.urls > 0)
+              .map((q) => (
+                <Group key={q.state} gap={6} wrap="nowrap">
+                  <span
+                    className="dl-dot"
+                    style={{ background: `var(--mantine-color-${colors[q.state]}-6)` }}
+                    aria-hidden
+                  />
+                  <Text size="sm" data-queue={q.state}>
+                    {t(`domain.states.${q.state}`)}{' '}
+                    <Text span fw={600} className="dl-numbers">
+                      {number.format(q.urls)}
+                    </Text>
                   </Text>
-                </Text>
-              </Group>
-            ))}
+                </Group>
+              ))}
           </Group>
         </>
       )}
       <Text size="sm" c="dimmed" role="status">
         {t('domain.now', { due: number.format(due), leased: number.format(leased) })}
-        {d.fetched > first.fetched && ` ${t('domain.since', { fetched: number.format(d.fetched - first.fetched), stored: number.format(d.stored - first.stored) })}`}
+        {d.fetched > first.fetched &&
+          ` ${t('domain.since', { fetched: number.format(d.fetched - first.fetched), stored: number.format(d.stored - first.stored) })}`}
       </Text>
     </Stack>
   )

@@ -48,7 +48,12 @@ export function DomainPage() {
       actions={
         <>
           <DomainControls domain={d} />
-          <LinkButton to="/news/domains/$domain/selectors" params={{ domain }} size="xs" leftSection={<IconCode size={16} aria-hidden />}>
+          <LinkButton
+            to="/news/domains/$domain/selectors"
+            params={{ domain }}
+            size="xs"
+            leftSection={<IconCode size={16} aria-hidden />}
+          >
             {t('domain.selectors')}
           </LinkButton>
         </>
@@ -184,7 +189,8 @@ function Newest({ domain: d }: { domain: Domain }) {
   const list = useQuery({
     queryKey: ['domain', d.domain, 'newest'],
     refetchInterval: crawlPace,
-    queryFn: async () => (await unwrap(api.GET('/api/v1/articles', { params: { query: { domain: d.domain, limit: 8 } } }))).articles,
+    queryFn: async () =>
+      (await unwrap(api.GET('/api/v1/articles', { params: { query: { domain: d.domain, limit: 8 } } }))).articles,
   })
   return (
     <Stack gap="xs" className="dl-card" p="md" component="section" aria-label={t('domain.newest')}>
@@ -240,7 +246,13 @@ function Settings({ domain: d }: { domain: Domain }) {
       <Title order={2} size="h4">
         {t('domain.settings')}
       </Title>
-      <Switch label={t('domain.render')} description={t('domain.renderText')} disabled={!may || render.isPending} checked={d.render} onChange={(e) => render.mutate(e.currentTarget.checked)} />
+      <Switch
+        label={t('domain.render')}
+        description={t('domain.renderText')}
+        disabled={!may || render.isPending}
+        checked={d.render}
+        onChange={(e) => render.mutate(e.currentTarget.checked)}
+      />
       {d.ignored_parameters.length > 0 && (
         <Text size="sm" className="dl-text">
           {t('domain.ignored')} {d.ignored_parameters.join(', ')}
@@ -250,11 +262,23 @@ function Settings({ domain: d }: { domain: Domain }) {
         {t('domain.visit')}
       </Anchor>
       {owner && (
-        <Button size="xs" variant="subtle" color="red" leftSection={<IconTrash size={16} aria-hidden />} onClick={ask.open} style={{ alignSelf: 'flex-start' }}>
+        <Button
+          size="xs"
+          variant="subtle"
+          color="red"
+          leftSection={<IconTrash size={16} aria-hidden />}
+          onClick={ask.open}
+          style={{ alignSelf: 'flex-start' }}
+        >
           {t('domain.empty')}
         </Button>
       )}
-      <Modal opened={asking} onClose={ask.close} title={t('domain.empty')} closeButtonProps={{ 'aria-label': t('close') }}>
+      <Modal
+        opened={asking}
+        onClose={ask.close}
+        title={t('domain.empty')}
+        closeButtonProps={{ 'aria-label': t('close') }}
+      >
         <Stack>
           <Text size="sm">{t('domain.emptyText')}</Text>
           <Group justify="flex-end" gap="xs">

@@ -27,9 +27,14 @@ const shown = 500 // rows in the table
 const read = (name: string, text: string): File => ({ name, text, ...readSheet(text), key: idempotencyHeader() })
 
 const send = (text: string, dry_run: boolean, mode: 'all' | 'valid', key?: File['key']): Promise<Result> =>
-  unwrap(api.POST('/api/v1/posts/bulk', {
-    params: { query: { dry_run, mode }, ...(key ? { header: key } : {}) }, body: text, bodySerializer: (b) => b as string, headers: { 'Content-Type': 'text/csv' },
-  })) as Promise<Result>
+  unwrap(
+    api.POST('/api/v1/posts/bulk', {
+      params: { query: { dry_run, mode }, ...(key ? { header: key } : {}) },
+      body: text,
+      bodySerializer: (b) => b as string,
+      headers: { 'Content-Type': 'text/csv' },
+    }),
+  ) as Promise<Result>
 
 /** Posts from a spreadsheet: every row is checked and shown before anything is stored. */
 export function ImportPage() {
@@ -63,29 +68,58 @@ export function ImportPage() {
   const result = file && check.data
   const rows = (result?.rows ?? []).filter((r) => show === 'all' || r.errors)
   const pick = (label: string, main: boolean) => (
-    <FileButton accept=".csv,.tsv,text/csv,text/tab-separated-values" onChange={(f) => void choose(f)} inputProps={{ 'aria-label': t('import.choose') }}>
+    <FileButton
+      accept=".csv,.tsv,text/csv,text/tab-separated-values"
+      onChange={(f) => void choose(f)}
+      inputProps={{ 'aria-label': t('import.choose') }}
+    >
       {(props) => (
-        <Button {...props} variant={main ? 'filled' : 'default'} loading={check.isPending} leftSection={<IconUpload size={18} aria-hidden />}>
+        <Button
+          {...props}
+          variant={main ? 'filled' : 'default'}
+          loading={check.isPending}
+          leftSection={<IconUpload size={18} aria-hidden />}
+        >
           {label}
         </Button>
       )}
     </FileButton>
   )
   return (
-    <Page title={t('import.title')} lead={t('import.lead')} actions={file ? pick(t('import.another'), false) : undefined}>
+    <Page
+      title={t('import.title')}
+      lead={t('import.lead')}
+      actions={file ? pick(t('import.another'), false) : undefined}
+    >
       {!result ? (
-        <Empty icon={IconFileImport} title={t('import.none')} text={t('import.noneText')} guide="how-to/schedule-in-bulk">
+        <Empty
+          icon={IconFileImport}
+          title={t('import.none')}
+          text={t('import.noneText')}
+          guide="how-to/schedule-in-bulk"
+        >
           {pick(t('import.choose'), true)}
-          <Button variant="default" component="a" href={`data:text/csv;charset=utf-8,${encodeURIComponent(`\ufeff${sample}`)}`} download="posts.csv">
+          <Button
+            variant="default"
+            component="a"
+            href={`data:text/csv;charset=utf-8,${encodeURIComponent(`\ufeff${sample}`)}`}
+            download="posts.csv"
+          >
             {t('import.sample')}
           </Button>
         </Empty>
       ) : (
         <Stack gap="sm">
-          <Alert color={result.invalid > 0 ? 'orange' : 'green'} icon={result.invalid > 0 ? <IconAlertTriangle aria-hidden /> : <IconCheck aria-hidden />} role="status" title={t('import.checked', { count: result.total, name: file.name })}>
+          <Alert
+            color={result.invalid > 0 ? 'orange' : 'green'}
+            icon={result.invalid > 0 ? <IconAlertTriangle aria-hidden /> : <IconCheck aria-hidden />}
+            role="status"
+            title={t('import.checked', { count: result.total, name: file.name })}
+          >
             <Group justify="space-between">
               <Text size="sm">
-                {t('import.valid', { count: result.valid })} {result.invalid > 0 && t('import.invalid', { count: result.invalid })}
+                {t('import.valid', { count: result.valid })}{' '}
+                {result.invalid > 0 && t('import.invalid', { count: result.invalid })}
               </Text>
               <Button disabled={result.valid === 0} loading={store.isPending} onClick={() => store.mutate(file)}>
                 {t('import.store', { count: result.valid })}
@@ -93,7 +127,13 @@ export function ImportPage() {
             </Group>
           </Alert>
           {result.invalid > 0 && (
-            <SegmentedControl aria-label={t('import.show')} value={show} onChange={(v) => setShow(v as 'all' | 'wrong')} data={(['all', 'wrong'] as const).map((value) => ({ value, label: t(`import.shows.${value}`) }))} style={{ alignSelf: 'flex-start' }} />
+            <SegmentedControl
+              aria-label={t('import.show')}
+              value={show}
+              onChange={(v) => setShow(v as 'all' | 'wrong')}
+              data={(['all', 'wrong'] as const).map((value) => ({ value, label: t(`import.shows.${value}`) }))}
+              style={{ alignSelf: 'flex-start' }}
+            />
           )}
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by keyboard */}
           <section className="dl-card" style={{ overflowX: 'auto' }} tabIndex={0} aria-label={t('import.rows')}>
@@ -119,7 +159,15 @@ export function ImportPage() {
   )
 }
 
-function Row({ result: r, cells, columns }: { result: Schemas['BulkRow']; cells: Record<string, string>; columns: string[] }) {
+function Row({
+  result: r,
+  cells,
+  columns,
+}: {
+  result: Schemas['BulkRow']
+  cells: Record<string, string>
+  columns: string[]
+}) {
   const { t } = useTranslation()
   return (
     <Table.Tr data-row={r.row} data-valid={!r.errors}>
@@ -135,7 +183,13 @@ function Row({ result: r, cells, columns }: { result: Schemas['BulkRow']; cells:
           <Stack gap={2} component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
             {r.errors.map((e, i) => (
               <Text key={i} size="sm" c="var(--mantine-color-error)" component="li">
-                {e.field && columns.includes(e.field.replace(/[[.].*/, '')) ? <strong>{e.field}: </strong> : e.field ? `${e.field}: ` : ''}
+                {e.field && columns.includes(e.field.replace(/[[.].*/, '')) ? (
+                  <strong>{e.field}: </strong>
+                ) : e.field ? (
+                  `${e.field}: `
+                ) : (
+                  ''
+                )}
                 {problemText(e)}
               </Text>
             ))}
@@ -157,4 +211,5 @@ function Row({ result: r, cells, columns }: { result: Schemas['BulkRow']; cells:
   )
 }
 
-const sample = 'content,scheduled_time,time_zone\n"Good morning",2030-01-07T07:30,Asia/Ho_Chi_Minh\n"Bản tin tối",2030-01-07T18:00,Asia/Ho_Chi_Minh\n'
+const sample =
+  'content,scheduled_time,time_zone\n"Good morning",2030-01-07T07:30,Asia/Ho_Chi_Minh\n"Bản tin tối",2030-01-07T18:00,Asia/Ho_Chi_Minh\n'

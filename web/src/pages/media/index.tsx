@@ -1,4 +1,17 @@
-import { Alert, Anchor, Box, Button, Group, SegmentedControl, SimpleGrid, Stack, Text, Textarea, TextInput, UnstyledButton } from '@mantine/core'
+import {
+  Alert,
+  Anchor,
+  Box,
+  Button,
+  Group,
+  SegmentedControl,
+  SimpleGrid,
+  Stack,
+  Text,
+  Textarea,
+  TextInput,
+  UnstyledButton,
+} from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { IconMapPinOff, IconPhoto, IconSearch, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
@@ -31,9 +44,26 @@ export function MediaPage() {
   return (
     <Page title={t('media.title')} lead={t('media.lead')}>
       <Stack>
-        {may && <MediaField label={t('compose.addMedia')} value={[]} add={() => void client.invalidateQueries({ queryKey: ['media-list'] })} remove={() => undefined} replace={() => undefined} />}
+        {may && (
+          <MediaField
+            label={t('compose.addMedia')}
+            value={[]}
+            add={() => void client.invalidateQueries({ queryKey: ['media-list'] })}
+            remove={() => undefined}
+            replace={() => undefined}
+          />
+        )}
         <Group gap="sm">
-          <TextInput aria-label={t('media.search')} placeholder={t('media.search')} leftSection={<IconSearch size={16} aria-hidden />} value={typed} onChange={(e) => setTyped(e.currentTarget.value)} flex={1} miw={160} maw={360} />
+          <TextInput
+            aria-label={t('media.search')}
+            placeholder={t('media.search')}
+            leftSection={<IconSearch size={16} aria-hidden />}
+            value={typed}
+            onChange={(e) => setTyped(e.currentTarget.value)}
+            flex={1}
+            miw={160}
+            maw={360}
+          />
           <SegmentedControl
             aria-label={t('media.kind')}
             value={kind}
@@ -46,11 +76,21 @@ export function MediaPage() {
         ) : !list.data ? (
           <WaitingCards height={196} cards={12} cols={{ base: 2, xs: 3, md: 4, xl: 6 }} />
         ) : files.length === 0 ? (
-          <Empty icon={IconPhoto} title={t(q || kind !== 'all' ? 'media.nothing' : 'media.none')} text={t(q || kind !== 'all' ? 'media.nothingText' : 'media.noneText')} />
+          <Empty
+            icon={IconPhoto}
+            title={t(q || kind !== 'all' ? 'media.nothing' : 'media.none')}
+            text={t(q || kind !== 'all' ? 'media.nothingText' : 'media.noneText')}
+          />
         ) : (
           <SimpleGrid cols={{ base: 2, xs: 3, md: 4, xl: 6 }} spacing="sm">
             {files.map((m) => (
-              <UnstyledButton key={m.id} className="dl-card" style={{ overflow: 'hidden' }} onClick={() => setOpen(m)} data-file={m.file_name}>
+              <UnstyledButton
+                key={m.id}
+                className="dl-card"
+                style={{ overflow: 'hidden' }}
+                onClick={() => setOpen(m)}
+                data-file={m.file_name}
+              >
                 <Box h={140}>
                   <Thumb media={m} />
                 </Box>
@@ -58,8 +98,14 @@ export function MediaPage() {
                   <Text size="sm" truncate fw={500}>
                     {m.file_name}
                   </Text>
-                  <Text size="xs" c={m.alt_text || m.kind === 'document' ? 'dimmed' : 'var(--mantine-color-error)'} truncate>
-                    {m.kind === 'document' ? t('media.pages', { count: m.pages ?? 0 }) : m.alt_text || t('media.altMissing')}
+                  <Text
+                    size="xs"
+                    c={m.alt_text || m.kind === 'document' ? 'dimmed' : 'var(--mantine-color-error)'}
+                    truncate
+                  >
+                    {m.kind === 'document'
+                      ? t('media.pages', { count: m.pages ?? 0 })
+                      : m.alt_text || t('media.altMissing')}
                   </Text>
                   {m.location_removed && (
                     <Group gap={4} wrap="nowrap" c="dimmed">
@@ -75,7 +121,12 @@ export function MediaPage() {
           </SimpleGrid>
         )}
         {list.hasNextPage && (
-          <Button variant="default" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()} style={{ alignSelf: 'center' }}>
+          <Button
+            variant="default"
+            loading={list.isFetchingNextPage}
+            onClick={() => void list.fetchNextPage()}
+            style={{ alignSelf: 'center' }}
+          >
             {t('more')}
           </Button>
         )}
@@ -93,7 +144,10 @@ function Details({ media: m, close }: { media: Media; close: () => void }) {
   const may = useAtLeast('author')
   const [alt, setAlt] = useState(m.alt_text)
   const params = { path: { id: m.id } }
-  const fitness = useQuery({ queryKey: ['media', m.id, 'fitness'], queryFn: () => unwrap(api.GET('/api/v1/media/{id}/fitness', { params })) })
+  const fitness = useQuery({
+    queryKey: ['media', m.id, 'fitness'],
+    queryFn: () => unwrap(api.GET('/api/v1/media/{id}/fitness', { params })),
+  })
   const done = () => {
     void client.invalidateQueries({ queryKey: ['media-list'] })
     close()
@@ -107,8 +161,16 @@ function Details({ media: m, close }: { media: Media; close: () => void }) {
     },
     onError: notifyError,
   })
-  const remove = useMutation({ mutationFn: () => unwrap(api.DELETE('/api/v1/media/{id}', { params })), onSuccess: done, onError: notifyError })
-  const size = new Intl.NumberFormat(i18n.language, { style: 'unit', unit: 'kilobyte', maximumFractionDigits: 0 }).format(Math.max(1, m.bytes / 1000))
+  const remove = useMutation({
+    mutationFn: () => unwrap(api.DELETE('/api/v1/media/{id}', { params })),
+    onSuccess: done,
+    onError: notifyError,
+  })
+  const size = new Intl.NumberFormat(i18n.language, {
+    style: 'unit',
+    unit: 'kilobyte',
+    maximumFractionDigits: 0,
+  }).format(Math.max(1, m.bytes / 1000))
   return (
     <Modal opened onClose={close} size="lg" title={m.file_name} closeButtonProps={{ 'aria-label': t('close') }}>
       <Stack gap="sm">
@@ -121,7 +183,11 @@ function Details({ media: m, close }: { media: Media; close: () => void }) {
             {t('media.download')}
           </Anchor>
         ) : (
-          <img src={mediaURL(m.id)} alt={m.alt_text || m.file_name} style={{ maxWidth: '100%', maxHeight: 360, objectFit: 'contain', alignSelf: 'center' }} />
+          <img
+            src={mediaURL(m.id)}
+            alt={m.alt_text || m.file_name}
+            style={{ maxWidth: '100%', maxHeight: 360, objectFit: 'contain', alignSelf: 'center' }}
+          />
         )}
         <Text size="sm" c="dimmed">
           {m.mime_type} · {size}
@@ -130,11 +196,24 @@ function Details({ media: m, close }: { media: Media; close: () => void }) {
         </Text>
         {m.metadata_removed.length > 0 && (
           <Text size="sm" c="dimmed">
-            {t('media.removed')} {new Intl.ListFormat(i18n.language).format(m.metadata_removed.map((kind) => t(`media.removedKinds.${kind}`)))}.
+            {t('media.removed')}{' '}
+            {new Intl.ListFormat(i18n.language).format(
+              m.metadata_removed.map((kind) => t(`media.removedKinds.${kind}`)),
+            )}
+            .
           </Text>
         )}
         {m.kind !== 'document' && (
-          <Textarea label={t('media.altText')} description={t('media.altPlaceholder')} autosize minRows={2} value={alt} readOnly={!may} onChange={(e) => setAlt(e.currentTarget.value)} data-autofocus />
+          <Textarea
+            label={t('media.altText')}
+            description={t('media.altPlaceholder')}
+            autosize
+            minRows={2}
+            value={alt}
+            readOnly={!may}
+            onChange={(e) => setAlt(e.currentTarget.value)}
+            data-autofocus
+          />
         )}
         {fitness.data && fitness.data.accounts.length > 0 && (
           <Stack gap={4} component="section" aria-label={t('media.fits')}>
@@ -144,7 +223,8 @@ function Details({ media: m, close }: { media: Media; close: () => void }) {
             {fitness.data.accounts.map((a) => (
               <Alert key={a.account_id} color={verdicts[a.fits]} p={6} icon={<NetworkIcon network={a.network} />}>
                 <Text size="sm">
-                  {a.handle}: {t(`media.verdict.${a.fits}`)} {[...a.changes.map(noteText), ...a.reasons.map(problemText)].join(' ')}
+                  {a.handle}: {t(`media.verdict.${a.fits}`)}{' '}
+                  {[...a.changes.map(noteText), ...a.reasons.map(problemText)].join(' ')}
                 </Text>
               </Alert>
             ))}
@@ -152,7 +232,13 @@ function Details({ media: m, close }: { media: Media; close: () => void }) {
         )}
         {may && (
           <Group justify="space-between">
-            <Button variant="subtle" color="red" leftSection={<IconTrash size={16} aria-hidden />} loading={remove.isPending} onClick={() => remove.mutate()}>
+            <Button
+              variant="subtle"
+              color="red"
+              leftSection={<IconTrash size={16} aria-hidden />}
+              loading={remove.isPending}
+              onClick={() => remove.mutate()}
+            >
               {t('media.delete')}
             </Button>
             <Button disabled={alt === m.alt_text} loading={save.isPending} onClick={() => save.mutate()}>

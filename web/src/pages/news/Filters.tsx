@@ -27,10 +27,27 @@ export function Filters({ search, query, counts, change }: Props) {
     <Stack gap="sm" component="section" aria-label={t('search.filters')}>
       <Times search={search} change={change} />
       {fields.map((f) => (
-        <Choice key={f} field={f} chosen={search[f] ?? []} facets={(answers.get(f) ?? counts)?.facets} change={(values) => change({ [f]: values.length > 0 ? values : undefined })} />
+        <Choice
+          key={f}
+          field={f}
+          chosen={search[f] ?? []}
+          facets={(answers.get(f) ?? counts)?.facets}
+          change={(values) => change({ [f]: values.length > 0 ? values : undefined })}
+        />
       ))}
       {isChosen(search) && (
-        <Button variant="default" size="xs" onClick={() => change({ ...Object.fromEntries(fields.map((f) => [f, undefined])), since: undefined, from: undefined, to: undefined })}>
+        <Button
+          variant="default"
+          size="xs"
+          onClick={() =>
+            change({
+              ...Object.fromEntries(fields.map((f) => [f, undefined])),
+              since: undefined,
+              from: undefined,
+              to: undefined,
+            })
+          }
+        >
           {t('search.clear')}
         </Button>
       )}
@@ -38,11 +55,24 @@ export function Filters({ search, query, counts, change }: Props) {
   )
 }
 
-function Choice({ field, chosen, facets, change }: { field: Field; chosen: string[]; facets?: Schemas['SearchFacet'][]; change: (values: string[]) => void }) {
+function Choice({
+  field,
+  chosen,
+  facets,
+  change,
+}: {
+  field: Field
+  chosen: string[]
+  facets?: Schemas['SearchFacet'][]
+  change: (values: string[]) => void
+}) {
   const { t, i18n } = useTranslation()
   const [all, setAll] = useState(false)
   const counted = facets?.find((f) => f.field === field)?.values ?? []
-  const values = [...counted, ...chosen.filter((v) => !counted.some((c) => c.value === v)).map((value) => ({ value, count: undefined }))].filter((v) => v.value !== '')
+  const values = [
+    ...counted,
+    ...chosen.filter((v) => !counted.some((c) => c.value === v)).map((value) => ({ value, count: undefined })),
+  ].filter((v) => v.value !== '')
   if (values.length === 0) return null
   const shown = all ? values : values.filter((v, i) => i < few || chosen.includes(v.value))
   const number = new Intl.NumberFormat(i18n.language)
@@ -68,7 +98,13 @@ function Choice({ field, chosen, facets, change }: { field: Field; chosen: strin
           />
         ))}
         {values.length > few && (
-          <Button size="compact-xs" variant="subtle" style={{ alignSelf: 'flex-start' }} onClick={() => setAll(!all)} aria-expanded={all}>
+          <Button
+            size="compact-xs"
+            variant="subtle"
+            style={{ alignSelf: 'flex-start' }}
+            onClick={() => setAll(!all)}
+            aria-expanded={all}
+          >
             {t(all ? 'search.fewer' : 'search.all')}
           </Button>
         )}
@@ -95,17 +131,30 @@ function Times({ search, change }: { search: NewsSearch; change: Props['change']
         label={t('search.time')}
         size="sm"
         allowDeselect={false}
-        data={['any', ...Object.keys(spans), 'days'].map((value) => ({ value, label: t(`search.times.${value as 'any' | Span | 'days'}`) }))}
+        data={['any', ...Object.keys(spans), 'days'].map((value) => ({
+          value,
+          label: t(`search.times.${value as 'any' | Span | 'days'}`),
+        }))}
         value={own ? 'days' : (search.since ?? 'any')}
         onChange={(v) => {
           setDays(v === 'days')
-          change({ since: v !== null && Object.hasOwn(spans, v) ? (v as Span) : undefined, from: undefined, to: undefined })
+          change({
+            since: v !== null && Object.hasOwn(spans, v) ? (v as Span) : undefined,
+            from: undefined,
+            to: undefined,
+          })
         }}
       />
       {own && (
         <Stack gap="xs">
           {(['from', 'to'] as const).map((end) => (
-            <DayField key={end} label={t(`search.${end}`)} w={150} value={search[end] ?? ''} onChange={(day) => change({ since: undefined, [end]: day || undefined })} />
+            <DayField
+              key={end}
+              label={t(`search.${end}`)}
+              w={150}
+              value={search[end] ?? ''}
+              onChange={(day) => change({ since: undefined, [end]: day || undefined })}
+            />
           ))}
         </Stack>
       )}

@@ -10,5 +10,6 @@ export function Marked({ fragments }: { fragments: Schemas['SearchFragment'][] }
       </mark>
     ) : (
       <span key={i}>{f.text}</span>
-    ))
+    ),
+  )
 }

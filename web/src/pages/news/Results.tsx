@@ -18,19 +18,48 @@ export function Results({ rows, found }: { rows: Row[]; found: ReturnType<typeof
     const above = top.current ? Math.round(top.current.getBoundingClientRect().top + scrollY) : 0
     setMargin((was) => (Math.abs(was - above) > 1 ? above : was))
   })
-  const sight = useWindowVirtualizer({ count: rows.length + (found.hasNextPage ? 1 : 0), estimateSize: () => 96, overscan: 8, scrollMargin: margin })
+  const sight = useWindowVirtualizer({
+    count: rows.length + (found.hasNextPage ? 1 : 0),
+    estimateSize: () => 96,
+    overscan: 8,
+    scrollMargin: margin,
+  })
   const last = sight.getVirtualItems().at(-1)?.index ?? 0
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = found
   useEffect(() => {
     if (last >= rows.length - 40 && hasNextPage && !isFetchingNextPage) void fetchNextPage()
   }, [last, rows.length, hasNextPage, isFetchingNextPage, fetchNextPage])
   return (
-    <Box ref={top} className="dl-card" role="list" aria-label={t('news.articles')} pos="relative" h={sight.getTotalSize()} style={{ overflow: 'hidden' }}>
+    <Box
+      ref={top}
+      className="dl-card"
+      role="list"
+      aria-label={t('news.articles')}
+      pos="relative"
+      h={sight.getTotalSize()}
+      style={{ overflow: 'hidden' }}
+    >
       {sight.getVirtualItems().map((item) => {
         const row = rows[item.index]
         return (
-          <Box key={item.key} ref={sight.measureElement} data-index={item.index} role="listitem" pos="absolute" top={0} left={0} w="100%" style={{ transform: `translateY(${item.start - margin}px)` }}>
-            {row ? <Hit row={row} narrow={narrow} /> : <Text p="md" c="dimmed">{t('state.loading')}</Text>}
+          <Box
+            key={item.key}
+            ref={sight.measureElement}
+            data-index={item.index}
+            role="listitem"
+            pos="absolute"
+            top={0}
+            left={0}
+            w="100%"
+            style={{ transform: `translateY(${item.start - margin}px)` }}
+          >
+            {row ? (
+              <Hit row={row} narrow={narrow} />
+            ) : (
+              <Text p="md" c="dimmed">
+                {t('state.loading')}
+              </Text>
+            )}
           </Box>
         )
       })}

@@ -16,7 +16,13 @@ export function SaveSearch({ search, close }: { search: NewsSearch; close: () =>
   const [name, setName] = useState(search.q?.trim() ?? '')
   const [alert, setAlert] = useState(true)
   const keep = useMutation({
-    mutationFn: () => unwrap(api.POST('/api/v1/saved-searches', { params: { header: idempotencyHeader() }, body: { name, alert, mode: search.mode ?? 'keyword', ...keptOf(search) } })),
+    mutationFn: () =>
+      unwrap(
+        api.POST('/api/v1/saved-searches', {
+          params: { header: idempotencyHeader() },
+          body: { name, alert, mode: search.mode ?? 'keyword', ...keptOf(search) },
+        }),
+      ),
     onSuccess: () => void client.invalidateQueries({ queryKey: ['saved-searches'] }),
   })
   return (
@@ -37,8 +43,20 @@ export function SaveSearch({ search, close }: { search: NewsSearch; close: () =>
           }}
         >
           <Stack>
-            <TextInput label={t('search.name')} required maxLength={200} value={name} onChange={(e) => setName(e.currentTarget.value)} data-autofocus />
-            <Switch label={t('search.alert')} description={t('search.alertText')} checked={alert} onChange={(e) => setAlert(e.currentTarget.checked)} />
+            <TextInput
+              label={t('search.name')}
+              required
+              maxLength={200}
+              value={name}
+              onChange={(e) => setName(e.currentTarget.value)}
+              data-autofocus
+            />
+            <Switch
+              label={t('search.alert')}
+              description={t('search.alertText')}
+              checked={alert}
+              onChange={(e) => setAlert(e.currentTarget.checked)}
+            />
             {(search.since || search.from || search.to) && (
               <Text size="sm" c="dimmed">
                 {t('search.noTimes')}

@@ -37,15 +37,18 @@ export function NewsPage() {
   const listed = isPlain(search)
   const { found, rows, answer } = useArticles(query, listed)
   const counts = useQuery(countsQuery(query))
-  const change = (update: Partial<NewsSearch>) => void navigate({ to: '/news', search: (was) => ({ ...was, ...update }), replace: true, resetScroll: false })
+  const change = (update: Partial<NewsSearch>) =>
+    void navigate({ to: '/news', search: (was) => ({ ...was, ...update }), replace: true, resetScroll: false })
   const words = search.q?.trim() !== undefined && search.q.trim() !== ''
-  const chosen = fields.reduce((n, f) => n + (search[f]?.length ?? 0), 0) + (search.since || search.from || search.to ? 1 : 0)
+  const chosen =
+    fields.reduce((n, f) => n + (search[f]?.length ?? 0), 0) + (search.since || search.from || search.to ? 1 : 0)
   return (
     <NewsFrame
       title={t('news.title')}
       lead={t('news.lead')}
       actions={
-        may && (words || isChosen(search)) && (
+        may &&
+        (words || isChosen(search)) && (
           <Button variant="default" leftSection={<IconBookmarkPlus size={18} aria-hidden />} onClick={save.open}>
             {t('search.save')}
           </Button>
@@ -69,11 +72,20 @@ export function NewsPage() {
             aria-label={t('search.mode')}
             value={search.mode ?? 'hybrid'}
             onChange={(v) => change({ mode: v === 'hybrid' ? undefined : (v as NewsSearch['mode']) })}
-            data={(['hybrid', 'keyword', 'semantic'] as const).map((value) => ({ value, label: t(`search.modes.${value}`) }))}
+            data={(['hybrid', 'keyword', 'semantic'] as const).map((value) => ({
+              value,
+              label: t(`search.modes.${value}`),
+            }))}
           />
         )}
         {!wide && (
-          <Button size="xs" variant="default" leftSection={<IconFilter size={16} aria-hidden />} onClick={toggle} aria-expanded={opened}>
+          <Button
+            size="xs"
+            variant="default"
+            leftSection={<IconFilter size={16} aria-hidden />}
+            onClick={toggle}
+            aria-expanded={opened}
+          >
             {t('search.filters')}
             {chosen > 0 && ` (${chosen})`}
           </Button>
@@ -149,19 +161,29 @@ function Said({ answer, least, stale }: { answer?: Schemas['SearchResponse']; le
   const number = new Intl.NumberFormat(i18n.language)
   // The index may be a moment behind the list.
   const total = Math.max(answer?.total ?? 0, least)
-  const corrected = Object.entries(answer?.corrected ?? {}).map(([word, others]) => t('search.corrected', { word, others: others.join(', ') }))
+  const corrected = Object.entries(answer?.corrected ?? {}).map(([word, others]) =>
+    t('search.corrected', { word, others: others.join(', ') }),
+  )
   return (
     <Text size="sm" c="dimmed" role="status" data-stale={stale || undefined} className="dl-text">
-      {answer && [t(answer.estimated ? 'search.about' : 'search.total', { count: total, number: number.format(total) }), ...corrected, ...(answer.relaxed ? [t('search.relaxed')] : [])].join(' · ')}
+      {answer &&
+        [
+          t(answer.estimated ? 'search.about' : 'search.total', { count: total, number: number.format(total) }),
+          ...corrected,
+          ...(answer.relaxed ? [t('search.relaxed')] : []),
+        ].join(' · ')}
     </Text>
   )
 }
 
 function Nothing({ search }: { search: NewsSearch }) {
   const { t } = useTranslation()
-  if (search.q?.trim() || isChosen(search)) return (
+  if (search.q?.trim() || isChosen(search))
+    return (
       <Empty icon={IconSearch} title={t('search.nothing')} text={t('search.nothingText')}>
-        <LinkButton to="/news" variant="default">{t('search.all')}</LinkButton>
+        <LinkButton to="/news" variant="default">
+          {t('search.all')}
+        </LinkButton>
       </Empty>
     )
   return (

@@ -40,15 +40,50 @@ export function useArticles(query: Asked, listed: boolean) {
 }
 
 async function list({ domain, from, to }: Asked, cursor: string, signal: AbortSignal): Promise<Found> {
-  const page = await unwrap(api.GET('/api/v1/articles', {
-    params: { query: { limit: 200, ...(domain?.[0] ? { domain: domain[0] } : {}), ...(from ? { from } : {}), ...(to ? { to } : {}), ...(cursor ? { cursor } : {}) } }, signal,
+  const page = await unwrap(
+    api.GET('/api/v1/articles', {
+      params: {
+        query: {
+          limit: 200,
+          ...(domain?.[0] ? { domain: domain[0] } : {}),
+          ...(from ? { from } : {}),
+          ...(to ? { to } : {}),
+          ...(cursor ? { cursor } : {}),
+        },
+      },
+      signal,
+    }),
+  )
+  const rows = page.articles.map((a) => ({
+    id: a.id,
+    domain: a.domain,
+    language: a.language,
+    heading: plain(a.title),
+    snippet: plain(a.lead),
+    at: a.dated_at,
+    section: a.section,
+    authors: a.authors,
   }))
-  const rows = page.articles.map((a) => ({ id: a.id, domain: a.domain, language: a.language, heading: plain(a.title), snippet: plain(a.lead), at: a.dated_at, section: a.section, authors: a.authors }))
   return { rows, next: page.next_cursor }
 }
 
 async function search(query: Asked, cursor: string, signal: AbortSignal): Promise<Found> {
-  const answer = await unwrap(api.GET('/api/v1/search', { params: { query: { ...query, limit: 100, ...(cursor ? { cursor } : {}) } }, querySerializer: repeated, signal }))
-  const rows = answer.hits.map((h) => ({ id: h.id, domain: h.domain, language: h.language, heading: h.heading, snippet: h.snippet, at: h.published_at, section: h.section, authors: h.authors }))
+  const answer = await unwrap(
+    api.GET('/api/v1/search', {
+      params: { query: { ...query, limit: 100, ...(cursor ? { cursor } : {}) } },
+      querySerializer: repeated,
+      signal,
+    }),
+  )
+  const rows = answer.hits.map((h) => ({
+    id: h.id,
+    domain: h.domain,
+    language: h.language,
+    heading: h.heading,
+    snippet: h.snippet,
+    at: h.published_at,
+    section: h.section,
+    authors: h.authors,
+  }))
   return { rows, next: answer.next_cursor, answer }
 }

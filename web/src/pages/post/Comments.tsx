@@ -18,17 +18,30 @@ export function Comments({ id }: { id: string }) {
   const may = useAtLeast('author')
   const key = ['post', id, 'comments']
   const params = { path: { id } }
-  const data = useQuery({ queryKey: key, queryFn: () => unwrap(api.GET('/api/v1/posts/{id}/comments', { params })) }).data
+  const data = useQuery({
+    queryKey: key,
+    queryFn: () => unwrap(api.GET('/api/v1/posts/{id}/comments', { params })),
+  }).data
   const [text, setText] = useState('')
   const people = data?.people ?? []
   const settled = () => void client.invalidateQueries({ queryKey: key })
   const send = useMutation({
-    mutationFn: () => unwrap(api.POST('/api/v1/posts/{id}/comments', { params, body: { text: text.trim(), mentions: mentionedIn(text, people) } })),
+    mutationFn: () =>
+      unwrap(
+        api.POST('/api/v1/posts/{id}/comments', {
+          params,
+          body: { text: text.trim(), mentions: mentionedIn(text, people) },
+        }),
+      ),
     onError: notifyError,
     onSuccess: () => setText(''),
     onSettled: settled,
   })
-  const remove = useMutation({ mutationFn: (comment: string) => unwrap(api.DELETE('/api/v1/comments/{id}', { params: { path: { id: comment } } })), onError: notifyError, onSettled: settled })
+  const remove = useMutation({
+    mutationFn: (comment: string) => unwrap(api.DELETE('/api/v1/comments/{id}', { params: { path: { id: comment } } })),
+    onError: notifyError,
+    onSettled: settled,
+  })
   if (!data || (!may && data.comments.length === 0)) return null
   return (
     <Stack gap="sm" className="dl-card" p="md" component="section" aria-label={t('comments.title')}>
@@ -51,7 +64,14 @@ export function Comments({ id }: { id: string }) {
                   <Ago at={c.created_at} />
                 </Text>
                 {c.user_id === me.user.id && (
-                  <ActionIcon variant="subtle" color="gray" size="sm" ml="auto" aria-label={t('comments.delete')} onClick={() => remove.mutate(c.id)}>
+                  <ActionIcon
+                    variant="subtle"
+                    color="gray"
+                    size="sm"
+                    ml="auto"
+                    aria-label={t('comments.delete')}
+                    onClick={() => remove.mutate(c.id)}
+                  >
                     <IconTrash size={16} aria-hidden />
                   </ActionIcon>
                 )}
@@ -63,8 +83,20 @@ export function Comments({ id }: { id: string }) {
       )}
       {may && (
         <>
-          <MentionField value={text} onChange={setText} people={people} submit={() => text.trim() !== '' && !send.isPending && send.mutate()} />
-          <Button variant="default" leftSection={<IconMessage size={16} aria-hidden />} disabled={text.trim() === ''} loading={send.isPending} onClick={() => send.mutate()} style={{ alignSelf: 'flex-start' }}>
+          <MentionField
+            value={text}
+            onChange={setText}
+            people={people}
+            submit={() => text.trim() !== '' && !send.isPending && send.mutate()}
+          />
+          <Button
+            variant="default"
+            leftSection={<IconMessage size={16} aria-hidden />}
+            disabled={text.trim() === ''}
+            loading={send.isPending}
+            onClick={() => send.mutate()}
+            style={{ alignSelf: 'flex-start' }}
+          >
             {t('comments.add')}
           </Button>
         </>
@@ -77,13 +109,25 @@ function CommentText({ comment, people }: { comment: Schemas['Comment']; people:
   const mentioned = people.filter((p) => comment.mentions.includes(p.id))
   return (
     <Text size="sm" className="dl-text">
-      {partsOf(comment.text, mentioned).map((part, i) => (part.person ? <strong key={i}>{part.text}</strong> : part.text))}
+      {partsOf(comment.text, mentioned).map((part, i) =>
+        part.person ? <strong key={i}>{part.text}</strong> : part.text,
+      )}
     </Text>
   )
 }
 
 /** A field in which an @ offers the members. */
-function MentionField({ value, onChange, people, submit }: { value: string; onChange: (text: string) => void; people: Person[]; submit: () => void }) {
+function MentionField({
+  value,
+  onChange,
+  people,
+  submit,
+}: {
+  value: string
+  onChange: (text: string) => void
+  people: Person[]
+  submit: () => void
+}) {
   const { t } = useTranslation()
   const field = useRef<HTMLTextAreaElement>(null)
   const [cursor, setCursor] = useState(0)

@@ -27,7 +27,10 @@ export function MetricSeries({ parts }: { parts: Schemas['PostMetricsPart'][] })
   const series = useMemo<Series[]>(
     () =>
       parts
-        .map((p) => ({ name: `${p.account} (${p.network})${p.part > 0 ? ` · ${p.part + 1}` : ''}`, points: p.readings.filter((r) => r.metric === metric).map((r) => ({ at: Date.parse(r.at), value: r.value })) }))
+        .map((p) => ({
+          name: `${p.account} (${p.network})${p.part > 0 ? ` · ${p.part + 1}` : ''}`,
+          points: p.readings.filter((r) => r.metric === metric).map((r) => ({ at: Date.parse(r.at), value: r.value })),
+        }))
         .filter((s) => s.points.length > 0),
     [parts, metric],
   )
@@ -35,7 +38,14 @@ export function MetricSeries({ parts }: { parts: Schemas['PostMetricsPart'][] })
   const number = new Intl.NumberFormat(i18n.language)
   return (
     <Stack gap="xs" data-series={metric}>
-      <Select label={t('postMetrics.series')} allowDeselect={false} maw={220} data={names.map((name) => ({ value: name, label: metricLabel(t, name) }))} value={metric} onChange={(v) => v && setChosen(v)} />
+      <Select
+        label={t('postMetrics.series')}
+        allowDeselect={false}
+        maw={220}
+        data={names.map((name) => ({ value: name, label: metricLabel(t, name) }))}
+        value={metric}
+        onChange={(v) => v && setChosen(v)}
+      />
       <figure style={{ margin: 0 }} aria-label={`${t('postMetrics.series')}: ${metricLabel(t, metric)}`}>
         <Suspense>
           <SeriesPlot series={series} zone={me.workspace.time_zone} />

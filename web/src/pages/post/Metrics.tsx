@@ -44,7 +44,10 @@ export function Metrics({ id }: { id: string }) {
             {parts.map((part) => (
               <Table.Tr key={`${part.target_id} ${part.part}`} data-metrics-of={part.network}>
                 <Table.Td>
-                  <AccountName network={part.network} handle={isThread ? `${part.account} · ${part.part + 1}` : part.account} />
+                  <AccountName
+                    network={part.network}
+                    handle={isThread ? `${part.account} · ${part.part + 1}` : part.account}
+                  />
                   <State part={part} />
                 </Table.Td>
                 {names.map((name) => {
@@ -79,7 +82,13 @@ function State({ part }: { part: Schemas['PostMetricsPart'] }) {
   const { t } = useTranslation()
   if (part.state !== 'measured')
     return (
-      <Badge size="sm" variant="light" tt="none" color={part.state === 'deleted' ? 'red' : 'gray'} data-state={part.state}>
+      <Badge
+        size="sm"
+        variant="light"
+        tt="none"
+        color={part.state === 'deleted' ? 'red' : 'gray'}
+        data-state={part.state}
+      >
         {t(`postMetrics.states.${part.state}`)}
       </Badge>
     )

@@ -21,7 +21,14 @@ export function Numbers({ id }: { id: string }) {
         {t('nav.readers')}
       </Title>
       <SimpleGrid cols={{ base: 2, xs: 4 }}>
-        {([['views', stats.views], ['clicks', stats.clicks], ['uniquesToday', stats.uniques.day], ['filtered', filtered]] as const).map(([name, n]) => (
+        {(
+          [
+            ['views', stats.views],
+            ['clicks', stats.clicks],
+            ['uniquesToday', stats.uniques.day],
+            ['filtered', filtered],
+          ] as const
+        ).map(([name, n]) => (
           <div key={name}>
             <Text size="sm" c="dimmed">
               {t(`readers.${name}`)}

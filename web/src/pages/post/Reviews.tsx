@@ -10,7 +10,14 @@ import { useAtLeast } from '../../lib/session'
 
 type Link = Schemas['ReviewLink']
 
-const colors: Record<Link['state'], string> = { open: 'indigo', approved: 'green', rejected: 'pink', revoked: 'gray', expired: 'gray', outdated: 'orange' }
+const colors: Record<Link['state'], string> = {
+  open: 'indigo',
+  approved: 'green',
+  rejected: 'pink',
+  revoked: 'gray',
+  expired: 'gray',
+  outdated: 'orange',
+}
 
 /** Links by which people without an account approve this version of the post. */
 export function Reviews({ post }: { post: Post }) {
@@ -20,12 +27,20 @@ export function Reviews({ post }: { post: Post }) {
   const pending = post.status === 'draft' && post.approval?.state === 'pending'
   const key = ['post', post.id, 'review-links']
   const params = { path: { id: post.id } }
-  const links = useQuery({ queryKey: key, queryFn: async () => (await unwrap(api.GET('/api/v1/posts/{id}/review-links', { params }))).review_links, enabled: pending || post.approval !== undefined }).data ?? []
+  const links =
+    useQuery({
+      queryKey: key,
+      queryFn: async () => (await unwrap(api.GET('/api/v1/posts/{id}/review-links', { params }))).review_links,
+      enabled: pending || post.approval !== undefined,
+    }).data ?? []
   const [name, setName] = useState('')
   const [days, setDays] = useState<number>(7)
   const settled = () => void client.invalidateQueries({ queryKey: key })
   const make = useMutation({
-    mutationFn: () => unwrap(api.POST('/api/v1/posts/{id}/review-links', { params, body: { name: name.trim(), expires_in_days: days } })),
+    mutationFn: () =>
+      unwrap(
+        api.POST('/api/v1/posts/{id}/review-links', { params, body: { name: name.trim(), expires_in_days: days } }),
+      ),
     onError: notifyError,
     onSuccess: () => setName(''),
     onSettled: settled,
@@ -50,19 +65,50 @@ export function Reviews({ post }: { post: Post }) {
       </div>
       {offers && (
         <Group align="flex-end" gap="xs">
-          <TextInput label={t('review.name')} placeholder={t('review.namePlaceholder')} maxLength={80} value={name} onChange={(e) => setName(e.currentTarget.value)} flex={1} miw={160} />
-          <NumberInput label={t('review.days')} min={1} max={60} w={120} value={days} onChange={(v) => setDays(Number(v) || 7)} />
-          <Button leftSection={<IconLink size={16} aria-hidden />} disabled={name.trim() === ''} loading={make.isPending} onClick={() => make.mutate()}>
+          <TextInput
+            label={t('review.name')}
+            placeholder={t('review.namePlaceholder')}
+            maxLength={80}
+            value={name}
+            onChange={(e) => setName(e.currentTarget.value)}
+            flex={1}
+            miw={160}
+          />
+          <NumberInput
+            label={t('review.days')}
+            min={1}
+            max={60}
+            w={120}
+            value={days}
+            onChange={(v) => setDays(Number(v) || 7)}
+          />
+          <Button
+            leftSection={<IconLink size={16} aria-hidden />}
+            disabled={name.trim() === ''}
+            loading={make.isPending}
+            onClick={() => make.mutate()}
+          >
             {t('review.create')}
           </Button>
         </Group>
       )}
       {make.data?.url && (
         <Group gap="xs" wrap="nowrap" align="flex-end" role="status">
-          <TextInput label={t('review.once', { name: make.data.name })} readOnly value={make.data.url} onFocus={(e) => e.currentTarget.select()} flex={1} data-review-url />
+          <TextInput
+            label={t('review.once', { name: make.data.name })}
+            readOnly
+            value={make.data.url}
+            onFocus={(e) => e.currentTarget.select()}
+            flex={1}
+            data-review-url
+          />
           <CopyButton value={make.data.url}>
             {({ copied, copy }) => (
-              <Button variant="default" onClick={copy} leftSection={copied ? <IconCheck size={16} aria-hidden /> : <IconCopy size={16} aria-hidden />}>
+              <Button
+                variant="default"
+                onClick={copy}
+                leftSection={copied ? <IconCheck size={16} aria-hidden /> : <IconCopy size={16} aria-hidden />}
+              >
                 {t(copied ? 'copied' : 'copy')}
               </Button>
             )}
@@ -80,10 +126,23 @@ export function Reviews({ post }: { post: Post }) {
                 {l.name}
               </Text>
               <Text size="sm" c="dimmed" truncate>
-                {l.comment || (l.state === 'open' ? <>{t('review.until')} <Time at={l.expires_at} look="short" /></> : l.decided_at ? <Time at={l.decided_at} look="short" /> : null)}
+                {l.comment ||
+                  (l.state === 'open' ? (
+                    <>
+                      {t('review.until')} <Time at={l.expires_at} look="short" />
+                    </>
+                  ) : l.decided_at ? (
+                    <Time at={l.decided_at} look="short" />
+                  ) : null)}
               </Text>
               {may && l.state === 'open' && (
-                <ActionIcon variant="subtle" color="red" ml="auto" aria-label={t('review.revoke', { name: l.name })} onClick={() => revoke.mutate(l.id)}>
+                <ActionIcon
+                  variant="subtle"
+                  color="red"
+                  ml="auto"
+                  aria-label={t('review.revoke', { name: l.name })}
+                  onClick={() => revoke.mutate(l.id)}
+                >
                   <IconTrash size={18} aria-hidden />
                 </ActionIcon>
               )}

@@ -22,14 +22,21 @@ export default function SeriesPlot({ series, zone }: { series: Series[]; zone: s
     const box = place.current
     if (!box) return
     const style = getComputedStyle(box)
-    const axis = { stroke: style.getPropertyValue('--mantine-color-dimmed'), grid: { stroke: style.getPropertyValue('--dl-line'), width: 1 }, ticks: { show: false }, font: '12px system-ui' }
+    const axis = {
+      stroke: style.getPropertyValue('--mantine-color-dimmed'),
+      grid: { stroke: style.getPropertyValue('--dl-line'), width: 1 },
+      ticks: { show: false },
+      font: '12px system-ui',
+    }
     const times = [...new Set(series.flatMap((s) => s.points.map((p) => p.at / 1000)))].sort((a, b) => a - b)
     const columns = series.map((s) => {
       const values = new Map(s.points.map((p) => [p.at / 1000, p.value]))
       return times.map((at) => values.get(at) ?? null)
     })
     const days = (times.at(-1) ?? 0) - (times[0] ?? 0) > 2 * 86_400
-    const look = days ? ({ day: 'numeric', month: 'short' } as const) : ({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const)
+    const look = days
+      ? ({ day: 'numeric', month: 'short' } as const)
+      : ({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const)
     const plot = new UPlot(
       {
         width: box.clientWidth,
@@ -39,9 +46,22 @@ export default function SeriesPlot({ series, zone }: { series: Series[]; zone: s
         scales: { x: { time: true }, y: { range: (_, __, max) => [0, Math.max(4, max * 1.1)] } },
         axes: [
           { ...axis, size: 28, values: (_, ticks) => ticks.map((s) => format(s * 1000, language, zone, look)) },
-          { ...axis, size: 48, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 100_000, 1_000_000], values: (_, ticks) => ticks.map((n) => new Intl.NumberFormat(language, { notation: 'compact' }).format(n)) },
+          {
+            ...axis,
+            size: 48,
+            incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 100_000, 1_000_000],
+            values: (_, ticks) => ticks.map((n) => new Intl.NumberFormat(language, { notation: 'compact' }).format(n)),
+          },
         ],
-        series: [{}, ...series.map((_, i) => ({ stroke: style.getPropertyValue(`--mantine-color-${colors[i % colors.length]}`), width: 2, spanGaps: true, points: { show: true, size: 5 } }))],
+        series: [
+          {},
+          ...series.map((_, i) => ({
+            stroke: style.getPropertyValue(`--mantine-color-${colors[i % colors.length]}`),
+            width: 2,
+            spanGaps: true,
+            points: { show: true, size: 5 },
+          })),
+        ],
       },
       [times, ...columns],
       box,

@@ -67,7 +67,8 @@ function TargetCard({ post, target }: { post: Post; target: Target }) {
           <Stack gap={2} component="ul" m={0} pl="md">
             {target.differences.map((d) => (
               <Text key={`${d.segment} ${d.code}`} size="sm" component="li" className="dl-text">
-                {(post.thread ?? []).length > 0 && `${t('compose.partOf', { part: d.segment + 1, parts: (post.thread ?? []).length + 1 })}: `}
+                {(post.thread ?? []).length > 0 &&
+                  `${t('compose.partOf', { part: d.segment + 1, parts: (post.thread ?? []).length + 1 })}: `}
                 {noteText(d)}
               </Text>
             ))}
@@ -98,14 +99,21 @@ export function reason(cls: string, code?: string): string {
 }
 
 /** What can be done about a target that needs a decision. */
-export function Decisions({ post, target }: { post: Pick<Post, 'id'> & { version?: number }; target: Pick<Target, 'id' | 'status' | 'handle' | 'needs_review' | 'differences' | 'deleted_at'> }) {
+export function Decisions({
+  post,
+  target,
+}: {
+  post: Pick<Post, 'id'> & { version?: number }
+  target: Pick<Target, 'id' | 'status' | 'handle' | 'needs_review' | 'differences' | 'deleted_at'>
+}) {
   const { t } = useTranslation()
   const change = useChange(post)
   const may = useAtLeast('author')
   const [opened, { open, close }] = useDisclosure()
   const [url, setURL] = useState('')
   const body = { targets: [target.id] }
-  const mayDelete = useAtLeast('editor') && target.status === 'posted' && target.differences !== undefined && !target.deleted_at
+  const mayDelete =
+    useAtLeast('editor') && target.status === 'posted' && target.differences !== undefined && !target.deleted_at
   const [dialog, ask] = useConfirm()
   const keep = () => change.mutate((params) => unwrap(api.POST('/api/v1/posts/{id}/discard', { params, body })))
   if (may && (mayDelete || target.needs_review))
@@ -124,7 +132,14 @@ export function Decisions({ post, target }: { post: Pick<Post, 'id'> & { version
                 text: t('post.deleteThereText', { handle: target.handle }),
                 action: t('post.deleteThere'),
                 danger: true,
-                run: () => change.mutate(({ path, header }) => unwrap(api.POST('/api/v1/posts/{id}/targets/{target}/delete-published', { params: { path: { ...path, target: target.id }, header } }))),
+                run: () =>
+                  change.mutate(({ path, header }) =>
+                    unwrap(
+                      api.POST('/api/v1/posts/{id}/targets/{target}/delete-published', {
+                        params: { path: { ...path, target: target.id }, header },
+                      }),
+                    ),
+                  ),
               })
             }
           >
@@ -132,7 +147,13 @@ export function Decisions({ post, target }: { post: Pick<Post, 'id'> & { version
           </Button>
         )}
         {target.needs_review && (
-          <Button size="xs" variant="default" data-do="discard" leftSection={<IconCheck size={16} aria-hidden />} onClick={keep}>
+          <Button
+            size="xs"
+            variant="default"
+            data-do="discard"
+            leftSection={<IconCheck size={16} aria-hidden />}
+            onClick={keep}
+          >
             {t('post.keep')}
           </Button>
         )}
@@ -143,7 +164,13 @@ export function Decisions({ post, target }: { post: Pick<Post, 'id'> & { version
   return (
     <Group gap="xs">
       {target.status === 'failed' && (
-        <Button size="xs" data-do="retry" leftSection={<IconRefresh size={16} aria-hidden />} loading={change.isPending} onClick={() => change.mutate((params) => unwrap(api.POST('/api/v1/posts/{id}/retry', { params, body })))}>
+        <Button
+          size="xs"
+          data-do="retry"
+          leftSection={<IconRefresh size={16} aria-hidden />}
+          loading={change.isPending}
+          onClick={() => change.mutate((params) => unwrap(api.POST('/api/v1/posts/{id}/retry', { params, body })))}
+        >
           {t('post.retry')}
         </Button>
       )}
@@ -158,26 +185,53 @@ export function Decisions({ post, target }: { post: Pick<Post, 'id'> & { version
             leftSection={<IconSend size={16} aria-hidden />}
             loading={change.isPending}
             onClick={() =>
-              change.mutate(({ path, header }) => unwrap(api.POST('/api/v1/posts/{id}/targets/{target}/resend', { params: { path: { ...path, target: target.id }, header } })))
+              change.mutate(({ path, header }) =>
+                unwrap(
+                  api.POST('/api/v1/posts/{id}/targets/{target}/resend', {
+                    params: { path: { ...path, target: target.id }, header },
+                  }),
+                ),
+              )
             }
           >
             {t('post.resend')}
           </Button>
         </>
       )}
-      <Button size="xs" variant="subtle" color="red" data-do="discard" leftSection={<IconTrash size={16} aria-hidden />} onClick={() => change.mutate((params) => unwrap(api.POST('/api/v1/posts/{id}/discard', { params, body })))}>
+      <Button
+        size="xs"
+        variant="subtle"
+        color="red"
+        data-do="discard"
+        leftSection={<IconTrash size={16} aria-hidden />}
+        onClick={() => change.mutate((params) => unwrap(api.POST('/api/v1/posts/{id}/discard', { params, body })))}
+      >
         {t('post.discard')}
       </Button>
       <Modal opened={opened} onClose={close} title={t('post.confirm')} closeButtonProps={{ 'aria-label': t('close') }}>
         <Text size="sm" mb="sm">
           {t('post.confirmText')}
         </Text>
-        <TextInput label={t('post.address')} type="url" placeholder="https://" value={url} onChange={(e) => setURL(e.currentTarget.value)} data-autofocus />
+        <TextInput
+          label={t('post.address')}
+          type="url"
+          placeholder="https://"
+          value={url}
+          onChange={(e) => setURL(e.currentTarget.value)}
+          data-autofocus
+        />
         <Group justify="flex-end" mt="md">
           <Button
             disabled={!safe(url)}
             onClick={() => {
-              change.mutate(({ path, header }) => unwrap(api.POST('/api/v1/posts/{id}/targets/{target}/confirm', { params: { path: { ...path, target: target.id }, header }, body: { url } })))
+              change.mutate(({ path, header }) =>
+                unwrap(
+                  api.POST('/api/v1/posts/{id}/targets/{target}/confirm', {
+                    params: { path: { ...path, target: target.id }, header },
+                    body: { url },
+                  }),
+                ),
+              )
               close()
             }}
           >

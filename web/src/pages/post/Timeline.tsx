@@ -5,16 +5,39 @@ import { NetworkIcon } from '../../components/network'
 import { timelineText } from '../../i18n/message'
 import { format } from '../../lib/time'
 
-const clock = { hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3, hourCycle: 'h23' } as const
+const clock = {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  fractionalSecondDigits: 3,
+  hourCycle: 'h23',
+} as const
 const day = { day: 'numeric', month: 'short', year: 'numeric' } as const
 
-const colors: Record<string, string> = { posted: 'green', failed: 'red', uncertain: 'orange', differs: 'orange', deleted: 'gray', ambiguous: 'orange', problem: 'red', late: 'orange', canceled: 'gray', retrying: 'yellow' }
+const colors: Record<string, string> = {
+  posted: 'green',
+  failed: 'red',
+  uncertain: 'orange',
+  differs: 'orange',
+  deleted: 'gray',
+  ambiguous: 'orange',
+  problem: 'red',
+  late: 'orange',
+  canceled: 'gray',
+  retrying: 'yellow',
+}
 
 /** A post's timeline with milliseconds, oldest first. */
 export function Timeline({ story }: { story: Schemas['Timeline'] }) {
   const { i18n } = useTranslation()
   return (
-    <Line bulletSize={14} lineWidth={2} active={story.entries.length} aria-live="polite" styles={{ item: { marginTop: 14 } }}>
+    <Line
+      bulletSize={14}
+      lineWidth={2}
+      active={story.entries.length}
+      aria-live="polite"
+      styles={{ item: { marginTop: 14 } }}
+    >
       {story.entries.map((e, i) => (
         <Line.Item key={i} color={colors[e.type] ?? 'indigo'} data-event={e.type}>
           <Text size="xs" c="dimmed" className="dl-numbers" title={format(e.at, i18n.language, story.time_zone, day)}>

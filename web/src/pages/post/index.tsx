@@ -1,7 +1,7 @@
 import { Alert, Anchor, Button, Grid, Group, Menu, Stack, Text, Textarea, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconBan, IconCheck, IconDots, IconExternalLink, IconPencil, IconRocket, IconX } from '@tabler/icons-react'
-import { useQuery, } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -25,7 +25,7 @@ import { Reviews } from './Reviews'
 import { Segments } from './Segments'
 import { Targets } from './Targets'
 import { Timeline } from './Timeline'
-import { confirmNow, } from '../../lib/posts'
+import { confirmNow } from '../../lib/posts'
 import { useChange } from './useChange'
 
 const route = getRouteApi('/posts/$id')
@@ -88,7 +88,13 @@ export function PostPage() {
               <Title order={2} size="h4">
                 {t('post.timeline')}
               </Title>
-              {story.error ? <Failed error={story.error} retry={() => void story.refetch()} /> : story.data ? <Timeline story={story.data} /> : <Waiting />}
+              {story.error ? (
+                <Failed error={story.error} retry={() => void story.refetch()} />
+              ) : story.data ? (
+                <Timeline story={story.data} />
+              ) : (
+                <Waiting />
+              )}
               {p.workflow_url && (
                 <Anchor href={p.workflow_url} target="_blank" rel="noreferrer" size="sm">
                   <Group gap={4} component="span">
@@ -121,7 +127,22 @@ function Actions({ post }: { post: Post }) {
         <LinkButton to="/compose" search={{ id: post.id }} leftSection={<IconPencil size={18} aria-hidden />}>
           {t('post.editRemaining')}
         </LinkButton>
-        <Button color="red" variant="light" leftSection={<IconBan size={18} aria-hidden />} loading={change.isPending} onClick={() => ask({ title: t('post.stopTitle'), text: t('post.stopText'), action: t('post.stop'), danger: true, run: () => change.mutate((params) => unwrap(api.DELETE('/api/v1/posts/{id}', { params: { path: params.path } }))) })}>
+        <Button
+          color="red"
+          variant="light"
+          leftSection={<IconBan size={18} aria-hidden />}
+          loading={change.isPending}
+          onClick={() =>
+            ask({
+              title: t('post.stopTitle'),
+              text: t('post.stopText'),
+              action: t('post.stop'),
+              danger: true,
+              run: () =>
+                change.mutate((params) => unwrap(api.DELETE('/api/v1/posts/{id}', { params: { path: params.path } }))),
+            })
+          }
+        >
           {t('post.stop')}
         </Button>
       </>
@@ -140,10 +161,33 @@ function Actions({ post }: { post: Post }) {
             </Button>
           </Menu.Target>
           <Menu.Dropdown>
-            <Menu.Item leftSection={<IconRocket size={16} aria-hidden />} onClick={() => ask({ ...confirmNow(t, post.targets.map((x) => x.handle)), run: () => change.mutate((params) => unwrap(api.POST('/api/v1/posts/{id}/publish-now', { params }))) })}>
+            <Menu.Item
+              leftSection={<IconRocket size={16} aria-hidden />}
+              onClick={() =>
+                ask({
+                  ...confirmNow(
+                    t,
+                    post.targets.map((x) => x.handle),
+                  ),
+                  run: () => change.mutate((params) => unwrap(api.POST('/api/v1/posts/{id}/publish-now', { params }))),
+                })
+              }
+            >
               {t('post.now')}
             </Menu.Item>
-            <Menu.Item color="red" leftSection={<IconBan size={16} aria-hidden />} onClick={() => ask({ title: t('post.cancelTitle'), text: t('post.cancelText'), action: t('post.cancel'), danger: true, run: () => change.mutate((params) => unwrap(api.DELETE('/api/v1/posts/{id}', { params }))) })}>
+            <Menu.Item
+              color="red"
+              leftSection={<IconBan size={16} aria-hidden />}
+              onClick={() =>
+                ask({
+                  title: t('post.cancelTitle'),
+                  text: t('post.cancelText'),
+                  action: t('post.cancel'),
+                  danger: true,
+                  run: () => change.mutate((params) => unwrap(api.DELETE('/api/v1/posts/{id}', { params }))),
+                })
+              }
+            >
               {t('post.cancel')}
             </Menu.Item>
           </Menu.Dropdown>
@@ -163,7 +207,10 @@ function Approval({ post }: { post: Post }) {
   const a = post.approval
   if (!a || post.status !== 'draft' || a.state === 'none' || a.state === 'approved') return null
   return (
-    <Alert color={a.state === 'pending' ? 'grape' : 'pink'} title={t(a.state === 'pending' ? 'post.pendingApproval' : 'post.changesRequested')}>
+    <Alert
+      color={a.state === 'pending' ? 'grape' : 'pink'}
+      title={t(a.state === 'pending' ? 'post.pendingApproval' : 'post.changesRequested')}
+    >
       {a.state === 'pending' && (
         <Text size="sm">{t(decides ? 'post.pendingApprovalText' : 'post.pendingApprovalOthers')}</Text>
       )}
@@ -174,7 +221,12 @@ function Approval({ post }: { post: Post }) {
       )}
       {a.state === 'pending' && decides && (
         <Group gap="xs" mt="xs">
-          <Button size="xs" leftSection={<IconCheck size={16} aria-hidden />} loading={change.isPending} onClick={() => change.mutate((params) => unwrap(api.POST('/api/v1/posts/{id}/approve', { params })))}>
+          <Button
+            size="xs"
+            leftSection={<IconCheck size={16} aria-hidden />}
+            loading={change.isPending}
+            onClick={() => change.mutate((params) => unwrap(api.POST('/api/v1/posts/{id}/approve', { params })))}
+          >
             {t('post.approve')}
           </Button>
           <Button size="xs" variant="default" leftSection={<IconX size={16} aria-hidden />} onClick={open}>
@@ -183,7 +235,15 @@ function Approval({ post }: { post: Post }) {
         </Group>
       )}
       <Modal opened={opened} onClose={close} title={t('post.reject')} closeButtonProps={{ 'aria-label': t('close') }}>
-        <Textarea label={t('post.rejectNote')} autosize minRows={3} maxLength={2000} value={note} onChange={(e) => setNote(e.currentTarget.value)} data-autofocus />
+        <Textarea
+          label={t('post.rejectNote')}
+          autosize
+          minRows={3}
+          maxLength={2000}
+          value={note}
+          onChange={(e) => setNote(e.currentTarget.value)}
+          data-autofocus
+        />
         <Group justify="flex-end" mt="md">
           <Button
             disabled={note.trim() === ''}

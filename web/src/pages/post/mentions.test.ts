@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest'
 import { mentionedIn, partsOf, typedMention } from './mentions'
 
-const people = [{ id: '1', name: 'Lan' }, { id: '2', name: 'Lan Anh' }, { id: '3', name: 'Minh' }]
+const people = [
+  { id: '1', name: 'Lan' },
+  { id: '2', name: 'Lan Anh' },
+  { id: '3', name: 'Minh' },
+]
 
 test('names are found where they are mentioned, the longest first', () => {
   expect(mentionedIn('@Lan Anh hỏi @Minh, rồi @Lan Anh.', people)).toEqual(['2', '3'])

@@ -10,7 +10,12 @@ export function partsOf(text: string, people: Person[]): { text: string; person?
   const out: { text: string; person?: Person }[] = []
   let rest = ''
   for (let i = 0; i < text.length; ) {
-    const person = text[i] === '@' && !/[\p{L}\p{N}]/u.test(text[i - 1] ?? ' ') ? sorted.find((p) => text.startsWith(p.name, i + 1) && !/[\p{L}\p{N}]/u.test(text[i + 1 + p.name.length] ?? ' ')) : undefined
+    const person =
+      text[i] === '@' && !/[\p{L}\p{N}]/u.test(text[i - 1] ?? ' ')
+        ? sorted.find(
+            (p) => text.startsWith(p.name, i + 1) && !/[\p{L}\p{N}]/u.test(text[i + 1 + p.name.length] ?? ' '),
+          )
+        : undefined
     if (!person) {
       rest += text[i]
       i++
@@ -25,7 +30,9 @@ export function partsOf(text: string, people: Person[]): { text: string; person?
 }
 
 /** Whom a comment mentions, each once. */
-export const mentionedIn = (text: string, people: Person[]) => [...new Set(partsOf(text, people).flatMap((p) => (p.person ? [p.person.id] : [])))]
+export const mentionedIn = (text: string, people: Person[]) => [
+  ...new Set(partsOf(text, people).flatMap((p) => (p.person ? [p.person.id] : []))),
+]
 
 /** What is being typed after an @, if that is where the cursor is. */
 export function typedMention(text: string, cursor: number): { at: number; name: string } | undefined {

@@ -13,14 +13,25 @@ export function Alerts({ site }: { site: Schemas['Site'] }) {
   const list = useQuery({
     queryKey: ['site-alerts', site.id],
     refetchInterval: 60_000,
-    queryFn: async () => (await unwrap(api.GET('/api/v1/sites/{id}/alerts', { params: { path: { id: site.id } } }))).alerts,
+    queryFn: async () =>
+      (await unwrap(api.GET('/api/v1/sites/{id}/alerts', { params: { path: { id: site.id } } }))).alerts,
   })
   const number = new Intl.NumberFormat(i18n.language)
   return list.data
     ?.filter((a) => Date.now() - Date.parse(a.hour) < shownFor)
     .map((a) => (
-      <Alert key={a.id} color={a.kind === 'spike' ? 'blue' : 'orange'} icon={a.kind === 'spike' ? <IconTrendingUp aria-hidden /> : <IconTrendingDown aria-hidden />} title={t(`emails.raised.${a.kind}`)} data-alert={a.kind}>
-        {t('emails.raisedText', { views: number.format(a.views), usual: number.format(a.usual), time: format(a.hour, i18n.language, site.time_zone, { dateStyle: 'medium', timeStyle: 'short' }) })}
+      <Alert
+        key={a.id}
+        color={a.kind === 'spike' ? 'blue' : 'orange'}
+        icon={a.kind === 'spike' ? <IconTrendingUp aria-hidden /> : <IconTrendingDown aria-hidden />}
+        title={t(`emails.raised.${a.kind}`)}
+        data-alert={a.kind}
+      >
+        {t('emails.raisedText', {
+          views: number.format(a.views),
+          usual: number.format(a.usual),
+          time: format(a.hour, i18n.language, site.time_zone, { dateStyle: 'medium', timeStyle: 'short' }),
+        })}
       </Alert>
     ))
 }

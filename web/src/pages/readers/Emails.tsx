@@ -1,4 +1,18 @@
-import { ActionIcon, Alert, Badge, Button, Divider, Group, NumberInput, Select, Stack, Switch, Text, TextInput, Title } from '@mantine/core'
+import {
+  ActionIcon,
+  Alert,
+  Badge,
+  Button,
+  Divider,
+  Group,
+  NumberInput,
+  Select,
+  Stack,
+  Switch,
+  Text,
+  TextInput,
+  Title,
+} from '@mantine/core'
 import { IconTrash } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -31,22 +45,39 @@ function Recipients({ site }: { site: Schemas['Site'] }) {
   const client = useQueryClient()
   const queryKey = ['subscriptions', site.id]
   const path = { id: site.id }
-  const list = useQuery({ queryKey, queryFn: () => unwrap(api.GET('/api/v1/sites/{id}/subscriptions', { params: { path } })) })
+  const list = useQuery({
+    queryKey,
+    queryFn: () => unwrap(api.GET('/api/v1/sites/{id}/subscriptions', { params: { path } })),
+  })
   const [email, setEmail] = useState('')
   const [kind, setKind] = useState<Kind>('weekly')
   const settled = () => void client.invalidateQueries({ queryKey })
   const add = useMutation({
-    mutationFn: () => unwrap(api.POST('/api/v1/sites/{id}/subscriptions', { params: { path }, body: { kind, email, language: i18n.language === 'vi' ? 'vi' : 'en' } })),
+    mutationFn: () =>
+      unwrap(
+        api.POST('/api/v1/sites/{id}/subscriptions', {
+          params: { path },
+          body: { kind, email, language: i18n.language === 'vi' ? 'vi' : 'en' },
+        }),
+      ),
     onSuccess: () => setEmail(''),
     onSettled: settled,
   })
   const remove = useMutation({
-    mutationFn: (subscription: string) => unwrap(api.DELETE('/api/v1/sites/{id}/subscriptions/{subscription}', { params: { path: { ...path, subscription } } })),
+    mutationFn: (subscription: string) =>
+      unwrap(
+        api.DELETE('/api/v1/sites/{id}/subscriptions/{subscription}', { params: { path: { ...path, subscription } } }),
+      ),
     onError: notifyError,
     onSettled: settled,
   })
   const resend = useMutation({
-    mutationFn: (subscription: string) => unwrap(api.POST('/api/v1/sites/{id}/subscriptions/{subscription}/resend', { params: { path: { ...path, subscription } } })),
+    mutationFn: (subscription: string) =>
+      unwrap(
+        api.POST('/api/v1/sites/{id}/subscriptions/{subscription}/resend', {
+          params: { path: { ...path, subscription } },
+        }),
+      ),
     onError: notifyError,
     onSettled: settled,
   })
@@ -63,9 +94,27 @@ function Recipients({ site }: { site: Schemas['Site'] }) {
         }}
       >
         <Group align="flex-end" gap="sm" className="dl-form">
-          <TextInput type="email" label={t('emails.email')} required maxLength={254} value={email} onChange={(e) => setEmail(e.currentTarget.value)} style={{ flex: '1 1 14rem' }} />
-          <Select label={t('emails.kind')} allowDeselect={false} value={kind} onChange={(v) => v && setKind(v as Kind)} data={kinds.map((value) => ({ value, label: t(`emails.kinds.${value}`) }))} />
-          <Button type="submit" loading={add.isPending} disabled={email.trim() === '' || list.data?.can_send_email === false}>
+          <TextInput
+            type="email"
+            label={t('emails.email')}
+            required
+            maxLength={254}
+            value={email}
+            onChange={(e) => setEmail(e.currentTarget.value)}
+            style={{ flex: '1 1 14rem' }}
+          />
+          <Select
+            label={t('emails.kind')}
+            allowDeselect={false}
+            value={kind}
+            onChange={(v) => v && setKind(v as Kind)}
+            data={kinds.map((value) => ({ value, label: t(`emails.kinds.${value}`) }))}
+          />
+          <Button
+            type="submit"
+            loading={add.isPending}
+            disabled={email.trim() === '' || list.data?.can_send_email === false}
+          >
             {t('emails.add')}
           </Button>
         </Group>
@@ -89,8 +138,17 @@ function Recipients({ site }: { site: Schemas['Site'] }) {
                   {t(`emails.kinds.${s.kind}`)}
                 </Text>
                 {s.last_email && (
-                  <Badge variant="light" tt="none" color={s.last_email.status === 'dead' ? 'red' : s.last_email.status === 'sent' ? 'green' : 'gray'}>
-                    {t(`emails.states.${s.last_email.status}`, { time: format(s.last_email.sent_at ?? s.last_email.created_at, i18n.language, site.time_zone, { dateStyle: 'medium', timeStyle: 'short' }) })}
+                  <Badge
+                    variant="light"
+                    tt="none"
+                    color={s.last_email.status === 'dead' ? 'red' : s.last_email.status === 'sent' ? 'green' : 'gray'}
+                  >
+                    {t(`emails.states.${s.last_email.status}`, {
+                      time: format(s.last_email.sent_at ?? s.last_email.created_at, i18n.language, site.time_zone, {
+                        dateStyle: 'medium',
+                        timeStyle: 'short',
+                      }),
+                    })}
                   </Badge>
                 )}
               </Group>
@@ -102,11 +160,22 @@ function Recipients({ site }: { site: Schemas['Site'] }) {
             </div>
             <Group gap="xs" wrap="nowrap">
               {s.last_email?.status === 'dead' && (
-                <Button size="xs" variant="default" loading={resend.isPending && resend.variables === s.id} onClick={() => resend.mutate(s.id)}>
+                <Button
+                  size="xs"
+                  variant="default"
+                  loading={resend.isPending && resend.variables === s.id}
+                  onClick={() => resend.mutate(s.id)}
+                >
                   {t('emails.resend')}
                 </Button>
               )}
-              <ActionIcon variant="subtle" color="red" aria-label={t('emails.remove', { email: s.email })} loading={remove.isPending && remove.variables === s.id} onClick={() => remove.mutate(s.id)}>
+              <ActionIcon
+                variant="subtle"
+                color="red"
+                aria-label={t('emails.remove', { email: s.email })}
+                loading={remove.isPending && remove.variables === s.id}
+                onClick={() => remove.mutate(s.id)}
+              >
                 <IconTrash size={18} aria-hidden />
               </ActionIcon>
             </Group>
@@ -119,7 +188,10 @@ function Recipients({ site }: { site: Schemas['Site'] }) {
 
 function Rule({ site }: { site: Schemas['Site'] }) {
   const path = { id: site.id }
-  const rule = useQuery({ queryKey: ['alert-rule', site.id], queryFn: () => unwrap(api.GET('/api/v1/sites/{id}/alert-rule', { params: { path } })) })
+  const rule = useQuery({
+    queryKey: ['alert-rule', site.id],
+    queryFn: () => unwrap(api.GET('/api/v1/sites/{id}/alert-rule', { params: { path } })),
+  })
   if (rule.error) return <Failed error={rule.error} retry={() => void rule.refetch()} />
   return rule.data ? <RuleForm site={site} rule={rule.data} /> : null
 }
@@ -130,7 +202,8 @@ function RuleForm({ site, rule }: { site: Schemas['Site']; rule: Schemas['AlertR
   const [draft, setDraft] = useState(rule)
   const set = (to: Partial<Schemas['AlertRule']>) => setDraft({ ...draft, ...to })
   const save = useMutation({
-    mutationFn: () => unwrap(api.PUT('/api/v1/sites/{id}/alert-rule', { params: { path: { id: site.id } }, body: draft })),
+    mutationFn: () =>
+      unwrap(api.PUT('/api/v1/sites/{id}/alert-rule', { params: { path: { id: site.id } }, body: draft })),
     onSuccess: (saved) => client.setQueryData(['alert-rule', site.id], saved),
   })
   return (
@@ -148,18 +221,51 @@ function RuleForm({ site, rule }: { site: Schemas['Site']; rule: Schemas['AlertR
         <Text size="sm" c="dimmed">
           {t('emails.alertsText')}
         </Text>
-        <Switch label={t('emails.enabled')} checked={draft.enabled} onChange={(e) => set({ enabled: e.currentTarget.checked })} />
+        <Switch
+          label={t('emails.enabled')}
+          checked={draft.enabled}
+          onChange={(e) => set({ enabled: e.currentTarget.checked })}
+        />
         <Group gap="sm" grow preventGrowOverflow={false}>
-          <NumberInput label={t('emails.spikeFactor')} min={1.5} max={100} step={0.5} value={draft.spike_factor} onChange={(v) => typeof v === 'number' && set({ spike_factor: v })} disabled={!draft.enabled} />
-          <NumberInput label={t('emails.dropShare')} min={0} max={90} suffix=" %" value={Math.round(draft.drop_share * 100)} onChange={(v) => typeof v === 'number' && set({ drop_share: v / 100 })} disabled={!draft.enabled} />
-          <NumberInput label={t('emails.minViews')} min={1} max={1_000_000_000} allowDecimal={false} value={draft.min_views} onChange={(v) => typeof v === 'number' && set({ min_views: v })} disabled={!draft.enabled} />
+          <NumberInput
+            label={t('emails.spikeFactor')}
+            min={1.5}
+            max={100}
+            step={0.5}
+            value={draft.spike_factor}
+            onChange={(v) => typeof v === 'number' && set({ spike_factor: v })}
+            disabled={!draft.enabled}
+          />
+          <NumberInput
+            label={t('emails.dropShare')}
+            min={0}
+            max={90}
+            suffix=" %"
+            value={Math.round(draft.drop_share * 100)}
+            onChange={(v) => typeof v === 'number' && set({ drop_share: v / 100 })}
+            disabled={!draft.enabled}
+          />
+          <NumberInput
+            label={t('emails.minViews')}
+            min={1}
+            max={1_000_000_000}
+            allowDecimal={false}
+            value={draft.min_views}
+            onChange={(v) => typeof v === 'number' && set({ min_views: v })}
+            disabled={!draft.enabled}
+          />
         </Group>
         {save.error && (
           <Alert color="red" role="alert">
             {errorText(save.error)}
           </Alert>
         )}
-        <Button type="submit" variant="default" loading={save.isPending} disabled={JSON.stringify(draft) === JSON.stringify(rule)}>
+        <Button
+          type="submit"
+          variant="default"
+          loading={save.isPending}
+          disabled={JSON.stringify(draft) === JSON.stringify(rule)}
+        >
           {t('emails.save')}
         </Button>
       </Stack>

@@ -24,7 +24,8 @@ export function Goals({ site, search }: { site: Schemas['Site']; search: Readers
   const [editing, edit] = useDisclosure()
   const today = toWall(Date.now(), site.time_zone).slice(0, 10)
   const range = rangeOf(search, today)
-  const change = (to: Partial<ReadersSearch>) => void navigate({ to: '/readers', search: { ...search, site: site.id, ...to }, resetScroll: false })
+  const change = (to: Partial<ReadersSearch>) =>
+    void navigate({ to: '/readers', search: { ...search, site: site.id, ...to }, resetScroll: false })
   return (
     <Stack>
       <Group justify="space-between" align="flex-end">
@@ -36,13 +37,25 @@ export function Goals({ site, search }: { site: Schemas['Site']; search: Readers
         )}
       </Group>
       <EventTable by="goals" query={{ site: site.id, ...range, by: 'goals' }} />
-      <EventTable by="events" query={{ site: site.id, ...range, by: 'events' }} show={(name) => change({ tab: undefined, filter: `event:${name}` })} />
+      <EventTable
+        by="events"
+        query={{ site: site.id, ...range, by: 'events' }}
+        show={(name) => change({ tab: undefined, filter: `event:${name}` })}
+      />
       {editing && <Declare site={site} close={edit.close} />}
     </Stack>
   )
 }
 
-function EventTable({ by, query, show }: { by: 'goals' | 'events'; query: Parameters<typeof reportQuery>[0]; show?: (name: string) => void }) {
+function EventTable({
+  by,
+  query,
+  show,
+}: {
+  by: 'goals' | 'events'
+  query: Parameters<typeof reportQuery>[0]
+  show?: (name: string) => void
+}) {
   const { t, i18n } = useTranslation()
   const report = useQuery(reportQuery(query))
   const name = t(`report.tables.${by}`)
@@ -86,7 +99,12 @@ function EventTable({ by, query, show }: { by: 'goals' | 'events'; query: Parame
               <Table.Tr key={row.value} data-row={row.value}>
                 <Table.Td maw={260}>
                   {show ? (
-                    <UnstyledButton w="100%" py={2} onClick={() => show(row.value)} aria-label={t('report.filterBy', { value: row.value })}>
+                    <UnstyledButton
+                      w="100%"
+                      py={2}
+                      onClick={() => show(row.value)}
+                      aria-label={t('report.filterBy', { value: row.value })}
+                    >
                       <Text size="sm" truncate>
                         {row.value}
                       </Text>
@@ -123,7 +141,12 @@ function Declare({ site, close }: { site: Schemas['Site']; close: () => void }) 
   const save = useMutation({
     mutationFn: () => {
       const declared = parseEvents(events)
-      return unwrap(api.PATCH('/api/v1/sites/{id}', { params: { path: { id: site.id } }, body: { events: declared, goals: parseGoals(goals) } }))
+      return unwrap(
+        api.PATCH('/api/v1/sites/{id}', {
+          params: { path: { id: site.id } },
+          body: { events: declared, goals: parseGoals(goals) },
+        }),
+      )
     },
     onSuccess: async () => {
       await client.invalidateQueries()
@@ -131,7 +154,13 @@ function Declare({ site, close }: { site: Schemas['Site']; close: () => void }) 
     },
   })
   return (
-    <Modal opened onClose={close} size="lg" title={t('report.declareEvents')} closeButtonProps={{ 'aria-label': t('close') }}>
+    <Modal
+      opened
+      onClose={close}
+      size="lg"
+      title={t('report.declareEvents')}
+      closeButtonProps={{ 'aria-label': t('close') }}
+    >
       <form
         onSubmit={(e) => {
           e.preventDefault()
@@ -140,8 +169,22 @@ function Declare({ site, close }: { site: Schemas['Site']; close: () => void }) 
       >
         <Stack>
           <Text size="sm">{t('report.declareEventsText')}</Text>
-          <Textarea label={t('report.eventsLabel')} description={t('report.eventsHelp')} autosize minRows={3} value={events} onChange={(e) => setEvents(e.currentTarget.value)} />
-          <Textarea label={t('report.goalsLabel')} description={t('report.goalsHelp')} autosize minRows={3} value={goals} onChange={(e) => setGoals(e.currentTarget.value)} />
+          <Textarea
+            label={t('report.eventsLabel')}
+            description={t('report.eventsHelp')}
+            autosize
+            minRows={3}
+            value={events}
+            onChange={(e) => setEvents(e.currentTarget.value)}
+          />
+          <Textarea
+            label={t('report.goalsLabel')}
+            description={t('report.goalsHelp')}
+            autosize
+            minRows={3}
+            value={goals}
+            onChange={(e) => setGoals(e.currentTarget.value)}
+          />
           {save.error && <Failed error={save.error} />}
           <Group justify="flex-end">
             <Button type="submit" loading={save.isPending}>

@@ -13,7 +13,11 @@ import { formatMetric } from './numbers'
 
 type Source = Schemas['StatsImport']['source']
 
-const sources: Record<Source, string> = { plausible: 'Plausible', goatcounter: 'GoatCounter', ga4: 'Google Analytics 4' }
+const sources: Record<Source, string> = {
+  plausible: 'Plausible',
+  goatcounter: 'GoatCounter',
+  ga4: 'Google Analytics 4',
+}
 
 /** Imports the statistics of other products into a site's reports, and removes them. */
 export function Imports({ site, close }: { site: Schemas['Site']; close: () => void }) {
@@ -22,7 +26,10 @@ export function Imports({ site, close }: { site: Schemas['Site']; close: () => v
   const [dialog, ask] = useConfirm()
   const queryKey = ['stats-imports', site.id]
   const path = { id: site.id }
-  const list = useQuery({ queryKey, queryFn: async () => (await unwrap(api.GET('/api/v1/sites/{id}/imports', { params: { path } }))).imports })
+  const list = useQuery({
+    queryKey,
+    queryFn: async () => (await unwrap(api.GET('/api/v1/sites/{id}/imports', { params: { path } }))).imports,
+  })
   const [source, setSource] = useState<Source>('plausible')
   const settled = () => {
     void client.invalidateQueries({ queryKey })
@@ -41,7 +48,8 @@ export function Imports({ site, close }: { site: Schemas['Site']; close: () => v
     onSettled: settled,
   })
   const remove = useMutation({
-    mutationFn: (id: string) => unwrap(api.DELETE('/api/v1/sites/{id}/imports/{import}', { params: { path: { ...path, import: id } } })),
+    mutationFn: (id: string) =>
+      unwrap(api.DELETE('/api/v1/sites/{id}/imports/{import}', { params: { path: { ...path, import: id } } })),
     onError: notifyError,
     onSettled: settled,
   })
@@ -62,7 +70,11 @@ export function Imports({ site, close }: { site: Schemas['Site']; close: () => v
             data={Object.entries(sources).map(([value, label]) => ({ value, label }))}
             style={{ flex: '1 1 12rem' }}
           />
-          <FileButton onChange={(f) => f && add.mutate(f)} accept=".zip,.csv,.json,.gz" inputProps={{ 'aria-label': t('imports.choose') }}>
+          <FileButton
+            onChange={(f) => f && add.mutate(f)}
+            accept=".zip,.csv,.json,.gz"
+            inputProps={{ 'aria-label': t('imports.choose') }}
+          >
             {(props) => (
               <Button {...props} loading={add.isPending} leftSection={<IconUpload size={18} aria-hidden />}>
                 {t('imports.choose')}
@@ -94,7 +106,15 @@ export function Imports({ site, close }: { site: Schemas['Site']; close: () => v
                   color="red"
                   aria-label={t('imports.remove', { name })}
                   loading={remove.isPending && remove.variables === i.id}
-                  onClick={() => ask({ title: t('imports.removeTitle'), text: t('imports.removeText', { name }), action: t('imports.confirm'), danger: true, run: () => remove.mutate(i.id) })}
+                  onClick={() =>
+                    ask({
+                      title: t('imports.removeTitle'),
+                      text: t('imports.removeText', { name }),
+                      action: t('imports.confirm'),
+                      danger: true,
+                      run: () => remove.mutate(i.id),
+                    })
+                  }
                 >
                   <IconTrash size={18} aria-hidden />
                 </ActionIcon>

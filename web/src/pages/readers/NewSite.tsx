@@ -16,12 +16,24 @@ export function NewSite({ close }: { close: () => void }) {
   const [uniques, setUniques] = useState<'hyperloglog' | 'set'>('hyperloglog')
   const [open, setOpen] = useState(false)
   const make = useMutation({
-    mutationFn: () => unwrap(api.POST('/api/v1/sites', { params: { header: idempotencyHeader() }, body: { name, domains, unique_method: uniques, public_counts: open } })),
+    mutationFn: () =>
+      unwrap(
+        api.POST('/api/v1/sites', {
+          params: { header: idempotencyHeader() },
+          body: { name, domains, unique_method: uniques, public_counts: open },
+        }),
+      ),
     onSuccess: () => void client.invalidateQueries({ queryKey: ['sites'] }),
   })
   const made = make.data
   return (
-    <Modal opened onClose={close} size="lg" title={made ? t('readers.added', { name: made.site.name }) : t('readers.newSite')} closeButtonProps={{ 'aria-label': t('close') }}>
+    <Modal
+      opened
+      onClose={close}
+      size="lg"
+      title={made ? t('readers.added', { name: made.site.name }) : t('readers.newSite')}
+      closeButtonProps={{ 'aria-label': t('close') }}
+    >
       {made ? (
         <Stack>
           <TrackerSnippet site={made.site} />
@@ -43,8 +55,21 @@ export function NewSite({ close }: { close: () => void }) {
           }}
         >
           <Stack>
-            <TextInput label={t('readers.name')} required maxLength={200} value={name} onChange={(e) => setName(e.currentTarget.value)} data-autofocus />
-            <TagsInput label={t('readers.domains')} description={t('readers.domainsText')} placeholder="news.example" value={domains} onChange={setDomains} />
+            <TextInput
+              label={t('readers.name')}
+              required
+              maxLength={200}
+              value={name}
+              onChange={(e) => setName(e.currentTarget.value)}
+              data-autofocus
+            />
+            <TagsInput
+              label={t('readers.domains')}
+              description={t('readers.domainsText')}
+              placeholder="news.example"
+              value={domains}
+              onChange={setDomains}
+            />
             <Radio.Group label={t('readers.uniques')} value={uniques} onChange={(v) => setUniques(v as typeof uniques)}>
               <Stack gap="xs" mt="xs">
                 <Radio value="hyperloglog" label={t('readers.about')} />

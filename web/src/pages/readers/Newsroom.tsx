@@ -15,7 +15,16 @@ import { ChangeBadge } from './TotalCard'
 import { useValueName } from './useValueName'
 
 interface Column {
-  key: 'clicks' | 'visits' | 'views' | 'visitors' | 'social_views' | 'articles' | 'median_seconds' | 'completion_rate' | 'recirculation_rate'
+  key:
+    | 'clicks'
+    | 'visits'
+    | 'views'
+    | 'visitors'
+    | 'social_views'
+    | 'articles'
+    | 'median_seconds'
+    | 'completion_rate'
+    | 'recirculation_rate'
   kind: Metric['kind']
 }
 
@@ -37,18 +46,32 @@ const articleColumns: Column[] = [
 ]
 
 /** Reports on a site's articles, or on the posts that link to it, grouped by each of the tables. */
-export function Newsroom({ site, search, tables }: { site: Schemas['Site']; search: ReadersSearch; tables: TableName[] }) {
+export function Newsroom({
+  site,
+  search,
+  tables,
+}: {
+  site: Schemas['Site']
+  search: ReadersSearch
+  tables: TableName[]
+}) {
   const navigate = useNavigate()
   const today = toWall(Date.now(), site.time_zone).slice(0, 10)
   const range = rangeOf(search, today)
-  const change = (to: Partial<ReadersSearch>) => void navigate({ to: '/readers', search: { ...search, site: site.id, ...to }, resetScroll: false })
+  const change = (to: Partial<ReadersSearch>) =>
+    void navigate({ to: '/readers', search: { ...search, site: site.id, ...to }, resetScroll: false })
   return (
     <Stack>
       <RangePicker search={search} range={range} today={today} change={change} />
       {tables.includes('authors') && <Recent site={site.id} />}
       {tables.includes('posts') && <PostReport range={range} />}
       {tables.map((by) => (
-        <Leaderboard key={by} by={by} query={{ site: site.id, ...range, compare: search.compare, by }} show={(filter) => change({ tab: undefined, filter })} />
+        <Leaderboard
+          key={by}
+          by={by}
+          query={{ site: site.id, ...range, compare: search.compare, by }}
+          show={(filter) => change({ tab: undefined, filter })}
+        />
       ))}
     </Stack>
   )
@@ -69,7 +92,9 @@ function Leaderboard({ by, query, show }: LeaderboardProps) {
   const table = report.data?.tables[0]
   const filter = filterOf[by]
   const isOfPosts = table?.metric === 'clicks'
-  const shown = (isOfPosts ? postColumns : articleColumns).filter((c) => table?.rows.some((row) => row.totals[c.key] !== undefined))
+  const shown = (isOfPosts ? postColumns : articleColumns).filter((c) =>
+    table?.rows.some((row) => row.totals[c.key] !== undefined),
+  )
   const isCompared = table?.rows.some((row) => row.previous !== undefined)
   return (
     <Stack gap="xs" className="dl-card" p="md" component="section" aria-label={name} data-table={by}>
@@ -116,7 +141,13 @@ function Leaderboard({ by, query, show }: LeaderboardProps) {
                   <Table.Tr key={row.value} data-row={row.value}>
                     <Table.Td maw={260}>
                       {filter ? (
-                        <UnstyledButton w="100%" py={2} onClick={() => show(`${filter}:${row.value}`)} title={label} aria-label={t('report.filterBy', { value: label })}>
+                        <UnstyledButton
+                          w="100%"
+                          py={2}
+                          onClick={() => show(`${filter}:${row.value}`)}
+                          title={label}
+                          aria-label={t('report.filterBy', { value: label })}
+                        >
                           <Text size="sm" truncate>
                             {label}
                           </Text>
@@ -138,7 +169,17 @@ function Leaderboard({ by, query, show }: LeaderboardProps) {
                         {formatMetric(row.totals[c.key], c.kind, i18n.language)}
                       </Table.Td>
                     ))}
-                    {isCompared && <Table.Td ta="right">{changed ? <ChangeBadge change={changed} /> : row.previous === 0 ? <Text size="xs">{t('report.new')}</Text> : '–'}</Table.Td>}
+                    {isCompared && (
+                      <Table.Td ta="right">
+                        {changed ? (
+                          <ChangeBadge change={changed} />
+                        ) : row.previous === 0 ? (
+                          <Text size="xs">{t('report.new')}</Text>
+                        ) : (
+                          '–'
+                        )}
+                      </Table.Td>
+                    )}
                   </Table.Tr>
                 )
               })}
@@ -168,13 +209,36 @@ function Recent({ site }: { site: string }) {
   const count = (n: number) => formatMetric(n, 'count', i18n.language)
   return (
     <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
-      <RecentList name={t('report.published24')} text={t('report.published24Text', { articles: count(recent.data.published), views: count(recent.data.published_views) })} articles={recent.data.new} kind="new" />
-      <RecentList name={t('report.read24')} text={t('report.read24Text', { views: count(recent.data.views) })} articles={recent.data.read} kind="read" />
+      <RecentList
+        name={t('report.published24')}
+        text={t('report.published24Text', {
+          articles: count(recent.data.published),
+          views: count(recent.data.published_views),
+        })}
+        articles={recent.data.new}
+        kind="new"
+      />
+      <RecentList
+        name={t('report.read24')}
+        text={t('report.read24Text', { views: count(recent.data.views) })}
+        articles={recent.data.read}
+        kind="read"
+      />
     </SimpleGrid>
   )
 }
 
-function RecentList({ name, text, articles, kind }: { name: string; text: string; articles: Schemas['RecentArticle'][]; kind: string }) {
+function RecentList({
+  name,
+  text,
+  articles,
+  kind,
+}: {
+  name: string
+  text: string
+  articles: Schemas['RecentArticle'][]
+  kind: string
+}) {
   const { t, i18n } = useTranslation()
   return (
     <Stack gap="xs" className="dl-card" p="md" component="section" aria-label={name} data-recent={kind}>

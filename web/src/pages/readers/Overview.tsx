@@ -27,7 +27,8 @@ export function Overview({ site, search }: { site: Schemas['Site']; search: Read
   const filter = parseFilter(search.filter)
   const query = { site: site.id, ...range, compare: search.compare, filter: search.filter }
   const report = useQuery({ ...reportQuery(query), refetchInterval: range.to >= today ? 60_000 : false })
-  const change = (to: Partial<ReadersSearch>) => void navigate({ to: '/readers', search: { ...search, site: site.id, ...to }, resetScroll: false })
+  const change = (to: Partial<ReadersSearch>) =>
+    void navigate({ to: '/readers', search: { ...search, site: site.id, ...to }, resetScroll: false })
   const filterBy = (name: Filter['name'], value: string) => change({ filter: `${name}:${value}` })
   const clear = () => change({ filter: undefined })
   return (
@@ -41,7 +42,12 @@ export function Overview({ site, search }: { site: Schemas['Site']; search: Read
           <Group gap="xs">
             <FilterChip filter={filter} clear={clear} />
             {filter.name === 'page' && (
-              <LinkButton to="/readers" search={{ site: site.id, tab: 'live', page: filter.value }} size="xs" variant="default">
+              <LinkButton
+                to="/readers"
+                search={{ site: site.id, tab: 'live', page: filter.value }}
+                size="xs"
+                variant="default"
+              >
                 {t('report.openPage')}
               </LinkButton>
             )}
@@ -52,10 +58,16 @@ export function Overview({ site, search }: { site: Schemas['Site']; search: Read
         <Failed error={report.error} retry={() => void report.refetch()} />
       ) : report.data ? (
         <>
-          <Numbers report={report.data} isFiltered={filter !== undefined} csv={(by, name) => <CSV query={query} by={by} name={name} />} />
+          <Numbers
+            report={report.data}
+            isFiltered={filter !== undefined}
+            csv={(by, name) => <CSV query={query} by={by} name={name} />}
+          />
           {report.data.period.imported_to && (
             <Text size="sm" c="dimmed">
-              {t('report.imported', { day: formatRange(report.data.period.imported_to, report.data.period.imported_to, i18n.language) })}
+              {t('report.imported', {
+                day: formatRange(report.data.period.imported_to, report.data.period.imported_to, i18n.language),
+              })}
             </Text>
           )}
           {report.data.unavailable.length > 0 && <Unavailable gaps={report.data.unavailable} clear={clear} />}
@@ -81,7 +93,8 @@ function Concurrents({ site }: { site: string }) {
   return (
     concurrents.data && (
       <Text size="sm" lh="36px" data-concurrents={concurrents.data.concurrents}>
-        <b className="dl-numbers">{new Intl.NumberFormat(i18n.language).format(concurrents.data.concurrents)}</b> {t('report.concurrents')}
+        <b className="dl-numbers">{new Intl.NumberFormat(i18n.language).format(concurrents.data.concurrents)}</b>{' '}
+        {t('report.concurrents')}
       </Text>
     )
   )
@@ -94,13 +107,29 @@ function FilterChip({ filter, clear }: { filter: Filter; clear: () => void }) {
   const table = (Object.keys(filterOf) as TableName[]).find((by) => filterOf[by] === filter.name) ?? 'pages'
   const text = t('report.filter', { name: t(`report.filters.${filter.name}`), value: valueName(table, filter.value) })
   return (
-    <Button size="xs" variant="light" rightSection={<IconX size={14} aria-hidden />} onClick={clear} aria-label={t('report.removeFilter', { filter: text })} maw={320} data-filter={`${filter.name}:${filter.value}`}>
+    <Button
+      size="xs"
+      variant="light"
+      rightSection={<IconX size={14} aria-hidden />}
+      onClick={clear}
+      aria-label={t('report.removeFilter', { filter: text })}
+      maw={320}
+      data-filter={`${filter.name}:${filter.value}`}
+    >
       {text}
     </Button>
   )
 }
 
-function Numbers({ report, isFiltered, csv }: { report: Schemas['SiteReport']; isFiltered: boolean; csv: (by: TableName, name: string) => ReactNode }) {
+function Numbers({
+  report,
+  isFiltered,
+  csv,
+}: {
+  report: Schemas['SiteReport']
+  isFiltered: boolean
+  csv: (by: TableName, name: string) => ReactNode
+}) {
   const { t, i18n } = useTranslation()
   const [chosen, choose] = useState<Metric['key']>('views')
   const [asTable, setAsTable] = useState(false)
@@ -113,15 +142,30 @@ function Numbers({ report, isFiltered, csv }: { report: Schemas['SiteReport']; i
     engaged_bounce_rate: t('report.hints.engaged_bounce_rate'),
   }
   const label = (m: Metric) => t(`report.metrics.${m.key}`)
-  const line = useMemo(() => period.series.map((b) => ({ start: b.start, value: b.totals[metric.key] })), [period, metric])
-  const comparedLine = useMemo(() => compared?.series.map((b) => ({ start: b.start, value: b.totals[metric.key] })), [compared, metric])
+  const line = useMemo(
+    () => period.series.map((b) => ({ start: b.start, value: b.totals[metric.key] })),
+    [period, metric],
+  )
+  const comparedLine = useMemo(
+    () => compared?.series.map((b) => ({ start: b.start, value: b.totals[metric.key] })),
+    [compared, metric],
+  )
   const days = formatRange(period.from, period.to, i18n.language)
-  const complete = completeBuckets(period.series.map((b) => b.start), grain, report.time_zone)
+  const complete = completeBuckets(
+    period.series.map((b) => b.start),
+    grain,
+    report.time_zone,
+  )
   const isKnown = line.some((b) => b.value !== undefined)
   const title = t('report.chart', { metric: label(metric), range: days })
   return (
     <>
-      <SimpleGrid cols={shown.length > 6 ? { base: 2, sm: 4 } : { base: 2, sm: 3, lg: 6 }} spacing="sm" role="group" aria-label={t('report.totals')}>
+      <SimpleGrid
+        cols={shown.length > 6 ? { base: 2, sm: 4 } : { base: 2, sm: 3, lg: 6 }}
+        spacing="sm"
+        role="group"
+        aria-label={t('report.totals')}
+      >
         {shown.map((m) => (
           <TotalCard
             key={m.key}
@@ -150,7 +194,17 @@ function Numbers({ report, isFiltered, csv }: { report: Schemas['SiteReport']; i
         </Group>
         {isKnown ? (
           <Suspense fallback={<Skeleton height={260} />}>
-            <ReportChart label={title} metric={metric} what={label(metric)} grain={grain} zone={report.time_zone} line={line} complete={complete} compared={comparedLine} asTable={asTable} />
+            <ReportChart
+              label={title}
+              metric={metric}
+              what={label(metric)}
+              grain={grain}
+              zone={report.time_zone}
+              line={line}
+              complete={complete}
+              compared={comparedLine}
+              asTable={asTable}
+            />
           </Suspense>
         ) : (
           <Text size="sm" c="dimmed">
@@ -158,8 +212,16 @@ function Numbers({ report, isFiltered, csv }: { report: Schemas['SiteReport']; i
           </Text>
         )}
         <Text size="xs" c="dimmed">
-          {compared && `${t('report.comparedWith', { range: formatRange(compared.from, compared.to, i18n.language) })} `}
-          {Date.parse(report.updated_at) > 0 && t('report.updated', { time: format(report.updated_at, i18n.language, report.time_zone, { dateStyle: 'medium', timeStyle: 'short' }), zone: report.time_zone })}
+          {compared &&
+            `${t('report.comparedWith', { range: formatRange(compared.from, compared.to, i18n.language) })} `}
+          {Date.parse(report.updated_at) > 0 &&
+            t('report.updated', {
+              time: format(report.updated_at, i18n.language, report.time_zone, {
+                dateStyle: 'medium',
+                timeStyle: 'short',
+              }),
+              zone: report.time_zone,
+            })}
         </Text>
       </Stack>
     </>

@@ -12,7 +12,13 @@ export function PageName({ page, own }: { page: string; own: boolean }) {
   const { t } = useTranslation()
   const code = own ? codeOf(page) : undefined
   const post = useQuery({ ...postQuery(page), enabled: own && isPost(page), retry: false, staleTime: 300_000 }).data
-  const link = useQuery({ queryKey: ['link', code], enabled: code !== undefined, retry: false, staleTime: 300_000, queryFn: () => unwrap(api.GET('/api/v1/links/{code}', { params: { path: { code: code ?? '' } } })) }).data
+  const link = useQuery({
+    queryKey: ['link', code],
+    enabled: code !== undefined,
+    retry: false,
+    staleTime: 300_000,
+    queryFn: () => unwrap(api.GET('/api/v1/links/{code}', { params: { path: { code: code ?? '' } } })),
+  }).data
   if (post) return post.content || t('post.noText')
   if (link)
     return (

@@ -20,7 +20,17 @@ export interface Counted {
 const types = ['view', 'click', 'conversion'] as const
 
 /** All counts of one page. `views` and `clicks` come from the stream, if set, and are newer. */
-export function PageNumbers({ site, page, views, clicks }: { site: Counted; page: string; views?: number; clicks?: number }) {
+export function PageNumbers({
+  site,
+  page,
+  views,
+  clicks,
+}: {
+  site: Counted
+  page: string
+  views?: number
+  clicks?: number
+}) {
   const { t } = useTranslation()
   const nameOf = useValueName()
   const [unit, setUnit] = useState<'hour' | 'day'>('hour')
@@ -28,15 +38,34 @@ export function PageNumbers({ site, page, views, clicks }: { site: Counted; page
   const path = { id: site.id }
   const key = ['page', site.id, page]
   // The stream announces views before unique visitors are counted.
-  const stats = useQuery({ queryKey: [...key, 'stats'], refetchInterval: 10_000, queryFn: async () => (await unwrap(api.GET('/api/v1/sites/{id}/pages/stats', { params: { path, query: { page: [page] } } }))).pages[0] })
+  const stats = useQuery({
+    queryKey: [...key, 'stats'],
+    refetchInterval: 10_000,
+    queryFn: async () =>
+      (await unwrap(api.GET('/api/v1/sites/{id}/pages/stats', { params: { path, query: { page: [page] } } }))).pages[0],
+  })
   const series = useQuery({
     queryKey: [...key, 'series', unit, type],
     placeholderData: keepPreviousData,
-    queryFn: () => unwrap(api.GET('/api/v1/sites/{id}/pages/series', { params: { path, query: { page, type, unit, buckets: unit === 'hour' ? 48 : 35 } } })),
+    queryFn: () =>
+      unwrap(
+        api.GET('/api/v1/sites/{id}/pages/series', {
+          params: { path, query: { page, type, unit, buckets: unit === 'hour' ? 48 : 35 } },
+        }),
+      ),
   })
-  const funnel = useQuery({ queryKey: [...key, 'funnel'], queryFn: () => unwrap(api.GET('/api/v1/sites/{id}/pages/funnel', { params: { path, query: { page } } })) })
-  const dimensions = useQuery({ queryKey: [...key, 'dimensions'], queryFn: () => unwrap(api.GET('/api/v1/sites/{id}/pages/dimensions', { params: { path, query: { page } } })) })
-  const filtered = useQuery({ queryKey: [...key, 'filtered'], queryFn: () => unwrap(api.GET('/api/v1/sites/{id}/pages/filtered', { params: { path, query: { page } } })) })
+  const funnel = useQuery({
+    queryKey: [...key, 'funnel'],
+    queryFn: () => unwrap(api.GET('/api/v1/sites/{id}/pages/funnel', { params: { path, query: { page } } })),
+  })
+  const dimensions = useQuery({
+    queryKey: [...key, 'dimensions'],
+    queryFn: () => unwrap(api.GET('/api/v1/sites/{id}/pages/dimensions', { params: { path, query: { page } } })),
+  })
+  const filtered = useQuery({
+    queryKey: [...key, 'filtered'],
+    queryFn: () => unwrap(api.GET('/api/v1/sites/{id}/pages/filtered', { params: { path, query: { page } } })),
+  })
   // Each view from the stream triggers a refetch of the rest.
   const { refetch: again } = series
   const { refetch: statsAgain } = stats
@@ -74,29 +103,68 @@ export function PageNumbers({ site, page, views, clicks }: { site: Counted; page
         <Group justify="space-between">
           <Text fw={600}>{t('readers.overTime')}</Text>
           <Group gap="xs">
-            <SegmentedControl size="xs" aria-label={t('readers.of')} value={type} onChange={(v) => setType(v as typeof type)} data={types.map((value) => ({ value, label: t(`readers.type.${value}`) }))} />
-          <SegmentedControl size="xs" aria-label={t('readers.unit')} value={unit} onChange={(v) => setUnit(v as typeof unit)} data={(['hour', 'day'] as const).map((value) => ({ value, label: t(`readers.units.${value}`) }))} />
+            <SegmentedControl
+              size="xs"
+              aria-label={t('readers.of')}
+              value={type}
+              onChange={(v) => setType(v as typeof type)}
+              data={types.map((value) => ({ value, label: t(`readers.type.${value}`) }))}
+            />
+            <SegmentedControl
+              size="xs"
+              aria-label={t('readers.unit')}
+              value={unit}
+              onChange={(v) => setUnit(v as typeof unit)}
+              data={(['hour', 'day'] as const).map((value) => ({ value, label: t(`readers.units.${value}`) }))}
+            />
           </Group>
         </Group>
         {series.data && (
           <Suspense fallback={<Skeleton height={220} />}>
-            <Chart label={t('readers.chart', { page })} what={t(`readers.type.${type}`)} buckets={series.data.buckets} unit={unit} zone={site.time_zone} />
+            <Chart
+              label={t('readers.chart', { page })}
+              what={t(`readers.type.${type}`)}
+              buckets={series.data.buckets}
+              unit={unit}
+              zone={site.time_zone}
+            />
           </Suspense>
         )}
       </Stack>
       {funnel.data && (
-        <Shares title={t('readers.funnel')} counts={[[t('readers.views'), funnel.data.views], [t('readers.clicks'), funnel.data.clicks], [t('readers.conversions'), funnel.data.conversions]]} most={funnel.data.views} />
+        <Shares
+          title={t('readers.funnel')}
+          counts={[
+            [t('readers.views'), funnel.data.views],
+            [t('readers.clicks'), funnel.data.clicks],
+            [t('readers.conversions'), funnel.data.conversions],
+          ]}
+          most={funnel.data.views}
+        />
       )}
       <SimpleGrid cols={{ base: 1, sm: 2 }}>
         {dimensions.data && (
           <>
-            <Shares title={t('readers.country')} counts={Object.entries(dimensions.data.country).map(([value, n]) => [nameOf('countries', value), n])} />
-            <Shares title={t('readers.device')} counts={Object.entries(dimensions.data.device).map(([value, n]) => [nameOf('devices', value), n])} />
+            <Shares
+              title={t('readers.country')}
+              counts={Object.entries(dimensions.data.country).map(([value, n]) => [nameOf('countries', value), n])}
+            />
+            <Shares
+              title={t('readers.device')}
+              counts={Object.entries(dimensions.data.device).map(([value, n]) => [nameOf('devices', value), n])}
+            />
             <Shares title={t('readers.referrer')} counts={Object.entries(dimensions.data.referrer)} />
           </>
         )}
         {filtered.data && (
-          <Shares title={t('readers.filtered')} text={t('readers.filteredText')} counts={Object.entries(filtered.data.reasons).map(([why, n]) => [t(`filter.${why as 'crawler'}`, { defaultValue: why }), n])} />
+          <Shares
+            title={t('readers.filtered')}
+            text={t('readers.filteredText')}
+            counts={Object.entries(filtered.data.reasons).map(([why, n]) => [
+              t(`filter.${why as 'crawler'}`, { defaultValue: why }),
+              n,
+            ])}
+          />
         )}
       </SimpleGrid>
     </Stack>
@@ -118,7 +186,17 @@ function Figure({ label, value, mark }: { label: string; value: number; mark?: s
 }
 
 /** Counts side by side, largest first. */
-function Shares({ title, text, counts, most }: { title: string; text?: string; counts: [string, number][]; most?: number }) {
+function Shares({
+  title,
+  text,
+  counts,
+  most,
+}: {
+  title: string
+  text?: string
+  counts: [string, number][]
+  most?: number
+}) {
   const { t, i18n } = useTranslation()
   const sorted = most === undefined ? counts.toSorted((a, b) => b[1] - a[1]).slice(0, 8) : counts
   const all = most ?? Math.max(1, ...sorted.map(([, n]) => n))

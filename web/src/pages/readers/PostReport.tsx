@@ -39,12 +39,22 @@ export function PostReport({ range }: { range?: Range }) {
     queryKey: ['post report', query, by],
     placeholderData: keepPreviousData,
     retry: false,
-    queryFn: async () => (await unwrap(api.GET('/api/v1/reports/posts', { params: { query: { ...query, by } } }))) as Schemas['PostReport'],
+    queryFn: async () =>
+      (await unwrap(
+        api.GET('/api/v1/reports/posts', { params: { query: { ...query, by } } }),
+      )) as Schemas['PostReport'],
   })
   return (
     <>
       <Highlights range={period} metric={metric} />
-      <Stack gap="xs" className="dl-card" p="md" component="section" aria-label={t('postReport.title')} data-post-report={by}>
+      <Stack
+        gap="xs"
+        className="dl-card"
+        p="md"
+        component="section"
+        aria-label={t('postReport.title')}
+        data-post-report={by}
+      >
         <Group justify="space-between" align="flex-end">
           <div>
             <Title order={2} size="h4">
@@ -55,13 +65,35 @@ export function PostReport({ range }: { range?: Range }) {
             </Text>
           </div>
           <Group gap="xs" align="flex-end">
-            <Select size="xs" label={t('postReport.groupBy')} allowDeselect={false} data={dimensions.map((value) => ({ value, label: t(`postReport.by.${value}`) }))} value={by} onChange={(value) => value && setBy(value as Dimension)} />
-            <Button component="a" size="xs" variant="default" href={`${base}/api/v1/reports/posts?${new URLSearchParams({ ...query, by, limit: '1000', format: 'csv' })}`} download leftSection={<IconDownload size={16} aria-hidden />} aria-label={t('report.csvOf', { table: t('postReport.title') })}>
+            <Select
+              size="xs"
+              label={t('postReport.groupBy')}
+              allowDeselect={false}
+              data={dimensions.map((value) => ({ value, label: t(`postReport.by.${value}`) }))}
+              value={by}
+              onChange={(value) => value && setBy(value as Dimension)}
+            />
+            <Button
+              component="a"
+              size="xs"
+              variant="default"
+              href={`${base}/api/v1/reports/posts?${new URLSearchParams({ ...query, by, limit: '1000', format: 'csv' })}`}
+              download
+              leftSection={<IconDownload size={16} aria-hidden />}
+              aria-label={t('report.csvOf', { table: t('postReport.title') })}
+            >
               CSV
             </Button>
           </Group>
         </Group>
-        <SegmentedControl size="xs" aria-label={t('postReport.compareBy')} value={metric} onChange={(value) => setMetric(value as Metric)} data={metrics.map((value) => ({ value, label: t(`postReport.metrics.${value}`) }))} style={{ alignSelf: 'flex-start' }} />
+        <SegmentedControl
+          size="xs"
+          aria-label={t('postReport.compareBy')}
+          value={metric}
+          onChange={(value) => setMetric(value as Metric)}
+          data={metrics.map((value) => ({ value, label: t(`postReport.metrics.${value}`) }))}
+          style={{ alignSelf: 'flex-start' }}
+        />
         {report.error ? (
           <Failed error={report.error} retry={() => void report.refetch()} />
         ) : !report.data ? (
@@ -82,14 +114,21 @@ export function PostReport({ range }: { range?: Range }) {
 
 function useNumber() {
   const { i18n } = useTranslation()
-  return (value: number | undefined) => (value === undefined ? <Unknown /> : new Intl.NumberFormat(i18n.language, { maximumFractionDigits: 1 }).format(value))
+  return (value: number | undefined) =>
+    value === undefined ? <Unknown /> : new Intl.NumberFormat(i18n.language, { maximumFractionDigits: 1 }).format(value)
 }
 
 function Posts({ rows }: { rows: Schemas['PostReportRow'][] }) {
   const { t, i18n } = useTranslation()
   const number = useNumber()
-  const reading = (value: number | undefined, kind: 'duration' | 'rate') => (value === undefined ? <Unknown /> : formatMetric(value, kind, i18n.language))
-  const heads = [...metrics.map((m) => t(`postReport.metrics.${m}`)), t('postReport.engagedTime'), t('postReport.completion'), t('postReport.conversions')]
+  const reading = (value: number | undefined, kind: 'duration' | 'rate') =>
+    value === undefined ? <Unknown /> : formatMetric(value, kind, i18n.language)
+  const heads = [
+    ...metrics.map((m) => t(`postReport.metrics.${m}`)),
+    t('postReport.engagedTime'),
+    t('postReport.completion'),
+    t('postReport.conversions'),
+  ]
   return (
     <Table.ScrollContainer minWidth={760} className="dl-stack" scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
       <Table verticalSpacing={6} horizontalSpacing={8}>
@@ -112,7 +151,11 @@ function Posts({ rows }: { rows: Schemas['PostReportRow'][] }) {
               <Table.Td maw={280}>
                 <Group gap={6} wrap="nowrap">
                   <NetworkIcon network={row.network} />
-                  <Anchor size="sm" truncate renderRoot={(props) => <Link to="/posts/$id" params={{ id: row.post_id }} {...props} />}>
+                  <Anchor
+                    size="sm"
+                    truncate
+                    renderRoot={(props) => <Link to="/posts/$id" params={{ id: row.post_id }} {...props} />}
+                  >
                     {row.content || row.account}
                   </Anchor>
                 </Group>
@@ -121,7 +164,13 @@ function Posts({ rows }: { rows: Schemas['PostReportRow'][] }) {
                 </Text>
               </Table.Td>
               {metrics.map((m) => (
-                <Table.Td key={m} ta="right" className="dl-numbers" data-number={m} data-label={t(`postReport.metrics.${m}`)}>
+                <Table.Td
+                  key={m}
+                  ta="right"
+                  className="dl-numbers"
+                  data-number={m}
+                  data-label={t(`postReport.metrics.${m}`)}
+                >
                   {number(row.numbers[m])}
                 </Table.Td>
               ))}
@@ -154,7 +203,11 @@ function Groups({ groups, metric }: { groups: Schemas['PostReportGroup'][]; metr
             <Table.Th fw={500} fz="xs">
               {groups[0] && t(`postReport.by.${groups[0].by}`)}
             </Table.Th>
-            {[t('postReport.posts'), ...metrics.map((m) => t(`postReport.metrics.${m}`)), t('postReport.mean', { metric: t(`postReport.metrics.${metric}`) })].map((head) => (
+            {[
+              t('postReport.posts'),
+              ...metrics.map((m) => t(`postReport.metrics.${m}`)),
+              t('postReport.mean', { metric: t(`postReport.metrics.${metric}`) }),
+            ].map((head) => (
               <Table.Th key={head} ta="right" fw={500} fz="xs">
                 {head}
               </Table.Th>
@@ -173,7 +226,11 @@ function Groups({ groups, metric }: { groups: Schemas['PostReportGroup'][]; metr
                   {number(g.numbers[m])}
                 </Table.Td>
               ))}
-              <Table.Td ta="right" className="dl-numbers" data-label={t('postReport.mean', { metric: t(`postReport.metrics.${metric}`) })}>
+              <Table.Td
+                ta="right"
+                className="dl-numbers"
+                data-label={t('postReport.mean', { metric: t(`postReport.metrics.${metric}`) })}
+              >
                 {number(g.estimate?.mean)}
                 {g.estimate && <Interval estimate={g.estimate} />}
               </Table.Td>
@@ -190,7 +247,11 @@ function Interval({ estimate }: { estimate: Schemas['MetricEstimate'] }) {
   const number = new Intl.NumberFormat(i18n.language, { maximumFractionDigits: 1 })
   return (
     <Text size="xs" c="dimmed">
-      {t('postReport.interval', { low: number.format(estimate.low), high: number.format(estimate.high), count: estimate.posts })}
+      {t('postReport.interval', {
+        low: number.format(estimate.low),
+        high: number.format(estimate.high),
+        count: estimate.posts,
+      })}
     </Text>
   )
 }
@@ -202,12 +263,24 @@ function Highlights({ range, metric }: { range: Range; metric: Metric }) {
     queryKey: ['post highlights', range, metric],
     placeholderData: keepPreviousData,
     retry: false,
-    queryFn: () => unwrap(api.GET('/api/v1/reports/posts/highlights', { params: { query: { ...range, metric, limit: 8 } } })),
+    queryFn: () =>
+      unwrap(api.GET('/api/v1/reports/posts/highlights', { params: { query: { ...range, metric, limit: 8 } } })),
   }).data
   if (!found) return null
-  const percent = new Intl.NumberFormat(i18n.language, { style: 'percent', signDisplay: 'exceptZero', maximumFractionDigits: 0 })
+  const percent = new Intl.NumberFormat(i18n.language, {
+    style: 'percent',
+    signDisplay: 'exceptZero',
+    maximumFractionDigits: 0,
+  })
   return (
-    <Stack gap="xs" className="dl-card" p="md" component="section" aria-label={t('postReport.worked')} data-highlights={found.groups.length}>
+    <Stack
+      gap="xs"
+      className="dl-card"
+      p="md"
+      component="section"
+      aria-label={t('postReport.worked')}
+      data-highlights={found.groups.length}
+    >
       <Title order={2} size="h4">
         {t('postReport.worked')}
       </Title>

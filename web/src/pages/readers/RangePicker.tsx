@@ -30,9 +30,23 @@ export function RangePicker({ search, range, today, change }: Props) {
   }
   return (
     <Group gap="xs" align="flex-end">
-      <Popover opened={opened} onChange={(open) => !open && close()} onOpen={() => setCustom([range.from, range.to])} trapFocus returnFocus position="bottom-start" withinPortal>
+      <Popover
+        opened={opened}
+        onChange={(open) => !open && close()}
+        onOpen={() => setCustom([range.from, range.to])}
+        trapFocus
+        returnFocus
+        position="bottom-start"
+        withinPortal
+      >
         <Popover.Target>
-          <Button variant="default" leftSection={<IconCalendar size={18} aria-hidden />} onClick={toggle} aria-label={t('report.rangeIs', { range: current ? `${t(`report.presets.${current}`)}, ${days}` : days })} data-range={`${range.from} ${range.to}`}>
+          <Button
+            variant="default"
+            leftSection={<IconCalendar size={18} aria-hidden />}
+            onClick={toggle}
+            aria-label={t('report.rangeIs', { range: current ? `${t(`report.presets.${current}`)}, ${days}` : days })}
+            data-range={`${range.from} ${range.to}`}
+          >
             {current ? t(`report.presets.${current}`) : days}
           </Button>
         </Popover.Target>
@@ -40,7 +54,13 @@ export function RangePicker({ search, range, today, change }: Props) {
           <Stack gap="xs" w={280}>
             <SimpleGrid cols={2} spacing={6}>
               {presets.map((preset) => (
-                <Button key={preset} size="xs" variant={preset === current ? 'light' : 'default'} aria-pressed={preset === current} onClick={() => select({ range: preset })}>
+                <Button
+                  key={preset}
+                  size="xs"
+                  variant={preset === current ? 'light' : 'default'}
+                  aria-pressed={preset === current}
+                  onClick={() => select({ range: preset })}
+                >
                   {t(`report.presets.${preset}`)}
                 </Button>
               ))}
@@ -70,7 +90,10 @@ export function RangePicker({ search, range, today, change }: Props) {
         aria-label={t('report.compare')}
         allowDeselect={false}
         w={200}
-        data={[{ value: '', label: t('report.comparisons.none') }, ...comparisons.map((value) => ({ value, label: t(`report.comparisons.${value}`) }))]}
+        data={[
+          { value: '', label: t('report.comparisons.none') },
+          ...comparisons.map((value) => ({ value, label: t(`report.comparisons.${value}`) })),
+        ]}
         value={search.compare ?? ''}
         onChange={(value) => change({ compare: value ? (value as Comparison) : undefined })}
       />

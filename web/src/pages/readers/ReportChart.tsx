@@ -35,8 +35,16 @@ export default function ReportChart({ label, metric, what, grain, zone, line, co
   const { t, i18n } = useTranslation()
   const language = i18n.language
   // Days and months come without a zone.
-  const time = (at: string | undefined, extra?: Intl.DateTimeFormatOptions) => (at === undefined ? '' : format(startOf(at), language, grain === 'hours' ? zone : 'UTC', { ...looks[grain], ...extra }))
-  const long: Intl.DateTimeFormatOptions = grain === 'hours' ? { day: 'numeric', month: 'short' } : grain === 'days' ? { weekday: 'short', year: 'numeric' } : {}
+  const time = (at: string | undefined, extra?: Intl.DateTimeFormatOptions) =>
+    at === undefined
+      ? ''
+      : format(startOf(at), language, grain === 'hours' ? zone : 'UTC', { ...looks[grain], ...extra })
+  const long: Intl.DateTimeFormatOptions =
+    grain === 'hours'
+      ? { day: 'numeric', month: 'short' }
+      : grain === 'days'
+        ? { weekday: 'short', year: 'numeric' }
+        : {}
   const number = (value: number | undefined) => formatMetric(value, metric.kind, language)
   if (asTable)
     return (
@@ -63,10 +71,33 @@ export default function ReportChart({ label, metric, what, grain, zone, line, co
         </Table>
       </section>
     )
-  return <Plot label={label} metric={metric} grain={grain} line={line} complete={complete} compared={compared} time={(at) => time(at)} longTime={(at) => time(at, long)} />
+  return (
+    <Plot
+      label={label}
+      metric={metric}
+      grain={grain}
+      line={line}
+      complete={complete}
+      compared={compared}
+      time={(at) => time(at)}
+      longTime={(at) => time(at, long)}
+    />
+  )
 }
 
-function Plot({ label, metric, grain, line, complete, compared, time, longTime }: Pick<Props, 'label' | 'metric' | 'grain' | 'line' | 'complete' | 'compared'> & { time: (at: string | undefined) => string; longTime: (at: string | undefined) => string }) {
+function Plot({
+  label,
+  metric,
+  grain,
+  line,
+  complete,
+  compared,
+  time,
+  longTime,
+}: Pick<Props, 'label' | 'metric' | 'grain' | 'line' | 'complete' | 'compared'> & {
+  time: (at: string | undefined) => string
+  longTime: (at: string | undefined) => string
+}) {
   const { t, i18n } = useTranslation()
   const place = useRef<HTMLDivElement>(null)
   const scheme = useComputedColorScheme('light')
@@ -79,8 +110,16 @@ function Plot({ label, metric, grain, line, complete, compared, time, longTime }
     if (!box) return
     const style = getComputedStyle(box)
     const color = (name: string) => style.getPropertyValue(name)
-    const axis = { stroke: color('--mantine-color-dimmed'), grid: { stroke: color('--dl-line'), width: 1 }, ticks: { show: false }, font: '12px system-ui' }
-    const compact = metric.kind === 'rate' ? new Intl.NumberFormat(language, { style: 'percent' }) : new Intl.NumberFormat(language, { notation: 'compact' })
+    const axis = {
+      stroke: color('--mantine-color-dimmed'),
+      grid: { stroke: color('--dl-line'), width: 1 },
+      ticks: { show: false },
+      font: '12px system-ui',
+    }
+    const compact =
+      metric.kind === 'rate'
+        ? new Intl.NumberFormat(language, { style: 'percent' })
+        : new Intl.NumberFormat(language, { notation: 'compact' })
     const least = metric.kind === 'rate' ? 0.05 : metric.kind === 'decimal' ? 1 : 4
     const strong = color('--mantine-color-indigo-5')
     // A day that is not over is compared with the same part of a day: its point would look like a fall.
@@ -93,7 +132,13 @@ function Plot({ label, metric, grain, line, complete, compared, time, longTime }
         legend: { show: false },
         scales: { x: { time: false }, y: { range: (_, __, max) => [0, Math.max(least, (max ?? 0) * 1.1)] } },
         axes: [
-          { ...axis, size: 28, space: 70, incrs: [1, 2, 3, 6, 7, 12, 14, 24, 28], values: (_, ticks) => ticks.map((i) => time(line[i]?.start)) },
+          {
+            ...axis,
+            size: 28,
+            space: 70,
+            incrs: [1, 2, 3, 6, 7, 12, 14, 24, 28],
+            values: (_, ticks) => ticks.map((i) => time(line[i]?.start)),
+          },
           { ...axis, size: 52, values: (_, ticks) => ticks.map((n) => compact.format(n)) },
         ],
         series: [
@@ -103,7 +148,11 @@ function Plot({ label, metric, grain, line, complete, compared, time, longTime }
         ],
         hooks: { setCursor: [(u) => setPointed(u.cursor.idx ?? null)] },
       },
-      [line.map((_, i) => i), line.map((_, i) => (isCut(i) ? null : (compared?.[i]?.value ?? null))), line.map((b, i) => (complete > 1 && i >= complete ? null : (b.value ?? null)))],
+      [
+        line.map((_, i) => i),
+        line.map((_, i) => (isCut(i) ? null : (compared?.[i]?.value ?? null))),
+        line.map((b, i) => (complete > 1 && i >= complete ? null : (b.value ?? null))),
+      ],
       box,
     )
     const watch = new ResizeObserver(() => plot.setSize({ width: box.clientWidth, height: 240 }))
@@ -123,7 +172,14 @@ function Plot({ label, metric, grain, line, complete, compared, time, longTime }
           ? `${longTime(bucket.start)}${pointed !== null && pointed >= complete ? ` (${t('report.soFar')})` : ''}: ${number(bucket.value)}${before ? ` (${longTime(before.start)}: ${number(before.value)})` : ''}`
           : top && t('report.highest', { value: number(top.value), time: longTime(top.start) })}
       </Text>
-      <div ref={place} role="img" aria-label={top ? `${label}. ${t('report.highest', { value: number(top.value), time: longTime(top.start) })}` : label} style={{ minHeight: 240, overflow: 'hidden' }} />
+      <div
+        ref={place}
+        role="img"
+        aria-label={
+          top ? `${label}. ${t('report.highest', { value: number(top.value), time: longTime(top.start) })}` : label
+        }
+        style={{ minHeight: 240, overflow: 'hidden' }}
+      />
     </figure>
   )
 }

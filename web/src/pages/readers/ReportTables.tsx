@@ -64,7 +64,13 @@ function Card({ query, tables, filterBy }: Props) {
         <CSV query={query} by={table.by} name={name} />
       </Group>
       {showsAll && (
-        <Modal opened onClose={() => setShowsAll(false)} size="lg" title={name} closeButtonProps={{ 'aria-label': t('close') }}>
+        <Modal
+          opened
+          onClose={() => setShowsAll(false)}
+          size="lg"
+          title={name}
+          closeButtonProps={{ 'aria-label': t('close') }}
+        >
           <All
             query={query}
             by={table.by}
@@ -148,12 +154,23 @@ function Rows({ table, filterBy }: { table: ReportTable; filterBy: Props['filter
         {table.rows.map((row) => {
           const change = changeOf(count(row.totals), row.previous)
           const label = row.property ? `${row.property}: ${row.value}` : valueName(table.by, row.value)
-          const bar = { background: `linear-gradient(to right, var(--mantine-color-indigo-light) ${(count(row.totals) / most) * 100}%, transparent 0)`, borderRadius: 'var(--mantine-radius-sm)' }
+          const bar = {
+            background: `linear-gradient(to right, var(--mantine-color-indigo-light) ${(count(row.totals) / most) * 100}%, transparent 0)`,
+            borderRadius: 'var(--mantine-radius-sm)',
+          }
           return (
             <Table.Tr key={`${row.property} ${row.value}`} data-row={row.value}>
               <Table.Td>
                 {filter ? (
-                  <UnstyledButton w="100%" px={6} py={4} style={bar} onClick={() => filterBy(filter, row.value)} title={label} aria-label={t('report.filterBy', { value: label })}>
+                  <UnstyledButton
+                    w="100%"
+                    px={6}
+                    py={4}
+                    style={bar}
+                    onClick={() => filterBy(filter, row.value)}
+                    title={label}
+                    aria-label={t('report.filterBy', { value: label })}
+                  >
                     <Text size="sm" truncate>
                       {label}
                     </Text>
@@ -172,7 +189,17 @@ function Rows({ table, filterBy }: { table: ReportTable; filterBy: Props['filter
                   {formatMetric(row.totals.median_seconds, 'duration', i18n.language)}
                 </Table.Td>
               )}
-              {isCompared && <Table.Td ta="right">{change ? <ChangeBadge change={change} /> : row.previous === 0 ? <Text size="xs">{t('report.new')}</Text> : '–'}</Table.Td>}
+              {isCompared && (
+                <Table.Td ta="right">
+                  {change ? (
+                    <ChangeBadge change={change} />
+                  ) : row.previous === 0 ? (
+                    <Text size="xs">{t('report.new')}</Text>
+                  ) : (
+                    '–'
+                  )}
+                </Table.Td>
+              )}
             </Table.Tr>
           )
         })}

@@ -1,4 +1,17 @@
-import { ActionIcon, Alert, Button, Checkbox, Code, CopyButton, Group, PasswordInput, Stack, TagsInput, Text, TextInput } from '@mantine/core'
+import {
+  ActionIcon,
+  Alert,
+  Button,
+  Checkbox,
+  Code,
+  CopyButton,
+  Group,
+  PasswordInput,
+  Stack,
+  TagsInput,
+  Text,
+  TextInput,
+} from '@mantine/core'
 import { IconCheck, IconCopy, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -16,7 +29,10 @@ export function Share({ site, filter, close }: { site: Schemas['Site']; filter?:
   const client = useQueryClient()
   const queryKey = ['shared-links', site.id]
   const path = { id: site.id }
-  const links = useQuery({ queryKey, queryFn: async () => (await unwrap(api.GET('/api/v1/sites/{id}/shared-links', { params: { path } }))).shared_links })
+  const links = useQuery({
+    queryKey,
+    queryFn: async () => (await unwrap(api.GET('/api/v1/sites/{id}/shared-links', { params: { path } }))).shared_links,
+  })
   const [name, setName] = useState('')
   const [password, setPassword] = useState('')
   const [expires, setExpires] = useState('')
@@ -45,7 +61,8 @@ export function Share({ site, filter, close }: { site: Schemas['Site']; filter?:
     onSettled: settled,
   })
   const revoke = useMutation({
-    mutationFn: (link: string) => unwrap(api.DELETE('/api/v1/sites/{id}/shared-links/{link}', { params: { path: { ...path, link } } })),
+    mutationFn: (link: string) =>
+      unwrap(api.DELETE('/api/v1/sites/{id}/shared-links/{link}', { params: { path: { ...path, link } } })),
     onError: notifyError,
     onSettled: settled,
   })
@@ -66,7 +83,13 @@ export function Share({ site, filter, close }: { site: Schemas['Site']; filter?:
             </Code>
             <CopyButton value={url}>
               {({ copied, copy }) => (
-                <Button mt="xs" size="xs" variant="default" onClick={copy} leftSection={copied ? <IconCheck size={16} aria-hidden /> : <IconCopy size={16} aria-hidden />}>
+                <Button
+                  mt="xs"
+                  size="xs"
+                  variant="default"
+                  onClick={copy}
+                  leftSection={copied ? <IconCheck size={16} aria-hidden /> : <IconCopy size={16} aria-hidden />}
+                >
                   {t(copied ? 'copied' : 'copy')}
                 </Button>
               )}
@@ -80,11 +103,45 @@ export function Share({ site, filter, close }: { site: Schemas['Site']; filter?:
           }}
         >
           <Stack gap="sm">
-            <TextInput label={t('share.name')} required maxLength={100} value={name} onChange={(e) => setName(e.currentTarget.value)} data-autofocus />
-            <PasswordInput label={t('share.password')} description={t('share.passwordText')} autoComplete="new-password" minLength={8} maxLength={72} value={password} onChange={(e) => setPassword(e.currentTarget.value)} disabled={origins.length > 0} />
-            <DayField label={t('share.expires')} description={t('share.expiresText')} value={expires} onChange={setExpires} />
-            <TagsInput label={t('share.origins')} description={t('share.originsText')} placeholder="https://news.example" value={origins} onChange={setOrigins} disabled={password !== ''} />
-            {filter && <Checkbox label={t('share.filter', { filter })} checked={filtered} onChange={(e) => setFiltered(e.currentTarget.checked)} />}
+            <TextInput
+              label={t('share.name')}
+              required
+              maxLength={100}
+              value={name}
+              onChange={(e) => setName(e.currentTarget.value)}
+              data-autofocus
+            />
+            <PasswordInput
+              label={t('share.password')}
+              description={t('share.passwordText')}
+              autoComplete="new-password"
+              minLength={8}
+              maxLength={72}
+              value={password}
+              onChange={(e) => setPassword(e.currentTarget.value)}
+              disabled={origins.length > 0}
+            />
+            <DayField
+              label={t('share.expires')}
+              description={t('share.expiresText')}
+              value={expires}
+              onChange={setExpires}
+            />
+            <TagsInput
+              label={t('share.origins')}
+              description={t('share.originsText')}
+              placeholder="https://news.example"
+              value={origins}
+              onChange={setOrigins}
+              disabled={password !== ''}
+            />
+            {filter && (
+              <Checkbox
+                label={t('share.filter', { filter })}
+                checked={filtered}
+                onChange={(e) => setFiltered(e.currentTarget.checked)}
+              />
+            )}
             {make.error && (
               <Alert color="red" role="alert">
                 {errorText(make.error)}
@@ -99,7 +156,14 @@ export function Share({ site, filter, close }: { site: Schemas['Site']; filter?:
           <Failed error={links.error} retry={() => void links.refetch()} />
         ) : (
           links.data?.map((l) => (
-            <Group key={l.id} justify="space-between" wrap="nowrap" className="dl-card" p="sm" data-shared-link={l.name}>
+            <Group
+              key={l.id}
+              justify="space-between"
+              wrap="nowrap"
+              className="dl-card"
+              p="sm"
+              data-shared-link={l.name}
+            >
               <div>
                 <Text fw={600}>{l.name}</Text>
                 <Text size="sm" c="dimmed">
@@ -107,13 +171,25 @@ export function Share({ site, filter, close }: { site: Schemas['Site']; filter?:
                     l.filter,
                     l.has_password && t('share.locked'),
                     l.embed_origins.length > 0 && l.embed_origins.join(', '),
-                    l.expires_at && t('share.until', { time: format(l.expires_at, i18n.language, site.time_zone, { dateStyle: 'medium', timeStyle: 'short' }) }),
+                    l.expires_at &&
+                      t('share.until', {
+                        time: format(l.expires_at, i18n.language, site.time_zone, {
+                          dateStyle: 'medium',
+                          timeStyle: 'short',
+                        }),
+                      }),
                   ]
                     .filter(Boolean)
                     .join(' · ')}
                 </Text>
               </div>
-              <ActionIcon variant="subtle" color="red" aria-label={t('share.revoke', { name: l.name })} loading={revoke.isPending && revoke.variables === l.id} onClick={() => revoke.mutate(l.id)}>
+              <ActionIcon
+                variant="subtle"
+                color="red"
+                aria-label={t('share.revoke', { name: l.name })}
+                loading={revoke.isPending && revoke.variables === l.id}
+                onClick={() => revoke.mutate(l.id)}
+              >
                 <IconTrash size={18} aria-hidden />
               </ActionIcon>
             </Group>

@@ -24,7 +24,13 @@ function Snippet({ title, text, code, children }: { title: string; text: string;
       </Code>
       <CopyButton value={code}>
         {({ copied, copy }) => (
-          <Button size="xs" variant="default" onClick={copy} leftSection={copied ? <IconCheck size={16} aria-hidden /> : <IconCopy size={16} aria-hidden />} style={{ alignSelf: 'flex-start' }}>
+          <Button
+            size="xs"
+            variant="default"
+            onClick={copy}
+            leftSection={copied ? <IconCheck size={16} aria-hidden /> : <IconCopy size={16} aria-hidden />}
+            style={{ alignSelf: 'flex-start' }}
+          >
             {t(copied ? 'copied' : 'copy')}
           </Button>
         )}
@@ -35,7 +41,13 @@ function Snippet({ title, text, code, children }: { title: string; text: string;
 
 export function TrackerSnippet({ site }: { site: Site }) {
   const { t } = useTranslation()
-  return <Snippet title={t('readers.tracker')} text={t('readers.trackerText')} code={`<script defer src="${here()}/v1/d.js" data-site="${site.write_key}"></script>`} />
+  return (
+    <Snippet
+      title={t('readers.tracker')}
+      text={t('readers.trackerText')}
+      code={`<script defer src="${here()}/v1/d.js" data-site="${site.write_key}"></script>`}
+    />
+  )
 }
 
 /** The code for the pages of a site. */
@@ -44,16 +56,40 @@ export function Snippets({ site, close }: { site: Site; close: () => void }) {
   const [page, setPage] = useState('/')
   const query = `site=${site.write_key}&page=${encodeURIComponent(page || '/')}`
   return (
-    <Modal opened onClose={close} size="lg" title={t('readers.snippets')} closeButtonProps={{ 'aria-label': t('close') }}>
+    <Modal
+      opened
+      onClose={close}
+      size="lg"
+      title={t('readers.snippets')}
+      closeButtonProps={{ 'aria-label': t('close') }}
+    >
       <Stack gap="lg">
         <TrackerSnippet site={site} />
         {site.public_counts ? (
           <>
-            <TextInput label={t('readers.ofPage')} description={t('readers.ofPageText')} value={page} onChange={(e) => setPage(e.currentTarget.value)} />
-            <Snippet title={t('readers.badge')} text={t('readers.badgeText')} code={`<img alt="" src="${here()}/v1/badge.svg?${query.replace('&', '&amp;')}">`}>
-              <img src={`${base}/v1/badge.svg?${query}`} alt={t('readers.badge')} height={20} style={{ alignSelf: 'flex-start' }} />
+            <TextInput
+              label={t('readers.ofPage')}
+              description={t('readers.ofPageText')}
+              value={page}
+              onChange={(e) => setPage(e.currentTarget.value)}
+            />
+            <Snippet
+              title={t('readers.badge')}
+              text={t('readers.badgeText')}
+              code={`<img alt="" src="${here()}/v1/badge.svg?${query.replace('&', '&amp;')}">`}
+            >
+              <img
+                src={`${base}/v1/badge.svg?${query}`}
+                alt={t('readers.badge')}
+                height={20}
+                style={{ alignSelf: 'flex-start' }}
+              />
             </Snippet>
-            <Snippet title={t('readers.count')} text={t('readers.countText')} code={`<script async src="${here()}/v1/count.js?${query.replace('&', '&amp;')}"></script>`} />
+            <Snippet
+              title={t('readers.count')}
+              text={t('readers.countText')}
+              code={`<script async src="${here()}/v1/count.js?${query.replace('&', '&amp;')}"></script>`}
+            />
           </>
         ) : (
           <Text size="sm" c="dimmed">

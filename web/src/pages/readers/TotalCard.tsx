@@ -8,7 +8,13 @@ export function ChangeBadge({ change, lower }: { change: Change; lower?: boolean
   const text = formatChange(change, i18n.language)
   const isBetter = lower ? change.value < 0 : change.value > 0
   return (
-    <Badge variant="light" radius="sm" tt="none" className="dl-numbers" color={/[1-9]/.test(text) ? (isBetter ? 'green' : 'red') : 'gray'}>
+    <Badge
+      variant="light"
+      radius="sm"
+      tt="none"
+      className="dl-numbers"
+      color={/[1-9]/.test(text) ? (isBetter ? 'green' : 'red') : 'gray'}
+    >
       {change.isPoints ? t('report.points', { value: text }) : text}
     </Badge>
   )
@@ -31,7 +37,13 @@ export function TotalCard({ metric, label, hint, value, compared, series, isSele
   const { t, i18n } = useTranslation()
   const change = changeOf(value, compared, metric.kind)
   return (
-    <UnstyledButton className="dl-card dl-choice dl-total" p="sm" aria-pressed={isSelected} onClick={select} data-total={metric.key}>
+    <UnstyledButton
+      className="dl-card dl-choice dl-total"
+      p="sm"
+      aria-pressed={isSelected}
+      onClick={select}
+      data-total={metric.key}
+    >
       <Text size="sm" c="dimmed">
         {label}
       </Text>
@@ -41,7 +53,11 @@ export function TotalCard({ metric, label, hint, value, compared, series, isSele
         </Text>
         {change && <ChangeBadge change={change} lower={metric.lower} />}
       </Group>
-      {compared !== undefined && <VisuallyHidden>{t('report.before', { value: formatMetric(compared, metric.kind, i18n.language) })}</VisuallyHidden>}
+      {compared !== undefined && (
+        <VisuallyHidden>
+          {t('report.before', { value: formatMetric(compared, metric.kind, i18n.language) })}
+        </VisuallyHidden>
+      )}
       {hint && (
         <Text size="xs" c="dimmed">
           {hint}
@@ -58,10 +74,31 @@ const height = 28
 function Sparkline({ values }: { values: (number | undefined)[] }) {
   const known = values.filter((v) => v !== undefined)
   const max = Math.max(...known, 0)
-  const points = values.flatMap((v, i) => (v === undefined ? [] : [`${((i / Math.max(1, values.length - 1)) * width).toFixed(1)},${(height - 1 - (max > 0 ? v / max : 0) * (height - 2)).toFixed(1)}`]))
+  const points = values.flatMap((v, i) =>
+    v === undefined
+      ? []
+      : [
+          `${((i / Math.max(1, values.length - 1)) * width).toFixed(1)},${(height - 1 - (max > 0 ? v / max : 0) * (height - 2)).toFixed(1)}`,
+        ],
+  )
   return (
-    <svg viewBox={`0 0 ${width} ${height}`} width="100%" height={height} preserveAspectRatio="none" aria-hidden style={{ display: 'block' }}>
-      {points.length > 1 && <polyline points={points.join(' ')} fill="none" stroke="var(--mantine-color-indigo-5)" strokeWidth={1.5} vectorEffect="non-scaling-stroke" />}
+    <svg
+      viewBox={`0 0 ${width} ${height}`}
+      width="100%"
+      height={height}
+      preserveAspectRatio="none"
+      aria-hidden
+      style={{ display: 'block' }}
+    >
+      {points.length > 1 && (
+        <polyline
+          points={points.join(' ')}
+          fill="none"
+          stroke="var(--mantine-color-indigo-5)"
+          strokeWidth={1.5}
+          vectorEffect="non-scaling-stroke"
+        />
+      )}
     </svg>
   )
 }

@@ -10,7 +10,8 @@ const lines = (text: string) =>
     .filter((line) => line !== '')
 
 /** Writes an event per line: `signup: plan, place`. */
-export const formatEvents = (events: Event[]) => events.map((e) => (e.properties?.length ? `${e.name}: ${e.properties.join(', ')}` : e.name)).join('\n')
+export const formatEvents = (events: Event[]) =>
+  events.map((e) => (e.properties?.length ? `${e.name}: ${e.properties.join(', ')}` : e.name)).join('\n')
 
 /** Reads what formatEvents writes. */
 export const parseEvents = (text: string): Event[] =>

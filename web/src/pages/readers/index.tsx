@@ -1,6 +1,16 @@
 import { Button, Grid, Menu, SegmentedControl, Select, Stack, Tabs, Text, Title } from '@mantine/core'
 import { useDisclosure, useMediaQuery } from '@mantine/hooks'
-import { IconChevronDown, IconCode, IconDatabaseImport, IconEye, IconMail, IconPlus, IconSettings, IconShare, IconWorldWww } from '@tabler/icons-react'
+import {
+  IconChevronDown,
+  IconCode,
+  IconDatabaseImport,
+  IconEye,
+  IconMail,
+  IconPlus,
+  IconSettings,
+  IconShare,
+  IconWorldWww,
+} from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -56,7 +66,8 @@ export function ReadersPage() {
         ]
       : []),
   ]
-  const choose = (page: string) => void navigate({ to: '/readers', search: { site: counted?.id, tab: 'live', page }, resetScroll: false })
+  const choose = (page: string) =>
+    void navigate({ to: '/readers', search: { site: counted?.id, tab: 'live', page }, resetScroll: false })
   const go = (id: string) => void navigate({ to: '/readers', search: { site: id } })
   return (
     <Page
@@ -68,7 +79,11 @@ export function ReadersPage() {
             {site && !counted.own && narrow && may && (
               <Menu position="bottom-start">
                 <Menu.Target>
-                  <Button variant="default" leftSection={<IconSettings size={18} aria-hidden />} rightSection={<IconChevronDown size={16} aria-hidden />}>
+                  <Button
+                    variant="default"
+                    leftSection={<IconSettings size={18} aria-hidden />}
+                    rightSection={<IconChevronDown size={16} aria-hidden />}
+                  >
                     {t('readers.manage')}
                   </Button>
                 </Menu.Target>
@@ -119,7 +134,10 @@ export function ReadersPage() {
             label={t('readers.site')}
             allowDeselect={false}
             w={{ base: '100%', xs: 280 }}
-            data={[...sites.data.map((s) => ({ value: s.id, label: s.name })), { value: posts.id, label: t('readers.posts') }]}
+            data={[
+              ...sites.data.map((s) => ({ value: s.id, label: s.name })),
+              { value: posts.id, label: t('readers.posts') },
+            ]}
             value={counted.id}
             onChange={(id) => id && go(id)}
           />
@@ -130,7 +148,21 @@ export function ReadersPage() {
             </Stack>
           ) : (
             site && (
-              <Tabs key={site.id} value={search.tab ?? 'overview'} onChange={(tab) => void navigate({ to: '/readers', search: { site: site.id, tab: tabs.find((x) => x === tab), ...(tab === 'live' ? {} : period(search)) } })} keepMounted={false}>
+              <Tabs
+                key={site.id}
+                value={search.tab ?? 'overview'}
+                onChange={(tab) =>
+                  void navigate({
+                    to: '/readers',
+                    search: {
+                      site: site.id,
+                      tab: tabs.find((x) => x === tab),
+                      ...(tab === 'live' ? {} : period(search)),
+                    },
+                  })
+                }
+                keepMounted={false}
+              >
                 <Tabs.List mb="md">
                   <Tabs.Tab value="overview">{t('report.overview')}</Tabs.Tab>
                   <Tabs.Tab value="authors">{t('report.tables.authors')}</Tabs.Tab>
@@ -184,7 +216,11 @@ function Numbers({ site, page, choose }: { site: Counted; page?: string; choose:
     // The ranking is at most 30 s old; reading now comes from the stream.
     refetchInterval: 10_000,
     queryFn: () =>
-      unwrap(api.GET('/api/v1/trending', { params: { query: { site: site.id, limit: 20, ...(window === 'rising' ? { rising: true } : { window }) } } })),
+      unwrap(
+        api.GET('/api/v1/trending', {
+          params: { query: { site: site.id, limit: 20, ...(window === 'rising' ? { rising: true } : { window }) } },
+        }),
+      ),
   })
   const ranked = trending.data?.pages ?? []
   const chosen = page ?? live[0]?.page ?? ranked[0]?.page
@@ -192,7 +228,14 @@ function Numbers({ site, page, choose }: { site: Counted; page?: string; choose:
     <Grid gap="lg">
       <Grid.Col span={{ base: 12, md: 5 }}>
         <Stack>
-          <Stack gap="xs" className="dl-card" p="md" component="section" aria-label={t('readers.live')} data-stream={state}>
+          <Stack
+            gap="xs"
+            className="dl-card"
+            p="md"
+            component="section"
+            aria-label={t('readers.live')}
+            data-stream={state}
+          >
             <Title order={2} size="h4">
               {t('readers.live')}
             </Title>
@@ -204,7 +247,16 @@ function Numbers({ site, page, choose }: { site: Counted; page?: string; choose:
                 {t('readers.quiet')}
               </Text>
             ) : (
-              live.map((p) => <PageRow key={p.page} own={false} page={p.page} number={p.recent ?? 0} active={p.page === chosen} choose={choose} />)
+              live.map((p) => (
+                <PageRow
+                  key={p.page}
+                  own={false}
+                  page={p.page}
+                  number={p.recent ?? 0}
+                  active={p.page === chosen}
+                  choose={choose}
+                />
+              ))
             )}
           </Stack>
           <Stack gap="xs" className="dl-card" p="md" component="section" aria-label={t('readers.trending')}>
@@ -216,7 +268,10 @@ function Numbers({ site, page, choose }: { site: Counted; page?: string; choose:
               aria-label={t('readers.window')}
               value={window}
               onChange={(v) => setWindow(v as typeof window)}
-              data={(['now', 'hour', 'day', 'rising'] as const).map((value) => ({ value, label: t(`readers.windows.${value}`) }))}
+              data={(['now', 'hour', 'day', 'rising'] as const).map((value) => ({
+                value,
+                label: t(`readers.windows.${value}`),
+              }))}
             />
             {trending.error ? (
               <Failed error={trending.error} retry={() => void trending.refetch()} />
@@ -225,13 +280,32 @@ function Numbers({ site, page, choose }: { site: Counted; page?: string; choose:
                 {t('readers.unranked')}
               </Text>
             ) : (
-              ranked.map((p) => <PageRow key={p.page} own={false} page={p.page} number={p.score} times={window === 'rising'} active={p.page === chosen} choose={choose} />)
+              ranked.map((p) => (
+                <PageRow
+                  key={p.page}
+                  own={false}
+                  page={p.page}
+                  number={p.score}
+                  times={window === 'rising'}
+                  active={p.page === chosen}
+                  choose={choose}
+                />
+              ))
             )}
           </Stack>
         </Stack>
       </Grid.Col>
       <Grid.Col span={{ base: 12, md: 7 }}>
-        {chosen ? <PageNumbers site={site} page={chosen} views={live.find((p) => p.page === chosen)?.views} /> : <Empty icon={IconEye} title={t('readers.noViews')} text={t('readers.noViewsText')} guide="how-to/add-a-site" />}
+        {chosen ? (
+          <PageNumbers site={site} page={chosen} views={live.find((p) => p.page === chosen)?.views} />
+        ) : (
+          <Empty
+            icon={IconEye}
+            title={t('readers.noViews')}
+            text={t('readers.noViewsText')}
+            guide="how-to/add-a-site"
+          />
+        )}
       </Grid.Col>
     </Grid>
   )

@@ -30,22 +30,47 @@ test('a change without a base is unknown', () => {
 test('with a filter, only counted totals are shown', () => {
   expect(shownMetrics({ visits: 3 }, true).map((m) => m.key)).toEqual(['visits'])
   expect(shownMetrics({ visits: 3 }, false)).toHaveLength(6)
-  expect(shownMetrics({ visits: 3, median_seconds: 20, engaged_views: 2 }, true).map((m) => m.key)).toEqual(['visits', 'median_seconds'])
+  expect(shownMetrics({ visits: 3, median_seconds: 20, engaged_views: 2 }, true).map((m) => m.key)).toEqual([
+    'visits',
+    'median_seconds',
+  ])
 })
 
 test('engaged time is shown if views sent heartbeats', () => {
   expect(shownMetrics({ views: 3, engaged_views: 0 }, false)).toHaveLength(6)
-  expect(shownMetrics({ views: 3, engaged_views: 1 }, false).map((m) => m.key)).toEqual(['views', 'visitors', 'visits', 'views_per_visit', 'median_seconds', 'bounce_rate', 'engaged_bounce_rate', 'recirculation_rate'])
+  expect(shownMetrics({ views: 3, engaged_views: 1 }, false).map((m) => m.key)).toEqual([
+    'views',
+    'visitors',
+    'visits',
+    'views_per_visit',
+    'median_seconds',
+    'bounce_rate',
+    'engaged_bounce_rate',
+    'recirculation_rate',
+  ])
 })
 
 test('missing tables are grouped by reason', () => {
   const reason = ''
-  expect(byReason([{ by: 'pages', code: 'expired', reason }, { by: 'sources', code: 'no_hours', reason }, { by: 'channels', code: 'expired', reason }])).toEqual([['expired', ['pages', 'channels']], ['no_hours', ['sources']]])
+  expect(
+    byReason([
+      { by: 'pages', code: 'expired', reason },
+      { by: 'sources', code: 'no_hours', reason },
+      { by: 'channels', code: 'expired', reason },
+    ]),
+  ).toEqual([
+    ['expired', ['pages', 'channels']],
+    ['no_hours', ['sources']],
+  ])
 })
 
 test('the parameters of a CSV file', () => {
-  expect(csvQuery({ from: '2026-11-01', to: '2026-11-02' }, 'pages', undefined, undefined)).toBe('from=2026-11-01&to=2026-11-02&by=pages&format=csv&limit=1000')
-  expect(csvQuery({ from: '2026-11-01', to: '2026-11-02' }, 'days', 'year', 'page:/a&b')).toBe('from=2026-11-01&to=2026-11-02&by=days&format=csv&limit=1000&compare=year&filter=page%3A%2Fa%26b')
+  expect(csvQuery({ from: '2026-11-01', to: '2026-11-02' }, 'pages', undefined, undefined)).toBe(
+    'from=2026-11-01&to=2026-11-02&by=pages&format=csv&limit=1000',
+  )
+  expect(csvQuery({ from: '2026-11-01', to: '2026-11-02' }, 'days', 'year', 'page:/a&b')).toBe(
+    'from=2026-11-01&to=2026-11-02&by=days&format=csv&limit=1000&compare=year&filter=page%3A%2Fa%26b',
+  )
 })
 
 test.each([

@@ -21,7 +21,10 @@ export const reportQuery = ({ site, from, to, compare, filter, by }: ReportQuery
     queryFn: async () =>
       (await unwrap(
         api.GET('/api/v1/sites/{id}/report', {
-          params: { path: { id: site }, query: { from, to, compare, by, filter: filter ? [filter] : undefined, limit: by ? 1000 : undefined } },
+          params: {
+            path: { id: site },
+            query: { from, to, compare, by, filter: filter ? [filter] : undefined, limit: by ? 1000 : undefined },
+          },
           querySerializer: { array: { style: 'form', explode: true } },
         }),
       )) as Schemas['SiteReport'],

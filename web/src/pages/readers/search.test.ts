@@ -18,8 +18,16 @@ const only = (o: object) => Object.fromEntries(Object.entries(o).filter(([, v]) 
 
 test.each([
   ['nothing', {}, {}],
-  ['all of a report', { site: 's', range: '7days', compare: 'year', filter: 'channel:search' }, { site: 's', range: '7days', compare: 'year', filter: 'channel:search' }],
-  ['a custom range wins over a preset', { range: '7days', from: '2026-01-01', to: '2026-01-31' }, { from: '2026-01-01', to: '2026-01-31' }],
+  [
+    'all of a report',
+    { site: 's', range: '7days', compare: 'year', filter: 'channel:search' },
+    { site: 's', range: '7days', compare: 'year', filter: 'channel:search' },
+  ],
+  [
+    'a custom range wins over a preset',
+    { range: '7days', from: '2026-01-01', to: '2026-01-31' },
+    { from: '2026-01-01', to: '2026-01-31' },
+  ],
   ['a range that ends before it starts', { from: '2026-02-01', to: '2026-01-31' }, {}],
   ['half a range', { range: 'month', from: '2026-02-01' }, { range: 'month' }],
   ['a date that does not exist', { from: '2026-02-30', to: '2026-03-01' }, {}],
@@ -32,7 +40,10 @@ test.each([
 test('the days of a URL', () => {
   expect(rangeOf({}, '2026-11-23')).toEqual({ from: '2026-10-27', to: '2026-11-23' })
   expect(rangeOf({ range: 'today' }, '2026-11-23')).toEqual({ from: '2026-11-23', to: '2026-11-23' })
-  expect(rangeOf({ from: '2026-01-01', to: '2026-01-31' }, '2026-11-23')).toEqual({ from: '2026-01-01', to: '2026-01-31' })
+  expect(rangeOf({ from: '2026-01-01', to: '2026-01-31' }, '2026-11-23')).toEqual({
+    from: '2026-01-01',
+    to: '2026-01-31',
+  })
 })
 
 test.each([

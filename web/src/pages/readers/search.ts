@@ -92,7 +92,20 @@ export function rangeOf(search: ReadersSearch, today: string): Range {
 /** Returns the parameters of the range and the comparison. */
 export const period = ({ range, from, to, compare }: ReadersSearch) => ({ range, from, to, compare })
 
-export const filterNames = ['page', 'channel', 'source', 'campaign', 'country', 'device', 'browser', 'os', 'author', 'section', 'tag', 'event'] as const
+export const filterNames = [
+  'page',
+  'channel',
+  'source',
+  'campaign',
+  'country',
+  'device',
+  'browser',
+  'os',
+  'author',
+  'section',
+  'tag',
+  'event',
+] as const
 export type FilterName = (typeof filterNames)[number]
 export interface Filter {
   name: FilterName

@@ -18,7 +18,9 @@ export function useValueName(): (by: TableName, value: string) => string {
       case 'devices':
         return t(`report.devices.${value as 'desktop'}`, { defaultValue: value })
       case 'countries':
-        return /^[A-Z]{2}$/.test(value) ? (new Intl.DisplayNames(i18n.language, { type: 'region' }).of(value) ?? value) : value
+        return /^[A-Z]{2}$/.test(value)
+          ? (new Intl.DisplayNames(i18n.language, { type: 'region' }).of(value) ?? value)
+          : value
       default:
         return value
     }

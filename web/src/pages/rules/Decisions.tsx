@@ -19,13 +19,29 @@ export function Decisions({ rule }: { rule: string }) {
   const list = useInfiniteQuery({
     queryKey: ['rules', rule, 'decisions', attention],
     initialPageParam: '',
-    queryFn: ({ pageParam }) => unwrap(api.GET('/api/v1/rule-decisions', { params: { query: { rule_id: rule, needs_attention: attention, limit: 20, ...(pageParam ? { cursor: pageParam } : {}) } } })),
+    queryFn: ({ pageParam }) =>
+      unwrap(
+        api.GET('/api/v1/rule-decisions', {
+          params: {
+            query: {
+              rule_id: rule,
+              needs_attention: attention,
+              limit: 20,
+              ...(pageParam ? { cursor: pageParam } : {}),
+            },
+          },
+        }),
+      ),
     getNextPageParam: (page) => page.next_cursor,
   })
   const all = list.data?.pages.flatMap((p) => p.decisions) ?? []
   return (
     <Stack gap="xs" pt="xs">
-      <Switch label={t('rules.onlyAttention')} checked={attention} onChange={(e) => setAttention(e.currentTarget.checked)} />
+      <Switch
+        label={t('rules.onlyAttention')}
+        checked={attention}
+        onChange={(e) => setAttention(e.currentTarget.checked)}
+      />
       {list.error ? (
         <Failed error={list.error} retry={() => void list.refetch()} />
       ) : !list.data ? (
@@ -101,7 +117,14 @@ export function Outcome({ outcome }: { outcome: Schemas['RuleOutcome'] }) {
 export function ReasonText({ reason, params }: { reason: Schemas['RuleReason']; params: Record<string, unknown> }) {
   const { t, i18n } = useTranslation()
   const { time_zone } = useMe().workspace
-  const values = Object.fromEntries(Object.entries(params).map(([key, value]) => [key, key === 'posted_at' ? format(String(value), i18n.language, time_zone, { dateStyle: 'medium', timeStyle: 'short' }) : String(value)]))
+  const values = Object.fromEntries(
+    Object.entries(params).map(([key, value]) => [
+      key,
+      key === 'posted_at'
+        ? format(String(value), i18n.language, time_zone, { dateStyle: 'medium', timeStyle: 'short' })
+        : String(value),
+    ]),
+  )
   const name = reason === 'matched' && params.views ? 'matched_views' : reason
   return <>{t(`rules.reasons.${name}`, { ...values, defaultValue: reason })}</>
 }

@@ -1,4 +1,18 @@
-import { Alert, Button, Fieldset, Group, MultiSelect, NumberInput, Select, SimpleGrid, Stack, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
+import {
+  Alert,
+  Button,
+  Fieldset,
+  Group,
+  MultiSelect,
+  NumberInput,
+  Select,
+  SimpleGrid,
+  Stack,
+  Switch,
+  TagsInput,
+  Textarea,
+  TextInput,
+} from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -21,7 +35,17 @@ const triggers = [
 ] as const
 
 /** Creates or edits a rule, and previews it over the articles of the last seven days. */
-export function Editor({ start, id, version, close }: { start: NewRule; id?: string; version?: number; close: () => void }) {
+export function Editor({
+  start,
+  id,
+  version,
+  close,
+}: {
+  start: NewRule
+  id?: string
+  version?: number
+  close: () => void
+}) {
   const { t } = useTranslation()
   const client = useQueryClient()
   const [name, setName] = useState(start.name)
@@ -33,15 +57,21 @@ export function Editor({ start, id, version, close }: { start: NewRule; id?: str
   const groups = useQuery(groupsQuery).data ?? []
   const saved = useQuery(savedQuery).data ?? []
   const facets = useQuery(countsQuery({})).data?.facets ?? []
-  const values = (field: string) => (facets.find((x) => x.field === field)?.values ?? []).map((v) => v.value).filter((v) => v !== '')
-  const networks = [...new Set([...accounts.map((a) => a.network), ...Object.keys(d.templates).filter((n) => n !== 'default')])]
+  const values = (field: string) =>
+    (facets.find((x) => x.field === field)?.values ?? []).map((v) => v.value).filter((v) => v !== '')
+  const networks = [
+    ...new Set([...accounts.map((a) => a.network), ...Object.keys(d.templates).filter((n) => n !== 'default')]),
+  ]
   const body = (): NewRule => ({ name, definition: { ...d, hashtags: readHashtagLines(hashtags) } })
   const preview = useMutation({ mutationFn: () => unwrap(api.POST('/api/v1/rules/preview', { body: body() })) })
   const save = useMutation({
     mutationFn: () =>
       unwrap(
         id
-          ? api.PUT('/api/v1/rules/{id}', { params: { path: { id }, header: ifMatchHeader(version ?? 0) }, body: body() })
+          ? api.PUT('/api/v1/rules/{id}', {
+              params: { path: { id }, header: ifMatchHeader(version ?? 0) },
+              body: body(),
+            })
           : api.POST('/api/v1/rules', { params: { header: idempotencyHeader() }, body: body() }),
       ),
     onSuccess: () => {
@@ -61,7 +91,13 @@ export function Editor({ start, id, version, close }: { start: NewRule; id?: str
   }
   const error = save.error ?? preview.error
   return (
-    <Modal opened onClose={close} size="xl" title={t(id ? 'rules.edit' : 'rules.new')} closeButtonProps={{ 'aria-label': t('close') }}>
+    <Modal
+      opened
+      onClose={close}
+      size="xl"
+      title={t(id ? 'rules.edit' : 'rules.new')}
+      closeButtonProps={{ 'aria-label': t('close') }}
+    >
       <form
         onSubmit={(e) => {
           e.preventDefault()
@@ -69,41 +105,149 @@ export function Editor({ start, id, version, close }: { start: NewRule; id?: str
         }}
       >
         <Stack>
-          <TextInput label={t('rules.name')} required maxLength={80} value={name} onChange={(e) => setName(e.currentTarget.value)} data-autofocus />
+          <TextInput
+            label={t('rules.name')}
+            required
+            maxLength={80}
+            value={name}
+            onChange={(e) => setName(e.currentTarget.value)}
+            data-autofocus
+          />
           <Fieldset legend={t('rules.trigger')}>
             <SimpleGrid cols={{ base: 1, sm: 2 }}>
               <ViewFields trigger={d.trigger} set={(trigger) => set({ trigger })} />
               {triggers.map(([field, facet]) => (
-                <TagsInput key={field} label={t(`search.fields.${facet}`)} data={values(facet)} splitChars={[]} maxTags={50} value={d.trigger[field] ?? []} onChange={(v) => set({ trigger: { ...d.trigger, [field]: v } })} />
+                <TagsInput
+                  key={field}
+                  label={t(`search.fields.${facet}`)}
+                  data={values(facet)}
+                  splitChars={[]}
+                  maxTags={50}
+                  value={d.trigger[field] ?? []}
+                  onChange={(v) => set({ trigger: { ...d.trigger, [field]: v } })}
+                />
               ))}
-              <Select label={t('rules.savedSearch')} clearable data={saved.map((s) => ({ value: s.id, label: s.name }))} value={d.trigger.saved_search_id ?? null} onChange={(v) => set({ trigger: { ...d.trigger, saved_search_id: v ?? undefined } })} />
-              <TagsInput label={t('search.fields.language')} data={values('language')} maxTags={50} value={d.conditions.languages ?? []} onChange={(v) => set({ conditions: { ...d.conditions, languages: v } })} />
-              <NumberInput label={t('rules.minWords')} min={0} max={100000} value={d.conditions.min_words ?? 0} onChange={(v) => set({ conditions: { ...d.conditions, min_words: Number(v) } })} />
-              {!d.trigger.evergreen && <NumberInput label={t('rules.maxAge')} required min={1} max={168} value={d.conditions.max_age_hours} onChange={(v) => set({ conditions: { ...d.conditions, max_age_hours: Number(v) } })} />}
+              <Select
+                label={t('rules.savedSearch')}
+                clearable
+                data={saved.map((s) => ({ value: s.id, label: s.name }))}
+                value={d.trigger.saved_search_id ?? null}
+                onChange={(v) => set({ trigger: { ...d.trigger, saved_search_id: v ?? undefined } })}
+              />
+              <TagsInput
+                label={t('search.fields.language')}
+                data={values('language')}
+                maxTags={50}
+                value={d.conditions.languages ?? []}
+                onChange={(v) => set({ conditions: { ...d.conditions, languages: v } })}
+              />
+              <NumberInput
+                label={t('rules.minWords')}
+                min={0}
+                max={100000}
+                value={d.conditions.min_words ?? 0}
+                onChange={(v) => set({ conditions: { ...d.conditions, min_words: Number(v) } })}
+              />
+              {!d.trigger.evergreen && (
+                <NumberInput
+                  label={t('rules.maxAge')}
+                  required
+                  min={1}
+                  max={168}
+                  value={d.conditions.max_age_hours}
+                  onChange={(v) => set({ conditions: { ...d.conditions, max_age_hours: Number(v) } })}
+                />
+              )}
             </SimpleGrid>
           </Fieldset>
           <Fieldset legend={t('rules.text')}>
             <Stack gap="sm">
-              <Select label={t('rules.template')} description={t('rules.templateText')} allowDeselect={false} data={[{ value: 'default', label: t('rules.allNetworks') }, ...networks.map((n) => ({ value: n, label: n }))]} value={network} onChange={(v) => v && setNetwork(v)} />
-              <Textarea label={t('rules.templateOf', { network: network === 'default' ? t('rules.allNetworks') : network })} description="{title} {lead} {author} {section} {url} {hashtags}" autosize minRows={3} maxLength={5000} placeholder={d.templates.default} value={d.templates[network] ?? ''} onChange={(e) => template(e.currentTarget.value)} />
-              {d.trigger.evergreen && <Variants texts={d.variants?.[network] ?? []} set={(texts) => set({ variants: { ...d.variants, [network]: texts } })} />}
-              <Textarea label={t('rules.hashtags')} description={t('rules.hashtagsText')} autosize minRows={2} value={hashtags} onChange={(e) => setHashtags(e.currentTarget.value)} />
+              <Select
+                label={t('rules.template')}
+                description={t('rules.templateText')}
+                allowDeselect={false}
+                data={[
+                  { value: 'default', label: t('rules.allNetworks') },
+                  ...networks.map((n) => ({ value: n, label: n })),
+                ]}
+                value={network}
+                onChange={(v) => v && setNetwork(v)}
+              />
+              <Textarea
+                label={t('rules.templateOf', { network: network === 'default' ? t('rules.allNetworks') : network })}
+                description="{title} {lead} {author} {section} {url} {hashtags}"
+                autosize
+                minRows={3}
+                maxLength={5000}
+                placeholder={d.templates.default}
+                value={d.templates[network] ?? ''}
+                onChange={(e) => template(e.currentTarget.value)}
+              />
+              {d.trigger.evergreen && (
+                <Variants
+                  texts={d.variants?.[network] ?? []}
+                  set={(texts) => set({ variants: { ...d.variants, [network]: texts } })}
+                />
+              )}
+              <Textarea
+                label={t('rules.hashtags')}
+                description={t('rules.hashtagsText')}
+                autosize
+                minRows={2}
+                value={hashtags}
+                onChange={(e) => setHashtags(e.currentTarget.value)}
+              />
               <SimpleGrid cols={{ base: 1, sm: 3 }}>
                 {(['source', 'medium', 'campaign'] as const).map((field) => (
-                  <TextInput key={field} label={`utm_${field}`} placeholder={field === 'source' ? t('rules.utmSource') : undefined} maxLength={200} value={d.utm?.[field] ?? ''} onChange={(e) => set({ utm: { ...d.utm, [field]: e.currentTarget.value } })} />
+                  <TextInput
+                    key={field}
+                    label={`utm_${field}`}
+                    placeholder={field === 'source' ? t('rules.utmSource') : undefined}
+                    maxLength={200}
+                    value={d.utm?.[field] ?? ''}
+                    onChange={(e) => set({ utm: { ...d.utm, [field]: e.currentTarget.value } })}
+                  />
                 ))}
               </SimpleGrid>
               <Group>
-                <Switch label={t('rules.trackLinks')} checked={d.track_links} onChange={(e) => set({ track_links: e.currentTarget.checked })} />
-                {!d.trigger.evergreen && <Switch label={t('rules.oncePerStory')} checked={d.conditions.once_per_story ?? false} onChange={(e) => set({ conditions: { ...d.conditions, once_per_story: e.currentTarget.checked } })} />}
-                <Switch label={t('rules.image')} checked={d.image === 'article'} onChange={(e) => set({ image: e.currentTarget.checked ? 'article' : 'none' })} />
+                <Switch
+                  label={t('rules.trackLinks')}
+                  checked={d.track_links}
+                  onChange={(e) => set({ track_links: e.currentTarget.checked })}
+                />
+                {!d.trigger.evergreen && (
+                  <Switch
+                    label={t('rules.oncePerStory')}
+                    checked={d.conditions.once_per_story ?? false}
+                    onChange={(e) => set({ conditions: { ...d.conditions, once_per_story: e.currentTarget.checked } })}
+                  />
+                )}
+                <Switch
+                  label={t('rules.image')}
+                  checked={d.image === 'article'}
+                  onChange={(e) => set({ image: e.currentTarget.checked ? 'article' : 'none' })}
+                />
               </Group>
             </Stack>
           </Fieldset>
           <Fieldset legend={t('rules.where')}>
             <SimpleGrid cols={{ base: 1, sm: 2 }}>
-              <MultiSelect label={t('nav.accounts')} disabled={!!d.group_id} data={accounts.filter((a) => a.status !== 'disconnected').map((a) => ({ value: a.id, label: `${a.handle} (${a.network})` }))} value={d.group_id ? [] : (d.account_ids ?? [])} onChange={(v) => set({ account_ids: v, group_id: undefined })} />
-              <Select label={t('rules.group')} clearable data={groups.map((g) => ({ value: g.id, label: g.name }))} value={d.group_id ?? null} onChange={(v) => set({ group_id: v ?? undefined, account_ids: v ? [] : d.account_ids })} />
+              <MultiSelect
+                label={t('nav.accounts')}
+                disabled={!!d.group_id}
+                data={accounts
+                  .filter((a) => a.status !== 'disconnected')
+                  .map((a) => ({ value: a.id, label: `${a.handle} (${a.network})` }))}
+                value={d.group_id ? [] : (d.account_ids ?? [])}
+                onChange={(v) => set({ account_ids: v, group_id: undefined })}
+              />
+              <Select
+                label={t('rules.group')}
+                clearable
+                data={groups.map((g) => ({ value: g.id, label: g.name }))}
+                value={d.group_id ?? null}
+                onChange={(v) => set({ group_id: v ?? undefined, account_ids: v ? [] : d.account_ids })}
+              />
             </SimpleGrid>
           </Fieldset>
           <TimingFields definition={d} set={set} />

@@ -44,7 +44,12 @@ export function Preview({ preview: p }: { preview: Schemas['RulePreview'] }) {
             )}
           </Text>
           {d.texts.map((x) => (
-            <Stack key={x.account_id} gap={0} pl="sm" style={{ borderInlineStart: '2px solid var(--mantine-color-default-border)' }}>
+            <Stack
+              key={x.account_id}
+              gap={0}
+              pl="sm"
+              style={{ borderInlineStart: '2px solid var(--mantine-color-default-border)' }}
+            >
               <Text size="sm" style={{ whiteSpace: 'pre-wrap' }} className="dl-text">
                 {x.text}
               </Text>

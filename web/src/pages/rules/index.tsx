@@ -14,7 +14,10 @@ import { Decisions } from './Decisions'
 import { type NewRule, newRule, type Rule } from './definition'
 import { Editor } from './Editor'
 
-const rulesQuery = queryOptions({ queryKey: ['rules'], queryFn: async () => (await unwrap(api.GET('/api/v1/rules'))).rules })
+const rulesQuery = queryOptions({
+  queryKey: ['rules'],
+  queryFn: async () => (await unwrap(api.GET('/api/v1/rules'))).rules,
+})
 
 /** Rules that create posts from new articles, and what they decided. */
 export function RulesPage() {
@@ -42,11 +45,19 @@ export function RulesPage() {
       ) : (
         <Stack gap="sm">
           {list.data.map((r) => (
-            <RuleCard key={r.id} rule={r} edit={() => setEditing({ rule: { name: r.name, definition: r.definition }, id: r.id, version: r.version })} />
+            <RuleCard
+              key={r.id}
+              rule={r}
+              edit={() =>
+                setEditing({ rule: { name: r.name, definition: r.definition }, id: r.id, version: r.version })
+              }
+            />
           ))}
         </Stack>
       )}
-      {editing && <Editor start={editing.rule} id={editing.id} version={editing.version} close={() => setEditing(undefined)} />}
+      {editing && (
+        <Editor start={editing.rule} id={editing.id} version={editing.version} close={() => setEditing(undefined)} />
+      )}
     </Page>
   )
 }
@@ -61,7 +72,10 @@ function RuleCard({ rule: r, edit }: { rule: Rule; edit: () => void }) {
   const params = { path: { id: r.id } }
   const isPaused = r.status === 'paused'
   const toggle = useMutation({
-    mutationFn: () => unwrap(isPaused ? api.POST('/api/v1/rules/{id}/resume', { params }) : api.POST('/api/v1/rules/{id}/pause', { params })),
+    mutationFn: () =>
+      unwrap(
+        isPaused ? api.POST('/api/v1/rules/{id}/resume', { params }) : api.POST('/api/v1/rules/{id}/pause', { params }),
+      ),
     onSuccess: () => notifySuccess(t(isPaused ? 'rules.resumed' : 'rules.paused', { name: r.name })),
     onError: notifyError,
     onSettled: settled,
@@ -92,7 +106,10 @@ function RuleCard({ rule: r, edit }: { rule: Rule; edit: () => void }) {
           )}
         </Group>
         <Text size="sm" c="dimmed">
-          {t('rules.postsToday', { count: r.posts_last_24_hours, number: new Intl.NumberFormat(i18n.language).format(r.posts_last_24_hours) })}
+          {t('rules.postsToday', {
+            count: r.posts_last_24_hours,
+            number: new Intl.NumberFormat(i18n.language).format(r.posts_last_24_hours),
+          })}
           {r.last_decision_at && (
             <>
               {' · '}
@@ -115,10 +132,31 @@ function RuleCard({ rule: r, edit }: { rule: Rule; edit: () => void }) {
             <Button size="xs" variant="default" onClick={edit}>
               {t('rules.edit')}
             </Button>
-            <Button size="xs" variant="default" loading={toggle.isPending} onClick={() => toggle.mutate()} leftSection={isPaused ? <IconPlayerPlay size={16} aria-hidden /> : <IconPlayerPause size={16} aria-hidden />}>
+            <Button
+              size="xs"
+              variant="default"
+              loading={toggle.isPending}
+              onClick={() => toggle.mutate()}
+              leftSection={
+                isPaused ? <IconPlayerPlay size={16} aria-hidden /> : <IconPlayerPause size={16} aria-hidden />
+              }
+            >
               {t(isPaused ? 'rules.resume' : 'rules.pauseDo')}
             </Button>
-            <Button size="xs" variant="subtle" color="red" onClick={() => ask({ title: t('rules.delete'), text: t('rules.deleteText', { name: r.name }), action: t('rules.delete'), danger: true, run: () => remove.mutate() })}>
+            <Button
+              size="xs"
+              variant="subtle"
+              color="red"
+              onClick={() =>
+                ask({
+                  title: t('rules.delete'),
+                  text: t('rules.deleteText', { name: r.name }),
+                  action: t('rules.delete'),
+                  danger: true,
+                  run: () => remove.mutate(),
+                })
+              }
+            >
               {t('rules.delete')}
             </Button>
           </>

@@ -15,9 +15,16 @@ export function EditSearch({ search: n, close }: { search: Schemas['SavedSearch'
   const [name, setName] = useState(n.name)
   const [wanted, setWanted] = useState(() => searchOf(n))
   const known = useQuery(countsQuery({}))
-  const values = (f: Field) => (known.data?.facets?.find((x) => x.field === f)?.values ?? []).map((v) => v.value).filter((v) => v !== '')
+  const values = (f: Field) =>
+    (known.data?.facets?.find((x) => x.field === f)?.values ?? []).map((v) => v.value).filter((v) => v !== '')
   const edit = useMutation({
-    mutationFn: () => unwrap(api.PATCH('/api/v1/saved-searches/{id}', { params: { path: { id: n.id }, header: ifMatchHeader(n.version) }, body: { name, mode: n.mode, ...keptOf(wanted) } })),
+    mutationFn: () =>
+      unwrap(
+        api.PATCH('/api/v1/saved-searches/{id}', {
+          params: { path: { id: n.id }, header: ifMatchHeader(n.version) },
+          body: { name, mode: n.mode, ...keptOf(wanted) },
+        }),
+      ),
     onSuccess: () => {
       notifySuccess(t('saved.changed'))
       close()
@@ -33,7 +40,14 @@ export function EditSearch({ search: n, close }: { search: Schemas['SavedSearch'
         }}
       >
         <Stack>
-          <TextInput label={t('search.name')} required maxLength={200} value={name} onChange={(e) => setName(e.currentTarget.value)} data-autofocus />
+          <TextInput
+            label={t('search.name')}
+            required
+            maxLength={200}
+            value={name}
+            onChange={(e) => setName(e.currentTarget.value)}
+            data-autofocus
+          />
           <TextInput
             label={t('search.words')}
             description={t('search.wordsText')}
@@ -45,7 +59,16 @@ export function EditSearch({ search: n, close }: { search: Schemas['SavedSearch'
             }}
           />
           {fields.map((f) => (
-            <TagsInput key={f} label={t(`search.fields.${f}`)} description={f === 'domain' ? t('saved.fieldsText') : undefined} data={values(f)} splitChars={[]} maxTags={50} value={wanted[f] ?? []} onChange={(v) => setWanted((w) => ({ ...w, [f]: v }))} />
+            <TagsInput
+              key={f}
+              label={t(`search.fields.${f}`)}
+              description={f === 'domain' ? t('saved.fieldsText') : undefined}
+              data={values(f)}
+              splitChars={[]}
+              maxTags={50}
+              value={wanted[f] ?? []}
+              onChange={(v) => setWanted((w) => ({ ...w, [f]: v }))}
+            />
           ))}
           {edit.error && (
             <Alert color="red" role="alert">

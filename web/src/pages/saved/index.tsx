@@ -56,7 +56,13 @@ function Kept({ search: n }: { search: Saved }) {
   const settled = () => client.invalidateQueries({ queryKey: ['saved-searches'] })
   const params = { path: { id: n.id } }
   const alert = useMutation({
-    mutationFn: (on: boolean) => unwrap(api.PATCH('/api/v1/saved-searches/{id}', { params: { ...params, header: ifMatchHeader(n.version) }, body: { alert: on } })),
+    mutationFn: (on: boolean) =>
+      unwrap(
+        api.PATCH('/api/v1/saved-searches/{id}', {
+          params: { ...params, header: ifMatchHeader(n.version) },
+          body: { alert: on },
+        }),
+      ),
     onError: notifyError,
     onSettled: settled,
   })
@@ -81,22 +87,34 @@ function Kept({ search: n }: { search: Saved }) {
                 {n.query}
               </Text>
             )}
-            {fields.flatMap((f) => (found[f] ?? []).map((v) => (
-              <Badge key={f + v} variant="light" color="gray" tt="none" title={t(`search.fields.${f}`)}>
-                {v}
-              </Badge>
-            )))}
+            {fields.flatMap((f) =>
+              (found[f] ?? []).map((v) => (
+                <Badge key={f + v} variant="light" color="gray" tt="none" title={t(`search.fields.${f}`)}>
+                  {v}
+                </Badge>
+              )),
+            )}
           </Group>
         </Stack>
         {may && (
           <Group gap={4} wrap="nowrap">
             <Tooltip label={t('saved.edit')}>
-              <ActionIcon variant="subtle" color="gray" onClick={edit.open} aria-label={`${t('saved.edit')}: ${n.name}`}>
+              <ActionIcon
+                variant="subtle"
+                color="gray"
+                onClick={edit.open}
+                aria-label={`${t('saved.edit')}: ${n.name}`}
+              >
                 <IconPencil size={18} aria-hidden />
               </ActionIcon>
             </Tooltip>
             <Tooltip label={t('saved.remove')}>
-              <ActionIcon variant="subtle" color="red" onClick={ask.open} aria-label={`${t('saved.remove')}: ${n.name}`}>
+              <ActionIcon
+                variant="subtle"
+                color="red"
+                onClick={ask.open}
+                aria-label={`${t('saved.remove')}: ${n.name}`}
+              >
                 <IconTrash size={18} aria-hidden />
               </ActionIcon>
             </Tooltip>
@@ -104,14 +122,22 @@ function Kept({ search: n }: { search: Saved }) {
         )}
       </Group>
       <Group gap="md">
-        <Switch label={t('saved.alerts')} disabled={!may || alert.isPending} checked={alert.isPending ? alert.variables : n.alert} onChange={(e) => alert.mutate(e.currentTarget.checked)} />
+        <Switch
+          label={t('saved.alerts')}
+          disabled={!may || alert.isPending}
+          checked={alert.isPending ? alert.variables : n.alert}
+          onChange={(e) => alert.mutate(e.currentTarget.checked)}
+        />
         {!n.alert && (
           <Badge variant="light" color="gray" tt="none">
             {t('saved.paused')}
           </Badge>
         )}
         <Text size="sm" c="dimmed" data-alerts={n.alert_count}>
-          {t('saved.alertCount', { count: n.alert_count, number: new Intl.NumberFormat(i18n.language).format(n.alert_count) })}
+          {t('saved.alertCount', {
+            count: n.alert_count,
+            number: new Intl.NumberFormat(i18n.language).format(n.alert_count),
+          })}
           {n.last_alerted_at && (
             <>
               , <Ago at={n.last_alerted_at} />
@@ -120,10 +146,22 @@ function Kept({ search: n }: { search: Saved }) {
         </Text>
       </Group>
       <Group gap="xs">
-        <LinkButton to="/news" search={found} size="xs" variant="default" leftSection={<IconSearch size={16} aria-hidden />}>
+        <LinkButton
+          to="/news"
+          search={found}
+          size="xs"
+          variant="default"
+          leftSection={<IconSearch size={16} aria-hidden />}
+        >
           {t('saved.open')}
         </LinkButton>
-        <Button size="xs" variant="default" onClick={() => toggle('alerts')} aria-expanded={open === 'alerts'} disabled={n.alert_count === 0}>
+        <Button
+          size="xs"
+          variant="default"
+          onClick={() => toggle('alerts')}
+          aria-expanded={open === 'alerts'}
+          disabled={n.alert_count === 0}
+        >
           {t('saved.alertList')}
         </Button>
         {may && (
@@ -137,7 +175,12 @@ function Kept({ search: n }: { search: Saved }) {
         {open === 'feed' && <Feed id={n.id} open={n.feed} />}
       </Collapse>
       {editing && <EditSearch search={n} close={edit.close} />}
-      <Modal opened={asking} onClose={ask.close} title={t('saved.remove')} closeButtonProps={{ 'aria-label': t('close') }}>
+      <Modal
+        opened={asking}
+        onClose={ask.close}
+        title={t('saved.remove')}
+        closeButtonProps={{ 'aria-label': t('close') }}
+      >
         <Stack>
           <Text size="sm">{t('saved.removeText', { name: n.name })}</Text>
           <Group justify="flex-end" gap="xs">
@@ -160,23 +203,30 @@ function Alerts({ id }: { id: string }) {
   const list = useInfiniteQuery({
     queryKey: ['saved-searches', id, 'matches'],
     initialPageParam: '',
-    queryFn: ({ pageParam }) => unwrap(api.GET('/api/v1/saved-searches/{id}/matches', { params: { path: { id }, query: { limit: 20, ...(pageParam ? { cursor: pageParam } : {}) } } })),
+    queryFn: ({ pageParam }) =>
+      unwrap(
+        api.GET('/api/v1/saved-searches/{id}/matches', {
+          params: { path: { id }, query: { limit: 20, ...(pageParam ? { cursor: pageParam } : {}) } },
+        }),
+      ),
     getNextPageParam: (page) => page.next_cursor,
   })
   if (list.error) return <Failed error={list.error} retry={() => void list.refetch()} />
   if (!list.data) return <Waiting />
   return (
     <Stack gap={6}>
-      {list.data.pages.flatMap((p) => p.matches).map((m) => (
-        <div key={m.article_id} data-match={m.article_id}>
-          <LinkAnchor to="/news/articles/$id" params={{ id: m.article_id }} size="sm" className="dl-text">
-            {m.title}
-          </LinkAnchor>
-          <Text size="xs" c="dimmed">
-            {m.domain} · <Ago at={m.alerted_at} />
-          </Text>
-        </div>
-      ))}
+      {list.data.pages
+        .flatMap((p) => p.matches)
+        .map((m) => (
+          <div key={m.article_id} data-match={m.article_id}>
+            <LinkAnchor to="/news/articles/$id" params={{ id: m.article_id }} size="sm" className="dl-text">
+              {m.title}
+            </LinkAnchor>
+            <Text size="xs" c="dimmed">
+              {m.domain} · <Ago at={m.alerted_at} />
+            </Text>
+          </div>
+        ))}
       {list.hasNextPage && (
         <Button size="xs" variant="default" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
           {t('more')}

@@ -1,4 +1,16 @@
-import { ActionIcon, Alert, Button, Checkbox, Fieldset, Group, Select, Stack, Text, TextInput, Title } from '@mantine/core'
+import {
+  ActionIcon,
+  Alert,
+  Button,
+  Checkbox,
+  Fieldset,
+  Group,
+  Select,
+  Stack,
+  Text,
+  TextInput,
+  Title,
+} from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { IconDeviceFloppy, IconPlus, IconTrash } from '@tabler/icons-react'
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
@@ -37,10 +49,25 @@ export function Editor({ domain, config: first, from, pages, page, setPage, save
     placeholderData: keepPreviousData,
     retry: false,
     gcTime: 10_000,
-    queryFn: async ({ signal }) => (await unwrap(api.POST('/api/v1/domains/{domain}/selectors/preview', { params: { path: { domain } }, body: { config: tried, articles: [page] }, signal }))).pages[0],
+    queryFn: async ({ signal }) =>
+      (
+        await unwrap(
+          api.POST('/api/v1/domains/{domain}/selectors/preview', {
+            params: { path: { domain } },
+            body: { config: tried, articles: [page] },
+            signal,
+          }),
+        )
+      ).pages[0],
   })
   const keep = useMutation({
-    mutationFn: () => unwrap(api.POST('/api/v1/domains/{domain}/selectors', { params: { path: { domain }, header: idempotencyHeader() }, body: { config: wanted, activate, ...(note.trim() ? { note: note.trim() } : {}) } })),
+    mutationFn: () =>
+      unwrap(
+        api.POST('/api/v1/domains/{domain}/selectors', {
+          params: { path: { domain }, header: idempotencyHeader() },
+          body: { config: wanted, activate, ...(note.trim() ? { note: note.trim() } : {}) },
+        }),
+      ),
     onSuccess: (made) => {
       notifySuccess(t(made.state === 'active' ? 'selectors.inUse' : 'selectors.isSaved', { version: made.version }))
       saved(made)
@@ -50,13 +77,24 @@ export function Editor({ domain, config: first, from, pages, page, setPage, save
       void client.invalidateQueries({ queryKey: ['reading', domain] })
     },
   })
-  const change = (i: number, update: (v: Variant) => Variant) => setConfig((c) => ({ variants: c.variants.map((v, j) => (j === i ? update(v) : v)) }))
+  const change = (i: number, update: (v: Variant) => Variant) =>
+    setConfig((c) => ({ variants: c.variants.map((v, j) => (j === i ? update(v) : v)) }))
   return (
     <Stack component="section" aria-label={t('selectors.edit')}>
       <Title order={2} size="h4">
         {from > 0 ? t('selectors.editFrom', { version: from }) : t('selectors.editNew')}
       </Title>
-      <Select label={t('selectors.page')} description={t('selectors.pageText')} searchable allowDeselect={false} maxDropdownHeight={320} nothingFoundMessage={t('state.nothing')} data={pages} value={page} onChange={(v) => v && setPage(v)} />
+      <Select
+        label={t('selectors.page')}
+        description={t('selectors.pageText')}
+        searchable
+        allowDeselect={false}
+        maxDropdownHeight={320}
+        nothingFoundMessage={t('state.nothing')}
+        data={pages}
+        value={page}
+        onChange={(v) => v && setPage(v)}
+      />
       {look.error && whole && (
         <Alert color="red" role="alert">
           {errorText(look.error)}
@@ -82,33 +120,68 @@ export function Editor({ domain, config: first, from, pages, page, setPage, save
                 }}
               />
               {config.variants.length > 1 && (
-                <ActionIcon variant="subtle" color="red" size="lg" aria-label={t('selectors.removeTemplate', { number: i + 1 })} onClick={() => setConfig((c) => ({ variants: c.variants.filter((_, j) => j !== i) }))}>
+                <ActionIcon
+                  variant="subtle"
+                  color="red"
+                  size="lg"
+                  aria-label={t('selectors.removeTemplate', { number: i + 1 })}
+                  onClick={() => setConfig((c) => ({ variants: c.variants.filter((_, j) => j !== i) }))}
+                >
                   <IconTrash size={18} aria-hidden />
                 </ActionIcon>
               )}
             </Group>
             {places.map((place) => (
-              <PathField key={place} place={place} variant={v} taken={look.data?.paths.filter((p) => p.variant === v.name.trim() && p.field === place) ?? []} change={(paths) => change(i, (was) => withPaths(was, place, paths))} />
+              <PathField
+                key={place}
+                place={place}
+                variant={v}
+                taken={look.data?.paths.filter((p) => p.variant === v.name.trim() && p.field === place) ?? []}
+                change={(paths) => change(i, (was) => withPaths(was, place, paths))}
+              />
             ))}
           </Stack>
         </Fieldset>
       ))}
       {config.variants.length < 8 && (
-        <Button variant="default" size="xs" leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setConfig((c) => ({ variants: [...c.variants, newVariant(`template ${c.variants.length + 1}`)] }))} style={{ alignSelf: 'flex-start' }}>
+        <Button
+          variant="default"
+          size="xs"
+          leftSection={<IconPlus size={16} aria-hidden />}
+          onClick={() =>
+            setConfig((c) => ({ variants: [...c.variants, newVariant(`template ${c.variants.length + 1}`)] }))
+          }
+          style={{ alignSelf: 'flex-start' }}
+        >
           {t('selectors.addTemplate')}
         </Button>
       )}
       {look.data && <Outcome page={look.data} />}
       <Stack gap="sm" className="dl-card" p="md" component="section" aria-label={t('selectors.save')}>
-        <TextInput label={t('selectors.note')} maxLength={500} value={note} onChange={(e) => setNote(e.currentTarget.value)} />
-        <Checkbox label={t('selectors.activate')} description={t('selectors.activateText')} checked={activate} onChange={(e) => setActivate(e.currentTarget.checked)} />
+        <TextInput
+          label={t('selectors.note')}
+          maxLength={500}
+          value={note}
+          onChange={(e) => setNote(e.currentTarget.value)}
+        />
+        <Checkbox
+          label={t('selectors.activate')}
+          description={t('selectors.activateText')}
+          checked={activate}
+          onChange={(e) => setActivate(e.currentTarget.checked)}
+        />
         {keep.error && (
           <Alert color="red" role="alert">
             {errorText(keep.error)}
           </Alert>
         )}
         <Group gap="xs">
-          <Button leftSection={<IconDeviceFloppy size={18} aria-hidden />} disabled={!whole} loading={keep.isPending} onClick={() => keep.mutate()}>
+          <Button
+            leftSection={<IconDeviceFloppy size={18} aria-hidden />}
+            disabled={!whole}
+            loading={keep.isPending}
+            onClick={() => keep.mutate()}
+          >
             {t('selectors.save')}
           </Button>
           <Text size="sm" c="dimmed">

@@ -24,7 +24,9 @@ export function Health({ reading: r }: { reading: Schemas['Extraction'] }) {
     mutationFn: () => unwrap(api.POST('/api/v1/domains/{domain}/selectors/roll-back', { params })),
     onSuccess: (now) => {
       changed(now)
-      notifySuccess(now.selector_version > 0 ? t('selectors.inUse', { version: now.selector_version }) : t('selectors.without'))
+      notifySuccess(
+        now.selector_version > 0 ? t('selectors.inUse', { version: now.selector_version }) : t('selectors.without'),
+      )
     },
     onError: notifyError,
   })
@@ -36,17 +38,33 @@ export function Health({ reading: r }: { reading: Schemas['Extraction'] }) {
     },
     onError: notifyError,
   })
-  const set = useMutation({ mutationFn: (body: Schemas['ExtractionUpdate']) => unwrap(api.PATCH('/api/v1/domains/{domain}/extraction', { params, body })), onSuccess: changed, onError: notifyError })
+  const set = useMutation({
+    mutationFn: (body: Schemas['ExtractionUpdate']) =>
+      unwrap(api.PATCH('/api/v1/domains/{domain}/extraction', { params, body })),
+    onSuccess: changed,
+    onError: notifyError,
+  })
   const share = new Intl.NumberFormat(i18n.language, { style: 'percent' })
   const number = new Intl.NumberFormat(i18n.language)
   const health = Object.entries(r.health).sort(([a], [b]) => a.localeCompare(b))
   const reasons = Object.entries(r.no_article_reasons).sort(([, a], [, b]) => b - a)
   return (
-    <Stack gap="sm" className="dl-card" p="md" component="section" aria-label={t('selectors.health')} data-in-use={r.selector_version}>
+    <Stack
+      gap="sm"
+      className="dl-card"
+      p="md"
+      component="section"
+      aria-label={t('selectors.health')}
+      data-in-use={r.selector_version}
+    >
       <Title order={2} size="h4">
         {t('selectors.health')}
       </Title>
-      <Text size="sm">{r.selector_version > 0 ? t(health.length > 0 ? 'selectors.using' : 'selectors.usingNew', { version: r.selector_version }) : t('selectors.usingNone')}</Text>
+      <Text size="sm">
+        {r.selector_version > 0
+          ? t(health.length > 0 ? 'selectors.using' : 'selectors.usingNew', { version: r.selector_version })
+          : t('selectors.usingNone')}
+      </Text>
       {health.map(([field, value]) => (
         <div key={field} data-health={field}>
           <Group justify="space-between" wrap="nowrap">
@@ -55,20 +73,37 @@ export function Health({ reading: r }: { reading: Schemas['Extraction'] }) {
               {share.format(value)}
             </Text>
           </Group>
-          <Progress value={value * 100} size="sm" color={value >= 0.8 ? 'green' : value >= 0.5 ? 'orange' : 'red'} aria-label={t(`fields.${field as 'title'}`, { defaultValue: field })} />
+          <Progress
+            value={value * 100}
+            size="sm"
+            color={value >= 0.8 ? 'green' : value >= 0.5 ? 'orange' : 'red'}
+            aria-label={t(`fields.${field as 'title'}`, { defaultValue: field })}
+          />
         </div>
       ))}
       <Text size="sm" c="dimmed">
-        {t('selectors.read', { pages: number.format(r.pages), articles: number.format(r.articles), others: number.format(r.non_articles), failed: number.format(r.failed) })}
+        {t('selectors.read', {
+          pages: number.format(r.pages),
+          articles: number.format(r.articles),
+          others: number.format(r.non_articles),
+          failed: number.format(r.failed),
+        })}
       </Text>
       {reasons.length > 0 && (
         <Text size="sm" c="dimmed" data-no-article-reasons>
-          {t('noArticle.counts')} {reasons.map(([reason, n]) => `${t(`noArticle.reasons.${reason as 'too_short'}`, { defaultValue: reason })}: ${number.format(n)}`).join(' · ')}
+          {t('noArticle.counts')}{' '}
+          {reasons
+            .map(
+              ([reason, n]) =>
+                `${t(`noArticle.reasons.${reason as 'too_short'}`, { defaultValue: reason })}: ${number.format(n)}`,
+            )
+            .join(' · ')}
         </Text>
       )}
       {r.last_error && (
         <Text size="sm" c="var(--mantine-color-error)" className="dl-text">
-          <NoArticle reason={r.last_error_reason} detail={r.last_error} /> {r.last_error_at && <Ago at={r.last_error_at} />}
+          <NoArticle reason={r.last_error_reason} detail={r.last_error} />{' '}
+          {r.last_error_at && <Ago at={r.last_error_at} />}
         </Text>
       )}
       {r.requested_action && (
@@ -79,14 +114,32 @@ export function Health({ reading: r }: { reading: Schemas['Extraction'] }) {
       {may && (
         <>
           <Group gap="xs">
-            <Button size="xs" variant="default" leftSection={<IconArrowBackUp size={16} aria-hidden />} disabled={r.selector_version === 0} loading={back.isPending} onClick={() => back.mutate()}>
+            <Button
+              size="xs"
+              variant="default"
+              leftSection={<IconArrowBackUp size={16} aria-hidden />}
+              disabled={r.selector_version === 0}
+              loading={back.isPending}
+              onClick={() => back.mutate()}
+            >
               {t('selectors.rollBack')}
             </Button>
-            <Button size="xs" variant="default" leftSection={<IconSchool size={16} aria-hidden />} loading={learn.isPending} onClick={() => learn.mutate()}>
+            <Button
+              size="xs"
+              variant="default"
+              leftSection={<IconSchool size={16} aria-hidden />}
+              loading={learn.isPending}
+              onClick={() => learn.mutate()}
+            >
               {t('selectors.learn')}
             </Button>
           </Group>
-          <Switch label={t('selectors.learningOn')} checked={r.learning_enabled} disabled={set.isPending} onChange={(e) => set.mutate({ learning_enabled: e.currentTarget.checked })} />
+          <Switch
+            label={t('selectors.learningOn')}
+            checked={r.learning_enabled}
+            disabled={set.isPending}
+            onChange={(e) => set.mutate({ learning_enabled: e.currentTarget.checked })}
+          />
           <Select
             label={t('selectors.zone')}
             searchable

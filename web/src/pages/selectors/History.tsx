@@ -12,12 +12,23 @@ type Version = Schemas['Selectors']
 const colors = { candidate: 'gray', active: 'green', retired: 'gray', rolled_back: 'orange' } as const
 
 /** All versions: who created them and why, and why they were replaced. */
-export function History({ domain, versions, load }: { domain: string; versions: Version[]; load: (v: Version) => void }) {
+export function History({
+  domain,
+  versions,
+  load,
+}: {
+  domain: string
+  versions: Version[]
+  load: (v: Version) => void
+}) {
   const { t, i18n } = useTranslation()
   const client = useQueryClient()
   const may = useAtLeast('editor')
   const use = useMutation({
-    mutationFn: (version: number) => unwrap(api.POST('/api/v1/domains/{domain}/selectors/{version}/activate', { params: { path: { domain, version } } })),
+    mutationFn: (version: number) =>
+      unwrap(
+        api.POST('/api/v1/domains/{domain}/selectors/{version}/activate', { params: { path: { domain, version } } }),
+      ),
     onSuccess: (made) => notifySuccess(t('selectors.inUse', { version: made.version })),
     onError: notifyError,
     onSettled: () => {
@@ -59,16 +70,29 @@ export function History({ domain, versions, load }: { domain: string; versions: 
           )}
           {Object.keys(v.scores).length > 0 && (
             <Text size="xs" c="dimmed" className="dl-numbers">
-              {Object.entries(v.scores).map(([f, s]) => `${t(`fields.${f as 'title'}`, { defaultValue: f })} ${share.format(s)}`).join(' · ')}
+              {Object.entries(v.scores)
+                .map(([f, s]) => `${t(`fields.${f as 'title'}`, { defaultValue: f })} ${share.format(s)}`)
+                .join(' · ')}
             </Text>
           )}
           {may && (
             <Group gap="xs">
-              <Button size="compact-xs" variant="default" onClick={() => load(v)} aria-label={`${t('selectors.copy')}: ${t('article.version', { version: v.version })}`}>
+              <Button
+                size="compact-xs"
+                variant="default"
+                onClick={() => load(v)}
+                aria-label={`${t('selectors.copy')}: ${t('article.version', { version: v.version })}`}
+              >
                 {t('selectors.copy')}
               </Button>
               {v.state !== 'active' && (
-                <Button size="compact-xs" variant="default" loading={use.isPending && use.variables === v.version} onClick={() => use.mutate(v.version)} aria-label={`${t('selectors.use')}: ${t('article.version', { version: v.version })}`}>
+                <Button
+                  size="compact-xs"
+                  variant="default"
+                  loading={use.isPending && use.variables === v.version}
+                  onClick={() => use.mutate(v.version)}
+                  aria-label={`${t('selectors.use')}: ${t('article.version', { version: v.version })}`}
+                >
                   {t('selectors.use')}
                 </Button>
               )}

@@ -9,7 +9,11 @@ export function Outcome({ page: p }: { page: Schemas['SelectorPreviewPage'] }) {
   const { t, i18n } = useTranslation()
   const share = new Intl.NumberFormat(i18n.language, { style: 'percent' })
   const fields = {
-    title: p.title, authors: p.authors?.join(', '), published: p.published_at && <Time at={p.published_at} />, lead: p.lead, section: p.section,
+    title: p.title,
+    authors: p.authors?.join(', '),
+    published: p.published_at && <Time at={p.published_at} />,
+    lead: p.lead,
+    section: p.section,
     body: p.text && `${p.text.slice(0, 600)}${p.text.length > 600 ? '…' : ''}`,
   }
   return (
@@ -43,7 +47,10 @@ export function Outcome({ page: p }: { page: Schemas['SelectorPreviewPage'] }) {
                   <span data-user-text>{value || '–'}</span>
                   {p.origins?.[field] && (
                     <Text size="xs" c="dimmed">
-                      {t(`article.sources.${p.origins[field].source as 'text'}`, { defaultValue: p.origins[field].source })} · {share.format(p.origins[field].confidence)}
+                      {t(`article.sources.${p.origins[field].source as 'text'}`, {
+                        defaultValue: p.origins[field].source,
+                      })}{' '}
+                      · {share.format(p.origins[field].confidence)}
                     </Text>
                   )}
                 </Table.Td>

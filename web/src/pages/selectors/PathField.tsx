@@ -33,7 +33,13 @@ export function PathField({ place, variant, taken, change }: Props) {
         {taken.map((p, i) => (
           <div key={i} data-path={p.path}>
             <Group gap={6} wrap="nowrap">
-              <Badge size="sm" variant="light" tt="none" color={p.matches > 0 ? 'green' : 'gray'} style={{ flexShrink: 0 }}>
+              <Badge
+                size="sm"
+                variant="light"
+                tt="none"
+                color={p.matches > 0 ? 'green' : 'gray'}
+                style={{ flexShrink: 0 }}
+              >
                 {t('selectors.matches', { count: p.matches })}
               </Badge>
               {taken.length > 1 && (

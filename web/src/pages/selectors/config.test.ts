@@ -4,8 +4,11 @@ import { blank, clean, isWhole, pathsOf, places, withPaths } from './config'
 test('edited text becomes a valid configuration', () => {
   const [first] = blank().variants
   let v = first!
-  for (const place of places) v = withPaths(v, place, place === 'body' ? [' //main ', ''] : place === 'authors' ? ['//b[@class="who"]'] : [' '])
-  expect(clean({ variants: [v] })).toEqual({ variants: [{ name: 'articles', body: ['//main'], fields: { authors: ['//b[@class="who"]'] } }] })
+  for (const place of places)
+    v = withPaths(v, place, place === 'body' ? [' //main ', ''] : place === 'authors' ? ['//b[@class="who"]'] : [' '])
+  expect(clean({ variants: [v] })).toEqual({
+    variants: [{ name: 'articles', body: ['//main'], fields: { authors: ['//b[@class="who"]'] } }],
+  })
   expect(pathsOf(v, 'authors')).toEqual(['//b[@class="who"]'])
 })
 

@@ -31,9 +31,16 @@ export function clean(c: Config): Config {
   const paths = (all: string[] = []) => all.map((p) => p.trim()).filter((p) => p !== '')
   return {
     variants: c.variants.map((v) => {
-      const fields = Object.entries(v.fields ?? {}).map(([f, all]) => [f, paths(all)] as const).filter(([, all]) => all.length > 0)
+      const fields = Object.entries(v.fields ?? {})
+        .map(([f, all]) => [f, paths(all)] as const)
+        .filter(([, all]) => all.length > 0)
       const drop = paths(v.drop)
-      return { name: v.name.trim(), body: paths(v.body), ...(drop.length > 0 ? { drop } : {}), ...(fields.length > 0 ? { fields: Object.fromEntries(fields) } : {}) }
+      return {
+        name: v.name.trim(),
+        body: paths(v.body),
+        ...(drop.length > 0 ? { drop } : {}),
+        ...(fields.length > 0 ? { fields: Object.fromEntries(fields) } : {}),
+      }
     }),
   }
 }

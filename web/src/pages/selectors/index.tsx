@@ -25,15 +25,24 @@ export function SelectorsPage() {
   const reading = useQuery(readingQuery(domain))
   const versions = useQuery({
     queryKey: ['selectors', domain],
-    queryFn: async () => (await unwrap(api.GET('/api/v1/domains/{domain}/selectors', { params: { path: { domain }, query: { limit: 100 } } }))).selectors,
+    queryFn: async () =>
+      (
+        await unwrap(
+          api.GET('/api/v1/domains/{domain}/selectors', { params: { path: { domain }, query: { limit: 100 } } }),
+        )
+      ).selectors,
   })
   const pages = useQuery({
     queryKey: ['domain', domain, 'newest'],
-    queryFn: async () => (await unwrap(api.GET('/api/v1/articles', { params: { query: { domain, limit: 100 } } }))).articles,
+    queryFn: async () =>
+      (await unwrap(api.GET('/api/v1/articles', { params: { query: { domain, limit: 100 } } }))).articles,
   })
   const asked = useQuery({ ...articleQuery(article ?? ''), enabled: article !== undefined })
   const failed = reading.error ?? versions.error ?? pages.error
-  if (failed) return <Failed error={failed} retry={() => void Promise.all([reading.refetch(), versions.refetch(), pages.refetch()])} />
+  if (failed)
+    return (
+      <Failed error={failed} retry={() => void Promise.all([reading.refetch(), versions.refetch(), pages.refetch()])} />
+    )
   if (!reading.data || !versions.data || !pages.data || (article !== undefined && asked.isPending)) return <Waiting />
   const others = pages.data.filter((a) => a.id !== asked.data?.id)
   const choices = (asked.data ? [asked.data, ...others] : others).map((a) => ({ value: a.id, label: a.title }))
@@ -74,7 +83,16 @@ function Desk({ domain, reading, versions, pages }: DeskProps) {
         {pages.length === 0 ? (
           <Empty icon={IconCode} title={t('selectors.noPages')} text={t('selectors.noPagesText')} />
         ) : may ? (
-          <Editor key={edited.no} domain={domain} config={edited.config} from={edited.from} pages={pages} page={page || (pages[0]?.value ?? '')} setPage={setPage} saved={load} />
+          <Editor
+            key={edited.no}
+            domain={domain}
+            config={edited.config}
+            from={edited.from}
+            pages={pages}
+            page={page || (pages[0]?.value ?? '')}
+            setPage={setPage}
+            saved={load}
+          />
         ) : (
           <Empty icon={IconCode} title={t('state.forbidden')} text={t('selectors.forbiddenText')} />
         )}

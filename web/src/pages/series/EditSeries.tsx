@@ -26,9 +26,26 @@ export function EditSeries({ series: s, close }: { series: Schemas['Series']; cl
   const [rule, setRule] = useState(known)
   const save = () => {
     const [first, ...thread] = parts
-    const template: Schemas['SeriesTemplate'] = { ...s.template, content: first?.content ?? '', attachments: first?.attachments ?? [], thread }
+    const template: Schemas['SeriesTemplate'] = {
+      ...s.template,
+      content: first?.content ?? '',
+      attachments: first?.attachments ?? [],
+      thread,
+    }
     const body = { template, time_zone: zone, starts, ...(rule ? { rule: formatRule(rule) } : {}) }
-    change.mutate({ send: () => unwrap(api.PATCH('/api/v1/series/{id}', { params: { path: { id: s.id }, header: ifMatchHeader(s.version) }, body })), done: t('series.saved') }, { onSuccess: close })
+    change.mutate(
+      {
+        send: () =>
+          unwrap(
+            api.PATCH('/api/v1/series/{id}', {
+              params: { path: { id: s.id }, header: ifMatchHeader(s.version) },
+              body,
+            }),
+          ),
+        done: t('series.saved'),
+      },
+      { onSuccess: close },
+    )
   }
   return (
     <Modal opened onClose={close} size="xl" title={t('series.edit')} closeButtonProps={{ 'aria-label': t('close') }}>

@@ -22,11 +22,18 @@ export function Occurrences({ series: s, may }: { series: Schemas['Series']; may
   const list = useQuery({
     queryKey: ['series', s.id, 'occurrences', s.version, limit],
     placeholderData: (before) => before,
-    queryFn: async () => (await unwrap(api.GET('/api/v1/series/{id}/occurrences', { params: { path: { id: s.id }, query: { limit } } }))).occurrences,
+    queryFn: async () =>
+      (await unwrap(api.GET('/api/v1/series/{id}/occurrences', { params: { path: { id: s.id }, query: { limit } } })))
+        .occurrences,
   })
   const set = (occurrence: string, skip: boolean) => {
     const request = { params: { path: { id: s.id } }, body: { occurrence } }
-    change.mutate({ send: () => (skip ? unwrap(api.POST('/api/v1/series/{id}/skip', request)) : unwrap(api.POST('/api/v1/series/{id}/unskip', request))) })
+    change.mutate({
+      send: () =>
+        skip
+          ? unwrap(api.POST('/api/v1/series/{id}/skip', request))
+          : unwrap(api.POST('/api/v1/series/{id}/unskip', request)),
+    })
   }
   if (list.error)
     return (
@@ -49,7 +56,16 @@ export function Occurrences({ series: s, may }: { series: Schemas['Series']; may
         {list.data.map((o) => {
           const skipped = o.state === 'skipped'
           return (
-            <Group key={o.occurrence} component="li" justify="space-between" wrap="nowrap" gap="sm" mih={34} data-occurrence={o.occurrence} data-state={o.state}>
+            <Group
+              key={o.occurrence}
+              component="li"
+              justify="space-between"
+              wrap="nowrap"
+              gap="sm"
+              mih={34}
+              data-occurrence={o.occurrence}
+              data-state={o.state}
+            >
               <Group gap="4px 12px" py={4} miw={0}>
                 <Text size="sm" td={skipped ? 'line-through' : undefined} c={skipped ? 'dimmed' : undefined}>
                   {o.post_id && !skipped ? (
@@ -69,7 +85,14 @@ export function Occurrences({ series: s, may }: { series: Schemas['Series']; may
                 )}
               </Group>
               {may && (skipped || o.state === 'planned' || o.state === 'scheduled' || o.state === 'draft') && (
-                <Button size="compact-sm" variant="subtle" color={skipped ? undefined : 'gray'} disabled={change.isPending} onClick={() => set(o.occurrence, !skipped)} style={{ flexShrink: 0 }}>
+                <Button
+                  size="compact-sm"
+                  variant="subtle"
+                  color={skipped ? undefined : 'gray'}
+                  disabled={change.isPending}
+                  onClick={() => set(o.occurrence, !skipped)}
+                  style={{ flexShrink: 0 }}
+                >
                   {t(skipped ? 'series.unskip' : 'series.skip')}
                 </Button>
               )}

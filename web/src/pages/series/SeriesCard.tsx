@@ -32,7 +32,14 @@ export function SeriesCard({ series: s }: { series: Series }) {
   const params = { path: { id: s.id }, header: ifMatchHeader(s.version) }
   const to = accounts.filter((a) => s.template.accounts?.includes(a.id))
   return (
-    <Stack gap="sm" className="dl-card" p="md" component="article" aria-label={s.template.content || t('post.noText')} data-series={s.id}>
+    <Stack
+      gap="sm"
+      className="dl-card"
+      p="md"
+      component="article"
+      aria-label={s.template.content || t('post.noText')}
+      data-series={s.id}
+    >
       <Group justify="space-between" wrap="nowrap" align="flex-start">
         <Stack gap={4} miw={0}>
           <Group gap="xs">
@@ -58,11 +65,27 @@ export function SeriesCard({ series: s }: { series: Series }) {
                 {t('post.edit')}
               </Menu.Item>
               {s.status === 'active' ? (
-                <Menu.Item leftSection={<IconPlayerPause size={16} aria-hidden />} onClick={() => change.mutate({ send: () => unwrap(api.POST('/api/v1/series/{id}/pause', { params })), done: t('series.isPaused') })}>
+                <Menu.Item
+                  leftSection={<IconPlayerPause size={16} aria-hidden />}
+                  onClick={() =>
+                    change.mutate({
+                      send: () => unwrap(api.POST('/api/v1/series/{id}/pause', { params })),
+                      done: t('series.isPaused'),
+                    })
+                  }
+                >
                   {t('series.pause')}
                 </Menu.Item>
               ) : (
-                <Menu.Item leftSection={<IconPlayerPlay size={16} aria-hidden />} onClick={() => change.mutate({ send: () => unwrap(api.POST('/api/v1/series/{id}/resume', { params })), done: t('series.isResumed') })}>
+                <Menu.Item
+                  leftSection={<IconPlayerPlay size={16} aria-hidden />}
+                  onClick={() =>
+                    change.mutate({
+                      send: () => unwrap(api.POST('/api/v1/series/{id}/resume', { params })),
+                      done: t('series.isResumed'),
+                    })
+                  }
+                >
                   {t('series.resume')}
                 </Menu.Item>
               )}
@@ -94,7 +117,8 @@ export function SeriesCard({ series: s }: { series: Series }) {
       )}
       {s.missed[0] && (
         <Text size="sm" c="dimmed" className="dl-text">
-          {t('series.missed', { when: formatWall(`${s.missed[0].occurrence.slice(0, 16)}:00`, i18n.language) })} {s.missed[0].notes.map(noteText).join(' ')}
+          {t('series.missed', { when: formatWall(`${s.missed[0].occurrence.slice(0, 16)}:00`, i18n.language) })}{' '}
+          {s.missed[0].notes.map(noteText).join(' ')}
         </Text>
       )}
       {s.status !== 'ended' && <Occurrences series={s} may={may} />}
@@ -116,8 +140,15 @@ function End({ series: s, close }: { series: Series; close: () => void }) {
   const [posts, setPosts] = useState<'keep' | 'cancel'>()
   const go = (what: 'keep' | 'cancel') => {
     setPosts(what)
-    const params = { path: { id: s.id }, header: ifMatchHeader(s.version), query: { cancel_scheduled: what === 'cancel' } }
-    change.mutate({ send: () => unwrap(api.DELETE('/api/v1/series/{id}', { params })), done: t('series.isEnded') }, { onSuccess: close })
+    const params = {
+      path: { id: s.id },
+      header: ifMatchHeader(s.version),
+      query: { cancel_scheduled: what === 'cancel' },
+    }
+    change.mutate(
+      { send: () => unwrap(api.DELETE('/api/v1/series/{id}', { params })), done: t('series.isEnded') },
+      { onSuccess: close },
+    )
   }
   return (
     <Modal opened onClose={close} title={t('series.endAsk')} closeButtonProps={{ 'aria-label': t('close') }}>

@@ -23,7 +23,17 @@ export function SeriesPage() {
     queryKey: ['series', 'list', status],
     initialPageParam: '',
     queryFn: ({ pageParam }) =>
-      unwrap(api.GET('/api/v1/series', { params: { query: { limit: 50, ...(status ? { status: [status as Schemas['SeriesStatus']] } : {}), ...(pageParam ? { cursor: pageParam } : {}) } } })),
+      unwrap(
+        api.GET('/api/v1/series', {
+          params: {
+            query: {
+              limit: 50,
+              ...(status ? { status: [status as Schemas['SeriesStatus']] } : {}),
+              ...(pageParam ? { cursor: pageParam } : {}),
+            },
+          },
+        }),
+      ),
     getNextPageParam: (page) => page.next_cursor,
   })
   const all = list.data?.pages.flatMap((p) => p.series) ?? []
@@ -40,7 +50,10 @@ export function SeriesPage() {
           style={{ alignSelf: 'flex-start' }}
           value={status ?? 'all'}
           onChange={(v) => void navigate({ to: '/series', search: v === 'all' ? {} : { status: v }, replace: true })}
-          data={[{ value: 'all', label: t('calendar.all') }, ...kinds.map((value) => ({ value, label: t(`series.status.${value}`) }))]}
+          data={[
+            { value: 'all', label: t('calendar.all') },
+            ...kinds.map((value) => ({ value, label: t(`series.status.${value}`) })),
+          ]}
         />
         {list.error ? (
           <Failed error={list.error} retry={() => void list.refetch()} />
@@ -54,7 +67,12 @@ export function SeriesPage() {
           all.map((s) => <SeriesCard key={s.id} series={s} />)
         )}
         {list.hasNextPage && (
-          <Button variant="default" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()} style={{ alignSelf: 'center' }}>
+          <Button
+            variant="default"
+            loading={list.isFetchingNextPage}
+            onClick={() => void list.fetchNextPage()}
+            style={{ alignSelf: 'center' }}
+          >
             {t('more')}
           </Button>
         )}

@@ -17,15 +17,27 @@ export function AddSeeds({ close }: { close: () => void }) {
   const [text, setText] = useState('')
   const add = useMutation({
     mutationFn: async (): Promise<Schemas['SeedImportResult'] | undefined> => {
-      if (way === 'many') return unwrap(api.POST('/api/v1/seeds/import', { body: { format: text.trimStart().startsWith('<') ? 'opml' : 'list', text } }))
-      await unwrap(api.POST('/api/v1/seeds', { params: { header: idempotencyHeader() }, body: { url, ...(title ? { title } : {}) } }))
+      if (way === 'many')
+        return unwrap(
+          api.POST('/api/v1/seeds/import', {
+            body: { format: text.trimStart().startsWith('<') ? 'opml' : 'list', text },
+          }),
+        )
+      await unwrap(
+        api.POST('/api/v1/seeds', {
+          params: { header: idempotencyHeader() },
+          body: { url, ...(title ? { title } : {}) },
+        }),
+      )
       return undefined
     },
     onSuccess: (result) => {
       void client.invalidateQueries({ queryKey: ['seeds'] })
       void client.invalidateQueries({ queryKey: ['domains'] })
       if (result && result.invalid > 0) return
-      notifySuccess(result ? t('news.imported', { created: result.created, existing: result.existing }) : t('news.added'))
+      notifySuccess(
+        result ? t('news.imported', { created: result.created, existing: result.existing }) : t('news.added'),
+      )
       close()
     },
   })
@@ -38,14 +50,42 @@ export function AddSeeds({ close }: { close: () => void }) {
         }}
       >
         <Stack>
-          <SegmentedControl aria-label={t('news.way')} value={way} onChange={(v) => setWay(v as typeof way)} data={(['one', 'many'] as const).map((value) => ({ value, label: t(`news.ways.${value}`) }))} />
+          <SegmentedControl
+            aria-label={t('news.way')}
+            value={way}
+            onChange={(v) => setWay(v as typeof way)}
+            data={(['one', 'many'] as const).map((value) => ({ value, label: t(`news.ways.${value}`) }))}
+          />
           {way === 'one' ? (
             <>
-              <TextInput label={t('news.address')} description={t('news.addressText')} type="url" required placeholder="https://news.example/" value={url} onChange={(e) => setURL(e.currentTarget.value)} data-autofocus />
-              <TextInput label={t('news.name')} maxLength={300} value={title} onChange={(e) => setTitle(e.currentTarget.value)} />
+              <TextInput
+                label={t('news.address')}
+                description={t('news.addressText')}
+                type="url"
+                required
+                placeholder="https://news.example/"
+                value={url}
+                onChange={(e) => setURL(e.currentTarget.value)}
+                data-autofocus
+              />
+              <TextInput
+                label={t('news.name')}
+                maxLength={300}
+                value={title}
+                onChange={(e) => setTitle(e.currentTarget.value)}
+              />
             </>
           ) : (
-            <Textarea label={t('news.list')} description={t('news.listText')} required autosize minRows={6} maxRows={14} value={text} onChange={(e) => setText(e.currentTarget.value)} />
+            <Textarea
+              label={t('news.list')}
+              description={t('news.listText')}
+              required
+              autosize
+              minRows={6}
+              maxRows={14}
+              value={text}
+              onChange={(e) => setText(e.currentTarget.value)}
+            />
           )}
           {add.error && (
             <Alert color="red" role="alert">
@@ -54,11 +94,14 @@ export function AddSeeds({ close }: { close: () => void }) {
           )}
           {add.data && add.data.invalid > 0 && (
             <Alert color="yellow" role="alert" title={t('news.refused', { count: add.data.invalid })}>
-              {add.data.lines.filter((l) => l.outcome === 'invalid').slice(0, 10).map((l) => (
-                <Text key={l.line} size="sm" className="dl-text">
-                  {l.line}: {l.url} – {l.problem && problemText(l.problem)}
-                </Text>
-              ))}
+              {add.data.lines
+                .filter((l) => l.outcome === 'invalid')
+                .slice(0, 10)
+                .map((l) => (
+                  <Text key={l.line} size="sm" className="dl-text">
+                    {l.line}: {l.url} – {l.problem && problemText(l.problem)}
+                  </Text>
+                ))}
             </Alert>
           )}
           <Button type="submit" loading={add.isPending}>

@@ -27,7 +27,10 @@ function Domains() {
     queryKey: ['domains'],
     refetchInterval: crawlPace,
     initialPageParam: '',
-    queryFn: ({ pageParam }) => unwrap(api.GET('/api/v1/domains', { params: { query: { limit: 100, ...(pageParam ? { cursor: pageParam } : {}) } } })),
+    queryFn: ({ pageParam }) =>
+      unwrap(
+        api.GET('/api/v1/domains', { params: { query: { limit: 100, ...(pageParam ? { cursor: pageParam } : {}) } } }),
+      ),
     getNextPageParam: (page) => page.next_cursor,
   })
   const domains = list.data?.pages.flatMap((p) => p.domains) ?? []
@@ -45,7 +48,15 @@ function Domains() {
       {domains.map((d) => {
         const asked = Math.max(1, d.fetched)
         return (
-          <Stack key={d.domain} gap={6} className="dl-card" p="md" component="article" aria-label={d.domain} data-domain={d.domain}>
+          <Stack
+            key={d.domain}
+            gap={6}
+            className="dl-card"
+            p="md"
+            component="article"
+            aria-label={d.domain}
+            data-domain={d.domain}
+          >
             <Group justify="space-between" gap="xs">
               <Group gap="xs">
                 <LinkAnchor to="/news/domains/$domain" params={{ domain: d.domain }} fw={600}>
@@ -56,7 +67,13 @@ function Domains() {
               <DomainControls domain={d} />
             </Group>
             <Text size="sm" c="dimmed">
-              {t('news.figures', { fetched: number.format(d.fetched), stored: number.format(d.stored), unchanged: number.format(d.unchanged), failed: number.format(d.failed), ms: number.format(Math.round(d.response_ms)) })}
+              {t('news.figures', {
+                fetched: number.format(d.fetched),
+                stored: number.format(d.stored),
+                unchanged: number.format(d.unchanged),
+                failed: number.format(d.failed),
+                ms: number.format(Math.round(d.response_ms)),
+              })}
               {d.last_crawl && (
                 <>
                   {` · ${t('news.lastCrawl')} `}

@@ -45,20 +45,29 @@ function Seeds({ add }: { add?: () => void }) {
     queryKey: ['seeds'],
     refetchInterval: crawlPace,
     initialPageParam: '',
-    queryFn: ({ pageParam }) => unwrap(api.GET('/api/v1/seeds', { params: { query: { limit: 100, ...(pageParam ? { cursor: pageParam } : {}) } } })),
+    queryFn: ({ pageParam }) =>
+      unwrap(
+        api.GET('/api/v1/seeds', { params: { query: { limit: 100, ...(pageParam ? { cursor: pageParam } : {}) } } }),
+      ),
     getNextPageParam: (page) => page.next_cursor,
   })
   const changed = () => void client.invalidateQueries({ queryKey: ['seeds'] })
   const set = useMutation({
-    mutationFn: ({ id, status }: { id: string; status: Schemas['SeedStatus'] }) => unwrap(api.PATCH('/api/v1/seeds/{id}', { params: { path: { id } }, body: { status } })),
+    mutationFn: ({ id, status }: { id: string; status: Schemas['SeedStatus'] }) =>
+      unwrap(api.PATCH('/api/v1/seeds/{id}', { params: { path: { id } }, body: { status } })),
     onError: notifyError,
     onSettled: changed,
   })
-  const remove = useMutation({ mutationFn: (id: string) => unwrap(api.DELETE('/api/v1/seeds/{id}', { params: { path: { id } } })), onError: notifyError, onSettled: changed })
+  const remove = useMutation({
+    mutationFn: (id: string) => unwrap(api.DELETE('/api/v1/seeds/{id}', { params: { path: { id } } })),
+    onError: notifyError,
+    onSettled: changed,
+  })
   const seeds = list.data?.pages.flatMap((p) => p.seeds) ?? []
   if (list.error) return <Failed error={list.error} retry={() => void list.refetch()} />
   if (!list.data) return <Waiting />
-  if (seeds.length === 0) return (
+  if (seeds.length === 0)
+    return (
       <Empty icon={IconSeedling} title={t('news.none')} text={t('news.noneText')} guide="how-to/add-a-source">
         {add && (
           <Button leftSection={<IconPlus size={18} aria-hidden />} onClick={add}>
@@ -69,7 +78,11 @@ function Seeds({ add }: { add?: () => void }) {
     )
   return (
     <>
-      <Table.ScrollContainer minWidth={720} className="dl-card dl-stack" scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
+      <Table.ScrollContainer
+        minWidth={720}
+        className="dl-card dl-stack"
+        scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}
+      >
         <Table verticalSpacing="sm" aria-label={t('news.seeds')}>
           <Table.Thead>
             <Table.Tr>
@@ -119,7 +132,15 @@ function Seeds({ add }: { add?: () => void }) {
                   </Text>
                 </Table.Td>
                 <Table.Td data-label={t('news.next')}>
-                  <Text size="sm">{s.status === 'paused' ? '–' : Date.parse(s.next_crawl) <= Date.now() ? t('news.due') : <Ago at={s.next_crawl} />}</Text>
+                  <Text size="sm">
+                    {s.status === 'paused' ? (
+                      '–'
+                    ) : Date.parse(s.next_crawl) <= Date.now() ? (
+                      t('news.due')
+                    ) : (
+                      <Ago at={s.next_crawl} />
+                    )}
+                  </Text>
                 </Table.Td>
                 <Table.Td>
                   {may && (
@@ -131,15 +152,25 @@ function Seeds({ add }: { add?: () => void }) {
                       </Menu.Target>
                       <Menu.Dropdown>
                         {s.status === 'active' ? (
-                          <Menu.Item leftSection={<IconPlayerPause size={16} aria-hidden />} onClick={() => set.mutate({ id: s.id, status: 'paused' })}>
+                          <Menu.Item
+                            leftSection={<IconPlayerPause size={16} aria-hidden />}
+                            onClick={() => set.mutate({ id: s.id, status: 'paused' })}
+                          >
                             {t('news.pause')}
                           </Menu.Item>
                         ) : (
-                          <Menu.Item leftSection={<IconPlayerPlay size={16} aria-hidden />} onClick={() => set.mutate({ id: s.id, status: 'active' })}>
+                          <Menu.Item
+                            leftSection={<IconPlayerPlay size={16} aria-hidden />}
+                            onClick={() => set.mutate({ id: s.id, status: 'active' })}
+                          >
                             {t('news.resume')}
                           </Menu.Item>
                         )}
-                        <Menu.Item color="red" leftSection={<IconTrash size={16} aria-hidden />} onClick={() => remove.mutate(s.id)}>
+                        <Menu.Item
+                          color="red"
+                          leftSection={<IconTrash size={16} aria-hidden />}
+                          onClick={() => remove.mutate(s.id)}
+                        >
                           {t('news.remove')}
                         </Menu.Item>
                       </Menu.Dropdown>

@@ -12,10 +12,20 @@ type Stored = Schemas['StoryPreferences']
 /** The alert about missed stories, and the owners of domains. */
 export function Preferences({ close }: { close: () => void }) {
   const { t } = useTranslation()
-  const stored = useQuery({ queryKey: ['story-preferences'], queryFn: () => unwrap(api.GET('/api/v1/story-preferences')), staleTime: 0 })
+  const stored = useQuery({
+    queryKey: ['story-preferences'],
+    queryFn: () => unwrap(api.GET('/api/v1/story-preferences')),
+    staleTime: 0,
+  })
   return (
     <Modal opened onClose={close} title={t('stories.alerts')} closeButtonProps={{ 'aria-label': t('stories.close') }}>
-      {stored.error ? <Failed error={stored.error} retry={() => void stored.refetch()} /> : !stored.data ? <WaitingRows /> : <Form start={stored.data} close={close} />}
+      {stored.error ? (
+        <Failed error={stored.error} retry={() => void stored.refetch()} />
+      ) : !stored.data ? (
+        <WaitingRows />
+      ) : (
+        <Form start={stored.data} close={close} />
+      )}
     </Modal>
   )
 }
@@ -30,7 +40,13 @@ function ownersOf(lines: string): Record<string, string> | undefined {
   const pairs = lines
     .split('\n')
     .filter((line) => line.trim())
-    .map((line) => /^([^:]+):(.+)$/.exec(line)?.slice(1).map((part) => part.trim()) ?? [])
+    .map(
+      (line) =>
+        /^([^:]+):(.+)$/
+          .exec(line)
+          ?.slice(1)
+          .map((part) => part.trim()) ?? [],
+    )
   return pairs.every(([domain, owner]) => domain && owner) ? Object.fromEntries(pairs) : undefined
 }
 
@@ -59,11 +75,42 @@ function Form({ start, close }: { start: Stored; close: () => void }) {
         if (named) save.mutate()
       }}
     >
-      <Switch label={t('stories.alertEnabled')} description={t('stories.alertHelp')} checked={form.alert_enabled} onChange={(e) => change({ alert_enabled: e.currentTarget.checked })} />
-      <NumberInput label={t('stories.alertOwners')} min={2} max={100} value={form.min_owners} onChange={(v) => change({ min_owners: Number(v) })} />
-      <NumberInput label={t('stories.alertAge')} min={1} max={72} value={form.max_age_hours} onChange={(v) => change({ max_age_hours: Number(v) })} />
-      <Switch label={t('stories.createDraft')} description={t('stories.createDraftHelp')} checked={form.create_draft} onChange={(e) => change({ create_draft: e.currentTarget.checked })} />
-      <Textarea label={t('stories.ownersOf')} description={t('stories.ownersHelp')} autosize minRows={2} maxRows={8} value={owners} error={!named && t('stories.ownersWrong')} onChange={(e) => setOwners(e.currentTarget.value)} />
+      <Switch
+        label={t('stories.alertEnabled')}
+        description={t('stories.alertHelp')}
+        checked={form.alert_enabled}
+        onChange={(e) => change({ alert_enabled: e.currentTarget.checked })}
+      />
+      <NumberInput
+        label={t('stories.alertOwners')}
+        min={2}
+        max={100}
+        value={form.min_owners}
+        onChange={(v) => change({ min_owners: Number(v) })}
+      />
+      <NumberInput
+        label={t('stories.alertAge')}
+        min={1}
+        max={72}
+        value={form.max_age_hours}
+        onChange={(v) => change({ max_age_hours: Number(v) })}
+      />
+      <Switch
+        label={t('stories.createDraft')}
+        description={t('stories.createDraftHelp')}
+        checked={form.create_draft}
+        onChange={(e) => change({ create_draft: e.currentTarget.checked })}
+      />
+      <Textarea
+        label={t('stories.ownersOf')}
+        description={t('stories.ownersHelp')}
+        autosize
+        minRows={2}
+        maxRows={8}
+        value={owners}
+        error={!named && t('stories.ownersWrong')}
+        onChange={(e) => setOwners(e.currentTarget.value)}
+      />
       <Group justify="flex-end">
         <Button variant="default" onClick={close}>
           {t('stories.cancel')}

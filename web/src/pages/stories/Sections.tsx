@@ -32,9 +32,19 @@ export function Coverage({ story: s }: Props) {
   const own = s.entries.filter((e) => e.own)
   const number = (n: number) => new Intl.NumberFormat(i18n.language).format(n)
   return (
-    <Section title={t('stories.ourCoverage')} none={own.length === 0 && s.posts.length === 0 ? t('stories.noCoverage') : undefined}>
+    <Section
+      title={t('stories.ourCoverage')}
+      none={own.length === 0 && s.posts.length === 0 ? t('stories.noCoverage') : undefined}
+    >
       {own.map((e) => (
-        <LinkAnchor key={e.article_id} to="/news/articles/$id" params={{ id: e.article_id }} size="sm" className="dl-text" lang={s.language}>
+        <LinkAnchor
+          key={e.article_id}
+          to="/news/articles/$id"
+          params={{ id: e.article_id }}
+          size="sm"
+          className="dl-text"
+          lang={s.language}
+        >
           {e.title}
         </LinkAnchor>
       ))}
@@ -49,7 +59,15 @@ export function Coverage({ story: s }: Props) {
         </Title>
       )}
       {s.posts.map((p) => (
-        <LinkAnchor key={p.id} to="/posts/$id" params={{ id: p.id }} size="sm" className="dl-text" lineClamp={2} data-post={p.id}>
+        <LinkAnchor
+          key={p.id}
+          to="/posts/$id"
+          params={{ id: p.id }}
+          size="sm"
+          className="dl-text"
+          lineClamp={2}
+          data-post={p.id}
+        >
           {p.content}
         </LinkAnchor>
       ))}
@@ -64,7 +82,13 @@ export function Corrections({ story: s }: Props) {
     <Section title={t('stories.corrections')}>
       {s.corrections.map((c) => (
         <div key={`${c.article_id} ${c.version}`}>
-          <LinkAnchor to="/news/articles/$id" params={{ id: c.article_id }} size="sm" className="dl-text" lang={s.language}>
+          <LinkAnchor
+            to="/news/articles/$id"
+            params={{ id: c.article_id }}
+            size="sm"
+            className="dl-text"
+            lang={s.language}
+          >
             {c.title}
           </LinkAnchor>
           {c.title !== c.previous_title && (
@@ -109,7 +133,8 @@ export function Events({ story: s }: Props) {
     mutationFn: (id: string) => unwrap(api.POST('/api/v1/story-events/{id}/undo', { params: { path: { id } } })),
     onSuccess: () => notifySuccess(t('stories.undone')),
     onError: notifyError,
-    onSettled: () => void client.invalidateQueries({ predicate: (q) => q.queryKey[0] === 'story' || q.queryKey[0] === 'stories' }),
+    onSettled: () =>
+      void client.invalidateQueries({ predicate: (q) => q.queryKey[0] === 'story' || q.queryKey[0] === 'stories' }),
   })
   if (s.events.length === 0) return null
   return (

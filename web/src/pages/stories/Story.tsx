@@ -24,7 +24,11 @@ export function StoryPage() {
   const client = useQueryClient()
   const mayDraft = useAtLeast('author')
   const mayEdit = useAtLeast('editor')
-  const story = useQuery({ queryKey: ['story', id], queryFn: () => unwrap(api.GET('/api/v1/stories/{id}', { params: { path: { id } } })), refetchInterval: 30_000 })
+  const story = useQuery({
+    queryKey: ['story', id],
+    queryFn: () => unwrap(api.GET('/api/v1/stories/{id}', { params: { path: { id } } })),
+    refetchInterval: 30_000,
+  })
   const current = story.data?.id
   useEffect(() => {
     if (current && current !== id) void navigate({ to: '/news/stories/$id', params: { id: current }, replace: true })
@@ -50,12 +54,21 @@ export function StoryPage() {
       actions={
         <Group gap="xs">
           {mayEdit && s.own_articles === 0 && s.alert !== 'muted' && (
-            <Button variant="default" leftSection={<IconBellOff size={18} aria-hidden />} loading={mute.isPending} onClick={() => mute.mutate()}>
+            <Button
+              variant="default"
+              leftSection={<IconBellOff size={18} aria-hidden />}
+              loading={mute.isPending}
+              onClick={() => mute.mutate()}
+            >
               {t('stories.mute')}
             </Button>
           )}
           {mayDraft && (
-            <Button leftSection={<IconPencilPlus size={18} aria-hidden />} loading={draft.isPending} onClick={() => draft.mutate()}>
+            <Button
+              leftSection={<IconPencilPlus size={18} aria-hidden />}
+              loading={draft.isPending}
+              onClick={() => draft.mutate()}
+            >
               {t('stories.draft')}
             </Button>
           )}

@@ -18,7 +18,13 @@ export function StoryTimeline({ story: s }: { story: Story }) {
   const [picked, setPicked] = useState<string[]>([])
   const chosen = picked.filter((id) => s.entries.some((e) => e.article_id === id)) // the others have left the story
   return (
-    <Stack gap="sm" className="dl-card" p={{ base: 'md', sm: 'lg' }} component="section" aria-label={t('stories.timeline')}>
+    <Stack
+      gap="sm"
+      className="dl-card"
+      p={{ base: 'md', sm: 'lg' }}
+      component="section"
+      aria-label={t('stories.timeline')}
+    >
       <Title order={2} size="h4">
         {t('stories.timeline')}
       </Title>
@@ -30,11 +36,21 @@ export function StoryTimeline({ story: s }: { story: Story }) {
                 <Checkbox
                   aria-label={t('stories.choose', { title: e.title })}
                   checked={chosen.includes(e.article_id)}
-                  onChange={() => setPicked((was) => (was.includes(e.article_id) ? was.filter((x) => x !== e.article_id) : [...was, e.article_id]))}
+                  onChange={() =>
+                    setPicked((was) =>
+                      was.includes(e.article_id) ? was.filter((x) => x !== e.article_id) : [...was, e.article_id],
+                    )
+                  }
                 />
               )}
               <Stack gap={4} style={{ minWidth: 0 }}>
-                <LinkAnchor to="/news/articles/$id" params={{ id: e.article_id }} fw={500} className="dl-text" lang={s.language}>
+                <LinkAnchor
+                  to="/news/articles/$id"
+                  params={{ id: e.article_id }}
+                  fw={500}
+                  className="dl-text"
+                  lang={s.language}
+                >
                   {e.title}
                 </LinkAnchor>
                 <Group gap="xs">
@@ -86,8 +102,13 @@ function Changes({ story: s, chosen, done }: { story: Story; chosen: string[]; d
   const { t } = useTranslation()
   const client = useQueryClient()
   const [other, setOther] = useState<string | null>(null)
-  const near = useQuery({ queryKey: ['stories', 'near', s.language], queryFn: () => unwrap(api.GET('/api/v1/stories', { params: { query: { limit: 100, language: s.language } } })) })
-  const choices = (near.data?.stories ?? []).filter((o) => o.id !== s.id).map((o) => ({ value: o.id, label: o.headline.title }))
+  const near = useQuery({
+    queryKey: ['stories', 'near', s.language],
+    queryFn: () => unwrap(api.GET('/api/v1/stories', { params: { query: { limit: 100, language: s.language } } })),
+  })
+  const choices = (near.data?.stories ?? [])
+    .filter((o) => o.id !== s.id)
+    .map((o) => ({ value: o.id, label: o.headline.title }))
   const path = { id: s.id }
   const after = {
     onSuccess: () => {
@@ -95,12 +116,29 @@ function Changes({ story: s, chosen, done }: { story: Story; chosen: string[]; d
       done()
     },
     onError: notifyError,
-    onSettled: () => void client.invalidateQueries({ predicate: (q) => q.queryKey[0] === 'story' || q.queryKey[0] === 'stories' }),
+    onSettled: () =>
+      void client.invalidateQueries({ predicate: (q) => q.queryKey[0] === 'story' || q.queryKey[0] === 'stories' }),
   }
-  const split = useMutation({ mutationFn: () => unwrap(api.POST('/api/v1/stories/{id}/split', { params: { path }, body: { article_ids: chosen } })), ...after })
-  const move = useMutation({ mutationFn: (to: string) => unwrap(api.POST('/api/v1/stories/{id}/move', { params: { path }, body: { article_ids: chosen, story_id: to } })), ...after })
-  const merge = useMutation({ mutationFn: (from: string) => unwrap(api.POST('/api/v1/stories/{id}/merge', { params: { path }, body: { story_id: from } })), ...after })
-  const headline = useMutation({ mutationFn: () => unwrap(api.PUT('/api/v1/stories/{id}/headline', { params: { path }, body: { article_id: chosen[0] } })), ...after })
+  const split = useMutation({
+    mutationFn: () =>
+      unwrap(api.POST('/api/v1/stories/{id}/split', { params: { path }, body: { article_ids: chosen } })),
+    ...after,
+  })
+  const move = useMutation({
+    mutationFn: (to: string) =>
+      unwrap(api.POST('/api/v1/stories/{id}/move', { params: { path }, body: { article_ids: chosen, story_id: to } })),
+    ...after,
+  })
+  const merge = useMutation({
+    mutationFn: (from: string) =>
+      unwrap(api.POST('/api/v1/stories/{id}/merge', { params: { path }, body: { story_id: from } })),
+    ...after,
+  })
+  const headline = useMutation({
+    mutationFn: () =>
+      unwrap(api.PUT('/api/v1/stories/{id}/headline', { params: { path }, body: { article_id: chosen[0] } })),
+    ...after,
+  })
   return (
     <Group gap="xs" align="flex-end" role="group" aria-label={t('stories.change')}>
       {chosen.length < s.entries.length && (
@@ -114,10 +152,22 @@ function Changes({ story: s, chosen, done }: { story: Story; chosen: string[]; d
         </Button>
       )}
       <Select size="xs" label={t('stories.other')} searchable data={choices} value={other} onChange={setOther} />
-      <Button size="xs" variant="default" disabled={!other} loading={move.isPending} onClick={() => other && move.mutate(other)}>
+      <Button
+        size="xs"
+        variant="default"
+        disabled={!other}
+        loading={move.isPending}
+        onClick={() => other && move.mutate(other)}
+      >
         {t('stories.move')}
       </Button>
-      <Button size="xs" variant="default" disabled={!other} loading={merge.isPending} onClick={() => other && merge.mutate(other)}>
+      <Button
+        size="xs"
+        variant="default"
+        disabled={!other}
+        loading={merge.isPending}
+        onClick={() => other && merge.mutate(other)}
+      >
         {t('stories.merge')}
       </Button>
     </Group>

@@ -21,12 +21,25 @@ export function StoriesPage() {
   const search = route.useSearch()
   const navigate = useNavigate()
   const [editing, edit] = useDisclosure()
-  const change = (update: Partial<typeof search>) => void navigate({ to: '/news/stories', search: { ...search, ...update }, replace: true })
+  const change = (update: Partial<typeof search>) =>
+    void navigate({ to: '/news/stories', search: { ...search, ...update }, replace: true })
   const order = search.order ?? 'latest'
   const list = useInfiniteQuery({
     queryKey: ['stories', search],
     queryFn: ({ pageParam }) =>
-      unwrap(api.GET('/api/v1/stories', { params: { query: { order, coverage: search.coverage, language: search.lang, min_owners: search.owners, cursor: pageParam } } })),
+      unwrap(
+        api.GET('/api/v1/stories', {
+          params: {
+            query: {
+              order,
+              coverage: search.coverage,
+              language: search.lang,
+              min_owners: search.owners,
+              cursor: pageParam,
+            },
+          },
+        }),
+      ),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next_cursor,
     refetchInterval: 30_000,
@@ -92,9 +105,18 @@ export function StoriesPage() {
       ) : !list.data ? (
         <WaitingRows />
       ) : stories.length === 0 ? (
-        <Empty icon={IconTopologyStar3} title={t('stories.none')} text={t(order === 'rising' ? 'stories.noneRising' : 'stories.noneText')} />
+        <Empty
+          icon={IconTopologyStar3}
+          title={t('stories.none')}
+          text={t(order === 'rising' ? 'stories.noneRising' : 'stories.noneText')}
+        />
       ) : (
-        <Stack gap="sm" component="ul" style={{ listStyle: 'none', padding: 0, margin: 0 }} aria-label={t('stories.title')}>
+        <Stack
+          gap="sm"
+          component="ul"
+          style={{ listStyle: 'none', padding: 0, margin: 0 }}
+          aria-label={t('stories.title')}
+        >
           {stories.map((s) => (
             <li key={s.id}>
               <StoryCard story={s} />

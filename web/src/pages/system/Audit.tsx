@@ -21,7 +21,10 @@ export function Audit() {
   const [actions, setActions] = useState<string[]>([])
   const [from, setFrom] = useState('')
   const [to, setTo] = useState('')
-  const members = useQuery({ queryKey: ['members'], queryFn: async () => (await unwrap(api.GET('/api/v1/members', { params: { query: { limit: 200 } } }))).members })
+  const members = useQuery({
+    queryKey: ['members'],
+    queryFn: async () => (await unwrap(api.GET('/api/v1/members', { params: { query: { limit: 200 } } }))).members,
+  })
   const zone = me.workspace.time_zone
   const filter = {
     ...(actor ? { actor } : {}),
@@ -33,7 +36,12 @@ export function Audit() {
     queryKey: ['audit', filter],
     placeholderData: keepPreviousData,
     initialPageParam: '',
-    queryFn: ({ pageParam }) => unwrap(api.GET('/api/v1/audit', { params: { query: { limit: 100, ...filter, ...(pageParam ? { cursor: pageParam } : {}) } } })),
+    queryFn: ({ pageParam }) =>
+      unwrap(
+        api.GET('/api/v1/audit', {
+          params: { query: { limit: 100, ...filter, ...(pageParam ? { cursor: pageParam } : {}) } },
+        }),
+      ),
     getNextPageParam: (page) => page.next_cursor,
   })
   const filters = (
@@ -46,7 +54,10 @@ export function Audit() {
         w={{ base: '100%', xs: 200 }}
         value={actor}
         onChange={setActor}
-        data={[...unnamed.map((value) => ({ value, label: t(`auditActor.${value}`) })), ...(members.data ?? []).map((m) => ({ value: m.id, label: m.name }))]}
+        data={[
+          ...unnamed.map((value) => ({ value, label: t(`auditActor.${value}`) })),
+          ...(members.data ?? []).map((m) => ({ value: m.id, label: m.name })),
+        ]}
       />
       <MultiSelect
         label={t('system.action')}
@@ -56,7 +67,10 @@ export function Audit() {
         w={{ base: '100%', xs: 320 }}
         value={actions}
         onChange={setActions}
-        data={Object.entries(t('audit', { returnObjects: true })).map(([key, label]) => ({ value: key.replace('_', '.'), label }))}
+        data={Object.entries(t('audit', { returnObjects: true })).map(([key, label]) => ({
+          value: key.replace('_', '.'),
+          label,
+        }))}
       />
       <DayField label={t('auditFrom')} value={from} max={to} w={150} onChange={setFrom} />
       <DayField label={t('auditTo')} value={to} min={from} w={150} onChange={setTo} />
@@ -66,41 +80,54 @@ export function Audit() {
   return (
     <>
       {filters}
-      {list.error ? <Failed error={list.error} retry={() => void list.refetch()} /> : !list.data ? <WaitingRows rows={8} height={44} /> : entries.length === 0 ? <Empty icon={IconListSearch} title={t('media.nothing')} text={t('auditNothing')} /> : (
-      <Table.ScrollContainer minWidth={560} className="dl-card dl-stack" scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
-        <Table verticalSpacing={6} aria-label={t('system.audit')}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{t('readers.time')}</Table.Th>
-              <Table.Th>{t('system.actor')}</Table.Th>
-              <Table.Th>{t('system.action')}</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {entries.map((e) => (
-              <Table.Tr key={e.id} data-action={e.action}>
-                <Table.Td>
-                  <Text size="sm">
-                    <Time at={e.at} look="exact" />
-                  </Text>
-                </Table.Td>
-                <Table.Td>
-                  <Text size="sm">
-                    {e.actor.name ?? (e.actor.type === 'user' ? t('auditActor.former') : t(`auditActor.${e.actor.type}`))}
-                    {e.actor.token_name ? ` (${e.actor.token_name})` : ''}
-                  </Text>
-                </Table.Td>
-                <Table.Td data-wide>
-                  <Text size="sm">{t(`audit.${e.action.replace('.', '_') as 'login_succeeded'}`, { defaultValue: e.action })}</Text>
-                  <Text size="xs" c="dimmed" className="dl-text">
-                    {e.object.id}
-                  </Text>
-                </Table.Td>
+      {list.error ? (
+        <Failed error={list.error} retry={() => void list.refetch()} />
+      ) : !list.data ? (
+        <WaitingRows rows={8} height={44} />
+      ) : entries.length === 0 ? (
+        <Empty icon={IconListSearch} title={t('media.nothing')} text={t('auditNothing')} />
+      ) : (
+        <Table.ScrollContainer
+          minWidth={560}
+          className="dl-card dl-stack"
+          scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}
+        >
+          <Table verticalSpacing={6} aria-label={t('system.audit')}>
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>{t('readers.time')}</Table.Th>
+                <Table.Th>{t('system.actor')}</Table.Th>
+                <Table.Th>{t('system.action')}</Table.Th>
               </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+            </Table.Thead>
+            <Table.Tbody>
+              {entries.map((e) => (
+                <Table.Tr key={e.id} data-action={e.action}>
+                  <Table.Td>
+                    <Text size="sm">
+                      <Time at={e.at} look="exact" />
+                    </Text>
+                  </Table.Td>
+                  <Table.Td>
+                    <Text size="sm">
+                      {e.actor.name ??
+                        (e.actor.type === 'user' ? t('auditActor.former') : t(`auditActor.${e.actor.type}`))}
+                      {e.actor.token_name ? ` (${e.actor.token_name})` : ''}
+                    </Text>
+                  </Table.Td>
+                  <Table.Td data-wide>
+                    <Text size="sm">
+                      {t(`audit.${e.action.replace('.', '_') as 'login_succeeded'}`, { defaultValue: e.action })}
+                    </Text>
+                    <Text size="xs" c="dimmed" className="dl-text">
+                      {e.object.id}
+                    </Text>
+                  </Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        </Table.ScrollContainer>
       )}
       {list.hasNextPage && (
         <Button variant="default" mt="md" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>

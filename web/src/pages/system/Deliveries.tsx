@@ -11,7 +11,11 @@ import { notifySuccess, notifyError } from '../../lib/notify'
 
 type Delivery = Schemas['WebhookDelivery']
 
-const looks = { pending: { color: 'indigo', icon: IconClock }, delivered: { color: 'green', icon: IconCheck }, dead: { color: 'red', icon: IconSkull } } as const
+const looks = {
+  pending: { color: 'indigo', icon: IconClock },
+  delivered: { color: 'green', icon: IconCheck },
+  dead: { color: 'red', icon: IconSkull },
+} as const
 const statuses = ['all', 'pending', 'delivered', 'dead'] as const
 /** The polling interval while deliveries are pending. */
 const every = 3000
@@ -27,7 +31,14 @@ export function Deliveries({ hook }: { hook: string }) {
     refetchInterval: every,
     initialPageParam: '',
     queryFn: ({ pageParam }) =>
-      unwrap(api.GET('/api/v1/webhooks/{id}/deliveries', { params: { path: { id: hook }, query: { limit: 20, ...(status === 'all' ? {} : { status }), ...(pageParam ? { cursor: pageParam } : {}) } } })),
+      unwrap(
+        api.GET('/api/v1/webhooks/{id}/deliveries', {
+          params: {
+            path: { id: hook },
+            query: { limit: 20, ...(status === 'all' ? {} : { status }), ...(pageParam ? { cursor: pageParam } : {}) },
+          },
+        }),
+      ),
     getNextPageParam: (page) => page.next_cursor,
   })
   const settled = () => void client.invalidateQueries({ queryKey: ['deliveries', hook] })
@@ -41,9 +52,21 @@ export function Deliveries({ hook }: { hook: string }) {
   return (
     <Stack gap="xs" component="section" aria-label={t('hooks.deliveries')}>
       <Group justify="space-between" gap="xs">
-        <SegmentedControl size="xs" aria-label={t('calendar.status')} value={status} onChange={(v) => setStatus(v as typeof status)} data={statuses.map((value) => ({ value, label: t(`hooks.status.${value}`) }))} />
+        <SegmentedControl
+          size="xs"
+          aria-label={t('calendar.status')}
+          value={status}
+          onChange={(v) => setStatus(v as typeof status)}
+          data={statuses.map((value) => ({ value, label: t(`hooks.status.${value}`) }))}
+        />
         {(status === 'dead' || all.some((d) => d.status === 'dead')) && (
-          <Button size="xs" variant="default" leftSection={<IconRefresh size={16} aria-hidden />} loading={again.isPending} onClick={() => again.mutate()}>
+          <Button
+            size="xs"
+            variant="default"
+            leftSection={<IconRefresh size={16} aria-hidden />}
+            loading={again.isPending}
+            onClick={() => again.mutate()}
+          >
             {t('hooks.redeliverDead')}
           </Button>
         )}
@@ -64,7 +87,13 @@ export function Deliveries({ hook }: { hook: string }) {
         </Stack>
       )}
       {list.hasNextPage && (
-        <Button size="xs" variant="default" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()} style={{ alignSelf: 'flex-start' }}>
+        <Button
+          size="xs"
+          variant="default"
+          loading={list.isFetchingNextPage}
+          onClick={() => void list.fetchNextPage()}
+          style={{ alignSelf: 'flex-start' }}
+        >
           {t('more')}
         </Button>
       )}
@@ -77,7 +106,12 @@ function One({ delivery: d, settled }: { delivery: Delivery; settled: () => void
   const [opened, setOpened] = useState(false)
   const { color, icon: Icon } = looks[d.status]
   const again = useMutation({
-    mutationFn: () => unwrap(api.POST('/api/v1/webhooks/{id}/deliveries/{delivery}/redeliver', { params: { path: { id: d.webhook_id, delivery: d.id } } })),
+    mutationFn: () =>
+      unwrap(
+        api.POST('/api/v1/webhooks/{id}/deliveries/{delivery}/redeliver', {
+          params: { path: { id: d.webhook_id, delivery: d.id } },
+        }),
+      ),
     onSuccess: () => notifySuccess(t('hooks.onItsWay')),
     onError: notifyError,
     onSettled: settled,
@@ -97,7 +131,13 @@ function One({ delivery: d, settled }: { delivery: Delivery; settled: () => void
           </Text>
         </Group>
         <Group gap="xs">
-          <Button size="compact-sm" variant="subtle" color="gray" aria-expanded={opened} onClick={() => setOpened(!opened)}>
+          <Button
+            size="compact-sm"
+            variant="subtle"
+            color="gray"
+            aria-expanded={opened}
+            onClick={() => setOpened(!opened)}
+          >
             {t('hooks.details')}
           </Button>
           <Button size="compact-sm" variant="default" loading={again.isPending} onClick={() => again.mutate()}>

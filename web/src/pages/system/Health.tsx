@@ -21,11 +21,19 @@ export function Health() {
   const ms = new Intl.NumberFormat(i18n.language, { maximumFractionDigits: 1 })
   return (
     <Stack>
-      <Alert color={ready.data.ready ? 'green' : 'red'} title={t(ready.data.ready ? 'system.ready' : 'system.notReady')} role="status" />
+      <Alert
+        color={ready.data.ready ? 'green' : 'red'}
+        title={t(ready.data.ready ? 'system.ready' : 'system.notReady')}
+        role="status"
+      />
       <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }}>
         {Object.entries(ready.data.checks).map(([name, said]) => (
           <Group key={name} className="dl-card" p="md" gap="sm" wrap="nowrap" data-check={name}>
-            {said === 'ok' ? <IconCircleCheck color="var(--mantine-color-green-6)" aria-hidden /> : <IconCircleX color="var(--mantine-color-red-6)" aria-hidden />}
+            {said === 'ok' ? (
+              <IconCircleCheck color="var(--mantine-color-green-6)" aria-hidden />
+            ) : (
+              <IconCircleX color="var(--mantine-color-red-6)" aria-hidden />
+            )}
             <div>
               <Text fw={600}>{name}</Text>
               <Text size="sm" c="dimmed" className="dl-text">
@@ -37,7 +45,10 @@ export function Health() {
       </SimpleGrid>
       {ready.data.clock && (
         <Text size="sm" c="dimmed">
-          {t('system.clock', { ms: ms.format(ready.data.clock.offset_ms), within: ms.format(ready.data.clock.uncertainty_ms) })}
+          {t('system.clock', {
+            ms: ms.format(ready.data.clock.offset_ms),
+            within: ms.format(ready.data.clock.uncertainty_ms),
+          })}
         </Text>
       )}
     </Stack>

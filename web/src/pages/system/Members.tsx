@@ -17,12 +17,16 @@ export function Members() {
   const me = useMe()
   const client = useQueryClient()
   const owner = useAtLeast('owner')
-  const list = useQuery({ queryKey: ['members'], queryFn: async () => (await unwrap(api.GET('/api/v1/members', { params: { query: { limit: 200 } } }))).members })
+  const list = useQuery({
+    queryKey: ['members'],
+    queryFn: async () => (await unwrap(api.GET('/api/v1/members', { params: { query: { limit: 200 } } }))).members,
+  })
   const [email, setEmail] = useState('')
   const [role, setRole] = useState<Role>('author')
   const settled = () => void client.invalidateQueries({ queryKey: ['members'] })
   const invite = useMutation({
-    mutationFn: () => unwrap(api.POST('/api/v1/members', { params: { header: idempotencyHeader() }, body: { email, role } })),
+    mutationFn: () =>
+      unwrap(api.POST('/api/v1/members', { params: { header: idempotencyHeader() }, body: { email, role } })),
     onSuccess: () => {
       notifySuccess(t('system.invited', { email }))
       setEmail('')
@@ -31,14 +35,25 @@ export function Members() {
     onSettled: settled,
   })
   const change = useMutation({
-    mutationFn: (m: { id: string; role: Role }) => unwrap(api.PATCH('/api/v1/members/{id}', { params: { path: { id: m.id } }, body: { role: m.role } })),
+    mutationFn: (m: { id: string; role: Role }) =>
+      unwrap(api.PATCH('/api/v1/members/{id}', { params: { path: { id: m.id } }, body: { role: m.role } })),
     onError: notifyError,
     onSettled: settled,
   })
-  const remove = useMutation({ mutationFn: (id: string) => unwrap(api.DELETE('/api/v1/members/{id}', { params: { path: { id } } })), onError: notifyError, onSettled: settled })
+  const remove = useMutation({
+    mutationFn: (id: string) => unwrap(api.DELETE('/api/v1/members/{id}', { params: { path: { id } } })),
+    onError: notifyError,
+    onSettled: settled,
+  })
   const [dialog, ask] = useConfirm()
   const confirmRemove = (m: { id: string; name: string }) =>
-    ask({ title: t('system.removeTitle', { name: m.name }), text: t('system.removeText'), action: t('system.removeDo'), danger: true, run: () => remove.mutate(m.id) })
+    ask({
+      title: t('system.removeTitle', { name: m.name }),
+      text: t('system.removeText'),
+      action: t('system.removeDo'),
+      danger: true,
+      run: () => remove.mutate(m.id),
+    })
   if (list.error) return <Failed error={list.error} retry={() => void list.refetch()} />
   if (!list.data) return <WaitingRows height={60} />
   const data = roles.map((value) => ({ value, label: t(`role.${value}`) }))
@@ -53,8 +68,19 @@ export function Members() {
           }}
         >
           <Group align="flex-end" gap="sm" className="dl-form">
-            <TextInput label={t('system.email')} type="email" required value={email} onChange={(e) => setEmail(e.currentTarget.value)} />
-            <NativeSelect label={t('system.role')} data={data} value={role} onChange={(e) => setRole(e.currentTarget.value as Role)} />
+            <TextInput
+              label={t('system.email')}
+              type="email"
+              required
+              value={email}
+              onChange={(e) => setEmail(e.currentTarget.value)}
+            />
+            <NativeSelect
+              label={t('system.role')}
+              data={data}
+              value={role}
+              onChange={(e) => setRole(e.currentTarget.value as Role)}
+            />
             <Button type="submit" leftSection={<IconUserPlus size={18} aria-hidden />} loading={invite.isPending}>
               {t('system.invite')}
             </Button>
@@ -65,7 +91,11 @@ export function Members() {
         </form>
       )}
       {!owner && <Alert color="gray">{t('system.onlyOwners')}</Alert>}
-      <Table.ScrollContainer minWidth={520} className="dl-card dl-stack" scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
+      <Table.ScrollContainer
+        minWidth={520}
+        className="dl-card dl-stack"
+        scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}
+      >
         <Table verticalSpacing="sm" aria-label={t('system.members')}>
           <Table.Tbody>
             {list.data.map((m) => (
@@ -81,14 +111,25 @@ export function Members() {
                 </Table.Td>
                 <Table.Td>
                   {owner && m.id !== me.user.id ? (
-                    <NativeSelect aria-label={t('system.roleOf', { name: m.name })} size="xs" data={data} value={m.role} onChange={(e) => change.mutate({ id: m.id, role: e.currentTarget.value as Role })} />
+                    <NativeSelect
+                      aria-label={t('system.roleOf', { name: m.name })}
+                      size="xs"
+                      data={data}
+                      value={m.role}
+                      onChange={(e) => change.mutate({ id: m.id, role: e.currentTarget.value as Role })}
+                    />
                   ) : (
                     <Text size="sm">{t(`role.${m.role}`)}</Text>
                   )}
                 </Table.Td>
                 <Table.Td ta="right">
                   {owner && m.id !== me.user.id && (
-                    <ActionIcon variant="subtle" color="red" aria-label={t('system.removeMember', { name: m.name })} onClick={() => confirmRemove(m)}>
+                    <ActionIcon
+                      variant="subtle"
+                      color="red"
+                      aria-label={t('system.removeMember', { name: m.name })}
+                      onClick={() => confirmRemove(m)}
+                    >
                       <IconTrash size={18} aria-hidden />
                     </ActionIcon>
                   )}

@@ -18,7 +18,11 @@ type Channel = Schemas['NotificationChannel']
 export function Notifications() {
   const { t } = useTranslation()
   const client = useQueryClient()
-  const list = useQuery({ queryKey: ['channels'], refetchInterval: 5000, queryFn: () => unwrap(api.GET('/api/v1/notification-channels')) })
+  const list = useQuery({
+    queryKey: ['channels'],
+    refetchInterval: 5000,
+    queryFn: () => unwrap(api.GET('/api/v1/notification-channels')),
+  })
   const [editing, setEditing] = useState<Channel | 'new'>()
   const settled = () => void client.invalidateQueries({ queryKey: ['channels'] })
   if (list.error) return <Failed error={list.error} retry={() => void list.refetch()} />
@@ -44,7 +48,15 @@ export function Notifications() {
       ) : (
         list.data.channels.map((c) => <One key={c.id} channel={c} edit={() => setEditing(c)} settled={settled} />)
       )}
-      {editing && <EditChannel channel={editing === 'new' ? undefined : editing} canSendEmail={list.data.can_send_email} pushKey={list.data.push_key} close={() => setEditing(undefined)} settled={settled} />}
+      {editing && (
+        <EditChannel
+          channel={editing === 'new' ? undefined : editing}
+          canSendEmail={list.data.can_send_email}
+          pushKey={list.data.push_key}
+          close={() => setEditing(undefined)}
+          settled={settled}
+        />
+      )}
     </Stack>
   )
 }
@@ -53,14 +65,23 @@ function One({ channel: c, edit, settled }: { channel: Channel; edit: () => void
   const { t } = useTranslation()
   const [dialog, ask] = useConfirm()
   const params = { path: { id: c.id } }
-  const test = useMutation({ mutationFn: () => unwrap(api.POST('/api/v1/notification-channels/{id}/test', { params })), onSuccess: () => notifySuccess(t(c.confirmed ? 'channels.tested' : 'channels.confirmationSent')), onError: notifyError, onSettled: settled })
+  const test = useMutation({
+    mutationFn: () => unwrap(api.POST('/api/v1/notification-channels/{id}/test', { params })),
+    onSuccess: () => notifySuccess(t(c.confirmed ? 'channels.tested' : 'channels.confirmationSent')),
+    onError: notifyError,
+    onSettled: settled,
+  })
   const again = useMutation({
     mutationFn: () => unwrap(api.POST('/api/v1/notification-channels/{id}/redeliver-dead', { params })),
     onSuccess: ({ redelivered }) => notifySuccess(t('channels.retried', { count: redelivered })),
     onError: notifyError,
     onSettled: settled,
   })
-  const remove = useMutation({ mutationFn: () => unwrap(api.DELETE('/api/v1/notification-channels/{id}', { params })), onError: notifyError, onSettled: settled })
+  const remove = useMutation({
+    mutationFn: () => unwrap(api.DELETE('/api/v1/notification-channels/{id}', { params })),
+    onError: notifyError,
+    onSettled: settled,
+  })
   const isOn = c.status === 'enabled'
   return (
     <Stack gap={6} className="dl-card" p="md" component="article" aria-label={c.name} data-outcome={c.last_status}>
@@ -76,7 +97,14 @@ function One({ channel: c, edit, settled }: { channel: Channel; edit: () => void
           </Text>
         </div>
         <Group gap="xs">
-          <Button size="xs" variant="default" leftSection={<IconSend size={16} aria-hidden />} loading={test.isPending} disabled={!isOn} onClick={() => test.mutate()}>
+          <Button
+            size="xs"
+            variant="default"
+            leftSection={<IconSend size={16} aria-hidden />}
+            loading={test.isPending}
+            disabled={!isOn}
+            onClick={() => test.mutate()}
+          >
             {t(c.confirmed ? 'channels.test' : 'channels.confirmAgain')}
           </Button>
           <Button size="xs" variant="default" leftSection={<IconPencil size={16} aria-hidden />} onClick={edit}>
@@ -86,7 +114,15 @@ function One({ channel: c, edit, settled }: { channel: Channel; edit: () => void
             variant="subtle"
             color="red"
             aria-label={t('channels.remove', { name: c.name })}
-            onClick={() => ask({ title: t('channels.remove', { name: c.name }), text: t('channels.removeText'), action: t('channels.removeAction'), danger: true, run: () => remove.mutate() })}
+            onClick={() =>
+              ask({
+                title: t('channels.remove', { name: c.name }),
+                text: t('channels.removeText'),
+                action: t('channels.removeAction'),
+                danger: true,
+                run: () => remove.mutate(),
+              })
+            }
           >
             <IconTrash size={18} aria-hidden />
           </ActionIcon>
@@ -123,7 +159,13 @@ function One({ channel: c, edit, settled }: { channel: Channel; edit: () => void
         <Alert color="red" p="xs">
           <Group justify="space-between" gap="xs">
             <Text size="sm">{t('channels.dead', { count: c.dead })}</Text>
-            <Button size="compact-sm" variant="default" loading={again.isPending} disabled={!isOn} onClick={() => again.mutate()}>
+            <Button
+              size="compact-sm"
+              variant="default"
+              loading={again.isPending}
+              disabled={!isOn}
+              onClick={() => again.mutate()}
+            >
               {t('channels.retry')}
             </Button>
           </Group>

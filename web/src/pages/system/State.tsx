@@ -18,7 +18,11 @@ const every = 5000
 /** The state of the installation: alerts, backlog, lateness, and engines. */
 export function State() {
   const { t } = useTranslation()
-  const state = useQuery({ queryKey: ['system'], refetchInterval: every, queryFn: () => unwrap(api.GET('/api/v1/system')) })
+  const state = useQuery({
+    queryKey: ['system'],
+    refetchInterval: every,
+    queryFn: () => unwrap(api.GET('/api/v1/system')),
+  })
   if (state.error && !state.data) return <Failed error={state.error} retry={() => void state.refetch()} />
   if (!state.data) return <WaitingCards height={110} />
   const s = state.data
@@ -33,7 +37,12 @@ export function State() {
         <Queues all={s.queues} />
       </SimpleGrid>
       <Text size="sm" c="dimmed">
-        {t('system.version', { version: s.version })} · {t('system.timeZones', { version: s.time_zones.version, source: s.time_zones.source === 'built in' ? t('system.builtIn') : s.time_zones.source })} · {t('system.seen')} <Time at={s.at} look="seconds" />
+        {t('system.version', { version: s.version })} ·{' '}
+        {t('system.timeZones', {
+          version: s.time_zones.version,
+          source: s.time_zones.source === 'built in' ? t('system.builtIn') : s.time_zones.source,
+        })}{' '}
+        · {t('system.seen')} <Time at={s.at} look="seconds" />
       </Text>
     </Stack>
   )
@@ -54,7 +63,10 @@ function Alerts({ state }: { state: System }) {
           key={`${a.name} ${a.subject}`}
           color={a.severity === 'critical' ? 'red' : 'yellow'}
           icon={a.severity === 'critical' ? <IconUrgent aria-hidden /> : <IconAlertTriangle aria-hidden />}
-          title={t(`alert.${a.name as 'EngineDown'}`, { defaultValue: a.name, about: a.subject ? engineName(t, a.subject) : '' })}
+          title={t(`alert.${a.name as 'EngineDown'}`, {
+            defaultValue: a.name,
+            about: a.subject ? engineName(t, a.subject) : '',
+          })}
           data-alert={a.name}
         >
           <Text size="sm" className="dl-text">
@@ -80,7 +92,21 @@ function Numbers({ state: s }: { state: System }) {
   const { t } = useTranslation()
   const { number } = useAmounts()
   const dead = Object.values(s.dead_letters).reduce((sum, n) => sum + n, 0)
-  const figures: [name: 'scheduled' | 'due' | 'armed' | 'publishing' | 'overdue' | 'parked' | 'deadLetters' | 'deliveries' | 'deadDeliveries' | 'seedsDue', value: number | undefined, wrong?: boolean][] = [
+  const figures: [
+    name:
+      | 'scheduled'
+      | 'due'
+      | 'armed'
+      | 'publishing'
+      | 'overdue'
+      | 'parked'
+      | 'deadLetters'
+      | 'deliveries'
+      | 'deadDeliveries'
+      | 'seedsDue',
+    value: number | undefined,
+    wrong?: boolean,
+  ][] = [
     ['scheduled', s.posts?.scheduled],
     ['due', s.posts?.due],
     ['armed', s.armed],
@@ -103,7 +129,12 @@ function Numbers({ state: s }: { state: System }) {
             <Text size="sm" c="dimmed">
               {t(`system.figure.${name}`)}
             </Text>
-            <Text size="xl" fw={700} className="dl-numbers" c={wrong && value ? 'var(--mantine-color-error)' : undefined}>
+            <Text
+              size="xl"
+              fw={700}
+              className="dl-numbers"
+              c={wrong && value ? 'var(--mantine-color-error)' : undefined}
+            >
               {value === undefined ? '–' : number(value)}
             </Text>
           </Stack>
@@ -124,8 +155,21 @@ function Engines({ state: s }: { state: System }) {
       </Title>
       <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} spacing="sm">
         {s.engines.map((e) => (
-          <Group key={e.name} className="dl-card" p="md" gap="sm" wrap="nowrap" align="flex-start" data-check={e.name} data-healthy={e.healthy}>
-            {e.healthy ? <IconCircleCheck color="var(--mantine-color-green-6)" aria-hidden style={{ flexShrink: 0 }} /> : <IconCircleX color="var(--mantine-color-red-6)" aria-hidden style={{ flexShrink: 0 }} />}
+          <Group
+            key={e.name}
+            className="dl-card"
+            p="md"
+            gap="sm"
+            wrap="nowrap"
+            align="flex-start"
+            data-check={e.name}
+            data-healthy={e.healthy}
+          >
+            {e.healthy ? (
+              <IconCircleCheck color="var(--mantine-color-green-6)" aria-hidden style={{ flexShrink: 0 }} />
+            ) : (
+              <IconCircleX color="var(--mantine-color-red-6)" aria-hidden style={{ flexShrink: 0 }} />
+            )}
             <div style={{ minWidth: 0 }}>
               <Text fw={600}>{engineName(t, e.name)}</Text>
               <Text size="sm" c="dimmed" className="dl-text">
@@ -133,7 +177,8 @@ function Engines({ state: s }: { state: System }) {
               </Text>
               {e.usage.map((u) => (
                 <Text key={`${u.resource} ${u.volume}`} size="sm" c="dimmed" className="dl-numbers">
-                  {t(`system.use.${(u.volume ?? u.resource) as 'memory'}`, { defaultValue: u.volume ?? u.resource })}: {amount(u, u.used)}
+                  {t(`system.use.${(u.volume ?? u.resource) as 'memory'}`, { defaultValue: u.volume ?? u.resource })}:{' '}
+                  {amount(u, u.used)}
                   {u.max !== undefined && ` / ${amount(u, u.max)}`}
                 </Text>
               ))}
@@ -159,7 +204,15 @@ function Lateness({ all }: { all: Schemas['SystemLateness'][] }) {
   const { t } = useTranslation()
   const { duration, number } = useAmounts()
   return (
-    <Figures title={t('system.lateness')} text={t('system.latenessText')} none={t('system.nothingSent')} columns={[t('calendar.network'), ...(['sent', 'half', 'most', 'latest'] as const).map((name) => t(`system.column.${name}`))]}>
+    <Figures
+      title={t('system.lateness')}
+      text={t('system.latenessText')}
+      none={t('system.nothingSent')}
+      columns={[
+        t('calendar.network'),
+        ...(['sent', 'half', 'most', 'latest'] as const).map((name) => t(`system.column.${name}`)),
+      ]}
+    >
       {all.map((l) => (
         <Table.Tr key={l.network ?? ''} data-lateness={l.network ?? 'all'} fw={l.network ? undefined : 600}>
           <Table.Td>
@@ -184,7 +237,12 @@ function Queues({ all }: { all: Schemas['TaskQueue'][] }) {
   const { duration, number } = useAmounts()
   const within = (ms: number | undefined) => (ms === undefined ? '–' : `≤ ${duration(ms)}`)
   return (
-    <Figures title={t('system.queues')} text={t('system.queuesText')} none={t('system.queuesUnknown')} columns={(['queue', 'waits', 'oldest', 'start50', 'start95'] as const).map((name) => t(`system.column.${name}`))}>
+    <Figures
+      title={t('system.queues')}
+      text={t('system.queuesText')}
+      none={t('system.queuesUnknown')}
+      columns={(['queue', 'waits', 'oldest', 'start50', 'start95'] as const).map((name) => t(`system.column.${name}`))}
+    >
       {all.map((q) => (
         <Table.Tr key={`${q.name} ${q.kind}`} data-queue={`${q.name} ${q.kind}`}>
           <Table.Td>
@@ -193,7 +251,14 @@ function Queues({ all }: { all: Schemas['TaskQueue'][] }) {
               {t(`system.queueKind.${q.kind}`)}
             </Badge>
           </Table.Td>
-          <Numbered cells={[number(q.pending), q.pending > 0 ? duration(q.oldest_ms) : '–', within(q.start_p50_ms), within(q.start_p95_ms)]} />
+          <Numbered
+            cells={[
+              number(q.pending),
+              q.pending > 0 ? duration(q.oldest_ms) : '–',
+              within(q.start_p50_ms),
+              within(q.start_p95_ms),
+            ]}
+          />
         </Table.Tr>
       ))}
     </Figures>
@@ -201,7 +266,19 @@ function Queues({ all }: { all: Schemas['TaskQueue'][] }) {
 }
 
 /** A table whose first column names the rows. */
-function Figures({ title, text, none, columns, children }: { title: string; text: string; none: string; columns: string[]; children: ReactElement[] }) {
+function Figures({
+  title,
+  text,
+  none,
+  columns,
+  children,
+}: {
+  title: string
+  text: string
+  none: string
+  columns: string[]
+  children: ReactElement[]
+}) {
   return (
     <Stack gap="xs" component="section" aria-label={title}>
       <Title order={2} size="h4">

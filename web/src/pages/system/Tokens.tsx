@@ -1,4 +1,17 @@
-import { ActionIcon, Alert, Badge, Button, Code, Group, MultiSelect, NumberInput, Stack, Table, Text, TextInput } from '@mantine/core'
+import {
+  ActionIcon,
+  Alert,
+  Badge,
+  Button,
+  Code,
+  Group,
+  MultiSelect,
+  NumberInput,
+  Stack,
+  Table,
+  Text,
+  TextInput,
+} from '@mantine/core'
 import { IconKey, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -14,13 +27,22 @@ export function Tokens() {
   const { t } = useTranslation()
   const me = useMe()
   const client = useQueryClient()
-  const list = useQuery({ queryKey: ['tokens'], queryFn: async () => (await unwrap(api.GET('/api/v1/tokens', { params: { query: { limit: 200 } } }))).tokens })
+  const list = useQuery({
+    queryKey: ['tokens'],
+    queryFn: async () => (await unwrap(api.GET('/api/v1/tokens', { params: { query: { limit: 200 } } }))).tokens,
+  })
   const [name, setName] = useState('')
   const [scopes, setScopes] = useState<string[]>([])
   const [days, setDays] = useState<number | string>(90)
   const settled = () => void client.invalidateQueries({ queryKey: ['tokens'] })
   const make = useMutation({
-    mutationFn: () => unwrap(api.POST('/api/v1/tokens', { params: { header: idempotencyHeader() }, body: { name, scopes: scopes as Schemas['Scope'][], expires_in_days: Number(days) || 90 } })),
+    mutationFn: () =>
+      unwrap(
+        api.POST('/api/v1/tokens', {
+          params: { header: idempotencyHeader() },
+          body: { name, scopes: scopes as Schemas['Scope'][], expires_in_days: Number(days) || 90 },
+        }),
+      ),
     onSuccess: () => {
       setName('')
       setScopes([])
@@ -28,10 +50,20 @@ export function Tokens() {
     onError: notifyError,
     onSettled: settled,
   })
-  const revoke = useMutation({ mutationFn: (id: string) => unwrap(api.DELETE('/api/v1/tokens/{id}', { params: { path: { id } } })), onError: notifyError, onSettled: settled })
+  const revoke = useMutation({
+    mutationFn: (id: string) => unwrap(api.DELETE('/api/v1/tokens/{id}', { params: { path: { id } } })),
+    onError: notifyError,
+    onSettled: settled,
+  })
   const [dialog, ask] = useConfirm()
   const confirmRevoke = (k: { id: string; name: string }) =>
-    ask({ title: t('system.revokeTitle', { name: k.name }), text: t('system.revokeText'), action: t('system.revokeDo'), danger: true, run: () => revoke.mutate(k.id) })
+    ask({
+      title: t('system.revokeTitle', { name: k.name }),
+      text: t('system.revokeText'),
+      action: t('system.revokeDo'),
+      danger: true,
+      run: () => revoke.mutate(k.id),
+    })
   if (list.error) return <Failed error={list.error} retry={() => void list.refetch()} />
   if (!list.data) return <WaitingRows height={60} />
   return (
@@ -44,10 +76,29 @@ export function Tokens() {
         }}
       >
         <Group align="flex-end" gap="sm" className="dl-form">
-          <TextInput label={t('system.tokenName')} required maxLength={200} value={name} onChange={(e) => setName(e.currentTarget.value)} />
-          <MultiSelect label={t('system.scopes')} data={me.scopes} value={scopes} onChange={setScopes} searchable miw={220} maw={420} />
+          <TextInput
+            label={t('system.tokenName')}
+            required
+            maxLength={200}
+            value={name}
+            onChange={(e) => setName(e.currentTarget.value)}
+          />
+          <MultiSelect
+            label={t('system.scopes')}
+            data={me.scopes}
+            value={scopes}
+            onChange={setScopes}
+            searchable
+            miw={220}
+            maw={420}
+          />
           <NumberInput label={t('system.days')} min={1} max={365} w={150} value={days} onChange={setDays} />
-          <Button type="submit" leftSection={<IconKey size={18} aria-hidden />} loading={make.isPending} disabled={name.trim() === '' || scopes.length === 0}>
+          <Button
+            type="submit"
+            leftSection={<IconKey size={18} aria-hidden />}
+            loading={make.isPending}
+            disabled={name.trim() === '' || scopes.length === 0}
+          >
             {t('system.makeToken')}
           </Button>
         </Group>
@@ -60,7 +111,11 @@ export function Tokens() {
       {list.data.length === 0 ? (
         <Empty icon={IconKey} title={t('system.noTokens')} text={t('system.noTokensText')} guide="how-to/use-the-api" />
       ) : (
-        <Table.ScrollContainer minWidth={560} className="dl-card dl-stack" scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
+        <Table.ScrollContainer
+          minWidth={560}
+          className="dl-card dl-stack"
+          scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}
+        >
           <Table verticalSpacing="sm" aria-label={t('system.tokens')}>
             <Table.Tbody>
               {list.data.map((k) => (
@@ -90,7 +145,12 @@ export function Tokens() {
                     )}
                   </Table.Td>
                   <Table.Td ta="right">
-                    <ActionIcon variant="subtle" color="red" aria-label={t('system.revoke', { name: k.name })} onClick={() => confirmRevoke(k)}>
+                    <ActionIcon
+                      variant="subtle"
+                      color="red"
+                      aria-label={t('system.revoke', { name: k.name })}
+                      onClick={() => confirmRevoke(k)}
+                    >
                       <IconTrash size={18} aria-hidden />
                     </ActionIcon>
                   </Table.Td>

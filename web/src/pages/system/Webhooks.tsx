@@ -1,4 +1,16 @@
-import { ActionIcon, Alert, Badge, Button, Code, Group, MultiSelect, Stack, Switch, Text, TextInput } from '@mantine/core'
+import {
+  ActionIcon,
+  Alert,
+  Badge,
+  Button,
+  Code,
+  Group,
+  MultiSelect,
+  Stack,
+  Switch,
+  Text,
+  TextInput,
+} from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconChevronDown, IconSend, IconTrash, IconWebhook } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
@@ -11,20 +23,48 @@ import { notifySuccess, notifyError } from '../../lib/notify'
 import { Deliveries } from './Deliveries'
 
 export const types: Schemas['WebhookType'][] = [
-  'post.posted', 'post.failed', 'post.uncertain', 'post.differs', 'post.late', 'post.submitted', 'post.approved', 'post.rejected', 'account.needs_reconnect', 'account.expiring',
-  'domain.selectors_learned', 'domain.selectors_rolled_back', 'domain.selectors_failed', 'article.matched', 'story.missed', 'site.spike', 'site.drop',
-  'system.trouble', 'system.recovered', 'rule.paused', 'page.changed',
+  'post.posted',
+  'post.failed',
+  'post.uncertain',
+  'post.differs',
+  'post.late',
+  'post.submitted',
+  'post.approved',
+  'post.rejected',
+  'account.needs_reconnect',
+  'account.expiring',
+  'domain.selectors_learned',
+  'domain.selectors_rolled_back',
+  'domain.selectors_failed',
+  'article.matched',
+  'story.missed',
+  'site.spike',
+  'site.drop',
+  'system.trouble',
+  'system.recovered',
+  'rule.paused',
+  'page.changed',
 ]
 
 export function Webhooks() {
   const { t } = useTranslation()
   const client = useQueryClient()
-  const list = useQuery({ queryKey: ['webhooks'], refetchInterval: 5000, queryFn: async () => (await unwrap(api.GET('/api/v1/webhooks'))).webhooks })
+  const list = useQuery({
+    queryKey: ['webhooks'],
+    refetchInterval: 5000,
+    queryFn: async () => (await unwrap(api.GET('/api/v1/webhooks'))).webhooks,
+  })
   const [url, setURL] = useState('')
   const [chosen, setChosen] = useState<string[]>([])
   const settled = () => client.invalidateQueries({ queryKey: ['webhooks'] })
   const make = useMutation({
-    mutationFn: () => unwrap(api.POST('/api/v1/webhooks', { params: { header: idempotencyHeader() }, body: { url, types: chosen as Schemas['WebhookType'][] } })),
+    mutationFn: () =>
+      unwrap(
+        api.POST('/api/v1/webhooks', {
+          params: { header: idempotencyHeader() },
+          body: { url, types: chosen as Schemas['WebhookType'][] },
+        }),
+      ),
     onSuccess: () => setURL(''),
     onError: notifyError,
     onSettled: settled,
@@ -40,8 +80,24 @@ export function Webhooks() {
         }}
       >
         <Group align="flex-end" gap="sm" className="dl-form">
-          <TextInput label={t('system.hookURL')} type="url" required placeholder="https://" value={url} onChange={(e) => setURL(e.currentTarget.value)} miw={240} />
-          <MultiSelect label={t('system.hookTypes')} placeholder={chosen.length === 0 ? t('calendar.all') : ''} data={types} value={chosen} onChange={setChosen} miw={220} maw={420} />
+          <TextInput
+            label={t('system.hookURL')}
+            type="url"
+            required
+            placeholder="https://"
+            value={url}
+            onChange={(e) => setURL(e.currentTarget.value)}
+            miw={240}
+          />
+          <MultiSelect
+            label={t('system.hookTypes')}
+            placeholder={chosen.length === 0 ? t('calendar.all') : ''}
+            data={types}
+            value={chosen}
+            onChange={setChosen}
+            miw={220}
+            maw={420}
+          />
           <Button type="submit" leftSection={<IconWebhook size={18} aria-hidden />} loading={make.isPending}>
             {t('system.addHook')}
           </Button>
@@ -53,7 +109,12 @@ export function Webhooks() {
         </Alert>
       )}
       {list.data.length === 0 ? (
-        <Empty icon={IconWebhook} title={t('system.noHooks')} text={t('system.noHooksText')} guide="how-to/receive-webhooks" />
+        <Empty
+          icon={IconWebhook}
+          title={t('system.noHooks')}
+          text={t('system.noHooksText')}
+          guide="how-to/receive-webhooks"
+        />
       ) : (
         list.data.map((h) => <Hook key={h.id} hook={h} settled={settled} />)
       )}
@@ -66,9 +127,23 @@ function Hook({ hook: h, settled }: { hook: Schemas['Webhook']; settled: () => u
   const [opened, { toggle }] = useDisclosure()
   const client = useQueryClient()
   const params = { path: { id: h.id } }
-  const set = useMutation({ mutationFn: (on: boolean) => unwrap(api.PATCH('/api/v1/webhooks/{id}', { params, body: { status: on ? 'enabled' : 'disabled' } })), onError: notifyError, onSettled: settled })
-  const test = useMutation({ mutationFn: () => unwrap(api.POST('/api/v1/webhooks/{id}/test', { params })), onSuccess: () => notifySuccess(t('system.hookTested')), onError: notifyError, onSettled: () => void client.invalidateQueries({ queryKey: ['deliveries', h.id] }) })
-  const remove = useMutation({ mutationFn: () => unwrap(api.DELETE('/api/v1/webhooks/{id}', { params })), onError: notifyError, onSettled: settled })
+  const set = useMutation({
+    mutationFn: (on: boolean) =>
+      unwrap(api.PATCH('/api/v1/webhooks/{id}', { params, body: { status: on ? 'enabled' : 'disabled' } })),
+    onError: notifyError,
+    onSettled: settled,
+  })
+  const test = useMutation({
+    mutationFn: () => unwrap(api.POST('/api/v1/webhooks/{id}/test', { params })),
+    onSuccess: () => notifySuccess(t('system.hookTested')),
+    onError: notifyError,
+    onSettled: () => void client.invalidateQueries({ queryKey: ['deliveries', h.id] }),
+  })
+  const remove = useMutation({
+    mutationFn: () => unwrap(api.DELETE('/api/v1/webhooks/{id}', { params })),
+    onError: notifyError,
+    onSettled: settled,
+  })
   return (
     <Stack gap={6} className="dl-card" p="md" component="article" aria-label={h.url}>
       <Group justify="space-between" gap="xs">
@@ -76,11 +151,27 @@ function Hook({ hook: h, settled }: { hook: Schemas['Webhook']; settled: () => u
           {h.url}
         </Text>
         <Group gap="xs">
-          <Switch size="sm" label={t('system.hookOn')} checked={set.isPending ? set.variables : h.status === 'enabled'} onChange={(e) => set.mutate(e.currentTarget.checked)} />
-          <Button size="xs" variant="default" leftSection={<IconSend size={16} aria-hidden />} loading={test.isPending} onClick={() => test.mutate()}>
+          <Switch
+            size="sm"
+            label={t('system.hookOn')}
+            checked={set.isPending ? set.variables : h.status === 'enabled'}
+            onChange={(e) => set.mutate(e.currentTarget.checked)}
+          />
+          <Button
+            size="xs"
+            variant="default"
+            leftSection={<IconSend size={16} aria-hidden />}
+            loading={test.isPending}
+            onClick={() => test.mutate()}
+          >
             {t('system.hookTest')}
           </Button>
-          <ActionIcon variant="subtle" color="red" aria-label={t('system.hookRemove', { address: h.url })} onClick={() => remove.mutate()}>
+          <ActionIcon
+            variant="subtle"
+            color="red"
+            aria-label={t('system.hookRemove', { address: h.url })}
+            onClick={() => remove.mutate()}
+          >
             <IconTrash size={18} aria-hidden />
           </ActionIcon>
         </Group>
@@ -102,7 +193,17 @@ function Hook({ hook: h, settled }: { hook: Schemas['Webhook']; settled: () => u
           {t(`hooks.disabled.${h.disabled_reason}`)}
         </Text>
       )}
-      <Button variant="subtle" color="gray" size="compact-sm" aria-expanded={opened} onClick={toggle} style={{ alignSelf: 'flex-start' }} rightSection={<IconChevronDown size={16} aria-hidden style={{ transform: opened ? 'rotate(180deg)' : undefined }} />}>
+      <Button
+        variant="subtle"
+        color="gray"
+        size="compact-sm"
+        aria-expanded={opened}
+        onClick={toggle}
+        style={{ alignSelf: 'flex-start' }}
+        rightSection={
+          <IconChevronDown size={16} aria-hidden style={{ transform: opened ? 'rotate(180deg)' : undefined }} />
+        }
+      >
         {t('hooks.deliveries')}
       </Button>
       {opened && <Deliveries hook={h.id} />}

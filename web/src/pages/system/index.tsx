@@ -19,11 +19,19 @@ export function SystemPage() {
   const editor = useAtLeast('editor')
   const navigate = useNavigate()
   const { tab } = route.useSearch()
-  const tabs = editor ? (['health', 'notifications', 'members', 'tokens', 'webhooks', 'audit'] as const) : (['health', 'notifications', 'tokens'] as const)
+  const tabs = editor
+    ? (['health', 'notifications', 'members', 'tokens', 'webhooks', 'audit'] as const)
+    : (['health', 'notifications', 'tokens'] as const)
   const current = tabs.find((name) => name === tab) ?? 'health'
   return (
     <Page title={t('system.title')} lead={t('system.lead')}>
-      <Tabs value={current} onChange={(name) => void navigate({ to: '/system', search: name && name !== 'health' ? { tab: name } : {}, replace: true })} keepMounted={false}>
+      <Tabs
+        value={current}
+        onChange={(name) =>
+          void navigate({ to: '/system', search: name && name !== 'health' ? { tab: name } : {}, replace: true })
+        }
+        keepMounted={false}
+      >
         <Tabs.List mb="md">
           {tabs.map((name) => (
             <Tabs.Tab key={name} value={name}>

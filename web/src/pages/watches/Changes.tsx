@@ -11,7 +11,12 @@ export function Changes({ watch }: { watch: string }) {
   const list = useInfiniteQuery({
     queryKey: ['watches', watch, 'changes'],
     initialPageParam: '',
-    queryFn: ({ pageParam }) => unwrap(api.GET('/api/v1/watches/{id}/changes', { params: { path: { id: watch }, query: { limit: 20, ...(pageParam ? { cursor: pageParam } : {}) } } })),
+    queryFn: ({ pageParam }) =>
+      unwrap(
+        api.GET('/api/v1/watches/{id}/changes', {
+          params: { path: { id: watch }, query: { limit: 20, ...(pageParam ? { cursor: pageParam } : {}) } },
+        }),
+      ),
     getNextPageParam: (page) => page.next_cursor,
   })
   if (list.error) return <Failed error={list.error} retry={() => void list.refetch()} />
@@ -45,7 +50,13 @@ export function Changes({ watch }: { watch: string }) {
 
 function Lines({ lines, sign, name, color }: { lines: string[]; sign: string; name: string; color: string }) {
   return lines.map((line, i) => (
-    <Text key={i} size="sm" className="dl-text" ps="xs" style={{ borderInlineStart: `3px solid var(--mantine-color-${color}-6)` }}>
+    <Text
+      key={i}
+      size="sm"
+      className="dl-text"
+      ps="xs"
+      style={{ borderInlineStart: `3px solid var(--mantine-color-${color}-6)` }}
+    >
       <span aria-hidden>{sign} </span>
       <VisuallyHidden>{name}: </VisuallyHidden>
       {line}

@@ -20,7 +20,10 @@ export function EditWatch({ watch, close }: { watch?: Watch; close: () => void }
     mutationFn: () =>
       unwrap(
         watch
-          ? api.PATCH('/api/v1/watches/{id}', { params: { path: { id: watch.id }, header: ifMatchHeader(watch.version) }, body })
+          ? api.PATCH('/api/v1/watches/{id}', {
+              params: { path: { id: watch.id }, header: ifMatchHeader(watch.version) },
+              body,
+            })
           : api.POST('/api/v1/watches', { params: { header: idempotencyHeader() }, body }),
       ),
     onSuccess: () => {
@@ -30,7 +33,12 @@ export function EditWatch({ watch, close }: { watch?: Watch; close: () => void }
     onSettled: () => void client.invalidateQueries({ queryKey: ['watches'] }),
   })
   return (
-    <Modal opened onClose={close} title={t(watch ? 'watches.edit' : 'watches.new')} closeButtonProps={{ 'aria-label': t('close') }}>
+    <Modal
+      opened
+      onClose={close}
+      title={t(watch ? 'watches.edit' : 'watches.new')}
+      closeButtonProps={{ 'aria-label': t('close') }}
+    >
       <form
         onSubmit={(e) => {
           e.preventDefault()
@@ -38,10 +46,38 @@ export function EditWatch({ watch, close }: { watch?: Watch; close: () => void }
         }}
       >
         <Stack>
-          <TextInput label={t('watches.name')} required maxLength={200} value={name} onChange={(e) => setName(e.currentTarget.value)} data-autofocus />
-          <TextInput label={t('watches.url')} type="url" required maxLength={2000} placeholder="https://" value={url} onChange={(e) => setURL(e.currentTarget.value)} />
-          <TextInput label={t('watches.selector')} description={t('watches.selectorText')} maxLength={500} value={selector} onChange={(e) => setSelector(e.currentTarget.value)} />
-          <NumberInput label={t('watches.interval')} required min={5} max={10080} value={interval} onChange={(v) => setMinutes(Number(v))} />
+          <TextInput
+            label={t('watches.name')}
+            required
+            maxLength={200}
+            value={name}
+            onChange={(e) => setName(e.currentTarget.value)}
+            data-autofocus
+          />
+          <TextInput
+            label={t('watches.url')}
+            type="url"
+            required
+            maxLength={2000}
+            placeholder="https://"
+            value={url}
+            onChange={(e) => setURL(e.currentTarget.value)}
+          />
+          <TextInput
+            label={t('watches.selector')}
+            description={t('watches.selectorText')}
+            maxLength={500}
+            value={selector}
+            onChange={(e) => setSelector(e.currentTarget.value)}
+          />
+          <NumberInput
+            label={t('watches.interval')}
+            required
+            min={5}
+            max={10080}
+            value={interval}
+            onChange={(v) => setMinutes(Number(v))}
+          />
           {save.error && (
             <Alert color="red" role="alert">
               {errorText(save.error)}

@@ -15,7 +15,11 @@ import { EditWatch } from './EditWatch'
 
 export type Watch = Schemas['Watch']
 
-const watchesQuery = queryOptions({ queryKey: ['watches'], refetchInterval: 10_000, queryFn: async () => (await unwrap(api.GET('/api/v1/watches'))).watches })
+const watchesQuery = queryOptions({
+  queryKey: ['watches'],
+  refetchInterval: 10_000,
+  queryFn: async () => (await unwrap(api.GET('/api/v1/watches'))).watches,
+})
 
 /** Pages whose changes are reported. */
 export function WatchesPage() {
@@ -65,7 +69,13 @@ function WatchCard({ watch: w, edit }: { watch: Watch; edit: () => void }) {
     onSettled: settled,
   })
   const pause = useMutation({
-    mutationFn: () => unwrap(api.PATCH('/api/v1/watches/{id}', { params: { ...params, header: ifMatchHeader(w.version) }, body: { paused: !w.paused } })),
+    mutationFn: () =>
+      unwrap(
+        api.PATCH('/api/v1/watches/{id}', {
+          params: { ...params, header: ifMatchHeader(w.version) },
+          body: { paused: !w.paused },
+        }),
+      ),
     onError: notifyError,
     onSettled: settled,
   })
@@ -98,7 +108,10 @@ function WatchCard({ watch: w, edit }: { watch: Watch; edit: () => void }) {
         </Text>
       )}
       <Text size="sm" c="dimmed">
-        {t('watches.changes', { count: w.change_count, number: new Intl.NumberFormat(i18n.language).format(w.change_count) })}
+        {t('watches.changes', {
+          count: w.change_count,
+          number: new Intl.NumberFormat(i18n.language).format(w.change_count),
+        })}
         {' · '}
         {w.checked_at ? (
           <>
@@ -116,14 +129,29 @@ function WatchCard({ watch: w, edit }: { watch: Watch; edit: () => void }) {
       </Text>
       <Group gap="xs">
         <Button size="xs" variant="default" aria-expanded={open === 'changes'} onClick={() => toggle('changes')}>
-          {t('watches.changes', { count: w.change_count, number: new Intl.NumberFormat(i18n.language).format(w.change_count) })}
+          {t('watches.changes', {
+            count: w.change_count,
+            number: new Intl.NumberFormat(i18n.language).format(w.change_count),
+          })}
         </Button>
-        <Button size="xs" variant="default" aria-expanded={open === 'text'} disabled={!w.lines} onClick={() => toggle('text')}>
+        <Button
+          size="xs"
+          variant="default"
+          aria-expanded={open === 'text'}
+          disabled={!w.lines}
+          onClick={() => toggle('text')}
+        >
           {t('watches.text')}
         </Button>
         {may && (
           <>
-            <Button size="xs" variant="default" disabled={w.paused} loading={check.isPending} onClick={() => check.mutate()}>
+            <Button
+              size="xs"
+              variant="default"
+              disabled={w.paused}
+              loading={check.isPending}
+              onClick={() => check.mutate()}
+            >
               {t('watches.check')}
             </Button>
             <Button size="xs" variant="default" loading={pause.isPending} onClick={() => pause.mutate()}>
@@ -132,7 +160,20 @@ function WatchCard({ watch: w, edit }: { watch: Watch; edit: () => void }) {
             <Button size="xs" variant="default" onClick={edit}>
               {t('watches.edit')}
             </Button>
-            <Button size="xs" variant="subtle" color="red" onClick={() => ask({ title: t('watches.delete'), text: t('watches.deleteText', { name: w.name }), action: t('watches.delete'), danger: true, run: () => remove.mutate() })}>
+            <Button
+              size="xs"
+              variant="subtle"
+              color="red"
+              onClick={() =>
+                ask({
+                  title: t('watches.delete'),
+                  text: t('watches.deleteText', { name: w.name }),
+                  action: t('watches.delete'),
+                  danger: true,
+                  run: () => remove.mutate(),
+                })
+              }
+            >
               {t('watches.delete')}
             </Button>
           </>

@@ -1,6 +1,20 @@
 import './frames.css'
 import {
-  IconArrowsExchange, IconBookmark, IconDots, IconEye, IconHeart, IconMessage, IconMessageCircle, IconRepeat, IconSend, IconShare, IconShare3, IconStar, IconThumbUp, IconUpload, IconWorld,
+  IconArrowsExchange,
+  IconBookmark,
+  IconDots,
+  IconEye,
+  IconHeart,
+  IconMessage,
+  IconMessageCircle,
+  IconRepeat,
+  IconSend,
+  IconShare,
+  IconShare3,
+  IconStar,
+  IconThumbUp,
+  IconUpload,
+  IconWorld,
 } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -31,17 +45,46 @@ interface Look {
 
 const icon = (Icon: typeof IconHeart) => <Icon size={17} stroke={1.7} aria-hidden />
 const looks: Record<string, Look> = {
-  bluesky: { layout: 'column', card: 'large', actions: [icon(IconMessageCircle), icon(IconRepeat), icon(IconHeart), icon(IconDots)] },
-  x: { layout: 'column', card: 'overlay', actions: [icon(IconMessageCircle), icon(IconRepeat), icon(IconHeart), icon(IconEye), icon(IconUpload)] },
-  threads: { layout: 'column', card: 'large', actions: [icon(IconHeart), icon(IconMessageCircle), icon(IconRepeat), icon(IconSend)] },
-  mastodon: { layout: 'header', card: 'large', square: true, actions: [icon(IconMessage), icon(IconRepeat), icon(IconStar), icon(IconBookmark)] },
+  bluesky: {
+    layout: 'column',
+    card: 'large',
+    actions: [icon(IconMessageCircle), icon(IconRepeat), icon(IconHeart), icon(IconDots)],
+  },
+  x: {
+    layout: 'column',
+    card: 'overlay',
+    actions: [icon(IconMessageCircle), icon(IconRepeat), icon(IconHeart), icon(IconEye), icon(IconUpload)],
+  },
+  threads: {
+    layout: 'column',
+    card: 'large',
+    actions: [icon(IconHeart), icon(IconMessageCircle), icon(IconRepeat), icon(IconSend)],
+  },
+  mastodon: {
+    layout: 'header',
+    card: 'large',
+    square: true,
+    actions: [icon(IconMessage), icon(IconRepeat), icon(IconStar), icon(IconBookmark)],
+  },
   facebook: { layout: 'header', card: 'bar', actions: [icon(IconThumbUp), icon(IconMessageCircle), icon(IconShare3)] },
-  linkedin: { layout: 'header', card: 'side', actions: [icon(IconThumbUp), icon(IconMessage), icon(IconArrowsExchange), icon(IconSend)] },
-  instagram: { layout: 'photo', card: 'bar', actions: [icon(IconHeart), icon(IconMessageCircle), icon(IconSend), icon(IconBookmark)] },
+  linkedin: {
+    layout: 'header',
+    card: 'side',
+    actions: [icon(IconThumbUp), icon(IconMessage), icon(IconArrowsExchange), icon(IconSend)],
+  },
+  instagram: {
+    layout: 'photo',
+    card: 'bar',
+    actions: [icon(IconHeart), icon(IconMessageCircle), icon(IconSend), icon(IconBookmark)],
+  },
   telegram: { layout: 'bubble', card: 'quote', actions: [] },
   discord: { layout: 'column', card: 'quote', actions: [] },
 }
-const usual: Look = { layout: 'header', card: 'large', actions: [icon(IconHeart), icon(IconMessageCircle), icon(IconShare)] }
+const usual: Look = {
+  layout: 'header',
+  card: 'large',
+  actions: [icon(IconHeart), icon(IconMessageCircle), icon(IconShare)],
+}
 
 /** A post in the frame of its network. Its actions are decoration. */
 export function Frame({ target, account, parts, when, zone }: Props) {
@@ -50,10 +93,30 @@ export function Frame({ target, account, parts, when, zone }: Props) {
   const look = looks[network] ?? usual
   const name = account?.name || target.handle.replace(/^@/, '').split('@')[0] || target.handle
   const handle = target.handle.startsWith('@') ? target.handle : `@${target.handle}`
-  const time = when === '' ? t('compose.justNow') : format(toInstant(when, zone), i18n.language, zone, look.layout === 'bubble' ? { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } : { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
-  const avatar = <AccountAvatar name={name} network={network} picture={account?.avatar} size={look.layout === 'photo' ? 32 : 40} square={look.square} glyph={false} />
+  const time =
+    when === ''
+      ? t('compose.justNow')
+      : format(
+          toInstant(when, zone),
+          i18n.language,
+          zone,
+          look.layout === 'bubble'
+            ? { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }
+            : { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
+        )
+  const avatar = (
+    <AccountAvatar
+      name={name}
+      network={network}
+      picture={account?.avatar}
+      size={look.layout === 'photo' ? 32 : 40}
+      square={look.square}
+      glyph={false}
+    />
+  )
   const media = (i: number) => <MediaGrid ids={parts[i]?.attachments ?? []} network={network} />
-  const card = (s: Segment, i: number) => s.card && (parts[i]?.attachments ?? []).length === 0 && <LinkCard url={s.card} look={look.card} />
+  const card = (s: Segment, i: number) =>
+    s.card && (parts[i]?.attachments ?? []).length === 0 && <LinkCard url={s.card} look={look.card} />
   const actions = look.actions.length > 0 && (
     <div className="dlf-actions" aria-hidden>
       {look.actions.map((a, i) => (
@@ -64,7 +127,11 @@ export function Frame({ target, account, parts, when, zone }: Props) {
   const head = (
     <div className="dlf-head">
       <strong className="dlf-name">{name}</strong>
-      {network === 'discord' ? <span className="dlf-app">{t('compose.app')}</span> : network !== 'threads' && look.layout === 'column' && <span className="dlf-handle">{handle}</span>}
+      {network === 'discord' ? (
+        <span className="dlf-app">{t('compose.app')}</span>
+      ) : (
+        network !== 'threads' && look.layout === 'column' && <span className="dlf-handle">{handle}</span>
+      )}
       {network === 'mastodon' && <span className="dlf-handle">{handle}</span>}
       <span className="dlf-time">
         {time}

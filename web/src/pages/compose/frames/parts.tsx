@@ -42,7 +42,12 @@ export function FrameText({ segment, prefix }: { segment: Segment; prefix?: Reac
       {end < points.length && (
         <>
           {'… '}
-          <UnstyledButton className="dlf-more" onClick={() => setWhole(true)} aria-label={t('compose.folded', { count: end })} title={t('compose.folded', { count: end })}>
+          <UnstyledButton
+            className="dlf-more"
+            onClick={() => setWhole(true)}
+            aria-label={t('compose.folded', { count: end })}
+            title={t('compose.folded', { count: end })}
+          >
             {t('compose.seeMore')}
           </UnstyledButton>
         </>
@@ -67,7 +72,14 @@ function File({ media }: { media?: Media }) {
     <span className="dlf-file" data-media-kind={media.kind}>
       {media.kind === 'video' ? (
         <>
-          <video src={`${mediaURL(media.id)}#t=0.1`} preload="metadata" muted playsInline tabIndex={-1} aria-label={media.alt_text || media.file_name} />
+          <video
+            src={`${mediaURL(media.id)}#t=0.1`}
+            preload="metadata"
+            muted
+            playsInline
+            tabIndex={-1}
+            aria-label={media.alt_text || media.file_name}
+          />
           <span className="dlf-play" aria-hidden>
             <IconPlayerPlayFilled size={22} />
           </span>
@@ -81,7 +93,15 @@ function File({ media }: { media?: Media }) {
 
 /** The limits of a single file's aspect ratio on each network. */
 const ratios: Record<string, [min: number, max: number]> = {
-  instagram: [4 / 5, 1.91], x: [3 / 4, 16 / 9], threads: [3 / 4, 1.91], bluesky: [1 / 2, 2], facebook: [4 / 5, 1.91], linkedin: [4 / 5, 1.91], mastodon: [3 / 4, 16 / 9], telegram: [2 / 3, 2], discord: [2 / 3, 2],
+  instagram: [4 / 5, 1.91],
+  x: [3 / 4, 16 / 9],
+  threads: [3 / 4, 1.91],
+  bluesky: [1 / 2, 2],
+  facebook: [4 / 5, 1.91],
+  linkedin: [4 / 5, 1.91],
+  mastodon: [3 / 4, 16 / 9],
+  telegram: [2 / 3, 2],
+  discord: [2 / 3, 2],
 }
 
 /** The files of a post in the layout of a network. */
@@ -105,7 +125,11 @@ export function MediaGrid({ ids, network }: { ids: string[]; network: string }) 
             <span className="dlf-count">
               {shown + 1}/{ids.length}
             </span>
-            <UnstyledButton className="dlf-next" aria-label={t('compose.nextFile')} onClick={() => setAt((shown + 1) % ids.length)}>
+            <UnstyledButton
+              className="dlf-next"
+              aria-label={t('compose.nextFile')}
+              onClick={() => setAt((shown + 1) % ids.length)}
+            >
               ›
             </UnstyledButton>
           </>
@@ -113,10 +137,15 @@ export function MediaGrid({ ids, network }: { ids: string[]; network: string }) 
       </div>
     )
   }
-  const most = network === 'facebook' || network === 'linkedin' ? 5 : network === 'telegram' || network === 'discord' ? 10 : 4
+  const most =
+    network === 'facebook' || network === 'linkedin' ? 5 : network === 'telegram' || network === 'discord' ? 10 : 4
   const n = Math.min(ids.length, most)
   return (
-    <div className="dlf-media" data-grid={n > 4 ? 'many' : n} style={{ aspectRatio: n === 1 ? ratio : n > 4 ? 4 / 3 : 16 / 9 }}>
+    <div
+      className="dlf-media"
+      data-grid={n > 4 ? 'many' : n}
+      style={{ aspectRatio: n === 1 ? ratio : n > 4 ? 4 / 3 : 16 / 9 }}
+    >
       {ids.slice(0, n).map((id, i) => (
         <File key={id} media={files[i]} />
       ))}
@@ -131,7 +160,14 @@ export function LinkCard({ url, look }: { url: string; look: 'large' | 'bar' | '
   const site = card?.site ?? hostOf(url)
   const title = card?.title ?? ''
   return (
-    <a className="dlf-card" data-look={look} data-card={card ? 'ready' : 'waiting'} href={/^https?:/i.test(url) ? url : undefined} target="_blank" rel="noreferrer">
+    <a
+      className="dlf-card"
+      data-look={look}
+      data-card={card ? 'ready' : 'waiting'}
+      href={/^https?:/i.test(url) ? url : undefined}
+      target="_blank"
+      rel="noreferrer"
+    >
       {card?.image && <img src={card.image} alt="" />}
       {look === 'overlay' && card?.image ? (
         <span className="dlf-card-over">{title || site}</span>

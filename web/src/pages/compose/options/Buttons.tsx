@@ -18,7 +18,8 @@ export function Buttons({ value, change, error }: Props) {
   const { t } = useTranslation()
   const rows = value.map((row) => row[0] ?? { text: '', url: '' })
   const set = (next: LinkButton[]) => change(next.map((button) => [button]))
-  const update = (at: number, more: Partial<LinkButton>) => set(rows.map((row, i) => (i === at ? { ...row, ...more } : row)))
+  const update = (at: number, more: Partial<LinkButton>) =>
+    set(rows.map((row, i) => (i === at ? { ...row, ...more } : row)))
   return (
     <Stack gap="xs">
       <Text size="sm" fw={500}>
@@ -26,9 +27,30 @@ export function Buttons({ value, change, error }: Props) {
       </Text>
       {rows.map((row, i) => (
         <Group key={i} gap="xs" wrap="nowrap" align="flex-start">
-          <TextInput aria-label={t('options.buttonText', { number: i + 1 })} placeholder={t('options.buttonText', { number: i + 1 })} value={row.text} maxLength={64} error={error(`buttons[${i}][0].text`)} onChange={(e) => update(i, { text: e.currentTarget.value })} />
-          <TextInput flex={1} type="url" aria-label={t('options.buttonUrl', { number: i + 1 })} placeholder="https://" value={row.url} maxLength={2000} error={error(`buttons[${i}][0].url`)} onChange={(e) => update(i, { url: e.currentTarget.value })} />
-          <ActionIcon variant="subtle" color="gray" aria-label={t('options.removeButton', { number: i + 1 })} onClick={() => set(rows.filter((_, n) => n !== i))}>
+          <TextInput
+            aria-label={t('options.buttonText', { number: i + 1 })}
+            placeholder={t('options.buttonText', { number: i + 1 })}
+            value={row.text}
+            maxLength={64}
+            error={error(`buttons[${i}][0].text`)}
+            onChange={(e) => update(i, { text: e.currentTarget.value })}
+          />
+          <TextInput
+            flex={1}
+            type="url"
+            aria-label={t('options.buttonUrl', { number: i + 1 })}
+            placeholder="https://"
+            value={row.url}
+            maxLength={2000}
+            error={error(`buttons[${i}][0].url`)}
+            onChange={(e) => update(i, { url: e.currentTarget.value })}
+          />
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            aria-label={t('options.removeButton', { number: i + 1 })}
+            onClick={() => set(rows.filter((_, n) => n !== i))}
+          >
             <IconX size={16} />
           </ActionIcon>
         </Group>
@@ -38,7 +60,13 @@ export function Buttons({ value, change, error }: Props) {
           {error('buttons')}
         </Text>
       )}
-      <Button size="compact-sm" variant="subtle" leftSection={<IconPlus size={14} />} style={{ alignSelf: 'flex-start' }} onClick={() => set([...rows, { text: '', url: '' }])}>
+      <Button
+        size="compact-sm"
+        variant="subtle"
+        leftSection={<IconPlus size={14} />}
+        style={{ alignSelf: 'flex-start' }}
+        onClick={() => set([...rows, { text: '', url: '' }])}
+      >
         {t('options.addButton')}
       </Button>
     </Stack>

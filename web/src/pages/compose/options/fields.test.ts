@@ -5,8 +5,12 @@ import { countOf, optionFields, valueAt, withNetwork, withValue } from './fields
 test('every option and every value has a label', () => {
   for (const [network, fields] of Object.entries(optionFields)) {
     for (const field of fields) {
-      expect([network, Object.keys(en.options.field)]).toEqual([network, expect.arrayContaining([field.name.replace('.', '_')])])
-      if ('values' in field) expect([network, Object.keys(en.options.value)]).toEqual([network, expect.arrayContaining(field.values)])
+      expect([network, Object.keys(en.options.field)]).toEqual([
+        network,
+        expect.arrayContaining([field.name.replace('.', '_')]),
+      ])
+      if ('values' in field)
+        expect([network, Object.keys(en.options.value)]).toEqual([network, expect.arrayContaining(field.values)])
     }
   }
 })

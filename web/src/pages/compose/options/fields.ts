@@ -38,7 +38,10 @@ const text = (name: string, max: number): Field => ({ name, kind: 'text', max })
 const list = (name: string, max: number): Field => ({ name, kind: 'list', max })
 const poll = (limits: PollLimits): Field => ({ name: 'poll', kind: 'poll', poll: limits })
 
-const firstComment: Field[] = [{ name: 'first_comment.content', kind: 'area', max: 8000 }, { name: 'first_comment.after_minutes', kind: 'number', max: 1440 }]
+const firstComment: Field[] = [
+  { name: 'first_comment.content', kind: 'area', max: 8000 },
+  { name: 'first_comment.after_minutes', kind: 'number', max: 1440 },
+]
 
 const hour = 60
 const day = 24 * hour
@@ -46,41 +49,110 @@ const day = 24 * hour
 /** The options of each network, in the order in which they are shown. */
 export const optionFields: Record<string, Field[]> = {
   mastodon: [
-    choice('visibility', 'public', 'unlisted', 'private', 'direct'), text('content_warning', 500), toggle('sensitive'), text('language', 3),
+    choice('visibility', 'public', 'unlisted', 'private', 'direct'),
+    text('content_warning', 500),
+    toggle('sensitive'),
+    text('language', 3),
     choice('quote_policy', 'public', 'followers', 'nobody'),
-    poll({ choices: 4, length: 50, minutes: [30, hour, 6 * hour, day, 3 * day, 7 * day], flags: ['multiple', 'hide_totals'] }),
+    poll({
+      choices: 4,
+      length: 50,
+      minutes: [30, hour, 6 * hour, day, 3 * day, 7 * day],
+      flags: ['multiple', 'hide_totals'],
+    }),
   ],
   bluesky: [
-    { name: 'who_can_reply', kind: 'choices', values: ['nobody', 'mentioned', 'followers', 'following'], alone: 'nobody' }, toggle('no_quotes'),
-    { name: 'labels', kind: 'choices', values: ['sexual', 'nudity', 'porn', 'graphic-media'] }, list('languages', 3), text('quote', 300),
+    {
+      name: 'who_can_reply',
+      kind: 'choices',
+      values: ['nobody', 'mentioned', 'followers', 'following'],
+      alone: 'nobody',
+    },
+    toggle('no_quotes'),
+    { name: 'labels', kind: 'choices', values: ['sexual', 'nudity', 'porn', 'graphic-media'] },
+    list('languages', 3),
+    text('quote', 300),
   ],
   x: [
-    choice('reply_settings', 'following', 'mentioned', 'subscribers', 'verified'), toggle('made_with_ai'), toggle('paid_partnership'),
+    choice('reply_settings', 'following', 'mentioned', 'subscribers', 'verified'),
+    toggle('made_with_ai'),
+    toggle('paid_partnership'),
     poll({ choices: 4, length: 25, minutes: [30, hour, 6 * hour, day, 3 * day, 7 * day], flags: [] }),
   ],
   facebook: [choice('kind', 'post', 'reel', 'story'), text('link', 2000), ...firstComment],
-  instagram: [choice('kind', 'feed', 'reel', 'story'), toggle('share_to_feed', true), list('collaborators', 3), text('location_id', 30), { name: 'cover_millis', kind: 'number', max: 900_000 }, ...firstComment],
+  instagram: [
+    choice('kind', 'feed', 'reel', 'story'),
+    toggle('share_to_feed', true),
+    list('collaborators', 3),
+    text('location_id', 30),
+    { name: 'cover_millis', kind: 'number', max: 900_000 },
+    ...firstComment,
+  ],
   threads: [
-    choice('reply_control', 'everyone', 'accounts_you_follow', 'mentioned_only', 'parent_post_author_only', 'followers_only'), text('topic', 50), toggle('spoiler_media'), list('spoiler_phrases', 10),
+    choice(
+      'reply_control',
+      'everyone',
+      'accounts_you_follow',
+      'mentioned_only',
+      'parent_post_author_only',
+      'followers_only',
+    ),
+    text('topic', 50),
+    toggle('spoiler_media'),
+    list('spoiler_phrases', 10),
     poll({ choices: 4, length: 25, flags: [] }),
   ],
-  linkedin: [choice('visibility', 'public', 'connections', 'logged_in'), text('document_title', 200), toggle('no_reshare'), poll({ choices: 4, length: 30, question: 140, days: [1, 3, 7, 14], flags: [] }), ...firstComment],
+  linkedin: [
+    choice('visibility', 'public', 'connections', 'logged_in'),
+    text('document_title', 200),
+    toggle('no_reshare'),
+    poll({ choices: 4, length: 30, question: 140, days: [1, 3, 7, 14], flags: [] }),
+    ...firstComment,
+  ],
   telegram: [
-    toggle('silent'), toggle('protected'), toggle('spoiler'), toggle('caption_above'), toggle('link_preview.disabled'), choice('link_preview.size', 'small', 'large'), toggle('link_preview.above_text'), text('link_preview.url', 2000), { name: 'topic_id', kind: 'number', max: 2_147_483_647 },
-    { name: 'buttons', kind: 'buttons' }, poll({ choices: 12, length: 100, minutes: [hour, 6 * hour, day, 3 * day, 7 * day], flags: ['multiple', 'hide_results'] }),
+    toggle('silent'),
+    toggle('protected'),
+    toggle('spoiler'),
+    toggle('caption_above'),
+    toggle('link_preview.disabled'),
+    choice('link_preview.size', 'small', 'large'),
+    toggle('link_preview.above_text'),
+    text('link_preview.url', 2000),
+    { name: 'topic_id', kind: 'number', max: 2_147_483_647 },
+    { name: 'buttons', kind: 'buttons' },
+    poll({
+      choices: 12,
+      length: 100,
+      minutes: [hour, 6 * hour, day, 3 * day, 7 * day],
+      flags: ['multiple', 'hide_results'],
+    }),
   ],
   discord: [
-    toggle('suppress_embeds'), toggle('silent'), text('embed.title', 256), { name: 'embed.description', kind: 'area', max: 4096 }, text('embed.url', 2000), text('embed.image_url', 2000),
-    text('embed.color', 7), text('embed.footer', 2048), text('forum.title', 100), list('forum.tags', 5),
+    toggle('suppress_embeds'),
+    toggle('silent'),
+    text('embed.title', 256),
+    { name: 'embed.description', kind: 'area', max: 4096 },
+    text('embed.url', 2000),
+    text('embed.image_url', 2000),
+    text('embed.color', 7),
+    text('embed.footer', 2048),
+    text('forum.title', 100),
+    list('forum.tags', 5),
   ],
 }
 
 /** Returns the value at a path. */
 export const valueAt = (values: Values, path: string): unknown =>
-  path.split('.').reduce<unknown>((at, name) => (typeof at === 'object' && at !== null ? (at as Values)[name] : undefined), values)
+  path
+    .split('.')
+    .reduce<unknown>((at, name) => (typeof at === 'object' && at !== null ? (at as Values)[name] : undefined), values)
 
 const isNothing = (value: unknown) =>
-  value === undefined || value === null || value === '' || value === false || (Array.isArray(value) ? value.length === 0 : typeof value === 'object' && Object.keys(value).length === 0)
+  value === undefined ||
+  value === null ||
+  value === '' ||
+  value === false ||
+  (Array.isArray(value) ? value.length === 0 : typeof value === 'object' && Object.keys(value).length === 0)
 
 /** Sets the value at a path; undefined removes it, and parent objects that become empty. */
 export function withValue(values: Values, path: string, value: unknown, keepFalse = false): Values {
@@ -96,7 +168,8 @@ export function withNetwork(options: Options, network: string, values: Values): 
   return (Object.keys(values).length === 0 ? others : { ...others, [network]: values }) as Options
 }
 
-export const valuesOf = (options: Options | undefined, network: string): Values => (options?.[network as keyof Options] ?? {}) as Values
+export const valuesOf = (options: Options | undefined, network: string): Values =>
+  (options?.[network as keyof Options] ?? {}) as Values
 
 /** The number of options that are set for a network. */
 export const countOf = (options: Options | undefined, network: string) => Object.keys(valuesOf(options, network)).length
