@@ -108,7 +108,8 @@ func (q *Queries) AccountsByID(ctx context.Context, arg AccountsByIDParams) ([]A
 
 const changeAccount = `-- name: ChangeAccount :one
 update accounts set is_default = coalesce($1, is_default),
-    label = coalesce($2, label), color = coalesce($3, color), utm = coalesce($4::jsonb, utm),
+    label = coalesce($2, label), color = coalesce($3, color),
+      utm = coalesce($4::jsonb, utm),
     settings = (settings || $5::jsonb) - $6::text[]
 where id = $7 and workspace_id = $8
 returning id, workspace_id, network, base_url, remote_id, handle, name, avatar_url, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, utm, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days, notes
@@ -184,7 +185,8 @@ func (q *Queries) ChangeAccount(ctx context.Context, arg ChangeAccountParams) (A
 }
 
 const defaultAccounts = `-- name: DefaultAccounts :many
-select id, workspace_id, network, base_url, remote_id, handle, name, avatar_url, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, utm, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days, notes from accounts where workspace_id = $1 and is_default and status = 'connected' order by created_at, id
+select id, workspace_id, network, base_url, remote_id, handle, name, avatar_url, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, utm, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days, notes from accounts where workspace_id = $1 and is_default and status = 'connected' order by created_at,
+  id
 `
 
 func (q *Queries) DefaultAccounts(ctx context.Context, workspaceID uuid.UUID) ([]Account, error) {
@@ -476,8 +478,10 @@ func (q *Queries) InsertAccountChoice(ctx context.Context, arg InsertAccountChoi
 }
 
 const insertConnectAttempt = `-- name: InsertConnectAttempt :exec
-insert into connect_attempts (state, workspace_id, user_id, network, base_url, redirect_uri, verifier, account_id, session_id, expires_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+insert into connect_attempts (state, workspace_id, user_id, network, base_url, redirect_uri, verifier, account_id,
+  session_id, expires_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8,
+  $9, $10)
 `
 
 type InsertConnectAttemptParams struct {
@@ -535,7 +539,8 @@ func (q *Queries) InsertNetworkApp(ctx context.Context, arg InsertNetworkAppPara
 }
 
 const leaseRefresh = `-- name: LeaseRefresh :one
-update accounts set lease_owner = $1, lease_until = clock_timestamp() + make_interval(secs => $2::float8)
+update accounts set lease_owner = $1,
+  lease_until = clock_timestamp() + make_interval(secs => $2::float8)
 where id = $3 and token_version = $4 and status = 'connected'
   and (lease_until is null or lease_until < clock_timestamp())
 returning id, workspace_id, network, base_url, remote_id, handle, name, avatar_url, label, color, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, utm, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days, notes
@@ -706,7 +711,8 @@ func (q *Queries) RecordAccountError(ctx context.Context, arg RecordAccountError
 }
 
 const recordAccountSuccess = `-- name: RecordAccountSuccess :exec
-update accounts set handle = $1, name = $2, avatar_url = coalesce(nullif($3::text, ''), avatar_url), checked_at = clock_timestamp(),
+update accounts set handle = $1, name = $2, avatar_url = coalesce(nullif($3::text, ''), avatar_url),
+  checked_at = clock_timestamp(),
     error_class = null, error_code = null, error_message = null, error_at = null,
     updated_at = case when status = 'needs_reconnect' then clock_timestamp() else updated_at end,
     status = 'connected'
@@ -761,7 +767,8 @@ func (q *Queries) RefreshesDue(ctx context.Context, batch int32) ([]uuid.UUID, e
 
 const refuseAccount = `-- name: RefuseAccount :execrows
 with changed as (
-    update accounts a set status = 'needs_reconnect', error_class = $1, error_code = $2, error_message = $3,
+    update accounts a set status = 'needs_reconnect', error_class = $1, error_code = $2,
+      error_message = $3,
         error_at = clock_timestamp(), lease_owner = null, lease_until = null, updated_at = clock_timestamp()
     where a.id = $4 and a.token_version = $5 and a.status = 'connected'
     returning a.id, a.workspace_id
@@ -838,7 +845,8 @@ func (q *Queries) SaveAvatar(ctx context.Context, arg SaveAvatarParams) error {
 const storeRefreshed = `-- name: StoreRefreshed :execrows
 update accounts set token = $1, token_version = token_version + 1, renewable = $2, scopes = $3,
     expires_at = $4,
-    refresh_rolls = refresh_rolls or coalesce($5 > refresh_expires_at + interval '1 hour', false),
+    refresh_rolls = refresh_rolls or coalesce($5 > refresh_expires_at + interval '1 hour',
+      false),
     refresh_expires_at = $5, refresh_due_at = $6,
     last_refresh_at = clock_timestamp(), refresh_failures = 0, lease_owner = null, lease_until = null,
     checked_at = clock_timestamp(), error_class = null, error_code = null, error_message = null, error_at = null,
@@ -900,14 +908,16 @@ func (q *Queries) TakeConnectAttempt(ctx context.Context, state []byte) (Connect
 }
 
 const upsertAccount = `-- name: UpsertAccount :one
-insert into accounts (id, workspace_id, network, base_url, remote_id, handle, name, avatar_url, kind, is_default, token, scopes,
+insert into accounts (id, workspace_id, network, base_url, remote_id, handle, name, avatar_url, kind, is_default, token,
+  scopes,
     renewable, expires_at, refresh_expires_at, refresh_due_at, settings, app, connected_by, notes, checked_at)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9,
     not exists (select 1 from accounts a where a.workspace_id = $2 and a.status <> 'disconnected'),
     $10, $11, $12, $13, $14, $15,
     $16, $17, $18, $19, clock_timestamp())
 on conflict (workspace_id, network, base_url, remote_id) do update set
-    handle = excluded.handle, name = excluded.name, avatar_url = excluded.avatar_url, kind = excluded.kind, token = excluded.token, scopes = excluded.scopes,
+    handle = excluded.handle, name = excluded.name, avatar_url = excluded.avatar_url, kind = excluded.kind,
+      token = excluded.token, scopes = excluded.scopes,
     renewable = excluded.renewable, expires_at = excluded.expires_at, refresh_expires_at = excluded.refresh_expires_at,
     refresh_due_at = excluded.refresh_due_at, settings = excluded.settings || accounts.settings,
     app = excluded.app, connected_by = excluded.connected_by, notes = excluded.notes, checked_at = excluded.checked_at,
@@ -1024,7 +1034,8 @@ with ending as (
     update accounts a set warned_for = ending.ends, warned_days = ending.days
     from ending
     where a.id = ending.id
-      and (a.warned_for is null or abs(extract(epoch from a.warned_for - ending.ends)) > 86400 or a.warned_days > ending.days)
+      and (a.warned_for is null or abs(extract(epoch from a.warned_for - ending.ends)) > 86400
+        or a.warned_days > ending.days)
     returning a.id, a.workspace_id, ending.ends, ending.days
 ), event as (
     insert into post_events (workspace_id, account_id, type, actor, data)

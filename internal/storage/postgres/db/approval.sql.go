@@ -228,10 +228,12 @@ func (q *Queries) RejectPost(ctx context.Context, arg RejectPostParams) (Schedul
 }
 
 const submitPost = `-- name: SubmitPost :one
-update scheduled_posts set approval = 'pending', submitted_by = $1::uuid, submitted_at = clock_timestamp(),
+update scheduled_posts set approval = 'pending', submitted_by = $1::uuid,
+  submitted_at = clock_timestamp(),
     approval_by = null, approval_at = null, approval_note = '',
     queue_group_id = case when $2::bool then $3::uuid else queue_group_id end,
-    scheduled_time = coalesce($4, scheduled_time), time_zone = coalesce($5, time_zone),
+    scheduled_time = coalesce($4, scheduled_time), time_zone = coalesce($5,
+      time_zone),
     version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
 where post_id = $6 and workspace_id = $7 and status = 'draft'
   and coalesce($4, scheduled_time) is not null

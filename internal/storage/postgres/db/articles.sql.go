@@ -15,7 +15,8 @@ import (
 )
 
 const activateSelectors = `-- name: ActivateSelectors :exec
-update site_selectors set state = 'active', activated_at = clock_timestamp(), end_reason = null, ended_at = null where domain_id = $1 and version = $2
+update site_selectors set state = 'active', activated_at = clock_timestamp(), end_reason = null, ended_at = null
+  where domain_id = $1 and version = $2
 `
 
 type ActivateSelectorsParams struct {
@@ -54,9 +55,11 @@ func (q *Queries) ActiveSelectors(ctx context.Context, domainID int32) (SiteSele
 }
 
 const addPageCounts = `-- name: AddPageCounts :exec
-update site_monitors set pages = pages + 1, articles = articles + $1::int, non_articles = non_articles + $2::int, failed = failed + $3::int,
+update site_monitors set pages = pages + 1, articles = articles + $1::int,
+  non_articles = non_articles + $2::int, failed = failed + $3::int,
     no_article_reasons = case when $4::text = '' then no_article_reasons
-        else no_article_reasons || jsonb_build_object($4, coalesce((no_article_reasons ->> $4)::bigint, 0) + 1) end,
+        else no_article_reasons || jsonb_build_object($4, coalesce((no_article_reasons ->> $4)::bigint,
+          0) + 1) end,
     last_error = case when $5::text = '' then last_error else $5 end,
     last_error_at = case when $5::text = '' then last_error_at else clock_timestamp() end
 where domain_id = $6
@@ -98,11 +101,13 @@ func (q *Queries) AdjustTokens(ctx context.Context, arg AdjustTokensParams) erro
 }
 
 const alsoReportedBy = `-- name: AlsoReportedBy :many
-select a.id, a.domain_id, d.domain, a.url, a.canonical_url, a.title, a.authors, a.published_at, a.modified_at, a.date_only, a.first_seen_at, a.dated_at, a.lead, a.image_url,
+select a.id, a.domain_id, d.domain, a.url, a.canonical_url, a.title, a.authors, a.published_at, a.modified_at,
+  a.date_only, a.first_seen_at, a.dated_at, a.lead, a.image_url,
     a.section, a.tags, a.language, a.site_name, a.group_id, a.version, a.updated_at, a.removed_at, a.simhash,
     a.access, a.noindex, a.noarchive, a.nosnippet, a.noai, a.tdm_reserved, a.tdm_policy
 from articles a join crawl_domains d on d.id = a.domain_id
-where a.group_id = $1 and a.id <> $2 and exists (select 1 from seeds s where s.domain_id = a.domain_id and s.workspace_id = $3)
+where a.group_id = $1 and a.id <> $2 and exists (select 1 from seeds s where s.domain_id = a.domain_id
+  and s.workspace_id = $3)
 order by a.dated_at, a.id limit $4
 `
 
@@ -323,7 +328,8 @@ func (q *Queries) ArticleOfWorkspace(ctx context.Context, arg ArticleOfWorkspace
 }
 
 const articlesAfter = `-- name: ArticlesAfter :many
-select a.id, a.domain_id, a.url_id, a.page_id, a.url, a.canonical_url, a.title, a.authors, a.published_at, a.modified_at, a.date_only, a.first_seen_at, a.dated_at, a.lead, a.body_text, a.body_html, a.image_url, a.section, a.tags, a.language, a.site_name, a.access, a.noindex, a.noarchive, a.nosnippet, a.noai, a.tdm_reserved, a.tdm_policy, a.origins, a.content_hash, a.simhash, a.group_id, a.object_key, a.fetched_at, a.selector_version, a.version, a.updated_at, a.removed_at, a.moved_to, d.domain from articles a join crawl_domains d on d.id = a.domain_id where a.id > $1 and a.removed_at is null and not a.noindex order by a.id limit $2
+select a.id, a.domain_id, a.url_id, a.page_id, a.url, a.canonical_url, a.title, a.authors, a.published_at, a.modified_at, a.date_only, a.first_seen_at, a.dated_at, a.lead, a.body_text, a.body_html, a.image_url, a.section, a.tags, a.language, a.site_name, a.access, a.noindex, a.noarchive, a.nosnippet, a.noai, a.tdm_reserved, a.tdm_policy, a.origins, a.content_hash, a.simhash, a.group_id, a.object_key, a.fetched_at, a.selector_version, a.version, a.updated_at, a.removed_at, a.moved_to, d.domain from articles a join crawl_domains d on d.id = a.domain_id where a.id > $1
+  and a.removed_at is null and not a.noindex order by a.id limit $2
 `
 
 type ArticlesAfterParams struct {
@@ -437,7 +443,8 @@ func (q *Queries) ArticlesAfter(ctx context.Context, arg ArticlesAfterParams) ([
 }
 
 const articlesByIDs = `-- name: ArticlesByIDs :many
-select a.id, a.domain_id, a.url_id, a.page_id, a.url, a.canonical_url, a.title, a.authors, a.published_at, a.modified_at, a.date_only, a.first_seen_at, a.dated_at, a.lead, a.body_text, a.body_html, a.image_url, a.section, a.tags, a.language, a.site_name, a.access, a.noindex, a.noarchive, a.nosnippet, a.noai, a.tdm_reserved, a.tdm_policy, a.origins, a.content_hash, a.simhash, a.group_id, a.object_key, a.fetched_at, a.selector_version, a.version, a.updated_at, a.removed_at, a.moved_to, d.domain from articles a join crawl_domains d on d.id = a.domain_id where a.id = any($1::uuid[]) and a.removed_at is null and not a.noindex
+select a.id, a.domain_id, a.url_id, a.page_id, a.url, a.canonical_url, a.title, a.authors, a.published_at, a.modified_at, a.date_only, a.first_seen_at, a.dated_at, a.lead, a.body_text, a.body_html, a.image_url, a.section, a.tags, a.language, a.site_name, a.access, a.noindex, a.noarchive, a.nosnippet, a.noai, a.tdm_reserved, a.tdm_policy, a.origins, a.content_hash, a.simhash, a.group_id, a.object_key, a.fetched_at, a.selector_version, a.version, a.updated_at, a.removed_at, a.moved_to, d.domain from articles a join crawl_domains d on d.id = a.domain_id where a.id = any($1::uuid[])
+  and a.removed_at is null and not a.noindex
 `
 
 type ArticlesByIDsRow struct {
@@ -546,7 +553,8 @@ func (q *Queries) ArticlesByIDs(ctx context.Context, ids []uuid.UUID) ([]Article
 }
 
 const articlesOfWorkspace = `-- name: ArticlesOfWorkspace :many
-select a.id, a.domain_id, d.domain, a.url, a.canonical_url, a.title, a.authors, a.published_at, a.modified_at, a.date_only, a.first_seen_at, a.dated_at, a.lead, a.image_url,
+select a.id, a.domain_id, d.domain, a.url, a.canonical_url, a.title, a.authors, a.published_at, a.modified_at,
+  a.date_only, a.first_seen_at, a.dated_at, a.lead, a.image_url,
     a.section, a.tags, a.language, a.site_name, a.group_id, a.version, a.updated_at, a.removed_at,
     a.access, a.noindex, a.noarchive, a.nosnippet, a.noai, a.tdm_reserved, a.tdm_policy
 from articles a join crawl_domains d on d.id = a.domain_id
@@ -665,7 +673,8 @@ const completeArticleChanges = `-- name: CompleteArticleChanges :many
 with done as (delete from article_changes where id = any($1::bigint[]) returning article_id, first)
 select extract(epoch from clock_timestamp() - a.published_at)::float8 as seconds
 from done join articles a on a.id = done.article_id join crawl_domains d on d.id = a.domain_id
-where done.first and not a.date_only and a.published_at >= date_trunc('minute', d.created_at) and a.published_at <= clock_timestamp()
+where done.first and not a.date_only and a.published_at >= date_trunc('minute', d.created_at)
+  and a.published_at <= clock_timestamp()
 `
 
 // Returns the age in seconds of new articles that were published while their site
@@ -714,7 +723,8 @@ func (q *Queries) CountWaitingPages(ctx context.Context, maxCount int32) (int64,
 }
 
 const deactivateSelectors = `-- name: DeactivateSelectors :exec
-update site_selectors set state = $1, end_reason = $2, ended_at = clock_timestamp() where domain_id = $3 and state = 'active'
+update site_selectors set state = $1, end_reason = $2, ended_at = clock_timestamp()
+  where domain_id = $3 and state = 'active'
 `
 
 type DeactivateSelectorsParams struct {
@@ -771,7 +781,8 @@ func (q *Queries) DeletePageWithoutArticle(ctx context.Context, arg DeletePageWi
 }
 
 const findMovedArticle = `-- name: FindMovedArticle :one
-select id, domain_id, url_id, page_id, url, canonical_url, title, authors, published_at, modified_at, date_only, first_seen_at, dated_at, lead, body_text, body_html, image_url, section, tags, language, site_name, access, noindex, noarchive, nosnippet, noai, tdm_reserved, tdm_policy, origins, content_hash, simhash, group_id, object_key, fetched_at, selector_version, version, updated_at, removed_at, moved_to from articles where domain_id = $1 and moved_to = $2::uuid order by fetched_at desc, id limit 1 for update
+select id, domain_id, url_id, page_id, url, canonical_url, title, authors, published_at, modified_at, date_only, first_seen_at, dated_at, lead, body_text, body_html, image_url, section, tags, language, site_name, access, noindex, noarchive, nosnippet, noai, tdm_reserved, tdm_policy, origins, content_hash, simhash, group_id, object_key, fetched_at, selector_version, version, updated_at, removed_at, moved_to from articles where domain_id = $1 and moved_to = $2::uuid order by fetched_at desc,
+  id limit 1 for update
 `
 
 type FindMovedArticleParams struct {
@@ -829,7 +840,8 @@ func (q *Queries) FindMovedArticle(ctx context.Context, arg FindMovedArticlePara
 
 const getPageHeader = `-- name: GetPageHeader :one
 select d.domain, d.rules, coalesce(v.final_url, '')::text as final_url, coalesce(v.header, '{}')::jsonb as header
-from crawl_domains d left join page_versions v on v.domain_id = d.id and v.url_id = $1 and v.fetched_at = $2
+from crawl_domains d left join page_versions v on v.domain_id = d.id and v.url_id = $1
+  and v.fetched_at = $2
 where d.id = $3
 `
 
@@ -952,7 +964,8 @@ func (q *Queries) GetSiteMonitor(ctx context.Context, domainID int32) (SiteMonit
 
 const getSiteSelectors = `-- name: GetSiteSelectors :one
 select d.id, d.domain, coalesce(m.time_zone, '')::text as time_zone, coalesce(s.version, 0)::int as version, s.config
-from crawl_domains d left join site_monitors m on m.domain_id = d.id left join site_selectors s on s.domain_id = d.id and s.state = 'active'
+from crawl_domains d left join site_monitors m on m.domain_id = d.id left join site_selectors s on s.domain_id = d.id
+  and s.state = 'active'
 where d.id = $1
 `
 
@@ -1013,11 +1026,15 @@ func (q *Queries) HasOlderCrawledPage(ctx context.Context, arg HasOlderCrawledPa
 }
 
 const insertArticle = `-- name: InsertArticle :exec
-insert into articles (id, domain_id, url_id, page_id, url, canonical_url, title, authors, published_at, modified_at, date_only, first_seen_at, lead, body_text, body_html,
-    image_url, section, tags, language, site_name, origins, content_hash, simhash, group_id, object_key, fetched_at, selector_version,
+insert into articles (id, domain_id, url_id, page_id, url, canonical_url, title, authors, published_at, modified_at,
+  date_only, first_seen_at, lead, body_text, body_html,
+    image_url, section, tags, language, site_name, origins, content_hash, simhash, group_id, object_key, fetched_at,
+      selector_version,
     access, noindex, noarchive, nosnippet, noai, tdm_reserved, tdm_policy)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,
-    $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27,
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9,
+  $10, $11, $12, $13, $14, $15,
+    $16, $17, $18, $19, $20, $21, $22, $23, $24, $25,
+      $26, $27,
     $28, $29, $30, $31, $32, $33, $34)
 `
 
@@ -1100,11 +1117,14 @@ func (q *Queries) InsertArticle(ctx context.Context, arg InsertArticleParams) er
 
 const insertArticleChange = `-- name: InsertArticleChange :exec
 with queued as (
-    insert into rule_articles (article_id) select $1 where $2::change_kind = 'upsert' and exists (select 1 from rules)
+    insert into rule_articles (article_id) select $1 where $2::change_kind = 'upsert'
+      and exists (select 1 from rules)
 ), story as (
     insert into story_queue (language, article_id)
-    select coalesce((select s.language from story_articles m join stories s on s.id = m.story_id where m.article_id = $1), (select a.language from articles a where a.id = $1)), $1
-    where exists (select 1 from articles a where a.id = $1) or exists (select 1 from story_articles m where m.article_id = $1)
+    select coalesce((select s.language from story_articles m join stories s on s.id = m.story_id
+      where m.article_id = $1), (select a.language from articles a where a.id = $1)), $1
+    where exists (select 1 from articles a where a.id = $1) or exists (select 1 from story_articles m
+      where m.article_id = $1)
 )
 insert into article_changes (article_id, kind, first) values ($1, $2, $3)
 `
@@ -1122,8 +1142,10 @@ func (q *Queries) InsertArticleChange(ctx context.Context, arg InsertArticleChan
 }
 
 const insertRevision = `-- name: InsertRevision :exec
-insert into article_revisions (article_id, version, seen_at, changed, title, authors, published_at, modified_at, lead, body_text, image_url, section, tags, content_hash, object_key, selector_version)
-select id, version, fetched_at, $1::text[], title, authors, published_at, modified_at, lead, body_text, image_url, section, tags, content_hash, object_key, selector_version
+insert into article_revisions (article_id, version, seen_at, changed, title, authors, published_at, modified_at, lead,
+  body_text, image_url, section, tags, content_hash, object_key, selector_version)
+select id, version, fetched_at, $1::text[], title, authors, published_at, modified_at, lead, body_text, image_url,
+  section, tags, content_hash, object_key, selector_version
 from articles where id = $2
 `
 
@@ -1207,8 +1229,10 @@ func (q *Queries) InsertSelectors(ctx context.Context, arg InsertSelectorsParams
 }
 
 const leaseArticleChanges = `-- name: LeaseArticleChanges :many
-update article_changes c set leased_until = clock_timestamp() + make_interval(secs => $1::float8), attempts = attempts + 1
-from (select id from article_changes where leased_until <= clock_timestamp() order by leased_until, id limit $2 for update skip locked) picked
+update article_changes c set leased_until = clock_timestamp() + make_interval(secs => $1::float8),
+  attempts = attempts + 1
+from (select id from article_changes where leased_until <= clock_timestamp() order by leased_until,
+  id limit $2 for update skip locked) picked
 where c.id = picked.id
 returning c.id, c.article_id, c.kind, c.changed_at, c.attempts, c.leased_until, c.first
 `
@@ -1292,7 +1316,8 @@ func (q *Queries) ListPagesWithoutArticle(ctx context.Context, arg ListPagesWith
 }
 
 const listRevisions = `-- name: ListRevisions :many
-select version, seen_at, changed, title, content_hash, selector_version, length(body_text)::int as characters from article_revisions
+select version, seen_at, changed, title, content_hash, selector_version, length(body_text)::int as characters
+  from article_revisions
 where article_id = $1 and version < $2 order by version desc limit $3
 `
 
@@ -1427,7 +1452,8 @@ func (q *Queries) LockSiteMonitor(ctx context.Context, domainID int32) (SiteMoni
 }
 
 const markArticlesRemoved = `-- name: MarkArticlesRemoved :many
-update articles set removed_at = $1::timestamptz, moved_to = $2, updated_at = clock_timestamp()
+update articles set removed_at = $1::timestamptz, moved_to = $2,
+  updated_at = clock_timestamp()
 where domain_id = $3 and page_id = $4 and removed_at is null and fetched_at < $1::timestamptz
 returning id
 `
@@ -1469,7 +1495,8 @@ const nearestArticle = `-- name: NearestArticle :one
 select id, group_id, bit_count((simhash # $1::bigint)::bit(64))::int as distance from articles
 where simhash <> 0 and id <> $2
   and ((simhash & 65535) = ($1::bigint & 65535) or ((simhash >> 16) & 65535) = (($1::bigint >> 16) & 65535)
-    or ((simhash >> 32) & 65535) = (($1::bigint >> 32) & 65535) or ((simhash >> 48) & 65535) = (($1::bigint >> 48) & 65535))
+    or ((simhash >> 32) & 65535) = (($1::bigint >> 32) & 65535)
+      or ((simhash >> 48) & 65535) = (($1::bigint >> 48) & 65535))
   and bit_count((simhash # $1::bigint)::bit(64)) <= $3::int
 order by distance, id limit 1
 `
@@ -1507,7 +1534,9 @@ func (q *Queries) NextSelectorVersion(ctx context.Context, domainID int32) (int3
 
 const overdueSelectorActions = `-- name: OverdueSelectorActions :many
 select d.domain from site_monitors m join crawl_domains d on d.id = m.domain_id
-where m.requested_action <> 'none' and m.action_requested_at < clock_timestamp() - make_interval(secs => $1::float8) order by m.action_requested_at limit $2
+where m.requested_action <> 'none'
+  and m.action_requested_at < clock_timestamp() - make_interval(secs => $1::float8) order by m.action_requested_at
+  limit $2
 `
 
 type OverdueSelectorActionsParams struct {
@@ -1539,7 +1568,8 @@ func (q *Queries) OverdueSelectorActions(ctx context.Context, arg OverdueSelecto
 const putPageWithoutArticle = `-- name: PutPageWithoutArticle :exec
 insert into pages_without_article (domain_id, url_id, url, fetched_at, reason, detail)
 values ($1, $2, $3, $4, $5, $6)
-on conflict (domain_id, url_id) do update set url = excluded.url, fetched_at = excluded.fetched_at, reason = excluded.reason, detail = excluded.detail
+on conflict (domain_id, url_id) do update set url = excluded.url, fetched_at = excluded.fetched_at,
+  reason = excluded.reason, detail = excluded.detail
 `
 
 type PutPageWithoutArticleParams struct {
@@ -1564,7 +1594,8 @@ func (q *Queries) PutPageWithoutArticle(ctx context.Context, arg PutPageWithoutA
 }
 
 const recentArticlePages = `-- name: RecentArticlePages :many
-select id, url, page_id, object_key, fetched_at from articles where domain_id = $1 order by fetched_at desc, id desc limit $2
+select id, url, page_id, object_key, fetched_at from articles where domain_id = $1 order by fetched_at desc,
+  id desc limit $2
 `
 
 type RecentArticlePagesParams struct {
@@ -1608,7 +1639,8 @@ func (q *Queries) RecentArticlePages(ctx context.Context, arg RecentArticlePages
 }
 
 const releaseCrawledPage = `-- name: ReleaseCrawledPage :exec
-update crawled_pages set leased_until = clock_timestamp() + make_interval(secs => $1::float8), attempts = attempts - 1 where id = $2 and attempts = $3
+update crawled_pages set leased_until = clock_timestamp() + make_interval(secs => $1::float8),
+  attempts = attempts - 1 where id = $2 and attempts = $3
 `
 
 type ReleaseCrawledPageParams struct {
@@ -1722,12 +1754,18 @@ func (q *Queries) TouchArticle(ctx context.Context, arg TouchArticleParams) erro
 }
 
 const updateArticle = `-- name: UpdateArticle :exec
-update articles set url_id = $1, page_id = $2, url = $3, canonical_url = $4, title = $5, authors = $6, published_at = $7,
-    modified_at = $8, date_only = $9, first_seen_at = least(first_seen_at, $10), lead = $11, body_text = $12, body_html = $13,
-    image_url = $14, section = $15, tags = $16, language = $17, site_name = $18, origins = $19, content_hash = $20, simhash = $21,
-    group_id = $22, object_key = $23, fetched_at = $24, selector_version = $25, version = $26, updated_at = clock_timestamp(),
-    access = $27, noindex = $28, noarchive = $29, nosnippet = $30, noai = $31, tdm_reserved = $32, tdm_policy = $33,
-    removed_at = case when removed_at > $24 then removed_at end, moved_to = case when removed_at > $24 then moved_to end
+update articles set url_id = $1, page_id = $2, url = $3, canonical_url = $4, title = $5,
+  authors = $6, published_at = $7,
+    modified_at = $8, date_only = $9, first_seen_at = least(first_seen_at,
+      $10), lead = $11, body_text = $12, body_html = $13,
+    image_url = $14, section = $15, tags = $16, language = $17, site_name = $18,
+      origins = $19, content_hash = $20, simhash = $21,
+    group_id = $22, object_key = $23, fetched_at = $24, selector_version = $25,
+      version = $26, updated_at = clock_timestamp(),
+    access = $27, noindex = $28, noarchive = $29, nosnippet = $30, noai = $31,
+      tdm_reserved = $32, tdm_policy = $33,
+    removed_at = case when removed_at > $24 then removed_at end, moved_to = case when removed_at > $24
+      then moved_to end
 where id = $34
 `
 
@@ -1809,7 +1847,8 @@ func (q *Queries) UpdateArticle(ctx context.Context, arg UpdateArticleParams) er
 }
 
 const updateExtractionSettings = `-- name: UpdateExtractionSettings :exec
-update site_monitors set time_zone = $1, learning_enabled = $2, updated_at = clock_timestamp() where domain_id = $3
+update site_monitors set time_zone = $1, learning_enabled = $2, updated_at = clock_timestamp()
+  where domain_id = $3
 `
 
 type UpdateExtractionSettingsParams struct {

@@ -14,8 +14,10 @@ import (
 )
 
 const insertAudit = `-- name: InsertAudit :exec
-insert into audit_log (workspace_id, actor, user_id, token_id, session_id, action, object_type, object_id, request_id, data)
-values ($1, $2, $3, $4, $5, $6, $7,
+insert into audit_log (workspace_id, actor, user_id, token_id, session_id, action, object_type, object_id, request_id,
+  data)
+values ($1, $2, $3, $4, $5, $6,
+  $7,
     $8, $9, $10)
 `
 

@@ -76,19 +76,28 @@ func (q *Queries) InsertEventsOfPosts(ctx context.Context, arg InsertEventsOfPos
 const insertPosts = `-- name: InsertPosts :exec
 insert into scheduled_posts (
     post_id, workspace_id, user_id, content, scheduled_time, time_zone, status,
-    attachment_ids, attachment_urls, thread, options, late_limit_minutes, thread_id, thread_parent_id, language, link_base,
+    attachment_ids, attachment_urls, thread, options, late_limit_minutes, thread_id, thread_parent_id, language,
+      link_base,
     approval, submitted_by, submitted_at
 )
-select w.post_id, $1, $2, w.content, nullif(w.scheduled_time, '')::timestamptz, w.time_zone, w.status::post_status,
-    array(select jsonb_array_elements_text(w.attachment_ids::jsonb)::uuid), array(select jsonb_array_elements_text(w.attachment_urls::jsonb)),
+select w.post_id, $1, $2, w.content, nullif(w.scheduled_time, '')::timestamptz, w.time_zone,
+  w.status::post_status,
+    array(select jsonb_array_elements_text(w.attachment_ids::jsonb)::uuid),
+      array(select jsonb_array_elements_text(w.attachment_urls::jsonb)),
     w.thread::jsonb, w.options::jsonb, nullif(w.late_limit_minutes, 0),
-    nullif(w.thread_id, '00000000-0000-0000-0000-000000000000'), nullif(w.thread_parent_id, '00000000-0000-0000-0000-000000000000'), w.language, nullif(w.link_base, ''),
-    w.approval::approval_state, case when w.approval = 'pending' then $2::uuid end, case when w.approval = 'pending' then clock_timestamp() end
+    nullif(w.thread_id, '00000000-0000-0000-0000-000000000000'),
+      nullif(w.thread_parent_id, '00000000-0000-0000-0000-000000000000'), w.language, nullif(w.link_base, ''),
+    w.approval::approval_state, case when w.approval = 'pending' then $2::uuid end,
+      case when w.approval = 'pending' then clock_timestamp() end
 from (
-    select unnest($3::uuid[]) as post_id, unnest($4::text[]) as content, unnest($5::text[]) as scheduled_time,
-        unnest($6::text[]) as time_zone, unnest($7::text[]) as status, unnest($8::text[]) as attachment_ids,
-        unnest($9::text[]) as attachment_urls, unnest($10::text[]) as thread, unnest($11::text[]) as options, unnest($12::int[]) as late_limit_minutes,
-        unnest($13::uuid[]) as thread_id, unnest($14::uuid[]) as thread_parent_id, unnest($15::text[]) as language,
+    select unnest($3::uuid[]) as post_id, unnest($4::text[]) as content, unnest($5::text[])
+      as scheduled_time,
+        unnest($6::text[]) as time_zone, unnest($7::text[]) as status, unnest($8::text[])
+          as attachment_ids,
+        unnest($9::text[]) as attachment_urls, unnest($10::text[]) as thread,
+          unnest($11::text[]) as options, unnest($12::int[]) as late_limit_minutes,
+        unnest($13::uuid[]) as thread_id, unnest($14::uuid[]) as thread_parent_id,
+          unnest($15::text[]) as language,
         unnest($16::text[]) as link_base, unnest($17::text[]) as approval
 ) w
 `
@@ -139,7 +148,8 @@ func (q *Queries) InsertPosts(ctx context.Context, arg InsertPostsParams) error 
 
 const insertTargetsOfPosts = `-- name: InsertTargetsOfPosts :exec
 insert into post_targets (id, post_id, account_id, override, fingerprint)
-select unnest($1::uuid[]), unnest($2::uuid[]), unnest($3::uuid[]), nullif(unnest($4::text[]), '')::jsonb,
+select unnest($1::uuid[]), unnest($2::uuid[]), unnest($3::uuid[]),
+  nullif(unnest($4::text[]), '')::jsonb,
     nullif(unnest($5::bytea[]), '')
 `
 

@@ -47,7 +47,8 @@ func (q *Queries) AcceptDifferences(ctx context.Context, arg AcceptDifferencesPa
 }
 
 const countDeadLetters = `-- name: CountDeadLetters :many
-select t.status, (case when t.status in ('failed', 'uncertain') then coalesce(t.error_class, '') else 'differs' end)::text as reason, a.network, count(*) as letters, min(t.updated_at)::timestamptz as oldest
+select t.status, (case when t.status in ('failed', 'uncertain') then coalesce(t.error_class, '')
+  else 'differs' end)::text as reason, a.network, count(*) as letters, min(t.updated_at)::timestamptz as oldest
 from post_targets t
 join scheduled_posts p on p.post_id = t.post_id
 join accounts a on a.id = t.account_id
@@ -91,12 +92,14 @@ func (q *Queries) CountDeadLetters(ctx context.Context, workspaceID uuid.UUID) (
 }
 
 const deadLetters = `-- name: DeadLetters :many
-select t.id, t.post_id, t.account_id, t.status, t.attempts, t.fence, t.claimed_until, t.remote_id, t.remote_url, t.error_class, t.error_code, t.error_message, t.sent_at, t.posted_at, t.updated_at, t.waits_until, t.override, t.fingerprint, t.listed_at, t.differences, t.needs_review, t.deleted_at, (case when t.status in ('failed', 'uncertain') then coalesce(t.error_class, '') else 'differs' end)::text as reason, p.content, p.scheduled_time, p.time_zone, p.status as post_status, a.network, a.handle
+select t.id, t.post_id, t.account_id, t.status, t.attempts, t.fence, t.claimed_until, t.remote_id, t.remote_url, t.error_class, t.error_code, t.error_message, t.sent_at, t.posted_at, t.updated_at, t.waits_until, t.override, t.fingerprint, t.listed_at, t.differences, t.needs_review, t.deleted_at, (case when t.status in ('failed', 'uncertain') then coalesce(t.error_class, '') else 'differs' end)::text
+  as reason, p.content, p.scheduled_time, p.time_zone, p.status as post_status, a.network, a.handle
 from post_targets t
 join scheduled_posts p on p.post_id = t.post_id
 join accounts a on a.id = t.account_id
 where p.workspace_id = $1 and (t.status in ('failed', 'uncertain') or t.needs_review)
-  and (cardinality($2::text[]) = 0 or case when t.status in ('failed', 'uncertain') then t.error_class else 'differs' end = any($2::text[]))
+  and (cardinality($2::text[]) = 0 or case when t.status in ('failed', 'uncertain') then t.error_class
+    else 'differs' end = any($2::text[]))
   and (cardinality($3::text[]) = 0 or a.network = any($3::text[]))
   and ($4::uuid is null or t.account_id = $4)
   and (cardinality($5::uuid[]) = 0 or t.post_id = any($5::uuid[]))
@@ -363,7 +366,8 @@ func (q *Queries) DiscardTargets(ctx context.Context, arg DiscardTargetsParams) 
 }
 
 const forgetWorkflow = `-- name: ForgetWorkflow :exec
-update scheduled_posts set workflow_revision = null, redriven_at = clock_timestamp(), late_noted_at = null where post_id = $1
+update scheduled_posts set workflow_revision = null, redriven_at = clock_timestamp(), late_noted_at = null
+  where post_id = $1
 `
 
 func (q *Queries) ForgetWorkflow(ctx context.Context, postID uuid.UUID) error {
@@ -430,7 +434,8 @@ const redrivePost = `-- name: RedrivePost :one
 update scheduled_posts p set
     status = case when exists (
             select 1 from post_targets t left join remote_posts r on r.target_id = t.id
-            where t.post_id = p.post_id and (t.status in ('publishing', 'posted', 'uncertain') or r.target_id is not null))
+            where t.post_id = p.post_id and (t.status in ('publishing', 'posted', 'uncertain')
+              or r.target_id is not null))
         then 'publishing'::post_status else 'scheduled'::post_status end,
     redriven_at = case when $1::bool then clock_timestamp() else redriven_at end,
     late_noted_at = null, workflow_revision = null,
@@ -498,7 +503,8 @@ func (q *Queries) RedrivePost(ctx context.Context, arg RedrivePostParams) (Sched
 }
 
 const redriveTargets = `-- name: RedriveTargets :many
-update post_targets set status = 'scheduled', attempts = 0, fence = fence + 1, claimed_until = null, updated_at = clock_timestamp()
+update post_targets set status = 'scheduled', attempts = 0, fence = fence + 1, claimed_until = null,
+  updated_at = clock_timestamp()
 where post_id = $1 and status = 'failed'
   and (cardinality($2::uuid[]) = 0 or id = any($2::uuid[]))
 returning id
@@ -533,7 +539,8 @@ func (q *Queries) RedriveTargets(ctx context.Context, arg RedriveTargetsParams) 
 
 const undecidedOperation = `-- name: UndecidedOperation :one
 select o.id, o.target_id, o.segment, o.revision, o.epoch, o.fence, o.idempotency_key, o.fingerprint, o.prepared, o.state, o.sent_at, o.finished_at, o.remote_id, o.evidence, o.created_at, o.content_key from operations o join post_targets t on t.id = o.target_id
-where t.id = $1 and t.post_id = $2 and t.status = 'uncertain' and o.state = 'manual' and not o.evidence ? 'decided_by'
+where t.id = $1 and t.post_id = $2 and t.status = 'uncertain' and o.state = 'manual'
+  and not o.evidence ? 'decided_by'
 order by o.created_at desc limit 1
 `
 

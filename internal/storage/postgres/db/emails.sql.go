@@ -32,7 +32,8 @@ func (q *Queries) AbandonEmails(ctx context.Context, arg AbandonEmailsParams) (i
 
 const claimEmail = `-- name: ClaimEmail :one
 update emails set status = 'sending', attempts = attempts + 1, attempted_at = clock_timestamp()
-where id = (select e.id from emails e where e.status = 'pending' and e.due_at <= clock_timestamp() order by e.due_at limit 1 for update skip locked)
+where id = (select e.id from emails e where e.status = 'pending' and e.due_at <= clock_timestamp() order by e.due_at
+  limit 1 for update skip locked)
 returning id, workspace_id, subscription_id, recipient, subject, body_text, body_html, unsubscribe_url, status, attempts, due_at, attempted_at, sent_at, last_error, created_at
 `
 
@@ -168,7 +169,8 @@ func (q *Queries) InsertAlert(ctx context.Context, arg InsertAlertParams) (int64
 
 const insertAlertEvent = `-- name: InsertAlertEvent :exec
 insert into post_events (workspace_id, type, actor, data)
-values ($1, $2, 'dateline', jsonb_build_object('site_id', $3::uuid, 'hour', $4::timestamptz, 'views', $5::bigint, 'usual', $6::bigint))
+values ($1, $2, 'dateline', jsonb_build_object('site_id', $3::uuid, 'hour', $4::timestamptz,
+  'views', $5::bigint, 'usual', $6::bigint))
 `
 
 type InsertAlertEventParams struct {
@@ -269,7 +271,8 @@ func (q *Queries) InsertSubscription(ctx context.Context, arg InsertSubscription
 }
 
 const listAlerts = `-- name: ListAlerts :many
-select id, workspace_id, site_id, kind, hour, views, usual, created_at from site_alerts where site_id = $1 and workspace_id = $2 order by hour desc, id limit $3
+select id, workspace_id, site_id, kind, hour, views, usual, created_at from site_alerts where site_id = $1 and workspace_id = $2 order by hour desc,
+  id limit $3
 `
 
 type ListAlertsParams struct {
@@ -308,7 +311,8 @@ func (q *Queries) ListAlerts(ctx context.Context, arg ListAlertsParams) ([]SiteA
 }
 
 const listSubscriptions = `-- name: ListSubscriptions :many
-select s.id, s.workspace_id, s.site_id, s.kind, s.email, s.language, s.token, s.created_at, coalesce(e.status, '') as email_status, coalesce(e.last_error, '') as email_error, coalesce(e.created_at, 'epoch')::timestamptz as email_created_at, e.sent_at as email_sent_at
+select s.id, s.workspace_id, s.site_id, s.kind, s.email, s.language, s.token, s.created_at, coalesce(e.status, '') as email_status, coalesce(e.last_error, '') as email_error,
+  coalesce(e.created_at, 'epoch')::timestamptz as email_created_at, e.sent_at as email_sent_at
 from report_subscriptions s
 left join lateral (select id, workspace_id, subscription_id, recipient, subject, body_text, body_html, unsubscribe_url, status, attempts, due_at, attempted_at, sent_at, last_error, created_at from emails m where m.subscription_id = s.id order by m.created_at desc limit 1) e on true
 where s.site_id = $1 and s.workspace_id = $2
@@ -362,7 +366,8 @@ func (q *Queries) ListSubscriptions(ctx context.Context, arg ListSubscriptionsPa
 }
 
 const pruneEmails = `-- name: PruneEmails :exec
-delete from emails where status in ('sent', 'dead') and created_at < clock_timestamp() - make_interval(days => $1::int)
+delete from emails where status in ('sent', 'dead')
+  and created_at < clock_timestamp() - make_interval(days => $1::int)
 `
 
 func (q *Queries) PruneEmails(ctx context.Context, retentionDays int32) error {
@@ -371,7 +376,8 @@ func (q *Queries) PruneEmails(ctx context.Context, retentionDays int32) error {
 }
 
 const recordEmail = `-- name: RecordEmail :exec
-update emails set status = $1::text, last_error = $2, due_at = clock_timestamp() + make_interval(secs => $3::float8),
+update emails set status = $1::text, last_error = $2,
+  due_at = clock_timestamp() + make_interval(secs => $3::float8),
     sent_at = case when $1::text = 'sent' then clock_timestamp() else sent_at end
 where id = $4
 `
@@ -475,7 +481,8 @@ func (q *Queries) ResendEmail(ctx context.Context, arg ResendEmailParams) (int64
 }
 
 const ruledSites = `-- name: RuledSites :many
-select w.id, w.workspace_id, w.name, w.domains, w.time_zone, w.window_seconds, w.unique_method, w.max_id, w.rate_hits, w.rate_seconds, w.visitors, w.weekly_uniques, w.public_counts, w.events, w.goals, w.write_key, w.secret_hash, w.visitor_key, w.created_at, w.updated_at, r.site_id, r.enabled, r.spike_factor, r.drop_share, r.min_views from site_alert_rules r join sites w on w.id = r.site_id where r.enabled order by w.id
+select w.id, w.workspace_id, w.name, w.domains, w.time_zone, w.window_seconds, w.unique_method, w.max_id, w.rate_hits, w.rate_seconds, w.visitors, w.weekly_uniques, w.public_counts, w.events, w.goals, w.write_key, w.secret_hash, w.visitor_key, w.created_at, w.updated_at, r.site_id, r.enabled, r.spike_factor, r.drop_share, r.min_views from site_alert_rules r join sites w on w.id = r.site_id where r.enabled
+  order by w.id
 `
 
 type RuledSitesRow struct {
@@ -532,7 +539,8 @@ func (q *Queries) RuledSites(ctx context.Context) ([]RuledSitesRow, error) {
 const setAlertRule = `-- name: SetAlertRule :exec
 insert into site_alert_rules (site_id, enabled, spike_factor, drop_share, min_views)
 values ($1, $2, $3, $4, $5)
-on conflict (site_id) do update set enabled = excluded.enabled, spike_factor = excluded.spike_factor, drop_share = excluded.drop_share, min_views = excluded.min_views
+on conflict (site_id) do update set enabled = excluded.enabled, spike_factor = excluded.spike_factor,
+  drop_share = excluded.drop_share, min_views = excluded.min_views
 `
 
 type SetAlertRuleParams struct {
@@ -593,7 +601,8 @@ func (q *Queries) SiteSubscriptions(ctx context.Context, arg SiteSubscriptionsPa
 }
 
 const subscriptionByToken = `-- name: SubscriptionByToken :one
-select s.id, s.workspace_id, s.site_id, s.kind, s.email, s.language, s.token, s.created_at, w.name as site_name from report_subscriptions s join sites w on w.id = s.site_id where s.token = $1
+select s.id, s.workspace_id, s.site_id, s.kind, s.email, s.language, s.token, s.created_at, w.name as site_name from report_subscriptions s join sites w on w.id = s.site_id
+  where s.token = $1
 `
 
 type SubscriptionByTokenRow struct {

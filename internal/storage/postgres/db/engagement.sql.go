@@ -14,7 +14,8 @@ import (
 
 const addLinkEngagement = `-- name: AddLinkEngagement :exec
 insert into link_engagement (site_id, code, day, engaged, scrolled)
-select w.site_id, w.code, w.day, ($1::bigint[])[24 * w.i - 23 : 24 * w.i], ($2::bigint[])[4 * w.i - 3 : 4 * w.i]
+select w.site_id, w.code, w.day, ($1::bigint[])[24 * w.i - 23 : 24 * w.i],
+  ($2::bigint[])[4 * w.i - 3 : 4 * w.i]
 from (select unnest($3::uuid[]) as site_id, unnest($4::text[]) as code, unnest($5::date[]) as day,
         generate_series(1, cardinality($5::date[])) as i) w
 join sites s on s.id = w.site_id join links l on l.code = w.code and l.workspace_id = s.workspace_id order by 2, 1, 3
@@ -45,7 +46,8 @@ func (q *Queries) AddLinkEngagement(ctx context.Context, arg AddLinkEngagementPa
 const addSiteEngagement = `-- name: AddSiteEngagement :exec
 insert into site_engagement (site_id, day, engaged, scrolled)
 select w.site_id, w.day, ($1::bigint[])[24 * w.i - 23 : 24 * w.i], ($2::bigint[])[4 * w.i - 3 : 4 * w.i]
-from (select unnest($3::uuid[]) as site_id, unnest($4::date[]) as day, generate_series(1, cardinality($4::date[])) as i) w
+from (select unnest($3::uuid[]) as site_id, unnest($4::date[]) as day,
+  generate_series(1, cardinality($4::date[])) as i) w
 order by 1, 2
 on conflict (site_id, day) do update set engaged = add_counts(site_engagement.engaged, excluded.engaged),
     scrolled = add_counts(site_engagement.scrolled, excluded.scrolled)
@@ -178,7 +180,8 @@ func (q *Queries) PageEngagement(ctx context.Context, arg PageEngagementParams) 
 }
 
 const siteEngagement = `-- name: SiteEngagement :many
-select day, engaged, scrolled from site_engagement where site_id = $1 and day >= $2 and day < $3 order by day
+select day, engaged, scrolled from site_engagement where site_id = $1 and day >= $2 and day < $3
+  order by day
 `
 
 type SiteEngagementParams struct {

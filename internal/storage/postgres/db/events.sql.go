@@ -14,7 +14,8 @@ import (
 )
 
 const eventHorizon = `-- name: EventHorizon :one
-select pg_snapshot_xmin(pg_current_snapshot())::xid8 as tx, coalesce((select max(id) from post_events), 0)::bigint as id
+select pg_snapshot_xmin(pg_current_snapshot())::xid8 as tx, coalesce((select max(id) from post_events), 0)::bigint
+  as id
 `
 
 type EventHorizonRow struct {
@@ -76,7 +77,10 @@ func (q *Queries) EventsAfter(ctx context.Context, arg EventsAfterParams) ([]Pos
 const hasLaterEvents = `-- name: HasLaterEvents :one
 select (exists (select 1 from webhook_cursor c where c.tx > pg_snapshot_xmax(pg_current_snapshot()))
     or exists (select 1 from post_events e where e.tx > pg_snapshot_xmax(pg_current_snapshot())
-               and e.type in ('posted', 'failed', 'uncertain', 'late', 'needs_reconnect', 'expiring', 'submitted', 'approved', 'rejected', 'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched', 'story_missed', 'site_spike', 'site_drop', 'system_trouble', 'system_recovered', 'rule_paused', 'page_changed')))::boolean as restored
+               and e.type in ('posted', 'failed', 'uncertain', 'late', 'needs_reconnect', 'expiring', 'submitted',
+                 'approved', 'rejected', 'selectors_learned', 'selectors_rolled_back', 'selectors_failed',
+                 'article_matched', 'story_missed', 'site_spike', 'site_drop', 'system_trouble', 'system_recovered',
+                 'rule_paused', 'page_changed')))::boolean as restored
 `
 
 // True after the database was restored from a dump into a server that has run fewer
@@ -165,10 +169,12 @@ select e.id, e.tx, e.post_id, e.target_id, e.account_id, e.type, e.actor, e.data
           or (e.target_id is not null and exists (
                 select 1 from post_targets t where t.id = e.target_id and t.account_id = $2))
           or (e.target_id is null and e.post_id is not null and exists (
-                select 1 from post_targets t where t.post_id = e.post_id and t.account_id = $2))), false)::boolean as wanted
+                select 1 from post_targets t where t.post_id = e.post_id and t.account_id = $2))),
+                  false)::boolean as wanted
 from post_events e
 where e.workspace_id = $3
-  and (e.tx, e.id) > (case when $4::xid8 > pg_snapshot_xmax(pg_current_snapshot()) then '0'::xid8 else $4::xid8 end, $5::bigint)
+  and (e.tx, e.id) > (case when $4::xid8 > pg_snapshot_xmax(pg_current_snapshot()) then '0'::xid8
+    else $4::xid8 end, $5::bigint)
 order by e.tx, e.id limit $6
 `
 

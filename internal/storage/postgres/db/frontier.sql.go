@@ -14,8 +14,10 @@ import (
 )
 
 const acquireSlot = `-- name: AcquireSlot :one
-insert into crawl_slots (key, next_at, holder) values ($1, clock_timestamp() + make_interval(secs => $2::float8), $3::uuid)
-on conflict (key) do update set next_at = excluded.next_at, holder = excluded.holder where crawl_slots.next_at <= clock_timestamp()
+insert into crawl_slots (key, next_at, holder)
+  values ($1, clock_timestamp() + make_interval(secs => $2::float8), $3::uuid)
+on conflict (key) do update set next_at = excluded.next_at, holder = excluded.holder
+  where crawl_slots.next_at <= clock_timestamp()
 returning key
 `
 
@@ -34,9 +36,12 @@ func (q *Queries) AcquireSlot(ctx context.Context, arg AcquireSlotParams) (strin
 }
 
 const addCrawledPages = `-- name: AddCrawledPages :exec
-insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, is_first_version, removed, moved_to)
-select unnest($1::int[]), unnest($2::uuid[]), unnest($3::timestamptz[]), unnest($4::text[]), unnest($5::text[]),
-    unnest($6::timestamptz[]), unnest($7::boolean[]), unnest($8::boolean[]), nullif(unnest($9::uuid[]), '00000000-0000-0000-0000-000000000000')
+insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, is_first_version, removed,
+  moved_to)
+select unnest($1::int[]), unnest($2::uuid[]), unnest($3::timestamptz[]), unnest($4::text[]),
+  unnest($5::text[]),
+    unnest($6::timestamptz[]), unnest($7::boolean[]), unnest($8::boolean[]),
+      nullif(unnest($9::uuid[]), '00000000-0000-0000-0000-000000000000')
 `
 
 type AddCrawledPagesParams struct {
@@ -81,7 +86,8 @@ func (q *Queries) AddDomainBudgetUse(ctx context.Context, arg AddDomainBudgetUse
 }
 
 const addSeedBudgetUse = `-- name: AddSeedBudgetUse :exec
-update seeds s set budget_used = case when budget_day = current_date then budget_used else 0 end + spent.n, budget_day = current_date
+update seeds s set budget_used = case when budget_day = current_date then budget_used else 0 end + spent.n,
+  budget_day = current_date
 from (select unnest($1::int[]) as number, unnest($2::int[]) as n) spent
 where s.number = spent.number
 `
@@ -98,7 +104,8 @@ func (q *Queries) AddSeedBudgetUse(ctx context.Context, arg AddSeedBudgetUsePara
 
 const addURLs = `-- name: AddURLs :many
 insert into urls (domain_id, id, url, kind, rank, depth, seed_number, interval_seconds, due_at)
-select unnest($1::int[]), unnest($2::uuid[]), unnest($3::text[]), unnest($4::text[])::url_kind, unnest($5::smallint[]),
+select unnest($1::int[]), unnest($2::uuid[]), unnest($3::text[]), unnest($4::text[])::url_kind,
+  unnest($5::smallint[]),
     unnest($6::smallint[]), nullif(unnest($7::int[]), 0), unnest($8::int[]), clock_timestamp()
 on conflict (domain_id, id) do nothing
 returning domain_id, id
@@ -151,9 +158,12 @@ func (q *Queries) AddURLs(ctx context.Context, arg AddURLsParams) ([]AddURLsRow,
 }
 
 const addVersions = `-- name: AddVersions :exec
-insert into page_versions (domain_id, url_id, fetched_at, status, bytes, stored_bytes, kind, raw_hash, final_url, header)
-select unnest($1::int[]), unnest($2::uuid[]), unnest($3::timestamptz[]), unnest($4::smallint[]), unnest($5::int[]),
-    unnest($6::int[]), unnest($7::text[])::url_kind, unnest($8::text[]), unnest($9::text[]), unnest($10::text[])::jsonb
+insert into page_versions (domain_id, url_id, fetched_at, status, bytes, stored_bytes, kind, raw_hash, final_url,
+  header)
+select unnest($1::int[]), unnest($2::uuid[]), unnest($3::timestamptz[]),
+  unnest($4::smallint[]), unnest($5::int[]),
+    unnest($6::int[]), unnest($7::text[])::url_kind, unnest($8::text[]), unnest($9::text[]),
+      unnest($10::text[])::jsonb
 `
 
 type AddVersionsParams struct {
@@ -186,7 +196,8 @@ func (q *Queries) AddVersions(ctx context.Context, arg AddVersionsParams) error 
 }
 
 const blockDomain = `-- name: BlockDomain :exec
-update crawl_domains set not_before = greatest(not_before, clock_timestamp() + make_interval(secs => $1::float8)) where id = $2
+update crawl_domains set not_before = greatest(not_before, clock_timestamp() + make_interval(secs => $1::float8))
+  where id = $2
 `
 
 type BlockDomainParams struct {
@@ -200,14 +211,20 @@ func (q *Queries) BlockDomain(ctx context.Context, arg BlockDomainParams) error 
 }
 
 const countFetches = `-- name: CountFetches :exec
-update crawl_domains d set last_crawl = clock_timestamp(), fetched = d.fetched + c.fetched, stored = d.stored + c.stored, unchanged = d.unchanged + c.unchanged,
-    failed = d.failed + c.failed, timeouts = d.timeouts + c.timeouts, excluded = d.excluded + c.excluded, bytes = d.bytes + c.bytes,
-    response_ms = case when c.fetched = 0 then d.response_ms when d.response_ms = 0 then c.response_ms else 0.8 * d.response_ms + 0.2 * c.response_ms end,
+update crawl_domains d set last_crawl = clock_timestamp(), fetched = d.fetched + c.fetched,
+  stored = d.stored + c.stored, unchanged = d.unchanged + c.unchanged,
+    failed = d.failed + c.failed, timeouts = d.timeouts + c.timeouts, excluded = d.excluded + c.excluded,
+      bytes = d.bytes + c.bytes,
+    response_ms = case when c.fetched = 0 then d.response_ms when d.response_ms = 0 then c.response_ms
+      else 0.8 * d.response_ms + 0.2 * c.response_ms end,
     score = case when c.hubs = 0 then d.score else 0.8 * d.score + 0.2 * c.news end,
     next_due = least(d.next_due, clock_timestamp() + make_interval(secs => nullif(c.due_in, -1)))
-from (select unnest($1::int[]) as id, unnest($2::int[]) as fetched, unnest($3::int[]) as stored, unnest($4::int[]) as unchanged,
-        unnest($5::int[]) as failed, unnest($6::int[]) as timeouts, unnest($7::int[]) as excluded, unnest($8::bigint[]) as bytes,
-        unnest($9::float8[]) as response_ms, unnest($10::int[]) as hubs, unnest($11::float8[]) as news, unnest($12::float8[]) as due_in) c
+from (select unnest($1::int[]) as id, unnest($2::int[]) as fetched, unnest($3::int[]) as stored,
+  unnest($4::int[]) as unchanged,
+        unnest($5::int[]) as failed, unnest($6::int[]) as timeouts, unnest($7::int[])
+          as excluded, unnest($8::bigint[]) as bytes,
+        unnest($9::float8[]) as response_ms, unnest($10::int[]) as hubs, unnest($11::float8[]) as news,
+          unnest($12::float8[]) as due_in) c
 where d.id = c.id
 `
 
@@ -256,7 +273,8 @@ func (q *Queries) CountLeasedDomains(ctx context.Context) (int64, error) {
 }
 
 const countURLsByState = `-- name: CountURLsByState :many
-select state, count(*) as urls, count(*) filter (where due_at <= clock_timestamp()) as due, count(*) filter (where lease is not null) as leased
+select state, count(*) as urls, count(*) filter (where due_at <= clock_timestamp()) as due,
+  count(*) filter (where lease is not null) as leased
 from urls where domain_id = $1 group by state order by state
 `
 
@@ -293,7 +311,8 @@ func (q *Queries) CountURLsByState(ctx context.Context, domainID int32) ([]Count
 }
 
 const countURLsByStatus = `-- name: CountURLsByStatus :many
-select last_status, count(*) as urls from urls where domain_id = $1 and last_status <> 0 group by last_status order by last_status
+select last_status, count(*) as urls from urls where domain_id = $1 and last_status <> 0 group by last_status
+  order by last_status
 `
 
 type CountURLsByStatusRow struct {
@@ -396,8 +415,10 @@ func (q *Queries) GetCrawlDomain(ctx context.Context, domain string) (CrawlDomai
 }
 
 const getNextDueIn = `-- name: GetNextDueIn :one
-select coalesce(greatest(extract(epoch from min(first.due_at) - clock_timestamp()), 0), -1)::float8 as seconds from generate_series(0, 15) r,
-    lateral (select q.due_at from urls q where q.domain_id = $1 and q.rank = r::smallint and q.due_at is not null order by q.due_at limit 1) first
+select coalesce(greatest(extract(epoch from min(first.due_at) - clock_timestamp()), 0), -1)::float8 as seconds
+  from generate_series(0, 15) r,
+    lateral (select q.due_at from urls q where q.domain_id = $1 and q.rank = r::smallint
+      and q.due_at is not null order by q.due_at limit 1) first
 `
 
 // Seconds until the domain's first URL is due; -1: never.
@@ -460,11 +481,13 @@ func (q *Queries) GetURL(ctx context.Context, arg GetURLParams) (Url, error) {
 }
 
 const getWeeklyStats = `-- name: GetWeeklyStats :one
-select count(*) as articles, count(*) filter (where duplicate) as duplicates, count(*) filter (where measured) as measured,
+select count(*) as articles, count(*) filter (where duplicate) as duplicates, count(*) filter (where measured)
+  as measured,
     count(*) filter (where measured and delay > 1800) as late,
     coalesce(percentile_cont(0.5) within group (order by delay) filter (where measured), 0)::float8 as p50,
     coalesce(percentile_cont(0.95) within group (order by delay) filter (where measured), 0)::float8 as p95
-from (select a.group_id <> a.id as duplicate, a.published_at is not null and not a.date_only and a.published_at >= d.created_at as measured,
+from (select a.group_id <> a.id as duplicate, a.published_at is not null and not a.date_only
+  and a.published_at >= d.created_at as measured,
         greatest(extract(epoch from a.first_seen_at - a.published_at), 0) as delay
     from articles a join crawl_domains d on d.id = a.domain_id
     where a.domain_id = $1 and a.dated_at > now() - interval '7 days') last_week
@@ -496,7 +519,8 @@ func (q *Queries) GetWeeklyStats(ctx context.Context, domainID int32) (GetWeekly
 }
 
 const getWorkspaceDomain = `-- name: GetWorkspaceDomain :one
-select d.id, d.domain, d.paused_at, d.pause_reason, d.epoch, d.rules, d.score, d.response_ms, d.crawl_delay_ms, d.not_before, d.next_due, d.last_crawl, d.leased_until, d.budget_day, d.budget_used, d.fetched, d.stored, d.unchanged, d.failed, d.timeouts, d.excluded, d.bytes, d.created_at, d.render from crawl_domains d where d.domain = $1 and exists (select 1 from seeds s where s.domain_id = d.id and s.workspace_id = $2)
+select d.id, d.domain, d.paused_at, d.pause_reason, d.epoch, d.rules, d.score, d.response_ms, d.crawl_delay_ms, d.not_before, d.next_due, d.last_crawl, d.leased_until, d.budget_day, d.budget_used, d.fetched, d.stored, d.unchanged, d.failed, d.timeouts, d.excluded, d.bytes, d.created_at, d.render from crawl_domains d where d.domain = $1 and exists (select 1 from seeds s where s.domain_id = d.id
+  and s.workspace_id = $2)
 `
 
 type GetWorkspaceDomainParams struct {
@@ -546,8 +570,10 @@ func (q *Queries) IncrementEpoch(ctx context.Context, id int32) error {
 }
 
 const leaseCrawledPages = `-- name: LeaseCrawledPages :many
-update crawled_pages c set leased_until = clock_timestamp() + make_interval(secs => $1::float8), attempts = attempts + 1
-from (select id from crawled_pages where leased_until <= statement_timestamp() order by leased_until, id limit $2 for update skip locked) picked
+update crawled_pages c set leased_until = clock_timestamp() + make_interval(secs => $1::float8),
+  attempts = attempts + 1
+from (select id from crawled_pages where leased_until <= statement_timestamp() order by leased_until,
+  id limit $2 for update skip locked) picked
 where c.id = picked.id
 returning c.id, c.domain_id, c.url_id, c.fetched_at, c.url, c.object_key, c.found_at, c.is_first_version, c.attempts, c.leased_until, c.removed, c.moved_to
 `
@@ -634,9 +660,11 @@ func (q *Queries) LeaseDomain(ctx context.Context, arg LeaseDomainParams) (Crawl
 }
 
 const leaseRanks = `-- name: LeaseRanks :many
-update urls u set lease = $1::uuid, due_at = clock_timestamp() + make_interval(secs => $2::float8), last_crawl = clock_timestamp()
+update urls u set lease = $1::uuid, due_at = clock_timestamp() + make_interval(secs => $2::float8),
+  last_crawl = clock_timestamp()
 from (select p.id from generate_series($4::int, $5::int) r,
-        lateral (select q.id, q.rank, q.due_at from urls q where q.domain_id = $3 and q.rank = r::smallint and q.due_at <= statement_timestamp()
+        lateral (select q.id, q.rank, q.due_at from urls q where q.domain_id = $3 and q.rank = r::smallint
+          and q.due_at <= statement_timestamp()
                  order by q.due_at limit $6 for update skip locked) p
       order by p.rank, p.due_at limit $6) picked
 where u.domain_id = $3 and u.id = picked.id
@@ -738,7 +766,8 @@ func (q *Queries) ListCrawlDomainIDs(ctx context.Context, arg ListCrawlDomainIDs
 const listDueDomains = `-- name: ListDueDomains :many
 select domain from crawl_domains
 where paused_at is null and next_due <= statement_timestamp()
-  and (not_before is null or not_before <= clock_timestamp()) and (leased_until is null or leased_until <= clock_timestamp())
+  and (not_before is null or not_before <= clock_timestamp())
+    and (leased_until is null or leased_until <= clock_timestamp())
 order by next_due - make_interval(secs => 600 * score - least(response_ms, 6000) / 100) limit $1
 `
 
@@ -841,9 +870,11 @@ func (q *Queries) ListKnownURLs(ctx context.Context, arg ListKnownURLsParams) ([
 
 const listOldVersions = `-- name: ListOldVersions :many
 select v.domain_id, d.domain, v.url_id, v.fetched_at, v.raw_hash from (
-    select domain_id, url_id, fetched_at, status, bytes, stored_bytes, kind, raw_hash, final_url, header, row_number() over (partition by domain_id, url_id order by fetched_at desc) as n from page_versions where domain_id = $1) v
+    select domain_id, url_id, fetched_at, status, bytes, stored_bytes, kind, raw_hash, final_url, header, row_number() over (partition by domain_id, url_id order by fetched_at desc) as n from page_versions
+      where domain_id = $1) v
 join crawl_domains d on d.id = v.domain_id
-where v.n > $2::int or (v.n > 1 and v.fetched_at < clock_timestamp() - make_interval(secs => $3::float8))
+where v.n > $2::int
+  or (v.n > 1 and v.fetched_at < clock_timestamp() - make_interval(secs => $3::float8))
 limit $4
 `
 
@@ -896,7 +927,8 @@ func (q *Queries) ListOldVersions(ctx context.Context, arg ListOldVersionsParams
 }
 
 const listPageContents = `-- name: ListPageContents :many
-select url, canonical, content_hash from urls where domain_id = $1 and id = any($2::uuid[]) and kind = 'article' and state = 'stored'
+select url, canonical, content_hash from urls where domain_id = $1 and id = any($2::uuid[])
+  and kind = 'article' and state = 'stored'
 `
 
 type ListPageContentsParams struct {
@@ -969,7 +1001,8 @@ func (q *Queries) ListParameterPages(ctx context.Context, arg ListParameterPages
 }
 
 const listSections = `-- name: ListSections :many
-select url from urls where domain_id = $1 and rank = $2 and due_at is not null and kind = 'section' limit $3
+select url from urls where domain_id = $1 and rank = $2 and due_at is not null and kind = 'section'
+  limit $3
 `
 
 type ListSectionsParams struct {
@@ -1037,7 +1070,8 @@ func (q *Queries) ListURLKeys(ctx context.Context, arg ListURLKeysParams) ([]Lis
 
 const listVersions = `-- name: ListVersions :many
 select v.domain_id, v.url_id, v.fetched_at, v.status, v.bytes, v.stored_bytes, v.kind, v.raw_hash, v.final_url, v.header, u.url from page_versions v left join urls u on u.domain_id = v.domain_id and u.id = v.url_id
-where v.domain_id = $1 and v.fetched_at >= $2 and v.fetched_at < $3 and (v.fetched_at, v.url_id) > ($4, $5::uuid)
+where v.domain_id = $1 and v.fetched_at >= $2 and v.fetched_at < $3
+  and (v.fetched_at, v.url_id) > ($4, $5::uuid)
 order by v.fetched_at, v.url_id limit $6
 `
 
@@ -1240,7 +1274,8 @@ func (q *Queries) MakeURLDue(ctx context.Context, arg MakeURLDueParams) error {
 }
 
 const pauseCrawl = `-- name: PauseCrawl :execrows
-update crawl_domains set paused_at = coalesce(paused_at, clock_timestamp()), pause_reason = $1 where domain = $2
+update crawl_domains set paused_at = coalesce(paused_at, clock_timestamp()), pause_reason = $1
+  where domain = $2
 `
 
 type PauseCrawlParams struct {
@@ -1257,14 +1292,22 @@ func (q *Queries) PauseCrawl(ctx context.Context, arg PauseCrawlParams) (int64, 
 }
 
 const recordURLs = `-- name: RecordURLs :many
-update urls u set lease = null, due_at = case when f.unscheduled then null else clock_timestamp() + make_interval(secs => f.due_in) end, state = f.state::url_state, attempts = f.attempts, last_status = f.last_status, rank = f.rank,
-    interval_seconds = f.interval_seconds, etag = f.etag, last_modified = f.last_modified, content_hash = f.content_hash, simhash = f.simhash, raw_hash = f.raw_hash, canonical = f.canonical, last_error = f.last_error,
+update urls u set lease = null, due_at = case when f.unscheduled then null
+  else clock_timestamp() + make_interval(secs => f.due_in) end, state = f.state::url_state, attempts = f.attempts,
+  last_status = f.last_status, rank = f.rank,
+    interval_seconds = f.interval_seconds, etag = f.etag, last_modified = f.last_modified,
+      content_hash = f.content_hash, simhash = f.simhash, raw_hash = f.raw_hash, canonical = f.canonical,
+      last_error = f.last_error,
     changed_at = case when f.changed then clock_timestamp() else u.changed_at end
 from (select unnest($1::int[]) as domain_id, unnest($2::uuid[]) as id, unnest($3::uuid[]) as lease,
         unnest($4::boolean[]) as unscheduled, unnest($5::float8[]) as due_in,
-        unnest($6::text[]) as state, unnest($7::smallint[]) as attempts, unnest($8::smallint[]) as last_status, unnest($9::smallint[]) as rank,
-        unnest($10::int[]) as interval_seconds, unnest($11::text[]) as etag, unnest($12::text[]) as last_modified,
-        unnest($13::text[]) as content_hash, unnest($14::bigint[]) as simhash, unnest($15::text[]) as raw_hash, unnest($16::text[]) as canonical, unnest($17::text[]) as last_error, unnest($18::boolean[]) as changed) f
+        unnest($6::text[]) as state, unnest($7::smallint[]) as attempts, unnest($8::smallint[])
+          as last_status, unnest($9::smallint[]) as rank,
+        unnest($10::int[]) as interval_seconds, unnest($11::text[]) as etag, unnest($12::text[])
+          as last_modified,
+        unnest($13::text[]) as content_hash, unnest($14::bigint[]) as simhash, unnest($15::text[])
+          as raw_hash, unnest($16::text[]) as canonical, unnest($17::text[]) as last_error,
+          unnest($18::boolean[]) as changed) f
 where u.domain_id = f.domain_id and u.id = f.id and u.lease = f.lease
 returning u.domain_id, u.id, f.lease::uuid as lease, u.found_at
 `
@@ -1345,7 +1388,8 @@ func (q *Queries) RecordURLs(ctx context.Context, arg RecordURLsParams) ([]Recor
 const refreshURLs = `-- name: RefreshURLs :execrows
 update urls u set due_at = clock_timestamp()
 from (select unnest($2::uuid[]) as id, unnest($3::timestamptz[]) as updated_at) m
-where u.domain_id = $1 and u.id = m.id and u.lease is null and u.kind = 'article' and u.state = 'stored' and u.last_crawl < m.updated_at and u.due_at > clock_timestamp()
+where u.domain_id = $1 and u.id = m.id and u.lease is null and u.kind = 'article' and u.state = 'stored'
+  and u.last_crawl < m.updated_at and u.due_at > clock_timestamp()
 `
 
 type RefreshURLsParams struct {
@@ -1366,7 +1410,8 @@ func (q *Queries) RefreshURLs(ctx context.Context, arg RefreshURLsParams) (int64
 const releaseDomain = `-- name: ReleaseDomain :one
 update crawl_domains d set leased_until = null, next_due = (
     select min(first.due_at) from generate_series(0, 15) r,
-      lateral (select q.due_at from urls q where q.domain_id = d.id and q.rank = r::smallint and q.due_at is not null order by q.due_at limit 1) first)
+      lateral (select q.due_at from urls q where q.domain_id = d.id and q.rank = r::smallint and q.due_at is not null
+        order by q.due_at limit 1) first)
 where d.id = $1 returning d.next_due
 `
 
@@ -1464,7 +1509,8 @@ func (q *Queries) RenewLeases(ctx context.Context, arg RenewLeasesParams) error 
 
 const reserveSlot = `-- name: ReserveSlot :one
 insert into crawl_slots as s (key, next_at) values ($1, clock_timestamp() + make_interval(secs => $2::float8))
-on conflict (key) do update set next_at = greatest(s.next_at, clock_timestamp()) + make_interval(secs => $2::float8)
+on conflict (key) do update set next_at = greatest(s.next_at,
+  clock_timestamp()) + make_interval(secs => $2::float8)
     where s.next_at <= clock_timestamp() + make_interval(secs => $3::float8)
 returning greatest(extract(epoch from next_at - clock_timestamp()) - $2::float8, 0)::float8 as wait
 `

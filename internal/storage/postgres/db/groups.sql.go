@@ -274,7 +274,8 @@ func (q *Queries) LockQueue(ctx context.Context, arg LockQueueParams) ([]LockQue
 
 const queuedPosts = `-- name: QueuedPosts :many
 select p.post_id, p.queue_group_id::uuid as queue_group_id, p.queue_slot::timestamptz as at from scheduled_posts p
-where p.workspace_id = $1 and p.listed_at >= $2 and p.listed_at < $3 and p.queue_slot is not null
+where p.workspace_id = $1 and p.listed_at >= $2 and p.listed_at < $3
+  and p.queue_slot is not null
 `
 
 type QueuedPostsParams struct {
@@ -315,7 +316,8 @@ select p.listed_at::timestamptz as at from scheduled_posts p
 where p.workspace_id = $1 and p.listed_at = any($2::timestamptz[]) and p.post_id <> $3
   and (p.status not in ('draft', 'canceled') or p.approval = 'pending')
   and (p.queue_group_id = $4::uuid
-       or exists (select 1 from post_targets t where t.post_id = p.post_id and t.account_id = any($5::uuid[])))
+       or exists (select 1 from post_targets t where t.post_id = p.post_id
+         and t.account_id = any($5::uuid[])))
 `
 
 type TakenSlotsParams struct {
@@ -355,7 +357,8 @@ func (q *Queries) TakenSlots(ctx context.Context, arg TakenSlotsParams) ([]time.
 }
 
 const updateGroup = `-- name: UpdateGroup :one
-update account_groups set name = $1, color = $2, account_ids = $3, time_zone = $4, slots = $5,
+update account_groups set name = $1, color = $2, account_ids = $3, time_zone = $4,
+  slots = $5,
     updated_at = clock_timestamp()
 where id = $6 and workspace_id = $7
 returning id, workspace_id, name, color, account_ids, time_zone, slots, created_at, updated_at

@@ -125,9 +125,12 @@ func (q *Queries) FirstSiteDay(ctx context.Context, siteID uuid.UUID) (pgtype.Da
 }
 
 const insertImportedDays = `-- name: InsertImportedDays :exec
-insert into site_days (site_id, day, views, clicks, conversions, visits, second_views, engaged_visits, recirculation, visitors, without_visits, sketch_due, pages_due, articles_due, import_id)
-select $1, w.day, w.views, 0, 0, w.visits, w.second_views, w.second_views, 0, w.visitors, w.without_visits, false, false, false, $2::uuid
-from (select unnest($3::date[]) as day, unnest($4::bigint[]) as views, unnest($5::bigint[]) as visitors, unnest($6::bigint[]) as visits, unnest($7::bigint[]) as second_views,
+insert into site_days (site_id, day, views, clicks, conversions, visits, second_views, engaged_visits, recirculation,
+  visitors, without_visits, sketch_due, pages_due, articles_due, import_id)
+select $1, w.day, w.views, 0, 0, w.visits, w.second_views, w.second_views, 0, w.visitors, w.without_visits, false,
+  false, false, $2::uuid
+from (select unnest($3::date[]) as day, unnest($4::bigint[]) as views, unnest($5::bigint[]) as visitors,
+  unnest($6::bigint[]) as visits, unnest($7::bigint[]) as second_views,
     unnest($8::boolean[]) as without_visits) w
 `
 
@@ -159,7 +162,8 @@ func (q *Queries) InsertImportedDays(ctx context.Context, arg InsertImportedDays
 const insertImportedPageDays = `-- name: InsertImportedPageDays :exec
 insert into site_page_days (site_id, day, page_id, views, visitors, entries, recirculation, import_id)
 select $1, w.day, p.id, w.views, w.visitors, w.entries, 0, $2::uuid
-from (select unnest($3::date[]) as day, unnest($4::text[]) as page, unnest($5::bigint[]) as views, unnest($6::bigint[]) as visitors, unnest($7::bigint[]) as entries) w
+from (select unnest($3::date[]) as day, unnest($4::text[]) as page, unnest($5::bigint[]) as views,
+  unnest($6::bigint[]) as visitors, unnest($7::bigint[]) as entries) w
 join view_pages p on p.site_id = $1 and p.page = w.page
 `
 
@@ -188,7 +192,8 @@ func (q *Queries) InsertImportedPageDays(ctx context.Context, arg InsertImported
 
 const insertImportedPageMonths = `-- name: InsertImportedPageMonths :exec
 insert into site_page_months (site_id, month, page_id, views, visitors, entries, recirculation, import_id)
-select d.site_id, date_trunc('month', d.day)::date, d.page_id, sum(d.views), sum(d.visitors), sum(d.entries), 0, $1::uuid
+select d.site_id, date_trunc('month', d.day)::date, d.page_id, sum(d.views), sum(d.visitors), sum(d.entries), 0,
+  $1::uuid
 from site_page_days d where d.site_id = $2 and d.import_id = $1::uuid
 group by 1, 2, 3
 `
@@ -206,7 +211,8 @@ func (q *Queries) InsertImportedPageMonths(ctx context.Context, arg InsertImport
 const insertImportedValues = `-- name: InsertImportedValues :exec
 insert into site_dimension_days (site_id, dimension, day, value, views, visits, import_id)
 select $1, w.dimension, w.day, w.value, w.views, w.visits, $2::uuid
-from (select unnest($3::date[]) as day, unnest($4::text[]) as dimension, unnest($5::text[]) as value, unnest($6::bigint[]) as views, unnest($7::bigint[]) as visits) w
+from (select unnest($3::date[]) as day, unnest($4::text[]) as dimension, unnest($5::text[]) as value,
+  unnest($6::bigint[]) as views, unnest($7::bigint[]) as visits) w
 `
 
 type InsertImportedValuesParams struct {
@@ -235,7 +241,8 @@ func (q *Queries) InsertImportedValues(ctx context.Context, arg InsertImportedVa
 const insertStatsImport = `-- name: InsertStatsImport :one
 insert into stats_imports (id, workspace_id, site_id, source, from_day, to_day, views)
 select $1, $2, $3, $4, $5, $6, $7
-where not exists (select 1 from stats_imports o where o.site_id = $3 and o.from_day <= $6 and o.to_day >= $5)
+where not exists (select 1 from stats_imports o where o.site_id = $3 and o.from_day <= $6
+  and o.to_day >= $5)
 returning id, workspace_id, site_id, source, from_day, to_day, views, created_at
 `
 

@@ -76,7 +76,8 @@ from (
     select s.post_id, coalesce((select array_agg(k.id order by k.id) from labels k
         where k.workspace_id = $1 and not k.id = any($2::uuid[])
           and (k.id = any($3::uuid[])
-               or k.id = any(s.label_ids) and not (k.kind = 'campaign' and $4::bool))), '{}')::uuid[] as after
+               or k.id = any(s.label_ids) and not (k.kind = 'campaign' and $4::bool))), '{}')::uuid[]
+                 as after
     from scheduled_posts s
     where s.workspace_id = $1 and s.post_id = any($5::uuid[])
     for update

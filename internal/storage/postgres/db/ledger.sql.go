@@ -14,7 +14,8 @@ import (
 
 const unresolvedSince = `-- name: UnresolvedSince :one
 select min(sent_at)::timestamptz from operations
-where target_id = $1 and segment = $2 and id <> $3 and state in ('ambiguous', 'reconciled_absent', 'manual')
+where target_id = $1 and segment = $2 and id <> $3 and state in ('ambiguous',
+  'reconciled_absent', 'manual')
   and not evidence ? 'decided_by'
 having min(sent_at) is not null
 `

@@ -154,7 +154,8 @@ const listLinks = `-- name: ListLinks :many
 select l.code, l.workspace_id, l.user_id, l.post_id, l.account_id, l.network, l.url, l.title, l.created_at, l.disabled_at from links l
 where l.workspace_id = $1
   and ($2::uuid is null or l.post_id = $2)
-  and ($3::text = '' or (l.created_at, l.code) < (select b.created_at, b.code from links b where b.code = $3 and b.workspace_id = $1))
+  and ($3::text = '' or (l.created_at, l.code) < (select b.created_at, b.code from links b
+    where b.code = $3 and b.workspace_id = $1))
 order by l.created_at desc, l.code desc
 limit $4
 `

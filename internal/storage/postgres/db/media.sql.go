@@ -15,13 +15,17 @@ import (
 const approvedWithMedia = `-- name: ApprovedWithMedia :many
 select p.post_id from scheduled_posts p
 where p.status <> 'draft'
-  and exists (select 1 from post_targets t where t.post_id = p.post_id and t.status in ('scheduled', 'publishing', 'failed', 'uncertain'))
+  and exists (select 1 from post_targets t where t.post_id = p.post_id and t.status in ('scheduled', 'publishing',
+    'failed', 'uncertain'))
   and (   (p.attachment_ids <> '{}' and p.attachment_ids @> array[$1::uuid])
-       or (p.thread <> '[]' and p.thread @> jsonb_build_array(jsonb_build_object('attachment_ids', jsonb_build_array($1::uuid))))
+       or (p.thread <> '[]' and p.thread @> jsonb_build_array(jsonb_build_object('attachment_ids',
+         jsonb_build_array($1::uuid))))
        or p.post_id in (select t.post_id from post_targets t
                         where t.override is not null
                           and (   t.override @> jsonb_build_object('attachment_ids', jsonb_build_array($1::uuid))
-                               or t.override @> jsonb_build_object('thread', jsonb_build_array(jsonb_build_object('attachment_ids', jsonb_build_array($1::uuid)))))))
+                               or t.override @> jsonb_build_object('thread',
+                                 jsonb_build_array(jsonb_build_object('attachment_ids',
+                                 jsonb_build_array($1::uuid)))))))
 union all
 select s.id from series s
 where s.status <> 'ended' and not s.by_author
@@ -52,7 +56,8 @@ func (q *Queries) ApprovedWithMedia(ctx context.Context, mediaID uuid.UUID) ([]u
 }
 
 const claimObject = `-- name: ClaimObject :exec
-insert into media_objects (object_key, claimed_until) values ($1, now() + make_interval(secs => $2::float8))
+insert into media_objects (object_key, claimed_until)
+  values ($1, now() + make_interval(secs => $2::float8))
 on conflict (object_key) do update set claimed_until = greatest(media_objects.claimed_until, excluded.claimed_until)
 `
 
@@ -117,11 +122,14 @@ const draftsWithMedia = `-- name: DraftsWithMedia :many
 select p.post_id from scheduled_posts p
 where p.workspace_id = $1 and p.status = 'draft'
   and (   (p.attachment_ids <> '{}' and p.attachment_ids @> array[$2::uuid])
-       or (p.thread <> '[]' and p.thread @> jsonb_build_array(jsonb_build_object('attachment_ids', jsonb_build_array($2::uuid))))
+       or (p.thread <> '[]' and p.thread @> jsonb_build_array(jsonb_build_object('attachment_ids',
+         jsonb_build_array($2::uuid))))
        or p.post_id in (select t.post_id from post_targets t
                         where t.override is not null
                           and (   t.override @> jsonb_build_object('attachment_ids', jsonb_build_array($2::uuid))
-                               or t.override @> jsonb_build_object('thread', jsonb_build_array(jsonb_build_object('attachment_ids', jsonb_build_array($2::uuid)))))))
+                               or t.override @> jsonb_build_object('thread',
+                                 jsonb_build_array(jsonb_build_object('attachment_ids',
+                                 jsonb_build_array($2::uuid)))))))
 order by p.post_id
 for no key update
 `
@@ -184,7 +192,8 @@ func (q *Queries) DropOldRenditions(ctx context.Context, olderThanSeconds float6
 }
 
 const editMedia = `-- name: EditMedia :one
-update media set file_name = coalesce($1, file_name), alt_text = coalesce($2, alt_text),
+update media set file_name = coalesce($1, file_name), alt_text = coalesce($2,
+  alt_text),
     search_text = $3
 where id = $4 and workspace_id = $5 and deleted_at is null
 returning id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, pages, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, audio_rate, pixel_format, rotation, orientation, kind, search_text, deleted_at, released_at, held_key, metadata_removed
@@ -359,10 +368,12 @@ func (q *Queries) GetRendition(ctx context.Context, arg GetRenditionParams) (Med
 }
 
 const insertMedia = `-- name: InsertMedia :one
-insert into media (id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, kind,
+insert into media (id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text,
+  kind,
     frames, pages, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, audio_rate, pixel_format,
     rotation, orientation, search_text, metadata_removed)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
+  $12,
     $13, $14, $15, $16, $17, $18, $19, $20, $21,
     $22, $23, $24, $25::text[])
 returning id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, pages, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, audio_rate, pixel_format, rotation, orientation, kind, search_text, deleted_at, released_at, held_key, metadata_removed
@@ -460,7 +471,8 @@ func (q *Queries) InsertMedia(ctx context.Context, arg InsertMediaParams) (Mediu
 }
 
 const insertMediaUpload = `-- name: InsertMediaUpload :one
-insert into media_uploads (id, workspace_id, user_id, file_name, alt_text, bytes, sha256, object_key, parts_id, part_bytes)
+insert into media_uploads (id, workspace_id, user_id, file_name, alt_text, bytes, sha256, object_key, parts_id,
+  part_bytes)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 returning id, workspace_id, user_id, file_name, alt_text, bytes, sha256, object_key, parts_id, part_bytes, taken_until, media_id, created_at
 `
@@ -561,7 +573,8 @@ select id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, h
 where workspace_id = $1 and deleted_at is null
   and ($2::text = '' or kind = $2)
   and search_text like all ($3::text[])
-  and ($4::timestamptz is null or (created_at, id) < ($4, $5::uuid))
+  and ($4::timestamptz is null or (created_at, id) < ($4,
+    $5::uuid))
 order by created_at desc, id desc
 limit $6
 `
@@ -780,16 +793,21 @@ func (q *Queries) MediaByID(ctx context.Context, arg MediaByIDParams) ([]Medium,
 const mediaNeeded = `-- name: MediaNeeded :many
 select p.post_id from scheduled_posts p
 where (p.status = 'draft'
-       or exists (select 1 from post_targets t where t.post_id = p.post_id and t.status in ('scheduled', 'publishing', 'failed', 'uncertain')))
+       or exists (select 1 from post_targets t where t.post_id = p.post_id and t.status in ('scheduled', 'publishing',
+         'failed', 'uncertain')))
   and (   (p.attachment_ids <> '{}' and p.attachment_ids @> array[$1::uuid])
-       or (p.thread <> '[]' and p.thread @> jsonb_build_array(jsonb_build_object('attachment_ids', jsonb_build_array($1::uuid))))
+       or (p.thread <> '[]' and p.thread @> jsonb_build_array(jsonb_build_object('attachment_ids',
+         jsonb_build_array($1::uuid))))
        or p.post_id in (select t.post_id from post_targets t
                         where t.override is not null
                           and (   t.override @> jsonb_build_object('attachment_ids', jsonb_build_array($1::uuid))
-                               or t.override @> jsonb_build_object('thread', jsonb_build_array(jsonb_build_object('attachment_ids', jsonb_build_array($1::uuid)))))))
+                               or t.override @> jsonb_build_object('thread',
+                                 jsonb_build_array(jsonb_build_object('attachment_ids',
+                                 jsonb_build_array($1::uuid)))))))
 union all
 select s.id from series s
-where s.status <> 'ended' and position(replace(cast($1::uuid as text), '-', '') in replace(lower(s.template::text), '-', '')) > 0
+where s.status <> 'ended' and position(replace(cast($1::uuid as text), '-',
+  '') in replace(lower(s.template::text), '-', '')) > 0
 limit 1
 `
 
@@ -816,7 +834,8 @@ func (q *Queries) MediaNeeded(ctx context.Context, mediaID uuid.UUID) ([]uuid.UU
 
 const oldMediaUploads = `-- name: OldMediaUploads :many
 select id, workspace_id, user_id, file_name, alt_text, bytes, sha256, object_key, parts_id, part_bytes, taken_until, media_id, created_at from media_uploads
-where created_at < now() - make_interval(secs => $1::float8) and (taken_until is null or taken_until < now())
+where created_at < now() - make_interval(secs => $1::float8)
+  and (taken_until is null or taken_until < now())
 order by created_at
 limit $2
 `
@@ -959,11 +978,14 @@ const scheduledWithMedia = `-- name: ScheduledWithMedia :many
 select p.post_id from scheduled_posts p
 where p.workspace_id = $1 and p.status = 'scheduled'
   and (   (p.attachment_ids <> '{}' and p.attachment_ids @> array[$2::uuid])
-       or (p.thread <> '[]' and p.thread @> jsonb_build_array(jsonb_build_object('attachment_ids', jsonb_build_array($2::uuid))))
+       or (p.thread <> '[]' and p.thread @> jsonb_build_array(jsonb_build_object('attachment_ids',
+         jsonb_build_array($2::uuid))))
        or p.post_id in (select t.post_id from post_targets t
                         where t.override is not null
                           and (   t.override @> jsonb_build_object('attachment_ids', jsonb_build_array($2::uuid))
-                               or t.override @> jsonb_build_object('thread', jsonb_build_array(jsonb_build_object('attachment_ids', jsonb_build_array($2::uuid)))))))
+                               or t.override @> jsonb_build_object('thread',
+                                 jsonb_build_array(jsonb_build_object('attachment_ids',
+                                 jsonb_build_array($2::uuid)))))))
 order by p.post_id
 for no key update skip locked
 `
@@ -998,7 +1020,8 @@ func (q *Queries) ScheduledWithMedia(ctx context.Context, arg ScheduledWithMedia
 const takeMediaUpload = `-- name: TakeMediaUpload :one
 update media_uploads set taken_until = now() + make_interval(secs => $1::float8)
 where id = $2 and workspace_id = $3 and media_id is null
-  and created_at > now() - make_interval(secs => $4::float8) and (taken_until is null or taken_until < now())
+  and created_at > now() - make_interval(secs => $4::float8)
+    and (taken_until is null or taken_until < now())
 returning id, workspace_id, user_id, file_name, alt_text, bytes, sha256, object_key, parts_id, part_bytes, taken_until, media_id, created_at
 `
 
@@ -1037,13 +1060,18 @@ func (q *Queries) TakeMediaUpload(ctx context.Context, arg TakeMediaUploadParams
 
 const unusedMedia = `-- name: UnusedMedia :many
 select m.id from media m
-where m.deleted_at is null and m.created_at < now() - make_interval(secs => $1::float8) and m.id > $2
+where m.deleted_at is null and m.created_at < now() - make_interval(secs => $1::float8)
+  and m.id > $2
   and not exists (select 1 from scheduled_posts p where p.attachment_ids <> '{}' and p.attachment_ids @> array[m.id])
-  and not exists (select 1 from scheduled_posts p where p.thread <> '[]' and p.thread @> jsonb_build_array(jsonb_build_object('attachment_ids', jsonb_build_array(m.id))))
-  and not exists (select 1 from post_targets t where t.override is not null and t.override @> jsonb_build_object('attachment_ids', jsonb_build_array(m.id)))
+  and not exists (select 1 from scheduled_posts p where p.thread <> '[]'
+    and p.thread @> jsonb_build_array(jsonb_build_object('attachment_ids', jsonb_build_array(m.id))))
   and not exists (select 1 from post_targets t where t.override is not null
-                  and t.override @> jsonb_build_object('thread', jsonb_build_array(jsonb_build_object('attachment_ids', jsonb_build_array(m.id)))))
-  and not exists (select 1 from series s where position(replace(m.id::text, '-', '') in replace(lower(s.template::text), '-', '')) > 0)
+    and t.override @> jsonb_build_object('attachment_ids', jsonb_build_array(m.id)))
+  and not exists (select 1 from post_targets t where t.override is not null
+                  and t.override @> jsonb_build_object('thread',
+                    jsonb_build_array(jsonb_build_object('attachment_ids', jsonb_build_array(m.id)))))
+  and not exists (select 1 from series s where position(replace(m.id::text, '-', '') in replace(lower(s.template::text),
+    '-', '')) > 0)
 order by m.id
 limit $3
 `

@@ -18,7 +18,8 @@ const accountsToMeasure = `-- name: AccountsToMeasure :many
 select a.id from accounts a left join account_measuring s on s.account_id = a.id
 where a.status = 'connected' and a.network = any($1::text[])
   and (s.resume_at is null or s.resume_at <= $2 or s.token_version <> a.token_version or s.settings <> a.settings)
-  and exists (select 1 from post_metrics m where m.account_id = a.id and m.due_at <= $2 and (m.claimed_until is null or m.claimed_until <= $2))
+  and exists (select 1 from post_metrics m where m.account_id = a.id and m.due_at <= $2
+    and (m.claimed_until is null or m.claimed_until <= $2))
 order by a.id limit $3
 `
 
@@ -82,14 +83,18 @@ with due as (
     update post_metrics m set claim = $4::uuid, claimed_until = $5::timestamptz from due
     where m.account_id = due.account_id and m.remote_id = due.remote_id returning m.account_id, m.remote_id, m.due_at, m.claim, m.claimed_until, m.state, m.missing_since, m.measured_at, m.charged_on, m.latest
 )
-select c.remote_id, c.state, c.missing_since, c.measured_at, c.charged_on, r.posted_at, r.target_id, t.post_id, p.workspace_id,
+select c.remote_id, c.state, c.missing_since, c.measured_at, c.charged_on, r.posted_at, r.target_id, t.post_id,
+  p.workspace_id,
     (r.segment > 0 or p.thread_parent_id is not null)::boolean as is_reply,
     coalesce(t.override->'options'->a.network->>'kind', p.options->a.network->>'kind', '')::text as kind,
     ((select count(*) from remote_posts n where n.target_id = r.target_id and n.segment = r.segment + 1)
-        + (select count(*) from scheduled_posts c2 join post_targets t2 on t2.post_id = c2.post_id and t2.account_id = r.account_id and t2.status = 'posted'
-           where c2.thread_parent_id = t.post_id and not exists (select 1 from remote_posts n where n.target_id = r.target_id and n.segment > r.segment)))::bigint as own_replies
+        + (select count(*) from scheduled_posts c2 join post_targets t2 on t2.post_id = c2.post_id
+          and t2.account_id = r.account_id and t2.status = 'posted'
+           where c2.thread_parent_id = t.post_id and not exists (select 1 from remote_posts n
+             where n.target_id = r.target_id and n.segment > r.segment)))::bigint as own_replies
 from claimed c join remote_posts r on r.account_id = c.account_id and r.remote_id = c.remote_id
-join post_targets t on t.id = r.target_id join scheduled_posts p on p.post_id = t.post_id join accounts a on a.id = c.account_id
+join post_targets t on t.id = r.target_id join scheduled_posts p on p.post_id = t.post_id join accounts a
+  on a.id = c.account_id
 order by r.posted_at desc, c.remote_id
 `
 
@@ -299,8 +304,10 @@ func (q *Queries) PostMetricReadings(ctx context.Context, postID uuid.UUID) ([]P
 }
 
 const postMetrics = `-- name: PostMetrics :many
-select t.id as target_id, t.account_id, a.network, coalesce(nullif(a.label, ''), nullif(a.name, ''), a.handle)::text as account_name,
-    r.segment, r.remote_id, r.remote_url, r.posted_at, coalesce(m.state, 'pending')::text as state, m.measured_at, m.due_at, coalesce(m.latest, '{}')::jsonb as latest
+select t.id as target_id, t.account_id, a.network, coalesce(nullif(a.label, ''), nullif(a.name, ''), a.handle)::text
+  as account_name,
+    r.segment, r.remote_id, r.remote_url, r.posted_at, coalesce(m.state, 'pending')::text as state, m.measured_at,
+      m.due_at, coalesce(m.latest, '{}')::jsonb as latest
 from post_targets t join remote_posts r on r.target_id = t.id join accounts a on a.id = t.account_id
 left join post_metrics m on m.account_id = r.account_id and m.remote_id = r.remote_id
 where t.post_id = $1 order by a.network, t.account_id, r.segment
@@ -356,9 +363,11 @@ func (q *Queries) PostMetrics(ctx context.Context, postID uuid.UUID) ([]PostMetr
 }
 
 const postReportArticles = `-- name: PostReportArticles :many
-select u.url::text as url, a.article_id, coalesce(a.title, '')::text as title, coalesce(a.authors, '{}')::text[] as authors, coalesce(a.section, '')::text as section
+select u.url::text as url, a.article_id, coalesce(a.title, '')::text as title, coalesce(a.authors, '{}')::text[]
+  as authors, coalesce(a.section, '')::text as section
 from (select unnest($1::text[]) as url, unnest($2::text[]) as page) u
-join sites s on s.workspace_id = $3 and exists (select 1 from unnest(s.domains) h(host), lower(substring(u.url from '^https?://([^/:?#]+)')) w(host)
+join sites s on s.workspace_id = $3 and exists (select 1 from unnest(s.domains) h(host),
+  lower(substring(u.url from '^https?://([^/:?#]+)')) w(host)
     where w.host = h.host or right(w.host, length(h.host) + 1) = '.' || h.host)
 join site_articles a on a.site_id = s.id and a.page = u.page
 order by u.url, s.id
@@ -407,7 +416,8 @@ func (q *Queries) PostReportArticles(ctx context.Context, arg PostReportArticles
 
 const postReportConversions = `-- name: PostReportConversions :many
 select v.page, sum(v.conversions)::bigint as conversions from view_pages v
-where v.page = any($1::text[]) and (v.site_id = $2 or v.site_id in (select id from sites where workspace_id = $2))
+where v.page = any($1::text[])
+  and (v.site_id = $2 or v.site_id in (select id from sites where workspace_id = $2))
 group by v.page
 `
 
@@ -445,7 +455,8 @@ func (q *Queries) PostReportConversions(ctx context.Context, arg PostReportConve
 const postReportLinks = `-- name: PostReportLinks :many
 select l.post_id::uuid as post_id, l.account_id, l.url, coalesce(v.clicks, 0)::bigint as clicks,
     (case when s.id is not null then coalesce((select sum(d.visits) from site_dimension_days d
-        where d.site_id = s.id and d.dimension = 'link' and d.day >= $1 and d.value = l.code), 0) else -1 end)::bigint as visits,
+        where d.site_id = s.id and d.dimension = 'link' and d.day >= $1 and d.value = l.code), 0)
+          else -1 end)::bigint as visits,
     coalesce(e.engaged, '{}')::bigint[] as engaged, coalesce(e.scrolled, '{}')::bigint[] as scrolled
 from links l left join view_pages v on v.site_id = l.workspace_id and v.page = 'link/' || l.code
 left join lateral (select s.id from sites s where s.workspace_id = l.workspace_id
@@ -505,13 +516,17 @@ func (q *Queries) PostReportLinks(ctx context.Context, arg PostReportLinksParams
 }
 
 const postReportParts = `-- name: PostReportParts :many
-select t.post_id, t.account_id, a.network, coalesce(nullif(a.label, ''), nullif(a.name, ''), a.handle)::text as account_name,
+select t.post_id, t.account_id, a.network, coalesce(nullif(a.label, ''), nullif(a.name, ''), a.handle)::text
+  as account_name,
     first.posted_at, left(coalesce(t.override->>'content', p.content), 200)::text as content, p.label_ids, r.segment,
     coalesce(m.state, 'pending')::text as state, m.measured_at, coalesce(m.latest, '{}')::jsonb as latest,
     (select count(*) from post_targets o where o.post_id = t.post_id)::bigint as targets
-from remote_posts first join post_targets t on t.id = first.target_id join scheduled_posts p on p.post_id = t.post_id join accounts a on a.id = t.account_id
-join remote_posts r on r.target_id = t.id left join post_metrics m on m.account_id = r.account_id and m.remote_id = r.remote_id
-where p.workspace_id = $1 and first.segment = 0 and first.posted_at >= $2 and first.posted_at < $3
+from remote_posts first join post_targets t on t.id = first.target_id join scheduled_posts p on p.post_id = t.post_id
+  join accounts a on a.id = t.account_id
+join remote_posts r on r.target_id = t.id left join post_metrics m on m.account_id = r.account_id
+  and m.remote_id = r.remote_id
+where p.workspace_id = $1 and first.segment = 0 and first.posted_at >= $2
+  and first.posted_at < $3
 order by first.posted_at desc, t.post_id, t.account_id, r.segment limit $4
 `
 
@@ -579,7 +594,8 @@ func (q *Queries) PostReportParts(ctx context.Context, arg PostReportPartsParams
 
 const readablePost = `-- name: ReadablePost :one
 select m.remote_id from post_metrics m
-where m.account_id = $1 and m.state in ('measured', 'missing') and m.measured_at is not null and m.remote_id <> all($2::text[])
+where m.account_id = $1 and m.state in ('measured', 'missing') and m.measured_at is not null
+  and m.remote_id <> all($2::text[])
 order by m.measured_at desc limit 1
 `
 
@@ -650,11 +666,16 @@ func (q *Queries) ReleaseReadings(ctx context.Context, arg ReleaseReadingsParams
 }
 
 const saveMeasuring = `-- name: SaveMeasuring :exec
-insert into account_measuring (account_id, reason, message, resume_at, failures, token_version, settings, missing_scope, refused, charged_month, charged_reads, read_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-on conflict (account_id) do update set reason = excluded.reason, message = excluded.message, resume_at = excluded.resume_at, failures = excluded.failures,
-    token_version = excluded.token_version, settings = excluded.settings, missing_scope = excluded.missing_scope, refused = excluded.refused,
-    charged_month = excluded.charged_month, charged_reads = excluded.charged_reads, read_at = coalesce(excluded.read_at, account_measuring.read_at)
+insert into account_measuring (account_id, reason, message, resume_at, failures, token_version, settings, missing_scope,
+  refused, charged_month, charged_reads, read_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8,
+  $9, $10, $11, $12)
+on conflict (account_id) do update set reason = excluded.reason, message = excluded.message,
+  resume_at = excluded.resume_at, failures = excluded.failures,
+    token_version = excluded.token_version, settings = excluded.settings, missing_scope = excluded.missing_scope,
+      refused = excluded.refused,
+    charged_month = excluded.charged_month, charged_reads = excluded.charged_reads, read_at = coalesce(excluded.read_at,
+      account_measuring.read_at)
 `
 
 type SaveMeasuringParams struct {

@@ -46,7 +46,8 @@ func (q *Queries) CloseNotification(ctx context.Context, arg CloseNotificationPa
 }
 
 const collectingNotification = `-- name: CollectingNotification :one
-select id from webhook_deliveries where channel_id = $1::uuid and body = '' and status = 'pending' order by id desc limit 1 for update
+select id from webhook_deliveries where channel_id = $1::uuid and body = '' and status = 'pending'
+  order by id desc limit 1 for update
 `
 
 // The notification of a channel that still collects events.
@@ -58,7 +59,8 @@ func (q *Queries) CollectingNotification(ctx context.Context, channelID uuid.UUI
 }
 
 const confirmChannel = `-- name: ConfirmChannel :execrows
-update notification_channels set confirmed_at = clock_timestamp(), updated_at = clock_timestamp() where id = $1 and hint = $2 and kind = 'email' and confirmed_at is null
+update notification_channels set confirmed_at = clock_timestamp(), updated_at = clock_timestamp() where id = $1
+  and hint = $2 and kind = 'email' and confirmed_at is null
 `
 
 type ConfirmChannelParams struct {
@@ -259,9 +261,12 @@ func (q *Queries) GetPushKey(ctx context.Context) (GetPushKeyRow, error) {
 }
 
 const insertChannel = `-- name: InsertChannel :one
-insert into notification_channels (id, workspace_id, user_id, kind, name, destination, hint, types, own_posts_only, digest, quiet_from, quiet_to, time_zone, language)
-select $1, $2, $3, $4, $5, $6, $7, $8::text[], $9, $10, $11::int, $12::int, $13, $14
-where (select count(*) from notification_channels c where c.workspace_id = $2 and c.user_id = $3) < $15::int
+insert into notification_channels (id, workspace_id, user_id, kind, name, destination, hint, types, own_posts_only,
+  digest, quiet_from, quiet_to, time_zone, language)
+select $1, $2, $3, $4, $5, $6, $7, $8::text[], $9, $10,
+  $11::int, $12::int, $13, $14
+where (select count(*) from notification_channels c where c.workspace_id = $2
+  and c.user_id = $3) < $15::int
 returning id, workspace_id, user_id, kind, name, destination, hint, types, own_posts_only, digest, quiet_from, quiet_to, time_zone, language, status, disabled_reason, confirmed_at, failing_since, created_at, updated_at
 `
 
@@ -329,7 +334,8 @@ func (q *Queries) InsertChannel(ctx context.Context, arg InsertChannelParams) (N
 }
 
 const insertNotification = `-- name: InsertNotification :exec
-insert into webhook_deliveries (id, channel_id, type, body, due_at) values ($1, $2::uuid, $3, $4, $5)
+insert into webhook_deliveries (id, channel_id, type, body, due_at) values ($1, $2::uuid, $3, $4,
+  $5)
 `
 
 type InsertNotificationParams struct {
@@ -398,10 +404,12 @@ func (q *Queries) InsertSystemEvent(ctx context.Context, arg InsertSystemEventPa
 }
 
 const listChannels = `-- name: ListChannels :many
-select c.id, c.workspace_id, c.user_id, c.kind, c.name, c.destination, c.hint, c.types, c.own_posts_only, c.digest, c.quiet_from, c.quiet_to, c.time_zone, c.language, c.status, c.disabled_reason, c.confirmed_at, c.failing_since, c.created_at, c.updated_at, coalesce(d.status::text, '')::text as last_status, coalesce(d.last_error, 'null')::jsonb as last_error, coalesce(d.created_at, 'epoch')::timestamptz as last_created_at,
+select c.id, c.workspace_id, c.user_id, c.kind, c.name, c.destination, c.hint, c.types, c.own_posts_only, c.digest, c.quiet_from, c.quiet_to, c.time_zone, c.language, c.status, c.disabled_reason, c.confirmed_at, c.failing_since, c.created_at, c.updated_at, coalesce(d.status::text, '')::text as last_status, coalesce(d.last_error, 'null')::jsonb
+  as last_error, coalesce(d.created_at, 'epoch')::timestamptz as last_created_at,
     (select count(*) from webhook_deliveries x where x.channel_id = c.id and x.status = 'dead') as dead
 from notification_channels c
-left join lateral (select id, endpoint_id, channel_id, event_id, type, body, status, attempts, retries, due_at, signaled_at, has_workflow, response_status, response_body, last_error, attempted_at, delivered_at, created_at from webhook_deliveries m where m.channel_id = c.id and m.body <> '' order by m.id desc limit 1) d on true
+left join lateral (select id, endpoint_id, channel_id, event_id, type, body, status, attempts, retries, due_at, signaled_at, has_workflow, response_status, response_body, last_error, attempted_at, delivered_at, created_at from webhook_deliveries m where m.channel_id = c.id and m.body <> '' order by m.id desc
+  limit 1) d on true
 where c.workspace_id = $1 and c.user_id = $2
 order by c.created_at, c.id
 `
@@ -572,10 +580,12 @@ func (q *Queries) LockNotification(ctx context.Context, id uuid.UUID) (string, e
 }
 
 const notificationDecision = `-- name: NotificationDecision :one
-select i.id, i.used_at, i.created_at, e.post_id, e.target_id, e.data, e.at, c.workspace_id, c.user_id, c.time_zone, m.role, u.name as user_name,
+select i.id, i.used_at, i.created_at, e.post_id, e.target_id, e.data, e.at, c.workspace_id, c.user_id, c.time_zone,
+  m.role, u.name as user_name,
     a.network, a.handle, left(p.content, 1000)::text as content,
     (t.status = 'uncertain' and not exists (
-        select 1 from post_events l where l.post_id = e.post_id and l.target_id = e.target_id and l.type in ('uncertain', 'confirmed', 'resend') and l.id > e.id))::boolean as is_open,
+        select 1 from post_events l where l.post_id = e.post_id and l.target_id = e.target_id
+          and l.type in ('uncertain', 'confirmed', 'resend') and l.id > e.id))::boolean as is_open,
     (i.created_at < clock_timestamp() - make_interval(secs => $1::float8))::boolean as is_expired
 from notification_items i
 join post_events e on e.id = i.event_id and e.type = 'uncertain'
@@ -642,7 +652,8 @@ func (q *Queries) NotificationDecision(ctx context.Context, arg NotificationDeci
 
 const notificationEvents = `-- name: NotificationEvents :many
 select i.id as item_id, e.type, e.at, e.actor, e.data, e.post_id, e.target_id,
-    coalesce(a.network, '')::text as network, coalesce(a.handle, '')::text as handle, coalesce(t.remote_url, '')::text as remote_url,
+    coalesce(a.network, '')::text as network, coalesce(a.handle, '')::text as handle, coalesce(t.remote_url, '')::text
+      as remote_url,
     coalesce(left(p.content, 300), '')::text as content, p.scheduled_time, coalesce(s.name, '')::text as site,
     coalesce(q.name, '')::text as saved_search, coalesce(r.title, '')::text as article
 from notification_items i
@@ -748,7 +759,8 @@ func (q *Queries) NotifiedEvents(ctx context.Context, arg NotifiedEventsParams) 
 }
 
 const redeliverNotifications = `-- name: RedeliverNotifications :execrows
-update webhook_deliveries d set status = 'pending', retries = 0, due_at = clock_timestamp(), has_workflow = false, signaled_at = null
+update webhook_deliveries d set status = 'pending', retries = 0, due_at = clock_timestamp(), has_workflow = false,
+  signaled_at = null
 where d.channel_id = $1::uuid and d.status = 'dead'
 `
 
@@ -793,7 +805,8 @@ func (q *Queries) StartSystemAlerts(ctx context.Context, arg StartSystemAlertsPa
 }
 
 const unsubscribeChannel = `-- name: UnsubscribeChannel :execrows
-update notification_channels set status = 'disabled', disabled_reason = 'unsubscribed', updated_at = clock_timestamp() where id = $1 and status = 'enabled'
+update notification_channels set status = 'disabled', disabled_reason = 'unsubscribed', updated_at = clock_timestamp()
+  where id = $1 and status = 'enabled'
 `
 
 func (q *Queries) UnsubscribeChannel(ctx context.Context, id uuid.UUID) (int64, error) {
@@ -805,9 +818,12 @@ func (q *Queries) UnsubscribeChannel(ctx context.Context, id uuid.UUID) (int64, 
 }
 
 const updateChannel = `-- name: UpdateChannel :one
-update notification_channels set name = $1, destination = $2, hint = $3, types = $4::text[], own_posts_only = $5, digest = $6,
-    quiet_from = $7, quiet_to = $8, time_zone = $9, language = $10,
-    status = $11, disabled_reason = $12, confirmed_at = $13, failing_since = $14, updated_at = clock_timestamp()
+update notification_channels set name = $1, destination = $2, hint = $3, types = $4::text[],
+  own_posts_only = $5, digest = $6,
+    quiet_from = $7, quiet_to = $8, time_zone = $9,
+      language = $10,
+    status = $11, disabled_reason = $12, confirmed_at = $13,
+      failing_since = $14, updated_at = clock_timestamp()
 where id = $15
 returning id, workspace_id, user_id, kind, name, destination, hint, types, own_posts_only, digest, quiet_from, quiet_to, time_zone, language, status, disabled_reason, confirmed_at, failing_since, created_at, updated_at
 `

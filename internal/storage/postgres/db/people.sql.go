@@ -494,7 +494,8 @@ func (q *Queries) TouchTokens(ctx context.Context, ids []uuid.UUID) error {
 }
 
 const updateWorkspace = `-- name: UpdateWorkspace :one
-update workspaces set name = $1, time_zone = $2, authors_need_approval = $3, keep_media_credit = $4
+update workspaces set name = $1, time_zone = $2, authors_need_approval = $3,
+  keep_media_credit = $4
 where id = $5
 returning id, name, time_zone, created_at, authors_need_approval, keep_media_credit
 `

@@ -243,7 +243,8 @@ update scheduled_posts p set
     attachment_urls = coalesce($6::text[], attachment_urls),
     thread          = coalesce($7::jsonb, thread),
     options         = coalesce($8::jsonb, options),
-    late_limit_minutes = case when $9::bool then $10 else late_limit_minutes end,
+    late_limit_minutes = case when $9::bool then $10
+      else late_limit_minutes end,
     queue_group_id = case when $11::bool then $12::uuid else queue_group_id end,
     link_base     = case when $13::bool then $14 else link_base end,
     utm           = coalesce($15::jsonb, utm),
@@ -251,12 +252,15 @@ update scheduled_posts p set
     late_noted_at = case when $2::timestamptz is null then late_noted_at end,
     status        = case when $17::bool and status = 'scheduled' then 'draft' else status end,
     approval      = case when $17::bool and status = 'scheduled' then 'pending' else approval end,
-    submitted_by  = case when $17::bool and status = 'scheduled' then $18::uuid else submitted_by end,
-    submitted_at  = case when $17::bool and status = 'scheduled' then clock_timestamp() else submitted_at end,
+    submitted_by  = case when $17::bool and status = 'scheduled' then $18::uuid
+      else submitted_by end,
+    submitted_at  = case when $17::bool and status = 'scheduled' then clock_timestamp()
+      else submitted_at end,
     approval_by   = case when $17::bool and status = 'scheduled' then null else approval_by end,
     approval_at   = case when $17::bool and status = 'scheduled' then null else approval_at end,
     approval_note = case when $17::bool and status = 'scheduled'
-                           or approval = 'pending' and $2::timestamptz is not null then '' else approval_note end,
+                           or approval = 'pending' and $2::timestamptz is not null then ''
+                             else approval_note end,
     version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
 where p.post_id = $19 and p.workspace_id = $20
   and (p.status in ('draft', 'scheduled')
@@ -438,7 +442,8 @@ update scheduled_posts set workflow_revision = null
 where workflow_revision is not null
   and (status in ('scheduled', 'publishing')
        or post_id in (select t.post_id from post_targets t
-                      where t.status in ('failed', 'uncertain') and t.updated_at > clock_timestamp() - interval '30 days'))
+                      where t.status in ('failed', 'uncertain')
+                        and t.updated_at > clock_timestamp() - interval '30 days'))
 `
 
 func (q *Queries) ForgetWorkflows(ctx context.Context) (int64, error) {
@@ -670,20 +675,25 @@ func (q *Queries) GetPostWithTargets(ctx context.Context, postID uuid.UUID) ([]G
 const insertPost = `-- name: InsertPost :one
 with targets as (
     insert into post_targets (id, post_id, account_id, override, fingerprint, listed_at)
-    select unnest((select $21::uuid[])), $1, unnest((select $22::uuid[])), nullif(unnest((select $23::text[])), '')::jsonb,
+    select unnest((select $21::uuid[])), $1, unnest((select $22::uuid[])),
+      nullif(unnest((select $23::text[])), '')::jsonb,
         nullif(unnest((select $24::bytea[])), ''), coalesce($5::timestamptz, now())
 ), events as (
     insert into post_events (post_id, workspace_id, type, actor, data)
-    select $1, $2, unnest((select $25::text[])), $26, unnest((select $27::text[]))::jsonb
+    select $1, $2, unnest((select $25::text[])), $26,
+      unnest((select $27::text[]))::jsonb
 )
 insert into scheduled_posts (
     post_id, workspace_id, user_id, content, scheduled_time, time_zone,
-    status, attachment_ids, attachment_urls, thread, options, late_limit_minutes, thread_id, thread_parent_id, language, link_base,
+    status, attachment_ids, attachment_urls, thread, options, late_limit_minutes, thread_id, thread_parent_id, language,
+      link_base,
     queue_group_id, label_ids, utm, approval, submitted_by, submitted_at
 ) values (
     $1, $2, $3, $4, $5, $6,
-    $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
-    $17, $18, $19, $20, case when $20 = 'pending'::approval_state then $3::uuid end, case when $20 = 'pending'::approval_state then clock_timestamp() end
+    $7, $8, $9, $10, $11, $12,
+      $13, $14, $15, $16,
+    $17, $18, $19, $20, case when $20 = 'pending'::approval_state
+      then $3::uuid end, case when $20 = 'pending'::approval_state then clock_timestamp() end
 ) returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, utm, search_text, queue_slot
 `
 
@@ -836,9 +846,11 @@ where p.workspace_id = $1
   and ($6::uuid is null or p.series_id = $6)
   and (cardinality($7::text[]) = 0 or p.approval::text = any($7::text[]))
   and ($8::uuid is null or p.label_ids @> array[$8::uuid])
-  and (cardinality($9::text[]) = 0 or p.search_text like all ($9::text[]) or concat_ws(' ', p.search_text, (
+  and (cardinality($9::text[]) = 0 or p.search_text like all ($9::text[]) or concat_ws(' ', p.search_text,
+    (
         select fold_text(string_agg(concat_ws(' ', a.handle, a.name, a.label, t.override ->> 'content'), ' '))
-        from post_targets t join accounts a on a.id = t.account_id where t.post_id = p.post_id)) like all ($9::text[]))
+        from post_targets t join accounts a on a.id = t.account_id
+          where t.post_id = p.post_id)) like all ($9::text[]))
   and ($10::timestamptz is null
        or (p.listed_at, p.post_id) > ($10, $11::uuid))
 order by p.listed_at, p.post_id
@@ -948,9 +960,11 @@ where p.workspace_id = $1
   and ($6::uuid is null or p.series_id = $6)
   and (cardinality($7::text[]) = 0 or p.approval::text = any($7::text[]))
   and ($8::uuid is null or p.label_ids @> array[$8::uuid])
-  and (cardinality($9::text[]) = 0 or p.search_text like all ($9::text[]) or concat_ws(' ', p.search_text, (
+  and (cardinality($9::text[]) = 0 or p.search_text like all ($9::text[]) or concat_ws(' ', p.search_text,
+    (
         select fold_text(string_agg(concat_ws(' ', a.handle, a.name, a.label, t.override ->> 'content'), ' '))
-        from post_targets t join accounts a on a.id = t.account_id where t.post_id = p.post_id)) like all ($9::text[]))
+        from post_targets t join accounts a on a.id = t.account_id
+          where t.post_id = p.post_id)) like all ($9::text[]))
   and ($10::timestamptz is null
        or (p.listed_at, p.post_id) < ($10, $11::uuid))
 order by p.listed_at desc, p.post_id desc
@@ -1179,9 +1193,12 @@ with late as (
     where post_id in (
         select p.post_id from scheduled_posts p
         where p.status in ('scheduled', 'publishing') and p.late_noted_at is null
-          and greatest(p.scheduled_time, p.redriven_at) < clock_timestamp() - make_interval(secs => $1::float8)
-          and exists (select 1 from post_targets t where t.post_id = p.post_id and t.status in ('scheduled', 'publishing')
-                      and (t.waits_until is null or t.waits_until < clock_timestamp() - make_interval(secs => $1::float8)))
+          and greatest(p.scheduled_time,
+            p.redriven_at) < clock_timestamp() - make_interval(secs => $1::float8)
+          and exists (select 1 from post_targets t where t.post_id = p.post_id and t.status in ('scheduled',
+            'publishing')
+                      and (t.waits_until is null or t.waits_until < clock_timestamp() -
+                        make_interval(secs => $1::float8)))
         order by p.scheduled_time limit $2
         for update skip locked)
     returning post_id, workspace_id, greatest(scheduled_time, redriven_at) as since, late_noted_at
@@ -1219,10 +1236,13 @@ func (q *Queries) MarkLatePosts(ctx context.Context, arg MarkLatePostsParams) ([
 }
 
 const nearbyPosts = `-- name: NearbyPosts :many
-select w.n::int as n, near.same::boolean as same, near.post_id::uuid as post_id, near.at::timestamptz as at, near.published::boolean as published
+select w.n::int as n, near.same::boolean as same, near.post_id::uuid as post_id, near.at::timestamptz as at,
+  near.published::boolean as published
 from (
-    select unnest((select $1::int[])) as n, unnest((select $2::uuid[])) as post_id, unnest((select $3::uuid[])) as series_id,
-        unnest((select $4::uuid[])) as account_id, unnest((select $5::timestamptz[])) as at, unnest((select $6::bytea[])) as fingerprint
+    select unnest((select $1::int[])) as n, unnest((select $2::uuid[])) as post_id,
+      unnest((select $3::uuid[])) as series_id,
+        unnest((select $4::uuid[])) as account_id, unnest((select $5::timestamptz[])) as at,
+          unnest((select $6::bytea[])) as fingerprint
 ) w cross join lateral (
     (select true as same, t.post_id, coalesce(t.posted_at, p.scheduled_time) as at, t.status = 'posted' as published
      from (
@@ -1232,18 +1252,21 @@ from (
         order by o.id desc offset 0
      ) t cross join lateral (
         select s.scheduled_time from scheduled_posts s
-        where s.post_id = t.post_id and s.workspace_id = $7 and (s.status <> 'draft' or s.approval = 'pending')
+        where s.post_id = t.post_id and s.workspace_id = $7
+          and (s.status <> 'draft' or s.approval = 'pending')
           and (s.series_id is null or s.series_id <> w.series_id) offset 0
      ) p
      where t.status in ('scheduled', 'publishing', 'posted', 'uncertain')
-       and coalesce(t.posted_at, p.scheduled_time) between w.at - make_interval(secs => $8::float8) and w.at + make_interval(secs => $8::float8)
+       and coalesce(t.posted_at, p.scheduled_time) between w.at - make_interval(secs => $8::float8)
+         and w.at + make_interval(secs => $8::float8)
      order by t.id desc limit 1)
     union all
     (select false, t.post_id, t.planned_at, t.status = 'posted'
      from (
         select o.post_id, o.listed_at as planned_at, o.status from post_targets o
         where o.account_id = w.account_id
-          and o.listed_at > w.at - make_interval(secs => $9::float8) and o.listed_at < w.at + make_interval(secs => $9::float8)
+          and o.listed_at > w.at - make_interval(secs => $9::float8)
+            and o.listed_at < w.at + make_interval(secs => $9::float8)
           and o.post_id <> w.post_id
         order by o.listed_at, o.post_id offset 0
      ) t cross join lateral (
@@ -1321,14 +1344,17 @@ const postsMissingWorkflow = `-- name: PostsMissingWorkflow :many
 select p.post_id, p.workspace_id, p.scheduled_time, p.status, p.revision, p.workflow_revision
 from scheduled_posts p
 where (p.status in ('scheduled', 'publishing')
-       and (   (p.workflow_revision is distinct from p.revision and p.updated_at < clock_timestamp() - interval '5 seconds')
+       and (   (p.workflow_revision is distinct from p.revision
+         and p.updated_at < clock_timestamp() - interval '5 seconds')
             or (p.status = 'scheduled' and p.scheduled_time < clock_timestamp() - interval '10 seconds')
             or (p.status = 'publishing' and p.updated_at < clock_timestamp() - interval '2 minutes'))
        and exists (select 1 from post_targets t where t.post_id = p.post_id and t.status in ('scheduled', 'publishing')
-                   and (p.workflow_revision is distinct from p.revision or t.waits_until is null or t.waits_until < clock_timestamp() - interval '2 minutes')))
+                   and (p.workflow_revision is distinct from p.revision or t.waits_until is null
+                     or t.waits_until < clock_timestamp() - interval '2 minutes')))
    or (p.workflow_revision is distinct from p.revision
        and p.post_id in (select t.post_id from post_targets t
-                         where t.status in ('failed', 'uncertain') and t.updated_at > clock_timestamp() - interval '30 days'
+                         where t.status in ('failed', 'uncertain')
+                           and t.updated_at > clock_timestamp() - interval '30 days'
                            and t.updated_at < clock_timestamp() - interval '5 seconds'))
 order by p.scheduled_time
 limit $1
@@ -1374,7 +1400,8 @@ func (q *Queries) PostsMissingWorkflow(ctx context.Context, batch int32) ([]Post
 }
 
 const publishNow = `-- name: PublishNow :one
-update scheduled_posts set scheduled_time = case when status = 'draft' then clock_timestamp() else least(scheduled_time, clock_timestamp()) end,
+update scheduled_posts set scheduled_time = case when status = 'draft' then clock_timestamp() else least(scheduled_time,
+  clock_timestamp()) end,
     status = 'scheduled', redriven_at = clock_timestamp(), queue_group_id = null,
     approval    = case when approval in ('pending', 'rejected') then 'approved' else approval end,
     approval_by = case when approval in ('pending', 'rejected') then $1::uuid else approval_by end,
@@ -1453,7 +1480,8 @@ func (q *Queries) PublishNow(ctx context.Context, arg PublishNowParams) (Schedul
 }
 
 const remoteIDOnAccount = `-- name: RemoteIDOnAccount :one
-select t.status, coalesce((select r.remote_id from remote_posts r where r.target_id = t.id order by r.segment desc limit 1), '')::text as remote_id
+select t.status, coalesce((select r.remote_id from remote_posts r where r.target_id = t.id order by r.segment desc
+  limit 1), '')::text as remote_id
 from post_targets t
 where t.post_id = $1 and t.account_id = $2
 `
@@ -1483,7 +1511,8 @@ update scheduled_posts set status = 'scheduled',
     approval_at = case when approval = 'none' then approval_at else clock_timestamp() end,
     approval_note = '',
     queue_group_id = case when $2::bool then $3::uuid else queue_group_id end,
-    scheduled_time = coalesce($4, scheduled_time), time_zone = coalesce($5, time_zone),
+    scheduled_time = coalesce($4, scheduled_time), time_zone = coalesce($5,
+      time_zone),
     version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
 where post_id = $6 and workspace_id = $7 and status = 'draft'
   and ($8::bigint = 0 or version = $8)
@@ -1596,7 +1625,8 @@ func (q *Queries) SetOverrides(ctx context.Context, arg SetOverridesParams) erro
 }
 
 const setPlatformMedia = `-- name: SetPlatformMedia :exec
-update scheduled_posts set platform_media_ids = platform_media_ids || jsonb_build_object($1::text, $2::jsonb)
+update scheduled_posts set platform_media_ids = platform_media_ids || jsonb_build_object($1::text,
+  $2::jsonb)
 where post_id = $3 and revision = $4
 `
 
@@ -1632,7 +1662,8 @@ func (q *Queries) SetWait(ctx context.Context, arg SetWaitParams) error {
 }
 
 const stopWaitingTargets = `-- name: StopWaitingTargets :execrows
-update post_targets t set status = 'posted', waits_until = null, claimed_until = null, fence = t.fence + 1, updated_at = clock_timestamp(),
+update post_targets t set status = 'posted', waits_until = null, claimed_until = null, fence = t.fence + 1,
+  updated_at = clock_timestamp(),
     posted_at = (select max(r.posted_at) from remote_posts r where r.target_id = t.id)
 where t.post_id = $1 and t.status = 'publishing' and t.waits_until is not null
   and not exists (
@@ -1640,7 +1671,8 @@ where t.post_id = $1 and t.status = 'publishing' and t.waits_until is not null
     where o.post_id = $1 and o.status in ('scheduled', 'publishing', 'uncertain')
       and (o.status <> 'publishing' or o.waits_until is null or o.waits_until <= clock_timestamp()
            or o.claimed_until >= clock_timestamp()
-           or exists (select 1 from operations c where c.target_id = o.id and c.state in ('prepared', 'sending', 'ambiguous'))))
+           or exists (select 1 from operations c where c.target_id = o.id and c.state in ('prepared', 'sending',
+             'ambiguous'))))
 `
 
 // What is published stays; the segments that wait are never sent. Nothing is
@@ -1719,7 +1751,8 @@ where t.post_id = $1 and t.status = 'publishing' and t.waits_until is not null
     where o.post_id = $1 and o.status in ('scheduled', 'publishing', 'uncertain')
       and (o.status <> 'publishing' or o.waits_until is null or o.waits_until <= clock_timestamp()
            or o.claimed_until >= clock_timestamp()
-           or exists (select 1 from operations c where c.target_id = o.id and c.state in ('prepared', 'sending', 'ambiguous'))))
+           or exists (select 1 from operations c where c.target_id = o.id and c.state in ('prepared', 'sending',
+             'ambiguous'))))
 `
 
 // The accounts on which the next segment waits for its time; none while a call of any

@@ -17,7 +17,8 @@ const acceptOperations = `-- name: AcceptOperations :exec
 update operations o set state = 'accepted', finished_at = clock_timestamp(), remote_id = w.remote_id,
     evidence = o.evidence || w.evidence::jsonb
 from (
-    select unnest((select $1::uuid[])) as operation_id, unnest((select $2::text[])) as remote_id, unnest((select $3::text[])) as evidence
+    select unnest((select $1::uuid[])) as operation_id, unnest((select $2::text[])) as remote_id,
+      unnest((select $3::text[])) as evidence
 ) w
 where o.id = w.operation_id and o.state in ('prepared', 'sending', 'ambiguous')
 `
@@ -36,9 +37,11 @@ func (q *Queries) AcceptOperations(ctx context.Context, arg AcceptOperationsPara
 const claimTargets = `-- name: ClaimTargets :many
 with want as (
     select unnest((select $1::uuid[])) as target_id, unnest((select $2::uuid[])) as post_id,
-        unnest((select $3::int[])) as segment, unnest((select $4::bigint[])) as revision, unnest((select $5::uuid[])) as operation_id,
+        unnest((select $3::int[])) as segment, unnest((select $4::bigint[])) as revision,
+          unnest((select $5::uuid[])) as operation_id,
         unnest((select $6::int[])) as epoch, unnest((select $7::text[])) as idempotency_key,
-        unnest((select $8::bytea[])) as fingerprint, unnest((select $9::bytea[])) as content_key, unnest((select $10::text[])) as prepared
+        unnest((select $8::bytea[])) as fingerprint, unnest((select $9::bytea[])) as content_key,
+          unnest((select $10::text[])) as prepared
 ), locked as (
     select p.post_id, p.workspace_id, p.scheduled_time, p.revision
     from scheduled_posts p
@@ -59,25 +62,31 @@ with want as (
       and not exists (select 1 from remote_posts r where r.target_id = t.id and r.segment = w.segment)
       -- Another attempt has inserted this call since: not an error, which would fail
       -- the claims of the whole burst.
-      and not exists (select 1 from operations o where o.target_id = t.id and o.segment = w.segment and o.revision = w.revision and o.epoch = w.epoch)
+      and not exists (select 1 from operations o where o.target_id = t.id and o.segment = w.segment
+        and o.revision = w.revision and o.epoch = w.epoch)
 ), post as (
     update scheduled_posts set status = 'publishing', version = version + 1, updated_at = clock_timestamp()
     where scheduled_posts.post_id in (select free.post_id from free)
 ), target as (
     update post_targets set status = 'publishing', fence = fence + 1,
         claimed_until = clock_timestamp() + make_interval(secs => $11::float8),
-        sent_at = case when free.segment = 0 then free.planned else post_targets.sent_at end, updated_at = clock_timestamp()
+        sent_at = case when free.segment = 0 then free.planned else post_targets.sent_at end,
+          updated_at = clock_timestamp()
     from free
     where post_targets.id = free.target_id
       -- Repeated because Postgres rechecks only these conditions for a row that
       -- was locked meanwhile.
       and post_targets.status in ('scheduled', 'publishing')
       and (post_targets.claimed_until is null or post_targets.claimed_until < clock_timestamp())
-    returning post_targets.id, post_targets.fence, free.planned, post_targets.claimed_until, free.post_id, free.workspace_id,
-        free.segment, free.revision, free.operation_id, free.epoch, free.idempotency_key, free.fingerprint, free.content_key, free.prepared
+    returning post_targets.id, post_targets.fence, free.planned, post_targets.claimed_until, free.post_id,
+      free.workspace_id,
+        free.segment, free.revision, free.operation_id, free.epoch, free.idempotency_key, free.fingerprint,
+          free.content_key, free.prepared
 ), operation as (
-    insert into operations (id, target_id, segment, revision, epoch, fence, idempotency_key, fingerprint, content_key, prepared, state, sent_at)
-    select target.operation_id, target.id, target.segment, target.revision, target.epoch, target.fence, target.idempotency_key, target.fingerprint, target.content_key, target.prepared::jsonb, 'sending', target.planned
+    insert into operations (id, target_id, segment, revision, epoch, fence, idempotency_key, fingerprint, content_key,
+      prepared, state, sent_at)
+    select target.operation_id, target.id, target.segment, target.revision, target.epoch, target.fence,
+      target.idempotency_key, target.fingerprint, target.content_key, target.prepared::jsonb, 'sending', target.planned
     from target
 ), event as (
     insert into post_events (post_id, workspace_id, target_id, type, actor, data)
@@ -85,7 +94,8 @@ with want as (
         jsonb_build_object('epoch', target.epoch, 'segment', target.segment, 'planned', target.planned)
     from target
 )
-select target.id, target.operation_id::uuid as operation_id, target.fence, target.planned::timestamptz as sent_at, target.claimed_until from target
+select target.id, target.operation_id::uuid as operation_id, target.fence, target.planned::timestamptz as sent_at,
+  target.claimed_until from target
 `
 
 type ClaimTargetsParams struct {
@@ -233,8 +243,10 @@ update post_targets set status = $1,
     claimed_until = null,
     remote_id = coalesce($4, remote_id),
     remote_url = coalesce($5, remote_url),
-    error_class = $6, error_code = $7, error_message = $8,
-    sent_at = coalesce($9, sent_at), posted_at = $10, waits_until = $11,
+    error_class = $6, error_code = $7,
+      error_message = $8,
+    sent_at = coalesce($9, sent_at), posted_at = $10,
+      waits_until = $11,
     differences = differences || $12::jsonb, needs_review = needs_review or $13::bool,
     updated_at = clock_timestamp()
 where id = $14 and fence = $15 and status in ('scheduled', 'publishing')
@@ -343,7 +355,8 @@ func (q *Queries) GetTarget(ctx context.Context, id uuid.UUID) (PostTarget, erro
 
 const insertEvents = `-- name: InsertEvents :exec
 insert into post_events (post_id, workspace_id, target_id, type, actor, data)
-select unnest((select $1::uuid[])), unnest((select $2::uuid[])), nullif(unnest((select $3::uuid[])), '00000000-0000-0000-0000-000000000000'),
+select unnest((select $1::uuid[])), unnest((select $2::uuid[])),
+  nullif(unnest((select $3::uuid[])), '00000000-0000-0000-0000-000000000000'),
     unnest((select $4::text[])), 'dateline', unnest((select $5::text[]))::jsonb
 `
 
@@ -370,8 +383,10 @@ const insertRemotePosts = `-- name: InsertRemotePosts :many
 insert into remote_posts (account_id, remote_id, target_id, segment, remote_url, sent_at, posted_at)
 select t.account_id, w.remote_id, t.id, w.segment, nullif(w.remote_url, ''), w.sent_at, w.posted_at
 from (
-    select unnest((select $1::uuid[])) as target_id, unnest((select $2::int[])) as segment, unnest((select $3::text[])) as remote_id,
-        unnest((select $4::text[])) as remote_url, unnest((select $5::timestamptz[])) as sent_at, unnest((select $6::timestamptz[])) as posted_at
+    select unnest((select $1::uuid[])) as target_id, unnest((select $2::int[])) as segment,
+      unnest((select $3::text[])) as remote_id,
+        unnest((select $4::text[])) as remote_url, unnest((select $5::timestamptz[])) as sent_at,
+          unnest((select $6::timestamptz[])) as posted_at
 ) w join post_targets t on t.id = w.target_id
 on conflict do nothing
 returning target_id
@@ -433,7 +448,8 @@ func (q *Queries) LastEpoch(ctx context.Context, arg LastEpochParams) (int32, er
 }
 
 const lockPosts = `-- name: LockPosts :many
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, utm, search_text, queue_slot from scheduled_posts where post_id = any((select $1::uuid[])::uuid[]) order by post_id for no key update
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, utm, search_text, queue_slot from scheduled_posts where post_id = any((select $1::uuid[])::uuid[])
+  order by post_id for no key update
 `
 
 // In the order of ids, see ClaimTargets.
@@ -575,7 +591,8 @@ func (q *Queries) PublishedOfPosts(ctx context.Context, postIds []uuid.UUID) ([]
 }
 
 const publishedSegments = `-- name: PublishedSegments :many
-select segment, remote_id, remote_url, sent_at, posted_at from remote_posts where target_id = $1 order by segment
+select segment, remote_id, remote_url, sent_at, posted_at from remote_posts where target_id = $1
+  order by segment
 `
 
 type PublishedSegmentsRow struct {
@@ -780,19 +797,23 @@ func (q *Queries) SetOperationState(ctx context.Context, arg SetOperationStatePa
 
 const similarCalls = `-- name: SimilarCalls :one
 select
-    array(select r.remote_id from remote_posts r where r.account_id = $1 and r.posted_at > $2)::text[] as known,
+    array(select r.remote_id from remote_posts r where r.account_id = $1 and r.posted_at > $2)::text[]
+      as known,
     coalesce((
-        select jsonb_agg(jsonb_build_object('id', o.id, 'fingerprint', encode(o.fingerprint, 'hex'), 'state', o.state, 'sent_at', o.sent_at)
+        select jsonb_agg(jsonb_build_object('id', o.id, 'fingerprint', encode(o.fingerprint, 'hex'), 'state', o.state,
+          'sent_at', o.sent_at)
             order by o.sent_at, o.id)
         from operations o join post_targets t on t.id = o.target_id
         where o.content_key = $3 and t.account_id = $1
-          and (o.state in ('sending', 'ambiguous') or o.state = 'manual' and o.sent_at > $2 and not o.evidence ? 'decided_by')
+          and (o.state in ('sending', 'ambiguous') or o.state = 'manual' and o.sent_at > $2
+            and not o.evidence ? 'decided_by')
     ), '[]')::jsonb as calls,
     (
         select count(*) from operations o join post_targets t on t.id = o.target_id
         where t.account_id = $1 and o.id <> $4
           -- A response that was just lost will be searched for.
-          and (o.state = 'sending' or o.state = 'ambiguous' and o.finished_at > clock_timestamp() - interval '30 seconds')
+          and (o.state = 'sending' or o.state = 'ambiguous'
+            and o.finished_at > clock_timestamp() - interval '30 seconds')
     )::int as in_flight
 `
 
@@ -829,7 +850,8 @@ update post_targets set fence = fence + 1,
     updated_at = clock_timestamp()
 where post_targets.id = $2 and status = 'publishing' and post_targets.fence = $3
   and (claimed_until is null or claimed_until < clock_timestamp())
-  and exists (select 1 from operations o where o.id = $4 and o.target_id = post_targets.id and o.state in ('sending', 'ambiguous'))
+  and exists (select 1 from operations o where o.id = $4 and o.target_id = post_targets.id
+    and o.state in ('sending', 'ambiguous'))
 returning id, post_id, account_id, status, attempts, fence, claimed_until, remote_id, remote_url, error_class, error_code, error_message, sent_at, posted_at, updated_at, waits_until, override, fingerprint, listed_at, differences, needs_review, deleted_at
 `
 

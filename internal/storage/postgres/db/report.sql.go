@@ -14,7 +14,8 @@ import (
 )
 
 const reportDays = `-- name: ReportDays :many
-select d.day, d.views, d.visitors, d.visits, d.second_views, d.engaged_visits, d.recirculation, d.clicks, d.conversions, d.import_id, d.without_visits, e.engaged, e.scrolled
+select d.day, d.views, d.visitors, d.visits, d.second_views, d.engaged_visits, d.recirculation, d.clicks, d.conversions,
+  d.import_id, d.without_visits, e.engaged, e.scrolled
 from site_days d left join site_engagement e on e.site_id = d.site_id and e.day = d.day
 where d.site_id = $1 and d.day >= $2 and d.day < $3 order by d.day
 `
@@ -126,7 +127,8 @@ func (q *Queries) ReportDimensions(ctx context.Context, arg ReportDimensionsPara
 }
 
 const reportHours = `-- name: ReportHours :many
-select hour, day, views, day_visitors, visits, second_views, engaged_visits, recirculation, clicks, conversions from site_hours
+select hour, day, views, day_visitors, visits, second_views, engaged_visits, recirculation, clicks, conversions
+  from site_hours
 where site_id = $1 and hour >= $2 and hour < $3 order by hour
 `
 
@@ -183,15 +185,19 @@ func (q *Queries) ReportHours(ctx context.Context, arg ReportHoursParams) ([]Rep
 const reportNamedPages = `-- name: ReportNamedPages :many
 with listed as (
     select m.page_id, m.views, m.visitors, m.entries, m.recirculation from site_page_months m
-    where m.site_id = $1 and m.month >= $2 and m.month < $3 and m.page_id <> 0 and m.page_id in (select p.id from view_pages p where p.site_id = $1 and p.page = any($4::text[]))
+    where m.site_id = $1 and m.month >= $2 and m.month < $3 and m.page_id <> 0
+      and m.page_id in (select p.id from view_pages p where p.site_id = $1 and p.page = any($4::text[]))
     union all
     select d.page_id, d.views, d.visitors, d.entries, d.recirculation from site_page_days d
-    where d.site_id = $1 and d.page_id <> 0 and d.day >= $5 and d.day < $2 and d.page_id in (select p.id from view_pages p where p.site_id = $1 and p.page = any($4::text[]))
+    where d.site_id = $1 and d.page_id <> 0 and d.day >= $5 and d.day < $2
+      and d.page_id in (select p.id from view_pages p where p.site_id = $1 and p.page = any($4::text[]))
     union all
     select d.page_id, d.views, d.visitors, d.entries, d.recirculation from site_page_days d
-    where d.site_id = $1 and d.page_id <> 0 and d.day >= $3 and d.day < $6 and d.page_id in (select p.id from view_pages p where p.site_id = $1 and p.page = any($4::text[]))
+    where d.site_id = $1 and d.page_id <> 0 and d.day >= $3 and d.day < $6
+      and d.page_id in (select p.id from view_pages p where p.site_id = $1 and p.page = any($4::text[]))
 ), sums as materialized (
-    select page_id, sum(views::int) as views, sum(visitors::int) as visitors, sum(entries::int) as entries, sum(recirculation::int) as recirculation
+    select page_id, sum(views::int) as views, sum(visitors::int) as visitors, sum(entries::int) as entries,
+      sum(recirculation::int) as recirculation
     from listed group by page_id
 )
 select p.page, s.views, s.visitors, s.entries, s.recirculation from sums s join view_pages p on p.id = s.page_id
@@ -251,20 +257,25 @@ func (q *Queries) ReportNamedPages(ctx context.Context, arg ReportNamedPagesPara
 const reportPageDays = `-- name: ReportPageDays :many
 with page as (select p.id from view_pages p where p.site_id = $1 and p.page = $2),
 counted as (
-    select d.day, d.kind, d.count from view_days d where d.page_id = (select id from page) and d.day >= $3 and d.day < $4
+    select d.day, d.kind, d.count from view_days d where d.page_id = (select id from page) and d.day >= $3
+      and d.day < $4
     union all
     select h.day, h.kind, h.count - h.rolled_count from view_hours h
     where h.page_id = (select id from page) and h.day >= $3 and h.day < $4 and h.count <> h.rolled_count
     union all
     select i.day, 'view', i.views from site_page_days i
-    where i.site_id = $1 and i.page_id = (select id from page) and i.day >= $3 and i.day < $4 and i.import_id is not null
+    where i.site_id = $1 and i.page_id = (select id from page) and i.day >= $3 and i.day < $4
+      and i.import_id is not null
 )
 select c.day, coalesce(sum(c.count) filter (where c.kind = 'view'), 0)::bigint as views,
     coalesce(sum(c.count) filter (where c.kind = 'recirculation'), 0)::bigint as recirculation,
-    coalesce(sum(c.count) filter (where c.kind = 'click'), 0)::bigint as clicks, coalesce(sum(c.count) filter (where c.kind = 'conversion'), 0)::bigint as conversions,
+    coalesce(sum(c.count) filter (where c.kind = 'click'), 0)::bigint as clicks,
+      coalesce(sum(c.count) filter (where c.kind = 'conversion'), 0)::bigint as conversions,
     coalesce((select u.uniques from view_uniques u where u.page_id = (select id from page) and u.day = c.day),
-        (select i.visitors from site_page_days i where i.site_id = $1 and i.page_id = (select id from page) and i.day = c.day and i.import_id is not null), 0)::bigint as visitors,
-    exists (select from site_days s where s.site_id = $1 and s.day = c.day and s.import_id is not null) as imported
+        (select i.visitors from site_page_days i where i.site_id = $1 and i.page_id = (select id from page)
+          and i.day = c.day and i.import_id is not null), 0)::bigint as visitors,
+    exists (select from site_days s where s.site_id = $1 and s.day = c.day and s.import_id is not null)
+      as imported
 from counted c group by c.day order by c.day
 `
 
@@ -321,7 +332,8 @@ func (q *Queries) ReportPageDays(ctx context.Context, arg ReportPageDaysParams) 
 
 const reportPageDimensions = `-- name: ReportPageDimensions :many
 select d.dimension, d.value, sum(d.count)::bigint as views from view_dimensions d
-where d.page_id = (select p.id from view_pages p where p.site_id = $1 and p.page = $2) and d.day >= $3 and d.day < $4
+where d.page_id = (select p.id from view_pages p where p.site_id = $1 and p.page = $2) and d.day >= $3
+  and d.day < $4
 group by d.dimension, d.value order by d.dimension, views desc, d.value
 `
 
@@ -364,16 +376,20 @@ func (q *Queries) ReportPageDimensions(ctx context.Context, arg ReportPageDimens
 }
 
 const reportPageEngagement = `-- name: ReportPageEngagement :many
-with wanted as materialized (select p.id, p.page from view_pages p where p.site_id = $1 and p.page = any($2::text[]))
+with wanted as materialized (select p.id, p.page from view_pages p where p.site_id = $1
+  and p.page = any($2::text[]))
 select w.page, m.engaged, m.scrolled from wanted w
-cross join (select generate_series(cast($3 as date), cast($4 as date) - 1, interval '1 month')::date as month) g
+cross join (select generate_series(cast($3 as date), cast($4 as date) - 1, interval '1 month')::date
+  as month) g
 cross join lateral (select o.engaged, o.scrolled from site_page_months o
     where o.site_id = $1 and o.month = g.month and o.page_id = w.id and o.engaged is not null offset 0) m
 union all
-select w.page, e.engaged, e.scrolled from wanted w cross join lateral (select o.engaged, o.scrolled from view_engagement o
+select w.page, e.engaged, e.scrolled from wanted w cross join lateral (select o.engaged, o.scrolled
+  from view_engagement o
     where o.page_id = w.id and o.day >= $5 and o.day < $3 offset 0) e
 union all
-select w.page, e.engaged, e.scrolled from wanted w cross join lateral (select o.engaged, o.scrolled from view_engagement o
+select w.page, e.engaged, e.scrolled from wanted w cross join lateral (select o.engaged, o.scrolled
+  from view_engagement o
     where o.page_id = w.id and o.day >= $4 and o.day < $6 offset 0) e
 `
 
@@ -432,7 +448,8 @@ with listed as (
     select d.page_id, d.views, d.visitors, d.entries, d.recirculation from site_page_days d
     where d.site_id = $2 and d.page_id <> 0 and d.day >= $4 and d.day < $6
 ), sums as materialized (
-    select page_id, sum(views::int) as views, sum(visitors::int) as visitors, sum(entries::int) as entries, sum(recirculation::int) as recirculation
+    select page_id, sum(views::int) as views, sum(visitors::int) as visitors, sum(entries::int) as entries,
+      sum(recirculation::int) as recirculation
     from listed group by page_id
 )
 select p.page, s.views, s.visitors, s.entries, s.recirculation from (
@@ -508,7 +525,8 @@ func (q *Queries) ReportUpdatedAt(ctx context.Context) (time.Time, error) {
 
 const reportValueDays = `-- name: ReportValueDays :many
 select day, views, visits from site_dimension_days
-where site_id = $1 and dimension = $2 and value = $3 and day >= $4 and day < $5 order by day
+where site_id = $1 and dimension = $2 and value = $3 and day >= $4 and day < $5
+  order by day
 `
 
 type ReportValueDaysParams struct {

@@ -14,7 +14,8 @@ import (
 
 const decideReviewLink = `-- name: DecideReviewLink :execrows
 update review_links set decision = $1, comment = $2, decided_at = clock_timestamp()
-where id = $3 and workspace_id = $4 and decision is null and revoked_at is null and expires_at > clock_timestamp()
+where id = $3 and workspace_id = $4 and decision is null and revoked_at is null
+  and expires_at > clock_timestamp()
 `
 
 type DecideReviewLinkParams struct {
@@ -64,7 +65,8 @@ func (q *Queries) DeleteComment(ctx context.Context, arg DeleteCommentParams) (P
 }
 
 const getReviewLink = `-- name: GetReviewLink :one
-select l.id, l.workspace_id, l.post_id, l.post_version, l.secret_hash, l.name, l.created_by, l.created_at, l.expires_at, l.revoked_at, l.decision, l.decided_at, l.comment, (p.version = l.post_version and p.status = 'draft' and p.approval = 'pending')::bool as is_current, clock_timestamp()::timestamptz as now
+select l.id, l.workspace_id, l.post_id, l.post_version, l.secret_hash, l.name, l.created_by, l.created_at, l.expires_at, l.revoked_at, l.decision, l.decided_at, l.comment, (p.version = l.post_version and p.status = 'draft' and p.approval = 'pending')::bool
+  as is_current, clock_timestamp()::timestamptz as now
 from review_links l join scheduled_posts p on p.post_id = l.post_id
 where l.secret_hash = $1
 `
@@ -103,7 +105,8 @@ insert into post_comments (id, workspace_id, post_id, user_id, text, mentions)
 select $1, p.workspace_id, p.post_id, $2, $3, $4::uuid[]
 from scheduled_posts p
 where p.post_id = $5 and p.workspace_id = $6
-  and cardinality($4::uuid[]) = (select count(*) from members m where m.workspace_id = p.workspace_id and m.user_id = any($4::uuid[]))
+  and cardinality($4::uuid[]) = (select count(*) from members m where m.workspace_id = p.workspace_id
+    and m.user_id = any($4::uuid[]))
 returning id, workspace_id, post_id, user_id, text, mentions, created_at
 `
 
@@ -270,7 +273,8 @@ func (q *Queries) ListPeople(ctx context.Context, workspaceID uuid.UUID) ([]List
 }
 
 const listReviewLinks = `-- name: ListReviewLinks :many
-select l.id, l.workspace_id, l.post_id, l.post_version, l.secret_hash, l.name, l.created_by, l.created_at, l.expires_at, l.revoked_at, l.decision, l.decided_at, l.comment, (p.version = l.post_version and p.status = 'draft' and p.approval = 'pending')::bool as is_current, clock_timestamp()::timestamptz as now
+select l.id, l.workspace_id, l.post_id, l.post_version, l.secret_hash, l.name, l.created_by, l.created_at, l.expires_at, l.revoked_at, l.decision, l.decided_at, l.comment, (p.version = l.post_version and p.status = 'draft' and p.approval = 'pending')::bool
+  as is_current, clock_timestamp()::timestamptz as now
 from review_links l join scheduled_posts p on p.post_id = l.post_id
 where l.workspace_id = $1 and l.post_id = $2
 order by l.created_at desc, l.id desc limit 100

@@ -65,9 +65,11 @@ const articlesReadOnDays = `-- name: ArticlesReadOnDays :many
 select a.article_id, sum(w.count)::bigint as views
 from sites s join site_articles a on a.site_id = s.id join view_pages p on p.site_id = s.id and p.page = a.page,
 lateral (
-    select d.count from view_days d where d.page_id = p.id and d.kind = 'view' and d.day >= $1 and d.day < $2
+    select d.count from view_days d where d.page_id = p.id and d.kind = 'view' and d.day >= $1
+      and d.day < $2
     union all
-    select h.count - h.rolled_count from view_hours h where h.page_id = p.id and h.kind = 'view' and h.day >= $1 and h.day < $2 and h.count <> h.rolled_count
+    select h.count - h.rolled_count from view_hours h where h.page_id = p.id and h.kind = 'view' and h.day >= $1
+      and h.day < $2 and h.count <> h.rolled_count
 ) w
 where s.workspace_id = $3
 group by a.article_id having sum(w.count) >= $4::bigint order by 2 desc, 1 limit $5
@@ -135,7 +137,8 @@ func (q *Queries) CountRuleFailure(ctx context.Context, id uuid.UUID) (int32, er
 
 const deleteOldRuleDecisions = `-- name: DeleteOldRuleDecisions :execrows
 delete from rule_decisions where id in (
-    select d.id from rule_decisions d where d.outcome in ('skipped', 'failed') and d.id < $1 order by d.id limit 1000)
+    select d.id from rule_decisions d where d.outcome in ('skipped', 'failed') and d.id < $1 order by d.id
+      limit 1000)
 `
 
 // Deletes decisions without a post.
@@ -166,9 +169,11 @@ func (q *Queries) DeleteRule(ctx context.Context, arg DeleteRuleParams) (int64, 
 
 const finishRuleDecision = `-- name: FinishRuleDecision :execrows
 update rule_decisions set outcome = $1, reason = $2, params = $3, article_version = $4,
-    post_id = case when $1::rule_outcome = 'created' then post_id end, post_revision = $5, variant = $6, text_hash = $7, updated_at = clock_timestamp()
+    post_id = case when $1::rule_outcome = 'created' then post_id end, post_revision = $5,
+      variant = $6, text_hash = $7, updated_at = clock_timestamp()
 where id = $8 and outcome = 'reserved'
-  and ($1::rule_outcome = 'created' or not exists (select 1 from scheduled_posts p where p.post_id = rule_decisions.post_id))
+  and ($1::rule_outcome = 'created' or not exists (select 1 from scheduled_posts p
+    where p.post_id = rule_decisions.post_id))
 `
 
 type FinishRuleDecisionParams struct {
@@ -308,7 +313,8 @@ func (q *Queries) InsertRule(ctx context.Context, arg InsertRuleParams) (Rule, e
 
 const insertRulePaused = `-- name: InsertRulePaused :exec
 insert into post_events (workspace_id, type, actor, data)
-values ($1, 'rule_paused', 'dateline', jsonb_build_object('rule_id', $2::uuid, 'rule', $3::text, 'reason', $4::text, 'message', $5::text))
+values ($1, 'rule_paused', 'dateline', jsonb_build_object('rule_id', $2::uuid, 'rule', $3::text,
+  'reason', $4::text, 'message', $5::text))
 `
 
 type InsertRulePausedParams struct {
@@ -331,8 +337,10 @@ func (q *Queries) InsertRulePaused(ctx context.Context, arg InsertRulePausedPara
 }
 
 const leaseRuleArticles = `-- name: LeaseRuleArticles :many
-update rule_articles c set leased_until = clock_timestamp() + make_interval(secs => $1::float8), attempts = attempts + 1
-from (select id from rule_articles where leased_until <= clock_timestamp() order by leased_until, id limit $2 for update skip locked) picked
+update rule_articles c set leased_until = clock_timestamp() + make_interval(secs => $1::float8),
+  attempts = attempts + 1
+from (select id from rule_articles where leased_until <= clock_timestamp() order by leased_until,
+  id limit $2 for update skip locked) picked
 where c.id = picked.id
 returning c.id, c.article_id, c.attempts, c.leased_until
 `
@@ -372,7 +380,8 @@ update rules set evaluated_at = clock_timestamp()
 where id in (
     select r.id from rules r
     where r.status = 'active' and (r.definition->'trigger' ? 'trending' or r.definition->'trigger' ? 'evergreen')
-      and r.evaluated_at <= clock_timestamp() - make_interval(secs => case when r.definition->'trigger' ? 'trending' then $1::float8 else $2::float8 end)
+      and r.evaluated_at <= clock_timestamp() - make_interval(secs => case when r.definition->'trigger' ? 'trending'
+        then $1::float8 else $2::float8 end)
     order by r.id for update skip locked)
 returning id, workspace_id, user_id, name, definition, status, pause_reason, pause_error, paused_at, failures, active_since, evaluated_at, version, created_at, updated_at
 `
@@ -591,7 +600,8 @@ func (q *Queries) LockRuleDecision(ctx context.Context, id uuid.UUID) (RuleOutco
 }
 
 const pauseRule = `-- name: PauseRule :one
-update rules set status = 'paused', pause_reason = $1, pause_error = $2, paused_at = clock_timestamp(), version = version + 1, updated_at = clock_timestamp()
+update rules set status = 'paused', pause_reason = $1, pause_error = $2, paused_at = clock_timestamp(),
+  version = version + 1, updated_at = clock_timestamp()
 where id = $3 and status = 'active'
 returning id, workspace_id, user_id, name, definition, status, pause_reason, pause_error, paused_at, failures, active_since, evaluated_at, version, created_at, updated_at
 `
@@ -627,7 +637,8 @@ func (q *Queries) PauseRule(ctx context.Context, arg PauseRuleParams) (Rule, err
 }
 
 const postponeRuleArticles = `-- name: PostponeRuleArticles :exec
-update rule_articles set leased_until = clock_timestamp() + make_interval(secs => $1::float8) where id = any($2::bigint[])
+update rule_articles set leased_until = clock_timestamp() + make_interval(secs => $1::float8)
+  where id = any($2::bigint[])
 `
 
 type PostponeRuleArticlesParams struct {
@@ -687,7 +698,8 @@ func (q *Queries) ResolveRuleDecision(ctx context.Context, arg ResolveRuleDecisi
 }
 
 const resumeRule = `-- name: ResumeRule :one
-update rules set status = 'active', pause_reason = '', pause_error = '', paused_at = null, failures = 0, active_since = clock_timestamp(),
+update rules set status = 'active', pause_reason = '', pause_error = '', paused_at = null, failures = 0,
+  active_since = clock_timestamp(),
     version = version + 1, updated_at = clock_timestamp()
 where id = $1 and status = 'paused'
 returning id, workspace_id, user_id, name, definition, status, pause_reason, pause_error, paused_at, failures, active_since, evaluated_at, version, created_at, updated_at
@@ -718,10 +730,13 @@ func (q *Queries) ResumeRule(ctx context.Context, id uuid.UUID) (Rule, error) {
 }
 
 const ruleArticles = `-- name: RuleArticles :many
-select a.id, a.group_id, a.version, d.domain, a.canonical_url, a.title, a.lead, a.section, a.language, a.image_url, a.authors, a.tags,
-    cardinality(string_to_array(a.body_text, ' '))::int as words, a.published_at, a.date_only, (a.removed_at is not null or a.noindex)::bool as withdrawn,
+select a.id, a.group_id, a.version, d.domain, a.canonical_url, a.title, a.lead, a.section, a.language, a.image_url,
+  a.authors, a.tags,
+    cardinality(string_to_array(a.body_text, ' '))::int as words, a.published_at, a.date_only,
+      (a.removed_at is not null or a.noindex)::bool as withdrawn,
     (a.nosnippet or a.tdm_reserved)::bool as title_only, m.story_id
-from articles a join crawl_domains d on d.id = a.domain_id left join story_articles m on m.article_id = a.id where a.id = any($1::uuid[])
+from articles a join crawl_domains d on d.id = a.domain_id left join story_articles m on m.article_id = a.id
+  where a.id = any($1::uuid[])
 `
 
 type RuleArticlesRow struct {
@@ -785,11 +800,14 @@ func (q *Queries) RuleArticles(ctx context.Context, ids []uuid.UUID) ([]RuleArti
 }
 
 const ruleArticlesBetween = `-- name: RuleArticlesBetween :many
-select a.id, a.group_id, a.version, d.domain, a.canonical_url, a.title, a.lead, a.section, a.language, a.image_url, a.authors, a.tags,
-    cardinality(string_to_array(a.body_text, ' '))::int as words, a.published_at, a.date_only, (a.removed_at is not null or a.noindex)::bool as withdrawn,
+select a.id, a.group_id, a.version, d.domain, a.canonical_url, a.title, a.lead, a.section, a.language, a.image_url,
+  a.authors, a.tags,
+    cardinality(string_to_array(a.body_text, ' '))::int as words, a.published_at, a.date_only,
+      (a.removed_at is not null or a.noindex)::bool as withdrawn,
     (a.nosnippet or a.tdm_reserved)::bool as title_only, m.story_id
 from articles a join crawl_domains d on d.id = a.domain_id left join story_articles m on m.article_id = a.id
-where a.id >= $1 and a.id < $2 and a.domain_id = any(array(select distinct s.domain_id from seeds s where s.workspace_id = $3))
+where a.id >= $1 and a.id < $2
+  and a.domain_id = any(array(select distinct s.domain_id from seeds s where s.workspace_id = $3))
 order by a.id limit $4
 `
 
@@ -951,7 +969,8 @@ func (q *Queries) RuleDecisionsOnArticle(ctx context.Context, articleID uuid.UUI
 const ruleEarlierTexts = `-- name: RuleEarlierTexts :many
 select t.account_id, coalesce(t.override->>'content', p.content)::text as content
 from rule_decisions d join scheduled_posts p on p.post_id = d.post_id join post_targets t on t.post_id = p.post_id
-where d.workspace_id = $1 and (d.article_id = $2 or d.group_id = $3) and d.outcome in ('reserved', 'created') and d.post_id <> $4::uuid
+where d.workspace_id = $1 and (d.article_id = $2 or d.group_id = $3)
+  and d.outcome in ('reserved', 'created') and d.post_id <> $4::uuid
 `
 
 type RuleEarlierTextsParams struct {
@@ -993,9 +1012,12 @@ func (q *Queries) RuleEarlierTexts(ctx context.Context, arg RuleEarlierTextsPara
 
 const ruleFigures = `-- name: RuleFigures :many
 select r.id,
-    (select count(*) from rule_decisions d where d.rule_id = r.id and d.outcome in ('reserved', 'created') and d.decided_at > clock_timestamp() - interval '24 hours') as posts,
-    (select d.decided_at from rule_decisions d where d.rule_id = r.id order by d.decided_at desc limit 1)::timestamptz as last_decision_at,
-    (select count(*) from rule_decisions d where d.workspace_id = r.workspace_id and d.rule_id = r.id and d.attention <> '') as attention
+    (select count(*) from rule_decisions d where d.rule_id = r.id and d.outcome in ('reserved', 'created')
+      and d.decided_at > clock_timestamp() - interval '24 hours') as posts,
+    (select d.decided_at from rule_decisions d where d.rule_id = r.id order by d.decided_at desc limit 1)::timestamptz
+      as last_decision_at,
+    (select count(*) from rule_decisions d where d.workspace_id = r.workspace_id and d.rule_id = r.id
+      and d.attention <> '') as attention
 from rules r
 where r.workspace_id = $1 and ($2::uuid = '00000000-0000-0000-0000-000000000000' or r.id = $2)
   and exists (select 1 from rule_decisions d where d.rule_id = r.id)
@@ -1041,7 +1063,8 @@ func (q *Queries) RuleFigures(ctx context.Context, arg RuleFiguresParams) ([]Rul
 }
 
 const ruleGroupArticle = `-- name: RuleGroupArticle :one
-select article_id from rule_decisions where rule_id = $1 and group_id = $2 and article_id <> $3 and outcome in ('reserved', 'created')
+select article_id from rule_decisions where rule_id = $1 and group_id = $2 and article_id <> $3
+  and outcome in ('reserved', 'created')
 `
 
 type RuleGroupArticleParams struct {
@@ -1059,12 +1082,16 @@ func (q *Queries) RuleGroupArticle(ctx context.Context, arg RuleGroupArticlePara
 }
 
 const ruleLastPost = `-- name: RuleLastPost :one
-select coalesce((select max(d.round) from rule_decisions d where d.rule_id = $1 and (d.article_id = $2 or d.group_id = $3) and d.outcome <> 'skipped'), 0)::int as rounds,
+select coalesce((select max(d.round) from rule_decisions d where d.rule_id = $1
+  and (d.article_id = $2 or d.group_id = $3) and d.outcome <> 'skipped'), 0)::int as rounds,
     greatest(
-        (select max(greatest(d.decided_at, p.scheduled_time)) from rule_decisions d left join scheduled_posts p on p.post_id = d.post_id
-         where d.workspace_id = $4 and (d.article_id = $2 or d.group_id = $3) and d.outcome in ('reserved', 'created') and p.status is distinct from 'canceled'),
+        (select max(greatest(d.decided_at, p.scheduled_time)) from rule_decisions d left join scheduled_posts p
+          on p.post_id = d.post_id
+         where d.workspace_id = $4 and (d.article_id = $2 or d.group_id = $3)
+           and d.outcome in ('reserved', 'created') and p.status is distinct from 'canceled'),
         (select max(p.scheduled_time) from scheduled_posts p
-         where p.workspace_id = $4 and p.scheduled_time > $5::timestamptz and p.status <> 'canceled' and position($6::text in p.content) > 0
+         where p.workspace_id = $4 and p.scheduled_time > $5::timestamptz and p.status <> 'canceled'
+           and position($6::text in p.content) > 0
            and substr(p.content, position($6::text in p.content) + length($6::text), 1) !~ '[[:alnum:]/_-]'),
         'epoch')::timestamptz as posted_at
 `
@@ -1100,8 +1127,10 @@ func (q *Queries) RuleLastPost(ctx context.Context, arg RuleLastPostParams) (Rul
 }
 
 const ruleStoryArticle = `-- name: RuleStoryArticle :one
-select d.article_id from story_articles a join story_articles m on m.story_id = a.story_id join rule_decisions d on d.article_id = m.article_id
-where a.article_id = $1 and d.rule_id = $2 and d.article_id <> $1 and d.outcome in ('reserved', 'created') limit 1
+select d.article_id from story_articles a join story_articles m on m.story_id = a.story_id join rule_decisions d
+  on d.article_id = m.article_id
+where a.article_id = $1 and d.rule_id = $2 and d.article_id <> $1 and d.outcome in ('reserved',
+  'created') limit 1
 `
 
 type RuleStoryArticleParams struct {
@@ -1120,7 +1149,8 @@ func (q *Queries) RuleStoryArticle(ctx context.Context, arg RuleStoryArticlePara
 const ruleUsage = `-- name: RuleUsage :one
 select count(*) filter (where d.outcome in ('reserved', 'created') and d.decided_at > $1::timestamptz) as hour,
     count(*) filter (where d.outcome in ('reserved', 'created')) as day,
-    count(*) filter (where (d.outcome in ('reserved', 'created') or d.reason in ('hourly_cap', 'daily_cap')) and d.decided_at > $1::timestamptz) as matched
+    count(*) filter (where (d.outcome in ('reserved', 'created') or d.reason in ('hourly_cap', 'daily_cap'))
+      and d.decided_at > $1::timestamptz) as matched
 from rule_decisions d where d.rule_id = $2 and d.decided_at > $3::timestamptz
 `
 
@@ -1193,10 +1223,14 @@ func (q *Queries) RulesForArticle(ctx context.Context, arg RulesForArticleParams
 }
 
 const saveRuleDecision = `-- name: SaveRuleDecision :exec
-insert into rule_decisions (id, rule_id, workspace_id, article_id, group_id, round, article_version, title, url, outcome, reason, params, post_id, decided_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
-on conflict (rule_id, article_id, round) do update set group_id = excluded.group_id, article_version = excluded.article_version, title = excluded.title, url = excluded.url,
-    outcome = excluded.outcome, reason = excluded.reason, params = excluded.params, post_id = excluded.post_id, decided_at = excluded.decided_at, updated_at = clock_timestamp()
+insert into rule_decisions (id, rule_id, workspace_id, article_id, group_id, round, article_version, title, url,
+  outcome, reason, params, post_id, decided_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
+  $12, $13, $14)
+on conflict (rule_id, article_id, round) do update set group_id = excluded.group_id,
+  article_version = excluded.article_version, title = excluded.title, url = excluded.url,
+    outcome = excluded.outcome, reason = excluded.reason, params = excluded.params, post_id = excluded.post_id,
+      decided_at = excluded.decided_at, updated_at = clock_timestamp()
 where rule_decisions.outcome = 'skipped' and rule_decisions.reason = any($15::text[])
 `
 
@@ -1241,7 +1275,8 @@ func (q *Queries) SaveRuleDecision(ctx context.Context, arg SaveRuleDecisionPara
 }
 
 const saveRuleFollowUp = `-- name: SaveRuleFollowUp :execrows
-update rule_decisions set article_version = $1, post_revision = $2, text_hash = $3, attention = $4, updated_at = clock_timestamp()
+update rule_decisions set article_version = $1, post_revision = $2, text_hash = $3,
+  attention = $4, updated_at = clock_timestamp()
 where id = $5
 `
 
@@ -1268,7 +1303,8 @@ func (q *Queries) SaveRuleFollowUp(ctx context.Context, arg SaveRuleFollowUpPara
 }
 
 const siteHosts = `-- name: SiteHosts :many
-select distinct h.host::text as host from sites s, unnest(s.domains) h(host) where s.workspace_id = $1 order by 1
+select distinct h.host::text as host from sites s, unnest(s.domains) h(host) where s.workspace_id = $1
+  order by 1
 `
 
 func (q *Queries) SiteHosts(ctx context.Context, workspaceID uuid.UUID) ([]string, error) {
@@ -1292,7 +1328,8 @@ func (q *Queries) SiteHosts(ctx context.Context, workspaceID uuid.UUID) ([]strin
 }
 
 const unfinishedRuleDecisions = `-- name: UnfinishedRuleDecisions :many
-select id, rule_id, workspace_id, article_id, group_id, round, article_version, title, url, outcome, reason, params, post_id, post_revision, variant, text_hash, attention, decided_at, updated_at from rule_decisions where outcome = 'reserved' and updated_at < clock_timestamp() - make_interval(secs => $1::float8) order by updated_at limit $2
+select id, rule_id, workspace_id, article_id, group_id, round, article_version, title, url, outcome, reason, params, post_id, post_revision, variant, text_hash, attention, decided_at, updated_at from rule_decisions where outcome = 'reserved'
+  and updated_at < clock_timestamp() - make_interval(secs => $1::float8) order by updated_at limit $2
 `
 
 type UnfinishedRuleDecisionsParams struct {

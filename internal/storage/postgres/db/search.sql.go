@@ -23,7 +23,8 @@ func (q *Queries) ClearRebuild(ctx context.Context, name string) error {
 
 const countSearchAlerts = `-- name: CountSearchAlerts :many
 select s.id, (select count(*) from saved_search_matches m where m.search_id = s.id) as alert_count,
-    (select m.alerted_at from saved_search_matches m where m.search_id = s.id order by m.article_id desc limit 1)::timestamptz as last_alerted_at
+    (select m.alerted_at from saved_search_matches m where m.search_id = s.id order by m.article_id desc
+      limit 1)::timestamptz as last_alerted_at
 from saved_searches s
 where s.workspace_id = $1 and ($2::uuid = '00000000-0000-0000-0000-000000000000' or s.id = $2)
   and exists (select 1 from saved_search_matches m where m.search_id = s.id)
@@ -154,8 +155,10 @@ func (q *Queries) GetSavedSearchWithFeed(ctx context.Context, id uuid.UUID) (Sav
 }
 
 const insertSavedSearch = `-- name: InsertSavedSearch :one
-insert into saved_searches (id, workspace_id, user_id, name, query, mode, domains, languages, sections, tags, authors, alert)
-select $1, $2, $3, $4, $5, $6, $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12
+insert into saved_searches (id, workspace_id, user_id, name, query, mode, domains, languages, sections, tags, authors,
+  alert)
+select $1, $2, $3, $4, $5, $6, $7::text[], $8::text[],
+  $9::text[], $10::text[], $11::text[], $12
 where (select count(*) from saved_searches s where s.workspace_id = $2) < $13::int
 returning id, workspace_id, user_id, name, query, mode, domains, languages, sections, tags, authors, alert, alert_since, feed_hash, version, created_at, updated_at
 `
@@ -258,7 +261,8 @@ func (q *Queries) ListAlertingSearches(ctx context.Context) ([]SavedSearch, erro
 }
 
 const listDomainNames = `-- name: ListDomainNames :many
-select distinct d.domain from seeds s join crawl_domains d on d.id = s.domain_id where s.workspace_id = $1 order by d.domain
+select distinct d.domain from seeds s join crawl_domains d on d.id = s.domain_id where s.workspace_id = $1
+  order by d.domain
 `
 
 // Domains on which a workspace has seeds.
@@ -392,7 +396,8 @@ with fresh as (
     returning search_id, article_id
 )
 insert into post_events (workspace_id, type, actor, data)
-select s.workspace_id, 'article_matched', 'dateline', jsonb_build_object('saved_search_id', s.id, 'article_id', a.id, 'url', a.canonical_url)
+select s.workspace_id, 'article_matched', 'dateline', jsonb_build_object('saved_search_id', s.id, 'article_id', a.id,
+  'url', a.canonical_url)
 from fresh f join saved_searches s on s.id = f.search_id join articles a on a.id = f.article_id
 order by s.id, a.id
 `
@@ -413,7 +418,8 @@ func (q *Queries) RecordMatches(ctx context.Context, arg RecordMatchesParams) (i
 }
 
 const setFeed = `-- name: SetFeed :one
-update saved_searches set feed_hash = $1, updated_at = clock_timestamp() where id = $2 and workspace_id = $3 returning id, workspace_id, user_id, name, query, mode, domains, languages, sections, tags, authors, alert, alert_since, feed_hash, version, created_at, updated_at
+update saved_searches set feed_hash = $1, updated_at = clock_timestamp() where id = $2
+  and workspace_id = $3 returning id, workspace_id, user_id, name, query, mode, domains, languages, sections, tags, authors, alert, alert_since, feed_hash, version, created_at, updated_at
 `
 
 type SetFeedParams struct {
@@ -448,7 +454,8 @@ func (q *Queries) SetFeed(ctx context.Context, arg SetFeedParams) (SavedSearch, 
 }
 
 const setRebuild = `-- name: SetRebuild :exec
-insert into search_rebuild (name) values ($1) on conflict (singleton) do update set name = excluded.name, started_at = clock_timestamp()
+insert into search_rebuild (name) values ($1) on conflict (singleton) do update set name = excluded.name,
+  started_at = clock_timestamp()
 `
 
 func (q *Queries) SetRebuild(ctx context.Context, name string) error {
@@ -457,9 +464,11 @@ func (q *Queries) SetRebuild(ctx context.Context, name string) error {
 }
 
 const updateSavedSearch = `-- name: UpdateSavedSearch :one
-update saved_searches set name = $1, query = $2, mode = $3, domains = $4::text[], languages = $5::text[], sections = $6::text[],
+update saved_searches set name = $1, query = $2, mode = $3, domains = $4::text[],
+  languages = $5::text[], sections = $6::text[],
     tags = $7::text[], authors = $8::text[], alert = $9,
-    alert_since = case when $10::bool then clock_timestamp() else alert_since end, version = version + 1, updated_at = clock_timestamp()
+    alert_since = case when $10::bool then clock_timestamp() else alert_since end, version = version + 1,
+      updated_at = clock_timestamp()
 where id = $11 and workspace_id = $12 and version = $13
 returning id, workspace_id, user_id, name, query, mode, domains, languages, sections, tags, authors, alert, alert_since, feed_hash, version, created_at, updated_at
 `

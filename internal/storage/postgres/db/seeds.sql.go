@@ -66,7 +66,8 @@ func (q *Queries) DeleteSeed(ctx context.Context, arg DeleteSeedParams) (Seed, e
 }
 
 const getSeed = `-- name: GetSeed :one
-select s.id, s.number, s.workspace_id, s.domain_id, s.url_id, s.url, s.kind, s.title, s.status, s.priority, s.min_interval_seconds, s.max_interval_seconds, s.interval_seconds, s.allow, s.deny, s.max_depth, s.daily_budget, s.budget_day, s.budget_used, s.next_crawl, s.last_crawl, s.last_found, s.last_error, s.version, s.created_at, s.updated_at, d.domain from seeds s join crawl_domains d on d.id = s.domain_id where s.id = $1 and s.workspace_id = $2
+select s.id, s.number, s.workspace_id, s.domain_id, s.url_id, s.url, s.kind, s.title, s.status, s.priority, s.min_interval_seconds, s.max_interval_seconds, s.interval_seconds, s.allow, s.deny, s.max_depth, s.daily_budget, s.budget_day, s.budget_used, s.next_crawl, s.last_crawl, s.last_found, s.last_error, s.version, s.created_at, s.updated_at, d.domain from seeds s join crawl_domains d on d.id = s.domain_id where s.id = $1
+  and s.workspace_id = $2
 `
 
 type GetSeedParams struct {
@@ -147,8 +148,10 @@ func (q *Queries) InsertCrawlExport(ctx context.Context, arg InsertCrawlExportPa
 }
 
 const insertSeed = `-- name: InsertSeed :one
-insert into seeds (id, workspace_id, domain_id, url_id, url, kind, title, status, priority, min_interval_seconds, max_interval_seconds, interval_seconds, allow, deny, max_depth, daily_budget)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+insert into seeds (id, workspace_id, domain_id, url_id, url, kind, title, status, priority, min_interval_seconds,
+  max_interval_seconds, interval_seconds, allow, deny, max_depth, daily_budget)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
+  $11, $12, $13, $14, $15, $16)
 on conflict (workspace_id, url_id) do nothing
 returning id, number, workspace_id, domain_id, url_id, url, kind, title, status, priority, min_interval_seconds, max_interval_seconds, interval_seconds, allow, deny, max_depth, daily_budget, budget_day, budget_used, next_crawl, last_crawl, last_found, last_error, version, created_at, updated_at
 `
@@ -400,9 +403,12 @@ func (q *Queries) MarkDomainsDue(ctx context.Context, ids []int32) error {
 }
 
 const recordSeedCrawl = `-- name: RecordSeedCrawl :exec
-update seeds set last_error = $1, last_found = case when $2::boolean then clock_timestamp() else last_found end,
-    interval_seconds = a.interval, next_crawl = case when $1 = '' then greatest(clock_timestamp(), seeds.last_crawl + make_interval(secs => greatest(a.interval, $3::float8))) else next_crawl end
-from (select s.id, least(greatest(round(s.interval_seconds * $4::float8)::int, s.min_interval_seconds), s.max_interval_seconds) as interval from seeds s
+update seeds set last_error = $1, last_found = case when $2::boolean then clock_timestamp()
+  else last_found end,
+    interval_seconds = a.interval, next_crawl = case when $1 = '' then greatest(clock_timestamp(),
+      seeds.last_crawl + make_interval(secs => greatest(a.interval, $3::float8))) else next_crawl end
+from (select s.id, least(greatest(round(s.interval_seconds * $4::float8)::int, s.min_interval_seconds),
+  s.max_interval_seconds) as interval from seeds s
       where s.domain_id = $5 and s.url_id = $6) a
 where seeds.id = a.id
 `
@@ -431,7 +437,8 @@ func (q *Queries) RecordSeedCrawl(ctx context.Context, arg RecordSeedCrawlParams
 }
 
 const setSeedKind = `-- name: SetSeedKind :exec
-update seeds set kind = $1, version = version + 1, updated_at = clock_timestamp() where domain_id = $2 and url_id = $3 and kind <> $1
+update seeds set kind = $1, version = version + 1, updated_at = clock_timestamp() where domain_id = $2
+  and url_id = $3 and kind <> $1
 `
 
 type SetSeedKindParams struct {
@@ -446,9 +453,11 @@ func (q *Queries) SetSeedKind(ctx context.Context, arg SetSeedKindParams) error 
 }
 
 const takeDueSeeds = `-- name: TakeDueSeeds :many
-update seeds s set next_crawl = clock_timestamp() + make_interval(secs => s.interval_seconds), last_crawl = clock_timestamp()
+update seeds s set next_crawl = clock_timestamp() + make_interval(secs => s.interval_seconds),
+  last_crawl = clock_timestamp()
 from (select due.id from seeds due join crawl_domains d on d.id = due.domain_id
-      where due.domain_id = any($1::int[]) and due.status = 'active' and due.next_crawl <= statement_timestamp() and d.paused_at is null
+      where due.domain_id = any($1::int[]) and due.status = 'active' and due.next_crawl <= statement_timestamp()
+        and d.paused_at is null
       order by due.next_crawl limit $2 for update of due skip locked) picked
 where s.id = picked.id
 returning s.id, s.number, s.workspace_id, s.domain_id, s.url_id, s.url, s.kind, s.title, s.status, s.priority, s.min_interval_seconds, s.max_interval_seconds, s.interval_seconds, s.allow, s.deny, s.max_depth, s.daily_budget, s.budget_day, s.budget_used, s.next_crawl, s.last_crawl, s.last_found, s.last_error, s.version, s.created_at, s.updated_at
@@ -508,8 +517,10 @@ func (q *Queries) TakeDueSeeds(ctx context.Context, arg TakeDueSeedsParams) ([]S
 }
 
 const updateSeed = `-- name: UpdateSeed :one
-update seeds set kind = $1, title = $2, status = $3, priority = $4, min_interval_seconds = $5, max_interval_seconds = $6,
-    interval_seconds = least(greatest(interval_seconds, $5), $6), allow = $7, deny = $8, max_depth = $9, daily_budget = $10,
+update seeds set kind = $1, title = $2, status = $3, priority = $4,
+  min_interval_seconds = $5, max_interval_seconds = $6,
+    interval_seconds = least(greatest(interval_seconds, $5), $6), allow = $7,
+      deny = $8, max_depth = $9, daily_budget = $10,
     next_crawl = clock_timestamp(), version = version + 1, updated_at = clock_timestamp()
 where id = $11 and workspace_id = $12 and version = $13
 returning id, number, workspace_id, domain_id, url_id, url, kind, title, status, priority, min_interval_seconds, max_interval_seconds, interval_seconds, allow, deny, max_depth, daily_budget, budget_day, budget_used, next_crawl, last_crawl, last_found, last_error, version, created_at, updated_at
@@ -621,9 +632,11 @@ func (q *Queries) UpsertCrawlDomain(ctx context.Context, domain string) (CrawlDo
 
 const upsertHubs = `-- name: UpsertHubs :exec
 insert into urls (domain_id, id, url, kind, rank, depth, seed_number, interval_seconds, due_at)
-select unnest($1::int[]), unnest($2::uuid[]), unnest($3::text[]), unnest($4::text[])::url_kind, unnest($5::smallint[]), 0,
+select unnest($1::int[]), unnest($2::uuid[]), unnest($3::text[]), unnest($4::text[])::url_kind,
+  unnest($5::smallint[]), 0,
     unnest($6::int[]), 0, clock_timestamp()
-on conflict (domain_id, id) do update set seed_number = excluded.seed_number, kind = excluded.kind, rank = excluded.rank,
+on conflict (domain_id, id) do update set seed_number = excluded.seed_number, kind = excluded.kind,
+  rank = excluded.rank,
     due_at = case when urls.lease is null then least(urls.due_at, clock_timestamp()) else urls.due_at end
 `
 

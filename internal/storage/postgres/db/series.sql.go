@@ -154,10 +154,13 @@ func (q *Queries) GetSeriesInWorkspace(ctx context.Context, arg GetSeriesInWorks
 const insertOccurrence = `-- name: InsertOccurrence :one
 insert into scheduled_posts (
     post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, attachment_ids, attachment_urls,
-    thread, options, late_limit_minutes, language, link_base, series_id, occurrence, series_revision, series_template_revision, approval, submitted_at
+    thread, options, late_limit_minutes, language, link_base, series_id, occurrence, series_revision,
+      series_template_revision, approval, submitted_at
 ) values (
-    $1, $2, $3, $4, $5, $6, $7, $8, $9,
-    $10, $11, $12, $13, $14, $15, $16, 1, $17,
+    $1, $2, $3, $4, $5, $6, $7, $8,
+      $9,
+    $10, $11, $12, $13, $14, $15, $16, 1,
+      $17,
     $18, case when $18 = 'pending'::approval_state then clock_timestamp() end
 ) on conflict (series_id, occurrence) where series_id is not null and not withdrawn do nothing
 returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, utm, search_text, queue_slot
@@ -541,7 +544,8 @@ func (q *Queries) PostsOfSeries(ctx context.Context, arg PostsOfSeriesParams) ([
 }
 
 const saveSeriesException = `-- name: SaveSeriesException :exec
-insert into series_exceptions (series_id, occurrence, kind, reason) values ($1, $2, $3, coalesce($4::jsonb, '[]'))
+insert into series_exceptions (series_id, occurrence, kind, reason) values ($1, $2, $3,
+  coalesce($4::jsonb, '[]'))
 on conflict (series_id, occurrence) do nothing
 `
 
@@ -563,7 +567,8 @@ func (q *Queries) SaveSeriesException(ctx context.Context, arg SaveSeriesExcepti
 }
 
 const seriesExceptions = `-- name: SeriesExceptions :many
-select series_id, occurrence, kind, reason, at from series_exceptions where series_id = $1 and occurrence >= $2 order by occurrence limit $3
+select series_id, occurrence, kind, reason, at from series_exceptions where series_id = $1 and occurrence >= $2 order by occurrence
+  limit $3
 `
 
 type SeriesExceptionsParams struct {
@@ -628,7 +633,8 @@ func (q *Queries) SetCheckedUntil(ctx context.Context, arg SetCheckedUntilParams
 
 const setSeriesStatus = `-- name: SetSeriesStatus :one
 update series set status = $1::series_status,
-    checked_until = case when status = 'paused' and $1::series_status = 'active' then clock_timestamp() else checked_until end,
+    checked_until = case when status = 'paused' and $1::series_status = 'active' then clock_timestamp()
+      else checked_until end,
     version = version + 1, updated_at = clock_timestamp()
 where id = $2 and workspace_id = $3 and status <> 'ended'
   and ($4::bigint = 0 or version = $4)
@@ -673,7 +679,8 @@ func (q *Queries) SetSeriesStatus(ctx context.Context, arg SetSeriesStatusParams
 }
 
 const skippedOfSeries = `-- name: SkippedOfSeries :many
-select occurrence from series_exceptions where series_id = $1 and kind = 'skipped' order by occurrence desc limit $2
+select occurrence from series_exceptions where series_id = $1 and kind = 'skipped' order by occurrence desc
+  limit $2
 `
 
 type SkippedOfSeriesParams struct {

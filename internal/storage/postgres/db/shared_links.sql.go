@@ -30,8 +30,10 @@ func (q *Queries) DeleteSharedLink(ctx context.Context, arg DeleteSharedLinkPara
 }
 
 const insertSharedLink = `-- name: InsertSharedLink :one
-insert into shared_links (id, workspace_id, site_id, name, filter_name, filter_value, embed_origins, token_hash, password_hash, expires_at)
-select $1, $2, $3, $4, $5, $6, $7::text[], $8, $9, $10
+insert into shared_links (id, workspace_id, site_id, name, filter_name, filter_value, embed_origins, token_hash,
+  password_hash, expires_at)
+select $1, $2, $3, $4, $5, $6, $7::text[], $8,
+  $9, $10
 where (select count(*) from shared_links l where l.site_id = $3) < $11::int
 returning id, workspace_id, site_id, name, filter_name, filter_value, embed_origins, token_hash, password_hash, expires_at, created_at
 `

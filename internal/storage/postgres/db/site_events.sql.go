@@ -15,15 +15,20 @@ import (
 const addSiteEvents = `-- name: AddSiteEvents :exec
 with added as (
     select w.site_id, w.day, w.event, w.property, w.value, w.n, d.value is not null or w.value = 'other' as known,
-        (select count(*) from site_events o where o.site_id = w.site_id and o.event = w.event and o.property = w.property and o.day = w.day) as stored
-    from (select unnest($2::uuid[]) as site_id, unnest($3::date[]) as day, unnest($4::text[]) as event, unnest($5::text[]) as property,
+        (select count(*) from site_events o where o.site_id = w.site_id and o.event = w.event
+          and o.property = w.property and o.day = w.day) as stored
+    from (select unnest($2::uuid[]) as site_id, unnest($3::date[]) as day, unnest($4::text[]) as event,
+      unnest($5::text[]) as property,
             unnest($6::text[]) as value, unnest($7::bigint[]) as n) w
-    left join site_events d on d.site_id = w.site_id and d.event = w.event and d.property = w.property and d.day = w.day and d.value = w.value
+    left join site_events d on d.site_id = w.site_id and d.event = w.event and d.property = w.property and d.day = w.day
+      and d.value = w.value
 ), ranked as (
-    select added.site_id, added.day, added.event, added.property, added.value, added.n, added.known, added.stored, row_number() over (partition by site_id, event, property, day, known order by n desc, value) as rank from added
+    select added.site_id, added.day, added.event, added.property, added.value, added.n, added.known, added.stored, row_number() over (partition by site_id, event, property, day, known order by n desc, value) as rank
+      from added
 )
 insert into site_events (site_id, day, event, property, value, count)
-select r.site_id, r.day, r.event, r.property, case when r.known or r.stored + r.rank <= $1::bigint then r.value else 'other' end, sum(r.n)
+select r.site_id, r.day, r.event, r.property, case when r.known or r.stored + r.rank <= $1::bigint then r.value
+  else 'other' end, sum(r.n)
 from ranked r group by 1, 2, 3, 4, 5 order by 1, 3, 4, 2, 5
 on conflict (site_id, event, property, day, value) do update set count = site_events.count + excluded.count
 `
@@ -66,7 +71,8 @@ func (q *Queries) EraseSiteEvents(ctx context.Context, siteID uuid.UUID) (int64,
 
 const reportEventDays = `-- name: ReportEventDays :many
 select day, sum(count)::bigint as count from site_events
-where site_id = $1 and event = $2 and property = '' and day >= $3 and day < $4 group by day order by day
+where site_id = $1 and event = $2 and property = '' and day >= $3 and day < $4 group by day
+  order by day
 `
 
 type ReportEventDaysParams struct {
@@ -154,7 +160,8 @@ func (q *Queries) ReportEventProperties(ctx context.Context, arg ReportEventProp
 
 const reportEvents = `-- name: ReportEvents :many
 select event, sum(count)::bigint as count from site_events
-where site_id = $1 and property = '' and day >= $2 and day < $3 group by event order by sum(count) desc, event limit $4
+where site_id = $1 and property = '' and day >= $2 and day < $3 group by event
+  order by sum(count) desc, event limit $4
 `
 
 type ReportEventsParams struct {
@@ -196,14 +203,18 @@ func (q *Queries) ReportEvents(ctx context.Context, arg ReportEventsParams) ([]R
 
 const reportGoalPages = `-- name: ReportGoalPages :one
 with pages as materialized (
-    select p.id from view_pages p where p.site_id = $1 and (p.page = $2::text or p.page like $2::text) limit $3
+    select p.id from view_pages p where p.site_id = $1 and (p.page = $2::text or p.page like $2::text)
+      limit $3
 ), counted as (
-    select d.count from view_days d where d.page_id in (select id from pages) and d.kind = 'view' and d.day >= $4 and d.day < $5
+    select d.count from view_days d where d.page_id in (select id from pages) and d.kind = 'view' and d.day >= $4
+      and d.day < $5
     union all
     select h.count - h.rolled_count from view_hours h
-    where h.page_id in (select id from pages) and h.kind = 'view' and h.day >= $4 and h.day < $5 and h.count <> h.rolled_count
+    where h.page_id in (select id from pages) and h.kind = 'view' and h.day >= $4 and h.day < $5
+      and h.count <> h.rolled_count
 )
-select (select count(*) from pages)::bigint as pages, coalesce((select sum(c.count) from counted c), 0)::bigint as views
+select (select count(*) from pages)::bigint as pages, coalesce((select sum(c.count) from counted c), 0)::bigint
+  as views
 `
 
 type ReportGoalPagesParams struct {

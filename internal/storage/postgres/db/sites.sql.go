@@ -103,9 +103,11 @@ func (q *Queries) GetSite(ctx context.Context, arg GetSiteParams) (Site, error) 
 }
 
 const insertSite = `-- name: InsertSite :one
-insert into sites (id, workspace_id, name, domains, time_zone, window_seconds, unique_method, max_id, rate_hits, rate_seconds,
+insert into sites (id, workspace_id, name, domains, time_zone, window_seconds, unique_method, max_id, rate_hits,
+  rate_seconds,
     visitors, weekly_uniques, public_counts, events, goals, write_key, secret_hash, visitor_key)
-select $1, $2, $3, $4::text[], $5, $6, $7, $8, $9, $10,
+select $1, $2, $3, $4::text[], $5, $6, $7, $8, $9,
+  $10,
     $11, $12, $13, $14::jsonb, $15::jsonb, $16, $17, $18
 where (select count(*) from sites s where s.workspace_id = $2) < $19::int
 returning id, workspace_id, name, domains, time_zone, window_seconds, unique_method, max_id, rate_hits, rate_seconds, visitors, weekly_uniques, public_counts, events, goals, write_key, secret_hash, visitor_key, created_at, updated_at
@@ -277,7 +279,8 @@ func (q *Queries) SitesVersion(ctx context.Context) (int64, error) {
 const updateSite = `-- name: UpdateSite :one
 update sites set name = $1, domains = $2::text[], window_seconds = $3, max_id = $4,
     rate_hits = $5, rate_seconds = $6, visitors = $7, weekly_uniques = $8,
-    public_counts = $9, events = $10::jsonb, goals = $11::jsonb, secret_hash = $12, updated_at = clock_timestamp()
+    public_counts = $9, events = $10::jsonb, goals = $11::jsonb, secret_hash = $12,
+      updated_at = clock_timestamp()
 where id = $13
 returning id, workspace_id, name, domains, time_zone, window_seconds, unique_method, max_id, rate_hits, rate_seconds, visitors, weekly_uniques, public_counts, events, goals, write_key, secret_hash, visitor_key, created_at, updated_at
 `

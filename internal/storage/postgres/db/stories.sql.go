@@ -16,9 +16,11 @@ import (
 const addStoryAlerts = `-- name: AddStoryAlerts :exec
 insert into story_alerts (workspace_id, story_id, due_at, post_id)
 select $1, w.story_id, clock_timestamp() + make_interval(secs => least(coalesce((
-    select max(e.interval_seconds) from seeds e join crawl_domains d on d.id = e.domain_id, sites s, unnest(s.domains) h(host)
+    select max(e.interval_seconds) from seeds e join crawl_domains d on d.id = e.domain_id, sites s,
+      unnest(s.domains) h(host)
     where e.workspace_id = $1 and e.status = 'active' and s.workspace_id = $1
-      and (d.domain = h.host or right(d.domain, length(h.host) + 1) = '.' || h.host or right(h.host, length(d.domain) + 1) = '.' || d.domain)), 0), 1800)), w.post_id
+      and (d.domain = h.host or right(d.domain, length(h.host) + 1) = '.' || h.host
+        or right(h.host, length(d.domain) + 1) = '.' || d.domain)), 0), 1800)), w.post_id
 from (select unnest($2::uuid[]) as story_id, unnest($3::uuid[]) as post_id) w
 on conflict do nothing
 `
@@ -94,7 +96,8 @@ func (q *Queries) CompleteStoryQueue(ctx context.Context, ids []int64) error {
 
 const countInvisibleArticles = `-- name: CountInvisibleArticles :one
 select count(*) from story_articles m
-where m.article_id = any($1::uuid[]) and not exists (select 1 from seeds s where s.domain_id = m.domain_id and s.workspace_id = $2)
+where m.article_id = any($1::uuid[]) and not exists (select 1 from seeds s where s.domain_id = m.domain_id
+  and s.workspace_id = $2)
 `
 
 type CountInvisibleArticlesParams struct {
@@ -110,7 +113,8 @@ func (q *Queries) CountInvisibleArticles(ctx context.Context, arg CountInvisible
 }
 
 const coverStoryAlert = `-- name: CoverStoryAlert :exec
-update story_alerts set state = 'covered', finished_at = clock_timestamp() where workspace_id = $1 and story_id = $2 and state = 'waiting'
+update story_alerts set state = 'covered', finished_at = clock_timestamp() where workspace_id = $1
+  and story_id = $2 and state = 'waiting'
 `
 
 type CoverStoryAlertParams struct {
@@ -143,7 +147,8 @@ func (q *Queries) CurrentStory(ctx context.Context, id uuid.UUID) (uuid.UUID, er
 const deleteEmptyStories = `-- name: DeleteEmptyStories :exec
 with empty as (
     select s.id from stories s where s.articles = 0 and s.merged_into is null
-      and s.updated_at < clock_timestamp() - case when exists (select 1 from story_events e where e.story_id = s.id or e.other_id = s.id) then interval '60 days' else interval '1 day' end
+      and s.updated_at < clock_timestamp() - case when exists (select 1 from story_events e where e.story_id = s.id
+        or e.other_id = s.id) then interval '60 days' else interval '1 day' end
       and not exists (select 1 from stories o where o.merged_into = s.id)
 ), events as (
     delete from story_events e using empty where e.story_id = empty.id or e.other_id = empty.id
@@ -160,7 +165,8 @@ func (q *Queries) DeleteEmptyStories(ctx context.Context) error {
 
 const deleteOldStoryTerms = `-- name: DeleteOldStoryTerms :exec
 delete from story_terms t using stories s
-where s.id = t.story_id and (s.merged_into is not null or s.last_at < clock_timestamp() - case when s.documents > 1 then interval '34 days' else interval '4 days' end)
+where s.id = t.story_id and (s.merged_into is not null or s.last_at < clock_timestamp() - case when s.documents > 1
+  then interval '34 days' else interval '4 days' end)
 `
 
 // Single articles have no follow-ups.
@@ -170,7 +176,8 @@ func (q *Queries) DeleteOldStoryTerms(ctx context.Context) error {
 }
 
 const deleteOldStoryVectors = `-- name: DeleteOldStoryVectors :exec
-delete from story_vectors v using story_articles m where m.article_id = v.article_id and m.dated_at < clock_timestamp() - interval '60 days'
+delete from story_vectors v using story_articles m where m.article_id = v.article_id
+  and m.dated_at < clock_timestamp() - interval '60 days'
 `
 
 func (q *Queries) DeleteOldStoryVectors(ctx context.Context) error {
@@ -189,15 +196,18 @@ func (q *Queries) DeleteOldTermCounts(ctx context.Context) error {
 
 const deleteStoryArticles = `-- name: DeleteStoryArticles :exec
 with gone as (
-    delete from story_articles where article_id = any($1::uuid[]) returning article_id, story_id, group_id, is_document
+    delete from story_articles where article_id = any($1::uuid[]) returning article_id, story_id, group_id,
+      is_document
 ), vectors as (
-    select g.story_id, g.group_id, v.terms, v.weights from gone g join story_vectors v on v.article_id = g.article_id where g.is_document
+    select g.story_id, g.group_id, v.terms, v.weights from gone g join story_vectors v on v.article_id = g.article_id
+      where g.is_document
 ), heirs as (
     select distinct on (m.story_id, m.group_id) m.article_id, v.terms, v.weights from vectors v
     join story_articles m on m.story_id = v.story_id and m.group_id = v.group_id and m.article_id <> all($1::uuid[])
     order by m.story_id, m.group_id, m.dated_at, m.article_id
 ), stored as (
-    insert into story_vectors (article_id, terms, weights) select article_id, terms, weights from heirs on conflict do nothing
+    insert into story_vectors (article_id, terms, weights) select article_id, terms, weights from heirs on conflict
+      do nothing
 )
 update story_articles set is_document = true where article_id in (select article_id from heirs)
 `
@@ -225,7 +235,8 @@ func (q *Queries) DeleteWaitingStoryAlert(ctx context.Context, arg DeleteWaiting
 const demoteStoryCopies = `-- name: DemoteStoryCopies :exec
 update story_articles m set is_document = false
 where m.story_id = $1 and m.is_document
-  and exists (select 1 from story_articles o where o.story_id = m.story_id and o.group_id = m.group_id and o.is_document and (o.dated_at, o.article_id) < (m.dated_at, m.article_id))
+  and exists (select 1 from story_articles o where o.story_id = m.story_id and o.group_id = m.group_id and o.is_document
+    and (o.dated_at, o.article_id) < (m.dated_at, m.article_id))
 `
 
 // Leaves one document of each group in a story.
@@ -235,7 +246,8 @@ func (q *Queries) DemoteStoryCopies(ctx context.Context, storyID uuid.UUID) erro
 }
 
 const dueStoryAlerts = `-- name: DueStoryAlerts :many
-select workspace_id, story_id, post_id from story_alerts where workspace_id = $1 and state = 'waiting' and due_at <= clock_timestamp() order by due_at, story_id limit $2
+select workspace_id, story_id, post_id from story_alerts where workspace_id = $1 and state = 'waiting'
+  and due_at <= clock_timestamp() order by due_at, story_id limit $2
 `
 
 type DueStoryAlertsParams struct {
@@ -271,7 +283,9 @@ func (q *Queries) DueStoryAlerts(ctx context.Context, arg DueStoryAlertsParams) 
 
 const getStoryEvent = `-- name: GetStoryEvent :one
 select e.id, e.language, e.kind, e.story_id, e.other_id, e.article_ids, e.similarity, e.actor, e.at, e.undone_at, e.undone_by from story_events e where e.id = $1
-  and exists (select 1 from story_articles m join seeds s on s.domain_id = m.domain_id and s.workspace_id = $2 where m.story_id in (e.story_id, e.other_id) or m.article_id = any(e.article_ids))
+  and exists (select 1 from story_articles m join seeds s on s.domain_id = m.domain_id
+    and s.workspace_id = $2 where m.story_id in (e.story_id, e.other_id)
+    or m.article_id = any(e.article_ids))
 `
 
 type GetStoryEventParams struct {
@@ -303,10 +317,12 @@ const getStoryLanguage = `-- name: GetStoryLanguage :one
 with recursive chain as (
     select s.id, s.language, s.merged_into, 0 as depth from stories s where s.id = $2
     union all
-    select s.id, s.language, s.merged_into, c.depth + 1 from chain c join stories s on s.id = c.merged_into where c.depth < 100
+    select s.id, s.language, s.merged_into, c.depth + 1 from chain c join stories s on s.id = c.merged_into
+      where c.depth < 100
 )
 select c.id, c.language from chain c where c.merged_into is null
-  and exists (select 1 from story_articles m join seeds e on e.domain_id = m.domain_id and e.workspace_id = $1 where m.story_id = c.id)
+  and exists (select 1 from story_articles m join seeds e on e.domain_id = m.domain_id
+    and e.workspace_id = $1 where m.story_id = c.id)
 `
 
 type GetStoryLanguageParams struct {
@@ -345,7 +361,8 @@ func (q *Queries) GetStoryPreferences(ctx context.Context, workspaceID uuid.UUID
 }
 
 const insertStory = `-- name: InsertStory :exec
-insert into stories (id, language, follows_id, follows_similarity) values ($1, $2, $3, $4)
+insert into stories (id, language, follows_id, follows_similarity) values ($1, $2, $3,
+  $4)
 `
 
 type InsertStoryParams struct {
@@ -456,36 +473,50 @@ const listStories = `-- name: ListStories :many
 with sources as materialized (
     select d.id, d.domain, coalesce($11::jsonb ->> d.domain, d.domain) as owner,
         exists (select 1 from sites s, unnest(s.domains) h(host) where s.workspace_id = $1
-            and (d.domain = h.host or right(d.domain, length(h.host) + 1) = '.' || h.host or right(h.host, length(d.domain) + 1) = '.' || d.domain)) as is_own
+            and (d.domain = h.host or right(d.domain, length(h.host) + 1) = '.' || h.host
+              or right(h.host, length(d.domain) + 1) = '.' || d.domain)) as is_own
     from crawl_domains d where d.id in (select e.domain_id from seeds e where e.workspace_id = $1)
 ), seen as (
-    select m.story_id, m.article_id, m.similarity, m.dated_at, a.first_seen_at, o.owner, o.is_own, s.last_at as story_last_at, s.headline_article,
+    select m.story_id, m.article_id, m.similarity, m.dated_at, a.first_seen_at, o.owner, o.is_own,
+      s.last_at as story_last_at, s.headline_article,
         row_number() over (partition by m.story_id, m.group_id order by a.first_seen_at, a.id) > 1 as is_copy
-    from stories s join story_articles m on m.story_id = s.id join sources o on o.id = m.domain_id join articles a on a.id = m.article_id
+    from stories s join story_articles m on m.story_id = s.id join sources o on o.id = m.domain_id join articles a
+      on a.id = m.article_id
     where s.merged_into is null and a.removed_at is null and not a.noindex
       and ($2::uuid = s.id or $2::uuid = '00000000-0000-0000-0000-000000000000' and s.articles > 1
-        and s.last_at >= $12::timestamptz and s.last_at < $13::timestamptz and ($14::text = '' or s.language = $14))
+        and s.last_at >= $12::timestamptz and s.last_at < $13::timestamptz
+          and ($14::text = '' or s.language = $14))
 ), summed as (
-    select story_id, min(first_seen_at) as first_seen_at, min(dated_at) as first_at, max(dated_at) as last_at, count(*) as articles,
-        count(*) filter (where is_copy) as copies, count(distinct owner) filter (where not is_copy) as owners, count(*) filter (where is_own) as own_articles,
-        (array_agg(article_id order by (article_id = headline_article) desc nulls last, (dated_at > story_last_at - interval '6 hours') desc, similarity desc, first_seen_at, article_id))[1] as headline_id
+    select story_id, min(first_seen_at) as first_seen_at, min(dated_at) as first_at, max(dated_at) as last_at,
+      count(*) as articles,
+        count(*) filter (where is_copy) as copies, count(distinct owner) filter (where not is_copy) as owners,
+          count(*) filter (where is_own) as own_articles,
+        (array_agg(article_id order by (article_id = headline_article) desc nulls last,
+          (dated_at > story_last_at - interval '6 hours') desc, similarity desc, first_seen_at, article_id))[1]
+          as headline_id
     from seen group by story_id
 ), joined as (
     select o.story_id, count(*) filter (where o.since > $15::timestamptz) as new_owners
-    from (select story_id, owner, min(first_seen_at) as since from seen where not is_copy group by story_id, owner) o group by o.story_id
+    from (select story_id, owner, min(first_seen_at) as since from seen where not is_copy group by story_id, owner) o
+      group by o.story_id
 )
-select s.id, s.language, s.follows_id, (s.headline_article is not null and s.headline_article = c.headline_id)::bool as is_pinned, c.headline_id::uuid as headline_id,
+select s.id, s.language, s.follows_id, (s.headline_article is not null and s.headline_article = c.headline_id)::bool
+  as is_pinned, c.headline_id::uuid as headline_id,
     a.title, a.canonical_url, o.domain, a.image_url,
-    c.first_seen_at::timestamptz as first_seen_at, c.first_at::timestamptz as first_at, c.last_at::timestamptz as last_at, c.articles, c.copies, c.owners, c.own_articles, j.new_owners,
-    coalesce(w.state::text, '')::text as alert, coalesce(w.has_draft, false)::bool as has_draft, w.post_id as alert_post_id
-from summed c join stories s on s.id = c.story_id join joined j on j.story_id = c.story_id join articles a on a.id = c.headline_id join sources o on o.id = a.domain_id
+    c.first_seen_at::timestamptz as first_seen_at, c.first_at::timestamptz as first_at, c.last_at::timestamptz
+      as last_at, c.articles, c.copies, c.owners, c.own_articles, j.new_owners,
+    coalesce(w.state::text, '')::text as alert, coalesce(w.has_draft, false)::bool as has_draft,
+      w.post_id as alert_post_id
+from summed c join stories s on s.id = c.story_id join joined j on j.story_id = c.story_id join articles a
+  on a.id = c.headline_id join sources o on o.id = a.domain_id
 left join story_alerts w on w.story_id = s.id and w.workspace_id = $1
 where ($2::uuid = s.id or c.articles > 1) and c.owners >= $3::bigint
   and ($4::text = '' or (c.own_articles > 0) = ($4::text = 'covered'))
   and c.first_seen_at >= $5::timestamptz and (not $6::bool or w.state is null)
   and (not $7::bool or $2::uuid = s.id or j.new_owners > 0)
   and ($7::bool or (c.last_at, s.id) < ($8::timestamptz, $9::uuid))
-order by case when $7::bool then j.new_owners end desc nulls last, case when $7::bool then c.owners end desc nulls last, c.last_at desc, s.id desc
+order by case when $7::bool then j.new_owners end desc nulls last, case when $7::bool
+  then c.owners end desc nulls last, c.last_at desc, s.id desc
 limit $10
 `
 
@@ -593,7 +624,8 @@ func (q *Queries) ListStories(ctx context.Context, arg ListStoriesParams) ([]Lis
 const listStoryCorrections = `-- name: ListStoryCorrections :many
 select r.article_id, r.version, r.seen_at, r.changed, r.title, p.title as previous_title
 from article_revisions r join article_revisions p on p.article_id = r.article_id and p.version = r.version - 1
-where r.article_id = any($1::uuid[]) and r.changed && array['title', 'lead', 'body'] order by r.seen_at, r.article_id limit 100
+where r.article_id = any($1::uuid[]) and r.changed && array['title', 'lead', 'body'] order by r.seen_at, r.article_id
+  limit 100
 `
 
 type ListStoryCorrectionsRow struct {
@@ -634,12 +666,15 @@ func (q *Queries) ListStoryCorrections(ctx context.Context, ids []uuid.UUID) ([]
 }
 
 const listStoryEntries = `-- name: ListStoryEntries :many
-select e.id, e.group_id, e.title, e.canonical_url, e.domain, e.owner, e.first_seen_at, e.published_at, e.date_only, e.lead, e.body, e.similarity, e.is_pinned, e.is_copy, e.is_own from (select a.id, m.group_id, a.title, a.canonical_url, d.domain, coalesce($1::jsonb ->> d.domain, d.domain)::text as owner, a.first_seen_at, a.published_at, a.date_only,
-    case when a.nosnippet or a.tdm_reserved then '' else a.lead end::text as lead, case when a.nosnippet or a.tdm_reserved then '' else a.body_text end::text as body,
+select e.id, e.group_id, e.title, e.canonical_url, e.domain, e.owner, e.first_seen_at, e.published_at, e.date_only, e.lead, e.body, e.similarity, e.is_pinned, e.is_copy, e.is_own from (select a.id, m.group_id, a.title, a.canonical_url, d.domain, coalesce($1::jsonb ->> d.domain,
+  d.domain)::text as owner, a.first_seen_at, a.published_at, a.date_only,
+    case when a.nosnippet or a.tdm_reserved then '' else a.lead end::text as lead, case when a.nosnippet
+      or a.tdm_reserved then '' else a.body_text end::text as body,
     m.similarity, (m.pinned_by <> '')::bool as is_pinned,
     (row_number() over (partition by m.group_id order by a.first_seen_at, a.id) > 1)::bool as is_copy,
     exists (select 1 from sites s, unnest(s.domains) h(host) where s.workspace_id = $2
-        and (d.domain = h.host or right(d.domain, length(h.host) + 1) = '.' || h.host or right(h.host, length(d.domain) + 1) = '.' || d.domain)) as is_own
+        and (d.domain = h.host or right(d.domain, length(h.host) + 1) = '.' || h.host
+          or right(h.host, length(d.domain) + 1) = '.' || d.domain)) as is_own
 from story_articles m join articles a on a.id = m.article_id join crawl_domains d on d.id = a.domain_id
 where m.story_id = $3 and a.removed_at is null and not a.noindex
   and exists (select 1 from seeds e where e.workspace_id = $2 and e.domain_id = a.domain_id)
@@ -754,17 +789,23 @@ const listStoryPosts = `-- name: ListStoryPosts :many
 select p.post_id, p.content, p.status::text as status, p.posted_at, p.scheduled_time, w.article_id::uuid as article_id
 from (
     select distinct on (f.post_id) f.post_id, f.article_id from (
-        select l.post_id, u.article_id from (select unnest($1::uuid[]) as article_id, unnest($2::text[]) as url) u
-        join links l on l.workspace_id = $3 and l.created_at >= $4::timestamptz and l.post_id is not null and split_part(split_part(l.url, '?', 1), '#', 1) = split_part(split_part(u.url, '?', 1), '#', 1)
+        select l.post_id, u.article_id from (select unnest($1::uuid[]) as article_id, unnest($2::text[])
+          as url) u
+        join links l on l.workspace_id = $3 and l.created_at >= $4::timestamptz and l.post_id is not null
+          and split_part(split_part(l.url, '?', 1), '#', 1) = split_part(split_part(u.url, '?', 1), '#', 1)
         union all
-        select r.post_id, r.article_id from rule_decisions r where r.workspace_id = $3 and r.article_id = any($1::uuid[]) and r.outcome = 'created'
+        select r.post_id, r.article_id from rule_decisions r where r.workspace_id = $3
+          and r.article_id = any($1::uuid[]) and r.outcome = 'created'
         union all
-        select s.post_id, u.article_id from (select unnest($1::uuid[]) as article_id, unnest($2::text[]) as url) u
-        join scheduled_posts s on s.workspace_id = $3 and s.created_at >= $4::timestamptz and position(u.url in s.content) > 0
+        select s.post_id, u.article_id from (select unnest($1::uuid[]) as article_id, unnest($2::text[])
+          as url) u
+        join scheduled_posts s on s.workspace_id = $3 and s.created_at >= $4::timestamptz
+          and position(u.url in s.content) > 0
     ) f order by f.post_id, f.article_id
 ) w join scheduled_posts p on p.post_id = w.post_id
 where p.workspace_id = $3 and p.status <> 'canceled'
-  and not (p.status = 'draft' and exists (select 1 from story_alerts o where o.workspace_id = $3 and o.post_id = p.post_id))
+  and not (p.status = 'draft' and exists (select 1 from story_alerts o where o.workspace_id = $3
+    and o.post_id = p.post_id))
 order by p.created_at, p.post_id limit 50
 `
 
@@ -842,8 +883,10 @@ func (q *Queries) LockStory(ctx context.Context, id uuid.UUID) (bool, error) {
 
 const moveStoryAlerts = `-- name: MoveStoryAlerts :exec
 insert into story_alerts (workspace_id, story_id, state, due_at, post_id, has_draft, owners, created_at, finished_at)
-select o.workspace_id, $1, o.state, o.due_at, o.post_id, o.has_draft, o.owners, o.created_at, o.finished_at from story_alerts o where o.story_id = $2 and o.state <> 'waiting'
-on conflict (workspace_id, story_id) do update set state = excluded.state, post_id = excluded.post_id, has_draft = excluded.has_draft, owners = excluded.owners, finished_at = excluded.finished_at
+select o.workspace_id, $1, o.state, o.due_at, o.post_id, o.has_draft, o.owners, o.created_at, o.finished_at
+  from story_alerts o where o.story_id = $2 and o.state <> 'waiting'
+on conflict (workspace_id, story_id) do update set state = excluded.state, post_id = excluded.post_id,
+  has_draft = excluded.has_draft, owners = excluded.owners, finished_at = excluded.finished_at
 where story_alerts.state = 'waiting'
 `
 
@@ -859,7 +902,8 @@ func (q *Queries) MoveStoryAlerts(ctx context.Context, arg MoveStoryAlertsParams
 }
 
 const moveStoryArticles = `-- name: MoveStoryArticles :exec
-update story_articles set story_id = $1, pinned_by = case when $2::text = '' then story_articles.pinned_by else $2::text end where article_id = any($3::uuid[])
+update story_articles set story_id = $1, pinned_by = case when $2::text = ''
+  then story_articles.pinned_by else $2::text end where article_id = any($3::uuid[])
 `
 
 type MoveStoryArticlesParams struct {
@@ -874,7 +918,8 @@ func (q *Queries) MoveStoryArticles(ctx context.Context, arg MoveStoryArticlesPa
 }
 
 const muteStoryAlert = `-- name: MuteStoryAlert :exec
-insert into story_alerts (workspace_id, story_id, state, due_at, post_id, finished_at) values ($1, $2, 'muted', clock_timestamp(), $3, clock_timestamp())
+insert into story_alerts (workspace_id, story_id, state, due_at, post_id, finished_at) values ($1, $2,
+  'muted', clock_timestamp(), $3, clock_timestamp())
 on conflict (workspace_id, story_id) do update set state = 'muted', finished_at = clock_timestamp()
 `
 
@@ -891,8 +936,10 @@ func (q *Queries) MuteStoryAlert(ctx context.Context, arg MuteStoryAlertParams) 
 
 const refreshStories = `-- name: RefreshStories :exec
 update stories s set articles = c.articles, first_at = c.first_at, last_at = c.last_at, updated_at = clock_timestamp(),
-    review_at = case when s.id = any($1::uuid[]) then least(s.review_at, clock_timestamp() + make_interval(secs => $2::float8)) else s.review_at end
-from (select w.id, count(m.article_id) as articles, coalesce(min(m.dated_at), 'epoch') as first_at, coalesce(max(m.dated_at), 'epoch') as last_at
+    review_at = case when s.id = any($1::uuid[])
+      then least(s.review_at, clock_timestamp() + make_interval(secs => $2::float8)) else s.review_at end
+from (select w.id, count(m.article_id) as articles, coalesce(min(m.dated_at), 'epoch') as first_at,
+  coalesce(max(m.dated_at), 'epoch') as last_at
     from unnest($3::uuid[]) w(id) left join story_articles m on m.story_id = w.id group by w.id) c
 where s.id = c.id
 `
@@ -910,7 +957,8 @@ func (q *Queries) RefreshStories(ctx context.Context, arg RefreshStoriesParams) 
 }
 
 const requestStoryReviews = `-- name: RequestStoryReviews :execrows
-update stories set review_at = clock_timestamp() where merged_into is null and articles > 1 and documents > 1 and last_at > clock_timestamp() - interval '4 days' and review_at is null
+update stories set review_at = clock_timestamp() where merged_into is null and articles > 1 and documents > 1
+  and last_at > clock_timestamp() - interval '4 days' and review_at is null
 `
 
 func (q *Queries) RequestStoryReviews(ctx context.Context) (int64, error) {
@@ -951,10 +999,13 @@ func (q *Queries) ReviewableStories(ctx context.Context, batch int32) ([]Reviewa
 }
 
 const saveStoryArticles = `-- name: SaveStoryArticles :exec
-insert into story_articles (article_id, story_id, group_id, domain_id, is_document, similarity, dated_at, article_version)
-select unnest($1::uuid[]), unnest($2::uuid[]), unnest($3::uuid[]), unnest($4::int[]), unnest($5::boolean[]),
+insert into story_articles (article_id, story_id, group_id, domain_id, is_document, similarity, dated_at,
+  article_version)
+select unnest($1::uuid[]), unnest($2::uuid[]), unnest($3::uuid[]), unnest($4::int[]),
+  unnest($5::boolean[]),
     unnest($6::real[]), unnest($7::timestamptz[]), unnest($8::bigint[])
-on conflict (article_id) do update set story_id = excluded.story_id, group_id = excluded.group_id, domain_id = excluded.domain_id, is_document = excluded.is_document,
+on conflict (article_id) do update set story_id = excluded.story_id, group_id = excluded.group_id,
+  domain_id = excluded.domain_id, is_document = excluded.is_document,
     similarity = excluded.similarity, dated_at = excluded.dated_at, article_version = excluded.article_version
 `
 
@@ -984,7 +1035,8 @@ func (q *Queries) SaveStoryArticles(ctx context.Context, arg SaveStoryArticlesPa
 }
 
 const saveStoryCluster = `-- name: SaveStoryCluster :exec
-update stories set centroid_terms = $1::bigint[], centroid_weights = $2::real[], documents = $3, updated_at = clock_timestamp() where id = $4
+update stories set centroid_terms = $1::bigint[], centroid_weights = $2::real[], documents = $3,
+  updated_at = clock_timestamp() where id = $4
 `
 
 type SaveStoryClusterParams struct {
@@ -1006,7 +1058,8 @@ func (q *Queries) SaveStoryCluster(ctx context.Context, arg SaveStoryClusterPara
 
 const saveStoryPreferences = `-- name: SaveStoryPreferences :one
 insert into story_preferences (workspace_id, user_id, preferences) values ($1, $2, $3)
-on conflict (workspace_id) do update set user_id = excluded.user_id, preferences = excluded.preferences, version = story_preferences.version + 1, updated_at = clock_timestamp()
+on conflict (workspace_id) do update set user_id = excluded.user_id, preferences = excluded.preferences,
+  version = story_preferences.version + 1, updated_at = clock_timestamp()
 returning workspace_id, user_id, preferences, version, updated_at
 `
 
@@ -1101,7 +1154,8 @@ func (q *Queries) SetStoryMerged(ctx context.Context, arg SetStoryMergedParams) 
 const setStorySimilarities = `-- name: SetStorySimilarities :exec
 update story_articles m set similarity = w.similarity
 from (select unnest($2::uuid[]) as article_id, unnest($3::real[]) as similarity) w
-where m.story_id = $1 and (m.article_id = w.article_id or m.group_id = (select o.group_id from story_articles o where o.article_id = w.article_id)) and m.similarity <> w.similarity
+where m.story_id = $1 and (m.article_id = w.article_id or m.group_id = (select o.group_id from story_articles o
+  where o.article_id = w.article_id)) and m.similarity <> w.similarity
 `
 
 type SetStorySimilaritiesParams struct {
@@ -1118,10 +1172,12 @@ func (q *Queries) SetStorySimilarities(ctx context.Context, arg SetStorySimilari
 const setStoryTerms = `-- name: SetStoryTerms :exec
 with gone as (
     delete from story_terms t where t.story_id = any($4::uuid[])
-      and not exists (select 1 from (select unnest($2::uuid[]) as story_id, unnest($3::bigint[]) as term) w where w.story_id = t.story_id and w.term = t.term)
+      and not exists (select 1 from (select unnest($2::uuid[]) as story_id, unnest($3::bigint[]) as term) w
+        where w.story_id = t.story_id and w.term = t.term)
 )
 insert into story_terms (language, term, story_id)
-select $1, w.term, w.story_id from (select unnest($2::uuid[]) as story_id, unnest($3::bigint[]) as term) w order by w.term, w.story_id
+select $1, w.term, w.story_id from (select unnest($2::uuid[]) as story_id, unnest($3::bigint[])
+  as term) w order by w.term, w.story_id
 on conflict do nothing
 `
 
@@ -1145,7 +1201,8 @@ func (q *Queries) SetStoryTerms(ctx context.Context, arg SetStoryTermsParams) er
 
 const storyBacklog = `-- name: StoryBacklog :one
 select (select count(*) from (select 1 from story_queue limit $1) q)::bigint as articles,
-    coalesce((select extract(epoch from clock_timestamp() - queued_at) from story_queue order by id limit 1), 0)::float8 as oldest
+    coalesce((select extract(epoch from clock_timestamp() - queued_at) from story_queue order by id limit 1), 0)::float8
+      as oldest
 `
 
 type StoryBacklogRow struct {
@@ -1161,7 +1218,8 @@ func (q *Queries) StoryBacklog(ctx context.Context, maxCount int32) (StoryBacklo
 }
 
 const storyClusters = `-- name: StoryClusters :many
-select id, centroid_terms, centroid_weights, documents, first_at, last_at from stories where id = any($1::uuid[]) and merged_into is null and documents > 0
+select id, centroid_terms, centroid_weights, documents, first_at, last_at from stories where id = any($1::uuid[])
+  and merged_into is null and documents > 0
 `
 
 type StoryClustersRow struct {
@@ -1202,7 +1260,8 @@ func (q *Queries) StoryClusters(ctx context.Context, ids []uuid.UUID) ([]StoryCl
 
 const storyClustersWith = `-- name: StoryClustersWith :many
 select s.id, s.centroid_terms, s.centroid_weights, s.documents, s.first_at, s.last_at from stories s
-where s.merged_into is null and s.documents > 0 and s.last_at >= $1::timestamptz and s.first_at <= $2::timestamptz
+where s.merged_into is null and s.documents > 0 and s.last_at >= $1::timestamptz
+  and s.first_at <= $2::timestamptz
   and s.id in (select t.story_id from story_terms t where t.language = $3 and t.term = any($4::bigint[])
     group by t.story_id having count(*) >= $5::bigint)
 order by s.id
@@ -1260,9 +1319,11 @@ func (q *Queries) StoryClustersWith(ctx context.Context, arg StoryClustersWithPa
 
 const storyDocuments = `-- name: StoryDocuments :many
 select a.id, a.group_id, a.domain_id, a.version, a.title, least(a.dated_at, clock_timestamp())::timestamptz as dated_at,
-    case when a.tdm_reserved then '' else a.lead end::text as lead, case when a.tdm_reserved then '' else a.body_text end::text as body
+    case when a.tdm_reserved then '' else a.lead end::text as lead, case when a.tdm_reserved then ''
+      else a.body_text end::text as body
 from articles a where a.id = any($1::uuid[])
-  and coalesce((select s.language from story_articles m join stories s on s.id = m.story_id where m.article_id = a.id), a.language) = $2
+  and coalesce((select s.language from story_articles m join stories s on s.id = m.story_id where m.article_id = a.id),
+    a.language) = $2
 order by a.id for share of a
 `
 
@@ -1315,7 +1376,8 @@ func (q *Queries) StoryDocuments(ctx context.Context, arg StoryDocumentsParams) 
 }
 
 const storyMembers = `-- name: StoryMembers :many
-select m.article_id, m.story_id, m.group_id, m.domain_id, m.is_document, m.similarity, m.dated_at, m.article_version, m.pinned_by,
+select m.article_id, m.story_id, m.group_id, m.domain_id, m.is_document, m.similarity, m.dated_at, m.article_version,
+  m.pinned_by,
     coalesce(v.terms, '{}')::bigint[] as terms, coalesce(v.weights, '{}')::real[] as weights
 from story_articles m left join story_vectors v on v.article_id = m.article_id
 where m.story_id = $1 order by m.dated_at, m.article_id
@@ -1368,10 +1430,12 @@ func (q *Queries) StoryMembers(ctx context.Context, storyID uuid.UUID) ([]StoryM
 }
 
 const storyPlacements = `-- name: StoryPlacements :many
-select m.article_id, m.story_id, m.group_id, m.domain_id, m.is_document, m.similarity, m.dated_at, m.article_version, m.pinned_by,
+select m.article_id, m.story_id, m.group_id, m.domain_id, m.is_document, m.similarity, m.dated_at, m.article_version,
+  m.pinned_by,
     coalesce(v.terms, '{}')::bigint[] as terms, coalesce(v.weights, '{}')::real[] as weights
 from story_articles m join stories s on s.id = m.story_id left join story_vectors v on v.article_id = m.article_id
-where s.language = $1 and (m.article_id = any($2::uuid[]) or m.is_document and m.group_id = any($3::uuid[]))
+where s.language = $1 and (m.article_id = any($2::uuid[]) or m.is_document
+  and m.group_id = any($3::uuid[]))
 order by m.placed_at desc, m.article_id
 `
 
@@ -1429,7 +1493,8 @@ func (q *Queries) StoryPlacements(ctx context.Context, arg StoryPlacementsParams
 }
 
 const storyQueue = `-- name: StoryQueue :many
-select id, article_id, extract(epoch from clock_timestamp() - queued_at)::float8 as waited_seconds from story_queue where language = $1 order by id limit $2
+select id, article_id, extract(epoch from clock_timestamp() - queued_at)::float8 as waited_seconds from story_queue
+  where language = $1 order by id limit $2
 `
 
 type StoryQueueParams struct {
@@ -1466,8 +1531,10 @@ func (q *Queries) StoryQueue(ctx context.Context, arg StoryQueueParams) ([]Story
 const storyReaders = `-- name: StoryReaders :one
 select coalesce(sum(v.views), 0)::bigint as views, coalesce(sum(v.uniques), 0)::bigint as visitors
 from (
-    select distinct s.id as site_id, w.page from (select unnest($1::text[]) as host, unnest($2::text[]) as page) w
-    join sites s on s.workspace_id = $3 and exists (select 1 from unnest(s.domains) h(host) where w.host = h.host or right(w.host, length(h.host) + 1) = '.' || h.host)
+    select distinct s.id as site_id, w.page from (select unnest($1::text[]) as host, unnest($2::text[])
+      as page) w
+    join sites s on s.workspace_id = $3 and exists (select 1 from unnest(s.domains) h(host)
+      where w.host = h.host or right(w.host, length(h.host) + 1) = '.' || h.host)
 ) own join view_pages v on v.site_id = own.site_id and v.page = own.page
 `
 
@@ -1502,7 +1569,8 @@ func (q *Queries) StoryReviewDone(ctx context.Context, id uuid.UUID) error {
 
 const termCounts = `-- name: TermCounts :many
 select term, sum(documents)::bigint as documents from term_counts
-where language = $1 and month >= (date_trunc('month', now()) - interval '1 month')::date and term = any($2::bigint[]) group by term
+where language = $1 and month >= (date_trunc('month', now()) - interval '1 month')::date
+  and term = any($2::bigint[]) group by term
 `
 
 type TermCountsParams struct {
@@ -1557,7 +1625,8 @@ const waitingStoryLanguages = `-- name: WaitingStoryLanguages :many
 with recursive found as (
     (select q.language from story_queue q order by q.language limit 1)
     union all
-    select (select q.language from story_queue q where q.language > f.language order by q.language limit 1) from found f where f.language is not null
+    select (select q.language from story_queue q where q.language > f.language order by q.language limit 1) from found f
+      where f.language is not null
 )
 select f.language::text as language from found f where f.language is not null
 `
@@ -1585,7 +1654,8 @@ func (q *Queries) WaitingStoryLanguages(ctx context.Context) ([]string, error) {
 
 const wasStoryEventUndone = `-- name: WasStoryEventUndone :one
 select exists (select 1 from story_events e where e.kind = $1 and e.undone_at is not null
-    and (e.story_id = $2 and ($3::uuid = '00000000-0000-0000-0000-000000000000' or e.other_id = $3) or e.story_id = $3 and e.other_id = $2))
+    and (e.story_id = $2 and ($3::uuid = '00000000-0000-0000-0000-000000000000' or e.other_id = $3)
+      or e.story_id = $3 and e.other_id = $2))
 `
 
 type WasStoryEventUndoneParams struct {

@@ -15,7 +15,8 @@ select network, status::text as status, count(*) as accounts,
     coalesce(min(extract(epoch from ends_at - clock_timestamp())), 0)::float8 as first_expiry_seconds
 from (
     -- Access expires with the token, or with its renewability if it is renewable.
-    select network, status, case when status <> 'connected' then null when renewable and refresh_rolls then null when renewable then refresh_expires_at else expires_at end as ends_at
+    select network, status, case when status <> 'connected' then null when renewable and refresh_rolls then null
+      when renewable then refresh_expires_at else expires_at end as ends_at
     from accounts
 ) a group by 1, 2 order by 1, 2
 `
@@ -56,15 +57,19 @@ func (q *Queries) AccountStates(ctx context.Context) ([]AccountStatesRow, error)
 
 const backlog = `-- name: Backlog :one
 select
-    (select count(*) from (select 1 from scheduled_posts where status = 'scheduled' limit $1) s)::bigint as scheduled,
+    (select count(*) from (select 1 from scheduled_posts where status = 'scheduled' limit $1) s)::bigint
+      as scheduled,
     (select count(*) from (select 1 from scheduled_posts where status = 'scheduled'
-        and scheduled_time between clock_timestamp() and clock_timestamp() + interval '1 minute' limit $1) d)::bigint as due,
+        and scheduled_time between clock_timestamp() and clock_timestamp() + interval '1 minute'
+          limit $1) d)::bigint as due,
     (select count(*) from (select 1 from scheduled_posts where status = 'scheduled'
         and scheduled_time < clock_timestamp() - interval '30 seconds' limit $1) o)::bigint as overdue,
     (select count(*) from (select 1 from scheduled_posts where status = 'publishing'
         and updated_at > clock_timestamp() - interval '1 day' limit $1) p)::bigint as publishing,
-    (select count(*) from (select distinct post_id from post_targets where status in ('failed', 'uncertain') limit $1) k)::bigint as parked,
-    (select count(*) from (select 1 from webhook_deliveries where status = 'pending' and body <> '' limit $1) w)::bigint as deliveries
+    (select count(*) from (select distinct post_id from post_targets where status in ('failed', 'uncertain')
+      limit $1) k)::bigint as parked,
+    (select count(*) from (select 1 from webhook_deliveries where status = 'pending' and body <> ''
+      limit $1) w)::bigint as deliveries
 `
 
 type BacklogRow struct {
@@ -93,7 +98,8 @@ func (q *Queries) Backlog(ctx context.Context, maxCount int32) (BacklogRow, erro
 
 const changesToIndex = `-- name: ChangesToIndex :one
 select (select count(*) from (select 1 from article_changes limit $1) c)::bigint as changes,
-    coalesce((select extract(epoch from clock_timestamp() - changed_at) from article_changes order by id limit 1), 0)::float8 as oldest
+    coalesce((select extract(epoch from clock_timestamp() - changed_at) from article_changes order by id limit 1),
+      0)::float8 as oldest
 `
 
 type ChangesToIndexRow struct {
@@ -119,7 +125,8 @@ from (
 ) s, (
     select count(*) as known, count(*) filter (where paused_at is not null) as paused,
         count(*) filter (where paused_at is null and not_before > clock_timestamp()) as backing_off,
-        count(*) filter (where paused_at is null and next_due <= clock_timestamp() and (not_before is null or not_before <= clock_timestamp())) as due
+        count(*) filter (where paused_at is null and next_due <= clock_timestamp()
+          and (not_before is null or not_before <= clock_timestamp())) as due
     from crawl_domains
 ) d
 `
@@ -189,7 +196,8 @@ func (q *Queries) DeadLetterReasons(ctx context.Context) ([]DeadLetterReasonsRow
 
 const pagesToParse = `-- name: PagesToParse :one
 select (select count(*) from (select 1 from crawled_pages limit $1) p)::bigint as pages,
-    coalesce((select extract(epoch from clock_timestamp() - fetched_at) from crawled_pages order by id limit 1), 0)::float8 as oldest
+    coalesce((select extract(epoch from clock_timestamp() - fetched_at) from crawled_pages order by id limit 1),
+      0)::float8 as oldest
 `
 
 type PagesToParseRow struct {
@@ -205,7 +213,8 @@ func (q *Queries) PagesToParse(ctx context.Context, maxCount int32) (PagesToPars
 }
 
 const readerState = `-- name: ReaderState :one
-select coalesce(extract(epoch from clock_timestamp() - coalesce((select max(applied_at) from view_batches), (select min(created_at) from workspaces))), 0)::float8 as since_flush,
+select coalesce(extract(epoch from clock_timestamp() - coalesce((select max(applied_at) from view_batches),
+  (select min(created_at) from workspaces))), 0)::float8 as since_flush,
     coalesce((select differing from view_checks order by id desc limit 1), 0)::bigint as mismatches
 `
 

@@ -14,7 +14,8 @@ import (
 
 const insertWorkspaceTrouble = `-- name: InsertWorkspaceTrouble :exec
 insert into post_events (workspace_id, type, actor, data)
-values ($1, 'system_trouble', 'dateline', jsonb_build_object('alert', $2::text, 'message', $3::text))
+values ($1, 'system_trouble', 'dateline', jsonb_build_object('alert', $2::text, 'message',
+  $3::text))
 `
 
 type InsertWorkspaceTroubleParams struct {
@@ -51,7 +52,8 @@ func (q *Queries) InsertZoneEvents(ctx context.Context, arg InsertZoneEventsPara
 }
 
 const lockPlannedPosts = `-- name: LockPlannedPosts :many
-select post_id, workspace_id, scheduled_time::timestamptz as scheduled_time, time_zone, queue_group_id from scheduled_posts
+select post_id, workspace_id, scheduled_time::timestamptz as scheduled_time, time_zone, queue_group_id
+  from scheduled_posts
 where status in ('draft', 'scheduled') and scheduled_time > clock_timestamp() and time_zone = any($1::text[])
 order by post_id
 for no key update
@@ -108,10 +110,12 @@ func (q *Queries) LockTimeZones(ctx context.Context, value string) (string, erro
 const movePlannedPosts = `-- name: MovePlannedPosts :exec
 update scheduled_posts p set scheduled_time = w.at, late_noted_at = null,
     queue_group_id = case when w.group_id <> '' and not exists (
-        select 1 from scheduled_posts o where o.queue_group_id = w.group_id::uuid and o.queue_slot = w.at and o.post_id <> p.post_id) then w.group_id::uuid end,
+        select 1 from scheduled_posts o where o.queue_group_id = w.group_id::uuid and o.queue_slot = w.at
+          and o.post_id <> p.post_id) then w.group_id::uuid end,
     series_revision = case when p.series_revision = p.revision then p.revision + 1 else p.series_revision end,
     version = p.version + 1, revision = p.revision + 1, updated_at = clock_timestamp()
-from (select unnest($1::uuid[]) as post_id, unnest($2::timestamptz[]) as at, unnest($3::text[]) as group_id) w
+from (select unnest($1::uuid[]) as post_id, unnest($2::timestamptz[]) as at, unnest($3::text[])
+  as group_id) w
 where p.post_id = w.post_id
 `
 

@@ -16,12 +16,15 @@ import (
 const addSiteDays = `-- name: AddSiteDays :exec
 insert into site_days (site_id, day, views, clicks, conversions, visits, second_views, engaged_visits, recirculation)
 select w.site_id, w.day, w.views, w.clicks, w.conversions, w.visits, w.second_views, w.engaged_visits, w.recirculation
-from (select unnest($1::uuid[]) as site_id, unnest($2::date[]) as day, unnest($3::bigint[]) as views, unnest($4::bigint[]) as clicks,
-        unnest($5::bigint[]) as conversions, unnest($6::bigint[]) as visits, unnest($7::bigint[]) as second_views,
+from (select unnest($1::uuid[]) as site_id, unnest($2::date[]) as day, unnest($3::bigint[]) as views,
+  unnest($4::bigint[]) as clicks,
+        unnest($5::bigint[]) as conversions, unnest($6::bigint[]) as visits,
+          unnest($7::bigint[]) as second_views,
         unnest($8::bigint[]) as engaged_visits, unnest($9::bigint[]) as recirculation) w
 order by 1, 2
 on conflict (site_id, day) do update set
-    views = site_days.views + excluded.views, clicks = site_days.clicks + excluded.clicks, conversions = site_days.conversions + excluded.conversions,
+    views = site_days.views + excluded.views, clicks = site_days.clicks + excluded.clicks,
+      conversions = site_days.conversions + excluded.conversions,
     visits = site_days.visits + excluded.visits, second_views = site_days.second_views + excluded.second_views,
     engaged_visits = site_days.engaged_visits + excluded.engaged_visits,
     recirculation = site_days.recirculation + excluded.recirculation, sketch_due = true, articles_due = true
@@ -60,17 +63,23 @@ const addSiteDimensions = `-- name: AddSiteDimensions :exec
 with added as (
     select w.site_id, w.dimension, w.day, w.value, w.views, w.visits,
         d.value is not null or w.value = 'other' as known,
-        (select count(*) from site_dimension_days o where o.site_id = w.site_id and o.dimension = w.dimension and o.day = w.day) as stored
-    from (select unnest($3::uuid[]) as site_id, unnest($4::text[]) as dimension, unnest($5::date[]) as day, unnest($6::text[]) as value,
+        (select count(*) from site_dimension_days o where o.site_id = w.site_id and o.dimension = w.dimension
+          and o.day = w.day) as stored
+    from (select unnest($3::uuid[]) as site_id, unnest($4::text[]) as dimension, unnest($5::date[])
+      as day, unnest($6::text[]) as value,
             unnest($7::bigint[]) as views, unnest($8::bigint[]) as visits) w
-    left join site_dimension_days d on d.site_id = w.site_id and d.dimension = w.dimension and d.day = w.day and d.value = w.value
+    left join site_dimension_days d on d.site_id = w.site_id and d.dimension = w.dimension and d.day = w.day
+      and d.value = w.value
 ), ranked as (
-    select added.site_id, added.dimension, added.day, added.value, added.views, added.visits, added.known, added.stored, row_number() over (partition by site_id, dimension, day, known order by visits desc, views desc, value) as rank from added
+    select added.site_id, added.dimension, added.day, added.value, added.views, added.visits, added.known, added.stored, row_number() over (partition by site_id, dimension, day, known order by visits desc, views desc,
+      value) as rank from added
 )
 insert into site_dimension_days (site_id, dimension, day, value, views, visits)
-select r.site_id, r.dimension, r.day, case when r.known or r.stored + r.rank <= case when r.dimension = 'link' then $1::bigint else $2::bigint end then r.value else 'other' end, sum(r.views), sum(r.visits)
+select r.site_id, r.dimension, r.day, case when r.known or r.stored + r.rank <= case when r.dimension = 'link'
+  then $1::bigint else $2::bigint end then r.value else 'other' end, sum(r.views), sum(r.visits)
 from ranked r group by 1, 2, 3, 4 order by 1, 2, 3, 4
-on conflict (site_id, dimension, day, value) do update set views = site_dimension_days.views + excluded.views, visits = site_dimension_days.visits + excluded.visits
+on conflict (site_id, dimension, day, value) do update set views = site_dimension_days.views + excluded.views,
+  visits = site_dimension_days.visits + excluded.visits
 `
 
 type AddSiteDimensionsParams struct {
@@ -101,14 +110,20 @@ func (q *Queries) AddSiteDimensions(ctx context.Context, arg AddSiteDimensionsPa
 }
 
 const addSiteHours = `-- name: AddSiteHours :exec
-insert into site_hours (site_id, hour, day, views, clicks, conversions, visits, second_views, engaged_visits, recirculation)
-select w.site_id, w.hour, w.day, w.views, w.clicks, w.conversions, w.visits, w.second_views, w.engaged_visits, w.recirculation
-from (select unnest($1::uuid[]) as site_id, unnest($2::timestamptz[]) as hour, unnest($3::date[]) as day, unnest($4::bigint[]) as views,
-        unnest($5::bigint[]) as clicks, unnest($6::bigint[]) as conversions, unnest($7::bigint[]) as visits,
-        unnest($8::bigint[]) as second_views, unnest($9::bigint[]) as engaged_visits, unnest($10::bigint[]) as recirculation) w
+insert into site_hours (site_id, hour, day, views, clicks, conversions, visits, second_views, engaged_visits,
+  recirculation)
+select w.site_id, w.hour, w.day, w.views, w.clicks, w.conversions, w.visits, w.second_views, w.engaged_visits,
+  w.recirculation
+from (select unnest($1::uuid[]) as site_id, unnest($2::timestamptz[]) as hour, unnest($3::date[]) as day,
+  unnest($4::bigint[]) as views,
+        unnest($5::bigint[]) as clicks, unnest($6::bigint[]) as conversions, unnest($7::bigint[])
+          as visits,
+        unnest($8::bigint[]) as second_views, unnest($9::bigint[]) as engaged_visits,
+          unnest($10::bigint[]) as recirculation) w
 order by 1, 2
 on conflict (site_id, hour) do update set
-    views = site_hours.views + excluded.views, clicks = site_hours.clicks + excluded.clicks, conversions = site_hours.conversions + excluded.conversions,
+    views = site_hours.views + excluded.views, clicks = site_hours.clicks + excluded.clicks,
+      conversions = site_hours.conversions + excluded.conversions,
     visits = site_hours.visits + excluded.visits, second_views = site_hours.second_views + excluded.second_views,
     engaged_visits = site_hours.engaged_visits + excluded.engaged_visits,
     recirculation = site_hours.recirculation + excluded.recirculation
@@ -201,9 +216,11 @@ const addViewHours = `-- name: AddViewHours :exec
 insert into view_hours (page_id, kind, hour, day, count, funnel)
 select w.page_id, w.kind::view_kind, w.hour, min(w.day), sum(w.n), sum(w.f)
 from (select unnest($1::bigint[]) as page_id, unnest($2::text[]) as kind,
-        unnest($3::timestamptz[]) as hour, unnest($4::date[]) as day, unnest($5::bigint[]) as n, unnest($6::bigint[]) as f) w
+        unnest($3::timestamptz[]) as hour, unnest($4::date[]) as day, unnest($5::bigint[]) as n,
+          unnest($6::bigint[]) as f) w
 group by 1, 2, 3 order by 1, 2, 3
-on conflict (page_id, kind, hour) do update set count = view_hours.count + excluded.count, funnel = view_hours.funnel + excluded.funnel
+on conflict (page_id, kind, hour) do update set count = view_hours.count + excluded.count,
+  funnel = view_hours.funnel + excluded.funnel
 `
 
 type AddViewHoursParams struct {
@@ -228,17 +245,24 @@ func (q *Queries) AddViewHours(ctx context.Context, arg AddViewHoursParams) erro
 }
 
 const addViewPages = `-- name: AddViewPages :many
-insert into view_pages (site_id, page, unique_method, views, clicks, conversions, funnel_views, funnel_clicks, funnel_conversions, uniques)
-select w.site_id, w.page, max(w.unique_method), sum(w.views), sum(w.clicks), sum(w.conversions), sum(w.funnel_views), sum(w.funnel_clicks), sum(w.funnel_conversions), max(w.uniques)
-from (select unnest($1::uuid[]) as site_id, unnest($2::text[]) as page, unnest($3::text[]) as unique_method,
-        unnest($4::bigint[]) as views, unnest($5::bigint[]) as clicks, unnest($6::bigint[]) as conversions,
+insert into view_pages (site_id, page, unique_method, views, clicks, conversions, funnel_views, funnel_clicks,
+  funnel_conversions, uniques)
+select w.site_id, w.page, max(w.unique_method), sum(w.views), sum(w.clicks), sum(w.conversions), sum(w.funnel_views),
+  sum(w.funnel_clicks), sum(w.funnel_conversions), max(w.uniques)
+from (select unnest($1::uuid[]) as site_id, unnest($2::text[]) as page, unnest($3::text[])
+  as unique_method,
+        unnest($4::bigint[]) as views, unnest($5::bigint[]) as clicks, unnest($6::bigint[])
+          as conversions,
         unnest($7::bigint[]) as funnel_views, unnest($8::bigint[]) as funnel_clicks,
         unnest($9::bigint[]) as funnel_conversions, unnest($10::bigint[]) as uniques) w
 group by 1, 2 order by 1, 2
 on conflict (site_id, page) do update set
-    unique_method = coalesce(nullif(excluded.unique_method, ''), view_pages.unique_method), views = view_pages.views + excluded.views, clicks = view_pages.clicks + excluded.clicks,
-    conversions = view_pages.conversions + excluded.conversions, funnel_views = view_pages.funnel_views + excluded.funnel_views,
-    funnel_clicks = view_pages.funnel_clicks + excluded.funnel_clicks, funnel_conversions = view_pages.funnel_conversions + excluded.funnel_conversions,
+    unique_method = coalesce(nullif(excluded.unique_method, ''), view_pages.unique_method),
+      views = view_pages.views + excluded.views, clicks = view_pages.clicks + excluded.clicks,
+    conversions = view_pages.conversions + excluded.conversions,
+      funnel_views = view_pages.funnel_views + excluded.funnel_views,
+    funnel_clicks = view_pages.funnel_clicks + excluded.funnel_clicks,
+      funnel_conversions = view_pages.funnel_conversions + excluded.funnel_conversions,
     uniques = greatest(view_pages.uniques, excluded.uniques), sketch_due = true, updated_at = now()
 returning id, site_id, page
 `
@@ -321,7 +345,8 @@ func (q *Queries) AppliedViewBatches(ctx context.Context, ids []uuid.UUID) ([]uu
 }
 
 const completeViewErasure = `-- name: CompleteViewErasure :exec
-update view_erasures set done_at = clock_timestamp(), visitor_hash = null, visitor_id = null, removed = $1 where id = $2
+update view_erasures set done_at = clock_timestamp(), visitor_hash = null, visitor_id = null, removed = $1
+  where id = $2
 `
 
 type CompleteViewErasureParams struct {
@@ -373,7 +398,8 @@ func (q *Queries) DeleteDueViewHour(ctx context.Context, hour time.Time) (int64,
 }
 
 const deleteExpiredViewBatches = `-- name: DeleteExpiredViewBatches :execrows
-delete from view_batches where applied_at < now() - make_interval(secs => $1::float8) and not id = any($2::uuid[])
+delete from view_batches where applied_at < now() - make_interval(secs => $1::float8)
+  and not id = any($2::uuid[])
 `
 
 type DeleteExpiredViewBatchesParams struct {
@@ -415,7 +441,8 @@ func (q *Queries) DeleteSitePageDay(ctx context.Context, arg DeleteSitePageDayPa
 }
 
 const deleteSitePageMonth = `-- name: DeleteSitePageMonth :exec
-delete from site_page_months where site_id = $1 and month = $2 and import_id = '00000000-0000-0000-0000-000000000000'
+delete from site_page_months where site_id = $1 and month = $2
+  and import_id = '00000000-0000-0000-0000-000000000000'
 `
 
 type DeleteSitePageMonthParams struct {
@@ -587,14 +614,16 @@ func (q *Queries) EraseViewUniques(ctx context.Context, siteID uuid.UUID) (int64
 const insertSitePageDay = `-- name: InsertSitePageDay :exec
 with pages as materialized (
     select v.page_id, coalesce(sum(v.count) filter (where v.kind = 'view'), 0) as views,
-        coalesce(sum(v.count) filter (where v.kind = 'entry'), 0) as entries, coalesce(sum(v.count) filter (where v.kind = 'recirculation'), 0) as recirculation
+        coalesce(sum(v.count) filter (where v.kind = 'entry'), 0) as entries,
+          coalesce(sum(v.count) filter (where v.kind = 'recirculation'), 0) as recirculation
     from view_days v join view_pages p on p.id = v.page_id
     where p.site_id = $1 and v.day = $2 and v.kind in ('view', 'entry', 'recirculation') group by v.page_id
 ), ranked as (
     select pages.page_id, pages.views, pages.entries, pages.recirculation, row_number() over (order by views desc, entries desc, page_id) as rank from pages
 )
 insert into site_page_days (site_id, day, page_id, views, visitors, entries, recirculation)
-select $1, $2, case when r.rank <= $3::bigint then r.page_id else 0 end, sum(r.views), coalesce(sum(u.uniques), 0), sum(r.entries), sum(r.recirculation)
+select $1, $2, case when r.rank <= $3::bigint then r.page_id else 0 end, sum(r.views),
+  coalesce(sum(u.uniques), 0), sum(r.entries), sum(r.recirculation)
 from ranked r left join view_uniques u on u.page_id = r.page_id and u.day = $2 and r.rank <= $3::bigint
 group by 1, 2, 3
 `
@@ -614,14 +643,16 @@ func (q *Queries) InsertSitePageDay(ctx context.Context, arg InsertSitePageDayPa
 const insertSitePageMonth = `-- name: InsertSitePageMonth :exec
 with pages as materialized (
     select v.page_id, coalesce(sum(v.count) filter (where v.kind = 'view'), 0) as views,
-        coalesce(sum(v.count) filter (where v.kind = 'entry'), 0) as entries, coalesce(sum(v.count) filter (where v.kind = 'recirculation'), 0) as recirculation
+        coalesce(sum(v.count) filter (where v.kind = 'entry'), 0) as entries,
+          coalesce(sum(v.count) filter (where v.kind = 'recirculation'), 0) as recirculation
     from view_months v join view_pages p on p.id = v.page_id
     where p.site_id = $1 and v.month = $2 and v.kind in ('view', 'entry', 'recirculation') group by v.page_id
 ), ranked as (
     select pages.page_id, pages.views, pages.entries, pages.recirculation, row_number() over (order by views desc, entries desc, page_id) as rank from pages
 )
 insert into site_page_months (site_id, month, page_id, views, visitors, entries, recirculation, engaged, scrolled)
-select $1, $2, case when r.rank <= $3::bigint then r.page_id else 0 end, sum(r.views), coalesce(sum(u.uniques), 0), sum(r.entries), sum(r.recirculation),
+select $1, $2, case when r.rank <= $3::bigint then r.page_id else 0 end, sum(r.views),
+  coalesce(sum(u.uniques), 0), sum(r.entries), sum(r.recirculation),
     sum_counts(e.engaged), sum_counts(e.scrolled)
 from ranked r left join lateral (
     select sum(v.uniques) as uniques from view_uniques v
@@ -653,7 +684,8 @@ func (q *Queries) InsertSitePageMonth(ctx context.Context, arg InsertSitePageMon
 }
 
 const insertViewBatch = `-- name: InsertViewBatch :execrows
-insert into view_batches (id, shard, counts, skipped_records) values ($1, $2, $3, $4) on conflict (id) do nothing
+insert into view_batches (id, shard, counts, skipped_records) values ($1, $2, $3, $4)
+  on conflict (id) do nothing
 `
 
 type InsertViewBatchParams struct {
@@ -679,7 +711,8 @@ func (q *Queries) InsertViewBatch(ctx context.Context, arg InsertViewBatchParams
 
 const insertViewCheck = `-- name: InsertViewCheck :exec
 insert into view_checks (started_at, ended_at, pages, differing, missing, surplus, next_site, next_page, examples)
-values ($1, clock_timestamp(), $2, $3, $4, $5, $6, $7, $8)
+values ($1, clock_timestamp(), $2, $3, $4, $5, $6,
+  $7, $8)
 `
 
 type InsertViewCheckParams struct {
@@ -709,7 +742,8 @@ func (q *Queries) InsertViewCheck(ctx context.Context, arg InsertViewCheckParams
 
 const insertViewErasure = `-- name: InsertViewErasure :one
 insert into view_erasures (id, workspace_id, site_id, single_visitor, visitor_hash, visitor_id, requested_by)
-values ($1, $2, $3, $4, $5, $6, $7)
+values ($1, $2, $3, $4, $5, $6,
+  $7)
 returning id, workspace_id, site_id, single_visitor, visitor_hash, visitor_id, requested_by, requested_at, done_at, removed
 `
 
@@ -786,7 +820,8 @@ func (q *Queries) LastViewCheck(ctx context.Context) (ViewCheck, error) {
 }
 
 const lastViewFlush = `-- name: LastViewFlush :one
-select coalesce(max(applied_at), 'epoch')::timestamptz as at, count(*) as batches, coalesce(sum(counts), 0)::bigint as counts
+select coalesce(max(applied_at), 'epoch')::timestamptz as at, count(*) as batches, coalesce(sum(counts), 0)::bigint
+  as counts
 from view_batches where applied_at > now() - interval '1 hour'
 `
 
@@ -804,7 +839,8 @@ func (q *Queries) LastViewFlush(ctx context.Context) (LastViewFlushRow, error) {
 }
 
 const lastViewLoss = `-- name: LastViewLoss :one
-select coalesce(max(found_at), 'epoch')::timestamptz as found_at, coalesce(sum(pages), 0)::bigint as pages, count(*) as shards from view_losses
+select coalesce(max(found_at), 'epoch')::timestamptz as found_at, coalesce(sum(pages), 0)::bigint as pages,
+  count(*) as shards from view_losses
 where found_at > (select max(found_at) from view_losses) - interval '10 minutes'
 `
 
@@ -884,7 +920,8 @@ func (q *Queries) PendingViewErasures(ctx context.Context, batch int32) ([]ViewE
 
 const recentViewDays = `-- name: RecentViewDays :many
 select page_id, kind, day, sum(count)::bigint as count from (
-    select d.page_id, d.kind, d.day, d.count from view_days d where d.page_id = any($1::bigint[]) and d.day >= $2
+    select d.page_id, d.kind, d.day, d.count from view_days d where d.page_id = any($1::bigint[])
+      and d.day >= $2
     union all
     select h.page_id, h.kind, h.day, h.count - h.rolled_count from view_hours h
     where h.page_id = any($1::bigint[]) and h.day >= $2 and h.count <> h.rolled_count
@@ -931,7 +968,8 @@ func (q *Queries) RecentViewDays(ctx context.Context, arg RecentViewDaysParams) 
 
 const recentViewHours = `-- name: RecentViewHours :many
 select h.page_id, h.kind, h.hour, h.day, h.count from view_hours h
-where h.page_id = any($1::bigint[]) and h.hour >= $2 and h.count > 0 and h.kind in ('view', 'click', 'conversion')
+where h.page_id = any($1::bigint[]) and h.hour >= $2 and h.count > 0 and h.kind in ('view', 'click',
+  'conversion')
 `
 
 type RecentViewHoursParams struct {
@@ -984,13 +1022,15 @@ with due as materialized (
     where d.day = $1::date and d.page_id = due.page_id and d.kind = due.kind
 ), noted_site as (
     insert into site_page_months_due (site_id, month)
-    select distinct p.site_id, date_trunc('month', $1::date)::date from due join view_pages p on p.id = due.page_id order by 1
+    select distinct p.site_id, date_trunc('month', $1::date)::date from due join view_pages p on p.id = due.page_id
+      order by 1
     on conflict (site_id, month) do nothing
 )
 insert into view_months (page_id, kind, month, count, funnel)
 select due.page_id, due.kind, date_trunc('month', $1::date)::date, due.n, due.f from due
 order by 1, 2
-on conflict (page_id, kind, month) do update set count = view_months.count + excluded.count, funnel = view_months.funnel + excluded.funnel
+on conflict (page_id, kind, month) do update set count = view_months.count + excluded.count,
+  funnel = view_months.funnel + excluded.funnel
 `
 
 // Like RollUpViewHour, from days to months.
@@ -1010,7 +1050,8 @@ with due as materialized (
 ), added as (
     insert into view_days (page_id, kind, day, count, funnel)
     select due.page_id, due.kind, due.day, due.n, due.f from due order by 1, 2, 3
-    on conflict (page_id, kind, day) do update set count = view_days.count + excluded.count, funnel = view_days.funnel + excluded.funnel
+    on conflict (page_id, kind, day) do update set count = view_days.count + excluded.count,
+      funnel = view_days.funnel + excluded.funnel
     returning page_id, day
 ), noted_site as (
     update site_days s set pages_due = true, articles_due = true
@@ -1030,10 +1071,12 @@ func (q *Queries) RollUpViewHour(ctx context.Context, hour time.Time) error {
 
 const saveSiteSketch = `-- name: SaveSiteSketch :exec
 with saved as (
-    update site_days d set sketch = $4, visitors = $1, sketch_due = false where d.site_id = $2 and d.day = $3
+    update site_days d set sketch = $4, visitors = $1, sketch_due = false where d.site_id = $2
+      and d.day = $3
 )
 update site_hours h set day_visitors = $1
-where h.site_id = $2 and h.hour = (select max(l.hour) from site_hours l where l.site_id = $2 and l.day = $3)
+where h.site_id = $2 and h.hour = (select max(l.hour) from site_hours l where l.site_id = $2
+  and l.day = $3)
 `
 
 type SaveSiteSketchParams struct {
@@ -1057,7 +1100,8 @@ func (q *Queries) SaveSiteSketch(ctx context.Context, arg SaveSiteSketchParams) 
 
 const saveViewSketches = `-- name: SaveViewSketches :exec
 update view_pages p set sketch = nullif(w.sketch, ''), sketch_due = false
-from (select unnest($1::uuid[]) as site_id, unnest($2::text[]) as page, unnest($3::bytea[]) as sketch) w
+from (select unnest($1::uuid[]) as site_id, unnest($2::text[]) as page, unnest($3::bytea[])
+  as sketch) w
 where p.site_id = w.site_id and p.page = w.page
 `
 
@@ -1204,10 +1248,12 @@ func (q *Queries) SkippedViewRecords(ctx context.Context, id uuid.UUID) ([]uuid.
 const viewDays = `-- name: ViewDays :many
 select kind, day, sum(count)::bigint as count, sum(funnel)::bigint as funnel from (
     select d.kind, d.day, d.count, d.funnel from view_days d
-    where d.page_id = (select p.id from view_pages p where p.site_id = $1 and p.page = $2) and d.day >= $3 and d.day < $4
+    where d.page_id = (select p.id from view_pages p where p.site_id = $1 and p.page = $2)
+      and d.day >= $3 and d.day < $4
     union all
     select h.kind, h.day, h.count - h.rolled_count, h.funnel - h.rolled_funnel from view_hours h
-    where h.page_id = (select p.id from view_pages p where p.site_id = $1 and p.page = $2) and (h.count <> h.rolled_count or h.funnel <> h.rolled_funnel)
+    where h.page_id = (select p.id from view_pages p where p.site_id = $1 and p.page = $2)
+      and (h.count <> h.rolled_count or h.funnel <> h.rolled_funnel)
       and h.day >= $3 and h.day < $4
 ) both_of where kind in ('view', 'click', 'conversion') group by kind, day order by day, kind
 `
@@ -1282,7 +1328,8 @@ func (q *Queries) ViewDaysDue(ctx context.Context, batch int32) ([]pgtype.Date, 
 }
 
 const viewDaysOfHour = `-- name: ViewDaysOfHour :many
-select distinct day from view_hours where hour = $1::timestamptz and (count <> rolled_count or funnel <> rolled_funnel)
+select distinct day from view_hours where hour = $1::timestamptz
+  and (count <> rolled_count or funnel <> rolled_funnel)
 `
 
 // The days of an hour, which depend on the sites' time zones.
@@ -1308,7 +1355,8 @@ func (q *Queries) ViewDaysOfHour(ctx context.Context, hour time.Time) ([]pgtype.
 
 const viewDimensions = `-- name: ViewDimensions :many
 select dimension, value, sum(count)::bigint as count from view_dimensions
-where page_id = (select p.id from view_pages p where p.site_id = $1 and p.page = $2) and day >= $3 and day < $4
+where page_id = (select p.id from view_pages p where p.site_id = $1 and p.page = $2) and day >= $3
+  and day < $4
 group by dimension, value order by dimension, count desc, value
 `
 
@@ -1379,7 +1427,8 @@ func (q *Queries) ViewErasure(ctx context.Context, arg ViewErasureParams) (ViewE
 
 const viewFiltered = `-- name: ViewFiltered :many
 select reason, sum(count)::bigint as count from view_filtered
-where page_id = (select p.id from view_pages p where p.site_id = $1 and p.page = $2) and day >= $3 and day < $4
+where page_id = (select p.id from view_pages p where p.site_id = $1 and p.page = $2) and day >= $3
+  and day < $4
 group by reason order by count desc, reason
 `
 
@@ -1462,7 +1511,8 @@ func (q *Queries) ViewFilteredCounts(ctx context.Context, arg ViewFilteredCounts
 
 const viewHours = `-- name: ViewHours :many
 select kind, hour, count, funnel from view_hours
-where page_id = (select p.id from view_pages p where p.site_id = $1 and p.page = $2) and hour >= $3 and hour < $4 and kind in ('view', 'click', 'conversion') order by hour, kind
+where page_id = (select p.id from view_pages p where p.site_id = $1 and p.page = $2) and hour >= $3
+  and hour < $4 and kind in ('view', 'click', 'conversion') order by hour, kind
 `
 
 type ViewHoursParams struct {
@@ -1536,14 +1586,19 @@ func (q *Queries) ViewHoursDue(ctx context.Context, batch int32) ([]time.Time, e
 const viewMonths = `-- name: ViewMonths :many
 select kind, month, sum(count)::bigint as count, sum(funnel)::bigint as funnel from (
     select m.kind, m.month, m.count, m.funnel from view_months m
-    where m.page_id = (select p.id from view_pages p where p.site_id = $1 and p.page = $2) and m.month >= $3 and m.month < $4
+    where m.page_id = (select p.id from view_pages p where p.site_id = $1 and p.page = $2)
+      and m.month >= $3 and m.month < $4
     union all
-    select d.kind, date_trunc('month', d.day)::date, d.count - d.rolled_count, d.funnel - d.rolled_funnel from view_days d
-    where d.page_id = (select p.id from view_pages p where p.site_id = $1 and p.page = $2) and (d.count <> d.rolled_count or d.funnel <> d.rolled_funnel)
+    select d.kind, date_trunc('month', d.day)::date, d.count - d.rolled_count, d.funnel - d.rolled_funnel
+      from view_days d
+    where d.page_id = (select p.id from view_pages p where p.site_id = $1 and p.page = $2)
+      and (d.count <> d.rolled_count or d.funnel <> d.rolled_funnel)
       and d.day >= $3 and d.day < $4
     union all
-    select h.kind, date_trunc('month', h.day)::date, h.count - h.rolled_count, h.funnel - h.rolled_funnel from view_hours h
-    where h.page_id = (select p.id from view_pages p where p.site_id = $1 and p.page = $2) and (h.count <> h.rolled_count or h.funnel <> h.rolled_funnel)
+    select h.kind, date_trunc('month', h.day)::date, h.count - h.rolled_count, h.funnel - h.rolled_funnel
+      from view_hours h
+    where h.page_id = (select p.id from view_pages p where p.site_id = $1 and p.page = $2)
+      and (h.count <> h.rolled_count or h.funnel <> h.rolled_funnel)
       and h.day >= $3 and h.day < $4
 ) all_of where kind in ('view', 'click', 'conversion') group by kind, month order by month, kind
 `
@@ -1631,7 +1686,8 @@ func (q *Queries) ViewPageIDs(ctx context.Context, arg ViewPageIDsParams) ([]Vie
 }
 
 const viewPageTotals = `-- name: ViewPageTotals :many
-select id, site_id, page, unique_method, views, clicks, conversions, funnel_views, funnel_clicks, funnel_conversions, uniques, sketch from view_pages
+select id, site_id, page, unique_method, views, clicks, conversions, funnel_views, funnel_clicks, funnel_conversions,
+  uniques, sketch from view_pages
 where (site_id, page) > ($1::uuid, $2::text) order by site_id, page limit $3
 `
 
@@ -1691,7 +1747,8 @@ func (q *Queries) ViewPageTotals(ctx context.Context, arg ViewPageTotalsParams) 
 }
 
 const viewPages = `-- name: ViewPages :many
-select site_id, page, views, clicks, conversions from view_pages where site_id = $1 and page = any($2::text[])
+select site_id, page, views, clicks, conversions from view_pages where site_id = $1
+  and page = any($2::text[])
 `
 
 type ViewPagesParams struct {
@@ -1847,7 +1904,8 @@ func (q *Queries) ViewTotals(ctx context.Context, arg ViewTotalsParams) ([]ViewT
 
 const viewUniques = `-- name: ViewUniques :many
 select day, uniques, week from view_uniques
-where page_id = (select p.id from view_pages p where p.site_id = $1 and p.page = $2) and day >= $3 and day < $4 order by day
+where page_id = (select p.id from view_pages p where p.site_id = $1 and p.page = $2) and day >= $3
+  and day < $4 order by day
 `
 
 type ViewUniquesParams struct {

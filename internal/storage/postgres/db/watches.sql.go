@@ -12,7 +12,8 @@ import (
 )
 
 const checkWatchNow = `-- name: CheckWatchNow :execrows
-update watches set due_at = least(due_at, clock_timestamp()) where id = $1 and workspace_id = $2 and not paused and (claim is null or due_at <= clock_timestamp())
+update watches set due_at = least(due_at, clock_timestamp()) where id = $1 and workspace_id = $2
+  and not paused and (claim is null or due_at <= clock_timestamp())
 `
 
 type CheckWatchNowParams struct {
@@ -31,7 +32,8 @@ func (q *Queries) CheckWatchNow(ctx context.Context, arg CheckWatchNowParams) (i
 
 const claimWatches = `-- name: ClaimWatches :many
 update watches set claim = $1, due_at = clock_timestamp() + make_interval(secs => $2::float8)
-where id in (select w.id from watches w where not w.paused and w.due_at <= clock_timestamp() order by w.due_at, w.id limit $3 for update skip locked)
+where id in (select w.id from watches w where not w.paused and w.due_at <= clock_timestamp() order by w.due_at,
+  w.id limit $3 for update skip locked)
 returning id, workspace_id, user_id, name, url, selector, interval_minutes, paused, lines, etag, last_modified, problem, failures, due_at, claim, checked_at, changed_at, version, created_at, updated_at
 `
 
@@ -83,7 +85,8 @@ func (q *Queries) ClaimWatches(ctx context.Context, arg ClaimWatchesParams) ([]W
 }
 
 const deleteOldWatchChanges = `-- name: DeleteOldWatchChanges :exec
-delete from watch_changes c where c.watch_id = $1 and c.id not in (select n.id from watch_changes n where n.watch_id = $1 order by n.id desc limit $2)
+delete from watch_changes c where c.watch_id = $1 and c.id not in (select n.id from watch_changes n
+  where n.watch_id = $1 order by n.id desc limit $2)
 `
 
 type DeleteOldWatchChangesParams struct {
@@ -114,7 +117,8 @@ func (q *Queries) DeleteWatch(ctx context.Context, arg DeleteWatchParams) (int64
 }
 
 const getWatch = `-- name: GetWatch :one
-select w.id, w.workspace_id, w.user_id, w.name, w.url, w.selector, w.interval_minutes, w.paused, w.lines, w.etag, w.last_modified, w.problem, w.failures, w.due_at, w.claim, w.checked_at, w.changed_at, w.version, w.created_at, w.updated_at, (select count(*) from watch_changes c where c.watch_id = w.id) as changes from watches w where w.id = $1 and w.workspace_id = $2
+select w.id, w.workspace_id, w.user_id, w.name, w.url, w.selector, w.interval_minutes, w.paused, w.lines, w.etag, w.last_modified, w.problem, w.failures, w.due_at, w.claim, w.checked_at, w.changed_at, w.version, w.created_at, w.updated_at, (select count(*) from watch_changes c where c.watch_id = w.id) as changes from watches w
+  where w.id = $1 and w.workspace_id = $2
 `
 
 type GetWatchParams struct {
@@ -237,7 +241,8 @@ func (q *Queries) InsertWatchChange(ctx context.Context, arg InsertWatchChangePa
 
 const insertWatchEvent = `-- name: InsertWatchEvent :exec
 insert into post_events (workspace_id, type, actor, data)
-values ($1, 'page_changed', 'dateline', jsonb_build_object('watch_id', $2::uuid, 'change_id', $3::uuid, 'watch', $4::text, 'url', $5::text,
+values ($1, 'page_changed', 'dateline', jsonb_build_object('watch_id', $2::uuid, 'change_id',
+  $3::uuid, 'watch', $4::text, 'url', $5::text,
     'added', $6::int, 'removed', $7::int, 'lines', $8::text[]))
 `
 
@@ -310,7 +315,8 @@ func (q *Queries) ListWatchChanges(ctx context.Context, arg ListWatchChangesPara
 }
 
 const listWatches = `-- name: ListWatches :many
-select w.id, w.workspace_id, w.user_id, w.name, w.url, w.selector, w.interval_minutes, w.paused, w.lines, w.etag, w.last_modified, w.problem, w.failures, w.due_at, w.claim, w.checked_at, w.changed_at, w.version, w.created_at, w.updated_at, (select count(*) from watch_changes c where c.watch_id = w.id) as changes from watches w where w.workspace_id = $1 order by w.id
+select w.id, w.workspace_id, w.user_id, w.name, w.url, w.selector, w.interval_minutes, w.paused, w.lines, w.etag, w.last_modified, w.problem, w.failures, w.due_at, w.claim, w.checked_at, w.changed_at, w.version, w.created_at, w.updated_at, (select count(*) from watch_changes c where c.watch_id = w.id) as changes from watches w
+  where w.workspace_id = $1 order by w.id
 `
 
 type ListWatchesRow struct {
@@ -361,7 +367,8 @@ func (q *Queries) ListWatches(ctx context.Context, workspaceID uuid.UUID) ([]Lis
 }
 
 const recordWatchCheck = `-- name: RecordWatchCheck :execrows
-update watches set claim = null, lines = $1::text[], etag = $2, last_modified = $3, problem = $4, failures = $5,
+update watches set claim = null, lines = $1::text[], etag = $2, last_modified = $3,
+  problem = $4, failures = $5,
     due_at = clock_timestamp() + make_interval(secs => $6::float8), checked_at = clock_timestamp(),
     changed_at = case when $7::bool then clock_timestamp() else changed_at end
 where id = $8 and claim = $9::uuid
@@ -399,7 +406,8 @@ func (q *Queries) RecordWatchCheck(ctx context.Context, arg RecordWatchCheckPara
 }
 
 const releaseWatch = `-- name: ReleaseWatch :exec
-update watches set claim = null, problem = case when $1::text = '' then problem else $1 end, due_at = clock_timestamp() + make_interval(secs => $2::float8) where id = $3 and claim = $4::uuid
+update watches set claim = null, problem = case when $1::text = '' then problem else $1 end,
+  due_at = clock_timestamp() + make_interval(secs => $2::float8) where id = $3 and claim = $4::uuid
 `
 
 type ReleaseWatchParams struct {
@@ -421,10 +429,13 @@ func (q *Queries) ReleaseWatch(ctx context.Context, arg ReleaseWatchParams) erro
 }
 
 const updateWatch = `-- name: UpdateWatch :execrows
-update watches set name = $1, url = $2, selector = $3, interval_minutes = $4, paused = $5, claim = null,
+update watches set name = $1, url = $2, selector = $3, interval_minutes = $4,
+  paused = $5, claim = null,
     lines = case when $6::bool then null else lines end, etag = case when $6::bool then '' else etag end,
-    last_modified = case when $6::bool then '' else last_modified end, problem = case when $6::bool then '' else problem end,
-    failures = case when $6::bool then 0 else failures end, due_at = clock_timestamp(), version = version + 1, updated_at = clock_timestamp()
+    last_modified = case when $6::bool then '' else last_modified end, problem = case when $6::bool then ''
+      else problem end,
+    failures = case when $6::bool then 0 else failures end, due_at = clock_timestamp(), version = version + 1,
+      updated_at = clock_timestamp()
 where id = $7 and workspace_id = $8 and version = $9
 `
 

@@ -38,7 +38,8 @@ with waiting as (
     order by f.id limit $3
 ), overdue as (
     select d.id from webhook_deliveries d
-    where d.status = 'pending' and d.has_workflow and d.due_at < clock_timestamp() - make_interval(secs => $4::float8)
+    where d.status = 'pending' and d.has_workflow
+      and d.due_at < clock_timestamp() - make_interval(secs => $4::float8)
       and (d.signaled_at is null or d.signaled_at < clock_timestamp() - make_interval(secs => $4::float8))
     order by d.due_at limit $3
 )
@@ -145,11 +146,13 @@ const disableWebhook = `-- name: DisableWebhook :execrows
 with disabled as (
     update webhook_endpoints w set status = 'disabled', disabled_reason = $1, updated_at = clock_timestamp()
     where w.id = $2 and w.status = 'enabled'
-      and ($1::text = 'gone' or w.failing_since < clock_timestamp() - make_interval(secs => $3::float8))
+      and ($1::text = 'gone' or w.failing_since < clock_timestamp() -
+        make_interval(secs => $3::float8))
     returning w.id, w.workspace_id
 )
 insert into post_events (workspace_id, type, actor, data)
-select disabled.workspace_id, 'webhook_disabled', 'dateline', jsonb_build_object('webhook_id', disabled.id, 'reason', $1::text) from disabled
+select disabled.workspace_id, 'webhook_disabled', 'dateline', jsonb_build_object('webhook_id', disabled.id, 'reason',
+  $1::text) from disabled
 `
 
 type DisableWebhookParams struct {
@@ -187,7 +190,9 @@ left join scheduled_posts p on p.post_id = e.post_id
 left join accounts a on a.id = coalesce(e.account_id, t.account_id)
 where (e.tx, e.id) > ($1::xid8, $2::bigint)
   and e.tx < pg_snapshot_xmin(pg_current_snapshot())
-  and e.type in ('posted', 'failed', 'uncertain', 'differs', 'late', 'needs_reconnect', 'expiring', 'submitted', 'approved', 'rejected', 'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched', 'story_missed', 'site_spike', 'site_drop', 'system_trouble', 'system_recovered', 'rule_paused', 'page_changed')
+  and e.type in ('posted', 'failed', 'uncertain', 'differs', 'late', 'needs_reconnect', 'expiring', 'submitted',
+    'approved', 'rejected', 'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched',
+    'story_missed', 'site_spike', 'site_drop', 'system_trouble', 'system_recovered', 'rule_paused', 'page_changed')
 order by e.tx, e.id limit $3
 `
 
@@ -366,7 +371,8 @@ func (q *Queries) GetWebhook(ctx context.Context, arg GetWebhookParams) (Webhook
 
 const insertDeliveries = `-- name: InsertDeliveries :exec
 insert into webhook_deliveries (id, endpoint_id, event_id, type, body)
-select unnest($1::uuid[]), unnest($2::uuid[]), unnest($3::bigint[]), unnest($4::text[]), unnest($5::text[])
+select unnest($1::uuid[]), unnest($2::uuid[]), unnest($3::bigint[]), unnest($4::text[]),
+  unnest($5::text[])
 on conflict (event_id, endpoint_id) do nothing
 `
 
@@ -646,11 +652,15 @@ const pendingWebhookWork = `-- name: PendingWebhookWork :one
 select exists (
         select 1 from post_events e
         where (e.tx, e.id) > (select c.tx, c.event_id from webhook_cursor c)
-          and e.type in ('posted', 'failed', 'uncertain', 'differs', 'late', 'needs_reconnect', 'expiring', 'submitted', 'approved', 'rejected', 'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched', 'story_missed', 'site_spike', 'site_drop', 'system_trouble', 'system_recovered', 'rule_paused', 'page_changed'))::boolean as events,
+          and e.type in ('posted', 'failed', 'uncertain', 'differs', 'late', 'needs_reconnect', 'expiring', 'submitted',
+            'approved', 'rejected', 'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched',
+            'story_missed', 'site_spike', 'site_drop', 'system_trouble', 'system_recovered', 'rule_paused',
+            'page_changed'))::boolean as events,
     exists (
         select 1 from webhook_deliveries d
         where d.status = 'pending' and d.due_at <= clock_timestamp()
-          and (not d.has_workflow or d.due_at < clock_timestamp() - make_interval(secs => $1::float8)))::boolean as deliveries
+          and (not d.has_workflow or d.due_at < clock_timestamp() -
+            make_interval(secs => $1::float8)))::boolean as deliveries
 `
 
 type PendingWebhookWorkRow struct {
@@ -704,7 +714,8 @@ func (q *Queries) PruneDeliveries(ctx context.Context, arg PruneDeliveriesParams
 const recordAttempt = `-- name: RecordAttempt :execrows
 update webhook_deliveries set
     status = $1, attempts = attempts + $2::int, retries = retries + $2::int,
-    due_at = case when $1::delivery_status = 'pending' then clock_timestamp() + make_interval(secs => $3::float8) else due_at end,
+    due_at = case when $1::delivery_status = 'pending'
+      then clock_timestamp() + make_interval(secs => $3::float8) else due_at end,
     response_status = $4, response_body = $5, last_error = $6,
     attempted_at = case when $2::int > 0 then clock_timestamp() else attempted_at end,
     delivered_at = case when $1::delivery_status = 'delivered' then clock_timestamp() end
@@ -741,9 +752,11 @@ func (q *Queries) RecordAttempt(ctx context.Context, arg RecordAttemptParams) (i
 }
 
 const redeliverDead = `-- name: RedeliverDead :execrows
-update webhook_deliveries d set status = 'pending', retries = 0, due_at = clock_timestamp(), has_workflow = false, signaled_at = null
+update webhook_deliveries d set status = 'pending', retries = 0, due_at = clock_timestamp(), has_workflow = false,
+  signaled_at = null
 from webhook_endpoints w
-where d.endpoint_id = $1::uuid and d.status = 'dead' and w.id = d.endpoint_id and w.workspace_id = $2 and w.status = 'enabled'
+where d.endpoint_id = $1::uuid and d.status = 'dead' and w.id = d.endpoint_id
+  and w.workspace_id = $2 and w.status = 'enabled'
 `
 
 type RedeliverDeadParams struct {
@@ -760,9 +773,11 @@ func (q *Queries) RedeliverDead(ctx context.Context, arg RedeliverDeadParams) (i
 }
 
 const redeliverOne = `-- name: RedeliverOne :one
-update webhook_deliveries d set status = 'pending', retries = 0, due_at = clock_timestamp(), has_workflow = false, signaled_at = null, delivered_at = null
+update webhook_deliveries d set status = 'pending', retries = 0, due_at = clock_timestamp(), has_workflow = false,
+  signaled_at = null, delivered_at = null
 from webhook_endpoints w
-where d.id = $1 and d.endpoint_id = $2::uuid and w.id = d.endpoint_id and w.workspace_id = $3 and w.status = 'enabled'
+where d.id = $1 and d.endpoint_id = $2::uuid and w.id = d.endpoint_id and w.workspace_id = $3
+  and w.status = 'enabled'
 returning d.id, d.endpoint_id, d.channel_id, d.event_id, d.type, d.body, d.status, d.attempts, d.retries, d.due_at, d.signaled_at, d.has_workflow, d.response_status, d.response_body, d.last_error, d.attempted_at, d.delivered_at, d.created_at
 `
 
@@ -816,7 +831,8 @@ func (q *Queries) RetireWebhookSecret(ctx context.Context, arg RetireWebhookSecr
 
 const updateWebhook = `-- name: UpdateWebhook :one
 update webhook_endpoints set url = $1, description = $2, types = $3::text[],
-    status = $4, disabled_reason = $5, failing_since = $6, updated_at = clock_timestamp()
+    status = $4, disabled_reason = $5, failing_since = $6,
+      updated_at = clock_timestamp()
 where id = $7
 returning id, workspace_id, url, description, types, status, disabled_reason, failing_since, created_at, updated_at
 `

@@ -14,10 +14,13 @@ import (
 
 const claimHubSubscriptions = `-- name: ClaimHubSubscriptions :many
 with due as (
-    select s.id from websub_subscriptions s where s.due_at <= clock_timestamp() order by s.due_at limit $3 for update skip locked)
-update websub_subscriptions s set claim = $1::uuid, due_at = clock_timestamp() + make_interval(secs => $2::float8)
+    select s.id from websub_subscriptions s where s.due_at <= clock_timestamp() order by s.due_at
+      limit $3 for update skip locked)
+update websub_subscriptions s set claim = $1::uuid,
+  due_at = clock_timestamp() + make_interval(secs => $2::float8)
 from due, crawl_domains d where s.id = due.id and d.id = s.domain_id
-returning s.id, s.domain_id, s.url_id, s.feed_url, s.hub, s.topic, s.status, s.key, s.callback_hash, s.requested_until, s.lease_ends_at, s.due_at, s.claim, s.failures, s.last_error, s.discovered_at, s.delivered_at, s.delivering_until, s.created_at, d.domain, exists (select 1 from seeds n where n.domain_id = s.domain_id and n.status = 'active')::boolean as wanted,
+returning s.id, s.domain_id, s.url_id, s.feed_url, s.hub, s.topic, s.status, s.key, s.callback_hash, s.requested_until, s.lease_ends_at, s.due_at, s.claim, s.failures, s.last_error, s.discovered_at, s.delivered_at, s.delivering_until, s.created_at, d.domain, exists (select 1 from seeds n where n.domain_id = s.domain_id
+  and n.status = 'active')::boolean as wanted,
     extract(epoch from clock_timestamp() - s.discovered_at)::float8 as discovery_age
 `
 
@@ -78,8 +81,10 @@ func (q *Queries) ClaimHubSubscriptions(ctx context.Context, arg ClaimHubSubscri
 }
 
 const confirmHubSubscription = `-- name: ConfirmHubSubscription :execrows
-update websub_subscriptions set status = 'active', claim = null, failures = 0, last_error = '', requested_until = least(requested_until, clock_timestamp() + make_interval(secs => $1::float8)),
-    lease_ends_at = clock_timestamp() + make_interval(secs => $2::float8), due_at = clock_timestamp() + make_interval(secs => $3::float8)
+update websub_subscriptions set status = 'active', claim = null, failures = 0, last_error = '',
+  requested_until = least(requested_until, clock_timestamp() + make_interval(secs => $1::float8)),
+    lease_ends_at = clock_timestamp() + make_interval(secs => $2::float8),
+      due_at = clock_timestamp() + make_interval(secs => $3::float8)
 where callback_hash = $4 and topic = $5 and requested_until > clock_timestamp()
 `
 
@@ -107,7 +112,8 @@ func (q *Queries) ConfirmHubSubscription(ctx context.Context, arg ConfirmHubSubs
 }
 
 const countHubSubscriptions = `-- name: CountHubSubscriptions :many
-select case when status = 'active' and lease_ends_at <= clock_timestamp() then 'expired' else status end::text as status, count(*) as subscriptions
+select case when status = 'active' and lease_ends_at <= clock_timestamp() then 'expired' else status end::text
+  as status, count(*) as subscriptions
 from websub_subscriptions group by 1
 `
 
@@ -151,7 +157,8 @@ func (q *Queries) DeleteHubSubscription(ctx context.Context, arg DeleteHubSubscr
 }
 
 const denyHubSubscription = `-- name: DenyHubSubscription :execrows
-update websub_subscriptions set status = 'denied', claim = null, requested_until = null, lease_ends_at = null, delivering_until = null, last_error = $1,
+update websub_subscriptions set status = 'denied', claim = null, requested_until = null, lease_ends_at = null,
+  delivering_until = null, last_error = $1,
     due_at = clock_timestamp() + make_interval(secs => $2::float8)
 where callback_hash = $3 and topic = $4
 `
@@ -192,7 +199,8 @@ func (q *Queries) DistrustHub(ctx context.Context, arg DistrustHubParams) error 
 }
 
 const getHubSubscription = `-- name: GetHubSubscription :one
-select s.id, s.domain_id, s.url_id, s.feed_url, s.hub, s.topic, s.status, s.key, s.callback_hash, s.requested_until, s.lease_ends_at, s.due_at, s.claim, s.failures, s.last_error, s.discovered_at, s.delivered_at, s.delivering_until, s.created_at, d.domain from websub_subscriptions s join crawl_domains d on d.id = s.domain_id where s.callback_hash = $1
+select s.id, s.domain_id, s.url_id, s.feed_url, s.hub, s.topic, s.status, s.key, s.callback_hash, s.requested_until, s.lease_ends_at, s.due_at, s.claim, s.failures, s.last_error, s.discovered_at, s.delivered_at, s.delivering_until, s.created_at, d.domain from websub_subscriptions s join crawl_domains d on d.id = s.domain_id
+  where s.callback_hash = $1
 `
 
 type GetHubSubscriptionRow struct {
@@ -229,7 +237,8 @@ func (q *Queries) GetHubSubscription(ctx context.Context, callbackHash []byte) (
 }
 
 const listHubSubscriptions = `-- name: ListHubSubscriptions :many
-select url_id, feed_url, hub, topic, status, lease_ends_at, delivered_at, last_error, coalesce(delivering_until > clock_timestamp(), false)::boolean as delivering
+select url_id, feed_url, hub, topic, status, lease_ends_at, delivered_at, last_error,
+  coalesce(delivering_until > clock_timestamp(), false)::boolean as delivering
 from websub_subscriptions where domain_id = $1 order by feed_url limit $2
 `
 
@@ -282,7 +291,8 @@ func (q *Queries) ListHubSubscriptions(ctx context.Context, arg ListHubSubscript
 
 const recordHubDelivery = `-- name: RecordHubDelivery :exec
 update websub_subscriptions set delivered_at = clock_timestamp(),
-    delivering_until = case when status = 'active' then least(lease_ends_at, clock_timestamp() + make_interval(secs => $1::float8)) end
+    delivering_until = case when status = 'active' then least(lease_ends_at,
+      clock_timestamp() + make_interval(secs => $1::float8)) end
 where id = $2
 `
 
@@ -298,7 +308,8 @@ func (q *Queries) RecordHubDelivery(ctx context.Context, arg RecordHubDeliveryPa
 }
 
 const recordHubRequest = `-- name: RecordHubRequest :exec
-update websub_subscriptions set claim = null, failures = failures + 1, last_error = $1, due_at = clock_timestamp() + make_interval(secs => $2::float8)
+update websub_subscriptions set claim = null, failures = failures + 1, last_error = $1,
+  due_at = clock_timestamp() + make_interval(secs => $2::float8)
 where id = $3 and claim = $4::uuid
 `
 
@@ -321,7 +332,8 @@ func (q *Queries) RecordHubRequest(ctx context.Context, arg RecordHubRequestPara
 }
 
 const startHubRequest = `-- name: StartHubRequest :execrows
-update websub_subscriptions set requested_until = clock_timestamp() + make_interval(secs => $1::float8), discovered_at = clock_timestamp() - make_interval(secs => $2::float8)
+update websub_subscriptions set requested_until = clock_timestamp() + make_interval(secs => $1::float8),
+  discovered_at = clock_timestamp() - make_interval(secs => $2::float8)
 where id = $3 and claim = $4::uuid
 `
 
@@ -349,9 +361,12 @@ func (q *Queries) StartHubRequest(ctx context.Context, arg StartHubRequestParams
 const upsertHubSubscription = `-- name: UpsertHubSubscription :exec
 insert into websub_subscriptions (id, domain_id, url_id, feed_url, hub, topic, key, callback_hash)
 values ($1, $2, $3, $4, $5, $6, $7, $8)
-on conflict (domain_id, url_id) do update set id = excluded.id, feed_url = excluded.feed_url, hub = excluded.hub, topic = excluded.topic, status = 'pending', key = excluded.key,
-    callback_hash = excluded.callback_hash, requested_until = null, lease_ends_at = null, due_at = excluded.due_at, claim = null, failures = 0, last_error = '',
-    discovered_at = excluded.discovered_at, delivered_at = null, delivering_until = null, created_at = excluded.created_at
+on conflict (domain_id, url_id) do update set id = excluded.id, feed_url = excluded.feed_url, hub = excluded.hub,
+  topic = excluded.topic, status = 'pending', key = excluded.key,
+    callback_hash = excluded.callback_hash, requested_until = null, lease_ends_at = null, due_at = excluded.due_at,
+      claim = null, failures = 0, last_error = '',
+    discovered_at = excluded.discovered_at, delivered_at = null, delivering_until = null,
+      created_at = excluded.created_at
 where (websub_subscriptions.hub, websub_subscriptions.topic) is distinct from (excluded.hub, excluded.topic)
 `
 

@@ -55,7 +55,8 @@ func (q *Queries) DeleteDeadWorker(ctx context.Context, identity string) error {
 const duePosts = `-- name: DuePosts :many
 select post_id, scheduled_time from (
     (select d.post_id, d.scheduled_time from scheduled_posts d
-     where d.status = 'scheduled' and d.scheduled_time < $1 and (d.scheduled_time, d.post_id) > ($2::timestamptz, $3::uuid)
+     where d.status = 'scheduled' and d.scheduled_time < $1
+       and (d.scheduled_time, d.post_id) > ($2::timestamptz, $3::uuid)
      order by d.scheduled_time, d.post_id limit $4)
     union all
     (select o.post_id, o.scheduled_time from scheduled_posts o

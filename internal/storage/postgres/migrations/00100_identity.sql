@@ -6,7 +6,8 @@ create table workspaces (
     time_zone             text not null check (time_zone <> ''),  -- IANA name
     created_at            timestamptz not null default now(),
     authors_need_approval boolean not null default false,
-    keep_media_credit     boolean not null default false          -- creator, credit line and copyright notice stay in image files
+    -- creator, credit line and copyright notice stay in image files
+    keep_media_credit     boolean not null default false
 );
 
 create table users (
@@ -41,7 +42,8 @@ create table api_tokens (
     last_used_at timestamptz,
     expires_at   timestamptz,
     revoked_at   timestamptz,
-    scopes       text[] not null check (cardinality(scopes) > 0) -- '*' grants everything the role allows, also later additions
+    -- '*' grants everything the role allows, also later additions
+    scopes       text[] not null check (cardinality(scopes) > 0)
 );
 create index api_tokens_workspace on api_tokens (workspace_id, id) where revoked_at is null;
 
@@ -150,6 +152,7 @@ create unique index workspace_exports_active on workspace_exports (workspace_id)
 create index workspace_exports_workspace on workspace_exports (workspace_id, requested_at desc);
 
 -- +goose Down
-drop table workspace_exports, settings, idempotency_keys, audit_log, login_answers, login_links, identities, sessions, api_tokens, members, users, workspaces;
+drop table workspace_exports, settings, idempotency_keys, audit_log, login_answers, login_links, identities, sessions,
+  api_tokens, members, users, workspaces;
 drop function refuse_to_rewrite;
 drop type member_role;

@@ -12,7 +12,8 @@ create table accounts (
     handle             text not null,
     name               text not null,
     avatar_url         text not null default '',                   -- of its picture at the network; '': none known
-    label              text not null default '' check (length(label) <= 80), -- chosen by people, in the place of name; '': none
+    -- chosen by people, in the place of name; '': none
+    label              text not null default '' check (length(label) <= 80),
     color              text not null default '',                  -- likewise
     status             account_status not null default 'connected',
     is_default         boolean not null default false,             -- used when a post names no account
@@ -21,10 +22,12 @@ create table accounts (
     created_at         timestamptz not null default now(),
     updated_at         timestamptz not null default now(),
     kind               text not null default '',
-    app                text not null default '',                   -- redirect_uri of the app registration that the token was issued to; '': none
+    -- redirect_uri of the app registration that the token was issued to; '': none
+    app                text not null default '',
     connected_by       uuid references users on delete set null,
     settings           jsonb not null default '{}' check (jsonb_typeof(settings) = 'object'),
-    utm                jsonb not null default '{}' check (jsonb_typeof(utm) = 'object'), -- UTM parameters of tracked links
+    -- UTM parameters of tracked links
+    utm                jsonb not null default '{}' check (jsonb_typeof(utm) = 'object'),
     token_version      bigint not null default 1,                  -- incremented by every new token, not by resealing
     renewable          boolean not null default false,             -- has a refresh token
     expires_at         timestamptz,                                -- of the access token; null: unknown
@@ -42,7 +45,8 @@ create table accounts (
     error_at           timestamptz,
     warned_for         timestamptz,                                -- the expiry that was last warned about
     warned_days        int,                                        -- days ahead of it
-    notes              jsonb not null default '[]' check (jsonb_typeof(notes) = 'array'), -- what its server leaves out: message.Messages
+    -- what its server leaves out: message.Messages
+    notes              jsonb not null default '[]' check (jsonb_typeof(notes) = 'array'),
     unique (workspace_id, network, base_url, remote_id)
 );
 -- Pictures of accounts: small copies, because networks' addresses of them expire.
@@ -53,7 +57,8 @@ create table account_avatars (
     fetched_at timestamptz not null default clock_timestamp()
 );
 
-create index accounts_refresh_due on accounts (refresh_due_at) where status = 'connected' and refresh_due_at is not null;
+create index accounts_refresh_due on accounts (refresh_due_at) where status = 'connected'
+  and refresh_due_at is not null;
 
 -- Accounts that publish together. The slots are the group's queue: times of the
 -- week, on the wall clock of time_zone, at which it publishes one post each.
@@ -64,7 +69,8 @@ create table account_groups (
     color        text not null,
     account_ids  uuid[] not null check (cardinality(account_ids) > 0),
     time_zone    text not null check (time_zone <> ''),            -- IANA name
-    slots        jsonb not null default '[]' check (jsonb_typeof(slots) = 'array'), -- [{"weekday": 1 (Monday) to 7, "time": "07:30"}]
+    -- [{"weekday": 1 (Monday) to 7, "time": "07:30"}]
+    slots        jsonb not null default '[]' check (jsonb_typeof(slots) = 'array'),
     created_at   timestamptz not null default now(),
     updated_at   timestamptz not null default now(),
     constraint account_groups_name unique (workspace_id, name)
@@ -91,7 +97,8 @@ create table snippets (
     kind         text not null check (kind in ('text', 'hashtags', 'template')),
     name         text not null check (name <> ''),
     text         text not null check (text <> ''),
-    template     jsonb check (jsonb_typeof(template) = 'object'),  -- of a template: its thread, options, overrides and accounts, as in the API
+    -- of a template: its thread, options, overrides and accounts, as in the API
+    template     jsonb check (jsonb_typeof(template) = 'object'),
     created_at   timestamptz not null default now(),
     updated_at   timestamptz not null default now()
 );
@@ -119,7 +126,8 @@ create table connect_attempts (
     verifier     bytea not null,                                   -- sealed PKCE verifier
     expires_at   timestamptz not null,
     account_id   uuid references accounts on delete cascade,       -- the account to reconnect; any other is refused
-    session_id   uuid references sessions on delete cascade        -- the browser session that must complete it; null: started with an API token
+    -- the browser session that must complete it; null: started with an API token
+    session_id   uuid references sessions on delete cascade
 );
 
 -- Logins that can post as several accounts, until the user has chosen.
@@ -129,7 +137,8 @@ create table account_choices (
     user_id      uuid not null references users on delete cascade,
     network      text not null,
     app          text not null,
-    key          bytea not null,                                   -- SHA-256 of the secret that the choice page presents
+    -- SHA-256 of the secret that the choice page presents
+    key          bytea not null,
     accounts     bytea not null,                                   -- sealed JSON: the accounts with their tokens
     expires_at   timestamptz not null
 );
@@ -166,10 +175,12 @@ create table media (
     audio_codec      text not null default '',
     audio_rate       int not null default 0 check (audio_rate >= 0), -- samples per second
     pixel_format     text not null default '',                     -- as ffprobe names it
-    rotation         int not null default 0,                       -- degrees clockwise applied by players; width and height are as displayed
+    -- degrees clockwise applied by players; width and height are as displayed
+    rotation         int not null default 0,
     orientation      int not null default 1 check (orientation between 1 and 8), -- EXIF
     kind             text not null default 'image' check (kind in ('image', 'animation', 'video', 'document')),
-    search_text      text not null default '',                     -- file name and description, folded by internal/publishing/media
+    -- file name and description, folded by internal/publishing/media
+    search_text      text not null default '',
     deleted_at       timestamptz,
     released_at      timestamptz,                                  -- no scheduled post needs the object any more
     held_key         text generated always as (case when released_at is null then object_key end) stored,
@@ -224,13 +235,15 @@ create table series (
     id                uuid primary key,
     workspace_id      uuid not null references workspaces on delete cascade,
     user_id           uuid not null references users,
-    rule              text not null check (rule <> ''),            -- RFC 5545, the subset of internal/publishing/recurrence
+    -- RFC 5545, the subset of internal/publishing/recurrence
+    rule              text not null check (rule <> ''),
     starts            text not null check (starts <> ''),          -- DTSTART, local time
     time_zone         text not null check (time_zone <> ''),       -- IANA name
     template          jsonb not null check (jsonb_typeof(template) = 'object'),
     status            series_status not null default 'active',
     template_revision bigint not null default 1,                   -- incremented by every change of content or time
-    checked_until      timestamptz not null default now(),          -- occurrences up to here are posts, skipped or recorded as missed
+    -- occurrences up to here are posts, skipped or recorded as missed
+    checked_until      timestamptz not null default now(),
     last_error      jsonb, -- message.Messages
     last_error_at   timestamptz,
     version           bigint not null default 1,                   -- incremented by every user change; the API's ETag
@@ -279,49 +292,62 @@ create table scheduled_posts (
     thread_parent_id         uuid references scheduled_posts,      -- the post that this one replies to
     language                 text not null default '',
     version                  bigint not null default 1,            -- incremented by every change; the API's ETag
-    revision                 bigint not null default 1,            -- incremented by every change of content or time; claims name it
+    -- incremented by every change of content or time; claims name it
+    revision                 bigint not null default 1,
     workflow_revision        bigint,                               -- newest revision that the workflow has seen
     posted_at                timestamptz,
     created_at               timestamptz not null default now(),
     updated_at               timestamptz not null default now(),
-    thread                   jsonb not null default '[]' check (jsonb_typeof(thread) = 'array'), -- segments after the first: [{"content", "attachment_ids"}]
-    options                  jsonb not null default '{}' check (jsonb_typeof(options) = 'object'), -- what is asked of networks besides, by network
+    -- segments after the first: [{"content", "attachment_ids"}]
+    thread                   jsonb not null default '[]' check (jsonb_typeof(thread) = 'array'),
+    -- what is asked of networks besides, by network
+    options                  jsonb not null default '{}' check (jsonb_typeof(options) = 'object'),
     late_limit_minutes       int check (late_limit_minutes > 0),   -- discarded when later than this
     redriven_at              timestamptz,                          -- a user retried it; lateness counts from here
     late_noted_at            timestamptz,                          -- when the timeline recorded that it is late
     listed_at                timestamptz not null generated always as (coalesce(scheduled_time, created_at)) stored,
     series_id                uuid references series on delete set null,
     occurrence               text,
-    series_revision          bigint,                               -- revision written by the series; another revision means a user changed the post
+    -- revision written by the series; another revision means a user changed the post
+    series_revision          bigint,
     series_template_revision bigint,
-    withdrawn                boolean not null default false,       -- canceled by the series; the occurrence may become a post again
+    -- canceled by the series; the occurrence may become a post again
+    withdrawn                boolean not null default false,
     approval                 approval_state not null default 'none',
     submitted_by             uuid,                                 -- null: by a series or an operator
     submitted_at             timestamptz,
     approval_by              uuid,                                 -- who approved or rejected it
     approval_at              timestamptz,
     approval_note            text not null default '' check (length(approval_note) <= 2000),
-    link_base                text check (link_base ~ '^https?://'), -- prefix of the short links in the sent text, equal for every attempt; null: links are not tracked
+    -- prefix of the short links in the sent text, equal for every attempt; null: links are not
+    -- tracked
+    link_base                text check (link_base ~ '^https?://'),
     queue_group_id           uuid references account_groups on delete set null, -- whose queue the post has a slot of
     label_ids                uuid[] not null default '{}',         -- labels, without order
-    utm                      jsonb not null default '{}' check (jsonb_typeof(utm) = 'object'), -- replaces those of the account and the campaign
-    search_text              text not null generated always as (fold_text(content || ' ' || jsonb_path_query_array(thread, '$[*].content')::text)) stored,
+    -- replaces those of the account and the campaign
+    utm                      jsonb not null default '{}' check (jsonb_typeof(utm) = 'object'),
+    search_text              text not null generated always
+      as (fold_text(content || ' ' || jsonb_path_query_array(thread, '$[*].content')::text)) stored,
     -- The slot that the post occupies. It is free again as soon as the post is canceled, rejected or moved.
     queue_slot               timestamptz generated always as (case when queue_group_id is not null
-                                 and (status not in ('draft', 'canceled') or approval = 'pending') then scheduled_time end) stored,
+                                 and (status not in ('draft', 'canceled') or approval = 'pending')
+                                   then scheduled_time end) stored,
     check (cardinality(attachment_ids) = cardinality(attachment_urls)),
     check (thread_parent_id is null or thread_id is not null),
-    constraint scheduled_posts_something check (status in ('draft', 'canceled') or content <> '' or cardinality(attachment_ids) > 0),
+    constraint scheduled_posts_something check (status in ('draft', 'canceled') or content <> ''
+      or cardinality(attachment_ids) > 0),
     constraint scheduled_posts_timed check (status in ('draft', 'canceled') or scheduled_time is not null),
     -- A post that waits for approval is a draft with a time: nothing unapproved can be scheduled.
-    constraint scheduled_posts_approved check (approval not in ('pending', 'rejected') or status in ('draft', 'canceled'))
+    constraint scheduled_posts_approved check (approval not in ('pending', 'rejected')
+      or status in ('draft', 'canceled'))
 );
 create index scheduled_posts_due on scheduled_posts (scheduled_time) where status = 'scheduled';
 create index scheduled_posts_open on scheduled_posts (updated_at) where status in ('scheduled', 'publishing');
 create index scheduled_posts_page on scheduled_posts (workspace_id, listed_at, post_id);
 create index scheduled_posts_thread on scheduled_posts (thread_id) where thread_id is not null;
 create index scheduled_posts_parent on scheduled_posts (thread_parent_id) where thread_parent_id is not null;
-create unique index scheduled_posts_occurrence on scheduled_posts (series_id, occurrence) where series_id is not null and not withdrawn;
+create unique index scheduled_posts_occurrence on scheduled_posts (series_id, occurrence) where series_id is not null
+  and not withdrawn;
 -- A slot takes one post.
 create unique index scheduled_posts_slot on scheduled_posts (queue_group_id, queue_slot) where queue_slot is not null;
 -- Which posts use a file. Most posts have none and cost nothing here.
@@ -349,12 +375,18 @@ create table post_targets (
     sent_at       timestamptz,                                     -- when the final call was sent
     posted_at     timestamptz,                                     -- when its response arrived
     updated_at    timestamptz not null default now(),
-    waits_until   timestamptz,                                     -- when the next segment of the thread is due; null: at once
-    override      jsonb check (jsonb_typeof(override) = 'object'), -- what differs on this account: {"content", "attachment_ids", "thread", "options"}, each optional
+    -- when the next segment of the thread is due; null: at once
+    waits_until   timestamptz,
+    -- what differs on this account: {"content", "attachment_ids", "thread", "options"}, each
+    -- optional
+    override      jsonb check (jsonb_typeof(override) = 'object'),
     fingerprint   bytea check (length(fingerprint) = 16),          -- of the text, to warn of duplicates; null: no text
-    listed_at     timestamptz not null,                            -- the post's, copied by triggers, to find an account's posts by time
-    differences   jsonb not null default '[]' check (jsonb_typeof(differences) = 'array'), -- what the network made otherwise than asked: [{"segment", "code", "message", "params"}]
-    needs_review  boolean not null default false,                  -- a serious difference on which nobody has decided yet
+    -- the post's, copied by triggers, to find an account's posts by time
+    listed_at     timestamptz not null,
+    -- what the network made otherwise than asked: [{"segment", "code", "message", "params"}]
+    differences   jsonb not null default '[]' check (jsonb_typeof(differences) = 'array'),
+    -- a serious difference on which nobody has decided yet
+    needs_review  boolean not null default false,
     deleted_at    timestamptz,                                     -- when a person had it deleted at the network
     unique (post_id, account_id),
     check (status <> 'posted' or remote_id is not null)
@@ -386,7 +418,8 @@ create table review_links (
     id           uuid primary key,
     workspace_id uuid not null references workspaces on delete cascade,
     post_id      uuid not null references scheduled_posts on delete cascade,
-    post_version bigint not null,                                  -- any other version of the post makes the link outdated
+    -- any other version of the post makes the link outdated
+    post_version bigint not null,
     secret_hash  bytea not null unique check (length(secret_hash) = 32), -- SHA-256 of the secret in the URL
     name         text not null check (name <> ''),                 -- of the reviewer
     created_by   uuid references users on delete set null,
@@ -446,24 +479,29 @@ create table rule_decisions (
     workspace_id    uuid not null references workspaces on delete cascade,
     article_id      uuid not null,
     group_id        uuid not null,                                 -- articles.group_id
-    round           int not null default 0,                        -- of an evergreen rule: counts its posts about the article, from 1
+    -- of an evergreen rule: counts its posts about the article, from 1
+    round           int not null default 0,
     article_version bigint not null,                               -- that the post was last compared with
     title           text not null,
     url             text not null,
     outcome         rule_outcome not null,
     reason          text not null,
     params          jsonb not null default '{}',
-    post_id         uuid,                                          -- chosen when it was reserved: retries create the same post
-    post_revision   bigint not null default 0,                     -- as the rule wrote it; any other was written by a person
+    -- chosen when it was reserved: retries create the same post
+    post_id         uuid,
+    -- as the rule wrote it; any other was written by a person
+    post_revision   bigint not null default 0,
     variant         int not null default 0,                        -- of the templates
     text_hash       bytea,                                         -- of the texts as the rule rendered them
-    attention       text not null default '',                      -- why a person should look at the post; empty: no reason
+    -- why a person should look at the post; empty: no reason
+    attention       text not null default '',
     decided_at      timestamptz not null,
     updated_at      timestamptz not null default clock_timestamp(),
     constraint rule_decisions_article unique (rule_id, article_id, round),
     check (outcome not in ('reserved', 'created') or post_id is not null)
 );
-create unique index rule_decisions_group on rule_decisions (rule_id, group_id, round) where outcome in ('reserved', 'created');
+create unique index rule_decisions_group on rule_decisions (rule_id, group_id, round) where outcome in ('reserved',
+  'created');
 create index rule_decisions_time on rule_decisions (rule_id, decided_at);
 create index rule_decisions_page on rule_decisions (workspace_id, id desc);
 create index rule_decisions_posts on rule_decisions (article_id) where outcome in ('reserved', 'created');
@@ -502,7 +540,9 @@ create table operations (
     remote_id       text,
     evidence        jsonb not null default '{}',
     created_at      timestamptz not null default now(),
-    content_key     bytea,                                         -- hash of text, attachment count and reply target: calls with equal keys look the same in a network's listing and are matched one to one
+    -- hash of text, attachment count and reply target: calls with equal keys look the same in a
+    -- network's listing and are matched one to one
+    content_key     bytea,
     unique (target_id, segment, revision, epoch)
 );
 create index operations_open on operations (target_id) where state in ('prepared', 'sending', 'ambiguous');
@@ -527,16 +567,20 @@ create index remote_posts_recent on remote_posts (account_id, posted_at);
 -- exists once it was tried.
 create table account_measuring (
     account_id    uuid primary key references accounts on delete cascade,
-    reason        text not null default '',                        -- why nothing is read until resume_at; '': it is read
+    -- why nothing is read until resume_at; '': it is read
+    reason        text not null default '',
     message       text not null default '',
     resume_at     timestamptz,
     failures      int not null default 0,                          -- since the last success
-    token_version bigint not null default 0,                       -- of the account when the reason was recorded: a newer token resumes
+    -- of the account when the reason was recorded: a newer token resumes
+    token_version bigint not null default 0,
     settings      jsonb not null default '{}',                     -- likewise: changed settings resume
     missing_scope text not null default '',                        -- a scope without which some metrics are absent
-    refused       jsonb not null default '{}' check (jsonb_typeof(refused) = 'object'), -- metrics that the network refused, by its names: until when they are not requested
+    -- metrics that the network refused, by its names: until when they are not requested
+    refused       jsonb not null default '{}' check (jsonb_typeof(refused) = 'object'),
     charged_month date,                                            -- UTC
-    charged_reads int not null default 0,                          -- posts in that month for whose metrics the network charged
+    -- posts in that month for whose metrics the network charged
+    charged_reads int not null default 0,
     read_at       timestamptz                                      -- last success
 );
 
@@ -548,11 +592,13 @@ create table post_metrics (
     due_at        timestamptz,                                     -- of the next reading; null: there is none
     claim         uuid,                                            -- of the run that reads it
     claimed_until timestamptz,
-    state         text not null default 'pending' check (state in ('pending', 'measured', 'missing', 'deleted', 'unavailable', 'unsupported')),
+    state         text not null default 'pending' check (state in ('pending', 'measured', 'missing', 'deleted',
+      'unavailable', 'unsupported')),
     missing_since timestamptz,                                     -- first reading without the post
     measured_at   timestamptz,                                     -- last reading with it
     charged_on    date,                                            -- last UTC day on which the network charged for it
-    latest        jsonb not null default '{}' check (jsonb_typeof(latest) = 'object'), -- metric: value; an absent metric is not zero
+    -- metric: value; an absent metric is not zero
+    latest        jsonb not null default '{}' check (jsonb_typeof(latest) = 'object'),
     primary key (account_id, remote_id),
     foreign key (account_id, remote_id) references remote_posts on delete cascade
 );
@@ -590,8 +636,10 @@ create index post_events_post on post_events (post_id, id);
 create index post_events_workspace on post_events (workspace_id, tx, id);
 -- The event types that webhooks deliver; the query DueEvents names the same types.
 create index post_events_outcomes on post_events (tx, id)
-    where type in ('posted', 'failed', 'uncertain', 'late', 'needs_reconnect', 'expiring', 'submitted', 'approved', 'rejected',
-        'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched', 'story_missed', 'site_spike', 'site_drop', 'system_trouble', 'system_recovered', 'rule_paused', 'page_changed');
+    where type in ('posted', 'failed', 'uncertain', 'late', 'needs_reconnect', 'expiring', 'submitted', 'approved',
+      'rejected',
+        'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched', 'story_missed',
+          'site_spike', 'site_drop', 'system_trouble', 'system_recovered', 'rule_paused', 'page_changed');
 
 -- Responses of bulk requests, returned again when a request is repeated.
 create table bulk_answers (
@@ -610,7 +658,11 @@ create table workers (
 );
 
 -- +goose Down
-drop table rule_articles, rule_decisions, rules, workers, bulk_answers, review_links, post_comments, post_events, post_metric_readings, post_metrics, account_measuring, remote_posts, operations, post_targets, scheduled_posts, series_exceptions, series,
-    media_uploads, media_renditions, media, media_objects, account_choices, connect_attempts, network_apps, account_groups, labels, snippets, account_avatars, accounts;
-drop type rule_outcome, rule_status, operation_state, target_status, approval_state, post_status, series_exception_kind, series_status, account_status;
+drop table rule_articles, rule_decisions, rules, workers, bulk_answers, review_links, post_comments, post_events,
+  post_metric_readings, post_metrics, account_measuring, remote_posts, operations, post_targets, scheduled_posts,
+  series_exceptions, series,
+    media_uploads, media_renditions, media, media_objects, account_choices, connect_attempts, network_apps,
+      account_groups, labels, snippets, account_avatars, accounts;
+drop type rule_outcome, rule_status, operation_state, target_status, approval_state, post_status, series_exception_kind,
+  series_status, account_status;
 drop function fold_text, update_target_times, set_target_time;

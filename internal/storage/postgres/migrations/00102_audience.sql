@@ -39,7 +39,8 @@ begin
     return null;
 end $$;
 -- +goose StatementEnd
-create trigger sites_changed after insert or update or delete or truncate on sites for each statement execute function site_changed();
+create trigger sites_changed after insert or update or delete or truncate
+  on sites for each statement execute function site_changed();
 
 -- Page views flushed from Redis. These tables hold no visitor data, except
 -- view_erasures while an erasure is in progress.
@@ -149,10 +150,13 @@ create table site_hours (
     clicks        bigint not null,
     conversions   bigint not null,
     visits        bigint not null,
-    second_views  bigint not null,                                 -- visits with a second page load; bounces = visits - second_views
-    engaged_visits bigint not null default 0,                      -- visits with a second page load or a view read for 10 seconds
+    -- visits with a second page load; bounces = visits - second_views
+    second_views  bigint not null,
+    -- visits with a second page load or a view read for 10 seconds
+    engaged_visits bigint not null default 0,
     recirculation bigint not null,
-    day_visitors  bigint not null default 0,                       -- unique visitors of the day until the end of the hour
+    -- unique visitors of the day until the end of the hour
+    day_visitors  bigint not null default 0,
     primary key (site_id, hour)
 ) with (fillfactor = 80);
 
@@ -167,7 +171,8 @@ create table site_days (
     engaged_visits bigint not null default 0,
     recirculation bigint not null,
     visitors      bigint not null default 0,                       -- estimated from the sketch
-    sketch        bytea,                                           -- HyperLogLog of the visitors in Redis' format: visitors cannot be read from it
+    -- HyperLogLog of the visitors in Redis' format: visitors cannot be read from it
+    sketch        bytea,
     sketch_due    boolean not null default true,                   -- visitors were added since it was stored
     pages_due     boolean not null default true,                   -- site_page_days must be computed again
     import_id     uuid,                                            -- of an imported row
@@ -184,7 +189,8 @@ create index site_days_articles_due on site_days (site_id, day) where articles_d
 -- Values of a dimension by site and day. Rare values are added to 'other'.
 create table site_dimension_days (
     site_id   uuid not null,
-    dimension text not null,                                       -- country, device, browser, os, channel, source, campaign, link
+    -- country, device, browser, os, channel, source, campaign, link
+    dimension text not null,
     day       date not null,
     value     text not null,
     views     bigint not null,                                     -- of country and device only
@@ -214,7 +220,8 @@ create table site_page_months (
     visitors      bigint not null,                                 -- sum of the days
     entries       bigint not null,
     recirculation bigint not null,
-    engaged       bigint[],                                        -- as in view_engagement; null: no view sent heartbeats
+    -- as in view_engagement; null: no view sent heartbeats
+    engaged       bigint[],
     scrolled      bigint[],
     import_id     uuid not null default '00000000-0000-0000-0000-000000000000', -- of an imported row
     primary key (site_id, month, page_id, import_id)
@@ -279,7 +286,8 @@ create index site_articles_published on site_articles (site_id, published_at);
 create table site_article_cursors (
     site_id    uuid primary key references sites on delete cascade,
     domains    text[] not null,                                    -- the site's domains, and
-    domain_ids integer[] not null,                                 -- the crawled domains: if they change, all articles are read again
+    -- the crawled domains: if they change, all articles are read again
+    domain_ids integer[] not null,
     updated_at timestamptz not null,
     article_id uuid not null
 );
@@ -297,7 +305,8 @@ create table site_article_days (
     entries       bigint not null,
     recirculation bigint not null,
     social_views  bigint not null,                                 -- views that came from social networks
-    engaged       bigint[],                                        -- as in view_engagement; null: no view sent heartbeats
+    -- as in view_engagement; null: no view sent heartbeats
+    engaged       bigint[],
     scrolled      bigint[],
     primary key (site_id, dimension, day, value)
 );
@@ -309,7 +318,8 @@ create table view_batches (
     shard      int not null,
     counts     bigint not null,                                    -- views, clicks and conversions in it
     applied_at timestamptz not null default now(),
-    skipped_records uuid[] not null default '{}'                        -- quarantined records, counted when they are replayed
+    -- quarantined records, counted when they are replayed
+    skipped_records uuid[] not null default '{}'
 );
 create index view_batches_age on view_batches (applied_at);
 
@@ -476,7 +486,9 @@ create index site_alerts_workspace on site_alerts (workspace_id);
 -- +goose Down
 drop aggregate sum_counts(bigint[]);
 drop function add_counts;
-drop table stats_imports, site_events, site_article_days, site_article_cursors, site_articles, site_alerts, site_alert_rules, emails, report_subscriptions, shared_links, view_engagement, site_engagement, link_engagement, links, view_erasures, view_checks, view_losses, view_batches, site_page_months_due, site_page_months,
+drop table stats_imports, site_events, site_article_days, site_article_cursors, site_articles, site_alerts,
+  site_alert_rules, emails, report_subscriptions, shared_links, view_engagement, site_engagement, link_engagement,
+  links, view_erasures, view_checks, view_losses, view_batches, site_page_months_due, site_page_months,
     site_page_days, site_dimension_days, site_days, site_hours, view_uniques, view_filtered, view_dimensions,
     view_days_due, view_hours_due, view_months, view_days, view_hours, view_pages, site_changes, sites;
 drop function site_changed;

@@ -6,7 +6,8 @@ create table crawl_domains (
     domain         text not null unique check (length(domain) between 1 and 255),
     paused_at      timestamptz,
     pause_reason     text not null default '',
-    epoch          integer not null default 1,     -- incremented when the frontier is cleared; older cached state is invalid
+    -- incremented when the frontier is cleared; older cached state is invalid
+    epoch          integer not null default 1,
     rules          jsonb not null default '{}',    -- significant URL parameters (weburl.Rules)
     score          real not null default 0.5,      -- how often its hubs had something new, 0 to 1
     response_ms    real not null default 0,        -- moving average
@@ -102,7 +103,9 @@ create table urls (
     last_modified text not null default '',
     content_hash  text not null default '',   -- of hubs: of their set of links; of articles: of their text
     raw_hash      text not null default '',   -- SHA-256 of the newest version's bytes
-    canonical     text not null default '',   -- canonical URL that a page with parameters declares; with the text's hash it shows which parameters are significant
+    -- canonical URL that a page with parameters declares; with the text's hash it shows which
+    -- parameters are significant
+    canonical     text not null default '',
     last_error    text not null default '',   -- why the last fetch failed; empty: it did not
     primary key (domain_id, id)
 ) partition by hash (domain_id);
@@ -126,13 +129,16 @@ create table page_versions (
 do $$
 begin
     for i in 0..31 loop
-        execute format('create table urls_%s partition of urls for values with (modulus 32, remainder %s) with (fillfactor = 80)', i, i);
-        execute format('create table page_versions_%s partition of page_versions for values with (modulus 32, remainder %s)', i, i);
+        execute format('create table urls_%s partition of urls for values with (modulus 32, remainder %s) ' ||
+            'with (fillfactor = 80)', i, i);
+        execute format('create table page_versions_%s partition of page_versions ' ||
+            'for values with (modulus 32, remainder %s)', i, i);
     end loop;
 end $$;
 -- +goose StatementEnd
 create index urls_due on urls (domain_id, rank, due_at) where due_at is not null;
-create index urls_parameters on urls (domain_id, found_at) where kind = 'article' and state = 'stored' and position('?' in url) > 0;
+create index urls_parameters on urls (domain_id, found_at) where kind = 'article' and state = 'stored'
+  and position('?' in url) > 0;
 create index urls_errors on urls (domain_id, last_crawl) where last_error <> '';
 create index page_versions_time on page_versions (domain_id, fetched_at);
 
@@ -164,7 +170,8 @@ create table websub_subscriptions (
     topic            text not null,             -- the feed's address at the hub
     status           text not null default 'pending' check (status in ('pending', 'active', 'denied')),
     key              bytea not null,            -- sealed; the callback and the secret are derived from it
-    callback_hash    bytea not null unique check (length(callback_hash) = 32), -- SHA-256 of the last part of the callback's path
+    -- SHA-256 of the last part of the callback's path
+    callback_hash    bytea not null unique check (length(callback_hash) = 32),
     requested_until  timestamptz,               -- the hub may verify our request until then; null: there is none
     lease_ends_at    timestamptz,
     due_at           timestamptz not null default clock_timestamp(), -- of the next request to the hub

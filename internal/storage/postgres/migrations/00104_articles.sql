@@ -30,7 +30,8 @@ create table articles (
     noarchive        boolean not null default false, -- the raw page is not given out
     nosnippet        boolean not null default false, -- search shows the title only
     noai             boolean not null default false, -- no embeddings
-    tdm_reserved     boolean not null default false, -- text and data mining is reserved: search by title only, no embeddings
+    -- text and data mining is reserved: search by title only, no embeddings
+    tdm_reserved     boolean not null default false,
     tdm_policy       text not null default '',   -- URL of its conditions
     origins          jsonb not null default '{}', -- field to its source and confidence
     content_hash     text not null,              -- SHA-256 of the normalized title and text
@@ -41,7 +42,8 @@ create table articles (
     selector_version integer not null default 0, -- the selectors that extracted it; 0: generic extraction
     version          bigint not null default 1,  -- incremented by every visible change
     updated_at       timestamptz not null default clock_timestamp(),
-    removed_at       timestamptz,                -- since when its page is removed or redirects elsewhere; removed from search only
+    -- since when its page is removed or redirects elsewhere; removed from search only
+    removed_at       timestamptz,
     moved_to         uuid,                       -- the page that it redirects to (urls.id)
     unique (domain_id, url_id)
 );
@@ -177,7 +179,8 @@ create table search_documents (
     keys         text[] not null,                -- folded section, tags and authors
     embeddable   boolean not null default true,  -- the publisher does not forbid an embedding
     title_words  tsvector not null,              -- title (A), lead and tags (B), authors and section (C)
-    words        tsvector not null               -- title_words, body (D), word pairs for phrases, and time buckets of the publication
+    -- title_words, body (D), word pairs for phrases, and time buckets of the publication
+    words        tsvector not null
 ) with (toast_tuple_target = 256);
 alter table search_documents
     alter column domain set storage main, alter column language set storage main, alter column section set storage main,
@@ -187,7 +190,8 @@ alter table search_documents
 alter table search_documents alter column words set statistics 300;
 -- A short pending list: every search scans it.
 create index search_documents_words on search_documents using gin (words) with (gin_pending_list_limit = 512);
-create index search_documents_title_words on search_documents using gin (title_words) with (gin_pending_list_limit = 512);
+create index search_documents_title_words
+  on search_documents using gin (title_words) with (gin_pending_list_limit = 512);
 create index search_documents_keys on search_documents using gin (keys) with (gin_pending_list_limit = 512);
 create index search_documents_time on search_documents (published_at desc, id);
 create index search_documents_domain on search_documents (domain, published_at desc);
@@ -420,7 +424,10 @@ create index story_alerts_story on story_alerts (story_id);
 create index story_alerts_post on story_alerts (post_id);
 
 -- +goose Down
-drop table story_alerts, story_preferences, story_queue, story_events, term_counts, story_terms, story_vectors, story_articles, stories,
-    watch_changes, watches, saved_search_matches, saved_searches, search_rebuild, search_vectors, search_words, search_texts, search_documents,
+drop table story_alerts, story_preferences, story_queue, story_events, term_counts, story_terms, story_vectors,
+  story_articles, stories,
+    watch_changes, watches, saved_search_matches, saved_searches, search_rebuild, search_vectors, search_words,
+      search_texts, search_documents,
     llm_usage, pages_without_article, site_monitors, site_selectors, article_changes, article_revisions, articles;
-drop type story_alert_state, story_event_kind, selector_action, selector_state, selector_creator, change_kind, article_access;
+drop type story_alert_state, story_event_kind, selector_action, selector_state, selector_creator, change_kind,
+  article_access;

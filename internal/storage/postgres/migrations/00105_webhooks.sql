@@ -31,7 +31,8 @@ create table notification_channels (
     id              uuid primary key,
     workspace_id    uuid not null,
     user_id         uuid not null,
-    kind            text not null check (kind in ('email', 'slack', 'telegram', 'discord', 'ntfy', 'matrix', 'teams', 'webhook', 'push')),
+    kind            text not null check (kind in ('email', 'slack', 'telegram', 'discord', 'ntfy', 'matrix', 'teams',
+      'webhook', 'push')),
     name            text not null check (length(name) between 1 and 100),
     destination     bytea not null,                               -- sealed: URL, token, recipient and keys
     hint            text not null check (length(hint) <= 300),    -- what may be shown of it
@@ -64,7 +65,8 @@ create table webhook_deliveries (
     channel_id      uuid references notification_channels on delete cascade,
     event_id        bigint,                                       -- null: a test or a notification
     type            text not null,
-    body            text not null,                                -- exactly as sent; empty: a notification that still collects events
+    -- exactly as sent; empty: a notification that still collects events
+    body            text not null,
     status          delivery_status not null default 'pending',
     attempts        int not null default 0,
     retries         int not null default 0,                       -- attempts since the last redelivery request
@@ -83,7 +85,8 @@ create table webhook_deliveries (
 create index webhook_deliveries_channel on webhook_deliveries (channel_id, id) where channel_id is not null;
 create index webhook_deliveries_endpoint on webhook_deliveries (endpoint_id, id);
 create index webhook_deliveries_pending on webhook_deliveries (due_at) where status = 'pending';
-create index webhook_deliveries_open on webhook_deliveries (coalesce(endpoint_id, channel_id), due_at) where status = 'pending';
+create index webhook_deliveries_open on webhook_deliveries (coalesce(endpoint_id, channel_id), due_at)
+  where status = 'pending';
 create index webhook_deliveries_delivered on webhook_deliveries (delivered_at) where status = 'delivered';
 
 -- The events of a notification. An item about an uncertain post also is a link by
@@ -125,5 +128,6 @@ create table webhook_cursor (
 insert into webhook_cursor (tx, event_id) values (pg_current_xact_id(), 0);
 
 -- +goose Down
-drop table webhook_cursor, push_keys, system_alerts, notification_items, webhook_deliveries, notification_channels, webhook_secrets, webhook_endpoints;
+drop table webhook_cursor, push_keys, system_alerts, notification_items, webhook_deliveries, notification_channels,
+  webhook_secrets, webhook_endpoints;
 drop type delivery_status, webhook_status;

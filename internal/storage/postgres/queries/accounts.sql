@@ -1,14 +1,16 @@
 -- name: UpsertAccount :one
 -- No row: the account is stored under another id, so its token was sealed for the wrong
 -- one. Its editable properties are kept.
-insert into accounts (id, workspace_id, network, base_url, remote_id, handle, name, avatar_url, kind, is_default, token, scopes,
+insert into accounts (id, workspace_id, network, base_url, remote_id, handle, name, avatar_url, kind, is_default, token,
+  scopes,
     renewable, expires_at, refresh_expires_at, refresh_due_at, settings, app, connected_by, notes, checked_at)
 values (@id, @workspace_id, @network, @base_url, @remote_id, @handle, @name, @avatar_url, @kind,
     not exists (select 1 from accounts a where a.workspace_id = @workspace_id and a.status <> 'disconnected'),
     @token, @scopes, @renewable, sqlc.narg('expires_at'), sqlc.narg('refresh_expires_at'), sqlc.narg('refresh_due_at'),
     @settings, @app, sqlc.narg('connected_by'), @notes, clock_timestamp())
 on conflict (workspace_id, network, base_url, remote_id) do update set
-    handle = excluded.handle, name = excluded.name, avatar_url = excluded.avatar_url, kind = excluded.kind, token = excluded.token, scopes = excluded.scopes,
+    handle = excluded.handle, name = excluded.name, avatar_url = excluded.avatar_url, kind = excluded.kind,
+      token = excluded.token, scopes = excluded.scopes,
     renewable = excluded.renewable, expires_at = excluded.expires_at, refresh_expires_at = excluded.refresh_expires_at,
     refresh_due_at = excluded.refresh_due_at, settings = excluded.settings || accounts.settings,
     app = excluded.app, connected_by = excluded.connected_by, notes = excluded.notes, checked_at = excluded.checked_at,
@@ -33,7 +35,8 @@ select * from accounts where workspace_id = @workspace_id order by created_at, i
 select * from accounts where workspace_id = @workspace_id and id = any(@ids::uuid[]);
 
 -- name: DefaultAccounts :many
-select * from accounts where workspace_id = @workspace_id and is_default and status = 'connected' order by created_at, id;
+select * from accounts where workspace_id = @workspace_id and is_default and status = 'connected' order by created_at,
+  id;
 
 -- name: GetNetworkApp :one
 select * from network_apps where network = @network and base_url = @base_url and redirect_uri = @redirect_uri;
@@ -44,8 +47,10 @@ values (@network, @base_url, @redirect_uri, @client_id, @client_secret)
 on conflict (network, base_url, redirect_uri) do nothing;
 
 -- name: InsertConnectAttempt :exec
-insert into connect_attempts (state, workspace_id, user_id, network, base_url, redirect_uri, verifier, account_id, session_id, expires_at)
-values (@state, @workspace_id, @user_id, @network, @base_url, @redirect_uri, @verifier, sqlc.narg('account_id'), sqlc.narg('session_id'), @expires_at);
+insert into connect_attempts (state, workspace_id, user_id, network, base_url, redirect_uri, verifier, account_id,
+  session_id, expires_at)
+values (@state, @workspace_id, @user_id, @network, @base_url, @redirect_uri, @verifier, sqlc.narg('account_id'),
+  sqlc.narg('session_id'), @expires_at);
 
 -- name: TakeConnectAttempt :one
 -- A state is valid for one callback.
@@ -76,7 +81,8 @@ delete from account_choices where expires_at < now();
 -- updated_at identifies failed posts to retry after a reconnect, so editing an account
 -- does not change it.
 update accounts set is_default = coalesce(sqlc.narg('is_default'), is_default),
-    label = coalesce(sqlc.narg('label'), label), color = coalesce(sqlc.narg('color'), color), utm = coalesce(sqlc.narg('utm')::jsonb, utm),
+    label = coalesce(sqlc.narg('label'), label), color = coalesce(sqlc.narg('color'), color),
+      utm = coalesce(sqlc.narg('utm')::jsonb, utm),
     settings = (settings || @set_settings::jsonb) - @drop_settings::text[]
 where id = @id and workspace_id = @workspace_id
 returning *;
@@ -95,7 +101,8 @@ select changed.workspace_id, changed.id, 'disconnected', @actor, '{}' from chang
 
 -- name: RecordAccountSuccess :exec
 -- The network has returned the account's properties.
-update accounts set handle = @handle, name = @name, avatar_url = coalesce(nullif(@avatar_url::text, ''), avatar_url), checked_at = clock_timestamp(),
+update accounts set handle = @handle, name = @name, avatar_url = coalesce(nullif(@avatar_url::text, ''), avatar_url),
+  checked_at = clock_timestamp(),
     error_class = null, error_code = null, error_message = null, error_at = null,
     updated_at = case when status = 'needs_reconnect' then clock_timestamp() else updated_at end,
     status = 'connected'
@@ -108,7 +115,8 @@ where id = @id and token_version = @token_version and status <> 'disconnected';
 -- name: RefuseAccount :execrows
 -- The network rejects this token. A newer one is not changed.
 with changed as (
-    update accounts a set status = 'needs_reconnect', error_class = @class, error_code = @code, error_message = @message,
+    update accounts a set status = 'needs_reconnect', error_class = @class, error_code = @code,
+      error_message = @message,
         error_at = clock_timestamp(), lease_owner = null, lease_until = null, updated_at = clock_timestamp()
     where a.id = @id and a.token_version = @token_version and a.status = 'connected'
     returning a.id, a.workspace_id
@@ -118,7 +126,8 @@ select changed.workspace_id, changed.id, 'needs_reconnect', 'dateline', '{}' fro
 
 -- name: LeaseRefresh :one
 -- One renewal of a token at a time: a rotating refresh token can be used once.
-update accounts set lease_owner = @owner, lease_until = clock_timestamp() + make_interval(secs => @lease_seconds::float8)
+update accounts set lease_owner = @owner,
+  lease_until = clock_timestamp() + make_interval(secs => @lease_seconds::float8)
 where id = @id and token_version = @token_version and status = 'connected'
   and (lease_until is null or lease_until < clock_timestamp())
 returning *;
@@ -133,7 +142,8 @@ where id = @id and token_version = @token_version and lease_owner = @owner;
 -- because the old pair may be unusable.
 update accounts set token = @token, token_version = token_version + 1, renewable = @renewable, scopes = @scopes,
     expires_at = sqlc.narg('expires_at'),
-    refresh_rolls = refresh_rolls or coalesce(sqlc.narg('refresh_expires_at') > refresh_expires_at + interval '1 hour', false),
+    refresh_rolls = refresh_rolls or coalesce(sqlc.narg('refresh_expires_at') > refresh_expires_at + interval '1 hour',
+      false),
     refresh_expires_at = sqlc.narg('refresh_expires_at'), refresh_due_at = sqlc.narg('refresh_due_at'),
     last_refresh_at = clock_timestamp(), refresh_failures = 0, lease_owner = null, lease_until = null,
     checked_at = clock_timestamp(), error_class = null, error_code = null, error_message = null, error_at = null,
@@ -168,7 +178,8 @@ with ending as (
     update accounts a set warned_for = ending.ends, warned_days = ending.days
     from ending
     where a.id = ending.id
-      and (a.warned_for is null or abs(extract(epoch from a.warned_for - ending.ends)) > 86400 or a.warned_days > ending.days)
+      and (a.warned_for is null or abs(extract(epoch from a.warned_for - ending.ends)) > 86400
+        or a.warned_days > ending.days)
     returning a.id, a.workspace_id, ending.ends, ending.days
 ), event as (
     insert into post_events (workspace_id, account_id, type, actor, data)

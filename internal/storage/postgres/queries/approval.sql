@@ -1,9 +1,11 @@
 -- name: SubmitPost :one
 -- Submits a draft for approval. It must have a time, or get one.
-update scheduled_posts set approval = 'pending', submitted_by = sqlc.narg('submitted_by')::uuid, submitted_at = clock_timestamp(),
+update scheduled_posts set approval = 'pending', submitted_by = sqlc.narg('submitted_by')::uuid,
+  submitted_at = clock_timestamp(),
     approval_by = null, approval_at = null, approval_note = '',
     queue_group_id = case when @set_queue_group::bool then sqlc.narg('queue_group_id')::uuid else queue_group_id end,
-    scheduled_time = coalesce(sqlc.narg('scheduled_time'), scheduled_time), time_zone = coalesce(sqlc.narg('time_zone'), time_zone),
+    scheduled_time = coalesce(sqlc.narg('scheduled_time'), scheduled_time), time_zone = coalesce(sqlc.narg('time_zone'),
+      time_zone),
     version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
 where post_id = @post_id and workspace_id = @workspace_id and status = 'draft'
   and coalesce(sqlc.narg('scheduled_time'), scheduled_time) is not null

@@ -1,7 +1,8 @@
 -- name: RedriveTargets :many
 -- Retries failed targets; without targets, all of the post. Late results of the
 -- previous attempts no longer apply.
-update post_targets set status = 'scheduled', attempts = 0, fence = fence + 1, claimed_until = null, updated_at = clock_timestamp()
+update post_targets set status = 'scheduled', attempts = 0, fence = fence + 1, claimed_until = null,
+  updated_at = clock_timestamp()
 where post_id = @post_id and status = 'failed'
   and (cardinality(@target_ids::uuid[]) = 0 or id = any(@target_ids::uuid[]))
 returning id;
@@ -12,7 +13,8 @@ returning id;
 update scheduled_posts p set
     status = case when exists (
             select 1 from post_targets t left join remote_posts r on r.target_id = t.id
-            where t.post_id = p.post_id and (t.status in ('publishing', 'posted', 'uncertain') or r.target_id is not null))
+            where t.post_id = p.post_id and (t.status in ('publishing', 'posted', 'uncertain')
+              or r.target_id is not null))
         then 'publishing'::post_status else 'scheduled'::post_status end,
     redriven_at = case when @by_person::bool then clock_timestamp() else redriven_at end,
     late_noted_at = null, workflow_revision = null,
@@ -43,7 +45,8 @@ returning *;
 -- name: UndecidedOperation :one
 -- The call that a person has to decide on.
 select o.* from operations o join post_targets t on t.id = o.target_id
-where t.id = @target_id and t.post_id = @post_id and t.status = 'uncertain' and o.state = 'manual' and not o.evidence ? 'decided_by'
+where t.id = @target_id and t.post_id = @post_id and t.status = 'uncertain' and o.state = 'manual'
+  and not o.evidence ? 'decided_by'
 order by o.created_at desc limit 1;
 
 -- name: DecideOperation :exec
@@ -68,12 +71,14 @@ where t.status = 'failed' and t.error_class = 'auth' and t.updated_at > clock_ti
 limit @batch;
 
 -- name: DeadLetters :many
-select t.*, (case when t.status in ('failed', 'uncertain') then coalesce(t.error_class, '') else 'differs' end)::text as reason, p.content, p.scheduled_time, p.time_zone, p.status as post_status, a.network, a.handle
+select t.*, (case when t.status in ('failed', 'uncertain') then coalesce(t.error_class, '') else 'differs' end)::text
+  as reason, p.content, p.scheduled_time, p.time_zone, p.status as post_status, a.network, a.handle
 from post_targets t
 join scheduled_posts p on p.post_id = t.post_id
 join accounts a on a.id = t.account_id
 where p.workspace_id = @workspace_id and (t.status in ('failed', 'uncertain') or t.needs_review)
-  and (cardinality(@reasons::text[]) = 0 or case when t.status in ('failed', 'uncertain') then t.error_class else 'differs' end = any(@reasons::text[]))
+  and (cardinality(@reasons::text[]) = 0 or case when t.status in ('failed', 'uncertain') then t.error_class
+    else 'differs' end = any(@reasons::text[]))
   and (cardinality(@networks::text[]) = 0 or a.network = any(@networks::text[]))
   and (sqlc.narg('account_id')::uuid is null or t.account_id = sqlc.narg('account_id'))
   and (cardinality(@post_ids::uuid[]) = 0 or t.post_id = any(@post_ids::uuid[]))
@@ -84,7 +89,8 @@ order by t.updated_at desc, t.id desc
 limit @page_size;
 
 -- name: CountDeadLetters :many
-select t.status, (case when t.status in ('failed', 'uncertain') then coalesce(t.error_class, '') else 'differs' end)::text as reason, a.network, count(*) as letters, min(t.updated_at)::timestamptz as oldest
+select t.status, (case when t.status in ('failed', 'uncertain') then coalesce(t.error_class, '')
+  else 'differs' end)::text as reason, a.network, count(*) as letters, min(t.updated_at)::timestamptz as oldest
 from post_targets t
 join scheduled_posts p on p.post_id = t.post_id
 join accounts a on a.id = t.account_id
@@ -98,4 +104,5 @@ where t.post_id = @post_id and t.status = 'failed' and t.error_class = 'auth'
   and a.status = 'connected' and a.updated_at > t.updated_at;
 
 -- name: ForgetWorkflow :exec
-update scheduled_posts set workflow_revision = null, redriven_at = clock_timestamp(), late_noted_at = null where post_id = @post_id;
+update scheduled_posts set workflow_revision = null, redriven_at = clock_timestamp(), late_noted_at = null
+  where post_id = @post_id;

@@ -6,7 +6,8 @@ where (select count(*) from report_subscriptions s where s.site_id = @site_id) <
 returning *;
 
 -- name: ListSubscriptions :many
-select sqlc.embed(s), coalesce(e.status, '') as email_status, coalesce(e.last_error, '') as email_error, coalesce(e.created_at, 'epoch')::timestamptz as email_created_at, e.sent_at as email_sent_at
+select sqlc.embed(s), coalesce(e.status, '') as email_status, coalesce(e.last_error, '') as email_error,
+  coalesce(e.created_at, 'epoch')::timestamptz as email_created_at, e.sent_at as email_sent_at
 from report_subscriptions s
 left join lateral (select * from emails m where m.subscription_id = s.id order by m.created_at desc limit 1) e on true
 where s.site_id = @site_id and s.workspace_id = @workspace_id
@@ -23,7 +24,8 @@ where s.kind in ('weekly', 'monthly') order by s.id;
 delete from report_subscriptions where id = @id and site_id = @site_id and workspace_id = @workspace_id returning kind;
 
 -- name: SubscriptionByToken :one
-select sqlc.embed(s), w.name as site_name from report_subscriptions s join sites w on w.id = s.site_id where s.token = @token;
+select sqlc.embed(s), w.name as site_name from report_subscriptions s join sites w on w.id = s.site_id
+  where s.token = @token;
 
 -- name: Unsubscribe :execrows
 delete from report_subscriptions where token = @token;
@@ -47,11 +49,13 @@ on conflict (id) do nothing;
 -- name: ClaimEmail :one
 -- An email is claimed before it is sent and never sent twice without a request.
 update emails set status = 'sending', attempts = attempts + 1, attempted_at = clock_timestamp()
-where id = (select e.id from emails e where e.status = 'pending' and e.due_at <= clock_timestamp() order by e.due_at limit 1 for update skip locked)
+where id = (select e.id from emails e where e.status = 'pending' and e.due_at <= clock_timestamp() order by e.due_at
+  limit 1 for update skip locked)
 returning *;
 
 -- name: RecordEmail :exec
-update emails set status = @status::text, last_error = @last_error, due_at = clock_timestamp() + make_interval(secs => @retry_in::float8),
+update emails set status = @status::text, last_error = @last_error,
+  due_at = clock_timestamp() + make_interval(secs => @retry_in::float8),
     sent_at = case when @status::text = 'sent' then clock_timestamp() else sent_at end
 where id = @id;
 
@@ -60,7 +64,8 @@ update emails set status = 'dead', last_error = @last_error
 where status = 'sending' and attempted_at < clock_timestamp() - make_interval(secs => @after::float8);
 
 -- name: PruneEmails :exec
-delete from emails where status in ('sent', 'dead') and created_at < clock_timestamp() - make_interval(days => @retention_days::int);
+delete from emails where status in ('sent', 'dead')
+  and created_at < clock_timestamp() - make_interval(days => @retention_days::int);
 
 -- name: GetAlertRule :one
 select * from site_alert_rules where site_id = @site_id;
@@ -68,10 +73,12 @@ select * from site_alert_rules where site_id = @site_id;
 -- name: SetAlertRule :exec
 insert into site_alert_rules (site_id, enabled, spike_factor, drop_share, min_views)
 values (@site_id, @enabled, @spike_factor, @drop_share, @min_views)
-on conflict (site_id) do update set enabled = excluded.enabled, spike_factor = excluded.spike_factor, drop_share = excluded.drop_share, min_views = excluded.min_views;
+on conflict (site_id) do update set enabled = excluded.enabled, spike_factor = excluded.spike_factor,
+  drop_share = excluded.drop_share, min_views = excluded.min_views;
 
 -- name: RuledSites :many
-select sqlc.embed(w), sqlc.embed(r) from site_alert_rules r join sites w on w.id = r.site_id where r.enabled order by w.id;
+select sqlc.embed(w), sqlc.embed(r) from site_alert_rules r join sites w on w.id = r.site_id where r.enabled
+  order by w.id;
 
 -- name: HasAlert :one
 select exists (select 1 from site_alerts where site_id = @site_id and kind = @kind and hour > @since);
@@ -83,10 +90,12 @@ on conflict (id) do nothing;
 
 -- name: InsertAlertEvent :exec
 insert into post_events (workspace_id, type, actor, data)
-values (@workspace_id, @type, 'dateline', jsonb_build_object('site_id', @site_id::uuid, 'hour', @hour::timestamptz, 'views', @views::bigint, 'usual', @usual::bigint));
+values (@workspace_id, @type, 'dateline', jsonb_build_object('site_id', @site_id::uuid, 'hour', @hour::timestamptz,
+  'views', @views::bigint, 'usual', @usual::bigint));
 
 -- name: ListAlerts :many
-select * from site_alerts where site_id = @site_id and workspace_id = @workspace_id order by hour desc, id limit @page_size;
+select * from site_alerts where site_id = @site_id and workspace_id = @workspace_id order by hour desc,
+  id limit @page_size;
 
 -- name: EraseSiteAlerts :execrows
 delete from site_alerts where site_id = @site_id;

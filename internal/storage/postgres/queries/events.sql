@@ -10,7 +10,8 @@ order by id limit @page_size;
 
 -- name: EventHorizon :one
 -- Settled events (see WorkspaceEvents) have a transaction before tx and an id up to id.
-select pg_snapshot_xmin(pg_current_snapshot())::xid8 as tx, coalesce((select max(id) from post_events), 0)::bigint as id;
+select pg_snapshot_xmin(pg_current_snapshot())::xid8 as tx, coalesce((select max(id) from post_events), 0)::bigint
+  as id;
 
 -- name: WorkspaceEvents :many
 -- In the order (tx, id), in which no event can still precede a settled one: its
@@ -26,10 +27,12 @@ select e.id, e.tx, e.post_id, e.target_id, e.account_id, e.type, e.actor, e.data
           or (e.target_id is not null and exists (
                 select 1 from post_targets t where t.id = e.target_id and t.account_id = sqlc.narg('account')))
           or (e.target_id is null and e.post_id is not null and exists (
-                select 1 from post_targets t where t.post_id = e.post_id and t.account_id = sqlc.narg('account')))), false)::boolean as wanted
+                select 1 from post_targets t where t.post_id = e.post_id and t.account_id = sqlc.narg('account')))),
+                  false)::boolean as wanted
 from post_events e
 where e.workspace_id = @workspace_id
-  and (e.tx, e.id) > (case when @after_tx::xid8 > pg_snapshot_xmax(pg_current_snapshot()) then '0'::xid8 else @after_tx::xid8 end, @after_id::bigint)
+  and (e.tx, e.id) > (case when @after_tx::xid8 > pg_snapshot_xmax(pg_current_snapshot()) then '0'::xid8
+    else @after_tx::xid8 end, @after_id::bigint)
 order by e.tx, e.id limit @page_size;
 
 -- name: HasLaterEvents :one
@@ -37,7 +40,10 @@ order by e.tx, e.id limit @page_size;
 -- transactions.
 select (exists (select 1 from webhook_cursor c where c.tx > pg_snapshot_xmax(pg_current_snapshot()))
     or exists (select 1 from post_events e where e.tx > pg_snapshot_xmax(pg_current_snapshot())
-               and e.type in ('posted', 'failed', 'uncertain', 'late', 'needs_reconnect', 'expiring', 'submitted', 'approved', 'rejected', 'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched', 'story_missed', 'site_spike', 'site_drop', 'system_trouble', 'system_recovered', 'rule_paused', 'page_changed')))::boolean as restored;
+               and e.type in ('posted', 'failed', 'uncertain', 'late', 'needs_reconnect', 'expiring', 'submitted',
+                 'approved', 'rejected', 'selectors_learned', 'selectors_rolled_back', 'selectors_failed',
+                 'article_matched', 'story_missed', 'site_spike', 'site_drop', 'system_trouble', 'system_recovered',
+                 'rule_paused', 'page_changed')))::boolean as restored;
 
 -- name: RestartCursor :exec
 -- Moves back to the first event that may not have been dispatched. Events that are

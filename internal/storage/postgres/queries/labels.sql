@@ -33,7 +33,8 @@ from (
     select s.post_id, coalesce((select array_agg(k.id order by k.id) from labels k
         where k.workspace_id = @workspace_id and not k.id = any(@remove::uuid[])
           and (k.id = any(@add::uuid[])
-               or k.id = any(s.label_ids) and not (k.kind = 'campaign' and @replaces_campaign::bool))), '{}')::uuid[] as after
+               or k.id = any(s.label_ids) and not (k.kind = 'campaign' and @replaces_campaign::bool))), '{}')::uuid[]
+                 as after
     from scheduled_posts s
     where s.workspace_id = @workspace_id and s.post_id = any(@post_ids::uuid[])
     for update

@@ -32,7 +32,8 @@ select * from links where code = @code and workspace_id = @workspace_id;
 select l.* from links l
 where l.workspace_id = @workspace_id
   and (sqlc.narg('post_id')::uuid is null or l.post_id = sqlc.narg('post_id'))
-  and (@before_code::text = '' or (l.created_at, l.code) < (select b.created_at, b.code from links b where b.code = @before_code and b.workspace_id = @workspace_id))
+  and (@before_code::text = '' or (l.created_at, l.code) < (select b.created_at, b.code from links b
+    where b.code = @before_code and b.workspace_id = @workspace_id))
 order by l.created_at desc, l.code desc
 limit @page_size;
 

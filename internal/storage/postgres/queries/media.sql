@@ -1,8 +1,10 @@
 -- name: InsertMedia :one
-insert into media (id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, kind,
+insert into media (id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text,
+  kind,
     frames, pages, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, audio_rate, pixel_format,
     rotation, orientation, search_text, metadata_removed)
-values (@id, @workspace_id, @user_id, @object_key, @sha256, @mime_type, @bytes, @width, @height, @file_name, @alt_text, @kind,
+values (@id, @workspace_id, @user_id, @object_key, @sha256, @mime_type, @bytes, @width, @height, @file_name, @alt_text,
+  @kind,
     @frames, @pages, @duration_ms, @frame_rate, @bit_rate, @video_codec, @audio_codec, @audio_rate, @pixel_format,
     @rotation, @orientation, @search_text, @metadata_removed::text[])
 returning *;
@@ -19,12 +21,14 @@ select * from media
 where workspace_id = @workspace_id and deleted_at is null
   and (@kind::text = '' or kind = @kind)
   and search_text like all (@patterns::text[])
-  and (sqlc.narg('before_time')::timestamptz is null or (created_at, id) < (sqlc.narg('before_time'), sqlc.narg('before_id')::uuid))
+  and (sqlc.narg('before_time')::timestamptz is null or (created_at, id) < (sqlc.narg('before_time'),
+    sqlc.narg('before_id')::uuid))
 order by created_at desc, id desc
 limit @page_size;
 
 -- name: EditMedia :one
-update media set file_name = coalesce(sqlc.narg('file_name'), file_name), alt_text = coalesce(sqlc.narg('alt_text'), alt_text),
+update media set file_name = coalesce(sqlc.narg('file_name'), file_name), alt_text = coalesce(sqlc.narg('alt_text'),
+  alt_text),
     search_text = @search_text
 where id = @id and workspace_id = @workspace_id and deleted_at is null
 returning *;
@@ -36,16 +40,21 @@ select * from media where id = @id and workspace_id = @workspace_id and deleted_
 -- Posts that are not published yet, or may be retried, and use the file.
 select p.post_id from scheduled_posts p
 where (p.status = 'draft'
-       or exists (select 1 from post_targets t where t.post_id = p.post_id and t.status in ('scheduled', 'publishing', 'failed', 'uncertain')))
+       or exists (select 1 from post_targets t where t.post_id = p.post_id and t.status in ('scheduled', 'publishing',
+         'failed', 'uncertain')))
   and (   (p.attachment_ids <> '{}' and p.attachment_ids @> array[@media_id::uuid])
-       or (p.thread <> '[]' and p.thread @> jsonb_build_array(jsonb_build_object('attachment_ids', jsonb_build_array(@media_id::uuid))))
+       or (p.thread <> '[]' and p.thread @> jsonb_build_array(jsonb_build_object('attachment_ids',
+         jsonb_build_array(@media_id::uuid))))
        or p.post_id in (select t.post_id from post_targets t
                         where t.override is not null
                           and (   t.override @> jsonb_build_object('attachment_ids', jsonb_build_array(@media_id::uuid))
-                               or t.override @> jsonb_build_object('thread', jsonb_build_array(jsonb_build_object('attachment_ids', jsonb_build_array(@media_id::uuid)))))))
+                               or t.override @> jsonb_build_object('thread',
+                                 jsonb_build_array(jsonb_build_object('attachment_ids',
+                                 jsonb_build_array(@media_id::uuid)))))))
 union all
 select s.id from series s
-where s.status <> 'ended' and position(replace(cast(@media_id::uuid as text), '-', '') in replace(lower(s.template::text), '-', '')) > 0
+where s.status <> 'ended' and position(replace(cast(@media_id::uuid as text), '-',
+  '') in replace(lower(s.template::text), '-', '')) > 0
 limit 1;
 
 -- name: LockUsedMedia :many
@@ -59,11 +68,14 @@ select id from media where id = any(@ids::uuid[]) order by id for key share;
 select p.post_id from scheduled_posts p
 where p.workspace_id = @workspace_id and p.status = 'draft'
   and (   (p.attachment_ids <> '{}' and p.attachment_ids @> array[@media_id::uuid])
-       or (p.thread <> '[]' and p.thread @> jsonb_build_array(jsonb_build_object('attachment_ids', jsonb_build_array(@media_id::uuid))))
+       or (p.thread <> '[]' and p.thread @> jsonb_build_array(jsonb_build_object('attachment_ids',
+         jsonb_build_array(@media_id::uuid))))
        or p.post_id in (select t.post_id from post_targets t
                         where t.override is not null
                           and (   t.override @> jsonb_build_object('attachment_ids', jsonb_build_array(@media_id::uuid))
-                               or t.override @> jsonb_build_object('thread', jsonb_build_array(jsonb_build_object('attachment_ids', jsonb_build_array(@media_id::uuid)))))))
+                               or t.override @> jsonb_build_object('thread',
+                                 jsonb_build_array(jsonb_build_object('attachment_ids',
+                                 jsonb_build_array(@media_id::uuid)))))))
 order by p.post_id
 for no key update;
 
@@ -73,11 +85,14 @@ for no key update;
 select p.post_id from scheduled_posts p
 where p.workspace_id = @workspace_id and p.status = 'scheduled'
   and (   (p.attachment_ids <> '{}' and p.attachment_ids @> array[@media_id::uuid])
-       or (p.thread <> '[]' and p.thread @> jsonb_build_array(jsonb_build_object('attachment_ids', jsonb_build_array(@media_id::uuid))))
+       or (p.thread <> '[]' and p.thread @> jsonb_build_array(jsonb_build_object('attachment_ids',
+         jsonb_build_array(@media_id::uuid))))
        or p.post_id in (select t.post_id from post_targets t
                         where t.override is not null
                           and (   t.override @> jsonb_build_object('attachment_ids', jsonb_build_array(@media_id::uuid))
-                               or t.override @> jsonb_build_object('thread', jsonb_build_array(jsonb_build_object('attachment_ids', jsonb_build_array(@media_id::uuid)))))))
+                               or t.override @> jsonb_build_object('thread',
+                                 jsonb_build_array(jsonb_build_object('attachment_ids',
+                                 jsonb_build_array(@media_id::uuid)))))))
 order by p.post_id
 for no key update skip locked;
 
@@ -86,13 +101,17 @@ for no key update skip locked;
 -- posts, posts that may be retried, and series of editors.
 select p.post_id from scheduled_posts p
 where p.status <> 'draft'
-  and exists (select 1 from post_targets t where t.post_id = p.post_id and t.status in ('scheduled', 'publishing', 'failed', 'uncertain'))
+  and exists (select 1 from post_targets t where t.post_id = p.post_id and t.status in ('scheduled', 'publishing',
+    'failed', 'uncertain'))
   and (   (p.attachment_ids <> '{}' and p.attachment_ids @> array[@media_id::uuid])
-       or (p.thread <> '[]' and p.thread @> jsonb_build_array(jsonb_build_object('attachment_ids', jsonb_build_array(@media_id::uuid))))
+       or (p.thread <> '[]' and p.thread @> jsonb_build_array(jsonb_build_object('attachment_ids',
+         jsonb_build_array(@media_id::uuid))))
        or p.post_id in (select t.post_id from post_targets t
                         where t.override is not null
                           and (   t.override @> jsonb_build_object('attachment_ids', jsonb_build_array(@media_id::uuid))
-                               or t.override @> jsonb_build_object('thread', jsonb_build_array(jsonb_build_object('attachment_ids', jsonb_build_array(@media_id::uuid)))))))
+                               or t.override @> jsonb_build_object('thread',
+                                 jsonb_build_array(jsonb_build_object('attachment_ids',
+                                 jsonb_build_array(@media_id::uuid)))))))
 union all
 select s.id from series s
 where s.status <> 'ended' and not s.by_author
@@ -114,13 +133,18 @@ update media set deleted_at = now() where id = @id and deleted_at is null;
 -- name: UnusedMedia :many
 -- Files of a certain age that no post, whatever its status, and no series uses.
 select m.id from media m
-where m.deleted_at is null and m.created_at < now() - make_interval(secs => @older_than_seconds::float8) and m.id > @after_id
+where m.deleted_at is null and m.created_at < now() - make_interval(secs => @older_than_seconds::float8)
+  and m.id > @after_id
   and not exists (select 1 from scheduled_posts p where p.attachment_ids <> '{}' and p.attachment_ids @> array[m.id])
-  and not exists (select 1 from scheduled_posts p where p.thread <> '[]' and p.thread @> jsonb_build_array(jsonb_build_object('attachment_ids', jsonb_build_array(m.id))))
-  and not exists (select 1 from post_targets t where t.override is not null and t.override @> jsonb_build_object('attachment_ids', jsonb_build_array(m.id)))
+  and not exists (select 1 from scheduled_posts p where p.thread <> '[]'
+    and p.thread @> jsonb_build_array(jsonb_build_object('attachment_ids', jsonb_build_array(m.id))))
   and not exists (select 1 from post_targets t where t.override is not null
-                  and t.override @> jsonb_build_object('thread', jsonb_build_array(jsonb_build_object('attachment_ids', jsonb_build_array(m.id)))))
-  and not exists (select 1 from series s where position(replace(m.id::text, '-', '') in replace(lower(s.template::text), '-', '')) > 0)
+    and t.override @> jsonb_build_object('attachment_ids', jsonb_build_array(m.id)))
+  and not exists (select 1 from post_targets t where t.override is not null
+                  and t.override @> jsonb_build_object('thread',
+                    jsonb_build_array(jsonb_build_object('attachment_ids', jsonb_build_array(m.id)))))
+  and not exists (select 1 from series s where position(replace(m.id::text, '-', '') in replace(lower(s.template::text),
+    '-', '')) > 0)
 order by m.id
 limit @batch;
 
@@ -136,7 +160,8 @@ update media set released_at = now() where id = @id and deleted_at is not null a
 
 -- name: ClaimObject :exec
 -- Waits for a concurrent deletion of the object.
-insert into media_objects (object_key, claimed_until) values (@object_key, now() + make_interval(secs => @seconds::float8))
+insert into media_objects (object_key, claimed_until)
+  values (@object_key, now() + make_interval(secs => @seconds::float8))
 on conflict (object_key) do update set claimed_until = greatest(media_objects.claimed_until, excluded.claimed_until);
 
 -- name: UnusedObjects :many
@@ -174,7 +199,8 @@ on conflict (source_key, spec) do nothing;
 delete from media_renditions where used_at < now() - make_interval(secs => @older_than_seconds::float8);
 
 -- name: InsertMediaUpload :one
-insert into media_uploads (id, workspace_id, user_id, file_name, alt_text, bytes, sha256, object_key, parts_id, part_bytes)
+insert into media_uploads (id, workspace_id, user_id, file_name, alt_text, bytes, sha256, object_key, parts_id,
+  part_bytes)
 values (@id, @workspace_id, @user_id, @file_name, @alt_text, @bytes, @sha256, @object_key, @parts_id, @part_bytes)
 returning *;
 
@@ -184,7 +210,8 @@ select * from media_uploads where id = @id and workspace_id = @workspace_id;
 -- name: TakeMediaUpload :one
 update media_uploads set taken_until = now() + make_interval(secs => @seconds::float8)
 where id = @id and workspace_id = @workspace_id and media_id is null
-  and created_at > now() - make_interval(secs => @younger_than_seconds::float8) and (taken_until is null or taken_until < now())
+  and created_at > now() - make_interval(secs => @younger_than_seconds::float8)
+    and (taken_until is null or taken_until < now())
 returning *;
 
 -- name: ReturnMediaUpload :exec
@@ -195,7 +222,8 @@ update media_uploads set media_id = @media_id, taken_until = null where id = @id
 
 -- name: OldMediaUploads :many
 select * from media_uploads
-where created_at < now() - make_interval(secs => @older_than_seconds::float8) and (taken_until is null or taken_until < now())
+where created_at < now() - make_interval(secs => @older_than_seconds::float8)
+  and (taken_until is null or taken_until < now())
 order by created_at
 limit @batch;
 

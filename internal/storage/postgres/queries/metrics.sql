@@ -13,7 +13,8 @@ on conflict do nothing;
 select a.id from accounts a left join account_measuring s on s.account_id = a.id
 where a.status = 'connected' and a.network = any(@networks::text[])
   and (s.resume_at is null or s.resume_at <= @now or s.token_version <> a.token_version or s.settings <> a.settings)
-  and exists (select 1 from post_metrics m where m.account_id = a.id and m.due_at <= @now and (m.claimed_until is null or m.claimed_until <= @now))
+  and exists (select 1 from post_metrics m where m.account_id = a.id and m.due_at <= @now
+    and (m.claimed_until is null or m.claimed_until <= @now))
 order by a.id limit @rows;
 
 -- name: GetMeasuring :one
@@ -23,11 +24,16 @@ select * from account_measuring where account_id = @account_id;
 select s.* from account_measuring s join accounts a on a.id = s.account_id where a.workspace_id = @workspace_id;
 
 -- name: SaveMeasuring :exec
-insert into account_measuring (account_id, reason, message, resume_at, failures, token_version, settings, missing_scope, refused, charged_month, charged_reads, read_at)
-values (@account_id, @reason, @message, sqlc.narg('resume_at'), @failures, @token_version, @settings, @missing_scope, @refused, sqlc.narg('charged_month'), @charged_reads, sqlc.narg('read_at'))
-on conflict (account_id) do update set reason = excluded.reason, message = excluded.message, resume_at = excluded.resume_at, failures = excluded.failures,
-    token_version = excluded.token_version, settings = excluded.settings, missing_scope = excluded.missing_scope, refused = excluded.refused,
-    charged_month = excluded.charged_month, charged_reads = excluded.charged_reads, read_at = coalesce(excluded.read_at, account_measuring.read_at);
+insert into account_measuring (account_id, reason, message, resume_at, failures, token_version, settings, missing_scope,
+  refused, charged_month, charged_reads, read_at)
+values (@account_id, @reason, @message, sqlc.narg('resume_at'), @failures, @token_version, @settings, @missing_scope,
+  @refused, sqlc.narg('charged_month'), @charged_reads, sqlc.narg('read_at'))
+on conflict (account_id) do update set reason = excluded.reason, message = excluded.message,
+  resume_at = excluded.resume_at, failures = excluded.failures,
+    token_version = excluded.token_version, settings = excluded.settings, missing_scope = excluded.missing_scope,
+      refused = excluded.refused,
+    charged_month = excluded.charged_month, charged_reads = excluded.charged_reads, read_at = coalesce(excluded.read_at,
+      account_measuring.read_at);
 
 -- name: ClaimReadings :many
 -- Claims due readings of an account. Own replies are those of the next segment and of
@@ -40,21 +46,26 @@ with due as (
     update post_metrics m set claim = @claim::uuid, claimed_until = @until::timestamptz from due
     where m.account_id = due.account_id and m.remote_id = due.remote_id returning m.*
 )
-select c.remote_id, c.state, c.missing_since, c.measured_at, c.charged_on, r.posted_at, r.target_id, t.post_id, p.workspace_id,
+select c.remote_id, c.state, c.missing_since, c.measured_at, c.charged_on, r.posted_at, r.target_id, t.post_id,
+  p.workspace_id,
     (r.segment > 0 or p.thread_parent_id is not null)::boolean as is_reply,
     coalesce(t.override->'options'->a.network->>'kind', p.options->a.network->>'kind', '')::text as kind,
     ((select count(*) from remote_posts n where n.target_id = r.target_id and n.segment = r.segment + 1)
-        + (select count(*) from scheduled_posts c2 join post_targets t2 on t2.post_id = c2.post_id and t2.account_id = r.account_id and t2.status = 'posted'
-           where c2.thread_parent_id = t.post_id and not exists (select 1 from remote_posts n where n.target_id = r.target_id and n.segment > r.segment)))::bigint as own_replies
+        + (select count(*) from scheduled_posts c2 join post_targets t2 on t2.post_id = c2.post_id
+          and t2.account_id = r.account_id and t2.status = 'posted'
+           where c2.thread_parent_id = t.post_id and not exists (select 1 from remote_posts n
+             where n.target_id = r.target_id and n.segment > r.segment)))::bigint as own_replies
 from claimed c join remote_posts r on r.account_id = c.account_id and r.remote_id = c.remote_id
-join post_targets t on t.id = r.target_id join scheduled_posts p on p.post_id = t.post_id join accounts a on a.id = c.account_id
+join post_targets t on t.id = r.target_id join scheduled_posts p on p.post_id = t.post_id join accounts a
+  on a.id = c.account_id
 order by r.posted_at desc, c.remote_id;
 
 -- name: ReadablePost :one
 -- The post of an account that was read last. While it can be read, the network is up,
 -- and a post that is missing was deleted.
 select m.remote_id from post_metrics m
-where m.account_id = @account_id and m.state in ('measured', 'missing') and m.measured_at is not null and m.remote_id <> all(@others::text[])
+where m.account_id = @account_id and m.state in ('measured', 'missing') and m.measured_at is not null
+  and m.remote_id <> all(@others::text[])
 order by m.measured_at desc limit 1;
 
 -- name: RecordReading :execrows
@@ -78,8 +89,10 @@ update post_metrics set claim = null, claimed_until = null where account_id = @a
 
 -- name: PostMetrics :many
 -- The measured parts of a post, by account and part.
-select t.id as target_id, t.account_id, a.network, coalesce(nullif(a.label, ''), nullif(a.name, ''), a.handle)::text as account_name,
-    r.segment, r.remote_id, r.remote_url, r.posted_at, coalesce(m.state, 'pending')::text as state, m.measured_at, m.due_at, coalesce(m.latest, '{}')::jsonb as latest
+select t.id as target_id, t.account_id, a.network, coalesce(nullif(a.label, ''), nullif(a.name, ''), a.handle)::text
+  as account_name,
+    r.segment, r.remote_id, r.remote_url, r.posted_at, coalesce(m.state, 'pending')::text as state, m.measured_at,
+      m.due_at, coalesce(m.latest, '{}')::jsonb as latest
 from post_targets t join remote_posts r on r.target_id = t.id join accounts a on a.id = t.account_id
 left join post_metrics m on m.account_id = r.account_id and m.remote_id = r.remote_id
 where t.post_id = @post_id order by a.network, t.account_id, r.segment;
@@ -93,13 +106,17 @@ where t.post_id = @post_id order by r.account_id, r.remote_id, r.metric, r.at li
 -- name: PostReportParts :many
 -- Published parts of posts whose first part appeared in a period, one row per account
 -- and part.
-select t.post_id, t.account_id, a.network, coalesce(nullif(a.label, ''), nullif(a.name, ''), a.handle)::text as account_name,
+select t.post_id, t.account_id, a.network, coalesce(nullif(a.label, ''), nullif(a.name, ''), a.handle)::text
+  as account_name,
     first.posted_at, left(coalesce(t.override->>'content', p.content), 200)::text as content, p.label_ids, r.segment,
     coalesce(m.state, 'pending')::text as state, m.measured_at, coalesce(m.latest, '{}')::jsonb as latest,
     (select count(*) from post_targets o where o.post_id = t.post_id)::bigint as targets
-from remote_posts first join post_targets t on t.id = first.target_id join scheduled_posts p on p.post_id = t.post_id join accounts a on a.id = t.account_id
-join remote_posts r on r.target_id = t.id left join post_metrics m on m.account_id = r.account_id and m.remote_id = r.remote_id
-where p.workspace_id = @workspace_id and first.segment = 0 and first.posted_at >= @from_time and first.posted_at < @to_time
+from remote_posts first join post_targets t on t.id = first.target_id join scheduled_posts p on p.post_id = t.post_id
+  join accounts a on a.id = t.account_id
+join remote_posts r on r.target_id = t.id left join post_metrics m on m.account_id = r.account_id
+  and m.remote_id = r.remote_id
+where p.workspace_id = @workspace_id and first.segment = 0 and first.posted_at >= @from_time
+  and first.posted_at < @to_time
 order by first.posted_at desc, t.post_id, t.account_id, r.segment limit @rows;
 
 -- name: PostReportLinks :many
@@ -108,7 +125,8 @@ order by first.posted_at desc, t.post_id, t.account_id, r.segment limit @rows;
 -- views that they opened.
 select l.post_id::uuid as post_id, l.account_id, l.url, coalesce(v.clicks, 0)::bigint as clicks,
     (case when s.id is not null then coalesce((select sum(d.visits) from site_dimension_days d
-        where d.site_id = s.id and d.dimension = 'link' and d.day >= @from_day and d.value = l.code), 0) else -1 end)::bigint as visits,
+        where d.site_id = s.id and d.dimension = 'link' and d.day >= @from_day and d.value = l.code), 0)
+          else -1 end)::bigint as visits,
     coalesce(e.engaged, '{}')::bigint[] as engaged, coalesce(e.scrolled, '{}')::bigint[] as scrolled
 from links l left join view_pages v on v.site_id = l.workspace_id and v.page = 'link/' || l.code
 left join lateral (select s.id from sites s where s.workspace_id = l.workspace_id
@@ -122,14 +140,17 @@ order by l.post_id, l.account_id, l.created_at, l.code;
 -- name: PostReportConversions :many
 -- Conversions that sites reported for a post by its id.
 select v.page, sum(v.conversions)::bigint as conversions from view_pages v
-where v.page = any(@pages::text[]) and (v.site_id = @workspace_id or v.site_id in (select id from sites where workspace_id = @workspace_id))
+where v.page = any(@pages::text[])
+  and (v.site_id = @workspace_id or v.site_id in (select id from sites where workspace_id = @workspace_id))
 group by v.page;
 
 -- name: PostReportArticles :many
 -- The articles that links lead to.
-select u.url::text as url, a.article_id, coalesce(a.title, '')::text as title, coalesce(a.authors, '{}')::text[] as authors, coalesce(a.section, '')::text as section
+select u.url::text as url, a.article_id, coalesce(a.title, '')::text as title, coalesce(a.authors, '{}')::text[]
+  as authors, coalesce(a.section, '')::text as section
 from (select unnest(@urls::text[]) as url, unnest(@pages::text[]) as page) u
-join sites s on s.workspace_id = @workspace_id and exists (select 1 from unnest(s.domains) h(host), lower(substring(u.url from '^https?://([^/:?#]+)')) w(host)
+join sites s on s.workspace_id = @workspace_id and exists (select 1 from unnest(s.domains) h(host),
+  lower(substring(u.url from '^https?://([^/:?#]+)')) w(host)
     where w.host = h.host or right(w.host, length(h.host) + 1) = '.' || h.host)
 join site_articles a on a.site_id = s.id and a.page = u.page
 order by u.url, s.id;

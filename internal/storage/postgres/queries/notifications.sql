@@ -1,16 +1,21 @@
 -- name: InsertChannel :one
 -- No row: the member has too many.
-insert into notification_channels (id, workspace_id, user_id, kind, name, destination, hint, types, own_posts_only, digest, quiet_from, quiet_to, time_zone, language)
-select @id, @workspace_id, @user_id, @kind, @name, @destination, @hint, @types::text[], @own_posts_only, @digest, sqlc.narg('quiet_from')::int, sqlc.narg('quiet_to')::int, @time_zone, @language
-where (select count(*) from notification_channels c where c.workspace_id = @workspace_id and c.user_id = @user_id) < @max_channels::int
+insert into notification_channels (id, workspace_id, user_id, kind, name, destination, hint, types, own_posts_only,
+  digest, quiet_from, quiet_to, time_zone, language)
+select @id, @workspace_id, @user_id, @kind, @name, @destination, @hint, @types::text[], @own_posts_only, @digest,
+  sqlc.narg('quiet_from')::int, sqlc.narg('quiet_to')::int, @time_zone, @language
+where (select count(*) from notification_channels c where c.workspace_id = @workspace_id
+  and c.user_id = @user_id) < @max_channels::int
 returning *;
 
 -- name: ListChannels :many
 -- With the newest delivery of each.
-select sqlc.embed(c), coalesce(d.status::text, '')::text as last_status, coalesce(d.last_error, 'null')::jsonb as last_error, coalesce(d.created_at, 'epoch')::timestamptz as last_created_at,
+select sqlc.embed(c), coalesce(d.status::text, '')::text as last_status, coalesce(d.last_error, 'null')::jsonb
+  as last_error, coalesce(d.created_at, 'epoch')::timestamptz as last_created_at,
     (select count(*) from webhook_deliveries x where x.channel_id = c.id and x.status = 'dead') as dead
 from notification_channels c
-left join lateral (select * from webhook_deliveries m where m.channel_id = c.id and m.body <> '' order by m.id desc limit 1) d on true
+left join lateral (select * from webhook_deliveries m where m.channel_id = c.id and m.body <> '' order by m.id desc
+  limit 1) d on true
 where c.workspace_id = @workspace_id and c.user_id = @user_id
 order by c.created_at, c.id;
 
@@ -21,9 +26,12 @@ select * from notification_channels where id = @id;
 select * from notification_channels where id = @id and workspace_id = @workspace_id and user_id = @user_id for update;
 
 -- name: UpdateChannel :one
-update notification_channels set name = @name, destination = @destination, hint = @hint, types = @types::text[], own_posts_only = @own_posts_only, digest = @digest,
-    quiet_from = sqlc.narg('quiet_from'), quiet_to = sqlc.narg('quiet_to'), time_zone = @time_zone, language = @language,
-    status = @status, disabled_reason = @disabled_reason, confirmed_at = sqlc.narg('confirmed_at'), failing_since = sqlc.narg('failing_since'), updated_at = clock_timestamp()
+update notification_channels set name = @name, destination = @destination, hint = @hint, types = @types::text[],
+  own_posts_only = @own_posts_only, digest = @digest,
+    quiet_from = sqlc.narg('quiet_from'), quiet_to = sqlc.narg('quiet_to'), time_zone = @time_zone,
+      language = @language,
+    status = @status, disabled_reason = @disabled_reason, confirmed_at = sqlc.narg('confirmed_at'),
+      failing_since = sqlc.narg('failing_since'), updated_at = clock_timestamp()
 where id = @id
 returning *;
 
@@ -31,10 +39,12 @@ returning *;
 delete from notification_channels where id = @id;
 
 -- name: UnsubscribeChannel :execrows
-update notification_channels set status = 'disabled', disabled_reason = 'unsubscribed', updated_at = clock_timestamp() where id = @id and status = 'enabled';
+update notification_channels set status = 'disabled', disabled_reason = 'unsubscribed', updated_at = clock_timestamp()
+  where id = @id and status = 'enabled';
 
 -- name: ConfirmChannel :execrows
-update notification_channels set confirmed_at = clock_timestamp(), updated_at = clock_timestamp() where id = @id and hint = @recipient and kind = 'email' and confirmed_at is null;
+update notification_channels set confirmed_at = clock_timestamp(), updated_at = clock_timestamp() where id = @id
+  and hint = @recipient and kind = 'email' and confirmed_at is null;
 
 -- name: GetPushKey :one
 select public_key, private_key from push_keys;
@@ -54,10 +64,12 @@ select event_id from notification_items where channel_id = @channel_id and event
 
 -- name: CollectingNotification :one
 -- The notification of a channel that still collects events.
-select id from webhook_deliveries where channel_id = @channel_id::uuid and body = '' and status = 'pending' order by id desc limit 1 for update;
+select id from webhook_deliveries where channel_id = @channel_id::uuid and body = '' and status = 'pending'
+  order by id desc limit 1 for update;
 
 -- name: InsertNotification :exec
-insert into webhook_deliveries (id, channel_id, type, body, due_at) values (@id, @channel_id::uuid, @type, @body, @due_at);
+insert into webhook_deliveries (id, channel_id, type, body, due_at) values (@id, @channel_id::uuid, @type, @body,
+  @due_at);
 
 -- name: InsertNotificationItems :exec
 insert into notification_items (delivery_id, channel_id, event_id)
@@ -76,7 +88,8 @@ select count(*) from notification_items where delivery_id = @delivery_id;
 -- The facts that a notification shows. The newest event of a target decides whether its
 -- recipient can still decide.
 select i.id as item_id, e.type, e.at, e.actor, e.data, e.post_id, e.target_id,
-    coalesce(a.network, '')::text as network, coalesce(a.handle, '')::text as handle, coalesce(t.remote_url, '')::text as remote_url,
+    coalesce(a.network, '')::text as network, coalesce(a.handle, '')::text as handle, coalesce(t.remote_url, '')::text
+      as remote_url,
     coalesce(left(p.content, 300), '')::text as content, p.scheduled_time, coalesce(s.name, '')::text as site,
     coalesce(q.name, '')::text as saved_search, coalesce(r.title, '')::text as article
 from notification_items i
@@ -96,7 +109,8 @@ where d.channel_id = @channel_id::uuid and c.workspace_id = @workspace_id and c.
 order by d.id desc limit @page_size;
 
 -- name: RedeliverNotifications :execrows
-update webhook_deliveries d set status = 'pending', retries = 0, due_at = clock_timestamp(), has_workflow = false, signaled_at = null
+update webhook_deliveries d set status = 'pending', retries = 0, due_at = clock_timestamp(), has_workflow = false,
+  signaled_at = null
 where d.channel_id = @channel_id::uuid and d.status = 'dead';
 
 -- name: ChannelSucceeded :exec
@@ -114,10 +128,12 @@ where c.id = @id and c.status = 'enabled'
 -- name: NotificationDecision :one
 -- The decision that a link allows. It is open as long as the target has been uncertain
 -- since the event.
-select i.id, i.used_at, i.created_at, e.post_id, e.target_id, e.data, e.at, c.workspace_id, c.user_id, c.time_zone, m.role, u.name as user_name,
+select i.id, i.used_at, i.created_at, e.post_id, e.target_id, e.data, e.at, c.workspace_id, c.user_id, c.time_zone,
+  m.role, u.name as user_name,
     a.network, a.handle, left(p.content, 1000)::text as content,
     (t.status = 'uncertain' and not exists (
-        select 1 from post_events l where l.post_id = e.post_id and l.target_id = e.target_id and l.type in ('uncertain', 'confirmed', 'resend') and l.id > e.id))::boolean as is_open,
+        select 1 from post_events l where l.post_id = e.post_id and l.target_id = e.target_id
+          and l.type in ('uncertain', 'confirmed', 'resend') and l.id > e.id))::boolean as is_open,
     (i.created_at < clock_timestamp() - make_interval(secs => @valid_seconds::float8))::boolean as is_expired
 from notification_items i
 join post_events e on e.id = i.event_id and e.type = 'uncertain'

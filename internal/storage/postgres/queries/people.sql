@@ -13,7 +13,8 @@ select * from workspaces where id = @id;
 select * from workspaces where id = @id for no key update;
 
 -- name: UpdateWorkspace :one
-update workspaces set name = @name, time_zone = @time_zone, authors_need_approval = @authors_need_approval, keep_media_credit = @keep_media_credit
+update workspaces set name = @name, time_zone = @time_zone, authors_need_approval = @authors_need_approval,
+  keep_media_credit = @keep_media_credit
 where id = @id
 returning *;
 

@@ -27,7 +27,8 @@ update post_targets set fence = fence + 1,
     updated_at = clock_timestamp()
 where post_targets.id = @id and status = 'publishing' and post_targets.fence = @fence
   and (claimed_until is null or claimed_until < clock_timestamp())
-  and exists (select 1 from operations o where o.id = @operation_id and o.target_id = post_targets.id and o.state in ('sending', 'ambiguous'))
+  and exists (select 1 from operations o where o.id = @operation_id and o.target_id = post_targets.id
+    and o.state in ('sending', 'ambiguous'))
 returning *;
 
 -- name: LockTarget :exec
@@ -41,8 +42,10 @@ update post_targets set status = @status,
     claimed_until = null,
     remote_id = coalesce(sqlc.narg('remote_id'), remote_id),
     remote_url = coalesce(sqlc.narg('remote_url'), remote_url),
-    error_class = sqlc.narg('error_class'), error_code = sqlc.narg('error_code'), error_message = sqlc.narg('error_message'),
-    sent_at = coalesce(sqlc.narg('sent_at'), sent_at), posted_at = sqlc.narg('posted_at'), waits_until = sqlc.narg('waits_until'),
+    error_class = sqlc.narg('error_class'), error_code = sqlc.narg('error_code'),
+      error_message = sqlc.narg('error_message'),
+    sent_at = coalesce(sqlc.narg('sent_at'), sent_at), posted_at = sqlc.narg('posted_at'),
+      waits_until = sqlc.narg('waits_until'),
     differences = differences || @differences::jsonb, needs_review = needs_review or @needs_review::bool,
     updated_at = clock_timestamp()
 where id = @id and fence = @fence and status in ('scheduled', 'publishing')
@@ -56,19 +59,23 @@ select remote_id from remote_posts where account_id = @account_id and posted_at 
 -- The data about the account for a search for a lost post, in one snapshot: between
 -- separate reads, a post could be assigned to another call.
 select
-    array(select r.remote_id from remote_posts r where r.account_id = @account_id and r.posted_at > @since)::text[] as known,
+    array(select r.remote_id from remote_posts r where r.account_id = @account_id and r.posted_at > @since)::text[]
+      as known,
     coalesce((
-        select jsonb_agg(jsonb_build_object('id', o.id, 'fingerprint', encode(o.fingerprint, 'hex'), 'state', o.state, 'sent_at', o.sent_at)
+        select jsonb_agg(jsonb_build_object('id', o.id, 'fingerprint', encode(o.fingerprint, 'hex'), 'state', o.state,
+          'sent_at', o.sent_at)
             order by o.sent_at, o.id)
         from operations o join post_targets t on t.id = o.target_id
         where o.content_key = @content_key and t.account_id = @account_id
-          and (o.state in ('sending', 'ambiguous') or o.state = 'manual' and o.sent_at > @since and not o.evidence ? 'decided_by')
+          and (o.state in ('sending', 'ambiguous') or o.state = 'manual' and o.sent_at > @since
+            and not o.evidence ? 'decided_by')
     ), '[]')::jsonb as calls,
     (
         select count(*) from operations o join post_targets t on t.id = o.target_id
         where t.account_id = @account_id and o.id <> @operation_id
           -- A response that was just lost will be searched for.
-          and (o.state = 'sending' or o.state = 'ambiguous' and o.finished_at > clock_timestamp() - interval '30 seconds')
+          and (o.state = 'sending' or o.state = 'ambiguous'
+            and o.finished_at > clock_timestamp() - interval '30 seconds')
     )::int as in_flight;
 
 -- name: InsertRemotePosts :many
@@ -76,14 +83,17 @@ select
 insert into remote_posts (account_id, remote_id, target_id, segment, remote_url, sent_at, posted_at)
 select t.account_id, w.remote_id, t.id, w.segment, nullif(w.remote_url, ''), w.sent_at, w.posted_at
 from (
-    select unnest((select @target_ids::uuid[])) as target_id, unnest((select @segments::int[])) as segment, unnest((select @remote_ids::text[])) as remote_id,
-        unnest((select @remote_urls::text[])) as remote_url, unnest((select @sent_ats::timestamptz[])) as sent_at, unnest((select @posted_ats::timestamptz[])) as posted_at
+    select unnest((select @target_ids::uuid[])) as target_id, unnest((select @segments::int[])) as segment,
+      unnest((select @remote_ids::text[])) as remote_id,
+        unnest((select @remote_urls::text[])) as remote_url, unnest((select @sent_ats::timestamptz[])) as sent_at,
+          unnest((select @posted_ats::timestamptz[])) as posted_at
 ) w join post_targets t on t.id = w.target_id
 on conflict do nothing
 returning target_id;
 
 -- name: PublishedSegments :many
-select segment, remote_id, remote_url, sent_at, posted_at from remote_posts where target_id = @target_id order by segment;
+select segment, remote_id, remote_url, sent_at, posted_at from remote_posts where target_id = @target_id
+  order by segment;
 
 -- name: PublishedOfPosts :many
 select r.* from remote_posts r join post_targets t on t.id = r.target_id
@@ -110,9 +120,11 @@ where id = @id and fence = @fence and status = 'publishing';
 -- call.
 with want as (
     select unnest((select @target_ids::uuid[])) as target_id, unnest((select @post_ids::uuid[])) as post_id,
-        unnest((select @segments::int[])) as segment, unnest((select @revisions::bigint[])) as revision, unnest((select @operation_ids::uuid[])) as operation_id,
+        unnest((select @segments::int[])) as segment, unnest((select @revisions::bigint[])) as revision,
+          unnest((select @operation_ids::uuid[])) as operation_id,
         unnest((select @epochs::int[])) as epoch, unnest((select @idempotency_keys::text[])) as idempotency_key,
-        unnest((select @fingerprints::bytea[])) as fingerprint, unnest((select @content_keys::bytea[])) as content_key, unnest((select @prepared::text[])) as prepared
+        unnest((select @fingerprints::bytea[])) as fingerprint, unnest((select @content_keys::bytea[])) as content_key,
+          unnest((select @prepared::text[])) as prepared
 ), locked as (
     select p.post_id, p.workspace_id, p.scheduled_time, p.revision
     from scheduled_posts p
@@ -133,25 +145,31 @@ with want as (
       and not exists (select 1 from remote_posts r where r.target_id = t.id and r.segment = w.segment)
       -- Another attempt has inserted this call since: not an error, which would fail
       -- the claims of the whole burst.
-      and not exists (select 1 from operations o where o.target_id = t.id and o.segment = w.segment and o.revision = w.revision and o.epoch = w.epoch)
+      and not exists (select 1 from operations o where o.target_id = t.id and o.segment = w.segment
+        and o.revision = w.revision and o.epoch = w.epoch)
 ), post as (
     update scheduled_posts set status = 'publishing', version = version + 1, updated_at = clock_timestamp()
     where scheduled_posts.post_id in (select free.post_id from free)
 ), target as (
     update post_targets set status = 'publishing', fence = fence + 1,
         claimed_until = clock_timestamp() + make_interval(secs => @lease_seconds::float8),
-        sent_at = case when free.segment = 0 then free.planned else post_targets.sent_at end, updated_at = clock_timestamp()
+        sent_at = case when free.segment = 0 then free.planned else post_targets.sent_at end,
+          updated_at = clock_timestamp()
     from free
     where post_targets.id = free.target_id
       -- Repeated because Postgres rechecks only these conditions for a row that
       -- was locked meanwhile.
       and post_targets.status in ('scheduled', 'publishing')
       and (post_targets.claimed_until is null or post_targets.claimed_until < clock_timestamp())
-    returning post_targets.id, post_targets.fence, free.planned, post_targets.claimed_until, free.post_id, free.workspace_id,
-        free.segment, free.revision, free.operation_id, free.epoch, free.idempotency_key, free.fingerprint, free.content_key, free.prepared
+    returning post_targets.id, post_targets.fence, free.planned, post_targets.claimed_until, free.post_id,
+      free.workspace_id,
+        free.segment, free.revision, free.operation_id, free.epoch, free.idempotency_key, free.fingerprint,
+          free.content_key, free.prepared
 ), operation as (
-    insert into operations (id, target_id, segment, revision, epoch, fence, idempotency_key, fingerprint, content_key, prepared, state, sent_at)
-    select target.operation_id, target.id, target.segment, target.revision, target.epoch, target.fence, target.idempotency_key, target.fingerprint, target.content_key, target.prepared::jsonb, 'sending', target.planned
+    insert into operations (id, target_id, segment, revision, epoch, fence, idempotency_key, fingerprint, content_key,
+      prepared, state, sent_at)
+    select target.operation_id, target.id, target.segment, target.revision, target.epoch, target.fence,
+      target.idempotency_key, target.fingerprint, target.content_key, target.prepared::jsonb, 'sending', target.planned
     from target
 ), event as (
     insert into post_events (post_id, workspace_id, target_id, type, actor, data)
@@ -159,11 +177,13 @@ with want as (
         jsonb_build_object('epoch', target.epoch, 'segment', target.segment, 'planned', target.planned)
     from target
 )
-select target.id, target.operation_id::uuid as operation_id, target.fence, target.planned::timestamptz as sent_at, target.claimed_until from target;
+select target.id, target.operation_id::uuid as operation_id, target.fence, target.planned::timestamptz as sent_at,
+  target.claimed_until from target;
 
 -- name: LockPosts :many
 -- In the order of ids, see ClaimTargets.
-select * from scheduled_posts where post_id = any((select @post_ids::uuid[])::uuid[]) order by post_id for no key update;
+select * from scheduled_posts where post_id = any((select @post_ids::uuid[])::uuid[])
+  order by post_id for no key update;
 
 -- name: FinishPosted :many
 -- FinishTarget for many targets that were posted.
@@ -183,7 +203,8 @@ returning t.id;
 update operations o set state = 'accepted', finished_at = clock_timestamp(), remote_id = w.remote_id,
     evidence = o.evidence || w.evidence::jsonb
 from (
-    select unnest((select @operation_ids::uuid[])) as operation_id, unnest((select @remote_ids::text[])) as remote_id, unnest((select @evidence::text[])) as evidence
+    select unnest((select @operation_ids::uuid[])) as operation_id, unnest((select @remote_ids::text[])) as remote_id,
+      unnest((select @evidence::text[])) as evidence
 ) w
 where o.id = w.operation_id and o.state in ('prepared', 'sending', 'ambiguous');
 
@@ -211,5 +232,6 @@ returning p.*;
 
 -- name: InsertEvents :exec
 insert into post_events (post_id, workspace_id, target_id, type, actor, data)
-select unnest((select @post_ids::uuid[])), unnest((select @workspace_ids::uuid[])), nullif(unnest((select @target_ids::uuid[])), '00000000-0000-0000-0000-000000000000'),
+select unnest((select @post_ids::uuid[])), unnest((select @workspace_ids::uuid[])),
+  nullif(unnest((select @target_ids::uuid[])), '00000000-0000-0000-0000-000000000000'),
     unnest((select @types::text[])), 'dateline', unnest((select @data::text[]))::jsonb;

@@ -7,13 +7,15 @@ where p.post_id = @post_id and p.workspace_id = @workspace_id and p.status = 'dr
 returning *;
 
 -- name: ListReviewLinks :many
-select sqlc.embed(l), (p.version = l.post_version and p.status = 'draft' and p.approval = 'pending')::bool as is_current, clock_timestamp()::timestamptz as now
+select sqlc.embed(l), (p.version = l.post_version and p.status = 'draft' and p.approval = 'pending')::bool
+  as is_current, clock_timestamp()::timestamptz as now
 from review_links l join scheduled_posts p on p.post_id = l.post_id
 where l.workspace_id = @workspace_id and l.post_id = @post_id
 order by l.created_at desc, l.id desc limit 100;
 
 -- name: GetReviewLink :one
-select sqlc.embed(l), (p.version = l.post_version and p.status = 'draft' and p.approval = 'pending')::bool as is_current, clock_timestamp()::timestamptz as now
+select sqlc.embed(l), (p.version = l.post_version and p.status = 'draft' and p.approval = 'pending')::bool
+  as is_current, clock_timestamp()::timestamptz as now
 from review_links l join scheduled_posts p on p.post_id = l.post_id
 where l.secret_hash = @secret_hash;
 
@@ -25,7 +27,8 @@ returning *;
 -- name: DecideReviewLink :execrows
 -- In the transaction of the decision: a link that was revoked meanwhile decides nothing.
 update review_links set decision = @decision, comment = @comment, decided_at = clock_timestamp()
-where id = @id and workspace_id = @workspace_id and decision is null and revoked_at is null and expires_at > clock_timestamp();
+where id = @id and workspace_id = @workspace_id and decision is null and revoked_at is null
+  and expires_at > clock_timestamp();
 
 -- name: ListComments :many
 select c.*, u.name as user_name from post_comments c join users u on u.id = c.user_id
@@ -43,7 +46,8 @@ insert into post_comments (id, workspace_id, post_id, user_id, text, mentions)
 select @id, p.workspace_id, p.post_id, @user_id, @text, @mentions::uuid[]
 from scheduled_posts p
 where p.post_id = @post_id and p.workspace_id = @workspace_id
-  and cardinality(@mentions::uuid[]) = (select count(*) from members m where m.workspace_id = p.workspace_id and m.user_id = any(@mentions::uuid[]))
+  and cardinality(@mentions::uuid[]) = (select count(*) from members m where m.workspace_id = p.workspace_id
+    and m.user_id = any(@mentions::uuid[]))
 returning *;
 
 -- name: DeleteComment :one

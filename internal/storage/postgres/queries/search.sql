@@ -2,18 +2,22 @@
 select coalesce((select name from search_rebuild), '')::text;
 
 -- name: SetRebuild :exec
-insert into search_rebuild (name) values (@name) on conflict (singleton) do update set name = excluded.name, started_at = clock_timestamp();
+insert into search_rebuild (name) values (@name) on conflict (singleton) do update set name = excluded.name,
+  started_at = clock_timestamp();
 
 -- name: ClearRebuild :exec
 delete from search_rebuild where name = @name;
 
 -- name: ListDomainNames :many
 -- Domains on which a workspace has seeds.
-select distinct d.domain from seeds s join crawl_domains d on d.id = s.domain_id where s.workspace_id = @workspace_id order by d.domain;
+select distinct d.domain from seeds s join crawl_domains d on d.id = s.domain_id where s.workspace_id = @workspace_id
+  order by d.domain;
 
 -- name: InsertSavedSearch :one
-insert into saved_searches (id, workspace_id, user_id, name, query, mode, domains, languages, sections, tags, authors, alert)
-select @id, @workspace_id, sqlc.narg('user_id'), @name, @query, @mode, @domains::text[], @languages::text[], @sections::text[], @tags::text[], @authors::text[], @alert
+insert into saved_searches (id, workspace_id, user_id, name, query, mode, domains, languages, sections, tags, authors,
+  alert)
+select @id, @workspace_id, sqlc.narg('user_id'), @name, @query, @mode, @domains::text[], @languages::text[],
+  @sections::text[], @tags::text[], @authors::text[], @alert
 where (select count(*) from saved_searches s where s.workspace_id = @workspace_id) < @max_searches::int
 returning *;
 
@@ -28,9 +32,11 @@ select * from saved_searches where id = @id and feed_hash is not null;
 
 -- name: UpdateSavedSearch :one
 -- reset_alerts restarts alerts from now: the search changed, or alerts were enabled.
-update saved_searches set name = @name, query = @query, mode = @mode, domains = @domains::text[], languages = @languages::text[], sections = @sections::text[],
+update saved_searches set name = @name, query = @query, mode = @mode, domains = @domains::text[],
+  languages = @languages::text[], sections = @sections::text[],
     tags = @tags::text[], authors = @authors::text[], alert = @alert,
-    alert_since = case when @reset_alerts::bool then clock_timestamp() else alert_since end, version = version + 1, updated_at = clock_timestamp()
+    alert_since = case when @reset_alerts::bool then clock_timestamp() else alert_since end, version = version + 1,
+      updated_at = clock_timestamp()
 where id = @id and workspace_id = @workspace_id and version = @version
 returning *;
 
@@ -38,7 +44,8 @@ returning *;
 -- The number of alerts for each search, and the time of the alert for its newest
 -- article: article ids increase over time.
 select s.id, (select count(*) from saved_search_matches m where m.search_id = s.id) as alert_count,
-    (select m.alerted_at from saved_search_matches m where m.search_id = s.id order by m.article_id desc limit 1)::timestamptz as last_alerted_at
+    (select m.alerted_at from saved_search_matches m where m.search_id = s.id order by m.article_id desc
+      limit 1)::timestamptz as last_alerted_at
 from saved_searches s
 where s.workspace_id = @workspace_id and (@id::uuid = '00000000-0000-0000-0000-000000000000' or s.id = @id)
   and exists (select 1 from saved_search_matches m where m.search_id = s.id);
@@ -52,7 +59,8 @@ where m.search_id = @search_id and m.article_id < @before
 order by m.article_id desc limit @page_size;
 
 -- name: SetFeed :one
-update saved_searches set feed_hash = sqlc.narg('feed_hash'), updated_at = clock_timestamp() where id = @id and workspace_id = @workspace_id returning *;
+update saved_searches set feed_hash = sqlc.narg('feed_hash'), updated_at = clock_timestamp() where id = @id
+  and workspace_id = @workspace_id returning *;
 
 -- name: DeleteSavedSearch :execrows
 delete from saved_searches where id = @id and workspace_id = @workspace_id;
@@ -75,6 +83,7 @@ with fresh as (
     returning search_id, article_id
 )
 insert into post_events (workspace_id, type, actor, data)
-select s.workspace_id, 'article_matched', 'dateline', jsonb_build_object('saved_search_id', s.id, 'article_id', a.id, 'url', a.canonical_url)
+select s.workspace_id, 'article_matched', 'dateline', jsonb_build_object('saved_search_id', s.id, 'article_id', a.id,
+  'url', a.canonical_url)
 from fresh f join saved_searches s on s.id = f.search_id join articles a on a.id = f.article_id
 order by s.id, a.id;

@@ -39,7 +39,8 @@ returning *;
 -- name: SetSeriesStatus :one
 -- Occurrences that pass while a series is paused are not missed.
 update series set status = @status::series_status,
-    checked_until = case when status = 'paused' and @status::series_status = 'active' then clock_timestamp() else checked_until end,
+    checked_until = case when status = 'paused' and @status::series_status = 'active' then clock_timestamp()
+      else checked_until end,
     version = version + 1, updated_at = clock_timestamp()
 where id = @id and workspace_id = @workspace_id and status <> 'ended'
   and (@if_version::bigint = 0 or version = @if_version)
@@ -62,20 +63,23 @@ update series set checked_until = greatest(checked_until, @checked_until),
 where id = @id and version = @version;
 
 -- name: SaveSeriesException :exec
-insert into series_exceptions (series_id, occurrence, kind, reason) values (@series_id, @occurrence, @kind, coalesce(sqlc.narg('reason')::jsonb, '[]'))
+insert into series_exceptions (series_id, occurrence, kind, reason) values (@series_id, @occurrence, @kind,
+  coalesce(sqlc.narg('reason')::jsonb, '[]'))
 on conflict (series_id, occurrence) do nothing;
 
 -- name: DeleteSkip :execrows
 delete from series_exceptions where series_id = @series_id and occurrence = @occurrence and kind = 'skipped';
 
 -- name: SeriesExceptions :many
-select * from series_exceptions where series_id = @series_id and occurrence >= @from_occurrence order by occurrence limit @batch;
+select * from series_exceptions where series_id = @series_id and occurrence >= @from_occurrence order by occurrence
+  limit @batch;
 
 -- name: MissedOfSeries :many
 select * from series_exceptions where series_id = @series_id and kind = 'missed' order by occurrence desc limit @batch;
 
 -- name: SkippedOfSeries :many
-select occurrence from series_exceptions where series_id = @series_id and kind = 'skipped' order by occurrence desc limit @batch;
+select occurrence from series_exceptions where series_id = @series_id and kind = 'skipped' order by occurrence desc
+  limit @batch;
 
 -- name: PostsOfSeries :many
 select * from scheduled_posts
@@ -87,10 +91,13 @@ order by occurrence;
 -- No row: the occurrence is already a post.
 insert into scheduled_posts (
     post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, attachment_ids, attachment_urls,
-    thread, options, late_limit_minutes, language, link_base, series_id, occurrence, series_revision, series_template_revision, approval, submitted_at
+    thread, options, late_limit_minutes, language, link_base, series_id, occurrence, series_revision,
+      series_template_revision, approval, submitted_at
 ) values (
-    @post_id, @workspace_id, @user_id, @content, @scheduled_time, @time_zone, @status, @attachment_ids, @attachment_urls,
-    @thread, @options, sqlc.narg('late_limit_minutes'), @language, sqlc.narg('link_base'), @series_id, @occurrence, 1, @series_template_revision,
+    @post_id, @workspace_id, @user_id, @content, @scheduled_time, @time_zone, @status, @attachment_ids,
+      @attachment_urls,
+    @thread, @options, sqlc.narg('late_limit_minutes'), @language, sqlc.narg('link_base'), @series_id, @occurrence, 1,
+      @series_template_revision,
     @approval, case when @approval = 'pending'::approval_state then clock_timestamp() end
 ) on conflict (series_id, occurrence) where series_id is not null and not withdrawn do nothing
 returning *;

@@ -15,7 +15,8 @@ select * from webhook_endpoints where id = @id and workspace_id = @workspace_id;
 
 -- name: UpdateWebhook :one
 update webhook_endpoints set url = @url, description = @description, types = @types::text[],
-    status = @status, disabled_reason = @disabled_reason, failing_since = sqlc.narg('failing_since'), updated_at = clock_timestamp()
+    status = @status, disabled_reason = @disabled_reason, failing_since = sqlc.narg('failing_since'),
+      updated_at = clock_timestamp()
 where id = @id
 returning *;
 
@@ -47,11 +48,15 @@ order by id for share;
 select exists (
         select 1 from post_events e
         where (e.tx, e.id) > (select c.tx, c.event_id from webhook_cursor c)
-          and e.type in ('posted', 'failed', 'uncertain', 'differs', 'late', 'needs_reconnect', 'expiring', 'submitted', 'approved', 'rejected', 'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched', 'story_missed', 'site_spike', 'site_drop', 'system_trouble', 'system_recovered', 'rule_paused', 'page_changed'))::boolean as events,
+          and e.type in ('posted', 'failed', 'uncertain', 'differs', 'late', 'needs_reconnect', 'expiring', 'submitted',
+            'approved', 'rejected', 'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched',
+            'story_missed', 'site_spike', 'site_drop', 'system_trouble', 'system_recovered', 'rule_paused',
+            'page_changed'))::boolean as events,
     exists (
         select 1 from webhook_deliveries d
         where d.status = 'pending' and d.due_at <= clock_timestamp()
-          and (not d.has_workflow or d.due_at < clock_timestamp() - make_interval(secs => @overdue_seconds::float8)))::boolean as deliveries;
+          and (not d.has_workflow or d.due_at < clock_timestamp() -
+            make_interval(secs => @overdue_seconds::float8)))::boolean as deliveries;
 
 -- name: LockWebhookCursor :one
 -- Serializes dispatchers; returns no row if another one holds the lock.
@@ -70,7 +75,9 @@ left join scheduled_posts p on p.post_id = e.post_id
 left join accounts a on a.id = coalesce(e.account_id, t.account_id)
 where (e.tx, e.id) > (@after_tx::xid8, @after_id::bigint)
   and e.tx < pg_snapshot_xmin(pg_current_snapshot())
-  and e.type in ('posted', 'failed', 'uncertain', 'differs', 'late', 'needs_reconnect', 'expiring', 'submitted', 'approved', 'rejected', 'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched', 'story_missed', 'site_spike', 'site_drop', 'system_trouble', 'system_recovered', 'rule_paused', 'page_changed')
+  and e.type in ('posted', 'failed', 'uncertain', 'differs', 'late', 'needs_reconnect', 'expiring', 'submitted',
+    'approved', 'rejected', 'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched',
+    'story_missed', 'site_spike', 'site_drop', 'system_trouble', 'system_recovered', 'rule_paused', 'page_changed')
 order by e.tx, e.id limit @page_size;
 
 -- name: MoveWebhookCursor :exec
@@ -78,7 +85,8 @@ update webhook_cursor set tx = @tx, event_id = @event_id;
 
 -- name: InsertDeliveries :exec
 insert into webhook_deliveries (id, endpoint_id, event_id, type, body)
-select unnest(@ids::uuid[]), unnest(@endpoint_ids::uuid[]), unnest(@event_ids::bigint[]), unnest(@types::text[]), unnest(@bodies::text[])
+select unnest(@ids::uuid[]), unnest(@endpoint_ids::uuid[]), unnest(@event_ids::bigint[]), unnest(@types::text[]),
+  unnest(@bodies::text[])
 on conflict (event_id, endpoint_id) do nothing;
 
 -- name: InsertTestDelivery :one
@@ -104,7 +112,8 @@ with waiting as (
     order by f.id limit @max_count
 ), overdue as (
     select d.id from webhook_deliveries d
-    where d.status = 'pending' and d.has_workflow and d.due_at < clock_timestamp() - make_interval(secs => @overdue_seconds::float8)
+    where d.status = 'pending' and d.has_workflow
+      and d.due_at < clock_timestamp() - make_interval(secs => @overdue_seconds::float8)
       and (d.signaled_at is null or d.signaled_at < clock_timestamp() - make_interval(secs => @overdue_seconds::float8))
     order by d.due_at limit @max_count
 )
@@ -134,7 +143,8 @@ where d.id = @id;
 -- Ignored if another attempt was recorded since the row was read.
 update webhook_deliveries set
     status = @status, attempts = attempts + @sent::int, retries = retries + @sent::int,
-    due_at = case when @status::delivery_status = 'pending' then clock_timestamp() + make_interval(secs => @retry_seconds::float8) else due_at end,
+    due_at = case when @status::delivery_status = 'pending'
+      then clock_timestamp() + make_interval(secs => @retry_seconds::float8) else due_at end,
     response_status = sqlc.narg('response_status'), response_body = @response_body, last_error = @last_error,
     attempted_at = case when @sent::int > 0 then clock_timestamp() else attempted_at end,
     delivered_at = case when @status::delivery_status = 'delivered' then clock_timestamp() end
@@ -155,11 +165,13 @@ update webhook_endpoints set failing_since = clock_timestamp() where id = @id an
 with disabled as (
     update webhook_endpoints w set status = 'disabled', disabled_reason = @reason, updated_at = clock_timestamp()
     where w.id = @id and w.status = 'enabled'
-      and (@reason::text = 'gone' or w.failing_since < clock_timestamp() - make_interval(secs => @after_seconds::float8))
+      and (@reason::text = 'gone' or w.failing_since < clock_timestamp() -
+        make_interval(secs => @after_seconds::float8))
     returning w.id, w.workspace_id
 )
 insert into post_events (workspace_id, type, actor, data)
-select disabled.workspace_id, 'webhook_disabled', 'dateline', jsonb_build_object('webhook_id', disabled.id, 'reason', @reason::text) from disabled;
+select disabled.workspace_id, 'webhook_disabled', 'dateline', jsonb_build_object('webhook_id', disabled.id, 'reason',
+  @reason::text) from disabled;
 
 -- name: ListDeliveries :many
 select d.* from webhook_deliveries d join webhook_endpoints w on w.id = d.endpoint_id
@@ -174,15 +186,19 @@ where d.id = @id and d.endpoint_id = @endpoint_id::uuid and w.workspace_id = @wo
 
 -- name: RedeliverOne :one
 -- Also makes a pending delivery due immediately.
-update webhook_deliveries d set status = 'pending', retries = 0, due_at = clock_timestamp(), has_workflow = false, signaled_at = null, delivered_at = null
+update webhook_deliveries d set status = 'pending', retries = 0, due_at = clock_timestamp(), has_workflow = false,
+  signaled_at = null, delivered_at = null
 from webhook_endpoints w
-where d.id = @id and d.endpoint_id = @endpoint_id::uuid and w.id = d.endpoint_id and w.workspace_id = @workspace_id and w.status = 'enabled'
+where d.id = @id and d.endpoint_id = @endpoint_id::uuid and w.id = d.endpoint_id and w.workspace_id = @workspace_id
+  and w.status = 'enabled'
 returning d.*;
 
 -- name: RedeliverDead :execrows
-update webhook_deliveries d set status = 'pending', retries = 0, due_at = clock_timestamp(), has_workflow = false, signaled_at = null
+update webhook_deliveries d set status = 'pending', retries = 0, due_at = clock_timestamp(), has_workflow = false,
+  signaled_at = null
 from webhook_endpoints w
-where d.endpoint_id = @endpoint_id::uuid and d.status = 'dead' and w.id = d.endpoint_id and w.workspace_id = @workspace_id and w.status = 'enabled';
+where d.endpoint_id = @endpoint_id::uuid and d.status = 'dead' and w.id = d.endpoint_id
+  and w.workspace_id = @workspace_id and w.status = 'enabled';
 
 -- name: PruneDeliveries :execrows
 delete from webhook_deliveries where id in (

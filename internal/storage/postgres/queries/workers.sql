@@ -25,7 +25,8 @@ delete from workers where identity = @identity and leased_until is not null;
 -- being published was changed at most as long ago as an activity may run.
 select post_id, scheduled_time from (
     (select d.post_id, d.scheduled_time from scheduled_posts d
-     where d.status = 'scheduled' and d.scheduled_time < @before and (d.scheduled_time, d.post_id) > (@after_time::timestamptz, @after_id::uuid)
+     where d.status = 'scheduled' and d.scheduled_time < @before
+       and (d.scheduled_time, d.post_id) > (@after_time::timestamptz, @after_id::uuid)
      order by d.scheduled_time, d.post_id limit @most)
     union all
     (select o.post_id, o.scheduled_time from scheduled_posts o
