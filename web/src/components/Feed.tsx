@@ -33,7 +33,12 @@ export function Feed({ id, open }: { id: string; open: boolean }) {
       {make.data && (
         <Stack gap="xs" role="status">
           <Text size="sm">{t('saved.feedOnce')}</Text>
-          {(['rss', 'json'] as const).map((format) => (
+          {(
+            [
+              ['rss', make.data.rss],
+              ['json', make.data.json_feed],
+            ] as const
+          ).map(([format, url]) => (
             <Group key={format} gap="xs" wrap="nowrap" align="flex-start">
               <Code
                 block
@@ -44,9 +49,9 @@ export function Feed({ id, open }: { id: string; open: boolean }) {
                 style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}
                 data-feed={format}
               >
-                {make.data[format]}
+                {url}
               </Code>
-              <CopyButton value={make.data[format]}>
+              <CopyButton value={url}>
                 {({ copied, copy }) => (
                   <Button
                     size="xs"
