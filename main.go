@@ -28,7 +28,10 @@ func main() {
 		<-ctx.Done()
 		stop()
 	}()
-	program := cli.Program{Version: version, Commit: commit, Date: date, Source: source, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ()}
+	program := cli.Program{
+		Version: version, Commit: commit, Date: date, Source: source, Stdin: os.Stdin,
+		Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ(),
+	}
 	os.Exit(program.Run(ctx, os.Args[1:]))
 }
 

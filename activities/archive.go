@@ -42,7 +42,10 @@ const exportHeartbeatInterval = 40 * time.Second
 func (a *Archive) WriteArchive(ctx context.Context, in ArchiveInput) (ArchiveResult, error) {
 	defer heartbeat(ctx, exportHeartbeatInterval)()
 	job, err := a.Archives.Write(ctx, in.ExportID)
-	return ArchiveResult{Written: err == nil && job.Status == archive.JobDone, Bytes: job.Bytes, Keep: archive.Retention}, err
+	return ArchiveResult{
+		Written: err == nil && job.Status == archive.JobDone, Bytes: job.Bytes,
+		Keep: archive.Retention,
+	}, err
 }
 
 // FailArchive records that the export failed.

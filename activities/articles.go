@@ -49,7 +49,9 @@ func (a *Articles) PlanExtraction(ctx context.Context) (extractors int, err erro
 // concurrently: pages are leased, and the result of a page is stored in the transaction
 // that removes it from the queue.
 func (a *Articles) ExtractPages(ctx context.Context) (pages.Stats, error) {
-	return a.Consumer.Run(ctx, activity.GetWorkerStopChannel(ctx), func(stats pages.Stats) { activity.RecordHeartbeat(ctx, stats.Pages) })
+	return a.Consumer.Run(ctx, activity.GetWorkerStopChannel(ctx), func(stats pages.Stats) {
+		activity.RecordHeartbeat(ctx, stats.Pages)
+	})
 }
 
 // LearnInput names a site.

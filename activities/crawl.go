@@ -17,12 +17,14 @@ import (
 type CrawlFrontier interface {
 	EnqueueDueSeeds(ctx context.Context, batch int) (enqueued int, err error)
 	ListDueDomains(ctx context.Context, limit int) ([]string, error)
-	ApplyDomainCommand(ctx context.Context, workspace uuid.UUID, domain string, command crawl.Command, reason string) (deleted int64, err error)
+	ApplyDomainCommand(ctx context.Context, workspace uuid.UUID, domain string, command crawl.Command,
+		reason string) (deleted int64, err error)
 }
 
 // DomainCrawler fetches the due URLs of a domain.
 type DomainCrawler interface {
-	Crawl(ctx context.Context, domain string, stop <-chan struct{}, heartbeat func(crawler.Result)) (crawler.Result, error)
+	Crawl(ctx context.Context, domain string, stop <-chan struct{}, heartbeat func(crawler.Result)) (crawler.Result,
+		error)
 }
 
 // Crawl contains the activities that plan the crawl and fetch domains.

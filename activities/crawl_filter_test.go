@@ -14,7 +14,8 @@ import (
 func TestRebuildURLFilter_FromDatabase(t *testing.T) {
 	a := newArchive(t)
 	a.exec(`insert into crawl_domains (domain) select 'news-' || i || '.example' from generate_series(1, 40) i`)
-	a.exec(`insert into urls (domain_id, id, url, kind, rank) select d.id, gen_random_uuid(), 'https://' || d.domain || '/' || i, 'article', 3
+	a.exec(
+		`insert into urls (domain_id, id, url, kind, rank) select d.id, gen_random_uuid(), 'https://' || d.domain || '/' || i, 'article', 3
 		from crawl_domains d, generate_series(1, 300) i where d.domain like 'news-%'`)
 	a.exec("analyze urls")
 	a.must(a.Redis.FlushDB(t.Context()).Err())

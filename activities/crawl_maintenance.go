@@ -15,7 +15,8 @@ type PageRecords interface {
 	EstimateURLCount(ctx context.Context) (int64, error)
 	ListURLKeys(ctx context.Context, after crawl.URLKey, limit int) ([]crawl.URLKey, error)
 	ListCrawlDomainIDs(ctx context.Context, after int32, limit int) ([]int32, error)
-	DeleteOldVersions(ctx context.Context, domain int32, maxVersions int, maxAge time.Duration, limit int, deleteObject func(ctx context.Context, key string) error) (found, deleted int, err error)
+	DeleteOldVersions(ctx context.Context, domain int32, maxVersions int, maxAge time.Duration, limit int,
+		deleteObject func(ctx context.Context, key string) error) (found, deleted int, err error)
 }
 
 // URLFilter is the filter of known URLs.
@@ -27,7 +28,8 @@ type URLFilter interface {
 
 // PageExporter writes WARC files.
 type PageExporter interface {
-	Export(ctx context.Context, domain string, from, to time.Time, key string, heartbeat func(pages int)) (pages int, bytes int64, err error)
+	Export(ctx context.Context, domain string, from, to time.Time, key string, heartbeat func(pages int)) (pages int,
+		bytes int64, err error)
 }
 
 // CrawlMaintenance contains the activities that maintain the crawler's storage.
@@ -88,7 +90,8 @@ func (k *CrawlMaintenance) DeleteOldPageVersions(ctx context.Context) (deleted i
 		}
 		for _, id := range ids {
 			for {
-				found, n, err := k.Records.DeleteOldVersions(ctx, id, k.MaxVersions, k.MaxAge, deleteBatchSize, k.DeleteObject)
+				found, n, err := k.Records.DeleteOldVersions(ctx, id, k.MaxVersions, k.MaxAge, deleteBatchSize,
+					k.DeleteObject)
 				deleted += n
 				if err != nil {
 					return deleted, err
@@ -119,6 +122,8 @@ type ExportResult struct {
 
 // ExportPages writes a WARC file of a domain into the object store.
 func (k *CrawlMaintenance) ExportPages(ctx context.Context, in ExportInput) (out ExportResult, err error) {
-	out.Pages, out.Bytes, err = k.Exporter.Export(ctx, in.Domain, in.From, in.To, in.Key, func(pages int) { activity.RecordHeartbeat(ctx, pages) })
+	out.Pages, out.Bytes, err = k.Exporter.Export(ctx, in.Domain, in.From, in.To, in.Key, func(pages int) {
+		activity.RecordHeartbeat(ctx, pages)
+	})
 	return out, err
 }

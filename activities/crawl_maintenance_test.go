@@ -51,8 +51,12 @@ func newArchive(t *testing.T) *archive {
 	t.Cleanup(cancel)
 	limits := crawler.DefaultLimits()
 	limits.RequestDelay, limits.IPDelay, limits.FetchTimeout = 0, 0, 10*time.Second
-	a.Rig, err = crawlrig.New(ctx, crawlrig.Options{Store: s, Redis: enginetest.RedisClient(t, enginetest.Redis(t)), Objects: a.bucket, Limits: limits,
-		Policy: crawl.DefaultRevisitPolicy(), Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), AllowPrivate: world.AllowPrivate(), Resolver: world.Resolver()})
+	a.Rig, err = crawlrig.New(ctx, crawlrig.Options{
+		Store: s, Redis: enginetest.RedisClient(t, enginetest.Redis(t)),
+		Objects: a.bucket, Limits: limits,
+		Policy: crawl.DefaultRevisitPolicy(), Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
+		AllowPrivate: world.AllowPrivate(), Resolver: world.Resolver(),
+	})
 	a.must(err)
 	t.Cleanup(a.Fetcher.Close)
 	a.db, err = pgx.Connect(ctx, url)
@@ -91,7 +95,8 @@ func (a *archive) crawl() {
 // keys returns the objects of all versions in the database, newest first.
 func (a *archive) keys(articleURL string) (keys []string) {
 	a.t.Helper()
-	rows, err := a.db.Query(a.t.Context(), `select d.domain, v.url_id, v.raw_hash from page_versions v join crawl_domains d on d.id = v.domain_id
+	rows, err := a.db.Query(a.t.Context(),
+		`select d.domain, v.url_id, v.raw_hash from page_versions v join crawl_domains d on d.id = v.domain_id
 		where v.final_url = $1 order by v.fetched_at desc`, articleURL)
 	a.must(err)
 	for rows.Next() {
@@ -160,8 +165,11 @@ func TestExportPages_S3(t *testing.T) {
 	a := newArchive(t)
 	a.crawl()
 	const key = "exports/test.warc.gz"
-	value, err := a.env.ExecuteActivity(a.Activities.Maintenance.ExportPages, activities.ExportInput{Domain: a.site.Host(),
-		From: time.Now().Add(-time.Hour), To: time.Now().Add(time.Hour), Key: key})
+	value, err := a.env.ExecuteActivity(a.Activities.Maintenance.ExportPages,
+		activities.ExportInput{
+			Domain: a.site.Host(),
+			From:   time.Now().Add(-time.Hour), To: time.Now().Add(time.Hour), Key: key,
+		})
 	a.must(err)
 	var out activities.ExportResult
 	a.must(value.Get(&out))
@@ -189,8 +197,11 @@ func TestExportPages_S3(t *testing.T) {
 		t.Errorf("got %d pages reported, want %d", out.Pages, n)
 	}
 	// A time range without pages is a file without pages.
-	value, err = a.env.ExecuteActivity(a.Activities.Maintenance.ExportPages, activities.ExportInput{Domain: a.site.Host(),
-		From: time.Now().Add(-48 * time.Hour), To: time.Now().Add(-24 * time.Hour), Key: key + ".empty"})
+	value, err = a.env.ExecuteActivity(a.Activities.Maintenance.ExportPages,
+		activities.ExportInput{
+			Domain: a.site.Host(),
+			From:   time.Now().Add(-48 * time.Hour), To: time.Now().Add(-24 * time.Hour), Key: key + ".empty",
+		})
 	a.must(err)
 	a.must(value.Get(&out))
 	if out.Pages != 0 || !a.inS3(key+".empty") {

@@ -22,9 +22,13 @@ func temporalError(err error) error {
 	switch {
 	case errors.As(err, &notDue):
 		return temporal.NewApplicationErrorWithOptions(notDue.Error(), ErrNotDue,
-			temporal.ApplicationErrorOptions{NextRetryDelay: notDue.Delay, Category: temporal.ApplicationErrorCategoryBenign})
+			temporal.ApplicationErrorOptions{
+				NextRetryDelay: notDue.Delay, Category: temporal.ApplicationErrorCategoryBenign,
+			})
 	case errors.As(err, &again):
-		return temporal.NewApplicationErrorWithOptions(again.Message, again.Kind, temporal.ApplicationErrorOptions{NextRetryDelay: again.Delay})
+		return temporal.NewApplicationErrorWithOptions(again.Message, again.Kind, temporal.ApplicationErrorOptions{
+			NextRetryDelay: again.Delay,
+		})
 	case errors.As(err, &permanent):
 		return lasting(permanent.Cause)
 	}

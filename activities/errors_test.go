@@ -19,9 +19,20 @@ func TestTemporalError(t *testing.T) {
 		nonRetryable bool
 		category     temporal.ApplicationErrorCategory
 	}{
-		"NotDue":    {&delivery.NotDueError{NotBefore: time.Now(), Delay: time.Hour}, ErrNotDue, time.Hour, false, temporal.ApplicationErrorCategoryBenign},
-		"Retry":     {&delivery.RetryError{Kind: delivery.RetryThrottled, Message: "later", Delay: time.Minute}, "throttled", time.Minute, false, temporal.ApplicationErrorCategoryUnspecified},
-		"Permanent": {&delivery.PermanentError{Cause: &apperr.Error{Kind: apperr.KindNotFound, Code: "not_found", Message: "There is no such post."}}, "not_found", 0, true, temporal.ApplicationErrorCategoryUnspecified},
+		"NotDue": {
+			&delivery.NotDueError{NotBefore: time.Now(), Delay: time.Hour}, ErrNotDue, time.Hour, false,
+			temporal.ApplicationErrorCategoryBenign,
+		},
+		"Retry": {
+			&delivery.RetryError{Kind: delivery.RetryThrottled, Message: "later", Delay: time.Minute},
+			"throttled", time.Minute, false, temporal.ApplicationErrorCategoryUnspecified,
+		},
+		"Permanent": {
+			&delivery.PermanentError{Cause: &apperr.Error{
+				Kind: apperr.KindNotFound, Code: "not_found",
+				Message: "There is no such post.",
+			}}, "not_found", 0, true, temporal.ApplicationErrorCategoryUnspecified,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got *temporal.ApplicationError
@@ -32,7 +43,8 @@ func TestTemporalError(t *testing.T) {
 				t.Errorf("got type %q after %s, want %q after %s", got.Type(), got.NextRetryDelay(), c.kind, c.delay)
 			}
 			if got.NonRetryable() != c.nonRetryable || got.Category() != c.category {
-				t.Errorf("got non-retryable %t, category %v, want %t, %v", got.NonRetryable(), got.Category(), c.nonRetryable, c.category)
+				t.Errorf("got non-retryable %t, category %v, want %t, %v", got.NonRetryable(), got.Category(),
+					c.nonRetryable, c.category)
 			}
 		})
 	}

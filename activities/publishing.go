@@ -49,6 +49,8 @@ func (p *Publishing) ReconcilePosts(ctx context.Context) (delivery.RecoveryResul
 // attempt describes the running activity.
 func attempt(ctx context.Context) delivery.Attempt {
 	info := activity.GetInfo(ctx)
-	return delivery.Attempt{Number: int(info.Attempt), HeartbeatTimeout: info.HeartbeatTimeout,
-		Heartbeat: func() { activity.RecordHeartbeat(ctx) }}
+	return delivery.Attempt{
+		Number: int(info.Attempt), HeartbeatTimeout: info.HeartbeatTimeout,
+		Heartbeat: func() { activity.RecordHeartbeat(ctx) },
+	}
 }

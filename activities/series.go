@@ -63,7 +63,8 @@ func (s *Series) MaterializeSeries(ctx context.Context) (result MaterializeResul
 					break // the reconciler does it
 				}
 				if err := s.Signaler.SignalChanged(ctx, post); err != nil {
-					s.Log.WarnContext(ctx, "signaling Temporal failed; the reconciler retries", "post_id", post, "error", err)
+					s.Log.WarnContext(ctx, "signaling Temporal failed; the reconciler retries", "post_id", post,
+						"error", err)
 					isSignaling = false
 				}
 			}

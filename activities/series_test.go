@@ -47,8 +47,12 @@ func TestMaterializeSeries(t *testing.T) {
 	n.Connect("desk")
 	create := func() post.Series {
 		t.Helper()
-		s, _, _, err := n.Scheduler.CreateSeries(t.Context(), n.Owner, scheduling.SeriesDraft{Rule: "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR,SA,SU", TimeZone: "Asia/Ho_Chi_Minh",
-			Starts: time.Now().AddDate(0, 0, -7).Format("2006-01-02T15:04"), Template: scheduling.Draft{Content: "Điểm tin tối"}}, idempotency.Key{})
+		s, _, _, err := n.Scheduler.CreateSeries(t.Context(), n.Owner,
+			scheduling.SeriesDraft{
+				Rule: "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR,SA,SU", TimeZone: "Asia/Ho_Chi_Minh",
+				Starts:   time.Now().AddDate(0, 0, -7).Format("2006-01-02T15:04"),
+				Template: scheduling.Draft{Content: "Điểm tin tối"},
+			}, idempotency.Key{})
 		n.Must(err)
 		return s
 	}
@@ -63,7 +67,8 @@ func TestMaterializeSeries(t *testing.T) {
 		t.Errorf("one series is broken: %+v, signaled %d", r, len(w.ids))
 	}
 	for _, s := range []post.Series{one, other} {
-		if made := n.Count("select count(*) from scheduled_posts where series_id = $1 and status = 'scheduled'", s.ID); made < 35 {
+		if made := n.Count("select count(*) from scheduled_posts where series_id = $1 and status = 'scheduled'",
+			s.ID); made < 35 {
 			t.Errorf("%d posts", made)
 		}
 	}

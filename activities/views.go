@@ -32,7 +32,10 @@ type FlushResult struct {
 // FlushViews writes new view counts to the database.
 func (v *Views) FlushViews(ctx context.Context) (FlushResult, error) {
 	done, err := v.Flusher.Flush(ctx, heartbeatFunc(ctx))
-	return FlushResult{Batches: done.Batches, AlreadyApplied: done.AlreadyApplied, Erased: done.Erased, Pages: done.Pages, Seeded: done.Seeded, Busy: done.Busy}, err
+	return FlushResult{
+		Batches: done.Batches, AlreadyApplied: done.AlreadyApplied, Erased: done.Erased,
+		Pages: done.Pages, Seeded: done.Seeded, Busy: done.Busy,
+	}, err
 }
 
 // CheckResult is the outcome of comparing Redis with the database.
@@ -45,7 +48,10 @@ type CheckResult struct {
 // it after the flush because both take batches.
 func (v *Views) CheckViews(ctx context.Context) (CheckResult, error) {
 	c, done, err := v.Flusher.CheckIfDue(ctx, heartbeatFunc(ctx))
-	return CheckResult{Done: done, Compared: c.Compared, Differing: c.Differing, Missing: c.Missing, Surplus: c.Surplus}, err
+	return CheckResult{
+		Done: done, Compared: c.Compared, Differing: c.Differing, Missing: c.Missing,
+		Surplus: c.Surplus,
+	}, err
 }
 
 // MaintainViewsResult is the outcome of maintenance.

@@ -22,8 +22,9 @@ func accessTable() map[string]access {
 		"live":               {public: true},
 		"ready":              {public: true},
 		"completeConnection": {public: true, session: true}, // authorized by its state and the session that started it
-		"chooseInBrowser":    {public: true, session: true}, // authorized by its key; the session decides where to redirect
-		"followLink":         {public: true},                // readers have no token
+		// Authorized by its key; the session decides where to redirect
+		"chooseInBrowser": {public: true, session: true},
+		"followLink":      {public: true}, // readers have no token
 
 		"getSystem": {least: workspace.Editor, scope: workspace.WorkspaceRead},
 

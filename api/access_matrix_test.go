@@ -33,7 +33,10 @@ func (bearers) Bearer(_ context.Context, hash []byte) (workspace.Principal, work
 	for _, role := range workspace.Roles() {
 		for _, scope := range append(workspace.Scopes(), workspace.Everything, "") {
 			if slices.Equal(hash, workspace.HashToken(tokenOf(role, scope))) {
-				return workspace.Principal{WorkspaceID: uuid.New(), UserID: uuid.New(), TokenID: uuid.New(), Role: role, Scopes: []workspace.Scope{scope}}, workspace.TokenActive, nil
+				return workspace.Principal{
+					WorkspaceID: uuid.New(), UserID: uuid.New(), TokenID: uuid.New(), Role: role,
+					Scopes: []workspace.Scope{scope},
+				}, workspace.TokenActive, nil
 			}
 		}
 	}
@@ -64,8 +67,11 @@ func accessControlOnly(t *testing.T) (http.Handler, *openapi3.T) {
 		t.Fatal(err)
 	}
 	page := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
-	s := &api.Server{Store: bearers{}, Login: sessions, Media: &media.Service{MaxBytes: 1}, Events: deaf{}, Views: &api.Views{}, Page: page,
-		Log: slog.New(slog.DiscardHandler), MaxBodyBytes: 1 << 10}
+	s := &api.Server{
+		Store: bearers{}, Login: sessions, Media: &media.Service{MaxBytes: 1}, Events: deaf{},
+		Views: &api.Views{}, Page: page,
+		Log: slog.New(slog.DiscardHandler), MaxBodyBytes: 1 << 10,
+	}
 	h, err := s.Handler()
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +99,8 @@ func TestAccess_IsExactlyAsListed(t *testing.T) {
 			if ingest.Serves(path) {
 				continue // without tokens
 			}
-			lines = append(lines, fmt.Sprintf("%-24s %s", op.OperationID, whoMay(t.Context(), h, method, placeholder.ReplaceAllString(path, uuid.NewString()))))
+			lines = append(lines, fmt.Sprintf("%-24s %s", op.OperationID,
+				whoMay(t.Context(), h, method, placeholder.ReplaceAllString(path, uuid.NewString()))))
 		}
 	}
 	slices.Sort(lines)
@@ -178,8 +185,11 @@ func TestAccess_ARefusalNamesTheMissingScope(t *testing.T) {
 		method, token string
 		want          string
 	}{
-		"ScopeMissing": {http.MethodGet, tokenOf(workspace.Editor, workspace.MediaRead), `Bearer realm="dateline", error="insufficient_scope", scope="posts:read"`},
-		"RoleTooLow":   {http.MethodPost, tokenOf(workspace.Viewer, workspace.Everything), ""},
+		"ScopeMissing": {
+			http.MethodGet, tokenOf(workspace.Editor, workspace.MediaRead),
+			`Bearer realm="dateline", error="insufficient_scope", scope="posts:read"`,
+		},
+		"RoleTooLow": {http.MethodPost, tokenOf(workspace.Viewer, workspace.Everything), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := httptest.NewRequestWithContext(t.Context(), row.method, "/api/v1/posts", http.NoBody)

@@ -11,8 +11,11 @@ import (
 func TestAuthenticate_RejectsInvalidTokens(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	for header, code := range map[string]string{"": "token_required", "Bearer": "token_required", "Bearer ": "token_required", "Basic dTpw": "token_required",
-		s.Token: "token_required", "Bearer dl_wrong": "token_invalid", "Bearer " + s.Token + "x": "token_invalid"} {
+	for header, code := range map[string]string{
+		"": "token_required", "Bearer": "token_required",
+		"Bearer ": "token_required", "Basic dTpw": "token_required",
+		s.Token: "token_required", "Bearer dl_wrong": "token_invalid", "Bearer " + s.Token + "x": "token_invalid",
+	} {
 		for _, path := range []string{"/api/v1/posts", "/api/v1/accounts"} {
 			a := s.send("GET", path, nil, "Authorization", header)
 			s.refused(a, 401, code)
@@ -24,7 +27,8 @@ func TestAuthenticate_RejectsInvalidTokens(t *testing.T) {
 	if a := s.send("GET", "/api/v1/posts", nil, "Authorization", "bearer "+s.Token); a.StatusCode != http.StatusOK {
 		t.Errorf("lower-case scheme: got %s, want 200 (schemes are case-insensitive)", a.Status)
 	}
-	s.refused(s.send("POST", "/api/v1/posts", "{broken", "Authorization", ""), 401, "token_required") // before the body is parsed
+	// Before the body is parsed
+	s.refused(s.send("POST", "/api/v1/posts", "{broken", "Authorization", ""), 401, "token_required")
 }
 
 func TestAuthenticate_RejectsARevokedTokenAtOnce(t *testing.T) {
@@ -76,9 +80,11 @@ func TestAccess_OtherWorkspacesAreNotFound(t *testing.T) {
 	s.refused(s.send("POST", path+"/publish-now", nil, as...), 404, "post_not_found")
 	s.refused(s.send("GET", path+"/events", nil, as...), 404, "post_not_found")
 	s.refused(s.send("GET", "/api/v1/media/"+file.Id.String(), nil, as...), 404, "media_not_found")
-	s.refused(s.send("POST", "/api/v1/posts", hello(object{"accounts": []string{account.ID.String()}}), as...), 422, "invalid_request", "accounts[0]")
+	s.refused(s.send("POST", "/api/v1/posts", hello(object{"accounts": []string{account.ID.String()}}), as...), 422,
+		"invalid_request", "accounts[0]")
 	for _, list := range []string{"/api/v1/posts", "/api/v1/accounts"} {
-		if a := s.send("GET", list, nil, as...); strings.Contains(string(a.body), "desk") || strings.Contains(string(a.body), p.ID.String()) {
+		if a := s.send("GET", list, nil, as...); strings.Contains(string(a.body), "desk") ||
+			strings.Contains(string(a.body), p.ID.String()) {
 			t.Errorf("%s reveals %s", list, a.body)
 		}
 	}
@@ -90,7 +96,9 @@ func TestLog_OmitsTokensTextAndQueries(t *testing.T) {
 	s.Connect("desk")
 	s.send("POST", "/api/v1/posts", hello(object{"content": "A very secret scoop"}), "Idempotency-Key", "my-key-4711")
 	s.send("GET", "/api/v1/oauth/callback?state=state-4711&code=code-4711", nil)
-	s.send("POST", "/api/v1/accounts", object{"network": "mastodon", "base_url": s.Fake.URL(), "access_token": "token-4711"})
+	s.send("POST", "/api/v1/accounts", object{
+		"network": "mastodon", "base_url": s.Fake.URL(), "access_token": "token-4711",
+	})
 	if !strings.Contains(s.log.String(), "request_id") {
 		t.Error("requests are not logged")
 	}

@@ -25,7 +25,9 @@ type AccountGroups interface {
 const maxSlotWindow = 100 * 24 * time.Hour
 
 // ListAccountGroups lists account groups.
-func (s *Server) ListAccountGroups(ctx context.Context, _ spec.ListAccountGroupsRequestObject) (spec.ListAccountGroupsResponseObject, error) {
+func (s *Server) ListAccountGroups(
+	ctx context.Context, _ spec.ListAccountGroupsRequestObject,
+) (spec.ListAccountGroupsResponseObject, error) {
 	groups, err := s.Groups.List(ctx, principal(ctx))
 	out := spec.ListAccountGroups200JSONResponse{Groups: []spec.AccountGroup{}}
 	for _, g := range groups {
@@ -35,7 +37,9 @@ func (s *Server) ListAccountGroups(ctx context.Context, _ spec.ListAccountGroups
 }
 
 // CreateAccountGroup creates an account group.
-func (s *Server) CreateAccountGroup(ctx context.Context, r spec.CreateAccountGroupRequestObject) (spec.CreateAccountGroupResponseObject, error) {
+func (s *Server) CreateAccountGroup(
+	ctx context.Context, r spec.CreateAccountGroupRequestObject,
+) (spec.CreateAccountGroupResponseObject, error) {
 	b := r.Body
 	zone := value(b.TimeZone)
 	if zone == "" {
@@ -45,29 +49,46 @@ func (s *Server) CreateAccountGroup(ctx context.Context, r spec.CreateAccountGro
 		}
 		zone = w.TimeZone
 	}
-	g, err := s.Groups.Create(ctx, principal(ctx), account.Group{Name: b.Name, Color: or(b.Color, "indigo"), AccountIDs: b.Accounts,
-		TimeZone: zone, Slots: value(slotsOf(b.Slots))})
+	g, err := s.Groups.Create(ctx, principal(ctx), account.Group{
+		Name: b.Name, Color: or(b.Color, "indigo"),
+		AccountIDs: b.Accounts,
+		TimeZone:   zone, Slots: value(slotsOf(b.Slots)),
+	})
 	return spec.CreateAccountGroup201JSONResponse(groupJSON(g)), err
 }
 
 // UpdateAccountGroup updates an account group.
-func (s *Server) UpdateAccountGroup(ctx context.Context, r spec.UpdateAccountGroupRequestObject) (spec.UpdateAccountGroupResponseObject, error) {
+func (s *Server) UpdateAccountGroup(
+	ctx context.Context, r spec.UpdateAccountGroupRequestObject,
+) (spec.UpdateAccountGroupResponseObject, error) {
 	b := r.Body
-	g, err := s.Groups.Update(ctx, principal(ctx), r.Id, account.GroupUpdate{Name: b.Name, Color: b.Color, AccountIDs: b.Accounts,
-		TimeZone: b.TimeZone, Slots: slotsOf(b.Slots)})
+	g, err := s.Groups.Update(ctx, principal(ctx), r.Id,
+		account.GroupUpdate{
+			Name: b.Name, Color: b.Color, AccountIDs: b.Accounts,
+			TimeZone: b.TimeZone, Slots: slotsOf(b.Slots),
+		})
 	return spec.UpdateAccountGroup200JSONResponse(groupJSON(g)), err
 }
 
 // DeleteAccountGroup deletes an account group.
-func (s *Server) DeleteAccountGroup(ctx context.Context, r spec.DeleteAccountGroupRequestObject) (spec.DeleteAccountGroupResponseObject, error) {
+func (s *Server) DeleteAccountGroup(
+	ctx context.Context, r spec.DeleteAccountGroupRequestObject,
+) (spec.DeleteAccountGroupResponseObject, error) {
 	return spec.DeleteAccountGroup204Response{}, s.Groups.Delete(ctx, principal(ctx), r.Id)
 }
 
 // ReorderQueue moves a post within a queue.
-func (s *Server) ReorderQueue(ctx context.Context, r spec.ReorderQueueRequestObject) (spec.ReorderQueueResponseObject, error) {
+func (s *Server) ReorderQueue(
+	ctx context.Context, r spec.ReorderQueueRequestObject,
+) (spec.ReorderQueueResponseObject, error) {
 	who := principal(ctx)
-	moved, err := s.Scheduler.ReorderQueue(ctx, post.Guard{WorkspaceID: who.WorkspaceID, PostID: r.Body.PostId, Actor: who.Actor(), UserID: who.UserID,
-		IsAuthor: who.Role == workspace.Author}, post.QueueMove{GroupID: r.Id, PostID: r.Body.PostId, Before: value(r.Body.Before)})
+	moved, err := s.Scheduler.ReorderQueue(ctx, post.Guard{
+		WorkspaceID: who.WorkspaceID, PostID: r.Body.PostId,
+		Actor: who.Actor(), UserID: who.UserID,
+		IsAuthor: who.Role == workspace.Author,
+	}, post.QueueMove{
+		GroupID: r.Id, PostID: r.Body.PostId, Before: value(r.Body.Before),
+	})
 	out := spec.ReorderQueue200JSONResponse{Posts: make([]spec.Post, 0, len(moved))}
 	ids := make([]uuid.UUID, 0, len(moved))
 	for _, p := range moved {
@@ -78,9 +99,13 @@ func (s *Server) ReorderQueue(ctx context.Context, r spec.ReorderQueueRequestObj
 }
 
 // ListQueueSlots lists slots of queues.
-func (s *Server) ListQueueSlots(ctx context.Context, r spec.ListQueueSlotsRequestObject) (spec.ListQueueSlotsResponseObject, error) {
+func (s *Server) ListQueueSlots(
+	ctx context.Context, r spec.ListQueueSlotsRequestObject,
+) (spec.ListQueueSlotsResponseObject, error) {
 	if d := r.Params.To.Sub(r.Params.From); d <= 0 || d > maxSlotWindow {
-		return nil, apperr.InvalidFields(apperr.FieldError{Field: "to", Code: "invalid", Message: "Name a time after from, at most 100 days later."})
+		return nil, apperr.InvalidFields(apperr.FieldError{
+			Field: "to", Code: "invalid", Message: "Name a time after from, at most 100 days later.",
+		})
 	}
 	slots, err := s.Scheduler.Slots(ctx, principal(ctx), r.Params.From, r.Params.To)
 	out := spec.ListQueueSlots200JSONResponse{Slots: make([]spec.SlotInstance, 0, len(slots))}
@@ -91,8 +116,10 @@ func (s *Server) ListQueueSlots(ctx context.Context, r spec.ListQueueSlotsReques
 }
 
 func groupJSON(g account.Group) spec.AccountGroup {
-	out := spec.AccountGroup{Id: g.ID, Name: g.Name, Color: g.Color, Accounts: g.AccountIDs, TimeZone: g.TimeZone,
-		Slots: make([]spec.QueueSlot, 0, len(g.Slots)), CreatedAt: g.CreatedAt, UpdatedAt: g.UpdatedAt}
+	out := spec.AccountGroup{
+		Id: g.ID, Name: g.Name, Color: g.Color, Accounts: g.AccountIDs, TimeZone: g.TimeZone,
+		Slots: make([]spec.QueueSlot, 0, len(g.Slots)), CreatedAt: g.CreatedAt, UpdatedAt: g.UpdatedAt,
+	}
 	for _, one := range g.Slots {
 		out.Slots = append(out.Slots, spec.QueueSlot{Weekday: one.Weekday, Time: one.Time})
 	}

@@ -10,7 +10,9 @@ import (
 )
 
 // ListAccounts lists connected accounts.
-func (s *Server) ListAccounts(ctx context.Context, _ spec.ListAccountsRequestObject) (spec.ListAccountsResponseObject, error) {
+func (s *Server) ListAccounts(
+	ctx context.Context, _ spec.ListAccountsRequestObject,
+) (spec.ListAccountsResponseObject, error) {
 	workspace := principal(ctx).WorkspaceID
 	accounts, err := s.Store.Accounts(ctx, workspace)
 	if err != nil {
@@ -25,7 +27,9 @@ func (s *Server) ListAccounts(ctx context.Context, _ spec.ListAccountsRequestObj
 }
 
 // GetAccount returns an account.
-func (s *Server) GetAccount(ctx context.Context, r spec.GetAccountRequestObject) (spec.GetAccountResponseObject, error) {
+func (s *Server) GetAccount(
+	ctx context.Context, r spec.GetAccountRequestObject,
+) (spec.GetAccountResponseObject, error) {
 	a, err := s.Accounts.Get(ctx, principal(ctx), r.Id)
 	if err != nil {
 		return nil, err
@@ -37,8 +41,13 @@ func (s *Server) GetAccount(ctx context.Context, r spec.GetAccountRequestObject)
 }
 
 // ChangeAccount changes settings of an account.
-func (s *Server) ChangeAccount(ctx context.Context, r spec.ChangeAccountRequestObject) (spec.ChangeAccountResponseObject, error) {
-	c := account.Edit{Default: r.Body.Default, Label: r.Body.Label, Color: r.Body.Color, UTM: changedUTM(r.Body.Utm), Settings: map[string]*string{}}
+func (s *Server) ChangeAccount(
+	ctx context.Context, r spec.ChangeAccountRequestObject,
+) (spec.ChangeAccountResponseObject, error) {
+	c := account.Edit{
+		Default: r.Body.Default, Label: r.Body.Label, Color: r.Body.Color, UTM: changedUTM(r.Body.Utm),
+		Settings: map[string]*string{},
+	}
 	for name, setting := range value(r.Body.Settings) {
 		c.Settings[name] = optional(setting)
 	}
@@ -47,15 +56,22 @@ func (s *Server) ChangeAccount(ctx context.Context, r spec.ChangeAccountRequestO
 }
 
 // CheckAccount verifies an account at its network.
-func (s *Server) CheckAccount(ctx context.Context, r spec.CheckAccountRequestObject) (spec.CheckAccountResponseObject, error) {
+func (s *Server) CheckAccount(
+	ctx context.Context, r spec.CheckAccountRequestObject,
+) (spec.CheckAccountResponseObject, error) {
 	a, err := s.Accounts.Check(ctx, principal(ctx), r.Id)
 	return spec.CheckAccount200JSONResponse(s.accountJSON(a)), err
 }
 
 // DisconnectAccount disconnects an account and revokes its tokens.
-func (s *Server) DisconnectAccount(ctx context.Context, r spec.DisconnectAccountRequestObject) (spec.DisconnectAccountResponseObject, error) {
+func (s *Server) DisconnectAccount(
+	ctx context.Context, r spec.DisconnectAccountRequestObject,
+) (spec.DisconnectAccountResponseObject, error) {
 	f, err := s.Accounts.Disconnect(ctx, principal(ctx), r.Id)
-	return spec.DisconnectAccount200JSONResponse{Account: s.accountJSON(f.Account), Revoked: f.Revoked, Advice: optionalNote(f.Advice)}, err
+	return spec.DisconnectAccount200JSONResponse{
+		Account: s.accountJSON(f.Account), Revoked: f.Revoked,
+		Advice: optionalNote(f.Advice),
+	}, err
 }
 
 func (s *Server) accountList(accounts []account.Account) spec.AccountList {
@@ -67,12 +83,17 @@ func (s *Server) accountList(accounts []account.Account) spec.AccountList {
 }
 
 func (s *Server) accountJSON(a account.Account) spec.Account {
-	out := spec.Account{Id: a.ID, Network: a.Network, BaseUrl: optional(a.BaseURL), Sandbox: s.Accounts.IsSandbox(a), RemoteId: a.RemoteID,
-		Handle: a.Handle, Name: a.Name, Label: optional(a.Label), Color: optional(a.Color), Avatar: avatarPath(a), Utm: utmJSON(a.UTM), Kind: spec.AccountKind(kindOf(string(a.Kind))), Status: spec.AccountStatus(a.Status), Default: a.IsDefault,
-		Scopes: append([]string{}, a.Scopes...), Settings: map[string]string{}, Renews: a.IsRenewable,
+	out := spec.Account{
+		Id: a.ID, Network: a.Network, BaseUrl: optional(a.BaseURL), Sandbox: s.Accounts.IsSandbox(a),
+		RemoteId: a.RemoteID,
+		Handle:   a.Handle, Name: a.Name, Label: optional(a.Label), Color: optional(a.Color), Avatar: avatarPath(a),
+		Utm: utmJSON(a.UTM), Kind: spec.AccountKind(kindOf(string(a.Kind))), Status: spec.AccountStatus(a.Status),
+		Default: a.IsDefault,
+		Scopes:  append([]string{}, a.Scopes...), Settings: map[string]string{}, Renews: a.IsRenewable,
 		ExpiresAt: moment(a.ExpiresAt), EndsAt: moment(a.AccessEndsAt()), LastRenewedAt: moment(a.LastRefreshAt),
 		Health:   spec.AccountHealth{CheckedAt: moment(a.CheckedAt)},
-		Warnings: []spec.AccountWarning{}, ConnectedBy: a.ConnectedBy, CreatedAt: a.CreatedAt}
+		Warnings: []spec.AccountWarning{}, ConnectedBy: a.ConnectedBy, CreatedAt: a.CreatedAt,
+	}
 	for name, setting := range a.Settings {
 		out.Settings[name] = setting
 	}
@@ -85,7 +106,9 @@ func (s *Server) accountJSON(a account.Account) spec.Account {
 		}{t.At, string(t.Class), optional(t.Code), t.Message}
 	}
 	for _, w := range a.Warnings(time.Now()) {
-		out.Warnings = append(out.Warnings, spec.AccountWarning{Code: w.Code, Message: w.Text, Params: messageParams(w.Params)})
+		out.Warnings = append(out.Warnings, spec.AccountWarning{
+			Code: w.Code, Message: w.Text, Params: messageParams(w.Params),
+		})
 	}
 	return out
 }
@@ -105,7 +128,9 @@ func moment(t time.Time) *time.Time {
 }
 
 // AccountLimits returns the state of an account's rate limits.
-func (s *Server) AccountLimits(ctx context.Context, r spec.AccountLimitsRequestObject) (spec.AccountLimitsResponseObject, error) {
+func (s *Server) AccountLimits(
+	ctx context.Context, r spec.AccountLimitsRequestObject,
+) (spec.AccountLimitsResponseObject, error) {
 	buckets, err := s.Scheduler.Limits(ctx, principal(ctx).WorkspaceID, r.Id)
 	if err != nil {
 		return nil, err
@@ -118,7 +143,10 @@ func (s *Server) AccountLimits(ctx context.Context, r spec.AccountLimitsRequestO
 }
 
 func rateLimitJSON(b ratelimit.Bucket) spec.RateLimit {
-	out := spec.RateLimit{Bucket: b.Name, Scope: spec.RateLimitScope(b.Scope), Source: spec.Declared, Enforced: b.Enforced}
+	out := spec.RateLimit{
+		Bucket: b.Name, Scope: spec.RateLimitScope(b.Scope), Source: spec.Declared,
+		Enforced: b.Enforced,
+	}
 	if b.Reported {
 		out.Source = spec.Reported
 	}

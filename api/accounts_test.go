@@ -34,8 +34,11 @@ func TestConnect_ThroughTheConsentPage(t *testing.T) {
 	var begun struct {
 		AuthorizeURL string `json:"authorize_url"`
 	}
-	s.decode(s.send("POST", "/api/v1/accounts/connect", object{"network": "mastodon", "base_url": s.Fake.URL()}), 200, &begun)
-	browser := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	s.decode(s.send("POST", "/api/v1/accounts/connect", object{"network": "mastodon", "base_url": s.Fake.URL()}), 200,
+		&begun)
+	browser := &http.Client{
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, begun.AuthorizeURL, nil)
 	s.Must(err)
 	consent, err := browser.Do(r)
@@ -47,12 +50,14 @@ func TestConnect_ThroughTheConsentPage(t *testing.T) {
 	// The browser sends no API token; the state identifies the login.
 	callback := back.Path + "?" + back.RawQuery
 	a := s.send("GET", callback, nil, "Authorization", "")
-	if a.StatusCode != http.StatusOK || !strings.HasPrefix(a.Header.Get("Content-Type"), "text/html") || !strings.Contains(string(a.body), "@desk@") {
+	if a.StatusCode != http.StatusOK || !strings.HasPrefix(a.Header.Get("Content-Type"), "text/html") ||
+		!strings.Contains(string(a.body), "@desk@") {
 		t.Errorf("callback: got %s %s", a.Status, a.body)
 	}
 	var list spec.AccountList
 	s.decode(s.send("GET", "/api/v1/accounts", nil), 200, &list)
-	if len(list.Accounts) != 1 || !list.Accounts[0].Default || list.Accounts[0].Status != "connected" || *list.Accounts[0].BaseUrl != s.Fake.URL() {
+	if len(list.Accounts) != 1 || !list.Accounts[0].Default || list.Accounts[0].Status != "connected" ||
+		*list.Accounts[0].BaseUrl != s.Fake.URL() {
 		t.Errorf("accounts %+v", list.Accounts)
 	}
 	s.post(s.send("POST", "/api/v1/posts", hello()), 201)
@@ -62,7 +67,8 @@ func TestConnect_ThroughTheConsentPage(t *testing.T) {
 func TestConnect_ExplainsDeniedConsent(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	s.refused(s.send("GET", "/api/v1/oauth/callback?state=s&error=access_denied&error_description="+strings.Repeat("x", 100), nil, "Authorization", ""), 422, "invalid_request", "code")
+	s.refused(s.send("GET", "/api/v1/oauth/callback?state=s&error=access_denied&error_description="+
+		strings.Repeat("x", 100), nil, "Authorization", ""), 422, "invalid_request", "code")
 	s.refused(s.send("GET", "/api/v1/oauth/callback?state=s", nil, "Authorization", ""), 422, "invalid_request", "code")
 }
 
@@ -79,7 +85,8 @@ func TestConnect_FailureRedirectsToAccounts(t *testing.T) {
 		"code=1":         "failed", // no network omits the state
 	} {
 		a := s.send("GET", "/api/v1/oauth/callback?"+query, nil, page...)
-		if want := "../../../app/accounts?refused=" + reason; a.StatusCode != http.StatusSeeOther || a.Header.Get("Location") != want || len(a.body) != 0 {
+		if want := "../../../app/accounts?refused=" + reason; a.StatusCode != http.StatusSeeOther ||
+			a.Header.Get("Location") != want || len(a.body) != 0 {
 			t.Errorf("%s: %s to %s %s, want %s", query, a.Status, a.Header.Get("Location"), a.body, want)
 		}
 	}
@@ -88,9 +95,12 @@ func TestConnect_FailureRedirectsToAccounts(t *testing.T) {
 	var begun struct {
 		AuthorizeURL string `json:"authorize_url"`
 	}
-	s.decode(s.send("POST", "/api/v1/accounts/connect", object{"network": "mastodon", "sandbox": true}, s.browser()...), 200, &begun)
+	s.decode(s.send("POST", "/api/v1/accounts/connect", object{"network": "mastodon", "sandbox": true}, s.browser()...),
+		200, &begun)
 	callback := "/api/v1/oauth/callback?" + newsroomtest.Consent(t, begun.AuthorizeURL).Encode()
-	if a := s.send("GET", callback, nil, append(page, s.browser()[2:]...)...); a.Header.Get("Location") != "../../../app/accounts?refused=other_session" {
+	if a := s.send("GET", callback, nil,
+		append(page, s.browser()[2:]...)...); a.Header.Get(
+		"Location") != "../../../app/accounts?refused=other_session" {
 		t.Errorf("in another session: %s to %s", a.Status, a.Header.Get("Location"))
 	}
 	// All other paths return JSON, whatever Accept says.
@@ -101,13 +111,17 @@ func TestConnect_FailureRedirectsToAccounts(t *testing.T) {
 func TestConnect_FailureShowsAPageWithoutADashboard(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	bare := &api.Server{Store: s.Store, Accounts: s.Accounts, Media: s.Media, People: s.People, Login: s.Login, MaxBodyBytes: maxBody, Log: slog.New(slog.DiscardHandler), Page: http.NotFoundHandler()}
+	bare := &api.Server{
+		Store: s.Store, Accounts: s.Accounts, Media: s.Media, People: s.People, Login: s.Login,
+		MaxBodyBytes: maxBody, Log: slog.New(slog.DiscardHandler), Page: http.NotFoundHandler(),
+	}
 	h, err := bare.Handler()
 	s.Must(err)
 	w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/api/v1/oauth/callback?state=s&code=1", nil)
 	r.Header.Set("Accept", "text/html")
 	h.ServeHTTP(w, r)
-	if w.Code != http.StatusUnprocessableEntity || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") || !strings.Contains(w.Body.String(), "Start it again") {
+	if w.Code != http.StatusUnprocessableEntity || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") ||
+		!strings.Contains(w.Body.String(), "Start it again") {
 		t.Errorf("%d %v %s", w.Code, w.Header(), w.Body)
 	}
 }
@@ -184,7 +198,8 @@ func TestAccount_EditCheckDisconnect(t *testing.T) {
 	}
 	s.decode(s.send("POST", path+"/reconnect", nil), 200, &link)
 	back := newsroomtest.Consent(t, link.AuthorizeURL)
-	if got := s.send("GET", "/api/v1/oauth/callback?"+back.Encode(), nil, "Authorization", ""); got.StatusCode != http.StatusOK {
+	if got := s.send("GET", "/api/v1/oauth/callback?"+back.Encode(), nil, "Authorization",
+		""); got.StatusCode != http.StatusOK {
 		t.Errorf("reconnected: %s %s", got.Status, got.body)
 	}
 	var disconnected spec.Disconnection
@@ -193,7 +208,8 @@ func TestAccount_EditCheckDisconnect(t *testing.T) {
 		t.Errorf("disconnected %+v", disconnected)
 	}
 	s.refused(s.send("POST", path+"/check", nil), 409, "disconnected")
-	s.decode(s.send("POST", "/api/v1/accounts/form", object{"network": "mastodon", "sandbox": true, "values": object{"access_token": there.Token}}), 201, &a)
+	s.decode(s.send("POST", "/api/v1/accounts/form",
+		object{"network": "mastodon", "sandbox": true, "values": object{"access_token": there.Token}}), 201, &a)
 	if a.Id != made.ID || a.Status != "connected" {
 		t.Errorf("connected with the form: %+v", a)
 	}
@@ -201,8 +217,10 @@ func TestAccount_EditCheckDisconnect(t *testing.T) {
 	for _, r := range [][2]string{{"GET", ""}, {"POST", "/check"}, {"POST", "/reconnect"}, {"POST", "/disconnect"}} {
 		s.refused(s.send(r[0], path+r[1], nil, "Authorization", "Bearer "+stranger), 404, "account_not_found")
 	}
-	s.refused(s.send("PATCH", path, object{"default": true}, "Authorization", "Bearer "+stranger), 404, "account_not_found")
-	s.refused(s.send("POST", path+"/disconnect", nil, "Authorization", "Bearer "+s.Member(workspace.Author)), 403, "role_insufficient")
+	s.refused(s.send("PATCH", path, object{"default": true}, "Authorization", "Bearer "+stranger), 404,
+		"account_not_found")
+	s.refused(s.send("POST", path+"/disconnect", nil, "Authorization", "Bearer "+s.Member(workspace.Author)), 403,
+		"role_insufficient")
 }
 
 func TestNetworks_ListWaysToConnect(t *testing.T) {
@@ -250,7 +268,9 @@ func (r registry) Connector(string) (network.Connector, bool)         { return r
 func (r registry) FormConnector(string) (network.FormConnector, bool) { return r.network, true }
 
 // ConnectForm returns both pages.
-func (s several) ConnectForm(ctx context.Context, base string, values map[string]secret.Text) ([]network.Account, error) {
+func (s several) ConnectForm(
+	ctx context.Context, base string, values map[string]secret.Text,
+) ([]network.Account, error) {
 	return s.Accounts(ctx, network.Account{BaseURL: base, Token: values["access_token"]})
 }
 
@@ -269,19 +289,22 @@ func TestConnect_BrowserChoosesAmongAccounts(t *testing.T) {
 			AuthorizeURL string `json:"authorize_url"`
 		}
 		s.decode(s.send("POST", "/api/v1/accounts/connect", object{"network": "mastodon", "sandbox": true}), 200, &link)
-		page := s.send("GET", "/api/v1/oauth/callback?"+newsroomtest.Consent(t, link.AuthorizeURL).Encode(), nil, "Authorization", "")
+		page := s.send("GET", "/api/v1/oauth/callback?"+newsroomtest.Consent(t, link.AuthorizeURL).Encode(), nil,
+			"Authorization", "")
 		form := url.Values{}
 		for _, field := range hidden.FindAllStringSubmatch(string(page.body), -1) {
 			form.Set(field[1], field[2])
 		}
-		if len(form) != 2 || !strings.Contains(string(page.body), "@&lt;b&gt;desk") || !strings.Contains(string(page.body), "@sports") {
+		if len(form) != 2 || !strings.Contains(string(page.body), "@&lt;b&gt;desk") ||
+			!strings.Contains(string(page.body), "@sports") {
 			t.Fatalf("the page is %s", page.body)
 		}
 		return form
 	}
 	choose := func(form url.Values) string {
 		t.Helper()
-		a := s.send("POST", "/api/v1/oauth/choose", form.Encode(), "Authorization", "", "Content-Type", "application/x-www-form-urlencoded")
+		a := s.send("POST", "/api/v1/oauth/choose", form.Encode(), "Authorization", "", "Content-Type",
+			"application/x-www-form-urlencoded")
 		if a.StatusCode != http.StatusOK {
 			t.Fatalf("%s %s", a.Status, a.body)
 		}
@@ -308,8 +331,10 @@ func TestConnect_BrowserChoosesAmongAccounts(t *testing.T) {
 	}
 	_, _, stranger := s.Found("Rivals")
 	s.refused(s.send("GET", path, nil, "Authorization", "Bearer "+stranger), 404, "choice_not_found")
-	s.refused(s.send("POST", path, object{"remote_ids": []string{"1"}}, "Authorization", "Bearer "+stranger), 404, "choice_not_found")
-	s.refused(s.send("POST", path, object{"remote_ids": []string{"1"}}, "Authorization", "Bearer "+s.Member(workspace.Author)), 403, "role_insufficient")
+	s.refused(s.send("POST", path, object{"remote_ids": []string{"1"}}, "Authorization", "Bearer "+stranger), 404,
+		"choice_not_found")
+	s.refused(s.send("POST", path, object{"remote_ids": []string{"1"}}, "Authorization",
+		"Bearer "+s.Member(workspace.Author)), 403, "role_insufficient")
 	var list spec.AccountList
 	s.decode(s.send("POST", path, object{"remote_ids": []string{"1", "2"}}), 201, &list)
 	if len(list.Accounts) != 2 || list.Accounts[0].Kind != "page" {
@@ -330,20 +355,28 @@ func TestOAuthChoice_NothingTickedAsksAgain(t *testing.T) {
 		AuthorizeURL string `json:"authorize_url"`
 	}
 	s.decode(s.send("POST", "/api/v1/accounts/connect", object{"network": "mastodon", "sandbox": true}), 200, &link)
-	person := []string{"Authorization", "", "Accept", "text/html", "Accept-Language", "vi", "Content-Type", "application/x-www-form-urlencoded"}
-	page := s.send("GET", "/api/v1/oauth/callback?"+newsroomtest.Consent(t, link.AuthorizeURL).Encode(), nil, person[:6]...)
+	person := []string{
+		"Authorization", "", "Accept", "text/html", "Accept-Language", "vi", "Content-Type",
+		"application/x-www-form-urlencoded",
+	}
+	page := s.send("GET", "/api/v1/oauth/callback?"+newsroomtest.Consent(t, link.AuthorizeURL).Encode(), nil,
+		person[:6]...)
 	form := url.Values{}
 	for _, field := range hidden.FindAllStringSubmatch(string(page.body), -1) {
 		form.Set(field[1], field[2])
 	}
 	again := s.send("POST", "/api/v1/oauth/choose", form.Encode(), person...)
-	for _, want := range []string{`role="alert">Hãy chọn ít nhất một tài khoản.`, `name="remote_id" value="2"`, form.Get("key")} {
+	for _, want := range []string{
+		`role="alert">Hãy chọn ít nhất một tài khoản.`, `name="remote_id" value="2"`,
+		form.Get("key"),
+	} {
 		if !strings.Contains(string(again.body), want) {
 			t.Errorf("got a page without %s:\n%s", want, again.body)
 		}
 	}
 	form["remote_id"] = []string{"2"}
-	if a := s.send("POST", "/api/v1/oauth/choose", form.Encode(), person...); !strings.Contains(string(a.body), "Đã kết nối @sports") {
+	if a := s.send("POST", "/api/v1/oauth/choose", form.Encode(), person...); !strings.Contains(string(a.body),
+		"Đã kết nối @sports") {
 		t.Errorf("got %s %s, want @sports to be connected", a.Status, a.body)
 	}
 }
@@ -360,7 +393,8 @@ func TestOAuth_EndsInTheDashboard(t *testing.T) {
 		var link struct {
 			AuthorizeURL string `json:"authorize_url"`
 		}
-		s.decode(s.send("POST", "/api/v1/accounts/connect", object{"network": "mastodon", "sandbox": true}, mine[:len(mine)-2]...), 200, &link)
+		s.decode(s.send("POST", "/api/v1/accounts/connect", object{"network": "mastodon", "sandbox": true},
+			mine[:len(mine)-2]...), 200, &link)
 		a := s.send("GET", "/api/v1/oauth/callback?"+newsroomtest.Consent(t, link.AuthorizeURL).Encode(), nil, mine...)
 		if a.StatusCode != http.StatusSeeOther {
 			t.Fatalf("got %s %s, want a redirect", a.Status, a.body)
@@ -417,7 +451,8 @@ func TestConnect_RequiresTheSessionThatStartedIt(t *testing.T) {
 		var begun struct {
 			AuthorizeURL string `json:"authorize_url"`
 		}
-		s.decode(s.send("POST", "/api/v1/accounts/connect", object{"network": "mastodon", "sandbox": true}, by...), 200, &begun)
+		s.decode(s.send("POST", "/api/v1/accounts/connect", object{"network": "mastodon", "sandbox": true}, by...), 200,
+			&begun)
 		return "/api/v1/oauth/callback?" + newsroomtest.Consent(t, begun.AuthorizeURL).Encode()
 	}
 	for name, by := range map[string][]string{"nobody": {"Authorization", ""}, "another session": theirs} {
@@ -426,9 +461,11 @@ func TestConnect_RequiresTheSessionThatStartedIt(t *testing.T) {
 		if s.Count("select count(*) from accounts") != 0 {
 			t.Errorf("%s completed the connection", name)
 		}
-		s.refused(s.send("GET", callback, nil, mine...), 422, "invalid_request", "state") // a state is valid for one callback
+		// A state is valid for one callback
+		s.refused(s.send("GET", callback, nil, mine...), 422, "invalid_request", "state")
 	}
-	if a := s.send("GET", begin(mine), nil, append([]string{"Sec-Fetch-Site", "cross-site"}, mine...)...); a.StatusCode != http.StatusOK {
+	if a := s.send("GET", begin(mine), nil,
+		append([]string{"Sec-Fetch-Site", "cross-site"}, mine...)...); a.StatusCode != http.StatusOK {
 		t.Errorf("the session that started it: %s %s", a.Status, a.body)
 	}
 	// A connection started with a token can be completed in any browser: only the state

@@ -36,7 +36,9 @@ func restrictAgent(c *gin.Context, who *workspace.Principal) (tool string) {
 // auditAgent records that a tool of an agent is about to change something. Without the
 // entry the request is refused.
 func (s *Server) auditAgent(c *gin.Context, who workspace.Principal, tool, operation string) {
-	err := s.Store.AuditArchive(c.Request.Context(), who.WorkspaceID, audit.AgentActed, map[string]any{"tool": tool, "operation": operation})
+	err := s.Store.AuditArchive(c.Request.Context(), who.WorkspaceID, audit.AgentActed, map[string]any{
+		"tool": tool, "operation": operation,
+	})
 	if err != nil {
 		s.refuse(c, err)
 		c.Abort()

@@ -64,12 +64,16 @@ func (a *answers) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	where := fmt.Sprintf("%s %s: %s", r.Method, r.URL.Path, answer.Status)
-	for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer"} {
+	for name, want := range map[string]string{
+		"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",
+		"Referrer-Policy": "no-referrer",
+	} {
 		if got := answer.Header.Get(name); got != want {
 			a.t.Errorf("%s has %s %q", where, name, got)
 		}
 	}
-	if csp := answer.Header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") || !strings.Contains(csp, "frame-ancestors 'none'") {
+	if csp := answer.Header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") ||
+		!strings.Contains(csp, "frame-ancestors 'none'") {
 		a.t.Errorf("%s has the policy %q", where, csp)
 	}
 	if strings.HasPrefix(r.URL.Path, "/api/") && answer.Header.Get("Cache-Control") != "no-store" {
@@ -87,7 +91,8 @@ func (a *answers) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	_ = answer.Body.Close()
 	answer.Body = io.NopCloser(bytes.NewReader(body))
-	if answer.StatusCode >= 400 && answer.Header.Get("Content-Type") != "application/json" { // readyz returns its JSON report with status 503
+	// Readyz returns its JSON report with status 503
+	if answer.StatusCode >= 400 && answer.Header.Get("Content-Type") != "application/json" {
 		a.problem(where, answer, body)
 	}
 	a.validate(where, r, answer, body)

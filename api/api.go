@@ -78,7 +78,8 @@ type PostStore interface {
 type EventStore interface {
 	Events(ctx context.Context, postID uuid.UUID, after int64, limit int) ([]post.Event, error)
 	LatestEventCursor(ctx context.Context) (post.EventCursor, error)
-	WorkspaceEvents(ctx context.Context, f post.EventFilter, after post.EventCursor, limit int) (events []post.WorkspaceEvent, next post.EventCursor, more bool, err error)
+	WorkspaceEvents(ctx context.Context, f post.EventFilter, after post.EventCursor,
+		limit int) (events []post.WorkspaceEvent, next post.EventCursor, more bool, err error)
 }
 
 // SeriesStore reads series and their exceptions.
@@ -101,8 +102,10 @@ type Scheduler interface {
 
 // PostScheduler creates, edits and cancels posts.
 type PostScheduler interface {
-	Schedule(ctx context.Context, who workspace.Principal, draft scheduling.Draft, key idempotency.Key) (p post.Post, replayed bool, err error)
-	ScheduleRows(ctx context.Context, who workspace.Principal, rows []scheduling.Row, o scheduling.BulkOptions, key idempotency.Key) (scheduling.BulkResult, error)
+	Schedule(ctx context.Context, who workspace.Principal, draft scheduling.Draft, key idempotency.Key) (p post.Post,
+		replayed bool, err error)
+	ScheduleRows(ctx context.Context, who workspace.Principal, rows []scheduling.Row, o scheduling.BulkOptions,
+		key idempotency.Key) (scheduling.BulkResult, error)
 	Edit(ctx context.Context, g post.Guard, edit scheduling.Edit) (post.Post, error)
 	Cancel(ctx context.Context, g post.Guard) (post.Post, error)
 	PublishNow(ctx context.Context, g post.Guard) (post.Post, error)
@@ -123,7 +126,8 @@ type DeadLetterHandler interface {
 	Confirm(ctx context.Context, g post.Guard, target uuid.UUID, address, remoteID string) (post.Post, error)
 	Resend(ctx context.Context, g post.Guard, target uuid.UUID) (post.Post, error)
 	DeletePublished(ctx context.Context, g post.Guard, target uuid.UUID) (post.Post, error)
-	BulkDeadLetters(ctx context.Context, actor string, f post.DeadLetterFilter, discard, dryRun bool) (scheduling.DeadLetterResult, error)
+	BulkDeadLetters(ctx context.Context, actor string, f post.DeadLetterFilter, discard,
+		dryRun bool) (scheduling.DeadLetterResult, error)
 }
 
 // PostPreviewer shows how networks would treat a post, without storing it.
@@ -133,16 +137,20 @@ type PostPreviewer interface {
 	Slots(ctx context.Context, who workspace.Principal, from, to time.Time) ([]scheduling.Slot, error)
 	ReorderQueue(ctx context.Context, g post.Guard, move post.QueueMove) ([]post.Post, error)
 	Limits(ctx context.Context, workspace, accountID uuid.UUID) ([]ratelimit.Bucket, error)
-	MediaFit(ctx context.Context, who workspace.Principal, item uuid.UUID, accounts []uuid.UUID) ([]scheduling.MediaFit, error)
+	MediaFit(ctx context.Context, who workspace.Principal, item uuid.UUID, accounts []uuid.UUID) ([]scheduling.MediaFit,
+		error)
 }
 
 // SeriesScheduler creates and changes recurring posts.
 type SeriesScheduler interface {
-	CreateSeries(ctx context.Context, who workspace.Principal, in scheduling.SeriesDraft, key idempotency.Key) (s post.Series, changed []uuid.UUID, replayed bool, err error)
-	EditSeries(ctx context.Context, who workspace.Principal, g post.Guard, edit scheduling.SeriesEdit) (post.Series, []uuid.UUID, error)
+	CreateSeries(ctx context.Context, who workspace.Principal, in scheduling.SeriesDraft,
+		key idempotency.Key) (s post.Series, changed []uuid.UUID, replayed bool, err error)
+	EditSeries(ctx context.Context, who workspace.Principal, g post.Guard, edit scheduling.SeriesEdit) (post.Series,
+		[]uuid.UUID, error)
 	SetSeriesPaused(ctx context.Context, g post.Guard, pause bool) (post.Series, []uuid.UUID, error)
 	EndSeries(ctx context.Context, g post.Guard, cancel bool) (post.Series, []uuid.UUID, error)
-	SetOccurrenceSkipped(ctx context.Context, g post.Guard, occurrence string, skip bool) (post.Series, []uuid.UUID, error)
+	SetOccurrenceSkipped(ctx context.Context, g post.Guard, occurrence string, skip bool) (post.Series, []uuid.UUID,
+		error)
 	UpcomingOccurrences(ctx context.Context, s post.Series, limit int) ([]scheduling.UpcomingOccurrence, error)
 }
 
@@ -169,9 +177,12 @@ type Accounts interface {
 // AccountConnector connects accounts by token, form or OAuth. A network that
 // offers several accounts lets the user choose.
 type AccountConnector interface {
-	ConnectWithToken(ctx context.Context, who workspace.Principal, network, baseURL string, token secret.Text) (account.Account, error)
-	ConnectForm(ctx context.Context, who workspace.Principal, at account.Instance, values map[string]secret.Text) (account.Connection, error)
-	StartAuthorization(ctx context.Context, who workspace.Principal, at account.Instance) (authorizeURL string, err error)
+	ConnectWithToken(ctx context.Context, who workspace.Principal, network, baseURL string,
+		token secret.Text) (account.Account, error)
+	ConnectForm(ctx context.Context, who workspace.Principal, at account.Instance,
+		values map[string]secret.Text) (account.Connection, error)
+	StartAuthorization(ctx context.Context, who workspace.Principal, at account.Instance) (authorizeURL string,
+		err error)
 	Reconnect(ctx context.Context, who workspace.Principal, id uuid.UUID) (authorizeURL string, err error)
 	CompleteAuthorization(ctx context.Context, back account.Callback) (account.Connection, error)
 	Choice(ctx context.Context, who workspace.Principal, id uuid.UUID) (account.Choice, error)
@@ -195,7 +206,8 @@ type Clock interface{ Reading() dbclock.Reading }
 
 // Webhooks manages webhook endpoints and their deliveries.
 type Webhooks interface {
-	Create(ctx context.Context, who workspace.Principal, url, description string, types []string, key idempotency.Key) (e webhook.Endpoint, plain secret.Text, replayed bool, err error)
+	Create(ctx context.Context, who workspace.Principal, url, description string, types []string,
+		key idempotency.Key) (e webhook.Endpoint, plain secret.Text, replayed bool, err error)
 	List(ctx context.Context, who workspace.Principal) ([]webhook.Endpoint, error)
 	Get(ctx context.Context, who workspace.Principal, id uuid.UUID) (webhook.Endpoint, error)
 	Update(ctx context.Context, who workspace.Principal, id uuid.UUID, c webhook.Change) (webhook.Endpoint, error)
@@ -320,9 +332,11 @@ func (s *Server) Handler() (http.Handler, error) {
 	}
 	v := newValidator(doc, s.MaxBodyBytes, s.Media.MaxBytes+1<<20)
 	load := newLoad(s.Limits, s.Log)
-	r.Use(s.noteClient(proxies), s.observe(), s.recoverPanics(), s.secureHeaders(), s.checkHost(), s.landings(), v.fixedFirst, load.makeRoom, v.limit(), s.authenticate(v, load, newStreams(s.Limits, s.Events)), v.validate())
+	r.Use(s.noteClient(proxies), s.observe(), s.recoverPanics(), s.secureHeaders(), s.checkHost(), s.landings(),
+		v.fixedFirst, load.makeRoom, v.limit(), s.authenticate(v, load, newStreams(s.Limits, s.Events)), v.validate())
 	r.NoRoute(func(c *gin.Context) {
-		writeProblem(c, http.StatusNotFound, "no_such_route", "There is nothing at this address. See /api/openapi.yaml.", nil)
+		writeProblem(c, http.StatusNotFound, "no_such_route",
+			"There is nothing at this address. See /api/openapi.yaml.", nil)
 	})
 	r.NoMethod(v.refuseMethod)
 	for _, address := range []string{"/", "/app", "/app/*page", "/assets/*file"} {
@@ -361,7 +375,10 @@ func (s *Server) Handler() (http.Handler, error) {
 // NewHTTPServer sets the timeouts that a public server needs. There is no write timeout,
 // because event streams stay open.
 func NewHTTPServer(h http.Handler) *http.Server {
-	return &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: maxHeaderBytes}
+	return &http.Server{
+		Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+		MaxHeaderBytes: maxHeaderBytes,
+	}
 }
 
 const maxHeaderBytes = 64 << 10

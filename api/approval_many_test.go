@@ -13,13 +13,16 @@ import (
 func TestApproval_BulkPostsOfAuthorsWait(t *testing.T) {
 	t.Parallel()
 	s := startApproving(t)
-	rows := fmt.Sprintf("{\"content\": \"One\", \"scheduled_time\": %q}\n{\"content\": \"Two\", \"draft\": true}\n", in(time.Hour))
+	rows := fmt.Sprintf("{\"content\": \"One\", \"scheduled_time\": %q}\n{\"content\": \"Two\", \"draft\": true}\n",
+		in(time.Hour))
 	var done spec.BulkResult
-	s.decode(s.send("POST", "/api/v1/posts/bulk", rows, append(s.author, "Content-Type", "application/x-ndjson")...), 201, &done)
+	s.decode(s.send("POST", "/api/v1/posts/bulk", rows, append(s.author, "Content-Type", "application/x-ndjson")...),
+		201, &done)
 	if a := done.Rows[0].Approval; a == nil || *a != spec.ApprovalStatePending || done.Rows[1].Approval != nil {
 		t.Errorf("got %+v", done.Rows)
 	}
-	if ids := s.waiting(); len(ids) != 1 || ids[0] != *done.Rows[0].Id || s.temporal.signals(ids[0]) != 0 || s.eventTypes(ids[0]) != "created submitted" {
+	if ids := s.waiting(); len(ids) != 1 || ids[0] != *done.Rows[0].Id || s.temporal.signals(ids[0]) != 0 ||
+		s.eventTypes(ids[0]) != "created submitted" {
 		t.Errorf("waiting: %v", ids)
 	}
 }
@@ -36,7 +39,8 @@ func TestApproval_SeriesPostsOfAuthorsWait(t *testing.T) {
 		s.post(s.send("POST", "/api/v1/posts/"+p.Id.String()+"/approve", nil, s.editorAnyVersion()...), 200)
 	}
 	approve(made[0])
-	s.post(s.send("POST", "/api/v1/posts/"+made[1].Id.String()+"/reject", object{"note": "Not this one"}, s.editor...), 200)
+	s.post(s.send("POST", "/api/v1/posts/"+made[1].Id.String()+"/reject", object{"note": "Not this one"}, s.editor...),
+		200)
 	again := func() {
 		_, err := s.Scheduler.Materialize(t.Context(), one.Id)
 		s.Must(err)
@@ -62,7 +66,8 @@ func TestApproval_SeriesPostsOfAuthorsWait(t *testing.T) {
 		t.Errorf("%d are scheduled", n)
 	}
 	s.series(s.send("PATCH", path, object{"template": object{"content": "Bản tin"}}, s.editor...), 200)
-	if posts := s.postsOf(one.Id, "scheduled"); len(posts) != 35 || posts[0].Content != "Bản tin" || len(s.waiting()) != 0 {
+	if posts := s.postsOf(one.Id, "scheduled"); len(posts) != 35 || posts[0].Content != "Bản tin" ||
+		len(s.waiting()) != 0 {
 		t.Errorf("%d are scheduled, %d pending", len(posts), len(s.waiting()))
 	}
 	// Pausing and resuming an editor's series adds no events.
@@ -86,12 +91,16 @@ func TestApproval_RaisesWebhookEvents(t *testing.T) {
 		s.post(s.send("POST", "/api/v1/posts/"+p.Id.String()+"/"+verdict, body, s.editorAnyVersion()...), 200)
 	}
 	// Open transactions of other tests on the same server delay events for a moment.
-	for deadline := time.Now().Add(30 * time.Second); s.Count("select count(*) from webhook_deliveries") < 4 && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		_, err := s.Store.DispatchWebhooks(t.Context(), 100, func(e webhook.Event) (string, error) { return e.Body("https://dateline.example") })
+	for deadline := time.Now().Add(30 * time.Second); s.Count("select count(*) from webhook_deliveries") < 4 &&
+		time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		_, err := s.Store.DispatchWebhooks(t.Context(), 100, func(e webhook.Event) (string, error) {
+			return e.Body("https://dateline.example")
+		})
 		s.Must(err)
 	}
 	for kind, n := range map[string]int{"post.submitted": 2, "post.approved": 1, "post.rejected": 1} {
-		if got := s.Count("select count(*) from webhook_deliveries where type = $1 and body like '%\"by\":\"user:%'", kind); got != n {
+		if got := s.Count("select count(*) from webhook_deliveries where type = $1 and body like '%\"by\":\"user:%'",
+			kind); got != n {
 			t.Errorf("%d deliveries of %s", got, kind)
 		}
 	}

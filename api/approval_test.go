@@ -33,7 +33,8 @@ func startApproving(t *testing.T) approving {
 func (s approving) pending(a answer, status int) spec.Post {
 	s.t.Helper()
 	p := s.post(a, status)
-	if p.Status != spec.PostStatusDraft || p.Approval == nil || p.Approval.State != spec.ApprovalStatePending || p.Approval.SubmittedAt == nil {
+	if p.Status != spec.PostStatusDraft || p.Approval == nil || p.Approval.State != spec.ApprovalStatePending ||
+		p.Approval.SubmittedAt == nil {
 		s.t.Fatalf("not pending: %s", a.body)
 	}
 	return p
@@ -72,7 +73,8 @@ func TestApproval_PostsOfAuthorsWait(t *testing.T) {
 	a := s.send("POST", "/api/v1/posts", body, s.author...)
 	p := s.pending(a, 201)
 	path := "/api/v1/posts/" + p.Id.String()
-	if s.temporal.signals(p.Id) != 0 || p.Approval.SubmittedBy == nil || fmt.Sprint(s.waiting()) != fmt.Sprint([]uuid.UUID{p.Id}) {
+	if s.temporal.signals(p.Id) != 0 || p.Approval.SubmittedBy == nil ||
+		fmt.Sprint(s.waiting()) != fmt.Sprint([]uuid.UUID{p.Id}) {
 		t.Errorf("got %s; waiting: %v", a.body, s.waiting())
 	}
 	s.refused(s.send("POST", path+"/approve", nil, s.author...), 403, "role_insufficient")
@@ -83,8 +85,10 @@ func TestApproval_PostsOfAuthorsWait(t *testing.T) {
 	// refused.
 	edited := s.send("PATCH", path, object{"content": "Corrected"}, s.author...)
 	s.pending(edited, 200)
-	s.refused(s.send("POST", path+"/approve", nil, append(s.editor, "If-Match", a.Header.Get("ETag"))...), 412, "version_mismatch")
-	approved := s.post(s.send("POST", path+"/approve", nil, append(s.editor, "If-Match", edited.Header.Get("ETag"))...), 200)
+	s.refused(s.send("POST", path+"/approve", nil, append(s.editor, "If-Match", a.Header.Get("ETag"))...), 412,
+		"version_mismatch")
+	approved := s.post(s.send("POST", path+"/approve", nil, append(s.editor, "If-Match", edited.Header.Get("ETag"))...),
+		200)
 	require.Equal(t, spec.PostStatusScheduled, approved.Status)
 	require.Equal(t, "2028-12-24T18:00:00+09:00", approved.ScheduledTime.Format(time.RFC3339))
 	require.Equal(t, "Corrected", approved.Content)
@@ -99,12 +103,14 @@ func TestApproval_PostsOfAuthorsWait(t *testing.T) {
 	}
 	// Other users need no approval, nor does any workspace that does not require it.
 	for _, as := range [][]string{s.editor, nil} {
-		if p := s.post(s.send("POST", "/api/v1/posts", hello(), as...), 201); p.Status != spec.PostStatusScheduled || p.Approval != nil {
+		if p := s.post(s.send("POST", "/api/v1/posts", hello(), as...), 201); p.Status != spec.PostStatusScheduled ||
+			p.Approval != nil {
 			t.Errorf("got %+v", p)
 		}
 	}
 	s.Exec("update workspaces set authors_need_approval = false")
-	if p := s.post(s.send("POST", "/api/v1/posts", hello(), s.author...), 201); p.Status != spec.PostStatusScheduled || p.Approval != nil {
+	if p := s.post(s.send("POST", "/api/v1/posts", hello(), s.author...), 201); p.Status != spec.PostStatusScheduled ||
+		p.Approval != nil {
 		t.Errorf("got %+v", p)
 	}
 }
@@ -115,7 +121,8 @@ func TestApproval_RejectReturnsThePostToItsAuthor(t *testing.T) {
 	p := s.pending(s.send("POST", "/api/v1/posts", hello(), s.author...), 201)
 	path := "/api/v1/posts/" + p.Id.String()
 	p = s.post(s.send("POST", path+"/reject", object{"note": "Tên sai"}, s.editor...), 200)
-	if p.Status != spec.PostStatusDraft || p.Approval.State != spec.ApprovalStateRejected || *p.Approval.Note != "Tên sai" || p.Approval.DecidedAt == nil {
+	if p.Status != spec.PostStatusDraft || p.Approval.State != spec.ApprovalStateRejected ||
+		*p.Approval.Note != "Tên sai" || p.Approval.DecidedAt == nil {
 		t.Errorf("rejected: %+v", p.Approval)
 	}
 	s.refused(s.send("POST", path+"/approve", nil, s.editorAnyVersion()...), 409, "not_pending")
@@ -155,7 +162,8 @@ func TestApproval_SubmitRequiresACompleteDraft(t *testing.T) {
 	p := s.pending(s.send("POST", path+"/schedule", object{"scheduled_time": in(time.Hour)}, s.author...), 200)
 	// Edits of a pending post are validated like those of a scheduled one.
 	s.refused(s.send("PATCH", path, object{"content": ""}, s.author...), 422, "invalid_request", "content")
-	if p := s.post(s.send("POST", path+"/publish-now", nil, s.editor...), 200); p.Status != spec.PostStatusScheduled || p.Approval.State != spec.ApprovalStateApproved {
+	if p := s.post(s.send("POST", path+"/publish-now", nil, s.editor...), 200); p.Status != spec.PostStatusScheduled ||
+		p.Approval.State != spec.ApprovalStateApproved {
 		t.Errorf("got %+v", p)
 	}
 	s.refused(s.send("POST", path+"/submit", nil, s.editor...), 409, "not_a_draft")
@@ -167,8 +175,13 @@ func TestApproval_SubmitRequiresACompleteDraft(t *testing.T) {
 func TestApproval_EditByAnAuthorUnschedulesThePost(t *testing.T) {
 	t.Parallel()
 	s := startApproving(t)
-	for name, edit := range map[string]object{"what": {"content": "Changed"}, "when": {"scheduled_time": in(3 * time.Hour)},
-		"where": {"accounts": []string{s.Connect("sports").ID.String()}}, "the thread": {"thread": []any{object{"content": "More"}}}} {
+	for name, edit := range map[string]object{
+		"what": {"content": "Changed"}, "when": {
+			"scheduled_time": in(3 * time.Hour),
+		},
+		"where":      {"accounts": []string{s.Connect("sports").ID.String()}},
+		"the thread": {"thread": []any{object{"content": "More"}}},
+	} {
 		t.Run(name, func(t *testing.T) {
 			one := *s.server
 			one.t = t
@@ -184,8 +197,12 @@ func TestApproval_EditByAnAuthorUnschedulesThePost(t *testing.T) {
 			after, err := s.Store.Post(t.Context(), p.Id)
 			s.Must(err)
 			for _, as := range []post.Post{before, after} {
-				_, ok, err := s.Store.Claim(t.Context(), post.Call{OperationID: uuid.New(), PostID: p.Id, TargetID: after.Targets[0].ID, Revision: as.Revision,
-					Epoch: 1, IdempotencyKey: "k", Fingerprint: make([]byte, 32)}, time.Minute)
+				_, ok, err := s.Store.Claim(t.Context(),
+					post.Call{
+						OperationID: uuid.New(), PostID: p.Id, TargetID: after.Targets[0].ID,
+						Revision: as.Revision,
+						Epoch:    1, IdempotencyKey: "k", Fingerprint: make([]byte, 32),
+					}, time.Minute)
 				if s.Must(err); ok {
 					t.Errorf("revision %d was claimed without an approval", as.Revision)
 				}
@@ -194,8 +211,11 @@ func TestApproval_EditByAnAuthorUnschedulesThePost(t *testing.T) {
 	}
 	p := s.post(s.send("POST", "/api/v1/posts", hello()), 201)
 	path := "/api/v1/posts/" + p.Id.String()
-	for name, a := range map[string]answer{"a zone alone": s.send("PATCH", path, object{"time_zone": "Europe/Paris"}, s.author...),
-		"an editor": s.send("PATCH", path, object{"content": "By an editor"}, s.editor...)} {
+	for name, a := range map[string]answer{
+		"a zone alone": s.send("PATCH", path, object{"time_zone": "Europe/Paris"},
+			s.author...),
+		"an editor": s.send("PATCH", path, object{"content": "By an editor"}, s.editor...),
+	} {
 		if p := s.post(a, 200); p.Status != spec.PostStatusScheduled {
 			t.Errorf("%s unschedules it", name)
 		}
@@ -208,7 +228,8 @@ func TestApproval_EditByAnAuthorUnschedulesThePost(t *testing.T) {
 		t.Errorf("an approved target cannot be retried: %+v", p)
 	}
 	// It failed on one account and is pending on the other: an edit would resend it.
-	s.refused(s.send("PATCH", "/api/v1/posts/"+s.halfFailed().String(), object{"content": "Mended"}, s.author...), 409, "approval_required")
+	s.refused(s.send("PATCH", "/api/v1/posts/"+s.halfFailed().String(), object{"content": "Mended"}, s.author...), 409,
+		"approval_required")
 }
 
 // halfFailed is a post that is scheduled to one account and has failed on another.
@@ -230,13 +251,15 @@ func TestApproval_AfterTheScheduledTime(t *testing.T) {
 		s.refused(s.send("POST", path+"/approve", nil, s.editorAnyVersion()...), 409, "too_late")
 	}
 	late := s.pending(s.send("GET", path, nil), 200)
-	if late.Approval.Note == nil || !strings.Contains(*late.Approval.Note, "has passed") || s.temporal.signals(p.Id) != 0 {
+	if late.Approval.Note == nil || !strings.Contains(*late.Approval.Note, "has passed") ||
+		s.temporal.signals(p.Id) != 0 {
 		t.Errorf("got %+v", late.Approval)
 	}
 	if got := s.eventTypes(p.Id); got != "created submitted refused" {
 		t.Error(got)
 	}
-	if p := s.pending(s.send("PATCH", path, object{"scheduled_time": in(time.Hour)}, s.author...), 200); p.Approval.Note != nil {
+	if p := s.pending(s.send("PATCH", path, object{"scheduled_time": in(time.Hour)}, s.author...),
+		200); p.Approval.Note != nil {
 		t.Errorf("the note is still %q", *p.Approval.Note)
 	}
 	s.post(s.send("POST", path+"/approve", nil, s.editorAnyVersion()...), 200)

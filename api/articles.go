@@ -14,7 +14,9 @@ import (
 // articleService returns the article service, or an error if the crawler is disabled.
 func (s *Server) articleService() (*pipeline.Service, error) {
 	if s.Articles == nil {
-		return nil, &apperr.Error{Kind: apperr.KindConflict, Code: "crawl_off", Message: "The crawler is disabled (DATELINE_CRAWL)."}
+		return nil, &apperr.Error{
+			Kind: apperr.KindConflict, Code: "crawl_off", Message: "The crawler is disabled (DATELINE_CRAWL).",
+		}
 	}
 	return s.Articles, nil
 }
@@ -27,13 +29,18 @@ func limitOf(p *int) int {
 }
 
 // ListArticles lists articles, newest first.
-func (s *Server) ListArticles(ctx context.Context, r spec.ListArticlesRequestObject) (spec.ListArticlesResponseObject, error) {
+func (s *Server) ListArticles(
+	ctx context.Context, r spec.ListArticlesRequestObject,
+) (spec.ListArticlesResponseObject, error) {
 	a, err := s.articleService()
 	if err != nil {
 		return nil, err
 	}
 	far := time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC)
-	w := pipeline.ArticleQuery{Domain: value(r.Params.Domain), Removed: value(r.Params.Removed), From: value(r.Params.From), To: far, Before: far, Limit: limitOf(r.Params.Limit) + 1}
+	w := pipeline.ArticleQuery{
+		Domain: value(r.Params.Domain), Removed: value(r.Params.Removed), From: value(r.Params.From), To: far,
+		Before: far, Limit: limitOf(r.Params.Limit) + 1,
+	}
 	if r.Params.To != nil {
 		w.To = *r.Params.To
 	}
@@ -61,7 +68,9 @@ func (s *Server) ListArticles(ctx context.Context, r spec.ListArticlesRequestObj
 }
 
 // GetArticle gets an article.
-func (s *Server) GetArticle(ctx context.Context, r spec.GetArticleRequestObject) (spec.GetArticleResponseObject, error) {
+func (s *Server) GetArticle(
+	ctx context.Context, r spec.GetArticleRequestObject,
+) (spec.GetArticleResponseObject, error) {
 	a, err := s.articleService()
 	if err != nil {
 		return nil, err
@@ -71,7 +80,9 @@ func (s *Server) GetArticle(ctx context.Context, r spec.GetArticleRequestObject)
 }
 
 // DownloadArticlePage downloads the raw page of an article.
-func (s *Server) DownloadArticlePage(ctx context.Context, r spec.DownloadArticlePageRequestObject) (spec.DownloadArticlePageResponseObject, error) {
+func (s *Server) DownloadArticlePage(
+	ctx context.Context, r spec.DownloadArticlePageRequestObject,
+) (spec.DownloadArticlePageResponseObject, error) {
 	a, err := s.articleService()
 	if err != nil {
 		return nil, err
@@ -81,12 +92,17 @@ func (s *Server) DownloadArticlePage(ctx context.Context, r spec.DownloadArticle
 		return nil, err
 	}
 	name := `attachment; filename="` + r.Id.String() + `.html"`
-	return spec.DownloadArticlePage200ApplicationoctetStreamResponse{Body: bytes.NewReader(raw), ContentLength: int64(len(raw)),
-		Headers: spec.DownloadArticlePage200ResponseHeaders{ContentDisposition: &name}}, nil
+	return spec.DownloadArticlePage200ApplicationoctetStreamResponse{
+		Body:          bytes.NewReader(raw),
+		ContentLength: int64(len(raw)),
+		Headers:       spec.DownloadArticlePage200ResponseHeaders{ContentDisposition: &name},
+	}, nil
 }
 
 // ListArticleRevisions lists the versions of an article.
-func (s *Server) ListArticleRevisions(ctx context.Context, r spec.ListArticleRevisionsRequestObject) (spec.ListArticleRevisionsResponseObject, error) {
+func (s *Server) ListArticleRevisions(
+	ctx context.Context, r spec.ListArticleRevisionsRequestObject,
+) (spec.ListArticleRevisionsResponseObject, error) {
 	a, err := s.articleService()
 	if err != nil {
 		return nil, err
@@ -108,7 +124,9 @@ func (s *Server) ListArticleRevisions(ctx context.Context, r spec.ListArticleRev
 }
 
 // GetArticleRevision gets a version of an article.
-func (s *Server) GetArticleRevision(ctx context.Context, r spec.GetArticleRevisionRequestObject) (spec.GetArticleRevisionResponseObject, error) {
+func (s *Server) GetArticleRevision(
+	ctx context.Context, r spec.GetArticleRevisionRequestObject,
+) (spec.GetArticleRevisionResponseObject, error) {
 	a, err := s.articleService()
 	if err != nil {
 		return nil, err
@@ -118,7 +136,8 @@ func (s *Server) GetArticleRevision(ctx context.Context, r spec.GetArticleRevisi
 		return nil, err
 	}
 	out := revisionJSON(v.Revision)
-	out.Authors, out.PublishedAt, out.ModifiedAt, out.Lead, out.Text = &v.Authors, utc(v.Published), utc(v.Updated), optional(v.Lead), &v.Text
+	out.Authors, out.PublishedAt, out.ModifiedAt, out.Lead, out.Text = &v.Authors, utc(v.Published), utc(v.Updated),
+		optional(v.Lead), &v.Text
 	out.ImageUrl, out.Section, out.Tags = optional(v.Image), optional(v.Section), &v.Tags
 	if added != nil {
 		out.Added = &added
@@ -130,7 +149,9 @@ func (s *Server) GetArticleRevision(ctx context.Context, r spec.GetArticleRevisi
 }
 
 // SimilarArticles lists near-duplicates of an article.
-func (s *Server) SimilarArticles(ctx context.Context, r spec.SimilarArticlesRequestObject) (spec.SimilarArticlesResponseObject, error) {
+func (s *Server) SimilarArticles(
+	ctx context.Context, r spec.SimilarArticlesRequestObject,
+) (spec.SimilarArticlesResponseObject, error) {
 	a, err := s.articleService()
 	if err != nil {
 		return nil, err
@@ -141,34 +162,53 @@ func (s *Server) SimilarArticles(ctx context.Context, r spec.SimilarArticlesRequ
 	}
 	out := spec.SimilarArticles200JSONResponse{Articles: []spec.SimilarArticle{}}
 	for _, one := range all {
-		out.Articles = append(out.Articles, spec.SimilarArticle{Article: articleSummary(one.ArticleSummary), Distance: one.Distance})
+		out.Articles = append(out.Articles, spec.SimilarArticle{
+			Article: articleSummary(one.ArticleSummary), Distance: one.Distance,
+		})
 	}
 	return out, nil
 }
 
 func revisionJSON(v pipeline.Revision) spec.ArticleRevision {
-	return spec.ArticleRevision{Version: v.Version, SeenAt: v.SeenAt.UTC(), Changed: v.Changed, Title: v.Title, ContentHash: v.ContentHash,
-		Characters: v.Characters, SelectorVersion: orAbsent(v.SelectorVersion)}
+	return spec.ArticleRevision{
+		Version: v.Version, SeenAt: v.SeenAt.UTC(), Changed: v.Changed, Title: v.Title,
+		ContentHash: v.ContentHash,
+		Characters:  v.Characters, SelectorVersion: orAbsent(v.SelectorVersion),
+	}
 }
 
 func articleSummary(e pipeline.ArticleSummary) spec.ArticleSummary {
-	return spec.ArticleSummary{Id: e.ID, Domain: e.Domain, Url: e.URL, CanonicalUrl: e.CanonicalURL, Title: e.Title, Authors: e.Authors, PublishedAt: utc(e.Published),
-		ModifiedAt: utc(e.Updated), DateOnly: e.DateOnly, FirstSeenAt: e.FirstSeen.UTC(), DatedAt: e.SortTime.UTC(), Lead: optional(e.Lead), ImageUrl: optional(e.Image),
-		Section: optional(e.Section), Tags: e.Tags, Language: optional(e.Language), Site: optional(e.Site), GroupId: e.Group, Version: e.Version, UpdatedAt: e.ChangedAt.UTC(), RemovedAt: utc(e.RemovedAt),
-		Access: spec.ArticleSummaryAccess(e.Access), Reservations: reservationsJSON(e.Reservations)}
+	return spec.ArticleSummary{
+		Id: e.ID, Domain: e.Domain, Url: e.URL, CanonicalUrl: e.CanonicalURL, Title: e.Title,
+		Authors: e.Authors, PublishedAt: utc(e.Published),
+		ModifiedAt: utc(e.Updated), DateOnly: e.DateOnly, FirstSeenAt: e.FirstSeen.UTC(), DatedAt: e.SortTime.UTC(),
+		Lead: optional(e.Lead), ImageUrl: optional(e.Image),
+		Section: optional(e.Section), Tags: e.Tags, Language: optional(e.Language), Site: optional(e.Site),
+		GroupId: e.Group, Version: e.Version, UpdatedAt: e.ChangedAt.UTC(), RemovedAt: utc(e.RemovedAt),
+		Access: spec.ArticleSummaryAccess(e.Access), Reservations: reservationsJSON(e.Reservations),
+	}
 }
 
 func articleJSON(a pipeline.StoredArticle) spec.Article {
 	e := a.ArticleSummary
-	return spec.Article{Id: e.ID, Domain: e.Domain, Url: e.URL, CanonicalUrl: e.CanonicalURL, Title: e.Title, Authors: e.Authors, PublishedAt: utc(e.Published),
-		ModifiedAt: utc(e.Updated), DateOnly: e.DateOnly, FirstSeenAt: e.FirstSeen.UTC(), DatedAt: e.SortTime.UTC(), Lead: optional(e.Lead), ImageUrl: optional(e.Image),
-		Section: optional(e.Section), Tags: e.Tags, Language: optional(e.Language), Site: optional(e.Site), GroupId: e.Group, Version: e.Version, UpdatedAt: e.ChangedAt.UTC(), RemovedAt: utc(e.RemovedAt),
+	return spec.Article{
+		Id: e.ID, Domain: e.Domain, Url: e.URL, CanonicalUrl: e.CanonicalURL, Title: e.Title,
+		Authors: e.Authors, PublishedAt: utc(e.Published),
+		ModifiedAt: utc(e.Updated), DateOnly: e.DateOnly, FirstSeenAt: e.FirstSeen.UTC(), DatedAt: e.SortTime.UTC(),
+		Lead: optional(e.Lead), ImageUrl: optional(e.Image),
+		Section: optional(e.Section), Tags: e.Tags, Language: optional(e.Language), Site: optional(e.Site),
+		GroupId: e.Group, Version: e.Version, UpdatedAt: e.ChangedAt.UTC(), RemovedAt: utc(e.RemovedAt),
 		Access: spec.ArticleAccess(e.Access), Reservations: reservationsJSON(e.Reservations),
-		Text: a.Text, Html: a.HTML, Origins: originsJSON(a.Origins), ContentHash: a.ContentHash, FetchedAt: a.FetchedAt.UTC(), SelectorVersion: orAbsent(a.SelectorVersion)}
+		Text: a.Text, Html: a.HTML, Origins: originsJSON(a.Origins), ContentHash: a.ContentHash,
+		FetchedAt: a.FetchedAt.UTC(), SelectorVersion: orAbsent(a.SelectorVersion),
+	}
 }
 
 func reservationsJSON(r article.Reservations) spec.Reservations {
-	return spec.Reservations{Noindex: r.NoIndex, Noarchive: r.NoArchive, Nosnippet: r.NoSnippet, Noai: r.NoAI, Tdm: r.TDM, TdmPolicy: optional(r.TDMPolicy)}
+	return spec.Reservations{
+		Noindex: r.NoIndex, Noarchive: r.NoArchive, Nosnippet: r.NoSnippet, Noai: r.NoAI,
+		Tdm: r.TDM, TdmPolicy: optional(r.TDMPolicy),
+	}
 }
 
 func originsJSON(all map[article.Field]article.Origin) map[string]spec.FieldOrigin {

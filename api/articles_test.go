@@ -27,7 +27,8 @@ const articlesPath = "/api/v1/articles"
 // one.
 func paragraphs(word string, n int) (out []string) {
 	for i := range n {
-		text := fmt.Sprintf("It rose for the %d. time this year, and the town council met at night to speak about what it had seen on the banks", i+1)
+		text := fmt.Sprintf("It rose for the %d. time this year, and the town council met at night to speak about "+
+			"what it had seen on the banks", i+1)
 		out = append(out, strings.ReplaceAll(text, " ", " "+word+" ")+".")
 	}
 	return out
@@ -37,18 +38,27 @@ func paragraphs(word string, n int) (out []string) {
 func (s *server) article(domain, path string, paras []string) pipeline.StoredArticle {
 	s.t.Helper()
 	ctx := s.t.Context()
-	html := `<!doctype html><html lang="en"><head><title>The river rises</title><meta property="article:published_time" content="2026-03-07T10:00:00+07:00"></head><body><article><h1>The river rises</h1>` +
-		`<b class="who">Mai Lan</b><p>` + strings.Join(paras, "</p><p>") + `</p></article><script>alert(1)</script></body></html>`
+	html :=
+		`<!doctype html><html lang="en"><head><title>The river rises</title><meta property="article:published_time" content="2026-03-07T10:00:00+07:00"></head><body><article><h1>The river rises</h1>` +
+			`<b class="who">Mai Lan</b><p>` + strings.Join(paras, "</p><p>") +
+			`</p></article><script>alert(1)</script></body></html>`
 	d, u, did := s.extract(domain, path, html)
 	if did.Failed+did.NonArticles+did.Deferred > 0 {
 		s.t.Fatalf("%+v", did)
 	}
 	if s.Count("select count(*) from site_selectors where domain_id = $1", d.ID) == 0 {
-		_, _, err := s.Store.AddSelectors(ctx, d, s.Workspace.ID, pipeline.Selectors{CreatedBy: pipeline.CreatedByMember, State: pipeline.Active,
-			Config: selector.Config{Variants: []selector.Variant{{Name: "a", Body: []string{"//article"}}}}}, idempotency.Key{})
+		_, _, err := s.Store.AddSelectors(ctx, d, s.Workspace.ID,
+			pipeline.Selectors{
+				CreatedBy: pipeline.CreatedByMember, State: pipeline.Active,
+				Config: selector.Config{Variants: []selector.Variant{{Name: "a", Body: []string{"//article"}}}},
+			},
+			idempotency.Key{})
 		s.Must(err)
 	}
-	list, err := s.Store.Articles(ctx, pipeline.ArticleQuery{Workspace: s.Workspace.ID, Domain: domain, To: time.Now().Add(time.Hour), Before: time.Now().Add(time.Hour), Limit: 100})
+	list, err := s.Store.Articles(ctx, pipeline.ArticleQuery{
+		Workspace: s.Workspace.ID, Domain: domain, To: time.Now().Add(time.Hour), Before: time.Now().Add(time.Hour),
+		Limit: 100,
+	})
 	s.Must(err)
 	i := slices.IndexFunc(list, func(e pipeline.ArticleSummary) bool { return e.URL == u.String() })
 	if i < 0 {
@@ -72,11 +82,15 @@ func (s *server) extract(domain, path, html string) (crawl.Domain, weburl.URL, p
 	key := crawl.ObjectKey(domain, crawl.URLID(u), pagestore.Hash([]byte(html)))
 	_, err = raw.Put(ctx, key, []byte(html))
 	s.Must(err)
-	s.Exec(`insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, is_first_version) values ($1, $2, clock_timestamp(), $3, $4, clock_timestamp(), true)`, d.ID, crawl.URLID(u), u.String(), key)
+	s.Exec(
+		`insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, is_first_version) values ($1, $2, clock_timestamp(), $3, $4, clock_timestamp(), true)`, d.ID, crawl.URLID(u), u.String(), key)
 	log := slog.New(slog.DiscardHandler)
 	sites := &pipeline.SiteCache{Store: s.Store, Redis: enginetest.RedisClient(s.t, s.RedisURL), Log: log}
-	crawler := &pipeline.Consumer{Store: s.Store, Extractor: &pipeline.Extractor{Pages: raw, Sites: sites}, Learners: s.temporal, Log: log,
-		Timing: pipeline.Timing{PollInterval: time.Millisecond, IdleTimeout: 20 * time.Millisecond}}
+	crawler := &pipeline.Consumer{
+		Store: s.Store, Extractor: &pipeline.Extractor{Pages: raw, Sites: sites},
+		Learners: s.temporal, Log: log,
+		Timing: pipeline.Timing{PollInterval: time.Millisecond, IdleTimeout: 20 * time.Millisecond},
+	}
 	did, err := crawler.Run(ctx, nil, func(pipeline.Stats) {})
 	s.Must(err)
 	return d, u, did
@@ -87,7 +101,8 @@ func TestDomain_ExplainsPagesWithoutArticle(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.seeded("one.example")
-	s.extract("one.example", "/short", `<html><head><title>The river rises</title></head><body><h1>The river rises</h1><p>More about this will follow here in a few minutes.</p></body></html>`)
+	s.extract("one.example", "/short",
+		`<html><head><title>The river rises</title></head><body><h1>The river rises</h1><p>More about this will follow here in a few minutes.</p></body></html>`)
 	s.extract("one.example", "/empty", `<html><body><script>start()</script></body></html>`)
 	pages := func() map[string]string {
 		var d spec.Domain
@@ -99,7 +114,10 @@ func TestDomain_ExplainsPagesWithoutArticle(t *testing.T) {
 		}
 		return out
 	}
-	require.Equal(t, map[string]string{"https://one.example/short": "too_short", "https://one.example/empty": "no_text"}, pages())
+	require.Equal(t, map[string]string{
+		"https://one.example/short": "too_short",
+		"https://one.example/empty": "no_text",
+	}, pages())
 	s.article("one.example", "/short", paragraphs("river", 12))
 	require.Equal(t, map[string]string{"https://one.example/empty": "no_text"}, pages())
 	var health spec.Extraction
@@ -116,7 +134,9 @@ func TestArticles_Removed(t *testing.T) {
 	s.seeded("one.example")
 	removed := s.article("one.example", "/a.html", paragraphs("river", 12))
 	there := s.article("one.example", "/b.html", paragraphs("engine", 12))
-	s.Exec("insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, is_first_version, removed) select domain_id, page_id, clock_timestamp(), url, '', first_seen_at, false, true from articles where id = $1", removed.ID)
+	s.Exec("insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, is_first_version, "+
+		"removed) select domain_id, page_id, clock_timestamp(), url, '', first_seen_at, false, true from articles "+
+		"where id = $1", removed.ID)
 	s.article("one.example", "/b.html", paragraphs("engine", 13))
 	ids := func(query string) (out []uuid.UUID) {
 		var list spec.ArticlePage
@@ -168,7 +188,8 @@ func TestArticles_ListAndGet(t *testing.T) {
 	s.decode(s.send("GET", articlesPath+"/"+first.ID.String()+"/revisions?limit=1", nil), 200, &revisions)
 	require.Len(t, revisions.Revisions, 1)
 	require.Contains(t, revisions.Revisions[0].Changed, "body")
-	s.decode(s.send("GET", fmt.Sprintf("%s/%s/revisions?cursor=%d", articlesPath, first.ID, *revisions.NextCursor), nil), 200, &revisions)
+	s.decode(s.send("GET", fmt.Sprintf("%s/%s/revisions?cursor=%d", articlesPath, first.ID, *revisions.NextCursor),
+		nil), 200, &revisions)
 	require.Len(t, revisions.Revisions, 1)
 	require.EqualValues(t, 1, revisions.Revisions[0].Version)
 	var revision spec.ArticleRevision
@@ -197,9 +218,11 @@ func TestArticles_ListAndGet(t *testing.T) {
 		next = "&cursor=" + *list.NextCursor
 	}
 	slices.Sort(seen)
-	require.Equal(t, []string{"https://one.example/a.html", "https://one.example/c.html", "https://two.example/b.html"}, seen)
+	require.Equal(t, []string{"https://one.example/a.html", "https://one.example/c.html", "https://two.example/b.html"},
+		seen)
 	list = spec.ArticlePage{}
-	s.decode(s.send("GET", articlesPath+"?domain=two.example&from=2026-03-07T00:00:00Z&to=2026-03-08T00:00:00Z", nil), 200, &list)
+	s.decode(s.send("GET", articlesPath+"?domain=two.example&from=2026-03-07T00:00:00Z&to=2026-03-08T00:00:00Z", nil),
+		200, &list)
 	require.Len(t, list.Articles, 1)
 	list = spec.ArticlePage{}
 	s.decode(s.send("GET", articlesPath+"?to=2026-03-07T00:00:00Z", nil), 200, &list)
@@ -221,7 +244,8 @@ func TestArticles_ListAndGet(t *testing.T) {
 	s.refused(s.send("GET", articlesPath+"/"+someID().String(), nil), 404, "article_not_found")
 	s.refused(s.send("GET", articlesPath+"/"+first.ID.String()+"/revisions/9", nil), 404, "revision_not_found")
 	_, _, token := s.Found("Rivals")
-	s.refused(s.send("GET", articlesPath+"/"+first.ID.String(), nil, "Authorization", "Bearer "+token), 404, "article_not_found")
+	s.refused(s.send("GET", articlesPath+"/"+first.ID.String(), nil, "Authorization", "Bearer "+token), 404,
+		"article_not_found")
 }
 
 func TestSelectors_AddAndActivate(t *testing.T) {
@@ -230,7 +254,13 @@ func TestSelectors_AddAndActivate(t *testing.T) {
 	s.seeded("one.example")
 	s.article("one.example", "/a.html", paragraphs("river", 6))
 	path := domainsPath + "/one.example"
-	config := object{"variants": []object{{"name": "articles", "body": []string{"//article"}, "drop": []string{".//h1"}, "fields": object{"authors": []string{"//b[@class='who']"}}}}}
+	config := object{
+		"variants": []object{
+			{"name": "articles", "body": []string{"//article"}, "drop": []string{".//h1"}, "fields": object{
+				"authors": []string{"//b[@class='who']"},
+			}},
+		},
+	}
 
 	var shown spec.SelectorPreview
 	s.decode(s.send("POST", path+"/selectors/preview", object{"config": config}), 200, &shown)
@@ -246,12 +276,14 @@ func TestSelectors_AddAndActivate(t *testing.T) {
 	require.Contains(t, taken["drop"].Values[0], "The river rises")
 
 	var made spec.Selectors
-	answer := s.send("POST", path+"/selectors", object{"config": config, "note": "names the author"}, "Idempotency-Key", "k")
+	answer := s.send("POST", path+"/selectors", object{"config": config, "note": "names the author"}, "Idempotency-Key",
+		"k")
 	s.decode(answer, 201, &made)
 	require.Equal(t, 2, made.Version)
 	require.Equal(t, spec.SelectorsState("candidate"), made.State)
 	require.Equal(t, "/api/v1/domains/one.example/selectors/2", answer.Header.Get("Location"))
-	again := s.send("POST", path+"/selectors", object{"config": config, "note": "names the author"}, "Idempotency-Key", "k")
+	again := s.send("POST", path+"/selectors", object{"config": config, "note": "names the author"}, "Idempotency-Key",
+		"k")
 	require.Equal(t, "true", again.Header.Get("Idempotent-Replayed"))
 
 	s.decode(s.send("POST", path+"/selectors/2/activate", nil), 200, &made)
@@ -270,26 +302,36 @@ func TestSelectors_AddAndActivate(t *testing.T) {
 	require.Len(t, list.Selectors, 2)
 	require.Equal(t, spec.SelectorsState("rolled_back"), list.Selectors[0].State)
 	require.Equal(t, "rolled_back_by_member", list.Selectors[0].EndReason.Code)
-	require.Equal(t, 2, s.Count("select count(*) from post_events where type in ('selectors_learned', 'selectors_rolled_back') and actor like 'user:%'"))
+	require.Equal(t, 2, s.Count("select count(*) from post_events where type in ('selectors_learned', "+
+		"'selectors_rolled_back') and actor like 'user:%'"))
 
 	s.decode(s.send("POST", path+"/selectors/learn", nil), 202, &now)
 	require.Equal(t, spec.ExtractionRequestedAction("learn"), *now.RequestedAction)
 	require.Contains(t, s.temporal.crawls, "learn one.example")
-	s.decode(s.send("PATCH", path+"/extraction", object{"time_zone": "Europe/Paris", "learning_enabled": false}), 200, &now)
+	s.decode(s.send("PATCH", path+"/extraction", object{"time_zone": "Europe/Paris", "learning_enabled": false}), 200,
+		&now)
 	require.Equal(t, "Europe/Paris", now.TimeZone)
 	require.False(t, now.LearningEnabled)
 
-	s.refused(s.send("PATCH", path+"/extraction", object{"time_zone": "Mars/Base"}), 422, "invalid_request", "time_zone")
-	for _, bad := range []object{{"body": []string{"//div["}}, {"body": []string{"//a/following::b"}}, {"body": []string{}}, {"body": []string{"//a"}, "fields": object{"colour": []string{"//b"}}}} {
+	s.refused(s.send("PATCH", path+"/extraction", object{"time_zone": "Mars/Base"}), 422, "invalid_request",
+		"time_zone")
+	for _, bad := range []object{
+		{"body": []string{"//div["}},
+		{"body": []string{"//a/following::b"}},
+		{"body": []string{}},
+		{"body": []string{"//a"}, "fields": object{"colour": []string{"//b"}}},
+	} {
 		bad["name"] = "bad"
-		s.refused(s.send("POST", path+"/selectors", object{"config": object{"variants": []object{bad}}}), 422, "invalid_request", "config")
+		s.refused(s.send("POST", path+"/selectors", object{"config": object{"variants": []object{bad}}}), 422,
+			"invalid_request", "config")
 	}
 	s.refused(s.send("GET", path+"/selectors/9", nil), 404, "selectors_not_found")
 
 	// A workspace that shares a domain with others cannot change its selectors.
 	_, rival, token := s.Found("Rivals")
 	s.refused(s.send("GET", path+"/selectors", nil, "Authorization", "Bearer "+token), 404, "domain_not_found")
-	s.decode(s.send("POST", seedsPath, object{"url": "https://one.example/sport"}, "Authorization", "Bearer "+token), 201, &spec.Seed{})
+	s.decode(s.send("POST", seedsPath, object{"url": "https://one.example/sport"}, "Authorization", "Bearer "+token),
+		201, &spec.Seed{})
 	require.NotEqual(t, s.Workspace.ID, rival.WorkspaceID)
 	s.refused(s.send("POST", path+"/selectors", object{"config": config}), 409, "shared_domain")
 	s.refused(s.send("POST", path+"/selectors/1/activate", nil), 409, "shared_domain")

@@ -14,8 +14,11 @@ import (
 
 // ListAudit lists entries of the audit log.
 func (s *Server) ListAudit(ctx context.Context, r spec.ListAuditRequestObject) (spec.ListAuditResponseObject, error) {
-	f := audit.Filter{WorkspaceID: principal(ctx).WorkspaceID, Actions: value(r.Params.Action), ObjectID: r.Params.Object,
-		From: r.Params.From, To: r.Params.To, Limit: defaultPage}
+	f := audit.Filter{
+		WorkspaceID: principal(ctx).WorkspaceID, Actions: value(r.Params.Action),
+		ObjectID: r.Params.Object,
+		From:     r.Params.From, To: r.Params.To, Limit: defaultPage,
+	}
 	if r.Params.Limit != nil {
 		f.Limit = *r.Params.Limit
 	}
@@ -29,7 +32,9 @@ func (s *Server) ListAudit(ctx context.Context, r spec.ListAuditRequestObject) (
 	if text := value(r.Params.Cursor); text != "" {
 		id, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			return nil, apperr.InvalidFields(apperr.FieldError{Field: "cursor", Code: "invalid", Message: "Must be next_cursor of the previous page."})
+			return nil, apperr.InvalidFields(apperr.FieldError{
+				Field: "cursor", Code: "invalid", Message: "Must be next_cursor of the previous page.",
+			})
 		}
 		f.Before = &id
 	}
@@ -55,10 +60,17 @@ func (s *Server) ListAudit(ctx context.Context, r spec.ListAuditRequestObject) (
 }
 
 func auditJSON(e audit.Entry) (spec.AuditEntry, error) {
-	out := spec.AuditEntry{Id: strconv.FormatInt(e.ID, 10), At: e.At, Action: string(e.Action), RequestId: optionalID(e.Origin.RequestID),
-		Object: spec.AuditObject{Type: e.Object.Type, Id: e.Object.ID},
-		Actor: spec.AuditActor{Type: spec.AuditActorType(e.Origin.Actor), UserId: optionalID(e.Origin.UserID), Name: optional(e.UserName),
-			TokenId: optionalID(e.Origin.TokenID), TokenName: optional(e.TokenName), SessionId: optionalID(e.Origin.SessionID)}}
+	out := spec.AuditEntry{
+		Id: strconv.FormatInt(e.ID, 10), At: e.At, Action: string(e.Action),
+		RequestId: optionalID(e.Origin.RequestID),
+		Object:    spec.AuditObject{Type: e.Object.Type, Id: e.Object.ID},
+		Actor: spec.AuditActor{
+			Type: spec.AuditActorType(e.Origin.Actor), UserId: optionalID(e.Origin.UserID),
+			Name:    optional(e.UserName),
+			TokenId: optionalID(e.Origin.TokenID), TokenName: optional(e.TokenName),
+			SessionId: optionalID(e.Origin.SessionID),
+		},
+	}
 	return out, json.Unmarshal(e.Data, &out.Data)
 }
 

@@ -39,28 +39,36 @@ func TestAudit_RecordsActorAndAction(t *testing.T) {
 	}
 	there, err := s.Fake.AddAccount("desk")
 	s.Must(err)
-	did("account.connected", s.send("POST", "/api/v1/accounts", object{"network": "mastodon", "base_url": s.Fake.URL(), "access_token": there.Token}))
+	did("account.connected",
+		s.send("POST", "/api/v1/accounts", object{
+			"network": "mastodon", "base_url": s.Fake.URL(), "access_token": there.Token,
+		}))
 	did("workspace.changed", s.send("PATCH", "/api/v1/workspace", object{"authors_need_approval": true}))
 	var m spec.Member
-	s.decode(did("member.invited", s.send("POST", "/api/v1/members", object{"email": "private@news.example", "role": "author"})), 201, &m)
+	s.decode(did("member.invited",
+		s.send("POST", "/api/v1/members", object{"email": "private@news.example", "role": "author"})), 201, &m)
 	did("member.role_changed", s.send("PATCH", "/api/v1/members/"+m.Id.String(), object{"role": "viewer"}))
 	did("member.removed", s.send("DELETE", "/api/v1/members/"+m.Id.String(), nil))
 	var token spec.TokenWithSecret
-	s.decode(did("token.created", s.send("POST", "/api/v1/tokens", object{"name": "Robot", "scopes": []string{"posts:read"}})), 201, &token)
+	s.decode(did("token.created",
+		s.send("POST", "/api/v1/tokens", object{"name": "Robot", "scopes": []string{"posts:read"}})), 201, &token)
 	did("token.revoked", s.send("DELETE", "/api/v1/tokens/"+token.Token.Id.String(), nil))
 	var w spec.WebhookWithSecret
-	s.decode(did("webhook.created", s.send("POST", webhooksPath, object{"url": "https://hooks.example/private-path"})), 201, &w)
+	s.decode(did("webhook.created", s.send("POST", webhooksPath, object{"url": "https://hooks.example/private-path"})),
+		201, &w)
 	hook := webhooksPath + "/" + w.Webhook.Id.String()
 	did("webhook.changed", s.send("PATCH", hook, object{"description": "Bot"}))
 	did("webhook.secret_rotated", s.send("POST", hook+"/rotate-secret", nil))
 	did("webhook.deleted", s.send("DELETE", hook, nil))
 	body, contentType := form(t, "file", string(picture(t)))
 	var file spec.Media
-	s.decode(did("media.added", s.send("POST", "/api/v1/media", body.String(), "Content-Type", contentType)), 201, &file)
+	s.decode(did("media.added", s.send("POST", "/api/v1/media", body.String(), "Content-Type", contentType)), 201,
+		&file)
 	did("media.changed", s.send("PATCH", "/api/v1/media/"+file.Id.String(), object{"alt_text": "private"}))
 	did("media.deleted", s.send("DELETE", "/api/v1/media/"+file.Id.String(), nil))
 	did("post.canceled", s.send("DELETE", "/api/v1/posts/"+s.Schedule().ID.String(), nil))
-	did("post.discarded", s.send("POST", "/api/v1/posts/"+s.Dead(s.Schedule(), post.TargetFailed).ID.String()+"/discard", nil))
+	did("post.discarded", s.send("POST", "/api/v1/posts/"+s.Dead(s.Schedule(), post.TargetFailed).ID.String()+
+		"/discard", nil))
 	doubtful := func() string {
 		p := s.Dead(s.Schedule(), post.TargetUncertain)
 		return "/api/v1/posts/" + p.ID.String() + "/targets/" + p.Targets[0].ID.String()
@@ -153,8 +161,11 @@ func TestAudit_FiltersAndPages(t *testing.T) {
 			t.Errorf("%s: got %d entries: %+v", query, len(page.Entries), page.Entries)
 		}
 	}
-	for query, field := range map[string]string{"?actor=me": "actor", "?action=Post%20canceled": "action", "?object=x": "object", "?from=today": "from",
-		"?cursor=abc": "cursor", "?limit=0": "limit"} {
+	for query, field := range map[string]string{
+		"?actor=me": "actor", "?action=Post%20canceled": "action",
+		"?object=x": "object", "?from=today": "from",
+		"?cursor=abc": "cursor", "?limit=0": "limit",
+	} {
 		s.refused(s.send("GET", "/api/v1/audit"+query, nil), 400, "invalid_request", field)
 	}
 	s.refused(s.send("GET", "/api/v1/audit?cursor=9999999999999999999", nil), 422, "invalid_request", "cursor")

@@ -19,7 +19,9 @@ type Avatars interface {
 }
 
 // GetAccountAvatar returns the picture of an account.
-func (s *Server) GetAccountAvatar(ctx context.Context, r spec.GetAccountAvatarRequestObject) (spec.GetAccountAvatarResponseObject, error) {
+func (s *Server) GetAccountAvatar(
+	ctx context.Context, r spec.GetAccountAvatarRequestObject,
+) (spec.GetAccountAvatarResponseObject, error) {
 	jpeg, err := s.Avatars.Get(ctx, principal(ctx), r.Id)
 	if err != nil {
 		return nil, err

@@ -30,7 +30,9 @@ func (s *Server) createPosts(c *gin.Context, reader *rowReader) {
 	raw, err := io.ReadAll(c.Request.Body)
 	if err != nil {
 		if tooLarge := (*http.MaxBytesError)(nil); !errors.As(err, &tooLarge) {
-			err = apperr.InvalidFields(apperr.FieldError{Field: "body", Code: "incomplete", Message: "The body is incomplete."})
+			err = apperr.InvalidFields(apperr.FieldError{
+				Field: "body", Code: "incomplete", Message: "The body is incomplete.",
+			})
 		}
 		s.refuse(c, err)
 		return
@@ -38,7 +40,8 @@ func (s *Server) createPosts(c *gin.Context, reader *rowReader) {
 	options := scheduling.BulkOptions{SkipInvalid: c.Query("mode") == "valid", DryRun: c.Query("dry_run") == "true"}
 	var key idempotency.Key
 	if header := c.GetHeader("Idempotency-Key"); header != "" {
-		if key, err = namedRequest(c, header, fmt.Sprintf("bulk %s %v", c.ContentType(), options.SkipInvalid), raw); err != nil {
+		if key, err = namedRequest(c, header, fmt.Sprintf("bulk %s %v", c.ContentType(), options.SkipInvalid),
+			raw); err != nil {
 			s.refuse(c, err)
 			return
 		}
@@ -68,7 +71,10 @@ func (s *Server) startAll(ctx context.Context, posts []post.Post) {
 }
 
 func answerBulk(c *gin.Context, done scheduling.BulkResult, o scheduling.BulkOptions) {
-	all := spec.BulkResult{Total: len(done.Rows), Valid: done.Valid, Invalid: len(done.Rows) - done.Valid, Rows: make([]spec.BulkRow, len(done.Rows))}
+	all := spec.BulkResult{
+		Total: len(done.Rows), Valid: done.Valid, Invalid: len(done.Rows) - done.Valid,
+		Rows: make([]spec.BulkRow, len(done.Rows)),
+	}
 	var wrong []spec.BulkRow
 	var price post.Price
 	for i, r := range done.Rows {
@@ -104,9 +110,14 @@ func answerBulk(c *gin.Context, done scheduling.BulkResult, o scheduling.BulkOpt
 	case o.DryRun || o.SkipInvalid:
 		c.JSON(http.StatusOK, all)
 	default:
-		detail := fmt.Sprintf("%d of %d rows are wrong, so nothing is stored. Correct them, or send mode=valid to store the others.", all.Invalid, all.Total)
+		detail := fmt.Sprintf("%d of %d rows are wrong, so nothing is stored. Correct them, or send mode=valid to "+
+			"store the others.", all.Invalid, all.Total)
 		c.Header("Content-Type", "application/problem+json")
-		c.JSON(http.StatusUnprocessableEntity, spec.BulkProblem{Type: "about:blank", Title: http.StatusText(http.StatusUnprocessableEntity),
-			Status: http.StatusUnprocessableEntity, Code: "rows_invalid", Detail: &detail, Total: all.Total, Valid: all.Valid, Invalid: all.Invalid, Rows: wrong})
+		c.JSON(http.StatusUnprocessableEntity,
+			spec.BulkProblem{
+				Type: "about:blank", Title: http.StatusText(http.StatusUnprocessableEntity),
+				Status: http.StatusUnprocessableEntity, Code: "rows_invalid", Detail: &detail, Total: all.Total,
+				Valid: all.Valid, Invalid: all.Invalid, Rows: wrong,
+			})
 	}
 }

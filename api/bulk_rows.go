@@ -93,9 +93,13 @@ func (r *rowReader) row(number int, raw []byte) scheduling.Row {
 		row.Problems = []apperr.FieldError{apperr.Field("row", "unreadable_row", "This row cannot be read.")}
 		return row
 	}
-	row.Draft = draftOf(&spec.PostCreate{Content: body.Content, ScheduledTime: body.ScheduledTime, Draft: body.Draft, Thread: body.Thread, Options: body.Options, Overrides: body.Overrides,
-		DropIfLateMinutes: body.DropIfLateMinutes, TrackLinks: body.TrackLinks, Attachments: body.Attachments, ThreadParentId: body.ThreadParentId,
-		TimeZone: body.TimeZone, Accounts: body.Accounts, Language: body.Language})
+	row.Draft = draftOf(&spec.PostCreate{
+		Content: body.Content, ScheduledTime: body.ScheduledTime, Draft: body.Draft,
+		Thread: body.Thread, Options: body.Options, Overrides: body.Overrides,
+		DropIfLateMinutes: body.DropIfLateMinutes, TrackLinks: body.TrackLinks, Attachments: body.Attachments,
+		ThreadParentId: body.ThreadParentId,
+		TimeZone:       body.TimeZone, Accounts: body.Accounts, Language: body.Language,
+	})
 	return row
 }
 
@@ -181,7 +185,8 @@ func (r *rowReader) csv(text string) ([]scheduling.Row, error) {
 func unnamed(lines []csvio.Row, column int) error {
 	for _, line := range lines {
 		if column < len(line.Cells) && csvio.Trim(line.Cells[column]) != "" {
-			return badBody("unnamed_column", fmt.Sprintf("Column %d has no name, but line %d has content there.", column+1, line.Line))
+			return badBody("unnamed_column", fmt.Sprintf("Column %d has no name, but line %d has content there.",
+				column+1, line.Line))
 		}
 	}
 	return nil
@@ -194,7 +199,10 @@ func fields(header, cells []string) (object map[string]any, problems []apperr.Fi
 		cells = cells[:len(cells)-1]
 	}
 	if len(cells) != len(header) {
-		return nil, []apperr.FieldError{apperr.Field("row", "wrong_length", "The row has {cells} cells, but there are {columns} columns.", len(cells), len(header))}
+		return nil, []apperr.FieldError{
+			apperr.Field("row", "wrong_length", "The row has {cells} cells, but there are {columns} columns.",
+				len(cells), len(header)),
+		}
 	}
 	object = map[string]any{}
 	segments := map[int]string{}
@@ -214,20 +222,23 @@ func fields(header, cells []string) (object map[string]any, problems []apperr.Fi
 		}
 		value, ok := read(kind, cell)
 		if !ok {
-			problems = append(problems, apperr.Field(name, "wrong_cell", "This cell should hold {expected}.", kindName(kind)))
+			problems = append(problems, apperr.Field(name, "wrong_cell", "This cell should hold {expected}.",
+				kindName(kind)))
 			continue
 		}
 		object[name] = value
 	}
 	if len(segments) > 0 {
 		if object["thread"] != nil {
-			problems = append(problems, apperr.Field("thread", "two_threads", "Use the column thread, or thread_1 and so on, but not both."))
+			problems = append(problems,
+				apperr.Field("thread", "two_threads", "Use the column thread, or thread_1 and so on, but not both."))
 		}
 		thread := make([]any, 0, len(segments))
 		for n := 1; len(thread) < len(segments); n++ {
 			text, ok := segments[n]
 			if !ok {
-				problems = append(problems, apperr.Field(fmt.Sprintf("thread_%d", n), "gap", "The thread has a gap here."))
+				problems = append(problems,
+					apperr.Field(fmt.Sprintf("thread_%d", n), "gap", "The thread has a gap here."))
 				break
 			}
 			thread = append(thread, map[string]any{"content": text})

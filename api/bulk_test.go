@@ -46,10 +46,12 @@ func TestBulk_CSVRowsBecomePosts(t *testing.T) {
 	desk := s.Connect("desk")
 	sports := s.Connect("sports")
 	day := time.Now().AddDate(0, 0, 3).Format("2006-01-02")
-	body := "\ufeffcontent,scheduled_time,time_zone,accounts,language,thread_1,thread_2,drop_if_late_minutes,draft\r\n" +
-		"\"Giá vàng hôm nay, \"\"SJC\"\"\"," + day + "T08:00,Asia/Ho_Chi_Minh," + desk.Handle + ";" + sports.ID.String() + ",vi,Phần hai,\"Phần ba\r\nhết\",15,\r\n" +
-		"'=1+1 là hai," + day + "T09:00:00+07:00,,mastodon:" + sports.Handle + ",,,,,FALSE\r\n" +
-		"Chưa xong,,,,,,,,TRUE\r\n"
+	body :=
+		"\ufeffcontent,scheduled_time,time_zone,accounts,language,thread_1,thread_2,drop_if_late_minutes,draft\r\n" +
+			"\"Giá vàng hôm nay, \"\"SJC\"\"\"," + day + "T08:00,Asia/Ho_Chi_Minh," + desk.Handle + ";" +
+			sports.ID.String() + ",vi,Phần hai,\"Phần ba\r\nhết\",15,\r\n" +
+			"'=1+1 là hai," + day + "T09:00:00+07:00,,mastodon:" + sports.Handle + ",,,,,FALSE\r\n" +
+			"Chưa xong,,,,,,,,TRUE\r\n"
 	r := s.bulkResult(s.csv("", body), 201)
 	require.Equal(t, 3, r.Total)
 	require.Equal(t, 3, r.Valid)
@@ -66,14 +68,16 @@ func TestBulk_CSVRowsBecomePosts(t *testing.T) {
 	require.Equal(t, 15, *first.DropIfLateMinutes)
 	require.Equal(t, spec.PostStatus("scheduled"), first.Status)
 	second := s.post(s.send("GET", "/api/v1/posts/"+r.Rows[1].Id.String(), nil), 200)
-	if second.Content != "=1+1 là hai" || second.TimeZone != "Asia/Ho_Chi_Minh" || len(second.Targets) != 1 || second.Targets[0].AccountId != sports.ID {
+	if second.Content != "=1+1 là hai" || second.TimeZone != "Asia/Ho_Chi_Minh" || len(second.Targets) != 1 ||
+		second.Targets[0].AccountId != sports.ID {
 		t.Errorf("second: %+v", second)
 	}
 	third := s.post(s.send("GET", "/api/v1/posts/"+r.Rows[2].Id.String(), nil), 200)
 	if third.Status != "draft" || third.ScheduledTime != nil || third.Targets[0].AccountId != desk.ID {
 		t.Errorf("third: %+v", third)
 	}
-	if events := s.Count("select count(*) from post_events where type = 'created' and actor = $1", s.Owner.Actor()); events != 3 {
+	if events := s.Count("select count(*) from post_events where type = 'created' and actor = $1",
+		s.Owner.Actor()); events != 3 {
 		t.Errorf("%d events", events)
 	}
 	deadline := time.Now().Add(10 * time.Second)
@@ -88,7 +92,8 @@ func TestBulk_CSVRowsBecomePosts(t *testing.T) {
 	}
 	// A start with the post's search attributes costs a third less than a signal that starts.
 	p, ok := s.temporal.start(*r.Rows[1].Id)
-	if !ok || len(p.Targets) != 1 || p.Targets[0].AccountID != sports.ID || p.Targets[0].Network != sports.Network || !p.ScheduledTime.Equal(second.ScheduledTime.UTC()) {
+	if !ok || len(p.Targets) != 1 || p.Targets[0].AccountID != sports.ID || p.Targets[0].Network != sports.Network ||
+		!p.ScheduledTime.Equal(second.ScheduledTime.UTC()) {
 		t.Errorf("the workflow was started: %v, for %+v", ok, p)
 	}
 }
@@ -107,7 +112,8 @@ func TestBulk_OneInvalidRowStoresNothing(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
-	body := lines(hello(), hello(object{"content": strings.Repeat("ệ", 501)}), hello(object{"scheduled_time": in(-time.Hour), "accounts": []string{"@nobody@x"}}),
+	body := lines(hello(), hello(object{"content": strings.Repeat("ệ", 501)}),
+		hello(object{"scheduled_time": in(-time.Hour), "accounts": []string{"@nobody@x"}}),
 		hello(object{"colour": "red"}), []int{1}) + "{broken\n\n" + lines(hello())
 	a := s.ndjson("", body)
 	s.refused(a, 422, "rows_invalid")
@@ -119,7 +125,10 @@ func TestBulk_OneInvalidRowStoresNothing(t *testing.T) {
 			got = append(got, fmt.Sprint(r.Row, " ", e.Field, " ", e.Code))
 		}
 	}
-	want := []string{"2 content too_long", "3 accounts[0] unknown_account", "4 colour unknown_field", "5 body wrong_type", "6 row not_json"}
+	want := []string{
+		"2 content too_long", "3 accounts[0] unknown_account", "4 colour unknown_field",
+		"5 body wrong_type", "6 row not_json",
+	}
 	if !slices.Equal(got, want) || p.Total != 7 || p.Valid != 2 || p.Invalid != 5 {
 		t.Errorf("refused %v, want %v: %+v", got, want, p)
 	}
@@ -146,7 +155,8 @@ func TestBulk_IsIdempotent(t *testing.T) {
 	first := s.ndjson("?mode=valid", body, "Idempotency-Key", "key")
 	s.bulkResult(first, 201)
 	again := s.ndjson("?mode=valid", body, "Idempotency-Key", "key")
-	if again.StatusCode != http.StatusCreated || !bytes.Equal(first.body, again.body) || again.Header.Get("Idempotent-Replayed") != "true" {
+	if again.StatusCode != http.StatusCreated || !bytes.Equal(first.body, again.body) ||
+		again.Header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("repeated: got %s, first %s", again.body, first.body)
 	}
 	s.refused(s.ndjson("?mode=valid", lines(hello()), "Idempotency-Key", "key"), 422, "idempotency_key_reused")
@@ -160,8 +170,12 @@ func TestBulk_RejectsABodyWithoutRows(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
-	for body, code := range map[string]string{"": "empty", "content\n": "empty", "content,colour\nx,red\n": "unknown_column", "content,Content\nx,y\n": "duplicate_column", "content\n\"x\n": "not_csv", "content\n\xff\n": "not_csv",
-		"content\n" + strings.Repeat("x\n", 10_001): "too_many"} {
+	for body, code := range map[string]string{
+		"": "empty", "content\n": "empty",
+		"content,colour\nx,red\n": "unknown_column", "content,Content\nx,y\n": "duplicate_column",
+		"content\n\"x\n": "not_csv", "content\n\xff\n": "not_csv",
+		"content\n" + strings.Repeat("x\n", 10_001): "too_many",
+	} {
 		a := s.csv("", body)
 		s.refused(a, 422, "invalid_request", "body")
 		if !strings.Contains(string(a.body), `"`+code+`"`) {
@@ -171,7 +185,8 @@ func TestBulk_RejectsABodyWithoutRows(t *testing.T) {
 	s.refused(s.send("POST", bulk, "[]"), 415, "unsupported_media_type", "Content-Type")
 	s.refused(s.csv("?mode=some", "content\nx\n"), 400, "invalid_request", "mode")
 	s.refused(s.csv("", strings.Repeat("x", 33<<20)), 413, "too_large")
-	a := s.csv("", "content,drop_if_late_minutes,draft,thread,thread_1,thread_2\nx,soon,maybe,{,,\nx,,,,,gap\nx\nx,,,[],a,b\n")
+	a := s.csv("", "content,drop_if_late_minutes,draft,thread,thread_1,thread_2\nx,soon,maybe,{,,\nx,,,,,gap\nx\n"+
+		"x,,,[],a,b\n")
 	var p spec.BulkProblem
 	s.decode(a, 422, &p)
 	require.Equal(t, 4, p.Invalid)
@@ -212,8 +227,11 @@ func TestBulk_ReadsFilesOfSpreadsheets(t *testing.T) {
 	require.Contains(t, string(s.csv("", "content\n\n\nx\n\"y\n").body), "Line 5")
 	// Letters that were lost are not published.
 	s.refused(s.csv("", "content,draft\nGi\ufffd v\ufffdng,true\n"), 422, "rows_invalid")
-	s.refused(s.send("POST", "/api/v1/posts", object{"content": "Gi\ufffd", "draft": true}), 422, "invalid_request", "content")
-	s.refused(s.send("POST", "/api/v1/posts", object{"content": "x", "draft": true, "thread": []object{{"content": "Gi\ufffd"}}}), 422, "invalid_request", "thread[0].content")
+	s.refused(s.send("POST", "/api/v1/posts", object{"content": "Gi\ufffd", "draft": true}), 422, "invalid_request",
+		"content")
+	s.refused(s.send("POST", "/api/v1/posts",
+		object{"content": "x", "draft": true, "thread": []object{{"content": "Gi\ufffd"}}}), 422, "invalid_request",
+		"thread[0].content")
 }
 
 func utf16le(text string) string {
@@ -233,14 +251,19 @@ func TestPosts_AreStoredAsNFC(t *testing.T) {
 	decomposed := norm.NFD.String(composed)
 	escaped := strings.ToLower(strconv.QuoteToASCII(decomposed))
 	for name, content := range map[string]string{
-		"JSON":         s.post(s.send("POST", "/api/v1/posts", object{"content": decomposed, "draft": true}), 201).Content,
-		"escaped JSON": s.post(s.send("POST", "/api/v1/posts", `{"draft": true, "content": `+strings.ReplaceAll(escaped, "#ha", "#Ha")+`}`, "Content-Type", "application/json"), 201).Content,
+		"JSON": s.post(s.send("POST", "/api/v1/posts", object{"content": decomposed, "draft": true}),
+			201).Content,
+		"escaped JSON": s.post(s.send("POST", "/api/v1/posts", `{"draft": true, "content": `+strings.ReplaceAll(escaped,
+			"#ha", "#Ha")+`}`, "Content-Type", "application/json"), 201).Content,
 	} {
 		if !norm.NFC.IsNormalString(content) {
 			t.Errorf("%s: got %+q, want NFC", name, content)
 		}
 	}
-	for name, a := range map[string]answer{"CSV": s.csv("", "content,draft\n"+decomposed+",true\n"), "NDJSON": s.ndjson("", lines(object{"content": decomposed, "draft": true}))} {
+	for name, a := range map[string]answer{
+		"CSV":    s.csv("", "content,draft\n"+decomposed+",true\n"),
+		"NDJSON": s.ndjson("", lines(object{"content": decomposed, "draft": true})),
+	} {
 		r := s.bulkResult(a, 201)
 		if got := s.post(s.send("GET", "/api/v1/posts/"+r.Rows[0].Id.String(), nil), 200).Content; got != composed {
 			t.Errorf("%s: got %+q, want %+q", name, got, composed)
@@ -259,8 +282,12 @@ func TestExport_CanBeImported(t *testing.T) {
 	for _, o := range []object{
 		{"content": "=HYPERLINK(\"x\")", "scheduled_time": at(1), "language": "vi"},
 		{"content": "'=đã thoát", "scheduled_time": at(2), "time_zone": "Europe/Berlin", "drop_if_late_minutes": 5},
-		{"content": "Dòng một\r\nDòng \"hai\"; ba,\tbốn\n", "scheduled_time": at(3), "accounts": []string{desk.ID.String(), sports.ID.String()}, "attachments": []string{file},
-			"thread": []object{{"content": "+1", "attachments": []string{file}}, {"content": "-2"}}, "overrides": object{sports.ID.String(): object{"content": "@riêng"}}},
+		{
+			"content": "Dòng một\r\nDòng \"hai\"; ba,\tbốn\n", "scheduled_time": at(3),
+			"accounts": []string{desk.ID.String(), sports.ID.String()}, "attachments": []string{file},
+			"thread":    []object{{"content": "+1", "attachments": []string{file}}, {"content": "-2"}},
+			"overrides": object{sports.ID.String(): object{"content": "@riêng"}},
+		},
 		{"content": "Nháp", "draft": true},
 	} {
 		s.post(s.send("POST", "/api/v1/posts", o), 201)
@@ -273,7 +300,10 @@ func TestExport_CanBeImported(t *testing.T) {
 			if p.ScheduledTime != nil {
 				when = p.ScheduledTime.Format(time.RFC3339Nano)
 			}
-			raw, _ := json.Marshal([]any{p.Status, p.Content, when, p.TimeZone, p.Language, p.Thread, p.Attachments, p.DropIfLateMinutes})
+			raw, _ := json.Marshal([]any{
+				p.Status, p.Content, when, p.TimeZone, p.Language, p.Thread, p.Attachments,
+				p.DropIfLateMinutes,
+			})
 			line := string(raw)
 			for _, target := range p.Targets {
 				override, _ := json.Marshal(target.Override)
@@ -285,15 +315,20 @@ func TestExport_CanBeImported(t *testing.T) {
 		return all
 	}
 	want := content()
-	for format, contentType := range map[string]string{"csv": "text/csv; charset=utf-8", "ndjson": "application/x-ndjson"} {
+	for format, contentType := range map[string]string{
+		"csv":    "text/csv; charset=utf-8",
+		"ndjson": "application/x-ndjson",
+	} {
 		a := s.send("GET", "/api/v1/posts/export?status=scheduled,draft&format="+format, nil)
-		if a.StatusCode != http.StatusOK || a.Header.Get("Content-Type") != contentType || !strings.Contains(a.Header.Get("Content-Disposition"), "posts."+format) {
+		if a.StatusCode != http.StatusOK || a.Header.Get("Content-Type") != contentType ||
+			!strings.Contains(a.Header.Get("Content-Disposition"), "posts."+format) {
 			t.Fatalf("%s: %s %v", format, a.Status, a.Header)
 		}
 		if format == "csv" && !bytes.HasPrefix(a.body, []byte("\ufeff")) {
 			t.Error("without a byte order mark, Excel reads Vietnamese in another encoding")
 		}
-		if format == "csv" && (!strings.Contains(string(a.body), "'=HYPERLINK") || !strings.Contains(string(a.body), "''=đã")) {
+		if format == "csv" && (!strings.Contains(string(a.body), "'=HYPERLINK") ||
+			!strings.Contains(string(a.body), "''=đã")) {
 			t.Errorf("formulas stand in\n%s", a.body)
 		}
 		s.Exec("update scheduled_posts set status = 'canceled' where status in ('scheduled', 'draft')")
@@ -319,7 +354,8 @@ func TestBulk_TenThousandRows(t *testing.T) {
 	body.WriteString("content,scheduled_time,language\n")
 	begin := time.Now().Add(48 * time.Hour).Truncate(time.Second)
 	for i := range 10_000 {
-		fmt.Fprintf(&body, "Tin số %d: giá vàng hôm nay,%s,vi\n", i, begin.Add(time.Duration(i/3)*time.Second).Format(time.RFC3339))
+		fmt.Fprintf(&body, "Tin số %d: giá vàng hôm nay,%s,vi\n", i,
+			begin.Add(time.Duration(i/3)*time.Second).Format(time.RFC3339))
 	}
 	began := time.Now()
 	r := s.bulkResult(s.csv("", body.String(), "Idempotency-Key", "vạn"), 201)
@@ -346,13 +382,18 @@ func FuzzBulkBody(f *testing.F) {
 	n := newsroomtest.Open(f)
 	n.Connect("desk")
 	h := handler(n, &temporal{signaled: map[uuid.UUID]int{}}, io.Discard)
-	for _, body := range []string{"", "content\nx", "content,scheduled_time\n\"a\"\"b\",2030-01-01T00:00\n", "\ufeffcontent;draft\r\n'=x;TRUE\r\n", "content,thread,overrides\nx,\"[{\"\"content\"\":\"\"y\"\"}]\",{}\n",
-		`{"content":"x","draft":true}`, "{\"content\":\"\\u0000\",\"draft\":true}\n{}\nnull\n[]\n", "{\"content\":1e999}", "\xff", "content,accounts,attachments,thread_parent_id\nx,;;a,b;b,c"} {
+	for _, body := range []string{
+		"", "content\nx", "content,scheduled_time\n\"a\"\"b\",2030-01-01T00:00\n",
+		"\ufeffcontent;draft\r\n'=x;TRUE\r\n", "content,thread,overrides\nx,\"[{\"\"content\"\":\"\"y\"\"}]\",{}\n",
+		`{"content":"x","draft":true}`, "{\"content\":\"\\u0000\",\"draft\":true}\n{}\nnull\n[]\n",
+		"{\"content\":1e999}", "\xff", "content,accounts,attachments,thread_parent_id\nx,;;a,b;b,c",
+	} {
 		f.Add(body, true)
 		f.Add(body, false)
 	}
 	f.Fuzz(func(t *testing.T, body string, csv bool) {
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, bulk+"?dry_run=true&mode=valid", strings.NewReader(body))
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, bulk+"?dry_run=true&mode=valid",
+			strings.NewReader(body))
 		r.Header.Set("Authorization", "Bearer "+n.Token)
 		r.Header.Set("Content-Type", map[bool]string{true: "text/csv", false: "application/x-ndjson"}[csv])
 		serve(t, h, r)

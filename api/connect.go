@@ -16,7 +16,9 @@ import (
 )
 
 // ListNetworks lists networks and how to connect their accounts.
-func (s *Server) ListNetworks(ctx context.Context, _ spec.ListNetworksRequestObject) (spec.ListNetworksResponseObject, error) {
+func (s *Server) ListNetworks(
+	ctx context.Context, _ spec.ListNetworksRequestObject,
+) (spec.ListNetworksResponseObject, error) {
 	offers, err := s.Accounts.Networks(ctx)
 	out := spec.ListNetworks200JSONResponse{Networks: []spec.Network{}}
 	for _, o := range offers {
@@ -26,8 +28,11 @@ func (s *Server) ListNetworks(ctx context.Context, _ spec.ListNetworksRequestObj
 }
 
 func networkJSON(o account.NetworkInfo) spec.Network {
-	n := spec.Network{Name: o.Name, Ways: []spec.NetworkWays{}, Configured: o.Configured, Missing: optional(o.SetupHint), Instances: o.Instances,
-		DefaultInstance: optional(o.Instance), Sandbox: o.Sandbox, Renews: o.CanRenew, Revokes: o.CanRevoke}
+	n := spec.Network{
+		Name: o.Name, Ways: []spec.NetworkWays{}, Configured: o.Configured,
+		Missing: optional(o.SetupHint), Instances: o.Instances,
+		DefaultInstance: optional(o.Instance), Sandbox: o.Sandbox, Renews: o.CanRenew, Revokes: o.CanRevoke,
+	}
 	if o.OAuth {
 		n.Ways = append(n.Ways, spec.Oauth)
 	}
@@ -35,7 +40,9 @@ func networkJSON(o account.NetworkInfo) spec.Network {
 		n.Ways = append(n.Ways, spec.Form)
 		fields := []spec.FormField{}
 		for _, f := range o.Fields {
-			fields = append(fields, spec.FormField{Name: f.Name, Label: f.Label, Help: optional(f.Help), Secret: f.Secret, Optional: f.Optional})
+			fields = append(fields, spec.FormField{
+				Name: f.Name, Label: f.Label, Help: optional(f.Help), Secret: f.Secret, Optional: f.Optional,
+			})
 		}
 		n.Fields = &fields
 		if len(o.SandboxValues) > 0 {
@@ -43,8 +50,11 @@ func networkJSON(o account.NetworkInfo) spec.Network {
 		}
 	}
 	if l := o.Limits; l != nil {
-		n.Limits = &spec.UsualLimits{MaxCharacters: positive(l.MaxCharacters), MaxMedia: l.MaxMedia,
-			MaxImageBytes: positive(l.MaxImageBytes), MaxVideoBytes: positive(l.MaxVideoBytes), SupportsReply: l.SupportsReply}
+		n.Limits = &spec.UsualLimits{
+			MaxCharacters: positive(l.MaxCharacters), MaxMedia: l.MaxMedia,
+			MaxImageBytes: positive(l.MaxImageBytes), MaxVideoBytes: positive(l.MaxVideoBytes),
+			SupportsReply: l.SupportsReply,
+		}
 	}
 	return n
 }
@@ -57,13 +67,18 @@ func positive[N int | int64](n N) *N {
 }
 
 // ConnectAccountWithToken connects the account of an access token.
-func (s *Server) ConnectAccountWithToken(ctx context.Context, r spec.ConnectAccountWithTokenRequestObject) (spec.ConnectAccountWithTokenResponseObject, error) {
-	a, err := s.Accounts.ConnectWithToken(ctx, principal(ctx), r.Body.Network, r.Body.BaseUrl, secret.NewText(r.Body.AccessToken))
+func (s *Server) ConnectAccountWithToken(
+	ctx context.Context, r spec.ConnectAccountWithTokenRequestObject,
+) (spec.ConnectAccountWithTokenResponseObject, error) {
+	a, err := s.Accounts.ConnectWithToken(ctx, principal(ctx), r.Body.Network, r.Body.BaseUrl,
+		secret.NewText(r.Body.AccessToken))
 	return spec.ConnectAccountWithToken201JSONResponse(s.accountJSON(a)), err
 }
 
 // ConnectAccountByForm connects accounts with the values of the network's form.
-func (s *Server) ConnectAccountByForm(ctx context.Context, r spec.ConnectAccountByFormRequestObject) (spec.ConnectAccountByFormResponseObject, error) {
+func (s *Server) ConnectAccountByForm(
+	ctx context.Context, r spec.ConnectAccountByFormRequestObject,
+) (spec.ConnectAccountByFormResponseObject, error) {
 	values := make(map[string]secret.Text, len(r.Body.Values))
 	for name, text := range r.Body.Values {
 		values[name] = secret.NewText(text)
@@ -80,13 +95,19 @@ func (s *Server) ConnectAccountByForm(ctx context.Context, r spec.ConnectAccount
 }
 
 // StartConnection returns the URL of a network's consent page.
-func (s *Server) StartConnection(ctx context.Context, r spec.StartConnectionRequestObject) (spec.StartConnectionResponseObject, error) {
-	link, err := s.Accounts.StartAuthorization(ctx, principal(ctx), account.Instance{Network: r.Body.Network, BaseURL: value(r.Body.BaseUrl), Sandbox: value(r.Body.Sandbox)})
+func (s *Server) StartConnection(
+	ctx context.Context, r spec.StartConnectionRequestObject,
+) (spec.StartConnectionResponseObject, error) {
+	link, err := s.Accounts.StartAuthorization(ctx, principal(ctx), account.Instance{
+		Network: r.Body.Network, BaseURL: value(r.Body.BaseUrl), Sandbox: value(r.Body.Sandbox),
+	})
 	return spec.StartConnection200JSONResponse{AuthorizeUrl: link}, err
 }
 
 // ReconnectAccount returns the URL of the consent page for an existing account.
-func (s *Server) ReconnectAccount(ctx context.Context, r spec.ReconnectAccountRequestObject) (spec.ReconnectAccountResponseObject, error) {
+func (s *Server) ReconnectAccount(
+	ctx context.Context, r spec.ReconnectAccountRequestObject,
+) (spec.ReconnectAccountResponseObject, error) {
 	link, err := s.Accounts.Reconnect(ctx, principal(ctx), r.Id)
 	return spec.ReconnectAccount200JSONResponse{AuthorizeUrl: link}, err
 }
@@ -94,28 +115,38 @@ func (s *Server) ReconnectAccount(ctx context.Context, r spec.ReconnectAccountRe
 // CompleteConnection is the OAuth callback. The state parameter proves that this
 // workspace started the connection. If a browser session started it, the same session is
 // required.
-func (s *Server) CompleteConnection(ctx context.Context, r spec.CompleteConnectionRequestObject) (spec.CompleteConnectionResponseObject, error) {
+func (s *Server) CompleteConnection(
+	ctx context.Context, r spec.CompleteConnectionRequestObject,
+) (spec.CompleteConnectionResponseObject, error) {
 	if r.Params.Error != nil || value(r.Params.Code) == "" {
-		return nil, apperr.InvalidFields(apperr.FieldError{Field: "code", Code: "not_allowed",
-			Message: "The network did not allow access. Start the connection again and allow it there."})
+		return nil, apperr.InvalidFields(apperr.FieldError{
+			Field: "code", Code: "not_allowed",
+			Message: "The network did not allow access. Start the connection again and allow it there.",
+		})
 	}
-	made, err := s.Accounts.CompleteAuthorization(ctx, account.Callback{State: r.Params.State, Code: *r.Params.Code, SessionID: sessionID(ctx)})
+	made, err := s.Accounts.CompleteAuthorization(ctx, account.Callback{
+		State: r.Params.State, Code: *r.Params.Code, SessionID: sessionID(ctx),
+	})
 	if err != nil {
 		return nil, err
 	}
 	if there := s.connectedInDashboard(ctx, made); there != "" {
-		return spec.CompleteConnection303Response{Headers: spec.CompleteConnection303ResponseHeaders{Location: &there}}, nil
+		return spec.CompleteConnection303Response{Headers: spec.CompleteConnection303ResponseHeaders{Location: &there}},
+			nil
 	}
 	page := connected(lookOf(ctx), s.Dashboard, made.Account)
 	if made.Choice != nil {
 		page = choicePage(lookOf(ctx), *made.Choice, "")
 	}
 	text, err := page.HTML()
-	return spec.CompleteConnection200TexthtmlResponse{Body: strings.NewReader(text), ContentLength: int64(len(text))}, err
+	return spec.CompleteConnection200TexthtmlResponse{Body: strings.NewReader(text), ContentLength: int64(len(text))},
+		err
 }
 
 // ChooseInBrowser connects the accounts that were chosen on the callback's page.
-func (s *Server) ChooseInBrowser(ctx context.Context, r spec.ChooseInBrowserRequestObject) (spec.ChooseInBrowserResponseObject, error) {
+func (s *Server) ChooseInBrowser(
+	ctx context.Context, r spec.ChooseInBrowserRequestObject,
+) (spec.ChooseInBrowserResponseObject, error) {
 	look := lookOf(ctx)
 	made, err := s.Accounts.ChooseWithKey(ctx, r.Body.Choice, r.Body.Key, value(r.Body.RemoteId))
 	var page web.Connection
@@ -125,7 +156,8 @@ func (s *Server) ChooseInBrowser(ctx context.Context, r spec.ChooseInBrowserRequ
 		page, err = s.chooseAgain(ctx, r.Body.Choice, r.Body.Key, refused)
 	case err == nil:
 		if there := s.dashboardAddress(ctx, made...); there != "" {
-			return spec.ChooseInBrowser303Response{Headers: spec.ChooseInBrowser303ResponseHeaders{Location: &there}}, nil
+			return spec.ChooseInBrowser303Response{Headers: spec.ChooseInBrowser303ResponseHeaders{Location: &there}},
+				nil
 		}
 		page = connected(look, s.Dashboard, made...)
 	}
@@ -137,12 +169,17 @@ func (s *Server) ChooseInBrowser(ctx context.Context, r spec.ChooseInBrowserRequ
 }
 
 // chooseAgain shows a choice again with the error, or why it does not exist.
-func (s *Server) chooseAgain(ctx context.Context, id uuid.UUID, key string, refused *apperr.Error) (web.Connection, error) {
+func (s *Server) chooseAgain(
+	ctx context.Context, id uuid.UUID, key string, refused *apperr.Error,
+) (web.Connection, error) {
 	look := lookOf(ctx)
 	choice, err := s.Accounts.ChoiceWithKey(ctx, id, key)
 	var none *apperr.Error
 	if errors.As(err, &none) {
-		return web.Connection{Look: look, Title: look.Translate(notConnected()), Message: refusedText(look, none.Code, said(none)), Dashboard: s.Dashboard}, nil
+		return web.Connection{
+			Look: look, Title: look.Translate(notConnected()),
+			Message: refusedText(look, none.Code, said(none)), Dashboard: s.Dashboard,
+		}, nil
 	}
 	code := refused.Code
 	if len(refused.Fields) > 0 {
@@ -159,13 +196,17 @@ func said(e *apperr.Error) string {
 }
 
 // GetAccountChoice returns the accounts that a login can post as.
-func (s *Server) GetAccountChoice(ctx context.Context, r spec.GetAccountChoiceRequestObject) (spec.GetAccountChoiceResponseObject, error) {
+func (s *Server) GetAccountChoice(
+	ctx context.Context, r spec.GetAccountChoiceRequestObject,
+) (spec.GetAccountChoiceResponseObject, error) {
 	c, err := s.Accounts.Choice(ctx, principal(ctx), r.Id)
 	return spec.GetAccountChoice200JSONResponse(choiceJSON(c)), err
 }
 
 // MakeAccountChoice connects the chosen accounts.
-func (s *Server) MakeAccountChoice(ctx context.Context, r spec.MakeAccountChoiceRequestObject) (spec.MakeAccountChoiceResponseObject, error) {
+func (s *Server) MakeAccountChoice(
+	ctx context.Context, r spec.MakeAccountChoiceRequestObject,
+) (spec.MakeAccountChoiceResponseObject, error) {
 	made, err := s.Accounts.Choose(ctx, principal(ctx), r.Id, r.Body.RemoteIds)
 	return spec.MakeAccountChoice201JSONResponse(s.accountList(made)), err
 }
@@ -173,8 +214,11 @@ func (s *Server) MakeAccountChoice(ctx context.Context, r spec.MakeAccountChoice
 func choiceJSON(c account.Choice) spec.AccountChoice {
 	out := spec.AccountChoice{Id: c.ID, Network: c.Network, Accounts: []spec.AccountCandidate{}, ExpiresAt: c.ExpiresAt}
 	for _, one := range c.Accounts {
-		out.Accounts = append(out.Accounts, spec.AccountCandidate{RemoteId: one.RemoteID, Handle: one.Handle, Name: one.Name,
-			Kind: spec.AccountCandidateKind(kindOf(string(one.Kind)))})
+		out.Accounts = append(out.Accounts, spec.AccountCandidate{
+			RemoteId: one.RemoteID, Handle: one.Handle,
+			Name: one.Name,
+			Kind: spec.AccountCandidateKind(kindOf(string(one.Kind))),
+		})
 	}
 	return out
 }

@@ -23,7 +23,9 @@ func (s *Server) RetryPost(ctx context.Context, r spec.RetryPostRequestObject) (
 }
 
 // DiscardPost discards dead letters of a post.
-func (s *Server) DiscardPost(ctx context.Context, r spec.DiscardPostRequestObject) (spec.DiscardPostResponseObject, error) {
+func (s *Server) DiscardPost(
+	ctx context.Context, r spec.DiscardPostRequestObject,
+) (spec.DiscardPostResponseObject, error) {
 	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
 		return s.Scheduler.Discard(ctx, g, chosen(r.Body))
 	})
@@ -38,7 +40,9 @@ func chosen(body *spec.TargetChoice) []uuid.UUID {
 }
 
 // ConfirmTarget records that an uncertain post exists.
-func (s *Server) ConfirmTarget(ctx context.Context, r spec.ConfirmTargetRequestObject) (spec.ConfirmTargetResponseObject, error) {
+func (s *Server) ConfirmTarget(
+	ctx context.Context, r spec.ConfirmTargetRequestObject,
+) (spec.ConfirmTargetResponseObject, error) {
 	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
 		return s.Scheduler.Confirm(ctx, g, r.Target, r.Body.Url, value(r.Body.RemoteId))
 	})
@@ -46,7 +50,9 @@ func (s *Server) ConfirmTarget(ctx context.Context, r spec.ConfirmTargetRequestO
 }
 
 // ResendTarget records that an uncertain post does not exist and publishes it again.
-func (s *Server) ResendTarget(ctx context.Context, r spec.ResendTargetRequestObject) (spec.ResendTargetResponseObject, error) {
+func (s *Server) ResendTarget(
+	ctx context.Context, r spec.ResendTargetRequestObject,
+) (spec.ResendTargetResponseObject, error) {
 	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
 		return s.Scheduler.Resend(ctx, g, r.Target)
 	})
@@ -54,7 +60,9 @@ func (s *Server) ResendTarget(ctx context.Context, r spec.ResendTargetRequestObj
 }
 
 // DeletePublished deletes a published post at its network.
-func (s *Server) DeletePublished(ctx context.Context, r spec.DeletePublishedRequestObject) (spec.DeletePublishedResponseObject, error) {
+func (s *Server) DeletePublished(
+	ctx context.Context, r spec.DeletePublishedRequestObject,
+) (spec.DeletePublishedResponseObject, error) {
 	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
 		return s.Scheduler.DeletePublished(ctx, g, r.Target)
 	})
@@ -62,9 +70,14 @@ func (s *Server) DeletePublished(ctx context.Context, r spec.DeletePublishedRequ
 }
 
 // ListDeadLetters lists dead letters.
-func (s *Server) ListDeadLetters(ctx context.Context, r spec.ListDeadLettersRequestObject) (spec.ListDeadLettersResponseObject, error) {
-	f := post.DeadLetterFilter{WorkspaceID: principal(ctx).WorkspaceID, Reasons: value(r.Params.Reason), Networks: value(r.Params.Network),
-		AccountID: r.Params.Account, Limit: defaultPage}
+func (s *Server) ListDeadLetters(
+	ctx context.Context, r spec.ListDeadLettersRequestObject,
+) (spec.ListDeadLettersResponseObject, error) {
+	f := post.DeadLetterFilter{
+		WorkspaceID: principal(ctx).WorkspaceID, Reasons: value(r.Params.Reason),
+		Networks:  value(r.Params.Network),
+		AccountID: r.Params.Account, Limit: defaultPage,
+	}
 	if r.Params.Limit != nil {
 		f.Limit = *r.Params.Limit
 	}
@@ -99,8 +112,11 @@ func (s *Server) ListDeadLetters(ctx context.Context, r spec.ListDeadLettersRequ
 func onlyText(fields map[string][]string) error {
 	var problems []apperr.FieldError
 	for field, list := range fields {
-		if slices.ContainsFunc(list, func(s string) bool { return !utf8.ValidString(s) || strings.ContainsRune(s, 0) }) {
-			problems = append(problems, apperr.FieldError{Field: field, Code: "invalid", Message: "The value must be valid UTF-8 without NUL."})
+		if slices.ContainsFunc(list,
+			func(s string) bool { return !utf8.ValidString(s) || strings.ContainsRune(s, 0) }) {
+			problems = append(problems, apperr.FieldError{
+				Field: field, Code: "invalid", Message: "The value must be valid UTF-8 without NUL.",
+			})
 		}
 	}
 	if len(problems) > 0 {
@@ -117,9 +133,13 @@ func deadLetterJSON(l post.DeadLetter) spec.DeadLetter {
 	if len(text) > excerpt {
 		text = append(text[:excerpt-1:excerpt-1], '…')
 	}
-	out := spec.DeadLetter{PostId: l.PostID, TargetId: l.TargetID, AccountId: l.AccountID, Network: l.Network, Handle: l.Handle,
-		Status: spec.TargetStatus(l.Status), Reason: l.Reason, Code: optional(l.Code), Message: l.Message, Attempts: l.Attempts,
-		Content: string(text), Since: l.Since}
+	out := spec.DeadLetter{
+		PostId: l.PostID, TargetId: l.TargetID, AccountId: l.AccountID, Network: l.Network,
+		Handle: l.Handle,
+		Status: spec.TargetStatus(l.Status), Reason: l.Reason, Code: optional(l.Code), Message: l.Message,
+		Attempts: l.Attempts,
+		Content:  string(text), Since: l.Since,
+	}
 	if len(l.Differences) > 0 {
 		differences := notesJSON(l.Differences)
 		out.Differences = &differences
@@ -135,7 +155,9 @@ func deadLetterJSON(l post.DeadLetter) spec.DeadLetter {
 }
 
 // CountDeadLetters counts dead letters by kind.
-func (s *Server) CountDeadLetters(ctx context.Context, _ spec.CountDeadLettersRequestObject) (spec.CountDeadLettersResponseObject, error) {
+func (s *Server) CountDeadLetters(
+	ctx context.Context, _ spec.CountDeadLettersRequestObject,
+) (spec.CountDeadLettersResponseObject, error) {
 	counts, err := s.Store.CountDeadLetters(ctx, principal(ctx).WorkspaceID)
 	if err != nil {
 		return nil, err
@@ -143,33 +165,45 @@ func (s *Server) CountDeadLetters(ctx context.Context, _ spec.CountDeadLettersRe
 	answer := spec.CountDeadLetters200JSONResponse{Counts: []spec.DeadLetterCount{}}
 	for _, c := range counts {
 		answer.Total += c.Count
-		answer.Counts = append(answer.Counts, spec.DeadLetterCount{Status: spec.TargetStatus(c.Status), Reason: c.Reason, Network: c.Network, Count: c.Count, Oldest: c.Oldest})
+		answer.Counts = append(answer.Counts, spec.DeadLetterCount{
+			Status: spec.TargetStatus(c.Status), Reason: c.Reason, Network: c.Network, Count: c.Count, Oldest: c.Oldest,
+		})
 	}
 	return answer, nil
 }
 
 // RetryDeadLetters publishes all matching failed posts again.
-func (s *Server) RetryDeadLetters(ctx context.Context, r spec.RetryDeadLettersRequestObject) (spec.RetryDeadLettersResponseObject, error) {
+func (s *Server) RetryDeadLetters(
+	ctx context.Context, r spec.RetryDeadLettersRequestObject,
+) (spec.RetryDeadLettersResponseObject, error) {
 	answer, err := s.bulk(ctx, r.Body, false)
 	return spec.RetryDeadLetters200JSONResponse(answer), err
 }
 
 // DiscardDeadLetters discards all matching dead letters.
-func (s *Server) DiscardDeadLetters(ctx context.Context, r spec.DiscardDeadLettersRequestObject) (spec.DiscardDeadLettersResponseObject, error) {
+func (s *Server) DiscardDeadLetters(
+	ctx context.Context, r spec.DiscardDeadLettersRequestObject,
+) (spec.DiscardDeadLettersResponseObject, error) {
 	answer, err := s.bulk(ctx, r.Body, true)
 	return spec.DiscardDeadLetters200JSONResponse(answer), err
 }
 
 func (s *Server) bulk(ctx context.Context, c *spec.DeadLetterChoice, discard bool) (spec.BulkAnswer, error) {
 	if c.Reasons == nil && c.Networks == nil && c.Account == nil && c.Posts == nil && !value(c.All) {
-		return spec.BulkAnswer{}, apperr.InvalidFields(apperr.FieldError{Field: "all", Code: "required", Message: "Select dead letters with a filter, or set all to true."})
+		return spec.BulkAnswer{},
+			apperr.InvalidFields(apperr.FieldError{
+				Field: "all", Code: "required", Message: "Select dead letters with a filter, or set all to true.",
+			})
 	}
 	if err := onlyText(map[string][]string{"reasons": value(c.Reasons), "networks": value(c.Networks)}); err != nil {
 		return spec.BulkAnswer{}, err
 	}
 	who := principal(ctx)
-	done, err := s.Scheduler.BulkDeadLetters(ctx, who.Actor(), post.DeadLetterFilter{WorkspaceID: who.WorkspaceID, Reasons: value(c.Reasons),
-		Networks: value(c.Networks), AccountID: c.Account, PostIDs: value(c.Posts)}, discard, value(c.DryRun))
+	done, err := s.Scheduler.BulkDeadLetters(ctx, who.Actor(),
+		post.DeadLetterFilter{
+			WorkspaceID: who.WorkspaceID, Reasons: value(c.Reasons),
+			Networks: value(c.Networks), AccountID: c.Account, PostIDs: value(c.Posts),
+		}, discard, value(c.DryRun))
 	if err != nil {
 		return spec.BulkAnswer{}, err
 	}

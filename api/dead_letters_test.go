@@ -63,8 +63,12 @@ func TestDeadLetters_ListNewestFirst(t *testing.T) {
 	if !slices.Equal(seen, want) || pages != 3 {
 		t.Errorf("%d letters on %d pages: %v, want %v", len(seen), pages, seen, want)
 	}
-	for query, n := range map[string]int{"": 5, "?reason=rejected": 4, "?reason=ambiguous,auth": 1, "?network=mastodon": 5, "?network=bluesky": 0,
-		"?account=" + a.ID.String(): 5, "?account=" + uuid.NewString(): 0, "?reason=rejected&network=bluesky": 0, "?limit=200": 5} {
+	for query, n := range map[string]int{
+		"": 5, "?reason=rejected": 4, "?reason=ambiguous,auth": 1,
+		"?network=mastodon": 5, "?network=bluesky": 0,
+		"?account=" + a.ID.String(): 5, "?account=" + uuid.NewString(): 0, "?reason=rejected&network=bluesky": 0,
+		"?limit=200": 5,
+	} {
 		if got := len(s.deadLettersPage(query).DeadLetters); got != n {
 			t.Errorf("%q lists %d, want %d", query, got, n)
 		}
@@ -75,7 +79,8 @@ func TestDeadLetters_ListNewestFirst(t *testing.T) {
 		t.Fatalf("counted %+v", counts)
 	}
 	for _, c := range counts.Counts {
-		if want := map[spec.TargetStatus]int{"failed": 4, "uncertain": 1}[c.Status]; c.Count != want || c.Network != "mastodon" || time.Since(c.Oldest).Abs() > time.Minute {
+		if want := map[spec.TargetStatus]int{"failed": 4, "uncertain": 1}[c.Status]; c.Count != want ||
+			c.Network != "mastodon" || time.Since(c.Oldest).Abs() > time.Minute {
 			t.Errorf("counted %+v", c)
 		}
 	}
@@ -93,7 +98,8 @@ func TestDeadLetters_AreHiddenFromOtherWorkspaces(t *testing.T) {
 	var counts spec.DeadLetterCounts
 	s.decode(s.send("GET", "/api/v1/dead-letters/counts", nil, theirs...), 200, &counts)
 	var bulk spec.BulkAnswer
-	s.decode(s.send("POST", "/api/v1/dead-letters/discard", object{"posts": []string{p.ID.String()}}, theirs...), 200, &bulk)
+	s.decode(s.send("POST", "/api/v1/dead-letters/discard", object{"posts": []string{p.ID.String()}}, theirs...), 200,
+		&bulk)
 	require.Empty(t, page.DeadLetters)
 	require.NotNil(t, page.DeadLetters)
 	require.Equal(t, 0, counts.Total)
@@ -101,8 +107,12 @@ func TestDeadLetters_AreHiddenFromOtherWorkspaces(t *testing.T) {
 	require.Empty(t, bulk.Posts)
 	path := "/api/v1/posts/" + p.ID.String()
 	target := path + "/targets/" + p.Targets[0].ID.String()
-	for _, a := range []answer{s.send("POST", path+"/retry", nil, theirs...), s.send("POST", path+"/discard", nil, theirs...), s.send("POST", path+"/schedule", object{}, theirs...),
-		s.send("POST", target+"/resend", nil, theirs...), s.send("POST", target+"/confirm", object{"url": "https://social.example/1"}, theirs...)} {
+	for _, a := range []answer{
+		s.send("POST", path+"/retry", nil, theirs...),
+		s.send("POST", path+"/discard", nil, theirs...), s.send("POST", path+"/schedule", object{}, theirs...),
+		s.send("POST", target+"/resend", nil, theirs...),
+		s.send("POST", target+"/confirm", object{"url": "https://social.example/1"}, theirs...),
+	} {
 		s.refused(a, 404, "post_not_found")
 	}
 	if now, err := s.Store.Post(t.Context(), p.ID); err != nil || now.Version != p.Version {
@@ -117,10 +127,12 @@ func TestDeadLetters_RetryAndDiscardNeedNoBody(t *testing.T) {
 	s := start(t)
 	s.Connect("desk")
 	for name, send := range map[string]func(path string) answer{
-		"nothing":            func(path string) answer { return s.send("POST", path, nil) },
-		"a type and nothing": func(path string) answer { return s.send("POST", path, nil, "Content-Type", "application/json") },
-		"unknown length":     func(path string) answer { return s.send("POST", path, strings.NewReader("")) },
-		"an empty object":    func(path string) answer { return s.send("POST", path, object{}) },
+		"nothing": func(path string) answer { return s.send("POST", path, nil) },
+		"a type and nothing": func(path string) answer {
+			return s.send("POST", path, nil, "Content-Type", "application/json")
+		},
+		"unknown length":  func(path string) answer { return s.send("POST", path, strings.NewReader("")) },
+		"an empty object": func(path string) answer { return s.send("POST", path, object{}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := *s
@@ -128,7 +140,8 @@ func TestDeadLetters_RetryAndDiscardNeedNoBody(t *testing.T) {
 			p := s.Dead(s.Schedule(), post.TargetFailed)
 			path := "/api/v1/posts/" + p.ID.String()
 			a := send(path + "/retry")
-			if got := s.post(a, 200); got.Status != spec.PostStatusScheduled || got.Targets[0].Status != spec.TargetStatusScheduled || a.Header.Get("ETag") == "" {
+			if got := s.post(a, 200); got.Status != spec.PostStatusScheduled ||
+				got.Targets[0].Status != spec.TargetStatusScheduled || a.Header.Get("ETag") == "" {
 				t.Errorf("retried: %s", a.body)
 			}
 			again, err := s.Store.Post(t.Context(), p.ID)
@@ -148,18 +161,21 @@ func TestDeadLetters_SelectTargetsByID(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	first, second := s.Connect("desk"), s.Connect("sports")
-	p := s.Dead(s.Schedule(func(d *scheduling.Draft) { d.Accounts = []string{first.ID.String(), second.ID.String()} }), post.TargetFailed)
+	p := s.Dead(s.Schedule(func(d *scheduling.Draft) { d.Accounts = []string{first.ID.String(), second.ID.String()} }),
+		post.TargetFailed)
 	path := "/api/v1/posts/" + p.ID.String()
 	choose := func(i int) object { return object{"targets": []string{p.Targets[i].ID.String()}} }
 	tag := s.send("GET", path, nil).Header.Get("ETag")
 	got := s.post(s.send("POST", path+"/discard", choose(0), "If-Match", tag), 200)
-	if got.Status != spec.PostStatusFailed || got.Targets[0].Status != spec.TargetStatusCanceled || got.Targets[1].Status != spec.TargetStatusFailed {
+	if got.Status != spec.PostStatusFailed || got.Targets[0].Status != spec.TargetStatusCanceled ||
+		got.Targets[1].Status != spec.TargetStatusFailed {
 		t.Errorf("discarded one: %+v", got)
 	}
 	s.refused(s.send("POST", path+"/retry", choose(1), "If-Match", tag), 412, "version_mismatch")
 	s.refused(s.send("POST", path+"/retry", choose(0)), 409, "not_a_dead_letter")
 	got = s.post(s.send("POST", path+"/retry", choose(1)), 200)
-	if got.Status != spec.PostStatusScheduled || got.Targets[0].Status != spec.TargetStatusCanceled || got.Targets[1].Status != spec.TargetStatusScheduled {
+	if got.Status != spec.PostStatusScheduled || got.Targets[0].Status != spec.TargetStatusCanceled ||
+		got.Targets[1].Status != spec.TargetStatusScheduled {
 		t.Errorf("retried the other: %+v", got)
 	}
 }
@@ -171,21 +187,27 @@ func TestDeadLetters_ConfirmEndsTheWorkflow(t *testing.T) {
 	p := s.Dead(s.Schedule(), post.TargetUncertain)
 	path := "/api/v1/posts/" + p.ID.String()
 	target := path + "/targets/" + p.Targets[0].ID.String()
-	for name, a := range map[string]answer{"edit": s.send("PATCH", path, object{"content": "x"}), "cancel": s.send("DELETE", path, nil), "publish now": s.send("POST", path+"/publish-now", nil)} {
+	for name, a := range map[string]answer{
+		"edit":   s.send("PATCH", path, object{"content": "x"}),
+		"cancel": s.send("DELETE", path, nil), "publish now": s.send("POST", path+"/publish-now", nil),
+	} {
 		s.refused(a, 409, "too_late")
 		if !strings.Contains(string(a.body), "needs a decision about @desk") {
 			t.Errorf("%s: %s", name, a.body)
 		}
 	}
-	got := s.post(s.send("POST", target+"/confirm", object{"url": "https://social.example/@desk/17", "remote_id": "seventeen"}), 200)
-	if got.Status != spec.PostStatusPosted || *got.Targets[0].RemoteId != "seventeen" || *got.Targets[0].Url != "https://social.example/@desk/17" || got.Targets[0].Error != nil {
+	got := s.post(s.send("POST", target+"/confirm",
+		object{"url": "https://social.example/@desk/17", "remote_id": "seventeen"}), 200)
+	if got.Status != spec.PostStatusPosted || *got.Targets[0].RemoteId != "seventeen" ||
+		*got.Targets[0].Url != "https://social.example/@desk/17" || got.Targets[0].Error != nil {
 		t.Errorf("got %+v", got)
 	}
 	if n := s.temporal.signals(p.ID); n != 1 {
 		t.Errorf("Temporal got %d signals, want 1: otherwise the workflow waits for 30 days", n)
 	}
 	p = s.Dead(s.Schedule(), post.TargetUncertain)
-	got = s.post(s.send("POST", "/api/v1/posts/"+p.ID.String()+"/targets/"+p.Targets[0].ID.String()+"/resend", nil), 200)
+	got = s.post(s.send("POST", "/api/v1/posts/"+p.ID.String()+"/targets/"+p.Targets[0].ID.String()+"/resend", nil),
+		200)
 	if got.Targets[0].Status != spec.TargetStatusScheduled || s.temporal.signals(p.ID) != 1 {
 		t.Errorf("got %+v", got)
 	}
@@ -214,10 +236,12 @@ func TestDeadLetters_BulkReturnsWhatItChanged(t *testing.T) {
 	if len(s.deadLettersPage("").DeadLetters) != 4 {
 		t.Error("a dry run changed something")
 	}
-	if b := bulk("retry", object{"posts": ids[:1], "networks": []string{"mastodon"}, "account": a.ID}); !slices.Equal(b.Posts, ids[:1]) {
+	if b := bulk("retry", object{"posts": ids[:1], "networks": []string{"mastodon"}, "account": a.ID}); !slices.Equal(
+		b.Posts, ids[:1]) {
 		t.Errorf("got %+v", b)
 	}
-	if b := bulk("retry", object{"all": true}); b.Matched != 2 || len(b.Posts) != 2 || slices.Contains(b.Posts, doubtful.ID) {
+	if b := bulk("retry", object{"all": true}); b.Matched != 2 || len(b.Posts) != 2 ||
+		slices.Contains(b.Posts, doubtful.ID) {
 		t.Errorf("got %+v", b)
 	}
 	if b := bulk("discard", object{"all": true}); !slices.Equal(b.Posts, []uuid.UUID{doubtful.ID}) {
@@ -243,7 +267,9 @@ func TestIfMatch_DistinguishesOldVersionFromTooLate(t *testing.T) {
 	path := "/api/v1/posts/" + p.ID.String()
 	current := s.send("GET", path, nil).Header.Get("ETag")
 	for name, send := range map[string]func(tag string) answer{
-		"edit":        func(tag string) answer { return s.send("PATCH", path, object{"content": "x"}, "If-Match", tag) },
+		"edit": func(tag string) answer {
+			return s.send("PATCH", path, object{"content": "x"}, "If-Match", tag)
+		},
 		"cancel":      func(tag string) answer { return s.send("DELETE", path, nil, "If-Match", tag) },
 		"publish now": func(tag string) answer { return s.send("POST", path+"/publish-now", nil, "If-Match", tag) },
 	} {

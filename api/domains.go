@@ -13,7 +13,9 @@ import (
 )
 
 // ListDomains lists the domains on which the workspace has seeds.
-func (s *Server) ListDomains(ctx context.Context, r spec.ListDomainsRequestObject) (spec.ListDomainsResponseObject, error) {
+func (s *Server) ListDomains(
+	ctx context.Context, r spec.ListDomainsRequestObject,
+) (spec.ListDomainsResponseObject, error) {
 	c, err := s.crawler()
 	if err != nil {
 		return nil, err
@@ -44,7 +46,9 @@ func (s *Server) GetDomain(ctx context.Context, r spec.GetDomainRequestObject) (
 }
 
 // UpdateDomain updates how a domain is crawled.
-func (s *Server) UpdateDomain(ctx context.Context, r spec.UpdateDomainRequestObject) (spec.UpdateDomainResponseObject, error) {
+func (s *Server) UpdateDomain(
+	ctx context.Context, r spec.UpdateDomainRequestObject,
+) (spec.UpdateDomainResponseObject, error) {
 	c, err := s.crawler()
 	if err != nil {
 		return nil, err
@@ -77,13 +81,17 @@ func (s *Server) applyCommand(ctx context.Context, name string, command crawl.Co
 }
 
 // PauseDomain pauses the crawl of a domain.
-func (s *Server) PauseDomain(ctx context.Context, r spec.PauseDomainRequestObject) (spec.PauseDomainResponseObject, error) {
+func (s *Server) PauseDomain(
+	ctx context.Context, r spec.PauseDomainRequestObject,
+) (spec.PauseDomainResponseObject, error) {
 	d, err := s.applyCommand(ctx, r.Domain, crawl.Pause)
 	return spec.PauseDomain200JSONResponse(d), err
 }
 
 // ResumeDomain resumes the crawl of a domain.
-func (s *Server) ResumeDomain(ctx context.Context, r spec.ResumeDomainRequestObject) (spec.ResumeDomainResponseObject, error) {
+func (s *Server) ResumeDomain(
+	ctx context.Context, r spec.ResumeDomainRequestObject,
+) (spec.ResumeDomainResponseObject, error) {
 	d, err := s.applyCommand(ctx, r.Domain, crawl.Resume)
 	return spec.ResumeDomain200JSONResponse(d), err
 }
@@ -95,7 +103,9 @@ func (s *Server) RunDomain(ctx context.Context, r spec.RunDomainRequestObject) (
 }
 
 // EmptyFrontier empties a domain's queue.
-func (s *Server) EmptyFrontier(ctx context.Context, r spec.EmptyFrontierRequestObject) (spec.EmptyFrontierResponseObject, error) {
+func (s *Server) EmptyFrontier(
+	ctx context.Context, r spec.EmptyFrontierRequestObject,
+) (spec.EmptyFrontierResponseObject, error) {
 	c, err := s.crawler()
 	if err != nil {
 		return nil, err
@@ -105,7 +115,9 @@ func (s *Server) EmptyFrontier(ctx context.Context, r spec.EmptyFrontierRequestO
 }
 
 // DownloadWARC streams the stored pages of a domain.
-func (s *Server) DownloadWARC(ctx context.Context, r spec.DownloadWARCRequestObject) (spec.DownloadWARCResponseObject, error) {
+func (s *Server) DownloadWARC(
+	ctx context.Context, r spec.DownloadWARCRequestObject,
+) (spec.DownloadWARCResponseObject, error) {
 	c, err := s.crawler()
 	if err != nil {
 		return nil, err
@@ -145,7 +157,9 @@ func (a warcArchive) VisitDownloadWARCResponse(w http.ResponseWriter) error {
 }
 
 // ExportWARC starts an export of stored pages into the object store.
-func (s *Server) ExportWARC(ctx context.Context, r spec.ExportWARCRequestObject) (spec.ExportWARCResponseObject, error) {
+func (s *Server) ExportWARC(
+	ctx context.Context, r spec.ExportWARCRequestObject,
+) (spec.ExportWARCResponseObject, error) {
 	c, err := s.crawler()
 	if err != nil {
 		return nil, err
@@ -172,10 +186,15 @@ func (s *Server) GetExport(ctx context.Context, r spec.GetExportRequestObject) (
 }
 
 func domainJSON(d seeds.Domain) spec.Domain {
-	out := spec.Domain{Domain: d.Name, Status: "idle", PausedAt: d.PausedAt, CrawlDelayMs: int(d.CrawlDelay.Milliseconds()), Score: float32(d.Score),
-		ResponseMs: float32(d.ResponseTime.Microseconds()) / 1000, NextDue: d.NextDue, LastCrawl: d.LastCrawl, FetchedToday: d.BudgetUsed, Fetched: d.Fetched, Stored: d.Stored,
-		Unchanged: d.Unchanged, Failed: d.Failed, Timeouts: d.Timeouts, Excluded: d.Excluded, Bytes: d.Bytes, CreatedAt: d.CreatedAt.UTC(),
-		Render: d.Render, IgnoredParameters: append([]string{}, d.Rules.Drop...)}
+	out := spec.Domain{
+		Domain: d.Name, Status: "idle", PausedAt: d.PausedAt,
+		CrawlDelayMs: int(d.CrawlDelay.Milliseconds()), Score: float32(d.Score),
+		ResponseMs: float32(d.ResponseTime.Microseconds()) / 1000, NextDue: d.NextDue, LastCrawl: d.LastCrawl,
+		FetchedToday: d.BudgetUsed, Fetched: d.Fetched, Stored: d.Stored,
+		Unchanged: d.Unchanged, Failed: d.Failed, Timeouts: d.Timeouts, Excluded: d.Excluded, Bytes: d.Bytes,
+		CreatedAt: d.CreatedAt.UTC(),
+		Render:    d.Render, IgnoredParameters: append([]string{}, d.Rules.Drop...),
+	}
 	now := time.Now()
 	switch {
 	case d.PausedAt != nil:
@@ -195,7 +214,8 @@ func domainJSON(d seeds.Domain) spec.Domain {
 		Urls   int64                 `json:"urls"`
 	}, len(d.States))
 	for i, q := range d.States {
-		list[i].State, list[i].Urls, list[i].Due, list[i].Leased = spec.DomainQueueState(q.State), q.URLs, q.Due, q.Leased
+		list[i].State, list[i].Urls, list[i].Due, list[i].Leased = spec.DomainQueueState(q.State), q.URLs, q.Due,
+			q.Leased
 	}
 	out.Queue = &list
 	responses := make([]struct {
@@ -213,7 +233,10 @@ func domainJSON(d seeds.Domain) spec.Domain {
 		Duplicates          int64   `json:"duplicates"`
 		Late                int64   `json:"late"`
 		Measured            int64   `json:"measured"`
-	}{d.Weekly.Articles, float32(d.Weekly.P50.Seconds()), float32(d.Weekly.P95.Seconds()), d.Weekly.Duplicates, d.Weekly.Late, d.Weekly.Measured}
+	}{
+		d.Weekly.Articles, float32(d.Weekly.P50.Seconds()), float32(d.Weekly.P95.Seconds()), d.Weekly.Duplicates,
+		d.Weekly.Late, d.Weekly.Measured,
+	}
 	hubs := make([]spec.HubSubscription, len(d.Hubs))
 	for i, h := range d.Hubs {
 		hubs[i] = hubJSON(h, now)
@@ -221,7 +244,10 @@ func domainJSON(d seeds.Domain) spec.Domain {
 	out.Hubs = &hubs
 	failures := make([]spec.DomainFetchError, len(d.RecentErrors))
 	for i, p := range d.RecentErrors {
-		failures[i] = spec.DomainFetchError{Url: p.URL, State: spec.DomainFetchErrorState(p.State), Reason: noteJSON(crawl.Problem(p.Reason, p.Status)), At: p.At}
+		failures[i] = spec.DomainFetchError{
+			Url: p.URL, State: spec.DomainFetchErrorState(p.State), Reason: noteJSON(crawl.Problem(p.Reason, p.Status)),
+			At: p.At,
+		}
 		if p.Status != 0 {
 			failures[i].Status = &p.Status
 		}
@@ -229,14 +255,20 @@ func domainJSON(d seeds.Domain) spec.Domain {
 	out.RecentErrors = &failures
 	pages := make([]spec.PageWithoutArticle, len(d.NoArticle))
 	for i, p := range d.NoArticle {
-		pages[i] = spec.PageWithoutArticle{Url: p.URL, FetchedAt: p.At.UTC(), Reason: spec.NoArticleReason(p.Reason), Detail: p.Detail}
+		pages[i] = spec.PageWithoutArticle{
+			Url: p.URL, FetchedAt: p.At.UTC(), Reason: spec.NoArticleReason(p.Reason),
+			Detail: p.Detail,
+		}
 	}
 	out.WithoutArticle = &pages
 	return out
 }
 
 func hubJSON(h crawl.PushedFeed, now time.Time) spec.HubSubscription {
-	out := spec.HubSubscription{Feed: h.FeedURL, Hub: h.Hub, Status: spec.HubSubscriptionStatus(h.Status), LeaseEndsAt: h.LeaseEndsAt, DeliveredAt: h.DeliveredAt}
+	out := spec.HubSubscription{
+		Feed: h.FeedURL, Hub: h.Hub, Status: spec.HubSubscriptionStatus(h.Status),
+		LeaseEndsAt: h.LeaseEndsAt, DeliveredAt: h.DeliveredAt,
+	}
 	if h.Status == crawl.PushActive && h.LeaseEndsAt != nil && !h.LeaseEndsAt.After(now) {
 		out.Status = spec.HubSubscriptionStatusExpired
 	}

@@ -22,7 +22,9 @@ const (
 
 // PostEvents streams events of a post (server-sent events, see
 // https://html.spec.whatwg.org/multipage/server-sent-events.html).
-func (s *Server) PostEvents(ctx context.Context, r spec.PostEventsRequestObject) (spec.PostEventsResponseObject, error) {
+func (s *Server) PostEvents(
+	ctx context.Context, r spec.PostEventsRequestObject,
+) (spec.PostEventsResponseObject, error) {
 	p, err := s.Store.PostInWorkspace(ctx, principal(ctx).WorkspaceID, r.Id)
 	if err != nil {
 		return nil, err
@@ -30,7 +32,9 @@ func (s *Server) PostEvents(ctx context.Context, r spec.PostEventsRequestObject)
 	after := int64(0)
 	if r.Params.LastEventID != nil {
 		if after, err = strconv.ParseInt(*r.Params.LastEventID, 10, 64); err != nil {
-			return nil, apperr.InvalidFields(apperr.FieldError{Field: "Last-Event-ID", Code: "invalid", Message: "Must be the ID of the last received event."})
+			return nil, apperr.InvalidFields(apperr.FieldError{
+				Field: "Last-Event-ID", Code: "invalid", Message: "Must be the ID of the last received event.",
+			})
 		}
 	}
 	return eventStream{ctx: ctx, server: s, workspace: p.WorkspaceID, post: p.ID, after: after}, nil
@@ -93,7 +97,9 @@ func (e *eventStream) write(w http.ResponseWriter) (final bool, err error) {
 			return false, err
 		}
 		for _, event := range events {
-			raw, err := json.Marshal(eventJSON{Type: event.Type, At: event.At, Actor: event.Actor, TargetID: event.TargetID, Data: event.Data})
+			raw, err := json.Marshal(eventJSON{
+				Type: event.Type, At: event.At, Actor: event.Actor, TargetID: event.TargetID, Data: event.Data,
+			})
 			if err != nil {
 				return false, err
 			}

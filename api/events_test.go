@@ -41,7 +41,8 @@ func (s *server) follow(ctx context.Context, path, after string) <-chan event {
 	}
 	answer, err := s.client.Do(r)
 	s.Must(err)
-	if answer.StatusCode != http.StatusOK || answer.Header.Get("Content-Type") != "text/event-stream" || answer.Header.Get("X-Accel-Buffering") != "no" {
+	if answer.StatusCode != http.StatusOK || answer.Header.Get("Content-Type") != "text/event-stream" ||
+		answer.Header.Get("X-Accel-Buffering") != "no" {
 		s.t.Fatalf("the stream began with %s %v", answer.Status, answer.Header)
 	}
 	events := make(chan event, 100)
@@ -125,7 +126,8 @@ func TestPostEvents_EndWithTheFinalState(t *testing.T) {
 		t.Errorf("the stream continues with %v", got)
 	}
 	// A client that connects after the end gets all events and the stream closes.
-	if got := kinds(s.stream(t.Context(), p.ID, "")); !slices.Equal(got, []string{post.EventCreated, post.EventSending, post.EventPosted, post.EventStatus}) {
+	if got := kinds(s.stream(t.Context(), p.ID, "")); !slices.Equal(got,
+		[]string{post.EventCreated, post.EventSending, post.EventPosted, post.EventStatus}) {
 		t.Errorf("afterwards: %v", got)
 	}
 }
@@ -144,7 +146,8 @@ func TestPostEvents_ResumeAfterLastEventID(t *testing.T) {
 	seen := next(t, events)
 	leave()
 	s.post(s.send("DELETE", path, nil), 200)
-	if got := kinds(s.stream(t.Context(), p.ID, seen.id)); !slices.Equal(got, []string{post.EventEdited, post.EventCanceled}) {
+	if got := kinds(s.stream(t.Context(), p.ID, seen.id)); !slices.Equal(got,
+		[]string{post.EventEdited, post.EventCanceled}) {
 		t.Errorf("the stream continues with %v", got)
 	}
 	if got := kinds(s.stream(t.Context(), p.ID, "9223372036854775807")); len(got) != 0 {
@@ -179,7 +182,8 @@ func TestPostEvents_WorkWithoutRedis(t *testing.T) {
 	if e := next(t, events); e.kind != post.EventCreated {
 		t.Errorf("the stream begins with %+v", e)
 	}
-	if _, err := s.Scheduler.Cancel(t.Context(), post.Guard{WorkspaceID: s.Workspace.ID, PostID: p.ID, Actor: s.Owner.Actor()}); err != nil {
+	if _, err := s.Scheduler.Cancel(t.Context(),
+		post.Guard{WorkspaceID: s.Workspace.ID, PostID: p.ID, Actor: s.Owner.Actor()}); err != nil {
 		t.Fatal(err)
 	}
 	deadline := time.After(8 * time.Second) // the stream polls every five seconds
@@ -198,7 +202,8 @@ func TestPostEvents_SendLongTimelines(t *testing.T) {
 	s := start(t)
 	s.Connect("desk")
 	p := s.Schedule(func(d *scheduling.Draft) { d.Content = "Much edited" })
-	s.Exec("insert into post_events (post_id, workspace_id, type, actor) select $1, $2, 'edited', 'dateline' from generate_series(1, 450)", p.ID, s.Workspace.ID)
+	s.Exec("insert into post_events (post_id, workspace_id, type, actor) select $1, $2, 'edited', 'dateline' from "+
+		"generate_series(1, 450)", p.ID, s.Workspace.ID)
 	s.post(s.send("DELETE", "/api/v1/posts/"+p.ID.String(), nil), 200)
 	if got := kinds(s.stream(t.Context(), p.ID, "")); len(got) != 452 || got[451] != post.EventCanceled {
 		t.Errorf("%d events", len(got))

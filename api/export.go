@@ -20,8 +20,13 @@ import (
 const exportPage = 500
 
 // ExportPosts streams posts in the format of the bulk request.
-func (s *Server) ExportPosts(ctx context.Context, r spec.ExportPostsRequestObject) (spec.ExportPostsResponseObject, error) {
-	f := post.Filter{WorkspaceID: principal(ctx).WorkspaceID, From: r.Params.From, To: r.Params.To, AccountID: r.Params.Account, Ascending: true, Limit: exportPage}
+func (s *Server) ExportPosts(
+	ctx context.Context, r spec.ExportPostsRequestObject,
+) (spec.ExportPostsResponseObject, error) {
+	f := post.Filter{
+		WorkspaceID: principal(ctx).WorkspaceID, From: r.Params.From, To: r.Params.To,
+		AccountID: r.Params.Account, Ascending: true, Limit: exportPage,
+	}
 	for _, status := range value(r.Params.Status) {
 		f.Statuses = append(f.Statuses, post.Status(status))
 	}
@@ -85,8 +90,11 @@ func (e export) VisitExportPostsResponse(w http.ResponseWriter) error {
 }
 
 func exportColumns() []string {
-	return []string{"id", "status", "content", "scheduled_time", "time_zone", "accounts", "language", "thread", "options", "overrides",
-		"attachments", "thread_parent_id", "drop_if_late_minutes", "draft", "posted_at", "urls", "track_links"}
+	return []string{
+		"id", "status", "content", "scheduled_time", "time_zone", "accounts", "language", "thread", "options",
+		"overrides", "attachments", "thread_parent_id", "drop_if_late_minutes", "draft", "posted_at", "urls",
+		"track_links",
+	}
 }
 
 func (e export) rows() (body []byte, err error) {
@@ -111,7 +119,10 @@ func (e export) rows() (body []byte, err error) {
 
 func exportRow(p post.Post) spec.BulkPost {
 	id, status := p.ID.String(), string(p.Status)
-	row := spec.BulkPost{Id: &id, Status: &status, Content: p.Content, TimeZone: optional(p.TimeZone), Language: optional(p.Language)}
+	row := spec.BulkPost{
+		Id: &id, Status: &status, Content: p.Content, TimeZone: optional(p.TimeZone),
+		Language: optional(p.Language),
+	}
 	if !p.ScheduledTime.IsZero() {
 		at := p.ScheduledTime
 		if zone, err := timezone.Load(p.TimeZone); err == nil {
@@ -208,9 +219,13 @@ func exportCells(row spec.BulkPost) ([]string, error) {
 	if row.TrackLinks != nil {
 		track = "true"
 	}
-	cells := []string{value(row.Id), value(row.Status), row.Content, value(row.ScheduledTime), value(row.TimeZone), strings.Join(value(row.Accounts), ";"),
-		value(row.Language), thread, options, overrides, strings.Join(value(row.Attachments), ";"), value(row.ThreadParentId), late, draft,
-		value(row.PostedAt), strings.Join(value(row.Urls), ";"), track}
+	cells := []string{
+		value(row.Id), value(row.Status), row.Content, value(row.ScheduledTime), value(row.TimeZone),
+		strings.Join(value(row.Accounts), ";"),
+		value(row.Language), thread, options, overrides, strings.Join(value(row.Attachments), ";"),
+		value(row.ThreadParentId), late, draft,
+		value(row.PostedAt), strings.Join(value(row.Urls), ";"), track,
+	}
 	for i := range cells {
 		cells[i] = csvio.Escape(cells[i])
 	}

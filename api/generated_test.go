@@ -66,7 +66,10 @@ type generator struct {
 }
 
 func newGenerator(s *server, seed uint64) *generator {
-	g := &generator{server: s, rand: rand.New(rand.NewPCG(seed, 2)), stored: map[string][]string{}, succeeded: map[string]bool{}, tried: map[string]bool{}}
+	g := &generator{
+		server: s, rand: rand.New(rand.NewPCG(seed, 2)), stored: map[string][]string{},
+		succeeded: map[string]bool{}, tried: map[string]bool{},
+	}
 	for _, path := range slices.Sorted(maps.Keys(s.answers.doc.Paths.Map())) {
 		item := s.answers.doc.Paths.Value(path)
 		for method, o := range item.Operations() {
@@ -83,7 +86,11 @@ func newGenerator(s *server, seed uint64) *generator {
 		g.note("/api/v1/posts", []byte(fmt.Sprintf(`{"id":%q}`, s.Schedule().ID)))
 	}
 	for i := range 5 {
-		g.note("/api/v1/account-groups", s.send(http.MethodPost, "/api/v1/account-groups", object{"name": fmt.Sprint("Desk ", i), "color": "blue", "accounts": []any{account.ID}, "time_zone": "UTC"}).body)
+		g.note("/api/v1/account-groups",
+			s.send(http.MethodPost, "/api/v1/account-groups", object{
+				"name": fmt.Sprint("Desk ", i), "color": "blue",
+				"accounts": []any{account.ID}, "time_zone": "UTC",
+			}).body)
 		g.note("/api/v1/series", s.send(http.MethodPost, "/api/v1/series", daily()).body)
 		g.note("/api/v1/sites", s.send(http.MethodPost, "/api/v1/sites", object{"name": fmt.Sprint("Site ", i)}).body)
 		g.note("/api/v1/rules", s.send(http.MethodPost, "/api/v1/rules", newRule(account.ID)).body)
@@ -341,14 +348,19 @@ func (g *generator) text(schema *openapi3.Schema) string {
 		case "uuid":
 			return g.id()
 		case "date-time":
-			return time.Now().Add(time.Duration(g.rand.Int64N(int64(1000*time.Hour)) - int64(time.Hour))).UTC().Format(time.RFC3339)
+			return time.Now().Add(time.Duration(g.rand.Int64N(int64(1000*time.Hour)) - int64(time.Hour))).UTC().
+				Format(time.RFC3339)
 		case "uri":
 			return "https://bao.example/" + g.id()
 		}
 	}
-	words := []string{"Bản tin chiều", "", " ", "x", g.id(), "2030-01-02T03:04:05+07:00", "2030-01-02T03:04", "Asia/Ho_Chi_Minh", "FREQ=DAILY", "FREQ=WEEKLY;BYDAY=MO;COUNT=3",
-		"https://bao.example/a?b=c", "mastodon", "vi", "posted", "\u0000", "👨‍👩‍👧 https://a.vn", "Ba\u0309n", "../../x", "'; drop table posts; --", "%00", "9999-12-31T23:59:59Z",
-		strings.Repeat("dài ", 600), "-1", "null", "{}", "\u202e", "a,b", "@desk", "1e9", "P1D", "09:00"}
+	words := []string{
+		"Bản tin chiều", "", " ", "x", g.id(), "2030-01-02T03:04:05+07:00", "2030-01-02T03:04",
+		"Asia/Ho_Chi_Minh", "FREQ=DAILY", "FREQ=WEEKLY;BYDAY=MO;COUNT=3",
+		"https://bao.example/a?b=c", "mastodon", "vi", "posted", "\u0000", "👨‍👩‍👧 https://a.vn", "Ba\u0309n", "../../x",
+		"'; drop table posts; --", "%00", "9999-12-31T23:59:59Z",
+		strings.Repeat("dài ", 600), "-1", "null", "{}", "\u202e", "a,b", "@desk", "1e9", "P1D", "09:00",
+	}
 	return words[g.rand.IntN(len(words))]
 }
 
@@ -362,7 +374,14 @@ func (g *generator) id() string {
 
 // odd returns a value of any type.
 func (g *generator) odd() any {
-	all := []any{nil, true, -1, 1.5, 1e300, int64(1) << 53, "", "\u0000", strings.Repeat("x", 70_000), []any{}, []any{nil, []any{}}, map[string]any{}, map[string]any{"a": map[string]any{}}, g.text(nil)}
+	all := []any{
+		nil, true, -1, 1.5, 1e300, int64(1) << 53, "", "\u0000", strings.Repeat("x", 70_000),
+		[]any{},
+		[]any{nil, []any{}},
+		map[string]any{},
+		map[string]any{"a": map[string]any{}},
+		g.text(nil),
+	}
 	return all[g.rand.IntN(len(all))]
 }
 
@@ -372,6 +391,7 @@ func (g *generator) reached(t *testing.T) {
 	t.Helper()
 	t.Logf("%d of %d operations had a request that succeeded", len(g.succeeded), len(g.tried))
 	if len(g.succeeded)*2 < len(g.tried) {
-		t.Errorf("only %d of %d operations had a request that succeeded: %v", len(g.succeeded), len(g.tried), slices.Sorted(maps.Keys(g.succeeded)))
+		t.Errorf("only %d of %d operations had a request that succeeded: %v", len(g.succeeded), len(g.tried),
+			slices.Sorted(maps.Keys(g.succeeded)))
 	}
 }

@@ -46,10 +46,12 @@ func TestNameProblems(t *testing.T) {
 		operations map[string]*openapi3.Operation
 		want       int
 	}{
-		"nothing wrong":       {schemas: openapi3.Schemas{"Post": enum("a", "b"), "PostCreate": enum("c")}},
-		"constructors":        {schemas: openapi3.Schemas{"Tag": enum(), "NewTag": enum()}, want: 1},
-		"only the new one":    {schemas: openapi3.Schemas{"NewTag": enum()}},
-		"a value of two":      {schemas: openapi3.Schemas{"Color": enum("dark-red"), "Wine": enum("dark_red")}, want: 1},
+		"nothing wrong":    {schemas: openapi3.Schemas{"Post": enum("a", "b"), "PostCreate": enum("c")}},
+		"constructors":     {schemas: openapi3.Schemas{"Tag": enum(), "NewTag": enum()}, want: 1},
+		"only the new one": {schemas: openapi3.Schemas{"NewTag": enum()}},
+		"a value of two": {
+			schemas: openapi3.Schemas{"Color": enum("dark-red"), "Wine": enum("dark_red")}, want: 1,
+		},
 		"a method":            {schemas: openapi3.Schemas{"Entry": with("json", enum())}, want: 1},
 		"another method":      {schemas: openapi3.Schemas{"Entry": with("model_fields", enum())}, want: 1},
 		"null in oneOf":       {schemas: openapi3.Schemas{"Entry": with("tag", nullable)}, want: 1},
@@ -57,9 +59,11 @@ func TestNameProblems(t *testing.T) {
 		"raw":                 {operations: map[string]*openapi3.Operation{"getTag": {}, "getTagRaw": {}}, want: 1},
 		"only raw":            {operations: map[string]*openapi3.Operation{"getTagRaw": {}}},
 		"enums of a parameter and a property": {
-			schemas:    openapi3.Schemas{"TagCounts": with("time_unit", enum("hour"))},
-			operations: map[string]*openapi3.Operation{"tagCounts": {Parameters: openapi3.Parameters{{Value: parameter}}}},
-			want:       1,
+			schemas: openapi3.Schemas{"TagCounts": with("time_unit", enum("hour"))},
+			operations: map[string]*openapi3.Operation{
+				"tagCounts": {Parameters: openapi3.Parameters{{Value: parameter}}},
+			},
+			want: 1,
 		},
 	} {
 		if got := nameProblems(c.schemas, c.operations); len(got) != c.want {
@@ -123,8 +127,8 @@ func enumName(of, name string) string {
 // (docs.pydantic.dev, "BaseModel"); names with model_ are reserved.
 func pydanticMethods() []string {
 	return []string{
-		"construct", "copy", "dict", "from_orm", "json", "parse_file", "parse_obj", "parse_raw", "schema", "schema_json",
-		"update_forward_refs", "validate",
+		"construct", "copy", "dict", "from_orm", "json", "parse_file", "parse_obj", "parse_raw", "schema",
+		"schema_json", "update_forward_refs", "validate",
 	}
 }
 

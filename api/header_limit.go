@@ -24,14 +24,18 @@ func (l headerLimitListener) Accept() (net.Conn, error) {
 type headerLimitConn struct{ net.Conn }
 
 func (c headerLimitConn) Write(p []byte) (int, error) {
-	status := fmt.Sprintf("HTTP/1.1 %d %s\r\nContent-Type: text/plain", http.StatusRequestHeaderFieldsTooLarge, http.StatusText(http.StatusRequestHeaderFieldsTooLarge))
+	status := fmt.Sprintf("HTTP/1.1 %d %s\r\nContent-Type: text/plain", http.StatusRequestHeaderFieldsTooLarge,
+		http.StatusText(http.StatusRequestHeaderFieldsTooLarge))
 	if !bytes.HasPrefix(p, []byte(status)) {
 		return c.Conn.Write(p)
 	}
-	body := fmt.Sprintf(`{"type":"about:blank","title":%q,"status":%d,"code":"headers_too_large","detail":"The headers are larger than %d bytes."}`,
+	body := fmt.Sprintf(
+		`{"type":"about:blank","title":%q,"status":%d,"code":"headers_too_large","detail":"The headers are larger than %d bytes."}`,
 		http.StatusText(http.StatusRequestHeaderFieldsTooLarge), http.StatusRequestHeaderFieldsTooLarge, maxHeaderBytes)
-	_, err := fmt.Fprintf(c.Conn, "HTTP/1.1 %d %s\r\nContent-Type: application/problem+json\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
-		http.StatusRequestHeaderFieldsTooLarge, http.StatusText(http.StatusRequestHeaderFieldsTooLarge), len(body), body)
+	_, err := fmt.Fprintf(c.Conn, "HTTP/1.1 %d %s\r\nContent-Type: application/problem+json\r\nContent-Length: %d\r\n"+
+		"Connection: close\r\n\r\n%s",
+		http.StatusRequestHeaderFieldsTooLarge, http.StatusText(http.StatusRequestHeaderFieldsTooLarge), len(body),
+		body)
 	return len(p), err
 }
 

@@ -17,7 +17,9 @@ func TestHeaders_TooLargeAreAnsweredWithAProblemDocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := api.NewHTTPServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok") }))
+	server := api.NewHTTPServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "ok")
+	}))
 	go func() { _ = server.Serve(api.NewListener(l)) }()
 	t.Cleanup(func() { _ = server.Close() })
 	for size, want := range map[int]int{10: 200, 80 << 10: 431, 2 << 20: 431} {
@@ -36,8 +38,11 @@ func TestHeaders_TooLargeAreAnsweredWithAProblemDocument(t *testing.T) {
 			t.Errorf("%d bytes of headers: got %d, want %d", size, got.StatusCode, want)
 		}
 		var p spec.Problem
-		if want == 431 && (json.Unmarshal(raw, &p) != nil || got.Header.Get("Content-Type") != "application/problem+json" || p.Code != "headers_too_large" || p.Status != 431) {
-			t.Errorf("%d bytes of headers: got %s %s, want a problem document", size, got.Header.Get("Content-Type"), raw)
+		if want == 431 && (json.Unmarshal(raw, &p) != nil ||
+			got.Header.Get("Content-Type") != "application/problem+json" || p.Code != "headers_too_large" ||
+			p.Status != 431) {
+			t.Errorf("%d bytes of headers: got %s %s, want a problem document", size, got.Header.Get("Content-Type"),
+				raw)
 		}
 	}
 }

@@ -63,7 +63,9 @@ func (s *Server) clockJSON() *spec.ClockReading {
 	if r.At.IsZero() {
 		return nil
 	}
-	return &spec.ClockReading{OffsetMs: milliseconds(r.Offset), UncertaintyMs: milliseconds(r.Uncertainty), MeasuredAt: r.At.UTC()}
+	return &spec.ClockReading{
+		OffsetMs: milliseconds(r.Offset), UncertaintyMs: milliseconds(r.Uncertainty), MeasuredAt: r.At.UTC(),
+	}
 }
 
 // milliseconds rounds to tenths.

@@ -52,8 +52,10 @@ func TestReady_ChecksEveryEngine(t *testing.T) {
 func TestReady_ReportsTheClock(t *testing.T) {
 	t.Parallel()
 	var ahead time.Duration
-	c := dbclock.New(dbclock.Options{Database: storetest.Open(t).Time, Log: slog.New(slog.DiscardHandler),
-		Host: func() time.Time { return time.Now().Add(ahead) }})
+	c := dbclock.New(dbclock.Options{
+		Database: storetest.Open(t).Time, Log: slog.New(slog.DiscardHandler),
+		Host: func() time.Time { return time.Now().Add(ahead) },
+	})
 	s := &api.Server{Checks: map[string]api.Check{"clock": c.Check}, Clock: c, Log: slog.New(slog.DiscardHandler)}
 	health := s.HealthHandler()
 	ready := func(status int) (r spec.Readiness) {
@@ -78,10 +80,12 @@ func TestReady_ReportsTheClock(t *testing.T) {
 			status, message = 503, "Synchronize both hosts with NTP"
 		}
 		r := ready(status)
-		if !strings.Contains(r.Checks["clock"], message) || r.Ready != (status == 200) || r.Clock == nil || r.Clock.UncertaintyMs < 2 {
+		if !strings.Contains(r.Checks["clock"], message) || r.Ready != (status == 200) || r.Clock == nil ||
+			r.Clock.UncertaintyMs < 2 {
 			t.Fatalf("ahead by %s: %+v", want, r)
 		}
-		if wrong := r.Clock.OffsetMs - float64(want.Milliseconds()); wrong < -r.Clock.UncertaintyMs-5 || wrong > r.Clock.UncertaintyMs+5 {
+		if wrong := r.Clock.OffsetMs - float64(want.Milliseconds()); wrong < -r.Clock.UncertaintyMs-5 ||
+			wrong > r.Clock.UncertaintyMs+5 {
 			t.Errorf("ahead by %s: %+v", want, r.Clock)
 		}
 	}

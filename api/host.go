@@ -26,12 +26,14 @@ func (s *Server) checkHost() gin.HandlerFunc {
 			return
 		}
 		host := bareHost(c.Request.Host)
-		if _, err := netip.ParseAddr(host); err == nil || own[host] || host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		if _, err := netip.ParseAddr(host); err == nil || own[host] || host == "localhost" ||
+			strings.HasSuffix(host, ".localhost") {
 			return
 		}
 		// RFC 9110, section 15.5.20.
 		writeProblem(c, http.StatusMisdirectedRequest, "unknown_host",
-			"This server does not answer for that host. Use the address in DATELINE_PUBLIC_URL, or have the operator add the host to DATELINE_ALLOWED_HOSTS.", nil)
+			"This server does not answer for that host. Use the address in DATELINE_PUBLIC_URL, or have the operator "+
+				"add the host to DATELINE_ALLOWED_HOSTS.", nil)
 	}
 }
 

@@ -22,7 +22,8 @@ func TestHost_RejectsUnknownNames(t *testing.T) {
 	for host, want := range map[string]int{
 		"news.example": 200, "NEWS.example.": 200, "news.example:8443": 200, "news.example:1": 200, "go.example": 200,
 		"127.0.0.1:8080": 200, "[::1]:8080": 200, "10.1.2.3": 200, "localhost:8080": 200, "dateline.localhost": 200,
-		"evil.example": 421, "evil.example:8080": 421, "localhost.evil.example": 421, "127.0.0.1.evil.example": 421, "notlocalhost": 421, "news.example.evil.example": 421,
+		"evil.example": 421, "evil.example:8080": 421, "localhost.evil.example": 421, "127.0.0.1.evil.example": 421,
+		"notlocalhost": 421, "news.example.evil.example": 421,
 	} {
 		a := s.getFrom(host, "/api/v1/posts")
 		if a.StatusCode != want {

@@ -21,7 +21,9 @@ type Labels interface {
 }
 
 // ListLabels lists labels and campaigns.
-func (s *Server) ListLabels(ctx context.Context, _ spec.ListLabelsRequestObject) (spec.ListLabelsResponseObject, error) {
+func (s *Server) ListLabels(
+	ctx context.Context, _ spec.ListLabelsRequestObject,
+) (spec.ListLabelsResponseObject, error) {
 	all, err := s.Labels.List(ctx, principal(ctx))
 	out := spec.ListLabels200JSONResponse{Labels: []spec.Label{}}
 	for _, l := range all {
@@ -31,27 +33,42 @@ func (s *Server) ListLabels(ctx context.Context, _ spec.ListLabelsRequestObject)
 }
 
 // CreateLabel creates a label or a campaign.
-func (s *Server) CreateLabel(ctx context.Context, r spec.CreateLabelRequestObject) (spec.CreateLabelResponseObject, error) {
+func (s *Server) CreateLabel(
+	ctx context.Context, r spec.CreateLabelRequestObject,
+) (spec.CreateLabelResponseObject, error) {
 	b := r.Body
-	l, err := s.Labels.Create(ctx, principal(ctx), label.Label{Kind: label.Kind(or(b.Kind, spec.LabelKind(label.Plain))), Name: b.Name, Color: or(b.Color, "blue"), UTM: utmOf(value(b.Utm))})
+	l, err := s.Labels.Create(ctx, principal(ctx), label.Label{
+		Kind: label.Kind(or(b.Kind, spec.LabelKind(label.Plain))), Name: b.Name, Color: or(b.Color, "blue"),
+		UTM: utmOf(value(b.Utm)),
+	})
 	return spec.CreateLabel201JSONResponse(labelJSON(l)), err
 }
 
 // UpdateLabel updates a label.
-func (s *Server) UpdateLabel(ctx context.Context, r spec.UpdateLabelRequestObject) (spec.UpdateLabelResponseObject, error) {
-	l, err := s.Labels.Update(ctx, principal(ctx), r.Id, label.Update{Name: r.Body.Name, Color: r.Body.Color, UTM: changedUTM(r.Body.Utm)})
+func (s *Server) UpdateLabel(
+	ctx context.Context, r spec.UpdateLabelRequestObject,
+) (spec.UpdateLabelResponseObject, error) {
+	l, err := s.Labels.Update(ctx, principal(ctx), r.Id, label.Update{
+		Name: r.Body.Name, Color: r.Body.Color, UTM: changedUTM(r.Body.Utm),
+	})
 	return spec.UpdateLabel200JSONResponse(labelJSON(l)), err
 }
 
 // DeleteLabel deletes a label.
-func (s *Server) DeleteLabel(ctx context.Context, r spec.DeleteLabelRequestObject) (spec.DeleteLabelResponseObject, error) {
+func (s *Server) DeleteLabel(
+	ctx context.Context, r spec.DeleteLabelRequestObject,
+) (spec.DeleteLabelResponseObject, error) {
 	return spec.DeleteLabel204Response{}, s.Labels.Delete(ctx, principal(ctx), r.Id)
 }
 
 // LabelPosts adds labels to posts and removes others.
-func (s *Server) LabelPosts(ctx context.Context, r spec.LabelPostsRequestObject) (spec.LabelPostsResponseObject, error) {
+func (s *Server) LabelPosts(
+	ctx context.Context, r spec.LabelPostsRequestObject,
+) (spec.LabelPostsResponseObject, error) {
 	b := r.Body
-	changed, err := s.Labels.Apply(ctx, principal(ctx), label.Change{PostIDs: b.Posts, Add: value(b.Add), Remove: value(b.Remove)})
+	changed, err := s.Labels.Apply(ctx, principal(ctx), label.Change{
+		PostIDs: b.Posts, Add: value(b.Add), Remove: value(b.Remove),
+	})
 	return spec.LabelPosts200JSONResponse{Changed: append([]uuid.UUID{}, changed...)}, err
 }
 
@@ -75,5 +92,8 @@ func utmJSON(params utm.Params) *spec.UtmParams {
 }
 
 func labelJSON(l label.Label) spec.Label {
-	return spec.Label{Id: l.ID, Kind: spec.LabelKind(l.Kind), Name: l.Name, Color: l.Color, Utm: utmJSON(l.UTM), CreatedAt: l.CreatedAt, UpdatedAt: l.UpdatedAt}
+	return spec.Label{
+		Id: l.ID, Kind: spec.LabelKind(l.Kind), Name: l.Name, Color: l.Color, Utm: utmJSON(l.UTM),
+		CreatedAt: l.CreatedAt, UpdatedAt: l.UpdatedAt,
+	}
 }

@@ -67,12 +67,17 @@ func TestLabels_AreRefused(t *testing.T) {
 	s := start(t)
 	s.Connect("desk")
 	one, two := s.label("campaign", "Flood"), s.label("campaign", "Storm")
-	s.refused(s.send("POST", "/api/v1/labels", object{"kind": "campaign", "name": " fLOOD"}), 422, "invalid_request", "name")
-	s.refused(s.send("POST", "/api/v1/labels", object{"name": "Flood", "color": "mauve"}), 422, "invalid_request", "color")
-	s.refused(s.send("POST", "/api/v1/posts", hello(object{"labels": []any{one.Id, two.Id}})), 422, "invalid_request", "labels")
-	s.refused(s.send("POST", "/api/v1/posts", hello(object{"labels": []any{someID()}})), 422, "invalid_request", "labels")
+	s.refused(s.send("POST", "/api/v1/labels", object{"kind": "campaign", "name": " fLOOD"}), 422, "invalid_request",
+		"name")
+	s.refused(s.send("POST", "/api/v1/labels", object{"name": "Flood", "color": "mauve"}), 422, "invalid_request",
+		"color")
+	s.refused(s.send("POST", "/api/v1/posts", hello(object{"labels": []any{one.Id, two.Id}})), 422, "invalid_request",
+		"labels")
+	s.refused(s.send("POST", "/api/v1/posts", hello(object{"labels": []any{someID()}})), 422, "invalid_request",
+		"labels")
 	s.refused(s.send("POST", "/api/v1/posts/labels", object{"posts": []any{someID()}}), 422, "invalid_request", "add")
-	if got := s.send("PATCH", "/api/v1/labels/"+someID().String(), object{"name": "Rain"}); got.StatusCode != http.StatusNotFound {
+	if got := s.send("PATCH", "/api/v1/labels/"+someID().String(),
+		object{"name": "Rain"}); got.StatusCode != http.StatusNotFound {
 		t.Errorf("renaming an unknown label: got %d, want 404", got.StatusCode)
 	}
 }
@@ -82,11 +87,18 @@ func TestListPosts_FindsTextAndLabels(t *testing.T) {
 	s.Connect("desk")
 	sports := s.Connect("sports")
 	flood := s.label("campaign", "Flood")
-	bridge := s.post(s.send("POST", "/api/v1/posts", hello(object{"content": "Cầu Đà Nẵng đóng cửa", "labels": []any{flood.Id}})), 201)
-	thread := s.post(s.send("POST", "/api/v1/posts", hello(object{"content": "Tin sáng", "thread": []any{object{"content": "Mưa 50% ở Huế"}}})), 201)
-	match := s.post(s.send("POST", "/api/v1/posts", hello(object{"content": "Kết quả", "accounts": []any{sports.ID}, "overrides": object{sports.ID.String(): object{"content": "Thắng rồi"}}})), 201)
+	bridge := s.post(s.send("POST", "/api/v1/posts",
+		hello(object{"content": "Cầu Đà Nẵng đóng cửa", "labels": []any{flood.Id}})), 201)
+	thread := s.post(s.send("POST", "/api/v1/posts",
+		hello(object{"content": "Tin sáng", "thread": []any{object{"content": "Mưa 50% ở Huế"}}})), 201)
+	match := s.post(s.send("POST", "/api/v1/posts",
+		hello(object{
+			"content": "Kết quả", "accounts": []any{sports.ID},
+			"overrides": object{sports.ID.String(): object{"content": "Thắng rồi"}},
+		})), 201)
 	for query, want := range map[string]uuid.UUID{
-		"q=" + url.QueryEscape("da nang CAU"): bridge.Id, "q=" + url.QueryEscape("50%"): thread.Id, "q=thang": match.Id, "q=sports+ket": match.Id,
+		"q=" + url.QueryEscape("da nang CAU"): bridge.Id, "q=" + url.QueryEscape("50%"): thread.Id, "q=thang": match.Id,
+		"q=sports+ket":               match.Id,
 		"label=" + flood.Id.String(): bridge.Id, "label=" + flood.Id.String() + "&q=dong": bridge.Id,
 	} {
 		var page spec.PostPage

@@ -95,22 +95,37 @@ func connected(look webpage.Preferences, dashboard bool, made ...account.Account
 	for i, a := range made {
 		handles[i] = a.Handle
 	}
-	text := webpage.Text{EN: "%s is connected. You can close this page.", VI: "Đã kết nối %s. Bạn có thể đóng trang này."}
+	text := webpage.Text{
+		EN: "%s is connected. You can close this page.",
+		VI: "Đã kết nối %s. Bạn có thể đóng trang này.",
+	}
 	if len(made) > 1 {
 		text.EN = "%s are connected. You can close this page."
 	}
-	return web.Connection{Look: look, Title: look.Translate(webpage.Text{EN: "Connected", VI: "Đã kết nối"}), Message: look.Translate(text, strings.Join(handles, ", ")), Dashboard: dashboard}
+	return web.Connection{
+		Look: look, Title: look.Translate(webpage.Text{EN: "Connected", VI: "Đã kết nối"}),
+		Message: look.Translate(text, strings.Join(handles, ", ")), Dashboard: dashboard,
+	}
 }
 
 func notConnected() webpage.Text { return webpage.Text{EN: "Not connected", VI: "Chưa kết nối"} }
 
 func choicePage(look webpage.Preferences, c account.Choice, problem string) web.Connection {
-	p := web.Connection{Look: look, Title: look.Translate(webpage.Text{EN: "Choose accounts", VI: "Chọn tài khoản"}), Problem: problem, Choice: c.ID.String(), Key: c.Key,
-		Message: look.Translate(webpage.Text{EN: "This login may post as several accounts. Choose those that Dateline is to publish to.",
-			VI: "Tài khoản đăng nhập này quản lý nhiều tài khoản. Hãy chọn những tài khoản mà Dateline sẽ đăng bài lên."})}
+	p := web.Connection{
+		Look: look, Title: look.Translate(webpage.Text{EN: "Choose accounts", VI: "Chọn tài khoản"}),
+		Problem: problem, Choice: c.ID.String(), Key: c.Key,
+		Message: look.Translate(webpage.Text{
+			EN: "This login may post as several accounts. Choose those that " +
+				"Dateline is to publish to.",
+			VI: "Tài khoản đăng nhập này quản lý nhiều tài khoản. Hãy chọn những tài khoản mà Dateline sẽ đăng " +
+				"bài lên.",
+		}),
+	}
 	for _, one := range c.Accounts {
 		kind := kindOf(string(one.Kind))
-		p.Accounts = append(p.Accounts, web.Candidate{ID: one.RemoteID, Handle: one.Handle, Name: one.Name, Kind: look.Translate(kindText(kind))})
+		p.Accounts = append(p.Accounts, web.Candidate{
+			ID: one.RemoteID, Handle: one.Handle, Name: one.Name, Kind: look.Translate(kindText(kind)),
+		})
 	}
 	return p
 }
@@ -127,16 +142,19 @@ func kindText(kind string) webpage.Text {
 // translation; messages of the API are English.
 func refusedText(look webpage.Preferences, reason, sentence string) string {
 	vi := map[string]string{
-		"not_allowed":         "Mạng xã hội chưa cấp quyền truy cập. Hãy kết nối lại và bấm cho phép.",
-		"unknown":             "Lần kết nối này không bắt đầu từ đây hoặc đã quá 10 phút. Hãy kết nối lại.",
-		"other_session":       "Lần kết nối này bắt đầu từ trình duyệt khác hoặc trước khi bạn đăng nhập. Hãy kết nối lại tại đây.",
-		"other_identity":      "Quyền truy cập được cấp cho một tài khoản khác nên không có gì thay đổi. Hãy đăng nhập đúng tài khoản trên mạng xã hội rồi thử lại.",
+		"not_allowed": "Mạng xã hội chưa cấp quyền truy cập. Hãy kết nối lại và bấm cho phép.",
+		"unknown":     "Lần kết nối này không bắt đầu từ đây hoặc đã quá 10 phút. Hãy kết nối lại.",
+		"other_session": "Lần kết nối này bắt đầu từ trình duyệt khác hoặc trước khi bạn đăng nhập. Hãy kết " +
+			"nối lại tại đây.",
+		"other_identity": "Quyền truy cập được cấp cho một tài khoản khác nên không có gì thay đổi. Hãy đăng " +
+			"nhập đúng tài khoản trên mạng xã hội rồi thử lại.",
 		"nobody":              "Quyền truy cập này không đăng bài được với tài khoản nào.",
 		"network_unreachable": "Mạng xã hội không phản hồi. Hãy thử lại sau ít phút.",
 		"network_refused":     "Mạng xã hội đã từ chối kết nối. Hãy thử lại.",
 		"not_configured":      "Mạng xã hội này chưa được thiết lập ở đây.",
 		"required":            "Hãy chọn ít nhất một tài khoản.",
-		"choice_not_found":    "Lựa chọn này không còn: bạn đã chọn rồi hoặc đã quá 15 phút. Hãy kết nối lại tài khoản.",
+		"choice_not_found": "Lựa chọn này không còn: bạn đã chọn rồi hoặc đã quá 15 phút. Hãy kết nối lại " +
+			"tài khoản.",
 	}[reason]
 	if vi == "" {
 		vi = sentence
@@ -168,7 +186,10 @@ func land(c *gin.Context, status int, code, detail string, problems []apperr.Fie
 		return true
 	}
 	look := lookOf(c)
-	page, err := web.Connection{Look: look, Title: look.Translate(notConnected()), Message: refusedText(look, reason, sentence)}.HTML()
+	page, err := web.Connection{
+		Look: look, Title: look.Translate(notConnected()),
+		Message: refusedText(look, reason, sentence),
+	}.HTML()
 	if err != nil {
 		c.Status(http.StatusInternalServerError)
 		return true
@@ -180,7 +201,8 @@ func land(c *gin.Context, status int, code, detail string, problems []apperr.Fie
 // known reports whether the dashboard has a text for a reason.
 func known(reason string) string {
 	switch reason {
-	case "not_allowed", "unknown", "other_session", "other_identity", "nobody", "network_unreachable", "network_refused", "not_configured":
+	case "not_allowed", "unknown", "other_session", "other_identity", "nobody", "network_unreachable",
+		"network_refused", "not_configured":
 		return reason
 	}
 	return "failed"

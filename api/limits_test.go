@@ -24,8 +24,11 @@ func (s *server) reportQuota(a account.Account, limit, remaining int, reset time
 	known, err := adapter.Limits(s.t.Context(), network.Account{BaseURL: a.BaseURL})
 	s.Must(err)
 	c := ratelimit.Caller{Network: a.Network, BaseURL: a.BaseURL, RemoteID: a.RemoteID, Quotas: known.Quotas}
-	s.Limits.Observe(s.t.Context(), c, network.CallPublish, []network.RateStatus{{Bucket: "statuses", Scope: network.ScopeAccount,
-		Limit: limit, Remaining: remaining, ResetAt: reset, Per: 3 * time.Hour}}, nil)
+	s.Limits.Observe(s.t.Context(), c, network.CallPublish,
+		[]network.RateStatus{{
+			Bucket: "statuses", Scope: network.ScopeAccount,
+			Limit: limit, Remaining: remaining, ResetAt: reset, Per: 3 * time.Hour,
+		}}, nil)
 	return c
 }
 
@@ -67,7 +70,10 @@ func TestForecast_WarnsOfAnExceededQuota(t *testing.T) {
 	if len(codes) != 1 || codes[0] != "quota_exceeded" || *(*fourth.Warnings)[0].AccountId != a.ID {
 		t.Fatalf("warnings %v %s", codes, text)
 	}
-	for _, part := range []string{"4 posts are scheduled to @desk@", "allows 3 in 3 hours", reset.In(hanoi(t)).Format("15:04")} {
+	for _, part := range []string{
+		"4 posts are scheduled to @desk@", "allows 3 in 3 hours",
+		reset.In(hanoi(t)).Format("15:04"),
+	} {
 		if !strings.Contains(text, part) {
 			t.Errorf("got %q, want it to contain %q", text, part)
 		}
@@ -77,10 +83,12 @@ func TestForecast_WarnsOfAnExceededQuota(t *testing.T) {
 	}
 	// Edits are checked against the limit too. Posts outside the period do not count.
 	path := "/api/v1/posts/" + fourth.Id.String()
-	if codes, _ := warnings(s.post(s.send("PATCH", path, object{"scheduled_time": after.Format(time.RFC3339)}), 200)); codes != nil {
+	if codes, _ := warnings(s.post(s.send("PATCH", path, object{"scheduled_time": after.Format(time.RFC3339)}),
+		200)); codes != nil {
 		t.Errorf("moved away: %v", codes)
 	}
-	if codes, _ := warnings(s.post(s.send("PATCH", path, object{"scheduled_time": inside.Format(time.RFC3339)}), 200)); len(codes) != 1 {
+	if codes, _ := warnings(s.post(s.send("PATCH", path, object{"scheduled_time": inside.Format(time.RFC3339)}),
+		200)); len(codes) != 1 {
 		t.Errorf("moved back: %v", codes)
 	}
 	if codes, _ := warnings(s.post(s.send("GET", path, nil), 200)); codes != nil {
@@ -88,7 +96,8 @@ func TestForecast_WarnsOfAnExceededQuota(t *testing.T) {
 	}
 	// In the current period, only the remaining quota counts.
 	for i, want := range []int{0, 0, 1} {
-		if codes, text := warnings(schedule(time.Now().Add(10 * time.Minute))); len(codes) != want || want == 1 && !strings.Contains(text, "of which 2 are left") {
+		if codes, text := warnings(schedule(time.Now().Add(10 * time.Minute))); len(codes) != want || want == 1 &&
+			!strings.Contains(text, "of which 2 are left") {
 			t.Errorf("post %d of this period: %v %s", i, codes, text)
 		}
 	}
@@ -107,15 +116,21 @@ func TestForecast_OfAReportedLimitWithoutAPeriod(t *testing.T) {
 	known, err := adapter.Limits(t.Context(), network.Account{BaseURL: a.BaseURL})
 	s.Must(err)
 	c := ratelimit.Caller{Network: a.Network, BaseURL: a.BaseURL, RemoteID: a.RemoteID, Quotas: known.Quotas}
-	s.Limits.Observe(t.Context(), c, network.CallPublish, []network.RateStatus{{Bucket: "statuses", Scope: network.ScopeAccount, Limit: 300, Remaining: 1, ResetAt: reset}}, nil)
+	s.Limits.Observe(t.Context(), c, network.CallPublish,
+		[]network.RateStatus{{
+			Bucket: "statuses", Scope: network.ScopeAccount, Limit: 300, Remaining: 1,
+			ResetAt: reset,
+		}}, nil)
 	schedule := func(at time.Time) (codes []string, text string) {
 		t.Helper()
-		return warnings(s.post(s.send("POST", "/api/v1/posts", hello(object{"scheduled_time": at.Format(time.RFC3339)})), 201))
+		return warnings(s.post(s.send("POST", "/api/v1/posts",
+			hello(object{"scheduled_time": at.Format(time.RFC3339)})), 201))
 	}
 	if codes, text := schedule(reset.Add(-10 * time.Minute)); codes != nil {
 		t.Errorf("the first: got %v %s, want no warning", codes, text)
 	}
-	if codes, text := schedule(reset.Add(-10 * time.Minute)); len(codes) != 1 || !strings.Contains(text, "allows 300, of which 1 are left") {
+	if codes, text := schedule(reset.Add(-10 * time.Minute)); len(codes) != 1 ||
+		!strings.Contains(text, "allows 300, of which 1 are left") {
 		t.Errorf("the second: got %v %q, want a warning that 1 is left", codes, text)
 	}
 	if codes, text := schedule(reset.Add(time.Hour)); codes != nil {
@@ -123,7 +138,8 @@ func TestForecast_OfAReportedLimitWithoutAPeriod(t *testing.T) {
 	}
 	var got spec.AccountLimits
 	s.decode(s.send("GET", "/api/v1/accounts/"+a.ID.String()+"/limits", nil), 200, &got)
-	if one := got.Limits[0]; one.Source != spec.Reported || one.PeriodSeconds != nil || *one.Limit != 300 || got.Limits[1].Source != spec.Declared {
+	if one := got.Limits[0]; one.Source != spec.Reported || one.PeriodSeconds != nil || *one.Limit != 300 ||
+		got.Limits[1].Source != spec.Declared {
 		t.Errorf("got %+v, want a reported limit without a period, and a declared one", got.Limits)
 	}
 }
@@ -144,12 +160,14 @@ func TestForecast_UsesDeclaredQuotas(t *testing.T) {
 	at := time.Now().Add(24 * time.Hour).Truncate(3 * time.Hour).Add(time.Hour)
 	s.Exec(`with p as (insert into scheduled_posts (post_id, workspace_id, user_id, content, scheduled_time, time_zone)
 		select gen_random_uuid(), $1, $2, 'Hello', $3, 'UTC' from generate_series(1, 299) returning post_id)
-		insert into post_targets (id, post_id, account_id) select gen_random_uuid(), post_id, $4 from p`, s.Workspace.ID, s.Owner.UserID, at, a.ID)
+		insert into post_targets (id, post_id, account_id) select gen_random_uuid(), post_id, $4 from p`,
+		s.Workspace.ID, s.Owner.UserID, at, a.ID)
 	body := hello(object{"scheduled_time": at.Format(time.RFC3339)})
 	if codes, text := warnings(s.post(s.send("POST", "/api/v1/posts", body), 201)); codes != nil {
 		t.Errorf("the 300th: %v %s", codes, text)
 	}
-	if _, text := warnings(s.post(s.send("POST", "/api/v1/posts", body), 201)); !strings.Contains(text, "301 posts") || !strings.Contains(text, "300 in 3 hours") {
+	if _, text := warnings(s.post(s.send("POST", "/api/v1/posts", body), 201)); !strings.Contains(text, "301 posts") ||
+		!strings.Contains(text, "300 in 3 hours") {
 		t.Errorf("the 301st: %q", text)
 	}
 	// A declared quota only warns; it does not reject posts.
@@ -165,7 +183,8 @@ func TestWarnings_AccountNeedsReconnect(t *testing.T) {
 	a := s.Connect("desk")
 	p := s.post(s.send("POST", "/api/v1/posts", hello()), 201)
 	s.Refuse(a.ID)
-	if codes, _ := warnings(s.post(s.send("PATCH", "/api/v1/posts/"+p.Id.String(), object{"content": "Changed"}), 200)); fmt.Sprint(codes) != "[account_needs_reconnect]" {
+	if codes, _ := warnings(s.post(s.send("PATCH", "/api/v1/posts/"+p.Id.String(), object{"content": "Changed"}),
+		200)); fmt.Sprint(codes) != "[account_needs_reconnect]" {
 		t.Errorf("warnings %v", codes)
 	}
 }
@@ -187,7 +206,9 @@ func TestAccountLimits_ShowTheirSource(t *testing.T) {
 	c := s.reportQuota(a, 50, 7, reset)
 	s.Limits.Acquire(t.Context(), c, network.CallPublish)
 	closed := time.Now().Add(time.Minute)
-	s.Limits.Observe(t.Context(), c, network.CallUpload, nil, &network.Error{Class: network.Throttled, Scope: network.ScopeAccount, RetryAt: closed})
+	s.Limits.Observe(t.Context(), c, network.CallUpload, nil, &network.Error{
+		Class: network.Throttled, Scope: network.ScopeAccount, RetryAt: closed,
+	})
 	s.decode(s.send("GET", path, nil), 200, &got)
 	posts, uploads := got.Limits[0], got.Limits[1]
 	require.Equal(t, 50, *posts.Limit)

@@ -16,15 +16,21 @@ type LinkCardFetcher interface {
 }
 
 // GetLinkCard returns the card of a page.
-func (s *Server) GetLinkCard(ctx context.Context, r spec.GetLinkCardRequestObject) (spec.GetLinkCardResponseObject, error) {
+func (s *Server) GetLinkCard(
+	ctx context.Context, r spec.GetLinkCardRequestObject,
+) (spec.GetLinkCardResponseObject, error) {
 	c, err := s.LinkCard.Get(ctx, r.Params.Url)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, err
 		}
-		return nil, apperr.InvalidFields(apperr.FieldError{Field: "url", Code: "invalid", Message: "The address must be a public http or https URL."})
+		return nil, apperr.InvalidFields(apperr.FieldError{
+			Field: "url", Code: "invalid", Message: "The address must be a public http or https URL.",
+		})
 	}
-	out := spec.GetLinkCard200JSONResponse{Url: c.URL, Site: c.Site, Title: optional(c.Title), Description: optional(c.Description)}
+	out := spec.GetLinkCard200JSONResponse{
+		Url: c.URL, Site: c.Site, Title: optional(c.Title), Description: optional(c.Description),
+	}
 	if len(c.Image) > 0 {
 		out.Image = dataURL(c.Image)
 	}

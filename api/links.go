@@ -13,12 +13,17 @@ const linkRoute = shortlink.Path + ":code"
 
 // redirectLink redirects a reader of a short link. Previews use HEAD.
 func (s *Server) redirectLink(c *gin.Context) {
-	s.Redirect.Serve(c.Writer, c.Request, c.Param("code"), func(status int, code, message string) { writeProblem(c, status, code, message, nil) })
+	s.Redirect.Serve(c.Writer, c.Request, c.Param("code"), func(status int, code, message string) {
+		writeProblem(c, status, code, message, nil)
+	})
 }
 
 // ListLinks lists short links.
 func (s *Server) ListLinks(ctx context.Context, r spec.ListLinksRequestObject) (spec.ListLinksResponseObject, error) {
-	f := shortlink.Filter{WorkspaceID: principal(ctx).WorkspaceID, PostID: r.Params.Post, BeforeCode: value(r.Params.Cursor), Limit: defaultPage}
+	f := shortlink.Filter{
+		WorkspaceID: principal(ctx).WorkspaceID, PostID: r.Params.Post,
+		BeforeCode: value(r.Params.Cursor), Limit: defaultPage,
+	}
 	if r.Params.Limit != nil {
 		f.Limit = *r.Params.Limit
 	}
@@ -40,15 +45,22 @@ func (s *Server) ListLinks(ctx context.Context, r spec.ListLinksRequestObject) (
 }
 
 // CreateLink creates a short link.
-func (s *Server) CreateLink(ctx context.Context, r spec.CreateLinkRequestObject) (spec.CreateLinkResponseObject, error) {
+func (s *Server) CreateLink(
+	ctx context.Context, r spec.CreateLinkRequestObject,
+) (spec.CreateLinkResponseObject, error) {
 	key, err := idempotencyOf(ctx, r.Params.IdempotencyKey, "link", r.Body)
 	if err != nil {
 		return nil, err
 	}
-	l, replayed, err := s.Links.Create(ctx, principal(ctx), shortlink.Draft{URL: r.Body.Url, Title: value(r.Body.Title), PostID: r.Body.PostId}, key)
+	l, replayed, err := s.Links.Create(ctx, principal(ctx), shortlink.Draft{
+		URL: r.Body.Url, Title: value(r.Body.Title),
+		PostID: r.Body.PostId,
+	}, key)
 	location := "/api/v1/links/" + l.Code
-	return spec.CreateLink201JSONResponse{Body: s.linkJSON(l),
-		Headers: spec.CreateLink201ResponseHeaders{Location: &location, IdempotentReplayed: ifReplayed(replayed)}}, err
+	return spec.CreateLink201JSONResponse{
+		Body:    s.linkJSON(l),
+		Headers: spec.CreateLink201ResponseHeaders{Location: &location, IdempotentReplayed: ifReplayed(replayed)},
+	}, err
 }
 
 // GetLink returns a short link.
@@ -58,18 +70,25 @@ func (s *Server) GetLink(ctx context.Context, r spec.GetLinkRequestObject) (spec
 }
 
 // DisableLink disables a short link.
-func (s *Server) DisableLink(ctx context.Context, r spec.DisableLinkRequestObject) (spec.DisableLinkResponseObject, error) {
+func (s *Server) DisableLink(
+	ctx context.Context, r spec.DisableLinkRequestObject,
+) (spec.DisableLinkResponseObject, error) {
 	l, err := s.Links.SetDisabled(ctx, principal(ctx), r.Code, true)
 	return spec.DisableLink200JSONResponse(s.linkJSON(l)), err
 }
 
 // EnableLink enables a disabled short link.
-func (s *Server) EnableLink(ctx context.Context, r spec.EnableLinkRequestObject) (spec.EnableLinkResponseObject, error) {
+func (s *Server) EnableLink(
+	ctx context.Context, r spec.EnableLinkRequestObject,
+) (spec.EnableLinkResponseObject, error) {
 	l, err := s.Links.SetDisabled(ctx, principal(ctx), r.Code, false)
 	return spec.EnableLink200JSONResponse(s.linkJSON(l)), err
 }
 
 func (s *Server) linkJSON(l shortlink.Link) spec.Link {
-	return spec.Link{Code: l.Code, ShortUrl: s.Links.ShortURL(l), Url: l.URL, Title: l.Title, PostId: l.PostID, AccountId: l.AccountID,
-		Network: optional(l.Network), CreatedAt: l.CreatedAt, Disabled: l.DisabledAt != nil, Clicks: l.Clicks}
+	return spec.Link{
+		Code: l.Code, ShortUrl: s.Links.ShortURL(l), Url: l.URL, Title: l.Title, PostId: l.PostID,
+		AccountId: l.AccountID,
+		Network:   optional(l.Network), CreatedAt: l.CreatedAt, Disabled: l.DisabledAt != nil, Clicks: l.Clicks,
+	}
 }

@@ -39,7 +39,8 @@ func (s *server) link(body object, headers ...string) (l spec.Link) {
 // click requests a short link.
 func (s *server) click(method, code, reader string, headers ...string) answer {
 	s.t.Helper()
-	return s.send(method, "/l/"+code, nil, append([]string{"Authorization", "", "X-Reader", reader, "User-Agent", "Mozilla/5.0"}, headers...)...)
+	return s.send(method, "/l/"+code, nil,
+		append([]string{"Authorization", "", "X-Reader", reader, "User-Agent", "Mozilla/5.0"}, headers...)...)
 }
 
 func TestLinks_RedirectAndCount(t *testing.T) {
@@ -52,17 +53,22 @@ func TestLinks_RedirectAndCount(t *testing.T) {
 	var made spec.Link
 	s.decode(a, 201, &made)
 	got := fmt.Sprint(a.Header.Get("Location"), made.ShortUrl, made.Url, made.Title, *made.PostId, made.Disabled)
-	if want := fmt.Sprint(linksPath+"/"+made.Code, "https://go.example/l/"+made.Code, url, "Flood", p.ID, false); got != want {
+	if want := fmt.Sprint(linksPath+"/"+made.Code, "https://go.example/l/"+made.Code, url, "Flood", p.ID,
+		false); got != want {
 		t.Errorf("link: got %s, want %s", got, want)
 	}
 	for i := range 5 {
 		got := s.click("GET", made.Code, fmt.Sprint("reader ", i%3)) // two repeat
-		if got.StatusCode != http.StatusFound || got.Header.Get("Location") != url || got.Header.Get("Cache-Control") != "private, no-store" {
+		if got.StatusCode != http.StatusFound || got.Header.Get("Location") != url ||
+			got.Header.Get("Cache-Control") != "private, no-store" {
 			t.Errorf("%s %v", got.Status, got.Header)
 		}
 	}
 	// Previews are redirected without being counted.
-	for _, got := range []answer{s.click("HEAD", made.Code, "a"), s.click("GET", made.Code, "b", "User-Agent", "Twitterbot/1.0")} {
+	for _, got := range []answer{
+		s.click("HEAD", made.Code, "a"),
+		s.click("GET", made.Code, "b", "User-Agent", "Twitterbot/1.0"),
+	} {
 		if got.StatusCode != http.StatusFound || got.Header.Get("Location") != url {
 			t.Errorf("%s %v", got.Status, got.Header)
 		}
@@ -82,7 +88,8 @@ func TestLinks_RedirectAndCount(t *testing.T) {
 	}
 	// The preview bot's request is recorded as filtered, by link and by post.
 	for _, page := range []string{"link/" + made.Code, p.ID.String()} {
-		if n := s.Count("select coalesce(sum(f.count), 0) from view_filtered f join view_pages p on p.id = f.page_id where p.page = $1 and reason = 'bot'", page); n != 1 {
+		if n := s.Count("select coalesce(sum(f.count), 0) from view_filtered f join view_pages p on p.id = f.page_id "+
+			"where p.page = $1 and reason = 'bot'", page); n != 1 {
 			t.Errorf("%d clicks on %s were filtered as a bot's, want 1", n, page)
 		}
 	}
@@ -94,17 +101,24 @@ func TestLinks_RedirectAndCount(t *testing.T) {
 func TestLinks_TargetComesFromRow(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	for _, url := range []string{"javascript:alert(1)", "//evil.example", "https://user@bank.example", "ftp://a.example", "https:a", "/l/0123456789", "https://a.example\r\nX: y", " https://a.example", "https://"} {
+	for _, url := range []string{
+		"javascript:alert(1)", "//evil.example", "https://user@bank.example",
+		"ftp://a.example", "https:a", "/l/0123456789", "https://a.example\r\nX: y", " https://a.example", "https://",
+	} {
 		s.refused(s.send("POST", linksPath, object{"url": url}), 422, "invalid_request", "url")
 	}
 	l := s.link(object{"url": "https://news.example/a"})
 	s.refused(s.send("POST", linksPath, object{"url": l.ShortUrl}), 422, "invalid_request", "url")
 	// No part of the request is reflected in the response.
-	got := s.click("GET", l.Code+"?url=https://evil.example&next=//evil.example", "a", "X-Forwarded-Host", "evil.example")
+	got := s.click("GET", l.Code+"?url=https://evil.example&next=//evil.example", "a", "X-Forwarded-Host",
+		"evil.example")
 	if got.Header.Get("Location") != "https://news.example/a" || strings.Contains(string(got.body), "evil") {
 		t.Errorf("%v %s", got.Header, got.body)
 	}
-	for _, code := range []string{"0000000000", "short", l.Code + "x", "%2e%2e%2fapi", strings.Repeat("a", 90), "https:%2f%2fevil.example"} {
+	for _, code := range []string{
+		"0000000000", "short", l.Code + "x", "%2e%2e%2fapi", strings.Repeat("a", 90),
+		"https:%2f%2fevil.example",
+	} {
 		if got := s.click("GET", code, "a"); got.StatusCode != http.StatusNotFound || got.Header.Get("Location") != "" {
 			t.Errorf("%s: %s %v", code, got.Status, got.Header)
 		}
@@ -167,7 +181,8 @@ func TestLinks_IdempotencyAndPaging(t *testing.T) {
 	if len(list.Links) != 4 {
 		t.Errorf("%d links of the post", len(list.Links))
 	}
-	s.refused(s.send("POST", linksPath, object{"url": "https://a.example", "post_id": uuid.New()}), 404, "post_not_found")
+	s.refused(s.send("POST", linksPath, object{"url": "https://a.example", "post_id": uuid.New()}), 404,
+		"post_not_found")
 }
 
 func TestTrackedLinks_ExistBeforePublishing(t *testing.T) {
@@ -175,7 +190,8 @@ func TestTrackedLinks_ExistBeforePublishing(t *testing.T) {
 	s := start(t)
 	desk, sport := s.Connect("desk"), s.Connect("sport")
 	text := "Read https://news.example/flood now"
-	p := s.post(s.send("POST", "/api/v1/posts", hello(object{"content": text, "track_links": true, "accounts": []any{desk.ID, sport.ID}})), 201)
+	p := s.post(s.send("POST", "/api/v1/posts",
+		hello(object{"content": text, "track_links": true, "accounts": []any{desk.ID, sport.ID}})), 201)
 	if p.Content != text || p.TrackLinks == nil || !*p.TrackLinks {
 		t.Errorf("%+v", p)
 	}
@@ -193,7 +209,8 @@ func TestTrackedLinks_ExistBeforePublishing(t *testing.T) {
 		return all
 	}
 	made := list()
-	if len(made) != 2 || made[desk.ID].Code == made[sport.ID].Code || made[desk.ID].Url != "https://news.example/flood" || *made[desk.ID].Network != "mastodon" {
+	if len(made) != 2 || made[desk.ID].Code == made[sport.ID].Code ||
+		made[desk.ID].Url != "https://news.example/flood" || *made[desk.ID].Network != "mastodon" {
 		t.Fatalf("%+v", made)
 	}
 	if got := s.click("GET", made[sport.ID].Code, "a"); got.Header.Get("Location") != "https://news.example/flood" {
@@ -207,14 +224,18 @@ func TestTrackedLinks_ExistBeforePublishing(t *testing.T) {
 		}
 	}
 	// An edit shortens the links of its text; an override's text has links of its own.
-	edited := s.post(s.send("PATCH", "/api/v1/posts/"+p.Id.String(), object{"accounts": []any{desk.ID},
-		"overrides": object{desk.ID.String(): object{"content": "Elsewhere: https://other.example/x"}}}), 200)
-	if *edited.TrackLinks != true || s.Count("select count(*) from links where post_id = $1 and url = 'https://other.example/x'", p.Id) != 1 {
+	edited := s.post(s.send("PATCH", "/api/v1/posts/"+p.Id.String(), object{
+		"accounts":  []any{desk.ID},
+		"overrides": object{desk.ID.String(): object{"content": "Elsewhere: https://other.example/x"}},
+	}), 200)
+	if *edited.TrackLinks != true ||
+		s.Count("select count(*) from links where post_id = $1 and url = 'https://other.example/x'", p.Id) != 1 {
 		t.Errorf("%+v", edited)
 	}
 	off := s.post(s.send("PATCH", "/api/v1/posts/"+p.Id.String(), object{"track_links": false}), 200)
 	stored, err = s.Store.Post(t.Context(), p.Id)
-	if s.Must(err); off.TrackLinks != nil || stored.Segments(stored.Targets[0])[0].Content != "Elsewhere: https://other.example/x" {
+	if s.Must(err); off.TrackLinks != nil ||
+		stored.Segments(stored.Targets[0])[0].Content != "Elsewhere: https://other.example/x" {
 		t.Errorf("%+v", stored)
 	}
 	on := s.post(s.send("PATCH", "/api/v1/posts/"+p.Id.String(), object{"track_links": true}), 200)
@@ -231,7 +252,8 @@ func TestTrackedLinks_TextLength(t *testing.T) {
 	long := "https://news.example/" + strings.Repeat("a", 900)
 	var plain, tracked spec.PostPreview
 	s.decode(s.send("POST", "/api/v1/posts/preview", hello(object{"content": long})), 200, &plain)
-	s.decode(s.send("POST", "/api/v1/posts/preview", hello(object{"content": long, "track_links": true})), 200, &tracked)
+	s.decode(s.send("POST", "/api/v1/posts/preview", hello(object{"content": long, "track_links": true})), 200,
+		&tracked)
 	if text := tracked.Targets[0].Segments[0].Text; !strings.HasPrefix(text, "https://go.example/l/") {
 		t.Errorf("the preview shows %q", text)
 	}
@@ -243,18 +265,28 @@ func TestTrackedLinks_BulkAndSeries(t *testing.T) {
 	s.Connect("desk")
 	at := in(time.Hour)
 	for _, sheet := range []struct{ kind, body string }{
-		{"application/x-ndjson", `{"content": "https://news.example/1", "track_links": true, "scheduled_time": "` + at + `"}` + "\n" + `{"content": "https://news.example/2", "scheduled_time": "` + at + `"}`},
-		{"text/csv", "content,scheduled_time,track_links\nhttps://news.example/3," + at + ",true\nhttps://news.example/4," + at + ",\n"},
+		{"application/x-ndjson", `{"content": "https://news.example/1", "track_links": true, "scheduled_time": "` + at +
+			`"}` + "\n" + `{"content": "https://news.example/2", "scheduled_time": "` + at + `"}`},
+		{"text/csv", "content,scheduled_time,track_links\nhttps://news.example/3," + at +
+			",true\nhttps://news.example/4," + at + ",\n"},
 	} {
-		if a := s.send("POST", "/api/v1/posts/bulk", strings.NewReader(sheet.body), "Content-Type", sheet.kind); a.StatusCode != http.StatusCreated {
+		if a := s.send("POST", "/api/v1/posts/bulk", strings.NewReader(sheet.body), "Content-Type",
+			sheet.kind); a.StatusCode != http.StatusCreated {
 			t.Errorf("%s: %s", a.Status, a.body)
 		}
 	}
-	if a := s.send("POST", "/api/v1/series", object{"rule": "FREQ=DAILY;COUNT=3", "starts": time.Now().AddDate(0, 0, 2).Format("2006-01-02T15:04:05"),
-		"template": object{"content": "https://news.example/series", "track_links": true}}); a.StatusCode != http.StatusCreated {
+	if a := s.send("POST", "/api/v1/series",
+		object{
+			"rule": "FREQ=DAILY;COUNT=3", "starts": time.Now().AddDate(0, 0, 2).Format("2006-01-02T15:04:05"),
+			"template": object{
+				"content":     "https://news.example/series",
+				"track_links": true,
+			},
+		}); a.StatusCode != http.StatusCreated {
 		t.Errorf("%s: %s", a.Status, a.body)
 	}
-	if n := s.Count("select count(*) from links where url in ('https://news.example/1', 'https://news.example/3')"); n != 2 {
+	if n := s.Count("select count(*) from links where url in ('https://news.example/1', " +
+		"'https://news.example/3')"); n != 2 {
 		t.Errorf("%d links of imported posts", n)
 	}
 	if n := s.Count("select count(distinct code) from links where url = 'https://news.example/series'"); n != 3 {

@@ -40,8 +40,10 @@ type load struct {
 const hitsPerRequest = 16
 
 func newLoad(l Limits, log *slog.Logger) *load {
-	return &load{tokens: throttle.PerSecond(l.PerToken), addresses: throttle.PerSecond(l.PerAddress),
-		requests: newAdmission(l.AtOnce, "requests", log), hits: newAdmission(l.AtOnce*hitsPerRequest, "hits", log)}
+	return &load{
+		tokens: throttle.PerSecond(l.PerToken), addresses: throttle.PerSecond(l.PerAddress),
+		requests: newAdmission(l.AtOnce, "requests", log), hits: newAdmission(l.AtOnce*hitsPerRequest, "hits", log),
+	}
 }
 
 // admission limits the number of concurrent requests.
@@ -105,7 +107,8 @@ func (g *admission) refuse() {
 	defer g.mu.Unlock()
 	g.refused++
 	if time.Since(g.loggedAt) >= rejectionLogInterval {
-		g.log.Warn("too many concurrent requests: some are rejected", "what", g.what, "limit", cap(g.room), "rejected", g.refused)
+		g.log.Warn("too many concurrent requests: some are rejected", "what", g.what, "limit", cap(g.room), "rejected",
+			g.refused)
 		g.loggedAt, g.refused = time.Now(), 0
 	}
 }
@@ -122,7 +125,8 @@ func (l *load) makeRoom(c *gin.Context) {
 	if !l.requests.acquire(c.Request.Context()) {
 		c.Set(refusedKey, true)
 		c.Header("Retry-After", overloadRetryAfter)
-		writeProblem(c, http.StatusServiceUnavailable, "overloaded", "More is asked than can be done right now. Nothing was changed; try again in a moment.", nil)
+		writeProblem(c, http.StatusServiceUnavailable, "overloaded",
+			"More is asked than can be done right now. Nothing was changed; try again in a moment.", nil)
 		return
 	}
 	defer l.requests.release()
@@ -157,7 +161,8 @@ func (l *load) paced(c *gin.Context, who workspace.Principal) bool {
 // checked, so that a client with a valid token is not limited because of another client
 // behind the same address.
 func (l *load) anonymous(c *gin.Context) bool {
-	return slower(c, l.addresses, throttle.ClientKey(clientIP(c)), "Too many requests without a good token come from your address.")
+	return slower(c, l.addresses, throttle.ClientKey(clientIP(c)),
+		"Too many requests without a good token come from your address.")
 }
 
 // slower responds with 429 (RFC 6585, 4).

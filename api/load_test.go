@@ -48,7 +48,8 @@ func TestRateLimit_PerToken(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(s *api.Server) { s.Limits.PerToken = 2 })
 	s.limited(http.StatusOK)
-	if a := s.send("GET", "/api/v1/me", nil, "Authorization", "Bearer "+s.Member(workspace.Viewer)); a.StatusCode != http.StatusOK {
+	if a := s.send("GET", "/api/v1/me", nil, "Authorization",
+		"Bearer "+s.Member(workspace.Viewer)); a.StatusCode != http.StatusOK {
 		t.Errorf("another token: %s %s", a.Status, a.body)
 	}
 	if a := s.send("GET", "/livez", nil); a.StatusCode != http.StatusOK {
@@ -84,7 +85,9 @@ func TestAdmission_RejectsUnderOverload(t *testing.T) {
 	for range cap(held) {
 		go func() { held <- s.send("GET", "/api/v1/me", nil) }()
 	}
-	for deadline := time.Now().Add(30 * time.Second); s.Count("select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()") < 2; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().
+		Add(30 * time.Second); s.Count("select count(*) from pg_stat_activity where wait_event_type = 'Lock' and "+
+		"datname = current_database()") < 2; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the requests do not wait for the lock")
 		}

@@ -55,7 +55,8 @@ func (s *Server) showPage(c *gin.Context) {
 // requests from pages of other sites, so the origin is checked first.
 func (s *Server) bySession(c *gin.Context) (workspace.Principal, bool) {
 	if s.Login.CheckOrigin(c.Request) != nil {
-		writeProblem(c, http.StatusForbidden, "cross_origin", "A browser sent this for a page of another site, so it was not carried out.", nil)
+		writeProblem(c, http.StatusForbidden, "cross_origin",
+			"A browser sent this for a page of another site, so it was not carried out.", nil)
 		return workspace.Principal{}, false
 	}
 	session, found, err := s.Login.Session(c.Request)
@@ -124,7 +125,8 @@ func (s *Server) refuseToken(c *gin.Context, load *load) (workspace.Principal, b
 	}
 	who, ok := s.bearer(c, load)
 	if ok {
-		writeProblem(c, http.StatusForbidden, "session_required", "This is for browsers that are logged in; an API token has no session.", nil)
+		writeProblem(c, http.StatusForbidden, "session_required",
+			"This is for browsers that are logged in; an API token has no session.", nil)
 	}
 	return who, false
 }
@@ -136,13 +138,17 @@ func ownSession(ctx context.Context) login.Session {
 }
 
 // GetSession returns the current session.
-func (s *Server) GetSession(ctx context.Context, _ spec.GetSessionRequestObject) (spec.GetSessionResponseObject, error) {
+func (s *Server) GetSession(
+	ctx context.Context, _ spec.GetSessionRequestObject,
+) (spec.GetSessionResponseObject, error) {
 	out, err := s.sessionJSON(ctx, ownSession(ctx))
 	return spec.GetSession200JSONResponse{OwnSessionJSONResponse: out}, err
 }
 
 // SwitchWorkspace changes the workspace of a session.
-func (s *Server) SwitchWorkspace(ctx context.Context, r spec.SwitchWorkspaceRequestObject) (spec.SwitchWorkspaceResponseObject, error) {
+func (s *Server) SwitchWorkspace(
+	ctx context.Context, r spec.SwitchWorkspaceRequestObject,
+) (spec.SwitchWorkspaceResponseObject, error) {
 	session := ownSession(ctx)
 	if err := s.Login.Switch(ctx, session, r.Body.WorkspaceId); err != nil {
 		return nil, err
@@ -154,25 +160,35 @@ func (s *Server) SwitchWorkspace(ctx context.Context, r spec.SwitchWorkspaceRequ
 }
 
 // ListSessions lists the sessions of the user.
-func (s *Server) ListSessions(ctx context.Context, _ spec.ListSessionsRequestObject) (spec.ListSessionsResponseObject, error) {
+func (s *Server) ListSessions(
+	ctx context.Context, _ spec.ListSessionsRequestObject,
+) (spec.ListSessionsResponseObject, error) {
 	own := ownSession(ctx)
 	sessions, err := s.Login.Sessions(ctx, own.UserID)
 	out := spec.ListSessions200JSONResponse{Sessions: []spec.BrowserSession{}}
 	for _, one := range sessions {
-		out.Sessions = append(out.Sessions, spec.BrowserSession{Id: one.ID, Current: one.ID == own.ID, CreatedAt: one.CreatedAt,
-			LastUsedAt: one.LastUsedAt, UserAgent: one.UserAgent})
+		out.Sessions = append(out.Sessions, spec.BrowserSession{
+			Id: one.ID, Current: one.ID == own.ID,
+			CreatedAt:  one.CreatedAt,
+			LastUsedAt: one.LastUsedAt, UserAgent: one.UserAgent,
+		})
 	}
 	return out, err
 }
 
 // RevokeSession ends a session.
-func (s *Server) RevokeSession(ctx context.Context, r spec.RevokeSessionRequestObject) (spec.RevokeSessionResponseObject, error) {
+func (s *Server) RevokeSession(
+	ctx context.Context, r spec.RevokeSessionRequestObject,
+) (spec.RevokeSessionResponseObject, error) {
 	return spec.RevokeSession204Response{}, s.closing(r.Id, s.Login.End(ctx, ownSession(ctx).UserID, r.Id))
 }
 
 // RevokeSessions ends all sessions of the user.
-func (s *Server) RevokeSessions(ctx context.Context, _ spec.RevokeSessionsRequestObject) (spec.RevokeSessionsResponseObject, error) {
-	return spec.RevokeSessions204Response{}, s.closing(ownSession(ctx).UserID, s.Login.EndAll(ctx, ownSession(ctx).UserID))
+func (s *Server) RevokeSessions(
+	ctx context.Context, _ spec.RevokeSessionsRequestObject,
+) (spec.RevokeSessionsResponseObject, error) {
+	return spec.RevokeSessions204Response{},
+		s.closing(ownSession(ctx).UserID, s.Login.EndAll(ctx, ownSession(ctx).UserID))
 }
 
 // closing makes streams check the access of their clients at once after a successful
@@ -189,8 +205,11 @@ func (s *Server) sessionJSON(ctx context.Context, session login.Session) (spec.O
 	if err != nil {
 		return spec.OwnSessionJSONResponse{}, err
 	}
-	out := spec.OwnSessionJSONResponse{Id: session.ID, CreatedAt: session.CreatedAt, ExpiresAt: session.CreatedAt.Add(login.AbsoluteLimit),
-		Workspaces: []spec.MemberWorkspace{}}
+	out := spec.OwnSessionJSONResponse{
+		Id: session.ID, CreatedAt: session.CreatedAt,
+		ExpiresAt:  session.CreatedAt.Add(login.AbsoluteLimit),
+		Workspaces: []spec.MemberWorkspace{},
+	}
 	out.User.Id, out.User.Name, out.User.Email = user.ID, user.Name, optional(user.Email)
 	for _, m := range memberships {
 		one := spec.MemberWorkspace{Id: m.WorkspaceID, Name: m.WorkspaceName, Role: string(m.Role)}

@@ -44,8 +44,10 @@ func TestSession_HasTheAccessOfItsUser(t *testing.T) {
 	made := s.post(s.send("POST", "/api/v1/posts", hello(), as...), 201)
 	s.post(s.send("GET", "/api/v1/posts/"+made.Id.String(), nil), 200) // also visible to the token's user
 	s.post(s.send("PATCH", "/api/v1/posts/"+made.Id.String(), object{"content": "Better"}, as...), 200)
-	s.refused(s.send("DELETE", "/api/v1/posts/"+made.Id.String(), nil, append(as, "Sec-Fetch-Site", "cross-site")...), 403, "cross_origin")
-	s.post(s.send("DELETE", "/api/v1/posts/"+made.Id.String(), nil, append(as, "Sec-Fetch-Site", "same-origin")...), 200)
+	s.refused(s.send("DELETE", "/api/v1/posts/"+made.Id.String(), nil, append(as, "Sec-Fetch-Site", "cross-site")...),
+		403, "cross_origin")
+	s.post(s.send("DELETE", "/api/v1/posts/"+made.Id.String(), nil, append(as, "Sec-Fetch-Site", "same-origin")...),
+		200)
 	if strings.Contains(s.log.String(), strings.TrimPrefix(as[3], "__Host-dateline=")) {
 		t.Errorf("the log holds the cookie:\n%s", s.log)
 	}
@@ -78,7 +80,8 @@ func TestSession_ResponsesMatchOpenAPI(t *testing.T) {
 	}
 	s.refused(s.send("DELETE", "/api/v1/sessions/"+uuid.NewString(), nil, here...), 404, "session_not_found")
 	s.refused(s.send("DELETE", "/api/v1/sessions/x", nil, here...), 400, "invalid_request", "id")
-	if a := s.send("DELETE", "/api/v1/sessions", nil, here...); a.StatusCode != http.StatusNoContent || len(a.body) != 0 {
+	if a := s.send("DELETE", "/api/v1/sessions", nil, here...); a.StatusCode != http.StatusNoContent ||
+		len(a.body) != 0 {
 		t.Errorf("%s %s", a.Status, a.body)
 	}
 	s.refused(s.send("GET", "/api/v1/session", nil, there...), 401, "session_ended")

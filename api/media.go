@@ -17,7 +17,9 @@ const maxFormField = 64 << 10 // bytes of a text field
 
 // UploadMedia uploads a file. The parts of the form come in any order; the file is not
 // kept in memory.
-func (s *Server) UploadMedia(ctx context.Context, r spec.UploadMediaRequestObject) (spec.UploadMediaResponseObject, error) {
+func (s *Server) UploadMedia(
+	ctx context.Context, r spec.UploadMediaRequestObject,
+) (spec.UploadMediaResponseObject, error) {
 	in := media.NewFile{IdempotencyKey: value(r.Params.IdempotencyKey)}
 	if err := checkKey(ctx, in.IdempotencyKey); err != nil {
 		return nil, err
@@ -27,13 +29,17 @@ func (s *Server) UploadMedia(ctx context.Context, r spec.UploadMediaRequestObjec
 		return nil, err
 	}
 	if file == nil {
-		return nil, apperr.InvalidFields(apperr.FieldError{Field: "file", Code: "required", Message: "Send the file in a part named file."})
+		return nil, apperr.InvalidFields(apperr.FieldError{
+			Field: "file", Code: "required", Message: "Send the file in a part named file.",
+		})
 	}
 	in.FileName, in.Body = file.FileName(), file
 	in.ReadRest = func(in *media.NewFile) error {
 		second, err := readFields(r.Body, in)
 		if second != nil {
-			return apperr.InvalidFields(apperr.FieldError{Field: "file", Code: "too_many", Message: "Send one file per request."})
+			return apperr.InvalidFields(apperr.FieldError{
+				Field: "file", Code: "too_many", Message: "Send one file per request.",
+			})
 		}
 		return err
 	}
@@ -65,7 +71,9 @@ func readFields(form *multipart.Reader, in *media.NewFile) (file *multipart.Part
 		case "file":
 			return part, nil
 		default:
-			return nil, apperr.InvalidFields(apperr.FieldError{Field: part.FormName(), Code: "unknown_field", Message: "The form has the fields alt_text and file."})
+			return nil, apperr.InvalidFields(apperr.FieldError{
+				Field: part.FormName(), Code: "unknown_field", Message: "The form has the fields alt_text and file.",
+			})
 		}
 	}
 }
@@ -92,11 +100,15 @@ func brokenUpload(err error) error {
 	if errors.As(err, &tooLarge) {
 		return err
 	}
-	return apperr.InvalidFields(apperr.FieldError{Field: "body", Code: "invalid", Message: "The form is invalid or incomplete."})
+	return apperr.InvalidFields(apperr.FieldError{
+		Field: "body", Code: "invalid", Message: "The form is invalid or incomplete.",
+	})
 }
 
 // FetchMedia adds a file from a URL.
-func (s *Server) FetchMedia(ctx context.Context, r spec.FetchMediaRequestObject) (spec.FetchMediaResponseObject, error) {
+func (s *Server) FetchMedia(
+	ctx context.Context, r spec.FetchMediaRequestObject,
+) (spec.FetchMediaResponseObject, error) {
 	key := value(r.Params.IdempotencyKey)
 	if err := checkKey(ctx, key); err != nil {
 		return nil, err
@@ -149,7 +161,9 @@ func (s *Server) GetMedia(ctx context.Context, r spec.GetMediaRequestObject) (sp
 
 // EditMedia changes a file's name or alt text.
 func (s *Server) EditMedia(ctx context.Context, r spec.EditMediaRequestObject) (spec.EditMediaResponseObject, error) {
-	item, posts, err := s.Media.Edit(ctx, principal(ctx), r.Id, media.Edit{FileName: r.Body.FileName, AltText: r.Body.AltText})
+	item, posts, err := s.Media.Edit(ctx, principal(ctx), r.Id, media.Edit{
+		FileName: r.Body.FileName, AltText: r.Body.AltText,
+	})
 	if len(posts) > 0 {
 		s.nudgeAll(ctx, posts)
 	}
@@ -157,14 +171,19 @@ func (s *Server) EditMedia(ctx context.Context, r spec.EditMediaRequestObject) (
 }
 
 // DeleteMedia removes a file from the library.
-func (s *Server) DeleteMedia(ctx context.Context, r spec.DeleteMediaRequestObject) (spec.DeleteMediaResponseObject, error) {
+func (s *Server) DeleteMedia(
+	ctx context.Context, r spec.DeleteMediaRequestObject,
+) (spec.DeleteMediaResponseObject, error) {
 	return spec.DeleteMedia204Response{}, s.Media.Delete(ctx, principal(ctx), r.Id)
 }
 
 func mediaJSON(m media.Item) spec.Media {
-	out := spec.Media{Id: m.ID, Kind: spec.MediaKind(m.Kind), MimeType: m.MIMEType, Bytes: m.Bytes, Sha256: hex.EncodeToString(m.SHA256),
+	out := spec.Media{
+		Id: m.ID, Kind: spec.MediaKind(m.Kind), MimeType: m.MIMEType, Bytes: m.Bytes,
+		Sha256:  hex.EncodeToString(m.SHA256),
 		AltText: m.AltText, FileName: m.FileName, CreatedAt: m.CreatedAt,
-		VideoCodec: optional(m.VideoCodec), AudioCodec: optional(m.AudioCodec)}
+		VideoCodec: optional(m.VideoCodec), AudioCodec: optional(m.AudioCodec),
+	}
 	out.LocationRemoved, out.MetadataRemoved = m.LocationRemoved(), make([]spec.MediaMetadata, len(m.MetadataRemoved))
 	for i, c := range m.MetadataRemoved {
 		out.MetadataRemoved[i] = spec.MediaMetadata(c)

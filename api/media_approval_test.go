@@ -44,12 +44,16 @@ func TestAltText_AuthorsCannotChangeItOnceApproved(t *testing.T) {
 	}
 	for name, use := range map[string]func(file uuid.UUID){
 		"an editor's scheduled post": schedule(using),
-		"a part of a thread":         schedule(func(f uuid.UUID) object { return object{"thread": []object{{"content": "x", "attachments": []any{f}}}} }),
+		"a part of a thread": schedule(func(f uuid.UUID) object {
+			return object{"thread": []object{{"content": "x", "attachments": []any{f}}}}
+		}),
 		"an override": schedule(func(f uuid.UUID) object {
 			return object{"overrides": object{account: object{"attachments": []any{f}}}}
 		}),
 		"a part of an override's thread": schedule(func(f uuid.UUID) object {
-			return object{"overrides": object{account: object{"thread": []object{{"content": "x", "attachments": []any{f}}}}}}
+			return object{
+				"overrides": object{account: object{"thread": []object{{"content": "x", "attachments": []any{f}}}}},
+			}
 		}),
 		"the author's own approved post": func(f uuid.UUID) {
 			p := s.pending(s.send("POST", "/api/v1/posts", hello(using(f)), s.author...), 201)
@@ -58,20 +62,25 @@ func TestAltText_AuthorsCannotChangeItOnceApproved(t *testing.T) {
 		"a post that failed":       dead(post.TargetFailed),
 		"a post that is uncertain": dead(post.TargetUncertain),
 		"an editor's series": func(f uuid.UUID) {
-			a := s.send("POST", "/api/v1/series", object{"rule": "FREQ=DAILY;COUNT=2", "starts": day + "T07:00", "template": object{"content": "Hello", "attachments": []any{f}}}, s.editor...)
+			a := s.send("POST", "/api/v1/series", object{
+				"rule": "FREQ=DAILY;COUNT=2", "starts": day + "T07:00",
+				"template": object{"content": "Hello", "attachments": []any{f}},
+			}, s.editor...)
 			if a.StatusCode != http.StatusCreated {
 				t.Fatalf("POST /series: got %s %s", a.Status, a.body)
 			}
 		},
 		"two posts, one of them a draft": func(f uuid.UUID) {
-			s.post(s.send("POST", "/api/v1/posts", object{"content": "x", "draft": true, "attachments": []any{f}}, s.author...), 201)
+			s.post(s.send("POST", "/api/v1/posts", object{"content": "x", "draft": true, "attachments": []any{f}},
+				s.author...), 201)
 			schedule(using)(f)
 		},
 	} {
 		file := s.upload("a.png", "Approved").Id
 		use(file)
 		s.refused(s.describe(file, "Not approved", s.author), 409, "approval_required")
-		s.refused(s.send("PATCH", "/api/v1/media/"+file.String(), object{"file_name": "not-approved.png"}, s.author...), 409, "approval_required")
+		s.refused(s.send("PATCH", "/api/v1/media/"+file.String(), object{"file_name": "not-approved.png"}, s.author...),
+			409, "approval_required")
 		if got := s.altText(file); got != "Approved" {
 			t.Errorf("%s: got the alt text %q after an author's refused edit, want %q", name, got, "Approved")
 		}
@@ -88,14 +97,16 @@ func TestAltText_AuthorsChangeItWhileNothingIsApproved(t *testing.T) {
 	t.Parallel()
 	s := startApproving(t)
 	draft := func(f uuid.UUID) spec.Post {
-		return s.post(s.send("POST", "/api/v1/posts", object{"content": "x", "draft": true, "attachments": []any{f}}, s.author...), 201)
+		return s.post(s.send("POST", "/api/v1/posts", object{"content": "x", "draft": true, "attachments": []any{f}},
+			s.author...), 201)
 	}
 	for name, use := range map[string]func(file uuid.UUID){
 		"no post": func(uuid.UUID) {},
 		"a draft": func(f uuid.UUID) { draft(f) },
 		"a rejected post": func(f uuid.UUID) {
 			p := s.pending(s.send("POST", "/api/v1/posts", hello(object{"attachments": []any{f}}), s.author...), 201)
-			s.post(s.send("POST", "/api/v1/posts/"+p.Id.String()+"/reject", object{"note": "Describe the picture"}, s.editor...), 200)
+			s.post(s.send("POST", "/api/v1/posts/"+p.Id.String()+"/reject", object{"note": "Describe the picture"},
+				s.editor...), 200)
 		},
 		"a canceled post": func(f uuid.UUID) {
 			p := s.post(s.send("POST", "/api/v1/posts", hello(object{"attachments": []any{f}}), s.editor...), 201)
@@ -114,8 +125,10 @@ func TestAltText_AuthorsChangeItWhileNothingIsApproved(t *testing.T) {
 	if a := s.describe(file, "Second", s.author); a.StatusCode != http.StatusOK {
 		t.Errorf("without approval: got %s %s, want 200", a.Status, a.body)
 	}
-	if now := s.post(s.send("GET", "/api/v1/posts/"+p.Id.String(), nil), 200); now.Version <= p.Version || s.temporal.signals(p.Id) == 0 {
-		t.Errorf("a scheduled post whose file got a new description: got version %d after %d, %d signals, want a new version that its workflow knows", now.Version, p.Version, s.temporal.signals(p.Id))
+	if now := s.post(s.send("GET", "/api/v1/posts/"+p.Id.String(), nil), 200); now.Version <= p.Version ||
+		s.temporal.signals(p.Id) == 0 {
+		t.Errorf("a scheduled post whose file got a new description: got version %d after %d, %d signals, want a new "+
+			"version that its workflow knows", now.Version, p.Version, s.temporal.signals(p.Id))
 	}
 }
 
@@ -130,7 +143,8 @@ func TestAltText_IsApprovedAsItWasRead(t *testing.T) {
 	if a := s.describe(file, "Second", s.author); a.StatusCode != http.StatusOK {
 		t.Fatalf("an author's edit of a pending post: got %s %s, want 200", a.Status, a.body)
 	}
-	s.refused(s.send("POST", path+"/approve", nil, append(s.editor, "If-Match", made.Header.Get("ETag"))...), 412, "version_mismatch")
+	s.refused(s.send("POST", path+"/approve", nil, append(s.editor, "If-Match", made.Header.Get("ETag"))...), 412,
+		"version_mismatch")
 	if got, want := s.eventTypes(p.Id), "created submitted edited"; got != want {
 		t.Errorf("the timeline: got %q, want %q", got, want)
 	}
@@ -147,7 +161,8 @@ func TestAltText_CannotBeSwappedDuringApproval(t *testing.T) {
 	approved := 0
 	for i := range 12 {
 		file := s.upload("a.png", "First").Id
-		draft := s.post(s.send("POST", "/api/v1/posts", hello(object{"draft": true, "attachments": []any{file}}), s.author...), 201)
+		draft := s.post(s.send("POST", "/api/v1/posts", hello(object{"draft": true, "attachments": []any{file}}),
+			s.author...), 201)
 		path := "/api/v1/posts/" + draft.Id.String()
 		var both sync.WaitGroup
 		both.Go(func() { s.describe(file, fmt.Sprintf("Swapped %d", i), s.author) })

@@ -71,7 +71,9 @@ func (w *problemWriter) WriteHeader(status int) {
 		return
 	}
 	writeProblem(w.c, status, "range_not_satisfiable", "The file has no such range.",
-		[]apperr.FieldError{{Field: "Range", Code: "invalid", Message: "Request bytes within the file; Content-Range has its size."}})
+		[]apperr.FieldError{
+			{Field: "Range", Code: "invalid", Message: "Request bytes within the file; Content-Range has its size."},
+		})
 }
 
 func (w *problemWriter) Write(p []byte) (int, error) {
@@ -82,17 +84,24 @@ func (w *problemWriter) Write(p []byte) (int, error) {
 }
 
 // GetMediaFitness reports for each account whether it accepts a file.
-func (s *Server) GetMediaFitness(ctx context.Context, r spec.GetMediaFitnessRequestObject) (spec.GetMediaFitnessResponseObject, error) {
+func (s *Server) GetMediaFitness(
+	ctx context.Context, r spec.GetMediaFitnessRequestObject,
+) (spec.GetMediaFitnessResponseObject, error) {
 	found, err := s.Scheduler.MediaFit(ctx, principal(ctx), r.Id, value(r.Params.Account))
 	if err != nil {
 		return nil, err
 	}
 	out := spec.GetMediaFitness200JSONResponse{Accounts: []spec.AccountFitness{}}
 	for _, f := range found {
-		one := spec.AccountFitness{AccountId: f.Account.ID, Network: f.Account.Network, Handle: f.Account.Handle, Fits: spec.FitnessVerdict(f.Verdict),
-			Changes: notesJSON(f.Changes), Reasons: []spec.FitnessReason{}}
+		one := spec.AccountFitness{
+			AccountId: f.Account.ID, Network: f.Account.Network, Handle: f.Account.Handle,
+			Fits:    spec.FitnessVerdict(f.Verdict),
+			Changes: notesJSON(f.Changes), Reasons: []spec.FitnessReason{},
+		}
 		for _, r := range f.Reasons {
-			one.Reasons = append(one.Reasons, spec.FitnessReason{Code: r.Code, Message: r.Message, Params: messageParams(r.Params)})
+			one.Reasons = append(one.Reasons, spec.FitnessReason{
+				Code: r.Code, Message: r.Message, Params: messageParams(r.Params),
+			})
 		}
 		out.Accounts = append(out.Accounts, one)
 	}

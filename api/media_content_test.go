@@ -20,17 +20,20 @@ func TestMediaContent_StreamsRanges(t *testing.T) {
 	made := s.upload("Ảnh đẹp.png", "")
 	whole, at := picture(t), "/api/v1/media/"+made.Id.String()+"/content"
 	a := s.send("GET", at, nil)
-	if a.StatusCode != http.StatusOK || !bytes.Equal(a.body, whole) || a.Header.Get("Content-Type") != "image/png" || a.Header.Get("Accept-Ranges") != "bytes" {
+	if a.StatusCode != http.StatusOK || !bytes.Equal(a.body, whole) || a.Header.Get("Content-Type") != "image/png" ||
+		a.Header.Get("Accept-Ranges") != "bytes" {
 		t.Errorf("%s %v", a.Status, a.Header)
 	}
-	if _, params, err := mime.ParseMediaType(a.Header.Get("Content-Disposition")); err != nil || params["filename"] != "Ảnh đẹp.png" {
+	if _, params, err := mime.ParseMediaType(a.Header.Get("Content-Disposition")); err != nil ||
+		params["filename"] != "Ảnh đẹp.png" {
 		t.Errorf("%q", a.Header.Get("Content-Disposition"))
 	}
 	for span, want := range map[string]struct {
 		status int
 		body   []byte
 	}{
-		"bytes=0-9": {206, whole[:10]}, "bytes=10-": {206, whole[10:]}, "bytes=-5": {206, whole[len(whole)-5:]}, "bytes=0-99999": {206, whole},
+		"bytes=0-9": {206, whole[:10]}, "bytes=10-": {206, whole[10:]}, "bytes=-5": {206, whole[len(whole)-5:]},
+		"bytes=0-99999": {206, whole},
 	} {
 		a := s.send("GET", at, nil, "Range", span)
 		if a.StatusCode != want.status || !bytes.Equal(a.body, want.body) {
@@ -53,13 +56,15 @@ func TestMediaUpload_Direct(t *testing.T) {
 	s := start(t)
 	content := picture(t)
 	var begun, read spec.MediaUpload
-	s.decode(s.send("POST", "/api/v1/media/uploads", object{"file_name": "a.png", "bytes": len(content), "mime_type": "image/png", "alt_text": "A"}), 201, &begun)
+	s.decode(s.send("POST", "/api/v1/media/uploads",
+		object{"file_name": "a.png", "bytes": len(content), "mime_type": "image/png", "alt_text": "A"}), 201, &begun)
 	page := s.send("GET", "/api/v1/media/uploads/"+begun.Id.String(), nil)
 	s.decode(page, 200, &read)
 	// The Content-Security-Policy lets the dashboard upload to it.
 	to, err := url.Parse(*begun.Url)
 	s.Must(err)
-	if policy := page.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "connect-src 'self' "+to.Scheme+"://"+to.Host+";") {
+	if policy := page.Header.Get("Content-Security-Policy"); !strings.Contains(policy,
+		"connect-src 'self' "+to.Scheme+"://"+to.Host+";") {
 		t.Errorf("the policy is %q, and the file goes to %s", policy, to.Host)
 	}
 	if read.Id != begun.Id || read.Url == nil || begun.Parts != nil || begun.ExpiresAt.Before(time.Now()) {
@@ -82,7 +87,8 @@ func TestMediaUpload_Direct(t *testing.T) {
 		t.Errorf("read %+v", read)
 	}
 	_, _, rival := s.Found("Rivals")
-	s.refused(s.send("GET", "/api/v1/media/uploads/"+begun.Id.String(), nil, "Authorization", "Bearer "+rival), 404, "upload_not_found")
+	s.refused(s.send("GET", "/api/v1/media/uploads/"+begun.Id.String(), nil, "Authorization", "Bearer "+rival), 404,
+		"upload_not_found")
 }
 
 func TestFitness_IsReportedPerAccount(t *testing.T) {
@@ -97,10 +103,12 @@ func TestFitness_IsReportedPerAccount(t *testing.T) {
 		return f.Accounts
 	}
 	small := s.upload("a.png", "")
-	if got := fits(small.Id.String(), ""); len(got) != 2 || got[0].Fits != "as_is" || got[1].Fits != "as_is" || len(got[0].Changes)+len(got[0].Reasons) != 0 {
+	if got := fits(small.Id.String(), ""); len(got) != 2 || got[0].Fits != "as_is" || got[1].Fits != "as_is" ||
+		len(got[0].Changes)+len(got[0].Reasons) != 0 {
 		t.Errorf("a small picture: %+v", got)
 	}
-	if got := fits(small.Id.String(), "?account="+other.ID.String()); len(got) != 1 || got[0].AccountId != other.ID || got[0].Network != "mastodon" || got[0].Handle == "" {
+	if got := fits(small.Id.String(), "?account="+other.ID.String()); len(got) != 1 || got[0].AccountId != other.ID ||
+		got[0].Network != "mastodon" || got[0].Handle == "" {
 		t.Errorf("one account: %+v", got)
 	}
 	// The instance accepts up to 33 million pixels.
@@ -110,7 +118,8 @@ func TestFitness_IsReportedPerAccount(t *testing.T) {
 		t.Errorf("a large picture: %+v", got)
 	}
 	s.Exec("update media set kind = 'video', mime_type = 'video/quicktime' where id = $1", small.Id)
-	if got := fits(small.Id.String(), "?account="+desk.ID.String())[0]; got.Fits != "no" || len(got.Reasons) == 0 || got.Reasons[0].Code != "unfit_type" || !strings.Contains(got.Reasons[0].Message, "MOV") {
+	if got := fits(small.Id.String(), "?account="+desk.ID.String())[0]; got.Fits != "no" || len(got.Reasons) == 0 ||
+		got.Reasons[0].Code != "unfit_type" || !strings.Contains(got.Reasons[0].Message, "MOV") {
 		t.Errorf("a film: %+v", got)
 	}
 	s.Must(s.Fake.Close())
@@ -124,7 +133,9 @@ func TestFetchMedia_UsesTheSSRFGuard(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	content := picture(t)
-	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(content) }))
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write(content)
+	}))
 	t.Cleanup(site.Close)
 	guarded, err := call.NewClient(nil)
 	s.Must(err)

@@ -13,10 +13,13 @@ func TestUploadMedia_ReportsRemovedMetadata(t *testing.T) {
 	s := start(t)
 	var tagged spec.Media
 	s.decode(s.upload0("a.jpg", mediatest.JPEG(64, 48, 1)), 201, &tagged)
-	if !tagged.LocationRemoved || !slices.Contains(tagged.MetadataRemoved, spec.MediaMetadataCamera) || !slices.Contains(tagged.MetadataRemoved, spec.MediaMetadataAuthor) {
-		t.Errorf("got %v %v, want the location, the camera and the author", tagged.LocationRemoved, tagged.MetadataRemoved)
+	if !tagged.LocationRemoved || !slices.Contains(tagged.MetadataRemoved, spec.MediaMetadataCamera) ||
+		!slices.Contains(tagged.MetadataRemoved, spec.MediaMetadataAuthor) {
+		t.Errorf("got %v %v, want the location, the camera and the author", tagged.LocationRemoved,
+			tagged.MetadataRemoved)
 	}
-	if plain := s.upload("b.png", ""); plain.LocationRemoved || plain.MetadataRemoved == nil || len(plain.MetadataRemoved) != 0 {
+	if plain := s.upload("b.png", ""); plain.LocationRemoved || plain.MetadataRemoved == nil ||
+		len(plain.MetadataRemoved) != 0 {
 		t.Errorf("got %v %v, want an empty list", plain.LocationRemoved, plain.MetadataRemoved)
 	}
 

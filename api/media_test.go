@@ -62,7 +62,8 @@ func (s *server) upload0(name string, content []byte, headers ...string) answer 
 func (s *server) upload(name, altText string) (m spec.Media) {
 	s.t.Helper()
 	body, contentType := form(s.t, "alt_text", altText, "file", string(picture(s.t)))
-	s.decode(s.send("POST", "/api/v1/media", strings.Replace(body.String(), "photo.png", name, 1), "Content-Type", contentType), 201, &m)
+	s.decode(s.send("POST", "/api/v1/media", strings.Replace(body.String(), "photo.png", name, 1), "Content-Type",
+		contentType), 201, &m)
 	return m
 }
 
@@ -106,23 +107,66 @@ func TestUploadMedia_ExplainsErrors(t *testing.T) {
 		status      int
 		code, field string
 	}{
-		"no file":                         {parts: []string{"alt_text", "x"}, status: 422, code: "invalid_request", field: "file"},
-		"unknown field":                   {parts: []string{"colour", "red", "file", photo}, status: 422, code: "invalid_request", field: "colour"},
-		"no image":                        {parts: []string{"file", "hello"}, status: 422, code: "invalid_request", field: "file"},
-		"damaged image":                   {parts: []string{"file", photo[:20]}, status: 422, code: "invalid_request", field: "file"},
-		"empty file":                      {parts: []string{"file", ""}, status: 422, code: "invalid_request", field: "file"},
-		"long description":                {parts: []string{"alt_text", strings.Repeat("x", 11_000), "file", photo}, status: 422, code: "invalid_request", field: "alt_text"},
-		"long description after the file": {parts: []string{"file", photo, "alt_text", strings.Repeat("x", 11_000)}, status: 422, code: "invalid_request", field: "alt_text"},
-		"unknown field after the file":    {parts: []string{"file", photo, "colour", "red"}, status: 422, code: "invalid_request", field: "colour"},
-		"two files":                       {parts: []string{"file", photo, "file", photo}, status: 422, code: "invalid_request", field: "file"},
-		"NUL description":                 {parts: []string{"alt_text", "a\x00b", "file", photo}, status: 422, code: "invalid_request", field: "alt_text"},
-		"too large":                       {parts: []string{"file", photo + strings.Repeat("x", 1<<20)}, status: 413, code: "too_large", field: "file"},
-		"far too large":                   {parts: []string{"file", photo + strings.Repeat("x", 3<<20)}, status: 413, code: "too_large", field: "body"},
-		"cut form":                        {body: whole.String()[:100], contentType: contentType, status: 422, code: "invalid_request", field: "file"},
-		"cut file":                        {body: whole.String()[:250], contentType: contentType, status: 422, code: "upload_broken", field: "file"},
-		"no boundary":                     {body: photo, contentType: "multipart/form-data", status: 400, code: "invalid_request", field: "body"},
-		"bare file":                       {body: photo, contentType: "image/png", status: 415, code: "unsupported_media_type", field: "Content-Type"},
-		"empty body":                      {body: "", contentType: contentType, status: 422, code: "invalid_request", field: "body"},
+		"no file": {
+			parts: []string{"alt_text", "x"}, status: 422, code: "invalid_request", field: "file",
+		},
+		"unknown field": {
+			parts: []string{"colour", "red", "file", photo}, status: 422, code: "invalid_request", field: "colour",
+		},
+		"no image": {
+			parts: []string{"file", "hello"}, status: 422, code: "invalid_request", field: "file",
+		},
+		"damaged image": {
+			parts: []string{"file", photo[:20]}, status: 422, code: "invalid_request",
+			field: "file",
+		},
+		"empty file": {
+			parts: []string{"file", ""}, status: 422, code: "invalid_request", field: "file",
+		},
+		"long description": {
+			parts:  []string{"alt_text", strings.Repeat("x", 11_000), "file", photo},
+			status: 422, code: "invalid_request", field: "alt_text",
+		},
+		"long description after the file": {
+			parts:  []string{"file", photo, "alt_text", strings.Repeat("x", 11_000)},
+			status: 422, code: "invalid_request", field: "alt_text",
+		},
+		"unknown field after the file": {
+			parts: []string{"file", photo, "colour", "red"}, status: 422, code: "invalid_request", field: "colour",
+		},
+		"two files": {
+			parts: []string{"file", photo, "file", photo}, status: 422, code: "invalid_request",
+			field: "file",
+		},
+		"NUL description": {
+			parts: []string{"alt_text", "a\x00b", "file", photo}, status: 422, code: "invalid_request",
+			field: "alt_text",
+		},
+		"too large": {
+			parts: []string{"file", photo + strings.Repeat("x", 1<<20)}, status: 413, code: "too_large",
+			field: "file",
+		},
+		"far too large": {
+			parts: []string{"file", photo + strings.Repeat("x", 3<<20)}, status: 413, code: "too_large",
+			field: "body",
+		},
+		"cut form": {
+			body: whole.String()[:100], contentType: contentType, status: 422, code: "invalid_request",
+			field: "file",
+		},
+		"cut file": {
+			body: whole.String()[:250], contentType: contentType, status: 422, code: "upload_broken",
+			field: "file",
+		},
+		"no boundary": {
+			body: photo, contentType: "multipart/form-data", status: 400, code: "invalid_request",
+			field: "body",
+		},
+		"bare file": {
+			body: photo, contentType: "image/png", status: 415, code: "unsupported_media_type",
+			field: "Content-Type",
+		},
+		"empty body": {body: "", contentType: contentType, status: 422, code: "invalid_request", field: "body"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := *s
@@ -144,7 +188,8 @@ func TestUploadMedia_LimitsUnknownLength(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	body, contentType := form(t, "file", string(picture(t))+strings.Repeat("x", 1<<20))
-	s.refused(s.send("POST", "/api/v1/media", io.MultiReader(body), "Content-Type", contentType), 413, "too_large", "file")
+	s.refused(s.send("POST", "/api/v1/media", io.MultiReader(body), "Content-Type", contentType), 413, "too_large",
+		"file")
 }
 
 func TestUploadMedia_IsIdempotent(t *testing.T) {
@@ -177,13 +222,15 @@ func TestMediaUpload_IsIdempotent(t *testing.T) {
 	s.Media.MaxBytes, s.Media.MultipartThreshold, s.Media.PartBytes = 64<<20, 1<<20, 5<<20
 	for name, bytes := range map[string]int64{"whole": 900, "in parts": 12 << 20} {
 		begin := func(bytes int64) answer {
-			return s.send("POST", "/api/v1/media/uploads", object{"file_name": "a.mp4", "bytes": bytes}, "Idempotency-Key", name)
+			return s.send("POST", "/api/v1/media/uploads", object{"file_name": "a.mp4", "bytes": bytes},
+				"Idempotency-Key", name)
 		}
 		var first, again spec.MediaUpload
 		s.decode(begin(bytes), 201, &first)
 		a := begin(bytes)
 		s.decode(a, 201, &again)
-		if again.Id != first.Id || a.Header.Get("Idempotent-Replayed") != "true" || (again.Parts == nil) != (bytes < 1<<20) {
+		if again.Id != first.Id || a.Header.Get("Idempotent-Replayed") != "true" ||
+			(again.Parts == nil) != (bytes < 1<<20) {
 			t.Errorf("%s: started as %s, then as %s %v", name, first.Id, again.Id, a.Header)
 		}
 		s.refused(begin(bytes+1), 422, "idempotency_key_reused")
@@ -209,7 +256,8 @@ func TestListMedia_FiltersAndSearches(t *testing.T) {
 	}
 	b, c := beach.Id.String(), cat.Id.String()
 	for query, want := range map[string][]string{
-		"": {c, b}, "q=bai+bien": {b}, "q=B%C3%83I": {b}, "q=da+nang+minh": {b}, "q=cat": {c}, "q=100%25": {c}, "q=_": {c}, "q=%25": {c}, "q=dog": nil,
+		"": {c, b}, "q=bai+bien": {b}, "q=B%C3%83I": {b}, "q=da+nang+minh": {b}, "q=cat": {c}, "q=100%25": {c},
+		"q=_": {c}, "q=%25": {c}, "q=dog": nil,
 		"kind=video": {c}, "kind=image": {b}, "kind=image&q=cat": nil, "q=b%C3%A3i+bie%CC%82%CC%89n": {b},
 	} {
 		if got, _ := list(query); !slices.Equal(got, want) {
@@ -251,7 +299,8 @@ func TestMedia_EditAndDelete(t *testing.T) {
 	for _, method := range []string{"GET", "DELETE"} {
 		s.refused(s.send(method, one, nil, "Authorization", "Bearer "+rival), 404, "media_not_found")
 	}
-	s.refused(s.send("PATCH", one, object{"alt_text": "Ours"}, "Authorization", "Bearer "+rival), 404, "media_not_found")
+	s.refused(s.send("PATCH", one, object{"alt_text": "Ours"}, "Authorization", "Bearer "+rival), 404,
+		"media_not_found")
 	p := s.post(s.send("POST", "/api/v1/posts", hello(object{"attachments": []string{made.Id.String()}})), 201)
 	s.refused(s.send("DELETE", one, nil), 409, "media_in_use")
 	s.post(s.send("DELETE", "/api/v1/posts/"+p.Id.String(), nil), 200)

@@ -8,13 +8,18 @@ import (
 )
 
 // StartMediaUpload starts a direct upload to the bucket.
-func (s *Server) StartMediaUpload(ctx context.Context, r spec.StartMediaUploadRequestObject) (spec.StartMediaUploadResponseObject, error) {
+func (s *Server) StartMediaUpload(
+	ctx context.Context, r spec.StartMediaUploadRequestObject,
+) (spec.StartMediaUploadResponseObject, error) {
 	key := value(r.Params.IdempotencyKey)
 	if err := checkKey(ctx, key); err != nil {
 		return nil, err
 	}
-	t, err := s.Media.StartUpload(ctx, principal(ctx), media.UploadRequest{FileName: r.Body.FileName, AltText: value(r.Body.AltText),
-		Bytes: r.Body.Bytes, MIMEType: value(r.Body.MimeType), SHA256: value(r.Body.Sha256), IdempotencyKey: key})
+	t, err := s.Media.StartUpload(ctx, principal(ctx),
+		media.UploadRequest{
+			FileName: r.Body.FileName, AltText: value(r.Body.AltText),
+			Bytes: r.Body.Bytes, MIMEType: value(r.Body.MimeType), SHA256: value(r.Body.Sha256), IdempotencyKey: key,
+		})
 	answer := spec.StartMediaUpload201JSONResponse{Body: ticketJSON(t)}
 	if t.Replayed {
 		yes := "true"
@@ -24,13 +29,17 @@ func (s *Server) StartMediaUpload(ctx context.Context, r spec.StartMediaUploadRe
 }
 
 // GetMediaUpload returns what the client still has to send.
-func (s *Server) GetMediaUpload(ctx context.Context, r spec.GetMediaUploadRequestObject) (spec.GetMediaUploadResponseObject, error) {
+func (s *Server) GetMediaUpload(
+	ctx context.Context, r spec.GetMediaUploadRequestObject,
+) (spec.GetMediaUploadResponseObject, error) {
 	t, err := s.Media.ReadUpload(ctx, principal(ctx), r.Id)
 	return spec.GetMediaUpload200JSONResponse(ticketJSON(t)), err
 }
 
 // CompleteMediaUpload verifies the uploaded object and adds it to the library.
-func (s *Server) CompleteMediaUpload(ctx context.Context, r spec.CompleteMediaUploadRequestObject) (spec.CompleteMediaUploadResponseObject, error) {
+func (s *Server) CompleteMediaUpload(
+	ctx context.Context, r spec.CompleteMediaUploadRequestObject,
+) (spec.CompleteMediaUploadResponseObject, error) {
 	item, err := s.Media.CompleteUpload(ctx, principal(ctx), r.Id)
 	if err != nil {
 		return nil, err
@@ -47,7 +56,9 @@ func ticketJSON(t media.UploadTicket) spec.MediaUpload {
 		out.PartBytes = &t.PartBytes
 		parts := []spec.MediaUploadPart{}
 		for _, p := range t.Parts {
-			parts = append(parts, spec.MediaUploadPart{Number: p.Number, Bytes: p.Bytes, Method: p.Method, Url: p.URL, Headers: p.Header})
+			parts = append(parts, spec.MediaUploadPart{
+				Number: p.Number, Bytes: p.Bytes, Method: p.Method, Url: p.URL, Headers: p.Header,
+			})
 		}
 		out.Parts = &parts
 	}

@@ -8,7 +8,9 @@ import (
 )
 
 // ListMembers lists the members.
-func (s *Server) ListMembers(ctx context.Context, r spec.ListMembersRequestObject) (spec.ListMembersResponseObject, error) {
+func (s *Server) ListMembers(
+	ctx context.Context, r spec.ListMembersRequestObject,
+) (spec.ListMembersResponseObject, error) {
 	f := workspace.MemberFilter{WorkspaceID: principal(ctx).WorkspaceID, Limit: defaultPage}
 	if r.Params.Limit != nil {
 		f.Limit = *r.Params.Limit
@@ -37,26 +39,38 @@ func (s *Server) ListMembers(ctx context.Context, r spec.ListMembersRequestObjec
 }
 
 // InviteMember adds a member.
-func (s *Server) InviteMember(ctx context.Context, r spec.InviteMemberRequestObject) (spec.InviteMemberResponseObject, error) {
+func (s *Server) InviteMember(
+	ctx context.Context, r spec.InviteMemberRequestObject,
+) (spec.InviteMemberResponseObject, error) {
 	key, err := idempotencyOf(ctx, r.Params.IdempotencyKey, "member", r.Body)
 	if err != nil {
 		return nil, err
 	}
 	m, replayed, err := s.People.Invite(ctx, principal(ctx), r.Body.Email, workspace.Role(r.Body.Role), key)
-	return spec.InviteMember201JSONResponse{Body: memberJSON(m), Headers: spec.InviteMember201ResponseHeaders{IdempotentReplayed: ifReplayed(replayed)}}, err
+	return spec.InviteMember201JSONResponse{
+		Body:    memberJSON(m),
+		Headers: spec.InviteMember201ResponseHeaders{IdempotentReplayed: ifReplayed(replayed)},
+	}, err
 }
 
 // UpdateMember changes the role of a member.
-func (s *Server) UpdateMember(ctx context.Context, r spec.UpdateMemberRequestObject) (spec.UpdateMemberResponseObject, error) {
+func (s *Server) UpdateMember(
+	ctx context.Context, r spec.UpdateMemberRequestObject,
+) (spec.UpdateMemberResponseObject, error) {
 	m, err := s.People.ChangeRole(ctx, principal(ctx), r.Id, workspace.Role(r.Body.Role))
 	return spec.UpdateMember200JSONResponse(memberJSON(m)), s.closing(r.Id, err)
 }
 
 // RemoveMember removes a member from the workspace.
-func (s *Server) RemoveMember(ctx context.Context, r spec.RemoveMemberRequestObject) (spec.RemoveMemberResponseObject, error) {
+func (s *Server) RemoveMember(
+	ctx context.Context, r spec.RemoveMemberRequestObject,
+) (spec.RemoveMemberResponseObject, error) {
 	return spec.RemoveMember204Response{}, s.closing(r.Id, s.People.Remove(ctx, principal(ctx), r.Id))
 }
 
 func memberJSON(m workspace.Member) spec.Member {
-	return spec.Member{Id: m.User.ID, Name: m.User.Name, Email: optional(m.User.Email), Role: spec.Role(m.Role), CreatedAt: m.CreatedAt, JoinedAt: m.JoinedAt}
+	return spec.Member{
+		Id: m.User.ID, Name: m.User.Name, Email: optional(m.User.Email), Role: spec.Role(m.Role),
+		CreatedAt: m.CreatedAt, JoinedAt: m.JoinedAt,
+	}
 }

@@ -24,7 +24,9 @@ type MentionFinder interface {
 }
 
 // FindMentions searches for accounts to mention.
-func (s *Server) FindMentions(ctx context.Context, r spec.FindMentionsRequestObject) (spec.FindMentionsResponseObject, error) {
+func (s *Server) FindMentions(
+	ctx context.Context, r spec.FindMentionsRequestObject,
+) (spec.FindMentionsResponseObject, error) {
 	found, err := s.Mentions.Find(ctx, principal(ctx), r.Id, r.Params.Q)
 	if err != nil {
 		return nil, err

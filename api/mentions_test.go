@@ -20,7 +20,8 @@ func TestFindMentions_SearchesTheNetworkOfTheAccount(t *testing.T) {
 		return found
 	}
 	found := search("des")
-	if len(found.Mentions) != 2 || found.Mentions[0].Handle != "@desk" || found.Mentions[0].Name != "Desk" || found.Mentions[1].Handle != "@desktop" {
+	if len(found.Mentions) != 2 || found.Mentions[0].Handle != "@desk" || found.Mentions[0].Name != "Desk" ||
+		found.Mentions[1].Handle != "@desktop" {
 		t.Errorf("got %+v, want @desk and @desktop", found.Mentions)
 	}
 	// The fake's avatars are at a private address, which is never fetched for a page.

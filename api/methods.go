@@ -47,7 +47,8 @@ func (v *validator) refuseMethod(c *gin.Context) {
 	if _, item := v.described(c.Request.URL.Path); item != nil {
 		c.Header("Allow", strings.Join(slices.Sorted(maps.Keys(item.Operations())), ", "))
 	}
-	writeProblem(c, http.StatusMethodNotAllowed, "method_not_allowed", "This address does not know the method "+c.Request.Method+".", nil)
+	writeProblem(c, http.StatusMethodNotAllowed, "method_not_allowed", "This address does not know the method "+
+		c.Request.Method+".", nil)
 }
 
 // fixedFirst rejects a request whose last segment the router treats as a parameter

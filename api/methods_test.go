@@ -21,7 +21,10 @@ func TestAllow_ListsExactlyTheMethodsOfAPath(t *testing.T) {
 		}
 		slices.Sort(want)
 		concrete := placeholder.ReplaceAllString(path, uuid.NewString())
-		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodTrace} {
+		for _, method := range []string{
+			http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch,
+			http.MethodDelete, http.MethodTrace,
+		} {
 			if slices.Contains(want, method) {
 				continue
 			}
@@ -29,10 +32,13 @@ func TestAllow_ListsExactlyTheMethodsOfAPath(t *testing.T) {
 			// Browsers send preflight requests for requests from other sites
 			// (https://fetch.spec.whatwg.org/#cors-preflight-fetch); link previewers
 			// use HEAD.
-			got := slices.DeleteFunc(strings.Split(a.Header.Get("Allow"), ", "), func(m string) bool { return m == http.MethodHead || m == http.MethodOptions })
+			got := slices.DeleteFunc(strings.Split(a.Header.Get("Allow"), ", "), func(m string) bool {
+				return m == http.MethodHead || m == http.MethodOptions
+			})
 			slices.Sort(got)
 			if a.StatusCode != http.StatusMethodNotAllowed || !slices.Equal(got, want) {
-				t.Errorf("%s %s: got %d, Allow %q, want 405, %q", method, path, a.StatusCode, a.Header.Get("Allow"), want)
+				t.Errorf("%s %s: got %d, Allow %q, want 405, %q", method, path, a.StatusCode, a.Header.Get("Allow"),
+					want)
 			}
 		}
 	}

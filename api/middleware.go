@@ -59,7 +59,8 @@ func nameSpan(c *gin.Context) {
 		route = "none"
 	}
 	span.SetName(knownMethod(c.Request.Method) + " " + route)
-	span.SetAttributes(attribute.String("http.route", route), attribute.Int("http.response.status_code", c.Writer.Status()))
+	span.SetAttributes(attribute.String("http.route", route),
+		attribute.Int("http.response.status_code", c.Writer.Status()))
 	if c.Writer.Status() >= http.StatusInternalServerError {
 		span.SetStatus(codes.Error, "")
 	}
@@ -80,7 +81,8 @@ func (s *Server) count(c *gin.Context, took time.Duration) {
 
 func knownMethod(method string) string {
 	switch method {
-	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+		http.MethodOptions:
 		return method
 	}
 	return "other"
@@ -90,8 +92,10 @@ func (s *Server) recoverPanics() gin.HandlerFunc {
 	return func(c *gin.Context) {
 		defer func() {
 			if v := recover(); v != nil {
-				s.Log.ErrorContext(c.Request.Context(), "panic in a request", "route", c.FullPath(), "panic", v, "stack", string(debug.Stack()))
-				writeProblem(c, http.StatusInternalServerError, "internal", "Something went wrong on our side. The log has the details under the X-Request-ID.", nil)
+				s.Log.ErrorContext(c.Request.Context(), "panic in a request", "route", c.FullPath(), "panic", v,
+					"stack", string(debug.Stack()))
+				writeProblem(c, http.StatusInternalServerError, "internal",
+					"Something went wrong on our side. The log has the details under the X-Request-ID.", nil)
 			}
 		}()
 		c.Next()
@@ -107,7 +111,9 @@ func (s *Server) secureHeaders() gin.HandlerFunc {
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("X-Frame-Options", "DENY")
 		h.Set("Referrer-Policy", "no-referrer")
-		h.Set("Content-Security-Policy", "default-src 'none'; style-src "+webpage.StyleSource()+"; script-src 'self'; connect-src "+reached+"; img-src 'self' data:; media-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
+		h.Set("Content-Security-Policy", "default-src 'none'; style-src "+webpage.StyleSource()+
+			"; script-src 'self'; connect-src "+reached+"; img-src 'self' data:; media-src 'self'; base-uri 'none'; "+
+			"form-action 'self'; frame-ancestors 'none'")
 		if strings.HasPrefix(c.Request.URL.Path, "/api/") {
 			h.Set("Cache-Control", "no-store")
 		}
@@ -148,14 +154,16 @@ func (s *Server) authenticate(v *validator, load *load, open *streams) gin.Handl
 		if refused := wanted.refuses(who); refused != nil {
 			if refused.code == "scope_insufficient" {
 				// RFC 6750, 3 and 3.1.
-				c.Header("WWW-Authenticate", `Bearer realm="dateline", error="insufficient_scope", scope="`+string(wanted.scope)+`"`)
+				c.Header("WWW-Authenticate", `Bearer realm="dateline", error="insufficient_scope", scope="`+
+					string(wanted.scope)+`"`)
 			}
 			writeProblem(c, refused.status, refused.code, refused.detail, nil)
 			return
 		}
 		c.Set(principalKey, who)
 		origin := audit.OriginOf(c.Request.Context())
-		origin.Actor, origin.UserID, origin.TokenID, origin.SessionID = audit.User, who.UserID, who.TokenID, who.SessionID
+		origin.Actor, origin.UserID, origin.TokenID, origin.SessionID = audit.User, who.UserID, who.TokenID,
+			who.SessionID
 		c.Request = c.Request.WithContext(audit.With(c.Request.Context(), origin))
 		if tool != "" && c.Request.Method != http.MethodGet {
 			s.auditAgent(c, who, tool, op.OperationID)
@@ -168,7 +176,10 @@ func (s *Server) authenticate(v *validator, load *load, open *streams) gin.Handl
 				case err != nil || refused != nil:
 					return refused, err
 				case now.WorkspaceID != who.WorkspaceID:
-					return &refusal{http.StatusForbidden, "workspace_switched", "This session looks at another workspace now."}, nil
+					return &refusal{
+						http.StatusForbidden, "workspace_switched",
+						"This session looks at another workspace now.",
+					}, nil
 				}
 				return wanted.refuses(now), nil
 			})
@@ -179,10 +190,14 @@ func (s *Server) authenticate(v *validator, load *load, open *streams) gin.Handl
 // refuses returns why a principal may not call an operation; nil: it may.
 func (a access) refuses(who workspace.Principal) *refusal {
 	if !who.Role.AtLeast(a.least) {
-		return &refusal{http.StatusForbidden, "role_insufficient", "Your role in this workspace (" + string(who.Role) + ") does not allow this."}
+		return &refusal{http.StatusForbidden, "role_insufficient", "Your role in this workspace (" + string(who.Role) +
+			") does not allow this."}
 	}
 	if a.scope != "" && !who.Has(a.scope) {
-		return &refusal{http.StatusForbidden, "scope_insufficient", "This API token may not be used for this; it lacks the scope " + string(a.scope) + "."}
+		return &refusal{
+			http.StatusForbidden, "scope_insufficient",
+			"This API token may not be used for this; it lacks the scope " + string(a.scope) + ".",
+		}
 	}
 	return nil
 }
@@ -203,7 +218,8 @@ func (s *Server) bearer(c *gin.Context, load *load) (who workspace.Principal, ok
 			return workspace.Principal{}, false
 		}
 		c.Header("WWW-Authenticate", `Bearer realm="dateline"`)
-		writeProblem(c, http.StatusUnauthorized, "token_required", "Send an API token: Authorization: Bearer <token>.", nil)
+		writeProblem(c, http.StatusUnauthorized, "token_required", "Send an API token: Authorization: Bearer <token>.",
+			nil)
 		return workspace.Principal{}, false
 	}
 	who, refused, err := s.byToken(c.Request.Context(), token)

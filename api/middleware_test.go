@@ -91,7 +91,9 @@ func (s *identities) LatestEventCursor(context.Context) (post.EventCursor, error
 	return post.EventCursor{}, nil
 }
 
-func (s *identities) WorkspaceEvents(context.Context, post.EventFilter, post.EventCursor, int) ([]post.WorkspaceEvent, post.EventCursor, bool, error) {
+func (s *identities) WorkspaceEvents(
+	context.Context, post.EventFilter, post.EventCursor, int,
+) ([]post.WorkspaceEvent, post.EventCursor, bool, error) {
 	return nil, post.EventCursor{}, false, nil
 }
 
@@ -107,14 +109,20 @@ func newGateway(t *testing.T, change func(s *api.Server)) *gateway {
 	t.Helper()
 	g := &gateway{log: &syncBuffer{}, identities: &identities{}}
 	g.reset(t)
-	sessions, err := login.New(login.Options{Store: browserSessions{of: g.identities}, PublicURL: "https://dateline.example"})
+	sessions, err := login.New(login.Options{
+		Store: browserSessions{of: g.identities}, PublicURL: "https://dateline.example",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &api.Server{Store: g.identities, Login: sessions, Media: &media.Service{MaxBytes: 1}, Events: deaf{}, Views: &api.Views{},
-		Page:   http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}),
-		Checks: map[string]api.Check{"postgres": func(context.Context) error { return g.ready }},
-		Log:    slog.New(slog.NewJSONHandler(g.log, &slog.HandlerOptions{Level: slog.LevelDebug})), MaxBodyBytes: 1 << 10}
+	s := &api.Server{
+		Store: g.identities, Login: sessions, Media: &media.Service{MaxBytes: 1}, Events: deaf{},
+		Views:        &api.Views{},
+		Page:         http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}),
+		Checks:       map[string]api.Check{"postgres": func(context.Context) error { return g.ready }},
+		Log:          slog.New(slog.NewJSONHandler(g.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		MaxBodyBytes: 1 << 10,
+	}
 	if change != nil {
 		change(s)
 	}
@@ -128,7 +136,10 @@ func newGateway(t *testing.T, change func(s *api.Server)) *gateway {
 // tests.
 func (g *gateway) reset(t *testing.T) {
 	g.t, g.status, g.err, g.session, g.origins, g.block, g.ready = t, workspace.TokenActive, nil, nil, nil, nil, nil
-	g.who = workspace.Principal{WorkspaceID: uuid.New(), UserID: uuid.New(), TokenID: uuid.New(), Role: workspace.Owner, Scopes: []workspace.Scope{workspace.Everything}}
+	g.who = workspace.Principal{
+		WorkspaceID: uuid.New(), UserID: uuid.New(), TokenID: uuid.New(), Role: workspace.Owner,
+		Scopes: []workspace.Scope{workspace.Everything},
+	}
 	g.log.mu.Lock()
 	defer g.log.mu.Unlock()
 	g.log.b.Reset()
@@ -199,9 +210,14 @@ func TestObserve_LogsRequests(t *testing.T) {
 		"Change":       {"POST", "/api/v1/posts", nil, nil, 401, "INFO", "/api/v1/posts"},
 		"Failure":      {"GET", "/api/v1/me", []string{"Authorization", goodToken}, nil, 503, "ERROR", "/api/v1/me"},
 		"FailedChange": {"POST", "/api/v1/me", []string{"Authorization", goodToken}, nil, 405, "INFO", ""},
-		"Panic":        {"GET", "/api/v1/accounts", []string{"Authorization", goodToken}, nil, 500, "ERROR", "/api/v1/accounts"},
-		"NotReady":     {"GET", "/readyz", nil, errDown, 503, "DEBUG", "/readyz"},
-		"Nowhere":      {"GET", "/nowhere", nil, nil, 404, "DEBUG", ""},
+		"Panic": {
+			"GET", "/api/v1/accounts",
+			[]string{"Authorization", goodToken},
+			nil, 500, "ERROR",
+			"/api/v1/accounts",
+		},
+		"NotReady": {"GET", "/readyz", nil, errDown, 503, "DEBUG", "/readyz"},
+		"Nowhere":  {"GET", "/nowhere", nil, nil, 404, "DEBUG", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g.reset(t)
@@ -212,7 +228,8 @@ func TestObserve_LogsRequests(t *testing.T) {
 				t.Fatalf("got %d %s and %d entries, want %d and one", w.Code, w.Body, len(entries), row.status)
 			}
 			e := entries[0]
-			if e["level"] != row.level || e["route"] != row.route || e["method"] != row.method || e["status"] != float64(row.status) {
+			if e["level"] != row.level || e["route"] != row.route || e["method"] != row.method ||
+				e["status"] != float64(row.status) {
 				t.Errorf("logged %v, want %s of %s", e, row.level, row.route)
 			}
 			id := w.Header().Get("X-Request-ID")
@@ -222,7 +239,8 @@ func TestObserve_LogsRequests(t *testing.T) {
 			if name == "Failure" && !strings.Contains(e["errors"].(string), errDown.Error()) {
 				t.Errorf("logged %v, want the error", e["errors"])
 			}
-			if name == "Panic" && (!strings.Contains(g.log.String(), `"panic in a request"`) || !strings.Contains(w.Body.String(), `"internal"`)) {
+			if name == "Panic" && (!strings.Contains(g.log.String(), `"panic in a request"`) ||
+				!strings.Contains(w.Body.String(), `"internal"`)) {
 				t.Errorf("got %s, log %s, want the panic in the log only", w.Body, g.log)
 			}
 		})
@@ -237,7 +255,8 @@ func TestObserve_OverloadIsNoError(t *testing.T) {
 		g.block = make(chan struct{})
 		go g.send("GET", "/api/v1/me", "Authorization", goodToken)
 		synctest.Wait()
-		wantProblem(t, g.send("GET", "/api/v1/posts", "Authorization", goodToken), http.StatusServiceUnavailable, "overloaded")
+		wantProblem(t, g.send("GET", "/api/v1/posts", "Authorization", goodToken), http.StatusServiceUnavailable,
+			"overloaded")
 		if e := g.lines(); len(e) != 1 || e[0]["level"] != "DEBUG" {
 			t.Errorf("logged %v, want one entry at debug level", e)
 		}
@@ -269,7 +288,8 @@ func TestObserve_CountsAnswers(t *testing.T) {
 		g.send("GET", "/api/v1/posts/"+uuid.NewString())
 		g.send("BREW", "/coffee/1")
 		g.send("DELETE", "/coffee/2")
-		if want := []string{"GET /api/v1/posts/:id 401", "other none 404", "DELETE none 404"}; !slices.Equal(meter.all, want) {
+		if want := []string{"GET /api/v1/posts/:id 401", "other none 404", "DELETE none 404"}; !slices.Equal(meter.all,
+			want) {
 			t.Errorf("got %q, want %q", meter.all, want)
 		}
 		g.block = make(chan struct{})
@@ -290,13 +310,17 @@ func TestObserve_NamesSpans(t *testing.T) {
 		status              int
 		code                codes.Code
 	}{
-		"Refused": {"GET", "/api/v1/posts/" + uuid.NewString(), "", "GET /api/v1/posts/:id", "/api/v1/posts/:id", 401, codes.Unset},
+		"Refused": {
+			"GET", "/api/v1/posts/" + uuid.NewString(), "", "GET /api/v1/posts/:id", "/api/v1/posts/:id", 401,
+			codes.Unset,
+		},
 		"Failure": {"GET", "/api/v1/accounts", goodToken, "GET /api/v1/accounts", "/api/v1/accounts", 500, codes.Error},
 		"Nowhere": {"BREW", "/coffee", "", "other none", "none", 404, codes.Unset},
 	} {
 		t.Run(name, func(t *testing.T) {
 			recorder := tracetest.NewSpanRecorder()
-			ctx, span := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorder)).Tracer("test").Start(t.Context(), "HTTP")
+			ctx, span := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorder)).Tracer("test").
+				Start(t.Context(), "HTTP")
 			r := g.request(row.method, row.path, "Authorization", row.token)
 			g.handler.ServeHTTP(httptest.NewRecorder(), r.WithContext(ctx))
 			span.End()
@@ -304,8 +328,10 @@ func TestObserve_NamesSpans(t *testing.T) {
 			attributes := attribute.NewSet(got.Attributes()...)
 			route, _ := attributes.Value("http.route")
 			status, _ := attributes.Value("http.response.status_code")
-			if got.Name() != row.want || got.Status().Code != row.code || route.AsString() != row.route || status.AsInt64() != int64(row.status) {
-				t.Errorf("got %q, %v, %v, want %q of %q, %d", got.Name(), got.Status(), got.Attributes(), row.want, row.route, row.status)
+			if got.Name() != row.want || got.Status().Code != row.code || route.AsString() != row.route ||
+				status.AsInt64() != int64(row.status) {
+				t.Errorf("got %q, %v, %v, want %q of %q, %d", got.Name(), got.Status(), got.Attributes(), row.want,
+					row.route, row.status)
 			}
 		})
 	}
@@ -313,14 +339,19 @@ func TestObserve_NamesSpans(t *testing.T) {
 
 func TestSecureHeaders_AreOnEveryAnswer(t *testing.T) {
 	t.Parallel()
-	for origin, reach := range map[string]string{"": "connect-src 'self';", "https://s3.example": "connect-src 'self' https://s3.example;"} {
+	for origin, reach := range map[string]string{
+		"":                   "connect-src 'self';",
+		"https://s3.example": "connect-src 'self' https://s3.example;",
+	} {
 		g := newGateway(t, func(s *api.Server) { s.BucketOrigin = origin })
 		for path, cache := range map[string]string{"/api/v1/posts": "no-store", "/": "", "/nowhere": ""} {
 			h := g.send("GET", path).Header()
-			if h.Get("X-Content-Type-Options") != "nosniff" || h.Get("X-Frame-Options") != "DENY" || h.Get("Referrer-Policy") != "no-referrer" || h.Get("Cache-Control") != cache {
+			if h.Get("X-Content-Type-Options") != "nosniff" || h.Get("X-Frame-Options") != "DENY" ||
+				h.Get("Referrer-Policy") != "no-referrer" || h.Get("Cache-Control") != cache {
 				t.Errorf("%s: got %v", path, h)
 			}
-			if policy := h.Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'none';") || !strings.Contains(policy, reach) || !strings.Contains(policy, "frame-ancestors 'none'") {
+			if policy := h.Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'none';") ||
+				!strings.Contains(policy, reach) || !strings.Contains(policy, "frame-ancestors 'none'") {
 				t.Errorf("%s: got policy %q, want %q", path, policy, reach)
 			}
 		}
@@ -340,28 +371,91 @@ func TestAuthenticate(t *testing.T) {
 		code    string
 		ask     string // WWW-Authenticate
 	}{
-		"NoToken":            {"/api/v1/me", nil, nil, 401, "token_required", `Bearer realm="dateline"`},
-		"OtherScheme":        {"/api/v1/me", []string{"Authorization", "Basic good"}, nil, 401, "token_required", `Bearer realm="dateline"`},
-		"EmptyToken":         {"/api/v1/me", []string{"Authorization", "Bearer "}, nil, 401, "token_required", `Bearer realm="dateline"`},
-		"UnknownToken":       {"/api/v1/me", []string{"Authorization", "Bearer bad"}, nil, 401, "token_invalid", `Bearer realm="dateline", error="invalid_token"`},
-		"ExpiredToken":       {"/api/v1/me", []string{"Authorization", goodToken}, func(g *gateway) { g.status = workspace.TokenExpired }, 401, "token_expired", `Bearer realm="dateline", error="invalid_token"`},
-		"RevokedToken":       {"/api/v1/me", []string{"Authorization", goodToken}, func(g *gateway) { g.status = workspace.TokenRevoked }, 401, "token_revoked", `Bearer realm="dateline", error="invalid_token"`},
-		"GoodToken":          {"/api/v1/me", []string{"Authorization", goodToken}, nil, 503, "unavailable", ""},
-		"LowerCase":          {"/api/v1/me", []string{"Authorization", "bearer good"}, nil, 503, "unavailable", ""},
-		"TokensUnknown":      {"/api/v1/accounts", []string{"Authorization", goodToken}, func(g *gateway) { g.err = errDown }, 503, "unavailable", ""},
-		"Session":            {"/api/v1/me", []string{"Cookie", cookie}, session, 503, "unavailable", ""},
-		"SessionEnded":       {"/api/v1/me", []string{"Cookie", cookie}, nil, 401, "session_ended", `Bearer realm="dateline"`},
-		"CrossOrigin":        {"/api/v1/me", []string{"Cookie", cookie, "Sec-Fetch-Site", "cross-site"}, session, 503, "unavailable", ""}, // read-only
-		"TokenAndCookie":     {"/api/v1/me", []string{"Authorization", "Bearer bad", "Cookie", cookie}, session, 401, "token_invalid", `Bearer realm="dateline", error="invalid_token"`},
-		"SessionsOnly":       {"/api/v1/session", []string{"Authorization", goodToken}, nil, 403, "session_required", ""},
-		"SessionsOnlyBad":    {"/api/v1/session", []string{"Authorization", "Bearer bad"}, nil, 401, "token_invalid", `Bearer realm="dateline", error="invalid_token"`},
+		"NoToken": {"/api/v1/me", nil, nil, 401, "token_required", `Bearer realm="dateline"`},
+		"OtherScheme": {
+			"/api/v1/me",
+			[]string{"Authorization", "Basic good"},
+			nil, 401, "token_required",
+			`Bearer realm="dateline"`,
+		},
+		"EmptyToken": {
+			"/api/v1/me",
+			[]string{"Authorization", "Bearer "},
+			nil, 401, "token_required",
+			`Bearer realm="dateline"`,
+		},
+		"UnknownToken": {
+			"/api/v1/me",
+			[]string{"Authorization", "Bearer bad"},
+			nil, 401, "token_invalid",
+			`Bearer realm="dateline", error="invalid_token"`,
+		},
+		"ExpiredToken": {
+			"/api/v1/me",
+			[]string{"Authorization", goodToken},
+			func(g *gateway) { g.status = workspace.TokenExpired }, 401, "token_expired",
+			`Bearer realm="dateline", error="invalid_token"`,
+		},
+		"RevokedToken": {
+			"/api/v1/me",
+			[]string{"Authorization", goodToken},
+			func(g *gateway) { g.status = workspace.TokenRevoked }, 401, "token_revoked",
+			`Bearer realm="dateline", error="invalid_token"`,
+		},
+		"GoodToken": {"/api/v1/me", []string{"Authorization", goodToken}, nil, 503, "unavailable", ""},
+		"LowerCase": {"/api/v1/me", []string{"Authorization", "bearer good"}, nil, 503, "unavailable", ""},
+		"TokensUnknown": {
+			"/api/v1/accounts",
+			[]string{"Authorization", goodToken},
+			func(g *gateway) { g.err = errDown }, 503, "unavailable", "",
+		},
+		"Session": {"/api/v1/me", []string{"Cookie", cookie}, session, 503, "unavailable", ""},
+		"SessionEnded": {
+			"/api/v1/me",
+			[]string{"Cookie", cookie},
+			nil, 401, "session_ended",
+			`Bearer realm="dateline"`,
+		},
+		// Read-only
+		"CrossOrigin": {
+			"/api/v1/me",
+			[]string{"Cookie", cookie, "Sec-Fetch-Site", "cross-site"},
+			session, 503,
+			"unavailable", "",
+		},
+		"TokenAndCookie": {
+			"/api/v1/me",
+			[]string{"Authorization", "Bearer bad", "Cookie", cookie},
+			session, 401,
+			"token_invalid", `Bearer realm="dateline", error="invalid_token"`,
+		},
+		"SessionsOnly": {
+			"/api/v1/session",
+			[]string{"Authorization", goodToken},
+			nil, 403, "session_required",
+			"",
+		},
+		"SessionsOnlyBad": {
+			"/api/v1/session",
+			[]string{"Authorization", "Bearer bad"},
+			nil, 401, "token_invalid",
+			`Bearer realm="dateline", error="invalid_token"`,
+		},
 		"SessionsOnlyNobody": {"/api/v1/session", nil, nil, 401, "session_required", `Bearer realm="dateline"`},
-		"ScopeMissing": {"/api/v1/accounts", []string{"Authorization", goodToken}, func(g *gateway) { g.who.Scopes = []workspace.Scope{workspace.PostsRead} }, 403, "scope_insufficient",
-			`Bearer realm="dateline", error="insufficient_scope", scope="accounts:read"`},
-		"RoleTooLow": {"/api/v1/members", []string{"Authorization", goodToken}, func(g *gateway) { g.who.Role = workspace.Viewer }, 403, "role_insufficient", ""},
-		"Page":       {"/", nil, nil, 200, "", ""},
-		"Document":   {"/api/openapi.yaml", nil, nil, 200, "", ""},
-		"Health":     {"/livez", nil, nil, 200, "", ""},
+		"ScopeMissing": {
+			"/api/v1/accounts",
+			[]string{"Authorization", goodToken},
+			func(g *gateway) { g.who.Scopes = []workspace.Scope{workspace.PostsRead} }, 403, "scope_insufficient",
+			`Bearer realm="dateline", error="insufficient_scope", scope="accounts:read"`,
+		},
+		"RoleTooLow": {
+			"/api/v1/members",
+			[]string{"Authorization", goodToken},
+			func(g *gateway) { g.who.Role = workspace.Viewer }, 403, "role_insufficient", "",
+		},
+		"Page":     {"/", nil, nil, 200, "", ""},
+		"Document": {"/api/openapi.yaml", nil, nil, 200, "", ""},
+		"Health":   {"/livez", nil, nil, 200, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g.reset(t)
@@ -387,7 +481,8 @@ func TestAuthenticate(t *testing.T) {
 	t.Run("CrossOriginChange", func(t *testing.T) {
 		g.reset(t)
 		session(g)
-		wantProblem(t, g.send("POST", "/api/v1/posts", "Cookie", cookie, "Sec-Fetch-Site", "cross-site"), 403, "cross_origin")
+		wantProblem(t, g.send("POST", "/api/v1/posts", "Cookie", cookie, "Sec-Fetch-Site", "cross-site"), 403,
+			"cross_origin")
 	})
 }
 
@@ -402,7 +497,8 @@ func TestAuthenticate_NamesTheOrigin(t *testing.T) {
 		t.Fatalf("%d requests were let through, want 2", len(g.origins))
 	}
 	byToken, bySession := g.origins[0], g.origins[1]
-	if byToken.Actor != audit.User || byToken.UserID != g.who.UserID || byToken.TokenID != g.who.TokenID || byToken.SessionID != uuid.Nil {
+	if byToken.Actor != audit.User || byToken.UserID != g.who.UserID || byToken.TokenID != g.who.TokenID ||
+		byToken.SessionID != uuid.Nil {
 		t.Errorf("got %+v, want the token's user", byToken)
 	}
 	if got, want := byToken.RequestID.String(), w.Header().Get("X-Request-ID"); got != want {
@@ -472,13 +568,19 @@ func TestAuthenticate_StreamsAreAuthorizedAgain(t *testing.T) {
 		code    string // of the last event; empty: it ends without one
 		ends    bool
 	}{
-		"Unchanged":         {false, func(*gateway) {}, "", false},
-		"TokenRevoked":      {false, func(g *gateway) { g.status = workspace.TokenRevoked }, "token_revoked", true},
-		"ScopeLost":         {false, func(g *gateway) { g.who.Scopes = []workspace.Scope{workspace.MediaRead} }, "scope_insufficient", true},
-		"Unchecked":         {false, func(g *gateway) { g.err = errDown }, "", true},
-		"SessionUnchanged":  {true, func(*gateway) {}, "", false},
-		"SessionEnded":      {true, func(g *gateway) { g.session = nil }, "session_ended", true},
-		"WorkspaceSwitched": {true, func(g *gateway) { g.session.WorkspaceID = uuid.New() }, "workspace_switched", true},
+		"Unchanged":    {false, func(*gateway) {}, "", false},
+		"TokenRevoked": {false, func(g *gateway) { g.status = workspace.TokenRevoked }, "token_revoked", true},
+		"ScopeLost": {
+			false, func(g *gateway) { g.who.Scopes = []workspace.Scope{workspace.MediaRead} },
+			"scope_insufficient", true,
+		},
+		"Unchecked":        {false, func(g *gateway) { g.err = errDown }, "", true},
+		"SessionUnchanged": {true, func(*gateway) {}, "", false},
+		"SessionEnded":     {true, func(g *gateway) { g.session = nil }, "session_ended", true},
+		"WorkspaceSwitched": {
+			true, func(g *gateway) { g.session.WorkspaceID = uuid.New() }, "workspace_switched",
+			true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -81,7 +81,10 @@ func (s *Server) decide(c *gin.Context) {
 		var refused *apperr.Error
 		switch {
 		case errors.As(err, &refused) && refused.Kind == apperr.KindInvalid:
-			problem = look.Translate(webpage.Text{EN: "Enter the address of the published post, such as https://network.example/@desk/1234.", VI: "Hãy nhập địa chỉ bài đã đăng, ví dụ https://network.example/@desk/1234."})
+			problem = look.Translate(webpage.Text{
+				EN: "Enter the address of the published post, such as https://network.example/@desk/1234.",
+				VI: "Hãy nhập địa chỉ bài đã đăng, ví dụ https://network.example/@desk/1234.",
+			})
 		case errors.As(err, &refused):
 			d.State = notification.LinkDecided
 		case err != nil:
@@ -92,7 +95,11 @@ func (s *Server) decide(c *gin.Context) {
 			if choice == "absent" {
 				text = webpage.Text{EN: "It is being published again.", VI: "Bài đang được đăng lại."}
 			}
-			s.showNotice(c, look, http.StatusOK, webpage.Page{Title: look.Translate(webpage.Text{EN: "Decided", VI: "Đã quyết định"}), Texts: []string{look.Translate(text)}})
+			s.showNotice(c, look, http.StatusOK, webpage.Page{
+				Title: look.Translate(webpage.Text{EN: "Decided", VI: "Đã quyết định"}), Texts: []string{
+					look.Translate(text),
+				},
+			})
 			return
 		}
 	}
@@ -102,13 +109,22 @@ func (s *Server) decide(c *gin.Context) {
 	case d.State != notification.LinkOpen:
 		page.Texts, status = []string{look.Translate(closedTexts()[d.State])}, http.StatusGone
 	case !d.MayDecide:
-		page.Texts, status = []string{look.Translate(webpage.Text{EN: "Your role does not allow you to decide this.", VI: "Vai trò của bạn không được quyết định việc này."})}, http.StatusForbidden
+		page.Texts, status = []string{look.Translate(webpage.Text{
+			EN: "Your role does not allow you to decide this.",
+			VI: "Vai trò của bạn không được quyết định việc này.",
+		})}, http.StatusForbidden
 	default:
 		page.Texts = s.decisionTexts(look, d)
-		page.Body, err = look.Body(decisionHTML, map[string]any{"Problem": problem, "Post": d.Content, "Published": choice != "absent", "Absent": choice != "published",
-			"URLLabel":       look.Translate(webpage.Text{EN: "Address of the post", VI: "Địa chỉ bài viết"}),
-			"PublishedLabel": look.Translate(webpage.Text{EN: "It is published", VI: "Bài đã được đăng"}),
-			"AbsentLabel":    look.Translate(webpage.Text{EN: "It is not published: publish it again", VI: "Bài chưa được đăng: đăng lại"})})
+		page.Body, err = look.Body(decisionHTML,
+			map[string]any{
+				"Problem": problem, "Post": d.Content, "Published": choice != "absent",
+				"Absent":         choice != "published",
+				"URLLabel":       look.Translate(webpage.Text{EN: "Address of the post", VI: "Địa chỉ bài viết"}),
+				"PublishedLabel": look.Translate(webpage.Text{EN: "It is published", VI: "Bài đã được đăng"}),
+				"AbsentLabel": look.Translate(webpage.Text{
+					EN: "It is not published: publish it again", VI: "Bài chưa được đăng: đăng lại",
+				}),
+			})
 		if err != nil {
 			s.linkFailed(c, look, err)
 			return
@@ -124,7 +140,10 @@ func closedTexts() map[notification.LinkState]webpage.Text {
 	return map[notification.LinkState]webpage.Text{
 		notification.LinkUsed:    {EN: "This link was used before.", VI: "Liên kết này đã được dùng."},
 		notification.LinkDecided: {EN: "This was decided before.", VI: "Việc này đã được quyết định."},
-		notification.LinkExpired: {EN: "This link has expired. Decide in the dashboard.", VI: "Liên kết này đã hết hạn. Hãy quyết định trong trang quản lý."},
+		notification.LinkExpired: {
+			EN: "This link has expired. Decide in the dashboard.",
+			VI: "Liên kết này đã hết hạn. Hãy quyết định trong trang quản lý.",
+		},
 	}
 }
 
@@ -132,14 +151,27 @@ func closedTexts() map[notification.LinkState]webpage.Text {
 func (s *Server) decisionTexts(look webpage.Preferences, d notification.Decision) []string {
 	sent, evidence := d.Found()
 	account := d.Handle + " (" + message.NetworkName(d.Network) + ")"
-	texts := []string{look.Translate(webpage.Text{EN: "This post was sent to %s, but no response arrived.", VI: "Bài này đã được gửi lên %s nhưng không nhận được phản hồi."}, account)}
+	texts := []string{
+		look.Translate(webpage.Text{
+			EN: "This post was sent to %s, but no response arrived.",
+			VI: "Bài này đã được gửi lên %s nhưng không nhận được phản hồi.",
+		}, account),
+	}
 	if sent != nil {
-		texts = append(texts, look.Translate(webpage.Text{EN: "Searched for: its text on %s, sent at %s.", VI: "Đã tìm: nội dung bài trên %s, gửi lúc %s."}, account, look.Time(sent.In(d.Zone))+sent.In(d.Zone).Format(" MST")))
+		texts = append(texts, look.Translate(webpage.Text{
+			EN: "Searched for: its text on %s, sent at %s.",
+			VI: "Đã tìm: nội dung bài trên %s, gửi lúc %s.",
+		}, account,
+			look.Time(sent.In(d.Zone))+sent.In(d.Zone).Format(" MST")))
 	}
 	if len(evidence) > 0 {
-		texts = append(texts, look.Translate(webpage.Text{EN: "Found: %s", VI: "Kết quả: %s"}, s.Messages[look.Language].Join(evidence, d.Zone, "note", "cause", "problem")))
+		texts = append(texts, look.Translate(webpage.Text{EN: "Found: %s", VI: "Kết quả: %s"},
+			s.Messages[look.Language].Join(evidence, d.Zone, "note", "cause", "problem")))
 	}
-	return append(texts, look.Translate(webpage.Text{EN: "Look at the account, then decide. If you publish it again although it exists, it appears twice.", VI: "Hãy xem tài khoản rồi quyết định. Nếu đăng lại khi bài đã có, bài sẽ xuất hiện hai lần."}))
+	return append(texts, look.Translate(webpage.Text{
+		EN: "Look at the account, then decide. If you publish it again although it exists, it appears twice.",
+		VI: "Hãy xem tài khoản rồi quyết định. Nếu đăng lại khi bài đã có, bài sẽ xuất hiện hai lần.",
+	}))
 }
 
 // decided records a decision in the name of the recipient.
@@ -154,7 +186,9 @@ func (s *Server) decided(ctx context.Context, d notification.Decision, choice st
 	case "absent":
 		p, err = s.Scheduler.Resend(ctx, g, d.TargetID)
 	default:
-		return apperr.InvalidFields(apperr.FieldError{Field: "choice", Code: "invalid", Message: "Must be published or absent."})
+		return apperr.InvalidFields(apperr.FieldError{
+			Field: "choice", Code: "invalid", Message: "Must be published or absent.",
+		})
 	}
 	if err != nil {
 		return err
@@ -187,11 +221,25 @@ func (s *Server) confirmChannel(c *gin.Context) {
 		s.linkFailed(c, look, err)
 		return
 	}
-	page := webpage.Page{Title: look.Translate(webpage.Text{EN: "Confirmed", VI: "Đã xác nhận"}),
-		Texts: []string{look.Translate(webpage.Text{EN: "%s gets notifications. Each has a link to unsubscribe.", VI: "%s sẽ nhận thông báo. Mỗi thông báo có liên kết để hủy."}, recipient)}}
+	page := webpage.Page{
+		Title: look.Translate(webpage.Text{EN: "Confirmed", VI: "Đã xác nhận"}),
+		Texts: []string{
+			look.Translate(webpage.Text{
+				EN: "%s gets notifications. Each has a link to unsubscribe.",
+				VI: "%s sẽ nhận thông báo. Mỗi thông báo có liên kết để hủy.",
+			}, recipient),
+		},
+	}
 	if channel.IsUnconfirmed() {
-		page.Title = look.Translate(webpage.Text{EN: "Confirm your email address", VI: "Xác nhận địa chỉ email của bạn"})
-		page.Texts = []string{look.Translate(webpage.Text{EN: "Should %s get notifications of Dateline?", VI: "%s muốn nhận thông báo của Dateline?"}, recipient)}
+		page.Title = look.Translate(webpage.Text{
+			EN: "Confirm your email address", VI: "Xác nhận địa chỉ email của bạn",
+		})
+		page.Texts = []string{
+			look.Translate(webpage.Text{
+				EN: "Should %s get notifications of Dateline?",
+				VI: "%s muốn nhận thông báo của Dateline?",
+			}, recipient),
+		}
 		if page.Body, err = look.Body(buttonHTML, page.Title); err != nil {
 			s.linkFailed(c, look, err)
 			return
@@ -218,11 +266,22 @@ func (s *Server) unsubscribeChannel(c *gin.Context) {
 		s.linkFailed(c, look, err)
 		return
 	}
-	page := webpage.Page{Title: look.Translate(webpage.Text{EN: "Unsubscribed", VI: "Đã hủy nhận email"}),
-		Texts: []string{look.Translate(webpage.Text{EN: "%s gets no more notifications. You can enable them again in the dashboard.", VI: "%s sẽ không nhận thông báo nữa. Bạn có thể bật lại trong trang quản lý."}, channel.Hint)}}
+	page := webpage.Page{
+		Title: look.Translate(webpage.Text{EN: "Unsubscribed", VI: "Đã hủy nhận email"}),
+		Texts: []string{
+			look.Translate(webpage.Text{EN: "%s gets no more notifications. You can enable them again in the " +
+				"dashboard.", VI: "%s sẽ không nhận thông báo nữa. Bạn có thể bật lại trong trang quản lý."},
+				channel.Hint),
+		},
+	}
 	if c.Request.Method != http.MethodPost && channel.Status == notification.Enabled {
 		page.Title = look.Translate(webpage.Text{EN: "Unsubscribe", VI: "Hủy nhận email"})
-		page.Texts = []string{look.Translate(webpage.Text{EN: "Should %s get no more notifications?", VI: "%s không muốn nhận thông báo nữa?"}, channel.Hint)}
+		page.Texts = []string{
+			look.Translate(webpage.Text{
+				EN: "Should %s get no more notifications?",
+				VI: "%s không muốn nhận thông báo nữa?",
+			}, channel.Hint),
+		}
 		if page.Body, err = look.Body(buttonHTML, page.Title); err != nil {
 			s.linkFailed(c, look, err)
 			return
@@ -233,11 +292,16 @@ func (s *Server) unsubscribeChannel(c *gin.Context) {
 
 // linkFailed shows why a link does not work.
 func (s *Server) linkFailed(c *gin.Context, look webpage.Preferences, err error) {
-	page, status := webpage.Page{Title: look.Translate(webpage.Text{EN: "Not available", VI: "Không mở được"})}, http.StatusServiceUnavailable
-	page.Texts = []string{look.Translate(webpage.Text{EN: "Reload this page in a moment.", VI: "Hãy tải lại trang sau ít phút."})}
+	page, status := webpage.Page{Title: look.Translate(webpage.Text{EN: "Not available", VI: "Không mở được"})},
+		http.StatusServiceUnavailable
+	page.Texts = []string{
+		look.Translate(webpage.Text{EN: "Reload this page in a moment.", VI: "Hãy tải lại trang sau ít phút."}),
+	}
 	var known *apperr.Error
 	if errors.As(err, &known) && known.Kind == apperr.KindNotFound {
-		status, page.Texts = http.StatusNotFound, []string{look.Translate(webpage.Text{EN: "This link is not valid.", VI: "Liên kết này không hợp lệ."})}
+		status, page.Texts = http.StatusNotFound, []string{
+			look.Translate(webpage.Text{EN: "This link is not valid.", VI: "Liên kết này không hợp lệ."}),
+		}
 	} else {
 		s.Log.ErrorContext(c.Request.Context(), "the page of a link was not shown", "error", err)
 	}

@@ -18,7 +18,8 @@ type Notifications interface {
 	Create(ctx context.Context, who workspace.Principal, d notification.Draft) (notification.Channel, error)
 	List(ctx context.Context, who workspace.Principal) ([]notification.Channel, error)
 	PushKey(ctx context.Context) (string, error)
-	Update(ctx context.Context, who workspace.Principal, id uuid.UUID, d notification.Draft) (notification.Channel, error)
+	Update(ctx context.Context, who workspace.Principal, id uuid.UUID, d notification.Draft) (notification.Channel,
+		error)
 	Delete(ctx context.Context, who workspace.Principal, id uuid.UUID) error
 	Test(ctx context.Context, who workspace.Principal, id uuid.UUID) (webhook.Delivery, error)
 	Notifications(ctx context.Context, who workspace.Principal, id uuid.UUID) ([]notification.Notification, error)
@@ -26,13 +27,17 @@ type Notifications interface {
 }
 
 // ListNotificationChannels lists the caller's channels.
-func (s *Server) ListNotificationChannels(ctx context.Context, _ spec.ListNotificationChannelsRequestObject) (spec.ListNotificationChannelsResponseObject, error) {
+func (s *Server) ListNotificationChannels(
+	ctx context.Context, _ spec.ListNotificationChannelsRequestObject,
+) (spec.ListNotificationChannelsResponseObject, error) {
 	list, err := s.Notifications.List(ctx, principal(ctx))
 	if err != nil {
 		return nil, err
 	}
 	key, err := s.Notifications.PushKey(ctx)
-	out := spec.ListNotificationChannels200JSONResponse{Channels: []spec.NotificationChannel{}, CanSendEmail: s.CanSendEmail, PushKey: key}
+	out := spec.ListNotificationChannels200JSONResponse{
+		Channels: []spec.NotificationChannel{}, CanSendEmail: s.CanSendEmail, PushKey: key,
+	}
 	for _, c := range list {
 		out.Channels = append(out.Channels, channelJSON(c))
 	}
@@ -40,34 +45,47 @@ func (s *Server) ListNotificationChannels(ctx context.Context, _ spec.ListNotifi
 }
 
 // CreateNotificationChannel creates a channel.
-func (s *Server) CreateNotificationChannel(ctx context.Context, r spec.CreateNotificationChannelRequestObject) (spec.CreateNotificationChannelResponseObject, error) {
+func (s *Server) CreateNotificationChannel(
+	ctx context.Context, r spec.CreateNotificationChannelRequestObject,
+) (spec.CreateNotificationChannelResponseObject, error) {
 	c, err := s.Notifications.Create(ctx, principal(ctx), channelDraft(*r.Body))
 	return spec.CreateNotificationChannel201JSONResponse(channelJSON(c)), err
 }
 
 // UpdateNotificationChannel replaces the settings of a channel.
-func (s *Server) UpdateNotificationChannel(ctx context.Context, r spec.UpdateNotificationChannelRequestObject) (spec.UpdateNotificationChannelResponseObject, error) {
+func (s *Server) UpdateNotificationChannel(
+	ctx context.Context, r spec.UpdateNotificationChannelRequestObject,
+) (spec.UpdateNotificationChannelResponseObject, error) {
 	c, err := s.Notifications.Update(ctx, principal(ctx), r.Id, channelDraft(*r.Body))
 	return spec.UpdateNotificationChannel200JSONResponse(channelJSON(c)), err
 }
 
 // DeleteNotificationChannel deletes a channel with its notifications.
-func (s *Server) DeleteNotificationChannel(ctx context.Context, r spec.DeleteNotificationChannelRequestObject) (spec.DeleteNotificationChannelResponseObject, error) {
+func (s *Server) DeleteNotificationChannel(
+	ctx context.Context, r spec.DeleteNotificationChannelRequestObject,
+) (spec.DeleteNotificationChannelResponseObject, error) {
 	return spec.DeleteNotificationChannel204Response{}, s.Notifications.Delete(ctx, principal(ctx), r.Id)
 }
 
 // TestNotificationChannel sends a test notification.
-func (s *Server) TestNotificationChannel(ctx context.Context, r spec.TestNotificationChannelRequestObject) (spec.TestNotificationChannelResponseObject, error) {
+func (s *Server) TestNotificationChannel(
+	ctx context.Context, r spec.TestNotificationChannelRequestObject,
+) (spec.TestNotificationChannelResponseObject, error) {
 	_, err := s.Notifications.Test(ctx, principal(ctx), r.Id)
 	return spec.TestNotificationChannel202Response{}, err
 }
 
 // ListNotifications lists the last notifications of a channel.
-func (s *Server) ListNotifications(ctx context.Context, r spec.ListNotificationsRequestObject) (spec.ListNotificationsResponseObject, error) {
+func (s *Server) ListNotifications(
+	ctx context.Context, r spec.ListNotificationsRequestObject,
+) (spec.ListNotificationsResponseObject, error) {
 	list, err := s.Notifications.Notifications(ctx, principal(ctx), r.Id)
 	out := spec.ListNotifications200JSONResponse{Notifications: []spec.Notification{}}
 	for _, n := range list {
-		one := spec.Notification{Id: n.ID, Title: n.Title, Status: spec.DeliveryStatus(n.Status), Attempts: n.Attempts, DeliveredAt: n.DeliveredAt, LastError: optionalNote(n.LastError), CreatedAt: n.CreatedAt}
+		one := spec.Notification{
+			Id: n.ID, Title: n.Title, Status: spec.DeliveryStatus(n.Status), Attempts: n.Attempts,
+			DeliveredAt: n.DeliveredAt, LastError: optionalNote(n.LastError), CreatedAt: n.CreatedAt,
+		}
 		if n.Status == webhook.Pending {
 			one.NextAttemptAt = &n.DueAt
 		}
@@ -77,14 +95,20 @@ func (s *Server) ListNotifications(ctx context.Context, r spec.ListNotifications
 }
 
 // RedeliverNotifications sends the dead notifications of a channel again.
-func (s *Server) RedeliverNotifications(ctx context.Context, r spec.RedeliverNotificationsRequestObject) (spec.RedeliverNotificationsResponseObject, error) {
+func (s *Server) RedeliverNotifications(
+	ctx context.Context, r spec.RedeliverNotificationsRequestObject,
+) (spec.RedeliverNotificationsResponseObject, error) {
 	n, err := s.Notifications.Redeliver(ctx, principal(ctx), r.Id)
 	return spec.RedeliverNotifications202JSONResponse{Redelivered: n}, err
 }
 
 func channelDraft(b spec.NotificationChannelSettings) notification.Draft {
-	d := notification.Draft{Kind: notification.Kind(b.Kind), Name: b.Name, URL: b.Url, Token: b.Token, Recipient: b.Recipient, OwnPostsOnly: value(b.OwnPostsOnly), Digest: notification.NoDigest,
-		QuietFrom: value(b.QuietFrom), QuietTo: value(b.QuietTo), TimeZone: b.TimeZone, Language: webpage.English, Enabled: b.Enabled == nil || *b.Enabled}
+	d := notification.Draft{
+		Kind: notification.Kind(b.Kind), Name: b.Name, URL: b.Url, Token: b.Token,
+		Recipient: b.Recipient, OwnPostsOnly: value(b.OwnPostsOnly), Digest: notification.NoDigest,
+		QuietFrom: value(b.QuietFrom), QuietTo: value(b.QuietTo), TimeZone: b.TimeZone, Language: webpage.English,
+		Enabled: b.Enabled == nil || *b.Enabled,
+	}
 	if b.PushKeys != nil {
 		d.PushKeys = &notification.PushKeys{P256dh: b.PushKeys.P256dh, Auth: b.PushKeys.Auth}
 	}
@@ -101,9 +125,14 @@ func channelDraft(b spec.NotificationChannelSettings) notification.Draft {
 }
 
 func channelJSON(c notification.Channel) spec.NotificationChannel {
-	out := spec.NotificationChannel{Id: c.ID, Kind: spec.NotificationChannelKind(c.Kind), Name: c.Name, Destination: c.Hint, OwnPostsOnly: c.OwnPostsOnly, Digest: spec.NotificationDigest(c.Digest),
-		TimeZone: c.TimeZone, Language: spec.NotificationLanguage(c.Language), Status: spec.NotificationChannelStatus(c.Status), Confirmed: !c.IsUnconfirmed(), FailingSince: c.FailingSince, Dead: c.Dead,
-		Types: []spec.WebhookType{}, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt}
+	out := spec.NotificationChannel{
+		Id: c.ID, Kind: spec.NotificationChannelKind(c.Kind), Name: c.Name,
+		Destination: c.Hint, OwnPostsOnly: c.OwnPostsOnly, Digest: spec.NotificationDigest(c.Digest),
+		TimeZone: c.TimeZone, Language: spec.NotificationLanguage(c.Language),
+		Status: spec.NotificationChannelStatus(c.Status), Confirmed: !c.IsUnconfirmed(), FailingSince: c.FailingSince,
+		Dead:  c.Dead,
+		Types: []spec.WebhookType{}, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
+	}
 	for _, t := range c.Types {
 		out.Types = append(out.Types, spec.WebhookType(t))
 	}

@@ -20,7 +20,10 @@ func notificationLinks(n *newsroomtest.Newsroom) notification.Links {
 }
 
 func notifications(n *newsroomtest.Newsroom) *notification.Service {
-	return &notification.Service{Store: n.Store, Sealer: n.Sealer, Guard: n.Webhooks.Guard, Live: n.Bus, Links: notificationLinks(n), Push: &notification.Push{Store: n.Store, Sealer: n.Sealer}, CanSendEmail: true}
+	return &notification.Service{
+		Store: n.Store, Sealer: n.Sealer, Guard: n.Webhooks.Guard, Live: n.Bus,
+		Links: notificationLinks(n), Push: &notification.Push{Store: n.Store, Sealer: n.Sealer}, CanSendEmail: true,
+	}
 }
 
 const channelsPath = "/api/v1/notification-channels"
@@ -29,17 +32,27 @@ func TestNotificationChannels_AreManagedByTheirMember(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	viewer := s.Member(workspace.Viewer)
-	settings := object{"kind": "telegram", "name": " Desk ", "token": "123:secret", "recipient": "-100", "types": []string{"post.failed", "post.uncertain"}, "quiet_from": "22:00", "quiet_to": "07:00", "time_zone": "Europe/Berlin", "language": "vi"}
+	settings := object{
+		"kind": "telegram", "name": " Desk ", "token": "123:secret", "recipient": "-100",
+		"types": []string{"post.failed", "post.uncertain"}, "quiet_from": "22:00", "quiet_to": "07:00",
+		"time_zone": "Europe/Berlin", "language": "vi",
+	}
 	var made spec.NotificationChannel
 	s.decode(s.send("POST", channelsPath, settings, as(viewer)...), 201, &made)
-	if got, want := [...]string{made.Name, made.Destination, *made.QuietFrom, *made.QuietTo, string(made.Digest), string(made.Language), string(made.Status)},
+	if got, want := [...]string{
+		made.Name, made.Destination, *made.QuietFrom, *made.QuietTo, string(made.Digest),
+		string(made.Language), string(made.Status),
+	},
 		[...]string{"Desk", "-100", "22:00", "07:00", "none", "vi", "enabled"}; got != want || len(made.Types) != 2 {
 		t.Errorf("got %q with types %v, want %q with two", got, made.Types, want)
 	}
 	path := channelsPath + "/" + made.Id.String()
 	// The token is kept when it is not given, and never shown.
 	made = spec.NotificationChannel{}
-	s.decode(s.send("PUT", path, object{"kind": "telegram", "name": "Night desk", "types": []string{"post.failed"}, "digest": "daily", "time_zone": "UTC", "enabled": false}, as(viewer)...), 200, &made)
+	s.decode(s.send("PUT", path, object{
+		"kind": "telegram", "name": "Night desk", "types": []string{"post.failed"},
+		"digest": "daily", "time_zone": "UTC", "enabled": false,
+	}, as(viewer)...), 200, &made)
 	if made.Destination != "-100" || made.QuietFrom != nil || made.Digest != "daily" {
 		t.Errorf("got %+v, want the same chat with a daily digest", made)
 	}
@@ -53,13 +66,15 @@ func TestNotificationChannels_AreManagedByTheirMember(t *testing.T) {
 	}
 	var sent spec.NotificationList
 	s.decode(s.send("GET", path+"/notifications", nil, as(viewer)...), 200, &sent)
-	if len(sent.Notifications) != 1 || sent.Notifications[0].Title != "Thông báo thử" || sent.Notifications[0].Status != "pending" {
+	if len(sent.Notifications) != 1 || sent.Notifications[0].Title != "Thông báo thử" ||
+		sent.Notifications[0].Status != "pending" {
 		t.Errorf("got %+v", sent)
 	}
 	var list spec.NotificationChannelList
 	a := s.send("GET", channelsPath, nil, as(viewer)...)
 	s.decode(a, 200, &list)
-	if len(list.Channels) != 1 || !list.Channels[0].Confirmed || !list.CanSendEmail || len(list.PushKey) != 87 || strings.Contains(string(a.body), "secret") {
+	if len(list.Channels) != 1 || !list.Channels[0].Confirmed || !list.CanSendEmail || len(list.PushKey) != 87 ||
+		strings.Contains(string(a.body), "secret") {
 		t.Errorf("got %s", a.body)
 	}
 	// Owners do not see or change the channels of others.
@@ -67,14 +82,21 @@ func TestNotificationChannels_AreManagedByTheirMember(t *testing.T) {
 	if len(list.Channels) != 0 {
 		t.Errorf("got %+v", list)
 	}
-	for _, r := range [][2]string{{"PUT", path}, {"DELETE", path}, {"POST", path + "/test"}, {"GET", path + "/notifications"}, {"POST", path + "/redeliver-dead"}} {
+	for _, r := range [][2]string{
+		{"PUT", path},
+		{"DELETE", path},
+		{"POST", path + "/test"},
+		{"GET", path + "/notifications"},
+		{"POST", path + "/redeliver-dead"},
+	} {
 		var body any
 		if r[0] == "PUT" {
 			body = settings
 		}
 		s.refused(s.send(r[0], r[1], body), 404, "channel_not_found")
 	}
-	if a := s.send("DELETE", path, nil, as(viewer)...); a.StatusCode != http.StatusNoContent || s.Count("select count(*) from webhook_deliveries") != 0 {
+	if a := s.send("DELETE", path, nil, as(viewer)...); a.StatusCode != http.StatusNoContent ||
+		s.Count("select count(*) from webhook_deliveries") != 0 {
 		t.Errorf("got %s", a.Status)
 	}
 	if strings.Contains(s.log.String(), "123:secret") {
@@ -89,28 +111,42 @@ func TestNotificationChannels_RefuseWrongDestinations(t *testing.T) {
 		settings object
 		field    string
 	}{
-		"no email address":  {object{"kind": "email", "recipient": "nobody"}, "recipient"},
-		"two addresses":     {object{"kind": "email", "recipient": "a@b.example, c@d.example"}, "recipient"},
-		"private address":   {object{"kind": "slack", "url": "https://10.0.0.1/services/x"}, "url"},
-		"plain http":        {object{"kind": "discord", "url": "http://discord.example/api/webhooks/1/t"}, "url"},
-		"credentials":       {object{"kind": "webhook", "url": "https://a:b@hooks.example/"}, "url"},
-		"no topic":          {object{"kind": "ntfy", "url": "https://ntfy.sh/"}, "url"},
-		"no bot":            {object{"kind": "telegram", "token": "abc", "recipient": "-100"}, "token"},
-		"path in token":     {object{"kind": "telegram", "token": "1:a/../x", "recipient": "-100"}, "token"},
-		"no chat":           {object{"kind": "telegram", "token": "1:a", "recipient": "desk"}, "recipient"},
-		"no room":           {object{"kind": "matrix", "url": "https://chat.example", "token": "t", "recipient": "#desk:chat.example"}, "recipient"},
-		"no keys":           {object{"kind": "push", "url": "https://push.example/1"}, "push_keys"},
-		"wrong keys":        {object{"kind": "push", "url": "https://push.example/1", "push_keys": object{"p256dh": "BA", "auth": "AA"}}, "push_keys"},
-		"private push":      {object{"kind": "push", "url": "https://192.168.1.1/1", "push_keys": object{"p256dh": "BA", "auth": "AA"}}, "url"},
-		"unknown zone":      {object{"kind": "email", "recipient": "a@b.example", "time_zone": "Mars"}, "time_zone"},
-		"half quiet hours":  {object{"kind": "email", "recipient": "a@b.example", "quiet_from": "22:00"}, "quiet_from"},
-		"equal quiet hours": {object{"kind": "email", "recipient": "a@b.example", "quiet_from": "22:00", "quiet_to": "22:00"}, "quiet_from"},
+		"no email address": {object{"kind": "email", "recipient": "nobody"}, "recipient"},
+		"two addresses":    {object{"kind": "email", "recipient": "a@b.example, c@d.example"}, "recipient"},
+		"private address":  {object{"kind": "slack", "url": "https://10.0.0.1/services/x"}, "url"},
+		"plain http":       {object{"kind": "discord", "url": "http://discord.example/api/webhooks/1/t"}, "url"},
+		"credentials":      {object{"kind": "webhook", "url": "https://a:b@hooks.example/"}, "url"},
+		"no topic":         {object{"kind": "ntfy", "url": "https://ntfy.sh/"}, "url"},
+		"no bot":           {object{"kind": "telegram", "token": "abc", "recipient": "-100"}, "token"},
+		"path in token":    {object{"kind": "telegram", "token": "1:a/../x", "recipient": "-100"}, "token"},
+		"no chat":          {object{"kind": "telegram", "token": "1:a", "recipient": "desk"}, "recipient"},
+		"no room": {
+			object{"kind": "matrix", "url": "https://chat.example", "token": "t", "recipient": "#desk:chat.example"},
+			"recipient",
+		},
+		"no keys": {object{"kind": "push", "url": "https://push.example/1"}, "push_keys"},
+		"wrong keys": {
+			object{"kind": "push", "url": "https://push.example/1", "push_keys": object{"p256dh": "BA", "auth": "AA"}},
+			"push_keys",
+		},
+		"private push": {
+			object{"kind": "push", "url": "https://192.168.1.1/1", "push_keys": object{"p256dh": "BA", "auth": "AA"}},
+			"url",
+		},
+		"unknown zone":     {object{"kind": "email", "recipient": "a@b.example", "time_zone": "Mars"}, "time_zone"},
+		"half quiet hours": {object{"kind": "email", "recipient": "a@b.example", "quiet_from": "22:00"}, "quiet_from"},
+		"equal quiet hours": {
+			object{"kind": "email", "recipient": "a@b.example", "quiet_from": "22:00", "quiet_to": "22:00"},
+			"quiet_from",
+		},
 	} {
 		body := object{"name": "Desk", "types": []string{"post.failed"}, "time_zone": "UTC"}
 		for field, value := range row.settings {
 			body[field] = value
 		}
-		t.Run(name, func(*testing.T) { s.refused(s.send("POST", channelsPath, body), 422, "invalid_request", row.field) })
+		t.Run(name, func(*testing.T) {
+			s.refused(s.send("POST", channelsPath, body), 422, "invalid_request", row.field)
+		})
 	}
 }
 
@@ -119,15 +155,24 @@ func TestNotificationChannels_RefuseWrongDestinations(t *testing.T) {
 func (s *server) uncertainItem(who workspace.Principal) (post.Post, string) {
 	s.t.Helper()
 	recipient := "editor@news.example"
-	c, err := notifications(s.Newsroom).Create(s.t.Context(), who, notification.Draft{Kind: notification.Email, Name: "Mail", Recipient: &recipient, Types: []string{"post.uncertain"},
-		Digest: notification.NoDigest, TimeZone: "UTC", Language: "en"})
+	c, err := notifications(s.Newsroom).Create(s.t.Context(), who,
+		notification.Draft{
+			Kind: notification.Email, Name: "Mail", Recipient: &recipient, Types: []string{
+				"post.uncertain",
+			},
+			Digest: notification.NoDigest, TimeZone: "UTC", Language: "en",
+		})
 	s.Must(err)
 	s.Must(s.Store.ConfirmChannel(s.t.Context(), c.ID, recipient))
 	p := s.Dead(s.Schedule(), post.TargetUncertain)
-	s.Exec(`update post_events set data = '{"evidence_parts": [{"code": "not_listed", "message": "Nothing like it among 40 posts.", "params": {"posts": 40}}], "sent": "2026-11-23T12:00:00Z"}' where type = 'uncertain'`)
+	s.Exec(
+		`update post_events set data = '{"evidence_parts": [{"code": "not_listed", "message": "Nothing like it among 40 posts.", "params": {"posts": 40}}], "sent": "2026-11-23T12:00:00Z"}' where type = 'uncertain'`)
 	// Open transactions of other tests on the same server delay events for a moment.
-	for deadline := time.Now().Add(30 * time.Second); s.Count("select count(*) from notification_items") == 0 && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		_, err := s.Store.DispatchWebhooks(s.t.Context(), 100, func(e webhook.Event) (string, error) { return e.Body("") })
+	for deadline := time.Now().Add(30 * time.Second); s.Count("select count(*) from notification_items") == 0 &&
+		time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		_, err := s.Store.DispatchWebhooks(s.t.Context(), 100, func(e webhook.Event) (string, error) {
+			return e.Body("")
+		})
 		s.Must(err)
 	}
 	address, _, err := notificationLinks(s.Newsroom).Decision(int64(s.Count("select max(id) from notification_items")))
@@ -139,7 +184,10 @@ func (s *server) uncertainItem(who workspace.Principal) (post.Post, string) {
 
 func TestDecisionLink_DecidesOnceAndOnlyByPost(t *testing.T) {
 	t.Parallel()
-	for choice, want := range map[string]post.TargetStatus{"published": post.TargetPosted, "absent": post.TargetScheduled} {
+	for choice, want := range map[string]post.TargetStatus{
+		"published": post.TargetPosted,
+		"absent":    post.TargetScheduled,
+	} {
 		t.Run(choice, func(t *testing.T) {
 			t.Parallel()
 			s := start(t)
@@ -153,12 +201,15 @@ func TestDecisionLink_DecidesOnceAndOnlyByPost(t *testing.T) {
 			b := &browser{s: s}
 			for range 2 {
 				got, text := b.open(path+"?choice="+choice, nil)
-				if got.StatusCode != http.StatusOK || !strings.Contains(text, "Nothing like it among 40 posts.") || !strings.Contains(text, "Hello") || status() != post.TargetUncertain {
+				if got.StatusCode != http.StatusOK || !strings.Contains(text, "Nothing like it among 40 posts.") ||
+					!strings.Contains(text, "Hello") || status() != post.TargetUncertain {
 					t.Fatalf("the page: got %s, %s, target %s", got.Status, text, status())
 				}
 			}
 			if choice == "published" {
-				if got, text := b.open(path+"?choice=published", url.Values{"url": {"nowhere"}}); got.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(text, `role="alert"`) || status() != post.TargetUncertain {
+				if got, text := b.open(path+"?choice=published",
+					url.Values{"url": {"nowhere"}}); got.StatusCode != http.StatusUnprocessableEntity ||
+					!strings.Contains(text, `role="alert"`) || status() != post.TargetUncertain {
 					t.Errorf("without an address: got %s, %s", got.Status, text)
 				}
 			}
@@ -166,11 +217,13 @@ func TestDecisionLink_DecidesOnceAndOnlyByPost(t *testing.T) {
 			if got, text := b.open(path+"?choice="+choice, form); got.StatusCode != http.StatusOK || status() != want {
 				t.Errorf("got %s, %s, target %s, want %s", got.Status, text, status(), want)
 			}
-			if n := s.Count("select count(*) from post_events where type in ('confirmed', 'resend') and actor = $1", "user:"+s.Owner.UserID.String()); n != 1 {
+			if n := s.Count("select count(*) from post_events where type in ('confirmed', 'resend') and actor = $1",
+				"user:"+s.Owner.UserID.String()); n != 1 {
 				t.Errorf("got %d decisions of the recipient, want 1", n)
 			}
 			for _, values := range []url.Values{nil, form} {
-				if got, text := b.open(path+"?choice="+choice, values); got.StatusCode != http.StatusGone || strings.Contains(text, "<form") {
+				if got, text := b.open(path+"?choice="+choice, values); got.StatusCode != http.StatusGone ||
+					strings.Contains(text, "<form") {
 					t.Errorf("again: got %s, %s", got.Status, text)
 				}
 			}
@@ -189,7 +242,8 @@ func TestDecisionLink_RefusesWhoMayNotDecide(t *testing.T) {
 	author := s.Join(s.Workspace, workspace.Author)
 	_, path := s.uncertainItem(author)
 	s.Exec("update members set role = 'viewer' where user_id = $1", author.UserID)
-	if got, text := b.open(path+"?choice=absent", url.Values{}); got.StatusCode != http.StatusForbidden || strings.Contains(text, "<form") {
+	if got, text := b.open(path+"?choice=absent", url.Values{}); got.StatusCode != http.StatusForbidden ||
+		strings.Contains(text, "<form") {
 		t.Errorf("a viewer: got %s, %s", got.Status, text)
 	}
 	s.Exec("update members set role = 'author' where user_id = $1", author.UserID)
@@ -202,7 +256,10 @@ func TestDecisionLink_RefusesWhoMayNotDecide(t *testing.T) {
 	if strings.HasSuffix(path, last) {
 		last = "B"
 	}
-	for _, wrong := range []string{path[:len(path)-1] + last, notification.DecisionPath + "x", notification.UnsubscribePath + strings.TrimPrefix(path, notification.DecisionPath)} {
+	for _, wrong := range []string{
+		path[:len(path)-1] + last, notification.DecisionPath + "x",
+		notification.UnsubscribePath + strings.TrimPrefix(path, notification.DecisionPath),
+	} {
 		if got, _ := b.open(wrong, url.Values{}); got.StatusCode != http.StatusNotFound {
 			t.Errorf("%s: got %s", wrong, got.Status)
 		}
@@ -220,7 +277,10 @@ func TestDecisionLink_RefusesWhoMayNotDecide(t *testing.T) {
 func TestNotificationChannel_ConfirmsWithAButton(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	settings := object{"kind": "email", "name": "Mail", "recipient": "editor@news.example", "types": []string{"post.failed"}, "time_zone": "UTC"}
+	settings := object{
+		"kind": "email", "name": "Mail", "recipient": "editor@news.example",
+		"types": []string{"post.failed"}, "time_zone": "UTC",
+	}
 	var made spec.NotificationChannel
 	s.decode(s.send("POST", channelsPath, settings), 201, &made)
 	confirmed := func() int {
@@ -229,11 +289,13 @@ func TestNotificationChannel_ConfirmsWithAButton(t *testing.T) {
 	address, err := notificationLinks(s.Newsroom).Confirm(made.Id, "editor@news.example")
 	s.Must(err)
 	path := strings.TrimPrefix(address, "https://dateline.example")
-	if got, text := (&browser{s: s}).open(path, nil); got.StatusCode != http.StatusOK || !strings.Contains(text, "<button>") || made.Confirmed || confirmed() != 0 {
+	if got, text := (&browser{s: s}).open(path, nil); got.StatusCode != http.StatusOK ||
+		!strings.Contains(text, "<button>") || made.Confirmed || confirmed() != 0 {
 		t.Errorf("the page: got %s %s", got.Status, text)
 	}
 	for range 2 {
-		if got, text := (&browser{s: s}).open(path, url.Values{"a": {"b"}}); got.StatusCode != http.StatusOK || strings.Contains(text, "<button>") || confirmed() != 1 {
+		if got, text := (&browser{s: s}).open(path, url.Values{"a": {"b"}}); got.StatusCode != http.StatusOK ||
+			strings.Contains(text, "<button>") || confirmed() != 1 {
 			t.Errorf("got %s %s", got.Status, text)
 		}
 	}
@@ -246,7 +308,8 @@ func TestNotificationChannel_ConfirmsWithAButton(t *testing.T) {
 	settings["recipient"] = "other@news.example"
 	s.decode(s.send("PUT", channelsPath+"/"+made.Id.String(), settings), 200, &made)
 	for _, token := range []string{path, notification.ConfirmPath + "AAAA"} {
-		if got, _ := (&browser{s: s}).open(token, url.Values{"a": {"b"}}); got.StatusCode != http.StatusNotFound || confirmed() != 0 {
+		if got, _ := (&browser{s: s}).open(token, url.Values{"a": {"b"}}); got.StatusCode != http.StatusNotFound ||
+			confirmed() != 0 {
 			t.Errorf("%s: got %s and %d confirmed", token, got.Status, confirmed())
 		}
 	}
@@ -256,24 +319,33 @@ func TestNotificationChannel_UnsubscribesWithOneClick(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	recipient := "editor@news.example"
-	c, err := notifications(s.Newsroom).Create(t.Context(), s.Owner, notification.Draft{Kind: notification.Email, Name: "Mail", Recipient: &recipient, Types: []string{"post.failed"},
-		Digest: notification.NoDigest, TimeZone: "UTC", Language: "en"})
+	c, err := notifications(s.Newsroom).Create(t.Context(), s.Owner,
+		notification.Draft{
+			Kind: notification.Email, Name: "Mail", Recipient: &recipient, Types: []string{
+				"post.failed",
+			},
+			Digest: notification.NoDigest, TimeZone: "UTC", Language: "en",
+		})
 	s.Must(err)
 	address, err := notificationLinks(s.Newsroom).Unsubscribe(c.ID)
 	s.Must(err)
 	path := strings.TrimPrefix(address, "https://dateline.example")
 	enabled := func() int {
-		return s.Count("select count(*) from notification_channels where status = 'enabled' or disabled_reason <> 'unsubscribed'")
+		return s.Count("select count(*) from notification_channels where status = 'enabled' or disabled_reason <> " +
+			"'unsubscribed'")
 	}
-	if got, text := (&browser{s: s}).open(path, nil); got.StatusCode != http.StatusOK || !strings.Contains(text, recipient) || enabled() != 1 {
+	if got, text := (&browser{s: s}).open(path, nil); got.StatusCode != http.StatusOK ||
+		!strings.Contains(text, recipient) || enabled() != 1 {
 		t.Errorf("the page: got %s %s", got.Status, text)
 	}
 	for range 2 {
-		if got, text := (&browser{s: s}).open(path, url.Values{"List-Unsubscribe": {"One-Click"}}); got.StatusCode != http.StatusOK || enabled() != 0 {
+		if got, text := (&browser{s: s}).open(path,
+			url.Values{"List-Unsubscribe": {"One-Click"}}); got.StatusCode != http.StatusOK || enabled() != 0 {
 			t.Errorf("got %s %s", got.Status, text)
 		}
 	}
-	if n := s.Count("select count(*) from audit_log where object_id = $1 and action = 'notification_channel.changed'", c.ID); n != 1 {
+	if n := s.Count("select count(*) from audit_log where object_id = $1 and action = 'notification_channel.changed'",
+		c.ID); n != 1 {
 		t.Errorf("got %d audit entries, want 1", n)
 	}
 }

@@ -28,11 +28,15 @@ func startOptionStates(t *testing.T) optionStates {
 func (s optionStates) body(more ...object) object {
 	return hello(append([]object{{
 		"accounts": []string{s.inherit.ID.String(), s.custom.ID.String(), s.none.ID.String()},
-		"options":  object{"mastodon": object{"visibility": "unlisted", "content_warning": "Bão"}, "x": object{"reply_settings": "verified"}},
+		"options": object{
+			"mastodon": object{"visibility": "unlisted", "content_warning": "Bão"},
+			"x":        object{"reply_settings": "verified"},
+		},
 		"overrides": object{
 			s.custom.ID.String(): object{"options": object{"mastodon": object{"visibility": "private"}}},
 			s.none.ID.String():   object{"options": object{}},
-		}}}, more...)...)
+		},
+	}}, more...)...)
 }
 
 // want checks what the publisher gets for each account.
@@ -40,7 +44,10 @@ func (s optionStates) want(where string, workspace, id uuid.UUID) {
 	s.t.Helper()
 	p, err := s.Store.PostInWorkspace(s.t.Context(), workspace, id)
 	s.Must(err)
-	want := map[string]string{"inherit": `{"content_warning":"Bão","visibility":"unlisted"}`, "custom": `{"visibility":"private"}`, "none": ""}
+	want := map[string]string{
+		"inherit": `{"content_warning":"Bão","visibility":"unlisted"}`, "custom": `{"visibility":"private"}`,
+		"none": "",
+	}
 	for _, target := range p.Targets {
 		name, _, _ := strings.Cut(strings.TrimPrefix(target.Handle, "@"), "@")
 		if got := compact(s.t, p.OptionsFor(target)); got != want[name] {
@@ -80,12 +87,17 @@ func TestOptions_AreStoredAndEdited(t *testing.T) {
 	path := "/api/v1/posts/" + p.Id.String()
 	// Another order of the same options is not a change.
 	version := p.Version
-	p = s.post(s.send("PATCH", path, object{"options": object{"x": object{"reply_settings": "verified"}, "mastodon": object{"content_warning": "Bão", "visibility": "unlisted"}}}), 200)
+	p = s.post(s.send("PATCH", path,
+		object{"options": object{
+			"x":        object{"reply_settings": "verified"},
+			"mastodon": object{"content_warning": "Bão", "visibility": "unlisted"},
+		}}), 200)
 	if p.Version != version {
 		t.Errorf("got version %d after an edit that changes nothing, want %d", p.Version, version)
 	}
 	p = s.post(s.send("PATCH", path, object{"options": object{"mastodon": object{"visibility": "direct"}}}), 200)
-	if p.Version == version || p.Options == nil || compact(t, (*p.Options)["mastodon"]) != `{"visibility":"direct"}` || len(*p.Options) != 1 {
+	if p.Version == version || p.Options == nil || compact(t, (*p.Options)["mastodon"]) != `{"visibility":"direct"}` ||
+		len(*p.Options) != 1 {
 		t.Errorf("got version %d and %v, want a new version with one visibility", p.Version, p.Options)
 	}
 	p = s.post(s.send("PATCH", path, object{"options": object{}}), 200)
@@ -106,23 +118,54 @@ func TestOptions_AreRefusedWithTheirField(t *testing.T) {
 		status      int
 		code, field string
 	}{
-		"unknown network":             {object{"options": object{"myspace": object{}}}, 400, "", "options.myspace"},
-		"unknown option":              {object{"options": object{"mastodon": object{"colour": "red"}}}, 400, "", "options.mastodon.colour"},
-		"unknown value":               {object{"options": object{"mastodon": object{"visibility": "friends"}}}, 400, "", "options.mastodon.visibility"},
-		"wrong type":                  {object{"options": object{"mastodon": object{"sensitive": "yes"}}}, 400, "", "options.mastodon.sensitive"},
-		"long choice":                 {object{"options": poll("A", long)}, 422, "too_long", "options.mastodon.poll.choices[1]"},
-		"private quotes":              {object{"options": object{"mastodon": object{"visibility": "private", "quote_policy": "public"}}}, 422, "quote_of_private", "options.mastodon.quote_policy"},
-		"long choice in an override":  {object{"overrides": object{account: object{"options": poll("A", long)}}}, 422, "too_long", "overrides." + account + ".options.mastodon.poll.choices[1]"},
-		"first comment elsewhere":     {object{"options": object{"mastodon": object{"first_comment": object{"content": "x"}}}}, 400, "", "options.mastodon.first_comment"},
-		"late segment":                {object{"thread": []object{{"content": "Later", "after_minutes": 1441}}}, 400, "", "thread[0].after_minutes"},
-		"other network's in override": {object{"overrides": object{account: object{"options": object{"x": object{"made_with_ai": true}}}}}, 422, "other_network", "overrides." + account + ".options.x"},
+		"unknown network": {object{"options": object{"myspace": object{}}}, 400, "", "options.myspace"},
+		"unknown option": {
+			object{"options": object{"mastodon": object{"colour": "red"}}}, 400, "", "options.mastodon.colour",
+		},
+		"unknown value": {
+			object{"options": object{"mastodon": object{"visibility": "friends"}}},
+			400, "",
+			"options.mastodon.visibility",
+		},
+		"wrong type": {
+			object{"options": object{"mastodon": object{"sensitive": "yes"}}}, 400, "", "options.mastodon.sensitive",
+		},
+		"long choice": {
+			object{"options": poll("A", long)}, 422, "too_long", "options.mastodon.poll.choices[1]",
+		},
+		"private quotes": {
+			object{"options": object{"mastodon": object{"visibility": "private", "quote_policy": "public"}}},
+			422,
+			"quote_of_private", "options.mastodon.quote_policy",
+		},
+		"long choice in an override": {
+			object{"overrides": object{account: object{"options": poll("A", long)}}},
+			422,
+			"too_long", "overrides." + account + ".options.mastodon.poll.choices[1]",
+		},
+		"first comment elsewhere": {
+			object{"options": object{"mastodon": object{"first_comment": object{"content": "x"}}}},
+			400, "",
+			"options.mastodon.first_comment",
+		},
+		"late segment": {
+			object{"thread": []object{{"content": "Later", "after_minutes": 1441}}},
+			400,
+			"", "thread[0].after_minutes",
+		},
+		"other network's in override": {
+			object{"overrides": object{account: object{"options": object{"x": object{"made_with_ai": true}}}}},
+			422,
+			"other_network", "overrides." + account + ".options.x",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			body := hello(object{"accounts": []string{account}}, c.body)
 			a := s.send("POST", "/api/v1/posts", body)
 			var problem spec.Problem
 			s.decode(a, c.status, &problem)
-			if problem.Errors == nil || len(*problem.Errors) != 1 || (*problem.Errors)[0].Field != c.field || c.code != "" && (*problem.Errors)[0].Code != c.code {
+			if problem.Errors == nil || len(*problem.Errors) != 1 || (*problem.Errors)[0].Field != c.field ||
+				c.code != "" && (*problem.Errors)[0].Code != c.code {
 				t.Errorf("got %s, want one error of %s", a.body, c.field)
 			}
 			if c.status != 422 {
@@ -164,11 +207,13 @@ func TestOptions_SeriesKeepThem(t *testing.T) {
 // Options are content: an author's change of an approved post requires a new approval.
 func TestOptions_ChangingOneNeedsApproval(t *testing.T) {
 	s := startApproving(t)
-	p := s.pending(s.send("POST", "/api/v1/posts", hello(object{"options": object{"mastodon": object{"visibility": "public"}}}), s.author...), 201)
+	p := s.pending(s.send("POST", "/api/v1/posts",
+		hello(object{"options": object{"mastodon": object{"visibility": "public"}}}), s.author...), 201)
 	path := "/api/v1/posts/" + p.Id.String()
 	p = s.post(s.send("POST", path+"/approve", nil, s.editorAnyVersion()...), 200)
 	if p.Status != spec.PostStatus(post.Scheduled) {
 		t.Fatalf("got the status %s, want scheduled", p.Status)
 	}
-	s.pending(s.send("PATCH", path, object{"options": object{"mastodon": object{"visibility": "direct"}}}, s.author...), 200)
+	s.pending(s.send("PATCH", path, object{"options": object{"mastodon": object{"visibility": "direct"}}}, s.author...),
+		200)
 }

@@ -25,8 +25,11 @@ type overrideStates struct {
 func startOverrideStates(t *testing.T) overrideStates {
 	t.Helper()
 	s := start(t)
-	return overrideStates{server: s, none: s.Connect("none"), custom: s.Connect("custom"), inherit: s.Connect("inherit"),
-		base: s.upload("base.png", "Base").Id, own: s.upload("own.png", "Own").Id}
+	return overrideStates{
+		server: s, none: s.Connect("none"), custom: s.Connect("custom"),
+		inherit: s.Connect("inherit"),
+		base:    s.upload("base.png", "Base").Id, own: s.upload("own.png", "Own").Id,
+	}
 }
 
 // body is a post without media.
@@ -34,15 +37,22 @@ func (s overrideStates) body(more ...object) object {
 	return hello(append([]object{{
 		"accounts": []string{s.none.ID.String(), s.custom.ID.String(), s.inherit.ID.String()},
 		"overrides": object{
-			s.none.ID.String():    object{"content": "None", "attachments": []string{}, "thread": []object{}},
-			s.custom.ID.String():  object{"content": "Custom", "attachments": []string{s.own.String()}, "thread": []object{{"content": "Own part"}}},
+			s.none.ID.String(): object{"content": "None", "attachments": []string{}, "thread": []object{}},
+			s.custom.ID.String(): object{
+				"content": "Custom", "attachments": []string{s.own.String()}, "thread": []object{
+					{"content": "Own part"},
+				},
+			},
 			s.inherit.ID.String(): object{"content": "Inherit"},
-		}}}, more...)...)
+		},
+	}}, more...)...)
 }
 
 // withMedia adds media to the base post.
 func (s overrideStates) withMedia() object {
-	return object{"attachments": []string{s.base.String()}, "thread": []object{{"content": "Base part", "attachments": []string{s.base.String()}}}}
+	return object{"attachments": []string{s.base.String()}, "thread": []object{
+		{"content": "Base part", "attachments": []string{s.base.String()}},
+	}}
 }
 
 // want checks what the publisher gets for each account once the base post has media and
@@ -52,7 +62,9 @@ func (s overrideStates) want(where string, workspace, id uuid.UUID) {
 	p, err := s.Store.PostInWorkspace(s.t.Context(), workspace, id)
 	s.Must(err)
 	name := map[uuid.UUID]string{s.base: "base", s.own: "own"}
-	want := map[string]string{"None": "None[]", "Custom": "Custom[own] Own part[]", "Inherit": "Inherit[base] Base part[base]"}
+	want := map[string]string{
+		"None": "None[]", "Custom": "Custom[own] Own part[]", "Inherit": "Inherit[base] Base part[base]",
+	}
 	for _, target := range p.Targets {
 		var parts []string
 		for _, segment := range p.Segments(target) {
@@ -135,7 +147,8 @@ func TestOverrideMedia_NoneStaysNoneWhenTheBasePostGetsMedia(t *testing.T) {
 				t.Errorf("%s: %v is returned as %s, want %s", name, c.override, got, c.want)
 			}
 		}
-		s.refused(s.send("PATCH", path, object{"overrides": object{custom: object{"attachments": nil}}}), 400, "invalid_request")
+		s.refused(s.send("PATCH", path, object{"overrides": object{custom: object{"attachments": nil}}}), 400,
+			"invalid_request")
 	}
 }
 
@@ -151,7 +164,10 @@ func (s *server) survivesImportAndExport(body object, want func(where string, wo
 	raw, err := json.Marshal(body)
 	s.Must(err)
 	s.bulkResult(s.ndjson("", string(raw)), 201)
-	for _, format := range []struct{ name, contentType string }{{"csv", "text/csv"}, {"ndjson", "application/x-ndjson"}} {
+	for _, format := range []struct{ name, contentType string }{
+		{"csv", "text/csv"},
+		{"ndjson", "application/x-ndjson"},
+	} {
 		a := s.send("GET", "/api/v1/posts/export?status=scheduled&format="+format.name, nil)
 		s.Exec("delete from scheduled_posts")
 		r := s.bulkResult(s.send("POST", bulk, string(a.body), "Content-Type", format.contentType), 201)
@@ -162,7 +178,8 @@ func (s *server) survivesImportAndExport(body object, want func(where string, wo
 	s.Must(err)
 	archive := s.send("GET", "/api/v1/workspace/exports/"+e.Id.String()+"/archive", nil)
 	w, _, token := s.Found("Elsewhere")
-	a := s.send("POST", "/api/v1/workspace/import", bytes.NewReader(archive.body), "Authorization", "Bearer "+token, "Content-Type", "application/zstd")
+	a := s.send("POST", "/api/v1/workspace/import", bytes.NewReader(archive.body), "Authorization", "Bearer "+token,
+		"Content-Type", "application/zstd")
 	if a.StatusCode != http.StatusOK {
 		s.t.Fatalf("got %s: %s", a.Status, a.body)
 	}
@@ -199,8 +216,12 @@ func TestOverrideMedia_PreviewShowsWhatIsPublished(t *testing.T) {
 		}
 	}
 	// An account without text of its own and without media has nothing to publish.
-	shown = s.preview(hello(object{"content": "", "attachments": []string{s.base.String()}, "accounts": []string{s.none.ID.String()},
-		"overrides": object{s.none.ID.String(): object{"attachments": []string{}}}}))
+	shown = s.preview(hello(object{
+		"content": "", "attachments": []string{s.base.String()}, "accounts": []string{
+			s.none.ID.String(),
+		},
+		"overrides": object{s.none.ID.String(): object{"attachments": []string{}}},
+	}))
 	if len(shown.Problems) != 1 || shown.Problems[0].Code != "empty" {
 		t.Errorf("got the problems %+v, want one that is empty", shown.Problems)
 	}
@@ -211,11 +232,15 @@ func TestOverrideMedia_AuthorsChangeNeedsApproval(t *testing.T) {
 	s := startApproving(t)
 	one := s.Connect("none")
 	override := func(o object) object { return object{"overrides": object{one.ID.String(): o}} }
-	p := s.post(s.send("POST", "/api/v1/posts", hello(object{"accounts": []string{one.ID.String()}}, override(object{"content": "None", "attachments": []string{}})), s.editor...), 201)
+	p := s.post(s.send("POST", "/api/v1/posts",
+		hello(object{"accounts": []string{one.ID.String()}},
+			override(object{"content": "None", "attachments": []string{}})), s.editor...), 201)
 	path := "/api/v1/posts/" + p.Id.String()
-	same := s.post(s.send("PATCH", path, override(object{"content": "None", "attachments": []string{}}), s.author...), 200)
+	same := s.post(s.send("PATCH", path, override(object{"content": "None", "attachments": []string{}}), s.author...),
+		200)
 	if same.Status != spec.PostStatusScheduled || same.Version != p.Version {
-		t.Errorf("saving the same override again made it %s, version %d; want scheduled, version %d", same.Status, same.Version, p.Version)
+		t.Errorf("saving the same override again made it %s, version %d; want scheduled, version %d", same.Status,
+			same.Version, p.Version)
 	}
 	s.pending(s.send("PATCH", path, override(object{"content": "None"}), s.author...), 200)
 }
@@ -235,15 +260,23 @@ func TestTimeline_ListsOnlyWhatAnEditChanged(t *testing.T) {
 		}
 		return texts
 	}
-	body := hello(object{"time_zone": "Asia/Tokyo", "attachments": []string{file}, "language": "vi", "drop_if_late_minutes": 10})
+	body := hello(object{
+		"time_zone": "Asia/Tokyo", "attachments": []string{file}, "language": "vi",
+		"drop_if_late_minutes": 10,
+	})
 	p := s.post(s.send("POST", "/api/v1/posts", body), 201)
 	path := "/api/v1/posts/" + p.Id.String()
 	whole := func(content string, minutes int) object {
-		return object{"content": content, "scheduled_time": body["scheduled_time"], "time_zone": "Asia/Tokyo", "attachments": []string{file}, "thread": []object{},
-			"accounts": []string{p.Targets[0].AccountId.String()}, "overrides": object{}, "language": "vi", "drop_if_late_minutes": minutes, "track_links": false}
+		return object{
+			"content": content, "scheduled_time": body["scheduled_time"], "time_zone": "Asia/Tokyo",
+			"attachments": []string{file}, "thread": []object{},
+			"accounts": []string{p.Targets[0].AccountId.String()}, "overrides": object{}, "language": "vi",
+			"drop_if_late_minutes": minutes, "track_links": false,
+		}
 	}
 	if same := s.post(s.send("PATCH", path, whole("Hello", 10)), 200); same.Version != p.Version || len(edits(p)) != 0 {
-		t.Errorf("saving without a change made version %d and %q, want version %d and no line", same.Version, edits(p), p.Version)
+		t.Errorf("saving without a change made version %d and %q, want version %d and no line", same.Version, edits(p),
+			p.Version)
 	}
 	s.post(s.send("PATCH", path, whole("Second", 10)), 200)
 	s.post(s.send("PATCH", path, whole("Second", 20)), 200)

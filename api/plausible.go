@@ -20,7 +20,8 @@ func (s *Server) plausibleSite(ctx context.Context, name string) (site.Site, err
 	}
 	bare := strings.TrimPrefix(strings.ToLower(name), "www.")
 	for _, one := range sites { // the oldest first, as with events
-		if one.ID.String() == bare || one.WriteKey == name || slices.ContainsFunc(one.Domains, func(d string) bool { return strings.TrimPrefix(d, "www.") == bare }) {
+		if one.ID.String() == bare || one.WriteKey == name ||
+			slices.ContainsFunc(one.Domains, func(d string) bool { return strings.TrimPrefix(d, "www.") == bare }) {
 			return one, nil
 		}
 	}
@@ -30,17 +31,24 @@ func (s *Server) plausibleSite(ctx context.Context, name string) (site.Site, err
 func (s *Server) plausible() *plausible.API { return &plausible.API{Reports: s.Views.Reports} }
 
 // v1Query returns what queries of version 1 have in common.
-func (s *Server) v1Query(ctx context.Context, name string, period, date, metrics, filters *string) (plausible.V1, error) {
+func (s *Server) v1Query(
+	ctx context.Context, name string, period, date, metrics, filters *string,
+) (plausible.V1, error) {
 	one, err := s.plausibleSite(ctx, name)
 	if err != nil {
 		return plausible.V1{}, err
 	}
 	counted, err := one.CounterSite()
-	return plausible.V1{Site: counted, Period: value(period), Date: value(date), Metrics: value(metrics), Filters: value(filters)}, err
+	return plausible.V1{
+		Site: counted, Period: value(period), Date: value(date), Metrics: value(metrics),
+		Filters: value(filters),
+	}, err
 }
 
 // PlausibleRealtime returns how many views of a site are being read.
-func (s *Server) PlausibleRealtime(ctx context.Context, r spec.PlausibleRealtimeRequestObject) (spec.PlausibleRealtimeResponseObject, error) {
+func (s *Server) PlausibleRealtime(
+	ctx context.Context, r spec.PlausibleRealtimeRequestObject,
+) (spec.PlausibleRealtimeResponseObject, error) {
 	one, err := s.plausibleSite(ctx, r.Params.SiteId)
 	if err != nil {
 		return nil, err
@@ -50,7 +58,9 @@ func (s *Server) PlausibleRealtime(ctx context.Context, r spec.PlausibleRealtime
 }
 
 // PlausibleAggregate returns totals.
-func (s *Server) PlausibleAggregate(ctx context.Context, r spec.PlausibleAggregateRequestObject) (spec.PlausibleAggregateResponseObject, error) {
+func (s *Server) PlausibleAggregate(
+	ctx context.Context, r spec.PlausibleAggregateRequestObject,
+) (spec.PlausibleAggregateResponseObject, error) {
 	q, err := s.v1Query(ctx, r.Params.SiteId, r.Params.Period, r.Params.Date, r.Params.Metrics, r.Params.Filters)
 	if err != nil {
 		return nil, err
@@ -65,7 +75,9 @@ func (s *Server) PlausibleAggregate(ctx context.Context, r spec.PlausibleAggrega
 }
 
 // PlausibleTimeseries returns totals by day or month.
-func (s *Server) PlausibleTimeseries(ctx context.Context, r spec.PlausibleTimeseriesRequestObject) (spec.PlausibleTimeseriesResponseObject, error) {
+func (s *Server) PlausibleTimeseries(
+	ctx context.Context, r spec.PlausibleTimeseriesRequestObject,
+) (spec.PlausibleTimeseriesResponseObject, error) {
 	q, err := s.v1Query(ctx, r.Params.SiteId, r.Params.Period, r.Params.Date, r.Params.Metrics, r.Params.Filters)
 	if err != nil {
 		return nil, err
@@ -76,7 +88,9 @@ func (s *Server) PlausibleTimeseries(ctx context.Context, r spec.PlausibleTimese
 }
 
 // PlausibleBreakdown returns totals by the values of a property.
-func (s *Server) PlausibleBreakdown(ctx context.Context, r spec.PlausibleBreakdownRequestObject) (spec.PlausibleBreakdownResponseObject, error) {
+func (s *Server) PlausibleBreakdown(
+	ctx context.Context, r spec.PlausibleBreakdownRequestObject,
+) (spec.PlausibleBreakdownResponseObject, error) {
 	q, err := s.v1Query(ctx, r.Params.SiteId, r.Params.Period, r.Params.Date, r.Params.Metrics, r.Params.Filters)
 	if err != nil {
 		return nil, err
@@ -87,20 +101,28 @@ func (s *Server) PlausibleBreakdown(ctx context.Context, r spec.PlausibleBreakdo
 }
 
 // PlausibleQuery answers a query of version 2.
-func (s *Server) PlausibleQuery(ctx context.Context, r spec.PlausibleQueryRequestObject) (spec.PlausibleQueryResponseObject, error) {
+func (s *Server) PlausibleQuery(
+	ctx context.Context, r spec.PlausibleQueryRequestObject,
+) (spec.PlausibleQueryResponseObject, error) {
 	b := r.Body
 	one, err := s.plausibleSite(ctx, b.SiteId)
 	if err != nil {
 		return nil, err
 	}
-	q := plausible.V2{Since: one.CreatedAt, Metrics: b.Metrics, DateRange: b.DateRange, Dimensions: value(b.Dimensions), Filters: value(b.Filters), OrderBy: value(b.OrderBy)}
+	q := plausible.V2{
+		Since: one.CreatedAt, Metrics: b.Metrics, DateRange: b.DateRange, Dimensions: value(b.Dimensions),
+		Filters: value(b.Filters), OrderBy: value(b.OrderBy),
+	}
 	if q.Site, err = one.CounterSite(); err != nil {
 		return nil, err
 	}
 	include := map[string]any{}
 	if i := b.Include; i != nil {
 		q.TimeLabels, q.TotalRows = value(i.TimeLabels), value(i.TotalRows)
-		for name, flag := range map[string]*bool{"imports": i.Imports, "time_labels": i.TimeLabels, "total_rows": i.TotalRows} {
+		for name, flag := range map[string]*bool{
+			"imports": i.Imports, "time_labels": i.TimeLabels,
+			"total_rows": i.TotalRows,
+		} {
 			if flag != nil {
 				include[name] = *flag
 			}
@@ -132,9 +154,14 @@ func (s *Server) PlausibleQuery(ctx context.Context, r spec.PlausibleQueryReques
 	if result.TotalRows != nil {
 		out.Meta["total_rows"] = *result.TotalRows
 	}
-	out.Query = map[string]any{"site_id": b.SiteId, "metrics": b.Metrics, "date_range": []string{result.From.Format(time.RFC3339), result.To.Format(time.RFC3339)},
-		"dimensions": notNil(q.Dimensions), "filters": notNil(q.Filters), "order_by": result.OrderBy, "include": include,
-		"pagination": map[string]any{"limit": result.Limit, "offset": q.Offset}}
+	out.Query = map[string]any{
+		"site_id": b.SiteId, "metrics": b.Metrics, "date_range": []string{
+			result.From.Format(time.RFC3339), result.To.Format(time.RFC3339),
+		},
+		"dimensions": notNil(q.Dimensions), "filters": notNil(q.Filters), "order_by": result.OrderBy,
+		"include":    include,
+		"pagination": map[string]any{"limit": result.Limit, "offset": q.Offset},
+	}
 	return out, nil
 }
 

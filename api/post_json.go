@@ -22,10 +22,12 @@ func (s *Server) postJSON(p post.Post) spec.Post {
 	if zone, err := timezone.Load(p.TimeZone); err == nil {
 		at = at.In(zone)
 	}
-	out := spec.Post{Id: p.ID, Status: spec.PostStatus(p.Status), Content: p.Content, TimeZone: p.TimeZone,
+	out := spec.Post{
+		Id: p.ID, Status: spec.PostStatus(p.Status), Content: p.Content, TimeZone: p.TimeZone,
 		Language: optional(p.Language), Attachments: p.AttachmentIDs, ThreadId: p.ThreadID,
 		ThreadParentId: p.ThreadParentID, RetryCount: p.RetryCount, Version: p.Version, PostedAt: p.PostedAt,
-		CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt, WorkflowId: workflows.PostID(p.ID), Targets: []spec.Target{}}
+		CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt, WorkflowId: workflows.PostID(p.ID), Targets: []spec.Target{},
+	}
 	if !p.ScheduledTime.IsZero() {
 		out.ScheduledTime = &at
 	}
@@ -63,10 +65,16 @@ func (s *Server) postJSON(p post.Post) spec.Post {
 }
 
 func targetJSON(p post.Post, t post.Target) spec.Target {
-	out := spec.Target{Id: t.ID, AccountId: t.AccountID, Network: t.Network, Handle: t.Handle, Status: spec.TargetStatus(t.Status),
-		Attempts: t.Attempts, RemoteId: optional(t.RemoteID), Url: optional(t.RemoteURL), SentAt: t.SentAt, PostedAt: t.PostedAt}
+	out := spec.Target{
+		Id: t.ID, AccountId: t.AccountID, Network: t.Network, Handle: t.Handle,
+		Status:   spec.TargetStatus(t.Status),
+		Attempts: t.Attempts, RemoteId: optional(t.RemoteID), Url: optional(t.RemoteURL), SentAt: t.SentAt,
+		PostedAt: t.PostedAt,
+	}
 	if o := t.Override; o != nil {
-		out.Override = &spec.PostOverride{Content: o.Content, Attachments: o.AttachmentIDs, Options: (*spec.PostOptions)(o.Options)}
+		out.Override = &spec.PostOverride{
+			Content: o.Content, Attachments: o.AttachmentIDs, Options: (*spec.PostOptions)(o.Options),
+		}
 		if o.Thread != nil {
 			thread := segmentsJSON(*o.Thread)
 			out.Override.Thread = &thread
@@ -75,7 +83,10 @@ func targetJSON(p post.Post, t post.Target) spec.Target {
 	if len(t.Published) > 0 {
 		segments := make([]spec.PublishedSegment, len(t.Published))
 		for i, one := range t.Published {
-			segments[i] = spec.PublishedSegment{Segment: one.Segment, RemoteId: one.RemoteID, Url: optional(one.RemoteURL), SentAt: one.SentAt, PostedAt: one.PostedAt}
+			segments[i] = spec.PublishedSegment{
+				Segment: one.Segment, RemoteId: one.RemoteID, Url: optional(one.RemoteURL), SentAt: one.SentAt,
+				PostedAt: one.PostedAt,
+			}
 		}
 		out.Segments = &segments
 	}
@@ -112,12 +123,17 @@ func segmentsJSON(segments []post.Segment) []spec.PostSegment {
 }
 
 func draftOf(body *spec.PostCreate) scheduling.Draft {
-	d := scheduling.Draft{Content: body.Content, ScheduledTime: value(body.ScheduledTime), SaveAsDraft: value(body.Draft),
-		TimeZone: value(body.TimeZone), Attachments: value(body.Attachments), Accounts: value(body.Accounts),
-		ThreadParentID: value(body.ThreadParentId), Language: value(body.Language), LateLimit: value(body.DropIfLateMinutes),
-		TrackLinks: value(body.TrackLinks), UTM: utmOf(value(body.Utm)), Options: value(optionsOf(body.Options)), Labels: value(body.Labels),
-		When: string(value(body.When)), QueueGroupID: value(body.QueueGroupId),
-		Thread: value(threadOf(body.Thread)), Overrides: map[string]scheduling.Override{}}
+	d := scheduling.Draft{
+		Content: body.Content, ScheduledTime: value(body.ScheduledTime),
+		SaveAsDraft: value(body.Draft),
+		TimeZone:    value(body.TimeZone), Attachments: value(body.Attachments), Accounts: value(body.Accounts),
+		ThreadParentID: value(body.ThreadParentId), Language: value(body.Language),
+		LateLimit:  value(body.DropIfLateMinutes),
+		TrackLinks: value(body.TrackLinks), UTM: utmOf(value(body.Utm)), Options: value(optionsOf(body.Options)),
+		Labels: value(body.Labels),
+		When:   string(value(body.When)), QueueGroupID: value(body.QueueGroupId),
+		Thread: value(threadOf(body.Thread)), Overrides: map[string]scheduling.Override{},
+	}
 	for account, o := range value(body.Overrides) {
 		d.Overrides[account] = overrideOf(o)
 	}
@@ -130,7 +146,9 @@ func threadOf(thread *spec.Thread) *[]scheduling.Segment {
 	}
 	out := make([]scheduling.Segment, len(*thread))
 	for i, s := range *thread {
-		out[i] = scheduling.Segment{Content: s.Content, Attachments: value(s.Attachments), AfterMinutes: value(s.AfterMinutes)}
+		out[i] = scheduling.Segment{
+			Content: s.Content, Attachments: value(s.Attachments), AfterMinutes: value(s.AfterMinutes),
+		}
 	}
 	return &out
 }
@@ -146,7 +164,9 @@ func optionsJSON(options post.Options) *spec.PostOptions {
 }
 
 func overrideOf(o spec.Override) scheduling.Override {
-	return scheduling.Override{Content: o.Content, Attachments: o.Attachments, Thread: threadOf(o.Thread), Options: optionsOf(o.Options)}
+	return scheduling.Override{
+		Content: o.Content, Attachments: o.Attachments, Thread: threadOf(o.Thread), Options: optionsOf(o.Options),
+	}
 }
 
 func changedOverrides(in *map[string]*spec.Override) map[string]*scheduling.Override {

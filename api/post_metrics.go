@@ -20,7 +20,9 @@ type MetricsStore interface {
 }
 
 // PostMetrics returns what the networks report about a post.
-func (s *Server) PostMetrics(ctx context.Context, r spec.PostMetricsRequestObject) (spec.PostMetricsResponseObject, error) {
+func (s *Server) PostMetrics(
+	ctx context.Context, r spec.PostMetricsRequestObject,
+) (spec.PostMetricsResponseObject, error) {
 	p, err := s.Store.PostInWorkspace(ctx, principal(ctx).WorkspaceID, r.Id)
 	if err != nil {
 		return nil, err
@@ -29,11 +31,18 @@ func (s *Server) PostMetrics(ctx context.Context, r spec.PostMetricsRequestObjec
 	out := spec.PostMetrics200JSONResponse{PostId: p.ID, Parts: []spec.PostMetricsPart{}}
 	for i := range parts {
 		part := &parts[i]
-		one := spec.PostMetricsPart{TargetId: part.TargetID, AccountId: part.AccountID, Account: part.Account, Network: part.Network, Part: part.Segment,
-			RemoteId: part.RemoteID, Url: optional(part.RemoteURL), PostedAt: part.PostedAt, State: spec.PostMetricsPartState(part.State),
-			MeasuredAt: moment(part.MeasuredAt), NextAt: moment(part.DueAt), Latest: metricValues(part.Latest), Readings: []spec.MetricReading{}}
+		one := spec.PostMetricsPart{
+			TargetId: part.TargetID, AccountId: part.AccountID, Account: part.Account,
+			Network: part.Network, Part: part.Segment,
+			RemoteId: part.RemoteID, Url: optional(part.RemoteURL), PostedAt: part.PostedAt,
+			State:      spec.PostMetricsPartState(part.State),
+			MeasuredAt: moment(part.MeasuredAt), NextAt: moment(part.DueAt), Latest: metricValues(part.Latest),
+			Readings: []spec.MetricReading{},
+		}
 		for _, point := range part.Series {
-			one.Readings = append(one.Readings, spec.MetricReading{Metric: string(point.Metric), At: point.At, Value: point.Value})
+			one.Readings = append(one.Readings, spec.MetricReading{
+				Metric: string(point.Metric), At: point.At, Value: point.Value,
+			})
 		}
 		out.Parts = append(out.Parts, one)
 	}
@@ -54,7 +63,10 @@ func (s *Server) addMeasuring(out *spec.Account, a account.Account, status measu
 	if !ok {
 		return
 	}
-	m := spec.AccountMeasuring{State: spec.AccountMeasuringStateActive, MissingScope: optional(status.MissingScope), ReadAt: moment(status.ReadAt)}
+	m := spec.AccountMeasuring{
+		State: spec.AccountMeasuringStateActive, MissingScope: optional(status.MissingScope),
+		ReadAt: moment(status.ReadAt),
+	}
 	// A newer token or other settings resume reading.
 	current := status.TokenVersion == a.TokenVersion
 	switch {
@@ -65,7 +77,8 @@ func (s *Server) addMeasuring(out *spec.Account, a account.Account, status measu
 		m.State, m.Reason = spec.AccountMeasuringStatePaused, &reason
 	case status.Reason != "" && status.Reason != measure.ReasonNoBudget && current:
 		reason := string(status.Reason)
-		m.State, m.Reason, m.Message, m.ResumeAt = spec.AccountMeasuringStatePaused, &reason, optional(status.Message), moment(status.ResumeAt)
+		m.State, m.Reason, m.Message, m.ResumeAt = spec.AccountMeasuringStatePaused, &reason, optional(status.Message),
+			moment(status.ResumeAt)
 	}
 	if rules.IsPaid {
 		m.ChargedReads = &status.ChargedReads

@@ -18,16 +18,20 @@ import (
 // publishedPost is a post at a network, with stored readings of its metrics.
 func (s *server) publishedPost(a account.Account, content string, at time.Time, metrics string) spec.Post {
 	s.T.Helper()
-	p := s.post(s.send("POST", "/api/v1/posts", hello(object{"content": content, "track_links": true, "accounts": []any{a.ID}})), 201)
+	p := s.post(s.send("POST", "/api/v1/posts",
+		hello(object{"content": content, "track_links": true, "accounts": []any{a.ID}})), 201)
 	remote := uuid.NewString()
-	s.Exec(`insert into remote_posts (account_id, remote_id, target_id, segment, remote_url, posted_at) values ($1, $2, $3, 0, 'https://social.example/1', $4)`,
+	s.Exec(
+		`insert into remote_posts (account_id, remote_id, target_id, segment, remote_url, posted_at) values ($1, $2, $3, 0, 'https://social.example/1', $4)`,
 		a.ID, remote, p.Targets[0].Id, at)
 	if metrics == "" {
 		return p
 	}
-	s.Exec(`insert into post_metrics (account_id, remote_id, due_at, state, measured_at, latest) values ($1, $2, $3::timestamptz + interval '1 day', 'measured', $3, $4)`,
+	s.Exec(
+		`insert into post_metrics (account_id, remote_id, due_at, state, measured_at, latest) values ($1, $2, $3::timestamptz + interval '1 day', 'measured', $3, $4)`,
 		a.ID, remote, at, metrics)
-	s.Exec(`insert into post_metric_readings (account_id, remote_id, metric, at, value) select $1, $2, key, $3, value::bigint from jsonb_each_text($4::jsonb)`,
+	s.Exec(
+		`insert into post_metric_readings (account_id, remote_id, metric, at, value) select $1, $2, key, $3, value::bigint from jsonb_each_text($4::jsonb)`,
 		a.ID, remote, at, metrics)
 	return p
 }
@@ -46,14 +50,16 @@ func TestPostMetrics_ReturnsLatestAndReadings(t *testing.T) {
 	s := start(t)
 	a := s.Connect("desk")
 	p := s.publishedPost(a, "Measured", time.Now().Add(-time.Hour), `{"likes": 5, "replies": 0}`)
-	s.Exec(`insert into post_metric_readings (account_id, remote_id, metric, at, value) select account_id, remote_id, 'likes', now() - interval '2 hours', 3 from post_metrics`)
+	s.Exec(
+		`insert into post_metric_readings (account_id, remote_id, metric, at, value) select account_id, remote_id, 'likes', now() - interval '2 hours', 3 from post_metrics`)
 	var got spec.PostMetrics
 	s.decode(s.send("GET", "/api/v1/posts/"+p.Id.String()+"/metrics", nil), 200, &got)
 	if len(got.Parts) != 1 {
 		t.Fatalf("parts: got %+v, want 1", got.Parts)
 	}
 	part := got.Parts[0]
-	if part.State != spec.PostMetricsPartStateMeasured || part.Network != "mastodon" || part.NextAt == nil || part.MeasuredAt == nil {
+	if part.State != spec.PostMetricsPartStateMeasured || part.Network != "mastodon" || part.NextAt == nil ||
+		part.MeasuredAt == nil {
 		t.Errorf("got %+v, want a measured part with the time of the next reading", part)
 	}
 	if replies, ok := part.Latest["replies"]; !ok || replies != 0 || part.Latest["likes"] != 5 {
@@ -73,7 +79,8 @@ func TestPostReport_LeadsFromImpressionToVisit(t *testing.T) {
 	s := start(t)
 	w, _ := s.Site(func(w *site.Site) { w.Domains = []string{"posts.example"} })
 	desk := s.Connect("desk")
-	measured := s.publishedPost(desk, "Read https://posts.example/a", time.Now().Add(-2*time.Hour), `{"likes": 7, "reposts": 2, "views": 900}`)
+	measured := s.publishedPost(desk, "Read https://posts.example/a", time.Now().Add(-2*time.Hour),
+		`{"likes": 7, "reposts": 2, "views": 900}`)
 	plain := s.publishedPost(desk, "No link and no reading", time.Now().Add(-time.Hour), "")
 	s.publishedPost(desk, "Long ago", time.Now().AddDate(0, 0, -40), `{"likes": 99}`)
 	var links spec.LinkList
@@ -112,11 +119,13 @@ func TestPostReport_LeadsFromImpressionToVisit(t *testing.T) {
 		t.Errorf("CSV: got %s, want empty cells for what is not known", csv)
 	}
 	for _, by := range []string{"account", "hour", "weekday", "label", "author", "section"} {
-		if r := s.send("GET", base+"&format=csv&by="+by, nil); r.StatusCode != http.StatusOK || !strings.HasPrefix(withoutMark(t, r.body), by+",") {
+		if r := s.send("GET", base+"&format=csv&by="+by, nil); r.StatusCode != http.StatusOK ||
+			!strings.HasPrefix(withoutMark(t, r.body), by+",") {
 			t.Errorf("CSV by %s: got %s %s", by, r.Status, r.body)
 		}
 	}
-	if r := s.send("GET", "/api/v1/reports/posts?from=2024-01-01&to=2026-01-01", nil); r.StatusCode != http.StatusUnprocessableEntity {
+	if r := s.send("GET", "/api/v1/reports/posts?from=2024-01-01&to=2026-01-01",
+		nil); r.StatusCode != http.StatusUnprocessableEntity {
 		t.Errorf("two years: got %s, want 422", r.Status)
 	}
 }
@@ -164,7 +173,8 @@ func TestAccount_ReportsMeasuring(t *testing.T) {
 	}
 	s.Exec(`insert into account_measuring (account_id, reason, message, resume_at, token_version, missing_scope)
 		values ($1, 'missing_scope', 'Reconnect the account to allow measuring.', now() + interval '1 day', $2, 'read:statuses')`, a.ID, a.TokenVersion)
-	if m := get(); m.State != spec.AccountMeasuringStatePaused || *m.Reason != "missing_scope" || m.Message == nil || *m.MissingScope != "read:statuses" {
+	if m := get(); m.State != spec.AccountMeasuringStatePaused || *m.Reason != "missing_scope" || m.Message == nil ||
+		*m.MissingScope != "read:statuses" {
 		t.Errorf("without permission: got %+v, want paused with a reason", m)
 	}
 	s.Exec("update accounts set token_version = token_version + 1")

@@ -18,7 +18,9 @@ import (
 )
 
 // PostReport reports how published posts did.
-func (s *Server) PostReport(ctx context.Context, r spec.PostReportRequestObject) (spec.PostReportResponseObject, error) {
+func (s *Server) PostReport(
+	ctx context.Context, r spec.PostReportRequestObject,
+) (spec.PostReportResponseObject, error) {
 	p := r.Params
 	q, err := s.postQuery(ctx, p.From.Time, p.To.Time)
 	if err != nil {
@@ -32,8 +34,11 @@ func (s *Server) PostReport(ctx context.Context, r spec.PostReportRequestObject)
 	if value(p.Format) == spec.PostReportParamsFormatCsv {
 		return postReportCSV{found, p.From.Time, p.To.Time}, nil
 	}
-	out := spec.PostReport{By: spec.PostReportDimension(found.By), Metric: spec.PostReportMetric(found.Metric), TimeZone: q.Zone.String(),
-		Posts: found.Posts, Average: found.Average, Rows: []spec.PostReportRow{}, Groups: groupsJSON(found.Groups)}
+	out := spec.PostReport{
+		By: spec.PostReportDimension(found.By), Metric: spec.PostReportMetric(found.Metric),
+		TimeZone: q.Zone.String(),
+		Posts:    found.Posts, Average: found.Average, Rows: []spec.PostReportRow{}, Groups: groupsJSON(found.Groups),
+	}
 	for i := range found.Rows {
 		out.Rows = append(out.Rows, postRowJSON(&found.Rows[i]))
 	}
@@ -41,7 +46,9 @@ func (s *Server) PostReport(ctx context.Context, r spec.PostReportRequestObject)
 }
 
 // PostHighlights returns what worked in a period, and what did not.
-func (s *Server) PostHighlights(ctx context.Context, r spec.PostHighlightsRequestObject) (spec.PostHighlightsResponseObject, error) {
+func (s *Server) PostHighlights(
+	ctx context.Context, r spec.PostHighlightsRequestObject,
+) (spec.PostHighlightsResponseObject, error) {
 	p := r.Params
 	q, err := s.postQuery(ctx, p.From.Time, p.To.Time)
 	if err != nil {
@@ -52,8 +59,11 @@ func (s *Server) PostHighlights(ctx context.Context, r spec.PostHighlightsReques
 		q.Limit = 20
 	}
 	found, err := (&postreport.Reporter{Store: s.Store}).Highlights(ctx, q)
-	return spec.PostHighlights200JSONResponse{Metric: spec.PostReportMetric(found.Metric), TimeZone: q.Zone.String(), Posts: found.Posts,
-		Average: found.Average, Groups: groupsJSON(found.Groups), Unclear: found.Unclear}, err
+	return spec.PostHighlights200JSONResponse{
+		Metric: spec.PostReportMetric(found.Metric), TimeZone: q.Zone.String(),
+		Posts:   found.Posts,
+		Average: found.Average, Groups: groupsJSON(found.Groups), Unclear: found.Unclear,
+	}, err
 }
 
 // BestTimes suggests times for a post.
@@ -64,12 +74,21 @@ func (s *Server) BestTimes(ctx context.Context, r spec.BestTimesRequestObject) (
 	}
 	zone, err := timezone.Load(cmp.Or(value(r.Params.TimeZone), w.TimeZone))
 	if err != nil {
-		return nil, apperr.InvalidFields(apperr.FieldError{Field: "time_zone", Code: "unknown_time_zone", Message: err.Error() + "."})
+		return nil, apperr.InvalidFields(apperr.FieldError{
+			Field: "time_zone", Code: "unknown_time_zone", Message: err.Error() + ".",
+		})
 	}
-	found, err := (&postreport.Reporter{Store: s.Store}).BestTimes(ctx, postreport.BestTimesQuery{WorkspaceID: w.ID, Zone: zone, Accounts: value(r.Params.Account), Now: time.Now()})
-	out := spec.BestTimes{TimeZone: zone.String(), Posts: found.Posts, PostsNeeded: postreport.MinBestTimes, Times: []spec.BestTime{}}
+	found, err := (&postreport.Reporter{Store: s.Store}).BestTimes(ctx, postreport.BestTimesQuery{
+		WorkspaceID: w.ID, Zone: zone, Accounts: value(r.Params.Account), Now: time.Now(),
+	})
+	out := spec.BestTimes{
+		TimeZone: zone.String(), Posts: found.Posts, PostsNeeded: postreport.MinBestTimes,
+		Times: []spec.BestTime{},
+	}
 	for _, b := range found.Times {
-		out.Times = append(out.Times, spec.BestTime{Weekday: b.Weekday, Hour: b.Hour, Posts: b.Posts, Lift: b.Lift, At: b.At})
+		out.Times = append(out.Times, spec.BestTime{
+			Weekday: b.Weekday, Hour: b.Hour, Posts: b.Posts, Lift: b.Lift, At: b.At,
+		})
 	}
 	return spec.BestTimes200JSONResponse(out), err
 }
@@ -92,13 +111,23 @@ func (s *Server) postQuery(ctx context.Context, from, to time.Time) (postreport.
 }
 
 func postRowJSON(r *postreport.Row) spec.PostReportRow {
-	out := spec.PostReportRow{PostId: r.PostID, AccountId: r.AccountID, Account: r.Account, Network: r.Network, Content: r.Content, PostedAt: r.PostedAt,
-		MeasuredAt: moment(r.MeasuredAt), Deleted: r.IsDeleted, Metrics: metricValues(r.Metrics), Conversions: r.Conversions,
+	out := spec.PostReportRow{
+		PostId: r.PostID, AccountId: r.AccountID, Account: r.Account, Network: r.Network,
+		Content: r.Content, PostedAt: r.PostedAt,
+		MeasuredAt: moment(r.MeasuredAt), Deleted: r.IsDeleted, Metrics: metricValues(r.Metrics),
+		Conversions:   r.Conversions,
 		MedianSeconds: r.MedianSeconds, CompletionRate: r.CompletionRate,
-		Numbers: spec.PostNumbers{Views: r.Value(postreport.Views), Reach: r.Value(postreport.Reach), Engagement: r.Value(postreport.Engagement),
-			Clicks: r.Clicks, Visits: r.Visits}}
+		Numbers: spec.PostNumbers{
+			Views: r.Value(postreport.Views), Reach: r.Value(postreport.Reach),
+			Engagement: r.Value(postreport.Engagement),
+			Clicks:     r.Clicks, Visits: r.Visits,
+		},
+	}
 	if r.ArticleID != nil {
-		out.Article = &spec.LinkedArticle{Id: r.ArticleID, Title: r.Title, Authors: append([]string{}, r.Authors...), Section: r.Section}
+		out.Article = &spec.LinkedArticle{
+			Id: r.ArticleID, Title: r.Title, Authors: append([]string{}, r.Authors...),
+			Section: r.Section,
+		}
 	}
 	return out
 }
@@ -107,14 +136,19 @@ func groupsJSON(groups []postreport.Group) []spec.PostReportGroup {
 	out := []spec.PostReportGroup{}
 	for i := range groups {
 		g := &groups[i]
-		one := spec.PostReportGroup{By: spec.PostReportDimension(g.By), Value: g.Value, Label: optional(g.Label), Posts: g.Posts,
+		one := spec.PostReportGroup{
+			By: spec.PostReportDimension(g.By), Value: g.Value, Label: optional(g.Label),
+			Posts:   g.Posts,
 			Numbers: numbersJSON(func(m postreport.Metric) *int64 { return g.Total(m) }),
 			Known: numbersJSON(func(m postreport.Metric) *int64 {
 				n := int64(g.Known[m])
 				return &n
-			})}
+			}),
+		}
 		if e := g.Estimate; e != nil {
-			one.Estimate = &spec.MetricEstimate{Posts: e.Posts, Mean: e.Mean, Low: e.Low, High: e.High, Clear: e.IsClear}
+			one.Estimate = &spec.MetricEstimate{
+				Posts: e.Posts, Mean: e.Mean, Low: e.Low, High: e.High, Clear: e.IsClear,
+			}
 			if e.Lift > 0 {
 				one.Estimate.Lift = &e.Lift
 			}
@@ -125,8 +159,11 @@ func groupsJSON(groups []postreport.Group) []spec.PostReportGroup {
 }
 
 func numbersJSON(value func(postreport.Metric) *int64) spec.PostNumbers {
-	return spec.PostNumbers{Views: value(postreport.Views), Reach: value(postreport.Reach), Engagement: value(postreport.Engagement),
-		Clicks: value(postreport.Clicks), Visits: value(postreport.Visits)}
+	return spec.PostNumbers{
+		Views: value(postreport.Views), Reach: value(postreport.Reach),
+		Engagement: value(postreport.Engagement),
+		Clicks:     value(postreport.Clicks), Visits: value(postreport.Visits),
+	}
 }
 
 // postReportCSV is a report as CSV. Numbers that are not known are empty cells.
@@ -138,7 +175,8 @@ type postReportCSV struct {
 // VisitPostReportResponse writes the table.
 func (c postReportCSV) VisitPostReportResponse(w http.ResponseWriter) error {
 	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
-	w.Header().Set("Content-Disposition", `attachment; filename="posts-`+string(c.report.By)+"-"+c.from.Format(time.DateOnly)+"-"+c.to.Format(time.DateOnly)+`.csv"`)
+	w.Header().Set("Content-Disposition", `attachment; filename="posts-`+string(c.report.By)+"-"+
+		c.from.Format(time.DateOnly)+"-"+c.to.Format(time.DateOnly)+`.csv"`)
 	body := c.groups()
 	if c.report.By == postreport.ByPost {
 		body = c.rows()
@@ -148,7 +186,9 @@ func (c postReportCSV) VisitPostReportResponse(w http.ResponseWriter) error {
 }
 
 func reportMetrics() []postreport.Metric {
-	return []postreport.Metric{postreport.Views, postreport.Reach, postreport.Engagement, postreport.Clicks, postreport.Visits}
+	return []postreport.Metric{
+		postreport.Views, postreport.Reach, postreport.Engagement, postreport.Clicks, postreport.Visits,
+	}
 }
 
 func cell(n *int64) string {
@@ -175,19 +215,25 @@ func (c postReportCSV) rows() []byte {
 		}
 	}
 	slices.Sort(names)
-	head := []string{"post_id", "account", "network", "posted_at", "content", "views", "reach", "engagement", "link_clicks", "visits", "conversions",
-		"title", "authors", "section", "median_seconds", "completion_rate", "deleted"}
+	head := []string{
+		"post_id", "account", "network", "posted_at", "content", "views", "reach", "engagement", "link_clicks",
+		"visits", "conversions", "title", "authors", "section", "median_seconds", "completion_rate", "deleted",
+	}
 	for _, name := range names {
 		head = append(head, "network_"+name)
 	}
 	body := csvio.Write([]byte(csvio.ByteOrderMark), head)
 	for i := range c.report.Rows {
 		r := &c.report.Rows[i]
-		cells := []string{r.PostID.String(), csvio.Escape(r.Account), r.Network, r.PostedAt.Format(time.RFC3339), csvio.Escape(r.Content)}
+		cells := []string{
+			r.PostID.String(), csvio.Escape(r.Account), r.Network, r.PostedAt.Format(time.RFC3339),
+			csvio.Escape(r.Content),
+		}
 		for _, m := range reportMetrics() {
 			cells = append(cells, cell(r.Value(m)))
 		}
-		cells = append(cells, cell(r.Conversions), csvio.Escape(r.Title), csvio.Escape(strings.Join(r.Authors, "; ")), csvio.Escape(r.Section),
+		cells = append(cells, cell(r.Conversions), csvio.Escape(r.Title), csvio.Escape(strings.Join(r.Authors, "; ")),
+			csvio.Escape(r.Section),
 			decimal(r.MedianSeconds), decimal(r.CompletionRate), strconv.FormatBool(r.IsDeleted))
 		values := metricValues(r.Metrics)
 		for _, name := range names {

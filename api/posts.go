@@ -21,13 +21,17 @@ import (
 )
 
 // SchedulePost is the short form of CreatePost.
-func (s *Server) SchedulePost(ctx context.Context, r spec.SchedulePostRequestObject) (spec.SchedulePostResponseObject, error) {
+func (s *Server) SchedulePost(
+	ctx context.Context, r spec.SchedulePostRequestObject,
+) (spec.SchedulePostResponseObject, error) {
 	created, err := s.create(ctx, r.Body, r.Params.IdempotencyKey)
 	return spec.SchedulePost201JSONResponse{CreatedJSONResponse: created}, err
 }
 
 // CreatePost schedules a post.
-func (s *Server) CreatePost(ctx context.Context, r spec.CreatePostRequestObject) (spec.CreatePostResponseObject, error) {
+func (s *Server) CreatePost(
+	ctx context.Context, r spec.CreatePostRequestObject,
+) (spec.CreatePostResponseObject, error) {
 	created, err := s.create(ctx, r.Body, r.Params.IdempotencyKey)
 	return spec.CreatePost201JSONResponse{CreatedJSONResponse: created}, err
 }
@@ -68,7 +72,10 @@ func idempotencyOf(ctx context.Context, key *string, kind string, body any) (ide
 
 func namedRequest(ctx context.Context, key, kind string, request []byte) (idempotency.Key, error) {
 	if !utf8.ValidString(key) {
-		return idempotency.Key{}, apperr.InvalidFields(apperr.FieldError{Field: "Idempotency-Key", Code: "invalid", Message: "The key must be valid UTF-8."})
+		return idempotency.Key{},
+			apperr.InvalidFields(apperr.FieldError{
+				Field: "Idempotency-Key", Code: "invalid", Message: "The key must be valid UTF-8.",
+			})
 	}
 	sum := sha256.Sum256(append([]byte(kind+"\n"), request...))
 	return idempotency.Key{UserID: principal(ctx).UserID, Key: key, RequestHash: sum[:]}, nil
@@ -100,42 +107,64 @@ func (s *Server) GetPost(ctx context.Context, r spec.GetPostRequestObject) (spec
 func (s *Server) EditPost(ctx context.Context, r spec.EditPostRequestObject) (spec.EditPostResponseObject, error) {
 	b := r.Body
 	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
-		return s.Scheduler.Edit(ctx, g, scheduling.Edit{Content: b.Content, ScheduledTime: b.ScheduledTime, TimeZone: b.TimeZone,
+		return s.Scheduler.Edit(ctx, g, scheduling.Edit{
+			Content: b.Content, ScheduledTime: b.ScheduledTime,
+			TimeZone:    b.TimeZone,
 			Attachments: b.Attachments, Accounts: b.Accounts, Language: b.Language, Thread: threadOf(b.Thread),
-			Options: optionsOf(b.Options), Overrides: changedOverrides(b.Overrides), LateLimit: b.DropIfLateMinutes, TrackLinks: b.TrackLinks, UTM: changedUTM(b.Utm),
-			When: string(value(b.When)), QueueGroupID: value(b.QueueGroupId)})
+			Options: optionsOf(b.Options), Overrides: changedOverrides(b.Overrides), LateLimit: b.DropIfLateMinutes,
+			TrackLinks: b.TrackLinks, UTM: changedUTM(b.Utm),
+			When: string(value(b.When)), QueueGroupID: value(b.QueueGroupId),
+		})
 	})
 	return spec.EditPost200JSONResponse{PostJSONResponse: answer}, err
 }
 
 // CancelPost cancels a post.
-func (s *Server) CancelPost(ctx context.Context, r spec.CancelPostRequestObject) (spec.CancelPostResponseObject, error) {
-	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) { return s.Scheduler.Cancel(ctx, g) })
+func (s *Server) CancelPost(
+	ctx context.Context, r spec.CancelPostRequestObject,
+) (spec.CancelPostResponseObject, error) {
+	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
+		return s.Scheduler.Cancel(ctx, g)
+	})
 	return spec.CancelPost200JSONResponse{PostJSONResponse: answer}, err
 }
 
 // PublishNow makes a post due at once.
-func (s *Server) PublishNow(ctx context.Context, r spec.PublishNowRequestObject) (spec.PublishNowResponseObject, error) {
-	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) { return s.Scheduler.PublishNow(ctx, g) })
+func (s *Server) PublishNow(
+	ctx context.Context, r spec.PublishNowRequestObject,
+) (spec.PublishNowResponseObject, error) {
+	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
+		return s.Scheduler.PublishNow(ctx, g)
+	})
 	return spec.PublishNow200JSONResponse{PostJSONResponse: answer}, err
 }
 
 // ScheduleDraft schedules a draft.
-func (s *Server) ScheduleDraft(ctx context.Context, r spec.ScheduleDraftRequestObject) (spec.ScheduleDraftResponseObject, error) {
+func (s *Server) ScheduleDraft(
+	ctx context.Context, r spec.ScheduleDraftRequestObject,
+) (spec.ScheduleDraftResponseObject, error) {
 	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
-		return s.Scheduler.ScheduleDraft(ctx, g, scheduling.Time{ScheduledTime: value(r.Body.ScheduledTime), TimeZone: value(r.Body.TimeZone),
-			When: string(value(r.Body.When)), QueueGroupID: value(r.Body.QueueGroupId)})
+		return s.Scheduler.ScheduleDraft(ctx, g, scheduling.Time{
+			ScheduledTime: value(r.Body.ScheduledTime),
+			TimeZone:      value(r.Body.TimeZone),
+			When:          string(value(r.Body.When)), QueueGroupID: value(r.Body.QueueGroupId),
+		})
 	})
 	return spec.ScheduleDraft200JSONResponse{PostJSONResponse: answer}, err
 }
 
-func (s *Server) change(ctx context.Context, id uuid.UUID, ifMatch *string, do func(post.Guard) (post.Post, error)) (spec.PostJSONResponse, error) {
+func (s *Server) change(
+	ctx context.Context, id uuid.UUID, ifMatch *string, do func(post.Guard) (post.Post, error),
+) (spec.PostJSONResponse, error) {
 	who := principal(ctx)
 	version, err := versionOf(ifMatch)
 	if err != nil {
 		return spec.PostJSONResponse{}, err
 	}
-	p, err := do(post.Guard{WorkspaceID: who.WorkspaceID, PostID: id, IfVersion: version, Actor: who.Actor(), UserID: who.UserID, IsAuthor: who.Role == workspace.Author})
+	p, err := do(post.Guard{
+		WorkspaceID: who.WorkspaceID, PostID: id, IfVersion: version, Actor: who.Actor(),
+		UserID: who.UserID, IsAuthor: who.Role == workspace.Author,
+	})
 	if err != nil {
 		return spec.PostJSONResponse{}, err
 	}
@@ -152,7 +181,9 @@ func versionOf(ifMatch *string) (int64, error) {
 	}
 	v, err := strconv.ParseInt(strings.Trim(strings.TrimSpace(*ifMatch), `"`), 10, 64)
 	if err != nil || v < 1 {
-		return 0, apperr.InvalidFields(apperr.FieldError{Field: "If-Match", Code: "invalid", Message: "Send the ETag of the version you read, or omit the header."})
+		return 0, apperr.InvalidFields(apperr.FieldError{
+			Field: "If-Match", Code: "invalid", Message: "Send the ETag of the version you read, or omit the header.",
+		})
 	}
 	return v, nil
 }
@@ -161,8 +192,11 @@ const defaultPage = 50
 
 // ListPosts lists posts by scheduled time.
 func (s *Server) ListPosts(ctx context.Context, r spec.ListPostsRequestObject) (spec.ListPostsResponseObject, error) {
-	f := post.Filter{WorkspaceID: principal(ctx).WorkspaceID, From: r.Params.From, To: r.Params.To, AccountID: r.Params.Account, SeriesID: r.Params.Series, LabelID: r.Params.Label, Text: value(r.Params.Q),
-		Ascending: r.Params.Order != nil && *r.Params.Order == spec.ListPostsParamsOrder("asc"), Limit: defaultPage}
+	f := post.Filter{
+		WorkspaceID: principal(ctx).WorkspaceID, From: r.Params.From, To: r.Params.To,
+		AccountID: r.Params.Account, SeriesID: r.Params.Series, LabelID: r.Params.Label, Text: value(r.Params.Q),
+		Ascending: r.Params.Order != nil && *r.Params.Order == spec.ListPostsParamsOrder("asc"), Limit: defaultPage,
+	}
 	if r.Params.Limit != nil {
 		f.Limit = *r.Params.Limit
 	}
@@ -216,7 +250,9 @@ func readCursor(text string) (*time.Time, *uuid.UUID, error) {
 	t, errTime := time.Parse(time.RFC3339Nano, at)
 	u, errID := uuid.Parse(id)
 	if err != nil || errTime != nil || errID != nil {
-		return nil, nil, apperr.InvalidFields(apperr.FieldError{Field: "cursor", Code: "invalid", Message: "Send next_cursor of the previous page unchanged."})
+		return nil, nil, apperr.InvalidFields(apperr.FieldError{
+			Field: "cursor", Code: "invalid", Message: "Send next_cursor of the previous page unchanged.",
+		})
 	}
 	return &t, &u, nil
 }

@@ -23,15 +23,20 @@ func TestCreatePost_ReturnsThePost(t *testing.T) {
 	account := s.Connect("desk")
 	for _, path := range []string{"/api/v1/posts", "/api/schedule-post"} {
 		s.Exec("delete from scheduled_posts") // the duplicate text causes a warning
-		a := s.send("POST", path, object{"content": "Xin chào 👋", "scheduled_time": "2028-12-24T18:00", "time_zone": "Asia/Ho_Chi_Minh", "language": "vi"})
+		a := s.send("POST", path, object{
+			"content": "Xin chào 👋", "scheduled_time": "2028-12-24T18:00", "time_zone": "Asia/Ho_Chi_Minh",
+			"language": "vi",
+		})
 		p := s.post(a, 201)
-		if p.Status != spec.PostStatusScheduled || p.Content != "Xin chào 👋" || p.ScheduledTime.Format(time.RFC3339) != "2028-12-24T18:00:00+07:00" || *p.Language != "vi" {
+		if p.Status != spec.PostStatusScheduled || p.Content != "Xin chào 👋" ||
+			p.ScheduledTime.Format(time.RFC3339) != "2028-12-24T18:00:00+07:00" || *p.Language != "vi" {
 			t.Errorf("%s: %s", path, a.body)
 		}
 		if len(p.Targets) != 1 || p.Targets[0].AccountId != account.ID || p.Targets[0].Network != "mastodon" {
 			t.Errorf("%s: targets %+v", path, p.Targets)
 		}
-		if a.Header.Get("Location") != "/api/v1/posts/"+p.Id.String() || a.Header.Get("ETag") != `"1"` || a.Header.Get("Idempotent-Replayed") != "" {
+		if a.Header.Get("Location") != "/api/v1/posts/"+p.Id.String() || a.Header.Get("ETag") != `"1"` ||
+			a.Header.Get("Idempotent-Replayed") != "" {
 			t.Errorf("%s: headers %v", path, a.Header)
 		}
 		if p.WorkflowId == "" || *p.WorkflowUrl != "https://temporal.example/workflows/"+p.WorkflowId {
@@ -78,7 +83,8 @@ func TestCreatePost_IsIdempotent(t *testing.T) {
 			time.Sleep(1100 * time.Millisecond) // the next one is past the scheduled time
 		}
 	}
-	s.refused(s.send("POST", "/api/v1/posts", hello(object{"content": "Other"}), "Idempotency-Key", "key"), 422, "idempotency_key_reused", "Idempotency-Key")
+	s.refused(s.send("POST", "/api/v1/posts", hello(object{"content": "Other"}), "Idempotency-Key", "key"), 422,
+		"idempotency_key_reused", "Idempotency-Key")
 	if rows := s.Count("select count(*) from scheduled_posts"); rows != 1 {
 		t.Errorf("%d posts", rows)
 	}
@@ -89,8 +95,10 @@ func TestIdempotencyKey_IgnoresWhiteSpaceAndOrder(t *testing.T) {
 	s := start(t)
 	s.Connect("desk")
 	at := in(time.Hour)
-	first := s.post(s.send("POST", "/api/v1/posts", `{"content":"Hello","scheduled_time":"`+at+`"}`, "Idempotency-Key", "key"), 201)
-	again := s.post(s.send("POST", "/api/schedule-post", "{ \"scheduled_time\": \""+at+"\",\n\t\"content\": \"Hello\" }", "Idempotency-Key", "key"), 201)
+	first := s.post(s.send("POST", "/api/v1/posts", `{"content":"Hello","scheduled_time":"`+at+`"}`, "Idempotency-Key",
+		"key"), 201)
+	again := s.post(s.send("POST", "/api/schedule-post",
+		"{ \"scheduled_time\": \""+at+"\",\n\t\"content\": \"Hello\" }", "Idempotency-Key", "key"), 201)
 	if again.Id != first.Id {
 		t.Error("another post was created")
 	}
@@ -145,9 +153,15 @@ func TestEditPost_TooLateHasTheReason(t *testing.T) {
 	s.Claim(claimed)
 	s.post(s.send("DELETE", "/api/v1/posts/"+canceled.ID.String(), nil), 200)
 	s.Finish(s.Claim(posted), post.TargetPosted)
-	for reason, p := range map[string]post.Post{"being published right now": claimed, "is canceled": canceled, "already published": posted} {
+	for reason, p := range map[string]post.Post{
+		"being published right now": claimed, "is canceled": canceled,
+		"already published": posted,
+	} {
 		path := "/api/v1/posts/" + p.ID.String()
-		for _, a := range []answer{s.send("PATCH", path, object{"content": "Late"}), s.send("DELETE", path, nil), s.send("POST", path+"/publish-now", nil)} {
+		for _, a := range []answer{
+			s.send("PATCH", path, object{"content": "Late"}), s.send("DELETE", path, nil),
+			s.send("POST", path+"/publish-now", nil),
+		} {
 			s.refused(a, 409, "too_late")
 			if !strings.Contains(string(a.body), reason) {
 				t.Errorf("%s: %s", reason, a.body)
@@ -175,7 +189,8 @@ func TestGetPost_ShowsOutcomes(t *testing.T) {
 		require.Nil(t, target.Error)
 	}
 	p = s.post(s.send("GET", "/api/v1/posts/"+bad.ID.String(), nil), 200)
-	if target := p.Targets[0]; p.Status != spec.PostStatusFailed || target.Error == nil || target.Error.Class != "rejected" || target.Error.Message == "" {
+	if target := p.Targets[0]; p.Status != spec.PostStatusFailed || target.Error == nil ||
+		target.Error.Class != "rejected" || target.Error.Message == "" {
 		t.Errorf("failed: %+v", p)
 	}
 }
@@ -187,14 +202,17 @@ func TestListPosts_Pages(t *testing.T) {
 	at := time.Now().Add(time.Hour).Truncate(time.Second)
 	var made []string
 	for i := range 7 {
-		made = append(made, s.post(s.send("POST", "/api/v1/posts", hello(object{"scheduled_time": at.Add(time.Duration(i/3) * time.Second).Format(time.RFC3339)})), 201).Id.String())
+		made = append(made, s.post(s.send("POST", "/api/v1/posts",
+			hello(object{"scheduled_time": at.Add(time.Duration(i/3) * time.Second).Format(time.RFC3339)})),
+			201).Id.String())
 	}
 	for _, order := range []string{"asc", "desc"} {
 		var seen []string
 		pages, cursor := 0, ""
 		for {
 			var page spec.PostPage
-			s.decode(s.send("GET", "/api/v1/posts?limit=3&order="+order+"&cursor="+url.QueryEscape(cursor), nil), 200, &page)
+			s.decode(s.send("GET", "/api/v1/posts?limit=3&order="+order+"&cursor="+url.QueryEscape(cursor), nil), 200,
+				&page)
 			for _, p := range page.Posts {
 				seen = append(seen, p.Id.String())
 			}
@@ -212,8 +230,12 @@ func TestListPosts_Pages(t *testing.T) {
 			t.Errorf("%s: %d posts on %d pages", order, len(seen), pages)
 		}
 	}
-	for query, want := range map[string]int{"": 7, "?status=scheduled,posted": 7, "?status=posted": 0, "?from=" + url.QueryEscape(at.Add(time.Second).Format(time.RFC3339)): 4,
-		"?to=" + url.QueryEscape(at.Add(time.Second).Format(time.RFC3339)): 3, "?from=0000-01-01T00:00:00Z&to=9999-12-31T23:59:59Z": 7, "?limit=200": 7} {
+	for query, want := range map[string]int{
+		"": 7, "?status=scheduled,posted": 7, "?status=posted": 0,
+		"?from=" + url.QueryEscape(at.Add(time.Second).Format(time.RFC3339)): 4,
+		"?to=" + url.QueryEscape(at.Add(time.Second).Format(time.RFC3339)):   3,
+		"?from=0000-01-01T00:00:00Z&to=9999-12-31T23:59:59Z":                 7, "?limit=200": 7,
+	} {
 		var page spec.PostPage
 		s.decode(s.send("GET", "/api/v1/posts"+query, nil), 200, &page)
 		if len(page.Posts) != want {
@@ -228,8 +250,10 @@ func TestCreatePost_ReplyHasTheParentsAccounts(t *testing.T) {
 	s.Connect("desk")
 	sports := s.Connect("sports")
 	parent := s.post(s.send("POST", "/api/v1/posts", hello(object{"accounts": []string{sports.ID.String()}})), 201)
-	child := s.post(s.send("POST", "/api/v1/posts", hello(object{"thread_parent_id": parent.Id, "scheduled_time": in(2 * time.Hour)})), 201)
-	if len(child.Targets) != 1 || child.Targets[0].AccountId != sports.ID || *child.ThreadId != parent.Id || *child.ThreadParentId != parent.Id {
+	child := s.post(s.send("POST", "/api/v1/posts",
+		hello(object{"thread_parent_id": parent.Id, "scheduled_time": in(2 * time.Hour)})), 201)
+	if len(child.Targets) != 1 || child.Targets[0].AccountId != sports.ID || *child.ThreadId != parent.Id ||
+		*child.ThreadParentId != parent.Id {
 		t.Errorf("got %+v", child)
 	}
 }
@@ -238,7 +262,8 @@ func TestAuthenticate_PagesAndOpenAPIArePublic(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	for path, want := range map[string]string{"/": "<!doctype html>", "/api/openapi.yaml": "openapi: 3.1.0"} {
-		if a := s.send("GET", path, nil, "Authorization", ""); a.StatusCode != http.StatusOK || !strings.HasPrefix(string(a.body), want) {
+		if a := s.send("GET", path, nil, "Authorization", ""); a.StatusCode != http.StatusOK ||
+			!strings.HasPrefix(string(a.body), want) {
 			t.Errorf("%s: %s %.40s", path, a.Status, a.body)
 		}
 	}
@@ -263,7 +288,8 @@ func TestPosts_StoreAttachmentsInOrder(t *testing.T) {
 	if strings.Contains(string(a.body), "s3://") {
 		t.Errorf("the response reveals the storage location: %s", a.body)
 	}
-	p = s.post(s.send("PATCH", "/api/v1/posts/"+p.Id.String(), object{"content": "Only text", "attachments": []string{}}), 200)
+	p = s.post(s.send("PATCH", "/api/v1/posts/"+p.Id.String(),
+		object{"content": "Only text", "attachments": []string{}}), 200)
 	if len(p.Attachments) != 0 || p.Content != "Only text" {
 		t.Errorf("got %+v", p)
 	}

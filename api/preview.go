@@ -17,21 +17,36 @@ import (
 )
 
 // PreviewPost shows how a post would be published.
-func (s *Server) PreviewPost(ctx context.Context, r spec.PreviewPostRequestObject) (spec.PreviewPostResponseObject, error) {
+func (s *Server) PreviewPost(
+	ctx context.Context, r spec.PreviewPostRequestObject,
+) (spec.PreviewPostResponseObject, error) {
 	b := r.Body
-	shown, err := s.Scheduler.Preview(ctx, principal(ctx), draftOf(&spec.PostCreate{Content: value(b.Content), ScheduledTime: b.ScheduledTime, Draft: b.Draft, Thread: b.Thread,
-		Options: b.Options, Overrides: b.Overrides, DropIfLateMinutes: b.DropIfLateMinutes, TrackLinks: b.TrackLinks, Utm: b.Utm, Attachments: b.Attachments, ThreadParentId: b.ThreadParentId,
-		TimeZone: b.TimeZone, Accounts: b.Accounts, Language: b.Language, When: b.When, QueueGroupId: b.QueueGroupId}))
+	shown, err := s.Scheduler.Preview(ctx, principal(ctx),
+		draftOf(&spec.PostCreate{
+			Content: value(b.Content), ScheduledTime: b.ScheduledTime, Draft: b.Draft,
+			Thread:  b.Thread,
+			Options: b.Options, Overrides: b.Overrides, DropIfLateMinutes: b.DropIfLateMinutes,
+			TrackLinks: b.TrackLinks, Utm: b.Utm, Attachments: b.Attachments, ThreadParentId: b.ThreadParentId,
+			TimeZone: b.TimeZone, Accounts: b.Accounts, Language: b.Language, When: b.When,
+			QueueGroupId: b.QueueGroupId,
+		}))
 	if err != nil {
 		return nil, err
 	}
-	out := spec.PreviewPost200JSONResponse{Targets: []spec.TargetPreview{}, Problems: problemsJSON(shown.Problems),
-		Warnings: warningsJSON(shown.Warnings, shown.TimeZone), Price: fullPrice(shown.Price)}
+	out := spec.PreviewPost200JSONResponse{
+		Targets: []spec.TargetPreview{}, Problems: problemsJSON(shown.Problems),
+		Warnings: warningsJSON(shown.Warnings, shown.TimeZone), Price: fullPrice(shown.Price),
+	}
 	if n := shown.Next; n != nil {
-		out.NextSlot = &spec.NextSlot{QueueGroupId: n.Group.ID, Name: n.Group.Name, At: n.At, TimeZone: n.Group.TimeZone}
+		out.NextSlot = &spec.NextSlot{
+			QueueGroupId: n.Group.ID, Name: n.Group.Name, At: n.At, TimeZone: n.Group.TimeZone,
+		}
 	}
 	for _, t := range shown.Targets {
-		target := spec.TargetPreview{AccountId: t.Account.ID, Network: t.Account.Network, Handle: t.Account.Handle, Segments: []spec.SegmentPreview{}, Price: fullPrice(t.Price)}
+		target := spec.TargetPreview{
+			AccountId: t.Account.ID, Network: t.Account.Network, Handle: t.Account.Handle,
+			Segments: []spec.SegmentPreview{}, Price: fullPrice(t.Price),
+		}
 		for _, one := range t.Segments {
 			target.Segments = append(target.Segments, segmentPreview(one))
 		}
@@ -42,8 +57,11 @@ func (s *Server) PreviewPost(ctx context.Context, r spec.PreviewPostRequestObjec
 
 func segmentPreview(one scheduling.SegmentPreview) spec.SegmentPreview {
 	text := one.Network.Text
-	out := spec.SegmentPreview{Problems: problemsJSON(one.Problems), Text: text, Spans: []spec.PreviewSpan{}, Card: optional(one.Network.Card),
-		Notes: notesJSON(one.Network.Notes), Price: fullPrice(one.Price)}
+	out := spec.SegmentPreview{
+		Problems: problemsJSON(one.Problems), Text: text, Spans: []spec.PreviewSpan{},
+		Card:  optional(one.Network.Card),
+		Notes: notesJSON(one.Network.Notes), Price: fullPrice(one.Price),
+	}
 	if one.LimitsKnown {
 		out.Characters = &one.Characters
 		if one.MaxCharacters > 0 {
@@ -51,7 +69,10 @@ func segmentPreview(one scheduling.SegmentPreview) spec.SegmentPreview {
 		}
 	}
 	for _, span := range one.Network.Spans {
-		out.Spans = append(out.Spans, spec.PreviewSpan{Start: characters(text, span.Start), End: characters(text, span.End), Kind: spec.PreviewSpanKind(span.Kind), Target: span.Target})
+		out.Spans = append(out.Spans, spec.PreviewSpan{
+			Start: characters(text, span.Start), End: characters(text, span.End), Kind: spec.PreviewSpanKind(span.Kind),
+			Target: span.Target,
+		})
 	}
 	if one.Network.FoldAt > 0 {
 		fold := characters(text, one.Network.FoldAt)
@@ -107,7 +128,10 @@ func messageParams(params message.Params) *spec.MessageParams {
 func warningsJSON(warnings []post.Warning, zone string) []spec.Warning {
 	out := make([]spec.Warning, len(warnings))
 	for i, w := range warnings {
-		out[i] = spec.Warning{Code: w.Code, Message: w.Message, Params: messageParams(w.Params), PostId: w.PostID, OtherTime: w.At}
+		out[i] = spec.Warning{
+			Code: w.Code, Message: w.Message, Params: messageParams(w.Params), PostId: w.PostID,
+			OtherTime: w.At,
+		}
 		if w.AccountID != uuid.Nil {
 			out[i].AccountId = &w.AccountID
 		}

@@ -24,7 +24,10 @@ func writeError(c *gin.Context, status int, e *apperr.Error) {
 	if land(c, status, e.Code, e.Message, e.Fields) {
 		return
 	}
-	p := spec.Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Code: e.Code, Detail: &e.Message, Params: messageParams(e.Params)}
+	p := spec.Problem{
+		Type: "about:blank", Title: http.StatusText(status), Status: status, Code: e.Code,
+		Detail: &e.Message, Params: messageParams(e.Params),
+	}
 	if len(e.Fields) > 0 {
 		list := problemsJSON(e.Fields)
 		p.Errors = &list
@@ -51,14 +54,16 @@ func (s *Server) refuse(c *gin.Context, err error) {
 		cut(c)
 	case errors.Is(err, search.ErrBusy):
 		c.Header("Retry-After", "2")
-		writeProblem(c, http.StatusServiceUnavailable, "search_busy", "Too many searches at once. Try again in a moment.", nil)
+		writeProblem(c, http.StatusServiceUnavailable, "search_busy",
+			"Too many searches at once. Try again in a moment.", nil)
 	case errors.Is(err, context.Canceled):
 		c.AbortWithStatus(499) // nginx's code for a client that disconnected; only logged
 	default:
 		_ = c.Error(err)
 		s.Log.ErrorContext(c.Request.Context(), "request failed", "route", c.FullPath(), "error", err)
 		c.Header("Retry-After", "5")
-		writeProblem(c, http.StatusServiceUnavailable, "unavailable", "This cannot be done right now. Check whether the change was made, then try again.", nil)
+		writeProblem(c, http.StatusServiceUnavailable, "unavailable",
+			"This cannot be done right now. Check whether the change was made, then try again.", nil)
 	}
 }
 

@@ -79,7 +79,10 @@ func reachable() map[string]reach {
 	onWebhook := func(body any) func(*things) request {
 		return func(x *things) request { return request{args: []any{x.webhook()}, body: body} }
 	}
-	settings := object{"kind": "ntfy", "name": "Phone", "url": "https://ntfy.example/desk", "types": []string{"post.failed"}, "time_zone": "UTC"}
+	settings := object{
+		"kind": "ntfy", "name": "Phone", "url": "https://ntfy.example/desk",
+		"types": []string{"post.failed"}, "time_zone": "UTC",
+	}
 	onChannel := func(body any) func(*things) request {
 		return func(x *things) request { return request{args: []any{x.channel()}, body: body} }
 	}
@@ -96,8 +99,11 @@ func reachable() map[string]reach {
 	}
 	onLink := func(x *things) request { return request{args: []any{x.link()}} }
 	newPost := func(x *things) request {
-		return request{body: hello(object{"accounts": []any{x.account()}, "attachments": []any{x.file()}, "thread_parent_id": x.scheduled(),
-			"scheduled_time": in(2 * 3600e9)})}
+		return request{body: hello(object{
+			"accounts": []any{x.account()}, "attachments": []any{x.file()},
+			"thread_parent_id": x.scheduled(),
+			"scheduled_time":   in(2 * 3600e9),
+		})}
 	}
 
 	onSeed := func(body any) func(*things) request {
@@ -143,37 +149,52 @@ func reachable() map[string]reach {
 			id := x.story()
 			return request{args: []any{id}, body: object{"article_id": id}}
 		}),
-		"muteStory":           editors(workspace.CrawlWrite, onStory(nil)),
-		"createStoryDraft":    authors(workspace.PostsWrite, onStory(nil)),
-		"undoStoryEvent":      editors(workspace.CrawlWrite, func(x *things) request { return request{args: []any{x.storyEvent()}} }),
+		"muteStory":        editors(workspace.CrawlWrite, onStory(nil)),
+		"createStoryDraft": authors(workspace.PostsWrite, onStory(nil)),
+		"undoStoryEvent": editors(workspace.CrawlWrite, func(x *things) request {
+			return request{args: []any{x.storyEvent()}}
+		}),
 		"getStoryPreferences": viewers(workspace.ArticlesRead, none),
 		"setStoryPreferences": editors(workspace.CrawlWrite, func(*things) request {
-			return request{body: object{"alert_enabled": true, "min_owners": 5, "max_age_hours": 12, "create_draft": false, "owners": object{}}}
+			return request{
+				body: object{
+					"alert_enabled": true, "min_owners": 5, "max_age_hours": 12, "create_draft": false,
+					"owners": object{},
+				},
+			}
 		}),
-		"listArticles":         viewers(workspace.ArticlesRead, func(x *things) request { return request{query: "domain=" + x.article().Domain} }),
+		"listArticles": viewers(workspace.ArticlesRead, func(x *things) request {
+			return request{query: "domain=" + x.article().Domain}
+		}),
 		"getArticle":           viewers(workspace.ArticlesRead, onArticle),
 		"downloadArticlePage":  editors(workspace.ArticlesRead, onArticle),
 		"listArticleRevisions": viewers(workspace.ArticlesRead, onArticle),
-		"getArticleRevision":   viewers(workspace.ArticlesRead, func(x *things) request { return request{args: []any{x.article().ID, 1}} }),
-		"similarArticles":      viewers(workspace.ArticlesRead, onArticle),
-		"getExtraction":        viewers(workspace.ArticlesRead, onExtraction(nil)),
-		"updateExtraction":     editors(workspace.ArticlesWrite, onExtraction(object{"time_zone": "Europe/Paris"})),
-		"listSelectors":        viewers(workspace.ArticlesRead, onExtraction(nil)),
-		"addSelectors":         editors(workspace.ArticlesWrite, onExtraction(object{"config": someConfig})),
-		"previewSelectors":     editors(workspace.ArticlesRead, onExtraction(object{"config": someConfig})),
-		"rollBackSelectors":    editors(workspace.ArticlesWrite, onExtraction(nil)),
-		"learnSelectors":       editors(workspace.ArticlesWrite, onExtraction(nil)),
-		"getSelectors":         viewers(workspace.ArticlesRead, onSelectors),
-		"activateSelectors":    editors(workspace.ArticlesWrite, onSelectors),
-		"searchArticles":       viewers(workspace.ArticlesRead, func(*things) request { return request{query: "q=gold&facets=true"} }),
-		"listSavedSearches":    viewers(workspace.ArticlesRead, none),
-		"getSavedSearch":       viewers(workspace.ArticlesRead, onSaved(nil)),
-		"createSavedSearch":    authors(workspace.ArticlesWrite, func(*things) request { return request{body: object{"name": "Gold", "query": "gold"}} }),
-		"updateSavedSearch":    authors(workspace.ArticlesWrite, onSaved(object{"name": "Silver"})),
-		"deleteSavedSearch":    authors(workspace.ArticlesWrite, onSaved(nil)),
-		"listWatches":          viewers(workspace.ArticlesRead, none),
-		"getWatch":             viewers(workspace.ArticlesRead, onWatch(nil)),
-		"listWatchChanges":     viewers(workspace.ArticlesRead, onWatch(nil)),
+		"getArticleRevision": viewers(workspace.ArticlesRead, func(x *things) request {
+			return request{args: []any{x.article().ID, 1}}
+		}),
+		"similarArticles":   viewers(workspace.ArticlesRead, onArticle),
+		"getExtraction":     viewers(workspace.ArticlesRead, onExtraction(nil)),
+		"updateExtraction":  editors(workspace.ArticlesWrite, onExtraction(object{"time_zone": "Europe/Paris"})),
+		"listSelectors":     viewers(workspace.ArticlesRead, onExtraction(nil)),
+		"addSelectors":      editors(workspace.ArticlesWrite, onExtraction(object{"config": someConfig})),
+		"previewSelectors":  editors(workspace.ArticlesRead, onExtraction(object{"config": someConfig})),
+		"rollBackSelectors": editors(workspace.ArticlesWrite, onExtraction(nil)),
+		"learnSelectors":    editors(workspace.ArticlesWrite, onExtraction(nil)),
+		"getSelectors":      viewers(workspace.ArticlesRead, onSelectors),
+		"activateSelectors": editors(workspace.ArticlesWrite, onSelectors),
+		"searchArticles": viewers(workspace.ArticlesRead, func(*things) request {
+			return request{query: "q=gold&facets=true"}
+		}),
+		"listSavedSearches": viewers(workspace.ArticlesRead, none),
+		"getSavedSearch":    viewers(workspace.ArticlesRead, onSaved(nil)),
+		"createSavedSearch": authors(workspace.ArticlesWrite, func(*things) request {
+			return request{body: object{"name": "Gold", "query": "gold"}}
+		}),
+		"updateSavedSearch": authors(workspace.ArticlesWrite, onSaved(object{"name": "Silver"})),
+		"deleteSavedSearch": authors(workspace.ArticlesWrite, onSaved(nil)),
+		"listWatches":       viewers(workspace.ArticlesRead, none),
+		"getWatch":          viewers(workspace.ArticlesRead, onWatch(nil)),
+		"listWatchChanges":  viewers(workspace.ArticlesRead, onWatch(nil)),
 		"createWatch": authors(workspace.ArticlesWrite, func(*things) request {
 			return request{body: object{"name": "Prices", "url": "https://ministry.example/prices"}}
 		}),
@@ -207,9 +228,15 @@ func reachable() map[string]reach {
 		"resumeDomain":  editors(workspace.CrawlWrite, onDomain(nil)),
 		"runDomain":     editors(workspace.CrawlWrite, onDomain(nil)),
 		"emptyFrontier": owners(workspace.CrawlWrite, onDomain(nil)),
-		"downloadWARC":  editors(workspace.CrawlRead, func(x *things) request { return request{args: []any{x.domain()}, query: lastYear} }),
-		"exportWARC":    editors(workspace.CrawlWrite, onDomain(object{"from": "2025-01-01T00:00:00Z", "to": "2026-01-01T00:00:00Z"})),
-		"getExport":     editors(workspace.CrawlRead, func(x *things) request { d, id := x.crawlExport(); return request{args: []any{d, id}} }),
+		"downloadWARC": editors(workspace.CrawlRead, func(x *things) request {
+			return request{args: []any{x.domain()}, query: lastYear}
+		}),
+		"exportWARC": editors(workspace.CrawlWrite,
+			onDomain(object{"from": "2025-01-01T00:00:00Z", "to": "2026-01-01T00:00:00Z"})),
+		"getExport": editors(workspace.CrawlRead, func(x *things) request {
+			d, id := x.crawlExport()
+			return request{args: []any{d, id}}
+		}),
 
 		"live":               everybody(none),
 		"ready":              everybody(none),
@@ -217,19 +244,27 @@ func reachable() map[string]reach {
 		"completeConnection": everybody(func(x *things) request { return request{query: x.callback()} }),
 		"chooseInBrowser": everybody(func(x *things) request {
 			c := x.choice()
-			return request{body: url.Values{"choice": {c.ID.String()}, "key": {c.Key}, "remote_id": {"1"}}.Encode(), contentType: "application/x-www-form-urlencoded"}
+			return request{
+				body:        url.Values{"choice": {c.ID.String()}, "key": {c.Key}, "remote_id": {"1"}}.Encode(),
+				contentType: "application/x-www-form-urlencoded",
+			}
 		}),
 
-		"getSession":      ownSession(none),
-		"switchWorkspace": ownSession(func(x *things) request { return request{body: object{"workspace_id": x.caller.WorkspaceID}} }),
-		"listSessions":    ownSession(none),
-		"revokeSession":   ownSession(func(*things) request { return request{args: []any{uuid.NewString()}} }),
-		"revokeSessions":  ownSession(none),
+		"getSession": ownSession(none),
+		"switchWorkspace": ownSession(func(x *things) request {
+			return request{body: object{"workspace_id": x.caller.WorkspaceID}}
+		}),
+		"listSessions":   ownSession(none),
+		"revokeSession":  ownSession(func(*things) request { return request{args: []any{uuid.NewString()}} }),
+		"revokeSessions": ownSession(none),
 
 		"schedulePost": authors(workspace.PostsWrite, newPost),
 		"createPost":   authors(workspace.PostsWrite, newPost),
 		"createPosts": authors(workspace.PostsWrite, func(x *things) request {
-			return request{body: lines(hello(object{"accounts": []any{x.account()}})), contentType: "application/x-ndjson"}
+			return request{
+				body:        lines(hello(object{"accounts": []any{x.account()}})),
+				contentType: "application/x-ndjson",
+			}
 		}),
 		"listPosts": viewers(workspace.PostsRead, func(x *things) request {
 			id, _ := x.series()
@@ -255,7 +290,9 @@ func reachable() map[string]reach {
 		"submitPost": authors(workspace.PostsWrite, func(x *things) request {
 			return request{args: []any{x.scheduled(func(d *scheduling.Draft) { d.SaveAsDraft = true })}}
 		}),
-		"approvePost": editors(workspace.PostsWrite, func(x *things) request { return request{args: []any{x.waiting()}, ifMatch: "*"} }),
+		"approvePost": editors(workspace.PostsWrite, func(x *things) request {
+			return request{args: []any{x.waiting()}, ifMatch: "*"}
+		}),
 		"rejectPost": editors(workspace.PostsWrite, func(x *things) request {
 			return request{args: []any{x.waiting()}, body: object{"note": "No"}}
 		}),
@@ -269,7 +306,9 @@ func reachable() map[string]reach {
 		}),
 		"confirmTarget": authors(workspace.PostsWrite, func(x *things) request {
 			id, target := x.dead(post.TargetUncertain)
-			return request{args: []any{id, target}, body: object{"url": "https://social.example/@desk/" + someID().String()}}
+			return request{args: []any{id, target}, body: object{
+				"url": "https://social.example/@desk/" + someID().String(),
+			}}
 		}),
 		"deletePublished": editors(workspace.PostsWrite, func(x *things) request {
 			id, target := x.posted()
@@ -294,8 +333,10 @@ func reachable() map[string]reach {
 		}),
 
 		"createSeries": authors(workspace.PostsWrite, func(x *things) request {
-			return request{body: object{"rule": "FREQ=DAILY;COUNT=1", "starts": in(48 * 3600e9)[:16],
-				"template": object{"content": "Hello", "accounts": []any{x.account()}, "attachments": []any{x.file()}}}}
+			return request{body: object{
+				"rule": "FREQ=DAILY;COUNT=1", "starts": in(48 * 3600e9)[:16],
+				"template": object{"content": "Hello", "accounts": []any{x.account()}, "attachments": []any{x.file()}},
+			}}
 		}),
 		"listSeries":      viewers(workspace.PostsRead, none),
 		"getSeries":       viewers(workspace.PostsRead, onSeries(nil)),
@@ -324,12 +365,18 @@ func reachable() map[string]reach {
 		"getLinkCard": authors(workspace.PostsWrite, func(*things) request {
 			return request{query: "url=" + url.QueryEscape("https://news.example/flood"), queryRequired: true}
 		}),
-		"listComments": viewers(workspace.PostsRead, func(x *things) request { return request{args: []any{x.scheduled()}} }),
+		"listComments": viewers(workspace.PostsRead, func(x *things) request {
+			return request{args: []any{x.scheduled()}}
+		}),
 		"addComment": authors(workspace.PostsWrite, func(x *things) request {
 			return request{args: []any{x.scheduled()}, body: object{"text": "Check the name."}}
 		}),
-		"deleteComment":   authors(workspace.PostsWrite, func(x *things) request { return request{args: []any{x.comment()}} }),
-		"listReviewLinks": viewers(workspace.PostsRead, func(x *things) request { return request{args: []any{x.scheduled()}} }),
+		"deleteComment": authors(workspace.PostsWrite, func(x *things) request {
+			return request{args: []any{x.comment()}}
+		}),
+		"listReviewLinks": viewers(workspace.PostsRead, func(x *things) request {
+			return request{args: []any{x.scheduled()}}
+		}),
 		"createReviewLink": editors(workspace.PostsWrite, func(x *things) request {
 			return request{args: []any{x.waiting()}, body: object{"name": "Legal"}}
 		}),
@@ -343,7 +390,10 @@ func reachable() map[string]reach {
 		}),
 		"decideReview": everybody(func(x *things) request {
 			_, secret := x.reviewLink()
-			return request{args: []any{secret}, body: url.Values{"decision": {"approve"}}.Encode(), contentType: "application/x-www-form-urlencoded"}
+			return request{
+				args: []any{secret}, body: url.Values{"decision": {"approve"}}.Encode(),
+				contentType: "application/x-www-form-urlencoded",
+			}
 		}),
 		"getReviewFile": everybody(func(x *things) request {
 			file := x.file()
@@ -351,16 +401,24 @@ func reachable() map[string]reach {
 			return request{args: []any{secret, file}}
 		}),
 
-		"listRules":           viewers(workspace.PostsRead, none),
-		"getRule":             viewers(workspace.PostsRead, onRule(false)),
-		"createRule":          editors(workspace.PostsWrite, func(x *things) request { return request{body: x.newRule()} }),
-		"previewRule":         editors(workspace.PostsWrite, func(x *things) request { return request{body: x.newRule()} }),
-		"updateRule":          editors(workspace.PostsWrite, onRule(true)),
-		"pauseRule":           editors(workspace.PostsWrite, onRule(false)),
-		"resumeRule":          editors(workspace.PostsWrite, onRule(false)),
-		"deleteRule":          editors(workspace.PostsWrite, onRule(false)),
-		"listRuleDecisions":   viewers(workspace.PostsRead, func(*things) request { return request{query: "outcome=created"} }),
-		"resolveRuleDecision": editors(workspace.PostsWrite, func(x *things) request { return request{args: []any{x.decision()}} }),
+		"listRules": viewers(workspace.PostsRead, none),
+		"getRule":   viewers(workspace.PostsRead, onRule(false)),
+		"createRule": editors(workspace.PostsWrite, func(x *things) request {
+			return request{body: x.newRule()}
+		}),
+		"previewRule": editors(workspace.PostsWrite, func(x *things) request {
+			return request{body: x.newRule()}
+		}),
+		"updateRule": editors(workspace.PostsWrite, onRule(true)),
+		"pauseRule":  editors(workspace.PostsWrite, onRule(false)),
+		"resumeRule": editors(workspace.PostsWrite, onRule(false)),
+		"deleteRule": editors(workspace.PostsWrite, onRule(false)),
+		"listRuleDecisions": viewers(workspace.PostsRead, func(*things) request {
+			return request{query: "outcome=created"}
+		}),
+		"resolveRuleDecision": editors(workspace.PostsWrite, func(x *things) request {
+			return request{args: []any{x.decision()}}
+		}),
 
 		"listSnippets": viewers(workspace.PostsRead, none),
 		"createSnippet": authors(workspace.PostsWrite, func(*things) request {
@@ -369,26 +427,39 @@ func reachable() map[string]reach {
 		"updateSnippet": authors(workspace.PostsWrite, func(x *things) request {
 			return request{args: []any{x.snippet()}, body: object{"text": "Good evening."}}
 		}),
-		"deleteSnippet": authors(workspace.PostsWrite, func(x *things) request { return request{args: []any{x.snippet()}} }),
+		"deleteSnippet": authors(workspace.PostsWrite, func(x *things) request {
+			return request{args: []any{x.snippet()}}
+		}),
 
-		"listLabels":  viewers(workspace.PostsRead, none),
-		"createLabel": authors(workspace.PostsWrite, func(*things) request { return request{body: object{"name": "Flood " + uuid.NewString()}} }),
+		"listLabels": viewers(workspace.PostsRead, none),
+		"createLabel": authors(workspace.PostsWrite, func(*things) request {
+			return request{body: object{"name": "Flood " + uuid.NewString()}}
+		}),
 		"updateLabel": editors(workspace.PostsWrite, func(x *things) request {
 			return request{args: []any{x.label()}, body: object{"name": "Storm " + uuid.NewString()}}
 		}),
-		"deleteLabel": editors(workspace.PostsWrite, func(x *things) request { return request{args: []any{x.label()}} }),
+		"deleteLabel": editors(workspace.PostsWrite, func(x *things) request {
+			return request{args: []any{x.label()}}
+		}),
 		"labelPosts": authors(workspace.PostsWrite, func(x *things) request {
 			return request{body: object{"posts": []any{x.s.Schedule().ID}, "add": []any{x.label()}}}
 		}),
 
 		"listAccountGroups": viewers(workspace.AccountsRead, none),
 		"createAccountGroup": editors(workspace.AccountsWrite, func(x *things) request {
-			return request{body: object{"name": "Sports desk " + uuid.NewString(), "accounts": []any{x.account()}, "slots": []any{object{"weekday": 1, "time": "07:30"}}}}
+			return request{
+				body: object{
+					"name": "Sports desk " + uuid.NewString(), "accounts": []any{x.account()},
+					"slots": []any{object{"weekday": 1, "time": "07:30"}},
+				},
+			}
 		}),
 		"updateAccountGroup": editors(workspace.AccountsWrite, func(x *things) request {
 			return request{args: []any{x.group()}, body: object{"name": "World desk " + uuid.NewString()}}
 		}),
-		"deleteAccountGroup": editors(workspace.AccountsWrite, func(x *things) request { return request{args: []any{x.group()}} }),
+		"deleteAccountGroup": editors(workspace.AccountsWrite, func(x *things) request {
+			return request{args: []any{x.group()}}
+		}),
 		"reorderQueue": authors(workspace.PostsWrite, func(x *things) request {
 			group, queued := x.queued()
 			return request{args: []any{group}, body: object{"post_id": queued}}
@@ -400,28 +471,44 @@ func reachable() map[string]reach {
 		"findMentions": authors(workspace.PostsWrite, func(x *things) request {
 			return request{args: []any{x.account()}, query: "q=desk", queryRequired: true}
 		}),
-		"getAccountAvatar": viewers(workspace.AccountsRead, func(x *things) request { return request{args: []any{x.pictured()}} }),
-		"accountLimits":    viewers(workspace.AccountsRead, func(x *things) request { return request{args: []any{x.account()}} }),
+		"getAccountAvatar": viewers(workspace.AccountsRead, func(x *things) request {
+			return request{args: []any{x.pictured()}}
+		}),
+		"accountLimits": viewers(workspace.AccountsRead, func(x *things) request {
+			return request{args: []any{x.account()}}
+		}),
 		"connectAccountWithToken": editors(workspace.AccountsWrite, func(x *things) request {
-			return request{body: object{"network": "mastodon", "base_url": x.s.Fake.URL(), "access_token": x.atNetwork()}}
+			return request{
+				body: object{"network": "mastodon", "base_url": x.s.Fake.URL(), "access_token": x.atNetwork()},
+			}
 		}),
 		"startConnection": editors(workspace.AccountsWrite, func(x *things) request {
 			return request{body: object{"network": "mastodon", "base_url": x.s.Fake.URL()}}
 		}),
 		"listNetworks": viewers(workspace.AccountsRead, none),
 		"connectAccountByForm": editors(workspace.AccountsWrite, func(x *things) request {
-			return request{body: object{"network": "mastodon", "sandbox": true, "values": object{"access_token": x.atNetwork()}}}
+			return request{
+				body: object{"network": "mastodon", "sandbox": true, "values": object{"access_token": x.atNetwork()}},
+			}
 		}),
-		"getAccount":    viewers(workspace.AccountsRead, func(x *things) request { return request{args: []any{x.account()}} }),
-		"changeAccount": editors(workspace.AccountsWrite, func(x *things) request { return request{args: []any{x.account()}, body: object{"default": true}} }),
-		"checkAccount":  editors(workspace.AccountsWrite, func(x *things) request { return request{args: []any{x.account()}} }),
+		"getAccount": viewers(workspace.AccountsRead, func(x *things) request {
+			return request{args: []any{x.account()}}
+		}),
+		"changeAccount": editors(workspace.AccountsWrite, func(x *things) request {
+			return request{args: []any{x.account()}, body: object{"default": true}}
+		}),
+		"checkAccount": editors(workspace.AccountsWrite, func(x *things) request {
+			return request{args: []any{x.account()}}
+		}),
 		"reconnectAccount": editors(workspace.AccountsWrite, func(x *things) request {
 			return request{args: []any{x.account()}}
 		}),
 		"disconnectAccount": editors(workspace.AccountsWrite, func(x *things) request {
 			return request{args: []any{x.connected()}}
 		}),
-		"getAccountChoice": editors(workspace.AccountsRead, func(x *things) request { return request{args: []any{x.choice().ID}} }),
+		"getAccountChoice": editors(workspace.AccountsRead, func(x *things) request {
+			return request{args: []any{x.choice().ID}}
+		}),
 		"makeAccountChoice": editors(workspace.AccountsWrite, func(x *things) request {
 			return request{args: []any{x.choice().ID}, body: object{"remote_ids": []string{"1"}}}
 		}),
@@ -435,9 +522,15 @@ func reachable() map[string]reach {
 		"fetchMedia": authors(workspace.MediaWrite, func(x *things) request {
 			return request{body: object{"url": x.onTheWeb()}}
 		}),
-		"startMediaUpload":    authors(workspace.MediaWrite, func(*things) request { return request{body: object{"file_name": "a.png", "bytes": 9}} }),
-		"getMediaUpload":      authors(workspace.MediaWrite, func(x *things) request { return request{args: []any{x.sent()}} }),
-		"completeMediaUpload": authors(workspace.MediaWrite, func(x *things) request { return request{args: []any{x.sent()}} }),
+		"startMediaUpload": authors(workspace.MediaWrite, func(*things) request {
+			return request{body: object{"file_name": "a.png", "bytes": 9}}
+		}),
+		"getMediaUpload": authors(workspace.MediaWrite, func(x *things) request {
+			return request{args: []any{x.sent()}}
+		}),
+		"completeMediaUpload": authors(workspace.MediaWrite, func(x *things) request {
+			return request{args: []any{x.sent()}}
+		}),
 		"uploadMedia": authors(workspace.MediaWrite, func(x *things) request {
 			body, contentType := form(x.s.t, "file", string(picture(x.s.t)))
 			return request{body: body.String(), contentType: contentType}
@@ -460,25 +553,32 @@ func reachable() map[string]reach {
 			return request{args: []any{endpoint, x.delivery(endpoint)}}
 		}),
 
-		"listNotificationChannels":  viewers(workspace.NotificationsRead, none),
-		"listNotifications":         viewers(workspace.NotificationsRead, onChannel(nil)),
-		"createNotificationChannel": viewers(workspace.NotificationsWrite, func(x *things) request { x.noChannels(); return request{body: settings} }),
+		"listNotificationChannels": viewers(workspace.NotificationsRead, none),
+		"listNotifications":        viewers(workspace.NotificationsRead, onChannel(nil)),
+		"createNotificationChannel": viewers(workspace.NotificationsWrite, func(x *things) request {
+			x.noChannels()
+			return request{body: settings}
+		}),
 		"updateNotificationChannel": viewers(workspace.NotificationsWrite, onChannel(settings)),
 		"deleteNotificationChannel": viewers(workspace.NotificationsWrite, onChannel(nil)),
 		"testNotificationChannel":   viewers(workspace.NotificationsWrite, onChannel(nil)),
 		"redeliverNotifications":    viewers(workspace.NotificationsWrite, onChannel(nil)),
 
-		"followLink":  everybody(onLink),
-		"listLinks":   viewers(workspace.PostsRead, none),
-		"getLink":     viewers(workspace.PostsRead, onLink),
-		"createLink":  authors(workspace.PostsWrite, func(*things) request { return request{body: object{"url": "https://news.example/a"}} }),
+		"followLink": everybody(onLink),
+		"listLinks":  viewers(workspace.PostsRead, none),
+		"getLink":    viewers(workspace.PostsRead, onLink),
+		"createLink": authors(workspace.PostsWrite, func(*things) request {
+			return request{body: object{"url": "https://news.example/a"}}
+		}),
 		"disableLink": authors(workspace.PostsWrite, onLink),
 		"enableLink":  authors(workspace.PostsWrite, onLink),
 		"viewsHealth": viewers(workspace.ViewsRead, none),
 		"eraseViews": owners(workspace.ViewsWrite, func(x *things) request {
 			return request{body: object{"site_id": x.sitelike(), "visitor_hash": "00000000000000ff"}}
 		}),
-		"getViewErasure": owners(workspace.ViewsRead, func(x *things) request { return request{args: []any{x.erasure()}} }),
+		"getViewErasure": owners(workspace.ViewsRead, func(x *things) request {
+			return request{args: []any{x.erasure()}}
+		}),
 		"sendView": everybody(func(x *things) request {
 			return request{body: object{"site": x.site().WriteKey, "page": "/a"}}
 		}),
@@ -488,11 +588,19 @@ func reachable() map[string]reach {
 		"sendHeartbeat": everybody(func(x *things) request {
 			return request{body: object{"site": x.site().WriteKey, "page": "/a", "view": "v1", "engaged": 5000}}
 		}),
-		"pixel":        everybody(func(x *things) request { return request{query: "page=/a&site=" + x.site().WriteKey} }),
-		"tracker":      everybody(none),
-		"publicCount":  everybody(func(x *things) request { return request{query: "page=/a&site=" + x.site().WriteKey} }),
-		"publicBadge":  everybody(func(x *things) request { return request{query: "page=/a&site=" + x.site().WriteKey} }),
-		"publicScript": everybody(func(x *things) request { return request{query: "page=/a&site=" + x.site().WriteKey} }),
+		"pixel": everybody(func(x *things) request {
+			return request{query: "page=/a&site=" + x.site().WriteKey}
+		}),
+		"tracker": everybody(none),
+		"publicCount": everybody(func(x *things) request {
+			return request{query: "page=/a&site=" + x.site().WriteKey}
+		}),
+		"publicBadge": everybody(func(x *things) request {
+			return request{query: "page=/a&site=" + x.site().WriteKey}
+		}),
+		"publicScript": everybody(func(x *things) request {
+			return request{query: "page=/a&site=" + x.site().WriteKey}
+		}),
 		"sendHits": everybody(func(x *things) request {
 			return request{body: []any{object{"page": "/a", "user": "1"}}, authorization: "Bearer " + x.secretOfSite()}
 		}),
@@ -516,8 +624,9 @@ func reachable() map[string]reach {
 			l := x.sharedLink()
 			return request{args: []any{l.SiteID, l.ID}}
 		}),
-		"listSubscriptions":  editors(workspace.ViewsRead, onSite("", nil)),
-		"createSubscription": editors(workspace.ViewsWrite, onSite("", object{"kind": "weekly", "email": "editor@news.example"})),
+		"listSubscriptions": editors(workspace.ViewsRead, onSite("", nil)),
+		"createSubscription": editors(workspace.ViewsWrite,
+			onSite("", object{"kind": "weekly", "email": "editor@news.example"})),
 		"deleteSubscription": editors(workspace.ViewsWrite, func(x *things) request {
 			s := x.subscription()
 			return request{args: []any{s.SiteID, s.ID}}
@@ -528,14 +637,18 @@ func reachable() map[string]reach {
 		}),
 		"listStatsImports": viewers(workspace.ViewsRead, onSite("", nil)),
 		"importStats": editors(workspace.ViewsWrite, func(x *things) request {
-			return request{args: []any{x.site().ID}, query: "source=goatcounter", body: goatCounterExport, contentType: "application/octet-stream"}
+			return request{
+				args: []any{x.site().ID}, query: "source=goatcounter", body: goatCounterExport,
+				contentType: "application/octet-stream",
+			}
 		}),
 		"deleteStatsImport": editors(workspace.ViewsWrite, func(x *things) request {
 			i := x.statsImport()
 			return request{args: []any{i.SiteID, i.ID}}
 		}),
-		"getAlertRule":        viewers(workspace.ViewsRead, onSite("", nil)),
-		"setAlertRule":        editors(workspace.ViewsWrite, onSite("", object{"enabled": true, "spike_factor": 3, "drop_share": 0.3, "min_views": 100})),
+		"getAlertRule": viewers(workspace.ViewsRead, onSite("", nil)),
+		"setAlertRule": editors(workspace.ViewsWrite,
+			onSite("", object{"enabled": true, "spike_factor": 3, "drop_share": 0.3, "min_views": 100})),
 		"listSiteAlerts":      viewers(workspace.ViewsRead, onSite("", nil)),
 		"plausibleRealtime":   viewers(workspace.ViewsRead, onPlausible("")),
 		"plausibleAggregate":  viewers(workspace.ViewsRead, onPlausible("&period=7d&compare=previous_period")),
@@ -545,7 +658,9 @@ func reachable() map[string]reach {
 			return request{body: object{"site_id": x.site().ID, "metrics": []string{"visits"}, "date_range": "7d"}}
 		}),
 		"sendPlausibleEvent": everybody(func(x *things) request {
-			return request{body: object{"name": "pageview", "url": "https://news.example/a", "domain": x.site().WriteKey}}
+			return request{
+				body: object{"name": "pageview", "url": "https://news.example/a", "domain": x.site().WriteKey},
+			}
 		}),
 		"pageDimensions": viewers(workspace.ViewsRead, onSite("page=/a", nil)),
 		"recentArticles": viewers(workspace.ViewsRead, onSite("", nil)),
@@ -558,20 +673,32 @@ func reachable() map[string]reach {
 		"postReport": viewers(workspace.ViewsRead, func(*things) request {
 			return request{query: "from=2026-11-01&to=2026-11-07&by=network", queryRequired: true}
 		}),
-		"bestTimes":      viewers(workspace.ViewsRead, none),
-		"postHighlights": viewers(workspace.ViewsRead, func(*things) request { return request{query: "from=2026-11-01&to=2026-11-07", queryRequired: true} }),
-		"trending":       viewers(workspace.ViewsRead, func(x *things) request { return request{query: "site=" + x.site().ID.String()} }),
+		"bestTimes": viewers(workspace.ViewsRead, none),
+		"postHighlights": viewers(workspace.ViewsRead, func(*things) request {
+			return request{query: "from=2026-11-01&to=2026-11-07", queryRequired: true}
+		}),
+		"trending": viewers(workspace.ViewsRead, func(x *things) request {
+			return request{query: "site=" + x.site().ID.String()}
+		}),
 
-		"getMe":                   viewers("", none),
-		"parseTime":               viewers("", func(*things) request { return request{query: "text=tomorrow", queryRequired: true} }),
-		"listTimeZones":           viewers("", none),
-		"getWorkspace":            viewers(workspace.WorkspaceRead, none),
-		"listWorkspaces":          viewers(workspace.WorkspaceRead, none),
-		"updateWorkspace":         owners(workspace.WorkspaceWrite, func(*things) request { return request{body: object{"name": "Renamed"}} }),
-		"exportWorkspace":         owners(workspace.WorkspaceWrite, none),
-		"listWorkspaceExports":    owners(workspace.WorkspaceRead, none),
-		"getWorkspaceExport":      owners(workspace.WorkspaceRead, func(x *things) request { return request{args: []any{x.export()}} }),
-		"downloadWorkspaceExport": owners(workspace.WorkspaceRead, func(x *things) request { return request{args: []any{x.export()}} }),
+		"getMe": viewers("", none),
+		"parseTime": viewers("", func(*things) request {
+			return request{query: "text=tomorrow", queryRequired: true}
+		}),
+		"listTimeZones":  viewers("", none),
+		"getWorkspace":   viewers(workspace.WorkspaceRead, none),
+		"listWorkspaces": viewers(workspace.WorkspaceRead, none),
+		"updateWorkspace": owners(workspace.WorkspaceWrite, func(*things) request {
+			return request{body: object{"name": "Renamed"}}
+		}),
+		"exportWorkspace":      owners(workspace.WorkspaceWrite, none),
+		"listWorkspaceExports": owners(workspace.WorkspaceRead, none),
+		"getWorkspaceExport": owners(workspace.WorkspaceRead, func(x *things) request {
+			return request{args: []any{x.export()}}
+		}),
+		"downloadWorkspaceExport": owners(workspace.WorkspaceRead, func(x *things) request {
+			return request{args: []any{x.export()}}
+		}),
 		"importWorkspace": owners(workspace.WorkspaceWrite, func(x *things) request {
 			return request{body: emptyArchive(x), contentType: "application/zstd"}
 		}),
@@ -585,12 +712,16 @@ func reachable() map[string]reach {
 		"updateMember": owners(workspace.MembersWrite, func(x *things) request {
 			return request{args: []any{x.member()}, body: object{"role": "viewer"}}
 		}),
-		"removeMember": owners(workspace.MembersWrite, func(x *things) request { return request{args: []any{x.member()}} }),
-		"listTokens":   viewers(workspace.TokensRead, none),
+		"removeMember": owners(workspace.MembersWrite, func(x *things) request {
+			return request{args: []any{x.member()}}
+		}),
+		"listTokens": viewers(workspace.TokensRead, none),
 		"createToken": viewers(workspace.TokensWrite, func(*things) request {
 			return request{body: object{"name": "Robot", "scopes": []string{string(workspace.TokensWrite)}}}
 		}),
-		"revokeToken": viewers(workspace.TokensWrite, func(x *things) request { return request{args: []any{x.token()}} }),
+		"revokeToken": viewers(workspace.TokensWrite, func(x *things) request {
+			return request{args: []any{x.token()}}
+		}),
 		"listAudit": editors(workspace.AuditRead, func(x *things) request {
 			return request{query: url.Values{"actor": {x.member().String()}, "object": {x.account().String()}}.Encode()}
 		}),

@@ -11,7 +11,8 @@ import (
 
 func (x *things) saved() uuid.UUID {
 	return thing(x, someID(), func() uuid.UUID {
-		n, _, err := (&savedsearch.Service{Store: x.s.Store}).Create(x.s.t.Context(), x.s.Owner, savedsearch.Search{Name: "Gold", Query: "gold"}, idempotency.Key{})
+		n, _, err := (&savedsearch.Service{Store: x.s.Store}).Create(x.s.t.Context(), x.s.Owner,
+			savedsearch.Search{Name: "Gold", Query: "gold"}, idempotency.Key{})
 		x.s.Must(err)
 		return n.ID
 	})
@@ -30,7 +31,8 @@ func (x *things) watch() uuid.UUID {
 	return thing(x, someID(), func() uuid.UUID {
 		guard, err := ssrf.New(nil)
 		x.s.Must(err)
-		w, _, err := (&watch.Service{Store: x.s.Store, Guard: guard}).Create(x.s.t.Context(), x.s.Owner, watch.Watch{Name: "Prices", URL: "https://ministry.example/prices"}, idempotency.Key{})
+		w, _, err := (&watch.Service{Store: x.s.Store, Guard: guard}).Create(x.s.t.Context(), x.s.Owner,
+			watch.Watch{Name: "Prices", URL: "https://ministry.example/prices"}, idempotency.Key{})
 		x.s.Must(err)
 		return w.ID
 	})

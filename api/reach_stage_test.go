@@ -51,7 +51,8 @@ func openStage(t *testing.T) *stage {
 func (g *stage) caller(who workspace.Principal) caller {
 	g.t.Helper()
 	c := caller{who, g.TokenOf(who), g.TokenOf(who), g.TokenOf(who)}
-	g.Exec("update api_tokens set expires_at = now() - interval '1 second' where hash = $1", workspace.HashToken(c.expired))
+	g.Exec("update api_tokens set expires_at = now() - interval '1 second' where hash = $1",
+		workspace.HashToken(c.expired))
 	revoked, _, err := g.Store.Bearer(g.t.Context(), workspace.HashToken(c.revoked))
 	g.Must(err)
 	g.Must(g.Store.RevokeToken(g.t.Context(), who.WorkspaceID, revoked.TokenID, nil))
@@ -138,7 +139,9 @@ func (g *stage) watch() {
 	// of a few rows.
 	_, err = c.Exec(g.t.Context(), "set max_parallel_workers_per_gather = 0; set plan_cache_mode = force_generic_plan")
 	g.Must(err)
-	rows, err := c.Query(g.t.Context(), "select relname::text from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition order by 1")
+	rows, err := c.Query(g.t.Context(),
+		"select relname::text from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') "+
+			"and not relispartition order by 1")
 	g.Must(err)
 	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	g.Must(err)
@@ -148,7 +151,8 @@ func (g *stage) watch() {
 		if table == "api_tokens" {
 			columns = "r.id, r.hash, r.user_id, r.scopes, r.expires_at, r.revoked_at"
 		}
-		queries[i] = fmt.Sprintf("select '%s ' || coalesce(md5(string_agg(t, '' order by t)), '') from (select row(%s)::text as t from %s r) rows",
+		queries[i] = fmt.Sprintf("select '%s ' || coalesce(md5(string_agg(t, '' order by t)), '') from (select "+
+			"row(%s)::text as t from %s r) rows",
 			table, columns, pgx.Identifier{table}.Sanitize())
 	}
 	g.database, g.stateQuery = c, strings.Join(queries, " union all ")

@@ -65,7 +65,9 @@ func (g *stage) check(op operation, r reach) {
 		case !may:
 			g.refuses(op, built, c.token, 403, "role_insufficient")
 		case r.scope != "":
-			before = g.withToken(c, func(s workspace.Scope) bool { return s != r.scope }, func(token string) { g.refuses(op, built, token, 403, "scope_insufficient") })
+			before = g.withToken(c, func(s workspace.Scope) bool { return s != r.scope }, func(token string) {
+				g.refuses(op, built, token, 403, "scope_insufficient")
+			})
 		}
 		if after := g.databaseState(); after != before {
 			g.t.Errorf("a request of a %s that was refused changed\n%s\nto\n%s", c.Role, before, after)
@@ -78,7 +80,10 @@ func (g *stage) check(op operation, r reach) {
 		}
 	}
 	built, named := g.request(r, least, false)
-	g.withToken(least, func(s workspace.Scope) bool { return s == r.scope || r.scope == "" && s == workspace.AuditRead }, func(token string) { g.succeeds(op, built, token) })
+	g.withToken(least, func(s workspace.Scope) bool {
+		return s == r.scope || r.scope == "" &&
+			s == workspace.AuditRead
+	}, func(token string) { g.succeeds(op, built, token) })
 	for _, c := range g.rivals {
 		g.checkOtherWorkspace(op, r, c, named)
 	}
@@ -123,7 +128,8 @@ func (g *stage) checkOtherWorkspace(op operation, r reach, c caller, named bool)
 	case named:
 		unknown := g.reach(op, nowhere, c.token)
 		if masked(foreign) != masked(unknown) {
-			g.t.Errorf("%s %s from another workspace: got\n%s\nwant the response for an unknown resource\n%s", op.method, op.path, masked(foreign), masked(unknown))
+			g.t.Errorf("%s %s from another workspace: got\n%s\nwant the response for an unknown resource\n%s",
+				op.method, op.path, masked(foreign), masked(unknown))
 		}
 		if len(theirs.args) > 0 && foreign.StatusCode != http.StatusNotFound {
 			g.t.Errorf("%s %s from another workspace: %s %s", op.method, op.path, foreign.Status, foreign.body)
@@ -152,10 +158,12 @@ func (g *stage) showsNothingOfTheOtherWorkspace(op operation, a answer) {
 		g.t.Errorf("%s %s from another workspace: %s %s", op.method, op.path, a.Status, a.body)
 	}
 	for _, text := range bareID.FindAllString(string(a.body), -1) {
-		if g.Count(`select count(*) from (select id, id as workspace_id from workspaces union all select user_id, workspace_id from members
+		if g.Count(
+			`select count(*) from (select id, id as workspace_id from workspaces union all select user_id, workspace_id from members
 			union all select id, workspace_id from accounts union all select post_id, workspace_id from scheduled_posts union all select id, workspace_id from media
 			union all select id, workspace_id from webhook_endpoints union all select id, workspace_id from sites union all select id, workspace_id from api_tokens union all select id, workspace_id from series
-			union all select object_id, workspace_id from audit_log) all_of_it where id = $1 and workspace_id = $2`, uuid.MustParse(text), g.Workspace.ID) > 0 {
+			union all select object_id, workspace_id from audit_log) all_of_it where id = $1 and workspace_id = $2`,
+			uuid.MustParse(text), g.Workspace.ID) > 0 {
 			g.t.Errorf("%s %s shows %s of the first workspace to the other: %s", op.method, op.path, text, a.body)
 		}
 	}

@@ -66,15 +66,22 @@ func (x *things) pictured() uuid.UUID {
 	id := x.account()
 	if !x.unknown {
 		x.s.Exec("update accounts set avatar_url = 'https://pictures.example/desk' where id = $1", id)
-		x.s.Must(x.s.Store.SaveAvatar(context.Background(), id, account.Avatar{URL: "https://pictures.example/desk", Image: []byte("\xff\xd8\xff")}))
+		x.s.Must(x.s.Store.SaveAvatar(context.Background(), id, account.Avatar{
+			URL: "https://pictures.example/desk", Image: []byte("\xff\xd8\xff"),
+		}))
 	}
 	return id
 }
 
 func (x *things) group() uuid.UUID {
 	return thing(x, someID(), func() uuid.UUID {
-		g, err := (&account.Groups{Store: x.s.Store}).Create(context.Background(), x.s.Owner, account.Group{Name: someID().String(), Color: "blue",
-			AccountIDs: []uuid.UUID{x.ownAccount.ID}, TimeZone: "UTC", Slots: []account.Slot{{Weekday: 1, Time: "07:30"}}})
+		g, err := (&account.Groups{Store: x.s.Store}).Create(context.Background(), x.s.Owner,
+			account.Group{
+				Name: someID().String(), Color: "blue",
+				AccountIDs: []uuid.UUID{x.ownAccount.ID}, TimeZone: "UTC", Slots: []account.Slot{
+					{Weekday: 1, Time: "07:30"},
+				},
+			})
 		x.s.Must(err)
 		return g.ID
 	})
@@ -87,7 +94,9 @@ func (x *things) queued() (group, queued uuid.UUID) {
 		return group, someID()
 	}
 	return group, x.s.Schedule(func(d *scheduling.Draft) {
-		d.ScheduledTime, d.When, d.QueueGroupID, d.Accounts = "", scheduling.NextFree, group.String(), []string{x.ownAccount.ID.String()}
+		d.ScheduledTime, d.When, d.QueueGroupID, d.Accounts = "", scheduling.NextFree, group.String(), []string{
+			x.ownAccount.ID.String(),
+		}
 	}).ID
 }
 
@@ -95,9 +104,12 @@ func (x *things) queued() (group, queued uuid.UUID) {
 func (x *things) subscription() subscription.Subscription {
 	return thing(x, subscription.Subscription{ID: someID(), SiteID: someID()}, func() subscription.Subscription {
 		ctx := context.Background()
-		s, err := subscriptions(x.s.Store).Create(ctx, x.s.Owner, x.site().ID, subscription.Weekly, "a@news.example", webpage.English)
+		s, err := subscriptions(x.s.Store).Create(ctx, x.s.Owner, x.site().ID, subscription.Weekly, "a@news.example",
+			webpage.English)
 		x.s.Must(err)
-		x.s.Must(x.s.Store.AddEmail(ctx, subscription.Email{ID: someID(), WorkspaceID: s.WorkspaceID, SubscriptionID: s.ID, To: s.Email}))
+		x.s.Must(x.s.Store.AddEmail(ctx, subscription.Email{
+			ID: someID(), WorkspaceID: s.WorkspaceID, SubscriptionID: s.ID, To: s.Email,
+		}))
 		x.s.Exec("update emails set status = 'dead'")
 		return s
 	})
@@ -105,7 +117,8 @@ func (x *things) subscription() subscription.Subscription {
 
 func (x *things) statsImport() statsimport.Import {
 	return thing(x, statsimport.Import{ID: someID(), SiteID: someID()}, func() statsimport.Import {
-		i, err := (&statsimport.Service{Store: x.s.Store}).Import(context.Background(), x.s.Owner, x.site().ID, statsimport.GoatCounter, strings.NewReader(goatCounterExport))
+		i, err := (&statsimport.Service{Store: x.s.Store}).Import(context.Background(), x.s.Owner, x.site().ID,
+			statsimport.GoatCounter, strings.NewReader(goatCounterExport))
 		x.s.Must(err)
 		return i
 	})
@@ -113,7 +126,9 @@ func (x *things) statsImport() statsimport.Import {
 
 func (x *things) sharedLink() sharedlink.Link {
 	return thing(x, sharedlink.Link{ID: someID(), SiteID: someID()}, func() sharedlink.Link {
-		l, _, err := sharedLinks(x.s.Store).Create(context.Background(), x.s.Owner, x.site().ID, sharedlink.Draft{Name: "Board"})
+		l, _, err := sharedLinks(x.s.Store).Create(context.Background(), x.s.Owner, x.site().ID, sharedlink.Draft{
+			Name: "Board",
+		})
 		x.s.Must(err)
 		return l
 	})
@@ -121,7 +136,9 @@ func (x *things) sharedLink() sharedlink.Link {
 
 func (x *things) label() uuid.UUID {
 	return thing(x, someID(), func() uuid.UUID {
-		l, err := (&label.Labels{Store: x.s.Store}).Create(context.Background(), x.s.Owner, label.Label{Kind: label.Plain, Name: someID().String(), Color: "blue"})
+		l, err := (&label.Labels{Store: x.s.Store}).Create(context.Background(), x.s.Owner, label.Label{
+			Kind: label.Plain, Name: someID().String(), Color: "blue",
+		})
 		x.s.Must(err)
 		return l.ID
 	})
@@ -133,7 +150,8 @@ func (x *things) comment() uuid.UUID {
 		if x.caller.WorkspaceID == author.WorkspaceID {
 			author = x.caller // members delete only their own comments
 		}
-		c, err := (&review.Reviews{Store: x.s.Store, Notifier: x.s.Scheduler.Notifier}).Comment(context.Background(), author, x.s.Schedule().ID, "Check the name.", nil)
+		c, err := (&review.Reviews{Store: x.s.Store, Notifier: x.s.Scheduler.Notifier}).Comment(context.Background(),
+			author, x.s.Schedule().ID, "Check the name.", nil)
 		x.s.Must(err)
 		return c.ID
 	})
@@ -152,7 +170,9 @@ func (x *things) reviewLink(change ...func(*scheduling.Draft)) (id uuid.UUID, pl
 
 func (x *things) snippet() uuid.UUID {
 	return thing(x, someID(), func() uuid.UUID {
-		one, err := (&snippet.Snippets{Store: x.s.Store}).Create(context.Background(), x.s.Owner, snippet.Snippet{Kind: snippet.Text, Name: someID().String(), Text: "Good morning."})
+		one, err := (&snippet.Snippets{Store: x.s.Store}).Create(context.Background(), x.s.Owner, snippet.Snippet{
+			Kind: snippet.Text, Name: someID().String(), Text: "Good morning.",
+		})
 		x.s.Must(err)
 		return one.ID
 	})
@@ -178,7 +198,9 @@ func (x *things) waiting(change ...func(*scheduling.Draft)) uuid.UUID {
 
 // dead returns a dead letter: its post and its target.
 func (x *things) dead(status post.TargetStatus) (postID, target uuid.UUID) {
-	p := thing(x, post.Post{ID: someID(), Targets: []post.Target{{ID: someID()}}}, func() post.Post { return x.s.Dead(x.s.Schedule(), status) })
+	p := thing(x, post.Post{ID: someID(), Targets: []post.Target{{ID: someID()}}}, func() post.Post {
+		return x.s.Dead(x.s.Schedule(), status)
+	})
 	return p.ID, p.Targets[0].ID
 }
 
@@ -196,8 +218,11 @@ func (x *things) done() uuid.UUID {
 func (x *things) series() (id uuid.UUID, occurrence string) {
 	day := time.Now().AddDate(0, 0, 2).Format("2006-01-02")
 	id = thing(x, someID(), func() uuid.UUID {
-		made, _, _, err := x.s.Scheduler.CreateSeries(x.s.t.Context(), x.s.Owner, scheduling.SeriesDraft{Rule: "FREQ=DAILY;COUNT=2", Starts: day + "T07:00",
-			Template: scheduling.Draft{Content: "Hello"}}, idempotency.Key{})
+		made, _, _, err := x.s.Scheduler.CreateSeries(x.s.t.Context(), x.s.Owner,
+			scheduling.SeriesDraft{
+				Rule: "FREQ=DAILY;COUNT=2", Starts: day + "T07:00",
+				Template: scheduling.Draft{Content: "Hello"},
+			}, idempotency.Key{})
 		x.s.Must(err)
 		return made.ID
 	})
@@ -234,9 +259,12 @@ func (x *things) file() uuid.UUID {
 func (x *things) sent() uuid.UUID {
 	return thing(x, someID(), func() uuid.UUID {
 		content := picture(x.s.t)
-		ticket, err := x.s.Media.StartUpload(x.s.t.Context(), x.s.Owner, media.UploadRequest{FileName: "a.png", Bytes: int64(len(content))})
+		ticket, err := x.s.Media.StartUpload(x.s.t.Context(), x.s.Owner, media.UploadRequest{
+			FileName: "a.png", Bytes: int64(len(content)),
+		})
 		x.s.Must(err)
-		r, err := http.NewRequestWithContext(x.s.t.Context(), ticket.Single.Method, ticket.Single.URL, bytes.NewReader(content))
+		r, err := http.NewRequestWithContext(x.s.t.Context(), ticket.Single.Method, ticket.Single.URL,
+			bytes.NewReader(content))
 		x.s.Must(err)
 		answer, err := http.DefaultClient.Do(r)
 		x.s.Must(err)
@@ -249,7 +277,10 @@ func (x *things) sent() uuid.UUID {
 func (x *things) onTheWeb() string {
 	content := picture(x.s.t)
 	x.s.Media.Web = &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-		return &http.Response{StatusCode: http.StatusOK, Request: r, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(content))}, nil
+		return &http.Response{
+			StatusCode: http.StatusOK, Request: r, Header: http.Header{},
+			Body: io.NopCloser(bytes.NewReader(content)),
+		}, nil
 	})}
 	return "https://pictures.example/a.png"
 }
@@ -277,7 +308,8 @@ func (x *things) noWebhooks() { x.s.Exec("delete from webhook_endpoints") }
 func (x *things) webhook() uuid.UUID {
 	return thing(x, webhook.Endpoint{ID: someID()}, func() webhook.Endpoint {
 		x.noWebhooks()
-		e, _, _, err := x.s.Webhooks.Create(x.s.t.Context(), x.s.Owner, "https://hooks.example/dateline", "", nil, idempotency.Key{})
+		e, _, _, err := x.s.Webhooks.Create(x.s.t.Context(), x.s.Owner, "https://hooks.example/dateline", "", nil,
+			idempotency.Key{})
 		x.s.Must(err)
 		return e
 	}).ID
@@ -296,7 +328,10 @@ func (x *things) channel() uuid.UUID {
 		}
 		x.noChannels()
 		url := "https://ntfy.example/desk"
-		c, err := notifications(x.s.Newsroom).Create(x.s.t.Context(), of, notification.Draft{Kind: notification.Ntfy, Name: "Phone", URL: &url, Types: []string{"post.failed"}, Digest: notification.NoDigest, TimeZone: "UTC", Language: "en"})
+		c, err := notifications(x.s.Newsroom).Create(x.s.t.Context(), of, notification.Draft{
+			Kind: notification.Ntfy, Name: "Phone", URL: &url, Types: []string{"post.failed"},
+			Digest: notification.NoDigest, TimeZone: "UTC", Language: "en",
+		})
 		x.s.Must(err)
 		return c.ID
 	})
@@ -304,7 +339,8 @@ func (x *things) channel() uuid.UUID {
 
 func (x *things) link() string {
 	return thing(x, "0000000000", func() string {
-		l, _, err := (&shortlink.Service{Store: x.s.Store, BaseURL: x.s.Scheduler.LinkBase}).Create(x.s.t.Context(), x.s.Owner, shortlink.Draft{URL: "https://news.example/a"}, idempotency.Key{})
+		l, _, err := (&shortlink.Service{Store: x.s.Store, BaseURL: x.s.Scheduler.LinkBase}).Create(x.s.t.Context(),
+			x.s.Owner, shortlink.Draft{URL: "https://news.example/a"}, idempotency.Key{})
 		x.s.Must(err)
 		return l.Code
 	})
@@ -317,7 +353,9 @@ func (x *things) sitelike() uuid.UUID {
 
 func (x *things) erasure() uuid.UUID {
 	return thing(x, someID(), func() uuid.UUID {
-		e, err := x.s.Store.CreateViewErasure(x.s.t.Context(), flush.Erasure{ID: uuid.New(), Workspace: x.s.Workspace.ID, Site: x.s.Workspace.ID, RequestedBy: x.s.Owner.UserID})
+		e, err := x.s.Store.CreateViewErasure(x.s.t.Context(), flush.Erasure{
+			ID: uuid.New(), Workspace: x.s.Workspace.ID, Site: x.s.Workspace.ID, RequestedBy: x.s.Owner.UserID,
+		})
 		x.s.Must(err)
 		return e.ID
 	})
@@ -368,7 +406,9 @@ func (x *things) choice() account.Choice {
 		accounts := *x.s.Accounts
 		adapter, _ := x.s.Networks.Get("mastodon")
 		accounts.Connectors = registry{x.s.Networks, several{adapter.(*mastodon.Mastodon)}}
-		made, err := accounts.ConnectForm(x.s.t.Context(), x.s.Owner, account.Instance{Network: "mastodon", Sandbox: true},
+		made, err := accounts.ConnectForm(x.s.t.Context(), x.s.Owner, account.Instance{
+			Network: "mastodon", Sandbox: true,
+		},
 			map[string]secret.Text{"access_token": secret.NewText(x.atNetwork())})
 		x.s.Must(err)
 		return *made.Choice
@@ -377,7 +417,9 @@ func (x *things) choice() account.Choice {
 
 // callback returns the query of a network's redirect.
 func (x *things) callback() string {
-	link, err := x.s.Accounts.StartAuthorization(x.s.t.Context(), x.s.Owner, account.Instance{Network: "mastodon", Sandbox: true})
+	link, err := x.s.Accounts.StartAuthorization(x.s.t.Context(), x.s.Owner, account.Instance{
+		Network: "mastodon", Sandbox: true,
+	})
 	x.s.Must(err)
 	return newsroomtest.Consent(x.s.t, link).Encode()
 }
@@ -387,8 +429,12 @@ func (x *things) seed() crawl.Seed {
 	return thing(x, crawl.Seed{ID: someID(), Domain: someID().String() + ".example"}, func() crawl.Seed {
 		u, err := weburl.Parse("https://"+someID().String()+".example/", weburl.Rules{})
 		x.s.Must(err)
-		made, _, err := x.s.Store.CreateSeeds(x.s.t.Context(), []crawl.Seed{{ID: someID(), WorkspaceID: x.s.Workspace.ID, URL: u, Kind: crawl.Home, Status: crawl.Active,
-			MinInterval: 5 * time.Minute, MaxInterval: 20 * time.Minute, Interval: 15 * time.Minute, Rules: crawl.Rules{MaxDepth: 1}}}, idempotency.Key{})
+		made, _, err := x.s.Store.CreateSeeds(x.s.t.Context(),
+			[]crawl.Seed{{
+				ID: someID(), WorkspaceID: x.s.Workspace.ID, URL: u, Kind: crawl.Home, Status: crawl.Active,
+				MinInterval: 5 * time.Minute, MaxInterval: 20 * time.Minute, Interval: 15 * time.Minute,
+				Rules: crawl.Rules{MaxDepth: 1},
+			}}, idempotency.Key{})
 		x.s.Must(err)
 		return made[0]
 	})
@@ -408,7 +454,10 @@ func (x *things) crawlExport() (domain string, id uuid.UUID) {
 
 // article returns an article on a domain of its own, with active selectors.
 func (x *things) article() pipeline.StoredArticle {
-	return thing(x, pipeline.StoredArticle{ArticleSummary: pipeline.ArticleSummary{ID: someID(), Domain: someID().String() + ".example"}}, func() pipeline.StoredArticle {
+	return thing(x, pipeline.StoredArticle{ArticleSummary: pipeline.ArticleSummary{
+		ID:     someID(),
+		Domain: someID().String() + ".example",
+	}}, func() pipeline.StoredArticle {
 		return x.s.article(x.seed().Domain, "/1.html", paragraphs("river", 6))
 	})
 }

@@ -28,13 +28,18 @@ type Reports interface {
 const overviewRows, tableRows = 10, 100
 
 // SiteReport reports on the readers of a site.
-func (s *Server) SiteReport(ctx context.Context, r spec.SiteReportRequestObject) (spec.SiteReportResponseObject, error) {
+func (s *Server) SiteReport(
+	ctx context.Context, r spec.SiteReportRequestObject,
+) (spec.SiteReportResponseObject, error) {
 	one, err := s.countedSite(ctx, r.Id)
 	if err != nil {
 		return nil, err
 	}
 	p := r.Params
-	q := report.Query{Site: one, From: reportDay(p.From.Time), To: reportDay(p.To.Time), Compare: report.Comparison(value(p.Compare)), By: report.Table(value(p.By)), Limit: value(p.Limit)}
+	q := report.Query{
+		Site: one, From: reportDay(p.From.Time), To: reportDay(p.To.Time),
+		Compare: report.Comparison(value(p.Compare)), By: report.Table(value(p.By)), Limit: value(p.Limit),
+	}
 	if q.Limit == 0 {
 		q.Limit = overviewRows
 		if q.By != "" {
@@ -55,7 +60,9 @@ func (s *Server) SiteReport(ctx context.Context, r spec.SiteReportRequestObject)
 	}
 	isCSV := value(p.Format) == spec.SiteReportParamsFormatCsv
 	if isCSV && q.By == "" {
-		return nil, apperr.InvalidFields(apperr.FieldError{Field: "by", Code: "required", Message: "CSV contains one table; name it with by."})
+		return nil, apperr.InvalidFields(apperr.FieldError{
+			Field: "by", Code: "required", Message: "CSV contains one table; name it with by.",
+		})
 	}
 	result, err := s.Views.Reports.Report(ctx, q)
 	if err != nil {
@@ -92,8 +99,11 @@ func reportFilter(texts []string) (f report.Filter, err error) {
 }
 
 func reportJSON(r report.Report) spec.SiteReport {
-	out := spec.SiteReport{TimeZone: "UTC", Grain: spec.SiteReportGrain(r.Grain), UpdatedAt: r.UpdatedAt, Period: periodJSON(r.Period, r.Grain),
-		Tables: []spec.ReportTable{}, Unavailable: []spec.ReportGap{}}
+	out := spec.SiteReport{
+		TimeZone: "UTC", Grain: spec.SiteReportGrain(r.Grain), UpdatedAt: r.UpdatedAt,
+		Period: periodJSON(r.Period, r.Grain),
+		Tables: []spec.ReportTable{}, Unavailable: []spec.ReportGap{},
+	}
 	if r.Site.Zone != nil {
 		out.TimeZone = r.Site.Zone.String()
 	}
@@ -102,14 +112,23 @@ func reportJSON(r report.Report) spec.SiteReport {
 		out.Compared = &compared
 	}
 	for _, t := range r.Tables {
-		table := spec.ReportTable{By: spec.ReportTableName(t.By), Metric: spec.ReportTableMetric(t.Metric), Rows: []spec.ReportRow{}, Rest: t.Rest, WithoutArticle: t.WithoutArticle}
+		table := spec.ReportTable{
+			By: spec.ReportTableName(t.By), Metric: spec.ReportTableMetric(t.Metric),
+			Rows: []spec.ReportRow{}, Rest: t.Rest, WithoutArticle: t.WithoutArticle,
+		}
 		for _, row := range t.Rows {
-			table.Rows = append(table.Rows, spec.ReportRow{Value: row.Value, Totals: totalsJSON(row.Totals), Previous: row.Previous, Article: reportArticleJSON(row.Article), Property: optional(row.Property), Label: optional(row.Label), ConversionRate: row.ConversionRate})
+			table.Rows = append(table.Rows, spec.ReportRow{
+				Value: row.Value, Totals: totalsJSON(row.Totals), Previous: row.Previous,
+				Article: reportArticleJSON(row.Article), Property: optional(row.Property), Label: optional(row.Label),
+				ConversionRate: row.ConversionRate,
+			})
 		}
 		out.Tables = append(out.Tables, table)
 	}
 	for _, u := range r.Unavailable {
-		out.Unavailable = append(out.Unavailable, spec.ReportGap{By: spec.ReportTableName(u.By), Code: spec.ReportGapCode(u.Code), Reason: u.Reason})
+		out.Unavailable = append(out.Unavailable, spec.ReportGap{
+			By: spec.ReportTableName(u.By), Code: spec.ReportGapCode(u.Code), Reason: u.Reason,
+		})
 	}
 	return out
 }
@@ -121,14 +140,19 @@ func periodJSON(p report.Period, grain report.Table) spec.ReportPeriod {
 		out.ImportedTo = &openapi_types.Date{Time: p.Imported.Time()}
 	}
 	for _, b := range p.Series {
-		out.Series = append(out.Series, spec.ReportBucket{Start: b.Start.Format(grain.Layout()), Totals: totalsJSON(b.Totals)})
+		out.Series = append(out.Series, spec.ReportBucket{
+			Start: b.Start.Format(grain.Layout()), Totals: totalsJSON(b.Totals),
+		})
 	}
 	return out
 }
 
 func totalsJSON(t report.Totals) spec.ReportTotals {
-	out := spec.ReportTotals{Views: t.Views, Visitors: t.Visitors, Visits: t.Visits, Recirculation: t.Recirculation, Clicks: t.Clicks, Conversions: t.Conversions,
-		SocialViews: t.SocialViews, Articles: t.Articles, Events: t.Events}
+	out := spec.ReportTotals{
+		Views: t.Views, Visitors: t.Visitors, Visits: t.Visits, Recirculation: t.Recirculation,
+		Clicks: t.Clicks, Conversions: t.Conversions,
+		SocialViews: t.SocialViews, Articles: t.Articles, Events: t.Events,
+	}
 	if e := t.Engagement; e != nil {
 		median, completed := e.Median().Seconds(), e.CompletionRate()
 		out.EngagedViews, out.MedianSeconds, out.CompletionRate = &e.Engaged[0], &median, &completed
@@ -157,7 +181,9 @@ const defaultRecentArticles = 10
 
 // RecentArticles compares the articles published in 24 hours with those read in
 // them.
-func (s *Server) RecentArticles(ctx context.Context, r spec.RecentArticlesRequestObject) (spec.RecentArticlesResponseObject, error) {
+func (s *Server) RecentArticles(
+	ctx context.Context, r spec.RecentArticlesRequestObject,
+) (spec.RecentArticlesResponseObject, error) {
 	one, err := s.countedSite(ctx, r.Id)
 	if err != nil {
 		return nil, err
@@ -167,15 +193,20 @@ func (s *Server) RecentArticles(ctx context.Context, r spec.RecentArticlesReques
 		limit = *r.Params.Limit
 	}
 	found, err := s.Views.Reports.Last24Hours(ctx, one, limit)
-	return spec.RecentArticles200JSONResponse{Since: found.Since, Until: found.Until, Published: found.Published, PublishedViews: found.PublishedViews, Views: found.Views,
-		New: recentJSON(found.New), Read: recentJSON(found.Read)}, err
+	return spec.RecentArticles200JSONResponse{
+		Since: found.Since, Until: found.Until, Published: found.Published,
+		PublishedViews: found.PublishedViews, Views: found.Views,
+		New: recentJSON(found.New), Read: recentJSON(found.Read),
+	}, err
 }
 
 func recentJSON(articles []report.RecentArticle) []spec.RecentArticle {
 	out := make([]spec.RecentArticle, len(articles))
 	for i := range articles {
 		a := &articles[i]
-		out[i] = spec.RecentArticle{Page: a.Page, Views: a.Views, Authors: a.Authors, Article: *reportArticleJSON(&a.Article)}
+		out[i] = spec.RecentArticle{
+			Page: a.Page, Views: a.Views, Authors: a.Authors, Article: *reportArticleJSON(&a.Article),
+		}
 	}
 	return out
 }
@@ -205,25 +236,45 @@ type reportCSV struct{ report report.Report }
 func (c reportCSV) VisitSiteReportResponse(w http.ResponseWriter) error {
 	r := c.report
 	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
-	w.Header().Set("Content-Disposition", `attachment; filename="`+string(r.By)+"-"+r.From.Time().Format(time.DateOnly)+"-"+r.To.Time().Format(time.DateOnly)+`.csv"`)
+	w.Header().Set("Content-Disposition", `attachment; filename="`+string(r.By)+"-"+r.From.Time().Format(time.DateOnly)+
+		"-"+r.To.Time().Format(time.DateOnly)+`.csv"`)
 	columns := []struct {
 		name  string
 		value func(report.Row) *int64
 	}{
-		{"views", func(r report.Row) *int64 { return r.Views }}, {"visitors", func(r report.Row) *int64 { return r.Visitors }},
-		{"visits", func(r report.Row) *int64 { return r.Visits }}, {"second_views", func(r report.Row) *int64 { return r.SecondViews }},
-		{"engaged_visits", func(r report.Row) *int64 { return r.EngagedVisits }}, {"recirculation", func(r report.Row) *int64 { return r.Recirculation }}, {"clicks", func(r report.Row) *int64 { return r.Clicks }},
+		{"views", func(r report.Row) *int64 { return r.Views }},
+		{
+			"visitors", func(r report.Row) *int64 { return r.Visitors },
+		},
+		{"visits", func(r report.Row) *int64 { return r.Visits }},
+		{
+			"second_views", func(r report.Row) *int64 { return r.SecondViews },
+		},
+		{"engaged_visits", func(r report.Row) *int64 { return r.EngagedVisits }},
+		{"recirculation", func(r report.Row) *int64 { return r.Recirculation }},
+		{
+			"clicks", func(r report.Row) *int64 { return r.Clicks },
+		},
 		{"conversions", func(r report.Row) *int64 { return r.Conversions }},
-		{"events", func(r report.Row) *int64 { return r.Events }}, {"social_views", func(r report.Row) *int64 { return r.SocialViews }}, {"articles", func(r report.Row) *int64 { return r.Articles }},
+		{"events", func(r report.Row) *int64 { return r.Events }},
+		{"social_views", func(r report.Row) *int64 { return r.SocialViews }},
+		{
+			"articles", func(r report.Row) *int64 { return r.Articles },
+		},
 		{"engaged_views", func(r report.Row) *int64 {
 			return engagementNumber(r, func(e *counter.EngagementDelta) int64 { return e.Engaged[0] })
 		}},
 		{"median_seconds", func(r report.Row) *int64 {
-			return engagementNumber(r, func(e *counter.EngagementDelta) int64 { return int64(e.Median().Round(time.Second).Seconds()) })
+			return engagementNumber(r, func(e *counter.EngagementDelta) int64 {
+				return int64(e.Median().Round(time.Second).Seconds())
+			})
 		}},
 		{"completed_views", func(r report.Row) *int64 {
-			return engagementNumber(r, func(e *counter.EngagementDelta) int64 { return e.Scrolled[counter.ScrollSteps-1] })
-		}}, {"previous", func(r report.Row) *int64 { return r.Previous }},
+			return engagementNumber(r, func(e *counter.EngagementDelta) int64 {
+				return e.Scrolled[counter.ScrollSteps-1]
+			})
+		}},
+		{"previous", func(r report.Row) *int64 { return r.Previous }},
 	}
 	var rows []report.Row
 	for _, t := range r.Tables {

@@ -22,7 +22,8 @@ import (
 	"dateline/internal/testing/enginetest"
 )
 
-var benchReports = flag.Bool("report-bench", false, "measure reports of a year and the cost of flushing site totals (make bench-reports)")
+var benchReports = flag.Bool("report-bench", false,
+	"measure reports of a year and the cost of flushing site totals (make bench-reports)")
 
 // TestBenchReports measures reports over HTTP of a site with 200,000 pages per
 // day and a year of data, and how much longer a flush takes with site totals.
@@ -40,7 +41,8 @@ func TestBenchReports(t *testing.T) {
 
 	client := &http.Client{}
 	took := func(query string) time.Duration {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/api/v1/sites/"+w.ID.String()+"/report?"+query, http.NoBody)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/api/v1/sites/"+w.ID.String()+
+			"/report?"+query, http.NoBody)
 		s.Must(err)
 		r.Header.Set("Authorization", "Bearer "+s.Token)
 		begin := time.Now()
@@ -57,12 +59,18 @@ func TestBenchReports(t *testing.T) {
 	day := func(ago int) string { return time.Now().UTC().AddDate(0, 0, -ago).Format(time.DateOnly) }
 	var overviews, tables []time.Duration
 	for i := range 12 {
-		for _, query := range []string{"from=" + day(183) + "&to=" + day(2) + "&compare=previous", "from=" + day(366) + "&to=" + day(2) + "&compare=year"} {
+		for _, query := range []string{
+			"from=" + day(183) + "&to=" + day(2) + "&compare=previous",
+			"from=" + day(366) + "&to=" + day(2) + "&compare=year",
+		} {
 			if d := took(query); i >= 5 { // warm-up
 				overviews = append(overviews, d)
 			}
 		}
-		for _, by := range []string{"pages", "entry_pages", "sources", "campaigns", "channels", "countries", "browsers", "days", "months"} {
+		for _, by := range []string{
+			"pages", "entry_pages", "sources", "campaigns", "channels", "countries", "browsers",
+			"days", "months",
+		} {
 			d := took("from=" + day(366) + "&to=" + day(2) + "&by=" + by)
 			t.Logf("%s: %s", by, d)
 			if i >= 2 {
@@ -71,8 +79,11 @@ func TestBenchReports(t *testing.T) {
 		}
 	}
 	with, without := benchFlush(s)
-	result, err := json.Marshal(map[string]any{"overview_p95_ms": millis(p95(overviews)), "table_p95_ms": millis(p95(tables)), "year_mb": bytes >> 20,
-		"flush_overhead": float64(int(100*with.Seconds()/without.Seconds())) / 100, "flush_s": with.Seconds()})
+	result, err := json.Marshal(map[string]any{
+		"overview_p95_ms": millis(p95(overviews)),
+		"table_p95_ms":    millis(p95(tables)), "year_mb": bytes >> 20,
+		"flush_overhead": float64(int(100*with.Seconds()/without.Seconds())) / 100, "flush_s": with.Seconds(),
+	})
 	s.Must(err)
 	fmt.Println(string(result)) //nolint:forbidigo // the last line of make bench-reports
 }
@@ -90,33 +101,42 @@ func fillYear(s *server, id uuid.UUID) {
 	s.t.Helper()
 	sketch := make([]byte, 12_304)
 	_, _ = rand.Read(sketch)
-	s.Exec(`insert into view_pages (site_id, page, unique_method, views) select $1, '/2026/11/category/an-article-with-a-title-in-its-path-' || n, 'hyperloglog', 1 from generate_series(1, 200000) n`, id)
-	s.Exec(`insert into site_days (site_id, day, views, clicks, conversions, visits, second_views, recirculation, visitors, sketch, sketch_due, pages_due)
+	s.Exec(
+		`insert into view_pages (site_id, page, unique_method, views) select $1, '/2026/11/category/an-article-with-a-title-in-its-path-' || n, 'hyperloglog', 1 from generate_series(1, 200000) n`, id)
+	s.Exec(
+		`insert into site_days (site_id, day, views, clicks, conversions, visits, second_views, recirculation, visitors, sketch, sketch_due, pages_due)
 		select $1, current_date - n, 3300000, 1000, 10, 1500000, 500000, 700000, 900000, $2, false, false from generate_series(0, 366) n`, id, sketch)
 	s.Exec(`insert into site_hours (site_id, hour, day, views, clicks, conversions, visits, second_views, recirculation)
 		select $1, current_date - n * interval '1 hour', (current_date - n * interval '1 hour')::date, 137500, 40, 1, 62500, 20000, 29000 from generate_series(0, 366 * 24) n`, id)
 	s.Exec(`insert into site_dimension_days (site_id, dimension, day, value, views, visits)
 		select $1, d.name, current_date - n, d.name || '-value-' || v, 100000 / v, 50000 / v
 		from generate_series(0, 366) n, (values ('country', 60), ('device', 4), ('browser', 15), ('os', 6), ('channel', 12), ('source', 200), ('campaign', 200)) d(name, many), lateral generate_series(1, d.many) v`, id)
-	s.Exec(`with pages as (select p.id, row_number() over (order by p.id) - 1 as n from view_pages p where p.site_id = $1)
+	s.Exec(
+		`with pages as (select p.id, row_number() over (order by p.id) - 1 as n from view_pages p where p.site_id = $1)
 		insert into site_page_days (site_id, day, page_id, views, visitors, entries, recirculation)
 		select $1, current_date - d, p.id, 100000 / r, 80000 / r, 50000 / r, 20000 / r
 		from generate_series(0, 366) d cross join generate_series(1, 1000) r join pages p on p.n = (r * 7919 + d * 131) % 200000
 		order by d desc on conflict do nothing`, id)
-	s.Exec(`with pages as (select p.id, row_number() over (order by p.id) - 1 as n from view_pages p where p.site_id = $1)
+	s.Exec(
+		`with pages as (select p.id, row_number() over (order by p.id) - 1 as n from view_pages p where p.site_id = $1)
 		insert into site_page_months (site_id, month, page_id, views, visitors, entries, recirculation)
 		select $1, (date_trunc('month', current_date) - m * interval '1 month')::date, p.id, 1000000 / r, 800000 / r, 500000 / r, 200000 / r
 		from generate_series(0, 12) m cross join generate_series(1, 5000) r join pages p on p.n = (r * 17 + m * 1931) % 200000 order by m desc`, id)
 	// Engagement by day of the pages that the lists of the edges have, and by month.
-	s.Exec(`update site_page_months set engaged = (select array_agg(views / n) from generate_series(1, 24) n), scrolled = array[views, views / 2, views / 3, views / 4] where site_id = $1`, id)
-	s.Exec(`insert into site_engagement (site_id, day, engaged, scrolled) select $1, current_date - n, array_fill(1000000, array[24]), array_fill(1000000, array[4]) from generate_series(0, 366) n`, id)
+	s.Exec(
+		`update site_page_months set engaged = (select array_agg(views / n) from generate_series(1, 24) n), scrolled = array[views, views / 2, views / 3, views / 4] where site_id = $1`, id)
+	s.Exec(
+		`insert into site_engagement (site_id, day, engaged, scrolled) select $1, current_date - n, array_fill(1000000, array[24]), array_fill(1000000, array[4]) from generate_series(0, 366) n`, id)
 	for ago := range 14 {
 		month := time.Now().UTC().AddDate(0, -ago, 1-time.Now().UTC().Day())
-		s.Exec(fmt.Sprintf("create table if not exists view_engagement_%s partition of view_engagement for values from ('%s') to ('%s')", month.Format("20060102"), month.Format(time.DateOnly), month.AddDate(0, 1, 0).Format(time.DateOnly)))
+		s.Exec(fmt.Sprintf("create table if not exists view_engagement_%s partition of view_engagement for values "+
+			"from ('%s') to ('%s')", month.Format("20060102"), month.Format(time.DateOnly),
+			month.AddDate(0, 1, 0).Format(time.DateOnly)))
 	}
 	s.Exec(`insert into view_engagement (page_id, day, engaged, scrolled)
 		select page_id, day, array_fill(views, array[24]), array_fill(views, array[4]) from site_page_days where site_id = $1`, id)
-	s.Exec("vacuum analyze site_engagement, view_engagement, site_days, site_hours, site_dimension_days, site_page_days, site_page_months, view_pages")
+	s.Exec("vacuum analyze site_engagement, view_engagement, site_days, site_hours, site_dimension_days, " +
+		"site_page_days, site_page_months, view_pages")
 }
 
 // withoutSites drops the tables that only sites need.
@@ -156,8 +176,12 @@ func benchFlush(s *server) (with, without time.Duration) {
 			hits := make([]counter.Hit, 1000)
 			for i := range hits {
 				at := from + i
-				hits[i] = counter.Hit{Site: one, Page: names[at], Kind: counter.View, Visitor: counter.Visitor{Hash: (reader + uint64(at/3)) * 0x9e3779b97f4a7c15}, At: time.Now(), //nolint:gosec // not negative
-					Country: "VN", Device: "mobile", Referrer: "facebook.com", Browser: "Chrome", OS: "Android", Channel: "social", Source: "facebook.com"}
+				hits[i] = counter.Hit{
+					Site: one, Page: names[at], Kind: counter.View,
+					Visitor: counter.Visitor{Hash: (reader + uint64(at/3)) * 0x9e3779b97f4a7c15}, At: time.Now(), //nolint:gosec // not negative
+					Country: "VN", Device: "mobile", Referrer: "facebook.com", Browser: "Chrome", OS: "Android",
+					Channel: "social", Source: "facebook.com",
+				}
 				if at%3 > 0 {
 					hits[i].From = names[at-1]
 				}

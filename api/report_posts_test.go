@@ -20,8 +20,11 @@ func TestSiteReport_Posts(t *testing.T) {
 	s := start(t)
 	w, _ := s.Site(func(w *site.Site) { w.Domains = []string{"posts.example"} })
 	desk, sport := s.Connect("desk"), s.Connect("sport")
-	p := s.post(s.send("POST", "/api/v1/posts", hello(object{"content": "Read https://posts.example/a?x=1#end and https://other.example/b", "track_links": true,
-		"accounts": []any{desk.ID, sport.ID}})), 201)
+	p := s.post(s.send("POST", "/api/v1/posts",
+		hello(object{
+			"content": "Read https://posts.example/a?x=1#end and https://other.example/b", "track_links": true,
+			"accounts": []any{desk.ID, sport.ID},
+		})), 201)
 	var page spec.LinkList
 	s.decode(s.send("GET", linksPath+"?post="+p.Id.String(), nil), 200, &page)
 	codes := map[uuid.UUID]string{}
@@ -32,17 +35,24 @@ func TestSiteReport_Posts(t *testing.T) {
 			t.Errorf("a link to another site leads to %s, want %s", got, l.Url)
 		}
 	}
-	browser := []string{"Authorization", "", "User-Agent", "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0", "Accept-Language", "vi"}
+	browser := []string{
+		"Authorization", "", "User-Agent", "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0",
+		"Accept-Language", "vi",
+	}
 	read := func(account uuid.UUID, reader string) {
 		t.Helper()
 		target := s.click("GET", codes[account], reader).Header.Get("Location")
 		if want := "https://posts.example/a?x=1&dateline_link=" + codes[account] + "#end"; target != want {
 			t.Errorf("the link leads to %s, want %s", target, want)
 		}
-		if a := s.send("POST", "/v1/view", object{"site": w.WriteKey, "url": target, "user": reader, "view": reader}, browser...); a.StatusCode != http.StatusAccepted {
+		if a := s.send("POST", "/v1/view", object{"site": w.WriteKey, "url": target, "user": reader, "view": reader},
+			browser...); a.StatusCode != http.StatusAccepted {
 			t.Errorf("%s %s", a.Status, a.body)
 		}
-		if a := s.send("POST", "/v1/heartbeat", object{"site": w.WriteKey, "url": target, "user": reader, "view": reader, "engaged": 500, "scroll": 100}, browser...); a.StatusCode != http.StatusAccepted {
+		if a := s.send("POST", "/v1/heartbeat", object{
+			"site": w.WriteKey, "url": target, "user": reader,
+			"view": reader, "engaged": 500, "scroll": 100,
+		}, browser...); a.StatusCode != http.StatusAccepted {
 			t.Errorf("%s %s", a.Status, a.body)
 		}
 	}

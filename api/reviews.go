@@ -25,13 +25,15 @@ import (
 
 // Reviews manages review links and comments.
 type Reviews interface {
-	CreateLink(ctx context.Context, who workspace.Principal, postID uuid.UUID, name string, days int) (review.Link, secret.Text, error)
+	CreateLink(ctx context.Context, who workspace.Principal, postID uuid.UUID, name string, days int) (review.Link,
+		secret.Text, error)
 	Links(ctx context.Context, who workspace.Principal, postID uuid.UUID) ([]review.Link, error)
 	Revoke(ctx context.Context, who workspace.Principal, id uuid.UUID) error
 	Link(ctx context.Context, plain string) (review.Link, error)
 	Decide(ctx context.Context, plain string, approve bool, comment string) (review.Link, post.Post, error)
 	Comments(ctx context.Context, who workspace.Principal, postID uuid.UUID) ([]review.Comment, []review.Person, error)
-	Comment(ctx context.Context, who workspace.Principal, postID uuid.UUID, text string, mentions []uuid.UUID) (review.Comment, error)
+	Comment(ctx context.Context, who workspace.Principal, postID uuid.UUID, text string,
+		mentions []uuid.UUID) (review.Comment, error)
 	DeleteComment(ctx context.Context, who workspace.Principal, id uuid.UUID) error
 }
 
@@ -39,7 +41,9 @@ type Reviews interface {
 const reviewRoute = "/api/v1/review/:secret"
 
 // ListComments lists the comments on a post.
-func (s *Server) ListComments(ctx context.Context, r spec.ListCommentsRequestObject) (spec.ListCommentsResponseObject, error) {
+func (s *Server) ListComments(
+	ctx context.Context, r spec.ListCommentsRequestObject,
+) (spec.ListCommentsResponseObject, error) {
 	comments, people, err := s.Reviews.Comments(ctx, principal(ctx), r.Id)
 	out := spec.ListComments200JSONResponse{Comments: []spec.Comment{}}
 	for _, c := range comments {
@@ -55,22 +59,31 @@ func (s *Server) ListComments(ctx context.Context, r spec.ListCommentsRequestObj
 }
 
 // AddComment adds a comment to a post.
-func (s *Server) AddComment(ctx context.Context, r spec.AddCommentRequestObject) (spec.AddCommentResponseObject, error) {
+func (s *Server) AddComment(
+	ctx context.Context, r spec.AddCommentRequestObject,
+) (spec.AddCommentResponseObject, error) {
 	c, err := s.Reviews.Comment(ctx, principal(ctx), r.Id, r.Body.Text, value(r.Body.Mentions))
 	return spec.AddComment201JSONResponse(commentJSON(c)), err
 }
 
 // DeleteComment deletes a comment.
-func (s *Server) DeleteComment(ctx context.Context, r spec.DeleteCommentRequestObject) (spec.DeleteCommentResponseObject, error) {
+func (s *Server) DeleteComment(
+	ctx context.Context, r spec.DeleteCommentRequestObject,
+) (spec.DeleteCommentResponseObject, error) {
 	return spec.DeleteComment204Response{}, s.Reviews.DeleteComment(ctx, principal(ctx), r.Id)
 }
 
 func commentJSON(c review.Comment) spec.Comment {
-	return spec.Comment{Id: c.ID, UserId: c.UserID, UserName: c.UserName, Text: c.Text, Mentions: append([]uuid.UUID{}, c.Mentions...), CreatedAt: c.CreatedAt}
+	return spec.Comment{
+		Id: c.ID, UserId: c.UserID, UserName: c.UserName, Text: c.Text,
+		Mentions: append([]uuid.UUID{}, c.Mentions...), CreatedAt: c.CreatedAt,
+	}
 }
 
 // ListReviewLinks lists the review links of a post.
-func (s *Server) ListReviewLinks(ctx context.Context, r spec.ListReviewLinksRequestObject) (spec.ListReviewLinksResponseObject, error) {
+func (s *Server) ListReviewLinks(
+	ctx context.Context, r spec.ListReviewLinksRequestObject,
+) (spec.ListReviewLinksResponseObject, error) {
 	links, err := s.Reviews.Links(ctx, principal(ctx), r.Id)
 	out := spec.ListReviewLinks200JSONResponse{ReviewLinks: []spec.ReviewLink{}}
 	for _, l := range links {
@@ -80,8 +93,11 @@ func (s *Server) ListReviewLinks(ctx context.Context, r spec.ListReviewLinksRequ
 }
 
 // CreateReviewLink creates a review link.
-func (s *Server) CreateReviewLink(ctx context.Context, r spec.CreateReviewLinkRequestObject) (spec.CreateReviewLinkResponseObject, error) {
-	l, plain, err := s.Reviews.CreateLink(ctx, principal(ctx), r.Id, r.Body.Name, or(r.Body.ExpiresInDays, review.DefaultDays))
+func (s *Server) CreateReviewLink(
+	ctx context.Context, r spec.CreateReviewLinkRequestObject,
+) (spec.CreateReviewLinkResponseObject, error) {
+	l, plain, err := s.Reviews.CreateLink(ctx, principal(ctx), r.Id, r.Body.Name,
+		or(r.Body.ExpiresInDays, review.DefaultDays))
 	if err != nil {
 		return nil, err
 	}
@@ -92,22 +108,31 @@ func (s *Server) CreateReviewLink(ctx context.Context, r spec.CreateReviewLinkRe
 }
 
 // RevokeReviewLink revokes a review link.
-func (s *Server) RevokeReviewLink(ctx context.Context, r spec.RevokeReviewLinkRequestObject) (spec.RevokeReviewLinkResponseObject, error) {
+func (s *Server) RevokeReviewLink(
+	ctx context.Context, r spec.RevokeReviewLinkRequestObject,
+) (spec.RevokeReviewLinkResponseObject, error) {
 	return spec.RevokeReviewLink204Response{}, s.Reviews.Revoke(ctx, principal(ctx), r.Id)
 }
 
 func reviewLinkJSON(l review.Link) spec.ReviewLink {
-	return spec.ReviewLink{Id: l.ID, Name: l.Name, State: spec.ReviewLinkState(l.State), Comment: optional(l.Comment), CreatedAt: l.CreatedAt, ExpiresAt: l.ExpiresAt, DecidedAt: l.DecidedAt}
+	return spec.ReviewLink{
+		Id: l.ID, Name: l.Name, State: spec.ReviewLinkState(l.State), Comment: optional(l.Comment),
+		CreatedAt: l.CreatedAt, ExpiresAt: l.ExpiresAt, DecidedAt: l.DecidedAt,
+	}
 }
 
 // ShowReview shows the page of a review link.
-func (s *Server) ShowReview(ctx context.Context, r spec.ShowReviewRequestObject) (spec.ShowReviewResponseObject, error) {
+func (s *Server) ShowReview(
+	ctx context.Context, r spec.ShowReviewRequestObject,
+) (spec.ShowReviewResponseObject, error) {
 	text, err := s.reviewPage(ctx, r.Secret, "", "")
 	return spec.ShowReview200TexthtmlResponse{Body: strings.NewReader(text), ContentLength: int64(len(text))}, err
 }
 
 // DecideReview approves or rejects a post by a review link.
-func (s *Server) DecideReview(ctx context.Context, r spec.DecideReviewRequestObject) (spec.DecideReviewResponseObject, error) {
+func (s *Server) DecideReview(
+	ctx context.Context, r spec.DecideReviewRequestObject,
+) (spec.DecideReviewResponseObject, error) {
 	comment := value(r.Body.Comment)
 	_, p, err := s.Reviews.Decide(ctx, r.Secret, r.Body.Decision == spec.Approve, comment)
 	var refused *apperr.Error
@@ -127,9 +152,15 @@ func (s *Server) DecideReview(ctx context.Context, r spec.DecideReviewRequestObj
 // reviewProblem says why a decision was refused.
 func reviewProblem(look webpage.Preferences, e *apperr.Error) string {
 	texts := map[string]webpage.Text{
-		"too_late":         {EN: "The time of the post has passed. Ask the newsroom for a new link.", VI: "Thời gian đăng bài đã qua. Hãy đề nghị tòa soạn gửi liên kết mới."},
-		"version_mismatch": {EN: "The post has changed in the meantime. Ask the newsroom for a new link.", VI: "Bài viết vừa được thay đổi. Hãy đề nghị tòa soạn gửi liên kết mới."},
-		"required":         {EN: "Say what should be changed.", VI: "Hãy cho biết cần sửa gì."},
+		"too_late": {
+			EN: "The time of the post has passed. Ask the newsroom for a new link.",
+			VI: "Thời gian đăng bài đã qua. Hãy đề nghị tòa soạn gửi liên kết mới.",
+		},
+		"version_mismatch": {
+			EN: "The post has changed in the meantime. Ask the newsroom for a new link.",
+			VI: "Bài viết vừa được thay đổi. Hãy đề nghị tòa soạn gửi liên kết mới.",
+		},
+		"required": {EN: "Say what should be changed.", VI: "Hãy cho biết cần sửa gì."},
 	}
 	code := e.Code
 	if len(e.Fields) > 0 {
@@ -148,7 +179,10 @@ func (s *Server) reviewPage(ctx context.Context, plain, problem, comment string)
 	if err != nil {
 		return "", err
 	}
-	page := web.Review{Look: lookOf(ctx), State: string(l.State), Reviewer: l.Name, Problem: problem, Comment: comment, Secret: plain}
+	page := web.Review{
+		Look: lookOf(ctx), State: string(l.State), Reviewer: l.Name, Problem: problem, Comment: comment,
+		Secret: plain,
+	}
 	if l.State != review.Open {
 		return page.HTML()
 	}
@@ -170,7 +204,10 @@ func (s *Server) reviewPage(ctx context.Context, plain, problem, comment string)
 			segment := web.ReviewSegment{Text: one.Network.Text, Card: one.Network.Card}
 			for _, id := range segments[n].AttachmentIDs {
 				file := files[id]
-				segment.Files = append(segment.Files, web.ReviewFile{ID: id.String(), Name: file.FileName, Description: file.AltText, IsVideo: file.Kind == media.Video, IsDocument: file.Kind == media.Document})
+				segment.Files = append(segment.Files, web.ReviewFile{
+					ID: id.String(), Name: file.FileName, Description: file.AltText, IsVideo: file.Kind == media.Video,
+					IsDocument: file.Kind == media.Document,
+				})
 			}
 			shown.Segments = append(shown.Segments, segment)
 		}
@@ -197,7 +234,9 @@ func (s *Server) reviewedPost(ctx context.Context, l review.Link) (post.Post, ma
 }
 
 // GetReviewFile streams a file of the post that a review link shows.
-func (s *Server) GetReviewFile(ctx context.Context, r spec.GetReviewFileRequestObject) (spec.GetReviewFileResponseObject, error) {
+func (s *Server) GetReviewFile(
+	ctx context.Context, r spec.GetReviewFileRequestObject,
+) (spec.GetReviewFileResponseObject, error) {
 	l, err := s.Reviews.Link(ctx, r.Secret)
 	if err != nil {
 		return nil, err

@@ -77,7 +77,8 @@ func (r reviewed) wantState(where string, want spec.ReviewLinkState) {
 
 func (r reviewed) wantClosed(where, sentence string) {
 	r.t.Helper()
-	if status, text := r.open("GET", nil); status != 200 || !strings.Contains(text, sentence) || strings.Contains(text, "luật sư") {
+	if status, text := r.open("GET", nil); status != 200 || !strings.Contains(text, sentence) ||
+		strings.Contains(text, "luật sư") {
 		r.t.Errorf("%s: the page is %d %s, want %q and nothing of the post", where, status, text, sentence)
 	}
 	before := r.post(r.send("GET", r.path, nil), 200).Version
@@ -90,32 +91,38 @@ func (r reviewed) wantClosed(where, sentence string) {
 func TestReviewLink_ApprovesTheVersionItShows(t *testing.T) {
 	r := startReview(t)
 	status, text := r.open("GET", nil)
-	if status != 200 || !strings.Contains(text, "Câu hỏi &lt;b&gt;của&lt;/b&gt; luật sư") || !strings.Contains(text, "Legal") {
+	if status != 200 || !strings.Contains(text, "Câu hỏi &lt;b&gt;của&lt;/b&gt; luật sư") ||
+		!strings.Contains(text, "Legal") {
 		t.Errorf("the page is %d %s, want the post with its markup escaped", status, text)
 	}
-	if _, text := r.open("POST", url.Values{"decision": {"approve"}}); !strings.Contains(text, "You have approved this post") {
+	if _, text := r.open("POST", url.Values{"decision": {"approve"}}); !strings.Contains(text,
+		"You have approved this post") {
 		t.Errorf("after approving the page says %s", text)
 	}
 	if p := r.post(r.send("GET", r.path, nil), 200); p.Status != spec.PostStatusScheduled {
 		t.Errorf("the post is %s, want scheduled", p.Status)
 	}
 	r.wantState("approved", spec.ReviewLinkStateApproved)
-	if n := r.Count("select count(*) from audit_log where action = 'post.approved' and actor = 'dateline' and data ->> 'reviewer' = 'Legal' and data ->> 'review_link' = $1", r.link.Id.String()); n != 1 {
+	if n := r.Count("select count(*) from audit_log where action = 'post.approved' and actor = 'dateline' and data "+
+		"->> 'reviewer' = 'Legal' and data ->> 'review_link' = $1", r.link.Id.String()); n != 1 {
 		t.Errorf("got %d entries of the audit log, want one", n)
 	}
-	if n := r.Count("select count(*) from review_links where secret_hash is not null and encode(secret_hash, 'escape') like '%' || $1 || '%'", r.page[len("/api/v1/review/"):]); n != 0 {
+	if n := r.Count("select count(*) from review_links where secret_hash is not null and encode(secret_hash, "+
+		"'escape') like '%' || $1 || '%'", r.page[len("/api/v1/review/"):]); n != 0 {
 		t.Error("the secret is stored")
 	}
 }
 
 func TestReviewLink_RejectsWithAComment(t *testing.T) {
 	r := startReview(t)
-	if _, text := r.open("POST", url.Values{"decision": {"reject"}, "comment": {" "}}); !strings.Contains(text, "Say what should be changed.") || !strings.Contains(text, "<form") {
+	if _, text := r.open("POST", url.Values{"decision": {"reject"}, "comment": {" "}}); !strings.Contains(text,
+		"Say what should be changed.") || !strings.Contains(text, "<form") {
 		t.Errorf("without a comment the page says %s", text)
 	}
 	r.open("POST", url.Values{"decision": {"reject"}, "comment": {"Which source?"}})
 	p := r.post(r.send("GET", r.path, nil), 200)
-	if p.Approval == nil || p.Approval.State != spec.ApprovalStateRejected || p.Approval.Note == nil || *p.Approval.Note != "Which source?" {
+	if p.Approval == nil || p.Approval.State != spec.ApprovalStateRejected || p.Approval.Note == nil ||
+		*p.Approval.Note != "Which source?" {
 		t.Errorf("got the approval %+v, want rejected with the comment", p.Approval)
 	}
 	r.wantState("rejected", spec.ReviewLinkStateRejected)
@@ -131,7 +138,8 @@ func TestReviewLink_IsOutdatedByAnyEdit(t *testing.T) {
 
 func TestReviewLink_IsRevokedAndExpires(t *testing.T) {
 	r := startReview(t)
-	if got := r.send("DELETE", "/api/v1/review-links/"+r.link.Id.String(), nil); got.StatusCode != http.StatusNoContent {
+	if got := r.send("DELETE", "/api/v1/review-links/"+r.link.Id.String(),
+		nil); got.StatusCode != http.StatusNoContent {
 		t.Fatalf("revoking: got %s, want 204", got.Status)
 	}
 	r.wantClosed("revoked", "This link was revoked")
@@ -143,7 +151,8 @@ func TestReviewLink_IsRevokedAndExpires(t *testing.T) {
 		t.Errorf("an unknown link: got %d, want 404", status)
 	}
 	p := r.Schedule()
-	r.refused(r.send("POST", "/api/v1/posts/"+p.ID.String()+"/review-links", object{"name": "Legal"}), 409, "not_pending")
+	r.refused(r.send("POST", "/api/v1/posts/"+p.ID.String()+"/review-links", object{"name": "Legal"}), 409,
+		"not_pending")
 }
 
 func TestReviewLink_ShowsOnlyFilesOfItsPost(t *testing.T) {
@@ -173,15 +182,19 @@ func TestComments_MentionMembers(t *testing.T) {
 	s.decode(s.send("POST", path, object{"text": "Is the name right?", "mentions": []any{member.UserID}}), 201, &c)
 	var list spec.CommentList
 	s.decode(s.send("GET", path, nil), 200, &list)
-	if len(list.Comments) != 1 || list.Comments[0].Text != "Is the name right?" || list.Comments[0].UserId != s.Owner.UserID || len(list.People) != 2 {
+	if len(list.Comments) != 1 || list.Comments[0].Text != "Is the name right?" ||
+		list.Comments[0].UserId != s.Owner.UserID || len(list.People) != 2 {
 		t.Errorf("got %+v, want the comment and two people", list)
 	}
-	if n := s.Count("select count(*) from post_events where type = 'commented' and data -> 'mentions' ->> 0 = $1", member.UserID.String()); n != 1 {
+	if n := s.Count("select count(*) from post_events where type = 'commented' and data -> 'mentions' ->> 0 = $1",
+		member.UserID.String()); n != 1 {
 		t.Errorf("got %d events for the mentioned member, want one", n)
 	}
-	s.refused(s.send("POST", path, object{"text": "Who?", "mentions": []any{uuid.New()}}), 422, "invalid_request", "mentions")
+	s.refused(s.send("POST", path, object{"text": "Who?", "mentions": []any{uuid.New()}}), 422, "invalid_request",
+		"mentions")
 	token := s.TokenOf(member)
-	if got := s.send("DELETE", "/api/v1/comments/"+c.Id.String(), nil, "Authorization", "Bearer "+token); got.StatusCode != http.StatusNotFound {
+	if got := s.send("DELETE", "/api/v1/comments/"+c.Id.String(), nil, "Authorization",
+		"Bearer "+token); got.StatusCode != http.StatusNotFound {
 		t.Errorf("deleting another member's comment: got %s, want 404", got.Status)
 	}
 	if got := s.send("DELETE", "/api/v1/comments/"+c.Id.String(), nil); got.StatusCode != http.StatusNoContent {

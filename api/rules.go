@@ -19,7 +19,8 @@ type Rules interface {
 	List(ctx context.Context, who workspace.Principal) ([]rule.Rule, error)
 	Get(ctx context.Context, who workspace.Principal, id uuid.UUID) (rule.Rule, error)
 	Create(ctx context.Context, who workspace.Principal, r rule.Rule, key idempotency.Key) (rule.Rule, bool, error)
-	Update(ctx context.Context, who workspace.Principal, id uuid.UUID, ifVersion int64, change func(*rule.Rule)) (rule.Rule, error)
+	Update(ctx context.Context, who workspace.Principal, id uuid.UUID, ifVersion int64,
+		change func(*rule.Rule)) (rule.Rule, error)
 	Pause(ctx context.Context, who workspace.Principal, id uuid.UUID) (rule.Rule, error)
 	Resume(ctx context.Context, who workspace.Principal, id uuid.UUID) (rule.Rule, error)
 	Delete(ctx context.Context, who workspace.Principal, id uuid.UUID) error
@@ -30,7 +31,10 @@ type Rules interface {
 
 func (s *Server) rules() (Rules, error) {
 	if s.Rules == nil {
-		return nil, &apperr.Error{Kind: apperr.KindConflict, Code: "crawl_off", Message: "The crawler is disabled (DATELINE_CRAWL), so there are no articles."}
+		return nil, &apperr.Error{
+			Kind: apperr.KindConflict, Code: "crawl_off",
+			Message: "The crawler is disabled (DATELINE_CRAWL), so there are no articles.",
+		}
 	}
 	return s.Rules, nil
 }
@@ -50,7 +54,9 @@ func (s *Server) ListRules(ctx context.Context, _ spec.ListRulesRequestObject) (
 }
 
 // CreateRule creates a rule.
-func (s *Server) CreateRule(ctx context.Context, r spec.CreateRuleRequestObject) (spec.CreateRuleResponseObject, error) {
+func (s *Server) CreateRule(
+	ctx context.Context, r spec.CreateRuleRequestObject,
+) (spec.CreateRuleResponseObject, error) {
 	rules, err := s.rules()
 	if err != nil {
 		return nil, err
@@ -61,27 +67,43 @@ func (s *Server) CreateRule(ctx context.Context, r spec.CreateRuleRequestObject)
 	}
 	one, replayed, err := rules.Create(ctx, principal(ctx), articleRuleOf(r.Body), key)
 	location, tag := "/api/v1/rules/"+one.ID.String(), ruleTag(one)
-	return spec.CreateRule201JSONResponse{Body: articleRuleJSON(one),
-		Headers: spec.CreateRule201ResponseHeaders{Location: &location, ETag: &tag, IdempotentReplayed: ifReplayed(replayed)}}, err
+	return spec.CreateRule201JSONResponse{
+		Body: articleRuleJSON(one),
+		Headers: spec.CreateRule201ResponseHeaders{
+			Location: &location, ETag: &tag,
+			IdempotentReplayed: ifReplayed(replayed),
+		},
+	}, err
 }
 
 // PreviewRule previews a rule.
-func (s *Server) PreviewRule(ctx context.Context, r spec.PreviewRuleRequestObject) (spec.PreviewRuleResponseObject, error) {
+func (s *Server) PreviewRule(
+	ctx context.Context, r spec.PreviewRuleRequestObject,
+) (spec.PreviewRuleResponseObject, error) {
 	rules, err := s.rules()
 	if err != nil {
 		return nil, err
 	}
 	p, err := rules.Preview(ctx, principal(ctx), articleRuleOf(r.Body))
-	out := spec.PreviewRule200JSONResponse{From: p.From, To: p.To, Articles: p.Articles, Partial: p.IsPartial, Counts: map[string]int{}, Decisions: []spec.RulePreviewDecision{}}
+	out := spec.PreviewRule200JSONResponse{
+		From: p.From, To: p.To, Articles: p.Articles, Partial: p.IsPartial,
+		Counts: map[string]int{}, Decisions: []spec.RulePreviewDecision{},
+	}
 	for reason, n := range p.Counts {
 		out.Counts[string(reason)] = n
 	}
 	for _, d := range p.Decisions {
-		one := spec.RulePreviewDecision{ArticleId: d.ArticleID, Title: d.Title, Url: d.URL, Outcome: spec.RuleOutcome(d.Outcome), Reason: spec.RuleReason(d.Reason),
-			Params: paramsJSON(d.Params), DecidedAt: d.DecidedAt, PublishAt: d.PublishAt}
+		one := spec.RulePreviewDecision{
+			ArticleId: d.ArticleID, Title: d.Title, Url: d.URL,
+			Outcome: spec.RuleOutcome(d.Outcome), Reason: spec.RuleReason(d.Reason),
+			Params: paramsJSON(d.Params), DecidedAt: d.DecidedAt, PublishAt: d.PublishAt,
+		}
 		one.Texts = make([]spec.RuleText, 0, len(d.Texts))
 		for _, t := range d.Texts {
-			one.Texts = append(one.Texts, spec.RuleText{AccountId: t.AccountID, Network: t.Network, Text: t.Text, Characters: t.Length, MaxCharacters: ifSet(t.MaxLength)})
+			one.Texts = append(one.Texts, spec.RuleText{
+				AccountId: t.AccountID, Network: t.Network, Text: t.Text, Characters: t.Length,
+				MaxCharacters: ifSet(t.MaxLength),
+			})
 		}
 		out.Decisions = append(out.Decisions, one)
 	}
@@ -95,7 +117,9 @@ func (s *Server) GetRule(ctx context.Context, r spec.GetRuleRequestObject) (spec
 }
 
 // UpdateRule replaces the name and definition of a rule.
-func (s *Server) UpdateRule(ctx context.Context, r spec.UpdateRuleRequestObject) (spec.UpdateRuleResponseObject, error) {
+func (s *Server) UpdateRule(
+	ctx context.Context, r spec.UpdateRuleRequestObject,
+) (spec.UpdateRuleResponseObject, error) {
 	version, err := versionOf(r.Params.IfMatch)
 	if err != nil {
 		return nil, err
@@ -116,13 +140,17 @@ func (s *Server) PauseRule(ctx context.Context, r spec.PauseRuleRequestObject) (
 }
 
 // ResumeRule resumes a rule.
-func (s *Server) ResumeRule(ctx context.Context, r spec.ResumeRuleRequestObject) (spec.ResumeRuleResponseObject, error) {
+func (s *Server) ResumeRule(
+	ctx context.Context, r spec.ResumeRuleRequestObject,
+) (spec.ResumeRuleResponseObject, error) {
 	answer, err := s.oneRule(func(rules Rules) (rule.Rule, error) { return rules.Resume(ctx, principal(ctx), r.Id) })
 	return spec.ResumeRule200JSONResponse{OneRuleJSONResponse: answer}, err
 }
 
 // DeleteRule deletes a rule.
-func (s *Server) DeleteRule(ctx context.Context, r spec.DeleteRuleRequestObject) (spec.DeleteRuleResponseObject, error) {
+func (s *Server) DeleteRule(
+	ctx context.Context, r spec.DeleteRuleRequestObject,
+) (spec.DeleteRuleResponseObject, error) {
 	rules, err := s.rules()
 	if err != nil {
 		return nil, err
@@ -131,14 +159,19 @@ func (s *Server) DeleteRule(ctx context.Context, r spec.DeleteRuleRequestObject)
 }
 
 // ListRuleDecisions lists decisions.
-func (s *Server) ListRuleDecisions(ctx context.Context, r spec.ListRuleDecisionsRequestObject) (spec.ListRuleDecisionsResponseObject, error) {
+func (s *Server) ListRuleDecisions(
+	ctx context.Context, r spec.ListRuleDecisionsRequestObject,
+) (spec.ListRuleDecisionsResponseObject, error) {
 	rules, err := s.rules()
 	if err != nil {
 		return nil, err
 	}
 	limit := limitOf(r.Params.Limit)
-	all, err := rules.Decisions(ctx, principal(ctx), rule.DecisionFilter{RuleID: r.Params.RuleId, Outcome: rule.Outcome(value(r.Params.Outcome)),
-		NeedsAttention: value(r.Params.NeedsAttention), Before: value(r.Params.Cursor), Limit: limit + 1})
+	all, err := rules.Decisions(ctx, principal(ctx),
+		rule.DecisionFilter{
+			RuleID: r.Params.RuleId, Outcome: rule.Outcome(value(r.Params.Outcome)),
+			NeedsAttention: value(r.Params.NeedsAttention), Before: value(r.Params.Cursor), Limit: limit + 1,
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +187,9 @@ func (s *Server) ListRuleDecisions(ctx context.Context, r spec.ListRuleDecisions
 }
 
 // ResolveRuleDecision records that a post needs no more attention.
-func (s *Server) ResolveRuleDecision(ctx context.Context, r spec.ResolveRuleDecisionRequestObject) (spec.ResolveRuleDecisionResponseObject, error) {
+func (s *Server) ResolveRuleDecision(
+	ctx context.Context, r spec.ResolveRuleDecisionRequestObject,
+) (spec.ResolveRuleDecisionResponseObject, error) {
 	rules, err := s.rules()
 	if err != nil {
 		return nil, err
@@ -183,16 +218,24 @@ func articleRuleOf(b *spec.RuleCreate) rule.Rule {
 }
 
 func articleRuleJSON(r rule.Rule) spec.Rule {
-	out := spec.Rule{Id: r.ID, Name: r.Name, Status: spec.RuleStatus(r.Status), PauseReason: (*spec.RulePauseReason)(optional(string(r.PauseReason))), PauseError: optional(r.PauseError),
-		PausedAt: r.PausedAt, PostsLast24Hours: r.PostsToday, AttentionCount: r.AttentionCount, LastDecisionAt: r.LastDecisionAt, Version: r.Version,
-		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt}
+	out := spec.Rule{
+		Id: r.ID, Name: r.Name, Status: spec.RuleStatus(r.Status),
+		PauseReason: (*spec.RulePauseReason)(optional(string(r.PauseReason))), PauseError: optional(r.PauseError),
+		PausedAt: r.PausedAt, PostsLast24Hours: r.PostsToday, AttentionCount: r.AttentionCount,
+		LastDecisionAt: r.LastDecisionAt, Version: r.Version,
+		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+	}
 	copyJSON(r.Definition, &out.Definition)
 	return out
 }
 
 func decisionJSON(d rule.Decision) spec.RuleDecision {
-	out := spec.RuleDecision{Id: d.ID, RuleId: d.RuleID, ArticleId: d.ArticleID, Title: d.Title, Url: d.URL, Outcome: spec.RuleOutcome(d.Outcome), Reason: spec.RuleReason(d.Reason),
-		Params: paramsJSON(d.Params), Attention: (*spec.RuleDecisionAttention)(optional(string(d.Attention))), DecidedAt: d.DecidedAt}
+	out := spec.RuleDecision{
+		Id: d.ID, RuleId: d.RuleID, ArticleId: d.ArticleID, Title: d.Title, Url: d.URL,
+		Outcome: spec.RuleOutcome(d.Outcome), Reason: spec.RuleReason(d.Reason),
+		Params: paramsJSON(d.Params), Attention: (*spec.RuleDecisionAttention)(optional(string(d.Attention))),
+		DecidedAt: d.DecidedAt,
+	}
 	if d.Outcome == rule.Created {
 		out.PostId = d.PostID
 	}

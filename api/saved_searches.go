@@ -11,7 +11,9 @@ import (
 )
 
 // ListSavedSearches lists the saved searches of the workspace.
-func (s *Server) ListSavedSearches(ctx context.Context, _ spec.ListSavedSearchesRequestObject) (spec.ListSavedSearchesResponseObject, error) {
+func (s *Server) ListSavedSearches(
+	ctx context.Context, _ spec.ListSavedSearchesRequestObject,
+) (spec.ListSavedSearchesResponseObject, error) {
 	found, err := s.searcher()
 	if err != nil {
 		return nil, err
@@ -25,7 +27,9 @@ func (s *Server) ListSavedSearches(ctx context.Context, _ spec.ListSavedSearches
 }
 
 // CreateSavedSearch creates a saved search.
-func (s *Server) CreateSavedSearch(ctx context.Context, r spec.CreateSavedSearchRequestObject) (spec.CreateSavedSearchResponseObject, error) {
+func (s *Server) CreateSavedSearch(
+	ctx context.Context, r spec.CreateSavedSearchRequestObject,
+) (spec.CreateSavedSearchResponseObject, error) {
 	found, err := s.searcher()
 	if err != nil {
 		return nil, err
@@ -35,26 +39,44 @@ func (s *Server) CreateSavedSearch(ctx context.Context, r spec.CreateSavedSearch
 		return nil, err
 	}
 	b := r.Body
-	n, replayed, err := found.Create(ctx, principal(ctx), savedsearch.Search{Name: b.Name, Query: value(b.Query), Mode: search.Mode(value(b.Mode)), Alert: value(b.Alert),
-		Filters: search.Filters{Domains: value(b.Domains), Languages: value(b.Languages), Sections: value(b.Sections), Tags: value(b.Tags), Authors: value(b.Authors)}}, key)
+	n, replayed, err := found.Create(ctx, principal(ctx), savedsearch.Search{
+		Name: b.Name, Query: value(b.Query),
+		Mode: search.Mode(value(b.Mode)), Alert: value(b.Alert),
+		Filters: search.Filters{
+			Domains: value(b.Domains), Languages: value(b.Languages), Sections: value(b.Sections),
+			Tags: value(b.Tags), Authors: value(b.Authors),
+		},
+	}, key)
 	location, tag := "/api/v1/saved-searches/"+n.ID.String(), savedTag(n)
-	return spec.CreateSavedSearch201JSONResponse{Body: savedJSON(n),
-		Headers: spec.CreateSavedSearch201ResponseHeaders{Location: &location, ETag: &tag, IdempotentReplayed: ifReplayed(replayed)}}, err
+	return spec.CreateSavedSearch201JSONResponse{
+		Body: savedJSON(n),
+		Headers: spec.CreateSavedSearch201ResponseHeaders{
+			Location: &location, ETag: &tag,
+			IdempotentReplayed: ifReplayed(replayed),
+		},
+	}, err
 }
 
 // GetSavedSearch gets a saved search.
-func (s *Server) GetSavedSearch(ctx context.Context, r spec.GetSavedSearchRequestObject) (spec.GetSavedSearchResponseObject, error) {
+func (s *Server) GetSavedSearch(
+	ctx context.Context, r spec.GetSavedSearchRequestObject,
+) (spec.GetSavedSearchResponseObject, error) {
 	found, err := s.searcher()
 	if err != nil {
 		return nil, err
 	}
 	n, err := found.Get(ctx, principal(ctx), r.Id)
 	tag := savedTag(n)
-	return spec.GetSavedSearch200JSONResponse{Body: savedJSON(n), Headers: spec.GetSavedSearch200ResponseHeaders{ETag: &tag}}, err
+	return spec.GetSavedSearch200JSONResponse{
+		Body:    savedJSON(n),
+		Headers: spec.GetSavedSearch200ResponseHeaders{ETag: &tag},
+	}, err
 }
 
 // UpdateSavedSearch updates a saved search.
-func (s *Server) UpdateSavedSearch(ctx context.Context, r spec.UpdateSavedSearchRequestObject) (spec.UpdateSavedSearchResponseObject, error) {
+func (s *Server) UpdateSavedSearch(
+	ctx context.Context, r spec.UpdateSavedSearchRequestObject,
+) (spec.UpdateSavedSearchResponseObject, error) {
 	found, err := s.searcher()
 	if err != nil {
 		return nil, err
@@ -76,7 +98,10 @@ func (s *Server) UpdateSavedSearch(ctx context.Context, r spec.UpdateSavedSearch
 		change(&n.Filters.Authors, b.Authors)
 	})
 	tag := savedTag(n)
-	return spec.UpdateSavedSearch200JSONResponse{Body: savedJSON(n), Headers: spec.UpdateSavedSearch200ResponseHeaders{ETag: &tag}}, err
+	return spec.UpdateSavedSearch200JSONResponse{
+		Body:    savedJSON(n),
+		Headers: spec.UpdateSavedSearch200ResponseHeaders{ETag: &tag},
+	}, err
 }
 
 func change[T any](field, to *T) {
@@ -86,7 +111,9 @@ func change[T any](field, to *T) {
 }
 
 // DeleteSavedSearch deletes a saved search.
-func (s *Server) DeleteSavedSearch(ctx context.Context, r spec.DeleteSavedSearchRequestObject) (spec.DeleteSavedSearchResponseObject, error) {
+func (s *Server) DeleteSavedSearch(
+	ctx context.Context, r spec.DeleteSavedSearchRequestObject,
+) (spec.DeleteSavedSearchResponseObject, error) {
 	found, err := s.searcher()
 	if err != nil {
 		return nil, err
@@ -95,7 +122,9 @@ func (s *Server) DeleteSavedSearch(ctx context.Context, r spec.DeleteSavedSearch
 }
 
 // ListSavedSearchMatches lists the articles for which a search alerted.
-func (s *Server) ListSavedSearchMatches(ctx context.Context, r spec.ListSavedSearchMatchesRequestObject) (spec.ListSavedSearchMatchesResponseObject, error) {
+func (s *Server) ListSavedSearchMatches(
+	ctx context.Context, r spec.ListSavedSearchMatchesRequestObject,
+) (spec.ListSavedSearchMatchesResponseObject, error) {
 	found, err := s.searcher()
 	if err != nil {
 		return nil, err
@@ -111,24 +140,33 @@ func (s *Server) ListSavedSearchMatches(ctx context.Context, r spec.ListSavedSea
 		out.NextCursor = &all[limit-1].ArticleID
 	}
 	for _, m := range all {
-		out.Matches = append(out.Matches, spec.SavedSearchMatch{ArticleId: m.ArticleID, Title: m.Title, Url: m.URL, Domain: m.Domain, AlertedAt: m.AlertedAt})
+		out.Matches = append(out.Matches, spec.SavedSearchMatch{
+			ArticleId: m.ArticleID, Title: m.Title, Url: m.URL, Domain: m.Domain, AlertedAt: m.AlertedAt,
+		})
 	}
 	return out, nil
 }
 
 // CreateFeed creates the feed URLs of a saved search.
-func (s *Server) CreateFeed(ctx context.Context, r spec.CreateFeedRequestObject) (spec.CreateFeedResponseObject, error) {
+func (s *Server) CreateFeed(
+	ctx context.Context, r spec.CreateFeedRequestObject,
+) (spec.CreateFeedResponseObject, error) {
 	found, err := s.searcher()
 	if err != nil {
 		return nil, err
 	}
 	token, err := found.CreateFeed(ctx, principal(ctx), r.Id)
 	base := strings.TrimSuffix(s.PublicURL, "/") + "/api/v1/feeds/" + r.Id.String() + "/"
-	return spec.CreateFeed201JSONResponse{Rss: base + "rss?token=" + token.Reveal(), JsonFeed: base + "json?token=" + token.Reveal()}, err
+	return spec.CreateFeed201JSONResponse{
+		Rss:      base + "rss?token=" + token.Reveal(),
+		JsonFeed: base + "json?token=" + token.Reveal(),
+	}, err
 }
 
 // DeleteFeed revokes the feed URLs of a saved search.
-func (s *Server) DeleteFeed(ctx context.Context, r spec.DeleteFeedRequestObject) (spec.DeleteFeedResponseObject, error) {
+func (s *Server) DeleteFeed(
+	ctx context.Context, r spec.DeleteFeedRequestObject,
+) (spec.DeleteFeedResponseObject, error) {
 	found, err := s.searcher()
 	if err != nil {
 		return nil, err
@@ -140,6 +178,11 @@ func savedTag(n savedsearch.Search) string { return `"` + strconv.FormatInt(n.Ve
 
 func savedJSON(n savedsearch.Search) spec.SavedSearch {
 	list := func(values []string) []string { return append([]string{}, values...) }
-	return spec.SavedSearch{Id: n.ID, Name: n.Name, Query: n.Query, Mode: spec.SearchMode(n.Mode), Domains: list(n.Filters.Domains), Languages: list(n.Filters.Languages), Sections: list(n.Filters.Sections), Tags: list(n.Filters.Tags),
-		Authors: list(n.Filters.Authors), Alert: n.Alert, Feed: n.FeedHash != nil, AlertCount: n.AlertCount, LastAlertedAt: n.LastAlertedAt, Version: n.Version, CreatedAt: n.CreatedAt, UpdatedAt: n.UpdatedAt}
+	return spec.SavedSearch{
+		Id: n.ID, Name: n.Name, Query: n.Query, Mode: spec.SearchMode(n.Mode),
+		Domains: list(n.Filters.Domains), Languages: list(n.Filters.Languages), Sections: list(n.Filters.Sections),
+		Tags:    list(n.Filters.Tags),
+		Authors: list(n.Filters.Authors), Alert: n.Alert, Feed: n.FeedHash != nil, AlertCount: n.AlertCount,
+		LastAlertedAt: n.LastAlertedAt, Version: n.Version, CreatedAt: n.CreatedAt, UpdatedAt: n.UpdatedAt,
+	}
 }

@@ -18,20 +18,31 @@ import (
 // searcher returns the search service, or an error if the crawler is disabled.
 func (s *Server) searcher() (*savedsearch.Service, error) {
 	if s.Search == nil {
-		return nil, &apperr.Error{Kind: apperr.KindConflict, Code: "crawl_off", Message: "The crawler is disabled (DATELINE_CRAWL), so there are no articles."}
+		return nil, &apperr.Error{
+			Kind: apperr.KindConflict, Code: "crawl_off",
+			Message: "The crawler is disabled (DATELINE_CRAWL), so there are no articles.",
+		}
 	}
 	return s.Search, nil
 }
 
 // SearchArticles searches articles.
-func (s *Server) SearchArticles(ctx context.Context, r spec.SearchArticlesRequestObject) (spec.SearchArticlesResponseObject, error) {
+func (s *Server) SearchArticles(
+	ctx context.Context, r spec.SearchArticlesRequestObject,
+) (spec.SearchArticlesResponseObject, error) {
 	found, err := s.searcher()
 	if err != nil {
 		return nil, err
 	}
 	p := r.Params
-	q := search.Request{Text: value(p.Q), Mode: search.Hybrid, Sort: search.ByRelevance, Limit: value(p.Limit), Facets: value(p.Facets),
-		Filters: search.Filters{Domains: value(p.Domain), Languages: value(p.Language), Sections: value(p.Section), Tags: value(p.Tag), Authors: value(p.Author)}}
+	q := search.Request{
+		Text: value(p.Q), Mode: search.Hybrid, Sort: search.ByRelevance, Limit: value(p.Limit),
+		Facets: value(p.Facets),
+		Filters: search.Filters{
+			Domains: value(p.Domain), Languages: value(p.Language), Sections: value(p.Section),
+			Tags: value(p.Tag), Authors: value(p.Author),
+		},
+	}
 	if p.Mode != nil {
 		q.Mode = search.Mode(*p.Mode)
 	}
@@ -49,7 +60,9 @@ func (s *Server) SearchArticles(ctx context.Context, r spec.SearchArticlesReques
 	}
 	if p.Cursor != nil {
 		if q.Offset, err = strconv.Atoi(*p.Cursor); err != nil || q.Offset > search.MaxOffset {
-			return nil, apperr.InvalidFields(apperr.FieldError{Field: "cursor", Code: "invalid", Message: "cursor must be the next_cursor of the previous page."})
+			return nil, apperr.InvalidFields(apperr.FieldError{
+				Field: "cursor", Code: "invalid", Message: "cursor must be the next_cursor of the previous page.",
+			})
 		}
 	}
 	q = q.WithDefaults()
@@ -57,7 +70,10 @@ func (s *Server) SearchArticles(ctx context.Context, r spec.SearchArticlesReques
 	if err != nil {
 		return nil, err
 	}
-	out := spec.SearchArticles200JSONResponse{Hits: []spec.SearchHit{}, Total: a.Total, Estimated: a.Estimated, Partial: a.Partial, Relaxed: a.Relaxed, SemanticAvailable: found.SemanticAvailable}
+	out := spec.SearchArticles200JSONResponse{
+		Hits: []spec.SearchHit{}, Total: a.Total, Estimated: a.Estimated,
+		Partial: a.Partial, Relaxed: a.Relaxed, SemanticAvailable: found.SemanticAvailable,
+	}
 	for _, h := range a.Hits {
 		out.Hits = append(out.Hits, hitJSON(h))
 	}
@@ -75,8 +91,12 @@ func (s *Server) SearchArticles(ctx context.Context, r spec.SearchArticlesReques
 }
 
 func hitJSON(h search.Hit) spec.SearchHit {
-	return spec.SearchHit{Id: h.ID, Version: h.Version, Url: h.URL, Domain: h.Domain, Title: h.Title, Lead: h.Lead, Authors: append([]string{}, h.Authors...), Tags: append([]string{}, h.Tags...),
-		Section: h.Section, Language: h.Language, ImageUrl: h.Image, PublishedAt: h.Published.UTC(), GroupId: h.Group, Heading: fragmentsJSON(h.Heading), Snippet: fragmentsJSON(h.Snippet)}
+	return spec.SearchHit{
+		Id: h.ID, Version: h.Version, Url: h.URL, Domain: h.Domain, Title: h.Title, Lead: h.Lead,
+		Authors: append([]string{}, h.Authors...), Tags: append([]string{}, h.Tags...),
+		Section: h.Section, Language: h.Language, ImageUrl: h.Image, PublishedAt: h.Published.UTC(), GroupId: h.Group,
+		Heading: fragmentsJSON(h.Heading), Snippet: fragmentsJSON(h.Snippet),
+	}
 }
 
 func fragmentsJSON(list []search.Fragment) []spec.SearchFragment {

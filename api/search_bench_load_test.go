@@ -40,7 +40,9 @@ func fillIndex(t *testing.T, e *pgsearch.Engine, pool *pgxpool.Pool, load *searc
 }
 
 func dropGINIndexes(t *testing.T, pool *pgxpool.Pool) (definitions []string) {
-	rows, err := pool.Query(t.Context(), "select indexname, indexdef from pg_indexes where schemaname = 'public' and tablename in ('search_documents', 'search_words') and indexdef ilike '%using gin%'")
+	rows, err := pool.Query(t.Context(),
+		"select indexname, indexdef from pg_indexes where schemaname = 'public' and tablename in "+
+			"('search_documents', 'search_words') and indexdef ilike '%using gin%'")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,9 @@ func (benchEmbedder) Embed(_ context.Context, texts []string) ([][]float32, erro
 
 // benchHybrid embeds the articles and measures semantic and hybrid search.
 func benchHybrid(t *testing.T, pool *pgxpool.Pool, load *searchtest.Load, n int, out map[string]any) {
-	e := pgsearch.New(pool, pgsearch.Options{Embedder: benchEmbedder{}, Model: "bench", Log: slog.New(slog.DiscardHandler)})
+	e := pgsearch.New(pool, pgsearch.Options{
+		Embedder: benchEmbedder{}, Model: "bench", Log: slog.New(slog.DiscardHandler),
+	})
 	for {
 		embedded, err := e.EmbedMissing(t.Context(), 500)
 		if err != nil {
@@ -54,7 +56,10 @@ func benchHybrid(t *testing.T, pool *pgxpool.Pool, load *searchtest.Load, n int,
 	for _, mode := range []search.Mode{search.Semantic, search.Hybrid} {
 		var took []time.Duration
 		for i := range *benchEach + 2 {
-			r := search.Request{Text: load.Word(30+i*3) + " " + load.Word(90+i*7) + " " + load.Word(200+i*5), Mode: mode, Now: searchtest.Now(), Filters: search.Filters{VisibleDomains: benchSites()}}
+			r := search.Request{
+				Text: load.Word(30+i*3) + " " + load.Word(90+i*7) + " " + load.Word(200+i*5),
+				Mode: mode, Now: searchtest.Now(), Filters: search.Filters{VisibleDomains: benchSites()},
+			}
 			began := time.Now()
 			if _, err := e.Search(t.Context(), r); err != nil {
 				t.Fatal(err)
@@ -64,7 +69,8 @@ func benchHybrid(t *testing.T, pool *pgxpool.Pool, load *searchtest.Load, n int,
 			}
 		}
 		t.Logf("%-27s %s", mode, latencies(took))
-		out[string(mode)+"_p50_ms"], out[string(mode)+"_p95_ms"] = millis(percentileOf(took, 50)), millis(percentileOf(took, 95))
+		out[string(mode)+"_p50_ms"], out[string(mode)+"_p95_ms"] = millis(percentileOf(took, 50)),
+			millis(percentileOf(took, 95))
 	}
 	busy := searchOverHTTP(t, e, load, n, search.Hybrid)
 	t.Logf("%-27s %s", "hybrid, 8 readers over HTTP", latencies(busy))

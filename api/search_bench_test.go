@@ -46,7 +46,9 @@ func searchKinds(l *searchtest.Load, n int) []queryKind {
 	return []queryKind{
 		{"one word", func(i int) search.Request { return search.Request{Text: l.Word(30 + i*37)} }},
 		{"one common term", func(i int) search.Request { return search.Request{Text: l.Word(i)} }},
-		{"two words", func(i int) search.Request { return search.Request{Text: l.Word(5+i*3) + " " + l.Word(60+i*31)} }},
+		{"two words", func(i int) search.Request {
+			return search.Request{Text: l.Word(5+i*3) + " " + l.Word(60+i*31)}
+		}},
 		{"three words", func(i int) search.Request {
 			return search.Request{Text: l.Word(10+i) + " " + l.Word(40+i*7) + " " + l.Word(90+i*11)}
 		}},
@@ -56,7 +58,9 @@ func searchKinds(l *searchtest.Load, n int) []queryKind {
 		{"without diacritics", func(i int) search.Request {
 			return search.Request{Text: search.Key(l.Word(20+i*5)) + " " + search.Key(l.Word(100+i*13))}
 		}},
-		{"two common terms", func(i int) search.Request { return search.Request{Text: l.Word(i%6) + " " + l.Word(6+i%9)} }},
+		{"two common terms", func(i int) search.Request {
+			return search.Request{Text: l.Word(i%6) + " " + l.Word(6+i%9)}
+		}},
 		{"a phrase", func(i int) search.Request {
 			return search.Request{Text: `"` + words(l.Article(i*89%n, n).Lead, 3, 5) + `"`}
 		}},
@@ -64,7 +68,8 @@ func searchKinds(l *searchtest.Load, n int) []queryKind {
 			return search.Request{Text: `"` + l.Word(i%7) + " " + l.Word(i%5+1) + `"`}
 		}},
 		{"a phrase that none has", func(i int) search.Request {
-			return search.Request{Text: `"` + l.Word(i%7) + " " + l.Word(i%5+1) + " " + l.Word(i%11+2) + " " + l.Word(i%13) + `"`}
+			return search.Request{Text: `"` + l.Word(i%7) + " " + l.Word(i%5+1) + " " + l.Word(i%11+2) + " " +
+				l.Word(i%13) + `"`}
 		}},
 		{"a prefix", func(i int) search.Request { return search.Request{Text: wordPrefix(l.Word(3000+i*17)) + "*"} }},
 		{"a prefix of two letters", func(i int) search.Request {
@@ -75,22 +80,34 @@ func searchKinds(l *searchtest.Load, n int) []queryKind {
 		}},
 		{"with facets", func(i int) search.Request { return search.Request{Text: l.Word(40 + i*23), Facets: true} }},
 		{"filters and facets", func(i int) search.Request {
-			return search.Request{Text: l.Word(8 + i*5), Facets: true, Filters: search.Filters{Domains: []string{benchSite(i), benchSite(i + 7)}, Languages: []string{"vi"}, From: searchtest.Now().AddDate(0, -6, 0)}}
+			return search.Request{Text: l.Word(8 + i*5), Facets: true, Filters: search.Filters{
+				Domains: []string{benchSite(i), benchSite(i + 7)}, Languages: []string{"vi"},
+				From: searchtest.Now().AddDate(0, -6, 0),
+			}}
 		}},
 		{"of a site", func(i int) search.Request {
 			return search.Request{Text: l.Word(8 + i*5), Filters: search.Filters{Domains: []string{benchSite(i)}}}
 		}},
-		{"a deep page", func(i int) search.Request { return search.Request{Text: l.Word(8 + i*3), Offset: 500 + i%40*12} }},
-		{"newest first", func(i int) search.Request { return search.Request{Text: l.Word(3 + i*9), Sort: search.ByTime} }},
+		{"a deep page", func(i int) search.Request {
+			return search.Request{Text: l.Word(8 + i*3), Offset: 500 + i%40*12}
+		}},
+		{"newest first", func(i int) search.Request {
+			return search.Request{Text: l.Word(3 + i*9), Sort: search.ByTime}
+		}},
 		{"newest, no words", func(i int) search.Request {
-			return search.Request{Sort: search.ByTime, Filters: search.Filters{Languages: []string{"vi"}}, Offset: i * 10}
+			return search.Request{
+				Sort: search.ByTime, Filters: search.Filters{Languages: []string{"vi"}},
+				Offset: i * 10,
+			}
 		}},
 		{"a question", func(i int) search.Request {
 			lead := strings.Fields(l.Article(i*83%n, n).Lead)
-			return search.Request{Text: "how is " + strings.Join(lead[2:5], " ") + " " + l.Word(3000+i*7) + " the " + strings.Join(lead[9:11], " ") + " " + l.Word(700+i) + "?"}
+			return search.Request{Text: "how is " + strings.Join(lead[2:5], " ") + " " + l.Word(3000+i*7) + " the " +
+				strings.Join(lead[9:11], " ") + " " + l.Word(700+i) + "?"}
 		}},
 		{"a long name", func(i int) search.Request {
-			return search.Request{Text: l.Word(i%9) + " " + l.Word(i%7+9) + " " + l.Word(i%5+1) + " " + l.Word(i%11+3) + " " + l.Word(400+i*13)}
+			return search.Request{Text: l.Word(i%9) + " " + l.Word(i%7+9) + " " + l.Word(i%5+1) + " " + l.Word(i%11+3) +
+				" " + l.Word(400+i*13)}
 		}},
 		{"no article has all words", func(i int) search.Request {
 			return search.Request{Text: l.Word(5000+i*91) + " " + l.Word(9000+i*83) + " " + l.Word(200+i)}
@@ -189,7 +206,9 @@ func benchRequest(k queryKind, i int) search.Request {
 }
 
 // searchOverHTTP searches with concurrent readers, each with different queries.
-func searchOverHTTP(t *testing.T, e search.Engine, load *searchtest.Load, n int, mode search.Mode) (took []time.Duration) {
+func searchOverHTTP(
+	t *testing.T, e search.Engine, load *searchtest.Load, n int, mode search.Mode,
+) (took []time.Duration) {
 	s := start(t, func(a *api.Server) { a.Search.Engine = e })
 	for _, domain := range benchSites() {
 		searchtest.Seed(s.Newsroom, s.Workspace.ID, domain)
@@ -256,9 +275,13 @@ func getSearch(ctx context.Context, client *http.Client, s *server, r search.Req
 }
 
 // compareEngines logs a table of the quality and speed of Postgres and Meilisearch.
-func compareEngines(t *testing.T, _ search.Engine, address string, load *searchtest.Load, n int, postgresTook []time.Duration) {
+func compareEngines(
+	t *testing.T, _ search.Engine, address string, load *searchtest.Load, n int, postgresTook []time.Duration,
+) {
 	open := func(index string) *meili.Engine {
-		m := meili.New(meili.Options{URL: address, Key: os.Getenv("MEILI_KEY"), Index: index, Log: slog.New(slog.DiscardHandler)})
+		m := meili.New(meili.Options{
+			URL: address, Key: os.Getenv("MEILI_KEY"), Index: index, Log: slog.New(slog.DiscardHandler),
+		})
 		if err := m.Prepare(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -290,8 +313,10 @@ func compareEngines(t *testing.T, _ search.Engine, address string, load *searcht
 func searchNaively(t *testing.T, pool *pgxpool.Pool, load *searchtest.Load) (took []time.Duration) {
 	for i := range 4 {
 		began := time.Now()
-		_, err := pool.Exec(t.Context(), `select count(*) over (), d.id from search_documents d join search_texts t using (id)
-			where t.title ilike $1 or t.lead ilike $1 or t.body ilike $1 order by d.published_at desc limit 20`, "%"+strings.ToLower(load.Word(200+i*67))+"%")
+		_, err := pool.Exec(t.Context(),
+			`select count(*) over (), d.id from search_documents d join search_texts t using (id)
+			where t.title ilike $1 or t.lead ilike $1 or t.body ilike $1 order by d.published_at desc limit 20`,
+			"%"+strings.ToLower(load.Word(200+i*67))+"%")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -301,7 +326,8 @@ func searchNaively(t *testing.T, pool *pgxpool.Pool, load *searchtest.Load) (too
 }
 
 func latencies(took []time.Duration) string {
-	return fmt.Sprintf("p50 %6.1f ms  p95 %6.1f ms  p99 %6.1f ms  max %6.1f ms", millis(percentileOf(took, 50)), millis(percentileOf(took, 95)), millis(percentileOf(took, 99)), millis(percentileOf(took, 100)))
+	return fmt.Sprintf("p50 %6.1f ms  p95 %6.1f ms  p99 %6.1f ms  max %6.1f ms", millis(percentileOf(took, 50)),
+		millis(percentileOf(took, 95)), millis(percentileOf(took, 99)), millis(percentileOf(took, 100)))
 }
 
 func percentileOf(all []time.Duration, percent int) time.Duration {

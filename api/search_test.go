@@ -28,7 +28,10 @@ func (s *server) publish(keys ...string) {
 		searchtest.Store(s.Newsroom, all[key], time.Now().Add(time.Minute))
 	}
 	log := slog.New(slog.DiscardHandler)
-	x := &indexer.Indexer{Store: s.Store, Engine: pgsearch.New(s.Store.Pool(), pgsearch.Options{Log: log}), Events: s.Bus, Log: log}
+	x := &indexer.Indexer{
+		Store: s.Store, Engine: pgsearch.New(s.Store.Pool(), pgsearch.Options{Log: log}),
+		Events: s.Bus, Log: log,
+	}
 	_, err = x.Sync(s.t.Context(), func(int) {})
 	s.Must(err)
 }
@@ -39,7 +42,12 @@ func TestSearch_FindsArticles(t *testing.T) {
 	s.publish("vang", "vang2", "trangsuc", "xang", "wc")
 	// Another workspace crawls another site: its articles are not in this one.
 	s.Must(pgsearch.New(s.Store.Pool(), pgsearch.Options{Log: slog.New(slog.DiscardHandler)}).Index(t.Context(),
-		[]search.Document{{ID: searchtest.ID("theirs"), Version: 1, Title: "Giá vàng của người khác", Domain: "theirs.example", Published: time.Now()}}))
+		[]search.Document{
+			{
+				ID: searchtest.ID("theirs"), Version: 1, Title: "Giá vàng của người khác", Domain: "theirs.example",
+				Published: time.Now(),
+			},
+		}))
 	var a spec.SearchResponse
 	s.decode(s.send("GET", searchPath+"?q=gia+vang&facets=true", nil), 200, &a)
 	require.Equal(t, 3, a.Total)
@@ -51,7 +59,8 @@ func TestSearch_FindsArticles(t *testing.T) {
 	require.NotNil(t, a.Facets)
 	var page spec.SearchResponse
 	s.decode(s.send("GET", searchPath+"?limit=3", nil), 200, &page)
-	if len(page.Hits) != 3 || page.Total != 5 || page.NextCursor == nil || page.Hits[0].PublishedAt.Before(page.Hits[2].PublishedAt) {
+	if len(page.Hits) != 3 || page.Total != 5 || page.NextCursor == nil ||
+		page.Hits[0].PublishedAt.Before(page.Hits[2].PublishedAt) {
 		t.Errorf("%+v", page)
 	}
 	var rest spec.SearchResponse
@@ -59,8 +68,11 @@ func TestSearch_FindsArticles(t *testing.T) {
 	if len(rest.Hits) != 2 || rest.NextCursor != nil {
 		t.Errorf("%+v", rest)
 	}
-	for query, want := range map[string]int{"domain=tinsang.example": 2, "domain=theirs.example": 0, "section=Sport": 1, "tag=gi%C3%A1+v%C3%A0ng&tag=football": 3, "author=Leo+Marsh": 1, "language=en": 1,
-		"from=2026-11-18T00:00:00Z&q=v%C3%A0ng&sort=time": 1, "q=v%C3%A0ng+-SJC&mode=keyword": 1} {
+	for query, want := range map[string]int{
+		"domain=tinsang.example": 2, "domain=theirs.example": 0, "section=Sport": 1,
+		"tag=gi%C3%A1+v%C3%A0ng&tag=football": 3, "author=Leo+Marsh": 1, "language=en": 1,
+		"from=2026-11-18T00:00:00Z&q=v%C3%A0ng&sort=time": 1, "q=v%C3%A0ng+-SJC&mode=keyword": 1,
+	} {
 		s.decode(s.send("GET", searchPath+"?"+query, nil), 200, &a)
 		if a.Total != want {
 			t.Errorf("%s: %d, want %d", query, a.Total, want)
@@ -78,14 +90,19 @@ func TestSavedSearch_CreateUpdateDelete(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	var made spec.SavedSearch
-	a := s.send("POST", savedPath, object{"name": " Gold ", "query": "giá vàng", "domains": []string{"baomai.example"}, "alert": true}, "Idempotency-Key", "k")
+	a := s.send("POST", savedPath, object{
+		"name": " Gold ", "query": "giá vàng", "domains": []string{"baomai.example"},
+		"alert": true,
+	}, "Idempotency-Key", "k")
 	s.decode(a, 201, &made)
 	require.Equal(t, "Gold", made.Name)
 	require.True(t, made.Alert)
 	require.False(t, made.Feed)
 	require.Equal(t, `"1"`, a.Header.Get("ETag"))
 	require.Equal(t, savedPath+"/"+made.Id.String(), a.Header.Get("Location"))
-	if again := s.send("POST", savedPath, object{"name": " Gold ", "query": "giá vàng", "domains": []string{"baomai.example"}, "alert": true}, "Idempotency-Key", "k"); again.Header.Get("Idempotent-Replayed") != "true" {
+	if again := s.send("POST", savedPath,
+		object{"name": " Gold ", "query": "giá vàng", "domains": []string{"baomai.example"}, "alert": true},
+		"Idempotency-Key", "k"); again.Header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("repeated: %s", again.body)
 	}
 	path := savedPath + "/" + made.Id.String()
@@ -178,16 +195,20 @@ func TestFeed_IsReadBySecretURL(t *testing.T) {
 		require.Equal(t, "Gold & <b>more</b>", read.Title, "%s %v %s", a.Status, err, a.body)
 		require.Len(t, read.Items, 2, "%s %v %s", a.Status, err, a.body)
 		require.Equal(t, "https://baomai.example/vang", read.Items[0].Link, "%s %v %s", a.Status, err, a.body)
-		if again := s.send("GET", local(address), nil, "Authorization", "", "If-None-Match", a.Header.Get("ETag")); again.StatusCode != http.StatusNotModified || len(again.body) != 0 {
+		if again := s.send("GET", local(address), nil, "Authorization", "", "If-None-Match",
+			a.Header.Get("ETag")); again.StatusCode != http.StatusNotModified || len(again.body) != 0 {
 			t.Errorf("second read: %s", again.Status)
 		}
 	}
 	token := feeds.Rss[strings.Index(feeds.Rss, "token=")+6:]
-	if strings.Contains(s.log.String(), token) || s.Count("select count(*) from saved_searches where encode(feed_hash, 'escape') like '%' || $1 || '%'", token) != 0 {
+	if strings.Contains(s.log.String(), token) ||
+		s.Count("select count(*) from saved_searches where encode(feed_hash, 'escape') like '%' || $1 || '%'",
+			token) != 0 {
 		t.Error("the token is stored or logged in plain text")
 	}
 	s.refused(s.send("GET", local(feeds.Rss)+"x", nil, "Authorization", ""), 404, "feed_not_found")
-	s.refused(s.send("GET", strings.Replace(local(feeds.Rss), made.Id.String(), "0192f1a0-7c00-7000-8000-000000000001", 1), nil, "Authorization", ""), 404, "feed_not_found")
+	s.refused(s.send("GET", strings.Replace(local(feeds.Rss), made.Id.String(), "0192f1a0-7c00-7000-8000-000000000001",
+		1), nil, "Authorization", ""), 404, "feed_not_found")
 	var renewed spec.FeedURLs
 	s.decode(s.send("POST", path+"/feed", nil), 201, &renewed)
 	s.refused(s.send("GET", local(feeds.Rss), nil, "Authorization", ""), 404, "feed_not_found")

@@ -16,7 +16,9 @@ import (
 // crawler returns the service of the crawler, or an error if it is disabled.
 func (s *Server) crawler() (*seeds.Service, error) {
 	if s.Crawl == nil {
-		return nil, &apperr.Error{Kind: apperr.KindConflict, Code: "crawl_off", Message: "The crawler is disabled (DATELINE_CRAWL)."}
+		return nil, &apperr.Error{
+			Kind: apperr.KindConflict, Code: "crawl_off", Message: "The crawler is disabled (DATELINE_CRAWL).",
+		}
 	}
 	return s.Crawl, nil
 }
@@ -47,7 +49,9 @@ func (s *Server) ListSeeds(ctx context.Context, r spec.ListSeedsRequestObject) (
 }
 
 // CreateSeed creates a seed.
-func (s *Server) CreateSeed(ctx context.Context, r spec.CreateSeedRequestObject) (spec.CreateSeedResponseObject, error) {
+func (s *Server) CreateSeed(
+	ctx context.Context, r spec.CreateSeedRequestObject,
+) (spec.CreateSeedResponseObject, error) {
 	c, err := s.crawler()
 	if err != nil {
 		return nil, err
@@ -57,24 +61,36 @@ func (s *Server) CreateSeed(ctx context.Context, r spec.CreateSeedRequestObject)
 		return nil, err
 	}
 	b := r.Body
-	n, replayed, err := c.Create(ctx, principal(ctx), seeds.Draft{URL: b.Url, Kind: crawl.Kind(value(b.Kind)), Title: value(b.Title), Paused: value(b.Status) == "paused",
-		Priority: b.Priority, MinInterval: span(b.MinIntervalSeconds), MaxInterval: span(b.MaxIntervalSeconds), Allow: value(b.Allow), Deny: value(b.Deny),
-		MaxDepth: b.MaxDepth, DailyBudget: b.DailyBudget}, key)
+	n, replayed, err := c.Create(ctx, principal(ctx), seeds.Draft{
+		URL: b.Url, Kind: crawl.Kind(value(b.Kind)),
+		Title: value(b.Title), Paused: value(b.Status) == "paused",
+		Priority: b.Priority, MinInterval: span(b.MinIntervalSeconds), MaxInterval: span(b.MaxIntervalSeconds),
+		Allow: value(b.Allow), Deny: value(b.Deny),
+		MaxDepth: b.MaxDepth, DailyBudget: b.DailyBudget,
+	}, key)
 	if err != nil {
 		return nil, err
 	}
 	location, tag := "/api/v1/seeds/"+n.ID.String(), seedTag(n)
-	return spec.CreateSeed201JSONResponse{Body: seedJSON(n),
-		Headers: spec.CreateSeed201ResponseHeaders{Location: &location, ETag: &tag, IdempotentReplayed: ifReplayed(replayed)}}, nil
+	return spec.CreateSeed201JSONResponse{
+		Body: seedJSON(n),
+		Headers: spec.CreateSeed201ResponseHeaders{
+			Location: &location, ETag: &tag,
+			IdempotentReplayed: ifReplayed(replayed),
+		},
+	}, nil
 }
 
 // ImportSeeds imports seeds from a list.
-func (s *Server) ImportSeeds(ctx context.Context, r spec.ImportSeedsRequestObject) (spec.ImportSeedsResponseObject, error) {
+func (s *Server) ImportSeeds(
+	ctx context.Context, r spec.ImportSeedsRequestObject,
+) (spec.ImportSeedsResponseObject, error) {
 	c, err := s.crawler()
 	if err != nil {
 		return nil, err
 	}
-	lines, err := c.Import(ctx, principal(ctx), seeds.Format(r.Body.Format), r.Body.Text, crawl.Kind(value(r.Body.Kind)))
+	lines, err := c.Import(ctx, principal(ctx), seeds.Format(r.Body.Format), r.Body.Text,
+		crawl.Kind(value(r.Body.Kind)))
 	if err != nil {
 		return nil, err
 	}
@@ -88,9 +104,13 @@ func (s *Server) ImportSeeds(ctx context.Context, r spec.ImportSeedsRequestObjec
 	}, len(lines))
 	for i, l := range lines {
 		line := &out.Lines[i]
-		line.Line, line.Url, line.Outcome, line.Id = l.Number, l.URL, spec.SeedImportResultLinesOutcome(l.Outcome), optionalID(l.ID)
+		line.Line, line.Url, line.Outcome, line.Id = l.Number, l.URL, spec.SeedImportResultLinesOutcome(l.Outcome),
+			optionalID(l.ID)
 		if l.Problem.Code != "" {
-			line.Problem = &spec.FieldProblem{Field: l.Problem.Field, Code: l.Problem.Code, Message: l.Problem.Message, Params: messageParams(l.Problem.Params)}
+			line.Problem = &spec.FieldProblem{
+				Field: l.Problem.Field, Code: l.Problem.Code, Message: l.Problem.Message,
+				Params: messageParams(l.Problem.Params),
+			}
 		}
 		switch l.Outcome {
 		case seeds.Created:
@@ -116,7 +136,9 @@ func (s *Server) GetSeed(ctx context.Context, r spec.GetSeedRequestObject) (spec
 }
 
 // UpdateSeed updates a seed.
-func (s *Server) UpdateSeed(ctx context.Context, r spec.UpdateSeedRequestObject) (spec.UpdateSeedResponseObject, error) {
+func (s *Server) UpdateSeed(
+	ctx context.Context, r spec.UpdateSeedRequestObject,
+) (spec.UpdateSeedResponseObject, error) {
 	c, err := s.crawler()
 	if err != nil {
 		return nil, err
@@ -126,8 +148,11 @@ func (s *Server) UpdateSeed(ctx context.Context, r spec.UpdateSeedRequestObject)
 		return nil, err
 	}
 	b := r.Body
-	patch := seeds.Patch{Title: b.Title, Priority: b.Priority, MinInterval: span(b.MinIntervalSeconds), MaxInterval: span(b.MaxIntervalSeconds),
-		Allow: b.Allow, Deny: b.Deny, MaxDepth: b.MaxDepth, DailyBudget: b.DailyBudget}
+	patch := seeds.Patch{
+		Title: b.Title, Priority: b.Priority, MinInterval: span(b.MinIntervalSeconds),
+		MaxInterval: span(b.MaxIntervalSeconds),
+		Allow:       b.Allow, Deny: b.Deny, MaxDepth: b.MaxDepth, DailyBudget: b.DailyBudget,
+	}
 	if b.Kind != nil {
 		kind := crawl.Kind(*b.Kind)
 		patch.Kind = &kind
@@ -138,11 +163,14 @@ func (s *Server) UpdateSeed(ctx context.Context, r spec.UpdateSeedRequestObject)
 	}
 	n, err := c.Update(ctx, principal(ctx), r.Id, version, patch)
 	tag := seedTag(n)
-	return spec.UpdateSeed200JSONResponse{Body: seedJSON(n), Headers: spec.UpdateSeed200ResponseHeaders{ETag: &tag}}, err
+	return spec.UpdateSeed200JSONResponse{Body: seedJSON(n), Headers: spec.UpdateSeed200ResponseHeaders{ETag: &tag}},
+		err
 }
 
 // DeleteSeed deletes a seed.
-func (s *Server) DeleteSeed(ctx context.Context, r spec.DeleteSeedRequestObject) (spec.DeleteSeedResponseObject, error) {
+func (s *Server) DeleteSeed(
+	ctx context.Context, r spec.DeleteSeedRequestObject,
+) (spec.DeleteSeedResponseObject, error) {
 	c, err := s.crawler()
 	if err != nil {
 		return nil, err
@@ -161,8 +189,15 @@ func span(seconds *int) *time.Duration {
 func seedTag(n crawl.Seed) string { return `"` + strconv.FormatInt(n.Version, 10) + `"` }
 
 func seedJSON(n crawl.Seed) spec.Seed {
-	return spec.Seed{Id: n.ID, Url: n.URL.String(), Domain: n.URL.Domain(), Kind: spec.SeedKind(n.Kind), Title: n.Title, Status: spec.SeedStatus(n.Status),
-		Priority: n.Priority, MinIntervalSeconds: int(n.MinInterval.Seconds()), MaxIntervalSeconds: int(n.MaxInterval.Seconds()), IntervalSeconds: int(n.Interval.Seconds()),
-		Allow: append([]string{}, n.Rules.Allow...), Deny: append([]string{}, n.Rules.Deny...), MaxDepth: n.Rules.MaxDepth, DailyBudget: n.Rules.DailyBudget,
-		NextCrawl: n.NextCrawl.UTC(), LastCrawl: n.LastCrawl, LastFound: n.LastFound, LastError: optionalNote(crawl.Problem(n.LastError, 0)), CreatedAt: n.CreatedAt.UTC(), UpdatedAt: n.UpdatedAt.UTC()}
+	return spec.Seed{
+		Id: n.ID, Url: n.URL.String(), Domain: n.URL.Domain(), Kind: spec.SeedKind(n.Kind), Title: n.Title,
+		Status:   spec.SeedStatus(n.Status),
+		Priority: n.Priority, MinIntervalSeconds: int(n.MinInterval.Seconds()),
+		MaxIntervalSeconds: int(n.MaxInterval.Seconds()), IntervalSeconds: int(n.Interval.Seconds()),
+		Allow: append([]string{}, n.Rules.Allow...), Deny: append([]string{}, n.Rules.Deny...),
+		MaxDepth: n.Rules.MaxDepth, DailyBudget: n.Rules.DailyBudget,
+		NextCrawl: n.NextCrawl.UTC(), LastCrawl: n.LastCrawl, LastFound: n.LastFound,
+		LastError: optionalNote(crawl.Problem(n.LastError, 0)), CreatedAt: n.CreatedAt.UTC(),
+		UpdatedAt: n.UpdatedAt.UTC(),
+	}
 }

@@ -12,13 +12,17 @@ import (
 )
 
 // GetExtraction gets the settings and health of a domain's extraction.
-func (s *Server) GetExtraction(ctx context.Context, r spec.GetExtractionRequestObject) (spec.GetExtractionResponseObject, error) {
+func (s *Server) GetExtraction(
+	ctx context.Context, r spec.GetExtractionRequestObject,
+) (spec.GetExtractionResponseObject, error) {
 	out, err := s.extractionOf(ctx, r.Domain)
 	return spec.GetExtraction200JSONResponse(out), err
 }
 
 // UpdateExtraction updates the extraction settings of a domain.
-func (s *Server) UpdateExtraction(ctx context.Context, r spec.UpdateExtractionRequestObject) (spec.UpdateExtractionResponseObject, error) {
+func (s *Server) UpdateExtraction(
+	ctx context.Context, r spec.UpdateExtractionRequestObject,
+) (spec.UpdateExtractionResponseObject, error) {
 	a, err := s.articleService()
 	if err != nil {
 		return nil, err
@@ -37,7 +41,9 @@ func (s *Server) extractionOf(ctx context.Context, domain string) (spec.Extracti
 }
 
 // ListSelectors lists the versions of a domain's selectors.
-func (s *Server) ListSelectors(ctx context.Context, r spec.ListSelectorsRequestObject) (spec.ListSelectorsResponseObject, error) {
+func (s *Server) ListSelectors(
+	ctx context.Context, r spec.ListSelectorsRequestObject,
+) (spec.ListSelectorsResponseObject, error) {
 	a, err := s.articleService()
 	if err != nil {
 		return nil, err
@@ -59,7 +65,9 @@ func (s *Server) ListSelectors(ctx context.Context, r spec.ListSelectorsRequestO
 }
 
 // GetSelectors gets a version of a domain's selectors.
-func (s *Server) GetSelectors(ctx context.Context, r spec.GetSelectorsRequestObject) (spec.GetSelectorsResponseObject, error) {
+func (s *Server) GetSelectors(
+	ctx context.Context, r spec.GetSelectorsRequestObject,
+) (spec.GetSelectorsResponseObject, error) {
 	a, err := s.articleService()
 	if err != nil {
 		return nil, err
@@ -69,7 +77,9 @@ func (s *Server) GetSelectors(ctx context.Context, r spec.GetSelectorsRequestObj
 }
 
 // AddSelectors adds a version of selectors written by a member.
-func (s *Server) AddSelectors(ctx context.Context, r spec.AddSelectorsRequestObject) (spec.AddSelectorsResponseObject, error) {
+func (s *Server) AddSelectors(
+	ctx context.Context, r spec.AddSelectorsRequestObject,
+) (spec.AddSelectorsResponseObject, error) {
 	a, err := s.articleService()
 	if err != nil {
 		return nil, err
@@ -79,17 +89,27 @@ func (s *Server) AddSelectors(ctx context.Context, r spec.AddSelectorsRequestObj
 		return nil, err
 	}
 	v, replayed, err := a.AddSelectors(ctx, principal(ctx), r.Domain,
-		pipeline.SelectorDraft{Config: configOf(r.Body.Config), Note: value(r.Body.Note), Activate: value(r.Body.Activate)}, key)
+		pipeline.SelectorDraft{
+			Config: configOf(r.Body.Config), Note: value(r.Body.Note),
+			Activate: value(r.Body.Activate),
+		}, key)
 	if err != nil {
 		return nil, err
 	}
 	location := "/api/v1/domains/" + url.PathEscape(r.Domain) + "/selectors/" + strconv.Itoa(v.Version)
-	return spec.AddSelectors201JSONResponse{Body: selectorsJSON(r.Domain, v),
-		Headers: spec.AddSelectors201ResponseHeaders{Location: &location, IdempotentReplayed: ifReplayed(replayed)}}, nil
+	return spec.AddSelectors201JSONResponse{
+			Body: selectorsJSON(r.Domain, v),
+			Headers: spec.AddSelectors201ResponseHeaders{
+				Location: &location, IdempotentReplayed: ifReplayed(replayed),
+			},
+		},
+		nil
 }
 
 // ActivateSelectors activates a version.
-func (s *Server) ActivateSelectors(ctx context.Context, r spec.ActivateSelectorsRequestObject) (spec.ActivateSelectorsResponseObject, error) {
+func (s *Server) ActivateSelectors(
+	ctx context.Context, r spec.ActivateSelectorsRequestObject,
+) (spec.ActivateSelectorsResponseObject, error) {
 	a, err := s.articleService()
 	if err != nil {
 		return nil, err
@@ -99,7 +119,9 @@ func (s *Server) ActivateSelectors(ctx context.Context, r spec.ActivateSelectors
 }
 
 // RollBackSelectors rolls back to the previous version.
-func (s *Server) RollBackSelectors(ctx context.Context, r spec.RollBackSelectorsRequestObject) (spec.RollBackSelectorsResponseObject, error) {
+func (s *Server) RollBackSelectors(
+	ctx context.Context, r spec.RollBackSelectorsRequestObject,
+) (spec.RollBackSelectorsResponseObject, error) {
 	a, err := s.articleService()
 	if err != nil {
 		return nil, err
@@ -112,7 +134,9 @@ func (s *Server) RollBackSelectors(ctx context.Context, r spec.RollBackSelectors
 }
 
 // LearnSelectors requests that selectors are relearned.
-func (s *Server) LearnSelectors(ctx context.Context, r spec.LearnSelectorsRequestObject) (spec.LearnSelectorsResponseObject, error) {
+func (s *Server) LearnSelectors(
+	ctx context.Context, r spec.LearnSelectorsRequestObject,
+) (spec.LearnSelectorsResponseObject, error) {
 	a, err := s.articleService()
 	if err != nil {
 		return nil, err
@@ -125,7 +149,9 @@ func (s *Server) LearnSelectors(ctx context.Context, r spec.LearnSelectorsReques
 }
 
 // PreviewSelectors previews what selectors match on pages.
-func (s *Server) PreviewSelectors(ctx context.Context, r spec.PreviewSelectorsRequestObject) (spec.PreviewSelectorsResponseObject, error) {
+func (s *Server) PreviewSelectors(
+	ctx context.Context, r spec.PreviewSelectorsRequestObject,
+) (spec.PreviewSelectorsResponseObject, error) {
 	a, err := s.articleService()
 	if err != nil {
 		return nil, err
@@ -142,17 +168,23 @@ func (s *Server) PreviewSelectors(ctx context.Context, r spec.PreviewSelectorsRe
 }
 
 func previewJSON(p pipeline.Preview) spec.SelectorPreviewPage {
-	out := spec.SelectorPreviewPage{ArticleId: p.Page.Article, Url: p.Page.URL, Error: optional(p.Error), ErrorReason: noArticleReason(p.Reason), Variant: optional(p.Variant), Paths: []spec.PathMatches{}}
+	out := spec.SelectorPreviewPage{
+		ArticleId: p.Page.Article, Url: p.Page.URL, Error: optional(p.Error),
+		ErrorReason: noArticleReason(p.Reason), Variant: optional(p.Variant), Paths: []spec.PathMatches{},
+	}
 	for _, t := range p.Matches {
 		values := t.Values
 		if values == nil {
 			values = []string{}
 		}
-		out.Paths = append(out.Paths, spec.PathMatches{Variant: t.Variant, Field: t.Field, Path: t.Path, Matches: t.Matches, Values: values})
+		out.Paths = append(out.Paths, spec.PathMatches{
+			Variant: t.Variant, Field: t.Field, Path: t.Path, Matches: t.Matches, Values: values,
+		})
 	}
 	if a := p.Article; a != nil {
 		origins := originsJSON(a.Origins)
-		out.Title, out.Lead, out.Text, out.Section, out.Origins = optional(a.Title), optional(a.Lead), optional(a.Text), optional(a.Section), &origins
+		out.Title, out.Lead, out.Text, out.Section, out.Origins = optional(a.Title), optional(a.Lead), optional(a.Text),
+			optional(a.Section), &origins
 		if len(a.Authors) > 0 {
 			out.Authors = &a.Authors
 		}
@@ -178,9 +210,13 @@ func configOf(c spec.SelectorConfig) (out selector.Config) {
 }
 
 func selectorsJSON(domain string, v pipeline.Selectors) spec.Selectors {
-	out := spec.Selectors{Domain: domain, Version: v.Version, CreatedBy: spec.SelectorsCreatedBy(v.CreatedBy), Actor: optional(v.Actor), State: spec.SelectorsState(v.State), Reason: noteJSON(v.Reason),
-		EndReason: optionalNote(v.EndReason), Scores: shares(v.Scores), Pages: v.Pages, CreatedAt: v.CreatedAt.UTC(), ActivatedAt: utc(v.ActivatedAt), EndedAt: utc(v.EndedAt),
-		Config: spec.SelectorConfig{Variants: []spec.SelectorVariant{}}}
+	out := spec.Selectors{
+		Domain: domain, Version: v.Version, CreatedBy: spec.SelectorsCreatedBy(v.CreatedBy),
+		Actor: optional(v.Actor), State: spec.SelectorsState(v.State), Reason: noteJSON(v.Reason),
+		EndReason: optionalNote(v.EndReason), Scores: shares(v.Scores), Pages: v.Pages, CreatedAt: v.CreatedAt.UTC(),
+		ActivatedAt: utc(v.ActivatedAt), EndedAt: utc(v.EndedAt),
+		Config: spec.SelectorConfig{Variants: []spec.SelectorVariant{}},
+	}
 	for _, c := range v.Config.Variants {
 		n := spec.SelectorVariant{Name: c.Name, Body: c.Body}
 		if len(c.Drop) > 0 {
@@ -207,8 +243,13 @@ func noArticleReason(reason pipeline.NoArticleReason) *spec.NoArticleReason {
 }
 
 func extractionJSON(domain string, h pipeline.Health) spec.Extraction {
-	out := spec.Extraction{Domain: domain, TimeZone: h.Zone, LearningEnabled: h.LearningEnabled, SelectorVersion: h.Monitor.Version, PreviousVersion: orAbsent(h.Monitor.Previous),
-		Health: shares(h.Monitor.Health()), Pages: h.Pages, Articles: h.Articles, NonArticles: h.NonArticles, Failed: h.Failed, LastError: optional(h.LastError), LastErrorReason: noArticleReason(h.LastErrorReason), LastErrorAt: utc(h.LastErrorAt), NoArticleReasons: map[string]int64{}}
+	out := spec.Extraction{
+		Domain: domain, TimeZone: h.Zone, LearningEnabled: h.LearningEnabled,
+		SelectorVersion: h.Monitor.Version, PreviousVersion: orAbsent(h.Monitor.Previous),
+		Health: shares(h.Monitor.Health()), Pages: h.Pages, Articles: h.Articles, NonArticles: h.NonArticles,
+		Failed: h.Failed, LastError: optional(h.LastError), LastErrorReason: noArticleReason(h.LastErrorReason),
+		LastErrorAt: utc(h.LastErrorAt), NoArticleReasons: map[string]int64{},
+	}
 	for reason, n := range h.NoArticleReasons {
 		out.NoArticleReasons[string(reason)] = n
 	}

@@ -15,13 +15,18 @@ import (
 )
 
 // CreateSeries creates a series.
-func (s *Server) CreateSeries(ctx context.Context, r spec.CreateSeriesRequestObject) (spec.CreateSeriesResponseObject, error) {
+func (s *Server) CreateSeries(
+	ctx context.Context, r spec.CreateSeriesRequestObject,
+) (spec.CreateSeriesResponseObject, error) {
 	key, err := idempotencyOf(ctx, r.Params.IdempotencyKey, "series", r.Body)
 	if err != nil {
 		return nil, err
 	}
-	made, changed, replayed, err := s.Scheduler.CreateSeries(ctx, principal(ctx), scheduling.SeriesDraft{Rule: r.Body.Rule, Starts: r.Body.Starts,
-		TimeZone: value(r.Body.TimeZone), Template: templateOf(&r.Body.Template)}, key)
+	made, changed, replayed, err := s.Scheduler.CreateSeries(ctx, principal(ctx),
+		scheduling.SeriesDraft{
+			Rule: r.Body.Rule, Starts: r.Body.Starts,
+			TimeZone: value(r.Body.TimeZone), Template: templateOf(&r.Body.Template),
+		}, key)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +43,9 @@ func (s *Server) CreateSeries(ctx context.Context, r spec.CreateSeriesRequestObj
 }
 
 // ListSeries lists series, newest first.
-func (s *Server) ListSeries(ctx context.Context, r spec.ListSeriesRequestObject) (spec.ListSeriesResponseObject, error) {
+func (s *Server) ListSeries(
+	ctx context.Context, r spec.ListSeriesRequestObject,
+) (spec.ListSeriesResponseObject, error) {
 	f := post.SeriesFilter{WorkspaceID: principal(ctx).WorkspaceID, Limit: defaultPage}
 	if r.Params.Limit != nil {
 		f.Limit = *r.Params.Limit
@@ -85,7 +92,9 @@ func (s *Server) GetSeries(ctx context.Context, r spec.GetSeriesRequestObject) (
 }
 
 // EditSeries changes a series.
-func (s *Server) EditSeries(ctx context.Context, r spec.EditSeriesRequestObject) (spec.EditSeriesResponseObject, error) {
+func (s *Server) EditSeries(
+	ctx context.Context, r spec.EditSeriesRequestObject,
+) (spec.EditSeriesResponseObject, error) {
 	edit := scheduling.SeriesEdit{Rule: r.Body.Rule, Starts: r.Body.Starts, TimeZone: r.Body.TimeZone}
 	if r.Body.Template != nil {
 		template := templateOf(r.Body.Template)
@@ -106,7 +115,9 @@ func (s *Server) EndSeries(ctx context.Context, r spec.EndSeriesRequestObject) (
 }
 
 // PauseSeries pauses a series.
-func (s *Server) PauseSeries(ctx context.Context, r spec.PauseSeriesRequestObject) (spec.PauseSeriesResponseObject, error) {
+func (s *Server) PauseSeries(
+	ctx context.Context, r spec.PauseSeriesRequestObject,
+) (spec.PauseSeriesResponseObject, error) {
 	answer, err := s.changeSeries(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Series, []uuid.UUID, error) {
 		return s.Scheduler.SetSeriesPaused(ctx, g, true)
 	})
@@ -114,7 +125,9 @@ func (s *Server) PauseSeries(ctx context.Context, r spec.PauseSeriesRequestObjec
 }
 
 // ResumeSeries resumes a series.
-func (s *Server) ResumeSeries(ctx context.Context, r spec.ResumeSeriesRequestObject) (spec.ResumeSeriesResponseObject, error) {
+func (s *Server) ResumeSeries(
+	ctx context.Context, r spec.ResumeSeriesRequestObject,
+) (spec.ResumeSeriesResponseObject, error) {
 	answer, err := s.changeSeries(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Series, []uuid.UUID, error) {
 		return s.Scheduler.SetSeriesPaused(ctx, g, false)
 	})
@@ -122,7 +135,9 @@ func (s *Server) ResumeSeries(ctx context.Context, r spec.ResumeSeriesRequestObj
 }
 
 // SkipOccurrence skips an occurrence.
-func (s *Server) SkipOccurrence(ctx context.Context, r spec.SkipOccurrenceRequestObject) (spec.SkipOccurrenceResponseObject, error) {
+func (s *Server) SkipOccurrence(
+	ctx context.Context, r spec.SkipOccurrenceRequestObject,
+) (spec.SkipOccurrenceResponseObject, error) {
 	answer, err := s.changeSeries(ctx, r.Id, nil, func(g post.Guard) (post.Series, []uuid.UUID, error) {
 		return s.Scheduler.SetOccurrenceSkipped(ctx, g, r.Body.Occurrence, true)
 	})
@@ -130,7 +145,9 @@ func (s *Server) SkipOccurrence(ctx context.Context, r spec.SkipOccurrenceReques
 }
 
 // UnskipOccurrence restores an occurrence.
-func (s *Server) UnskipOccurrence(ctx context.Context, r spec.UnskipOccurrenceRequestObject) (spec.UnskipOccurrenceResponseObject, error) {
+func (s *Server) UnskipOccurrence(
+	ctx context.Context, r spec.UnskipOccurrenceRequestObject,
+) (spec.UnskipOccurrenceResponseObject, error) {
 	answer, err := s.changeSeries(ctx, r.Id, nil, func(g post.Guard) (post.Series, []uuid.UUID, error) {
 		return s.Scheduler.SetOccurrenceSkipped(ctx, g, r.Body.Occurrence, false)
 	})
@@ -140,7 +157,9 @@ func (s *Server) UnskipOccurrence(ctx context.Context, r spec.UnskipOccurrenceRe
 const defaultOccurrences = 20
 
 // ListOccurrences lists upcoming occurrences of a series.
-func (s *Server) ListOccurrences(ctx context.Context, r spec.ListOccurrencesRequestObject) (spec.ListOccurrencesResponseObject, error) {
+func (s *Server) ListOccurrences(
+	ctx context.Context, r spec.ListOccurrencesRequestObject,
+) (spec.ListOccurrencesResponseObject, error) {
 	found, err := s.Store.SeriesInWorkspace(ctx, principal(ctx).WorkspaceID, r.Id)
 	if err != nil {
 		return nil, err
@@ -156,25 +175,34 @@ func (s *Server) ListOccurrences(ctx context.Context, r spec.ListOccurrencesRequ
 	answer := spec.ListOccurrences200JSONResponse{Occurrences: []spec.Occurrence{}}
 	zone, err := timezone.Load(found.TimeZone)
 	for _, o := range list {
-		answer.Occurrences = append(answer.Occurrences, spec.Occurrence{Occurrence: o.Name, ScheduledTime: o.At.In(zone), State: o.State, PostId: o.PostID})
+		answer.Occurrences = append(answer.Occurrences, spec.Occurrence{
+			Occurrence: o.Name, ScheduledTime: o.At.In(zone), State: o.State, PostId: o.PostID,
+		})
 	}
 	return answer, err
 }
 
-func (s *Server) changeSeries(ctx context.Context, id uuid.UUID, ifMatch *string, do func(post.Guard) (post.Series, []uuid.UUID, error)) (spec.OneSeriesJSONResponse, error) {
+func (s *Server) changeSeries(
+	ctx context.Context, id uuid.UUID, ifMatch *string, do func(post.Guard) (post.Series, []uuid.UUID, error),
+) (spec.OneSeriesJSONResponse, error) {
 	who := principal(ctx)
 	version, err := versionOf(ifMatch)
 	if err != nil {
 		return spec.OneSeriesJSONResponse{}, err
 	}
-	changed, posts, err := do(post.Guard{WorkspaceID: who.WorkspaceID, PostID: id, IfVersion: version, Actor: who.Actor(), UserID: who.UserID, IsAuthor: who.Role == workspace.Author})
+	changed, posts, err := do(post.Guard{
+		WorkspaceID: who.WorkspaceID, PostID: id, IfVersion: version, Actor: who.Actor(), UserID: who.UserID,
+		IsAuthor: who.Role == workspace.Author,
+	})
 	if err != nil {
 		return spec.OneSeriesJSONResponse{}, err
 	}
 	return s.seriesAnswer(ctx, changed, posts)
 }
 
-func (s *Server) seriesAnswer(ctx context.Context, one post.Series, posts []uuid.UUID) (spec.OneSeriesJSONResponse, error) {
+func (s *Server) seriesAnswer(
+	ctx context.Context, one post.Series, posts []uuid.UUID,
+) (spec.OneSeriesJSONResponse, error) {
 	s.nudgeAll(ctx, posts)
 	body, err := s.seriesJSON(ctx, one)
 	tag := seriesTag(one)
@@ -189,9 +217,13 @@ func seriesTag(s post.Series) string { return `"` + strconv.FormatInt(s.Version,
 const notesShown = 100
 
 func (s *Server) seriesJSON(ctx context.Context, one post.Series) (spec.Series, error) {
-	out := spec.Series{Id: one.ID, Status: spec.SeriesStatus(one.Status), Rule: one.Rule, Starts: one.Starts, TimeZone: one.TimeZone,
-		LastError: optional(one.LastError.Text()), LastErrorAt: one.LastErrorAt, Skipped: []string{}, Missed: []spec.MissedOccurrence{},
-		Version: one.Version, CreatedAt: one.CreatedAt, UpdatedAt: one.UpdatedAt}
+	out := spec.Series{
+		Id: one.ID, Status: spec.SeriesStatus(one.Status), Rule: one.Rule, Starts: one.Starts,
+		TimeZone:  one.TimeZone,
+		LastError: optional(one.LastError.Text()), LastErrorAt: one.LastErrorAt, Skipped: []string{},
+		Missed:  []spec.MissedOccurrence{},
+		Version: one.Version, CreatedAt: one.CreatedAt, UpdatedAt: one.UpdatedAt,
+	}
 	if len(one.LastError) > 0 {
 		notes := notesJSON(one.LastError)
 		out.LastErrorNotes = &notes
@@ -206,12 +238,17 @@ func (s *Server) seriesJSON(ctx context.Context, one post.Series) (spec.Series, 
 	missed, err := s.Store.MissedOccurrences(ctx, one.ID, notesShown)
 	out.Skipped = append(out.Skipped, skipped...)
 	for _, m := range missed {
-		out.Missed = append(out.Missed, spec.MissedOccurrence{Occurrence: m.Occurrence, Reason: m.Reason.Text(), Notes: notesJSON(m.Reason)})
+		out.Missed = append(out.Missed, spec.MissedOccurrence{
+			Occurrence: m.Occurrence, Reason: m.Reason.Text(), Notes: notesJSON(m.Reason),
+		})
 	}
 	return out, err
 }
 
 func templateOf(t *spec.SeriesTemplate) scheduling.Draft {
-	return draftOf(&spec.PostCreate{Content: t.Content, Thread: t.Thread, Options: t.Options, Overrides: t.Overrides, DropIfLateMinutes: t.DropIfLateMinutes, TrackLinks: t.TrackLinks,
-		Attachments: t.Attachments, Accounts: t.Accounts, Language: t.Language})
+	return draftOf(&spec.PostCreate{
+		Content: t.Content, Thread: t.Thread, Options: t.Options, Overrides: t.Overrides,
+		DropIfLateMinutes: t.DropIfLateMinutes, TrackLinks: t.TrackLinks,
+		Attachments: t.Attachments, Accounts: t.Accounts, Language: t.Language,
+	})
 }

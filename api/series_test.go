@@ -17,7 +17,9 @@ const morningNews = "Bản tin sáng: Hà Nội có mưa rào 🌧"
 
 // daily is a valid request for a series at 07:00 in Vietnam.
 func daily(more ...object) object {
-	o := object{"rule": "FREQ=DAILY", "starts": "2026-01-05T07:00", "template": object{"content": morningNews, "language": "vi"}}
+	o := object{"rule": "FREQ=DAILY", "starts": "2026-01-05T07:00", "template": object{
+		"content": morningNews, "language": "vi",
+	}}
 	if year := time.Now().Year(); year > 2026 {
 		o["starts"] = time.Now().AddDate(0, 0, -30).Format("2006-01-02") + "T07:00"
 	}
@@ -92,7 +94,8 @@ func TestSeries_CreatesPosts(t *testing.T) {
 		t.Errorf("read %+v", read)
 	}
 	list := s.occurrences(one.Id)
-	if len(list.Occurrences) != 40 || list.Occurrences[0].State != "scheduled" || *list.Occurrences[0].PostId != posts[0].Id || list.Occurrences[39].State != "planned" {
+	if len(list.Occurrences) != 40 || list.Occurrences[0].State != "scheduled" ||
+		*list.Occurrences[0].PostId != posts[0].Id || list.Occurrences[39].State != "planned" {
 		t.Errorf("upcoming: %+v", list)
 	}
 	var page spec.SeriesPage
@@ -107,7 +110,8 @@ func TestSeries_NextOccurrenceIsAlwaysAPost(t *testing.T) {
 	s := start(t)
 	s.Connect("desk")
 	far := time.Now().AddDate(1, 0, 0).Format("2006-01-02") + "T09:00"
-	one := s.series(s.send("POST", "/api/v1/series", daily(object{"rule": "FREQ=MONTHLY;COUNT=2", "starts": far, "time_zone": "Europe/Berlin"})), 201)
+	one := s.series(s.send("POST", "/api/v1/series",
+		daily(object{"rule": "FREQ=MONTHLY;COUNT=2", "starts": far, "time_zone": "Europe/Berlin"})), 201)
 	if posts := s.postsOf(one.Id, "scheduled"); len(posts) != 1 || *posts[0].Occurrence != far+":00" {
 		t.Errorf("posts %+v", posts)
 	}
@@ -127,7 +131,8 @@ func TestSeries_EditKeepsEditedPosts(t *testing.T) {
 	s.Claim(stored)
 
 	s.refused(s.send("PATCH", path, object{"rule": "FREQ=DAILY"}, "If-Match", `"7"`), 412, "version_mismatch")
-	edited := s.series(s.send("PATCH", path, object{"template": object{"content": "Chào buổi sáng", "drop_if_late_minutes": 10}}, "If-Match", `"1"`), 200)
+	edited := s.series(s.send("PATCH", path,
+		object{"template": object{"content": "Chào buổi sáng", "drop_if_late_minutes": 10}}, "If-Match", `"1"`), 200)
 	if edited.Version != 2 || edited.Template.Content != "Chào buổi sáng" || edited.Template.Language != nil {
 		t.Errorf("edited to %+v", edited)
 	}
@@ -178,9 +183,11 @@ func TestSeries_SkipCancelsOneOccurrence(t *testing.T) {
 	path := "/api/v1/series/" + one.Id.String()
 	posts := s.postsOf(one.Id, "scheduled")
 	made, later := *posts[4].Occurrence, s.occurrences(one.Id).Occurrences[38].Occurrence
-	s.post(s.send("PATCH", "/api/v1/posts/"+posts[4].Id.String(), object{"content": "Edited, and skipped all the same"}), 200)
+	s.post(s.send("PATCH", "/api/v1/posts/"+posts[4].Id.String(),
+		object{"content": "Edited, and skipped all the same"}), 200)
 	for _, occurrence := range []string{made, later} {
-		if got := s.series(s.send("POST", path+"/skip", object{"occurrence": occurrence}), 200); !slices.Contains(got.Skipped, occurrence) {
+		if got := s.series(s.send("POST", path+"/skip", object{"occurrence": occurrence}),
+			200); !slices.Contains(got.Skipped, occurrence) {
 			t.Errorf("skipped: %v", got.Skipped)
 		}
 	}
@@ -195,10 +202,14 @@ func TestSeries_SkipCancelsOneOccurrence(t *testing.T) {
 		}
 	}
 	s.series(s.send("POST", path+"/unskip", object{"occurrence": made[:16]}), 200)
-	if again := s.postsOf(one.Id, "scheduled"); len(again) != 35 || *again[4].Occurrence != made || again[4].Content != morningNews {
+	if again := s.postsOf(one.Id, "scheduled"); len(again) != 35 || *again[4].Occurrence != made ||
+		again[4].Content != morningNews {
 		t.Errorf("%d posts after undoing it", len(again))
 	}
-	for occurrence, code := range map[string]string{"2026-01-05T07:01": "unknown", "tomorrow": "invalid_time", daily()["starts"].(string): "in_the_past"} {
+	for occurrence, code := range map[string]string{
+		"2026-01-05T07:01": "unknown", "tomorrow": "invalid_time",
+		daily()["starts"].(string): "in_the_past",
+	} {
 		a := s.send("POST", path+"/skip", object{"occurrence": occurrence})
 		s.refused(a, 422, "invalid_request", "occurrence")
 		if !strings.Contains(string(a.body), `"`+code+`"`) && occurrence != "2026-01-05T07:01" {
@@ -232,7 +243,8 @@ func TestSeries_PauseAndEnd(t *testing.T) {
 	if back := s.postsOf(one.Id, "scheduled"); len(back) != 35 || back[0].Id != posts[0].Id {
 		t.Errorf("%d posts are restored", len(back))
 	}
-	if got := s.series(s.send("DELETE", path, nil), 200); got.Status != "ended" || len(s.postsOf(one.Id, "scheduled")) != 35 {
+	if got := s.series(s.send("DELETE", path, nil), 200); got.Status != "ended" ||
+		len(s.postsOf(one.Id, "scheduled")) != 35 {
 		t.Errorf("ended: %+v", got)
 	}
 	s.series(s.send("DELETE", path+"?cancel_scheduled=true", nil), 200)
@@ -264,7 +276,8 @@ func TestSeries_InvalidOccurrenceIsADraft(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	account := s.Connect("desk")
-	one := s.series(s.send("POST", "/api/v1/series", daily(object{"template": object{"content": morningNews, "accounts": []string{account.ID.String()}}})), 201)
+	one := s.series(s.send("POST", "/api/v1/series",
+		daily(object{"template": object{"content": morningNews, "accounts": []string{account.ID.String()}}})), 201)
 	s.Exec("update accounts set status = 'needs_reconnect'")
 	s.Exec("update scheduled_posts set status = 'canceled', withdrawn = true where series_id = $1", one.Id)
 	look := func() spec.Series {
@@ -273,7 +286,8 @@ func TestSeries_InvalidOccurrenceIsADraft(t *testing.T) {
 		s.Must(err)
 		return s.series(s.send("GET", "/api/v1/series/"+one.Id.String(), nil), 200)
 	}
-	if got := look(); got.LastError == nil || !strings.Contains(*got.LastError, "Reconnect") || !strings.HasPrefix(*got.LastError, "The post of ") || got.LastErrorAt == nil {
+	if got := look(); got.LastError == nil || !strings.Contains(*got.LastError, "Reconnect") ||
+		!strings.HasPrefix(*got.LastError, "The post of ") || got.LastErrorAt == nil {
 		t.Errorf("with problems: %+v", got)
 	}
 	drafts := s.postsOf(one.Id, "draft")
@@ -281,7 +295,9 @@ func TestSeries_InvalidOccurrenceIsADraft(t *testing.T) {
 		t.Fatalf("%d drafts", len(drafts))
 	}
 	// An occurrence whose time passes is missed.
-	s.Exec("update scheduled_posts set occurrence = to_char(now() at time zone 'Asia/Ho_Chi_Minh' - interval '1 day', 'YYYY-MM-DD') || 'T07:00:00', scheduled_time = now() - interval '1 day' where post_id = $1", drafts[34].Id)
+	s.Exec("update scheduled_posts set occurrence = to_char(now() at time zone 'Asia/Ho_Chi_Minh' - interval '1 "+
+		"day', 'YYYY-MM-DD') || 'T07:00:00', scheduled_time = now() - interval '1 day' where post_id = $1",
+		drafts[34].Id)
 	s.Exec("update series set checked_until = now() - interval '2 days'")
 	if got := look(); len(got.Missed) != 2 {
 		t.Errorf("missed: %+v", got.Missed)
@@ -310,8 +326,16 @@ func TestSeries_Validates(t *testing.T) {
 		"start too far": {object{"starts": "2199-01-05T07:00"}, 422, "starts"},
 		"zone":          {object{"time_zone": "Asia/Sai_Gon"}, 422, "time_zone"},
 		"text":          {object{"template": object{"content": strings.Repeat("ệ", 501)}}, 422, "template.content"},
-		"account":       {object{"template": object{"content": "x", "accounts": []string{uuid.NewString()}}}, 422, "template.accounts[0]"},
-		"time in it":    {object{"template": object{"content": "x", "scheduled_time": in(time.Hour)}}, 400, "template.scheduled_time"},
+		"account": {
+			object{"template": object{"content": "x", "accounts": []string{uuid.NewString()}}},
+			422,
+			"template.accounts[0]",
+		},
+		"time in it": {
+			object{"template": object{"content": "x", "scheduled_time": in(time.Hour)}},
+			400,
+			"template.scheduled_time",
+		},
 		"unknown field": {object{"until": "tomorrow"}, 400, "until"},
 		"no template":   {object{"template": nil}, 400, "template"},
 	} {
@@ -328,8 +352,13 @@ func TestSeries_Validates(t *testing.T) {
 	_, _, rival := s.Found("Rivals")
 	as := []string{"Authorization", "Bearer " + rival}
 	path := "/api/v1/series/" + one.Id.String()
-	for _, a := range []answer{s.send("GET", path, nil, as...), s.send("PATCH", path, object{"rule": "FREQ=DAILY"}, as...), s.send("DELETE", path, nil, as...),
-		s.send("POST", path+"/pause", nil, as...), s.send("POST", path+"/skip", object{"occurrence": "2026-01-05T07:00"}, as...), s.send("GET", path+"/occurrences", nil, as...)} {
+	for _, a := range []answer{
+		s.send("GET", path, nil, as...),
+		s.send("PATCH", path, object{"rule": "FREQ=DAILY"}, as...), s.send("DELETE", path, nil, as...),
+		s.send("POST", path+"/pause", nil, as...),
+		s.send("POST", path+"/skip", object{"occurrence": "2026-01-05T07:00"}, as...),
+		s.send("GET", path+"/occurrences", nil, as...),
+	} {
 		s.refused(a, 404, "series_not_found")
 	}
 }
@@ -340,7 +369,8 @@ func TestSeries_EndsWithItsLastOccurrence(t *testing.T) {
 	s.Connect("desk")
 	// The second and last occurrence is in an hour.
 	starts := time.Now().Add(time.Hour).AddDate(0, 0, -1).UTC().Format("2006-01-02T15:04:05")
-	one := s.series(s.send("POST", "/api/v1/series", daily(object{"rule": "FREQ=DAILY;COUNT=2", "starts": starts, "time_zone": "UTC"})), 201)
+	one := s.series(s.send("POST", "/api/v1/series",
+		daily(object{"rule": "FREQ=DAILY;COUNT=2", "starts": starts, "time_zone": "UTC"})), 201)
 	if posts := s.postsOf(one.Id, "scheduled"); len(posts) != 1 || one.Status != "active" {
 		t.Fatalf("%d posts of %+v", len(posts), one)
 	}

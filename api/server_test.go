@@ -168,30 +168,65 @@ func handler(n *newsroomtest.Newsroom, w *temporal, log io.Writer, change ...fun
 	origin, err := n.Objects.Origin(n.T.Context())
 	n.Must(err)
 	c := n.CountViews(log)
-	s := &api.Server{Document: readDocument, BucketOrigin: origin, Links: &shortlink.Service{Store: n.Store, BaseURL: n.Scheduler.LinkBase}, ViewsStore: fakeViewsStore{n.Store},
-		Views:    &api.Views{SharedLinks: sharedLinks(n.Store), SharedPages: sharedPages(n.Store), Imports: &statsimport.Service{Store: n.Store}, Subscriptions: subscriptions(n.Store), UnsubscribePages: subscription.NewPages(n.Store, slog.New(slog.DiscardHandler)), Reports: &report.Reporter{Store: n.Store}, Sites: n.Sites, Counts: c.Counts, Signals: c.Signals, Ingest: c.Ingest},
-		Redirect: &shortlink.Redirector{Finder: n.Store, Counter: c.Batcher, Classifier: byHeader{}, Sites: c.Directory, Log: slog.New(slog.NewTextHandler(log, nil))},
-		Store:    n.Store, Scheduler: n.Scheduler, Workflows: w, Accounts: n.Accounts, Groups: &account.Groups{Store: n.Store}, Labels: &label.Labels{Store: n.Store, Notifier: n.Scheduler.Notifier}, Snippets: &snippet.Snippets{Store: n.Store}, Reviews: &review.Reviews{Store: n.Store, Decider: n.Scheduler, Notifier: n.Scheduler.Notifier}, LinkCard: &linkcard.Fetcher{Web: n.Media.Web}, Mentions: &account.Mentions{Accounts: n.Accounts}, Avatars: &account.Avatars{Store: n.Store, Images: &linkcard.Fetcher{Web: n.Media.Web}}, Media: n.Media, Exports: &archive.Archives{Store: n.Store, Objects: n.Objects, Workflows: w, Version: "test"}, People: n.People, Login: n.Login, Events: n.Bus, Webhooks: n.Webhooks,
-		Notifications: notifications(n), NotificationStore: n.Store, NotificationLinks: notificationLinks(n), CanSendEmail: true,
-		Checks: map[string]api.Check{"database": n.Store.Ping, "objects": n.Objects.Ping, "temporal": w.ping,
-			"redis": func(ctx context.Context) error { return redis.Ping(ctx).Err() }},
-		Page:         http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<!doctype html>") }),
+	s := &api.Server{
+		Document: readDocument, BucketOrigin: origin,
+		Links: &shortlink.Service{Store: n.Store, BaseURL: n.Scheduler.LinkBase}, ViewsStore: fakeViewsStore{n.Store},
+		Views: &api.Views{
+			SharedLinks: sharedLinks(n.Store), SharedPages: sharedPages(n.Store),
+			Imports: &statsimport.Service{Store: n.Store}, Subscriptions: subscriptions(n.Store),
+			UnsubscribePages: subscription.NewPages(n.Store, slog.New(slog.DiscardHandler)),
+			Reports:          &report.Reporter{Store: n.Store}, Sites: n.Sites, Counts: c.Counts, Signals: c.Signals,
+			Ingest: c.Ingest,
+		},
+		Redirect: &shortlink.Redirector{
+			Finder: n.Store, Counter: c.Batcher, Classifier: byHeader{}, Sites: c.Directory,
+			Log: slog.New(slog.NewTextHandler(log, nil)),
+		},
+		Store: n.Store, Scheduler: n.Scheduler, Workflows: w, Accounts: n.Accounts,
+		Groups: &account.Groups{Store: n.Store}, Labels: &label.Labels{Store: n.Store, Notifier: n.Scheduler.Notifier},
+		Snippets: &snippet.Snippets{Store: n.Store}, Reviews: &review.Reviews{
+			Store: n.Store, Decider: n.Scheduler,
+			Notifier: n.Scheduler.Notifier,
+		}, LinkCard: &linkcard.Fetcher{Web: n.Media.Web},
+		Mentions: &account.Mentions{Accounts: n.Accounts},
+		Avatars:  &account.Avatars{Store: n.Store, Images: &linkcard.Fetcher{Web: n.Media.Web}}, Media: n.Media,
+		Exports: &archive.Archives{Store: n.Store, Objects: n.Objects, Workflows: w, Version: "test"}, People: n.People,
+		Login: n.Login, Events: n.Bus, Webhooks: n.Webhooks,
+		Notifications: notifications(n), NotificationStore: n.Store, NotificationLinks: notificationLinks(n),
+		CanSendEmail: true,
+		Checks: map[string]api.Check{
+			"database": n.Store.Ping, "objects": n.Objects.Ping, "temporal": w.ping,
+			"redis": func(ctx context.Context) error { return redis.Ping(ctx).Err() },
+		},
+		Page: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, "<!doctype html>")
+		}),
 		Log:          slog.New(slog.NewTextHandler(log, nil)),
 		MaxBodyBytes: maxBody,
-		System: &status.Reporter{Store: n.Store, Version: "test", Queues: w.queues, Log: slog.New(slog.NewTextHandler(log, nil)),
+		System: &status.Reporter{
+			Store: n.Store, Version: "test", Queues: w.queues,
+			Log: slog.New(slog.NewTextHandler(log, nil)),
 			Readers: func(ctx context.Context) (status.Readers, error) {
 				quarantined, err := c.Counter.QuarantineSize(ctx)
 				return status.Readers{Quarantined: quarantined}, err
-			}},
+			},
+		},
 		Dashboard:   true,
-		WorkflowURL: func(id string) string { return "https://temporal.example/workflows/" + id }}
+		WorkflowURL: func(id string) string { return "https://temporal.example/workflows/" + id },
+	}
 	guard, err := ssrf.New(nil)
 	n.Must(err)
 	raw, err := pagestore.New(n.Objects)
 	n.Must(err)
-	s.Crawl = &seeds.Service{Seeds: n.Store, Domains: n.Store, Stats: n.Store, Exports: n.Store, Workflows: w, Guard: guard, Objects: n.Objects, Policy: crawl.DefaultRevisitPolicy(), HasBrowser: true, Log: s.Log}
+	s.Crawl = &seeds.Service{
+		Seeds: n.Store, Domains: n.Store, Stats: n.Store, Exports: n.Store, Workflows: w,
+		Guard: guard, Objects: n.Objects, Policy: crawl.DefaultRevisitPolicy(), HasBrowser: true, Log: s.Log,
+	}
 	s.Archives = &warc.Exporter{Store: n.Store, Pages: raw, Objects: n.Objects, Software: "Dateline", Log: s.Log}
-	s.Articles = &pipeline.Service{Store: n.Store, Pages: raw, Sites: &pipeline.SiteCache{Store: n.Store, Redis: redis, Log: s.Log}, Learners: w, Log: s.Log}
+	s.Articles = &pipeline.Service{
+		Store: n.Store, Pages: raw, Sites: &pipeline.SiteCache{Store: n.Store, Redis: redis, Log: s.Log}, Learners: w,
+		Log: s.Log,
+	}
 	s.Watches = &watch.Service{Store: n.Store, Guard: guard}
 	s.Search = &savedsearch.Service{Store: n.Store, Engine: pgsearch.New(n.Store.Pool(), pgsearch.Options{Log: s.Log})}
 	s.Rules, s.Stories = rules(n), stories(n)
@@ -235,16 +270,23 @@ func (w *temporal) StartSelectorLearning(_ context.Context, domain string) error
 
 func start(t *testing.T, change ...func(*api.Server)) *server {
 	t.Helper()
-	s := &server{Newsroom: newsroomtest.Open(t), t: t, temporal: &temporal{signaled: map[uuid.UUID]int{}}, log: &syncBuffer{}}
+	s := &server{
+		Newsroom: newsroomtest.Open(t), t: t, temporal: &temporal{signaled: map[uuid.UUID]int{}},
+		log: &syncBuffer{},
+	}
 	s.handler = handler(s.Newsroom, s.temporal, s.log, change...)
 	listener := httptest.NewServer(s.handler)
 	t.Cleanup(listener.Close)
 	s.url = listener.URL
 	s.answers = newAnswers(t)
 	_, sockets, _ := strings.Cut(s.DatabaseURL, "host=")
-	s.answers.forbidden = []string{s.Token, sockets, s.RedisURL,
-		"SQLSTATE", "pgx", "dial ", "goroutine "}
-	s.client = &http.Client{Transport: s.answers, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	s.answers.forbidden = []string{
+		s.Token, sockets, s.RedisURL,
+		"SQLSTATE", "pgx", "dial ", "goroutine ",
+	}
+	s.client = &http.Client{Transport: s.answers, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	}}
 	t.Cleanup(s.client.CloseIdleConnections)
 	return s
 }
@@ -325,7 +367,8 @@ func (s *server) refused(a answer, status int, code string, fields ...string) {
 	s.t.Helper()
 	var p spec.Problem
 	if err := json.Unmarshal(a.body, &p); err != nil || a.StatusCode != status || p.Code != code {
-		s.t.Errorf("%s %s: %s %s, want %d %s: %s", a.Request.Method, a.Request.URL.Path, a.Status, p.Code, status, code, a.body)
+		s.t.Errorf("%s %s: %s %s, want %d %s: %s", a.Request.Method, a.Request.URL.Path, a.Status, p.Code, status, code,
+			a.body)
 		return
 	}
 	var named []string
@@ -336,7 +379,8 @@ func (s *server) refused(a answer, status int, code string, fields ...string) {
 	}
 	for _, field := range fields {
 		if !slices.Contains(named, field) {
-			s.t.Errorf("%s %s: names the fields %q, want %s: %s", a.Request.Method, a.Request.URL.Path, named, field, a.body)
+			s.t.Errorf("%s %s: names the fields %q, want %s: %s", a.Request.Method, a.Request.URL.Path, named, field,
+				a.body)
 		}
 	}
 }

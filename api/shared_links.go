@@ -32,7 +32,9 @@ func (s *Server) sharedRoutes(r *gin.Engine) {
 }
 
 // ListSharedLinks lists the shared links of a site.
-func (s *Server) ListSharedLinks(ctx context.Context, r spec.ListSharedLinksRequestObject) (spec.ListSharedLinksResponseObject, error) {
+func (s *Server) ListSharedLinks(
+	ctx context.Context, r spec.ListSharedLinksRequestObject,
+) (spec.ListSharedLinksResponseObject, error) {
 	links, err := s.Views.SharedLinks.List(ctx, principal(ctx), r.Id)
 	out := spec.ListSharedLinks200JSONResponse{SharedLinks: []spec.SharedLink{}}
 	for _, l := range links {
@@ -42,9 +44,14 @@ func (s *Server) ListSharedLinks(ctx context.Context, r spec.ListSharedLinksRequ
 }
 
 // CreateSharedLink shares a report.
-func (s *Server) CreateSharedLink(ctx context.Context, r spec.CreateSharedLinkRequestObject) (spec.CreateSharedLinkResponseObject, error) {
+func (s *Server) CreateSharedLink(
+	ctx context.Context, r spec.CreateSharedLinkRequestObject,
+) (spec.CreateSharedLinkResponseObject, error) {
 	b := r.Body
-	d := sharedlink.Draft{Name: b.Name, Password: secret.NewText(value(b.Password)), EmbedOrigins: value(b.EmbedOrigins), ExpiresAt: b.ExpiresAt}
+	d := sharedlink.Draft{
+		Name: b.Name, Password: secret.NewText(value(b.Password)),
+		EmbedOrigins: value(b.EmbedOrigins), ExpiresAt: b.ExpiresAt,
+	}
 	if filter := value(b.Filter); filter != "" {
 		var err error
 		if d.Filter, err = reportFilter([]string{filter}); err != nil {
@@ -62,12 +69,17 @@ func (s *Server) CreateSharedLink(ctx context.Context, r spec.CreateSharedLinkRe
 }
 
 // DeleteSharedLink revokes a shared link.
-func (s *Server) DeleteSharedLink(ctx context.Context, r spec.DeleteSharedLinkRequestObject) (spec.DeleteSharedLinkResponseObject, error) {
+func (s *Server) DeleteSharedLink(
+	ctx context.Context, r spec.DeleteSharedLinkRequestObject,
+) (spec.DeleteSharedLinkResponseObject, error) {
 	return spec.DeleteSharedLink204Response{}, s.Views.SharedLinks.Revoke(ctx, principal(ctx), r.Id, r.Link)
 }
 
 func sharedLinkJSON(l sharedlink.Link) spec.SharedLink {
-	out := spec.SharedLink{Id: l.ID, Name: l.Name, HasPassword: l.PasswordHash != nil, EmbedOrigins: notNil(l.EmbedOrigins), ExpiresAt: l.ExpiresAt, CreatedAt: l.CreatedAt}
+	out := spec.SharedLink{
+		Id: l.ID, Name: l.Name, HasPassword: l.PasswordHash != nil,
+		EmbedOrigins: notNil(l.EmbedOrigins), ExpiresAt: l.ExpiresAt, CreatedAt: l.CreatedAt,
+	}
 	if l.Filter.Name != "" {
 		out.Filter = optional(strings.Join([]string{l.Filter.Name, l.Filter.Value}, ":"))
 	}

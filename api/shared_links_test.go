@@ -47,7 +47,11 @@ func (b *browser) open(address string, form url.Values) (*http.Response, string)
 	for _, c := range b.cookies {
 		r.AddCookie(c)
 	}
-	got, err := (&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(r)
+	got, err := (&http.Client{CheckRedirect: func(*http.Request,
+		[]*http.Request,
+	) error {
+		return http.ErrUseLastResponse
+	}}).Do(r)
 	b.s.Must(err)
 	defer func() { b.s.Must(got.Body.Close()) }()
 	text, err := io.ReadAll(got.Body)
@@ -65,13 +69,20 @@ func TestSharedLinks_ShowOneReportWithoutLogin(t *testing.T) {
 		if i >= 6 {
 			page = "/quiet"
 		}
-		a := s.send("POST", "/v1/view", object{"site": w.WriteKey, "url": "https://news.example" + page, "user": fmt.Sprint("r", i)}, "Authorization", "",
-			"User-Agent", "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0", "Accept-Language", "en")
+		a := s.send("POST", "/v1/view", object{
+			"site": w.WriteKey, "url": "https://news.example" + page,
+			"user": fmt.Sprint("r", i),
+		}, "Authorization", "",
+			"User-Agent", "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0", "Accept-Language",
+			"en")
 		if a.StatusCode != http.StatusAccepted {
 			t.Errorf("%s %s", a.Status, a.body)
 		}
 	}
-	f := flush.Flusher{Counter: counter.New(enginetest.RedisClient(t, s.RedisURL), counter.Options{}), Store: s.Store, Log: slog.New(slog.DiscardHandler)}
+	f := flush.Flusher{
+		Counter: counter.New(enginetest.RedisClient(t, s.RedisURL), counter.Options{}), Store: s.Store,
+		Log: slog.New(slog.DiscardHandler),
+	}
 	for range 2 {
 		_, err := f.Flush(t.Context(), func() {})
 		s.Must(err)
@@ -87,7 +98,10 @@ func TestSharedLinks_ShowOneReportWithoutLogin(t *testing.T) {
 	}
 	l := share(object{"name": "For the <board>", "embed_origins": []string{"https://intranet.example"}})
 	got, text := (&browser{s: s}).open(*l.Url, nil)
-	for _, want := range []string{"For the &lt;board&gt;", "The &lt;Paper&gt;", "<dt>Views</dt><dd>9", "<td>/popular</td><td>6</td>", "<td>Other</td><td>3</td>", "<polyline"} {
+	for _, want := range []string{
+		"For the &lt;board&gt;", "The &lt;Paper&gt;", "<dt>Views</dt><dd>9",
+		"<td>/popular</td><td>6</td>", "<td>Other</td><td>3</td>", "<polyline",
+	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q: %s %s", want, got.Status, text)
 		}
@@ -96,24 +110,33 @@ func TestSharedLinks_ShowOneReportWithoutLogin(t *testing.T) {
 		t.Errorf("the page shows a small number or has a script: %s", text)
 	}
 	h := got.Header
-	if p := h.Get("Content-Security-Policy"); !strings.Contains(p, "frame-ancestors https://intranet.example") || h.Get("X-Frame-Options") != "" || h.Get("X-Robots-Tag") != "noindex" || h.Get("Referrer-Policy") != "no-referrer" {
+	if p := h.Get("Content-Security-Policy"); !strings.Contains(p, "frame-ancestors https://intranet.example") ||
+		h.Get("X-Frame-Options") != "" || h.Get("X-Robots-Tag") != "noindex" ||
+		h.Get("Referrer-Policy") != "no-referrer" {
 		t.Errorf("headers: %v", h)
 	}
-	if got, _ := (&browser{s: s}).open(*share(object{"name": "Plain"}).Url, nil); !strings.Contains(got.Header.Get("Content-Security-Policy"), "frame-ancestors 'none'") || got.Header.Get("X-Frame-Options") != "DENY" {
+	if got, _ := (&browser{s: s}).open(*share(object{"name": "Plain"}).Url,
+		nil); !strings.Contains(got.Header.Get("Content-Security-Policy"), "frame-ancestors 'none'") ||
+		got.Header.Get("X-Frame-Options") != "DENY" {
 		t.Errorf("a link without origins can be embedded: %v", got.Header)
 	}
 	filtered := share(object{"name": "One page", "filter": "page:https://news.example/quiet"})
-	if _, text := (&browser{s: s}).open(*filtered.Url+"?days=7&filter=page:/popular&site=x", nil); !strings.Contains(text, "<dt>Views</dt><dd>3") || filtered.Filter == nil || *filtered.Filter != "page:/quiet" {
+	if _, text := (&browser{s: s}).open(*filtered.Url+"?days=7&filter=page:/popular&site=x",
+		nil); !strings.Contains(text, "<dt>Views</dt><dd>3") || filtered.Filter == nil ||
+		*filtered.Filter != "page:/quiet" {
 		t.Errorf("the fixed filter %v shows %s", filtered.Filter, text)
 	}
 
 	// A password opens the report in this browser only.
 	locked := share(object{"name": "Locked", "password": "correct horse"})
 	b := &browser{s: s}
-	if got, text := b.open(*locked.Url, nil); got.StatusCode != http.StatusOK || strings.Contains(text, "/popular") || !strings.Contains(text, `type="password"`) {
+	if got, text := b.open(*locked.Url, nil); got.StatusCode != http.StatusOK || strings.Contains(text, "/popular") ||
+		!strings.Contains(text, `type="password"`) {
 		t.Errorf("a locked report: %s %s", got.Status, text)
 	}
-	if got, text := b.open(*locked.Url, url.Values{"password": {"wrong horse"}}); got.StatusCode != http.StatusForbidden || strings.Contains(text, "/popular") {
+	if got, text := b.open(*locked.Url,
+		url.Values{"password": {"wrong horse"}}); got.StatusCode != http.StatusForbidden ||
+		strings.Contains(text, "/popular") {
 		t.Errorf("a wrong password: %s %s", got.Status, text)
 	}
 	if got, _ := b.open(*locked.Url, url.Values{"password": {"correct horse"}}); got.StatusCode != http.StatusSeeOther {
@@ -128,7 +151,8 @@ func TestSharedLinks_ShowOneReportWithoutLogin(t *testing.T) {
 	}
 	tries := 0
 	for ; tries < 20; tries++ {
-		if got, _ := (&browser{s: s}).open(*other.Url, url.Values{"password": {"guess"}}); got.StatusCode == http.StatusTooManyRequests {
+		if got, _ := (&browser{s: s}).open(*other.Url,
+			url.Values{"password": {"guess"}}); got.StatusCode == http.StatusTooManyRequests {
 			break
 		}
 	}
@@ -138,7 +162,8 @@ func TestSharedLinks_ShowOneReportWithoutLogin(t *testing.T) {
 
 	// Neither the database nor the log knows a token.
 	token := (*l.Url)[strings.LastIndex(*l.Url, "/")+1:]
-	if n := s.Count("select count(*) from shared_links where name like '%' || $1 || '%' or encode(token_hash, 'escape') like '%' || $1 || '%'", token); n != 0 || strings.Contains(s.log.String(), token) {
+	if n := s.Count("select count(*) from shared_links where name like '%' || $1 || '%' or encode(token_hash, "+
+		"'escape') like '%' || $1 || '%'", token); n != 0 || strings.Contains(s.log.String(), token) {
 		t.Error("the token is stored or logged")
 	}
 
@@ -147,16 +172,23 @@ func TestSharedLinks_ShowOneReportWithoutLogin(t *testing.T) {
 		t.Errorf("revoke: %s %s", a.Status, a.body)
 	}
 	for _, gone := range []string{*l.Url, *filtered.Url, *l.Url + "x", "/shared/none"} {
-		if got, text := (&browser{s: s}).open(gone, nil); got.StatusCode != http.StatusNotFound && got.StatusCode != http.StatusTooManyRequests || strings.Contains(text, "/popular") {
+		if got, text := (&browser{s: s}).open(gone, nil); got.StatusCode != http.StatusNotFound &&
+			got.StatusCode != http.StatusTooManyRequests || strings.Contains(text, "/popular") {
 			t.Errorf("%s: got %s, want 404", gone, got.Status)
 		}
 	}
 	s.refused(s.send("DELETE", path+"/"+l.Id.String(), nil), 404, "shared_link_not_found")
 	_, _, rival := s.Found("Rivals")
 	s.refused(s.send("GET", path, nil, "Authorization", "Bearer "+rival), 404, "site_not_found")
-	s.refused(s.send("DELETE", path+"/"+locked.Id.String(), nil, "Authorization", "Bearer "+rival), 404, "shared_link_not_found")
-	for field, body := range map[string]object{"name": {"name": " "}, "password": {"name": "a", "password": "correct horse", "embed_origins": []string{"https://a.example"}},
-		"embed_origins": {"name": "a", "embed_origins": []string{"https://a.example/path"}}, "expires_at": {"name": "a", "expires_at": "2020-01-01T00:00:00Z"}} {
+	s.refused(s.send("DELETE", path+"/"+locked.Id.String(), nil, "Authorization", "Bearer "+rival), 404,
+		"shared_link_not_found")
+	for field, body := range map[string]object{
+		"name": {"name": " "}, "password": {
+			"name": "a", "password": "correct horse", "embed_origins": []string{"https://a.example"},
+		},
+		"embed_origins": {"name": "a", "embed_origins": []string{"https://a.example/path"}},
+		"expires_at":    {"name": "a", "expires_at": "2020-01-01T00:00:00Z"},
+	} {
 		s.refused(s.send("POST", path, body), 422, "invalid_request", field)
 	}
 	var list struct {

@@ -20,21 +20,31 @@ func (s *Server) ListSites(ctx context.Context, _ spec.ListSitesRequestObject) (
 }
 
 // CreateSite creates a site.
-func (s *Server) CreateSite(ctx context.Context, r spec.CreateSiteRequestObject) (spec.CreateSiteResponseObject, error) {
+func (s *Server) CreateSite(
+	ctx context.Context, r spec.CreateSiteRequestObject,
+) (spec.CreateSiteResponseObject, error) {
 	key, err := idempotencyOf(ctx, r.Params.IdempotencyKey, "site", r.Body)
 	if err != nil {
 		return nil, err
 	}
 	b := r.Body
-	draft := site.Site{Name: b.Name, Domains: value(b.Domains), TimeZone: value(b.TimeZone), WindowSeconds: or(b.WindowSeconds, int(site.DefaultWindow.Seconds())),
-		UniqueMethod: counter.UniqueMethod(or(b.UniqueMethod, spec.UniqueMethod(counter.HyperLogLog))), MaxID: value(b.MaxId),
-		RateHits: or(b.RateHits, site.DefaultRateHits), RateSeconds: or(b.RateSeconds, int(site.DefaultRateWindow.Seconds())),
-		Visitors: site.VisitorMode(or(b.Visitors, spec.VisitorMode(site.Cookieless))), WeeklyUniques: value(b.WeeklyUniques), PublicCounts: value(b.PublicCounts),
-		Events: siteEvents(value(b.Events)), Goals: siteGoals(value(b.Goals))}
+	draft := site.Site{
+		Name: b.Name, Domains: value(b.Domains), TimeZone: value(b.TimeZone),
+		WindowSeconds: or(b.WindowSeconds, int(site.DefaultWindow.Seconds())),
+		UniqueMethod:  counter.UniqueMethod(or(b.UniqueMethod, spec.UniqueMethod(counter.HyperLogLog))),
+		MaxID:         value(b.MaxId),
+		RateHits:      or(b.RateHits, site.DefaultRateHits),
+		RateSeconds:   or(b.RateSeconds, int(site.DefaultRateWindow.Seconds())),
+		Visitors:      site.VisitorMode(or(b.Visitors, spec.VisitorMode(site.Cookieless))),
+		WeeklyUniques: value(b.WeeklyUniques), PublicCounts: value(b.PublicCounts),
+		Events: siteEvents(value(b.Events)), Goals: siteGoals(value(b.Goals)),
+	}
 	made, plain, replayed, err := s.Views.Sites.Create(ctx, principal(ctx), draft, key)
 	location := "/api/v1/sites/" + made.ID.String()
-	return spec.CreateSite201JSONResponse{Body: siteWithSecret(made, plain),
-		Headers: spec.CreateSite201ResponseHeaders{Location: &location, IdempotentReplayed: ifReplayed(replayed)}}, err
+	return spec.CreateSite201JSONResponse{
+		Body:    siteWithSecret(made, plain),
+		Headers: spec.CreateSite201ResponseHeaders{Location: &location, IdempotentReplayed: ifReplayed(replayed)},
+	}, err
 }
 
 // GetSite returns a site.
@@ -44,10 +54,15 @@ func (s *Server) GetSite(ctx context.Context, r spec.GetSiteRequestObject) (spec
 }
 
 // UpdateSite changes a site's settings.
-func (s *Server) UpdateSite(ctx context.Context, r spec.UpdateSiteRequestObject) (spec.UpdateSiteResponseObject, error) {
+func (s *Server) UpdateSite(
+	ctx context.Context, r spec.UpdateSiteRequestObject,
+) (spec.UpdateSiteResponseObject, error) {
 	b := r.Body
-	c := site.Update{Name: b.Name, Domains: b.Domains, WindowSeconds: b.WindowSeconds, MaxID: b.MaxId, RateHits: b.RateHits, RateSeconds: b.RateSeconds,
-		WeeklyUniques: b.WeeklyUniques, PublicCounts: b.PublicCounts}
+	c := site.Update{
+		Name: b.Name, Domains: b.Domains, WindowSeconds: b.WindowSeconds, MaxID: b.MaxId,
+		RateHits: b.RateHits, RateSeconds: b.RateSeconds,
+		WeeklyUniques: b.WeeklyUniques, PublicCounts: b.PublicCounts,
+	}
 	if b.Visitors != nil {
 		mode := site.VisitorMode(*b.Visitors)
 		c.Visitors = &mode
@@ -65,12 +80,16 @@ func (s *Server) UpdateSite(ctx context.Context, r spec.UpdateSiteRequestObject)
 }
 
 // DeleteSite deletes a site.
-func (s *Server) DeleteSite(ctx context.Context, r spec.DeleteSiteRequestObject) (spec.DeleteSiteResponseObject, error) {
+func (s *Server) DeleteSite(
+	ctx context.Context, r spec.DeleteSiteRequestObject,
+) (spec.DeleteSiteResponseObject, error) {
 	return spec.DeleteSite204Response{}, s.Views.Sites.Delete(ctx, principal(ctx), r.Id)
 }
 
 // RotateSiteSecret generates a new secret key.
-func (s *Server) RotateSiteSecret(ctx context.Context, r spec.RotateSiteSecretRequestObject) (spec.RotateSiteSecretResponseObject, error) {
+func (s *Server) RotateSiteSecret(
+	ctx context.Context, r spec.RotateSiteSecretRequestObject,
+) (spec.RotateSiteSecretResponseObject, error) {
 	one, plain, err := s.Views.Sites.RotateSecret(ctx, principal(ctx), r.Id)
 	return spec.RotateSiteSecret200JSONResponse(siteWithSecret(one, plain)), err
 }
@@ -88,11 +107,16 @@ func siteWithSecret(one site.Site, plain secret.Text) spec.SiteWithSecret {
 }
 
 func siteJSON(one site.Site) spec.Site {
-	return spec.Site{Id: one.ID, Name: one.Name, Domains: append([]string{}, one.Domains...), TimeZone: one.TimeZone, WindowSeconds: one.WindowSeconds,
-		UniqueMethod: spec.UniqueMethod(one.UniqueMethod), MaxId: one.MaxID, RateHits: one.RateHits, RateSeconds: one.RateSeconds,
-		Visitors: spec.VisitorMode(one.Visitors), WeeklyUniques: one.WeeklyUniques, PublicCounts: one.PublicCounts, WriteKey: one.WriteKey,
-		Events: siteEventsJSON(one.Events), Goals: siteGoalsJSON(one.Goals),
-		CreatedAt: one.CreatedAt, UpdatedAt: one.UpdatedAt}
+	return spec.Site{
+		Id: one.ID, Name: one.Name, Domains: append([]string{}, one.Domains...), TimeZone: one.TimeZone,
+		WindowSeconds: one.WindowSeconds,
+		UniqueMethod:  spec.UniqueMethod(one.UniqueMethod), MaxId: one.MaxID, RateHits: one.RateHits,
+		RateSeconds: one.RateSeconds,
+		Visitors:    spec.VisitorMode(one.Visitors), WeeklyUniques: one.WeeklyUniques, PublicCounts: one.PublicCounts,
+		WriteKey: one.WriteKey,
+		Events:   siteEventsJSON(one.Events), Goals: siteGoalsJSON(one.Goals),
+		CreatedAt: one.CreatedAt, UpdatedAt: one.UpdatedAt,
+	}
 }
 
 func siteEvents(sent []spec.SiteEvent) []site.Event {

@@ -20,7 +20,9 @@ type Snippets interface {
 }
 
 // ListSnippets lists snippets.
-func (s *Server) ListSnippets(ctx context.Context, _ spec.ListSnippetsRequestObject) (spec.ListSnippetsResponseObject, error) {
+func (s *Server) ListSnippets(
+	ctx context.Context, _ spec.ListSnippetsRequestObject,
+) (spec.ListSnippetsResponseObject, error) {
 	all, err := s.Snippets.List(ctx, principal(ctx))
 	out := spec.ListSnippets200JSONResponse{Snippets: []spec.Snippet{}}
 	for _, one := range all {
@@ -30,28 +32,38 @@ func (s *Server) ListSnippets(ctx context.Context, _ spec.ListSnippetsRequestObj
 }
 
 // CreateSnippet creates a snippet.
-func (s *Server) CreateSnippet(ctx context.Context, r spec.CreateSnippetRequestObject) (spec.CreateSnippetResponseObject, error) {
+func (s *Server) CreateSnippet(
+	ctx context.Context, r spec.CreateSnippetRequestObject,
+) (spec.CreateSnippetResponseObject, error) {
 	b := r.Body
 	template, err := storedTemplate(b.Template)
 	if err != nil {
 		return nil, err
 	}
-	one, err := s.Snippets.Create(ctx, principal(ctx), snippet.Snippet{Kind: snippet.Kind(or(b.Kind, spec.SnippetKind(snippet.Text))), Name: b.Name, Text: b.Text, Template: template})
+	one, err := s.Snippets.Create(ctx, principal(ctx), snippet.Snippet{
+		Kind: snippet.Kind(or(b.Kind, spec.SnippetKind(snippet.Text))), Name: b.Name, Text: b.Text, Template: template,
+	})
 	return spec.CreateSnippet201JSONResponse(snippetJSON(one)), err
 }
 
 // UpdateSnippet updates a snippet.
-func (s *Server) UpdateSnippet(ctx context.Context, r spec.UpdateSnippetRequestObject) (spec.UpdateSnippetResponseObject, error) {
+func (s *Server) UpdateSnippet(
+	ctx context.Context, r spec.UpdateSnippetRequestObject,
+) (spec.UpdateSnippetResponseObject, error) {
 	template, err := storedTemplate(r.Body.Template)
 	if err != nil {
 		return nil, err
 	}
-	one, err := s.Snippets.Update(ctx, principal(ctx), r.Id, snippet.Update{Name: r.Body.Name, Text: r.Body.Text, Template: template})
+	one, err := s.Snippets.Update(ctx, principal(ctx), r.Id, snippet.Update{
+		Name: r.Body.Name, Text: r.Body.Text, Template: template,
+	})
 	return spec.UpdateSnippet200JSONResponse(snippetJSON(one)), err
 }
 
 // DeleteSnippet deletes a snippet.
-func (s *Server) DeleteSnippet(ctx context.Context, r spec.DeleteSnippetRequestObject) (spec.DeleteSnippetResponseObject, error) {
+func (s *Server) DeleteSnippet(
+	ctx context.Context, r spec.DeleteSnippetRequestObject,
+) (spec.DeleteSnippetResponseObject, error) {
 	return spec.DeleteSnippet204Response{}, s.Snippets.Delete(ctx, principal(ctx), r.Id)
 }
 
@@ -64,7 +76,10 @@ func storedTemplate(t *spec.PostTemplate) (json.RawMessage, error) {
 }
 
 func snippetJSON(s snippet.Snippet) spec.Snippet {
-	out := spec.Snippet{Id: s.ID, Kind: spec.SnippetKind(s.Kind), Name: s.Name, Text: s.Text, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt}
+	out := spec.Snippet{
+		Id: s.ID, Kind: spec.SnippetKind(s.Kind), Name: s.Name, Text: s.Text, CreatedAt: s.CreatedAt,
+		UpdatedAt: s.UpdatedAt,
+	}
 	if s.Template != nil {
 		out.Template = &spec.PostTemplate{}
 		_ = json.Unmarshal(s.Template, out.Template) // storedTemplate wrote it

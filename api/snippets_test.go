@@ -11,10 +11,14 @@ import (
 func TestSnippets_AreStoredAndChecked(t *testing.T) {
 	s := start(t)
 	var one spec.Snippet
-	s.decode(s.send("POST", "/api/v1/snippets", object{"kind": "hashtags", "name": "Bão", "text": "#bão #thờitiết"}), 201, &one)
-	s.refused(s.send("POST", "/api/v1/snippets", object{"kind": "hashtags", "name": "BãO", "text": "#bão"}), 422, "invalid_request", "name")
-	s.refused(s.send("POST", "/api/v1/snippets", object{"kind": "hashtags", "name": "Words", "text": "bão #x"}), 422, "invalid_request", "text")
-	s.refused(s.send("POST", "/api/v1/snippets", object{"name": "Empty", "text": " \n"}), 422, "invalid_request", "text")
+	s.decode(s.send("POST", "/api/v1/snippets", object{"kind": "hashtags", "name": "Bão", "text": "#bão #thờitiết"}),
+		201, &one)
+	s.refused(s.send("POST", "/api/v1/snippets", object{"kind": "hashtags", "name": "BãO", "text": "#bão"}), 422,
+		"invalid_request", "name")
+	s.refused(s.send("POST", "/api/v1/snippets", object{"kind": "hashtags", "name": "Words", "text": "bão #x"}), 422,
+		"invalid_request", "text")
+	s.refused(s.send("POST", "/api/v1/snippets", object{"name": "Empty", "text": " \n"}), 422, "invalid_request",
+		"text")
 	s.decode(s.send("PATCH", "/api/v1/snippets/"+one.Id.String(), object{"text": "#bão"}), 200, &one)
 	s.decode(s.send("POST", "/api/v1/snippets", object{"name": "Bão", "text": "Cập nhật:"}), 201, new(spec.Snippet))
 	var list struct{ Snippets []spec.Snippet }
@@ -33,10 +37,15 @@ func TestSnippets_AreStoredAndChecked(t *testing.T) {
 func TestSnippets_TemplatesKeepOptionsAndAccounts(t *testing.T) {
 	s := start(t)
 	desk := s.Connect("desk").ID.String()
-	template := object{"accounts": []string{desk}, "options": object{"mastodon": object{"visibility": "unlisted"}}, "track_links": true,
-		"thread": []object{{"content": "Nguồn:", "after_minutes": 5}}, "overrides": object{desk: object{"content": "Cho Mastodon"}}, "utm": object{"campaign": "sáng"}}
+	template := object{
+		"accounts": []string{desk}, "options": object{"mastodon": object{"visibility": "unlisted"}},
+		"track_links": true,
+		"thread":      []object{{"content": "Nguồn:", "after_minutes": 5}},
+		"overrides":   object{desk: object{"content": "Cho Mastodon"}}, "utm": object{"campaign": "sáng"},
+	}
 	var one spec.Snippet
-	s.decode(s.send("POST", "/api/v1/snippets", object{"kind": "template", "name": "Bản tin sáng", "text": "Chào buổi sáng", "template": template}), 201, &one)
+	s.decode(s.send("POST", "/api/v1/snippets",
+		object{"kind": "template", "name": "Bản tin sáng", "text": "Chào buổi sáng", "template": template}), 201, &one)
 	var list struct{ Snippets []spec.Snippet }
 	s.decode(s.send("GET", "/api/v1/snippets", nil), 200, &list)
 	want, err := json.Marshal(template)
@@ -50,6 +59,11 @@ func TestSnippets_TemplatesKeepOptionsAndAccounts(t *testing.T) {
 	if one.Template == nil || one.Template.Accounts == nil {
 		t.Errorf("after renaming: got %+v, want the template unchanged", one.Template)
 	}
-	s.refused(s.send("POST", "/api/v1/snippets", object{"name": "Text", "text": "x", "template": template}), 422, "invalid_request", "template")
-	s.refused(s.send("POST", "/api/v1/snippets", object{"kind": "template", "name": "Other", "text": "x", "template": object{"options": object{"mastodon": object{"colour": "red"}}}}), 400, "invalid_request", "template.options.mastodon.colour")
+	s.refused(s.send("POST", "/api/v1/snippets", object{"name": "Text", "text": "x", "template": template}), 422,
+		"invalid_request", "template")
+	s.refused(s.send("POST", "/api/v1/snippets", object{
+		"kind": "template", "name": "Other", "text": "x",
+		"template": object{"options": object{"mastodon": object{"colour": "red"}}},
+	}), 400, "invalid_request",
+		"template.options.mastodon.colour")
 }

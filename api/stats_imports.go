@@ -13,7 +13,9 @@ import (
 const importRoute = "/api/v1/sites/:id/imports"
 
 // ListStatsImports lists the imported statistics of a site.
-func (s *Server) ListStatsImports(ctx context.Context, r spec.ListStatsImportsRequestObject) (spec.ListStatsImportsResponseObject, error) {
+func (s *Server) ListStatsImports(
+	ctx context.Context, r spec.ListStatsImportsRequestObject,
+) (spec.ListStatsImportsResponseObject, error) {
 	list, err := s.Views.Imports.List(ctx, principal(ctx), r.Id)
 	out := spec.ListStatsImports200JSONResponse{Imports: []spec.StatsImport{}}
 	for _, i := range list {
@@ -23,17 +25,24 @@ func (s *Server) ListStatsImports(ctx context.Context, r spec.ListStatsImportsRe
 }
 
 // ImportStats imports the statistics of another product.
-func (s *Server) ImportStats(ctx context.Context, r spec.ImportStatsRequestObject) (spec.ImportStatsResponseObject, error) {
+func (s *Server) ImportStats(
+	ctx context.Context, r spec.ImportStatsRequestObject,
+) (spec.ImportStatsResponseObject, error) {
 	i, err := s.Views.Imports.Import(ctx, principal(ctx), r.Id, statsimport.Source(r.Params.Source), r.Body)
 	return spec.ImportStats201JSONResponse(statsImportJSON(i)), err
 }
 
 // DeleteStatsImport deletes an import with all its rows.
-func (s *Server) DeleteStatsImport(ctx context.Context, r spec.DeleteStatsImportRequestObject) (spec.DeleteStatsImportResponseObject, error) {
+func (s *Server) DeleteStatsImport(
+	ctx context.Context, r spec.DeleteStatsImportRequestObject,
+) (spec.DeleteStatsImportResponseObject, error) {
 	return spec.DeleteStatsImport204Response{}, s.Views.Imports.Delete(ctx, principal(ctx), r.Id, r.Import)
 }
 
 func statsImportJSON(i statsimport.Import) spec.StatsImport {
-	return spec.StatsImport{Id: i.ID, Source: spec.StatsImportSource(i.Source), From: openapi_types.Date{Time: i.From.Time()}, To: openapi_types.Date{Time: i.To.Time()},
-		Views: i.Views, CreatedAt: i.CreatedAt}
+	return spec.StatsImport{
+		Id: i.ID, Source: spec.StatsImportSource(i.Source),
+		From: openapi_types.Date{Time: i.From.Time()}, To: openapi_types.Date{Time: i.To.Time()},
+		Views: i.Views, CreatedAt: i.CreatedAt,
+	}
 }

@@ -41,14 +41,33 @@ func plausibleExport(t *testing.T, lastDay string) string {
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
 	for name, rows := range map[string][]string{
-		"imported_visitors_20240101_20240203.csv":          {`"date","visitors","pageviews","bounces","visits","visit_duration"`, `"2024-01-30",40,100,20,50,900`, `"2024-01-31",80,200,40,100,900`, `"` + lastDay + `",1,1,1,1,1`},
-		"imported_sources_20240101_20240203.csv":           {`"date","source","referrer","utm_source","utm_medium","utm_campaign","utm_content","utm_term","pageviews","visitors","visits","visit_duration","bounces"`, `"2024-01-30","Google","google.com","","","Tet","","",60,20,30,1,1`, `"2024-01-30","","","","","","","",40,20,20,1,1`},
-		"imported_pages_20240101_20240203.csv":             {`"date","hostname","page","visits","visitors","pageviews"`, `"2024-01-30","news.example","/blog/",30,30,70`, `"2024-01-31","news.example","/blog",60,60,150`},
-		"imported_entry_pages_20240101_20240203.csv":       {`"date","entry_page","visitors","entrances","visit_duration","bounces","pageviews"`, `"2024-01-30","/blog",30,45,1,1,1`},
-		"imported_locations_20240101_20240203.csv":         {`"date","country","region","city","visitors","visits","visit_duration","bounces","pageviews"`, `"2024-01-30","VN","VN-SG",1,10,30,1,1,60`, `"2024-01-30","VN","VN-HN",2,10,20,1,1,40`},
-		"imported_devices_20240101_20240203.csv":           {`"date","device","visitors","visits","visit_duration","bounces","pageviews"`, `"2024-01-30","Laptop",1,20,1,1,50`, `"2024-01-30","Desktop",1,30,1,1,50`},
-		"imported_operating_systems_20240101_20240203.csv": {`"date","operating_system","operating_system_version","visitors","visits","visit_duration","bounces","pageviews"`, `"2024-01-30","Android","12",2,50,0,2,2`},
-		"imported_exit_pages_20240101_20240203.csv":        {`"date","exit_page"`, `"2024-01-30","/"`},
+		"imported_visitors_20240101_20240203.csv": {
+			`"date","visitors","pageviews","bounces","visits","visit_duration"`, `"2024-01-30",40,100,20,50,900`,
+			`"2024-01-31",80,200,40,100,900`, `"` + lastDay + `",1,1,1,1,1`,
+		},
+		"imported_sources_20240101_20240203.csv": {
+			`"date","source","referrer","utm_source","utm_medium","utm_campaign","utm_content","utm_term","pageviews","visitors","visits","visit_duration","bounces"`, `"2024-01-30","Google","google.com","","","Tet","","",60,20,30,1,1`, `"2024-01-30","","","","","","","",40,20,20,1,1`,
+		},
+		"imported_pages_20240101_20240203.csv": {
+			`"date","hostname","page","visits","visitors","pageviews"`,
+			`"2024-01-30","news.example","/blog/",30,30,70`, `"2024-01-31","news.example","/blog",60,60,150`,
+		},
+		"imported_entry_pages_20240101_20240203.csv": {
+			`"date","entry_page","visitors","entrances","visit_duration","bounces","pageviews"`,
+			`"2024-01-30","/blog",30,45,1,1,1`,
+		},
+		"imported_locations_20240101_20240203.csv": {
+			`"date","country","region","city","visitors","visits","visit_duration","bounces","pageviews"`,
+			`"2024-01-30","VN","VN-SG",1,10,30,1,1,60`, `"2024-01-30","VN","VN-HN",2,10,20,1,1,40`,
+		},
+		"imported_devices_20240101_20240203.csv": {
+			`"date","device","visitors","visits","visit_duration","bounces","pageviews"`,
+			`"2024-01-30","Laptop",1,20,1,1,50`, `"2024-01-30","Desktop",1,30,1,1,50`,
+		},
+		"imported_operating_systems_20240101_20240203.csv": {
+			`"date","operating_system","operating_system_version","visitors","visits","visit_duration","bounces","pageviews"`, `"2024-01-30","Android","12",2,50,0,2,2`,
+		},
+		"imported_exit_pages_20240101_20240203.csv": {`"date","exit_page"`, `"2024-01-30","/"`},
 	} {
 		w, err := z.Create(name)
 		if err != nil {
@@ -72,23 +91,29 @@ func TestStatsImports_AreMarkedEndBeforeOwnCountsAndCanBeDeleted(t *testing.T) {
 		return s.send("POST", path+"/imports?source="+source, body, "Content-Type", "application/octet-stream")
 	}
 	own := "2024-02-02"
-	s.Exec("insert into site_days (site_id, day, views, clicks, conversions, visits, second_views, recirculation) values ($1, $2, 7, 0, 0, 7, 0, 0)", w.ID, own)
+	s.Exec("insert into site_days (site_id, day, views, clicks, conversions, visits, second_views, recirculation) "+
+		"values ($1, $2, 7, 0, 0, 7, 0, 0)", w.ID, own)
 	var made spec.StatsImport
 	s.decode(upload("plausible", plausibleExport(t, own)), 201, &made)
-	if got, want := fmt.Sprint(made.Source, made.From.Format(time.DateOnly), made.To.Format(time.DateOnly), made.Views), fmt.Sprint("plausible", "2024-01-30", "2024-01-31", 300); got != want {
+	if got, want := fmt.Sprint(made.Source, made.From.Format(time.DateOnly), made.To.Format(time.DateOnly),
+		made.Views), fmt.Sprint("plausible", "2024-01-30", "2024-01-31", 300); got != want {
 		t.Errorf("the import is %s, want %s", got, want)
 	}
 	report := func(query string) string { return s.report(path, query) }
 	for query, want := range map[string]string{
-		"from=2024-01-01&to=2024-02-03&by=pages":                    "307 120 157 67 pages:/blog=220/45", // a completed month
-		"from=2024-01-31&to=2024-01-31&by=pages":                    "200 80 100 40 pages:/blog=150/0",
-		"from=2024-01-01&to=2024-02-03&by=sources":                  "307 120 157 67 sources:google.com=-/30 sources:direct=-/20",
-		"from=2024-01-01&to=2024-02-03&by=campaigns":                "307 120 157 67 campaigns:tet=-/30",
-		"from=2024-01-01&to=2024-02-03&by=countries":                "307 120 157 67 countries:VN=100/50",
-		"from=2024-01-01&to=2024-02-03&by=devices":                  "307 120 157 67 devices:desktop=100/50",
-		"from=2024-01-01&to=2024-02-03&by=systems":                  "307 120 157 67 systems:Android=-/50",
-		"from=2024-01-01&to=2024-02-03&by=months&filter=page:/blog": "220 90 - - months:2024-01=220/- months:2024-02=0/0",
-		"from=2024-01-01&to=2024-02-03&by=months&filter=country:VN": "100 - 50 - months:2024-01=100/50 months:2024-02=0/0",
+		// A completed month
+		"from=2024-01-01&to=2024-02-03&by=pages": "307 120 157 67 pages:/blog=220/45",
+		"from=2024-01-31&to=2024-01-31&by=pages": "200 80 100 40 pages:/blog=150/0",
+		"from=2024-01-01&to=2024-02-03&by=sources": "307 120 157 67 sources:google.com=-/30 " +
+			"sources:direct=-/20",
+		"from=2024-01-01&to=2024-02-03&by=campaigns": "307 120 157 67 campaigns:tet=-/30",
+		"from=2024-01-01&to=2024-02-03&by=countries": "307 120 157 67 countries:VN=100/50",
+		"from=2024-01-01&to=2024-02-03&by=devices":   "307 120 157 67 devices:desktop=100/50",
+		"from=2024-01-01&to=2024-02-03&by=systems":   "307 120 157 67 systems:Android=-/50",
+		"from=2024-01-01&to=2024-02-03&by=months&filter=page:/blog": "220 90 - - months:2024-01=220/- " +
+			"months:2024-02=0/0",
+		"from=2024-01-01&to=2024-02-03&by=months&filter=country:VN": "100 - 50 - months:2024-01=100/50 " +
+			"months:2024-02=0/0",
 	} {
 		if got := report(query); got != want {
 			t.Errorf("%s: got %s, want %s", query, got, want)
@@ -96,24 +121,33 @@ func TestStatsImports_AreMarkedEndBeforeOwnCountsAndCanBeDeleted(t *testing.T) {
 	}
 	var imported spec.SiteReport
 	s.decode(s.send("GET", path+"/report?from=2024-01-01&to=2024-02-03", nil), 200, &imported)
-	if p := imported.Period; p.ImportedTo == nil || p.ImportedTo.Format(time.DateOnly) != "2024-01-31" || p.Totals.Recirculation != nil ||
+	if p := imported.Period; p.ImportedTo == nil || p.ImportedTo.Format(time.DateOnly) != "2024-01-31" ||
+		p.Totals.Recirculation != nil ||
 		p.Totals.Clicks != nil || p.Totals.Conversions != nil {
-		t.Errorf("imported days: got %v and %+v, want the last imported day, and nothing that imports lack", p.ImportedTo, p.Totals)
+		t.Errorf("imported days: got %v and %+v, want the last imported day, and nothing that imports lack",
+			p.ImportedTo, p.Totals)
 	}
 	s.refused(upload("plausible", plausibleExport(t, own)), 409, "already_imported")
-	s.decode(s.send("POST", path+"/imports?source=goatcounter", strings.ReplaceAll(goatCounterExport, "2025-", "2023-"), "Content-Type", "application/octet-stream"), 201, &made)
-	if got, want := report("from=2023-03-01&to=2023-03-01&by=sources"), "3 2 2 1 sources:direct=-/1 sources:google.com=-/1"; got != want {
+	s.decode(s.send("POST", path+"/imports?source=goatcounter", strings.ReplaceAll(goatCounterExport, "2025-", "2023-"),
+		"Content-Type", "application/octet-stream"), 201, &made)
+	if got, want := report("from=2023-03-01&to=2023-03-01&by=sources"), "3 2 2 1 sources:direct=-/1 "+
+		"sources:google.com=-/1"; got != want {
 		t.Errorf("GoatCounter: got %s, want %s", got, want)
 	}
-	withoutSessions := strings.NewReplacer("2025-", "2022-", "Linux,1,", "Linux,,", "macOS 14,2,", "macOS 14,,").Replace(goatCounterExport)
+	withoutSessions := strings.NewReplacer("2025-", "2022-", "Linux,1,", "Linux,,", "macOS 14,2,", "macOS 14,,").
+		Replace(goatCounterExport)
 	s.decode(upload("goatcounter", zipped(t, withoutSessions)), 201, &made)
 	var unknown spec.SiteReport
 	s.decode(s.send("GET", path+"/report?from=2022-03-01&to=2022-03-01", nil), 200, &unknown)
-	if got := unknown.Period.Totals; got.Views == nil || *got.Views != 3 || got.Visits != nil || got.Visitors != nil || got.BounceRate != nil {
+	if got := unknown.Period.Totals; got.Views == nil || *got.Views != 3 || got.Visits != nil || got.Visitors != nil ||
+		got.BounceRate != nil {
 		t.Errorf("without sessions: got %+v, want 3 views and nothing else", got)
 	}
 	s.refused(upload("goatcounter", goatCounterExport), 409, "nothing_to_import")
-	for source, body := range map[string]string{"plausible": "no archive", "goatcounter": "Path,Date\n/a,2023-01-01\n"} {
+	for source, body := range map[string]string{
+		"plausible":   "no archive",
+		"goatcounter": "Path,Date\n/a,2023-01-01\n",
+	} {
 		s.refused(upload(source, body), 422, "invalid_request", "body")
 	}
 	var list struct{ Imports []spec.StatsImport }
@@ -129,7 +163,8 @@ func TestStatsImports_AreMarkedEndBeforeOwnCountsAndCanBeDeleted(t *testing.T) {
 	if got, want := report("from=2024-01-01&to=2024-02-03&by=pages"), "7 0 7 7"; got != want {
 		t.Errorf("after deleting: got %s, want %s", got, want)
 	}
-	if n := s.Count("select (select count(*) from site_days) + (select count(*) from site_dimension_days) + (select count(*) from site_page_days) + (select count(*) from site_page_months)"); n != 1 {
+	if n := s.Count("select (select count(*) from site_days) + (select count(*) from site_dimension_days) + (select " +
+		"count(*) from site_page_days) + (select count(*) from site_page_months)"); n != 1 {
 		t.Errorf("%d rows remain, want 1", n)
 	}
 }
@@ -141,14 +176,18 @@ func ga4Export(t *testing.T) string {
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
 	for name, content := range map[string]string{
-		"total.csv": "# ----------------------------------------\n# Free form 1\n# Account: News\n# 20240130-20240131\n# ----------------------------------------\n\n" +
-			"Date,Views,Sessions,Total users,Engaged sessions\n,300,150,120,90,Grand total\n20240130,100,50,40,30\n20240131,200,100,80,60\n",
+		"total.csv": "# ----------------------------------------\n# Free form 1\n# Account: News\n# " +
+			"20240130-20240131\n# ----------------------------------------\n\n" +
+			"Date,Views,Sessions,Total users,Engaged sessions\n,300,150,120,90,Grand total\n20240130,100,50,40,30\n" +
+			"20240131,200,100,80,60\n",
 		"pages.json": `{"dimensionHeaders":[{"name":"date"},{"name":"pagePath"}],"metricHeaders":[{"name":"screenPageViews","type":"TYPE_INTEGER"},{"name":"activeUsers"}],
 			"rows":[{"dimensionValues":[{"value":"20240130"},{"value":"/blog/"}],"metricValues":[{"value":"70"},{"value":"30"}]}],"rowCount":1}`,
-		"landing.csv":      "date,landingPage,sessions\n20240130,/blog,45\n",
-		"sources.csv":      "date,sessionSource,sessions\n20240130,google,30\n20240130,(direct),20\n20240130,(not set),9\n",
-		"campaigns.csv":    "date,sessionCampaignName,sessions\n20240130,Tet,30\n20240130,(direct),20\n",
-		"countries.csv":    "Date,Country,Views,Sessions\n20240130,Vietnam,60,30\n20240130,Germany,30,10\n20240130,(not set),10,10\n",
+		"landing.csv": "date,landingPage,sessions\n20240130,/blog,45\n",
+		"sources.csv": "date,sessionSource,sessions\n20240130,google,30\n20240130,(direct),20\n" +
+			"20240130,(not set),9\n",
+		"campaigns.csv": "date,sessionCampaignName,sessions\n20240130,Tet,30\n20240130,(direct),20\n",
+		"countries.csv": "Date,Country,Views,Sessions\n20240130,Vietnam,60,30\n20240130,Germany,30,10\n" +
+			"20240130,(not set),10,10\n",
 		"devices.csv":      "date,deviceCategory,screenPageViews,sessions\n20240130,Mobile,100,50\n",
 		"systems.csv":      "date,operatingSystem,sessions\n20240130,Macintosh,50\n",
 		"notes/readme.txt": "not a table",
@@ -193,7 +232,8 @@ func TestStatsImports_TablesOfGoogleAnalytics(t *testing.T) {
 	}
 	var made spec.StatsImport
 	s.decode(upload(ga4Export(t)), 201, &made)
-	if got, want := fmt.Sprint(made.Source, made.From.Format(time.DateOnly), made.To.Format(time.DateOnly), made.Views), "ga42024-01-302024-01-31300"; strings.ReplaceAll(got, " ", "") != want {
+	if got, want := fmt.Sprint(made.Source, made.From.Format(time.DateOnly), made.To.Format(time.DateOnly),
+		made.Views), "ga42024-01-302024-01-31300"; strings.ReplaceAll(got, " ", "") != want {
 		t.Errorf("the import is %s, want %s", got, want)
 	}
 	for by, want := range map[string]string{
@@ -225,7 +265,8 @@ func (s *server) report(path, query string) string {
 	text := number(p.Views) + " " + number(p.Visitors) + " " + number(p.Visits) + " " + number(p.Bounces)
 	for _, table := range r.Tables {
 		for _, row := range table.Rows {
-			text += fmt.Sprintf(" %s:%s=%s/%s", table.By, row.Value, number(row.Totals.Views), number(row.Totals.Visits))
+			text += fmt.Sprintf(" %s:%s=%s/%s", table.By, row.Value, number(row.Totals.Views),
+				number(row.Totals.Visits))
 		}
 	}
 	return text

@@ -29,7 +29,10 @@ type Stories interface {
 
 func (s *Server) stories() (Stories, error) {
 	if s.Stories == nil {
-		return nil, &apperr.Error{Kind: apperr.KindConflict, Code: "crawl_off", Message: "The crawler is disabled (DATELINE_CRAWL), so there are no articles."}
+		return nil, &apperr.Error{
+			Kind: apperr.KindConflict, Code: "crawl_off",
+			Message: "The crawler is disabled (DATELINE_CRAWL), so there are no articles.",
+		}
 	}
 	return s.Stories, nil
 }
@@ -38,13 +41,19 @@ func (s *Server) stories() (Stories, error) {
 const defaultStoryPeriod = 7 * 24 * time.Hour
 
 // ListStories lists stories.
-func (s *Server) ListStories(ctx context.Context, r spec.ListStoriesRequestObject) (spec.ListStoriesResponseObject, error) {
+func (s *Server) ListStories(
+	ctx context.Context, r spec.ListStoriesRequestObject,
+) (spec.ListStoriesResponseObject, error) {
 	stories, err := s.stories()
 	if err != nil {
 		return nil, err
 	}
 	limit := limitOf(r.Params.Limit)
-	f := story.Filter{Order: story.Latest, Language: value(r.Params.Language), From: time.Now().Add(-defaultStoryPeriod), To: value(r.Params.To), Coverage: story.Coverage(value(r.Params.Coverage)), Limit: limit + 1}
+	f := story.Filter{
+		Order: story.Latest, Language: value(r.Params.Language),
+		From: time.Now().Add(-defaultStoryPeriod), To: value(r.Params.To),
+		Coverage: story.Coverage(value(r.Params.Coverage)), Limit: limit + 1,
+	}
 	if r.Params.MinOwners != nil {
 		f.MinOwners = *r.Params.MinOwners
 	}
@@ -92,7 +101,9 @@ func (s *Server) GetStory(ctx context.Context, r spec.GetStoryRequestObject) (sp
 }
 
 // MergeStory merges another story into a story.
-func (s *Server) MergeStory(ctx context.Context, r spec.MergeStoryRequestObject) (spec.MergeStoryResponseObject, error) {
+func (s *Server) MergeStory(
+	ctx context.Context, r spec.MergeStoryRequestObject,
+) (spec.MergeStoryResponseObject, error) {
 	stories, err := s.stories()
 	if err != nil {
 		return nil, err
@@ -101,7 +112,9 @@ func (s *Server) MergeStory(ctx context.Context, r spec.MergeStoryRequestObject)
 }
 
 // SplitStory moves articles to a new story.
-func (s *Server) SplitStory(ctx context.Context, r spec.SplitStoryRequestObject) (spec.SplitStoryResponseObject, error) {
+func (s *Server) SplitStory(
+	ctx context.Context, r spec.SplitStoryRequestObject,
+) (spec.SplitStoryResponseObject, error) {
 	stories, err := s.stories()
 	if err != nil {
 		return nil, err
@@ -111,16 +124,21 @@ func (s *Server) SplitStory(ctx context.Context, r spec.SplitStoryRequestObject)
 }
 
 // MoveStoryArticles moves articles to another story.
-func (s *Server) MoveStoryArticles(ctx context.Context, r spec.MoveStoryArticlesRequestObject) (spec.MoveStoryArticlesResponseObject, error) {
+func (s *Server) MoveStoryArticles(
+	ctx context.Context, r spec.MoveStoryArticlesRequestObject,
+) (spec.MoveStoryArticlesResponseObject, error) {
 	stories, err := s.stories()
 	if err != nil {
 		return nil, err
 	}
-	return spec.MoveStoryArticles204Response{}, stories.Move(ctx, principal(ctx), r.Id, r.Body.StoryId, r.Body.ArticleIds)
+	return spec.MoveStoryArticles204Response{}, stories.Move(ctx, principal(ctx), r.Id, r.Body.StoryId,
+		r.Body.ArticleIds)
 }
 
 // SetStoryHeadline chooses the headline of a story.
-func (s *Server) SetStoryHeadline(ctx context.Context, r spec.SetStoryHeadlineRequestObject) (spec.SetStoryHeadlineResponseObject, error) {
+func (s *Server) SetStoryHeadline(
+	ctx context.Context, r spec.SetStoryHeadlineRequestObject,
+) (spec.SetStoryHeadlineResponseObject, error) {
 	stories, err := s.stories()
 	if err != nil {
 		return nil, err
@@ -138,7 +156,9 @@ func (s *Server) MuteStory(ctx context.Context, r spec.MuteStoryRequestObject) (
 }
 
 // CreateStoryDraft creates a draft about a story.
-func (s *Server) CreateStoryDraft(ctx context.Context, r spec.CreateStoryDraftRequestObject) (spec.CreateStoryDraftResponseObject, error) {
+func (s *Server) CreateStoryDraft(
+	ctx context.Context, r spec.CreateStoryDraftRequestObject,
+) (spec.CreateStoryDraftResponseObject, error) {
 	stories, err := s.stories()
 	if err != nil {
 		return nil, err
@@ -148,7 +168,9 @@ func (s *Server) CreateStoryDraft(ctx context.Context, r spec.CreateStoryDraftRe
 }
 
 // UndoStoryEvent undoes a change of a story.
-func (s *Server) UndoStoryEvent(ctx context.Context, r spec.UndoStoryEventRequestObject) (spec.UndoStoryEventResponseObject, error) {
+func (s *Server) UndoStoryEvent(
+	ctx context.Context, r spec.UndoStoryEventRequestObject,
+) (spec.UndoStoryEventResponseObject, error) {
 	stories, err := s.stories()
 	if err != nil {
 		return nil, err
@@ -157,7 +179,9 @@ func (s *Server) UndoStoryEvent(ctx context.Context, r spec.UndoStoryEventReques
 }
 
 // GetStoryPreferences returns the settings of the workspace about stories.
-func (s *Server) GetStoryPreferences(ctx context.Context, _ spec.GetStoryPreferencesRequestObject) (spec.GetStoryPreferencesResponseObject, error) {
+func (s *Server) GetStoryPreferences(
+	ctx context.Context, _ spec.GetStoryPreferencesRequestObject,
+) (spec.GetStoryPreferencesResponseObject, error) {
 	stories, err := s.stories()
 	if err != nil {
 		return nil, err
@@ -167,55 +191,88 @@ func (s *Server) GetStoryPreferences(ctx context.Context, _ spec.GetStoryPrefere
 }
 
 // SetStoryPreferences changes the settings of the workspace about stories.
-func (s *Server) SetStoryPreferences(ctx context.Context, r spec.SetStoryPreferencesRequestObject) (spec.SetStoryPreferencesResponseObject, error) {
+func (s *Server) SetStoryPreferences(
+	ctx context.Context, r spec.SetStoryPreferencesRequestObject,
+) (spec.SetStoryPreferencesResponseObject, error) {
 	stories, err := s.stories()
 	if err != nil {
 		return nil, err
 	}
-	p, err := stories.SetPreferences(ctx, principal(ctx), story.Preferences{AlertEnabled: r.Body.AlertEnabled, MinOwners: r.Body.MinOwners, MaxAgeHours: r.Body.MaxAgeHours,
-		CreateDraft: r.Body.CreateDraft, Owners: r.Body.Owners})
+	p, err := stories.SetPreferences(ctx, principal(ctx),
+		story.Preferences{
+			AlertEnabled: r.Body.AlertEnabled, MinOwners: r.Body.MinOwners,
+			MaxAgeHours: r.Body.MaxAgeHours,
+			CreateDraft: r.Body.CreateDraft, Owners: r.Body.Owners,
+		})
 	return spec.SetStoryPreferences200JSONResponse(storyPreferencesJSON(p.Preferences)), err
 }
 
 func storyPreferencesJSON(p story.Preferences) spec.StoryPreferences {
-	return spec.StoryPreferences{AlertEnabled: p.AlertEnabled, MinOwners: p.MinOwners, MaxAgeHours: p.MaxAgeHours, CreateDraft: p.CreateDraft, Owners: p.Owners}
+	return spec.StoryPreferences{
+		AlertEnabled: p.AlertEnabled, MinOwners: p.MinOwners, MaxAgeHours: p.MaxAgeHours,
+		CreateDraft: p.CreateDraft, Owners: p.Owners,
+	}
 }
 
 func storyJSON(s story.Summary) spec.Story {
-	return spec.Story{Id: s.ID, Language: s.Language, FirstSeenAt: s.FirstSeenAt, FirstAt: s.FirstAt, LastAt: s.LastAt, Articles: s.Articles, Copies: s.Copies,
-		Owners: s.Owners, NewOwners: s.NewOwners, OwnArticles: s.OwnArticles, FollowsId: s.FollowsID, Alert: (*spec.StoryAlert)(optional(string(s.Alert))), AlertPostId: s.AlertPostID,
-		Headline: spec.StoryHeadline{ArticleId: s.Headline.ArticleID, Title: s.Headline.Title, Url: s.Headline.URL, Domain: s.Headline.Domain,
-			ImageUrl: optional(s.Headline.ImageURL), Pinned: s.IsPinned}}
+	return spec.Story{
+		Id: s.ID, Language: s.Language, FirstSeenAt: s.FirstSeenAt, FirstAt: s.FirstAt, LastAt: s.LastAt,
+		Articles: s.Articles, Copies: s.Copies,
+		Owners: s.Owners, NewOwners: s.NewOwners, OwnArticles: s.OwnArticles, FollowsId: s.FollowsID,
+		Alert: (*spec.StoryAlert)(optional(string(s.Alert))), AlertPostId: s.AlertPostID,
+		Headline: spec.StoryHeadline{
+			ArticleId: s.Headline.ArticleID, Title: s.Headline.Title, Url: s.Headline.URL,
+			Domain:   s.Headline.Domain,
+			ImageUrl: optional(s.Headline.ImageURL), Pinned: s.IsPinned,
+		},
+	}
 }
 
 func storyPageJSON(p story.Page) spec.StoryPage {
-	out := spec.StoryPage{Entries: []spec.StoryEntry{}, Truncated: p.Truncated, Corrections: []spec.StoryCorrection{}, Posts: []spec.StoryPost{}, Related: []spec.RelatedStory{},
-		Events: []spec.StoryEvent{}, Readers: spec.StoryReaders{Views: p.Readers.Views, Visitors: p.Readers.Visitors}}
+	out := spec.StoryPage{
+		Entries: []spec.StoryEntry{}, Truncated: p.Truncated, Corrections: []spec.StoryCorrection{},
+		Posts: []spec.StoryPost{}, Related: []spec.RelatedStory{},
+		Events: []spec.StoryEvent{}, Readers: spec.StoryReaders{Views: p.Readers.Views, Visitors: p.Readers.Visitors},
+	}
 	copyJSON(storyJSON(p.Summary), &out)
 	for _, e := range p.Entries {
-		one := spec.StoryEntry{ArticleId: e.ArticleID, Title: e.Title, Url: e.URL, Domain: e.Domain, Owner: e.Owner, Lead: optional(e.Lead), FirstSeenAt: e.FirstSeenAt,
-			PublishedAt: e.PublishedAt, Similarity: float32(e.Similarity), NearDuplicate: e.IsCopy, Own: e.IsOwn, Pinned: e.IsPinned, Added: append([]string{}, e.Added...)}
+		one := spec.StoryEntry{
+			ArticleId: e.ArticleID, Title: e.Title, Url: e.URL, Domain: e.Domain, Owner: e.Owner,
+			Lead: optional(e.Lead), FirstSeenAt: e.FirstSeenAt,
+			PublishedAt: e.PublishedAt, Similarity: float32(e.Similarity), NearDuplicate: e.IsCopy, Own: e.IsOwn,
+			Pinned: e.IsPinned, Added: append([]string{}, e.Added...),
+		}
 		if e.PublishedAt != nil {
 			one.DateOnly = &e.DateOnly
 		}
 		out.Entries = append(out.Entries, one)
 	}
 	for _, c := range p.Corrections {
-		out.Corrections = append(out.Corrections, spec.StoryCorrection{ArticleId: c.ArticleID, Version: c.Version, SeenAt: c.SeenAt, Changed: c.Changed, Title: c.Title, PreviousTitle: c.PreviousTitle})
+		out.Corrections = append(out.Corrections, spec.StoryCorrection{
+			ArticleId: c.ArticleID, Version: c.Version, SeenAt: c.SeenAt, Changed: c.Changed, Title: c.Title,
+			PreviousTitle: c.PreviousTitle,
+		})
 	}
 	for _, one := range p.Posts {
-		out.Posts = append(out.Posts, spec.StoryPost{Id: one.ID, Content: one.Content, Status: one.Status, At: one.At, ArticleId: one.ArticleID})
+		out.Posts = append(out.Posts, spec.StoryPost{
+			Id: one.ID, Content: one.Content, Status: one.Status, At: one.At, ArticleId: one.ArticleID,
+		})
 	}
 	for _, r := range p.Related {
 		relation := spec.Later
 		if r.IsEarlier {
 			relation = spec.Earlier
 		}
-		out.Related = append(out.Related, spec.RelatedStory{Id: r.ID, Relation: relation, Title: r.Title, LastAt: r.LastAt, Similarity: float32(r.Similarity)})
+		out.Related = append(out.Related, spec.RelatedStory{
+			Id: r.ID, Relation: relation, Title: r.Title, LastAt: r.LastAt, Similarity: float32(r.Similarity),
+		})
 	}
 	for _, e := range p.Events {
-		out.Events = append(out.Events, spec.StoryEvent{Id: e.ID, Kind: spec.StoryEventKind(e.Kind), StoryId: e.StoryID, OtherId: e.OtherID, ArticleIds: e.ArticleIDs,
-			Actor: e.Actor, At: e.At, UndoneAt: e.UndoneAt, CanUndo: e.OtherID != nil && e.UndoneAt == nil})
+		out.Events = append(out.Events, spec.StoryEvent{
+			Id: e.ID, Kind: spec.StoryEventKind(e.Kind), StoryId: e.StoryID,
+			OtherId: e.OtherID, ArticleIds: e.ArticleIDs,
+			Actor: e.Actor, At: e.At, UndoneAt: e.UndoneAt, CanUndo: e.OtherID != nil && e.UndoneAt == nil,
+		})
 	}
 	return out
 }

@@ -62,8 +62,10 @@ func newStreams(l Limits, access Live) *streams {
 	if check == 0 {
 		check = streamCheck
 	}
-	return &streams{perCaller: l.StreamsPerCaller, atOnce: l.Streams, check: check, access: access,
-		open: map[*stream]struct{}{}, counts: map[uuid.UUID]int{}}
+	return &streams{
+		perCaller: l.StreamsPerCaller, atOnce: l.Streams, check: check, access: access,
+		open: map[*stream]struct{}{}, counts: map[uuid.UUID]int{},
+	}
 }
 
 // add admits a stream.
@@ -77,10 +79,15 @@ func (s *streams) add(who workspace.Principal) (*stream, *refusal) {
 	defer s.mu.Unlock()
 	switch {
 	case s.perCaller > 0 && s.counts[one.caller] >= s.perCaller:
-		return nil, &refusal{http.StatusTooManyRequests, "too_many_streams",
-			fmt.Sprintf("One token or session may hold %d event streams open. Close one first.", s.perCaller)}
+		return nil, &refusal{
+			http.StatusTooManyRequests, "too_many_streams",
+			fmt.Sprintf("One token or session may hold %d event streams open. Close one first.", s.perCaller),
+		}
 	case s.atOnce > 0 && len(s.open) >= s.atOnce:
-		return nil, &refusal{http.StatusServiceUnavailable, "overloaded", "This server holds as many event streams as it can. Try again in a moment."}
+		return nil, &refusal{
+			http.StatusServiceUnavailable, "overloaded",
+			"This server holds as many event streams as it can. Try again in a moment.",
+		}
 	}
 	s.open[one] = struct{}{}
 	s.counts[one.caller]++

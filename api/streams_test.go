@@ -110,8 +110,11 @@ func TestStreams_AreCheckedWithoutNotices(t *testing.T) {
 	token := func() string { return s.Member(workspace.Viewer) }
 	revoked, expired, narrowed, deleted := token(), token(), token(), token()
 	for name, c := range map[string]struct{ token, change, code string }{
-		"revoked":  {revoked, "update api_tokens set revoked_at = now() where hash = $1", "token_revoked"},
-		"expired":  {expired, "update api_tokens set expires_at = now() - interval '1 second' where hash = $1", "token_expired"},
+		"revoked": {revoked, "update api_tokens set revoked_at = now() where hash = $1", "token_revoked"},
+		"expired": {
+			expired, "update api_tokens set expires_at = now() - interval '1 second' where hash = $1",
+			"token_expired",
+		},
 		"narrowed": {narrowed, "update api_tokens set scopes = '{media:read}' where hash = $1", "scope_insufficient"},
 		"deleted":  {deleted, "delete from api_tokens where hash = $1", "token_invalid"},
 	} {
@@ -139,7 +142,8 @@ func (s *server) refusesStream(status int, code, token string) {
 	s.Must(err)
 	defer func() { _ = got.Body.Close() }()
 	if got.StatusCode != status || got.Header.Get("Retry-After") == "" {
-		s.t.Fatalf("one stream too many: got %s, Retry-After %q, want %d with Retry-After", got.Status, got.Header.Get("Retry-After"), status)
+		s.t.Fatalf("one stream too many: got %s, Retry-After %q, want %d with Retry-After", got.Status,
+			got.Header.Get("Retry-After"), status)
 	}
 	raw, err := io.ReadAll(got.Body)
 	s.Must(err)

@@ -20,9 +20,13 @@ func (s *Server) unsubscribe(c *gin.Context) {
 }
 
 // ListSubscriptions lists the recipients of emails about a site.
-func (s *Server) ListSubscriptions(ctx context.Context, r spec.ListSubscriptionsRequestObject) (spec.ListSubscriptionsResponseObject, error) {
+func (s *Server) ListSubscriptions(
+	ctx context.Context, r spec.ListSubscriptionsRequestObject,
+) (spec.ListSubscriptionsResponseObject, error) {
 	list, err := s.Views.Subscriptions.List(ctx, principal(ctx), r.Id)
-	out := spec.ListSubscriptions200JSONResponse{Subscriptions: []spec.Subscription{}, CanSendEmail: s.Views.Subscriptions.CanSendEmail}
+	out := spec.ListSubscriptions200JSONResponse{
+		Subscriptions: []spec.Subscription{}, CanSendEmail: s.Views.Subscriptions.CanSendEmail,
+	}
 	for _, one := range list {
 		out.Subscriptions = append(out.Subscriptions, subscriptionJSON(one))
 	}
@@ -30,44 +34,63 @@ func (s *Server) ListSubscriptions(ctx context.Context, r spec.ListSubscriptions
 }
 
 // CreateSubscription adds a recipient.
-func (s *Server) CreateSubscription(ctx context.Context, r spec.CreateSubscriptionRequestObject) (spec.CreateSubscriptionResponseObject, error) {
+func (s *Server) CreateSubscription(
+	ctx context.Context, r spec.CreateSubscriptionRequestObject,
+) (spec.CreateSubscriptionResponseObject, error) {
 	language := webpage.English
 	if r.Body.Language != nil {
 		language = webpage.Language(*r.Body.Language)
 	}
-	one, err := s.Views.Subscriptions.Create(ctx, principal(ctx), r.Id, subscription.Kind(r.Body.Kind), r.Body.Email, language)
+	one, err := s.Views.Subscriptions.Create(ctx, principal(ctx), r.Id, subscription.Kind(r.Body.Kind), r.Body.Email,
+		language)
 	return spec.CreateSubscription201JSONResponse(subscriptionJSON(one)), err
 }
 
 // DeleteSubscription removes a recipient.
-func (s *Server) DeleteSubscription(ctx context.Context, r spec.DeleteSubscriptionRequestObject) (spec.DeleteSubscriptionResponseObject, error) {
+func (s *Server) DeleteSubscription(
+	ctx context.Context, r spec.DeleteSubscriptionRequestObject,
+) (spec.DeleteSubscriptionResponseObject, error) {
 	return spec.DeleteSubscription204Response{}, s.Views.Subscriptions.Delete(ctx, principal(ctx), r.Id, r.Subscription)
 }
 
 // ResendEmail sends the last email of a recipient again.
-func (s *Server) ResendEmail(ctx context.Context, r spec.ResendEmailRequestObject) (spec.ResendEmailResponseObject, error) {
+func (s *Server) ResendEmail(
+	ctx context.Context, r spec.ResendEmailRequestObject,
+) (spec.ResendEmailResponseObject, error) {
 	return spec.ResendEmail204Response{}, s.Views.Subscriptions.Resend(ctx, principal(ctx), r.Id, r.Subscription)
 }
 
 func subscriptionJSON(s subscription.Subscription) spec.Subscription {
-	out := spec.Subscription{Id: s.ID, Kind: spec.SubscriptionKind(s.Kind), Email: s.Email, Language: spec.SubscriptionLanguage(s.Language), CreatedAt: s.CreatedAt}
+	out := spec.Subscription{
+		Id: s.ID, Kind: spec.SubscriptionKind(s.Kind), Email: s.Email, Language: spec.SubscriptionLanguage(s.Language),
+		CreatedAt: s.CreatedAt,
+	}
 	if e := s.LastEmail; e != nil {
-		out.LastEmail = &spec.EmailState{Status: spec.EmailStateStatus(e.Status), Error: optional(e.Error), CreatedAt: e.CreatedAt, SentAt: e.SentAt}
+		out.LastEmail = &spec.EmailState{
+			Status: spec.EmailStateStatus(e.Status), Error: optional(e.Error), CreatedAt: e.CreatedAt, SentAt: e.SentAt,
+		}
 	}
 	return out
 }
 
 // GetAlertRule returns when a site's views are unusual.
-func (s *Server) GetAlertRule(ctx context.Context, r spec.GetAlertRuleRequestObject) (spec.GetAlertRuleResponseObject, error) {
+func (s *Server) GetAlertRule(
+	ctx context.Context, r spec.GetAlertRuleRequestObject,
+) (spec.GetAlertRuleResponseObject, error) {
 	rule, err := s.Views.Subscriptions.Rule(ctx, principal(ctx), r.Id)
 	return spec.GetAlertRule200JSONResponse(ruleJSON(rule)), err
 }
 
 // SetAlertRule changes when a site's views are unusual.
-func (s *Server) SetAlertRule(ctx context.Context, r spec.SetAlertRuleRequestObject) (spec.SetAlertRuleResponseObject, error) {
+func (s *Server) SetAlertRule(
+	ctx context.Context, r spec.SetAlertRuleRequestObject,
+) (spec.SetAlertRuleResponseObject, error) {
 	b := r.Body
-	rule := subscription.Rule{Enabled: b.Enabled, SpikeFactor: b.SpikeFactor, DropShare: b.DropShare, MinViews: b.MinViews}
-	return spec.SetAlertRule200JSONResponse(ruleJSON(rule)), s.Views.Subscriptions.SetRule(ctx, principal(ctx), r.Id, rule)
+	rule := subscription.Rule{
+		Enabled: b.Enabled, SpikeFactor: b.SpikeFactor, DropShare: b.DropShare, MinViews: b.MinViews,
+	}
+	return spec.SetAlertRule200JSONResponse(ruleJSON(rule)), s.Views.Subscriptions.SetRule(ctx, principal(ctx), r.Id,
+		rule)
 }
 
 func ruleJSON(r subscription.Rule) spec.AlertRule {
@@ -75,11 +98,16 @@ func ruleJSON(r subscription.Rule) spec.AlertRule {
 }
 
 // ListSiteAlerts lists the alerts of a site.
-func (s *Server) ListSiteAlerts(ctx context.Context, r spec.ListSiteAlertsRequestObject) (spec.ListSiteAlertsResponseObject, error) {
+func (s *Server) ListSiteAlerts(
+	ctx context.Context, r spec.ListSiteAlertsRequestObject,
+) (spec.ListSiteAlertsResponseObject, error) {
 	list, err := s.Views.Subscriptions.Alerts(ctx, principal(ctx), r.Id)
 	out := spec.ListSiteAlerts200JSONResponse{Alerts: []spec.SiteAlert{}}
 	for _, a := range list {
-		out.Alerts = append(out.Alerts, spec.SiteAlert{Id: a.ID, Kind: spec.SiteAlertKind(a.Kind), Hour: a.Hour, Views: a.Views, Usual: a.Usual, CreatedAt: a.CreatedAt})
+		out.Alerts = append(out.Alerts, spec.SiteAlert{
+			Id: a.ID, Kind: spec.SiteAlertKind(a.Kind), Hour: a.Hour, Views: a.Views, Usual: a.Usual,
+			CreatedAt: a.CreatedAt,
+		})
 	}
 	return out, err
 }

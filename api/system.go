@@ -24,8 +24,12 @@ func (s *Server) GetSystem(ctx context.Context, _ spec.GetSystemRequestObject) (
 	reportCtx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	r := s.System.Report(reportCtx, principal(ctx).WorkspaceID, s.engines)
-	out := spec.GetSystem200JSONResponse{At: r.At.UTC(), Version: r.Version, Clock: s.clockJSON(), Engines: []spec.EngineStatus{}, Armed: r.Armed,
-		DeadLetters: r.DeadLetters, Lateness: []spec.SystemLateness{}, Queues: []spec.TaskQueue{}, Alerts: []spec.SystemAlert{}}
+	out := spec.GetSystem200JSONResponse{
+		At: r.At.UTC(), Version: r.Version, Clock: s.clockJSON(),
+		Engines: []spec.EngineStatus{}, Armed: r.Armed,
+		DeadLetters: r.DeadLetters, Lateness: []spec.SystemLateness{}, Queues: []spec.TaskQueue{},
+		Alerts: []spec.SystemAlert{},
+	}
 	if z := r.Zones; z != nil {
 		out.TimeZones = spec.TimeZoneDatabase{Version: z.Version, Source: z.Source}
 	}
@@ -34,8 +38,11 @@ func (s *Server) GetSystem(ctx context.Context, _ spec.GetSystemRequestObject) (
 		out.DeadLetters = map[string]int64{}
 	}
 	if p := r.Posts; p != nil {
-		out.Posts = &spec.Backlog{Scheduled: p.Scheduled, Due: p.Due, Overdue: p.Overdue, Publishing: p.Publishing, Parked: p.Parked,
-			PendingDeliveries: p.Deliveries, FailedDeliveries: p.FailedDeliveries}
+		out.Posts = &spec.Backlog{
+			Scheduled: p.Scheduled, Due: p.Due, Overdue: p.Overdue, Publishing: p.Publishing,
+			Parked:            p.Parked,
+			PendingDeliveries: p.Deliveries, FailedDeliveries: p.FailedDeliveries,
+		}
 	}
 	if c := r.Crawl; c != nil {
 		out.Crawl = &struct {
@@ -52,11 +59,15 @@ func (s *Server) GetSystem(ctx context.Context, _ spec.GetSystemRequestObject) (
 		out.DatabaseBytes = &r.Size
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Engines)) {
-		out.Engines = append(out.Engines, spec.EngineStatus{Name: name, Healthy: r.Engines[name] == "", Error: optional(r.Engines[name]), Usage: engineUsage(r, name)})
+		out.Engines = append(out.Engines, spec.EngineStatus{
+			Name: name, Healthy: r.Engines[name] == "", Error: optional(r.Engines[name]), Usage: engineUsage(r, name),
+		})
 	}
 	for _, l := range r.Lateness {
-		out.Lateness = append(out.Lateness, spec.SystemLateness{Network: optional(l.Network), Sent: l.Sent,
-			P50Ms: milliseconds(l.Median), P99Ms: milliseconds(l.P99), MaxMs: milliseconds(l.Max)})
+		out.Lateness = append(out.Lateness, spec.SystemLateness{
+			Network: optional(l.Network), Sent: l.Sent,
+			P50Ms: milliseconds(l.Median), P99Ms: milliseconds(l.P99), MaxMs: milliseconds(l.Max),
+		})
 	}
 	for _, q := range r.Queues {
 		out.Queues = append(out.Queues, queueJSON(q))
@@ -65,7 +76,10 @@ func (s *Server) GetSystem(ctx context.Context, _ spec.GetSystemRequestObject) (
 		r.Alerts = append(r.Alerts, status.ProxyAlert())
 	}
 	for _, a := range r.Alerts {
-		one := spec.SystemAlert{Name: a.Name, Severity: spec.SystemAlertSeverity(a.Severity), Subject: optional(a.Subject), Message: a.Message, Params: messageParams(a.Params)}
+		one := spec.SystemAlert{
+			Name: a.Name, Severity: spec.SystemAlertSeverity(a.Severity), Subject: optional(a.Subject),
+			Message: a.Message, Params: messageParams(a.Params),
+		}
 		if a.Value != 0 {
 			one.Value = &a.Value
 		}
@@ -121,10 +135,14 @@ func engineUsage(r status.Report, engine string) []spec.ResourceUsage {
 }
 
 func queueJSON(q status.Queue) spec.TaskQueue {
-	out := spec.TaskQueue{Name: q.Name, Kind: spec.TaskQueueKind(q.Kind), Pending: q.Pending, OldestMs: milliseconds(q.Oldest)}
+	out := spec.TaskQueue{
+		Name: q.Name, Kind: spec.TaskQueueKind(q.Kind), Pending: q.Pending,
+		OldestMs: milliseconds(q.Oldest),
+	}
 	if q.Start != nil {
 		tasks := int64(min(q.Start.Tasks, 1<<53)) //nolint:gosec // bounded
-		median, p95 := milliseconds(q.Start.Median.Round(time.Millisecond)), milliseconds(q.Start.P95.Round(time.Millisecond))
+		median, p95 := milliseconds(q.Start.Median.Round(time.Millisecond)),
+			milliseconds(q.Start.P95.Round(time.Millisecond))
 		out.StartedTasks, out.StartP50Ms, out.StartP95Ms = &tasks, &median, &p95
 	}
 	return out

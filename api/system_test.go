@@ -48,7 +48,8 @@ func TestSystem_ReportsState(t *testing.T) {
 	posted := s.Schedule()
 	s.Finish(s.Claim(posted), post.TargetPosted)
 	s.Exec("update scheduled_posts set scheduled_time = now() - interval '1 hour' where post_id = $1", posted.ID)
-	s.Exec("update post_targets t set sent_at = p.scheduled_time + interval '250 milliseconds' from scheduled_posts p where p.post_id = t.post_id and t.post_id = $1", posted.ID)
+	s.Exec("update post_targets t set sent_at = p.scheduled_time + interval '250 milliseconds' from scheduled_posts "+
+		"p where p.post_id = t.post_id and t.post_id = $1", posted.ID)
 	s.Dead(s.Schedule(), post.TargetFailed)
 	s.Dead(s.Schedule(), post.TargetUncertain)
 	late := s.Schedule()
@@ -90,10 +91,12 @@ func TestSystem_ReportsState(t *testing.T) {
 	}
 	// Other workspaces and members with insufficient roles do not see this data.
 	_, _, theirs := s.Found("Elsewhere")
-	if state := s.system("Authorization", "Bearer "+theirs); *state.Posts != (spec.Backlog{}) || len(state.DeadLetters) != 0 || len(state.Lateness) != 0 || len(state.Alerts) != 0 {
+	if state := s.system("Authorization", "Bearer "+theirs); *state.Posts != (spec.Backlog{}) ||
+		len(state.DeadLetters) != 0 || len(state.Lateness) != 0 || len(state.Alerts) != 0 {
 		t.Errorf("other workspace: got %+v, want empty", state)
 	}
-	s.refused(s.send("GET", "/api/v1/system", nil, "Authorization", "Bearer "+s.Member(workspace.Author)), 403, "role_insufficient")
+	s.refused(s.send("GET", "/api/v1/system", nil, "Authorization", "Bearer "+s.Member(workspace.Author)), 403,
+		"role_insufficient")
 }
 
 // Engines that are down are reported with the rest of the status.
@@ -151,7 +154,8 @@ func TestSystem_ShowsQuarantinedRecords(t *testing.T) {
 	viewCounter := counter.New(client, counter.Options{})
 	s.Must(viewCounter.Aggregate(t.Context()))
 	state := s.system()
-	if state.Readers == nil || state.Readers.QuarantinedRecords != 1 || len(state.Alerts) != 1 || state.Alerts[0].Name != "RecordsQuarantined" {
+	if state.Readers == nil || state.Readers.QuarantinedRecords != 1 || len(state.Alerts) != 1 ||
+		state.Alerts[0].Name != "RecordsQuarantined" {
 		t.Errorf("got %+v and alerts %+v, want 1 record and RecordsQuarantined", state.Readers, state.Alerts)
 	}
 	records, err := viewCounter.Quarantine(t.Context(), 0)

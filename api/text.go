@@ -88,7 +88,9 @@ func unstorable(c *gin.Context, raw []byte) []apperr.FieldError {
 	slices.Sort(fields)
 	problems := make([]apperr.FieldError, len(fields))
 	for i, field := range fields {
-		problems[i] = apperr.FieldError{Field: field, Code: "invalid", Message: "Must be valid UTF-8 without NUL characters."}
+		problems[i] = apperr.FieldError{
+			Field: field, Code: "invalid", Message: "Must be valid UTF-8 without NUL characters.",
+		}
 	}
 	return problems
 }
@@ -155,7 +157,9 @@ func replaced(raw []byte) (fields []apperr.FieldError) {
 	names := withRune("", document, utf8.RuneError)
 	slices.Sort(names)
 	for _, name := range names {
-		fields = append(fields, apperr.Field(name, "replacement_character", "The text contains U+FFFD in place of letters that were lost: read it in its encoding, and send it as UTF-8."))
+		fields = append(fields, apperr.Field(name, "replacement_character",
+			"The text contains U+FFFD in place of letters that were lost: read it in its encoding, and send "+
+				"it as UTF-8."))
 	}
 	return fields
 }
@@ -215,13 +219,15 @@ func refuseUnstorable(c *gin.Context, raw []byte) bool {
 	if len(problems) == 0 {
 		return false
 	}
-	writeProblem(c, http.StatusUnprocessableEntity, "invalid_request", "Some fields hold NUL characters or bytes that are not UTF-8; see errors.", problems)
+	writeProblem(c, http.StatusUnprocessableEntity, "invalid_request",
+		"Some fields hold NUL characters or bytes that are not UTF-8; see errors.", problems)
 	return true
 }
 
 // refuseReplaced refuses posts whose text was damaged before it was sent.
 func refuseReplaced(c *gin.Context, raw []byte) {
 	if problems := replaced(raw); len(problems) > 0 {
-		writeProblem(c, http.StatusUnprocessableEntity, "invalid_request", "Some texts were damaged before they were sent; see errors.", problems)
+		writeProblem(c, http.StatusUnprocessableEntity, "invalid_request",
+			"Some texts were damaged before they were sent; see errors.", problems)
 	}
 }

@@ -35,7 +35,11 @@ func TestRequests_WithNULNameTheField(t *testing.T) {
 		{"GET", "/api/v1/links/a%00b", nil, "code"},
 		{"GET", "/api/v1/sites/" + s.Workspace.ID.String() + "/pages/stats?page=/a%00b", nil, "page"},
 		{"POST", "/api/v1/posts", object{"content": "a", "draft": true, "language": "v\x00"}, "language"},
-		{"POST", "/api/v1/posts", object{"content": "a", "draft": true, "thread": []object{{"content": "x"}, {"content": "a\x00"}}}, "thread[1].content"},
+		{
+			"POST", "/api/v1/posts",
+			object{"content": "a", "draft": true, "thread": []object{{"content": "x"}, {"content": "a\x00"}}},
+			"thread[1].content",
+		},
 		{"POST", "/api/v1/saved-searches", object{"name": "a", "query": "a\x00b"}, "query"},
 		{"POST", "/api/v1/sites", object{"name": "a\x00b"}, "name"},
 		{"POST", "/api/v1/tokens", object{"name": "a\x00b", "scopes": []string{"posts:read"}}, "name"},
@@ -44,11 +48,17 @@ func TestRequests_WithNULNameTheField(t *testing.T) {
 		{"POST", "/api/v1/seeds", object{"url": "https://news.example/\x00"}, "url"},
 		{"POST", "/api/v1/links", object{"url": "https://news.example/\x00"}, "url"},
 		{"POST", "/api/v1/members", object{"email": "a\x00@news.example", "role": "viewer"}, "email"},
-		{"POST", "/api/v1/accounts", object{"network": "mastodon", "base_url": s.Fake.URL(), "access_token": "a\x00"}, "access_token"},
+		{
+			"POST", "/api/v1/accounts",
+			object{"network": "mastodon", "base_url": s.Fake.URL(), "access_token": "a\x00"},
+			"access_token",
+		},
 	} {
 		a := s.send(c.method, c.path, c.body)
-		if a.StatusCode != http.StatusBadRequest && a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(string(a.body), `"field":"`+c.field+`"`) {
-			t.Errorf("%s %s with a NUL: got %s %s, want 400 or 422 that names %s", c.method, c.path, a.Status, a.body, c.field)
+		if a.StatusCode != http.StatusBadRequest && a.StatusCode != http.StatusUnprocessableEntity ||
+			!strings.Contains(string(a.body), `"field":"`+c.field+`"`) {
+			t.Errorf("%s %s with a NUL: got %s %s, want 400 or 422 that names %s", c.method, c.path, a.Status, a.body,
+				c.field)
 		}
 	}
 	path := "/api/v1/posts/" + uuid.NewString()
@@ -61,18 +71,22 @@ func TestIntegers_MayBeWrittenWithAFraction(t *testing.T) {
 	s := start(t)
 	s.Connect("desk")
 	for text, want := range map[string]int{"725": 725, "725.0": 725, "7.25e2": 725, "7250E-1": 725, "725.000": 725} {
-		p := s.post(s.send("POST", "/api/v1/posts", `{"content":"725.0 e2 \"1.0\"","draft":true,"drop_if_late_minutes":`+text+`}`), 201)
+		p := s.post(s.send("POST", "/api/v1/posts",
+			`{"content":"725.0 e2 \"1.0\"","draft":true,"drop_if_late_minutes":`+text+`}`), 201)
 		if p.DropIfLateMinutes == nil || *p.DropIfLateMinutes != want || p.Content != `725.0 e2 "1.0"` {
-			t.Errorf("drop_if_late_minutes %s: got %v and the text %q, want %d", text, p.DropIfLateMinutes, p.Content, want)
+			t.Errorf("drop_if_late_minutes %s: got %v and the text %q, want %d", text, p.DropIfLateMinutes, p.Content,
+				want)
 		}
 		var bulk spec.BulkResult
-		s.decode(s.send("POST", "/api/v1/posts/bulk?dry_run=true", `{"content":"x","scheduled_time":"`+in(3600e9)+`","drop_if_late_minutes":`+text+`}`, "Content-Type", "application/x-ndjson"), 200, &bulk)
+		s.decode(s.send("POST", "/api/v1/posts/bulk?dry_run=true", `{"content":"x","scheduled_time":"`+in(3600e9)+
+			`","drop_if_late_minutes":`+text+`}`, "Content-Type", "application/x-ndjson"), 200, &bulk)
 		if bulk.Valid != 1 {
 			t.Errorf("drop_if_late_minutes %s in a bulk row: got %+v, want no error", text, bulk)
 		}
 	}
 	for _, text := range []string{"725.5", "1e999", "7.255e2"} {
-		s.refused(s.send("POST", "/api/v1/posts", `{"content":"x","draft":true,"drop_if_late_minutes":`+text+`}`), 400, "invalid_request")
+		s.refused(s.send("POST", "/api/v1/posts", `{"content":"x","draft":true,"drop_if_late_minutes":`+text+`}`), 400,
+			"invalid_request")
 	}
 }
 

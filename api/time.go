@@ -26,12 +26,14 @@ func (s *Server) ParseTime(ctx context.Context, r spec.ParseTimeRequestObject) (
 	}
 	at, err := timetext.Parse(r.Params.Text, time.Now().In(zone))
 	if errors.Is(err, timetext.ErrSkipped) {
-		return nil, apperr.InvalidFields(apperr.Field("text", "skipped_time", "Clocks in {time_zone} skip that time on that day.", zone.String()))
+		return nil, apperr.InvalidFields(apperr.Field("text", "skipped_time",
+			"Clocks in {time_zone} skip that time on that day.", zone.String()))
 	}
 	if err != nil {
 		return nil, apperr.InvalidFields(apperr.Field("text", "invalid_time", "{reason}.", err))
 	}
-	return spec.ParseTime200JSONResponse{Time: at, LocalTime: at.Format("2006-01-02T15:04"), TimeZone: zone.String()}, nil
+	return spec.ParseTime200JSONResponse{Time: at, LocalTime: at.Format("2006-01-02T15:04"), TimeZone: zone.String()},
+		nil
 }
 
 // firstZoneYear is before anything that the dashboard shows with a time of day, except
@@ -39,10 +41,15 @@ func (s *Server) ParseTime(ctx context.Context, r spec.ParseTimeRequestObject) (
 const firstZoneYear = 2000
 
 // ListTimeZones lists the zones with their offsets, for clients that show local times.
-func (s *Server) ListTimeZones(_ context.Context, _ spec.ListTimeZonesRequestObject) (spec.ListTimeZonesResponseObject, error) {
+func (s *Server) ListTimeZones(
+	_ context.Context, _ spec.ListTimeZonesRequestObject,
+) (spec.ListTimeZonesResponseObject, error) {
 	d := timezone.Current()
-	from, to := time.Date(firstZoneYear, 1, 1, 0, 0, 0, 0, time.UTC), time.Now().Add(post.Horizon).AddDate(1, 0, 0).UTC().Truncate(24*time.Hour)
-	out := spec.ListTimeZones200JSONResponse{Database: spec.TimeZoneDatabase{Version: d.Version, Source: d.Source}, From: from, To: to}
+	from, to := time.Date(firstZoneYear, 1, 1, 0, 0, 0, 0, time.UTC), time.Now().Add(post.Horizon).AddDate(1, 0,
+		0).UTC().Truncate(24*time.Hour)
+	out := spec.ListTimeZones200JSONResponse{
+		Database: spec.TimeZoneDatabase{Version: d.Version, Source: d.Source}, From: from, To: to,
+	}
 	places := map[string]int{}
 	for _, name := range d.Names() {
 		zone, err := d.Load(name)

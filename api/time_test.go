@@ -20,17 +20,23 @@ func TestParseTime_ReadsWordsInTheZone(t *testing.T) {
 		s.decode(s.send("GET", "/api/v1/time?"+q.Encode(), nil), 200, &got)
 		return got
 	}
-	if got := parse("2026-12-01 9:00", "America/Vancouver"); got.Time.Format(time.RFC3339) != "2026-12-01T09:00:00-07:00" || got.LocalTime != "2026-12-01T09:00" {
+	if got := parse("2026-12-01 9:00",
+		"America/Vancouver"); got.Time.Format(time.RFC3339) != "2026-12-01T09:00:00-07:00" ||
+		got.LocalTime != "2026-12-01T09:00" {
 		t.Errorf("got %+v; want 9:00 by the rules of 2026", got)
 	}
 	monday := parse("thứ hai 7h30", "")
-	if monday.TimeZone != s.Workspace.TimeZone || monday.Time.Weekday() != time.Monday || monday.Time.Format("15:04") != "07:30" || !monday.Time.After(time.Now()) {
+	if monday.TimeZone != s.Workspace.TimeZone || monday.Time.Weekday() != time.Monday ||
+		monday.Time.Format("15:04") != "07:30" || !monday.Time.After(time.Now()) {
 		t.Errorf("got %+v; want the next Monday, 7:30, in %s", monday, s.Workspace.TimeZone)
 	}
 	if english := parse("monday 7:30", ""); !english.Time.Equal(monday.Time) {
 		t.Errorf("in English %s, in Vietnamese %s", english.Time, monday.Time)
 	}
-	for query, field := range map[string]string{"text=soon": "text", "text=2027-03-28T02:30&time_zone=Europe/Berlin": "text", "text=9&time_zone=Mars/Olympus": "time_zone"} {
+	for query, field := range map[string]string{
+		"text=soon": "text",
+		"text=2027-03-28T02:30&time_zone=Europe/Berlin": "text", "text=9&time_zone=Mars/Olympus": "time_zone",
+	} {
 		s.refused(s.send("GET", "/api/v1/time?"+query, nil), 422, "invalid_request", field)
 	}
 }

@@ -15,7 +15,9 @@ import (
 const inMilliseconds = "2006-01-02T15:04:05.000Z07:00"
 
 // PostTimeline reads a post's timeline.
-func (s *Server) PostTimeline(ctx context.Context, r spec.PostTimelineRequestObject) (spec.PostTimelineResponseObject, error) {
+func (s *Server) PostTimeline(
+	ctx context.Context, r spec.PostTimelineRequestObject,
+) (spec.PostTimelineResponseObject, error) {
 	p, err := s.Store.PostInWorkspace(ctx, principal(ctx).WorkspaceID, r.Id)
 	if err != nil {
 		return nil, err
@@ -32,11 +34,18 @@ func (s *Server) PostTimeline(ctx context.Context, r spec.PostTimelineRequestObj
 		}
 		return spec.PostTimeline200TextResponse(lines.String()), nil
 	}
-	answer := spec.PostTimeline200JSONResponse{PostId: p.ID, TimeZone: p.TimeZone, Entries: make([]spec.TimelineEntry, len(entries))}
+	answer := spec.PostTimeline200JSONResponse{
+		PostId: p.ID, TimeZone: p.TimeZone, Entries: make([]spec.TimelineEntry, len(entries)),
+	}
 	for i, e := range entries {
-		answer.Entries[i] = spec.TimelineEntry{At: e.At.Format(inMilliseconds), Type: e.Type, Actor: e.Actor, Text: e.Text, Code: e.Code, Params: spec.MessageParams(e.Params), Data: e.Data}
+		answer.Entries[i] = spec.TimelineEntry{
+			At: e.At.Format(inMilliseconds), Type: e.Type, Actor: e.Actor,
+			Text: e.Text, Code: e.Code, Params: spec.MessageParams(e.Params), Data: e.Data,
+		}
 		if e.Target != nil {
-			answer.Entries[i].Target = &spec.TimelineTarget{Id: e.Target.ID, Network: e.Target.Network, Handle: e.Target.Handle}
+			answer.Entries[i].Target = &spec.TimelineTarget{
+				Id: e.Target.ID, Network: e.Target.Network, Handle: e.Target.Handle,
+			}
 		}
 	}
 	return answer, nil

@@ -25,9 +25,11 @@ func TestTimeline_ListsEveryEvent(t *testing.T) {
 	p, err := s.Store.Post(t.Context(), p.ID)
 	s.Must(err)
 	c := s.Claim(p)
-	s.Exec(`insert into post_events (post_id, workspace_id, target_id, type, actor, data) values ($1, $2, $3, 'ambiguous', 'dateline',
+	s.Exec(
+		`insert into post_events (post_id, workspace_id, target_id, type, actor, data) values ($1, $2, $3, 'ambiguous', 'dateline',
 		'{"code": "connection_reset", "sent": "2026-12-24T11:00:00.412345Z"}')`, p.ID, s.Workspace.ID, c.TargetID)
-	s.Exec("insert into post_events (post_id, workspace_id, type, actor) values ($1, $2, 'from_a_newer_version', 'dateline')", p.ID, s.Workspace.ID)
+	s.Exec("insert into post_events (post_id, workspace_id, type, actor) values ($1, $2, 'from_a_newer_version', "+
+		"'dateline')", p.ID, s.Workspace.ID)
 	s.Finish(c, post.TargetPosted)
 
 	var got spec.Timeline
@@ -46,7 +48,10 @@ func TestTimeline_ListsEveryEvent(t *testing.T) {
 		{"created", "Created, to be published at " + due + " (Europe/Berlin), to " + account.Handle + ".", false},
 		{"edited", "Edited: the text.", false},
 		{"sending", "Being sent to " + account.Handle + ", planned for " + planned + ".", true},
-		{"ambiguous", "Sent to " + account.Handle + " at 24 December 2026 12:00:00.412; the connection was reset before a response arrived.", true},
+		{
+			"ambiguous", "Sent to " + account.Handle + " at 24 December 2026 12:00:00.412; the connection was reset " +
+				"before a response arrived.", true,
+		},
 		{"from_a_newer_version", "Noted: from_a_newer_version.", false},
 		{"posted", "Posted to " + account.Handle + ".", true},
 		{"status", "Published on all accounts.", false},
@@ -57,7 +62,8 @@ func TestTimeline_ListsEveryEvent(t *testing.T) {
 		if e.Type != want.kind || text != want.text || e.Data == nil || e.Actor == "" {
 			t.Errorf("%d: %+v, want %s", i, e, want.text)
 		}
-		if want.target != (e.Target != nil) || want.target && (e.Target.Id != c.TargetID || e.Target.Handle != account.Handle || e.Target.Network != "mastodon") {
+		if want.target != (e.Target != nil) || want.target &&
+			(e.Target.Id != c.TargetID || e.Target.Handle != account.Handle || e.Target.Network != "mastodon") {
 			t.Errorf("%d: target %+v", i, e.Target)
 		}
 		at, err := time.Parse("2006-01-02T15:04:05.000Z07:00", e.At)
@@ -68,7 +74,8 @@ func TestTimeline_ListsEveryEvent(t *testing.T) {
 
 	a := s.send("GET", path+"/timeline?format=text", nil)
 	lines := strings.Split(strings.TrimSuffix(string(a.body), "\n"), "\n")
-	if a.StatusCode != http.StatusOK || len(lines) != 7 || !strings.HasPrefix(a.Header.Get("Content-Type"), "text/plain") {
+	if a.StatusCode != http.StatusOK || len(lines) != 7 ||
+		!strings.HasPrefix(a.Header.Get("Content-Type"), "text/plain") {
 		t.Fatalf("%s: %s", a.Status, a.body)
 	}
 	for i, line := range lines {
@@ -100,7 +107,8 @@ func TestTimeline_ReturnsAllEvents(t *testing.T) {
 	s := start(t)
 	s.Connect("desk")
 	p := s.Schedule()
-	s.Exec("insert into post_events (post_id, workspace_id, type, actor) select $1, $2, 'edited', 'dateline' from generate_series(1, 450)", p.ID, s.Workspace.ID)
+	s.Exec("insert into post_events (post_id, workspace_id, type, actor) select $1, $2, 'edited', 'dateline' from "+
+		"generate_series(1, 450)", p.ID, s.Workspace.ID)
 	a := s.send("GET", "/api/v1/posts/"+p.ID.String()+"/timeline?format=text", nil)
 	if got := regexp.MustCompile(`(?m)^.+  .+\.$`).FindAll(a.body, -1); len(got) != 451 {
 		t.Errorf("%d lines", len(got))

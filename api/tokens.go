@@ -9,12 +9,15 @@ import (
 )
 
 // ListTokens lists API tokens.
-func (s *Server) ListTokens(ctx context.Context, r spec.ListTokensRequestObject) (spec.ListTokensResponseObject, error) {
+func (s *Server) ListTokens(
+	ctx context.Context, r spec.ListTokensRequestObject,
+) (spec.ListTokensResponseObject, error) {
 	limit := defaultPage
 	if r.Params.Limit != nil {
 		limit = *r.Params.Limit
 	}
-	tokens, err := s.People.Tokens(ctx, principal(ctx), r.Params.Cursor, limit+1) // one more, to know whether there is a next page
+	// One more, to know whether there is a next page
+	tokens, err := s.People.Tokens(ctx, principal(ctx), r.Params.Cursor, limit+1)
 	if err != nil {
 		return nil, err
 	}
@@ -30,27 +33,40 @@ func (s *Server) ListTokens(ctx context.Context, r spec.ListTokensRequestObject)
 }
 
 // CreateToken creates an API token and returns it once.
-func (s *Server) CreateToken(ctx context.Context, r spec.CreateTokenRequestObject) (spec.CreateTokenResponseObject, error) {
+func (s *Server) CreateToken(
+	ctx context.Context, r spec.CreateTokenRequestObject,
+) (spec.CreateTokenResponseObject, error) {
 	who := principal(ctx)
 	key, err := idempotencyOf(ctx, r.Params.IdempotencyKey, "token of "+who.UserID.String(), r.Body)
 	if err != nil {
 		return nil, err
 	}
-	request := workspace.TokenRequest{Name: r.Body.Name, Days: value(r.Body.ExpiresInDays), Never: value(r.Body.NeverExpires)}
+	request := workspace.TokenRequest{
+		Name: r.Body.Name, Days: value(r.Body.ExpiresInDays), Never: value(r.Body.NeverExpires),
+	}
 	for _, scope := range r.Body.Scopes {
 		request.Scopes = append(request.Scopes, workspace.Scope(scope))
 	}
 	t, plain, replayed, err := s.People.CreateToken(ctx, who, request, key)
-	return spec.CreateToken201JSONResponse{Body: spec.TokenWithSecret{Token: tokenJSON(t), Secret: optional(plain.Reveal())},
-		Headers: spec.CreateToken201ResponseHeaders{IdempotentReplayed: ifReplayed(replayed)}}, err
+	return spec.CreateToken201JSONResponse{
+		Body: spec.TokenWithSecret{
+			Token: tokenJSON(t), Secret: optional(plain.Reveal()),
+		},
+		Headers: spec.CreateToken201ResponseHeaders{IdempotentReplayed: ifReplayed(replayed)},
+	}, err
 }
 
 // RevokeToken revokes an API token.
-func (s *Server) RevokeToken(ctx context.Context, r spec.RevokeTokenRequestObject) (spec.RevokeTokenResponseObject, error) {
+func (s *Server) RevokeToken(
+	ctx context.Context, r spec.RevokeTokenRequestObject,
+) (spec.RevokeTokenResponseObject, error) {
 	return spec.RevokeToken204Response{}, s.closing(r.Id, s.People.Revoke(ctx, principal(ctx), r.Id))
 }
 
 func tokenJSON(t workspace.Token) spec.Token {
-	return spec.Token{Id: t.ID, Name: t.Name, Hint: t.Hint, Scopes: scopesJSON(t.Scopes), User: userJSON(t.User), CreatedAt: t.CreatedAt,
-		LastUsedAt: t.LastUsedAt, ExpiresAt: t.ExpiresAt, Expired: t.ExpiresAt != nil && !t.ExpiresAt.After(time.Now())}
+	return spec.Token{
+		Id: t.ID, Name: t.Name, Hint: t.Hint, Scopes: scopesJSON(t.Scopes), User: userJSON(t.User),
+		CreatedAt:  t.CreatedAt,
+		LastUsedAt: t.LastUsedAt, ExpiresAt: t.ExpiresAt, Expired: t.ExpiresAt != nil && !t.ExpiresAt.After(time.Now()),
+	}
 }

@@ -88,7 +88,8 @@ func (v *validator) limit() gin.HandlerFunc {
 }
 
 func isUpload(c *gin.Context) bool {
-	return c.Request.Method == http.MethodPost && (c.FullPath() == "/api/v1/media" || c.FullPath() == "/api/v1/workspace/import" || c.FullPath() == importRoute)
+	return c.Request.Method == http.MethodPost &&
+		(c.FullPath() == "/api/v1/media" || c.FullPath() == "/api/v1/workspace/import" || c.FullPath() == importRoute)
 }
 
 // isBulk reports whether the handler of a request reads the body row by row.
@@ -97,7 +98,8 @@ func isBulk(c *gin.Context) bool {
 }
 
 func writeTooLarge(c *gin.Context, limit int64) {
-	writeProblem(c, http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("The body is larger than %d bytes.", limit),
+	writeProblem(c, http.StatusRequestEntityTooLarge, "too_large",
+		fmt.Sprintf("The body is larger than %d bytes.", limit),
 		[]apperr.FieldError{{Field: "body", Code: "too_large", Message: fmt.Sprintf("At most %d bytes.", limit)}})
 }
 
@@ -128,7 +130,9 @@ func (v *validator) validate() gin.HandlerFunc {
 		open.Security = &openapi3.SecurityRequirements{}
 		err := openapi3filter.ValidateRequest(c.Request.Context(), &openapi3filter.RequestValidationInput{
 			Request: c.Request, PathParams: params,
-			Route:   &routers.Route{Spec: v.doc30, Path: path, PathItem: item, Method: c.Request.Method, Operation: &open},
+			Route: &routers.Route{
+				Spec: v.doc30, Path: path, PathItem: item, Method: c.Request.Method, Operation: &open,
+			},
 			Options: &openapi3filter.Options{MultiError: true, ExcludeRequestBody: ownBody, SkipSettingDefaults: true},
 		})
 		if err == nil {
@@ -140,7 +144,8 @@ func (v *validator) validate() gin.HandlerFunc {
 			}
 			return
 		}
-		writeProblem(c, http.StatusBadRequest, "invalid_request", "The request does not fit the API's description; see errors.", flatten(err))
+		writeProblem(c, http.StatusBadRequest, "invalid_request",
+			"The request does not fit the API's description; see errors.", flatten(err))
 	}
 }
 
@@ -174,7 +179,9 @@ func readBody(c *gin.Context, op *openapi3.Operation) (raw []byte, ok bool) {
 		return nil, false
 	case wanted && c.ContentType() != formType && (!utf8.Valid(raw) || !json.Valid(raw)):
 		writeProblem(c, http.StatusBadRequest, "invalid_request", "The body is not a JSON document.",
-			[]apperr.FieldError{{Field: "body", Code: "not_json", Message: "The body must be a single JSON document in UTF-8."}})
+			[]apperr.FieldError{
+				{Field: "body", Code: "not_json", Message: "The body must be a single JSON document in UTF-8."},
+			})
 		return nil, false
 	}
 	if wanted && c.ContentType() != formType && len(raw) > 0 {
@@ -205,7 +212,9 @@ func flatten(err error) []apperr.FieldError {
 	var parse *openapi3filter.ParseError
 	switch {
 	case errors.As(err, &request) && request.Parameter != nil:
-		return []apperr.FieldError{{Field: request.Parameter.Name, Code: "invalid", Message: sentence(parameterReason(request))}}
+		return []apperr.FieldError{
+			{Field: request.Parameter.Name, Code: "invalid", Message: sentence(parameterReason(request))},
+		}
 	case errors.As(err, &many):
 		var all []apperr.FieldError
 		for _, one := range many {
@@ -248,16 +257,23 @@ func schemaProblems(e *openapi3.SchemaError) []apperr.FieldError {
 			field = join(field, step)
 		}
 	}
-	code, ok := map[string]string{"required": "required", "type": "wrong_type", "maxLength": "too_long", "minLength": "too_short",
-		"enum": "not_allowed", "maxItems": "too_many", "minItems": "too_few", "format": "wrong_format", "minProperties": "empty",
-		"properties": "unknown_field", "additionalProperties": "unknown_field"}[e.SchemaField]
+	code, ok := map[string]string{
+		"required": "required", "type": "wrong_type", "maxLength": "too_long",
+		"minLength": "too_short",
+		"enum":      "not_allowed", "maxItems": "too_many", "minItems": "too_few", "format": "wrong_format",
+		"minProperties": "empty",
+		"properties":    "unknown_field", "additionalProperties": "unknown_field",
+	}[e.SchemaField]
 	if !ok {
 		code = "invalid"
 	}
 	reason := location.ReplaceAllString(e.Reason, "")
 	var problems []apperr.FieldError
 	if code == "required" || code == "unknown_field" {
-		message := map[string]string{"required": "This field is missing.", "unknown_field": "This field does not exist."}[code]
+		message := map[string]string{
+			"required":      "This field is missing.",
+			"unknown_field": "This field does not exist.",
+		}[code]
 		for _, property := range quoted.FindAllStringSubmatch(reason, -1) {
 			name := property[1] + property[2]
 			path := join(field, name)
@@ -299,6 +315,7 @@ func refuseParameter(c *gin.Context, err error, _ int) {
 	if m := parameter.FindStringSubmatch(err.Error()); m != nil {
 		field = m[1]
 	}
-	writeProblem(c, http.StatusBadRequest, "invalid_request", "The request does not fit the API's description; see errors.",
+	writeProblem(c, http.StatusBadRequest, "invalid_request",
+		"The request does not fit the API's description; see errors.",
 		[]apperr.FieldError{{Field: field, Code: "wrong_format", Message: "The value is invalid."}})
 }

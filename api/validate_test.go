@@ -34,7 +34,8 @@ func TestOpenAPI_NeedsNoKeywordOf31(t *testing.T) {
 			}
 			if !isNames {
 				switch key.Value {
-				case "const", "if", "then", "else", "prefixItems", "contains", "minContains", "maxContains", "patternProperties", "dependentSchemas", "dependentRequired",
+				case "const", "if", "then", "else", "prefixItems", "contains", "minContains", "maxContains",
+					"patternProperties", "dependentSchemas", "dependentRequired",
 					"propertyNames", "unevaluatedItems", "unevaluatedProperties", "$defs", "$dynamicRef", "$anchor":
 					t.Errorf("openapi.yaml:%d: %s is not checked", key.Line, key.Value)
 				case "type":

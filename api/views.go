@@ -24,7 +24,8 @@ import (
 // Counts reads counts: flush.Counts.
 type Counts interface {
 	PageStats(ctx context.Context, s counter.Site, pages []string) ([]counter.Stats, error)
-	Series(ctx context.Context, s counter.Site, page string, kind counter.Kind, unit counter.Unit, buckets int) ([]counter.Bucket, error)
+	Series(ctx context.Context, s counter.Site, page string, kind counter.Kind, unit counter.Unit,
+		buckets int) ([]counter.Bucket, error)
 	Funnel(ctx context.Context, s counter.Site, page string) (counter.Funnel, error)
 	Dimensions(ctx context.Context, s counter.Site, page string) (counter.Dimensions, error)
 	FilteredCounts(ctx context.Context, site uuid.UUID, page string) (map[string]int64, error)
@@ -193,8 +194,11 @@ func (s *Server) PageStats(ctx context.Context, r spec.PageStatsRequestObject) (
 func statsJSON(stats []counter.Stats) spec.PageStatsList {
 	out := spec.PageStatsList{Pages: []spec.PageStats{}}
 	for _, one := range stats {
-		out.Pages = append(out.Pages, spec.PageStats{Page: one.Page, Views: one.Views, Clicks: one.Clicks, Conversions: one.Conversions,
-			Uniques: uniquesJSON(one.Uniques), Today: bucketsJSON(one.Today), Days: bucketsJSON(one.Days)})
+		out.Pages = append(out.Pages, spec.PageStats{
+			Page: one.Page, Views: one.Views, Clicks: one.Clicks,
+			Conversions: one.Conversions,
+			Uniques:     uniquesJSON(one.Uniques), Today: bucketsJSON(one.Today), Days: bucketsJSON(one.Days),
+		})
 	}
 	return out
 }
@@ -216,7 +220,9 @@ func bucketsJSON(buckets []counter.Bucket) []spec.ViewBucket {
 const maxSeriesDays = 35
 
 // PageSeries returns a page's counts over time.
-func (s *Server) PageSeries(ctx context.Context, r spec.PageSeriesRequestObject) (spec.PageSeriesResponseObject, error) {
+func (s *Server) PageSeries(
+	ctx context.Context, r spec.PageSeriesRequestObject,
+) (spec.PageSeriesResponseObject, error) {
 	one, page, err := s.countedPage(ctx, r.Id, r.Params.Page)
 	if err != nil {
 		return nil, err
@@ -225,14 +231,21 @@ func (s *Server) PageSeries(ctx context.Context, r spec.PageSeriesRequestObject)
 	unit := counter.Unit(or(r.Params.Unit, spec.CountUnit(counter.ByHour)))
 	buckets := or(r.Params.Buckets, 24)
 	if unit == counter.ByDay && buckets > maxSeriesDays {
-		return nil, apperr.InvalidFields(apperr.FieldError{Field: "buckets", Code: "out_of_range", Message: "At most 35 days."})
+		return nil, apperr.InvalidFields(apperr.FieldError{
+			Field: "buckets", Code: "out_of_range", Message: "At most 35 days.",
+		})
 	}
 	series, err := s.Views.Counts.Series(ctx, one, page, kind, unit, buckets)
-	return spec.PageSeries200JSONResponse{Page: page, Type: spec.HitType(kind), Unit: spec.CountUnit(unit), Buckets: bucketsJSON(series)}, err
+	return spec.PageSeries200JSONResponse{
+		Page: page, Type: spec.HitType(kind), Unit: spec.CountUnit(unit),
+		Buckets: bucketsJSON(series),
+	}, err
 }
 
 // PageFunnel returns a page's funnel.
-func (s *Server) PageFunnel(ctx context.Context, r spec.PageFunnelRequestObject) (spec.PageFunnelResponseObject, error) {
+func (s *Server) PageFunnel(
+	ctx context.Context, r spec.PageFunnelRequestObject,
+) (spec.PageFunnelResponseObject, error) {
 	one, page, err := s.countedPage(ctx, r.Id, r.Params.Page)
 	if err != nil {
 		return nil, err
@@ -242,17 +255,24 @@ func (s *Server) PageFunnel(ctx context.Context, r spec.PageFunnelRequestObject)
 }
 
 // PageDimensions returns a page's views by country, device and referrer.
-func (s *Server) PageDimensions(ctx context.Context, r spec.PageDimensionsRequestObject) (spec.PageDimensionsResponseObject, error) {
+func (s *Server) PageDimensions(
+	ctx context.Context, r spec.PageDimensionsRequestObject,
+) (spec.PageDimensionsResponseObject, error) {
 	one, page, err := s.countedPage(ctx, r.Id, r.Params.Page)
 	if err != nil {
 		return nil, err
 	}
 	d, err := s.Views.Counts.Dimensions(ctx, one, page)
-	return spec.PageDimensions200JSONResponse{Page: page, Country: countsOrEmpty(d.Country), Device: countsOrEmpty(d.Device), Referrer: countsOrEmpty(d.Referrer)}, err
+	return spec.PageDimensions200JSONResponse{
+		Page: page, Country: countsOrEmpty(d.Country),
+		Device: countsOrEmpty(d.Device), Referrer: countsOrEmpty(d.Referrer),
+	}, err
 }
 
 // PageFiltered returns a page's filtered hits by reason.
-func (s *Server) PageFiltered(ctx context.Context, r spec.PageFilteredRequestObject) (spec.PageFilteredResponseObject, error) {
+func (s *Server) PageFiltered(
+	ctx context.Context, r spec.PageFilteredRequestObject,
+) (spec.PageFilteredResponseObject, error) {
 	one, page, err := s.countedPage(ctx, r.Id, r.Params.Page)
 	if err != nil {
 		return nil, err

@@ -19,7 +19,9 @@ const (
 
 // Engagement returns the engaged time and scroll depth of a page's or a site's
 // views.
-func (s *Server) Engagement(ctx context.Context, r spec.EngagementRequestObject) (spec.EngagementResponseObject, error) {
+func (s *Server) Engagement(
+	ctx context.Context, r spec.EngagementRequestObject,
+) (spec.EngagementResponseObject, error) {
 	one, err := s.countedSite(ctx, r.Id)
 	if err != nil {
 		return nil, err
@@ -39,26 +41,37 @@ func (s *Server) Engagement(ctx context.Context, r spec.EngagementRequestObject)
 		from = counter.DayOf(r.Params.From.Time)
 	}
 	if from > to || to-from >= maxEngagementDays {
-		return nil, apperr.InvalidFields(apperr.FieldError{Field: "from", Code: "out_of_range", Message: "Must be at most 399 days before to."})
+		return nil, apperr.InvalidFields(apperr.FieldError{
+			Field: "from", Code: "out_of_range", Message: "Must be at most 399 days before to.",
+		})
 	}
 	days, err := s.Views.Counts.Engagement(ctx, id, from, to+1)
 	if err != nil {
 		return nil, err
 	}
-	out := spec.Engagement200JSONResponse{Page: optional(id.Page), From: openapi_types.Date{Time: from.Time()}, To: openapi_types.Date{Time: to.Time()}, Days: []spec.EngagementDay{}}
+	out := spec.Engagement200JSONResponse{
+		Page: optional(id.Page), From: openapi_types.Date{Time: from.Time()},
+		To: openapi_types.Date{Time: to.Time()}, Days: []spec.EngagementDay{},
+	}
 	var total counter.EngagementDelta
 	for i := range days {
 		total.Add(&days[i])
 		c := engagementJSON(&days[i])
-		out.Days = append(out.Days, spec.EngagementDay{Day: openapi_types.Date{Time: days[i].Day.Time()}, Views: c.Views, MedianSeconds: c.MedianSeconds,
-			CompletionRate: c.CompletionRate, Engaged: c.Engaged, Scrolled: c.Scrolled})
+		out.Days = append(out.Days, spec.EngagementDay{
+			Day:   openapi_types.Date{Time: days[i].Day.Time()},
+			Views: c.Views, MedianSeconds: c.MedianSeconds,
+			CompletionRate: c.CompletionRate, Engaged: c.Engaged, Scrolled: c.Scrolled,
+		})
 	}
 	out.Total = engagementJSON(&total)
 	return out, nil
 }
 
 func engagementJSON(e *counter.EngagementDelta) spec.EngagementCounts {
-	out := spec.EngagementCounts{Views: e.Engaged[0], MedianSeconds: float32(e.Median().Seconds()), Engaged: e.Engaged[:], Scrolled: e.Scrolled[:]}
+	out := spec.EngagementCounts{
+		Views: e.Engaged[0], MedianSeconds: float32(e.Median().Seconds()), Engaged: e.Engaged[:],
+		Scrolled: e.Scrolled[:],
+	}
 	if e.Engaged[0] > 0 {
 		out.CompletionRate = float32(e.Scrolled[counter.ScrollSteps-1]) / float32(e.Engaged[0])
 	}
@@ -66,7 +79,9 @@ func engagementJSON(e *counter.EngagementDelta) spec.EngagementCounts {
 }
 
 // Concurrents returns how many views of a site are being read.
-func (s *Server) Concurrents(ctx context.Context, r spec.ConcurrentsRequestObject) (spec.ConcurrentsResponseObject, error) {
+func (s *Server) Concurrents(
+	ctx context.Context, r spec.ConcurrentsRequestObject,
+) (spec.ConcurrentsResponseObject, error) {
 	one, err := s.countedSite(ctx, r.Id)
 	if err != nil {
 		return nil, err

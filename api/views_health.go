@@ -13,7 +13,9 @@ import (
 )
 
 // ViewsHealth returns the health of view counting.
-func (s *Server) ViewsHealth(ctx context.Context, _ spec.ViewsHealthRequestObject) (spec.ViewsHealthResponseObject, error) {
+func (s *Server) ViewsHealth(
+	ctx context.Context, _ spec.ViewsHealthRequestObject,
+) (spec.ViewsHealthResponseObject, error) {
 	h, err := s.ViewsStore.ViewsHealth(ctx)
 	if err != nil {
 		return nil, err
@@ -28,13 +30,19 @@ func (s *Server) ViewsHealth(ctx context.Context, _ spec.ViewsHealthRequestObjec
 		out.Flush.LastAt = &h.FlushedAt
 	}
 	if c := h.Check; c != nil {
-		out.Check = &spec.ViewsCheck{StartedAt: c.StartedAt, EndedAt: c.EndedAt, Compared: c.Compared, Differing: c.Differing,
-			Missing: c.Missing, Surplus: c.Surplus, Agrees: c.Differing == 0}
+		out.Check = &spec.ViewsCheck{
+			StartedAt: c.StartedAt, EndedAt: c.EndedAt, Compared: c.Compared,
+			Differing: c.Differing,
+			Missing:   c.Missing, Surplus: c.Surplus, Agrees: c.Differing == 0,
+		}
 		out.Check.Examples = []spec.ViewsDifference{}
 		for _, e := range c.Examples {
 			if slices.Contains(own, e.Site) {
-				out.Check.Examples = append(out.Check.Examples, spec.ViewsDifference{Type: spec.HitType(e.Kind), Page: e.Page,
-					Shown: e.Shown, Stored: e.Stored, Pending: e.Pending})
+				out.Check.Examples = append(out.Check.Examples,
+					spec.ViewsDifference{
+						Type: spec.HitType(e.Kind), Page: e.Page,
+						Shown: e.Shown, Stored: e.Stored, Pending: e.Pending,
+					})
 			}
 		}
 	}
@@ -45,7 +53,9 @@ func (s *Server) ViewsHealth(ctx context.Context, _ spec.ViewsHealthRequestObjec
 }
 
 // EraseViews requests the erasure of a site's counts or one visitor.
-func (s *Server) EraseViews(ctx context.Context, r spec.EraseViewsRequestObject) (spec.EraseViewsResponseObject, error) {
+func (s *Server) EraseViews(
+	ctx context.Context, r spec.EraseViewsRequestObject,
+) (spec.EraseViewsResponseObject, error) {
 	who := principal(ctx)
 	own, err := s.ViewsStore.CountedSites(ctx, who.WorkspaceID)
 	if err != nil {
@@ -54,10 +64,15 @@ func (s *Server) EraseViews(ctx context.Context, r spec.EraseViewsRequestObject)
 	if !slices.Contains(own, r.Body.SiteId) {
 		return nil, apperr.NotFound("site")
 	}
-	e := flush.Erasure{ID: uuid.Must(uuid.NewV7()), Workspace: who.WorkspaceID, Site: r.Body.SiteId, RequestedBy: who.UserID}
+	e := flush.Erasure{
+		ID: uuid.Must(uuid.NewV7()), Workspace: who.WorkspaceID, Site: r.Body.SiteId,
+		RequestedBy: who.UserID,
+	}
 	if text := value(r.Body.VisitorHash); text != "" {
 		if e.Visitor.Hash, err = strconv.ParseUint(text, 16, 64); err != nil {
-			return nil, apperr.InvalidFields(apperr.FieldError{Field: "visitor_hash", Code: "invalid", Message: "Must have 16 hexadecimal digits."})
+			return nil, apperr.InvalidFields(apperr.FieldError{
+				Field: "visitor_hash", Code: "invalid", Message: "Must have 16 hexadecimal digits.",
+			})
 		}
 		e.SingleVisitor = true
 	}
@@ -69,13 +84,18 @@ func (s *Server) EraseViews(ctx context.Context, r spec.EraseViewsRequestObject)
 }
 
 // GetViewErasure returns an erasure.
-func (s *Server) GetViewErasure(ctx context.Context, r spec.GetViewErasureRequestObject) (spec.GetViewErasureResponseObject, error) {
+func (s *Server) GetViewErasure(
+	ctx context.Context, r spec.GetViewErasureRequestObject,
+) (spec.GetViewErasureResponseObject, error) {
 	e, err := s.ViewsStore.ViewErasure(ctx, principal(ctx).WorkspaceID, r.Id)
 	return spec.GetViewErasure200JSONResponse(erasureJSON(e)), err
 }
 
 func erasureJSON(e flush.Erasure) spec.ViewErasure {
-	out := spec.ViewErasure{Id: e.ID, SiteId: e.Site, SingleVisitor: e.SingleVisitor, RequestedAt: e.RequestedAt, Done: e.DoneAt != nil, DoneAt: e.DoneAt}
+	out := spec.ViewErasure{
+		Id: e.ID, SiteId: e.Site, SingleVisitor: e.SingleVisitor, RequestedAt: e.RequestedAt,
+		Done: e.DoneAt != nil, DoneAt: e.DoneAt,
+	}
 	if e.DoneAt != nil {
 		out.Removed = &e.Removed
 	}

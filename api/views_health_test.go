@@ -28,7 +28,10 @@ func (fakeViewsStore) CountedSites(_ context.Context, workspace uuid.UUID) ([]uu
 // flush moves counts to the database.
 func (s *server) flush() {
 	s.t.Helper()
-	k := &flush.Flusher{Counter: counter.New(enginetest.RedisClient(s.t, s.RedisURL), counter.Options{}), Store: s.Store, Log: slog.New(slog.DiscardHandler)}
+	k := &flush.Flusher{
+		Counter: counter.New(enginetest.RedisClient(s.t, s.RedisURL), counter.Options{}),
+		Store:   s.Store, Log: slog.New(slog.DiscardHandler),
+	}
 	done, err := k.Flush(s.t.Context(), func() {})
 	if s.Must(err); done.Busy {
 		s.t.Error("flush: got busy")
@@ -49,8 +52,14 @@ func TestViewsHealth_ReportsState(t *testing.T) {
 	s.Must(enginetest.RedisClient(t, s.RedisURL).FlushAll(t.Context()).Err())
 	s.flush()
 	page := shortlink.PageName(l.Code)
-	s.Must(s.Store.RecordViewCheck(t.Context(), flush.Check{StartedAt: time.Now(), Compared: 3, Differing: 2, Missing: 4,
-		Examples: []flush.Difference{{Site: s.Workspace.ID, Page: page, Kind: counter.Click, Shown: 1, Stored: 2}, {Site: uuid.New(), Page: "another workspace's"}}}))
+	s.Must(s.Store.RecordViewCheck(t.Context(), flush.Check{
+		StartedAt: time.Now(), Compared: 3, Differing: 2,
+		Missing: 4,
+		Examples: []flush.Difference{
+			{Site: s.Workspace.ID, Page: page, Kind: counter.Click, Shown: 1, Stored: 2},
+			{Site: uuid.New(), Page: "another workspace's"},
+		},
+	}))
 	a := s.send("GET", "/api/v1/views/health", nil)
 	s.decode(a, 200, &h)
 	if h.Flush.LastAt == nil || h.Flush.CountsLastHour != 1 {
@@ -87,6 +96,8 @@ func TestEraseViews_ErasesSite(t *testing.T) {
 		t.Errorf("%+v %+v", e, read)
 	}
 	_, _, elsewhere := s.Found("Elsewhere")
-	s.refused(s.send("GET", "/api/v1/views/erasures/"+e.Id.String(), nil, "Authorization", "Bearer "+elsewhere), 404, "erasure_not_found")
-	s.refused(s.send("POST", "/api/v1/views/erasures", object{"site_id": s.Workspace.ID}, "Authorization", "Bearer "+s.Member(workspace.Editor)), 403, "role_insufficient")
+	s.refused(s.send("GET", "/api/v1/views/erasures/"+e.Id.String(), nil, "Authorization", "Bearer "+elsewhere), 404,
+		"erasure_not_found")
+	s.refused(s.send("POST", "/api/v1/views/erasures", object{"site_id": s.Workspace.ID}, "Authorization",
+		"Bearer "+s.Member(workspace.Editor)), 403, "role_insufficient")
 }

@@ -27,7 +27,10 @@ func (s *Server) PostStats(ctx context.Context, r spec.PostStatsRequestObject) (
 		}
 		all = append(all, v)
 	}
-	out := spec.PostStats{PostId: p.ID, Country: spec.CountByValue{}, Device: spec.CountByValue{}, Referrer: spec.CountByValue{}, Filtered: spec.CountByValue{}}
+	out := spec.PostStats{
+		PostId: p.ID, Country: spec.CountByValue{}, Device: spec.CountByValue{},
+		Referrer: spec.CountByValue{}, Filtered: spec.CountByValue{},
+	}
 	for _, one := range all {
 		if err := s.addStats(ctx, one, p.ID.String(), &out); err != nil {
 			return nil, err

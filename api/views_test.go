@@ -38,12 +38,16 @@ func (s *server) hit(key, page, reader string) {
 func TestSites_CRUD(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	made := s.send("POST", "/api/v1/sites", object{"name": " Tin tức ", "domains": []string{"News.Example.", "news.example", "báo.example"}}, "Idempotency-Key", "one")
+	made := s.send("POST", "/api/v1/sites",
+		object{"name": " Tin tức ", "domains": []string{"News.Example.", "news.example", "báo.example"}},
+		"Idempotency-Key", "one")
 	var first spec.SiteWithSecret
 	s.decode(made, 201, &first)
 	w := first.Site
-	got := fmt.Sprint(w.Name, w.Domains, w.TimeZone, w.WindowSeconds, w.UniqueMethod, w.RateHits, w.RateSeconds, w.Visitors, w.PublicCounts)
-	if want := fmt.Sprint("Tin tức", []string{"news.example", "xn--bo-mia.example"}, "Asia/Ho_Chi_Minh", 1800, "hyperloglog", 5, 10, "cookieless", false); got != want {
+	got := fmt.Sprint(w.Name, w.Domains, w.TimeZone, w.WindowSeconds, w.UniqueMethod, w.RateHits, w.RateSeconds,
+		w.Visitors, w.PublicCounts)
+	if want := fmt.Sprint("Tin tức", []string{"news.example", "xn--bo-mia.example"}, "Asia/Ho_Chi_Minh", 1800,
+		"hyperloglog", 5, 10, "cookieless", false); got != want {
 		t.Errorf("settings: got %s, want %s", got, want)
 	}
 	if !strings.HasPrefix(w.WriteKey, "dlw_") {
@@ -53,15 +57,22 @@ func TestSites_CRUD(t *testing.T) {
 		t.Fatalf("%s", made.body)
 	}
 	var again spec.SiteWithSecret
-	repeated := s.send("POST", "/api/v1/sites", object{"name": " Tin tức ", "domains": []string{"News.Example.", "news.example", "báo.example"}}, "Idempotency-Key", "one")
+	repeated := s.send("POST", "/api/v1/sites",
+		object{"name": " Tin tức ", "domains": []string{"News.Example.", "news.example", "báo.example"}},
+		"Idempotency-Key", "one")
 	s.decode(repeated, 201, &again)
-	if again.Site.Id != first.Site.Id || again.SecretKey != nil || repeated.Header.Get("Idempotent-Replayed") != "true" {
+	if again.Site.Id != first.Site.Id || again.SecretKey != nil ||
+		repeated.Header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("%s", repeated.body)
 	}
 	one := "/api/v1/sites/" + first.Site.Id.String()
 	var changed spec.Site
-	s.decode(s.send("PATCH", one, object{"window_seconds": 60, "visitors": "cookie", "public_counts": true, "domains": []string{}}), 200, &changed)
-	got = fmt.Sprint(changed.WindowSeconds, changed.Visitors, changed.PublicCounts, len(changed.Domains), changed.WriteKey)
+	s.decode(s.send("PATCH", one, object{
+		"window_seconds": 60, "visitors": "cookie", "public_counts": true,
+		"domains": []string{},
+	}), 200, &changed)
+	got = fmt.Sprint(changed.WindowSeconds, changed.Visitors, changed.PublicCounts, len(changed.Domains),
+		changed.WriteKey)
 	if want := fmt.Sprint(60, "cookie", true, 0, first.Site.WriteKey); got != want {
 		t.Errorf("changed settings: got %s, want %s", got, want)
 	}
@@ -92,7 +103,8 @@ func TestSites_CRUD(t *testing.T) {
 	} {
 		s.refused(s.send("POST", "/api/v1/sites", c.body), c.status, "invalid_request", c.field)
 	}
-	s.refused(s.send("PATCH", one, object{"unique_method": "set"}), 400, "invalid_request", "unique_method") // immutable
+	// Immutable
+	s.refused(s.send("PATCH", one, object{"unique_method": "set"}), 400, "invalid_request", "unique_method")
 	if a := s.send("DELETE", one, nil); a.StatusCode != http.StatusNoContent {
 		t.Errorf("%s", a.Status)
 	}
@@ -101,7 +113,8 @@ func TestSites_CRUD(t *testing.T) {
 		t.Errorf("%d lines in the audit log", got)
 	}
 	bitmap, _ := s.Site(func(w *site.Site) { w.UniqueMethod, w.MaxID = counter.Bitmap, 1000 })
-	s.refused(s.send("PATCH", "/api/v1/sites/"+bitmap.ID.String(), object{"max_id": 999}), 422, "invalid_request", "max_id")
+	s.refused(s.send("PATCH", "/api/v1/sites/"+bitmap.ID.String(), object{"max_id": 999}), 422, "invalid_request",
+		"max_id")
 }
 
 // Counts are available immediately, in every form.
@@ -115,8 +128,12 @@ func TestViews_Endpoints(t *testing.T) {
 		s.hit(w.WriteKey, page, fmt.Sprint("reader ", i))
 	}
 	s.hit(w.WriteKey, "/a", "reader 0") // again
-	s.send("POST", "/v1/event", object{"site": w.WriteKey, "page": p.ID, "type": "click", "user": "reader 4"}, "User-Agent", "curl/8", "Authorization", "")
-	batch := s.send("POST", "/v1/batch", []object{{"page": p.ID, "type": "click", "user": "reader 4"}, {"page": p.ID, "type": "conversion", "user": "reader 4"}}, "Authorization", "Bearer "+key)
+	s.send("POST", "/v1/event", object{"site": w.WriteKey, "page": p.ID, "type": "click", "user": "reader 4"},
+		"User-Agent", "curl/8", "Authorization", "")
+	batch := s.send("POST", "/v1/batch", []object{
+		{"page": p.ID, "type": "click", "user": "reader 4"},
+		{"page": p.ID, "type": "conversion", "user": "reader 4"},
+	}, "Authorization", "Bearer "+key)
 	if batch.StatusCode != http.StatusAccepted {
 		t.Errorf("%s %s", batch.Status, batch.body)
 	}
@@ -125,11 +142,13 @@ func TestViews_Endpoints(t *testing.T) {
 	base := "/api/v1/sites/" + w.ID.String()
 
 	var list spec.PageStatsList
-	s.decode(s.send("GET", base+"/pages/stats?page=/a&page=https://news.example/b%3Futm_source=x&page=/nobody", nil), 200, &list)
+	s.decode(s.send("GET", base+"/pages/stats?page=/a&page=https://news.example/b%3Futm_source=x&page=/nobody", nil),
+		200, &list)
 	if len(list.Pages) != 3 {
 		t.Fatalf("pages: got %+v, want three", list.Pages)
 	}
-	got := fmt.Sprint(list.Pages[0].Views, list.Pages[0].Uniques.Day, list.Pages[1].Page, list.Pages[1].Views, list.Pages[2].Views)
+	got := fmt.Sprint(list.Pages[0].Views, list.Pages[0].Uniques.Day, list.Pages[1].Page, list.Pages[1].Views,
+		list.Pages[2].Views)
 	if want := fmt.Sprint(3, 3, "/b", 1, 0); got != want {
 		t.Errorf("counts of pages: got %s, want %s", got, want)
 	}
@@ -156,7 +175,8 @@ func TestViews_Endpoints(t *testing.T) {
 	}
 	var stats spec.PostStats
 	s.decode(s.send("GET", "/api/v1/posts/"+p.ID.String()+"/stats", nil), 200, &stats)
-	got = fmt.Sprint(stats.PostId, stats.Views, stats.Clicks, stats.Conversions, stats.Uniques.AllTime, stats.Filtered["library"], stats.Device["desktop"])
+	got = fmt.Sprint(stats.PostId, stats.Views, stats.Clicks, stats.Conversions, stats.Uniques.AllTime,
+		stats.Filtered["library"], stats.Device["desktop"])
 	if want := fmt.Sprint(p.ID, 2, 1, 1, 2, 1, 2); got != want {
 		t.Errorf("counts of the post: got %s, want %s", got, want)
 	}
@@ -171,12 +191,22 @@ func TestIngest_IsMetered(t *testing.T) {
 	w, _ := s.Site()
 	met := &meter{}
 	c := s.CountViews(io.Discard)
-	metered := &api.Server{Store: s.Store, Media: s.Media, People: s.People, Login: s.Login, MaxBodyBytes: maxBody, Meter: met, Log: slog.New(slog.DiscardHandler),
-		Views: &api.Views{SharedLinks: sharedLinks(s.Store), SharedPages: sharedPages(s.Store), Imports: &statsimport.Service{Store: s.Store}, Subscriptions: subscriptions(s.Store), UnsubscribePages: subscription.NewPages(s.Store, slog.New(slog.DiscardHandler)), Reports: &report.Reporter{Store: s.Store}, Sites: s.Sites, Counts: c.Counts, Signals: c.Signals, Ingest: c.Ingest},
-		Page:  http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "") })}
+	metered := &api.Server{
+		Store: s.Store, Media: s.Media, People: s.People, Login: s.Login, MaxBodyBytes: maxBody,
+		Meter: met, Log: slog.New(slog.DiscardHandler),
+		Views: &api.Views{
+			SharedLinks: sharedLinks(s.Store), SharedPages: sharedPages(s.Store),
+			Imports: &statsimport.Service{Store: s.Store}, Subscriptions: subscriptions(s.Store),
+			UnsubscribePages: subscription.NewPages(s.Store, slog.New(slog.DiscardHandler)),
+			Reports:          &report.Reporter{Store: s.Store}, Sites: s.Sites, Counts: c.Counts, Signals: c.Signals,
+			Ingest: c.Ingest,
+		},
+		Page: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "") }),
+	}
 	h, err := metered.Handler()
 	s.Must(err)
-	serve(t, h, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/view", strings.NewReader(`{"site":"`+w.WriteKey+`","page":"/a"}`)))
+	serve(t, h, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/view",
+		strings.NewReader(`{"site":"`+w.WriteKey+`","page":"/a"}`)))
 	serve(t, h, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/made-up-by-a-client", http.NoBody))
 	if got := strings.Join(met.seen, ", "); got != "POST /v1/view 202, GET none 404" {
 		t.Errorf("metered are %s", got)
@@ -196,12 +226,18 @@ func TestPostStats_CountsClicks(t *testing.T) {
 	s.Connect("desk")
 	p := s.Schedule()
 	viewCounter := counter.New(enginetest.RedisClient(t, s.RedisURL), counter.Options{})
-	_, err := viewCounter.Count(t.Context(), []counter.Hit{{Site: site.PostsSite(s.Workspace.ID), Page: p.ID.String(), Kind: counter.Click, Visitor: counter.Visitor{Hash: 7}, At: time.Now()}})
+	_, err := viewCounter.Count(t.Context(), []counter.Hit{
+		{
+			Site: site.PostsSite(s.Workspace.ID), Page: p.ID.String(), Kind: counter.Click,
+			Visitor: counter.Visitor{Hash: 7}, At: time.Now(),
+		},
+	})
 	s.Must(err)
 	var stats spec.PostStats
 	s.decode(s.send("GET", "/api/v1/posts/"+p.ID.String()+"/stats", nil), 200, &stats)
 	var list spec.PageStatsList
-	s.decode(s.send("GET", "/api/v1/sites/"+s.Workspace.ID.String()+"/pages/stats?page="+p.ID.String(), nil), 200, &list)
+	s.decode(s.send("GET", "/api/v1/sites/"+s.Workspace.ID.String()+"/pages/stats?page="+p.ID.String(), nil), 200,
+		&list)
 	if stats.Clicks != 1 || list.Pages[0].Clicks != 1 {
 		t.Errorf("%+v %+v", stats, list)
 	}
@@ -227,7 +263,10 @@ func TestTrending_IsCached(t *testing.T) {
 		return pages
 	}
 	bySite := "site=" + w.ID.String()
-	for _, query := range []string{bySite, bySite + "&window=now", bySite + "&window=hour", bySite + "&window=day", bySite + "&limit=3"} {
+	for _, query := range []string{
+		bySite, bySite + "&window=now", bySite + "&window=hour", bySite + "&window=day",
+		bySite + "&limit=3",
+	} {
 		if got := strings.Join(ask(query), " "); got != "/a /b /c" {
 			t.Errorf("%s: %s", query, got)
 		}
@@ -256,7 +295,8 @@ func TestLiveViews_StreamsChanges(t *testing.T) {
 	ctx, hangUp := context.WithCancel(t.Context())
 	defer hangUp()
 	for _, query := range []string{"?page=/live", ""} {
-		r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/api/v1/sites/"+w.ID.String()+"/live"+query, http.NoBody)
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/api/v1/sites/"+w.ID.String()+"/live"+query,
+			http.NoBody)
 		s.Must(err)
 		r.Header.Set("Authorization", "Bearer "+s.Token)
 		stream, err := s.client.Do(r)
@@ -295,10 +335,17 @@ func TestLiveViews_ListsWhatWasReadInTheLastMinutes(t *testing.T) {
 	s.Must(err)
 	viewCounter := counter.New(enginetest.RedisClient(t, s.RedisURL), counter.Options{})
 	at := func(page string, visitor uint64, ago time.Duration) counter.Hit {
-		return counter.Hit{Site: one, Page: page, Kind: counter.View, Visitor: counter.Visitor{Hash: visitor}, At: time.Now().Add(-ago)}
+		return counter.Hit{
+			Site: one, Page: page, Kind: counter.View, Visitor: counter.Visitor{Hash: visitor},
+			At: time.Now().Add(-ago),
+		}
 	}
-	_, err = viewCounter.Count(t.Context(), []counter.Hit{at("/before", 1, 10*time.Minute), at("/before", 2, 10*time.Minute), at("/before", 3, 10*time.Minute),
-		at("/now", 1, 10*time.Minute), at("/now", 2, 10*time.Minute), at("/now", 3, 0)})
+	_, err = viewCounter.Count(t.Context(),
+		[]counter.Hit{
+			at("/before", 1, 10*time.Minute), at("/before", 2, 10*time.Minute),
+			at("/before", 3, 10*time.Minute),
+			at("/now", 1, 10*time.Minute), at("/now", 2, 10*time.Minute), at("/now", 3, 0),
+		})
 	s.Must(err)
 	s.Must(viewCounter.Aggregate(t.Context()))
 	ctx, hangUp := context.WithCancel(t.Context())
@@ -319,7 +366,8 @@ func TestLiveViews_ListsWhatWasReadInTheLastMinutes(t *testing.T) {
 	if len(list.Pages) != 1 || list.Pages[0].Recent == nil {
 		t.Fatalf("got %+v, want one page with recent views", list.Pages)
 	}
-	if got, want := fmt.Sprint(list.Pages[0].Page, *list.Pages[0].Recent, list.Pages[0].Views), fmt.Sprint("/now", 1, 3); got != want {
+	if got, want := fmt.Sprint(list.Pages[0].Page, *list.Pages[0].Recent, list.Pages[0].Views), fmt.Sprint("/now", 1,
+		3); got != want {
 		t.Errorf("page, recent and all views: got %s, want %s", got, want)
 	}
 }
@@ -328,11 +376,17 @@ func TestLiveViews_ListsWhatWasReadInTheLastMinutes(t *testing.T) {
 func TestViews_Disabled(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	without := &api.Server{Store: s.Store, Media: s.Media, People: s.People, Login: s.Login, MaxBodyBytes: maxBody,
-		Page: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "") }), Log: slog.New(slog.DiscardHandler)}
+	without := &api.Server{
+		Store: s.Store, Media: s.Media, People: s.People, Login: s.Login, MaxBodyBytes: maxBody,
+		Page: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "") }),
+		Log:  slog.New(slog.DiscardHandler),
+	}
 	h, err := without.Handler()
 	s.Must(err)
-	for path, method := range map[string]string{"/v1/view": "POST", "/v1/d.js": "GET", "/api/v1/sites": "GET", "/api/v1/trending": "GET", "/api/v1/posts/" + uuid.NewString() + "/stats": "GET"} {
+	for path, method := range map[string]string{
+		"/v1/view": "POST", "/v1/d.js": "GET", "/api/v1/sites": "GET",
+		"/api/v1/trending": "GET", "/api/v1/posts/" + uuid.NewString() + "/stats": "GET",
+	} {
 		r := httptest.NewRequestWithContext(t.Context(), method, path, http.NoBody)
 		r.Header.Set("Authorization", "Bearer "+s.Token)
 		if got := serve(t, h, r); got != http.StatusNotFound && got != http.StatusMethodNotAllowed {

@@ -11,13 +11,18 @@ import (
 
 func (s *Server) watches() (*watch.Service, error) {
 	if s.Watches == nil {
-		return nil, &apperr.Error{Kind: apperr.KindConflict, Code: "crawl_off", Message: "The crawler is disabled (DATELINE_CRAWL), so no pages are fetched."}
+		return nil, &apperr.Error{
+			Kind: apperr.KindConflict, Code: "crawl_off",
+			Message: "The crawler is disabled (DATELINE_CRAWL), so no pages are fetched.",
+		}
 	}
 	return s.Watches, nil
 }
 
 // ListWatches lists watches.
-func (s *Server) ListWatches(ctx context.Context, _ spec.ListWatchesRequestObject) (spec.ListWatchesResponseObject, error) {
+func (s *Server) ListWatches(
+	ctx context.Context, _ spec.ListWatchesRequestObject,
+) (spec.ListWatchesResponseObject, error) {
 	watches, err := s.watches()
 	if err != nil {
 		return nil, err
@@ -31,7 +36,9 @@ func (s *Server) ListWatches(ctx context.Context, _ spec.ListWatchesRequestObjec
 }
 
 // CreateWatch creates a watch.
-func (s *Server) CreateWatch(ctx context.Context, r spec.CreateWatchRequestObject) (spec.CreateWatchResponseObject, error) {
+func (s *Server) CreateWatch(
+	ctx context.Context, r spec.CreateWatchRequestObject,
+) (spec.CreateWatchResponseObject, error) {
 	watches, err := s.watches()
 	if err != nil {
 		return nil, err
@@ -41,20 +48,31 @@ func (s *Server) CreateWatch(ctx context.Context, r spec.CreateWatchRequestObjec
 		return nil, err
 	}
 	b := r.Body
-	w, replayed, err := watches.Create(ctx, principal(ctx), watch.Watch{Name: b.Name, URL: b.Url, Selector: value(b.Selector), IntervalMinutes: value(b.IntervalMinutes)}, key)
+	w, replayed, err := watches.Create(ctx, principal(ctx),
+		watch.Watch{Name: b.Name, URL: b.Url, Selector: value(b.Selector), IntervalMinutes: value(b.IntervalMinutes)},
+		key)
 	location, tag := "/api/v1/watches/"+w.ID.String(), watchTag(w)
-	return spec.CreateWatch201JSONResponse{Body: watchJSON(w),
-		Headers: spec.CreateWatch201ResponseHeaders{Location: &location, ETag: &tag, IdempotentReplayed: ifReplayed(replayed)}}, err
+	return spec.CreateWatch201JSONResponse{
+		Body: watchJSON(w),
+		Headers: spec.CreateWatch201ResponseHeaders{
+			Location: &location, ETag: &tag,
+			IdempotentReplayed: ifReplayed(replayed),
+		},
+	}, err
 }
 
 // GetWatch gets a watch.
 func (s *Server) GetWatch(ctx context.Context, r spec.GetWatchRequestObject) (spec.GetWatchResponseObject, error) {
-	answer, err := s.oneWatch(func(watches *watch.Service) (watch.Watch, error) { return watches.Get(ctx, principal(ctx), r.Id) })
+	answer, err := s.oneWatch(func(watches *watch.Service) (watch.Watch, error) {
+		return watches.Get(ctx, principal(ctx), r.Id)
+	})
 	return spec.GetWatch200JSONResponse{OneWatchJSONResponse: answer}, err
 }
 
 // UpdateWatch updates a watch.
-func (s *Server) UpdateWatch(ctx context.Context, r spec.UpdateWatchRequestObject) (spec.UpdateWatchResponseObject, error) {
+func (s *Server) UpdateWatch(
+	ctx context.Context, r spec.UpdateWatchRequestObject,
+) (spec.UpdateWatchResponseObject, error) {
 	version, err := versionOf(r.Params.IfMatch)
 	if err != nil {
 		return nil, err
@@ -73,7 +91,9 @@ func (s *Server) UpdateWatch(ctx context.Context, r spec.UpdateWatchRequestObjec
 }
 
 // DeleteWatch deletes a watch.
-func (s *Server) DeleteWatch(ctx context.Context, r spec.DeleteWatchRequestObject) (spec.DeleteWatchResponseObject, error) {
+func (s *Server) DeleteWatch(
+	ctx context.Context, r spec.DeleteWatchRequestObject,
+) (spec.DeleteWatchResponseObject, error) {
 	watches, err := s.watches()
 	if err != nil {
 		return nil, err
@@ -82,13 +102,19 @@ func (s *Server) DeleteWatch(ctx context.Context, r spec.DeleteWatchRequestObjec
 }
 
 // CheckWatch makes the next check due.
-func (s *Server) CheckWatch(ctx context.Context, r spec.CheckWatchRequestObject) (spec.CheckWatchResponseObject, error) {
-	answer, err := s.oneWatch(func(watches *watch.Service) (watch.Watch, error) { return watches.CheckNow(ctx, principal(ctx), r.Id) })
+func (s *Server) CheckWatch(
+	ctx context.Context, r spec.CheckWatchRequestObject,
+) (spec.CheckWatchResponseObject, error) {
+	answer, err := s.oneWatch(func(watches *watch.Service) (watch.Watch, error) {
+		return watches.CheckNow(ctx, principal(ctx), r.Id)
+	})
 	return spec.CheckWatch200JSONResponse{OneWatchJSONResponse: answer}, err
 }
 
 // ListWatchChanges lists the changes of a watch.
-func (s *Server) ListWatchChanges(ctx context.Context, r spec.ListWatchChangesRequestObject) (spec.ListWatchChangesResponseObject, error) {
+func (s *Server) ListWatchChanges(
+	ctx context.Context, r spec.ListWatchChangesRequestObject,
+) (spec.ListWatchChangesResponseObject, error) {
 	watches, err := s.watches()
 	if err != nil {
 		return nil, err
@@ -104,7 +130,9 @@ func (s *Server) ListWatchChanges(ctx context.Context, r spec.ListWatchChangesRe
 		out.NextCursor = &all[limit-1].ID
 	}
 	for _, c := range all {
-		out.Changes = append(out.Changes, spec.WatchChange{Id: c.ID, FoundAt: c.FoundAt, Added: c.Added, Removed: c.Removed})
+		out.Changes = append(out.Changes, spec.WatchChange{
+			Id: c.ID, FoundAt: c.FoundAt, Added: c.Added, Removed: c.Removed,
+		})
 	}
 	return out, nil
 }
@@ -122,8 +150,12 @@ func (s *Server) oneWatch(get func(*watch.Service) (watch.Watch, error)) (spec.O
 func watchTag(w watch.Watch) string { return `"` + strconv.FormatInt(w.Version, 10) + `"` }
 
 func watchJSON(w watch.Watch) spec.Watch {
-	out := spec.Watch{Id: w.ID, Name: w.Name, Url: w.URL, Selector: w.Selector, IntervalMinutes: w.IntervalMinutes, Paused: w.IsPaused, Problem: optional(string(w.Problem)),
-		CheckedAt: w.CheckedAt, ChangedAt: w.ChangedAt, ChangeCount: w.ChangeCount, Version: w.Version, CreatedAt: w.CreatedAt, UpdatedAt: w.UpdatedAt}
+	out := spec.Watch{
+		Id: w.ID, Name: w.Name, Url: w.URL, Selector: w.Selector, IntervalMinutes: w.IntervalMinutes,
+		Paused: w.IsPaused, Problem: optional(string(w.Problem)),
+		CheckedAt: w.CheckedAt, ChangedAt: w.ChangedAt, ChangeCount: w.ChangeCount, Version: w.Version,
+		CreatedAt: w.CreatedAt, UpdatedAt: w.UpdatedAt,
+	}
 	if w.Lines != nil {
 		out.Lines = &w.Lines
 	}

@@ -11,7 +11,9 @@ import (
 )
 
 // ListWebhooks lists the webhook endpoints.
-func (s *Server) ListWebhooks(ctx context.Context, _ spec.ListWebhooksRequestObject) (spec.ListWebhooksResponseObject, error) {
+func (s *Server) ListWebhooks(
+	ctx context.Context, _ spec.ListWebhooksRequestObject,
+) (spec.ListWebhooksResponseObject, error) {
 	endpoints, err := s.Webhooks.List(ctx, principal(ctx))
 	out := spec.ListWebhooks200JSONResponse{Webhooks: []spec.Webhook{}}
 	for _, e := range endpoints {
@@ -21,25 +23,37 @@ func (s *Server) ListWebhooks(ctx context.Context, _ spec.ListWebhooksRequestObj
 }
 
 // CreateWebhook creates a webhook endpoint.
-func (s *Server) CreateWebhook(ctx context.Context, r spec.CreateWebhookRequestObject) (spec.CreateWebhookResponseObject, error) {
+func (s *Server) CreateWebhook(
+	ctx context.Context, r spec.CreateWebhookRequestObject,
+) (spec.CreateWebhookResponseObject, error) {
 	key, err := idempotencyOf(ctx, r.Params.IdempotencyKey, "webhook", r.Body)
 	if err != nil {
 		return nil, err
 	}
-	e, plain, replayed, err := s.Webhooks.Create(ctx, principal(ctx), r.Body.Url, value(r.Body.Description), typeNames(r.Body.Types), key)
+	e, plain, replayed, err := s.Webhooks.Create(ctx, principal(ctx), r.Body.Url, value(r.Body.Description),
+		typeNames(r.Body.Types), key)
 	location := "/api/v1/webhooks/" + e.ID.String()
-	return spec.CreateWebhook201JSONResponse{Body: withSecret(e, plain),
-		Headers: spec.CreateWebhook201ResponseHeaders{Location: &location, IdempotentReplayed: ifReplayed(replayed)}}, err
+	return spec.CreateWebhook201JSONResponse{
+			Body: withSecret(e, plain),
+			Headers: spec.CreateWebhook201ResponseHeaders{
+				Location: &location, IdempotentReplayed: ifReplayed(replayed),
+			},
+		},
+		err
 }
 
 // GetWebhook returns a webhook endpoint.
-func (s *Server) GetWebhook(ctx context.Context, r spec.GetWebhookRequestObject) (spec.GetWebhookResponseObject, error) {
+func (s *Server) GetWebhook(
+	ctx context.Context, r spec.GetWebhookRequestObject,
+) (spec.GetWebhookResponseObject, error) {
 	e, err := s.Webhooks.Get(ctx, principal(ctx), r.Id)
 	return spec.GetWebhook200JSONResponse(webhookJSON(e)), err
 }
 
 // UpdateWebhook changes, disables or enables a webhook endpoint.
-func (s *Server) UpdateWebhook(ctx context.Context, r spec.UpdateWebhookRequestObject) (spec.UpdateWebhookResponseObject, error) {
+func (s *Server) UpdateWebhook(
+	ctx context.Context, r spec.UpdateWebhookRequestObject,
+) (spec.UpdateWebhookResponseObject, error) {
 	change := webhook.Change{URL: r.Body.Url, Description: r.Body.Description}
 	if r.Body.Types != nil {
 		types := typeNames(r.Body.Types)
@@ -54,18 +68,24 @@ func (s *Server) UpdateWebhook(ctx context.Context, r spec.UpdateWebhookRequestO
 }
 
 // DeleteWebhook deletes a webhook endpoint with its deliveries.
-func (s *Server) DeleteWebhook(ctx context.Context, r spec.DeleteWebhookRequestObject) (spec.DeleteWebhookResponseObject, error) {
+func (s *Server) DeleteWebhook(
+	ctx context.Context, r spec.DeleteWebhookRequestObject,
+) (spec.DeleteWebhookResponseObject, error) {
 	return spec.DeleteWebhook204Response{}, s.Webhooks.Delete(ctx, principal(ctx), r.Id)
 }
 
 // RotateWebhookSecret creates a new signing secret.
-func (s *Server) RotateWebhookSecret(ctx context.Context, r spec.RotateWebhookSecretRequestObject) (spec.RotateWebhookSecretResponseObject, error) {
+func (s *Server) RotateWebhookSecret(
+	ctx context.Context, r spec.RotateWebhookSecretRequestObject,
+) (spec.RotateWebhookSecretResponseObject, error) {
 	e, plain, err := s.Webhooks.Rotate(ctx, principal(ctx), r.Id)
 	return spec.RotateWebhookSecret200JSONResponse(withSecret(e, plain)), err
 }
 
 // TestWebhook sends a test event to an endpoint.
-func (s *Server) TestWebhook(ctx context.Context, r spec.TestWebhookRequestObject) (spec.TestWebhookResponseObject, error) {
+func (s *Server) TestWebhook(
+	ctx context.Context, r spec.TestWebhookRequestObject,
+) (spec.TestWebhookResponseObject, error) {
 	d, err := s.Webhooks.Test(ctx, principal(ctx), r.Id)
 	if err != nil {
 		return nil, err
@@ -75,8 +95,13 @@ func (s *Server) TestWebhook(ctx context.Context, r spec.TestWebhookRequestObjec
 }
 
 // ListWebhookDeliveries lists deliveries of an endpoint.
-func (s *Server) ListWebhookDeliveries(ctx context.Context, r spec.ListWebhookDeliveriesRequestObject) (spec.ListWebhookDeliveriesResponseObject, error) {
-	f := webhook.DeliveryFilter{WorkspaceID: principal(ctx).WorkspaceID, EndpointID: r.Id, Before: r.Params.Cursor, Limit: defaultPage}
+func (s *Server) ListWebhookDeliveries(
+	ctx context.Context, r spec.ListWebhookDeliveriesRequestObject,
+) (spec.ListWebhookDeliveriesResponseObject, error) {
+	f := webhook.DeliveryFilter{
+		WorkspaceID: principal(ctx).WorkspaceID, EndpointID: r.Id, Before: r.Params.Cursor,
+		Limit: defaultPage,
+	}
 	if r.Params.Status != nil {
 		f.Status = webhook.DeliveryStatus(*r.Params.Status)
 	}
@@ -105,7 +130,9 @@ func (s *Server) ListWebhookDeliveries(ctx context.Context, r spec.ListWebhookDe
 }
 
 // RedeliverWebhook makes a delivery due at once.
-func (s *Server) RedeliverWebhook(ctx context.Context, r spec.RedeliverWebhookRequestObject) (spec.RedeliverWebhookResponseObject, error) {
+func (s *Server) RedeliverWebhook(
+	ctx context.Context, r spec.RedeliverWebhookRequestObject,
+) (spec.RedeliverWebhookResponseObject, error) {
 	d, err := s.Webhooks.Redeliver(ctx, principal(ctx), r.Id, r.Delivery)
 	if err != nil {
 		return nil, err
@@ -115,7 +142,9 @@ func (s *Server) RedeliverWebhook(ctx context.Context, r spec.RedeliverWebhookRe
 }
 
 // RedeliverDeadWebhooks makes all dead deliveries of an endpoint due at once.
-func (s *Server) RedeliverDeadWebhooks(ctx context.Context, r spec.RedeliverDeadWebhooksRequestObject) (spec.RedeliverDeadWebhooksResponseObject, error) {
+func (s *Server) RedeliverDeadWebhooks(
+	ctx context.Context, r spec.RedeliverDeadWebhooksRequestObject,
+) (spec.RedeliverDeadWebhooksResponseObject, error) {
 	n, err := s.Webhooks.RedeliverDead(ctx, principal(ctx), r.Id)
 	return spec.RedeliverDeadWebhooks202JSONResponse{Redelivered: n}, err
 }
@@ -135,8 +164,11 @@ func withSecret(e webhook.Endpoint, plain secret.Text) spec.WebhookWithSecret {
 }
 
 func webhookJSON(e webhook.Endpoint) spec.Webhook {
-	out := spec.Webhook{Id: e.ID, Url: e.URL, Description: e.Description, Types: []spec.WebhookType{}, Status: spec.WebhookStatus(e.Status),
-		FailingSince: e.FailingSince, CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt}
+	out := spec.Webhook{
+		Id: e.ID, Url: e.URL, Description: e.Description, Types: []spec.WebhookType{},
+		Status:       spec.WebhookStatus(e.Status),
+		FailingSince: e.FailingSince, CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt,
+	}
 	for _, t := range slices.Sorted(slices.Values(e.Types)) {
 		out.Types = append(out.Types, spec.WebhookType(t))
 	}
@@ -148,8 +180,12 @@ func webhookJSON(e webhook.Endpoint) spec.Webhook {
 }
 
 func deliveryJSON(d webhook.Delivery) (spec.WebhookDelivery, error) {
-	out := spec.WebhookDelivery{Id: d.ID, WebhookId: d.EndpointID, Type: d.Type, Status: spec.DeliveryStatus(d.Status), Attempts: d.Attempts,
-		LastAttemptAt: d.AttemptedAt, DeliveredAt: d.DeliveredAt, LastError: optionalNote(d.LastError), ResponseBody: optional(d.ResponseBody), CreatedAt: d.CreatedAt}
+	out := spec.WebhookDelivery{
+		Id: d.ID, WebhookId: d.EndpointID, Type: d.Type, Status: spec.DeliveryStatus(d.Status),
+		Attempts:      d.Attempts,
+		LastAttemptAt: d.AttemptedAt, DeliveredAt: d.DeliveredAt, LastError: optionalNote(d.LastError),
+		ResponseBody: optional(d.ResponseBody), CreatedAt: d.CreatedAt,
+	}
 	if d.Status == webhook.Pending {
 		out.NextAttemptAt = &d.DueAt
 	}

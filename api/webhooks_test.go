@@ -30,7 +30,11 @@ func (s *server) webhook(change ...object) (w spec.WebhookWithSecret) {
 func TestWebhooks_ShowTheSecretOnce(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	a := s.send("POST", webhooksPath, object{"url": "https://Hooks.example/dateline", "description": "Bot", "types": []string{"post.posted", "post.failed", "post.posted"}})
+	a := s.send("POST", webhooksPath, object{
+		"url": "https://Hooks.example/dateline", "description": "Bot", "types": []string{
+			"post.posted", "post.failed", "post.posted",
+		},
+	})
 	var made spec.WebhookWithSecret
 	s.decode(a, 201, &made)
 	require.Equal(t, webhooksPath+"/"+made.Webhook.Id.String(), a.Header.Get("Location"))
@@ -39,8 +43,12 @@ func TestWebhooks_ShowTheSecretOnce(t *testing.T) {
 	require.Equal(t, "[post.failed post.posted]", fmt.Sprint(made.Webhook.Types))
 	require.Equal(t, spec.WebhookStatus("enabled"), made.Webhook.Status)
 	path := webhooksPath + "/" + made.Webhook.Id.String()
-	for _, read := range []answer{s.send("GET", path, nil), s.send("GET", webhooksPath, nil), s.send("PATCH", path, object{"description": "Other"})} {
-		if read.StatusCode != http.StatusOK || strings.Contains(string(read.body), made.Secret) || !strings.Contains(string(read.body), made.Webhook.Id.String()) {
+	for _, read := range []answer{
+		s.send("GET", path, nil), s.send("GET", webhooksPath, nil),
+		s.send("PATCH", path, object{"description": "Other"}),
+	} {
+		if read.StatusCode != http.StatusOK || strings.Contains(string(read.body), made.Secret) ||
+			!strings.Contains(string(read.body), made.Webhook.Id.String()) {
 			t.Errorf("%s: %s", read.Status, read.body)
 		}
 	}
@@ -49,7 +57,8 @@ func TestWebhooks_ShowTheSecretOnce(t *testing.T) {
 	if rotated.Secret == made.Secret || !strings.HasPrefix(rotated.Secret, "whsec_") {
 		t.Error("the secret was not rotated")
 	}
-	if n := s.Count("select count(*) from webhook_secrets where position(convert_to($1, 'UTF8') in secret) > 0", rotated.Secret); n != 0 {
+	if n := s.Count("select count(*) from webhook_secrets where position(convert_to($1, 'UTF8') in secret) > 0",
+		rotated.Secret); n != 0 {
 		t.Error("the secret is stored in plain text")
 	}
 }
@@ -58,11 +67,14 @@ func TestWebhooks_CreateIsIdempotent(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	body := object{"url": "https://hooks.example/dateline"}
-	first, again := s.send("POST", webhooksPath, body, "Idempotency-Key", "k"), s.send("POST", webhooksPath, body, "Idempotency-Key", "k")
-	if again.StatusCode != http.StatusCreated || string(first.body) != string(again.body) || again.Header.Get("Idempotent-Replayed") != "true" || first.Header.Get("Idempotent-Replayed") != "" {
+	first, again := s.send("POST", webhooksPath, body, "Idempotency-Key", "k"), s.send("POST", webhooksPath, body,
+		"Idempotency-Key", "k")
+	if again.StatusCode != http.StatusCreated || string(first.body) != string(again.body) ||
+		again.Header.Get("Idempotent-Replayed") != "true" || first.Header.Get("Idempotent-Replayed") != "" {
 		t.Errorf("%s and %s", first.body, again.body)
 	}
-	s.refused(s.send("POST", webhooksPath, object{"url": "https://hooks.example/other"}, "Idempotency-Key", "k"), 422, "idempotency_key_reused", "Idempotency-Key")
+	s.refused(s.send("POST", webhooksPath, object{"url": "https://hooks.example/other"}, "Idempotency-Key", "k"), 422,
+		"idempotency_key_reused", "Idempotency-Key")
 	var list spec.WebhookList
 	s.decode(s.send("GET", webhooksPath, nil), 200, &list)
 	if len(list.Webhooks) != 1 {
@@ -91,8 +103,12 @@ func TestWebhooks_EditAndDelete(t *testing.T) {
 	if a := s.send("DELETE", path, nil); a.StatusCode != http.StatusNoContent {
 		t.Errorf("deleted: %s", a.Status)
 	}
-	for _, a := range []answer{s.send("GET", path, nil), s.send("DELETE", path, nil), s.send("PATCH", path, object{"status": "enabled"}), s.send("POST", path+"/test", nil),
-		s.send("POST", path+"/rotate-secret", nil), s.send("GET", path+"/deliveries", nil), s.send("POST", path+"/redeliver-dead", nil)} {
+	for _, a := range []answer{
+		s.send("GET", path, nil), s.send("DELETE", path, nil),
+		s.send("PATCH", path, object{"status": "enabled"}), s.send("POST", path+"/test", nil),
+		s.send("POST", path+"/rotate-secret", nil), s.send("GET", path+"/deliveries", nil),
+		s.send("POST", path+"/redeliver-dead", nil),
+	} {
 		s.refused(a, 404, "webhook_not_found")
 	}
 }
@@ -110,7 +126,9 @@ func TestWebhooks_ListAndRedeliver(t *testing.T) {
 		}
 		made = append(made, d)
 	}
-	s.Exec("update webhook_deliveries set status = 'dead', attempts = 10, retries = 10, last_error = jsonb_build_object('code', 'webhook_responded', 'message', 'The endpoint responded with 500.'), response_status = 500, attempted_at = now() where id in ($1, $2)", made[1].Id, made[3].Id)
+	s.Exec("update webhook_deliveries set status = 'dead', attempts = 10, retries = 10, last_error = "+
+		"jsonb_build_object('code', 'webhook_responded', 'message', 'The endpoint responded with 500.'), "+
+		"response_status = 500, attempted_at = now() where id in ($1, $2)", made[1].Id, made[3].Id)
 	var seen []uuid.UUID
 	for cursor := ""; ; {
 		var page spec.WebhookDeliveryPage
@@ -128,7 +146,8 @@ func TestWebhooks_ListAndRedeliver(t *testing.T) {
 	}
 	var dead spec.WebhookDeliveryPage
 	s.decode(s.send("GET", path+"/deliveries?status=dead", nil), 200, &dead)
-	if len(dead.Deliveries) != 2 || dead.Deliveries[0].Attempts != 10 || *dead.Deliveries[0].ResponseStatus != 500 || dead.Deliveries[0].NextAttemptAt != nil {
+	if len(dead.Deliveries) != 2 || dead.Deliveries[0].Attempts != 10 || *dead.Deliveries[0].ResponseStatus != 500 ||
+		dead.Deliveries[0].NextAttemptAt != nil {
 		t.Errorf("dead deliveries: %+v", dead)
 	}
 	var again spec.WebhookDelivery
@@ -148,10 +167,17 @@ func TestWebhooks_ListAndRedeliver(t *testing.T) {
 func TestWebhooks_RequirePublicHTTPS(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	for address, code := range map[string]string{"http://hooks.example/": "not_https", "https://10.0.0.1/": "private", "https://localhost/": "private", "https://[::1]/": "private",
-		"https://hooks.example:8443/": "port", "ftp://hooks.example/": "not_https", "hooks.example": "invalid", "https://me:pw@hooks.example/": "invalid",
-		"https://hooks.example/#x": "invalid", "https://": "invalid", "https://169.254.169.254/": "private", "https://100.64.0.1/": "private", "https://[::ffff:10.0.0.1]/": "private", "https://api.localhost/": "private",
-		"https://127.1/": "invalid", "https://0x7f.1/": "invalid", "https://0x7f000001/": "invalid", "https://2130706433/": "invalid", "https://0177.0.0.1/": "invalid", "https://127.0.0.1./": "private", "javascript:alert(1)": "invalid"} {
+	for address, code := range map[string]string{
+		"http://hooks.example/": "not_https", "https://10.0.0.1/": "private",
+		"https://localhost/": "private", "https://[::1]/": "private",
+		"https://hooks.example:8443/": "port", "ftp://hooks.example/": "not_https", "hooks.example": "invalid",
+		"https://me:pw@hooks.example/": "invalid",
+		"https://hooks.example/#x":     "invalid", "https://": "invalid", "https://169.254.169.254/": "private",
+		"https://100.64.0.1/": "private", "https://[::ffff:10.0.0.1]/": "private", "https://api.localhost/": "private",
+		"https://127.1/": "invalid", "https://0x7f.1/": "invalid", "https://0x7f000001/": "invalid",
+		"https://2130706433/": "invalid", "https://0177.0.0.1/": "invalid", "https://127.0.0.1./": "private",
+		"javascript:alert(1)": "invalid",
+	} {
 		a := s.send("POST", webhooksPath, object{"url": address})
 		s.refused(a, 422, "invalid_request", "url")
 		if !strings.Contains(string(a.body), `"`+code+`"`) {
@@ -159,7 +185,8 @@ func TestWebhooks_RequirePublicHTTPS(t *testing.T) {
 		}
 	}
 	s.webhook(object{"url": "http://127.0.0.1:4000/hook"}) // the operator allows this private address
-	s.refused(s.send("POST", webhooksPath, object{"url": "https://hooks.example/", "types": []string{"post.burnt"}}), 400, "invalid_request", "types[0]")
+	s.refused(s.send("POST", webhooksPath, object{"url": "https://hooks.example/", "types": []string{"post.burnt"}}),
+		400, "invalid_request", "types[0]")
 	for range 19 {
 		s.webhook()
 	}
@@ -172,11 +199,15 @@ func TestWebhooks_AreIsolated(t *testing.T) {
 	path := webhooksPath + "/" + s.webhook().Webhook.Id.String()
 	_, _, token := s.Found("Elsewhere")
 	other := []string{"Authorization", "Bearer " + token}
-	for _, a := range []answer{s.send("GET", path, nil, other...), s.send("DELETE", path, nil, other...), s.send("POST", path+"/test", nil, other...),
-		s.send("POST", path+"/rotate-secret", nil, other...), s.send("GET", path+"/deliveries", nil, other...)} {
+	for _, a := range []answer{
+		s.send("GET", path, nil, other...), s.send("DELETE", path, nil, other...),
+		s.send("POST", path+"/test", nil, other...),
+		s.send("POST", path+"/rotate-secret", nil, other...), s.send("GET", path+"/deliveries", nil, other...),
+	} {
 		s.refused(a, 404, "webhook_not_found")
 	}
 	author := []string{"Authorization", "Bearer " + s.Member(workspace.Author)}
-	s.refused(s.send("POST", webhooksPath, object{"url": "https://hooks.example/"}, author...), 403, "role_insufficient")
+	s.refused(s.send("POST", webhooksPath, object{"url": "https://hooks.example/"}, author...), 403,
+		"role_insufficient")
 	s.refused(s.send("DELETE", path, nil, author...), 403, "role_insufficient")
 }

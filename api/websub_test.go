@@ -60,8 +60,11 @@ func TestHubCallback_IsPublicAndBounded(t *testing.T) {
 		return res
 	}
 	res := do(http.MethodGet, "/websub/known?hub.mode=subscribe&hub.challenge=%3Cb%3Ex", "")
-	if text, _ := io.ReadAll(res.Body); res.StatusCode != http.StatusOK || string(text) != "<b>x" || !strings.HasPrefix(res.Header.Get("Content-Type"), "text/plain") || res.Header.Get("X-Content-Type-Options") != "nosniff" {
-		t.Errorf("got %d %q as %s, want the challenge as plain text", res.StatusCode, text, res.Header.Get("Content-Type"))
+	if text, _ := io.ReadAll(res.Body); res.StatusCode != http.StatusOK || string(text) != "<b>x" ||
+		!strings.HasPrefix(res.Header.Get("Content-Type"), "text/plain") ||
+		res.Header.Get("X-Content-Type-Options") != "nosniff" {
+		t.Errorf("got %d %q as %s, want the challenge as plain text", res.StatusCode, text,
+			res.Header.Get("Content-Type"))
 	}
 	for name, c := range map[string]struct {
 		method, path string

@@ -13,13 +13,17 @@ import (
 )
 
 // ExportWorkspace starts an export.
-func (s *Server) ExportWorkspace(ctx context.Context, _ spec.ExportWorkspaceRequestObject) (spec.ExportWorkspaceResponseObject, error) {
+func (s *Server) ExportWorkspace(
+	ctx context.Context, _ spec.ExportWorkspaceRequestObject,
+) (spec.ExportWorkspaceResponseObject, error) {
 	job, err := s.Exports.Start(ctx, principal(ctx))
 	return spec.ExportWorkspace202JSONResponse(exportJSON(job)), err
 }
 
 // ListWorkspaceExports lists the latest exports.
-func (s *Server) ListWorkspaceExports(ctx context.Context, _ spec.ListWorkspaceExportsRequestObject) (spec.ListWorkspaceExportsResponseObject, error) {
+func (s *Server) ListWorkspaceExports(
+	ctx context.Context, _ spec.ListWorkspaceExportsRequestObject,
+) (spec.ListWorkspaceExportsResponseObject, error) {
 	jobs, err := s.Exports.List(ctx, principal(ctx))
 	out := spec.ListWorkspaceExports200JSONResponse{Exports: []spec.WorkspaceExport{}}
 	for _, job := range jobs {
@@ -29,13 +33,17 @@ func (s *Server) ListWorkspaceExports(ctx context.Context, _ spec.ListWorkspaceE
 }
 
 // GetWorkspaceExport returns an export.
-func (s *Server) GetWorkspaceExport(ctx context.Context, r spec.GetWorkspaceExportRequestObject) (spec.GetWorkspaceExportResponseObject, error) {
+func (s *Server) GetWorkspaceExport(
+	ctx context.Context, r spec.GetWorkspaceExportRequestObject,
+) (spec.GetWorkspaceExportResponseObject, error) {
 	job, err := s.Exports.Get(ctx, principal(ctx), r.Id)
 	return spec.GetWorkspaceExport200JSONResponse(exportJSON(job)), err
 }
 
 // DownloadWorkspaceExport streams an archive.
-func (s *Server) DownloadWorkspaceExport(ctx context.Context, r spec.DownloadWorkspaceExportRequestObject) (spec.DownloadWorkspaceExportResponseObject, error) {
+func (s *Server) DownloadWorkspaceExport(
+	ctx context.Context, r spec.DownloadWorkspaceExportRequestObject,
+) (spec.DownloadWorkspaceExportResponseObject, error) {
 	job, body, err := s.Exports.Open(ctx, principal(ctx), r.Id)
 	if err != nil {
 		return nil, err
@@ -56,7 +64,8 @@ func (d archiveDownload) VisitDownloadWorkspaceExportResponse(w http.ResponseWri
 	defer func() { _ = d.body.Close() }()
 	w.Header().Set("Content-Type", archive.ContentType)
 	w.Header().Set("Content-Length", strconv.FormatInt(d.job.Bytes, 10))
-	w.Header().Set("Content-Disposition", `attachment; filename="workspace-`+d.job.RequestedAt.Format("20060102-150405")+`.tar.zst"`)
+	w.Header().Set("Content-Disposition", `attachment; filename="workspace-`+
+		d.job.RequestedAt.Format("20060102-150405")+`.tar.zst"`)
 	w.WriteHeader(http.StatusOK)
 	_, err := io.Copy(w, d.body)
 	if err == nil {
@@ -69,8 +78,11 @@ func (d archiveDownload) VisitDownloadWorkspaceExportResponse(w http.ResponseWri
 }
 
 func exportJSON(job archive.Job) spec.WorkspaceExport {
-	out := spec.WorkspaceExport{Id: job.ID, Status: spec.WorkspaceExportStatus(job.Status), RequestedAt: job.RequestedAt, FinishedAt: job.FinishedAt, ExpiresAt: job.ExpiresAt,
-		Rows: map[string]int64{}, Files: job.Progress.Files, Error: optional(job.Error), Url: optional(job.URL)}
+	out := spec.WorkspaceExport{
+		Id: job.ID, Status: spec.WorkspaceExportStatus(job.Status),
+		RequestedAt: job.RequestedAt, FinishedAt: job.FinishedAt, ExpiresAt: job.ExpiresAt,
+		Rows: map[string]int64{}, Files: job.Progress.Files, Error: optional(job.Error), Url: optional(job.URL),
+	}
 	for section, n := range job.Progress.Rows {
 		out.Rows[string(section)] = int64(n)
 	}
@@ -84,8 +96,13 @@ func exportJSON(job archive.Job) spec.WorkspaceExport {
 }
 
 // ImportWorkspace imports an archive.
-func (s *Server) ImportWorkspace(ctx context.Context, r spec.ImportWorkspaceRequestObject) (spec.ImportWorkspaceResponseObject, error) {
-	into := archive.Target{Store: s.Store, Objects: s.Media.Objects, Media: s.Media, Audit: s.Store.AuditArchive, Who: principal(ctx)}
+func (s *Server) ImportWorkspace(
+	ctx context.Context, r spec.ImportWorkspaceRequestObject,
+) (spec.ImportWorkspaceResponseObject, error) {
+	into := archive.Target{
+		Store: s.Store, Objects: s.Media.Objects, Media: s.Media, Audit: s.Store.AuditArchive,
+		Who: principal(ctx),
+	}
 	if s.Views != nil {
 		into.Sites = s.Views.Sites
 	}
@@ -96,7 +113,10 @@ func (s *Server) ImportWorkspace(ctx context.Context, r spec.ImportWorkspaceRequ
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		return nil, apperr.InvalidFields(apperr.FieldError{Field: "body", Code: "too_large", Message: "The archive is too large; an operator can import it with `dateline import`."})
+		return nil, apperr.InvalidFields(apperr.FieldError{
+			Field: "body", Code: "too_large",
+			Message: "The archive is too large; an operator can import it with `dateline import`.",
+		})
 	case errors.Is(err, archive.ErrInvalid):
 		return nil, apperr.InvalidFields(apperr.FieldError{Field: "body", Code: "invalid", Message: err.Error()})
 	case err != nil:

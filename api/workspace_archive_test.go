@@ -80,7 +80,8 @@ func TestWorkspaceArchive_ExportAndImport(t *testing.T) {
 		Added   map[string]int64 `json:"added"`
 		Skipped []string         `json:"skipped"`
 	}
-	s.decode(s.send("POST", "/api/v1/workspace/import", bytes.NewReader(raw), "Authorization", "Bearer "+token, "Content-Type", "application/zstd"), http.StatusOK, &done)
+	s.decode(s.send("POST", "/api/v1/workspace/import", bytes.NewReader(raw), "Authorization", "Bearer "+token,
+		"Content-Type", "application/zstd"), http.StatusOK, &done)
 	if done.Added[string(archive.Posts)] != 1 || done.Added[string(archive.Accounts)] != 1 || len(done.Skipped) != 0 {
 		t.Errorf("%+v", done)
 	}
@@ -91,14 +92,16 @@ func TestWorkspaceArchive_ExportAndImport(t *testing.T) {
 		Entries []struct{ Action string }
 	}
 	s.decode(s.send("GET", "/api/v1/audit", nil, "Authorization", "Bearer "+token), http.StatusOK, &log)
-	if len(log.Entries) < 2 || log.Entries[0].Action != "workspace.imported" || log.Entries[1].Action != "workspace.import_started" {
+	if len(log.Entries) < 2 || log.Entries[0].Action != "workspace.imported" ||
+		log.Entries[1].Action != "workspace.import_started" {
 		t.Errorf("the import's audit entry: %+v", log.Entries)
 	}
 	s.decode(s.send("GET", "/api/v1/audit?action=workspace.exported", nil), http.StatusOK, &log)
 	if len(log.Entries) != 1 {
 		t.Errorf("the export's audit entry: %+v", log.Entries)
 	}
-	s.refused(s.send("POST", "/api/v1/workspace/import", "no archive", "Authorization", "Bearer "+token, "Content-Type", "application/zstd"), 422, "invalid_request", "body")
+	s.refused(s.send("POST", "/api/v1/workspace/import", "no archive", "Authorization", "Bearer "+token, "Content-Type",
+		"application/zstd"), 422, "invalid_request", "body")
 }
 
 // An expired archive is deleted, and its export has the status expired. An export that
@@ -120,7 +123,8 @@ func TestWorkspaceArchive_FailureAbortsTheConnection(t *testing.T) {
 	s.refused(s.send("GET", "/api/v1/workspace/exports"+at+"/archive", nil), 409, "export_expired")
 	var all struct{ Exports []spec.WorkspaceExport }
 	s.decode(s.send("GET", "/api/v1/workspace/exports", nil), http.StatusOK, &all)
-	if len(all.Exports) != 2 || all.Exports[0].Id != e.Id || all.Exports[1].Status != "failed" || all.Exports[1].Error == nil {
+	if len(all.Exports) != 2 || all.Exports[0].Id != e.Id || all.Exports[1].Status != "failed" ||
+		all.Exports[1].Error == nil {
 		t.Errorf("%+v", all.Exports)
 	}
 	// An export whose archive is missing, for example after a restore, has no download

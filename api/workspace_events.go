@@ -27,8 +27,12 @@ const (
 
 // WorkspaceEvents streams events of the workspace from now on, or after the client's
 // Last-Event-ID.
-func (s *Server) WorkspaceEvents(ctx context.Context, r spec.WorkspaceEventsRequestObject) (spec.WorkspaceEventsResponseObject, error) {
-	e := workspaceStream{ctx: ctx, server: s, filter: post.EventFilter{WorkspaceID: principal(ctx).WorkspaceID, AccountID: r.Params.Account}}
+func (s *Server) WorkspaceEvents(
+	ctx context.Context, r spec.WorkspaceEventsRequestObject,
+) (spec.WorkspaceEventsResponseObject, error) {
+	e := workspaceStream{ctx: ctx, server: s, filter: post.EventFilter{
+		WorkspaceID: principal(ctx).WorkspaceID, AccountID: r.Params.Account,
+	}}
 	if r.Params.Type != nil {
 		e.filter.Types = *r.Params.Type
 	}
@@ -50,7 +54,9 @@ func parseEventCursor(text string) (p post.EventCursor, err error) {
 		p.ID, err = strconv.ParseInt(id, 10, 64)
 	}
 	if err != nil {
-		return p, apperr.InvalidFields(apperr.FieldError{Field: "Last-Event-ID", Code: "invalid", Message: "Must be the ID of the last received event."})
+		return p, apperr.InvalidFields(apperr.FieldError{
+			Field: "Last-Event-ID", Code: "invalid", Message: "Must be the ID of the last received event.",
+		})
 	}
 	return p, nil
 }
@@ -120,12 +126,15 @@ func (e *workspaceStream) write(w io.Writer) (more bool, err error) {
 			return false, err
 		}
 		for _, event := range events {
-			raw, err := json.Marshal(eventJSON{Type: event.Type, At: event.At, Actor: event.Actor, PostID: event.PostID,
-				TargetID: event.TargetID, AccountID: event.AccountID, Data: event.Data})
+			raw, err := json.Marshal(eventJSON{
+				Type: event.Type, At: event.At, Actor: event.Actor, PostID: event.PostID,
+				TargetID: event.TargetID, AccountID: event.AccountID, Data: event.Data,
+			})
 			if err != nil {
 				return false, err
 			}
-			if _, err := fmt.Fprintf(w, "id: %s\nevent: %s\ndata: %s\n\n", formatEventCursor(event.Cursor), event.Type, raw); err != nil {
+			if _, err := fmt.Fprintf(w, "id: %s\nevent: %s\ndata: %s\n\n", formatEventCursor(event.Cursor), event.Type,
+				raw); err != nil {
 				return false, err
 			}
 		}

@@ -54,7 +54,8 @@ func TestWorkspaceEvents_ShowPostsAndAccounts(t *testing.T) {
 	old := s.Schedule()
 	events := s.begin(t.Context(), allEvents, "")
 	p := s.Schedule()
-	if e := next(t, events); e.kind != post.EventCreated || s.read(e).PostID != p.ID || s.read(e).Actor != s.Owner.Actor() {
+	if e := next(t, events); e.kind != post.EventCreated || s.read(e).PostID != p.ID ||
+		s.read(e).Actor != s.Owner.Actor() {
 		t.Errorf("first event: %+v", e)
 	}
 	c := s.Claim(p)
@@ -76,7 +77,8 @@ func TestWorkspaceEvents_ShowPostsAndAccounts(t *testing.T) {
 	}
 	all.Wait()
 	s.Bus.Announce()
-	if e := next(t, events); e.kind != post.EventNeedsReconnect || s.read(e).AccountID != harbour.ID || s.read(e).PostID != uuid.Nil {
+	if e := next(t, events); e.kind != post.EventNeedsReconnect || s.read(e).AccountID != harbour.ID ||
+		s.read(e).PostID != uuid.Nil {
 		t.Errorf("got %+v", e)
 	}
 	s.post(s.send("DELETE", "/api/v1/posts/"+old.ID.String(), nil), 200)
@@ -103,7 +105,10 @@ func TestWorkspaceEvents_Filter(t *testing.T) {
 	if e := next(t, canceled); e.kind != post.EventCanceled || s.read(e).PostID != one.ID {
 		t.Errorf("filtered by type: %+v", e)
 	}
-	for _, want := range []string{post.EventCreated, post.EventSending, post.EventFailed, post.EventStatus, post.EventNeedsReconnect} {
+	for _, want := range []string{
+		post.EventCreated, post.EventSending, post.EventFailed, post.EventStatus,
+		post.EventNeedsReconnect,
+	} {
 		e := next(t, ofSecond)
 		if b := s.read(e); e.kind != want || (b.PostID != two.ID && b.AccountID != second.ID) {
 			t.Errorf("want %s of the second account, got %+v", want, e)
@@ -122,7 +127,8 @@ func TestWorkspaceEvents_AreIsolated(t *testing.T) {
 	if e := next(t, events); s.read(e).PostID != p.ID {
 		t.Errorf("got %+v", e)
 	}
-	if a := s.send("GET", allEvents, nil, "Authorization", "Bearer "+token+"x"); a.StatusCode != http.StatusUnauthorized {
+	if a := s.send("GET", allEvents, nil, "Authorization",
+		"Bearer "+token+"x"); a.StatusCode != http.StatusUnauthorized {
 		t.Errorf("wrong token: got %s", a.Status)
 	}
 }
@@ -131,8 +137,13 @@ func TestWorkspaceEvents_RejectInvalidParameters(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	for _, c := range []struct{ query, last, field string }{
-		{"?account=desk", "", "account"}, {"?type=Drop%20table", "", "type"}, {"?type=", "", "type"},
-		{"", "5", "Last-Event-ID"}, {"", "5-x", "Last-Event-ID"}, {"", "99999999999999999999-1", "Last-Event-ID"}, {"", "1-9999999999999999999", "Last-Event-ID"},
+		{"?account=desk", "", "account"},
+		{"?type=Drop%20table", "", "type"},
+		{"?type=", "", "type"},
+		{"", "5", "Last-Event-ID"},
+		{"", "5-x", "Last-Event-ID"},
+		{"", "99999999999999999999-1", "Last-Event-ID"},
+		{"", "1-9999999999999999999", "Last-Event-ID"},
 	} {
 		a := s.send("GET", allEvents+c.query, nil, "Last-Event-ID", c.last)
 		if a.StatusCode/100 != 4 {
@@ -150,7 +161,8 @@ func TestWorkspaceEvents_WaitForLongTransactions(t *testing.T) {
 	events := s.begin(t.Context(), allEvents, "")
 	slow := s.transaction()
 	note := func(tx pgx.Tx, kind string) {
-		_, err := tx.Exec(t.Context(), "insert into post_events (workspace_id, type, actor) values ($1, $2, 'dateline')", s.Workspace.ID, kind)
+		_, err := tx.Exec(t.Context(),
+			"insert into post_events (workspace_id, type, actor) values ($1, $2, 'dateline')", s.Workspace.ID, kind)
 		s.Must(err)
 	}
 	note(slow, "slow")
@@ -203,7 +215,8 @@ func TestWorkspaceEvents_ResumeExactly(t *testing.T) {
 			defer func() { _ = c.Close(context.Background()) }()
 			for n := range each {
 				err := pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
-					_, err := tx.Exec(ctx, "insert into post_events (workspace_id, type, actor) values ($1, $2, 'dateline')", s.Workspace.ID, fmt.Sprintf("w%d-%d", w, n))
+					_, err := tx.Exec(ctx, "insert into post_events (workspace_id, type, actor) values ($1, $2, "+
+						"'dateline')", s.Workspace.ID, fmt.Sprintf("w%d-%d", w, n))
 					time.Sleep(time.Duration(rand.IntN(15)) * time.Millisecond)
 					return err
 				})
@@ -233,7 +246,8 @@ func TestWorkspaceEvents_ResumeExactly(t *testing.T) {
 		leave()
 	}
 	all.Wait()
-	if unique := slices.Compact(slices.Sorted(slices.Values(seen))); len(seen) != writers*each || len(unique) != len(seen) {
+	if unique := slices.Compact(slices.Sorted(slices.Values(seen))); len(seen) != writers*each ||
+		len(unique) != len(seen) {
 		t.Errorf("%d events, %d different ones, want %d", len(seen), len(unique), writers*each)
 	}
 	for w := range writers {
@@ -249,7 +263,8 @@ func TestWorkspaceEvents_ResumeExactly(t *testing.T) {
 func TestWorkspaceEvents_ResumeAfterARestore(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	s.Exec("insert into post_events (workspace_id, type, actor, tx) values ($1, 'posted', 'dateline', '9000000000'), ($1, 'failed', 'dateline', '9000000001')", s.Workspace.ID)
+	s.Exec("insert into post_events (workspace_id, type, actor, tx) values ($1, 'posted', 'dateline', '9000000000'), "+
+		"($1, 'failed', 'dateline', '9000000001')", s.Workspace.ID)
 	s.Exec("update webhook_cursor set tx = '9000000000', event_id = 1")
 	if restored, err := s.Store.AlignCursor(t.Context()); !restored || err != nil {
 		t.Fatalf("not detected: %v", err)

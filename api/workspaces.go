@@ -18,45 +18,65 @@ func (s *Server) GetMe(ctx context.Context, _ spec.GetMeRequestObject) (spec.Get
 	if err != nil {
 		return nil, err
 	}
-	me := spec.GetMe200JSONResponse{User: userJSON(user), Role: spec.Role(who.Role), Workspace: workspaceJSON(w), Scopes: scopesJSON(scopesOf(who))}
+	me := spec.GetMe200JSONResponse{
+		User: userJSON(user), Role: spec.Role(who.Role), Workspace: workspaceJSON(w), Scopes: scopesJSON(scopesOf(who)),
+	}
 	if who.TokenName != "" {
-		me.Token = &spec.MyToken{Id: who.TokenID, Name: who.TokenName, Scopes: scopesJSON(who.Scopes), ExpiresAt: who.ExpiresAt}
+		me.Token = &spec.MyToken{
+			Id: who.TokenID, Name: who.TokenName, Scopes: scopesJSON(who.Scopes), ExpiresAt: who.ExpiresAt,
+		}
 	}
 	return me, nil
 }
 
 // GetWorkspace returns the workspace.
-func (s *Server) GetWorkspace(ctx context.Context, _ spec.GetWorkspaceRequestObject) (spec.GetWorkspaceResponseObject, error) {
+func (s *Server) GetWorkspace(
+	ctx context.Context, _ spec.GetWorkspaceRequestObject,
+) (spec.GetWorkspaceResponseObject, error) {
 	w, err := s.Store.Workspace(ctx, principal(ctx).WorkspaceID)
 	return spec.GetWorkspace200JSONResponse(workspaceJSON(w)), err
 }
 
 // UpdateWorkspace changes the workspace's settings.
-func (s *Server) UpdateWorkspace(ctx context.Context, r spec.UpdateWorkspaceRequestObject) (spec.UpdateWorkspaceResponseObject, error) {
-	w, err := s.People.ChangeWorkspace(ctx, principal(ctx), workspace.Change{Name: r.Body.Name, TimeZone: r.Body.TimeZone,
-		AuthorsNeedApproval: r.Body.AuthorsNeedApproval, KeepMediaCredit: r.Body.KeepMediaCredit})
+func (s *Server) UpdateWorkspace(
+	ctx context.Context, r spec.UpdateWorkspaceRequestObject,
+) (spec.UpdateWorkspaceResponseObject, error) {
+	w, err := s.People.ChangeWorkspace(ctx, principal(ctx),
+		workspace.Change{
+			Name: r.Body.Name, TimeZone: r.Body.TimeZone,
+			AuthorsNeedApproval: r.Body.AuthorsNeedApproval, KeepMediaCredit: r.Body.KeepMediaCredit,
+		})
 	return spec.UpdateWorkspace200JSONResponse(workspaceJSON(w)), err
 }
 
 // ListWorkspaces lists the workspaces of the user.
-func (s *Server) ListWorkspaces(ctx context.Context, _ spec.ListWorkspacesRequestObject) (spec.ListWorkspacesResponseObject, error) {
+func (s *Server) ListWorkspaces(
+	ctx context.Context, _ spec.ListWorkspacesRequestObject,
+) (spec.ListWorkspacesResponseObject, error) {
 	list, err := s.Store.WorkspacesOf(ctx, principal(ctx).UserID)
 	out := spec.ListWorkspaces200JSONResponse{Workspaces: []spec.MyWorkspace{}}
 	for _, m := range list {
-		out.Workspaces = append(out.Workspaces, spec.MyWorkspace{Workspace: workspaceJSON(m.Workspace), Role: spec.Role(m.Role)})
+		out.Workspaces = append(out.Workspaces, spec.MyWorkspace{
+			Workspace: workspaceJSON(m.Workspace), Role: spec.Role(m.Role),
+		})
 	}
 	return out, err
 }
 
 // CreateWorkspace creates another workspace.
-func (s *Server) CreateWorkspace(ctx context.Context, r spec.CreateWorkspaceRequestObject) (spec.CreateWorkspaceResponseObject, error) {
+func (s *Server) CreateWorkspace(
+	ctx context.Context, r spec.CreateWorkspaceRequestObject,
+) (spec.CreateWorkspaceResponseObject, error) {
 	who := principal(ctx)
 	key, err := idempotencyOf(ctx, r.Params.IdempotencyKey, "workspace of "+who.UserID.String(), r.Body)
 	if err != nil {
 		return nil, err
 	}
 	w, replayed, err := s.People.CreateWorkspace(ctx, who, r.Body.Name, value(r.Body.TimeZone), key)
-	return spec.CreateWorkspace201JSONResponse{Body: workspaceJSON(w), Headers: spec.CreateWorkspace201ResponseHeaders{IdempotentReplayed: ifReplayed(replayed)}}, err
+	return spec.CreateWorkspace201JSONResponse{
+		Body:    workspaceJSON(w),
+		Headers: spec.CreateWorkspace201ResponseHeaders{IdempotentReplayed: ifReplayed(replayed)},
+	}, err
 }
 
 // ifReplayed is the header Idempotent-Replayed.
@@ -69,7 +89,10 @@ func ifReplayed(replayed bool) *string {
 }
 
 func workspaceJSON(w workspace.Workspace) spec.Workspace {
-	return spec.Workspace{Id: w.ID, Name: w.Name, TimeZone: w.TimeZone, AuthorsNeedApproval: w.AuthorsNeedApproval, KeepMediaCredit: w.KeepMediaCredit}
+	return spec.Workspace{
+		Id: w.ID, Name: w.Name, TimeZone: w.TimeZone, AuthorsNeedApproval: w.AuthorsNeedApproval,
+		KeepMediaCredit: w.KeepMediaCredit,
+	}
 }
 
 func userJSON(u workspace.User) spec.User {

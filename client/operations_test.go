@@ -183,9 +183,11 @@ func TestClient_ReportsRefusalsAndForeignResponses(t *testing.T) {
 		name, body, want string
 		status           int
 	}{
-		{"a problem document", `{"code":"validation_failed","title":"Invalid","detail":"The post is invalid.",
+		{
+			"a problem document", `{"code":"validation_failed","title":"Invalid","detail":"The post is invalid.",
 			"errors":[{"field":"content","code":"required","message":"is required"}]}`,
-			"The post is invalid.\n  content: is required (422 validation_failed)", 422},
+			"The post is invalid.\n  content: is required (422 validation_failed)", 422,
+		},
 		{"a proxy's page", "<html>", "Bad Gateway (502 unknown)", 502},
 		{"a page of another server", "<html>", "check the address", 200},
 		{"a value of another type", `[]`, "check the address", 200},

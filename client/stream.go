@@ -52,7 +52,9 @@ func (c *Client) FollowEvents(ctx context.Context, types []string, do func(Strea
 // errStop wraps an error of do, after which the stream is not opened again.
 type errStop struct{ error }
 
-func follow(ctx context.Context, ends bool, do func(StreamedEvent) error, open func(last string) (*http.Response, error)) error {
+func follow(
+	ctx context.Context, ends bool, do func(StreamedEvent) error, open func(last string) (*http.Response, error),
+) error {
 	last, failures := "", 0
 	for {
 		err := readStream(open, &last, func(e StreamedEvent) error {
@@ -68,7 +70,8 @@ func follow(ctx context.Context, ends bool, do func(StreamedEvent) error, open f
 			return nil
 		case errors.As(err, &stop):
 			return stop.error
-		case errors.As(err, &refused) && refused.Status < http.StatusInternalServerError && refused.Status != http.StatusTooManyRequests:
+		case errors.As(err, &refused) && refused.Status < http.StatusInternalServerError &&
+			refused.Status != http.StatusTooManyRequests:
 			return err
 		}
 		if failures++; failures > maxReconnects {

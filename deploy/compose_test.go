@@ -219,10 +219,13 @@ func TestServicesAreConfined(t *testing.T) {
 	// These images set an unprivileged user themselves (USER in their Dockerfiles).
 	unprivileged := []string{"temporalio/server:", "temporalio/admin-tools:", "temporalio/ui:"}
 	for name, s := range readCompose(t).Services {
-		if !s.ReadOnly || !slices.Contains(s.CapDrop, "ALL") || !slices.Contains(s.SecurityOpt, "no-new-privileges:true") {
+		if !s.ReadOnly || !slices.Contains(s.CapDrop, "ALL") ||
+			!slices.Contains(s.SecurityOpt, "no-new-privileges:true") {
 			t.Errorf("%s must be read_only, drop all capabilities and gain no privileges", name)
 		}
-		ownUser := slices.ContainsFunc(unprivileged, func(image string) bool { return strings.HasPrefix(s.Image, image) })
+		ownUser := slices.ContainsFunc(unprivileged, func(image string) bool {
+			return strings.HasPrefix(s.Image, image)
+		})
 		if s.User == "" && !ownUser {
 			t.Errorf("%s runs as the image's user: name an unprivileged one", name)
 		}

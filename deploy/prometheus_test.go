@@ -32,7 +32,8 @@ func TestPrometheusRules(t *testing.T) {
 		}
 		t.Skip("promtool is not installed (it comes with the package prometheus)")
 	}
-	if out, err := exec.Command(promtool, "check", "config", "--syntax-only", "prometheus/prometheus.yml").CombinedOutput(); err != nil {
+	if out, err := exec.Command(promtool, "check", "config", "--syntax-only", "prometheus/prometheus.yml").
+		CombinedOutput(); err != nil {
 		t.Errorf("promtool check config: %v\n%s", err, out)
 	}
 	for _, kind := range []string{"rules", "test"} {
@@ -41,7 +42,8 @@ func TestPrometheusRules(t *testing.T) {
 			t.Fatalf("%v %v", files, err)
 		}
 		what := map[string]string{"rules": "check", "test": "test"}[kind]
-		if out, err := exec.Command(promtool, append([]string{what, "rules"}, files...)...).CombinedOutput(); err != nil {
+		if out, err := exec.Command(promtool, append([]string{what, "rules"}, files...)...).
+			CombinedOutput(); err != nil {
 			t.Errorf("promtool %s rules: %v\n%s", what, err, out)
 		}
 	}

@@ -163,7 +163,8 @@ type comment struct {
 }
 
 var lineComment = map[string]*regexp.Regexp{
-	".ts": regexp.MustCompile(`(?:^|\s)//(.*)`), ".sql": regexp.MustCompile(`--(.*)`), ".yml": regexp.MustCompile(`(?:^|\s)#(.*)`),
+	".ts": regexp.MustCompile(`(?:^|\s)//(.*)`), ".sql": regexp.MustCompile(`--(.*)`),
+	".yml": regexp.MustCompile(`(?:^|\s)#(.*)`),
 }
 
 // parsed caches the result of comments.
@@ -181,7 +182,8 @@ func comments(t *testing.T) []comment {
 func readComments(t *testing.T) []comment {
 	t.Helper()
 	lineComment[".tsx"], lineComment[".js"] = lineComment[".ts"], lineComment[".ts"]
-	lineComment[".yaml"], lineComment[".sh"], lineComment[".lua"] = lineComment[".yml"], lineComment[".yml"], lineComment[".sql"]
+	lineComment[".yaml"], lineComment[".sh"], lineComment[".lua"] = lineComment[".yml"], lineComment[".yml"],
+		lineComment[".sql"]
 	var found []comment
 	for file, text := range pages(t) {
 		if file != "CHANGELOG.md" { // lists past names
@@ -207,7 +209,9 @@ func readComments(t *testing.T) []comment {
 			}
 		}
 		for _, group := range source.Comments {
-			found = append(found, comment{fmt.Sprintf("%s:%d", file, set.Position(group.Pos()).Line), group.Text(), names})
+			found = append(found, comment{
+				fmt.Sprintf("%s:%d", file, set.Position(group.Pos()).Line), group.Text(), names,
+			})
 		}
 	}, ".go")
 	walk(t, func(file string) {
@@ -224,7 +228,8 @@ func readComments(t *testing.T) []comment {
 }
 
 var (
-	filePath = regexp.MustCompile(`(?:^|[\s("'\x60])((?:\.\./)*(?:activities|api|deploy|docs|e2e|internal|platforms|scripts|web|worker|workflows)/[^\s"'\x60)\],;:]+)`)
+	filePath = regexp.MustCompile(
+		`(?:^|[\s("'\x60])((?:\.\./)*(?:activities|api|deploy|docs|e2e|internal|platforms|scripts|web|worker|workflows)/[^\s"'\x60)\],;:]+)`)
 	// A Go file, a query file or a page by its base name.
 	fileName = regexp.MustCompile(`(?:^|[\s("'\x60])([a-z][\w-]*\.(?:go|sql|lua|md|tsx))(?:[\s).,;:'"\x60]|$)`)
 )
@@ -239,19 +244,25 @@ func TestFileReferences_Exist(t *testing.T) {
 	for _, c := range comments(t) {
 		for _, m := range filePath.FindAllStringSubmatch(c.text, -1) {
 			name := strings.TrimRight(m[1], ".’")
-			if strings.ContainsAny(name, "<>*{}…$?=|\\") || strings.HasPrefix(name, "../") || slices.Contains(foreign, name) {
+			if strings.ContainsAny(name, "<>*{}…$?=|\\") || strings.HasPrefix(name, "../") ||
+				slices.Contains(foreign, name) {
 				continue
 			}
 			name, anchor, _ := strings.Cut(name, "#")
 			name = strings.TrimSuffix(name, "/...")
 			isPath := strings.Contains(path.Base(name), ".") ||
-				slices.ContainsFunc([]string{"internal/", "platforms/", "deploy/", "docs/"}, func(folder string) bool { return strings.HasPrefix(name, folder) })
+				slices.ContainsFunc([]string{"internal/", "platforms/", "deploy/", "docs/"}, func(folder string) bool {
+					return strings.HasPrefix(name, folder)
+				})
 			switch {
 			case !isPath || exists(name):
-			case !strings.Contains(path.Base(name), "."), !exists(path.Dir(name) + "/" + strings.SplitN(path.Base(name), ".", 2)[0]): // a package's identifier exists by its package
+			// A package's identifier exists by its package
+			case !strings.Contains(path.Base(name), "."),
+				!exists(path.Dir(name) + "/" + strings.SplitN(path.Base(name), ".", 2)[0]):
 				t.Errorf("%s names %s, which does not exist", c.where, name)
 			}
-			if anchor != "" && strings.HasSuffix(name, ".md") && exists(name) && !slices.Contains(anchors(read(t, name)), anchor) {
+			if anchor != "" && strings.HasSuffix(name, ".md") && exists(name) &&
+				!slices.Contains(anchors(read(t, name)), anchor) {
 				t.Errorf("%s names %s#%s: no such heading", c.where, name, anchor)
 			}
 		}
@@ -321,20 +332,26 @@ func TestIdentifierReferences_Exist(t *testing.T) {
 				continue
 			}
 			if !known[m[2]] || m[3] != "" && !known[m[3]] {
-				t.Errorf("%s names %s, which does not exist", c.where, strings.TrimSpace(strings.TrimLeft(m[0], " (`[\n\t")))
+				t.Errorf("%s names %s, which does not exist", c.where,
+					strings.TrimSpace(strings.TrimLeft(m[0], " (`[\n\t")))
 			}
 		}
 	}
 }
 
 // environment are variables of Compose, of tests and of commands for a running instance, which are no settings.
-var environment = []string{"DATELINE_VERSION", "DATELINE_TEST_CACHE", "DATELINE_URL", "DATELINE_TOKEN", "DATELINE_PROFILE", "DATELINE_PROFILES"}
+var environment = []string{
+	"DATELINE_VERSION", "DATELINE_TEST_CACHE", "DATELINE_URL", "DATELINE_TOKEN",
+	"DATELINE_PROFILE", "DATELINE_PROFILES",
+}
 
 func TestSettingReferences_Exist(t *testing.T) {
 	settings := read(t, "dateline.env.example")
 	for file, text := range pages(t) {
-		for _, name := range regexp.MustCompile(`\b(?:DATELINE|OIDC|MEILISEARCH|EMBEDDINGS|OTEL|S3)_[A-Z0-9_]+\b`).FindAllString(text, -1) {
-			if !strings.Contains(settings, "#"+name+"=") && !slices.Contains(environment, name) && !strings.HasPrefix(name, "OTEL_") {
+		for _, name := range regexp.MustCompile(`\b(?:DATELINE|OIDC|MEILISEARCH|EMBEDDINGS|OTEL|S3)_[A-Z0-9_]+\b`).
+			FindAllString(text, -1) {
+			if !strings.Contains(settings, "#"+name+"=") && !slices.Contains(environment, name) &&
+				!strings.HasPrefix(name, "OTEL_") {
 				t.Errorf("%s names the setting %s, which does not exist", file, name)
 			}
 		}
@@ -430,7 +447,8 @@ func TestOperations_Exist(t *testing.T) {
 				t.Errorf("%s requests %s, which does not exist", file, m[1])
 			}
 		}
-		for _, m := range regexp.MustCompile("`(GET|POST|PUT|PATCH|DELETE) (/[^\\s`?]+)").FindAllStringSubmatch(text, -1) {
+		for _, m := range regexp.MustCompile("`(GET|POST|PUT|PATCH|DELETE) (/[^\\s`?]+)").FindAllStringSubmatch(text,
+			-1) {
 			if name := m[1] + " " + parameter.ReplaceAllString(m[2], "{}"); !known[name] {
 				t.Errorf("%s names the operation %s %s, which does not exist", file, m[1], m[2])
 			}
@@ -472,7 +490,8 @@ func TestFilterReasons_AreDocumented(t *testing.T) {
 
 func TestCommands_AreDocumented(t *testing.T) {
 	page := read(t, "docs/reference/cli.md")
-	commands := regexp.MustCompile(`(?m)^  ([a-z-]+) +[a-z]`).FindAllStringSubmatch(read(t, "internal/cli/testdata/help/dateline.txt"), -1)
+	commands := regexp.MustCompile(`(?m)^  ([a-z-]+) +[a-z]`).
+		FindAllStringSubmatch(read(t, "internal/cli/testdata/help/dateline.txt"), -1)
 	if len(commands) == 0 {
 		t.Fatal("internal/cli/testdata/help/dateline.txt lists no commands")
 	}
@@ -519,8 +538,10 @@ func TestTemporalNames_Exist(t *testing.T) {
 func settingsPage(t *testing.T) string {
 	t.Helper()
 	var b bytes.Buffer
-	b.WriteString("# Settings\n\nFrom the environment, else from a file (`./dateline.env` or `--config FILE`), else the defaults below.\n" +
-		"[dateline.env.example](../../dateline.env.example) also says which values each accepts; so does `dateline settings`.\n" +
+	b.WriteString("# Settings\n\nFrom the environment, else from a file (`./dateline.env` or `--config FILE`), else " +
+		"the defaults below.\n" +
+		"[dateline.env.example](../../dateline.env.example) also says which values each accepts; so does `dateline " +
+		"settings`.\n" +
 		"All invalid settings are reported at once at startup. Code: `internal/infra/config`.\n\n" +
 		"This page is generated: `make generate`.\n")
 	var help, standard string
@@ -549,7 +570,8 @@ func settingsPage(t *testing.T) string {
 			if value != "" {
 				standard = "`" + value + "`"
 			}
-			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", name, strings.ReplaceAll(standard, "<", "\\<"), strings.ReplaceAll(strings.ReplaceAll(help, "|", "\\|"), "<", "\\<"))
+			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", name, strings.ReplaceAll(standard, "<", "\\<"),
+				strings.ReplaceAll(strings.ReplaceAll(help, "|", "\\|"), "<", "\\<"))
 			standard = ""
 		}
 	}

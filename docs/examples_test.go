@@ -60,14 +60,16 @@ func TestRestorePolicies_AreDocumented(t *testing.T) {
 		return found
 	}
 	want := values(`Hold = "([a-z]+)"`, "internal/ops/backup/restore.go")
-	if got := values("`--hold ([a-z]+)`", "docs/how-to/back-up-and-restore.md"); len(want) == 0 || !slices.Equal(got, want) {
+	if got := values("`--hold ([a-z]+)`", "docs/how-to/back-up-and-restore.md"); len(want) == 0 ||
+		!slices.Equal(got, want) {
 		t.Errorf("docs/how-to/back-up-and-restore.md lists --hold %v, want %v", got, want)
 	}
 }
 
 // Clients filter the audit log by action, and the dashboard shows a sentence for each.
 func TestAuditActions_AreDocumentedAndTranslated(t *testing.T) {
-	actions := regexp.MustCompile(`Action = "([a-z_.]+)"`).FindAllStringSubmatch(read(t, "internal/identity/audit/audit.go"), -1)
+	actions := regexp.MustCompile(`Action = "([a-z_.]+)"`).
+		FindAllStringSubmatch(read(t, "internal/identity/audit/audit.go"), -1)
 	if len(actions) == 0 {
 		t.Fatal("internal/identity/audit/audit.go declares no actions")
 	}

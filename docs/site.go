@@ -34,7 +34,8 @@ var assets embed.FS
 const Path = "/docs/"
 
 // policy allows what the pages consist of, and nothing from other hosts.
-const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // Page is an entry of the search index.
 type Page struct {
@@ -80,7 +81,10 @@ func Build(o Options) (map[string][]byte, error) {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		var out bytes.Buffer
-		if err := layout.Execute(&out, map[string]any{"Title": one.Title, "Part": one.Part, "Base": o.Base, "Version": o.Version, "Body": template.HTML(one.html)}); err != nil { //nolint:gosec // the pages of this repository
+		if err := layout.Execute(&out, map[string]any{
+			"Title": one.Title, "Part": one.Part, "Base": o.Base,
+			"Version": o.Version, "Body": template.HTML(one.html), //nolint:gosec // the pages of this repository
+		}); err != nil {
 			return err
 		}
 		site[htmlName(name)] = out.Bytes()
@@ -119,7 +123,8 @@ type rendered struct {
 }
 
 func render(name string, o Options, raw []byte) (rendered, error) {
-	markdown := goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()), goldmark.WithRendererOptions(html.WithXHTML()))
+	markdown := goldmark.New(goldmark.WithExtensions(extension.Table),
+		goldmark.WithParserOptions(parser.WithAutoHeadingID()), goldmark.WithRendererOptions(html.WithXHTML()))
 	root := markdown.Parser().Parse(text.NewReader(raw))
 	out := rendered{Page: Page{Path: htmlName(name), Part: path.Dir(name)}}
 	if out.Part == "." {
@@ -252,7 +257,10 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func contentType(name string) string {
-	types := map[string]string{".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".json": "application/json", ".svg": "image/svg+xml"}
+	types := map[string]string{
+		".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8",
+		".js": "text/javascript; charset=utf-8", ".json": "application/json", ".svg": "image/svg+xml",
+	}
 	return types[path.Ext(name)]
 }
 

@@ -39,7 +39,8 @@ func TestSite_IsCompleteAndSelfContained(t *testing.T) {
 			file, fragment, _ := strings.Cut(m[1], "#")
 			own, isOwn := strings.CutPrefix(file, "/news/docs/")
 			switch {
-			case strings.HasPrefix(m[1], "https://"), strings.HasPrefix(m[1], "http://"), m[1] == "/news/api/openapi.yaml":
+			case strings.HasPrefix(m[1], "https://"), strings.HasPrefix(m[1], "http://"),
+				m[1] == "/news/api/openapi.yaml":
 				continue
 			case file == "":
 				own = name
@@ -85,7 +86,8 @@ func TestSite_LinksSourceFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		page := site["index.html"]
-		if !bytes.Contains(page, []byte(want)) || bytes.Contains(page, []byte(`href="#"`)) || bytes.Contains(page, []byte(`href=""`)) {
+		if !bytes.Contains(page, []byte(want)) || bytes.Contains(page, []byte(`href="#"`)) ||
+			bytes.Contains(page, []byte(`href=""`)) {
 			t.Errorf("with the source at %q: index.html lacks %s", source, want)
 		}
 	}
@@ -113,8 +115,10 @@ func TestSite_ServesPagesWithTheirPolicy(t *testing.T) {
 			}
 			continue
 		}
-		if w.Code != http.StatusOK || w.Header().Get("Content-Type") != want.kind || !bytes.Contains(w.Body.Bytes(), []byte(want.text)) ||
-			!strings.HasPrefix(w.Header().Get("Content-Security-Policy"), "default-src 'none'; style-src 'self'; script-src 'self'") {
+		if w.Code != http.StatusOK || w.Header().Get("Content-Type") != want.kind ||
+			!bytes.Contains(w.Body.Bytes(), []byte(want.text)) ||
+			!strings.HasPrefix(w.Header().Get("Content-Security-Policy"),
+				"default-src 'none'; style-src 'self'; script-src 'self'") {
 			t.Errorf("%s: got %d, %v", name, w.Code, w.Header())
 		}
 	}

@@ -63,15 +63,23 @@ func replaced() map[string]string {
 // English words that once named a mechanism.
 func retiredNames() map[string]string {
 	return map[string]string{
-		"told": "notified, alerted", "kept": "saved, stored", "most": "max", "longest": "max", "few": "relaxBelow, min", "broad": "maxCandidates",
-		"wide": "countLimit", "deep": "rerankLimit", "says": "error", "uses": "usage", "crowd": "burst", "rush": "in-flight burst",
+		"told": "notified, alerted", "kept": "saved, stored", "most": "max", "longest": "max", "few": "relaxBelow, min",
+		"broad": "maxCandidates",
+		"wide":  "countLimit", "deep": "rerankLimit", "says": "error", "uses": "usage", "crowd": "burst",
+		"rush": "in-flight burst",
 		"gate": "admission", "permit": "admission", "pass": "admission", "dismiss": "release",
-		"onward": "in-process retry", "rounds": "attempts", "hold": "in flight", "holds": "in flight", "pulse": "heartbeat", "beat": "heartbeat", "freshen": "ensure fresh",
-		"ours": "isInternal…", "obey": "apply command", "revive": "ensure running", "surroundings": "deps", "roster": "worker registry", "gone": "removed, dead",
-		"tally": "flush", "intake": "ingest", "reading": "extraction", "desk": "scheduling", "sheet": "CSV", "condition": "status",
-		"vitals": "host stats", "starter": "Temporal client", "portable": "workspace archive", "crew": "worker pool", "hire": "start", "drain": "crawl", "drainer": "crawler", "draining": "crawling",
-		"company": "minSecondBatch", "patience": "timeout", "way": "method", "standing": "token status", "wish": "request", "farewell": "disconnect result",
-		"heads": "titles", "beginnings": "prefixes", "cards": "previews", "faces": "previews", "lacking": "excluded", "stretch": "bucket", "stretches": "buckets",
+		"onward": "in-process retry", "rounds": "attempts", "hold": "in flight", "holds": "in flight",
+		"pulse": "heartbeat", "beat": "heartbeat", "freshen": "ensure fresh",
+		"ours": "isInternal…", "obey": "apply command", "revive": "ensure running", "surroundings": "deps",
+		"roster": "worker registry", "gone": "removed, dead",
+		"tally": "flush", "intake": "ingest", "reading": "extraction", "desk": "scheduling", "sheet": "CSV",
+		"condition": "status",
+		"vitals":    "host stats", "starter": "Temporal client", "portable": "workspace archive", "crew": "worker pool",
+		"hire": "start", "drain": "crawl", "drainer": "crawler", "draining": "crawling",
+		"company": "minSecondBatch", "patience": "timeout", "way": "method", "standing": "token status",
+		"wish": "request", "farewell": "disconnect result",
+		"heads": "titles", "beginnings": "prefixes", "cards": "previews", "faces": "previews", "lacking": "excluded",
+		"stretch": "bucket", "stretches": "buckets",
 	}
 }
 
@@ -80,17 +88,21 @@ func retiredNames() map[string]string {
 func allowedNames() map[string]*regexp.Regexp {
 	re := regexp.MustCompile
 	return map[string]*regexp.Regexp{
-		"starter":   re(`^(starter|starter_test|Starter|RefreshStarter|LearningStarter)$`), // package workflows/starter, the term of Temporal's samples
-		"reading":   re(`^([rR]eading)$`),                                                  // of a clock
-		"desk":      re(`^(desk|deskSelector)$`),                                           // the news desk's account and dashboard
-		"drain":     re(`^(TestPodsGetTimeToDrain|Drain|drain)$`),                          // of pods, processes and channels
-		"condition": re(`^[cC]ondition$`),                                                  // of Compose's depends_on, and one to wait for
-		"hold":      re(`^(hold|holdPolicy|Hold|HoldDue|HoldAll|HoldReconcile)$`),          // posts on hold after a restore (--hold)
-		"uses":      re(`(^Uses|_Uses)`),                                                   // the verb
-		"deep":      re(`^(ErrTooDeep|rankDeep)$`),                                         // nesting and crawl depth
-		"few":       re(`^(ErrTooFewPages|tooFew)$`),
-		"story":     re(`^([a-zA-Z]*Story[a-zA-Z]*|story|storyPrefix|storyVideo)$`), // of Instagram and Facebook
-		"gone":      re(`^(Gone|TestWebhook_GoneDisablesTheEndpoint)$`),             // HTTP 410
+		// Package workflows/starter, the term of Temporal's samples
+		"starter": re(`^(starter|starter_test|Starter|RefreshStarter|LearningStarter)$`),
+		"reading": re(`^([rR]eading)$`), // of a clock
+		// The news desk's account and dashboard
+		"desk":  re(`^(desk|deskSelector)$`),
+		"drain": re(`^(TestPodsGetTimeToDrain|Drain|drain)$`), // of pods, processes and channels
+		// Of Compose's depends_on, and one to wait for
+		"condition": re(`^[cC]ondition$`),
+		// Posts on hold after a restore (--hold)
+		"hold":  re(`^(hold|holdPolicy|Hold|HoldDue|HoldAll|HoldReconcile)$`),
+		"uses":  re(`(^Uses|_Uses)`),           // the verb
+		"deep":  re(`^(ErrTooDeep|rankDeep)$`), // nesting and crawl depth
+		"few":   re(`^(ErrTooFewPages|tooFew)$`),
+		"story": re(`^([a-zA-Z]*Story[a-zA-Z]*|story|storyPrefix|storyVideo)$`), // of Instagram and Facebook
+		"gone":  re(`^(Gone|TestWebhook_GoneDisablesTheEndpoint)$`),             // HTTP 410
 	}
 }
 
@@ -100,7 +112,9 @@ func allowedText() map[string][]string {
 		`revives?`:                {".golangci.yml", "api/seeds.go"}, // the linter revive
 		`(goes|go|going|went) on`: {"README.md"},                     // the language Go
 		`obey(s|ed)?`: { // instructions to a language model in hostile pages
-			"internal/news/llm/skeleton_test.go", "internal/news/pipeline/hostile_test.go", "internal/news/pipeline/llm_test.go"},
+			"internal/news/llm/skeleton_test.go", "internal/news/pipeline/hostile_test.go",
+			"internal/news/pipeline/llm_test.go",
+		},
 		`patience`:       {"internal/testing/searchtest/articles.txt"},  // an English article
 		`crew|hire[sd]?`: {"internal/testing/crawltest/stories_en.txt"}, // people, in invented articles
 	}
@@ -117,7 +131,10 @@ func trackedFiles(t *testing.T) []string {
 
 // isGenerated reports whether a file is generated or recorded data.
 func isGenerated(file string) bool {
-	for _, part := range []string{"/testdata/", "/db/", "api/spec/", "go.sum", "package-lock.json", "LICENSE", "NOTICE", "docs/terms_test.go", "docs/screenshots/", "docs/images/"} {
+	for _, part := range []string{
+		"/testdata/", "/db/", "api/spec/", "go.sum", "package-lock.json", "LICENSE", "NOTICE",
+		"docs/terms_test.go", "docs/screenshots/", "docs/images/",
+	} {
 		if strings.Contains("/"+file, part) {
 			return true
 		}
@@ -182,7 +199,8 @@ func TestTerms_NamesUseStandardTerms(t *testing.T) {
 			}
 			// In SQL, columns and types begin a line; in YAML, properties and
 			// parameters are keys or names.
-			for _, m := range regexp.MustCompile(`(?m)^\s+(?:- \{? ?name: |- \{ ?\$?\w+: [^}]*name: )?([a-z][a-z_]*)(?::| +(?:uuid|text|int|bigint|timestamptz|boolean|jsonb|smallint|integer|real|date)\b)`).FindAllStringSubmatchIndex(string(raw), -1) {
+			for _, m := range regexp.MustCompile(
+				`(?m)^\s+(?:- \{? ?name: |- \{ ?\$?\w+: [^}]*name: )?([a-z][a-z_]*)(?::| +(?:uuid|text|int|bigint|timestamptz|boolean|jsonb|smallint|integer|real|date)\b)`).FindAllStringSubmatchIndex(string(raw), -1) {
 				report(fmt.Sprintf("%s:%d", file, 1+strings.Count(string(raw[:m[2]]), "\n")), string(raw[m[2]:m[3]]))
 			}
 		}
@@ -243,7 +261,8 @@ func words(name string) (out []string) {
 			flush()
 			continue
 		}
-		if unicode.IsUpper(r) && (i > 0 && !unicode.IsUpper(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1])) {
+		if unicode.IsUpper(r) && (i > 0 && !unicode.IsUpper(runes[i-1]) || i+1 < len(runes) &&
+			unicode.IsLower(runes[i+1])) {
 			flush()
 		}
 		b.WriteRune(r)

@@ -49,19 +49,27 @@ func TestGeneratedClients(t *testing.T) {
 	d.ready()
 	account := n.connect(d, "desk")
 	for _, c := range []generatedClient{
-		{generator: "python", needs: "python3", program: "schedule.py", as: "schedule.py",
+		{
+			generator: "python", needs: "python3", program: "schedule.py", as: "schedule.py",
 			compile: "python3 -m venv env && env/bin/pip install --quiet . && " +
 				"env/bin/python -W error -c 'from openapi_client.models import *'",
-			run: "env/bin/python -W error schedule.py"},
-		{generator: "go", needs: "go", program: "schedule.go.txt", as: "schedule/main.go",
+			run: "env/bin/python -W error schedule.py",
+		},
+		{
+			generator: "go", needs: "go", program: "schedule.go.txt", as: "schedule/main.go",
 			compile: "go mod edit -module example.org/dateline && go vet . ./schedule",
-			run:     "go run ./schedule"},
-		{generator: "typescript-fetch", needs: "npm", options: "npmName=dateline",
+			run:     "go run ./schedule",
+		},
+		{
+			generator: "typescript-fetch", needs: "npm", options: "npmName=dateline",
 			program: "schedule.ts", as: "src/schedule.ts",
-			compile: "npm install --silent --no-audit --no-fund", run: "node dist/schedule.js"},
-		{generator: "rust", needs: "cargo", program: "schedule.rs", as: "src/bin/schedule.rs",
+			compile: "npm install --silent --no-audit --no-fund", run: "node dist/schedule.js",
+		},
+		{
+			generator: "rust", needs: "cargo", program: "schedule.rs", as: "src/bin/schedule.rs",
 			compile: "cargo add --quiet tokio --features rt,macros && cargo build --quiet",
-			run:     "cargo run --quiet --bin schedule"},
+			run:     "cargo run --quiet --bin schedule",
+		},
 	} {
 		t.Run(c.generator, func(t *testing.T) {
 			if _, err := exec.LookPath(c.needs); err != nil {

@@ -61,7 +61,8 @@ func (d *dateline) site(name string) (id, key string) {
 			ID string `json:"id"`
 		} `json:"site"`
 	}
-	if status := d.call(http.MethodPost, "/api/v1/sites", map[string]any{"name": name}, &made); status != http.StatusCreated {
+	if status := d.call(http.MethodPost, "/api/v1/sites", map[string]any{"name": name},
+		&made); status != http.StatusCreated {
 		d.t.Fatalf("creating a site: %d", status)
 	}
 	return made.Site.ID, made.Key
@@ -71,8 +72,11 @@ func (d *dateline) site(name string) (id, key string) {
 func (d *dateline) hits(key, page string, reader, n int) error {
 	var hits []map[string]any
 	for i := range n {
-		hits = append(hits, map[string]any{"page": page, "user": fmt.Sprintf("reader %d", reader+i), "address": fmt.Sprintf("203.0.%d.%d", (reader+i)/250%250, (reader+i)%250),
-			"user_agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"})
+		hits = append(hits, map[string]any{
+			"page": page, "user": fmt.Sprintf("reader %d", reader+i),
+			"address":    fmt.Sprintf("203.0.%d.%d", (reader+i)/250%250, (reader+i)%250),
+			"user_agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
+		})
 	}
 	raw, err := json.Marshal(hits)
 	if err != nil {
@@ -151,7 +155,8 @@ type crawled struct {
 
 func (d *dateline) crawl(home string) crawled {
 	d.t.Helper()
-	if status := d.call(http.MethodPost, "/api/v1/seeds", map[string]any{"url": home + "/", "min_interval_seconds": 60}, nil); status != http.StatusCreated {
+	if status := d.call(http.MethodPost, "/api/v1/seeds", map[string]any{"url": home + "/", "min_interval_seconds": 60},
+		nil); status != http.StatusCreated {
 		d.t.Fatalf("creating a seed: %d", status)
 	}
 	c := crawled{d: d}
@@ -182,7 +187,8 @@ func (c crawled) same() {
 	if _, stored := c.d.domain(); stored < c.stored {
 		c.d.t.Errorf("%d pages of %s are stored, were %d", stored, c.name, c.stored)
 	}
-	request, err := http.NewRequest(http.MethodGet, c.d.API+"/api/v1/domains/"+c.name+"/warc?from=2020-01-01T00:00:00Z&to=2100-01-01T00:00:00Z", nil)
+	request, err := http.NewRequest(http.MethodGet,
+		c.d.API+"/api/v1/domains/"+c.name+"/warc?from=2020-01-01T00:00:00Z&to=2100-01-01T00:00:00Z", nil)
 	if err != nil {
 		c.d.t.Fatal(err)
 	}

@@ -35,8 +35,10 @@ func TestPublish_ThreadsAndDeadLetters(t *testing.T) {
 	t.Run("a thread resumes after a failure in its middle", func(t *testing.T) {
 		d.t = t
 		fault(t, fake.Fault{Kind: fake.ActThenReset, Nth: 2})
-		p := d.schedule("one", 3*time.Second, map[string]any{"accounts": []string{account},
-			"thread": []map[string]any{{"content": "two"}, {"content": "three"}}})
+		p := d.schedule("one", 3*time.Second, map[string]any{
+			"accounts": []string{account},
+			"thread":   []map[string]any{{"content": "two"}, {"content": "three"}},
+		})
 		d.awaitStatus(p.ID, "posted", 90*time.Second)
 		before := ""
 		for _, text := range []string{"one", "two", "three"} {
@@ -56,7 +58,10 @@ func TestPublish_ThreadsAndDeadLetters(t *testing.T) {
 
 	t.Run("a refused post is parked, and an operator's signal retries it", func(t *testing.T) {
 		d.t = t
-		fault(t, fake.Fault{Kind: fake.Status, Status: http.StatusUnprocessableEntity, Body: `{"error":"Validation failed: no"}`})
+		fault(t, fake.Fault{
+			Kind: fake.Status, Status: http.StatusUnprocessableEntity,
+			Body: `{"error":"Validation failed: no"}`,
+		})
 		p := d.schedule("refused at first", 3*time.Second, to)
 		d.awaitStatus(p.ID, "failed", 90*time.Second)
 		var dead struct {
@@ -75,7 +80,8 @@ func TestPublish_ThreadsAndDeadLetters(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer temporal.Close()
-		if err := temporal.SignalWorkflow(context.Background(), p.WorkflowID, "", workflows.SignalRetry, nil); err != nil {
+		if err := temporal.SignalWorkflow(context.Background(), p.WorkflowID, "", workflows.SignalRetry,
+			nil); err != nil {
 			t.Fatal(err)
 		}
 		d.awaitStatus(p.ID, "posted", 90*time.Second)
@@ -84,24 +90,31 @@ func TestPublish_ThreadsAndDeadLetters(t *testing.T) {
 		}
 	})
 
-	t.Run("posts that failed because of an expired token are retried when the account is reconnected", func(t *testing.T) {
-		d.t = t
-		fault(t, fake.Fault{Kind: fake.TokenExpired, Count: 1})
-		p := d.schedule("after reconnecting", 3*time.Second, to)
-		d.awaitStatus(p.ID, "failed", 90*time.Second)
-		if n.copies("after reconnecting") != 0 {
-			t.Fatal("already published")
-		}
-		d.call(http.MethodPost, "/api/v1/accounts", map[string]string{"network": "mastodon", "base_url": n.URL(), "access_token": n.tokens["desk"]}, nil)
-		d.awaitStatus(p.ID, "posted", 90*time.Second)
-		if c := n.copies("after reconnecting"); c != 1 {
-			t.Errorf("it exists %d times", c)
-		}
-	})
+	t.Run("posts that failed because of an expired token are retried when the account is reconnected",
+		func(t *testing.T) {
+			d.t = t
+			fault(t, fake.Fault{Kind: fake.TokenExpired, Count: 1})
+			p := d.schedule("after reconnecting", 3*time.Second, to)
+			d.awaitStatus(p.ID, "failed", 90*time.Second)
+			if n.copies("after reconnecting") != 0 {
+				t.Fatal("already published")
+			}
+			d.call(http.MethodPost, "/api/v1/accounts", map[string]string{
+				"network": "mastodon", "base_url": n.URL(),
+				"access_token": n.tokens["desk"],
+			}, nil)
+			d.awaitStatus(p.ID, "posted", 90*time.Second)
+			if c := n.copies("after reconnecting"); c != 1 {
+				t.Errorf("it exists %d times", c)
+			}
+		})
 
 	t.Run("dead letters are discarded in bulk and stay unpublished", func(t *testing.T) {
 		d.t = t
-		fault(t, fake.Fault{Kind: fake.Status, Status: http.StatusUnprocessableEntity, Count: 2, Body: `{"error":"Validation failed: no"}`})
+		fault(t, fake.Fault{
+			Kind: fake.Status, Status: http.StatusUnprocessableEntity, Count: 2,
+			Body: `{"error":"Validation failed: no"}`,
+		})
 		a, b := d.schedule("unwanted a", 3*time.Second, to), d.schedule("unwanted b", 3*time.Second, to)
 		d.awaitStatus(a.ID, "failed", 90*time.Second)
 		d.awaitStatus(b.ID, "failed", 90*time.Second)
@@ -115,7 +128,8 @@ func TestPublish_ThreadsAndDeadLetters(t *testing.T) {
 		}
 		d.awaitStatus(a.ID, "canceled", 10*time.Second)
 		var why problem
-		if status := d.call(http.MethodPost, "/api/v1/posts/"+a.ID+"/retry", map[string]any{}, &why); status != http.StatusConflict || why.Code != "not_a_dead_letter" {
+		if status := d.call(http.MethodPost, "/api/v1/posts/"+a.ID+"/retry", map[string]any{},
+			&why); status != http.StatusConflict || why.Code != "not_a_dead_letter" {
 			t.Errorf("retrying a discarded post: %d %+v", status, why)
 		}
 		for _, q := range n.Posts() {

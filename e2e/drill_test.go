@@ -44,12 +44,14 @@ func (d *dateline) dataDir() string {
 // newspaper is a web site to crawl: a front page and an article.
 func newspaper(t *testing.T) *httptest.Server {
 	t.Helper()
-	article := "<html><head><title>Bài</title></head><body><article><h1>Bài</h1>" + strings.Repeat("<p>Một đoạn văn dài của bài viết này.</p>", 40) + "</article></body></html>"
+	article := "<html><head><title>Bài</title></head><body><article><h1>Bài</h1>" +
+		strings.Repeat("<p>Một đoạn văn dài của bài viết này.</p>", 40) + "</article></body></html>"
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		switch r.URL.Path {
 		case "/":
-			_, _ = fmt.Fprint(w, `<html><body><a href="/2026/11/22/bai-viet-so-mot-12345.html">Bài viết số một của chúng tôi hôm nay</a></body></html>`)
+			_, _ = fmt.Fprint(w,
+				`<html><body><a href="/2026/11/22/bai-viet-so-mot-12345.html">Bài viết số một của chúng tôi hôm nay</a></body></html>`)
 		case "/robots.txt":
 			w.WriteHeader(http.StatusNotFound)
 		default:
@@ -72,7 +74,8 @@ func TestDrill(t *testing.T) {
 
 func drill(t *testing.T, hold string) {
 	n, paper := newNetwork(t), newspaper(t)
-	d := newDateline(t, "DATELINE_ALLOW_PRIVATE_HOSTS="+n.host()+","+strings.TrimPrefix(paper.URL, "http://"), "DATELINE_CRAWL_DELAY=100ms")
+	d := newDateline(t, "DATELINE_ALLOW_PRIVATE_HOSTS="+n.host()+","+strings.TrimPrefix(paper.URL, "http://"),
+		"DATELINE_CRAWL_DELAY=100ms")
 	d.start()
 	d.ready()
 	account := n.connect(d, "desk")
@@ -81,7 +84,9 @@ func drill(t *testing.T, hold string) {
 	d.schedule("out before the backup", 2*time.Second, to)
 	page := d.readerCounts()
 	domain := d.crawl(paper.URL)
-	e2etest.Eventually(t, 60*time.Second, "the first post to be out", func() bool { return n.copies("out before the backup") == 1 })
+	e2etest.Eventually(t, 60*time.Second, "the first post to be out", func() bool {
+		return n.copies("out before the backup") == 1
+	})
 	page.settled()
 	between := d.schedule("out between backup and disaster", 25*time.Second, to)
 	waiting := d.schedule("waits through the disaster", 100*time.Second, to)
@@ -126,13 +131,17 @@ func drill(t *testing.T, hold string) {
 				url = q.URL
 			}
 		}
-		if status := d.call(http.MethodPost, "/api/v1/posts/"+between.ID+"/targets/"+p.Targets[0].ID+"/confirm", map[string]string{"url": url}, nil); status != http.StatusOK {
+		if status := d.call(http.MethodPost, "/api/v1/posts/"+between.ID+"/targets/"+p.Targets[0].ID+"/confirm",
+			map[string]string{"url": url}, nil); status != http.StatusOK {
 			t.Errorf("confirming the published post: %d", status)
 		}
 	}
 	d.awaitStatus(between.ID, "posted", 120*time.Second)
 	d.awaitStatus(waiting.ID, "posted", 180*time.Second)
-	for _, text := range []string{"out before the backup", "out between backup and disaster", "waits through the disaster"} {
+	for _, text := range []string{
+		"out before the backup", "out between backup and disaster",
+		"waits through the disaster",
+	} {
 		if c := n.copies(text); c != 1 {
 			t.Errorf("%q exists %d times", text, c)
 		}
@@ -155,7 +164,8 @@ func drill(t *testing.T, hold string) {
 // awaitUncertain waits until a post needs a decision.
 func (d *dateline) awaitUncertain(id string) (p struct {
 	Targets []struct{ ID, Status string } `json:"targets"`
-}) {
+},
+) {
 	d.t.Helper()
 	e2etest.Eventually(d.t, 60*time.Second, "post "+id+" to wait for a person", func() bool {
 		d.call(http.MethodGet, "/api/v1/posts/"+id, nil, &p)

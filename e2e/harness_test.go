@@ -250,7 +250,10 @@ type problem struct {
 // schedule creates a post that is due after the given duration.
 func (d *dateline) schedule(text string, in time.Duration, more map[string]any) post {
 	d.t.Helper()
-	body := map[string]any{"content": text, "scheduled_time": time.Now().Add(in).Format(time.RFC3339Nano), "attachments": []string{}}
+	body := map[string]any{
+		"content": text, "scheduled_time": time.Now().Add(in).Format(time.RFC3339Nano),
+		"attachments": []string{},
+	}
 	for k, v := range more {
 		body[k] = v
 	}

@@ -86,7 +86,8 @@ func newKeylessHerd(t *testing.T) *herd {
 		n.inject(create)
 	}
 	app := platform.SandboxApp("", "")
-	h := &herd{dateline: newDateline(t, "DATELINE_ALLOW_PRIVATE_HOSTS="+n.host(), "DATELINE_NETWORKS_FILE="+file, "DATELINE_LOG_LEVEL=warn",
+	h := &herd{dateline: newDateline(t, "DATELINE_ALLOW_PRIVATE_HOSTS="+n.host(), "DATELINE_NETWORKS_FILE="+file,
+		"DATELINE_LOG_LEVEL=warn",
 		"X_CLIENT_ID="+app.ClientID, "X_CLIENT_SECRET="+app.ClientSecret.Reveal(),
 		"FACEBOOK_CLIENT_ID="+app.ClientID, "FACEBOOK_CLIENT_SECRET="+app.ClientSecret.Reveal()), network: n}
 	h.start()
@@ -128,14 +129,18 @@ func (n *network) connectCentral(d *dateline, account fake.Account) string {
 		n.t.Fatal(err)
 	}
 	if account.Network == "facebook" {
-		if _, err := n.Add(fake.Account{Network: "facebook", Kind: "page", OwnerID: made.ID, Name: account.Name}); err != nil {
+		if _, err := n.Add(fake.Account{
+			Network: "facebook", Kind: "page", OwnerID: made.ID,
+			Name: account.Name,
+		}); err != nil {
 			n.t.Fatal(err)
 		}
 	}
 	var begun struct {
 		AuthorizeURL string `json:"authorize_url"`
 	}
-	if status := d.call(http.MethodPost, "/api/v1/accounts/connect", map[string]string{"network": account.Network}, &begun); status != http.StatusOK {
+	if status := d.call(http.MethodPost, "/api/v1/accounts/connect", map[string]string{"network": account.Network},
+		&begun); status != http.StatusOK {
 		n.t.Fatalf("connecting an account of %s: status %d", account.Network, status)
 	}
 	page, err := url.Parse(begun.AuthorizeURL)
@@ -156,7 +161,8 @@ func (n *network) connectCentral(d *dateline, account fake.Account) string {
 	}
 	d.call(http.MethodGet, "/api/v1/accounts?limit=200", nil, &list)
 	for _, a := range list.Accounts {
-		if a.Network == account.Network && (strings.EqualFold(a.Handle, "@"+account.Name) || strings.EqualFold(a.Name, account.Name)) {
+		if a.Network == account.Network && (strings.EqualFold(a.Handle, "@"+account.Name) ||
+			strings.EqualFold(a.Name, account.Name)) {
 			return a.ID
 		}
 	}
@@ -168,7 +174,9 @@ func (n *network) connectCentral(d *dateline, account fake.Account) string {
 // uncertain, in the dead letters and published at most once.
 func (h *herd) wantNoneTwice() {
 	h.t.Helper()
-	e2etest.Eventually(h.t, time.Until(h.at.Add(keylessLimit)), "every post to be posted or uncertain", func() bool { return h.open() == 0 })
+	e2etest.Eventually(h.t, time.Until(h.at.Add(keylessLimit)), "every post to be posted or uncertain", func() bool {
+		return h.open() == 0
+	})
 	uncertain := h.uncertain()
 	copies := map[string]int{}
 	for _, p := range h.network.Posts() {
@@ -192,8 +200,10 @@ func (h *herd) wantNoneTwice() {
 			seen[f.Path] = f.Seen
 		}
 	}
-	h.t.Logf("%d of %d posts are published, %d are uncertain; requests that publish: %v", published, *survivors, len(uncertain), seen)
-	if requests := seen["/x/2/tweets"] + seen["/facebook/v25.0/"] + seen["/api/v1/statuses"]; requests < published || requests > *survivors+*survivors/2 {
+	h.t.Logf("%d of %d posts are published, %d are uncertain; requests that publish: %v", published, *survivors,
+		len(uncertain), seen)
+	if requests := seen["/x/2/tweets"] + seen["/facebook/v25.0/"] + seen["/api/v1/statuses"]; requests < published ||
+		requests > *survivors+*survivors/2 {
 		h.t.Errorf("got %d requests that publish, want one for each of %d posts and a few more", requests, *survivors)
 	}
 }

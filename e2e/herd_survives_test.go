@@ -16,9 +16,12 @@ import (
 )
 
 var (
-	survivors      = flag.Int("survivors", 150, "posts due at the second around which TestHerd_Survives kills processes")
-	survivorsLead  = flag.Duration("survivors-lead", 0, "how long before its second that herd is scheduled; 0: as long as it takes to arm it")
-	survivorsLimit = flag.Duration("survivors-limit", 3*time.Minute, "how long after its second that herd must be published; `make survive` uses a shorter time")
+	survivors = flag.Int("survivors", 150,
+		"posts due at the second around which TestHerd_Survives kills processes")
+	survivorsLead = flag.Duration("survivors-lead", 0,
+		"how long before its second that herd is scheduled; 0: as long as it takes to arm it")
+	survivorsLimit = flag.Duration("survivors-limit", 3*time.Minute,
+		"how long after its second that herd must be published; `make survive` uses a shorter time")
 )
 
 // TestHerd_Survives kills the program or an engine around the second at which many
@@ -40,7 +43,12 @@ func TestHerd_Survives(t *testing.T) {
 		{"Postgres just before", -300 * time.Millisecond, engine("postgres")},
 		{"Postgres at the second", 10 * time.Millisecond, engine("postgres")},
 		{"Redis just before", -500 * time.Millisecond, engine("redis")},
-		{"Temporal's store, before", -4 * time.Second, func(d *dateline) { d.kill(); d.wipeTemporal(); d.start(); d.ready() }},
+		{"Temporal's store, before", -4 * time.Second, func(d *dateline) {
+			d.kill()
+			d.wipeTemporal()
+			d.start()
+			d.ready()
+		}},
 	} {
 		t.Run(strings.ReplaceAll(when.what, " ", "_"), func(t *testing.T) {
 			t.Parallel() // they mostly wait
@@ -83,7 +91,10 @@ const herdAccounts = 20
 func newHerd(t *testing.T) *herd {
 	t.Helper()
 	n, in := newNetwork(t), newInbox(t)
-	h := &herd{dateline: newDateline(t, "DATELINE_ALLOW_PRIVATE_HOSTS="+n.host()+","+in.host(), "DATELINE_LOG_LEVEL=warn"), network: n, inbox: in}
+	h := &herd{
+		dateline: newDateline(t, "DATELINE_ALLOW_PRIVATE_HOSTS="+n.host()+","+in.host(), "DATELINE_LOG_LEVEL=warn"),
+		network:  n, inbox: in,
+	}
 	h.start()
 	h.ready()
 	in.subscribe(h.dateline)
@@ -110,8 +121,12 @@ func (h *herd) scheduleTo(accounts []string, request time.Duration, text func(i 
 	for range 8 {
 		all.Go(func() {
 			for i := range queue {
-				body := map[string]any{"content": text(i), "scheduled_time": h.at.Format(time.RFC3339), "accounts": []string{accounts[i%len(accounts)]}}
-				if status, err := h.try(http.MethodPost, "/api/v1/posts", body, nil); err != nil || status != http.StatusCreated {
+				body := map[string]any{
+					"content": text(i), "scheduled_time": h.at.Format(time.RFC3339),
+					"accounts": []string{accounts[i%len(accounts)]},
+				}
+				if status, err := h.try(http.MethodPost, "/api/v1/posts", body, nil); err != nil ||
+					status != http.StatusCreated {
 					h.t.Errorf("post %d: %d %v", i, status, err)
 				}
 			}
@@ -146,7 +161,8 @@ func (h *herd) wantAllOnce() {
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	h.t.Logf("%d of %d posts are out %s after their second", len(copies), *survivors, last.Sub(h.at).Round(time.Millisecond))
+	h.t.Logf("%d of %d posts are out %s after their second", len(copies), *survivors,
+		last.Sub(h.at).Round(time.Millisecond))
 	if len(copies) != *survivors {
 		h.t.Errorf("%d posts are not published %s after their time", *survivors-len(copies), *survivorsLimit)
 	}
@@ -155,7 +171,8 @@ func (h *herd) wantAllOnce() {
 		Posts []post `json:"posts"`
 	}
 	e2etest.Eventually(h.t, 2*time.Minute, "every post to be known as posted", func() bool {
-		h.call(http.MethodGet, "/api/v1/posts?limit=1&status=draft,scheduled,publishing,partly_posted,failed,canceled", nil, &page)
+		h.call(http.MethodGet, "/api/v1/posts?limit=1&status=draft,scheduled,publishing,partly_posted,failed,canceled",
+			nil, &page)
 		return len(page.Posts) == 0
 	})
 	clear(copies)

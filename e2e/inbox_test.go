@@ -58,7 +58,10 @@ func (in *inbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // subscribe makes the program notify the inbox of each published post.
 func (in *inbox) subscribe(d *dateline) {
 	d.t.Helper()
-	body := map[string]any{"kind": "webhook", "name": "inbox", "url": in.URL + "/", "types": []string{"post.posted"}, "time_zone": "UTC"}
+	body := map[string]any{
+		"kind": "webhook", "name": "inbox", "url": in.URL + "/", "types": []string{"post.posted"},
+		"time_zone": "UTC",
+	}
 	if status := d.call(http.MethodPost, "/api/v1/notification-channels", body, nil); status != http.StatusCreated {
 		d.t.Fatalf("subscribing: status %d", status)
 	}

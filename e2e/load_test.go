@@ -27,7 +27,8 @@ func (a *answered) note(what string) {
 // Retry-After. Posts due meanwhile are published once.
 func TestOverload_ThreeTimesTheCapacity(t *testing.T) {
 	n := newNetwork(t)
-	d := newDateline(t, "DATELINE_ALLOW_PRIVATE_HOSTS="+n.host(), "DATELINE_API_MAX_IN_FLIGHT=16", "DATELINE_API_RATE_LIMIT=0")
+	d := newDateline(t, "DATELINE_ALLOW_PRIVATE_HOSTS="+n.host(), "DATELINE_API_MAX_IN_FLIGHT=16",
+		"DATELINE_API_RATE_LIMIT=0")
 	d.start()
 	d.ready()
 	to := map[string]any{"accounts": []string{n.connect(d, "desk")}}
@@ -90,7 +91,8 @@ func TestOverload_ThreeTimesTheCapacity(t *testing.T) {
 	all.Wait()
 	took := time.Since(began)
 	ok, refused := under.counts["200 OK"], under.counts["503 Service Unavailable"]
-	t.Logf("capacity %.0f per second; of %.0f per second %.0f were answered, %.0f refused", capacity, float64(sent)/took.Seconds(), float64(ok)/took.Seconds(), float64(refused)/took.Seconds())
+	t.Logf("capacity %.0f per second; of %.0f per second %.0f were answered, %.0f refused", capacity,
+		float64(sent)/took.Seconds(), float64(ok)/took.Seconds(), float64(refused)/took.Seconds())
 	if ok+refused != sent {
 		t.Errorf("neither answered nor refused with Retry-After: %v", under.counts)
 	}

@@ -26,11 +26,14 @@ func TestMCP_ClientCallsEveryTool(t *testing.T) {
 	stdio := exec.Command(path, "mcp")
 	stdio.Env = append(d.env, "DATELINE_URL="+d.API, "DATELINE_TOKEN="+d.Token)
 	for name, transport := range map[string]mcp.Transport{
-		"HTTP": &mcp.StreamableClientTransport{Endpoint: d.API + "/mcp", DisableStandaloneSSE: true, HTTPClient: &http.Client{Transport: bearer(d.Token)}},
-		"CLI":  &mcp.CommandTransport{Command: stdio},
+		"HTTP": &mcp.StreamableClientTransport{
+			Endpoint: d.API + "/mcp", DisableStandaloneSSE: true, HTTPClient: &http.Client{Transport: bearer(d.Token)},
+		},
+		"CLI": &mcp.CommandTransport{Command: stdio},
 	} {
 		t.Run(name, func(t *testing.T) {
-			session, err := mcp.NewClient(&mcp.Implementation{Name: "e2e", Version: "1"}, nil).Connect(t.Context(), transport, nil)
+			session, err := mcp.NewClient(&mcp.Implementation{Name: "e2e", Version: "1"}, nil).Connect(t.Context(),
+				transport, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -44,7 +47,8 @@ func TestMCP_ClientCallsEveryTool(t *testing.T) {
 			Data   map[string]any
 		}
 	}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, d.API+"/api/v1/audit?action=agent.acted", nil)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, d.API+"/api/v1/audit?action=agent.acted",
+		nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,13 +111,15 @@ func callEveryTool(t *testing.T, session *mcp.ClientSession) {
 	const none = "00000000-0000-0000-0000-000000000000"
 	at := time.Now().Add(2 * time.Hour).Format(time.RFC3339)
 	day := time.Now().UTC().Format(time.DateOnly)
-	workspace := regexp.MustCompile(`"workspace":\{[^}]*"id":"([0-9a-f-]{36})"`).FindStringSubmatch(call("whoami", nil, ""))
+	workspace := regexp.MustCompile(`"workspace":\{[^}]*"id":"([0-9a-f-]{36})"`).
+		FindStringSubmatch(call("whoami", nil, ""))
 	call("list_accounts", nil, "")
 	call("preview_post", map[string]any{"text": "Preview", "scheduled_time": at}, "")
 	draft := idOf(call("draft_post", map[string]any{"text": "A draft of an agent", "scheduled_time": at}, ""))
 	call("edit_post", map[string]any{"id": draft, "text": "An edited draft"}, "")
 	call("submit_post", map[string]any{"id": draft}, "")
-	if got := call("get_post", map[string]any{"id": draft}, ""); !strings.Contains(got, `"state":"pending"`) || !strings.Contains(got, "An edited draft") {
+	if got := call("get_post", map[string]any{"id": draft}, ""); !strings.Contains(got, `"state":"pending"`) ||
+		!strings.Contains(got, "An edited draft") {
 		t.Errorf("the submitted post: %s, want one that is pending approval", got)
 	}
 	scheduled := call("schedule_post", map[string]any{"text": "Scheduled by an agent", "scheduled_time": at}, "")
@@ -136,7 +142,10 @@ func callEveryTool(t *testing.T, session *mcp.ClientSession) {
 	call("list_sources", nil, "")
 	call("list_rules", nil, "")
 	call("list_rule_decisions", nil, "")
-	call("preview_rule", map[string]any{"name": "Sports", "definition": map[string]any{"trigger": map[string]any{}, "conditions": map[string]any{"max_age_hours": 24}}}, "403")
+	call("preview_rule", map[string]any{"name": "Sports", "definition": map[string]any{
+		"trigger":    map[string]any{},
+		"conditions": map[string]any{"max_age_hours": 24},
+	}}, "403")
 	call("pause_rule", map[string]any{"id": none}, "403")
 	call("resume_rule", map[string]any{"id": none}, "403")
 	if workspace == nil {

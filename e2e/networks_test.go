@@ -51,13 +51,18 @@ func TestPublish_NineNetworks(t *testing.T) {
 	}
 	slices.Sort(networks)
 	// A LinkedIn login may post as the person and as the organization.
-	want := []string{"bluesky", "discord", "facebook", "instagram", "linkedin", "linkedin", "mastodon", "telegram", "threads", "x"}
+	want := []string{
+		"bluesky", "discord", "facebook", "instagram", "linkedin", "linkedin", "mastodon", "telegram",
+		"threads", "x",
+	}
 	if !slices.Equal(networks, want) {
 		t.Fatalf("connected %v, want %v", networks, want)
 	}
 
 	text := "Bản tin chiều: chín mạng xã hội, một lần https://news.example/a"
-	p := d.schedule(text, 25*time.Second, map[string]any{"accounts": ids, "attachments": []string{d.upload("photo.jpg", "Một tấm ảnh", photo)}})
+	p := d.schedule(text, 25*time.Second, map[string]any{
+		"accounts": ids, "attachments": []string{d.upload("photo.jpg", "Một tấm ảnh", photo)},
+	})
 	p = d.awaitStatus(p.ID, "posted", 2*time.Minute)
 	for _, target := range p.Targets {
 		if target.Status != "posted" || target.URL == "" {
@@ -118,7 +123,8 @@ func (s sandboxed) allow(network string) {
 	var begun struct {
 		AuthorizeURL string `json:"authorize_url"`
 	}
-	if status := s.call(http.MethodPost, "/api/v1/accounts/connect", map[string]any{"network": network, "sandbox": true}, &begun); status != http.StatusOK {
+	if status := s.call(http.MethodPost, "/api/v1/accounts/connect",
+		map[string]any{"network": network, "sandbox": true}, &begun); status != http.StatusOK {
 		s.t.Fatalf("connecting at %s: status %d", network, status)
 	}
 	page, err := url.Parse(begun.AuthorizeURL)
@@ -161,7 +167,8 @@ func (s sandboxed) post(address string, form url.Values) string {
 func (s sandboxed) fill(network string, values map[string]string) {
 	s.t.Helper()
 	var problem struct{ Detail string }
-	if status := s.call(http.MethodPost, "/api/v1/accounts/form", map[string]any{"network": network, "sandbox": true, "values": values}, &problem); status != http.StatusCreated {
+	if status := s.call(http.MethodPost, "/api/v1/accounts/form",
+		map[string]any{"network": network, "sandbox": true, "values": values}, &problem); status != http.StatusCreated {
 		s.t.Fatalf("connecting at %s: status %d %s", network, status, problem.Detail)
 	}
 }

@@ -20,10 +20,12 @@ func TestCrawl_NewsIsFound(t *testing.T) {
 	}
 	t.Cleanup(world.Close)
 	site := world.Site(0)
-	d := newDateline(t, "DATELINE_CRAWL_PROXY_URL="+world.ProxyURL(), "DATELINE_CRAWL_DELAY=100ms", "DATELINE_CRAWL_IP_DELAY=0s")
+	d := newDateline(t, "DATELINE_CRAWL_PROXY_URL="+world.ProxyURL(), "DATELINE_CRAWL_DELAY=100ms",
+		"DATELINE_CRAWL_IP_DELAY=0s")
 	d.start()
 	d.ready()
-	if status := d.call(http.MethodPost, "/api/v1/seeds", map[string]any{"url": site.Home()}, nil); status != http.StatusCreated {
+	if status := d.call(http.MethodPost, "/api/v1/seeds", map[string]any{"url": site.Home()},
+		nil); status != http.StatusCreated {
 		t.Fatalf("making a seed: %d", status)
 	}
 	finds := func(a crawltest.Article) bool {

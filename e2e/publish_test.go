@@ -30,7 +30,9 @@ func TestPublishing(t *testing.T) {
 	t.Run("a post is published on its second, with image and reply", func(t *testing.T) {
 		d.t = t
 		media := d.upload("chart.png", "Biểu đồ giá vàng", small)
-		parent := d.schedule("Giá vàng hôm nay", 3*time.Second, map[string]any{"accounts": to["accounts"], "attachments": []string{media}})
+		parent := d.schedule("Giá vàng hôm nay", 3*time.Second, map[string]any{
+			"accounts": to["accounts"], "attachments": []string{media},
+		})
 		reply := d.schedule("… và giá đô la", 4*time.Second, map[string]any{"thread_parent_id": parent.ID})
 		p := d.awaitStatus(parent.ID, "posted", 90*time.Second)
 		t.Logf("late by %d ms", *p.Targets[0].LateMS)
@@ -42,7 +44,8 @@ func TestPublishing(t *testing.T) {
 			t.Errorf("got %+v at the network, want each post once", n.Posts())
 		}
 		for _, got := range n.Posts() {
-			if got.Text == "Giá vàng hôm nay" && (len(got.Media) != 1 || got.Media[0].Description != "Biểu đồ giá vàng") {
+			if got.Text == "Giá vàng hôm nay" &&
+				(len(got.Media) != 1 || got.Media[0].Description != "Biểu đồ giá vàng") {
 				t.Errorf("the image or its description is missing: %+v", got)
 			}
 			if got.Text == "… và giá đô la" && !strings.HasSuffix(p.Targets[0].URL, "/"+got.ReplyTo) {
@@ -56,7 +59,8 @@ func TestPublishing(t *testing.T) {
 		p := d.schedule("draft wording", 30*time.Second, to)
 		var edited post
 		soon := time.Now().Add(3 * time.Second).Format(time.RFC3339Nano)
-		if status := d.call(http.MethodPatch, "/api/v1/posts/"+p.ID, map[string]any{"content": "final wording", "scheduled_time": soon}, &edited); status != http.StatusOK {
+		if status := d.call(http.MethodPatch, "/api/v1/posts/"+p.ID,
+			map[string]any{"content": "final wording", "scheduled_time": soon}, &edited); status != http.StatusOK {
 			t.Fatalf("edit: status %d", status)
 		}
 		d.awaitStatus(p.ID, "posted", 90*time.Second)
@@ -74,7 +78,8 @@ func TestPublishing(t *testing.T) {
 			body   any
 		}{{http.MethodPatch, map[string]string{"content": "too late"}}, {http.MethodDelete, nil}} {
 			var why problem
-			if status := d.call(try.method, "/api/v1/posts/"+p.ID, try.body, &why); status != http.StatusConflict || why.Code != "too_late" || !strings.Contains(why.Detail, "already published") {
+			if status := d.call(try.method, "/api/v1/posts/"+p.ID, try.body, &why); status != http.StatusConflict ||
+				why.Code != "too_late" || !strings.Contains(why.Detail, "already published") {
 				t.Errorf("%s after the time: %d %+v", try.method, status, why)
 			}
 		}
@@ -125,10 +130,13 @@ func TestPublishing(t *testing.T) {
 		d.awaitStatus(edited.ID, "posted", 90*time.Second)
 		d.awaitStatus(hastened.ID, "posted", 90*time.Second)
 		time.Sleep(time.Until(canceled.Scheduled) + time.Second)
-		if n.copies("canceled by signal") != 0 || n.copies("before the signal") != 0 || n.copies("after the signal") != 1 || n.copies("hastened by signal") != 1 {
+		if n.copies("canceled by signal") != 0 || n.copies("before the signal") != 0 ||
+			n.copies("after the signal") != 1 || n.copies("hastened by signal") != 1 {
 			t.Errorf("the network has %+v", n.Posts())
 		}
-		list, err := temporal.CountWorkflow(context.Background(), &workflowservice.CountWorkflowExecutionsRequest{Namespace: "default", Query: "PostStatus = 'canceled'"})
+		list, err := temporal.CountWorkflow(context.Background(), &workflowservice.CountWorkflowExecutionsRequest{
+			Namespace: "default", Query: "PostStatus = 'canceled'",
+		})
 		if err != nil || list.GetCount() == 0 {
 			t.Errorf("the canceled post cannot be found by its search attribute: %v %v", list, err)
 		}
@@ -142,8 +150,12 @@ func TestPublishing(t *testing.T) {
 		for i := range ids {
 			all.Go(func() {
 				var p post
-				body := map[string]any{"content": fmt.Sprintf("herd %d", i), "scheduled_time": at.Format(time.RFC3339), "accounts": to["accounts"]}
-				if status, err := d.try(http.MethodPost, "/api/v1/posts", body, &p); err != nil || status != http.StatusCreated {
+				body := map[string]any{
+					"content": fmt.Sprintf("herd %d", i), "scheduled_time": at.Format(time.RFC3339),
+					"accounts": to["accounts"],
+				}
+				if status, err := d.try(http.MethodPost, "/api/v1/posts", body, &p); err != nil ||
+					status != http.StatusCreated {
 					t.Errorf("post %d: %d %v", i, status, err)
 				}
 				ids[i] = p.ID
@@ -179,14 +191,19 @@ func TestPublishing(t *testing.T) {
 		declared := telemetry.Instruments()
 		for _, i := range declared {
 			// Nothing has failed, no token expires, and nothing here uses TLS.
-			quiet := []string{"dateline_dead_letters", "dateline_account_access_expiry_seconds", "dateline_certificate_expiry_seconds"}
+			quiet := []string{
+				"dateline_dead_letters", "dateline_account_access_expiry_seconds",
+				"dateline_certificate_expiry_seconds",
+			}
 			if i.Kind == "gauge" && !slices.Contains(quiet, i.Name) &&
-				!slices.ContainsFunc(slices.Collect(maps.Keys(seen)), func(name string) bool { return strings.HasPrefix(name, i.Name) }) {
+				!slices.ContainsFunc(slices.Collect(maps.Keys(seen)),
+					func(name string) bool { return strings.HasPrefix(name, i.Name) }) {
 				t.Errorf("%s has no value", i.Name)
 			}
 		}
 		temporal := slices.Collect(maps.Keys(seen))
-		if !slices.ContainsFunc(temporal, func(name string) bool { return strings.HasPrefix(name, "temporal_activity_") }) {
+		if !slices.ContainsFunc(temporal,
+			func(name string) bool { return strings.HasPrefix(name, "temporal_activity_") }) {
 			t.Error("there are no metrics of Temporal activities")
 		}
 	})

@@ -17,7 +17,8 @@ import (
 )
 
 var (
-	soakFor    = flag.Duration("soak", 40*time.Second, "how long TestSoak keeps all three jobs under load; `make soak` asks for 30 minutes")
+	soakFor = flag.Duration("soak", 40*time.Second,
+		"how long TestSoak keeps all three jobs under load; `make soak` asks for 30 minutes")
 	soakPosts  = flag.Float64("soak-posts", 4, "posts a second")
 	soakViews  = flag.Float64("soak-views", 150, "views a second")
 	soakReport = flag.String("soak-report", "", "file for the samples, as JSON lines")
@@ -42,14 +43,17 @@ const (
 func TestSoak(t *testing.T) {
 	t.Parallel()
 	n, paper := newNetwork(t), newDaily(t)
-	d := newDateline(t, "DATELINE_ALLOW_PRIVATE_HOSTS="+n.host()+","+strings.TrimPrefix(paper.URL, "http://"), "DATELINE_CRAWL_DELAY=100ms", "DATELINE_LOG_FORMAT=json", "DATELINE_LOG_LEVEL=warn")
+	d := newDateline(t, "DATELINE_ALLOW_PRIVATE_HOSTS="+n.host()+","+strings.TrimPrefix(paper.URL, "http://"),
+		"DATELINE_CRAWL_DELAY=100ms", "DATELINE_LOG_FORMAT=json", "DATELINE_LOG_LEVEL=warn")
 	d.start()
 	d.ready()
 	s := &soak{dateline: d, network: n, until: time.Now().Add(*soakFor)}
 	for i := range herdAccounts {
 		s.accounts = append(s.accounts, n.connect(d, fmt.Sprintf("desk%d", i)))
 	}
-	if status := d.call(http.MethodPost, "/api/v1/seeds", map[string]any{"url": paper.URL + "/", "min_interval_seconds": 60, "max_interval_seconds": 60}, nil); status != http.StatusCreated {
+	if status := d.call(http.MethodPost, "/api/v1/seeds",
+		map[string]any{"url": paper.URL + "/", "min_interval_seconds": 60, "max_interval_seconds": 60},
+		nil); status != http.StatusCreated {
 		t.Fatalf("making a seed: %d", status)
 	}
 	var jobs sync.WaitGroup
@@ -104,9 +108,14 @@ func (s *soak) every(rate float64, do func(i int)) {
 
 func (s *soak) publish() {
 	s.every(*soakPosts, func(i int) {
-		body := map[string]any{"content": fmt.Sprintf("soak %d", i), "accounts": []string{s.accounts[i%len(s.accounts)]},
-			"scheduled_time": time.Now().Add(time.Duration(2+i%20) * time.Second).Format(time.RFC3339Nano)}
-		if status, err := s.try(http.MethodPost, "/api/v1/posts", body, nil); err != nil || status != http.StatusCreated {
+		body := map[string]any{
+			"content": fmt.Sprintf("soak %d", i), "accounts": []string{
+				s.accounts[i%len(s.accounts)],
+			},
+			"scheduled_time": time.Now().Add(time.Duration(2+i%20) * time.Second).Format(time.RFC3339Nano),
+		}
+		if status, err := s.try(http.MethodPost, "/api/v1/posts", body, nil); err != nil ||
+			status != http.StatusCreated {
 			s.t.Errorf("post %d: %d %v", i, status, err)
 			return
 		}
@@ -158,7 +167,10 @@ func (s *soak) sample() {
 		}
 		defer func() { _ = answer.Body.Close() }()
 		one := sample{At: time.Now(), Out: len(s.network.Posts())}
-		into := map[string]*float64{"go_memstats_heap_inuse_bytes": &one.Heap, "process_resident_memory_bytes": &one.Resident, "go_goroutines": &one.Goroutines, "process_open_fds": &one.Files}
+		into := map[string]*float64{
+			"go_memstats_heap_inuse_bytes": &one.Heap, "process_resident_memory_bytes": &one.Resident,
+			"go_goroutines": &one.Goroutines, "process_open_fds": &one.Files,
+		}
 		for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
 			name, value, _ := strings.Cut(lines.Text(), " ")
 			if to, ok := into[name]; ok {

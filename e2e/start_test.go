@@ -14,10 +14,12 @@ import (
 
 var (
 	startKills       = flag.Int("start-kills", 6, "how many starts TestStart_AfterKills kills")
-	startKillsWithin = flag.Duration("start-kills-within", 3*time.Second, "the time after a start within which TestStart_AfterKills kills it")
+	startKillsWithin = flag.Duration("start-kills-within", 3*time.Second,
+		"the time after a start within which TestStart_AfterKills kills it")
 )
 
-// TestStart_AfterKills kills starts at random moments, every second one of a new installation, and starts again at once.
+// TestStart_AfterKills kills starts at random moments, every second one of a new installation,
+// and starts again at once.
 func TestStart_AfterKills(t *testing.T) {
 	t.Parallel()
 	var d *dateline
@@ -41,7 +43,8 @@ func TestStart_AfterKills(t *testing.T) {
 		began := time.Now()
 		d.start()
 		d.ready()
-		t.Logf("killed after %s, ready again after %s", moment.Round(time.Millisecond), time.Since(began).Round(time.Millisecond))
+		t.Logf("killed after %s, ready again after %s", moment.Round(time.Millisecond),
+			time.Since(began).Round(time.Millisecond))
 		if i%2 == 0 {
 			d.kill()
 		}
@@ -62,7 +65,8 @@ func TestStart_TwoAtOnce(t *testing.T) {
 	case <-time.After(30 * time.Second):
 		t.Fatal("both run with one data directory")
 	}
-	if ended.err == nil || !strings.Contains(ended.log.String(), "is using the data directory "+one.dataDir()+"; stop it, or set DATELINE_DATA_DIR") {
+	if ended.err == nil || !strings.Contains(ended.log.String(), "is using the data directory "+one.dataDir()+
+		"; stop it, or set DATELINE_DATA_DIR") {
 		t.Errorf("the second program ended with %v and printed:\n%s", ended.err, ended.log)
 	}
 	ended.cmd = nil

@@ -40,11 +40,16 @@ func TestCrash_PowerCut(t *testing.T) {
 	}
 
 	// The worst case: the network publishes, but its response is lost.
-	if err := n.Inject(fake.Fault{Kind: fake.ActThenHang, Method: http.MethodPost, Path: "/api/v1/statuses", Nth: 1}); err != nil {
+	if err := n.Inject(fake.Fault{
+		Kind: fake.ActThenHang, Method: http.MethodPost, Path: "/api/v1/statuses",
+		Nth: 1,
+	}); err != nil {
 		t.Fatal(err)
 	}
 	torn := d.schedule("sent without a response", 2*time.Second, to)
-	e2etest.Eventually(t, 90*time.Second, "the network to have the post", func() bool { return n.copies("sent without a response") == 1 })
+	e2etest.Eventually(t, 90*time.Second, "the network to have the post", func() bool {
+		return n.copies("sent without a response") == 1
+	})
 	d.kill()
 	n.ClearFaults()
 	d.start()

@@ -64,11 +64,14 @@ func TestALargeVideo(t *testing.T) {
 	// From now on the networks get one call each: the post.
 	var calls []fake.Fault
 	for _, name := range networks {
-		calls = append(calls, fake.Fault{Kind: fake.Latency, For: time.Nanosecond, Network: name, Method: http.MethodPost, Count: -1})
+		calls = append(calls, fake.Fault{
+			Kind: fake.Latency, For: time.Nanosecond, Network: name, Method: http.MethodPost, Count: -1,
+		})
 	}
 	box.put("/__faults", calls)
 	soon := time.Now().Add(5 * time.Second).Format(time.RFC3339Nano)
-	if status := d.call(http.MethodPatch, "/api/v1/posts/"+p.ID, map[string]any{"scheduled_time": soon}, nil); status != http.StatusOK {
+	if status := d.call(http.MethodPatch, "/api/v1/posts/"+p.ID, map[string]any{"scheduled_time": soon},
+		nil); status != http.StatusOK {
 		t.Fatalf("rescheduling: status %d", status)
 	}
 	p = d.awaitStatus(p.ID, "posted", time.Minute)
@@ -144,7 +147,8 @@ var heapAlloc = regexp.MustCompile(`(?m)^# HeapAlloc = (\d+)$`)
 // watchHeap starts sampling, with the current heap size as the base.
 func watchHeap(t *testing.T, profiler string) *heapWatch {
 	t.Helper()
-	address := url.URL{Scheme: "http", Host: profiler, Path: "/debug/pprof/heap", RawQuery: "debug=1&gc=1"} // excludes garbage
+	// Excludes garbage
+	address := url.URL{Scheme: "http", Host: profiler, Path: "/debug/pprof/heap", RawQuery: "debug=1&gc=1"}
 	read := func() (uint64, error) {
 		res, err := http.Get(address.String())
 		if err != nil {

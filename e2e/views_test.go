@@ -34,7 +34,10 @@ func TestCount_AReader(t *testing.T) {
 			WriteKey string `json:"write_key"`
 		} `json:"site"`
 	}
-	if status := d.call("POST", "/api/v1/sites", map[string]any{"name": "News", "domains": []string{"news.test"}, "public_counts": true}, &made); status != http.StatusCreated {
+	if status := d.call("POST", "/api/v1/sites", map[string]any{
+		"name": "News", "domains": []string{"news.test"},
+		"public_counts": true,
+	}, &made); status != http.StatusCreated {
 		t.Fatalf("the site: %d", status)
 	}
 	key := made.Site.WriteKey
@@ -44,7 +47,8 @@ func TestCount_AReader(t *testing.T) {
 	}
 	pages := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = fmt.Fprintf(w, `<!doctype html><title>Flood</title><script defer src="http://stats.test:%s/v1/d.js" data-site="%s"></script>`, api.Port(), key)
+		_, _ = fmt.Fprintf(w,
+			`<!doctype html><title>Flood</title><script defer src="http://stats.test:%s/v1/d.js" data-site="%s"></script>`, api.Port(), key)
 	}))
 	t.Cleanup(pages.Close)
 	_, port, err := net.SplitHostPort(strings.TrimPrefix(pages.URL, "http://"))
@@ -62,16 +66,22 @@ func TestCount_AReader(t *testing.T) {
 		_, _ = b.ReadFrom(answer.Body)
 		return strings.TrimSpace(b.String())
 	}
-	e2etest.Eventually(t, 90*time.Second, "the browser's view to be counted", func() bool { return count() == `{"page":"/flood","views":1}` })
+	e2etest.Eventually(t, 90*time.Second, "the browser's view to be counted", func() bool {
+		return count() == `{"page":"/flood","views":1}`
+	})
 
-	const address, agent = "203.0.113.177", "Mozilla/5.0 (X11; Linux x86_64; rv:131.0) Gecko/20100101 Firefox/131.0 Quetzalcoatl"
+	const address, agent = "203.0.113.177", "Mozilla/5.0 (X11; Linux x86_64; rv:131.0) Gecko/20100101 Firefox/131.0 " +
+		"Quetzalcoatl"
 	send := func(path, body string, headers ...string) int {
 		t.Helper()
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, d.API+path, strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, value := range map[string]string{"User-Agent": agent, "Accept-Language": "vi", "X-Forwarded-For": address, "Content-Type": "text/plain"} {
+		for name, value := range map[string]string{
+			"User-Agent": agent, "Accept-Language": "vi",
+			"X-Forwarded-For": address, "Content-Type": "text/plain",
+		} {
 			r.Header.Set(name, value)
 		}
 		for i := 0; i < len(headers); i += 2 {
@@ -107,7 +117,9 @@ func TestCount_AReader(t *testing.T) {
 	db := d.database()
 	var views, filtered int64
 	e2etest.Eventually(t, 150*time.Second, "the flush to Postgres", func() bool {
-		ask := "select coalesce((select sum(views) from view_pages where page = '/flood'), 0), coalesce((select sum(count) from view_filtered f join view_pages p on p.id = f.page_id where p.page = '/flood' and f.reason = 'crawler'), 0)"
+		ask := "select coalesce((select sum(views) from view_pages where page = '/flood'), 0), coalesce((select " +
+			"sum(count) from view_filtered f join view_pages p on p.id = f.page_id where p.page = '/flood' and " +
+			"f.reason = 'crawler'), 0)"
 		if err := db.QueryRow(t.Context(), ask).Scan(&views, &filtered); err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +162,10 @@ func (d *dateline) database() *pgx.Conn {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	at := url.URL{Scheme: "postgres", User: url.UserPassword("dateline", strings.TrimSpace(string(password))), Host: "127.0.0.1:" + d.setting("DATELINE_POSTGRES_PORT"), Path: "/dateline"}
+	at := url.URL{
+		Scheme: "postgres", User: url.UserPassword("dateline", strings.TrimSpace(string(password))),
+		Host: "127.0.0.1:" + d.setting("DATELINE_POSTGRES_PORT"), Path: "/dateline",
+	}
 	db, err := pgx.Connect(d.t.Context(), at.String())
 	if err != nil {
 		d.t.Fatal(err)

@@ -14,7 +14,8 @@ import (
 func TestLimitsOf_DependsOnTheContent(t *testing.T) {
 	t.Parallel()
 	photo := []network.MediaInfo{{MIMEType: "image/jpeg", Bytes: 100, Width: 10, Height: 10}}
-	tg, li, fb := telegram.New(http.DefaultClient, telegram.Options{}), linkedin.New(http.DefaultClient, linkedin.Options{}), facebook.New(http.DefaultClient, facebook.Options{})
+	tg, li, fb := telegram.New(http.DefaultClient, telegram.Options{}), linkedin.New(http.DefaultClient,
+		linkedin.Options{}), facebook.New(http.DefaultClient, facebook.Options{})
 	for name, row := range map[string]struct {
 		adapter network.Network
 		content network.Content

@@ -16,7 +16,10 @@ import (
 
 func TestRegistry(t *testing.T) {
 	r := platforms.New(http.DefaultClient, platforms.Options{})
-	if names := r.Names(); !slices.Equal(names, []string{"bluesky", "discord", "facebook", "instagram", "linkedin", "mastodon", "telegram", "threads", "x"}) {
+	if names := r.Names(); !slices.Equal(names, []string{
+		"bluesky", "discord", "facebook", "instagram", "linkedin",
+		"mastodon", "telegram", "threads", "x",
+	}) {
 		t.Errorf("names %v", names)
 	}
 	for _, name := range r.Names() {
@@ -43,14 +46,18 @@ func TestRegistry(t *testing.T) {
 
 func TestOptions_DecodeChangesNamedFields(t *testing.T) {
 	var o platforms.Options
-	if err := o.Decode(strings.NewReader(`{"linkedin": {"version": "202611"}, "x": {"max_characters": 4000, "post_price": -1}}`)); err != nil {
+	if err := o.Decode(strings.NewReader(
+		`{"linkedin": {"version": "202611"}, "x": {"max_characters": 4000, "post_price": -1}}`)); err != nil {
 		t.Fatal(err)
 	}
 	if o.LinkedIn.Version != "202611" || o.X.MaxCharacters != 4000 || o.X.PostPrice != -1 || o.X.API != "" {
 		t.Errorf("%+v", o)
 	}
-	for _, wrong := range []string{``, `[]`, `{"twitter": {}}`, `{"x": {"max_chars": 1}}`, `{"x": {"max_characters": "many"}}`, `{} {}`,
-		`{"x": {"client_secret": "s"}}`, `{"x": {"Sandbox": "http://a"}}`} {
+	for _, wrong := range []string{
+		``, `[]`, `{"twitter": {}}`, `{"x": {"max_chars": 1}}`,
+		`{"x": {"max_characters": "many"}}`, `{} {}`,
+		`{"x": {"client_secret": "s"}}`, `{"x": {"Sandbox": "http://a"}}`,
+	} {
 		if err := new(platforms.Options).Decode(strings.NewReader(wrong)); err == nil {
 			t.Errorf("%s: got no error", wrong)
 		}
@@ -59,7 +66,10 @@ func TestOptions_DecodeChangesNamedFields(t *testing.T) {
 
 func TestOptions_SetAppAndSandbox(t *testing.T) {
 	var o platforms.Options
-	for name, want := range map[string]bool{"x": true, "facebook": true, "instagram": true, "threads": true, "linkedin": true, "telegram": false, "mastodon": false, "elsewhere": false} {
+	for name, want := range map[string]bool{
+		"x": true, "facebook": true, "instagram": true, "threads": true,
+		"linkedin": true, "telegram": false, "mastodon": false, "elsewhere": false,
+	} {
 		if got := o.SetApp(name, "id of "+name, secret.NewText("secret")); got != want {
 			t.Errorf("%s: SetApp returned %v", name, got)
 		}
@@ -68,7 +78,8 @@ func TestOptions_SetAppAndSandbox(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 	o.SetSandbox(func(name string) string { return "http://127.0.0.1:1/" + name })
-	if o.X.Sandbox != "http://127.0.0.1:1/x" || o.Bluesky.Sandbox != "http://127.0.0.1:1/bluesky" || o.Telegram.Sandbox != "http://127.0.0.1:1/telegram" {
+	if o.X.Sandbox != "http://127.0.0.1:1/x" || o.Bluesky.Sandbox != "http://127.0.0.1:1/bluesky" ||
+		o.Telegram.Sandbox != "http://127.0.0.1:1/telegram" {
 		t.Errorf("%+v", o)
 	}
 }
@@ -101,7 +112,8 @@ func TestOptions_OfOtherNetworksAreRefusedWithTheirField(t *testing.T) {
 				}
 				refused++
 				_, problems := parser.ParseOptions(json.RawMessage(`{"` + name + `":true}`))
-				if len(problems) != 1 || problems[0].Field != "options."+name || problems[0].Code != "unknown_option" || problems[0].Message == "" {
+				if len(problems) != 1 || problems[0].Field != "options."+name || problems[0].Code != "unknown_option" ||
+					problems[0].Message == "" {
 					t.Errorf("%s of %s on %s: got %+v, want unknown_option of options.%s", name, of, on, problems, name)
 				}
 			}

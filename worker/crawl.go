@@ -32,8 +32,9 @@ func NewCrawl(c client.Client, a CrawlActivities) worker.Worker {
 	w := worker.New(c, workflows.CrawlQueue, worker.Options{
 		MaxConcurrentActivityExecutionSize: a.Crawl.MaxDomains + 20,
 		WorkerStopTimeout:                  stopTimeout,
-		WorkflowTaskPollerBehavior:         worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
-		ActivityTaskPollerBehavior:         worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
+		WorkflowTaskPollerBehavior: worker.NewPollerBehaviorAutoscaling(
+			worker.PollerBehaviorAutoscalingOptions{}),
+		ActivityTaskPollerBehavior: worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
 	})
 	RegisterCrawl(w)
 	w.RegisterActivityWithOptions(a.Crawl, activity.RegisterOptions{})
@@ -54,20 +55,34 @@ func NewCrawl(c client.Client, a CrawlActivities) worker.Worker {
 func RegisterCrawl(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(workflows.Crawl, workflow.RegisterOptions{Name: workflows.CrawlWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.CrawlDomain, workflow.RegisterOptions{Name: workflows.CrawlDomainWorkflow})
-	r.RegisterWorkflowWithOptions(workflows.RebuildURLFilter, workflow.RegisterOptions{Name: workflows.RebuildURLFilterWorkflow})
-	r.RegisterWorkflowWithOptions(workflows.DeleteOldPageVersions, workflow.RegisterOptions{Name: workflows.DeleteOldPageVersionsWorkflow})
+	r.RegisterWorkflowWithOptions(workflows.RebuildURLFilter, workflow.RegisterOptions{
+		Name: workflows.RebuildURLFilterWorkflow,
+	})
+	r.RegisterWorkflowWithOptions(workflows.DeleteOldPageVersions, workflow.RegisterOptions{
+		Name: workflows.DeleteOldPageVersionsWorkflow,
+	})
 	r.RegisterWorkflowWithOptions(workflows.ExportPages, workflow.RegisterOptions{Name: workflows.ExportPagesWorkflow})
-	r.RegisterWorkflowWithOptions(workflows.ExtractArticles, workflow.RegisterOptions{Name: workflows.ExtractArticlesWorkflow})
-	r.RegisterWorkflowWithOptions(workflows.LearnSelectors, workflow.RegisterOptions{Name: workflows.LearnSelectorsWorkflow})
-	r.RegisterWorkflowWithOptions(workflows.CheckWatches, workflow.RegisterOptions{Name: workflows.CheckWatchesWorkflow})
-	r.RegisterWorkflowWithOptions(workflows.SubscribeToHubs, workflow.RegisterOptions{Name: workflows.SubscribeToHubsWorkflow})
+	r.RegisterWorkflowWithOptions(workflows.ExtractArticles, workflow.RegisterOptions{
+		Name: workflows.ExtractArticlesWorkflow,
+	})
+	r.RegisterWorkflowWithOptions(workflows.LearnSelectors, workflow.RegisterOptions{
+		Name: workflows.LearnSelectorsWorkflow,
+	})
+	r.RegisterWorkflowWithOptions(workflows.CheckWatches, workflow.RegisterOptions{
+		Name: workflows.CheckWatchesWorkflow,
+	})
+	r.RegisterWorkflowWithOptions(workflows.SubscribeToHubs, workflow.RegisterOptions{
+		Name: workflows.SubscribeToHubsWorkflow,
+	})
 }
 
 // scheduleEvery returns a schedule on the crawler's task queue.
 func scheduleEvery(id, name string, interval, offset time.Duration, now bool) client.ScheduleOptions {
 	return client.ScheduleOptions{
-		ID:                 id,
-		Spec:               client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: interval, Offset: offset}}},
+		ID: id,
+		Spec: client.ScheduleSpec{
+			Intervals: []client.ScheduleIntervalSpec{{Every: interval, Offset: offset}},
+		},
 		Overlap:            enumspb.SCHEDULE_OVERLAP_POLICY_SKIP,
 		CatchupWindow:      time.Minute,
 		Action:             &client.ScheduleWorkflowAction{ID: id, Workflow: name, TaskQueue: workflows.CrawlQueue},
@@ -77,7 +92,9 @@ func scheduleEvery(id, name string, interval, offset time.Duration, now bool) cl
 
 // webSubSchedules are those of WebSub, see schedules.
 func webSubSchedules() []client.ScheduleOptions {
-	return []client.ScheduleOptions{scheduleEvery(workflows.SubscribeToHubsSchedule, workflows.SubscribeToHubsWorkflow, time.Minute, 0, false)}
+	return []client.ScheduleOptions{
+		scheduleEvery(workflows.SubscribeToHubsSchedule, workflows.SubscribeToHubsWorkflow, time.Minute, 0, false),
+	}
 }
 
 // crawlSchedules are the schedules of the crawler, see schedules.
@@ -86,8 +103,11 @@ func crawlSchedules() []client.ScheduleOptions {
 		scheduleEvery(workflows.CrawlSchedule, workflows.CrawlWorkflow, time.Minute, 0, true),
 		scheduleEvery(workflows.ExtractArticlesSchedule, workflows.ExtractArticlesWorkflow, time.Minute, 0, true),
 		scheduleEvery(workflows.CheckWatchesSchedule, workflows.CheckWatchesWorkflow, time.Minute, 0, false),
-		scheduleEvery(workflows.RebuildURLFilterSchedule, workflows.RebuildURLFilterWorkflow, 24*time.Hour, 19*time.Hour, false), // 02:00 in Vietnam
-		scheduleEvery(workflows.DeleteOldPageVersionsSchedule, workflows.DeleteOldPageVersionsWorkflow, 24*time.Hour, 20*time.Hour, false),
+		// 02:00 in Vietnam
+		scheduleEvery(workflows.RebuildURLFilterSchedule, workflows.RebuildURLFilterWorkflow, 24*time.Hour,
+			19*time.Hour, false),
+		scheduleEvery(workflows.DeleteOldPageVersionsSchedule, workflows.DeleteOldPageVersionsWorkflow, 24*time.Hour,
+			20*time.Hour, false),
 	}
 }
 

@@ -17,12 +17,18 @@ import (
 
 // refusals are network errors that repeat the request.
 func refusals(text string) map[string]any {
-	graph := map[string]any{"error": map[string]any{"message": text, "type": "OAuthException", "code": 100, "error_user_msg": text}}
+	graph := map[string]any{
+		"error": map[string]any{"message": text, "type": "OAuthException", "code": 100, "error_user_msg": text},
+	}
 	return map[string]any{
 		"mastodon": map[string]any{"error": text}, "facebook": graph, "instagram": graph, "threads": graph,
 		"x":        map[string]any{"title": "Invalid Request", "detail": text, "type": "about:blank", "status": 400},
-		"linkedin": map[string]any{"message": text, "status": 422}, "bluesky": map[string]any{"error": "InvalidRequest", "message": text},
-		"discord": map[string]any{"code": 50035, "message": text}, "telegram": map[string]any{"ok": false, "error_code": 400, "description": text},
+		"linkedin": map[string]any{"message": text, "status": 422}, "bluesky": map[string]any{
+			"error": "InvalidRequest", "message": text,
+		},
+		"discord": map[string]any{"code": 50035, "message": text}, "telegram": map[string]any{
+			"ok": false, "error_code": 400, "description": text,
+		},
 	}
 }
 
@@ -48,7 +54,10 @@ func TestSecrets_OfNetworksAreNotStoredInTheOpen(t *testing.T) {
 	refused := n.publish(post.PartlyPosted, all...)
 	for _, target := range refused.Targets {
 		a := named(all, target)
-		if want := map[bool]post.TargetStatus{true: post.TargetPosted, false: post.TargetFailed}[a.IsRenewable]; target.Status != want {
+		if want := map[bool]post.TargetStatus{
+			true:  post.TargetPosted,
+			false: post.TargetFailed,
+		}[a.IsRenewable]; target.Status != want {
 			t.Errorf("%s: %s after a refusal, want %s", a.Network, target.Status, want)
 		}
 	}
@@ -76,7 +85,9 @@ func TestSecrets_OfNetworksAreNotStoredInTheOpen(t *testing.T) {
 			body, err := json.Marshal(refusals("No good: " + sent)[a.Network])
 			n.Must(err)
 			n.Fake.ClearFaults()
-			n.Must(n.Fake.Inject(fake.Fault{Kind: fake.Status, Status: 400, Network: a.Network, Method: method, Body: string(body), Count: -1}))
+			n.Must(n.Fake.Inject(fake.Fault{
+				Kind: fake.Status, Status: 400, Network: a.Network, Method: method, Body: string(body), Count: -1,
+			}))
 		}
 		echo(http.MethodPost, use.Token.Reveal())
 		n.publish(post.Failed, a)
@@ -86,7 +97,8 @@ func TestSecrets_OfNetworksAreNotStoredInTheOpen(t *testing.T) {
 				sent += " " + network.SandboxApp("", "").ClientSecret.Reveal()
 			}
 			echo("", sent)
-			if r, err := n.Accounts.Renew(t.Context(), a.ID, now.TokenVersion); err != nil || r.Outcome == account.Renewed {
+			if r, err := n.Accounts.Renew(t.Context(), a.ID, now.TokenVersion); err != nil ||
+				r.Outcome == account.Renewed {
 				t.Errorf("%s: %+v, %v", a.Network, r, err)
 			}
 		}
@@ -100,8 +112,14 @@ func TestSecrets_OfNetworksAreNotStoredInTheOpen(t *testing.T) {
 
 	// Invalid input, and revoked tokens.
 	const wrong = "a-secret-that-was-never-good"
-	for name, field := range map[string]string{"bluesky": "app_password", "discord": "bot_token", "telegram": "bot_token"} {
-		values := map[string]secret.Text{"handle": secret.NewText("desk.test"), "channel_id": secret.NewText("12345678901234567"), "chat": secret.NewText("@desk")}
+	for name, field := range map[string]string{
+		"bluesky": "app_password", "discord": "bot_token",
+		"telegram": "bot_token",
+	} {
+		values := map[string]secret.Text{
+			"handle": secret.NewText("desk.test"), "channel_id": secret.NewText("12345678901234567"),
+			"chat": secret.NewText("@desk"),
+		}
 		form, _ := n.Networks.FormConnector(name)
 		for given := range values {
 			if !slices.ContainsFunc(form.Fields(), func(f network.FormField) bool { return f.Name == given }) {
@@ -109,7 +127,8 @@ func TestSecrets_OfNetworksAreNotStoredInTheOpen(t *testing.T) {
 			}
 		}
 		values[field] = secret.NewText(wrong)
-		if _, err := n.Accounts.ConnectForm(t.Context(), n.Owner, account.Instance{Network: name, Sandbox: true}, values); err == nil {
+		if _, err := n.Accounts.ConnectForm(t.Context(), n.Owner, account.Instance{Network: name, Sandbox: true},
+			values); err == nil {
 			t.Errorf("%s: a wrong secret connected something", name)
 		} else {
 			n.Scheduler.Log.Info("refused as it should be", "error", err)

@@ -26,13 +26,19 @@ import (
 
 // shapes are the encodings in which a secret may appear in a text.
 func shapes(s string) map[string]string {
-	out := map[string]string{"plain": s, "URL-escaped": url.QueryEscape(s), "in hex": hex.EncodeToString([]byte(s)), "in upper-case hex": strings.ToUpper(hex.EncodeToString([]byte(s)))}
+	out := map[string]string{
+		"plain": s, "URL-escaped": url.QueryEscape(s), "in hex": hex.EncodeToString([]byte(s)),
+		"in upper-case hex": strings.ToUpper(hex.EncodeToString([]byte(s))),
+	}
 	// Base64 encodes a text differently at each of three offsets; characters that
 	// depend on its neighbors are omitted.
 	for shift := range 3 {
 		padded := append(make([]byte, shift), s...)
 		padded = padded[:len(padded)/3*3]
-		for name, encoding := range map[string]*base64.Encoding{"base64": base64.RawStdEncoding, "URL base64": base64.RawURLEncoding} {
+		for name, encoding := range map[string]*base64.Encoding{
+			"base64":     base64.RawStdEncoding,
+			"URL base64": base64.RawURLEncoding,
+		} {
 			text := encoding.EncodeToString(padded)
 			out[name+" at "+string(rune('0'+shift))] = text[(shift*8+5)/6:]
 		}
@@ -71,7 +77,10 @@ func (n *newsroomOfSecrets) wantNowhere(a account.Account, others ...string) {
 		t.Fatalf("only %d secrets were issued", len(secrets))
 	}
 	histories, workflowsSeen := n.histories(t)
-	for _, want := range []string{workflows.PostWorkflow, workflows.RefreshTokenWorkflow, workflows.MaintainAccountsWorkflow} {
+	for _, want := range []string{
+		workflows.PostWorkflow, workflows.RefreshTokenWorkflow,
+		workflows.MaintainAccountsWorkflow,
+	} {
 		if !workflowsSeen[want] {
 			t.Errorf("no %s ran", want)
 		}
@@ -80,7 +89,8 @@ func (n *newsroomOfSecrets) wantNowhere(a account.Account, others ...string) {
 	wantNoSecret(t, "logs", n.log.all(), secrets)
 	dump := n.dump(t)
 	wantNoSecret(t, "database", dump, secrets)
-	if log := n.log.all(); !bytes.Contains(log, []byte(a.ID.String())) || !bytes.Contains(dump, []byte(a.RemoteID)) || !bytes.Contains(histories, []byte(a.ID.String())) {
+	if log := n.log.all(); !bytes.Contains(log, []byte(a.ID.String())) || !bytes.Contains(dump, []byte(a.RemoteID)) ||
+		!bytes.Contains(histories, []byte(a.ID.String())) {
 		t.Error("the search found no data")
 	}
 	n.files(t, n.dir, secrets)
@@ -114,14 +124,17 @@ func (n *newsroomOfSecrets) histories(t *testing.T) (text []byte, seen map[strin
 	c, seen := n.starter.Client, map[string]bool{}
 	var page []byte
 	for {
-		list, err := c.ListWorkflow(t.Context(), &workflowservice.ListWorkflowExecutionsRequest{Namespace: temporaltest.Namespace, NextPageToken: page})
+		list, err := c.ListWorkflow(t.Context(), &workflowservice.ListWorkflowExecutionsRequest{
+			Namespace: temporaltest.Namespace, NextPageToken: page,
+		})
 		n.Must(err)
 		for _, e := range list.GetExecutions() {
 			seen[e.GetType().GetName()] = true
 			described, err := protojson.Marshal(e)
 			n.Must(err)
 			text = append(text, described...)
-			events := c.GetWorkflowHistory(t.Context(), e.GetExecution().GetWorkflowId(), e.GetExecution().GetRunId(), false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+			events := c.GetWorkflowHistory(t.Context(), e.GetExecution().GetWorkflowId(), e.GetExecution().GetRunId(),
+				false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 			for events.HasNext() {
 				event, err := events.Next()
 				n.Must(err)
@@ -178,7 +191,8 @@ func (n *newsroomOfSecrets) dump(t *testing.T) (text []byte) {
 		n.Must(err)
 		return lines
 	}
-	for _, table := range read("select quote_ident(table_name) from information_schema.tables where table_schema = 'public'") {
+	for _, table := range read("select quote_ident(table_name) from information_schema.tables where table_schema " +
+		"= 'public'") {
 		for _, line := range read("select t::text from " + table + " t") {
 			text = append(append(text, line...), '\n')
 		}
@@ -211,8 +225,12 @@ func TestSecrets_SearchFindsAnUnsealedSecret(t *testing.T) {
 	const s = "Zm9v+bar/7Qq secret-of-a-network"
 	for _, before := range []string{"", "a", "ab", "abc"} {
 		text := before + s + "tail"
-		for name, encoded := range map[string]string{"plain": text, "base64": base64.StdEncoding.EncodeToString([]byte(text)),
-			"URL base64": base64.URLEncoding.EncodeToString([]byte(text)), "URL": url.QueryEscape(text), "hex": hex.EncodeToString([]byte(text))} {
+		for name, encoded := range map[string]string{
+			"plain":      text,
+			"base64":     base64.StdEncoding.EncodeToString([]byte(text)),
+			"URL base64": base64.URLEncoding.EncodeToString([]byte(text)), "URL": url.QueryEscape(text),
+			"hex": hex.EncodeToString([]byte(text)),
+		} {
 			found := false
 			for _, shape := range shapes(s) {
 				found = found || strings.Contains(encoded, shape)

@@ -57,24 +57,39 @@ type newsroomOfSecrets struct {
 
 func openSecrets(t *testing.T) *newsroomOfSecrets {
 	t.Helper()
-	n := &newsroomOfSecrets{Newsroom: newsroomtest.OpenWith(t, fake.Options{AutoApprove: true, TokenTTL: time.Hour}), log: &logBook{}, dir: t.TempDir()}
+	n := &newsroomOfSecrets{
+		Newsroom: newsroomtest.OpenWith(t, fake.Options{AutoApprove: true, TokenTTL: time.Hour}),
+		log:      &logBook{}, dir: t.TempDir(),
+	}
 	log := slog.New(slog.NewJSONHandler(n.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	n.Accounts.Log, n.Scheduler.Log = log, log
-	c, err := temporalclient.Connect(temporalclient.Options{Address: temporaltest.StartIn(t, n.dir), Namespace: temporaltest.Namespace}, log)
+	c, err := temporalclient.Connect(temporalclient.Options{
+		Address:   temporaltest.StartIn(t, n.dir),
+		Namespace: temporaltest.Namespace,
+	}, log)
 	n.Must(err)
 	t.Cleanup(c.Close)
 	n.starter = &starter.Starter{Client: c, Namespace: temporaltest.Namespace}
 	gathering, stop := delivery.Batched(n.Store)
 	t.Cleanup(stop)
 	w := New(c, Activities{
-		Publishing: &activities.Publishing{Publisher: delivery.New(delivery.Deps{Store: gathering, Accounts: n.Accounts, Networks: n.Networks, Objects: n.Objects, Links: n.Objects, Live: n.Bus, Log: log,
-			Limits: n.Limits, Timing: delivery.Timing{Backoff: 20 * time.Millisecond}}),
+		Publishing: &activities.Publishing{
+			Publisher: delivery.New(delivery.Deps{
+				Store: gathering, Accounts: n.Accounts,
+				Networks: n.Networks, Objects: n.Objects, Links: n.Objects, Live: n.Bus, Log: log,
+				Limits: n.Limits, Timing: delivery.Timing{Backoff: 20 * time.Millisecond},
+			}),
 			Planner:  &delivery.Planner{Store: n.Store},
 			Commands: &delivery.Commands{Store: n.Store, Scheduler: n.Scheduler, Live: n.Bus},
-			Recovery: &delivery.Recovery{Store: n.Store, Signaler: n.starter, Live: n.Bus, Log: log}},
-		Series:   &activities.Series{Store: n.Store, Scheduler: n.Scheduler, Signaler: n.starter, Log: log},
-		Webhooks: &activities.Webhooks{Deliverer: &webhook.Deliverer{Store: n.Store, Sealer: n.Sealer, Client: http.DefaultClient, Live: n.Bus, Log: log}},
-		Tokens:   &activities.Tokens{Store: n.Store, Accounts: n.Accounts, Starter: n.starter, Live: n.Bus, Log: log},
+			Recovery: &delivery.Recovery{Store: n.Store, Signaler: n.starter, Live: n.Bus, Log: log},
+		},
+		Series: &activities.Series{Store: n.Store, Scheduler: n.Scheduler, Signaler: n.starter, Log: log},
+		Webhooks: &activities.Webhooks{
+			Deliverer: &webhook.Deliverer{
+				Store: n.Store, Sealer: n.Sealer, Client: http.DefaultClient, Live: n.Bus, Log: log,
+			},
+		},
+		Tokens: &activities.Tokens{Store: n.Store, Accounts: n.Accounts, Starter: n.starter, Live: n.Bus, Log: log},
 	}, Deps{Dispatcher: idle{}, Store: n.Store, Releaser: n.starter, Notices: n.Bus, Log: log})
 	ctx, end := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, 1)
@@ -87,7 +102,9 @@ func openSecrets(t *testing.T) *newsroomOfSecrets {
 func (n *newsroomOfSecrets) publish(want post.Status, accounts ...account.Account) post.Post {
 	n.T.Helper()
 	t := n.T.(*testing.T)
-	d := scheduling.Draft{Content: uuid.NewString(), ScheduledTime: time.Now().Add(2 * time.Second).Format(time.RFC3339Nano)}
+	d := scheduling.Draft{
+		Content: uuid.NewString(), ScheduledTime: time.Now().Add(2 * time.Second).Format(time.RFC3339Nano),
+	}
 	for _, a := range accounts {
 		d.Accounts = append(d.Accounts, a.ID.String())
 	}
@@ -145,15 +162,19 @@ func TestSecrets_AreNotStoredInTheOpen(t *testing.T) {
 	n.Must(err)
 	n.Must(n.Fake.Inject(fake.Fault{Kind: fake.Status, Status: 422, Path: "/api/v1/statuses", Body: string(echo)}))
 	n.publish(post.Failed)
-	n.Must(n.Fake.Inject(fake.Fault{Kind: fake.Status, Status: 400, Path: "/oauth/token",
-		Body: `{"error":"invalid_grant","error_description":"No such refresh token ` + use.RefreshToken.Reveal() + `"}`}))
+	n.Must(n.Fake.Inject(fake.Fault{
+		Kind: fake.Status, Status: 400, Path: "/oauth/token",
+		Body: `{"error":"invalid_grant","error_description":"No such refresh token ` + use.RefreshToken.Reveal() +
+			`"}`,
+	}))
 	n.Must(n.Fake.Inject(fake.Fault{Kind: fake.TokenExpired, Path: "/api/v1/statuses", Count: -1}))
 	n.publish(post.Failed)
 	n.Fake.ClearFaults()
 	n.Allow("desk")
 	_, err = n.Accounts.Check(t.Context(), n.Owner, a.ID)
 	n.Must(err)
-	_, err = n.Accounts.ConnectWithToken(t.Context(), n.Owner, "mastodon", n.Fake.URL(), secret.NewText("a-token-that-was-never-issued"))
+	_, err = n.Accounts.ConnectWithToken(t.Context(), n.Owner, "mastodon", n.Fake.URL(),
+		secret.NewText("a-token-that-was-never-issued"))
 	if err == nil {
 		t.Error("a wrong token connected something")
 	}

@@ -18,9 +18,15 @@ const maxMeasured = 4
 
 // NewMeasure prepares the worker of the queue for reading metrics.
 func NewMeasure(c client.Client, a *activities.Measure) worker.Worker {
-	w := worker.New(c, workflows.MeasureQueue, worker.Options{MaxConcurrentActivityExecutionSize: maxMeasured, WorkerStopTimeout: stopTimeout})
-	w.RegisterWorkflowWithOptions(workflows.MeasurePosts, workflow.RegisterOptions{Name: workflows.MeasurePostsWorkflow})
-	w.RegisterWorkflowWithOptions(workflows.MeasureAccount, workflow.RegisterOptions{Name: workflows.MeasureAccountWorkflow})
+	w := worker.New(c, workflows.MeasureQueue, worker.Options{
+		MaxConcurrentActivityExecutionSize: maxMeasured, WorkerStopTimeout: stopTimeout,
+	})
+	w.RegisterWorkflowWithOptions(workflows.MeasurePosts, workflow.RegisterOptions{
+		Name: workflows.MeasurePostsWorkflow,
+	})
+	w.RegisterWorkflowWithOptions(workflows.MeasureAccount, workflow.RegisterOptions{
+		Name: workflows.MeasureAccountWorkflow,
+	})
 	w.RegisterActivityWithOptions(a, activity.RegisterOptions{})
 	return w
 }
@@ -32,6 +38,9 @@ func measureSchedules() []client.ScheduleOptions {
 		Spec:          client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: time.Minute}}},
 		Overlap:       enumspb.SCHEDULE_OVERLAP_POLICY_SKIP,
 		CatchupWindow: time.Minute,
-		Action:        &client.ScheduleWorkflowAction{ID: workflows.MeasurePostsSchedule, Workflow: workflows.MeasurePostsWorkflow, TaskQueue: workflows.MeasureQueue},
+		Action: &client.ScheduleWorkflowAction{
+			ID: workflows.MeasurePostsSchedule, Workflow: workflows.MeasurePostsWorkflow,
+			TaskQueue: workflows.MeasureQueue,
+		},
 	}}
 }

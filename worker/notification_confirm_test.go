@@ -17,7 +17,8 @@ import (
 // eachDelivery attempts the pending deliveries.
 func (n *notified) eachDelivery(f func(webhook.Step)) {
 	n.t.Helper()
-	rows, err := n.Store.Pool().Query(n.t.Context(), "select id from webhook_deliveries where status = 'pending' order by id")
+	rows, err := n.Store.Pool().Query(n.t.Context(),
+		"select id from webhook_deliveries where status = 'pending' order by id")
 	n.Must(err)
 	var ids []uuid.UUID
 	for rows.Next() {
@@ -41,7 +42,10 @@ func (n *notified) unconfirmed(recipient string) notification.Channel {
 }
 
 func mailDraft(recipient string) notification.Draft {
-	return notification.Draft{Kind: notification.Email, Name: "Mail", Recipient: &recipient, Types: []string{"post.failed"}, Digest: notification.NoDigest, TimeZone: "UTC", Language: "en", Enabled: true}
+	return notification.Draft{
+		Kind: notification.Email, Name: "Mail", Recipient: &recipient, Types: []string{"post.failed"},
+		Digest: notification.NoDigest, TimeZone: "UTC", Language: "en", Enabled: true,
+	}
 }
 
 // An address gets one email, with a link. Until it is opened nothing else is sent there,
@@ -63,12 +67,14 @@ func TestNotifications_EmailsNeedAConfirmation(t *testing.T) {
 	}
 	first := wantMails("a new channel", 1)
 	link := regexp.MustCompile(`https://dateline\.example/notifications/confirm/(\S+)`).FindStringSubmatch(first)
-	if link == nil || !strings.HasPrefix(first, "stranger@other.example\nConfirm your email address") || strings.Contains(first, "Mail") {
+	if link == nil || !strings.HasPrefix(first, "stranger@other.example\nConfirm your email address") ||
+		strings.Contains(first, "Mail") {
 		t.Fatalf("the email is %q, want the link and nothing that the member wrote", first)
 	}
 	n.publish(post.TargetFailed)
 	n.publish(post.TargetFailed)
-	if events, err := n.Store.DispatchWebhooks(t.Context(), 100, func(e webhook.Event) (string, error) { return e.Body("") }); err != nil || events > 2 {
+	if events, err := n.Store.DispatchWebhooks(t.Context(), 100,
+		func(e webhook.Event) (string, error) { return e.Body("") }); err != nil || events > 2 {
 		t.Fatal(events, err)
 	}
 	wantMails("events", 1)
@@ -87,7 +93,9 @@ func TestNotifications_EmailsNeedAConfirmation(t *testing.T) {
 	n.Must(confirm(link[1]))
 	n.publish(post.TargetFailed)
 	await(t, "the notification", func() bool {
-		_, err := n.Store.DispatchWebhooks(t.Context(), 100, func(e webhook.Event) (string, error) { return e.Body("") })
+		_, err := n.Store.DispatchWebhooks(t.Context(), 100, func(e webhook.Event) (string, error) {
+			return e.Body("")
+		})
 		n.Must(err)
 		drain()
 		return len(n.all(notification.Email)) == 3

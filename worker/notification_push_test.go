@@ -43,7 +43,10 @@ func newSubscription(t *testing.T) *subscription {
 }
 
 func (s *subscription) keys() *notification.PushKeys {
-	return &notification.PushKeys{P256dh: base64.RawURLEncoding.EncodeToString(s.private.PublicKey().Bytes()), Auth: base64.RawURLEncoding.EncodeToString(s.auth)}
+	return &notification.PushKeys{
+		P256dh: base64.RawURLEncoding.EncodeToString(s.private.PublicKey().Bytes()),
+		Auth:   base64.RawURLEncoding.EncodeToString(s.auth),
+	}
 }
 
 // decrypt decrypts a message of one record as a browser does: RFC 8291, 3.4 and RFC 8188,
@@ -106,7 +109,8 @@ func (s *services) push(w http.ResponseWriter, r *http.Request, raw []byte) {
 		http.Error(w, err.Error(), http.StatusUnauthorized)
 		return
 	}
-	if r.Method != http.MethodPost || r.Header.Get("TTL") == "" || r.Header.Get("Content-Encoding") != "aes128gcm" || len(raw) > 4096 {
+	if r.Method != http.MethodPost || r.Header.Get("TTL") == "" || r.Header.Get("Content-Encoding") != "aes128gcm" ||
+		len(raw) > 4096 {
 		http.Error(w, "bad headers", http.StatusBadRequest)
 		return
 	}
@@ -157,7 +161,8 @@ func checkVAPID(header, origin string) error {
 	if err := json.Unmarshal(text, &claims); err != nil {
 		return err
 	}
-	if left := time.Until(time.Unix(claims.Exp, 0)); claims.Aud != origin || left <= 0 || left > 24*time.Hour || claims.Sub != "https://dateline.example" {
+	if left := time.Until(time.Unix(claims.Exp, 0)); claims.Aud != origin || left <= 0 || left > 24*time.Hour ||
+		claims.Sub != "https://dateline.example" {
 		return errors.New("wrong claims: " + string(text))
 	}
 	return nil
@@ -180,8 +185,12 @@ func TestPush_ShowsWhatToDecide(t *testing.T) {
 		Actions              []struct{ Title, URL string }
 	}
 	n.Must(json.Unmarshal([]byte(n.all(notification.Browser)[0]), &got))
-	if !strings.HasPrefix(got.Title, "Check whether it was published") || !strings.Contains(got.Body, "Embargoed until noon") || got.URL != "https://dateline.example/app/posts/"+p.ID.String() ||
-		len(got.Actions) != 2 || !strings.HasPrefix(got.Actions[0].URL, "https://dateline.example/notifications/decide/") || !strings.HasSuffix(got.Actions[1].URL, "?choice=absent") {
+	if !strings.HasPrefix(got.Title, "Check whether it was published") ||
+		!strings.Contains(got.Body, "Embargoed until noon") || got.URL != "https://dateline.example/app/posts/"+
+		p.ID.String() ||
+		len(got.Actions) != 2 ||
+		!strings.HasPrefix(got.Actions[0].URL, "https://dateline.example/notifications/decide/") ||
+		!strings.HasSuffix(got.Actions[1].URL, "?choice=absent") {
 		t.Errorf("got %+v", got)
 	}
 	if c.Hint == "" || strings.Contains(c.Hint, "subscription-1") {

@@ -54,7 +54,8 @@ func (s *services) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer s.mu.Unlock()
 	if s.status != 0 {
 		w.WriteHeader(s.status)
-		_, _ = io.WriteString(w, `{"ok":false,"description":"Bad Request: chat not found","parameters":{"retry_after":1}}`)
+		_, _ = io.WriteString(w,
+			`{"ok":false,"description":"Bad Request: chat not found","parameters":{"retry_after":1}}`)
 		return
 	}
 	kind, id, ok, answer := notification.Kind(""), "", false, ""
@@ -66,16 +67,19 @@ func (s *services) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case path == "/api/webhooks/1/token":
 		kind, ok = notification.Discord, body.Content != ""
 	case path == "/" && body.Topic == "newsroom":
-		kind, ok = notification.Ntfy, body.Message != "" && body.Title != "" && r.Header.Get("Authorization") == "Bearer tk_1"
+		kind, ok = notification.Ntfy, body.Message != "" && body.Title != "" &&
+			r.Header.Get("Authorization") == "Bearer tk_1"
 	case strings.HasPrefix(path, "/_matrix/client/v3/rooms/%21room:chat.example/send/m.room.message/"):
 		id = path[strings.LastIndexByte(path, '/')+1:]
-		kind, ok, answer = notification.Matrix, r.Method == http.MethodPut && body.MsgType == "m.text" && body.Body != "" && r.Header.Get("Authorization") == "Bearer syt_1", `{"event_id":"$1"}`
+		kind, ok, answer = notification.Matrix, r.Method == http.MethodPut && body.MsgType == "m.text" &&
+			body.Body != "" && r.Header.Get("Authorization") == "Bearer syt_1", `{"event_id":"$1"}`
 		if slices.Contains(s.ids[kind], id) { // a repeated transaction
 			_, _ = io.WriteString(w, answer)
 			return
 		}
 	case path == "/workflows/1":
-		kind, ok = notification.Teams, body.Type == "message" && len(body.Attachments) == 1 && body.Attachments[0].ContentType == "application/vnd.microsoft.card.adaptive"
+		kind, ok = notification.Teams, body.Type == "message" && len(body.Attachments) == 1 &&
+			body.Attachments[0].ContentType == "application/vnd.microsoft.card.adaptive"
 	case path == "/any":
 		kind, id, ok = notification.Webhook, body.ID, body.Title != "" && r.Header.Get("Authorization") == "Bearer own"
 	}
@@ -125,8 +129,14 @@ func newNotified(t *testing.T, pauses ...time.Duration) *notified {
 	n := &notified{outbox: newOutbox(t, pauses...), services: newServices(t)}
 	links := notification.Links{Sealer: n.Sealer, PublicURL: "https://dateline.example"}
 	push := &notification.Push{Store: n.Store, Sealer: n.Sealer, PublicURL: links.PublicURL}
-	n.manager = &notification.Service{Store: n.Store, Sealer: n.Sealer, Guard: n.Webhooks.Guard, Live: n.Bus, Links: links, Push: push, CanSendEmail: true}
-	n.sender = &notification.Sender{Store: n.Store, Sealer: n.Sealer, Client: n.webhooks.Deliverer.Client, Mailer: n.services, Push: push, Links: links}
+	n.manager = &notification.Service{
+		Store: n.Store, Sealer: n.Sealer, Guard: n.Webhooks.Guard, Live: n.Bus,
+		Links: links, Push: push, CanSendEmail: true,
+	}
+	n.sender = &notification.Sender{
+		Store: n.Store, Sealer: n.Sealer, Client: n.webhooks.Deliverer.Client,
+		Mailer: n.services, Push: push, Links: links,
+	}
 	n.browser = newSubscription(t)
 	n.webhooks.Deliverer.Channels = n.sender
 	return n
@@ -159,8 +169,11 @@ func (n *notified) destination(kind notification.Kind) (url, token, recipient st
 func (n *notified) channel(kind notification.Kind, change func(*notification.Draft)) notification.Channel {
 	n.t.Helper()
 	url, token, recipient := n.destination(kind)
-	d := notification.Draft{Kind: kind, Name: string(kind), URL: &url, Token: &token, Recipient: &recipient, Types: []string{"post.posted", "post.failed", "post.uncertain"},
-		Digest: notification.NoDigest, TimeZone: "Asia/Ho_Chi_Minh", Language: "en"}
+	d := notification.Draft{
+		Kind: kind, Name: string(kind), URL: &url, Token: &token, Recipient: &recipient,
+		Types:  []string{"post.posted", "post.failed", "post.uncertain"},
+		Digest: notification.NoDigest, TimeZone: "Asia/Ho_Chi_Minh", Language: "en",
+	}
 	if kind == notification.Browser {
 		d.PushKeys = n.browser.keys()
 	}
@@ -182,7 +195,9 @@ func (n *notified) dispatch(events int) {
 	done := 0
 	// Open transactions of other tests on the same server delay events for a moment.
 	await(n.t, "the events", func() bool {
-		written, err := n.Store.DispatchWebhooks(n.t.Context(), 100, func(e webhook.Event) (string, error) { return e.Body("") })
+		written, err := n.Store.DispatchWebhooks(n.t.Context(), 100, func(e webhook.Event) (string, error) {
+			return e.Body("")
+		})
 		n.Must(err)
 		done += written
 		return done >= events

@@ -31,22 +31,27 @@ func TestNotifications_ReachEachKindOnce(t *testing.T) {
 	n.work(2)
 	p := n.publish(post.TargetFailed)
 	await(t, "the notifications", func() bool {
-		return n.Count("select count(*) from webhook_deliveries where channel_id is not null and status = 'delivered'") == len(channels)
+		return n.Count("select count(*) from webhook_deliveries where channel_id is not null and status = "+
+			"'delivered'") == len(channels)
 	})
-	if rows := n.Count("select count(*) from webhook_deliveries"); rows != len(channels) || len(n.notifications(other)) != 0 {
+	if rows := n.Count("select count(*) from webhook_deliveries"); rows != len(channels) ||
+		len(n.notifications(other)) != 0 {
 		t.Errorf("got %d deliveries, want %d, none for other events", rows, len(channels))
 	}
 	for kind, c := range channels {
 		got := n.all(kind)
-		if len(got) != 1 || !strings.Contains(got[0], "Embargoed until noon") || !strings.Contains(got[0], "/app/posts/"+p.ID.String()) || !strings.Contains(got[0], "Not published on") {
+		if len(got) != 1 || !strings.Contains(got[0], "Embargoed until noon") ||
+			!strings.Contains(got[0], "/app/posts/"+p.ID.String()) || !strings.Contains(got[0], "Not published on") {
 			t.Errorf("%s: got %q, want one message with the post and its link", kind, got)
 		}
 		list := n.notifications(c)
-		if len(list) != 1 || list[0].Status != webhook.Delivered || list[0].Attempts != 1 || !strings.HasPrefix(list[0].Title, "Not published on") {
+		if len(list) != 1 || list[0].Status != webhook.Delivered || list[0].Attempts != 1 ||
+			!strings.HasPrefix(list[0].Title, "Not published on") {
 			t.Errorf("%s: got %+v", kind, list)
 		}
 	}
-	if got := n.all(notification.Email)[0]; !strings.HasPrefix(got, "editor@news.example\nNot published on") || !strings.Contains(got, "\nhttps://dateline.example/notifications/unsubscribe/") {
+	if got := n.all(notification.Email)[0]; !strings.HasPrefix(got, "editor@news.example\nNot published on") ||
+		!strings.Contains(got, "\nhttps://dateline.example/notifications/unsubscribe/") {
 		t.Errorf("the email is %q", got)
 	}
 }
@@ -79,7 +84,8 @@ func TestNotifications_WaitForTheEndOfQuietHours(t *testing.T) {
 	step, err = n.webhooks.AttemptDelivery(t.Context(), id)
 	n.Must(err)
 	got := n.all(notification.Slack)
-	if !step.Done || len(got) != 1 || !strings.Contains(got[0], "3 notifications") || strings.Count(got[0], "Embargoed") != 3 {
+	if !step.Done || len(got) != 1 || !strings.Contains(got[0], "3 notifications") ||
+		strings.Count(got[0], "Embargoed") != 3 {
 		t.Errorf("at 7:00: got %+v and %q, want one message with three events", step, got)
 	}
 	if rows := n.Count("select count(*) from webhook_deliveries"); rows != 1 {
@@ -89,7 +95,8 @@ func TestNotifications_WaitForTheEndOfQuietHours(t *testing.T) {
 	now = now.Add(-2 * time.Hour)
 	d, err := n.manager.Test(t.Context(), n.Owner, c.ID)
 	n.Must(err)
-	if step, err = n.webhooks.AttemptDelivery(t.Context(), d.ID); err != nil || !step.Done || len(n.all(notification.Slack)) != 2 {
+	if step, err = n.webhooks.AttemptDelivery(t.Context(), d.ID); err != nil || !step.Done ||
+		len(n.all(notification.Slack)) != 2 {
 		t.Errorf("a test: got %+v %v", step, err)
 	}
 }
@@ -126,7 +133,9 @@ func (k *killed) WebhookSecrets(ctx context.Context, endpoint uuid.UUID) ([]webh
 	return k.Store.WebhookSecrets(ctx, endpoint)
 }
 
-func (k *killed) RecordAttempt(ctx context.Context, j webhook.Job, r webhook.Result, timeout time.Duration) (bool, error) {
+func (k *killed) RecordAttempt(
+	ctx context.Context, j webhook.Job, r webhook.Result, timeout time.Duration,
+) (bool, error) {
 	if err := k.at("before recording"); err != nil {
 		return false, err
 	}
@@ -138,7 +147,9 @@ func (k *killed) Channel(ctx context.Context, id uuid.UUID) (notification.Channe
 	return k.Store.Channel(ctx, id)
 }
 
-func (k *killed) CloseNotification(ctx context.Context, id uuid.UUID, limit int, compose func([]notification.Fact, int) (string, error)) (string, error) {
+func (k *killed) CloseNotification(
+	ctx context.Context, id uuid.UUID, limit int, compose func([]notification.Fact, int) (string, error),
+) (string, error) {
 	if err := k.at("before closing"); err != nil {
 		return "", err
 	}
@@ -151,7 +162,10 @@ func (k *killed) CloseNotification(ctx context.Context, id uuid.UUID, limit int,
 // sent. Its repetition has the same id.
 func TestNotifications_SurviveKillsAtEachStep(t *testing.T) {
 	t.Parallel()
-	for _, step := range []string{"before reading", "before closing", "after closing", "before recording", "after recording"} {
+	for _, step := range []string{
+		"before reading", "before closing", "after closing", "before recording",
+		"after recording",
+	} {
 		t.Run(step, func(t *testing.T) {
 			t.Parallel()
 			n := newNotified(t)
@@ -161,7 +175,8 @@ func TestNotifications_SurviveKillsAtEachStep(t *testing.T) {
 			n.publish(post.TargetPosted)
 			n.dispatch(1)
 			ids := func() (out []uuid.UUID) {
-				rows, err := n.Store.Pool().Query(t.Context(), "select id from webhook_deliveries where status = 'pending' order by id")
+				rows, err := n.Store.Pool().Query(t.Context(),
+					"select id from webhook_deliveries where status = 'pending' order by id")
 				n.Must(err)
 				defer rows.Close()
 				for rows.Next() {
@@ -175,7 +190,10 @@ func TestNotifications_SurviveKillsAtEachStep(t *testing.T) {
 				k := &killed{notified: n, step: step}
 				dying := *n.sender
 				dying.Store = k
-				d := &webhook.Deliverer{Store: k, Sealer: n.Sealer, Client: n.webhooks.Deliverer.Client, Live: n.Bus, Log: n.webhooks.Deliverer.Log, Channels: &dying}
+				d := &webhook.Deliverer{
+					Store: k, Sealer: n.Sealer, Client: n.webhooks.Deliverer.Client, Live: n.Bus,
+					Log: n.webhooks.Deliverer.Log, Channels: &dying,
+				}
 				if _, err := d.Attempt(t.Context(), id); !errors.Is(err, errKilled) {
 					t.Errorf("got %v, want the worker to be killed", err)
 				}
@@ -228,7 +246,8 @@ func TestNotifications_RetryUntilDeadAndRedeliver(t *testing.T) {
 		return n.Count("select count(*) from webhook_deliveries where status = 'dead' and attempts = 2") == 2
 	})
 	list := n.notifications(telegram)
-	if want := "The service responded with 400. It said: Bad Request: chat not found"; len(list) != 1 || list[0].LastError.Text != want {
+	if want := "The service responded with 400. It said: Bad Request: chat not found"; len(list) != 1 ||
+		list[0].LastError.Text != want {
 		t.Errorf("got %+v, want the error %q", list, want)
 	}
 	channels, err := n.manager.List(t.Context(), n.Owner)
@@ -244,7 +263,9 @@ func TestNotifications_RetryUntilDeadAndRedeliver(t *testing.T) {
 			t.Errorf("got %d %v, want 1", count, err)
 		}
 	}
-	await(t, "the notifications", func() bool { return len(n.all(notification.Telegram)) == 1 && len(n.all(notification.Email)) == 1 })
+	await(t, "the notifications", func() bool {
+		return len(n.all(notification.Telegram)) == 1 && len(n.all(notification.Email)) == 1
+	})
 }
 
 // The URL, token and room of a channel are sealed in the database, and appear in no
@@ -265,7 +286,8 @@ func TestNotifications_KeepDestinationsSecret(t *testing.T) {
 		}
 		step, err := n.webhooks.AttemptDelivery(t.Context(), d.ID)
 		n.Must(err)
-		if list := n.notifications(c); step.Done || len(list) != 1 || list[0].LastError.Text != "The address is private or the port is not allowed." {
+		if list := n.notifications(c); step.Done || len(list) != 1 ||
+			list[0].LastError.Text != "The address is private or the port is not allowed." {
 			t.Errorf("%s: got %+v %+v, want the address to be refused", kind, step, list)
 		}
 	}
@@ -273,9 +295,13 @@ func TestNotifications_KeepDestinationsSecret(t *testing.T) {
 		t.Errorf("got requests of %v", n.got)
 	}
 	var rows string
-	n.Must(n.Store.Pool().QueryRow(t.Context(), `select string_agg(c::text, ' ') || (select string_agg(d::text, ' ') from webhook_deliveries d) || (select string_agg(l::text, ' ') from audit_log l)
+	n.Must(n.Store.Pool().QueryRow(t.Context(),
+		`select string_agg(c::text, ' ') || (select string_agg(d::text, ' ') from webhook_deliveries d) || (select string_agg(l::text, ' ') from audit_log l)
 		from notification_channels c`).Scan(&rows))
-	for _, secret := range []string{"123:secret", "tk_1", "syt_1", "T0/B0/xyz", "webhooks/1/token", "workflows/1", "subscription-1"} {
+	for _, secret := range []string{
+		"123:secret", "tk_1", "syt_1", "T0/B0/xyz", "webhooks/1/token", "workflows/1",
+		"subscription-1",
+	} {
 		if strings.Contains(rows, secret) || strings.Contains(rows, fmt.Sprintf("%x", secret)) {
 			t.Errorf("the database shows %s", secret)
 		}
@@ -287,12 +313,21 @@ func TestNotifications_KeepDestinationsSecret(t *testing.T) {
 func TestNotifications_ReportEngines(t *testing.T) {
 	t.Parallel()
 	n := newNotified(t)
-	n.channel(notification.Webhook, func(d *notification.Draft) { d.Types = []string{"system.trouble", "system.recovered"} })
+	n.channel(notification.Webhook, func(d *notification.Draft) {
+		d.Types = []string{"system.trouble", "system.recovered"}
+	})
 	for _, r := range []struct {
 		source string
 		down   []string
 		want   bool
-	}{{"a", nil, false}, {"a", []string{"redis"}, true}, {"b", []string{"redis"}, false}, {"b", nil, false}, {"a", nil, true}, {"a", nil, false}} {
+	}{
+		{"a", nil, false},
+		{"a", []string{"redis"}, true},
+		{"b", []string{"redis"}, false},
+		{"b", nil, false},
+		{"a", nil, true},
+		{"a", nil, false},
+	} {
 		changed, err := n.Store.RecordEngines(t.Context(), r.source, r.down, time.Hour)
 		if n.Must(err); changed != r.want {
 			t.Errorf("%s with %v: changed is %v", r.source, r.down, changed)
@@ -302,8 +337,11 @@ func TestNotifications_ReportEngines(t *testing.T) {
 	_, err := n.Store.RecordEngines(t.Context(), "a", nil, time.Hour)
 	n.Must(err)
 	url, token, recipient := n.destination(notification.Slack)
-	_, err = n.manager.Create(t.Context(), author, notification.Draft{Kind: notification.Slack, Name: "Author", URL: &url, Token: &token, Recipient: &recipient, Types: []string{"system.trouble"},
-		Digest: notification.NoDigest, TimeZone: "UTC", Language: "en"})
+	_, err = n.manager.Create(t.Context(), author, notification.Draft{
+		Kind: notification.Slack, Name: "Author",
+		URL: &url, Token: &token, Recipient: &recipient, Types: []string{"system.trouble"},
+		Digest: notification.NoDigest, TimeZone: "UTC", Language: "en",
+	})
 	n.Must(err)
 	_, err = n.Store.RecordEngines(t.Context(), "a", []string{"temporal"}, time.Hour)
 	n.Must(err)
@@ -311,7 +349,10 @@ func TestNotifications_ReportEngines(t *testing.T) {
 	n.Bus.Announce()
 	await(t, "the notification", func() bool { return len(n.all(notification.Webhook)) > 0 })
 	text := strings.Join(n.all(notification.Webhook), "")
-	for _, want := range []string{"Problem: EngineDown redis", "Solved: EngineDown redis", "Problem: EngineDown temporal"} {
+	for _, want := range []string{
+		"Problem: EngineDown redis", "Solved: EngineDown redis",
+		"Problem: EngineDown temporal",
+	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("got %s, want %q", text, want)
 		}

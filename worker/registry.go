@@ -74,7 +74,8 @@ func (r *registry) run(ctx context.Context) {
 	for ticks := 1; ; ticks++ {
 		if err := r.store.RecordHeartbeat(ctx, r.identity); err != nil {
 			if ctx.Err() == nil {
-				r.log.Warn("recording this worker's heartbeat failed; if that persists, another worker takes over its posts", "error", err)
+				r.log.Warn("recording this worker's heartbeat failed; if that persists, another worker takes "+
+					"over its posts", "error", err)
 			}
 			trustedFrom = time.Now().Add(deadAfter) // other workers could not record theirs either
 		}
@@ -106,10 +107,12 @@ func (r *registry) takeOverDead(ctx context.Context, all *sync.WaitGroup) {
 		all.Go(func() {
 			released, err := r.takeOver(ctx, identity)
 			if err != nil {
-				r.log.Warn("taking over from a dead worker failed; it is retried", "worker", identity, "released", released, "error", err)
+				r.log.Warn("taking over from a dead worker failed; it is retried", "worker", identity, "released",
+					released, "error", err)
 				return
 			}
-			r.log.Info("a worker is dead; its activities have been dispatched again", "worker", identity, "released", released)
+			r.log.Info("a worker is dead; its activities have been dispatched again", "worker", identity, "released",
+				released)
 		})
 	}
 }
@@ -168,7 +171,9 @@ func (r *registry) releaseLost(ctx context.Context) {
 	defer stop()
 	inParallel(posts, func(id uuid.UUID) {
 		running := r.running(id)
-		n, err := r.releaser.Release(ctx, id, temporalclient.Orphans{Worker: r.identity, Since: overdueAfter, Running: running})
+		n, err := r.releaser.Release(ctx, id, temporalclient.Orphans{
+			Worker: r.identity, Since: overdueAfter, Running: running,
+		})
 		switch {
 		case err != nil && ctx.Err() == nil:
 			r.log.Warn("checking an overdue post failed", "post_id", id, "error", err)

@@ -40,7 +40,10 @@ type publishing struct {
 
 func openPublishing(t *testing.T) *publishing {
 	t.Helper()
-	p := &publishing{Newsroom: newsroomtest.OpenWith(t, fake.Options{AutoApprove: true}), t: t, temporal: temporaltest.Dial(t, temporaltest.Start(t), nil)}
+	p := &publishing{
+		Newsroom: newsroomtest.OpenWith(t, fake.Options{AutoApprove: true}), t: t,
+		temporal: temporaltest.Dial(t, temporaltest.Start(t), nil),
+	}
 	p.starter = &starter.Starter{Client: p.temporal, Namespace: temporaltest.Namespace}
 	p.Allow("desk")
 	return p
@@ -49,18 +52,29 @@ func openPublishing(t *testing.T) *publishing {
 func (p *publishing) activities() Activities {
 	log := slog.New(slog.DiscardHandler)
 	return Activities{
-		Publishing: &activities.Publishing{Publisher: delivery.New(delivery.Deps{Store: p.Store, Accounts: p.Accounts, Networks: p.Networks, Objects: p.Objects, Live: p.Bus, Log: log}),
+		Publishing: &activities.Publishing{
+			Publisher: delivery.New(delivery.Deps{
+				Store: p.Store, Accounts: p.Accounts, Networks: p.Networks, Objects: p.Objects, Live: p.Bus, Log: log,
+			}),
 			Planner:  &delivery.Planner{Store: p.Store},
 			Commands: &delivery.Commands{Store: p.Store, Scheduler: p.Scheduler, Live: p.Bus},
-			Recovery: &delivery.Recovery{Store: p.Store, Signaler: p.starter, Live: p.Bus, Log: log}},
-		Series: &activities.Series{Store: p.Store, Scheduler: p.Scheduler, Signaler: p.starter, Log: log}, Library: &activities.Library{Media: p.Media},
-		Tokens:   &activities.Tokens{Store: p.Store, Accounts: p.Accounts, Starter: p.starter, Live: p.Bus, Log: log},
-		Webhooks: &activities.Webhooks{Deliverer: &webhook.Deliverer{Store: p.Store, Sealer: p.Sealer, Live: p.Bus, Log: log}}}
+			Recovery: &delivery.Recovery{Store: p.Store, Signaler: p.starter, Live: p.Bus, Log: log},
+		},
+		Series:  &activities.Series{Store: p.Store, Scheduler: p.Scheduler, Signaler: p.starter, Log: log},
+		Library: &activities.Library{Media: p.Media},
+		Tokens:  &activities.Tokens{Store: p.Store, Accounts: p.Accounts, Starter: p.starter, Live: p.Bus, Log: log},
+		Webhooks: &activities.Webhooks{
+			Deliverer: &webhook.Deliverer{Store: p.Store, Sealer: p.Sealer, Live: p.Bus, Log: log},
+		},
+	}
 }
 
 // worker creates a worker with notifications of changes and of other workers.
 func (p *publishing) worker() *Worker {
-	return New(p.temporal, p.activities(), Deps{Dispatcher: idle{}, Store: p.Store, Releaser: p.starter, Notices: p.Bus, Log: slog.New(slog.DiscardHandler)})
+	return New(p.temporal, p.activities(), Deps{
+		Dispatcher: idle{}, Store: p.Store, Releaser: p.starter, Notices: p.Bus,
+		Log: slog.New(slog.DiscardHandler),
+	})
 }
 
 func (p *publishing) run(w *Worker) {
@@ -72,7 +86,9 @@ func (p *publishing) run(w *Worker) {
 
 func (p *publishing) schedule(in time.Duration) post.Post {
 	p.t.Helper()
-	made, _, err := p.Scheduler.Schedule(p.t.Context(), p.Owner, scheduling.Draft{Content: uuid.NewString(), ScheduledTime: time.Now().Add(in).Format(time.RFC3339Nano)}, idempotency.Key{})
+	made, _, err := p.Scheduler.Schedule(p.t.Context(), p.Owner,
+		scheduling.Draft{Content: uuid.NewString(), ScheduledTime: time.Now().Add(in).Format(time.RFC3339Nano)},
+		idempotency.Key{})
 	p.Must(err)
 	p.Must(p.starter.Start(p.t.Context(), made))
 	return made
@@ -82,17 +98,23 @@ func (p *publishing) schedule(in time.Duration) post.Post {
 func (p *publishing) give(made post.Post, identity string) {
 	p.t.Helper()
 	a := p.activities()
-	deciding := worker.New(p.temporal, workflows.PostQueue, worker.Options{LocalActivityWorkerOnly: true, DisableEagerActivities: true, WorkerStopTimeout: time.Second})
+	deciding := worker.New(p.temporal, workflows.PostQueue, worker.Options{
+		LocalActivityWorkerOnly: true, DisableEagerActivities: true, WorkerStopTimeout: time.Second,
+	})
 	deciding.RegisterWorkflowWithOptions(workflows.Post, workflow.RegisterOptions{Name: workflows.PostWorkflow})
 	deciding.RegisterActivityWithOptions(a.Publishing, activity.RegisterOptions{})
 	p.Must(deciding.Start())
 	defer deciding.Stop()
 	ctx, cancel := context.WithTimeout(p.t.Context(), 30*time.Second)
 	defer cancel()
-	task, err := p.temporal.WorkflowService().PollActivityTaskQueue(ctx, &workflowservice.PollActivityTaskQueueRequest{Namespace: temporaltest.Namespace,
-		TaskQueue: &taskqueuepb.TaskQueue{Name: workflows.PostQueue}, Identity: identity})
+	task, err := p.temporal.WorkflowService().PollActivityTaskQueue(ctx,
+		&workflowservice.PollActivityTaskQueueRequest{
+			Namespace: temporaltest.Namespace,
+			TaskQueue: &taskqueuepb.TaskQueue{Name: workflows.PostQueue}, Identity: identity,
+		})
 	p.Must(err)
-	if task.GetWorkflowExecution().GetWorkflowId() != workflows.PostID(made.ID) || task.GetActivityType().GetName() != workflows.PublishActivity {
+	if task.GetWorkflowExecution().GetWorkflowId() != workflows.PostID(made.ID) ||
+		task.GetActivityType().GetName() != workflows.PublishActivity {
 		p.t.Fatalf("got %v of %v", task.GetActivityType(), task.GetWorkflowExecution())
 	}
 }
@@ -168,7 +190,8 @@ func TestTakeover_DispatchesALostTaskOfAClaimedTargetAgain(t *testing.T) {
 	w := p.worker()
 	p.give(made, w.registry.identity)
 	p.Exec("update scheduled_posts set status = 'publishing', scheduled_time = clock_timestamp() - interval '1 minute'")
-	p.Exec("update post_targets set status = 'publishing', fence = 1, claimed_until = clock_timestamp() - interval '1 second'")
+	p.Exec("update post_targets set status = 'publishing', fence = 1, claimed_until = clock_timestamp() - interval " +
+		"'1 second'")
 	p.run(w)
 	p.wantPosted(made)
 }
@@ -200,7 +223,10 @@ func TestRegistry_SendsHeartbeatsWhileTemporalIsSlow(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := &heartbeats{}
-		r := &registry{store: h, releaser: slowTemporal{}, running: func(uuid.UUID) int { return 0 }, log: slog.New(slog.DiscardHandler)}
+		r := &registry{
+			store: h, releaser: slowTemporal{}, running: func(uuid.UUID) int { return 0 },
+			log: slog.New(slog.DiscardHandler),
+		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		r.run(ctx)

@@ -105,11 +105,14 @@ func viewSchedules() []client.ScheduleOptions {
 // ruleSchedules are those of rules, see schedules.
 func ruleSchedules() []client.ScheduleOptions {
 	return []client.ScheduleOptions{{
-		ID:                 workflows.EvaluateRulesSchedule,
-		Spec:               client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: time.Minute}}},
-		Overlap:            enumspb.SCHEDULE_OVERLAP_POLICY_SKIP,
-		CatchupWindow:      time.Minute,
-		Action:             &client.ScheduleWorkflowAction{ID: workflows.EvaluateRulesSchedule, Workflow: workflows.EvaluateRulesWorkflow, TaskQueue: workflows.PostQueue},
+		ID:            workflows.EvaluateRulesSchedule,
+		Spec:          client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: time.Minute}}},
+		Overlap:       enumspb.SCHEDULE_OVERLAP_POLICY_SKIP,
+		CatchupWindow: time.Minute,
+		Action: &client.ScheduleWorkflowAction{
+			ID: workflows.EvaluateRulesSchedule, Workflow: workflows.EvaluateRulesWorkflow,
+			TaskQueue: workflows.PostQueue,
+		},
 		TriggerImmediately: true,
 	}}
 }
@@ -146,7 +149,8 @@ func ensure(ctx context.Context, c client.Client, all []client.ScheduleOptions) 
 		if paused {
 			continue // a trigger would run it although it is paused
 		}
-		if err := handle.Trigger(ctx, client.ScheduleTriggerOptions{Overlap: enumspb.SCHEDULE_OVERLAP_POLICY_SKIP}); err != nil {
+		if err := handle.Trigger(ctx,
+			client.ScheduleTriggerOptions{Overlap: enumspb.SCHEDULE_OVERLAP_POLICY_SKIP}); err != nil {
 			return fmt.Errorf("running the schedule %s: %w", want.ID, err)
 		}
 	}

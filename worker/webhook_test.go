@@ -63,7 +63,9 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	body, _ := io.ReadAll(q.Body)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.got = append(r.got, received{q.Header.Get("webhook-id"), q.Header.Get("webhook-timestamp"), q.Header.Get("webhook-signature"), string(body)})
+	r.got = append(r.got, received{
+		q.Header.Get("webhook-id"), q.Header.Get("webhook-timestamp"), q.Header.Get("webhook-signature"), string(body),
+	})
 	status := http.StatusNoContent
 	if len(r.answers) > 0 {
 		status = r.answers[min(len(r.got), len(r.answers))-1]
@@ -102,7 +104,10 @@ func verify(t *testing.T, secret string, r received) {
 		t.Fatal(err)
 	}
 	headers := http.Header{}
-	for name, value := range map[string]string{webhook.HeaderID: r.id, webhook.HeaderTimestamp: r.timestamp, webhook.HeaderSignature: r.signature} {
+	for name, value := range map[string]string{
+		webhook.HeaderID: r.id, webhook.HeaderTimestamp: r.timestamp,
+		webhook.HeaderSignature: r.signature,
+	} {
 		headers.Set(name, value)
 	}
 	if err := library.Verify([]byte(r.body), headers); err != nil {
@@ -130,8 +135,16 @@ func newOutbox(t *testing.T, pauses ...time.Duration) *outbox {
 	client, err := call.NewClient([]string{"127.0.0.1/32"})
 	n.Must(err)
 	t.Cleanup(client.CloseIdleConnections)
-	return &outbox{Newsroom: n, t: t, webhooks: &activities.Webhooks{Deliverer: &webhook.Deliverer{Store: n.Store, Sealer: n.Sealer, Client: client, Live: n.Bus,
-		Log: slog.New(slog.DiscardHandler), Timing: webhook.Timing{RetrySchedule: pauses, Timeout: 10 * time.Second}}}}
+	return &outbox{
+		Newsroom: n, t: t,
+		webhooks: &activities.Webhooks{Deliverer: &webhook.Deliverer{
+			Store: n.Store, Sealer: n.Sealer, Client: client,
+			Live: n.Bus,
+			Log:  slog.New(slog.DiscardHandler), Timing: webhook.Timing{
+				RetrySchedule: pauses, Timeout: 10 * time.Second,
+			},
+		}},
+	}
 }
 
 func (o *outbox) endpoint(url string, types ...string) (webhook.Endpoint, string) {
@@ -142,8 +155,14 @@ func (o *outbox) endpoint(url string, types ...string) (webhook.Endpoint, string
 }
 
 func (o *outbox) dispatcher(s webhook.DeliveryWorkflows) *webhook.Dispatcher {
-	return &webhook.Dispatcher{Store: o.Store, Workflows: s, Notifications: o.Bus, PublicURL: "https://dateline.example/", Log: slog.New(slog.DiscardHandler),
-		Pace: webhook.Pace{PollInterval: 200 * time.Millisecond, MinInterval: 5 * time.Millisecond, StartInterval: time.Millisecond, RetryAfter: 300 * time.Millisecond, Overdue: time.Second}}
+	return &webhook.Dispatcher{
+		Store: o.Store, Workflows: s, Notifications: o.Bus,
+		PublicURL: "https://dateline.example/", Log: slog.New(slog.DiscardHandler),
+		Pace: webhook.Pace{
+			PollInterval: 200 * time.Millisecond, MinInterval: 5 * time.Millisecond,
+			StartInterval: time.Millisecond, RetryAfter: 300 * time.Millisecond, Overdue: time.Second,
+		},
+	}
 }
 
 // work processes the webhooks' task queue and runs so many dispatchers.
@@ -151,7 +170,10 @@ func (o *outbox) work(dispatchers int) client.Client {
 	o.t.Helper()
 	c := temporaltest.Dial(o.t, temporaltest.Start(o.t), nil)
 	s := &starter.Starter{Client: c, Namespace: temporaltest.Namespace}
-	w := New(c, Activities{Publishing: &activities.Publishing{Publisher: delivery.New(delivery.Deps{})}, Webhooks: o.webhooks}, idly(slog.New(slog.DiscardHandler)))
+	w := New(c, Activities{
+		Publishing: &activities.Publishing{Publisher: delivery.New(delivery.Deps{})},
+		Webhooks:   o.webhooks,
+	}, idly(slog.New(slog.DiscardHandler)))
 	o.Must(w.webhooks.Start())
 	o.t.Cleanup(w.webhooks.Stop)
 	for range dispatchers {
@@ -177,7 +199,9 @@ func (o *outbox) publish(status post.TargetStatus) post.Post {
 
 func (o *outbox) deliveries(e webhook.Endpoint, status webhook.DeliveryStatus) []webhook.Delivery {
 	o.t.Helper()
-	list, err := o.Webhooks.Deliveries(o.t.Context(), webhook.DeliveryFilter{WorkspaceID: o.Workspace.ID, EndpointID: e.ID, Status: status, Limit: 200})
+	list, err := o.Webhooks.Deliveries(o.t.Context(), webhook.DeliveryFilter{
+		WorkspaceID: o.Workspace.ID, EndpointID: e.ID, Status: status, Limit: 200,
+	})
 	o.Must(err)
 	return list
 }
@@ -202,7 +226,8 @@ func TestWebhooks_DeliverEveryEventOnceAndSigned(t *testing.T) {
 	o.Refuse(desk.ID)
 	o.Bus.Announce()
 	await(t, "the deliveries", func() bool {
-		return len(o.deliveries(every, webhook.Delivered)) == posts+1 && len(o.deliveries(some, webhook.Delivered)) == posts/2
+		return len(o.deliveries(every, webhook.Delivered)) == posts+1 &&
+			len(o.deliveries(some, webhook.Delivered)) == posts/2
 	})
 	if rows := o.Count("select count(*) from webhook_deliveries"); rows != posts+1+posts/2 {
 		t.Errorf("%d deliveries", rows)
@@ -232,7 +257,8 @@ func TestWebhooks_DeliverEveryEventOnceAndSigned(t *testing.T) {
 		case "account.needs_reconnect":
 		case kinds[p.Data.PostID]:
 			delete(kinds, p.Data.PostID)
-			if p.Data.Link != "https://dateline.example/api/v1/posts/"+p.Data.PostID.String() || (p.Type == "post.posted") != (p.Data.URL != "") {
+			if p.Data.Link != "https://dateline.example/api/v1/posts/"+p.Data.PostID.String() ||
+				(p.Type == "post.posted") != (p.Data.URL != "") {
 				t.Errorf("%s", r.body)
 			}
 		default:
@@ -258,7 +284,8 @@ func TestWebhooks_RetryUntilDeadAndRedeliver(t *testing.T) {
 	o.publish(post.TargetPosted)
 	await(t, "the dead letter", func() bool { return len(o.deliveries(e, webhook.Dead)) == 1 })
 	dead := o.deliveries(e, webhook.Dead)[0]
-	if dead.Attempts != 3 || dead.ResponseStatus != 500 || len(dead.ResponseBody) > 1024 || !strings.Contains(dead.LastError.Text, "500") {
+	if dead.Attempts != 3 || dead.ResponseStatus != 500 || len(dead.ResponseBody) > 1024 ||
+		!strings.Contains(dead.LastError.Text, "500") {
 		t.Errorf("dead deliveries: %+v", dead)
 	}
 	n, err := o.Webhooks.RedeliverDead(t.Context(), o.Owner, e.ID)
@@ -315,7 +342,9 @@ func TestWebhooks_StartMissingWorkflows(t *testing.T) {
 	o.publish(post.TargetPosted)
 	// Open transactions of other tests on the same server delay events for a moment.
 	await(t, "the event", func() bool {
-		written, err := o.Store.DispatchWebhooks(t.Context(), 100, func(e webhook.Event) (string, error) { return e.Body("") })
+		written, err := o.Store.DispatchWebhooks(t.Context(), 100, func(e webhook.Event) (string, error) {
+			return e.Body("")
+		})
 		o.Must(err)
 		return written == 1
 	})
@@ -372,11 +401,13 @@ func TestWebhook_GoneDisablesTheEndpoint(t *testing.T) {
 	if o.Must(err); got.Status != webhook.Disabled || got.DisabledReason != webhook.Gone {
 		t.Errorf("the endpoint is %+v", got)
 	}
-	if n := o.Count("select count(*) from post_events where type = 'webhook_disabled' and data->>'webhook_id' = $1", e.ID.String()); n != 1 {
+	if n := o.Count("select count(*) from post_events where type = 'webhook_disabled' and data->>'webhook_id' = $1",
+		e.ID.String()); n != 1 {
 		t.Errorf("%d events", n)
 	}
 	// Pending deliveries are not sent.
-	if step, err := o.webhooks.AttemptDelivery(t.Context(), waiting.ID); err != nil || !step.Done || len(r.all()) != 1 || len(o.deliveries(e, webhook.Dead)) != 2 {
+	if step, err := o.webhooks.AttemptDelivery(t.Context(), waiting.ID); err != nil || !step.Done ||
+		len(r.all()) != 1 || len(o.deliveries(e, webhook.Dead)) != 2 {
 		t.Errorf("%+v %v, %d requests", step, err, len(r.all()))
 	}
 	if _, err := o.Webhooks.Test(t.Context(), o.Owner, e.ID); err == nil || !strings.Contains(err.Error(), "disabled") {
@@ -394,7 +425,8 @@ func TestWebhooks_DisableFailingEndpoints(t *testing.T) {
 	}
 	o.Exec("update webhook_endpoints set failing_since = now() - interval '121 hours'")
 	o.try(e)
-	if got, _ := o.Webhooks.Get(t.Context(), o.Owner, e.ID); got.Status != webhook.Disabled || got.DisabledReason != webhook.Failing {
+	if got, _ := o.Webhooks.Get(t.Context(), o.Owner, e.ID); got.Status != webhook.Disabled ||
+		got.DisabledReason != webhook.Failing {
 		t.Errorf("after five days: %+v", got)
 	}
 }
@@ -425,9 +457,13 @@ func TestWebhooks_NeverCallPrivateAddresses(t *testing.T) {
 	strict, err := call.NewClient(nil)
 	o.Must(err)
 	o.webhooks.Deliverer.Client = strict
-	for _, address := range []string{r.URL, strings.Replace(r.URL, "127.0.0.1", "localhost", 1), "https://169.254.169.254/latest", "https://[::1]/"} {
+	for _, address := range []string{
+		r.URL, strings.Replace(r.URL, "127.0.0.1", "localhost", 1),
+		"https://169.254.169.254/latest", "https://[::1]/",
+	} {
 		o.Exec("update webhook_endpoints set url = $1", address)
-		if _, d := o.try(e); d.Status != webhook.Pending || d.ResponseStatus != 0 || d.LastError.Text == "" || strings.Contains(d.LastError.Text, "127.0.0.1") {
+		if _, d := o.try(e); d.Status != webhook.Pending || d.ResponseStatus != 0 || d.LastError.Text == "" ||
+			strings.Contains(d.LastError.Text, "127.0.0.1") {
 			t.Errorf("%s: %+v", address, d)
 		}
 	}

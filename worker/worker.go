@@ -125,37 +125,66 @@ func New(c client.Client, a Activities, around Deps) *Worker {
 		ActivityTaskPollerBehavior:   worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
 	})
 	posts.RegisterWorkflowWithOptions(workflows.Post, workflow.RegisterOptions{Name: workflows.PostWorkflow})
-	posts.RegisterWorkflowWithOptions(workflows.ReconcilePosts, workflow.RegisterOptions{Name: workflows.ReconcilePostsWorkflow})
-	posts.RegisterWorkflowWithOptions(workflows.MaterializeSeries, workflow.RegisterOptions{Name: workflows.MaterializeSeriesWorkflow})
-	posts.RegisterWorkflowWithOptions(workflows.SweepMedia, workflow.RegisterOptions{Name: workflows.SweepMediaWorkflow})
-	posts.RegisterWorkflowWithOptions(workflows.MaintainAccounts, workflow.RegisterOptions{Name: workflows.MaintainAccountsWorkflow})
-	posts.RegisterWorkflowWithOptions(workflows.RefreshToken, workflow.RegisterOptions{Name: workflows.RefreshTokenWorkflow})
-	posts.RegisterWorkflowWithOptions(workflows.ExportWorkspace, workflow.RegisterOptions{Name: workflows.ExportWorkspaceWorkflow})
+	posts.RegisterWorkflowWithOptions(workflows.ReconcilePosts, workflow.RegisterOptions{
+		Name: workflows.ReconcilePostsWorkflow,
+	})
+	posts.RegisterWorkflowWithOptions(workflows.MaterializeSeries, workflow.RegisterOptions{
+		Name: workflows.MaterializeSeriesWorkflow,
+	})
+	posts.RegisterWorkflowWithOptions(workflows.SweepMedia, workflow.RegisterOptions{
+		Name: workflows.SweepMediaWorkflow,
+	})
+	posts.RegisterWorkflowWithOptions(workflows.MaintainAccounts, workflow.RegisterOptions{
+		Name: workflows.MaintainAccountsWorkflow,
+	})
+	posts.RegisterWorkflowWithOptions(workflows.RefreshToken, workflow.RegisterOptions{
+		Name: workflows.RefreshTokenWorkflow,
+	})
+	posts.RegisterWorkflowWithOptions(workflows.ExportWorkspace, workflow.RegisterOptions{
+		Name: workflows.ExportWorkspaceWorkflow,
+	})
 	posts.RegisterActivityWithOptions(a.Publishing, activity.RegisterOptions{})
 	posts.RegisterActivityWithOptions(a.Series, activity.RegisterOptions{})
 	posts.RegisterActivityWithOptions(a.Library, activity.RegisterOptions{})
 	posts.RegisterActivityWithOptions(a.Tokens, activity.RegisterOptions{})
 	posts.RegisterActivityWithOptions(a.Archive, activity.RegisterOptions{})
 	if a.Views != nil {
-		posts.RegisterWorkflowWithOptions(workflows.FlushViews, workflow.RegisterOptions{Name: workflows.FlushViewsWorkflow})
-		posts.RegisterWorkflowWithOptions(workflows.MaintainViews, workflow.RegisterOptions{Name: workflows.MaintainViewsWorkflow})
+		posts.RegisterWorkflowWithOptions(workflows.FlushViews, workflow.RegisterOptions{
+			Name: workflows.FlushViewsWorkflow,
+		})
+		posts.RegisterWorkflowWithOptions(workflows.MaintainViews, workflow.RegisterOptions{
+			Name: workflows.MaintainViewsWorkflow,
+		})
 		posts.RegisterActivityWithOptions(a.Views, activity.RegisterOptions{})
-		posts.RegisterWorkflowWithOptions(workflows.SendReports, workflow.RegisterOptions{Name: workflows.SendReportsWorkflow})
+		posts.RegisterWorkflowWithOptions(workflows.SendReports, workflow.RegisterOptions{
+			Name: workflows.SendReportsWorkflow,
+		})
 		posts.RegisterActivityWithOptions(a.Reports, activity.RegisterOptions{})
 	}
 	if a.Rules != nil {
-		posts.RegisterWorkflowWithOptions(workflows.EvaluateRules, workflow.RegisterOptions{Name: workflows.EvaluateRulesWorkflow})
-		posts.RegisterWorkflowWithOptions(workflows.DecideRule, workflow.RegisterOptions{Name: workflows.DecideRuleWorkflow})
+		posts.RegisterWorkflowWithOptions(workflows.EvaluateRules, workflow.RegisterOptions{
+			Name: workflows.EvaluateRulesWorkflow,
+		})
+		posts.RegisterWorkflowWithOptions(workflows.DecideRule, workflow.RegisterOptions{
+			Name: workflows.DecideRuleWorkflow,
+		})
 		posts.RegisterActivityWithOptions(a.Rules, activity.RegisterOptions{})
 	}
 	webhooks := worker.New(c, workflows.WebhookQueue, worker.Options{
 		MaxConcurrentActivityExecutionSize: maxDeliveries,
 		WorkerStopTimeout:                  stopTimeout,
 	})
-	webhooks.RegisterWorkflowWithOptions(workflows.DeliverWebhook, workflow.RegisterOptions{Name: workflows.DeliverWebhookWorkflow})
+	webhooks.RegisterWorkflowWithOptions(workflows.DeliverWebhook, workflow.RegisterOptions{
+		Name: workflows.DeliverWebhookWorkflow,
+	})
 	webhooks.RegisterActivityWithOptions(a.Webhooks, activity.RegisterOptions{})
-	w := &Worker{client: c, posts: posts, webhooks: webhooks, views: a.Views != nil, stories: a.Stories != nil, rules: a.Rules != nil, running: inFlight, deps: around, log: around.Log, registry: &registry{
-		store: around.Store, releaser: around.Releaser, running: inFlight.Count, horizon: delivery.Horizon, identity: identity, log: around.Log}}
+	w := &Worker{
+		client: c, posts: posts, webhooks: webhooks, views: a.Views != nil, stories: a.Stories != nil,
+		rules: a.Rules != nil, running: inFlight, deps: around, log: around.Log, registry: &registry{
+			store: around.Store, releaser: around.Releaser, running: inFlight.Count, horizon: delivery.Horizon,
+			identity: identity, log: around.Log,
+		},
+	}
 	if a.Crawler != nil {
 		w.crawl, w.webSub = NewCrawl(c, *a.Crawler), a.Crawler.WebSub != nil
 	}
@@ -228,7 +257,15 @@ func (w *Worker) ensureAllSchedules(ctx context.Context) {
 		for _, part := range []struct {
 			on  bool
 			all []client.ScheduleOptions
-		}{{w.views, viewSchedules()}, {w.crawl != nil, crawlSchedules()}, {w.webSub, webSubSchedules()}, {w.search != nil, searchSchedules()}, {w.stories, storySchedules()}, {w.rules, ruleSchedules()}, {w.measure != nil, measureSchedules()}} {
+		}{
+			{w.views, viewSchedules()},
+			{w.crawl != nil, crawlSchedules()},
+			{w.webSub, webSubSchedules()},
+			{w.search != nil, searchSchedules()},
+			{w.stories, storySchedules()},
+			{w.rules, ruleSchedules()},
+			{w.measure != nil, measureSchedules()},
+		} {
 			if err == nil && part.on {
 				err = ensure(ctx, w.client, part.all)
 			} else if err == nil {

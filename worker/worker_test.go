@@ -46,7 +46,8 @@ func TestSchedules_OfDisabledFeaturesAreDeleted(t *testing.T) {
 		t.Fatal("the schedules were not created")
 	}
 	(&Worker{client: c, log: slog.New(slog.DiscardHandler)}).ensureAllSchedules(t.Context())
-	if there(workflows.FlushViewsSchedule) || there(workflows.MaintainViewsSchedule) || !there(workflows.ReconcileSchedule) {
+	if there(workflows.FlushViewsSchedule) || there(workflows.MaintainViewsSchedule) ||
+		!there(workflows.ReconcileSchedule) {
 		t.Error("a worker that counts no readers left their schedules, or has none of its own")
 	}
 }
@@ -88,12 +89,15 @@ func TestSchedules_AreEnsured(t *testing.T) {
 	await(t, "the first run", func() bool { return describe().Info.NumActions >= 1 })
 
 	// Schedules of an older build are updated.
-	err := handle.Update(t.Context(), client.ScheduleUpdateOptions{DoUpdate: func(in client.ScheduleUpdateInput) (*client.ScheduleUpdate, error) {
-		s := in.Description.Schedule
-		s.Spec = &client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: time.Hour}}}
-		s.Policy = &client.SchedulePolicies{Overlap: enumspb.SCHEDULE_OVERLAP_POLICY_ALLOW_ALL, CatchupWindow: time.Hour}
-		return &client.ScheduleUpdate{Schedule: &s}, nil
-	}})
+	err := handle.Update(t.Context(),
+		client.ScheduleUpdateOptions{DoUpdate: func(in client.ScheduleUpdateInput) (*client.ScheduleUpdate, error) {
+			s := in.Description.Schedule
+			s.Spec = &client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: time.Hour}}}
+			s.Policy = &client.SchedulePolicies{
+				Overlap: enumspb.SCHEDULE_OVERLAP_POLICY_ALLOW_ALL, CatchupWindow: time.Hour,
+			}
+			return &client.ScheduleUpdate{Schedule: &s}, nil
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +121,8 @@ func TestSchedules_AreEnsured(t *testing.T) {
 	}
 	wantIntact("paused")
 	time.Sleep(time.Second)
-	if after := describe(); after.Info.NumActions != before.Info.NumActions || len(after.Info.RunningWorkflows) != len(before.Info.RunningWorkflows) {
+	if after := describe(); after.Info.NumActions != before.Info.NumActions ||
+		len(after.Info.RunningWorkflows) != len(before.Info.RunningWorkflows) {
 		t.Errorf("a paused schedule ran: %d actions, before %d", after.Info.NumActions, before.Info.NumActions)
 	}
 }
@@ -180,14 +185,19 @@ func (r *rows) ListMissingWorkflows(context.Context, int) ([]post.Unattended, er
 	}
 	return missing, nil
 }
-func (r *rows) ListReconnected(context.Context, int) ([]uuid.UUID, error)         { return nil, nil }
+
+func (r *rows) ListReconnected(context.Context, int) ([]uuid.UUID, error) { return nil, nil }
+
 func (r *rows) MarkLate(context.Context, time.Duration, int) ([]uuid.UUID, error) { return nil, nil }
+
 func (r *rows) RedriveReconnected(context.Context, uuid.UUID) (post.Post, error) {
 	return post.Post{}, apperr.NotFound("post")
 }
+
 func (r *rows) AcknowledgeRevision(context.Context, uuid.UUID) (post.Post, error) {
 	return post.Post{}, apperr.NotFound("post")
 }
+
 func (r *rows) Post(context.Context, uuid.UUID) (post.Post, error) {
 	return post.Post{}, apperr.NotFound("post")
 }
@@ -206,14 +216,17 @@ func (idle) RecordHeartbeat(context.Context, string) error { return nil }
 func (idle) LeaseDeadWorkers(context.Context, time.Duration, time.Duration) ([]string, error) {
 	return nil, nil
 }
+
 func (idle) RenewWorkerLease(context.Context, string, time.Duration) (bool, error) { return false, nil }
 func (idle) DeleteWorker(context.Context, string) error                            { return nil }
 func (idle) ListDuePosts(context.Context, time.Time, postgres.DuePost, int) ([]postgres.DuePost, error) {
 	return nil, nil
 }
+
 func (idle) ListOverduePosts(context.Context, time.Duration, int) ([]uuid.UUID, error) {
 	return nil, nil
 }
+
 func (idle) FindChanged(context.Context, map[uuid.UUID]int64) ([]uuid.UUID, error) { return nil, nil }
 
 // idly provides a worker with a newsroom in which nothing happens.
@@ -228,13 +241,22 @@ func TestRun(t *testing.T) {
 	c := temporaltest.Dial(t, temporaltest.Start(t), nil)
 	signaler := &starter.Starter{Client: c, Namespace: temporaltest.Namespace}
 	log := slog.New(slog.DiscardHandler)
-	missing := &rows{ids: []uuid.UUID{uuid.New()}, series: []uuid.UUID{uuid.New()}, recurring: uuid.New(), swept: make(chan struct{}), accounts: []uuid.UUID{uuid.New()}}
-	w := New(c, Activities{Publishing: &activities.Publishing{Publisher: delivery.New(delivery.Deps{Log: log}), Planner: &delivery.Planner{Store: missing},
-		Recovery: &delivery.Recovery{Store: missing, Signaler: signaler, Log: log}},
-		Series: &activities.Series{Store: missing, Scheduler: missing, Signaler: signaler, Log: log}, Library: &activities.Library{Media: missing},
+	missing := &rows{
+		ids: []uuid.UUID{uuid.New()}, series: []uuid.UUID{uuid.New()}, recurring: uuid.New(),
+		swept: make(chan struct{}), accounts: []uuid.UUID{uuid.New()},
+	}
+	w := New(c, Activities{
+		Publishing: &activities.Publishing{
+			Publisher: delivery.New(delivery.Deps{Log: log}),
+			Planner:   &delivery.Planner{Store: missing},
+			Recovery:  &delivery.Recovery{Store: missing, Signaler: signaler, Log: log},
+		},
+		Series:   &activities.Series{Store: missing, Scheduler: missing, Signaler: signaler, Log: log},
+		Library:  &activities.Library{Media: missing},
 		Tokens:   &activities.Tokens{Store: missing, Accounts: missing, Starter: signaler, Log: log},
 		Views:    &activities.Views{Flusher: missing},
-		Webhooks: &activities.Webhooks{}}, idly(log))
+		Webhooks: &activities.Webhooks{},
+	}, idly(log))
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- w.Run(ctx) }()
@@ -250,7 +272,8 @@ func TestRun(t *testing.T) {
 		_, err := c.DescribeWorkflowExecution(t.Context(), workflows.PostID(missing.recurring), "")
 		return err == nil
 	})
-	run, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{TaskQueue: workflows.PostQueue}, workflows.SweepMediaWorkflow)
+	run, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{TaskQueue: workflows.PostQueue},
+		workflows.SweepMediaWorkflow)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,7 +286,9 @@ func TestRun(t *testing.T) {
 		d, err := c.DescribeWorkflowExecution(t.Context(), workflows.AccountID(missing.accounts[0]), "")
 		return err == nil && d.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED
 	})
-	await(t, "a flush of views, a comparison and a roll-up", func() bool { return missing.flushed.Load() && missing.compared.Load() && missing.tended.Load() })
+	await(t, "a flush of views, a comparison and a roll-up", func() bool {
+		return missing.flushed.Load() && missing.compared.Load() && missing.tended.Load()
+	})
 	stop()
 	select {
 	case err := <-ended:
@@ -282,7 +307,9 @@ func TestSchedules_TemporalUnavailableKeepsTheWorker(t *testing.T) {
 	var failures atomic.Int32
 	c := temporaltest.Dial(t, temporaltest.Start(t), func(o *client.Options) {
 		o.ConnectionOptions.DialOptions = append(o.ConnectionOptions.DialOptions, grpc.WithChainUnaryInterceptor(
-			func(ctx context.Context, method string, in, out any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+			func(ctx context.Context, method string, in, out any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker,
+				opts ...grpc.CallOption,
+			) error {
 				if strings.HasSuffix(method, "/CreateSchedule") && failures.Add(1) <= 2 {
 					return status.Error(codes.Aborted, "away again")
 				}
@@ -291,12 +318,18 @@ func TestSchedules_TemporalUnavailableKeepsTheWorker(t *testing.T) {
 	})
 	log, missing := slog.New(slog.DiscardHandler), &rows{swept: make(chan struct{})}
 	signaler := &starter.Starter{Client: c, Namespace: temporaltest.Namespace}
-	w := New(c, Activities{Publishing: &activities.Publishing{Publisher: delivery.New(delivery.Deps{Log: log}), Planner: &delivery.Planner{Store: missing},
-		Recovery: &delivery.Recovery{Store: missing, Signaler: signaler, Log: log}},
-		Series: &activities.Series{Store: missing, Scheduler: missing, Signaler: signaler, Log: log}, Library: &activities.Library{Media: missing},
+	w := New(c, Activities{
+		Publishing: &activities.Publishing{
+			Publisher: delivery.New(delivery.Deps{Log: log}),
+			Planner:   &delivery.Planner{Store: missing},
+			Recovery:  &delivery.Recovery{Store: missing, Signaler: signaler, Log: log},
+		},
+		Series:   &activities.Series{Store: missing, Scheduler: missing, Signaler: signaler, Log: log},
+		Library:  &activities.Library{Media: missing},
 		Tokens:   &activities.Tokens{Store: missing, Accounts: missing, Starter: signaler, Log: log},
 		Views:    &activities.Views{Flusher: missing},
-		Webhooks: &activities.Webhooks{}}, idly(log))
+		Webhooks: &activities.Webhooks{},
+	}, idly(log))
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- w.Run(ctx) }()
@@ -314,12 +347,16 @@ func TestSchedules_TemporalUnavailableKeepsTheWorker(t *testing.T) {
 func TestRun_WithoutTemporal(t *testing.T) {
 	t.Parallel()
 	log := slog.New(slog.DiscardHandler)
-	c, err := temporalclient.Connect(temporalclient.Options{Address: "127.0.0.1:1", Namespace: temporaltest.Namespace}, log)
+	c, err := temporalclient.Connect(temporalclient.Options{Address: "127.0.0.1:1", Namespace: temporaltest.Namespace},
+		log)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	w := New(c, Activities{Publishing: &activities.Publishing{Publisher: delivery.New(delivery.Deps{})}, Series: &activities.Series{}, Library: &activities.Library{}, Webhooks: &activities.Webhooks{}}, idly(log))
+	w := New(c, Activities{
+		Publishing: &activities.Publishing{Publisher: delivery.New(delivery.Deps{})},
+		Series:     &activities.Series{}, Library: &activities.Library{}, Webhooks: &activities.Webhooks{},
+	}, idly(log))
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
 	if err := w.Run(ctx); err == nil {

@@ -57,7 +57,9 @@ func TestApproval_WithdrawnPostEndsItsWorkflow(t *testing.T) {
 		r := newRun(t, newRoom("mastodon"))
 		r.at(20*time.Minute, func() { r.room.change(takeBack) })
 		r.at(30*time.Minute, func() {
-			r.room.change(func(v *delivery.PostView) { v.Status, v.ScheduledTime = post.Scheduled, opening.Add(2*time.Hour) })
+			r.room.change(func(v *delivery.PostView) {
+				v.Status, v.ScheduledTime = post.Scheduled, opening.Add(2*time.Hour)
+			})
 			r.SignalWorkflow(workflows.SignalChanged, nil)
 		})
 		r.wantEnd(post.Posted)

@@ -27,7 +27,8 @@ func ExportWorkspace(ctx workflow.Context, in ExportWorkspaceInput) (out activit
 	err = workflow.ExecuteActivity(longRunningOptions(ctx, "Writes the archive"), a.WriteArchive, export).Get(ctx, &out)
 	ending, _ := workflow.NewDisconnectedContext(ctx)
 	if err != nil {
-		if noted := workflow.ExecuteLocalActivity(databaseOptions(ending, "Notes that it failed"), a.FailArchive, export).Get(ending, nil); noted != nil {
+		if noted := workflow.ExecuteLocalActivity(databaseOptions(ending, "Notes that it failed"), a.FailArchive,
+			export).Get(ending, nil); noted != nil {
 			return out, noted
 		}
 		return out, err
@@ -36,5 +37,6 @@ func ExportWorkspace(ctx workflow.Context, in ExportWorkspaceInput) (out activit
 		return out, nil
 	}
 	_ = workflow.Sleep(ctx, out.Keep) // a cancellation ends it early
-	return out, workflow.ExecuteLocalActivity(databaseOptions(ending, "Deletes the archive"), a.DropArchive, export).Get(ending, nil)
+	return out, workflow.ExecuteLocalActivity(databaseOptions(ending, "Deletes the archive"), a.DropArchive, export).
+		Get(ending, nil)
 }

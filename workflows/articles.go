@@ -44,7 +44,8 @@ func ExtractArticles(ctx workflow.Context) (ExtractArticlesResult, error) {
 	var total ExtractArticlesResult
 	for batches := 0; batches < batchesPerRun && !workflow.GetInfo(ctx).GetContinueAsNewSuggested(); batches++ {
 		var extractors int
-		if err := workflow.ExecuteLocalActivity(databaseOptions(ctx, "Count waiting pages"), a.PlanExtraction).Get(ctx, &extractors); err != nil {
+		if err := workflow.ExecuteLocalActivity(databaseOptions(ctx, "Count waiting pages"), a.PlanExtraction).Get(ctx,
+			&extractors); err != nil {
 			return total, err
 		}
 		all := make([]workflow.Future, extractors)
@@ -56,10 +57,12 @@ func ExtractArticles(ctx workflow.Context) (ExtractArticlesResult, error) {
 			if err := one.Get(ctx, &did); err != nil {
 				return total, err
 			}
-			total.Pages, total.Articles, total.NonArticles = total.Pages+did.Pages, total.Articles+did.Articles, total.NonArticles+did.NonArticles
+			total.Pages, total.Articles, total.NonArticles = total.Pages+did.Pages, total.Articles+
+				did.Articles, total.NonArticles+did.NonArticles
 			total.Failed, total.Deferred = total.Failed+did.Failed, total.Deferred+did.Deferred
 		}
-		workflow.SetCurrentDetails(ctx, fmt.Sprintf("%d pages processed: %d articles, %d without an article, %d failed", total.Pages, total.Articles, total.NonArticles, total.Failed))
+		workflow.SetCurrentDetails(ctx, fmt.Sprintf("%d pages processed: %d articles, %d without an article, %d failed",
+			total.Pages, total.Articles, total.NonArticles, total.Failed))
 	}
 	return total, nil
 }
@@ -68,6 +71,7 @@ func ExtractArticles(ctx workflow.Context) (ExtractArticlesResult, error) {
 // is stored in the database, so a repeated run does nothing.
 func LearnSelectors(ctx workflow.Context, in LearnSelectorsInput) (out pipeline.LearnResult, err error) {
 	var a *activities.Articles
-	err = workflow.ExecuteActivity(learnOptions(ctx, "Learn or roll back selectors of "+in.Domain), a.LearnSelectors, activities.LearnInput(in)).Get(ctx, &out)
+	err = workflow.ExecuteActivity(learnOptions(ctx, "Learn or roll back selectors of "+in.Domain), a.LearnSelectors,
+		activities.LearnInput(in)).Get(ctx, &out)
 	return out, err
 }

@@ -44,7 +44,9 @@ func Crawl(ctx workflow.Context) (CrawlResult, error) {
 			TypedSearchAttributes: temporal.NewSearchAttributes(DomainKey.ValueSet(domain)),
 			StaticSummary:         "Crawls " + domain,
 		})
-		children = append(children, workflow.ExecuteChildWorkflow(child, CrawlDomainWorkflow, CrawlDomainInput{Domain: domain}))
+		children = append(children, workflow.ExecuteChildWorkflow(child, CrawlDomainWorkflow, CrawlDomainInput{
+			Domain: domain,
+		}))
 	}
 	for _, child := range children {
 		err := child.GetChildWorkflowExecution().Get(ctx, nil)
@@ -78,8 +80,10 @@ func CrawlDomain(ctx workflow.Context, in CrawlDomainInput) (CrawlDomainResult, 
 		if err != nil {
 			return total, err
 		}
-		total.Fetched, total.Stored, total.Found = total.Fetched+result.Fetched, total.Stored+result.Stored, total.Found+result.Found
-		workflow.SetCurrentDetails(ctx, fmt.Sprintf("%d pages fetched, %d stored, %d found", total.Fetched, total.Stored, total.Found))
+		total.Fetched, total.Stored, total.Found = total.Fetched+result.Fetched, total.Stored+
+			result.Stored, total.Found+result.Found
+		workflow.SetCurrentDetails(ctx, fmt.Sprintf("%d pages fetched, %d stored, %d found", total.Fetched,
+			total.Stored, total.Found))
 		if requested != "" {
 			if err := applyCommands(ctx, in.Domain, []crawl.Command{requested}); err != nil {
 				return total, err
@@ -103,7 +107,9 @@ func CrawlDomain(ctx workflow.Context, in CrawlDomainInput) (CrawlDomainResult, 
 }
 
 // fetchOnce runs one fetch activity. A signal cancels it and is returned.
-func fetchOnce(ctx workflow.Context, domain string, signals commandSignals) (result activities.FetchDomainResult, requested crawl.Command, err error) {
+func fetchOnce(
+	ctx workflow.Context, domain string, signals commandSignals,
+) (result activities.FetchDomainResult, requested crawl.Command, err error) {
 	var c *activities.Crawl
 	fetchCtx, cancel := workflow.WithCancel(crawlOptions(ctx, "Crawls "+domain))
 	future := workflow.ExecuteActivity(fetchCtx, c.FetchDomain, activities.FetchDomainInput{Domain: domain})
@@ -123,7 +129,8 @@ func fetchOnce(ctx workflow.Context, domain string, signals commandSignals) (res
 func applyCommands(ctx workflow.Context, domain string, requested []crawl.Command) error {
 	var c *activities.Crawl
 	for _, command := range requested {
-		err := workflow.ExecuteLocalActivity(databaseOptions(ctx, "Applies "+string(command)), c.ApplyDomainCommand, activities.DomainCommandInput{Domain: domain, Command: command}).Get(ctx, nil)
+		err := workflow.ExecuteLocalActivity(databaseOptions(ctx, "Applies "+string(command)), c.ApplyDomainCommand,
+			activities.DomainCommandInput{Domain: domain, Command: command}).Get(ctx, nil)
 		if err != nil {
 			return err
 		}
@@ -184,20 +191,23 @@ func (s commandSignals) wait(ctx workflow.Context, d time.Duration) {
 // schedule runs it.
 func RebuildURLFilter(ctx workflow.Context) (urls int, err error) {
 	var k *activities.CrawlMaintenance
-	err = workflow.ExecuteActivity(longRunningOptions(ctx, "Rebuilds the URL filter"), k.RebuildURLFilter).Get(ctx, &urls)
+	err = workflow.ExecuteActivity(longRunningOptions(ctx, "Rebuilds the URL filter"), k.RebuildURLFilter).Get(ctx,
+		&urls)
 	return urls, err
 }
 
 // DeleteOldPageVersions deletes old versions of pages. A schedule runs it.
 func DeleteOldPageVersions(ctx workflow.Context) (dropped int, err error) {
 	var k *activities.CrawlMaintenance
-	err = workflow.ExecuteActivity(longRunningOptions(ctx, "Deletes old page versions"), k.DeleteOldPageVersions).Get(ctx, &dropped)
+	err = workflow.ExecuteActivity(longRunningOptions(ctx, "Deletes old page versions"), k.DeleteOldPageVersions).
+		Get(ctx, &dropped)
 	return dropped, err
 }
 
 // ExportPages writes a WARC file of a domain into the object store.
 func ExportPages(ctx workflow.Context, in ExportPagesInput) (out activities.ExportResult, err error) {
 	var k *activities.CrawlMaintenance
-	err = workflow.ExecuteActivity(longRunningOptions(ctx, "Writes the WARC file"), k.ExportPages, activities.ExportInput(in)).Get(ctx, &out)
+	err = workflow.ExecuteActivity(longRunningOptions(ctx, "Writes the WARC file"), k.ExportPages,
+		activities.ExportInput(in)).Get(ctx, &out)
 	return out, err
 }

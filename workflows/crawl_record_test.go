@@ -32,7 +32,9 @@ type fakeCrawl struct {
 
 func (s *fakeCrawl) PlanCrawl(context.Context) (activities.CrawlPlan, error) { return s.plan, nil }
 
-func (s *fakeCrawl) FetchDomain(ctx context.Context, _ activities.FetchDomainInput) (activities.FetchDomainResult, error) {
+func (s *fakeCrawl) FetchDomain(
+	ctx context.Context, _ activities.FetchDomainInput,
+) (activities.FetchDomainResult, error) {
 	s.mu.Lock()
 	next := s.results[min(s.fetches, len(s.results)-1)]
 	s.fetches++
@@ -99,11 +101,19 @@ func untilCanceled(ctx context.Context) (activities.FetchDomainResult, error) {
 func registerCrawl(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(workflows.Crawl, workflow.RegisterOptions{Name: workflows.CrawlWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.CrawlDomain, workflow.RegisterOptions{Name: workflows.CrawlDomainWorkflow})
-	r.RegisterWorkflowWithOptions(workflows.RebuildURLFilter, workflow.RegisterOptions{Name: workflows.RebuildURLFilterWorkflow})
-	r.RegisterWorkflowWithOptions(workflows.DeleteOldPageVersions, workflow.RegisterOptions{Name: workflows.DeleteOldPageVersionsWorkflow})
+	r.RegisterWorkflowWithOptions(workflows.RebuildURLFilter, workflow.RegisterOptions{
+		Name: workflows.RebuildURLFilterWorkflow,
+	})
+	r.RegisterWorkflowWithOptions(workflows.DeleteOldPageVersions, workflow.RegisterOptions{
+		Name: workflows.DeleteOldPageVersionsWorkflow,
+	})
 	r.RegisterWorkflowWithOptions(workflows.ExportPages, workflow.RegisterOptions{Name: workflows.ExportPagesWorkflow})
-	r.RegisterWorkflowWithOptions(workflows.ExtractArticles, workflow.RegisterOptions{Name: workflows.ExtractArticlesWorkflow})
-	r.RegisterWorkflowWithOptions(workflows.LearnSelectors, workflow.RegisterOptions{Name: workflows.LearnSelectorsWorkflow})
+	r.RegisterWorkflowWithOptions(workflows.ExtractArticles, workflow.RegisterOptions{
+		Name: workflows.ExtractArticlesWorkflow,
+	})
+	r.RegisterWorkflowWithOptions(workflows.LearnSelectors, workflow.RegisterOptions{
+		Name: workflows.LearnSelectorsWorkflow,
+	})
 }
 
 // crawlScenario is one workflow execution on a real server.
@@ -118,8 +128,13 @@ type crawlScenario struct {
 
 func crawlScenarios() map[string]*crawlScenario {
 	domain := workflows.CrawlDomainInput{Domain: "news.example"}
-	of := func(fetches int, commands []crawl.Command, signal func(*testing.T, client.Client, *fakeCrawl, string), all ...func(context.Context) (activities.FetchDomainResult, error)) *crawlScenario {
-		return &crawlScenario{crawl: &fakeCrawl{results: all}, name: workflows.CrawlDomainWorkflow, input: domain, signal: signal, commands: commands, fetches: fetches}
+	of := func(fetches int, commands []crawl.Command, signal func(*testing.T, client.Client, *fakeCrawl, string),
+		all ...func(context.Context) (activities.FetchDomainResult, error),
+	) *crawlScenario {
+		return &crawlScenario{
+			crawl: &fakeCrawl{results: all}, name: workflows.CrawlDomainWorkflow, input: domain,
+			signal: signal, commands: commands, fetches: fetches,
+		}
 	}
 	once := func(signals ...string) func(*testing.T, client.Client, *fakeCrawl, string) {
 		return func(t *testing.T, c client.Client, s *fakeCrawl, id string) {
@@ -140,18 +155,35 @@ func crawlScenarios() map[string]*crawlScenario {
 		"crawl_due_soon":    of(2, nil, nil, done(time.Second), done(-1)),
 		"crawl_paused":      of(2, []crawl.Command{crawl.Pause}, once(workflows.SignalPause), untilCanceled, paused),
 		"crawl_emptied":     of(2, []crawl.Command{crawl.Empty}, once(workflows.SignalEmpty), untilCanceled, done(-1)),
-		"crawl_run_now": of(2, []crawl.Command{crawl.RunNow}, once(workflows.SignalRunNow), func(ctx context.Context) (activities.FetchDomainResult, error) {
-			time.Sleep(time.Second) // the signal arrives in this time
-			return done(14 * time.Second)(ctx)
-		}, done(-1)),
+		"crawl_run_now": of(2, []crawl.Command{crawl.RunNow}, once(workflows.SignalRunNow),
+			func(ctx context.Context) (activities.FetchDomainResult, error) {
+				time.Sleep(time.Second) // the signal arrives in this time
+				return done(14 * time.Second)(ctx)
+			}, done(-1)),
 		"rebuild_url_filter":       {crawl: &fakeCrawl{}, name: workflows.RebuildURLFilterWorkflow},
 		"delete_old_page_versions": {crawl: &fakeCrawl{}, name: workflows.DeleteOldPageVersionsWorkflow},
 		"extract_articles":         {crawl: &fakeCrawl{}, name: workflows.ExtractArticlesWorkflow},
-		"learn_selectors":          {crawl: &fakeCrawl{}, name: workflows.LearnSelectorsWorkflow, input: workflows.LearnSelectorsInput{Domain: "news.example"}},
-		"export_pages": {crawl: &fakeCrawl{}, name: workflows.ExportPagesWorkflow, input: workflows.ExportPagesInput{Domain: "news.example",
-			From: time.Unix(0, 0).UTC(), To: time.Unix(1e9, 0).UTC(), Key: "exports/news.example/1.warc.gz"}},
-		"crawl_schedule": {crawl: &fakeCrawl{plan: activities.CrawlPlan{Seeds: 2, Domains: []string{"a.example", "b.example"}},
-			results: []func(context.Context) (activities.FetchDomainResult, error){done(-1)}}, name: workflows.CrawlWorkflow, fetches: 2},
+		"learn_selectors": {
+			crawl: &fakeCrawl{}, name: workflows.LearnSelectorsWorkflow, input: workflows.LearnSelectorsInput{
+				Domain: "news.example",
+			},
+		},
+		"export_pages": {
+			crawl: &fakeCrawl{}, name: workflows.ExportPagesWorkflow,
+			input: workflows.ExportPagesInput{
+				Domain: "news.example",
+				From:   time.Unix(0, 0).UTC(), To: time.Unix(1e9, 0).UTC(), Key: "exports/news.example/1.warc.gz",
+			},
+		},
+		"crawl_schedule": {
+			crawl: &fakeCrawl{
+				plan: activities.CrawlPlan{
+					Seeds: 2, Domains: []string{"a.example", "b.example"},
+				},
+				results: []func(context.Context) (activities.FetchDomainResult, error){done(-1)},
+			},
+			name: workflows.CrawlWorkflow, fetches: 2,
+		},
 	}
 }
 
@@ -175,8 +207,12 @@ func TestRecordCrawl(t *testing.T) {
 			if s.input != nil {
 				args = append(args, s.input)
 			}
-			run, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "scenario/" + name, TaskQueue: queue,
-				TypedSearchAttributes: temporal.NewSearchAttributes(workflows.DomainKey.ValueSet("news.example"))}, s.name, args...)
+			run, err := c.ExecuteWorkflow(t.Context(),
+				client.StartWorkflowOptions{
+					ID: "scenario/" + name, TaskQueue: queue,
+					TypedSearchAttributes: temporal.NewSearchAttributes(workflows.DomainKey.ValueSet("news.example")),
+				},
+				s.name, args...)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -29,7 +29,10 @@ type inbox struct {
 // handles like a cancel signal.
 func newInbox(outer, work workflow.Context) *inbox {
 	b := &inbox{outer: outer, wake: workflow.NewBufferedChannel(work, 1)}
-	for _, name := range []string{SignalCancel, SignalEdit, SignalPublishNow, SignalRetry, SignalDiscard, SignalChanged, SignalWake} {
+	for _, name := range []string{
+		SignalCancel, SignalEdit, SignalPublishNow, SignalRetry, SignalDiscard, SignalChanged,
+		SignalWake,
+	} {
 		b.names = append(b.names, name)
 		b.channels = append(b.channels, workflow.GetSignalChannel(work, name))
 	}
@@ -87,15 +90,20 @@ func (b *inbox) receive(name string, raw converter.RawValue) {
 	case SignalRetry, SignalDiscard:
 		targets, err := parseTargets(raw)
 		if err != nil {
-			command.InputError = fmt.Sprintf(`The input of the signal %q must be empty, or be an object like {"targets": ["<id>"]}.`, name)
+			command.InputError = fmt.Sprintf(
+				`The input of the signal %q must be empty, or be an object like {"targets": ["<id>"]}.`, name)
 		}
 		command.Targets = targets
 	case SignalEdit:
 		var edit EditSignal
-		if err := converter.GetDefaultDataConverter().FromPayload(raw.Payload(), &edit); err != nil || raw.Payload() == nil {
-			command.InputError = fmt.Sprintf(`The input of the signal %q must be an object like {"content": "…"}.`, name)
+		if err := converter.GetDefaultDataConverter().FromPayload(raw.Payload(), &edit); err != nil ||
+			raw.Payload() == nil {
+			command.InputError = fmt.Sprintf(`The input of the signal %q must be an object like {"content": "…"}.`,
+				name)
 		}
-		command.Edit = scheduling.Edit{Content: edit.Content, ScheduledTime: edit.ScheduledTime, TimeZone: edit.TimeZone}
+		command.Edit = scheduling.Edit{
+			Content: edit.Content, ScheduledTime: edit.ScheduledTime, TimeZone: edit.TimeZone,
+		}
 	}
 	b.commands = append(b.commands, command)
 }

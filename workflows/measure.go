@@ -51,8 +51,10 @@ func MeasureAccount(ctx workflow.Context, in MeasureAccountInput) (measure.Summa
 		StartToCloseTimeout: 30 * time.Minute,
 		HeartbeatTimeout:    5 * time.Minute, // a batch takes a call per post on some networks
 		WaitForCancellation: true,
-		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: 5 * time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute, MaximumAttempts: 5},
-		Summary:             "Reads the metrics of posts",
+		RetryPolicy: &temporal.RetryPolicy{
+			InitialInterval: 5 * time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute, MaximumAttempts: 5,
+		},
+		Summary: "Reads the metrics of posts",
 	})
 	err := workflow.ExecuteActivity(options, m.MeasureAccount, in.AccountID).Get(ctx, &summary)
 	return summary, err

@@ -45,7 +45,8 @@ func (a *measureActivities) StartMeasuring(context.Context) (int, error) { retur
 
 func (a *measureActivities) MeasureAccount(context.Context, uuid.UUID) (measure.Summary, error) {
 	if a.runs.Add(1) == 1 {
-		return measure.Summary{}, temporal.NewApplicationErrorWithOptions("the database is down", "down", temporal.ApplicationErrorOptions{NextRetryDelay: 1})
+		return measure.Summary{}, temporal.NewApplicationErrorWithOptions("the database is down", "down",
+			temporal.ApplicationErrorOptions{NextRetryDelay: 1})
 	}
 	return measure.Summary{Read: 3, Reason: measure.ReasonRateLimit}, nil
 }

@@ -66,10 +66,14 @@ var errDatabase = errors.New("the database does not respond")
 
 // newRoom creates a post that is due an hour after opening.
 func newRoom(networks ...string) *newsroom {
-	n := &newsroom{id: uuid.New(), now: time.Now, view: delivery.PostView{Status: post.Scheduled,
-		ScheduledTime: opening.Add(time.Hour), TimeZone: "Asia/Ho_Chi_Minh", Revision: 1}}
+	n := &newsroom{id: uuid.New(), now: time.Now, view: delivery.PostView{
+		Status:        post.Scheduled,
+		ScheduledTime: opening.Add(time.Hour), TimeZone: "Asia/Ho_Chi_Minh", Revision: 1,
+	}}
 	for _, name := range networks {
-		n.view.Targets = append(n.view.Targets, delivery.TargetView{ID: uuid.New(), AccountID: uuid.New(), Network: name, Status: post.TargetScheduled})
+		n.view.Targets = append(n.view.Targets, delivery.TargetView{
+			ID: uuid.New(), AccountID: uuid.New(), Network: name, Status: post.TargetScheduled,
+		})
 	}
 	return n
 }

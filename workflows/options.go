@@ -55,8 +55,10 @@ func prepareOptions(ctx workflow.Context, summary string) workflow.Context {
 		StartToCloseTimeout: 20 * time.Minute,
 		HeartbeatTimeout:    15 * time.Second,
 		WaitForCancellation: true,
-		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: 5 * time.Second, BackoffCoefficient: 2, MaximumAttempts: 5},
-		Summary:             summary,
+		RetryPolicy: &temporal.RetryPolicy{
+			InitialInterval: 5 * time.Second, BackoffCoefficient: 2, MaximumAttempts: 5,
+		},
+		Summary: summary,
 	})
 }
 
@@ -99,8 +101,10 @@ func learnOptions(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: 70 * time.Minute,
 		HeartbeatTimeout:    11 * time.Minute, // an LLM response may take ten
-		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute, MaximumAttempts: 10},
-		Summary:             summary,
+		RetryPolicy: &temporal.RetryPolicy{
+			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute, MaximumAttempts: 10,
+		},
+		Summary: summary,
 	})
 }
 
@@ -110,7 +114,10 @@ func longRunningOptions(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: 12 * time.Hour,
 		HeartbeatTimeout:    time.Minute,
-		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: 10 * time.Second, BackoffCoefficient: 2, MaximumInterval: 5 * time.Minute, MaximumAttempts: 10},
-		Summary:             summary,
+		RetryPolicy: &temporal.RetryPolicy{
+			InitialInterval: 10 * time.Second, BackoffCoefficient: 2, MaximumInterval: 5 * time.Minute,
+			MaximumAttempts: 10,
+		},
+		Summary: summary,
 	})
 }

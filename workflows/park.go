@@ -27,7 +27,8 @@ func (r *postRun) park() (done bool, err error) {
 	if workflow.GetInfo(r.ctx).GetContinueAsNewSuggested() {
 		return true, workflow.NewContinueAsNewError(r.ctx, PostWorkflow, r.in)
 	}
-	workflow.SetCurrentDetails(r.ctx, "**dead letters**: waits for `retry`, `edit` or `discard` until "+until.Format(time.RFC3339))
+	workflow.SetCurrentDetails(r.ctx, "**dead letters**: waits for `retry`, `edit` or `discard` until "+
+		until.Format(time.RFC3339))
 	_, err = r.wait("parked", until)
 	return false, err
 }

@@ -60,7 +60,8 @@ func TestPark_EndsAfterThirtyDays(t *testing.T) {
 	r := parkedRun(t, "mastodon")
 	for _, days := range []int{1, 29} {
 		r.at(time.Duration(days)*24*time.Hour, func() {
-			if state := r.state(); state.Doing != "parked" || state.Until != due.Add(-time.Second).Add(post.ParkTimeout).Format(time.RFC3339) {
+			if state := r.state(); state.Doing != "parked" ||
+				state.Until != due.Add(-time.Second).Add(post.ParkTimeout).Format(time.RFC3339) {
 				t.Errorf("after %d days: %+v", days, state)
 			}
 		})
@@ -112,8 +113,14 @@ func TestParkedPost_AppliesCommands(t *testing.T) {
 		"RetryBinaryNull":  {workflows.SignalRetry, payload("binary/null", ""), post.Posted, []time.Time{decided}},
 		"Discard":          {workflows.SignalDiscard, nil, post.Canceled, nil},
 		"DiscardObject":    {workflows.SignalDiscard, payload("json/plain", `{}`), post.Canceled, nil},
-		"Edit":             {workflows.SignalEdit, payload("json/plain", `{"content":"x"}`), post.Posted, []time.Time{decided}},
-		"EditWithATime":    {workflows.SignalEdit, payload("json/plain", `{"scheduled_time":"`+text+`"}`), post.Posted, []time.Time{later}},
+		"Edit": {
+			workflows.SignalEdit, payload("json/plain", `{"content":"x"}`), post.Posted,
+			[]time.Time{decided},
+		},
+		"EditWithATime": {
+			workflows.SignalEdit, payload("json/plain", `{"scheduled_time":"`+text+`"}`), post.Posted,
+			[]time.Time{later},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := parkedRun(t, "mastodon")
@@ -239,7 +246,8 @@ func TestPark_UncertainPosts(t *testing.T) {
 			// It is uncertain, so a retry might publish it twice.
 			r.at(24*time.Hour, func() { r.SignalWorkflow(workflows.SignalRetry, nil) })
 			r.at(48*time.Hour, func() {
-				if got := room.refusals(); !slices.Equal(got, []string{workflows.SignalRetry}) || r.state().Doing != "parked" {
+				if got := room.refusals(); !slices.Equal(got, []string{workflows.SignalRetry}) ||
+					r.state().Doing != "parked" {
 					t.Errorf("refused %v, state %+v", got, r.state())
 				}
 				room.mu.Lock()
@@ -267,7 +275,8 @@ func TestPark_ContinuesAsNew(t *testing.T) {
 	next := newRun(t, r.room)
 	next.SetStartTime(opening.Add(48 * time.Hour))
 	next.at(time.Hour, func() {
-		if state := next.state(); state.Doing != "parked" || state.Until != r.room.view.ParkedUntil.Format(time.RFC3339) {
+		if state := next.state(); state.Doing != "parked" ||
+			state.Until != r.room.view.ParkedUntil.Format(time.RFC3339) {
 			t.Errorf("state %+v", state)
 		}
 		next.SignalWorkflow(workflows.SignalRetry, nil)
@@ -283,7 +292,8 @@ func TestPark_CanceledWorkflowChangesNothing(t *testing.T) {
 		if _, err := r.end(); !temporal.IsCanceledError(err) {
 			t.Errorf("ended with %v", err)
 		}
-		if v := r.room.view; v.Status != post.Failed || v.Targets[0].Status != post.TargetFailed || len(r.room.commands) != 0 {
+		if v := r.room.view; v.Status != post.Failed || v.Targets[0].Status != post.TargetFailed ||
+			len(r.room.commands) != 0 {
 			t.Errorf("%+v after %v", v, r.room.commands)
 		}
 		if passed := r.Now().Sub(opening); passed > 49*time.Hour {
@@ -325,7 +335,8 @@ func TestPark_CanceledWorkflowChangesNothing(t *testing.T) {
 func TestParkedPost_DetailsDescribeTheWait(t *testing.T) {
 	r := parkedRun(t, "mastodon")
 	r.at(48*time.Hour, func() {
-		if details := r.details(); details == "" || !containsAll(details, "dead letters", "retry", "discard", "2027-01-23") {
+		if details := r.details(); details == "" || !containsAll(details, "dead letters", "retry", "discard",
+			"2027-01-23") {
 			t.Errorf("details %q", details)
 		}
 		r.SignalWorkflow(workflows.SignalEdit, payload("json/plain", `{"scheduled_time":"2026-12-27T09:00:00Z"}`))

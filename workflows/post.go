@@ -133,7 +133,8 @@ func (r *postRun) read() error {
 	r.state.Doing = "reading"
 	r.inbox.isChanged = false
 	var signals *activities.Publishing
-	err := workflow.ExecuteLocalActivity(databaseOptions(r.ctx, "read the post"), signals.ReadPost, r.in.PostID).Get(r.ctx, &r.view)
+	err := workflow.ExecuteLocalActivity(databaseOptions(r.ctx, "read the post"), signals.ReadPost, r.in.PostID).
+		Get(r.ctx, &r.view)
 	if err != nil {
 		return err
 	}
@@ -141,7 +142,9 @@ func (r *postRun) read() error {
 }
 
 func (r *postRun) openTargets() []delivery.TargetView {
-	return slices.DeleteFunc(slices.Clone(r.view.Targets), func(t delivery.TargetView) bool { return !t.Status.IsOpen() })
+	return slices.DeleteFunc(slices.Clone(r.view.Targets), func(t delivery.TargetView) bool {
+		return !t.Status.IsOpen()
+	})
 }
 
 // wait sleeps until the given time. due is false if a signal arrived first.
@@ -153,7 +156,9 @@ func (r *postRun) wait(doing string, until time.Time) (due bool, err error) {
 	r.state = StateResult{Doing: doing, Until: until.Format(time.RFC3339), Revision: r.view.Revision}
 	timerCtx, stop := workflow.WithCancel(r.ctx)
 	defer stop()
-	timer := workflow.NewTimerWithOptions(timerCtx, left, workflow.TimerOptions{Summary: "until " + until.Format(time.RFC3339)})
+	timer := workflow.NewTimerWithOptions(timerCtx, left, workflow.TimerOptions{
+		Summary: "until " + until.Format(time.RFC3339),
+	})
 	var timerErr error
 	selector := workflow.NewSelector(r.ctx)
 	selector.AddFuture(timer, func(f workflow.Future) {
@@ -181,7 +186,10 @@ func (r *postRun) publish(targets []delivery.TargetView, notBefore time.Time) er
 	for _, target := range targets {
 		future := r.afterPreparation(ctx, target.ID, func(ctx workflow.Context) workflow.Future {
 			return workflow.ExecuteActivity(publishOptions(ctx, "publish to "+target.Network), publish.PublishTarget,
-				delivery.TargetInput{PostID: r.in.PostID, TargetID: target.ID, Revision: revision, NotBefore: notBefore})
+				delivery.TargetInput{
+					PostID: r.in.PostID, TargetID: target.ID, Revision: revision,
+					NotBefore: notBefore,
+				})
 		})
 		selector.AddFuture(future, func(f workflow.Future) {
 			left--
@@ -190,7 +198,8 @@ func (r *postRun) publish(targets []delivery.TargetView, notBefore time.Time) er
 			if wasCanceled(err) {
 				canceled++
 			} else if err != nil {
-				workflow.GetLogger(r.ctx).Error("publishing ended without a result; reading the post again", "target", target.ID, "error", err)
+				workflow.GetLogger(r.ctx).Error("publishing ended without a result; reading the post again", "target",
+					target.ID, "error", err)
 			}
 			completed = completed && err == nil && !result.Stale
 			if err == nil && result.Recorded && result.Status == post.TargetPosted {
@@ -262,7 +271,8 @@ func (r *postRun) applyCommands() error {
 	var signals *activities.Publishing
 	for _, command := range r.inbox.takeCommands() {
 		command.PostID = r.in.PostID
-		err := workflow.ExecuteLocalActivity(databaseOptions(r.ctx, "signal "+command.Name), signals.ApplyCommand, command).Get(r.ctx, nil)
+		err := workflow.ExecuteLocalActivity(databaseOptions(r.ctx, "signal "+command.Name), signals.ApplyCommand,
+			command).Get(r.ctx, nil)
 		if err != nil {
 			return err
 		}

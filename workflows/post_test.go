@@ -29,7 +29,8 @@ func TestPost_WaitsUntilItsTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		var state workflows.StateResult
-		if err := answer.Get(&state); err != nil || state.Doing != "waiting" || state.Revision != 1 || state.Until != "2026-12-24T09:59:59Z" {
+		if err := answer.Get(&state); err != nil || state.Doing != "waiting" || state.Revision != 1 ||
+			state.Until != "2026-12-24T09:59:59Z" {
 			t.Errorf("state %+v, error %v", state, err)
 		}
 	})
@@ -80,11 +81,16 @@ func TestPost_InThePastIsPublishedAtOnce(t *testing.T) {
 }
 
 func TestPost_Edited(t *testing.T) {
-	for name, to := range map[string]time.Time{"Later": opening.Add(3 * time.Hour), "Earlier": opening.Add(40 * time.Minute)} {
+	for name, to := range map[string]time.Time{
+		"Later":   opening.Add(3 * time.Hour),
+		"Earlier": opening.Add(40 * time.Minute),
+	} {
 		t.Run(name+"BySignal", func(t *testing.T) {
 			r := newRun(t, newRoom("mastodon"))
 			at := to.Format(time.RFC3339)
-			r.at(30*time.Minute, func() { r.SignalWorkflow(workflows.SignalEdit, workflows.EditSignal{ScheduledTime: &at}) })
+			r.at(30*time.Minute, func() {
+				r.SignalWorkflow(workflows.SignalEdit, workflows.EditSignal{ScheduledTime: &at})
+			})
 			r.wantEnd(post.Posted)
 			r.wantSent(to)
 		})
@@ -161,12 +167,19 @@ func TestPost_SignalWithTheTimer(t *testing.T) {
 		sent   []time.Time
 	}{
 		"Cancel": {workflows.SignalCancel, nil, post.Canceled, nil},
-		"Edit":   {workflows.SignalEdit, workflows.EditSignal{ScheduledTime: &text}, post.Posted, []time.Time{later, later}},
+		"Edit": {
+			workflows.SignalEdit,
+			workflows.EditSignal{ScheduledTime: &text},
+			post.Posted,
+			[]time.Time{later, later},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRun(t, newRoom("mastodon", "bluesky"))
 			// Without a task of its own the signal waits for the timer's.
-			r.at(time.Hour-time.Second-time.Millisecond, func() { r.SignalWorkflowSkippingWorkflowTask(row.signal, row.input) })
+			r.at(time.Hour-time.Second-time.Millisecond, func() {
+				r.SignalWorkflowSkippingWorkflowTask(row.signal, row.input)
+			})
 			r.wantEnd(row.end)
 			r.wantSent(row.sent...)
 			if r.room.calls != len(row.sent) {
@@ -186,10 +199,20 @@ func TestPost_OneAccountWaitsWithItsActivity(t *testing.T) {
 		end    post.Status
 		sent   []time.Time
 	}{
-		"Unchanged":  {"", nil, post.Posted, []time.Time{due}},
-		"Canceled":   {workflows.SignalCancel, nil, post.Canceled, nil},
-		"Earlier":    {workflows.SignalEdit, workflows.EditSignal{ScheduledTime: new(earlier.Format(time.RFC3339))}, post.Posted, []time.Time{earlier}},
-		"Later":      {workflows.SignalEdit, workflows.EditSignal{ScheduledTime: new(later.Format(time.RFC3339))}, post.Posted, []time.Time{later}},
+		"Unchanged": {"", nil, post.Posted, []time.Time{due}},
+		"Canceled":  {workflows.SignalCancel, nil, post.Canceled, nil},
+		"Earlier": {
+			workflows.SignalEdit,
+			workflows.EditSignal{ScheduledTime: new(earlier.Format(time.RFC3339))},
+			post.Posted,
+			[]time.Time{earlier},
+		},
+		"Later": {
+			workflows.SignalEdit,
+			workflows.EditSignal{ScheduledTime: new(later.Format(time.RFC3339))},
+			post.Posted,
+			[]time.Time{later},
+		},
 		"PublishNow": {workflows.SignalPublishNow, nil, post.Posted, []time.Time{opening.Add(30 * time.Minute)}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -236,7 +259,8 @@ func TestPost_EndsAtOnce(t *testing.T) {
 
 func TestPost_NotFoundEndsTheWorkflow(t *testing.T) {
 	r := newRun(t, newRoom("mastodon"))
-	r.OnActivity("ReadPost", mock.Anything, mock.Anything).Return(delivery.PostView{}, temporal.NewNonRetryableApplicationError("no post", "post_not_found", nil))
+	r.OnActivity("ReadPost", mock.Anything, mock.Anything).Return(delivery.PostView{},
+		temporal.NewNonRetryableApplicationError("no post", "post_not_found", nil))
 	if _, err := r.end(); err == nil {
 		t.Error("a deleted post must end its workflow with an error")
 	}
@@ -327,7 +351,10 @@ func TestPost_Query(t *testing.T) {
 	if err := r.GetWorkflowError(); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]any{"PostStatus": "posted", "Platform": "mastodon", "AccountID": room.view.Targets[0].AccountID.String(), "PublishAt": due} {
+	for name, want := range map[string]any{
+		"PostStatus": "posted", "Platform": "mastodon",
+		"AccountID": room.view.Targets[0].AccountID.String(), "PublishAt": due,
+	} {
 		if attributes[name] != want {
 			t.Errorf("%s is %v, want %v", name, attributes[name], want)
 		}

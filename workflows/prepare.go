@@ -63,7 +63,8 @@ func (r *postRun) startPreparing(targets []delivery.TargetView) *preparation {
 		p.targets[target.ID] = future
 		workflow.Go(r.ctx, func(ctx workflow.Context) {
 			if err := future.Get(ctx, nil); err != nil && !temporal.IsCanceledError(err) {
-				workflow.GetLogger(ctx).Warn("not prepared ahead; publishing prepares it", "target", target.ID, "error", err)
+				workflow.GetLogger(ctx).Warn("not prepared ahead; publishing prepares it", "target", target.ID, "error",
+					err)
 			}
 		})
 	}
@@ -74,7 +75,9 @@ func (r *postRun) startPreparing(targets []delivery.TargetView) *preparation {
 // that nothing is uploaded twice. An upload that hangs delays its target until the
 // post's time and no longer: then it is canceled, and publishing uploads what is
 // missing. It never delays another target.
-func (r *postRun) afterPreparation(ctx workflow.Context, target uuid.UUID, start func(workflow.Context) workflow.Future) workflow.Future {
+func (r *postRun) afterPreparation(
+	ctx workflow.Context, target uuid.UUID, start func(workflow.Context) workflow.Future,
+) workflow.Future {
 	if r.preparation == nil {
 		return start(ctx)
 	}

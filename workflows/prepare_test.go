@@ -63,7 +63,10 @@ func TestPrepare_SkipsPostsWithoutAttachments(t *testing.T) {
 }
 
 func TestPrepare_ShortNotice(t *testing.T) {
-	for notice, prepared := range map[time.Duration]bool{5 * time.Minute: true, 30 * time.Second: true, 6 * time.Second: false, 0: false, -time.Hour: false} {
+	for notice, prepared := range map[time.Duration]bool{
+		5 * time.Minute: true, 30 * time.Second: true,
+		6 * time.Second: false, 0: false, -time.Hour: false,
+	} {
 		t.Run(notice.String(), func(t *testing.T) {
 			room := withFiles("mastodon")
 			moved(opening.Add(notice))(&room.view)
@@ -81,7 +84,9 @@ func TestPrepare_ShortNotice(t *testing.T) {
 
 // hung is an upload that does not end for a day, after which it is retried.
 func hung() error {
-	return temporal.NewApplicationErrorWithOptions("slow", "test", temporal.ApplicationErrorOptions{NextRetryDelay: 24 * time.Hour})
+	return temporal.NewApplicationErrorWithOptions("slow", "test", temporal.ApplicationErrorOptions{
+		NextRetryDelay: 24 * time.Hour,
+	})
 }
 
 func TestPrepare_EditRestartsIt(t *testing.T) {
@@ -113,7 +118,10 @@ func TestPrepare_EditRestartsIt(t *testing.T) {
 }
 
 func TestPrepare_PublishNowAndCancel(t *testing.T) {
-	for signal, want := range map[string]post.Status{workflows.SignalPublishNow: post.Posted, workflows.SignalCancel: post.Canceled} {
+	for signal, want := range map[string]post.Status{
+		workflows.SignalPublishNow: post.Posted,
+		workflows.SignalCancel:     post.Canceled,
+	} {
 		t.Run(signal, func(t *testing.T) {
 			r := newRun(t, withFiles("mastodon"))
 			r.room.prepare = func(context.Context, delivery.TargetInput) error { return hung() }
@@ -136,7 +144,10 @@ func TestPrepare_PublishNowAndCancel(t *testing.T) {
 
 // If preparation fails, is refused or times out, publishing does it on time.
 func TestPrepare_FailureDoesNotDelayPublishing(t *testing.T) {
-	for name, err := range map[string]error{"ForGood": temporal.NewNonRetryableApplicationError("no", "test", nil), "EveryTime": errDatabase} {
+	for name, err := range map[string]error{
+		"ForGood":   temporal.NewNonRetryableApplicationError("no", "test", nil),
+		"EveryTime": errDatabase,
+	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRun(t, withFiles("mastodon"))
 			r.room.prepare = func(context.Context, delivery.TargetInput) error { return err }
@@ -182,7 +193,9 @@ func TestPrepare_WaitsForAnUploadThatEndsInTime(t *testing.T) {
 	r.room.view.ArmAt = due.Add(-2 * time.Minute) // like in a burst
 	r.room.prepare = func(context.Context, delivery.TargetInput) error {
 		if len(r.room.prepared) == 1 {
-			return temporal.NewApplicationErrorWithOptions("slow", "test", temporal.ApplicationErrorOptions{NextRetryDelay: 9 * time.Minute})
+			return temporal.NewApplicationErrorWithOptions("slow", "test", temporal.ApplicationErrorOptions{
+				NextRetryDelay: 9 * time.Minute,
+			})
 		}
 		return nil
 	}

@@ -30,7 +30,8 @@ func TestPost_TargetsRunConcurrently(t *testing.T) {
 		case <-all:
 			return room.post(in), nil
 		case <-time.After(5 * time.Second):
-			return delivery.TargetResult{}, temporal.NewNonRetryableApplicationError("the others never came", "test", nil)
+			return delivery.TargetResult{}, temporal.NewNonRetryableApplicationError("the others never came", "test",
+				nil)
 		}
 	}
 	r.wantEnd(post.Posted)
@@ -55,7 +56,8 @@ func TestPost_StaleResultIsDecidedAgain(t *testing.T) {
 // When every attempt is stale or fails, attempts must become rare, and signals must
 // still be received.
 func TestPost_HasNoHotLoop(t *testing.T) {
-	for name, result := range map[string]error{"Stale": nil, "Error": temporal.NewNonRetryableApplicationError("broken", "test", nil)} {
+	for name, result := range map[string]error{"Stale": nil, "Error": temporal.NewNonRetryableApplicationError("broken",
+		"test", nil)} {
 		t.Run(name, func(t *testing.T) {
 			r := newRun(t, newRoom("mastodon", "bluesky"))
 			r.room.publish = func(context.Context, delivery.TargetInput) (delivery.TargetResult, error) {

@@ -51,51 +51,82 @@ type scenario struct {
 
 func scenarios() map[string]*scenario {
 	return map[string]*scenario{
-		"plain":             {room: newRoom("mastodon"), end: post.Posted, setUp: func(room *newsroom) { room.view.ScheduledTime = time.Now().Add(3 * time.Second) }},
-		"started_with_view": {room: newRoom("mastodon"), end: post.Posted, startedWithView: true, setUp: func(room *newsroom) { room.view.ScheduledTime = time.Now().Add(3 * time.Second) }},
-		"started_with_view_then_moved": {room: newRoom("mastodon"), end: post.Posted, startedWithView: true, signal: func(t *testing.T, c client.Client, id string) {
-			time.Sleep(time.Second)
-			signal(t, c, id, workflows.SignalPublishNow, "")
+		"plain": {room: newRoom("mastodon"), end: post.Posted, setUp: func(room *newsroom) {
+			room.view.ScheduledTime = time.Now().Add(3 * time.Second)
 		}},
-		"edited_and_cancelled": {room: newRoom("mastodon"), end: post.Canceled, signal: func(t *testing.T, c client.Client, id string) {
-			later := time.Now().Add(48 * time.Hour).UTC().Format(time.RFC3339)
-			signal(t, c, id, workflows.SignalEdit, `{"scheduled_time":"`+later+`"}`)
-			signal(t, c, id, workflows.SignalEdit, `"no object"`)
-			signal(t, c, id, workflows.SignalEdit, "")
-			signal(t, c, id, workflows.SignalCancel, "")
-		}},
-		"cancel_requested": {room: newRoom("mastodon"), end: post.Canceled, signal: func(t *testing.T, c client.Client, id string) {
-			if err := c.CancelWorkflow(t.Context(), id, ""); err != nil {
-				t.Error(err)
-			}
-		}},
+		"started_with_view": {
+			room: newRoom("mastodon"), end: post.Posted, startedWithView: true,
+			setUp: func(room *newsroom) { room.view.ScheduledTime = time.Now().Add(3 * time.Second) },
+		},
+		"started_with_view_then_moved": {
+			room: newRoom("mastodon"), end: post.Posted, startedWithView: true,
+			signal: func(t *testing.T, c client.Client, id string) {
+				time.Sleep(time.Second)
+				signal(t, c, id, workflows.SignalPublishNow, "")
+			},
+		},
+		"edited_and_cancelled": {
+			room: newRoom("mastodon"), end: post.Canceled,
+			signal: func(t *testing.T, c client.Client, id string) {
+				later := time.Now().Add(48 * time.Hour).UTC().Format(time.RFC3339)
+				signal(t, c, id, workflows.SignalEdit, `{"scheduled_time":"`+later+`"}`)
+				signal(t, c, id, workflows.SignalEdit, `"no object"`)
+				signal(t, c, id, workflows.SignalEdit, "")
+				signal(t, c, id, workflows.SignalCancel, "")
+			},
+		},
+		"cancel_requested": {
+			room: newRoom("mastodon"), end: post.Canceled,
+			signal: func(t *testing.T, c client.Client, id string) {
+				if err := c.CancelWorkflow(t.Context(), id, ""); err != nil {
+					t.Error(err)
+				}
+			},
+		},
 		"two_targets_one_retried": {room: newRoom("bluesky", "mastodon"), end: post.Posted, setUp: retryFirst},
-		"waiting_target_called_off": {room: newRoom("bluesky", "mastodon"), end: post.Posted, setUp: throttleFirst, signal: func(t *testing.T, c client.Client, id string) {
-			time.Sleep(time.Second)
-			signal(t, c, id, workflows.SignalPublishNow, "")
-		}},
+		"waiting_target_called_off": {
+			room: newRoom("bluesky", "mastodon"), end: post.Posted, setUp: throttleFirst,
+			signal: func(t *testing.T, c client.Client, id string) {
+				time.Sleep(time.Second)
+				signal(t, c, id, workflows.SignalPublishNow, "")
+			},
+		},
 		"stale_then_moved": {room: newRoom("mastodon"), end: post.Posted, setUp: staleTwice},
-		"parked_then_retried": {room: newRoom("mastodon"), end: post.Posted, setUp: deadFirst(post.TargetFailed), signal: func(t *testing.T, c client.Client, id string) {
-			untilParked(t, c, id)
-			signal(t, c, id, workflows.SignalRetry, `{"target":["misspelt"]}`)
-			signal(t, c, id, workflows.SignalRetry, "")
-		}},
-		"parked_then_discarded": {room: newRoom("mastodon"), end: post.Canceled, setUp: deadFirst(post.TargetFailed), signal: func(t *testing.T, c client.Client, id string) {
-			untilParked(t, c, id)
-			signal(t, c, id, workflows.SignalDiscard, `{}`)
-		}},
-		"parked_then_cancelled": {room: newRoom("mastodon"), end: post.Failed, setUp: deadFirst(post.TargetFailed), signal: func(t *testing.T, c client.Client, id string) {
-			untilParked(t, c, id)
-			if err := c.CancelWorkflow(t.Context(), id, ""); err != nil {
-				t.Error(err)
-			}
-		}},
+		"parked_then_retried": {
+			room: newRoom("mastodon"), end: post.Posted, setUp: deadFirst(post.TargetFailed),
+			signal: func(t *testing.T, c client.Client, id string) {
+				untilParked(t, c, id)
+				signal(t, c, id, workflows.SignalRetry, `{"target":["misspelt"]}`)
+				signal(t, c, id, workflows.SignalRetry, "")
+			},
+		},
+		"parked_then_discarded": {
+			room: newRoom("mastodon"), end: post.Canceled, setUp: deadFirst(post.TargetFailed),
+			signal: func(t *testing.T, c client.Client, id string) {
+				untilParked(t, c, id)
+				signal(t, c, id, workflows.SignalDiscard, `{}`)
+			},
+		},
+		"parked_then_cancelled": {
+			room: newRoom("mastodon"), end: post.Failed, setUp: deadFirst(post.TargetFailed),
+			signal: func(t *testing.T, c client.Client, id string) {
+				untilParked(t, c, id)
+				if err := c.CancelWorkflow(t.Context(), id, ""); err != nil {
+					t.Error(err)
+				}
+			},
+		},
 		"uncertain_then_confirmed": uncertainThenConfirmed(),
 		"one_of_two_dead":          oneOfTwoDead(),
 		"prepared":                 {room: newRoom("mastodon", "bluesky"), end: post.Posted, setUp: prepareAhead(nil)},
-		"hung_upload_called_off": {room: newRoom("mastodon"), end: post.Posted, setUp: prepareAhead(func(context.Context, delivery.TargetInput) error {
-			return temporal.NewApplicationErrorWithOptions("slow", "retry", temporal.ApplicationErrorOptions{NextRetryDelay: time.Hour})
-		})},
+		"hung_upload_called_off": {
+			room: newRoom("mastodon"), end: post.Posted,
+			setUp: prepareAhead(func(context.Context, delivery.TargetInput) error {
+				return temporal.NewApplicationErrorWithOptions("slow", "retry", temporal.ApplicationErrorOptions{
+					NextRetryDelay: time.Hour,
+				})
+			}),
+		},
 	}
 }
 
@@ -247,7 +278,10 @@ func TestRecord(t *testing.T) {
 		}
 		keep(t, c, "reconcile_posts", run)
 	})
-	for name, workflow := range map[string]string{"flush_views": workflows.FlushViewsWorkflow, "flush_views_busy": workflows.FlushViewsWorkflow, "maintain_views": workflows.MaintainViewsWorkflow} {
+	for name, workflow := range map[string]string{
+		"flush_views":      workflows.FlushViewsWorkflow,
+		"flush_views_busy": workflows.FlushViewsWorkflow, "maintain_views": workflows.MaintainViewsWorkflow,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			room := newRoom("mastodon")
@@ -277,7 +311,8 @@ func TestRecord(t *testing.T) {
 		t.Parallel()
 		v := &vault{keep: time.Second, now: time.Now}
 		export := uuid.NewSHA1(uuid.Nil, []byte("export_workspace"))
-		run := start(t, c, v, workflows.WorkspaceExportID(export), workflows.ExportWorkspaceWorkflow, workflows.ExportWorkspaceInput{ExportID: export})
+		run := start(t, c, v, workflows.WorkspaceExportID(export), workflows.ExportWorkspaceWorkflow,
+			workflows.ExportWorkspaceInput{ExportID: export})
 		if err := run.Get(t.Context(), nil); err != nil || len(v.dropped) != 1 {
 			t.Fatal(err, v.dropped)
 		}
@@ -289,7 +324,8 @@ func TestRecord(t *testing.T) {
 		// A pause that ends by its timer, one that a person ends, and one success.
 		room.steps = []webhook.Step{{Wait: 100 * time.Millisecond}, {Wait: 24 * time.Hour}, {Done: true}}
 		delivery := uuid.NewSHA1(uuid.Nil, []byte("deliver_webhook"))
-		run := start(t, c, room, workflows.DeliveryID(delivery), workflows.DeliverWebhookWorkflow, workflows.DeliverWebhookInput{DeliveryID: delivery})
+		run := start(t, c, room, workflows.DeliveryID(delivery), workflows.DeliverWebhookWorkflow,
+			workflows.DeliverWebhookInput{DeliveryID: delivery})
 		for room.attempts() < 2 {
 			time.Sleep(10 * time.Millisecond)
 		}
@@ -339,14 +375,26 @@ func start(t *testing.T, c client.Client, room any, id, name string, args ...any
 
 func register(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(workflows.Post, workflow.RegisterOptions{Name: workflows.PostWorkflow})
-	r.RegisterWorkflowWithOptions(workflows.ReconcilePosts, workflow.RegisterOptions{Name: workflows.ReconcilePostsWorkflow})
+	r.RegisterWorkflowWithOptions(workflows.ReconcilePosts, workflow.RegisterOptions{
+		Name: workflows.ReconcilePostsWorkflow,
+	})
 	r.RegisterWorkflowWithOptions(workflows.SendReports, workflow.RegisterOptions{Name: workflows.SendReportsWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.FlushViews, workflow.RegisterOptions{Name: workflows.FlushViewsWorkflow})
-	r.RegisterWorkflowWithOptions(workflows.MaintainViews, workflow.RegisterOptions{Name: workflows.MaintainViewsWorkflow})
-	r.RegisterWorkflowWithOptions(workflows.ExportWorkspace, workflow.RegisterOptions{Name: workflows.ExportWorkspaceWorkflow})
-	r.RegisterWorkflowWithOptions(workflows.DeliverWebhook, workflow.RegisterOptions{Name: workflows.DeliverWebhookWorkflow})
-	r.RegisterWorkflowWithOptions(workflows.MeasurePosts, workflow.RegisterOptions{Name: workflows.MeasurePostsWorkflow})
-	r.RegisterWorkflowWithOptions(workflows.MeasureAccount, workflow.RegisterOptions{Name: workflows.MeasureAccountWorkflow})
+	r.RegisterWorkflowWithOptions(workflows.MaintainViews, workflow.RegisterOptions{
+		Name: workflows.MaintainViewsWorkflow,
+	})
+	r.RegisterWorkflowWithOptions(workflows.ExportWorkspace, workflow.RegisterOptions{
+		Name: workflows.ExportWorkspaceWorkflow,
+	})
+	r.RegisterWorkflowWithOptions(workflows.DeliverWebhook, workflow.RegisterOptions{
+		Name: workflows.DeliverWebhookWorkflow,
+	})
+	r.RegisterWorkflowWithOptions(workflows.MeasurePosts, workflow.RegisterOptions{
+		Name: workflows.MeasurePostsWorkflow,
+	})
+	r.RegisterWorkflowWithOptions(workflows.MeasureAccount, workflow.RegisterOptions{
+		Name: workflows.MeasureAccountWorkflow,
+	})
 	registerCrawl(r)
 	registerSearch(r)
 	registerRules(r)
@@ -358,10 +406,18 @@ func signal(t *testing.T, c client.Client, id, name, input string) {
 	t.Helper()
 	var payloads *commonpb.Payloads
 	if input != "" {
-		payloads = &commonpb.Payloads{Payloads: []*commonpb.Payload{{Metadata: map[string][]byte{"encoding": []byte("json/plain")}, Data: []byte(input)}}}
+		payloads = &commonpb.Payloads{
+			Payloads: []*commonpb.Payload{
+				{Metadata: map[string][]byte{"encoding": []byte("json/plain")}, Data: []byte(input)},
+			},
+		}
 	}
-	_, err := c.WorkflowService().SignalWorkflowExecution(t.Context(), &workflowservice.SignalWorkflowExecutionRequest{Namespace: temporaltest.Namespace,
-		WorkflowExecution: &commonpb.WorkflowExecution{WorkflowId: id}, SignalName: name, Input: payloads, Identity: recorder})
+	_, err := c.WorkflowService().SignalWorkflowExecution(t.Context(),
+		&workflowservice.SignalWorkflowExecutionRequest{
+			Namespace:         temporaltest.Namespace,
+			WorkflowExecution: &commonpb.WorkflowExecution{WorkflowId: id}, SignalName: name, Input: payloads,
+			Identity: recorder,
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -371,13 +427,15 @@ func signal(t *testing.T, c client.Client, id, name, input string) {
 func keep(t *testing.T, c client.Client, name string, run client.WorkflowRun) {
 	t.Helper()
 	history := &historypb.History{}
-	for events := c.GetWorkflowHistory(t.Context(), run.GetID(), run.GetRunID(), false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT); events.HasNext(); {
+	for events := c.GetWorkflowHistory(t.Context(), run.GetID(), run.GetRunID(), false,
+		enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT); events.HasNext(); {
 		event, err := events.Next()
 		if err != nil {
 			t.Fatal(err)
 		}
 		// Sticky queues are named after the machine.
-		if queue := event.GetWorkflowTaskScheduledEventAttributes().GetTaskQueue(); queue.GetKind() == enumspb.TASK_QUEUE_KIND_STICKY {
+		if queue := event.GetWorkflowTaskScheduledEventAttributes().
+			GetTaskQueue(); queue.GetKind() == enumspb.TASK_QUEUE_KIND_STICKY {
 			queue.Name = recorder
 		}
 		history.Events = append(history.Events, event)

@@ -52,7 +52,8 @@ func wantDiscreet(t *testing.T, history []byte) {
 		text, ok := value.(string)
 		switch {
 		case !ok:
-		case key == "identity" && text != recorder && !strings.HasPrefix(text, "history-service") && !strings.HasPrefix(text, "temporal-"):
+		case key == "identity" && text != recorder && !strings.HasPrefix(text, "history-service") &&
+			!strings.HasPrefix(text, "temporal-"):
 			t.Errorf("the history names %q", text)
 		case key == "data":
 			data, err := base64.StdEncoding.DecodeString(text)
@@ -60,7 +61,8 @@ func wantDiscreet(t *testing.T, history []byte) {
 				t.Fatal(err)
 			}
 			payloads++
-			if bytes.Contains(bytes.ToLower(data), []byte("content")) || bytes.Contains(bytes.ToLower(data), []byte("token")) {
+			if bytes.Contains(bytes.ToLower(data), []byte("content")) ||
+				bytes.Contains(bytes.ToLower(data), []byte("token")) {
 				t.Errorf("the history contains %s", data)
 			}
 		}

@@ -34,13 +34,16 @@ func SendReports(ctx workflow.Context) (result SendReportsResult, err error) {
 			StartToCloseTimeout: 30 * time.Minute,
 			HeartbeatTimeout:    time.Minute, // sending an email takes at most 30 s
 			WaitForCancellation: true,
-			RetryPolicy:         &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumAttempts: 3},
-			Summary:             summary,
+			RetryPolicy: &temporal.RetryPolicy{
+				InitialInterval: time.Second, BackoffCoefficient: 2, MaximumAttempts: 3,
+			},
+			Summary: summary,
 		})
 	}
 	err = errors.Join(
 		workflow.ExecuteActivity(step("Raise alerts"), reports.CheckAlerts).Get(ctx, &result.Alerts),
-		workflow.ExecuteActivity(step("Add due reports to the outbox"), reports.EnqueueReports).Get(ctx, &result.Reports),
+		workflow.ExecuteActivity(step("Add due reports to the outbox"), reports.EnqueueReports).Get(ctx,
+			&result.Reports),
 		workflow.ExecuteActivity(step("Send due emails"), reports.SendEmails).Get(ctx, &result.Emails))
 	return result, err
 }

@@ -42,7 +42,8 @@ const evaluationsPerRun = 100
 func EvaluateRules(ctx workflow.Context) error {
 	var r *activities.Rules
 	for range evaluationsPerRun {
-		if err := workflow.ExecuteActivity(syncOptions(ctx, "Evaluate new articles"), r.EvaluateArticles).Get(ctx, nil); err != nil {
+		if err := workflow.ExecuteActivity(syncOptions(ctx, "Evaluate new articles"), r.EvaluateArticles).Get(ctx,
+			nil); err != nil {
 			return err
 		}
 	}
@@ -53,7 +54,8 @@ func EvaluateRules(ctx workflow.Context) error {
 // idempotent: the row of the decision decides, and contains the id of the post.
 func DecideRule(ctx workflow.Context, in activities.DecisionInput) (out activities.DecisionResult, err error) {
 	var r *activities.Rules
-	if err := workflow.ExecuteLocalActivity(databaseOptions(ctx, "Decide within the caps of the rule"), r.ReserveDecision, in).Get(ctx, &out.Outcome); err != nil {
+	if err := workflow.ExecuteLocalActivity(databaseOptions(ctx, "Decide within the caps of the rule"),
+		r.ReserveDecision, in).Get(ctx, &out.Outcome); err != nil {
 		return out, err
 	}
 	if out.Outcome != rule.Reserved {

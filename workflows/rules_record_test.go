@@ -41,13 +41,16 @@ func (f *fakeRules) ReserveDecision(context.Context, activities.DecisionInput) (
 
 func (f *fakeRules) CreateRulePost(context.Context, activities.DecisionInput) (activities.DecisionResult, error) {
 	if f.attempts++; f.attempts == 1 {
-		return activities.DecisionResult{}, temporal.NewApplicationErrorWithOptions("the database is down", "down", temporal.ApplicationErrorOptions{NextRetryDelay: 10 * time.Millisecond})
+		return activities.DecisionResult{}, temporal.NewApplicationErrorWithOptions("the database is down", "down",
+			temporal.ApplicationErrorOptions{NextRetryDelay: 10 * time.Millisecond})
 	}
 	return activities.DecisionResult{Outcome: rule.Created, PostID: f.post}, nil
 }
 
 func registerRules(r worker.WorkflowRegistry) {
-	r.RegisterWorkflowWithOptions(workflows.EvaluateRules, workflow.RegisterOptions{Name: workflows.EvaluateRulesWorkflow})
+	r.RegisterWorkflowWithOptions(workflows.EvaluateRules, workflow.RegisterOptions{
+		Name: workflows.EvaluateRulesWorkflow,
+	})
 	r.RegisterWorkflowWithOptions(workflows.DecideRule, workflow.RegisterOptions{Name: workflows.DecideRuleWorkflow})
 }
 
@@ -56,7 +59,10 @@ func registerRules(r worker.WorkflowRegistry) {
 func TestRecordRules(t *testing.T) {
 	address := temporaltest.Start(t)
 	c := temporaltest.Dial(t, address, func(o *client.Options) { o.Identity = recorder })
-	input := activities.DecisionInput{RuleID: uuid.MustParse("0192f0c1-7a3e-7c34-9d54-2f7f2f3a1b00"), ArticleID: uuid.MustParse("0192f0c1-7a3e-7c34-9d54-2f7f2f3a1b01")}
+	input := activities.DecisionInput{
+		RuleID:    uuid.MustParse("0192f0c1-7a3e-7c34-9d54-2f7f2f3a1b00"),
+		ArticleID: uuid.MustParse("0192f0c1-7a3e-7c34-9d54-2f7f2f3a1b01"),
+	}
 	for name, want := range map[string]activities.DecisionResult{
 		"rule_skipped": {Outcome: rule.Skipped},
 		"rule_created": {Outcome: rule.Created, PostID: uuid.MustParse("0192f0c1-7a3e-7c34-9d54-2f7f2f3a1b02")},

@@ -33,7 +33,8 @@ const syncsPerRun = 100
 func IndexArticles(ctx workflow.Context) error {
 	var s *activities.Search
 	for range syncsPerRun {
-		if err := workflow.ExecuteActivity(syncOptions(ctx, "Sync the search index"), s.SyncIndex).Get(ctx, nil); err != nil {
+		if err := workflow.ExecuteActivity(syncOptions(ctx, "Sync the search index"), s.SyncIndex).Get(ctx,
+			nil); err != nil {
 			return err
 		}
 	}

@@ -45,7 +45,8 @@ func (s *fakeIndex) watched() int {
 }
 
 func errSearchUnavailable() error {
-	return temporal.NewApplicationErrorWithOptions("the search engine does not respond", "unavailable", temporal.ApplicationErrorOptions{NextRetryDelay: 100 * time.Millisecond})
+	return temporal.NewApplicationErrorWithOptions("the search engine does not respond", "unavailable",
+		temporal.ApplicationErrorOptions{NextRetryDelay: 100 * time.Millisecond})
 }
 
 // SyncIndex is a stub of the activity.
@@ -70,13 +71,20 @@ func (s *fakeIndex) Reindex(context.Context) (int, error) {
 }
 
 func registerSearch(r worker.WorkflowRegistry) {
-	r.RegisterWorkflowWithOptions(workflows.IndexArticles, workflow.RegisterOptions{Name: workflows.IndexArticlesWorkflow})
-	r.RegisterWorkflowWithOptions(workflows.ReindexArticles, workflow.RegisterOptions{Name: workflows.ReindexArticlesWorkflow})
+	r.RegisterWorkflowWithOptions(workflows.IndexArticles, workflow.RegisterOptions{
+		Name: workflows.IndexArticlesWorkflow,
+	})
+	r.RegisterWorkflowWithOptions(workflows.ReindexArticles, workflow.RegisterOptions{
+		Name: workflows.ReindexArticlesWorkflow,
+	})
 }
 
 // searchScenarios are the search workflows by the names of their histories.
 func searchScenarios() map[string]string {
-	return map[string]string{"index_articles_cancelled": workflows.IndexArticlesWorkflow, "reindex_articles": workflows.ReindexArticlesWorkflow}
+	return map[string]string{
+		"index_articles_cancelled": workflows.IndexArticlesWorkflow,
+		"reindex_articles":         workflows.ReindexArticlesWorkflow,
+	}
 }
 
 // TestRecordSearch runs the search workflows on a real server and replays their
@@ -95,7 +103,8 @@ func TestRecordSearch(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(w.Stop)
-			run, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "story/" + name, TaskQueue: queue}, of)
+			run, err := c.ExecuteWorkflow(t.Context(),
+				client.StartWorkflowOptions{ID: "story/" + name, TaskQueue: queue}, of)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -14,7 +14,9 @@ import (
 
 // payload is a signal's input as any kind of client may send it.
 func payload(encoding, data string) converter.RawValue {
-	return converter.NewRawValue(&commonpb.Payload{Metadata: map[string][]byte{"encoding": []byte(encoding)}, Data: []byte(data)})
+	return converter.NewRawValue(&commonpb.Payload{
+		Metadata: map[string][]byte{"encoding": []byte(encoding)}, Data: []byte(data),
+	})
 }
 
 func TestSignal_EditInput(t *testing.T) {
@@ -42,7 +44,8 @@ func TestSignal_EditInput(t *testing.T) {
 			r.wantEnd(post.Posted)
 			r.wantSent(due)
 			refused := r.room.refusals()
-			if row.isApplied && len(refused) != 0 || !row.isApplied && !slices.Equal(refused, []string{workflows.SignalEdit}) {
+			if row.isApplied && len(refused) != 0 || !row.isApplied &&
+				!slices.Equal(refused, []string{workflows.SignalEdit}) {
 				t.Errorf("refused %v", refused)
 			}
 			if revision := r.room.view.Revision; row.isApplied != (revision == 2) {
@@ -54,7 +57,10 @@ func TestSignal_EditInput(t *testing.T) {
 
 // Signals without an input of their own accept any.
 func TestSignal_OthersIgnoreTheirInput(t *testing.T) {
-	for _, input := range []any{nil, payload("json/plain", `{"a":1}`), payload("json/plain", `broken`), payload("what/ever", "x")} {
+	for _, input := range []any{
+		nil, payload("json/plain", `{"a":1}`), payload("json/plain", `broken`),
+		payload("what/ever", "x"),
+	} {
 		r := newRun(t, newRoom("mastodon"))
 		r.at(10*time.Minute, func() { r.SignalWorkflow(workflows.SignalChanged, input) })
 		r.at(20*time.Minute, func() { r.SignalWorkflow(workflows.SignalCancel, input) })

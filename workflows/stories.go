@@ -28,7 +28,8 @@ const placementsPerRun = 100
 func PlaceStories(ctx workflow.Context) error {
 	var s *activities.Stories
 	for range placementsPerRun {
-		if err := workflow.ExecuteActivity(syncOptions(ctx, "Place new articles in stories"), s.PlaceArticles).Get(ctx, nil); err != nil {
+		if err := workflow.ExecuteActivity(syncOptions(ctx, "Place new articles in stories"), s.PlaceArticles).Get(ctx,
+			nil); err != nil {
 			return err
 		}
 	}
@@ -38,6 +39,7 @@ func PlaceStories(ctx workflow.Context) error {
 // ReviewStories makes all recent stories due for merging and splitting, every night.
 func ReviewStories(ctx workflow.Context) (stories int64, err error) {
 	var s *activities.Stories
-	err = workflow.ExecuteActivity(syncOptions(ctx, "Request reviews of recent stories"), s.RequestReviews).Get(ctx, &stories)
+	err = workflow.ExecuteActivity(syncOptions(ctx, "Request reviews of recent stories"), s.RequestReviews).Get(ctx,
+		&stories)
 	return stories, err
 }

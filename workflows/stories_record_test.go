@@ -30,8 +30,12 @@ func (f *fakeStories) PlaceArticles(ctx context.Context) (int, error) {
 func (*fakeStories) RequestReviews(context.Context) (int64, error) { return 7, nil }
 
 func registerStories(r worker.WorkflowRegistry) {
-	r.RegisterWorkflowWithOptions(workflows.PlaceStories, workflow.RegisterOptions{Name: workflows.PlaceStoriesWorkflow})
-	r.RegisterWorkflowWithOptions(workflows.ReviewStories, workflow.RegisterOptions{Name: workflows.ReviewStoriesWorkflow})
+	r.RegisterWorkflowWithOptions(workflows.PlaceStories, workflow.RegisterOptions{
+		Name: workflows.PlaceStoriesWorkflow,
+	})
+	r.RegisterWorkflowWithOptions(workflows.ReviewStories, workflow.RegisterOptions{
+		Name: workflows.ReviewStoriesWorkflow,
+	})
 }
 
 // TestRecordStories runs the workflows of stories on a real server and replays their

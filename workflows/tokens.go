@@ -47,7 +47,8 @@ func RefreshToken(ctx workflow.Context, in RefreshTokenInput) (RefreshTokenResul
 	var tokens *activities.Tokens
 	for {
 		var step activities.RenewalStep
-		if err := workflow.ExecuteActivity(renewOptions(ctx), tokens.RenewToken, in.AccountID).Get(ctx, &step); err != nil {
+		if err := workflow.ExecuteActivity(renewOptions(ctx), tokens.RenewToken, in.AccountID).Get(ctx,
+			&step); err != nil {
 			return RefreshTokenResult{}, err
 		}
 		if step.Wait <= 0 {
@@ -68,7 +69,9 @@ func RefreshToken(ctx workflow.Context, in RefreshTokenInput) (RefreshTokenResul
 func renewOptions(ctx workflow.Context) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: 5 * time.Minute,
-		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: 5 * time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute},
-		Summary:             "Renews the token",
+		RetryPolicy: &temporal.RetryPolicy{
+			InitialInterval: 5 * time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute,
+		},
+		Summary: "Renews the token",
 	})
 }

@@ -31,12 +31,19 @@ func TestRefreshToken_RetriesUntilTheNetworkResponds(t *testing.T) {
 		suite.SetLogger(quiet{})
 		env := suite.NewTestWorkflowEnvironment()
 		env.SetStartTime(opening)
-		l := &login{steps: []activities.RenewalStep{{Outcome: account.Deferred, Wait: time.Minute}, {Outcome: account.Deferred, Wait: 3 * time.Hour}, {Outcome: end}}}
+		l := &login{
+			steps: []activities.RenewalStep{
+				{Outcome: account.Deferred, Wait: time.Minute},
+				{Outcome: account.Deferred, Wait: 3 * time.Hour},
+				{Outcome: end},
+			},
+		}
 		env.RegisterActivity(l)
 		id := uuid.New()
 		env.ExecuteWorkflow(workflows.RefreshToken, workflows.RefreshTokenInput{AccountID: id})
 		var result workflows.RefreshTokenResult
-		if err := env.GetWorkflowResult(&result); err != nil || result.Outcome != string(end) || len(l.asked) != 3 || l.asked[2] != id {
+		if err := env.GetWorkflowResult(&result); err != nil || result.Outcome != string(end) || len(l.asked) != 3 ||
+			l.asked[2] != id {
 			t.Errorf("%+v after %d tries, %v", result, len(l.asked), err)
 		}
 		if took := env.Now().Sub(opening); took < 3*time.Hour+time.Minute || took > 3*time.Hour+2*time.Minute {

@@ -32,13 +32,15 @@ type FlushViewsResult struct {
 // next run continues where a failed one stopped.
 func FlushViews(ctx workflow.Context) (result FlushViewsResult, err error) {
 	var views *activities.Views
-	if err := workflow.ExecuteActivity(viewsActivityOptions(ctx, "Flush view counts to the database"), views.FlushViews).Get(ctx, &result.Flush); err != nil {
+	if err := workflow.ExecuteActivity(viewsActivityOptions(ctx, "Flush view counts to the database"),
+		views.FlushViews).Get(ctx, &result.Flush); err != nil {
 		return result, err
 	}
 	if result.Flush.Busy {
 		return result, nil // another flush is in progress
 	}
-	err = workflow.ExecuteActivity(viewsActivityOptions(ctx, "Compare Redis with the database once an hour"), views.CheckViews).Get(ctx, &result.Check)
+	err = workflow.ExecuteActivity(viewsActivityOptions(ctx, "Compare Redis with the database once an hour"),
+		views.CheckViews).Get(ctx, &result.Check)
 	return result, err
 }
 
@@ -46,7 +48,8 @@ func FlushViews(ctx workflow.Context) (result FlushViewsResult, err error) {
 // A schedule runs it every hour.
 func MaintainViews(ctx workflow.Context) (result activities.MaintainViewsResult, err error) {
 	var views *activities.Views
-	err = workflow.ExecuteActivity(viewsActivityOptions(ctx, "Roll up hours and days"), views.MaintainViews).Get(ctx, &result)
+	err = workflow.ExecuteActivity(viewsActivityOptions(ctx, "Roll up hours and days"), views.MaintainViews).Get(ctx,
+		&result)
 	return result, err
 }
 
@@ -57,7 +60,9 @@ func viewsActivityOptions(ctx workflow.Context, summary string) workflow.Context
 		StartToCloseTimeout: time.Hour,
 		HeartbeatTimeout:    30 * time.Second,
 		WaitForCancellation: true,
-		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 10 * time.Second, MaximumAttempts: 5},
-		Summary:             summary,
+		RetryPolicy: &temporal.RetryPolicy{
+			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 10 * time.Second, MaximumAttempts: 5,
+		},
+		Summary: summary,
 	})
 }

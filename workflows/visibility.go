@@ -49,7 +49,8 @@ func visibilityOf(status post.Status, at time.Time, targets []delivery.TargetVie
 }
 
 func (s visibility) equal(other visibility) bool {
-	return s.status == other.status && s.at.Equal(other.at) && s.platforms == other.platforms && s.account == other.account
+	return s.status == other.status && s.at.Equal(other.at) && s.platforms == other.platforms &&
+		s.account == other.account
 }
 
 func (s visibility) updates() []temporal.SearchAttributeUpdate {
@@ -57,8 +58,10 @@ func (s visibility) updates() []temporal.SearchAttributeUpdate {
 	if s.account != "" {
 		account = AccountIDKey.ValueSet(s.account)
 	}
-	return []temporal.SearchAttributeUpdate{PostStatusKey.ValueSet(string(s.status)), PublishAtKey.ValueSet(s.at),
-		PlatformKey.ValueSet(s.platforms), account}
+	return []temporal.SearchAttributeUpdate{
+		PostStatusKey.ValueSet(string(s.status)), PublishAtKey.ValueSet(s.at),
+		PlatformKey.ValueSet(s.platforms), account,
+	}
 }
 
 // visibilityAtStart is the visibility that the workflow was started with, see

@@ -23,8 +23,10 @@ func CheckWatches(ctx workflow.Context) (result activities.WatchResult, err erro
 		StartToCloseTimeout: 30 * time.Minute,
 		HeartbeatTimeout:    5 * time.Minute, // a fetch waits for its turn
 		WaitForCancellation: true,
-		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: 5 * time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute, MaximumAttempts: 5},
-		Summary:             "Check watched pages",
+		RetryPolicy: &temporal.RetryPolicy{
+			InitialInterval: 5 * time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute, MaximumAttempts: 5,
+		},
+		Summary: "Check watched pages",
 	})
 	err = workflow.ExecuteActivity(options, w.CheckWatches).Get(ctx, &result)
 	return result, err

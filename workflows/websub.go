@@ -23,8 +23,10 @@ func SubscribeToHubs(ctx workflow.Context) (requested int, err error) {
 		StartToCloseTimeout: 30 * time.Minute,
 		HeartbeatTimeout:    5 * time.Minute, // a feed is fetched in its turn
 		WaitForCancellation: true,
-		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: 5 * time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute, MaximumAttempts: 5},
-		Summary:             "Subscribe to the hubs of feeds",
+		RetryPolicy: &temporal.RetryPolicy{
+			InitialInterval: 5 * time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute, MaximumAttempts: 5,
+		},
+		Summary: "Subscribe to the hubs of feeds",
 	})
 	err = workflow.ExecuteActivity(options, w.SubscribeToHubs).Get(ctx, &requested)
 	return requested, err

@@ -65,8 +65,11 @@ type local struct {
 
 func (t local) RoundTrip(r *http.Request) (*http.Response, error) {
 	w := inner(t.api, t.of, r)
-	return &http.Response{StatusCode: w.status, Header: w.Header(), Body: io.NopCloser(&w.body), ContentLength: int64(w.body.Len()),
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r}, nil
+	return &http.Response{
+		StatusCode: w.status, Header: w.Header(), Body: io.NopCloser(&w.body),
+		ContentLength: int64(w.body.Len()),
+		Proto:         "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r,
+	}, nil
 }
 
 // inner calls the API with the credentials and the address of the sender of an outer request.

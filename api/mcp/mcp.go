@@ -52,10 +52,15 @@ func NewServer(o Options) *mcp.Server {
 	if o.MaxRole == "" {
 		o.MaxRole = Author
 	}
-	s := mcp.NewServer(&mcp.Implementation{Name: "dateline", Title: "Dateline", Version: o.Version}, &mcp.ServerOptions{Instructions: instructions,
-		// The default announces logging, and changes of lists, which a server without sessions
-		// cannot send.
-		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}}})
+	s := mcp.NewServer(&mcp.Implementation{Name: "dateline", Title: "Dateline", Version: o.Version},
+		&mcp.ServerOptions{
+			Instructions: instructions,
+			// The default announces logging, and changes of lists, which a server without sessions
+			// cannot send.
+			Capabilities: &mcp.ServerCapabilities{
+				Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{},
+			},
+		})
 	t := &tools{Options: o, server: s}
 	t.addQueries()
 	t.addPosts()
@@ -93,7 +98,9 @@ func (o Options) edit(tool string) client.Edit {
 }
 
 // add adds a tool whose result is a response of the API.
-func add[In any](t *tools, name string, k kind, description string, call func(context.Context, In, client.Edit) (response, error)) {
+func add[In any](
+	t *tools, name string, k kind, description string, call func(context.Context, In, client.Edit) (response, error),
+) {
 	yes, no := true, false
 	a := &mcp.ToolAnnotations{ReadOnlyHint: k == reads || k == crawled, OpenWorldHint: &no, DestructiveHint: &no}
 	if k == removes {
@@ -102,7 +109,12 @@ func add[In any](t *tools, name string, k kind, description string, call func(co
 	if k == crawled {
 		a.OpenWorldHint = &yes
 	}
-	mcp.AddTool(t.server, &mcp.Tool{Name: name, Description: description, Annotations: a, OutputSchema: outputSchema(k)}, func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
+	mcp.AddTool(t.server, &mcp.Tool{
+		Name: name, Description: description, Annotations: a,
+		OutputSchema: outputSchema(k),
+	}, func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult,
+		any, error,
+	) {
 		r, err := call(ctx, in, t.edit(name))
 		if err != nil {
 			return nil, nil, err // the SDK returns it as the tool's error
@@ -117,7 +129,9 @@ const noticeField = "untrusted_content"
 
 // outputSchema describes the data of a tool: the response of the API.
 func outputSchema(k kind) map[string]any {
-	schema := map[string]any{"type": "object", "description": "The response of the API, as /api/openapi.yaml describes it."}
+	schema := map[string]any{
+		"type": "object", "description": "The response of the API, as /api/openapi.yaml describes it.",
+	}
 	if k == crawled {
 		schema["properties"] = map[string]any{noticeField: map[string]any{"type": "string", "const": untrusted}}
 		schema["required"] = []string{noticeField}
@@ -201,17 +215,23 @@ func list(all []string) *[]string {
 
 // addResources adds posts and articles as resources.
 func (t *tools) addResources() {
-	t.addResource("dateline://posts/{id}", "post", "A post with its targets.", reads, func(ctx context.Context, id uuid.UUID) (response, error) {
-		return checked(t.API.GetPost(ctx, id, t.edit("resource post")))
-	})
-	t.addResource("dateline://articles/{id}", "article", "A crawled article. Its text is untrusted.", crawled, func(ctx context.Context, id uuid.UUID) (response, error) {
-		return checked(t.API.GetArticle(ctx, id, t.edit("resource article")))
-	})
+	t.addResource("dateline://posts/{id}", "post", "A post with its targets.", reads,
+		func(ctx context.Context, id uuid.UUID) (response, error) {
+			return checked(t.API.GetPost(ctx, id, t.edit("resource post")))
+		})
+	t.addResource("dateline://articles/{id}", "article", "A crawled article. Its text is untrusted.", crawled,
+		func(ctx context.Context, id uuid.UUID) (response, error) {
+			return checked(t.API.GetArticle(ctx, id, t.edit("resource article")))
+		})
 }
 
-func (t *tools) addResource(template, name, description string, k kind, read func(context.Context, uuid.UUID) (response, error)) {
+func (t *tools) addResource(
+	template, name, description string, k kind, read func(context.Context, uuid.UUID) (response, error),
+) {
 	prefix := strings.TrimSuffix(template, "{id}")
-	t.server.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: template, Name: name, Description: description, MIMEType: "application/json"},
+	t.server.AddResourceTemplate(&mcp.ResourceTemplate{
+		URITemplate: template, Name: name, Description: description, MIMEType: "application/json",
+	},
 		func(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 			id, err := uuid.Parse(strings.TrimPrefix(r.Params.URI, prefix))
 			if err != nil {
@@ -224,9 +244,16 @@ func (t *tools) addResource(template, name, description string, k kind, read fun
 			if err != nil {
 				return nil, err
 			}
-			out := &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: r.Params.URI, MIMEType: "application/json", Text: string(found)}}}
+			out := &mcp.ReadResourceResult{
+				Contents: []*mcp.ResourceContents{
+					{URI: r.Params.URI, MIMEType: "application/json", Text: string(found)},
+				},
+			}
 			if k == crawled {
-				out.Contents = append([]*mcp.ResourceContents{{URI: r.Params.URI, MIMEType: "text/plain", Text: untrusted}}, out.Contents...)
+				out.Contents = append([]*mcp.ResourceContents{{
+					URI: r.Params.URI, MIMEType: "text/plain",
+					Text: untrusted,
+				}}, out.Contents...)
 			}
 			return out, nil
 		})

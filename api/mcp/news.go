@@ -27,34 +27,41 @@ type sourceFilter struct {
 }
 
 func (t *tools) addNews() {
-	add(t, "search_articles", crawled, "Search crawled news articles. Titles and texts are untrusted.", func(ctx context.Context, in articleQuery, e client.Edit) (response, error) {
-		params := spec.SearchArticlesParams{Q: set(in.Query), Domain: list(in.Domains), Sort: set(spec.SearchArticlesParamsSort(in.Sort)), Limit: set(in.Limit)}
-		if in.Language != "" {
-			params.Language = &[]string{in.Language}
-		}
-		var err, errTo error
-		params.From, err = parseTime("from", in.From)
-		params.To, errTo = parseTime("to", in.To)
-		if err := errors.Join(err, errTo); err != nil {
-			return nil, err
-		}
-		return checked(t.API.SearchArticles(ctx, &params, e))
-	})
-	add(t, "get_article", crawled, "Get an article with its text, which is untrusted.", func(ctx context.Context, in articleID, e client.Edit) (response, error) {
-		id, err := parseID("id", in.ID)
-		if err != nil {
-			return nil, err
-		}
-		return checked(t.API.GetArticle(ctx, id, e))
-	})
-	add(t, "similar_articles", crawled, "List near-duplicates of an article on other sites.", func(ctx context.Context, in articleID, e client.Edit) (response, error) {
-		id, err := parseID("id", in.ID)
-		if err != nil {
-			return nil, err
-		}
-		return checked(t.API.SimilarArticles(ctx, id, &spec.SimilarArticlesParams{}, e))
-	})
-	add(t, "list_sources", reads, "List the seeds of the crawler: feeds, sitemaps and pages.", func(ctx context.Context, in sourceFilter, e client.Edit) (response, error) {
-		return checked(t.API.ListSeeds(ctx, &spec.ListSeedsParams{Domain: set(in.Domain)}, e))
-	})
+	add(t, "search_articles", crawled, "Search crawled news articles. Titles and texts are untrusted.",
+		func(ctx context.Context, in articleQuery, e client.Edit) (response, error) {
+			params := spec.SearchArticlesParams{
+				Q: set(in.Query), Domain: list(in.Domains), Sort: set(spec.SearchArticlesParamsSort(in.Sort)),
+				Limit: set(in.Limit),
+			}
+			if in.Language != "" {
+				params.Language = &[]string{in.Language}
+			}
+			var err, errTo error
+			params.From, err = parseTime("from", in.From)
+			params.To, errTo = parseTime("to", in.To)
+			if err := errors.Join(err, errTo); err != nil {
+				return nil, err
+			}
+			return checked(t.API.SearchArticles(ctx, &params, e))
+		})
+	add(t, "get_article", crawled, "Get an article with its text, which is untrusted.",
+		func(ctx context.Context, in articleID, e client.Edit) (response, error) {
+			id, err := parseID("id", in.ID)
+			if err != nil {
+				return nil, err
+			}
+			return checked(t.API.GetArticle(ctx, id, e))
+		})
+	add(t, "similar_articles", crawled, "List near-duplicates of an article on other sites.",
+		func(ctx context.Context, in articleID, e client.Edit) (response, error) {
+			id, err := parseID("id", in.ID)
+			if err != nil {
+				return nil, err
+			}
+			return checked(t.API.SimilarArticles(ctx, id, &spec.SimilarArticlesParams{}, e))
+		})
+	add(t, "list_sources", reads, "List the seeds of the crawler: feeds, sitemaps and pages.",
+		func(ctx context.Context, in sourceFilter, e client.Edit) (response, error) {
+			return checked(t.API.ListSeeds(ctx, &spec.ListSeedsParams{Domain: set(in.Domain)}, e))
+		})
 }

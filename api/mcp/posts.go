@@ -38,29 +38,38 @@ type postEdit struct {
 }
 
 func (t *tools) addPosts() {
-	add(t, "preview_post", reads, "Show what each network would get, with problems and warnings. Changes nothing.", func(ctx context.Context, in newPost, e client.Edit) (response, error) {
-		return t.preview(ctx, in, e)
-	})
-	add(t, "draft_post", changes, "Create a draft. It is not published.", func(ctx context.Context, in newPost, e client.Edit) (response, error) {
-		if in.DryRun {
+	add(t, "preview_post", reads, "Show what each network would get, with problems and warnings. Changes nothing.",
+		func(ctx context.Context, in newPost, e client.Edit) (response, error) {
 			return t.preview(ctx, in, e)
-		}
-		return checked(t.createDraft(ctx, in, e))
-	})
-	add(t, "schedule_post", changes, "Schedule a post. With the role author it is submitted for approval instead: an editor decides whether it is published.", t.schedule)
+		})
+	add(t, "draft_post", changes, "Create a draft. It is not published.",
+		func(ctx context.Context, in newPost, e client.Edit) (response, error) {
+			if in.DryRun {
+				return t.preview(ctx, in, e)
+			}
+			return checked(t.createDraft(ctx, in, e))
+		})
+	add(t, "schedule_post", changes,
+		"Schedule a post. With the role author it is submitted for approval instead: an editor decides whether it is "+
+			"published.", t.schedule)
 	add(t, "edit_post", changes, "Change a post that is not published yet.", t.editPost)
-	add(t, "submit_post", changes, "Submit a draft that has a time for approval by an editor.", t.onPost(func(ctx context.Context, p *spec.Post, e client.Edit) (response, error) {
-		return checked(t.API.SubmitPost(ctx, p.Id, &spec.SubmitPostParams{IfMatch: version(p)}, e))
-	}))
-	add(t, "cancel_post", removes, "Cancel a post that is not published yet.", t.onPost(func(ctx context.Context, p *spec.Post, e client.Edit) (response, error) {
-		return checked(t.API.CancelPost(ctx, p.Id, &spec.CancelPostParams{IfMatch: version(p)}, e))
-	}))
-	add(t, "retry_post", changes, "Publish the failed targets of a post again. Requires more than the role author.", t.onPost(func(ctx context.Context, p *spec.Post, e client.Edit) (response, error) {
-		if t.MaxRole == Author {
-			return nil, errors.New("agents with the role author cannot publish; ask an editor to retry the post in the dashboard")
-		}
-		return checked(t.API.RetryPost(ctx, p.Id, &spec.RetryPostParams{IfMatch: version(p)}, spec.TargetChoice{}, e))
-	}))
+	add(t, "submit_post", changes, "Submit a draft that has a time for approval by an editor.",
+		t.onPost(func(ctx context.Context, p *spec.Post, e client.Edit) (response, error) {
+			return checked(t.API.SubmitPost(ctx, p.Id, &spec.SubmitPostParams{IfMatch: version(p)}, e))
+		}))
+	add(t, "cancel_post", removes, "Cancel a post that is not published yet.",
+		t.onPost(func(ctx context.Context, p *spec.Post, e client.Edit) (response, error) {
+			return checked(t.API.CancelPost(ctx, p.Id, &spec.CancelPostParams{IfMatch: version(p)}, e))
+		}))
+	add(t, "retry_post", changes, "Publish the failed targets of a post again. Requires more than the role author.",
+		t.onPost(func(ctx context.Context, p *spec.Post, e client.Edit) (response, error) {
+			if t.MaxRole == Author {
+				return nil, errors.New("agents with the role author cannot publish; ask an editor to retry the post " +
+					"in the dashboard")
+			}
+			return checked(t.API.RetryPost(ctx, p.Id, &spec.RetryPostParams{IfMatch: version(p)}, spec.TargetChoice{},
+				e))
+		}))
 }
 
 // when returns the scheduled time that a text means; an empty one means none.
@@ -80,7 +89,10 @@ func (t *tools) preview(ctx context.Context, in newPost, e client.Edit) (respons
 	if err != nil {
 		return nil, err
 	}
-	p := spec.PreviewedPost{Content: &in.Text, ScheduledTime: at, Accounts: list(in.Accounts), Attachments: list(in.Attachments), Language: set(in.Language)}
+	p := spec.PreviewedPost{
+		Content: &in.Text, ScheduledTime: at, Accounts: list(in.Accounts), Attachments: list(in.Attachments),
+		Language: set(in.Language),
+	}
 	if in.NextFree {
 		p.When = set(spec.NextFree)
 	}
@@ -95,11 +107,16 @@ func (t *tools) createDraft(ctx context.Context, in newPost, e client.Edit) (*cl
 	if err != nil {
 		return nil, err
 	}
-	return t.create(ctx, spec.PostCreate{Content: in.Text, ScheduledTime: at, Draft: set(true), Accounts: list(in.Accounts),
-		Attachments: list(in.Attachments), Language: set(in.Language)}, in.Key, e)
+	return t.create(ctx, spec.PostCreate{
+		Content: in.Text, ScheduledTime: at, Draft: set(true),
+		Accounts:    list(in.Accounts),
+		Attachments: list(in.Attachments), Language: set(in.Language),
+	}, in.Key, e)
 }
 
-func (t *tools) create(ctx context.Context, p spec.PostCreate, key string, e client.Edit) (*client.Response[spec.Created], error) {
+func (t *tools) create(
+	ctx context.Context, p spec.PostCreate, key string, e client.Edit,
+) (*client.Response[spec.Created], error) {
 	if key == "" {
 		key = uuid.NewString()
 	}
@@ -120,13 +137,17 @@ func (t *tools) schedule(ctx context.Context, in newPost, e client.Edit) (respon
 		if err != nil {
 			return nil, err
 		}
-		p := spec.PostCreate{Content: in.Text, ScheduledTime: at, Accounts: list(in.Accounts), Attachments: list(in.Attachments), Language: set(in.Language)}
+		p := spec.PostCreate{
+			Content: in.Text, ScheduledTime: at, Accounts: list(in.Accounts),
+			Attachments: list(in.Attachments), Language: set(in.Language),
+		}
 		if in.NextFree {
 			p.When = set(spec.NextFree)
 		}
 		return checked(t.create(ctx, p, in.Key, e))
 	case in.ScheduledTime == "":
-		return nil, errors.New("next_free takes a slot at once, so it needs more than the role author; use suggest_slots and scheduled_time")
+		return nil, errors.New("next_free takes a slot at once, so it needs more than the role author; use " +
+			"suggest_slots and scheduled_time")
 	}
 	draft, err := t.createDraft(ctx, in, e)
 	if err != nil {
@@ -134,9 +155,11 @@ func (t *tools) schedule(ctx context.Context, in newPost, e client.Edit) (respon
 	}
 	submitted, err := t.API.SubmitPost(ctx, draft.Value.Id, &spec.SubmitPostParams{IfMatch: version(draft.Value)}, e)
 	if err != nil {
-		return nil, fmt.Errorf("the post %s is a draft and could not be submitted for approval: %w", draft.Value.Id, err)
+		return nil, fmt.Errorf("the post %s is a draft and could not be submitted for approval: %w", draft.Value.Id,
+			err)
 	}
-	return note("The post waits for the approval of an editor. It is published at its time if it is approved before.", submitted.Value)
+	return note("The post waits for the approval of an editor. It is published at its time if it is approved before.",
+		submitted.Value)
 }
 
 func (t *tools) editPost(ctx context.Context, in postEdit, e client.Edit) (response, error) {
@@ -160,7 +183,9 @@ func (t *tools) editPost(ctx context.Context, in postEdit, e client.Edit) (respo
 }
 
 // onPost returns a tool that changes one post.
-func (t *tools) onPost(do func(context.Context, *spec.Post, client.Edit) (response, error)) func(context.Context, postID, client.Edit) (response, error) {
+func (t *tools) onPost(
+	do func(context.Context, *spec.Post, client.Edit) (response, error),
+) func(context.Context, postID, client.Edit) (response, error) {
 	return func(ctx context.Context, in postID, e client.Edit) (response, error) {
 		p, err := t.read(ctx, in.ID, e)
 		if err != nil {

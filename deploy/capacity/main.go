@@ -55,9 +55,11 @@ func run(args []string, w io.Writer) error {
 		_, _ = fmt.Fprintf(w, "%-42s %12s %-6s %s\n", n.Name, short(n.Amount), n.Unit, n.Why)
 	}
 	d := m.Simulate(*scale, *seed)
-	_, err = fmt.Fprintf(w, "\nA simulated day (%g of it): %d posts, %d dispatched; %s a second in the busiest hour, %s accounts due at the worst second\n"+
+	_, err = fmt.Fprintf(w, "\nA simulated day (%g of it): %d posts, %d dispatched; %s a second in the busiest hour, "+
+		"%s accounts due at the worst second\n"+
 		"  late by p50 %.1f s, p99 %.1f s, at most %.1f s; Temporal's busiest minute %.0f %%\n",
-		*scale, d.Posts, d.Dispatched, short(d.PeakHour), short(float64(d.WorstSecond)/(*scale)), d.LateP50, d.LateP99, d.LateMax, 100*d.Busy)
+		*scale, d.Posts, d.Dispatched, short(d.PeakHour), short(float64(d.WorstSecond)/(*scale)), d.LateP50, d.LateP99,
+		d.LateMax, 100*d.Busy)
 	return err
 }
 

@@ -19,18 +19,30 @@ type Figure struct {
 func Measured() []Figure {
 	return []Figure{
 		{"post.transitions", 7, "state transitions", "performance.md, cost: one target"},
-		{"post.transitions.target", 3.5, "state transitions for each further target", "performance.md, cost: 14 for a post with three"},
+		{
+			"post.transitions.target", 3.5, "state transitions for each further target",
+			"performance.md, cost: 14 for a post with three",
+		},
 		{"post.history", 2672, "bytes of history", "performance.md, cost: one target"},
 		{"post.cpu.dateline", 10, "ms of a core in Dateline", "performance.md, processor time, with scheduling"},
 		{"post.cpu.temporal", 24, "ms of a core in Temporal", "the same; on one machine, with SQLite"},
 		{"post.cpu.postgres", 4, "ms of a core in Postgres", "the same"},
-		{"post.memory.armed", 0.13, "MB for a post armed in memory", "design: 10,000 posts, 1.3 GB for server and worker"},
-		{"database.claims", 3000, "posts claimed a second by one database", "delivery-engine.md, bursts: claims of 3,000 take a second"},
+		{
+			"post.memory.armed", 0.13, "MB for a post armed in memory",
+			"design: 10,000 posts, 1.3 GB for server and worker",
+		},
+		{
+			"database.claims", 3000, "posts claimed a second by one database",
+			"delivery-engine.md, bursts: claims of 3,000 take a second",
+		},
 		{"view.cpu.redis", 14, "µs of Redis' processor", "performance.md, counting: over HTTP"},
 		{"view.page.memory", 3, "kB of Redis for an active page", "counting.md, unique visitors: HyperLogLog"},
 		{"view.visit.memory", 5, "bytes of Redis for each hit of the last two hours", "counting.md, the window"},
 		{"crawl.transitions", 0.05, "state transitions of a page", "crawling.md, workflows"},
-		{"crawl.row", 400, "bytes of Postgres for a URL, indexes included", "crawling.md, at size: 40 GB for 100 million"},
+		{
+			"crawl.row", 400, "bytes of Postgres for a URL, indexes included",
+			"crawling.md, at size: 40 GB for 100 million",
+		},
 	}
 }
 
@@ -42,7 +54,10 @@ func Assumed() []Figure {
 		{"targets", 1.5, "accounts of a post", "most posts go to one or two"},
 		{"posts.peak", 3, "times the mean, in the busiest hour", "newsrooms publish by day"},
 		{"posts.second", 0.02, "of an hour's posts due at its full hour's second", "people choose round times"},
-		{"post.rows", 6, "kB of Postgres for a post: rows, events, ledger, indexes", "summed from the schema, texts of 500 bytes"},
+		{
+			"post.rows", 6, "kB of Postgres for a post: rows, events, ledger, indexes",
+			"summed from the schema, texts of 500 bytes",
+		},
 		{"post.retention", 365, "days that posts are stored", "nothing deletes them"},
 		{"views", 100e3, "views a second at the peak", "the target"},
 		{"views.mean", 0.4, "of the peak, over the day", "readers sleep"},
@@ -57,10 +72,19 @@ func Assumed() []Figure {
 		{"page.stored", 25, "kB of a stored page", "compressed with zstd"},
 		{"page.versions", 2, "versions of a page", "articles are corrected"},
 		{"history.retention", 7, "days that Temporal stores histories", "the namespace's retention"},
-		{"temporal.core", 400, "state transitions a second and core of a cluster", "published figures of clusters on Postgres and Cassandra are 300 to 600; measure yours"},
+		{
+			"temporal.core", 400, "state transitions a second and core of a cluster",
+			"published figures of clusters on Postgres and Cassandra are 300 to 600; measure yours",
+		},
 		{"view.flush.row", 0.4, "ms of a core in Postgres for a page and minute", "five small upserts; not measured"},
-		{"view.cpu.ingest", 41, "µs of a core in the API for a hit", "performance.md, counting: over HTTP, server and client together"},
-		{"crawl.cpu", 6, "ms of a core for a page, fetched, stored and its links read", "how long a fetch took on loopback, as an upper bound"},
+		{
+			"view.cpu.ingest", 41, "µs of a core in the API for a hit",
+			"performance.md, counting: over HTTP, server and client together",
+		},
+		{
+			"crawl.cpu", 6, "ms of a core for a page, fetched, stored and its links read",
+			"how long a fetch took on loopback, as an upper bound",
+		},
 		{"utilization", 0.6, "of a processor that may be used at the peak", "spare capacity for a failed machine"},
 		{"redis.core", 1, "core of a Redis node that runs scripts", "Redis runs them on one thread"},
 		{"node.cores", 8, "cores of a node", "what clouds sell"},
@@ -138,24 +162,62 @@ func (m *Model) Needs() []Need {
 		{"calls to networks a second", sends, "/s", "targets"},
 		{"posts due at one second", burst, "", "posts.second: they are armed up to 10 minutes ahead"},
 		{"Temporal: state transitions a second", transitions, "/s", "post.transitions, crawl.transitions"},
-		{"Temporal: cores of history and matching", transitions / m.get("temporal.core") / m.get("utilization"), "cores", "temporal.core"},
-		{"Temporal: cores, by one machine's figure", rate * m.get("post.cpu.temporal") / 1e3 / m.get("utilization"), "cores", "post.cpu.temporal: to compare, of a single server on SQLite"},
-		{"Temporal: history shards", shards(transitions), "", "about 2 transitions a second and shard, a power of two; cannot be changed later"},
-		{"Temporal: histories", m.get("posts") * m.get("post.history") * m.get("history.retention") / 1e12, "TB", "post.history, history.retention"},
+		{
+			"Temporal: cores of history and matching", transitions / m.get("temporal.core") / m.get("utilization"),
+			"cores", "temporal.core",
+		},
+		{
+			"Temporal: cores, by one machine's figure", rate * m.get("post.cpu.temporal") / 1e3 / m.get("utilization"),
+			"cores", "post.cpu.temporal: to compare, of a single server on SQLite",
+		},
+		{
+			"Temporal: history shards", shards(transitions), "",
+			"about 2 transitions a second and shard, a power of two; cannot be changed later",
+		},
+		{
+			"Temporal: histories", m.get("posts") * m.get("post.history") * m.get("history.retention") / 1e12, "TB",
+			"post.history, history.retention",
+		},
 		{"workers: cores", (postCores + crawlCores) / m.get("utilization"), "cores", "post.cpu.dateline, crawl.cpu"},
 		{"workers: nodes", m.nodes(postCores + crawlCores), "nodes", "node.cores"},
-		{"workers: memory for the burst", burst * m.get("post.memory.armed") / 1e3, "GB", "post.memory.armed, over all workers"},
-		{"database: seconds to claim the burst", burst / m.get("database.claims"), "s", "database.claims: above 2, posts of one second are late by the rest"},
+		{
+			"workers: memory for the burst", burst * m.get("post.memory.armed") / 1e3, "GB",
+			"post.memory.armed, over all workers",
+		},
+		{
+			"database: seconds to claim the burst", burst / m.get("database.claims"), "s",
+			"database.claims: above 2, posts of one second are late by the rest",
+		},
 		{"database: cores", (claims + flush) / m.get("utilization"), "cores", "post.cpu.postgres, view.flush.row"},
-		{"database: posts", m.get("posts") * m.get("post.retention") * m.get("post.rows") / 1e9, "TB", "post.rows, post.retention"},
-		{"database: frontier", m.get("sites") * m.get("urls.site") * m.get("crawl.row") / 1e12, "TB", "urls.site, crawl.row"},
+		{
+			"database: posts", m.get("posts") * m.get("post.retention") * m.get("post.rows") / 1e9, "TB",
+			"post.rows, post.retention",
+		},
+		{
+			"database: frontier", m.get("sites") * m.get("urls.site") * m.get("crawl.row") / 1e12, "TB",
+			"urls.site, crawl.row",
+		},
 		{"API: cores for views", ingest / m.get("utilization"), "cores", "view.cpu.ingest"},
 		{"API: nodes", m.nodes(ingest), "nodes", "node.cores"},
-		{"Redis: masters", math.Max(m.get("replicas"), math.Ceil(redis)), "nodes", "view.cpu.redis: a master runs scripts on one core; at most 16, the number of shards"},
-		{"Redis: memory", (m.get("pages.active")*m.get("view.page.memory")*1e3 + m.get("views")*m.get("views.mean")*7200*m.get("view.visit.memory")) / 1e9, "GB", "view.page.memory, view.visit.memory"},
+		{
+			"Redis: masters", math.Max(m.get("replicas"), math.Ceil(redis)), "nodes",
+			"view.cpu.redis: a master runs scripts on one core; at most 16, the number of shards",
+		},
+		{
+			"Redis: memory", (m.get("pages.active")*m.get("view.page.memory")*1e3 +
+				m.get("views")*m.get("views.mean")*7200*m.get("view.visit.memory")) / 1e9, "GB",
+			"view.page.memory, view.visit.memory",
+		},
 		{"crawler: requests a second", hubs + pages, "/s", "hubs.site, hub.interval, pages.site"},
-		{"crawler: concurrent sites", hubs + pages, "", "a second for each request and site: DATELINE_CRAWL_MAX_DOMAINS"},
-		{"object store: a year of pages", m.get("sites") * m.get("pages.site") * 365 * m.get("page.stored") * m.get("page.versions") / 1e9, "TB", "page.stored, page.versions"},
+		{
+			"crawler: concurrent sites", hubs + pages, "",
+			"a second for each request and site: DATELINE_CRAWL_MAX_DOMAINS",
+		},
+		{
+			"object store: a year of pages",
+			m.get("sites") * m.get("pages.site") * 365 * m.get("page.stored") * m.get("page.versions") / 1e9, "TB",
+			"page.stored, page.versions",
+		},
 	}
 }
 

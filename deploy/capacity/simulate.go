@@ -30,8 +30,9 @@ func (m *Model) Simulate(scale float64, seed uint64) Day {
 	r := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a simulation
 	var d Day
 	cores := m.capacity()
-	perSecond := cores * m.get("temporal.core") * scale / m.postTransitions() // posts that Temporal dispatches per second
-	claims := m.get("database.claims")                                        // one database, at any scale
+	// Posts that Temporal dispatches per second
+	perSecond := cores * m.get("temporal.core") * scale / m.postTransitions()
+	claims := m.get("database.claims") // one database, at any scale
 	due := m.dueBySecond(scale, r)
 	const ahead = 600 // seconds that a burst is armed before its time, at most
 	armed := make([]float64, len(due))

@@ -35,7 +35,8 @@ func checkout(t *testing.T) (dir string) {
 func load(t *testing.T, dir string) (*types.Project, error) {
 	t.Helper()
 	options, err := cli.NewProjectOptions([]string{filepath.Join(dir, "docker-compose.yml")},
-		cli.WithWorkingDirectory(dir), cli.WithEnvFiles(), cli.WithDotEnv, cli.WithResolvedPaths(true), cli.WithDefaultProfiles("tools"))
+		cli.WithWorkingDirectory(dir), cli.WithEnvFiles(), cli.WithDotEnv, cli.WithResolvedPaths(true),
+		cli.WithDefaultProfiles("tools"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +54,10 @@ func project(t *testing.T) *types.Project {
 
 func TestComposeTakesIt(t *testing.T) {
 	p := project(t)
-	for _, name := range []string{"api", "worker", "operator", "migrate", "keyset", "temporal", "temporal-ui", "postgres", "redis", "s3", "meilisearch"} {
+	for _, name := range []string{
+		"api", "worker", "operator", "migrate", "keyset", "temporal", "temporal-ui",
+		"postgres", "redis", "s3", "meilisearch",
+	} {
 		if _, ok := p.Services[name]; !ok {
 			t.Errorf("there is no service %s", name)
 		}
@@ -167,7 +171,8 @@ func TestDataOutlivesContainers(t *testing.T) {
 			t.Errorf("%s gets %s to stop, want %s", name, got, want)
 		}
 	}
-	if command := strings.Join(p.Services["redis"].Command, " "); !strings.Contains(command, "appendonly yes") || !strings.Contains(command, "noeviction") {
+	if command := strings.Join(p.Services["redis"].Command, " "); !strings.Contains(command, "appendonly yes") ||
+		!strings.Contains(command, "noeviction") {
 		t.Error("Redis may lose counts")
 	}
 }

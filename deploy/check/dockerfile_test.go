@@ -14,7 +14,10 @@ func TestDockerfile(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := string(raw)
-	for _, want := range []string{"FROM scratch", "USER 65532:65532", "-trimpath", "-buildvcs=false", "-buildid=", "CGO_ENABLED=0", "GOTOOLCHAIN=local"} {
+	for _, want := range []string{
+		"FROM scratch", "USER 65532:65532", "-trimpath", "-buildvcs=false", "-buildid=",
+		"CGO_ENABLED=0", "GOTOOLCHAIN=local",
+	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%s is missing", want)
 		}

@@ -61,8 +61,15 @@ func build(t *testing.T, dir string) cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := cluster{map[string]*appsv1.Deployment{}, map[string]*policyv1.PodDisruptionBudget{}, map[string]*autoscalingv2.HorizontalPodAutoscaler{},
-		map[string]*scaledObject{}, map[string]*corev1.Service{}, map[string]*corev1.ConfigMap{}, map[string]*networkingv1.NetworkPolicy{}}
+	c := cluster{
+		map[string]*appsv1.Deployment{},
+		map[string]*policyv1.PodDisruptionBudget{},
+		map[string]*autoscalingv2.HorizontalPodAutoscaler{},
+		map[string]*scaledObject{},
+		map[string]*corev1.Service{},
+		map[string]*corev1.ConfigMap{},
+		map[string]*networkingv1.NetworkPolicy{},
+	}
 	for _, r := range made.Resources() {
 		raw, err := r.AsYAML()
 		if err != nil {
@@ -111,8 +118,14 @@ func build(t *testing.T, dir string) cluster {
 
 func TestManifestsAreWhatKubernetesTakes(t *testing.T) {
 	c := build(t, "../kubernetes")
-	got := map[string]int{"deployments": len(c.deployments), "budgets": len(c.budgets), "scalers": len(c.scalers), "services": len(c.services), "settings": len(c.settings), "policies": len(c.policies)}
-	if want := map[string]int{"deployments": 2, "budgets": 2, "scalers": 1, "services": 1, "settings": 1, "policies": 2}; !maps.Equal(got, want) {
+	got := map[string]int{
+		"deployments": len(c.deployments), "budgets": len(c.budgets), "scalers": len(c.scalers),
+		"services": len(c.services), "settings": len(c.settings), "policies": len(c.policies),
+	}
+	if want := map[string]int{
+		"deployments": 2, "budgets": 2, "scalers": 1, "services": 1, "settings": 1,
+		"policies": 2,
+	}; !maps.Equal(got, want) {
 		t.Errorf("the folder builds %v, want %v", got, want)
 	}
 	for name, d := range c.deployments {
@@ -134,7 +147,8 @@ func TestManifestsAreWhatKubernetesTakes(t *testing.T) {
 	if selector := c.services["dateline-api"].Spec.Selector["app.kubernetes.io/name"]; selector != "dateline-api" {
 		t.Errorf("the service selects %q", selector)
 	}
-	if ref := c.scalers["dateline-api"].Spec.ScaleTargetRef; c.deployments[ref.Name] == nil || ref.Kind != "Deployment" {
+	if ref := c.scalers["dateline-api"].Spec.ScaleTargetRef; c.deployments[ref.Name] == nil ||
+		ref.Kind != "Deployment" {
 		t.Errorf("the autoscaler scales %+v", ref)
 	}
 }
@@ -173,7 +187,8 @@ func TestPodsAreHardened(t *testing.T) {
 			if missing := missingSettings(one.SecurityContext); len(missing) > 0 {
 				t.Errorf("%s of %s lacks %v", one.Name, name, missing)
 			}
-			if one.Resources.Limits.Memory().IsZero() || one.Resources.Requests.Memory().IsZero() || one.Resources.Requests.Cpu().IsZero() {
+			if one.Resources.Limits.Memory().IsZero() || one.Resources.Requests.Memory().IsZero() ||
+				one.Resources.Requests.Cpu().IsZero() {
 				t.Errorf("%s of %s is not bounded", one.Name, name)
 			}
 			if one.Image != "registry.example/dateline:1.0.0" {
@@ -196,7 +211,10 @@ func TestPodsGetTimeToDrain(t *testing.T) {
 			t.Errorf("%s is killed before it has drained (%d s)", name, need)
 		}
 		c := pod.Containers[0]
-		for what, p := range map[string]*corev1.Probe{"startup": c.StartupProbe, "liveness": c.LivenessProbe, "readiness": c.ReadinessProbe} {
+		for what, p := range map[string]*corev1.Probe{
+			"startup": c.StartupProbe, "liveness": c.LivenessProbe,
+			"readiness": c.ReadinessProbe,
+		} {
 			want := map[bool]string{true: "/readyz", false: "/livez"}[what == "readiness"]
 			if p == nil || p.HTTPGet == nil || p.HTTPGet.Path != want {
 				t.Errorf("%s: the %s probe is %+v", name, what, p)
@@ -231,7 +249,8 @@ func TestWorkersGrowWithTheBacklog(t *testing.T) {
 	queues := map[string]bool{}
 	for _, trigger := range s.Spec.Triggers {
 		queues[trigger.Metadata.TaskQueue] = trigger.Type == "temporal"
-		if trigger.Metadata.Namespace != c.settings["dateline"].Data["TEMPORAL_NAMESPACE"] || trigger.Metadata.Endpoint != c.settings["dateline"].Data["TEMPORAL_ADDRESS"] {
+		if trigger.Metadata.Namespace != c.settings["dateline"].Data["TEMPORAL_NAMESPACE"] ||
+			trigger.Metadata.Endpoint != c.settings["dateline"].Data["TEMPORAL_ADDRESS"] {
 			t.Errorf("%s uses another address: %+v", trigger.Metadata.TaskQueue, trigger.Metadata)
 		}
 	}
@@ -247,7 +266,8 @@ func TestWorkersGrowWithTheBacklog(t *testing.T) {
 
 // The decoder refuses fields unknown to Kubernetes.
 func TestAnUnknownFieldIsRefused(t *testing.T) {
-	if err := yaml.UnmarshalStrict([]byte("apiVersion: apps/v1\nkind: Deployment\nspec: {replicaz: 1}\n"), &appsv1.Deployment{}); err == nil {
+	if err := yaml.UnmarshalStrict([]byte("apiVersion: apps/v1\nkind: Deployment\nspec: {replicaz: 1}\n"),
+		&appsv1.Deployment{}); err == nil {
 		t.Error("accepted an unknown field")
 	}
 }

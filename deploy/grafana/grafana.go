@@ -50,8 +50,11 @@ func (d Dashboard) JSON() ([]byte, error) {
 	var panels []map[string]any
 	y := 0
 	for _, row := range d.Rows {
-		panels = append(panels, map[string]any{"id": len(panels) + 1, "type": "row", "title": row.Title, "collapsed": false,
-			"gridPos": gridPosition(0, y, columns, 1), "panels": []any{}})
+		panels = append(panels, map[string]any{
+			"id": len(panels) + 1, "type": "row", "title": row.Title,
+			"collapsed": false,
+			"gridPos":   gridPosition(0, y, columns, 1), "panels": []any{},
+		})
 		y++
 		x, tallest := 0, 0
 		for _, p := range row.Panels {
@@ -68,9 +71,15 @@ func (d Dashboard) JSON() ([]byte, error) {
 		y += tallest
 	}
 	raw, err := json.MarshalIndent(map[string]any{
-		"uid": d.UID, "title": d.Title, "description": d.About, "tags": []string{"dateline"}, "timezone": "browser", "editable": false,
+		"uid": d.UID, "title": d.Title, "description": d.About, "tags": []string{"dateline"}, "timezone": "browser",
+		"editable":      false,
 		"schemaVersion": 39, "version": 1, "refresh": "10s", "time": map[string]string{"from": "now-1h", "to": "now"},
-		"links":  []any{map[string]any{"type": "dashboards", "tags": []string{"dateline"}, "title": "Dateline", "asDropdown": false, "includeVars": false, "keepTime": true}},
+		"links": []any{
+			map[string]any{
+				"type": "dashboards", "tags": []string{"dateline"}, "title": "Dateline", "asDropdown": false,
+				"includeVars": false, "keepTime": true,
+			},
+		},
 		"panels": panels,
 	}, "", "  ")
 	return append(raw, '\n'), err
@@ -83,13 +92,28 @@ func gridPosition(x, y, w, h int) map[string]int {
 func (p Panel) json(id int, kind string, source map[string]any, at map[string]int) map[string]any {
 	var targets []any
 	for i, line := range p.Lines {
-		targets = append(targets, map[string]any{"refId": fmt.Sprintf("%c", 'A'+i), "datasource": source, "expr": line.Query,
-			"legendFormat": line.Legend, "instant": p.Now, "range": !p.Now})
+		targets = append(targets, map[string]any{
+			"refId": fmt.Sprintf("%c", 'A'+i), "datasource": source,
+			"expr":         line.Query,
+			"legendFormat": line.Legend, "instant": p.Now, "range": !p.Now,
+		})
 	}
-	options := map[string]any{"legend": map[string]any{"displayMode": "list", "placement": "bottom", "showLegend": true}, "tooltip": map[string]any{"mode": "multi", "sort": "desc"}}
+	options := map[string]any{
+		"legend":  map[string]any{"displayMode": "list", "placement": "bottom", "showLegend": true},
+		"tooltip": map[string]any{"mode": "multi", "sort": "desc"},
+	}
 	if p.Now {
-		options = map[string]any{"reduceOptions": map[string]any{"calcs": []string{"lastNotNull"}, "fields": "", "values": false}, "colorMode": "none", "graphMode": "none", "textMode": "auto"}
+		options = map[string]any{
+			"reduceOptions": map[string]any{"calcs": []string{"lastNotNull"}, "fields": "", "values": false},
+			"colorMode":     "none", "graphMode": "none", "textMode": "auto",
+		}
 	}
-	return map[string]any{"id": id, "type": kind, "title": p.Title, "description": p.About, "datasource": source, "gridPos": at, "targets": targets,
-		"fieldConfig": map[string]any{"defaults": map[string]any{"unit": p.Unit, "custom": map[string]any{}}, "overrides": []any{}}, "options": options}
+	return map[string]any{
+		"id": id, "type": kind, "title": p.Title, "description": p.About, "datasource": source,
+		"gridPos": at, "targets": targets,
+		"fieldConfig": map[string]any{
+			"defaults":  map[string]any{"unit": p.Unit, "custom": map[string]any{}},
+			"overrides": []any{},
+		}, "options": options,
+	}
 }

@@ -32,7 +32,8 @@ func TestDashboardsAreUpToDate(t *testing.T) {
 			}
 		}
 		if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, raw) {
-			t.Errorf("%s differs from the program; regenerate it with: go test ./deploy/grafana -update (%v)", file, err)
+			t.Errorf("%s differs from the program; regenerate it with: go test ./deploy/grafana -update (%v)", file,
+				err)
 		}
 	}
 	got, err := filepath.Glob("dashboards/*")
@@ -86,7 +87,10 @@ func TestProvisioning(t *testing.T) {
 			Options struct{ Path string }
 		}
 	}
-	for file, into := range map[string]any{"provisioning/datasources/prometheus.yml": &sources, "provisioning/dashboards/dateline.yml": &providers} {
+	for file, into := range map[string]any{
+		"provisioning/datasources/prometheus.yml": &sources,
+		"provisioning/dashboards/dateline.yml":    &providers,
+	} {
 		raw, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -95,7 +99,8 @@ func TestProvisioning(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(sources.Datasources) != 1 || sources.Datasources[0].UID != datasource || sources.Datasources[0].Type != "prometheus" {
+	if len(sources.Datasources) != 1 || sources.Datasources[0].UID != datasource ||
+		sources.Datasources[0].Type != "prometheus" {
 		t.Errorf("%+v", sources)
 	}
 	if len(providers.Providers) != 1 || providers.Providers[0].Options.Path != "/etc/grafana/dashboards" {

@@ -35,7 +35,8 @@ type dependency struct {
 // compatible returns the licenses that may be combined with Apache-2.0.
 func compatible() []string {
 	return []string{
-		"0BSD", "Apache-2.0", "BlueOak-1.0.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "CC-BY-4.0", "ISC", "MIT", "MIT-0", "MPL-2.0", "PostgreSQL",
+		"0BSD", "Apache-2.0", "BlueOak-1.0.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "CC-BY-4.0", "ISC", "MIT",
+		"MIT-0", "MPL-2.0", "PostgreSQL",
 		"Python-2.0", "Unlicense", "Zlib", publicDomain, unstated,
 	}
 }
@@ -184,11 +185,15 @@ func classify(text string) string {
 	add("BUSL-1.1", has("business source license"))
 	add("Apache-2.0", has("apache license", "version 2.0"))
 	add("MPL-2.0", mozilla)
-	add("MIT", has("permission is hereby granted, free of charge", "the above copyright notice and this permission notice"))
-	add("MIT-0", has("permission is hereby granted, free of charge") && !has("the above copyright notice and this permission notice"))
-	add("ISC", has("permission to use, copy, modify, and", "distribute this software for any purpose with or without fee"))
+	add("MIT", has("permission is hereby granted, free of charge",
+		"the above copyright notice and this permission notice"))
+	add("MIT-0", has("permission is hereby granted, free of charge") &&
+		!has("the above copyright notice and this permission notice"))
+	add("ISC", has("permission to use, copy, modify, and",
+		"distribute this software for any purpose with or without fee"))
 	bsd := has("redistribution and use in source and binary forms")
-	add("BSD-3-Clause", bsd && (has("neither the name") || has("names of its contributors may not be used") || has("may not be used to endorse")))
+	add("BSD-3-Clause", bsd && (has("neither the name") || has("names of its contributors may not be used") ||
+		has("may not be used to endorse")))
 	add("BSD-2-Clause", bsd && !slices.Contains(found, "BSD-3-Clause"))
 	add("CC0-1.0", has("cc0 1.0 universal"))
 	add("CC-BY-4.0", has("attribution 4.0 international"))
@@ -238,12 +243,14 @@ func check(deps []dependency) error {
 	var wrong []error
 	for _, d := range deps {
 		if d.License == "" {
-			wrong = append(wrong, fmt.Errorf("%s %s: no known license: look at it and teach classify", d.Name, d.Version))
+			wrong = append(wrong, fmt.Errorf("%s %s: no known license: look at it and teach classify", d.Name,
+				d.Version))
 			continue
 		}
 		for name := range strings.SplitSeq(d.License, " AND ") {
 			if !allowed(name) {
-				wrong = append(wrong, fmt.Errorf("%s %s: %s may not be combined with Apache-2.0", d.Name, d.Version, name))
+				wrong = append(wrong, fmt.Errorf("%s %s: %s may not be combined with Apache-2.0", d.Name, d.Version,
+					name))
 			}
 		}
 	}

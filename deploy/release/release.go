@@ -80,10 +80,13 @@ func (r *release) stage(ctx context.Context, t target, dir, manuals string) erro
 	if err != nil {
 		return err
 	}
-	flags := fmt.Sprintf("-s -w -buildid= -X main.version=%s -X main.commit=%s -X main.date=%s -X main.source=%s", r.version, r.commit, r.time.UTC().Format(time.RFC3339), r.source)
-	c := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags=nomsgpack", "-gcflags=all=-dwarf=false", "-ldflags", flags, "-o", out, ".")
+	flags := fmt.Sprintf("-s -w -buildid= -X main.version=%s -X main.commit=%s -X main.date=%s -X main.source=%s",
+		r.version, r.commit, r.time.UTC().Format(time.RFC3339), r.source)
+	c := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags=nomsgpack",
+		"-gcflags=all=-dwarf=false", "-ldflags", flags, "-o", out, ".")
 	c.Stderr = os.Stderr
-	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=", "GOTOOLCHAIN=local", "GOOS="+t.os, "GOARCH="+t.arch)
+	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=", "GOTOOLCHAIN=local", "GOOS="+t.os,
+		"GOARCH="+t.arch)
 	if err := c.Run(); err != nil {
 		return fmt.Errorf("building dateline: %w", err)
 	}
@@ -107,7 +110,8 @@ func (r *release) stage(ctx context.Context, t target, dir, manuals string) erro
 
 // sbom describes the programs of an archive.
 func (r *release) sbom(ctx context.Context, stage, out string) error {
-	c := exec.CommandContext(ctx, "go", "run", "./deploy/sbom", "-version", r.version, "-lock", "web/package-lock.json", filepath.Join(stage, "dateline"))
+	c := exec.CommandContext(ctx, "go", "run", "./deploy/sbom", "-version", r.version, "-lock", "web/package-lock.json",
+		filepath.Join(stage, "dateline"))
 	var text bytes.Buffer
 	c.Stdout, c.Stderr = &text, os.Stderr
 	if err := c.Run(); err != nil {
@@ -122,9 +126,12 @@ func (r *release) pack(ctx context.Context, t target, stage, format, out string)
 	if err != nil {
 		return err
 	}
-	values := map[string]string{"VERSION": r.version, "ARCH": t.arch, "STAGE": stage, "MTIME": r.time.UTC().Format(time.RFC3339)}
+	values := map[string]string{
+		"VERSION": r.version, "ARCH": t.arch, "STAGE": stage, "MTIME": r.time.UTC().Format(time.RFC3339),
+	}
 	config := stage + ".yaml"
-	if err := os.WriteFile(config, []byte(os.Expand(string(template), func(name string) string { return values[name] })), 0o600); err != nil { //nolint:gosec // in the directory that the caller names
+	if err := os.WriteFile(config, //nolint:gosec // in the directory that the caller names
+		[]byte(os.Expand(string(template), func(name string) string { return values[name] })), 0o600); err != nil {
 		return err
 	}
 	c := exec.CommandContext(ctx, r.nfpm, "package", "--config", config, "--packager", format, "--target", out)

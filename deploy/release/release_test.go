@@ -66,9 +66,11 @@ func packed(t *testing.T, name, text string) *bytes.Buffer {
 
 func TestUnpackPostgres_RejectsPathsOutside(t *testing.T) {
 	for name, in := range map[string]*bytes.Buffer{
-		"File":   packed(t, "package/native/../../../evil", "x"),
-		"Source": packed(t, "package/native/pg-symlinks.json", `[{"source":"native/../../evil","target":"native/lib/a"}]`),
-		"Target": packed(t, "package/native/pg-symlinks.json", `[{"source":"native/lib/a","target":"native/../../evil"}]`),
+		"File": packed(t, "package/native/../../../evil", "x"),
+		"Source": packed(t, "package/native/pg-symlinks.json",
+			`[{"source":"native/../../evil","target":"native/lib/a"}]`),
+		"Target": packed(t, "package/native/pg-symlinks.json",
+			`[{"source":"native/lib/a","target":"native/../../evil"}]`),
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err := unpackPostgres(in, t.TempDir()); err == nil {
@@ -81,7 +83,8 @@ func TestUnpackPostgres_RejectsPathsOutside(t *testing.T) {
 func TestUnpackPostgres_MakesLinks(t *testing.T) {
 	dir := t.TempDir()
 	if err := errors.Join(unpackPostgres(packed(t, "package/native/lib/libpq.so.5.17", "x"), dir),
-		unpackPostgres(packed(t, "package/native/pg-symlinks.json", `[{"source":"native/lib/libpq.so.5.17","target":"native/lib/libpq.so"}]`), dir)); err != nil {
+		unpackPostgres(packed(t, "package/native/pg-symlinks.json",
+			`[{"source":"native/lib/libpq.so.5.17","target":"native/lib/libpq.so"}]`), dir)); err != nil {
 		t.Fatal(err)
 	}
 	if text, err := os.ReadFile(filepath.Join(dir, "lib", "libpq.so")); err != nil || string(text) != "x" {
@@ -96,7 +99,8 @@ func TestManuals_CoverEveryCommand(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"man/dateline.1": "DATELINE", "man/dateline-posts-watch.1": "watch", "man/dateline-up.1": "pprof",
-		"completions/dateline.bash": "__complete", "completions/_dateline": "#compdef dateline", "completions/dateline.fish": "fish completion",
+		"completions/dateline.bash": "__complete", "completions/_dateline": "#compdef dateline",
+		"completions/dateline.fish": "fish completion",
 	} {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil || !strings.Contains(string(text), want) {

@@ -67,13 +67,17 @@ func describe(version string, binaries []string, lock string) (document, error) 
 		if err != nil {
 			return document{}, fmt.Errorf("%s: %w", path, err)
 		}
-		runtime := component{Type: "library", Name: "std", Version: strings.TrimPrefix(info.GoVersion, "go"), PURL: "pkg:golang/std@" + strings.TrimPrefix(info.GoVersion, "go")}
+		runtime := component{
+			Type: "library", Name: "std", Version: strings.TrimPrefix(info.GoVersion, "go"),
+			PURL: "pkg:golang/std@" + strings.TrimPrefix(info.GoVersion, "go"),
+		}
 		known[runtime.PURL] = runtime
 		for _, m := range info.Deps {
 			if m.Replace != nil {
 				m = m.Replace
 			}
-			c := component{Type: "library", Name: m.Path, Version: m.Version, PURL: "pkg:golang/" + m.Path + "@" + m.Version}
+			c := component{Type: "library", Name: m.Path, Version: m.Version, PURL: "pkg:golang/" + m.Path + "@" +
+				m.Version}
 			if m.Sum != "" {
 				c.Properties = []property{{"go:sum", m.Sum}}
 			}
@@ -85,8 +89,11 @@ func describe(version string, binaries []string, lock string) (document, error) 
 			return document{}, fmt.Errorf("%s: %w", lock, err)
 		}
 	}
-	out := document{Format: "CycloneDX", Spec: "1.6", Version: 1,
-		Metadata: metadata{component{Type: "application", Ref: "dateline", Name: "dateline", Version: version}}, Components: []component{}}
+	out := document{
+		Format: "CycloneDX", Spec: "1.6", Version: 1,
+		Metadata:   metadata{component{Type: "application", Ref: "dateline", Name: "dateline", Version: version}},
+		Components: []component{},
+	}
 	for _, ref := range slices.Sorted(maps.Keys(known)) {
 		c := known[ref]
 		c.Ref = ref
@@ -116,7 +123,10 @@ func packages(lock string, known map[string]component) error {
 		if !ok || p.Dev || p.DevOptional {
 			continue
 		}
-		c := component{Type: "library", Name: name, Version: p.Version, PURL: "pkg:npm/" + strings.Replace(url.PathEscape(name), "%2F", "/", 1) + "@" + p.Version}
+		c := component{
+			Type: "library", Name: name, Version: p.Version,
+			PURL: "pkg:npm/" + strings.Replace(url.PathEscape(name), "%2F", "/", 1) + "@" + p.Version,
+		}
 		if sum, ok := strings.CutPrefix(p.Integrity, "sha512-"); ok {
 			bytes, err := base64.StdEncoding.DecodeString(sum)
 			if err != nil {

@@ -14,7 +14,8 @@ func main() {
 	out := flag.String("o", "dist/docs", "folder to write to")
 	base := flag.String("base", "/docs/", "path of the site's root")
 	version := flag.String("version", "dev", "version to show")
-	source := flag.String("source", "", "address of the source files, such as https://git.example/dateline/blob/v0.1.0; empty: no links to them")
+	source := flag.String("source", "",
+		"address of the source files, such as https://git.example/dateline/blob/v0.1.0; empty: no links to them")
 	flag.Parse()
 	site, err := docs.Build(docs.Options{Base: *base, Version: *version, Source: *source})
 	if err != nil {

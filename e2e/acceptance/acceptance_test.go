@@ -77,7 +77,10 @@ func parts() []part {
 		{name: "Meilisearch", missing: unset("MEILI_URL"), test: testMeilisearch},
 		{name: "Mastodon (fake)", test: testFakeMastodon},
 		{name: "GoToSocial", missing: uninstalled("gotosocial"), test: testGoToSocial},
-		{name: "Mastodon-compatible server", missing: unset("MASTODON_URL", "MASTODON_TOKEN"), test: testMastodonServer},
+		{
+			name: "Mastodon-compatible server", missing: unset("MASTODON_URL", "MASTODON_TOKEN"),
+			test: testMastodonServer,
+		},
 	}
 }
 
@@ -129,7 +132,9 @@ func goTest(t *testing.T, env []string, args ...string) {
 	out, err := cmd.CombinedOutput()
 	name := strings.Trim(strings.ReplaceAll(strings.Join(args, " "), "./", ""), " ")
 	if err != nil {
-		lines := slices.DeleteFunc(strings.Split(string(out), "\n"), func(line string) bool { return strings.Contains(line, "level=INFO") })
+		lines := slices.DeleteFunc(strings.Split(string(out), "\n"), func(line string) bool {
+			return strings.Contains(line, "level=INFO")
+		})
 		t.Errorf("go test %s: %v\n%s", name, err, strings.Join(lines[max(len(lines)-80, 0):], "\n"))
 		return
 	}

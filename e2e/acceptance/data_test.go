@@ -71,7 +71,8 @@ func (in *installation) upload(n int) (id string) {
 // seed adds a seed for the newspaper.
 func (in *installation) seed() {
 	in.t.Helper()
-	in.call(0, http.MethodPost, "/api/v1/seeds", map[string]any{"url": in.paper.URL + "/", "min_interval_seconds": 60}, nil)
+	in.call(0, http.MethodPost, "/api/v1/seeds", map[string]any{"url": in.paper.URL + "/", "min_interval_seconds": 60},
+		nil)
 }
 
 // stored waits until the search finds the article, and checks that its page is in the
@@ -88,7 +89,8 @@ func (in *installation) stored() {
 	if len(all.Domains) != 1 {
 		in.t.Fatalf("domains: got %+v, want the one of %s", all.Domains, in.paper.URL)
 	}
-	answer, err := e2etest.Ask(in.t.Context(), http.MethodGet, in.apis[1].At+"/api/v1/domains/"+all.Domains[0].Domain+"/warc?from=2020-01-01T00:00:00Z&to=2100-01-01T00:00:00Z", in.Token, nil)
+	answer, err := e2etest.Ask(in.t.Context(), http.MethodGet, in.apis[1].At+"/api/v1/domains/"+all.Domains[0].Domain+
+		"/warc?from=2020-01-01T00:00:00Z&to=2100-01-01T00:00:00Z", in.Token, nil)
 	if err != nil || answer.Status != http.StatusOK || len(answer.Body) < 500 {
 		in.t.Errorf("the archive of the domain: %v, status %d, %d bytes", err, answer.Status, len(answer.Body))
 	}

@@ -17,8 +17,11 @@ import (
 // makeBucket creates the bucket. Dateline does not; the operator does.
 func makeBucket(t *testing.T, s *stack.Stack) {
 	t.Helper()
-	bucket, err := objects.Open(t.Context(), objects.Options{Endpoint: s.Setting("S3_ENDPOINT"), Region: "us-east-1", Bucket: s.Setting("S3_BUCKET"),
-		AccessKey: s.Setting("S3_ACCESS_KEY"), SecretKey: s.Setting("S3_SECRET_KEY"), PathStyle: true})
+	bucket, err := objects.Open(t.Context(), objects.Options{
+		Endpoint: s.Setting("S3_ENDPOINT"), Region: "us-east-1",
+		Bucket:    s.Setting("S3_BUCKET"),
+		AccessKey: s.Setting("S3_ACCESS_KEY"), SecretKey: s.Setting("S3_SECRET_KEY"), PathStyle: true,
+	})
 	e2etest.Must(t, err)
 	e2etest.Must(t, bucket.EnsureBucket(t.Context()))
 }
@@ -53,12 +56,16 @@ func testVersityGW(t *testing.T, program string) {
 // gateway runs VersityGW on an empty folder and returns its address.
 func gateway(t *testing.T) (address string) {
 	t.Helper()
-	objects, metadata := t.TempDir(), t.TempDir() // a sidecar, because not every temporary folder has extended attributes
+	// A sidecar, because not every temporary folder has extended attributes
+	objects, metadata := t.TempDir(), t.TempDir()
 	listen := "127.0.0.1:" + e2etest.FreePort(t)
-	e2etest.Run(t, "", nil, *versitygw, "--access", "test", "--secret", stack.S3Secret, "--port", listen, "--quiet", "--health", "/health",
+	e2etest.Run(t, "", nil, *versitygw, "--access", "test", "--secret", stack.S3Secret, "--port", listen, "--quiet",
+		"--health", "/health",
 		"posix", "--sidecar", metadata, objects)
 	address = "http://" + listen
-	e2etest.Eventually(t, 30*time.Second, "VersityGW to answer", func() bool { return e2etest.Works(t.Context(), address+"/health") })
+	e2etest.Eventually(t, 30*time.Second, "VersityGW to answer", func() bool {
+		return e2etest.Works(t.Context(), address+"/health")
+	})
 	return address
 }
 
@@ -84,7 +91,8 @@ func restartOnPostgres(t *testing.T, program string) {
 	s.API("api", program)
 	there, err := s.Net.AddAccount("desk")
 	e2etest.Must(t, err)
-	connectAndSchedule(t, s, s.Net.URL(), there.Token, [][]string{{"waits through a restart"}}, time.Now().Add(10*time.Second))
+	connectAndSchedule(t, s, s.Net.URL(), there.Token, [][]string{{"waits through a restart"}},
+		time.Now().Add(10*time.Second))
 	server.Restart(t)
 	s.WantAllPosted()
 	if posts := s.Net.Posts(); len(posts) != 1 {
@@ -99,5 +107,6 @@ func testBluesky(t *testing.T, _ string) {
 
 // testMeilisearch runs the search suite on the server of MEILI_URL.
 func testMeilisearch(t *testing.T, _ string) {
-	goTest(t, []string{"MEILISEARCH_URL=" + os.Getenv("MEILI_URL"), "MEILISEARCH_KEY=" + os.Getenv("MEILI_KEY")}, "./internal/news/search/meili", "-run", "^TestSuite$")
+	goTest(t, []string{"MEILISEARCH_URL=" + os.Getenv("MEILI_URL"), "MEILISEARCH_KEY=" + os.Getenv("MEILI_KEY")},
+		"./internal/news/search/meili", "-run", "^TestSuite$")
 }

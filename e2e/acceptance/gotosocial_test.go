@@ -24,9 +24,12 @@ func testGoToSocial(t *testing.T, program string) {
 		t.Skip("GOTOSOCIAL_WEB is not set")
 	}
 	dir, port := t.TempDir(), e2etest.FreePort(t)
-	env := append(os.Environ(), "GTS_HOST=127.0.0.1:"+port, "GTS_PROTOCOL=http", "GTS_BIND_ADDRESS=127.0.0.1", "GTS_PORT="+port,
-		"GTS_DB_TYPE=sqlite", "GTS_DB_ADDRESS="+filepath.Join(dir, "gotosocial.sqlite"), "GTS_STORAGE_LOCAL_BASE_PATH="+dir,
-		"GTS_WEB_TEMPLATE_BASE_DIR="+filepath.Join(web, "template"), "GTS_WEB_ASSET_BASE_DIR="+filepath.Join(web, "assets"),
+	env := append(os.Environ(), "GTS_HOST=127.0.0.1:"+port, "GTS_PROTOCOL=http", "GTS_BIND_ADDRESS=127.0.0.1",
+		"GTS_PORT="+port,
+		"GTS_DB_TYPE=sqlite", "GTS_DB_ADDRESS="+filepath.Join(dir, "gotosocial.sqlite"),
+		"GTS_STORAGE_LOCAL_BASE_PATH="+dir,
+		"GTS_WEB_TEMPLATE_BASE_DIR="+filepath.Join(web, "template"),
+		"GTS_WEB_ASSET_BASE_DIR="+filepath.Join(web, "assets"),
 		"GTS_ADVANCED_RATE_LIMIT_REQUESTS=0", "GTS_LOG_LEVEL=error")
 	server := exec.CommandContext(t.Context(), "gotosocial", "server", "start")
 	server.Env = env
@@ -35,10 +38,13 @@ func testGoToSocial(t *testing.T, program string) {
 	e2etest.Must(t, server.Start())
 	t.Cleanup(func() { _ = server.Wait() })
 	base := "http://127.0.0.1:" + port
-	e2etest.Eventually(t, 2*time.Minute, "GoToSocial to respond", func() bool { return e2etest.Works(t.Context(), base+"/api/v1/instance") })
+	e2etest.Eventually(t, 2*time.Minute, "GoToSocial to respond", func() bool {
+		return e2etest.Works(t.Context(), base+"/api/v1/instance")
+	})
 
 	const email, password = "desk@example.org", "a long password of 2026"
-	create := exec.CommandContext(t.Context(), "gotosocial", "admin", "account", "create", "--username", "desk", "--email", email, "--password", password)
+	create := exec.CommandContext(t.Context(), "gotosocial", "admin", "account", "create", "--username", "desk",
+		"--email", email, "--password", password)
 	create.Env = env
 	if out, err := create.CombinedOutput(); err != nil {
 		t.Fatalf("creating an account: %v\n%s", err, out)
@@ -73,13 +79,22 @@ func grant(ctx context.Context, t *testing.T, base, email, password string) stri
 		ID     string `json:"client_id"`
 		Secret string `json:"client_secret"`
 	}
-	send(http.MethodPost, "/api/v1/apps", url.Values{"client_name": {"tests"}, "redirect_uris": {nowhere}, "scopes": {"read write"}}, &app)
-	send(http.MethodGet, "/oauth/authorize?"+url.Values{"client_id": {app.ID}, "redirect_uri": {nowhere}, "response_type": {"code"}, "scope": {"read write"}}.Encode(), nil, nil)
+	send(http.MethodPost, "/api/v1/apps", url.Values{
+		"client_name": {"tests"}, "redirect_uris": {nowhere},
+		"scopes": {"read write"},
+	}, &app)
+	send(http.MethodGet, "/oauth/authorize?"+url.Values{
+		"client_id": {app.ID}, "redirect_uri": {nowhere},
+		"response_type": {"code"}, "scope": {"read write"},
+	}.Encode(), nil, nil)
 	send(http.MethodPost, "/auth/sign_in", url.Values{"username": {email}, "password": {password}}, nil)
 	code := send(http.MethodPost, "/oauth/authorize", nil, nil).Query().Get("code")
 	var token struct {
 		Access string `json:"access_token"`
 	}
-	send(http.MethodPost, "/oauth/token", url.Values{"client_id": {app.ID}, "client_secret": {app.Secret}, "redirect_uri": {nowhere}, "grant_type": {"authorization_code"}, "code": {code}}, &token)
+	send(http.MethodPost, "/oauth/token", url.Values{
+		"client_id": {app.ID}, "client_secret": {app.Secret},
+		"redirect_uri": {nowhere}, "grant_type": {"authorization_code"}, "code": {code},
+	}, &token)
 	return token.Access
 }

@@ -35,7 +35,9 @@ func lossyCases() []lossyCase {
 		{"character references", "WORD Q&amp;A &copy; 2026", 1, 1, nil},
 		{"links and mentions", "WORD see https://example.com/a?b=1&c=2 #news", 1, 1, nil},
 		{"lines and spaces", "WORD first\n\nsecond  line\n- item", 1, 1, nil},
-		{"a thread", `WORD first of three: 2 \* 3`, 1, 3, []string{`WORD second: a\_b &amp; &copy; 2026`, `WORD third: \*not bold\*`}},
+		{"a thread", `WORD first of three: 2 \* 3`, 1, 3, []string{
+			`WORD second: a\_b &amp; &copy; 2026`, `WORD third: \*not bold\*`,
+		}},
 	}
 }
 
@@ -49,7 +51,8 @@ func testMastodonServer(t *testing.T, program string) {
 // options on a server.
 func testOnServer(t *testing.T, program, base, token string) {
 	t.Helper()
-	goTest(t, []string{"MASTODON_URL=" + base, "MASTODON_TOKEN=" + token}, "./platforms/mastodon", "-run", "^TestRealServer$")
+	goTest(t, []string{"MASTODON_URL=" + base, "MASTODON_TOKEN=" + token}, "./platforms/mastodon", "-run",
+		"^TestRealServer$")
 	t.Run("LoseResponses", func(t *testing.T) { loseResponses(t, program, base, token) })
 	t.Run("Options", func(t *testing.T) { publishWithOptions(t, program, base, token) })
 }
@@ -72,7 +75,9 @@ func testFakeMastodon(t *testing.T, program string) {
 func loseResponses(t *testing.T, program, base, token string) {
 	t.Helper()
 	p := newProxy(t, base, false)
-	s := stack.Open(t, stack.Engines{Env: []string{"DATELINE_ALLOW_PRIVATE_HOSTS=" + strings.TrimPrefix(p.URL, "http://")}})
+	s := stack.Open(t, stack.Engines{
+		Env: []string{"DATELINE_ALLOW_PRIVATE_HOSTS=" + strings.TrimPrefix(p.URL, "http://")},
+	})
 	makeBucket(t, s)
 	s.Setup(program)
 	s.Worker("worker", program)
@@ -124,7 +129,9 @@ func (c lossyCase) check(t *testing.T, copies int, ends []string) {
 
 // connectAndSchedule connects an account by its token and schedules posts with their
 // threads.
-func connectAndSchedule(t *testing.T, s *stack.Stack, base, token string, posts [][]string, at time.Time) (ids []string) {
+func connectAndSchedule(
+	t *testing.T, s *stack.Stack, base, token string, posts [][]string, at time.Time,
+) (ids []string) {
 	t.Helper()
 	var made struct{ ID string }
 	account := connect(t, s, base, token)
@@ -133,8 +140,10 @@ func connectAndSchedule(t *testing.T, s *stack.Stack, base, token string, posts 
 		for _, text := range texts[1:] {
 			thread = append(thread, map[string]string{"content": text})
 		}
-		status, err := s.Call(0, http.MethodPost, "/api/v1/posts", map[string]any{"content": texts[0], "thread": thread,
-			"scheduled_time": at.Format(time.RFC3339Nano), "accounts": []string{account}}, &made)
+		status, err := s.Call(0, http.MethodPost, "/api/v1/posts", map[string]any{
+			"content": texts[0], "thread": thread,
+			"scheduled_time": at.Format(time.RFC3339Nano), "accounts": []string{account},
+		}, &made)
 		if err != nil || status != http.StatusCreated {
 			t.Fatalf("scheduling %q: %d, %v", texts, status, err)
 		}
@@ -147,7 +156,8 @@ func connectAndSchedule(t *testing.T, s *stack.Stack, base, token string, posts 
 func connect(t *testing.T, s *stack.Stack, base, token string) (id string) {
 	t.Helper()
 	var account struct{ ID string }
-	status, err := s.Call(0, http.MethodPost, "/api/v1/accounts", map[string]string{"network": "mastodon", "base_url": base, "access_token": token}, &account)
+	status, err := s.Call(0, http.MethodPost, "/api/v1/accounts",
+		map[string]string{"network": "mastodon", "base_url": base, "access_token": token}, &account)
 	if err != nil || status != http.StatusCreated {
 		t.Fatalf("connecting the account: %d, %v", status, err)
 	}
@@ -164,7 +174,8 @@ func settled(t *testing.T, s *stack.Stack, ids []string) []string {
 			var p struct {
 				Targets []struct{ Status string }
 			}
-			if status, err := s.Call(0, http.MethodGet, "/api/v1/posts/"+id, nil, &p); err != nil || status != http.StatusOK || len(p.Targets) != 1 {
+			if status, err := s.Call(0, http.MethodGet, "/api/v1/posts/"+id, nil, &p); err != nil ||
+				status != http.StatusOK || len(p.Targets) != 1 {
 				states[i] = fmt.Sprintf("status %d, %v", status, err)
 				return false
 			}

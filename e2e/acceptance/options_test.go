@@ -47,7 +47,10 @@ type status struct {
 
 // optionsOf returns different options for posts that follow each other.
 func optionsOf(i int) wanted {
-	w := wanted{Visibility: []string{"public", "unlisted", "private"}[i%3], Language: []string{"vi", "en", "fr", ""}[i%4]}
+	w := wanted{
+		Visibility: []string{"public", "unlisted", "private"}[i%3],
+		Language:   []string{"vi", "en", "fr", ""}[i%4],
+	}
 	if i%5 == 0 {
 		w.ContentWarning = "Bão lũ"
 	}
@@ -64,7 +67,9 @@ func optionsOf(i int) wanted {
 func publishWithOptions(t *testing.T, program, base, token string) {
 	t.Helper()
 	p := newProxy(t, base, false)
-	s := stack.Open(t, stack.Engines{Env: []string{"DATELINE_ALLOW_PRIVATE_HOSTS=" + strings.TrimPrefix(p.URL, "http://")}})
+	s := stack.Open(t, stack.Engines{
+		Env: []string{"DATELINE_ALLOW_PRIVATE_HOSTS=" + strings.TrimPrefix(p.URL, "http://")},
+	})
 	makeBucket(t, s)
 	s.Setup(program)
 	s.API("api", program)
@@ -79,9 +84,11 @@ func publishWithOptions(t *testing.T, program, base, token string) {
 		words[i] = strings.ToLower(rand.Text())
 		p.expect(words[i], 0)
 		var made struct{ ID string }
-		code, err := s.Call(0, http.MethodPost, "/api/v1/posts", map[string]any{"content": "Tin số " + words[i],
+		code, err := s.Call(0, http.MethodPost, "/api/v1/posts", map[string]any{
+			"content":        "Tin số " + words[i],
 			"scheduled_time": at.Add(optionSpread * time.Duration(i) / optionPosts).Format(time.RFC3339Nano),
-			"accounts":       []string{account}, "options": map[string]any{"mastodon": optionsOf(i)}}, &made)
+			"accounts":       []string{account}, "options": map[string]any{"mastodon": optionsOf(i)},
+		}, &made)
 		if err != nil || code != http.StatusCreated {
 			t.Fatalf("scheduling post %d: %d, %v", i, code, err)
 		}
@@ -147,7 +154,8 @@ func wantDifferencesShown(t *testing.T, s *stack.Stack, p *proxy, token, id, rem
 
 func readStatus(t *testing.T, base, token, id string) (got status) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, fmt.Sprintf("%s/api/v1/statuses/%s", base, id), nil)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
+		fmt.Sprintf("%s/api/v1/statuses/%s", base, id), nil)
 	e2etest.Must(t, err)
 	request.Header.Set("Authorization", "Bearer "+token)
 	answer, err := e2etest.Do(request)

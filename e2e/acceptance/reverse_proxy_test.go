@@ -137,9 +137,15 @@ func (p *behindProxy) testReaders(t *testing.T) {
 	}
 	view := []byte(`{"site":"` + made.Site.Key + `","page":"/story"}`)
 	claims := [][]string{
-		nil, {"X-Forwarded-For", "203.0.113.7"}, {"X-Forwarded-For", "203.0.113.8, 127.0.0.1"}, {"X-Forwarded-For", "127.0.0.1"},
-		{"X-Real-IP", "203.0.113.9"}, {"Forwarded", "for=203.0.113.10"}, {"X-Client-IP", "203.0.113.11"},
-		{"CF-Connecting-IP", "203.0.113.12"}, {"True-Client-IP", "203.0.113.13"},
+		nil,
+		{"X-Forwarded-For", "203.0.113.7"},
+		{"X-Forwarded-For", "203.0.113.8, 127.0.0.1"},
+		{"X-Forwarded-For", "127.0.0.1"},
+		{"X-Real-IP", "203.0.113.9"},
+		{"Forwarded", "for=203.0.113.10"},
+		{"X-Client-IP", "203.0.113.11"},
+		{"CF-Connecting-IP", "203.0.113.12"},
+		{"True-Client-IP", "203.0.113.13"},
 	}
 	if p.hidesReaders {
 		claims = claims[:1] // the docs say that others are believed
@@ -294,7 +300,9 @@ func (p *behindProxy) request(t *testing.T, method, path string, body io.Reader,
 }
 
 // send sends a request from an address of this machine.
-func (p *behindProxy) send(t *testing.T, from, method, path string, body io.Reader, headers ...string) (response, error) {
+func (p *behindProxy) send(
+	t *testing.T, from, method, path string, body io.Reader, headers ...string,
+) (response, error) {
 	t.Helper()
 	answer, err := clientFrom(from).Do(p.request(t, method, path, body, headers...))
 	if err != nil {

@@ -46,7 +46,8 @@ func useStack(t *testing.T, program string, engines stack.Engines) *installation
 	engines.Env = append(engines.Env, "DATELINE_CRAWL_DELAY=100ms", "DATELINE_CRAWL_IP_DELAY=0s")
 	s := stack.Open(t, engines)
 	in := &installation{Stack: s, t: t, program: program, paper: paper, proxy: newProxy(t, s.Net.URL(), true)}
-	s.Env = append(s.Env, "DATELINE_ALLOW_PRIVATE_HOSTS="+strings.TrimPrefix(paper.URL, "http://")+","+strings.TrimPrefix(in.proxy.URL, "http://"))
+	s.Env = append(s.Env, "DATELINE_ALLOW_PRIVATE_HOSTS="+strings.TrimPrefix(paper.URL, "http://")+","+
+		strings.TrimPrefix(in.proxy.URL, "http://"))
 	makeBucket(t, s)
 	s.Setup(program)
 	for i := range 2 {
@@ -56,7 +57,10 @@ func useStack(t *testing.T, program string, engines stack.Engines) *installation
 	there, err := s.Net.AddAccount("desk")
 	e2etest.Must(t, err)
 	var made struct{ ID string }
-	in.call(0, http.MethodPost, "/api/v1/accounts", map[string]string{"network": "mastodon", "base_url": in.proxy.URL, "access_token": there.Token}, &made)
+	in.call(0, http.MethodPost, "/api/v1/accounts", map[string]string{
+		"network": "mastodon", "base_url": in.proxy.URL,
+		"access_token": there.Token,
+	}, &made)
 	in.account = made.ID
 
 	in.seed()
@@ -92,7 +96,9 @@ func (in *installation) call(n int, method, path string, body, out any) {
 func (in *installation) schedule(n int, text string, at time.Time, attachments ...string) (id string) {
 	in.t.Helper()
 	var made struct{ ID string }
-	body := map[string]any{"content": text, "scheduled_time": at.Format(time.RFC3339Nano), "accounts": []string{in.account}}
+	body := map[string]any{"content": text, "scheduled_time": at.Format(time.RFC3339Nano), "accounts": []string{
+		in.account,
+	}}
 	if len(attachments) > 0 {
 		body["attachments"] = attachments
 	}
@@ -182,7 +188,8 @@ func (s *stream) seen(post, kind string) <-chan struct{} {
 	go func() {
 		for range 400 {
 			for line := range strings.Lines(s.log.String()) {
-				if strings.HasPrefix(line, "data:") && strings.Contains(line, post) && strings.Contains(line, `"`+kind+`"`) {
+				if strings.HasPrefix(line, "data:") && strings.Contains(line, post) &&
+					strings.Contains(line, `"`+kind+`"`) {
 					close(done)
 					return
 				}
@@ -212,7 +219,8 @@ func (in *installation) session() {
 		_ = answer.Body.Close()
 		return answer.StatusCode
 	}
-	if status := do(0, http.MethodPost, link.Path); status != http.StatusOK && status != http.StatusNotFound { // the redirect may lead to a missing dashboard
+	// The redirect may lead to a missing dashboard
+	if status := do(0, http.MethodPost, link.Path); status != http.StatusOK && status != http.StatusNotFound {
 		in.t.Fatalf("logging in with the link: status %d", status)
 	}
 	for n := range in.apis {
@@ -239,7 +247,9 @@ func (in *installation) limits() {
 	for i := range overLimit {
 		in.schedule(i, fmt.Sprintf("over the limit %d", i), at)
 	}
-	e2etest.Eventually(in.t, 60*time.Second, "as many posts as the network takes", func() bool { return len(in.Net.Posts())-before >= statusLimit })
+	e2etest.Eventually(in.t, 60*time.Second, "as many posts as the network takes", func() bool {
+		return len(in.Net.Posts())-before >= statusLimit
+	})
 	var answers [2]struct {
 		Limits []struct {
 			Bucket           string
@@ -257,7 +267,9 @@ func (in *installation) limits() {
 	if string(first) != string(second) || !strings.Contains(string(first), `"Source":"reported"`) {
 		in.t.Errorf("the apis report different limits, or none that the network reported:\n%s\n%s", first, second)
 	}
-	e2etest.Eventually(in.t, 90*time.Second, "the other posts after the reset", func() bool { return len(in.Net.Posts())-before == overLimit })
+	e2etest.Eventually(in.t, 90*time.Second, "the other posts after the reset", func() bool {
+		return len(in.Net.Posts())-before == overLimit
+	})
 	in.WantAllPosted()
 	if n := in.proxy.refusals(); n > 2 { // each process may exceed the limit by one before it knows
 		in.t.Errorf("the network refused %d calls, want at most 2", n)

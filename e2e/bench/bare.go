@@ -44,7 +44,9 @@ func deferUntil(_ context.Context, until time.Time) error {
 	if left <= 0 {
 		return nil
 	}
-	return temporal.NewApplicationErrorWithOptions("It is not due yet.", "not_due", temporal.ApplicationErrorOptions{NextRetryDelay: left})
+	return temporal.NewApplicationErrorWithOptions("It is not due yet.", "not_due", temporal.ApplicationErrorOptions{
+		NextRetryDelay: left,
+	})
 }
 
 // bare measures the limit that Temporal sets on this machine: as many workflows as in
@@ -68,7 +70,9 @@ func (s *stack) bare(ctx context.Context, o options, kind string) (rate, error) 
 	before := s.cpu()
 	// Ids that were used before cost Temporal a second transaction.
 	if err := inParallel(ctx, o.steady, func(ctx context.Context, i int) error {
-		_, err := s.temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: fmt.Sprintf("%s/%d/%d", kind, began.UnixNano(), i), TaskQueue: bareQueue},
+		_, err := s.temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
+			ID: fmt.Sprintf("%s/%d/%d", kind, began.UnixNano(), i), TaskQueue: bareQueue,
+		},
 			kind, dueAt(o, first, i))
 		return err
 	}); err != nil {

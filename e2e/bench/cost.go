@@ -23,7 +23,9 @@ func kinds() []kind {
 		{name: "1 target", targets: 1},
 		{name: "3 targets", targets: 3},
 		{name: "10 targets", targets: 10},
-		{name: "thread of 3, 1 target", targets: 1, body: map[string]any{"thread": []map[string]any{{"content": "second"}, {"content": "third"}}}},
+		{name: "thread of 3, 1 target", targets: 1, body: map[string]any{
+			"thread": []map[string]any{{"content": "second"}, {"content": "third"}},
+		}},
 		{name: "1 target, edited once", targets: 1, before: func(ctx context.Context, s *stack, id string) error {
 			return s.call(ctx, http.MethodPatch, "/api/v1/posts/"+id, map[string]string{"content": "edited"}, nil)
 		}},
@@ -46,8 +48,11 @@ func (s *stack) costs(ctx context.Context) (costs []cost, err error) {
 		return nil, err
 	}
 	for _, k := range kinds() {
-		body := map[string]any{"content": k.name, "scheduled_time": time.Now().Add(5 * time.Second).Format(time.RFC3339Nano),
-			"accounts": accounts[:k.targets]}
+		body := map[string]any{
+			"content":        k.name,
+			"scheduled_time": time.Now().Add(5 * time.Second).Format(time.RFC3339Nano),
+			"accounts":       accounts[:k.targets],
+		}
 		for name, value := range k.body {
 			body[name] = value
 		}
@@ -78,8 +83,10 @@ func (s *stack) costs(ctx context.Context) (costs []cost, err error) {
 			return nil, fmt.Errorf("%s: %w", k.name, err)
 		}
 		info := described.GetWorkflowExecutionInfo()
-		costs = append(costs, cost{Kind: k.name, Targets: k.targets, Events: info.GetHistoryLength(),
-			Transitions: info.GetStateTransitionCount(), Bytes: info.GetHistorySizeBytes()})
+		costs = append(costs, cost{
+			Kind: k.name, Targets: k.targets, Events: info.GetHistoryLength(),
+			Transitions: info.GetStateTransitionCount(), Bytes: info.GetHistorySizeBytes(),
+		})
 	}
 	return costs, nil
 }

@@ -30,7 +30,8 @@ type herd struct {
 	Duplicates int     `json:"duplicates"`
 	Lost       int     `json:"lost"`
 	Readings   int     `json:"readings,omitempty"` // of metrics meanwhile
-	CPUms      float64 `json:"cpu_ms,omitempty"`   // of a post, from scheduling to the end, in all processes; with the readings
+	// Of a post, from scheduling to the end, in all processes; with the readings
+	CPUms float64 `json:"cpu_ms,omitempty"`
 
 	cpuByName string
 }
@@ -130,9 +131,12 @@ func (s *stack) explain(ctx context.Context, id string, at time.Time, ms int64) 
 			return err
 		}
 		switch e.GetEventType() {
-		case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED, enumspb.EVENT_TYPE_WORKFLOW_TASK_STARTED, enumspb.EVENT_TYPE_TIMER_STARTED,
-			enumspb.EVENT_TYPE_TIMER_FIRED, enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED, enumspb.EVENT_TYPE_ACTIVITY_TASK_STARTED:
-			steps = append(steps, fmt.Sprintf("%s %+.1f s", e.GetEventType(), e.GetEventTime().AsTime().Sub(at).Seconds()))
+		case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED, enumspb.EVENT_TYPE_WORKFLOW_TASK_STARTED,
+			enumspb.EVENT_TYPE_TIMER_STARTED,
+			enumspb.EVENT_TYPE_TIMER_FIRED, enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED,
+			enumspb.EVENT_TYPE_ACTIVITY_TASK_STARTED:
+			steps = append(steps, fmt.Sprintf("%s %+.1f s", e.GetEventType(),
+				e.GetEventTime().AsTime().Sub(at).Seconds()))
 		default:
 		}
 	}

@@ -55,18 +55,32 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	set := flag.NewFlagSet("bench", flag.ContinueOnError)
 	set.SetOutput(stderr)
 	set.StringVar(&o.program, "program", "bin/dateline", "the `program` to measure")
-	herds := set.String("herd", "3000", "`sizes` of the herds, separated by spaces: posts that are due at the same second")
-	set.DurationVar(&o.lead, "lead", 0, "how long before the second of the first post scheduling begins (default: as long as it takes on an idle machine)")
+	herds := set.String("herd", "3000",
+		"`sizes` of the herds, separated by spaces: posts that are due at the same second")
+	set.DurationVar(&o.lead, "lead", 0,
+		"how long before the second of the first post scheduling begins (default: as long as it takes on an "+
+			"idle machine)")
 	set.IntVar(&o.accounts, "accounts", 1, "`number` of accounts that a herd is published to")
 	set.IntVar(&o.networks, "networks", 1, "1: these are accounts of Mastodon; 2: every other one is of Bluesky")
-	set.DurationVar(&o.latency, "latency", 0, "average `duration` that the network takes to respond to a post; each takes two thirds or four thirds of it")
-	set.IntVar(&o.steady, "steady", 3000, "`number` of posts, and of bare workflows, in the measurement of the sustained rate")
+	set.DurationVar(&o.latency, "latency", 0,
+		"average `duration` that the network takes to respond to a post; each takes two thirds or four thirds of it")
+	set.IntVar(&o.steady, "steady", 3000,
+		"`number` of posts, and of bare workflows, in the measurement of the sustained rate")
 	set.IntVar(&o.rate, "rate", 80, "how many of those become due each second; use more than the machine can process")
-	set.StringVar(&o.parts, "parts", "all", "what to measure: `herd,sustained,bare,cost,bulk` or a part of that; deferred is the stronger half of bare; readings: pairs of herds, without and with -measured readings of metrics")
-	set.IntVar(&o.repeats, "rounds", 1, "`number` of alternating measurements of the deferred baseline and the sustained rate, or of pairs of herds; the mean is reported")
-	set.BoolVar(&o.hurry, "hurry", false, "do not wait until a herd's workflows have ended; duplicates sent later are not detected")
-	set.IntVar(&o.measured, "measured", -1, "`number` of earlier posts whose metrics are read all the time while a herd is published; 0: metrics are not read at all")
-	set.StringVar(&o.profiles, "profiles", "", "`directory` for CPU and heap profiles around each herd's second and during the sustained rate (profiling costs some speed)")
+	set.StringVar(&o.parts, "parts", "all",
+		"what to measure: `herd,sustained,bare,cost,bulk` or a part of that; deferred is the stronger half of bare; "+
+			"readings: pairs of herds, without and with -measured readings of metrics")
+	set.IntVar(&o.repeats, "rounds", 1,
+		"`number` of alternating measurements of the deferred baseline and the sustained rate, or of pairs of herds; "+
+			"the mean is reported")
+	set.BoolVar(&o.hurry, "hurry", false,
+		"do not wait until a herd's workflows have ended; duplicates sent later are not detected")
+	set.IntVar(&o.measured, "measured", -1,
+		"`number` of earlier posts whose metrics are read all the time while a herd is published; 0: metrics are not "+
+			"read at all")
+	set.StringVar(&o.profiles, "profiles", "",
+		"`directory` for CPU and heap profiles around each herd's second and during the sustained rate (profiling "+
+			"costs some speed)")
 	set.StringVar(&o.keepLog, "log", "", "`file` that gets the program's own output")
 	if err := set.Parse(args); err != nil {
 		return o, err
@@ -148,7 +162,8 @@ func measure(ctx context.Context, o options, s *stack, r *report) (err error) {
 		if r.bulk, err = s.bulk(ctx); err != nil {
 			return err
 		}
-		r.say("bulk         %.0f posts per second accepted, %.0f workflows per second started", r.bulk.PerS, r.bulk.StartedPerS)
+		r.say("bulk         %.0f posts per second accepted, %.0f workflows per second started", r.bulk.PerS,
+			r.bulk.StartedPerS)
 	}
 	return nil
 }

@@ -22,10 +22,12 @@ type measuring struct {
 
 // startMeasuring publishes posts. Their metrics are not due until during runs.
 func (s *stack) startMeasuring(ctx context.Context, accounts []string, posts int) (*measuring, error) {
-	if _, _, err := s.schedule(ctx, accounts, "measured", posts, func(int) time.Time { return time.Now().Add(5 * time.Second) }); err != nil {
+	if _, _, err := s.schedule(ctx, accounts, "measured", posts,
+		func(int) time.Time { return time.Now().Add(5 * time.Second) }); err != nil {
 		return nil, err
 	}
-	if err := s.closed(ctx, workflows.PostWorkflow, time.Duration(posts)*100*time.Millisecond+2*time.Minute); err != nil {
+	if err := s.closed(ctx, workflows.PostWorkflow, time.Duration(posts)*100*time.Millisecond+
+		2*time.Minute); err != nil {
 		return nil, err
 	}
 	url, err := embedded.RunningDatabase(filepath.Join(s.dir, "data"))
@@ -37,8 +39,10 @@ func (s *stack) startMeasuring(ctx context.Context, accounts []string, posts int
 		return nil, err
 	}
 	m := &measuring{db: db}
-	_, err = db.Exec(ctx, `with old as (update remote_posts set posted_at = posted_at - interval '2 days' returning account_id, remote_id)
-		insert into post_metrics (account_id, remote_id, due_at) select account_id, remote_id, now() + interval '1 day' from old
+	_, err = db.Exec(ctx,
+		`with old as (update remote_posts set posted_at = posted_at - interval '2 days' returning account_id, remote_id)
+		insert into post_metrics (account_id, remote_id, due_at) select account_id, remote_id, now() + interval '1 day'
+			from old
 		on conflict (account_id, remote_id) do update set due_at = excluded.due_at`)
 	if err != nil {
 		return nil, errors.Join(err, m.close(ctx))
@@ -51,7 +55,8 @@ func (m *measuring) close(ctx context.Context) error { return m.db.Close(ctx) }
 // setDue makes the metrics of the posts due that nothing reads now.
 func (m *measuring) setDue(ctx context.Context, in time.Duration) error {
 	_, err := m.db.Exec(ctx, `update post_metrics m set due_at = now() + make_interval(secs => $1) from remote_posts r
-		where r.account_id = m.account_id and r.remote_id = m.remote_id and r.posted_at < now() - interval '1 day' and m.claim is null and m.due_at > now()`, in.Seconds())
+		where r.account_id = m.account_id and r.remote_id = m.remote_id and r.posted_at < now() - interval '1 day'
+			and m.claim is null and m.due_at > now()`, in.Seconds())
 	return err
 }
 
@@ -82,7 +87,8 @@ func (m *measuring) during(ctx context.Context, f func() (herd, error)) (herd, e
 }
 
 func (m *measuring) readings(ctx context.Context) (n int, err error) {
-	err = m.db.QueryRow(ctx, "select count(*) from (select distinct account_id, remote_id, at from post_metric_readings) r").Scan(&n)
+	err = m.db.QueryRow(ctx,
+		"select count(*) from (select distinct account_id, remote_id, at from post_metric_readings) r").Scan(&n)
 	return n, err
 }
 
@@ -92,7 +98,8 @@ func (m *measuring) idle(ctx context.Context) error {
 		if err := m.setDue(ctx, 24*time.Hour); err != nil {
 			return err
 		}
-		if err := m.db.QueryRow(ctx, "select count(*) from post_metrics where due_at <= now() or claim is not null").Scan(&due); err != nil {
+		if err := m.db.QueryRow(ctx, "select count(*) from post_metrics where due_at <= now() or claim is not null").
+			Scan(&due); err != nil {
 			return err
 		}
 		if err := retry.Sleep(ctx, 100*time.Millisecond); err != nil {

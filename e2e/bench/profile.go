@@ -39,7 +39,8 @@ func (s *stack) profile(ctx context.Context, o options, from time.Time, length t
 	fetched := make(chan error, 1)
 	go func() {
 		err := s.fetch(ctx, "/debug/pprof/heap", filepath.Join(o.profiles, name+"-heap.pprof"))
-		fetched <- errors.Join(err, s.fetch(ctx, fmt.Sprintf("/debug/pprof/profile?seconds=%d", int(length.Seconds())), filepath.Join(o.profiles, name+".pprof")))
+		fetched <- errors.Join(err, s.fetch(ctx, fmt.Sprintf("/debug/pprof/profile?seconds=%d", int(length.Seconds())),
+			filepath.Join(o.profiles, name+".pprof")))
 	}()
 	own, err := os.Create(filepath.Join(o.profiles, name+"-network.pprof")) //nolint:gosec // the operator names the directory
 	if err != nil {

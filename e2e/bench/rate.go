@@ -60,7 +60,8 @@ func (s *stack) sustained(ctx context.Context, o options, round int) (rate, erro
 	before := sample()
 	scheduling, profiled := time.Now(), make(chan error, 1)
 	go func() { profiled <- s.profile(ctx, o, scheduling, scheduleProfile, "schedule") }()
-	if _, _, err := s.schedule(ctx, accounts, fmt.Sprintf("steady%d-", round), o.steady, func(i int) time.Time { return dueAt(o, first, i) }); err != nil {
+	if _, _, err := s.schedule(ctx, accounts, fmt.Sprintf("steady%d-", round), o.steady,
+		func(i int) time.Time { return dueAt(o, first, i) }); err != nil {
 		return rate{}, err
 	}
 	started, between := time.Since(scheduling), sample()
@@ -97,7 +98,8 @@ type life struct {
 func (s *stack) rate(ctx context.Context, o options, kind string, began, first time.Time) (rate, error) {
 	s.progress("%d workflows of type %s started; the first is due at %s", o.steady, kind, first.Format(time.TimeOnly))
 	if late := time.Since(first); late > 0 {
-		return rate{}, fmt.Errorf("the first of %d was due %s before all were started: use a smaller -steady", o.steady, late)
+		return rate{}, fmt.Errorf("the first of %d was due %s before all were started: use a smaller -steady", o.steady,
+			late)
 	}
 	if err := s.profile(ctx, o, dueAt(o, first, o.steady/2), rateProfile, kind); err != nil {
 		return rate{}, err
@@ -135,15 +137,20 @@ func middleRate(halves []time.Time, due float64) rate {
 			within++
 		}
 	}
-	return rate{N: len(halves) / 2, DuePerMin: due, PerMin: float64(within) / 2 / to.Sub(from).Minutes(),
-		WholeMin: float64(len(halves)) / 2 / last.Sub(first).Minutes()}
+	return rate{
+		N: len(halves) / 2, DuePerMin: due, PerMin: float64(within) / 2 / to.Sub(from).Minutes(),
+		WholeMin: float64(len(halves)) / 2 / last.Sub(first).Minutes(),
+	}
 }
 
 // closed waits until no workflow of a type is running.
 func (s *stack) closed(ctx context.Context, kind string, timeout time.Duration) error {
 	return until(ctx, timeout, "all workflows of type "+kind+" to end", func() (bool, error) {
-		answer, err := s.temporal.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{Namespace: namespace,
-			Query: fmt.Sprintf("WorkflowType = %q AND ExecutionStatus = 'Running'", kind)})
+		answer, err := s.temporal.CountWorkflow(ctx,
+			&workflowservice.CountWorkflowExecutionsRequest{
+				Namespace: namespace,
+				Query:     fmt.Sprintf("WorkflowType = %q AND ExecutionStatus = 'Running'", kind),
+			})
 		return err == nil && answer.GetCount() == 0, err
 	})
 }
@@ -151,8 +158,10 @@ func (s *stack) closed(ctx context.Context, kind string, timeout time.Duration) 
 // lives reads when the workflows of a type that started since a time were dispatched
 // and ended, by Temporal's clock. It runs after the measurement.
 func (s *stack) lives(ctx context.Context, kind string, since time.Time) (lives []life, err error) {
-	request := &workflowservice.ListWorkflowExecutionsRequest{Namespace: namespace, PageSize: 1000,
-		Query: fmt.Sprintf("WorkflowType = %q AND StartTime >= %q", kind, since.UTC().Format(time.RFC3339Nano))}
+	request := &workflowservice.ListWorkflowExecutionsRequest{
+		Namespace: namespace, PageSize: 1000,
+		Query: fmt.Sprintf("WorkflowType = %q AND StartTime >= %q", kind, since.UTC().Format(time.RFC3339Nano)),
+	}
 	for {
 		page, err := s.temporal.ListWorkflow(ctx, request)
 		if err != nil {
@@ -168,7 +177,8 @@ func (s *stack) lives(ctx context.Context, kind string, since time.Time) (lives 
 		}
 	}
 	err = inParallel(ctx, len(lives), func(ctx context.Context, i int) error {
-		events := s.temporal.GetWorkflowHistory(ctx, lives[i].run.GetWorkflowId(), lives[i].run.GetRunId(), false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+		events := s.temporal.GetWorkflowHistory(ctx, lives[i].run.GetWorkflowId(), lives[i].run.GetRunId(), false,
+			enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 		for events.HasNext() {
 			e, err := events.Next()
 			if err != nil {
@@ -190,8 +200,10 @@ func meanRate(all []rate) (mean rate) {
 	n := float64(len(all))
 	for _, r := range all {
 		mean.N += r.N
-		mean.DuePerMin, mean.PerMin, mean.WholeMin = mean.DuePerMin+r.DuePerMin/n, mean.PerMin+r.PerMin/n, mean.WholeMin+r.WholeMin/n
-		mean.StartedPerS, mean.EndToEndMin, mean.CPUms = mean.StartedPerS+r.StartedPerS/n, mean.EndToEndMin+r.EndToEndMin/n, mean.CPUms+r.CPUms/n
+		mean.DuePerMin, mean.PerMin, mean.WholeMin = mean.DuePerMin+r.DuePerMin/n, mean.PerMin+
+			r.PerMin/n, mean.WholeMin+r.WholeMin/n
+		mean.StartedPerS, mean.EndToEndMin, mean.CPUms = mean.StartedPerS+r.StartedPerS/n, mean.EndToEndMin+
+			r.EndToEndMin/n, mean.CPUms+r.CPUms/n
 	}
 	return mean
 }

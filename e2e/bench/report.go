@@ -23,16 +23,20 @@ func (r *report) say(format string, args ...any) { _, _ = fmt.Fprintf(r.out, for
 
 func (r *report) herd(h herd) {
 	r.herds = append(r.herds, h)
-	r.say("herd         %d posts of one second: p50 %d ms, p99 %d ms, max %d ms late (first %d ms); %d early, %d duplicates, %d lost",
+	r.say("herd         %d posts of one second: p50 %d ms, p99 %d ms, max %d ms late (first %d ms); %d early, %d "+
+		"duplicates, %d lost",
 		h.N, h.P50MS, h.P99MS, h.MaxMS, h.MinMS, h.Early, h.Duplicates, h.Lost)
-	r.say("             accepted by the API at %.0f per second, the last %.0f s before the second", h.Scheduled, h.LeadS)
-	r.say("             %.1f ms of CPU time each from scheduling to the end (%s), %d readings of metrics meanwhile", h.CPUms, h.cpuByName, h.Readings)
+	r.say("             accepted by the API at %.0f per second, the last %.0f s before the second", h.Scheduled,
+		h.LeadS)
+	r.say("             %.1f ms of CPU time each from scheduling to the end (%s), %d readings of metrics meanwhile",
+		h.CPUms, h.cpuByName, h.Readings)
 }
 
 // readings compares the herds without and with readings of metrics.
 func (r *report) readings() {
 	p50, p99, cpu := r.pairRatios()
-	r.say("readings     in %d pairs of herds, those with readings take %.3f × the median lateness, %.3f × the p99 and %.3f × the CPU time (geometric means)", len(r.pairs), p50, p99, cpu)
+	r.say("readings     in %d pairs of herds, those with readings take %.3f × the median lateness, %.3f × the p99 "+
+		"and %.3f × the CPU time (geometric means)", len(r.pairs), p50, p99, cpu)
 }
 
 func (r *report) pairRatios() (p50, p99, cpu float64) {
@@ -46,8 +50,10 @@ func (r *report) pairRatios() (p50, p99, cpu float64) {
 }
 
 func (r *report) rate(name string, f rate) {
-	r.say("%-12s %.0f per minute (overall, with ramp-up and tail, %.0f; requested %.0f), measured on %d", name, f.PerMin, f.WholeMin, f.DuePerMin, f.N)
-	r.say("             started at %.0f per second; %.0f per minute and %.1f ms of CPU time each from start to end", f.StartedPerS, f.EndToEndMin, f.CPUms)
+	r.say("%-12s %.0f per minute (overall, with ramp-up and tail, %.0f; requested %.0f), measured on %d", name,
+		f.PerMin, f.WholeMin, f.DuePerMin, f.N)
+	r.say("             started at %.0f per second; %.0f per minute and %.1f ms of CPU time each from start to end",
+		f.StartedPerS, f.EndToEndMin, f.CPUms)
 	if f.PerMin > 0.97*f.DuePerMin {
 		r.say("             it kept up with the requested rate: use a higher -rate to find the limit")
 	}
@@ -58,7 +64,8 @@ func (r *report) ratio() {
 		return
 	}
 	r.say("ratio        %.2f of the deferred bare workflows; end to end %.2f; CPU time %.2f ×",
-		r.sustained.PerMin/r.deferred.PerMin, r.sustained.EndToEndMin/r.deferred.EndToEndMin, r.sustained.CPUms/r.deferred.CPUms)
+		r.sustained.PerMin/r.deferred.PerMin, r.sustained.EndToEndMin/r.deferred.EndToEndMin,
+		r.sustained.CPUms/r.deferred.CPUms)
 	if r.bare.N > 0 {
 		r.say("             %.2f of those with a timer", r.sustained.PerMin/r.bare.PerMin)
 	}
@@ -88,7 +95,8 @@ func (r *report) perTarget() (events, transitions float64, ok bool) {
 		}
 	}
 	more := float64(largest.Targets - smallest.Targets)
-	return float64(largest.Events-smallest.Events) / more, float64(largest.Transitions-smallest.Transitions) / more, more > 0
+	return float64(largest.Events-smallest.Events) / more, float64(largest.Transitions-smallest.Transitions) / more,
+		more > 0
 }
 
 // figures are the last line. It omits what was not measured.
@@ -96,7 +104,8 @@ func (r *report) figures() map[string]any {
 	f := map[string]any{"machine": machine()}
 	if len(r.herds) > 0 {
 		h := r.herds[0]
-		f["herd_n"], f["herd_p50_ms"], f["herd_p99_ms"], f["herd_max_ms"], f["herd_min_ms"] = h.N, h.P50MS, h.P99MS, h.MaxMS, h.MinMS
+		f["herd_n"], f["herd_p50_ms"], f["herd_p99_ms"], f["herd_max_ms"], f["herd_min_ms"] = h.N, h.P50MS, h.P99MS,
+			h.MaxMS, h.MinMS
 		f["scheduled_per_s"] = math.Round(h.Scheduled)
 		early, duplicates, lost := 0, 0, 0
 		for _, h := range r.herds {

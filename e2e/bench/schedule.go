@@ -20,13 +20,17 @@ const callers = 16
 
 // schedule creates n posts through the API, each due at its time, and returns how many
 // per second were accepted.
-func (s *stack) schedule(ctx context.Context, accounts []string, text string, n int, due func(i int) time.Time) (ids []string, perSecond float64, err error) {
+func (s *stack) schedule(
+	ctx context.Context, accounts []string, text string, n int, due func(i int) time.Time,
+) (ids []string, perSecond float64, err error) {
 	ids = make([]string, n)
 	began := time.Now()
 	err = inParallel(ctx, n, func(ctx context.Context, i int) error {
 		var made struct{ ID string }
-		err := s.call(ctx, http.MethodPost, "/api/v1/posts", map[string]any{"content": fmt.Sprintf("%s %d", text, i),
-			"scheduled_time": due(i).Format(time.RFC3339Nano), "accounts": []string{accounts[i%len(accounts)]}}, &made)
+		err := s.call(ctx, http.MethodPost, "/api/v1/posts", map[string]any{
+			"content":        fmt.Sprintf("%s %d", text, i),
+			"scheduled_time": due(i).Format(time.RFC3339Nano), "accounts": []string{accounts[i%len(accounts)]},
+		}, &made)
 		ids[i] = made.ID
 		return err
 	})
@@ -52,8 +56,11 @@ func (s *stack) bulk(ctx context.Context) (b bulk, err error) {
 		return b, err
 	}
 	count := func() (int64, error) {
-		answer, err := s.temporal.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{Namespace: namespace,
-			Query: fmt.Sprintf("WorkflowType = %q AND ExecutionStatus = 'Running'", workflows.PostWorkflow)})
+		answer, err := s.temporal.CountWorkflow(ctx,
+			&workflowservice.CountWorkflowExecutionsRequest{
+				Namespace: namespace,
+				Query:     fmt.Sprintf("WorkflowType = %q AND ExecutionStatus = 'Running'", workflows.PostWorkflow),
+			})
 		return answer.GetCount(), err
 	}
 	pending, err := count()
@@ -65,7 +72,10 @@ func (s *stack) bulk(ctx context.Context) (b bulk, err error) {
 	for request := range bulkRequests {
 		var rows strings.Builder
 		for i := range bulkRows {
-			row, err := json.Marshal(map[string]any{"content": fmt.Sprintf("bulk %d of request %d", i, request), "scheduled_time": at, "accounts": []string{accounts[i%len(accounts)]}})
+			row, err := json.Marshal(map[string]any{
+				"content":        fmt.Sprintf("bulk %d of request %d", i, request),
+				"scheduled_time": at, "accounts": []string{accounts[i%len(accounts)]},
+			})
 			if err != nil {
 				return b, err
 			}

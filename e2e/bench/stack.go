@@ -81,7 +81,10 @@ func startStack(ctx context.Context, o options, stderr io.Writer) (_ *stack, err
 	if o.latency > 0 {
 		// Two thirds of it, and as much again for every other post.
 		for _, path := range []string{"/api/v1/statuses", blueskyPath + "/xrpc/com.atproto.repo.applyWrites"} {
-			slow := fake.Fault{Kind: fake.Latency, For: o.latency * 2 / 3, Method: http.MethodPost, Path: path, Count: -1}
+			slow := fake.Fault{
+				Kind: fake.Latency, For: o.latency * 2 / 3, Method: http.MethodPost, Path: path,
+				Count: -1,
+			}
 			slower := slow
 			slower.Probability = 0.5
 			for _, f := range []fake.Fault{slow, slower} {
@@ -117,7 +120,8 @@ func startStack(ctx context.Context, o options, stderr io.Writer) (_ *stack, err
 		"DATELINE_POSTGRES_PORT="+ports[4],
 		"DATELINE_REDIS_PORT="+ports[5],
 		"DATELINE_S3_PORT="+ports[6],
-		"DATELINE_ALLOW_PRIVATE_HOSTS="+strings.TrimPrefix(s.network.URL(), "http://")+","+strings.TrimPrefix(s.bluesky.URL, "http://"),
+		"DATELINE_ALLOW_PRIVATE_HOSTS="+strings.TrimPrefix(s.network.URL(), "http://")+","+
+			strings.TrimPrefix(s.bluesky.URL, "http://"),
 		"DATELINE_LOG_LEVEL=warn",
 	)
 	if o.measured == 0 {
@@ -135,7 +139,10 @@ func startStack(ctx context.Context, o options, stderr io.Writer) (_ *stack, err
 	if err := s.launch(ctx); err != nil {
 		return s, err
 	}
-	s.temporal, err = temporalclient.Connect(temporalclient.Options{Address: loopback + ":" + ports[2], Namespace: namespace}, slog.New(slog.DiscardHandler))
+	s.temporal, err = temporalclient.Connect(temporalclient.Options{
+		Address:   loopback + ":" + ports[2],
+		Namespace: namespace,
+	}, slog.New(slog.DiscardHandler))
 	return s, err
 }
 
@@ -151,7 +158,8 @@ func (s *stack) launch(ctx context.Context) error {
 	}
 	up := make(chan struct{})
 	go func() {
-		apiLine, tokenLine := regexp.MustCompile(`API\s+(http://\S+)/api/v1`), regexp.MustCompile(`API token\s+(dl_\S+)`)
+		apiLine, tokenLine := regexp.MustCompile(`API\s+(http://\S+)/api/v1`),
+			regexp.MustCompile(`API token\s+(dl_\S+)`)
 		for lines := bufio.NewScanner(stdout); lines.Scan(); {
 			if m := apiLine.FindStringSubmatch(lines.Text()); m != nil {
 				s.api = m[1]
@@ -271,8 +279,13 @@ func (s *stack) connect(ctx context.Context, name string, n, networks int) (ids 
 		if i%networks == 1 {
 			account.Network = "bluesky"
 			path = "/api/v1/accounts/form"
-			request = map[string]any{"network": account.Network, "values": map[string]string{"handle": account.Name + ".test", "app_password": fake.BlueskyAppPassword,
-				"pds": s.bluesky.URL}}
+			request = map[string]any{
+				"network": account.Network,
+				"values": map[string]string{
+					"handle": account.Name + ".test", "app_password": fake.BlueskyAppPassword,
+					"pds": s.bluesky.URL,
+				},
+			}
 		}
 		if account, err = s.network.Add(account); err != nil {
 			return nil, err

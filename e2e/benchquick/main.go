@@ -42,23 +42,34 @@ func parts() []part {
 			figures: map[string]string{"views_of_pipelined_incr_cpu": "incr_of_counting_cpu"},
 		},
 		{
-			name:    "extract",
-			run:     []string{"go", "test", "./internal/news/article/selector", "-run", "^$", "-bench", "BenchmarkExtract", "-benchtime", "40x", "-cpu", "1"},
-			figures: map[string]string{"extract_times_trafilatura_cpu": "ratio", "extract_learned_times_trafilatura_cpu": "learned_ratio"},
+			name: "extract",
+			run: []string{
+				"go", "test", "./internal/news/article/selector", "-run", "^$", "-bench",
+				"BenchmarkExtract", "-benchtime", "40x", "-cpu", "1",
+			},
+			figures: map[string]string{
+				"extract_times_trafilatura_cpu": "ratio", "extract_learned_times_trafilatura_cpu": "learned_ratio",
+			},
 		},
 		{
 			name:     "publish",
 			temporal: true,
 			build:    []string{"go", "build", "-o", "bin/bench", "./e2e/bench"},
-			run:      []string{"./bin/bench", "-parts", "deferred,sustained", "-steady", "400", "-rate", "40", "-lead", "22s"},
-			figures:  map[string]string{"publish_cpu_vs_deferred": "cpu_per_post_vs_deferred"},
+			run: []string{
+				"./bin/bench", "-parts", "deferred,sustained", "-steady", "400", "-rate", "40", "-lead",
+				"22s",
+			},
+			figures: map[string]string{"publish_cpu_vs_deferred": "cpu_per_post_vs_deferred"},
 		},
 		{
 			name:     "crawl",
 			temporal: true,
 			build:    []string{"go", "build", "-C", "e2e/crawl/colly", "-o", "../../../bin/bench-colly", "."},
-			run:      []string{"go", "test", "./e2e/crawl", "-run", "TestBench", "-count=1", "-v", "-crawl-bench", "/dev/stdout", "-crawl-bench-pages", "3200", "-crawl-bench-urls", "0"},
-			figures:  map[string]string{"crawl_of_colly_cpu": "cpu_ratio_equal"},
+			run: []string{
+				"go", "test", "./e2e/crawl", "-run", "TestBench", "-count=1", "-v", "-crawl-bench",
+				"/dev/stdout", "-crawl-bench-pages", "3200", "-crawl-bench-urls", "0",
+			},
+			figures: map[string]string{"crawl_of_colly_cpu": "cpu_ratio_equal"},
 		},
 	}
 }
@@ -73,7 +84,8 @@ type options struct {
 func main() {
 	var o options
 	flag.StringVar(&o.against, "against", "", "`commit` to compare with")
-	flag.StringVar(&o.only, "parts", "", "what to measure: `views,extract,publish,crawl` or some of them (default: all)")
+	flag.StringVar(&o.only, "parts", "",
+		"what to measure: `views,extract,publish,crawl` or some of them (default: all)")
 	flag.IntVar(&o.repeats, "rounds", 1, "`number` of times to measure each commit; the median is reported")
 	flag.BoolVar(&o.verbose, "v", false, "print the output of the benchmarks")
 	flag.Parse()
@@ -148,13 +160,16 @@ func checkOut(ctx context.Context, commit string) (t tree, remove func() error, 
 	return t, remove, nil
 }
 
-// build builds what the parts need. `make bench-quick` built the program of this checkout; that of another is built without
-// the dashboard, which would take longest. A commit that has a server of its own gets it built.
+// build builds what the parts need. `make bench-quick` built the program of this checkout; that
+// of another is built without the dashboard, which would take longest. A commit that has a server
+// of its own gets it built.
 func (t tree) build(ctx context.Context, chosen []part) error {
 	if t.dir != "." && slices.ContainsFunc(chosen, func(p part) bool { return p.temporal }) {
 		builds := [][]string{{"go", "build", "-o", "bin/dateline", "."}}
 		if _, err := os.Stat(filepath.Join(t.dir, "temporald")); err == nil {
-			builds = append(builds, []string{"./bin/dateline", "build-temporald", "--source", "temporald", "-o", "bin/temporald"})
+			builds = append(builds, []string{
+				"./bin/dateline", "build-temporald", "--source", "temporald", "-o", "bin/temporald",
+			})
 		}
 		for _, build := range builds {
 			if _, err := command(ctx, t.dir, build...); err != nil {
@@ -224,7 +239,9 @@ func report(out io.Writer, trees []tree) error {
 		}
 		after := median(trees[1].figures[name])
 		_, _ = fmt.Fprintf(out, "%-40s %8.3f → %8.3f  %+6.1f %%\n", name, before, after, 100*(after/before-1))
-		last[name] = map[string]float64{"before": thousandths(before), "after": thousandths(after), "change": thousandths(after/before - 1)}
+		last[name] = map[string]float64{
+			"before": thousandths(before), "after": thousandths(after), "change": thousandths(after/before - 1),
+		}
 	}
 	return json.NewEncoder(out).Encode(last)
 }

@@ -15,8 +15,8 @@ import (
 
 // cost measures the CPU time of Redis and of this process per view, for
 // counting and for aggregating a second's views, next to INCRs of the same views in
-// pipelines of the same size, and to the least that a script must do. Other load on the machine affects it less than elapsed
-// time.
+// pipelines of the same size, and to the least that a script must do. Other load on the machine
+// affects it less than elapsed time.
 func cost(ctx context.Context, out io.Writer, o options, r *report) error {
 	e, err := startEngine(ctx)
 	if err != nil {
@@ -68,10 +68,13 @@ func cost(ctx context.Context, out io.Writer, o options, r *report) error {
 		}
 	}
 	n := float64((seconds - 1) * len(hits) * batch)
-	fmt.Fprintf(out, "counting: Redis %.1f µs, this process %.1f µs a view; aggregating a second's 60,000: %.1f and %.1f µs a view\n",
+	fmt.Fprintf(out, "counting: Redis %.1f µs, this process %.1f µs a view; aggregating a second's 60,000: %.1f and "+
+		"%.1f µs a view\n",
 		counting.redis*1e6/n, counting.own*1e6/n, aggregating.redis*1e6/n, aggregating.own*1e6/n)
-	fmt.Fprintf(out, "pipelined INCR: %.1f and %.1f µs; Redis needs %.2f of the time of a view for it\n", incr.redis*1e6/n, incr.own*1e6/n, incr.redis/(counting.redis+aggregating.redis))
-	fmt.Fprintf(out, "a script that only looks up visitors, adds to totals and appends to a log: Redis %.1f µs a view\n", minimal.redis*1e6/n)
+	fmt.Fprintf(out, "pipelined INCR: %.1f and %.1f µs; Redis needs %.2f of the time of a view for it\n",
+		incr.redis*1e6/n, incr.own*1e6/n, incr.redis/(counting.redis+aggregating.redis))
+	fmt.Fprintf(out, "a script that only looks up visitors, adds to totals and appends to a log: Redis %.1f "+
+		"µs a view\n", minimal.redis*1e6/n)
 	r.IncrOfCountingCPU, r.IncrOfMinimalCPU = incr.redis/(counting.redis+aggregating.redis), incr.redis/minimal.redis
 	if err := e.commands(ctx, out, n); err != nil {
 		return err

@@ -39,8 +39,10 @@ func startEngine(ctx context.Context) (*engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &engine{dir: dir, server: exec.CommandContext(ctx, program, "--port", port, "--bind", "127.0.0.1", "--save", "",
-		"--appendonly", "yes", "--appendfsync", "everysec", "--auto-aof-rewrite-percentage", "0", "--lazyfree-lazy-expire", "yes", "--dir", dir)}
+	e := &engine{dir: dir, server: exec.CommandContext(ctx, program, "--port", port, "--bind", "127.0.0.1", "--save",
+		"",
+		"--appendonly", "yes", "--appendfsync", "everysec", "--auto-aof-rewrite-percentage", "0",
+		"--lazyfree-lazy-expire", "yes", "--dir", dir)}
 	if err := e.server.Start(); err != nil {
 		return nil, fmt.Errorf("start Redis: %w", err)
 	}

@@ -12,7 +12,8 @@ import (
 // flushing measures a flush of 100,000 posts with BenchmarkFlush of
 // internal/audience/flush, which starts its own engines.
 func flushing(ctx context.Context, out io.Writer, _ options, r *report) error {
-	cmd := exec.CommandContext(ctx, "go", "test", "./internal/audience/flush", "-run", "^$", "-bench", "^BenchmarkFlush$", "-benchtime", "1x", "-count", "1")
+	cmd := exec.CommandContext(ctx, "go", "test", "./internal/audience/flush", "-run", "^$", "-bench",
+		"^BenchmarkFlush$", "-benchtime", "1x", "-count", "1")
 	cmd.Stderr = os.Stderr
 	text, err := cmd.Output()
 	if err != nil {
@@ -27,6 +28,7 @@ func flushing(ctx context.Context, out io.Writer, _ options, r *report) error {
 	r.Flush100kS = ns / 1e9
 	_, rest, _ := bytes.Cut(bytes.TrimSpace(line), []byte("ns/op"))
 	rest, _, _ = bytes.Cut(rest, []byte("\n"))
-	fmt.Fprintf(out, "a flush of 100,000 posts to Postgres: %.2f s (two at a time: %s)\n", r.Flush100kS, bytes.Join(bytes.Fields(rest), []byte(" ")))
+	fmt.Fprintf(out, "a flush of 100,000 posts to Postgres: %.2f s (two at a time: %s)\n", r.Flush100kS,
+		bytes.Join(bytes.Fields(rest), []byte(" ")))
 	return nil
 }

@@ -75,7 +75,8 @@ func overHTTP(ctx context.Context, out io.Writer, o options, r *report) error {
 			}
 			perS[i] = append(perS[i], t.perS)
 			cost[i] = append(cost[i], (cpu.redis+cpu.own)*1e6/float64(t.count))
-			fmt.Fprintf(out, "%-28s %8.0f/s  p50 %6.2f ms  p99 %6.2f ms  Redis %5.1f µs, server and client %5.1f µs of processor\n", h.name, t.perS, ms(t.p50), ms(t.p99),
+			fmt.Fprintf(out, "%-28s %8.0f/s  p50 %6.2f ms  p99 %6.2f ms  Redis %5.1f µs, server and client %5.1f µs "+
+				"of processor\n", h.name, t.perS, ms(t.p50), ms(t.p99),
 				cpu.redis*1e6/float64(t.count), cpu.own*1e6/float64(t.count))
 		}
 	}
@@ -87,7 +88,8 @@ func overHTTP(ctx context.Context, out io.Writer, o options, r *report) error {
 	r.HTTPTimesNaive = r.HTTPPerS / r.HTTPNaivePerS
 	// CPU time, including that of the load generator, is affected least by other load.
 	r.HTTPUS, r.HTTPNaiveUS = cost[1][o.runs/2], cost[0][o.runs/2]
-	fmt.Fprintf(out, "over HTTP ingest is %.1f × the naive way, with %.2f of its processor time\n", r.HTTPTimesNaive, r.HTTPUS/r.HTTPNaiveUS)
+	fmt.Fprintf(out, "over HTTP ingest is %.1f × the naive way, with %.2f of its processor time\n", r.HTTPTimesNaive,
+		r.HTTPUS/r.HTTPNaiveUS)
 	return nil
 }
 
@@ -102,7 +104,9 @@ func (s oneSite) AnyAllows(string) bool                { return true }
 
 const writeKey = "dlw_benchbenchbench1"
 
-func newIngestHandler(ctx context.Context, e *engine, one counter.Site, viewCounter *counter.Counter, batcher *counter.Batcher) (http.Handler, error) {
+func newIngestHandler(
+	ctx context.Context, e *engine, one counter.Site, viewCounter *counter.Counter, batcher *counter.Batcher,
+) (http.Handler, error) {
 	robots, err := botfilter.New()
 	if err != nil {
 		return nil, err
@@ -112,11 +116,20 @@ func newIngestHandler(ctx context.Context, e *engine, one counter.Site, viewCoun
 		return nil, err
 	}
 	log := slog.New(slog.DiscardHandler)
-	active := &site.Active{Site: site.Site{ID: one.ID, WriteKey: writeKey, RateHits: site.DefaultRateHits, RateSeconds: 10, Visitors: site.Cookieless}, CounterSite: one,
-		VisitorSite: visitor.Site{ID: one.ID, Zone: one.Zone}}
-	return &ingest.Handler{Sites: oneSite{active}, Counter: batcher, Bulk: viewCounter, Notifier: pubsub.NewSiteSignals(e.Client, log),
-		Visitors: &visitor.Identifier{Salts: visitor.NewSalts(e.Client)}, Bots: robots, RateLimiter: botfilter.NewRateLimiter(ctx, e.Client), Referrers: dimensions.NewReferrers(),
-		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Log: log, Tracker: tracker}, nil
+	active := &site.Active{
+		Site: site.Site{
+			ID: one.ID, WriteKey: writeKey, RateHits: site.DefaultRateHits,
+			RateSeconds: 10, Visitors: site.Cookieless,
+		}, CounterSite: one,
+		VisitorSite: visitor.Site{ID: one.ID, Zone: one.Zone},
+	}
+	return &ingest.Handler{
+		Sites: oneSite{active}, Counter: batcher, Bulk: viewCounter,
+		Notifier: pubsub.NewSiteSignals(e.Client, log),
+		Visitors: &visitor.Identifier{Salts: visitor.NewSalts(e.Client)}, Bots: robots,
+		RateLimiter: botfilter.NewRateLimiter(ctx, e.Client), Referrers: dimensions.NewReferrers(),
+		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Log: log, Tracker: tracker,
+	}, nil
 }
 
 // newNaive is a handler as shown in tutorials.
@@ -139,7 +152,10 @@ func newNaive(e *engine, one counter.Site) http.Handler {
 			return
 		}
 		sum := sha256.Sum256([]byte(c.GetHeader("X-Forwarded-For") + agent))
-		h := counter.Hit{Site: one, Page: body.Page, Kind: counter.View, Visitor: counter.Visitor{Hash: binary.BigEndian.Uint64(sum[:])}, At: time.Now()}
+		h := counter.Hit{
+			Site: one, Page: body.Page, Kind: counter.View,
+			Visitor: counter.Visitor{Hash: binary.BigEndian.Uint64(sum[:])}, At: time.Now(),
+		}
 		if err := e.countNaively(c.Request.Context(), h); err != nil {
 			c.AbortWithStatus(http.StatusServiceUnavailable)
 			return
@@ -164,7 +180,8 @@ func load(ctx context.Context, o options, h http.Handler, pages []string) (resul
 	start := time.Now()
 	for i := range o.callers {
 		wait.Go(func() {
-			took[i], failed[i] = reader(l.Addr().String(), start.Add(o.duration), pages, o.visitors, uint64(i)+uint64(start.UnixNano())) //nolint:gosec // a seed
+			took[i], failed[i] = reader(l.Addr().String(), start.Add(o.duration), pages, o.visitors,
+				uint64(i)+uint64(start.UnixNano())) //nolint:gosec // a seed
 		})
 	}
 	wait.Wait()
@@ -194,9 +211,13 @@ func reader(address string, until time.Time, pages []string, visitors int, seed 
 	var took []time.Duration
 	for last := time.Now(); last.Before(until); {
 		who := random.IntN(visitors)
-		body := `{"site":"` + writeKey + `","page":"` + pages[zipf.Uint64()] + `","referrer":"https://l.facebook.com/l.php"}`
-		if _, err := fmt.Fprintf(c, "POST /v1/view HTTP/1.1\r\nHost: stats.example\r\nUser-Agent: Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%d.0.0.0 Mobile Safari/537.36\r\n"+
-			"Accept-Language: vi\r\nX-Forwarded-For: 10.%d.%d.%d\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s", 100+who%30, who>>16&255, who>>8&255, who&255, len(body), body); err != nil {
+		body := `{"site":"` + writeKey + `","page":"` + pages[zipf.Uint64()] +
+			`","referrer":"https://l.facebook.com/l.php"}`
+		if _, err := fmt.Fprintf(c,
+			"POST /v1/view HTTP/1.1\r\nHost: stats.example\r\nUser-Agent: Mozilla/5.0 (Linux; Android 10; K) "+
+				"AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%d.0.0.0 Mobile Safari/537.36\r\n"+
+				"Accept-Language: vi\r\nX-Forwarded-For: 10.%d.%d.%d\r\nContent-Type: text/plain\r\nContent-Length: "+
+				"%d\r\n\r\n%s", 100+who%30, who>>16&255, who>>8&255, who&255, len(body), body); err != nil {
 			return nil, err
 		}
 		if err := accepted(answers); err != nil {

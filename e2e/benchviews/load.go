@@ -46,9 +46,12 @@ func (r *readers) hit() counter.Hit { return r.of(r.pages[r.zipf.Uint64()]) }
 // of is a view of a page.
 func (r *readers) of(page string) counter.Hit {
 	visitor := r.random.Uint64N(r.visitors) * 0x9e3779b97f4a7c15
-	return counter.Hit{Site: r.site, Page: page, Kind: counter.View, Visitor: counter.Visitor{Hash: visitor}, At: time.Now(),
+	return counter.Hit{
+		Site: r.site, Page: page, Kind: counter.View, Visitor: counter.Visitor{Hash: visitor},
+		At:      time.Now(),
 		Country: pick(r.random, []string{"VN", "US", "FR", "DE", "JP", "KR", "AU", "CA", "GB", "TW"}),
-		Device:  pick(r.random, []string{"mobile", "desktop", "tablet"}), Referrer: r.referrer()}
+		Device:  pick(r.random, []string{"mobile", "desktop", "tablet"}), Referrer: r.referrer(),
+	}
 }
 
 func (r *readers) referrer() string {
@@ -56,7 +59,10 @@ func (r *readers) referrer() string {
 	case n < 40:
 		return ""
 	case n < 98:
-		return pick(r.random, []string{"facebook.com", "google.com", "zalo.me", "t.co", "news.google.com", "reddit.com", "bing.com", "t.me"})
+		return pick(r.random, []string{
+			"facebook.com", "google.com", "zalo.me", "t.co", "news.google.com", "reddit.com",
+			"bing.com", "t.me",
+		})
 	default:
 		return fmt.Sprintf("blog%d.example", r.random.IntN(10_000))
 	}

@@ -92,7 +92,15 @@ func run(ctx context.Context, out io.Writer, o options) error {
 	for _, part := range []struct {
 		name string
 		run  func(context.Context, io.Writer, options, *report) error
-	}{{"speed", speed}, {"http", overHTTP}, {"cost", cost}, {"overhead", overhead}, {"trending", trending}, {"flush", flushing}, {"memory", memory}} {
+	}{
+		{"speed", speed},
+		{"http", overHTTP},
+		{"cost", cost},
+		{"overhead", overhead},
+		{"trending", trending},
+		{"flush", flushing},
+		{"memory", memory},
+	} {
 		if !strings.Contains(o.parts, part.name) {
 			continue
 		}

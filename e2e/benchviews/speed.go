@@ -47,7 +47,9 @@ func speed(ctx context.Context, out io.Writer, o options, r *report) error {
 			return e.measureThroughput(ctx, o, site, pages, e.countInTwoRoundTrips)
 		}},
 		{"INCR", func(ctx context.Context) (result, error) {
-			return e.measureThroughput(ctx, o, site, pages, func(ctx context.Context, h counter.Hit) error { return e.Incr(ctx, "i:"+h.Page).Err() })
+			return e.measureThroughput(ctx, o, site, pages, func(ctx context.Context, h counter.Hit) error {
+				return e.Incr(ctx, "i:"+h.Page).Err()
+			})
 		}},
 		{"INCR, pipelined", func(ctx context.Context) (result, error) { return e.incrPipelined(ctx, o, site, pages) }},
 		{"batcher", func(ctx context.Context) (result, error) { return e.batcher(ctx, o, site, pages) }},
@@ -63,7 +65,8 @@ func speed(ctx context.Context, out io.Writer, o options, r *report) error {
 				return fmt.Errorf("%s: %w", method.name, err)
 			}
 			results[i] = append(results[i], t)
-			fmt.Fprintf(out, "%-28s %8.0f/s  p50 %6.2f ms  p99 %6.2f ms  Redis %5.1f µs, busy %3.0f %%\n", method.name, t.perS, ms(t.p50), ms(t.p99), t.redis, t.redis*t.perS/1e4)
+			fmt.Fprintf(out, "%-28s %8.0f/s  p50 %6.2f ms  p99 %6.2f ms  Redis %5.1f µs, busy %3.0f %%\n", method.name,
+				t.perS, ms(t.p50), ms(t.p99), t.redis, t.redis*t.perS/1e4)
 		}
 	}
 	median := func(i int) result {
@@ -73,9 +76,11 @@ func speed(ctx context.Context, out io.Writer, o options, r *report) error {
 	naive, pipelined, incr, incrPipelined, batcher := median(0), median(1), median(2), median(3), median(4)
 	r.NaivePerS, r.IncrPerS, r.ViewsPerS, r.P99ms = naive.perS, incr.perS, batcher.perS, ms(batcher.p99)
 	r.NaivePipelinedPerS, r.IncrPipelinedPerS = pipelined.perS, incrPipelined.perS
-	r.TimesNaive, r.TimesNaivePipelined, r.OfIncr = batcher.perS/naive.perS, batcher.perS/pipelined.perS, batcher.perS/incr.perS
+	r.TimesNaive, r.TimesNaivePipelined, r.OfIncr = batcher.perS/naive.perS, batcher.perS/pipelined.perS,
+		batcher.perS/incr.perS
 	r.OfPipelinedIncrCPU = incrPipelined.redis / batcher.redis
-	fmt.Fprintf(out, "the batcher has %.1f × the throughput of the naive method, %.1f × that of the naive method in two round trips and %.2f of a bare INCR; per second of Redis' CPU time, %.2f of pipelined INCRs\n",
+	fmt.Fprintf(out, "the batcher has %.1f × the throughput of the naive method, %.1f × that of the naive method in "+
+		"two round trips and %.2f of a bare INCR; per second of Redis' CPU time, %.2f of pipelined INCRs\n",
 		r.TimesNaive, r.TimesNaivePipelined, r.OfIncr, r.OfPipelinedIncrCPU)
 	return nil
 }
@@ -84,7 +89,9 @@ func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // measureThroughput counts with many concurrent callers for the duration of a
 // run.
-func (e *engine) measureThroughput(ctx context.Context, o options, site counter.Site, pages []string, count func(context.Context, counter.Hit) error) (result, error) {
+func (e *engine) measureThroughput(
+	ctx context.Context, o options, site counter.Site, pages []string, count func(context.Context, counter.Hit) error,
+) (result, error) {
 	before, err := e.cpu(ctx)
 	if err != nil {
 		return result{}, err
@@ -121,7 +128,10 @@ func (e *engine) measureThroughput(ctx context.Context, o options, site counter.
 	all := slices.Concat(took...)
 	slices.Sort(all)
 	n := len(all)
-	return result{count: n, perS: float64(n) / elapsed.Seconds(), p50: all[n/2], p99: all[n*99/100], redis: (after - before) * 1e6 / float64(n)}, nil
+	return result{
+		count: n, perS: float64(n) / elapsed.Seconds(), p50: all[n/2], p99: all[n*99/100],
+		redis: (after - before) * 1e6 / float64(n),
+	}, nil
 }
 
 // cpu returns the CPU time of Redis in seconds.
@@ -168,7 +178,9 @@ func (e *engine) batcher(ctx context.Context, o options, site counter.Site, page
 	// Include the cost of aggregating the remaining log.
 	var rest used
 	start := time.Now()
-	err = e.measure(context.WithoutCancel(ctx), &rest, func() error { return viewCounter.Aggregate(context.WithoutCancel(ctx)) })
+	err = e.measure(context.WithoutCancel(ctx), &rest, func() error {
+		return viewCounter.Aggregate(context.WithoutCancel(ctx))
+	})
 	counted := float64(t.count)
 	t.perS = counted / (counted/t.perS + time.Since(start).Seconds())
 	t.redis += rest.redis * 1e6 / counted

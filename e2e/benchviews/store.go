@@ -43,7 +43,10 @@ func trending(ctx context.Context, out io.Writer, o options, r *report) error {
 	if err := viewCounter.Aggregate(ctx); err != nil {
 		return err
 	}
-	for _, ranking := range []counter.Ranking{counter.TrendingDay, counter.TrendingHour, counter.Rising, counter.TrendingNow} {
+	for _, ranking := range []counter.Ranking{
+		counter.TrendingDay, counter.TrendingHour, counter.Rising,
+		counter.TrendingNow,
+	} {
 		var took []time.Duration
 		for range 1000 {
 			start := time.Now()
@@ -58,7 +61,8 @@ func trending(ctx context.Context, out io.Writer, o options, r *report) error {
 		}
 		slices.Sort(took)
 		r.TrendingMS, r.TrendingP99MS = ms(took[500]), ms(took[990])
-		fmt.Fprintf(out, "the 50 first of 100,000 by %-7s p50 %.3f ms  p99 %.3f ms\n", ranking, r.TrendingMS, r.TrendingP99MS)
+		fmt.Fprintf(out, "the 50 first of 100,000 by %-7s p50 %.3f ms  p99 %.3f ms\n", ranking, r.TrendingMS,
+			r.TrendingP99MS)
 	}
 	return nil
 }

@@ -76,10 +76,15 @@ func buildImage(t *testing.T) image {
 	if !found {
 		t.Fatal("the image is not built from scratch")
 	}
-	im := image{root: filepath.Join(e2etest.OpenDir(t), "root"), user: regexp.MustCompile(`(?m)^USER (\S+)$`).FindStringSubmatch(last)[1]}
-	e2etest.Must(t, json.Unmarshal([]byte(regexp.MustCompile(`(?m)^ENTRYPOINT (.+)$`).FindStringSubmatch(last)[1]), &im.entrypoint))
+	im := image{
+		root: filepath.Join(e2etest.OpenDir(t), "root"),
+		user: regexp.MustCompile(`(?m)^USER (\S+)$`).FindStringSubmatch(last)[1],
+	}
+	e2etest.Must(t, json.Unmarshal([]byte(regexp.MustCompile(`(?m)^ENTRYPOINT (.+)$`).FindStringSubmatch(last)[1]),
+		&im.entrypoint))
 	program := stack.Build(t, "containers", "")
-	for _, m := range regexp.MustCompile(`(?m)^COPY (?:--from=build )?(?:--chown=(\d+):(\d+) )?(.+) (\S+)$`).FindAllStringSubmatch(last, -1) {
+	for _, m := range regexp.MustCompile(`(?m)^COPY (?:--from=build )?(?:--chown=(\d+):(\d+) )?(.+) (\S+)$`).
+		FindAllStringSubmatch(last, -1) {
 		for _, source := range strings.Fields(m[3]) {
 			to := filepath.Join(im.root, m[4])
 			switch source {

@@ -44,7 +44,8 @@ func TestContainers_PublishAPost(t *testing.T) {
 	}
 	services, im, n := compose(t), buildImage(t), newNetwork(t)
 	if services["api"].User != im.user || services["worker"].User != im.user {
-		t.Errorf("the users are %s and %s, want that of the image, %s", services["api"].User, services["worker"].User, im.user)
+		t.Errorf("the users are %s and %s, want that of the image, %s", services["api"].User, services["worker"].User,
+			im.user)
 	}
 	n.startEngines(t, services)
 	for _, job := range []string{"keyset", "migrate"} {
@@ -79,8 +80,15 @@ func TestContainers_PublishAPost(t *testing.T) {
 	account, err := networks.AddAccount("desk")
 	e2etest.Must(t, err)
 	api := &client{network: n, t: t, token: token}
-	api.call(http.MethodPost, "/api/v1/accounts", map[string]any{"network": "mastodon", "base_url": networks.URL(), "access_token": account.Token}, http.StatusCreated)
-	api.call(http.MethodPost, "/api/v1/posts", map[string]any{"content": "From a container", "scheduled_time": time.Now().Add(3 * time.Second).Format(time.RFC3339Nano)}, http.StatusCreated)
+	api.call(http.MethodPost, "/api/v1/accounts", map[string]any{
+		"network": "mastodon", "base_url": networks.URL(),
+		"access_token": account.Token,
+	}, http.StatusCreated)
+	api.call(http.MethodPost, "/api/v1/posts",
+		map[string]any{
+			"content":        "From a container",
+			"scheduled_time": time.Now().Add(3 * time.Second).Format(time.RFC3339Nano),
+		}, http.StatusCreated)
 	e2etest.Eventually(t, time.Minute, "the post to be published", func() bool {
 		posts := networks.Posts()
 		return len(posts) == 1 && posts[0].Text == "From a container"
@@ -96,8 +104,11 @@ func confined(t *testing.T, name string, pid int) {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	e2etest.Must(t, err)
-	for field, want := range map[string]string{"Uid": "65532\t65532\t65532\t65532", "Gid": "65532\t65532\t65532\t65532", "CapEff": "0000000000000000", "CapPrm": "0000000000000000",
-		"CapBnd": "0000000000000000", "NoNewPrivs": "1"} {
+	for field, want := range map[string]string{
+		"Uid": "65532\t65532\t65532\t65532", "Gid": "65532\t65532\t65532\t65532",
+		"CapEff": "0000000000000000", "CapPrm": "0000000000000000",
+		"CapBnd": "0000000000000000", "NoNewPrivs": "1",
+	} {
 		got := regexp.MustCompile(`(?m)^` + field + `:\s+(.+)$`).FindStringSubmatch(string(status))
 		if got == nil || got[1] != want {
 			t.Errorf("%s: %s is %q, want %q", name, field, got, want)
@@ -105,7 +116,8 @@ func confined(t *testing.T, name string, pid int) {
 	}
 	mounts, err := os.ReadFile(fmt.Sprintf("/proc/%d/mountinfo", pid))
 	e2etest.Must(t, err)
-	if root := regexp.MustCompile(`(?m)^\S+ \S+ \S+ \S+ / (\S+)`).FindStringSubmatch(string(mounts)); root == nil || !strings.HasPrefix(root[1], "ro") {
+	if root := regexp.MustCompile(`(?m)^\S+ \S+ \S+ \S+ / (\S+)`).FindStringSubmatch(string(mounts)); root == nil ||
+		!strings.HasPrefix(root[1], "ro") {
 		t.Errorf("%s: the root is mounted with %q, want ro", name, root)
 	}
 }
@@ -135,10 +147,13 @@ type client struct {
 
 func (c *client) call(method, path string, body any, want int) {
 	c.t.Helper()
-	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, network, _ string) (conn net.Conn, err error) {
-		c.inside(c.t, func() { conn, err = (&net.Dialer{}).DialContext(ctx, network, "127.0.0.1:8080") })
-		return conn, err
-	}}
+	transport := &http.Transport{
+		DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, network, _ string) (conn net.Conn, err error) {
+			c.inside(c.t, func() { conn, err = (&net.Dialer{}).DialContext(ctx, network, "127.0.0.1:8080") })
+			return conn, err
+		},
+	}
 	before := http.DefaultClient.Transport
 	http.DefaultClient.Transport = transport
 	defer func() { http.DefaultClient.Transport = before }()
@@ -155,7 +170,10 @@ func (n *network) startEngines(t *testing.T, services map[string]service) {
 	n.startPostgres(t, services)
 	n.startRedis(t, services["redis"])
 	api, dir := services["api"], e2etest.OpenDir(t)
-	handler, err := s3server.New(s3server.Options{Dir: dir, Bucket: api.env("S3_BUCKET"), AccessKey: api.env("S3_ACCESS_KEY"), SecretKey: api.env("S3_SECRET_KEY")})
+	handler, err := s3server.New(s3server.Options{
+		Dir: dir, Bucket: api.env("S3_BUCKET"), AccessKey: api.env("S3_ACCESS_KEY"),
+		SecretKey: api.env("S3_SECRET_KEY"),
+	})
 	e2etest.Must(t, err)
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}
 	t.Cleanup(func() { _ = server.Close() })
@@ -164,7 +182,10 @@ func (n *network) startEngines(t *testing.T, services map[string]service) {
 		e2etest.Must(t, err)
 		go func() { _ = server.Serve(listener) }()
 	})
-	temporal := temporalserver.Server{Database: filepath.Join(e2etest.OpenDir(t), "temporal.db"), Port: 7233, Namespace: api.env("TEMPORAL_NAMESPACE"), SearchAttributes: map[string]string{}}
+	temporal := temporalserver.Server{
+		Database: filepath.Join(e2etest.OpenDir(t), "temporal.db"), Port: 7233,
+		Namespace: api.env("TEMPORAL_NAMESPACE"), SearchAttributes: map[string]string{},
+	}
 	script, err := os.ReadFile(filepath.Join(stack.Root(t), "deploy/temporal/namespace.sh"))
 	e2etest.Must(t, err)
 	for _, m := range regexp.MustCompile(`--name (\w+) --type (\w+)`).FindAllStringSubmatch(string(script), -1) {
@@ -172,7 +193,8 @@ func (n *network) startEngines(t *testing.T, services map[string]service) {
 	}
 	n.run(t, temporalserver.Env(), append([]string{temporaltest.Program(t)}, temporal.Args()...)...)
 	e2etest.Eventually(t, 2*time.Minute, "Temporal to be ready", func() bool {
-		return exec.Command("ip", "netns", "exec", n.name, temporaltest.Program(t), "operator", "cluster", "health", "--address", temporal.Address()).Run() == nil
+		return exec.Command("ip", "netns", "exec", n.name, temporaltest.Program(t), "operator", "cluster", "health",
+			"--address", temporal.Address()).Run() == nil
 	})
 }
 
@@ -190,7 +212,8 @@ func (n *network) startPostgres(t *testing.T, services map[string]service) {
 	output(t, exec.Command("chown", "-R", "postgres:", dir))
 	as := []string{"setpriv", "--reuid", "postgres", "--regid", "postgres", "--clear-groups"}
 	data := filepath.Join(dir, "data")
-	args := append(as[1:], filepath.Join(bin, "initdb"), "-D", data, "-U", "postgres", "--auth=scram-sha-256", "--pwfile="+password, "--encoding=UTF8", "--locale=C", "--no-sync")
+	args := append(as[1:], filepath.Join(bin, "initdb"), "-D", data, "-U", "postgres", "--auth=scram-sha-256",
+		"--pwfile="+password, "--encoding=UTF8", "--locale=C", "--no-sync")
 	initdb := exec.Command(as[0], append(args, strings.Fields(s.env("POSTGRES_INITDB_ARGS"))...)...)
 	initdb.Dir = dir
 	output(t, initdb)
@@ -201,7 +224,8 @@ func (n *network) startPostgres(t *testing.T, services map[string]service) {
 		env = append(env, name+"="+roles.env(name))
 	}
 	e2etest.Eventually(t, time.Minute, "Postgres", func() bool {
-		return exec.Command("ip", "netns", "exec", n.name, filepath.Join(bin, "pg_isready"), "-q", "-h", "127.0.0.1").Run() == nil
+		return exec.Command("ip", "netns", "exec", n.name, filepath.Join(bin, "pg_isready"), "-q", "-h", "127.0.0.1").
+			Run() == nil
 	})
 	create := n.run(t, env, roles.Command[0], filepath.Join(stack.Root(t), "deploy/postgres/roles.sh"))
 	create.WaitForOutput(t, time.Minute, `Roles and databases are (ready)`)
@@ -211,6 +235,10 @@ func (n *network) startRedis(t *testing.T, s service) {
 	t.Helper()
 	dir := e2etest.OpenDir(t)
 	output(t, exec.Command("chown", "nobody:", dir))
-	command := append([]string{"netns", "exec", n.name, "setpriv", "--reuid", "nobody", "--regid", "nogroup", "--clear-groups"}, s.Command...)
-	e2etest.Run(t, dir, []string{"REDIS_PASSWORD=" + s.env("REDIS_PASSWORD")}, "ip", command...).WaitForOutput(t, time.Minute, `(Ready to accept connections)`)
+	command := append([]string{
+		"netns", "exec", n.name, "setpriv", "--reuid", "nobody", "--regid", "nogroup",
+		"--clear-groups",
+	}, s.Command...)
+	e2etest.Run(t, dir, []string{"REDIS_PASSWORD=" + s.env("REDIS_PASSWORD")}, "ip", command...).WaitForOutput(t,
+		time.Minute, `(Ready to accept connections)`)
 }

@@ -26,7 +26,10 @@ type network struct {
 func newNetwork(t *testing.T) *network {
 	t.Helper()
 	dir := e2etest.OpenDir(t)
-	n := &network{name: "dateline-" + filepath.Base(dir), volumes: filepath.Join(dir, "volumes"), hosts: filepath.Join(dir, "hosts")}
+	n := &network{
+		name: "dateline-" + filepath.Base(dir), volumes: filepath.Join(dir, "volumes"),
+		hosts: filepath.Join(dir, "hosts"),
+	}
 	for _, name := range []string{"runc", "crun"} {
 		if path, err := exec.LookPath(name); err == nil && n.runtime == "" {
 			n.runtime = path
@@ -58,7 +61,9 @@ type container struct {
 
 // start runs a service in a container: its user, read-only root, capabilities, limits,
 // volumes, settings and command are those of docker-compose.yml.
-func (n *network) start(t *testing.T, name string, s service, im image, more map[string]string, command ...string) container {
+func (n *network) start(
+	t *testing.T, name string, s service, im image, more map[string]string, command ...string,
+) container {
 	t.Helper()
 	bundle := e2etest.OpenDir(t)
 	c := container{id: "dateline-" + name + "-" + filepath.Base(bundle), runtime: n.runtime}
@@ -93,7 +98,9 @@ func (n *network) spec(t *testing.T, s service, im image, more map[string]string
 	}
 	mounts := []object{
 		{"destination": "/proc", "type": "proc", "source": "proc"},
-		{"destination": "/dev", "type": "tmpfs", "source": "tmpfs", "options": []string{"nosuid", "strictatime", "mode=755", "size=64k"}},
+		{"destination": "/dev", "type": "tmpfs", "source": "tmpfs", "options": []string{
+			"nosuid", "strictatime", "mode=755", "size=64k",
+		}},
 		{"destination": "/etc/hosts", "type": "bind", "source": n.hosts, "options": []string{"bind", "ro"}},
 	}
 	for _, v := range s.Volumes {
@@ -110,7 +117,11 @@ func (n *network) spec(t *testing.T, s service, im image, more map[string]string
 	}
 	for _, at := range s.Tmpfs {
 		path, size, _ := strings.Cut(at, ":")
-		mounts = append(mounts, object{"destination": path, "type": "tmpfs", "source": "tmpfs", "options": []string{"mode=1777", "nosuid", "nodev", size}})
+		mounts = append(mounts, object{
+			"destination": path, "type": "tmpfs", "source": "tmpfs", "options": []string{
+				"mode=1777", "nosuid", "nodev", size,
+			},
+		})
 	}
 	capabilities := s.CapAdd
 	if !slices.Contains(s.CapDrop, "ALL") {
@@ -122,15 +133,28 @@ func (n *network) spec(t *testing.T, s service, im image, more map[string]string
 	}
 	return object{
 		"ociVersion": "1.0.0",
-		"process": object{"user": object{"uid": user, "gid": group}, "args": append(slices.Clone(im.entrypoint), command...), "env": env, "cwd": "/",
-			"capabilities": caps, "noNewPrivileges": slices.Contains(s.SecurityOpt, "no-new-privileges:true")},
+		"process": object{
+			"user": object{"uid": user, "gid": group},
+			"args": append(slices.Clone(im.entrypoint), command...), "env": env, "cwd": "/",
+			"capabilities": caps, "noNewPrivileges": slices.Contains(s.SecurityOpt, "no-new-privileges:true"),
+		},
 		"root":     object{"path": im.root, "readonly": s.ReadOnly},
 		"hostname": "dateline",
 		"mounts":   mounts,
 		"linux": object{
-			"namespaces":  []object{{"type": "pid"}, {"type": "ipc"}, {"type": "uts"}, {"type": "mount"}, {"type": "network", "path": "/var/run/netns/" + n.name}},
-			"resources":   object{"memory": object{"limit": bytesOf(t, s.MemLimit)}, "pids": object{"limit": s.PidsLimit}},
-			"maskedPaths": []string{"/proc/kcore", "/proc/keys", "/proc/timer_list"}, "readonlyPaths": []string{"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys"},
+			"namespaces": []object{
+				{"type": "pid"},
+				{"type": "ipc"},
+				{"type": "uts"},
+				{"type": "mount"},
+				{"type": "network", "path": "/var/run/netns/" + n.name},
+			},
+			"resources": object{"memory": object{"limit": bytesOf(t, s.MemLimit)}, "pids": object{
+				"limit": s.PidsLimit,
+			}},
+			"maskedPaths": []string{"/proc/kcore", "/proc/keys", "/proc/timer_list"}, "readonlyPaths": []string{
+				"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys",
+			},
 		},
 	}
 }

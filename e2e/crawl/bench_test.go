@@ -24,10 +24,14 @@ import (
 )
 
 var (
-	benchTo    = flag.String("crawl-bench", "", "measure the crawler beside Colly, and write the figures into this file as JSON")
-	benchPages = flag.Int("crawl-bench-pages", 16_000, "articles of that measurement; 0: the frontier alone is measured")
-	benchURLs  = flag.Int("crawl-bench-urls", 1_000_000, "URLs in the frontier while its operations are measured; 0: they are not")
-	profile    = flag.String("crawl-profile", "", "file for a CPU profile of the first worker; that of the sites and the S3 server goes beside it")
+	benchTo = flag.String("crawl-bench", "",
+		"measure the crawler beside Colly, and write the figures into this file as JSON")
+	benchPages = flag.Int("crawl-bench-pages", 16_000,
+		"articles of that measurement; 0: the frontier alone is measured")
+	benchURLs = flag.Int("crawl-bench-urls", 1_000_000,
+		"URLs in the frontier while its operations are measured; 0: they are not")
+	profile = flag.String("crawl-profile", "",
+		"file for a CPU profile of the first worker; that of the sites and the S3 server goes beside it")
 )
 
 // Both crawlers make this many concurrent requests: Dateline one per site, as always,
@@ -68,13 +72,17 @@ func TestBench(t *testing.T) {
 		return
 	}
 	each := max(*benchPages/benchSites, 1)
-	s := newStage(t, crawltest.Options{Sites: benchSites, Articles: each, ArticlesPerHub: each, PageBytes: 21_000}, 0, 4)
+	s := newStage(t, crawltest.Options{Sites: benchSites, Articles: each, ArticlesPerHub: each, PageBytes: 21_000}, 0,
+		4)
 	s.AtOnce, s.Profile = 1, *profile
 	out := figures{CPUs: runtime.NumCPU()}
 	if *benchPages > 0 {
 		s.throughput(&out, benchSites*(each+1))
 		// Each site has an IP address of its own, because requests to one are 1 ms apart.
-		polite := newStage(t, crawltest.Options{Sites: benchSites, IPs: benchSites, Articles: each, ArticlesPerHub: each, PageBytes: 21_000}, time.Nanosecond, 4)
+		polite := newStage(t, crawltest.Options{
+			Sites: benchSites, IPs: benchSites, Articles: each,
+			ArticlesPerHub: each, PageBytes: 21_000,
+		}, time.Nanosecond, 4)
 		polite.AtOnce = 1
 		polite.throughputAtEqualSettings(&out)
 	} else {
@@ -109,7 +117,8 @@ func (s *stage) throughput(out *figures, pages int) {
 	out.CollyRelaxed, _ = s.colly(homes, out.Pages, "300")
 	out.CollyPagesPer = (before + after) / 2
 	out.Ratio = out.PagesPerS / out.CollyPagesPer
-	s.Logf("Colly %.0f and %.0f pages a second, nothing stored; ours %.0f, all stored: ratio %.2f; Colly with GOGC=300 %.0f; %.3f state transitions of Temporal a page",
+	s.Logf("Colly %.0f and %.0f pages a second, nothing stored; ours %.0f, all stored: ratio %.2f; Colly with "+
+		"GOGC=300 %.0f; %.3f state transitions of Temporal a page",
 		before, after, out.PagesPerS, out.Ratio, out.CollyRelaxed, out.Transitions)
 }
 
@@ -128,7 +137,8 @@ func (s *stage) throughputAtEqualSettings(out *figures) {
 	out.EqualColly = (before + after) / 2
 	out.RatioEqual = out.EqualPagesPerS / out.EqualColly
 	out.CPURatioEqual = (cpuBefore + cpuAfter).Seconds() / 2 / cpu.Seconds()
-	s.Logf("at equal settings, everything stored: Colly %.0f and %.0f pages a second, ours %.0f: ratio %.2f; CPU time of Colly %s, of our worker %s",
+	s.Logf("at equal settings, everything stored: Colly %.0f and %.0f pages a second, ours %.0f: ratio %.2f; CPU "+
+		"time of Colly %s, of our worker %s",
 		before, after, out.EqualPagesPerS, out.RatioEqual, (cpuBefore+cpuAfter)/2, cpu)
 }
 
@@ -147,7 +157,8 @@ func (s *stage) crawlAll(pages int) float64 {
 	const storedURLs = "select count(*) from urls where kind in ('home', 'article') and raw_hash <> ''"
 	s.until(10*time.Minute, "the end of the crawl", func() bool {
 		// The exact count is expensive, so query it only near the end.
-		return s.count("select coalesce(sum(stored), 0)::int from crawl_domains") >= pages && s.count(storedURLs) >= pages
+		return s.count("select coalesce(sum(stored), 0)::int from crawl_domains") >= pages &&
+			s.count(storedURLs) >= pages
 	})
 	var last time.Time
 	s.must(s.db.QueryRow(s.Context(), "select max(changed_at) from urls where kind = 'article'").Scan(&last))
@@ -163,13 +174,18 @@ func (s *stage) crawlAll(pages int) float64 {
 
 // colly runs bare Colly over all sites and returns its pages per second and its CPU
 // time. gogc is its GOGC; Go's default is 100.
-func (s *stage) colly(homes []string, pages int, gogc string, options ...string) (perSecond float64, cpu time.Duration) {
+func (s *stage) colly(
+	homes []string, pages int, gogc string, options ...string,
+) (perSecond float64, cpu time.Duration) {
 	s.Helper()
 	program, err := filepath.Abs("../../bin/bench-colly")
 	s.must(err)
 	u, err := url.Parse(homes[0])
 	s.must(err)
-	args := slices.Concat([]string{"-server", net.JoinHostPort("127.0.0.1", u.Port()), "-parallel", strconv.Itoa(benchSites), "-follow", benchFollow}, options, homes)
+	args := slices.Concat([]string{
+		"-server", net.JoinHostPort("127.0.0.1", u.Port()), "-parallel",
+		strconv.Itoa(benchSites), "-follow", benchFollow,
+	}, options, homes)
 	cmd := exec.Command(program, args...)
 	cmd.Env = append(os.Environ(), "GOGC="+gogc)
 	cmd.Stderr = os.Stderr
@@ -180,7 +196,8 @@ func (s *stage) colly(homes []string, pages int, gogc string, options ...string)
 		Seconds float64
 	}
 	s.must(json.Unmarshal(raw, &got))
-	s.Logf("Colly with GOGC=%s: %d pages in %.1f s, %.0f a second", gogc, got.Pages, got.Seconds, float64(got.Pages)/got.Seconds)
+	s.Logf("Colly with GOGC=%s: %d pages in %.1f s, %.0f a second", gogc, got.Pages, got.Seconds,
+		float64(got.Pages)/got.Seconds)
 	if got.Pages != pages {
 		s.Errorf("Colly fetched %d pages, not %d", got.Pages, pages)
 	}
@@ -191,7 +208,9 @@ func (s *stage) colly(homes []string, pages int, gogc string, options ...string)
 func (s *stage) transitions() (n int64) {
 	s.Helper()
 	for _, kind := range []string{workflows.CrawlDomainWorkflow, workflows.CrawlWorkflow} {
-		list, err := s.temporal.ListWorkflow(s.Context(), &workflowservice.ListWorkflowExecutionsRequest{Namespace: temporaltest.Namespace, Query: "WorkflowType = '" + kind + "'", PageSize: 1000})
+		list, err := s.temporal.ListWorkflow(s.Context(), &workflowservice.ListWorkflowExecutionsRequest{
+			Namespace: temporaltest.Namespace, Query: "WorkflowType = '" + kind + "'", PageSize: 1000,
+		})
 		s.must(err)
 		for _, one := range list.GetExecutions() {
 			if one.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_UNSPECIFIED {

@@ -91,12 +91,16 @@ func work(rawSetup string) error {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
-	rig, err := crawlrig.New(ctx, crawlrig.Options{Store: db, Redis: redis, Objects: bucket, Limits: s.limits(), Policy: crawl.DefaultRevisitPolicy().SpedUp(s.Factor), Log: log,
-		AllowPrivate: s.AllowPrivate, Resolver: crawltest.Resolver{IPs: s.IPs}})
+	rig, err := crawlrig.New(ctx, crawlrig.Options{
+		Store: db, Redis: redis, Objects: bucket, Limits: s.limits(),
+		Policy: crawl.DefaultRevisitPolicy().SpedUp(s.Factor), Log: log,
+		AllowPrivate: s.AllowPrivate, Resolver: crawltest.Resolver{IPs: s.IPs},
+	})
 	if err != nil {
 		return err
 	}
-	c, err := temporalclient.Connect(temporalclient.Options{Address: s.Temporal, Namespace: temporaltest.Namespace}, log)
+	c, err := temporalclient.Connect(temporalclient.Options{Address: s.Temporal, Namespace: temporaltest.Namespace},
+		log)
 	if err != nil {
 		return err
 	}
@@ -128,12 +132,16 @@ func profileFor(span time.Duration, file string) error {
 }
 
 func (s setup) bucket() objects.Options {
-	return objects.Options{Endpoint: s.S3, Region: "us-east-1", Bucket: "dateline-test", AccessKey: "test", SecretKey: "test", PathStyle: true}
+	return objects.Options{
+		Endpoint: s.S3, Region: "us-east-1", Bucket: "dateline-test", AccessKey: "test",
+		SecretKey: "test", PathStyle: true,
+	}
 }
 
 func (s setup) limits() crawler.Limits {
 	l := crawler.DefaultLimits()
-	l.RequestDelay, l.MaxRobotsDelay, l.IPDelay, l.FetchTimeout, l.LeaseTTL = s.Delay, time.Second, time.Millisecond, 4*time.Second, 12*time.Second
+	l.RequestDelay, l.MaxRobotsDelay, l.IPDelay, l.FetchTimeout, l.LeaseTTL = s.Delay, time.Second, time.Millisecond,
+		4*time.Second, 12*time.Second
 	l.Concurrency = max(s.AtOnce, 1)
 	return l
 }
@@ -159,13 +167,20 @@ func newStage(t *testing.T, o crawltest.Options, delay time.Duration, factor int
 		t.Fatal(err)
 	}
 	t.Cleanup(world.Close)
-	handler, err := s3server.New(s3server.Options{Dir: t.TempDir(), Bucket: "dateline-test", AccessKey: "test", SecretKey: "test"})
+	handler, err := s3server.New(s3server.Options{
+		Dir: t.TempDir(), Bucket: "dateline-test", AccessKey: "test", SecretKey: "test",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	files := httptest.NewServer(handler)
 	t.Cleanup(files.Close)
-	s := &stage{T: t, world: world, setup: setup{Redis: enginetest.Redis(t), S3: files.URL, AllowPrivate: world.AllowPrivate(), IPs: max(o.IPs, 1), Factor: factor, Delay: delay}}
+	s := &stage{
+		T: t, world: world, setup: setup{
+			Redis: enginetest.Redis(t), S3: files.URL, AllowPrivate: world.AllowPrivate(),
+			IPs: max(o.IPs, 1), Factor: factor, Delay: delay,
+		},
+	}
 	s.store, s.Database = storetest.OpenWithURL(t)
 	s.Temporal = temporaltest.Start(t)
 	s.temporal = temporaltest.Dial(t, s.Temporal, nil)
@@ -233,10 +248,16 @@ func cpuTime(w *exec.Cmd) time.Duration {
 
 // schedule runs the planner as often as the speed factor requires.
 func (s *stage) schedule() {
-	_, err := s.temporal.ScheduleClient().Create(s.Context(), client.ScheduleOptions{ID: workflows.CrawlSchedule,
-		Spec:               client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: max(time.Minute/time.Duration(s.Factor), time.Second)}}},
-		Action:             &client.ScheduleWorkflowAction{ID: workflows.CrawlSchedule, Workflow: workflows.CrawlWorkflow, TaskQueue: workflows.CrawlQueue},
-		TriggerImmediately: true})
+	_, err := s.temporal.ScheduleClient().Create(s.Context(), client.ScheduleOptions{
+		ID: workflows.CrawlSchedule,
+		Spec: client.ScheduleSpec{
+			Intervals: []client.ScheduleIntervalSpec{{Every: max(time.Minute/time.Duration(s.Factor), time.Second)}},
+		},
+		Action: &client.ScheduleWorkflowAction{
+			ID: workflows.CrawlSchedule, Workflow: workflows.CrawlWorkflow, TaskQueue: workflows.CrawlQueue,
+		},
+		TriggerImmediately: true,
+	})
 	s.must(err)
 }
 
@@ -261,7 +282,8 @@ func (s *stage) count(sql string, args ...any) (n int) {
 func (s *stage) missing() (urls []string) {
 	s.Helper()
 	have := map[string]bool{}
-	rows, err := s.db.Query(s.Context(), `select u.url from urls u join page_versions v on v.domain_id = u.domain_id and v.url_id = u.id where u.kind = 'article'`)
+	rows, err := s.db.Query(s.Context(),
+		`select u.url from urls u join page_versions v on v.domain_id = u.domain_id and v.url_id = u.id where u.kind = 'article'`)
 	s.must(err)
 	for rows.Next() {
 		var url string

@@ -16,7 +16,10 @@ import (
 // unchanged, the article would be missing.
 func TestCrawl_DiscoversArticlesInTime(t *testing.T) {
 	const delay = 20 * time.Millisecond
-	s := newStage(t, crawltest.Options{Sites: *sites, IPs: 4, Articles: 10, ArticlesPerHub: 25, PageBytes: 10_000, Traps: true}, delay, *factor)
+	s := newStage(t, crawltest.Options{
+		Sites: *sites, IPs: 4, Articles: 10, ArticlesPerHub: 25, PageBytes: 10_000,
+		Traps: true,
+	}, delay, *factor)
 	s.Search = true
 	for i := range *sites / 2 {
 		s.world.Site(2*i + 1).HideLists()
@@ -49,7 +52,8 @@ func TestCrawl_DiscoversArticlesInTime(t *testing.T) {
 		return len(r.open) == 0
 	})
 	stored, found := spreadOf(s.storedAfter(fresh)), spreadOf(r.ages)
-	t.Logf("%d sites, %d articles: published to stored %s; times %d that is %s", *sites, len(fresh), stored, s.Factor, stored.times(s.Factor))
+	t.Logf("%d sites, %d articles: published to stored %s; times %d that is %s", *sites, len(fresh), stored, s.Factor,
+		stored.times(s.Factor))
 	t.Logf("published to searchable %s; times %d that is %s", found, s.Factor, found.times(s.Factor))
 	if stored.p95 > 20*time.Minute/time.Duration(s.Factor) || found.max > bound {
 		t.Errorf("stored p95 %s, found max %s: too late", stored.p95, found.max)

@@ -33,21 +33,33 @@ import (
 // It polls every second, whatever the speed factor.
 func alsoSearch(c client.Client, rig *crawlrig.Rig, log *slog.Logger) error {
 	sites := &pipeline.SiteCache{Store: rig.Store, Redis: rig.Redis, Log: log}
-	rig.Activities.Articles = &activities.Articles{Waiting: rig.Store,
-		Consumer: &pipeline.Consumer{Store: rig.Store, Extractor: &pipeline.Extractor{Pages: rig.Pages, Sites: sites},
-			Learners: &starter.Starter{Client: c, Namespace: temporaltest.Namespace}, Log: log},
-		Learner: &pipeline.Learner{Store: rig.Store, Pages: rig.Pages, Sites: sites, Log: log}}
+	rig.Activities.Articles = &activities.Articles{
+		Waiting: rig.Store,
+		Consumer: &pipeline.Consumer{
+			Store: rig.Store, Extractor: &pipeline.Extractor{Pages: rig.Pages, Sites: sites},
+			Learners: &starter.Starter{Client: c, Namespace: temporaltest.Namespace}, Log: log,
+		},
+		Learner: &pipeline.Learner{Store: rig.Store, Pages: rig.Pages, Sites: sites, Log: log},
+	}
 	engine := pgsearch.New(rig.Store.Pool(), pgsearch.Options{Log: log})
-	return worker.NewSearch(c, &activities.Search{Prepare: engine.Prepare,
-		Indexer: &indexer.Indexer{Store: rig.Store, Engine: engine, Events: pubsub.NewBus(rig.Redis, log), Log: log}}, nil).Start()
+	return worker.NewSearch(c, &activities.Search{
+		Prepare: engine.Prepare,
+		Indexer: &indexer.Indexer{Store: rig.Store, Engine: engine, Events: pubsub.NewBus(rig.Redis, log), Log: log},
+	},
+		nil).Start()
 }
 
 // readAndIndex starts the workflows that schedules start in production.
 func (s *stage) readAndIndex() {
 	s.Helper()
-	for id, one := range map[string]struct{ name, queue string }{workflows.ExtractArticlesSchedule: {workflows.ExtractArticlesWorkflow, workflows.CrawlQueue},
-		workflows.IndexArticlesSchedule: {workflows.IndexArticlesWorkflow, workflows.SearchQueue}} {
-		_, err := s.temporal.ExecuteWorkflow(s.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: one.queue}, one.name)
+	for id, one := range map[string]struct{ name, queue string }{
+		workflows.ExtractArticlesSchedule: {
+			workflows.ExtractArticlesWorkflow, workflows.CrawlQueue,
+		},
+		workflows.IndexArticlesSchedule: {workflows.IndexArticlesWorkflow, workflows.SearchQueue},
+	} {
+		_, err := s.temporal.ExecuteWorkflow(s.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: one.queue},
+			one.name)
 		s.must(err)
 	}
 }
@@ -63,8 +75,11 @@ type reader struct {
 func (s *stage) reader() *reader {
 	s.Helper()
 	log := slog.New(slog.DiscardHandler)
-	server := &api.Server{Store: s.store, People: &workspace.Service{Store: s.store}, Media: &media.Service{}, Page: http.NotFoundHandler(), MaxBodyBytes: 1 << 16, Log: log,
-		Search: &savedsearch.Service{Store: s.store, Engine: pgsearch.New(s.store.Pool(), pgsearch.Options{Log: log})}}
+	server := &api.Server{
+		Store: s.store, People: &workspace.Service{Store: s.store}, Media: &media.Service{},
+		Page: http.NotFoundHandler(), MaxBodyBytes: 1 << 16, Log: log,
+		Search: &savedsearch.Service{Store: s.store, Engine: pgsearch.New(s.store.Pool(), pgsearch.Options{Log: log})},
+	}
 	handler, err := server.Handler()
 	s.must(err)
 	r := &reader{stage: s, api: httptest.NewServer(handler), open: map[string]crawltest.Article{}}

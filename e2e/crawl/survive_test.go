@@ -17,7 +17,10 @@ func TestCrawl_SurvivesKilledWorkers(t *testing.T) {
 	const delay = 300 * time.Millisecond
 	each := max(*survivors / *sites, 1)
 	maxKills := max(each*2/3, 4)
-	s := newStage(t, crawltest.Options{Sites: *sites, IPs: 4, Articles: each, ArticlesPerHub: each, PageBytes: 20_000, Traps: true}, delay, 20)
+	s := newStage(t, crawltest.Options{
+		Sites: *sites, IPs: 4, Articles: each, ArticlesPerHub: each, PageBytes: 20_000,
+		Traps: true,
+	}, delay, 20)
 	s.seed(crawl.Home)
 	for slot := range 4 {
 		s.startWorker(slot)
@@ -39,7 +42,8 @@ func TestCrawl_SurvivesKilledWorkers(t *testing.T) {
 			}
 			s.killWorker(kills % 4)
 			s.startWorker(kills % 4)
-			s.world.Site(kills%*sites).Throttle([]int{http.StatusTooManyRequests, http.StatusServiceUnavailable}[kills%2], 3*time.Second)
+			s.world.Site(kills%*sites).
+				Throttle([]int{http.StatusTooManyRequests, http.StatusServiceUnavailable}[kills%2], 3*time.Second)
 			kills++
 		}
 	}()
@@ -78,7 +82,8 @@ func TestCrawl_SurvivesKilledWorkers(t *testing.T) {
 			t.Error(sentence)
 		}
 	}
-	t.Logf("%d pages of %d sites, %d kills, %d requests, %d of them for a repeated URL (hubs, and requests that a killed worker had not recorded), %d answered with Retry-After",
+	t.Logf("%d pages of %d sites, %d kills, %d requests, %d of them for a repeated URL (hubs, and requests that a "+
+		"killed worker had not recorded), %d answered with Retry-After",
 		*survivors, *sites, kills, len(requests), again, throttled)
 	if kills < 2 {
 		t.Errorf("only %d workers were killed: use a longer crawl, or this test proves little", kills)

@@ -134,7 +134,8 @@ func bareRoot(t *testing.T, root string) {
 		e2etest.Must(t, os.MkdirAll(filepath.Join(root, dir), 0o755))
 	}
 	e2etest.Must(t, os.Chmod(filepath.Join(root, "tmp"), 0o777|os.ModeSticky))
-	e2etest.Must(t, os.WriteFile(filepath.Join(root, "etc/passwd"), []byte("root:x:0:0::/:/bin/sh\nnobody:x:65534:65534::/:/bin/sh\n"), 0o644))
+	e2etest.Must(t, os.WriteFile(filepath.Join(root, "etc/passwd"),
+		[]byte("root:x:0:0::/:/bin/sh\nnobody:x:65534:65534::/:/bin/sh\n"), 0o644))
 	e2etest.Must(t, os.WriteFile(filepath.Join(root, "etc/group"), []byte("root:x:0:\nnogroup:x:65534:\n"), 0o644))
 	for name, minor := range map[string]uint32{"null": 3, "zero": 5, "urandom": 9} {
 		e2etest.Must(t, unix.Mknod(filepath.Join(root, "dev", name), unix.S_IFCHR|0o666, int(unix.Mkdev(1, minor))))

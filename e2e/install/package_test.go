@@ -23,9 +23,16 @@ type manager struct {
 
 func managers() []manager {
 	return []manager{
-		{name: "Deb", file: "dateline.deb", install: []string{"dpkg", "-i", "/tmp/dateline.deb"}, uninstall: []string{"dpkg", "--purge", "dateline"}},
-		{name: "RPM", file: "dateline.rpm", outside: true, install: []string{"rpm", "-U", "--nodeps", "--replacepkgs"}, uninstall: []string{"rpm", "--erase", "dateline"},
-			keepsConfig: "etc/dateline/dateline.env.rpmsave"},
+		{name: "Deb", file: "dateline.deb", install: []string{"dpkg", "-i", "/tmp/dateline.deb"}, uninstall: []string{
+			"dpkg", "--purge", "dateline",
+		}},
+		{
+			name: "RPM", file: "dateline.rpm", outside: true, install: []string{
+				"rpm", "-U", "--nodeps", "--replacepkgs",
+			},
+			uninstall:   []string{"rpm", "--erase", "dateline"},
+			keepsConfig: "etc/dateline/dateline.env.rpmsave",
+		},
 	}
 }
 
@@ -81,8 +88,10 @@ func testPackage(t *testing.T, m manager) {
 
 	manage(install...)
 	for path, want := range map[string]string{
-		"/var/lib/dateline": "dateline:dateline 700", "/etc/dateline/dateline.env": "root:dateline 640", "/usr/lib/systemd/system/dateline.service": "root:root 644",
-		"/usr/share/man/man1/dateline.1": "root:root 644", "/usr/share/bash-completion/completions/dateline": "root:root 644",
+		"/var/lib/dateline": "dateline:dateline 700", "/etc/dateline/dateline.env": "root:dateline 640",
+		"/usr/lib/systemd/system/dateline.service":        "root:root 644",
+		"/usr/share/man/man1/dateline.1":                  "root:root 644",
+		"/usr/share/bash-completion/completions/dateline": "root:root 644",
 	} {
 		if got := in("stat", "-c", "%U:%G %a", path); got != want {
 			t.Errorf("owner and mode of %s: %s, want %s", path, got, want)
@@ -92,7 +101,9 @@ func testPackage(t *testing.T, m manager) {
 		t.Errorf("version: %q", got)
 	}
 	// Without systemd, as its unit does it: as the service's user, with its settings.
-	e2etest.Must(t, os.WriteFile(filepath.Join(root, "usr/local/bin/run"), []byte("#!/bin/sh\nexec setpriv --reuid dateline --regid dateline --clear-groups /usr/bin/dateline \"$@\" --config /etc/dateline/dateline.env\n"), 0o755))
+	e2etest.Must(t, os.WriteFile(filepath.Join(root, "usr/local/bin/run"),
+		[]byte("#!/bin/sh\nexec setpriv --reuid dateline --regid dateline --clear-groups /usr/bin/dateline \"$@\" "+
+			"--config /etc/dateline/dateline.env\n"), 0o755))
 	child := publishes(t, root, "/usr/local/bin/run", "/usr/bin/dateline", time.Minute)
 	child.Stop(t)
 

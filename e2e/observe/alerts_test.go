@@ -63,10 +63,17 @@ func TestEveryAlertIsFiredByItsCause(t *testing.T) {
 	n.exec("update view_checks set started_at = started_at - interval '2 hours'")
 	n.flush()
 	n.faults([]fake.Fault{{Kind: fake.ResetBefore, Account: "torn", Count: -1}})
-	n.call(http.MethodPost, "/api/v1/posts", map[string]any{"content": "torn", "scheduled_time": time.Now().Add(time.Second), "accounts": []string{accounts["torn"]},
-		"drop_if_late_minutes": 1}, nil) // so that it soon becomes a dead letter
+	n.call(http.MethodPost, "/api/v1/posts",
+		map[string]any{
+			"content": "torn", "scheduled_time": time.Now().Add(time.Second), "accounts": []string{
+				accounts["torn"],
+			},
+			"drop_if_late_minutes": 1,
+		}, nil) // so that it soon becomes a dead letter
 	p.fires("ViewCountMismatch", "RecordsQuarantined")
-	n.await("a response to be lost", func() bool { return n.count("select count(*) from post_events where type = 'ambiguous'") > 0 })
+	n.await("a response to be lost", func() bool {
+		return n.count("select count(*) from post_events where type = 'ambiguous'") > 0
+	})
 
 	t.Log("no worker runs, and a process lacks resources")
 	e2etest.Must(t, worker.Process.Signal(syscall.SIGSTOP))
@@ -80,17 +87,23 @@ func TestEveryAlertIsFiredByItsCause(t *testing.T) {
 	sick, metrics := n.sick()
 	p.scrape("slow", metrics)
 	free := n.fill()
-	p.fires("ClockDrift", "MemoryNearLimit", "DiskNearlyFull{instance:"+metrics+" severity:critical volume:data", "CertificateExpiring{endpoint:public", "KeysetNotRotated",
+	p.fires("ClockDrift", "MemoryNearLimit", "DiskNearlyFull{instance:"+metrics+" severity:critical volume:data",
+		"CertificateExpiring{endpoint:public", "KeysetNotRotated",
 		"DatabaseServerNearLimit", "RedisNearLimit")
 	openConnections(t, sick, 150)
-	p.fires("OpenFilesNearLimit", "PostsLate", "TaskQueueStalled{task_queue:dateline-post", "ProcessDown{instance:"+workerMetrics, "CountsNotFlushed", "SeedsOverdue")
+	p.fires("OpenFilesNearLimit", "PostsLate", "TaskQueueStalled{task_queue:dateline-post",
+		"ProcessDown{instance:"+workerMetrics, "CountsNotFlushed", "SeedsOverdue")
 	free()
 
 	t.Log("the worker is back, and the network fails")
-	n.exec("update accounts set renewable = false, expires_at = now() + interval '2 days' where id = $1", accounts["ending"])
+	n.exec("update accounts set renewable = false, expires_at = now() + interval '2 days' where id = $1",
+		accounts["ending"])
 	n.brokenReceivers(4)
 	n.faults([]fake.Fault{
-		{Kind: fake.Status, Status: http.StatusUnprocessableEntity, Account: "refused", Count: -1, Body: `{"error":"Validation failed: no"}`},
+		{
+			Kind: fake.Status, Status: http.StatusUnprocessableEntity, Account: "refused", Count: -1,
+			Body: `{"error":"Validation failed: no"}`,
+		},
 		{Kind: fake.TokenExpired, Account: "revoked", Count: -1},
 	})
 	e2etest.Must(t, worker.Process.Signal(syscall.SIGCONT))
@@ -101,20 +114,28 @@ func TestEveryAlertIsFiredByItsCause(t *testing.T) {
 	// The failures below open the circuit of the whole host, which would delay these
 	// posts.
 	n.await("an account to need reconnecting and posts to be dead letters", func() bool {
-		return n.count("select count(*) from accounts where status = 'needs_reconnect'") > 0 && n.count("select count(*) from post_targets where status = 'failed'") >= 7
+		return n.count("select count(*) from accounts where status = 'needs_reconnect'") > 0 &&
+			n.count("select count(*) from post_targets where status = 'failed'") >= 7
 	})
 	// Ten failures in a row would open the circuit for as long as a minute, several times the
 	// window of the rules.
-	n.faults([]fake.Fault{{Kind: fake.Status, Status: http.StatusServiceUnavailable, Account: "flaky", Count: -1, Probability: 0.6}})
+	n.faults([]fake.Fault{
+		{Kind: fake.Status, Status: http.StatusServiceUnavailable, Account: "flaky", Count: -1, Probability: 0.6},
+	})
 	for i := range 60 {
 		n.schedule(fmt.Sprintf("retried %d", i), 3*time.Second, accounts["flaky"])
 	}
 	// On a slow machine these are over before the alert has been pending long enough.
 	n.repeat(func() {
 		time.Sleep(200 * time.Millisecond)
-		_, _ = n.try(http.MethodPost, "/api/v1/posts", map[string]any{"content": "retried again", "scheduled_time": time.Now().Add(time.Second), "accounts": []string{accounts["flaky"]}}, nil)
+		_, _ = n.try(http.MethodPost, "/api/v1/posts",
+			map[string]any{
+				"content": "retried again", "scheduled_time": time.Now().Add(time.Second),
+				"accounts": []string{accounts["flaky"]},
+			}, nil)
 	})
-	p.fires("WorkersBehind{task_queue:dateline-post", "PostsSentLate", "HighRetryRate", "NetworkErrors{network:mastodon", "DeadLettersGrowing", "AccountAccessExpiring",
+	p.fires("WorkersBehind{task_queue:dateline-post", "PostsSentLate", "HighRetryRate",
+		"NetworkErrors{network:mastodon", "DeadLettersGrowing", "AccountAccessExpiring",
 		"AccountsNeedReconnect", "WebhookDeliveriesPending", "ArticlesStale")
 
 	t.Log("the connection pool is exhausted, and a lost post was not found")
@@ -184,8 +205,9 @@ func (n *newsroom) faults(all []fake.Fault) {
 // flush writes the readers' counts to the database now instead of within a minute.
 func (n *newsroom) flush() {
 	n.t.Helper()
-	e2etest.Must(n.t, n.temporal.ScheduleClient().GetHandle(n.t.Context(), workflows.FlushViewsSchedule).Trigger(n.t.Context(),
-		sdk.ScheduleTriggerOptions{Overlap: enumspb.SCHEDULE_OVERLAP_POLICY_SKIP}))
+	e2etest.Must(n.t, n.temporal.ScheduleClient().GetHandle(n.t.Context(), workflows.FlushViewsSchedule).
+		Trigger(n.t.Context(),
+			sdk.ScheduleTriggerOptions{Overlap: enumspb.SCHEDULE_OVERLAP_POLICY_SKIP}))
 }
 
 // await waits for a condition that no alert reports.
@@ -214,7 +236,8 @@ func (n *newsroom) fill() (free func()) {
 	e2etest.Must(n.t, r.Set(n.t.Context(), "ballast", strings.Repeat("x", 36<<20), 0).Err())
 	e2etest.Must(n.t, r.ConfigSet(n.t.Context(), "maxmemory", "42mb").Err())
 	var maxConnections int
-	e2etest.Must(n.t, n.db.QueryRow(n.t.Context(), "select current_setting('max_connections')::int").Scan(&maxConnections))
+	e2etest.Must(n.t, n.db.QueryRow(n.t.Context(), "select current_setting('max_connections')::int").
+		Scan(&maxConnections))
 	var held []*pgx.Conn
 	for range maxConnections * 85 / 100 {
 		c, err := pgx.Connect(n.t.Context(), n.database)
@@ -236,10 +259,15 @@ func (n *newsroom) fill() (free func()) {
 // brokenReceivers registers webhooks whose receiver fails.
 func (n *newsroom) brokenReceivers(many int) {
 	n.t.Helper()
-	broken := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }))
+	broken := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusBadGateway)
+	}))
 	n.t.Cleanup(broken.Close)
 	for i := range many {
-		n.call(http.MethodPost, "/api/v1/webhooks", map[string]any{"url": fmt.Sprintf("%s/%d", broken.URL, i), "types": []string{"post.posted"}}, nil)
+		n.call(http.MethodPost, "/api/v1/webhooks", map[string]any{
+			"url":   fmt.Sprintf("%s/%d", broken.URL, i),
+			"types": []string{"post.posted"},
+		}, nil)
 	}
 }
 
@@ -248,7 +276,8 @@ func (n *newsroom) locked() (metrics string) {
 	n.t.Helper()
 	address := "127.0.0.1:" + e2etest.FreePort(n.t)
 	metrics = "127.0.0.1:" + e2etest.FreePort(n.t)
-	run(n.t, append(n.env, "DATELINE_API_ADDR="+address, "DATELINE_METRICS_ADDR="+metrics), n.program, "api").WaitForOutput(n.t, 60*time.Second, "API listening")
+	run(n.t, append(n.env, "DATELINE_API_ADDR="+address, "DATELINE_METRICS_ADDR="+metrics), n.program, "api").
+		WaitForOutput(n.t, 60*time.Second, "API listening")
 	holder, err := pgx.Connect(n.t.Context(), n.database)
 	e2etest.Must(n.t, err)
 	n.t.Cleanup(func() { _ = holder.Close(context.Background()) })
@@ -256,7 +285,8 @@ func (n *newsroom) locked() (metrics string) {
 	e2etest.Must(n.t, err)
 	for range 30 {
 		go func() {
-			request, err := http.NewRequestWithContext(n.t.Context(), http.MethodGet, "http://"+address+"/api/v1/posts", nil)
+			request, err := http.NewRequestWithContext(n.t.Context(), http.MethodGet, "http://"+address+"/api/v1/posts",
+				nil)
 			if err != nil {
 				return
 			}
@@ -286,6 +316,7 @@ func (n *newsroom) refuseDatabase() {
 	})
 	_, err = server.Exec(n.t.Context(), allow+"false")
 	e2etest.Must(n.t, err)
-	_, err = server.Exec(n.t.Context(), "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", name)
+	_, err = server.Exec(n.t.Context(), "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1",
+		name)
 	e2etest.Must(n.t, err)
 }

@@ -94,8 +94,11 @@ func (c *client) hit(key, page string) int {
 		c.t.Error(err)
 		return 0
 	}
-	for name, value := range map[string]string{"Content-Type": "application/json", "Accept-Language": "vi-VN,vi;q=0.9",
-		"User-Agent": "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/144.0.0.0 Safari/537.36"} {
+	for name, value := range map[string]string{
+		"Content-Type": "application/json", "Accept-Language": "vi-VN,vi;q=0.9",
+		"User-Agent": "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/144.0.0.0 " +
+			"Safari/537.36",
+	} {
 		request.Header.Set(name, value)
 	}
 	answer, err := e2etest.Do(request)

@@ -59,12 +59,18 @@ func openNewsroom(t *testing.T) *newsroom {
 	e2etest.Must(t, err)
 	t.Cleanup(func() { _ = n.db.Close(context.Background()) })
 
-	n.redis = run(t, nil, enginetest.RedisProgram(t), "--port", n.redisPort, "--bind", "127.0.0.1", "--save", "", "--dir", e2etest.OpenDir(t))
-	s3, err := s3server.New(s3server.Options{Dir: e2etest.OpenDir(t), Bucket: "dateline", AccessKey: "test", SecretKey: "test"})
+	n.redis = run(t, nil, enginetest.RedisProgram(t), "--port", n.redisPort, "--bind", "127.0.0.1", "--save", "",
+		"--dir", e2etest.OpenDir(t))
+	s3, err := s3server.New(s3server.Options{
+		Dir: e2etest.OpenDir(t), Bucket: "dateline", AccessKey: "test", SecretKey: "test",
+	})
 	e2etest.Must(t, err)
 	bucket := httptest.NewServer(s3)
 	t.Cleanup(bucket.Close)
-	opened, err := objects.Open(t.Context(), objects.Options{Endpoint: bucket.URL, Region: "us-east-1", Bucket: "dateline", AccessKey: "test", SecretKey: "test", PathStyle: true})
+	opened, err := objects.Open(t.Context(), objects.Options{
+		Endpoint: bucket.URL, Region: "us-east-1", Bucket: "dateline", AccessKey: "test", SecretKey: "test",
+		PathStyle: true,
+	})
 	e2etest.Must(t, err)
 	e2etest.Must(t, opened.EnsureBucket(t.Context()))
 
@@ -79,15 +85,24 @@ func openNewsroom(t *testing.T) *newsroom {
 	e2etest.Must(t, n.fake.Start("127.0.0.1:0"))
 	t.Cleanup(func() { _ = n.fake.Close() })
 	// A site whose articles were published 40 minutes ago.
-	n.world, err = crawltest.New(crawltest.Options{Sites: 1, Articles: 40, ArticlesPerHub: 40, Proxied: true, Now: func() time.Time { return time.Now().Add(-40 * time.Minute) }})
+	n.world, err = crawltest.New(crawltest.Options{
+		Sites: 1, Articles: 40, ArticlesPerHub: 40, Proxied: true, Now: func() time.Time {
+			return time.Now().Add(-40 * time.Minute)
+		},
+	})
 	e2etest.Must(t, err)
 	t.Cleanup(n.world.Close)
 
 	keyset := filepath.Join(e2etest.OpenDir(t), "keyset.json")
-	n.env = []string{"DATABASE_URL=" + n.database, "REDIS_URL=redis://127.0.0.1:" + n.redisPort, "TEMPORAL_ADDRESS=" + temporal, "TEMPORAL_NAMESPACE=default",
-		"S3_ENDPOINT=" + bucket.URL, "S3_BUCKET=dateline", "S3_ACCESS_KEY=test", "S3_SECRET_KEY=test", "DATELINE_KEYSET=" + keyset,
-		"DATELINE_DATA_DIR=" + e2etest.OpenDir(t), "DATELINE_ALLOW_PRIVATE_HOSTS=127.0.0.0/8," + strings.TrimPrefix(n.fake.URL(), "http://"),
-		"DATELINE_CRAWL_PROXY_URL=" + n.world.ProxyURL(), "DATELINE_CRAWL_DELAY=100ms", "DATELINE_CRAWL_IP_DELAY=0s"}
+	n.env = []string{
+		"DATABASE_URL=" + n.database, "REDIS_URL=redis://127.0.0.1:" + n.redisPort,
+		"TEMPORAL_ADDRESS=" + temporal, "TEMPORAL_NAMESPACE=default",
+		"S3_ENDPOINT=" + bucket.URL, "S3_BUCKET=dateline", "S3_ACCESS_KEY=test", "S3_SECRET_KEY=test",
+		"DATELINE_KEYSET=" + keyset,
+		"DATELINE_DATA_DIR=" + e2etest.OpenDir(t), "DATELINE_ALLOW_PRIVATE_HOSTS=127.0.0.0/8," +
+			strings.TrimPrefix(n.fake.URL(), "http://"),
+		"DATELINE_CRAWL_PROXY_URL=" + n.world.ProxyURL(), "DATELINE_CRAWL_DELAY=100ms", "DATELINE_CRAWL_IP_DELAY=0s",
+	}
 	n.command("keyset", "new", keyset)
 	n.client = &client{t: t}
 	n.token = regexp.MustCompile(`dl_\S+`).FindString(n.command("token"))
@@ -111,7 +126,8 @@ func (n *newsroom) api() (metrics string) {
 	n.t.Helper()
 	address := "127.0.0.1:" + e2etest.FreePort(n.t)
 	metrics = "127.0.0.1:" + e2etest.FreePort(n.t)
-	run(n.t, append(n.env, "DATELINE_API_ADDR="+address, "DATELINE_METRICS_ADDR="+metrics), n.program, "api").WaitForOutput(n.t, 60*time.Second, "API listening")
+	run(n.t, append(n.env, "DATELINE_API_ADDR="+address, "DATELINE_METRICS_ADDR="+metrics), n.program, "api").
+		WaitForOutput(n.t, 60*time.Second, "API listening")
 	n.base = "http://" + address
 	return metrics
 }
@@ -130,7 +146,8 @@ func (n *newsroom) worker() (c *e2etest.Child, metrics string) {
 func (n *newsroom) sick() (api, metrics string) {
 	n.t.Helper()
 	n.exec("create schema shifted")
-	n.exec(`create function shifted.clock_timestamp() returns timestamptz language sql volatile as $$ select pg_catalog.clock_timestamp() + interval '3 seconds' $$`)
+	n.exec(
+		`create function shifted.clock_timestamp() returns timestamptz language sql volatile as $$ select pg_catalog.clock_timestamp() + interval '3 seconds' $$`)
 	at, err := url.Parse(n.database)
 	e2etest.Must(n.t, err)
 	query := at.Query()
@@ -150,8 +167,10 @@ func (n *newsroom) sick() (api, metrics string) {
 
 	api, metrics = "127.0.0.1:"+e2etest.FreePort(n.t), "127.0.0.1:"+e2etest.FreePort(n.t)
 	disk := e2etest.OpenDir(n.t)
-	env := append(n.env, "DATABASE_URL="+at.String(), "DATELINE_KEYSET="+keyset, "DATELINE_API_ADDR="+api, "DATELINE_METRICS_ADDR="+metrics,
-		"DATELINE_PUBLIC_URL="+n.ending(), "DATELINE_DATA_DIR="+disk, "GOMEMLIMIT=40MiB", "DISK="+disk, "PROGRAM="+n.program)
+	env := append(n.env, "DATABASE_URL="+at.String(), "DATELINE_KEYSET="+keyset, "DATELINE_API_ADDR="+api,
+		"DATELINE_METRICS_ADDR="+metrics,
+		"DATELINE_PUBLIC_URL="+n.ending(), "DATELINE_DATA_DIR="+disk, "GOMEMLIMIT=40MiB", "DISK="+disk,
+		"PROGRAM="+n.program)
 	// In a mount namespace of its own it may mount a small disk and fill it.
 	namespace := []string{"--mount"}
 	if os.Geteuid() != 0 {
@@ -167,7 +186,10 @@ func (n *newsroom) ending() string {
 	n.t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	e2etest.Must(n.t, err)
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().AddDate(0, 0, 5), DNSNames: []string{"localhost"}}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().AddDate(0, 0, 5),
+		DNSNames: []string{"localhost"},
+	}
 	raw, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	e2etest.Must(n.t, err)
 	server := httptest.NewUnstartedServer(http.NotFoundHandler())
@@ -196,7 +218,10 @@ func (n *newsroom) account(name string) (id string) {
 	a, err := n.fake.AddAccount(name)
 	e2etest.Must(n.t, err)
 	var made struct{ ID string }
-	n.call(http.MethodPost, "/api/v1/accounts", map[string]string{"network": "mastodon", "base_url": n.fake.URL(), "access_token": a.Token}, &made)
+	n.call(http.MethodPost, "/api/v1/accounts", map[string]string{
+		"network": "mastodon", "base_url": n.fake.URL(),
+		"access_token": a.Token,
+	}, &made)
 	return made.ID
 }
 

@@ -24,7 +24,8 @@ func TestEveryPanelHasData(t *testing.T) {
 	world, err := crawltest.New(crawltest.Options{Sites: 1, Articles: 10, Proxied: true, Traps: true})
 	e2etest.Must(t, err)
 	t.Cleanup(world.Close)
-	up := startUp(t, []string{"--demo"}, "DATELINE_CRAWL_PROXY_URL="+world.ProxyURL(), "DATELINE_CRAWL_DELAY=100ms", "DATELINE_CRAWL_IP_DELAY=0s")
+	up := startUp(t, []string{"--demo"}, "DATELINE_CRAWL_PROXY_URL="+world.ProxyURL(), "DATELINE_CRAWL_DELAY=100ms",
+		"DATELINE_CRAWL_IP_DELAY=0s")
 	p.scrape("quick", strings.TrimSuffix(strings.TrimPrefix(up.metrics, "http://"), "/metrics"))
 
 	site := world.Site(0)
@@ -42,7 +43,8 @@ func TestEveryPanelHasData(t *testing.T) {
 		for i := range 5 {
 			up.hit(key, fmt.Sprintf("/%d", i))
 		}
-		_, _ = http.Get(fmt.Sprintf("%s/v1/pixel.gif?site=%s&page=/bot", up.base, key)) // Go's default user agent is filtered as a bot
+		// Go's default user agent is filtered as a bot
+		_, _ = http.Get(fmt.Sprintf("%s/v1/pixel.gif?site=%s&page=/bot", up.base, key))
 		if round%10 == 0 {
 			site.Publish()
 			_, _ = up.try(http.MethodPost, "/api/v1/domains/"+seeds.Seeds[0].Domain+"/run", nil, nil)
@@ -146,15 +148,25 @@ func startUp(t *testing.T, flags []string, env ...string) *upped {
 	t.Helper()
 	dir := e2etest.OpenDir(t)
 	env = append(env, "DATELINE_DATA_DIR="+dir+"/data")
-	for name, prefix := range map[string]string{"DATELINE_API_ADDR": "127.0.0.1:", "DATELINE_SANDBOX_ADDR": "127.0.0.1:", "DATELINE_METRICS_ADDR": "127.0.0.1:",
-		"DATELINE_TEMPORAL_PORT": "", "DATELINE_TEMPORAL_UI_PORT": "", "DATELINE_POSTGRES_PORT": "", "DATELINE_REDIS_PORT": "", "DATELINE_S3_PORT": ""} {
+	for name, prefix := range map[string]string{
+		"DATELINE_API_ADDR":     "127.0.0.1:",
+		"DATELINE_SANDBOX_ADDR": "127.0.0.1:", "DATELINE_METRICS_ADDR": "127.0.0.1:",
+		"DATELINE_TEMPORAL_PORT": "", "DATELINE_TEMPORAL_UI_PORT": "", "DATELINE_POSTGRES_PORT": "",
+		"DATELINE_REDIS_PORT": "", "DATELINE_S3_PORT": "",
+	} {
 		env = append(env, name+"="+prefix+e2etest.FreePort(t))
 	}
 	c := run(t, env, program(t), append([]string{"up"}, flags...)...)
 	// Generous: the first start may have to fetch engines.
 	c.WaitForOutput(t, 3*time.Minute, "Stop with Ctrl-C")
-	u := &upped{child: c, metrics: c.WaitForOutput(t, time.Second, `Metrics\s+(http://\S+)`)[1], sandbox: c.WaitForOutput(t, time.Second, `Sandbox\s+(http://[\w.:]+)/`)[1]}
-	u.client = &client{t: t, base: c.WaitForOutput(t, time.Second, `API\s+(http://\S+)/api/v1`)[1], token: c.WaitForOutput(t, time.Second, `API token\s+(dl_\S+)`)[1]}
+	u := &upped{
+		child: c, metrics: c.WaitForOutput(t, time.Second, `Metrics\s+(http://\S+)`)[1],
+		sandbox: c.WaitForOutput(t, time.Second, `Sandbox\s+(http://[\w.:]+)/`)[1],
+	}
+	u.client = &client{
+		t: t, base: c.WaitForOutput(t, time.Second, `API\s+(http://\S+)/api/v1`)[1],
+		token: c.WaitForOutput(t, time.Second, `API token\s+(dl_\S+)`)[1],
+	}
 	// Stop it like an operator, so that it stops its engines.
 	t.Cleanup(func() { c.Stop(t) })
 	e2etest.Eventually(t, 60*time.Second, "everything to be ready", func() bool {

@@ -41,7 +41,10 @@ func startPrometheus(t testing.TB, rules bool, faster int) *prometheus {
 		}
 		t.Skip("prometheus is not installed (on Debian: apt-get install prometheus)")
 	}
-	p := &prometheus{t: t, base: "http://127.0.0.1:" + e2etest.FreePort(t), dir: e2etest.OpenDir(t), fired: map[string]string{}}
+	p := &prometheus{
+		t: t, base: "http://127.0.0.1:" + e2etest.FreePort(t), dir: e2etest.OpenDir(t),
+		fired: map[string]string{},
+	}
 	// Repeat it after the output of all programs, which is long.
 	t.Cleanup(func() {
 		if len(p.missing) > 0 {
@@ -68,13 +71,15 @@ scrape_configs:
 		for _, file := range files {
 			text, err := os.ReadFile(file)
 			e2etest.Must(t, err)
-			e2etest.Must(t, os.WriteFile(filepath.Join(p.dir, filepath.Base(file)), []byte(quicker(string(text), faster)), 0o644))
+			e2etest.Must(t, os.WriteFile(filepath.Join(p.dir, filepath.Base(file)),
+				[]byte(quicker(string(text), faster)), 0o644))
 		}
 	}
 	e2etest.Must(t, os.WriteFile(p.dir+"/prometheus.yml", []byte(config), 0o644))
 	p.scrape("quick")
 	p.scrape("slow")
-	run(t, nil, path, "--config.file="+p.dir+"/prometheus.yml", "--storage.tsdb.path="+p.dir+"/data", "--web.listen-address="+strings.TrimPrefix(p.base, "http://"), "--log.level=warn")
+	run(t, nil, path, "--config.file="+p.dir+"/prometheus.yml", "--storage.tsdb.path="+p.dir+"/data",
+		"--web.listen-address="+strings.TrimPrefix(p.base, "http://"), "--log.level=warn")
 	e2etest.Eventually(t, 90*time.Second, "Prometheus to be ready", func() bool {
 		answer, err := http.Get(p.base + "/-/ready")
 		if err != nil {

@@ -63,7 +63,10 @@ func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		for _, resource := range in.GetResourceLogs() {
 			for _, scope := range resource.GetScopeLogs() {
 				for _, one := range scope.GetLogRecords() {
-					c.logs = append(c.logs, logged{hex.EncodeToString(one.GetTraceId()), hex.EncodeToString(one.GetSpanId()), one.GetBody().GetStringValue()})
+					c.logs = append(c.logs, logged{
+						hex.EncodeToString(one.GetTraceId()), hex.EncodeToString(one.GetSpanId()),
+						one.GetBody().GetStringValue(),
+					})
 				}
 			}
 		}
@@ -121,7 +124,8 @@ func TestAPostIsTracedFromTheRequestToTheNetwork(t *testing.T) {
 	c := &collector{spans: map[string]*tracev1.Span{}}
 	server := httptest.NewServer(c)
 	t.Cleanup(server.Close)
-	up := startUp(t, nil, "OTEL_EXPORTER_OTLP_ENDPOINT="+server.URL, "DATELINE_TRACE_SAMPLING=1", "DATELINE_LOG_FORMAT=json", "DATELINE_LOG_LEVEL=debug",
+	up := startUp(t, nil, "OTEL_EXPORTER_OTLP_ENDPOINT="+server.URL, "DATELINE_TRACE_SAMPLING=1",
+		"DATELINE_LOG_FORMAT=json", "DATELINE_LOG_LEVEL=debug",
 		"OTEL_BSP_SCHEDULE_DELAY=200", "OTEL_BLRP_SCHEDULE_DELAY=200")
 	fault := `[{"kind": "status", "status": 503, "network": "mastodon", "method": "POST", "path": "/api/v1/statuses", "count": 1}]`
 	request, err := http.NewRequest(http.MethodPut, up.sandbox+"/__faults", strings.NewReader(fault))
@@ -143,7 +147,10 @@ func TestAPostIsTracedFromTheRequestToTheNetwork(t *testing.T) {
 		return trace != ""
 	})
 	path := strings.Join(names, " < ")
-	for _, part := range []string{"POST " + host, "RunActivity:PublishTarget", "StartActivity:PublishTarget", "RunWorkflow:Post", "StartWorkflow:Post", "POST /api/v1/posts"} {
+	for _, part := range []string{
+		"POST " + host, "RunActivity:PublishTarget", "StartActivity:PublishTarget",
+		"RunWorkflow:Post", "StartWorkflow:Post", "POST /api/v1/posts",
+	} {
 		if !strings.Contains(path, part) {
 			t.Errorf("%s is missing in %s", part, path)
 		}
@@ -179,7 +186,8 @@ func TestAPostIsTracedFromTheRequestToTheNetwork(t *testing.T) {
 	if len(secrets) < 3 {
 		t.Fatalf("the sandbox lists %d tokens", len(secrets)-1)
 	}
-	_, said2, _ := strings.Cut(up.child.Log.String(), "Stop with Ctrl-C") // the output before this line shows the token, once
+	// The output before this line shows the token, once
+	_, said2, _ := strings.Cut(up.child.Log.String(), "Stop with Ctrl-C")
 	for _, s := range secrets {
 		if strings.Contains(c.received(), s) || strings.Contains(said2, s) {
 			t.Errorf("the secret %s… is in traces or logs", s[:min(len(s), 6)])
@@ -196,7 +204,8 @@ func (u *upped) logged(t *testing.T, text, trace string) bool {
 			Trace string `json:"trace_id"`
 			Span  string `json:"span_id"`
 		}
-		if json.Unmarshal([]byte(line), &entry) == nil && entry.Msg == text && entry.Trace == trace && len(entry.Span) == 16 {
+		if json.Unmarshal([]byte(line), &entry) == nil && entry.Msg == text && entry.Trace == trace &&
+			len(entry.Span) == 16 {
 			return true
 		}
 	}

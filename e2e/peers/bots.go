@@ -19,8 +19,10 @@ import (
 // people. Dateline may lose no more people than isbot on any list, and miss no bot that
 // isbot finds.
 func botsPart() part {
-	return part{name: "bots", run: runBots, packages: []string{"npm:isbot@5.2.3", "npm:crawler-user-agents@1.60.0", "npm:top-crawler-agents@1.0.35",
-		"npm:user-agents@2.1.198", "npm:top-user-agents@2.1.138", "pypi:device_detector==6.5.1", "pypi:fake-useragent==2.2.0"}}
+	return part{name: "bots", run: runBots, packages: []string{
+		"npm:isbot@5.2.3", "npm:crawler-user-agents@1.60.0", "npm:top-crawler-agents@1.0.35", "npm:user-agents@2.1.198",
+		"npm:top-user-agents@2.1.138", "pypi:device_detector==6.5.1", "pypi:fake-useragent==2.2.0",
+	}}
 }
 
 // agents is a list of user agents.
@@ -120,8 +122,11 @@ func agentLists(dir string) ([]agents, error) {
 	var crawlers []struct{ Instances []string }
 	var top, common []string
 	var visits []struct{ UserAgent string }
-	for file, into := range map[string]any{"crawler-user-agents/crawler-user-agents.json": &crawlers, "top-crawler-agents/index.json": &top,
-		"user-agents/dist/user-agents.json": &visits, "top-user-agents/src/index.json": &common} {
+	for file, into := range map[string]any{
+		"crawler-user-agents/crawler-user-agents.json": &crawlers,
+		"top-crawler-agents/index.json":                &top,
+		"user-agents/dist/user-agents.json":            &visits, "top-user-agents/src/index.json": &common,
+	} {
 		raw, err := os.ReadFile(filepath.Join(dir, file)) //nolint:gosec // just fetched
 		if err != nil {
 			return nil, err
@@ -146,7 +151,13 @@ func agentLists(dir string) ([]agents, error) {
 	if err != nil {
 		return nil, err
 	}
-	lists := append([]agents{known, {name: "top-crawler-agents", isBots: true, list: top}, seen, {name: "top-user-agents", list: common}, fakes}, fixtures...)
+	lists := append([]agents{
+		known,
+		{name: "top-crawler-agents", isBots: true, list: top},
+		seen,
+		{name: "top-user-agents", list: common},
+		fakes,
+	}, fixtures...)
 	for i := range lists {
 		slices.Sort(lists[i].list)
 		lists[i].list = slices.DeleteFunc(slices.Compact(lists[i].list), func(agent string) bool { return agent == "" })

@@ -31,7 +31,8 @@ func fetch(dir, spec string) error {
 	case "npm":
 		cmd = exec.Command("npm", "pack", "--silent", "--pack-destination", into, name) //nolint:gosec // pinned above
 	case "pypi":
-		cmd = exec.Command("python3", "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", "device_detector", //nolint:gosec // pinned above
+		cmd = exec.Command("python3", "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary",
+			"device_detector", //nolint:gosec // pinned above
 			"--dest", into, name)
 	default:
 		return fmt.Errorf("unknown registry %q", registry)

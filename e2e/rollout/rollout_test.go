@@ -20,7 +20,8 @@ import (
 )
 
 var (
-	from  = flag.String("rollout-from", "", "a tag or commit to roll out from; empty: this checkout, under another version's name")
+	from = flag.String("rollout-from", "",
+		"a tag or commit to roll out from; empty: this checkout, under another version's name")
 	posts = flag.Int("rollout-posts", 120, "posts that are due one after the other meanwhile")
 	herd  = flag.Int("rollout-herd", 60, "posts that are due at one second, while both versions run")
 )
@@ -41,13 +42,19 @@ func TestRollout(t *testing.T) {
 		t.Fatal(err)
 	}
 	var account struct{ ID string }
-	if status, err := s.Call(0, http.MethodPost, "/api/v1/accounts", map[string]string{"network": "mastodon", "base_url": s.Net.URL(), "access_token": there.Token}, &account); err != nil || status != http.StatusCreated {
+	if status, err := s.Call(0, http.MethodPost, "/api/v1/accounts",
+		map[string]string{"network": "mastodon", "base_url": s.Net.URL(), "access_token": there.Token},
+		&account); err != nil || status != http.StatusCreated {
 		t.Fatalf("connecting the account: %d, %v\n%s", status, err, s.Logged)
 	}
 
 	wanted := make(chan string, *posts+*herd)
 	schedule := func(n int, text string, at time.Time) {
-		status, err := s.Call(n, http.MethodPost, "/api/v1/posts", map[string]any{"content": text, "scheduled_time": at.Format(time.RFC3339Nano), "accounts": []string{account.ID}}, nil)
+		status, err := s.Call(n, http.MethodPost, "/api/v1/posts",
+			map[string]any{
+				"content": text, "scheduled_time": at.Format(time.RFC3339Nano),
+				"accounts": []string{account.ID},
+			}, nil)
 		if err != nil || status != http.StatusCreated {
 			t.Errorf("scheduling %q: %d, %v", text, status, err)
 			return
@@ -115,7 +122,8 @@ func TestRollout(t *testing.T) {
 			worst = max(worst, p.ReceivedAt.Sub(second))
 		}
 	}
-	t.Logf("%d posts are out, once; the last of %d that were due while a worker drained was %s late", total, *herd, worst.Round(time.Millisecond))
+	t.Logf("%d posts are out, once; the last of %d that were due while a worker drained was %s late", total, *herd,
+		worst.Round(time.Millisecond))
 	oldAgain.Drain()
 	oldAPI.Drain()
 }

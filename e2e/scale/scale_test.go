@@ -81,7 +81,8 @@ func measure(t *testing.T, program string, n int) result {
 		there, err := s.Net.AddAccount(fmt.Sprintf("desk%d", i))
 		e2etest.Must(t, err)
 		var made struct{ ID string }
-		status, err := s.Call(i, http.MethodPost, "/api/v1/accounts", map[string]string{"network": "mastodon", "base_url": s.Net.URL(), "access_token": there.Token}, &made)
+		status, err := s.Call(i, http.MethodPost, "/api/v1/accounts",
+			map[string]string{"network": "mastodon", "base_url": s.Net.URL(), "access_token": there.Token}, &made)
 		if err != nil || status != http.StatusCreated {
 			t.Fatalf("connecting an account: %d, %v", status, err)
 		}
@@ -120,7 +121,8 @@ func measure(t *testing.T, program string, n int) result {
 		}
 	}
 	r.LockWaits = float64(locks) / float64(max(samples, 1))
-	t.Logf("%d of each: %.1f ms of CPU time per post (%v), p99 %d ms late, waits %v", n, r.Total, r.CPU, r.LateP99MS, r.Waits)
+	t.Logf("%d of each: %.1f ms of CPU time per post (%v), p99 %d ms late, waits %v", n, r.Total, r.CPU, r.LateP99MS,
+		r.Waits)
 	return r
 }
 
@@ -132,8 +134,12 @@ func schedule(t *testing.T, s *stack.Stack, accounts []string, due func(i int) t
 	for range callers {
 		all.Go(func() {
 			for i := range queue {
-				status, err := s.Call(i, http.MethodPost, "/api/v1/posts", map[string]any{"content": fmt.Sprintf("scale %d", i),
-					"scheduled_time": due(i).Format(time.RFC3339), "accounts": []string{accounts[i%len(accounts)]}}, nil)
+				status, err := s.Call(i, http.MethodPost, "/api/v1/posts",
+					map[string]any{
+						"content":        fmt.Sprintf("scale %d", i),
+						"scheduled_time": due(i).Format(time.RFC3339), "accounts": []string{accounts[i%len(accounts)]},
+					},
+					nil)
 				if err != nil || status != http.StatusCreated {
 					t.Errorf("scheduling: %d, %v", status, err)
 				}
@@ -179,7 +185,9 @@ func wantEachOnce(t *testing.T, s *stack.Stack, due func(i int) time.Time) (p99 
 func wantClaimedOnce(t *testing.T, db *pgx.Conn) {
 	t.Helper()
 	var calls, fenced int
-	e2etest.Must(t, db.QueryRow(t.Context(), "select (select count(*) from operations), (select count(*) from post_targets where fence = 1)").Scan(&calls, &fenced))
+	e2etest.Must(t, db.QueryRow(t.Context(),
+		"select (select count(*) from operations), (select count(*) from post_targets where fence = 1)").Scan(&calls,
+		&fenced))
 	if calls != *posts || fenced != *posts {
 		t.Errorf("%d calls and %d targets that were claimed once, want %d", calls, fenced, *posts)
 	}
@@ -195,7 +203,8 @@ func sampleWaits(t *testing.T, url string) (stop func() map[string]int) {
 	go func() {
 		defer close(done)
 		for ctx.Err() == nil {
-			rows, err := db.Query(ctx, `select coalesce(wait_event_type || ':' || wait_event, 'CPU') from pg_stat_activity
+			rows, err := db.Query(ctx,
+				`select coalesce(wait_event_type || ':' || wait_event, 'CPU') from pg_stat_activity
 				where state = 'active' and pid <> pg_backend_pid() and backend_type = 'client backend'`)
 			if err == nil {
 				var what string

@@ -37,7 +37,10 @@ func TestMain(m *testing.M) { enginetest.Main(m) }
 
 // fields are what is counted, in the order of the report.
 func fields() []string {
-	return []string{"found", "title", "authors", "published", "updated", "section", "tags", "table", "recall", "precision"}
+	return []string{
+		"found", "title", "authors", "published", "updated", "section", "tags", "table", "recall",
+		"precision",
+	}
 }
 
 func TestPublishingSystems(t *testing.T) {
@@ -74,7 +77,10 @@ func measure(t *testing.T, y system, installed, address string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &site{dir: filepath.Join(t.TempDir(), "site"), bin: bin, url: "http://" + listener.Addr().String(), articles: samples()}
+	s := &site{
+		dir: filepath.Join(t.TempDir(), "site"), bin: bin, url: "http://" + listener.Addr().String(),
+		articles: samples(),
+	}
 	if err := os.MkdirAll(s.dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -122,8 +128,14 @@ func crawlSite(t *testing.T, s *site, domain, root string) (pages []extract.Page
 	store, url := storetest.OpenWithURL(t)
 	limits := crawler.DefaultLimits()
 	limits.RequestDelay, limits.IPDelay, limits.MaxIdleWait = 0, 0, 0
-	rig, err := crawlrig.New(t.Context(), crawlrig.Options{Store: store, Redis: enginetest.RedisClient(t, enginetest.Redis(t)), Objects: s3test.Bucket(t), Limits: limits,
-		Policy: crawl.DefaultRevisitPolicy(), Log: slog.New(slog.DiscardHandler), AllowPrivate: []string{strings.TrimPrefix(s.url, "http://")}})
+	rig, err := crawlrig.New(t.Context(),
+		crawlrig.Options{
+			Store: store, Redis: enginetest.RedisClient(t, enginetest.Redis(t)), Objects: s3test.Bucket(t),
+			Limits: limits,
+			Policy: crawl.DefaultRevisitPolicy(), Log: slog.New(slog.DiscardHandler), AllowPrivate: []string{
+				strings.TrimPrefix(s.url, "http://"),
+			},
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +161,8 @@ func crawlSite(t *testing.T, s *site, domain, root string) (pages []extract.Page
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := db.Query(t.Context(), `select u.url, u.id, u.raw_hash, v.final_url, v.header->'Content-Type'->>0 from urls u join page_versions v on v.url_id = u.id and v.raw_hash = u.raw_hash
+	rows, err := db.Query(t.Context(),
+		`select u.url, u.id, u.raw_hash, v.final_url, v.header->'Content-Type'->>0 from urls u join page_versions v on v.url_id = u.id and v.raw_hash = u.raw_hash
 		where u.kind = 'article' and u.state = 'stored'`)
 	if err != nil {
 		t.Fatal(err)
@@ -164,8 +177,11 @@ func crawlSite(t *testing.T, s *site, domain, root string) (pages []extract.Page
 		if err != nil {
 			t.Fatal(err)
 		}
-		pages = append(pages, extract.Page{HTML: raw, URL: address, ContentType: contentType, Header: textproto.MIMEHeader{}, Zone: time.FixedZone("+07", 7*60*60),
-			Now: time.Date(2026, time.March, 20, 3, 0, 0, 0, time.UTC)})
+		pages = append(pages, extract.Page{
+			HTML: raw, URL: address, ContentType: contentType,
+			Header: textproto.MIMEHeader{}, Zone: time.FixedZone("+07", 7*60*60),
+			Now: time.Date(2026, time.March, 20, 3, 0, 0, 0, time.UTC),
+		})
 	}
 	return pages
 }
@@ -183,7 +199,8 @@ func compare(t *testing.T, sample sample, got *article.Article, omits []string, 
 	check("title", got.Title == sample.title, got.Title, sample.title)
 	check("authors", score.SameAuthors(sample.authors, got.Authors), got.Authors, sample.authors)
 	check("published", got.Published.Equal(sample.published) && !got.DateOnly, got.Published, sample.published)
-	check("updated", got.Updated.Equal(sample.updated) || sample.updated.IsZero() && got.Updated.Equal(sample.published), got.Updated, sample.updated)
+	check("updated", got.Updated.Equal(sample.updated) || sample.updated.IsZero() &&
+		got.Updated.Equal(sample.published), got.Updated, sample.updated)
 	check("section", got.Section == sample.section, got.Section, sample.section)
 	check("tags", slices.Equal(sorted(got.Tags), sorted(sample.tags)), got.Tags, sample.tags)
 	check("table", hasTable(got.Text, sample.table), "lines without it", sample.table)

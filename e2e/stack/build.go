@@ -38,7 +38,8 @@ func Checkout(t testing.TB, ref string) (dir string) {
 	t.Helper()
 	root := Root(t)
 	dir = filepath.Join(e2etest.OpenDir(t), "tree")
-	if out, err := exec.Command("git", "-C", root, "worktree", "add", "--detach", dir, ref).CombinedOutput(); err != nil {
+	if out, err := exec.Command("git", "-C", root, "worktree", "add", "--detach", dir, ref).
+		CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	t.Cleanup(func() { _ = exec.Command("git", "-C", root, "worktree", "remove", "--force", dir).Run() })

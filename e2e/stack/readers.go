@@ -18,8 +18,11 @@ const Page = "/story"
 
 // View sends a reader's view of Page to an api, like a site's server.
 func View(ctx context.Context, api, secretKey string, reader int) (e2etest.Answer, error) {
-	raw, err := json.Marshal([]map[string]any{{"page": Page, "user": fmt.Sprintf("reader %d", reader), "address": fmt.Sprintf("203.0.113.%d", reader%250),
-		"user_agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"}})
+	raw, err := json.Marshal([]map[string]any{{
+		"page": Page, "user": fmt.Sprintf("reader %d", reader),
+		"address":    fmt.Sprintf("203.0.113.%d", reader%250),
+		"user_agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
+	}})
 	if err != nil {
 		return e2etest.Answer{}, err
 	}
@@ -39,7 +42,8 @@ const ArticleTitle = "Cảng biển"
 func Newspaper(t testing.TB) *httptest.Server {
 	t.Helper()
 	paragraphs := []string{
-		"Cảng biển của tỉnh đón hơn ba trăm chuyến tàu trong tháng qua, tăng gần một phần năm so với cùng kỳ năm trước.",
+		"Cảng biển của tỉnh đón hơn ba trăm chuyến tàu trong tháng qua, tăng gần một phần năm so với cùng kỳ " +
+			"năm trước.",
 		"Theo ban quản lý, phần lớn hàng hóa là nông sản và hàng dệt may được đưa đến các thị trường trong khu vực.",
 		"Công nhân bốc dỡ làm việc ba ca mỗi ngày để các con tàu không phải neo đậu quá hai mươi bốn giờ ngoài khơi.",
 		"Một bến mới dài bốn trăm mét đang được xây dựng ở phía nam và dự kiến hoàn thành vào mùa hè năm sau.",
@@ -52,7 +56,8 @@ func Newspaper(t testing.TB) *httptest.Server {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		switch r.URL.Path {
 		case "/":
-			_, _ = fmt.Fprint(w, `<html><body><a href="/2026/11/22/cang-bien-12345.html">Cảng biển của chúng tôi hôm nay</a></body></html>`)
+			_, _ = fmt.Fprint(w,
+				`<html><body><a href="/2026/11/22/cang-bien-12345.html">Cảng biển của chúng tôi hôm nay</a></body></html>`)
 		case "/robots.txt":
 			w.WriteHeader(http.StatusNotFound)
 		default:

@@ -81,9 +81,12 @@ func Open(t testing.TB, e Engines) *Stack {
 	if e.Temporal == "" {
 		e.Temporal = temporaltest.Start(t)
 	}
-	s.Env = append(os.Environ(), "DATABASE_URL="+enginetest.Postgres(t), "REDIS_URL="+e.Redis, "TEMPORAL_ADDRESS="+e.Temporal,
-		"TEMPORAL_NAMESPACE="+temporaltest.Namespace, "S3_ENDPOINT="+e.S3, "S3_BUCKET=dateline", "S3_ACCESS_KEY=test", "S3_SECRET_KEY="+S3Secret,
-		"DATELINE_KEYSET="+filepath.Join(t.TempDir(), "keyset.json"), "DATELINE_METRICS_ADDR=off", "DATELINE_LOG_LEVEL=warn",
+	s.Env = append(os.Environ(), "DATABASE_URL="+enginetest.Postgres(t), "REDIS_URL="+e.Redis,
+		"TEMPORAL_ADDRESS="+e.Temporal,
+		"TEMPORAL_NAMESPACE="+temporaltest.Namespace, "S3_ENDPOINT="+e.S3, "S3_BUCKET=dateline", "S3_ACCESS_KEY=test",
+		"S3_SECRET_KEY="+S3Secret,
+		"DATELINE_KEYSET="+filepath.Join(t.TempDir(), "keyset.json"), "DATELINE_METRICS_ADDR=off",
+		"DATELINE_LOG_LEVEL=warn",
 		"DATELINE_ALLOW_PRIVATE_HOSTS="+strings.TrimPrefix(s.Net.URL(), "http://"))
 	s.Env = append(s.Env, e.Env...)
 	t.Cleanup(func() {
@@ -106,7 +109,9 @@ func (s *Stack) Setting(name string) (value string) {
 
 func s3(t testing.TB) (url string) {
 	t.Helper()
-	handler, err := s3server.New(s3server.Options{Dir: t.TempDir(), Bucket: "dateline", AccessKey: "test", SecretKey: S3Secret})
+	handler, err := s3server.New(s3server.Options{
+		Dir: t.TempDir(), Bucket: "dateline", AccessKey: "test", SecretKey: S3Secret,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +149,10 @@ func (s *Stack) Run(program string, args ...string) string {
 func (s *Stack) launch(name, program, part, variable string) *Process {
 	s.Helper()
 	address := "127.0.0.1:" + e2etest.FreePort(s)
-	p := &Process{Stack: s, name: name, cmd: exec.Command(program, part), done: make(chan struct{}), At: "http://" + address}
+	p := &Process{
+		Stack: s, name: name, cmd: exec.Command(program, part), done: make(chan struct{}),
+		At: "http://" + address,
+	}
 	p.cmd.Env = append(append([]string{}, s.Env...), variable+"="+address)
 	p.cmd.Stdout, p.cmd.Stderr = s.Logged, s.Logged
 	if err := p.cmd.Start(); err != nil {
@@ -177,7 +185,9 @@ func (s *Stack) API(name, program string) *Process {
 func (s *Stack) Worker(name, program string) *Process {
 	s.Helper()
 	p := s.launch(name, program, "worker", "DATELINE_WORKER_HEALTH_ADDR")
-	e2etest.Eventually(s, 60*time.Second, name+" to be ready", func() bool { return e2etest.Works(s.Context(), p.At+"/readyz") })
+	e2etest.Eventually(s, 60*time.Second, name+" to be ready", func() bool {
+		return e2etest.Works(s.Context(), p.At+"/readyz")
+	})
 	return p
 }
 
@@ -248,7 +258,8 @@ func (s *Stack) WantAllPosted() {
 	var status int
 	var err error
 	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
-		status, err = s.Call(0, http.MethodGet, "/api/v1/posts?limit=20&status=draft,scheduled,publishing,partly_posted,failed,canceled", nil, &page)
+		status, err = s.Call(0, http.MethodGet,
+			"/api/v1/posts?limit=20&status=draft,scheduled,publishing,partly_posted,failed,canceled", nil, &page)
 		if err == nil && status == http.StatusOK && len(page.Posts) == 0 {
 			return
 		}

@@ -44,8 +44,12 @@ func newInstallation(t *testing.T) *installation {
 	e2etest.Must(t, err)
 	e2etest.Must(t, in.net.Start("127.0.0.1:0"))
 	t.Cleanup(func() { _ = in.net.Close() })
-	in.env = []string{"DATELINE_DATA_DIR=" + in.dir, "DATELINE_SANDBOX=false", "DATELINE_METRICS_ADDR=off", "DATELINE_CRAWL_DELAY=100ms",
-		"DATELINE_ALLOW_PRIVATE_HOSTS=" + strings.TrimPrefix(in.net.URL(), "http://") + "," + strings.TrimPrefix(in.paper.URL, "http://")}
+	in.env = []string{
+		"DATELINE_DATA_DIR=" + in.dir, "DATELINE_SANDBOX=false", "DATELINE_METRICS_ADDR=off",
+		"DATELINE_CRAWL_DELAY=100ms",
+		"DATELINE_ALLOW_PRIVATE_HOSTS=" + strings.TrimPrefix(in.net.URL(), "http://") + "," +
+			strings.TrimPrefix(in.paper.URL, "http://"),
+	}
 	for _, name := range []string{"TEMPORAL", "TEMPORAL_UI", "POSTGRES", "REDIS", "S3"} {
 		in.env = append(in.env, "DATELINE_"+name+"_PORT="+e2etest.FreePort(t))
 	}
@@ -58,7 +62,8 @@ func newInstallation(t *testing.T) *installation {
 func (in *installation) start(r release) (refusal string) {
 	in.t.Helper()
 	env := in.env
-	if server := filepath.Join(r.source, "temporald"); e2etest.IsDir(server) { // before the Temporal CLI became the server
+	// Before the Temporal CLI became the server
+	if server := filepath.Join(r.source, "temporald"); e2etest.IsDir(server) {
 		env = append(env, "DATELINE_TEMPORALD_DIR="+server)
 	}
 	in.up = e2etest.Run(in.t, stack.Root(in.t), env, r.program, "up")
@@ -73,7 +78,9 @@ func (in *installation) start(r release) (refusal string) {
 	if in.token == "" {
 		in.token = in.up.WaitForOutput(in.t, time.Second, `API token\s+(dl_\S+)`)[1]
 	}
-	e2etest.Eventually(in.t, 2*time.Minute, r.name+" to be ready", func() bool { return e2etest.Works(in.t.Context(), in.api+"/readyz") })
+	e2etest.Eventually(in.t, 2*time.Minute, r.name+" to be ready", func() bool {
+		return e2etest.Works(in.t.Context(), in.api+"/readyz")
+	})
 	return ""
 }
 
@@ -98,9 +105,13 @@ func (in *installation) fill() {
 	there, err := in.net.AddAccount("desk")
 	e2etest.Must(in.t, err)
 	var account struct{ ID string }
-	in.call(http.MethodPost, "/api/v1/accounts", map[string]string{"network": "mastodon", "base_url": in.net.URL(), "access_token": there.Token}, &account)
+	in.call(http.MethodPost, "/api/v1/accounts", map[string]string{
+		"network": "mastodon", "base_url": in.net.URL(),
+		"access_token": there.Token,
+	}, &account)
 	in.account = account.ID
-	in.call(http.MethodPost, "/api/v1/seeds", map[string]any{"url": in.paper.URL + "/", "min_interval_seconds": 60}, nil)
+	in.call(http.MethodPost, "/api/v1/seeds", map[string]any{"url": in.paper.URL + "/", "min_interval_seconds": 60},
+		nil)
 	var made struct {
 		Key  string              `json:"secret_key"`
 		Site struct{ ID string } `json:"site"`
@@ -113,14 +124,19 @@ func (in *installation) fill() {
 func (in *installation) schedule(text string, at time.Time) (id string) {
 	in.t.Helper()
 	var made struct{ ID string }
-	in.call(http.MethodPost, "/api/v1/posts", map[string]any{"content": text, "scheduled_time": at.Format(time.RFC3339Nano), "accounts": []string{in.account}}, &made)
+	in.call(http.MethodPost, "/api/v1/posts",
+		map[string]any{
+			"content": text, "scheduled_time": at.Format(time.RFC3339Nano),
+			"accounts": []string{in.account},
+		}, &made)
 	return made.ID
 }
 
 // hasten makes a pending post due in two seconds.
 func (in *installation) hasten(id string) {
 	in.t.Helper()
-	in.call(http.MethodPatch, "/api/v1/posts/"+id, map[string]string{"scheduled_time": time.Now().Add(2 * time.Second).Format(time.RFC3339Nano)}, nil)
+	in.call(http.MethodPatch, "/api/v1/posts/"+id,
+		map[string]string{"scheduled_time": time.Now().Add(2 * time.Second).Format(time.RFC3339Nano)}, nil)
 }
 
 // wantOnce waits until a post is published, and checks that there is one copy.
@@ -173,7 +189,8 @@ func (in *installation) wantData(version string) {
 	if len(all.Domains) != 1 {
 		in.t.Fatalf("%s has the domains %+v, want 1", version, all.Domains)
 	}
-	answer, err := e2etest.Ask(in.t.Context(), http.MethodGet, in.api+"/api/v1/domains/"+all.Domains[0].Domain+"/warc?from=2020-01-01T00:00:00Z&to=2100-01-01T00:00:00Z", in.token, nil)
+	answer, err := e2etest.Ask(in.t.Context(), http.MethodGet, in.api+"/api/v1/domains/"+all.Domains[0].Domain+
+		"/warc?from=2020-01-01T00:00:00Z&to=2100-01-01T00:00:00Z", in.token, nil)
 	if err != nil || answer.Status != http.StatusOK || len(answer.Body) < 500 {
 		in.t.Errorf("the archive of %s: %v, status %d, %d bytes", version, err, answer.Status, len(answer.Body))
 	}
@@ -188,8 +205,10 @@ func (in *installation) wantFlushed(version string) {
 	e2etest.Must(in.t, err)
 	defer func() { _ = db.Close(in.t.Context()) }()
 	var views int
-	e2etest.Eventually(in.t, 150*time.Second, fmt.Sprintf("%s to flush %d views to Postgres", version, in.views), func() bool {
-		e2etest.Must(in.t, db.QueryRow(in.t.Context(), "select coalesce(sum(views), 0)::int from view_pages where page = '/story'").Scan(&views))
-		return views == in.views
-	})
+	e2etest.Eventually(in.t, 150*time.Second, fmt.Sprintf("%s to flush %d views to Postgres", version, in.views),
+		func() bool {
+			e2etest.Must(in.t, db.QueryRow(in.t.Context(),
+				"select coalesce(sum(views), 0)::int from view_pages where page = '/story'").Scan(&views))
+			return views == in.views
+		})
 }

@@ -14,7 +14,9 @@ import (
 
 var (
 	run  = flag.Bool("upgrade", false, "run the upgrade test")
-	from = flag.String("upgrade-from", "", "tag or commit to upgrade from; default: the newest tag, else the last commit before this one that changed the migrations")
+	from = flag.String("upgrade-from", "",
+		"tag or commit to upgrade from; default: the newest tag, else the last commit before this one that changed "+
+			"the migrations")
 )
 
 // refusesToGoBack is part of a build's message for a database with newer migrations
@@ -82,7 +84,8 @@ func previous(t *testing.T) string {
 		return *from
 	}
 	git := func(args ...string) string {
-		out, _ := exec.Command("git", append([]string{"-C", stack.Root(t)}, args...)...).Output() // no tag, no parent: nothing
+		// No tag, no parent: nothing
+		out, _ := exec.Command("git", append([]string{"-C", stack.Root(t)}, args...)...).Output()
 		return strings.TrimSpace(string(out))
 	}
 	if tag := git("describe", "--tags", "--abbrev=0", "HEAD^"); tag != "" {

@@ -20,7 +20,8 @@ import (
 func (p *Program) export() *cobra.Command {
 	c := p.command("export", "export a workspace to a file, without secrets")
 	workspace := c.Flags().String("workspace", "", "`ID` of the workspace; optional if there is only one")
-	out := c.Flags().StringP("output", "o", "", "output `file`; - for standard output (default: workspace-<time>.tar.zst)")
+	out := c.Flags().StringP("output", "o", "",
+		"output `file`; - for standard output (default: workspace-<time>.tar.zst)")
 	return c.run(func(ctx context.Context, _ []string) error {
 		parts, err := p.assembleRunning(ctx, c)
 		if err != nil {
@@ -51,7 +52,9 @@ func (p *Program) export() *cobra.Command {
 		if err := parts.store.AuditArchive(operator, owner.WorkspaceID, audit.WorkspaceExported, nil); err != nil {
 			return err
 		}
-		counts, err := archive.Export(ctx, to, archive.ExportOptions{Source: parts.store, Objects: parts.objects, Workspace: owner.WorkspaceID, Version: p.Version})
+		counts, err := archive.Export(ctx, to, archive.ExportOptions{
+			Source: parts.store, Objects: parts.objects, Workspace: owner.WorkspaceID, Version: p.Version,
+		})
 		if err != nil {
 			return err
 		}
@@ -90,7 +93,10 @@ func (p *Program) importWorkspace() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		into := archive.Target{Store: parts.store, Objects: parts.objects, Media: parts.media, Who: owner, Sites: &site.Service{Store: parts.store, Sealer: parts.sealer}, Audit: parts.store.AuditArchive}
+		into := archive.Target{
+			Store: parts.store, Objects: parts.objects, Media: parts.media, Who: owner,
+			Sites: &site.Service{Store: parts.store, Sealer: parts.sealer}, Audit: parts.store.AuditArchive,
+		}
 		if parts.crawl != nil {
 			into.Seeds = parts.crawl.seeds
 		}
@@ -104,7 +110,9 @@ func (p *Program) importWorkspace() *cobra.Command {
 		for _, left := range done.Skipped {
 			_, _ = fmt.Fprintf(p.Stdout, "skipped: %s\n", left)
 		}
-		_, err = fmt.Fprintln(p.Stdout, "No posts are published automatically: connect the accounts, schedule the drafts and resume the series. Sites have new keys.")
+		_, err = fmt.Fprintln(p.Stdout,
+			"No posts are published automatically: connect the accounts, schedule the drafts and resume the series. "+
+				"Sites have new keys.")
 		return err
 	})
 }

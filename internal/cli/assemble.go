@@ -120,14 +120,19 @@ func (p *Program) process(service string) process {
 
 // assemble connects to the engines and creates the components. box is the sandbox; it
 // can be nil. The caller must close the parts.
-func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sandbox, of process) (_ *parts, err error) {
+func assemble(
+	ctx context.Context, cfg *config.Config, log *slog.Logger, box *sandbox, of process,
+) (_ *parts, err error) {
 	p := &parts{cfg: cfg, of: of, log: log, running: &delivery.InFlight{}}
 	defer func() {
 		if err != nil {
 			p.close()
 		}
 	}()
-	if p.telemetry, err = telemetry.Start(ctx, telemetry.Options{Service: of.service, Version: of.version, OTLP: cfg.OTLPEndpoint, Sampling: cfg.TraceSampling, Logs: cfg.LogsEndpoint()}); err != nil {
+	if p.telemetry, err = telemetry.Start(ctx, telemetry.Options{
+		Service: of.service, Version: of.version,
+		OTLP: cfg.OTLPEndpoint, Sampling: cfg.TraceSampling, Logs: cfg.LogsEndpoint(),
+	}); err != nil {
 		return nil, err
 	}
 	p.closers.push("telemetry", p.stopTelemetry)
@@ -186,30 +191,46 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 	limitsCtx, stopLimits := context.WithCancel(context.WithoutCancel(ctx))
 	p.closers.pushFunc("rate limiter", stopLimits)
 	p.limits = ratelimit.New(limitsCtx, p.redis, ratelimit.DefaultTimeout, log)
-	if p.objects, err = objects.Open(ctx, objects.Options{Endpoint: cfg.S3Endpoint, PublicEndpoint: cfg.S3PublicEndpoint, Region: cfg.S3Region, Bucket: cfg.S3Bucket,
-		AccessKey: cfg.S3AccessKey, SecretKey: cfg.S3SecretKey, PathStyle: cfg.S3PathStyle}); err != nil {
+	if p.objects, err = objects.Open(ctx,
+		objects.Options{
+			Endpoint: cfg.S3Endpoint, PublicEndpoint: cfg.S3PublicEndpoint, Region: cfg.S3Region,
+			Bucket:    cfg.S3Bucket,
+			AccessKey: cfg.S3AccessKey, SecretKey: cfg.S3SecretKey, PathStyle: cfg.S3PathStyle,
+		}); err != nil {
 		return nil, err
 	}
 	if p.bucketOrigin, err = p.objects.Origin(ctx); err != nil {
 		return nil, err
 	}
-	p.media = &media.Service{Objects: p.objects, Store: p.store, MaxBytes: cfg.MediaMaxBytes, Web: p.web, Retention: cfg.MediaRetention, Log: log}
+	p.media = &media.Service{
+		Objects: p.objects, Store: p.store, MaxBytes: cfg.MediaMaxBytes, Web: p.web,
+		Retention: cfg.MediaRetention, Log: log,
+	}
 	tracing, err := p.telemetry.TemporalTracing()
 	if err != nil {
 		return nil, err
 	}
-	if p.temporal, err = temporalclient.Connect(temporalclient.Options{Address: cfg.TemporalAddress, Namespace: cfg.TemporalNamespace,
-		APIKey: cfg.TemporalAPIKey, TLS: cfg.TemporalTLS, Metrics: p.telemetry.TemporalMetrics(), Tracing: tracing}, log); err != nil {
+	if p.temporal, err = temporalclient.Connect(temporalclient.Options{
+		Address:   cfg.TemporalAddress,
+		Namespace: cfg.TemporalNamespace,
+		APIKey:    cfg.TemporalAPIKey, TLS: cfg.TemporalTLS, Metrics: p.telemetry.TemporalMetrics(), Tracing: tracing,
+	},
+		log); err != nil {
 		return nil, err
 	}
 	p.closers.pushFunc("Temporal client", p.temporal.Close)
 	p.planner = &delivery.Planner{Store: p.store, Networks: p.networks}
 	startedCtx, stopStarted := context.WithCancel(context.WithoutCancel(ctx))
 	p.closers.pushFunc("records of started workflows", stopStarted)
-	p.workflows = &starter.Starter{Client: p.temporal, Namespace: cfg.TemporalNamespace, Posts: delivery.NewStarted(startedCtx, p.planner, p.store, log)}
+	p.workflows = &starter.Starter{
+		Client: p.temporal, Namespace: cfg.TemporalNamespace, Posts: delivery.NewStarted(startedCtx, p.planner, p.store,
+			log),
+	}
 	p.archives = &archive.Archives{Store: p.store, Objects: p.objects, Workflows: p.workflows, Version: of.version}
-	p.accounts = &account.Service{Store: p.store, Connectors: p.networks, Sealer: p.sealer, Notifier: p.bus, Log: log,
-		RedirectURI: strings.TrimSuffix(cfg.PublicURL, "/") + "/api/v1/oauth/callback"}
+	p.accounts = &account.Service{
+		Store: p.store, Connectors: p.networks, Sealer: p.sealer, Notifier: p.bus, Log: log,
+		RedirectURI: strings.TrimSuffix(cfg.PublicURL, "/") + "/api/v1/oauth/callback",
+	}
 	if p.login, err = newLogin(cfg, p.store, p.clock.Now, log); err != nil {
 		return nil, err
 	}
@@ -218,7 +239,9 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 		aggregationCtx, stopAggregation := context.WithCancel(context.Background())
 		p.closers.pushFunc("view aggregation", stopAggregation)
 		p.startAggregation = sync.OnceFunc(func() {
-			go p.counter.Run(aggregationCtx, func(err error) { p.log.Warn("counted views are not aggregated yet", "error", err) })
+			go p.counter.Run(aggregationCtx, func(err error) {
+				p.log.Warn("counted views are not aggregated yet", "error", err)
+			})
 		})
 		p.batcher = counter.NewBatcher(p.counter)
 		p.closers.pushFunc("view batcher", p.batcher.Close)
@@ -231,14 +254,20 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 		return nil, err
 	}
 	p.webhooks = &webhook.Service{Store: p.store, Sealer: p.sealer, Live: p.bus, Guard: guard}
-	p.notifications = &notification.Service{Store: p.store, Sealer: p.sealer, Live: p.bus, Guard: guard, Links: p.notificationLinks(), Push: p.push(), CanSendEmail: cfg.SMTPHost != "", Confirmations: notification.NewConfirmations()}
+	p.notifications = &notification.Service{
+		Store: p.store, Sealer: p.sealer, Live: p.bus, Guard: guard, Links: p.notificationLinks(), Push: p.push(),
+		CanSendEmail: cfg.SMTPHost != "", Confirmations: notification.NewConfirmations(),
+	}
 	if err := p.assembleCrawl(append(allowed, of.sites.allowed()...), of.sites.resolver()); err != nil {
 		return nil, err
 	}
 	if err := p.assembleSearch(); err != nil {
 		return nil, err
 	}
-	p.scheduler = &scheduling.Scheduler{Store: p.store, Accounts: p.accounts, Networks: p.networks, ObjectURL: p.objects.URL, Notifier: p.bus, Log: log, Now: p.clock.Now, Rates: p.limits, Meter: p.telemetry.Publishing, LinkBase: cfg.LinkBase()}
+	p.scheduler = &scheduling.Scheduler{
+		Store: p.store, Accounts: p.accounts, Networks: p.networks, ObjectURL: p.objects.URL, Notifier: p.bus, Log: log,
+		Now: p.clock.Now, Rates: p.limits, Meter: p.telemetry.Publishing, LinkBase: cfg.LinkBase(),
+	}
 	return p, p.registerMetrics()
 }
 
@@ -251,7 +280,8 @@ func openRedis(address string) (redis.UniversalClient, error) {
 		}
 		return redis.NewClient(o), nil
 	}
-	return redis.NewUniversalClient(&redis.UniversalOptions{Addrs: strings.Split(address, ","), IsClusterMode: true}), nil
+	return redis.NewUniversalClient(&redis.UniversalOptions{Addrs: strings.Split(address, ","), IsClusterMode: true}),
+		nil
 }
 
 // close releases all resources and logs errors.
@@ -278,15 +308,34 @@ func (p *parts) server(page web.Page) *api.Server {
 	}
 	page.Bucket, page.Base = p.bucketOrigin, basePath(p.cfg.PublicURL)
 	pages := &linkcard.Fetcher{Web: p.web}
-	s := &api.Server{Build: p.of.build(), Document: p.of.document, BucketOrigin: p.bucketOrigin, Store: p.store, Scheduler: p.scheduler, Workflows: p.workflows, Accounts: p.accounts, Groups: &account.Groups{Store: p.store}, Labels: &label.Labels{Store: p.store, Notifier: p.scheduler.Notifier}, Snippets: &snippet.Snippets{Store: p.store}, Reviews: &review.Reviews{Store: p.store, Decider: p.scheduler, Notifier: p.scheduler.Notifier}, PublicURL: p.cfg.PublicURL, LinkCard: pages, Mentions: &account.Mentions{Accounts: p.accounts}, Avatars: &account.Avatars{Store: p.store, Images: pages}, People: &workspace.Service{Store: p.store}, Login: p.login, Events: p.bus, Webhooks: p.webhooks,
-		Notifications: p.notifications, NotificationStore: p.store, NotificationLinks: p.notificationLinks(), Messages: p.messages, CanSendEmail: p.cfg.SMTPHost != "",
+	s := &api.Server{
+		Build: p.of.build(), Document: p.of.document, BucketOrigin: p.bucketOrigin, Store: p.store,
+		Scheduler: p.scheduler, Workflows: p.workflows, Accounts: p.accounts, Groups: &account.Groups{Store: p.store},
+		Labels:   &label.Labels{Store: p.store, Notifier: p.scheduler.Notifier},
+		Snippets: &snippet.Snippets{Store: p.store}, Reviews: &review.Reviews{
+			Store: p.store, Decider: p.scheduler,
+			Notifier: p.scheduler.Notifier,
+		}, PublicURL: p.cfg.PublicURL, LinkCard: pages,
+		Mentions: &account.Mentions{Accounts: p.accounts}, Avatars: &account.Avatars{Store: p.store, Images: pages},
+		People: &workspace.Service{Store: p.store}, Login: p.login, Events: p.bus, Webhooks: p.webhooks,
+		Notifications: p.notifications, NotificationStore: p.store, NotificationLinks: p.notificationLinks(),
+		Messages: p.messages, CanSendEmail: p.cfg.SMTPHost != "",
 		Media:      p.media,
 		Exports:    p.archives,
 		Views:      p.views(),
 		Links:      &shortlink.Service{Store: p.store, BaseURL: p.cfg.LinkBase()},
 		Redirect:   p.redirect(),
-		ViewsStore: viewsStore{p.store}, System: p.statusReporter(), Dashboard: page.Built(), Docs: &docs.Site{Base: page.Base, Version: p.of.version, Source: p.of.source},
-		Checks: p.checks(), Clock: p.clock, Meter: p.telemetry.API, Page: page, Log: p.log, MaxBodyBytes: p.cfg.MaxBodyBytes, Limits: api.Limits{PerToken: p.cfg.APIRateLimit, PerAddress: p.cfg.APIIPRateLimit, AtOnce: p.cfg.APIMaxInFlight, StreamsPerCaller: maxStreamsPerCaller, Streams: p.cfg.APIMaxStreams}, TrustedProxies: p.cfg.TrustedProxies, Hosts: p.cfg.Hosts()}
+		ViewsStore: viewsStore{p.store}, System: p.statusReporter(), Dashboard: page.Built(), Docs: &docs.Site{
+			Base: page.Base, Version: p.of.version, Source: p.of.source,
+		},
+		Checks: p.checks(), Clock: p.clock, Meter: p.telemetry.API, Page: page, Log: p.log,
+		MaxBodyBytes: p.cfg.MaxBodyBytes,
+		Limits: api.Limits{
+			PerToken: p.cfg.APIRateLimit, PerAddress: p.cfg.APIIPRateLimit,
+			AtOnce: p.cfg.APIMaxInFlight, StreamsPerCaller: maxStreamsPerCaller, Streams: p.cfg.APIMaxStreams,
+		},
+		TrustedProxies: p.cfg.TrustedProxies, Hosts: p.cfg.Hosts(),
+	}
 	if p.crawl != nil {
 		s.Crawl, s.Archives, s.Articles = p.crawl.seeds, p.crawl.archives, p.articles()
 		s.Search, s.Rules, s.Watches = p.search.service, p.ruleService(), p.crawl.watches
@@ -294,7 +343,8 @@ func (p *parts) server(page web.Page) *api.Server {
 	}
 	if p.cfg.TemporalUIURL != "" {
 		s.WorkflowURL = func(id string) string {
-			return strings.TrimSuffix(p.cfg.TemporalUIURL, "/") + "/namespaces/" + url.PathEscape(p.cfg.TemporalNamespace) + "/workflows/" + url.PathEscape(id)
+			return strings.TrimSuffix(p.cfg.TemporalUIURL, "/") + "/namespaces/" +
+				url.PathEscape(p.cfg.TemporalNamespace) + "/workflows/" + url.PathEscape(id)
 		}
 	}
 	return s
@@ -358,25 +408,41 @@ func (p *parts) worker() *worker.Worker {
 	store, stop := delivery.Batched(p.store)
 	p.closers.pushFunc("delivery batches", stop)
 	return worker.New(p.temporal, worker.Activities{
-		Publishing: &activities.Publishing{Publisher: delivery.New(delivery.Deps{Store: store, Accounts: p.accounts, Networks: p.networks, Objects: p.objects, Live: p.bus, Log: p.log,
-			Clock: p.clock, Limits: p.limits, Waker: p.workflows, Hosts: &hostguard.Bulkhead{}, Media: p.media, Links: p.objects, Metrics: p.telemetry.Publishing, InFlight: p.running}),
+		Publishing: &activities.Publishing{
+			Publisher: delivery.New(delivery.Deps{
+				Store: store, Accounts: p.accounts,
+				Networks: p.networks, Objects: p.objects, Live: p.bus, Log: p.log,
+				Clock: p.clock, Limits: p.limits, Waker: p.workflows, Hosts: &hostguard.Bulkhead{}, Media: p.media,
+				Links: p.objects, Metrics: p.telemetry.Publishing, InFlight: p.running,
+			}),
 			Planner:  p.planner,
 			Commands: &delivery.Commands{Store: p.store, Scheduler: p.scheduler, Live: p.bus},
-			Recovery: &delivery.Recovery{Store: p.store, Signaler: p.workflows, Live: p.bus, Log: p.log}},
-		Series:   &activities.Series{Store: p.store, Scheduler: p.scheduler, Signaler: p.workflows, Log: p.log},
-		Library:  &activities.Library{Media: p.media},
-		Archive:  &activities.Archive{Archives: p.archives},
-		Tokens:   &activities.Tokens{Store: p.store, Accounts: p.accounts, Starter: p.workflows, Live: p.bus, Log: p.log},
-		Crawler:  p.crawlWorker(),
-		Search:   p.searchWorker(),
-		Stories:  p.storyWorker(),
-		Rules:    p.ruleWorker(),
-		Measure:  p.measureActivities(),
-		Webhooks: &activities.Webhooks{Deliverer: &webhook.Deliverer{Store: p.store, Sealer: p.sealer, Client: p.hooks, Live: p.bus, Log: p.log, Channels: p.notificationSender()}},
-		Views:    p.viewsActivities(),
-		Reports:  p.reportActivities(),
+			Recovery: &delivery.Recovery{Store: p.store, Signaler: p.workflows, Live: p.bus, Log: p.log},
+		},
+		Series:  &activities.Series{Store: p.store, Scheduler: p.scheduler, Signaler: p.workflows, Log: p.log},
+		Library: &activities.Library{Media: p.media},
+		Archive: &activities.Archive{Archives: p.archives},
+		Tokens: &activities.Tokens{
+			Store: p.store, Accounts: p.accounts, Starter: p.workflows, Live: p.bus, Log: p.log,
+		},
+		Crawler: p.crawlWorker(),
+		Search:  p.searchWorker(),
+		Stories: p.storyWorker(),
+		Rules:   p.ruleWorker(),
+		Measure: p.measureActivities(),
+		Webhooks: &activities.Webhooks{
+			Deliverer: &webhook.Deliverer{
+				Store: p.store, Sealer: p.sealer, Client: p.hooks, Live: p.bus, Log: p.log,
+				Channels: p.notificationSender(),
+			},
+		},
+		Views:   p.viewsActivities(),
+		Reports: p.reportActivities(),
 	}, worker.Deps{
-		Dispatcher: &webhook.Dispatcher{Store: p.store, Workflows: p.workflows, Notifications: p.bus, PublicURL: p.cfg.PublicURL, Log: p.log},
-		Watcher:    p.engineWatcher(),
-		Store:      p.store, Releaser: p.workflows, Notices: p.bus, Log: p.log, Build: p.of.build()})
+		Dispatcher: &webhook.Dispatcher{
+			Store: p.store, Workflows: p.workflows, Notifications: p.bus, PublicURL: p.cfg.PublicURL, Log: p.log,
+		},
+		Watcher: p.engineWatcher(),
+		Store:   p.store, Releaser: p.workflows, Notices: p.bus, Log: p.log, Build: p.of.build(),
+	})
 }

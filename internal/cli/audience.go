@@ -36,8 +36,10 @@ type audience struct {
 
 // openAudience creates the components of view counting; startAudience starts them.
 func (p *parts) openAudience(ctx context.Context) (_ *audience, err error) {
-	c := &audience{signals: pubsub.NewSiteSignals(p.redis, p.log),
-		directory: &site.Directory{Store: p.store, Sealer: p.sealer, Log: p.log}}
+	c := &audience{
+		signals:   pubsub.NewSiteSignals(p.redis, p.log),
+		directory: &site.Directory{Store: p.store, Sealer: p.sealer, Log: p.log},
+	}
 	if c.countries, err = dimensions.OpenCountries(p.cfg.GeoIPFile); err != nil {
 		return nil, fmt.Errorf("DATELINE_GEOIP_FILE: %w", err)
 	}
@@ -56,9 +58,13 @@ func (p *parts) openAudience(ctx context.Context) (_ *audience, err error) {
 	// Hits in flight are counted while the process stops, so not only until ctx ends.
 	runCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	c.stop = stop
-	c.ingest = &ingest.Handler{Sites: c.directory, Counter: p.batcher, Bulk: p.counter, Notifier: c.signals,
-		Visitors: &visitor.Identifier{Salts: visitor.NewSalts(p.redis)}, Bots: robots, RateLimiter: botfilter.NewRateLimiter(runCtx, p.redis),
-		Referrers: dimensions.NewReferrers(), Countries: c.countries, TrustedProxies: trusted, Now: p.clock.Now, Log: p.log, Tracker: tracker}
+	c.ingest = &ingest.Handler{
+		Sites: c.directory, Counter: p.batcher, Bulk: p.counter, Notifier: c.signals,
+		Visitors: &visitor.Identifier{Salts: visitor.NewSalts(p.redis)}, Bots: robots,
+		RateLimiter: botfilter.NewRateLimiter(runCtx, p.redis),
+		Referrers:   dimensions.NewReferrers(), Countries: c.countries, TrustedProxies: trusted, Now: p.clock.Now,
+		Log: p.log, Tracker: tracker,
+	}
 	return c, nil
 }
 
@@ -99,8 +105,18 @@ func (p *parts) views() *api.Views {
 		}
 	}
 	reports, links := &report.Reporter{Store: p.store}, &sharedlink.Service{Store: p.store, PublicURL: p.cfg.PublicURL}
-	return &api.Views{Reports: reports, SharedLinks: links, SharedPages: sharedlink.NewPages(links, reports, p.log),
-		Subscriptions: p.subscriptions(), Imports: &statsimport.Service{Store: p.store}, UnsubscribePages: subscription.NewPages(p.store, p.log), Sites: &site.Service{Store: p.store, Sealer: p.sealer, OnChange: refresh}, Counts: flush.Counts{Counter: p.counter, FilteredReader: flush.FilteredReader{Counter: p.counter, Store: p.store}, EngagementReader: p.store}, Signals: c.signals, Ingest: c.ingest}
+	return &api.Views{
+		Reports: reports, SharedLinks: links, SharedPages: sharedlink.NewPages(links, reports, p.log),
+		Subscriptions: p.subscriptions(), Imports: &statsimport.Service{Store: p.store},
+		UnsubscribePages: subscription.NewPages(p.store, p.log), Sites: &site.Service{
+			Store: p.store, Sealer: p.sealer,
+			OnChange: refresh,
+		}, Counts: flush.Counts{
+			Counter:        p.counter,
+			FilteredReader: flush.FilteredReader{Counter: p.counter, Store: p.store}, EngagementReader: p.store,
+		},
+		Signals: c.signals, Ingest: c.ingest,
+	}
 }
 
 // subscriptions manages the recipients of reports and alerts.
@@ -118,7 +134,9 @@ func (p *parts) reportActivities() *activities.Reports {
 	if p.cfg.SMTPHost == "" {
 		return out
 	}
-	out.Mailer = &subscription.Mailer{Store: p.store, Reports: &report.Reporter{Store: p.store}, PublicURL: p.cfg.PublicURL}
+	out.Mailer = &subscription.Mailer{
+		Store: p.store, Reports: &report.Reporter{Store: p.store}, PublicURL: p.cfg.PublicURL,
+	}
 	out.Outbox = &email.Outbox{Store: p.store, Log: p.log, Sender: p.smtp()}
 	return out
 }
@@ -128,7 +146,15 @@ func (p *parts) viewsActivities() *activities.Views {
 	if p.counter == nil {
 		return nil
 	}
-	return &activities.Views{Flusher: meteredFlusher{&flush.Flusher{Counter: p.counter, Store: p.store, SyncDelay: flush.AOFSyncDelay, Log: p.log, Now: p.clock.Now,
-		Articles:  &newsroom.Indexer{Store: p.store, SocialSources: dimensions.NewReferrers().Names(dimensions.Social)},
-		Retention: flush.Retention{Hours: p.cfg.HourlyViewRetention, Days: p.cfg.DailyViewRetention}}, p.telemetry.Views}}
+	return &activities.Views{Flusher: meteredFlusher{
+		&flush.Flusher{
+			Counter: p.counter, Store: p.store,
+			SyncDelay: flush.AOFSyncDelay, Log: p.log, Now: p.clock.Now,
+			Articles: &newsroom.Indexer{
+				Store: p.store, SocialSources: dimensions.NewReferrers().Names(dimensions.Social),
+			},
+			Retention: flush.Retention{Hours: p.cfg.HourlyViewRetention, Days: p.cfg.DailyViewRetention},
+		},
+		p.telemetry.Views,
+	}}
 }

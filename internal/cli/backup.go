@@ -23,9 +23,12 @@ import (
 // backup writes a backup of the database and, optionally, of the bucket and the keyset.
 func (p *Program) backup() *cobra.Command {
 	c := p.command("backup", "back up the database to a file, without downtime")
-	out := c.Flags().StringP("output", "o", "", "output `file`; - for standard output (default: dateline-<time>.backup)")
-	which := c.Flags().String("objects", backup.NoObjects, "`objects` to include: none, media, or all (with crawled pages)")
-	passphrase := c.Flags().String("passphrase-file", "", "`file` with a passphrase; includes the keyset, encrypted with it")
+	out := c.Flags().StringP("output", "o", "",
+		"output `file`; - for standard output (default: dateline-<time>.backup)")
+	which := c.Flags().String("objects", backup.NoObjects,
+		"`objects` to include: none, media, or all (with crawled pages)")
+	passphrase := c.Flags().String("passphrase-file", "",
+		"`file` with a passphrase; includes the keyset, encrypted with it")
 	return c.run(func(ctx context.Context, _ []string) error {
 		cfg, _, err := c.settings()
 		if err != nil {
@@ -77,7 +80,9 @@ func (p *Program) backup() *cobra.Command {
 }
 
 // writeBackup writes the backup to a temporary file, verifies it, and then renames it.
-func writeBackup(ctx context.Context, path string, source backup.Source) (m backup.Manifest, end backup.End, err error) {
+func writeBackup(
+	ctx context.Context, path string, source backup.Source,
+) (m backup.Manifest, end backup.End, err error) {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return m, end, fmt.Errorf("%s already exists", path)
 	}
@@ -112,7 +117,8 @@ func (p *Program) printBackup(where string, m backup.Manifest, end backup.End, c
 	for _, c := range end.Tables {
 		rows += c.Rows
 	}
-	say("Backup written to %s: %d rows of %d tables, as of %s.", where, rows, len(m.Tables), m.TakenAt.Format(time.RFC3339))
+	say("Backup written to %s: %d rows of %d tables, as of %s.", where, rows, len(m.Tables),
+		m.TakenAt.Format(time.RFC3339))
 	switch {
 	case m.Objects == backup.NoObjects:
 		say("It contains no objects. Back up the bucket %s separately, or use --objects.", cfg.S3Bucket)
@@ -125,9 +131,11 @@ func (p *Program) printBackup(where string, m backup.Manifest, end backup.End, c
 	case m.Keyset:
 		say("It contains the keyset, encrypted with the passphrase. Store the passphrase elsewhere.")
 	case cfg.KeysetJSON != "":
-		say("It does NOT contain the keyset: back up DATELINE_KEYSET_JSON separately. Without the keyset, all accounts must be reconnected.")
+		say("It does NOT contain the keyset: back up DATELINE_KEYSET_JSON separately. Without the keyset, all " +
+			"accounts must be reconnected.")
 	default:
-		say("It does NOT contain the keyset: back up %s separately. Without the keyset, all accounts must be reconnected.", cfg.Keyset)
+		say("It does NOT contain the keyset: back up %s separately. Without the keyset, all accounts must be "+
+			"reconnected.", cfg.Keyset)
 	}
 }
 
@@ -154,6 +162,9 @@ func runningBucket(ctx context.Context, cfg *config.Config) (*objects.Bucket, er
 }
 
 func openBucket(ctx context.Context, cfg *config.Config) (*objects.Bucket, error) {
-	return objects.Open(ctx, objects.Options{Endpoint: cfg.S3Endpoint, PublicEndpoint: cfg.S3PublicEndpoint, Region: cfg.S3Region, Bucket: cfg.S3Bucket,
-		AccessKey: cfg.S3AccessKey, SecretKey: cfg.S3SecretKey, PathStyle: cfg.S3PathStyle})
+	return objects.Open(ctx, objects.Options{
+		Endpoint: cfg.S3Endpoint, PublicEndpoint: cfg.S3PublicEndpoint,
+		Region: cfg.S3Region, Bucket: cfg.S3Bucket,
+		AccessKey: cfg.S3AccessKey, SecretKey: cfg.S3SecretKey, PathStyle: cfg.S3PathStyle,
+	})
 }

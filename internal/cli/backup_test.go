@@ -28,13 +28,19 @@ func openExternalEngines(t *testing.T) *externalEngines {
 	t.Helper()
 	n := newsroomtest.Open(t)
 	n.Connect("desk")
-	handler, err := s3server.New(s3server.Options{Dir: t.TempDir(), Bucket: "dateline", AccessKey: "test", SecretKey: "test"})
+	handler, err := s3server.New(s3server.Options{
+		Dir: t.TempDir(), Bucket: "dateline", AccessKey: "test", SecretKey: "test",
+	})
 	n.Must(err)
 	s3 := httptest.NewServer(handler)
 	t.Cleanup(s3.Close)
 	r := &externalEngines{Newsroom: n, t: t, dir: t.TempDir(), redis: enginetest.RedisPort(t)}
-	r.environ = []string{"DATABASE_URL=" + n.DatabaseURL, "REDIS_URL=" + r.redis, "S3_ENDPOINT=" + s3.URL, "S3_BUCKET=dateline", "S3_ACCESS_KEY=test",
-		"S3_SECRET_KEY=test", "DATELINE_KEYSET=" + n.Keyset.Path, "DATELINE_DATA_DIR=" + r.dir, "TEMPORAL_ADDRESS=127.0.0.1:1"}
+	r.environ = []string{
+		"DATABASE_URL=" + n.DatabaseURL, "REDIS_URL=" + r.redis, "S3_ENDPOINT=" + s3.URL,
+		"S3_BUCKET=dateline", "S3_ACCESS_KEY=test",
+		"S3_SECRET_KEY=test", "DATELINE_KEYSET=" + n.Keyset.Path, "DATELINE_DATA_DIR=" + r.dir,
+		"TEMPORAL_ADDRESS=127.0.0.1:1",
+	}
 	return r
 }
 
@@ -42,7 +48,9 @@ func openExternalEngines(t *testing.T) *externalEngines {
 func (r *externalEngines) run(status int, environ []string, args ...string) string {
 	r.t.Helper()
 	var said bytes.Buffer
-	p := Program{Version: "test", Stdout: &said, Stderr: &said, Environ: append(append([]string{}, r.environ...), environ...)}
+	p := Program{
+		Version: "test", Stdout: &said, Stderr: &said, Environ: append(append([]string{}, r.environ...), environ...),
+	}
 	if got := p.Run(r.t.Context(), args); got != status {
 		r.t.Fatalf("%s: got status %d, want %d: %s", strings.Join(args, " "), got, status, said.String())
 	}
@@ -67,16 +75,20 @@ func TestBackupAndRestoreFromTheCommandLine(t *testing.T) {
 	r.wantOutput(r.run(0, nil, "backup", "-o", file), "rows of", "It does NOT contain the keyset", r.Keyset.Path)
 	r.wantOutput(r.run(1, nil, "backup", "-o", file), "already exists")
 	sealed := filepath.Join(r.dir, "b.backup")
-	r.wantOutput(r.run(0, nil, "backup", "-o", sealed, "--passphrase-file", passphrase, "--objects", "media"), "It contains 0 objects", "encrypted with the passphrase")
+	r.wantOutput(r.run(0, nil, "backup", "-o", sealed, "--passphrase-file", passphrase, "--objects", "media"),
+		"It contains 0 objects", "encrypted with the passphrase")
 	r.wantOutput(r.run(1, nil, "backup", "--objects", "some"), "none, media or all")
 	r.wantOutput(r.run(1, nil, "restore"), "--from FILE")
 	r.wantOutput(r.run(1, nil, "restore", "--from", file), "is not empty", "--replace")
 
-	empty := []string{"DATABASE_URL=" + enginetest.Postgres(t), "DATELINE_KEYSET=" + filepath.Join(r.dir, "other", "keyset.json")}
+	empty := []string{
+		"DATABASE_URL=" + enginetest.Postgres(t), "DATELINE_KEYSET=" + filepath.Join(r.dir, "other", "keyset.json"),
+	}
 	store := enginetest.RedisClient(t, r.redis)
 	r.Must(store.Set(t.Context(), "a count", "of before", 0).Err())
 	r.wantOutput(r.run(1, empty, "restore", "--from", file), "1 keys", "--flush-redis")
-	r.wantOutput(r.run(0, empty, "restore", "--from", file, "--flush-redis"), "as of", "1 posts are held", "The keyset cannot be read")
+	r.wantOutput(r.run(0, empty, "restore", "--from", file, "--flush-redis"), "as of", "1 posts are held",
+		"The keyset cannot be read")
 	if keys := store.DBSize(t.Context()).Val(); keys != 0 {
 		t.Error("Redis still counts from before")
 	}
@@ -84,8 +96,10 @@ func TestBackupAndRestoreFromTheCommandLine(t *testing.T) {
 	empty[0] = "DATABASE_URL=" + enginetest.Postgres(t)
 	wrong := filepath.Join(r.dir, "wrong")
 	r.Must(os.WriteFile(wrong, []byte("incorrect horse battery"), 0o600))
-	r.wantOutput(r.run(1, empty, "restore", "--from", sealed, "--passphrase-file", wrong), "does not decrypt the keyset")
-	r.wantOutput(r.run(0, empty, "restore", "--from", sealed, "--passphrase-file", passphrase, "--hold", "reconcile"), "Keyset written to", "searches for each at its network")
+	r.wantOutput(r.run(1, empty, "restore", "--from", sealed, "--passphrase-file", wrong),
+		"does not decrypt the keyset")
+	r.wantOutput(r.run(0, empty, "restore", "--from", sealed, "--passphrase-file", passphrase, "--hold", "reconcile"),
+		"Keyset written to", "searches for each at its network")
 	before, err := os.ReadFile(r.Keyset.Path)
 	r.Must(err)
 	after, err := os.ReadFile(strings.TrimPrefix(empty[1], "DATELINE_KEYSET="))
@@ -121,8 +135,10 @@ func TestAWorkspaceIsMovedFromTheCommandLine(t *testing.T) {
 	r.wantOutput(r.run(1, nil, "export", "-o", file), "exists")
 	other, _, _ := r.Found("Elsewhere")
 	r.wantOutput(r.run(1, nil, "import", "--from", file), "several workspaces")
-	r.wantOutput(r.run(0, nil, "import", "--from", file, "--workspace", other.ID.String()), "posts      1", "No posts are published automatically")
-	if n := r.Count("select count(*) from scheduled_posts where workspace_id = $1 and status = 'draft'", other.ID); n != 1 {
+	r.wantOutput(r.run(0, nil, "import", "--from", file, "--workspace", other.ID.String()), "posts      1",
+		"No posts are published automatically")
+	if n := r.Count("select count(*) from scheduled_posts where workspace_id = $1 and status = 'draft'",
+		other.ID); n != 1 {
 		t.Errorf("%d drafts were imported", n)
 	}
 	r.wantOutput(r.run(1, nil, "export", "--workspace", "x"), "must be a UUID")

@@ -40,9 +40,10 @@ const (
 // Root returns the tree of commands.
 func (p *Program) Root() *cobra.Command {
 	root := &cobra.Command{
-		Use:           "dateline",
-		Short:         "Dateline publishes scheduled posts, counts readers and crawls news",
-		Long:          "Dateline publishes scheduled posts to social networks, exactly once and on time.\nIt also counts the readers of web sites and crawls news sites.",
+		Use:   "dateline",
+		Short: "Dateline publishes scheduled posts, counts readers and crawls news",
+		Long: "Dateline publishes scheduled posts to social networks, exactly once and on time.\nIt also " +
+			"counts the readers of web sites and crawls news sites.",
 		Version:       p.Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -66,13 +67,17 @@ func (p *Program) Root() *cobra.Command {
 	}
 	add(clientGroup, remote.Commands(remote.Options{Version: p.Version, Environ: p.Environ})...)
 	add(serverGroup, p.up(), p.api(), p.worker(), p.migrate(), p.healthcheck())
-	add(toolGroup, p.token(), p.loginLink(), p.keyset(), p.keys(), p.backup(), p.restore(), p.export(), p.importWorkspace(), p.quarantine(), p.doctor(),
+	add(toolGroup, p.token(), p.loginLink(), p.keyset(), p.keys(), p.backup(), p.restore(), p.export(),
+		p.importWorkspace(), p.quarantine(), p.doctor(),
 		p.reindex(), p.eval(), p.temporal(), p.settings())
-	root.AddCommand(&cobra.Command{Use: "version", Args: arguments(cobra.NoArgs),
-		Short: "print version, commit, date and the version of the time zone database", RunE: func(c *cobra.Command, _ []string) error {
+	root.AddCommand(&cobra.Command{
+		Use: "version", Args: arguments(cobra.NoArgs),
+		Short: "print version, commit, date and the version of the time zone database",
+		RunE: func(c *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintln(c.OutOrStdout(), p.versionLine())
 			return err
-		}})
+		},
+	})
 	return root
 }
 
@@ -122,12 +127,14 @@ type command struct {
 	config  *string // nil if it reads no settings
 }
 
-const settingsHelp = "\nSettings are read from the environment, then from the file of --config.\nRun `dateline settings` for a list of all.\n"
+const settingsHelp = "\nSettings are read from the environment, then from the file of --config.\nRun `dateline " +
+	"settings` for a list of all.\n"
 
 // command returns a command with the flag --config.
 func (p *Program) command(use, short string) *command {
 	c := p.plainCommand(use, short)
-	c.config = c.Flags().String("config", "", "file of KEY=value `settings` (default: ./"+config.DefaultFile+" if it exists)")
+	c.config = c.Flags().String("config", "", "file of KEY=value `settings` (default: ./"+config.DefaultFile+
+		" if it exists)")
 	_ = c.MarkFlagFilename("config")
 	c.SetUsageTemplate(c.UsageTemplate() + settingsHelp)
 	return c

@@ -56,7 +56,10 @@ func (p *parts) assembleCrawl(allowed []string, names fetch.Resolver) (err error
 	if c.pages, err = pagestore.New(p.objects); err != nil {
 		return err
 	}
-	o := fetch.Options{Product: crawlProduct, Version: "1", Contact: p.cfg.CrawlContact, AllowPrivate: allowed, Proxy: p.cfg.CrawlProxyURL, Resolver: names}
+	o := fetch.Options{
+		Product: crawlProduct, Version: "1", Contact: p.cfg.CrawlContact, AllowPrivate: allowed,
+		Proxy: p.cfg.CrawlProxyURL, Resolver: names,
+	}
 	if p.cfg.CrawlBrowserURL != "" {
 		if o.Renderer, err = render.New(render.Options{URL: p.cfg.CrawlBrowserURL}); err != nil {
 			return err
@@ -66,8 +69,15 @@ func (p *parts) assembleCrawl(allowed []string, names fetch.Resolver) (err error
 		return err
 	}
 	p.closers.pushFunc("crawl fetcher", c.fetcher.Close)
-	c.archives = &warc.Exporter{Store: p.store, Pages: c.pages, Objects: p.objects, Software: "Dateline", Operator: strings.TrimPrefix(p.cfg.CrawlContact, "mailto:"), Log: p.log}
-	c.seeds = &seeds.Service{Seeds: p.store, Domains: p.store, Stats: p.store, Exports: p.store, Workflows: p.workflows, Guard: guard, Objects: p.objects, Policy: crawl.DefaultRevisitPolicy(), HasBrowser: o.Renderer != nil, Log: p.log}
+	c.archives = &warc.Exporter{
+		Store: p.store, Pages: c.pages, Objects: p.objects, Software: "Dateline",
+		Operator: strings.TrimPrefix(p.cfg.CrawlContact, "mailto:"), Log: p.log,
+	}
+	c.seeds = &seeds.Service{
+		Seeds: p.store, Domains: p.store, Stats: p.store, Exports: p.store, Workflows: p.workflows,
+		Guard: guard, Objects: p.objects, Policy: crawl.DefaultRevisitPolicy(), HasBrowser: o.Renderer != nil,
+		Log: p.log,
+	}
 	c.watches = &watch.Service{Store: p.store, Guard: guard}
 	c.sites = &pipeline.SiteCache{Store: p.store, Redis: p.redis, Log: p.log}
 	if c.model, err = p.newLLM(); err != nil {
@@ -82,9 +92,15 @@ func (p *parts) webSubCallback() api.HubCallback {
 	if p.crawl == nil || p.crawl.webSub == nil {
 		return nil
 	}
-	frontier := &crawler.Crawler{URLs: p.store, Seeds: p.store, Parser: crawler.PageParser{Zone: p.cfg.TimeZone},
-		URLIndex: &seen.Index{Filter: &seen.Filter{Redis: p.redis}, Redis: p.redis, Store: p.store}, Policy: crawl.DefaultRevisitPolicy(), Limits: crawler.DefaultLimits(), Log: p.log}
-	return &websub.Callback{Store: p.store, Frontier: frontier, Crawls: p.workflows, Sealer: p.sealer, Metrics: p.telemetry.Crawl, Log: p.log}
+	frontier := &crawler.Crawler{
+		URLs: p.store, Seeds: p.store, Parser: crawler.PageParser{Zone: p.cfg.TimeZone},
+		URLIndex: &seen.Index{Filter: &seen.Filter{Redis: p.redis}, Redis: p.redis, Store: p.store},
+		Policy:   crawl.DefaultRevisitPolicy(), Limits: crawler.DefaultLimits(), Log: p.log,
+	}
+	return &websub.Callback{
+		Store: p.store, Frontier: frontier, Crawls: p.workflows, Sealer: p.sealer,
+		Metrics: p.telemetry.Crawl, Log: p.log,
+	}
 }
 
 // webSubWorker returns the activity that subscribes to hubs, or nil if WebSub is off.
@@ -92,8 +108,11 @@ func (p *parts) webSubWorker(feeds websub.FeedFetcher) *activities.WebSub {
 	if p.crawl.webSub == nil {
 		return nil
 	}
-	return &activities.WebSub{Subscriber: &websub.Subscriber{Store: p.store, Feeds: feeds, Client: p.hooks, Guard: p.crawl.guard, Sealer: p.sealer, BaseURL: p.cfg.PublicURL,
-		Metrics: p.telemetry.Crawl, Log: p.log}}
+	return &activities.WebSub{Subscriber: &websub.Subscriber{
+		Store: p.store, Feeds: feeds, Client: p.hooks,
+		Guard: p.crawl.guard, Sealer: p.sealer, BaseURL: p.cfg.PublicURL,
+		Metrics: p.telemetry.Crawl, Log: p.log,
+	}}
 }
 
 // crawlWorker returns the crawl activities, or nil if the crawler is off.
@@ -102,15 +121,19 @@ func (p *parts) crawlWorker() *worker.CrawlActivities {
 		return nil
 	}
 	limits := crawler.DefaultLimits()
-	limits.RequestDelay, limits.MaxRobotsDelay, limits.IPDelay, limits.DailyBudget = p.cfg.CrawlDelay, p.cfg.CrawlMaxDelay, p.cfg.CrawlIPDelay, p.cfg.CrawlBudget
+	limits.RequestDelay, limits.MaxRobotsDelay, limits.IPDelay, limits.DailyBudget = p.cfg.CrawlDelay,
+		p.cfg.CrawlMaxDelay, p.cfg.CrawlIPDelay, p.cfg.CrawlBudget
 	limits.MaxRobotsDelay = max(limits.MaxRobotsDelay, limits.RequestDelay)
 	recordCtx, stop := context.WithCancel(context.Background())
 	p.closers.pushFunc("crawl recorder", stop)
 	filter := &seen.Filter{Redis: p.redis}
 	record := crawler.NewRecorder(recordCtx, p.store.RecordFetches)
-	d := &crawler.Crawler{Domains: p.store, URLs: p.store, Seeds: p.store, Rules: p.store, Slots: p.store, Fetcher: p.crawl.fetcher, Parser: crawler.PageParser{Zone: p.cfg.TimeZone}, Resolver: p.crawl.fetcher,
+	d := &crawler.Crawler{
+		Domains: p.store, URLs: p.store, Seeds: p.store, Rules: p.store, Slots: p.store,
+		Fetcher: p.crawl.fetcher, Parser: crawler.PageParser{Zone: p.cfg.TimeZone}, Resolver: p.crawl.fetcher,
 		URLIndex: &seen.Index{Filter: filter, Redis: p.redis, Store: p.store}, Pages: p.crawl.pages, Record: record,
-		Policy: crawl.DefaultRevisitPolicy(), Limits: limits, Log: p.log}
+		Policy: crawl.DefaultRevisitPolicy(), Limits: limits, Log: p.log,
+	}
 	d.Robots = crawler.NewRobots(crawlProduct, crawler.RobotsCache{Redis: p.redis}, d.FetchRobots)
 	if p.crawl.webSub != nil {
 		d.Subscriptions = p.crawl.webSub
@@ -125,7 +148,10 @@ func (p *parts) crawlWorker() *worker.CrawlActivities {
 		Watches:  &activities.Watches{Checker: &watch.Checker{Store: p.store, Fetcher: d, Log: p.log}},
 		WebSub:   p.webSubWorker(d),
 		Crawl:    &activities.Crawl{Frontier: p.store, Crawler: d, MaxDomains: p.cfg.CrawlMaxDomains},
-		Maintenance: &activities.CrawlMaintenance{Records: p.store, Filter: filter, DeleteObject: p.objects.Delete, Exporter: p.crawl.archives,
-			MaxVersions: p.cfg.CrawlMaxVersions, MaxAge: age},
+		Maintenance: &activities.CrawlMaintenance{
+			Records: p.store, Filter: filter, DeleteObject: p.objects.Delete,
+			Exporter:    p.crawl.archives,
+			MaxVersions: p.cfg.CrawlMaxVersions, MaxAge: age,
+		},
 	}
 }

@@ -21,7 +21,10 @@ func demoPosts() []struct {
 		text string
 	}{
 		{15 * time.Second, "Bản tin sáng: Hà Nội có mưa rào, nhiệt độ 24–29 °C. #thoitiet"},
-		{30 * time.Second, "Breaking: this post was scheduled half a minute ago and went out on its second. https://example.com/how"},
+		{
+			30 * time.Second, "Breaking: this post was scheduled half a minute ago and went out on its second. " +
+				"https://example.com/how",
+		},
 		{40 * time.Second, "Good evening. Three stories you should not miss tonight, and the weather for tomorrow."},
 		{45 * time.Second, "Kết quả xổ số, tỷ giá và giá vàng hôm nay được cập nhật lúc 18:00 👇"},
 	}
@@ -45,7 +48,8 @@ func scheduleDemo(ctx context.Context, p *parts, owner workspace.Principal, out 
 			parent = created.ID.String()
 		}
 		if err := p.workflows.Start(ctx, created); err != nil {
-			p.log.Warn("the workflow was not started; the reconciler will start it", "post_id", created.ID, "error", err)
+			p.log.Warn("the workflow was not started; the reconciler will start it", "post_id", created.ID, "error",
+				err)
 		}
 		_, _ = fmt.Fprintf(out, "Demo: due at %s: %s\n", at.Format("15:04:05"), d.text)
 	}

@@ -38,7 +38,9 @@ func startDemoWeb(cfg *config.Config) (*demoWeb, error) {
 	if !cfg.Crawl || cfg.CrawlProxyURL != "" {
 		return nil, nil //nolint:nilnil // off
 	}
-	world, err := crawltest.New(crawltest.Options{Sites: demoSites, Articles: 6, Sections: 2, ArticlesPerHub: 10, Readable: true})
+	world, err := crawltest.New(crawltest.Options{
+		Sites: demoSites, Articles: 6, Sections: 2, ArticlesPerHub: 10, Readable: true,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("starting the demo sites: %w", err)
 	}
@@ -104,7 +106,8 @@ func (w *demoWeb) seed(ctx context.Context, p *parts, owner workspace.Principal)
 	}
 	interval := demoInterval
 	for address := range now {
-		if _, _, err := p.crawl.seeds.Create(ctx, owner, seeds.Draft{URL: address, MinInterval: &interval, MaxInterval: &interval}, idempotency.Key{}); err != nil {
+		if _, _, err := p.crawl.seeds.Create(ctx, owner,
+			seeds.Draft{URL: address, MinInterval: &interval, MaxInterval: &interval}, idempotency.Key{}); err != nil {
 			return fmt.Errorf("creating the seeds of the demo sites: %w", err)
 		}
 	}
@@ -116,7 +119,8 @@ func (w *demoWeb) publish(ctx context.Context, out io.Writer) {
 	if w == nil {
 		return
 	}
-	_, _ = fmt.Fprintf(out, "Demo: %d news sites publish continuously; their articles appear under News in the dashboard.\n", demoSites)
+	_, _ = fmt.Fprintf(out, "Demo: %d news sites publish continuously; their articles appear under News in the "+
+		"dashboard.\n", demoSites)
 	next := time.NewTicker(demoNews)
 	defer next.Stop()
 	for number := 0; ; number++ {

@@ -29,7 +29,10 @@ func (p *Program) doctor() *cobra.Command {
 				cfg = running.Apply(cfg)
 			}
 		}
-		found := doctor.Run(ctx, doctor.Options{Config: cfg, Keyset: keysetSource(cfg), SearchAttributes: workflows.SearchAttributes(), TaskQueue: workflows.PostQueue})
+		found := doctor.Run(ctx, doctor.Options{
+			Config: cfg, Keyset: keysetSource(cfg), SearchAttributes: workflows.SearchAttributes(),
+			TaskQueue: workflows.PostQueue,
+		})
 		write := doctor.Print
 		if *asJSON {
 			write = doctor.PrintJSON

@@ -57,7 +57,9 @@ func (p *Program) evalArticles() *cobra.Command {
 		}
 		all := eval.Result{Dataset: "all"}
 		for _, s := range sets {
-			r, err := eval.Evaluate(ctx, s, o, func(pages, of int) { _, _ = fmt.Fprintf(p.Stderr, "\r%s: %d of %d pages ", s, pages, of) })
+			r, err := eval.Evaluate(ctx, s, o, func(pages, of int) {
+				_, _ = fmt.Fprintf(p.Stderr, "\r%s: %d of %d pages ", s, pages, of)
+			})
 			_, _ = fmt.Fprint(p.Stderr, "\n")
 			if err != nil {
 				return err
@@ -74,7 +76,8 @@ func (p *Program) evalArticles() *cobra.Command {
 			p.printTable(&all)
 		}
 		for _, w := range all.Worst[:min(len(all.Worst), *worst)] {
-			_, _ = fmt.Fprintf(p.Stdout, "%.3f (go-trafilatura %.3f)  %s/%s  %s  %s\n", w.F1, w.BaselineF1, w.Dataset, w.Key, w.Type, w.URL)
+			_, _ = fmt.Fprintf(p.Stdout, "%.3f (go-trafilatura %.3f)  %s/%s  %s  %s\n", w.F1, w.BaselineF1, w.Dataset,
+				w.Key, w.Type, w.URL)
 		}
 		if *report != "" {
 			if err := writeReport(*report, all.Worst); err != nil {
@@ -118,7 +121,8 @@ func (p *Program) printTable(r *eval.Result) {
 		return strconv.FormatFloat(m.Body.F1(), 'f', 4, 64)
 	}
 	out("\n%s: Dateline / go-trafilatura", r.Dataset)
-	out("%-24s %5s  %-15s %-15s %-15s %-15s %-15s %-15s %-15s %-15s %-15s %5s", "", "pages", "word F1", "shingle F1", "ROUGE-LSum", "strings", "title", "authors", "date", "section", "image", "empty")
+	out("%-24s %5s  %-15s %-15s %-15s %-15s %-15s %-15s %-15s %-15s %-15s %5s", "", "pages", "word F1", "shingle F1",
+		"ROUGE-LSum", "strings", "title", "authors", "date", "section", "image", "empty")
 	for i := range r.Groups {
 		g := &r.Groups[i]
 		name := "all"
@@ -126,15 +130,20 @@ func (p *Program) printTable(r *eval.Result) {
 			name = string(g.Half) + " " + g.Type
 		}
 		own, base := &g.Own, &g.Baseline
-		out("%-24s %5d  %-15s %-15s %-15s %-15s %-15s %-15s %-15s %-15s %-15s %2d/%d", name, own.Pages, mean(own.Words)+" / "+mean(base.Words), shingles(own)+" / "+shingles(base),
-			mean(own.Rouge)+" / "+mean(base.Rouge), text(own)+" / "+text(base), ratio(own.Title)+" / "+ratio(base.Title), ratio(own.Author)+" / "+ratio(base.Author),
-			ratio(own.Date)+" / "+ratio(base.Date), ratio(own.Section)+" / "+ratio(base.Section), ratio(own.Image)+" / "+ratio(base.Image), own.Empty, base.Empty)
+		out("%-24s %5d  %-15s %-15s %-15s %-15s %-15s %-15s %-15s %-15s %-15s %2d/%d", name, own.Pages,
+			mean(own.Words)+" / "+mean(base.Words), shingles(own)+" / "+shingles(base),
+			mean(own.Rouge)+" / "+mean(base.Rouge), text(own)+" / "+text(base),
+			ratio(own.Title)+" / "+ratio(base.Title), ratio(own.Author)+" / "+ratio(base.Author),
+			ratio(own.Date)+" / "+ratio(base.Date), ratio(own.Section)+" / "+ratio(base.Section),
+			ratio(own.Image)+" / "+ratio(base.Image), own.Empty, base.Empty)
 	}
 	for i := range r.Groups {
 		g := &r.Groups[i]
 		if g.Type == "" && g.Learned.Pages > 0 {
-			out("learned on the other pages of the site, %d pages %s: word F1 %s, ROUGE-LSum %s (generic %s, %s)", g.Learned.Pages, g.Half,
-				mean(g.Learned.Words), mean(g.Learned.Rouge), mean(g.LearnedGeneric.Words), mean(g.LearnedGeneric.Rouge))
+			out("learned on the other pages of the site, %d pages %s: word F1 %s, ROUGE-LSum %s (generic %s, %s)",
+				g.Learned.Pages, g.Half,
+				mean(g.Learned.Words), mean(g.Learned.Rouge), mean(g.LearnedGeneric.Words),
+				mean(g.LearnedGeneric.Rouge))
 		}
 	}
 	all := r.All()
@@ -183,11 +192,15 @@ func figuresOf(g *eval.Group) evalFigures {
 		return rounded(&v)
 	}
 	return evalFigures{
-		F1: round4(own.Body.F1()), BaselineF1: round4(base.Body.F1()), WordF1: rounded(own.Words.Value()), BaselineWordF1: rounded(base.Words.Value()),
-		Rouge: rounded(own.Rouge.Value()), BaselineRouge: rounded(base.Rouge.Value()), Strings: text(own), BaseStrings: text(base),
-		Title: rounded(own.Title.Value()), Author: rounded(own.Author.Value()), Date: rounded(own.Date.Value()), Section: rounded(own.Section.Value()), Image: rounded(own.Image.Value()),
-		BaselineTitle: rounded(base.Title.Value()), BaselineAuthor: rounded(base.Author.Value()), BaselineDate: rounded(base.Date.Value()),
-		Minute: rounded(own.Minute.Value()), Empty: own.Empty, BaselineEmpty: base.Empty,
+		F1: round4(own.Body.F1()), BaselineF1: round4(base.Body.F1()), WordF1: rounded(own.Words.Value()),
+		BaselineWordF1: rounded(base.Words.Value()),
+		Rouge:          rounded(own.Rouge.Value()), BaselineRouge: rounded(base.Rouge.Value()), Strings: text(own),
+		BaseStrings: text(base),
+		Title:       rounded(own.Title.Value()), Author: rounded(own.Author.Value()), Date: rounded(own.Date.Value()),
+		Section: rounded(own.Section.Value()), Image: rounded(own.Image.Value()),
+		BaselineTitle: rounded(base.Title.Value()), BaselineAuthor: rounded(base.Author.Value()),
+		BaselineDate: rounded(base.Date.Value()),
+		Minute:       rounded(own.Minute.Value()), Empty: own.Empty, BaselineEmpty: base.Empty,
 		Learned: rounded(g.Learned.Rouge.Value()), LearnedGeneric: rounded(g.LearnedGeneric.Rouge.Value()),
 	}
 }

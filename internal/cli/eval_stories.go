@@ -18,7 +18,8 @@ func (p *Program) evalStories() *cobra.Command {
 	c := p.plainCommand("stories", "measure how well articles are grouped into stories (B-cubed)")
 	set := c.Flags()
 	dir := set.String("data", "", "`folder` with one or more datasets (docs/how-to/evaluate-stories.md)")
-	threshold := set.Float64("threshold", 0, "`similarity` from which an article joins a story; 0: the default of its language")
+	threshold := set.Float64("threshold", 0,
+		"`similarity` from which an article joins a story; 0: the default of its language")
 	compare := set.Bool("sweep", false, "also measure other thresholds, on the inspected half")
 	return c.run(func(_ context.Context, _ []string) error {
 		if *dir == "" {
@@ -41,7 +42,8 @@ func (p *Program) evalStories() *cobra.Command {
 				for _, t := range sweep() {
 					for _, r := range eval.Evaluate(s, thresholdOf(s, t)) {
 						if r.Half == eval.Inspect {
-							_, _ = fmt.Fprintf(p.Stdout, "%s at threshold %.2f: precision %.4f, recall %.4f, F1 %.4f\n", r.Set, t, r.Precision, r.Recall, r.F1)
+							_, _ = fmt.Fprintf(p.Stdout, "%s at threshold %.2f: precision %.4f, recall %.4f, F1 %.4f\n",
+								r.Set, t, r.Precision, r.Recall, r.F1)
 						}
 					}
 				}
@@ -49,7 +51,8 @@ func (p *Program) evalStories() *cobra.Command {
 		}
 		for i := range all {
 			r := &all[i]
-			r.Precision, r.Recall, r.F1, r.MicrosPerArticle = round4(r.Precision), round4(r.Recall), round4(r.F1), round4(r.MicrosPerArticle)
+			r.Precision, r.Recall, r.F1, r.MicrosPerArticle = round4(r.Precision), round4(r.Recall), round4(r.F1),
+				round4(r.MicrosPerArticle)
 		}
 		return json.NewEncoder(p.Stdout).Encode(struct {
 			Threshold float64       `json:"threshold,omitempty"`
@@ -73,8 +76,10 @@ func thresholdOf(s eval.Set, threshold float64) story.Thresholds {
 }
 
 func (p *Program) printStories(all []eval.Result) {
-	_, _ = fmt.Fprintf(p.Stdout, "%-20s %-9s %8s %8s %8s  %-9s %-9s %-9s %s\n", "set", "half", "articles", "stories", "found", "precision", "recall", "F1", "µs/article")
+	_, _ = fmt.Fprintf(p.Stdout, "%-20s %-9s %8s %8s %8s  %-9s %-9s %-9s %s\n", "set", "half", "articles", "stories",
+		"found", "precision", "recall", "F1", "µs/article")
 	for _, r := range all {
-		_, _ = fmt.Fprintf(p.Stdout, "%-20s %-9s %8d %8d %8d  %-9.4f %-9.4f %-9.4f %.0f\n", r.Set, r.Half, r.Articles, r.Stories, r.Found, r.Precision, r.Recall, r.F1, r.MicrosPerArticle)
+		_, _ = fmt.Fprintf(p.Stdout, "%-20s %-9s %8d %8d %8d  %-9.4f %-9.4f %-9.4f %.0f\n", r.Set, r.Half, r.Articles,
+			r.Stories, r.Found, r.Precision, r.Recall, r.F1, r.MicrosPerArticle)
 	}
 }

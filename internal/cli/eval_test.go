@@ -22,14 +22,21 @@ func articleSet(t *testing.T, dir string, pages int) {
 		key, title := fmt.Sprintf("page%d", i), fmt.Sprintf("The river rises for the %d. time", i+1)
 		var paragraphs []string
 		for k := range 6 {
-			paragraphs = append(paragraphs, fmt.Sprintf("In street number %d of quarter %d people carried sandbags all night, while the council met to speak about the dam that had not held.", k, i))
+			paragraphs = append(paragraphs,
+				fmt.Sprintf("In street number %d of quarter %d people carried sandbags all night, while the council "+
+					"met to speak about the dam that had not held.", k, i))
 		}
-		truths[key] = map[string]any{"url": "https://news.example/" + key, "articleBody": strings.Join(paragraphs, "\n\n"), "title": title, "authors": []string{"Mai Lan"},
-			"published": "2026-03-07T01:30:00+07:00"}
+		truths[key] = map[string]any{
+			"url":         "https://news.example/" + key,
+			"articleBody": strings.Join(paragraphs, "\n\n"), "title": title, "authors": []string{"Mai Lan"},
+			"published": "2026-03-07T01:30:00+07:00",
+		}
 		var b bytes.Buffer
 		z := gzip.NewWriter(&b)
-		_, _ = fmt.Fprintf(z, `<!doctype html><html lang="en"><head><title>%[1]s</title><meta name="author" content="Mai Lan"><meta property="article:published_time" content="2026-03-07T01:30:00+07:00"></head>`+
-			`<body><nav><a href="/">Home</a></nav><article><h1>%[1]s</h1><p>%[2]s</p></article></body></html>`, title, strings.Join(paragraphs, "</p><p>"))
+		_, _ = fmt.Fprintf(z,
+			`<!doctype html><html lang="en"><head><title>%[1]s</title><meta name="author" content="Mai Lan"><meta property="article:published_time" content="2026-03-07T01:30:00+07:00"></head>`+
+				`<body><nav><a href="/">Home</a></nav><article><h1>%[1]s</h1><p>%[2]s</p></article></body></html>`,
+			title, strings.Join(paragraphs, "</p><p>"))
 		_ = z.Close()
 		if err := os.WriteFile(filepath.Join(dir, "html", key+".html.gz"), b.Bytes(), 0o600); err != nil {
 			t.Fatal(err)
@@ -66,7 +73,10 @@ func TestEvaluatingArticles(t *testing.T) {
 		if err := json.Unmarshal([]byte(lines[len(lines)-1]), &got); err != nil {
 			t.Fatalf("%v: %s", err, out.String())
 		}
-		for name, value := range map[string]any{"set": want.set, "pages": float64(want.pages), "f1": 1.0, "title": 1.0, "author": 1.0, "date": 1.0, "minute": 1.0, "empty": 0.0} {
+		for name, value := range map[string]any{
+			"set": want.set, "pages": float64(want.pages), "f1": 1.0, "title": 1.0,
+			"author": 1.0, "date": 1.0, "minute": 1.0, "empty": 0.0,
+		} {
 			if got[name] != value {
 				t.Errorf("%s is %v, want %v", name, got[name], value)
 			}
@@ -80,7 +90,12 @@ func TestEvaluatingArticles(t *testing.T) {
 			t.Errorf("got no message about the folder without ground truth: %s", out.String())
 		}
 	}
-	for _, args := range [][]string{{"eval", "posts"}, {"eval", "articles"}, {"eval", "articles", "--data", filepath.Join(dir, "three")}, {"eval", "articles", "--data", filepath.Join(dir, "none")}} {
+	for _, args := range [][]string{
+		{"eval", "posts"},
+		{"eval", "articles"},
+		{"eval", "articles", "--data", filepath.Join(dir, "three")},
+		{"eval", "articles", "--data", filepath.Join(dir, "none")},
+	} {
 		p := &Program{Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}}
 		if status := p.Run(t.Context(), args); status == 0 {
 			t.Errorf("%v is accepted", args)

@@ -50,7 +50,8 @@ func TestHelp_MatchesGoldenFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(files) != len(want) {
-		t.Errorf("%d golden files, want %d; run: go test ./internal/cli -run TestHelp_MatchesGoldenFiles -update", len(files), len(want))
+		t.Errorf("%d golden files, want %d; run: go test ./internal/cli -run TestHelp_MatchesGoldenFiles -update",
+			len(files), len(want))
 	}
 	for name, text := range want {
 		golden, err := os.ReadFile(filepath.Join(dir, name))
@@ -59,15 +60,28 @@ func TestHelp_MatchesGoldenFiles(t *testing.T) {
 			continue
 		}
 		if string(golden) != text {
-			t.Errorf("help differs from %s; run: go test ./internal/cli -run TestHelp_MatchesGoldenFiles -update\ngot:\n%s\nwant:\n%s", name, text, golden)
+			t.Errorf("help differs from %s; run: go test ./internal/cli -run TestHelp_MatchesGoldenFiles -update\n"+
+				"got:\n%s\nwant:\n%s", name, text, golden)
 		}
 	}
 }
 
 // Every command says what it does, and mistakes have the exit status for usage.
 func TestRun_RejectsInvalidArguments(t *testing.T) {
-	for _, args := range [][]string{{"unknown"}, {"doctor", "extra"}, {"doctor", "--unknown"}, {"keys", "enable"}, {"keys", "unknown"}, {"quarantine", "discard"},
-		{"eval", "articles"}, {"post"}, {"posts", "show"}, {"posts", "show", "a", "b"}, {"login"}, {"healthcheck", "other"}} {
+	for _, args := range [][]string{
+		{"unknown"},
+		{"doctor", "extra"},
+		{"doctor", "--unknown"},
+		{"keys", "enable"},
+		{"keys", "unknown"},
+		{"quarantine", "discard"},
+		{"eval", "articles"},
+		{"post"},
+		{"posts", "show"},
+		{"posts", "show", "a", "b"},
+		{"login"},
+		{"healthcheck", "other"},
+	} {
 		var out bytes.Buffer
 		p := Program{Version: "test", Stdout: &out, Stderr: &out, Environ: []string{"HOME=" + t.TempDir()}}
 		if status := p.Run(t.Context(), args); status != 2 {

@@ -65,11 +65,14 @@ func (p *Program) keysCommand(use, short string) *cobra.Command {
 			id, err = secret.Rotate(ctx, source, *out)
 			return p.printResult(err, "key %d is now the primary key; run `dateline keys reencrypt` next", id)
 		case "promote":
-			return p.printResult(secret.Promote(ctx, source, *out, id), "key %d is now the primary key; run `dateline keys reencrypt` next", id)
+			return p.printResult(secret.Promote(ctx, source, *out, id),
+				"key %d is now the primary key; run `dateline keys reencrypt` next", id)
 		case "enable":
 			return p.printResult(secret.Enable(ctx, source, *out, []uint32{id}), "key %d is enabled again", id)
 		default:
-			return p.withKeyManager(ctx, cfg, func(k *keyring.Manager) error { return p.manageKeys(ctx, k, c.Name(), *out) })
+			return p.withKeyManager(ctx, cfg, func(k *keyring.Manager) error {
+				return p.manageKeys(ctx, k, c.Name(), *out)
+			})
 		}
 	})
 }
@@ -85,7 +88,8 @@ func (p *Program) printResult(err error, format string, args ...any) error {
 // withKeyManager connects to the database only.
 func (p *Program) withKeyManager(ctx context.Context, cfg *config.Config, do func(*keyring.Manager) error) error {
 	if cfg.DatabaseURL == "" {
-		return errors.New("DATABASE_URL is not set; `dateline up` re-encrypts when it starts, and retires keys with --retire-keys")
+		return errors.New("DATABASE_URL is not set; `dateline up` re-encrypts when it starts, and retires keys with " +
+			"--retire-keys")
 	}
 	source := keysetSource(cfg)
 	sealer, err := secret.Open(ctx, source)
@@ -143,7 +147,10 @@ func (p *Program) manageKeys(ctx context.Context, k *keyring.Manager, command, o
 // rotateKeys re-encrypts values with the primary key, and retires the older keys if
 // requested.
 func (r *running) rotateKeys(ctx context.Context, parts *parts) error {
-	k := &keyring.Manager{Store: parts.store, Columns: postgres.SealedColumns(), Sealer: parts.sealer, Source: keysetSource(r.cfg)}
+	k := &keyring.Manager{
+		Store: parts.store, Columns: postgres.SealedColumns(), Sealer: parts.sealer,
+		Source: keysetSource(r.cfg),
+	}
 	report, err := k.Reencrypt(ctx)
 	if err != nil {
 		// The values are still readable.
@@ -151,7 +158,8 @@ func (r *running) rotateKeys(ctx context.Context, parts *parts) error {
 		return nil
 	}
 	if report.Reencrypted > 0 || len(report.Undecryptable) > 0 {
-		r.log.Info("re-encrypted with the primary key", "values", report.Reencrypted, "undecryptable", report.Undecryptable)
+		r.log.Info("re-encrypted with the primary key", "values", report.Reencrypted, "undecryptable",
+			report.Undecryptable)
 	}
 	if !r.retire {
 		return nil

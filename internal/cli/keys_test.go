@@ -27,7 +27,9 @@ type tended struct {
 func openTended(t *testing.T) tended {
 	t.Helper()
 	n := newsroomtest.Open(t)
-	return tended{n, t, n.Connect("desk").ID, []string{"DATABASE_URL=" + n.DatabaseURL, "DATELINE_KEYSET=" + n.Keyset.Path}}
+	return tended{n, t, n.Connect("desk").ID, []string{
+		"DATABASE_URL=" + n.DatabaseURL, "DATELINE_KEYSET=" + n.Keyset.Path,
+	}}
 }
 
 // run runs a command and returns its output.
@@ -107,7 +109,12 @@ func TestKeysAreRotatedFromTheCommandLine(t *testing.T) {
 	for _, wrong := range []struct {
 		status int
 		args   []string
-	}{{2, []string{"promote"}}, {1, []string{"promote", "newest"}}, {1, []string{"promote", "7"}}, {2, []string{"forget"}}} {
+	}{
+		{2, []string{"promote"}},
+		{1, []string{"promote", "newest"}},
+		{1, []string{"promote", "7"}},
+		{2, []string{"forget"}},
+	} {
 		d.run(wrong.status, wrong.args...)
 	}
 	d.environ = d.environ[1:]
@@ -127,7 +134,10 @@ func TestUpRetiresKeys(t *testing.T) {
 		sealer, err := secret.OpenKeyset(d.Keyset.Path)
 		d.Must(err)
 		var output bytes.Buffer
-		r := &running{program: &Program{Stderr: &output}, cfg: &config.Config{Keyset: d.Keyset.Path}, log: slog.New(slog.DiscardHandler), retire: retire}
+		r := &running{
+			program: &Program{Stderr: &output}, cfg: &config.Config{Keyset: d.Keyset.Path},
+			log: slog.New(slog.DiscardHandler), retire: retire,
+		}
 		d.Must(r.rotateKeys(t.Context(), &parts{store: d.Store, sealer: sealer}))
 		return output.String()
 	}

@@ -21,13 +21,19 @@ import (
 
 // newLogin creates the login service.
 func newLogin(cfg *config.Config, s *postgres.Store, now func() time.Time, log *slog.Logger) (*login.Service, error) {
-	o := login.Options{Store: s, PublicURL: cfg.PublicURL, Log: log, Now: now,
-		Join: login.Joining{Domains: cfg.OIDCAutoJoin, Role: workspace.Role(cfg.OIDCAutoJoinRole)}}
+	o := login.Options{
+		Store: s, PublicURL: cfg.PublicURL, Log: log, Now: now,
+		Join: login.Joining{Domains: cfg.OIDCAutoJoin, Role: workspace.Role(cfg.OIDCAutoJoinRole)},
+	}
 	if cfg.OIDCIssuer != "" {
-		o.Provider = &login.Provider{Issuer: cfg.OIDCIssuer, ClientID: cfg.OIDCClientID, ClientSecret: secret.NewText(cfg.OIDCClientSecret),
-			Scopes: cfg.OIDCScopes, Label: cfg.OIDCName}
+		o.Provider = &login.Provider{
+			Issuer: cfg.OIDCIssuer, ClientID: cfg.OIDCClientID,
+			ClientSecret: secret.NewText(cfg.OIDCClientSecret),
+			Scopes:       cfg.OIDCScopes, Label: cfg.OIDCName,
+		}
 		if u, err := url.Parse(cfg.OIDCIssuer); err == nil && u.Scheme != "https" && !login.Loopback(u.Hostname()) {
-			log.Warn("the OpenID provider uses plain http: an attacker in the network can log in as anyone", "setting", "OIDC_ISSUER")
+			log.Warn("the OpenID provider uses plain http: an attacker in the network can log in as anyone", "setting",
+				"OIDC_ISSUER")
 		}
 	}
 	return login.New(o)

@@ -51,7 +51,8 @@ func (p *parts) registerBacklogMetrics() error {
 		t.RegisterCollector(func(ctx context.Context) (telemetry.Samples, error) {
 			q, err := p.store.Backlog(ctx)
 			return telemetry.Samples{
-				"dateline_posts":                      states("scheduled", q.Scheduled, "due_within_a_minute", q.Due, "publishing", q.Publishing, "overdue", q.Overdue, "parked", q.Parked),
+				"dateline_posts": states("scheduled", q.Scheduled, "due_within_a_minute", q.Due,
+					"publishing", q.Publishing, "overdue", q.Overdue, "parked", q.Parked),
 				"dateline_webhook_deliveries_pending": telemetry.SingleSample(float64(q.Deliveries)),
 			}, err
 		}, "dateline_posts", "dateline_webhook_deliveries_pending"),
@@ -67,7 +68,9 @@ func (p *parts) registerBacklogMetrics() error {
 			var counts, expiries []telemetry.Sample
 			first := map[string]float64{}
 			for _, s := range accounts {
-				counts = append(counts, telemetry.Sample{Labels: []string{s.Network, s.Status}, Value: float64(s.Accounts)})
+				counts = append(counts, telemetry.Sample{
+					Labels: []string{s.Network, s.Status}, Value: float64(s.Accounts),
+				})
 				if s.FirstExpiry == nil {
 					continue
 				}
@@ -78,7 +81,8 @@ func (p *parts) registerBacklogMetrics() error {
 			for network, expiry := range first {
 				expiries = append(expiries, telemetry.Sample{Labels: []string{network}, Value: expiry})
 			}
-			return telemetry.Samples{"dateline_accounts": counts, "dateline_account_access_expiry_seconds": expiries}, err
+			return telemetry.Samples{"dateline_accounts": counts, "dateline_account_access_expiry_seconds": expiries},
+				err
 		}, "dateline_accounts", "dateline_account_access_expiry_seconds"),
 	)
 }

@@ -43,7 +43,8 @@ func (p *parts) registerViewMetrics() error {
 			all["dateline_view_quarantine_records"] = telemetry.SingleSample(float64(quarantined))
 		}
 		return all, nil
-	}, "dateline_view_count_mismatches", "dateline_view_pending_entries", "dateline_view_flush_lag_seconds", "dateline_view_quarantine_records")
+	}, "dateline_view_count_mismatches", "dateline_view_pending_entries", "dateline_view_flush_lag_seconds",
+		"dateline_view_quarantine_records")
 }
 
 // registerCrawlMetrics registers the state of the crawler and the extraction backlog.
@@ -55,15 +56,18 @@ func (p *parts) registerCrawlMetrics() error {
 		p.telemetry.RegisterCollector(func(ctx context.Context) (telemetry.Samples, error) {
 			c, err := p.store.CrawlState(ctx)
 			return telemetry.Samples{
-				"dateline_crawl_seeds":         states("active", c.Seeds.Active, "paused", c.Seeds.Paused, "due", c.Seeds.Due, "overdue", c.Seeds.Overdue),
-				"dateline_crawl_domains":       states("known", c.Domains.Known, "paused", c.Domains.Paused, "backing_off", c.Domains.BackingOff, "due", c.Domains.Due),
+				"dateline_crawl_seeds": states("active", c.Seeds.Active, "paused", c.Seeds.Paused, "due",
+					c.Seeds.Due, "overdue", c.Seeds.Overdue),
+				"dateline_crawl_domains": states("known", c.Domains.Known, "paused", c.Domains.Paused,
+					"backing_off", c.Domains.BackingOff, "due", c.Domains.Due),
 				"dateline_crawl_frontier_urls": telemetry.SingleSample(float64(c.URLs)),
 			}, err
 		}, "dateline_crawl_seeds", "dateline_crawl_domains", "dateline_crawl_frontier_urls"),
 		p.telemetry.RegisterCollector(func(ctx context.Context) (telemetry.Samples, error) {
 			c, err := p.store.CountHubSubscriptions(ctx)
 			return telemetry.Samples{
-				"dateline_websub_subscriptions": states("pending", c["pending"], "active", c["active"], "expired", c["expired"], "denied", c["denied"]),
+				"dateline_websub_subscriptions": states("pending", c["pending"], "active", c["active"], "expired",
+					c["expired"], "denied", c["denied"]),
 			}, err
 		}, "dateline_websub_subscriptions"),
 		p.telemetry.RegisterCollector(func(ctx context.Context) (telemetry.Samples, error) {
@@ -77,8 +81,9 @@ func (p *parts) registerCrawlMetrics() error {
 			}
 			queued, oldestQueued, err := p.store.StoryBacklog(ctx)
 			return telemetry.Samples{
-				"dateline_articles_pending":                states("parse", pages, "index", changes, "story", queued),
-				"dateline_articles_oldest_pending_seconds": states("parse", oldestPage.Seconds(), "index", oldestChange.Seconds(), "story", oldestQueued.Seconds()),
+				"dateline_articles_pending": states("parse", pages, "index", changes, "story", queued),
+				"dateline_articles_oldest_pending_seconds": states("parse", oldestPage.Seconds(), "index",
+					oldestChange.Seconds(), "story", oldestQueued.Seconds()),
 			}, err
 		}, "dateline_articles_pending", "dateline_articles_oldest_pending_seconds"),
 	)
@@ -94,8 +99,11 @@ func (p *parts) registerEngineMetrics() error {
 		}),
 		t.RegisterCollector(func(ctx context.Context) (telemetry.Samples, error) {
 			s, err := p.store.ServerState(ctx)
-			return telemetry.Samples{"dateline_database_server_connections": states("used", s.Connections, "max", s.MaxConnections),
-				"dateline_database_size_bytes": telemetry.SingleSample(float64(s.Bytes))}, err
+			return telemetry.Samples{
+				"dateline_database_server_connections": states("used", s.Connections, "max",
+					s.MaxConnections),
+				"dateline_database_size_bytes": telemetry.SingleSample(float64(s.Bytes)),
+			}, err
 		}, "dateline_database_server_connections", "dateline_database_size_bytes"),
 		t.RegisterGauge("dateline_redis_connections", func(context.Context) ([]telemetry.Sample, error) {
 			s := p.redis.PoolStats()
@@ -110,7 +118,8 @@ func (p *parts) registerEngineMetrics() error {
 				tasks = append(tasks, telemetry.Sample{Labels: labels, Value: float64(b.Tasks)})
 				ages = append(ages, telemetry.Sample{Labels: labels, Value: b.Age.Seconds()})
 			}
-			return telemetry.Samples{"dateline_temporal_backlog": tasks, "dateline_temporal_backlog_age_seconds": ages}, err
+			return telemetry.Samples{"dateline_temporal_backlog": tasks, "dateline_temporal_backlog_age_seconds": ages},
+				err
 		}, "dateline_temporal_backlog", "dateline_temporal_backlog_age_seconds"),
 		t.RegisterCollector(func(context.Context) (telemetry.Samples, error) {
 			var cpu, memory []telemetry.Sample
@@ -118,7 +127,8 @@ func (p *parts) registerEngineMetrics() error {
 				cpu = append(cpu, telemetry.Sample{Labels: []string{name}, Value: u.CPU})
 				memory = append(memory, telemetry.Sample{Labels: []string{name}, Value: float64(u.Memory)})
 			}
-			return telemetry.Samples{"dateline_engine_cpu_seconds_total": cpu, "dateline_engine_memory_bytes": memory}, nil
+			return telemetry.Samples{"dateline_engine_cpu_seconds_total": cpu, "dateline_engine_memory_bytes": memory},
+				nil
 		}, "dateline_engine_cpu_seconds_total", "dateline_engine_memory_bytes"),
 	)
 }
@@ -127,7 +137,10 @@ func (p *parts) registerEngineMetrics() error {
 func engineUsage(all []hoststats.Usage) map[string]hoststats.Usage {
 	engines := map[string]hoststats.Usage{}
 	for _, u := range all {
-		name := map[string]string{"postgres": "database", "redis-server": "redis", "valkey-server": "redis", "temporal": "temporal"}[u.Name]
+		name := map[string]string{
+			"postgres": "database", "redis-server": "redis", "valkey-server": "redis",
+			"temporal": "temporal",
+		}[u.Name]
 		if name == "" {
 			continue
 		}
@@ -140,7 +153,10 @@ func engineUsage(all []hoststats.Usage) map[string]hoststats.Usage {
 // redisSamples returns the usage of Redis.
 func (p *parts) redisSamples(ctx context.Context) (telemetry.Samples, error) {
 	clients, memory, err := p.queryRedisUsage(ctx)
-	return telemetry.Samples{"dateline_redis_server_connections": usedAndMaxSamples(clients), "dateline_redis_memory_bytes": usedAndMaxSamples(memory)}, err
+	return telemetry.Samples{
+		"dateline_redis_server_connections": usedAndMaxSamples(clients),
+		"dateline_redis_memory_bytes":       usedAndMaxSamples(memory),
+	}, err
 }
 
 // queryRedisUsage returns the used and the maximum connections and memory of Redis
@@ -170,7 +186,8 @@ func (p *parts) queryRedisUsage(ctx context.Context) (clients, memory [2]float64
 // setIfFuller replaces the usage if that of another node is higher. A maximum of 0
 // means that there is no limit.
 func setIfFuller(usage *[2]float64, used, maximum float64) {
-	if maximum == 0 && usage[1] == 0 && used > usage[0] || maximum > 0 && (usage[1] == 0 || used/maximum > usage[0]/usage[1]) {
+	if maximum == 0 && usage[1] == 0 && used > usage[0] || maximum > 0 &&
+		(usage[1] == 0 || used/maximum > usage[0]/usage[1]) {
 		*usage = [2]float64{used, maximum}
 	}
 }
@@ -218,12 +235,13 @@ func (p *parts) registerHostMetrics() error {
 			}
 			return all, nil
 		}),
-		t.RegisterGauge("dateline_certificate_expiry_seconds", func(ctx context.Context) (all []telemetry.Sample, _ error) {
-			for endpoint, expiry := range certificates.Expiries(ctx) {
-				all = append(all, telemetry.Sample{Labels: []string{endpoint}, Value: time.Until(expiry).Seconds()})
-			}
-			return all, nil
-		}),
+		t.RegisterGauge("dateline_certificate_expiry_seconds",
+			func(ctx context.Context) (all []telemetry.Sample, _ error) {
+				for endpoint, expiry := range certificates.Expiries(ctx) {
+					all = append(all, telemetry.Sample{Labels: []string{endpoint}, Value: time.Until(expiry).Seconds()})
+				}
+				return all, nil
+			}),
 		t.RegisterGauge("dateline_keyset_age_seconds", func(context.Context) ([]telemetry.Sample, error) {
 			if p.cfg.KeysetJSON != "" {
 				return nil, nil // its age is unknown

@@ -18,7 +18,10 @@ func (p *parts) push() *notification.Push {
 
 // notificationSender returns the sender of notifications.
 func (p *parts) notificationSender() *notification.Sender {
-	s := &notification.Sender{Store: p.store, Sealer: p.sealer, Client: p.hooks, Push: p.push(), Links: p.notificationLinks(), Messages: p.messages}
+	s := &notification.Sender{
+		Store: p.store, Sealer: p.sealer, Client: p.hooks, Push: p.push(), Links: p.notificationLinks(),
+		Messages: p.messages,
+	}
 	if p.cfg.SMTPHost != "" {
 		s.Mailer = p.smtp()
 	}
@@ -28,6 +31,9 @@ func (p *parts) notificationSender() *notification.Sender {
 // smtp returns the configured SMTP server.
 func (p *parts) smtp() *email.SMTP {
 	from, domain := p.cfg.EmailSender()
-	return &email.SMTP{Server: email.Server{Host: p.cfg.SMTPHost, Port: p.cfg.SMTPPort, Encryption: email.Encryption(p.cfg.SMTPEncryption),
-		Username: p.cfg.SMTPUsername, Password: secret.NewText(p.cfg.SMTPPassword), From: from, Domain: domain}}
+	return &email.SMTP{Server: email.Server{
+		Host: p.cfg.SMTPHost, Port: p.cfg.SMTPPort,
+		Encryption: email.Encryption(p.cfg.SMTPEncryption),
+		Username:   p.cfg.SMTPUsername, Password: secret.NewText(p.cfg.SMTPPassword), From: from, Domain: domain,
+	}}
 }

@@ -16,7 +16,9 @@ import (
 type profiler struct{ address *string }
 
 func profilerFlag(set *pflag.FlagSet) profiler {
-	return profiler{set.String("pprof", "", "serve the Go profiler (pprof) on this loopback `address`, such as 127.0.0.1:6060")}
+	return profiler{
+		set.String("pprof", "", "serve the Go profiler (pprof) on this loopback `address`, such as 127.0.0.1:6060"),
+	}
 }
 
 // serve serves profiles until ctx ends. Only loopback addresses are allowed, because

@@ -42,7 +42,9 @@ newest 10,000 of each shard for 30 days.`
 	return group
 }
 
-func (p *Program) quarantineCommand(c *command, run func(context.Context, *flush.Flusher, []uuid.UUID) error) *cobra.Command {
+func (p *Program) quarantineCommand(
+	c *command, run func(context.Context, *flush.Flusher, []uuid.UUID) error,
+) *cobra.Command {
 	return c.run(func(ctx context.Context, args []string) error {
 		ids := make([]uuid.UUID, len(args))
 		for i, text := range args {
@@ -101,7 +103,8 @@ func (p *Program) listQuarantine(ctx context.Context, k *flush.Flusher, _ []uuid
 		if q.CanReplay() {
 			replay = "yes"
 		}
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%d\t%s\t%s\n", q.ID, q.At.UTC().Format(time.RFC3339), q.Shard, q.List, len(q.Text), replay, q.Error)
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%d\t%s\t%s\n", q.ID, q.At.UTC().Format(time.RFC3339), q.Shard,
+			q.List, len(q.Text), replay, q.Error)
 	}
 	return table.Flush()
 }

@@ -35,9 +35,12 @@ type restoreCommand struct {
 func (p *Program) restore() *cobra.Command {
 	c := p.command("restore", "restore a backup into an empty database; posts that may already be published are held")
 	from := c.Flags().String("from", "", "`file` written by 'dateline backup'; - for standard input")
-	holdPolicy := c.Flags().String("hold", string(backup.HoldDue), "`which` scheduled posts are held for a manual decision, because they may already be published: due (those due before now), all, or reconcile (search for the due ones at their network first)")
+	holdPolicy := c.Flags().String("hold", string(backup.HoldDue),
+		"`which` scheduled posts are held for a manual decision, because they may already be published: due (those "+
+			"due before now), all, or reconcile (search for the due ones at their network first)")
 	replace := c.Flags().Bool("replace", false, "replace the existing data in the database")
-	flush := c.Flags().Bool("flush-redis", false, "flush the Redis database of REDIS_URL, which is rebuilt from the restored data")
+	flush := c.Flags().Bool("flush-redis", false,
+		"flush the Redis database of REDIS_URL, which is rebuilt from the restored data")
 	passphrase := c.Flags().String("passphrase-file", "", "`file` with the passphrase of the keyset in the backup")
 	return c.run(func(ctx context.Context, _ []string) error {
 		cfg, log, err := c.settings()
@@ -47,7 +50,10 @@ func (p *Program) restore() *cobra.Command {
 		if *from == "" {
 			return errors.New("--from is required: dateline restore --from FILE")
 		}
-		r := &restoreCommand{program: p, cfg: cfg, log: log, holdPolicy: backup.Hold(*holdPolicy), replace: *replace, flushRedis: *flush}
+		r := &restoreCommand{
+			program: p, cfg: cfg, log: log, holdPolicy: backup.Hold(*holdPolicy), replace: *replace,
+			flushRedis: *flush,
+		}
 		if *passphrase != "" {
 			if r.passphrase, err = readPassphrase(*passphrase); err != nil {
 				return err
@@ -117,7 +123,8 @@ func (r *restoreCommand) run(ctx context.Context) error {
 	}
 	if cache != nil {
 		if err := flushRedis(ctx, cache); err != nil {
-			return fmt.Errorf("the data is restored, but Redis could not be flushed; flush it before you start Dateline: %w", err)
+			return fmt.Errorf("the data is restored, but Redis could not be flushed; flush it before you start "+
+				"Dateline: %w", err)
 		}
 	}
 	r.printResult(done)
@@ -139,14 +146,17 @@ func (r *restoreCommand) openCache(ctx context.Context) (redis.UniversalClient, 
 		return nil, fmt.Errorf("connecting to REDIS_URL: %w", err)
 	}
 	if keys > 0 && !r.flushRedis {
-		return nil, fmt.Errorf("the Redis database of REDIS_URL has %d keys that do not match the backup; use an empty one, or flush it with --flush-redis", keys)
+		return nil, fmt.Errorf("the Redis database of REDIS_URL has %d keys that do not match the backup; use an "+
+			"empty one, or flush it with --flush-redis", keys)
 	}
 	return client, nil
 }
 
 func flushRedis(ctx context.Context, client redis.UniversalClient) error {
 	if cluster, ok := client.(*redis.ClusterClient); ok {
-		return cluster.ForEachMaster(ctx, func(ctx context.Context, one *redis.Client) error { return one.FlushDB(ctx).Err() })
+		return cluster.ForEachMaster(ctx, func(ctx context.Context, one *redis.Client) error {
+			return one.FlushDB(ctx).Err()
+		})
 	}
 	return client.FlushDB(ctx).Err()
 }
@@ -187,13 +197,17 @@ func (r *restoreCommand) openBucket(ctx context.Context) (backup.Bucket, error) 
 func (r *restoreCommand) printResult(done backup.Restored) {
 	say := func(format string, args ...any) { _, _ = fmt.Fprintf(r.program.Stdout, format+"\n", args...) }
 	m := r.archive.Manifest
-	say("Restored %d rows and %d objects, as of %s. Later changes are lost.", done.Rows, done.Objects, m.TakenAt.Format(time.RFC3339))
-	say("%d posts are scheduled and will be published automatically. Review them before you start Dateline: posts that were canceled, changed or published early since the backup are scheduled again.", done.Scheduled)
+	say("Restored %d rows and %d objects, as of %s. Later changes are lost.", done.Rows, done.Objects,
+		m.TakenAt.Format(time.RFC3339))
+	say("%d posts are scheduled and will be published automatically. Review them before you start Dateline: posts "+
+		"that were canceled, changed or published early since the backup are scheduled again.", done.Scheduled)
 	if done.Held > 0 {
-		say("%d posts are held, because they were due before now and may already be published. Confirm or resend each of them (dead letters with the reason uncertain).", done.Held)
+		say("%d posts are held, because they were due before now and may already be published. Confirm or resend "+
+			"each of them (dead letters with the reason uncertain).", done.Held)
 	}
 	if done.Reconciled > 0 {
-		say("%d posts were due before now. Dateline searches for each at its network before it sends it.", done.Reconciled)
+		say("%d posts were due before now. Dateline searches for each at its network before it sends it.",
+			done.Reconciled)
 	}
 	say("%d API tokens are valid again. All dashboard sessions were revoked.", done.Tokens)
 }
@@ -207,7 +221,8 @@ func (r *restoreCommand) printProblems(ctx context.Context, bucket backup.Bucket
 			return err
 		}
 		if n > 0 {
-			say("%d media files are missing in the bucket, such as %v. Restore them before their posts are due.", n, some)
+			say("%d media files are missing in the bucket, such as %v. Restore them before their posts are due.", n,
+				some)
 		}
 	}
 	s, err := postgres.Open(ctx, r.cfg.DatabaseURL)
@@ -215,13 +230,16 @@ func (r *restoreCommand) printProblems(ctx context.Context, bucket backup.Bucket
 		return err
 	}
 	defer s.Close()
-	lost, err := (&keyring.Manager{Store: s, Columns: postgres.SealedColumns(), Source: keysetSource(r.cfg)}).CountUndecryptable(ctx)
+	lost, err := (&keyring.Manager{Store: s, Columns: postgres.SealedColumns(), Source: keysetSource(r.cfg)}).
+		CountUndecryptable(ctx)
 	if err != nil {
-		say("The keyset cannot be read (%s). Restore the keyset with the keys %v before you start Dateline.", err, r.archive.Manifest.KeyIDs)
+		say("The keyset cannot be read (%s). Restore the keyset with the keys %v before you start Dateline.", err,
+			r.archive.Manifest.KeyIDs)
 		return nil
 	}
 	if lost > 0 {
-		say("%d secrets cannot be decrypted with this keyset. Restore the keyset with the keys %v, or reconnect the accounts.", lost, r.archive.Manifest.KeyIDs)
+		say("%d secrets cannot be decrypted with this keyset. Restore the keyset with the keys %v, or reconnect "+
+			"the accounts.", lost, r.archive.Manifest.KeyIDs)
 	}
 	return nil
 }

@@ -8,8 +8,13 @@ import (
 
 // ruleService returns the rules, which need the articles of the crawler.
 func (p *parts) ruleService() *rule.Service {
-	return &rule.Service{Store: p.store, Lookup: p.store, Engine: &rule.Engine{Store: p.store, Lookup: p.store, Posts: p.scheduler, Images: p.media,
-		Searches: &savedsearch.Matcher{Store: p.store}, Now: p.clock.Now, Log: p.log}}
+	return &rule.Service{
+		Store: p.store, Lookup: p.store,
+		Engine: &rule.Engine{
+			Store: p.store, Lookup: p.store, Posts: p.scheduler, Images: p.media,
+			Searches: &savedsearch.Matcher{Store: p.store}, Now: p.clock.Now, Log: p.log,
+		},
+	}
 }
 
 // ruleWorker returns the activities of rules, or nil if the crawler is off.

@@ -115,7 +115,11 @@ func (b *sandbox) allowed() []string {
 // organization if the network has these, or a channel with its bot.
 func (b *sandbox) populate() error {
 	for _, a := range []fake.Account{
-		{Network: bluesky.Name}, {Network: discord.Name}, {Network: instagram.Name}, {Network: threads.Name}, {Network: x.Name},
+		{Network: bluesky.Name},
+		{Network: discord.Name},
+		{Network: instagram.Name},
+		{Network: threads.Name},
+		{Network: x.Name},
 		{Network: telegram.Name, ID: "-1002000000001"},
 	} {
 		a.Name = sandboxAccount
@@ -128,7 +132,10 @@ func (b *sandbox) populate() error {
 		if err != nil {
 			return err
 		}
-		if _, err := b.server.Add(fake.Account{Network: network, Kind: kind, OwnerID: person.ID, Name: "newsroom"}); err != nil {
+		if _, err := b.server.Add(fake.Account{
+			Network: network, Kind: kind, OwnerID: person.ID,
+			Name: "newsroom",
+		}); err != nil {
 			return err
 		}
 	}

@@ -37,7 +37,8 @@ func (s *sandboxed) start() error {
 	var options platforms.Options
 	options.SetSandbox(box.network)
 	s.Accounts.Connectors, s.Accounts.Sandbox = platforms.New(client, options), box.network
-	return box.connect(s.T.Context(), &parts{store: s.Store, accounts: s.Accounts, log: slog.New(slog.DiscardHandler)}, s.Owner)
+	return box.connect(s.T.Context(), &parts{store: s.Store, accounts: s.Accounts, log: slog.New(slog.DiscardHandler)},
+		s.Owner)
 }
 
 func (s *sandboxed) account() account.Account {
@@ -61,7 +62,8 @@ func (s *sandboxed) reconnect() {
 	form.Set("account", s.account().RemoteID)
 	form.Set("decision", "allow")
 	page.RawQuery = ""
-	r, err := http.NewRequestWithContext(s.T.Context(), http.MethodPost, page.String(), strings.NewReader(form.Encode()))
+	r, err := http.NewRequestWithContext(s.T.Context(), http.MethodPost, page.String(),
+		strings.NewReader(form.Encode()))
 	s.Must(err)
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	answer, err := http.DefaultTransport.RoundTrip(r)
@@ -69,7 +71,9 @@ func (s *sandboxed) reconnect() {
 	s.Must(answer.Body.Close())
 	back, err := answer.Location()
 	s.Must(err)
-	_, err = s.Accounts.CompleteAuthorization(s.T.Context(), account.Callback{State: back.Query().Get("state"), Code: back.Query().Get("code")})
+	_, err = s.Accounts.CompleteAuthorization(s.T.Context(), account.Callback{
+		State: back.Query().Get("state"), Code: back.Query().Get("code"),
+	})
 	s.Must(err)
 }
 
@@ -84,7 +88,9 @@ func TestSandbox_RepairsItsAccountAtTheNextStart(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &sandboxed{Newsroom: newsroomtest.Open(t), cfg: &config.Config{Sandbox: true, SandboxAddr: "127.0.0.1:0", DataDir: t.TempDir()}}
+			s := &sandboxed{Newsroom: newsroomtest.Open(t), cfg: &config.Config{
+				Sandbox: true, SandboxAddr: "127.0.0.1:0", DataDir: t.TempDir(),
+			}}
 			s.Must(s.start())
 			use(s)
 			_, err := s.Accounts.Disconnect(t.Context(), s.Owner, s.account().ID)
@@ -104,7 +110,8 @@ func TestSandbox_FailuresAreWarnings(t *testing.T) {
 	var logged bytes.Buffer
 	log := slog.New(slog.NewTextHandler(&logged, nil))
 	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, "sandbox", "mastodon.jsonl"), 0o700); err != nil { // a directory instead of its journal
+	// A directory instead of its journal
+	if err := os.MkdirAll(filepath.Join(dir, "sandbox", "mastodon.jsonl"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	box := openSandbox(&config.Config{Sandbox: true, SandboxAddr: "127.0.0.1:0", DataDir: dir}, log)
@@ -114,7 +121,9 @@ func TestSandbox_FailuresAreWarnings(t *testing.T) {
 	}
 
 	logged.Reset()
-	s := &sandboxed{Newsroom: newsroomtest.Open(t), cfg: &config.Config{Sandbox: true, SandboxAddr: "127.0.0.1:0", DataDir: t.TempDir()}}
+	s := &sandboxed{Newsroom: newsroomtest.Open(t), cfg: &config.Config{
+		Sandbox: true, SandboxAddr: "127.0.0.1:0", DataDir: t.TempDir(),
+	}}
 	s.Must(s.start())
 	s.Must(s.box.server.Close()) // its address does not respond any more
 	s.box.connectAccount(t.Context(), &parts{store: s.Store, accounts: s.Accounts}, s.Owner, log)

@@ -32,7 +32,10 @@ func (p *parts) assembleSearch() error {
 	}
 	var embedder search.Embedder
 	if p.cfg.EmbeddingsURL != "" {
-		embedder = &embed.Client{URL: p.cfg.EmbeddingsURL, Key: secret.NewText(p.cfg.EmbeddingsKey), Model: p.cfg.EmbeddingsModel, VectorLength: p.cfg.EmbeddingsDimensions, HTTP: &http.Client{}}
+		embedder = &embed.Client{
+			URL: p.cfg.EmbeddingsURL, Key: secret.NewText(p.cfg.EmbeddingsKey), Model: p.cfg.EmbeddingsModel,
+			VectorLength: p.cfg.EmbeddingsDimensions, HTTP: &http.Client{},
+		}
 	}
 	s := &searching{}
 	if p.cfg.Search == config.SearchMeilisearch {
@@ -40,15 +43,23 @@ func (p *parts) assembleSearch() error {
 		if err != nil {
 			return err
 		}
-		s.engine = meili.New(meili.Options{URL: p.cfg.MeilisearchURL, Key: p.cfg.MeilisearchKey, Index: p.cfg.MeilisearchIndex, Embedder: embedder, ServerEmbedder: serverEmbedder, Log: p.log})
+		s.engine = meili.New(meili.Options{
+			URL: p.cfg.MeilisearchURL, Key: p.cfg.MeilisearchKey, Index: p.cfg.MeilisearchIndex, Embedder: embedder,
+			ServerEmbedder: serverEmbedder, Log: p.log,
+		})
 	} else {
-		e := pgsearch.New(p.store.Pool(), pgsearch.Options{Embedder: embedder, Model: p.cfg.EmbeddingsModel, Log: p.log})
+		e := pgsearch.New(p.store.Pool(), pgsearch.Options{
+			Embedder: embedder, Model: p.cfg.EmbeddingsModel, Log: p.log,
+		})
 		s.engine = e
 		if embedder != nil {
 			s.missing = e.EmbedMissing
 		}
 	}
-	s.service = &savedsearch.Service{Store: p.store, Engine: s.engine, Meter: p.telemetry.Articles, SemanticAvailable: embedder != nil || p.cfg.Search == config.SearchMeilisearch && p.cfg.MeilisearchEmbedder != ""}
+	s.service = &savedsearch.Service{
+		Store: p.store, Engine: s.engine, Meter: p.telemetry.Articles, SemanticAvailable: embedder != nil ||
+			p.cfg.Search == config.SearchMeilisearch && p.cfg.MeilisearchEmbedder != "",
+	}
 	p.search = s
 	return nil
 }
@@ -58,8 +69,13 @@ func (p *parts) searchWorker() *activities.Search {
 	if p.search == nil {
 		return nil
 	}
-	return &activities.Search{Prepare: p.search.engine.Prepare, EmbedMissing: p.search.missing,
-		Indexer: &indexer.Indexer{Store: p.store, Engine: p.search.engine, Events: p.bus, Meter: p.telemetry.Crawl, Log: p.log}}
+	return &activities.Search{
+		Prepare: p.search.engine.Prepare, EmbedMissing: p.search.missing,
+		Indexer: &indexer.Indexer{
+			Store: p.store, Engine: p.search.engine, Events: p.bus, Meter: p.telemetry.Crawl,
+			Log: p.log,
+		},
+	}
 }
 
 // reindex starts a workflow that rebuilds the search index, on the configured engines
@@ -74,7 +90,8 @@ func (p *Program) reindex() *cobra.Command {
 		defer parts.close()
 		id, err := parts.workflows.StartReindex(ctx)
 		if err == nil {
-			_, err = fmt.Fprintln(p.Stdout, "Rebuilding the search index. The progress is shown by the workflow "+id+".")
+			_, err = fmt.Fprintln(p.Stdout, "Rebuilding the search index. The progress is shown by the workflow "+id+
+				".")
 		}
 		return err
 	})

@@ -27,8 +27,11 @@ func TestReindex_NextToDatelineUp(t *testing.T) {
 	r.wantOutput(r.run(1, nil, "reindex"), "no `dateline up` is running with the data directory "+r.dir)
 
 	at := temporaltest.Start(t)
-	raw, err := json.Marshal(embedded.Endpoints{DatabaseURL: r.DatabaseURL, RedisURL: set["REDIS_URL"], TemporalAddress: at,
-		S3Endpoint: set["S3_ENDPOINT"], S3AccessKey: "test", S3SecretKey: "test"})
+	raw, err := json.Marshal(embedded.Endpoints{
+		DatabaseURL: r.DatabaseURL, RedisURL: set["REDIS_URL"],
+		TemporalAddress: at,
+		S3Endpoint:      set["S3_ENDPOINT"], S3AccessKey: "test", S3SecretKey: "test",
+	})
 	r.Must(err)
 	r.Must(os.MkdirAll(filepath.Join(r.dir, "run"), 0o700))
 	r.Must(os.WriteFile(filepath.Join(r.dir, "run", "engines.json"), raw, 0o600))
@@ -36,7 +39,8 @@ func TestReindex_NextToDatelineUp(t *testing.T) {
 	c, err := client.Dial(client.Options{HostPort: at})
 	r.Must(err)
 	defer c.Close()
-	if d, err := c.DescribeWorkflowExecution(t.Context(), workflows.ReindexArticlesID, ""); err != nil || d.WorkflowExecutionInfo.Type.Name != "ReindexArticles" {
+	if d, err := c.DescribeWorkflowExecution(t.Context(), workflows.ReindexArticlesID, ""); err != nil ||
+		d.WorkflowExecutionInfo.Type.Name != "ReindexArticles" {
 		t.Errorf("got %v, %v, want a workflow of the type ReindexArticles", d, err)
 	}
 	r.wantOutput(r.run(2, nil, "reindex", "now"), `"now" is unexpected`)

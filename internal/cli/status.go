@@ -12,8 +12,13 @@ import (
 
 // statusReporter returns the reporter behind GET /api/v1/system.
 func (p *parts) statusReporter() *status.Reporter {
-	r := &status.Reporter{Store: p.store, Version: p.of.version, Clock: p.clock.Reading, Queues: p.temporalQueues, Redis: p.redisUsage,
-		Disks: p.diskUsage, Log: p.log, Armed: func() (int64, bool) { return int64(p.running.Armed()), p.of.service != "api" }}
+	r := &status.Reporter{
+		Store: p.store, Version: p.of.version, Clock: p.clock.Reading, Queues: p.temporalQueues,
+		Redis: p.redisUsage,
+		Disks: p.diskUsage, Log: p.log, Armed: func() (int64, bool) {
+			return int64(p.running.Armed()), p.of.service != "api"
+		},
+	}
 	if p.cfg.Crawl {
 		r.Crawl = func(ctx context.Context) (status.Crawl, error) {
 			c, err := p.store.CrawlState(ctx)
@@ -41,7 +46,9 @@ func (p *parts) temporalQueues(ctx context.Context) ([]status.Queue, error) {
 	for _, b := range backlogs {
 		q := status.Queue{Name: b.Queue, Kind: b.Kind, Pending: b.Tasks, Oldest: b.Age}
 		if latency := latencies[telemetry.TaskQueue{Name: b.Queue, Kind: b.Kind}]; latency.Tasks > 0 {
-			q.Start = &status.StartLatency{Tasks: latency.Tasks, Median: latency.Quantile(0.5), P95: latency.Quantile(0.95)}
+			q.Start = &status.StartLatency{
+				Tasks: latency.Tasks, Median: latency.Quantile(0.5), P95: latency.Quantile(0.95),
+			}
 		}
 		queues = append(queues, q)
 	}
@@ -77,7 +84,10 @@ func (p *parts) diskUsage() map[string]status.Usage {
 // engineWatcher returns the watcher that notifies members of engines that are down.
 func (p *parts) engineWatcher() *status.Watcher {
 	host, _ := os.Hostname() // empty if unknown
-	w := &status.Watcher{Store: p.store, Checks: map[string]func(context.Context) error{}, Source: host + "/" + strconv.Itoa(os.Getpid()), Changed: p.bus.Announce, Log: p.log}
+	w := &status.Watcher{
+		Store: p.store, Checks: map[string]func(context.Context) error{},
+		Source: host + "/" + strconv.Itoa(os.Getpid()), Changed: p.bus.Announce, Log: p.log,
+	}
 	for name, check := range p.checks() {
 		if name != "database" && name != "clock" && name != "worker" {
 			w.Checks[name] = check

@@ -24,14 +24,20 @@ func (p *parts) storyWorker() *activities.Stories {
 	return &activities.Stories{
 		Placer:     &story.Placer{Store: p.store, Thresholds: p.cfg.StoryThresholds, Meter: p.telemetry.Articles},
 		Maintainer: &story.Maintainer{Store: p.store, Thresholds: p.cfg.StoryThresholds},
-		Alerter:    &story.Alerter{Store: p.store, Drafts: storyDrafts{p.scheduler}, Events: p.bus, Meter: p.telemetry.Articles, Now: p.clock.Now, Log: p.log}}
+		Alerter: &story.Alerter{
+			Store: p.store, Drafts: storyDrafts{p.scheduler}, Events: p.bus, Meter: p.telemetry.Articles,
+			Now: p.clock.Now, Log: p.log,
+		},
+	}
 }
 
 // storyDrafts creates drafts with the scheduler.
 type storyDrafts struct{ scheduler *scheduling.Scheduler }
 
 // CreateStoryDraft creates a draft on the default accounts of the workspace.
-func (d storyDrafts) CreateStoryDraft(ctx context.Context, who workspace.Principal, id uuid.UUID, text, language string) error {
+func (d storyDrafts) CreateStoryDraft(
+	ctx context.Context, who workspace.Principal, id uuid.UUID, text, language string,
+) error {
 	draft := scheduling.Draft{Content: text, SaveAsDraft: true}
 	if len(language) == 2 {
 		draft.Language = language

@@ -15,9 +15,12 @@ import (
 
 func (p *Program) temporal() *cobra.Command {
 	c := p.plainCommand("temporal ARGUMENT...", "run the Temporal CLI on the Temporal of this installation")
-	c.Long = "Runs the Temporal CLI with the address, namespace and credentials of this installation, for example:\n\n" +
-		"  dateline temporal workflow list\n  dateline temporal workflow signal --workflow-id post/<id> --name publish_now\n\n" +
-		"Settings are read from the environment, then from ./" + config.DefaultFile + " if it exists. Variables such as TEMPORAL_ADDRESS\n" +
+	c.Long = "Runs the Temporal CLI with the address, namespace and credentials of this installation, for " +
+		"example:\n\n" +
+		"  dateline temporal workflow list\n  dateline temporal workflow signal --workflow-id post/<id> --name " +
+		"publish_now\n\n" +
+		"Settings are read from the environment, then from ./" + config.DefaultFile +
+		" if it exists. Variables such as TEMPORAL_ADDRESS\n" +
 		"and TEMPORAL_NAMESPACE mean the same to both programs."
 	c.config = new(string)
 	c.DisableFlagParsing = true // all flags are the CLI's
@@ -41,11 +44,13 @@ func (p *Program) temporal() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		env := append(os.Environ(), "TEMPORAL_ADDRESS="+cfg.TemporalAddress, "TEMPORAL_NAMESPACE="+cfg.TemporalNamespace,
+		env := append(os.Environ(), "TEMPORAL_ADDRESS="+cfg.TemporalAddress,
+			"TEMPORAL_NAMESPACE="+cfg.TemporalNamespace,
 			"TEMPORAL_TLS="+strconv.FormatBool(cfg.TemporalTLS))
 		if key := cfg.TemporalAPIKey; key != "" {
 			env = append(env, "TEMPORAL_API_KEY="+key)
 		}
-		return errors.Join(errors.New("starting "+program), syscall.Exec(program, append([]string{"temporal"}, args...), env))
+		return errors.Join(errors.New("starting "+program), syscall.Exec(program, append([]string{"temporal"}, args...),
+			env))
 	})
 }

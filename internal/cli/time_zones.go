@@ -25,7 +25,8 @@ func (p *parts) applyTimeZones(ctx context.Context) error {
 			"version", zones.Version, "newer", before.Version)
 	}
 	for _, m := range moves {
-		p.log.WarnContext(ctx, "the rules of a post's time zone changed; a post that is due within the hour is held and not moved: check its time",
+		p.log.WarnContext(ctx, "the rules of a post's time zone changed; a post that is due within the hour is held "+
+			"and not moved: check its time",
 			"held", m.Held, "post", m.PostID, "time_zone", m.TimeZone,
 			"before", m.At.UTC().Format(time.RFC3339), "after", m.To.Format(time.RFC3339), "database", zones.Version)
 	}

@@ -29,9 +29,12 @@ import (
 func (p *Program) up() *cobra.Command {
 	c := p.command("up", "start everything on this machine: engines without a URL, API, worker and sandbox")
 	o := upOptions{
-		demo:     c.Flags().Bool("demo", false, "schedule a few posts to the sandbox within the next minute, and crawl three local demo news sites"),
-		renew:    c.Flags().Bool("new-token", false, "create a new API token for the first owner and revoke the old one"),
-		retire:   c.Flags().Bool("retire-keys", false, "retire the older keys of the keyset after re-encrypting all values"),
+		demo: c.Flags().Bool("demo", false,
+			"schedule a few posts to the sandbox within the next minute, and crawl three local demo news sites"),
+		renew: c.Flags().Bool("new-token", false,
+			"create a new API token for the first owner and revoke the old one"),
+		retire: c.Flags().Bool("retire-keys", false,
+			"retire the older keys of the keyset after re-encrypting all values"),
 		profiler: profilerFlag(c.Flags()),
 	}
 	return c.run(func(ctx context.Context, _ []string) error {
@@ -70,7 +73,10 @@ func (p *Program) runUp(ctx context.Context, cfg *config.Config, log *slog.Logge
 	}
 	defer func() { err = errors.Join(err, stopEngines(engines)) }()
 
-	r := &running{program: p, cfg: engines.Apply(cfg), log: log, warnings: engines.Warnings, document: document, demo: *o.demo, renew: *o.renew, retire: *o.retire}
+	r := &running{
+		program: p, cfg: engines.Apply(cfg), log: log, warnings: engines.Warnings, document: document,
+		demo: *o.demo, renew: *o.renew, retire: *o.retire,
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go func() {
@@ -177,20 +183,23 @@ func (r *running) run(ctx context.Context) error {
 	}
 	r.log = parts.log
 	r.announce(box, token, link)
-	return r.work(ctx, parts, listeners{l, metrics}, parts.telemetry.TraceRequests(parts.agents(handler)), func(ctx context.Context) error {
-		if !r.demo {
+	return r.work(ctx, parts, listeners{l, metrics}, parts.telemetry.TraceRequests(parts.agents(handler)),
+		func(ctx context.Context) error {
+			if !r.demo {
+				return nil
+			}
+			if err := scheduleDemo(ctx, parts, owner, r.program.Stdout); err != nil {
+				r.log.Warn("the demo posts were not scheduled", "error", err)
+			}
+			sites.publish(ctx, r.program.Stdout)
 			return nil
-		}
-		if err := scheduleDemo(ctx, parts, owner, r.program.Stdout); err != nil {
-			r.log.Warn("the demo posts were not scheduled", "error", err)
-		}
-		sites.publish(ctx, r.program.Stdout)
-		return nil
-	})
+		})
 }
 
 // work runs the API and the worker until ctx ends or one of them fails.
-func (r *running) work(ctx context.Context, parts *parts, l listeners, h http.Handler, once func(context.Context) error) error {
+func (r *running) work(
+	ctx context.Context, parts *parts, l listeners, h http.Handler, once func(context.Context) error,
+) error {
 	return runConcurrently(ctx,
 		func(ctx context.Context) error { return serve(ctx, l.api, h) },
 		func(ctx context.Context) error { return parts.serveMetrics(ctx, l.metrics) },
@@ -246,7 +255,8 @@ func (r *running) moveAPI(got net.Addr) {
 	if r.cfg.PublicURL == config.LocalURL(r.cfg.APIAddr) {
 		r.cfg.PublicURL = config.LocalURL(net.JoinHostPort(host, port))
 	}
-	r.warnings = append(r.warnings, fmt.Sprintf("Port %s is taken by another program; the API uses port %s instead.", want, port))
+	r.warnings = append(r.warnings, fmt.Sprintf("Port %s is taken by another program; the API uses port %s instead.",
+		want, port))
 	r.cfg.APIAddr = net.JoinHostPort(host, port)
 }
 
@@ -261,7 +271,8 @@ func (r *running) announce(box *sandbox, token, link string) {
 	say("\nDateline %s is running.\n", r.program.Version)
 	say("  API            %s/api/v1  (OpenAPI: %s/api/openapi.yaml)", api, api)
 	say("  Dashboard      %s/", api)
-	say("  Login          %s  (valid once, for %d minutes; `dateline login-link` prints a new one)", link, login.LinkLimit/time.Minute)
+	say("  Login          %s  (valid once, for %d minutes; `dateline login-link` prints a new one)", link,
+		login.LinkLimit/time.Minute)
 	if r.cfg.TemporalUIURL != "" {
 		say("  Temporal UI    %s", r.cfg.TemporalUIURL)
 	}

@@ -20,7 +20,9 @@ const firstTokenName = "first owner"
 // ensureWorkspace creates the first workspace with its owner if there is none. token is
 // the new API token of the owner; it is empty if the workspace exists, unless renewToken
 // replaces the existing token.
-func ensureWorkspace(ctx context.Context, s *postgres.Store, zone string, renewToken bool) (owner workspace.Principal, token string, err error) {
+func ensureWorkspace(
+	ctx context.Context, s *postgres.Store, zone string, renewToken bool,
+) (owner workspace.Principal, token string, err error) {
 	w, user, exists, err := s.FirstWorkspace(ctx)
 	if err != nil {
 		return workspace.Principal{}, "", err

@@ -107,7 +107,10 @@ func (c *child) openLog(dir string) (*os.File, error) {
 // childEnv returns a minimal environment, without secrets and settings such as PGDATA.
 func childEnv(dataDir string) []string {
 	env := []string{"HOME=" + dataDir, "TMPDIR=" + filepath.Join(dataDir, "tmp"), "LC_ALL=C"}
-	for _, name := range []string{"PATH", "TZ", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SSL_CERT_FILE", "SSL_CERT_DIR"} {
+	for _, name := range []string{
+		"PATH", "TZ", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SSL_CERT_FILE",
+		"SSL_CERT_DIR",
+	} {
 		if value, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+value)
 		}
@@ -202,7 +205,8 @@ func (c *child) waitReady(ctx context.Context) error {
 		case <-c.done:
 			return c.failure()
 		case <-ctx.Done():
-			return fmt.Errorf("%s did not become ready within %s (%w); log: %s", c.spec.name, readyTimeout, err, c.logPath)
+			return fmt.Errorf("%s did not become ready within %s (%w); log: %s", c.spec.name, readyTimeout, err,
+				c.logPath)
 		case <-time.After(readyInterval):
 		}
 	}

@@ -32,8 +32,10 @@ func testHost(t *testing.T) *Host {
 
 func shell(t *testing.T, h *Host, name, script string) *child {
 	t.Helper()
-	c, err := h.startChild(childSpec{name: name, path: "/bin/sh", args: []string{"-c", script}, dir: h.dataDir,
-		stopSignal: syscall.SIGTERM, grace: 300 * time.Millisecond})
+	c, err := h.startChild(childSpec{
+		name: name, path: "/bin/sh", args: []string{"-c", script}, dir: h.dataDir,
+		stopSignal: syscall.SIGTERM, grace: 300 * time.Millisecond,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +48,8 @@ func TestStubbornChild(t *testing.T) {
 	h := testHost(t)
 	c := shell(t, h, "stubborn", `trap "" TERM; sleep 300 & echo $! > grandchild; wait; sleep 300`)
 	var grandchild string
-	for deadline := time.Now().Add(5 * time.Second); grandchild == "" && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Second); grandchild == "" &&
+		time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		text, _ := os.ReadFile(h.path("grandchild"))
 		grandchild = strings.TrimSpace(string(text))
 	}
@@ -79,7 +82,8 @@ func TestChild_FailureShowsTheLogOfThisRun(t *testing.T) {
 		c := shell(t, h, "talker", "echo "+word+" run; exit 7")
 		<-c.done
 		message := c.failure().Error()
-		if !strings.Contains(message, "talker exited unexpectedly (exit status 7); log: "+h.path("logs", "talker.log")) || !strings.HasSuffix(message, "\n  "+word+" run") {
+		if !strings.Contains(message, "talker exited unexpectedly (exit status 7); log: "+
+			h.path("logs", "talker.log")) || !strings.HasSuffix(message, "\n  "+word+" run") {
 			t.Errorf("failure: %s", message)
 		}
 	}
@@ -111,7 +115,8 @@ func TestChildEnvironment(t *testing.T) {
 	h := testHost(t)
 	<-shell(t, h, "env", "env").done
 	text, err := os.ReadFile(h.path("logs", "env.log"))
-	if err != nil || strings.Contains(string(text), "PGDATA") || strings.Contains(string(text), "hunter2") || !strings.Contains(string(text), "HOME="+h.dataDir) {
+	if err != nil || strings.Contains(string(text), "PGDATA") || strings.Contains(string(text), "hunter2") ||
+		!strings.Contains(string(text), "HOME="+h.dataDir) {
 		t.Errorf("%s %v", text, err)
 	}
 }

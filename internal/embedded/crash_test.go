@@ -30,7 +30,8 @@ func (p *process) kill(t *testing.T, name string) {
 	}
 	eventually(t, 5*time.Second, func() error {
 		for line := range strings.Lines(p.stderr.String()) {
-			if strings.Contains(line, "level=WARN") && strings.Contains(line, "engine="+name) && strings.Contains(line, `status="signal: killed"`) &&
+			if strings.Contains(line, "level=WARN") && strings.Contains(line, "engine="+name) &&
+				strings.Contains(line, `status="signal: killed"`) &&
 				strings.Contains(line, "logs/"+name+".log") && strings.Contains(line, "wait=500ms") {
 				return nil
 			}
@@ -70,7 +71,8 @@ func noneLeft(t *testing.T, data string) {
 		}
 		// A process without a command line has released its memory and is about to end
 		// (proc_pid_cmdline(5)).
-		if line := commandLine(pid); line != "" && (strings.Contains(line, data) || strings.HasPrefix(workingDir(pid), data)) {
+		if line := commandLine(pid); line != "" &&
+			(strings.Contains(line, data) || strings.HasPrefix(workingDir(pid), data)) {
 			t.Errorf("process %d is left: %s", pid, line)
 		}
 	}
@@ -129,7 +131,8 @@ func (p *process) loseTemporal(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if _, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: "kept", TaskQueue: "nobody-polls"}, "Wait"); err != nil {
+	if _, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: "kept", TaskQueue: "nobody-polls"},
+		"Wait"); err != nil {
 		t.Fatal(err)
 	}
 	p.kill(t, "temporal")
@@ -156,7 +159,8 @@ func (p *process) loseTemporal(t *testing.T) {
 func TestStop_WhilePostgresRestarts(t *testing.T) {
 	data := filepath.Join(publicDir(t), "data")
 	for _, pause := range []time.Duration{0, 505 * time.Millisecond, 540 * time.Millisecond, 700 * time.Millisecond} {
-		p := mustStartUp(t, os.Getuid(), append(external[1:], "REDIS_URL=redis://127.0.0.1:1", "DATELINE_DATA_DIR="+data)...)
+		p := mustStartUp(t, os.Getuid(),
+			append(external[1:], "REDIS_URL=redis://127.0.0.1:1", "DATELINE_DATA_DIR="+data)...)
 		if err := syscall.Kill(p.Children["postgres"], syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
@@ -170,14 +174,17 @@ func TestStop_WhilePostgresRestarts(t *testing.T) {
 func TestRedis_KeepsCrashing(t *testing.T) {
 	data := filepath.Join(publicDir(t), "data")
 	p := mustStartUp(t, os.Getuid(), append(external, "DATELINE_DATA_DIR="+data)...)
-	if err := os.WriteFile(filepath.Join(data, "redis", "redis.conf"), []byte("no-such-setting yes\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(data, "redis", "redis.conf"), []byte("no-such-setting yes\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	p.kill(t, "redis")
 	_ = p.cmd.Wait()
 	said := p.stderr.String()
-	if code := p.cmd.ProcessState.ExitCode(); code != 3 || !strings.Contains(said, "redis exited 6 times within a minute and is not restarted: redis exited unexpectedly"+
-		" (exit status 1); log: "+filepath.Join(data, "logs", "redis.log")+", last lines:\n") || !strings.Contains(said, "'no-such-setting yes'") {
+	if code := p.cmd.ProcessState.ExitCode(); code != 3 ||
+		!strings.Contains(said, "redis exited 6 times within a minute and is not restarted: redis exited unexpectedly"+
+			" (exit status 1); log: "+filepath.Join(data, "logs", "redis.log")+", last lines:\n") ||
+		!strings.Contains(said, "'no-such-setting yes'") {
 		t.Errorf("exit %d, said:\n%s", code, said)
 	}
 	if waits := strings.Count(said, "will be restarted"); waits != maxExits || !strings.Contains(said, "wait=8s") {

@@ -11,23 +11,27 @@ import (
 	"syscall"
 )
 
-// lockName is the file that is locked while a process uses the data directory. It also marks the directory as that of Dateline.
+// lockName is the file that is locked while a process uses the data directory. It also marks the
+// directory as that of Dateline.
 const lockName = "dateline.lock"
 
 // claimDataDir creates the directory, or checks that an existing one belongs to Dateline. The check is important for
 // root, because the ownership of the whole directory is changed.
 func claimDataDir(dir string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		return fmt.Errorf("the data directory %s cannot be created (choose another with DATELINE_DATA_DIR): %w", dir, err)
+		return fmt.Errorf("the data directory %s cannot be created (choose another with DATELINE_DATA_DIR): %w", dir,
+			err)
 	}
 	if err := os.Mkdir(dir, 0o700); err == nil {
 		return nil
 	} else if !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("the data directory %s cannot be created (choose another with DATELINE_DATA_DIR): %w", dir, err)
+		return fmt.Errorf("the data directory %s cannot be created (choose another with DATELINE_DATA_DIR): %w", dir,
+			err)
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return fmt.Errorf("the data directory %s cannot be read; it may belong to another user, for example after a start as root"+
+		return fmt.Errorf("the data directory %s cannot be read; it may belong to another user, for example after a "+
+			"start as root"+
 			" (choose another with DATELINE_DATA_DIR): %w", dir, err)
 	}
 	// `dateline api` and `worker` may have put a keyset there before the first `up`.
@@ -42,7 +46,8 @@ func claimDataDir(dir string) error {
 		}
 	}
 	if foreign != "" {
-		return fmt.Errorf("the directory %s is not empty and was not created by Dateline (it contains %q); it was not modified."+
+		return fmt.Errorf("the directory %s is not empty and was not created by Dateline (it contains %q); it was "+
+			"not modified."+
 			" Set DATELINE_DATA_DIR to an empty or new directory", dir, foreign)
 	}
 	return nil
@@ -54,7 +59,8 @@ func lockDataDir(dir string) (*os.File, error) {
 	// No symbolic links: root opens this file in a directory that an unprivileged user may own.
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("the data directory %s cannot be locked; it may belong to another user, for example after a start as root"+
+		return nil, fmt.Errorf("the data directory %s cannot be locked; it may belong to another user, for example "+
+			"after a start as root"+
 			" (choose another with DATELINE_DATA_DIR): %w", dir, err)
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
@@ -62,7 +68,8 @@ func lockDataDir(dir string) (*os.File, error) {
 		n, _ := f.Read(holder)
 		_ = f.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, fmt.Errorf("another `dateline up` (process %s) is using the data directory %s; stop it, or set DATELINE_DATA_DIR to another directory",
+			return nil, fmt.Errorf("another `dateline up` (process %s) is using the data directory %s; stop it, or "+
+				"set DATELINE_DATA_DIR to another directory",
 				strings.TrimSpace(string(holder[:n])), dir)
 		}
 		return nil, fmt.Errorf("locking %s: %w", path, err)

@@ -70,7 +70,9 @@ func (h *Host) Start(ctx context.Context, log *slog.Logger, searchAttributes map
 		starters = append(starters, func(context.Context) (engine, error) { return h.startS3() })
 	}
 	if cfg.TemporalAddress == "" {
-		starters = append(starters, func(ctx context.Context) (engine, error) { return h.startTemporal(ctx, searchAttributes) })
+		starters = append(starters, func(ctx context.Context) (engine, error) {
+			return h.startTemporal(ctx, searchAttributes)
+		})
 	}
 
 	started := make([]engine, len(starters))
@@ -176,9 +178,11 @@ func (e Endpoints) Apply(cfg *config.Config) *config.Config {
 	return &c
 }
 
-// startOnPort starts a child and waits until it is ready. If it exits immediately, it retries with another port, because
-// another process may have taken the port.
-func (h *Host) startOnPort(ctx context.Context, preferred int, describe func(port int) (childSpec, error)) (*child, int, error) {
+// startOnPort starts a child and waits until it is ready. If it exits immediately, it retries
+// with another port, because another process may have taken the port.
+func (h *Host) startOnPort(
+	ctx context.Context, preferred int, describe func(port int) (childSpec, error),
+) (*child, int, error) {
 	var last error
 	for range 3 {
 		port, err := h.ports.pick(preferred)

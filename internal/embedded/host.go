@@ -35,8 +35,8 @@ type Host struct {
 	temporal string
 }
 
-// Prepare locks cfg.DataDir, finds or fetches the programs of engines that cfg has no address of, and drops root privileges.
-// Progress of long steps is written to progress.
+// Prepare locks cfg.DataDir, finds or fetches the programs of engines that cfg has no address of,
+// and drops root privileges. Progress of long steps is written to progress.
 //
 // Open files that only root can read before calling Prepare.
 func Prepare(ctx context.Context, cfg *config.Config, progress io.Writer) (*Host, error) {
@@ -157,7 +157,8 @@ func copyProgram(from, to string) error {
 	}
 	defer os.Remove(out.Name()) // Already removed on success.
 	_, err = io.Copy(out, in)
-	if err := errors.Join(err, out.Chmod(0o755), out.Close(), os.Chtimes(out.Name(), time.Time{}, info.ModTime())); err != nil {
+	if err := errors.Join(err, out.Chmod(0o755), out.Close(),
+		os.Chtimes(out.Name(), time.Time{}, info.ModTime())); err != nil {
 		return err
 	}
 	return os.Rename(out.Name(), to)

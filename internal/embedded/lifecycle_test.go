@@ -47,7 +47,8 @@ func TestLifecycleUser(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p := lifecycle(t, uid, filepath.Join(dir, "a directory with a rather long name and spaces in it, so that PostgreSQL gets no socket", "data"))
+	p := lifecycle(t, uid, filepath.Join(dir,
+		"a directory with a rather long name and spaces in it, so that PostgreSQL gets no socket", "data"))
 	if p.UID != uid {
 		t.Errorf("runs as %d, not %d", p.UID, uid)
 	}
@@ -62,7 +63,10 @@ func lifecycle(t *testing.T, uid int, data string) *process {
 	}
 	defer taken.Close()
 	_, port, _ := net.SplitHostPort(taken.Addr().String())
-	env := []string{"DATELINE_DATA_DIR=" + data, "DATELINE_POSTGRES_PORT=" + port, "DATELINE_REDIS_PORT=" + port, "DATELINE_S3_PORT=" + port}
+	env := []string{
+		"DATELINE_DATA_DIR=" + data, "DATELINE_POSTGRES_PORT=" + port, "DATELINE_REDIS_PORT=" + port,
+		"DATELINE_S3_PORT=" + port,
+	}
 
 	first := mustStartUp(t, uid, env...)
 	t.Logf("first start: %s", first.Took)
@@ -71,7 +75,8 @@ func lifecycle(t *testing.T, uid int, data string) *process {
 	if len(first.Warnings) > 0 {
 		t.Errorf("warnings: %v", first.Warnings)
 	}
-	if _, err := startUp(t, uid, env...); err == nil || !strings.Contains(err.Error(), "another `dateline up` (process ") {
+	if _, err := startUp(t, uid, env...); err == nil ||
+		!strings.Contains(err.Error(), "another `dateline up` (process ") {
 		t.Errorf("a second start on the same directory: %v", err)
 	}
 	first.end(t, syscall.SIGTERM)
@@ -107,7 +112,8 @@ func write(t *testing.T, e Endpoints) {
 		t.Fatal(err)
 	}
 	var lower, fsync, encoding string
-	if err := conn.QueryRow(ctx, "select lower('ĐƯỜNG'), current_setting('fsync'), current_setting('server_encoding')").Scan(&lower, &fsync, &encoding); err != nil {
+	if err := conn.QueryRow(ctx, "select lower('ĐƯỜNG'), current_setting('fsync'), current_setting('server_encoding')").
+		Scan(&lower, &fsync, &encoding); err != nil {
 		t.Fatal(err)
 	}
 	if lower != "đường" || fsync != "on" || encoding != "UTF8" {
@@ -132,15 +138,21 @@ func write(t *testing.T, e Endpoints) {
 	if err := stranger.Get(ctx, "kept").Err(); err == nil || !strings.Contains(err.Error(), "NOAUTH") {
 		t.Errorf("Redis without the password: %v", err)
 	}
-	if _, err := s3Client(e).PutObject(ctx, &s3.PutObjectInput{Bucket: aws.String("dateline"), Key: aws.String("a/kept"), Body: strings.NewReader("bytes")}); err != nil {
+	if _, err := s3Client(e).PutObject(ctx,
+		&s3.PutObjectInput{
+			Bucket: aws.String("dateline"), Key: aws.String("a/kept"),
+			Body: strings.NewReader("bytes"),
+		}); err != nil {
 		t.Fatal(err)
 	}
 	time.Sleep(1100 * time.Millisecond) // appendfsync everysec
 }
 
 func s3Client(e Endpoints) *s3.Client {
-	return s3.New(s3.Options{Region: "us-east-1", BaseEndpoint: aws.String(e.S3Endpoint), UsePathStyle: true,
-		Credentials: credentials.NewStaticCredentialsProvider(e.S3AccessKey, e.S3SecretKey, "")})
+	return s3.New(s3.Options{
+		Region: "us-east-1", BaseEndpoint: aws.String(e.S3Endpoint), UsePathStyle: true,
+		Credentials: credentials.NewStaticCredentialsProvider(e.S3AccessKey, e.S3SecretKey, ""),
+	})
 }
 
 func find(t *testing.T, e Endpoints) {
@@ -164,7 +176,9 @@ func find(t *testing.T, e Endpoints) {
 	if value, err := store.Get(ctx, "kept").Result(); err != nil || value != "42" {
 		t.Errorf("Redis: %q %v", value, err)
 	}
-	object, err := s3Client(e).GetObject(ctx, &s3.GetObjectInput{Bucket: aws.String("dateline"), Key: aws.String("a/kept")})
+	object, err := s3Client(e).GetObject(ctx, &s3.GetObjectInput{
+		Bucket: aws.String("dateline"), Key: aws.String("a/kept"),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +197,9 @@ func checkTemporal(t *testing.T, e Endpoints) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	listed, err := c.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: "default"})
+	listed, err := c.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{
+		Namespace: "default",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

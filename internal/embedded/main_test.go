@@ -28,7 +28,9 @@ const (
 )
 
 // external configures every engine but Redis, so that nothing else starts.
-var external = []string{"DATABASE_URL=postgres://u@127.0.0.1:1/d", "TEMPORAL_ADDRESS=127.0.0.1:1", "S3_ENDPOINT=http://127.0.0.1:1"}
+var external = []string{
+	"DATABASE_URL=postgres://u@127.0.0.1:1/d", "TEMPORAL_ADDRESS=127.0.0.1:1", "S3_ENDPOINT=http://127.0.0.1:1",
+}
 
 func TestMain(m *testing.M) {
 	if os.Getenv(roleVariable) == "up" {
@@ -47,7 +49,10 @@ type report struct {
 	Took     time.Duration
 }
 
-var attributes = map[string]string{"PostStatus": "Keyword", "Platform": "Keyword", "AccountID": "Keyword", "Domain": "Keyword", "PublishAt": "Datetime"}
+var attributes = map[string]string{
+	"PostStatus": "Keyword", "Platform": "Keyword", "AccountID": "Keyword",
+	"Domain": "Keyword", "PublishAt": "Datetime",
+}
 
 func up() int {
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM)
@@ -69,7 +74,10 @@ func up() int {
 	if err != nil {
 		return fail(err)
 	}
-	r := report{Engines: engines.Endpoints, Warnings: engines.Warnings, Children: make(map[string]int), UID: os.Getuid(), Home: os.Getenv("HOME"), Took: time.Since(began)}
+	r := report{
+		Engines: engines.Endpoints, Warnings: engines.Warnings, Children: make(map[string]int),
+		UID: os.Getuid(), Home: os.Getenv("HOME"), Took: time.Since(began),
+	}
 	for _, e := range engines.running {
 		if e.child != nil {
 			r.Children[e.name] = e.child.cmd.Process.Pid
@@ -94,7 +102,8 @@ func testLookup() lookup {
 	look := systemLookup()
 	hidden := strings.Split(os.Getenv(hideVariable), ",")
 	look.program = func(name string) (string, error) {
-		if slices.Contains(hidden, name) || (slices.Contains(hidden, "postgres") && (name == "initdb" || name == "pg_ctl")) {
+		if slices.Contains(hidden, name) ||
+			(slices.Contains(hidden, "postgres") && (name == "initdb" || name == "pg_ctl")) {
 			return "", fs.ErrNotExist
 		}
 		return exec.LookPath(name)
@@ -134,7 +143,8 @@ func (t *text) String() string {
 func startUp(t *testing.T, uid int, env ...string) (*process, error) {
 	t.Helper()
 	p := &process{cmd: exec.Command(testBinary(t)), stderr: &text{}}
-	p.cmd.Env = append(slices.DeleteFunc(os.Environ(), func(s string) bool { return strings.HasPrefix(s, "DATELINE_") }), roleVariable+"=up")
+	p.cmd.Env = append(slices.DeleteFunc(os.Environ(),
+		func(s string) bool { return strings.HasPrefix(s, "DATELINE_") }), roleVariable+"=up")
 	p.cmd.Env = append(p.cmd.Env, env...)
 	p.cmd.Dir = "/"
 	p.cmd.Stderr = p.stderr

@@ -13,15 +13,17 @@ import (
 	"time"
 )
 
-// stopOrphans stops the children of a killed Dateline process: programs with one of the names whose command line contains
-// mark, a path in the data directory. There is no file of process ids, which the loss of the data directory would remove.
+// stopOrphans stops the children of a killed Dateline process: programs with one of the names
+// whose command line contains mark, a path in the data directory. There is no file of process
+// ids, which the loss of the data directory would remove.
 func stopOrphans(mark string, signal syscall.Signal, grace time.Duration, names ...string) error {
 	for _, pid := range orphans(mark, names) {
 		_ = syscall.Kill(pid, signal)
 		if !waitForExit(pid, mark, grace) {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 			if !waitForExit(pid, mark, 5*time.Second) {
-				return fmt.Errorf("process %d of a previous start is still running and cannot be stopped; stop it manually", pid)
+				return fmt.Errorf("process %d of a previous start is still running and cannot be stopped; stop "+
+					"it manually", pid)
 			}
 		}
 	}
@@ -31,7 +33,8 @@ func stopOrphans(mark string, signal syscall.Signal, grace time.Duration, names 
 func orphans(mark string, names []string) (pids []int) {
 	for pid, line := range commandLines() {
 		program, _, _ := strings.Cut(line, " ")
-		if pid > 1 && pid != os.Getpid() && slices.Contains(names, filepath.Base(program)) && strings.Contains(line, mark) {
+		if pid > 1 && pid != os.Getpid() && slices.Contains(names, filepath.Base(program)) &&
+			strings.Contains(line, mark) {
 			pids = append(pids, pid)
 		}
 	}

@@ -54,10 +54,14 @@ func (h *Host) startPostgres(ctx context.Context) (engine, error) {
 		return engine{}, err
 	}
 	c, port, err := h.startOnPort(ctx, h.cfg.PostgresPort, func(port int) (childSpec, error) {
-		return childSpec{name: "postgres", path: filepath.Join(h.postgres.Dir, "postgres"), dir: dir,
+		return childSpec{
+			name: "postgres", path: filepath.Join(h.postgres.Dir, "postgres"), dir: dir,
 			args: h.postgresArgs(dir, port), stopSignal: syscall.SIGINT, grace: 30 * time.Second,
-			ready:   func(ctx context.Context) error { return createDatabase(ctx, databaseURL(password, port, "postgres")) },
-			cleanup: func() { endBackends(dir) }}, nil
+			ready: func(ctx context.Context) error {
+				return createDatabase(ctx, databaseURL(password, port, "postgres"))
+			},
+			cleanup: func() { endBackends(dir) },
+		}, nil
 	})
 	if err != nil {
 		return engine{}, err
@@ -69,8 +73,10 @@ func (h *Host) startPostgres(ctx context.Context) (engine, error) {
 }
 
 func databaseURL(password string, port int, database string) string {
-	u := url.URL{Scheme: "postgres", User: url.UserPassword(postgresUser, password),
-		Host: loopback + ":" + strconv.Itoa(port), Path: "/" + database, RawQuery: "sslmode=disable"}
+	u := url.URL{
+		Scheme: "postgres", User: url.UserPassword(postgresUser, password),
+		Host: loopback + ":" + strconv.Itoa(port), Path: "/" + database, RawQuery: "sslmode=disable",
+	}
 	return u.String()
 }
 
@@ -85,16 +91,20 @@ func clusterMajor(dir string) (int, error) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, postgresMarker)); err != nil {
 		return 0, fmt.Errorf("the directory %s is not empty and was not created by Dateline; it was not modified."+
-			" Move it away, set DATELINE_DATA_DIR to another directory, or run that PostgreSQL yourself and set DATABASE_URL", dir)
+			" Move it away, set DATELINE_DATA_DIR to another directory, or run that PostgreSQL yourself and set "+
+			"DATABASE_URL", dir)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "PG_VERSION"))
 	if err != nil {
-		return 0, fmt.Errorf("the PostgreSQL data in %s is damaged (no PG_VERSION); it was not modified, restore it from a backup: %w", dir, err)
+		return 0, fmt.Errorf("the PostgreSQL data in %s is damaged (no PG_VERSION); it was not modified, restore it "+
+			"from a backup: %w", dir, err)
 	}
 	major, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	if err != nil || major < programs.OldestPostgres {
-		return 0, fmt.Errorf("the data in %s belongs to PostgreSQL %s, and Dateline needs %d or newer; it was not modified."+
-			" Move it over with pg_upgrade or pg_dump, or set DATELINE_DATA_DIR to another directory", dir, strings.TrimSpace(string(text)), programs.OldestPostgres)
+		return 0, fmt.Errorf("the data in %s belongs to PostgreSQL %s, and Dateline needs %d or newer; it was "+
+			"not modified."+
+			" Move it over with pg_upgrade or pg_dump, or set DATELINE_DATA_DIR to another directory", dir,
+			strings.TrimSpace(string(text)), programs.OldestPostgres)
 	}
 	return major, nil
 }
@@ -117,19 +127,23 @@ func (h *Host) initCluster(ctx context.Context, dir string) error {
 		if err := os.RemoveAll(temporary); err != nil {
 			return err
 		}
-		args := append([]string{"-D", temporary, "--username=" + postgresUser, "--auth=scram-sha-256",
-			"--pwfile=" + h.path("secrets", "postgres"), "--encoding=UTF8", "--no-instructions"}, locale...)
+		args := append([]string{
+			"-D", temporary, "--username=" + postgresUser, "--auth=scram-sha-256",
+			"--pwfile=" + h.path("secrets", "postgres"), "--encoding=UTF8", "--no-instructions",
+		}, locale...)
 		cmd := exec.CommandContext(ctx, filepath.Join(bin.Dir, "initdb"), args...)
 		cmd.Env, cmd.Dir, cmd.SysProcAttr = childEnv(h.dataDir), h.dataDir, childAttributes(syscall.SIGKILL)
 		out, err := cmd.CombinedOutput()
 		if err != nil {
-			problems = append(problems, fmt.Errorf("initdb of PostgreSQL %d in %s: %w\n%s", bin.Major, bin.Dir, err, out))
+			problems = append(problems, fmt.Errorf("initdb of PostgreSQL %d in %s: %w\n%s", bin.Major, bin.Dir, err,
+				out))
 			if ctx.Err() != nil {
 				break
 			}
 			continue
 		}
-		if err := os.WriteFile(filepath.Join(temporary, postgresMarker), []byte("Dateline made this PostgreSQL cluster.\n"), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(temporary, postgresMarker),
+			[]byte("Dateline made this PostgreSQL cluster.\n"), 0o600); err != nil {
 			return err
 		}
 		// An empty directory is replaced; any other makes the rename fail.
@@ -193,14 +207,16 @@ func createDatabase(ctx context.Context, url string) error {
 	conn, err := pgx.Connect(ctx, url)
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) && refused.Code == "28P01" { // invalid_password
-		return permanent{errors.New("the password in secrets/postgres of the data directory is not the one that the database" +
+		return permanent{errors.New("the password in secrets/postgres of the data directory is not the one that " +
+			"the database" +
 			" was made with; restore that file from a backup")}
 	} else if err != nil {
 		return err
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	var exists bool
-	if err := conn.QueryRow(ctx, "select exists (select from pg_database where datname = $1)", postgresDatabase).Scan(&exists); err != nil {
+	if err := conn.QueryRow(ctx, "select exists (select from pg_database where datname = $1)", postgresDatabase).
+		Scan(&exists); err != nil {
 		return err
 	}
 	if !exists {

@@ -10,8 +10,8 @@ import (
 	"dateline/internal/embedded/programs"
 )
 
-// findPostgres returns an installation of the major version of the cluster, or of any supported one if there is no cluster
-// yet. Without one on the machine, it is downloaded once.
+// findPostgres returns an installation of the major version of the cluster, or of any supported
+// one if there is no cluster yet. Without one on the machine, it is downloaded once.
 func (h *Host) findPostgres(ctx context.Context, finder programs.Finder) (programs.Postgres, error) {
 	major, err := clusterMajor(h.path("postgres"))
 	if err != nil {
@@ -26,7 +26,8 @@ func (h *Host) findPostgres(ctx context.Context, finder programs.Finder) (progra
 			return p, nil
 		}
 	}
-	missing := fmt.Sprintf("the data in %s belongs to PostgreSQL %d, which is not installed (found: %s)", h.path("postgres"), major, describe(installed))
+	missing := fmt.Sprintf("the data in %s belongs to PostgreSQL %d, which is not installed (found: %s)",
+		h.path("postgres"), major, describe(installed))
 	remedy := fmt.Sprintf("Install PostgreSQL %d, or set DATELINE_DATA_DIR to another directory", major)
 	if !programs.HasPostgres(major) {
 		return programs.Postgres{}, fmt.Errorf("%s; it was not modified. %s", missing, remedy)
@@ -36,7 +37,8 @@ func (h *Host) findPostgres(ctx context.Context, finder programs.Finder) (progra
 	case err == nil:
 		return p, nil
 	case major == 0:
-		return p, fmt.Errorf("PostgreSQL is not installed, and downloading it failed; install PostgreSQL %d or newer, or set DATABASE_URL: %w", programs.OldestPostgres, err)
+		return p, fmt.Errorf("PostgreSQL is not installed, and downloading it failed; install PostgreSQL %d or "+
+			"newer, or set DATABASE_URL: %w", programs.OldestPostgres, err)
 	default:
 		return p, fmt.Errorf("%s, and downloading it failed; it was not modified. %s: %w", missing, remedy, err)
 	}

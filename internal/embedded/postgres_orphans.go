@@ -21,7 +21,8 @@ import (
 // one has ended.
 func endBackends(dir string) {
 	for _, signal := range []syscall.Signal{syscall.SIGQUIT, syscall.SIGKILL} {
-		for deadline := time.Now().Add(3 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		for deadline := time.Now().Add(3 * time.Second); time.Now().
+			Before(deadline); time.Sleep(20 * time.Millisecond) {
 			orphans := orphanBackends(dir)
 			if len(orphans) == 0 {
 				return

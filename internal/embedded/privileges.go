@@ -38,19 +38,27 @@ func DropPrivileges(dataDir string) error {
 		return fmt.Errorf("drop root privileges: %w", err)
 	}
 	if err := os.Chdir(dataDir); err != nil {
-		return fmt.Errorf("started as root, Dateline runs as the unprivileged user nobody, who cannot reach the data directory %s;"+
-			" set DATELINE_DATA_DIR to one whose parents everybody may enter, such as /var/lib/dateline: %w", dataDir, err)
+		return fmt.Errorf("started as root, Dateline runs as the unprivileged user nobody, who cannot reach the data "+
+			"directory %s;"+
+			" set DATELINE_DATA_DIR to one whose parents everybody may enter, such as /var/lib/dateline: %w", dataDir,
+			err)
 	}
 	tmp := filepath.Join(dataDir, "tmp")
 	if err := os.MkdirAll(tmp, 0o700); err != nil {
 		return fmt.Errorf("the data directory cannot be written: %w", err)
 	}
-	for name, value := range map[string]string{"HOME": dataDir, "TMPDIR": tmp, "USER": "nobody", "LOGNAME": "nobody", "PWD": dataDir} {
+	for name, value := range map[string]string{
+		"HOME": dataDir, "TMPDIR": tmp, "USER": "nobody", "LOGNAME": "nobody",
+		"PWD": dataDir,
+	} {
 		if err := os.Setenv(name, value); err != nil {
 			return err
 		}
 	}
-	for _, name := range []string{"XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"} {
+	for _, name := range []string{
+		"XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME",
+		"XDG_RUNTIME_DIR",
+	} {
 		if err := os.Unsetenv(name); err != nil {
 			return err
 		}

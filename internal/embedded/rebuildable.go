@@ -34,9 +34,11 @@ func RunningEngines(dataDir string) (at Endpoints, err error) {
 	raw, err := os.ReadFile(filepath.Join(dataDir, "run", enginesFile))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return at, fmt.Errorf("no `dateline up` is running with the data directory %s; start it, or set DATELINE_DATA_DIR or the URLs of the engines", dataDir)
+		return at, fmt.Errorf("no `dateline up` is running with the data directory %s; start it, or set "+
+			"DATELINE_DATA_DIR or the URLs of the engines", dataDir)
 	case errors.Is(err, fs.ErrPermission):
-		return at, fmt.Errorf("the data directory %s belongs to another user; run this command as the user of `dateline up`, or as root", dataDir)
+		return at, fmt.Errorf("the data directory %s belongs to another user; run this command as the user of "+
+			"`dateline up`, or as root", dataDir)
 	case err != nil:
 		return at, err
 	}

@@ -33,9 +33,11 @@ func (h *Host) startRedis(ctx context.Context) (engine, error) {
 		if err := os.WriteFile(conf, []byte(redisConf(dir, password, port)), 0o600); err != nil {
 			return childSpec{}, err
 		}
-		return childSpec{name: "redis", path: h.redis, args: []string{conf}, dir: dir,
+		return childSpec{
+			name: "redis", path: h.redis, args: []string{conf}, dir: dir,
 			stopSignal: syscall.SIGTERM, grace: 15 * time.Second,
-			ready: func(ctx context.Context) error { return pingRedis(ctx, port, password) }}, nil
+			ready: func(ctx context.Context) error { return pingRedis(ctx, port, password) },
+		}, nil
 	})
 	if err != nil {
 		return engine{}, err
@@ -72,8 +74,10 @@ func redisURL(addr, password string) string {
 }
 
 func pingRedis(ctx context.Context, port int, password string) error {
-	client := redis.NewClient(&redis.Options{Addr: net.JoinHostPort(loopback, strconv.Itoa(port)), Password: password,
-		MaxRetries: -1, DisableIdentity: true})
+	client := redis.NewClient(&redis.Options{
+		Addr: net.JoinHostPort(loopback, strconv.Itoa(port)), Password: password,
+		MaxRetries: -1, DisableIdentity: true,
+	})
 	defer func() { _ = client.Close() }()
 	return client.Ping(ctx).Err()
 }

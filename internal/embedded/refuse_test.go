@@ -62,7 +62,8 @@ func TestDataDir_RejectsAForeignDirectory(t *testing.T) {
 			fill(t, dir, files)
 			before := snapshot(t, dir)
 			_, err := startUp(t, os.Getuid(), append(external, "DATELINE_DATA_DIR="+dir)...)
-			if err == nil || !strings.Contains(err.Error(), "is not empty and was not created by Dateline") || !strings.Contains(err.Error(), "DATELINE_DATA_DIR") {
+			if err == nil || !strings.Contains(err.Error(), "is not empty and was not created by Dateline") ||
+				!strings.Contains(err.Error(), "DATELINE_DATA_DIR") {
 				t.Errorf("got %v", err)
 			}
 			if snapshot(t, dir) != before {
@@ -77,10 +78,16 @@ func TestDataDir_RejectsAPostgresDirectory(t *testing.T) {
 		files map[string]string
 		want  string
 	}{
-		"not ours":       {map[string]string{"PG_VERSION": "15\n", "base/1/1": "x"}, "was not created by Dateline"},
-		"no cluster":     {map[string]string{"thesis.txt": "years of work"}, "was not created by Dateline"},
-		"too old":        {map[string]string{"PG_VERSION": "13\n", postgresMarker: "x"}, "belongs to PostgreSQL 13, and Dateline needs 14 or newer"},
-		"unknown major":  {map[string]string{"PG_VERSION": "99\n", postgresMarker: "x"}, "belongs to PostgreSQL 99, which is not installed"},
+		"not ours":   {map[string]string{"PG_VERSION": "15\n", "base/1/1": "x"}, "was not created by Dateline"},
+		"no cluster": {map[string]string{"thesis.txt": "years of work"}, "was not created by Dateline"},
+		"too old": {
+			map[string]string{"PG_VERSION": "13\n", postgresMarker: "x"},
+			"belongs to PostgreSQL 13, and Dateline needs 14 or newer",
+		},
+		"unknown major": {
+			map[string]string{"PG_VERSION": "99\n", postgresMarker: "x"},
+			"belongs to PostgreSQL 99, which is not installed",
+		},
 		"damaged":        {map[string]string{"base/1/1": "x", postgresMarker: "x"}, "is damaged"},
 		"nonsense major": {map[string]string{"PG_VERSION": "new\n", postgresMarker: "x"}, "belongs to PostgreSQL new"},
 	} {
@@ -90,7 +97,8 @@ func TestDataDir_RejectsAPostgresDirectory(t *testing.T) {
 			fill(t, dir, map[string]string{lockName: ""})
 			fill(t, cluster, c.files)
 			before := snapshot(t, cluster)
-			_, err := startUp(t, os.Getuid(), append(external[1:], "REDIS_URL=redis://127.0.0.1:1", "DATELINE_DATA_DIR="+dir)...)
+			_, err := startUp(t, os.Getuid(),
+				append(external[1:], "REDIS_URL=redis://127.0.0.1:1", "DATELINE_DATA_DIR="+dir)...)
 			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "not modified") {
 				t.Errorf("got %v", err)
 			}
@@ -111,7 +119,8 @@ func TestLostPassword(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "secrets", "postgres")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := startUp(t, os.Getuid(), env...); err == nil || !strings.Contains(err.Error(), "restore that file from a backup") {
+	if _, err := startUp(t, os.Getuid(), env...); err == nil ||
+		!strings.Contains(err.Error(), "restore that file from a backup") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -148,7 +157,8 @@ func TestGiveTo_RejectsHardLinks(t *testing.T) {
 	if err := os.Link(filepath.Join(dir, "outside", "precious"), filepath.Join(dir, "data", "second")); err != nil {
 		t.Fatal(err)
 	}
-	if err := giveTo(filepath.Join(dir, "data"), nobodyID, nobodyID); err == nil || !strings.Contains(err.Error(), "second name") {
+	if err := giveTo(filepath.Join(dir, "data"), nobodyID, nobodyID); err == nil ||
+		!strings.Contains(err.Error(), "second name") {
 		t.Errorf("got %v", err)
 	}
 	for name, owner := range map[string]uint32{"outside": 0, "outside/precious": 0, "data/own": nobodyID} {
@@ -158,7 +168,8 @@ func TestGiveTo_RejectsHardLinks(t *testing.T) {
 	}
 }
 
-// TestStart_WhileAKilledOneStillWrites: initdb and engines of a start that was killed write and remove files for a moment.
+// TestStart_WhileAKilledOneStillWrites: initdb and engines of a start that was killed write and
+// remove files for a moment.
 func TestStart_WhileAKilledOneStillWrites(t *testing.T) {
 	for _, name := range []string{"postgres.new", "tmp", "redis", "logs/old"} {
 		t.Run(name, func(t *testing.T) {
@@ -177,7 +188,8 @@ func TestStart_WhileAKilledOneStillWrites(t *testing.T) {
 				}
 			}()
 			defer func() { close(enough); <-ended }()
-			p := mustStartUp(t, os.Getuid(), append(external[1:], "REDIS_URL=redis://127.0.0.1:1", "DATELINE_DATA_DIR="+dir)...)
+			p := mustStartUp(t, os.Getuid(),
+				append(external[1:], "REDIS_URL=redis://127.0.0.1:1", "DATELINE_DATA_DIR="+dir)...)
 			p.end(t, syscall.SIGTERM)
 		})
 	}

@@ -15,7 +15,8 @@ import (
 // RunningDatabase returns the URL of the PostgreSQL that a `dateline up` runs in this
 // data directory, for other commands.
 func RunningDatabase(dataDir string) (string, error) {
-	notRunning := fmt.Errorf("no `dateline up` runs with the data directory %s; start it, or set DATABASE_URL or DATELINE_DATA_DIR", dataDir)
+	notRunning := fmt.Errorf("no `dateline up` runs with the data directory %s; start it, or set DATABASE_URL or "+
+		"DATELINE_DATA_DIR", dataDir)
 	port, err := runningPort(filepath.Join(dataDir, "postgres", "postmaster.pid"))
 	if err == nil {
 		var password []byte
@@ -27,7 +28,8 @@ func RunningDatabase(dataDir string) (string, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", notRunning
 	case errors.Is(err, fs.ErrPermission):
-		return "", fmt.Errorf("the data directory %s belongs to another user; run this as the user who runs `dateline up`, or as root", dataDir)
+		return "", fmt.Errorf("the data directory %s belongs to another user; run this as the user who runs "+
+			"`dateline up`, or as root", dataDir)
 	default:
 		return "", err
 	}
@@ -38,7 +40,8 @@ func RunningDatabase(dataDir string) (string, error) {
 func RunningRedis(dataDir string) (string, error) {
 	conf, err := os.ReadFile(filepath.Join(dataDir, "redis", "redis.conf"))
 	if err != nil {
-		return "", fmt.Errorf("the data directory %s has no Redis of `dateline up`; set REDIS_URL or DATELINE_DATA_DIR: %w", dataDir, err)
+		return "", fmt.Errorf("the data directory %s has no Redis of `dateline up`; set REDIS_URL or "+
+			"DATELINE_DATA_DIR: %w", dataDir, err)
 	}
 	password, err := os.ReadFile(filepath.Join(dataDir, "secrets", "redis"))
 	if err != nil {

@@ -22,7 +22,9 @@ func (h *Host) startS3() (engine, error) {
 	if err != nil {
 		return engine{}, err
 	}
-	handler, err := s3server.New(s3server.Options{Dir: h.path("s3"), Bucket: h.cfg.S3Bucket, AccessKey: accessKey, SecretKey: secretKey})
+	handler, err := s3server.New(s3server.Options{
+		Dir: h.path("s3"), Bucket: h.cfg.S3Bucket, AccessKey: accessKey, SecretKey: secretKey,
+	})
 	if err != nil {
 		return engine{}, err
 	}

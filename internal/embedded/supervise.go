@@ -19,7 +19,9 @@ const (
 )
 
 // superviseInBackground supervises a child until ctx ends. The channel then delivers the last child, to stop it.
-func (h *Host) superviseInBackground(ctx context.Context, c *child, log *slog.Logger, delay time.Duration, failed chan<- error) <-chan *child {
+func (h *Host) superviseInBackground(
+	ctx context.Context, c *child, log *slog.Logger, delay time.Duration, failed chan<- error,
+) <-chan *child {
 	last := make(chan *child, 1)
 	go func() {
 		c, err := h.supervise(ctx, c, log, delay)
@@ -31,8 +33,9 @@ func (h *Host) superviseInBackground(ctx context.Context, c *child, log *slog.Lo
 	return last
 }
 
-// supervise restarts a child when it exits, with the same arguments, port and data. It returns when ctx ends, or with an
-// error if the child exits repeatedly or cannot be restarted. The returned child may still be running.
+// supervise restarts a child when it exits, with the same arguments, port and data. It returns
+// when ctx ends, or with an error if the child exits repeatedly or cannot be restarted. The
+// returned child may still be running.
 func (h *Host) supervise(ctx context.Context, c *child, log *slog.Logger, delay time.Duration) (*child, error) {
 	log = log.With("engine", c.spec.name)
 	var exits []time.Time
@@ -49,10 +52,12 @@ func (h *Host) supervise(ctx context.Context, c *child, log *slog.Logger, delay 
 		}
 		exits = append(exits, time.Now())
 		if len(exits) > maxExits {
-			return c, fmt.Errorf("%s exited %d times within a minute and is not restarted: %w", c.spec.name, len(exits), c.failure())
+			return c, fmt.Errorf("%s exited %d times within a minute and is not restarted: %w", c.spec.name, len(exits),
+				c.failure())
 		}
 		wait := delay << (len(exits) - 1)
-		log.Warn("an engine exited unexpectedly and will be restarted", "status", c.status(), "log_file", c.logPath, "wait", wait)
+		log.Warn("an engine exited unexpectedly and will be restarted", "status", c.status(), "log_file", c.logPath,
+			"wait", wait)
 		if retry.Sleep(ctx, wait) != nil {
 			return c, nil //nolint:nilerr // stopping was requested
 		}

@@ -15,13 +15,18 @@ import (
 
 // supervised starts a script under supervision. The returned function stops it like
 // Engines.Stop.
-func supervised(t *testing.T, h *Host, script string, pause time.Duration, ready func(context.Context) error) (log *text, failed chan error, stop func()) {
+func supervised(
+	t *testing.T, h *Host, script string, pause time.Duration, ready func(context.Context) error,
+) (log *text, failed chan error, stop func()) {
 	t.Helper()
 	path := h.path("script")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\necho start >> "+h.path("starts")+"\n"+script+"\n"), 0o755); err != nil {
+	if err := os.WriteFile(path, []byte("#!/bin/sh\necho start >> "+h.path("starts")+"\n"+script+"\n"),
+		0o755); err != nil {
 		t.Fatal(err)
 	}
-	c, err := h.startChild(childSpec{name: "kept", path: path, dir: h.dataDir, stopSignal: syscall.SIGTERM, grace: time.Second, ready: ready})
+	c, err := h.startChild(childSpec{
+		name: "kept", path: path, dir: h.dataDir, stopSignal: syscall.SIGTERM, grace: time.Second, ready: ready,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,12 +64,16 @@ func isReady(context.Context) error { return nil }
 func neverReady(context.Context) error { return errors.New("not yet") }
 
 func TestSuperviseGivesUp(t *testing.T) {
-	for name, ready := range map[string]func(context.Context) error{"ready before it exits": isReady, "never ready": neverReady} {
+	for name, ready := range map[string]func(context.Context) error{
+		"ready before it exits": isReady,
+		"never ready":           neverReady,
+	} {
 		t.Run(name, func(t *testing.T) {
 			h := testHost(t)
 			log, failed, stop := supervised(t, h, "sleep 0.1; echo out of luck; exit 7", 5*time.Millisecond, ready)
 			message := fails(t, failed)
-			if !strings.Contains(message, "kept exited 6 times within a minute and is not restarted: kept exited unexpectedly (exit status 7)") ||
+			if !strings.Contains(message,
+				"kept exited 6 times within a minute and is not restarted: kept exited unexpectedly (exit status 7)") ||
 				!strings.HasSuffix(message, "\n  out of luck") {
 				t.Errorf("failure: %s", message)
 			}
@@ -72,7 +81,8 @@ func TestSuperviseGivesUp(t *testing.T) {
 				t.Errorf("%d starts", n)
 			}
 			for _, wait := range []string{"5ms", "10ms", "20ms", "40ms", "80ms"} {
-				if !strings.Contains(log.String(), `engine=kept status="exit status 7" log_file=`+h.path("logs", "kept.log")+" wait="+wait+"\n") {
+				if !strings.Contains(log.String(), `engine=kept status="exit status 7" log_file=`+
+					h.path("logs", "kept.log")+" wait="+wait+"\n") {
 					t.Errorf("no warning with wait=%s:\n%s", wait, log)
 				}
 			}
@@ -85,7 +95,8 @@ func TestSuperviseCannotStart(t *testing.T) {
 	h := testHost(t)
 	_, failed, stop := supervised(t, h, "echo the last words; rm "+h.path("script"), 5*time.Millisecond, isReady)
 	message := fails(t, failed)
-	if !strings.Contains(message, "kept exited unexpectedly (exit status 0)") || !strings.Contains(message, "the last words") ||
+	if !strings.Contains(message, "kept exited unexpectedly (exit status 0)") ||
+		!strings.Contains(message, "the last words") ||
 		!strings.Contains(message, "It cannot be restarted: starting kept: fork/exec") {
 		t.Errorf("failure: %s", message)
 	}
@@ -95,9 +106,10 @@ func TestSuperviseCannotStart(t *testing.T) {
 // Supervision does not wait for a running child with a permanent failure.
 func TestSupervise_PermanentFailure(t *testing.T) {
 	h := testHost(t)
-	_, failed, stop := supervised(t, h, "test -e once && exec sleep 300; touch once", 5*time.Millisecond, func(context.Context) error {
-		return permanent{errors.New("the key does not fit")}
-	})
+	_, failed, stop := supervised(t, h, "test -e once && exec sleep 300; touch once", 5*time.Millisecond,
+		func(context.Context) error {
+			return permanent{errors.New("the key does not fit")}
+		})
 	if message := fails(t, failed); message != "after an unexpected exit, kept: the key does not fit" {
 		t.Errorf("failure: %s", message)
 	}

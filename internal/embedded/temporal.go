@@ -29,10 +29,13 @@ func (h *Host) startTemporal(ctx context.Context, attributes map[string]string) 
 		return engine{}, fmt.Errorf("the file of Temporal is not usable: %w", err)
 	}
 	if warning != "" {
-		warning = fmt.Sprintf("The file of Temporal in %s was moved away, because %s. Workflows start again from the database; nothing is published twice or lost.",
+		warning = fmt.Sprintf("The file of Temporal in %s was moved away, because %s. Workflows start again from the "+
+			"database; nothing is published twice or lost.",
 			h.path("temporal"), warning)
 	}
-	server := temporalserver.Server{Database: database, Namespace: h.cfg.TemporalNamespace, SearchAttributes: attributes}
+	server := temporalserver.Server{
+		Database: database, Namespace: h.cfg.TemporalNamespace, SearchAttributes: attributes,
+	}
 	c, _, err := h.startOnPort(ctx, h.cfg.TemporalPort, func(port int) (childSpec, error) {
 		server.Port = port
 		var err error
@@ -40,8 +43,10 @@ func (h *Host) startTemporal(ctx context.Context, attributes map[string]string) 
 			return childSpec{}, err
 		}
 		server := server
-		return childSpec{name: "temporal", path: h.temporal, dir: h.path("temporal"), stopSignal: syscall.SIGTERM, grace: 15 * time.Second,
-			args: server.Args(), env: temporalserver.Env(),
+		return childSpec{
+			name: "temporal", path: h.temporal, dir: h.path("temporal"), stopSignal: syscall.SIGTERM,
+			grace: 15 * time.Second,
+			args:  server.Args(), env: temporalserver.Env(),
 			ready: func(ctx context.Context) error {
 				err := server.Ready(ctx)
 				var refused temporalserver.AttributeError
@@ -52,7 +57,8 @@ func (h *Host) startTemporal(ctx context.Context, attributes map[string]string) 
 					err = temporalserver.MarkReady(database, version)
 				}
 				return err
-			}}, nil
+			},
+		}, nil
 	})
 	if err != nil {
 		return engine{}, err

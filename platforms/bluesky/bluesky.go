@@ -126,7 +126,9 @@ func (b *Bluesky) Name() string { return Name }
 
 // do makes one call of the protocol to a server and returns every refusal as a
 // *network.Error.
-func (b *Bluesky) do(ctx context.Context, server, method string, query url.Values, request call.Request) (*call.Response, error) {
+func (b *Bluesky) do(
+	ctx context.Context, server, method string, query url.Values, request call.Request,
+) (*call.Response, error) {
 	root, err := b.base(server)
 	if err != nil {
 		if request.Body != nil && request.Body.Closer != nil {
@@ -164,7 +166,8 @@ func (b *Bluesky) base(address string) (string, error) {
 		return address, nil
 	}
 	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "" {
+	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" ||
+		strings.Trim(u.Path, "/") != "" {
 		return "", badAddress("Enter the server's address as https://host, for example https://bsky.social.")
 	}
 	// A token that is sent without TLS is compromised.
@@ -211,5 +214,6 @@ func (b *Bluesky) permalink(account network.Account, key string) string {
 }
 
 func notSent(err error) *network.Error {
-	return &network.Error{Class: network.NotSent, Code: "bad_request", Message: "The request could not be built: " + err.Error(), Err: err}
+	return &network.Error{Class: network.NotSent, Code: "bad_request", Message: "The request could not be built: " +
+		err.Error(), Err: err}
 }

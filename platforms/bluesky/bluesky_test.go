@@ -45,7 +45,9 @@ func newClient(t *testing.T) *http.Client {
 }
 
 // sandbox returns an adapter for a fake, and connects the account desk.
-func sandbox(t *testing.T, server *fake.Server, options bluesky.Options) (*bluesky.Bluesky, network.Account, *http.Client) {
+func sandbox(
+	t *testing.T, server *fake.Server, options bluesky.Options,
+) (*bluesky.Bluesky, network.Account, *http.Client) {
 	t.Helper()
 	client := newClient(t)
 	options.Sandbox = server.URL() + "/bluesky"
@@ -125,7 +127,9 @@ func serveAtRoot(t *testing.T, server *fake.Server) string {
 }
 
 // publish prepares and publishes.
-func publish(t *testing.T, b *bluesky.Bluesky, account network.Account, sub network.Submission) (network.Receipt, network.Submission) {
+func publish(
+	t *testing.T, b *bluesky.Bluesky, account network.Account, sub network.Submission,
+) (network.Receipt, network.Submission) {
 	t.Helper()
 	sub = prepare(t, b, account, sub)
 	receipt, err := b.Publish(t.Context(), account, sub)
@@ -174,7 +178,8 @@ func read(t *testing.T, base, uri string) record {
 		t.Fatalf("%s is no address of a record", uri)
 	}
 	var r record
-	status := get(t, base+"/xrpc/com.atproto.repo.getRecord?repo="+parts[0]+"&collection="+parts[1]+"&rkey="+parts[2], &r)
+	status := get(t, base+"/xrpc/com.atproto.repo.getRecord?repo="+parts[0]+"&collection="+parts[1]+"&rkey="+parts[2],
+		&r)
 	if status != http.StatusOK {
 		t.Fatalf("read %s: status %d", uri, status)
 	}
@@ -208,9 +213,12 @@ func decode(t *testing.T, res *http.Response, into any) int {
 func video(*testing.T) network.Media {
 	data := append([]byte("\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom"), bytes.Repeat([]byte{7}, 2000)...)
 	return network.Media{
-		MediaInfo: network.MediaInfo{MIMEType: "video/mp4", Bytes: int64(len(data)), Width: 320, Height: 180, Duration: time.Second, AltText: "Một đoạn phim"},
-		FileName:  "phim 1.mp4",
-		Open:      func(context.Context) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil },
+		MediaInfo: network.MediaInfo{
+			MIMEType: "video/mp4", Bytes: int64(len(data)), Width: 320, Height: 180,
+			Duration: time.Second, AltText: "Một đoạn phim",
+		},
+		FileName: "phim 1.mp4",
+		Open:     func(context.Context) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil },
 	}
 }
 

@@ -62,13 +62,17 @@ func (c card) embed(now time.Time) externalEmbed {
 func (b *Bluesky) card(ctx context.Context, account network.Account, link string) *card {
 	ctx, cancel := context.WithTimeout(ctx, 3*b.options.EnrichTimeout)
 	defer cancel()
-	res, err := b.calls.Do(ctx, call.Request{Method: http.MethodGet, URL: network.FetchURL(link), Timeout: b.options.EnrichTimeout,
-		MaxBody: maxPage, Header: http.Header{"Accept": {"text/html, application/xhtml+xml"}}})
+	res, err := b.calls.Do(ctx, call.Request{
+		Method: http.MethodGet, URL: network.FetchURL(link),
+		Timeout: b.options.EnrichTimeout,
+		MaxBody: maxPage, Header: http.Header{"Accept": {"text/html, application/xhtml+xml"}},
+	})
 	if err != nil || !res.OK() {
 		return nil
 	}
 	kind := res.Header.Get("Content-Type")
-	if media, _, err := mime.ParseMediaType(kind); err != nil || media != "text/html" && media != "application/xhtml+xml" {
+	if media, _, err := mime.ParseMediaType(kind); err != nil || media != "text/html" &&
+		media != "application/xhtml+xml" {
 		return nil
 	}
 	page := readPage(res.Body, kind)
@@ -92,8 +96,11 @@ func (b *Bluesky) thumb(ctx context.Context, account network.Account, link, imag
 	if err != nil || address.Scheme != "https" && address.Scheme != "http" {
 		return blob{}, false
 	}
-	res, err := b.calls.Do(ctx, call.Request{Method: http.MethodGet, URL: address.String(), Timeout: b.options.EnrichTimeout,
-		MaxBody: maxThumb, Header: http.Header{"Accept": {"image/jpeg, image/png, image/webp"}}})
+	res, err := b.calls.Do(ctx, call.Request{
+		Method: http.MethodGet, URL: address.String(),
+		Timeout: b.options.EnrichTimeout,
+		MaxBody: maxThumb, Header: http.Header{"Accept": {"image/jpeg, image/png, image/webp"}},
+	})
 	if err != nil || !res.OK() {
 		return blob{}, false
 	}
@@ -101,7 +108,9 @@ func (b *Bluesky) thumb(ctx context.Context, account network.Account, link, imag
 	if kind != "image/jpeg" && kind != "image/png" && kind != "image/webp" {
 		return blob{}, false
 	}
-	created, _, err := b.uploadBlob(ctx, account, &call.Body{Type: kind, Length: int64(len(res.Body)), Reader: bytes.NewReader(res.Body)}, b.options.EnrichTimeout)
+	created, _, err := b.uploadBlob(ctx, account,
+		&call.Body{Type: kind, Length: int64(len(res.Body)), Reader: bytes.NewReader(res.Body)},
+		b.options.EnrichTimeout)
 	return created, err == nil
 }
 
@@ -122,9 +131,10 @@ func readPage(body []byte, contentType string) pageMetadata {
 		switch tokens.Next() {
 		case html.ErrorToken: // end of the page or of the part to parse
 			return pageMetadata{
-				title:       truncate(firstNonEmpty(reported["og:title"], reported["title"]), maxTitle),
-				description: truncate(firstNonEmpty(reported["og:description"], reported["description"]), maxDescription),
-				image:       firstNonEmpty(reported["og:image:secure_url"], reported["og:image"]),
+				title: truncate(firstNonEmpty(reported["og:title"], reported["title"]), maxTitle),
+				description: truncate(firstNonEmpty(reported["og:description"], reported["description"]),
+					maxDescription),
+				image: firstNonEmpty(reported["og:image:secure_url"], reported["og:image"]),
 			}
 		case html.TextToken:
 			if inTitle {

@@ -26,7 +26,8 @@ func serveSite(t *testing.T) string {
 			t.Errorf("got Accept: %q", r.Header.Get("Accept"))
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = io.WriteString(w, `<!DOCTYPE html><title>Báo | Trang chủ</title><meta property="og:title" content="Giá xăng &amp; dầu
+		_, _ = io.WriteString(w,
+			`<!DOCTYPE html><title>Báo | Trang chủ</title><meta property="og:title" content="Giá xăng &amp; dầu
 			tăng"><meta name=description content="Từ 15 giờ."><meta property="og:image" content="/anh.png"><p>…`)
 	})
 	mux.HandleFunc("GET /anh.png", func(w http.ResponseWriter, r *http.Request) {
@@ -45,7 +46,9 @@ func serveSite(t *testing.T) string {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = io.WriteString(w, "<p>No title")
 	})
-	mux.HandleFunc("GET /json", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"title":"<title>x</title>"}`) })
+	mux.HandleFunc("GET /json", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"title":"<title>x</title>"}`)
+	})
 	mux.HandleFunc("GET /dai", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = io.WriteString(w, "<title>Long</title>"+strings.Repeat(" ", 5<<20))
@@ -106,9 +109,14 @@ func TestPrepare_LinkCard(t *testing.T) {
 	b := bluesky.New(newClient(t), bluesky.Options{})
 	account := connect(t, b, "", "desk.test", fake.BlueskyAppPassword, pds)
 	pages := serveSite(t)
-	receipt, _ := publish(t, b, account, network.Submission{Key: rand.Text(), Text: "Đọc " + pages + "/tin và " + pages + "/tieu-de"})
+	receipt, _ := publish(t, b, account, network.Submission{
+		Key: rand.Text(), Text: "Đọc " + pages + "/tin và " + pages + "/tieu-de",
+	})
 	wantCard(t, read(t, pds, receipt.RemoteID), pages+"/tin")
-	for path, title := range map[string]string{"/tieu-de": "Café", "/khong-ten": "", "/json": "", "/dai": "", "/404": ""} {
+	for path, title := range map[string]string{
+		"/tieu-de": "Café", "/khong-ten": "", "/json": "", "/dai": "",
+		"/404": "",
+	} {
 		t.Run(strings.TrimPrefix(path, "/"), func(t *testing.T) {
 			receipt, _ := publish(t, b, account, network.Submission{Key: rand.Text(), Text: pages + path})
 			r := read(t, pds, receipt.RemoteID)
@@ -129,7 +137,9 @@ func TestPrepare_LinkCard(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		receipt, _ := publish(t, b, account, network.Submission{Key: rand.Text(), Text: pages + "/tin", MediaIDs: []string{staged.RemoteID}})
+		receipt, _ := publish(t, b, account, network.Submission{
+			Key: rand.Text(), Text: pages + "/tin", MediaIDs: []string{staged.RemoteID},
+		})
 		if r := read(t, pds, receipt.RemoteID); !strings.Contains(string(r.Value.Embed), "app.bsky.embed.images") {
 			t.Errorf("embed %s", r.Value.Embed)
 		}
@@ -144,7 +154,9 @@ func TestPrepare_LinkCard(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer client.CloseIdleConnections()
-		sub := prepare(t, bluesky.New(client, bluesky.Options{}), account, network.Submission{Key: rand.Text(), Text: pages + "/tin"})
+		sub := prepare(t, bluesky.New(client, bluesky.Options{}), account, network.Submission{
+			Key: rand.Text(), Text: pages + "/tin",
+		})
 		if strings.Contains(sub.Handle, "card") {
 			t.Errorf("a page in a private network was fetched: %s", sub.Handle)
 		}
@@ -157,11 +169,16 @@ func TestPublish_ExpiredCardImage(t *testing.T) {
 	b := bluesky.New(newClient(t), bluesky.Options{})
 	account := connect(t, b, "", "desk.test", fake.BlueskyAppPassword, pds)
 	link := "https://example.com/"
-	sub := network.Submission{Key: rand.Text(), Text: "Late", Handle: fmt.Sprintf(`{"rkey":"3n2tvwxvr322c","card":{"uri":%q,"title":"T","thumb":{"$type":"blob",`+
-		`"ref":{"$link":"bafkreigone"},"mimeType":"image/png","size":3},"thumb_until":"2026-01-01T00:00:00Z"}}`, link)}
+	sub := network.Submission{
+		Key: rand.Text(), Text: "Late",
+		Handle: fmt.Sprintf(`{"rkey":"3n2tvwxvr322c","card":{"uri":%q,"title":"T","thumb":{"$type":"blob",`+
+			`"ref":{"$link":"bafkreigone"},"mimeType":"image/png","size":3},"thumb_until":"2026-01-01T00:00:00Z"}}`,
+			link),
+	}
 	receipt, _ := publish(t, b, account, sub)
 	var created external
-	if embedded(t, read(t, pds, receipt.RemoteID), &created); created.External.Title != "T" || created.External.Thumb != nil {
+	if embedded(t, read(t, pds, receipt.RemoteID), &created); created.External.Title != "T" ||
+		created.External.Thumb != nil {
 		t.Errorf("card %+v", created)
 	}
 }

@@ -85,9 +85,11 @@ func (d devenv) person(t *testing.T, name string) (handle, did, appPassword stri
 	handle = name + ".test"
 	var created struct{ DID, AccessJWT string }
 	d.post(t, "com.atproto.server.createAccount", "", map[string]string{
-		"handle": handle, "email": name + "@news.example", "password": mainPassword}, &created)
+		"handle": handle, "email": name + "@news.example", "password": mainPassword,
+	}, &created)
 	var password struct{ Password string }
-	d.post(t, "com.atproto.server.createAppPassword", created.AccessJWT, map[string]string{"name": "dateline"}, &password)
+	d.post(t, "com.atproto.server.createAppPassword", created.AccessJWT, map[string]string{"name": "dateline"},
+		&password)
 	return handle, created.DID, password.Password
 }
 

@@ -30,17 +30,24 @@ const fullAccess = "com.atproto.access"
 func (b *Bluesky) Fields() []network.FormField {
 	return []network.FormField{
 		{Name: fieldHandle, Label: "Handle", Help: "The account's handle, such as desk.bsky.social or news.example."},
-		{Name: fieldPassword, Label: "App password", Secret: true,
-			Help: "Create one in Bluesky under Settings, Privacy and security, App passwords. Dateline does not store it."},
-		{Name: fieldServer, Label: "Server", Optional: true,
-			Help: "The address of the account's own server (PDS). Leave empty to look it up."},
+		{
+			Name: fieldPassword, Label: "App password", Secret: true,
+			Help: "Create one in Bluesky under Settings, Privacy and security, App passwords. Dateline does " +
+				"not store it.",
+		},
+		{
+			Name: fieldServer, Label: "Server", Optional: true,
+			Help: "The address of the account's own server (PDS). Leave empty to look it up.",
+		},
 	}
 }
 
 // ConnectForm creates a session. The password is sent to the account's own
 // server, to which the handle resolves, and is not stored: the session can be
 // refreshed.
-func (b *Bluesky) ConnectForm(ctx context.Context, baseURL string, values map[string]secret.Text) ([]network.Account, error) {
+func (b *Bluesky) ConnectForm(
+	ctx context.Context, baseURL string, values map[string]secret.Text,
+) ([]network.Account, error) {
 	password := values[fieldPassword]
 	name := normalizeHandle(values[fieldHandle].Reveal())
 	if password.Empty() {
@@ -71,7 +78,8 @@ func (b *Bluesky) ConnectForm(ctx context.Context, baseURL string, values map[st
 		return nil, err
 	}
 	if found.did != "" && account.RemoteID != found.did {
-		return nil, formError(fieldHandle, "wrong_server", "The server "+hostOf(base)+" created a session of another account.")
+		return nil, formError(fieldHandle, "wrong_server",
+			"The server "+hostOf(base)+" created a session of another account.")
 	}
 	if len(account.Scopes) == 1 && account.Scopes[0] == fullAccess {
 		// A session with full access to the account is ended immediately.
@@ -79,7 +87,8 @@ func (b *Bluesky) ConnectForm(ctx context.Context, baseURL string, values map[st
 			return nil, err
 		}
 		return nil, formError(fieldPassword, "main_password",
-			"This is the account's main password. Create an app password in Bluesky under Settings, Privacy and security.")
+			"This is the account's main password. Create an app password in Bluesky under Settings, Privacy "+
+				"and security.")
 	}
 	account.Name, account.AvatarURL = b.profile(ctx, account)
 	return []network.Account{account}, nil
@@ -91,7 +100,9 @@ func (b *Bluesky) DefaultInstance() string { return b.options.Entryway }
 
 // Identify reads the session's account (com.atproto.server.getSession).
 func (b *Bluesky) Identify(ctx context.Context, account network.Account) (network.Account, error) {
-	res, err := b.do(ctx, account.BaseURL, "com.atproto.server.getSession", nil, call.Request{Method: http.MethodGet, Token: account.Token})
+	res, err := b.do(ctx, account.BaseURL, "com.atproto.server.getSession", nil, call.Request{
+		Method: http.MethodGet, Token: account.Token,
+	})
 	if err != nil {
 		return account, err
 	}
@@ -135,7 +146,9 @@ func (b *Bluesky) completeHandle(name string) string {
 }
 
 // createSession logs in (com.atproto.server.createSession).
-func (b *Bluesky) createSession(ctx context.Context, base, identifier string, password secret.Text) (network.Account, error) {
+func (b *Bluesky) createSession(
+	ctx context.Context, base, identifier string, password secret.Text,
+) (network.Account, error) {
 	body, err := call.JSON(map[string]string{"identifier": identifier, "password": password.Reveal()})
 	if err != nil {
 		return network.Account{}, notSent(err)
@@ -147,7 +160,8 @@ func (b *Bluesky) createSession(ctx context.Context, base, identifier string, pa
 		if e.Class == network.Auth {
 			e.Field = fieldPassword
 			if e.Code == "AuthFactorTokenRequired" {
-				e.Message = "This is the account's main password. Create an app password in Bluesky under Settings, Privacy and security."
+				e.Message = "This is the account's main password. Create an app password in Bluesky under Settings, " +
+					"Privacy and security."
 			}
 		}
 		return network.Account{}, e
@@ -166,9 +180,13 @@ func (b *Bluesky) profile(ctx context.Context, account network.Account) (name, a
 			} `json:"ref"`
 		} `json:"avatar"`
 	}
-	_, err := b.getRecord(ctx, account, recordAt{account.RemoteID, "app.bsky.actor.profile", "self"}, b.options.EnrichTimeout, &profile)
+	_, err := b.getRecord(ctx, account, recordAt{account.RemoteID, "app.bsky.actor.profile", "self"},
+		b.options.EnrichTimeout, &profile)
 	if err == nil && profile.Avatar.Ref.Link != "" {
-		avatar = account.BaseURL + "/xrpc/com.atproto.sync.getBlob?" + url.Values{"did": {account.RemoteID}, "cid": {profile.Avatar.Ref.Link}}.Encode()
+		avatar = account.BaseURL + "/xrpc/com.atproto.sync.getBlob?" + url.Values{
+			"did": {account.RemoteID},
+			"cid": {profile.Avatar.Ref.Link},
+		}.Encode()
 	}
 	if name = strings.TrimSpace(profile.DisplayName); err == nil && name != "" {
 		return name, avatar

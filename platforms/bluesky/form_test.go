@@ -1,6 +1,7 @@
 package bluesky_test
 
 import (
+	"context"
 	"crypto/tls"
 	"encoding/json"
 	"net"
@@ -9,8 +10,6 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-
-	"context"
 
 	"dateline/platforms/bluesky"
 	"dateline/platforms/fake"
@@ -66,7 +65,10 @@ func TestConnectForm_Sandbox(t *testing.T) {
 			}
 		})
 	}
-	for _, bad := range []string{"bsky.social", "http://bsky.social", "https://u:p@bsky.social", "https://bsky.social/x", "ftp://bsky.social", server.URL() + "/bluesky/"} {
+	for _, bad := range []string{
+		"bsky.social", "http://bsky.social", "https://u:p@bsky.social",
+		"https://bsky.social/x", "ftp://bsky.social", server.URL() + "/bluesky/",
+	} {
 		_, err := b.ConnectForm(t.Context(), "", form("desk.test", "x", bad))
 		if e := wantClass(t, err, network.Rejected, "pds"); e.Code != "bad_address" {
 			t.Errorf("%s: %v", bad, e)
@@ -106,7 +108,9 @@ func TestConnectForm_ResolvesHandle(t *testing.T) {
 		var in struct{ Identifier, Password string }
 		_ = json.NewDecoder(r.Body).Decode(&in)
 		passwords = append(passwords, r.Host+" "+in.Identifier)
-		answer(w, map[string]string{"did": in.Identifier, "handle": "news.example.com", "accessJwt": "a", "refreshJwt": "r"})
+		answer(w, map[string]string{
+			"did": in.Identifier, "handle": "news.example.com", "accessJwt": "a", "refreshJwt": "r",
+		})
 	}
 	document := func(known, endpoint string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
@@ -116,7 +120,11 @@ func TestConnectForm_ResolvesHandle(t *testing.T) {
 			}
 			answer(w, map[string]any{"id": id, "alsoKnownAs": []string{known}, "service": []any{
 				map[string]any{"id": "#other", "type": "Other", "serviceEndpoint": map[string]string{"x": "y"}},
-				map[string]any{"id": id + "#atproto_pds", "type": "AtprotoPersonalDataServer", "serviceEndpoint": endpoint}}})
+				map[string]any{
+					"id": id + "#atproto_pds", "type": "AtprotoPersonalDataServer",
+					"serviceEndpoint": endpoint,
+				},
+			}})
 		}
 	}
 	for name, row := range map[string]struct {
@@ -125,19 +133,51 @@ func TestConnectForm_ResolvesHandle(t *testing.T) {
 		sent   string // server that received the password, and the login name; empty: refused
 		code   string
 	}{
-		"WellKnown": {"News.Example.com", map[string]http.HandlerFunc{
-			"news.example.com": text(did + "\n"), "plc.directory": document("at://news.example.com", "https://pds.example.com"), "pds.example.com": login}, "pds.example.com " + did, ""},
-		"Entryway": {"desk", map[string]http.HandlerFunc{
-			"bsky.social": resolving(map[string]string{"desk.bsky.social": did}), "plc.directory": document("at://desk.bsky.social", "https://pds.example.com"), "pds.example.com": login}, "pds.example.com " + did, ""},
-		"Web": {"news.example.com", map[string]http.HandlerFunc{
-			"news.example.com": text("did:web:id.example.com"), "id.example.com": document("at://news.example.com", "https://pds.example.com"), "pds.example.com": login}, "pds.example.com did:web:id.example.com", ""},
+		"WellKnown": {
+			"News.Example.com",
+			map[string]http.HandlerFunc{
+				"news.example.com": text(did + "\n"),
+				"plc.directory":    document("at://news.example.com", "https://pds.example.com"),
+				"pds.example.com":  login,
+			},
+			"pds.example.com " + did, "",
+		},
+		"Entryway": {
+			"desk",
+			map[string]http.HandlerFunc{
+				"bsky.social":   resolving(map[string]string{"desk.bsky.social": did}),
+				"plc.directory": document("at://desk.bsky.social", "https://pds.example.com"), "pds.example.com": login,
+			},
+			"pds.example.com " + did, "",
+		},
+		"Web": {
+			"news.example.com",
+			map[string]http.HandlerFunc{
+				"news.example.com": text("did:web:id.example.com"),
+				"id.example.com":   document("at://news.example.com", "https://pds.example.com"),
+				"pds.example.com":  login,
+			},
+			"pds.example.com did:web:id.example.com", "",
+		},
 		"Identity": {did, map[string]http.HandlerFunc{
-			"plc.directory": document("at://somebody.example.com", "https://pds.example.com"), "pds.example.com": login}, "pds.example.com " + did, ""},
+			"plc.directory":   document("at://somebody.example.com", "https://pds.example.com"),
+			"pds.example.com": login,
+		}, "pds.example.com " + did, ""},
 		"NotConfirmed": {"news.example.com", map[string]http.HandlerFunc{
-			"news.example.com": text(did), "plc.directory": document("at://victim.example.com", "https://pds.example.com"), "pds.example.com": login}, "", "handle_not_confirmed"},
+			"news.example.com": text(did),
+			"plc.directory":    document("at://victim.example.com", "https://pds.example.com"),
+			"pds.example.com":  login,
+		}, "", "handle_not_confirmed"},
 		"PlainServer": {"news.example.com", map[string]http.HandlerFunc{
-			"news.example.com": text(did), "plc.directory": document("at://news.example.com", "http://pds.example.com"), "pds.example.com": login}, "", "bad_address"},
-		"NoIdentity":  {"news.example.com", map[string]http.HandlerFunc{"news.example.com": text("<html>"), "bsky.social": resolving(nil)}, "", "unknown_handle"},
+			"news.example.com": text(did), "plc.directory": document("at://news.example.com", "http://pds.example.com"),
+			"pds.example.com": login,
+		}, "", "bad_address"},
+		"NoIdentity": {
+			"news.example.com", map[string]http.HandlerFunc{
+				"news.example.com": text("<html>"),
+				"bsky.social":      resolving(nil),
+			}, "", "unknown_handle",
+		},
 		"NoDirectory": {"news.example.com", map[string]http.HandlerFunc{"news.example.com": text(did)}, "", "http_404"},
 		"NoHandle":    {"someone@example.com", nil, "", "bad_handle"},
 	} {
@@ -160,8 +200,12 @@ func TestConnectForm_ResolvesHandle(t *testing.T) {
 		b := bluesky.New(serveHosts(t, map[string]http.HandlerFunc{
 			"plc.directory": document("at://x.example.com", "https://pds.example.com"),
 			"pds.example.com": func(w http.ResponseWriter, _ *http.Request) {
-				answer(w, map[string]string{"did": "did:plc:bbbbbbbbbbbbbbbbbbbbbbbb", "handle": "x", "accessJwt": "a", "refreshJwt": "r"})
-			}}), bluesky.Options{})
+				answer(w, map[string]string{
+					"did": "did:plc:bbbbbbbbbbbbbbbbbbbbbbbb", "handle": "x", "accessJwt": "a",
+					"refreshJwt": "r",
+				})
+			},
+		}), bluesky.Options{})
 		_, err := b.ConnectForm(t.Context(), "", form(did, "aaaa-bbbb", ""))
 		wantClass(t, err, network.Rejected, "handle", "aaaa-bbbb")
 	})

@@ -43,7 +43,11 @@ func TestPublish_ManyImagesAreAGallery(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			content := network.Content{Text: "Ảnh", Media: slices.Repeat([]network.MediaInfo{{MIMEType: "image/png", Bytes: 100, Width: 8, Height: 8}}, row.images)}
+			content := network.Content{
+				Text: "Ảnh",
+				Media: slices.Repeat([]network.MediaInfo{{MIMEType: "image/png", Bytes: 100, Width: 8, Height: 8}},
+					row.images),
+			}
 			problems := b.Check(content, limits)
 			if row.violation != "" {
 				if len(problems) != 1 || problems[0].Code != row.violation {
@@ -55,7 +59,10 @@ func TestPublish_ManyImagesAreAGallery(t *testing.T) {
 				t.Fatalf("got %+v, want no violation", problems)
 			}
 			if row.oldView {
-				if err := server.Inject(fake.Fault{Kind: fake.Alter, Part: fake.PartMedia, Method: http.MethodGet, Path: "/bluesky/xrpc/app.bsky.feed.getPosts", Count: -1}); err != nil {
+				if err := server.Inject(fake.Fault{
+					Kind: fake.Alter, Part: fake.PartMedia, Method: http.MethodGet,
+					Path: "/bluesky/xrpc/app.bsky.feed.getPosts", Count: -1,
+				}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -64,8 +71,15 @@ func TestPublish_ManyImagesAreAGallery(t *testing.T) {
 				sub.Options = bluesky.PostOptions{Quote: publishQuoted(t, b, account)}
 			}
 			for range row.images {
-				media := network.Media{MediaInfo: network.MediaInfo{MIMEType: "image/png", Bytes: 5, Width: 8, Height: 6, AltText: "Mô tả"}, FileName: "a.png",
-					Open: func(context.Context) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("bytes")), nil }}
+				media := network.Media{
+					MediaInfo: network.MediaInfo{
+						MIMEType: "image/png", Bytes: 5, Width: 8,
+						Height: 6, AltText: "Mô tả",
+					}, FileName: "a.png",
+					Open: func(context.Context) (io.ReadCloser, error) {
+						return io.NopCloser(strings.NewReader("bytes")), nil
+					},
+				}
 				staged, err := b.Stage(t.Context(), account, media)
 				if err != nil {
 					t.Fatal(err)
@@ -81,7 +95,8 @@ func TestPublish_ManyImagesAreAGallery(t *testing.T) {
 				t.Errorf("got the differences %v, want %v", codes, row.want)
 			}
 			posts := server.Posts()
-			if last := posts[len(posts)-1]; len(last.Media) != row.images || !strings.HasPrefix(last.Media[0].Description, "Mô tả") {
+			if last := posts[len(posts)-1]; len(last.Media) != row.images ||
+				!strings.HasPrefix(last.Media[0].Description, "Mô tả") {
 				t.Errorf("got %+v, want %d described images", last, row.images)
 			}
 		})

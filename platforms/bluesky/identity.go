@@ -28,7 +28,9 @@ func isDID(text string) bool {
 			return false
 		}
 	}
-	return id != "" && len(text) <= 2048 && !strings.ContainsFunc(id, func(r rune) bool { return !isAlnum(r) && !strings.ContainsRune(".-_%", r) })
+	return id != "" && len(text) <= 2048 && !strings.ContainsFunc(id, func(r rune) bool {
+		return !isAlnum(r) && !strings.ContainsRune(".-_%", r)
+	})
 }
 
 // resolveIdentity finds an account's DID by its handle, and its server by its
@@ -49,9 +51,11 @@ func (b *Bluesky) resolveIdentity(ctx context.Context, name string) (identity, e
 	if err != nil {
 		return identity{}, err
 	}
-	if name != did && !slices.ContainsFunc(document.AlsoKnownAs, func(known string) bool { return strings.EqualFold(known, "at://"+name) }) {
+	if name != did && !slices.ContainsFunc(document.AlsoKnownAs,
+		func(known string) bool { return strings.EqualFold(known, "at://"+name) }) {
 		return identity{}, formError(fieldHandle, "handle_not_confirmed",
-			"The name "+name+" resolves to an account that does not name this handle. Check the handle in Bluesky's settings.")
+			"The name "+name+" resolves to an account that does not name this handle. Check the handle in "+
+				"Bluesky's settings.")
 	}
 	for _, service := range document.Service {
 		if strings.HasSuffix(service.ID, "#atproto_pds") && service.Type == "AtprotoPersonalDataServer" {
@@ -68,8 +72,11 @@ func (b *Bluesky) resolveIdentity(ctx context.Context, name string) (identity, e
 // entryway, which also queries DNS.
 // https://atproto.com/specs/handle#handle-resolution
 func (b *Bluesky) resolve(ctx context.Context, name string) (string, error) {
-	res, err := b.calls.Do(ctx, call.Request{Method: http.MethodGet, URL: "https://" + name + "/.well-known/atproto-did",
-		Timeout: b.options.EnrichTimeout, MaxBody: 4 << 10, Header: http.Header{"Accept": {"text/plain"}}})
+	res, err := b.calls.Do(ctx,
+		call.Request{
+			Method: http.MethodGet, URL: "https://" + name + "/.well-known/atproto-did",
+			Timeout: b.options.EnrichTimeout, MaxBody: 4 << 10, Header: http.Header{"Accept": {"text/plain"}},
+		})
 	if err == nil && res.OK() {
 		if did := strings.TrimSpace(string(res.Body)); isDID(did) {
 			return did, nil
@@ -122,11 +129,14 @@ func (b *Bluesky) document(ctx context.Context, did string) (didDocument, error)
 	address := strings.TrimSuffix(b.options.Directory, "/") + "/" + did
 	if host, web := strings.CutPrefix(did, "did:web:"); web {
 		if !isHandle(host) {
-			return didDocument{}, formError(fieldHandle, "bad_identity", "The account's DID "+did+" cannot be resolved.")
+			return didDocument{}, formError(fieldHandle, "bad_identity",
+				"The account's DID "+did+" cannot be resolved.")
 		}
 		address = "https://" + host + "/.well-known/did.json"
 	}
-	res, err := b.calls.Do(ctx, call.Request{Method: http.MethodGet, URL: address, Timeout: b.options.ReadTimeout, MaxBody: 256 << 10})
+	res, err := b.calls.Do(ctx, call.Request{
+		Method: http.MethodGet, URL: address, Timeout: b.options.ReadTimeout, MaxBody: 256 << 10,
+	})
 	if err != nil {
 		return didDocument{}, err
 	}

@@ -21,8 +21,11 @@ const (
 // MeasureRules are the same for all posts. The protocol does not count views.
 func (b *Bluesky) MeasureRules(network.Account, network.PostRef) network.MeasureRules {
 	return network.MeasureRules{
-		Metrics: []network.Metric{network.MetricLikes, network.MetricReplies, network.MetricReposts, network.MetricQuotes,
-			network.MetricSaves},
+		Metrics: []network.Metric{
+			network.MetricLikes, network.MetricReplies, network.MetricReposts,
+			network.MetricQuotes,
+			network.MetricSaves,
+		},
 		Batch:    maxPostURIs,
 		Readings: network.CounterReadings(),
 		Quota:    b.readQuota(),
@@ -33,7 +36,9 @@ func (b *Bluesky) MeasureRules(network.Account, network.PostRef) network.Measure
 // that were deleted as well as those that it hides or does not have yet, so
 // missing posts are looked up on the account's own server.
 // https://docs.bsky.app/docs/api/app-bsky-feed-get-posts
-func (b *Bluesky) Measure(ctx context.Context, account network.Account, request network.MeasureRequest) (network.Measured, error) {
+func (b *Bluesky) Measure(
+	ctx context.Context, account network.Account, request network.MeasureRequest,
+) (network.Measured, error) {
 	var out network.Measured
 	server := b.options.AppView
 	if b.isSandbox(account.BaseURL) {
@@ -77,7 +82,9 @@ func (b *Bluesky) Measure(ctx context.Context, account network.Account, request 
 }
 
 // readPosts adds the posts that a server shows; account signs in if it has a token.
-func (b *Bluesky) readPosts(ctx context.Context, server string, account network.Account, uris []string, request network.MeasureRequest, out *network.Measured) error {
+func (b *Bluesky) readPosts(ctx context.Context, server string, account network.Account, uris []string,
+	request network.MeasureRequest, out *network.Measured,
+) error {
 	if err := request.Allow(ctx); err != nil {
 		return err
 	}
@@ -113,7 +120,9 @@ func (b *Bluesky) readPosts(ctx context.Context, server string, account network.
 
 // recordExists reports whether the account's server still has a record.
 // https://docs.bsky.app/docs/api/com-atproto-repo-get-record
-func (b *Bluesky) recordExists(ctx context.Context, account network.Account, uri string, request network.MeasureRequest) (bool, error) {
+func (b *Bluesky) recordExists(
+	ctx context.Context, account network.Account, uri string, request network.MeasureRequest,
+) (bool, error) {
 	if err := request.Allow(ctx); err != nil {
 		return false, err
 	}
@@ -121,7 +130,9 @@ func (b *Bluesky) recordExists(ctx context.Context, account network.Account, uri
 	if len(parts) != 3 {
 		return false, nil // no id of a post
 	}
-	_, err := b.do(ctx, account.BaseURL, methodRecord, url.Values{"repo": {parts[0]}, "collection": {parts[1]}, "rkey": {parts[2]}},
+	_, err := b.do(ctx, account.BaseURL, methodRecord, url.Values{
+		"repo": {parts[0]}, "collection": {parts[1]}, "rkey": {parts[2]},
+	},
 		call.Request{Method: http.MethodGet})
 	switch e := network.AsError(err); {
 	case e == nil:

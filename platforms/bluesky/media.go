@@ -61,7 +61,10 @@ func (b *Bluesky) Stage(ctx context.Context, account network.Account, media netw
 	if err != nil {
 		return network.Staged{}, err
 	}
-	uploaded, reported, err := b.uploadBlob(ctx, account, &call.Body{Type: media.MIMEType, Length: lengthOf(media), Reader: data, Closer: data}, b.options.UploadTimeout)
+	uploaded, reported, err := b.uploadBlob(ctx, account, &call.Body{
+		Type: media.MIMEType, Length: lengthOf(media),
+		Reader: data, Closer: data,
+	}, b.options.UploadTimeout)
 	if err != nil {
 		return network.Staged{}, err
 	}
@@ -80,8 +83,10 @@ func (b *Bluesky) blobExpiry() time.Time {
 func openMedia(ctx context.Context, media network.Media) (io.ReadCloser, error) {
 	data, err := media.Open(ctx)
 	if err != nil {
-		return nil, &network.Error{Class: network.NotSent, Code: "media_unreadable",
-			Message: "The attachment " + media.FileName + " could not be read from storage.", Err: err}
+		return nil, &network.Error{
+			Class: network.NotSent, Code: "media_unreadable",
+			Message: "The attachment " + media.FileName + " could not be read from storage.", Err: err,
+		}
 	}
 	return data, nil
 }
@@ -93,8 +98,12 @@ func lengthOf(media network.Media) int64 {
 	return -1
 }
 
-func (b *Bluesky) uploadBlob(ctx context.Context, account network.Account, body *call.Body, timeout time.Duration) (blob, []network.RateStatus, error) {
-	res, err := b.do(ctx, account.BaseURL, methodUpload, nil, call.Request{Method: http.MethodPost, Token: account.Token, Body: body, Timeout: timeout})
+func (b *Bluesky) uploadBlob(
+	ctx context.Context, account network.Account, body *call.Body, timeout time.Duration,
+) (blob, []network.RateStatus, error) {
+	res, err := b.do(ctx, account.BaseURL, methodUpload, nil, call.Request{
+		Method: http.MethodPost, Token: account.Token, Body: body, Timeout: timeout,
+	})
 	if err != nil {
 		return blob{}, nil, err
 	}
@@ -151,7 +160,10 @@ func embedMedia(staged []string) (any, error) {
 	for _, text := range staged {
 		var u upload
 		if err := json.Unmarshal([]byte(text), &u); err != nil || u.Blob == nil {
-			return nil, &network.Error{Class: network.Rejected, Code: "media_not_ready", Message: "An attachment is not ready at Bluesky.", Err: err}
+			return nil, &network.Error{
+				Class: network.Rejected, Code: "media_not_ready", Message: "An attachment is not ready at Bluesky.",
+				Err: err,
+			}
 		}
 		if u.Video {
 			return videoEmbed{Type: "app.bsky.embed.video", Video: *u.Blob, Alt: u.Alt, Ratio: u.Ratio}, nil

@@ -13,9 +13,13 @@ import (
 // FindMentions searches accounts while a name is typed
 // (app.bsky.actor.searchActorsTypeahead), through the account's server.
 // https://docs.bsky.app/docs/api/app-bsky-actor-search-actors-typeahead
-func (b *Bluesky) FindMentions(ctx context.Context, account network.Account, query string, limit int) ([]network.Mention, error) {
+func (b *Bluesky) FindMentions(
+	ctx context.Context, account network.Account, query string, limit int,
+) ([]network.Mention, error) {
 	values := url.Values{"q": {strings.TrimPrefix(query, "@")}, "limit": {strconv.Itoa(limit)}}
-	res, err := b.do(ctx, account.BaseURL, "app.bsky.actor.searchActorsTypeahead", values, call.Request{Token: account.Token})
+	res, err := b.do(ctx, account.BaseURL, "app.bsky.actor.searchActorsTypeahead", values, call.Request{
+		Token: account.Token,
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -55,21 +55,25 @@ func (o PostOptions) problems(content network.Content) []network.Violation {
 	c := rules.Options{Name: "Bluesky"}
 	o.checkGates(&c, content)
 	if len(o.Labels) > maxLabels {
-		c.Add("labels", "too_many_labels", "The post has {used} labels; Bluesky allows {limit}.", len(o.Labels), maxLabels)
+		c.Add("labels", "too_many_labels", "The post has {used} labels; Bluesky allows {limit}.", len(o.Labels),
+			maxLabels)
 	}
 	for i, label := range o.Labels {
 		c.OneOf(fmt.Sprintf("labels[%d]", i), label, "sexual", "nudity", "porn", "graphic-media")
 	}
 	if len(o.Languages) > maxLanguages {
-		c.Add("languages", "too_many_languages", "The post has {used} languages; Bluesky allows {limit}.", len(o.Languages), maxLanguages)
+		c.Add("languages", "too_many_languages", "The post has {used} languages; Bluesky allows {limit}.",
+			len(o.Languages), maxLanguages)
 	}
 	for i, language := range o.Languages {
 		if !languagePattern.MatchString(language) {
-			c.Add(fmt.Sprintf("languages[%d]", i), "not_a_language", `"{value}" is not a language code. Use one like vi or en-US.`, language)
+			c.Add(fmt.Sprintf("languages[%d]", i), "not_a_language",
+				`"{value}" is not a language code. Use one like vi or en-US.`, language)
 		}
 	}
 	if _, ok := quotedRecord(o.Quote); o.Quote != "" && !ok {
-		c.Add("quote", "not_a_post_url", "Enter the address of a post, such as https://bsky.app/profile/name.bsky.social/post/3kxyz.")
+		c.Add("quote", "not_a_post_url",
+			"Enter the address of a post, such as https://bsky.app/profile/name.bsky.social/post/3kxyz.")
 	}
 	return c.Problems
 }
@@ -80,10 +84,13 @@ func (o PostOptions) checkGates(c *rules.Options, content network.Content) {
 		if len(o.WhoCanReply) == 0 {
 			field = "no_quotes"
 		}
-		c.Add(field, "set_on_first_post", "On {network} the first post of a thread decides who can reply or quote. Remove this option from the reply.", c.Name)
+		c.Add(field, "set_on_first_post",
+			"On {network} the first post of a thread decides who can reply or quote. Remove this option from "+
+				"the reply.", c.Name)
 	}
 	if len(o.WhoCanReply) > maxReplyRules {
-		c.Add("who_can_reply", "too_many_reply_rules", "There are {used} rules; Bluesky allows {limit}.", len(o.WhoCanReply), maxReplyRules)
+		c.Add("who_can_reply", "too_many_reply_rules", "There are {used} rules; Bluesky allows {limit}.",
+			len(o.WhoCanReply), maxReplyRules)
 	}
 	for i, rule := range o.WhoCanReply {
 		field := fmt.Sprintf("who_can_reply[%d]", i)
@@ -91,7 +98,8 @@ func (o PostOptions) checkGates(c *rules.Options, content network.Content) {
 			continue
 		}
 		if rule == replyNobody && len(o.WhoCanReply) > 1 {
-			c.Add(field, "reply_contradiction", "Replies are restricted to nobody and also allowed for some. Choose one.")
+			c.Add(field, "reply_contradiction",
+				"Replies are restricted to nobody and also allowed for some. Choose one.")
 		}
 		c.OneOf(field, rule, replyNobody, "mentioned", "followers", "following")
 		if rule == "" {
@@ -116,7 +124,10 @@ func quotedRecord(address string) (recordAt, bool) {
 func (b *Bluesky) quote(ctx context.Context, account network.Account, address string) (*ref, error) {
 	at, ok := quotedRecord(address)
 	if !ok {
-		return nil, &network.Error{Class: network.Rejected, Code: "bad_quote", Field: "options.quote", Message: "The quoted post has no valid address."}
+		return nil, &network.Error{
+			Class: network.Rejected, Code: "bad_quote", Field: "options.quote",
+			Message: "The quoted post has no valid address.",
+		}
 	}
 	if !strings.HasPrefix(at.repo, "did:") {
 		did, err := b.resolveAt(ctx, account.BaseURL, strings.ToLower(at.repo), call.Request{})
@@ -128,7 +139,10 @@ func (b *Bluesky) quote(ctx context.Context, account network.Account, address st
 	var quoted post
 	found, err := b.getRecord(ctx, account, at, 0, &quoted)
 	if isNotFound(err) {
-		return nil, &network.Error{Class: network.Rejected, Code: "quote_deleted", Field: "options.quote", Message: "The quoted post does not exist. Remove it from the options."}
+		return nil, &network.Error{
+			Class: network.Rejected, Code: "quote_deleted", Field: "options.quote",
+			Message: "The quoted post does not exist. Remove it from the options.",
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -211,11 +225,16 @@ func (o PostOptions) gates(at recordAt, createdAt string) []write {
 				allow = append(allow, map[string]string{"$type": collectionReplyRules + "#listRule", "list": rule})
 			}
 		}
-		writes = append(writes, createWrite(collectionReplyRules, at.key, map[string]any{"$type": collectionReplyRules, "post": at.String(), "allow": allow, "createdAt": createdAt}))
+		writes = append(writes, createWrite(collectionReplyRules, at.key, map[string]any{
+			"$type": collectionReplyRules, "post": at.String(), "allow": allow, "createdAt": createdAt,
+		}))
 	}
 	if o.NoQuotes {
-		writes = append(writes, createWrite(collectionQuoteRules, at.key, map[string]any{"$type": collectionQuoteRules, "post": at.String(), "createdAt": createdAt,
-			"embeddingRules": []map[string]string{{"$type": collectionQuoteRules + "#disableRule"}}}))
+		writes = append(writes, createWrite(collectionQuoteRules, at.key,
+			map[string]any{
+				"$type": collectionQuoteRules, "post": at.String(), "createdAt": createdAt,
+				"embeddingRules": []map[string]string{{"$type": collectionQuoteRules + "#disableRule"}},
+			}))
 	}
 	return writes
 }

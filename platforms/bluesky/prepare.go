@@ -31,7 +31,9 @@ func parseHandle(text string) (handle, bool) {
 // Prepare chooses the record's key and resolves what the record refers to: the
 // DIDs of mentions, the post that it replies to, and the page whose card it
 // shows. It is ready after one call.
-func (b *Bluesky) Prepare(ctx context.Context, account network.Account, submission network.Submission) (network.Prepared, error) {
+func (b *Bluesky) Prepare(
+	ctx context.Context, account network.Account, submission network.Submission,
+) (network.Prepared, error) {
 	if _, ok := parseHandle(submission.Handle); ok {
 		return network.Prepared{Handle: submission.Handle, Ready: true}, nil
 	}
@@ -45,7 +47,8 @@ func (b *Bluesky) Prepare(ctx context.Context, account network.Account, submissi
 	if h.Mentions, err = b.mentions(ctx, account, submission.Text); err != nil {
 		return network.Prepared{}, err
 	}
-	if link := firstLink(submission.Text); link != "" && len(submission.MediaIDs) == 0 && !b.options.DisableLinkCard && !b.isSandbox(account.BaseURL) {
+	if link := firstLink(submission.Text); link != "" && len(submission.MediaIDs) == 0 && !b.options.DisableLinkCard &&
+		!b.isSandbox(account.BaseURL) {
 		h.Card = b.card(ctx, account, link)
 	}
 	if options, _ := submission.Options.(PostOptions); options.Quote != "" {
@@ -65,18 +68,27 @@ func (b *Bluesky) Prepare(ctx context.Context, account network.Account, submissi
 func (b *Bluesky) replyTo(ctx context.Context, account network.Account, uri string) (*reply, error) {
 	at, ok := parseRecordAt(uri)
 	if !ok {
-		return nil, &network.Error{Class: network.Rejected, Code: "bad_reply_target", Message: "The post that this post replies to has no valid at:// address."}
+		return nil, &network.Error{
+			Class: network.Rejected, Code: "bad_reply_target",
+			Message: "The post that this post replies to has no valid at:// address.",
+		}
 	}
 	var parent post
 	found, err := b.getRecord(ctx, account, at, 0, &parent)
 	if isNotFound(err) {
-		return nil, &network.Error{Class: network.Rejected, Code: "reply_target_deleted", Message: "The post that this post replies to does not exist."}
+		return nil, &network.Error{
+			Class: network.Rejected, Code: "reply_target_deleted",
+			Message: "The post that this post replies to does not exist.",
+		}
 	}
 	if err != nil {
 		return nil, err
 	}
 	if found.CID == "" {
-		return nil, &network.Error{Class: network.Transient, Code: "malformed_response", Message: "The server did not return the version of the post that this post replies to."}
+		return nil, &network.Error{
+			Class: network.Transient, Code: "malformed_response",
+			Message: "The server did not return the version of the post that this post replies to.",
+		}
 	}
 	if parent.Reply != nil && parent.Reply.Root.URI != "" {
 		return &reply{Root: parent.Reply.Root, Parent: found}, nil

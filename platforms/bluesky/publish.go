@@ -17,10 +17,15 @@ import (
 // Publish creates the record (com.atproto.repo.createRecord, or applyWrites with
 // the gates beside it) under the key that Prepare chose. A server refuses a second record under the same key (the
 // reference server with a bare 500), so that two sends result in one post.
-func (b *Bluesky) Publish(ctx context.Context, account network.Account, submission network.Submission) (network.Receipt, error) {
+func (b *Bluesky) Publish(
+	ctx context.Context, account network.Account, submission network.Submission,
+) (network.Receipt, error) {
 	h, ok := parseHandle(submission.Handle)
 	if !ok {
-		return network.Receipt{}, &network.Error{Class: network.Rejected, Code: "not_prepared", Message: "The post has no record key: it must be prepared first."}
+		return network.Receipt{}, &network.Error{
+			Class: network.Rejected, Code: "not_prepared",
+			Message: "The post has no record key: it must be prepared first.",
+		}
 	}
 	record, err := b.record(h, submission)
 	if err != nil {
@@ -28,15 +33,21 @@ func (b *Bluesky) Publish(ctx context.Context, account network.Account, submissi
 	}
 	at := recordAt{account.RemoteID, postCollection, h.Key}
 	options, _ := submission.Options.(PostOptions)
-	method, input := methodCreate, map[string]any{"repo": account.RemoteID, "collection": postCollection, "rkey": h.Key, "record": record}
+	method, input := methodCreate, map[string]any{
+		"repo": account.RemoteID, "collection": postCollection, "rkey": h.Key, "record": record,
+	}
 	if gates := options.gates(at, record.CreatedAt); len(gates) > 0 {
-		method, input = methodApply, map[string]any{"repo": account.RemoteID, "writes": append([]write{createWrite(postCollection, h.Key, record)}, gates...)}
+		method, input = methodApply, map[string]any{
+			"repo": account.RemoteID, "writes": append([]write{createWrite(postCollection, h.Key, record)}, gates...),
+		}
 	}
 	body, err := call.JSON(input)
 	if err != nil {
 		return network.Receipt{}, notSent(err)
 	}
-	res, err := b.do(ctx, account.BaseURL, method, nil, call.Request{Method: http.MethodPost, Token: account.Token, Body: body, Create: true})
+	res, err := b.do(ctx, account.BaseURL, method, nil, call.Request{
+		Method: http.MethodPost, Token: account.Token, Body: body, Create: true,
+	})
 	if err != nil {
 		return network.Receipt{}, err
 	}
@@ -160,7 +171,9 @@ func (b *Bluesky) Delete(ctx context.Context, account network.Account, remoteID 
 	if err != nil {
 		return notSent(err)
 	}
-	_, err = b.do(ctx, account.BaseURL, "com.atproto.repo.deleteRecord", nil, call.Request{Method: http.MethodPost, Token: account.Token, Body: body})
+	_, err = b.do(ctx, account.BaseURL, "com.atproto.repo.deleteRecord", nil, call.Request{
+		Method: http.MethodPost, Token: account.Token, Body: body,
+	})
 	return err
 }
 
@@ -168,26 +181,42 @@ func (b *Bluesky) Delete(ctx context.Context, account network.Account, remoteID 
 // the post's sends; if there is none, none of them acted: the account's own
 // server is consistent. The text is compared anyway, because record keys are only
 // very likely to be unique.
-func (b *Bluesky) Reconcile(ctx context.Context, account network.Account, submission network.Submission, window network.Window) (network.Finding, error) {
+func (b *Bluesky) Reconcile(
+	ctx context.Context, account network.Account, submission network.Submission, window network.Window,
+) (network.Finding, error) {
 	h, ok := parseHandle(submission.Handle)
 	if !ok {
-		return network.Finding{Conclusive: true, Evidence: message.One("no_record_key", "The post has no record key, so it was never sent.")}, nil
+		return network.Finding{
+			Conclusive: true,
+			Evidence:   message.One("no_record_key", "The post has no record key, so it was never sent."),
+		}, nil
 	}
 	at := recordAt{account.RemoteID, postCollection, h.Key}
 	var there post
 	found, err := b.getRecord(ctx, account, at, 0, &there)
 	switch {
 	case isNotFound(err):
-		return network.Finding{Conclusive: true, Evidence: message.One("no_record", "The account's server has no record {key}.", h.Key)}, nil
+		return network.Finding{
+			Conclusive: true,
+			Evidence:   message.One("no_record", "The account's server has no record {key}.", h.Key),
+		}, nil
 	case err != nil:
 		return network.Finding{}, err
 	case window.Known[found.URI] || window.SinceID == found.URI:
-		return network.Finding{Evidence: message.One("record_of_other_post", "The record {key} belongs to another post of Dateline.", h.Key)}, nil
+		return network.Finding{Evidence: message.One("record_of_other_post",
+			"The record {key} belongs to another post of Dateline.", h.Key)}, nil
 	case there.Text != submission.Text || parentOf(there.Reply) != parentOf(h.Reply):
-		return network.Finding{Evidence: message.One("record_differs", "The record {key} has a different text or reply target.", h.Key)}, nil
+		return network.Finding{Evidence: message.One("record_differs",
+			"The record {key} has a different text or reply target.", h.Key)}, nil
 	}
-	return network.Finding{Found: true, Conclusive: true, Evidence: message.One("record_found", "The account's server has the record {key} with this text.", h.Key),
-		Receipt: network.Receipt{RemoteID: at.String(), URL: b.permalink(account, h.Key), CreatedAt: there.created(), Differences: b.differences(h, submission, there)}}, nil
+	return network.Finding{
+		Found: true, Conclusive: true,
+		Evidence: message.One("record_found", "The account's server has the record {key} with this text.", h.Key),
+		Receipt: network.Receipt{
+			RemoteID: at.String(), URL: b.permalink(account, h.Key), CreatedAt: there.created(),
+			Differences: b.differences(h, submission, there),
+		},
+	}, nil
 }
 
 // differences compares a found record with the submission.

@@ -32,10 +32,12 @@ func TestPrepare_HandleIsStable(t *testing.T) {
 		t.Errorf("fixed %+v", fixed)
 	}
 	receipt, err := b.Publish(t.Context(), account, sub)
-	if err != nil || receipt.RemoteID != "at://"+account.RemoteID+"/app.bsky.feed.post/"+fixed.Key || receipt.URL != account.BaseURL+"/profile/desk.test/post/"+fixed.Key {
+	if err != nil || receipt.RemoteID != "at://"+account.RemoteID+"/app.bsky.feed.post/"+fixed.Key ||
+		receipt.URL != account.BaseURL+"/profile/desk.test/post/"+fixed.Key {
 		t.Errorf("receipt %+v, %v", receipt, err)
 	}
-	if r := read(t, account.BaseURL, receipt.RemoteID); len(r.Value.Facets) != 1 || r.Value.Facets[0].Features[0].DID != fixed.Mentions["newsroom.test"] {
+	if r := read(t, account.BaseURL, receipt.RemoteID); len(r.Value.Facets) != 1 ||
+		r.Value.Facets[0].Features[0].DID != fixed.Mentions["newsroom.test"] {
 		t.Errorf("facets %+v", r.Value.Facets)
 	}
 	if res, err := http.Get(receipt.URL); err != nil || res.StatusCode != http.StatusOK {
@@ -110,7 +112,8 @@ func TestPublish_Twice(t *testing.T) {
 	// Another post under the same key, in case one is ever chosen twice.
 	other := sub
 	other.Text = "Another"
-	if finding, err := b.Reconcile(t.Context(), account, other, network.Window{From: time.Now()}); err != nil || finding.Found || finding.Conclusive {
+	if finding, err := b.Reconcile(t.Context(), account, other, network.Window{From: time.Now()}); err != nil ||
+		finding.Found || finding.Conclusive {
 		t.Errorf("finding %+v, %v", finding, err)
 	}
 }
@@ -122,7 +125,8 @@ func TestPublish_Unprepared(t *testing.T) {
 	sub := network.Submission{Key: rand.Text(), Text: "No key"}
 	_, err := b.Publish(t.Context(), account, sub)
 	wantClass(t, err, network.Rejected, "")
-	if finding, err := b.Reconcile(t.Context(), account, sub, network.Window{}); err != nil || finding.Found || !finding.Conclusive {
+	if finding, err := b.Reconcile(t.Context(), account, sub, network.Window{}); err != nil || finding.Found ||
+		!finding.Conclusive {
 		t.Errorf("finding %+v, %v", finding, err)
 	}
 }
@@ -133,7 +137,10 @@ func TestReconcile_Outage(t *testing.T) {
 	server := startFake(t, fake.Options{})
 	b, account, _ := sandbox(t, server, bluesky.Options{})
 	sub := prepare(t, b, account, network.Submission{Key: rand.Text(), Text: "?"})
-	if err := server.Inject(fake.Fault{Kind: fake.Status, Status: 502, Path: "/bluesky/xrpc/com.atproto.repo.getRecord"}); err != nil {
+	if err := server.Inject(fake.Fault{
+		Kind: fake.Status, Status: 502,
+		Path: "/bluesky/xrpc/com.atproto.repo.getRecord",
+	}); err != nil {
 		t.Fatal(err)
 	}
 	_, err := b.Reconcile(t.Context(), account, sub, network.Window{})
@@ -149,14 +156,17 @@ func TestPrepare_ReplyTargets(t *testing.T) {
 	server := startFake(t, fake.Options{})
 	b, account, _ := sandbox(t, server, bluesky.Options{})
 	for name, target := range map[string]string{
-		"Gone": "at://" + account.RemoteID + "/app.bsky.feed.post/3n2tvwxvr322c", "NoAddress": "https://bsky.app/profile/x", "Account": "at://" + account.RemoteID,
+		"Gone":      "at://" + account.RemoteID + "/app.bsky.feed.post/3n2tvwxvr322c",
+		"NoAddress": "https://bsky.app/profile/x", "Account": "at://" + account.RemoteID,
 	} {
 		_, err := b.Prepare(t.Context(), account, network.Submission{Text: "x", ReplyTo: target})
 		if e := network.AsError(err); e == nil || e.Class != network.Rejected {
 			t.Errorf("%s: %v", name, e)
 		}
 	}
-	if err := b.Delete(t.Context(), account, "at://did:plc:aaaaaaaaaaaaaaaaaaaaaaaa/app.bsky.feed.post/3n2tvwxvr322c"); network.AsError(err).Class != network.Rejected {
+	if err := b.Delete(t.Context(), account,
+		"at://did:plc:aaaaaaaaaaaaaaaaaaaaaaaa/app.bsky.feed.post/3n2tvwxvr322c"); network.AsError(
+		err).Class != network.Rejected {
 		t.Errorf("deleting another account's post: %v", err)
 	}
 }
@@ -165,7 +175,10 @@ func TestPrepare_ReplyTargets(t *testing.T) {
 func TestPrepare_MentionOutage(t *testing.T) {
 	server := startFake(t, fake.Options{})
 	b, account, _ := sandbox(t, server, bluesky.Options{})
-	if err := server.Inject(fake.Fault{Kind: fake.Status, Status: 502, Path: "/bluesky/xrpc/com.atproto.identity.", Count: -1}); err != nil {
+	if err := server.Inject(fake.Fault{
+		Kind: fake.Status, Status: 502, Path: "/bluesky/xrpc/com.atproto.identity.",
+		Count: -1,
+	}); err != nil {
 		t.Fatal(err)
 	}
 	receipt, _ := publish(t, b, account, network.Submission{Key: rand.Text(), Text: "@newsroom.test"})
@@ -180,12 +193,20 @@ func TestRates(t *testing.T) {
 		rate fake.Rate
 		want network.RateStatus
 	}{
-		"calls":       {fake.Rate{Requests: 50, Per: 5 * time.Minute}, network.RateStatus{Bucket: "calls", Scope: network.ScopeApp, Limit: 50, Remaining: 49, Per: 5 * time.Minute}},
-		"writes_hour": {fake.Rate{Requests: 30, Per: time.Hour}, network.RateStatus{Bucket: "writes_hour", Scope: network.ScopeAccount, Limit: 30, Remaining: 27, Per: time.Hour}},
-		"writes_day":  {fake.Rate{Requests: 40, Per: 24 * time.Hour}, network.RateStatus{Bucket: "writes_day", Scope: network.ScopeAccount, Limit: 40, Remaining: 37, Per: 24 * time.Hour}},
+		"calls": {fake.Rate{Requests: 50, Per: 5 * time.Minute}, network.RateStatus{
+			Bucket: "calls", Scope: network.ScopeApp, Limit: 50, Remaining: 49, Per: 5 * time.Minute,
+		}},
+		"writes_hour": {fake.Rate{Requests: 30, Per: time.Hour}, network.RateStatus{
+			Bucket: "writes_hour", Scope: network.ScopeAccount, Limit: 30, Remaining: 27, Per: time.Hour,
+		}},
+		"writes_day": {fake.Rate{Requests: 40, Per: 24 * time.Hour}, network.RateStatus{
+			Bucket: "writes_day", Scope: network.ScopeAccount, Limit: 40, Remaining: 37, Per: 24 * time.Hour,
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := startFake(t, fake.Options{NetworkRates: map[string]map[string]fake.Rate{"bluesky": {name: row.rate}}})
+			server := startFake(t, fake.Options{
+				NetworkRates: map[string]map[string]fake.Rate{"bluesky": {name: row.rate}},
+			})
 			b, account, _ := sandbox(t, server, bluesky.Options{})
 			receipt, _ := publish(t, b, account, network.Submission{Key: rand.Text(), Text: "x"})
 			if len(receipt.Rates) != 1 || receipt.Rates[0].ResetAt.Before(time.Now()) {
@@ -196,11 +217,13 @@ func TestRates(t *testing.T) {
 				t.Errorf("rate %+v, want %+v", receipt.Rates[0], row.want)
 			}
 			for range row.rate.Requests {
-				_, err := b.Publish(t.Context(), account, prepare(t, b, account, network.Submission{Key: rand.Text(), Text: "x"}))
+				_, err := b.Publish(t.Context(), account,
+					prepare(t, b, account, network.Submission{Key: rand.Text(), Text: "x"}))
 				if err == nil {
 					continue
 				}
-				if e := wantClass(t, err, network.Throttled, ""); e.Scope != row.want.Scope || e.RetryAt.Before(time.Now()) {
+				if e := wantClass(t, err, network.Throttled, ""); e.Scope != row.want.Scope ||
+					e.RetryAt.Before(time.Now()) {
 					t.Errorf("throttled %+v", e)
 				}
 				return
@@ -233,7 +256,8 @@ func TestVideo(t *testing.T) {
 		Alt   string
 		Video struct{ MimeType string }
 	}
-	if embedded(t, read(t, account.BaseURL, receipt.RemoteID), &film); film.Type != "app.bsky.embed.video" || film.Alt != "Một đoạn phim" || film.Video.MimeType != "video/mp4" {
+	if embedded(t, read(t, account.BaseURL, receipt.RemoteID), &film); film.Type != "app.bsky.embed.video" ||
+		film.Alt != "Một đoạn phim" || film.Video.MimeType != "video/mp4" {
 		t.Errorf("video %+v", film)
 	}
 	// The same video is refused as a conflict, and found.
@@ -245,7 +269,10 @@ func TestVideo(t *testing.T) {
 		t.Errorf("staged again %+v, %v", again, err)
 	}
 	// An error of the service about the account is not about the token.
-	if err := server.Inject(fake.Fault{Kind: fake.Status, Status: 401, Path: "/bluesky/xrpc/app.bsky.video.uploadVideo", Body: `{"error":"Unauthorized","message":"unconfirmed email"}`}); err != nil {
+	if err := server.Inject(fake.Fault{
+		Kind: fake.Status, Status: 401, Path: "/bluesky/xrpc/app.bsky.video.uploadVideo",
+		Body: `{"error":"Unauthorized","message":"unconfirmed email"}`,
+	}); err != nil {
 		t.Fatal(err)
 	}
 	_, err = b.Stage(t.Context(), account, video(t))

@@ -34,19 +34,33 @@ func (b *Bluesky) quotas() []network.Quota {
 		return map[network.CallKind]int{network.CallPublish: points}
 	}
 	return []network.Quota{
-		{Bucket: bucketCalls, Scope: network.ScopeApp, Requests: o.CallsPer5Min, Per: 5 * time.Minute, Default: true,
-			Costs: map[network.CallKind]int{network.CallPublish: 1, network.CallUpload: 1}},
-		{Bucket: bucketWritesHour, Scope: network.ScopeAccount, Requests: o.WritesPerHour, Per: time.Hour, Default: true, Costs: costs(pointsPerCreate)},
-		{Bucket: bucketWritesDay, Scope: network.ScopeAccount, Requests: o.WritesPerDay, Per: 24 * time.Hour, Default: true, Costs: costs(pointsPerCreate)},
-		{Bucket: bucketUploadsDay, Scope: network.ScopeApp, Requests: o.UploadsPerDay, Per: 24 * time.Hour, Default: true,
-			Costs: map[network.CallKind]int{network.CallUpload: 1}},
+		{
+			Bucket: bucketCalls, Scope: network.ScopeApp, Requests: o.CallsPer5Min, Per: 5 * time.Minute, Default: true,
+			Costs: map[network.CallKind]int{network.CallPublish: 1, network.CallUpload: 1},
+		},
+		{
+			Bucket: bucketWritesHour, Scope: network.ScopeAccount, Requests: o.WritesPerHour, Per: time.Hour,
+			Default: true, Costs: costs(pointsPerCreate),
+		},
+		{
+			Bucket: bucketWritesDay, Scope: network.ScopeAccount, Requests: o.WritesPerDay, Per: 24 * time.Hour,
+			Default: true, Costs: costs(pointsPerCreate),
+		},
+		{
+			Bucket: bucketUploadsDay, Scope: network.ScopeApp, Requests: o.UploadsPerDay, Per: 24 * time.Hour,
+			Default: true,
+			Costs:   map[network.CallKind]int{network.CallUpload: 1},
+		},
 	}
 }
 
 // readQuota is the limit of calls to the AppView per IP address.
 func (b *Bluesky) readQuota() network.Quota {
-	return network.Quota{Bucket: bucketReads, Scope: network.ScopeApp, Requests: b.options.CallsPer5Min, Per: 5 * time.Minute,
-		Costs: map[network.CallKind]int{network.CallMeasure: 1}}
+	return network.Quota{
+		Bucket: bucketReads, Scope: network.ScopeApp, Requests: b.options.CallsPer5Min,
+		Per:   5 * time.Minute,
+		Costs: map[network.CallKind]int{network.CallMeasure: 1},
+	}
 }
 
 // pointsPerCreate is the cost of creating a record
@@ -88,8 +102,11 @@ func rates(res *call.Response, method string) []network.RateStatus {
 	if bucket == "" || limit < 1 || remaining < 0 {
 		return nil
 	}
-	return []network.RateStatus{{Bucket: bucket, Scope: scope, Limit: limit, Remaining: min(remaining, limit), ResetAt: rateReset(res),
-		Per: call.PolicyWindow(res.Header.Get("RateLimit-Policy"))}}
+	return []network.RateStatus{{
+		Bucket: bucket, Scope: scope, Limit: limit, Remaining: min(remaining, limit),
+		ResetAt: rateReset(res),
+		Per:     call.PolicyWindow(res.Header.Get("RateLimit-Policy")),
+	}}
 }
 
 // rateReset parses RateLimit-Reset, which is in seconds since 1970.

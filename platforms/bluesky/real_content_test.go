@@ -23,8 +23,7 @@ func testRealThread(t *testing.T, b *bluesky.Bluesky, account network.Account, d
 	_, alice, _ := d.person(t, "alice")
 	texts := []string{
 		"📰 Bản tin chiều cùng @alice.test và @nobody.test: #giáxăng tăng https://example.vn/tin?x=1.",
-		"👨‍👩‍👧‍👦 Phần hai, theo (example.com)",
-		"Phần ba #hết",
+		"👨‍👩‍👧‍👦 Phần hai, theo (example.com)", "Phần ba #hết",
 	}
 	var receipts []network.Receipt
 	for i, text := range texts {
@@ -38,7 +37,8 @@ func testRealThread(t *testing.T, b *bluesky.Bluesky, account network.Account, d
 			t.Errorf("permalink %s, want one below %s", receipt.URL, want)
 		}
 	}
-	one, two, three := read(t, d.PDS, receipts[0].RemoteID), read(t, d.PDS, receipts[1].RemoteID), read(t, d.PDS, receipts[2].RemoteID)
+	one, two, three := read(t, d.PDS, receipts[0].RemoteID), read(t, d.PDS, receipts[1].RemoteID), read(t, d.PDS,
+		receipts[2].RemoteID)
 	for i, r := range []record{one, two, three} {
 		if r.Value.Text != texts[i] || len(r.Value.Langs) != 1 || r.Value.Langs[0] != "vi" {
 			t.Errorf("post %d reads %+v", i+1, r.Value)
@@ -69,13 +69,18 @@ func testRealThread(t *testing.T, b *bluesky.Bluesky, account network.Account, d
 	}
 	var marked []string
 	for _, f := range one.Value.Facets {
-		marked = append(marked, texts[0][f.Index.ByteStart:f.Index.ByteEnd]+" "+f.Features[0].URI+f.Features[0].DID+f.Features[0].Tag)
+		marked = append(marked, texts[0][f.Index.ByteStart:f.Index.ByteEnd]+" "+f.Features[0].URI+f.Features[0].DID+
+			f.Features[0].Tag)
 	}
-	want := []string{"@alice.test " + alice, "#giáxăng giáxăng", "https://example.vn/tin?x=1 https://example.vn/tin?x=1"}
+	want := []string{
+		"@alice.test " + alice, "#giáxăng giáxăng", "https://example.vn/tin?x=1 https://example.vn/tin?x=1",
+	}
 	if strings.Join(marked, "|") != strings.Join(want, "|") {
 		t.Errorf("marked %q, want %q", marked, want)
 	}
-	_, err := b.Prepare(t.Context(), account, network.Submission{Text: "?", ReplyTo: "at://" + account.RemoteID + "/app.bsky.feed.post/3n2tvwxvr322c"})
+	_, err := b.Prepare(t.Context(), account, network.Submission{
+		Text: "?", ReplyTo: "at://" + account.RemoteID + "/app.bsky.feed.post/3n2tvwxvr322c",
+	})
 	wantClass(t, err, network.Rejected, "")
 }
 
@@ -125,7 +130,8 @@ func testRealMedia(t *testing.T, b *bluesky.Bluesky, account network.Account, d 
 		t.Errorf("images.Images[0].Image.MimeType: got %q, want %q", images.Images[0].Image.MimeType, "image/png")
 	}
 	// Published media can be fetched.
-	if status := get(t, d.PDS+"/xrpc/com.atproto.sync.getBlob?did="+account.RemoteID+"&cid="+images.Images[0].Image.Ref.Link, nil); status != http.StatusOK {
+	if status := get(t, d.PDS+"/xrpc/com.atproto.sync.getBlob?did="+account.RemoteID+"&cid="+
+		images.Images[0].Image.Ref.Link, nil); status != http.StatusOK {
 		t.Errorf("the picture: status %d", status)
 	}
 
@@ -133,7 +139,9 @@ func testRealMedia(t *testing.T, b *bluesky.Bluesky, account network.Account, d 
 	if err != nil || !s.Ready {
 		t.Fatalf("staged %+v, %v", s, err)
 	}
-	receipt, _ = publish(t, b, account, network.Submission{Key: rand.Text(), Text: "Phim", MediaIDs: []string{s.RemoteID}})
+	receipt, _ = publish(t, b, account, network.Submission{
+		Key: rand.Text(), Text: "Phim", MediaIDs: []string{s.RemoteID},
+	})
 	var film struct {
 		Type        string `json:"$type"`
 		Alt         string
@@ -141,12 +149,14 @@ func testRealMedia(t *testing.T, b *bluesky.Bluesky, account network.Account, d 
 		Video       struct{ MimeType string }
 	}
 	embedded(t, read(t, d.PDS, receipt.RemoteID), &film)
-	if film.Type != "app.bsky.embed.video" || film.Alt != "Một đoạn phim" || film.AspectRatio.Height != 180 || film.Video.MimeType != "video/mp4" {
+	if film.Type != "app.bsky.embed.video" || film.Alt != "Một đoạn phim" || film.AspectRatio.Height != 180 ||
+		film.Video.MimeType != "video/mp4" {
 		t.Errorf("video %+v", film)
 	}
 
 	// An upload that the server does not have or no longer has.
-	lost := strings.Replace(staged[0], images.Images[0].Image.Ref.Link, "bafkreibjfgx2gprinfvicegelk5kosd6y2frmqpqzwqkg7usac74l3t2v4", 1)
+	lost := strings.Replace(staged[0], images.Images[0].Image.Ref.Link,
+		"bafkreibjfgx2gprinfvicegelk5kosd6y2frmqpqzwqkg7usac74l3t2v4", 1)
 	sub := prepare(t, b, account, network.Submission{Key: rand.Text(), MediaIDs: []string{lost}})
 	_, err = b.Publish(t.Context(), account, sub)
 	if e := wantClass(t, err, network.Transient, ""); e.Code != network.CodeMediaExpired {
@@ -172,8 +182,13 @@ func photo(t *testing.T, width, height int, alt string) network.Media {
 		t.Fatal(err)
 	}
 	return network.Media{
-		MediaInfo: network.MediaInfo{MIMEType: "image/png", Bytes: int64(buf.Len()), Width: width, Height: height, AltText: alt},
-		FileName:  "ảnh.png",
-		Open:      func(context.Context) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(buf.Bytes())), nil },
+		MediaInfo: network.MediaInfo{
+			MIMEType: "image/png", Bytes: int64(buf.Len()), Width: width, Height: height,
+			AltText: alt,
+		},
+		FileName: "ảnh.png",
+		Open: func(context.Context) (io.ReadCloser, error) {
+			return io.NopCloser(bytes.NewReader(buf.Bytes())), nil
+		},
 	}
 }

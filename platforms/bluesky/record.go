@@ -102,7 +102,9 @@ func facets(text string, mentions map[string]string) []facet {
 
 // getRecord reads a record into value (com.atproto.repo.getRecord). Records are
 // public: the call needs no token, so an expired one does not matter.
-func (b *Bluesky) getRecord(ctx context.Context, account network.Account, at recordAt, timeout time.Duration, value any) (ref, error) {
+func (b *Bluesky) getRecord(
+	ctx context.Context, account network.Account, at recordAt, timeout time.Duration, value any,
+) (ref, error) {
 	res, err := b.do(ctx, account.BaseURL, "com.atproto.repo.getRecord",
 		url.Values{"repo": {at.repo}, "collection": {at.collection}, "rkey": {at.key}}, call.Request{Timeout: timeout})
 	if err != nil {

@@ -81,7 +81,8 @@ func (b *Bluesky) Refresh(ctx context.Context, _ network.App, account network.Ac
 		return account, err
 	}
 	if account.RemoteID != "" && renewed.RemoteID != account.RemoteID {
-		return account, res.NewError(network.Auth, "wrong_account", "The server refreshed the session of another account. Reconnect the account.")
+		return account, res.NewError(network.Auth, "wrong_account",
+			"The server refreshed the session of another account. Reconnect the account.")
 	}
 	return renewed, nil
 }

@@ -19,7 +19,10 @@ func TestRefresh(t *testing.T) {
 	b, account, _ := sandbox(t, server, bluesky.Options{})
 	app := network.App{}
 
-	if err := server.Inject(fake.Fault{Kind: fake.ActThenReset, Path: "/bluesky/xrpc/com.atproto.server.refreshSession"}); err != nil {
+	if err := server.Inject(fake.Fault{
+		Kind: fake.ActThenReset,
+		Path: "/bluesky/xrpc/com.atproto.server.refreshSession",
+	}); err != nil {
 		t.Fatal(err)
 	}
 	_, err := b.Refresh(t.Context(), app, account)
@@ -62,7 +65,10 @@ func TestRefresh_Outage(t *testing.T) {
 	server := startFake(t, fake.Options{})
 	b, account, _ := sandbox(t, server, bluesky.Options{})
 	for _, fault := range []fake.Fault{
-		{Kind: fake.Status, Status: 502}, {Kind: fake.Status, Status: 503}, {Kind: fake.ResetBefore}, {Kind: fake.Malformed2xx},
+		{Kind: fake.Status, Status: 502},
+		{Kind: fake.Status, Status: 503},
+		{Kind: fake.ResetBefore},
+		{Kind: fake.Malformed2xx},
 	} {
 		fault.Path = "/bluesky/xrpc/com.atproto.server."
 		server.ClearFaults()
@@ -77,7 +83,9 @@ func TestRefresh_Outage(t *testing.T) {
 }
 
 func TestConnectForm_RateLimit(t *testing.T) {
-	server := startFake(t, fake.Options{NetworkRates: map[string]map[string]fake.Rate{"bluesky": {"sessions": {Requests: 1, Per: 24 * time.Hour}}}})
+	server := startFake(t, fake.Options{
+		NetworkRates: map[string]map[string]fake.Rate{"bluesky": {"sessions": {Requests: 1, Per: 24 * time.Hour}}},
+	})
 	b, account, _ := sandbox(t, server, bluesky.Options{})
 	_, err := b.ConnectForm(t.Context(), account.BaseURL, form("desk.test", fake.BlueskyAppPassword, ""))
 	if e := wantClass(t, err, network.Throttled, "", fake.BlueskyAppPassword); e.RetryAt.Before(time.Now()) {

@@ -47,12 +47,15 @@ func (b *Bluesky) Check(content network.Content, limits network.Limits) []networ
 	problems := rules.Check("Bluesky", content, limits, count)
 	if limit := b.options.MaxTextBytes; len(content.Text) > limit && count <= limits.MaxCharacters {
 		problems = append(problems, network.NewViolation("content", "too_many_bytes",
-			"The text has {used} bytes, because its characters consist of many code points; Bluesky allows {limit}.", len(content.Text), limit))
+			"The text has {used} bytes, because its characters consist of many code points; Bluesky allows {limit}.",
+			len(content.Text), limit))
 	}
 	for i, media := range content.Media {
-		if n := utf8.RuneCountInString(media.AltText); rules.IsVideoOrAudio(media) && n > maxVideoAlt && n <= limits.MaxAltText {
+		if n := utf8.RuneCountInString(media.AltText); rules.IsVideoOrAudio(media) && n > maxVideoAlt &&
+			n <= limits.MaxAltText {
 			problems = append(problems, network.NewViolation(fmt.Sprintf("attachments[%d]", i), "alt_text_too_long",
-				"The description of attachment {number} has {used} characters; {by} allows {limit}.", i+1, n, "Bluesky for a video", maxVideoAlt))
+				"The description of attachment {number} has {used} characters; {by} allows {limit}.", i+1, n,
+				"Bluesky for a video", maxVideoAlt))
 		}
 	}
 	options, _ := content.Options.(PostOptions)
@@ -71,14 +74,19 @@ func (b *Bluesky) Preview(content network.Content, _ network.Limits) network.Pre
 		shown.Card = firstLink(content.Text)
 	}
 	if shown.Card != "" {
-		shown.Notes = append(shown.Notes, message.New("link_card_of_page", "The card shows the page's title, description and image. A page without a title has no card."))
+		shown.Notes = append(shown.Notes,
+			message.New("link_card_of_page",
+				"The card shows the page's title, description and image. A page without a title has no card."))
 	}
 	if mentions {
-		shown.Notes = append(shown.Notes, message.New("unknown_mention_is_text", "A mention of an unknown handle stays plain text."))
+		shown.Notes = append(shown.Notes,
+			message.New("unknown_mention_is_text", "A mention of an unknown handle stays plain text."))
 	}
 	for _, media := range content.Media {
 		if media.MIMEType == "image/gif" {
-			shown.Notes = append(shown.Notes, message.New("gif_is_still", "Bluesky shows a GIF as a still image. Upload a video to keep the animation."))
+			shown.Notes = append(shown.Notes,
+				message.New("gif_is_still",
+					"Bluesky shows a GIF as a still image. Upload a video to keep the animation."))
 			break
 		}
 	}

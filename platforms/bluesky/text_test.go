@@ -39,7 +39,8 @@ func TestFacets(t *testing.T) {
 				t.Fatalf("spans %+v of %q, want %+v", spans, row.Text, row.Want)
 			}
 			for i, want := range row.Want {
-				if got := spans[i]; got.Kind != want.Kind || got.Start != want.Start || got.End != want.End || got.Target != want.Target {
+				if got := spans[i]; got.Kind != want.Kind || got.Start != want.Start || got.End != want.End ||
+					got.Target != want.Target {
 					t.Errorf("span %+v, want %+v", got, want)
 				}
 			}
@@ -58,13 +59,24 @@ func TestCheck(t *testing.T) {
 		"Bytes":        {network.Content{Text: strings.Repeat("👨‍👩‍👧‍👦", 121)}, "content", "too_many_bytes"},
 		"MostBytes":    {network.Content{Text: strings.Repeat("👨‍👩‍👧‍👦", 120)}, "", ""},
 		"VideoAltText": {network.Content{Media: []network.MediaInfo{clip}}, "attachments[0]", "alt_text_too_long"},
-		"Mixed":        {network.Content{Media: []network.MediaInfo{image, {MIMEType: "video/mp4", Bytes: 1}}}, "attachments", "mixed_attachments"},
-		"LargeImage":   {network.Content{Media: []network.MediaInfo{{MIMEType: "image/png", Bytes: 2_000_001}}}, "attachments[0]", "too_large"},
-		"LargestImage": {network.Content{Media: []network.MediaInfo{{MIMEType: "image/png", Bytes: 2_000_000}}}, "", ""},
+		"Mixed": {
+			network.Content{Media: []network.MediaInfo{image, {MIMEType: "video/mp4", Bytes: 1}}},
+			"attachments", "mixed_attachments",
+		},
+		"LargeImage": {
+			network.Content{Media: []network.MediaInfo{{MIMEType: "image/png", Bytes: 2_000_001}}},
+			"attachments[0]", "too_large",
+		},
+		"LargestImage": {
+			network.Content{Media: []network.MediaInfo{{MIMEType: "image/png", Bytes: 2_000_000}}},
+			"",
+			"",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			problems := b.Check(row.content, limits)
-			if row.code == "" && len(problems) > 0 || row.code != "" && (len(problems) != 1 || problems[0].Field != row.field || problems[0].Code != row.code) {
+			if row.code == "" && len(problems) > 0 || row.code != "" &&
+				(len(problems) != 1 || problems[0].Field != row.field || problems[0].Code != row.code) {
 				t.Errorf("problems %+v, want %q on %q", problems, row.code, row.field)
 			}
 		})
@@ -74,17 +86,22 @@ func TestCheck(t *testing.T) {
 func TestPreview(t *testing.T) {
 	b, limits := plain()
 	shown := b.Preview(network.Content{Text: "Tin @desk.bsky.social example.com/a"}, limits)
-	if shown.Text != "Tin @desk.bsky.social example.com/a" || shown.Card != "https://example.com/a" || shown.FoldAt != 0 || len(shown.Notes) != 2 {
+	if shown.Text != "Tin @desk.bsky.social example.com/a" || shown.Card != "https://example.com/a" ||
+		shown.FoldAt != 0 || len(shown.Notes) != 2 {
 		t.Errorf("preview %+v", shown)
 	}
-	shown = b.Preview(network.Content{Text: "https://example.com", Media: []network.MediaInfo{{MIMEType: "image/gif"}}}, limits)
+	shown = b.Preview(network.Content{Text: "https://example.com", Media: []network.MediaInfo{{MIMEType: "image/gif"}}},
+		limits)
 	if shown.Card != "" || len(shown.Notes) != 1 {
 		t.Errorf("preview with a picture: %+v", shown)
 	}
 }
 
 func FuzzFacets(f *testing.F) {
-	for _, seed := range []string{"", "https://", "@a.test #ă $VNM", "(example.com)", "#\ufe0f", "＃", "$", "@", "#!", "http://[", "x\xff@a.test"} {
+	for _, seed := range []string{
+		"", "https://", "@a.test #ă $VNM", "(example.com)", "#\ufe0f", "＃", "$", "@", "#!",
+		"http://[", "x\xff@a.test",
+	} {
 		f.Add(seed)
 	}
 	b, limits := plain()

@@ -40,7 +40,9 @@ type job struct {
 // stageVideo uploads a video to the service, which transcodes it and stores it on
 // the account's server on behalf of the account.
 // https://docs.bsky.app/docs/tutorials/video
-func (b *Bluesky) stageVideo(ctx context.Context, account network.Account, media network.Media, u upload) (network.Staged, error) {
+func (b *Bluesky) stageVideo(
+	ctx context.Context, account network.Account, media network.Media, u upload,
+) (network.Staged, error) {
 	serviceAuth, err := b.serviceToken(ctx, account)
 	if err != nil {
 		return network.Staged{}, err
@@ -54,8 +56,13 @@ func (b *Bluesky) stageVideo(ctx context.Context, account network.Account, media
 		name = "video.mp4"
 	}
 	res, err := b.calls.Do(ctx, call.Request{
-		Method: http.MethodPost, Token: serviceAuth, Timeout: b.options.UploadTimeout, Secrets: []secret.Text{account.Token},
-		URL:  b.videoService(account) + "/xrpc/app.bsky.video.uploadVideo?" + url.Values{"did": {account.RemoteID}, "name": {name}}.Encode(),
+		Method: http.MethodPost, Token: serviceAuth, Timeout: b.options.UploadTimeout, Secrets: []secret.Text{
+			account.Token,
+		},
+		URL: b.videoService(account) + "/xrpc/app.bsky.video.uploadVideo?" + url.Values{
+			"did":  {account.RemoteID},
+			"name": {name},
+		}.Encode(),
 		Body: &call.Body{Type: media.MIMEType, Length: lengthOf(media), Reader: data, Closer: data},
 	})
 	if err != nil {
@@ -79,24 +86,31 @@ func (b *Bluesky) stageVideo(ctx context.Context, account network.Account, media
 
 // StageStatus reads the state of a video (app.bsky.video.getJobStatus). Images
 // are ready immediately.
-func (b *Bluesky) StageStatus(ctx context.Context, account network.Account, staged network.Staged) (network.Staged, error) {
+func (b *Bluesky) StageStatus(
+	ctx context.Context, account network.Account, staged network.Staged,
+) (network.Staged, error) {
 	var u upload
 	if err := json.Unmarshal([]byte(staged.RemoteID), &u); err != nil || u.Blob == nil && u.Job == "" {
-		return staged, &network.Error{Class: network.Transient, Code: network.CodeMediaExpired, Message: "The upload has expired.", Err: err}
+		return staged, &network.Error{
+			Class: network.Transient, Code: network.CodeMediaExpired, Message: "The upload has expired.", Err: err,
+		}
 	}
 	if u.Blob != nil {
 		staged.Ready, staged.CheckAfter = true, 0
 		return staged, nil
 	}
-	res, err := b.calls.Do(ctx, call.Request{Method: http.MethodGet, Timeout: b.options.ReadTimeout,
-		URL: b.videoService(account) + "/xrpc/app.bsky.video.getJobStatus?" + url.Values{"jobId": {u.Job}}.Encode()})
+	res, err := b.calls.Do(ctx, call.Request{
+		Method: http.MethodGet, Timeout: b.options.ReadTimeout,
+		URL: b.videoService(account) + "/xrpc/app.bsky.video.getJobStatus?" + url.Values{"jobId": {u.Job}}.Encode(),
+	})
 	if err != nil {
 		return staged, err
 	}
 	if !res.OK() {
 		e := videoRefusal(res)
 		if res.Status == http.StatusNotFound || res.Status == http.StatusBadRequest {
-			e.Class, e.Code, e.Message = network.Transient, network.CodeMediaExpired, "The video service no longer has the upload."
+			e.Class, e.Code, e.Message = network.Transient, network.CodeMediaExpired,
+				"The video service no longer has the upload."
 		}
 		return staged, e
 	}
@@ -117,7 +131,9 @@ func (b *Bluesky) videoState(res *call.Response, state job, u upload, expires ti
 		if why == "" {
 			why = state.Error
 		}
-		return network.Staged{}, res.NewError(network.Rejected, "video_failed", strings.TrimSpace("Bluesky could not process the video. "+why))
+		return network.Staged{},
+			res.NewError(network.Rejected, "video_failed",
+				strings.TrimSpace("Bluesky could not process the video. "+why))
 	default:
 		return u.staged(pollInterval, expires)
 	}
@@ -162,7 +178,9 @@ func (b *Bluesky) videoService(account network.Account) string {
 func (b *Bluesky) serviceToken(ctx context.Context, account network.Account) (secret.Text, error) {
 	host := strings.ReplaceAll(hostOf(account.BaseURL), ":", "%3A")
 	res, err := b.do(ctx, account.BaseURL, "com.atproto.server.getServiceAuth", url.Values{
-		"aud": {"did:web:" + host}, "lxm": {methodUpload}, "exp": {strconv.FormatInt(time.Now().Add(uploadTTL).Unix(), 10)},
+		"aud": {"did:web:" + host}, "lxm": {methodUpload}, "exp": {
+			strconv.FormatInt(time.Now().Add(uploadTTL).Unix(), 10),
+		},
 	}, call.Request{Token: account.Token})
 	if err != nil {
 		return secret.Text{}, err

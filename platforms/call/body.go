@@ -54,7 +54,9 @@ func Multipart(fields map[string]string, files ...File) (*Body, error) {
 	var frame bytes.Buffer
 	form := multipart.NewWriter(&frame)
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		field, err := form.CreatePart(textproto.MIMEHeader{"Content-Disposition": {`form-data; name="` + quotedName(name) + `"`}})
+		field, err := form.CreatePart(textproto.MIMEHeader{
+			"Content-Disposition": {`form-data; name="` + quotedName(name) + `"`},
+		})
 		if err == nil {
 			_, err = io.WriteString(field, fields[name])
 		}
@@ -76,7 +78,8 @@ func Multipart(fields map[string]string, files ...File) (*Body, error) {
 	}
 	for _, file := range files {
 		header := textproto.MIMEHeader{}
-		header.Set("Content-Disposition", `form-data; name="`+quotedName(file.Field)+`"; filename="`+quotedName(file.Name)+`"`)
+		header.Set("Content-Disposition", `form-data; name="`+quotedName(file.Field)+`"; filename="`+
+			quotedName(file.Name)+`"`)
 		header.Set("Content-Type", file.Type)
 		if _, err := form.CreatePart(header); err != nil {
 			return nil, fmt.Errorf("write the form's file part: %w", err)

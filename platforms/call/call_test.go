@@ -199,7 +199,8 @@ func TestDo_Request(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if res.Header.Get("Got-Idempotency-Key") != "" || res.Header.Get("Got-Authorization") != "" || res.RequestID != "id 1" || string(res.Body) != "a=b" {
+	if res.Header.Get("Got-Idempotency-Key") != "" || res.Header.Get("Got-Authorization") != "" ||
+		res.RequestID != "id 1" || string(res.Body) != "a=b" {
 		t.Errorf("sent %v, body %q", res.Header, res.Body)
 	}
 	request := create(address)
@@ -266,7 +267,8 @@ func TestDo_Redirects(t *testing.T) {
 func TestDo_RedactsSecrets(t *testing.T) {
 	caller, _ := serve(t, func(http.ResponseWriter, *http.Request) {})
 	_, err := caller.Do(t.Context(), call.Request{
-		Method: http.MethodGet, URL: "http://127.0.0.1:1/tok-1", Token: secret.NewText("127.0.0.1"), Secrets: []secret.Text{secret.NewText("prohibited")},
+		Method: http.MethodGet, URL: "http://127.0.0.1:1/tok-1", Token: secret.NewText("127.0.0.1"),
+		Secrets: []secret.Text{secret.NewText("prohibited")},
 	})
 	e := wantClass(t, err, network.NotSent)
 	if text := e.Error() + e.Err.Error(); strings.Contains(text, "127.0.0.1") || strings.Contains(text, "prohibited") {
@@ -302,7 +304,8 @@ func TestDo_HidesResolvedAddresses(t *testing.T) {
 	}
 	_, err = call.New(client).Do(t.Context(), call.Request{Method: http.MethodGet, URL: "http://localhost:1/"})
 	e := wantClass(t, err, network.NotSent)
-	if strings.Contains(e.Message, "127.0.0.1") || strings.Contains(e.Message, "::1") || !strings.Contains(e.Message, "not allowed") {
+	if strings.Contains(e.Message, "127.0.0.1") || strings.Contains(e.Message, "::1") ||
+		!strings.Contains(e.Message, "not allowed") {
 		t.Errorf("message %q", e.Message)
 	}
 	client, err = call.NewClient([]string{"localhost:1"})
@@ -311,7 +314,8 @@ func TestDo_HidesResolvedAddresses(t *testing.T) {
 	}
 	_, err = call.New(client).Do(t.Context(), call.Request{Method: http.MethodGet, URL: "http://localhost:1/"})
 	e = wantClass(t, err, network.NotSent)
-	if strings.Contains(e.Message, "127.0.0.1") || strings.Contains(e.Message, "::1") || !strings.Contains(e.Message, "refused") {
+	if strings.Contains(e.Message, "127.0.0.1") || strings.Contains(e.Message, "::1") ||
+		!strings.Contains(e.Message, "refused") {
 		t.Errorf("message %q", e.Message)
 	}
 }

@@ -44,7 +44,9 @@ func Host(networkName, baseURL, sandbox, host string) (string, error) {
 	case sandbox != "" && baseURL == sandbox:
 		return sandbox, nil
 	default:
-		return "", &network.Error{Class: network.Rejected, Code: "bad_address", Field: "base_url",
-			Message: networkName + " has a single service: leave the address empty."}
+		return "", &network.Error{
+			Class: network.Rejected, Code: "bad_address", Field: "base_url",
+			Message: networkName + " has a single service: leave the address empty.",
+		}
 	}
 }

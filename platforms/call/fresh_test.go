@@ -89,7 +89,9 @@ func TestMultipart_NamesAreQuotedAsBrowsersDo(t *testing.T) {
 		"a; filename=b.png":  `filename="a; filename=b.png"`,
 		"chợ nổi 'sáng'.png": `filename="chợ nổi 'sáng'.png"`,
 	} {
-		body, err := call.Multipart(map[string]string{"a\"b": "c"}, call.File{Field: "file", Name: name, Type: "image/png", Data: io.NopCloser(strings.NewReader("x"))})
+		body, err := call.Multipart(map[string]string{"a\"b": "c"}, call.File{
+			Field: "file", Name: name, Type: "image/png", Data: io.NopCloser(strings.NewReader("x")),
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

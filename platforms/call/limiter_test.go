@@ -71,7 +71,9 @@ func burst(t *testing.T, l *limiter, calls int) time.Duration {
 // Thousands of posts to a host that needs 100 or 200 ms for each are out within a second.
 func TestLimiter_GrowsForABurstOnASlowHost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		host := &slowHost{responds: func(call int) time.Duration { return time.Duration(100+call%2*100) * time.Millisecond }}
+		host := &slowHost{responds: func(call int) time.Duration {
+			return time.Duration(100+call%2*100) * time.Millisecond
+		}}
 		l := &limiter{next: host}
 		if took := burst(t, l, 5000); took > 1200*time.Millisecond {
 			t.Errorf("5,000 posts took %s", took)

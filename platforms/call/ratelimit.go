@@ -15,7 +15,10 @@ import (
 // (draft-ietf-httpapi-ratelimit-headers, section 2).
 func (r *Response) ParseReset(value string) time.Time {
 	value = strings.TrimSpace(value)
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", time.DateTime, "2006-01-02 15:04:05 MST", http.TimeFormat} {
+	for _, layout := range []string{
+		time.RFC3339, "2006-01-02T15:04:05", time.DateTime, "2006-01-02 15:04:05 MST",
+		http.TimeFormat,
+	} {
 		if at, err := time.Parse(layout, value); err == nil {
 			return r.LocalTime(at)
 		}

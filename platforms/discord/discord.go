@@ -38,7 +38,10 @@ type Options struct {
 // https://docs.discord.com/developers/resources/message and
 // https://docs.discord.com/developers/reference#uploading-files.
 func (o *Options) setDefaults() {
-	for field, value := range map[*string]string{&o.API: "https://discord.com/api/v10", &o.Site: "https://discord.com"} {
+	for field, value := range map[*string]string{
+		&o.API:  "https://discord.com/api/v10",
+		&o.Site: "https://discord.com",
+	} {
 		if *field == "" {
 			*field = value
 		}
@@ -102,7 +105,9 @@ func messagesPath(account network.Account) string {
 	return "/channels/" + account.RemoteID + "/messages"
 }
 
-func (d *Discord) do(ctx context.Context, account network.Account, path string, request call.Request) (*call.Response, error) {
+func (d *Discord) do(
+	ctx context.Context, account network.Account, path string, request call.Request,
+) (*call.Response, error) {
 	base, err := d.base(account.BaseURL)
 	if err != nil {
 		if request.Body != nil && request.Body.Closer != nil {

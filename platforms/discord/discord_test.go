@@ -25,7 +25,10 @@ func newFixture(t *testing.T) fixture {
 	server := platformtest.StartFake(t, fake.Options{})
 	created := platformtest.AddAccount(t, server, fake.Account{Network: "discord", Name: "ban-tin"})
 	client := platformtest.Client(t)
-	return fixture{discord.New(client, discord.Options{Sandbox: server.URL() + "/discord", CreateTimeout: 700 * time.Millisecond}), server, created, client}
+	return fixture{
+		discord.New(client, discord.Options{Sandbox: server.URL() + "/discord", CreateTimeout: 700 * time.Millisecond}),
+		server, created, client,
+	}
 }
 
 func (r fixture) connect(t *testing.T, values map[string]string) network.Account {
@@ -69,7 +72,9 @@ func (r fixture) subject(t *testing.T, account network.Account) platformtest.Sub
 
 func TestBotConformance(t *testing.T) {
 	r := newFixture(t)
-	account := r.connect(t, map[string]string{"bot_token": r.made.Token, "channel_id": "https://discord.com/channels/1000000000000000001/" + r.made.ID})
+	account := r.connect(t, map[string]string{
+		"bot_token": r.made.Token, "channel_id": "https://discord.com/channels/1000000000000000001/" + r.made.ID,
+	})
 	if account.RemoteID != r.made.ID || account.Handle != "#ban-tin" || account.Name != "ban-tin" {
 		t.Errorf("connected as %+v", account)
 	}
@@ -84,7 +89,8 @@ func TestBotConformance(t *testing.T) {
 func TestWebhookConformance(t *testing.T) {
 	r := newFixture(t)
 	account := r.connect(t, map[string]string{"webhook_url": "https://discord.com/api/webhooks/777/" + r.made.Token})
-	if account.RemoteID != "webhook/777" || account.Name != "ban-tin" || strings.Contains(account.Handle, r.made.Token) {
+	if account.RemoteID != "webhook/777" || account.Name != "ban-tin" ||
+		strings.Contains(account.Handle, r.made.Token) {
 		t.Errorf("connected as %+v", account)
 	}
 	s := r.subject(t, account)
@@ -114,9 +120,12 @@ func TestConnectForm_ReportsInvalidFields(t *testing.T) {
 		values map[string]string
 		field  string
 	}{
-		"Nothing":     {nil, "webhook_url"},
-		"Address":     {map[string]string{"webhook_url": "https://discord.com/channels/1/2"}, "webhook_url"},
-		"Webhook":     {map[string]string{"webhook_url": "https://discord.com/api/webhooks/777/unknown"}, "webhook_url"},
+		"Nothing": {nil, "webhook_url"},
+		"Address": {map[string]string{"webhook_url": "https://discord.com/channels/1/2"}, "webhook_url"},
+		"Webhook": {
+			map[string]string{"webhook_url": "https://discord.com/api/webhooks/777/unknown"},
+			"webhook_url",
+		},
 		"Token":       {map[string]string{"bot_token": "unknown", "channel_id": r.made.ID}, "bot_token"},
 		"TokenLines":  {map[string]string{"bot_token": "a\nb", "channel_id": r.made.ID}, "bot_token"},
 		"Channel":     {map[string]string{"bot_token": r.made.Token, "channel_id": "12345"}, "channel_id"},

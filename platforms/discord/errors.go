@@ -50,7 +50,8 @@ func refusal(res *call.Response) *network.Error {
 		if f.RetryAfter > 0 {
 			e.RetryAt = res.Received.Add(time.Duration(math.Ceil(f.RetryAfter*1000)) * time.Millisecond)
 		}
-	case f.Code == unknownWebhook, f.Code == unknownChannel, f.Code == missingAccess, f.Code == missingPermission, f.Code == webhookToken:
+	case f.Code == unknownWebhook, f.Code == unknownChannel, f.Code == missingAccess, f.Code == missingPermission,
+		f.Code == webhookToken:
 		// A user has to grant access again. Retrying would also count towards the
 		// limit of 10,000 refused requests in 10 minutes, after which Discord
 		// blocks the IP address.
@@ -64,8 +65,11 @@ func refusal(res *call.Response) *network.Error {
 const bucket = "messages"
 
 func quotas() []network.Quota {
-	return []network.Quota{{Bucket: bucket, Scope: network.ScopeAccount, Requests: 5, Per: 5 * time.Second, Default: true,
-		Costs: map[network.CallKind]int{network.CallPublish: 1}}}
+	return []network.Quota{{
+		Bucket: bucket, Scope: network.ScopeAccount, Requests: 5, Per: 5 * time.Second,
+		Default: true,
+		Costs:   map[network.CallKind]int{network.CallPublish: 1},
+	}}
 }
 
 // rates parses the headers of
@@ -80,6 +84,9 @@ func rates(res *call.Response) []network.RateStatus {
 	if limit < 1 || remaining < 0 || after < 0 || after > 1e6 {
 		return nil
 	}
-	return []network.RateStatus{{Bucket: bucket, Scope: network.ScopeAccount, Limit: limit, Remaining: min(remaining, limit),
-		ResetAt: res.Received.Add(time.Duration(after * float64(time.Second)))}}
+	return []network.RateStatus{{
+		Bucket: bucket, Scope: network.ScopeAccount, Limit: limit,
+		Remaining: min(remaining, limit),
+		ResetAt:   res.Received.Add(time.Duration(after * float64(time.Second))),
+	}}
 }

@@ -16,17 +16,27 @@ import (
 // Fields are a webhook URL, or a bot's token and its channel.
 func (d *Discord) Fields() []network.FormField {
 	return []network.FormField{
-		{Name: "webhook_url", Label: "Webhook address", Secret: true, Optional: true,
-			Help: "Channel settings, Integrations, Webhooks, Copy URL. Sufficient on its own, but a post whose response is lost cannot be found."},
-		{Name: "bot_token", Label: "Bot token", Secret: true, Optional: true,
-			Help: "Of your application, page Bot, in the Discord developer portal. The bot needs View Channel, Send Messages, Attach Files and Read Message History."},
-		{Name: "channel_id", Label: "Channel", Optional: true,
-			Help: "Its id, or a link to it (right-click the channel, Copy Link). Required for a bot."},
+		{
+			Name: "webhook_url", Label: "Webhook address", Secret: true, Optional: true,
+			Help: "Channel settings, Integrations, Webhooks, Copy URL. Sufficient on its own, but a post whose " +
+				"response is lost cannot be found.",
+		},
+		{
+			Name: "bot_token", Label: "Bot token", Secret: true, Optional: true,
+			Help: "Of your application, page Bot, in the Discord developer portal. The bot needs View Channel, Send " +
+				"Messages, Attach Files and Read Message History.",
+		},
+		{
+			Name: "channel_id", Label: "Channel", Optional: true,
+			Help: "Its id, or a link to it (right-click the channel, Copy Link). Required for a bot.",
+		},
 	}
 }
 
 // ConnectForm reads the channel and verifies that it can be posted to.
-func (d *Discord) ConnectForm(ctx context.Context, baseURL string, values map[string]secret.Text) ([]network.Account, error) {
+func (d *Discord) ConnectForm(
+	ctx context.Context, baseURL string, values map[string]secret.Text,
+) ([]network.Account, error) {
 	value := func(name string) string { return strings.TrimSpace(values[name].Reveal()) }
 	if _, err := d.base(baseURL); err != nil {
 		return nil, err
@@ -58,7 +68,10 @@ func (d *Discord) connectWebhook(ctx context.Context, baseURL, address string) (
 	if parts == nil {
 		return nil, invalidField("webhook_url", "A webhook URL looks like https://discord.com/api/webhooks/123/abc.")
 	}
-	account := network.Account{BaseURL: baseURL, RemoteID: webhookPrefix + parts[1], Token: secret.NewText(parts[2]), Kind: network.KindChannel}
+	account := network.Account{
+		BaseURL: baseURL, RemoteID: webhookPrefix + parts[1], Token: secret.NewText(parts[2]),
+		Kind: network.KindChannel,
+	}
 	account, err = d.readName(ctx, account)
 	if err != nil {
 		return nil, fieldError(err, "webhook_url", "Discord does not know this webhook.")
@@ -111,13 +124,16 @@ func (d *Discord) connectBot(ctx context.Context, baseURL, token, channel string
 	if strings.ContainsAny(token, " \t\r\n") {
 		return nil, invalidField("bot_token", "A bot token contains no spaces.")
 	}
-	account := network.Account{BaseURL: baseURL, RemoteID: parts[1], Token: secret.NewText(token), Kind: network.KindChannel}
+	account := network.Account{
+		BaseURL: baseURL, RemoteID: parts[1], Token: secret.NewText(token), Kind: network.KindChannel,
+	}
 	if err := d.currentUser(ctx, account); err != nil {
 		return nil, fieldError(err, "bot_token", "Discord does not know this bot token.")
 	}
 	account, err := d.readName(ctx, account)
 	if err != nil {
-		return nil, fieldError(err, "channel_id", "The bot cannot see this channel. Invite it to the server and allow it to view the channel.")
+		return nil, fieldError(err, "channel_id",
+			"The bot cannot see this channel. Invite it to the server and allow it to view the channel.")
 	}
 	return []network.Account{account}, nil
 }

@@ -23,8 +23,10 @@ func (*Discord) MeasureRules(account network.Account, _ network.PostRef) network
 		Metrics:  []network.Metric{network.MetricLikes, network.MetricReplies},
 		Batch:    pageSize,
 		Readings: network.CounterReadings(),
-		Quota: network.Quota{Bucket: bucketReads, Scope: network.ScopeAccount, Requests: 5, Per: 5 * time.Second,
-			Costs: map[network.CallKind]int{network.CallMeasure: 1}},
+		Quota: network.Quota{
+			Bucket: bucketReads, Scope: network.ScopeAccount, Requests: 5, Per: 5 * time.Second,
+			Costs: map[network.CallKind]int{network.CallMeasure: 1},
+		},
 	}
 	if _, hook := webhookID(account); hook {
 		rules.Unsupported = "Webhooks cannot read reactions. Connect the channel with a bot."
@@ -61,7 +63,9 @@ func (c counted) metrics() network.PostMetrics {
 // count deleted ones towards the limit of refused requests. Forum posts are in
 // channels of their own.
 // https://docs.discord.com/developers/resources/message#get-channel-messages
-func (d *Discord) Measure(ctx context.Context, account network.Account, request network.MeasureRequest) (network.Measured, error) {
+func (d *Discord) Measure(
+	ctx context.Context, account network.Account, request network.MeasureRequest,
+) (network.Measured, error) {
 	var out network.Measured
 	var ids []uint64
 	for _, p := range request.Posts {
@@ -111,12 +115,15 @@ func (d *Discord) Measure(ctx context.Context, account network.Account, request 
 }
 
 // measureForumPost reads the first message of a thread, which has the thread's id.
-func (d *Discord) measureForumPost(ctx context.Context, account network.Account, remoteID, thread string, request network.MeasureRequest, out *network.Measured) error {
+func (d *Discord) measureForumPost(ctx context.Context, account network.Account, remoteID, thread string,
+	request network.MeasureRequest, out *network.Measured,
+) error {
 	if err := request.Allow(ctx); err != nil {
 		return err
 	}
 	res, err := d.do(ctx, account, "/channels/"+thread+"/messages/"+thread, call.Request{Method: http.MethodGet})
-	if e := network.AsError(err); e != nil && (e.Code == strconv.Itoa(unknownMessage) || e.Code == strconv.Itoa(unknownChannel)) {
+	if e := network.AsError(err); e != nil &&
+		(e.Code == strconv.Itoa(unknownMessage) || e.Code == strconv.Itoa(unknownChannel)) {
 		out.Add(remoteID, network.PostMetrics{State: network.PostMissing})
 		return nil
 	}

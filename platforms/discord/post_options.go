@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -9,8 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"context"
 
 	"dateline/platforms/call"
 	"dateline/platforms/matching"
@@ -83,12 +82,14 @@ func (o PostOptions) problems(content network.Content) []network.Violation {
 	if o.Embed != nil {
 		o.Embed.check(&c)
 		if o.SuppressEmbeds {
-			c.Add("suppress_embeds", "embed_suppressed", "Embeds are suppressed, so the embed would not be shown. Remove one of the two.")
+			c.Add("suppress_embeds", "embed_suppressed",
+				"Embeds are suppressed, so the embed would not be shown. Remove one of the two.")
 		}
 	}
 	switch {
 	case o.inForum:
-		c.Add("forum", "forum_thread", "A post in a Discord forum cannot have a thread. Remove the following segments or the forum.")
+		c.Add("forum", "forum_thread",
+			"A post in a Discord forum cannot have a thread. Remove the following segments or the forum.")
 	case o.Forum != nil && content.Reply:
 		c.Add("forum", "forum_reply", "A reply cannot be a new post in a Discord forum. Remove the forum.")
 	case o.Forum != nil:
@@ -97,11 +98,13 @@ func (o PostOptions) problems(content network.Content) []network.Violation {
 		}
 		c.MaxRunes("forum.title", o.Forum.Title, maxForumTitle)
 		if len(o.Forum.Tags) > maxForumTags {
-			c.Add("forum.tags", "too_many_tags", "The post has {used} tags; Discord allows {limit}.", len(o.Forum.Tags), maxForumTags)
+			c.Add("forum.tags", "too_many_tags", "The post has {used} tags; Discord allows {limit}.", len(o.Forum.Tags),
+				maxForumTags)
 		}
 		for i, tag := range o.Forum.Tags {
 			if !snowflakePattern.MatchString(tag) {
-				c.Add(fmt.Sprintf("forum.tags[%d]", i), "not_a_tag_id", `"{value}" is not the id of a tag. Copy it from the channel's settings.`, tag)
+				c.Add(fmt.Sprintf("forum.tags[%d]", i), "not_a_tag_id",
+					`"{value}" is not the id of a tag. Copy it from the channel's settings.`, tag)
 			}
 		}
 	}
@@ -116,7 +119,8 @@ func (e Embed) check(c *rules.Options) {
 	c.MaxRunes("embed.description", e.Description, maxEmbedDescription)
 	c.MaxRunes("embed.footer", e.Footer, maxEmbedFooter)
 	if total := utf8.RuneCountInString(e.Title + e.Description + e.Footer); total > maxEmbedTotal {
-		c.Add("embed", "embed_too_long", "The embed has {used} characters in total; Discord allows {limit}. Shorten it.", total, maxEmbedTotal)
+		c.Add("embed", "embed_too_long",
+			"The embed has {used} characters in total; Discord allows {limit}. Shorten it.", total, maxEmbedTotal)
 	}
 	for _, one := range [][2]string{{"embed.url", e.URL}, {"embed.image_url", e.ImageURL}} {
 		if one[1] != "" {
@@ -188,7 +192,9 @@ type thread struct {
 // reconcileForum lists the server's active threads, and reads the first message
 // of those that the bot opened in the channel with this title since the start of
 // the window.
-func (d *Discord) reconcileForum(ctx context.Context, account network.Account, submission network.Submission, forum Forum, window network.Window) (network.Finding, error) {
+func (d *Discord) reconcileForum(
+	ctx context.Context, account network.Account, submission network.Submission, forum Forum, window network.Window,
+) (network.Finding, error) {
 	author, skew, err := d.identityAndSkew(ctx, account)
 	if err != nil {
 		return network.Finding{}, err
@@ -209,7 +215,8 @@ func (d *Discord) reconcileForum(ctx context.Context, account network.Account, s
 	}
 	search, wanted := matching.New(window), matching.NewComparer(submission.Text)
 	for _, t := range list.Threads {
-		if t.ParentID != account.RemoteID || t.OwnerID != author || t.Name != forum.Title || parseSnowflake(t.ID) < snowflake(from) {
+		if t.ParentID != account.RemoteID || t.OwnerID != author || t.Name != forum.Title ||
+			parseSnowflake(t.ID) < snowflake(from) {
 			continue
 		}
 		var first message
@@ -225,7 +232,9 @@ func (d *Discord) reconcileForum(ctx context.Context, account network.Account, s
 	return search.Result(from, true, network.Note{}), nil
 }
 
-func (d *Discord) forumReceipt(ctx context.Context, account network.Account, m message, threadID string) network.Receipt {
+func (d *Discord) forumReceipt(
+	ctx context.Context, account network.Account, m message, threadID string,
+) network.Receipt {
 	m.ChannelID = threadID
 	receipt := d.receipt(ctx, account, m)
 	receipt.RemoteID = forumPrefix + threadID
@@ -234,7 +243,9 @@ func (d *Discord) forumReceipt(ctx context.Context, account network.Account, m m
 
 // createdForumPost reads the response to a forum post: a bot gets the thread with
 // its message, a webhook the message in its thread.
-func (d *Discord) createdForumPost(ctx context.Context, account network.Account, res *call.Response) (network.Receipt, error) {
+func (d *Discord) createdForumPost(
+	ctx context.Context, account network.Account, res *call.Response,
+) (network.Receipt, error) {
 	var created struct {
 		message
 		Message *message `json:"message"`

@@ -77,7 +77,9 @@ func (d *Discord) StageStatus(_ context.Context, _ network.Account, staged netwo
 // first message. A webhook waits until the message is saved; otherwise a failure
 // would not be reported
 // (https://docs.discord.com/developers/resources/webhook#execute-webhook).
-func (d *Discord) Publish(ctx context.Context, account network.Account, submission network.Submission) (network.Receipt, error) {
+func (d *Discord) Publish(
+	ctx context.Context, account network.Account, submission network.Submission,
+) (network.Receipt, error) {
 	out := messageRequest{Content: submission.Text, AllowedMentions: map[string][]string{"parse": {}}}
 	options, _ := submission.Options.(PostOptions)
 	options.apply(&out)
@@ -142,13 +144,17 @@ func (m message) replyTo() string {
 
 // openThread creates a post in a forum channel. It has no nonce: a lost response is
 // searched for in the list of threads.
-func (d *Discord) openThread(ctx context.Context, account network.Account, forum Forum, first messageRequest, media []network.Media) (network.Receipt, error) {
+func (d *Discord) openThread(
+	ctx context.Context, account network.Account, forum Forum, first messageRequest, media []network.Media,
+) (network.Receipt, error) {
 	out := forumRequest{Name: forum.Title, AppliedTags: forum.Tags, Message: first}
 	body, err := encode(ctx, &out, &out.Attachments, media)
 	if err != nil {
 		return network.Receipt{}, err
 	}
-	res, err := d.do(ctx, account, "/channels/"+account.RemoteID+"/threads", call.Request{Method: http.MethodPost, Body: body, Create: true})
+	res, err := d.do(ctx, account, "/channels/"+account.RemoteID+"/threads", call.Request{
+		Method: http.MethodPost, Body: body, Create: true,
+	})
 	if err != nil {
 		return network.Receipt{}, err
 	}
@@ -182,15 +188,19 @@ func encode(ctx context.Context, out any, attachments *[]attachment, media []net
 		data, err := m.Open(ctx)
 		if err != nil {
 			discard()
-			return nil, &network.Error{Class: network.NotSent, Code: "media_unreadable",
-				Message: "The attachment " + m.FileName + " could not be read from storage.", Err: err}
+			return nil, &network.Error{
+				Class: network.NotSent, Code: "media_unreadable",
+				Message: "The attachment " + m.FileName + " could not be read from storage.", Err: err,
+			}
 		}
 		name := m.FileName
 		if name == "" {
 			name = "attachment" + strconv.Itoa(i+1)
 		}
 		*attachments = append(*attachments, attachment{ID: i, FileName: name, Description: m.AltText})
-		files = append(files, call.File{Field: fmt.Sprintf("files[%d]", i), Name: name, Type: m.MIMEType, Bytes: m.Bytes, Data: data})
+		files = append(files, call.File{
+			Field: fmt.Sprintf("files[%d]", i), Name: name, Type: m.MIMEType, Bytes: m.Bytes, Data: data,
+		})
 	}
 	raw, err := json.Marshal(out)
 	if err == nil {
@@ -218,8 +228,10 @@ func (d *Discord) receipt(ctx context.Context, account network.Account, m messag
 	if channel == "" {
 		channel = where.channel
 	}
-	return network.Receipt{RemoteID: m.ID, CreatedAt: m.Timestamp,
-		URL: fmt.Sprintf("%s/channels/%s/%s/%s", d.options.Site, where.guild, channel, m.ID)}
+	return network.Receipt{
+		RemoteID: m.ID, CreatedAt: m.Timestamp,
+		URL: fmt.Sprintf("%s/channels/%s/%s/%s", d.options.Site, where.guild, channel, m.ID),
+	}
 }
 
 // Delete removes a message.
@@ -239,7 +251,8 @@ func (d *Discord) Delete(ctx context.Context, account network.Account, remoteID 
 		path += "/" + remoteID
 	}
 	_, err := d.do(ctx, account, path, call.Request{Method: http.MethodDelete})
-	if e := network.AsError(err); e != nil && (e.Code == strconv.Itoa(unknownMessage) || inForum && e.Code == strconv.Itoa(unknownChannel)) {
+	if e := network.AsError(err); e != nil &&
+		(e.Code == strconv.Itoa(unknownMessage) || inForum && e.Code == strconv.Itoa(unknownChannel)) {
 		return nil
 	}
 	return err

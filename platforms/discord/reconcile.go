@@ -20,9 +20,12 @@ const (
 // Reconcile lists the channel's messages since the start of the window and
 // compares the bot's own messages with the submission (package matching). A
 // webhook cannot list messages.
-func (d *Discord) Reconcile(ctx context.Context, account network.Account, submission network.Submission, window network.Window) (network.Finding, error) {
+func (d *Discord) Reconcile(
+	ctx context.Context, account network.Account, submission network.Submission, window network.Window,
+) (network.Finding, error) {
 	if _, hook := webhookID(account); hook {
-		return network.Finding{Evidence: []network.Note{network.NewNote("webhook_cannot_list", "Webhooks cannot list what they sent. Check the channel and resolve the post.")}}, nil
+		return network.Finding{Evidence: []network.Note{network.NewNote("webhook_cannot_list",
+			"Webhooks cannot list what they sent. Check the channel and resolve the post.")}}, nil
 	}
 	if options, _ := submission.Options.(PostOptions); options.Forum != nil {
 		return d.reconcileForum(ctx, account, submission, *options.Forum, window)
@@ -56,7 +59,9 @@ func (d *Discord) Reconcile(ctx context.Context, account network.Account, submis
 
 // identityAndSkew returns the bot's user id, and how far Discord's clock is
 // ahead.
-func (d *Discord) identityAndSkew(ctx context.Context, account network.Account) (author string, skew time.Duration, err error) {
+func (d *Discord) identityAndSkew(
+	ctx context.Context, account network.Account,
+) (author string, skew time.Duration, err error) {
 	res, err := d.do(ctx, account, "/users/@me", call.Request{Method: http.MethodGet})
 	if err != nil {
 		return "", 0, err
@@ -75,7 +80,10 @@ func (d *Discord) identityAndSkew(ctx context.Context, account network.Account) 
 
 func compare(receipt network.Receipt, m message, s network.Submission, wanted *matching.Comparer) matching.Post {
 	receipt.Differences = m.differences(s)
-	return matching.Post{Receipt: receipt, Verdict: wanted.Compare(m.Content), MediaCountEqual: len(m.Attachments) == len(s.Media), ReplyTargetEqual: m.replyTo() == s.ReplyTo}
+	return matching.Post{
+		Receipt: receipt, Verdict: wanted.Compare(m.Content),
+		MediaCountEqual: len(m.Attachments) == len(s.Media), ReplyTargetEqual: m.replyTo() == s.ReplyTo,
+	}
 }
 
 // snowflake returns the smallest id of a time.

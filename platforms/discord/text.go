@@ -21,8 +21,12 @@ func (d *Discord) Limits(ctx context.Context, account network.Account) (network.
 	_, _ = d.locate(ctx, account)
 	o := d.options
 	return network.Limits{
-		AllowedBy: "Discord", MaxCharacters: o.MaxCharacters, MaxMedia: o.MaxMedia, MixedMedia: true, SupportsReply: !hook,
-		MIMETypes:     []string{"image/jpeg", "image/png", "image/webp", "image/gif", "video/mp4", "video/webm", "video/quicktime"},
+		AllowedBy: "Discord", MaxCharacters: o.MaxCharacters, MaxMedia: o.MaxMedia, MixedMedia: true,
+		SupportsReply: !hook,
+		MIMETypes: []string{
+			"image/jpeg", "image/png", "image/webp", "image/gif", "video/mp4", "video/webm",
+			"video/quicktime",
+		},
 		MaxImageBytes: o.MaxFileBytes, MaxVideoBytes: o.MaxFileBytes, MaxAltText: o.MaxAltText, Quotas: quotas(),
 	}, nil
 }
@@ -42,7 +46,8 @@ func (d *Discord) Check(content network.Content, limits network.Limits) []networ
 	}
 	if limit := d.options.MaxRequestBytes; all > limit {
 		problems = append(problems, network.NewViolation("attachments", "too_large_together",
-			"The attachments have {used_bytes} in total; Discord allows {limit_bytes} per message.", network.Bytes(all), network.Bytes(limit)))
+			"The attachments have {used_bytes} in total; Discord allows {limit_bytes} per message.", network.Bytes(all),
+			network.Bytes(limit)))
 	}
 	options, _ := content.Options.(PostOptions)
 	return append(problems, options.problems(content)...)
@@ -58,16 +63,21 @@ func (d *Discord) Preview(content network.Content, _ network.Limits) network.Pre
 	options, _ := content.Options.(PostOptions)
 	for _, at := range link.FindAllStringIndex(p.Text, -1) {
 		word := strings.TrimRight(p.Text[at[0]:at[1]], ".,;:!?)»”'\"")
-		p.Spans = append(p.Spans, network.Span{Start: at[0], End: at[0] + len(word), Kind: network.SpanLink, Target: word})
+		p.Spans = append(p.Spans, network.Span{
+			Start: at[0], End: at[0] + len(word), Kind: network.SpanLink, Target: word,
+		})
 		if p.Card == "" && !options.SuppressEmbeds {
 			p.Card = word
 		}
 	}
 	if strings.ContainsAny(p.Text, "*_~`|>#") {
-		p.Notes = append(p.Notes, network.NewNote("markdown_rendered", "Discord renders Markdown: characters such as * and _ may format the text instead of being shown."))
+		p.Notes = append(p.Notes,
+			network.NewNote("markdown_rendered",
+				"Discord renders Markdown: characters such as * and _ may format the text instead of being shown."))
 	}
 	if strings.Contains(p.Text, "@") {
-		p.Notes = append(p.Notes, network.NewNote("mentions_not_notified", "Mentions are shown, but do not notify anyone."))
+		p.Notes = append(p.Notes,
+			network.NewNote("mentions_not_notified", "Mentions are shown, but do not notify anyone."))
 	}
 	return p
 }

@@ -111,7 +111,10 @@ func New(client *http.Client, options Options) *Facebook {
 			CreateTimeout: options.CreateTimeout, ReadTimeout: options.ReadTimeout, Refine: refine,
 		}),
 		options: options,
-		service: graph.Service{Network: title, ClientID: options.ClientID, ClientSecret: options.ClientSecret, Sandbox: options.Sandbox},
+		service: graph.Service{
+			Network: title, ClientID: options.ClientID, ClientSecret: options.ClientSecret,
+			Sandbox: options.Sandbox,
+		},
 	}
 }
 
@@ -135,7 +138,9 @@ func (f *Facebook) do(ctx context.Context, account network.Account, host string,
 	return f.api.Do(ctx, c)
 }
 
-func (f *Facebook) get(ctx context.Context, account network.Account, path string, query url.Values, body any) (*call.Response, error) {
+func (f *Facebook) get(
+	ctx context.Context, account network.Account, path string, query url.Values, body any,
+) (*call.Response, error) {
 	res, err := f.do(ctx, account, f.options.GraphHost, graph.Call{Method: http.MethodGet, URL: path, Query: query})
 	if err != nil {
 		return nil, err
@@ -175,7 +180,8 @@ func refine(failure graph.ErrorObject, create bool, e *network.Error) {
 	case is(1366051): // the photos are part of a post already, which an earlier send published
 		e.Class = network.Duplicate
 	case is(1404078):
-		e.Class, e.Message = network.Rejected, "Facebook requires that someone who manages the Page completes its Page Publishing Authorization first."
+		e.Class, e.Message = network.Rejected, "Facebook requires that someone who manages the Page completes its "+
+			"Page Publishing Authorization first."
 	case is(1609005), is(1366046), is(1346003):
 		e.Class = network.Rejected
 	}

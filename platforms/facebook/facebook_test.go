@@ -30,10 +30,15 @@ func startFake(t *testing.T, options fake.Options) fixture {
 	t.Helper()
 	server := platformtest.StartFake(t, options)
 	profile := platformtest.AddAccount(t, server, fake.Account{Network: "facebook", Name: "editor"})
-	page := platformtest.AddAccount(t, server, fake.Account{Network: "facebook", Kind: "page", OwnerID: profile.ID, Name: "dateline"})
+	page := platformtest.AddAccount(t, server, fake.Account{
+		Network: "facebook", Kind: "page", OwnerID: profile.ID, Name: "dateline",
+	})
 	client := platformtest.Client(t)
 	n := fixture{server: server, base: server.URL() + "/facebook", client: client}
-	n.page = network.Account{BaseURL: n.base, RemoteID: page.ID, Handle: "@dateline", Name: "Dateline", Kind: network.KindPage, Token: secret.NewText(page.Token)}
+	n.page = network.Account{
+		BaseURL: n.base, RemoteID: page.ID, Handle: "@dateline", Name: "Dateline",
+		Kind: network.KindPage, Token: secret.NewText(page.Token),
+	}
 	return n
 }
 

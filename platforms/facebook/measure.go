@@ -37,7 +37,11 @@ func (m *Metrics) setDefaults() {
 		}
 	}
 	if len(m.Video) == 0 {
-		m.Video = []graph.Insight{{Name: "blue_reels_play_count", Metric: network.MetricViews}, {Name: "total_video_views", Metric: network.MetricViews}}
+		m.Video = []graph.Insight{
+			{Name: "blue_reels_play_count", Metric: network.MetricViews}, {
+				Name: "total_video_views", Metric: network.MetricViews,
+			},
+		}
 	}
 }
 
@@ -46,8 +50,10 @@ func (m *Metrics) setDefaults() {
 func (f *Facebook) MeasureRules(_ network.Account, post network.PostRef) network.MeasureRules {
 	const day = 24 * time.Hour
 	rules := network.MeasureRules{
-		Metrics: []network.Metric{network.MetricViews, network.MetricReach, network.MetricLikes, network.MetricReplies,
-			network.MetricReposts, network.MetricClicks, network.MetricAllClicks},
+		Metrics: []network.Metric{
+			network.MetricViews, network.MetricReach, network.MetricLikes, network.MetricReplies,
+			network.MetricReposts, network.MetricClicks, network.MetricAllClicks,
+		},
 		Batch:    maxIDs,
 		Readings: network.CounterReadings(),
 		Insights: []time.Duration{day, 2 * day, 7 * day, 28 * day},
@@ -114,7 +120,9 @@ func fieldsOf(p network.PostRef) string {
 // Measure reads the counters of objects of a kind together, and the insights of one
 // after the other.
 // https://developers.facebook.com/docs/graph-api/reference/page-post
-func (f *Facebook) Measure(ctx context.Context, account network.Account, request network.MeasureRequest) (network.Measured, error) {
+func (f *Facebook) Measure(
+	ctx context.Context, account network.Account, request network.MeasureRequest,
+) (network.Measured, error) {
 	var out network.Measured
 	kinds := map[string][]network.PostRef{}
 	var order []string
@@ -145,7 +153,9 @@ func (f *Facebook) Measure(ctx context.Context, account network.Account, request
 
 // readCounters reads objects together. One missing object fails the call, so they
 // are then read one by one.
-func (f *Facebook) readCounters(ctx context.Context, account network.Account, posts []network.PostRef, fields string, request network.MeasureRequest, out *network.Measured) error {
+func (f *Facebook) readCounters(ctx context.Context, account network.Account, posts []network.PostRef, fields string,
+	request network.MeasureRequest, out *network.Measured,
+) error {
 	if err := request.Allow(ctx); err != nil {
 		return err
 	}
@@ -185,14 +195,21 @@ func (f *Facebook) readCounters(ctx context.Context, account network.Account, po
 	return nil
 }
 
-func (f *Facebook) readInsights(ctx context.Context, account network.Account, p network.PostRef, request network.MeasureRequest, found *network.PostMetrics, out *network.Measured) error {
+func (f *Facebook) readInsights(ctx context.Context, account network.Account, p network.PostRef,
+	request network.MeasureRequest, found *network.PostMetrics, out *network.Measured,
+) error {
 	path, wanted := "/"+url.PathEscape(p.RemoteID)+"/insights", f.options.Metrics.Post
 	if isVideo(p.RemoteID) {
 		path, wanted = "/"+url.PathEscape(p.RemoteID)+"/video_insights", f.options.Metrics.Video
 	}
-	refused, err := graph.InsightsReader{Insights: wanted, Request: request, Get: func(ctx context.Context, metrics []string) (*call.Response, error) {
-		return f.do(ctx, account, f.options.GraphHost, graph.Call{Method: http.MethodGet, URL: path, Query: url.Values{"metric": {strings.Join(metrics, ",")}}})
-	}}.Read(ctx, found)
+	refused, err := graph.InsightsReader{
+		Insights: wanted, Request: request,
+		Get: func(ctx context.Context, metrics []string) (*call.Response, error) {
+			return f.do(ctx, account, f.options.GraphHost, graph.Call{
+				Method: http.MethodGet, URL: path, Query: url.Values{"metric": {strings.Join(metrics, ",")}},
+			})
+		},
+	}.Read(ctx, found)
 	out.Refused = graph.MergeRefused(out.Refused, refused)
 	if graph.IsMissingPermission(err) {
 		out.MissingScope = scopeInsights

@@ -24,8 +24,10 @@ import (
 func (f *Facebook) Stage(ctx context.Context, account network.Account, media network.Media) (network.Staged, error) {
 	data, err := media.Open(ctx)
 	if err != nil {
-		return network.Staged{}, &network.Error{Class: network.NotSent, Code: "media_unreadable",
-			Message: "The attachment " + media.FileName + " could not be read from storage.", Err: err}
+		return network.Staged{}, &network.Error{
+			Class: network.NotSent, Code: "media_unreadable",
+			Message: "The attachment " + media.FileName + " could not be read from storage.", Err: err,
+		}
 	}
 	if kind, ok := stagesReel(media); ok {
 		return f.stageReel(ctx, account, media, kind, data)
@@ -38,13 +40,18 @@ func (f *Facebook) Stage(ctx context.Context, account network.Account, media net
 	if media.AltText != "" {
 		fields["alt_text_custom"] = media.AltText
 	}
-	body, err := call.Multipart(fields, call.File{Field: "source", Name: nameOf(media), Type: media.MIMEType, Bytes: media.Bytes, Data: data})
+	body, err := call.Multipart(fields, call.File{
+		Field: "source", Name: nameOf(media), Type: media.MIMEType, Bytes: media.Bytes, Data: data,
+	})
 	if err != nil {
 		_ = data.Close()
-		return network.Staged{}, &network.Error{Class: network.NotSent, Code: "bad_request", Message: err.Error(), Err: err}
+		return network.Staged{}, &network.Error{
+			Class: network.NotSent, Code: "bad_request", Message: err.Error(), Err: err,
+		}
 	}
 	res, err := f.do(ctx, account, f.options.GraphHost, graph.Call{
-		Method: http.MethodPost, URL: "/" + url.PathEscape(account.RemoteID) + "/photos", Body: body, Timeout: f.options.UploadTimeout,
+		Method: http.MethodPost, URL: "/" + url.PathEscape(account.RemoteID) + "/photos", Body: body,
+		Timeout: f.options.UploadTimeout,
 	})
 	if err != nil {
 		return network.Staged{}, err
@@ -80,14 +87,18 @@ const maxParts = 10_000
 // stageVideo starts an upload and sends all of the video; Publish finishes it.
 // https://developers.facebook.com/docs/graph-api/reference/page/videos
 // (upload_phase)
-func (f *Facebook) stageVideo(ctx context.Context, account network.Account, media network.Media, data io.Reader) (network.Staged, error) {
+func (f *Facebook) stageVideo(
+	ctx context.Context, account network.Account, media network.Media, data io.Reader,
+) (network.Staged, error) {
 	var begun struct {
 		Session string `json:"upload_session_id"`
 		Video   string `json:"video_id"`
 		offsets
 	}
-	res, err := f.do(ctx, account, f.options.VideoHost, graph.Call{Method: http.MethodPost, URL: videos(account),
-		Form: url.Values{"upload_phase": {"start"}, "file_size": {strconv.FormatInt(media.Bytes, 10)}}})
+	res, err := f.do(ctx, account, f.options.VideoHost, graph.Call{
+		Method: http.MethodPost, URL: videos(account),
+		Form: url.Values{"upload_phase": {"start"}, "file_size": {strconv.FormatInt(media.Bytes, 10)}},
+	})
 	if err != nil {
 		return network.Staged{}, err
 	}
@@ -105,14 +116,20 @@ func (f *Facebook) stageVideo(ctx context.Context, account network.Account, medi
 		}
 		held := make([]byte, size)
 		if _, err := io.ReadFull(data, held); err != nil {
-			return network.Staged{}, &network.Error{Class: network.NotSent, Code: "media_unreadable", Message: "The video could not be read from storage.", Err: err}
+			return network.Staged{}, &network.Error{
+				Class: network.NotSent, Code: "media_unreadable", Message: "The video could not be read from storage.",
+				Err: err,
+			}
 		}
 		if part, err = f.transfer(ctx, account, begun.Session, part.Start, media, held); err != nil {
 			return network.Staged{}, err
 		}
 		sent += size
 	}
-	return network.Staged{RemoteID: "video:" + begun.Video + ":" + begun.Session, Ready: true, ExpiresAt: f.photoExpiresAt()}, nil
+	return network.Staged{
+		RemoteID: "video:" + begun.Video + ":" + begun.Session, Ready: true,
+		ExpiresAt: f.photoExpiresAt(),
+	}, nil
 }
 
 func videos(account network.Account) string {
@@ -131,15 +148,24 @@ const maxTransferAttempts = 3
 // transfer sends one part. A part whose response was lost is sent again: Facebook
 // identifies it by its offset, and responds with an error that names the expected
 // offset if it already has it.
-func (f *Facebook) transfer(ctx context.Context, account network.Account, session string, start int64, media network.Media, held []byte) (offsets, error) {
+func (f *Facebook) transfer(
+	ctx context.Context, account network.Account, session string, start int64, media network.Media, held []byte,
+) (offsets, error) {
 	for try := 1; ; try++ {
 		body, err := call.Multipart(map[string]string{
 			"upload_phase": "transfer", "upload_session_id": session, "start_offset": strconv.FormatInt(start, 10),
-		}, call.File{Field: "video_file_chunk", Name: nameOf(media), Type: media.MIMEType, Bytes: int64(len(held)), Data: io.NopCloser(bytes.NewReader(held))})
+		}, call.File{
+			Field: "video_file_chunk", Name: nameOf(media), Type: media.MIMEType, Bytes: int64(len(held)),
+			Data: io.NopCloser(bytes.NewReader(held)),
+		})
 		if err != nil {
-			return offsets{}, &network.Error{Class: network.NotSent, Code: "bad_request", Message: err.Error(), Err: err}
+			return offsets{}, &network.Error{
+				Class: network.NotSent, Code: "bad_request", Message: err.Error(), Err: err,
+			}
 		}
-		res, err := f.do(ctx, account, f.options.VideoHost, graph.Call{Method: http.MethodPost, URL: videos(account), Body: body, Timeout: f.options.UploadTimeout})
+		res, err := f.do(ctx, account, f.options.VideoHost, graph.Call{
+			Method: http.MethodPost, URL: videos(account), Body: body, Timeout: f.options.UploadTimeout,
+		})
 		if err == nil {
 			var next offsets
 			return next, res.Decode(&next)
@@ -148,7 +174,8 @@ func (f *Facebook) transfer(ctx context.Context, account network.Account, sessio
 			return next, nil
 		}
 		e := network.AsError(err)
-		if try == maxTransferAttempts || ctx.Err() != nil || e.Class != network.Transient && e.Class != network.NotSent {
+		if try == maxTransferAttempts || ctx.Err() != nil || e.Class != network.Transient &&
+			e.Class != network.NotSent {
 			return offsets{}, err
 		}
 	}
@@ -181,7 +208,9 @@ func nextOffsets(res *call.Response, after int64) (offsets, bool) {
 
 // StageStatus does not wait: photos are processed on upload, and videos after
 // they are published. It reports whether Facebook still has them.
-func (f *Facebook) StageStatus(ctx context.Context, account network.Account, staged network.Staged) (network.Staged, error) {
+func (f *Facebook) StageStatus(
+	ctx context.Context, account network.Account, staged network.Staged,
+) (network.Staged, error) {
 	id, _, ok := videoOf(staged.RemoteID)
 	if !ok {
 		id = strings.TrimPrefix(strings.TrimPrefix(staged.RemoteID, reelPrefix), storyPrefix)
@@ -191,7 +220,10 @@ func (f *Facebook) StageStatus(ctx context.Context, account network.Account, sta
 	}
 	_, err := f.get(ctx, account, "/"+url.PathEscape(id), url.Values{"fields": {"id"}}, &body)
 	if isNotFound(err) {
-		return staged, &network.Error{Class: network.Transient, Code: network.CodeMediaExpired, Message: "Facebook deleted the attachment.", Err: err}
+		return staged, &network.Error{
+			Class: network.Transient, Code: network.CodeMediaExpired, Message: "Facebook deleted the attachment.",
+			Err: err,
+		}
 	}
 	if err != nil {
 		return staged, err

@@ -28,7 +28,8 @@ func (f *Facebook) Register(_ context.Context, baseURL, redirectURI string) (net
 func (f *Facebook) AuthorizeURL(app network.App, state, _ string) string {
 	host, _ := f.service.Host(app.BaseURL, f.options.WebHost)
 	return host + "/" + f.options.Version + "/dialog/oauth?" + url.Values{
-		"client_id": {app.ClientID}, "redirect_uri": {app.RedirectURI}, "response_type": {"code"}, "scope": {scopes}, "state": {state},
+		"client_id": {app.ClientID}, "redirect_uri": {app.RedirectURI}, "response_type": {"code"}, "scope": {scopes},
+		"state": {state},
 	}.Encode()
 }
 
@@ -40,7 +41,8 @@ func (f *Facebook) Exchange(ctx context.Context, app network.App, code, _ string
 	if err != nil {
 		return network.Account{}, err
 	}
-	account, err := f.token(ctx, app, url.Values{"grant_type": {"fb_exchange_token"}, "fb_exchange_token": {short.Token.Reveal()}}, short.Token)
+	account, err := f.token(ctx, app,
+		url.Values{"grant_type": {"fb_exchange_token"}, "fb_exchange_token": {short.Token.Reveal()}}, short.Token)
 	if err != nil {
 		return network.Account{}, err
 	}
@@ -50,7 +52,9 @@ func (f *Facebook) Exchange(ctx context.Context, app network.App, code, _ string
 }
 
 // token calls the token endpoint with a form, so that no secret is part of a URL.
-func (f *Facebook) token(ctx context.Context, app network.App, form url.Values, secrets ...secret.Text) (network.Account, error) {
+func (f *Facebook) token(
+	ctx context.Context, app network.App, form url.Values, secrets ...secret.Text,
+) (network.Account, error) {
 	host, err := f.service.Host(app.BaseURL, f.options.GraphHost)
 	if err != nil {
 		return network.Account{}, err
@@ -170,8 +174,10 @@ func (f *Facebook) Accounts(ctx context.Context, account network.Account) ([]net
 		query.Set("after", body.NextCursor())
 	}
 	if len(found) == 0 {
-		return nil, &network.Error{Class: network.Rejected, Code: "no_pages",
-			Message: "This user can publish to no Page, or granted access to none."}
+		return nil, &network.Error{
+			Class: network.Rejected, Code: "no_pages",
+			Message: "This user can publish to no Page, or granted access to none.",
+		}
 	}
 	return found, nil
 }

@@ -21,7 +21,10 @@ func TestAccounts_Pages(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"sports", "weather"} {
-		if _, err := n.server.Add(fake.Account{Network: "facebook", Kind: "page", OwnerID: users.ID, Name: name}); err != nil {
+		if _, err := n.server.Add(fake.Account{
+			Network: "facebook", Kind: "page", OwnerID: users.ID,
+			Name: name,
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -31,7 +34,8 @@ func TestAccounts_Pages(t *testing.T) {
 		t.Fatal(err)
 	}
 	account, err := f.Exchange(t.Context(), app, n.approve(t, f.AuthorizeURL(app, "s", "")).Get("code"), "")
-	if err != nil || !slices.Contains(account.Scopes, "pages_manage_posts") || time.Until(account.TokenExpiresAt) < 59*24*time.Hour {
+	if err != nil || !slices.Contains(account.Scopes, "pages_manage_posts") ||
+		time.Until(account.TokenExpiresAt) < 59*24*time.Hour {
 		t.Fatalf("%+v, %v", account, err)
 	}
 	found, err := f.Accounts(t.Context(), account)
@@ -41,7 +45,8 @@ func TestAccounts_Pages(t *testing.T) {
 	tokens := map[string]bool{}
 	for _, page := range found {
 		// Page tokens do not expire; the user's consent does.
-		if days := time.Until(page.RefreshTokenExpiresAt).Hours() / 24; page.Kind != network.KindPage || !page.TokenExpiresAt.IsZero() || days < 89 || days > 90 {
+		if days := time.Until(page.RefreshTokenExpiresAt).Hours() / 24; page.Kind != network.KindPage ||
+			!page.TokenExpiresAt.IsZero() || days < 89 || days > 90 {
 			t.Errorf("page %+v", page)
 		}
 		tokens[page.Token.Reveal()] = true
@@ -55,7 +60,8 @@ func TestAccounts_Pages(t *testing.T) {
 	// The user's own token cannot post to a Page.
 	profile := found[0]
 	profile.Token = account.Token
-	if _, err := f.Publish(t.Context(), profile, network.Submission{Text: "Never"}); network.AsError(err).Class != network.Rejected {
+	if _, err := f.Publish(t.Context(), profile,
+		network.Submission{Text: "Never"}); network.AsError(err).Class != network.Rejected {
 		t.Errorf("%v", err)
 	}
 	// A user without Pages has nothing to post to.
@@ -95,7 +101,9 @@ func (f *forger) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func TestAddresses(t *testing.T) {
-	f := facebook.New(http.DefaultClient, facebook.Options{ClientID: "id", ClientSecret: secret.NewText("s"), Version: "v26.0"})
+	f := facebook.New(http.DefaultClient, facebook.Options{
+		ClientID: "id", ClientSecret: secret.NewText("s"), Version: "v26.0",
+	})
 	app, err := f.Register(t.Context(), "", redirectURI)
 	if err != nil || app.ClientID != "id" {
 		t.Fatalf("%+v, %v", app, err)
@@ -122,7 +130,9 @@ func TestAddresses(t *testing.T) {
 			return err
 		},
 		func() error {
-			_, err := f.Publish(t.Context(), network.Account{BaseURL: "https://evil.example"}, network.Submission{Text: "t"})
+			_, err := f.Publish(t.Context(), network.Account{BaseURL: "https://evil.example"}, network.Submission{
+				Text: "t",
+			})
 			return err
 		},
 		func() error {
@@ -142,12 +152,17 @@ func TestCheckAndPreview(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	png, clip := network.MediaInfo{MIMEType: "image/png", Bytes: 1}, network.MediaInfo{MIMEType: "video/mp4", Bytes: 1, AltText: "d"}
+	png, clip := network.MediaInfo{MIMEType: "image/png", Bytes: 1}, network.MediaInfo{
+		MIMEType: "video/mp4", Bytes: 1, AltText: "d",
+	}
 	for name, row := range map[string]struct {
 		content network.Content
 		code    string
 	}{
-		"Comment":      {network.Content{Text: strings.Repeat("ạ", 8000), Reply: true, Media: []network.MediaInfo{png}}, ""},
+		"Comment": {
+			network.Content{Text: strings.Repeat("ạ", 8000), Reply: true, Media: []network.MediaInfo{png}},
+			"",
+		},
 		"LongComment":  {network.Content{Text: strings.Repeat("ạ", 8001), Reply: true}, "too_long"},
 		"TwoPhotos":    {network.Content{Reply: true, Media: []network.MediaInfo{png, png}}, "too_many_attachments"},
 		"VideoComment": {network.Content{Reply: true, Media: []network.MediaInfo{clip}}, "unsupported_type"},
@@ -155,7 +170,8 @@ func TestCheckAndPreview(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			problems := f.Check(row.content, limits)
-			if row.code == "" && len(problems) > 0 || row.code != "" && (len(problems) != 1 || problems[0].Code != row.code) {
+			if row.code == "" && len(problems) > 0 || row.code != "" &&
+				(len(problems) != 1 || problems[0].Code != row.code) {
 				t.Errorf("problems %+v, want %q", problems, row.code)
 			}
 		})
@@ -165,7 +181,8 @@ func TestCheckAndPreview(t *testing.T) {
 	if p.Card != "https://example.com/a" || len([]rune(text[:p.FoldAt])) != 480 || len(p.Spans) != 1 {
 		t.Errorf("%+v", p)
 	}
-	if p := f.Preview(network.Content{Text: text, Media: []network.MediaInfo{clip}}, limits); p.Card != "" || len(p.Notes) != 2 {
+	if p := f.Preview(network.Content{Text: text, Media: []network.MediaInfo{clip}}, limits); p.Card != "" ||
+		len(p.Notes) != 2 {
 		t.Errorf("%+v", p)
 	}
 	if p := f.Preview(network.Content{Text: text, Reply: true}, limits); p.FoldAt != 0 || len(p.Notes) != 1 {
@@ -179,8 +196,13 @@ func TestPublish_LinkCard(t *testing.T) {
 		var form url.Values
 		server := newRecorder(t, &form)
 		f := facebook.New(server.Client(), facebook.Options{Sandbox: server.URL})
-		account := network.Account{BaseURL: server.URL, RemoteID: "7", Token: secret.NewText("t"), Settings: map[string]string{"link_card": setting}}
-		if _, err := f.Publish(t.Context(), account, network.Submission{Text: "Read https://example.com/a?b=1."}); err != nil {
+		account := network.Account{
+			BaseURL: server.URL, RemoteID: "7", Token: secret.NewText("t"), Settings: map[string]string{
+				"link_card": setting,
+			},
+		}
+		if _, err := f.Publish(t.Context(), account,
+			network.Submission{Text: "Read https://example.com/a?b=1."}); err != nil {
 			t.Fatal(err)
 		}
 		if form.Get("link") != want || form.Get("message") != "Read https://example.com/a?b=1." {

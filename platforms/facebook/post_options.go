@@ -10,8 +10,9 @@ import (
 
 // PostOptions are the options of a post on a Page.
 type PostOptions struct {
-	Kind         string                `json:"kind,omitempty"` // post, reel or story; empty: post
-	Link         string                `json:"link,omitempty"` // whose card is shown, in place of the first link of the text
+	Kind string `json:"kind,omitempty"` // post, reel or story; empty: post
+	// Whose card is shown, in place of the first link of the text
+	Link         string                `json:"link,omitempty"`
 	FirstComment *network.FirstComment `json:"first_comment,omitempty"`
 }
 
@@ -43,7 +44,8 @@ func (*Facebook) ParseOptions(raw json.RawMessage) (network.PostOptions, []netwo
 func (o PostOptions) problems(content network.Content) []network.Violation {
 	c := rules.Options{Name: title}
 	if content.Reply {
-		c.Add("kind", "comment_options", "A reply on {network} is a comment, which has no options. Remove them.", c.Name)
+		c.Add("kind", "comment_options", "A reply on {network} is a comment, which has no options. Remove them.",
+			c.Name)
 		return c.Problems
 	}
 	c.OneOf("kind", o.Kind, kindPost, kindReel, kindStory)
@@ -56,16 +58,21 @@ func (o PostOptions) problems(content network.Content) []network.Violation {
 	case o.Kind == kindReel && !video:
 		c.Add("kind", "reel_media", "A reel on {network} needs one video and nothing else.", c.Name)
 	case o.Kind == kindReel && lasts > 0 && (lasts < minReel || lasts > maxReel):
-		c.Add("kind", "reel_length", "A reel on {network} lasts {min_seconds} to {max_seconds}. Cut the video or publish it as a post.", c.Name, minReel, maxReel)
+		c.Add("kind", "reel_length",
+			"A reel on {network} lasts {min_seconds} to {max_seconds}. Cut the video or publish it as a post.", c.Name,
+			minReel, maxReel)
 	case o.Kind == kindStory && len(content.Media) != 1:
 		c.Add("kind", "story_media", "A story on {network} needs one image or one video.", c.Name)
 	case o.Kind == kindStory && lasts > maxStoryVideo:
-		c.Add("kind", "story_length", "A video of a story on {network} lasts at most {max_seconds}. Cut it or publish it as a reel.", c.Name, maxStoryVideo)
+		c.Add("kind", "story_length",
+			"A video of a story on {network} lasts at most {max_seconds}. Cut it or publish it as a reel.", c.Name,
+			maxStoryVideo)
 	}
 	if o.Link != "" {
 		c.HTTPS("link", o.Link)
 		if len(content.Media) > 0 {
-			c.Add("link", "link_with_attachments", "Facebook shows no link card with attachments. Remove the link or the attachments.")
+			c.Add("link", "link_with_attachments",
+				"Facebook shows no link card with attachments. Remove the link or the attachments.")
 		}
 	}
 	c.FirstComment(o.FirstComment)

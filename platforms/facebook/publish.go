@@ -17,7 +17,9 @@ import (
 // Publish creates a post on the Page, or a comment if it replies to a post, or
 // finishes the upload of a video, which publishes it.
 // https://developers.facebook.com/docs/graph-api/reference/page/feed
-func (f *Facebook) Publish(ctx context.Context, account network.Account, submission network.Submission) (network.Receipt, error) {
+func (f *Facebook) Publish(
+	ctx context.Context, account network.Account, submission network.Submission,
+) (network.Receipt, error) {
 	options, _ := submission.Options.(PostOptions)
 	if kind := kindOf(options, len(submission.MediaIDs)); submission.ReplyTo == "" && kind != "" {
 		return f.publishReel(ctx, account, submission, kind)
@@ -49,7 +51,9 @@ func (f *Facebook) Publish(ctx context.Context, account network.Account, submiss
 			form.Set("link", links[0].Target)
 		}
 	}
-	res, err := f.do(ctx, account, f.options.GraphHost, graph.Call{Method: http.MethodPost, URL: path, Form: form, Create: true})
+	res, err := f.do(ctx, account, f.options.GraphHost, graph.Call{
+		Method: http.MethodPost, URL: path, Form: form, Create: true,
+	})
 	if err != nil {
 		return network.Receipt{}, asMediaExpired(err, submission.MediaIDs)
 	}
@@ -61,7 +65,10 @@ func (f *Facebook) Publish(ctx context.Context, account network.Account, submiss
 	if submission.ReplyTo != "" {
 		replyTo = parentID(submission)
 	}
-	return network.Receipt{RemoteID: id, URL: f.permalink(account, id, replyTo), SentAt: res.Sent, RequestID: res.RequestID}, nil
+	return network.Receipt{
+		RemoteID: id, URL: f.permalink(account, id, replyTo), SentAt: res.Sent,
+		RequestID: res.RequestID,
+	}, nil
 }
 
 // parentID returns the id to comment on. Facebook nests comments one level deep,
@@ -90,12 +97,16 @@ func asMediaExpired(err error, mediaIDs []string) error {
 
 // publishVideo finishes the upload. The video's id, which is known before, is the
 // id of the post.
-func (f *Facebook) publishVideo(ctx context.Context, account network.Account, submission network.Submission, id, session string) (network.Receipt, error) {
+func (f *Facebook) publishVideo(
+	ctx context.Context, account network.Account, submission network.Submission, id, session string,
+) (network.Receipt, error) {
 	form := url.Values{"upload_phase": {"finish"}, "upload_session_id": {session}}
 	if submission.Text != "" {
 		form.Set("description", submission.Text)
 	}
-	res, err := f.do(ctx, account, f.options.VideoHost, graph.Call{Method: http.MethodPost, URL: videos(account), Form: form, Create: true})
+	res, err := f.do(ctx, account, f.options.VideoHost, graph.Call{
+		Method: http.MethodPost, URL: videos(account), Form: form, Create: true,
+	})
 	if err != nil {
 		return network.Receipt{}, asMediaExpired(err, []string{session})
 	}
@@ -108,13 +119,16 @@ func (f *Facebook) publishVideo(ctx context.Context, account network.Account, su
 	if !body.Success {
 		return network.Receipt{}, res.MalformedError("it does not confirm that the video is published")
 	}
-	return network.Receipt{RemoteID: id, URL: f.permalink(account, id, ""), SentAt: res.Sent, RequestID: res.RequestID}, nil
+	return network.Receipt{RemoteID: id, URL: f.permalink(account, id, ""), SentAt: res.Sent, RequestID: res.RequestID},
+		nil
 }
 
 // Delete removes a post, comment or video.
 // https://developers.facebook.com/docs/graph-api/reference/page-post
 func (f *Facebook) Delete(ctx context.Context, account network.Account, remoteID string) error {
-	_, err := f.do(ctx, account, f.options.GraphHost, graph.Call{Method: http.MethodDelete, URL: "/" + url.PathEscape(remoteID)})
+	_, err := f.do(ctx, account, f.options.GraphHost, graph.Call{
+		Method: http.MethodDelete, URL: "/" + url.PathEscape(remoteID),
+	})
 	if isNotFound(err) {
 		return nil
 	}

@@ -27,7 +27,9 @@ func respondWith(t *testing.T, status int, body string) (*facebook.Facebook, net
 		_, _ = io.WriteString(w, body)
 	}))
 	t.Cleanup(server.Close)
-	return facebook.New(server.Client(), facebook.Options{Sandbox: server.URL}), network.Account{BaseURL: server.URL, RemoteID: "7", Token: secret.NewText("t")}
+	return facebook.New(server.Client(), facebook.Options{Sandbox: server.URL}), network.Account{
+		BaseURL: server.URL, RemoteID: "7", Token: secret.NewText("t"),
+	}
 }
 
 // newRecorder records the form of the last call.
@@ -45,7 +47,9 @@ func newRecorder(t *testing.T, form *url.Values) *httptest.Server {
 // Codes that only Pages use; the others are tested in package graph.
 func TestRefusals(t *testing.T) {
 	failure := func(code, subcode int, message string) string {
-		return fmt.Sprintf(`{"error":{"message":%q,"type":"OAuthException","code":%d,"error_subcode":%d,"fbtrace_id":"A1"}}`, message, code, subcode)
+		return fmt.Sprintf(
+			`{"error":{"message":%q,"type":"OAuthException","code":%d,"error_subcode":%d,"fbtrace_id":"A1"}}`, message,
+			code, subcode)
 	}
 	for name, row := range map[string]struct {
 		body, code string
@@ -80,10 +84,13 @@ func TestRefusals(t *testing.T) {
 }
 
 func picture(altText string) network.Media {
-	return network.Media{MediaInfo: network.MediaInfo{MIMEType: "image/png", Bytes: 8, AltText: altText}, FileName: "ảnh.png",
+	return network.Media{
+		MediaInfo: network.MediaInfo{MIMEType: "image/png", Bytes: 8, AltText: altText},
+		FileName:  "ảnh.png",
 		Open: func(context.Context) (io.ReadCloser, error) {
 			return io.NopCloser(strings.NewReader("\x89PNG\r\n\x1a\n")), nil
-		}}
+		},
+	}
 }
 
 // After a lost response, the post is found by its photos even if other posts have
@@ -107,7 +114,10 @@ func TestReconcile_PhotosAreProof(t *testing.T) {
 	if err != nil || finding.Found || !finding.Conclusive {
 		t.Fatalf("before: %+v, %v", finding, err)
 	}
-	if err := n.server.Inject(fake.Fault{Kind: fake.ActThenReset, Method: http.MethodPost, Path: "/facebook/v25.0/" + n.page.RemoteID + "/feed"}); err != nil {
+	if err := n.server.Inject(fake.Fault{
+		Kind: fake.ActThenReset, Method: http.MethodPost,
+		Path: "/facebook/v25.0/" + n.page.RemoteID + "/feed",
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := f.Publish(t.Context(), n.page, sub); network.AsError(err).Class != network.Ambiguous {
@@ -168,9 +178,13 @@ func TestStage_RejectsInvalidPhoto(t *testing.T) {
 
 func video(size int64) network.Media {
 	head := []byte("\x00\x00\x00\x20ftypisom\x00\x00\x02\x00isomiso2avc1mp41")
-	return network.Media{MediaInfo: network.MediaInfo{MIMEType: "video/mp4", Bytes: size}, FileName: "clip.mp4", Open: func(context.Context) (io.ReadCloser, error) {
-		return io.NopCloser(io.MultiReader(bytes.NewReader(head), bytes.NewReader(make([]byte, size-int64(len(head)))))), nil
-	}}
+	return network.Media{
+		MediaInfo: network.MediaInfo{MIMEType: "video/mp4", Bytes: size}, FileName: "clip.mp4",
+		Open: func(context.Context) (io.ReadCloser, error) {
+			return io.NopCloser(io.MultiReader(bytes.NewReader(head),
+				bytes.NewReader(make([]byte, size-int64(len(head)))))), nil
+		},
+	}
 }
 
 // A lost response costs at most one part and leaves no doubt.
@@ -190,7 +204,8 @@ func TestVideo_UploadedAheadAndFoundByID(t *testing.T) {
 		sub := network.Submission{Text: "Đoạn phim " + string(fault), MediaIDs: []string{staged.RemoteID}}
 		from := time.Now().Add(-time.Second)
 		before := len(n.server.Posts())
-		if finding, err := f.Reconcile(t.Context(), n.page, sub, network.Window{From: from}); err != nil || finding.Found || !finding.Conclusive {
+		if finding, err := f.Reconcile(t.Context(), n.page, sub, network.Window{From: from}); err != nil ||
+			finding.Found || !finding.Conclusive {
 			t.Errorf("before: %+v, %v", finding, err)
 		}
 		if again, err := f.StageStatus(t.Context(), n.page, staged); err != nil || !again.Ready {
@@ -203,11 +218,13 @@ func TestVideo_UploadedAheadAndFoundByID(t *testing.T) {
 			t.Fatalf("%v", err)
 		}
 		posts := n.server.Posts()
-		if len(posts) != before+1 || posts[before].Text != sub.Text || posts[before].Media[0].Bytes != size || posts[before].Media[0].MIMEType != "video/mp4" {
+		if len(posts) != before+1 || posts[before].Text != sub.Text || posts[before].Media[0].Bytes != size ||
+			posts[before].Media[0].MIMEType != "video/mp4" {
 			t.Fatalf("published %+v", posts)
 		}
 		finding, err := f.Reconcile(t.Context(), n.page, sub, network.Window{From: from})
-		if err != nil || !finding.Found || finding.Receipt.RemoteID != posts[before].ID || finding.Receipt.URL != posts[before].URL {
+		if err != nil || !finding.Found || finding.Receipt.RemoteID != posts[before].ID ||
+			finding.Receipt.URL != posts[before].URL {
 			t.Errorf("finding %+v, %v", finding, err)
 		}
 		if err := f.Delete(t.Context(), n.page, finding.Receipt.RemoteID); err != nil {
@@ -235,7 +252,9 @@ func TestPublish_ThreadsAreComments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := f.Publish(t.Context(), n.page, network.Submission{Text: "Second", ReplyTo: first.RemoteID, MediaIDs: []string{staged.RemoteID}})
+	second, err := f.Publish(t.Context(), n.page, network.Submission{
+		Text: "Second", ReplyTo: first.RemoteID, MediaIDs: []string{staged.RemoteID},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +288,8 @@ func TestPublish_ThreadsAreComments(t *testing.T) {
 	}
 	// A reply to a comment whose post is not known.
 	fourth, err := f.Publish(t.Context(), n.page, network.Submission{Text: "Fourth", ReplyTo: second.RemoteID})
-	if last := n.server.Posts()[3]; err != nil || last.ReplyTo != second.RemoteID || fourth.RemoteID != last.ID || fourth.URL != last.URL {
+	if last := n.server.Posts()[3]; err != nil || last.ReplyTo != second.RemoteID || fourth.RemoteID != last.ID ||
+		fourth.URL != last.URL {
 		t.Errorf("%+v of %+v, %v", fourth, last, err)
 	}
 }

@@ -73,10 +73,14 @@ func (l listed) media() []string {
 //
 // Photos are proof, because no other post has them. Without photos, the text is
 // compared (package matching).
-func (f *Facebook) Reconcile(ctx context.Context, account network.Account, submission network.Submission, window network.Window) (network.Finding, error) {
+func (f *Facebook) Reconcile(
+	ctx context.Context, account network.Account, submission network.Submission, window network.Window,
+) (network.Finding, error) {
 	if account.RemoteID == "" {
-		return network.Finding{}, &network.Error{Class: network.Rejected, Code: "unknown_account",
-			Message: "The Page's id is not known. Reconnect the account."}
+		return network.Finding{}, &network.Error{
+			Class: network.Rejected, Code: "unknown_account",
+			Message: "The Page's id is not known. Reconnect the account.",
+		}
 	}
 	if kind := kindOf(submission.Options, len(submission.MediaIDs)); submission.ReplyTo == "" && kind != "" {
 		if video, ok := strings.CutPrefix(submission.MediaIDs[0], reelPrefix); ok && kind == kindReel {
@@ -100,13 +104,19 @@ func (f *Facebook) Reconcile(ctx context.Context, account network.Account, submi
 		}
 	}
 	wanted, compare := slices.Sorted(slices.Values(submission.MediaIDs)), matching.NewComparer(submission.Text)
-	s := search{from: window.From.Truncate(time.Second), window: window, posts: matching.New(window), compare: func(l listed) (p matching.Post, own bool) {
-		same := slices.Equal(l.media(), wanted)
-		return matching.Post{
-			Receipt: network.Receipt{RemoteID: l.ID, URL: f.permalink(account, l.ID, replyTo), CreatedAt: l.Created.Time},
-			Verdict: compare.Compare(l.Message), MediaCountEqual: same, ReplyTargetEqual: true, HasUploadedMedia: same && len(wanted) > 0,
-		}, replyTo == "" || l.From.ID == account.RemoteID
-	}}
+	s := search{
+		from: window.From.Truncate(time.Second), window: window, posts: matching.New(window),
+		compare: func(l listed) (p matching.Post, own bool) {
+			same := slices.Equal(l.media(), wanted)
+			return matching.Post{
+				Receipt: network.Receipt{
+					RemoteID: l.ID, URL: f.permalink(account, l.ID, replyTo), CreatedAt: l.Created.Time,
+				},
+				Verdict: compare.Compare(l.Message), MediaCountEqual: same, ReplyTargetEqual: true,
+				HasUploadedMedia: same && len(wanted) > 0,
+			}, replyTo == "" || l.From.ID == account.RemoteID
+		},
+	}
 	for range maxPages {
 		var page graph.Page[listed]
 		res, err := f.get(ctx, account, path, query, &page)
@@ -122,7 +132,8 @@ func (f *Facebook) Reconcile(ctx context.Context, account network.Account, submi
 	if replyTo != "" && len(wanted) == 0 {
 		// A second post with the same text or photos is refused; a comment is
 		// not.
-		late = message.New("comments_listed_late", "{network} may list a comment late, and accepts duplicates.", "Facebook")
+		late = message.New("comments_listed_late", "{network} may list a comment late, and accepts duplicates.",
+			"Facebook")
 	}
 	return s.posts.Result(s.from, s.complete, late), nil
 }
@@ -158,7 +169,9 @@ func (s *search) read(page graph.Page[listed], res *call.Response) bool {
 
 // findVideo reads whether a video is published.
 // https://developers.facebook.com/docs/graph-api/reference/video
-func (f *Facebook) findVideo(ctx context.Context, account network.Account, id string, window network.Window) (network.Finding, error) {
+func (f *Facebook) findVideo(
+	ctx context.Context, account network.Account, id string, window network.Window,
+) (network.Finding, error) {
 	var video struct {
 		ID        string     `json:"id"`
 		Created   graph.Time `json:"created_time"`
@@ -167,12 +180,21 @@ func (f *Facebook) findVideo(ctx context.Context, account network.Account, id st
 	_, err := f.get(ctx, account, "/"+url.PathEscape(id), url.Values{"fields": {"id,created_time,published"}}, &video)
 	switch {
 	case isNotFound(err):
-		return network.Finding{Conclusive: true, Evidence: message.One("no_video", "Facebook has no video {id}.", id)}, nil
+		return network.Finding{Conclusive: true, Evidence: message.One("no_video", "Facebook has no video {id}.", id)},
+			nil
 	case err != nil:
 		return network.Finding{}, err
 	case !video.Published || window.Known[id]:
-		return network.Finding{Conclusive: true, Evidence: message.One("other_video", "Facebook has the video {id}, which this call did not publish.", id)}, nil
+		return network.Finding{
+				Conclusive: true,
+				Evidence: message.One("other_video", "Facebook has the video {id}, which this call did not publish.",
+					id),
+			},
+			nil
 	}
-	return network.Finding{Found: true, Conclusive: true, Evidence: message.One("video_published", "The video {id}, which was uploaded for this post, is published.", id),
-		Receipt: network.Receipt{RemoteID: id, URL: f.permalink(account, id, ""), CreatedAt: video.Created.Time}}, nil
+	return network.Finding{
+		Found: true, Conclusive: true,
+		Evidence: message.One("video_published", "The video {id}, which was uploaded for this post, is published.", id),
+		Receipt:  network.Receipt{RemoteID: id, URL: f.permalink(account, id, ""), CreatedAt: video.Created.Time},
+	}, nil
 }

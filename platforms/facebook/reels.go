@@ -35,7 +35,9 @@ func edgeOf(account network.Account, edge string) string {
 }
 
 // stageReel uploads the video of a reel or story. Publish finishes it.
-func (f *Facebook) stageReel(ctx context.Context, account network.Account, media network.Media, kind string, data io.ReadCloser) (network.Staged, error) {
+func (f *Facebook) stageReel(
+	ctx context.Context, account network.Account, media network.Media, kind string, data io.ReadCloser,
+) (network.Staged, error) {
 	edge, prefix := edgeReels, reelPrefix
 	if kind == kindStory {
 		edge, prefix = edgeVideoStories, storyPrefix
@@ -46,7 +48,9 @@ func (f *Facebook) stageReel(ctx context.Context, account network.Account, media
 			_ = data.Close()
 		}
 	}()
-	res, err := f.do(ctx, account, f.options.GraphHost, graph.Call{Method: http.MethodPost, URL: edgeOf(account, edge), Form: url.Values{"upload_phase": {"start"}}})
+	res, err := f.do(ctx, account, f.options.GraphHost, graph.Call{
+		Method: http.MethodPost, URL: edgeOf(account, edge), Form: url.Values{"upload_phase": {"start"}},
+	})
 	if err != nil {
 		return network.Staged{}, err
 	}
@@ -78,23 +82,32 @@ func (f *Facebook) stageReel(ctx context.Context, account network.Account, media
 
 // publishReel finishes the upload of a reel, or of a story with a video, or makes
 // a story of a photo.
-func (f *Facebook) publishReel(ctx context.Context, account network.Account, submission network.Submission, kind string) (network.Receipt, error) {
+func (f *Facebook) publishReel(
+	ctx context.Context, account network.Account, submission network.Submission, kind string,
+) (network.Receipt, error) {
 	staged := submission.MediaIDs[0]
 	edge, form := edgePhotoStories, url.Values{"photo_id": {staged}}
 	video, isReel := strings.CutPrefix(staged, reelPrefix)
 	storyVideo, isStoryVideo := strings.CutPrefix(staged, storyPrefix)
 	switch {
 	case kind == kindReel && isReel:
-		edge, form = edgeReels, url.Values{"upload_phase": {"finish"}, "video_id": {video}, "video_state": {"PUBLISHED"}}
+		edge, form = edgeReels, url.Values{
+			"upload_phase": {"finish"}, "video_id": {video}, "video_state": {"PUBLISHED"},
+		}
 		if submission.Text != "" {
 			form.Set("description", submission.Text)
 		}
 	case kind == kindStory && isStoryVideo:
 		edge, form = edgeVideoStories, url.Values{"upload_phase": {"finish"}, "video_id": {storyVideo}}
 	case kind == kindReel || isReel || strings.Contains(staged, ":"):
-		return network.Receipt{}, &network.Error{Class: network.Transient, Code: network.CodeMediaExpired, Message: "The video was uploaded for another kind of post. It is uploaded again."}
+		return network.Receipt{}, &network.Error{
+			Class: network.Transient, Code: network.CodeMediaExpired,
+			Message: "The video was uploaded for another kind of post. It is uploaded again.",
+		}
 	}
-	res, err := f.do(ctx, account, f.options.GraphHost, graph.Call{Method: http.MethodPost, URL: edgeOf(account, edge), Form: form, Create: true})
+	res, err := f.do(ctx, account, f.options.GraphHost, graph.Call{
+		Method: http.MethodPost, URL: edgeOf(account, edge), Form: form, Create: true,
+	})
 	if err != nil {
 		return network.Receipt{}, asMediaExpired(err, []string{staged, video, storyVideo})
 	}
@@ -119,7 +132,9 @@ func (f *Facebook) publishReel(ctx context.Context, account network.Account, sub
 // findStory searches the Page's stories, which are in no other listing, for the
 // one with the submission's photo or video. No other story has it.
 // https://developers.facebook.com/docs/page-stories-api
-func (f *Facebook) findStory(ctx context.Context, account network.Account, submission network.Submission, window network.Window) (network.Finding, error) {
+func (f *Facebook) findStory(
+	ctx context.Context, account network.Account, submission network.Submission, window network.Window,
+) (network.Finding, error) {
 	media := strings.TrimPrefix(submission.MediaIDs[0], storyPrefix)
 	query := url.Values{"fields": {"post_id,media_id,creation_time"}, "limit": {strconv.Itoa(pageSize)}}
 	for range maxPages {
@@ -134,11 +149,20 @@ func (f *Facebook) findStory(ctx context.Context, account network.Account, submi
 			if story.MediaID != media || window.Known[story.PostID] {
 				continue
 			}
-			return network.Finding{Found: true, Conclusive: true, Evidence: message.One("story_found", "The story {id} shows what was uploaded for this post.", story.PostID),
-				Receipt: network.Receipt{RemoteID: story.PostID, URL: f.permalink(account, story.PostID, "")}}, nil
+			return network.Finding{
+				Found: true, Conclusive: true,
+				Evidence: message.One("story_found", "The story {id} shows what was uploaded for this post.",
+					story.PostID),
+				Receipt: network.Receipt{RemoteID: story.PostID, URL: f.permalink(account, story.PostID, "")},
+			}, nil
 		}
 		if page.NextCursor() == "" {
-			return network.Finding{Conclusive: true, Evidence: message.One("no_story", "None of the Page's stories shows what was uploaded for this post.")}, nil
+			return network.Finding{
+					Conclusive: true,
+					Evidence: message.One("no_story",
+						"None of the Page's stories shows what was uploaded for this post."),
+				},
+				nil
 		}
 		query.Set("after", page.NextCursor())
 	}

@@ -25,10 +25,12 @@ func (f *Facebook) Limits(_ context.Context, account network.Account) (network.L
 	}
 	o := f.options
 	return network.Limits{
-		AllowedBy:        title,
-		MaxCharacters:    o.Characters,
-		MaxMedia:         o.Photos,
-		MIMETypes:        []string{"image/jpeg", "image/png", "image/gif", "image/webp", "video/mp4", "video/quicktime"},
+		AllowedBy:     title,
+		MaxCharacters: o.Characters,
+		MaxMedia:      o.Photos,
+		MIMETypes: []string{
+			"image/jpeg", "image/png", "image/gif", "image/webp", "video/mp4", "video/quicktime",
+		},
 		MaxImageBytes:    o.PhotoBytes,
 		MaxVideoBytes:    o.VideoBytes,
 		MaxVideoDuration: time.Duration(o.VideoSeconds) * time.Second,
@@ -76,7 +78,9 @@ func (f *Facebook) Check(content network.Content, limits network.Limits) []netwo
 func (f *Facebook) Preview(content network.Content, _ network.Limits) network.Preview {
 	p := network.Preview{Text: content.Text, Spans: rules.Spans(content.Text)}
 	if content.Reply {
-		p.Notes = append(p.Notes, message.New("published_as_comment", "On {network}, this is published as a comment on the post.", "Facebook"))
+		p.Notes = append(p.Notes,
+			message.New("published_as_comment", "On {network}, this is published as a comment on the post.",
+				"Facebook"))
 		return p
 	}
 	p.FoldAt = rules.FoldOffset(content.Text, f.options.Fold, f.options.FoldLines)
@@ -88,9 +92,13 @@ func (f *Facebook) Preview(content network.Content, _ network.Limits) network.Pr
 	}
 	for _, media := range content.Media {
 		if rules.IsVideoOrAudio(media) {
-			p.Notes = append(p.Notes, message.New("video_shown_later", "Facebook shows a video after it has processed it, which may be minutes after the scheduled time."))
+			p.Notes = append(p.Notes,
+				message.New("video_shown_later",
+					"Facebook shows a video after it has processed it, which may be minutes after the scheduled time."))
 			if media.AltText != "" {
-				p.Notes = append(p.Notes, message.New("no_video_descriptions", "{network} does not support descriptions of videos.", "Facebook"))
+				p.Notes = append(p.Notes,
+					message.New("no_video_descriptions", "{network} does not support descriptions of videos.",
+						"Facebook"))
 			}
 		}
 	}

@@ -54,17 +54,21 @@ func (s *Server) routeBluesky(mux *http.ServeMux) {
 	mux.HandleFunc("POST "+root+"com.atproto.server.refreshSession", s.blueskyRefresh)
 	mux.HandleFunc("POST "+root+"com.atproto.server.deleteSession", s.blueskyLogout)
 	mux.HandleFunc("GET "+root+"com.atproto.server.getSession", s.blueskyAuthenticated(s.blueskySession, "calls"))
-	mux.HandleFunc("GET "+root+"com.atproto.server.getServiceAuth", s.blueskyAuthenticated(s.blueskyServiceToken, "calls"))
+	mux.HandleFunc("GET "+root+"com.atproto.server.getServiceAuth",
+		s.blueskyAuthenticated(s.blueskyServiceToken, "calls"))
 	mux.HandleFunc("GET "+root+"app.bsky.actor.searchActorsTypeahead", s.blueskyAuthenticated(s.blueskySearch, "calls"))
 	mux.HandleFunc("GET "+root+"com.atproto.identity.resolveHandle", s.blueskyResolve)
 	// Creating a record costs three points, deleting one costs one.
 	mux.HandleFunc("POST "+root+"com.atproto.repo.createRecord", s.blueskyAuthenticated(s.blueskyCreate,
 		"calls", "writes_hour", "writes_hour", "writes_hour", "writes_day", "writes_day", "writes_day"))
-	mux.HandleFunc("POST "+root+"com.atproto.repo.applyWrites", s.blueskyAuthenticated(s.blueskyApply, "calls", "writes_hour", "writes_day"))
-	mux.HandleFunc("POST "+root+"com.atproto.repo.deleteRecord", s.blueskyAuthenticated(s.blueskyDelete, "calls", "writes_hour", "writes_day"))
+	mux.HandleFunc("POST "+root+"com.atproto.repo.applyWrites",
+		s.blueskyAuthenticated(s.blueskyApply, "calls", "writes_hour", "writes_day"))
+	mux.HandleFunc("POST "+root+"com.atproto.repo.deleteRecord",
+		s.blueskyAuthenticated(s.blueskyDelete, "calls", "writes_hour", "writes_day"))
 	mux.HandleFunc("GET "+root+"com.atproto.repo.getRecord", s.blueskyRead)
 	mux.HandleFunc("GET "+root+"app.bsky.feed.getPosts", s.blueskyPosts)
-	mux.HandleFunc("POST "+root+"com.atproto.repo.uploadBlob", s.blueskyAuthenticated(s.blueskyUpload, "calls", "uploads_day"))
+	mux.HandleFunc("POST "+root+"com.atproto.repo.uploadBlob",
+		s.blueskyAuthenticated(s.blueskyUpload, "calls", "uploads_day"))
 	mux.HandleFunc("POST "+root+"app.bsky.video.uploadVideo", s.blueskyVideo)
 	mux.HandleFunc("GET "+root+"app.bsky.video.getJobStatus", s.blueskyJob)
 	mux.HandleFunc(root, func(w http.ResponseWriter, _ *http.Request) {
@@ -116,7 +120,9 @@ func blueskyRate(h http.Header, rate Rate, left int, reset time.Time) {
 
 // blueskyAuthenticated distinguishes a missing token from an invalid one, which
 // has status 400 (pds/src/auth-verifier.ts).
-func (s *Server) blueskyAuthenticated(next func(http.ResponseWriter, *http.Request, caller), buckets ...string) http.HandlerFunc {
+func (s *Server) blueskyAuthenticated(
+	next func(http.ResponseWriter, *http.Request, caller), buckets ...string,
+) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		a := s.accountOf(r, s.networkNamed(blueskyName))
@@ -172,7 +178,8 @@ func versionOf(record []byte) string {
 // s.mu.
 func (s *Server) blueskyAccount(identifier string) *Account {
 	for _, a := range s.state.accountOrder {
-		if a.network() == blueskyName && (identifier == blueskyDID(*a) || strings.EqualFold(identifier, blueskyHandle(*a)) || identifier == a.Name) {
+		if a.network() == blueskyName &&
+			(identifier == blueskyDID(*a) || strings.EqualFold(identifier, blueskyHandle(*a)) || identifier == a.Name) {
 			return a
 		}
 	}

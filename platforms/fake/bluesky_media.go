@@ -30,12 +30,15 @@ func (s *Server) blueskyBlobOf(a Account, cid string) *Media {
 
 // blueskyStore stores an upload, whose id is derived from its content. problem is
 // a status.
-func (s *Server) blueskyStore(w http.ResponseWriter, r *http.Request, a Account, limit int64) (m Media, cid string, status int) {
+func (s *Server) blueskyStore(
+	w http.ResponseWriter, r *http.Request, a Account, limit int64,
+) (m Media, cid string, status int) {
 	sum := &hashingWriter{hash: sha256.New()}
 	body := bufio.NewReader(io.TeeReader(http.MaxBytesReader(w, r.Body, limit), sum))
 	head, _ := body.Peek(512)
 	m = Media{AccountID: a.ID}
-	if m.MIMEType, _, _ = strings.Cut(http.DetectContentType(head), ";"); m.MIMEType == "application/octet-stream" || m.MIMEType == "text/plain" {
+	if m.MIMEType, _, _ = strings.Cut(http.DetectContentType(head), ";"); m.MIMEType == "application/octet-stream" ||
+		m.MIMEType == "text/plain" {
 		m.MIMEType, _, _ = strings.Cut(r.Header.Get("Content-Type"), ";")
 	}
 	// The id is known at the end only: the bytes are stored under another one
@@ -62,7 +65,8 @@ func (x *hashingWriter) cid() string {
 
 func (s *Server) blueskyUpload(w http.ResponseWriter, r *http.Request, c caller) {
 	if r.Header.Get("Content-Type") == "" {
-		xrpcError(w, http.StatusBadRequest, "InvalidRequest", "Request encoding (Content-Type) required but not provided")
+		xrpcError(w, http.StatusBadRequest, "InvalidRequest",
+			"Request encoding (Content-Type) required but not provided")
 		return
 	}
 	m, cid, status := s.blueskyStore(w, r, c.account, blueskyBlobLimit)
@@ -92,7 +96,10 @@ func (s *Server) blueskySaveBlob(m Media) error {
 }
 
 func blueskyEntity(m Media, cid string) map[string]any {
-	return map[string]any{"$type": "blob", "ref": map[string]string{"$link": cid}, "mimeType": m.MIMEType, "size": m.Bytes}
+	return map[string]any{
+		"$type": "blob", "ref": map[string]string{"$link": cid}, "mimeType": m.MIMEType,
+		"size": m.Bytes,
+	}
 }
 
 // serviceToken lets a service act for an account
@@ -116,14 +123,18 @@ func (s *Server) blueskyServiceToken(w http.ResponseWriter, r *http.Request, c c
 		xrpcError(w, http.StatusBadRequest, "BadExpiration", "expiration is in past")
 		return
 	case expires.After(s.now().Add(time.Hour)):
-		xrpcError(w, http.StatusBadRequest, "BadExpiration", "cannot request a token with an expiration more than an hour in the future")
+		xrpcError(w, http.StatusBadRequest, "BadExpiration",
+			"cannot request a token with an expiration more than an hour in the future")
 		return
 	}
 	value := s.blueskyJWT(query.Get("lxm"), c.account, time.Until(expires))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.state.issued = append(s.state.issued, value)
-	err := s.putObject(Object{ID: "bluesky/pass/" + value, Network: blueskyName, Kind: "pass", AccountID: c.account.ID, CreatedAt: s.now()},
+	err := s.putObject(Object{
+		ID: "bluesky/pass/" + value, Network: blueskyName, Kind: "pass", AccountID: c.account.ID,
+		CreatedAt: s.now(),
+	},
 		serviceToken{Method: query.Get("lxm"), Expires: expires})
 	if err != nil {
 		xrpcError(w, http.StatusInternalServerError, "InternalServerError", err.Error())
@@ -149,7 +160,8 @@ func (s *Server) blueskyVideo(w http.ResponseWriter, r *http.Request) {
 		a = *s.state.accounts[t.AccountID]
 	}
 	s.mu.Unlock()
-	if !ok || p.Method != "com.atproto.repo.uploadBlob" || !s.now().Before(p.Expires) || r.URL.Query().Get("did") != blueskyDID(a) {
+	if !ok || p.Method != "com.atproto.repo.uploadBlob" || !s.now().Before(p.Expires) ||
+		r.URL.Query().Get("did") != blueskyDID(a) {
 		xrpcError(w, http.StatusUnauthorized, "Unauthorized", "invalid service token")
 		return
 	}
@@ -167,13 +179,17 @@ func (s *Server) blueskyVideo(w http.ResponseWriter, r *http.Request) {
 	defer s.mu.Unlock()
 	id := "bluesky/job/" + m.ID
 	if s.blueskyBlobOf(a, cid) != nil {
-		writeJSON(w, http.StatusConflict, map[string]any{"error": "already_exists", "message": "Video already processed",
-			"jobId": id, "did": blueskyDID(a), "state": "JOB_STATE_COMPLETED"})
+		writeJSON(w, http.StatusConflict,
+			map[string]any{
+				"error": "already_exists", "message": "Video already processed",
+				"jobId": id, "did": blueskyDID(a), "state": "JOB_STATE_COMPLETED",
+			})
 		return
 	}
 	err := s.blueskySaveBlob(m)
 	if err == nil {
-		err = s.putObject(Object{ID: id, Network: blueskyName, Kind: "job", AccountID: a.ID, CreatedAt: s.now()}, videoJob{MediaID: m.ID, CID: cid})
+		err = s.putObject(Object{ID: id, Network: blueskyName, Kind: "job", AccountID: a.ID, CreatedAt: s.now()},
+			videoJob{MediaID: m.ID, CID: cid})
 	}
 	if err != nil {
 		xrpcError(w, http.StatusInternalServerError, "InternalServerError", err.Error())
@@ -197,7 +213,8 @@ func (s *Server) blueskyJob(w http.ResponseWriter, r *http.Request) {
 	case s.now().Before(m.ReadyAt):
 		status["state"], status["progress"] = "JOB_STATE_ENCODING", 50
 	case m.Failed:
-		status["state"], status["error"], status["message"] = "JOB_STATE_FAILED", "encoding_failed", "The video could not be encoded."
+		status["state"], status["error"], status["message"] = "JOB_STATE_FAILED", "encoding_failed",
+			"The video could not be encoded."
 	default:
 		status["state"], status["progress"], status["blob"] = "JOB_STATE_COMPLETED", 100, blueskyEntity(*m, j.CID)
 	}

@@ -109,8 +109,13 @@ func (s *Server) blueskyApply(w http.ResponseWriter, r *http.Request, c caller) 
 		if one.Collection != blueskyCollection {
 			version = versionOf(one.Value)
 		}
-		results = append(results, map[string]string{"$type": "com.atproto.repo.applyWrites#createResult",
-			"uri": strings.Replace(uri, blueskyCollection, one.Collection, 1), "cid": version, "validationStatus": "valid"})
+		results = append(results, map[string]string{
+			"$type": "com.atproto.repo.applyWrites#createResult",
+			"uri":   strings.Replace(uri, blueskyCollection, one.Collection, 1), "cid": version,
+			"validationStatus": "valid",
+		})
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"commit": map[string]string{"cid": versionOf([]byte(cid)), "rev": root.Rkey}, "results": results})
+	writeJSON(w, http.StatusOK, map[string]any{
+		"commit": map[string]string{"cid": versionOf([]byte(cid)), "rev": root.Rkey}, "results": results,
+	})
 }

@@ -117,7 +117,8 @@ func (p blueskyPost) problem() string {
 		return "Record/text must be a string"
 	case len(p.Langs) > 3:
 		return "Record/langs must not have more than 3 elements"
-	case p.Reply != nil && (p.Reply.Root.CID == "" || p.Reply.Parent.CID == "" || !strings.HasPrefix(p.Reply.Root.URI, "at://") || !strings.HasPrefix(p.Reply.Parent.URI, "at://")):
+	case p.Reply != nil && (p.Reply.Root.CID == "" || p.Reply.Parent.CID == "" ||
+		!strings.HasPrefix(p.Reply.Root.URI, "at://") || !strings.HasPrefix(p.Reply.Parent.URI, "at://")):
 		return "Record/reply/parent must be a strong reference"
 	}
 	if _, err := time.Parse(time.RFC3339Nano, p.CreatedAt); err != nil {
@@ -128,7 +129,8 @@ func (p blueskyPost) problem() string {
 			return fmt.Sprintf("Record/facets/%d must have the property \"index\"", i)
 		}
 		for _, x := range f.Features {
-			if strings.HasSuffix(x.Type, "#link") && !strings.Contains(x.URI, ":") || strings.HasSuffix(x.Type, "#mention") && !strings.HasPrefix(x.DID, "did:") ||
+			if strings.HasSuffix(x.Type, "#link") && !strings.Contains(x.URI, ":") ||
+				strings.HasSuffix(x.Type, "#mention") && !strings.HasPrefix(x.DID, "did:") ||
 				strings.HasSuffix(x.Type, "#tag") && (len(x.Tag) > 640 || uniseg.GraphemeClusterCount(x.Tag) > 64) {
 				return fmt.Sprintf("Record/facets/%d/features is not valid", i)
 			}
@@ -155,7 +157,8 @@ func (p blueskyPost) embedProblem() string {
 		case image.Image == nil || image.Alt == nil:
 			return fmt.Sprintf("Record/embed/images/%d must have the property \"alt\"", i)
 		case image.Image.Size > 2_000_000:
-			return fmt.Sprintf("This file is too large. It is %d bytes but the maximum size is 2000000 bytes.", image.Image.Size)
+			return fmt.Sprintf("This file is too large. It is %d bytes but the maximum size is 2000000 bytes.",
+				image.Image.Size)
 		case !strings.HasPrefix(image.Image.MIMEType, "image/"):
 			return "Wrong type of file. It is " + image.Image.MIMEType + " but it must match image/*."
 		}
@@ -164,10 +167,12 @@ func (p blueskyPost) embedProblem() string {
 		switch {
 		case item.Type != "app.bsky.embed.gallery#image":
 			return fmt.Sprintf("Record/embed/items/%d must have the property \"$type\"", i)
-		case item.Image == nil || item.Alt == nil || item.AspectRatio == nil || item.AspectRatio.Width < 1 || item.AspectRatio.Height < 1:
+		case item.Image == nil || item.Alt == nil || item.AspectRatio == nil || item.AspectRatio.Width < 1 ||
+			item.AspectRatio.Height < 1:
 			return fmt.Sprintf("Record/embed/items/%d must have the property \"aspectRatio\"", i)
 		case item.Image.Size > 2_000_000:
-			return fmt.Sprintf("This file is too large. It is %d bytes but the maximum size is 2000000 bytes.", item.Image.Size)
+			return fmt.Sprintf("This file is too large. It is %d bytes but the maximum size is 2000000 bytes.",
+				item.Image.Size)
 		}
 	}
 	switch {
@@ -177,7 +182,8 @@ func (p blueskyPost) embedProblem() string {
 		return "Record/embed lacks a property"
 	case len(e.Images) > 4:
 		return "Record/embed/images must not have more than 4 elements"
-	case e.Type == "app.bsky.embed.images" && e.Images == nil, e.Type == "app.bsky.embed.video" && e.Video == nil, e.Type == "app.bsky.embed.external" && e.External == nil:
+	case e.Type == "app.bsky.embed.images" && e.Images == nil, e.Type == "app.bsky.embed.video" && e.Video == nil,
+		e.Type == "app.bsky.embed.external" && e.External == nil:
 		return "Record/embed lacks a property"
 	case e.Video != nil && e.Video.MIMEType != "video/mp4":
 		return "Wrong type of file. It is " + e.Video.MIMEType + " but it must match video/mp4."
@@ -204,7 +210,9 @@ func (s *Server) blueskyCreate(w http.ResponseWriter, r *http.Request, c caller)
 }
 
 // blueskyStorePost stores a post with its gates, or writes a refusal.
-func (s *Server) blueskyStorePost(w http.ResponseWriter, r *http.Request, c caller, repo, collection, rkey string, record json.RawMessage, gates map[string]any) (cid string, ok bool) {
+func (s *Server) blueskyStorePost(w http.ResponseWriter, r *http.Request, c caller, repo, collection, rkey string,
+	record json.RawMessage, gates map[string]any,
+) (cid string, ok bool) {
 	received := s.now()
 	var p blueskyPost
 	if err := json.Unmarshal(record, &p); err != nil {
@@ -223,8 +231,10 @@ func (s *Server) blueskyStorePost(w http.ResponseWriter, r *http.Request, c call
 	defer s.mu.Unlock()
 	uri := blueskyURI(c.account, rkey)
 	post := Post{
-		ID: uri, Network: blueskyName, AccountID: c.account.ID, Account: c.account.Name, Text: *p.Text, Visibility: "public",
-		URL: base(r) + "/bluesky/profile/" + blueskyHandle(c.account) + "/post/" + rkey, ReceivedAt: received, Options: p.options(),
+		ID: uri, Network: blueskyName, AccountID: c.account.ID, Account: c.account.Name, Text: *p.Text,
+		Visibility: "public",
+		URL:        base(r) + "/bluesky/profile/" + blueskyHandle(c.account) + "/post/" + rkey, ReceivedAt: received,
+		Options: p.options(),
 	}
 	post.CreatedAt, _ = time.Parse(time.RFC3339Nano, p.CreatedAt) // checked above
 	if len(p.Langs) > 0 {
@@ -257,7 +267,10 @@ func (s *Server) blueskyStorePost(w http.ResponseWriter, r *http.Request, c call
 	}
 	record = blueskyAlter(record, conditionsOf(r).alter)
 	cid = versionOf(record)
-	err := s.putObject(Object{ID: uri, Network: blueskyName, Kind: "record", AccountID: c.account.ID, CreatedAt: s.now()}, blueskyRecord{CID: cid, Value: record})
+	err := s.putObject(Object{
+		ID: uri, Network: blueskyName, Kind: "record", AccountID: c.account.ID,
+		CreatedAt: s.now(),
+	}, blueskyRecord{CID: cid, Value: record})
 	if err == nil {
 		err = s.storePost(r, &post)
 	}
@@ -330,9 +343,15 @@ func (s *Server) blueskyRead(w http.ResponseWriter, r *http.Request) {
 	uri := "at://" + blueskyDID(*a) + "/" + query.Get("collection") + "/" + query.Get("rkey")
 	if query.Get("collection") == "app.bsky.actor.profile" && query.Get("rkey") == "self" {
 		name := strings.ToUpper(a.Name[:1]) + a.Name[1:]
-		writeJSON(w, http.StatusOK, map[string]any{"uri": uri, "cid": versionOf([]byte(name)),
-			"value": map[string]any{"$type": "app.bsky.actor.profile", "displayName": name,
-				"avatar": map[string]any{"$type": "blob", "ref": map[string]string{"$link": "bafkreiavatar"}, "mimeType": "image/png"}}})
+		writeJSON(w, http.StatusOK, map[string]any{
+			"uri": uri, "cid": versionOf([]byte(name)),
+			"value": map[string]any{
+				"$type": "app.bsky.actor.profile", "displayName": name,
+				"avatar": map[string]any{
+					"$type": "blob", "ref": map[string]string{"$link": "bafkreiavatar"}, "mimeType": "image/png",
+				},
+			},
+		})
 		return
 	}
 	var stored blueskyRecord
@@ -365,5 +384,7 @@ func (s *Server) blueskyDelete(w http.ResponseWriter, r *http.Request, c caller)
 		xrpcError(w, http.StatusInternalServerError, "InternalServerError", err.Error())
 		return
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"commit": map[string]string{"cid": versionOf([]byte("deleted " + uri)), "rev": in.Rkey}})
+	writeJSON(w, http.StatusOK, map[string]any{
+		"commit": map[string]string{"cid": versionOf([]byte("deleted " + uri)), "rev": in.Rkey},
+	})
 }

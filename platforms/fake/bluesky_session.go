@@ -38,7 +38,8 @@ func (s *Server) blueskyLogin(w http.ResponseWriter, r *http.Request) {
 	a := s.blueskyAccount(in.Identifier)
 	if a != nil {
 		f := s.networkNamed(blueskyName)
-		if wait, ok := s.limiter.take(w, f, s.options.NetworkRates[blueskyName], caller{account: *a}, s.now(), "sessions"); !ok {
+		if wait, ok := s.limiter.take(w, f, s.options.NetworkRates[blueskyName], caller{account: *a}, s.now(),
+			"sessions"); !ok {
 			f.refuseThrottled(w, wait)
 			return
 		}
@@ -60,8 +61,10 @@ func (s *Server) blueskyGrant(w http.ResponseWriter, r *http.Request, a Account,
 	if s.options.TokenTTL > 0 {
 		ttl = s.options.TokenTTL
 	}
-	t := token{Value: s.blueskyJWT(scope, a, ttl), AccountID: a.ID, Scopes: []string{scope}, Expires: s.now().Add(ttl),
-		Refresh: &refresh{Value: renew, Family: rand.Text()}}
+	t := token{
+		Value: s.blueskyJWT(scope, a, ttl), AccountID: a.ID, Scopes: []string{scope}, Expires: s.now().Add(ttl),
+		Refresh: &refresh{Value: renew, Family: rand.Text()},
+	}
 	if before := s.state.refreshes[renew]; before != nil {
 		t.Refresh.Used = before.Refresh.Used
 	}
@@ -73,7 +76,9 @@ func (s *Server) blueskyGrant(w http.ResponseWriter, r *http.Request, a Account,
 		"did": blueskyDID(a), "handle": blueskyHandle(a), "accessJwt": t.Value, "refreshJwt": renew, "active": true,
 		"didDoc": map[string]any{
 			"id": blueskyDID(a), "alsoKnownAs": []string{"at://" + blueskyHandle(a)},
-			"service": []map[string]string{{"id": "#atproto_pds", "type": "AtprotoPersonalDataServer", "serviceEndpoint": base(r)}},
+			"service": []map[string]string{
+				{"id": "#atproto_pds", "type": "AtprotoPersonalDataServer", "serviceEndpoint": base(r)},
+			},
 		},
 	})
 }
@@ -118,13 +123,20 @@ func (s *Server) blueskyRefresh(w http.ResponseWriter, r *http.Request) {
 	a, old := *s.state.accounts[t.AccountID], t.Refresh.Value
 	var next successor
 	if t.Refresh.Used {
-		if _, known := s.object(blueskyName, "session", "bluesky/session/"+old, &next); !known || !s.now().Before(next.Until) {
+		if _, known := s.object(blueskyName, "session", "bluesky/session/"+old, &next); !known ||
+			!s.now().Before(next.Until) {
 			xrpcError(w, http.StatusBadRequest, "ExpiredToken", "Token has been revoked")
 			return
 		}
 	} else {
-		next = successor{Refresh: s.blueskyJWT("com.atproto.refresh", a, blueskyRefreshTTL), Until: s.now().Add(blueskyReuseWindow)}
-		err := s.putObject(Object{ID: "bluesky/session/" + old, Network: blueskyName, Kind: "session", AccountID: a.ID, CreatedAt: s.now()}, next)
+		next = successor{
+			Refresh: s.blueskyJWT("com.atproto.refresh", a, blueskyRefreshTTL),
+			Until:   s.now().Add(blueskyReuseWindow),
+		}
+		err := s.putObject(Object{
+			ID: "bluesky/session/" + old, Network: blueskyName, Kind: "session", AccountID: a.ID,
+			CreatedAt: s.now(),
+		}, next)
 		if err == nil {
 			err = s.commit(record{Kind: kindUse, ID: old})
 		}

@@ -33,7 +33,8 @@ func newBluesky(t *testing.T, options fake.Options) *bluesky {
 	}
 	b := &bluesky{server: server}
 	var session struct{ DID, AccessJWT string }
-	if status := b.call(t, "", "com.atproto.server.createSession", map[string]string{"identifier": "desk.test", "password": fake.BlueskyAppPassword}, &session); status != 200 {
+	if status := b.call(t, "", "com.atproto.server.createSession",
+		map[string]string{"identifier": "desk.test", "password": fake.BlueskyAppPassword}, &session); status != 200 {
 		t.Fatalf("login: %d", status)
 	}
 	b.did, b.access = session.DID, session.AccessJWT
@@ -57,7 +58,8 @@ func (b *bluesky) call(t *testing.T, token, method string, in, into any) int {
 			t.Fatal(err)
 		}
 	}
-	req, err := http.NewRequestWithContext(t.Context(), verb, b.server.URL()+"/bluesky/xrpc/"+method, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(t.Context(), verb, b.server.URL()+"/bluesky/xrpc/"+method,
+		bytes.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,28 +107,67 @@ func TestBluesky_Refusals(t *testing.T) {
 		record  map[string]any
 		message string
 	}{
-		"NoText":      {blueskyKey, map[string]any{}, `property "text"`},
-		"Graphemes":   {blueskyKey, map[string]any{"text": strings.Repeat("ă", 301)}, "300 graphemes"},
-		"Bytes":       {blueskyKey, map[string]any{"text": strings.Repeat("👨‍👩‍👧‍👦", 121)}, "3000 characters"},
-		"Time":        {blueskyKey, map[string]any{"text": "x", "createdAt": "today"}, "datetime"},
-		"Key":         {"a-key", map[string]any{"text": "x"}, "TID"},
-		"Type":        {blueskyKey, map[string]any{"text": "x", "$type": "app.bsky.feed.like"}, "$type"},
-		"Facet":       {blueskyKey, map[string]any{"text": "x", "facets": []any{map[string]any{"features": []any{}}}}, "facets/0"},
-		"FacetLink":   {blueskyKey, map[string]any{"text": "x", "facets": []any{facetOf("#link", "uri", "nothing")}}, "facets/0"},
-		"Reply":       {blueskyKey, map[string]any{"text": "x", "reply": map[string]any{"root": ref, "parent": map[string]string{"uri": "at://x"}}}, "strong reference"},
-		"NoAlt":       {blueskyKey, map[string]any{"text": "", "embed": map[string]any{"$type": "app.bsky.embed.images", "images": []any{map[string]any{"image": blobOf("bafkrei", "image/png", 3)}}}}, "alt"},
-		"LargeImage":  {blueskyKey, map[string]any{"text": "", "embed": map[string]any{"$type": "app.bsky.embed.images", "images": []any{map[string]any{"alt": "", "image": blobOf("bafkrei", "image/png", 2_000_001)}}}}, "too large"},
-		"WrongVideo":  {blueskyKey, map[string]any{"text": "", "embed": map[string]any{"$type": "app.bsky.embed.video", "video": blobOf("bafkrei", "video/webm", 3)}}, "video/mp4"},
-		"CardNoTitle": {blueskyKey, map[string]any{"text": "", "embed": map[string]any{"$type": "app.bsky.embed.external", "external": map[string]string{"uri": "https://example.com"}}}, "title"},
+		"NoText":    {blueskyKey, map[string]any{}, `property "text"`},
+		"Graphemes": {blueskyKey, map[string]any{"text": strings.Repeat("ă", 301)}, "300 graphemes"},
+		"Bytes":     {blueskyKey, map[string]any{"text": strings.Repeat("👨‍👩‍👧‍👦", 121)}, "3000 characters"},
+		"Time":      {blueskyKey, map[string]any{"text": "x", "createdAt": "today"}, "datetime"},
+		"Key":       {"a-key", map[string]any{"text": "x"}, "TID"},
+		"Type":      {blueskyKey, map[string]any{"text": "x", "$type": "app.bsky.feed.like"}, "$type"},
+		"Facet": {
+			blueskyKey,
+			map[string]any{"text": "x", "facets": []any{map[string]any{"features": []any{}}}},
+			"facets/0",
+		},
+		"FacetLink": {
+			blueskyKey,
+			map[string]any{"text": "x", "facets": []any{facetOf("#link", "uri", "nothing")}},
+			"facets/0",
+		},
+		"Reply": {
+			blueskyKey, map[string]any{
+				"text":  "x",
+				"reply": map[string]any{"root": ref, "parent": map[string]string{"uri": "at://x"}},
+			}, "strong reference",
+		},
+		"NoAlt": {
+			blueskyKey, map[string]any{"text": "", "embed": map[string]any{
+				"$type":  "app.bsky.embed.images",
+				"images": []any{map[string]any{"image": blobOf("bafkrei", "image/png", 3)}},
+			}}, "alt",
+		},
+		"LargeImage": {
+			blueskyKey,
+			map[string]any{"text": "", "embed": map[string]any{
+				"$type":  "app.bsky.embed.images",
+				"images": []any{map[string]any{"alt": "", "image": blobOf("bafkrei", "image/png", 2_000_001)}},
+			}},
+			"too large",
+		},
+		"WrongVideo": {
+			blueskyKey, map[string]any{"text": "", "embed": map[string]any{
+				"$type": "app.bsky.embed.video",
+				"video": blobOf("bafkrei", "video/webm", 3),
+			}}, "video/mp4",
+		},
+		"CardNoTitle": {
+			blueskyKey, map[string]any{"text": "", "embed": map[string]any{
+				"$type":    "app.bsky.embed.external",
+				"external": map[string]string{"uri": "https://example.com"},
+			}}, "title",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if status, reported := b.create(t, row.key, row.record); status != 400 || reported.Error != "InvalidRequest" || !strings.Contains(reported.Message, row.message) {
+			if status, reported := b.create(t, row.key, row.record); status != 400 ||
+				reported.Error != "InvalidRequest" || !strings.Contains(reported.Message, row.message) {
 				t.Errorf("status %d, %+v", status, reported)
 			}
 		})
 	}
-	status, reported := b.create(t, blueskyKey, map[string]any{"text": "", "embed": map[string]any{"$type": "app.bsky.embed.images",
-		"images": []any{map[string]any{"alt": "", "image": blobOf("bafkreinone", "image/png", 3)}}}})
+	status, reported := b.create(t, blueskyKey,
+		map[string]any{"text": "", "embed": map[string]any{
+			"$type":  "app.bsky.embed.images",
+			"images": []any{map[string]any{"alt": "", "image": blobOf("bafkreinone", "image/png", 3)}},
+		}})
 	if status != 400 || reported.Error != "BlobNotFound" {
 		t.Errorf("a blob that is not there: status %d, %+v", status, reported)
 	}
@@ -136,8 +177,10 @@ func TestBluesky_Refusals(t *testing.T) {
 }
 
 func facetOf(kind, property, value string) map[string]any {
-	return map[string]any{"index": map[string]int{"byteStart": 0, "byteEnd": 1},
-		"features": []any{map[string]string{"$type": "app.bsky.richtext.facet" + kind, property: value}}}
+	return map[string]any{
+		"index":    map[string]int{"byteStart": 0, "byteEnd": 1},
+		"features": []any{map[string]string{"$type": "app.bsky.richtext.facet" + kind, property: value}},
+	}
 }
 
 func blobOf(cid, kind string, size int) map[string]any {
@@ -152,19 +195,22 @@ func TestBluesky_Tokens(t *testing.T) {
 		name   string
 	}{"": {401, "AuthMissing"}, "wrong": {400, "InvalidToken"}} {
 		var reported xrpcFailure
-		if status := b.call(t, token, "com.atproto.server.getSession", nil, &reported); status != want.status || reported.Error != want.name {
+		if status := b.call(t, token, "com.atproto.server.getSession", nil, &reported); status != want.status ||
+			reported.Error != want.name {
 			t.Errorf("token %q: status %d, %+v", token, status, reported)
 		}
 	}
 	var session struct{ DID, Handle string }
-	if status := b.call(t, b.access, "com.atproto.server.getSession", nil, &session); status != 200 || session.DID != b.did || session.Handle != "desk.test" {
+	if status := b.call(t, b.access, "com.atproto.server.getSession", nil, &session); status != 200 ||
+		session.DID != b.did || session.Handle != "desk.test" {
 		t.Errorf("status %d, %+v", status, session)
 	}
 	if err := b.server.Inject(fake.Fault{Kind: fake.TokenExpired}); err != nil {
 		t.Fatal(err)
 	}
 	var reported xrpcFailure
-	if status := b.call(t, b.access, "com.atproto.server.getSession", nil, &reported); status != 400 || reported.Error != "ExpiredToken" {
+	if status := b.call(t, b.access, "com.atproto.server.getSession", nil, &reported); status != 400 ||
+		reported.Error != "ExpiredToken" {
 		t.Errorf("status %d, %+v", status, reported)
 	}
 	if status := b.call(t, "", "com.atproto.unknown", nil, &reported); status != 501 {
@@ -179,14 +225,21 @@ func TestBluesky_Records(t *testing.T) {
 	var uploaded struct {
 		Blob map[string]any
 	}
-	if status := b.call(t, b.access, "com.atproto.repo.uploadBlob", []byte("\x89PNG\x0D\x0A\x1A\x0A picture"), &uploaded); status != 200 {
+	if status := b.call(t, b.access, "com.atproto.repo.uploadBlob", []byte("\x89PNG\x0D\x0A\x1A\x0A picture"),
+		&uploaded); status != 200 {
 		t.Fatalf("upload: status %d", status)
 	}
-	if cid := uploaded.Blob["ref"].(map[string]any)["$link"].(string); len(cid) != 59 || !strings.HasPrefix(cid, "bafkrei") {
+	if cid := uploaded.Blob["ref"].(map[string]any)["$link"].(string); len(cid) != 59 ||
+		!strings.HasPrefix(cid, "bafkrei") {
 		t.Errorf("named %s", cid)
 	}
-	record := map[string]any{"text": "Tin", "langs": []string{"vi"}, "embed": map[string]any{"$type": "app.bsky.embed.images",
-		"images": []any{map[string]any{"alt": "Ảnh", "image": uploaded.Blob}}}}
+	record := map[string]any{
+		"text": "Tin", "langs": []string{"vi"},
+		"embed": map[string]any{
+			"$type":  "app.bsky.embed.images",
+			"images": []any{map[string]any{"alt": "Ảnh", "image": uploaded.Blob}},
+		},
+	}
 	if status, reported := b.create(t, blueskyKey, record); status != 200 {
 		t.Fatalf("status %d, %+v", status, reported)
 	}
@@ -212,14 +265,18 @@ func TestBluesky_Records(t *testing.T) {
 	if !posts[0].CreatedAt.Equal(time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)) {
 		t.Fatalf("posts %+v", posts)
 	}
-	for _, path := range []string{"/", "/media/" + posts[0].Media[0].ID, strings.TrimPrefix(posts[0].URL, b.server.URL())} {
+	for _, path := range []string{
+		"/", "/media/" + posts[0].Media[0].ID,
+		strings.TrimPrefix(posts[0].URL, b.server.URL()),
+	} {
 		res, err := http.Get(b.server.URL() + path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		page, _ := io.ReadAll(res.Body)
 		_ = res.Body.Close()
-		if res.StatusCode != http.StatusOK || !strings.Contains(path, "/media/") && !strings.Contains(string(page), "Tin") {
+		if res.StatusCode != http.StatusOK || !strings.Contains(path, "/media/") &&
+			!strings.Contains(string(page), "Tin") {
 			t.Errorf("%s: %s", path, res.Status)
 		}
 	}
@@ -240,7 +297,8 @@ func TestBluesky_Records(t *testing.T) {
 		URI, CID string
 		Value    struct{ Text string }
 	}
-	if status := b.call(t, "", where, nil, &stored); status != 200 || stored.URI != posts[0].ID || stored.CID == "" || stored.Value.Text != "Tin" {
+	if status := b.call(t, "", where, nil, &stored); status != 200 || stored.URI != posts[0].ID || stored.CID == "" ||
+		stored.Value.Text != "Tin" {
 		t.Errorf("status %d, %+v", status, stored)
 	}
 	key := map[string]string{"repo": b.did, "collection": "app.bsky.feed.post", "rkey": blueskyKey}
@@ -263,8 +321,12 @@ func TestBluesky_Records(t *testing.T) {
 func TestBluesky_ServiceTokens(t *testing.T) {
 	b := newBluesky(t, fake.Options{})
 	var reported xrpcFailure
-	for query, want := range map[string]string{"": "InvalidRequest", "?aud=did:web:x&exp=9999999999": "BadExpiration", "?aud=did:web:x&exp=1": "BadExpiration"} {
-		if status := b.call(t, b.access, "com.atproto.server.getServiceAuth"+query, nil, &reported); status != 400 || reported.Error != want {
+	for query, want := range map[string]string{
+		"": "InvalidRequest", "?aud=did:web:x&exp=9999999999": "BadExpiration",
+		"?aud=did:web:x&exp=1": "BadExpiration",
+	} {
+		if status := b.call(t, b.access, "com.atproto.server.getServiceAuth"+query, nil, &reported); status != 400 ||
+			reported.Error != want {
 			t.Errorf("%q: status %d, %+v", query, status, reported)
 		}
 	}

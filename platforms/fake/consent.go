@@ -84,17 +84,25 @@ func (s *Server) owned(owner string) []Account {
 	return accounts
 }
 
-func (s *Server) showConsent(w http.ResponseWriter, r *http.Request, form url.Values, app string, accounts []Account, action string) {
+func (s *Server) showConsent(
+	w http.ResponseWriter, r *http.Request, form url.Values, app string, accounts []Account, action string,
+) {
 	look := webpage.PreferencesOf(r)
 	say := func(en, vi string, args ...any) string { return look.Translate(webpage.Text{EN: en, VI: vi}, args...) }
-	page := webpage.Page{Title: say("Allow %s to use a sandbox account?", "Cho phép %s dùng một tài khoản của mạng thử nghiệm?", app)}
+	page := webpage.Page{
+		Title: say("Allow %s to use a sandbox account?", "Cho phép %s dùng một tài khoản của mạng thử nghiệm?", app),
+	}
 	if len(accounts) == 0 {
-		page.Texts = []string{say("The sandbox has no accounts yet. Add one first.", "Mạng thử nghiệm chưa có tài khoản nào: hãy thêm tài khoản trước.")}
+		page.Texts = []string{
+			say("The sandbox has no accounts yet. Add one first.",
+				"Mạng thử nghiệm chưa có tài khoản nào: hãy thêm tài khoản trước."),
+		}
 	}
 	var err error
 	page.Body, err = look.Body(authorizeHTML, map[string]any{
-		"Scopes": scopesOf(form), "Accounts": accounts, "Form": form, "Action": action, "ScopesLabel": say("Requested permissions:", "Ứng dụng yêu cầu các quyền:"),
-		"As": say("As", "Với tài khoản"), "Allow": say("Allow", "Cho phép"), "Deny": say("Deny", "Từ chối"),
+		"Scopes": scopesOf(form), "Accounts": accounts, "Form": form, "Action": action,
+		"ScopesLabel": say("Requested permissions:", "Ứng dụng yêu cầu các quyền:"),
+		"As":          say("As", "Với tài khoản"), "Allow": say("Allow", "Cho phép"), "Deny": say("Deny", "Từ chối"),
 	})
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -108,7 +116,12 @@ func (s *Server) showConsent(w http.ResponseWriter, r *http.Request, form url.Va
 // refuseConsent shows why access cannot be granted.
 func refuseConsent(w http.ResponseWriter, r *http.Request, problem string) {
 	look := webpage.PreferencesOf(r)
-	showPage(w, look, http.StatusBadRequest, "'none'", webpage.Page{Title: look.Translate(webpage.Text{EN: "This request cannot be approved", VI: "Không thể cho phép yêu cầu này"}), Error: problem})
+	showPage(w, look, http.StatusBadRequest, "'none'", webpage.Page{
+		Title: look.Translate(webpage.Text{
+			EN: "This request cannot be approved",
+			VI: "Không thể cho phép yêu cầu này",
+		}), Error: problem,
+	})
 }
 
 func showPage(w http.ResponseWriter, look webpage.Preferences, status int, formAction string, page webpage.Page) {
@@ -118,7 +131,8 @@ func showPage(w http.ResponseWriter, look webpage.Preferences, status int, formA
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src "+webpage.StyleSource()+"; img-src data:; base-uri 'none'; frame-ancestors 'none'; form-action "+formAction)
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src "+webpage.StyleSource()+
+		"; img-src data:; base-uri 'none'; frame-ancestors 'none'; form-action "+formAction)
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	_, _ = w.Write([]byte(text)) // the client may have disconnected
@@ -134,7 +148,8 @@ func scopesOf(form url.Values) []string {
 func (s *Server) takeCode(code, clientID, redirectURI, verifier string) (grant, bool) {
 	g, ok := s.codes[code]
 	delete(s.codes, code) // a code works once, whatever the result
-	return g, ok && g.clientID == clientID && g.redirectURI == redirectURI && !s.now().After(g.expires) && verified(g.challenge, verifier)
+	return g, ok && g.clientID == clientID && g.redirectURI == redirectURI && !s.now().After(g.expires) &&
+		verified(g.challenge, verifier)
 }
 
 // sandboxClient reports whether a request has the credentials of the sandbox's

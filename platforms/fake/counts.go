@@ -9,7 +9,8 @@ type Counts struct {
 	Posts      int    `json:"posts"` // without deleted ones
 	Deleted    int    `json:"deleted"`
 	Duplicates int    `json:"duplicates"` // posts, without deleted ones, that repeat another's text and reply target
-	Requests   int    `json:"requests"`   // with its token, including failed ones; since the start of this process at most
+	// With its token, including failed ones; since the start of this process at most
+	Requests int `json:"requests"`
 }
 
 // Counts returns the totals of every account, in order of creation.

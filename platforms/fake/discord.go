@@ -55,14 +55,20 @@ func (s *Server) discordNetwork() *fakeNetwork {
 		},
 		writeThrottled: func(w http.ResponseWriter, wait time.Duration) {
 			w.Header().Set("Retry-After", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
-			writeJSON(w, http.StatusTooManyRequests, map[string]any{"message": "You are being rate limited.", "retry_after": wait.Seconds(), "global": false})
+			writeJSON(w, http.StatusTooManyRequests, map[string]any{
+				"message": "You are being rate limited.", "retry_after": wait.Seconds(), "global": false,
+			})
 		},
 	}
 	f.expired = func(w http.ResponseWriter) { f.refuse(w, http.StatusUnauthorized, "") }
 	f.routes = func(mux *http.ServeMux) {
-		handle := func(pattern string, next func(http.ResponseWriter, *http.Request, *fakeNetwork, caller), buckets ...string) {
+		handle := func(pattern string, next func(http.ResponseWriter, *http.Request, *fakeNetwork, caller),
+			buckets ...string,
+		) {
 			method, path, _ := strings.Cut(pattern, " ")
-			mux.HandleFunc(method+" /discord/api/v10"+path, s.authenticatedFor(f, func(w http.ResponseWriter, r *http.Request, c caller) { next(w, r, f, c) }, buckets...))
+			mux.HandleFunc(method+" /discord/api/v10"+path,
+				s.authenticatedFor(f, func(w http.ResponseWriter, r *http.Request, c caller) { next(w, r, f, c) },
+					buckets...))
 		}
 		handle("GET /users/@me", func(w http.ResponseWriter, _ *http.Request, _ *fakeNetwork, c caller) {
 			writeJSON(w, http.StatusOK, map[string]any{"id": discordBot(c), "username": c.account.Name, "bot": true})
@@ -72,7 +78,10 @@ func (s *Server) discordNetwork() *fakeNetwork {
 		handle("POST /channels/{channel}/messages", s.discordCreate, "messages")
 		handle("DELETE /channels/{channel}/messages/{id}", s.discordDelete)
 		handle("GET /webhooks/{hook}/{token}", func(w http.ResponseWriter, r *http.Request, _ *fakeNetwork, c caller) {
-			writeJSON(w, http.StatusOK, map[string]any{"id": r.PathValue("hook"), "type": 1, "name": c.account.Name, "channel_id": c.account.ID, "guild_id": discordGuild, "token": r.PathValue("token")})
+			writeJSON(w, http.StatusOK, map[string]any{
+				"id": r.PathValue("hook"), "type": 1, "name": c.account.Name,
+				"channel_id": c.account.ID, "guild_id": discordGuild, "token": r.PathValue("token"),
+			})
 		})
 		handle("POST /webhooks/{hook}/{token}", s.discordCreate, "messages")
 		handle("DELETE /webhooks/{hook}/{token}/messages/{id}", s.discordDelete)
@@ -106,7 +115,9 @@ func (s *Server) discordChannel(w http.ResponseWriter, r *http.Request, _ *fakeN
 	if !discordHere(w, r, c) {
 		return
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"id": c.account.ID, "type": 0, "guild_id": discordGuild, "name": c.account.Name})
+	writeJSON(w, http.StatusOK, map[string]any{
+		"id": c.account.ID, "type": 0, "guild_id": discordGuild, "name": c.account.Name,
+	})
 }
 
 // discordHere reports whether the requested channel is the bot's.
@@ -153,13 +164,17 @@ func (s *Server) discordCreate(w http.ResponseWriter, r *http.Request, f *fakeNe
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if in.EnforceNonce && in.Nonce != "" {
-		if k, known := s.state.keys[c.account.ID+"\x00"+in.Nonce]; known && s.now().Before(k.Expires) && s.commit(record{Kind: kindRepeat, ID: k.PostID}) == nil {
+		if k, known := s.state.keys[c.account.ID+"\x00"+in.Nonce]; known && s.now().Before(k.Expires) &&
+			s.commit(record{Kind: kindRepeat, ID: k.PostID}) == nil {
 			writeJSON(w, http.StatusOK, s.discordEntity(*s.state.postByID[k.PostID], c))
 			return
 		}
 	}
-	post := Post{Network: "discord", AccountID: c.account.ID, Account: c.account.Name, Text: in.Content, Media: files, ReceivedAt: s.now(),
-		Visibility: "public", IdempotencyKey: in.Nonce, ID: s.discordID(conditionsOf(r).skew)}
+	post := Post{
+		Network: "discord", AccountID: c.account.ID, Account: c.account.Name, Text: in.Content, Media: files,
+		ReceivedAt: s.now(),
+		Visibility: "public", IdempotencyKey: in.Nonce, ID: s.discordID(conditionsOf(r).skew),
+	}
 	if in.Reference != nil {
 		post.ReplyTo = in.Reference.MessageID
 		if parent := s.state.postByID[post.ReplyTo]; parent == nil || parent.Deleted {
@@ -183,7 +198,9 @@ func (s *Server) discordCreate(w http.ResponseWriter, r *http.Request, f *fakeNe
 	post.URL = "https://discord.com/channels/" + discordGuild + "/" + c.account.ID + "/" + post.ID
 	err := s.storePost(r, &post)
 	if err == nil && in.Nonce != "" {
-		err = s.commit(record{Kind: kindKey, Key: &key{AccountID: c.account.ID, Key: in.Nonce, PostID: post.ID, Expires: s.now().Add(discordNonceTTL)}})
+		err = s.commit(record{Kind: kindKey, Key: &key{
+			AccountID: c.account.ID, Key: in.Nonce, PostID: post.ID, Expires: s.now().Add(discordNonceTTL),
+		}})
 	}
 	switch {
 	case err != nil:
@@ -199,14 +216,17 @@ func (s *Server) discordCreate(w http.ResponseWriter, r *http.Request, f *fakeNe
 func (s *Server) discordID(skew time.Duration) string {
 	ms := uint64(s.now().Add(skew).UnixMilli() - 1420070400000) //nolint:gosec // after 2015
 	for id := ms << 22; ; id++ {
-		if text := strconv.FormatUint(id, 10); s.state.postByID[text] == nil && s.state.postByID[discordThread+text] == nil {
+		if text := strconv.FormatUint(id, 10); s.state.postByID[text] == nil &&
+			s.state.postByID[discordThread+text] == nil {
 			return text
 		}
 	}
 }
 
 // discordBody decodes JSON, or a form with files.
-func (s *Server) discordBody(w http.ResponseWriter, r *http.Request, c caller) (in discordMessage, files []Media, ok bool) {
+func (s *Server) discordBody(
+	w http.ResponseWriter, r *http.Request, c caller,
+) (in discordMessage, files []Media, ok bool) {
 	r.Body = http.MaxBytesReader(w, r.Body, 26<<20)
 	files = []Media{}
 	if strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
@@ -248,12 +268,19 @@ func (s *Server) discordBody(w http.ResponseWriter, r *http.Request, c caller) (
 func (s *Server) discordEntity(p Post, c caller) map[string]any {
 	attachments := []map[string]any{}
 	for _, m := range p.Media {
-		attachments = append(attachments, map[string]any{"id": m.ID, "size": m.Bytes, "content_type": m.MIMEType, "description": m.Description})
+		attachments = append(attachments, map[string]any{
+			"id": m.ID, "size": m.Bytes, "content_type": m.MIMEType, "description": m.Description,
+		})
 	}
-	entity := map[string]any{"id": p.ID, "channel_id": c.account.ID, "content": p.listedText(), "timestamp": p.CreatedAt.Format("2006-01-02T15:04:05.000000-07:00"),
-		"attachments": attachments, "author": map[string]any{"id": discordBot(c), "bot": true}, "type": 0}
+	entity := map[string]any{
+		"id": p.ID, "channel_id": c.account.ID, "content": p.listedText(),
+		"timestamp":   p.CreatedAt.Format("2006-01-02T15:04:05.000000-07:00"),
+		"attachments": attachments, "author": map[string]any{"id": discordBot(c), "bot": true}, "type": 0,
+	}
 	if p.ReplyTo != "" {
-		entity["message_reference"] = map[string]any{"message_id": p.ReplyTo, "channel_id": c.account.ID, "guild_id": discordGuild}
+		entity["message_reference"] = map[string]any{
+			"message_id": p.ReplyTo, "channel_id": c.account.ID, "guild_id": discordGuild,
+		}
 	}
 	return entity
 }

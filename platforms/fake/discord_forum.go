@@ -79,17 +79,25 @@ func (s *Server) discordOpenThread(w http.ResponseWriter, r *http.Request, f *fa
 // discordStoreThread stores a forum post. The caller must hold s.mu.
 func (s *Server) discordStoreThread(r *http.Request, c caller, in discordMessage, files []Media) (Post, bool) {
 	options, ok := in.received()
-	if text := strings.TrimSpace(in.Content); !ok || utf8.RuneCountInString(text) > 2000 || text == "" && len(files) == 0 {
+	if text := strings.TrimSpace(in.Content); !ok || utf8.RuneCountInString(text) > 2000 || text == "" &&
+		len(files) == 0 {
 		return Post{}, false
 	}
 	id := s.discordID(conditionsOf(r).skew)
-	post := Post{Network: "discord", AccountID: c.account.ID, Account: c.account.Name, Text: strings.TrimSpace(in.Content), Media: files, ReceivedAt: s.now(),
-		Visibility: "public", Options: options, ID: discordThread + id, URL: "https://discord.com/channels/" + discordGuild + "/" + id + "/" + id}
+	post := Post{
+		Network: "discord", AccountID: c.account.ID, Account: c.account.Name,
+		Text: strings.TrimSpace(in.Content), Media: files, ReceivedAt: s.now(),
+		Visibility: "public", Options: options, ID: discordThread + id, URL: "https://discord.com/channels/" +
+			discordGuild + "/" + id + "/" + id,
+	}
 	return post, s.storePost(r, &post) == nil
 }
 
 func (s *Server) discordThreadEntity(p Post, c caller) map[string]any {
-	return map[string]any{"id": strings.TrimPrefix(p.ID, discordThread), "type": 11, "parent_id": c.account.ID, "owner_id": discordBot(c), "guild_id": discordGuild, "name": p.Options["name"]}
+	return map[string]any{
+		"id": strings.TrimPrefix(p.ID, discordThread), "type": 11, "parent_id": c.account.ID,
+		"owner_id": discordBot(c), "guild_id": discordGuild, "name": p.Options["name"],
+	}
 }
 
 func (s *Server) discordThreadMessage(p Post, c caller) map[string]any {

@@ -13,7 +13,8 @@ func (s *Server) facebookNetwork() *fakeNetwork {
 	var f *fakeNetwork
 	f = newGraphNetwork("facebook", facebookPrefix, "/dialog/oauth", func(mux *http.ServeMux) {
 		mux.HandleFunc(facebookPrefix+"/{version}/{rest...}", s.routeFacebook(f))
-		mux.HandleFunc("POST "+facebookPrefix+"/video-upload/{upload}/{video}", s.graphAuthenticated(f, "pages_manage_posts", s.facebookReelUpload))
+		mux.HandleFunc("POST "+facebookPrefix+"/video-upload/{upload}/{video}",
+			s.graphAuthenticated(f, "pages_manage_posts", s.facebookReelUpload))
 		mux.HandleFunc("GET "+facebookPrefix+"/{page}/posts/{post}", s.facebookPage)
 		mux.HandleFunc("GET "+facebookPrefix+"/{page}/videos/{post}", s.facebookPage)
 	})
@@ -68,9 +69,11 @@ func (s *Server) routeFacebook(f *fakeNetwork) http.HandlerFunc {
 		case get && edge == "comments":
 			call("pages_read_engagement", s.facebookNode(node, s.facebookComments))
 		case get && edge == "insights":
-			call("pages_read_engagement", s.facebookNode(node, s.graphInsights("facebook", "read_insights", facebookInsights(false))))
+			call("pages_read_engagement",
+				s.facebookNode(node, s.graphInsights("facebook", "read_insights", facebookInsights(false))))
 		case get && edge == "video_insights":
-			call("pages_read_engagement", s.facebookNode(node, s.graphInsights("facebook", "read_insights", facebookInsights(true))))
+			call("pages_read_engagement",
+				s.facebookNode(node, s.graphInsights("facebook", "read_insights", facebookInsights(true))))
 		case get && node == "":
 			call("pages_read_engagement", s.facebookObjects)
 		case get && edge == "":
@@ -78,23 +81,31 @@ func (s *Server) routeFacebook(f *fakeNetwork) http.HandlerFunc {
 		case r.Method == http.MethodDelete && edge == "":
 			call("pages_manage_posts", s.facebookNode(node, s.facebookDelete))
 		default:
-			refuseGraph(w, http.StatusBadRequest, graphError{Message: "(#3) Application does not have the capability to make this API call.", Code: 3})
+			refuseGraph(w, http.StatusBadRequest, graphError{
+				Message: "(#3) Application does not have the capability to make this API call.", Code: 3,
+			})
 		}
 	}
 }
 
 // facebookOwn serves an edge of a Page to that Page only.
-func (s *Server) facebookOwn(node string, next func(http.ResponseWriter, *http.Request, caller)) func(http.ResponseWriter, *http.Request, caller) {
+func (s *Server) facebookOwn(
+	node string, next func(http.ResponseWriter, *http.Request, caller),
+) func(http.ResponseWriter, *http.Request, caller) {
 	return func(w http.ResponseWriter, r *http.Request, c caller) {
 		if node != c.account.ID || c.account.Kind != "page" {
-			refuseGraph(w, http.StatusForbidden, graphError{Message: "(#200) Permissions error: the token is of no Page, or of another", Code: 200})
+			refuseGraph(w, http.StatusForbidden, graphError{
+				Message: "(#200) Permissions error: the token is of no Page, or of another", Code: 200,
+			})
 			return
 		}
 		next(w, r, c)
 	}
 }
 
-func (s *Server) facebookNode(node string, next func(http.ResponseWriter, *http.Request, caller, string)) func(http.ResponseWriter, *http.Request, caller) {
+func (s *Server) facebookNode(
+	node string, next func(http.ResponseWriter, *http.Request, caller, string),
+) func(http.ResponseWriter, *http.Request, caller) {
 	return func(w http.ResponseWriter, r *http.Request, c caller) { next(w, r, c, node) }
 }
 
@@ -129,7 +140,9 @@ func (s *Server) facebookToken(w http.ResponseWriter, r *http.Request) {
 		refuseGraphStatus(w, http.StatusInternalServerError, err.Error())
 		return
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"access_token": t.Value, "token_type": "bearer", "expires_in": int(ttl / time.Second)})
+	writeJSON(w, http.StatusOK, map[string]any{
+		"access_token": t.Value, "token_type": "bearer", "expires_in": int(ttl / time.Second),
+	})
 }
 
 func (s *Server) facebookPermissions(w http.ResponseWriter, _ *http.Request, c caller) {
@@ -155,7 +168,8 @@ func (s *Server) facebookAccounts(w http.ResponseWriter, r *http.Request, c call
 		}
 		list[i] = graphPost{ID: p.ID, Entity: map[string]any{
 			"id": p.ID, "name": displayName(p), "username": strings.ToLower(p.Name), "access_token": t.Value,
-			"picture": map[string]any{"data": map[string]any{"url": avatarOf(r, p)}}, "category": "Media/news company", "tasks": []string{"ANALYZE", "ADVERTISE", "MODERATE", "CREATE_CONTENT", "MANAGE"},
+			"picture": map[string]any{"data": map[string]any{"url": avatarOf(r, p)}}, "category": "Media/news company",
+			"tasks": []string{"ANALYZE", "ADVERTISE", "MODERATE", "CREATE_CONTENT", "MANAGE"},
 		}}
 	}
 	graphList(w, r, s.networkNamed("facebook"), list)
@@ -163,8 +177,12 @@ func (s *Server) facebookAccounts(w http.ResponseWriter, r *http.Request, c call
 
 // facebookMe returns the account that a token belongs to.
 func (s *Server) facebookMe(w http.ResponseWriter, r *http.Request, c caller) {
-	writeJSON(w, http.StatusOK, graphFields(r, map[string]any{"id": c.account.ID, "name": displayName(c.account), "username": strings.ToLower(c.account.Name),
-		"picture": map[string]any{"data": map[string]any{"url": avatarOf(r, c.account)}}}))
+	writeJSON(w, http.StatusOK,
+		graphFields(r, map[string]any{
+			"id": c.account.ID, "name": displayName(c.account),
+			"username": strings.ToLower(c.account.Name),
+			"picture":  map[string]any{"data": map[string]any{"url": avatarOf(r, c.account)}},
+		}))
 }
 
 // facebookPage redirects a permalink to the timeline.

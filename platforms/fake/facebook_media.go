@@ -35,14 +35,22 @@ func (s *Server) facebookPhoto(w http.ResponseWriter, r *http.Request, c caller)
 		return
 	}
 	s.scheduleMedia(r, &m)
-	if m.Failed || !slices.Contains([]string{"image/jpeg", "image/png", "image/gif", "image/webp", "image/bmp"}, m.MIMEType) {
-		refuseGraph(w, http.StatusBadRequest, graphError{Message: "(#324) Missing or invalid image file", Code: 324,
-			Title: "Missing Or Invalid Image File", UserMessage: "We couldn't upload your photo. Please try again with a different photo."})
+	if m.Failed || !slices.Contains([]string{"image/jpeg", "image/png", "image/gif", "image/webp", "image/bmp"},
+		m.MIMEType) {
+		refuseGraph(w, http.StatusBadRequest, graphError{
+			Message: "(#324) Missing or invalid image file", Code: 324,
+			Title:       "Missing Or Invalid Image File",
+			UserMessage: "We couldn't upload your photo. Please try again with a different photo.",
+		})
 		return
 	}
 	if m.Bytes > 10<<20 {
-		refuseGraph(w, http.StatusBadRequest, graphError{Message: "Invalid parameter", Code: 100, Subcode: 1366046,
-			Title: "Can't Read Files", UserMessage: "Your photos couldn't be uploaded. Photos should be less than 10 MB and saved as JPG, PNG, GIF, TIFF, HEIF or WebP files."})
+		refuseGraph(w, http.StatusBadRequest, graphError{
+			Message: "Invalid parameter", Code: 100, Subcode: 1366046,
+			Title: "Can't Read Files",
+			UserMessage: "Your photos couldn't be uploaded. Photos should be less than 10 MB and saved as JPG, PNG, " +
+				"GIF, TIFF, HEIF or WebP files.",
+		})
 		return
 	}
 	m.ReadyAt = s.now()
@@ -85,8 +93,10 @@ func (s *Server) facebookVideo(w http.ResponseWriter, r *http.Request, c caller)
 	case !ok || t.AccountID != c.account.ID:
 		graphNotFound(w, r.Method, r.FormValue("upload_session_id"))
 	case u.Done:
-		refuseGraph(w, http.StatusBadRequest, graphError{Message: "Invalid parameter", Code: 100, Subcode: 1363041,
-			Title: "Invalid Upload Session", UserMessage: "This upload session is finished."})
+		refuseGraph(w, http.StatusBadRequest, graphError{
+			Message: "Invalid parameter", Code: 100, Subcode: 1363041,
+			Title: "Invalid Upload Session", UserMessage: "This upload session is finished.",
+		})
 	case phase == "transfer":
 		s.facebookTransfer(w, r, t, u)
 	case phase == "finish":
@@ -107,8 +117,14 @@ func (s *Server) facebookBegin(w http.ResponseWriter, r *http.Request, c caller)
 	u := facebookSession{Video: s.state.nextID(s.now()), Bytes: size}
 	session := s.state.nextID(s.now())
 	err = errors.Join(
-		s.putObject(Object{ID: session, Network: "facebook", Kind: kindFacebookSession, AccountID: c.account.ID, CreatedAt: s.now()}, u),
-		s.putObject(Object{ID: u.Video, Network: "facebook", Kind: "video", AccountID: c.account.ID, CreatedAt: s.now()}, session),
+		s.putObject(Object{
+			ID: session, Network: "facebook", Kind: kindFacebookSession, AccountID: c.account.ID,
+			CreatedAt: s.now(),
+		}, u),
+		s.putObject(Object{
+			ID: u.Video, Network: "facebook", Kind: "video", AccountID: c.account.ID,
+			CreatedAt: s.now(),
+		}, session),
 	)
 	if err != nil {
 		refuseGraphStatus(w, http.StatusInternalServerError, err.Error())
@@ -122,7 +138,8 @@ func (s *Server) facebookBegin(w http.ResponseWriter, r *http.Request, c caller)
 // facebookOffsets returns the byte range that is expected next, as text.
 func facebookOffsets(u facebookSession) map[string]string {
 	return map[string]string{
-		"start_offset": strconv.FormatInt(u.Received, 10), "end_offset": strconv.FormatInt(min(u.Received+facebookChunk, u.Bytes), 10),
+		"start_offset": strconv.FormatInt(u.Received, 10),
+		"end_offset":   strconv.FormatInt(min(u.Received+facebookChunk, u.Bytes), 10),
 	}
 }
 
@@ -137,8 +154,12 @@ func (s *Server) facebookTransfer(w http.ResponseWriter, r *http.Request, t Obje
 	defer func() { _ = file.Close() }()
 	if r.FormValue("start_offset") != strconv.FormatInt(u.Received, 10) {
 		writeJSON(w, http.StatusBadRequest, map[string]any{"error": map[string]any{
-			"message": "There was a problem uploading your video file. Please try again.", "type": "ApiException", "code": 6000, "error_subcode": 1363037,
-			"error_data": map[string]int64{"start_offset": u.Received, "end_offset": min(u.Received+facebookChunk, u.Bytes)}, "fbtrace_id": "A",
+			"message": "There was a problem uploading your video file. Please try again.", "type": "ApiException",
+			"code": 6000, "error_subcode": 1363037,
+			"error_data": map[string]int64{
+				"start_offset": u.Received,
+				"end_offset":   min(u.Received+facebookChunk, u.Bytes),
+			}, "fbtrace_id": "A",
 		}})
 		return
 	}
@@ -170,8 +191,12 @@ func (s *Server) facebookFinish(w http.ResponseWriter, r *http.Request, c caller
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	u.Done = true
-	post := Post{Network: "facebook", ID: u.Video, AccountID: c.account.ID, Account: c.account.Name, Text: r.FormValue("description"),
-		Media: []Media{m}, Visibility: "public", ReceivedAt: received, URL: base(r) + facebookPrefix + "/" + c.account.ID + "/videos/" + u.Video}
+	post := Post{
+		Network: "facebook", ID: u.Video, AccountID: c.account.ID, Account: c.account.Name,
+		Text:  r.FormValue("description"),
+		Media: []Media{m}, Visibility: "public", ReceivedAt: received, URL: base(r) + facebookPrefix + "/" +
+			c.account.ID + "/videos/" + u.Video,
+	}
 	err = errors.Join(s.putObject(t, u), s.commit(record{Kind: kindMedia, Media: &m}), s.storePost(r, &post))
 	if err != nil {
 		refuseGraphStatus(w, http.StatusInternalServerError, err.Error())
@@ -232,8 +257,11 @@ func (s *Server) facebookObject(w http.ResponseWriter, r *http.Request, c caller
 		}
 		writeJSON(w, http.StatusOK, entity)
 	case video:
-		writeJSON(w, http.StatusOK, map[string]any{"id": node, "published": false, "created_time": graphTime(time.Unix(0, 0)),
-			"status": map[string]string{"video_status": "uploading"}})
+		writeJSON(w, http.StatusOK,
+			map[string]any{
+				"id": node, "published": false, "created_time": graphTime(time.Unix(0, 0)),
+				"status": map[string]string{"video_status": "uploading"},
+			})
 	case m != nil && m.AccountID == c.account.ID && s.now().Before(m.ExpiresAt):
 		writeJSON(w, http.StatusOK, map[string]any{"id": node})
 	default:

@@ -18,7 +18,10 @@ func (s *Server) facebookFeed(w http.ResponseWriter, r *http.Request, c caller) 
 	message, link := r.FormValue("message"), r.FormValue("link")
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	post := Post{Network: "facebook", AccountID: c.account.ID, Account: c.account.Name, Text: message, Visibility: "public", ReceivedAt: received}
+	post := Post{
+		Network: "facebook", AccountID: c.account.ID, Account: c.account.Name, Text: message,
+		Visibility: "public", ReceivedAt: received,
+	}
 	for i := range 100 {
 		raw := r.FormValue(fmt.Sprintf("attached_media[%d]", i))
 		if raw == "" {
@@ -46,12 +49,18 @@ func (s *Server) facebookFeed(w http.ResponseWriter, r *http.Request, c caller) 
 		graphInvalid(w, "Too many photos")
 		return
 	case link != "" && !strings.HasPrefix(link, "http://") && !strings.HasPrefix(link, "https://"):
-		refuseGraph(w, http.StatusBadRequest, graphError{Message: "Invalid parameter", Code: 100, Subcode: 1609005,
-			Title: "Link Post Failed", UserMessage: "There was a problem scraping data from the provided link."})
+		refuseGraph(w, http.StatusBadRequest, graphError{
+			Message: "Invalid parameter", Code: 100, Subcode: 1609005,
+			Title: "Link Post Failed", UserMessage: "There was a problem scraping data from the provided link.",
+		})
 		return
 	case len(post.Media) == 0 && s.facebookIsRepeat(post):
-		refuseGraph(w, http.StatusBadRequest, graphError{Message: "(#506) Duplicate status message", Code: 506,
-			Title: "Duplicate Status Update", UserMessage: "This status update is identical to the last one you posted. Try posting something different, or delete your previous update."})
+		refuseGraph(w, http.StatusBadRequest, graphError{
+			Message: "(#506) Duplicate status message", Code: 506,
+			Title: "Duplicate Status Update",
+			UserMessage: "This status update is identical to the last one you posted. Try posting something " +
+				"different, or delete your previous update.",
+		})
 		return
 	}
 	if link != "" {
@@ -90,8 +99,10 @@ func (s *Server) facebookAttach(w http.ResponseWriter, post *Post, id string) bo
 	m := s.state.media[id]
 	switch {
 	case m != nil && m.PostID != "":
-		refuseGraph(w, http.StatusBadRequest, graphError{Message: "Invalid parameter", Code: 100, Subcode: 1366051,
-			Title: "Already Posted", UserMessage: "These photos were already posted."})
+		refuseGraph(w, http.StatusBadRequest, graphError{
+			Message: "Invalid parameter", Code: 100, Subcode: 1366051,
+			Title: "Already Posted", UserMessage: "These photos were already posted.",
+		})
 		return false
 	case s.staged(id, post.AccountID) == nil || m.Failed:
 		graphNotFound(w, http.MethodPost, id)
@@ -112,8 +123,11 @@ func (s *Server) facebookComment(w http.ResponseWriter, r *http.Request, c calle
 		graphNotFound(w, r.Method, node)
 		return
 	}
-	post := Post{Network: "facebook", AccountID: c.account.ID, Account: c.account.Name, Text: r.FormValue("message"), ReplyTo: node,
-		Visibility: "public", ReceivedAt: received}
+	post := Post{
+		Network: "facebook", AccountID: c.account.ID, Account: c.account.Name, Text: r.FormValue("message"),
+		ReplyTo:    node,
+		Visibility: "public", ReceivedAt: received,
+	}
 	if id := r.FormValue("attachment_id"); id != "" && !s.facebookAttach(w, &post, id) {
 		return
 	}
@@ -131,14 +145,17 @@ func (s *Server) facebookComment(w http.ResponseWriter, r *http.Request, c calle
 		thread, _, _ = strings.Cut(node, "_")
 	}
 	post.ID = thread + "_" + number
-	post.URL = base(r) + facebookPrefix + "/" + c.account.ID + "/posts/" + node[strings.LastIndexByte(node, '_')+1:] + "?comment_id=" + number
+	post.URL = base(r) + facebookPrefix + "/" + c.account.ID + "/posts/" + node[strings.LastIndexByte(node, '_')+1:] +
+		"?comment_id=" + number
 	s.facebookStore(w, r, &post)
 }
 
 // facebookPosts lists the published posts of a Page.
 // https://developers.facebook.com/docs/graph-api/reference/page/published_posts
 func (s *Server) facebookPosts(w http.ResponseWriter, r *http.Request, c caller) {
-	s.facebookList(w, r, func(p *Post) bool { return p.AccountID == c.account.ID && p.ReplyTo == "" && p.Options["kind"] == nil })
+	s.facebookList(w, r, func(p *Post) bool {
+		return p.AccountID == c.account.ID && p.ReplyTo == "" && p.Options["kind"] == nil
+	})
 }
 
 func (s *Server) facebookComments(w http.ResponseWriter, r *http.Request, _ caller, node string) {
@@ -171,8 +188,12 @@ func (s *Server) facebookList(w http.ResponseWriter, r *http.Request, wanted fun
 }
 
 func facebookEntity(p *Post) map[string]any {
-	entity := map[string]any{"id": p.ID, "created_time": graphTime(p.CreatedAt), "from": map[string]string{"id": p.AccountID, "name": p.Account},
-		"permalink_url": p.URL}
+	entity := map[string]any{
+		"id": p.ID, "created_time": graphTime(p.CreatedAt), "from": map[string]string{
+			"id": p.AccountID, "name": p.Account,
+		},
+		"permalink_url": p.URL,
+	}
 	if p.Text != "" {
 		entity["message"] = p.listedText()
 	}
@@ -182,7 +203,9 @@ func facebookEntity(p *Post) map[string]any {
 		if strings.HasPrefix(m.MIMEType, "video/") {
 			kind = "video"
 		}
-		media[i] = map[string]any{"media_type": kind, "type": kind, "target": map[string]string{"id": m.ID, "url": p.URL}}
+		media[i] = map[string]any{
+			"media_type": kind, "type": kind, "target": map[string]string{"id": m.ID, "url": p.URL},
+		}
 	}
 	switch {
 	case p.ReplyTo != "" && len(media) > 0:
@@ -190,10 +213,15 @@ func facebookEntity(p *Post) map[string]any {
 	case len(media) == 1:
 		entity["attachments"] = map[string]any{"data": media}
 	case len(media) > 1:
-		entity["attachments"] = map[string]any{"data": []map[string]any{{"media_type": "album", "target": map[string]string{"id": p.ID},
-			"subattachments": map[string]any{"data": media}}}}
+		entity["attachments"] = map[string]any{"data": []map[string]any{{
+			"media_type":     "album",
+			"target":         map[string]string{"id": p.ID},
+			"subattachments": map[string]any{"data": media},
+		}}}
 	case strings.Contains(p.Text, "://"):
-		entity["attachments"] = map[string]any{"data": []map[string]any{{"media_type": "link", "target": map[string]string{"url": p.Text}}}}
+		entity["attachments"] = map[string]any{
+			"data": []map[string]any{{"media_type": "link", "target": map[string]string{"url": p.Text}}},
+		}
 	}
 	return entity
 }

@@ -24,11 +24,16 @@ func (s *Server) facebookReel(edge string) func(http.ResponseWriter, *http.Reque
 		defer s.mu.Unlock()
 		if r.FormValue("upload_phase") == "start" {
 			id := s.state.nextID(s.now())
-			if err := s.putObject(Object{ID: id, Network: "facebook", Kind: kindFacebookReel, AccountID: c.account.ID, CreatedAt: s.now()}, facebookUpload{Edge: edge}); err != nil {
+			if err := s.putObject(Object{
+				ID: id, Network: "facebook", Kind: kindFacebookReel, AccountID: c.account.ID,
+				CreatedAt: s.now(),
+			}, facebookUpload{Edge: edge}); err != nil {
 				refuseGraphStatus(w, http.StatusInternalServerError, err.Error())
 				return
 			}
-			writeJSON(w, http.StatusOK, map[string]string{"video_id": id, "upload_url": base(r) + facebookPrefix + "/video-upload/v25.0/" + id})
+			writeJSON(w, http.StatusOK, map[string]string{
+				"video_id": id, "upload_url": base(r) + facebookPrefix + "/video-upload/v25.0/" + id,
+			})
 			return
 		}
 		var upload facebookUpload
@@ -40,7 +45,10 @@ func (s *Server) facebookReel(edge string) func(http.ResponseWriter, *http.Reque
 			graphNotFound(w, r.Method, id)
 			return
 		case upload.Done:
-			refuseGraph(w, http.StatusBadRequest, graphError{Message: "Invalid parameter", Code: 100, Subcode: 1363041, Title: "Invalid Upload Session", UserMessage: "This video is published."})
+			refuseGraph(w, http.StatusBadRequest, graphError{
+				Message: "Invalid parameter", Code: 100, Subcode: 1363041,
+				Title: "Invalid Upload Session", UserMessage: "This video is published.",
+			})
 			return
 		case edge == "video_reels" && r.FormValue("video_state") != "PUBLISHED":
 			graphInvalid(w, "video_state must be PUBLISHED")
@@ -51,8 +59,12 @@ func (s *Server) facebookReel(edge string) func(http.ResponseWriter, *http.Reque
 			refuseGraphStatus(w, http.StatusInternalServerError, err.Error())
 			return
 		}
-		post := Post{Network: "facebook", ID: id, AccountID: c.account.ID, Account: c.account.Name, Text: r.FormValue("description"), Media: []Media{*m},
-			Visibility: "public", ReceivedAt: received, Options: map[string]any{"kind": "reel"}, URL: base(r) + facebookPrefix + "/" + c.account.ID + "/videos/" + id}
+		post := Post{
+			Network: "facebook", ID: id, AccountID: c.account.ID, Account: c.account.Name,
+			Text: r.FormValue("description"), Media: []Media{*m},
+			Visibility: "public", ReceivedAt: received, Options: map[string]any{"kind": "reel"},
+			URL: base(r) + facebookPrefix + "/" + c.account.ID + "/videos/" + id,
+		}
 		if edge == "video_stories" {
 			post.ID, post.Options = c.account.ID+"_"+s.state.nextID(s.now()), map[string]any{"kind": "story"}
 		}
@@ -63,7 +75,10 @@ func (s *Server) facebookReel(edge string) func(http.ResponseWriter, *http.Reque
 // facebookPhotoStory makes a story of an unpublished photo, which can be posted
 // once.
 func (s *Server) facebookPhotoStory(w http.ResponseWriter, r *http.Request, c caller) {
-	post := Post{Network: "facebook", AccountID: c.account.ID, Account: c.account.Name, Visibility: "public", ReceivedAt: s.now(), Options: map[string]any{"kind": "story"}}
+	post := Post{
+		Network: "facebook", AccountID: c.account.ID, Account: c.account.Name, Visibility: "public",
+		ReceivedAt: s.now(), Options: map[string]any{"kind": "story"},
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.facebookAttach(w, &post, r.FormValue("photo_id")) {
@@ -90,8 +105,11 @@ func (s *Server) facebookReelUpload(w http.ResponseWriter, r *http.Request, c ca
 	s.mu.Lock()
 	t, ok := s.object("facebook", kindFacebookReel, id, &upload)
 	s.mu.Unlock()
-	if !ok || t.AccountID != c.account.ID || r.Header.Get("Offset") != "0" || !strings.HasPrefix(r.Header.Get("Authorization"), "OAuth ") {
-		writeJSON(w, http.StatusBadRequest, map[string]any{"debug_info": map[string]any{"retriable": false, "type": "OffsetInvalidError", "message": "Invalid upload"}})
+	if !ok || t.AccountID != c.account.ID || r.Header.Get("Offset") != "0" ||
+		!strings.HasPrefix(r.Header.Get("Authorization"), "OAuth ") {
+		writeJSON(w, http.StatusBadRequest, map[string]any{
+			"debug_info": map[string]any{"retriable": false, "type": "OffsetInvalidError", "message": "Invalid upload"},
+		})
 		return
 	}
 	head := bufio.NewReader(r.Body)
@@ -113,9 +131,13 @@ func (s *Server) facebookReelUpload(w http.ResponseWriter, r *http.Request, c ca
 // facebookStories lists the stories of a Page.
 func (s *Server) facebookStories(w http.ResponseWriter, r *http.Request, c caller) {
 	s.mu.Lock()
-	list := s.graphPosts(r, c.account.ID, func(p *Post) bool { return p.Options["kind"] == "story" }, func(p *Post) map[string]any {
-		return map[string]any{"post_id": p.ID, "media_id": p.Media[0].ID, "status": "PUBLISHED", "creation_time": p.CreatedAt.Unix()}
-	})
+	list := s.graphPosts(r, c.account.ID, func(p *Post) bool { return p.Options["kind"] == "story" },
+		func(p *Post) map[string]any {
+			return map[string]any{
+				"post_id": p.ID, "media_id": p.Media[0].ID, "status": "PUBLISHED",
+				"creation_time": p.CreatedAt.Unix(),
+			}
+		})
 	s.mu.Unlock()
 	graphList(w, r, s.networkNamed("facebook"), list)
 }

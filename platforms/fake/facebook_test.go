@@ -27,7 +27,8 @@ func TestFacebook(t *testing.T) {
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	call := func(method, path string, form url.Values) (status int, header http.Header, body map[string]any) {
 		t.Helper()
-		req, err := http.NewRequestWithContext(t.Context(), method, server.URL()+"/facebook"+path, strings.NewReader(form.Encode()))
+		req, err := http.NewRequestWithContext(t.Context(), method, server.URL()+"/facebook"+path,
+			strings.NewReader(form.Encode()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +49,8 @@ func TestFacebook(t *testing.T) {
 		return n
 	}
 	feed := "/v25.0/" + page.ID + "/feed"
-	if _, _, body := call("POST", feed, url.Values{"message": {"Hello"}}); !strings.HasPrefix(body["id"].(string), page.ID+"_") {
+	if _, _, body := call("POST", feed, url.Values{"message": {"Hello"}}); !strings.HasPrefix(body["id"].(string),
+		page.ID+"_") {
 		t.Errorf("made %v", body)
 	}
 	for name, row := range map[string]struct {
@@ -63,7 +65,11 @@ func TestFacebook(t *testing.T) {
 		"UnknownPhoto": {"POST", feed, url.Values{"attached_media[0]": {`{"media_fbid":"99"}`}}, 100},
 		"NoSuchPost":   {"POST", "/v25.0/1_2/comments", url.Values{"message": {"Reply"}}, 100},
 		"NoSuchEdge":   {"GET", "/v25.0/1/likes", nil, 3},
-		"NoSession":    {"POST", "/v25.0/" + page.ID + "/videos", url.Values{"upload_phase": {"finish"}, "upload_session_id": {"1"}}, 100},
+		"NoSession": {
+			"POST", "/v25.0/" + page.ID + "/videos",
+			url.Values{"upload_phase": {"finish"}, "upload_session_id": {"1"}},
+			100,
+		},
 	} {
 		if status, _, body := call(row.method, row.path, row.form); status < 400 || code(body) != row.code {
 			t.Errorf("%s: %d %v, want code %v", name, status, body, row.code)

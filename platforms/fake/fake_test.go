@@ -141,7 +141,8 @@ func TestIdempotencyKeys(t *testing.T) {
 	}
 	missing := s.post("gone", "Idempotency-Key", "gone")
 	s.call(http.MethodDelete, "/api/v1/statuses/"+missing, "")
-	if res, _ := s.call(http.MethodPost, "/api/v1/statuses", `{"status":"gone"}`, "Idempotency-Key", "gone"); res.StatusCode != http.StatusNotFound {
+	if res, _ := s.call(http.MethodPost, "/api/v1/statuses", `{"status":"gone"}`, "Idempotency-Key",
+		"gone"); res.StatusCode != http.StatusNotFound {
 		t.Errorf("the key of a deleted post: %s, want 404", res.Status)
 	}
 	mu.Lock()
@@ -172,7 +173,8 @@ func TestRateLimit(t *testing.T) {
 			t.Fatalf("%s, want %d: %s", res.Status, want, body)
 		}
 		reset, err := time.Parse(time.RFC3339, res.Header.Get("X-RateLimit-Reset"))
-		if err != nil || time.Until(reset) > 5*time.Minute || res.Header.Get("X-RateLimit-Limit") != "2" || res.Header.Get("Date") == "" {
+		if err != nil || time.Until(reset) > 5*time.Minute || res.Header.Get("X-RateLimit-Limit") != "2" ||
+			res.Header.Get("Date") == "" {
 			t.Errorf("headers %v", res.Header)
 		}
 	}
@@ -180,7 +182,8 @@ func TestRateLimit(t *testing.T) {
 
 func TestFaultsOverHTTP(t *testing.T) {
 	s := start(t, fake.Options{})
-	res, body := s.call(http.MethodPut, "/__faults", `[{"kind":"status","status":503,"path":"/api/v1/statuses","account":"desk","nth":2,"count":2}]`)
+	res, body := s.call(http.MethodPut, "/__faults",
+		`[{"kind":"status","status":503,"path":"/api/v1/statuses","account":"desk","nth":2,"count":2}]`)
 	if res.StatusCode != http.StatusOK {
 		t.Fatalf("%s: %s", res.Status, body)
 	}
@@ -193,8 +196,11 @@ func TestFaultsOverHTTP(t *testing.T) {
 	if _, body := s.call(http.MethodGet, "/__faults", ""); !strings.Contains(body, `"seen":4,"hits":2`) {
 		t.Errorf("faults %s", body)
 	}
-	for _, bad := range []string{`{`, `[{"kind":"nonsense"}]`, `[{"kind":"latency"}]`, `[{"kind":"latency","for":"soon"}]`, `[{"kind":"status"}]`,
-		`[{"kind":"latency","for":"1s","probability":2}]`, `[{"kind":"hide","for":"1s","typo":1}]`} {
+	for _, bad := range []string{
+		`{`, `[{"kind":"nonsense"}]`, `[{"kind":"latency"}]`,
+		`[{"kind":"latency","for":"soon"}]`, `[{"kind":"status"}]`,
+		`[{"kind":"latency","for":"1s","probability":2}]`, `[{"kind":"hide","for":"1s","typo":1}]`,
+	} {
 		if res, _ := s.call(http.MethodPut, "/__faults", bad); res.StatusCode != http.StatusBadRequest {
 			t.Errorf("%s was accepted", bad)
 		}
@@ -208,7 +214,8 @@ func TestFaultsOverHTTP(t *testing.T) {
 	if res, _ := s.call(http.MethodDelete, "/__faults", ""); res.StatusCode != http.StatusNoContent {
 		t.Error(res.Status)
 	}
-	if res, _ := s.call(http.MethodPut, "/__faults", `[{"kind":"refuse","for":"150ms"}]`); res.StatusCode != http.StatusOK {
+	if res, _ := s.call(http.MethodPut, "/__faults",
+		`[{"kind":"refuse","for":"150ms"}]`); res.StatusCode != http.StatusOK {
 		t.Fatal(res.Status)
 	}
 	if res, err := http.Get(s.URL() + "/"); err == nil {
@@ -279,7 +286,8 @@ func TestPagination(t *testing.T) {
 		}
 		seen += len(page)
 		path = ""
-		if next := regexp.MustCompile(`<http://[^/]+(/[^>]+)>; rel="next"`).FindStringSubmatch(res.Header.Get("Link")); next != nil {
+		if next := regexp.MustCompile(`<http://[^/]+(/[^>]+)>; rel="next"`).
+			FindStringSubmatch(res.Header.Get("Link")); next != nil {
 			path = next[1]
 		}
 	}

@@ -35,7 +35,8 @@ const (
 	// it refuses calls that name it, and leaves it out of others.
 	RetiredMetric FaultKind = "retired_metric"
 	MissingScope  FaultKind = "missing_scope" // acts as if the token lacked Scope
-	RewriteText   FaultKind = "rewrite_text"  // acts, but lists the text with Markdown, entities and punctuation applied
+	// Acts, but lists the text with Markdown, entities and punctuation applied
+	RewriteText FaultKind = "rewrite_text"
 
 	// Alter acts, but makes Part of the post otherwise than the request asked, as servers
 	// do that do not know an option, and responds with success.
@@ -52,12 +53,13 @@ const (
 // matches all. A fault with At is inactive until then: TokenExpired with At is a
 // token that expires at that time, and stays expired unless Count is set.
 type Fault struct {
-	Kind        FaultKind         `json:"kind"`
-	Method      string            `json:"method,omitempty"`
-	Path        string            `json:"path,omitempty"` // prefix
-	Network     string            `json:"network,omitempty"`
-	Account     string            `json:"account,omitempty"`     // name
-	At          time.Time         `json:"at,omitzero"`           // by the server's clock; earlier requests are not counted
+	Kind    FaultKind `json:"kind"`
+	Method  string    `json:"method,omitempty"`
+	Path    string    `json:"path,omitempty"` // prefix
+	Network string    `json:"network,omitempty"`
+	Account string    `json:"account,omitempty"` // name
+	// By the server's clock; earlier requests are not counted
+	At          time.Time         `json:"at,omitzero"`
 	Nth         int               `json:"nth,omitempty"`         // first match that fails, from 1; 0: 1
 	Count       int               `json:"count,omitempty"`       // number of requests that fail; 0: one, -1: all
 	Probability float64           `json:"probability,omitempty"` // 0: always
@@ -130,7 +132,8 @@ func (f *Fault) validate() error {
 		if f.For == 0 {
 			return fmt.Errorf("a fault of kind %s requires a duration in \"for\", such as \"2s\"", f.Kind)
 		}
-	case Refuse, ResetBefore, ActThenReset, ActThen500, ActThenHang, TokenExpired, Malformed2xx, IgnoreKey, IgnoreSince, RewriteText:
+	case Refuse, ResetBefore, ActThenReset, ActThen500, ActThenHang, TokenExpired, Malformed2xx, IgnoreKey, IgnoreSince,
+		RewriteText:
 	default:
 		return fmt.Errorf("unknown fault kind %q", f.Kind)
 	}

@@ -66,14 +66,18 @@ func newGraphNetwork(network, prefix, dialog string, routes func(*http.ServeMux)
 		token:  graphToken,
 		refuse: refuseGraphStatus,
 		expired: func(w http.ResponseWriter) {
-			refuseGraph(w, http.StatusBadRequest, graphError{Message: "Error validating access token: Session has expired.", Code: 190, Subcode: 463})
+			refuseGraph(w, http.StatusBadRequest, graphError{
+				Message: "Error validating access token: Session has expired.", Code: 190, Subcode: 463,
+			})
 		},
 		writeThrottled: func(w http.ResponseWriter, wait time.Duration) {
 			w.Header().Set("X-App-Usage", `{"call_count":100,"total_cputime":12,"total_time":25}`)
 			w.Header().Set("X-Business-Use-Case-Usage", fmt.Sprintf(
 				`{"17840000000000000":[{"type":%q,"call_count":100,"total_cputime":12,"total_time":25,"estimated_time_to_regain_access":%d}]}`,
 				network, int(math.Ceil(wait.Minutes()))))
-			refuseGraph(w, http.StatusForbidden, graphError{Message: "(#4) Application request limit reached", Code: 4, Transient: true})
+			refuseGraph(w, http.StatusForbidden, graphError{
+				Message: "(#4) Application request limit reached", Code: 4, Transient: true,
+			})
 		},
 		requestID: "X-Fb-Trace-Id",
 		routes:    routes,
@@ -118,7 +122,9 @@ func graphToken(r *http.Request) string {
 // graphAuthenticated serves a call with a valid token that has the scope, and a
 // valid appsecret_proof if there is one.
 // https://developers.facebook.com/docs/graph-api/guides/secure-requests
-func (s *Server) graphAuthenticated(f *fakeNetwork, scope string, next func(http.ResponseWriter, *http.Request, caller), buckets ...string) http.HandlerFunc {
+func (s *Server) graphAuthenticated(
+	f *fakeNetwork, scope string, next func(http.ResponseWriter, *http.Request, caller), buckets ...string,
+) http.HandlerFunc {
 	return s.authenticatedFor(f, func(w http.ResponseWriter, r *http.Request, c caller) {
 		// The handler deals with bodies that are not forms.
 		if err := r.ParseMultipartForm(maxFormMemory); err != nil && !errors.Is(err, http.ErrNotMultipart) {
@@ -129,7 +135,9 @@ func (s *Server) graphAuthenticated(f *fakeNetwork, scope string, next func(http
 		case proof != "" && !hmac.Equal([]byte(proof), []byte(graphProof(graphToken(r)))):
 			graphInvalid(w, "Invalid appsecret_proof provided in the API argument")
 		case !c.allowed(scope):
-			refuseGraph(w, http.StatusForbidden, graphError{Message: "(#10) Application does not have permission for this action", Code: 10})
+			refuseGraph(w, http.StatusForbidden, graphError{
+				Message: "(#10) Application does not have permission for this action", Code: 10,
+			})
 		default:
 			next(w, r, c)
 		}
@@ -180,7 +188,9 @@ func graphList(w http.ResponseWriter, r *http.Request, f *fakeNetwork, posts []g
 	body := map[string]any{"data": data}
 	if len(posts) > 0 {
 		cursor := func(p graphPost) string { return base64.RawURLEncoding.EncodeToString([]byte(p.ID)) }
-		paging := map[string]any{"cursors": map[string]string{"before": cursor(posts[0]), "after": cursor(posts[len(posts)-1])}}
+		paging := map[string]any{
+			"cursors": map[string]string{"before": cursor(posts[0]), "after": cursor(posts[len(posts)-1])},
+		}
 		if more {
 			query.Set("access_token", graphToken(r))
 			query.Set("after", cursor(posts[len(posts)-1]))

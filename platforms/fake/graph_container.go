@@ -46,11 +46,15 @@ func (p *graphPublisher) container(id string, c caller) (graphContainer, Object,
 // of the request, and responds with its id.
 func (p *graphPublisher) storeContainer(w http.ResponseWriter, r *http.Request, c caller, created graphContainer) {
 	p.scheduleMedia(r, &created.Due)
-	if len(created.Media) > 0 && p.options.MediaDelay == 0 && conditionsOf(r).processingTime == 0 && strings.HasPrefix(created.Media[0].MIMEType, "video/") {
+	if len(created.Media) > 0 && p.options.MediaDelay == 0 && conditionsOf(r).processingTime == 0 &&
+		strings.HasPrefix(created.Media[0].MIMEType, "video/") {
 		created.Due.ReadyAt = created.Due.ReadyAt.Add(time.Second)
 	}
 	p.mu.Lock()
-	t := Object{ID: p.state.nextID(p.now()), Network: p.network.name, Kind: kindContainer, AccountID: c.account.ID, CreatedAt: p.now()}
+	t := Object{
+		ID: p.state.nextID(p.now()), Network: p.network.name, Kind: kindContainer, AccountID: c.account.ID,
+		CreatedAt: p.now(),
+	}
 	err := p.putObject(t, created)
 	p.mu.Unlock()
 	if err != nil {
@@ -116,7 +120,8 @@ func (p *graphPublisher) publish(w http.ResponseWriter, r *http.Request, c calle
 	}
 	post := Post{
 		ID: p.state.nextID(p.now()), Network: p.network.name, AccountID: c.account.ID, Account: c.account.Name,
-		Text: created.Text, ReplyTo: created.ReplyTo, Visibility: "public", ReceivedAt: received, Media: created.Media, Options: created.Options,
+		Text: created.Text, ReplyTo: created.ReplyTo, Visibility: "public", ReceivedAt: received, Media: created.Media,
+		Options: created.Options,
 	}
 	for _, child := range created.Children {
 		found, _, _ := p.container(child, c)
@@ -171,7 +176,9 @@ func (s *Server) quotaRate(network, bucket string, requests int) Rate {
 
 // graphPosts lists the posts of an account that match, newest first. The caller
 // must hold s.mu.
-func (s *Server) graphPosts(r *http.Request, accountID string, want func(*Post) bool, entity func(*Post) map[string]any) []graphPost {
+func (s *Server) graphPosts(
+	r *http.Request, accountID string, want func(*Post) bool, entity func(*Post) map[string]any,
+) []graphPost {
 	var list []graphPost
 	for _, post := range slices.Backward(s.state.byAccount[accountID]) {
 		if s.isListed(post) && want(post) && graphSince(r, post.CreatedAt) {
@@ -224,7 +231,9 @@ func graphChildren(post *Post) any {
 }
 
 // ownEdge serves edges of the caller's own account.
-func (p *graphPublisher) ownEdge(next func(http.ResponseWriter, *http.Request, caller)) func(http.ResponseWriter, *http.Request, caller) {
+func (p *graphPublisher) ownEdge(
+	next func(http.ResponseWriter, *http.Request, caller),
+) func(http.ResponseWriter, *http.Request, caller) {
 	return func(w http.ResponseWriter, r *http.Request, c caller) {
 		if id := r.PathValue("id"); id != c.account.ID && id != "me" {
 			graphNotFound(w, r.Method, id)
@@ -239,7 +248,9 @@ func graphEdges(edges map[string]http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		edge, ok := edges[r.PathValue("edge")]
 		if !ok {
-			refuseGraph(w, http.StatusBadRequest, graphError{Message: "Unknown path components: /" + r.PathValue("edge"), Code: 2500})
+			refuseGraph(w, http.StatusBadRequest, graphError{
+				Message: "Unknown path components: /" + r.PathValue("edge"), Code: 2500,
+			})
 			return
 		}
 		edge(w, r)

@@ -40,7 +40,10 @@ func threadsOptions(r *http.Request, created *graphContainer) *graphError {
 	}
 	control, tag := r.FormValue("reply_control"), r.FormValue("topic_tag")
 	switch {
-	case control != "" && !slices.Contains([]string{"everyone", "accounts_you_follow", "mentioned_only", "parent_post_author_only", "followers_only"}, control):
+	case control != "" && !slices.Contains([]string{
+		"everyone", "accounts_you_follow", "mentioned_only",
+		"parent_post_author_only", "followers_only",
+	}, control):
 		return graphParameter("reply_control", "must be one of {EVERYONE, ACCOUNTS_YOU_FOLLOW, MENTIONED_ONLY}")
 	case utf8.RuneCountInString(tag) > 50 || strings.ContainsAny(tag, ".&"):
 		return graphParameter("topic_tag", "is not a valid topic")

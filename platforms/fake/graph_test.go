@@ -118,12 +118,15 @@ func TestInstagram_ValidatesFetchedMedia(t *testing.T) {
 func TestGraph_ContainerPublishesOnce(t *testing.T) {
 	m := startMeta(t, "instagram", fake.Options{})
 	publish := "/instagram/v25.0/" + m.id + "/media_publish"
-	item := m.expect(http.MethodPost, "/instagram/v25.0/"+m.id+"/media", "is_carousel_item=true&image_url="+serve(t, "jpeg", 640, 640), "")
+	item := m.expect(http.MethodPost, "/instagram/v25.0/"+m.id+"/media", "is_carousel_item=true&image_url="+
+		serve(t, "jpeg", 640, 640), "")
 	m.expect(http.MethodPost, publish, "creation_id="+item, "24/2207006")
-	whole := m.expect(http.MethodPost, "/instagram/v25.0/"+m.id+"/media", "caption=%3Cb%3E&image_url="+serve(t, "jpeg", 640, 640), "")
+	whole := m.expect(http.MethodPost, "/instagram/v25.0/"+m.id+"/media",
+		"caption=%3Cb%3E&image_url="+serve(t, "jpeg", 640, 640), "")
 	id := m.expect(http.MethodPost, publish, "creation_id="+whole, "")
 	m.expect(http.MethodPost, publish, "creation_id="+whole, "24/2207006")
-	if _, body := m.call(http.MethodGet, "/instagram/v25.0/"+whole+"?fields=status_code,status", ""); !strings.Contains(body, `"status_code":"PUBLISHED"`) {
+	if _, body := m.call(http.MethodGet, "/instagram/v25.0/"+whole+"?fields=status_code,status",
+		""); !strings.Contains(body, `"status_code":"PUBLISHED"`) {
 		t.Error(body)
 	}
 	posts := m.Posts()
@@ -135,7 +138,8 @@ func TestGraph_ContainerPublishesOnce(t *testing.T) {
 	if !strings.Contains(page, "&lt;b&gt;") || !strings.Contains(page, `<img src="/media/`+posts[0].Media[0].ID+`"`) {
 		t.Error(page)
 	}
-	if res, _ := m.call(http.MethodGet, strings.TrimPrefix(posts[0].URL, m.URL()), ""); res.Request.URL.Fragment != "p"+id {
+	if res, _ := m.call(http.MethodGet, strings.TrimPrefix(posts[0].URL, m.URL()), ""); res.Request.URL.Fragment != "p"+
+		id {
 		t.Errorf("the permalink leads to %s", res.Request.URL)
 	}
 	if res, _ := m.call(http.MethodGet, "/instagram/p/..%2Fx", ""); res.StatusCode != http.StatusNotFound {
@@ -152,8 +156,10 @@ func TestThreads_Validation(t *testing.T) {
 		text(strings.Repeat("ữ", 501)):       "100/0",
 		text(strings.Repeat("😀", 125)):       "",
 		text(strings.Repeat("😀", 125) + "!"): "100/0",
-		text("https://a.example https://b.example www.c.example https://d.example https://e.example https://a.example"): "",
-		text("https://a.example https://b.example www.c.example https://d.example https://e.example https://f.example"): "100/0",
+		text("https://a.example https://b.example www.c.example https://d.example https://e.example " +
+			"https://a.example"): "",
+		text("https://a.example https://b.example www.c.example https://d.example https://e.example " +
+			"https://f.example"): "100/0",
 		text(" "):                     "100/0",
 		text("x") + "&reply_to_id=17": "100/0",
 		"text=x":                      "100/0",
@@ -170,7 +176,8 @@ func TestGraph_Paging(t *testing.T) {
 	var ids []string
 	for i := range 5 {
 		created := m.expect(http.MethodPost, "/threads/v1.0/me/threads", fmt.Sprintf("media_type=TEXT&text=%d", i), "")
-		ids = append([]string{m.expect(http.MethodPost, "/threads/v1.0/me/threads_publish", "creation_id="+created, "")}, ids...)
+		ids = append([]string{m.expect(http.MethodPost, "/threads/v1.0/me/threads_publish", "creation_id="+created,
+			"")}, ids...)
 	}
 	var got []string
 	next := "/threads/v1.0/me/threads?fields=text&limit=2"
@@ -199,7 +206,9 @@ func TestGraph_Paging(t *testing.T) {
 		t.Errorf("%v, want %v", got, ids)
 	}
 	m.expect(http.MethodGet, "/threads/v1.0/me/threads?after=nonsense", "", "100/0")
-	if _, body := m.call(http.MethodGet, fmt.Sprintf("/threads/v1.0/me/threads?since=%d", time.Now().Add(time.Hour).Unix()), ""); !strings.Contains(body, `"data":[]`) {
+	if _, body := m.call(http.MethodGet,
+		fmt.Sprintf("/threads/v1.0/me/threads?since=%d", time.Now().Add(time.Hour).Unix()),
+		""); !strings.Contains(body, `"data":[]`) {
 		t.Error(body)
 	}
 }
@@ -221,15 +230,20 @@ func TestGraph_Tokens(t *testing.T) {
 		return response.Token
 	}
 	page := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	res, err := page.Get(m.URL() + "/instagram/oauth/authorize?response_type=code&client_id=" + app.ClientID + "&redirect_uri=http%3A%2F%2Fdesk.example%2Fcb&scope=instagram_business_basic")
+	res, err := page.Get(m.URL() + "/instagram/oauth/authorize?response_type=code&client_id=" + app.ClientID +
+		"&redirect_uri=http%3A%2F%2Fdesk.example%2Fcb&scope=instagram_business_basic")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_ = res.Body.Close()
 	code := regexp.MustCompile(`code=([A-Z0-9]+)`).FindStringSubmatch(res.Header.Get("Location"))
-	form := url.Values{"client_id": {app.ClientID}, "client_secret": {app.ClientSecret.Reveal()}, "grant_type": {"authorization_code"},
-		"redirect_uri": {"http://desk.example/cb"}, "code": {code[1]}}
-	_, body := m.call(http.MethodPost, "/instagram/oauth/access_token", form.Encode(), "Content-Type", "application/x-www-form-urlencoded")
+	form := url.Values{
+		"client_id": {app.ClientID}, "client_secret": {app.ClientSecret.Reveal()},
+		"grant_type":   {"authorization_code"},
+		"redirect_uri": {"http://desk.example/cb"}, "code": {code[1]},
+	}
+	_, body := m.call(http.MethodPost, "/instagram/oauth/access_token", form.Encode(), "Content-Type",
+		"application/x-www-form-urlencoded")
 	var short struct {
 		Token       string   `json:"access_token"`
 		Permissions []string `json:"permissions"`
@@ -237,14 +251,17 @@ func TestGraph_Tokens(t *testing.T) {
 	if err := json.Unmarshal([]byte(body), &short); err != nil || short.Token == "" || len(short.Permissions) != 1 {
 		t.Fatalf("%v: %s", err, body)
 	}
-	if _, again := m.call(http.MethodPost, "/instagram/oauth/access_token", form.Encode(), "Content-Type", "application/x-www-form-urlencoded"); !strings.Contains(again, `"error_type":"OAuthException"`) {
+	if _, again := m.call(http.MethodPost, "/instagram/oauth/access_token", form.Encode(), "Content-Type",
+		"application/x-www-form-urlencoded"); !strings.Contains(again, `"error_type":"OAuthException"`) {
 		t.Errorf("a code worked twice: %s", again)
 	}
 	clock.advance(30 * time.Minute)
 	get("/instagram/refresh_access_token?grant_type=ig_refresh_token&access_token="+short.Token, 400)
 	get("/instagram/access_token?grant_type=ig_exchange_token&client_secret=wrong&access_token="+short.Token, 400)
-	long := get("/instagram/access_token?grant_type=ig_exchange_token&client_secret="+app.ClientSecret.Reveal()+"&access_token="+short.Token, 200)
-	get("/instagram/access_token?grant_type=ig_exchange_token&client_secret="+app.ClientSecret.Reveal()+"&access_token="+long, 400)
+	long := get("/instagram/access_token?grant_type=ig_exchange_token&client_secret="+app.ClientSecret.Reveal()+
+		"&access_token="+short.Token, 200)
+	get("/instagram/access_token?grant_type=ig_exchange_token&client_secret="+app.ClientSecret.Reveal()+
+		"&access_token="+long, 400)
 	get("/instagram/refresh_access_token?grant_type=ig_refresh_token&access_token="+long, 400) // too new to refresh
 	clock.advance(24 * time.Hour)
 	get("/instagram/v25.0/me?access_token="+short.Token, 400)

@@ -12,7 +12,10 @@ import (
 // create creates a container.
 // https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-user/media
 func (g *instagram) create(w http.ResponseWriter, r *http.Request, c caller) {
-	created := graphContainer{Type: r.FormValue("media_type"), Item: r.FormValue("is_carousel_item") == "true", Text: r.FormValue("caption")}
+	created := graphContainer{
+		Type: r.FormValue("media_type"), Item: r.FormValue("is_carousel_item") == "true",
+		Text: r.FormValue("caption"),
+	}
 	var problem *graphError
 	if created.Options, problem = instagramOptions(r, created.Type); problem != nil {
 		refuseGraph(w, http.StatusBadRequest, *problem)
@@ -35,7 +38,10 @@ func (g *instagram) create(w http.ResponseWriter, r *http.Request, c caller) {
 	case created.Type == "CAROUSEL":
 		problem = g.carousel(&created, c, strings.Split(r.FormValue("children"), ","))
 	case created.Type == "VIDEO" && !created.Item:
-		problem = &graphError{Message: "(#100) The VIDEO value for media_type is no longer supported. Use the REELS media_type to publish a video to your Instagram feed.", Code: 100}
+		problem = &graphError{
+			Message: "(#100) The VIDEO value for media_type is no longer supported. Use the REELS media_type to " +
+				"publish a video to your Instagram feed.", Code: 100,
+		}
 	case (created.Type == "VIDEO" || created.Type == "REELS") && r.FormValue("upload_type") == "resumable":
 		created.Upload = true
 	case (created.Type == "VIDEO" || created.Type == "REELS") && video != "":
@@ -59,13 +65,19 @@ func captionProblem(caption string) *graphError {
 	if utf8.RuneCountInString(caption) <= 2200 && len(tags) <= 30 && len(names) <= 20 {
 		return nil
 	}
-	return &graphError{Message: "The caption was too long", Code: 36004, Subcode: 2207010, Title: "Caption too long",
-		UserMessage: "The caption is too long: 2,200 characters, 30 hashtags and 20 mentions are allowed."}
+	return &graphError{
+		Message: "The caption was too long", Code: 36004, Subcode: 2207010, Title: "Caption too long",
+		UserMessage: "The caption is too long: 2,200 characters, 30 hashtags and 20 mentions are allowed.",
+	}
 }
 
 func (g *instagram) carousel(created *graphContainer, c caller, children []string) *graphError {
 	if len(children) < 2 || len(children) > 10 {
-		return &graphError{Message: "Invalid parameter", Code: 100, Subcode: 2207028, UserMessage: "Your post won't work as a carousel. Carousels need at least 2 photos/videos and no more than 10 photos/videos."}
+		return &graphError{
+			Message: "Invalid parameter", Code: 100, Subcode: 2207028,
+			UserMessage: "Your post won't work as a carousel. Carousels need at least 2 photos/videos and no more " +
+				"than 10 photos/videos.",
+		}
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -83,8 +95,11 @@ func (g *instagram) carousel(created *graphContainer, c caller, children []strin
 func (g *instagram) take(r *http.Request, c caller, created *graphContainer, address, description string) *graphError {
 	got, err := g.fetch(r.Context(), address, c, description)
 	if err != nil {
-		return &graphError{Message: "Only photo or video can be accepted as media type.", Code: 9004, Subcode: 2207052, Title: "Media download has failed",
-			UserMessage: "The media could not be fetched from this URI: " + address}
+		return &graphError{
+			Message: "Only photo or video can be accepted as media type.", Code: 9004, Subcode: 2207052,
+			Title:       "Media download has failed",
+			UserMessage: "The media could not be fetched from this URI: " + address,
+		}
 	}
 	if problem := instagramProblem(got, created.Type); problem != nil {
 		return problem
@@ -96,15 +111,30 @@ func (g *instagram) take(r *http.Request, c caller, created *graphContainer, add
 func instagramProblem(got fetched, kind string) *graphError {
 	switch {
 	case kind != "IMAGE" && !strings.HasPrefix(got.MIMEType, "video/"):
-		return &graphError{Message: "Unsupported video format", Code: 352, Subcode: 2207026, UserMessage: "The video format is not supported. Please check spec for supported format."}
+		return &graphError{
+			Message: "Unsupported video format", Code: 352, Subcode: 2207026,
+			UserMessage: "The video format is not supported. Please check spec for supported format.",
+		}
 	case kind != "IMAGE":
 		return nil
 	case got.MIMEType != "image/jpeg":
-		return &graphError{Message: "The image format is not supported", Code: 36001, Subcode: 2207005, UserMessage: "The image format is not supported. Supported formats are: JPEG."}
+		return &graphError{
+			Message: "The image format is not supported", Code: 36001, Subcode: 2207005,
+			UserMessage: "The image format is not supported. Supported formats are: JPEG.",
+		}
 	case got.tooLarge:
-		return &graphError{Message: "The image size is too large.", Code: 36000, Subcode: 2207004, Title: "Image size too large", UserMessage: "The image is too large to download. It should be less than 8 MiB."}
-	case got.height == 0 || float64(got.width)/float64(got.height) < 0.8 || float64(got.width)/float64(got.height) > 1.91:
-		return &graphError{Message: "The aspect ratio is not supported", Code: 36003, Subcode: 2207009, UserMessage: "The submitted image with aspect ratio cannot be published. Please submit an image with a valid aspect ratio."}
+		return &graphError{
+			Message: "The image size is too large.", Code: 36000, Subcode: 2207004,
+			Title:       "Image size too large",
+			UserMessage: "The image is too large to download. It should be less than 8 MiB.",
+		}
+	case got.height == 0 || float64(got.width)/float64(got.height) < 0.8 ||
+		float64(got.width)/float64(got.height) > 1.91:
+		return &graphError{
+			Message: "The aspect ratio is not supported", Code: 36003, Subcode: 2207009,
+			UserMessage: "The submitted image with aspect ratio cannot be published. Please submit an image with a " +
+				"valid aspect ratio.",
+		}
 	}
 	return nil
 }
@@ -114,7 +144,9 @@ func instagramProblem(got fetched, kind string) *graphError {
 // https://developers.facebook.com/docs/instagram-platform/content-publishing/resumable-uploads
 func (g *instagram) upload(w http.ResponseWriter, r *http.Request, c caller) {
 	refuse := func(kind, message string, retriable bool) {
-		writeJSON(w, http.StatusBadRequest, map[string]any{"debug_info": map[string]any{"retriable": retriable, "type": kind, "message": message}})
+		writeJSON(w, http.StatusBadRequest, map[string]any{
+			"debug_info": map[string]any{"retriable": retriable, "type": kind, "message": message},
+		})
 	}
 	id := r.PathValue("id")
 	g.mu.Lock()

@@ -47,7 +47,8 @@ func (s *Server) replay(file io.Reader) (good int64, err error) {
 		}
 		var r record
 		if err := json.Unmarshal(line, &r); err != nil {
-			return good, fmt.Errorf("line %d is not a record (%w): move the file to start with empty state", number, err)
+			return good, fmt.Errorf("line %d is not a record (%w): move the file to start with empty state", number,
+				err)
 		}
 		s.state.apply(r)
 		good += int64(len(line))

@@ -56,11 +56,18 @@ func (s *Server) linkedinNetwork() *fakeNetwork {
 			refuseLinkedIn(w, status, code, "%s", text)
 		},
 		expired: func(w http.ResponseWriter) {
-			writeJSON(w, http.StatusUnauthorized, linkedinError{Status: 401, ServiceCode: 65602, Code: "EXPIRED_ACCESS_TOKEN", Message: "The token used in the request has expired"})
+			writeJSON(w, http.StatusUnauthorized, linkedinError{
+				Status: 401, ServiceCode: 65602, Code: "EXPIRED_ACCESS_TOKEN",
+				Message: "The token used in the request has expired",
+			})
 		},
 		writeThrottled: func(w http.ResponseWriter, _ time.Duration) {
-			writeJSON(w, http.StatusTooManyRequests, linkedinError{Status: 429, ServiceCode: 101, Code: "TOO_MANY_REQUESTS",
-				Message: "Resource level throttle APPLICATION_AND_MEMBER DAY limit for calls to this resource is reached."})
+			writeJSON(w, http.StatusTooManyRequests,
+				linkedinError{
+					Status: 429, ServiceCode: 101, Code: "TOO_MANY_REQUESTS",
+					Message: "Resource level throttle APPLICATION_AND_MEMBER DAY limit for calls to this resource " +
+						"is reached.",
+				})
 		},
 		corruptHeaders: func(h http.Header) { h.Del("X-Restli-Id") },
 		requestID:      "X-Li-Uuid",
@@ -111,11 +118,13 @@ func linkedinVersioned(next http.HandlerFunc) http.HandlerFunc {
 		version := r.Header.Get("Linkedin-Version")
 		switch {
 		case version == "":
-			refuseLinkedIn(w, http.StatusBadRequest, "VERSION_MISSING", "A version must be present. Please specify a version by adding the LinkedIn-Version header.")
+			refuseLinkedIn(w, http.StatusBadRequest, "VERSION_MISSING",
+				"A version must be present. Please specify a version by adding the LinkedIn-Version header.")
 		case !month.MatchString(version):
 			refuseLinkedIn(w, http.StatusBadRequest, "INVALID_VERSION", "Invalid version format.")
 		case version < minLinkedInVersion:
-			refuseLinkedIn(w, http.StatusUpgradeRequired, "NONEXISTENT_VERSION", "Requested version %s01 is not active", version)
+			refuseLinkedIn(w, http.StatusUpgradeRequired, "NONEXISTENT_VERSION", "Requested version %s01 is not active",
+				version)
 		case r.Header.Get("X-Restli-Protocol-Version") != "2.0.0":
 			refuseLinkedIn(w, http.StatusBadRequest, "ILLEGAL_ARGUMENT", "Invalid query parameters passed to request")
 		default:
@@ -141,13 +150,15 @@ func (s *Server) linkedinAuthor(w http.ResponseWriter, urn string, c caller) (au
 	}
 	switch {
 	case !c.allowed(scope):
-		refuseLinkedIn(w, http.StatusForbidden, "ACCESS_DENIED", "Not enough permissions to access: partnerApiPostsExternal.CREATE.20260701")
+		refuseLinkedIn(w, http.StatusForbidden, "ACCESS_DENIED",
+			"Not enough permissions to access: partnerApiPostsExternal.CREATE.20260701")
 	case !ok || found == nil || author.network() != "linkedin":
 		refuseLinkedIn(w, http.StatusBadRequest, "INVALID_URN_ID", "This URN Id is invalid")
 	case kind == "person" && id == c.account.ID, kind == "organization" && author.OwnerID == c.account.ID:
 		return author, false
 	default:
-		refuseLinkedIn(w, http.StatusForbidden, "ACCESS_DENIED", "Organization permissions must be used when using organization as author")
+		refuseLinkedIn(w, http.StatusForbidden, "ACCESS_DENIED",
+			"Organization permissions must be used when using organization as author")
 	}
 	return Account{}, true
 }
@@ -171,7 +182,8 @@ func readLinkedIn(w http.ResponseWriter, r *http.Request, into any) bool {
 	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(into); err != nil {
-		refuseLinkedIn(w, http.StatusUnprocessableEntity, "", "ERROR :: %s :: unrecognized field found but not allowed", err)
+		refuseLinkedIn(w, http.StatusUnprocessableEntity, "", "ERROR :: %s :: unrecognized field found but not allowed",
+			err)
 		return false
 	}
 	return true

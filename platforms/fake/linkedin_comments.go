@@ -45,7 +45,8 @@ func (s *Server) linkedinComment(w http.ResponseWriter, r *http.Request, c calle
 		refuseLinkedIn(w, http.StatusNotFound, "NOT_FOUND", "Could not find entity")
 		return
 	case length > 1250:
-		refuseLinkedIn(w, http.StatusBadRequest, "FIELD_LENGTH_TOO_LONG", "The length of the message is %d, more than 1250", length)
+		refuseLinkedIn(w, http.StatusBadRequest, "FIELD_LENGTH_TOO_LONG",
+			"The length of the message is %d, more than 1250", length)
 		return
 	case strings.TrimSpace(b.Message.Text) == "" && len(b.Content) == 0, len(b.Content) > 1:
 		refuseLinkedIn(w, http.StatusBadRequest, "INVALID_VALUE_FOR_FIELD", "A comment needs text or one image")
@@ -63,7 +64,8 @@ func (s *Server) linkedinComment(w http.ResponseWriter, r *http.Request, c calle
 	id := s.linkedinNumber(r)
 	activity := linkedinActivity(parent)
 	post.ID = fmt.Sprintf("urn:li:comment:(%s,%s)", activity, id)
-	post.URL = fmt.Sprintf("%s%s/feed/update/%s?commentUrn=urn%%3Ali%%3Acomment%%3A%%28%s%%2C%s%%29", base(r), linkedinPrefix, activity,
+	post.URL = fmt.Sprintf("%s%s/feed/update/%s?commentUrn=urn%%3Ali%%3Acomment%%3A%%28%s%%2C%s%%29", base(r),
+		linkedinPrefix, activity,
 		strings.ReplaceAll(strings.TrimPrefix(activity, "urn:li:"), ":", "%3A"), id)
 	if err := s.storePost(r, &post); err != nil {
 		refuseLinkedIn(w, http.StatusInternalServerError, "", "%v", err)
@@ -89,7 +91,9 @@ func linkedinCommentEntity(p *Post, actor Account) map[string]any {
 	}
 	var content []map[string]any
 	for _, m := range p.Media {
-		content = append(content, map[string]any{"type": "IMAGE", "entity": map[string]any{"image": "urn:li:image:" + m.ID}})
+		content = append(content, map[string]any{
+			"type": "IMAGE", "entity": map[string]any{"image": "urn:li:image:" + m.ID},
+		})
 	}
 	if content != nil {
 		entity["content"] = content
@@ -107,8 +111,10 @@ func (s *Server) linkedinComments(w http.ResponseWriter, r *http.Request, c call
 		refuseLinkedIn(w, http.StatusNotFound, "NOT_FOUND", "Could not find entity")
 		return
 	}
-	if author := s.state.accounts[parent.AccountID]; author.OwnerID != c.account.ID || !c.allowed("r_organization_social") {
-		refuseLinkedIn(w, http.StatusForbidden, "ACCESS_DENIED", "Not enough permissions to access: socialActions.comments.GET_ALL.20260701")
+	if author := s.state.accounts[parent.AccountID]; author.OwnerID != c.account.ID ||
+		!c.allowed("r_organization_social") {
+		refuseLinkedIn(w, http.StatusForbidden, "ACCESS_DENIED",
+			"Not enough permissions to access: socialActions.comments.GET_ALL.20260701")
 		return
 	}
 	elements := []map[string]any{}

@@ -19,8 +19,10 @@ func (s *Server) linkedinPosts(w http.ResponseWriter, r *http.Request, c caller)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	author := s.state.accounts[id]
-	if kind != "organization" || author == nil || author.OwnerID != c.account.ID || !c.allowed("r_organization_social") {
-		refuseLinkedIn(w, http.StatusForbidden, "ACCESS_DENIED", "Not enough permissions to access: posts.FINDER-author.20260701")
+	if kind != "organization" || author == nil || author.OwnerID != c.account.ID ||
+		!c.allowed("r_organization_social") {
+		refuseLinkedIn(w, http.StatusForbidden, "ACCESS_DENIED",
+			"Not enough permissions to access: posts.FINDER-author.20260701")
 		return
 	}
 	start, _ := strconv.Atoi(query.Get("start"))
@@ -43,8 +45,10 @@ func (s *Server) linkedinPosts(w http.ResponseWriter, r *http.Request, c caller)
 
 func linkedinEntity(p *Post, author *Account) map[string]any {
 	entity := map[string]any{
-		"id": p.ID, "author": linkedinURNOf(*author), "commentary": parseLittleText(p.listedText()), "visibility": strings.ToUpper(p.Visibility),
-		"lifecycleState": "PUBLISHED", "createdAt": p.CreatedAt.UnixMilli(), "publishedAt": p.CreatedAt.UnixMilli(), "lastModifiedAt": p.CreatedAt.UnixMilli(),
+		"id": p.ID, "author": linkedinURNOf(*author), "commentary": parseLittleText(p.listedText()),
+		"visibility":     strings.ToUpper(p.Visibility),
+		"lifecycleState": "PUBLISHED", "createdAt": p.CreatedAt.UnixMilli(), "publishedAt": p.CreatedAt.UnixMilli(),
+		"lastModifiedAt":            p.CreatedAt.UnixMilli(),
 		"isReshareDisabledByAuthor": false,
 	}
 	media := make([]map[string]any, len(p.Media))
@@ -74,7 +78,8 @@ func (s *Server) linkedinOnePost(w http.ResponseWriter, r *http.Request, c calle
 	if p != nil && s.isListed(p) {
 		author := s.state.accounts[p.AccountID]
 		if author.OwnerID != c.account.ID || !c.allowed("r_organization_social") {
-			refuseLinkedIn(w, http.StatusForbidden, "ACCESS_DENIED", "Not enough permissions to access: posts.GET.20260701")
+			refuseLinkedIn(w, http.StatusForbidden, "ACCESS_DENIED",
+				"Not enough permissions to access: posts.GET.20260701")
 			return
 		}
 		writeJSON(w, http.StatusOK, linkedinEntity(p, author))

@@ -46,7 +46,10 @@ func (s *Server) linkedinBegin(account Account, u linkedinUpload) (string, error
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	id := "C4E10AQ" + s.state.nextID(s.now())
-	return id, s.putObject(Object{ID: id, Network: "linkedin", Kind: kindLinkedInUpload, AccountID: account.ID, CreatedAt: s.now()}, u)
+	return id, s.putObject(Object{
+		ID: id, Network: "linkedin", Kind: kindLinkedInUpload, AccountID: account.ID,
+		CreatedAt: s.now(),
+	}, u)
 }
 
 // linkedinImage starts the upload of an image.
@@ -117,7 +120,9 @@ func (s *Server) linkedinVideo(w http.ResponseWriter, r *http.Request, c caller)
 		refuseLinkedIn(w, http.StatusBadRequest, "INVALID_VALUE_FOR_FIELD", "fileSizeBytes %d is out of range", size)
 		return
 	}
-	u := linkedinUpload{Video: true, Bytes: size, Token: requestID(), Tags: make([]string, (size+linkedinPart-1)/linkedinPart)}
+	u := linkedinUpload{
+		Video: true, Bytes: size, Token: requestID(), Tags: make([]string, (size+linkedinPart-1)/linkedinPart),
+	}
 	id, err := s.linkedinBegin(owner, u)
 	if err != nil {
 		refuseLinkedIn(w, http.StatusInternalServerError, "", "%v", err)
@@ -132,7 +137,8 @@ func (s *Server) linkedinVideo(w http.ResponseWriter, r *http.Request, c caller)
 		}
 	}
 	writeJSON(w, http.StatusOK, map[string]any{"value": map[string]any{
-		"uploadUrlsExpireAt": s.now().Add(24 * time.Hour).UnixMilli(), "video": "urn:li:video:" + id, "uploadToken": u.Token, "uploadInstructions": instructions,
+		"uploadUrlsExpireAt": s.now().Add(24 * time.Hour).UnixMilli(), "video": "urn:li:video:" + id,
+		"uploadToken": u.Token, "uploadInstructions": instructions,
 	}})
 }
 
@@ -229,7 +235,8 @@ func (s *Server) linkedinFinalize(w http.ResponseWriter, r *http.Request, c call
 	case slices.Contains(u.Tags, ""):
 		refuseLinkedIn(w, http.StatusBadRequest, "MEDIA_ASSET_WAITING_UPLOAD", "Media asset is waiting upload")
 	case body.Request.Token != u.Token || !slices.Equal(body.Request.Parts, u.Tags):
-		refuseLinkedIn(w, http.StatusBadRequest, "INVALID_VALUE_FOR_FIELD", "uploadedPartIds does not match the uploaded parts")
+		refuseLinkedIn(w, http.StatusBadRequest, "INVALID_VALUE_FOR_FIELD",
+			"uploadedPartIds does not match the uploaded parts")
 	default:
 		if err := s.linkedinAssemble(r, begun, u); err != nil {
 			refuseLinkedIn(w, http.StatusInternalServerError, "", "%v", err)
@@ -276,7 +283,8 @@ func (s *Server) linkedinMediaStatus(w http.ResponseWriter, r *http.Request, c c
 		refuseLinkedIn(w, http.StatusNotFound, "NOT_FOUND", "Could not find entity")
 		return
 	case kind == "image" && (owner.OwnerID != c.account.ID || !c.allowed("r_organization_social")):
-		refuseLinkedIn(w, http.StatusForbidden, "ACCESS_DENIED", "Not enough permissions to access: images.GET.20260701")
+		refuseLinkedIn(w, http.StatusForbidden, "ACCESS_DENIED",
+			"Not enough permissions to access: images.GET.20260701")
 		return
 	case m != nil && m.PostID == "" && !s.now().Before(m.ExpiresAt):
 		refuseLinkedIn(w, http.StatusNotFound, "NOT_FOUND", "Could not find entity")

@@ -36,10 +36,13 @@ func (s *Server) linkedinToken(w http.ResponseWriter, r *http.Request) {
 	switch form.Get("grant_type") {
 	case "authorization_code":
 		s.mu.Lock()
-		g, ok := s.takeCode(form.Get("code"), form.Get("client_id"), form.Get("redirect_uri"), form.Get("code_verifier"))
+		g, ok := s.takeCode(form.Get("code"), form.Get("client_id"), form.Get("redirect_uri"),
+			form.Get("code_verifier"))
 		s.mu.Unlock()
 		if !ok {
-			refuse(http.StatusBadRequest, "invalid_request", "Unable to retrieve access token: appid/redirect uri/code verifier does not match authorization code. Or authorization code expired.")
+			refuse(http.StatusBadRequest, "invalid_request",
+				"Unable to retrieve access token: appid/redirect uri/code verifier does not match authorization "+
+					"code. Or authorization code expired.")
 			return
 		}
 		t, err = s.issue(token{AccountID: g.accountID, Scopes: g.scopes, App: "Dateline"}, ttl, family)
@@ -51,7 +54,8 @@ func (s *Server) linkedinToken(w http.ResponseWriter, r *http.Request) {
 		old := s.state.refreshes[form.Get("refresh_token")]
 		s.mu.Unlock()
 		if old == nil {
-			refuse(http.StatusBadRequest, "invalid_request", "The provided authorization grant or refresh token is invalid, expired or revoked.")
+			refuse(http.StatusBadRequest, "invalid_request",
+				"The provided authorization grant or refresh token is invalid, expired or revoked.")
 			return
 		}
 		refreshToken = old.Refresh.Value
@@ -64,7 +68,10 @@ func (s *Server) linkedinToken(w http.ResponseWriter, r *http.Request) {
 		refuse(http.StatusInternalServerError, "server_error", err.Error())
 		return
 	}
-	body := map[string]any{"access_token": t.Value, "expires_in": int(ttl / time.Second), "scope": strings.Join(t.Scopes, ","), "token_type": "Bearer"}
+	body := map[string]any{
+		"access_token": t.Value, "expires_in": int(ttl / time.Second),
+		"scope": strings.Join(t.Scopes, ","), "token_type": "Bearer",
+	}
 	if refreshToken != "" {
 		body["refresh_token"], body["refresh_token_expires_in"] = refreshToken, int(linkedinRefreshTTL/time.Second)
 	}
@@ -73,12 +80,14 @@ func (s *Server) linkedinToken(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) linkedinPerson(w http.ResponseWriter, r *http.Request, c caller) {
 	if !c.allowed("openid") || !c.allowed("profile") {
-		refuseLinkedIn(w, http.StatusForbidden, "ACCESS_DENIED", "Not enough permissions to access: userinfo.GET.NO_VERSION")
+		refuseLinkedIn(w, http.StatusForbidden, "ACCESS_DENIED",
+			"Not enough permissions to access: userinfo.GET.NO_VERSION")
 		return
 	}
 	writeJSON(w, http.StatusOK, map[string]any{
-		"sub": c.account.ID, "name": displayName(c.account), "given_name": displayName(c.account), "family_name": "", "picture": avatarOf(r, c.account),
-		"locale": map[string]string{"country": "US", "language": "en"},
+		"sub": c.account.ID, "name": displayName(c.account), "given_name": displayName(c.account), "family_name": "",
+		"picture": avatarOf(r, c.account),
+		"locale":  map[string]string{"country": "US", "language": "en"},
 	})
 }
 
@@ -87,7 +96,8 @@ func displayName(a Account) string { return strings.ToUpper(a.Name[:1]) + a.Name
 // linkedinRoles lists the organizations in which the member has a role.
 func (s *Server) linkedinRoles(w http.ResponseWriter, r *http.Request, c caller) {
 	if !c.allowed("rw_organization_admin") {
-		refuseLinkedIn(w, http.StatusForbidden, "ACCESS_DENIED", "Not enough permissions to access: organizationAcls.FINDER-roleAssignee.20260701")
+		refuseLinkedIn(w, http.StatusForbidden, "ACCESS_DENIED",
+			"Not enough permissions to access: organizationAcls.FINDER-roleAssignee.20260701")
 		return
 	}
 	if r.URL.Query().Get("q") != "roleAssignee" {
@@ -100,7 +110,8 @@ func (s *Server) linkedinRoles(w http.ResponseWriter, r *http.Request, c caller)
 	elements := []map[string]any{}
 	for _, o := range organizations {
 		elements = append(elements, map[string]any{
-			"role": "ADMINISTRATOR", "state": "APPROVED", "organization": linkedinURNOf(o), "roleAssignee": linkedinURNOf(c.account),
+			"role": "ADMINISTRATOR", "state": "APPROVED", "organization": linkedinURNOf(o),
+			"roleAssignee": linkedinURNOf(c.account),
 		})
 	}
 	linkedinList(w, 0, len(elements), elements)
@@ -118,10 +129,14 @@ func (s *Server) linkedinOrganizations(w http.ResponseWriter, r *http.Request, c
 	defer s.mu.Unlock()
 	for id := range strings.SplitSeq(strings.TrimSuffix(list, ")"), ",") {
 		if o := s.state.accounts[id]; o != nil && o.OwnerID == c.account.ID {
-			results[id] = map[string]any{"id": id, "localizedName": displayName(*o), "vanityName": strings.ToLower(o.Name)}
+			results[id] = map[string]any{
+				"id": id, "localizedName": displayName(*o), "vanityName": strings.ToLower(o.Name),
+			}
 		}
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"results": results, "statuses": map[string]any{}, "errors": map[string]any{}})
+	writeJSON(w, http.StatusOK, map[string]any{
+		"results": results, "statuses": map[string]any{}, "errors": map[string]any{},
+	})
 }
 
 func linkedinList(w http.ResponseWriter, start, count int, elements []map[string]any) {

@@ -76,24 +76,31 @@ func (b linkedinBody) validate() (status int, code, text string) {
 	images := b.Content.MultiImage
 	switch {
 	case b.Lifecycle != "PUBLISHED" || b.Distribution.Feed != "MAIN_FEED":
-		return http.StatusUnprocessableEntity, "MISSING_FIELD", "ERROR :: /lifecycleState :: field is required but not found and has no default value"
+		return http.StatusUnprocessableEntity, "MISSING_FIELD",
+			"ERROR :: /lifecycleState :: field is required but not found and has no default value"
 	case b.Visibility != "PUBLIC" && b.Visibility != "CONNECTIONS" && b.Visibility != "LOGGED_IN":
-		return http.StatusUnprocessableEntity, "INVALID_VALUE_FOR_FIELD", "ERROR :: /visibility :: is not an enum symbol"
+		return http.StatusUnprocessableEntity, "INVALID_VALUE_FOR_FIELD",
+			"ERROR :: /visibility :: is not an enum symbol"
 	case length > 3000:
-		return http.StatusUnprocessableEntity, "FIELD_LENGTH_TOO_LONG", fmt.Sprintf("ERROR :: /commentary :: length of %d exceeds the maximum of 3000", length)
+		return http.StatusUnprocessableEntity, "FIELD_LENGTH_TOO_LONG",
+			fmt.Sprintf("ERROR :: /commentary :: length of %d exceeds the maximum of 3000", length)
 	case strings.TrimSpace(b.Commentary) == "" && len(b.media()) == 0 && b.Content.Article == nil:
-		return http.StatusUnprocessableEntity, "MISSING_FIELD", "ERROR :: /commentary :: a post needs commentary or content"
+		return http.StatusUnprocessableEntity, "MISSING_FIELD",
+			"ERROR :: /commentary :: a post needs commentary or content"
 	case images != nil && (len(images.Images) < 2 || len(images.Images) > 20):
-		return http.StatusUnprocessableEntity, "INVALID_VALUE_FOR_FIELD", "ERROR :: /content/multiImage/images :: 2 to 20 images are allowed"
+		return http.StatusUnprocessableEntity, "INVALID_VALUE_FOR_FIELD",
+			"ERROR :: /content/multiImage/images :: 2 to 20 images are allowed"
 	case b.Content.Article != nil && (b.Content.Article.Title == "" || b.Content.Article.Source == ""):
-		return http.StatusUnprocessableEntity, "MISSING_FIELD", "ERROR :: /content/article/title :: field is required but not found and has no default value"
+		return http.StatusUnprocessableEntity, "MISSING_FIELD",
+			"ERROR :: /content/article/title :: field is required but not found and has no default value"
 	}
 	if problem := b.Content.Poll.problem(len(b.media())); problem != "" {
 		return http.StatusUnprocessableEntity, "INVALID_VALUE_FOR_FIELD", problem
 	}
 	for _, m := range b.media() {
 		if len(utf16.Encode([]rune(m.AltText))) > 4086 {
-			return http.StatusUnprocessableEntity, "FIELD_LENGTH_TOO_LONG", "ERROR :: /content/media/altText :: length exceeds the maximum of 4086"
+			return http.StatusUnprocessableEntity, "FIELD_LENGTH_TOO_LONG",
+				"ERROR :: /content/media/altText :: length exceeds the maximum of 4086"
 		}
 	}
 	return http.StatusOK, "", ""
@@ -119,9 +126,12 @@ func (s *Server) linkedinPost(w http.ResponseWriter, r *http.Request, c caller) 
 	defer s.mu.Unlock()
 	if known, ok := s.state.keys[author.ID+"\x00"+b.fingerprint()]; ok && s.now().Before(known.Expires) {
 		writeJSON(w, http.StatusUnprocessableEntity, linkedinError{
-			Status:  422,
-			Message: "com.linkedin.content.common.exception.BadRequestResponseException: Content is a duplicate of " + known.PostID,
-			Details: &linkedinDetails{Inputs: []linkedinInput{{Code: "DUPLICATE_POST", Description: "Duplicate post is detected"}}},
+			Status: 422,
+			Message: "com.linkedin.content.common.exception.BadRequestResponseException: Content is a duplicate of " +
+				known.PostID,
+			Details: &linkedinDetails{
+				Inputs: []linkedinInput{{Code: "DUPLICATE_POST", Description: "Duplicate post is detected"}},
+			},
 		})
 		return
 	}
@@ -137,7 +147,9 @@ func (s *Server) linkedinPost(w http.ResponseWriter, r *http.Request, c caller) 
 	post.URL = base(r) + linkedinPrefix + "/feed/update/" + post.ID
 	err := s.storePost(r, &post)
 	if err == nil {
-		err = s.commit(record{Kind: kindKey, Key: &key{AccountID: author.ID, Key: b.fingerprint(), PostID: post.ID, Expires: s.now().Add(linkedinDuplicateWindow)}})
+		err = s.commit(record{Kind: kindKey, Key: &key{
+			AccountID: author.ID, Key: b.fingerprint(), PostID: post.ID, Expires: s.now().Add(linkedinDuplicateWindow),
+		}})
 	}
 	if err != nil {
 		refuseLinkedIn(w, http.StatusInternalServerError, "", "%v", err)
@@ -174,7 +186,8 @@ func (s *Server) linkedinAttach(w http.ResponseWriter, post *Post, media []linke
 			refuseLinkedIn(w, http.StatusBadRequest, "INVALID_URN_TYPE", "Invalid URN Type")
 			return "", true
 		case sort == "document" && one.Title == "":
-			refuseLinkedIn(w, http.StatusUnprocessableEntity, "MISSING_FIELD", "ERROR :: /content/media/title :: field is required but not found and has no default value")
+			refuseLinkedIn(w, http.StatusUnprocessableEntity, "MISSING_FIELD",
+				"ERROR :: /content/media/title :: field is required but not found and has no default value")
 			return "", true
 		case sort != "image":
 			kind = "ugcPost"

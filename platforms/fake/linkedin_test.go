@@ -13,7 +13,9 @@ import (
 )
 
 // linkedin makes one call with a token and the headers of the versioned API.
-func linkedin(t *testing.T, server *fake.Server, token, method, path, body string, header ...string) (*http.Response, string) {
+func linkedin(
+	t *testing.T, server *fake.Server, token, method, path, body string, header ...string,
+) (*http.Response, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, server.URL()+path, strings.NewReader(body))
 	if err != nil {
@@ -57,8 +59,11 @@ func startLinkedIn(t *testing.T, options fake.Options) (*fake.Server, fake.Accou
 
 func linkedinBody(author, commentary string) string {
 	raw, _ := json.Marshal(map[string]any{
-		"author": author, "commentary": commentary, "visibility": "PUBLIC", "lifecycleState": "PUBLISHED", "isReshareDisabledByAuthor": false,
-		"distribution": map[string]any{"feedDistribution": "MAIN_FEED", "targetEntities": []any{}, "thirdPartyDistributionChannels": []any{}},
+		"author": author, "commentary": commentary, "visibility": "PUBLIC", "lifecycleState": "PUBLISHED",
+		"isReshareDisabledByAuthor": false,
+		"distribution": map[string]any{
+			"feedDistribution": "MAIN_FEED", "targetEntities": []any{}, "thirdPartyDistributionChannels": []any{},
+		},
 	})
 	return string(raw)
 }
@@ -66,7 +71,8 @@ func linkedinBody(author, commentary string) string {
 func TestLinkedIn_Versions(t *testing.T) {
 	server, profile := startLinkedIn(t, fake.Options{})
 	for version, want := range map[string]int{"": 400, "202410": 426, "2026-07": 400, "202607": 201} {
-		res, body := linkedin(t, server, profile.Token, "POST", "/linkedin/rest/posts", linkedinBody("urn:li:person:"+profile.ID, "Version "+version), "LinkedIn-Version", version)
+		res, body := linkedin(t, server, profile.Token, "POST", "/linkedin/rest/posts",
+			linkedinBody("urn:li:person:"+profile.ID, "Version "+version), "LinkedIn-Version", version)
 		if res.StatusCode != want {
 			t.Errorf("version %q: %d %s, want %d", version, res.StatusCode, body, want)
 		}
@@ -102,10 +108,12 @@ func TestLinkedIn_RefusesDuplicates(t *testing.T) {
 		return res.StatusCode, res.Header.Get("X-Restli-Id"), body
 	}
 	_, first, _ := post("Once")
-	if res, _ := linkedin(t, server, profile.Token, "DELETE", "/linkedin/rest/posts/"+url.QueryEscape(first), ""); res.StatusCode != http.StatusNoContent {
+	if res, _ := linkedin(t, server, profile.Token, "DELETE", "/linkedin/rest/posts/"+url.QueryEscape(first),
+		""); res.StatusCode != http.StatusNoContent {
 		t.Errorf("delete: %s", res.Status)
 	}
-	if status, _, body := post("Once"); status != 422 || !strings.Contains(body, "duplicate of "+first) || !strings.Contains(body, "DUPLICATE_POST") {
+	if status, _, body := post("Once"); status != 422 || !strings.Contains(body, "duplicate of "+first) ||
+		!strings.Contains(body, "DUPLICATE_POST") {
 		t.Errorf("%d %s", status, body)
 	}
 	now = now.Add(25 * time.Hour)
@@ -113,13 +121,18 @@ func TestLinkedIn_RefusesDuplicates(t *testing.T) {
 		t.Errorf("a day later: %d %s", status, body)
 	}
 	// A member's token cannot read anything.
-	for _, path := range []string{"/linkedin/rest/posts/" + url.QueryEscape(first), "/linkedin/rest/posts?q=author&author=" + url.QueryEscape(author)} {
-		if res, body := linkedin(t, server, profile.Token, "GET", path, "", "X-Restli-Method", "FINDER"); res.StatusCode != http.StatusForbidden && res.StatusCode != http.StatusNotFound {
+	for _, path := range []string{
+		"/linkedin/rest/posts/" + url.QueryEscape(first),
+		"/linkedin/rest/posts?q=author&author=" + url.QueryEscape(author),
+	} {
+		if res, body := linkedin(t, server, profile.Token, "GET", path, "", "X-Restli-Method",
+			"FINDER"); res.StatusCode != http.StatusForbidden && res.StatusCode != http.StatusNotFound {
 			t.Errorf("%s: %s %s", path, res.Status, body)
 		}
 	}
 	// Posting as another member is refused.
-	if res, body := linkedin(t, server, profile.Token, "POST", "/linkedin/rest/posts", linkedinBody("urn:li:person:1", "Stolen")); res.StatusCode < 400 {
+	if res, body := linkedin(t, server, profile.Token, "POST", "/linkedin/rest/posts",
+		linkedinBody("urn:li:person:1", "Stolen")); res.StatusCode < 400 {
 		t.Errorf("posted as another: %s", body)
 	}
 }
@@ -127,10 +140,13 @@ func TestLinkedIn_RefusesDuplicates(t *testing.T) {
 func TestLinkedIn_PermalinksRedirectToTimeline(t *testing.T) {
 	server, profile := startLinkedIn(t, fake.Options{})
 	author := "urn:li:person:" + profile.ID
-	res, _ := linkedin(t, server, profile.Token, "POST", "/linkedin/rest/posts", linkedinBody(author, "On the timeline"))
+	res, _ := linkedin(t, server, profile.Token, "POST", "/linkedin/rest/posts",
+		linkedinBody(author, "On the timeline"))
 	share := res.Header.Get("X-Restli-Id")
-	if res, body := linkedin(t, server, profile.Token, "POST", "/linkedin/rest/socialActions/"+url.QueryEscape(share)+"/comments",
-		`{"actor":"`+author+`","object":"`+share+`","message":{"text":"As a comment"}}`); res.StatusCode != http.StatusCreated {
+	if res, body := linkedin(t, server, profile.Token, "POST", "/linkedin/rest/socialActions/"+url.QueryEscape(share)+
+		"/comments",
+		`{"actor":"`+author+`","object":"`+share+
+			`","message":{"text":"As a comment"}}`); res.StatusCode != http.StatusCreated {
 		t.Fatalf("%s %s", res.Status, body)
 	}
 	_, page := linkedin(t, server, "", "GET", "/", "")

@@ -8,7 +8,10 @@ import (
 
 // supportedTypes is a subset of the types that a real instance accepts.
 func supportedTypes() []string {
-	return []string{"image/jpeg", "image/png", "image/gif", "image/webp", "video/mp4", "video/webm", "audio/mpeg", "audio/ogg"}
+	return []string{
+		"image/jpeg", "image/png", "image/gif", "image/webp", "video/mp4", "video/webm", "audio/mpeg",
+		"audio/ogg",
+	}
 }
 
 const (
@@ -100,7 +103,9 @@ type caller struct {
 }
 
 // authenticated checks token, scope and rate limits before a handler acts.
-func (s *Server) authenticated(scope string, next func(http.ResponseWriter, *http.Request, caller), buckets ...string) http.HandlerFunc {
+func (s *Server) authenticated(
+	scope string, next func(http.ResponseWriter, *http.Request, caller), buckets ...string,
+) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		c, ok := s.callerOf(w, r, s.networkNamed("mastodon"))
 		if !ok {
@@ -132,7 +137,8 @@ func (s *Server) verifyCredentials(w http.ResponseWriter, r *http.Request, c cal
 func accountEntity(r *http.Request, a Account) map[string]any {
 	return map[string]any{
 		"id": a.ID, "username": a.Name, "acct": a.Name, "display_name": strings.ToUpper(a.Name[:1]) + a.Name[1:],
-		"locked": false, "bot": false, "created_at": a.CreatedAt, "note": "", "url": base(r) + "/@" + a.Name, "avatar_static": avatarOf(r, a),
+		"locked": false, "bot": false, "created_at": a.CreatedAt, "note": "", "url": base(r) + "/@" + a.Name,
+		"avatar_static": avatarOf(r, a),
 	}
 }
 
@@ -141,7 +147,8 @@ func base(r *http.Request) string { return "http://" + r.Host }
 func (s *Server) configuration() map[string]any {
 	return map[string]any{
 		"statuses": map[string]any{
-			"max_characters": s.options.MaxCharacters, "max_media_attachments": maxMedia, "characters_reserved_per_url": 23,
+			"max_characters": s.options.MaxCharacters, "max_media_attachments": maxMedia,
+			"characters_reserved_per_url": 23,
 		},
 		"media_attachments": map[string]any{
 			"supported_mime_types": supportedTypes(), "description_limit": altLimit,
@@ -153,12 +160,14 @@ func (s *Server) configuration() map[string]any {
 
 func (s *Server) showInstance2(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{
-		"domain": r.Host, "title": "Sandbox", "version": "4.6.0", "languages": []string{"en"}, "configuration": s.configuration(),
+		"domain": r.Host, "title": "Sandbox", "version": "4.6.0", "languages": []string{"en"},
+		"configuration": s.configuration(),
 	})
 }
 
 func (s *Server) showInstance1(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{
-		"uri": r.Host, "title": "Sandbox", "version": "4.6.0", "languages": []string{"en"}, "configuration": s.configuration(),
+		"uri": r.Host, "title": "Sandbox", "version": "4.6.0", "languages": []string{"en"},
+		"configuration": s.configuration(),
 	})
 }

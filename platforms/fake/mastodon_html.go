@@ -16,7 +16,8 @@ type htmlRenderer struct {
 
 func newHTMLRenderer() htmlRenderer {
 	return htmlRenderer{
-		entity:    regexp.MustCompile(`(?i)https?://[^\s<>]*[^\s<>.,;:!?"')]|(^|[^\w/=])@([a-z0-9_]+)(@[\w.-]+\w)|(^|[^\w/&])#(\w+)`),
+		entity: regexp.MustCompile(
+			`(?i)https?://[^\s<>]*[^\s<>.,;:!?"')]|(^|[^\w/=])@([a-z0-9_]+)(@[\w.-]+\w)|(^|[^\w/&])#(\w+)`),
 		prefix:    regexp.MustCompile(`(?i)^https?://(www\.)?`),
 		paragraph: regexp.MustCompile(`\n\n+`),
 		link:      regexp.MustCompile(`(?i)https?://[^\s<>]+`),
@@ -43,12 +44,14 @@ func (x htmlRenderer) render(text string) string {
 		case m[4] >= 0:
 			user, domain := text[m[4]:m[5]], text[m[6]+1:m[7]]
 			out.WriteString(html.EscapeString(text[m[2]:m[3]]))
-			out.WriteString(`<span class="h-card" translate="no"><a href="https://` + html.EscapeString(domain+"/@"+user) +
+			out.WriteString(`<span class="h-card" translate="no"><a href="https://` +
+				html.EscapeString(domain+"/@"+user) +
 				`" class="u-url mention">@<span>` + html.EscapeString(user) + `</span></a></span>`)
 		case m[10] >= 0:
 			tag := html.EscapeString(text[m[10]:m[11]])
 			out.WriteString(html.EscapeString(text[m[8]:m[9]]))
-			out.WriteString(`<a href="/tags/` + tag + `" class="mention hashtag" rel="tag">#<span>` + tag + `</span></a>`)
+			out.WriteString(`<a href="/tags/` + tag + `" class="mention hashtag" rel="tag">#<span>` + tag +
+				`</span></a>`)
 		default:
 			out.WriteString(x.anchor(text[m[0]:m[1]]))
 		}
@@ -71,6 +74,7 @@ func (x htmlRenderer) anchor(address string) string {
 		shown, hidden, class = rest[:30], rest[30:], "ellipsis"
 	}
 	return `<a href="` + html.EscapeString(address) + `" target="_blank" rel="nofollow noopener" translate="no">` +
-		`<span class="invisible">` + html.EscapeString(prefix) + `</span><span class="` + class + `">` + html.EscapeString(string(shown)) +
+		`<span class="invisible">` + html.EscapeString(prefix) + `</span><span class="` + class + `">` +
+		html.EscapeString(string(shown)) +
 		`</span><span class="invisible">` + html.EscapeString(string(hidden)) + `</span></a>`
 }

@@ -24,7 +24,9 @@ type grant struct {
 func (s *Server) createApp(w http.ResponseWriter, r *http.Request) {
 	form, err := readForm(w, r)
 	if err != nil || form.Get("client_name") == "" || form.Get("redirect_uris") == "" {
-		writeJSON(w, http.StatusUnprocessableEntity, mastodonError{"Validation failed: Application name can't be blank, Redirect URI must be an absolute URI."})
+		writeJSON(w, http.StatusUnprocessableEntity, mastodonError{
+			"Validation failed: Application name can't be blank, Redirect URI must be an absolute URI.",
+		})
 		return
 	}
 	a := app{
@@ -46,7 +48,8 @@ func (s *Server) createApp(w http.ResponseWriter, r *http.Request) {
 	}
 	writeJSON(w, http.StatusOK, map[string]any{
 		"id": "1", "name": a.Name, "website": form.Get("website"), "redirect_uris": a.RedirectURIs,
-		"redirect_uri": form.Get("redirect_uris"), "client_id": a.ClientID, "client_secret": a.ClientSecret, "scopes": a.Scopes,
+		"redirect_uri": form.Get("redirect_uris"), "client_id": a.ClientID, "client_secret": a.ClientSecret,
+		"scopes": a.Scopes,
 	})
 }
 
@@ -162,7 +165,8 @@ func (s *Server) redirectWithCode(w http.ResponseWriter, r *http.Request, form u
 		code := rand.Text()
 		s.state.issued = append(s.state.issued, code)
 		s.codes[code] = grant{
-			clientID: form.Get("client_id"), redirectURI: form.Get("redirect_uri"), challenge: form.Get("code_challenge"),
+			clientID: form.Get("client_id"), redirectURI: form.Get("redirect_uri"),
+			challenge: form.Get("code_challenge"),
 			accountID: form.Get("account"), scopes: scopesOf(form), expires: s.now().Add(codeLife),
 		}
 		query.Set("code", code)

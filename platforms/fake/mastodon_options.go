@@ -19,7 +19,8 @@ func mastodonOptions(form url.Values) (options map[string]any, problem string) {
 	if form.Get("sensitive") == "true" || form.Get("spoiler_text") != "" {
 		options["sensitive"] = true
 	}
-	if value, ok := options["visibility"]; ok && !slices.Contains([]any{"public", "unlisted", "private", "direct"}, value) {
+	if value, ok := options["visibility"]; ok && !slices.Contains([]any{"public", "unlisted", "private", "direct"},
+		value) {
 		return nil, "Validation failed: Visibility is not included in the list"
 	}
 	choices := form["poll[options][]"]
@@ -41,8 +42,10 @@ func mastodonOptions(form url.Values) (options map[string]any, problem string) {
 	case seconds > 2629746:
 		return nil, "Validation failed: Poll expires at is too far into the future"
 	}
-	options["poll"] = map[string]any{"options": choices, "expires_in": int(seconds),
-		"multiple": form.Get("poll[multiple]") == "true", "hide_totals": form.Get("poll[hide_totals]") == "true"}
+	options["poll"] = map[string]any{
+		"options": choices, "expires_in": int(seconds),
+		"multiple": form.Get("poll[multiple]") == "true", "hide_totals": form.Get("poll[hide_totals]") == "true",
+	}
 	return options, ""
 }
 

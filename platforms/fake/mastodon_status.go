@@ -56,7 +56,9 @@ func (s *Server) createStatus(w http.ResponseWriter, r *http.Request, c caller) 
 	if idempotencyKey != "" {
 		s.wait(r.Context(), max(s.options.CreateDelay, time.Nanosecond))
 		s.mu.Lock()
-		err = s.commit(record{Kind: kindKey, Key: &key{AccountID: c.account.ID, Key: idempotencyKey, PostID: post.ID, Expires: s.now().Add(idempotencyKeyTTL)}})
+		err = s.commit(record{Kind: kindKey, Key: &key{
+			AccountID: c.account.ID, Key: idempotencyKey, PostID: post.ID, Expires: s.now().Add(idempotencyKeyTTL),
+		}})
 		s.mu.Unlock()
 		if err != nil {
 			writeJSON(w, http.StatusInternalServerError, mastodonError{err.Error()})
@@ -182,10 +184,12 @@ func (s *Server) listStatuses(w http.ResponseWriter, r *http.Request, _ caller) 
 		if len(list) == limit {
 			break
 		}
-		if p.Deleted || now.Before(p.HiddenUntil) || maxID != "" && !isLessID(p.ID, maxID) || since != "" && !isLessID(since, p.ID) {
+		if p.Deleted || now.Before(p.HiddenUntil) || maxID != "" && !isLessID(p.ID, maxID) || since != "" &&
+			!isLessID(since, p.ID) {
 			continue
 		}
-		if query.Get("exclude_replies") == "true" && p.ReplyTo != "" || query.Get("only_media") == "true" && len(p.Media) == 0 {
+		if query.Get("exclude_replies") == "true" && p.ReplyTo != "" || query.Get("only_media") == "true" &&
+			len(p.Media) == 0 {
 			continue
 		}
 		if first == "" {
@@ -222,9 +226,11 @@ func (s *Server) statusEntity(r *http.Request, p Post, account Account) map[stri
 	}
 	return map[string]any{
 		"id": p.ID, "created_at": p.CreatedAt.Format("2006-01-02T15:04:05.000Z"), "in_reply_to_id": replyTo,
-		"sensitive": p.Options["sensitive"] == true, "spoiler_text": spoilerOf(p), "visibility": p.Visibility, "language": language,
-		"uri": base(r) + "/users/" + p.Account + "/statuses/" + p.ID, "url": p.URL, "content": s.renderer.render(p.listedText()),
-		"reblog": nil, "account": accountEntity(r, account), "media_attachments": media,
+		"sensitive": p.Options["sensitive"] == true, "spoiler_text": spoilerOf(p), "visibility": p.Visibility,
+		"language": language,
+		"uri":      base(r) + "/users/" + p.Account + "/statuses/" + p.ID, "url": p.URL,
+		"content": s.renderer.render(p.listedText()),
+		"reblog":  nil, "account": accountEntity(r, account), "media_attachments": media,
 		"mentions": []any{}, "tags": []any{}, "emojis": []any{}, "card": nil, "poll": pollEntity(p),
 		"replies_count": 0, "reblogs_count": 0, "favourites_count": 0,
 	}

@@ -17,8 +17,10 @@ type oauthErrorBody struct {
 // Doorkeeper's error messages (config/locales/doorkeeper.en.yml).
 const (
 	unsupportedGrant = "The authorization grant type is not supported by the authorization server."
-	invalidClient    = "Client authentication failed due to unknown client, no client authentication included, or unsupported authentication method."
-	invalidGrant     = "The provided authorization grant is invalid, expired, revoked, does not match the redirection URI used in the authorization request, or was issued to another client."
+	invalidClient    = "Client authentication failed due to unknown client, no client authentication included, or " +
+		"unsupported authentication method."
+	invalidGrant = "The provided authorization grant is invalid, expired, revoked, does not match the redirection " +
+		"URI used in the authorization request, or was issued to another client."
 )
 
 // createToken exchanges a code, and with Options.TokenTTL also a refresh token.
@@ -50,7 +52,10 @@ func (s *Server) createToken(w http.ResponseWriter, r *http.Request) {
 	case t == nil:
 		writeJSON(w, http.StatusBadRequest, oauthErrorBody{"invalid_grant", invalidGrant})
 	default:
-		body := map[string]any{"access_token": t.Value, "token_type": "Bearer", "scope": strings.Join(t.Scopes, " "), "created_at": s.now().Unix()}
+		body := map[string]any{
+			"access_token": t.Value, "token_type": "Bearer", "scope": strings.Join(t.Scopes, " "),
+			"created_at": s.now().Unix(),
+		}
 		if t.Refresh != nil {
 			body["refresh_token"], body["expires_in"] = t.Refresh.Value, int(s.options.TokenTTL/time.Second)
 		}
@@ -81,7 +86,8 @@ func (s *Server) exchangeRefresh(form url.Values, a *app) (*token, error) {
 	if err := s.commit(record{Kind: kindUse, ID: old.Refresh.Value}); err != nil {
 		return nil, err
 	}
-	return s.newToken(token{AccountID: old.AccountID, Scopes: old.Scopes, App: old.App}, a.ClientID, old.Refresh.Family), nil
+	return s.newToken(token{AccountID: old.AccountID, Scopes: old.Scopes, App: old.App}, a.ClientID,
+		old.Refresh.Family), nil
 }
 
 func (s *Server) newToken(t token, clientID, family string) *token {
@@ -100,8 +106,11 @@ func (s *Server) revokeToken(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	a := s.state.apps[form.Get("client_id")]
 	s.mu.Unlock()
-	if err != nil || a == nil || subtle.ConstantTimeCompare([]byte(a.ClientSecret), []byte(form.Get("client_secret"))) != 1 {
-		writeJSON(w, http.StatusForbidden, oauthErrorBody{"unauthorized_client", "You are not authorized to revoke this token"})
+	if err != nil || a == nil ||
+		subtle.ConstantTimeCompare([]byte(a.ClientSecret), []byte(form.Get("client_secret"))) != 1 {
+		writeJSON(w, http.StatusForbidden, oauthErrorBody{
+			"unauthorized_client", "You are not authorized to revoke this token",
+		})
 		return
 	}
 	if err := s.revoke(form.Get("token")); err != nil {

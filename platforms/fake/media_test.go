@@ -56,7 +56,8 @@ func (s sandbox) upload() (status int, id string) {
 
 // attach posts an upload and returns the status and the error.
 func (s sandbox) attach(id string) (int, string) {
-	res, body := s.call(http.MethodPost, "/api/v1/statuses", fmt.Sprintf(`{"status":"with media","media_ids":[%q]}`, id))
+	res, body := s.call(http.MethodPost, "/api/v1/statuses", fmt.Sprintf(`{"status":"with media","media_ids":[%q]}`,
+		id))
 	return res.StatusCode, body
 }
 
@@ -73,14 +74,19 @@ func TestFaults_MediaProcessing(t *testing.T) {
 		t.Run(string(kind), func(t *testing.T) {
 			clock := newTestClock()
 			s := start(t, fake.Options{Clock: clock.Now})
-			if err := s.Inject(fake.Fault{Kind: kind, For: time.Minute, Method: http.MethodPost, Path: "/api/v2/media", Account: "desk"}); err != nil {
+			if err := s.Inject(fake.Fault{
+				Kind: kind, For: time.Minute, Method: http.MethodPost, Path: "/api/v2/media",
+				Account: "desk",
+			}); err != nil {
 				t.Fatal(err)
 			}
 			status, id := s.upload()
-			if res, _ := s.call(http.MethodGet, "/api/v1/media/"+id, ""); status != http.StatusAccepted || res.StatusCode != http.StatusPartialContent {
+			if res, _ := s.call(http.MethodGet, "/api/v1/media/"+id, ""); status != http.StatusAccepted ||
+				res.StatusCode != http.StatusPartialContent {
 				t.Errorf("at first: %d, then %d", status, res.StatusCode)
 			}
-			if status, message := s.attach(id); status != 422 || !strings.Contains(message, "have not finished processing") {
+			if status, message := s.attach(id); status != 422 ||
+				!strings.Contains(message, "have not finished processing") {
 				t.Errorf("attached during processing: %d %s", status, message)
 			}
 			clock.advance(time.Minute)
@@ -103,7 +109,10 @@ func TestFaults_MediaProcessing(t *testing.T) {
 func TestMedia_ExpiresWithoutPost(t *testing.T) {
 	clock := newTestClock()
 	s := start(t, fake.Options{Clock: clock.Now})
-	if err := s.Inject(fake.Fault{Kind: fake.MediaTTL, For: time.Hour, Method: http.MethodPost, Path: "/api/v2/media"}); err != nil {
+	if err := s.Inject(fake.Fault{
+		Kind: fake.MediaTTL, For: time.Hour, Method: http.MethodPost,
+		Path: "/api/v2/media",
+	}); err != nil {
 		t.Fatal(err)
 	}
 	_, short := s.upload()

@@ -27,7 +27,9 @@ func (s *Server) searchAccounts(r *http.Request, networkName string) []Account {
 			found = append(found, *a)
 		}
 	}
-	slices.SortFunc(found, func(a, b Account) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(found, func(a, b Account) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
+	})
 	return found[:min(limit, len(found))]
 }
 
@@ -46,8 +48,11 @@ func (s *Server) searchMastodon(w http.ResponseWriter, r *http.Request, _ caller
 func (s *Server) blueskySearch(w http.ResponseWriter, r *http.Request, _ caller) {
 	actors := []map[string]any{}
 	for _, a := range s.searchAccounts(r, blueskyName) {
-		actors = append(actors, map[string]any{"did": blueskyDID(a), "handle": blueskyHandle(a), "displayName": strings.ToUpper(a.Name[:1]) + a.Name[1:],
-			"avatar": avatarOf(r, a)})
+		actors = append(actors, map[string]any{
+			"did": blueskyDID(a), "handle": blueskyHandle(a),
+			"displayName": strings.ToUpper(a.Name[:1]) + a.Name[1:],
+			"avatar":      avatarOf(r, a),
+		})
 	}
 	writeJSON(w, http.StatusOK, map[string]any{"actors": actors})
 }

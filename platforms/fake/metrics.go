@@ -26,8 +26,10 @@ func (s *Server) metric(r *http.Request, p *Post, name string, kind network.Metr
 	_, _ = sum.Write([]byte(p.ID)) // never fails
 	reach := 400 + float64(sum.Sum32()%4000)
 	share := map[network.Metric]float64{
-		network.MetricViews: 1, network.MetricReach: 0.8, network.MetricLikes: 0.05, network.MetricReplies: 0.01, network.MetricReposts: 0.015,
-		network.MetricQuotes: 0.004, network.MetricSaves: 0.008, network.MetricSends: 0.006, network.MetricClicks: 0.03, network.MetricAllClicks: 0.06,
+		network.MetricViews: 1, network.MetricReach: 0.8, network.MetricLikes: 0.05, network.MetricReplies: 0.01,
+		network.MetricReposts: 0.015,
+		network.MetricQuotes:  0.004, network.MetricSaves: 0.008, network.MetricSends: 0.006,
+		network.MetricClicks: 0.03, network.MetricAllClicks: 0.06,
 	}[kind]
 	age := max(s.now().Sub(p.CreatedAt), 0)
 	value = int64(reach * share * (1 - math.Exp(-age.Hours()/metricTime.Hours())))
@@ -117,8 +119,10 @@ func (s *Server) mastodonIndex(w http.ResponseWriter, r *http.Request, _ caller)
 // mastodonCounted returns a status with its counts. The caller must hold s.mu.
 func (s *Server) mastodonCounted(r *http.Request, p *Post) map[string]any {
 	entity := s.statusEntity(r, *p, *s.state.accounts[p.AccountID])
-	names := map[string]network.Metric{"favourites_count": network.MetricLikes, "replies_count": network.MetricReplies,
-		"reblogs_count": network.MetricReposts, "quotes_count": network.MetricQuotes}
+	names := map[string]network.Metric{
+		"favourites_count": network.MetricLikes, "replies_count": network.MetricReplies,
+		"reblogs_count": network.MetricReposts, "quotes_count": network.MetricQuotes,
+	}
 	for name := range names {
 		delete(entity, name)
 	}
@@ -142,8 +146,12 @@ func (s *Server) blueskyPosts(w http.ResponseWriter, r *http.Request) {
 			continue
 		}
 		entity := map[string]any{"uri": uri, "indexedAt": p.CreatedAt.Format(time.RFC3339Nano)}
-		s.setMetrics(r, p, entity, map[string]network.Metric{"likeCount": network.MetricLikes, "replyCount": network.MetricReplies,
-			"repostCount": network.MetricReposts, "quoteCount": network.MetricQuotes, "bookmarkCount": network.MetricSaves})
+		s.setMetrics(r, p, entity, map[string]network.Metric{
+			"likeCount":   network.MetricLikes,
+			"replyCount":  network.MetricReplies,
+			"repostCount": network.MetricReposts, "quoteCount": network.MetricQuotes,
+			"bookmarkCount": network.MetricSaves,
+		})
 		if len(p.Media) > 4 && !slices.Contains(conditionsOf(r).alter, PartMedia) {
 			items := make([]map[string]string, len(p.Media))
 			for i, m := range p.Media {
@@ -163,7 +171,8 @@ func (s *Server) xLookup(w http.ResponseWriter, r *http.Request, c caller) {
 	ids, fields := strings.Split(query.Get("ids"), ","), strings.Split(query.Get("tweet.fields"), ",")
 	for _, field := range fields {
 		if slices.Contains(conditionsOf(r).retired, field) {
-			invalidRequest(w, "The `tweet.fields` query parameter value ["+field+"] is not one of [public_metrics]", map[string][]string{"tweet.fields": {field}})
+			invalidRequest(w, "The `tweet.fields` query parameter value ["+field+"] is not one of [public_metrics]",
+				map[string][]string{"tweet.fields": {field}})
 			return
 		}
 	}
@@ -178,15 +187,23 @@ func (s *Server) xLookup(w http.ResponseWriter, r *http.Request, c caller) {
 	for _, id := range ids {
 		p := s.state.postByID[id]
 		if p == nil || p.Network != "x" || !s.isListed(p) {
-			failed = append(failed, map[string]any{"resource_id": id, "value": id, "resource_type": "tweet", "parameter": "ids", "title": "Not Found Error",
-				"detail": "Could not find tweet with ids: [" + id + "].", "type": "https://api.twitter.com/2/problems/resource-not-found"})
+			failed = append(failed, map[string]any{
+				"resource_id": id, "value": id, "resource_type": "tweet",
+				"parameter": "ids", "title": "Not Found Error",
+				"detail": "Could not find tweet with ids: [" + id + "].",
+				"type":   "https://api.twitter.com/2/problems/resource-not-found",
+			})
 			continue
 		}
 		entity := xEntity(*p, s.networkNamed("x").root(r), fields)
 		if slices.Contains(fields, "public_metrics") {
 			public := map[string]any{}
-			s.setMetrics(r, p, public, map[string]network.Metric{"like_count": network.MetricLikes, "reply_count": network.MetricReplies,
-				"retweet_count": network.MetricReposts, "quote_count": network.MetricQuotes, "bookmark_count": network.MetricSaves, "impression_count": network.MetricViews})
+			s.setMetrics(r, p, public, map[string]network.Metric{
+				"like_count":    network.MetricLikes,
+				"reply_count":   network.MetricReplies,
+				"retweet_count": network.MetricReposts, "quote_count": network.MetricQuotes,
+				"bookmark_count": network.MetricSaves, "impression_count": network.MetricViews,
+			})
 			entity["public_metrics"] = public
 		}
 		if slices.Contains(fields, "non_public_metrics") && p.AccountID == c.account.ID {
@@ -210,7 +227,9 @@ func (s *Server) xLookup(w http.ResponseWriter, r *http.Request, c caller) {
 func (s *Server) discordCounted(r *http.Request, p *Post, entity map[string]any) map[string]any {
 	if likes, ok := s.metric(r, p, "reactions", network.MetricLikes); ok && likes > 0 {
 		entity["reactions"] = []map[string]any{
-			{"emoji": map[string]any{"name": "👍"}, "count": likes - likes/3}, {"emoji": map[string]any{"name": "🔥"}, "count": likes / 3},
+			{"emoji": map[string]any{"name": "👍"}, "count": likes - likes/3}, {
+				"emoji": map[string]any{"name": "🔥"}, "count": likes / 3,
+			},
 		}
 	}
 	if replies, ok := s.metric(r, p, "thread", network.MetricReplies); ok && replies > 0 {
@@ -229,7 +248,9 @@ func (s *Server) linkedinStatistics(w http.ResponseWriter, r *http.Request, c ca
 	defer s.mu.Unlock()
 	author := s.state.accounts[id]
 	if author == nil || author.OwnerID != c.account.ID || !c.allowed("rw_organization_admin") {
-		refuseLinkedIn(w, http.StatusForbidden, "ACCESS_DENIED", "Not enough permissions to access: organizationalEntityShareStatistics.FINDER-organizationalEntity.20260701")
+		refuseLinkedIn(w, http.StatusForbidden, "ACCESS_DENIED",
+			"Not enough permissions to access: "+
+				"organizationalEntityShareStatistics.FINDER-organizationalEntity.20260701")
 		return
 	}
 	elements := []map[string]any{}
@@ -240,10 +261,16 @@ func (s *Server) linkedinStatistics(w http.ResponseWriter, r *http.Request, c ca
 				continue
 			}
 			total := map[string]any{}
-			s.setMetrics(r, p, total, map[string]network.Metric{"likeCount": network.MetricLikes, "commentCount": network.MetricReplies,
-				"shareCount": network.MetricReposts, "impressionCount": network.MetricViews, "uniqueImpressionsCount": network.MetricReach, "clickCount": network.MetricAllClicks})
+			s.setMetrics(r, p, total, map[string]network.Metric{
+				"likeCount":    network.MetricLikes,
+				"commentCount": network.MetricReplies,
+				"shareCount":   network.MetricReposts, "impressionCount": network.MetricViews,
+				"uniqueImpressionsCount": network.MetricReach, "clickCount": network.MetricAllClicks,
+			})
 			if views, known := total["impressionCount"]; !known || views != int64(0) {
-				elements = append(elements, map[string]any{strings.TrimSuffix(name, "s"): p.ID, "totalShareStatistics": total})
+				elements = append(elements, map[string]any{
+					strings.TrimSuffix(name, "s"): p.ID, "totalShareStatistics": total,
+				})
 			}
 		}
 	}
@@ -254,9 +281,13 @@ func (s *Server) linkedinStatistics(w http.ResponseWriter, r *http.Request, c ca
 // https://learn.microsoft.com/en-us/linkedin/marketing/community-management/members/post-statistics
 func (s *Server) linkedinAnalytics(w http.ResponseWriter, r *http.Request, c caller) {
 	query := r.URL.Query()
-	kind, known := map[string]network.Metric{"IMPRESSION": network.MetricViews, "MEMBERS_REACHED": network.MetricReach, "REACTION": network.MetricLikes,
-		"COMMENT": network.MetricReplies, "RESHARE": network.MetricReposts, "POST_SAVE": network.MetricSaves, "POST_SEND": network.MetricSends,
-		"LINK_CLICKS": network.MetricClicks}[query.Get("queryType")]
+	kind, known := map[string]network.Metric{
+		"IMPRESSION": network.MetricViews, "MEMBERS_REACHED": network.MetricReach,
+		"REACTION": network.MetricLikes,
+		"COMMENT":  network.MetricReplies, "RESHARE": network.MetricReposts, "POST_SAVE": network.MetricSaves,
+		"POST_SEND":   network.MetricSends,
+		"LINK_CLICKS": network.MetricClicks,
+	}[query.Get("queryType")]
 	entity := strings.TrimSuffix(strings.TrimPrefix(query.Get("entity"), "("), ")")
 	entity = strings.TrimPrefix(strings.TrimPrefix(entity, "share:"), "ugc:")
 	urn, err := url.QueryUnescape(entity)
@@ -265,7 +296,8 @@ func (s *Server) linkedinAnalytics(w http.ResponseWriter, r *http.Request, c cal
 	p := s.linkedinFind(urn)
 	switch {
 	case !c.allowed("r_member_postAnalytics"):
-		refuseLinkedIn(w, http.StatusForbidden, "ACCESS_DENIED", "Not enough permissions to access: memberCreatorPostAnalytics.FINDER-entity.20260701")
+		refuseLinkedIn(w, http.StatusForbidden, "ACCESS_DENIED",
+			"Not enough permissions to access: memberCreatorPostAnalytics.FINDER-entity.20260701")
 		return
 	case err != nil || p == nil || !s.isListed(p) || p.AccountID != c.account.ID:
 		refuseLinkedIn(w, http.StatusNotFound, "NOT_FOUND", "Could not find entity")

@@ -45,7 +45,10 @@ type fakeNetwork struct {
 
 // newNetworks returns the fake networks.
 func (s *Server) newNetworks() []*fakeNetwork {
-	return []*fakeNetwork{s.mastodonNetwork(), s.telegramNetwork(), s.discordNetwork(), s.instagramNetwork(), s.threadsNetwork(), s.xNetwork(), s.linkedinNetwork(), s.facebookNetwork(), s.blueskyNetwork()}
+	return []*fakeNetwork{
+		s.mastodonNetwork(), s.telegramNetwork(), s.discordNetwork(), s.instagramNetwork(),
+		s.threadsNetwork(), s.xNetwork(), s.linkedinNetwork(), s.facebookNetwork(), s.blueskyNetwork(),
+	}
 }
 
 // networkOf returns the network whose API a path belongs to; nil for pages and
@@ -80,7 +83,10 @@ func (s *Server) callerOf(w http.ResponseWriter, r *http.Request, f *fakeNetwork
 	s.mu.Lock()
 	t := s.state.tokens[f.token(r)]
 	if t != nil {
-		c = caller{account: *s.state.accounts[t.AccountID], app: t.App, scopes: t.Scopes, denied: conditionsOf(r).denied}
+		c = caller{
+			account: *s.state.accounts[t.AccountID], app: t.App, scopes: t.Scopes,
+			denied: conditionsOf(r).denied,
+		}
 	}
 	s.mu.Unlock()
 	switch {
@@ -96,7 +102,9 @@ func (s *Server) callerOf(w http.ResponseWriter, r *http.Request, f *fakeNetwork
 
 // authenticatedFor serves calls with a valid token, within the network's rates
 // for the buckets.
-func (s *Server) authenticatedFor(f *fakeNetwork, next func(http.ResponseWriter, *http.Request, caller), buckets ...string) http.HandlerFunc {
+func (s *Server) authenticatedFor(
+	f *fakeNetwork, next func(http.ResponseWriter, *http.Request, caller), buckets ...string,
+) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		c, ok := s.callerOf(w, r, f)
 		if !ok {

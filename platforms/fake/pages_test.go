@@ -20,7 +20,8 @@ func TestTimeline(t *testing.T) {
 	res, page := s.call(http.MethodGet, "/", "")
 	policy := res.Header.Get("Content-Security-Policy")
 	nonce := regexp.MustCompile(`nonce-([A-Z0-9]+)`).FindStringSubmatch(policy)
-	if nonce == nil || !strings.Contains(policy, "default-src 'none'") || !strings.Contains(page, `<script nonce="`+nonce[1]+`">`) {
+	if nonce == nil || !strings.Contains(policy, "default-src 'none'") ||
+		!strings.Contains(page, `<script nonce="`+nonce[1]+`">`) {
 		t.Errorf("policy %q does not match the page", policy)
 	}
 	if strings.Contains(page, "<script>") || !strings.Contains(page, "&lt;script&gt;") {
@@ -32,7 +33,8 @@ func TestTimeline(t *testing.T) {
 	if regexp.MustCompile(`(?:src|action|@import)[^>]*https?://`).MatchString(page) {
 		t.Error("the page loads other origins")
 	}
-	if _, part := s.call(http.MethodGet, "/?part=posts", ""); strings.Contains(part, "<html") || !strings.Contains(part, `id="p`+id) {
+	if _, part := s.call(http.MethodGet, "/?part=posts", ""); strings.Contains(part, "<html") ||
+		!strings.Contains(part, `id="p`+id) {
 		t.Errorf("part: %s", part)
 	}
 	if res, _ := s.call(http.MethodGet, "/@desk/"+id, ""); res.Request.URL.Fragment != "p"+id {
@@ -66,25 +68,30 @@ func TestTimeline_StreamsChanges(t *testing.T) {
 
 func TestAuthorizePage(t *testing.T) {
 	s := start(t, fake.Options{})
-	_, body := s.call(http.MethodPost, "/api/v1/apps", `{"client_name":"<Desk>","redirect_uris":"http://desk.example/cb","scopes":"read write"}`)
+	_, body := s.call(http.MethodPost, "/api/v1/apps",
+		`{"client_name":"<Desk>","redirect_uris":"http://desk.example/cb","scopes":"read write"}`)
 	var app struct {
 		ID string `json:"client_id"`
 	}
 	if err := json.Unmarshal([]byte(body), &app); err != nil {
 		t.Fatal(err)
 	}
-	query := "response_type=code&client_id=" + app.ID + "&redirect_uri=http%3A%2F%2Fdesk.example%2Fcb&scope=read&state=s"
+	query := "response_type=code&client_id=" + app.ID +
+		"&redirect_uri=http%3A%2F%2Fdesk.example%2Fcb&scope=read&state=s"
 	res, page := s.call(http.MethodGet, "/oauth/authorize?"+query, "")
 	if res.StatusCode != http.StatusOK || !strings.Contains(page, "&lt;Desk&gt;") || !strings.Contains(page, "@desk") {
 		t.Fatalf("%s: %s", res.Status, page)
 	}
-	if got, want := csp.StyleHash(page), webpage.StyleSource(); got != want || !strings.Contains(res.Header.Get("Content-Security-Policy"), want) {
+	if got, want := csp.StyleHash(page), webpage.StyleSource(); got != want ||
+		!strings.Contains(res.Header.Get("Content-Security-Policy"), want) {
 		t.Errorf("got the style %s, want %s allowed by the policy", got, want)
 	}
-	if _, text := s.call(http.MethodGet, "/oauth/authorize?"+query, "", "Accept-Language", "vi"); !strings.Contains(text, `<html lang="vi">`) || !strings.Contains(text, "Cho phép") {
+	if _, text := s.call(http.MethodGet, "/oauth/authorize?"+query, "", "Accept-Language",
+		"vi"); !strings.Contains(text, `<html lang="vi">`) || !strings.Contains(text, "Cho phép") {
 		t.Errorf("got %s, want the page in Vietnamese", text)
 	}
-	if policy := res.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "form-action 'self' http://desk.example") {
+	if policy := res.Header.Get("Content-Security-Policy"); !strings.Contains(policy,
+		"form-action 'self' http://desk.example") {
 		t.Errorf("policy %q blocks the redirect", policy)
 	}
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -97,12 +104,14 @@ func TestAuthorizePage(t *testing.T) {
 		}
 		_ = res.Body.Close()
 		back, err := res.Location()
-		if err != nil || back.Host != "desk.example" || back.Query().Get(want) == "" || back.Query().Get("state") != "s" {
+		if err != nil || back.Host != "desk.example" || back.Query().Get(want) == "" ||
+			back.Query().Get("state") != "s" {
 			t.Errorf("%s: %v, %v", decision, back, err)
 		}
 	}
 	bad := strings.Replace(query, "desk.example", "evil.example", 1)
-	if res, page := s.call(http.MethodGet, "/oauth/authorize?"+bad, ""); res.StatusCode != http.StatusBadRequest || !strings.Contains(page, `role="alert">The redirect uri`) {
+	if res, page := s.call(http.MethodGet, "/oauth/authorize?"+bad, ""); res.StatusCode != http.StatusBadRequest ||
+		!strings.Contains(page, `role="alert">The redirect uri`) {
 		t.Errorf("got %s %s, want a page that refuses an unregistered redirect", res.Status, page)
 	}
 }

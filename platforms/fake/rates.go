@@ -90,7 +90,9 @@ func (l *limiter) allow(w http.ResponseWriter, c caller, now time.Time, buckets 
 // take counts a request in the buckets of one of the other networks, writes the
 // headers of the one with the least remaining requests, and returns how long to
 // wait if one is exhausted.
-func (l *limiter) take(w http.ResponseWriter, f *fakeNetwork, rates map[string]Rate, c caller, now time.Time, buckets ...string) (wait time.Duration, ok bool) {
+func (l *limiter) take(
+	w http.ResponseWriter, f *fakeNetwork, rates map[string]Rate, c caller, now time.Time, buckets ...string,
+) (wait time.Duration, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	ok, least := true, -1

@@ -15,7 +15,8 @@ import (
 // comparison, so that each tests the other.
 func rewrite(text string) string {
 	text = html.UnescapeString(text)
-	text = regexp.MustCompile(`(\*{1,2}|_{1,2})([^\s*_\\](?:[^*_\n\\]*[^\s*_\\])?)(\*{1,2}|_{1,2})`).ReplaceAllString(text, "$2")
+	text = regexp.MustCompile(`(\*{1,2}|_{1,2})([^\s*_\\](?:[^*_\n\\]*[^\s*_\\])?)(\*{1,2}|_{1,2})`).
+		ReplaceAllString(text, "$2")
 	text = regexp.MustCompile(`\\([!-/:-@\[-\x60{-~])`).ReplaceAllString(text, "$1")
 	text = strings.NewReplacer("...", "…", " - ", " – ", "'", "’").Replace(text)
 	text = regexp.MustCompile(`[ \t]+`).ReplaceAllString(text, " ")
@@ -96,13 +97,17 @@ const nodeInfoVersion = "2.0"
 func (s *Server) routeNodeInfo() {
 	s.mux.HandleFunc("GET /.well-known/nodeinfo", func(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, http.StatusOK, map[string]any{"links": []map[string]string{
-			{"rel": "http://nodeinfo.diaspora.software/ns/schema/" + nodeInfoVersion, "href": base(r) + "/nodeinfo/" + nodeInfoVersion},
+			{
+				"rel":  "http://nodeinfo.diaspora.software/ns/schema/" + nodeInfoVersion,
+				"href": base(r) + "/nodeinfo/" + nodeInfoVersion,
+			},
 		}})
 	})
 	s.mux.HandleFunc("GET /nodeinfo/"+nodeInfoVersion, func(w http.ResponseWriter, _ *http.Request) {
 		name, version, _ := strings.Cut(s.options.Software, " ")
 		writeJSON(w, http.StatusOK, map[string]any{
-			"version": nodeInfoVersion, "software": map[string]string{"name": name, "version": version}, "protocols": []string{"activitypub"},
+			"version": nodeInfoVersion, "software": map[string]string{"name": name, "version": version},
+			"protocols": []string{"activitypub"},
 		})
 	})
 }

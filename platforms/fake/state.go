@@ -7,10 +7,11 @@ import (
 
 // Account is one account of the fake network.
 type Account struct {
-	ID        string    `json:"id"`
-	Network   string    `json:"network,omitempty"`  // empty: mastodon
-	Kind      string    `json:"kind,omitempty"`     // the network's term; empty: personal
-	OwnerID   string    `json:"owner_id,omitempty"` // id of the personal account that can post as this page, organization or channel
+	ID      string `json:"id"`
+	Network string `json:"network,omitempty"` // empty: mastodon
+	Kind    string `json:"kind,omitempty"`    // the network's term; empty: personal
+	// Id of the personal account that can post as this page, organization or channel
+	OwnerID   string    `json:"owner_id,omitempty"`
 	Name      string    `json:"name"`
 	Token     string    `json:"token,omitempty"` // set by AddAccount
 	CreatedAt time.Time `json:"created_at"`
@@ -112,7 +113,10 @@ type state struct {
 }
 
 func newState() state {
-	s := state{accounts: map[string]*Account{}, apps: map[string]*app{}, tokens: map[string]*token{}, refreshes: map[string]*token{}}
+	s := state{
+		accounts: map[string]*Account{}, apps: map[string]*app{}, tokens: map[string]*token{},
+		refreshes: map[string]*token{},
+	}
 	s.clear()
 	return s
 }
@@ -169,15 +173,16 @@ const (
 
 // record is one change, and one line of the journal.
 type record struct {
-	Kind    recordKind `json:"kind"`
-	ID      string     `json:"id,omitempty"` // repeat, delete: the post; use: the refresh token; revoke: the family; end: the token
-	Account *Account   `json:"account,omitempty"`
-	App     *app       `json:"app,omitempty"`
-	Token   *token     `json:"token,omitempty"`
-	Media   *Media     `json:"media,omitempty"`
-	Post    *Post      `json:"post,omitempty"`
-	Key     *key       `json:"key,omitempty"`
-	Object  *Object    `json:"thing,omitempty"`
+	Kind recordKind `json:"kind"`
+	// Repeat, delete: the post; use: the refresh token; revoke: the family; end: the token
+	ID      string   `json:"id,omitempty"`
+	Account *Account `json:"account,omitempty"`
+	App     *app     `json:"app,omitempty"`
+	Token   *token   `json:"token,omitempty"`
+	Media   *Media   `json:"media,omitempty"`
+	Post    *Post    `json:"post,omitempty"`
+	Key     *key     `json:"key,omitempty"`
+	Object  *Object  `json:"thing,omitempty"`
 }
 
 // end revokes a token. An account whose own token it was gets a new one the next

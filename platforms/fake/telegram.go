@@ -32,14 +32,22 @@ func (s *Server) telegramNetwork() *fakeNetwork {
 		},
 		writeThrottled: func(w http.ResponseWriter, wait time.Duration) {
 			seconds := int((wait + time.Second - 1) / time.Second)
-			writeJSON(w, http.StatusTooManyRequests, map[string]any{"ok": false, "error_code": http.StatusTooManyRequests,
-				"description": "Too Many Requests: retry after " + strconv.Itoa(seconds), "parameters": map[string]int{"retry_after": seconds}})
+			writeJSON(w, http.StatusTooManyRequests,
+				map[string]any{
+					"ok": false, "error_code": http.StatusTooManyRequests,
+					"description": "Too Many Requests: retry after " + strconv.Itoa(seconds),
+					"parameters":  map[string]int{"retry_after": seconds},
+				})
 		},
 	}
 	f.expired = func(w http.ResponseWriter) { f.refuse(w, http.StatusUnauthorized, "") }
 	f.routes = func(mux *http.ServeMux) {
-		mux.HandleFunc("/telegram/{bot}/{method}", s.authenticatedFor(f, func(w http.ResponseWriter, r *http.Request, c caller) { s.telegram(w, r, f, c) }, "chat"))
-		mux.HandleFunc("GET /telegram/{name}", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", http.StatusFound) })
+		mux.HandleFunc("/telegram/{bot}/{method}",
+			s.authenticatedFor(f, func(w http.ResponseWriter, r *http.Request, c caller) { s.telegram(w, r, f, c) },
+				"chat"))
+		mux.HandleFunc("GET /telegram/{name}", func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/", http.StatusFound)
+		})
 	}
 	return f
 }
@@ -75,7 +83,9 @@ func (s *Server) telegram(w http.ResponseWriter, r *http.Request, f *fakeNetwork
 	var problem string
 	switch method {
 	case "getMe":
-		result = map[string]any{"id": 4711, "is_bot": true, "first_name": "Dateline", "username": c.account.Name + "_bot"}
+		result = map[string]any{
+			"id": 4711, "is_bot": true, "first_name": "Dateline", "username": c.account.Name + "_bot",
+		}
 	case "getChat":
 		result = telegramChat(c.account)
 	case "getChatMember":
@@ -97,11 +107,16 @@ func (s *Server) telegram(w http.ResponseWriter, r *http.Request, f *fakeNetwork
 
 func telegramChat(a Account) map[string]any {
 	id, _ := strconv.ParseInt(a.ID, 10, 64)
-	return map[string]any{"id": id, "type": "channel", "title": strings.ToUpper(a.Name[:1]) + a.Name[1:], "username": a.Name}
+	return map[string]any{
+		"id": id, "type": "channel", "title": strings.ToUpper(a.Name[:1]) + a.Name[1:],
+		"username": a.Name,
+	}
 }
 
 // telegramParams decodes JSON or a form, whose files are stored.
-func (s *Server) telegramParams(w http.ResponseWriter, r *http.Request, c caller) (params map[string]string, files map[string]Media, err error) {
+func (s *Server) telegramParams(
+	w http.ResponseWriter, r *http.Request, c caller,
+) (params map[string]string, files map[string]Media, err error) {
 	r.Body = http.MaxBytesReader(w, r.Body, 60<<20)
 	params, files = map[string]string{}, map[string]Media{}
 	if strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
@@ -148,7 +163,10 @@ func (s *Server) telegramParams(w http.ResponseWriter, r *http.Request, c caller
 // savePart stores a file that is sent with a post.
 func (s *Server) savePart(part *multipart.Part, c caller) (Media, error) {
 	s.mu.Lock()
-	m := Media{ID: s.state.nextID(s.now()), AccountID: c.account.ID, MIMEType: part.Header.Get("Content-Type"), ReadyAt: s.now()}
+	m := Media{
+		ID: s.state.nextID(s.now()), AccountID: c.account.ID, MIMEType: part.Header.Get("Content-Type"),
+		ReadyAt: s.now(),
+	}
 	s.mu.Unlock()
 	var err error
 	m.Bytes, err = s.saveMedia(m.ID, part)
@@ -156,8 +174,13 @@ func (s *Server) savePart(part *multipart.Part, c caller) (Media, error) {
 }
 
 // telegramSend creates one message, or one per file of an album.
-func (s *Server) telegramSend(r *http.Request, c caller, method string, params map[string]string, files map[string]Media) (result any, problem string) {
-	post := Post{Network: "telegram", AccountID: c.account.ID, Account: c.account.Name, ReceivedAt: s.now(), Visibility: "public"}
+func (s *Server) telegramSend(
+	r *http.Request, c caller, method string, params map[string]string, files map[string]Media,
+) (result any, problem string) {
+	post := Post{
+		Network: "telegram", AccountID: c.account.ID, Account: c.account.Name, ReceivedAt: s.now(),
+		Visibility: "public",
+	}
 	limit := 1024
 	field := map[string]string{"sendPhoto": "photo", "sendVideo": "video", "sendAnimation": "animation"}[method]
 	switch method {
@@ -188,7 +211,10 @@ func (s *Server) telegramSend(r *http.Request, c caller, method string, params m
 			}
 			post.Media = append(post.Media, file)
 		}
-		for name, chosen := range map[string]bool{"has_spoiler": album[0].Spoiler, "show_caption_above_media": album[0].CaptionAbove} {
+		for name, chosen := range map[string]bool{
+			"has_spoiler":              album[0].Spoiler,
+			"show_caption_above_media": album[0].CaptionAbove,
+		} {
 			if chosen {
 				params[name] = "true"
 			}
@@ -272,8 +298,11 @@ func (p Post) telegramShow(message map[string]any, nth int) {
 		id, _ := strconv.Atoi(first)
 		message["reply_to_message"] = map[string]any{"message_id": id}
 	}
-	for name, option := range map[string]string{"has_protected_content": "protect_content", "has_media_spoiler": "has_spoiler",
-		"show_caption_above_media": "show_caption_above_media"} {
+	for name, option := range map[string]string{
+		"has_protected_content":    "protect_content",
+		"has_media_spoiler":        "has_spoiler",
+		"show_caption_above_media": "show_caption_above_media",
+	} {
 		if p.Options[option] == true && (option == "protect_content" || len(p.Media) > 0) {
 			message[name] = true
 		}

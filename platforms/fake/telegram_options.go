@@ -8,8 +8,11 @@ import (
 // telegramOptions reads the options of a sending method, under Telegram's names.
 func telegramOptions(params map[string]string) (options map[string]any, problem string) {
 	options = map[string]any{}
-	for _, name := range []string{"disable_notification", "protect_content", "message_thread_id", "reply_markup", "link_preview_options", "has_spoiler",
-		"show_caption_above_media", "options", "open_period", "allows_multiple_answers", "hide_results_until_closes"} {
+	for _, name := range []string{
+		"disable_notification", "protect_content", "message_thread_id", "reply_markup", "link_preview_options",
+		"has_spoiler", "show_caption_above_media", "options", "open_period", "allows_multiple_answers",
+		"hide_results_until_closes",
+	} {
 		text, ok := params[name]
 		if !ok {
 			continue

@@ -18,13 +18,19 @@ func (s *Server) threadsNetwork() *fakeNetwork {
 	f.isAPI = func(path string) bool {
 		return path != "/threads/oauth/authorize" && !strings.HasPrefix(path, "/threads/@")
 	}
-	notFound := graphError{Message: "The requested resource does not exist", Code: 24, Subcode: 4279009, Title: "Media Not Found",
-		UserMessage: "The media with this id cannot be found."}
+	notFound := graphError{
+		Message: "The requested resource does not exist", Code: 24, Subcode: 4279009,
+		Title:       "Media Not Found",
+		UserMessage: "The media with this id cannot be found.",
+	}
 	g := &threads{graphPublisher{
 		Server: s, network: f,
 		missing: notFound, notReady: notFound, expired: notFound,
 		failed: graphError{Message: "Invalid parameter", Code: 100, UserMessage: "The media could not be processed."},
-		quota:  graphError{Message: "Application request limit reached", Code: 9, Subcode: 2207042, UserMessage: "You reached maximum number of posts that is allowed to be published."},
+		quota: graphError{
+			Message: "Application request limit reached", Code: 9, Subcode: 2207042,
+			UserMessage: "You reached maximum number of posts that is allowed to be published.",
+		},
 		quotas: func(reply bool) Rate {
 			if reply {
 				return s.quotaRate("threads", "replies", 1000)
@@ -42,11 +48,16 @@ func (s *Server) threadsNetwork() *fakeNetwork {
 type threads struct{ graphPublisher }
 
 func (g *threads) route(mux *http.ServeMux) {
-	const basic, publish, replies, remove = "threads_basic", "threads_content_publish", "threads_read_replies", "threads_delete"
-	g.routeGrants(mux, graphGrants{network: g.network, exchange: "th_exchange_token", refresh: "th_refresh_token",
+	const basic, publish, replies, remove = "threads_basic", "threads_content_publish", "threads_read_replies",
+		"threads_delete"
+	g.routeGrants(mux, graphGrants{
+		network: g.network, exchange: "th_exchange_token", refresh: "th_refresh_token",
 		wrong: func(w http.ResponseWriter) {
-			refuseGraph(w, http.StatusBadRequest, graphError{Message: "Invalid verification code format.", Code: 100, Subcode: 36009})
-		}})
+			refuseGraph(w, http.StatusBadRequest, graphError{
+				Message: "Invalid verification code format.", Code: 100, Subcode: 36009,
+			})
+		},
+	})
 	mux.HandleFunc("GET /threads/{name}/post/{id}", showPost)
 	mux.HandleFunc("GET /threads/{version}/{id}", g.graphAuthenticated(g.network, basic, g.node))
 	mux.HandleFunc("DELETE /threads/{version}/{id}", g.graphAuthenticated(g.network, remove, g.remove, "deletes"))
@@ -54,7 +65,8 @@ func (g *threads) route(mux *http.ServeMux) {
 		"threads_publishing_limit": g.graphAuthenticated(g.network, basic, g.ownEdge(g.limit)),
 		"threads":                  g.graphAuthenticated(g.network, basic, g.ownEdge(g.list(false))),
 		"replies":                  g.graphAuthenticated(g.network, replies, g.ownEdge(g.list(true))),
-		"insights":                 g.graphAuthenticated(g.network, basic, graphNode(g.graphInsights("threads", "threads_manage_insights", threadsInsights()))),
+		"insights": g.graphAuthenticated(g.network, basic,
+			graphNode(g.graphInsights("threads", "threads_manage_insights", threadsInsights()))),
 	}))
 	mux.HandleFunc("POST /threads/{version}/{id}/{edge}", graphEdges(map[string]http.HandlerFunc{
 		"threads":         g.graphAuthenticated(g.network, publish, g.ownEdge(g.create)),
@@ -68,8 +80,12 @@ func (g *threads) node(w http.ResponseWriter, r *http.Request, c caller) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if id == "me" || id == c.account.ID {
-		writeJSON(w, http.StatusOK, graphFields(r, map[string]any{"id": c.account.ID, "username": c.account.Name, "name": capital(c.account.Name),
-			"threads_profile_picture_url": avatarOf(r, c.account)}))
+		writeJSON(w, http.StatusOK,
+			graphFields(r, map[string]any{
+				"id": c.account.ID, "username": c.account.Name,
+				"name":                        capital(c.account.Name),
+				"threads_profile_picture_url": avatarOf(r, c.account),
+			}))
 		return
 	}
 	if created, _, ok := g.container(id, c); ok {
@@ -90,8 +106,10 @@ func (g *threads) node(w http.ResponseWriter, r *http.Request, c caller) {
 
 func threadsEntity(post *Post) map[string]any {
 	entity := map[string]any{
-		"id": post.ID, "text": post.listedText(), "permalink": post.URL, "timestamp": graphTime(post.CreatedAt), "username": post.Account,
-		"media_type": graphMediaType(post, "TEXT_POST"), "children": graphChildren(post), "is_reply": post.ReplyTo != "",
+		"id": post.ID, "text": post.listedText(), "permalink": post.URL, "timestamp": graphTime(post.CreatedAt),
+		"username":   post.Account,
+		"media_type": graphMediaType(post, "TEXT_POST"), "children": graphChildren(post),
+		"is_reply": post.ReplyTo != "",
 	}
 	if post.ReplyTo != "" {
 		entity["replied_to"] = map[string]string{"id": post.ReplyTo}
@@ -138,8 +156,10 @@ func (g *threads) remove(w http.ResponseWriter, r *http.Request, c caller) {
 // create creates a container.
 // https://developers.facebook.com/docs/threads/reference/publishing
 func (g *threads) create(w http.ResponseWriter, r *http.Request, c caller) {
-	created := graphContainer{Type: r.FormValue("media_type"), Item: r.FormValue("is_carousel_item") == "true",
-		Text: r.FormValue("text"), ReplyTo: r.FormValue("reply_to_id")}
+	created := graphContainer{
+		Type: r.FormValue("media_type"), Item: r.FormValue("is_carousel_item") == "true",
+		Text: r.FormValue("text"), ReplyTo: r.FormValue("reply_to_id"),
+	}
 	problem := threadsOptions(r, &created)
 	if problem == nil {
 		problem = g.checkText(&created)
@@ -161,11 +181,15 @@ func (g *threads) checkText(created *graphContainer) *graphError {
 	links := regexp.MustCompile(`(?i)(?:https?://|\bwww\.)[^\s<>"]+`).FindAllString(created.Text, -1)
 	slices.Sort(links)
 	if len(slices.Compact(links)) > 5 {
-		return &graphError{Message: "THREADS_API__LINK_LIMIT_EXCEEDED", Code: 100, UserMessage: "A post can have at most 5 links."}
+		return &graphError{
+			Message: "THREADS_API__LINK_LIMIT_EXCEEDED", Code: 100,
+			UserMessage: "A post can have at most 5 links.",
+		}
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if parent := g.state.postByID[created.ReplyTo]; created.ReplyTo != "" && (parent == nil || parent.Network != "threads" || parent.Deleted) {
+	if parent := g.state.postByID[created.ReplyTo]; created.ReplyTo != "" &&
+		(parent == nil || parent.Network != "threads" || parent.Deleted) {
 		return &graphError{Message: "(#100) Param reply_to_id is not a valid Threads media id", Code: 100}
 	}
 	return nil
@@ -205,8 +229,12 @@ func (g *threads) attachments(r *http.Request, c caller, created *graphContainer
 	}
 	switch {
 	case err != nil:
-		return &graphError{Message: "Media download has failed.", Code: 9004, Subcode: 2207052, UserMessage: "The media could not be fetched from this URI: " + address}
-	case !strings.HasPrefix(got.MIMEType, kind), kind == "image/" && got.MIMEType != "image/jpeg" && got.MIMEType != "image/png":
+		return &graphError{
+			Message: "Media download has failed.", Code: 9004, Subcode: 2207052,
+			UserMessage: "The media could not be fetched from this URI: " + address,
+		}
+	case !strings.HasPrefix(got.MIMEType, kind), kind == "image/" && got.MIMEType != "image/jpeg" &&
+		got.MIMEType != "image/png":
 		return &graphError{Message: "Only photo or video can be accepted as media type.", Code: 36001, Subcode: 2207005}
 	case got.tooLarge:
 		return &graphError{Message: "The image size is too large.", Code: 36000, Subcode: 2207004}
@@ -222,7 +250,8 @@ func threadsCount(text string) int {
 	for clusters := uniseg.NewGraphemes(text); clusters.Next(); {
 		runes := clusters.Runes()
 		first := runes[0]
-		if isEmoji := clusters.Width() == 2 && !unicode.IsLetter(first) && !unicode.IsPunct(first); isEmoji || slices.Contains(runes, 0x20E3) {
+		if isEmoji := clusters.Width() == 2 && !unicode.IsLetter(first) && !unicode.IsPunct(first); isEmoji ||
+			slices.Contains(runes, 0x20E3) {
 			n += len(clusters.Str())
 		} else {
 			n += utf8.RuneCountInString(clusters.Str())

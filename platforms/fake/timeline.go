@@ -53,8 +53,10 @@ func (s *Server) showTimeline(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Unlock()
 	nonce := rand.Text()
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; img-src 'self'; media-src 'self'; connect-src 'self'; "+
-		"style-src 'nonce-"+nonce+"'; script-src 'nonce-"+nonce+"'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	w.Header().Set("Content-Security-Policy",
+		"default-src 'none'; img-src 'self'; media-src 'self'; connect-src 'self'; "+
+			"style-src 'nonce-"+nonce+"'; script-src 'nonce-"+nonce+
+			"'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	name := "page"

@@ -18,12 +18,16 @@ func TestFaults_TokenExpiresAtTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Inject(fake.Fault{Kind: fake.TokenExpired, Account: "desk", At: clock.Now().Add(time.Hour)}); err != nil {
+	if err := s.Inject(fake.Fault{
+		Kind: fake.TokenExpired, Account: "desk",
+		At: clock.Now().Add(time.Hour),
+	}); err != nil {
 		t.Fatal(err)
 	}
 	who := func(token string, want int) {
 		t.Helper()
-		if res, message := s.call(http.MethodGet, "/api/v1/accounts/verify_credentials", "", "Authorization", "Bearer "+token); res.StatusCode != want {
+		if res, message := s.call(http.MethodGet, "/api/v1/accounts/verify_credentials", "", "Authorization",
+			"Bearer "+token); res.StatusCode != want {
 			t.Errorf("%s %s, want %d", res.Status, message, want)
 		}
 	}
@@ -51,7 +55,8 @@ type client struct {
 
 func (s sandbox) app() client {
 	s.t.Helper()
-	_, body := s.call(http.MethodPost, "/api/v1/apps", `{"client_name":"Desk","redirect_uris":"http://desk.example/cb","scopes":"read write"}`)
+	_, body := s.call(http.MethodPost, "/api/v1/apps",
+		`{"client_name":"Desk","redirect_uris":"http://desk.example/cb","scopes":"read write"}`)
 	var app struct {
 		ID     string `json:"client_id"`
 		Secret string `json:"client_secret"`
@@ -66,7 +71,8 @@ func (c client) exchange(want int, form url.Values) (got tokens) {
 	c.t.Helper()
 	form.Set("client_id", c.id)
 	form.Set("client_secret", c.secret)
-	res, body := c.call(http.MethodPost, "/oauth/token", form.Encode(), "Content-Type", "application/x-www-form-urlencoded")
+	res, body := c.call(http.MethodPost, "/oauth/token", form.Encode(), "Content-Type",
+		"application/x-www-form-urlencoded")
 	if err := json.Unmarshal([]byte(body), &got); err != nil || res.StatusCode != want {
 		c.t.Fatalf("%s %s, want %d", res.Status, body, want)
 	}
@@ -76,7 +82,10 @@ func (c client) exchange(want int, form url.Values) (got tokens) {
 // allow completes the authorize page, which approves by itself.
 func (c client) allow() tokens {
 	c.t.Helper()
-	query := url.Values{"response_type": {"code"}, "client_id": {c.id}, "redirect_uri": {"http://desk.example/cb"}, "scope": {"read"}}
+	query := url.Values{
+		"response_type": {"code"}, "client_id": {c.id}, "redirect_uri": {"http://desk.example/cb"},
+		"scope": {"read"},
+	}
 	page := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	res, err := page.Get(c.URL() + "/oauth/authorize?" + query.Encode())
 	if err != nil {
@@ -87,7 +96,10 @@ func (c client) allow() tokens {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	return c.exchange(200, url.Values{"grant_type": {"authorization_code"}, "code": {back.Query().Get("code")}, "redirect_uri": {"http://desk.example/cb"}})
+	return c.exchange(200, url.Values{
+		"grant_type": {"authorization_code"}, "code": {back.Query().Get("code")},
+		"redirect_uri": {"http://desk.example/cb"},
+	})
 }
 
 func (c client) refresh(token string, want int) tokens {

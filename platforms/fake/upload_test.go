@@ -28,7 +28,10 @@ func TestInstagramUpload_LateBytesDoNotUndoTheWholeUpload(t *testing.T) {
 		t.Fatal(err)
 	}
 	size := strconv.Itoa(len(video))
-	for name, value := range map[string]string{"Authorization": "OAuth " + m.token, "Offset": "0", "File_size": size, "Expect": "100-continue"} {
+	for name, value := range map[string]string{
+		"Authorization": "OAuth " + m.token, "Offset": "0", "File_size": size,
+		"Expect": "100-continue",
+	} {
 		request.Header.Set(name, value)
 	}
 	late := make(chan *http.Response, 1)
@@ -43,7 +46,8 @@ func TestInstagramUpload_LateBytesDoNotUndoTheWholeUpload(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	res, response := m.call(http.MethodPost, upload, video, "Authorization", "OAuth "+m.token, "Offset", "0", "File_size", size)
+	res, response := m.call(http.MethodPost, upload, video, "Authorization", "OAuth "+m.token, "Offset", "0",
+		"File_size", size)
 	if res.StatusCode != http.StatusOK {
 		t.Fatalf("the whole upload: got %s %s, want 200", res.Status, response)
 	}
@@ -51,7 +55,8 @@ func TestInstagramUpload_LateBytesDoNotUndoTheWholeUpload(t *testing.T) {
 	if res := <-late; res == nil || res.StatusCode != http.StatusBadRequest {
 		t.Errorf("the late upload: got %+v, want status 400", res)
 	}
-	if _, state := m.call(http.MethodGet, "/instagram/v25.0/"+id+"?fields=status_code", ""); !strings.Contains(state, `"FINISHED"`) {
+	if _, state := m.call(http.MethodGet, "/instagram/v25.0/"+id+"?fields=status_code", ""); !strings.Contains(state,
+		`"FINISHED"`) {
 		t.Errorf("after both uploads: got %s, want FINISHED", state)
 	}
 }

@@ -31,7 +31,8 @@ func (s *Server) xNetwork() *fakeNetwork {
 		writeRateHeaders: func(h http.Header, rate Rate, left int, reset time.Time) {
 			h.Set("X-Rate-Limit-Limit", strconv.Itoa(rate.Requests))
 			h.Set("X-Rate-Limit-Remaining", strconv.Itoa(left))
-			h.Set("X-Rate-Limit-Reset", strconv.FormatInt(reset.Add(time.Second-1).Unix(), 10)) // whole seconds, rounded up
+			// Whole seconds, rounded up
+			h.Set("X-Rate-Limit-Reset", strconv.FormatInt(reset.Add(time.Second-1).Unix(), 10))
 		},
 		requestID: "X-Transaction-Id",
 	}
@@ -52,7 +53,8 @@ func (s *Server) routeX(mux *http.ServeMux, f *fakeNetwork) {
 	mux.HandleFunc("DELETE /x/2/tweets/{id}", s.xAuthenticated(f, "tweet.write", s.xDelete, "deletes"))
 	mux.HandleFunc("POST /x/2/media/upload/initialize", s.xAuthenticated(f, "media.write", s.xInitialize, "uploads"))
 	mux.HandleFunc("POST /x/2/media/upload/{id}/append", s.xAuthenticated(f, "media.write", s.xAppend, "segments"))
-	mux.HandleFunc("POST /x/2/media/upload/{id}/finalize", s.xAuthenticated(f, "media.write", s.xFinalize, "finalizations"))
+	mux.HandleFunc("POST /x/2/media/upload/{id}/finalize",
+		s.xAuthenticated(f, "media.write", s.xFinalize, "finalizations"))
 	mux.HandleFunc("GET /x/2/media/upload", s.xAuthenticated(f, "media.write", s.xStatus, "status"))
 	mux.HandleFunc("POST /x/2/media/metadata", s.xAuthenticated(f, "media.write", s.xMetadata, "metadata"))
 	mux.HandleFunc("GET /x/{name}/status/{id}", func(w http.ResponseWriter, r *http.Request) {
@@ -66,7 +68,9 @@ func (s *Server) routeX(mux *http.ServeMux, f *fakeNetwork) {
 }
 
 // xAuthenticated serves a call with a valid token that has the scope.
-func (s *Server) xAuthenticated(f *fakeNetwork, scope string, next func(http.ResponseWriter, *http.Request, caller), bucket string) http.HandlerFunc {
+func (s *Server) xAuthenticated(
+	f *fakeNetwork, scope string, next func(http.ResponseWriter, *http.Request, caller), bucket string,
+) http.HandlerFunc {
 	return s.authenticatedFor(f, func(w http.ResponseWriter, r *http.Request, c caller) {
 		if !c.allowed(scope) {
 			writeProblem(w, http.StatusForbidden, xProblem{Detail: "Forbidden"})
@@ -141,7 +145,10 @@ func readJSON(w http.ResponseWriter, r *http.Request, into any) bool {
 }
 
 func (s *Server) xMe(w http.ResponseWriter, r *http.Request, c caller) {
-	user := map[string]any{"id": c.account.ID, "name": strings.ToUpper(c.account.Name[:1]) + c.account.Name[1:], "username": c.account.Name}
+	user := map[string]any{
+		"id": c.account.ID, "name": strings.ToUpper(c.account.Name[:1]) + c.account.Name[1:],
+		"username": c.account.Name,
+	}
 	if strings.Contains(r.URL.Query().Get("user.fields"), "profile_image_url") {
 		user["profile_image_url"] = avatarOf(r, c.account)
 	}

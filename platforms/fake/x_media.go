@@ -55,18 +55,25 @@ func (s *Server) xInitialize(w http.ResponseWriter, r *http.Request, c caller) {
 		return
 	}
 	kind, _, _ := strings.Cut(in.MediaType, "/")
-	fits := in.Category == "tweet_video" && kind == "video" || in.Category == "tweet_gif" && in.MediaType == "image/gif" ||
+	fits := in.Category == "tweet_video" && kind == "video" || in.Category == "tweet_gif" &&
+		in.MediaType == "image/gif" ||
 		in.Category == "tweet_image" && kind == "image"
 	if !fits || !slices.Contains(xTypes(), in.MediaType) {
-		invalidRequest(w, "The media type unrecognized for this media category.", map[string][]string{"media_type": {in.MediaType}})
+		invalidRequest(w, "The media type unrecognized for this media category.", map[string][]string{
+			"media_type": {in.MediaType},
+		})
 		return
 	}
 	if in.Total < 1 || in.Total > xMaxBytes(in.Category) {
-		invalidRequest(w, "File size exceeds "+strconv.FormatInt(xMaxBytes(in.Category), 10)+" bytes.", map[string][]string{"total_bytes": {strconv.FormatInt(in.Total, 10)}})
+		invalidRequest(w, "File size exceeds "+strconv.FormatInt(xMaxBytes(in.Category), 10)+" bytes.",
+			map[string][]string{"total_bytes": {strconv.FormatInt(in.Total, 10)}})
 		return
 	}
 	s.mu.Lock()
-	thing := Object{ID: s.state.nextID(s.now()), Network: "x", Kind: "upload", AccountID: c.account.ID, CreatedAt: s.now()}
+	thing := Object{
+		ID: s.state.nextID(s.now()), Network: "x", Kind: "upload", AccountID: c.account.ID,
+		CreatedAt: s.now(),
+	}
 	err := s.putObject(thing, xUpload{in.MediaType, in.Category, in.Total, map[int]int64{}})
 	s.mu.Unlock()
 	if err != nil {
@@ -181,7 +188,10 @@ func (s *Server) xFinalize(w http.ResponseWriter, r *http.Request, c caller) {
 		writeProblem(w, http.StatusInternalServerError, xProblem{Detail: err.Error()})
 		return
 	}
-	data := map[string]any{"id": id, "media_key": xMediaKey(u.Category, id), "size": m.Bytes, "expires_after_secs": xMediaTTL}
+	data := map[string]any{
+		"id": id, "media_key": xMediaKey(u.Category, id), "size": m.Bytes,
+		"expires_after_secs": xMediaTTL,
+	}
 	if s.now().Before(m.ReadyAt) {
 		data["processing_info"] = map[string]any{"state": "pending", "check_after_secs": 1}
 	}

@@ -76,7 +76,8 @@ func (s *Server) xToken(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	body := map[string]any{
-		"token_type": "bearer", "expires_in": int(s.xLife() / time.Second), "access_token": created.Value, "scope": strings.Join(created.Scopes, " "),
+		"token_type": "bearer", "expires_in": int(s.xLife() / time.Second), "access_token": created.Value,
+		"scope": strings.Join(created.Scopes, " "),
 	}
 	if created.Refresh != nil {
 		body["refresh_token"] = created.Refresh.Value

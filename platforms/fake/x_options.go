@@ -31,7 +31,8 @@ func (o xOptions) received(media int) (options map[string]any, problem string) {
 			return nil, "Poll and media are mutually exclusive"
 		case len(o.Poll.Options) < 2 || len(o.Poll.Options) > 4:
 			return nil, "The number of poll options must be between 2 and 4"
-		case slices.ContainsFunc(o.Poll.Options, func(c string) bool { return c == "" || utf8.RuneCountInString(c) > 25 }):
+		case slices.ContainsFunc(o.Poll.Options,
+			func(c string) bool { return c == "" || utf8.RuneCountInString(c) > 25 }):
 			return nil, "A poll option must have between 1 and 25 characters"
 		case o.Poll.DurationMinutes < 5 || o.Poll.DurationMinutes > 10080:
 			return nil, "The `poll.duration_minutes` must be between 5 and 10080"

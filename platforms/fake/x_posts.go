@@ -39,7 +39,8 @@ func (s *Server) xCreate(w http.ResponseWriter, r *http.Request, c caller) {
 		return
 	}
 	post := Post{
-		Network: "x", AccountID: c.account.ID, Account: c.account.Name, Text: in.Text, Visibility: "public", ReceivedAt: received,
+		Network: "x", AccountID: c.account.ID, Account: c.account.Name, Text: in.Text, Visibility: "public",
+		ReceivedAt: received,
 	}
 	if in.Reply != nil {
 		post.ReplyTo = in.Reply.To
@@ -104,8 +105,10 @@ func (s *Server) xValidate(w http.ResponseWriter, post *Post, ids []string, acco
 		invalidRequest(w, "The text contains invalid characters.", nil)
 		return false
 	case xWeight(post.Text) > limit:
-		return forbid("Your Tweet text is too long. For more information on how Twitter determines text length see https://github.com/twitter/twitter-text.")
-	case len(regexp.MustCompile(`(?i)(?:^|\s)\$[a-z]{1,6}(?:[._][a-z]{1,2})?(?:\s|$|[[:punct:]])`).FindAllString(post.Text, -1)) > 1:
+		return forbid("Your Tweet text is too long. For more information on how Twitter determines text length see " +
+			"https://github.com/twitter/twitter-text.")
+	case len(regexp.MustCompile(`(?i)(?:^|\s)\$[a-z]{1,6}(?:[._][a-z]{1,2})?(?:\s|$|[[:punct:]])`).
+		FindAllString(post.Text, -1)) > 1:
 		return forbid("Posts may hold one cashtag.")
 	case post.ReplyTo != "" && (parent == nil || parent.Deleted):
 		return forbid("You attempted to reply to a Tweet that is deleted or not visible to you.")
@@ -136,7 +139,8 @@ func (s *Server) xAttach(post *Post, ids []string) bool {
 // within a day. The caller must hold s.mu.
 func (s *Server) xDuplicate(post *Post) bool {
 	return len(post.Media) == 0 && slices.ContainsFunc(s.state.byAccount[post.AccountID], func(p *Post) bool {
-		return !p.Deleted && len(p.Media) == 0 && p.ReplyTo == post.ReplyTo && strings.TrimSpace(p.Text) == strings.TrimSpace(post.Text) &&
+		return !p.Deleted && len(p.Media) == 0 && p.ReplyTo == post.ReplyTo &&
+			strings.TrimSpace(p.Text) == strings.TrimSpace(post.Text) &&
 			s.now().Sub(p.ReceivedAt) < xDuplicateWindow
 	})
 }
@@ -169,7 +173,8 @@ func (s *Server) xList(w http.ResponseWriter, r *http.Request, _ caller) {
 	if text := query.Get("max_results"); text != "" {
 		var err error
 		if limit, err = strconv.Atoi(text); err != nil || limit < 5 || limit > 100 {
-			invalidRequest(w, "The `max_results` query parameter value ["+text+"] is not between 5 and 100", map[string][]string{"max_results": {text}})
+			invalidRequest(w, "The `max_results` query parameter value ["+text+"] is not between 5 and 100",
+				map[string][]string{"max_results": {text}})
 			return
 		}
 	}

@@ -52,9 +52,13 @@ func (s *Server) xStatus(w http.ResponseWriter, r *http.Request, c caller) {
 	case s.now().Before(m.ReadyAt):
 		info = map[string]any{"state": "in_progress", "progress_percent": 50, "check_after_secs": 1}
 	case m.Failed:
-		info = map[string]any{"state": "failed", "error": map[string]any{"code": 1, "name": "InvalidMedia", "message": "Unsupported video format"}}
+		info = map[string]any{"state": "failed", "error": map[string]any{
+			"code": 1, "name": "InvalidMedia", "message": "Unsupported video format",
+		}}
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"data": map[string]any{"id": id, "expires_after_secs": xMediaTTL, "processing_info": info}})
+	writeJSON(w, http.StatusOK, map[string]any{
+		"data": map[string]any{"id": id, "expires_after_secs": xMediaTTL, "processing_info": info},
+	})
 }
 
 // xMetadata sets the description of an attachment.

@@ -47,7 +47,8 @@ func TestX_Refusals(t *testing.T) {
 	if !strings.Contains(response, `"text":"Giá \u0026lt; 5 \u0026amp; https://t.co/`) {
 		t.Errorf("answered %s", response)
 	}
-	if at, err := strconv.ParseUint(first, 10, 64); err != nil || time.UnixMilli(int64(at>>22)+1288834974657).Sub(clock.Now()).Abs() > time.Second { //nolint:gosec // 41 bits
+	if at, err := strconv.ParseUint(first, 10, 64); err != nil ||
+		time.UnixMilli(int64(at>>22)+1288834974657).Sub(clock.Now()).Abs() > time.Second { //nolint:gosec // 41 bits
 		t.Errorf("the id %s has another time than now", first)
 	}
 	for body, status := range map[string]int{
@@ -109,12 +110,14 @@ func TestX_Listings(t *testing.T) {
 		t.Errorf("saw %d of %d, next %q", len(seen), len(ids), next)
 	}
 	newer := list("since_id="+ids[20]+"&tweet.fields=entities,created_at", 200)
-	if len(newer.Data) != 2 || newer.Data[0]["entities"] == nil || !strings.HasSuffix(newer.Data[0]["created_at"].(string), ".000Z") {
+	if len(newer.Data) != 2 || newer.Data[0]["entities"] == nil ||
+		!strings.HasSuffix(newer.Data[0]["created_at"].(string), ".000Z") {
 		t.Errorf("newer ones: %+v", newer)
 	}
 	list("max_results=4", 400)
 	for _, id := range ids {
-		if res, body := s.call(http.MethodDelete, "/x/2/tweets/"+id, ""); res.StatusCode != http.StatusOK || !strings.Contains(body, `"deleted":true`) {
+		if res, body := s.call(http.MethodDelete, "/x/2/tweets/"+id, ""); res.StatusCode != http.StatusOK ||
+			!strings.Contains(body, `"deleted":true`) {
 			t.Fatalf("%s %s", res.Status, body)
 		}
 	}
@@ -135,9 +138,16 @@ func TestX_Tokens(t *testing.T) {
 	const verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
 	code := func(challenge string) string {
 		t.Helper()
-		query := url.Values{"response_type": {"code"}, "client_id": {"dateline-sandbox"}, "redirect_uri": {"http://desk.example/cb"},
-			"scope": {"tweet.read users.read offline.access"}, "state": {"s"}, "code_challenge": {challenge}, "code_challenge_method": {"S256"}}
-		page := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		query := url.Values{
+			"response_type": {"code"}, "client_id": {"dateline-sandbox"}, "redirect_uri": {
+				"http://desk.example/cb",
+			},
+			"scope": {"tweet.read users.read offline.access"}, "state": {"s"}, "code_challenge": {challenge},
+			"code_challenge_method": {"S256"},
+		}
+		page := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error {
+			return http.ErrUseLastResponse
+		}}
 		res, err := page.Get(s.URL() + "/x/i/oauth2/authorize?" + query.Encode())
 		if err != nil {
 			t.Fatal(err)
@@ -152,7 +162,8 @@ func TestX_Tokens(t *testing.T) {
 	token := func(want int, form url.Values) (got tokens) {
 		t.Helper()
 		form.Set("redirect_uri", "http://desk.example/cb")
-		req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL()+"/x/2/oauth2/token", strings.NewReader(form.Encode()))
+		req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL()+"/x/2/oauth2/token",
+			strings.NewReader(form.Encode()))
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		req.SetBasicAuth("dateline-sandbox", "dateline-sandbox-secret")
 		res, err := http.DefaultClient.Do(req)
@@ -167,7 +178,9 @@ func TestX_Tokens(t *testing.T) {
 	}
 	exchange := func(want int, code, verifier string) tokens {
 		t.Helper()
-		return token(want, url.Values{"grant_type": {"authorization_code"}, "code": {code}, "code_verifier": {verifier}})
+		return token(want, url.Values{
+			"grant_type": {"authorization_code"}, "code": {code}, "code_verifier": {verifier},
+		})
 	}
 	exchange(400, code(""), verifier)
 	exchange(400, code(challenge), "another")
@@ -177,12 +190,14 @@ func TestX_Tokens(t *testing.T) {
 	first := exchange(200, code(challenge), verifier)
 	works := func(access string, want int) {
 		t.Helper()
-		if res, body := s.call(http.MethodGet, "/x/2/users/me", "", "Authorization", "Bearer "+access); res.StatusCode != want {
+		if res, body := s.call(http.MethodGet, "/x/2/users/me", "", "Authorization",
+			"Bearer "+access); res.StatusCode != want {
 			t.Errorf("%s %s, want %d", res.Status, body, want)
 		}
 	}
 	works(first.Access, 200)
-	if res, _ := s.call(http.MethodPost, "/x/2/tweets", `{"text":"x"}`, "Authorization", "Bearer "+first.Access); res.StatusCode != http.StatusForbidden {
+	if res, _ := s.call(http.MethodPost, "/x/2/tweets", `{"text":"x"}`, "Authorization",
+		"Bearer "+first.Access); res.StatusCode != http.StatusForbidden {
 		t.Errorf("posted without the scope: %s", res.Status)
 	}
 	clock.advance(2 * time.Hour)
@@ -197,7 +212,8 @@ func TestX_Tokens(t *testing.T) {
 		t.Errorf("%+v", refused)
 	}
 	token(400, url.Values{"grant_type": {"client_credentials"}})
-	if res, _ := s.call(http.MethodPost, "/x/2/oauth2/token", "grant_type=refresh_token", "Content-Type", "application/x-www-form-urlencoded"); res.StatusCode != http.StatusUnauthorized {
+	if res, _ := s.call(http.MethodPost, "/x/2/oauth2/token", "grant_type=refresh_token", "Content-Type",
+		"application/x-www-form-urlencoded"); res.StatusCode != http.StatusUnauthorized {
 		t.Errorf("a token for an unknown application: %s", res.Status)
 	}
 }
@@ -206,7 +222,8 @@ func TestX_Tokens(t *testing.T) {
 func TestX_SurvivesRestart(t *testing.T) {
 	options := fake.Options{Journal: filepath.Join(t.TempDir(), "sandbox.jsonl")}
 	s, _ := newXSandbox(t, options)
-	_, body := s.call(http.MethodPost, "/x/2/media/upload/initialize", `{"media_type":"image/png","total_bytes":20,"media_category":"tweet_image"}`)
+	_, body := s.call(http.MethodPost, "/x/2/media/upload/initialize",
+		`{"media_type":"image/png","total_bytes":20,"media_category":"tweet_image"}`)
 	var upload struct{ Data struct{ ID string } }
 	if err := json.Unmarshal([]byte(body), &upload); err != nil {
 		t.Fatal(err)
@@ -215,19 +232,22 @@ func TestX_SurvivesRestart(t *testing.T) {
 		t.Helper()
 		form := "--b\r\nContent-Disposition: form-data; name=\"segment_index\"\r\n\r\n" + strconv.Itoa(index) +
 			"\r\n--b\r\nContent-Disposition: form-data; name=\"media\"; filename=\"s\"\r\n\r\n" + data + "\r\n--b--\r\n"
-		if res, body := s.call(http.MethodPost, "/x/2/media/upload/"+upload.Data.ID+"/append", form, "Content-Type", "multipart/form-data; boundary=b"); res.StatusCode != want {
+		if res, body := s.call(http.MethodPost, "/x/2/media/upload/"+upload.Data.ID+"/append", form, "Content-Type",
+			"multipart/form-data; boundary=b"); res.StatusCode != want {
 			t.Fatalf("%s %s", res.Status, body)
 		}
 	}
 	segment(0, "\x89PNG\r\n\x1a\n", 200)
 	segment(1000, "x", 400)
-	if res, _ := s.call(http.MethodPost, "/x/2/media/upload/"+upload.Data.ID+"/finalize", ""); res.StatusCode != http.StatusBadRequest {
+	if res, _ := s.call(http.MethodPost, "/x/2/media/upload/"+upload.Data.ID+"/finalize",
+		""); res.StatusCode != http.StatusBadRequest {
 		t.Errorf("an incomplete upload was accepted: %s", res.Status)
 	}
 	s, _ = newXSandbox(t, options)
 	segment(1, strings.Repeat("x", 99), 200)
 	segment(1, strings.Repeat("x", 12), 200) // replaces the earlier segment
-	if res, body := s.call(http.MethodPost, "/x/2/media/upload/"+upload.Data.ID+"/finalize", ""); res.StatusCode != http.StatusOK || strings.Contains(body, "processing_info") {
+	if res, body := s.call(http.MethodPost, "/x/2/media/upload/"+upload.Data.ID+"/finalize",
+		""); res.StatusCode != http.StatusOK || strings.Contains(body, "processing_info") {
 		t.Errorf("%s %s", res.Status, body)
 	}
 	id, response := s.tweet(`{"text":"","media":{"media_ids":["`+upload.Data.ID+`"]}}`, 201)
@@ -237,10 +257,12 @@ func TestX_SurvivesRestart(t *testing.T) {
 	if _, body := s.call(http.MethodGet, "/media/"+upload.Data.ID, ""); len(body) != 20 {
 		t.Errorf("the attachment has %d bytes", len(body))
 	}
-	if _, body := s.call(http.MethodGet, "/?part=posts", ""); !strings.Contains(body, `id="p`+id+`"`) || !strings.Contains(body, "/media/"+upload.Data.ID) {
+	if _, body := s.call(http.MethodGet, "/?part=posts", ""); !strings.Contains(body, `id="p`+id+`"`) ||
+		!strings.Contains(body, "/media/"+upload.Data.ID) {
 		t.Errorf("the timeline shows %s", body)
 	}
-	if res, _ := s.call(http.MethodGet, "/x/desk/status/"+id, ""); res.Request.URL.Path != "/" || res.StatusCode != http.StatusOK {
+	if res, _ := s.call(http.MethodGet, "/x/desk/status/"+id, ""); res.Request.URL.Path != "/" ||
+		res.StatusCode != http.StatusOK {
 		t.Errorf("the permalink leads to %s", res.Request.URL)
 	}
 }

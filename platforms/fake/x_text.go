@@ -16,7 +16,8 @@ import (
 // xLink matches links: a simplified form of the real rules, independent of the
 // adapter's, so that each tests the other.
 func xLink() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)https?://[a-z0-9._\p{L}-]+\.\p{L}{2,}[^\s<>"“”]*|\b(?:[a-z0-9-]+\.)+(?:com|org|net|vn|io|co)\b(?:/[^\s<>"“”]*)?`)
+	return regexp.MustCompile(
+		`(?i)https?://[a-z0-9._\p{L}-]+\.\p{L}{2,}[^\s<>"“”]*|\b(?:[a-z0-9-]+\.)+(?:com|org|net|vn|io|co)\b(?:/[^\s<>"“”]*)?`)
 }
 
 // xLinks returns the positions of links without trailing punctuation.
@@ -76,7 +77,10 @@ func xShown(p Post, origin string) (text string, links []map[string]any) {
 	escape := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 	add := func(short, expanded, mediaKey string) {
 		start := len([]rune(out.String()))
-		link := map[string]any{"start": start, "end": start + len(short), "url": short, "expanded_url": expanded, "display_url": expanded}
+		link := map[string]any{
+			"start": start, "end": start + len(short), "url": short, "expanded_url": expanded,
+			"display_url": expanded,
+		}
 		if mediaKey != "" {
 			link["media_key"] = mediaKey
 		}

@@ -30,7 +30,9 @@ func respondWith(t *testing.T, status int, body string, header ...string) string
 }
 
 func failure(code, subcode int, more string) string {
-	return fmt.Sprintf(`{"error":{"message":"words","type":"OAuthException","code":%d,"error_subcode":%d,"fbtrace_id":"trace"%s}}`, code, subcode, more)
+	return fmt.Sprintf(
+		`{"error":{"message":"words","type":"OAuthException","code":%d,"error_subcode":%d,"fbtrace_id":"trace"%s}}`,
+		code, subcode, more)
 }
 
 func TestRefusals(t *testing.T) {
@@ -60,8 +62,15 @@ func TestRefusals(t *testing.T) {
 		{"Page", 502, "<html>Bad gateway</html>", network.Transient, network.Ambiguous, "http_502"},
 		{"Nothing", 400, "", network.Rejected, network.Rejected, "http_400"},
 		{"Unauthorized", 401, `{"error":"words"}`, network.Auth, network.Auth, "http_401"},
-		{"TokenEndpoint", 400, `{"error_type":"OAuthException","code":400,"error_message":"words"}`, network.Rejected, network.Rejected, "http_400"},
-		{"Upload", 400, `{"debug_info":{"retriable":true,"type":"OffsetInvalidError","message":"words"}}`, network.Transient, network.Ambiguous, "http_400"},
+		{
+			"TokenEndpoint", 400, `{"error_type":"OAuthException","code":400,"error_message":"words"}`,
+			network.Rejected,
+			network.Rejected, "http_400",
+		},
+		{
+			"Upload", 400, `{"debug_info":{"retriable":true,"type":"OffsetInvalidError","message":"words"}}`,
+			network.Transient, network.Ambiguous, "http_400",
+		},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			address := respondWith(t, row.status, row.body)
@@ -99,8 +108,12 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestRefusal_PrefersUserMessage(t *testing.T) {
-	address := respondWith(t, 400, failure(36000, 2207004, `,"error_user_title":"Image size too large","error_user_msg":"The image is too large."`))
-	_, err := graph.New(http.DefaultClient, graph.Options{}).Do(t.Context(), graph.Call{Method: http.MethodGet, URL: address})
+	address := respondWith(t, 400,
+		failure(36000, 2207004,
+			`,"error_user_title":"Image size too large","error_user_msg":"The image is too large."`))
+	_, err := graph.New(http.DefaultClient, graph.Options{}).Do(t.Context(), graph.Call{
+		Method: http.MethodGet, URL: address,
+	})
 	if e := network.AsError(err); e.Message != "Image size too large: The image is too large." {
 		t.Errorf("%q", e.Message)
 	}
@@ -111,16 +124,30 @@ func TestRefusal_ThrottledRetryAt(t *testing.T) {
 		header []string
 		want   time.Duration
 	}{
-		"Regain":     {[]string{"X-Business-Use-Case-Usage", `{"17":[{"type":"instagram","call_count":100,"estimated_time_to_regain_access":19}]}`}, 19 * time.Minute},
+		"Regain": {
+			[]string{
+				"X-Business-Use-Case-Usage",
+				`{"17":[{"type":"instagram","call_count":100,"estimated_time_to_regain_access":19}]}`,
+			},
+			19 * time.Minute,
+		},
 		"RetryAfter": {[]string{"Retry-After", "90"}, 90 * time.Second},
-		"Later":      {[]string{"Retry-After", "90", "X-App-Usage", `{"call_count":120,"estimated_time_to_regain_access":5}`}, 5 * time.Minute},
-		"Absurd":     {[]string{"X-Business-Use-Case-Usage", `{"17":[{"estimated_time_to_regain_access":1e300}]}`}, 24 * time.Hour},
-		"Silent":     {nil, 0},
-		"Broken":     {[]string{"X-Business-Use-Case-Usage", `{"17":`}, 0},
+		"Later": {
+			[]string{"Retry-After", "90", "X-App-Usage", `{"call_count":120,"estimated_time_to_regain_access":5}`},
+			5 * time.Minute,
+		},
+		"Absurd": {
+			[]string{"X-Business-Use-Case-Usage", `{"17":[{"estimated_time_to_regain_access":1e300}]}`},
+			24 * time.Hour,
+		},
+		"Silent": {nil, 0},
+		"Broken": {[]string{"X-Business-Use-Case-Usage", `{"17":`}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			address := respondWith(t, 403, failure(4, 0, ""), row.header...)
-			_, err := graph.New(http.DefaultClient, graph.Options{}).Do(t.Context(), graph.Call{Method: http.MethodGet, URL: address})
+			_, err := graph.New(http.DefaultClient, graph.Options{}).Do(t.Context(), graph.Call{
+				Method: http.MethodGet, URL: address,
+			})
 			e := network.AsError(err)
 			if row.want == 0 {
 				if !e.RetryAt.IsZero() {
@@ -128,7 +155,8 @@ func TestRefusal_ThrottledRetryAt(t *testing.T) {
 				}
 				return
 			}
-			if wait := time.Until(e.RetryAt); wait > row.want || wait < row.want-10*time.Second || e.Scope != network.ScopeApp {
+			if wait := time.Until(e.RetryAt); wait > row.want || wait < row.want-10*time.Second ||
+				e.Scope != network.ScopeApp {
 				t.Errorf("wait %v, scope %s; want %v", wait, e.Scope, row.want)
 			}
 		})
@@ -137,11 +165,12 @@ func TestRefusal_ThrottledRetryAt(t *testing.T) {
 
 func TestRefine(t *testing.T) {
 	address := respondWith(t, 400, failure(4, 2207051, ""))
-	api := graph.New(http.DefaultClient, graph.Options{Refine: func(f graph.ErrorObject, create bool, e *network.Error) {
-		if create && f.Matches(4, 2207051) && f.Matches(0, 2207051) && !f.Matches(4, 1) {
-			e.Class = network.Ambiguous
-		}
-	}})
+	api := graph.New(http.DefaultClient,
+		graph.Options{Refine: func(f graph.ErrorObject, create bool, e *network.Error) {
+			if create && f.Matches(4, 2207051) && f.Matches(0, 2207051) && !f.Matches(4, 1) {
+				e.Class = network.Ambiguous
+			}
+		}})
 	for create, want := range map[bool]network.Class{true: network.Ambiguous, false: network.Throttled} {
 		_, err := api.Do(t.Context(), graph.Call{Method: http.MethodPost, URL: address, Create: create})
 		if e := network.AsError(err); e.Class != want {
@@ -171,14 +200,17 @@ func TestDo_SendsTokenInHeader(t *testing.T) {
 	for name, c := range map[string]graph.Call{
 		"Get":  {Method: http.MethodGet, Query: url.Values{"fields": {"id"}}},
 		"Post": {Method: http.MethodPost, Form: url.Values{"fields": {"id"}}},
-		"OAuth": {Method: http.MethodPost, Scheme: "OAuth", Form: url.Values{"fields": {"id"}},
-			Header: http.Header{"Offset": {"0"}}},
+		"OAuth": {
+			Method: http.MethodPost, Scheme: "OAuth", Form: url.Values{"fields": {"id"}},
+			Header: http.Header{"Offset": {"0"}},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.URL, c.Token, c.AppSecret = server.URL+"/v25.0/me", token, appSecret
 			res, err := api.Do(t.Context(), c)
 			e := network.AsError(err)
-			if e == nil || strings.Contains(e.Error(), "nothing") || strings.Contains(e.Error(), proof) || res.RequestID != "t1" {
+			if e == nil || strings.Contains(e.Error(), "nothing") || strings.Contains(e.Error(), proof) ||
+				res.RequestID != "t1" {
 				t.Errorf("%v, %+v", err, res)
 			}
 			if len(last.PostForm) == 0 && c.Form != nil {
@@ -189,7 +221,8 @@ func TestDo_SendsTokenInHeader(t *testing.T) {
 				scheme = "Bearer"
 			}
 			if last.Header.Get("Authorization") != scheme+" "+token.Reveal() {
-				t.Errorf("last.Header.Get(\"Authorization\"): got %v, want %v", last.Header.Get("Authorization"), scheme+" "+token.Reveal())
+				t.Errorf("last.Header.Get(\"Authorization\"): got %v, want %v", last.Header.Get("Authorization"),
+					scheme+" "+token.Reveal())
 			}
 			if strings.Contains(last.URL.String(), "nothing") {
 				t.Errorf("sent %s %+v %v", last.URL, last.Header, last.Form)
@@ -201,7 +234,8 @@ func TestDo_SendsTokenInHeader(t *testing.T) {
 				t.Errorf("last.Form.Get(\"appsecret_proof\"): got %v, want %v", last.Form.Get("appsecret_proof"), proof)
 			}
 			if last.Header.Get("Offset") != c.Header.Get("Offset") {
-				t.Errorf("last.Header.Get(\"Offset\"): got %v, want %v", last.Header.Get("Offset"), c.Header.Get("Offset"))
+				t.Errorf("last.Header.Get(\"Offset\"): got %v, want %v", last.Header.Get("Offset"),
+					c.Header.Get("Offset"))
 			}
 		})
 	}
@@ -218,12 +252,15 @@ func TestDo_SendsTokenAsParameter(t *testing.T) {
 	t.Cleanup(server.Close)
 	for _, form := range []url.Values{nil, {"text": {"x"}}} {
 		_, err := graph.New(http.DefaultClient, graph.Options{}).Do(t.Context(), graph.Call{
-			Method: http.MethodPost, URL: server.URL, Form: form, Token: secret.NewText("s3cret"), TokenParameter: true})
+			Method: http.MethodPost, URL: server.URL, Form: form, Token: secret.NewText("s3cret"),
+			TokenParameter: true,
+		})
 		if e := network.AsError(err); strings.Contains(e.Error(), "s3cret") {
 			t.Error(e)
 		}
 		inBody := last.PostForm.Get("access_token") == "s3cret"
-		if last.Form.Get("access_token") != "s3cret" || inBody != (form != nil) || last.Header.Get("Authorization") != "" {
+		if last.Form.Get("access_token") != "s3cret" || inBody != (form != nil) ||
+			last.Header.Get("Authorization") != "" {
 			t.Errorf("sent %s, %v", last.URL, last.PostForm)
 		}
 	}
@@ -260,7 +297,9 @@ func TestDo_ParsesResponses(t *testing.T) {
 	}
 	api := graph.New(http.DefaultClient, graph.Options{})
 	for body, want := range map[string]string{`{"id":"17"}`: "17", `{"id":""}`: "", `{"id":`: ""} {
-		res, err := api.Do(t.Context(), graph.Call{Method: http.MethodPost, URL: respondWith(t, 200, body), Create: true})
+		res, err := api.Do(t.Context(), graph.Call{
+			Method: http.MethodPost, URL: respondWith(t, 200, body), Create: true,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -274,13 +313,17 @@ func TestDo_ParsesResponses(t *testing.T) {
 func TestService_Addresses(t *testing.T) {
 	const sandbox, back = "http://127.0.0.1:8090/instagram", "https://desk.example/cb"
 	p := graph.Service{Network: "Instagram", Sandbox: sandbox}
-	for base, want := range map[string]string{"": "https://real", sandbox: sandbox, "https://evil.example": "", sandbox + "/": ""} {
+	for base, want := range map[string]string{
+		"": "https://real", sandbox: sandbox, "https://evil.example": "",
+		sandbox + "/": "",
+	} {
 		host, err := p.Host(base, "https://real")
 		if host != want || want == "" && network.AsError(err).Code != "bad_address" {
 			t.Errorf("%q: %q, %v", base, host, err)
 		}
 	}
-	if got, err := p.Address("", "https://real", "v1.0", "1/2", "media"); err != nil || got != "https://real/v1.0/1%2F2/media" {
+	if got, err := p.Address("", "https://real", "v1.0", "1/2", "media"); err != nil ||
+		got != "https://real/v1.0/1%2F2/media" {
 		t.Errorf("%q, %v", got, err)
 	}
 	if _, err := p.Address("https://evil.example", "https://real", "v1.0"); network.AsError(err).Code != "bad_address" {
@@ -292,19 +335,24 @@ func TestService_Addresses(t *testing.T) {
 	if _, err := p.Register("", back); network.AsError(err).Code != network.CodeNotConfigured {
 		t.Errorf("%v", err)
 	}
-	if app, err := p.Register(sandbox, back); err != nil || app.BaseURL != sandbox || app.RedirectURI != back || app.ClientID != network.SandboxApp("", "").ClientID {
+	if app, err := p.Register(sandbox, back); err != nil || app.BaseURL != sandbox || app.RedirectURI != back ||
+		app.ClientID != network.SandboxApp("", "").ClientID {
 		t.Errorf("%+v, %v", app, err)
 	}
 	p.ClientID, p.ClientSecret = "id", secret.NewText("s")
-	if app, err := p.Register("", back); err != nil || app.ClientID != "id" || app.ClientSecret.Reveal() != "s" || app.RedirectURI != back {
+	if app, err := p.Register("", back); err != nil || app.ClientID != "id" || app.ClientSecret.Reveal() != "s" ||
+		app.RedirectURI != back {
 		t.Errorf("%+v, %v", app, err)
 	}
 }
 
 // No header causes a wait of more than a day.
 func FuzzUsage(f *testing.F) {
-	for _, s := range []string{"", "{}", `{"call_count":28,"total_time":25,"total_cputime":25}`, `{"17":[{"estimated_time_to_regain_access":1e309}]}`,
-		`{"17":[{"call_count":-1,"estimated_time_to_regain_access":-5}]}`, `{"17":null}`} {
+	for _, s := range []string{
+		"", "{}", `{"call_count":28,"total_time":25,"total_cputime":25}`,
+		`{"17":[{"estimated_time_to_regain_access":1e309}]}`,
+		`{"17":[{"call_count":-1,"estimated_time_to_regain_access":-5}]}`, `{"17":null}`,
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, value string) {

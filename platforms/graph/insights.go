@@ -137,7 +137,8 @@ func IsMissingPermission(err error) bool {
 // IsMissingObject reports whether an object does not exist or is not visible.
 func IsMissingObject(err error) bool {
 	var e *network.Error
-	return errors.As(err, &e) && (e.Code == "100/33" || e.Code == "24/4279009" || e.Code == "24/2207006" || strings.HasPrefix(e.Code, "803"))
+	return errors.As(err, &e) && (e.Code == "100/33" || e.Code == "24/4279009" || e.Code == "24/2207006" ||
+		strings.HasPrefix(e.Code, "803"))
 }
 
 // MergeRefused adds refused metrics to a list, each once.
@@ -154,6 +155,8 @@ func MergeRefused(list, refused []string) []string {
 // from the use of the app, and reports only a percentage (Usage).
 // https://developers.facebook.com/docs/graph-api/overview/rate-limiting
 func ReadQuota(perHour int) network.Quota {
-	return network.Quota{Bucket: "reads", Scope: network.ScopeAccount, Requests: perHour, Per: time.Hour,
-		Costs: map[network.CallKind]int{network.CallMeasure: 1}}
+	return network.Quota{
+		Bucket: "reads", Scope: network.ScopeAccount, Requests: perHour, Per: time.Hour,
+		Costs: map[network.CallKind]int{network.CallMeasure: 1},
+	}
 }

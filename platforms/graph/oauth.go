@@ -39,7 +39,8 @@ func (l OAuth) AuthorizeURL(app network.App, state, _ string) string {
 		host = app.BaseURL
 	}
 	return host + "/oauth/authorize?" + url.Values{
-		"client_id": {app.ClientID}, "redirect_uri": {app.RedirectURI}, "response_type": {"code"}, "scope": {l.Scopes}, "state": {state},
+		"client_id": {app.ClientID}, "redirect_uri": {app.RedirectURI}, "response_type": {"code"}, "scope": {l.Scopes},
+		"state": {state},
 	}.Encode()
 }
 
@@ -52,7 +53,9 @@ func (l OAuth) ExchangeCode(ctx context.Context, app network.App, code string) (
 	return l.API.Do(ctx, Call{
 		Method: http.MethodPost, URL: host + "/oauth/access_token", Create: true, Timeout: l.Timeout,
 		Form: url.Values{
-			"client_id": {app.ClientID}, "client_secret": {app.ClientSecret.Reveal()}, "grant_type": {"authorization_code"},
+			"client_id": {app.ClientID}, "client_secret": {app.ClientSecret.Reveal()}, "grant_type": {
+				"authorization_code",
+			},
 			"redirect_uri": {app.RedirectURI}, "code": {code},
 		},
 		Secrets: []secret.Text{app.ClientSecret, secret.NewText(code)},
@@ -61,7 +64,9 @@ func (l OAuth) ExchangeCode(ctx context.Context, app network.App, code string) (
 
 // ExchangeLongLived exchanges a token that lasts an hour for one that lasts 60
 // days.
-func (l OAuth) ExchangeLongLived(ctx context.Context, app network.App, token secret.Text, granted []string) (network.Account, error) {
+func (l OAuth) ExchangeLongLived(
+	ctx context.Context, app network.App, token secret.Text, granted []string,
+) (network.Account, error) {
 	host, err := l.Service.Host(app.BaseURL, l.GraphHost)
 	if err != nil {
 		return network.Account{}, err
@@ -86,5 +91,8 @@ func (p Service) RequireRemoteID(account network.Account) error {
 	if account.RemoteID != "" {
 		return nil
 	}
-	return &network.Error{Class: network.Rejected, Code: "unknown_account", Message: "The account's id at " + p.Network + " is not known. Reconnect the account."}
+	return &network.Error{
+		Class: network.Rejected, Code: "unknown_account",
+		Message: "The account's id at " + p.Network + " is not known. Reconnect the account.",
+	}
 }

@@ -23,7 +23,9 @@ func (q PublishingQuota) RateStatus(bucket string) []network.RateStatus {
 	if q.Total < 1 {
 		return nil
 	}
-	return []network.RateStatus{{Bucket: bucket, Scope: network.ScopeAccount, Limit: q.Total, Remaining: min(max(q.Total-q.Used, 0), q.Total)}}
+	return []network.RateStatus{
+		{Bucket: bucket, Scope: network.ScopeAccount, Limit: q.Total, Remaining: min(max(q.Total-q.Used, 0), q.Total)},
+	}
 }
 
 // Override replaces a documented quota if the network reported the account's
@@ -40,7 +42,9 @@ type quotaConfig struct {
 }
 
 func (c quotaConfig) quota(used int) PublishingQuota {
-	return PublishingQuota{Used: used, Total: c.Total, Per: time.Duration(min(max(c.Duration, 0), 366*24*3600)) * time.Second}
+	return PublishingQuota{
+		Used: used, Total: c.Total, Per: time.Duration(min(max(c.Duration, 0), 366*24*3600)) * time.Second,
+	}
 }
 
 // PublishingQuotas are the quotas of one account.
@@ -64,7 +68,9 @@ func parseQuotas(res *call.Response) (PublishingQuotas, error) {
 		return PublishingQuotas{}, nil
 	}
 	limit := body.Data[0]
-	return PublishingQuotas{Posts: limit.Config.quota(limit.Used), Replies: limit.RepliesLimit.quota(limit.RepliesUsed)}, nil
+	return PublishingQuotas{
+		Posts: limit.Config.quota(limit.Used), Replies: limit.RepliesLimit.quota(limit.RepliesUsed),
+	}, nil
 }
 
 // QuotaCache reads and caches the publishing quotas of accounts. It is safe for
@@ -83,7 +89,9 @@ type quotaEntry struct {
 }
 
 // NewQuotaCache returns a cache. query calls the network's publishing limit.
-func NewQuotaCache(ttl time.Duration, query func(ctx context.Context, account network.Account) (*call.Response, error)) *QuotaCache {
+func NewQuotaCache(
+	ttl time.Duration, query func(ctx context.Context, account network.Account) (*call.Response, error),
+) *QuotaCache {
 	return &QuotaCache{ttl: ttl, query: query, entries: map[string]quotaEntry{}}
 }
 

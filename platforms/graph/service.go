@@ -51,8 +51,10 @@ func (p Service) Register(baseURL, redirectURI string) (network.App, error) {
 		return network.SandboxApp(baseURL, redirectURI), nil
 	}
 	if p.ClientID == "" || p.ClientSecret.Empty() {
-		return network.App{}, &network.Error{Class: network.Rejected, Code: network.CodeNotConfigured,
-			Message: p.Network + " is not configured: the operator must add an app from developers.facebook.com."}
+		return network.App{}, &network.Error{
+			Class: network.Rejected, Code: network.CodeNotConfigured,
+			Message: p.Network + " is not configured: the operator must add an app from developers.facebook.com.",
+		}
 	}
 	return network.App{RedirectURI: redirectURI, ClientID: p.ClientID, ClientSecret: p.ClientSecret}, nil
 }
@@ -63,14 +65,18 @@ const CodeNotFetchable = "not_fetchable"
 // FetchURL returns a temporary address at which the network can fetch an
 // attachment. The fake networks (sandbox) run on the same machine and can reach
 // any address.
-func FetchURL(ctx context.Context, name string, account network.Account, media network.Media, ttl time.Duration) (string, error) {
+func FetchURL(
+	ctx context.Context, name string, account network.Account, media network.Media, ttl time.Duration,
+) (string, error) {
 	if media.URL == nil {
 		return "", NotFetchableError(name, media, "it has no public address")
 	}
 	address, err := media.URL(ctx, ttl)
 	if err != nil {
-		return "", &network.Error{Class: network.NotSent, Code: "media_unreadable",
-			Message: fmt.Sprintf("The address of the attachment %s could not be created.", media.FileName), Err: err}
+		return "", &network.Error{
+			Class: network.NotSent, Code: "media_unreadable",
+			Message: fmt.Sprintf("The address of the attachment %s could not be created.", media.FileName), Err: err,
+		}
 	}
 	if u, err := url.Parse(address); account.BaseURL == "" && (err != nil || isPrivateHost(u.Hostname())) {
 		return "", NotFetchableError(name, media, "its address is on a private network")
@@ -79,7 +85,8 @@ func FetchURL(ctx context.Context, name string, account network.Account, media n
 }
 
 // AdvicePublicEndpoint explains to the operator how to make attachments reachable.
-const AdvicePublicEndpoint = "The operator must set S3_PUBLIC_ENDPOINT to an address of the object store that is reachable from the internet."
+const AdvicePublicEndpoint = "The operator must set S3_PUBLIC_ENDPOINT to an address of the object store that is " +
+	"reachable from the internet."
 
 // NotFetchableError returns the error for an attachment that the network cannot
 // reach.

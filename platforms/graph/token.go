@@ -24,7 +24,9 @@ const (
 // returns the account with the new token.
 //
 // Both calls require the token in the URL, and neither invalidates the old one.
-func (a *API) LongLived(ctx context.Context, host, path, grant string, app network.App, account network.Account) (network.Account, error) {
+func (a *API) LongLived(
+	ctx context.Context, host, path, grant string, app network.App, account network.Account,
+) (network.Account, error) {
 	query := url.Values{"grant_type": {grant}, "access_token": {account.Token.Reveal()}}
 	secrets := []secret.Text{account.Token, app.ClientSecret}
 	if !app.ClientSecret.Empty() {

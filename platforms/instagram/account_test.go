@@ -34,7 +34,8 @@ func TestPublish_ThreadsAreComments(t *testing.T) {
 	third.ReplyTo, third.RootID = two.RemoteID, root.RemoteID
 	third = d.prepared(t, third)
 	from := time.Now().Add(-time.Second)
-	d.inject(t, fake.Fault{Kind: fake.ActThenReset, Method: http.MethodPost, Path: "/instagram/v25.0/" + root.RemoteID + "/comments"})
+	d.inject(t, fake.Fault{Kind: fake.ActThenReset, Method: http.MethodPost, Path: "/instagram/v25.0/" + root.RemoteID +
+		"/comments"})
 	_, err = d.Publish(t.Context(), d.account, third)
 	graphtest.WantClass(t, err, network.Ambiguous, "")
 	finding, err := d.Reconcile(t.Context(), d.account, third, network.Window{From: from})
@@ -56,7 +57,8 @@ func TestPublish_ThreadsAreComments(t *testing.T) {
 	}
 	never := graphtest.NewSubmission("Never")
 	never.ReplyTo = root.RemoteID
-	if finding, err := d.Reconcile(t.Context(), d.account, never, network.Window{From: from}); err != nil || finding.Found || finding.Conclusive {
+	if finding, err := d.Reconcile(t.Context(), d.account, never, network.Window{From: from}); err != nil ||
+		finding.Found || finding.Conclusive {
 		t.Errorf("a comment that is not listed: got %+v, %v, want nothing found and nothing concluded", finding, err)
 	}
 	illustrated := graphtest.NewSubmission("With an image", pic)
@@ -141,13 +143,15 @@ func TestLimits_AccountQuota(t *testing.T) {
 	}
 	s := d.prepared(t, graphtest.NewSubmission("One too many", pic))
 	_, err = d.Publish(t.Context(), d.account, s)
-	if e := graphtest.WantClass(t, err, network.Throttled, "9/2207042"); e.Scope != network.ScopeAccount || time.Until(e.RetryAt) < 50*time.Minute {
+	if e := graphtest.WantClass(t, err, network.Throttled, "9/2207042"); e.Scope != network.ScopeAccount ||
+		time.Until(e.RetryAt) < 50*time.Minute {
 		t.Errorf("%+v", e)
 	}
 	// The documented quota applies to an account without a reported one.
 	silent := newFixture(t, fake.Options{})
 	silent.inject(t, fake.Fault{Kind: fake.Status, Status: 400, Method: http.MethodGet, Count: -1})
-	if limits, err := silent.Limits(t.Context(), silent.account); err != nil || limits.Quotas[0].Requests != 100 || !limits.Quotas[0].Default {
+	if limits, err := silent.Limits(t.Context(), silent.account); err != nil || limits.Quotas[0].Requests != 100 ||
+		!limits.Quotas[0].Default {
 		t.Errorf("%+v, %v", limits, err)
 	}
 }
@@ -175,29 +179,57 @@ func TestCheck(t *testing.T) {
 		content network.Content
 		code    string
 	}{
-		"Good":        {network.Content{Text: "#a @b", Media: []network.MediaInfo{jpeg, reel}}, ""},
-		"WordsAlone":  {network.Content{Text: "Words"}, "too_few_attachments"},
-		"PNG":         {network.Content{Media: with(func(m *network.MediaInfo) { m.MIMEType = "image/png" })}, "unsupported_type"},
-		"Tall":        {network.Content{Media: with(func(m *network.MediaInfo) { m.Height = 1351 })}, "unsupported_ratio"},
-		"Tallest":     {network.Content{Media: with(func(m *network.MediaInfo) { m.Height = 1350 })}, ""},
-		"Wide":        {network.Content{Media: with(func(m *network.MediaInfo) { m.Height = 560 })}, "unsupported_ratio"},
-		"Widest":      {network.Content{Media: with(func(m *network.MediaInfo) { m.Height = 566 })}, ""},
-		"ShortReel":   {network.Content{Media: []network.MediaInfo{{MIMEType: "video/mp4", Duration: 2 * time.Second}}}, "too_short"},
-		"LongReel":    {network.Content{Media: []network.MediaInfo{{MIMEType: "video/mp4", Duration: 16 * time.Minute}}}, "too_long_video"},
-		"30Tags":      {network.Content{Text: strings.Repeat("#Hà_Nội", 30), Media: []network.MediaInfo{jpeg}}, ""},
-		"31Tags":      {network.Content{Text: strings.Repeat("#tin ", 31), Media: []network.MediaInfo{jpeg}}, "too_many_hashtags"},
-		"20Mentions":  {network.Content{Text: strings.Repeat("@a.b, ", 20) + "me@mail.example", Media: []network.MediaInfo{jpeg}}, ""},
-		"21Mentions":  {network.Content{Text: strings.Repeat("@a.b, ", 21), Media: []network.MediaInfo{jpeg}}, "too_many_mentions"},
-		"Comment":     {network.Content{Text: "Words", Reply: true}, ""},
-		"FullComment": {network.Content{Text: "Words", Reply: true, Media: []network.MediaInfo{jpeg}}, "comment_attachments"},
-		"NoComment":   {network.Content{Reply: true}, "empty"},
+		"Good":       {network.Content{Text: "#a @b", Media: []network.MediaInfo{jpeg, reel}}, ""},
+		"WordsAlone": {network.Content{Text: "Words"}, "too_few_attachments"},
+		"PNG": {
+			network.Content{Media: with(func(m *network.MediaInfo) { m.MIMEType = "image/png" })},
+			"unsupported_type",
+		},
+		"Tall": {
+			network.Content{Media: with(func(m *network.MediaInfo) { m.Height = 1351 })},
+			"unsupported_ratio",
+		},
+		"Tallest": {network.Content{Media: with(func(m *network.MediaInfo) { m.Height = 1350 })}, ""},
+		"Wide": {
+			network.Content{Media: with(func(m *network.MediaInfo) { m.Height = 560 })},
+			"unsupported_ratio",
+		},
+		"Widest": {network.Content{Media: with(func(m *network.MediaInfo) { m.Height = 566 })}, ""},
+		"ShortReel": {
+			network.Content{Media: []network.MediaInfo{{MIMEType: "video/mp4", Duration: 2 * time.Second}}},
+			"too_short",
+		},
+		"LongReel": {
+			network.Content{Media: []network.MediaInfo{{MIMEType: "video/mp4", Duration: 16 * time.Minute}}},
+			"too_long_video",
+		},
+		"30Tags": {network.Content{Text: strings.Repeat("#Hà_Nội", 30), Media: []network.MediaInfo{jpeg}}, ""},
+		"31Tags": {
+			network.Content{Text: strings.Repeat("#tin ", 31), Media: []network.MediaInfo{jpeg}},
+			"too_many_hashtags",
+		},
+		"20Mentions": {
+			network.Content{Text: strings.Repeat("@a.b, ", 20) + "me@mail.example", Media: []network.MediaInfo{jpeg}},
+			"",
+		},
+		"21Mentions": {
+			network.Content{Text: strings.Repeat("@a.b, ", 21), Media: []network.MediaInfo{jpeg}},
+			"too_many_mentions",
+		},
+		"Comment": {network.Content{Text: "Words", Reply: true}, ""},
+		"FullComment": {
+			network.Content{Text: "Words", Reply: true, Media: []network.MediaInfo{jpeg}},
+			"comment_attachments",
+		},
+		"NoComment": {network.Content{Reply: true}, "empty"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			problems := d.Check(row.content, limits)
 			if row.code == "" && len(problems) == 0 {
 				return
 			}
-			if !slices.ContainsFunc(problems, func(p network.Violation) bool { return p.Code == row.code && p.Message != "" }) {
+			if !slices.ContainsFunc(problems,
+				func(p network.Violation) bool { return p.Code == row.code && p.Message != "" }) {
 				t.Errorf("%+v, want %q", problems, row.code)
 			}
 		})
@@ -207,7 +239,10 @@ func TestCheck(t *testing.T) {
 func TestPreview(t *testing.T) {
 	d := newFixture(t, fake.Options{})
 	text := "Tin #HàNội#mưa cùng @desk.vn. Xem https://a.example/#top và me@a.example"
-	p := d.Preview(network.Content{Text: text, Media: []network.MediaInfo{{MIMEType: "image/jpeg", Width: 3000}, {MIMEType: "image/jpeg", Width: 100}}}, network.Limits{})
+	p := d.Preview(network.Content{Text: text, Media: []network.MediaInfo{
+		{MIMEType: "image/jpeg", Width: 3000},
+		{MIMEType: "image/jpeg", Width: 100},
+	}}, network.Limits{})
 	var got []string
 	for _, s := range p.Spans {
 		got = append(got, string(s.Kind)+":"+s.Target)
@@ -215,7 +250,8 @@ func TestPreview(t *testing.T) {
 			t.Errorf("span %+v is at %q", s, text[s.Start:s.End])
 		}
 	}
-	if want := []string{"tag:HàNội", "tag:mưa", "mention:desk.vn"}; !slices.Equal(got, want) || p.Text != text || p.FoldAt != 0 || p.Card != "" {
+	if want := []string{"tag:HàNội", "tag:mưa", "mention:desk.vn"}; !slices.Equal(got, want) || p.Text != text ||
+		p.FoldAt != 0 || p.Card != "" {
 		t.Errorf("%v %+v, want %v", got, p, want)
 	}
 	notes := p.Notes.Text()

@@ -86,7 +86,9 @@ func TestPublish_ContainerOnce(t *testing.T) {
 		t.Errorf("%+v, %v; %d posts", finding, err, len(d.Posts()))
 	}
 	// Published, but not listed: it exists, so it is not absent.
-	finding, err = d.Reconcile(t.Context(), d.account, s, network.Window{From: from, Known: map[string]bool{receipt.RemoteID: true}})
+	finding, err = d.Reconcile(t.Context(), d.account, s, network.Window{
+		From: from, Known: map[string]bool{receipt.RemoteID: true},
+	})
 	if err != nil || finding.Found || finding.Conclusive {
 		t.Errorf("%+v, %v", finding, err)
 	}
@@ -163,7 +165,8 @@ func TestPrepare_UploadsReel(t *testing.T) {
 	if _, err := d.Publish(t.Context(), d.account, s); err != nil {
 		t.Fatal(err)
 	}
-	if posts := d.Posts(); len(posts) != 1 || len(posts[0].Media) != 1 || posts[0].Media[0].Bytes != 300_000 || fetched.Load() != 0 {
+	if posts := d.Posts(); len(posts) != 1 || len(posts[0].Media) != 1 || posts[0].Media[0].Bytes != 300_000 ||
+		fetched.Load() != 0 {
 		t.Errorf("%+v, fetched %d times", posts, fetched.Load())
 	}
 	// Again with the rest of the broken upload arriving late.
@@ -182,7 +185,8 @@ func TestStage_ImagesRequirePublicAddress(t *testing.T) {
 	none := pic
 	none.URL = nil
 	_, err := d.Stage(t.Context(), d.account, none)
-	if e := graphtest.WantClass(t, err, network.Rejected, graph.CodeNotFetchable); !strings.Contains(e.Message, "S3_PUBLIC_ENDPOINT") {
+	if e := graphtest.WantClass(t, err, network.Rejected, graph.CodeNotFetchable); !strings.Contains(e.Message,
+		"S3_PUBLIC_ENDPOINT") {
 		t.Errorf("says %q", e.Message)
 	}
 	// Instagram cannot reach this machine, the fake network can.
@@ -194,7 +198,8 @@ func TestStage_ImagesRequirePublicAddress(t *testing.T) {
 		return "http://127.0.0.1:1/gone?signature=hidden", nil
 	}
 	_, err = d.Prepare(t.Context(), d.account, graphtest.NewSubmission("Gone", missing))
-	if e := graphtest.WantClass(t, err, network.Rejected, graph.CodeNotFetchable); !strings.Contains(e.Message, "S3_PUBLIC_ENDPOINT") {
+	if e := graphtest.WantClass(t, err, network.Rejected, graph.CodeNotFetchable); !strings.Contains(e.Message,
+		"S3_PUBLIC_ENDPOINT") {
 		t.Errorf("says %q", e.Message)
 	}
 	_, err = d.Prepare(t.Context(), d.account, graphtest.NewSubmission("Words alone"))
@@ -223,8 +228,10 @@ func TestAddresses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := real.AuthorizeURL(app, "s t", "challenge"); !strings.HasPrefix(got, "https://www.instagram.com/oauth/authorize?client_id=id&") ||
-		!strings.Contains(got, "state=s+t") || !strings.Contains(got, "instagram_business_content_publish") || strings.Contains(got, "challenge") {
+	if got := real.AuthorizeURL(app, "s t", "challenge"); !strings.HasPrefix(got,
+		"https://www.instagram.com/oauth/authorize?client_id=id&") ||
+		!strings.Contains(got, "state=s+t") || !strings.Contains(got, "instagram_business_content_publish") ||
+		strings.Contains(got, "challenge") {
 		t.Errorf("authorize at %s", got)
 	}
 }

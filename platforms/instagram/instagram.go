@@ -113,7 +113,10 @@ func New(client *http.Client, options Options) *Instagram {
 			API: graph.New(client, graph.Options{
 				CreateTimeout: options.CreateTimeout, ReadTimeout: options.ReadTimeout, Refine: refine,
 			}),
-			Service:       graph.Service{Network: title, ClientID: options.ClientID, ClientSecret: options.ClientSecret, Sandbox: options.Sandbox},
+			Service: graph.Service{
+				Network: title, ClientID: options.ClientID, ClientSecret: options.ClientSecret,
+				Sandbox: options.Sandbox,
+			},
 			AuthorizeHost: options.AuthorizeHost, TokenHost: options.TokenHost, GraphHost: options.GraphHost,
 			Scopes: scopes, GrantPrefix: "ig", Timeout: options.ReadTimeout,
 		},
@@ -132,7 +135,9 @@ func (i *Instagram) address(account network.Account, parts ...string) (string, e
 }
 
 // get reads a node or edge.
-func (i *Instagram) get(ctx context.Context, account network.Account, query url.Values, parts ...string) (*call.Response, error) {
+func (i *Instagram) get(
+	ctx context.Context, account network.Account, query url.Values, parts ...string,
+) (*call.Response, error) {
 	address, err := i.address(account, parts...)
 	if err != nil {
 		return nil, err
@@ -142,6 +147,8 @@ func (i *Instagram) get(ctx context.Context, account network.Account, query url.
 
 // Delete is not supported: the API has no such call.
 func (*Instagram) Delete(context.Context, network.Account, string) error {
-	return &network.Error{Class: network.Rejected, Code: network.CodeUnsupported,
-		Message: "Instagram's API cannot delete posts. Delete the post in the app."}
+	return &network.Error{
+		Class: network.Rejected, Code: network.CodeUnsupported,
+		Message: "Instagram's API cannot delete posts. Delete the post in the app.",
+	}
 }

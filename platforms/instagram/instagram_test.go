@@ -48,9 +48,13 @@ func counts(t *testing.T) []platformtest.Count {
 }
 
 func TestConformance(t *testing.T) {
-	d := newFixture(t, fake.Options{AutoApprove: true,
-		NetworkRates: map[string]map[string]fake.Rate{"instagram": {"posts": {Requests: 1000, Per: 24 * time.Hour}}}})
-	d.Instagram = instagram.New(d.client, instagram.Options{Sandbox: d.account.BaseURL, CreateTimeout: 700 * time.Millisecond})
+	d := newFixture(t, fake.Options{
+		AutoApprove:  true,
+		NetworkRates: map[string]map[string]fake.Rate{"instagram": {"posts": {Requests: 1000, Per: 24 * time.Hour}}},
+	})
+	d.Instagram = instagram.New(d.client, instagram.Options{
+		Sandbox: d.account.BaseURL, CreateTimeout: 700 * time.Millisecond,
+	})
 	limits, err := d.Limits(t.Context(), d.account)
 	if err != nil {
 		t.Fatal(err)

@@ -28,12 +28,16 @@ func (i *Instagram) Limits(ctx context.Context, account network.Account) (networ
 // queryQuotas reads the account's publishing limit.
 // https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-user/content_publishing_limit
 func (i *Instagram) queryQuotas(ctx context.Context, account network.Account) (*call.Response, error) {
-	return i.get(ctx, account, url.Values{"fields": {"quota_usage,config"}}, account.RemoteID, "content_publishing_limit")
+	return i.get(ctx, account, url.Values{"fields": {"quota_usage,config"}}, account.RemoteID,
+		"content_publishing_limit")
 }
 
 func (o Options) limits(reported graph.PublishingQuota) network.Limits {
-	posts := network.Quota{Bucket: bucketPosts, Scope: network.ScopeAccount, Requests: o.PostsPerDay, Per: 24 * time.Hour, Default: true,
-		Costs: map[network.CallKind]int{network.CallPublish: 1, network.CallReply: 0}}
+	posts := network.Quota{
+		Bucket: bucketPosts, Scope: network.ScopeAccount, Requests: o.PostsPerDay,
+		Per: 24 * time.Hour, Default: true,
+		Costs: map[network.CallKind]int{network.CallPublish: 1, network.CallReply: 0},
+	}
 	reported.Override(&posts)
 	return network.Limits{
 		AllowedBy:        title,
@@ -50,8 +54,10 @@ func (o Options) limits(reported graph.PublishingQuota) network.Limits {
 		MinVideoDuration: 3 * time.Second,
 		MaxVideoDuration: time.Duration(o.VideoSeconds) * time.Second,
 		// https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-user/media#video-specifications
-		Video: network.VideoLimits{MinFrameRate: 23, MaxFrameRate: 60, MaxWidth: 1920, Codecs: []string{"h264", "hevc"},
-			AudioCodecs: []string{"aac"}, MaxAudioRate: 48_000, Chroma: "420"},
+		Video: network.VideoLimits{
+			MinFrameRate: 23, MaxFrameRate: 60, MaxWidth: 1920, Codecs: []string{"h264", "hevc"},
+			AudioCodecs: []string{"aac"}, MaxAudioRate: 48_000, Chroma: "420",
+		},
 		MaxAltText:    o.AltText,
 		SupportsReply: true,
 		Quotas:        []network.Quota{posts},

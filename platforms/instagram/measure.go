@@ -31,8 +31,11 @@ type Metrics struct {
 // https://developers.facebook.com/docs/instagram-platform/reference/instagram-media/insights
 func (m *Metrics) setDefaults() {
 	feed := []graph.Insight{
-		{Name: "views", Metric: network.MetricViews}, {Name: "reach", Metric: network.MetricReach}, {Name: "saved", Metric: network.MetricSaves},
-		{Name: "shares", Metric: network.MetricSends}, {Name: "reposts", Metric: network.MetricReposts},
+		{Name: "views", Metric: network.MetricViews},
+		{Name: "reach", Metric: network.MetricReach},
+		{Name: "saved", Metric: network.MetricSaves},
+		{Name: "shares", Metric: network.MetricSends},
+		{Name: "reposts", Metric: network.MetricReposts},
 	}
 	if len(m.Feed) == 0 {
 		m.Feed = feed
@@ -41,8 +44,14 @@ func (m *Metrics) setDefaults() {
 		m.Reel = feed
 	}
 	if len(m.Story) == 0 {
-		m.Story = []graph.Insight{{Name: "views", Metric: network.MetricViews}, {Name: "reach", Metric: network.MetricReach},
-			{Name: "replies", Metric: network.MetricReplies}, {Name: "shares", Metric: network.MetricSends}}
+		m.Story = []graph.Insight{
+			{Name: "views", Metric: network.MetricViews},
+			{
+				Name: "reach", Metric: network.MetricReach,
+			},
+			{Name: "replies", Metric: network.MetricReplies},
+			{Name: "shares", Metric: network.MetricSends},
+		}
 	}
 }
 
@@ -51,8 +60,10 @@ func (m *Metrics) setDefaults() {
 func (i *Instagram) MeasureRules(_ network.Account, post network.PostRef) network.MeasureRules {
 	const day = 24 * time.Hour
 	rules := network.MeasureRules{
-		Metrics: []network.Metric{network.MetricViews, network.MetricReach, network.MetricLikes, network.MetricReplies,
-			network.MetricReposts, network.MetricSaves, network.MetricSends},
+		Metrics: []network.Metric{
+			network.MetricViews, network.MetricReach, network.MetricLikes, network.MetricReplies,
+			network.MetricReposts, network.MetricSaves, network.MetricSends,
+		},
 		Batch:    maxMeasured,
 		Readings: network.CounterReadings(),
 		Insights: []time.Duration{day, 2 * day, 7 * day, 28 * day},
@@ -62,7 +73,9 @@ func (i *Instagram) MeasureRules(_ network.Account, post network.PostRef) networ
 	case post.IsReply:
 		rules.Unsupported = "Instagram does not report the numbers of a comment."
 	case post.Kind == kindStory:
-		rules.Metrics = []network.Metric{network.MetricViews, network.MetricReach, network.MetricReplies, network.MetricSends}
+		rules.Metrics = []network.Metric{
+			network.MetricViews, network.MetricReach, network.MetricReplies, network.MetricSends,
+		}
 		rules.Readings = []time.Duration{time.Hour, 6 * time.Hour, 23 * time.Hour}
 		rules.Insights = rules.Readings
 	}
@@ -88,7 +101,9 @@ func (e counters) metrics() network.PostMetrics {
 // Measure reads counters from the listing of posts, those of older posts one by one,
 // and insights per post.
 // https://developers.facebook.com/docs/instagram-platform/reference/instagram-media
-func (i *Instagram) Measure(ctx context.Context, account network.Account, request network.MeasureRequest) (network.Measured, error) {
+func (i *Instagram) Measure(
+	ctx context.Context, account network.Account, request network.MeasureRequest,
+) (network.Measured, error) {
 	var out network.Measured
 	listed, err := i.listCounters(ctx, account, request)
 	if err != nil {
@@ -112,7 +127,9 @@ func (i *Instagram) Measure(ctx context.Context, account network.Account, reques
 }
 
 // listCounters reads the newest posts. Stories are not among them.
-func (i *Instagram) listCounters(ctx context.Context, account network.Account, request network.MeasureRequest) (map[string]network.PostMetrics, error) {
+func (i *Instagram) listCounters(
+	ctx context.Context, account network.Account, request network.MeasureRequest,
+) (map[string]network.PostMetrics, error) {
 	found := map[string]network.PostMetrics{}
 	if !slices.ContainsFunc(request.Posts, func(p network.PostRef) bool { return p.Kind != kindStory }) {
 		return found, nil
@@ -133,7 +150,9 @@ func (i *Instagram) listCounters(ctx context.Context, account network.Account, r
 		for _, e := range page.Data {
 			found[e.ID] = e.metrics()
 		}
-		complete := !slices.ContainsFunc(request.Posts, func(p network.PostRef) bool { return p.Kind != kindStory && found[p.RemoteID].State == "" })
+		complete := !slices.ContainsFunc(request.Posts, func(p network.PostRef) bool {
+			return p.Kind != kindStory && found[p.RemoteID].State == ""
+		})
 		if complete || page.NextCursor() == "" {
 			break
 		}
@@ -142,7 +161,9 @@ func (i *Instagram) listCounters(ctx context.Context, account network.Account, r
 	return found, nil
 }
 
-func (i *Instagram) readCounters(ctx context.Context, account network.Account, p network.PostRef, request network.MeasureRequest) (network.PostMetrics, error) {
+func (i *Instagram) readCounters(
+	ctx context.Context, account network.Account, p network.PostRef, request network.MeasureRequest,
+) (network.PostMetrics, error) {
 	if err := request.Allow(ctx); err != nil {
 		return network.PostMetrics{}, err
 	}
@@ -162,7 +183,9 @@ func (i *Instagram) readCounters(ctx context.Context, account network.Account, p
 	return e.metrics(), err
 }
 
-func (i *Instagram) readInsights(ctx context.Context, account network.Account, p network.PostRef, request network.MeasureRequest, found *network.PostMetrics, out *network.Measured) error {
+func (i *Instagram) readInsights(ctx context.Context, account network.Account, p network.PostRef,
+	request network.MeasureRequest, found *network.PostMetrics, out *network.Measured,
+) error {
 	wanted := i.options.Metrics.Feed
 	switch p.Kind {
 	case kindReel:
@@ -170,9 +193,12 @@ func (i *Instagram) readInsights(ctx context.Context, account network.Account, p
 	case kindStory:
 		wanted = i.options.Metrics.Story
 	}
-	refused, err := graph.InsightsReader{Insights: wanted, Request: request, Get: func(ctx context.Context, metrics []string) (*call.Response, error) {
-		return i.get(ctx, account, url.Values{"metric": {strings.Join(metrics, ",")}}, p.RemoteID, "insights")
-	}}.Read(ctx, found)
+	refused, err := graph.InsightsReader{
+		Insights: wanted, Request: request,
+		Get: func(ctx context.Context, metrics []string) (*call.Response, error) {
+			return i.get(ctx, account, url.Values{"metric": {strings.Join(metrics, ",")}}, p.RemoteID, "insights")
+		},
+	}.Read(ctx, found)
 	out.Refused = graph.MergeRefused(out.Refused, refused)
 	switch e := network.AsError(err); {
 	case e == nil:

@@ -102,7 +102,9 @@ func (m builder) create(ctx context.Context, form url.Values, secrets []secret.T
 	if err != nil {
 		return "", err
 	}
-	res, err := m.instagram.API.Do(ctx, graph.Call{Method: http.MethodPost, URL: address, Form: form, Token: m.account.Token, Secrets: secrets})
+	res, err := m.instagram.API.Do(ctx, graph.Call{
+		Method: http.MethodPost, URL: address, Form: form, Token: m.account.Token, Secrets: secrets,
+	})
 	if err != nil {
 		return "", err
 	}
@@ -162,8 +164,10 @@ func (m builder) uploadFrom(ctx context.Context, media network.Media, id string,
 		if data != nil {
 			_ = data.Close()
 		}
-		return &network.Error{Class: network.NotSent, Code: "media_unreadable",
-			Message: "The attachment " + media.FileName + " could not be read from storage.", Err: err}
+		return &network.Error{
+			Class: network.NotSent, Code: "media_unreadable",
+			Message: "The attachment " + media.FileName + " could not be read from storage.", Err: err,
+		}
 	}
 	host, err := m.instagram.Service.Host(m.account.BaseURL, m.instagram.options.UploadHost)
 	if err != nil {
@@ -172,9 +176,11 @@ func (m builder) uploadFrom(ctx context.Context, media network.Media, id string,
 	}
 	_, err = m.instagram.API.Do(ctx, graph.Call{
 		Method: http.MethodPost, Token: m.account.Token, Scheme: "OAuth", Timeout: m.instagram.options.UploadTimeout,
-		URL:    fmt.Sprintf("%s/ig-api-upload/%s/%s", host, m.instagram.options.Version, url.PathEscape(id)),
-		Header: http.Header{"Offset": {strconv.FormatInt(offset, 10)}, "File_size": {strconv.FormatInt(media.Bytes, 10)}},
-		Body:   &call.Body{Type: "application/octet-stream", Length: media.Bytes - offset, Reader: data, Closer: data},
+		URL: fmt.Sprintf("%s/ig-api-upload/%s/%s", host, m.instagram.options.Version, url.PathEscape(id)),
+		Header: http.Header{"Offset": {strconv.FormatInt(offset, 10)}, "File_size": {
+			strconv.FormatInt(media.Bytes, 10),
+		}},
+		Body: &call.Body{Type: "application/octet-stream", Length: media.Bytes - offset, Reader: data, Closer: data},
 	})
 	return err
 }

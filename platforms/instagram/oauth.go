@@ -14,7 +14,8 @@ import (
 // scopes are the minimum for publishing, comments and reconciling, and the one for
 // metrics, which people may decline.
 // https://developers.facebook.com/docs/instagram-platform/instagram-api-with-instagram-login/business-login
-const scopes = "instagram_business_basic,instagram_business_content_publish,instagram_business_manage_comments," + scopeInsights
+const scopes = "instagram_business_basic,instagram_business_content_publish,instagram_business_manage_comments," +
+	scopeInsights
 
 // Exchange exchanges the code for a token that lasts an hour, and that for one
 // that lasts 60 days.

@@ -15,7 +15,8 @@ import (
 // PostOptions are the options of a post.
 // https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-user/media
 type PostOptions struct {
-	Kind          string                `json:"kind,omitempty"`          // feed, reel or story; empty: a reel for a single video, otherwise feed
+	// Feed, reel or story; empty: a reel for a single video, otherwise feed
+	Kind          string                `json:"kind,omitempty"`
 	ShareToFeed   *bool                 `json:"share_to_feed,omitempty"` // of a reel; nil: true
 	CoverMillis   int                   `json:"cover_millis,omitempty"`  // the frame of a reel that is its cover
 	Collaborators []string              `json:"collaborators,omitempty"` // user names
@@ -51,7 +52,8 @@ var (
 func (o PostOptions) problems(content network.Content) []network.Violation {
 	c := rules.Options{Name: title}
 	if content.Reply {
-		c.Add("kind", "comment_options", "A reply on {network} is a comment, which has no options. Remove them.", c.Name)
+		c.Add("kind", "comment_options", "A reply on {network} is a comment, which has no options. Remove them.",
+			c.Name)
 		return c.Problems
 	}
 	video := len(content.Media) == 1 && rules.IsVideoOrAudio(content.Media[0])
@@ -60,11 +62,14 @@ func (o PostOptions) problems(content network.Content) []network.Violation {
 	case o.Kind == kindReel && !video:
 		c.Add("kind", "reel_media", "A reel on {network} needs one video and nothing else.", c.Name)
 	case o.Kind == kindFeed && video:
-		c.Add("kind", "video_is_reel", "Instagram publishes a single video as a reel. Choose reel, which is shown in the feed as well.")
+		c.Add("kind", "video_is_reel",
+			"Instagram publishes a single video as a reel. Choose reel, which is shown in the feed as well.")
 	case o.Kind == kindStory && len(content.Media) != 1:
 		c.Add("kind", "story_media", "A story on {network} needs one image or one video.", c.Name)
 	case o.Kind == kindStory && video && content.Media[0].Duration > maxStoryVideo:
-		c.Add("kind", "story_length", "A video of a story on {network} lasts at most {max_seconds}. Cut it or publish it as a reel.", c.Name, maxStoryVideo)
+		c.Add("kind", "story_length",
+			"A video of a story on {network} lasts at most {max_seconds}. Cut it or publish it as a reel.", c.Name,
+			maxStoryVideo)
 	}
 	reel := video && o.Kind != kindStory
 	if o.ShareToFeed != nil && !reel {
@@ -73,7 +78,8 @@ func (o PostOptions) problems(content network.Content) []network.Violation {
 	if o.CoverMillis != 0 && !reel {
 		c.Add("cover_millis", "only_reel_has_cover", "Only a reel has a cover. Remove this option.")
 	}
-	if o.CoverMillis < 0 || reel && content.Media[0].Duration > 0 && time.Duration(o.CoverMillis)*time.Millisecond > content.Media[0].Duration {
+	if o.CoverMillis < 0 || reel && content.Media[0].Duration > 0 &&
+		time.Duration(o.CoverMillis)*time.Millisecond > content.Media[0].Duration {
 		c.Add("cover_millis", "cover_outside_video", "The cover is not within the video. Choose a time before its end.")
 	}
 	if o.Kind == kindStory && len(o.Collaborators) > 0 {
@@ -83,15 +89,18 @@ func (o PostOptions) problems(content network.Content) []network.Violation {
 		c.Add("location_id", "story_location", "A story on Instagram has no location. Remove it.")
 	}
 	if len(o.Collaborators) > maxCollaborators {
-		c.Add("collaborators", "too_many_collaborators", "The post has {used} collaborators; Instagram allows {limit}.", len(o.Collaborators), maxCollaborators)
+		c.Add("collaborators", "too_many_collaborators", "The post has {used} collaborators; Instagram allows {limit}.",
+			len(o.Collaborators), maxCollaborators)
 	}
 	for i, name := range o.Collaborators {
 		if !userName.MatchString(name) {
-			c.Add(fmt.Sprintf("collaborators[%d]", i), "not_a_user_name", `"{value}" is not a user name on Instagram.`, name)
+			c.Add(fmt.Sprintf("collaborators[%d]", i), "not_a_user_name", `"{value}" is not a user name on Instagram.`,
+				name)
 		}
 	}
 	if o.LocationID != "" && !numberID.MatchString(o.LocationID) {
-		c.Add("location_id", "not_a_place", `"{value}" is not the id of a place's Facebook Page. It consists of digits.`, o.LocationID)
+		c.Add("location_id", "not_a_place",
+			`"{value}" is not the id of a place's Facebook Page. It consists of digits.`, o.LocationID)
 	}
 	c.FirstComment(o.FirstComment)
 	if o.FirstComment != nil && o.Kind == kindStory {

@@ -22,7 +22,9 @@ func join(ids []string) string { return strings.Join(ids, ",") }
 
 // Prepare creates the containers of a post and waits until Instagram has
 // processed them.
-func (i *Instagram) Prepare(ctx context.Context, account network.Account, submission network.Submission) (network.Prepared, error) {
+func (i *Instagram) Prepare(
+	ctx context.Context, account network.Account, submission network.Submission,
+) (network.Prepared, error) {
 	if submission.ReplyTo != "" {
 		return network.Prepared{Handle: commentHandle, Ready: true}, rejectAttachments(submission)
 	}
@@ -30,10 +32,14 @@ func (i *Instagram) Prepare(ctx context.Context, account network.Account, submis
 		return network.Prepared{}, err
 	}
 	if len(submission.Media) == 0 || len(submission.Media) != len(submission.MediaIDs) {
-		return network.Prepared{}, &network.Error{Class: network.Rejected, Code: "too_few_attachments", Field: "attachments",
-			Message: "Instagram requires an image or a video."}
+		return network.Prepared{}, &network.Error{
+			Class: network.Rejected, Code: "too_few_attachments",
+			Field:   "attachments",
+			Message: "Instagram requires an image or a video.",
+		}
 	}
-	prepared, err := container.Prepare(ctx, title, submission.Handle, len(submission.Media), builder{i, account, submission})
+	prepared, err := container.Prepare(ctx, title, submission.Handle, len(submission.Media),
+		builder{i, account, submission})
 	if err != nil || !prepared.Ready {
 		return prepared, err
 	}
@@ -48,13 +54,17 @@ func rejectAttachments(submission network.Submission) error {
 	if len(submission.MediaIDs) == 0 {
 		return nil
 	}
-	return &network.Error{Class: network.Rejected, Code: "too_many_attachments", Field: "attachments",
-		Message: "Replies on Instagram are comments, which cannot have attachments."}
+	return &network.Error{
+		Class: network.Rejected, Code: "too_many_attachments", Field: "attachments",
+		Message: "Replies on Instagram are comments, which cannot have attachments.",
+	}
 }
 
 // Publish publishes the prepared container (POST media_publish), or comments on
 // the post that is replied to.
-func (i *Instagram) Publish(ctx context.Context, account network.Account, submission network.Submission) (network.Receipt, error) {
+func (i *Instagram) Publish(
+	ctx context.Context, account network.Account, submission network.Submission,
+) (network.Receipt, error) {
 	if submission.ReplyTo != "" {
 		return i.comment(ctx, account, submission)
 	}
@@ -105,7 +115,9 @@ func isUnsettled(e *network.Error) bool {
 //
 // Only the message is sent: Instagram was observed to create a comment and
 // respond 400 because of an unsupported parameter.
-func (i *Instagram) comment(ctx context.Context, account network.Account, submission network.Submission) (network.Receipt, error) {
+func (i *Instagram) comment(
+	ctx context.Context, account network.Account, submission network.Submission,
+) (network.Receipt, error) {
 	if err := rejectAttachments(submission); err != nil {
 		return network.Receipt{}, err
 	}
@@ -128,12 +140,16 @@ func commentParent(submission network.Submission) string {
 }
 
 // send makes the call that publishes.
-func (i *Instagram) send(ctx context.Context, account network.Account, form url.Values, parts ...string) (network.Receipt, error) {
+func (i *Instagram) send(
+	ctx context.Context, account network.Account, form url.Values, parts ...string,
+) (network.Receipt, error) {
 	address, err := i.address(account, parts...)
 	if err != nil {
 		return network.Receipt{}, err
 	}
-	res, err := i.API.Do(ctx, graph.Call{Method: http.MethodPost, URL: address, Form: form, Token: account.Token, Create: true})
+	res, err := i.API.Do(ctx, graph.Call{
+		Method: http.MethodPost, URL: address, Form: form, Token: account.Token, Create: true,
+	})
 	if err != nil {
 		return network.Receipt{}, err
 	}

@@ -15,7 +15,9 @@ import (
 // Reconcile reads whether the container was published, and searches for the post
 // in the account's listing. Comments have no container: they are searched for
 // under the post that they reply to.
-func (i *Instagram) Reconcile(ctx context.Context, account network.Account, submission network.Submission, window network.Window) (network.Finding, error) {
+func (i *Instagram) Reconcile(
+	ctx context.Context, account network.Account, submission network.Submission, window network.Window,
+) (network.Finding, error) {
 	if err := i.Service.RequireRemoteID(account); err != nil {
 		return network.Finding{}, err
 	}
@@ -36,10 +38,13 @@ func (i *Instagram) Reconcile(ctx context.Context, account network.Account, subm
 // https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-user/media
 func (i *Instagram) posts(account network.Account, edge string) container.ListFunc {
 	return func(ctx context.Context, after string) ([]container.ListedPost, string, *call.Response, error) {
-		entries, next, res, err := i.list(ctx, account, after, "id,caption,permalink,timestamp,media_type,children", account.RemoteID, edge)
+		entries, next, res, err := i.list(ctx, account, after, "id,caption,permalink,timestamp,media_type,children",
+			account.RemoteID, edge)
 		posts := make([]container.ListedPost, len(entries))
 		for n, e := range entries {
-			posts[n] = container.ListedPost{ID: e.ID, Text: e.Caption, URL: e.Permalink, At: e.Timestamp.Time, Media: max(e.MediaCount(), 1)}
+			posts[n] = container.ListedPost{
+				ID: e.ID, Text: e.Caption, URL: e.Permalink, At: e.Timestamp.Time, Media: max(e.MediaCount(), 1),
+			}
 		}
 		return posts, next, res, err
 	}
@@ -55,14 +60,18 @@ func (i *Instagram) comments(account network.Account, submission network.Submiss
 		var posts []container.ListedPost
 		for _, e := range entries {
 			if e.Username == "" || strings.EqualFold(e.Username, own) {
-				posts = append(posts, container.ListedPost{ID: e.ID, Text: e.Text, At: e.Timestamp.Time, ReplyTo: submission.ReplyTo})
+				posts = append(posts, container.ListedPost{
+					ID: e.ID, Text: e.Text, At: e.Timestamp.Time, ReplyTo: submission.ReplyTo,
+				})
 			}
 		}
 		return posts, next, res, err
 	}
 }
 
-func (i *Instagram) list(ctx context.Context, account network.Account, after, fields string, parts ...string) ([]container.Node, string, *call.Response, error) {
+func (i *Instagram) list(
+	ctx context.Context, account network.Account, after, fields string, parts ...string,
+) ([]container.Node, string, *call.Response, error) {
 	query := url.Values{"fields": {fields}, "limit": {"50"}}
 	if after != "" {
 		query.Set("after", after)

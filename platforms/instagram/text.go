@@ -25,7 +25,8 @@ func (i *Instagram) Check(content network.Content, limits network.Limits) []netw
 		// A reply is a comment.
 		limits.MinMedia = 0
 		if len(content.Media) > 0 {
-			add("attachments", "comment_attachments", "Replies on Instagram are comments, which cannot have attachments.")
+			add("attachments", "comment_attachments",
+				"Replies on Instagram are comments, which cannot have attachments.")
 			content.Media = nil
 		}
 	}
@@ -42,7 +43,8 @@ func (i *Instagram) Check(content network.Content, limits network.Limits) []netw
 		add("content", "too_many_hashtags", "The text has {used} hashtags; Instagram allows {limit}.", tags, limit)
 	}
 	if limit := i.options.Mentions; mentions > limit {
-		add("content", "too_many_mentions", "The text mentions {used} accounts; Instagram allows {limit}.", mentions, limit)
+		add("content", "too_many_mentions", "The text mentions {used} accounts; Instagram allows {limit}.", mentions,
+			limit)
 	}
 	if options, ok := content.Options.(PostOptions); ok {
 		problems = append(problems, options.problems(content)...)

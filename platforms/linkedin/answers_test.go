@@ -31,22 +31,55 @@ func TestRefusals(t *testing.T) {
 		media      string
 		class      network.Class
 	}{
-		"Expired":       {401, `{"status":401,"serviceErrorCode":65602,"code":"EXPIRED_ACCESS_TOKEN","message":"expired"}`, "EXPIRED_ACCESS_TOKEN", "", network.Auth},
-		"Revoked":       {401, `{"status":401,"serviceErrorCode":65601,"code":"REVOKED_ACCESS_TOKEN","message":"revoked"}`, "REVOKED_ACCESS_TOKEN", "", network.Auth},
-		"Scope":         {403, `{"status":403,"serviceErrorCode":100,"code":"ACCESS_DENIED","message":"Not enough permissions to access: partnerApiPostsExternal.CREATE.20260701"}`, "ACCESS_DENIED", "", network.Auth},
-		"Role":          {403, `{"status":403,"code":"ACCESS_DENIED","message":"Organization permissions must be used when using organization as author"}`, "ACCESS_DENIED", "", network.Rejected},
-		"Field":         {400, `{"status":400,"serviceErrorCode":77,"message":"bad"}`, "77", "", network.Rejected},
-		"Conflict":      {409, `{"status":409,"code":"CONFLICT","message":"again"}`, "CONFLICT", "", network.Transient},
-		"Sunset":        {426, `{"status":426,"code":"NONEXISTENT_VERSION","message":"Requested version 20260701 is not active"}`, "version_sunset", "", network.Rejected},
-		"NoVersion":     {400, `{"status":400,"code":"VERSION_MISSING","message":"A version must be present."}`, "version_sunset", "", network.Rejected},
-		"Gateway":       {504, `<html>`, "http_504", "", network.Ambiguous},
-		"NoID":          {201, ``, "malformed_response", "", network.Ambiguous},
-		"OddDetails":    {422, `{"status":422,"errorDetails":"none","message":"m"}`, "http_422", "", network.Rejected},
-		"VideoNotReady": {400, `{"status":400,"code":"MEDIA_ASSET_WAITING_UPLOAD","message":"Media asset is waiting upload"}`, "media_not_ready", video, network.Transient},
-		"ImageLost":     {400, `{"status":400,"code":"MEDIA_ASSET_WAITING_UPLOAD","message":"Media asset is waiting upload"}`, "media_expired", image, network.Transient},
-		"ImageUnknown":  {400, `{"status":400,"code":"INVALID_URN_ID","message":"This URN Id is invalid"}`, "media_expired", image, network.Transient},
-		"AuthorUnknown": {400, `{"status":400,"code":"INVALID_URN_ID","message":"This URN Id is invalid"}`, "INVALID_URN_ID", "", network.Rejected},
-		"Unprocessable": {400, `{"status":400,"code":"MEDIA_ASSET_PROCESSING_FAILED","message":"failed"}`, "MEDIA_ASSET_PROCESSING_FAILED", image, network.Rejected},
+		"Expired": {
+			401, `{"status":401,"serviceErrorCode":65602,"code":"EXPIRED_ACCESS_TOKEN","message":"expired"}`,
+			"EXPIRED_ACCESS_TOKEN", "", network.Auth,
+		},
+		"Revoked": {
+			401, `{"status":401,"serviceErrorCode":65601,"code":"REVOKED_ACCESS_TOKEN","message":"revoked"}`,
+			"REVOKED_ACCESS_TOKEN", "", network.Auth,
+		},
+		"Scope": {
+			403,
+			`{"status":403,"serviceErrorCode":100,"code":"ACCESS_DENIED","message":"Not enough permissions to access: partnerApiPostsExternal.CREATE.20260701"}`, "ACCESS_DENIED", "", network.Auth,
+		},
+		"Role": {
+			403,
+			`{"status":403,"code":"ACCESS_DENIED","message":"Organization permissions must be used when using organization as author"}`, "ACCESS_DENIED", "", network.Rejected,
+		},
+		"Field":    {400, `{"status":400,"serviceErrorCode":77,"message":"bad"}`, "77", "", network.Rejected},
+		"Conflict": {409, `{"status":409,"code":"CONFLICT","message":"again"}`, "CONFLICT", "", network.Transient},
+		"Sunset": {
+			426, `{"status":426,"code":"NONEXISTENT_VERSION","message":"Requested version 20260701 is not active"}`,
+			"version_sunset", "", network.Rejected,
+		},
+		"NoVersion": {
+			400, `{"status":400,"code":"VERSION_MISSING","message":"A version must be present."}`,
+			"version_sunset", "", network.Rejected,
+		},
+		"Gateway":    {504, `<html>`, "http_504", "", network.Ambiguous},
+		"NoID":       {201, ``, "malformed_response", "", network.Ambiguous},
+		"OddDetails": {422, `{"status":422,"errorDetails":"none","message":"m"}`, "http_422", "", network.Rejected},
+		"VideoNotReady": {
+			400, `{"status":400,"code":"MEDIA_ASSET_WAITING_UPLOAD","message":"Media asset is waiting upload"}`,
+			"media_not_ready", video, network.Transient,
+		},
+		"ImageLost": {
+			400, `{"status":400,"code":"MEDIA_ASSET_WAITING_UPLOAD","message":"Media asset is waiting upload"}`,
+			"media_expired", image, network.Transient,
+		},
+		"ImageUnknown": {
+			400, `{"status":400,"code":"INVALID_URN_ID","message":"This URN Id is invalid"}`,
+			"media_expired", image, network.Transient,
+		},
+		"AuthorUnknown": {
+			400, `{"status":400,"code":"INVALID_URN_ID","message":"This URN Id is invalid"}`,
+			"INVALID_URN_ID", "", network.Rejected,
+		},
+		"Unprocessable": {
+			400, `{"status":400,"code":"MEDIA_ASSET_PROCESSING_FAILED","message":"failed"}`,
+			"MEDIA_ASSET_PROCESSING_FAILED", image, network.Rejected,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, account := respondWith(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -78,7 +111,8 @@ func TestRefusals(t *testing.T) {
 			if e.RequestID != "call-1" {
 				t.Errorf("e.RequestID: got %q, want %q", e.RequestID, "call-1")
 			}
-			if row.code == "version_sunset" && (!strings.Contains(e.Message, "202607") || !strings.Contains(e.Message, "operator")) {
+			if row.code == "version_sunset" &&
+				(!strings.Contains(e.Message, "202607") || !strings.Contains(e.Message, "operator")) {
 				t.Errorf("the message is %q", e.Message)
 			}
 		})
@@ -92,9 +126,18 @@ func TestRefusal_ThrottledUntilMidnight(t *testing.T) {
 		bucket         string
 		midnight       bool
 	}{
-		"Member": {"Resource level throttle MEMBER DAY limit for calls to this resource is reached.", "", network.ScopeAccount, "member_posts", true},
-		"Both":   {"Resource level throttle APPLICATION_AND_MEMBER DAY limit for calls to this resource is reached.", "", network.ScopeAccount, "member_posts", true},
-		"App":    {"Resource level throttle APPLICATION DAY limit for calls to this resource is reached.", "", network.ScopeApp, "app_posts", true},
+		"Member": {
+			"Resource level throttle MEMBER DAY limit for calls to this resource is reached.", "",
+			network.ScopeAccount, "member_posts", true,
+		},
+		"Both": {
+			"Resource level throttle APPLICATION_AND_MEMBER DAY limit for calls to this resource is reached.",
+			"", network.ScopeAccount, "member_posts", true,
+		},
+		"App": {
+			"Resource level throttle APPLICATION DAY limit for calls to this resource is reached.", "",
+			network.ScopeApp, "app_posts", true,
+		},
 		"Burst":  {"Too many requests", "", network.ScopeAccount, "", false},
 		"Header": {"Too many requests", "30", network.ScopeAccount, "member_posts", false},
 	} {
@@ -111,13 +154,15 @@ func TestRefusal_ThrottledUntilMidnight(t *testing.T) {
 			if e.Class != network.Throttled || e.Scope != row.scope {
 				t.Fatalf("%+v", e)
 			}
-			if row.midnight && (!e.RetryAt.Equal(e.RetryAt.Truncate(24*time.Hour)) || time.Until(e.RetryAt) > 24*time.Hour || time.Until(e.RetryAt) < -time.Minute) {
+			if row.midnight && (!e.RetryAt.Equal(e.RetryAt.Truncate(24*time.Hour)) ||
+				time.Until(e.RetryAt) > 24*time.Hour || time.Until(e.RetryAt) < -time.Minute) {
 				t.Errorf("retry at %v, which is not the next 00:00 UTC", e.RetryAt)
 			}
 			if !row.midnight && row.after == "" && !e.RetryAt.IsZero() {
 				t.Errorf("retry at %v, want none", e.RetryAt)
 			}
-			if (row.bucket == "") != (len(e.Rates) == 0) || row.bucket != "" && (e.Rates[0].Bucket != row.bucket || e.Rates[0].Remaining != 0) {
+			if (row.bucket == "") != (len(e.Rates) == 0) || row.bucket != "" &&
+				(e.Rates[0].Bucket != row.bucket || e.Rates[0].Remaining != 0) {
 				t.Errorf("rates %+v", e.Rates)
 			}
 		})
@@ -128,14 +173,16 @@ func TestRefusal_ThrottledUntilMidnight(t *testing.T) {
 func TestRefusal_DuplicateNamesExistingPost(t *testing.T) {
 	l, account := respondWith(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusUnprocessableEntity)
-		_, _ = io.WriteString(w, `{"errorDetailType":"com.linkedin.common.error.BadRequest","message":"com.linkedin.content.common.exception.BadRequestResponseException: Content is a duplicate of urn:li:share:7141138937766391808","errorDetails":{"inputErrors":[{"description":"Duplicate post is detected","input":{},"code":"DUPLICATE_POST"}]},"status":422}`)
+		_, _ = io.WriteString(w,
+			`{"errorDetailType":"com.linkedin.common.error.BadRequest","message":"com.linkedin.content.common.exception.BadRequestResponseException: Content is a duplicate of urn:li:share:7141138937766391808","errorDetails":{"inputErrors":[{"description":"Duplicate post is detected","input":{},"code":"DUPLICATE_POST"}]},"status":422}`)
 	})
 	_, err := l.Publish(t.Context(), account, network.Submission{Text: "t"})
 	e := network.AsError(err)
 	if e.Class != network.Duplicate || e.Existing == nil || e.Existing.RemoteID != "urn:li:share:7141138937766391808" {
 		t.Fatalf("%+v", e)
 	}
-	if e.Existing.CreatedAt.Format(time.DateOnly) != "2023-12-14" || e.Existing.URL != account.BaseURL+"/feed/update/urn:li:share:7141138937766391808" {
+	if e.Existing.CreatedAt.Format(time.DateOnly) != "2023-12-14" ||
+		e.Existing.URL != account.BaseURL+"/feed/update/urn:li:share:7141138937766391808" {
 		t.Errorf("earlier %+v", e.Existing)
 	}
 }

@@ -78,7 +78,9 @@ func (c comment) images() []string {
 
 // comment replies to a post (Comments API, Create Comment). The text of comments
 // is plain, not "little" text.
-func (l *LinkedIn) comment(ctx context.Context, account network.Account, submission network.Submission) (network.Receipt, error) {
+func (l *LinkedIn) comment(
+	ctx context.Context, account network.Account, submission network.Submission,
+) (network.Receipt, error) {
 	thread := threadOf(submission.ReplyTo)
 	c := comment{Actor: account.RemoteID, Object: thread, Message: message{submission.Text}}
 	for _, id := range submission.MediaIDs {
@@ -88,9 +90,13 @@ func (l *LinkedIn) comment(ctx context.Context, account network.Account, submiss
 	}
 	encoded, err := call.JSON(c)
 	if err != nil {
-		return network.Receipt{}, &network.Error{Class: network.NotSent, Code: "bad_request", Message: err.Error(), Err: err}
+		return network.Receipt{}, &network.Error{
+			Class: network.NotSent, Code: "bad_request", Message: err.Error(), Err: err,
+		}
 	}
-	res, err := l.rest(ctx, account, "/rest/socialActions/"+escape(thread)+"/comments", call.Request{Method: http.MethodPost, Body: encoded, Create: true})
+	res, err := l.rest(ctx, account, "/rest/socialActions/"+escape(thread)+"/comments", call.Request{
+		Method: http.MethodPost, Body: encoded, Create: true,
+	})
 	var e *network.Error
 	if errors.As(err, &e) {
 		refineMediaError(e, submission.MediaIDs)

@@ -60,7 +60,8 @@ func (l *LinkedIn) refusal(res *call.Response) *network.Error {
 	switch {
 	case res.Status == http.StatusUpgradeRequired, f.Code == "NONEXISTENT_VERSION", f.Code == "VERSION_MISSING":
 		e.Class, e.Code = network.Rejected, codeVersionSunset
-		e.Message = fmt.Sprintf("LinkedIn no longer supports version %s of its API: the operator must set a newer one.", l.options.Version)
+		e.Message = fmt.Sprintf("LinkedIn no longer supports version %s of its API: the operator must set a newer one.",
+			l.options.Version)
 	case f.Code == codeDuplicate:
 		e.Class = network.Duplicate
 		e.Existing = existingPost(f.Message)

@@ -121,7 +121,10 @@ func (l *LinkedIn) quotas() []network.Quota {
 	posts := map[network.CallKind]int{network.CallPublish: 1, network.CallReply: 0}
 	comments := map[network.CallKind]int{network.CallReply: 1}
 	daily := func(bucket string, scope network.Scope, requests int, costs map[network.CallKind]int) network.Quota {
-		return network.Quota{Bucket: bucket, Scope: scope, Requests: requests, Per: day, FixedWindow: true, Default: true, Costs: costs}
+		return network.Quota{
+			Bucket: bucket, Scope: scope, Requests: requests, Per: day, FixedWindow: true,
+			Default: true, Costs: costs,
+		}
 	}
 	q := l.options.Quotas
 	return []network.Quota{

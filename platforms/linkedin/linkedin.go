@@ -28,8 +28,9 @@ type Options struct {
 	ClientSecret secret.Text `json:"-"`
 	Sandbox      string      `json:"-"` // base URL of the fake LinkedIn (sandbox); empty: none
 
-	APIHost      string `json:"api_host"`      // default https://api.linkedin.com
-	WebHost      string `json:"web_host"`      // host of the consent page and of posts; default https://www.linkedin.com
+	APIHost string `json:"api_host"` // default https://api.linkedin.com
+	// Host of the consent page and of posts; default https://www.linkedin.com
+	WebHost      string `json:"web_host"`
 	UploadDomain string `json:"upload_domain"` // uploads are sent to hosts of this domain only; default linkedin.com
 	// Version is the monthly version of the API. Each is supported for at least a
 	// year; after that every call is refused until the operator sets a newer one.
@@ -106,7 +107,9 @@ func (l *LinkedIn) host(baseURL, host string) (string, error) {
 
 // rest makes one call to the versioned API and returns every refusal as a
 // *network.Error.
-func (l *LinkedIn) rest(ctx context.Context, account network.Account, path string, request call.Request) (*call.Response, error) {
+func (l *LinkedIn) rest(
+	ctx context.Context, account network.Account, path string, request call.Request,
+) (*call.Response, error) {
 	if request.Header == nil {
 		request.Header = http.Header{}
 	}
@@ -149,12 +152,15 @@ func (l *LinkedIn) uploadAddress(baseURL, address string) error {
 		host = strings.ToLower(u.Hostname())
 	}
 	domain := l.options.UploadDomain
-	isOwnHost := baseURL == "" && host != "" && u.Scheme == "https" && u.User == nil && (host == domain || strings.HasSuffix(host, "."+domain))
+	isOwnHost := baseURL == "" && host != "" && u.Scheme == "https" && u.User == nil &&
+		(host == domain || strings.HasSuffix(host, "."+domain))
 	if isOwnHost || baseURL != "" && strings.HasPrefix(address, baseURL+"/") {
 		return nil
 	}
-	return &network.Error{Class: network.Rejected, Code: "bad_upload_address",
-		Message: "LinkedIn returned an upload address at " + host + ", which is not one of its own hosts."}
+	return &network.Error{
+		Class: network.Rejected, Code: "bad_upload_address",
+		Message: "LinkedIn returned an upload address at " + host + ", which is not one of its own hosts.",
+	}
 }
 
 // escape encodes a URN for a URL the way LinkedIn requires it: with its colons

@@ -29,17 +29,24 @@ func startFake(t *testing.T, options fake.Options) fixture {
 	t.Helper()
 	server := platformtest.StartFake(t, options)
 	profile := platformtest.AddAccount(t, server, fake.Account{Network: "linkedin", Name: "desk"})
-	page := platformtest.AddAccount(t, server, fake.Account{Network: "linkedin", Kind: "organization", OwnerID: profile.ID, Name: "dateline"})
+	page := platformtest.AddAccount(t, server, fake.Account{
+		Network: "linkedin", Kind: "organization", OwnerID: profile.ID, Name: "dateline",
+	})
 	client := platformtest.Client(t)
 	n := fixture{server: server, base: server.URL() + "/linkedin", client: client}
-	n.member = network.Account{BaseURL: n.base, RemoteID: "urn:li:person:" + profile.ID, Handle: "Desk", Name: "Desk", Token: secret.NewText(profile.Token)}
+	n.member = network.Account{
+		BaseURL: n.base, RemoteID: "urn:li:person:" + profile.ID, Handle: "Desk", Name: "Desk",
+		Token: secret.NewText(profile.Token),
+	}
 	n.organization = n.member
 	n.organization.RemoteID, n.organization.Kind = "urn:li:organization:"+page.ID, network.KindOrganization
 	return n
 }
 
 func (n fixture) adapter() *linkedin.LinkedIn {
-	return linkedin.New(n.client, linkedin.Options{Sandbox: n.base, CreateTimeout: 700 * time.Millisecond, MediaPollInterval: 10 * time.Millisecond})
+	return linkedin.New(n.client, linkedin.Options{
+		Sandbox: n.base, CreateTimeout: 700 * time.Millisecond, MediaPollInterval: 10 * time.Millisecond,
+	})
 }
 
 // approve approves the consent page.

@@ -30,9 +30,14 @@ func memberMetrics() []struct {
 		name   string
 		metric network.Metric
 	}{
-		{"IMPRESSION", network.MetricViews}, {"MEMBERS_REACHED", network.MetricReach}, {"REACTION", network.MetricLikes},
-		{"COMMENT", network.MetricReplies}, {"RESHARE", network.MetricReposts}, {"POST_SAVE", network.MetricSaves},
-		{"POST_SEND", network.MetricSends}, {"LINK_CLICKS", network.MetricClicks},
+		{"IMPRESSION", network.MetricViews},
+		{"MEMBERS_REACHED", network.MetricReach},
+		{"REACTION", network.MetricLikes},
+		{"COMMENT", network.MetricReplies},
+		{"RESHARE", network.MetricReposts},
+		{"POST_SAVE", network.MetricSaves},
+		{"POST_SEND", network.MetricSends},
+		{"LINK_CLICKS", network.MetricClicks},
 	}
 }
 
@@ -41,12 +46,17 @@ func memberMetrics() []struct {
 func (l *LinkedIn) MeasureRules(account network.Account, post network.PostRef) network.MeasureRules {
 	const day = 24 * time.Hour
 	rules := network.MeasureRules{
-		Metrics: []network.Metric{network.MetricViews, network.MetricReach, network.MetricLikes, network.MetricReplies,
-			network.MetricReposts, network.MetricAllClicks},
+		Metrics: []network.Metric{
+			network.MetricViews, network.MetricReach, network.MetricLikes, network.MetricReplies,
+			network.MetricReposts, network.MetricAllClicks,
+		},
 		Batch:    maxMeasured,
 		Readings: network.CounterReadings(),
-		Quota: network.Quota{Bucket: "reads", Scope: network.ScopeAccount, Requests: l.options.Quotas.Reads, Per: day, FixedWindow: true,
-			Costs: map[network.CallKind]int{network.CallMeasure: 1}},
+		Quota: network.Quota{
+			Bucket: "reads", Scope: network.ScopeAccount, Requests: l.options.Quotas.Reads, Per: day,
+			FixedWindow: true,
+			Costs:       map[network.CallKind]int{network.CallMeasure: 1},
+		},
 	}
 	if !isOrganization(account) {
 		rules.Readings = []time.Duration{day, 3 * day, 7 * day}
@@ -64,7 +74,9 @@ func (l *LinkedIn) MeasureRules(account network.Account, post network.PostRef) n
 
 // Measure reads the share statistics of an organization, or the analytics of a
 // member's posts.
-func (l *LinkedIn) Measure(ctx context.Context, account network.Account, request network.MeasureRequest) (network.Measured, error) {
+func (l *LinkedIn) Measure(
+	ctx context.Context, account network.Account, request network.MeasureRequest,
+) (network.Measured, error) {
 	if isOrganization(account) {
 		return l.measureOrganization(ctx, account, request)
 	}
@@ -95,7 +107,9 @@ func (l *LinkedIn) Measure(ctx context.Context, account network.Account, request
 // measureOrganization reads the lifetime statistics of posts together. A post that
 // nobody has seen may be missing in the response, like one that was deleted, so it is
 // read itself (Organization Share Statistics).
-func (l *LinkedIn) measureOrganization(ctx context.Context, account network.Account, request network.MeasureRequest) (network.Measured, error) {
+func (l *LinkedIn) measureOrganization(
+	ctx context.Context, account network.Account, request network.MeasureRequest,
+) (network.Measured, error) {
 	var out network.Measured
 	if err := request.Allow(ctx); err != nil {
 		return out, err
@@ -108,7 +122,8 @@ func (l *LinkedIn) measureOrganization(ctx context.Context, account network.Acco
 			posts = append(posts, escape(p.RemoteID))
 		}
 	}
-	path := "/rest/organizationalEntityShareStatistics?q=organizationalEntity&organizationalEntity=" + escape(account.RemoteID)
+	path := "/rest/organizationalEntityShareStatistics?q=organizationalEntity&organizationalEntity=" +
+		escape(account.RemoteID)
 	if len(shares) > 0 {
 		path += "&shares=List(" + strings.Join(shares, ",") + ")"
 	}
@@ -175,7 +190,9 @@ func (l *LinkedIn) measureOrganization(ctx context.Context, account network.Acco
 // readAnalytics reads the metrics of a member's post, one call each. LinkedIn's
 // documentation names the post in two ways (Member Post Statistics);
 // Options.BareEntity selects one of them.
-func (l *LinkedIn) readAnalytics(ctx context.Context, account network.Account, urn string, request network.MeasureRequest, found *network.PostMetrics, out *network.Measured) error {
+func (l *LinkedIn) readAnalytics(ctx context.Context, account network.Account, urn string,
+	request network.MeasureRequest, found *network.PostMetrics, out *network.Measured,
+) error {
 	entity := escape(urn)
 	if !l.options.BareEntity {
 		kind := "ugc"
@@ -191,7 +208,8 @@ func (l *LinkedIn) readAnalytics(ctx context.Context, account network.Account, u
 		if err := request.Allow(ctx); err != nil {
 			return err
 		}
-		res, err := l.rest(ctx, account, "/rest/memberCreatorPostAnalytics?q=entity&entity="+entity+"&queryType="+m.name+"&aggregation=TOTAL", finder())
+		res, err := l.rest(ctx, account, "/rest/memberCreatorPostAnalytics?q=entity&entity="+entity+"&queryType="+
+			m.name+"&aggregation=TOTAL", finder())
 		switch e := network.AsError(err); {
 		case isForbidden(err):
 			out.MissingScope = scopeAnalytics
@@ -217,7 +235,9 @@ func (l *LinkedIn) readAnalytics(ctx context.Context, account network.Account, u
 
 // readSocialActions reads likes and comments with the token for publishing (Network
 // Update Social Actions).
-func (l *LinkedIn) readSocialActions(ctx context.Context, account network.Account, urn string, request network.MeasureRequest, found *network.PostMetrics) error {
+func (l *LinkedIn) readSocialActions(ctx context.Context, account network.Account, urn string,
+	request network.MeasureRequest, found *network.PostMetrics,
+) error {
 	if err := request.Allow(ctx); err != nil {
 		return err
 	}

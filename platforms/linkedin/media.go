@@ -36,8 +36,10 @@ func isVideo(id string) bool { return strings.HasPrefix(id, "urn:li:video:") }
 func (l *LinkedIn) Stage(ctx context.Context, account network.Account, media network.Media) (network.Staged, error) {
 	data, err := media.Open(ctx)
 	if err != nil {
-		return network.Staged{}, &network.Error{Class: network.NotSent, Code: "media_unreadable",
-			Message: "The attachment " + media.FileName + " could not be read from storage.", Err: err}
+		return network.Staged{}, &network.Error{
+			Class: network.NotSent, Code: "media_unreadable",
+			Message: "The attachment " + media.FileName + " could not be read from storage.", Err: err,
+		}
 	}
 	if rules.IsVideoOrAudio(media.MediaInfo) {
 		defer func() { _ = data.Close() }()
@@ -45,12 +47,18 @@ func (l *LinkedIn) Stage(ctx context.Context, account network.Account, media net
 	}
 	if rules.IsDocument(media.MediaInfo) {
 		urn, err := l.upload(ctx, account, "documents", media, data)
-		return network.Staged{RemoteID: stagedID(urn, documentName(media.FileName)), CheckAfter: l.options.MediaPollInterval}, err
+		return network.Staged{
+			RemoteID:   stagedID(urn, documentName(media.FileName)),
+			CheckAfter: l.options.MediaPollInterval,
+		}, err
 	}
 	urn, err := l.upload(ctx, account, "images", media, data)
 	// Tokens of members cannot read images; posts accept images that are still
 	// being processed.
-	return network.Staged{RemoteID: stagedID(urn, media.AltText), CheckAfter: l.options.MediaPollInterval, Ready: !isOrganization(account)}, err
+	return network.Staged{
+		RemoteID: stagedID(urn, media.AltText), CheckAfter: l.options.MediaPollInterval,
+		Ready: !isOrganization(account),
+	}, err
 }
 
 // documentName is the title of a document that was given none: posts require one.
@@ -63,7 +71,9 @@ func documentName(file string) string {
 }
 
 // upload uploads a file in one request and returns its URN. kind is images or documents.
-func (l *LinkedIn) upload(ctx context.Context, account network.Account, kind string, media network.Media, data io.ReadCloser) (urn string, err error) {
+func (l *LinkedIn) upload(
+	ctx context.Context, account network.Account, kind string, media network.Media, data io.ReadCloser,
+) (urn string, err error) {
 	var begun struct {
 		Value struct {
 			UploadURL string `json:"uploadUrl"`
@@ -85,12 +95,16 @@ func (l *LinkedIn) upload(ctx context.Context, account network.Account, kind str
 	if length <= 0 {
 		length = -1
 	}
-	_, err = l.put(ctx, account, begun.Value.UploadURL, &call.Body{Type: media.MIMEType, Length: length, Reader: data, Closer: data})
+	_, err = l.put(ctx, account, begun.Value.UploadURL, &call.Body{
+		Type: media.MIMEType, Length: length, Reader: data, Closer: data,
+	})
 	return urn, err
 }
 
 // action makes a call that does not publish and can be repeated.
-func (l *LinkedIn) action(ctx context.Context, account network.Account, address string, body, response any, complete func() bool) error {
+func (l *LinkedIn) action(
+	ctx context.Context, account network.Account, address string, body, response any, complete func() bool,
+) error {
 	encoded, err := call.JSON(body)
 	if err != nil {
 		return &network.Error{Class: network.NotSent, Code: "bad_request", Message: err.Error(), Err: err}
@@ -112,14 +126,18 @@ func (l *LinkedIn) action(ctx context.Context, account network.Account, address 
 }
 
 // put uploads bytes. The upload address is a secret and is redacted from errors.
-func (l *LinkedIn) put(ctx context.Context, account network.Account, address string, body *call.Body) (*call.Response, error) {
+func (l *LinkedIn) put(
+	ctx context.Context, account network.Account, address string, body *call.Body,
+) (*call.Response, error) {
 	if err := l.uploadAddress(account.BaseURL, address); err != nil {
 		if body.Closer != nil {
 			_ = body.Closer.Close()
 		}
 		return nil, err
 	}
-	return l.do(ctx, call.Request{Method: http.MethodPut, URL: address, Token: account.Token, Body: body, Timeout: l.options.UploadTimeout})
+	return l.do(ctx, call.Request{
+		Method: http.MethodPut, URL: address, Token: account.Token, Body: body, Timeout: l.options.UploadTimeout,
+	})
 }
 
 // maxPart is the number of bytes of a video to hold in memory; LinkedIn requests
@@ -137,7 +155,9 @@ type instruction struct {
 }
 
 // stageVideo uploads a video in the parts that LinkedIn requests, sequentially.
-func (l *LinkedIn) stageVideo(ctx context.Context, account network.Account, media network.Media, data io.Reader) (network.Staged, error) {
+func (l *LinkedIn) stageVideo(
+	ctx context.Context, account network.Account, media network.Media, data io.Reader,
+) (network.Staged, error) {
 	var begun struct {
 		Value struct {
 			Video        string        `json:"video"`
@@ -171,17 +191,27 @@ func (l *LinkedIn) stageVideo(ctx context.Context, account network.Account, medi
 }
 
 // putPart sends one part and returns its ETag, which finalizeUpload requires.
-func (l *LinkedIn) putPart(ctx context.Context, account network.Account, part instruction, data io.Reader) (string, error) {
+func (l *LinkedIn) putPart(
+	ctx context.Context, account network.Account, part instruction, data io.Reader,
+) (string, error) {
 	size := part.LastByte - part.FirstByte + 1
 	if size < 1 || size > maxPart {
-		return "", &network.Error{Class: network.Transient, Code: "malformed_response", Message: "LinkedIn requested a part of the video with an invalid size."}
+		return "", &network.Error{
+			Class: network.Transient, Code: "malformed_response",
+			Message: "LinkedIn requested a part of the video with an invalid size.",
+		}
 	}
 	held := make([]byte, size)
 	if _, err := io.ReadFull(data, held); err != nil {
-		return "", &network.Error{Class: network.NotSent, Code: "media_unreadable", Message: "The video could not be read from storage.", Err: err}
+		return "", &network.Error{
+			Class: network.NotSent, Code: "media_unreadable", Message: "The video could not be read from storage.",
+			Err: err,
+		}
 	}
 	for try := 1; ; try++ {
-		res, err := l.put(ctx, account, part.UploadURL, &call.Body{Type: "application/octet-stream", Length: size, Reader: bytes.NewReader(held)})
+		res, err := l.put(ctx, account, part.UploadURL, &call.Body{
+			Type: "application/octet-stream", Length: size, Reader: bytes.NewReader(held),
+		})
 		if err == nil {
 			if tag := strings.Trim(res.Header.Get("Etag"), `"`); tag != "" {
 				return tag, nil
@@ -197,7 +227,9 @@ func (l *LinkedIn) putPart(ctx context.Context, account network.Account, part in
 
 // StageStatus reads the processing state. For a token that cannot read it,
 // LinkedIn refuses the post if the media is not ready.
-func (l *LinkedIn) StageStatus(ctx context.Context, account network.Account, staged network.Staged) (network.Staged, error) {
+func (l *LinkedIn) StageStatus(
+	ctx context.Context, account network.Account, staged network.Staged,
+) (network.Staged, error) {
 	urn, _ := splitStaged(staged.RemoteID)
 	kind := "images"
 	switch {
@@ -235,9 +267,11 @@ func (l *LinkedIn) StageStatus(ctx context.Context, account network.Account, sta
 	case "PROCESSING", "UPLOADING":
 		return staged, nil
 	case "WAITING_UPLOAD":
-		return staged, res.NewError(network.Transient, network.CodeMediaExpired, "LinkedIn has not received the attachment.")
+		return staged, res.NewError(network.Transient, network.CodeMediaExpired,
+			"LinkedIn has not received the attachment.")
 	case "PROCESSING_FAILED":
-		return staged, res.NewError(network.Rejected, "processing_failed", strings.TrimSpace("LinkedIn cannot process the attachment. "+response.Failure))
+		return staged, res.NewError(network.Rejected, "processing_failed",
+			strings.TrimSpace("LinkedIn cannot process the attachment. "+response.Failure))
 	default:
 		return staged, res.MalformedError("it contains no processing state")
 	}

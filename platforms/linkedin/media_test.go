@@ -57,7 +57,9 @@ func TestStage_VideoInParts(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		receipt, err := l.Publish(t.Context(), account, network.Submission{Text: "A clip", MediaIDs: []string{staged.RemoteID}})
+		receipt, err := l.Publish(t.Context(), account, network.Submission{
+			Text: "A clip", MediaIDs: []string{staged.RemoteID},
+		})
 		if err != nil || !strings.HasPrefix(receipt.RemoteID, "urn:li:ugcPost:") {
 			t.Fatalf("%+v, %v", receipt, err)
 		}
@@ -83,7 +85,10 @@ func TestPublish_SeveralImages(t *testing.T) {
 	l := n.adapter()
 	var ids []string
 	for i := range 3 {
-		media := network.Media{MediaInfo: network.MediaInfo{MIMEType: "image/png", Bytes: 8, AltText: fmt.Sprintf("Ảnh %d", i)}, Open: func(context.Context) (io.ReadCloser, error) {
+		media := network.Media{MediaInfo: network.MediaInfo{
+			MIMEType: "image/png", Bytes: 8,
+			AltText: fmt.Sprintf("Ảnh %d", i),
+		}, Open: func(context.Context) (io.ReadCloser, error) {
 			return io.NopCloser(strings.NewReader("\x89PNG\r\n\x1a\n")), nil
 		}}
 		staged, err := l.Stage(t.Context(), n.member, media)
@@ -107,16 +112,22 @@ func TestPublish_SeveralImages(t *testing.T) {
 // The token is not sent to other hosts, whatever upload address a response
 // contains.
 func TestStage_SendsTokenToLinkedInOnly(t *testing.T) {
-	for _, address := range []string{"https://evil.example/x", "http://169.254.169.254/x", "https://linkedin.com.evil.example/x", "https://evillinkedin.com/x", "::", ""} {
+	for _, address := range []string{
+		"https://evil.example/x", "http://169.254.169.254/x",
+		"https://linkedin.com.evil.example/x", "https://evillinkedin.com/x", "::", "",
+	} {
 		l, account := respondWith(t, func(w http.ResponseWriter, r *http.Request) {
 			if r.Method == http.MethodPut {
 				t.Errorf("uploaded to %s", r.URL)
 			}
 			_, _ = fmt.Fprintf(w, `{"value":{"image":"urn:li:image:1","uploadUrl":%q}}`, address)
 		})
-		media := network.Media{MediaInfo: network.MediaInfo{MIMEType: "image/png"}, Open: func(context.Context) (io.ReadCloser, error) {
-			return io.NopCloser(strings.NewReader("x")), nil
-		}}
+		media := network.Media{
+			MediaInfo: network.MediaInfo{MIMEType: "image/png"},
+			Open: func(context.Context) (io.ReadCloser, error) {
+				return io.NopCloser(strings.NewReader("x")), nil
+			},
+		}
 		if _, err := l.Stage(t.Context(), account, media); err == nil {
 			t.Errorf("%q was accepted", address)
 		}

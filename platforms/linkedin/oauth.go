@@ -23,10 +23,13 @@ func (l *LinkedIn) Register(_ context.Context, baseURL, redirectURI string) (net
 		return network.SandboxApp(baseURL, redirectURI), nil
 	}
 	if l.options.ClientID == "" || l.options.ClientSecret.Empty() {
-		return network.App{}, &network.Error{Class: network.Rejected, Code: network.CodeNotConfigured,
-			Message: "LinkedIn is not configured: the operator must add an app from developer.linkedin.com."}
+		return network.App{}, &network.Error{
+			Class: network.Rejected, Code: network.CodeNotConfigured,
+			Message: "LinkedIn is not configured: the operator must add an app from developer.linkedin.com.",
+		}
 	}
-	return network.App{RedirectURI: redirectURI, ClientID: l.options.ClientID, ClientSecret: l.options.ClientSecret}, nil
+	return network.App{RedirectURI: redirectURI, ClientID: l.options.ClientID, ClientSecret: l.options.ClientSecret},
+		nil
 }
 
 // AuthorizeURL returns LinkedIn's page on which the user grants access
@@ -72,7 +75,11 @@ func (l *LinkedIn) Exchange(ctx context.Context, app network.App, code, verifier
 	if l.options.PKCE && app.BaseURL == "" {
 		form.Set("code_verifier", verifier)
 	}
-	res, err := l.token(ctx, app, form, call.Request{Create: true, Timeout: l.options.ReadTimeout, Secrets: []secret.Text{secret.NewText(code), secret.NewText(verifier)}})
+	res, err := l.token(ctx, app, form, call.Request{
+		Create: true, Timeout: l.options.ReadTimeout, Secrets: []secret.Text{
+			secret.NewText(code), secret.NewText(verifier),
+		},
+	})
 	var e *network.Error
 	if errors.As(err, &e) && e.Class == network.Auth {
 		e.Class = network.Rejected // a 401 is about the app and its code: there is no account yet
@@ -86,7 +93,9 @@ func (l *LinkedIn) Exchange(ctx context.Context, app network.App, code, verifier
 }
 
 // token calls the token endpoint.
-func (l *LinkedIn) token(ctx context.Context, app network.App, form url.Values, request call.Request) (*tokenResponse, error) {
+func (l *LinkedIn) token(
+	ctx context.Context, app network.App, form url.Values, request call.Request,
+) (*tokenResponse, error) {
 	host, err := l.host(app.BaseURL, l.options.WebHost)
 	if err != nil {
 		return nil, err
@@ -97,9 +106,11 @@ func (l *LinkedIn) token(ctx context.Context, app network.App, form url.Values, 
 	request.Secrets = append(request.Secrets, app.ClientSecret)
 	res, err := l.do(ctx, request)
 	// RFC 6749, 5.2: these refusals are about the application, and not about an account.
-	if e := network.AsError(err); e != nil && (e.Status == http.StatusUnauthorized || e.Code == "invalid_client" || e.Code == "unauthorized_client") {
+	if e := network.AsError(err); e != nil && (e.Status == http.StatusUnauthorized || e.Code == "invalid_client" ||
+		e.Code == "unauthorized_client") {
 		e.Class, e.Code = network.Rejected, "bad_client"
-		e.Message = "LinkedIn does not know this installation's application: the operator must correct the client id and secret."
+		e.Message = "LinkedIn does not know this installation's application: the operator must correct the client id " +
+			"and secret."
 		return nil, e
 	}
 	if err != nil {
@@ -145,14 +156,17 @@ func (a *tokenResponse) in(seconds int64) time.Time {
 // stays the same and its lifetime is not extended, so this can be repeated.
 func (l *LinkedIn) Refresh(ctx context.Context, app network.App, account network.Account) (network.Account, error) {
 	if account.RefreshToken.Empty() {
-		return account, &network.Error{Class: network.Auth, Code: "no_refresh_token",
-			Message: "LinkedIn issues no refresh tokens to this app. Reconnect the account."}
+		return account, &network.Error{
+			Class: network.Auth, Code: "no_refresh_token",
+			Message: "LinkedIn issues no refresh tokens to this app. Reconnect the account.",
+		}
 	}
 	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {account.RefreshToken.Reveal()}}
 	res, err := l.token(ctx, app, form, call.Request{Secrets: []secret.Text{account.RefreshToken, account.Token}})
 	var e *network.Error
 	if errors.As(err, &e) && e.Class == network.Rejected && (e.Code == "invalid_grant" ||
-		e.Code == "invalid_request" && (strings.Contains(e.Message, "refresh token") || strings.Contains(e.Message, "revoked"))) {
+		e.Code == "invalid_request" && (strings.Contains(e.Message, "refresh token") ||
+			strings.Contains(e.Message, "revoked"))) {
 		e.Class = network.Auth
 	}
 	if err != nil {
@@ -190,7 +204,10 @@ func (l *LinkedIn) Accounts(ctx context.Context, account network.Account) ([]net
 	member.Name, member.Handle = profile.Name, profile.Name // the address of the profile is not reported
 	member.AvatarURL = profile.Picture
 	found := []network.Account{member}
-	if !slices.ContainsFunc(account.Scopes, func(s string) bool { return s == "rw_organization_admin" || s == "r_organization_admin" }) {
+	if !slices.ContainsFunc(account.Scopes, func(s string) bool {
+		return s == "rw_organization_admin" ||
+			s == "r_organization_admin"
+	}) {
 		return found, nil
 	}
 	organizations, err := l.organizations(ctx, account)

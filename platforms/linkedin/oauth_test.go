@@ -26,7 +26,8 @@ func TestAccounts_MemberAndOrganization(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Apps outside of partner programs get 60 days and no refresh token.
-	if days := time.Until(account.TokenExpiresAt).Hours() / 24; days < 59.9 || days > 60 || !account.RefreshToken.Empty() || !slices.Contains(account.Scopes, "w_organization_social") {
+	if days := time.Until(account.TokenExpiresAt).Hours() / 24; days < 59.9 || days > 60 ||
+		!account.RefreshToken.Empty() || !slices.Contains(account.Scopes, "w_organization_social") {
 		t.Errorf("account %+v", account)
 	}
 	found, err := l.Accounts(t.Context(), account)
@@ -36,7 +37,8 @@ func TestAccounts_MemberAndOrganization(t *testing.T) {
 	if m := found[0]; m.RemoteID != n.member.RemoteID || m.Kind != network.KindPerson || m.Name != "Desk" {
 		t.Errorf("member %+v", m)
 	}
-	if o := found[1]; o.RemoteID != n.organization.RemoteID || o.Kind != network.KindOrganization || o.Name != "Dateline" || o.Handle != "linkedin.com/company/dateline" {
+	if o := found[1]; o.RemoteID != n.organization.RemoteID || o.Kind != network.KindOrganization ||
+		o.Name != "Dateline" || o.Handle != "linkedin.com/company/dateline" {
 		t.Errorf("organization %+v", o)
 	}
 	_, err = l.Refresh(t.Context(), app, found[0])
@@ -48,7 +50,10 @@ func TestAccounts_MemberAndOrganization(t *testing.T) {
 	if e := network.AsError(err); e == nil || e.Class != network.Auth || strings.Contains(e.Error(), "made-up") {
 		t.Errorf("renewed with a made-up token: %v", err)
 	}
-	if err := n.server.Inject(fake.Fault{Kind: fake.Status, Status: 503, Path: "/linkedin/oauth/v2/accessToken"}); err != nil {
+	if err := n.server.Inject(fake.Fault{
+		Kind: fake.Status, Status: 503,
+		Path: "/linkedin/oauth/v2/accessToken",
+	}); err != nil {
 		t.Fatal(err)
 	}
 	_, err = l.Refresh(t.Context(), app, found[0])
@@ -58,7 +63,9 @@ func TestAccounts_MemberAndOrganization(t *testing.T) {
 }
 
 func TestAddresses(t *testing.T) {
-	options := linkedin.Options{ClientID: "id", ClientSecret: secret.NewText("s"), Sandbox: "http://127.0.0.1:8090/linkedin"}
+	options := linkedin.Options{
+		ClientID: "id", ClientSecret: secret.NewText("s"), Sandbox: "http://127.0.0.1:8090/linkedin",
+	}
 	l := linkedin.New(http.DefaultClient, options)
 	app, err := l.Register(t.Context(), "", redirectURI)
 	if err != nil || app.ClientID != "id" || app.BaseURL != "" {
@@ -86,18 +93,21 @@ func TestAddresses(t *testing.T) {
 	}
 	options.PKCE, options.Organizations = true, true
 	u, err = url.Parse(linkedin.New(http.DefaultClient, options).AuthorizeURL(app, "s", "c"))
-	if err != nil || u.Query().Get("code_challenge") != "c" || u.Path != "/oauth/native-pkce/authorization" || !strings.Contains(u.Query().Get("scope"), "w_organization_social") {
+	if err != nil || u.Query().Get("code_challenge") != "c" || u.Path != "/oauth/native-pkce/authorization" ||
+		!strings.Contains(u.Query().Get("scope"), "w_organization_social") {
 		t.Errorf("authorize at %s, %v", u, err)
 	}
 	for _, bad := range []string{"https://linkedin.com", "http://127.0.0.1:8090/linkedin/", "x"} {
 		if _, err := l.Limits(t.Context(), network.Account{BaseURL: bad}); network.AsError(err).Code != "bad_address" {
 			t.Errorf("%q was accepted: %v", bad, err)
 		}
-		if _, err := l.Publish(t.Context(), network.Account{BaseURL: bad}, network.Submission{Text: "t"}); network.AsError(err).Code != "bad_address" {
+		if _, err := l.Publish(t.Context(), network.Account{BaseURL: bad},
+			network.Submission{Text: "t"}); network.AsError(err).Code != "bad_address" {
 			t.Errorf("%q was accepted: %v", bad, err)
 		}
 	}
-	if _, err := linkedin.New(http.DefaultClient, linkedin.Options{}).Register(t.Context(), "", redirectURI); network.AsError(err).Code != network.CodeNotConfigured {
+	if _, err := linkedin.New(http.DefaultClient, linkedin.Options{}).Register(t.Context(), "",
+		redirectURI); network.AsError(err).Code != network.CodeNotConfigured {
 		t.Errorf("%v", err)
 	}
 }
@@ -109,12 +119,31 @@ func TestRefresh_WrongApplicationIsNoDisconnect(t *testing.T) {
 		class network.Class
 		code  string
 	}{
-		"invalid_client, 401":      {fake.Fault{Status: 401, Body: `{"error":"invalid_client"}`}, network.Rejected, "bad_client"},
-		"invalid_client, 400":      {fake.Fault{Status: 400, Body: `{"error":"invalid_client","error_description":"Client authentication failed"}`}, network.Rejected, "bad_client"},
-		"unauthorized_client":      {fake.Fault{Status: 400, Body: `{"error":"unauthorized_client"}`}, network.Rejected, "bad_client"},
-		"401 without a body":       {fake.Fault{Status: 401, Body: " "}, network.Rejected, "bad_client"},
-		"invalid_grant":            {fake.Fault{Status: 400, Body: `{"error":"invalid_grant","error_description":"The token has expired"}`}, network.Auth, "invalid_grant"},
-		"invalid_grant, no reason": {fake.Fault{Status: 400, Body: `{"error":"invalid_grant"}`}, network.Auth, "invalid_grant"},
+		"invalid_client, 401": {
+			fake.Fault{Status: 401, Body: `{"error":"invalid_client"}`},
+			network.Rejected,
+			"bad_client",
+		},
+		"invalid_client, 400": {
+			fake.Fault{
+				Status: 400,
+				Body:   `{"error":"invalid_client","error_description":"Client authentication failed"}`,
+			},
+			network.Rejected, "bad_client",
+		},
+		"unauthorized_client": {
+			fake.Fault{Status: 400, Body: `{"error":"unauthorized_client"}`},
+			network.Rejected,
+			"bad_client",
+		},
+		"401 without a body": {fake.Fault{Status: 401, Body: " "}, network.Rejected, "bad_client"},
+		"invalid_grant": {
+			fake.Fault{Status: 400, Body: `{"error":"invalid_grant","error_description":"The token has expired"}`},
+			network.Auth, "invalid_grant",
+		},
+		"invalid_grant, no reason": {
+			fake.Fault{Status: 400, Body: `{"error":"invalid_grant"}`}, network.Auth, "invalid_grant",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := startFake(t, fake.Options{})

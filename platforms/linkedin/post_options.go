@@ -12,7 +12,8 @@ import (
 // PostOptions are the options of a post.
 // https://learn.microsoft.com/en-us/linkedin/marketing/community-management/shares/posts-api
 type PostOptions struct {
-	Visibility    string                `json:"visibility,omitempty"` // public, connections or logged_in; empty: the account's setting
+	// Public, connections or logged_in; empty: the account's setting
+	Visibility    string                `json:"visibility,omitempty"`
 	Poll          *Poll                 `json:"poll,omitempty"`
 	DocumentTitle string                `json:"document_title,omitempty"` // empty: the name of the file
 	NoReshare     bool                  `json:"no_reshare,omitempty"`
@@ -64,15 +65,18 @@ func (o PostOptions) problems(content network.Content, limits network.Limits) []
 	c := rules.Options{Name: "LinkedIn"}
 	c.OneOf("visibility", o.Visibility, limits.Visibilities...)
 	if content.Reply {
-		c.Add("visibility", "comment_options", "A reply on {network} is a comment, which has no options. Remove them.", c.Name)
+		c.Add("visibility", "comment_options", "A reply on {network} is a comment, which has no options. Remove them.",
+			c.Name)
 	}
 	if o.Poll != nil {
 		c.Poll(o.Poll.Question, o.Poll.Choices, 0, limits.Poll)
 		if pollDuration(o.Poll.DurationDays) == "" {
-			c.Add("poll.duration_days", "poll_days", "The poll would be open for {used} days; LinkedIn allows 1, 3, 7 or 14.", o.Poll.DurationDays)
+			c.Add("poll.duration_days", "poll_days",
+				"The poll would be open for {used} days; LinkedIn allows 1, 3, 7 or 14.", o.Poll.DurationDays)
 		}
 		if len(content.Media) > 0 {
-			c.Add("poll", "poll_with_attachments", "{network} accepts no attachments with a poll. Remove the poll or the attachments.", c.Name)
+			c.Add("poll", "poll_with_attachments",
+				"{network} accepts no attachments with a poll. Remove the poll or the attachments.", c.Name)
 		}
 		if strings.TrimSpace(content.Text) == "" {
 			c.Add("poll", "poll_without_text", "{network} needs a text with a poll. Write one.", c.Name)
@@ -81,7 +85,8 @@ func (o PostOptions) problems(content network.Content, limits network.Limits) []
 	if o.DocumentTitle != "" {
 		c.MaxRunes("document_title", o.DocumentTitle, maxDocumentTitle)
 		if !slices.ContainsFunc(content.Media, rules.IsDocument) {
-			c.Add("document_title", "title_without_document", "The post has no document for this title. Attach a PDF or remove the title.")
+			c.Add("document_title", "title_without_document",
+				"The post has no document for this title. Attach a PDF or remove the title.")
 		}
 	}
 	c.FirstComment(o.FirstComment)

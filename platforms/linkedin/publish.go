@@ -34,20 +34,25 @@ func readSettings(account network.Account, submission network.Submission) prepar
 	if account.Settings[settingVisibility] == "CONNECTIONS" && !isOrganization(account) {
 		c.Visibility = "CONNECTIONS"
 	}
-	if links := rules.Links(submission.Text); account.Settings[settingCard] == "first" && len(submission.MediaIDs) == 0 && len(links) > 0 {
+	if links := rules.Links(submission.Text); account.Settings[settingCard] == "first" &&
+		len(submission.MediaIDs) == 0 && len(links) > 0 {
 		c.Card = links[0].Target
 	}
 	return c
 }
 
 // Prepare makes no call. It fixes what could change before the last attempt.
-func (l *LinkedIn) Prepare(_ context.Context, account network.Account, submission network.Submission) (network.Prepared, error) {
+func (l *LinkedIn) Prepare(
+	_ context.Context, account network.Account, submission network.Submission,
+) (network.Prepared, error) {
 	if submission.Handle != "" {
 		return network.Prepared{Handle: submission.Handle, Ready: true}, nil
 	}
 	handle, err := json.Marshal(readSettings(account, submission))
 	if err != nil {
-		return network.Prepared{}, &network.Error{Class: network.NotSent, Code: "bad_request", Message: err.Error(), Err: err}
+		return network.Prepared{}, &network.Error{
+			Class: network.NotSent, Code: "bad_request", Message: err.Error(), Err: err,
+		}
 	}
 	return network.Prepared{Handle: string(handle), Ready: true}, nil
 }
@@ -137,13 +142,17 @@ func bodyOf(account network.Account, submission network.Submission) body {
 //
 // LinkedIn detects a repeated post if the body is identical byte for byte, and
 // names the existing post in its refusal.
-func (l *LinkedIn) Publish(ctx context.Context, account network.Account, submission network.Submission) (network.Receipt, error) {
+func (l *LinkedIn) Publish(
+	ctx context.Context, account network.Account, submission network.Submission,
+) (network.Receipt, error) {
 	if submission.ReplyTo != "" {
 		return l.comment(ctx, account, submission)
 	}
 	encoded, err := call.JSON(bodyOf(account, submission))
 	if err != nil {
-		return network.Receipt{}, &network.Error{Class: network.NotSent, Code: "bad_request", Message: err.Error(), Err: err}
+		return network.Receipt{}, &network.Error{
+			Class: network.NotSent, Code: "bad_request", Message: err.Error(), Err: err,
+		}
 	}
 	res, err := l.rest(ctx, account, "/rest/posts", call.Request{Method: http.MethodPost, Body: encoded, Create: true})
 	if err != nil {
@@ -153,11 +162,16 @@ func (l *LinkedIn) Publish(ctx context.Context, account network.Account, submiss
 	if !strings.HasPrefix(urn, "urn:li:") {
 		return network.Receipt{}, res.MalformedError("it contains no x-restli-id")
 	}
-	return network.Receipt{RemoteID: urn, URL: l.permalink(account, urn), CreatedAt: createdAt(urn), SentAt: res.Sent, RequestID: res.RequestID}, nil
+	return network.Receipt{
+		RemoteID: urn, URL: l.permalink(account, urn), CreatedAt: createdAt(urn), SentAt: res.Sent,
+		RequestID: res.RequestID,
+	}, nil
 }
 
 // refinePostRefusal refines the refusal of a post.
-func (l *LinkedIn) refinePostRefusal(ctx context.Context, account network.Account, submission network.Submission, err error) error {
+func (l *LinkedIn) refinePostRefusal(
+	ctx context.Context, account network.Account, submission network.Submission, err error,
+) error {
 	var e *network.Error
 	if !errors.As(err, &e) {
 		return err
@@ -214,9 +228,12 @@ func (l *LinkedIn) permalink(account network.Account, urn string) string {
 func (l *LinkedIn) Delete(ctx context.Context, account network.Account, remoteID string) error {
 	path := "/rest/posts/" + escape(remoteID)
 	if thread, id, ok := splitComment(remoteID); ok {
-		path = "/rest/socialActions/" + escape(thread) + "/comments/" + escape(id) + "?actor=" + escape(account.RemoteID)
+		path = "/rest/socialActions/" + escape(thread) + "/comments/" + escape(id) + "?actor=" +
+			escape(account.RemoteID)
 	}
-	_, err := l.rest(ctx, account, path, call.Request{Method: http.MethodDelete, Header: http.Header{"X-Restli-Method": {"DELETE"}}})
+	_, err := l.rest(ctx, account, path, call.Request{
+		Method: http.MethodDelete, Header: http.Header{"X-Restli-Method": {"DELETE"}},
+	})
 	var e *network.Error
 	if errors.As(err, &e) && (e.Status == http.StatusNotFound || e.Status == http.StatusGone) {
 		return nil

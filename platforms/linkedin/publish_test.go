@@ -120,13 +120,16 @@ func TestPublish_Settings(t *testing.T) {
 	n.member.Settings = map[string]string{"visibility": "CONNECTIONS", "link_card": "first"}
 	n.organization.Settings = n.member.Settings
 	for _, account := range []network.Account{n.member, n.organization} {
-		if _, err := l.Publish(t.Context(), account, network.Submission{Text: "Read https://www.example.com/a?b=1."}); err != nil {
+		if _, err := l.Publish(t.Context(), account,
+			network.Submission{Text: "Read https://www.example.com/a?b=1."}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for i, want := range []string{`"visibility":"CONNECTIONS"`, `"visibility":"PUBLIC"`} { // an organization has no connections
+	// An organization has no connections
+	for i, want := range []string{`"visibility":"CONNECTIONS"`, `"visibility":"PUBLIC"`} {
 		body := string(sent.bodies[i])
-		if !strings.Contains(body, want) || !strings.Contains(body, `"article":{"source":"https://www.example.com/a?b=1","title":"example.com"}`) {
+		if !strings.Contains(body, want) ||
+			!strings.Contains(body, `"article":{"source":"https://www.example.com/a?b=1","title":"example.com"}`) {
 			t.Errorf("sent %s, want %s and an article", body, want)
 		}
 	}
@@ -139,7 +142,9 @@ func TestPublish_ThreadsAreComments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := l.Publish(t.Context(), n.organization, network.Submission{Text: "Second (plain) #text", ReplyTo: first.RemoteID})
+	second, err := l.Publish(t.Context(), n.organization, network.Submission{
+		Text: "Second (plain) #text", ReplyTo: first.RemoteID,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +157,8 @@ func TestPublish_ThreadsAreComments(t *testing.T) {
 		t.Fatalf("%v", err)
 	}
 	posts := n.server.Posts()
-	if len(posts) != 3 || posts[1].ReplyTo != first.RemoteID || posts[2].ReplyTo != first.RemoteID || posts[1].Text != "Second (plain) #text" {
+	if len(posts) != 3 || posts[1].ReplyTo != first.RemoteID || posts[2].ReplyTo != first.RemoteID ||
+		posts[1].Text != "Second (plain) #text" {
 		t.Fatalf("published %+v", posts)
 	}
 	if second.RemoteID != posts[1].ID || second.URL != posts[1].URL || !second.CreatedAt.Equal(posts[1].CreatedAt) {
@@ -163,7 +169,8 @@ func TestPublish_ThreadsAreComments(t *testing.T) {
 		t.Errorf("finding %+v, %v", finding, err)
 	}
 	third.Text = "Never"
-	if finding, err = l.Reconcile(t.Context(), n.organization, third, network.Window{From: from}); err != nil || finding.Found || finding.Conclusive {
+	if finding, err = l.Reconcile(t.Context(), n.organization, third, network.Window{From: from}); err != nil ||
+		finding.Found || finding.Conclusive {
 		t.Errorf("a comment that is not listed: got %+v, %v, want nothing found and nothing concluded", finding, err)
 	}
 	for range 2 {

@@ -33,13 +33,18 @@ type page func(ctx context.Context, start int) (list []candidate, more bool, res
 //
 // A member's token cannot read posts. Reconcile makes no call then: repeating the
 // request within Limits.IdempotencyWindow makes LinkedIn name the post.
-func (l *LinkedIn) Reconcile(ctx context.Context, account network.Account, submission network.Submission, window network.Window) (network.Finding, error) {
+func (l *LinkedIn) Reconcile(
+	ctx context.Context, account network.Account, submission network.Submission, window network.Window,
+) (network.Finding, error) {
 	if account.RemoteID == "" {
-		return network.Finding{}, &network.Error{Class: network.Rejected, Code: "unknown_account",
-			Message: "The account's id at LinkedIn is not known. Reconnect the account."}
+		return network.Finding{}, &network.Error{
+			Class: network.Rejected, Code: "unknown_account",
+			Message: "The account's id at LinkedIn is not known. Reconnect the account.",
+		}
 	}
 	if !isOrganization(account) {
-		return network.Finding{Evidence: []network.Note{network.NewNote("member_posts_unlisted", "LinkedIn does not allow apps to list a member's posts.")}}, nil
+		return network.Finding{Evidence: []network.Note{network.NewNote("member_posts_unlisted",
+			"LinkedIn does not allow apps to list a member's posts.")}}, nil
 	}
 	next, sorted := l.ownPosts(account), true
 	if submission.ReplyTo != "" {
@@ -53,13 +58,16 @@ func (l *LinkedIn) Reconcile(ctx context.Context, account network.Account, submi
 	var late network.Note
 	if submission.ReplyTo != "" {
 		// A second post with the same text is refused; a comment is not.
-		late = network.NewNote("comments_listed_late", "{network} may list a comment late, and accepts duplicates.", "LinkedIn")
+		late = network.NewNote("comments_listed_late", "{network} may list a comment late, and accepts duplicates.",
+			"LinkedIn")
 	}
 	return search(ctx, next, sorted, wanted, window, late)
 }
 
 // search reads a list to its end, or to the start of the window if it is sorted.
-func search(ctx context.Context, next page, sorted bool, wanted candidate, window network.Window, late network.Note) (network.Finding, error) {
+func search(
+	ctx context.Context, next page, sorted bool, wanted candidate, window network.Window, late network.Note,
+) (network.Finding, error) {
 	from := window.From.Truncate(time.Millisecond)
 	posts, compare, complete := matching.New(window), matching.NewComparer(wanted.text), false
 	for n := 0; n < maxPages && !complete; n++ {
@@ -82,7 +90,10 @@ func search(ctx context.Context, next page, sorted bool, wanted candidate, windo
 				continue
 			}
 			same := slices.Equal(c.media, wanted.media)
-			posts.Add(matching.Post{Receipt: c.receipt, Verdict: compare.Compare(c.text), MediaCountEqual: same, ReplyTargetEqual: true, HasUploadedMedia: same && len(wanted.media) > 0})
+			posts.Add(matching.Post{
+				Receipt: c.receipt, Verdict: compare.Compare(c.text), MediaCountEqual: same,
+				ReplyTargetEqual: true, HasUploadedMedia: same && len(wanted.media) > 0,
+			})
 		}
 	}
 	return posts.Result(from, complete, late), nil
@@ -103,7 +114,8 @@ func (l *LinkedIn) ownPosts(account network.Account) page {
 		Content    content `json:"content"`
 	}
 	return func(ctx context.Context, start int) ([]candidate, bool, *call.Response, error) {
-		res, err := l.rest(ctx, account, "/rest/posts?q=author&author="+escape(account.RemoteID)+"&sortBy=CREATED&count="+
+		res, err := l.rest(ctx, account, "/rest/posts?q=author&author="+escape(account.RemoteID)+
+			"&sortBy=CREATED&count="+
 			strconv.Itoa(pageSize)+"&start="+strconv.Itoa(start), finder())
 		if err != nil {
 			return nil, false, nil, err
@@ -115,8 +127,11 @@ func (l *LinkedIn) ownPosts(account network.Account) page {
 		list := make([]candidate, len(response.Elements))
 		for i, p := range response.Elements {
 			list[i] = candidate{
-				receipt: network.Receipt{RemoteID: p.ID, URL: l.permalink(account, p.ID), CreatedAt: millis(p.CreatedAt), RequestID: res.RequestID},
-				text:    decodeLittleText(p.Commentary),
+				receipt: network.Receipt{
+					RemoteID: p.ID, URL: l.permalink(account, p.ID), CreatedAt: millis(p.CreatedAt),
+					RequestID: res.RequestID,
+				},
+				text: decodeLittleText(p.Commentary),
 			}
 			switch c := p.Content; {
 			case c.Media != nil:
@@ -135,7 +150,8 @@ func (l *LinkedIn) ownPosts(account network.Account) page {
 // order is not documented, so the search cannot stop at an old one.
 func (l *LinkedIn) ownComments(account network.Account, thread string) page {
 	return func(ctx context.Context, start int) ([]candidate, bool, *call.Response, error) {
-		res, err := l.rest(ctx, account, "/rest/socialActions/"+escape(thread)+"/comments?count="+strconv.Itoa(pageSize)+
+		res, err := l.rest(ctx, account, "/rest/socialActions/"+escape(thread)+"/comments?count="+
+			strconv.Itoa(pageSize)+
 			"&start="+strconv.Itoa(start), call.Request{Method: http.MethodGet})
 		if err != nil {
 			return nil, false, nil, err

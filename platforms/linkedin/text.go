@@ -160,9 +160,11 @@ func (l *LinkedIn) Check(content network.Content, limits network.Limits) []netwo
 	limits = l.LimitsOf(content, limits)
 	problems := rules.Check("LinkedIn", content, limits, l.Count(content.Text, limits))
 	for i, media := range content.Media {
-		if least := l.options.Media.MinVideoBytes; rules.IsVideoOrAudio(media) && media.Bytes > 0 && media.Bytes < least {
+		if least := l.options.Media.MinVideoBytes; rules.IsVideoOrAudio(media) && media.Bytes > 0 &&
+			media.Bytes < least {
 			problems = append(problems, network.NewViolation(fmt.Sprintf("attachments[%d]", i), "too_small",
-				"Attachment {number} has {used_bytes}; LinkedIn requires at least {min_bytes}.", i+1, network.Bytes(media.Bytes), network.Bytes(least)))
+				"Attachment {number} has {used_bytes}; LinkedIn requires at least {min_bytes}.", i+1,
+				network.Bytes(media.Bytes), network.Bytes(least)))
 		}
 	}
 	if options, ok := content.Options.(PostOptions); ok {
@@ -175,10 +177,14 @@ func (l *LinkedIn) Check(content network.Content, limits network.Limits) []netwo
 func (l *LinkedIn) Preview(content network.Content, _ network.Limits) network.Preview {
 	p := network.Preview{Text: content.Text, Spans: rules.Spans(content.Text)}
 	if content.Reply {
-		p.Notes = append(p.Notes, network.NewNote("published_as_comment", "On {network}, this is published as a comment on the post.", "LinkedIn"))
+		p.Notes = append(p.Notes,
+			network.NewNote("published_as_comment", "On {network}, this is published as a comment on the post.",
+				"LinkedIn"))
 		for _, media := range content.Media {
 			if media.AltText != "" {
-				p.Notes = append(p.Notes, network.NewNote("no_comment_image_descriptions", "LinkedIn does not support descriptions of images in comments."))
+				p.Notes = append(p.Notes,
+					network.NewNote("no_comment_image_descriptions",
+						"LinkedIn does not support descriptions of images in comments."))
 				break
 			}
 		}
@@ -187,14 +193,21 @@ func (l *LinkedIn) Preview(content network.Content, _ network.Limits) network.Pr
 	p.FoldAt = rules.FoldOffset(content.Text, l.options.Text.Fold, l.options.Text.FoldLines)
 	for _, media := range content.Media {
 		if rules.IsVideoOrAudio(media) && media.AltText != "" {
-			p.Notes = append(p.Notes, network.NewNote("no_video_descriptions", "{network} does not support descriptions of videos.", "LinkedIn"))
+			p.Notes = append(p.Notes,
+				network.NewNote("no_video_descriptions", "{network} does not support descriptions of videos.",
+					"LinkedIn"))
 		}
 	}
 	if len(content.Media) == 1 && rules.IsDocument(content.Media[0]) {
-		p.Notes = append(p.Notes, network.NewNote("document_pages", "On {network}, readers leaf through the pages of the document, and can download it.", "LinkedIn"))
+		p.Notes = append(p.Notes,
+			network.NewNote("document_pages",
+				"On {network}, readers leaf through the pages of the document, and can download it.", "LinkedIn"))
 	}
 	if len(content.Media) == 0 && len(rules.Links(content.Text)) > 0 {
-		p.Notes = append(p.Notes, network.NewNote("link_card_by_setting", "The link gets a card, which only shows its host, if the account's setting {setting} requests it.", settingCard))
+		p.Notes = append(p.Notes,
+			network.NewNote("link_card_by_setting",
+				"The link gets a card, which only shows its host, if the account's setting {setting} requests it.",
+				settingCard))
 	}
 	return p
 }

@@ -44,7 +44,10 @@ func TestDecodeLittleText_OtherClients(t *testing.T) {
 
 // The fake network truncates a text at unescaped characters, like LinkedIn.
 func FuzzLittleText(f *testing.F) {
-	for _, seed := range []string{"", `\`, `\#`, "#a#b #c_d# e#f", "##x", "#Hà\u0300 Nội", `{hashtag|\#|x}`, "@[a](urn:li:person:1)", "x_*~y", "＃tin", "#\u0301", "https://a.example/#b_(c)", "🇻🇳#🇻🇳 #a👍🏽", "a\r\nb\x00"} {
+	for _, seed := range []string{
+		"", `\`, `\#`, "#a#b #c_d# e#f", "##x", "#Hà\u0300 Nội", `{hashtag|\#|x}`,
+		"@[a](urn:li:person:1)", "x_*~y", "＃tin", "#\u0301", "https://a.example/#b_(c)", "🇻🇳#🇻🇳 #a👍🏽", "a\r\nb\x00",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -67,24 +70,32 @@ func TestCheck_Comments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	png, clip := network.MediaInfo{MIMEType: "image/png", Bytes: 1}, network.MediaInfo{MIMEType: "video/mp4", Bytes: 100 << 10}
+	png, clip := network.MediaInfo{MIMEType: "image/png", Bytes: 1}, network.MediaInfo{
+		MIMEType: "video/mp4", Bytes: 100 << 10,
+	}
 	for name, row := range map[string]struct {
 		content network.Content
 		code    string
 	}{
-		"LongestComment": {network.Content{Text: strings.Repeat("ạ", 1250), Reply: true, Media: []network.MediaInfo{png}}, ""},
-		"LongComment":    {network.Content{Text: strings.Repeat("ạ", 1251), Reply: true}, "too_long"},
-		"SameAsPost":     {network.Content{Text: strings.Repeat("ạ", 1251)}, ""},
-		"Emoji":          {network.Content{Text: strings.Repeat("😀", 1501)}, "too_long"},
-		"TwoPictures":    {network.Content{Text: "t", Reply: true, Media: []network.MediaInfo{png, png}}, "too_many_attachments"},
-		"Video":          {network.Content{Text: "t", Reply: true, Media: []network.MediaInfo{clip}}, "unsupported_type"},
-		"VideoAlone":     {network.Content{Media: []network.MediaInfo{clip}}, ""},
-		"VideoAndMore":   {network.Content{Media: []network.MediaInfo{clip, png}}, "mixed_attachments"},
-		"TinyVideo":      {network.Content{Media: []network.MediaInfo{{MIMEType: "video/mp4", Bytes: 100}}}, "too_small"},
+		"LongestComment": {
+			network.Content{Text: strings.Repeat("ạ", 1250), Reply: true, Media: []network.MediaInfo{png}}, "",
+		},
+		"LongComment": {network.Content{Text: strings.Repeat("ạ", 1251), Reply: true}, "too_long"},
+		"SameAsPost":  {network.Content{Text: strings.Repeat("ạ", 1251)}, ""},
+		"Emoji":       {network.Content{Text: strings.Repeat("😀", 1501)}, "too_long"},
+		"TwoPictures": {
+			network.Content{Text: "t", Reply: true, Media: []network.MediaInfo{png, png}},
+			"too_many_attachments",
+		},
+		"Video":        {network.Content{Text: "t", Reply: true, Media: []network.MediaInfo{clip}}, "unsupported_type"},
+		"VideoAlone":   {network.Content{Media: []network.MediaInfo{clip}}, ""},
+		"VideoAndMore": {network.Content{Media: []network.MediaInfo{clip, png}}, "mixed_attachments"},
+		"TinyVideo":    {network.Content{Media: []network.MediaInfo{{MIMEType: "video/mp4", Bytes: 100}}}, "too_small"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			problems := l.Check(row.content, limits)
-			if row.code == "" && len(problems) > 0 || row.code != "" && (len(problems) != 1 || problems[0].Code != row.code) {
+			if row.code == "" && len(problems) > 0 || row.code != "" &&
+				(len(problems) != 1 || problems[0].Code != row.code) {
 				t.Errorf("problems %+v, want %q", problems, row.code)
 			}
 		})

@@ -23,7 +23,9 @@ func respondWith(t *testing.T, handler http.HandlerFunc) (*mastodon.Mastodon, ne
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	return mastodon.New(newClient(t), mastodon.Options{}), network.Account{BaseURL: server.URL, RemoteID: "1", Token: secret.NewText("secret-token")}
+	return mastodon.New(newClient(t), mastodon.Options{}), network.Account{
+		BaseURL: server.URL, RemoteID: "1", Token: secret.NewText("secret-token"),
+	}
 }
 
 func TestRefusals(t *testing.T) {
@@ -32,15 +34,24 @@ func TestRefusals(t *testing.T) {
 		body, code string
 		class      network.Class
 	}{
-		"Scope":         {403, `{"error":"This action is outside the authorized scopes"}`, "http_403", network.Auth},
-		"Disabled":      {403, `{"error":"Your login is currently disabled"}`, "http_403", network.Auth},
-		"NotPermitted":  {403, `{"error":"This action is not allowed"}`, "http_403", network.Rejected},
-		"NotReady":      {422, `{"error":"Cannot attach files that have not finished processing. Try again in a moment!"}`, "media_not_ready", network.Transient},
-		"MediaGone":     {422, `{"error":"Media 1, 2 not found or already attached to another post"}`, "media_expired", network.Transient},
-		"TooLarge":      {413, `<html>Request Entity Too Large</html>`, "http_413", network.Rejected},
-		"EmptyObject":   {200, `{}`, "malformed_response", network.Ambiguous},
-		"NoContent":     {204, ``, "malformed_response", network.Ambiguous},
-		"OAuthWords":    {400, `{"error":"invalid_grant","error_description":"It expired."}`, "invalid_grant", network.Rejected},
+		"Scope":        {403, `{"error":"This action is outside the authorized scopes"}`, "http_403", network.Auth},
+		"Disabled":     {403, `{"error":"Your login is currently disabled"}`, "http_403", network.Auth},
+		"NotPermitted": {403, `{"error":"This action is not allowed"}`, "http_403", network.Rejected},
+		"NotReady": {
+			422, `{"error":"Cannot attach files that have not finished processing. Try again in a moment!"}`,
+			"media_not_ready", network.Transient,
+		},
+		"MediaGone": {
+			422, `{"error":"Media 1, 2 not found or already attached to another post"}`, "media_expired",
+			network.Transient,
+		},
+		"TooLarge":    {413, `<html>Request Entity Too Large</html>`, "http_413", network.Rejected},
+		"EmptyObject": {200, `{}`, "malformed_response", network.Ambiguous},
+		"NoContent":   {204, ``, "malformed_response", network.Ambiguous},
+		"OAuthWords": {
+			400, `{"error":"invalid_grant","error_description":"It expired."}`, "invalid_grant",
+			network.Rejected,
+		},
 		"LongErrorPage": {418, `{"error":"` + strings.Repeat("long ", 1000) + `"}`, "http_418", network.Rejected},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -92,14 +103,16 @@ func TestLimits(t *testing.T) {
 			}
 			switch r.URL.Path {
 			case "/.well-known/nodeinfo":
-				_, _ = io.WriteString(w, `{"links":[{"rel":"http://nodeinfo.diaspora.software/ns/schema/2.0","href":"/nodeinfo/2.0"}]}`)
+				_, _ = io.WriteString(w,
+					`{"links":[{"rel":"http://nodeinfo.diaspora.software/ns/schema/2.0","href":"/nodeinfo/2.0"}]}`)
 				return
 			case "/nodeinfo/2.0":
 				_, _ = io.WriteString(w, `{"software":{"name":"Mastodon","version":"4.4.1"}}`)
 				return
 			}
 			calls.Add(1)
-			_, _ = io.WriteString(w, `{"domain":"news.example","configuration":{"statuses":{"max_characters":5000,"max_media_attachments":16,
+			_, _ = io.WriteString(w,
+				`{"domain":"news.example","configuration":{"statuses":{"max_characters":5000,"max_media_attachments":16,
 				"characters_reserved_per_url":30},"media_attachments":{"supported_mime_types":["image/png"],"image_size_limit":10,
 				"video_frame_rate_limit":60,"video_matrix_limit":2073600}}}`)
 		})
@@ -123,7 +136,8 @@ func TestLimits(t *testing.T) {
 			if got.MaxImageBytes != 10 {
 				t.Errorf("got.MaxImageBytes: got %v, want %v", got.MaxImageBytes, 10)
 			}
-			if want := (network.VideoLimits{MaxFrameRate: 60, MaxPixels: 1920 * 1080}); !reflect.DeepEqual(got.Video, want) {
+			if want := (network.VideoLimits{MaxFrameRate: 60, MaxPixels: 1920 * 1080}); !reflect.DeepEqual(got.Video,
+				want) {
 				t.Errorf("got.Video: got %+v, want %+v", got.Video, want)
 			}
 			if got.MaxAltText != 1500 {
@@ -151,7 +165,9 @@ func TestLimits(t *testing.T) {
 		}
 	})
 	t.Run("Defaults", func(t *testing.T) {
-		m, account := respondWith(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
+		m, account := respondWith(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusForbidden)
+		})
 		got, err := m.Limits(t.Context(), account)
 		if err != nil || got.MaxCharacters != 500 || got.CharactersPerURL != 23 || got.MaxMedia != 4 {
 			t.Errorf("limits %+v, %v", got, err)
@@ -159,7 +175,8 @@ func TestLimits(t *testing.T) {
 	})
 	t.Run("Nonsense", func(t *testing.T) {
 		m, account := respondWith(t, func(w http.ResponseWriter, _ *http.Request) {
-			_, _ = io.WriteString(w, `{"configuration":{"statuses":{"max_characters":-1,"characters_reserved_per_url":999999999}}}`)
+			_, _ = io.WriteString(w,
+				`{"configuration":{"statuses":{"max_characters":-1,"characters_reserved_per_url":999999999}}}`)
 		})
 		got, err := m.Limits(t.Context(), account)
 		if err != nil || got.MaxCharacters != 500 || got.CharactersPerURL != 23 {
@@ -167,7 +184,9 @@ func TestLimits(t *testing.T) {
 		}
 	})
 	t.Run("Down", func(t *testing.T) {
-		m, account := respondWith(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) })
+		m, account := respondWith(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusBadGateway)
+		})
 		_, err := m.Limits(t.Context(), account)
 		if e := network.AsError(err); err == nil || e.Class != network.Transient {
 			t.Errorf("%v, want a transient error", err)
@@ -215,7 +234,8 @@ func TestReconcile_StopsAfterMaxPages(t *testing.T) {
 	account := identified(t, m, server.URL(), created.Token)
 	from := time.Now().Add(-time.Second)
 	for i := range 201 {
-		if _, err := m.Publish(t.Context(), account, network.Submission{Key: strings.Repeat("k", i+1), Text: "filler"}); err != nil {
+		if _, err := m.Publish(t.Context(), account,
+			network.Submission{Key: strings.Repeat("k", i+1), Text: "filler"}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -45,7 +45,10 @@ func counts() []platformtest.Count {
 		{Name: "TwoURLs", Text: "https://a.vn https://b.vn", Want: 2*url + 1},
 		{Name: "URLAfterVietnamese", Text: "đọc:https://a.vn", Want: 4 + url},
 		{Name: "TopLevelOnlyAsWildcard", Text: "https://www.information.gov.kh/a", Want: url},
-		{Name: "TopLevelOnlyAsWildcardLong", Text: "https://www.information.gov.kh/" + strings.Repeat("a", 480), Want: url},
+		{
+			Name: "TopLevelOnlyAsWildcardLong", Text: "https://www.information.gov.kh/" + strings.Repeat("a", 480),
+			Want: url,
+		},
 		{Name: "TopLevelOfMyanmar", Text: "https://www.mofa.gov.mm/tin", Want: url},
 		{Name: "TopLevelOfNepal", Text: "https://nepal.gov.np.", Want: url + 1},
 		{Name: "TopLevelInCyrillic", Text: "https://пример.рф/a", Want: url},
@@ -76,7 +79,10 @@ func TestCheck_Messages(t *testing.T) {
 	if problems := m.Check(network.Content{Media: []network.MediaInfo{video}}, limits()); len(problems) != 0 {
 		t.Errorf("a video below its limit: %+v", problems)
 	}
-	problems = m.Check(network.Content{Media: []network.MediaInfo{video, {MIMEType: "image/png", Width: 10000, Height: 10000}}}, limits())
+	problems = m.Check(network.Content{Media: []network.MediaInfo{
+		video,
+		{MIMEType: "image/png", Width: 10000, Height: 10000},
+	}}, limits())
 	if len(problems) != 2 || problems[0].Code != "mixed_attachments" || problems[1].Code != "too_many_pixels" {
 		t.Errorf("problems %+v", problems)
 	}

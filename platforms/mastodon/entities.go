@@ -47,7 +47,10 @@ func entities(text string) []entity {
 func urlAt(text string, i int) entity {
 	rest := text[i:]
 	at := -1
-	for _, scheme := range []string{"https://", "http://", "dat://", "dweb://", "ipfs://", "ipns://", "ssb://", "gopher://", "gemini://"} {
+	for _, scheme := range []string{
+		"https://", "http://", "dat://", "dweb://", "ipfs://", "ipns://", "ssb://",
+		"gopher://", "gemini://",
+	} {
 		if len(rest) > len(scheme) && strings.EqualFold(rest[:len(scheme)], scheme) {
 			at = len(scheme)
 			break
@@ -230,7 +233,8 @@ func mentionAt(text string, i int, before rune) entity {
 	}
 	// end_mention_match: a mention must not be followed by more of a name.
 	after := text[end:]
-	if r, size := decode(after); size > 0 && (r == '@' || r == '＠' || latinAccent(r)) || strings.HasPrefix(after, "://") {
+	if r, size := decode(after); size > 0 && (r == '@' || r == '＠' || latinAccent(r)) ||
+		strings.HasPrefix(after, "://") {
 		return entity{}
 	}
 	return entity{start: i, end: end, local: local}

@@ -116,7 +116,10 @@ func (m *Mastodon) fetchInstance(ctx context.Context, base string) (instance, er
 	if domain == "" {
 		domain = host
 	}
-	found := instance{domain: domain, software: m.fetchSoftware(ctx, base), limits: body.limits(host), expires: time.Now().Add(ttl)}
+	found := instance{
+		domain: domain, software: m.fetchSoftware(ctx, base), limits: body.limits(host),
+		expires: time.Now().Add(ttl),
+	}
 	found.limits.AppliesMarkdown, found.limits.Ignores = found.software.appliesMarkdown(), found.software.ignored()
 	if found.software.name == "" {
 		found.expires = time.Now().Add(retryTTL)
@@ -146,12 +149,18 @@ func (a instanceResponse) limits(host string) network.Limits {
 		MaxImagePixels:   clamp(c.Media.ImageMatrixLimit, 33_177_600, 1<<40),
 		MaxVideoBytes:    clamp(c.Media.VideoSizeLimit, 99<<20, 1<<40),
 		// Defaults: app/models/media_attachment.rb
-		Video: network.VideoLimits{MaxPixels: clamp(c.Media.VideoMatrixLimit, 8_294_400, 1<<40),
-			MaxFrameRate: float64(clamp(c.Media.VideoFrameRate, 120, 10_000))},
+		Video: network.VideoLimits{
+			MaxPixels:    clamp(c.Media.VideoMatrixLimit, 8_294_400, 1<<40),
+			MaxFrameRate: float64(clamp(c.Media.VideoFrameRate, 120, 10_000)),
+		},
 		MaxAltText:    clamp(c.Media.DescriptionLimit, 1500, 1_000_000),
 		SupportsReply: true,
-		Poll: network.PollLimits{MinChoices: 2, MaxChoices: clamp(c.Polls.MaxOptions, 4, 100), MaxChoiceCharacters: clamp(c.Polls.MaxCharacters, 50, 5000),
-			MinMinutes: (clamp(c.Polls.MinExpiration, 300, 2629746) + 59) / 60, MaxMinutes: clamp(c.Polls.MaxExpiration, 2629746, 1<<31-1) / 60},
+		Poll: network.PollLimits{
+			MinChoices: 2, MaxChoices: clamp(c.Polls.MaxOptions, 4, 100),
+			MaxChoiceCharacters: clamp(c.Polls.MaxCharacters, 50, 5000),
+			MinMinutes:          (clamp(c.Polls.MinExpiration, 300, 2629746) + 59) / 60,
+			MaxMinutes:          clamp(c.Polls.MaxExpiration, 2629746, 1<<31-1) / 60,
+		},
 		Quotas: quotas(),
 	}
 }

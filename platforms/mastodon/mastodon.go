@@ -105,7 +105,8 @@ func (m *Mastodon) do(ctx context.Context, base, path string, request call.Reque
 // base validates an instance's address and returns it without a trailing slash.
 func (m *Mastodon) base(address string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(address))
-	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "" {
+	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" ||
+		strings.Trim(u.Path, "/") != "" {
 		return "", badAddress("Enter the instance's address as https://host, for example https://mastodon.social.")
 	}
 	switch u.Scheme {
@@ -163,7 +164,10 @@ const codeInvalidGrant = "invalid_grant"
 // oauthCodes are the codes of a token endpoint's refusals, whose description is optional
 // (RFC 6749, 5.2).
 func oauthCodes() []string {
-	return []string{codeInvalidGrant, "invalid_request", "invalid_client", "unauthorized_client", "unsupported_grant_type", "invalid_scope"}
+	return []string{
+		codeInvalidGrant, "invalid_request", "invalid_client", "unauthorized_client",
+		"unsupported_grant_type", "invalid_scope",
+	}
 }
 
 // refusal classifies an unsuccessful response.

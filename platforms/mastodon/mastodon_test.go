@@ -62,7 +62,8 @@ func TestConformance(t *testing.T) {
 	client := newClient(t)
 	m := mastodon.New(client, mastodon.Options{CreateTimeout: 700 * time.Millisecond})
 	account := identified(t, m, server.URL(), created.Token)
-	if want := "@desk@" + strings.TrimPrefix(server.URL(), "http://"); account.Handle != want || account.RemoteID != created.ID || account.Name != "Desk" {
+	if want := "@desk@" + strings.TrimPrefix(server.URL(), "http://"); account.Handle != want ||
+		account.RemoteID != created.ID || account.Name != "Desk" {
 		t.Errorf("identified as %+v, want %s", account, want)
 	}
 	s := subject(m, client, account)
@@ -108,8 +109,10 @@ func TestRealServer(t *testing.T) {
 
 func TestAddresses(t *testing.T) {
 	m := mastodon.New(http.DefaultClient, mastodon.Options{PlainHTTP: []string{"sandbox:4001"}})
-	for _, bad := range []string{"", "mastodon.social", "ftp://mastodon.social", "http://mastodon.social", "https://user:pw@mastodon.social",
-		"https://mastodon.social/path", "https://mastodon.social?x=1", "http://10.0.0.1", "https://", "::"} {
+	for _, bad := range []string{
+		"", "mastodon.social", "ftp://mastodon.social", "http://mastodon.social", "https://user:pw@mastodon.social",
+		"https://mastodon.social/path", "https://mastodon.social?x=1", "http://10.0.0.1", "https://", "::",
+	} {
 		_, err := m.Limits(t.Context(), network.Account{BaseURL: bad})
 		if e := network.AsError(err); err == nil || e.Code != "bad_address" {
 			t.Errorf("%q was accepted as an instance: %v", bad, err)
@@ -134,7 +137,8 @@ func TestAddresses(t *testing.T) {
 		t.Errorf("q.Get(\"response_type\"): got %q, want %q", q.Get("response_type"), "code")
 	}
 	if q.Get("scope") != "read:accounts read:statuses write:statuses write:media" {
-		t.Errorf("q.Get(\"scope\"): got %q, want %q", q.Get("scope"), "read:accounts read:statuses write:statuses write:media")
+		t.Errorf("q.Get(\"scope\"): got %q, want %q", q.Get("scope"),
+			"read:accounts read:statuses write:statuses write:media")
 	}
 }
 

@@ -16,7 +16,9 @@ const maxStatusIDs = 20
 // MeasureRules are the same for all statuses: an instance counts what it knows of.
 func (*Mastodon) MeasureRules(network.Account, network.PostRef) network.MeasureRules {
 	return network.MeasureRules{
-		Metrics:  []network.Metric{network.MetricLikes, network.MetricReplies, network.MetricReposts, network.MetricQuotes},
+		Metrics: []network.Metric{
+			network.MetricLikes, network.MetricReplies, network.MetricReposts, network.MetricQuotes,
+		},
 		Batch:    maxStatusIDs,
 		Readings: network.CounterReadings(),
 		Quota:    readQuota(),
@@ -45,7 +47,9 @@ func (c counted) metrics() network.PostMetrics {
 // Measure reads statuses together; servers before Mastodon 4.3 and other software
 // have no such call, so their statuses are read one by one.
 // https://docs.joinmastodon.org/methods/statuses/#index
-func (m *Mastodon) Measure(ctx context.Context, account network.Account, request network.MeasureRequest) (network.Measured, error) {
+func (m *Mastodon) Measure(
+	ctx context.Context, account network.Account, request network.MeasureRequest,
+) (network.Measured, error) {
 	var out network.Measured
 	if err := request.Allow(ctx); err != nil {
 		return out, err
@@ -54,8 +58,11 @@ func (m *Mastodon) Measure(ctx context.Context, account network.Account, request
 	for _, p := range request.Posts {
 		query.Add("id[]", p.RemoteID)
 	}
-	res, err := m.do(ctx, account.BaseURL, "/api/v1/statuses?"+query.Encode(), call.Request{Method: http.MethodGet, Token: account.Token})
-	if e := network.AsError(err); e != nil && (e.Status == http.StatusNotFound || e.Status == http.StatusMethodNotAllowed) {
+	res, err := m.do(ctx, account.BaseURL, "/api/v1/statuses?"+query.Encode(), call.Request{
+		Method: http.MethodGet, Token: account.Token,
+	})
+	if e := network.AsError(err); e != nil &&
+		(e.Status == http.StatusNotFound || e.Status == http.StatusMethodNotAllowed) {
 		return m.measureEach(ctx, account, request)
 	}
 	if err != nil {
@@ -75,13 +82,16 @@ func (m *Mastodon) Measure(ctx context.Context, account network.Account, request
 	return out, nil
 }
 
-func (m *Mastodon) measureEach(ctx context.Context, account network.Account, request network.MeasureRequest) (network.Measured, error) {
+func (m *Mastodon) measureEach(
+	ctx context.Context, account network.Account, request network.MeasureRequest,
+) (network.Measured, error) {
 	var out network.Measured
 	for _, p := range request.Posts {
 		if err := request.Allow(ctx); err != nil {
 			return out, err
 		}
-		res, err := m.do(ctx, account.BaseURL, "/api/v1/statuses/"+url.PathEscape(p.RemoteID), call.Request{Method: http.MethodGet, Token: account.Token})
+		res, err := m.do(ctx, account.BaseURL, "/api/v1/statuses/"+url.PathEscape(p.RemoteID),
+			call.Request{Method: http.MethodGet, Token: account.Token})
 		if e := network.AsError(err); e != nil && e.Status == http.StatusNotFound {
 			out.Add(p.RemoteID, network.PostMetrics{State: network.PostMissing})
 			continue

@@ -24,8 +24,10 @@ const pollInterval = 2 * time.Second
 func (m *Mastodon) Stage(ctx context.Context, account network.Account, media network.Media) (network.Staged, error) {
 	data, err := media.Open(ctx)
 	if err != nil {
-		return network.Staged{}, &network.Error{Class: network.NotSent, Code: "media_unreadable",
-			Message: "The attachment " + media.FileName + " could not be read from storage.", Err: err}
+		return network.Staged{}, &network.Error{
+			Class: network.NotSent, Code: "media_unreadable",
+			Message: "The attachment " + media.FileName + " could not be read from storage.", Err: err,
+		}
 	}
 	fields := map[string]string{}
 	if media.AltText != "" {
@@ -35,10 +37,14 @@ func (m *Mastodon) Stage(ctx context.Context, account network.Account, media net
 	if name == "" {
 		name = "attachment"
 	}
-	body, err := call.Multipart(fields, call.File{Field: "file", Name: name, Type: media.MIMEType, Bytes: media.Bytes, Data: data})
+	body, err := call.Multipart(fields, call.File{
+		Field: "file", Name: name, Type: media.MIMEType, Bytes: media.Bytes, Data: data,
+	})
 	if err != nil {
 		_ = data.Close()
-		return network.Staged{}, &network.Error{Class: network.NotSent, Code: "bad_request", Message: err.Error(), Err: err}
+		return network.Staged{}, &network.Error{
+			Class: network.NotSent, Code: "bad_request", Message: err.Error(), Err: err,
+		}
 	}
 	res, err := m.do(ctx, account.BaseURL, "/api/v2/media", call.Request{
 		Method: http.MethodPost, Token: account.Token, Body: body, Timeout: m.options.UploadTimeout,
@@ -55,7 +61,9 @@ func (m *Mastodon) Stage(ctx context.Context, account network.Account, media net
 // StageStatus reads the state of an upload (GET /api/v1/media/:id): 206 is
 // processing, 200 is ready, 422 has failed, 404 has expired. Only the upload is
 // lost then.
-func (m *Mastodon) StageStatus(ctx context.Context, account network.Account, staged network.Staged) (network.Staged, error) {
+func (m *Mastodon) StageStatus(
+	ctx context.Context, account network.Account, staged network.Staged,
+) (network.Staged, error) {
 	res, err := m.do(ctx, account.BaseURL, "/api/v1/media/"+url.PathEscape(staged.RemoteID),
 		call.Request{Method: http.MethodGet, Token: account.Token})
 	var e *network.Error

@@ -13,9 +13,13 @@ import (
 
 // FindMentions searches the accounts that the instance knows (GET
 // /api/v1/accounts/search). https://docs.joinmastodon.org/methods/accounts/#search
-func (m *Mastodon) FindMentions(ctx context.Context, account network.Account, query string, limit int) ([]network.Mention, error) {
+func (m *Mastodon) FindMentions(
+	ctx context.Context, account network.Account, query string, limit int,
+) ([]network.Mention, error) {
 	values := url.Values{"q": {strings.TrimPrefix(query, "@")}, "limit": {strconv.Itoa(limit)}, "resolve": {"false"}}
-	res, err := m.do(ctx, account.BaseURL, "/api/v1/accounts/search?"+values.Encode(), call.Request{Method: http.MethodGet, Token: account.Token})
+	res, err := m.do(ctx, account.BaseURL, "/api/v1/accounts/search?"+values.Encode(), call.Request{
+		Method: http.MethodGet, Token: account.Token,
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -75,7 +75,8 @@ func (m *Mastodon) Exchange(ctx context.Context, app network.App, code, verifier
 		"code_verifier": {verifier},
 		"scope":         {scopes},
 	}
-	return m.grant(ctx, app, network.Account{BaseURL: app.BaseURL}, form, secret.NewText(code), secret.NewText(verifier))
+	return m.grant(ctx, app, network.Account{BaseURL: app.BaseURL}, form, secret.NewText(code),
+		secret.NewText(verifier))
 }
 
 // Refresh refreshes the tokens of servers whose tokens expire. Mastodon's do not
@@ -98,7 +99,9 @@ func (m *Mastodon) Refresh(ctx context.Context, app network.App, account network
 }
 
 // grant requests tokens and returns the account with them.
-func (m *Mastodon) grant(ctx context.Context, app network.App, account network.Account, form url.Values, secrets ...secret.Text) (network.Account, error) {
+func (m *Mastodon) grant(
+	ctx context.Context, app network.App, account network.Account, form url.Values, secrets ...secret.Text,
+) (network.Account, error) {
 	form.Set("client_id", app.ClientID)
 	form.Set("client_secret", app.ClientSecret.Reveal())
 	res, err := m.do(ctx, app.BaseURL, "/oauth/token", call.Request{
@@ -135,12 +138,16 @@ func (m *Mastodon) grant(ctx context.Context, app network.App, account network.A
 // Fields is an access token, for users who created one at their instance
 // (Preferences, Development).
 func (m *Mastodon) Fields() []network.FormField {
-	return []network.FormField{{Name: "access_token", Label: "Access token", Secret: true,
-		Help: "Create one at your instance under Preferences, Development, New application."}}
+	return []network.FormField{{
+		Name: "access_token", Label: "Access token", Secret: true,
+		Help: "Create one at your instance under Preferences, Development, New application.",
+	}}
 }
 
 // ConnectForm reads the account that the token belongs to.
-func (m *Mastodon) ConnectForm(ctx context.Context, baseURL string, values map[string]secret.Text) ([]network.Account, error) {
+func (m *Mastodon) ConnectForm(
+	ctx context.Context, baseURL string, values map[string]secret.Text,
+) ([]network.Account, error) {
 	base, err := m.base(baseURL)
 	if err != nil {
 		return nil, err
@@ -202,7 +209,10 @@ func (m *Mastodon) Identify(ctx context.Context, account network.Account) (netwo
 // Revoke revokes a token (POST /oauth/revoke). Revoking an unknown token is not
 // an error (RFC 7009).
 func (m *Mastodon) Revoke(ctx context.Context, app network.App, account network.Account) error {
-	form := url.Values{"client_id": {app.ClientID}, "client_secret": {app.ClientSecret.Reveal()}, "token": {account.Token.Reveal()}}
+	form := url.Values{
+		"client_id": {app.ClientID}, "client_secret": {app.ClientSecret.Reveal()},
+		"token": {account.Token.Reveal()},
+	}
 	_, err := m.do(ctx, app.BaseURL, "/oauth/revoke", call.Request{
 		Method: http.MethodPost, Body: call.Form(form), Secrets: []secret.Text{app.ClientSecret, account.Token},
 	})

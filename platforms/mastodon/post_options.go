@@ -12,7 +12,8 @@ import (
 // PostOptions are the options of a status.
 // https://docs.joinmastodon.org/methods/statuses/#create
 type PostOptions struct {
-	Visibility     string `json:"visibility,omitempty"`      // public, unlisted, private or direct; empty: the account's default
+	// Public, unlisted, private or direct; empty: the account's default
+	Visibility     string `json:"visibility,omitempty"`
 	ContentWarning string `json:"content_warning,omitempty"` // spoiler_text
 	Sensitive      bool   `json:"sensitive,omitempty"`
 	Language       string `json:"language,omitempty"` // ISO 639; empty: the post's
@@ -48,16 +49,21 @@ func (o PostOptions) problems(content network.Content, limits network.Limits) []
 	c.OneOf("visibility", o.Visibility, "public", "unlisted", "private", "direct")
 	c.OneOf("quote_policy", o.QuotePolicy, "public", "followers", "nobody")
 	c.MaxRunes("content_warning", o.ContentWarning, 5000)
-	if o.Language != "" && (len(o.Language) < 2 || len(o.Language) > 3 || strings.Trim(o.Language, "abcdefghijklmnopqrstuvwxyz") != "") {
-		c.Add("language", "not_a_language", `"{value}" is not a language code. Use ISO 639, such as vi or en.`, o.Language)
+	if o.Language != "" && (len(o.Language) < 2 || len(o.Language) > 3 ||
+		strings.Trim(o.Language, "abcdefghijklmnopqrstuvwxyz") != "") {
+		c.Add("language", "not_a_language", `"{value}" is not a language code. Use ISO 639, such as vi or en.`,
+			o.Language)
 	}
-	if (o.Visibility == "private" || o.Visibility == "direct") && (o.QuotePolicy == "public" || o.QuotePolicy == "followers") {
-		c.Add("quote_policy", "quote_of_private", "A {visibility} post cannot be quoted on Mastodon. Choose nobody, or another visibility.", o.Visibility)
+	if (o.Visibility == "private" || o.Visibility == "direct") &&
+		(o.QuotePolicy == "public" || o.QuotePolicy == "followers") {
+		c.Add("quote_policy", "quote_of_private",
+			"A {visibility} post cannot be quoted on Mastodon. Choose nobody, or another visibility.", o.Visibility)
 	}
 	if o.Poll != nil {
 		c.Poll("", o.Poll.Choices, o.Poll.DurationMinutes, limits.Poll)
 		if len(content.Media) > 0 {
-			c.Add("poll", "poll_with_attachments", "{network} accepts no attachments with a poll. Remove the poll or the attachments.", c.Name)
+			c.Add("poll", "poll_with_attachments",
+				"{network} accepts no attachments with a poll. Remove the poll or the attachments.", c.Name)
 		}
 		if content.Text == "" {
 			c.Add("poll", "poll_without_text", "{network} needs a text with a poll. Write one.", c.Name)
@@ -78,7 +84,10 @@ func (p *Poll) request() *pollRequest {
 	if p == nil {
 		return nil
 	}
-	return &pollRequest{Options: p.Choices, ExpiresIn: p.DurationMinutes * 60, Multiple: p.Multiple, HideTotals: p.HideTotals}
+	return &pollRequest{
+		Options: p.Choices, ExpiresIn: p.DurationMinutes * 60, Multiple: p.Multiple,
+		HideTotals: p.HideTotals,
+	}
 }
 
 // differs reports whether a listed status was made with other options. Visibility

@@ -12,16 +12,22 @@ import (
 func TestPreview(t *testing.T) {
 	var m mastodon.Mastodon
 	long := "https://www.news.example.com/2026/11/22/a-long-way-to-go"
-	content := network.Content{Text: "\nHà Nội #mưa: " + long + ", hỏi @desk@news.example.com (http://localhost/#none) https://a.vn "}
+	content := network.Content{
+		Text: "\nHà Nội #mưa: " + long + ", hỏi @desk@news.example.com (http://localhost/#none) https://a.vn ",
+	}
 	p := m.Preview(content, limits())
-	if p.Text != "Hà Nội #mưa: news.example.com/2026/11/22/a-…, hỏi @desk@news.example.com (http://localhost/#none) a.vn" || p.Card != long || p.FoldAt != 0 {
+	if p.Text != "Hà Nội #mưa: news.example.com/2026/11/22/a-…, hỏi @desk@news.example.com "+
+		"(http://localhost/#none) a.vn" || p.Card != long || p.FoldAt != 0 {
 		t.Errorf("%q, card %q", p.Text, p.Card)
 	}
 	var reported []string
 	for _, s := range p.Spans {
 		reported = append(reported, string(s.Kind)+" "+p.Text[s.Start:s.End]+" to "+s.Target)
 	}
-	want := []string{"tag #mưa to mưa", "link news.example.com/2026/11/22/a-… to " + long, "mention @desk@news.example.com to desk@news.example.com", "link a.vn to https://a.vn"}
+	want := []string{
+		"tag #mưa to mưa", "link news.example.com/2026/11/22/a-… to " + long,
+		"mention @desk@news.example.com to desk@news.example.com", "link a.vn to https://a.vn",
+	}
 	if strings.Join(reported, "\n") != strings.Join(want, "\n") {
 		t.Errorf("%s", strings.Join(reported, "\n"))
 	}
@@ -33,7 +39,10 @@ func TestPreview(t *testing.T) {
 
 // Spans are in order, inside the text, and at character boundaries for any text.
 func FuzzPreview(f *testing.F) {
-	for _, text := range []string{"", " ", "#a@b https://a.vn/#c", "@a@b.vn#x", "http://www.a.vn/" + strings.Repeat("ă", 40)} {
+	for _, text := range []string{
+		"", " ", "#a@b https://a.vn/#c", "@a@b.vn#x",
+		"http://www.a.vn/" + strings.Repeat("ă", 40),
+	} {
 		f.Add(text)
 	}
 	var m mastodon.Mastodon

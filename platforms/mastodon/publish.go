@@ -62,8 +62,11 @@ type statusRequest struct {
 
 func requestOf(submission network.Submission) statusRequest {
 	options, _ := submission.Options.(PostOptions)
-	return statusRequest{submission.Text, submission.MediaIDs, submission.ReplyTo, cmp.Or(options.Language, submission.Language), options.Visibility,
-		options.ContentWarning, options.Sensitive, options.Poll.request(), options.QuotePolicy}
+	return statusRequest{
+		submission.Text, submission.MediaIDs, submission.ReplyTo,
+		cmp.Or(options.Language, submission.Language), options.Visibility,
+		options.ContentWarning, options.Sensitive, options.Poll.request(), options.QuotePolicy,
+	}
 }
 
 // body encodes the request. snac (2.94) reads a poll only from form fields, as Mastodon,
@@ -72,14 +75,22 @@ func (r statusRequest) body(server software) (*call.Body, error) {
 	if r.Poll == nil || server.name == "mitra" {
 		return call.JSON(r)
 	}
-	form := url.Values{"poll[options][]": r.Poll.Options, "poll[expires_in]": {strconv.Itoa(r.Poll.ExpiresIn)}, "media_ids[]": r.MediaIDs}
-	for name, value := range map[string]string{"status": r.Status, "in_reply_to_id": r.ReplyTo, "language": r.Language,
-		"visibility": r.Visibility, "spoiler_text": r.SpoilerText, "quote_approval_policy": r.QuotePolicy} {
+	form := url.Values{
+		"poll[options][]": r.Poll.Options, "poll[expires_in]": {strconv.Itoa(r.Poll.ExpiresIn)},
+		"media_ids[]": r.MediaIDs,
+	}
+	for name, value := range map[string]string{
+		"status": r.Status, "in_reply_to_id": r.ReplyTo, "language": r.Language,
+		"visibility": r.Visibility, "spoiler_text": r.SpoilerText, "quote_approval_policy": r.QuotePolicy,
+	} {
 		if value != "" {
 			form.Set(name, value)
 		}
 	}
-	for name, on := range map[string]bool{"sensitive": r.Sensitive, "poll[multiple]": r.Poll.Multiple, "poll[hide_totals]": r.Poll.HideTotals} {
+	for name, on := range map[string]bool{
+		"sensitive": r.Sensitive, "poll[multiple]": r.Poll.Multiple,
+		"poll[hide_totals]": r.Poll.HideTotals,
+	} {
 		if on {
 			form.Set(name, "true")
 		}
@@ -139,7 +150,9 @@ func (s status) choices() []string {
 // returns the same status for an hour. Older versions store the key after they
 // create the status, so two concurrent calls create two statuses: never send
 // while an earlier call may still be running.
-func (m *Mastodon) Publish(ctx context.Context, account network.Account, submission network.Submission) (network.Receipt, error) {
+func (m *Mastodon) Publish(
+	ctx context.Context, account network.Account, submission network.Submission,
+) (network.Receipt, error) {
 	base, err := m.base(account.BaseURL)
 	if err != nil {
 		return network.Receipt{}, err
@@ -147,7 +160,9 @@ func (m *Mastodon) Publish(ctx context.Context, account network.Account, submiss
 	server := m.knownSoftware(base)
 	body, err := requestOf(submission).body(server)
 	if err != nil {
-		return network.Receipt{}, &network.Error{Class: network.NotSent, Code: "bad_request", Message: err.Error(), Err: err}
+		return network.Receipt{}, &network.Error{
+			Class: network.NotSent, Code: "bad_request", Message: err.Error(), Err: err,
+		}
 	}
 	res, err := m.do(ctx, account.BaseURL, "/api/v1/statuses", call.Request{
 		Method:         http.MethodPost,

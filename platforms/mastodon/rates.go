@@ -24,17 +24,26 @@ const (
 // rack-attack's cache keys).
 func quotas() []network.Quota {
 	return []network.Quota{
-		{Bucket: bucketStatuses, Scope: network.ScopeAccount, Requests: 300, Per: 3 * time.Hour, FixedWindow: true, Default: true,
-			Costs: map[network.CallKind]int{network.CallPublish: 1}},
-		{Bucket: bucketMedia, Scope: network.ScopeAccount, Requests: 30, Per: 30 * time.Minute, FixedWindow: true, Default: true,
-			Costs: map[network.CallKind]int{network.CallUpload: 1}},
+		{
+			Bucket: bucketStatuses, Scope: network.ScopeAccount, Requests: 300, Per: 3 * time.Hour, FixedWindow: true,
+			Default: true,
+			Costs:   map[network.CallKind]int{network.CallPublish: 1},
+		},
+		{
+			Bucket: bucketMedia, Scope: network.ScopeAccount, Requests: 30, Per: 30 * time.Minute, FixedWindow: true,
+			Default: true,
+			Costs:   map[network.CallKind]int{network.CallUpload: 1},
+		},
 	}
 }
 
 // readQuota is Mastodon's limit of all calls of an account.
 func readQuota() network.Quota {
-	return network.Quota{Bucket: bucketCalls, Scope: network.ScopeAccount, Requests: 300, Per: 5 * time.Minute, FixedWindow: true,
-		Costs: map[network.CallKind]int{network.CallMeasure: 1}}
+	return network.Quota{
+		Bucket: bucketCalls, Scope: network.ScopeAccount, Requests: 300, Per: 5 * time.Minute,
+		FixedWindow: true,
+		Costs:       map[network.CallKind]int{network.CallMeasure: 1},
+	}
 }
 
 func bucketOf(method, path string) string {
@@ -43,7 +52,8 @@ func bucketOf(method, path string) string {
 		return bucketStatuses
 	case method == http.MethodPost && path == "/api/v2/media":
 		return bucketMedia
-	case method == http.MethodGet && (path == "/api/v1/statuses" || strings.HasPrefix(path, "/api/v1/statuses?") || strings.HasPrefix(path, "/api/v1/statuses/")):
+	case method == http.MethodGet && (path == "/api/v1/statuses" || strings.HasPrefix(path, "/api/v1/statuses?") ||
+		strings.HasPrefix(path, "/api/v1/statuses/")):
 		return bucketCalls
 	default:
 		return ""
@@ -68,8 +78,11 @@ func rates(res *call.Response, bucket string) []network.RateStatus {
 	if bucket == "" || limit < 1 || remaining < 0 {
 		return nil
 	}
-	return []network.RateStatus{{Bucket: bucket, Scope: network.ScopeAccount, Limit: limit, Remaining: min(remaining, limit),
-		ResetAt: rateReset(res), Per: call.PolicyWindow(header(res, "Policy"))}}
+	return []network.RateStatus{{
+		Bucket: bucket, Scope: network.ScopeAccount, Limit: limit,
+		Remaining: min(remaining, limit),
+		ResetAt:   rateReset(res), Per: call.PolicyWindow(header(res, "Policy")),
+	}}
 }
 
 func rateReset(res *call.Response) time.Time { return res.ParseReset(header(res, "Reset")) }

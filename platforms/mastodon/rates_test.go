@@ -16,7 +16,9 @@ import (
 
 func TestRates_MatchHeaders(t *testing.T) {
 	rates := fake.MastodonRates()
-	rates.Statuses, rates.Media = fake.Rate{Requests: 5, Per: 3 * time.Hour}, fake.Rate{Requests: 3, Per: 30 * time.Minute}
+	rates.Statuses, rates.Media = fake.Rate{Requests: 5, Per: 3 * time.Hour}, fake.Rate{
+		Requests: 3, Per: 30 * time.Minute,
+	}
 	server, created := startFake(t, fake.Options{Rates: rates})
 	m := mastodon.New(newClient(t), mastodon.Options{})
 	account := identified(t, m, server.URL(), created.Token)
@@ -25,10 +27,13 @@ func TestRates_MatchHeaders(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(t, receipt.Rates, "statuses", 5, 4, rates.Statuses.Per)
-	staged, err := m.Stage(t.Context(), account, network.Media{MediaInfo: network.MediaInfo{MIMEType: "image/png"}, FileName: "a.png",
+	staged, err := m.Stage(t.Context(), account, network.Media{
+		MediaInfo: network.MediaInfo{MIMEType: "image/png"},
+		FileName:  "a.png",
 		Open: func(context.Context) (io.ReadCloser, error) {
 			return io.NopCloser(strings.NewReader("\x89PNG\r\n\x1a\n")), nil
-		}})
+		},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +68,13 @@ func want(t *testing.T, rates []network.RateStatus, bucket string, limit, remain
 }
 
 func TestRates_IgnoreInvalidHeaders(t *testing.T) {
-	for _, headers := range [][3]string{{"", "", ""}, {"300", "", ""}, {"many", "3", ""}, {"0", "0", ""}, {"300", "-1", ""}} {
+	for _, headers := range [][3]string{
+		{"", "", ""},
+		{"300", "", ""},
+		{"many", "3", ""},
+		{"0", "0", ""},
+		{"300", "-1", ""},
+	} {
 		m, account := respondWith(t, func(w http.ResponseWriter, _ *http.Request) {
 			for i, name := range []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"} {
 				if headers[i] != "" {
@@ -85,11 +96,27 @@ func TestRates_AreReadInEveryForm(t *testing.T) {
 		headers map[string]string
 		per     time.Duration
 	}{
-		"GoToSocial": {map[string]string{"X-RateLimit-Limit": "300", "X-RateLimit-Remaining": "299", "X-RateLimit-Reset": later.UTC().Format("2006-01-02T15:04:05.000000Z")}, 0},
-		"Epoch":      {map[string]string{"X-RateLimit-Limit": "300", "X-RateLimit-Remaining": "299", "X-RateLimit-Reset": strconv.FormatInt(later.Unix(), 10)}, 0},
-		"FromNow":    {map[string]string{"X-RateLimit-Limit": "300", "X-RateLimit-Remaining": "299", "X-RateLimit-Reset": "300"}, 0},
-		"Draft": {map[string]string{"RateLimit-Limit": "300, 300;w=300", "RateLimit-Remaining": "299", "RateLimit-Reset": "300",
-			"RateLimit-Policy": "300;w=300"}, 5 * time.Minute},
+		"GoToSocial": {
+			map[string]string{
+				"X-RateLimit-Limit": "300", "X-RateLimit-Remaining": "299",
+				"X-RateLimit-Reset": later.UTC().Format("2006-01-02T15:04:05.000000Z"),
+			}, 0,
+		},
+		"Epoch": {
+			map[string]string{
+				"X-RateLimit-Limit": "300", "X-RateLimit-Remaining": "299",
+				"X-RateLimit-Reset": strconv.FormatInt(later.Unix(), 10),
+			}, 0,
+		},
+		"FromNow": {
+			map[string]string{"X-RateLimit-Limit": "300", "X-RateLimit-Remaining": "299", "X-RateLimit-Reset": "300"},
+			0,
+		},
+		"Draft": {map[string]string{
+			"RateLimit-Limit": "300, 300;w=300", "RateLimit-Remaining": "299",
+			"RateLimit-Reset":  "300",
+			"RateLimit-Policy": "300;w=300",
+		}, 5 * time.Minute},
 	} {
 		m, account := respondWith(t, func(w http.ResponseWriter, _ *http.Request) {
 			for name, value := range c.headers {
@@ -103,7 +130,8 @@ func TestRates_AreReadInEveryForm(t *testing.T) {
 			continue
 		}
 		got := receipt.Rates[0]
-		if got.Limit != 300 || got.Remaining != 299 || got.ResetAt.Sub(later).Abs() > 2*time.Second || got.Per != c.per {
+		if got.Limit != 300 || got.Remaining != 299 || got.ResetAt.Sub(later).Abs() > 2*time.Second ||
+			got.Per != c.per {
 			t.Errorf("%s: got %+v, want 299 of 300 until %s, period %s", name, got, later, c.per)
 		}
 	}

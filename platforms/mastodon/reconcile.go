@@ -22,10 +22,14 @@ const (
 // compares them with the submission: text, number of attachments and reply target
 // (package matching). Servers render and rewrite what they are sent: GoToSocial
 // and Pleroma, for example, apply Markdown.
-func (m *Mastodon) Reconcile(ctx context.Context, account network.Account, submission network.Submission, window network.Window) (network.Finding, error) {
+func (m *Mastodon) Reconcile(
+	ctx context.Context, account network.Account, submission network.Submission, window network.Window,
+) (network.Finding, error) {
 	if account.RemoteID == "" {
-		return network.Finding{}, &network.Error{Class: network.Rejected, Code: "unknown_account",
-			Message: "The account's id at the instance is not known. Reconnect the account."}
+		return network.Finding{}, &network.Error{
+			Class: network.Rejected, Code: "unknown_account",
+			Message: "The account's id at the instance is not known. Reconnect the account.",
+		}
 	}
 	server, err := m.instance(ctx, account.BaseURL)
 	if err != nil {
@@ -67,14 +71,17 @@ func (m *Mastodon) Reconcile(ctx context.Context, account network.Account, submi
 	}
 	var late message.Message
 	if !server.software.listsImmediately() {
-		late = message.New("listing_unknown", "It is not known whether {software} lists new posts immediately.", server.software.String())
+		late = message.New("listing_unknown", "It is not known whether {software} lists new posts immediately.",
+			server.software.String())
 	}
 	return search.Result(from, complete, late), nil
 }
 
 // ownStatuses lists one page, newest first.
 // https://docs.joinmastodon.org/methods/accounts/#statuses
-func (m *Mastodon) ownStatuses(ctx context.Context, account network.Account, sinceID, maxID string) ([]status, *call.Response, error) {
+func (m *Mastodon) ownStatuses(
+	ctx context.Context, account network.Account, sinceID, maxID string,
+) ([]status, *call.Response, error) {
 	query := url.Values{"limit": {strconv.Itoa(pageSize)}, "exclude_reblogs": {"true"}}
 	if sinceID != "" {
 		query.Set("since_id", sinceID)
@@ -82,7 +89,8 @@ func (m *Mastodon) ownStatuses(ctx context.Context, account network.Account, sin
 	if maxID != "" {
 		query.Set("max_id", maxID)
 	}
-	res, err := m.do(ctx, account.BaseURL, "/api/v1/accounts/"+url.PathEscape(account.RemoteID)+"/statuses?"+query.Encode(),
+	res, err := m.do(ctx, account.BaseURL, "/api/v1/accounts/"+url.PathEscape(account.RemoteID)+"/statuses?"+
+		query.Encode(),
 		call.Request{Method: http.MethodGet, Token: account.Token})
 	if err != nil {
 		return nil, nil, err

@@ -89,9 +89,12 @@ func (s software) notes() message.Messages {
 	options := strings.Join(s.ignored(), ", ")
 	switch {
 	case !s.isKnown():
-		return message.One("unknown_software", "Dateline does not know {software}. Some servers with Mastodon's API leave out {options}; what is left out is shown on each post.", s.String(), options)
+		return message.One("unknown_software",
+			"Dateline does not know {software}. Some servers with Mastodon's API leave out {options}; what is left "+
+				"out is shown on each post.", s.String(), options)
 	case options != "":
-		return message.One("ignored_options", "{software} leaves out {options}; what is left out is shown on each post.", s.String(), options)
+		return message.One("ignored_options",
+			"{software} leaves out {options}; what is left out is shown on each post.", s.String(), options)
 	}
 	return nil
 }

@@ -33,7 +33,8 @@ func (i *instance) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if href == "" {
 			href = "/nodeinfo/2.0"
 		}
-		_, _ = fmt.Fprintf(w, `{"links":[{"rel":"http://other.example/schema","href":"/other"},{"rel":"http://nodeinfo.diaspora.software/ns/schema/2.0","href":%q}]}`, href)
+		_, _ = fmt.Fprintf(w,
+			`{"links":[{"rel":"http://other.example/schema","href":"/other"},{"rel":"http://nodeinfo.diaspora.software/ns/schema/2.0","href":%q}]}`, href)
 	case "/nodeinfo/2.0":
 		_, _ = fmt.Fprintf(w, `{"software":{"name":%q,"version":%q}}`, name, version)
 	case "/other":
@@ -63,8 +64,9 @@ func window(t *testing.T, m *mastodon.Mastodon, account network.Account) int {
 // sending again would publish twice.
 func TestIdempotencyKey_IsReliedOnForKnownSoftware(t *testing.T) {
 	for software, want := range map[string]int{
-		"mastodon 4.5.2": 3600, "Mastodon 4.5.2": 3600, "mastodon 2.0.0": 3600, "mastodon 10.1": 3600, "hometown v4.0.10": 3600,
-		"mastodon 1.6.1": 0, "mastodon nightly": 0, "mastodon": 0,
+		"mastodon 4.5.2": 3600, "Mastodon 4.5.2": 3600, "mastodon 2.0.0": 3600, "mastodon 10.1": 3600,
+		"hometown v4.0.10": 3600,
+		"mastodon 1.6.1":   0, "mastodon nightly": 0, "mastodon": 0,
 		"gotosocial 0.20.1": 0, "pleroma 2.9.1": 0, "akkoma 3.15.0": 0, "mastodonlike 4.5.2": 0, "": 0,
 	} {
 		t.Run(software, func(t *testing.T) {
@@ -75,7 +77,8 @@ func TestIdempotencyKey_IsReliedOnForKnownSoftware(t *testing.T) {
 		})
 	}
 	t.Run("NodeInfoOfAnotherHost", func(t *testing.T) {
-		m, account := respondWith(t, (&instance{software: "mastodon 4.5.2", nodeInfo: "https://other.example/nodeinfo/2.0"}).ServeHTTP)
+		m, account := respondWith(t,
+			(&instance{software: "mastodon 4.5.2", nodeInfo: "https://other.example/nodeinfo/2.0"}).ServeHTTP)
 		if got := window(t, m, account); got != 0 {
 			t.Errorf("got %d s, want 0 s", got)
 		}

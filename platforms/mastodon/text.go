@@ -113,14 +113,18 @@ func (*Mastodon) Preview(content network.Content, limits network.Limits) network
 	plain := func(end int) {
 		for _, s := range rules.Spans(text[at:end]) {
 			if s.Kind == network.SpanTag {
-				p.Spans = append(p.Spans, network.Span{Start: shown.Len() + s.Start, End: shown.Len() + s.End, Kind: s.Kind, Target: s.Target})
+				p.Spans = append(p.Spans, network.Span{
+					Start: shown.Len() + s.Start, End: shown.Len() + s.End, Kind: s.Kind, Target: s.Target,
+				})
 			}
 		}
 		shown.WriteString(text[at:end])
 	}
 	for _, e := range entities(text) {
 		plain(e.start)
-		reported, span := text[e.start:e.end], network.Span{Start: shown.Len(), Kind: network.SpanMention, Target: text[e.start+1 : e.end]}
+		reported, span := text[e.start:e.end], network.Span{
+			Start: shown.Len(), Kind: network.SpanMention, Target: text[e.start+1 : e.end],
+		}
 		if e.url {
 			span.Kind, span.Target = network.SpanLink, reported
 			if p.Card == "" && len(content.Media) == 0 {
@@ -145,13 +149,19 @@ func notes(content network.Content, limits network.Limits) message.Messages {
 	// CommonMark 2.4, 4.2, 4.4, 5 and 6: what may be read as a mark.
 	marks := regexp.MustCompile("(?m)[*_~`\\\\\\[]|^[ \\t]*(?:[-+>#=]|[0-9]{1,9}[.)])|^    ")
 	if limits.AppliesMarkdown && marks.MatchString(content.Text) {
-		all = append(all, message.New("markdown_applied", "{by} renders Markdown: characters such as * and _, and lines that begin with -, > or #, may format the text instead of being shown.", limits.AllowedBy))
+		all = append(all, message.New("markdown_applied",
+			"{by} renders Markdown: characters such as * and _, and lines that begin with -, > or #, may format the "+
+				"text instead of being shown.", limits.AllowedBy))
 	}
 	options, _ := content.Options.(PostOptions)
-	for name, chosen := range map[string]bool{"visibility": options.Visibility != "" && options.Visibility != "public", "content_warning": options.ContentWarning != "",
-		"poll": options.Poll != nil, "quote_policy": options.QuotePolicy != ""} {
+	for name, chosen := range map[string]bool{
+		"visibility":      options.Visibility != "" && options.Visibility != "public",
+		"content_warning": options.ContentWarning != "",
+		"poll":            options.Poll != nil, "quote_policy": options.QuotePolicy != "",
+	} {
 		if chosen && slices.Contains(limits.Ignores, name) {
-			all = append(all, message.New("option_may_be_ignored", "{by} may leave out {option}.", limits.AllowedBy, name))
+			all = append(all, message.New("option_may_be_ignored", "{by} may leave out {option}.", limits.AllowedBy,
+				name))
 		}
 	}
 	slices.SortFunc(all, func(a, b message.Message) int { return cmp.Compare(a.Text, b.Text) })

@@ -10,10 +10,14 @@ func TestHTMLToText(t *testing.T) {
 		"Empty":      {"", ""},
 		"Paragraphs": {"<p>One</p><p>Two<br />Three<br>Four</p>", "One Two Three Four"},
 		"Entities":   {"<p>5 &lt; 6 &amp;amp; &quot;x&#39;</p>", `5 < 6 &amp; "x'`},
-		"Link": {`<p>see <a href="https://www.example.com/a/very/long/path"><span class="invisible">https://www.</span>` +
-			`<span class="ellipsis">example.com/a/very/</span><span class="invisible">long/path</span></a></p>`,
-			"see https://www.example.com/a/very/long/path"},
-		"Mention": {`<p><span class="h-card"><a href="https://x.example/@desk" class="u-url mention">@<span>desk</span></a></span> hi</p>`, "@desk hi"},
+		"Link": {
+			`<p>see <a href="https://www.example.com/a/very/long/path"><span class="invisible">https://www.</span>` +
+				`<span class="ellipsis">example.com/a/very/</span><span class="invisible">long/path</span></a></p>`,
+			"see https://www.example.com/a/very/long/path",
+		},
+		"Mention": {
+			`<p><span class="h-card"><a href="https://x.example/@desk" class="u-url mention">@<span>desk</span></a></span> hi</p>`, "@desk hi",
+		},
 		"Hashtag": {`<p><a href="/tags/a" class="mention hashtag" rel="tag">#<span>a</span></a></p>`, "#a"},
 		"Broken":  {"<p>One <b", "One"},
 	} {

@@ -39,7 +39,8 @@ func (c *Comparison) compareText(asked, shown string, form func(rewrites, string
 	switch {
 	case a == b:
 	case rest != "" && strings.HasPrefix(a, rest):
-		c.add(message.New(network.DifferenceCut, "The text is cut off there after {characters|character|characters}.", len([]rune(strings.TrimSpace(shown)))))
+		c.add(message.New(network.DifferenceCut, "The text is cut off there after {characters|character|characters}.",
+			len([]rune(strings.TrimSpace(shown)))))
 	default:
 		c.add(message.New(network.DifferenceText, "The text there differs from yours."))
 	}
@@ -62,7 +63,8 @@ func (p rewrites) wording(text string) string {
 // Media compares the number of attachments.
 func (c *Comparison) Media(asked, shown int) {
 	if asked != shown {
-		c.add(message.New(network.DifferenceMedia, "It has {count|attachment|attachments} there instead of {asked}.", shown, asked))
+		c.add(message.New(network.DifferenceMedia, "It has {count|attachment|attachments} there instead of {asked}.",
+			shown, asked))
 	}
 }
 
@@ -88,7 +90,8 @@ func (c *Comparison) Poll(asked, shown []string) {
 	case len(shown) == 0:
 		c.add(message.New(network.DifferenceNoPoll, "It has no poll there."))
 	default:
-		c.add(message.New(network.DifferencePoll, "The poll there has other choices: {choices}.", strings.Join(shown, ", ")))
+		c.add(message.New(network.DifferencePoll, "The poll there has other choices: {choices}.",
+			strings.Join(shown, ", ")))
 	}
 }
 
@@ -110,9 +113,11 @@ func (c *Comparison) Visibility(asked, shown string, order ...string) {
 	switch {
 	case asked == "" || shown == "" || asked == shown:
 	case a == 0 || b > a:
-		c.add(message.New(network.DifferenceVisibility, "Its visibility there is {shown} instead of {asked}.", shown, asked))
+		c.add(message.New(network.DifferenceVisibility, "Its visibility there is {shown} instead of {asked}.", shown,
+			asked))
 	default: // also one that is not listed, which may be wider
-		c.add(message.New(network.DifferenceWider, "More people can see it there than you asked for: it is {shown} instead of {asked}.", shown, asked))
+		c.add(message.New(network.DifferenceWider,
+			"More people can see it there than you asked for: it is {shown} instead of {asked}.", shown, asked))
 	}
 }
 
@@ -145,7 +150,8 @@ func (c *Comparison) Language(asked, shown string) {
 		return tag
 	}
 	if asked != "" && shown != "" && primary(asked) != primary(shown) {
-		c.add(message.New(network.DifferenceLanguage, "Its language there is {shown} instead of {asked}.", shown, asked))
+		c.add(message.New(network.DifferenceLanguage, "Its language there is {shown} instead of {asked}.", shown,
+			asked))
 	}
 }
 

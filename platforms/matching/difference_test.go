@@ -54,9 +54,15 @@ func TestComparison_FindsWhatReadersNotice(t *testing.T) {
 		{"no text", text("Giá xăng tăng", ""), network.DifferenceText},
 		{"a text where none was", text("", "Sent by a robot"), network.DifferenceText},
 		{"Markdown applied", wording("2 * 3 * 4\n# Tin\n- mục\n> dẫn\n1. một", "2 3 4 Tin mục dẫn một"), ""},
-		{"a shortened link", wording("Xem https://example.com/a-long-path hôm nay", "Xem https://t.co/abc hôm nay"), ""},
+		{
+			"a shortened link", wording("Xem https://example.com/a-long-path hôm nay", "Xem https://t.co/abc hôm nay"),
+			"",
+		},
 		{"another word", wording("Giá xăng tăng", "Giá xăng giảm"), network.DifferenceText},
-		{"cut beside a link", wording("Giá xăng tăng https://example.com/a", "Giá xăng… https://t.co/abc"), network.DifferenceCut},
+		{
+			"cut beside a link", wording("Giá xăng tăng https://example.com/a", "Giá xăng… https://t.co/abc"),
+			network.DifferenceCut,
+		},
 		{"same poll", poll([]string{"Có", "Không"}, []string{"Có ", "Không"}), ""},
 		{"no poll", poll([]string{"Có", "Không"}, nil), network.DifferenceNoPoll},
 		{"a lost choice", poll([]string{"Có", "Không", "Chưa rõ"}, []string{"Có", "Không"}), network.DifferencePoll},

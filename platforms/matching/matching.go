@@ -23,7 +23,8 @@ import (
 // Key returns a hash that is equal for posts that look equal in a listing:
 // those with the same canonical text, number of attachments and reply target.
 func Key(s network.Submission) []byte {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d\x00%s", compile().canonical(s.Text), max(len(s.MediaIDs), len(s.Media)), s.ReplyTo))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d\x00%s", compile().canonical(s.Text),
+		max(len(s.MediaIDs), len(s.Media)), s.ReplyTo))
 	return sum[:]
 }
 
@@ -77,24 +78,34 @@ func (s *Search) Result(from time.Time, complete bool, caveat message.Message) n
 	pending := max(s.window.Pending, 1)
 	switch {
 	case len(s.proven) == 1:
-		return found(s.proven[0], message.New("upload_found", "Among {count} posts of the account since {since_at}, {id} has the attachment that was uploaded for this post.",
-			s.seen, since, s.proven[0].RemoteID))
+		return found(s.proven[0],
+			message.New("upload_found",
+				"Among {count} posts of the account since {since_at}, {id} has the attachment that was uploaded for "+
+					"this post.",
+				s.seen, since, s.proven[0].RemoteID))
 	case len(s.proven) > 1:
 		return network.Finding{Similar: len(s.proven), Evidence: message.One("uploads_found",
-			"{count} posts have the attachments that were uploaded for this post ({ids}).", len(s.proven), joinIDs(s.proven))}
+			"{count} posts have the attachments that were uploaded for this post ({ids}).", len(s.proven),
+			joinIDs(s.proven))}
 	case len(s.matches) > pending || len(s.matches) > 0 && s.window.Unassignable:
 		return network.Finding{Similar: len(s.matches), Evidence: message.One("several_match",
-			"{count} posts have the same text, number of attachments and reply target ({ids}). It cannot be determined which of them is this post.",
+			"{count} posts have the same text, number of attachments and reply target ({ids}). It cannot be "+
+				"determined which of them is this post.",
 			len(s.matches), joinIDs(s.matches))}
 	case s.window.Position < len(s.matches):
 		match := s.matches[s.window.Position]
-		return found(match, message.New("match_found", "Among {count} posts of the account since {since_at}, {id} has the same text, attachments and reply target.",
+		return found(match, message.New("match_found",
+			"Among {count} posts of the account since {since_at}, {id} has the same text, attachments and "+
+				"reply target.",
 			s.seen, since, match.RemoteID))
 	case len(s.unclear) > 0:
 		return network.Finding{Similar: len(s.unclear), Evidence: message.One("unclear_posts",
-			"{unclear} of {count} posts of the account since {since_at} may be this post with its text rewritten ({ids}).", len(s.unclear), s.seen, since, joinIDs(s.unclear))}
+			"{unclear} of {count} posts of the account since {since_at} may be this post with its text "+
+				"rewritten ({ids}).", len(s.unclear), s.seen, since, joinIDs(s.unclear))}
 	}
-	evidence := message.One("none_matches", "None of {count} posts of the account since {since_at} has the same text, attachments and reply target.", s.seen, since)
+	evidence := message.One("none_matches",
+		"None of {count} posts of the account since {since_at} has the same text, attachments and reply target.",
+		s.seen, since)
 	switch {
 	case !complete:
 		evidence = append(evidence, message.New("more_posts", "There are more posts than could be read."))
@@ -109,7 +120,8 @@ func found(receipt network.Receipt, evidence message.Message) network.Finding {
 }
 
 func compareAge(a, b network.Receipt) int {
-	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(len(a.RemoteID), len(b.RemoteID)), cmp.Compare(a.RemoteID, b.RemoteID))
+	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(len(a.RemoteID), len(b.RemoteID)),
+		cmp.Compare(a.RemoteID, b.RemoteID))
 }
 
 func joinIDs(receipts []network.Receipt) string {

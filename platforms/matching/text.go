@@ -77,8 +77,10 @@ type rewrites struct{ tag, link, marker, address *regexp.Regexp }
 
 func compile() rewrites {
 	return rewrites{
-		tag:     regexp.MustCompile(`</?[a-zA-Z][^<>]*>`),                                // HTML that some servers accept and strip
-		link:    regexp.MustCompile(`\[([^\[\]\n]+)\]\([^()\s]+\)`),                      // CommonMark 6.3, inline links
+		// HTML that some servers accept and strip
+		tag: regexp.MustCompile(`</?[a-zA-Z][^<>]*>`),
+		// CommonMark 6.3, inline links
+		link:    regexp.MustCompile(`\[([^\[\]\n]+)\]\([^()\s]+\)`),
 		marker:  regexp.MustCompile(`(?m)^[ \t]*(?:[-+*•>]|#{1,6}|[0-9]{1,9}[.)])[ \t]`), // CommonMark 4.2, 5.1, 5.2
 		address: regexp.MustCompile(`(?i)\b(?:https?://|www\.)[^\s<>]+`),
 	}

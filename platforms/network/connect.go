@@ -99,5 +99,8 @@ type App struct {
 // those networks at which operators register by hand. Its secret protects
 // nothing.
 func SandboxApp(baseURL, redirectURI string) App {
-	return App{BaseURL: baseURL, RedirectURI: redirectURI, ClientID: "dateline-sandbox", ClientSecret: secret.NewText("dateline-sandbox-secret")}
+	return App{
+		BaseURL: baseURL, RedirectURI: redirectURI, ClientID: "dateline-sandbox",
+		ClientSecret: secret.NewText("dateline-sandbox-secret"),
+	}
 }

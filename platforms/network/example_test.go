@@ -39,7 +39,9 @@ func (b *Board) Check(content network.Content, limits network.Limits) []network.
 }
 
 func (*Board) Stage(context.Context, network.Account, network.Media) (network.Staged, error) {
-	return network.Staged{}, &network.Error{Class: network.Rejected, Code: network.CodeUnsupported, Message: "Board accepts no attachments."}
+	return network.Staged{}, &network.Error{
+		Class: network.Rejected, Code: network.CodeUnsupported, Message: "Board accepts no attachments.",
+	}
 }
 
 func (*Board) StageStatus(_ context.Context, _ network.Account, staged network.Staged) (network.Staged, error) {
@@ -52,13 +54,17 @@ type boardPost struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-func (b *Board) Publish(ctx context.Context, account network.Account, submission network.Submission) (network.Receipt, error) {
+func (b *Board) Publish(
+	ctx context.Context, account network.Account, submission network.Submission,
+) (network.Receipt, error) {
 	body, err := call.JSON(map[string]string{"text": submission.Text})
 	if err != nil {
 		return network.Receipt{}, err
 	}
 	// Create makes a lost response Ambiguous.
-	res, err := b.calls.Do(ctx, call.Request{Method: http.MethodPost, URL: b.api + "/posts", Token: account.Token, Body: body, Create: true})
+	res, err := b.calls.Do(ctx, call.Request{
+		Method: http.MethodPost, URL: b.api + "/posts", Token: account.Token, Body: body, Create: true,
+	})
 	if err != nil {
 		return network.Receipt{}, err
 	}
@@ -72,7 +78,9 @@ func (b *Board) Publish(ctx context.Context, account network.Account, submission
 	return network.Receipt{RemoteID: post.ID, CreatedAt: post.CreatedAt, SentAt: res.Sent}, nil
 }
 
-func (b *Board) Reconcile(ctx context.Context, account network.Account, submission network.Submission, window network.Window) (network.Finding, error) {
+func (b *Board) Reconcile(
+	ctx context.Context, account network.Account, submission network.Submission, window network.Window,
+) (network.Finding, error) {
 	res, err := b.calls.Do(ctx, call.Request{Method: http.MethodGet, URL: b.api + "/posts", Token: account.Token})
 	if err != nil {
 		return network.Finding{}, err
@@ -83,14 +91,19 @@ func (b *Board) Reconcile(ctx context.Context, account network.Account, submissi
 	}
 	search, comparer := matching.New(window), matching.NewComparer(submission.Text)
 	for _, post := range posts {
-		search.Add(matching.Post{Receipt: network.Receipt{RemoteID: post.ID, CreatedAt: post.CreatedAt},
-			Verdict: comparer.Compare(post.Text), MediaCountEqual: true, ReplyTargetEqual: true})
+		search.Add(matching.Post{
+			Receipt: network.Receipt{RemoteID: post.ID, CreatedAt: post.CreatedAt},
+			Verdict: comparer.Compare(post.Text), MediaCountEqual: true, ReplyTargetEqual: true,
+		})
 	}
 	return search.Result(window.From, true, network.Note{}), nil
 }
 
 func (*Board) Delete(context.Context, network.Account, string) error {
-	return &network.Error{Class: network.Rejected, Code: network.CodeUnsupported, Message: "Board has no call that deletes posts."}
+	return &network.Error{
+		Class: network.Rejected, Code: network.CodeUnsupported,
+		Message: "Board has no call that deletes posts.",
+	}
 }
 
 // The network publishes the post, but the response is lost. Publish returns

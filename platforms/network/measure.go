@@ -145,6 +145,8 @@ func (m *Measured) Add(remoteID string, p PostMetrics) {
 // and twice more.
 func CounterReadings() []time.Duration {
 	const day = 24 * time.Hour
-	return []time.Duration{15 * time.Minute, time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour,
-		day, 2 * day, 3 * day, 4 * day, 5 * day, 6 * day, 7 * day, 14 * day, 21 * day, 28 * day, 60 * day, 90 * day}
+	return []time.Duration{
+		15 * time.Minute, time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour,
+		day, 2 * day, 3 * day, 4 * day, 5 * day, 6 * day, 7 * day, 14 * day, 21 * day, 28 * day, 60 * day, 90 * day,
+	}
 }

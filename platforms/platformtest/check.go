@@ -41,10 +41,16 @@ func testCheck(t *testing.T, s Subject) {
 		content     network.Content
 		field, code string
 	}{
-		"Empty":        {network.Content{Text: " \n"}, "content", "empty"},
-		"TooLong":      {network.Content{Text: string(long), Media: needed}, "content", "too_long"},
-		"TooMany":      {network.Content{Media: slices.Repeat([]network.MediaInfo{png}, s.Limits.MaxMedia+1)}, "attachments", "too_many_attachments"},
-		"Type":         {network.Content{Media: []network.MediaInfo{png, {MIMEType: "application/x-nonsense"}}}, "attachments[1]", "unsupported_type"},
+		"Empty":   {network.Content{Text: " \n"}, "content", "empty"},
+		"TooLong": {network.Content{Text: string(long), Media: needed}, "content", "too_long"},
+		"TooMany": {
+			network.Content{Media: slices.Repeat([]network.MediaInfo{png}, s.Limits.MaxMedia+1)},
+			"attachments", "too_many_attachments",
+		},
+		"Type": {
+			network.Content{Media: []network.MediaInfo{png, {MIMEType: "application/x-nonsense"}}},
+			"attachments[1]", "unsupported_type",
+		},
 		"TooLarge":     {network.Content{Media: []network.MediaInfo{large}}, "attachments[0]", "too_large"},
 		"LongAltText":  {network.Content{Media: []network.MediaInfo{described}}, "attachments[0]", "alt_text_too_long"},
 		"LongestTaken": {network.Content{Text: string(long[1:]), Media: needed}, "", ""},
@@ -57,7 +63,8 @@ func testCheck(t *testing.T, s Subject) {
 				}
 				return
 			}
-			if row.code == "too_large" && s.Limits.MaxImageBytes == 0 || row.code == "alt_text_too_long" && s.Limits.MaxAltText == 0 {
+			if row.code == "too_large" && s.Limits.MaxImageBytes == 0 || row.code == "alt_text_too_long" &&
+				s.Limits.MaxAltText == 0 {
 				return // the network has no such limit
 			}
 			for _, p := range problems {

@@ -72,19 +72,23 @@ func testConnect(t *testing.T, s Subject) {
 		publish(t, as, submission(t, as, "Connected"))
 		testRenewal(t, as, app)
 	}
-	_, err = s.Connector.Accounts(t.Context(), network.Account{BaseURL: account.BaseURL, Token: secret.NewText("wrong")})
+	_, err = s.Connector.Accounts(t.Context(), network.Account{
+		BaseURL: account.BaseURL, Token: secret.NewText("wrong"),
+	})
 	wantError(t, err, network.Auth)
 }
 
 // testRenewal checks that refreshed tokens are valid, and that revoking
 // invalidates them.
 func testRenewal(t *testing.T, s Subject, app network.App) {
-	if refresher, ok := s.Network.(network.Refresher); ok && (!s.Account.RefreshToken.Empty() || !s.Account.TokenExpiresAt.IsZero()) {
+	if refresher, ok := s.Network.(network.Refresher); ok &&
+		(!s.Account.RefreshToken.Empty() || !s.Account.TokenExpiresAt.IsZero()) {
 		renewed, err := refresher.Refresh(t.Context(), app, s.Account)
 		if err != nil {
 			t.Fatalf("Refresh: %v", err)
 		}
-		if renewed.Token.Empty() || renewed.RemoteID != s.Account.RemoteID || renewed.TokenExpiresAt.Before(time.Now()) {
+		if renewed.Token.Empty() || renewed.RemoteID != s.Account.RemoteID ||
+			renewed.TokenExpiresAt.Before(time.Now()) {
 			t.Errorf("renewed as %+v", renewed)
 		}
 		s.Account = renewed
@@ -118,7 +122,8 @@ func testIdentify(t *testing.T, s Subject) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if known.RemoteID != s.Account.RemoteID || known.Handle == "" || known.Name == "" || known.Token.Reveal() != s.Account.Token.Reveal() {
+	if known.RemoteID != s.Account.RemoteID || known.Handle == "" || known.Name == "" ||
+		known.Token.Reveal() != s.Account.Token.Reveal() {
 		t.Errorf("identified as %+v, want %+v", known, s.Account)
 	}
 	account := s.Account

@@ -25,13 +25,22 @@ func testFaults(t *testing.T, s Subject) {
 		{"ActThen500", fake.Fault{Kind: fake.ActThen500}, network.Ambiguous, true},
 		{"ActThenHang", fake.Fault{Kind: fake.ActThenHang}, network.Ambiguous, true},
 		{"Malformed2xx", fake.Fault{Kind: fake.Malformed2xx}, network.Ambiguous, true},
-		{"Status502", fake.Fault{Kind: fake.Status, Status: 502, Body: "<html>Bad gateway</html>"}, network.Ambiguous, false},
+		{
+			"Status502",
+			fake.Fault{Kind: fake.Status, Status: 502, Body: "<html>Bad gateway</html>"},
+			network.Ambiguous,
+			false,
+		},
 		{"Status503", fake.Fault{Kind: fake.Status, Status: 503}, network.Ambiguous, false},
 		{"Status400", fake.Fault{Kind: fake.Status, Status: 400}, network.Rejected, false},
 		{"Status403", fake.Fault{Kind: fake.Status, Status: 403}, network.Rejected, false},
 		{"Status404", fake.Fault{Kind: fake.Status, Status: 404}, network.Rejected, false},
 		{"Status422", fake.Fault{Kind: fake.Status, Status: 422}, network.Rejected, false},
-		{"Redirect", fake.Fault{Kind: fake.Status, Status: 307, Header: map[string]string{"Location": "/elsewhere"}}, network.Rejected, false},
+		{
+			"Redirect",
+			fake.Fault{Kind: fake.Status, Status: 307, Header: map[string]string{"Location": "/elsewhere"}},
+			network.Rejected, false,
+		},
 		{"TokenExpired", fake.Fault{Kind: fake.TokenExpired}, network.Auth, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -78,8 +87,10 @@ func testFaults(t *testing.T, s Subject) {
 	})
 	t.Run("Echo", func(t *testing.T) {
 		sub := prepare(t, s, submission(t, s, "Echo"))
-		inject(t, s, fake.Fault{Kind: fake.Status, Status: 422, Path: s.CreatePath,
-			Body: `{"error":"Bad token ` + s.Account.Token.Reveal() + `"}`})
+		inject(t, s, fake.Fault{
+			Kind: fake.Status, Status: 422, Path: s.CreatePath,
+			Body: `{"error":"Bad token ` + s.Account.Token.Reveal() + `"}`,
+		})
 		_, err := s.Network.Publish(t.Context(), s.Account, sub)
 		wantError(t, err, network.Rejected, s.Account.Token)
 	})
@@ -118,7 +129,8 @@ func testMediaFaults(t *testing.T, s Subject) {
 			return
 		}
 		inject(t, s, fake.Fault{Kind: fake.MediaExpired, For: 20 * time.Millisecond, Count: -1})
-		if e := wantError(t, deferReadiness(t, s), network.Transient, s.Account.Token); e.Code != network.CodeMediaExpired {
+		if e := wantError(t, deferReadiness(t, s), network.Transient,
+			s.Account.Token); e.Code != network.CodeMediaExpired {
 			t.Errorf("code %s, want %s", e.Code, network.CodeMediaExpired)
 		}
 	})
@@ -134,7 +146,8 @@ func testMediaFaults(t *testing.T, s Subject) {
 		if testing.Short() {
 			t.Skip("waits until the network drops a file")
 		}
-		inject(t, s, fake.Fault{Kind: fake.MediaTTL, For: 3 * time.Second, Count: -1}) // longer than staging and preparing take
+		// Longer than staging and preparing take
+		inject(t, s, fake.Fault{Kind: fake.MediaTTL, For: 3 * time.Second, Count: -1})
 		sub := submission(t, plain, "Dropped")
 		attach(t, s, &sub, "dropped")
 		sub = prepare(t, s, sub)
@@ -175,7 +188,9 @@ func deferReadiness(t *testing.T, s Subject) error {
 	if err != nil || !ok {
 		return err
 	}
-	sub := network.Submission{Key: rand.Text(), Text: rand.Text(), MediaIDs: []string{staged.RemoteID}, Media: []network.Media{media}}
+	sub := network.Submission{
+		Key: rand.Text(), Text: rand.Text(), MediaIDs: []string{staged.RemoteID}, Media: []network.Media{media},
+	}
 	for range 100 {
 		ready, err := preparer.Prepare(t.Context(), s.Account, sub)
 		if err != nil || ready.Ready {
@@ -213,7 +228,9 @@ func testRefuse(t *testing.T, s Subject) {
 
 func testThrottled(t *testing.T, s Subject) {
 	sub := prepare(t, s, submission(t, s, "Throttled"))
-	inject(t, s, fake.Fault{Kind: fake.Status, Status: http.StatusTooManyRequests, Path: s.CreatePath, For: time.Minute})
+	inject(t, s, fake.Fault{
+		Kind: fake.Status, Status: http.StatusTooManyRequests, Path: s.CreatePath, For: time.Minute,
+	})
 	_, err := s.Network.Publish(t.Context(), s.Account, sub)
 	e := wantError(t, err, network.Throttled, s.Account.Token)
 	until := time.Now().Add(time.Minute)

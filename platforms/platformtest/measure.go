@@ -43,7 +43,10 @@ func testMeasure(t *testing.T, s Subject) {
 	if s.Metrics == nil {
 		t.Fatal("the network is a network.Measurer: Subject.Metrics is not set")
 	}
-	posts := []string{publish(t, s, submission(t, s, "Measured one")).RemoteID, publish(t, s, submission(t, s, "Measured two")).RemoteID}
+	posts := []string{
+		publish(t, s, submission(t, s, "Measured one")).RemoteID,
+		publish(t, s, submission(t, s, "Measured two")).RemoteID,
+	}
 	s.Fake.AgePosts(24 * time.Hour)
 	m := measureTest{s, measurer, posts}
 	t.Run("Rules", m.rules)
@@ -119,7 +122,8 @@ func (m measureTest) rules(t *testing.T) {
 	if rules.Unsupported != "" || rules.Batch < 1 || len(rules.Readings) == 0 || !slices.IsSorted(rules.Readings) {
 		t.Errorf("got rules %+v, want a batch and sorted readings", rules)
 	}
-	if rules.Quota.Bucket == "" || rules.Quota.Requests < 1 || rules.Quota.Per <= 0 || rules.Quota.Costs[network.CallMeasure] != 1 {
+	if rules.Quota.Bucket == "" || rules.Quota.Requests < 1 || rules.Quota.Per <= 0 ||
+		rules.Quota.Costs[network.CallMeasure] != 1 {
 		t.Errorf("got quota %+v, want a limit of measuring calls", rules.Quota)
 	}
 	for _, at := range rules.Insights {
@@ -166,7 +170,9 @@ func (m measureTest) retired(t *testing.T, c MetricCase) {
 	want := m.wanted(c.Metric)
 	if c.Refused { // other metrics may have the same name
 		want = slices.DeleteFunc(want, func(name network.Metric) bool {
-			return slices.ContainsFunc(m.Metrics, func(o MetricCase) bool { return o.Metric == name && o.Name == c.Name })
+			return slices.ContainsFunc(m.Metrics, func(o MetricCase) bool {
+				return o.Metric == name && o.Name == c.Name
+			})
 		})
 	}
 	m.wantValues(t, got, want)
@@ -217,7 +223,11 @@ func (m measureTest) refusals(t *testing.T) {
 		class network.Class
 	}{
 		{"Status402", fake.Fault{Kind: fake.Status, Status: http.StatusPaymentRequired}, network.Rejected},
-		{"Status429", fake.Fault{Kind: fake.Status, Status: http.StatusTooManyRequests, For: time.Minute}, network.Throttled},
+		{
+			"Status429",
+			fake.Fault{Kind: fake.Status, Status: http.StatusTooManyRequests, For: time.Minute},
+			network.Throttled,
+		},
 		{"Status503", fake.Fault{Kind: fake.Status, Status: http.StatusServiceUnavailable}, network.Transient},
 		{"TokenExpired", fake.Fault{Kind: fake.TokenExpired}, network.Auth},
 		{"ResetBefore", fake.Fault{Kind: fake.ResetBefore}, network.Transient},

@@ -65,8 +65,11 @@ func newImage(t *testing.T, s Subject, altText string) network.Media {
 	}))
 	t.Cleanup(served.Close)
 	return network.Media{
-		MediaInfo: network.MediaInfo{MIMEType: mimeType, Bytes: int64(buf.Len()), Width: imageSide, Height: imageSide, AltText: altText},
-		FileName:  name,
+		MediaInfo: network.MediaInfo{
+			MIMEType: mimeType, Bytes: int64(buf.Len()), Width: imageSide, Height: imageSide,
+			AltText: altText,
+		},
+		FileName: name,
 		Open: func(context.Context) (io.ReadCloser, error) {
 			return io.NopCloser(bytes.NewReader(buf.Bytes())), nil
 		},

@@ -21,10 +21,12 @@ func testMentions(t *testing.T, s Subject) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(found) == 0 || !strings.HasPrefix(strings.ToLower(found[0].Handle), "@"+strings.ToLower(name[:min(3, len(name))])) || found[0].Name == "" || found[0].AvatarURL == "" {
+	if len(found) == 0 || !strings.HasPrefix(strings.ToLower(found[0].Handle),
+		"@"+strings.ToLower(name[:min(3, len(name))])) || found[0].Name == "" || found[0].AvatarURL == "" {
 		t.Errorf("got %+v, want the account %s with name and avatar", found, s.Account.Handle)
 	}
-	if found, err := finder.FindMentions(t.Context(), s.Account, "nobody-has-this-name", 5); err != nil || len(found) != 0 {
+	if found, err := finder.FindMentions(t.Context(), s.Account, "nobody-has-this-name", 5); err != nil ||
+		len(found) != 0 {
 		t.Errorf("an unknown name: got %+v, %v, want none", found, err)
 	}
 }

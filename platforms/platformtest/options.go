@@ -50,7 +50,8 @@ func testOptions(t *testing.T, s Subject) {
 		}
 	})
 	t.Run("WrongType", func(t *testing.T) {
-		if _, problems := parser.ParseOptions(json.RawMessage(`"text"`)); len(problems) != 1 || problems[0].Code != "unreadable_options" {
+		if _, problems := parser.ParseOptions(json.RawMessage(`"text"`)); len(problems) != 1 ||
+			problems[0].Code != "unreadable_options" {
 			t.Errorf("got %+v, want one unreadable_options", problems)
 		}
 	})
@@ -81,7 +82,8 @@ func testOption(t *testing.T, s Subject, parser network.OptionParser, c OptionCa
 	sub := optionSubmission(t, s, c, options)
 	problems = s.Network.Check(contentOf(sub), limits)
 	if c.Field != "" {
-		if !slices.ContainsFunc(problems, func(v network.Violation) bool { return v.Field == c.Field && v.Code == c.Code && v.Message != "" }) {
+		if !slices.ContainsFunc(problems,
+			func(v network.Violation) bool { return v.Field == c.Field && v.Code == c.Code && v.Message != "" }) {
 			t.Errorf("violations %+v, want %s of %s", problems, c.Code, c.Field)
 		}
 		return

@@ -1,13 +1,12 @@
 package platformtest
 
 import (
+	"crypto/rand"
 	"net/url"
 	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"crypto/rand"
 
 	"dateline/internal/identity/secret"
 	"dateline/platforms/network"
@@ -42,7 +41,8 @@ func testLimits(t *testing.T, s Subject) {
 }
 
 func testPublish(t *testing.T, s Subject) {
-	sub := submission(t, s, "Giá xăng tăng từ 15 giờ hôm nay. https://example.com/a/very/long/path/to/an/article?ref=desk\n\nSecond paragraph & <tag>")
+	sub := submission(t, s, "Giá xăng tăng từ 15 giờ hôm nay. "+
+		"https://example.com/a/very/long/path/to/an/article?ref=desk\n\nSecond paragraph & <tag>")
 	sub.Language = "vi"
 	before := time.Now().Add(-5 * time.Minute)
 	receipt := publish(t, s, sub)
@@ -52,7 +52,8 @@ func testPublish(t *testing.T, s Subject) {
 	if u, err := url.Parse(receipt.URL); err != nil || u.Host == "" {
 		t.Errorf("permalink %q is not a URL", receipt.URL)
 	}
-	if !receipt.CreatedAt.IsZero() && (receipt.CreatedAt.Before(before) || receipt.CreatedAt.After(time.Now().Add(5*time.Minute))) {
+	if !receipt.CreatedAt.IsZero() &&
+		(receipt.CreatedAt.Before(before) || receipt.CreatedAt.After(time.Now().Add(5*time.Minute))) {
 		t.Errorf("created at %v, which is not now", receipt.CreatedAt)
 	}
 	if s.Fake != nil {
@@ -60,7 +61,9 @@ func testPublish(t *testing.T, s Subject) {
 		if len(posts) != 1 {
 			t.Fatalf("%d posts, want 1", len(posts))
 		}
-		if posts[0].ID != receipt.RemoteID || posts[0].URL != receipt.URL || !s.NoLanguage && posts[0].Language != "vi" || !receipt.CreatedAt.IsZero() && posts[0].CreatedAt.Sub(receipt.CreatedAt).Abs() >= time.Second {
+		if posts[0].ID != receipt.RemoteID || posts[0].URL != receipt.URL || !s.NoLanguage &&
+			posts[0].Language != "vi" || !receipt.CreatedAt.IsZero() &&
+			posts[0].CreatedAt.Sub(receipt.CreatedAt).Abs() >= time.Second {
 			t.Errorf("receipt %+v does not describe %+v", receipt, posts[0])
 		}
 		if receipt.RequestID == "" && !s.NoRequestID {
@@ -99,7 +102,8 @@ func wantRates(t *testing.T, s Subject, use network.CallKind, rates []network.Ra
 		t.Fatal(err)
 	}
 	for _, r := range rates {
-		if r.Limit < 1 || r.Remaining < atLeast || r.Remaining > r.Limit || !r.ResetAt.IsZero() && time.Until(r.ResetAt) < -time.Minute {
+		if r.Limit < 1 || r.Remaining < atLeast || r.Remaining > r.Limit || !r.ResetAt.IsZero() &&
+			time.Until(r.ResetAt) < -time.Minute {
 			t.Errorf("rate %+v", r)
 		}
 		if !slices.ContainsFunc(limits.Quotas, func(q network.Quota) bool {
@@ -126,7 +130,8 @@ func testMedia(t *testing.T, s Subject) {
 	if len(posts) != 1 || len(posts[0].Media) != 1 {
 		t.Fatalf("published %+v, want one post with one attachment", posts)
 	}
-	if m := posts[0].Media[0]; !s.NoAltText && m.Description != "Một tấm ảnh: a diagonal line" || m.MIMEType != newImage(t, s, "").MIMEType || m.Bytes == 0 {
+	if m := posts[0].Media[0]; !s.NoAltText && m.Description != "Một tấm ảnh: a diagonal line" ||
+		m.MIMEType != newImage(t, s, "").MIMEType || m.Bytes == 0 {
 		t.Errorf("attachment %+v", m)
 	}
 	// Without text.
@@ -164,7 +169,8 @@ func testDelete(t *testing.T, s Subject) {
 		t.Fatal(err)
 	}
 	if s.NoDelete {
-		if e := wantError(t, s.Network.Delete(t.Context(), s.Account, receipt.RemoteID), network.Rejected); e.Code != network.CodeUnsupported {
+		if e := wantError(t, s.Network.Delete(t.Context(), s.Account, receipt.RemoteID),
+			network.Rejected); e.Code != network.CodeUnsupported {
 			t.Errorf("code %s", e.Code)
 		}
 		return

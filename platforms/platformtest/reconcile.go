@@ -34,11 +34,12 @@ func testReconcile(t *testing.T, s Subject) {
 		"Vietnamese": "Bản tin chiều: Hà Nội mưa lớn, giá điện tăng",
 		"Decomposed": "Ba\u0309n tin chie\u0302\u0300u",
 		"Paragraphs": "One\n\nTwo\nThree  with  spaces\n\n\n\nFour",
-		"Links":      "Read https://www.example.com/a/very/long/path/that/is/shortened?x=1&y=2#top and http://example.com.",
-		"Mention":    "Thanks @someone@social.example, and @other!",
-		"Hashtag":    "Weather #Hanoi #mưa",
-		"Escapes":    `5 < 6 & "7" > 'x' &amp; <b>bold</b>`,
-		"Emoji":      "Family 👨‍👩‍👧‍👦 flag 🇻🇳 thumb 👍🏽",
+		"Links": "Read https://www.example.com/a/very/long/path/that/is/shortened?x=1&y=2#top and " +
+			"http://example.com.",
+		"Mention": "Thanks @someone@social.example, and @other!",
+		"Hashtag": "Weather #Hanoi #mưa",
+		"Escapes": `5 < 6 & "7" > 'x' &amp; <b>bold</b>`,
+		"Emoji":   "Family 👨‍👩‍👧‍👦 flag 🇻🇳 thumb 👍🏽",
 	} {
 		t.Run(name, func(t *testing.T) {
 			sub := prepare(t, s, submission(t, s, text))
@@ -69,7 +70,9 @@ func testReconcile(t *testing.T, s Subject) {
 		sub := prepare(t, s, submission(t, s, "The same text as last week"))
 		publish(t, s, sub)
 		if s.UnboundedSearch {
-			duplicate := prepare(t, s, network.Submission{Key: sub.Key + "2", Text: sub.Text, MediaIDs: sub.MediaIDs, Media: sub.Media})
+			duplicate := prepare(t, s, network.Submission{
+				Key: sub.Key + "2", Text: sub.Text, MediaIDs: sub.MediaIDs, Media: sub.Media,
+			})
 			if finding := reconcile(t, s, duplicate, window); finding.Found || !finding.Conclusive {
 				t.Errorf("found an older post with the same text: %+v", finding)
 			}
@@ -160,7 +163,8 @@ func testDuplicatesByHandle(t *testing.T, s Subject, window network.Window) {
 		duplicate.Text = "Twice, with different text"
 		duplicate = prepare(t, s, duplicate)
 		receipt := publish(t, s, duplicate)
-		if finding := reconcile(t, s, duplicate, window); !finding.Found || finding.Receipt.RemoteID != receipt.RemoteID {
+		if finding := reconcile(t, s, duplicate, window); !finding.Found ||
+			finding.Receipt.RemoteID != receipt.RemoteID {
 			t.Errorf("finding %+v, want %s", finding, receipt.RemoteID)
 		}
 	}
@@ -178,7 +182,9 @@ func testUnverifiable(t *testing.T, s Subject) {
 func testReconcileFaults(t *testing.T, s Subject) {
 	t.Run("Hidden", func(t *testing.T) {
 		from := time.Now().Add(-time.Second)
-		inject(t, s, fake.Fault{Kind: fake.Hide, Method: http.MethodPost, Path: s.CreatePath, For: 300 * time.Millisecond})
+		inject(t, s, fake.Fault{
+			Kind: fake.Hide, Method: http.MethodPost, Path: s.CreatePath, For: 300 * time.Millisecond,
+		})
 		sub := prepare(t, s, submission(t, s, "Late in listings"))
 		receipt := publish(t, s, sub)
 		if finding := reconcile(t, s, sub, network.Window{From: from}); finding.Found {
@@ -195,7 +201,8 @@ func testReconcileFaults(t *testing.T, s Subject) {
 			inject(t, s, fake.Fault{Kind: fake.ClockSkew, For: skew, Count: -1})
 			sub := prepare(t, s, submission(t, s, "Another clock"))
 			receipt := publish(t, s, sub)
-			if finding := reconcile(t, s, sub, network.Window{From: from}); finding.Receipt.RemoteID != receipt.RemoteID {
+			if finding := reconcile(t, s, sub,
+				network.Window{From: from}); finding.Receipt.RemoteID != receipt.RemoteID {
 				t.Errorf("finding %+v, want %s", finding, receipt.RemoteID)
 			}
 		})

@@ -41,7 +41,8 @@ func testWorstCase(t *testing.T, s Subject) {
 			wantError(t, err, network.Ambiguous, s.Account.Token)
 			clearFaults(t, s)
 			finding := reconcile(t, s, sub, network.Window{From: from})
-			if posts := published(s, sub); len(posts) != 1 || !finding.Found || finding.Receipt.RemoteID != posts[0].ID {
+			if posts := published(s, sub); len(posts) != 1 || !finding.Found ||
+				finding.Receipt.RemoteID != posts[0].ID {
 				t.Errorf("got %+v, want the one of %+v", finding, posts)
 			}
 		})
@@ -54,7 +55,8 @@ func testWorstCase(t *testing.T, s Subject) {
 		from := time.Now().Add(-time.Second)
 		publish(t, s, sub)
 		sub.Text = "UPDATE: " + sub.Text + " [shortened by the server]"
-		if finding := reconcile(t, s, sub, network.Window{From: from}); finding.Found && len(sub.MediaIDs) == 0 || !finding.Found && finding.Conclusive {
+		if finding := reconcile(t, s, sub, network.Window{From: from}); finding.Found && len(sub.MediaIDs) == 0 ||
+			!finding.Found && finding.Conclusive {
 			t.Errorf("got %+v, want an inconclusive result", finding)
 		}
 	})
@@ -75,11 +77,13 @@ func testWorstCase(t *testing.T, s Subject) {
 		duplicate.Key += "2"
 		second := publish(t, s, duplicate)
 		for place, want := range []string{first.RemoteID, second.RemoteID} {
-			if got := reconcile(t, s, sub, network.Window{From: from, Pending: 2, Position: place}); got.Receipt.RemoteID != want {
+			if got := reconcile(t, s, sub,
+				network.Window{From: from, Pending: 2, Position: place}); got.Receipt.RemoteID != want {
 				t.Errorf("place %d: got %+v, want %s", place, got, want)
 			}
 		}
-		if got := reconcile(t, s, sub, network.Window{From: from, Pending: 2, Unassignable: true}); got.Found || got.Conclusive {
+		if got := reconcile(t, s, sub, network.Window{From: from, Pending: 2, Unassignable: true}); got.Found ||
+			got.Conclusive {
 			t.Errorf("two posts that differ in what is not listed: got %+v, want an inconclusive result", got)
 		}
 	})

@@ -33,9 +33,15 @@ func ParseOptions[T network.PostOptions](name string, raw json.RawMessage) (netw
 	}
 	if unknown, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		option := strings.Trim(unknown, `"`)
-		return nil, []network.Violation{network.NewViolation(field+"."+option, "unknown_option", `{network} has no option "{option}". Remove it.`, name, option)}
+		return nil, []network.Violation{
+			network.NewViolation(field+"."+option, "unknown_option", `{network} has no option "{option}". Remove it.`,
+				name, option),
+		}
 	}
-	return nil, []network.Violation{network.NewViolation(field, "unreadable_options", "The options for {network} cannot be read: {reason}.", name, err)}
+	return nil, []network.Violation{
+		network.NewViolation(field, "unreadable_options", "The options for {network} cannot be read: {reason}.", name,
+			err),
+	}
 }
 
 // Options collects the problems of a network's options.
@@ -63,13 +69,15 @@ func (o *Options) MaxRunes(field, text string, limit int) {
 	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
 		o.Add(field, "invalid_text", "The text must be valid UTF-8 without NUL.")
 	case count > limit:
-		o.Add(field, "too_long", "The text has {used} characters; {by} allows {limit}. Shorten it.", count, o.Name, limit)
+		o.Add(field, "too_long", "The text has {used} characters; {by} allows {limit}. Shorten it.", count, o.Name,
+			limit)
 	}
 }
 
 // HTTPS refuses anything but a public web URL.
 func (o *Options) HTTPS(field, address string) {
-	if !strings.HasPrefix(address, "https://") && !strings.HasPrefix(address, "http://") || strings.ContainsAny(address, " \t\r\n\x00") || len(address) > 2000 {
+	if !strings.HasPrefix(address, "https://") && !strings.HasPrefix(address, "http://") ||
+		strings.ContainsAny(address, " \t\r\n\x00") || len(address) > 2000 {
 		o.Add(field, "invalid_url", "Enter a complete address that begins with https://.")
 	}
 }
@@ -85,7 +93,8 @@ func (o *Options) FirstComment(comment *network.FirstComment) {
 	case strings.TrimSpace(comment.Content) == "":
 		o.Add("first_comment.content", "empty_comment", "The first comment is empty. Write it or remove it.")
 	case comment.AfterMinutes < 0 || comment.AfterMinutes > maxCommentMinutes:
-		o.Add("first_comment.after_minutes", "comment_delay", "The first comment can follow at most {limit} minutes after the post.", maxCommentMinutes)
+		o.Add("first_comment.after_minutes", "comment_delay",
+			"The first comment can follow at most {limit} minutes after the post.", maxCommentMinutes)
 	}
 }
 
@@ -102,7 +111,8 @@ func (o *Options) Poll(question string, choices []string, minutes int, limits ne
 		o.MaxRunes("poll.question", question, limits.MaxQuestion)
 	}
 	if len(choices) < limits.MinChoices || len(choices) > limits.MaxChoices {
-		o.Add("poll.choices", "choice_count", "The poll has {used} choices; {network} allows {min} to {max}.", len(choices), o.Name, limits.MinChoices, limits.MaxChoices)
+		o.Add("poll.choices", "choice_count", "The poll has {used} choices; {network} allows {min} to {max}.",
+			len(choices), o.Name, limits.MinChoices, limits.MaxChoices)
 	}
 	seen := map[string]bool{}
 	for i, choice := range choices {
@@ -118,6 +128,8 @@ func (o *Options) Poll(question string, choices []string, minutes int, limits ne
 		o.MaxRunes(field, choice, limits.MaxChoiceCharacters)
 	}
 	if limits.MaxMinutes > 0 && (minutes < limits.MinMinutes || minutes > limits.MaxMinutes) {
-		o.Add("poll.duration_minutes", "poll_duration", "The poll would be open for {used} minutes; {network} allows {min} to {max}.", minutes, o.Name, limits.MinMinutes, limits.MaxMinutes)
+		o.Add("poll.duration_minutes", "poll_duration",
+			"The poll would be open for {used} minutes; {network} allows {min} to {max}.", minutes, o.Name,
+			limits.MinMinutes, limits.MaxMinutes)
 	}
 }

@@ -58,7 +58,8 @@ func schemeStart(text string, i int) int {
 		if start < 0 || !strings.EqualFold(text[start:i], scheme) {
 			continue
 		}
-		if before, _ := utf8.DecodeLastRuneInString(text[:start]); start > 0 && (unicode.IsLetter(before) || unicode.IsDigit(before)) {
+		if before, _ := utf8.DecodeLastRuneInString(text[:start]); start > 0 &&
+			(unicode.IsLetter(before) || unicode.IsDigit(before)) {
 			return -1
 		}
 		return start
@@ -86,10 +87,12 @@ func trimEnd(text string, start, end int) int {
 func hashtags(text string, links []network.Span) []network.Span {
 	var found []network.Span
 	for i := 0; i < len(text); i++ {
-		if text[i] != '#' || slices.ContainsFunc(links, func(l network.Span) bool { return i >= l.Start && i < l.End }) {
+		if text[i] != '#' || slices.ContainsFunc(links,
+			func(l network.Span) bool { return i >= l.Start && i < l.End }) {
 			continue
 		}
-		if before, _ := utf8.DecodeLastRuneInString(text[:i]); i > 0 && (IsWordRune(before) || strings.ContainsRune("#&/", before)) {
+		if before, _ := utf8.DecodeLastRuneInString(text[:i]); i > 0 &&
+			(IsWordRune(before) || strings.ContainsRune("#&/", before)) {
 			continue
 		}
 		end, letter := i+1, false

@@ -10,11 +10,12 @@ import (
 
 func TestSpans(t *testing.T) {
 	for text, want := range map[string]string{
-		"Read https://example.com/a?x=1#top, then (http://b.example/c_(d)).": "https://example.com/a?x=1#top http://b.example/c_(d)",
-		"HTTPS://EXAMPLE.COM/É “https://x.example/y”":                        "HTTPS://EXAMPLE.COM/É https://x.example/y",
-		"xhttp://no.example ftp://no.example http:// https://!":              "",
-		"#Hanoi: #mưa_lớn, C#, #1, #2026a ##x a#b &#39; /#top":               "#Hanoi #mưa_lớn #2026a",
-		"<https://a.example> \"https://b.example\"":                          "https://a.example https://b.example",
+		"Read https://example.com/a?x=1#top, then (http://b.example/c_(d)).": "https://example.com/a?x=1#top " +
+			"http://b.example/c_(d)",
+		"HTTPS://EXAMPLE.COM/É “https://x.example/y”":           "HTTPS://EXAMPLE.COM/É https://x.example/y",
+		"xhttp://no.example ftp://no.example http:// https://!": "",
+		"#Hanoi: #mưa_lớn, C#, #1, #2026a ##x a#b &#39; /#top":  "#Hanoi #mưa_lớn #2026a",
+		"<https://a.example> \"https://b.example\"":             "https://a.example https://b.example",
 		"": "",
 	} {
 		var got []string

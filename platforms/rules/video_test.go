@@ -15,14 +15,18 @@ import (
 // What networks publish about videos is checked before the scheduled time.
 func TestCheck_ReportsVideosThatNetworksRefuse(t *testing.T) {
 	clip := func(change func(*network.MediaInfo)) network.MediaInfo {
-		m := network.MediaInfo{MIMEType: "video/mp4", Bytes: 5 << 20, Width: 1920, Height: 1080, Duration: 10e9,
-			FrameRate: 29.97, VideoCodec: "h264", PixelFormat: "yuv420p", AudioCodec: "aac", AudioRate: 48_000}
+		m := network.MediaInfo{
+			MIMEType: "video/mp4", Bytes: 5 << 20, Width: 1920, Height: 1080, Duration: 10e9,
+			FrameRate: 29.97, VideoCodec: "h264", PixelFormat: "yuv420p", AudioCodec: "aac", AudioRate: 48_000,
+		}
 		if change != nil {
 			change(&m)
 		}
 		return m
 	}
-	silent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"data":[]}`) }))
+	silent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"data":[]}`)
+	}))
 	defer silent.Close()
 	var options platforms.Options
 	options.Instagram.Sandbox, options.Threads.Sandbox = silent.URL, silent.URL
@@ -45,20 +49,41 @@ func TestCheck_ReportsVideosThatNetworksRefuse(t *testing.T) {
 		clip     network.MediaInfo
 		problems map[string]string // by network; empty: none
 	}{
-		"ordinary":   {clip(nil), nil},
-		"unknown":    {network.MediaInfo{MIMEType: "video/mp4", Bytes: 5 << 20, Duration: 10e9}, nil},
-		"240 fps":    {clip(func(m *network.MediaInfo) { m.FrameRate = 240 }), map[string]string{"mastodon": "unsupported_frame_rate", "instagram": "unsupported_frame_rate", "threads": "unsupported_frame_rate", "x": "unsupported_frame_rate"}},
-		"120 fps":    {clip(func(m *network.MediaInfo) { m.FrameRate = 119.88 }), map[string]string{"instagram": "unsupported_frame_rate", "threads": "unsupported_frame_rate", "x": "unsupported_frame_rate"}},
-		"cinema":     {clip(func(m *network.MediaInfo) { m.FrameRate = 23.976 }), nil},
-		"time lapse": {clip(func(m *network.MediaInfo) { m.FrameRate = 15 }), map[string]string{"instagram": "unsupported_frame_rate", "threads": "unsupported_frame_rate"}},
-		"4K cinema":  {clip(func(m *network.MediaInfo) { m.Width, m.Height = 4096, 2160 }), map[string]string{"mastodon": "too_many_pixels", "instagram": "video_too_wide", "threads": "video_too_wide"}},
-		"4K":         {clip(func(m *network.MediaInfo) { m.Width, m.Height = 3840, 2160 }), map[string]string{"instagram": "video_too_wide", "threads": "video_too_wide"}},
-		"upright":    {clip(func(m *network.MediaInfo) { m.Width, m.Height = 1080, 1920 }), nil},
-		"AV1":        {clip(func(m *network.MediaInfo) { m.VideoCodec = "av1" }), map[string]string{"instagram": "unsupported_codec", "threads": "unsupported_codec", "x": "unsupported_codec"}},
-		"HEVC":       {clip(func(m *network.MediaInfo) { m.VideoCodec = "hevc" }), map[string]string{"x": "unsupported_codec"}},
-		"Opus":       {clip(func(m *network.MediaInfo) { m.AudioCodec = "opus" }), map[string]string{"instagram": "unsupported_codec", "threads": "unsupported_codec", "x": "unsupported_codec"}},
-		"96 kHz":     {clip(func(m *network.MediaInfo) { m.AudioRate = 96_000 }), map[string]string{"instagram": "unsupported_audio_rate", "threads": "unsupported_audio_rate"}},
-		"4:2:2":      {clip(func(m *network.MediaInfo) { m.PixelFormat = "yuv422p10le" }), map[string]string{"instagram": "unsupported_color", "threads": "unsupported_color", "x": "unsupported_color"}},
+		"ordinary": {clip(nil), nil},
+		"unknown":  {network.MediaInfo{MIMEType: "video/mp4", Bytes: 5 << 20, Duration: 10e9}, nil},
+		"240 fps": {clip(func(m *network.MediaInfo) { m.FrameRate = 240 }), map[string]string{
+			"mastodon": "unsupported_frame_rate", "instagram": "unsupported_frame_rate",
+			"threads": "unsupported_frame_rate", "x": "unsupported_frame_rate",
+		}},
+		"120 fps": {clip(func(m *network.MediaInfo) { m.FrameRate = 119.88 }), map[string]string{
+			"instagram": "unsupported_frame_rate", "threads": "unsupported_frame_rate", "x": "unsupported_frame_rate",
+		}},
+		"cinema": {clip(func(m *network.MediaInfo) { m.FrameRate = 23.976 }), nil},
+		"time lapse": {clip(func(m *network.MediaInfo) { m.FrameRate = 15 }), map[string]string{
+			"instagram": "unsupported_frame_rate", "threads": "unsupported_frame_rate",
+		}},
+		"4K cinema": {clip(func(m *network.MediaInfo) { m.Width, m.Height = 4096, 2160 }), map[string]string{
+			"mastodon": "too_many_pixels", "instagram": "video_too_wide", "threads": "video_too_wide",
+		}},
+		"4K": {clip(func(m *network.MediaInfo) { m.Width, m.Height = 3840, 2160 }), map[string]string{
+			"instagram": "video_too_wide", "threads": "video_too_wide",
+		}},
+		"upright": {clip(func(m *network.MediaInfo) { m.Width, m.Height = 1080, 1920 }), nil},
+		"AV1": {clip(func(m *network.MediaInfo) { m.VideoCodec = "av1" }), map[string]string{
+			"instagram": "unsupported_codec", "threads": "unsupported_codec", "x": "unsupported_codec",
+		}},
+		"HEVC": {clip(func(m *network.MediaInfo) { m.VideoCodec = "hevc" }), map[string]string{
+			"x": "unsupported_codec",
+		}},
+		"Opus": {clip(func(m *network.MediaInfo) { m.AudioCodec = "opus" }), map[string]string{
+			"instagram": "unsupported_codec", "threads": "unsupported_codec", "x": "unsupported_codec",
+		}},
+		"96 kHz": {clip(func(m *network.MediaInfo) { m.AudioRate = 96_000 }), map[string]string{
+			"instagram": "unsupported_audio_rate", "threads": "unsupported_audio_rate",
+		}},
+		"4:2:2": {clip(func(m *network.MediaInfo) { m.PixelFormat = "yuv422p10le" }), map[string]string{
+			"instagram": "unsupported_color", "threads": "unsupported_color", "x": "unsupported_color",
+		}},
 	} {
 		for who, allowed := range limits {
 			adapter, _ := registry.Get(who)

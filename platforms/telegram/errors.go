@@ -42,7 +42,10 @@ func sentence(description string) string {
 
 // missingRights reports whether a 400 is about the bot's rights.
 func missingRights(description string) bool {
-	for _, known := range []string{"need administrator rights", "not enough rights", "CHAT_WRITE_FORBIDDEN", "CHAT_ADMIN_REQUIRED"} {
+	for _, known := range []string{
+		"need administrator rights", "not enough rights", "CHAT_WRITE_FORBIDDEN",
+		"CHAT_ADMIN_REQUIRED",
+	} {
 		if strings.Contains(description, known) {
 			return true
 		}

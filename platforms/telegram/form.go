@@ -23,16 +23,31 @@ type chat struct {
 // Fields are a bot's token and the chat that it posts to.
 func (t *Telegram) Fields() []network.FormField {
 	return []network.FormField{
-		{Name: "bot_token", Label: "Bot token", Secret: true, Help: "@BotFather provides it when you create a bot with /newbot."},
-		{Name: "chat", Label: "Channel or group", Help: "@name of a public channel, or the id of a private one, such as -1001234567890. The bot must be an administrator with the right to post messages."},
+		{
+			Name: "bot_token", Label: "Bot token", Secret: true,
+			Help: "@BotFather provides it when you create a bot with /newbot.",
+		},
+		{
+			Name: "chat", Label: "Channel or group",
+			Help: "@name of a public channel, or the id of a private one, such as -1001234567890. The bot must be an " +
+				"administrator with the right to post messages.",
+		},
 	}
 }
 
 // ConnectForm reads the chat and verifies that the bot can post to it.
-func (t *Telegram) ConnectForm(ctx context.Context, baseURL string, values map[string]secret.Text) ([]network.Account, error) {
-	account := network.Account{BaseURL: baseURL, Token: secret.NewText(strings.TrimSpace(values["bot_token"].Reveal())), Kind: network.KindChannel}
+func (t *Telegram) ConnectForm(
+	ctx context.Context, baseURL string, values map[string]secret.Text,
+) ([]network.Account, error) {
+	account := network.Account{
+		BaseURL: baseURL, Token: secret.NewText(strings.TrimSpace(values["bot_token"].Reveal())),
+		Kind: network.KindChannel,
+	}
 	if strings.ContainsAny(account.Token.Reveal(), "/?#% \t\n") {
-		return nil, &network.Error{Class: network.Rejected, Code: "invalid", Field: "bot_token", Message: "A bot token looks like 123456:ABC-DEF."}
+		return nil, &network.Error{
+			Class: network.Rejected, Code: "invalid", Field: "bot_token",
+			Message: "A bot token looks like 123456:ABC-DEF.",
+		}
 	}
 	bot, err := t.bot(ctx, account)
 	if err != nil {
@@ -94,15 +109,23 @@ func (t *Telegram) canPost(ctx context.Context, account network.Account, c chat,
 		Status  string `json:"status"`
 		MayPost bool   `json:"can_post_messages"`
 	}
-	if err := t.query(ctx, account, "getChatMember", map[string]any{"chat_id": c.ID, "user_id": bot}, &member); err != nil {
+	if err := t.query(ctx, account, "getChatMember", map[string]any{"chat_id": c.ID, "user_id": bot},
+		&member); err != nil {
 		return err
 	}
 	switch {
 	case c.Type == "private":
-		return &network.Error{Class: network.Rejected, Code: "private_chat", Message: "This is a private chat. Enter a channel or a group."}
-	case member.Status == "left", member.Status == "kicked", c.Type == "channel" && (member.Status != "administrator" || !member.MayPost):
-		return &network.Error{Class: network.Rejected, Code: "not_allowed_in_chat",
-			Message: "The bot cannot post in this chat. Make it an administrator with the right to post messages, and try again."}
+		return &network.Error{
+			Class: network.Rejected, Code: "private_chat",
+			Message: "This is a private chat. Enter a channel or a group.",
+		}
+	case member.Status == "left", member.Status == "kicked", c.Type == "channel" &&
+		(member.Status != "administrator" || !member.MayPost):
+		return &network.Error{
+			Class: network.Rejected, Code: "not_allowed_in_chat",
+			Message: "The bot cannot post in this chat. Make it an administrator with the right to post messages, " +
+				"and try again.",
+		}
 	}
 	return nil
 }

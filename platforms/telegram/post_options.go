@@ -55,7 +55,10 @@ const (
 
 // Following returns the options that apply to each message.
 func (o PostOptions) Following() network.PostOptions {
-	return PostOptions{Silent: o.Silent, Protected: o.Protected, Spoiler: o.Spoiler, CaptionAbove: o.CaptionAbove, TopicID: o.TopicID}
+	return PostOptions{
+		Silent: o.Silent, Protected: o.Protected, Spoiler: o.Spoiler, CaptionAbove: o.CaptionAbove,
+		TopicID: o.TopicID,
+	}
 }
 
 // ParseOptions reads the options of a message.
@@ -84,7 +87,8 @@ func (o PostOptions) problems(content network.Content, limits network.Limits) []
 
 func (o PostOptions) checkButtons(c *rules.Options, content network.Content) {
 	if len(o.Buttons) > 0 && len(content.Media) > 1 {
-		c.Add("buttons", "buttons_of_album", "Telegram shows no buttons below an album. Remove the buttons, or use one attachment.")
+		c.Add("buttons", "buttons_of_album",
+			"Telegram shows no buttons below an album. Remove the buttons, or use one attachment.")
 	}
 	count := 0
 	for i, row := range o.Buttons {
@@ -99,7 +103,8 @@ func (o PostOptions) checkButtons(c *rules.Options, content network.Content) {
 		}
 	}
 	if count > maxButtons {
-		c.Add("buttons", "too_many_buttons", "The message has {used} buttons; Telegram shows {limit}.", count, maxButtons)
+		c.Add("buttons", "too_many_buttons", "The message has {used} buttons; Telegram shows {limit}.", count,
+			maxButtons)
 	}
 }
 
@@ -114,9 +119,11 @@ func (o PostOptions) checkLinkPreview(c *rules.Options, content network.Content)
 	}
 	switch {
 	case len(content.Media) > 0 || o.Poll != nil:
-		c.Add("link_preview", "no_link_preview", "Telegram shows no link preview with attachments or a poll. Remove this option.")
+		c.Add("link_preview", "no_link_preview",
+			"Telegram shows no link preview with attachments or a poll. Remove this option.")
 	case p.Disabled && (p.URL != "" || p.Size != "" || p.AboveText):
-		c.Add("link_preview.disabled", "link_preview_contradiction", "The link preview is disabled and laid out at the same time. Choose one.")
+		c.Add("link_preview.disabled", "link_preview_contradiction",
+			"The link preview is disabled and laid out at the same time. Choose one.")
 	}
 }
 
@@ -127,7 +134,8 @@ func (o PostOptions) checkPoll(c *rules.Options, content network.Content, limits
 	}
 	c.Poll("", o.Poll.Choices, o.Poll.DurationMinutes, polls)
 	if len(content.Media) > 0 {
-		c.Add("poll", "poll_with_attachments", "{network} accepts no attachments with a poll. Remove the poll or the attachments.", c.Name)
+		c.Add("poll", "poll_with_attachments",
+			"{network} accepts no attachments with a poll. Remove the poll or the attachments.", c.Name)
 	}
 	if strings.TrimSpace(content.Text) == "" {
 		c.Add("poll", "poll_without_question", "The text of the post is the poll's question. Write one.")
@@ -155,7 +163,10 @@ func (o PostOptions) fields(method string, fields map[string]string) {
 	}
 	// An album has these on each item.
 	if method == "sendPhoto" || method == "sendVideo" || method == "sendAnimation" {
-		for name, chosen := range map[string]bool{"has_spoiler": o.Spoiler, "show_caption_above_media": o.CaptionAbove} {
+		for name, chosen := range map[string]bool{
+			"has_spoiler":              o.Spoiler,
+			"show_caption_above_media": o.CaptionAbove,
+		} {
 			if chosen {
 				fields[name] = "true"
 			}
@@ -191,7 +202,10 @@ func (p Poll) fields(question string, fields map[string]string) {
 	if p.DurationMinutes > 0 {
 		fields["open_period"] = strconv.Itoa(p.DurationMinutes * 60)
 	}
-	for name, chosen := range map[string]bool{"allows_multiple_answers": p.Multiple, "hide_results_until_closes": p.HideResults} {
+	for name, chosen := range map[string]bool{
+		"allows_multiple_answers":   p.Multiple,
+		"hide_results_until_closes": p.HideResults,
+	} {
 		if chosen {
 			fields[name] = "true"
 		}

@@ -101,12 +101,17 @@ func (t *Telegram) StageStatus(_ context.Context, _ network.Account, staged netw
 
 // Publish sends one message or one album. The remote id of an album contains the
 // ids of all of its messages.
-func (t *Telegram) Publish(ctx context.Context, account network.Account, submission network.Submission) (network.Receipt, error) {
+func (t *Telegram) Publish(
+	ctx context.Context, account network.Account, submission network.Submission,
+) (network.Receipt, error) {
 	fields := map[string]string{"chat_id": account.RemoteID}
 	if submission.ReplyTo != "" {
 		first, _, _ := strings.Cut(submission.ReplyTo, ",")
 		if _, err := strconv.ParseInt(first, 10, 64); err != nil {
-			return network.Receipt{}, &network.Error{Class: network.Rejected, Code: "bad_reply_target", Message: "The post that this post replies to is not a Telegram message."}
+			return network.Receipt{}, &network.Error{
+				Class: network.Rejected, Code: "bad_reply_target",
+				Message: "The post that this post replies to is not a Telegram message.",
+			}
 		}
 		fields["reply_parameters"] = `{"message_id":` + first + `}`
 	}
@@ -159,7 +164,9 @@ func (m messages) remoteID() string {
 }
 
 // shape returns the method for the attachments, and sets its fields.
-func shape(ctx context.Context, s network.Submission, options PostOptions, fields map[string]string) (method string, files []call.File, err error) {
+func shape(
+	ctx context.Context, s network.Submission, options PostOptions, fields map[string]string,
+) (method string, files []call.File, err error) {
 	if options.Poll != nil {
 		options.Poll.fields(s.Text, fields)
 		return "sendPoll", nil, nil
@@ -184,7 +191,10 @@ func shape(ctx context.Context, s network.Submission, options PostOptions, field
 			kind = "video"
 		}
 		album[i] = map[string]any{"type": kind, "media": "attach://" + name}
-		for field, chosen := range map[string]bool{"has_spoiler": options.Spoiler, "show_caption_above_media": options.CaptionAbove} {
+		for field, chosen := range map[string]bool{
+			"has_spoiler":              options.Spoiler,
+			"show_caption_above_media": options.CaptionAbove,
+		} {
 			if chosen {
 				album[i][field] = true
 			}
@@ -218,8 +228,10 @@ func single(media network.MediaInfo) (method, field string) {
 func open(ctx context.Context, media network.Media, field string) (call.File, error) {
 	data, err := media.Open(ctx)
 	if err != nil {
-		return call.File{}, &network.Error{Class: network.NotSent, Code: "media_unreadable",
-			Message: "The attachment " + media.FileName + " could not be read from storage.", Err: err}
+		return call.File{}, &network.Error{
+			Class: network.NotSent, Code: "media_unreadable",
+			Message: "The attachment " + media.FileName + " could not be read from storage.", Err: err,
+		}
 	}
 	name := media.FileName
 	if name == "" {
@@ -250,7 +262,8 @@ func (t *Telegram) permalink(account network.Account, m message) string {
 	if m.Chat.Username != "" {
 		return fmt.Sprintf("%s/%s/%d", t.options.Site, m.Chat.Username, m.ID)
 	}
-	return fmt.Sprintf("%s/c/%s/%d", t.options.Site, strings.TrimPrefix(strings.TrimPrefix(account.RemoteID, "-100"), "-"), m.ID)
+	return fmt.Sprintf("%s/c/%s/%d", t.options.Site, strings.TrimPrefix(strings.TrimPrefix(account.RemoteID, "-100"),
+		"-"), m.ID)
 }
 
 // settingUnclear is the account's setting for messages whose response was lost.
@@ -262,12 +275,20 @@ const (
 // Reconcile makes no call: bots cannot read a chat. Unless the account's setting
 // "unclear" is "send_again", which risks a duplicate, a user has to resolve the
 // post.
-func (t *Telegram) Reconcile(_ context.Context, account network.Account, _ network.Submission, _ network.Window) (network.Finding, error) {
+func (t *Telegram) Reconcile(
+	_ context.Context, account network.Account, _ network.Submission, _ network.Window,
+) (network.Finding, error) {
 	if account.Settings[settingUnclear] == resendPolicy {
-		return network.Finding{Conclusive: true,
-			Evidence: []network.Note{network.NewNote("bot_sends_again", "Bots cannot list what they sent. This account is set to send again, at the risk of a duplicate.")}}, nil
+		return network.Finding{
+				Conclusive: true,
+				Evidence: []network.Note{network.NewNote("bot_sends_again",
+					"Bots cannot list what they sent. This account is set to send again, at the risk of a "+
+						"duplicate.")},
+			},
+			nil
 	}
-	return network.Finding{Evidence: []network.Note{network.NewNote("bot_cannot_list", "Bots cannot list what they sent. Check the chat and resolve the post.")}}, nil
+	return network.Finding{Evidence: []network.Note{network.NewNote("bot_cannot_list",
+		"Bots cannot list what they sent. Check the chat and resolve the post.")}}, nil
 }
 
 // Delete removes a message, or all of an album.
@@ -275,7 +296,8 @@ func (t *Telegram) Reconcile(_ context.Context, account network.Account, _ netwo
 func (t *Telegram) Delete(ctx context.Context, account network.Account, remoteID string) error {
 	for id := range strings.SplitSeq(remoteID, ",") {
 		var done bool
-		err := t.query(ctx, account, "deleteMessage", map[string]string{"chat_id": account.RemoteID, "message_id": id}, &done)
+		err := t.query(ctx, account, "deleteMessage", map[string]string{"chat_id": account.RemoteID, "message_id": id},
+			&done)
 		e := network.AsError(err)
 		if e != nil && e.Status == http.StatusBadRequest && strings.Contains(e.Message, "message to delete not found") {
 			continue

@@ -21,7 +21,8 @@ const Name = "telegram"
 
 // Options configures the adapter. The zero value works.
 type Options struct {
-	API           string `json:"api"`            // default https://api.telegram.org; a self-hosted Bot API server takes larger files
+	// Default https://api.telegram.org; a self-hosted Bot API server takes larger files
+	API           string `json:"api"`
 	Site          string `json:"site"`           // host of permalinks; default https://t.me
 	MaxCharacters int    `json:"max_characters"` // of a message without attachments; default 4096
 	MaxCaption    int    `json:"max_caption"`    // of a message with attachments; default 1024
@@ -41,7 +42,10 @@ func (o *Options) setDefaults() {
 			*field = value
 		}
 	}
-	for field, value := range map[*int]int{&o.MaxCharacters: 4096, &o.MaxCaption: 1024, &o.MaxMedia: 10, &o.PerMinute: 20} {
+	for field, value := range map[*int]int{
+		&o.MaxCharacters: 4096, &o.MaxCaption: 1024, &o.MaxMedia: 10,
+		&o.PerMinute: 20,
+	} {
 		if *field == 0 {
 			*field = value
 		}
@@ -92,7 +96,9 @@ type apiResponse struct {
 
 // do calls a method of the Bot API. The token is part of the URL, so the request
 // lists it as a secret.
-func (t *Telegram) do(ctx context.Context, account network.Account, method string, body *call.Body, create bool, into any) (*call.Response, error) {
+func (t *Telegram) do(
+	ctx context.Context, account network.Account, method string, body *call.Body, create bool, into any,
+) (*call.Response, error) {
 	base, err := t.base(account.BaseURL)
 	if err != nil {
 		if body.Closer != nil {
@@ -100,8 +106,11 @@ func (t *Telegram) do(ctx context.Context, account network.Account, method strin
 		}
 		return nil, err
 	}
-	request := call.Request{Method: http.MethodPost, URL: base + "/bot" + account.Token.Reveal() + "/" + method, Body: body,
-		Create: create, Timeout: t.options.ReadTimeout, Secrets: []secret.Text{account.Token}}
+	request := call.Request{
+		Method: http.MethodPost, URL: base + "/bot" + account.Token.Reveal() + "/" + method,
+		Body:   body,
+		Create: create, Timeout: t.options.ReadTimeout, Secrets: []secret.Text{account.Token},
+	}
 	if create {
 		request.Timeout = t.options.CreateTimeout
 	}

@@ -17,11 +17,16 @@ import (
 func connected(t *testing.T) (*telegram.Telegram, *fake.Server, network.Account, *http.Client) {
 	t.Helper()
 	server := platformtest.StartFake(t, fake.Options{})
-	created := platformtest.AddAccount(t, server, fake.Account{Network: "telegram", Name: "bantin", ID: "-1001234567890"})
+	created := platformtest.AddAccount(t, server, fake.Account{
+		Network: "telegram", Name: "bantin", ID: "-1001234567890",
+	})
 	client := platformtest.Client(t)
-	tg := telegram.New(client, telegram.Options{Sandbox: server.URL() + "/telegram", CreateTimeout: 700 * time.Millisecond})
+	tg := telegram.New(client, telegram.Options{
+		Sandbox: server.URL() + "/telegram", CreateTimeout: 700 * time.Millisecond,
+	})
 	found, err := tg.ConnectForm(t.Context(), server.URL()+"/telegram", map[string]secret.Text{
-		"bot_token": secret.NewText(created.Token), "chat": secret.NewText("@bantin")})
+		"bot_token": secret.NewText(created.Token), "chat": secret.NewText("@bantin"),
+	})
 	if err != nil || len(found) != 1 {
 		t.Fatalf("connected %d, %v", len(found), err)
 	}
@@ -30,7 +35,8 @@ func connected(t *testing.T) (*telegram.Telegram, *fake.Server, network.Account,
 
 func TestConformance(t *testing.T) {
 	tg, server, account, client := connected(t)
-	if account.RemoteID != "-1001234567890" || account.Handle != "@bantin" || account.Name != "Bantin" || account.Kind != network.KindChannel {
+	if account.RemoteID != "-1001234567890" || account.Handle != "@bantin" || account.Name != "Bantin" ||
+		account.Kind != network.KindChannel {
 		t.Errorf("connected as %+v", account)
 	}
 	limits, err := tg.Limits(t.Context(), account)
@@ -61,7 +67,11 @@ func TestConformance(t *testing.T) {
 
 func TestPublish_Album(t *testing.T) {
 	tg, server, account, _ := connected(t)
-	s := network.Submission{Key: "k", Text: "Hai ảnh", Media: []network.Media{platformtest.NewImage(t, "image/png"), platformtest.NewImage(t, "image/png")}}
+	s := network.Submission{
+		Key: "k", Text: "Hai ảnh", Media: []network.Media{
+			platformtest.NewImage(t, "image/png"), platformtest.NewImage(t, "image/png"),
+		},
+	}
 	receipt, err := tg.Publish(t.Context(), account, s)
 	if err != nil {
 		t.Fatal(err)
@@ -123,13 +133,16 @@ func TestConnectForm_ReportsInvalidFields(t *testing.T) {
 		"Chat":       {account.Token.Reveal(), "@other", "chat"},
 		"NoChat":     {account.Token.Reveal(), "", "chat"},
 	} {
-		_, err := tg.ConnectForm(t.Context(), server.URL()+"/telegram", map[string]secret.Text{"bot_token": secret.NewText(row.token), "chat": secret.NewText(row.chat)})
+		_, err := tg.ConnectForm(t.Context(), server.URL()+"/telegram", map[string]secret.Text{
+			"bot_token": secret.NewText(row.token), "chat": secret.NewText(row.chat),
+		})
 		e := network.AsError(err)
 		if e == nil || e.Field != row.field || strings.Contains(e.Error(), row.token) {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}
-	if _, err := tg.ConnectForm(t.Context(), "https://elsewhere.example", nil); network.AsError(err).Code != "bad_address" {
+	if _, err := tg.ConnectForm(t.Context(), "https://elsewhere.example",
+		nil); network.AsError(err).Code != "bad_address" {
 		t.Errorf("another address: %v", err)
 	}
 }
@@ -146,7 +159,8 @@ func TestReconcile_ResendSetting(t *testing.T) {
 func TestPreview(t *testing.T) {
 	tg, _, _, _ := connected(t)
 	p := tg.Preview(network.Content{Text: "Đọc https://báo.vn/a, @bantin #tin_nóng."}, network.Limits{})
-	if p.Card != "https://báo.vn/a" || len(p.Spans) != 3 || p.Spans[2].Target != "tin_nóng" || p.Text[p.Spans[1].Start:p.Spans[1].End] != "@bantin" {
+	if p.Card != "https://báo.vn/a" || len(p.Spans) != 3 || p.Spans[2].Target != "tin_nóng" ||
+		p.Text[p.Spans[1].Start:p.Spans[1].End] != "@bantin" {
 		t.Errorf("%+v", p)
 	}
 }

@@ -20,15 +20,19 @@ func (t *Telegram) Limits(_ context.Context, account network.Account) (network.L
 	}
 	o := t.options
 	return network.Limits{
-		AllowedBy: "Telegram", MaxCharacters: o.MaxCharacters, MaxMedia: o.MaxMedia, MixedMedia: true, SupportsReply: true, Poll: pollLimits(),
+		AllowedBy: "Telegram", MaxCharacters: o.MaxCharacters, MaxMedia: o.MaxMedia, MixedMedia: true,
+		SupportsReply: true, Poll: pollLimits(),
 		MIMETypes:     []string{"image/jpeg", "image/png", "image/webp", "image/gif", "video/mp4"},
 		MaxImageBytes: o.MaxPhotoBytes, MaxVideoBytes: o.MaxVideoBytes,
 		// Width plus height is at most 10000, and their ratio at most 20
 		// (https://core.telegram.org/bots/api#sendphoto).
 		MinImageRatio: 1.0 / 20, MaxImageRatio: 20,
 		// https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this
-		Quotas: []network.Quota{{Bucket: "chat", Scope: network.ScopeAccount, Requests: o.PerMinute, Per: time.Minute, Default: true,
-			Costs: map[network.CallKind]int{network.CallPublish: 1}}},
+		Quotas: []network.Quota{{
+			Bucket: "chat", Scope: network.ScopeAccount, Requests: o.PerMinute, Per: time.Minute,
+			Default: true,
+			Costs:   map[network.CallKind]int{network.CallPublish: 1},
+		}},
 	}, nil
 }
 
@@ -64,11 +68,15 @@ func (t *Telegram) Check(content network.Content, limits network.Limits) []netwo
 	for i, media := range content.Media {
 		if !rules.IsVideoOrAudio(media) && media.Width+media.Height > 10000 {
 			problems = append(problems, network.NewViolation(fmt.Sprintf("attachments[%d]", i), "too_many_pixels",
-				"Attachment {number} has {width} × {height} pixels; {by} allows {max_sum} for width plus height.", i+1, media.Width, media.Height, "Telegram", 10_000))
+				"Attachment {number} has {width} × {height} pixels; {by} allows {max_sum} for width plus height.", i+1,
+				media.Width, media.Height, "Telegram", 10_000))
 		}
 	}
-	if len(content.Media) > 1 && slices.ContainsFunc(content.Media, func(m network.MediaInfo) bool { return m.MIMEType == "image/gif" }) {
-		problems = append(problems, network.NewViolation("attachments", "mixed_gif", "{network} accepts a GIF only as the single attachment of a post.", "Telegram"))
+	if len(content.Media) > 1 &&
+		slices.ContainsFunc(content.Media, func(m network.MediaInfo) bool { return m.MIMEType == "image/gif" }) {
+		problems = append(problems,
+			network.NewViolation("attachments", "mixed_gif",
+				"{network} accepts a GIF only as the single attachment of a post.", "Telegram"))
 	}
 	return append(problems, options.problems(content, limits)...)
 }
@@ -99,7 +107,8 @@ func (t *Telegram) Preview(content network.Content, _ network.Limits) network.Pr
 	}
 	for _, m := range content.Media {
 		if m.AltText != "" {
-			p.Notes = append(p.Notes, network.NewNote("no_image_descriptions", "Telegram does not support descriptions of images."))
+			p.Notes = append(p.Notes,
+				network.NewNote("no_image_descriptions", "Telegram does not support descriptions of images."))
 			break
 		}
 	}

@@ -36,7 +36,9 @@ func TestPublish_WithoutPermalink(t *testing.T) {
 }
 
 func TestLimits_AccountQuotas(t *testing.T) {
-	rates := map[string]map[string]fake.Rate{"threads": {"posts": {Requests: 1, Per: 24 * time.Hour}, "replies": {Requests: 7, Per: 24 * time.Hour}}}
+	rates := map[string]map[string]fake.Rate{
+		"threads": {"posts": {Requests: 1, Per: 24 * time.Hour}, "replies": {Requests: 7, Per: 24 * time.Hour}},
+	}
 	d := newFixture(t, fake.Options{NetworkRates: rates})
 	limits, err := d.Limits(t.Context(), d.account)
 	if err != nil || len(limits.Quotas) != 2 {
@@ -79,7 +81,8 @@ func TestLimits_AccountQuotas(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = d.Publish(t.Context(), d.account, d.prepared(t, graphtest.NewSubmission("One too many")))
-	if e := graphtest.WantClass(t, err, network.Throttled, "9/2207042"); e.Scope != network.ScopeAccount || time.Until(e.RetryAt) < 50*time.Minute {
+	if e := graphtest.WantClass(t, err, network.Throttled, "9/2207042"); e.Scope != network.ScopeAccount ||
+		time.Until(e.RetryAt) < 50*time.Minute {
 		t.Errorf("%+v", e)
 	}
 }
@@ -101,22 +104,39 @@ func TestCheck(t *testing.T) {
 		content network.Content
 		code    string
 	}{
-		"Mixed":       {network.Content{Media: []network.MediaInfo{png, {MIMEType: "video/mp4", Duration: time.Minute}}}, ""},
-		"WebP":        {network.Content{Media: []network.MediaInfo{{MIMEType: "image/webp"}}}, "unsupported_type"},
-		"Strip":       {network.Content{Media: []network.MediaInfo{{MIMEType: "image/png", Width: 1001, Height: 100}}}, "unsupported_ratio"},
-		"Long":        {network.Content{Media: []network.MediaInfo{{MIMEType: "video/mp4", Duration: 6 * time.Minute}}}, "too_long_video"},
-		"Emoji":       {network.Content{Text: strings.Repeat("😀", 125)}, ""},
-		"OneMore":     {network.Content{Text: strings.Repeat("😀", 125) + "!"}, "too_long"},
-		"FiveLinks":   {network.Content{Text: "https://a.example https://b.example, www.c.example (http://d.example) https://e.example. https://a.example"}, ""},
-		"SixLinks":    {network.Content{Text: "https://a.example https://b.example www.c.example http://d.example https://e.example https://a.example/2"}, "too_many_links"},
-		"NoLinkAtAll": {network.Content{Text: "xhttps://a.example awww.b.example https:// www. @www. a.b c.d e.f g.h i.j k.l"}, ""},
+		"Mixed": {
+			network.Content{Media: []network.MediaInfo{png, {MIMEType: "video/mp4", Duration: time.Minute}}}, "",
+		},
+		"WebP": {network.Content{Media: []network.MediaInfo{{MIMEType: "image/webp"}}}, "unsupported_type"},
+		"Strip": {
+			network.Content{Media: []network.MediaInfo{{MIMEType: "image/png", Width: 1001, Height: 100}}},
+			"unsupported_ratio",
+		},
+		"Long": {
+			network.Content{Media: []network.MediaInfo{{MIMEType: "video/mp4", Duration: 6 * time.Minute}}},
+			"too_long_video",
+		},
+		"Emoji":   {network.Content{Text: strings.Repeat("😀", 125)}, ""},
+		"OneMore": {network.Content{Text: strings.Repeat("😀", 125) + "!"}, "too_long"},
+		"FiveLinks": {
+			network.Content{Text: "https://a.example https://b.example, www.c.example (http://d.example) " +
+				"https://e.example. https://a.example"}, "",
+		},
+		"SixLinks": {
+			network.Content{Text: "https://a.example https://b.example www.c.example http://d.example " +
+				"https://e.example https://a.example/2"}, "too_many_links",
+		},
+		"NoLinkAtAll": {
+			network.Content{Text: "xhttps://a.example awww.b.example https:// www. @www. a.b c.d e.f g.h i.j k.l"}, "",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			problems := d.Check(row.content, limits)
 			if row.code == "" && len(problems) == 0 {
 				return
 			}
-			if !slices.ContainsFunc(problems, func(p network.Violation) bool { return p.Code == row.code && p.Message != "" }) {
+			if !slices.ContainsFunc(problems,
+				func(p network.Violation) bool { return p.Code == row.code && p.Message != "" }) {
 				t.Errorf("%+v, want %q", problems, row.code)
 			}
 		})
@@ -135,7 +155,8 @@ func TestPreview(t *testing.T) {
 	if !slices.Equal(got, want) || p.Card != "https://www.a.example/x_(y)" || p.Text != text || len(p.Notes) != 1 {
 		t.Errorf("%v, want %v; %+v", got, want, p)
 	}
-	p = d.Preview(network.Content{Text: text, Media: []network.MediaInfo{{MIMEType: "image/png", Width: 2000}}}, network.Limits{})
+	p = d.Preview(network.Content{Text: text, Media: []network.MediaInfo{{MIMEType: "image/png", Width: 2000}}},
+		network.Limits{})
 	if p.Card != "" || len(p.Notes) != 2 {
 		t.Errorf("%+v", p)
 	}

@@ -43,7 +43,8 @@ func TestPublish_ErrorCodes(t *testing.T) {
 			d.inject(t, graphtest.ErrorFault(account+"/threads_publish", row.code, row.subcode))
 			_, err = d.Publish(t.Context(), d.account, s)
 			e := graphtest.WantClass(t, err, row.publish, "")
-			if e.RequestID != "trace" || row.subcode != 0 && (e.Class == network.Throttled || e.Class == network.Transient) && e.RetryAt.IsZero() {
+			if e.RequestID != "trace" || row.subcode != 0 &&
+				(e.Class == network.Throttled || e.Class == network.Transient) && e.RetryAt.IsZero() {
 				t.Errorf("%+v", e)
 			}
 			finding, err := d.Reconcile(t.Context(), d.account, s, network.Window{From: from})
@@ -100,7 +101,8 @@ func TestPublish_CarouselReply(t *testing.T) {
 	s.ReplyTo = root.RemoteID
 	s = d.prepared(t, s)
 	from := time.Now().Add(-time.Second)
-	d.inject(t, fake.Fault{Kind: fake.ActThen500, Method: http.MethodPost, Path: "/threads/v1.0/" + d.account.RemoteID + "/threads_publish"})
+	d.inject(t, fake.Fault{Kind: fake.ActThen500, Method: http.MethodPost, Path: "/threads/v1.0/" + d.account.RemoteID +
+		"/threads_publish"})
 	_, err = d.Publish(t.Context(), d.account, s)
 	graphtest.WantClass(t, err, network.Ambiguous, "")
 	finding, err := d.Reconcile(t.Context(), d.account, s, network.Window{From: from})
@@ -134,7 +136,8 @@ func TestStage_RequiresPublicAddress(t *testing.T) {
 	none := clip
 	none.URL = nil
 	_, err := d.Stage(t.Context(), d.account, none)
-	if e := graphtest.WantClass(t, err, network.Rejected, graph.CodeNotFetchable); !strings.Contains(e.Message, "S3_PUBLIC_ENDPOINT") {
+	if e := graphtest.WantClass(t, err, network.Rejected, graph.CodeNotFetchable); !strings.Contains(e.Message,
+		"S3_PUBLIC_ENDPOINT") {
 		t.Errorf("says %q", e.Message)
 	}
 	real := network.Account{RemoteID: "17", Token: secret.NewText("t")}
@@ -161,8 +164,10 @@ func TestAddresses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := real.AuthorizeURL(app, "s t", "challenge"); !strings.HasPrefix(got, "https://threads.net/oauth/authorize?client_id=id&") ||
-		!strings.Contains(got, "state=s+t") || !strings.Contains(got, "threads_content_publish") || strings.Contains(got, "challenge") {
+	if got := real.AuthorizeURL(app, "s t", "challenge"); !strings.HasPrefix(got,
+		"https://threads.net/oauth/authorize?client_id=id&") ||
+		!strings.Contains(got, "state=s+t") || !strings.Contains(got, "threads_content_publish") ||
+		strings.Contains(got, "challenge") {
 		t.Errorf("authorize at %s", got)
 	}
 }

@@ -30,12 +30,18 @@ func (t *Threads) Limits(ctx context.Context, account network.Account) (network.
 // queryQuotas reads the account's publishing limits.
 // https://developers.facebook.com/docs/threads/troubleshooting#retrieve-publishing-quota-limit
 func (t *Threads) queryQuotas(ctx context.Context, account network.Account) (*call.Response, error) {
-	return t.get(ctx, account, "quota_usage,config,reply_quota_usage,reply_config", account.RemoteID, "threads_publishing_limit")
+	return t.get(ctx, account, "quota_usage,config,reply_quota_usage,reply_config", account.RemoteID,
+		"threads_publishing_limit")
 }
 
 func (o Options) limits(reported graph.PublishingQuotas) network.Limits {
-	quota := func(bucket string, requests int, own graph.PublishingQuota, costs map[network.CallKind]int) network.Quota {
-		q := network.Quota{Bucket: bucket, Scope: network.ScopeAccount, Requests: requests, Per: 24 * time.Hour, Costs: costs}
+	quota := func(bucket string, requests int, own graph.PublishingQuota,
+		costs map[network.CallKind]int,
+	) network.Quota {
+		q := network.Quota{
+			Bucket: bucket, Scope: network.ScopeAccount, Requests: requests, Per: 24 * time.Hour,
+			Costs: costs,
+		}
 		own.Override(&q)
 		return q
 	}
@@ -54,13 +60,17 @@ func (o Options) limits(reported graph.PublishingQuotas) network.Limits {
 		MaxImageRatio:    10,
 		MaxVideoDuration: time.Duration(o.VideoSeconds) * time.Second,
 		// https://developers.facebook.com/docs/threads/overview#video-specifications
-		Video: network.VideoLimits{MinFrameRate: 23, MaxFrameRate: 60, MaxWidth: 1920, Codecs: []string{"h264", "hevc"},
-			AudioCodecs: []string{"aac"}, MaxAudioRate: 48_000, Chroma: "420"},
+		Video: network.VideoLimits{
+			MinFrameRate: 23, MaxFrameRate: 60, MaxWidth: 1920, Codecs: []string{"h264", "hevc"},
+			AudioCodecs: []string{"aac"}, MaxAudioRate: 48_000, Chroma: "420",
+		},
 		MaxAltText:    o.AltText,
 		SupportsReply: true,
 		Poll:          pollLimits(),
 		Quotas: []network.Quota{
-			quota(bucketPosts, o.PostsPerDay, reported.Posts, map[network.CallKind]int{network.CallPublish: 1, network.CallReply: 0}),
+			quota(bucketPosts, o.PostsPerDay, reported.Posts, map[network.CallKind]int{
+				network.CallPublish: 1, network.CallReply: 0,
+			}),
 			quota(bucketReplies, o.RepliesPerDay, reported.Replies, map[network.CallKind]int{network.CallReply: 1}),
 		},
 	}

@@ -22,8 +22,12 @@ const (
 // https://developers.facebook.com/docs/threads/insights
 func insights() []graph.Insight {
 	return []graph.Insight{
-		{Name: "views", Metric: network.MetricViews}, {Name: "likes", Metric: network.MetricLikes}, {Name: "replies", Metric: network.MetricReplies},
-		{Name: "reposts", Metric: network.MetricReposts}, {Name: "quotes", Metric: network.MetricQuotes}, {Name: "shares", Metric: network.MetricSends},
+		{Name: "views", Metric: network.MetricViews},
+		{Name: "likes", Metric: network.MetricLikes},
+		{Name: "replies", Metric: network.MetricReplies},
+		{Name: "reposts", Metric: network.MetricReposts},
+		{Name: "quotes", Metric: network.MetricQuotes},
+		{Name: "shares", Metric: network.MetricSends},
 	}
 }
 
@@ -31,8 +35,11 @@ func insights() []graph.Insight {
 // its whole thread.
 func (t *Threads) MeasureRules(network.Account, network.PostRef) network.MeasureRules {
 	return network.MeasureRules{
-		Metrics: []network.Metric{network.MetricViews, network.MetricLikes, network.MetricReplies, network.MetricReposts,
-			network.MetricQuotes, network.MetricSends},
+		Metrics: []network.Metric{
+			network.MetricViews, network.MetricLikes, network.MetricReplies,
+			network.MetricReposts,
+			network.MetricQuotes, network.MetricSends,
+		},
 		Batch:    maxMeasured,
 		Readings: network.CounterReadings(),
 		Insights: network.CounterReadings(),
@@ -41,13 +48,20 @@ func (t *Threads) MeasureRules(network.Account, network.PostRef) network.Measure
 }
 
 // Measure reads the insights of one post after the other: the API has no other call.
-func (t *Threads) Measure(ctx context.Context, account network.Account, request network.MeasureRequest) (network.Measured, error) {
+func (t *Threads) Measure(
+	ctx context.Context, account network.Account, request network.MeasureRequest,
+) (network.Measured, error) {
 	var out network.Measured
 	for _, p := range request.Posts {
 		found := network.PostMetrics{State: network.PostMeasured}
-		refused, err := graph.InsightsReader{Insights: t.options.Metrics, Request: request, Get: func(ctx context.Context, metrics []string) (*call.Response, error) {
-			return t.do(ctx, account, graph.Call{Method: http.MethodGet, Query: url.Values{"metric": {strings.Join(metrics, ",")}}}, p.RemoteID, "insights")
-		}}.Read(ctx, &found)
+		refused, err := graph.InsightsReader{
+			Insights: t.options.Metrics, Request: request,
+			Get: func(ctx context.Context, metrics []string) (*call.Response, error) {
+				return t.do(ctx, account,
+					graph.Call{Method: http.MethodGet, Query: url.Values{"metric": {strings.Join(metrics, ",")}}},
+					p.RemoteID, "insights")
+			},
+		}.Read(ctx, &found)
 		out.Refused = graph.MergeRefused(out.Refused, refused)
 		switch {
 		case graph.IsMissingPermission(err):

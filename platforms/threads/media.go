@@ -71,7 +71,8 @@ func (m builder) CreateMain(ctx context.Context, items []string) (string, bool, 
 
 func (m builder) createFromMedia(ctx context.Context, form url.Values, i int) (string, error) {
 	media := m.submission.Media[i]
-	address, err := graph.FetchURL(ctx, title, m.account, media, time.Duration(m.threads.options.FetchSeconds)*time.Second)
+	address, err := graph.FetchURL(ctx, title, m.account, media,
+		time.Duration(m.threads.options.FetchSeconds)*time.Second)
 	if err != nil {
 		return "", err
 	}
@@ -90,7 +91,8 @@ func (m builder) createFromMedia(ctx context.Context, form url.Values, i int) (s
 }
 
 func (m builder) create(ctx context.Context, form url.Values, secrets []secret.Text) (string, error) {
-	res, err := m.threads.do(ctx, m.account, graph.Call{Method: http.MethodPost, Form: form, Secrets: secrets}, m.account.RemoteID, "threads")
+	res, err := m.threads.do(ctx, m.account, graph.Call{Method: http.MethodPost, Form: form, Secrets: secrets},
+		m.account.RemoteID, "threads")
 	if err != nil {
 		return "", err
 	}

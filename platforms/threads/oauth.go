@@ -11,7 +11,8 @@ import (
 // scopes are the minimum for publishing, replies, deleting and reconciling, and the
 // one for metrics.
 // https://developers.facebook.com/docs/threads/get-started/get-access-tokens-and-permissions
-const scopes = "threads_basic,threads_content_publish,threads_manage_replies,threads_read_replies,threads_delete," + scopeInsights
+const scopes = "threads_basic,threads_content_publish,threads_manage_replies,threads_read_replies,threads_delete," +
+	scopeInsights
 
 // Exchange exchanges the code for a token that lasts an hour, and that for one
 // that lasts 60 days. The response does not contain the granted scopes: they are

@@ -14,11 +14,13 @@ import (
 // PostOptions are the options of a post.
 // https://developers.facebook.com/docs/threads/reference/publishing
 type PostOptions struct {
-	ReplyControl   string   `json:"reply_control,omitempty"` // everyone, accounts_you_follow, mentioned_only, parent_post_author_only or followers_only
-	Topic          string   `json:"topic,omitempty"`
-	Poll           *Poll    `json:"poll,omitempty"`
-	SpoilerMedia   bool     `json:"spoiler_media,omitempty"`
-	SpoilerPhrases []string `json:"spoiler_phrases,omitempty"` // parts of the text that are hidden until they are tapped
+	// Everyone, accounts_you_follow, mentioned_only, parent_post_author_only or followers_only
+	ReplyControl string `json:"reply_control,omitempty"`
+	Topic        string `json:"topic,omitempty"`
+	Poll         *Poll  `json:"poll,omitempty"`
+	SpoilerMedia bool   `json:"spoiler_media,omitempty"`
+	// Parts of the text that are hidden until they are tapped
+	SpoilerPhrases []string `json:"spoiler_phrases,omitempty"`
 }
 
 // Poll is a poll of a text post. It is open for a day.
@@ -50,7 +52,8 @@ func pollLimits() network.PollLimits {
 // problems returns what Threads would refuse of the options.
 func (o PostOptions) problems(content network.Content, limits network.Limits) []network.Violation {
 	c := rules.Options{Name: title}
-	c.OneOf("reply_control", o.ReplyControl, "everyone", "accounts_you_follow", "mentioned_only", "parent_post_author_only", "followers_only")
+	c.OneOf("reply_control", o.ReplyControl, "everyone", "accounts_you_follow", "mentioned_only",
+		"parent_post_author_only", "followers_only")
 	c.MaxRunes("topic", o.Topic, maxTopic)
 	if strings.ContainsAny(o.Topic, ".&") {
 		c.Add("topic", "bad_topic", "A topic on Threads cannot contain a dot or an ampersand. Remove it.")
@@ -58,15 +61,18 @@ func (o PostOptions) problems(content network.Content, limits network.Limits) []
 	if o.Poll != nil {
 		c.Poll("", o.Poll.Choices, 0, limits.Poll)
 		if len(content.Media) > 0 {
-			c.Add("poll", "poll_with_attachments", "{network} accepts no attachments with a poll. Remove the poll or the attachments.", c.Name)
+			c.Add("poll", "poll_with_attachments",
+				"{network} accepts no attachments with a poll. Remove the poll or the attachments.", c.Name)
 		}
 	}
 	if len(o.SpoilerPhrases) > maxSpoilers {
-		c.Add("spoiler_phrases", "too_many_spoilers", "The post has {used} spoilers; Threads allows {limit}.", len(o.SpoilerPhrases), maxSpoilers)
+		c.Add("spoiler_phrases", "too_many_spoilers", "The post has {used} spoilers; Threads allows {limit}.",
+			len(o.SpoilerPhrases), maxSpoilers)
 	}
 	for i, phrase := range o.SpoilerPhrases {
 		if phrase == "" || !strings.Contains(content.Text, phrase) {
-			c.Add(fmt.Sprintf("spoiler_phrases[%d]", i), "not_in_text", `The text does not contain "{phrase}". Copy the phrase from the text.`, phrase)
+			c.Add(fmt.Sprintf("spoiler_phrases[%d]", i), "not_in_text",
+				`The text does not contain "{phrase}". Copy the phrase from the text.`, phrase)
 		}
 	}
 	return c.Problems

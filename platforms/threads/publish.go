@@ -16,15 +16,21 @@ import (
 
 // Prepare creates the containers of a post and waits until Threads has processed
 // them.
-func (t *Threads) Prepare(ctx context.Context, account network.Account, submission network.Submission) (network.Prepared, error) {
+func (t *Threads) Prepare(
+	ctx context.Context, account network.Account, submission network.Submission,
+) (network.Prepared, error) {
 	if err := t.Service.RequireRemoteID(account); err != nil {
 		return network.Prepared{}, err
 	}
 	if len(submission.Media) != len(submission.MediaIDs) {
-		return network.Prepared{}, &network.Error{Class: network.Rejected, Code: "missing_attachments", Field: "attachments",
-			Message: "An attachment of the post is missing in storage."}
+		return network.Prepared{}, &network.Error{
+			Class: network.Rejected, Code: "missing_attachments",
+			Field:   "attachments",
+			Message: "An attachment of the post is missing in storage.",
+		}
 	}
-	prepared, err := container.Prepare(ctx, title, submission.Handle, len(submission.Media), builder{t, account, submission})
+	prepared, err := container.Prepare(ctx, title, submission.Handle, len(submission.Media),
+		builder{t, account, submission})
 	if err != nil || !prepared.Ready {
 		return prepared, err
 	}
@@ -39,12 +45,16 @@ func (t *Threads) Prepare(ctx context.Context, account network.Account, submissi
 }
 
 // Publish publishes the prepared container (POST threads_publish).
-func (t *Threads) Publish(ctx context.Context, account network.Account, submission network.Submission) (network.Receipt, error) {
+func (t *Threads) Publish(
+	ctx context.Context, account network.Account, submission network.Submission,
+) (network.Receipt, error) {
 	id, err := container.ID(submission.Handle)
 	if err != nil {
 		return network.Receipt{}, err
 	}
-	res, err := t.do(ctx, account, graph.Call{Method: http.MethodPost, Form: url.Values{"creation_id": {id}}, Create: true},
+	res, err := t.do(ctx, account, graph.Call{
+		Method: http.MethodPost, Form: url.Values{"creation_id": {id}}, Create: true,
+	},
 		account.RemoteID, "threads_publish")
 	if err != nil {
 		if e := network.AsError(err); e.Status != 0 && strings.HasSuffix(e.Code, "/4279009") {

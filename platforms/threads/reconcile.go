@@ -13,11 +13,14 @@ import (
 
 // Reconcile reads whether the container was published, and searches for the post
 // in the account's listing.
-func (t *Threads) Reconcile(ctx context.Context, account network.Account, submission network.Submission, window network.Window) (network.Finding, error) {
+func (t *Threads) Reconcile(
+	ctx context.Context, account network.Account, submission network.Submission, window network.Window,
+) (network.Finding, error) {
 	if err := t.Service.RequireRemoteID(account); err != nil {
 		return network.Finding{}, err
 	}
-	return container.Reconcile(ctx, title, builder{t, account, submission}, submission, window, t.posts(account, submission.ReplyTo != ""))
+	return container.Reconcile(ctx, title, builder{t, account, submission}, submission, window,
+		t.posts(account, submission.ReplyTo != ""))
 }
 
 // posts lists the account's own posts or replies, which have separate listings.
@@ -43,7 +46,10 @@ func (t *Threads) posts(account network.Account, replies bool) container.ListFun
 		}
 		posts := make([]container.ListedPost, len(page.Data))
 		for i, p := range page.Data {
-			posts[i] = container.ListedPost{ID: p.ID, Text: p.Text, URL: p.Permalink, At: p.Timestamp.Time, ReplyTo: p.RepliedTo.ID, Media: p.MediaCount()}
+			posts[i] = container.ListedPost{
+				ID: p.ID, Text: p.Text, URL: p.Permalink, At: p.Timestamp.Time,
+				ReplyTo: p.RepliedTo.ID, Media: p.MediaCount(),
+			}
 		}
 		return posts, page.NextCursor(), res, nil
 	}

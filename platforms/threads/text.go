@@ -78,7 +78,9 @@ func (t *Threads) Check(content network.Content, limits network.Limits) []networ
 		}
 	}
 	if limit := limits.MaxLinks; limit > 0 && len(links) > limit {
-		problems = append(problems, network.NewViolation("content", "too_many_links", "The text has {used} links; Threads allows {limit}.", len(links), limit))
+		problems = append(problems,
+			network.NewViolation("content", "too_many_links", "The text has {used} links; Threads allows {limit}.",
+				len(links), limit))
 	}
 	options, _ := content.Options.(PostOptions)
 	return append(problems, options.problems(content, limits)...)
@@ -183,7 +185,9 @@ func (*Threads) Preview(content network.Content, _ network.Limits) network.Previ
 		}
 	}
 	if tags > 1 {
-		p.Notes = append(p.Notes, message.New("first_hashtag_is_topic", "Threads uses only the first hashtag as the topic; the others remain plain text."))
+		p.Notes = append(p.Notes,
+			message.New("first_hashtag_is_topic",
+				"Threads uses only the first hashtag as the topic; the others remain plain text."))
 	}
 	for i, m := range content.Media {
 		if note, ok := container.ScalingNote(title, i+1, m); ok {

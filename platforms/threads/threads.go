@@ -110,7 +110,10 @@ func New(client *http.Client, options Options) *Threads {
 			API: graph.New(client, graph.Options{
 				CreateTimeout: options.CreateTimeout, ReadTimeout: options.ReadTimeout, Refine: refine,
 			}),
-			Service:       graph.Service{Network: title, ClientID: options.ClientID, ClientSecret: options.ClientSecret, Sandbox: options.Sandbox},
+			Service: graph.Service{
+				Network: title, ClientID: options.ClientID, ClientSecret: options.ClientSecret,
+				Sandbox: options.Sandbox,
+			},
 			AuthorizeHost: options.AuthorizeHost, TokenHost: options.GraphHost, GraphHost: options.GraphHost,
 			Scopes: scopes, GrantPrefix: "th", Timeout: options.ReadTimeout,
 		},
@@ -124,7 +127,9 @@ func New(client *http.Client, options Options) *Threads {
 func (*Threads) Name() string { return Name }
 
 // do calls a node or edge.
-func (t *Threads) do(ctx context.Context, account network.Account, c graph.Call, parts ...string) (*call.Response, error) {
+func (t *Threads) do(
+	ctx context.Context, account network.Account, c graph.Call, parts ...string,
+) (*call.Response, error) {
 	address, err := t.Service.Address(account.BaseURL, t.options.GraphHost, t.options.Version, parts...)
 	if err != nil {
 		return nil, err
@@ -134,6 +139,8 @@ func (t *Threads) do(ctx context.Context, account network.Account, c graph.Call,
 }
 
 // get reads fields of a node or edge.
-func (t *Threads) get(ctx context.Context, account network.Account, fields string, parts ...string) (*call.Response, error) {
+func (t *Threads) get(
+	ctx context.Context, account network.Account, fields string, parts ...string,
+) (*call.Response, error) {
 	return t.do(ctx, account, graph.Call{Method: http.MethodGet, Query: url.Values{"fields": {fields}}}, parts...)
 }

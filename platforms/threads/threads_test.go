@@ -48,9 +48,13 @@ func counts(t *testing.T) []platformtest.Count {
 }
 
 func TestConformance(t *testing.T) {
-	d := newFixture(t, fake.Options{AutoApprove: true,
-		NetworkRates: map[string]map[string]fake.Rate{"threads": {"posts": {Requests: 1000, Per: 24 * time.Hour}}}})
-	d.Threads = threads.New(d.client, threads.Options{Sandbox: d.account.BaseURL, CreateTimeout: 700 * time.Millisecond})
+	d := newFixture(t, fake.Options{
+		AutoApprove:  true,
+		NetworkRates: map[string]map[string]fake.Rate{"threads": {"posts": {Requests: 1000, Per: 24 * time.Hour}}},
+	})
+	d.Threads = threads.New(d.client, threads.Options{
+		Sandbox: d.account.BaseURL, CreateTimeout: 700 * time.Millisecond,
+	})
 	limits, err := d.Limits(t.Context(), d.account)
 	if err != nil {
 		t.Fatal(err)

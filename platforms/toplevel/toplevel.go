@@ -38,8 +38,9 @@ func ASCII(label string) string {
 // additions, and with those that ICANN retired since. label is lowercase ASCII.
 func InTwitterText(label string) bool {
 	switch label {
-	case "amazon", "hotel", "kids", "merck", "music", "spa", "xn--4dbrk0ce", "xn--cckwcxetd", "xn--jlq480n2rg", "xn--mgb2ddes",
-		"xn--mgba3a4fra", "xn--mgbai9a5eva00b", "xn--mgberp4a5d4a87g", "xn--mgbqly7c0a67fbc", "xn--mgbqly7cvafr", "xn--mgbtf8fl",
+	case "amazon", "hotel", "kids", "merck", "music", "spa", "xn--4dbrk0ce", "xn--cckwcxetd", "xn--jlq480n2rg",
+		"xn--mgb2ddes", "xn--mgba3a4fra", "xn--mgbai9a5eva00b", "xn--mgberp4a5d4a87g", "xn--mgbqly7c0a67fbc",
+		"xn--mgbqly7cvafr", "xn--mgbtf8fl",
 		"xn--mix082f", "xn--nnx388a":
 		return false
 	}
@@ -50,19 +51,22 @@ func InTwitterText(label string) bool {
 // (anymore), but in twitter-text 3.1.
 func retired(label string) bool {
 	switch label {
-	case "abarth", "active", "adac", "afamilycompany", "aigo", "alfaromeo", "an", "avianca", "bananarepublic", "bentley", "bl", "blanco",
-		"bnl", "boots", "bq", "budapest", "bugatti", "cancerresearch", "cartier", "caseih", "cbs", "ceb", "chloe", "chrysler", "cityeats",
-		"comcast", "cookingchannel", "csc", "dabur", "dodge", "doha", "doosan", "duck", "dunlop", "duns", "eh", "epost",
-		"esurance", "etisalat", "everbank", "fiat", "flsmidth", "foodnetwork", "frontdoor", "fujixerox", "glade", "goodhands",
-		"guardian", "hgtv", "honeywell", "hoteles", "htc", "iinet", "intel", "iselect", "iveco", "iwc", "jcp", "jlc",
-		"kerrylogistics", "kinder", "ladbrokes", "lancaster", "lancia", "lancome", "liaison", "linde", "lipsy", "lixil", "loft",
-		"lupin", "macys", "maserati", "mcd", "mcdonalds", "meo", "metlife", "mf", "mobily", "montblanc", "mopar", "movistar",
-		"mtpc", "mutual", "mutuelle", "nadex", "nationwide", "natura", "newholland", "northwesternmutual", "off", "oldnavy",
-		"onyourside", "orientexpress", "pamperedchef", "panerai", "passagens", "piaget", "pramerica", "qvc", "raid", "redstone", //nolint:misspell // a name
-		"rightathome", "rmit", "rocher", "sapo", "sca", "scjohnson", "scor", "ses", "shaw", "showtime", "shriram", "spiegel",
-		"spreadbetting", "srt", "starhub", "statoil", "swiftcover", "symantec", "telecity", "telefonica", "tiffany", "tp",
-		"travelchannel", "uconnect", "um", "vista", "vistaprint", "volkswagen", "vuelos", "warman", "xfinity", "xn--3oq18vl8pn36a",
-		"xn--estv75g", "xn--jlq61u9w7b", "xn--kpu716f", "xn--mgbaakc7dvf", "xn--mgbb9fbpob", "xn--pbt977c", "xperia", "zippo":
+	case "abarth", "active", "adac", "afamilycompany", "aigo", "alfaromeo", "an", "avianca", "bananarepublic",
+		"bentley", "bl", "blanco", "bnl", "boots", "bq", "budapest", "bugatti", "cancerresearch", "cartier", "caseih",
+		"cbs", "ceb", "chloe", "chrysler", "cityeats", "comcast", "cookingchannel", "csc", "dabur", "dodge", "doha",
+		"doosan", "duck", "dunlop", "duns", "eh", "epost", "esurance", "etisalat", "everbank", "fiat", "flsmidth",
+		"foodnetwork", "frontdoor", "fujixerox", "glade", "goodhands", "guardian", "hgtv", "honeywell", "hoteles",
+		"htc", "iinet", "intel", "iselect", "iveco", "iwc", "jcp", "jlc", "kerrylogistics", "kinder", "ladbrokes",
+		"lancaster", "lancia", "lancome", "liaison", "linde", "lipsy", "lixil", "loft", "lupin", "macys", "maserati",
+		"mcd", "mcdonalds", "meo", "metlife", "mf", "mobily", "montblanc", "mopar", "movistar", "mtpc", "mutual",
+		"mutuelle", "nadex", "nationwide", "natura", "newholland", "northwesternmutual", "off", "oldnavy",
+		"onyourside", "orientexpress", "pamperedchef", "panerai", "passagens", "piaget", "pramerica", "qvc", "raid", //nolint:misspell // a name
+		"redstone", "rightathome", "rmit", "rocher", "sapo", "sca", "scjohnson", "scor", "ses", "shaw", "showtime",
+		"shriram", "spiegel", "spreadbetting", "srt", "starhub", "statoil", "swiftcover", "symantec", "telecity",
+		"telefonica", "tiffany", "tp", "travelchannel", "uconnect", "um", "vista", "vistaprint", "volkswagen", "vuelos",
+		"warman", "xfinity", "xn--3oq18vl8pn36a", "xn--estv75g", "xn--jlq61u9w7b", "xn--kpu716f", "xn--mgbaakc7dvf",
+		"xn--mgbb9fbpob", "xn--pbt977c", "xperia",
+		"zippo":
 		return true
 	default:
 		return false

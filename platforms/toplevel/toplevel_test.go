@@ -4,8 +4,12 @@ import "testing"
 
 func TestListed_HasTopLevelDomainsThatAreOnlyWildcards(t *testing.T) {
 	t.Parallel()
-	for label, want := range map[string]bool{"vn": true, "kh": true, "mm": true, "np": true, "pg": true, "jm": true, "bd": true, "ck": true, "er": true, "fk": true,
-		"com": true, "pm": true, "museum": true, "xn--p1ai": true, "invalidtld": false, "BS": false, "local": false, "": false, "gov.kh": false} {
+	for label, want := range map[string]bool{
+		"vn": true, "kh": true, "mm": true, "np": true, "pg": true, "jm": true,
+		"bd": true, "ck": true, "er": true, "fk": true,
+		"com": true, "pm": true, "museum": true, "xn--p1ai": true, "invalidtld": false, "BS": false, "local": false,
+		"": false, "gov.kh": false,
+	} {
 		if got := Listed(label); got != want {
 			t.Errorf("%q: got %t, want %t", label, got, want)
 		}
@@ -14,7 +18,10 @@ func TestListed_HasTopLevelDomainsThatAreOnlyWildcards(t *testing.T) {
 
 func TestInTwitterText_IsTheListOfItsTime(t *testing.T) {
 	t.Parallel()
-	for label, want := range map[string]bool{"kh": true, "np": true, "vn": true, "an": true, "doha": true, "kids": false, "music": false, "xn--p1ai": true} {
+	for label, want := range map[string]bool{
+		"kh": true, "np": true, "vn": true, "an": true, "doha": true,
+		"kids": false, "music": false, "xn--p1ai": true,
+	} {
 		if got := InTwitterText(label); got != want {
 			t.Errorf("%q: got %t, want %t", label, got, want)
 		}

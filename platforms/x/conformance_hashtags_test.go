@@ -25,7 +25,9 @@ func hashtagCases() []extraction {
 		{text: "#1hashtag is this", want: []string{"1hashtag"}},
 		{text: "On the #16 bus"},
 		{text: "#0"},
-		{text: "(#hashtag1 )#hashtag2 [#hashtag3 ]#hashtag4 ’#hashtag5’#hashtag6", want: []string{"hashtag1", "hashtag2", "hashtag3", "hashtag4", "hashtag5", "hashtag6"}},
+		{text: "(#hashtag1 )#hashtag2 [#hashtag3 ]#hashtag4 ’#hashtag5’#hashtag6", want: []string{
+			"hashtag1", "hashtag2", "hashtag3", "hashtag4", "hashtag5", "hashtag6",
+		}},
 		{text: "I'll write more tests #mañana", want: []string{"mañana"}},
 		{text: "Working remotely #café", want: []string{"café"}},
 		{text: "Getting my Oktoberfest on #münchen", want: []string{"münchen"}},
@@ -57,22 +59,42 @@ func hashtagCases() []extraction {
 		{text: "#メ〜テレ ハッシュタグ内で～が認識されず", want: []string{"メ〜テレ"}},
 		{text: "Here’s a test tweet for you: #Ateş #qrşt #ştu #ş", want: []string{"Ateş", "qrşt", "ştu", "ş"}},
 		{text: "Here’s a test tweet for you: #İn #ın", want: []string{"İn", "ın"}},
-		{text: "#hashtag: #hashtag; #hashtag, #hashtag. #hashtag! #hashtag?", want: []string{"hashtag", "hashtag", "hashtag", "hashtag", "hashtag", "hashtag"}},
-		{text: ":#hashtag ;#hashtag ,#hashtag .#hashtag !#hashtag ?#hashtag", want: []string{"hashtag", "hashtag", "hashtag", "hashtag", "hashtag", "hashtag"}},
+		{text: "#hashtag: #hashtag; #hashtag, #hashtag. #hashtag! #hashtag?", want: []string{
+			"hashtag", "hashtag", "hashtag", "hashtag", "hashtag", "hashtag",
+		}},
+		{text: ":#hashtag ;#hashtag ,#hashtag .#hashtag !#hashtag ?#hashtag", want: []string{
+			"hashtag", "hashtag", "hashtag", "hashtag", "hashtag", "hashtag",
+		}},
 		{text: "#hashtag\ntest\n#hashtag2\ntest\n#hashtag3\n", want: []string{"hashtag", "hashtag2", "hashtag3"}},
 		{text: "#http://twitter.com #https://twitter.com"},
 		{text: "http://twitter.com/#hashtag twitter.com/#hashtag"},
 		{text: "#Azərbaycanca #mûǁae #Čeština #Ċaoiṁín", want: []string{"Azərbaycanca", "mûǁae", "Čeština", "Ċaoiṁín"}},
-		{text: "#سیاست #ایران #السياسة #السياح #لغات  #اتمی  #کنفرانس #العربية #الجزيرة #فارسی", want: []string{"سیاست", "ایران", "السياسة", "السياح", "لغات", "اتمی", "کنفرانس", "العربية", "الجزيرة", "فارسی"}},
-		{text: "#برنامه_نویسی  #رییس_جمهور  #رئيس_الوزراء, #ثبت_نام. #لس_آنجلس", want: []string{"برنامه_نویسی", "رییس_جمهور", "رئيس_الوزراء", "ثبت_نام", "لس_آنجلس"}},
+		{
+			text: "#سیاست #ایران #السياسة #السياح #لغات  #اتمی  #کنفرانس #العربية #الجزيرة #فارسی",
+			want: []string{
+				"سیاست", "ایران", "السياسة", "السياح", "لغات", "اتمی", "کنفرانس", "العربية", "الجزيرة",
+				"فارسی",
+			},
+		},
+		{text: "#برنامه_نویسی  #رییس_جمهور  #رئيس_الوزراء, #ثبت_نام. #لس_آنجلس", want: []string{
+			"برنامه_نویسی", "رییس_جمهور", "رئيس_الوزراء", "ثبت_نام", "لس_آنجلس",
+		}},
 		{text: "#עַל־יְדֵי #וכו׳ #מ״כ", want: []string{"עַל־יְדֵי", "וכו׳", "מ״כ"}},
-		{text: "#ผู้เริ่ม #การเมือง #รายละเอียด #นักท่องเที่ยว #ของขวัญ #สนามบิน #เดินทาง #ประธาน", want: []string{"ผู้เริ่ม", "การเมือง", "รายละเอียด", "นักท่องเที่ยว", "ของขวัญ", "สนามบิน", "เดินทาง", "ประธาน"}},
+		{
+			text: "#ผู้เริ่ม #การเมือง #รายละเอียด #นักท่องเที่ยว #ของขวัญ #สนามบิน #เดินทาง #ประธาน",
+			want: []string{
+				"ผู้เริ่ม", "การเมือง", "รายละเอียด", "นักท่องเที่ยว", "ของขวัญ", "สนามบิน", "เดินทาง",
+				"ประธาน",
+			},
+		},
 		{text: "#أي\u200Cبي\u200Cإم #می\u200Cخواهم", want: []string{"أي\u200Cبي\u200Cإم", "می\u200Cخواهم"}},
 		{text: "የአላህ መልእክተኛ ሰለላሁ ዓለይሂ ወሰለም #ኢትዮሙስሊምስ", want: []string{"ኢትዮሙስሊምስ"}},
 		{text: "#ශ්\u200Dරීලංකා", want: []string{"ශ්\u200Dරීලංකා"}},
 		{text: "#۳۴۵هشتگ #هشتگ۶۷۸ #ســـلام_عليكم_٤٠٦", want: []string{"۳۴۵هشتگ", "هشتگ۶۷۸", "ســـلام_عليكم_٤٠٦"}},
 		{text: "#महात्मा #महात्मा_१२३४ #१२३४ गांधी", want: []string{"महात्मा", "महात्मा_१२३४"}},
-		{text: "#বাংলা #ગુજરાતી #ಕನ್ನಡ #മലയാളം #ଓଡ଼ିଆ #ਪੰਜਾਬੀ #සිංහල #தமிழ் #తెలుగు", want: []string{"বাংলা", "ગુજરાતી", "ಕನ್ನಡ", "മലയാളം", "ଓଡ଼ିଆ", "ਪੰਜਾਬੀ", "සිංහල", "தமிழ்", "తెలుగు"}},
+		{text: "#বাংলা #ગુજરાતી #ಕನ್ನಡ #മലയാളം #ଓଡ଼ିଆ #ਪੰਜਾਬੀ #සිංහල #தமிழ் #తెలుగు", want: []string{
+			"বাংলা", "ગુજરાતી", "ಕನ್ನಡ", "മലയാളം", "ଓଡ଼ିଆ", "ਪੰਜਾਬੀ", "සිංහල", "தமிழ்", "తెలుగు",
+		}},
 		{text: "#བོད་སྐད་ #བོད་སྐད", want: []string{"བོད་སྐད་", "བོད་སྐད"}},
 		{text: "#មហាត្មះគន្ធី #မြင့်မြတ်သော #ຊີວະສາດ", want: []string{"មហាត្មះគន្ធី", "မြင့်မြတ်သော", "ຊີວະສາດ"}},
 		{text: "#Μαχάτμα_Γκάντι ήταν Ινδός πολιτικός", want: []string{"Μαχάτμα_Γκάντι"}},
@@ -99,14 +121,18 @@ func hashtagPositions() []position {
 		{text: "会議中 #hashtag 会議中", want: []found{{"hashtag", 4, 12}}},
 		{text: "One #two three #four", want: []found{{"two", 4, 8}, {"four", 15, 20}}},
 		{text: "Hashtags in #русский!", want: []found{{"русский", 12, 20}}},
-		{text: "Hashtags in #中文, #日本語, #한국말, and #русский! Try it out!", want: []found{{"中文", 12, 15}, {"日本語", 17, 21}, {"한국말", 23, 27}, {"русский", 33, 41}}},
+		{text: "Hashtags in #中文, #日本語, #한국말, and #русский! Try it out!", want: []found{
+			{"中文", 12, 15}, {"日本語", 17, 21}, {"한국말", 23, 27}, {"русский", 33, 41},
+		}},
 	}
 }
 
 func cashtagCases() []extraction {
 	return []extraction{
 		{text: "Example cashtags: $TEST $Stock   $symbol", want: []string{"TEST", "Stock", "symbol"}},
-		{text: "Example cashtags: $TEST.T $test.tt $Stock_X $symbol_ab", want: []string{"TEST.T", "test.tt", "Stock_X", "symbol_ab"}},
+		{text: "Example cashtags: $TEST.T $test.tt $Stock_X $symbol_ab", want: []string{
+			"TEST.T", "test.tt", "Stock_X", "symbol_ab",
+		}},
 		{text: "$123 $test123 $TE123ST"},
 		{text: "$ストック $株"},
 		{text: "$ $. $- $@ $! $() $+"},

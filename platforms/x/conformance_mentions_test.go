@@ -59,7 +59,9 @@ func listPositions() []position {
 	return []position{
 		{text: "@username yo!", want: []found{{"username", 0, 9}}},
 		{text: "@username/list-name is a great list!", want: []found{{"username/list-name", 0, 19}}},
-		{text: "Hey @username, check out out @otheruser/list_name-01!", want: []found{{"username", 4, 13}, {"otheruser/list_name-01", 29, 52}}},
+		{text: "Hey @username, check out out @otheruser/list_name-01!", want: []found{
+			{"username", 4, 13}, {"otheruser/list_name-01", 29, 52},
+		}},
 		{text: "の@username/list_name-01に到着を待っている", want: []found{{"username/list_name-01", 1, 23}}},
 		{text: "@username/7list-name is a great list!", want: []found{{"username", 0, 9}}},
 	}

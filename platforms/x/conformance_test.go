@@ -76,13 +76,15 @@ type kind func(s network.Span, sign string) bool
 func mention(s network.Span, _ string) bool {
 	return s.Kind == network.SpanMention && !strings.Contains(s.Target, "/")
 }
+
 func list(s network.Span, _ string) bool {
 	return s.Kind == network.SpanMention && strings.Contains(s.Target, "/")
 }
 func mentionOrList(s network.Span, _ string) bool { return s.Kind == network.SpanMention }
 func hashtag(s network.Span, sign string) bool    { return s.Kind == network.SpanTag && sign != "$" }
-func cashtag(s network.Span, sign string) bool    { return s.Kind == network.SpanTag && sign == "$" }
-func webLink(s network.Span, _ string) bool       { return s.Kind == network.SpanLink }
+
+func cashtag(s network.Span, sign string) bool { return s.Kind == network.SpanTag && sign == "$" }
+func webLink(s network.Span, _ string) bool    { return s.Kind == network.SpanLink }
 
 // extract returns the items of one kind that the preview marks, with their
 // positions in the original text: the preview shortens links.

@@ -13,13 +13,25 @@ const poem = "故人西辞黄鹤楼，烟花三月下扬州。孤帆远影碧空
 func lengthCases() []validity {
 	return []validity{
 		{text: "I am a Tweet", valid: true},
-		{text: "A lie gets halfway around the world before the truth has a chance to get its pants on. Winston Churchill (1874-1965) http://bit.ly/dJpywL", valid: true},
-		{text: "A lié géts halfway arøünd thé wørld béføré thé truth has a chance tø get its pants øn. Winston Churchill (1874-1965) http://bit.ly/dJpywL", valid: true},
+		{
+			text: "A lie gets halfway around the world before the truth has a chance to get its pants on. Winston " +
+				"Churchill (1874-1965) http://bit.ly/dJpywL", valid: true,
+		},
+		{
+			text: "A lié géts halfway arøünd thé wørld béføré thé truth has a chance tø get its pants øn. Winston " +
+				"Churchill (1874-1965) http://bit.ly/dJpywL", valid: true,
+		},
 		{text: strings.Repeat("の", 140), valid: true},
 		{text: strings.Repeat("🐱", 140), valid: true},
 		{text: ""},
-		{text: "A lie gets halfway around the world before the truth has a chance to get its pants on. -- Winston Churchill (1874-1965) http://bit.ly/dJpywL", differs: oldLimit},
-		{text: "A lie gets halfway around the world before the truth has a chance to get its pants on. \n- Winston Churchill (1874-1965) http://bit.ly/dJpywL", differs: oldLimit},
+		{
+			text: "A lie gets halfway around the world before the truth has a chance to get its pants on. -- Winston " +
+				"Churchill (1874-1965) http://bit.ly/dJpywL", differs: oldLimit,
+		},
+		{
+			text: "A lie gets halfway around the world before the truth has a chance to get its pants on. \n- " +
+				"Winston Churchill (1874-1965) http://bit.ly/dJpywL", differs: oldLimit,
+		},
 	}
 }
 
@@ -40,11 +52,25 @@ func plainWeights() []weighing {
 		{text: "H🐱☺👨\u200D👩\u200D👧\u200D👦", weight: 16, valid: true, differs: emojiPerCodePoint, got: 7},
 		{text: "😷👾😡🔥💩", weight: 10, valid: true},
 		{text: "🙋🏽👨\u200D🎤", weight: 9, valid: true, differs: emojiPerCodePoint, got: 4},
-		{text: "This is a tweet with general punctuation characters: \u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200A\u200B\u200C\u200D ‐ ‑ ‒ – — ― ‖  ‗ ‘ ’ ‚ ‛ “ ” „ ‟ ′ ″ ‴ ‵ ‶ ‷", weight: 112, valid: true},
-		{text: "Long url with invalid domain labels and a short url: https://" + strings.Repeat("somesuperlongurl", 249) + ".com/foo https://" + strings.Repeat("somesuperlongurl", 249) + ".com/foo https://" + strings.Repeat("somesuperlongurl", 249) + ".com/foo https://validurl.com", weight: 12079, shown: 280},
+		{
+			text: "This is a tweet with general punctuation characters: " +
+				"\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200A\u200B\u200C\u200D ‐ ‑ ‒ – — ― ‖  " +
+				"‗ ‘ ’ ‚ ‛ “ ” „ ‟ ′ ″ ‴ ‵ ‶ ‷", weight: 112, valid: true,
+		},
+		{text: "Long url with invalid domain labels and a short url: https://" + strings.Repeat("somesuperlongurl",
+			249) + ".com/foo https://" + strings.Repeat("somesuperlongurl", 249) + ".com/foo https://" +
+			strings.Repeat("somesuperlongurl", 249) + ".com/foo https://validurl.com", weight: 12079, shown: 280},
 		{text: strings.Repeat("randomurl", 7) + "s.com", weight: 68, valid: true},
-		{text: strings.Repeat("あいうえおかきくけこ", 12) + " http://" + strings.Repeat("あいうえおかきくけこ", 5) + "あいう.com", weight: 358, shown: 144},
-		{text: strings.Repeat("あいうえおかきくけこ", 12) + " http://" + strings.Repeat("あいうえおかきくけこ", 5) + "あい.com", weight: 264, valid: true},
+		{
+			text:   strings.Repeat("あいうえおかきくけこ", 12) + " http://" + strings.Repeat("あいうえおかきくけこ", 5) + "あいう.com",
+			weight: 358,
+			shown:  144,
+		},
+		{
+			text:   strings.Repeat("あいうえおかきくけこ", 12) + " http://" + strings.Repeat("あいうえおかきくけこ", 5) + "あい.com",
+			weight: 264,
+			valid:  true,
+		},
 	}
 }
 
@@ -63,14 +89,31 @@ func emojiWeights() []weighing {
 		{text: "H🐱☺👨\u200D👩\u200D👧\u200D👦", weight: 7, valid: true},
 		{text: "😷👾😡🔥💩", weight: 10, valid: true},
 		{text: "🙋🏽👨\u200D🎤", weight: 4, valid: true},
-		{text: "This is a tweet with general punctuation characters: \u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200A\u200B ‐ ‑ ‒ – — ― ‖  ‗ ‘ ’ ‚ ‛ “ ” „ ‟ ′ ″ ‴ ‵ ‶ ‷", weight: 110, valid: true},
-		{text: "Long url with invalid domain labels and a short url: https://" + strings.Repeat("somesuperlongurl", 249) + ".com/foo https://" + strings.Repeat("somesuperlongurl", 249) + ".com/foo https://" + strings.Repeat("somesuperlongurl", 249) + ".com/foo https://validurl.com", weight: 12079, shown: 280},
+		{
+			text: "This is a tweet with general punctuation characters: " +
+				"\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200A\u200B ‐ ‑ ‒ – — ― ‖  ‗ ‘ ’ ‚ ‛ “ " +
+				"” „ ‟ ′ ″ ‴ ‵ ‶ ‷", weight: 110, valid: true,
+		},
+		{text: "Long url with invalid domain labels and a short url: https://" + strings.Repeat("somesuperlongurl",
+			249) + ".com/foo https://" + strings.Repeat("somesuperlongurl", 249) + ".com/foo https://" +
+			strings.Repeat("somesuperlongurl", 249) + ".com/foo https://validurl.com", weight: 12079, shown: 280},
 		{text: strings.Repeat("randomurl", 7) + "s.com", weight: 68, valid: true},
-		{text: strings.Repeat("あいうえおかきくけこ", 12) + " http://" + strings.Repeat("あいうえおかきくけこ", 5) + "あいう.com", weight: 358, shown: 144},
-		{text: strings.Repeat("あいうえおかきくけこ", 12) + " http://" + strings.Repeat("あいうえおかきくけこ", 5) + "あい.com", weight: 264, valid: true},
+		{
+			text:   strings.Repeat("あいうえおかきくけこ", 12) + " http://" + strings.Repeat("あいうえおかきくけこ", 5) + "あいう.com",
+			weight: 358,
+			shown:  144,
+		},
+		{
+			text:   strings.Repeat("あいうえおかきくけこ", 12) + " http://" + strings.Repeat("あいうえおかきくけこ", 5) + "あい.com",
+			weight: 264,
+			valid:  true,
+		},
 		{text: strings.Repeat("👨\u200D👩\u200D👧\u200D👦", 140), weight: 280, valid: true},
 		{text: "1\u20E3", weight: 2, valid: true},
-		{text: "Unicode 10.0 emoji: 🤪; 🧕; 🧕🏾; 🏴\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F", weight: 34, valid: true},
+		{
+			text:   "Unicode 10.0 emoji: 🤪; 🧕; 🧕🏾; 🏴\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F",
+			weight: 34, valid: true,
+		},
 		{text: "Unicode 9.0 emoji: 🤠; 💃; 💃🏾", weight: 29, valid: true},
 	}
 }

@@ -36,7 +36,10 @@ func (x *X) Limits(_ context.Context, account network.Account) (network.Limits, 
 		MinVideoDuration: time.Duration(o.MinVideoMillis) * time.Millisecond,
 		MaxVideoDuration: time.Duration(o.MaxVideoSeconds) * time.Second,
 		// https://docs.x.com/x-api/media/quickstart/best-practices
-		Video:          network.VideoLimits{MaxFrameRate: 60, Codecs: []string{"h264"}, AudioCodecs: []string{"aac"}, Chroma: "420"},
+		Video: network.VideoLimits{
+			MaxFrameRate: 60, Codecs: []string{"h264"}, AudioCodecs: []string{"aac"},
+			Chroma: "420",
+		},
 		MaxAltText:     o.MaxAltText,
 		SupportsReply:  true,
 		RejectsRepeats: true,
@@ -54,10 +57,12 @@ func (x *X) Check(content network.Content, limits network.Limits) []network.Viol
 		if media.MIMEType == gif {
 			if media.Bytes > x.options.MaxGIFBytes {
 				own = append(own, network.NewViolation(fmt.Sprintf("attachments[%d]", i), "gif_too_large",
-					"Attachment {number} has {used_bytes}; {network} allows a GIF {limit_bytes}.", i+1, network.Bytes(media.Bytes), "X", network.Bytes(x.options.MaxGIFBytes)))
+					"Attachment {number} has {used_bytes}; {network} allows a GIF {limit_bytes}.", i+1,
+					network.Bytes(media.Bytes), "X", network.Bytes(x.options.MaxGIFBytes)))
 			}
 			if len(content.Media) > 1 {
-				own = append(own, network.NewViolation("attachments", "mixed_gif", "{network} accepts a GIF only as the single attachment of a post.", "X"))
+				own = append(own, network.NewViolation("attachments", "mixed_gif",
+					"{network} accepts a GIF only as the single attachment of a post.", "X"))
 			}
 			media.Bytes = 0 // the size limit of images does not apply
 		}
@@ -65,7 +70,9 @@ func (x *X) Check(content network.Content, limits network.Limits) []network.Viol
 	}
 	problems := append(rules.Check("X", stills, limits, x.Count(content.Text, limits)), own...)
 	if strings.ContainsFunc(content.Text, invalidChar) {
-		problems = append(problems, network.NewViolation("content", "refused_character", "The text contains a character that X does not accept (U+FEFF, U+FFFE or U+FFFF)."))
+		problems = append(problems,
+			network.NewViolation("content", "refused_character",
+				"The text contains a character that X does not accept (U+FEFF, U+FFFE or U+FFFF)."))
 	}
 	if n := cashtags(content.Text); x.options.MaxCashtags >= 0 && n > x.options.MaxCashtags {
 		problems = append(problems, network.NewViolation("content", "too_many_cashtags",
@@ -78,9 +85,14 @@ func (x *X) Check(content network.Content, limits network.Limits) []network.Viol
 // Price returns what X charges for a post
 // (https://docs.x.com/x-api/getting-started/pricing).
 func (x *X) Price(content network.Content) network.Price {
-	price := network.Price{MicroUSD: max(x.options.PostPrice, 0), Reasons: message.One("posts_are_charged", "X charges for every post.")}
+	price := network.Price{
+		MicroUSD: max(x.options.PostPrice, 0), Reasons: message.One("posts_are_charged", "X charges for every post."),
+	}
 	if len(links([]rune(norm.NFC.String(content.Text)))) > 0 {
-		price = network.Price{MicroUSD: max(x.options.PostWithURL, 0), Reasons: message.One("links_cost_more", "X charges more for a post with a link.")}
+		price = network.Price{
+			MicroUSD: max(x.options.PostWithURL, 0),
+			Reasons:  message.One("links_cost_more", "X charges more for a post with a link."),
+		}
 	}
 	described := int64(0)
 	for _, media := range content.Media {
@@ -90,7 +102,8 @@ func (x *X) Price(content network.Content) network.Price {
 	}
 	if each := max(x.options.AltTextPrice, 0); described > 0 && each > 0 {
 		price.MicroUSD += described * each
-		price.Reasons = append(price.Reasons, message.New("descriptions_are_charged", "Descriptions of attachments are charged as well."))
+		price.Reasons = append(price.Reasons,
+			message.New("descriptions_are_charged", "Descriptions of attachments are charged as well."))
 	}
 	return price
 }

@@ -34,11 +34,16 @@ const (
 func (x *X) MeasureRules(network.Account, network.PostRef) network.MeasureRules {
 	const day = 24 * time.Hour
 	return network.MeasureRules{
-		Metrics: []network.Metric{network.MetricViews, network.MetricLikes, network.MetricReplies, network.MetricReposts,
-			network.MetricQuotes, network.MetricSaves, network.MetricClicks},
+		Metrics: []network.Metric{
+			network.MetricViews, network.MetricLikes, network.MetricReplies,
+			network.MetricReposts,
+			network.MetricQuotes, network.MetricSaves, network.MetricClicks,
+		},
 		Batch: maxLookup,
-		Readings: []time.Duration{15 * time.Minute, time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour,
-			day, 2 * day, 3 * day, 4 * day, 5 * day, 6 * day, 7 * day},
+		Readings: []time.Duration{
+			15 * time.Minute, time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour,
+			day, 2 * day, 3 * day, 4 * day, 5 * day, 6 * day, 7 * day,
+		},
 		Quota: x.readQuota(),
 		Paid:  true,
 	}
@@ -71,12 +76,15 @@ type lookup struct {
 
 // Measure reads posts by id. X reports those that it cannot return one by one, next
 // to the others. https://docs.x.com/x-api/posts/get-posts-by-ids
-func (x *X) Measure(ctx context.Context, account network.Account, request network.MeasureRequest) (network.Measured, error) {
+func (x *X) Measure(
+	ctx context.Context, account network.Account, request network.MeasureRequest,
+) (network.Measured, error) {
 	var out network.Measured
 	fields := []string{fieldPublic, fieldPrivate}
 	fields = slices.DeleteFunc(fields, func(f string) bool { return slices.Contains(request.Skip, f) })
 	res, err := x.lookUp(ctx, account, request, fields)
-	if e := network.AsError(err); e != nil && e.Status == http.StatusBadRequest && slices.Contains(fields, fieldPrivate) && strings.Contains(e.Message, fieldPrivate) {
+	if e := network.AsError(err); e != nil && e.Status == http.StatusBadRequest &&
+		slices.Contains(fields, fieldPrivate) && strings.Contains(e.Message, fieldPrivate) {
 		out.Refused = append(out.Refused, fieldPrivate)
 		res, err = x.lookUp(ctx, account, request, []string{fieldPublic})
 	}
@@ -118,7 +126,9 @@ func (x *X) Measure(ctx context.Context, account network.Account, request networ
 	return out, nil
 }
 
-func (x *X) lookUp(ctx context.Context, account network.Account, request network.MeasureRequest, fields []string) (*call.Response, error) {
+func (x *X) lookUp(
+	ctx context.Context, account network.Account, request network.MeasureRequest, fields []string,
+) (*call.Response, error) {
 	if err := request.Allow(ctx); err != nil {
 		return nil, err
 	}
@@ -127,5 +137,7 @@ func (x *X) lookUp(ctx context.Context, account network.Account, request network
 		ids[i] = p.RemoteID
 	}
 	query := url.Values{"ids": {strings.Join(ids, ",")}, "tweet.fields": {strings.Join(fields, ",")}}
-	return x.do(ctx, account.BaseURL, "/tweets?"+query.Encode(), call.Request{Method: http.MethodGet, Token: account.Token})
+	return x.do(ctx, account.BaseURL, "/tweets?"+query.Encode(), call.Request{
+		Method: http.MethodGet, Token: account.Token,
+	})
 }

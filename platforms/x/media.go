@@ -73,12 +73,16 @@ func (x *X) Stage(ctx context.Context, account network.Account, media network.Me
 }
 
 func unreadable(media network.Media, err error) *network.Error {
-	return &network.Error{Class: network.NotSent, Code: "media_unreadable",
-		Message: "The attachment " + media.FileName + " could not be read from storage.", Err: err}
+	return &network.Error{
+		Class: network.NotSent, Code: "media_unreadable",
+		Message: "The attachment " + media.FileName + " could not be read from storage.", Err: err,
+	}
 }
 
 // initialize starts an upload (POST /2/media/upload/initialize).
-func (x *X) initialize(ctx context.Context, account network.Account, media network.Media) (string, []network.RateStatus, error) {
+func (x *X) initialize(
+	ctx context.Context, account network.Account, media network.Media,
+) (string, []network.RateStatus, error) {
 	res, err := x.post(ctx, account, "/media/upload/initialize", map[string]any{
 		"media_type": media.MIMEType, "total_bytes": media.Bytes, "media_category": category(media.MIMEType),
 	})
@@ -116,7 +120,9 @@ func (x *X) describe(ctx context.Context, account network.Account, id, text stri
 // StageStatus reads the processing state (GET /2/media/upload?command=STATUS).
 func (x *X) StageStatus(ctx context.Context, account network.Account, staged network.Staged) (network.Staged, error) {
 	query := url.Values{"command": {"STATUS"}, "media_id": {staged.RemoteID}}
-	res, err := x.do(ctx, account.BaseURL, "/media/upload?"+query.Encode(), call.Request{Method: http.MethodGet, Token: account.Token})
+	res, err := x.do(ctx, account.BaseURL, "/media/upload?"+query.Encode(), call.Request{
+		Method: http.MethodGet, Token: account.Token,
+	})
 	if err != nil {
 		return staged, asMediaExpired(err)
 	}

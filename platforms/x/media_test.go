@@ -47,7 +47,10 @@ func TestStage_VideoInSegments(t *testing.T) {
 	server, n, account, _ := startFake(t, fake.Options{MediaDelay: 50 * time.Millisecond})
 	const length = 10<<10 + 123 // ten segments of 1 KiB and a little
 	// The response to the third segment is lost; it is sent again.
-	if err := server.Inject(fake.Fault{Kind: fake.ActThenReset, Path: "/x/2/media/upload/", Method: http.MethodPost, Nth: 4}); err != nil {
+	if err := server.Inject(fake.Fault{
+		Kind: fake.ActThenReset, Path: "/x/2/media/upload/", Method: http.MethodPost,
+		Nth: 4,
+	}); err != nil {
 		t.Fatal(err)
 	}
 	staged, err := processed(t, n, account, newVideo(length, "video/mp4"))
@@ -57,11 +60,13 @@ func TestStage_VideoInSegments(t *testing.T) {
 	if ttl := time.Until(staged.ExpiresAt); ttl < 23*time.Hour || ttl > 24*time.Hour {
 		t.Errorf("lives for %v", ttl)
 	}
-	if _, err := n.Publish(t.Context(), account, network.Submission{Key: "k", Text: "A film", MediaIDs: []string{staged.RemoteID}}); err != nil {
+	if _, err := n.Publish(t.Context(), account,
+		network.Submission{Key: "k", Text: "A film", MediaIDs: []string{staged.RemoteID}}); err != nil {
 		t.Fatal(err)
 	}
 	posts := server.Posts()
-	if len(posts) != 1 || len(posts[0].Media) != 1 || posts[0].Media[0].Bytes != length || posts[0].Media[0].MIMEType != "video/mp4" {
+	if len(posts) != 1 || len(posts[0].Media) != 1 || posts[0].Media[0].Bytes != length ||
+		posts[0].Media[0].MIMEType != "video/mp4" {
 		t.Errorf("published %+v", posts)
 	}
 	res, err := http.Get(server.URL() + "/media/" + staged.RemoteID)
@@ -154,7 +159,8 @@ func TestStage_GIFWithDescription(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := n.Publish(t.Context(), account, network.Submission{Key: "k", MediaIDs: []string{staged.RemoteID}}); err != nil {
+	if _, err := n.Publish(t.Context(), account,
+		network.Submission{Key: "k", MediaIDs: []string{staged.RemoteID}}); err != nil {
 		t.Fatal(err)
 	}
 	if m := server.Posts()[0].Media[0]; m.MIMEType != "image/gif" || m.Description != "Trời mưa" {
@@ -188,13 +194,19 @@ func TestStage_FailedUploads(t *testing.T) {
 	wants("unknown", err, network.Transient, network.CodeMediaExpired)
 
 	// Every attempt to send a segment fails.
-	if err := server.Inject(fake.Fault{Kind: fake.Status, Status: 503, Path: "/x/2/media/upload/", Nth: 2, Count: -1}); err != nil {
+	if err := server.Inject(fake.Fault{
+		Kind: fake.Status, Status: 503, Path: "/x/2/media/upload/", Nth: 2,
+		Count: -1,
+	}); err != nil {
 		t.Fatal(err)
 	}
 	_, err = n.Stage(t.Context(), account, newVideo(100, "video/mp4"))
 	wants("segments", err, network.Transient, "http_503")
 	server.ClearFaults()
-	if err := server.Inject(fake.Fault{Kind: fake.Status, Status: 429, For: time.Minute, Path: "/x/2/media/upload/", Nth: 2, Count: -1}); err != nil {
+	if err := server.Inject(fake.Fault{
+		Kind: fake.Status, Status: 429, For: time.Minute, Path: "/x/2/media/upload/",
+		Nth: 2, Count: -1,
+	}); err != nil {
 		t.Fatal(err)
 	}
 	_, err = n.Stage(t.Context(), account, newVideo(100, "video/mp4"))
@@ -205,13 +217,15 @@ func TestStage_FailedUploads(t *testing.T) {
 		t.Errorf("published %+v", server.Posts())
 	}
 
-	failed, account := textIs(t, 200, `{"data":{"id":"1","processing_info":{"state":"failed","error":{"name":"InvalidMedia","message":"Unsupported codec"}}}}`)
+	failed, account := textIs(t, 200,
+		`{"data":{"id":"1","processing_info":{"state":"failed","error":{"name":"InvalidMedia","message":"Unsupported codec"}}}}`)
 	_, err = failed.StageStatus(t.Context(), account, network.Staged{RemoteID: "1"})
 	wants("processing", err, network.Rejected, "media_failed")
 	if !strings.Contains(err.Error(), "Unsupported codec") {
 		t.Errorf("no reason was reported: %v", err)
 	}
-	missing, account := textIs(t, 200, `{"errors":[{"type":"https://api.x.com/2/problems/resource-not-found","detail":"d"}]}`)
+	missing, account := textIs(t, 200,
+		`{"errors":[{"type":"https://api.x.com/2/problems/resource-not-found","detail":"d"}]}`)
 	_, err = missing.StageStatus(t.Context(), account, network.Staged{RemoteID: "1"})
 	wants("gone", err, network.Transient, network.CodeMediaExpired)
 }

@@ -56,7 +56,8 @@ func attachment(expanded string) bool {
 		return false
 	}
 	parts := strings.Split(strings.Trim(u.Path, "/"), "/")
-	return (u.Host == "x.com" || u.Host == "twitter.com") && len(parts) == 5 && parts[1] == "status" && (parts[3] == "photo" || parts[3] == "video")
+	return (u.Host == "x.com" || u.Host == "twitter.com") && len(parts) == 5 && parts[1] == "status" &&
+		(parts[3] == "photo" || parts[3] == "video")
 }
 
 // normalize converts sent and listed text to a common form: NFC, single spaces,

@@ -28,10 +28,14 @@ func (x *X) Register(_ context.Context, baseURL, redirectURI string) (network.Ap
 		return network.SandboxApp(baseURL, redirectURI), nil
 	}
 	if x.options.ClientID == "" {
-		return network.App{}, &network.Error{Class: network.Rejected, Code: network.CodeNotConfigured,
-			Message: "No application for X is configured: create one in X's developer console and set its client id and secret."}
+		return network.App{}, &network.Error{
+			Class: network.Rejected, Code: network.CodeNotConfigured,
+			Message: "No application for X is configured: create one in X's developer console and set its client id " +
+				"and secret.",
+		}
 	}
-	return network.App{RedirectURI: redirectURI, ClientID: x.options.ClientID, ClientSecret: x.options.ClientSecret}, nil
+	return network.App{RedirectURI: redirectURI, ClientID: x.options.ClientID, ClientSecret: x.options.ClientSecret},
+		nil
 }
 
 // AuthorizeURL returns X's page on which the user grants access.
@@ -60,14 +64,17 @@ func (x *X) Exchange(ctx context.Context, app network.App, code, verifier string
 		"redirect_uri":  {app.RedirectURI},
 		"code_verifier": {verifier},
 	}
-	return x.tokens(ctx, app, form, network.Account{BaseURL: app.BaseURL}, secret.NewText(code), secret.NewText(verifier))
+	return x.tokens(ctx, app, form, network.Account{BaseURL: app.BaseURL}, secret.NewText(code),
+		secret.NewText(verifier))
 }
 
 // Refresh uses up the refresh token and returns the account with a new pair. If
 // the response is lost, the old pair is lost too: X documents no grace period.
 func (x *X) Refresh(ctx context.Context, app network.App, account network.Account) (network.Account, error) {
 	if account.RefreshToken.Empty() {
-		return account, &network.Error{Class: network.Auth, Code: "no_refresh_token", Message: "X issued no refresh token. Reconnect the account."}
+		return account, &network.Error{
+			Class: network.Auth, Code: "no_refresh_token", Message: "X issued no refresh token. Reconnect the account.",
+		}
 	}
 	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {account.RefreshToken.Reveal()}}
 	renewed, err := x.tokens(ctx, app, form, account, account.RefreshToken)
@@ -82,7 +89,9 @@ func (x *X) Refresh(ctx context.Context, app network.App, account network.Accoun
 
 // tokens requests a pair of tokens (POST /2/oauth2/token).
 // https://docs.x.com/fundamentals/authentication/oauth-2-0/user-access-token
-func (x *X) tokens(ctx context.Context, app network.App, form url.Values, account network.Account, secrets ...secret.Text) (network.Account, error) {
+func (x *X) tokens(
+	ctx context.Context, app network.App, form url.Values, account network.Account, secrets ...secret.Text,
+) (network.Account, error) {
 	res, err := x.authenticated(ctx, app, "/oauth2/token", form, true, secrets...)
 	if err != nil {
 		return account, err
@@ -112,21 +121,26 @@ func (x *X) tokens(ctx context.Context, app network.App, form url.Values, accoun
 
 // authenticated makes a call as the application: a confidential client uses HTTP
 // Basic, a public client only its id.
-func (x *X) authenticated(ctx context.Context, app network.App, path string, form url.Values, create bool, secrets ...secret.Text) (*call.Response, error) {
+func (x *X) authenticated(
+	ctx context.Context, app network.App, path string, form url.Values, create bool, secrets ...secret.Text,
+) (*call.Response, error) {
 	request := call.Request{Method: http.MethodPost, Create: create, Secrets: append(secrets, app.ClientSecret)}
 	if app.ClientSecret.Empty() {
 		form.Set("client_id", app.ClientID)
 	} else {
 		// RFC 6749 §2.3.1
-		pair := base64.StdEncoding.EncodeToString([]byte(url.QueryEscape(app.ClientID) + ":" + url.QueryEscape(app.ClientSecret.Reveal())))
+		pair := base64.StdEncoding.EncodeToString([]byte(url.QueryEscape(app.ClientID) + ":" +
+			url.QueryEscape(app.ClientSecret.Reveal())))
 		request.Header = http.Header{"Authorization": {"Basic " + pair}}
 		request.Secrets = append(request.Secrets, secret.NewText(pair))
 	}
 	request.Body = call.Form(form)
 	res, err := x.do(ctx, app.BaseURL, path, request)
-	if e := network.AsError(err); e != nil && (e.Status == http.StatusUnauthorized || e.Code == "invalid_client" || e.Code == "unauthorized_client") {
+	if e := network.AsError(err); e != nil && (e.Status == http.StatusUnauthorized || e.Code == "invalid_client" ||
+		e.Code == "unauthorized_client") {
 		e.Class, e.Code = network.Rejected, "bad_client"
-		e.Message = "X does not know this installation's application: the operator must correct the client id and secret."
+		e.Message = "X does not know this installation's application: the operator must correct the client id " +
+			"and secret."
 		return nil, e
 	}
 	return res, err
@@ -135,7 +149,10 @@ func (x *X) authenticated(ctx context.Context, app network.App, path string, for
 // Revoke revokes both tokens (POST /2/oauth2/revoke). Revoking an unknown token
 // is not an error (RFC 7009 §2.2).
 func (x *X) Revoke(ctx context.Context, app network.App, account network.Account) error {
-	for hint, token := range map[string]secret.Text{"refresh_token": account.RefreshToken, "access_token": account.Token} {
+	for hint, token := range map[string]secret.Text{
+		"refresh_token": account.RefreshToken,
+		"access_token":  account.Token,
+	} {
 		if token.Empty() {
 			continue
 		}
@@ -150,7 +167,9 @@ func (x *X) Revoke(ctx context.Context, app network.App, account network.Account
 
 // Accounts returns the token's only account (GET /2/users/me).
 func (x *X) Accounts(ctx context.Context, account network.Account) ([]network.Account, error) {
-	res, err := x.do(ctx, account.BaseURL, "/users/me?user.fields=profile_image_url", call.Request{Method: http.MethodGet, Token: account.Token})
+	res, err := x.do(ctx, account.BaseURL, "/users/me?user.fields=profile_image_url", call.Request{
+		Method: http.MethodGet, Token: account.Token,
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -1,14 +1,13 @@
 package x_test
 
 import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
-
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/base64"
 
 	"dateline/internal/identity/secret"
 	"dateline/platforms/fake"
@@ -36,7 +35,8 @@ func connectBy(t *testing.T, n *x.X, base string, client *http.Client) (network.
 func TestRefresh_RotatesTokens(t *testing.T) {
 	_, n, created, client := startFake(t, fake.Options{AutoApprove: true})
 	app, first := connectBy(t, n, created.BaseURL, client)
-	if first.RefreshToken.Empty() || time.Until(first.TokenExpiresAt) < 110*time.Minute || time.Until(first.TokenExpiresAt) > 2*time.Hour {
+	if first.RefreshToken.Empty() || time.Until(first.TokenExpiresAt) < 110*time.Minute ||
+		time.Until(first.TokenExpiresAt) > 2*time.Hour {
 		t.Fatalf("expires at %v", first.TokenExpiresAt)
 	}
 	first.ID, first.Settings = "ours", map[string]string{"tier": "premium"}
@@ -44,11 +44,13 @@ func TestRefresh_RotatesTokens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if second.RefreshToken.Reveal() == first.RefreshToken.Reveal() || second.Token.Reveal() == first.Token.Reveal() || second.ID != "ours" || second.Settings["tier"] != "premium" {
+	if second.RefreshToken.Reveal() == first.RefreshToken.Reveal() || second.Token.Reveal() == first.Token.Reveal() ||
+		second.ID != "ours" || second.Settings["tier"] != "premium" {
 		t.Errorf("renewed as %+v", second)
 	}
 	_, err = n.Refresh(t.Context(), app, first)
-	if e := network.AsError(err); e == nil || e.Class != network.Auth || strings.Contains(e.Error(), first.RefreshToken.Reveal()) {
+	if e := network.AsError(err); e == nil || e.Class != network.Auth ||
+		strings.Contains(e.Error(), first.RefreshToken.Reveal()) {
 		t.Errorf("a used refresh token: %v", err)
 	}
 	if _, err := n.Refresh(t.Context(), app, second); err != nil {
@@ -72,7 +74,10 @@ func TestRefresh_LostResponse(t *testing.T) {
 		"ResetBefore": {fake.Fault{Kind: fake.ResetBefore}, network.Ambiguous},
 		"502":         {fake.Fault{Kind: fake.Status, Status: 502}, network.Ambiguous},
 		"429":         {fake.Fault{Kind: fake.Status, Status: 429, For: time.Minute}, network.Throttled},
-		"BadClient":   {fake.Fault{Kind: fake.Status, Status: 401, Body: `{"error":"unauthorized_client"}`}, network.Rejected},
+		"BadClient": {
+			fake.Fault{Kind: fake.Status, Status: 401, Body: `{"error":"unauthorized_client"}`},
+			network.Rejected,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			row.fault.Path = "/x/2/oauth2/token"
@@ -124,20 +129,26 @@ func TestExchange_PublicClient(t *testing.T) {
 }
 
 func TestExchange_Refused(t *testing.T) {
-	n, account := textIs(t, 401, `{"error":"unauthorized_client","error_description":"Missing valid authorization header"}`)
+	n, account := textIs(t, 401,
+		`{"error":"unauthorized_client","error_description":"Missing valid authorization header"}`)
 	app := network.App{BaseURL: account.BaseURL, ClientID: "id", ClientSecret: secret.NewText("hush")}
-	if _, err := n.Exchange(t.Context(), app, "code", "verifier"); network.AsError(err).Code != "bad_client" || network.AsError(err).Class != network.Rejected {
+	if _, err := n.Exchange(t.Context(), app, "code", "verifier"); network.AsError(err).Code != "bad_client" ||
+		network.AsError(err).Class != network.Rejected {
 		t.Errorf("a wrong client: %v", err)
 	}
-	n, account = textIs(t, 200, `{"errors":[{"type":"https://api.x.com/2/problems/not-authorized-for-resource","detail":"User has been suspended."}]}`)
-	if _, err := n.Accounts(t.Context(), account); network.AsError(err).Class != network.Rejected || !strings.Contains(err.Error(), "suspended") {
+	n, account = textIs(t, 200,
+		`{"errors":[{"type":"https://api.x.com/2/problems/not-authorized-for-resource","detail":"User has been suspended."}]}`)
+	if _, err := n.Accounts(t.Context(), account); network.AsError(err).Class != network.Rejected ||
+		!strings.Contains(err.Error(), "suspended") {
 		t.Errorf("a suspended user: %v", err)
 	}
 	n, account = textIs(t, 200, `{}`)
-	if _, err := n.Exchange(t.Context(), network.App{BaseURL: account.BaseURL}, "code", "verifier"); network.AsError(err).Class != network.Ambiguous {
+	if _, err := n.Exchange(t.Context(), network.App{BaseURL: account.BaseURL}, "code",
+		"verifier"); network.AsError(err).Class != network.Ambiguous {
 		t.Errorf("no token: %v", err)
 	}
-	n, account = textIs(t, 400, `{"error":"invalid_request","error_description":"Value passed for the token was invalid."}`)
+	n, account = textIs(t, 400,
+		`{"error":"invalid_request","error_description":"Value passed for the token was invalid."}`)
 	if err := n.Revoke(t.Context(), network.App{BaseURL: account.BaseURL}, account); err != nil {
 		t.Errorf("an expired token: %v", err)
 	}

@@ -17,7 +17,8 @@ type Options struct {
 	MaxCharacters        int `json:"max_characters,omitempty"`         // 280
 	MaxCharactersPremium int `json:"max_characters_premium,omitempty"` // of accounts with the premium tier; 25,000
 	CharactersPerURL     int `json:"characters_per_url,omitempty"`     // 23
-	MaxCashtags          int `json:"max_cashtags,omitempty"`           // in one post, on self-serve plans; 1, negative: any number
+	// In one post, on self-serve plans; 1, negative: any number
+	MaxCashtags int `json:"max_cashtags,omitempty"`
 
 	MaxImages       int   `json:"max_images,omitempty"`      // 4
 	MaxImageBytes   int64 `json:"max_image_bytes,omitempty"` // 5 MiB

@@ -10,7 +10,8 @@ import (
 // PostOptions are the options of a post.
 // https://docs.x.com/x-api/posts/create-post
 type PostOptions struct {
-	ReplySettings   string `json:"reply_settings,omitempty"` // following, mentioned, subscribers or verified; empty: everyone
+	// Following, mentioned, subscribers or verified; empty: everyone
+	ReplySettings   string `json:"reply_settings,omitempty"`
 	Poll            *Poll  `json:"poll,omitempty"`
 	MadeWithAI      bool   `json:"made_with_ai,omitempty"`
 	PaidPartnership bool   `json:"paid_partnership,omitempty"`
@@ -44,12 +45,15 @@ func (o PostOptions) problems(content network.Content, limits network.Limits) []
 	c := rules.Options{Name: "X"}
 	c.OneOf("reply_settings", o.ReplySettings, "following", "mentioned", "subscribers", "verified")
 	if o.ReplySettings != "" && content.Reply {
-		c.Add("reply_settings", "set_on_first_post", "On {network} the first post of a thread decides who can reply or quote. Remove this option from the reply.", c.Name)
+		c.Add("reply_settings", "set_on_first_post",
+			"On {network} the first post of a thread decides who can reply or quote. Remove this option from "+
+				"the reply.", c.Name)
 	}
 	if o.Poll != nil {
 		c.Poll("", o.Poll.Choices, o.Poll.DurationMinutes, limits.Poll)
 		if len(content.Media) > 0 {
-			c.Add("poll", "poll_with_attachments", "{network} accepts no attachments with a poll. Remove the poll or the attachments.", c.Name)
+			c.Add("poll", "poll_with_attachments",
+				"{network} accepts no attachments with a poll. Remove the poll or the attachments.", c.Name)
 		}
 		if content.Text == "" {
 			c.Add("poll", "poll_without_text", "{network} needs a text with a poll. Write one.", c.Name)
@@ -73,5 +77,6 @@ func (o PostOptions) differs(l listed) bool {
 	if settings == "" {
 		settings = "everyone"
 	}
-	return (o.Poll != nil) != (len(l.Attachments.PollIDs) > 0) || l.ReplySettings != "" && l.replyTo() == "" && l.ReplySettings != settings
+	return (o.Poll != nil) != (len(l.Attachments.PollIDs) > 0) || l.ReplySettings != "" && l.replyTo() == "" &&
+		l.ReplySettings != settings
 }

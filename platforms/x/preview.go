@@ -61,7 +61,9 @@ func (x *X) Preview(content network.Content, limits network.Limits) network.Prev
 		p.Notes = append(p.Notes, message.New("links_shortened", "X shortens every link to t.co."))
 	}
 	if content.Reply {
-		p.Notes = append(p.Notes, message.New("replies_may_be_refused", "On self-serve plans, X may refuse replies by an app, and the thread would end there."))
+		p.Notes = append(p.Notes,
+			message.New("replies_may_be_refused",
+				"On self-serve plans, X may refuse replies by an app, and the thread would end there."))
 	}
 	return p
 }

@@ -16,7 +16,8 @@ func TestLimits_Tier(t *testing.T) {
 		t.Errorf("limits %+v", limits)
 	}
 	long := network.Content{Text: strings.Repeat("ộ", 141)}
-	if problems := n.Check(long, limits); len(problems) != 1 || problems[0].Message != "X counts 282 characters; X allows 280." {
+	if problems := n.Check(long, limits); len(problems) != 1 ||
+		problems[0].Message != "X counts 282 characters; X allows 280." {
 		t.Errorf("problems %+v", problems)
 	}
 	premium, err := n.Limits(t.Context(), network.Account{Settings: map[string]string{"tier": "premium"}})
@@ -86,7 +87,8 @@ func TestPrice(t *testing.T) {
 		"Trời hôm nay.Việt Nam":            {nil, 200_000}, // nay.Vi is a link to X
 		"Ba tấm ảnh":                       {described, 25_000},
 	} {
-		if price := n.Price(network.Content{Text: text, Media: row.media}); price.MicroUSD != row.want || len(price.Reasons) == 0 {
+		if price := n.Price(network.Content{Text: text, Media: row.media}); price.MicroUSD != row.want ||
+			len(price.Reasons) == 0 {
 			t.Errorf("%q costs %+v, want %d", text, price, row.want)
 		}
 	}
@@ -127,14 +129,18 @@ func TestPreview(t *testing.T) {
 		t.Errorf("card %q, notes %q", with.Card, with.Notes)
 	}
 	// 12 emoji of two and a word make 28; ten times that is 280.
-	ten := strings.Repeat("👨‍👩‍👧‍👦👨‍👩‍👧‍👦👨‍👩‍👧‍👦👨‍👩‍👧‍👦👨‍👩‍👧‍👦👨‍👩‍👧‍👦👨‍👩‍👧‍👦👨‍👩‍👧‍👦👨‍👩‍👧‍👦👨‍👩‍👧‍👦👨‍👩‍👧‍👦👨‍👩‍👧‍👦abcd", 10)
+	ten := strings.Repeat("👨‍👩‍👧‍👦👨‍👩‍👧‍👦👨‍👩‍👧‍👦👨‍👩‍👧‍👦👨‍👩‍👧‍👦👨‍👩‍👧‍👦👨‍👩‍👧‍👦👨‍👩‍👧‍👦👨‍👩‍👧‍👦👨‍👩‍👧‍👦👨‍👩‍👧‍👦👨‍👩‍👧‍👦abcd",
+		10)
 	if p := n.Preview(network.Content{Text: ten}, limits); p.FoldAt != 0 {
 		t.Errorf("280 are folded at %d", p.FoldAt)
 	}
 	if p := n.Preview(network.Content{Text: ten + "👍🏽 and more"}, limits); p.FoldAt != len(ten) {
 		t.Errorf("folded at %d, want %d", p.FoldAt, len(ten))
 	}
-	for text, want := range map[string]int{"x@desk": 0, "@desk@vn": 0, "@deskđ": 0, "a#b": 0, "#123": 0, "#1a ＃ab": 2, "x$AB": 0, "&#ab": 0} {
+	for text, want := range map[string]int{
+		"x@desk": 0, "@desk@vn": 0, "@deskđ": 0, "a#b": 0, "#123": 0, "#1a ＃ab": 2,
+		"x$AB": 0, "&#ab": 0,
+	} {
 		if spans := n.Preview(network.Content{Text: text}, limits).Spans; len(spans) != want {
 			t.Errorf("%q has %+v, want %d spans", text, spans, want)
 		}

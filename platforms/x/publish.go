@@ -16,7 +16,9 @@ import (
 // Publish creates a post (POST /2/tweets). X has no idempotency key: Reconcile
 // searches for a post whose response was lost, and X refuses a text that was
 // posted recently as a duplicate.
-func (x *X) Publish(ctx context.Context, account network.Account, submission network.Submission) (network.Receipt, error) {
+func (x *X) Publish(
+	ctx context.Context, account network.Account, submission network.Submission,
+) (network.Receipt, error) {
 	type media struct {
 		IDs []string `json:"media_ids"`
 	}
@@ -36,7 +38,10 @@ func (x *X) Publish(ctx context.Context, account network.Account, submission net
 		Poll            *poll  `json:"poll,omitempty"`
 		MadeWithAI      bool   `json:"made_with_ai,omitempty"`
 		PaidPartnership bool   `json:"paid_partnership,omitempty"`
-	}{Text: submission.Text, ReplySettings: options.replySettings(), MadeWithAI: options.MadeWithAI, PaidPartnership: options.PaidPartnership}
+	}{
+		Text: submission.Text, ReplySettings: options.replySettings(), MadeWithAI: options.MadeWithAI,
+		PaidPartnership: options.PaidPartnership,
+	}
 	if options.Poll != nil {
 		content.Poll = &poll{options.Poll.Choices, options.Poll.DurationMinutes}
 	}
@@ -48,9 +53,13 @@ func (x *X) Publish(ctx context.Context, account network.Account, submission net
 	}
 	body, err := call.JSON(content)
 	if err != nil {
-		return network.Receipt{}, &network.Error{Class: network.NotSent, Code: "bad_request", Message: err.Error(), Err: err}
+		return network.Receipt{}, &network.Error{
+			Class: network.NotSent, Code: "bad_request", Message: err.Error(), Err: err,
+		}
 	}
-	res, err := x.do(ctx, account.BaseURL, "/tweets", call.Request{Method: http.MethodPost, Token: account.Token, Body: body, Create: true})
+	res, err := x.do(ctx, account.BaseURL, "/tweets", call.Request{
+		Method: http.MethodPost, Token: account.Token, Body: body, Create: true,
+	})
 	if e := network.AsError(err); e != nil {
 		if submission.ReplyTo != "" && isThreadRefusal(e) {
 			e.Code = CodeThreadNotAllowed
@@ -111,7 +120,9 @@ func (x *X) permalink(account network.Account, id string) string {
 
 // Delete removes a post (DELETE /2/tweets/:id).
 func (x *X) Delete(ctx context.Context, account network.Account, remoteID string) error {
-	res, err := x.do(ctx, account.BaseURL, "/tweets/"+url.PathEscape(remoteID), call.Request{Method: http.MethodDelete, Token: account.Token})
+	res, err := x.do(ctx, account.BaseURL, "/tweets/"+url.PathEscape(remoteID), call.Request{
+		Method: http.MethodDelete, Token: account.Token,
+	})
 	if e := network.AsError(err); e != nil {
 		if e.Status == http.StatusNotFound {
 			return nil

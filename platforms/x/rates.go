@@ -22,18 +22,30 @@ const (
 func (x *X) quotas() []network.Quota {
 	post := map[network.CallKind]int{network.CallPublish: 1}
 	return []network.Quota{
-		{Bucket: bucketPosts, Scope: network.ScopeAccount, Requests: x.options.PostsPer15Min, Per: 15 * time.Minute, Costs: post},
+		{
+			Bucket: bucketPosts, Scope: network.ScopeAccount, Requests: x.options.PostsPer15Min, Per: 15 * time.Minute,
+			Costs: post,
+		},
 		{Bucket: bucketPostsDay, Scope: network.ScopeAccount, Per: 24 * time.Hour, Costs: post},
-		{Bucket: bucketPostsApp, Scope: network.ScopeApp, Requests: x.options.AppPostsPerDay, Per: 24 * time.Hour, Costs: post},
-		{Bucket: bucketUploads, Scope: network.ScopeAccount, Requests: x.options.UploadsPer15Min, Per: 15 * time.Minute,
-			Costs: map[network.CallKind]int{network.CallUpload: 1}},
+		{
+			Bucket: bucketPostsApp, Scope: network.ScopeApp, Requests: x.options.AppPostsPerDay, Per: 24 * time.Hour,
+			Costs: post,
+		},
+		{
+			Bucket: bucketUploads, Scope: network.ScopeAccount, Requests: x.options.UploadsPer15Min,
+			Per:   15 * time.Minute,
+			Costs: map[network.CallKind]int{network.CallUpload: 1},
+		},
 	}
 }
 
 // readQuota is the limit of reads of posts by id.
 func (x *X) readQuota() network.Quota {
-	return network.Quota{Bucket: bucketReads, Scope: network.ScopeAccount, Requests: x.options.ReadsPer15Min, Per: 15 * time.Minute,
-		Costs: map[network.CallKind]int{network.CallMeasure: 1}}
+	return network.Quota{
+		Bucket: bucketReads, Scope: network.ScopeAccount, Requests: x.options.ReadsPer15Min,
+		Per:   15 * time.Minute,
+		Costs: map[network.CallKind]int{network.CallMeasure: 1},
+	}
 }
 
 func bucketOf(method, path string) string {
@@ -88,7 +100,8 @@ func rateOf(res *call.Response, prefix string) (network.RateStatus, bool) {
 // that ends last.
 func throttle(e *network.Error, res *call.Response) {
 	for prefix, scope := range map[string]network.Scope{
-		"X-Rate-Limit-": network.ScopeAccount, "X-User-Limit-24hour-": network.ScopeAccount, "X-App-Limit-24hour-": network.ScopeApp,
+		"X-Rate-Limit-": network.ScopeAccount, "X-User-Limit-24hour-": network.ScopeAccount,
+		"X-App-Limit-24hour-": network.ScopeApp,
 	} {
 		r, ok := rateOf(res, prefix)
 		if ok && r.Remaining == 0 && (e.Scope == "" || r.ResetAt.After(e.RetryAt)) {

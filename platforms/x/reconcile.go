@@ -60,10 +60,14 @@ func (l listed) replyTo() string {
 // Reconcile reads the account's own posts back to the start of the window and
 // compares them with the submission: text with expanded links, number of
 // attachments and reply target (package matching).
-func (x *X) Reconcile(ctx context.Context, account network.Account, submission network.Submission, window network.Window) (network.Finding, error) {
+func (x *X) Reconcile(
+	ctx context.Context, account network.Account, submission network.Submission, window network.Window,
+) (network.Finding, error) {
 	if account.RemoteID == "" {
-		return network.Finding{}, &network.Error{Class: network.Rejected, Code: "unknown_account",
-			Message: "The account's id at X is not known. Reconnect the account."}
+		return network.Finding{}, &network.Error{
+			Class: network.Rejected, Code: "unknown_account",
+			Message: "The account's id at X is not known. Reconnect the account.",
+		}
 	}
 	wanted := matching.NewComparer(normalize(submission.Text))
 	options, _ := submission.Options.(PostOptions)
@@ -90,7 +94,9 @@ func (x *X) Reconcile(ctx context.Context, account network.Account, submission n
 				break
 			}
 			search.Add(matching.Post{
-				Receipt:          network.Receipt{RemoteID: l.ID, URL: x.permalink(account, l.ID), CreatedAt: timeOf(id), RequestID: res.RequestID},
+				Receipt: network.Receipt{
+					RemoteID: l.ID, URL: x.permalink(account, l.ID), CreatedAt: timeOf(id), RequestID: res.RequestID,
+				},
 				Verdict:          compareText(l, wanted, account),
 				MediaCountEqual:  len(l.Attachments.MediaKeys) == len(submission.MediaIDs),
 				ReplyTargetEqual: l.replyTo() == submission.ReplyTo,
@@ -109,7 +115,9 @@ func (x *X) Reconcile(ctx context.Context, account network.Account, submission n
 
 // ownPosts lists one page, newest first, without reposts.
 // https://docs.x.com/x-api/posts/timelines/introduction
-func (x *X) ownPosts(ctx context.Context, account network.Account, page int, sinceID, token string) ([]listed, *call.Response, string, error) {
+func (x *X) ownPosts(
+	ctx context.Context, account network.Account, page int, sinceID, token string,
+) ([]listed, *call.Response, string, error) {
 	query := url.Values{
 		"max_results":  {strconv.Itoa(pageSize)},
 		"exclude":      {"retweets"},

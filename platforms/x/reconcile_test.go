@@ -39,15 +39,18 @@ func TestReconcile_FindsRewrittenPosts(t *testing.T) {
 			sub := network.Submission{Key: name, Text: text}
 			receipt := publish(t, n, account, sub)
 			finding, err := n.Reconcile(t.Context(), account, sub, window)
-			if err != nil || !finding.Found || finding.Receipt.RemoteID != receipt.RemoteID || finding.Receipt.URL != receipt.URL {
+			if err != nil || !finding.Found || finding.Receipt.RemoteID != receipt.RemoteID ||
+				finding.Receipt.URL != receipt.URL {
 				t.Errorf("finding %+v, %v, want %s", finding, err, receipt.RemoteID)
 			}
 			sub.Text += " and more"
-			if finding, err := n.Reconcile(t.Context(), account, sub, window); err != nil || finding.Found || finding.Conclusive {
+			if finding, err := n.Reconcile(t.Context(), account, sub, window); err != nil || finding.Found ||
+				finding.Conclusive {
 				t.Errorf("a post with more words: got %+v, %v, want nothing found and nothing concluded", finding, err)
 			}
 			sub.Text = "Quite another matter: the harbour master retires in spring"
-			if finding, err := n.Reconcile(t.Context(), account, sub, window); err != nil || finding.Found || !finding.Conclusive {
+			if finding, err := n.Reconcile(t.Context(), account, sub, window); err != nil || finding.Found ||
+				!finding.Conclusive {
 				t.Errorf("a post with other words: got %+v, %v, want a conclusive absence", finding, err)
 			}
 		})
@@ -67,11 +70,15 @@ func TestReconcile_FindsRewrittenPosts(t *testing.T) {
 func TestPublish_ThreadNotAllowed(t *testing.T) {
 	server, n, account, _ := startFake(t, fake.Options{})
 	first := publish(t, n, account, network.Submission{Key: "1", Text: "One of two"})
-	if err := server.Inject(fake.Fault{Kind: fake.Status, Status: http.StatusForbidden, Path: "/x/2/tweets"}); err != nil {
+	if err := server.Inject(fake.Fault{
+		Kind: fake.Status, Status: http.StatusForbidden,
+		Path: "/x/2/tweets",
+	}); err != nil {
 		t.Fatal(err)
 	}
 	_, err := n.Publish(t.Context(), account, network.Submission{Key: "2", Text: "Two of two", ReplyTo: first.RemoteID})
-	if e := network.AsError(err); e == nil || e.Class != network.Rejected || e.Code != x.CodeThreadNotAllowed || !strings.Contains(e.Message, "thread ends there") {
+	if e := network.AsError(err); e == nil || e.Class != network.Rejected || e.Code != x.CodeThreadNotAllowed ||
+		!strings.Contains(e.Message, "thread ends there") {
 		t.Errorf("%v", err)
 	}
 	if posts := server.Posts(); len(posts) != 1 {
@@ -83,7 +90,9 @@ func TestPublish_ThreadNotAllowed(t *testing.T) {
 // in a thread is the account itself.
 func TestReconcile_IgnoresReplyPrefix(t *testing.T) {
 	id := uint64(time.Now().UnixMilli()-1288834974657) << 22
-	n, account := textIs(t, 200, fmt.Sprintf(`{"data":[{"id":"%d","text":"@Desk Two of two","referenced_tweets":[{"type":"replied_to","id":"9"}]}],"meta":{"result_count":1}}`, id))
+	n, account := textIs(t, 200,
+		fmt.Sprintf(
+			`{"data":[{"id":"%d","text":"@Desk Two of two","referenced_tweets":[{"type":"replied_to","id":"9"}]}],"meta":{"result_count":1}}`, id))
 	window := network.Window{From: time.Now().Add(-time.Minute)}
 	finding, err := n.Reconcile(t.Context(), account, network.Submission{Text: "Two of two", ReplyTo: "9"}, window)
 	if err != nil || !finding.Found {
@@ -98,9 +107,14 @@ func TestReconcile_ListingWithoutData(t *testing.T) {
 		class      network.Class
 		conclusive bool
 	}{
-		"NoPosts":    {`{"meta":{"result_count":0}}`, "", true},
-		"Forbidden":  {`{"errors":[{"type":"https://api.x.com/2/problems/not-authorized-for-resource","detail":"d"}],"meta":{"result_count":0}}`, network.Rejected, false},
-		"Internal":   {`{"errors":[{"type":"https://api.x.com/2/problems/internal-error","detail":"d"}]}`, network.Transient, false},
+		"NoPosts": {`{"meta":{"result_count":0}}`, "", true},
+		"Forbidden": {
+			`{"errors":[{"type":"https://api.x.com/2/problems/not-authorized-for-resource","detail":"d"}],"meta":{"result_count":0}}`, network.Rejected, false,
+		},
+		"Internal": {
+			`{"errors":[{"type":"https://api.x.com/2/problems/internal-error","detail":"d"}]}`,
+			network.Transient, false,
+		},
 		"NoMeta":     {`{}`, network.Transient, false},
 		"OddID":      {`{"data":[{"id":"x","text":""}],"meta":{}}`, network.Transient, false},
 		"NoJSON":     {`<html>`, network.Transient, false},
@@ -123,7 +137,8 @@ func TestReconcile_ListingWithoutData(t *testing.T) {
 	}
 	n, account := textIs(t, 200, `{}`)
 	account.RemoteID = ""
-	if _, err := n.Reconcile(t.Context(), account, network.Submission{Text: "t"}, window); network.AsError(err).Code != "unknown_account" {
+	if _, err := n.Reconcile(t.Context(), account, network.Submission{Text: "t"},
+		window); network.AsError(err).Code != "unknown_account" {
 		t.Errorf("an account without id: %v", err)
 	}
 }

@@ -33,7 +33,8 @@ func inDomain(r rune) bool {
 // space reports whether twitter-text treats r as a space.
 func space(r rune) bool {
 	switch {
-	case r >= '\t' && r <= '\r', r == ' ', r == '\u0085', r == '\u00A0', r == '\u1680', r == '\u180E', r >= '\u2000' && r <= '\u200A',
+	case r >= '\t' && r <= '\r', r == ' ', r == '\u0085', r == '\u00A0', r == '\u1680', r == '\u180E', r >= '\u2000' &&
+		r <= '\u200A',
 		r == '\u2028', r == '\u2029', r == '\u202F', r == '\u205F', r == '\u3000':
 		return true
 	default:
@@ -49,7 +50,8 @@ func latinAccent(r rune) bool { return latinRange(r) || latinRange(unicode.ToUpp
 
 func latinRange(r rune) bool {
 	switch {
-	case r >= '\u00C0' && r <= '\u024F' && r != '×' && r != '÷', r >= '\u0300' && r <= '\u036F', r >= '\u1E00' && r <= '\u1EFF', r == '\u02BB':
+	case r >= '\u00C0' && r <= '\u024F' && r != '×' && r != '÷', r >= '\u0300' && r <= '\u036F', r >= '\u1E00' &&
+		r <= '\u1EFF', r == '\u02BB':
 		return true
 	default:
 		return strings.ContainsRune("\u0253\u0254\u0256\u0257\u0259\u025B\u0263\u0268\u026F\u0272\u0289\u028B", r)

@@ -21,7 +21,9 @@ const (
 )
 
 // appendAll uploads the bytes of an attachment (POST /2/media/upload/:id/append).
-func (x *X) appendAll(ctx context.Context, account network.Account, id string, media network.Media, data io.Reader) error {
+func (x *X) appendAll(
+	ctx context.Context, account network.Account, id string, media network.Media, data io.Reader,
+) error {
 	size := max(x.options.SegmentBytes, (media.Bytes+maxSegments-1)/maxSegments)
 	for index := 0; int64(index)*size < media.Bytes; index++ {
 		// Each segment has its own buffer: net/http may still read the previous
@@ -53,7 +55,8 @@ func (x *X) appendOne(ctx context.Context, account network.Account, id string, i
 		})
 		var e *network.Error
 		again := errors.As(err, &e) && (e.Class == network.Transient || e.Class == network.NotSent)
-		if !again || try == maxSegmentAttempts || retry.Sleep(ctx, time.Duration(try)*x.options.SegmentRetryDelay) != nil {
+		if !again || try == maxSegmentAttempts ||
+			retry.Sleep(ctx, time.Duration(try)*x.options.SegmentRetryDelay) != nil {
 			return err
 		}
 	}

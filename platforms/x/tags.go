@@ -148,7 +148,8 @@ func startsWithAuthority(text []rune) bool {
 // (js/src/regexp/hashtagSpecialChars.js).
 func inHashtag(r rune) bool {
 	switch r {
-	case '_', '·', '\u200C', '\u200D', '\uA67E', '\u05BE', '\u05F3', '\u05F4', '～', '〜', '゛', '゜', '゠', '・', '〃', '\u0F0B', '\u0F0C':
+	case '_', '·', '\u200C', '\u200D', '\uA67E', '\u05BE', '\u05F3', '\u05F4', '～', '〜', '゛', '゜', '゠', '・', '〃',
+		'\u0F0B', '\u0F0C':
 		return true
 	default:
 		return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r)

@@ -23,7 +23,8 @@ func startFake(t *testing.T, options fake.Options) (*fake.Server, *x.X, network.
 	server := platformtest.StartFake(t, options)
 	client := platformtest.Client(t)
 	n := x.New(client, x.Options{
-		Sandbox: server.URL() + "/x", CreateTimeout: 700 * time.Millisecond, SegmentRetryDelay: time.Millisecond, SegmentBytes: 1 << 10,
+		Sandbox: server.URL() + "/x", CreateTimeout: 700 * time.Millisecond, SegmentRetryDelay: time.Millisecond,
+		SegmentBytes: 1 << 10,
 	})
 	return server, n, connected(t, server, n, fake.Account{Network: "x", Name: "desk"}), client
 }
@@ -34,7 +35,9 @@ func connected(t *testing.T, server *fake.Server, n *x.X, account fake.Account) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := n.Accounts(t.Context(), network.Account{BaseURL: server.URL() + "/x", Token: secret.NewText(created.Token)})
+	found, err := n.Accounts(t.Context(), network.Account{
+		BaseURL: server.URL() + "/x", Token: secret.NewText(created.Token),
+	})
 	if err != nil || len(found) != 1 {
 		t.Fatalf("%d accounts, %v", len(found), err)
 	}
@@ -77,7 +80,9 @@ func approve(t *testing.T, client *http.Client, authorizeURL string) url.Values 
 }
 
 func TestAddresses(t *testing.T) {
-	n := x.New(http.DefaultClient, x.Options{Sandbox: "http://127.0.0.1:8090/x", ClientID: "id", ClientSecret: secret.NewText("hush")})
+	n := x.New(http.DefaultClient, x.Options{
+		Sandbox: "http://127.0.0.1:8090/x", ClientID: "id", ClientSecret: secret.NewText("hush"),
+	})
 	for _, bad := range []string{"https://x.com", "http://127.0.0.1:8090", "http://127.0.0.1:8090/x/", "x"} {
 		_, err := n.Limits(t.Context(), network.Account{BaseURL: bad})
 		if e := network.AsError(err); e == nil || e.Code != "bad_address" || e.Class != network.Rejected {
@@ -86,7 +91,8 @@ func TestAddresses(t *testing.T) {
 		if _, err := n.Register(t.Context(), bad, redirectURI); err == nil {
 			t.Errorf("registered at %q", bad)
 		}
-		if _, err := n.Publish(t.Context(), network.Account{BaseURL: bad}, network.Submission{Text: "t"}); network.AsError(err).Code != "bad_address" {
+		if _, err := n.Publish(t.Context(), network.Account{BaseURL: bad},
+			network.Submission{Text: "t"}); network.AsError(err).Code != "bad_address" {
 			t.Errorf("published at %q: %v", bad, err)
 		}
 	}
@@ -124,7 +130,8 @@ func TestAddresses(t *testing.T) {
 	if _, err := none.Register(t.Context(), "", redirectURI); network.AsError(err).Code != network.CodeNotConfigured {
 		t.Errorf("registered without an application: %v", err)
 	}
-	if sandbox, err := n.Register(t.Context(), "http://127.0.0.1:8090/x", redirectURI); err != nil || sandbox.ClientID != "dateline-sandbox" {
+	if sandbox, err := n.Register(t.Context(), "http://127.0.0.1:8090/x", redirectURI); err != nil ||
+		sandbox.ClientID != "dateline-sandbox" {
 		t.Errorf("app of the sandbox %+v, %v", sandbox, err)
 	}
 }

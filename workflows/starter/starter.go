@@ -45,8 +45,11 @@ func (s *Starter) temporal() temporalclient.Client {
 // postWorkflow describes the workflow of a post. One that an operator terminated
 // is started again: its post must not be lost with it.
 func postWorkflow(in workflows.PostInput) temporalclient.Workflow {
-	return temporalclient.Workflow{ID: workflows.PostID(in.PostID), Type: workflows.PostWorkflow, Queue: workflows.PostQueue,
-		Input: in, Summary: "Publishes post " + in.PostID.String()}
+	return temporalclient.Workflow{
+		ID: workflows.PostID(in.PostID), Type: workflows.PostWorkflow,
+		Queue: workflows.PostQueue,
+		Input: in, Summary: "Publishes post " + in.PostID.String(),
+	}
 }
 
 // Start starts the workflow of a new post. Unlike SignalChanged it sends no
@@ -95,7 +98,8 @@ func (s *Starter) Wake(ctx context.Context, postID uuid.UUID) error {
 // Temporal had lost it. Its activities in flight change nothing: the row and the
 // ledger decide what may be sent.
 func (s *Starter) EnsureRunning(ctx context.Context, postID uuid.UUID) (started bool, err error) {
-	running, err := s.temporal().EndIfStuck(ctx, workflows.PostID(postID), cmp.Or(s.MaxTaskAttempts, defaultMaxTaskAttempts),
+	running, err := s.temporal().EndIfStuck(ctx, workflows.PostID(postID),
+		cmp.Or(s.MaxTaskAttempts, defaultMaxTaskAttempts),
 		"Its history fails to replay; it is restarted from the post's row.")
 	if err != nil || running {
 		return false, err
@@ -116,7 +120,8 @@ func (s *Starter) Release(ctx context.Context, postID uuid.UUID, o temporalclien
 func (s *Starter) StartDelivery(ctx context.Context, id uuid.UUID) error {
 	return s.temporal().SignalWithStart(ctx, workflows.SignalChanged, temporalclient.Workflow{
 		ID: workflows.DeliveryID(id), Type: workflows.DeliverWebhookWorkflow, Queue: workflows.WebhookQueue,
-		Input: workflows.DeliverWebhookInput{DeliveryID: id}, Summary: "Delivers webhook " + id.String()})
+		Input: workflows.DeliverWebhookInput{DeliveryID: id}, Summary: "Delivers webhook " + id.String(),
+	})
 }
 
 // StartRefresh makes sure that an account's token is being renewed.
@@ -124,15 +129,18 @@ func (s *Starter) StartRefresh(ctx context.Context, id uuid.UUID) error {
 	return s.temporal().Start(ctx, temporalclient.Workflow{
 		ID: workflows.AccountID(id), Type: workflows.RefreshTokenWorkflow, Queue: workflows.PostQueue,
 		Input: workflows.RefreshTokenInput{AccountID: id}, Summary: "Renews the token of account " + id.String(),
-		Attributes: temporal.NewSearchAttributes(workflows.AccountIDKey.ValueSet(id.String()))})
+		Attributes: temporal.NewSearchAttributes(workflows.AccountIDKey.ValueSet(id.String())),
+	})
 }
 
 // StartMeasuring makes sure that the metrics of an account's posts are being read.
 func (s *Starter) StartMeasuring(ctx context.Context, account uuid.UUID) error {
 	return s.temporal().Start(ctx, temporalclient.Workflow{
 		ID: workflows.MeasureID(account), Type: workflows.MeasureAccountWorkflow, Queue: workflows.MeasureQueue,
-		Input: workflows.MeasureAccountInput{AccountID: account}, Summary: "Reads the metrics of account " + account.String(),
-		Attributes: temporal.NewSearchAttributes(workflows.AccountIDKey.ValueSet(account.String()))})
+		Input: workflows.MeasureAccountInput{AccountID: account}, Summary: "Reads the metrics of account " +
+			account.String(),
+		Attributes: temporal.NewSearchAttributes(workflows.AccountIDKey.ValueSet(account.String())),
+	})
 }
 
 // SignalCrawl signals a domain's crawl that the domain was changed. A pause is
@@ -144,14 +152,18 @@ func (s *Starter) SignalCrawl(ctx context.Context, domain string, command crawl.
 	}
 	return s.temporal().SignalWithStart(ctx, string(command), temporalclient.Workflow{
 		ID: id, Type: workflows.CrawlDomainWorkflow, Queue: workflows.CrawlQueue,
-		Input: workflows.CrawlDomainInput{Domain: domain}, Summary: "Crawls " + domain, Attributes: domainAttributes(domain)})
+		Input: workflows.CrawlDomainInput{Domain: domain}, Summary: "Crawls " + domain,
+		Attributes: domainAttributes(domain),
+	})
 }
 
 // StartCrawl makes sure that a domain is being crawled.
 func (s *Starter) StartCrawl(ctx context.Context, domain string) error {
 	return s.temporal().Start(ctx, temporalclient.Workflow{
 		ID: workflows.CrawlDomainID(domain), Type: workflows.CrawlDomainWorkflow, Queue: workflows.CrawlQueue,
-		Input: workflows.CrawlDomainInput{Domain: domain}, Summary: "Crawls " + domain, Attributes: domainAttributes(domain)})
+		Input: workflows.CrawlDomainInput{Domain: domain}, Summary: "Crawls " + domain,
+		Attributes: domainAttributes(domain),
+	})
 }
 
 func domainAttributes(domain string) temporal.SearchAttributes {
@@ -163,14 +175,16 @@ func (s *Starter) StartExport(ctx context.Context, domain, export, key string, f
 	return s.temporal().Start(ctx, temporalclient.Workflow{
 		ID: workflows.ExportID(export), Type: workflows.ExportPagesWorkflow, Queue: workflows.CrawlQueue,
 		Input:   workflows.ExportPagesInput{Domain: domain, From: from, To: to, Key: key},
-		Summary: "Exports pages of " + domain, Attributes: domainAttributes(domain)})
+		Summary: "Exports pages of " + domain, Attributes: domainAttributes(domain),
+	})
 }
 
 // StartWorkspaceExport makes sure that a workspace's export is running.
 func (s *Starter) StartWorkspaceExport(ctx context.Context, id uuid.UUID) error {
 	return s.temporal().Start(ctx, temporalclient.Workflow{
 		ID: workflows.WorkspaceExportID(id), Type: workflows.ExportWorkspaceWorkflow, Queue: workflows.PostQueue,
-		Input: workflows.ExportWorkspaceInput{ExportID: id}, Summary: "Exports a workspace"})
+		Input: workflows.ExportWorkspaceInput{ExportID: id}, Summary: "Exports a workspace",
+	})
 }
 
 // StartDecision starts the decision of a rule about an article, unless it is running or
@@ -178,7 +192,8 @@ func (s *Starter) StartWorkspaceExport(ctx context.Context, id uuid.UUID) error 
 func (s *Starter) StartDecision(ctx context.Context, request rule.Request) error {
 	return s.temporal().Start(ctx, temporalclient.Workflow{
 		ID: workflows.DecisionID(request), Type: workflows.DecideRuleWorkflow, Queue: workflows.PostQueue, Once: true,
-		Input: request, Summary: "Applies a rule to an article"})
+		Input: request, Summary: "Applies a rule to an article",
+	})
 }
 
 // StartSelectorLearning makes sure that the selectors of a site are being learned.
@@ -186,14 +201,18 @@ func (s *Starter) StartDecision(ctx context.Context, request rule.Request) error
 func (s *Starter) StartSelectorLearning(ctx context.Context, domain string) error {
 	return s.temporal().Start(ctx, temporalclient.Workflow{
 		ID: workflows.LearnSelectorsID(domain), Type: workflows.LearnSelectorsWorkflow, Queue: workflows.CrawlQueue,
-		Input: workflows.LearnSelectorsInput{Domain: domain}, Summary: "Selectors of " + domain, Attributes: domainAttributes(domain)})
+		Input: workflows.LearnSelectorsInput{Domain: domain}, Summary: "Selectors of " + domain,
+		Attributes: domainAttributes(domain),
+	})
 }
 
 // StartReindex rebuilds the search index, one rebuild at a time, and returns the
 // id of the workflow.
 func (s *Starter) StartReindex(ctx context.Context) (id string, err error) {
 	return workflows.ReindexArticlesID, s.temporal().Start(ctx, temporalclient.Workflow{
-		ID: workflows.ReindexArticlesID, Type: workflows.ReindexArticlesWorkflow, Queue: workflows.SearchQueue, Summary: "Rebuilds the search index"})
+		ID: workflows.ReindexArticlesID, Type: workflows.ReindexArticlesWorkflow, Queue: workflows.SearchQueue,
+		Summary: "Rebuilds the search index",
+	})
 }
 
 // StoreIdentity identifies Temporal's store, see temporalclient.Client.StoreIdentity.

@@ -59,7 +59,8 @@ func TestSignalChanged(t *testing.T) {
 
 	// A workflow that ended by itself, such as a draft's, is restarted as well.
 	w := worker.New(c, workflows.PostQueue, worker.Options{})
-	w.RegisterWorkflowWithOptions(func(workflow.Context, workflows.PostInput) error { return nil }, workflow.RegisterOptions{Name: workflows.PostWorkflow})
+	w.RegisterWorkflowWithOptions(func(workflow.Context, workflows.PostInput) error { return nil },
+		workflow.RegisterOptions{Name: workflows.PostWorkflow})
 	if err := w.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +83,10 @@ func TestSignalChanged(t *testing.T) {
 func TestStoreIdentity(t *testing.T) {
 	identities := map[string]bool{}
 	for range 2 {
-		s := &starter.Starter{Client: temporaltest.Dial(t, temporaltest.Start(t), nil), Namespace: temporaltest.Namespace}
+		s := &starter.Starter{
+			Client:    temporaltest.Dial(t, temporaltest.Start(t), nil),
+			Namespace: temporaltest.Namespace,
+		}
 		var last string
 		for range 2 {
 			identity, err := s.StoreIdentity(t.Context())
@@ -100,7 +104,8 @@ func TestStoreIdentity(t *testing.T) {
 
 // Temporal being down must neither block requests nor lose anything silently.
 func TestTemporalDown(t *testing.T) {
-	c, err := temporalclient.Connect(temporalclient.Options{Address: "127.0.0.1:1", Namespace: temporaltest.Namespace}, slog.New(slog.DiscardHandler))
+	c, err := temporalclient.Connect(temporalclient.Options{Address: "127.0.0.1:1", Namespace: temporaltest.Namespace},
+		slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatalf("a client could not be created before Temporal is up: %v", err)
 	}
@@ -134,7 +139,8 @@ func running(t *testing.T, c client.Client, id string) (runID string) {
 
 func count(t *testing.T, c client.Client, id, runID string, kind enumspb.EventType) (n int) {
 	t.Helper()
-	for events := c.GetWorkflowHistory(t.Context(), id, runID, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT); events.HasNext(); {
+	for events := c.GetWorkflowHistory(t.Context(), id, runID, false,
+		enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT); events.HasNext(); {
 		event, err := events.Next()
 		if err != nil {
 			t.Fatal(err)
@@ -149,8 +155,11 @@ func count(t *testing.T, c client.Client, id, runID string, kind enumspb.EventTy
 func TestStart(t *testing.T) {
 	c := temporaltest.Dial(t, temporaltest.Start(t), nil)
 	s := &starter.Starter{Client: c, Namespace: temporaltest.Namespace}
-	p := post.Post{ID: uuid.New(), Status: post.Scheduled, ScheduledTime: time.Now().Add(time.Hour).UTC().Truncate(time.Microsecond),
-		Targets: []post.Target{{AccountID: uuid.New(), Network: "mastodon"}}}
+	p := post.Post{
+		ID: uuid.New(), Status: post.Scheduled,
+		ScheduledTime: time.Now().Add(time.Hour).UTC().Truncate(time.Microsecond),
+		Targets:       []post.Target{{AccountID: uuid.New(), Network: "mastodon"}},
+	}
 	id := workflows.PostID(p.ID)
 	if err := s.Start(t.Context(), p); err != nil {
 		t.Fatal(err)
@@ -198,23 +207,29 @@ func TestStart_PassesThePostToItsWorkflow(t *testing.T) {
 	c := temporaltest.Dial(t, temporaltest.Start(t), nil)
 	posts := &planned{}
 	s := &starter.Starter{Client: c, Namespace: temporaltest.Namespace, Posts: posts}
-	fresh := post.Post{ID: uuid.New(), Revision: 1, Status: post.Scheduled, ScheduledTime: time.Now().Add(time.Hour).UTC().Truncate(time.Microsecond)}
+	fresh := post.Post{
+		ID: uuid.New(), Revision: 1, Status: post.Scheduled,
+		ScheduledTime: time.Now().Add(time.Hour).UTC().Truncate(time.Microsecond),
+	}
 	edited := fresh
 	edited.ID, edited.Revision = uuid.New(), 2
 	for _, p := range []post.Post{fresh, edited} {
 		if err := s.Start(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
-		events := c.GetWorkflowHistory(t.Context(), workflows.PostID(p.ID), "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+		events := c.GetWorkflowHistory(t.Context(), workflows.PostID(p.ID), "", false,
+			enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 		first, err := events.Next()
 		if err != nil {
 			t.Fatal(err)
 		}
 		var in workflows.PostInput
-		if err := converter.GetDefaultDataConverter().FromPayloads(first.GetWorkflowExecutionStartedEventAttributes().GetInput(), &in); err != nil {
+		if err := converter.GetDefaultDataConverter().FromPayloads(first.GetWorkflowExecutionStartedEventAttributes().
+			GetInput(), &in); err != nil {
 			t.Fatal(err)
 		}
-		if in.PostID != p.ID || in.View == nil || in.View.Revision != p.Revision || !in.View.ScheduledTime.Equal(p.ScheduledTime) {
+		if in.PostID != p.ID || in.View == nil || in.View.Revision != p.Revision ||
+			!in.View.ScheduledTime.Equal(p.ScheduledTime) {
 			t.Errorf("started with %+v", in)
 		}
 	}
@@ -239,7 +254,9 @@ func TestEnsureRunning_RestartsWhatFailsToReplay(t *testing.T) {
 		}
 		return w
 	}
-	later := worked(func(ctx workflow.Context, _ workflows.PostInput) error { return workflow.Sleep(ctx, 24*time.Hour) })
+	later := worked(func(ctx workflow.Context, _ workflows.PostInput) error {
+		return workflow.Sleep(ctx, 24*time.Hour)
+	})
 	if err := s.SignalChanged(t.Context(), postID); err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +271,8 @@ func TestEnsureRunning_RestartsWhatFailsToReplay(t *testing.T) {
 	worker.PurgeStickyWorkflowCache()
 
 	earlier := worked(func(ctx workflow.Context, _ workflows.PostInput) error {
-		return workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{StartToCloseTimeout: time.Hour}), workflows.PublishActivity).Get(ctx, nil)
+		return workflow.ExecuteActivity(workflow.WithActivityOptions(ctx,
+			workflow.ActivityOptions{StartToCloseTimeout: time.Hour}), workflows.PublishActivity).Get(ctx, nil)
 	})
 	defer earlier.Stop()
 	if err := s.SignalChanged(t.Context(), postID); err != nil {

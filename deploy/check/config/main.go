@@ -20,7 +20,8 @@ func main() {
 }
 
 func run(ctx context.Context, dir string) error {
-	options, err := cli.NewProjectOptions([]string{filepath.Join(dir, "docker-compose.yml")}, cli.WithWorkingDirectory(dir), cli.WithEnvFiles(), cli.WithDotEnv, cli.WithDefaultProfiles("tools"))
+	options, err := cli.NewProjectOptions([]string{filepath.Join(dir, "docker-compose.yml")},
+		cli.WithWorkingDirectory(dir), cli.WithEnvFiles(), cli.WithDotEnv, cli.WithDefaultProfiles("tools"))
 	if err != nil {
 		return err
 	}

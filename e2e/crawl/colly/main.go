@@ -21,8 +21,10 @@ import (
 func main() {
 	server := flag.String("server", "", "host:port that has all sites")
 	parallel := flag.Int("parallel", 32, "requests at once")
-	follow := flag.String("follow", "", "regular expression of the links that are followed, of those that stay on their site")
-	endpoint := flag.String("s3", "", "URL of an S3 server to store pages on, with the keys test and test; empty: nothing is stored")
+	follow := flag.String("follow", "",
+		"regular expression of the links that are followed, of those that stay on their site")
+	endpoint := flag.String("s3", "",
+		"URL of an S3 server to store pages on, with the keys test and test; empty: nothing is stored")
 	bucket := flag.String("bucket", "dateline-test", "bucket on that server")
 	flag.Parse()
 	var pages *store
@@ -49,9 +51,12 @@ func run(server string, parallel int, follow string, to *store, starts []string)
 		return err
 	}
 	var dialer net.Dialer
-	c.WithTransport(&http.Transport{MaxIdleConnsPerHost: parallel, DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
-		return dialer.DialContext(ctx, network, server)
-	}})
+	c.WithTransport(&http.Transport{
+		MaxIdleConnsPerHost: parallel,
+		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return dialer.DialContext(ctx, network, server)
+		},
+	})
 	var pages atomic.Int64
 	var failed atomic.Pointer[error]
 	c.OnResponse(func(r *colly.Response) {

@@ -25,14 +25,20 @@ func newStore(endpoint, bucket, accessKey, secretKey string) (*store, error) {
 	if err != nil {
 		return nil, err
 	}
-	client := s3.New(s3.Options{BaseEndpoint: aws.String(endpoint), Region: "us-east-1", UsePathStyle: true,
-		Credentials: credentials.NewStaticCredentialsProvider(accessKey, secretKey, ""), RequestChecksumCalculation: aws.RequestChecksumCalculationWhenRequired})
+	client := s3.New(s3.Options{
+		BaseEndpoint: aws.String(endpoint), Region: "us-east-1", UsePathStyle: true,
+		Credentials:                credentials.NewStaticCredentialsProvider(accessKey, secretKey, ""),
+		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenRequired,
+	})
 	return &store{client, bucket, encoder}, nil
 }
 
 func (s *store) put(ctx context.Context, page []byte) error {
 	sum := sha256.Sum256(page)
-	_, err := s.client.PutObject(ctx, &s3.PutObjectInput{Bucket: &s.bucket, Key: aws.String("colly/" + hex.EncodeToString(sum[:])),
-		Body: bytes.NewReader(s.encoder.EncodeAll(page, nil)), ContentType: aws.String("application/zstd")})
+	_, err := s.client.PutObject(ctx,
+		&s3.PutObjectInput{
+			Bucket: &s.bucket, Key: aws.String("colly/" + hex.EncodeToString(sum[:])),
+			Body: bytes.NewReader(s.encoder.EncodeAll(page, nil)), ContentType: aws.String("application/zstd"),
+		})
 	return err
 }

@@ -43,7 +43,8 @@ func isValue(agent string, at int) bool {
 // isModel reports whether a position is in the part of a comment that describes a
 // device: after the version of Android.
 func isModel(agent string, at int) bool {
-	from := max(strings.LastIndex(agent[:at], "Android"), strings.LastIndex(agent[:at], "android"), strings.LastIndex(agent[:at], "; Adr "))
+	from := max(strings.LastIndex(agent[:at], "Android"), strings.LastIndex(agent[:at], "android"),
+		strings.LastIndex(agent[:at], "; Adr "))
 	if from < 0 {
 		return false
 	}
@@ -134,8 +135,10 @@ func isSite(word string) bool {
 	if dot <= 0 || !isDomain(host) {
 		return false
 	}
-	return slices.Contains([]string{"com", "net", "org", "io", "fr", "de", "ru",
-		"ai"}, strings.ToLower(host[dot+1:]))
+	return slices.Contains([]string{
+		"com", "net", "org", "io", "fr", "de", "ru",
+		"ai",
+	}, strings.ToLower(host[dot+1:]))
 }
 
 // isDomain reports whether a text begins with a domain name: labels of which the first
@@ -178,7 +181,8 @@ func isBrowser(lower string) bool {
 // isDevice reports whether a user agent names a system or a kind of device that people
 // hold: apps and old phones do not name Mozilla.
 func isDevice(lower string) bool {
-	if strings.HasPrefix(lower, "mozilla/5.0 (") && strings.IndexByte(lower, ')') == len(lower)-1 && !strings.Contains(lower, ";") {
+	if strings.HasPrefix(lower, "mozilla/5.0 (") && strings.IndexByte(lower, ')') == len(lower)-1 &&
+		!strings.Contains(lower, ";") {
 		return false // only "Mozilla/5.0 (Windows NT 10.0)"
 	}
 	return strings.ContainsAny(lower, "0123456789") && containsAny(lower,

@@ -33,7 +33,10 @@ const (
 
 // Reasons lists all reasons.
 func Reasons() []Reason {
-	return []Reason{Crawler, AI, Preview, Monitor, Headless, Library, NoBrowser, Automation, Prefetch, NoLanguage, DataCenter, Rate, OptOut}
+	return []Reason{
+		Crawler, AI, Preview, Monitor, Headless, Library, NoBrowser, Automation, Prefetch, NoLanguage,
+		DataCenter, Rate, OptOut,
+	}
 }
 
 //go:embed tokens.txt

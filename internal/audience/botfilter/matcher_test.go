@@ -26,7 +26,8 @@ func newMatcher(t testing.TB) *botfilter.Matcher {
 // known returns the user agents of the public list of robots.
 func known(t testing.TB) (agents []string) {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(enginetest.Packages(t, "testdata/agents"), "node_modules", "crawler-user-agents", "crawler-user-agents.json"))
+	raw, err := os.ReadFile(filepath.Join(enginetest.Packages(t, "testdata/agents"), "node_modules",
+		"crawler-user-agents", "crawler-user-agents.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,14 +97,17 @@ func TestMatcher_PassesBrowsers(t *testing.T) {
 
 func TestMatcher_ReasonPerToken(t *testing.T) {
 	m := newMatcher(t)
-	const chrome = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Safari/537.36"
+	const chrome = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) " +
+		"Chrome/120.0.0.0 Safari/537.36"
 	for agent, want := range map[string]botfilter.Reason{
 		chrome: "",
-		"Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)":                               botfilter.Crawler,
-		"Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)": botfilter.AI,
-		"facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)":                              botfilter.Preview,
-		"TelegramBot (like TwitterBot)":                        botfilter.Preview,
-		strings.Replace(chrome, "Chrome", "HeadlessChrome", 1): botfilter.Headless,
+		"Mozilla/5.0 (compatible; Googlebot/2.1; " +
+			"+http://www.google.com/bot.html)": botfilter.Crawler,
+		"Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; " +
+			"+https://openai.com/gptbot)": botfilter.AI,
+		"facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)": botfilter.Preview,
+		"TelegramBot (like TwitterBot)":                                             botfilter.Preview,
+		strings.Replace(chrome, "Chrome", "HeadlessChrome", 1):                      botfilter.Headless,
 		"curl/8.5.0":                        botfilter.Library,
 		"GOOGLEBOT":                         botfilter.Crawler,
 		"":                                  botfilter.NoBrowser,
@@ -125,15 +129,19 @@ func TestMatcher_ReasonPerToken(t *testing.T) {
 // carriers, versions and ids, nor as a part of another word.
 func TestMatcher_PlacesOfNames(t *testing.T) {
 	const (
-		android = "Mozilla/5.0 (Linux; Android 14; SM-A165F Build/UP1A.231005.007; wv) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 " +
+		android = "Mozilla/5.0 (Linux; Android 14; SM-A165F Build/UP1A.231005.007; wv) AppleWebKit/537.36 (KHTML, " +
+			"like Gecko) Version/4.0 " +
 			"Chrome/142.0.0.0 Mobile Safari/537.36"
-		iphone  = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148"
-		desktop = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36"
+		iphone = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) " +
+			"Mobile/15E148"
+		desktop = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 " +
+			"Safari/537.36"
 	)
 	inKHTML := func(name string) string { return strings.Replace(desktop, "like Gecko", "like Gecko; "+name, 1) }
 	inSystem := func(name string) string { return strings.Replace(desktop, "x86_64", "x86_64; "+name, 1) }
 	model := func(name string) string {
-		return "Mozilla/5.0 (Linux; Android 4.2.1; " + name + ") AppleWebKit/537.36 (KHTML, like Gecko) Chrome/70.0 Mobile Safari/537.36"
+		return "Mozilla/5.0 (Linux; Android 4.2.1; " + name + ") AppleWebKit/537.36 (KHTML, like Gecko) Chrome/70.0 " +
+			"Mobile Safari/537.36"
 	}
 	m := newMatcher(t)
 	for _, agent := range []string{
@@ -153,13 +161,14 @@ func TestMatcher_PlacesOfNames(t *testing.T) {
 		android + " Instagram 237.0.0.14 Android (31/12; 480dpi; CUBOT; CUBOT X19; vi_VN)",
 		"[FBAN/FB4A;FBAV/600.0.0.0.1;FBBV/1;FBPN/com.facebook.katana;FBDV/SM-A165F;FBSV/15]",
 		"LightSpeed [FBAN/MessengerLiteForiOS;FBAV/255.0.0.30;FBDV/iPhone10,4;FBMD/iPhone;FBSN/iOS]",
-		"TV Bro/1.0 Mozilla/5.0 (Linux; Android 9; X; wv) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 Chrome/120.0 Safari/537.36",
+		"TV Bro/1.0 Mozilla/5.0 (Linux; Android 9; X; wv) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 " +
+			"Chrome/120.0 Safari/537.36",
 		"BrightSign/8.2.35.4 (XT1144-PP) " + desktop,
-		"Mozilla/5.0 Linux; Android 14; SM-A165F AppleWebKit/537.36 KHTML, like Gecko Chrome/142.0.0.0 Mobile Safari/537.36",
+		"Mozilla/5.0 Linux; Android 14; SM-A165F AppleWebKit/537.36 KHTML, like Gecko Chrome/142.0.0.0 Mobile " +
+			"Safari/537.36",
 		"Mozilla/5.0 iPhone; CPU iPhone OS 18_1 like Mac OS X AppleWebKit/605.1.15 KHTML, like Gecko Mobile/15E148",
 		"Dalvik/2.1.0 (Linux; U; Android 9; SM-G965U Build/PPR1.180610.011)",
-		"VnExpress/4.1 (iPhone; iOS 17.0; Scale/3.00)",
-		"Mozilla/5.0 (compatible; IBrowse 3.0; AmigaOS4.0)",
+		"VnExpress/4.1 (iPhone; iOS 17.0; Scale/3.00)", "Mozilla/5.0 (compatible; IBrowse 3.0; AmigaOS4.0)",
 		"SAGEM-myV-55/2.0 Profile/MIDP-2.0 Configuration/CLDC-1.0 UP.Browser/6.2.2.6.d.3.100 (GUI) MMP/1.0",
 		strings.ToLower(android),
 	} {
@@ -232,7 +241,14 @@ func TestMatchRequest_Headers(t *testing.T) {
 	for _, c := range []struct {
 		name, value string
 		out         bool
-	}{{"Sec-GPC", "1", true}, {"DNT", "1", true}, {"DNT", "0", false}, {"Cookie", "a=b; dateline_optout=1", true}, {"Cookie", "dateline_optout2=1", false}, {"X", "1", false}} {
+	}{
+		{"Sec-GPC", "1", true},
+		{"DNT", "1", true},
+		{"DNT", "0", false},
+		{"Cookie", "a=b; dateline_optout=1", true},
+		{"Cookie", "dateline_optout2=1", false},
+		{"X", "1", false},
+	} {
 		if got := botfilter.HasOptedOut(person(c.name, c.value)); got != c.out {
 			t.Errorf("%s: %s: opted out is %v", c.name, c.value, got)
 		}
@@ -248,7 +264,8 @@ func TestMatcher_CacheIsBounded(t *testing.T) {
 		if i%3 == 0 {
 			agent += " Examplebot"
 		}
-		if got := m.MatchAgent(agent[:min(len(agent), 1500)]); (got == botfilter.Crawler) != (i%3 == 0 && len(agent) <= 1024) && len(agent) <= 1024 {
+		if got := m.MatchAgent(agent[:min(len(agent), 1500)]); (got == botfilter.Crawler) != (i%3 == 0 &&
+			len(agent) <= 1024) && len(agent) <= 1024 {
 			t.Fatalf("%q is %q", agent, got)
 		}
 	}

@@ -33,7 +33,12 @@ func rate(t *testing.T, n int) {
 	}
 	limit := botfilter.Limit{Max: 5, Window: time.Hour}
 	site := uuid.New()
-	sources := []botfilter.Source{{Site: site, Visitor: 1, Kind: 'v'}, {Site: site, Visitor: 2, Kind: 'v'}, {Site: site, Visitor: 1, Kind: 'c'}, {Site: uuid.New(), Visitor: 1, Kind: 'v'}}
+	sources := []botfilter.Source{
+		{Site: site, Visitor: 1, Kind: 'v'},
+		{Site: site, Visitor: 2, Kind: 'v'},
+		{Site: site, Visitor: 1, Kind: 'c'},
+		{Site: uuid.New(), Visitor: 1, Kind: 'v'},
+	}
 	allowed := make([]atomic.Int64, len(sources))
 	var wait sync.WaitGroup
 	for i := range 100 {
@@ -80,7 +85,9 @@ func rate(t *testing.T, n int) {
 // across processes.
 func TestRateLimiter_Cluster(t *testing.T) {
 	client := enginetest.RedisCluster(t)
-	processes := []*botfilter.RateLimiter{botfilter.NewRateLimiter(t.Context(), client), botfilter.NewRateLimiter(t.Context(), client)}
+	processes := []*botfilter.RateLimiter{
+		botfilter.NewRateLimiter(t.Context(), client), botfilter.NewRateLimiter(t.Context(), client),
+	}
 	limit := botfilter.Limit{Max: 5, Window: time.Hour}
 	site := uuid.New()
 	const visitors = 100
@@ -89,7 +96,8 @@ func TestRateLimiter_Cluster(t *testing.T) {
 	for i := range 20 {
 		for visitor := range visitors {
 			wait.Go(func() {
-				ok, err := processes[i%2].Allow(context.WithoutCancel(t.Context()), botfilter.Source{Site: site, Visitor: uint64(visitor), Kind: 'v'}, limit)
+				ok, err := processes[i%2].Allow(context.WithoutCancel(t.Context()),
+					botfilter.Source{Site: site, Visitor: uint64(visitor), Kind: 'v'}, limit)
 				if err != nil {
 					t.Error(err)
 				}

@@ -29,7 +29,8 @@ func (m *Matcher) MatchRequest(h http.Header) Reason {
 func isPrefetch(h http.Header) bool {
 	for _, name := range []string{"Sec-Purpose", "Purpose", "X-Purpose", "X-Moz"} {
 		value := strings.ToLower(h.Get(name))
-		if strings.Contains(value, "prefetch") || strings.Contains(value, "prerender") || strings.Contains(value, "preview") {
+		if strings.Contains(value, "prefetch") || strings.Contains(value, "prerender") ||
+			strings.Contains(value, "preview") {
 			return true
 		}
 	}

@@ -206,7 +206,9 @@ func (c *Counter) compact(ctx context.Context, shard int) error {
 			return c.quarantine(ctx, shard, listDeltas, c.newQuarantineRecord(listDeltas, delta, err))
 		}
 	}
-	_, err = c.runScripts(ctx, c.shardScript, []scriptCall{{key, []any{"compact", number.Val(), len(deltas.Val()), encodeSummaries(all.list, false)}}})
+	_, err = c.runScripts(ctx, c.shardScript, []scriptCall{
+		{key, []any{"compact", number.Val(), len(deltas.Val()), encodeSummaries(all.list, false)}},
+	})
 	return err
 }
 

@@ -65,7 +65,10 @@ type countResult struct {
 
 // NewBatcher starts a batcher. Stop it with Close.
 func NewBatcher(c *Counter) *Batcher {
-	b := &Batcher{counter: c, queueSlots: make(chan struct{}, maxQueued), ready: make(chan struct{}, 1), done: make(chan struct{})}
+	b := &Batcher{
+		counter: c, queueSlots: make(chan struct{}, maxQueued), ready: make(chan struct{}, 1),
+		done: make(chan struct{}),
+	}
 	for range maxInFlight {
 		b.senders.Go(b.runSender)
 	}

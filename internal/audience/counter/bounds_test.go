@@ -36,7 +36,12 @@ func TestDimensions_AreBounded(t *testing.T) {
 		aggregate(t, c)
 		d := must[counter.Dimensions](t)(c.Dimensions(t.Context(), site, "a"))
 		long := strings.Repeat("a", 52) + ".example"
-		want := counter.Dimensions{Country: map[string]int64{"VN": 3, counter.Other: 2}, Device: map[string]int64{"mobile": 3, counter.Other: 2}, Referrer: map[string]int64{"facebook.com": 3, long: 2}}
+		want := counter.Dimensions{
+			Country: map[string]int64{"VN": 3, counter.Other: 2},
+			Device:  map[string]int64{"mobile": 3, counter.Other: 2}, Referrer: map[string]int64{
+				"facebook.com": 3, long: 2,
+			},
+		}
 		if fmt.Sprint(d) != fmt.Sprint(want) {
 			t.Errorf("%v, want %v", d, want)
 		}
@@ -54,7 +59,8 @@ func TestDimensions_AreBounded(t *testing.T) {
 			sum += n
 		}
 		if len(d.Referrer) > 101 || d.Referrer["facebook.com"] != 103 || sum != 1105 {
-			t.Errorf("%d referrers with %d views, %d of them from facebook.com; want at most 101, 1105, 103", len(d.Referrer), sum, d.Referrer["facebook.com"])
+			t.Errorf("%d referrers with %d views, %d of them from facebook.com; want at most 101, 1105, 103",
+				len(d.Referrer), sum, d.Referrer["facebook.com"])
 		}
 		referrers, sum := 0, int64(0)
 		for _, delta := range takeAll(t, c) {
@@ -70,7 +76,9 @@ func TestDimensions_AreBounded(t *testing.T) {
 		}
 		var refused []counter.FilteredHit
 		for n := range 100 {
-			refused = append(refused, counter.FilteredHit{Site: site, Page: "a", Reason: fmt.Sprint("reason", n), At: clock.Now()})
+			refused = append(refused, counter.FilteredHit{
+				Site: site, Page: "a", Reason: fmt.Sprint("reason", n), At: clock.Now(),
+			})
 		}
 		if err := c.CountFiltered(t.Context(), refused); err != nil {
 			t.Fatal(err)
@@ -114,7 +122,8 @@ func TestHasSeen_PerMethod(t *testing.T) {
 				}
 			}
 		}
-		if _, err := c.HasSeen(t.Context(), newSite(t, counter.HyperLogLog), "a", counter.Visitor{Hash: 1}); err == nil {
+		if _, err := c.HasSeen(t.Context(), newSite(t, counter.HyperLogLog), "a",
+			counter.Visitor{Hash: 1}); err == nil {
 			t.Error("HasSeen with HyperLogLog: got no error, want ErrNoMembership")
 		}
 	})
@@ -140,8 +149,10 @@ func TestEraseVisitor_RemovesEntries(t *testing.T) {
 			clock.add(24 * time.Hour)
 			reader(2)
 			aggregate(t, c)
-			for _, key := range must[[]string](t)(client.Keys(t.Context(), "*:a:*u"+map[counter.UniqueMethod]string{counter.Set: "S", counter.Bitmap: "B"}[w]).Result()) {
-				if left := must[time.Duration](t)(client.TTL(t.Context(), key).Result()); left <= 0 || left > 30*24*time.Hour {
+			for _, key := range must[[]string](t)(client.Keys(t.Context(),
+				"*:a:*u"+map[counter.UniqueMethod]string{counter.Set: "S", counter.Bitmap: "B"}[w]).Result()) {
+				if left := must[time.Duration](t)(client.TTL(t.Context(), key).Result()); left <= 0 ||
+					left > 30*24*time.Hour {
 					t.Errorf("%s, day %d: %q has a TTL of %s", w, day, key, left)
 				}
 			}
@@ -182,7 +193,8 @@ func TestKeys_Expire(t *testing.T) {
 			count(t, c, before, hit(2), hit(3)) // both days in one aggregation
 			site.Window = time.Hour
 			count(t, c, hit(4))
-			if err := c.CountFiltered(t.Context(), []counter.FilteredHit{{Site: site, Page: "a", Reason: "bot", At: clock.Now()}}); err != nil {
+			if err := c.CountFiltered(t.Context(),
+				[]counter.FilteredHit{{Site: site, Page: "a", Reason: "bot", At: clock.Now()}}); err != nil {
 				t.Fatal(err)
 			}
 			aggregate(t, c)
@@ -268,9 +280,11 @@ func TestCount_DedupFieldsSplit(t *testing.T) {
 		return counted
 	}
 	digits := func(ago int64) string {
-		return must[string](t)(client.Get(t.Context(), fmt.Sprintf("{v00}d3600:%d:n", clock.Now().Unix()/3600-ago)).Result())
+		return must[string](t)(client.Get(t.Context(), fmt.Sprintf("{v00}d3600:%d:n", clock.Now().Unix()/3600-ago)).
+			Result())
 	}
-	if err := client.Set(t.Context(), fmt.Sprintf("{v00}d3600:%d:n", clock.Now().Unix()/3600), "3", 2*time.Hour).Err(); err != nil {
+	if err := client.Set(t.Context(), fmt.Sprintf("{v00}d3600:%d:n", clock.Now().Unix()/3600), "3", 2*time.Hour).
+		Err(); err != nil {
 		t.Fatal(err)
 	}
 	if got := all(); got != visits {

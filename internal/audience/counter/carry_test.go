@@ -71,11 +71,13 @@ func TestAggregate_TransfersSummariesToCluster(t *testing.T) {
 	for page := range pages {
 		s := must[counter.Stats](t)(after.Stats(ctx, site, fmt.Sprint(page)))
 		var hours int64
-		for _, hour := range must[[]counter.Bucket](t)(after.Series(ctx, site, fmt.Sprint(page), counter.View, counter.ByHour, 2)) {
+		for _, hour := range must[[]counter.Bucket](t)(after.Series(ctx, site, fmt.Sprint(page), counter.View,
+			counter.ByHour, 2)) {
 			hours += hour.Count
 		}
 		if s.Views != 2*each || hours != 2*each || s.Uniques.AllTime != 2*each {
-			t.Errorf("page %d has %d views, %d by the hour, of %d visitors; want %d", page, s.Views, hours, s.Uniques.AllTime, 2*each)
+			t.Errorf("page %d has %d views, %d by the hour, of %d visitors; want %d", page, s.Views, hours,
+				s.Uniques.AllTime, 2*each)
 		}
 	}
 	var flushed int64

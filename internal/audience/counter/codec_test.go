@@ -18,7 +18,10 @@ func samplePage() string {
 
 func TestPageKey_RoundTrip(t *testing.T) {
 	site := uuid.New()
-	for _, page := range []string{"a", "/tin/giá-vàng", ":t", "x:20778dH", "{v01}", strings.Repeat("z", maxPageLength)} {
+	for _, page := range []string{
+		"a", "/tin/giá-vàng", ":t", "x:20778dH", "{v01}",
+		strings.Repeat("z", maxPageLength),
+	} {
 		id, err := splitPageKey(pageKey(shardOf(hashPage(site, page), 16), site, page))
 		if err != nil || id != (PageID{site, page}) {
 			t.Errorf("%q became %v (%v)", page, id, err)
@@ -38,7 +41,8 @@ func TestDay_WeeksStartOnMonday(t *testing.T) {
 	if got := monday.weekdays(); !slices.Equal(got, []Day{monday}) {
 		t.Errorf("on Monday: %v", got)
 	}
-	if got := (monday + 6).weekdays(); len(got) != 7 || got[0] != monday || (monday+6).week() != monday.week() || (monday-1).week() == monday.week() {
+	if got := (monday + 6).weekdays(); len(got) != 7 || got[0] != monday || (monday+6).week() != monday.week() ||
+		(monday-1).week() == monday.week() {
 		t.Errorf("on Sunday: %v", got)
 	}
 }
@@ -58,10 +62,17 @@ func sampleLog(h recordHeader, records ...record) string {
 }
 
 func FuzzLogged(f *testing.F) {
-	f.Add("301-", sampleLog(recordHeader{'v', 'H', 1_994_444, 20_775}, record{unix: 1_795_000_000, country: "VN", device: "mobile", referrer: "t.co", visitor: 1 << 63},
-		record{unix: 1_794_999_999, visitor: 1}, record{unix: 1_795_000_007, device: "other"}, record{unix: 1_795_000_000, country: "US"}))
-	f.Add("0", sampleLog(recordHeader{filtered, noMethod, 1_994_444, 20_775}, record{unix: 1_795_000_000, reason: "bot"}))
-	f.Add("0-3A0-", sampleLog(recordHeader{pageLoad, 'S', 1_994_444, 20_775}, record{unix: 1_795_000_000, country: "VN", visitValues: "\x00\x00\x00\x04t.co\x00\x00"}, record{unix: 1_795_000_000}, record{unix: 1_795_000_000}))
+	f.Add("301-", sampleLog(recordHeader{'v', 'H', 1_994_444, 20_775}, record{
+		unix: 1_795_000_000, country: "VN", device: "mobile", referrer: "t.co", visitor: 1 << 63,
+	},
+		record{unix: 1_794_999_999, visitor: 1}, record{unix: 1_795_000_007, device: "other"},
+		record{unix: 1_795_000_000, country: "US"}))
+	f.Add("0", sampleLog(recordHeader{filtered, noMethod, 1_994_444, 20_775}, record{
+		unix: 1_795_000_000, reason: "bot",
+	}))
+	f.Add("0-3A0-", sampleLog(recordHeader{pageLoad, 'S', 1_994_444, 20_775},
+		record{unix: 1_795_000_000, country: "VN", visitValues: "\x00\x00\x00\x04t.co\x00\x00"},
+		record{unix: 1_795_000_000}, record{unix: 1_795_000_000}))
 	f.Add("1", sampleLog(recordHeader{'c', 'S', 1_994_444, 20_775}, record{unix: 1_795_000_000}))
 	f.Fuzz(func(t *testing.T, said, text string) {
 		var first, second summaries
@@ -91,7 +102,8 @@ func FuzzLogged(f *testing.F) {
 		if err := second.addLog(said, string(again.encode(l.recordHeader))); err != nil {
 			t.Fatalf("decoding an encoded log: %v", err)
 		}
-		if a, b := string(encodeSummaries(first.list, true)), string(encodeSummaries(second.list, true)); a != b || !maps.Equal(first.starts, second.starts) {
+		if a, b := string(encodeSummaries(first.list, true)), string(encodeSummaries(second.list, true)); a != b ||
+			!maps.Equal(first.starts, second.starts) {
 			t.Errorf("%q and %v were decoded as %q and %v", a, first.starts, b, second.starts)
 		}
 	})
@@ -117,7 +129,8 @@ func TestRecords_OfAnotherVersionAreNotRead(t *testing.T) {
 }
 
 func TestAddLog_AppliesFlags(t *testing.T) {
-	text := sampleLog(recordHeader{'v', 'S', 1_994_444, 20_775}, record{unix: 1_795_000_000, country: "VN"}, record{unix: 1_795_000_001, country: "VN"},
+	text := sampleLog(recordHeader{'v', 'S', 1_994_444, 20_775}, record{unix: 1_795_000_000, country: "VN"},
+		record{unix: 1_795_000_001, country: "VN"},
 		record{unix: 1_795_000_002, country: "VN"}, record{unix: 1_795_000_003, country: "US"})
 	var all summaries
 	if err := all.addLog("3-01", text); err != nil {
@@ -127,11 +140,17 @@ func TestAddLog_AppliesFlags(t *testing.T) {
 		t.Fatalf("pages: got %+v, want two, the first %s", all.list, samplePage())
 	}
 	first, second := all.list[0], all.list[1]
-	got := fmt.Sprint(first.hours[0].count, first.hours[0].funnel, first.newVisitors, len(first.values), second.hours[0].count, second.hours[0].funnel)
+	got := fmt.Sprint(first.hours[0].count, first.hours[0].funnel, first.newVisitors, len(first.values),
+		second.hours[0].count, second.hours[0].funnel)
 	if want := "2 2 1 2 1 0"; got != want {
 		t.Errorf("counts: got %s, want %s", got, want)
 	}
-	for _, wrong := range [][2]string{{"3-0", text}, {"3-01", text[:len(text)-1]}, {"3-01", text + "x"}, {"3-04", text}} {
+	for _, wrong := range [][2]string{
+		{"3-0", text},
+		{"3-01", text[:len(text)-1]},
+		{"3-01", text + "x"},
+		{"3-04", text},
+	} {
 		if err := all.addLog(wrong[0], wrong[1]); err == nil {
 			t.Errorf("%q was decoded", wrong)
 		}
@@ -141,7 +160,9 @@ func TestAddLog_AppliesFlags(t *testing.T) {
 func FuzzChanges(f *testing.F) {
 	var all summaries
 	c := all.page(samplePage())
-	c.addRecord(recordHeader{'v', 'H', 1_994_444, 20_775}, record{unix: 1_795_000_000, country: "VN", visitor: 5, isFunnelStep: true, isFirstToday: true})
+	c.addRecord(recordHeader{'v', 'H', 1_994_444, 20_775}, record{
+		unix: 1_795_000_000, country: "VN", visitor: 5, isFunnelStep: true, isFirstToday: true,
+	})
 	c.addRecord(recordHeader{'c', 'H', 1_994_444, 20_775}, record{unix: 1_795_000_000})
 	c.addRecord(recordHeader{filtered, noMethod, 1_994_444, 20_775}, record{unix: 1_795_000_000, reason: "rate"})
 	f.Add(string(encodeSummaries(all.list, true)))
@@ -168,7 +189,10 @@ func TestAddLog_PageLoads(t *testing.T) {
 	r.setVisit(&Hit{Source: "zalo.me"})
 	for _, kind := range []byte{pageLoad, midnightPageLoad} {
 		text := sampleLog(recordHeader{kind, 'S', 1_994_444, 20_775}, r, r, r, r, r, r)
-		for name, flags := range map[string]string{"short": "00000-----", "odd": "00000------", "long": "0000000-------", "view": "A00000------", "visit": "0000001-----", "engaged": "000000E-----"} {
+		for name, flags := range map[string]string{
+			"short": "00000-----", "odd": "00000------",
+			"long": "0000000-------", "view": "A00000------", "visit": "0000001-----", "engaged": "000000E-----",
+		} {
 			if err := new(summaries).addLog(flags, text); !errors.Is(err, errLogEntry) {
 				t.Errorf("%c, %s flags: got %v, want %v", kind, name, err, errLogEntry)
 			}
@@ -192,8 +216,11 @@ func TestAddLog_PageLoads(t *testing.T) {
 				got[fmt.Sprintf("%c %s", v.letter, v.value)] += v.count
 			}
 		}
-		want := map[string]int64{"v 1994444 20775": 3, "e 1994444 20775": 2, fmt.Sprint("s 1994440 ", previousDay): 2, fmt.Sprint("q 1994440 ", previousDay): 1, "funnel": 2,
-			"a VN": 3, "A VN": 2, "S zalo.me": 2}
+		want := map[string]int64{
+			"v 1994444 20775": 3, "e 1994444 20775": 2, fmt.Sprint("s 1994440 ", previousDay): 2,
+			fmt.Sprint("q 1994440 ", previousDay): 1, "funnel": 2,
+			"a VN": 3, "A VN": 2, "S zalo.me": 2,
+		}
 		if !maps.Equal(got, want) {
 			t.Errorf("%c: got %v, want %v", kind, got, want)
 		}
@@ -233,10 +260,12 @@ func TestRecords_ThatCannotBeAreRefusedWhole(t *testing.T) {
 		"Page":   func(c *pageSummary) { c.page = "{v05}short" },
 	} {
 		spoiled := *c
-		spoiled.hours, spoiled.values, spoiled.minutes = slices.Clone(c.hours), slices.Clone(c.values), slices.Clone(c.minutes)
+		spoiled.hours, spoiled.values, spoiled.minutes = slices.Clone(c.hours), slices.Clone(c.values),
+			slices.Clone(c.minutes)
 		spoil(&spoiled)
 		var all summaries
-		if err := all.decode(string(encodeSummaries([]*pageSummary{c, &spoiled}, true))); err == nil || len(all.list) != 0 {
+		if err := all.decode(string(encodeSummaries([]*pageSummary{c, &spoiled}, true))); err == nil ||
+			len(all.list) != 0 {
 			t.Errorf("%s: got %d pages and error %v, want an error and nothing added", name, len(all.list), err)
 		}
 	}
@@ -276,7 +305,8 @@ func TestLog_IsReadOnBehindWhatIsBroken(t *testing.T) {
 			views += int(c.hours[0].count)
 		}
 		if views != row.views || bad != row.bad || len(rest) != row.unread {
-			t.Errorf("%s: got %d views, %d put aside, %d left; want %d, %d, %d", name, views, bad, len(rest), row.views, row.bad, row.unread)
+			t.Errorf("%s: got %d views, %d put aside, %d left; want %d, %d, %d", name, views, bad, len(rest), row.views,
+				row.bad, row.unread)
 		}
 	}
 }
@@ -284,7 +314,9 @@ func TestLog_IsReadOnBehindWhatIsBroken(t *testing.T) {
 func TestSummaries_AddUp(t *testing.T) {
 	var one, both summaries
 	c := one.page(samplePage())
-	c.addRecord(recordHeader{'v', 'S', 1_994_444, 20_775}, record{unix: 1_795_000_000, country: "VN", isFunnelStep: true, isFirstToday: true})
+	c.addRecord(recordHeader{'v', 'S', 1_994_444, 20_775}, record{
+		unix: 1_795_000_000, country: "VN", isFunnelStep: true, isFirstToday: true,
+	})
 	written := string(encodeSummaries(one.list, true))
 	for range 2 {
 		if err := both.decode(written); err != nil {
@@ -292,7 +324,8 @@ func TestSummaries_AddUp(t *testing.T) {
 		}
 	}
 	sum := both.page(samplePage())
-	got := fmt.Sprint(len(both.list), sum.hours[0].count, sum.hours[0].funnel, sum.values[0].count, sum.newVisitors, sum.minutes[0].views)
+	got := fmt.Sprint(len(both.list), sum.hours[0].count, sum.hours[0].funnel, sum.values[0].count, sum.newVisitors,
+		sum.minutes[0].views)
 	if want := "1 2 2 2 2 2"; got != want {
 		t.Errorf("pages and counts: got %s, want %s", got, want)
 	}

@@ -17,7 +17,10 @@ func TestCount_DeduplicatesWithinWindow(t *testing.T) {
 		c := counter.New(client, counter.Options{Now: clock.Now})
 		site := newSite(t, counter.Set)
 		visit := func() counter.Outcome {
-			return count(t, c, counter.Hit{Site: site, Page: "a", Kind: counter.View, Visitor: counter.Visitor{Hash: 7}, At: clock.Now()})[0]
+			return count(t, c, counter.Hit{
+				Site: site, Page: "a", Kind: counter.View, Visitor: counter.Visitor{Hash: 7},
+				At: clock.Now(),
+			})[0]
 		}
 		if got, want := visit(), (counter.Outcome{Counted: true, New: true, Total: 1}); got != want {
 			t.Errorf("first view: %+v, want %+v", got, want)
@@ -55,13 +58,16 @@ func TestValidate_Errors(t *testing.T) {
 		spoil func(*counter.Hit)
 		want  error
 	}{
-		"OK":        {func(*counter.Hit) {}, nil},
-		"NoPage":    {func(h *counter.Hit) { h.Page = "" }, counter.ErrPage},
-		"LongPage":  {func(h *counter.Hit) { h.Page = string(make([]byte, 201)) }, counter.ErrPage},
-		"NoKind":    {func(h *counter.Hit) { h.Kind = "scroll" }, counter.ErrKind},
-		"NoWay":     {func(h *counter.Hit) { h.Site.UniqueMethod = "guess" }, counter.ErrUniqueMethod},
-		"LargeID":   {func(h *counter.Hit) { h.Visitor.ID = 1<<20 + 1 }, counter.ErrVisitorID},
-		"HugeSite":  {func(h *counter.Hit) { h.Site.MaxID, h.Visitor.ID = 1<<31, counter.MaxVisitorID+1 }, counter.ErrVisitorID},
+		"OK":       {func(*counter.Hit) {}, nil},
+		"NoPage":   {func(h *counter.Hit) { h.Page = "" }, counter.ErrPage},
+		"LongPage": {func(h *counter.Hit) { h.Page = string(make([]byte, 201)) }, counter.ErrPage},
+		"NoKind":   {func(h *counter.Hit) { h.Kind = "scroll" }, counter.ErrKind},
+		"NoWay":    {func(h *counter.Hit) { h.Site.UniqueMethod = "guess" }, counter.ErrUniqueMethod},
+		"LargeID":  {func(h *counter.Hit) { h.Visitor.ID = 1<<20 + 1 }, counter.ErrVisitorID},
+		"HugeSite": {
+			func(h *counter.Hit) { h.Site.MaxID, h.Visitor.ID = 1<<31, counter.MaxVisitorID+1 },
+			counter.ErrVisitorID,
+		},
 		"LargestID": {func(h *counter.Hit) { h.Visitor.ID = 1 << 20 }, nil},
 	} {
 		h := good

@@ -89,9 +89,12 @@ func New(client redis.UniversalClient, o Options) *Counter {
 		o.Now = time.Now
 	}
 	_, isCluster := client.(*redis.ClusterClient)
-	return &Counter{redis: client, isCluster: isCluster, options: o,
-		countScript: redis.NewScript(countSource), aggregateScript: redis.NewScript(aggregateSource), sweepScript: redis.NewScript(sweepSource),
-		shardScript: redis.NewScript(shardSource), seedScript: redis.NewScript(seedSource)}
+	return &Counter{
+		redis: client, isCluster: isCluster, options: o,
+		countScript: redis.NewScript(countSource), aggregateScript: redis.NewScript(aggregateSource),
+		sweepScript: redis.NewScript(sweepSource),
+		shardScript: redis.NewScript(shardSource), seedScript: redis.NewScript(seedSource),
+	}
 }
 
 // Shards returns the number of shards, which are numbered from 0.

@@ -32,9 +32,10 @@ const ScrollSteps = 4
 // Both counts are cumulative, so that they only grow: a view that moves to a
 // higher bucket is added to the buckets in between, and stays in the lower ones.
 type EngagementDelta struct {
-	Day      Day                   // of the views
-	Engaged  [EngagedBuckets]int64 // views engaged for at least the lower bound of the bucket; the first counts all that sent a heartbeat
-	Scrolled [ScrollSteps]int64    // views scrolled at least to the step
+	Day Day // of the views
+	// Views engaged for at least the lower bound of the bucket; the first counts all that sent a heartbeat
+	Engaged  [EngagedBuckets]int64
+	Scrolled [ScrollSteps]int64 // views scrolled at least to the step
 }
 
 // Add adds another increment.
@@ -164,8 +165,11 @@ func (b *hitBatch) addHeartbeat(h *Heartbeat) {
 	m := b.clampedTime(h.At, h.Site.Zone)
 	sum := hashPage(h.Site.ID, h.Page)
 	shard := shardOf(sum, b.counter.options.Shards)
-	s := groupKey{recordHeader: recordHeader{heartbeat, noMethod, m.quarters, m.day}, viewEpoch: m.unix / viewEpochLength,
-		site: h.Site.ID, midnight: m.day.StartIn(zoneOf(h.Site)).Unix()}
+	s := groupKey{
+		recordHeader: recordHeader{heartbeat, noMethod, m.quarters, m.day},
+		viewEpoch:    m.unix / viewEpochLength,
+		site:         h.Site.ID, midnight: m.day.StartIn(zoneOf(h.Site)).Unix(),
+	}
 	g := b.callFor(shard).groupFor(s, b.hits)
 	g.views = appendViewKey(g.views, sum, h.View)
 	hidden := byte('0')
@@ -173,7 +177,9 @@ func (b *hitBatch) addHeartbeat(h *Heartbeat) {
 		hidden = '1'
 	}
 	g.heartbeats = append(g.heartbeats, '0'+engagedLevel(h.Engaged), '0'+scrollLevel(h.Scroll), hidden)
-	g.log.add(s.recordHeader, g.log.page(sum, shard, h.Site.ID, h.Page), record{unix: m.unix, link: truncateValue(h.Link)})
+	g.log.add(s.recordHeader, g.log.page(sum, shard, h.Site.ID, h.Page), record{
+		unix: m.unix, link: truncateValue(h.Link),
+	})
 	b.hits++
 	if h.Engaged >= EngagedVisitTime && h.Visitor.Hash != 0 {
 		_, v := b.visitGroup(EngagedVisit, h.Site, h.Visitor, m)

@@ -45,13 +45,18 @@ func (r *reading) open(page, view string) {
 
 func (r *reading) openAs(visitor uint64, page, view string) {
 	r.t.Helper()
-	count(r.t, r.counter, counter.Hit{Site: r.site, Page: page, Kind: counter.View, Visitor: counter.Visitor{Hash: visitor}, At: r.clock.Now(), View: view})
+	count(r.t, r.counter, counter.Hit{
+		Site: r.site, Page: page, Kind: counter.View, Visitor: counter.Visitor{Hash: visitor}, At: r.clock.Now(),
+		View: view,
+	})
 }
 
 // heartbeat sends a heartbeat and reports whether the view is known.
 func (r *reading) heartbeat(page, view string, engaged time.Duration, scroll int, hidden bool) bool {
 	r.t.Helper()
-	known := must[int](r.t)(r.counter.Heartbeats(r.t.Context(), []counter.Heartbeat{{Site: r.site, Page: page, View: view, Engaged: engaged, Scroll: scroll, Hidden: hidden, At: r.clock.Now()}}))
+	known := must[int](r.t)(r.counter.Heartbeats(r.t.Context(), []counter.Heartbeat{
+		{Site: r.site, Page: page, View: view, Engaged: engaged, Scroll: scroll, Hidden: hidden, At: r.clock.Now()},
+	}))
 	return known == 1
 }
 
@@ -66,7 +71,9 @@ func (r *reading) takeLinks() map[string]counter.EngagementDelta {
 	all := map[string]counter.EngagementDelta{}
 	r.takeDeltas(func(d counter.Delta) {
 		for _, l := range d.Links {
-			addEngagement(all, map[string]counter.EngagementDelta{fmt.Sprint(l.Link, " ", d.Page, " ", l.Day.Time().Format("01-02")): l.EngagementDelta})
+			addEngagement(all, map[string]counter.EngagementDelta{
+				fmt.Sprint(l.Link, " ", d.Page, " ", l.Day.Time().Format("01-02")): l.EngagementDelta,
+			})
 		}
 	})
 	return all
@@ -78,7 +85,9 @@ func (r *reading) take() map[string]counter.EngagementDelta {
 	all := map[string]counter.EngagementDelta{}
 	r.takeDeltas(func(d counter.Delta) {
 		for _, e := range d.Engagement {
-			addEngagement(all, map[string]counter.EngagementDelta{fmt.Sprint(d.Page, " ", e.Day.Time().Format("01-02")): e})
+			addEngagement(all, map[string]counter.EngagementDelta{
+				fmt.Sprint(d.Page, " ", e.Day.Time().Format("01-02")): e,
+			})
 		}
 	})
 	return all
@@ -98,10 +107,14 @@ func (r *reading) takeDeltas(add func(counter.Delta)) {
 	}
 }
 
-func (r *reading) expect(what string, got counter.EngagementDelta, views int64, median time.Duration, scrolled ...int64) {
+func (r *reading) expect(
+	what string, got counter.EngagementDelta, views int64, median time.Duration, scrolled ...int64,
+) {
 	r.t.Helper()
-	if m := got.Median(); got.Engaged[0] != views || math.Abs(m.Seconds()-median.Seconds()) > 0.2*median.Seconds() || !slices.Equal(got.Scrolled[:], scrolled) {
-		r.t.Errorf("%s: got %d views, a median of %s, scrolled %v; want %d, about %s, %v", what, got.Engaged[0], m, got.Scrolled, views, median, scrolled)
+	if m := got.Median(); got.Engaged[0] != views || math.Abs(m.Seconds()-median.Seconds()) > 0.2*median.Seconds() ||
+		!slices.Equal(got.Scrolled[:], scrolled) {
+		r.t.Errorf("%s: got %d views, a median of %s, scrolled %v; want %d, about %s, %v", what, got.Engaged[0], m,
+			got.Scrolled, views, median, scrolled)
 	}
 }
 
@@ -111,7 +124,10 @@ func TestHeartbeat_LargerTotalWins(t *testing.T) {
 		r.open("/a", "v1")
 		r.open("/b", "v1")
 		r.clock.add(time.Minute)
-		for _, total := range []time.Duration{15 * time.Second, 5 * time.Second, 40 * time.Second, 40 * time.Second, 15 * time.Second} {
+		for _, total := range []time.Duration{
+			15 * time.Second, 5 * time.Second, 40 * time.Second, 40 * time.Second,
+			15 * time.Second,
+		} {
 			if !r.heartbeat("/a", "v1", total, int(total.Seconds()), false) {
 				t.Error("the view is not known")
 			}
@@ -129,7 +145,8 @@ func TestHeartbeat_LargerTotalWins(t *testing.T) {
 			t.Errorf("a repeated heartbeat added %v", more)
 		}
 		r.heartbeat("/a", "v1", 58*time.Second, 80, true)
-		if more := r.take()["/a 11-16"]; more.Engaged[0] != 0 || more.Scrolled != [counter.ScrollSteps]int64{0, 1, 1, 0} {
+		if more := r.take()["/a 11-16"]; more.Engaged[0] != 0 ||
+			more.Scrolled != [counter.ScrollSteps]int64{0, 1, 1, 0} {
 			t.Errorf("added %+v", more)
 		}
 	})
@@ -141,7 +158,10 @@ func TestHeartbeat_CountsForTheLinkThatOpenedTheView(t *testing.T) {
 		r := newReaders(t, client)
 		beats := func(engaged time.Duration) (all []counter.Heartbeat) {
 			for i, link := range []string{"first", "first", "second", ""} {
-				all = append(all, counter.Heartbeat{Site: r.site, Page: fmt.Sprint("/", i%2), View: fmt.Sprint("v", i), Link: link, Engaged: engaged, Scroll: 30 * i, At: r.clock.Now()})
+				all = append(all, counter.Heartbeat{
+					Site: r.site, Page: fmt.Sprint("/", i%2), View: fmt.Sprint("v", i),
+					Link: link, Engaged: engaged, Scroll: 30 * i, At: r.clock.Now(),
+				})
 			}
 			return all
 		}
@@ -277,7 +297,11 @@ func TestConcurrents_Model(t *testing.T) {
 			var all []counter.Heartbeat
 			for range min(random.IntN(12), pages) {
 				page := fmt.Sprint("/", random.IntN(pages))
-				h := counter.Heartbeat{Site: r.site, Page: page, View: "v", Engaged: time.Duration(random.IntN(60)) * time.Second, Hidden: random.IntN(4) == 0, At: r.clock.Now()}
+				h := counter.Heartbeat{
+					Site: r.site, Page: page, View: "v",
+					Engaged: time.Duration(random.IntN(60)) * time.Second, Hidden: random.IntN(4) == 0,
+					At: r.clock.Now(),
+				}
 				all = append(all, h)
 				last[page] = h.At
 				if h.Hidden {

@@ -116,7 +116,9 @@ func recentHalfMonths(today Day) []Day {
 // clearBit clears a visitor's bit if it is set. SETBIT alone would create
 // bitmaps for days without one.
 func clearBit(ctx context.Context, p redis.Pipeliner, key string, id uint32) *redis.IntCmd {
-	out := redis.NewIntCmd(ctx, "eval", "if redis.call('GETBIT', KEYS[1], ARGV[1]) == 0 then return 0 end return redis.call('SETBIT', KEYS[1], ARGV[1], 0)", 1, key, id)
+	out := redis.NewIntCmd(ctx, "eval",
+		"if redis.call('GETBIT', KEYS[1], ARGV[1]) == 0 then return 0 end return redis.call('SETBIT', KEYS[1], "+
+			"ARGV[1], 0)", 1, key, id)
 	_ = p.Process(ctx, out) // queued; its error comes with the pipeline's
 	return out
 }

@@ -44,7 +44,9 @@ func compare(t *testing.T, c *counter.Counter, m *model, clock *clock, site coun
 		page := fmt.Sprintf("/bài/%d", n)
 		want := m.page(site.ID, page)
 		got := must[counter.Stats](t)(c.Stats(t.Context(), site, page))
-		totals := map[counter.Kind]int64{counter.View: got.Views, counter.Click: got.Clicks, counter.Conversion: got.Conversions}
+		totals := map[counter.Kind]int64{
+			counter.View: got.Views, counter.Click: got.Clicks, counter.Conversion: got.Conversions,
+		}
 		for kind, total := range totals {
 			if total != want.totals[kind] {
 				t.Errorf("%s %s: %d %ss, want %d", site.UniqueMethod, page, total, kind, want.totals[kind])
@@ -52,7 +54,10 @@ func compare(t *testing.T, c *counter.Counter, m *model, clock *clock, site coun
 			compareSeries(t, c, want, site, page, kind)
 		}
 		f := must[counter.Funnel](t)(c.Funnel(t.Context(), site, page))
-		if f != (counter.Funnel{Views: want.funnel[counter.View], Clicks: want.funnel[counter.Click], Conversions: want.funnel[counter.Conversion]}) {
+		if f != (counter.Funnel{
+			Views: want.funnel[counter.View], Clicks: want.funnel[counter.Click],
+			Conversions: want.funnel[counter.Conversion],
+		}) {
 			t.Errorf("%s %s: funnel %+v, want %v", site.UniqueMethod, page, f, want.funnel)
 		}
 		compareValues(t, c, want, site, page)
@@ -66,14 +71,19 @@ func compare(t *testing.T, c *counter.Counter, m *model, clock *clock, site coun
 				allTime += len(day)
 			}
 		}
-		uniques := counter.Uniques{Day: int64(len(want.day[local.Format(time.DateOnly)])), Week: int64(len(want.week[fmt.Sprint(year, week)])), AllTime: int64(allTime)}
+		uniques := counter.Uniques{
+			Day: int64(len(want.day[local.Format(time.DateOnly)])), Week: int64(len(want.week[fmt.Sprint(year, week)])),
+			AllTime: int64(allTime),
+		}
 		if site.UniqueMethod == counter.HyperLogLog {
-			errs += off(got.Uniques.AllTime, uniques.AllTime) + off(got.Uniques.Week, uniques.Week) + off(got.Uniques.Day, uniques.Day)
+			errs += off(got.Uniques.AllTime, uniques.AllTime) + off(got.Uniques.Week, uniques.Week) +
+				off(got.Uniques.Day, uniques.Day)
 			pages += 3
 			missed := func(got, want int64) bool { // with few visitors, one or two may collide
 				return math.Abs(float64(got-want)) > 2+2*precision*float64(want)
 			}
-			if missed(got.Uniques.AllTime, uniques.AllTime) || missed(got.Uniques.Week, uniques.Week) || missed(got.Uniques.Day, uniques.Day) {
+			if missed(got.Uniques.AllTime, uniques.AllTime) || missed(got.Uniques.Week, uniques.Week) ||
+				missed(got.Uniques.Day, uniques.Day) {
 				t.Errorf("%s: uniques %+v, want %+v", page, got.Uniques, uniques)
 			}
 		} else if got.Uniques != uniques {
@@ -92,11 +102,16 @@ func off(got, want int64) float64 {
 	return math.Abs(float64(got-want)) / float64(want)
 }
 
-func compareSeries(t *testing.T, c *counter.Counter, want *modelPage, site counter.Site, page string, kind counter.Kind) {
+func compareSeries(
+	t *testing.T, c *counter.Counter, want *modelPage, site counter.Site, page string, kind counter.Kind,
+) {
 	t.Helper()
 	for unit, layout := range map[counter.Unit]string{counter.ByHour: "2006-01-02 15", counter.ByDay: time.DateOnly} {
 		series := must[[]counter.Bucket](t)(c.Series(t.Context(), site, page, kind, unit, 100))
-		if limit := map[counter.Unit]int{counter.ByHour: counter.MaxHours, counter.ByDay: counter.MaxDays}[unit]; len(series) != limit {
+		if limit := map[counter.Unit]int{
+			counter.ByHour: counter.MaxHours,
+			counter.ByDay:  counter.MaxDays,
+		}[unit]; len(series) != limit {
 			t.Fatalf("%d buckets by %s, want %d", len(series), unit, limit)
 		}
 		from := want.hours
@@ -105,7 +120,8 @@ func compareSeries(t *testing.T, c *counter.Counter, want *modelPage, site count
 		}
 		for _, bucket := range series {
 			if n := from[bucket.Start.Format(layout)+string(kind)]; bucket.Count != n {
-				t.Errorf("%s %s: %d %ss in the %s of %s, want %d", site.UniqueMethod, page, bucket.Count, kind, unit, bucket.Start, n)
+				t.Errorf("%s %s: %d %ss in the %s of %s, want %d", site.UniqueMethod, page, bucket.Count, kind, unit,
+					bucket.Start, n)
 			}
 		}
 	}
@@ -115,7 +131,10 @@ func compareValues(t *testing.T, c *counter.Counter, want *modelPage, site count
 	t.Helper()
 	d := must[counter.Dimensions](t)(c.Dimensions(t.Context(), site, page))
 	got := map[string]int64{}
-	for name, values := range map[string]map[string]int64{"country": d.Country, "device": d.Device, "referrer": d.Referrer} {
+	for name, values := range map[string]map[string]int64{
+		"country": d.Country, "device": d.Device,
+		"referrer": d.Referrer,
+	} {
 		for value, n := range values {
 			got[name+" "+value] = n
 		}
@@ -133,7 +152,10 @@ func TestSeries_ClocksChangedByHalfAnHour(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, change := range map[string]time.Time{"forward": time.Date(2026, 10, 3, 15, 30, 0, 0, time.UTC), "back": time.Date(2026, 4, 4, 15, 0, 0, 0, time.UTC)} {
+	for name, change := range map[string]time.Time{
+		"forward": time.Date(2026, 10, 3, 15, 30, 0, 0, time.UTC),
+		"back":    time.Date(2026, 4, 4, 15, 0, 0, 0, time.UTC),
+	} {
 		clock := newClock()
 		c := counter.New(enginetest.RedisClient(t, enginetest.Redis(t)), counter.Options{Now: clock.Now})
 		site := newSite(t, counter.Set)
@@ -147,7 +169,8 @@ func TestSeries_ClocksChangedByHalfAnHour(t *testing.T) {
 		aggregate(t, c)
 		var counts []int64
 		sum := 0
-		for _, hour := range must[[]counter.Bucket](t)(c.Series(t.Context(), site, "a", counter.View, counter.ByHour, 12)) {
+		for _, hour := range must[[]counter.Bucket](t)(c.Series(t.Context(), site, "a", counter.View, counter.ByHour,
+			12)) {
 			sum += int(hour.Count)
 			if sum > 0 {
 				counts = append(counts, hour.Count)

@@ -31,7 +31,10 @@ func TestBatcher_KilledRedisLosesNoAcknowledgedView(t *testing.T) {
 			var sent, answered atomic.Int64
 			readers(t, 40, func(reader int) {
 				for n := range 300 {
-					h := counter.Hit{Site: site, Page: fmt.Sprint("p", n%10), Kind: counter.View, Visitor: counter.Visitor{Hash: uint64(reader*1000 + n)}, At: time.Now()}
+					h := counter.Hit{
+						Site: site, Page: fmt.Sprint("p", n%10), Kind: counter.View,
+						Visitor: counter.Visitor{Hash: uint64(reader*1000 + n)}, At: time.Now(),
+					}
 					sent.Add(1)
 					for { // resent until it is acknowledged
 						if _, err := b.Count(t.Context(), h); err == nil {
@@ -57,7 +60,8 @@ func TestBatcher_KilledRedisLosesNoAcknowledgedView(t *testing.T) {
 			for n := range 10 {
 				s := must[counter.Stats](t)(c.Stats(t.Context(), site, fmt.Sprint("p", n)))
 				total += s.Views
-				for _, hour := range must[[]counter.Bucket](t)(c.Series(t.Context(), site, fmt.Sprint("p", n), counter.View, counter.ByHour, 2)) {
+				for _, hour := range must[[]counter.Bucket](t)(c.Series(t.Context(), site, fmt.Sprint("p", n),
+					counter.View, counter.ByHour, 2)) {
 					hours += hour.Count
 				}
 				if s.Views != s.Uniques.AllTime {
@@ -70,7 +74,8 @@ func TestBatcher_KilledRedisLosesNoAcknowledgedView(t *testing.T) {
 				}
 			}
 			if total != sent.Load() || hours != total || delta != total {
-				t.Errorf("%d views were acknowledged; the totals have %d, the hours %d, the flush gets %d", sent.Load(), total, hours, delta)
+				t.Errorf("%d views were acknowledged; the totals have %d, the hours %d, the flush gets %d", sent.Load(),
+					total, hours, delta)
 			}
 		})
 	}
@@ -124,7 +129,10 @@ func TestCount_ReloadsScripts(t *testing.T) {
 		for range 3 {
 			var hits []counter.Hit
 			for n := range 250 { // several calls, even without a cluster
-				hits = append(hits, counter.Hit{Site: site, Page: fmt.Sprint(n % 40), Kind: counter.View, Visitor: counter.Visitor{Hash: uint64(want) + uint64(n)}, At: clock.Now()})
+				hits = append(hits, counter.Hit{
+					Site: site, Page: fmt.Sprint(n % 40), Kind: counter.View,
+					Visitor: counter.Visitor{Hash: uint64(want) + uint64(n)}, At: clock.Now(),
+				})
 			}
 			want += 250
 			for i, outcome := range count(t, c, hits...) {
@@ -149,7 +157,9 @@ func flushScripts(t *testing.T, client redis.UniversalClient) {
 	t.Helper()
 	var err error
 	if cluster, ok := client.(*redis.ClusterClient); ok {
-		err = cluster.ForEachMaster(t.Context(), func(ctx context.Context, node *redis.Client) error { return node.ScriptFlush(ctx).Err() })
+		err = cluster.ForEachMaster(t.Context(), func(ctx context.Context, node *redis.Client) error {
+			return node.ScriptFlush(ctx).Err()
+		})
 	} else {
 		err = client.ScriptFlush(t.Context()).Err()
 	}
@@ -192,7 +202,8 @@ func TestCount_ResentCallsCountOnce(t *testing.T) {
 		t.Errorf("a call that was sent twice: got %+v, want the second view", got)
 	}
 	lost.lose.Store(true)
-	if err := c.CountFiltered(t.Context(), []counter.FilteredHit{{Site: site, Page: "a", Reason: "bot", At: time.Now()}}); err != nil {
+	if err := c.CountFiltered(t.Context(),
+		[]counter.FilteredHit{{Site: site, Page: "a", Reason: "bot", At: time.Now()}}); err != nil {
 		t.Fatal(err)
 	}
 	aggregate(t, c)
@@ -205,7 +216,10 @@ func TestBatcher_RedisUnavailable(t *testing.T) {
 	t.Parallel()
 	url, stop := enginetest.StoppableRedis(t)
 	b := counter.NewBatcher(counter.New(enginetest.RedisClient(t, url), counter.Options{}))
-	hit := counter.Hit{Site: newSite(t, counter.Set), Page: "a", Kind: counter.View, Visitor: counter.Visitor{Hash: 1}, At: time.Now()}
+	hit := counter.Hit{
+		Site: newSite(t, counter.Set), Page: "a", Kind: counter.View, Visitor: counter.Visitor{Hash: 1},
+		At: time.Now(),
+	}
 	if _, err := b.Count(t.Context(), hit); err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +246,10 @@ func TestBatcher_CloseDrainsQueue(t *testing.T) {
 	var answered, refused atomic.Int64
 	readers(t, 200, func(reader int) {
 		for n := range 50 {
-			_, err := b.Count(context.Background(), counter.Hit{Site: site, Page: "a", Kind: counter.View, Visitor: counter.Visitor{Hash: uint64(reader*100 + n)}, At: time.Now()})
+			_, err := b.Count(context.Background(), counter.Hit{
+				Site: site, Page: "a", Kind: counter.View, Visitor: counter.Visitor{Hash: uint64(reader*100 + n)},
+				At: time.Now(),
+			})
 			switch {
 			case err == nil:
 				answered.Add(1)
@@ -248,7 +265,9 @@ func TestBatcher_CloseDrainsQueue(t *testing.T) {
 		}
 		b.Close()
 	})
-	if got := must[counter.Stats](t)(c.Stats(t.Context(), site, "a")).Views; got != answered.Load() || answered.Load()+refused.Load() != 10_000 {
-		t.Errorf("got %d views in Redis, %d acknowledged and %d rejected, want equal numbers that add up to 10000", got, answered.Load(), refused.Load())
+	if got := must[counter.Stats](t)(c.Stats(t.Context(), site, "a")).Views; got != answered.Load() ||
+		answered.Load()+refused.Load() != 10_000 {
+		t.Errorf("got %d views in Redis, %d acknowledged and %d rejected, want equal numbers that add up to 10000", got,
+			answered.Load(), refused.Load())
 	}
 }

@@ -41,7 +41,9 @@ func (p PendingFiltered) AddTo(counts map[string]int64, except []uuid.UUID) {
 // atomically.
 func (c *Counter) PendingFiltered(ctx context.Context, id PageID) (PendingFiltered, error) {
 	shard := c.Shard(id.Site, id.Page)
-	cmds, err := c.runScripts(ctx, c.shardScript, []scriptCall{{tag(shard) + listDeltas, []any{"filtered", pageKey(shard, id.Site, id.Page)}}})
+	cmds, err := c.runScripts(ctx, c.shardScript, []scriptCall{
+		{tag(shard) + listDeltas, []any{"filtered", pageKey(shard, id.Site, id.Page)}},
+	})
 	if err != nil {
 		return PendingFiltered{}, fmt.Errorf("read filtered views: %w", err)
 	}

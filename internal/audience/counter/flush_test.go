@@ -33,7 +33,8 @@ func TestTakeBatch_ContainsEachHitOnce(t *testing.T) {
 		click := view(site, "a", 1, clock.Now())
 		click.Kind = counter.Click
 		count(t, c, first, first, click)
-		if err := c.CountFiltered(ctx, []counter.FilteredHit{{Site: site, Page: "a", Reason: "bot", At: clock.Now()}}); err != nil {
+		if err := c.CountFiltered(ctx,
+			[]counter.FilteredHit{{Site: site, Page: "a", Reason: "bot", At: clock.Now()}}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := c.TakeBatch(ctx, shard, batch); !errors.Is(err, counter.ErrLost) {
@@ -48,12 +49,28 @@ func TestTakeBatch_ContainsEachHitOnce(t *testing.T) {
 		count(t, c, view(site, "a", 2, clock.Now()))
 		got := withoutVisits(must[counter.Batch](t)(c.ReadBatch(ctx, shard, batch)).Deltas)
 		day := counter.Day(monday().Unix() / 86400)
-		want := []counter.Delta{{PageID: counter.PageID{Site: site.ID, Page: "a"}, UniqueMethod: counter.Set,
-			Hours:      []counter.HourDelta{{Kind: counter.View, Hour: monday(), Day: day, Count: 1}, {Kind: counter.Click, Hour: monday(), Day: day, Count: 1}},
-			Funnel:     []counter.HourDelta{{Kind: counter.View, Hour: monday(), Day: day, Count: 1}, {Kind: counter.Click, Hour: monday(), Day: day, Count: 1}},
-			Dimensions: []counter.DimensionDelta{{Day: day, Dimension: "country", Value: "VN", Count: 1}, {Day: day, Dimension: "device", Value: "mobile", Count: 1}, {Day: day, Dimension: "referrer", Value: "facebook.com", Count: 1}},
-			Filtered:   []counter.FilteredDelta{{Day: day, Reason: "bot", Count: 1}},
-			Uniques:    []counter.DayUniques{{Day: day, Uniques: 2, WeekToDate: 2}}, AllTime: 2}}
+		want := []counter.Delta{{
+			PageID: counter.PageID{Site: site.ID, Page: "a"}, UniqueMethod: counter.Set,
+			Hours: []counter.HourDelta{
+				{Kind: counter.View, Hour: monday(), Day: day, Count: 1}, {
+					Kind: counter.Click, Hour: monday(), Day: day, Count: 1,
+				},
+			},
+			Funnel: []counter.HourDelta{
+				{Kind: counter.View, Hour: monday(), Day: day, Count: 1}, {
+					Kind: counter.Click, Hour: monday(), Day: day, Count: 1,
+				},
+			},
+			Dimensions: []counter.DimensionDelta{
+				{Day: day, Dimension: "country", Value: "VN", Count: 1},
+				{Day: day, Dimension: "device", Value: "mobile", Count: 1},
+				{
+					Day: day, Dimension: "referrer", Value: "facebook.com", Count: 1,
+				},
+			},
+			Filtered: []counter.FilteredDelta{{Day: day, Reason: "bot", Count: 1}},
+			Uniques:  []counter.DayUniques{{Day: day, Uniques: 2, WeekToDate: 2}}, AllTime: 2,
+		}}
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("the batch is\n%+v, want\n%+v", got, want)
 		}
@@ -61,7 +78,8 @@ func TestTakeBatch_ContainsEachHitOnce(t *testing.T) {
 		if !must[bool](t)(c.TakeBatch(ctx, shard, second)) {
 			t.Fatal("the next batch has nothing")
 		}
-		if left := must[[]uuid.UUID](t)(c.Batches(ctx, shard)); len(left) != 2 || left[0] != batch || left[1] != second {
+		if left := must[[]uuid.UUID](t)(c.Batches(ctx, shard)); len(left) != 2 || left[0] != batch ||
+			left[1] != second {
 			t.Errorf("batches %v, want %v", left, []uuid.UUID{batch, second})
 		}
 		for range 2 {
@@ -121,7 +139,8 @@ func TestTakeBatch_ConcurrentWithCounting(t *testing.T) {
 	const n = 20_000
 	readers(t, 50, func(reader int) {
 		for i := range n / 50 {
-			if _, err := b.Count(context.Background(), view(site, fmt.Sprint(i%30), uint64(reader*n+i), time.Now())); err != nil {
+			if _, err := b.Count(context.Background(),
+				view(site, fmt.Sprint(i%30), uint64(reader*n+i), time.Now())); err != nil {
 				t.Error(err)
 			}
 		}
@@ -133,7 +152,8 @@ func TestTakeBatch_ConcurrentWithCounting(t *testing.T) {
 	var total, hours int64
 	for page := range 30 {
 		total += must[counter.Stats](t)(c.Stats(t.Context(), site, fmt.Sprint(page))).Views
-		for _, hour := range must[[]counter.Bucket](t)(c.Series(t.Context(), site, fmt.Sprint(page), counter.View, counter.ByHour, 2)) {
+		for _, hour := range must[[]counter.Bucket](t)(c.Series(t.Context(), site, fmt.Sprint(page), counter.View,
+			counter.ByHour, 2)) {
 			hours += hour.Count
 		}
 	}
@@ -204,20 +224,29 @@ func TestSeed_RestoresTotals(t *testing.T) {
 			}
 			aggregate(t, c)
 			day := counter.Day(monday().Unix() / 86400)
-			total := counter.PageTotals{PageID: a, UniqueMethod: w, Views: 100, Clicks: 7, Funnel: counter.Funnel{Views: 90, Clicks: 6}, Uniques: 100, Sketch: sketches[0],
-				Hours: []counter.HourDelta{{Kind: counter.View, Hour: monday(), Day: day, Count: 100}}, Days: []counter.DayCount{{Kind: counter.View, Day: day, Count: 100}}}
+			total := counter.PageTotals{
+				PageID: a, UniqueMethod: w, Views: 100, Clicks: 7,
+				Funnel: counter.Funnel{Views: 90, Clicks: 6}, Uniques: 100, Sketch: sketches[0],
+				Hours: []counter.HourDelta{{Kind: counter.View, Hour: monday(), Day: day, Count: 100}},
+				Days:  []counter.DayCount{{Kind: counter.View, Day: day, Count: 100}},
+			}
 			for range 2 { // the second is a retry
 				if err := c.Seed(ctx, []counter.PageTotals{total}); err != nil {
 					t.Fatal(err)
 				}
 			}
 			markSeeded(t, c)
-			if err := c.Seed(ctx, []counter.PageTotals{{PageID: counter.PageID{Site: site.ID, Page: "b"}, UniqueMethod: w, Views: 1000}}); err != nil {
+			if err := c.Seed(ctx, []counter.PageTotals{{
+				PageID:       counter.PageID{Site: site.ID, Page: "b"},
+				UniqueMethod: w, Views: 1000,
+			}}); err != nil {
 				t.Fatal(err)
 			}
 			s := must[counter.Stats](t)(c.Stats(ctx, site, "a"))
-			if got, want := fmt.Sprint(s.Views, s.Clicks, len(s.Today), len(s.Days)), "150 7 2 1"; got != want || s.Days[0].Count != 150 {
-				t.Errorf("%s: views, clicks, hours and days after the loss: got %s (%+v), want %s with 150 views on the day", w, got, s, want)
+			if got, want := fmt.Sprint(s.Views, s.Clicks, len(s.Today), len(s.Days)), "150 7 2 1"; got != want ||
+				s.Days[0].Count != 150 {
+				t.Errorf("%s: views, clicks, hours and days after the loss: got %s (%+v), want %s with 150 views "+
+					"on the day", w, got, s, want)
 			}
 			// Only a sketch still contains earlier visitors.
 			want := int64(150)
@@ -242,7 +271,9 @@ func emptyRedis(t *testing.T, client redis.UniversalClient) {
 	t.Helper()
 	var err error
 	if cluster, ok := client.(*redis.ClusterClient); ok {
-		err = cluster.ForEachMaster(t.Context(), func(ctx context.Context, node *redis.Client) error { return node.FlushAll(ctx).Err() })
+		err = cluster.ForEachMaster(t.Context(), func(ctx context.Context, node *redis.Client) error {
+			return node.FlushAll(ctx).Err()
+		})
 	} else {
 		err = client.FlushAll(t.Context()).Err()
 	}

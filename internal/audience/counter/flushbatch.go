@@ -157,7 +157,8 @@ func (c *Counter) Batches(ctx context.Context, shard int) ([]uuid.UUID, error) {
 
 // DropBatch deletes a batch that is stored in Postgres.
 func (c *Counter) DropBatch(ctx context.Context, shard int, batch uuid.UUID) error {
-	if _, err := c.runScripts(ctx, c.shardScript, []scriptCall{{tag(shard) + "deltas", []any{"drop", batch.String()}}}); err != nil {
+	if _, err := c.runScripts(ctx, c.shardScript,
+		[]scriptCall{{tag(shard) + "deltas", []any{"drop", batch.String()}}}); err != nil {
 		return fmt.Errorf("drop a batch: %w", err)
 	}
 	return nil
@@ -246,7 +247,10 @@ func (c *pageSummary) delta() (Delta, error) {
 	}
 	d := Delta{PageID: id, UniqueMethod: methodFor(c.method), Engagement: c.engagement, Links: c.links}
 	for _, h := range c.hours {
-		hour := HourDelta{Kind: kindFor(h.kind), Hour: time.Unix(h.quarters*quarterSeconds, 0).UTC(), Day: h.day, Count: h.count}
+		hour := HourDelta{
+			Kind: kindFor(h.kind), Hour: time.Unix(h.quarters*quarterSeconds, 0).UTC(), Day: h.day,
+			Count: h.count,
+		}
 		d.Hours = append(d.Hours, hour)
 		if h.funnel > 0 {
 			hour.Count = h.funnel

@@ -36,9 +36,10 @@ const (
 
 // Kinds that are derived from views. They are in deltas only.
 const (
-	Entry         Kind = "entry"         // a visit that started on the page
-	SecondView    Kind = "second_view"   // the second page load of a visit, in the hour of its start
-	EngagedVisit  Kind = "engaged_visit" // a visit with a second page load or a view read for EngagedVisitTime, in the hour of its start
+	Entry      Kind = "entry"       // a visit that started on the page
+	SecondView Kind = "second_view" // the second page load of a visit, in the hour of its start
+	// A visit with a second page load or a view read for EngagedVisitTime, in the hour of its start
+	EngagedVisit  Kind = "engaged_visit"
 	Recirculation Kind = "recirculation" // a view of another page of the site, reached from the page
 )
 

@@ -124,13 +124,19 @@ func siteTimeOf(at time.Time, zone *time.Location) siteTime {
 	unix := max(at.Unix(), 0)
 	_, offset := at.In(zone).Zone()
 	local := unix + int64(offset)
-	return siteTime{unix: unix, quarters: (unix - local%3600) / quarterSeconds, day: Day(local / 86400), hour: byte(local % 86400 / 3600)} //nolint:gosec // days fit for millions of years
+	return siteTime{
+		unix: unix, quarters: (unix - local%3600) / quarterSeconds, day: Day(local / 86400), //nolint:gosec // days fit for millions of years
+		hour: byte(local % 86400 / 3600), //nolint:gosec // days fit for millions of years
+	}
 }
 
 // add adds a valid hit to the batch.
 func (b *hitBatch) add(h *Hit) {
 	m := b.clampedTime(h.At, h.Site.Zone)
-	s := groupKey{recordHeader: recordHeader{h.Kind.letter(), h.Site.UniqueMethod.letter(), m.quarters, m.day}, epochLength: epochLengthFor(h.Site.Window)}
+	s := groupKey{
+		recordHeader: recordHeader{h.Kind.letter(), h.Site.UniqueMethod.letter(), m.quarters, m.day},
+		epochLength:  epochLengthFor(h.Site.Window),
+	}
 	slots := s.epochLength / slotsPerEpoch
 	s.epoch, s.slot = m.unix/s.epochLength, m.unix/slots%128
 	s.window = -1
@@ -164,7 +170,8 @@ func (b *hitBatch) add(h *Hit) {
 	}
 	r := record{unix: m.unix}
 	if h.Kind == View {
-		r.country, r.device, r.referrer, r.visitor = normalizeCountry(h.Country), normalizeDevice(h.Device), normalizeReferrer(h.Referrer), h.Visitor.Hash
+		r.country, r.device, r.referrer, r.visitor = normalizeCountry(h.Country), normalizeDevice(h.Device),
+			normalizeReferrer(h.Referrer), h.Visitor.Hash
 		if h.From != "" && h.From != h.Page && len(h.From) <= maxPageLength {
 			from := hashPage(h.Site.ID, h.From)
 			r.from = g.log.page(from, shardOf(from, b.counter.options.Shards), h.Site.ID, h.From) + 1
@@ -193,7 +200,10 @@ func (b *hitBatch) visitGroup(kind Kind, site Site, visitor Visitor, m siteTime)
 	visit := hashSiteVisit(site.ID, visitor)
 	// The shard takes bits that neither the field nor the fingerprint use.
 	call := b.callFor(shardOf(visit<<8>>32, b.counter.options.Shards))
-	s := groupKey{recordHeader: recordHeader{kind.letter(), firstHour + m.hour, m.quarters, m.day}, epochLength: epochLengthFor(visitWindow)}
+	s := groupKey{
+		recordHeader: recordHeader{kind.letter(), firstHour + m.hour, m.quarters, m.day},
+		epochLength:  epochLengthFor(visitWindow),
+	}
 	s.epoch, s.slot, s.window = m.unix/s.epochLength, m.unix/60%128, int64(visitWindow/time.Minute)
 	s.minute = m.minute()
 	g := call.groupFor(s, 0)
@@ -309,7 +319,8 @@ func (c *shardCall) args(now time.Time) []any {
 			continue
 		}
 		if s.isOfVisits() {
-			args = append(args, s.minute, c.epochKey(s, 0), c.epochKey(s, -1), 2*s.epochLength+60, s.slot, s.window, g.fingerprints, g.octalHashes)
+			args = append(args, s.minute, c.epochKey(s, 0), c.epochKey(s, -1), 2*s.epochLength+60, s.slot, s.window,
+				g.fingerprints, g.octalHashes)
 			if s.kind == EngagedVisit.letter() {
 				args = append(args, g.views)
 			}
@@ -321,7 +332,8 @@ func (c *shardCall) args(now time.Time) []any {
 			current, previous = halfMonthKey(s.day, s.method), halfMonthKey(s.day-halfMonth, s.method)
 		}
 		// An epoch is needed until the next one ends.
-		args = append(args, method, c.epochKey(s, 0), c.epochKey(s, -1), 2*s.epochLength+60, s.slot, s.window, day, week, current, previous,
+		args = append(args, method, c.epochKey(s, 0), c.epochKey(s, -1), 2*s.epochLength+60, s.slot, s.window, day,
+			week, current, previous,
 			g.fingerprints, g.octalHashes, g.visits, s.minute, g.pageIndexes, s.viewEpoch, len(g.siteViews))
 		for _, v := range g.siteViews {
 			args = append(args, siteKey(c.shard, v.site), v.hits, v.views)

@@ -21,8 +21,8 @@ import (
 //	{v07}<site>;m29924640        hash: views of one minute by page
 //	{v07}<site>;meta             hash: reference time of the rankings
 //	{v07}<site>;20778V           HyperLogLog: visitors of the site on a day, on the shard's pages
-//	{v07}<site>;w1995000         hash: views in progress that began in a quarter of an hour; without a cluster all are in {v00}
-//	{v07}<site>;reading          hash: number of views being read by the second of their last heartbeat; without a cluster all are in {v00}
+//	{v07}<site>;w1995000         hash: views in progress that began in a quarter of an hour; one shard
+//	{v07}<site>;reading          hash: views being read by the second of their last heartbeat; one shard
 //	{v07}log                     list: counted, not aggregated yet; without a cluster all are in {v00}
 //	{v07}summaries               list: the log summarized by page, not applied yet
 //	{v07}transfers               list: summaries for other shards
@@ -280,7 +280,8 @@ const (
 
 // visitDimensions are the letters of the dimensions of visits that views don't have, in
 // the order of the log.
-const visitDimensions = string(visitBrowserLetter) + string(visitOSLetter) + string(visitChannelLetter) + string(visitSourceLetter) + string(visitCampaignLetter) + string(visitLinkLetter)
+const visitDimensions = string(visitBrowserLetter) + string(visitOSLetter) + string(visitChannelLetter) +
+	string(visitSourceLetter) + string(visitCampaignLetter) + string(visitLinkLetter)
 
 // isVisitLetter reports whether a letter is that of a dimension of visits.
 func isVisitLetter(letter byte) bool { return strings.IndexByte("ABWOCSUL", letter) >= 0 }

@@ -20,8 +20,10 @@ var errFormat = errors.New("unknown format, written by another version of the pr
 
 // recordHeader holds what the hits of a log entry have in common.
 type recordHeader struct {
-	kind     byte // a Kind's letter, pageLoad, midnightPageLoad, filtered or heartbeat
-	method   byte // of the site; noMethod for filtered hits and heartbeats; firstHour plus the hour of the day for page loads and engaged visits
+	kind byte // a Kind's letter, pageLoad, midnightPageLoad, filtered or heartbeat
+	// Of the site; noMethod for filtered hits and heartbeats; firstHour plus the hour of the day
+	// for page loads and engaged visits
+	method   byte
 	quarters int64
 	day      Day
 }
@@ -256,7 +258,10 @@ const (
 )
 
 func parseVisitStep(flag byte) visitStep {
-	return visitStep{isStart: flag == flagStart, inPreviousHour: flag > flagStart && (flag-flagLater)&1 != 0, wasEngaged: flag > flagStart && (flag-flagLater)&2 != 0}
+	return visitStep{
+		isStart: flag == flagStart, inPreviousHour: flag > flagStart && (flag-flagLater)&1 != 0,
+		wasEngaged: flag > flagStart && (flag-flagLater)&2 != 0,
+	}
 }
 
 // isFlag reports whether a flag can belong to a hit of the kind.

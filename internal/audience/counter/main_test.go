@@ -52,7 +52,10 @@ func hanoi(t testing.TB) *time.Location {
 
 func newSite(t testing.TB, w counter.UniqueMethod) counter.Site {
 	t.Helper()
-	return counter.Site{ID: uuid.New(), Workspace: uuid.New(), Zone: hanoi(t), Window: 30 * time.Minute, UniqueMethod: w, MaxID: 1 << 20}
+	return counter.Site{
+		ID: uuid.New(), Workspace: uuid.New(), Zone: hanoi(t), Window: 30 * time.Minute,
+		UniqueMethod: w, MaxID: 1 << 20,
+	}
 }
 
 // skipSlow skips a test with -short that takes seconds.
@@ -88,7 +91,8 @@ func count(t testing.TB, c *counter.Counter, hits ...counter.Hit) []counter.Outc
 func filteredOf(t testing.TB, c *counter.Counter, site counter.Site, page string) map[string]int64 {
 	t.Helper()
 	counts := map[string]int64{}
-	must[counter.PendingFiltered](t)(c.PendingFiltered(t.Context(), counter.PageID{Site: site.ID, Page: page})).AddTo(counts, nil)
+	must[counter.PendingFiltered](t)(c.PendingFiltered(t.Context(), counter.PageID{Site: site.ID, Page: page})).
+		AddTo(counts, nil)
 	return counts
 }
 

@@ -21,7 +21,10 @@ type meter struct {
 
 func (m *meter) Batch(_ context.Context, hits int, _ time.Duration, counted, repeated, filtered map[string]int) {
 	m.hits += hits
-	for into, from := range map[*map[string]int]map[string]int{&m.counted: counted, &m.repeated: repeated, &m.filtered: filtered} {
+	for into, from := range map[*map[string]int]map[string]int{
+		&m.counted: counted, &m.repeated: repeated,
+		&m.filtered: filtered,
+	} {
 		if *into == nil {
 			*into = map[string]int{}
 		}
@@ -46,11 +49,15 @@ func TestMeter_RecordsOutcomes(t *testing.T) {
 		clock := newClock()
 		c := counter.New(client, counter.Options{Now: clock.Now, Meter: &m})
 		site := newSite(t, counter.Set)
-		hit := counter.Hit{Site: site, Page: "a", Kind: counter.View, Visitor: counter.Visitor{Hash: 7}, At: clock.Now()}
+		hit := counter.Hit{
+			Site: site, Page: "a", Kind: counter.View, Visitor: counter.Visitor{Hash: 7},
+			At: clock.Now(),
+		}
 		click, other := hit, hit
 		click.Kind, other.Visitor.Hash = counter.Click, 8
 		count(t, c, hit, other, click, hit)
-		if err := c.CountFiltered(t.Context(), []counter.FilteredHit{{Site: site, Page: "a", Reason: "crawler", At: clock.Now()}}); err != nil {
+		if err := c.CountFiltered(t.Context(),
+			[]counter.FilteredHit{{Site: site, Page: "a", Reason: "crawler", At: clock.Now()}}); err != nil {
 			t.Fatal(err)
 		}
 		require.Equal(t, 5, m.hits)

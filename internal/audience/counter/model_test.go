@@ -39,8 +39,18 @@ func newModel() *model {
 func (m *model) page(site uuid.UUID, page string) *modelPage {
 	key := site.String() + page
 	if m.pages[key] == nil {
-		m.pages[key] = &modelPage{map[counter.Kind]int64{}, map[counter.Kind]int64{}, map[string]int64{}, map[string]int64{}, map[string]int64{},
-			map[string]int64{}, map[uint64]bool{}, map[string]map[uint64]bool{}, map[string]map[uint64]bool{}, map[int64]int64{}}
+		m.pages[key] = &modelPage{
+			map[counter.Kind]int64{},
+			map[counter.Kind]int64{},
+			map[string]int64{},
+			map[string]int64{},
+			map[string]int64{},
+			map[string]int64{},
+			map[uint64]bool{},
+			map[string]map[uint64]bool{},
+			map[string]map[uint64]bool{},
+			map[int64]int64{},
+		}
 	}
 	return m.pages[key]
 }
@@ -140,23 +150,33 @@ func (tr *traffic) hit(at time.Time) counter.Hit {
 	case n < 4:
 		kind = counter.Click
 	}
-	h := counter.Hit{Site: tr.sites[tr.random.IntN(len(tr.sites))], Page: fmt.Sprintf("/bài/%d", int(60*math.Pow(tr.random.Float64(), 3))), Kind: kind,
-		Visitor: counter.Visitor{Hash: uint64(id) * 0x9e3779b97f4a7c15, ID: id}, At: at, Country: []string{"VN", "US", "FR"}[tr.random.IntN(3)],
-		Device: []string{"mobile", "desktop", "tablet", "other"}[tr.random.IntN(4)], Referrer: fmt.Sprintf("site%d.example", tr.random.IntN(20))}
+	h := counter.Hit{
+		Site: tr.sites[tr.random.IntN(len(tr.sites))],
+		Page: fmt.Sprintf("/bài/%d", int(60*math.Pow(tr.random.Float64(), 3))), Kind: kind,
+		Visitor: counter.Visitor{Hash: uint64(id) * 0x9e3779b97f4a7c15, ID: id}, At: at,
+		Country:  []string{"VN", "US", "FR"}[tr.random.IntN(3)],
+		Device:   []string{"mobile", "desktop", "tablet", "other"}[tr.random.IntN(4)],
+		Referrer: fmt.Sprintf("site%d.example", tr.random.IntN(20)),
+	}
 	tr.recent = append(tr.recent, h)
 	return h
 }
 
 // refused is a bot's hit.
 func (tr *traffic) filtered(at time.Time) counter.FilteredHit {
-	return counter.FilteredHit{Site: tr.sites[tr.random.IntN(len(tr.sites))], Page: fmt.Sprintf("/bài/%d", tr.random.IntN(60)),
-		Reason: []string{"crawler", "rate", "automation"}[tr.random.IntN(3)], At: at}
+	return counter.FilteredHit{
+		Site:   tr.sites[tr.random.IntN(len(tr.sites))],
+		Page:   fmt.Sprintf("/bài/%d", tr.random.IntN(60)),
+		Reason: []string{"crawler", "rate", "automation"}[tr.random.IntN(3)], At: at,
+	}
 }
 
 // feed counts hits through the batcher, with as many concurrent callers as one second
 // has hits, and in the model. The order within a second does not matter: no visitor
 // does the same thing twice in it.
-func feed(t *testing.T, c *counter.Counter, b *counter.Batcher, m *model, clock *clock, tr *traffic, n int, over time.Duration) {
+func feed(t *testing.T, c *counter.Counter, b *counter.Batcher, m *model, clock *clock, tr *traffic, n int,
+	over time.Duration,
+) {
 	t.Helper()
 	start := clock.Now()
 	const atOnce = 100
@@ -200,7 +220,8 @@ func feed(t *testing.T, c *counter.Counter, b *counter.Batcher, m *model, clock 
 				got[i].New, want.New = false, false // not known for certain
 			}
 			if got[i] != want {
-				t.Fatalf("%s %s of %x at %s, counted last at %s: %+v, want %+v", h.Site.UniqueMethod, h.Kind, h.Visitor.Hash, h.At, before, got[i], want)
+				t.Fatalf("%s %s of %x at %s, counted last at %s: %+v, want %+v", h.Site.UniqueMethod, h.Kind,
+					h.Visitor.Hash, h.At, before, got[i], want)
 			}
 		}
 		if t.Failed() {

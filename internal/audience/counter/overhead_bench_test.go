@@ -21,7 +21,8 @@ import (
 	"dateline/internal/testing/enginetest"
 )
 
-var overheadRuns = flag.Int("overhead-bench", 0, "runs of counting with and without heartbeats and site totals (make bench-views)")
+var overheadRuns = flag.Int("overhead-bench", 0,
+	"runs of counting with and without heartbeats and site totals (make bench-views)")
 
 const (
 	overheadViews    = 30_000 // per round and way
@@ -64,7 +65,11 @@ func TestBenchOverhead(t *testing.T) {
 	for i := range pages {
 		pages[i] = uuid.NewString()
 	}
-	ways := []*overheadMethod{{name: "views"}, {name: "with site totals", withTotals: true}, {name: "with site totals and heartbeats", withTotals: true, withViews: true}}
+	ways := []*overheadMethod{
+		{name: "views"}, {name: "with site totals", withTotals: true}, {
+			name: "with site totals and heartbeats", withTotals: true, withViews: true,
+		},
+	}
 	for _, w := range ways {
 		w.site = counter.Site{ID: uuid.New(), Zone: zone, Window: 30 * time.Minute, UniqueMethod: counter.HyperLogLog}
 	}
@@ -88,11 +93,13 @@ func TestBenchOverhead(t *testing.T) {
 	cpu, wall := usage.cpu, func(u usage) float64 { return u.wall }
 	for _, w := range ways {
 		t.Logf("%s: Redis %.1f µs, this process %.1f µs, elapsed %.1f µs a view", w.name,
-			median(w.counting, func(u usage) float64 { return u.redis }), median(w.counting, func(u usage) float64 { return u.own }), median(w.counting, wall))
+			median(w.counting, func(u usage) float64 { return u.redis }),
+			median(w.counting, func(u usage) float64 { return u.own }), median(w.counting, wall))
 	}
 	all := ways[2]
 	t.Logf("a heartbeat: Redis %.1f µs, this process %.1f µs, elapsed %.1f µs",
-		median(all.heartbeating, func(u usage) float64 { return u.redis }), median(all.heartbeating, func(u usage) float64 { return u.own }), median(all.heartbeating, wall))
+		median(all.heartbeating, func(u usage) float64 { return u.redis }),
+		median(all.heartbeating, func(u usage) float64 { return u.own }), median(all.heartbeating, wall))
 	var commands []string
 	for name, used := range all.usedByCommand {
 		commands = append(commands, fmt.Sprintf("%s %.2f", name, used/float64(*overheadRuns*overheadViews)))
@@ -102,9 +109,13 @@ func TestBenchOverhead(t *testing.T) {
 	ratio := func(a, b *overheadMethod, of func(usage) float64) float64 {
 		return float64(int(100*median(a.counting, of)/median(b.counting, of)+0.5)) / 100
 	}
-	result, err := json.Marshal(map[string]float64{"overhead_heartbeats_cpu": ratio(ways[2], ways[1], cpu), "overhead_heartbeats_wall": ratio(ways[2], ways[1], wall),
-		"overhead_totals_cpu": ratio(ways[1], ways[0], cpu), "overhead_totals_wall": ratio(ways[1], ways[0], wall),
-		"overhead_all_cpu": ratio(ways[2], ways[0], cpu), "overhead_all_wall": ratio(ways[2], ways[0], wall), "heartbeat_us": median(all.heartbeating, cpu)})
+	result, err := json.Marshal(map[string]float64{
+		"overhead_heartbeats_cpu":  ratio(ways[2], ways[1], cpu),
+		"overhead_heartbeats_wall": ratio(ways[2], ways[1], wall),
+		"overhead_totals_cpu":      ratio(ways[1], ways[0], cpu), "overhead_totals_wall": ratio(ways[1], ways[0], wall),
+		"overhead_all_cpu": ratio(ways[2], ways[0], cpu), "overhead_all_wall": ratio(ways[2], ways[0], wall),
+		"heartbeat_us": median(all.heartbeating, cpu),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +123,9 @@ func TestBenchOverhead(t *testing.T) {
 }
 
 // run counts the views of a round, and one heartbeat for each that sends any.
-func (w *overheadMethod) run(t *testing.T, c *counter.Counter, client redis.UniversalClient, pages []string, round uint64) (counting, heartbeating usage) {
+func (w *overheadMethod) run(
+	t *testing.T, c *counter.Counter, client redis.UniversalClient, pages []string, round uint64,
+) (counting, heartbeating usage) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(round, 1)) //nolint:gosec // the same views in each way
 	zipf := rand.NewZipf(random, 1.01, 1, overheadPages-1)
@@ -120,14 +133,23 @@ func (w *overheadMethod) run(t *testing.T, c *counter.Counter, client redis.Univ
 	beats := make([]counter.Heartbeat, overheadViews)
 	pick := func(values ...string) string { return values[random.IntN(len(values))] }
 	for i := range hits {
-		hits[i] = counter.Hit{Site: w.site, Page: pages[zipf.Uint64()], Kind: counter.View, Visitor: counter.Visitor{Hash: (1 + random.Uint64N(overheadVisitors)) * 0x9e3779b97f4a7c15},
-			Country: pick("VN", "US", "FR", "DE"), Device: pick("mobile", "desktop"), Referrer: pick("", "facebook.com", "google.com"),
-			Browser: pick("Chrome", "Safari"), OS: pick("Android", "iOS"), Channel: pick("direct", "social", "search"), Source: pick("direct", "facebook.com", "google.com")}
+		hits[i] = counter.Hit{
+			Site: w.site, Page: pages[zipf.Uint64()], Kind: counter.View, Visitor: counter.Visitor{
+				Hash: (1 + random.Uint64N(overheadVisitors)) * 0x9e3779b97f4a7c15,
+			},
+			Country: pick("VN", "US", "FR", "DE"), Device: pick("mobile", "desktop"),
+			Referrer: pick("", "facebook.com", "google.com"),
+			Browser:  pick("Chrome", "Safari"), OS: pick("Android", "iOS"), Channel: pick("direct", "social", "search"),
+			Source: pick("direct", "facebook.com", "google.com"),
+		}
 		if w.withViews {
 			hits[i].View = strconv.FormatUint(random.Uint64(), 36)
 		}
-		beats[i] = counter.Heartbeat{Site: w.site, Page: hits[i].Page, View: hits[i].View, Visitor: hits[i].Visitor, Scroll: random.IntN(101),
-			Engaged: time.Duration(random.IntN(60)) * time.Second}
+		beats[i] = counter.Heartbeat{
+			Site: w.site, Page: hits[i].Page, View: hits[i].View, Visitor: hits[i].Visitor,
+			Scroll:  random.IntN(101),
+			Engaged: time.Duration(random.IntN(60)) * time.Second,
+		}
 	}
 	aggregate := func() error { return c.Aggregate(t.Context()) }
 	counting = spent(t, client, func() error {

@@ -47,7 +47,9 @@ type QuarantinedRecord struct {
 
 // newQuarantineRecord returns a record for an unreadable entry.
 func (c *Counter) newQuarantineRecord(list, text string, cause error) QuarantinedRecord {
-	return QuarantinedRecord{ID: uuid.New(), At: c.options.Now().UTC(), List: list, Text: []byte(text), Error: cause.Error()}
+	return QuarantinedRecord{
+		ID: uuid.New(), At: c.options.Now().UTC(), List: list, Text: []byte(text), Error: cause.Error(),
+	}
 }
 
 func (q QuarantinedRecord) encode() (string, error) {
@@ -154,7 +156,9 @@ func (c *Counter) Discard(ctx context.Context, q QuarantinedRecord) error {
 }
 
 func (c *Counter) removeQuarantined(ctx context.Context, q QuarantinedRecord, to ...any) (removed bool, err error) {
-	cmds, err := c.runScripts(ctx, c.shardScript, []scriptCall{{tag(q.Shard) + listDeltas, append([]any{"replay", q.raw}, to...)}})
+	cmds, err := c.runScripts(ctx, c.shardScript, []scriptCall{
+		{tag(q.Shard) + listDeltas, append([]any{"replay", q.raw}, to...)},
+	})
 	if err != nil {
 		return false, fmt.Errorf("remove a record from the quarantine: %w", err)
 	}
@@ -246,5 +250,7 @@ func (c *Counter) addLogEntry(all *summaries, lines []string) (used int, bad *Qu
 // isFlags reports whether a line of the log contains the flags of hits or
 // heartbeats.
 func isFlags(line string) bool {
-	return line != "" && !strings.ContainsFunc(line, func(r rune) bool { return r != flagDuplicate && (r < '0' || r > lastFlag) })
+	return line != "" && !strings.ContainsFunc(line, func(r rune) bool {
+		return r != flagDuplicate && (r < '0' || r > lastFlag)
+	})
 }

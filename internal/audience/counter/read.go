@@ -99,8 +99,11 @@ func (c *Counter) readStats(ctx context.Context, site Site, pages []string) ([]S
 		all[i] = parseStats(totals[i].Val(), zoneOf(site), today)
 		all[i].Page = page
 		key, latest := c.pageKey(site.ID, page), Day(atoi(totals[i].Val()[latestDayField])) //nolint:gosec // a day
-		uniques[i] = [3]lazyCount{q.dayUniques(ctx, key, site.UniqueMethod, today), q.weekUniques(ctx, key, site.UniqueMethod, today),
-			q.allTimeUniques(ctx, key, site.UniqueMethod, latest, today)}
+		uniques[i] = [3]lazyCount{
+			q.dayUniques(ctx, key, site.UniqueMethod, today),
+			q.weekUniques(ctx, key, site.UniqueMethod, today),
+			q.allTimeUniques(ctx, key, site.UniqueMethod, latest, today),
+		}
 	}
 	if err := q.run(ctx); err != nil {
 		return nil, err
@@ -109,7 +112,10 @@ func (c *Counter) readStats(ctx context.Context, site Site, pages []string) ([]S
 		u := Uniques{Day: uniques[i][0](), Week: uniques[i][1](), AllTime: uniques[i][2]()}
 		if site.UniqueMethod == HyperLogLog {
 			// An estimate may be too high, but there are never more visitors than views.
-			u = Uniques{Day: min(u.Day, all[i].Views), Week: min(u.Week, all[i].Views), AllTime: min(u.AllTime, all[i].Views)}
+			u = Uniques{
+				Day: min(u.Day, all[i].Views), Week: min(u.Week, all[i].Views),
+				AllTime: min(u.AllTime, all[i].Views),
+			}
 		}
 		all[i].Uniques = u
 	}
@@ -155,7 +161,8 @@ func (d Day) StartIn(zone *time.Location) time.Time {
 	for DayAt(start, zone) < d {
 		start = start.Add(quarterSeconds * time.Second)
 	}
-	for before := start.Add(-quarterSeconds * time.Second); DayAt(before, zone) == d; before = before.Add(-quarterSeconds * time.Second) {
+	for before := start.Add(-quarterSeconds * time.Second); DayAt(before,
+		zone) == d; before = before.Add(-quarterSeconds * time.Second) {
 		start = before
 	}
 	return start
@@ -169,7 +176,9 @@ func atoi(s string) int64 {
 
 // Series reads counts by hour or day, oldest first and ending with the current
 // one, including empty buckets. There are at most MaxHours or MaxDays.
-func (c *Counter) Series(ctx context.Context, site Site, page string, kind Kind, unit Unit, buckets int) ([]Bucket, error) {
+func (c *Counter) Series(
+	ctx context.Context, site Site, page string, kind Kind, unit Unit, buckets int,
+) ([]Bucket, error) {
 	if kind.letter() == 0 {
 		return nil, ErrKind
 	}

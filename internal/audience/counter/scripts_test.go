@@ -201,7 +201,10 @@ func (s scripts) site() string {
 
 func (s scripts) aggregate(site string, c aggregateCall) any {
 	s.t.Helper()
-	args := []any{c.change, c.now, 600, 4, 2, 2, site, c.now / 900 / 4 * 4, 0, 1, site + ":" + c.page, c.uniqueCounting, len(c.days)}
+	args := []any{
+		c.change, c.now, 600, 4, 2, 2, site, c.now / 900 / 4 * 4, 0, 1, site + ":" + c.page, c.uniqueCounting,
+		len(c.days),
+	}
 	args = append(append(args, c.days...), len(c.sketch)/2)
 	args = append(append(args, c.sketch...), len(c.fields)/2)
 	for i := 0; i < len(c.fields); i += 2 {
@@ -240,22 +243,35 @@ func TestAggregateScript_DropsExpiredFields(t *testing.T) {
 	now := int64(day)*86400 + 3600
 	hour := func(ago int64) string { return strconv.FormatInt((now/900-4*ago)*4, 10) }
 	dayOf := func(ago int) string { return strconv.Itoa((day - ago) * 4) }
-	s.aggregate(site, aggregateCall{now: now, page: "p", uniqueCounting: "S", days: []any{day - 1}, fields: []any{hour(47), 1, hour(48), 1, hour(49), 1, dayOf(35), 1, dayOf(36), 1, "aVN", 1}})
+	s.aggregate(site, aggregateCall{
+		now: now, page: "p", uniqueCounting: "S", days: []any{day - 1}, fields: []any{
+			hour(47), 1, hour(48), 1, hour(49), 1, dayOf(35), 1, dayOf(36), 1, "aVN", 1,
+		},
+	})
 	if got := s.totals(site, "p"); got["D"] != strconv.Itoa(day-1) || len(got) != 7 {
 		t.Errorf("fields after the first call: got %v, want 7 with the latest day", got)
 	}
-	s.aggregate(site, aggregateCall{change: 1, now: now, page: "p", uniqueCounting: "S", days: []any{day - 2}, fields: []any{dayOf(2), 1}})
+	s.aggregate(site, aggregateCall{
+		change: 1, now: now, page: "p", uniqueCounting: "S", days: []any{day - 2}, fields: []any{dayOf(2), 1},
+	})
 	s.want("the newest day, after an older one", s.totals(site, "p")["D"], day-1)
-	s.aggregate(site, aggregateCall{change: 2, now: now, page: "p", uniqueCounting: "S", days: []any{day}, fields: []any{dayOf(0), 1}})
+	s.aggregate(site, aggregateCall{
+		change: 2, now: now, page: "p", uniqueCounting: "S", days: []any{day}, fields: []any{dayOf(0), 1},
+	})
 	got := s.totals(site, "p")
-	for field, want := range map[string]bool{hour(47): true, hour(48): true, hour(49): false, dayOf(35): true, dayOf(36): false, "aVN": true, dayOf(0): true} {
+	for field, want := range map[string]bool{
+		hour(47): true, hour(48): true, hour(49): false, dayOf(35): true,
+		dayOf(36): false, "aVN": true, dayOf(0): true,
+	} {
 		if _, ok := got[field]; ok != want {
 			t.Errorf("field %s exists: got %v, want %v (%v)", field, ok, want, got)
 		}
 	}
 	// The same day again deletes nothing.
 	s.client.HSet(t.Context(), site+":p:t", hour(60), 1)
-	s.aggregate(site, aggregateCall{change: 3, now: now, page: "p", uniqueCounting: "S", days: []any{day}, fields: []any{dayOf(0), 1}})
+	s.aggregate(site, aggregateCall{
+		change: 3, now: now, page: "p", uniqueCounting: "S", days: []any{day}, fields: []any{dayOf(0), 1},
+	})
 	if _, ok := s.totals(site, "p")[hour(60)]; !ok {
 		t.Error("a call for the same day deleted expired fields")
 	}
@@ -274,7 +290,10 @@ func TestAggregateScript_MergesDailyHyperLogLogs(t *testing.T) {
 		for _, v := range visitors {
 			text += visitor(v)
 		}
-		s.aggregate(site, aggregateCall{change: change, now: 1_795_000_000, page: "p", uniqueCounting: "H", days: []any{day}, sketch: []any{day, text}, fields: []any{fmt.Sprint(day * 4), len(visitors)}})
+		s.aggregate(site, aggregateCall{
+			change: change, now: 1_795_000_000, page: "p", uniqueCounting: "H",
+			days: []any{day}, sketch: []any{day, text}, fields: []any{fmt.Sprint(day * 4), len(visitors)},
+		})
 	}
 	aggregate(0, 20775, 1, 2)
 	s.want("during the day", all(), 0)
@@ -304,13 +323,19 @@ func TestAggregateScript_MergesDailyHyperLogLogs(t *testing.T) {
 func TestAggregateScript_BoundsReferrersAndReasons(t *testing.T) {
 	s := newScripts(t)
 	site := s.site()
-	c := aggregateCall{now: 1_795_000_000, page: "p", uniqueCounting: "S", days: []any{20775}, fields: []any{"ra", 5, "rb", 4, "rc", 3, "rd", 3}, filter: []any{"bot", 1, "rate", 2}}
+	c := aggregateCall{
+		now: 1_795_000_000, page: "p", uniqueCounting: "S", days: []any{20775},
+		fields: []any{"ra", 5, "rb", 4, "rc", 3, "rd", 3}, filter: []any{"bot", 1, "rate", 2},
+	}
 	s.aggregate(site, c)
 	s.want("four referrers", len(s.totals(site, "p")), 4+2) // D and R
 	c.change, c.fields, c.filter = 1, []any{"ra", 1, "re", 9, "rother", 2}, []any{"bot", 1, "third", 4, "fourth", 1}
 	s.aggregate(site, c)
 	got := s.totals(site, "p")
-	for field, want := range map[string]string{"re": "9", "ra": "6", "rother": "12", "R": "2", "rb": "", "rc": "", "rd": ""} {
+	for field, want := range map[string]string{
+		"re": "9", "ra": "6", "rother": "12", "R": "2", "rb": "", "rc": "",
+		"rd": "",
+	} {
 		if got[field] != want {
 			t.Errorf("%s: got %q, want %q", field, got[field], want)
 		}
@@ -325,7 +350,10 @@ func TestAggregateScript_BoundsReferrersAndReasons(t *testing.T) {
 		t.Errorf("filtered: got %s, want two reasons and others", reasons)
 	}
 	// Temporarily there may be more referrers than the limit.
-	s.aggregate(site, aggregateCall{change: 2, now: 1_795_000_000, page: "p", uniqueCounting: "S", days: []any{20775}, fields: []any{"rf", 1}})
+	s.aggregate(site, aggregateCall{
+		change: 2, now: 1_795_000_000, page: "p", uniqueCounting: "S", days: []any{20775},
+		fields: []any{"rf", 1},
+	})
 	s.want("a third referrer", s.totals(site, "p")["rf"], "1")
 }
 
@@ -340,15 +368,22 @@ func TestAggregateScript_RanksWithinWindows(t *testing.T) {
 	aggregate := func(change int, page string, ago, views int64) {
 		t.Helper()
 		at := now - ago
-		s.aggregate(site, aggregateCall{change: change, now: now, page: page, uniqueCounting: "S", days: []any{at / 86400},
-			fields: []any{strconv.FormatInt(at/900/4*4*4, 10), views}, minute: []any{at / 60, at, views}})
+		s.aggregate(site, aggregateCall{
+			change: change, now: now, page: page, uniqueCounting: "S",
+			days:   []any{at / 86400},
+			fields: []any{strconv.FormatInt(at/900/4*4*4, 10), views}, minute: []any{at / 60, at, views},
+		})
 	}
 	aggregate(0, "fresh", 0, 10)
 	aggregate(1, "half an hour", 1800, 10)
 	aggregate(2, "two hours", 7200, 10)
 	aggregate(3, "two days", 2*86400, 10)
-	s.want("the last hour", []float64{score("hour", "fresh"), score("hour", "half an hour"), score("hour", "two hours")}, "[10 10 0]")
-	s.want("the last day", []float64{score("day", "fresh"), score("day", "two hours"), score("day", "two days")}, "[10 10 0]")
+	s.want("the last hour", []float64{
+		score("hour", "fresh"), score("hour", "half an hour"),
+		score("hour", "two hours"),
+	}, "[10 10 0]")
+	s.want("the last day", []float64{score("day", "fresh"), score("day", "two hours"), score("day", "two days")},
+		"[10 10 0]")
 	s.want("a minute", s.client.HGetAll(t.Context(), fmt.Sprintf("%s;m%d", site, now/60)).Val(), "map[fresh:10]")
 	s.want("a minute long ago", s.client.Exists(t.Context(), fmt.Sprintf("%s;m%d", site, (now-7200)/60)).Val(), 0)
 	if a, b := score("now", "fresh"), score("now", "half an hour"); a != 10 || b <= 0 || b >= 2 {
@@ -388,7 +423,10 @@ func TestAggregateScript_WindowBoundaries(t *testing.T) {
 	const now = int64(1_795_000_000)
 	aggregate := func(change int, page string, at, views int64) {
 		t.Helper()
-		s.aggregate(site, aggregateCall{change: change, now: now, page: page, uniqueCounting: "S", days: []any{at / 86400}, fields: []any{"83100", views}, minute: []any{at / 60, at, views}})
+		s.aggregate(site, aggregateCall{
+			change: change, now: now, page: page, uniqueCounting: "S", days: []any{at / 86400},
+			fields: []any{"83100", views}, minute: []any{at / 60, at, views},
+		})
 	}
 	has := func(ranking, page string) bool {
 		return s.client.ZScore(t.Context(), site+";"+ranking, page).Err() == nil
@@ -416,7 +454,10 @@ func TestAggregateScript_MovesReferenceTime(t *testing.T) {
 	const now = int64(1_795_000_000)
 	aggregate := func(change int, at int64, page string, views int64) {
 		t.Helper()
-		s.aggregate(site, aggregateCall{change: change, now: at, page: page, uniqueCounting: "S", days: []any{at / 86400}, fields: []any{fmt.Sprint(change), views}, minute: []any{at / 60, at, views}})
+		s.aggregate(site, aggregateCall{
+			change: change, now: at, page: page, uniqueCounting: "S", days: []any{at / 86400},
+			fields: []any{fmt.Sprint(change), views}, minute: []any{at / 60, at, views},
+		})
 	}
 	meta := func() map[string]string { return s.client.HGetAll(t.Context(), site+";meta").Val() }
 	aggregate(0, now, "a", 100)
@@ -426,7 +467,8 @@ func TestAggregateScript_MovesReferenceTime(t *testing.T) {
 	rise := s.client.ZScore(t.Context(), site+";rise", "a").Val()
 	later := now + 201*600
 	aggregate(2, later, "c", 1)
-	if scaled := s.client.ZScore(t.Context(), site+";rise", "a").Val(); rise <= 0 || scaled <= 0 || scaled > rise*1e-50 {
+	if scaled := s.client.ZScore(t.Context(), site+";rise", "a").Val(); rise <= 0 || scaled <= 0 ||
+		scaled > rise*1e-50 {
 		t.Errorf("a rising page has %v after %v, want it scaled like those of the current views", scaled, rise)
 	}
 	s.want("the landmark, later", meta()["f"], later)
@@ -441,11 +483,18 @@ func TestAggregateScript_RecountsReturningPage(t *testing.T) {
 	site := s.site()
 	const now = int64(1_795_000_000)
 	hours := now / 900 / 4 * 4
-	s.client.HSet(t.Context(), site+":p:t", strconv.FormatInt((hours-4*23)*4, 10), 7, strconv.FormatInt((hours-4*24)*4, 10), 50)
-	s.aggregate(site, aggregateCall{now: now, page: "p", uniqueCounting: "S", days: []any{now / 86400}, fields: []any{strconv.FormatInt(hours*4, 10), 3}, minute: []any{now / 60, now, 3}})
+	s.client.HSet(t.Context(), site+":p:t", strconv.FormatInt((hours-4*23)*4, 10), 7,
+		strconv.FormatInt((hours-4*24)*4, 10), 50)
+	s.aggregate(site, aggregateCall{
+		now: now, page: "p", uniqueCounting: "S", days: []any{now / 86400},
+		fields: []any{strconv.FormatInt(hours*4, 10), 3}, minute: []any{now / 60, now, 3},
+	})
 	s.want("its last 24 hours", s.client.ZScore(t.Context(), site+";day", "p").Val(), 10)
 	// A page without hours is removed from the ranking.
-	s.aggregate(site, aggregateCall{change: 1, now: now, page: "q", uniqueCounting: "S", days: []any{now / 86400}, fields: []any{"x", 3}, minute: []any{now / 60, now, 3}})
+	s.aggregate(site, aggregateCall{
+		change: 1, now: now, page: "q", uniqueCounting: "S", days: []any{now / 86400},
+		fields: []any{"x", 3}, minute: []any{now / 60, now, 3},
+	})
 	if _, err := s.client.ZScore(t.Context(), site+";day", "q").Result(); !errors.Is(err, redis.Nil) {
 		t.Errorf("a page without hours is in the ranking of the day (%v)", err)
 	}
@@ -456,7 +505,12 @@ func TestAggregateScript_AddsLargeNumbers(t *testing.T) {
 	s := newScripts(t)
 	site := s.site()
 	for change := range 2 {
-		s.aggregate(site, aggregateCall{change: change, now: 1_795_000_000, page: "p", uniqueCounting: "S", days: []any{20775}, fields: []any{"83100", 4_000_000_000}, minute: []any{29916666, 1_795_000_000, 4_000_000_000}})
+		s.aggregate(site, aggregateCall{
+			change: change, now: 1_795_000_000, page: "p", uniqueCounting: "S",
+			days: []any{20775}, fields: []any{"83100", 4_000_000_000}, minute: []any{
+				29916666, 1_795_000_000, 4_000_000_000,
+			},
+		})
 	}
 	s.want("the total", s.totals(site, "p")["83100"], 8_000_000_000)
 	s.want("the minute", s.client.HGet(t.Context(), site+";m29916666", "p").Val(), 8_000_000_000)

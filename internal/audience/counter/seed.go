@@ -63,7 +63,9 @@ func (c *Counter) Seed(ctx context.Context, totals []PageTotals) error {
 	args := map[target][]any{}
 	var calls []scriptCall
 	finish := func(t target) {
-		calls = append(calls, scriptCall{tag(t.shard) + "log", append([]any{allTimeKey(t.method.letter())}, args[t]...)})
+		calls = append(calls, scriptCall{
+			tag(t.shard) + "log", append([]any{allTimeKey(t.method.letter())}, args[t]...),
+		})
 		delete(args, t)
 	}
 	for _, total := range totals {
@@ -127,7 +129,8 @@ func (t PageTotals) hashFields() []any {
 // MarkSeeded ends the seeding of a shard, after Seed was called with all
 // totals.
 func (c *Counter) MarkSeeded(ctx context.Context, shard int) error {
-	if err := c.redis.HSet(ctx, tag(shard)+"state", "seeded", strconv.FormatInt(c.options.Now().Unix(), 10)).Err(); err != nil {
+	if err := c.redis.HSet(ctx, tag(shard)+"state", "seeded", strconv.FormatInt(c.options.Now().Unix(), 10)).
+		Err(); err != nil {
 		return fmt.Errorf("end the seeding: %w", err)
 	}
 	return nil

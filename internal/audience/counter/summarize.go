@@ -85,7 +85,9 @@ type encodedSummaries struct{ tag, text string }
 // encodeByShard encodes the summaries in chunks of pages of one shard.
 func (cs *summaries) encodeByShard() []encodedSummaries {
 	cs.addVisitValues()
-	slices.SortStableFunc(cs.list, func(a, b *pageSummary) int { return strings.Compare(siteKeyOf(a.page), siteKeyOf(b.page)) })
+	slices.SortStableFunc(cs.list, func(a, b *pageSummary) int {
+		return strings.Compare(siteKeyOf(a.page), siteKeyOf(b.page))
+	})
 	var chunks []encodedSummaries
 	for rest := cs.list; len(rest) > 0; {
 		n, tag := 0, rest[0].page[:tagLength]
@@ -110,12 +112,14 @@ func (c *Counter) transferSummaries(ctx context.Context, shard int) error {
 	for _, one := range transfers {
 		id, to, text, ok := c.parseTransfer(one)
 		if !ok {
-			if err := c.quarantine(ctx, shard, listTransfers, c.newQuarantineRecord(listTransfers, one, errSummary)); err != nil {
+			if err := c.quarantine(ctx, shard, listTransfers,
+				c.newQuarantineRecord(listTransfers, one, errSummary)); err != nil {
 				return err
 			}
 			continue
 		}
-		if _, err := c.runScripts(ctx, c.shardScript, []scriptCall{{to + "deltas", []any{"receive", id, text}}}); err != nil {
+		if _, err := c.runScripts(ctx, c.shardScript,
+			[]scriptCall{{to + "deltas", []any{"receive", id, text}}}); err != nil {
 			return err
 		}
 		if err := c.redis.LRem(ctx, tag(shard)+"transfers", 1, one).Err(); err != nil {

@@ -345,7 +345,8 @@ func (c *pageSummary) decode(d *decoder) error {
 	}
 	for n := d.number(); n > 0 && !d.failed; n-- {
 		letter, day := d.letter(), d.date()
-		if !slices.Contains([]byte{countryLetter, deviceLetter, referrerLetter, filtered}, letter) && !isVisitLetter(letter) && letter != eventLetter || !isPlausible(day, int64(day)*86400) {
+		if !slices.Contains([]byte{countryLetter, deviceLetter, referrerLetter, filtered}, letter) &&
+			!isVisitLetter(letter) && letter != eventLetter || !isPlausible(day, int64(day)*86400) {
 			return errSummary
 		}
 		c.addValue(letter, day, d.text(), d.number())

@@ -56,7 +56,9 @@ const sweepBatchSize = 200
 func (c *Counter) sweepSite(ctx context.Context, shard int, site string, now int64) error {
 	route := tag(shard) + "log"
 	for more := int64(1); more > 0; {
-		cmds, err := c.runScripts(ctx, c.sweepScript, []scriptCall{{route, []any{"minutes", site, now / 60, int64(nowHalfLife / time.Second)}}})
+		cmds, err := c.runScripts(ctx, c.sweepScript, []scriptCall{
+			{route, []any{"minutes", site, now / 60, int64(nowHalfLife / time.Second)}},
+		})
 		if err != nil {
 			return err
 		}

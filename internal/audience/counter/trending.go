@@ -110,7 +110,9 @@ func (c *Counter) RecentViews(ctx context.Context, site uuid.UUID, pages []strin
 }
 
 // readRankings reads the top n pages of a ranking in each of the shards.
-func (c *Counter) readRankings(ctx context.Context, site uuid.UUID, r Ranking, ending string, shards []int, n int, now time.Time) ([][]RankedPage, error) {
+func (c *Counter) readRankings(
+	ctx context.Context, site uuid.UUID, r Ranking, ending string, shards []int, n int, now time.Time,
+) ([][]RankedPage, error) {
 	references := make([]*redis.StringCmd, len(shards))
 	pages := make([]*redis.ZSliceCmd, len(shards))
 	if _, err := c.redis.Pipelined(ctx, func(p redis.Pipeliner) error {

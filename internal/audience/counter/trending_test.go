@@ -125,7 +125,8 @@ func TestTrending_MergesShards(t *testing.T) {
 	}
 	for i, p := range got {
 		if int(p.Score) != 32-i || c.Shard(site.ID, p.Page) != crowded {
-			t.Errorf("position %d: page %s with %.0f views, want one of the full shard with %d", i, p.Page, p.Score, 32-i)
+			t.Errorf("position %d: page %s with %.0f views, want one of the full shard with %d", i, p.Page, p.Score,
+				32-i)
 		}
 	}
 	if _, err := c.Trending(t.Context(), site.ID, "best", 3); err == nil {
@@ -141,7 +142,8 @@ func TestRecent_CountsTheLastFiveMinutesOnly(t *testing.T) {
 		site := newSite(t, counter.Set)
 		expect := func(want ...int64) {
 			t.Helper()
-			if got := must[[]int64](t)(c.RecentViews(t.Context(), site.ID, []string{"a", "b", "nobody"})); fmt.Sprint(got) != fmt.Sprint(want) {
+			if got := must[[]int64](t)(c.RecentViews(t.Context(), site.ID, []string{"a", "b", "nobody"})); fmt.Sprint(
+				got) != fmt.Sprint(want) {
 				t.Errorf("at %s: got %v, want %v", clock.Now().Format("15:04:05"), got, want)
 			}
 		}
@@ -176,7 +178,8 @@ func TestUniques_NeverExceedViews(t *testing.T) {
 		}
 		count(t, c, hits...)
 		aggregate(t, c)
-		if s := must[counter.Stats](t)(c.Stats(t.Context(), site, name)); max(s.Uniques.Day, s.Uniques.Week, s.Uniques.AllTime) > s.Views || s.Uniques.AllTime < 900 {
+		if s := must[counter.Stats](t)(c.Stats(t.Context(), site, name)); max(s.Uniques.Day, s.Uniques.Week,
+			s.Uniques.AllTime) > s.Views || s.Uniques.AllTime < 900 {
 			t.Errorf("page %s: got %+v unique readers of %d views", name, s.Uniques, s.Views)
 		}
 	}

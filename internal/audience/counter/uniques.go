@@ -131,7 +131,8 @@ func (q pageQueries) hashFields(ctx context.Context, page string, d *Delta) uniq
 	if d.UniqueMethod == SetPerDay {
 		total = dailyUniquesField
 	}
-	a.hash = q.pipe.HMGet(ctx, page+totalsKey, slices.Concat([]string{latestDayField, total}, a.weekFields, a.referrers)...)
+	a.hash = q.pipe.HMGet(ctx, page+totalsKey, slices.Concat([]string{latestDayField, total}, a.weekFields,
+		a.referrers)...)
 	if d.UniqueMethod == HyperLogLog {
 		a.hasMerged = q.pipe.Exists(ctx, page+allTimeKey(HyperLogLog.letter()))
 	}

@@ -55,7 +55,8 @@ func derived(deltas []counter.Delta) map[string]int64 {
 	for _, d := range deltas {
 		for _, h := range d.Hours {
 			if isDerived(h.Kind) {
-				sums[fmt.Sprint(d.Page, " ", h.Kind, " ", h.Day.Time().Format("01-02"), " ", h.Hour.Format("15:04"))] += h.Count
+				sums[fmt.Sprint(d.Page, " ", h.Kind, " ", h.Day.Time().Format("01-02"), " ",
+					h.Hour.Format("15:04"))] += h.Count
 			}
 		}
 	}
@@ -72,7 +73,8 @@ func TestVisits_StartAndSecondView(t *testing.T) {
 		site := newSite(t, counter.Set)
 		read := func(page string, visitor uint64, from string) {
 			h := view(site, page, visitor, clock.Now())
-			h.From, h.Channel, h.Source, h.Browser, h.OS, h.Campaign, h.Country, h.Device = from, "social", "zalo.me", "Chrome", "Android", "tet", "VN", "mobile"
+			h.From, h.Channel, h.Source, h.Browser, h.OS, h.Campaign, h.Country, h.Device = from, "social", "zalo.me",
+				"Chrome", "Android", "tet", "VN", "mobile"
 			count(t, c, h)
 		}
 		read("a", 1, "") // starts a visit
@@ -85,8 +87,12 @@ func TestVisits_StartAndSecondView(t *testing.T) {
 		clock.add(time.Minute)
 		read("e", 1, "d") // a new visit
 		deltas := takeDeltas(t, c)
-		want := map[string]int64{"a entry 11-16 16:00": 1, "b entry 11-16 16:00": 1, "e entry 11-17 17:00": 1, "b second_view 11-16 16:00": 1, "b engaged_visit 11-16 16:00": 1,
-			"a recirculation 11-17 17:00": 1, "b recirculation 11-17 17:00": 1, "c recirculation 11-17 17:00": 1, "d recirculation 11-17 17:00": 1}
+		want := map[string]int64{
+			"a entry 11-16 16:00": 1, "b entry 11-16 16:00": 1, "e entry 11-17 17:00": 1,
+			"b second_view 11-16 16:00": 1, "b engaged_visit 11-16 16:00": 1,
+			"a recirculation 11-17 17:00": 1, "b recirculation 11-17 17:00": 1, "c recirculation 11-17 17:00": 1,
+			"d recirculation 11-17 17:00": 1,
+		}
 		if got := derived(deltas); !maps.Equal(got, want) {
 			t.Errorf("got %v, want %v", got, want)
 		}
@@ -96,12 +102,16 @@ func TestVisits_StartAndSecondView(t *testing.T) {
 				values[v.Dimension+" "+v.Value] += v.Count
 			}
 		}
-		if want := (map[string]int64{"channel social": 3, "source zalo.me": 3, "browser Chrome": 3, "os Android": 3, "campaign tet": 3, "country VN": 3, "device mobile": 3}); !maps.Equal(values, want) {
+		if want := (map[string]int64{
+			"channel social": 3, "source zalo.me": 3, "browser Chrome": 3, "os Android": 3,
+			"campaign tet": 3, "country VN": 3, "device mobile": 3,
+		}); !maps.Equal(values, want) {
 			t.Errorf("got %v, want %v", values, want)
 		}
 		for day, want := range map[int]int64{16: 2, 17: 1} {
 			var all counter.Sketch
-			for _, raw := range must[[][]byte](t)(c.SiteSketches(t.Context(), site.ID, counter.Day(time.Date(2026, 11, day, 0, 0, 0, 0, time.UTC).Unix()/86400))) {
+			for _, raw := range must[[][]byte](t)(c.SiteSketches(t.Context(), site.ID,
+				counter.Day(time.Date(2026, 11, day, 0, 0, 0, 0, time.UTC).Unix()/86400))) {
 				if err := all.Merge(raw); err != nil {
 					t.Fatal(err)
 				}
@@ -140,7 +150,10 @@ func TestVisits_OfRepeatedViews(t *testing.T) {
 		clock.add(40 * time.Minute)
 		read("later", 3)
 		deltas := takeDeltas(t, c)
-		want := map[string]int64{"once entry 11-16 05:00": 1, "reloaded entry 11-16 05:00": 1, "reloaded second_view 11-16 05:00": 1, "reloaded engaged_visit 11-16 05:00": 1, "later entry 11-16 05:00": 2}
+		want := map[string]int64{
+			"once entry 11-16 05:00": 1, "reloaded entry 11-16 05:00": 1, "reloaded second_view 11-16 05:00": 1,
+			"reloaded engaged_visit 11-16 05:00": 1, "later entry 11-16 05:00": 2,
+		}
 		if got := derived(deltas); !maps.Equal(got, want) {
 			t.Errorf("window of %s: got %v, want %v", window, got, want)
 		}
@@ -174,7 +187,10 @@ func TestVisits_AreEngagedOnce(t *testing.T) {
 		sendHeartbeat := func(page string, visitor uint64, engaged time.Duration) {
 			t.Helper()
 			// The visitor's hash is that of its hits.
-			h := counter.Heartbeat{Site: site, Page: page, View: fmt.Sprint("view of ", visitor), Visitor: view(site, page, visitor, clock.Now()).Visitor, Engaged: engaged, At: clock.Now()}
+			h := counter.Heartbeat{
+				Site: site, Page: page, View: fmt.Sprint("view of ", visitor),
+				Visitor: view(site, page, visitor, clock.Now()).Visitor, Engaged: engaged, At: clock.Now(),
+			}
 			must[int](t)(c.Heartbeats(t.Context(), []counter.Heartbeat{h}))
 		}
 		for visitor := range uint64(6) {
@@ -191,7 +207,10 @@ func TestVisits_AreEngagedOnce(t *testing.T) {
 		sendHeartbeat("second", 3, time.Minute)
 		sendHeartbeat("start", 7, time.Minute) // no visit
 		read("twice", 8)
-		twice := counter.Heartbeat{Site: site, Page: "twice", View: "view of 8", Visitor: view(site, "twice", 8, clock.Now()).Visitor, Engaged: time.Minute, At: clock.Now()}
+		twice := counter.Heartbeat{
+			Site: site, Page: "twice", View: "view of 8", Visitor: view(site, "twice", 8, clock.Now()).Visitor,
+			Engaged: time.Minute, At: clock.Now(),
+		}
 		must[int](t)(c.Heartbeats(t.Context(), []counter.Heartbeat{twice, twice})) // in one call
 		clock.add(15 * time.Minute)                                                // after midnight
 		sendHeartbeat("start", 4, time.Minute)
@@ -200,8 +219,11 @@ func TestVisits_AreEngagedOnce(t *testing.T) {
 		read("later", 6) // a new visit
 		sendHeartbeat("later", 6, 0)
 		got := derived(takeDeltas(t, c))
-		want := map[string]int64{"start entry 11-16 16:00": 6, "twice entry 11-16 16:00": 1, "twice engaged_visit 11-16 16:00": 1, "later entry 11-17 17:00": 1, "second second_view 11-16 16:00": 2,
-			"start engaged_visit 11-16 16:00": 2, "second engaged_visit 11-16 16:00": 1}
+		want := map[string]int64{
+			"start entry 11-16 16:00": 6, "twice entry 11-16 16:00": 1,
+			"twice engaged_visit 11-16 16:00": 1, "later entry 11-17 17:00": 1, "second second_view 11-16 16:00": 2,
+			"start engaged_visit 11-16 16:00": 2, "second engaged_visit 11-16 16:00": 1,
+		}
 		if !maps.Equal(got, want) {
 			t.Errorf("got %v, want %v", got, want)
 		}

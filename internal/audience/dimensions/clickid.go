@@ -51,9 +51,11 @@ func clickID(name string) (source string, isPaid bool) {
 // IsClickID reports whether a parameter describes how the reader arrived.
 func IsClickID(name string) bool {
 	name = strings.ToLower(name)
-	for _, prefix := range []string{"utm_", "mc_", "pk_", "mtm_", "piwik_", "matomo_", "hsa_", "_hs", "__hs", "hscta", "vero_",
-		"fb_", "zarsrc", "_branch", "__cft__", "gad_", "gcl_", "ga_", "oly_", "sfmc_", "bsft_", "itm_", "ns_", "at_custom", "at_campaign", "at_medium",
-		"_x_tr_", "guce_", "ml_subscriber", "wt_"} {
+	for _, prefix := range []string{
+		"utm_", "mc_", "pk_", "mtm_", "piwik_", "matomo_", "hsa_", "_hs", "__hs", "hscta", "vero_", "fb_", "zarsrc",
+		"_branch", "__cft__", "gad_", "gcl_", "ga_", "oly_", "sfmc_", "bsft_", "itm_", "ns_", "at_custom",
+		"at_campaign", "at_medium", "_x_tr_", "guce_", "ml_subscriber", "wt_",
+	} {
 		if strings.HasPrefix(name, prefix) {
 			return true
 		}
@@ -71,7 +73,8 @@ func IsClickID(name string) bool {
 		"ecid", "s_cid", "s_kwcid", "ef_id", "mkt_tok", // Google, X, Adobe, Marketo
 		"__tn__", "__eep__", "paipv", "eav", "_rdr", "fref", "hc_ref", "slof", // Facebook, Threads
 		"trk", "lipi", "is_from_webapp", "sender_device", "rdt", "isappinstalled", // LinkedIn, TikTok, Reddit, WeChat
-		"irgwc", "cjevent", "awc", "sscid", "tduid", "admitad_uid", "ranmid", "raneaid", "ransiteid", // affiliate networks
+		// Affiliate networks
+		"irgwc", "cjevent", "awc", "sscid", "tduid", "admitad_uid", "ranmid", "raneaid", "ransiteid",
 		"tblci", "dicbo", "oborigurl", "cto_pld", "_openstat", "xtor", // Taboola, Outbrain, Criteo and others
 		"_kx", "_ke", "__s", "vgo_ee", "dm_i",
 		"ck_subscriber_id", "wickedid", "et_rid", "spm", "cmpid", "guccounter", // newsletters, shops

@@ -26,8 +26,10 @@ func OpenCountries(path string) (*Countries, error) {
 	}
 	c := &Countries{file: file}
 	// Fail early if the file has no countries.
-	if !strings.Contains(file.Metadata.DatabaseType, "Country") && !strings.Contains(file.Metadata.DatabaseType, "City") {
-		return nil, errors.Join(fmt.Errorf("the country file has the type %q; use one of countries or cities", file.Metadata.DatabaseType), c.Close())
+	if !strings.Contains(file.Metadata.DatabaseType, "Country") && !strings.Contains(file.Metadata.DatabaseType,
+		"City") {
+		return nil, errors.Join(fmt.Errorf("the country file has the type %q; use one of countries or cities",
+			file.Metadata.DatabaseType), c.Close())
 	}
 	return c, nil
 }
@@ -77,7 +79,8 @@ func Device(agent string) string {
 	switch {
 	case agent == "":
 		return ""
-	case has("SMART-TV", "SmartTV", "Web0S", "AppleTV", "BRAVIA", "PlayStation", "Xbox", "Nintendo", "Kindle", "GoogleTV", "CrKey"):
+	case has("SMART-TV", "SmartTV", "Web0S", "AppleTV", "BRAVIA", "PlayStation", "Xbox", "Nintendo", "Kindle",
+		"GoogleTV", "CrKey"):
 		return Other
 	case has("iPad", "Tablet", "PlayBook") || has("Android") && !has("Mobile", "Opera Mini"):
 		return Tablet // on Android, only phones send Mobile

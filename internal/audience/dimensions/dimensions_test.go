@@ -21,12 +21,16 @@ func file(t *testing.T, kind string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for prefix, code := range map[string]string{"203.0.113.0/24": "VN", "198.51.100.0/24": "FR", "2001:db8:1::/48": "JP", "192.0.2.0/24": "not a code"} {
+	for prefix, code := range map[string]string{
+		"203.0.113.0/24": "VN", "198.51.100.0/24": "FR",
+		"2001:db8:1::/48": "JP", "192.0.2.0/24": "not a code",
+	} {
 		_, network, err := net.ParseCIDR(prefix)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := tree.Insert(network, mmdbtype.Map{"country": mmdbtype.Map{"iso_code": mmdbtype.String(code)}}); err != nil {
+		if err := tree.Insert(network,
+			mmdbtype.Map{"country": mmdbtype.Map{"iso_code": mmdbtype.String(code)}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -50,8 +54,11 @@ func TestCountries_Lookup(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = c.Close() }()
-	for address, want := range map[string]string{"203.0.113.9": "VN", "::ffff:203.0.113.9": "VN", "198.51.100.1": "FR", "2001:db8:1:ffff::1": "JP",
-		"2001:db8:2::1": "", "192.0.2.1": "", "10.0.0.1": ""} {
+	for address, want := range map[string]string{
+		"203.0.113.9": "VN", "::ffff:203.0.113.9": "VN", "198.51.100.1": "FR",
+		"2001:db8:1:ffff::1": "JP",
+		"2001:db8:2::1":      "", "192.0.2.1": "", "10.0.0.1": "",
+	} {
 		if got := c.Lookup(netip.MustParseAddr(address)); got != want {
 			t.Errorf("%s: got %q, want %q", address, got, want)
 		}
@@ -81,13 +88,18 @@ func TestDevice_UserAgents(t *testing.T) {
 	const webkit = " AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 "
 	for agent, want := range map[string]string{
 		"": "",
-		"Mozilla/5.0 (Windows NT 10.0; Win64; x64)" + webkit + "Safari/537.36":                                                               dimensions.Desktop,
-		"Mozilla/5.0 (X11; CrOS x86_64 14541.0.0)" + webkit + "Safari/537.36":                                                                dimensions.Desktop,
-		"Mozilla/5.0 (Linux; Android 10; K)" + webkit + "Mobile Safari/537.36":                                                               dimensions.Mobile,
-		"Mozilla/5.0 (Linux; Android 12; SM-T870)" + webkit + "Safari/537.36":                                                                dimensions.Tablet,
-		"Mozilla/5.0 (iPad; CPU OS 12_5_7 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/12.1.2 Mobile/15E148 Safari/604.1": dimensions.Tablet,
-		"Opera/9.80 (Android; Opera Mini/36.2.2254/119.132; U; vi) Presto/2.12.423 Version/12.16":                                            dimensions.Mobile,
-		"Mozilla/5.0 (Web0S; Linux/SmartTV)" + webkit + "Safari/537.36":                                                                      dimensions.Other,
+		"Mozilla/5.0 (Windows NT 10.0; Win64; x64)" + webkit +
+			"Safari/537.36": dimensions.Desktop,
+		"Mozilla/5.0 (X11; CrOS x86_64 14541.0.0)" + webkit +
+			"Safari/537.36": dimensions.Desktop,
+		"Mozilla/5.0 (Linux; Android 10; K)" + webkit +
+			"Mobile Safari/537.36": dimensions.Mobile,
+		"Mozilla/5.0 (Linux; Android 12; SM-T870)" + webkit +
+			"Safari/537.36": dimensions.Tablet,
+		"Mozilla/5.0 (iPad; CPU OS 12_5_7 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/12.1.2 " +
+			"Mobile/15E148 Safari/604.1": dimensions.Tablet,
+		"Opera/9.80 (Android; Opera Mini/36.2.2254/119.132; U; vi) Presto/2.12.423 Version/12.16": dimensions.Mobile,
+		"Mozilla/5.0 (Web0S; Linux/SmartTV)" + webkit + "Safari/537.36":                           dimensions.Other,
 		"Something": dimensions.Other,
 	} {
 		if got := dimensions.Device(agent); got != want {
@@ -130,9 +142,10 @@ func TestReferrers_Resolve(t *testing.T) {
 		}
 	}
 	for agent, want := range map[string]string{
-		"Mozilla/5.0 (iPhone) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/21B101 [FBAN/FBIOS;FBAV/442.0]": "facebook.com",
-		"Mozilla/5.0 (Linux) Mobile Safari/537.36 Zalo android/481":                                           "zalo.me",
-		"Mozilla/5.0 (Linux) Mobile Safari/537.36":                                                            "",
+		"Mozilla/5.0 (iPhone) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/21B101 " +
+			"[FBAN/FBIOS;FBAV/442.0]": "facebook.com",
+		"Mozilla/5.0 (Linux) Mobile Safari/537.36 Zalo android/481": "zalo.me",
+		"Mozilla/5.0 (Linux) Mobile Safari/537.36":                  "",
 	} {
 		if got := r.Resolve("", agent, own); got != want {
 			t.Errorf("%q: got %q, want %q", agent, got, want)

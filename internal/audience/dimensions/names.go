@@ -6,14 +6,21 @@ import "strings"
 // "Microsoft Edge" or "Chrome Mobile 120"; without a version if we do not know it.
 func BrowserName(text string) string {
 	return ourName(text, map[string]string{
-		"microsoftedge": "Edge", "msedge": "Edge", "edgehtml": "Edge", "edgechromium": "Edge", "googlechrome": "Chrome", "chromium": "Chrome",
-		"crios": "Chrome", "androidwebview": "Chrome", "android": "Chrome", "mozillafirefox": "Firefox", "fxios": "Firefox", "fenix": "Firefox",
-		"applesafari": "Safari", "samsung": "Samsung Internet", "samsunginternet": "Samsung Internet", "uc": "UC Browser", "ucweb": "UC Browser",
-		"yandex": "Yandex", "yabrowser": "Yandex", "coccoc": "Cốc Cốc", "cốccốc": "Cốc Cốc", "duckduckgoprivacy": "DuckDuckGo", "ddg": "DuckDuckGo",
-		"gsa": "Google app", "googlesearch": "Google app", "google": "Google app", "operamini": "Opera", "operatouch": "Opera", "operagx": "Opera",
-		"operanext": "Opera", "facebookmessenger": "Facebook", "ie": "Internet Explorer", "msie": "Internet Explorer", "iemobile": "Internet Explorer",
-		"edge": "Edge", "chrome": "Chrome", "firefox": "Firefox", "safari": "Safari", "opera": "Opera", "duckduckgo": "DuckDuckGo",
-		"facebook": "Facebook", "instagram": "Instagram", "zalo": "Zalo", "tiktok": "TikTok",
+		"microsoftedge": "Edge", "msedge": "Edge", "edgehtml": "Edge", "edgechromium": "Edge", "googlechrome": "Chrome",
+		"chromium": "Chrome",
+		"crios":    "Chrome", "androidwebview": "Chrome", "android": "Chrome", "mozillafirefox": "Firefox",
+		"fxios": "Firefox", "fenix": "Firefox",
+		"applesafari": "Safari", "samsung": "Samsung Internet", "samsunginternet": "Samsung Internet",
+		"uc": "UC Browser", "ucweb": "UC Browser",
+		"yandex": "Yandex", "yabrowser": "Yandex", "coccoc": "Cốc Cốc", "cốccốc": "Cốc Cốc",
+		"duckduckgoprivacy": "DuckDuckGo", "ddg": "DuckDuckGo",
+		"gsa": "Google app", "googlesearch": "Google app", "google": "Google app", "operamini": "Opera",
+		"operatouch": "Opera", "operagx": "Opera",
+		"operanext": "Opera", "facebookmessenger": "Facebook", "ie": "Internet Explorer", "msie": "Internet Explorer",
+		"iemobile": "Internet Explorer",
+		"edge":     "Edge", "chrome": "Chrome", "firefox": "Firefox", "safari": "Safari", "opera": "Opera",
+		"duckduckgo": "DuckDuckGo",
+		"facebook":   "Facebook", "instagram": "Instagram", "zalo": "Zalo", "tiktok": "TikTok",
 	})
 }
 
@@ -21,10 +28,14 @@ func BrowserName(text string) string {
 // "Mac OS X 10.15" or "Chrome OS"; without a version if we do not know it.
 func SystemName(text string) string {
 	return ourName(text, map[string]string{
-		"mac": "macOS", "macos": "macOS", "macosx": "macOS", "osx": "macOS", "macintosh": "macOS", "ipados": "iOS", "iphoneos": "iOS", "iphone": "iOS",
-		"ipad": "iOS", "ios": "iOS", "chromeos": "ChromeOS", "chromiumos": "ChromeOS", "cros": "ChromeOS", "windows": "Windows", "windowsnt": "Windows",
-		"win": "Windows", "windowsvista": "Windows", "windowsxp": "Windows", "windowsphone": "Windows", "gnulinux": "Linux",
-		"linux": "Linux", "ubuntu": "Linux", "debian": "Linux", "fedora": "Linux", "android": "Android", "androidos": "Android", //nolint:misspell // a name
+		"mac": "macOS", "macos": "macOS", "macosx": "macOS", "osx": "macOS", "macintosh": "macOS", "ipados": "iOS",
+		"iphoneos": "iOS", "iphone": "iOS",
+		"ipad": "iOS", "ios": "iOS", "chromeos": "ChromeOS", "chromiumos": "ChromeOS", "cros": "ChromeOS",
+		"windows": "Windows", "windowsnt": "Windows",
+		"win": "Windows", "windowsvista": "Windows", "windowsxp": "Windows", "windowsphone": "Windows",
+		"gnulinux": "Linux",
+		"linux":    "Linux", "ubuntu": "Linux", "debian": "Linux", "fedora": "Linux", "android": "Android",
+		"androidos": "Android", //nolint:misspell // a name
 	})
 }
 

@@ -34,8 +34,10 @@ func parseSites(text string) []knownSite {
 		if len(columns) != 6 || strings.HasPrefix(line, "#") {
 			continue
 		}
-		s := knownSite{channel: Channel(strings.TrimSpace(columns[0])), name: strings.TrimSpace(columns[1]),
-			hosts: strings.Fields(columns[2]), apps: strings.Fields(columns[3]), aliases: strings.Fields(columns[5])}
+		s := knownSite{
+			channel: Channel(strings.TrimSpace(columns[0])), name: strings.TrimSpace(columns[1]),
+			hosts: strings.Fields(columns[2]), apps: strings.Fields(columns[3]), aliases: strings.Fields(columns[5]),
+		}
 		for agent := range strings.SplitSeq(columns[4], ",") {
 			if agent = strings.TrimPrefix(agent, " "); strings.TrimSpace(agent) != "" {
 				s.agents = append(s.agents, strings.TrimSuffix(agent, " "))
@@ -62,8 +64,11 @@ type agentToken struct{ token, site string }
 
 // NewReferrers returns the referrers of the known sites.
 func NewReferrers() *Referrers {
-	r := &Referrers{hosts: map[string]string{}, exact: map[string]string{}, apps: map[string]string{}, kinds: map[string]Channel{},
-		aliases: map[string]string{}}
+	r := &Referrers{
+		hosts: map[string]string{}, exact: map[string]string{}, apps: map[string]string{},
+		kinds:   map[string]Channel{},
+		aliases: map[string]string{},
+	}
 	for _, s := range parseSites(ownSites) {
 		r.kinds[s.name] = s.channel
 		for _, h := range append(s.hosts, s.name) {
@@ -102,7 +107,8 @@ func (r *Referrers) addListed() {
 		}
 		if r.kinds[name] == "" {
 			r.kinds[name] = channel
-			if label, _, _ := strings.Cut(name, "."); r.aliases[squash(label)] == "" && len(label) > 3 && channel != Search {
+			if label, _, _ := strings.Cut(name, "."); r.aliases[squash(label)] == "" && len(label) > 3 &&
+				channel != Search {
 				r.aliases[squash(label)] = name
 			}
 		}
@@ -156,7 +162,8 @@ func (r *Referrers) Resolve(address, agent string, own func(host string) bool) s
 // and ios-app://number/http/host, otherwise of the app.
 func (r *Referrers) app(u *url.URL, own func(host string) bool) string {
 	id := strings.ToLower(u.Host)
-	if path := strings.Split(strings.Trim(u.Path, "/"), "/"); len(path) > 1 && (path[0] == "http" || path[0] == "https") {
+	if path := strings.Split(strings.Trim(u.Path, "/"), "/"); len(path) > 1 &&
+		(path[0] == "http" || path[0] == "https") {
 		if host := strings.ToLower(path[1]); len(host) <= maxHostLength && isHost(host) && !own(host) {
 			return r.site(host)
 		}

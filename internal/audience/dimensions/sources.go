@@ -152,8 +152,10 @@ func squash(s string) string {
 // isUse reports whether a word after a site's name says how the site was used.
 func isUse(word string) bool {
 	switch word {
-	case "ad", "ads", "paid", "organic", "social", "post", "posts", "page", "fanpage", "group", "groups", "story", "stories", "reel", "reels", "bio",
-		"feed", "share", "mobile", "app", "web", "desktop", "search", "cpc", "official", "channel", "video", "network", "chat", "messenger":
+	case "ad", "ads", "paid", "organic", "social", "post", "posts", "page", "fanpage", "group", "groups", "story",
+		"stories", "reel", "reels", "bio",
+		"feed", "share", "mobile", "app", "web", "desktop", "search", "cpc", "official", "channel", "video", "network",
+		"chat", "messenger":
 		return true
 	}
 	return false
@@ -182,7 +184,8 @@ func isPaid(query url.Values, medium string) bool {
 			return true
 		}
 	}
-	return strings.HasPrefix(medium, "cp") || strings.HasPrefix(medium, "paid") || medium == "ppc" || medium == "retargeting"
+	return strings.HasPrefix(medium, "cp") || strings.HasPrefix(medium, "paid") || medium == "ppc" ||
+		medium == "retargeting"
 }
 
 func paidChannel(kind Channel) Channel {
@@ -227,7 +230,8 @@ func mediumChannel(medium string) Channel {
 // isOwn reports whether a referrer is a page of the site.
 func isOwn(referrer string, own func(host string) bool) bool {
 	u, err := url.Parse(referrer)
-	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https") && own(strings.TrimSuffix(strings.ToLower(u.Hostname()), "."))
+	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https") &&
+		own(strings.TrimSuffix(strings.ToLower(u.Hostname()), "."))
 }
 
 // redacted replaces a value that may name a person.

@@ -29,8 +29,12 @@ func BenchmarkFlush(b *testing.B) {
 		for from := 0; from < pages; from += 1000 {
 			hits := make([]counter.Hit, 1000)
 			for i := range hits {
-				hits[i] = counter.Hit{Site: r.site, Page: names[from+i], Kind: counter.View, Visitor: counter.Visitor{Hash: r.visitors.Add(1) * 0x9e3779b97f4a7c15},
-					At: time.Now(), Country: "VN", Device: "mobile", Referrer: "facebook.com"}
+				hits[i] = counter.Hit{
+					Site: r.site, Page: names[from+i], Kind: counter.View, Visitor: counter.Visitor{
+						Hash: r.visitors.Add(1) * 0x9e3779b97f4a7c15,
+					},
+					At: time.Now(), Country: "VN", Device: "mobile", Referrer: "facebook.com",
+				}
 			}
 			_, err := r.counter.Count(b.Context(), hits)
 			r.must(err)
@@ -72,7 +76,9 @@ type timedStore struct {
 	took *atomic.Int64
 }
 
-func (s timedStore) ApplyViewBatch(ctx context.Context, shard int, batch uuid.UUID, deltas counter.Batch) (bool, error) {
+func (s timedStore) ApplyViewBatch(
+	ctx context.Context, shard int, batch uuid.UUID, deltas counter.Batch,
+) (bool, error) {
 	start := time.Now()
 	defer func() { s.took.Add(int64(time.Since(start))) }()
 	return s.Store.ApplyViewBatch(ctx, shard, batch, deltas)

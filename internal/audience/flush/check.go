@@ -95,7 +95,8 @@ func (f *Flusher) logCheck(c Check) {
 		f.Log.Info("view counts in Redis and the database match", "compared", c.Compared)
 		return
 	}
-	f.Log.Error("view counts in Redis and the database differ", "compared", c.Compared, "differing", c.Differing, "missing", c.Missing, "surplus", c.Surplus)
+	f.Log.Error("view counts in Redis and the database differ", "compared", c.Compared, "differing", c.Differing,
+		"missing", c.Missing, "surplus", c.Surplus)
 }
 
 // pagesFrom lists pages to compare and records where the next check continues.
@@ -130,7 +131,8 @@ func (f *Flusher) redisTotals(ctx context.Context, pages []counter.PageID, heart
 		for i, p := range pages[:n] {
 			names[i] = p.Page
 		}
-		stats, err := f.Counter.PageStats(ctx, counter.Site{ID: pages[0].Site, Zone: time.UTC, UniqueMethod: counter.HyperLogLog}, names)
+		stats, err := f.Counter.PageStats(ctx,
+			counter.Site{ID: pages[0].Site, Zone: time.UTC, UniqueMethod: counter.HyperLogLog}, names)
 		if err != nil {
 			return nil, err
 		}
@@ -173,7 +175,9 @@ func (c *Check) compare(p counter.PageID, before, stored, after Totals) {
 		}
 		c.Differing++
 		if len(c.Examples) < maxCheckExamples {
-			c.Examples = append(c.Examples, Difference{Site: p.Site, Page: p.Page, Kind: kind, Shown: upper, Stored: inPostgres, Pending: max(upper-lower, 0)})
+			c.Examples = append(c.Examples, Difference{
+				Site: p.Site, Page: p.Page, Kind: kind, Shown: upper, Stored: inPostgres, Pending: max(upper-lower, 0),
+			})
 		}
 	}
 }

@@ -46,7 +46,10 @@ func crash(at string) (code int) {
 	if _, err := fmt.Sscanf(at, "after round trip %d", &last); err == nil {
 		client.AddHook(&crashingTrips{last: last})
 	}
-	k := &flush.Flusher{Counter: crashingCounter{counter.New(client, counter.Options{Shards: shards}), m}, Store: crashingStore{s, m}, Log: slog.New(slog.DiscardHandler)}
+	k := &flush.Flusher{
+		Counter: crashingCounter{counter.New(client, counter.Options{Shards: shards}), m},
+		Store:   crashingStore{s, m}, Log: slog.New(slog.DiscardHandler),
+	}
 	if _, err := k.Flush(ctx, func() {}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 2
@@ -141,7 +144,9 @@ type crashingStore struct {
 	crashPoint
 }
 
-func (s crashingStore) ApplyViewBatch(ctx context.Context, shard int, batch uuid.UUID, deltas counter.Batch) (bool, error) {
+func (s crashingStore) ApplyViewBatch(
+	ctx context.Context, shard int, batch uuid.UUID, deltas counter.Batch,
+) (bool, error) {
 	applied, err := s.Store.ApplyViewBatch(ctx, shard, batch, deltas)
 	s.reach("after a batch was applied")
 	return applied, err
@@ -164,14 +169,18 @@ func (r *fixture) child(at string) *exec.Cmd {
 func (r *fixture) died(cmd *exec.Cmd) {
 	r.t.Helper()
 	_ = cmd.Wait()
-	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !status.Signaled() || status.Signal() != syscall.SIGKILL {
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !status.Signaled() ||
+		status.Signal() != syscall.SIGKILL {
 		r.t.Fatalf("the process ended with %s instead of being killed", cmd.ProcessState)
 	}
 }
 
 func TestFlush_KilledAtEveryStep(t *testing.T) {
-	for _, at := range []string{"before a batch is taken", "after a batch was taken", "after a batch was read", "after a batch was applied",
-		"before a batch is dropped", "after a batch was dropped"} {
+	for _, at := range []string{
+		"before a batch is taken", "after a batch was taken", "after a batch was read",
+		"after a batch was applied",
+		"before a batch is dropped", "after a batch was dropped",
+	} {
 		t.Run(at, func(t *testing.T) {
 			t.Parallel()
 			r := open(t, enginetest.Redis(t))
@@ -226,7 +235,8 @@ func TestFlush_KilledDuringTransaction(t *testing.T) {
 	_, err = tx.Exec(ctx, "lock table view_hours_due in exclusive mode") // the last table that a batch writes
 	r.must(err)
 	cmd := r.child("nowhere")
-	for r.number("select count(*) from pg_stat_activity where wait_event_type = 'Lock' and query like '%view_hours_due%' and pid <> pg_backend_pid()") == 0 {
+	for r.number("select count(*) from pg_stat_activity where wait_event_type = 'Lock' and query like "+
+		"'%view_hours_due%' and pid <> pg_backend_pid()") == 0 {
 		time.Sleep(10 * time.Millisecond)
 	}
 	r.must(cmd.Process.Kill())

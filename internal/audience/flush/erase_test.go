@@ -49,13 +49,15 @@ func TestErase_Site(t *testing.T) {
 			t.Errorf("%s still has %+v and %d", page, s, r.stored(page))
 		}
 	}
-	if n := r.number("select (select count(*) from site_engagement where site_id = $1) + (select count(*) from view_engagement e where not exists (select 1 from view_pages p where p.id = e.page_id))", r.site.ID); n != 0 {
+	if n := r.number("select (select count(*) from site_engagement where site_id = $1) + (select count(*) from "+
+		"view_engagement e where not exists (select 1 from view_pages p where p.id = e.page_id))", r.site.ID); n != 0 {
 		t.Errorf("%d rows of engagement are left", n)
 	}
 	for keys := r.redis.Scan(t.Context(), 0, "*post 3*", 1000).Iterator(); keys.Next(t.Context()); {
 		t.Errorf("the key %q still exists", keys.Val())
 	}
-	if known, err := r.counter.Heartbeats(t.Context(), []counter.Heartbeat{{Site: r.site, Page: "post 1", View: "view 4", At: time.Now()}}); err != nil || known != 0 {
+	if known, err := r.counter.Heartbeats(t.Context(),
+		[]counter.Heartbeat{{Site: r.site, Page: "post 1", View: "view 4", At: time.Now()}}); err != nil || known != 0 {
 		t.Errorf("an erased view still has heartbeats; %v", err)
 	}
 	r.site, r.want = other, map[string]int64{"post 0": 3}
@@ -69,14 +71,18 @@ func TestErase_Site(t *testing.T) {
 func (r *fixture) workspace() uuid.UUID {
 	r.t.Helper()
 	id := uuid.New()
-	r.number("with made as (insert into workspaces (id, name, time_zone) values ($1, 'Desk', 'UTC') returning 1) select count(*) from made", id)
+	r.number("with made as (insert into workspaces (id, name, time_zone) values ($1, 'Desk', 'UTC') returning 1) "+
+		"select count(*) from made", id)
 	return id
 }
 
 func TestErase_Visitor(t *testing.T) {
 	r := open(t, enginetest.Redis(t))
 	workspace := r.workspace()
-	for way, v := range map[counter.UniqueMethod]counter.Visitor{counter.Set: {Hash: 77}, counter.SetPerDay: {Hash: 77}, counter.Bitmap: {ID: 77}} {
+	for way, v := range map[counter.UniqueMethod]counter.Visitor{
+		counter.Set: {Hash: 77}, counter.SetPerDay: {Hash: 77},
+		counter.Bitmap: {ID: 77},
+	} {
 		t.Run(string(way), func(t *testing.T) {
 			r.t = t
 			r.site.ID, r.site.UniqueMethod, r.site.MaxID = uuid.New(), way, 1000
@@ -85,11 +91,16 @@ func TestErase_Visitor(t *testing.T) {
 				if one.Hash == 0 {
 					one.Hash = uint64(one.ID)
 				}
-				_, err := r.counter.Count(t.Context(), []counter.Hit{{Site: r.site, Page: "post", Kind: counter.View, Visitor: one, At: time.Now()}})
+				_, err := r.counter.Count(t.Context(), []counter.Hit{
+					{Site: r.site, Page: "post", Kind: counter.View, Visitor: one, At: time.Now()},
+				})
 				r.must(err)
 			}
 			r.flush()
-			if e := r.erase(flush.Erasure{Workspace: workspace, Site: r.site.ID, SingleVisitor: true, Visitor: v}); e.Removed == 0 {
+			if e := r.erase(flush.Erasure{
+				Workspace: workspace, Site: r.site.ID, SingleVisitor: true,
+				Visitor: v,
+			}); e.Removed == 0 {
 				t.Errorf("%+v", e)
 			}
 			seen, err := r.counter.HasSeen(t.Context(), r.site, "post", v)
@@ -112,7 +123,8 @@ func (r *fixture) expectErased(site uuid.UUID) {
 	c, err := pgx.Connect(r.t.Context(), r.databaseURL)
 	r.must(err)
 	defer func() { _ = c.Close(context.WithoutCancel(r.t.Context())) }()
-	rows, err := c.Query(r.t.Context(), `select c.relname::text, a.attname::text from pg_class c join pg_attribute a on a.attrelid = c.oid
+	rows, err := c.Query(r.t.Context(),
+		`select c.relname::text, a.attname::text from pg_class c join pg_attribute a on a.attrelid = c.oid
 		where c.relkind in ('r', 'p') and not c.relispartition and c.relname ~ '^(view|site|stats)_'
 		and (a.attname = 'site_id' and a.atttypid = 'uuid'::regtype or a.attname = 'page_id') and c.relname not in ('site_alert_rules', 'view_erasures') order by 1, 2`)
 	r.must(err)
@@ -129,7 +141,8 @@ func (r *fixture) expectErased(site uuid.UUID) {
 	for _, table := range tables {
 		left := "select count(*) from " + table[0] + " where site_id = $1"
 		if table[1] == "page_id" {
-			left = "select count(*) from " + table[0] + " where page_id <> 0 and page_id not in (select id from view_pages) and $1::uuid is not null"
+			left = "select count(*) from " + table[0] + " where page_id <> 0 and page_id not in (select id from " +
+				"view_pages) and $1::uuid is not null"
 		}
 		if n := r.number(left, site); n != 0 {
 			r.t.Errorf("%d rows of %s are left after an erasure", n, table[0])

@@ -35,7 +35,9 @@ func (s failingStore) ApplyViewBatch(ctx context.Context, shard int, id uuid.UUI
 	return s.Store.ApplyViewBatch(ctx, shard, id, batch)
 }
 
-func (s failingStore) ViewPageTotals(ctx context.Context, after counter.PageID, limit int) ([]counter.PageTotals, error) {
+func (s failingStore) ViewPageTotals(
+	ctx context.Context, after counter.PageID, limit int,
+) ([]counter.PageTotals, error) {
 	if err := s.fails("ViewSeeds"); err != nil {
 		return nil, err
 	}
@@ -144,7 +146,10 @@ func (c failingCounter) PageStats(ctx context.Context, site counter.Site, pages 
 // A flush in which one engine fails returns its error, and the next one writes every
 // count once.
 func TestFlush_FailuresLoseNothing(t *testing.T) {
-	for _, call := range []string{"ApplyViews", "ViewSeeds", "NoteViewLoss", "OpenViewErasures", "TakeBatch", "Batches", "ReadBatch", "DropBatch", "Lost", "Seed", "Seeded"} {
+	for _, call := range []string{
+		"ApplyViews", "ViewSeeds", "NoteViewLoss", "OpenViewErasures", "TakeBatch", "Batches",
+		"ReadBatch", "DropBatch", "Lost", "Seed", "Seeded",
+	} {
 		t.Run(call, func(t *testing.T) {
 			r := open(t, enginetest.Redis(t))
 			r.viewPages(6, 2)

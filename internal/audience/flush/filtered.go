@@ -17,7 +17,8 @@ type FilteredReader struct {
 	Store interface {
 		// ViewFilteredCounts atomically reads the counts of a page and which of the
 		// batches they include.
-		ViewFilteredCounts(ctx context.Context, page counter.PageID, batches []uuid.UUID) (counts map[string]int64, applied []uuid.UUID, err error)
+		ViewFilteredCounts(ctx context.Context, page counter.PageID, batches []uuid.UUID) (counts map[string]int64,
+			applied []uuid.UUID, err error)
 	}
 }
 

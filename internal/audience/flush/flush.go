@@ -217,7 +217,8 @@ func (f *Flusher) reseed(ctx context.Context, heartbeat func(), done *Result) er
 			continue // a new installation
 		}
 		done.Seeded += pages[shard]
-		f.Log.WarnContext(ctx, "Redis lost its view counts; restored them from the database", "shard", shard, "pages", pages[shard])
+		f.Log.WarnContext(ctx, "Redis lost its view counts; restored them from the database", "shard", shard, "pages",
+			pages[shard])
 		if err := f.Store.RecordViewLoss(ctx, shard, pages[shard]); err != nil {
 			return err
 		}

@@ -187,7 +187,8 @@ func TestCheck_ReportsDifferences(t *testing.T) {
 	r.view("post 1", 4) // pending, which is no difference
 	c, done, err := r.Check(t.Context(), func() {})
 	r.must(err)
-	if got, want := fmt.Sprint(done, c.Compared, c.Differing, c.Surplus, c.Missing, len(c.Examples)), fmt.Sprint(true, 18, 3, 5, 3+15, 3); got != want {
+	if got, want := fmt.Sprint(done, c.Compared, c.Differing, c.Surplus, c.Missing, len(c.Examples)), fmt.Sprint(true,
+		18, 3, 5, 3+15, 3); got != want {
 		t.Errorf("done, compared, differing, surplus, missing, examples: got %s, want %s", got, want)
 	}
 	if _, again, err := r.CheckIfDue(t.Context(), func() {}); again || err != nil {
@@ -233,7 +234,9 @@ func TestFlush_Cluster(t *testing.T) {
 	r.Counter = r.counter
 	r.viewPages(40, 5)
 	r.expectConsistent("at first")
-	r.must(client.ForEachMaster(t.Context(), func(ctx context.Context, c *redis.Client) error { return c.FlushAll(ctx).Err() }))
+	r.must(client.ForEachMaster(t.Context(), func(ctx context.Context, c *redis.Client) error {
+		return c.FlushAll(ctx).Err()
+	}))
 	r.viewPages(40, 2)
 	r.expectConsistent("after it was wiped")
 }

@@ -46,8 +46,14 @@ type fixture struct {
 
 func open(t testing.TB, redisURL string) *fixture {
 	t.Helper()
-	r := &fixture{t: t, redisURL: redisURL, redis: enginetest.RedisClient(t, redisURL), want: map[string]int64{}, visitors: &atomic.Uint64{},
-		site: counter.Site{ID: uuid.New(), Workspace: uuid.New(), Zone: time.UTC, Window: 30 * time.Minute, UniqueMethod: counter.HyperLogLog}}
+	r := &fixture{
+		t: t, redisURL: redisURL, redis: enginetest.RedisClient(t, redisURL), want: map[string]int64{},
+		visitors: &atomic.Uint64{},
+		site: counter.Site{
+			ID: uuid.New(), Workspace: uuid.New(), Zone: time.UTC, Window: 30 * time.Minute,
+			UniqueMethod: counter.HyperLogLog,
+		},
+	}
 	r.store, r.databaseURL = storetest.OpenWithURL(t)
 	r.counter = counter.New(r.redis, counter.Options{Shards: shards})
 	r.Flusher = &flush.Flusher{Counter: r.counter, Store: r.store, Log: slog.New(slog.DiscardHandler)}
@@ -68,8 +74,13 @@ func (r *fixture) view(page string, n int) {
 	for i := range hits {
 		reader := r.visitors.Add(1)
 		view := fmt.Sprint("view ", reader)
-		hits[i] = counter.Hit{Site: r.site, Page: page, Kind: counter.View, Visitor: counter.Visitor{Hash: reader * 0x9e3779b97f4a7c15}, At: time.Now(), Country: "VN", View: view}
-		beats[i] = counter.Heartbeat{Site: r.site, Page: page, View: view, Engaged: time.Second, Scroll: 50, At: time.Now()}
+		hits[i] = counter.Hit{
+			Site: r.site, Page: page, Kind: counter.View,
+			Visitor: counter.Visitor{Hash: reader * 0x9e3779b97f4a7c15}, At: time.Now(), Country: "VN", View: view,
+		}
+		beats[i] = counter.Heartbeat{
+			Site: r.site, Page: page, View: view, Engaged: time.Second, Scroll: 50, At: time.Now(),
+		}
 	}
 	_, err := r.counter.Count(r.t.Context(), hits)
 	r.must(err)
@@ -143,9 +154,14 @@ func (r *fixture) expectConsistent(when string) {
 			r.t.Errorf("%s: %s was read %d times; readers see %d, stored are %d", when, page, want, shown, stored)
 		}
 	}
-	for _, sql := range []string{"select coalesce(sum(count), 0) from view_hours where kind = 'view'", "select coalesce(sum(count), 0) from view_dimensions where dimension = 'country'",
+	for _, sql := range []string{
+		"select coalesce(sum(count), 0) from view_hours where kind = 'view'",
+		"select coalesce(sum(count), 0) from view_dimensions where dimension = 'country'",
 		"select coalesce(sum(funnel), 0) from view_hours", "select coalesce(sum(engaged[1]), 0) from view_engagement",
-		"select coalesce(sum(engaged[1]), 0) from site_engagement", "select coalesce(sum(scrolled[2]), 0) from site_engagement", "select coalesce(sum(counts), 0) from view_batches"} {
+		"select coalesce(sum(engaged[1]), 0) from site_engagement",
+		"select coalesce(sum(scrolled[2]), 0) from site_engagement",
+		"select coalesce(sum(counts), 0) from view_batches",
+	} {
 		if got := r.number(sql); got != sum {
 			r.t.Errorf("%s: %s: %d, want %d", when, sql, got, sum)
 		}

@@ -120,7 +120,8 @@ func (f *Flusher) mergeSketches(ctx context.Context, heartbeat func()) error {
 			var all counter.Sketch
 			for _, raw := range append(sketches, d.Sketch) {
 				if err := all.Merge(raw); err != nil { // must not stop the others
-					f.Log.WarnContext(ctx, "skipped unreadable visitors of a site", "site_id", d.Site, "day", d.Day.Time().Format(time.DateOnly), "error", err)
+					f.Log.WarnContext(ctx, "skipped unreadable visitors of a site", "site_id", d.Site, "day",
+						d.Day.Time().Format(time.DateOnly), "error", err)
 				}
 			}
 			d.Sketch, d.Visitors = all.Bytes(), all.Count()
@@ -155,7 +156,8 @@ func (f *Flusher) erase(ctx context.Context, heartbeat func(), done *Result) err
 			return err
 		}
 		done.Erased++
-		f.Log.InfoContext(ctx, "erased view counts", "erasure_id", e.ID, "site_id", e.Site, "single_visitor", e.SingleVisitor, "removed", removed)
+		f.Log.InfoContext(ctx, "erased view counts", "erasure_id", e.ID, "site_id", e.Site, "single_visitor",
+			e.SingleVisitor, "removed", removed)
 	}
 	return nil
 }

@@ -52,13 +52,17 @@ func TestCheck_CountsDifferences(t *testing.T) {
 				t.Errorf("got %+v, %t, %v, want 3 pages compared", c, done, err)
 			}
 			if c.Differing != row.differing || c.Missing != row.missing || c.Surplus != row.surplus {
-				t.Errorf("got %+v, %t, %v, want %d differing, %d missing, %d in excess", c, done, err, row.differing, row.missing, row.surplus)
+				t.Errorf("got %+v, %t, %v, want %d differing, %d missing, %d in excess", c, done, err, row.differing,
+					row.missing, row.surplus)
 			}
 			if len(m.checks) != 1 || len(c.Examples) != int(row.differing) {
 				t.Fatalf("recorded %d comparisons with %d examples", len(m.checks), len(c.Examples))
 			}
 			if row.differing > 0 {
-				want := flush.Difference{Page: page(0).Page, Kind: counter.View, Shown: row.shown, Stored: row.storedViews, Pending: row.countNow}
+				want := flush.Difference{
+					Page: page(0).Page, Kind: counter.View, Shown: row.shown, Stored: row.storedViews,
+					Pending: row.countNow,
+				}
 				if c.Examples[0] != want {
 					t.Errorf("got example %+v, want %+v", c.Examples[0], want)
 				}
@@ -73,7 +77,8 @@ func TestCheck_FlushesFirst(t *testing.T) {
 	m := newMemory(2)
 	m.stored[page(0)], m.redis[page(0)] = 1, 1
 	m.view(page(0), 4)
-	if c, done, err := m.flusher().Check(t.Context(), func() {}); err != nil || !done || c.Differing != 0 || m.stored[page(0)] != 5 {
+	if c, done, err := m.flusher().Check(t.Context(), func() {}); err != nil || !done || c.Differing != 0 ||
+		m.stored[page(0)] != 5 {
 		t.Errorf("got %+v, %t, %v, want agreement after a flush", c, done, err)
 	}
 	m.locked = true
@@ -97,8 +102,14 @@ func TestCheck_LogsItsResult(t *testing.T) {
 		prepare func(m *memory)
 		want    string // empty: nothing
 	}{
-		"Equal":   {func(m *memory) { m.redis[page(0)] = 1 }, "level=INFO msg=\"view counts in Redis and the database match\" compared=3"},
-		"Differ":  {func(*memory) {}, "level=ERROR msg=\"view counts in Redis and the database differ\" compared=3 differing=3 missing=6 surplus=0"},
+		"Equal": {
+			func(m *memory) { m.redis[page(0)] = 1 },
+			"level=INFO msg=\"view counts in Redis and the database match\" compared=3",
+		},
+		"Differ": {
+			func(*memory) {}, "level=ERROR msg=\"view counts in Redis and the database differ\" compared=3 " +
+				"differing=3 missing=6 surplus=0",
+		},
 		"Busy":    {func(m *memory) { m.locked = true }, ""},
 		"Failure": {func(m *memory) { m.before = func(string) error { return errAway } }, ""},
 	} {
@@ -121,7 +132,9 @@ func TestMaintain_LogsExpiredRecords(t *testing.T) {
 		m := newMemory(1)
 		m.expired = expired
 		f, log := m.logged()
-		if _, err := f.Maintain(t.Context(), func() {}); err != nil || strings.Contains(log.String(), "records=1") != (expired == 1) || strings.Count(log.String(), "\n") != expired {
+		if _, err := f.Maintain(t.Context(), func() {}); err != nil ||
+			strings.Contains(log.String(), "records=1") != (expired == 1) ||
+			strings.Count(log.String(), "\n") != expired {
 			t.Errorf("%d expired: got %v and %q", expired, err, log)
 		}
 	}
@@ -217,7 +230,8 @@ func TestCheck_ContinuesWhereTheLastEnded(t *testing.T) {
 			t.Errorf("got %d compared, %v, want the first 20,000 pages again", c.Compared, err)
 		}
 		// Check starts with the first page regardless of earlier comparisons.
-		if c, done, err = f.Check(t.Context(), func() {}); err != nil || !done || c.Compared != 3*20_000 || c.Next.Site != sites[0] {
+		if c, done, err = f.Check(t.Context(), func() {}); err != nil || !done || c.Compared != 3*20_000 ||
+			c.Next.Site != sites[0] {
 			t.Errorf("got %d compared, next %v, %t, %v, want the first 20,000 pages", c.Compared, c.Next, done, err)
 		}
 	})
@@ -225,7 +239,10 @@ func TestCheck_ContinuesWhereTheLastEnded(t *testing.T) {
 
 func TestCheck_EveryFailureIsReported(t *testing.T) {
 	t.Parallel()
-	for method, calls := range map[string]int{"LastViewCheck": 1, "WithFlushLock": 1, "ViewPageIDs": 1, "PageStats": 2, "TakeBatch": 1, "ViewTotals": 1, "RecordViewCheck": 1} {
+	for method, calls := range map[string]int{
+		"LastViewCheck": 1, "WithFlushLock": 1, "ViewPageIDs": 1, "PageStats": 2,
+		"TakeBatch": 1, "ViewTotals": 1, "RecordViewCheck": 1,
+	} {
 		for nth := 1; nth <= calls; nth++ {
 			m := newMemory(1)
 			m.stored[page(0)] = 1
@@ -238,8 +255,10 @@ func TestCheck_EveryFailureIsReported(t *testing.T) {
 				}
 				return nil
 			}
-			if _, done, err := m.flusher().CheckIfDue(t.Context(), func() {}); !errors.Is(err, errAway) || len(m.checks) != 0 || done && method == "LastViewCheck" {
-				t.Errorf("call %d of %s fails: got %t, %v and %d recorded, want its error and none", nth, method, done, err, len(m.checks))
+			if _, done, err := m.flusher().CheckIfDue(t.Context(), func() {}); !errors.Is(err, errAway) ||
+				len(m.checks) != 0 || done && method == "LastViewCheck" {
+				t.Errorf("call %d of %s fails: got %t, %v and %d recorded, want its error and none", nth, method, done,
+					err, len(m.checks))
 			}
 		}
 	}
@@ -259,7 +278,9 @@ func TestErase_ReachesEveryPage(t *testing.T) {
 				}
 				m.stored[counter.PageID{Site: uuid.New(), Page: "of another site"}] = 1
 				id := uuid.New()
-				m.erasures = []flush.Erasure{{ID: id, Site: site, SingleVisitor: single, Visitor: counter.Visitor{ID: 2}}}
+				m.erasures = []flush.Erasure{
+					{ID: id, Site: site, SingleVisitor: single, Visitor: counter.Visitor{ID: 2}},
+				}
 				beats := 0
 				done, err := m.flusher().Flush(t.Context(), func() { beats++ })
 				if err != nil || done.Erased != 1 || len(m.erasures) != 0 {
@@ -270,7 +291,8 @@ func TestErase_ReachesEveryPage(t *testing.T) {
 					inRedis, other, removed = m.visitors, m.erased, int64(2*pages)
 				}
 				if len(inRedis) != pages || len(other) != 0 || m.removed[id] != removed {
-					t.Errorf("got %d pages, %d of the other kind and %d removed, want %d, 0, %d", len(inRedis), len(other), m.removed[id], pages, removed)
+					t.Errorf("got %d pages, %d of the other kind and %d removed, want %d, 0, %d", len(inRedis),
+						len(other), m.removed[id], pages, removed)
 				}
 				for _, p := range inRedis {
 					if p.Site != site {
@@ -288,7 +310,10 @@ func TestErase_ReachesEveryPage(t *testing.T) {
 // A failed erasure is not reported as done, and is retried.
 func TestErase_EveryFailureIsReported(t *testing.T) {
 	t.Parallel()
-	for _, method := range []string{"PendingViewErasures", "ViewSitePages", "ErasePage", "EraseVisitor", "EraseSiteViews", "CompleteViewErasure"} {
+	for _, method := range []string{
+		"PendingViewErasures", "ViewSitePages", "ErasePage", "EraseVisitor",
+		"EraseSiteViews", "CompleteViewErasure",
+	} {
 		m := newMemory(1)
 		site := uuid.New()
 		m.stored[counter.PageID{Site: site, Page: "a"}] = 1
@@ -301,7 +326,8 @@ func TestErase_EveryFailureIsReported(t *testing.T) {
 		}
 		done, err := m.flusher().Flush(t.Context(), func() {})
 		if !errors.Is(err, errAway) || done.Erased != 0 || len(m.erasures) != 1 {
-			t.Errorf("%s fails: got %+v, %v and %d open, want its error and the erasure open", method, done, err, len(m.erasures))
+			t.Errorf("%s fails: got %+v, %v and %d open, want its error and the erasure open", method, done, err,
+				len(m.erasures))
 		}
 		m.before = nil
 		if done, err := m.flusher().Flush(t.Context(), func() {}); err != nil || done.Erased != 1 {
@@ -331,12 +357,16 @@ func TestMaintain_DoesEverything(t *testing.T) {
 		t.Errorf("got %+v, %v, want %+v", done, err, want)
 	}
 	if m.rollUps != 0 || !slices.Equal(m.sketched, m.due) || !slices.Equal(m.parted, []time.Time{now}) || beats != 3+3 {
-		t.Errorf("got %d roll-ups left, %d sketches, partitions of %v, %d heartbeats", m.rollUps, len(m.sketched), m.parted, beats)
+		t.Errorf("got %d roll-ups left, %d sketches, partitions of %v, %d heartbeats", m.rollUps, len(m.sketched),
+			m.parted, beats)
 	}
 	if !slices.Equal(m.retained, []uuid.UUID{skipping, pending}) {
 		t.Errorf("kept the ledger rows of %v, want %v", m.retained, []uuid.UUID{skipping, pending})
 	}
-	for _, method := range []string{"CreateViewPartitions", "RollUpViews", "ViewSketchesDue", "Sketches", "SaveViewSketches", "Batches", "ExpireQuarantine", "Quarantine", "DropExpiredViews"} {
+	for _, method := range []string{
+		"CreateViewPartitions", "RollUpViews", "ViewSketchesDue", "Sketches",
+		"SaveViewSketches", "Batches", "ExpireQuarantine", "Quarantine", "DropExpiredViews",
+	} {
 		m.retained = nil
 		m.before = func(called string) error {
 			if called == method {
@@ -372,13 +402,33 @@ func TestReplay_CountsNothingTwice(t *testing.T) {
 		moved   bool
 		removed bool
 	}{
-		"Plain":      {record(nil), nil, flush.ReplayResult{Replayed: 1}, true, false},
-		"Meanwhile":  {record(func(q *counter.QuarantinedRecord) { q.Error = "gone meanwhile" }), nil, flush.ReplayResult{}, true, false},
-		"Unreadable": {record(func(q *counter.QuarantinedRecord) { q.Text = []byte(spoiled) }), nil, flush.ReplayResult{Unknown: 1}, false, false},
-		"Skipped":    {record(inBatch), func(m *memory, q counter.QuarantinedRecord) { m.ledger[batch] = []uuid.UUID{q.ID} }, flush.ReplayResult{Replayed: 1}, true, false},
-		"Counted":    {record(inBatch), func(m *memory, _ counter.QuarantinedRecord) { m.ledger[batch] = nil }, flush.ReplayResult{AlreadyCounted: 1}, false, true},
-		"Pending":    {record(inBatch), func(m *memory, _ counter.QuarantinedRecord) { m.batches[1][batch] = nil }, flush.ReplayResult{Pending: 1}, false, false},
-		"NoBatch":    {record(inBatch), nil, flush.ReplayResult{Replayed: 1}, true, false},
+		"Plain": {record(nil), nil, flush.ReplayResult{Replayed: 1}, true, false},
+		"Meanwhile": {
+			record(func(q *counter.QuarantinedRecord) { q.Error = "gone meanwhile" }), nil,
+			flush.ReplayResult{},
+			true, false,
+		},
+		"Unreadable": {
+			record(func(q *counter.QuarantinedRecord) { q.Text = []byte(spoiled) }), nil,
+			flush.ReplayResult{Unknown: 1},
+			false, false,
+		},
+		"Skipped": {
+			record(inBatch), func(m *memory, q counter.QuarantinedRecord) { m.ledger[batch] = []uuid.UUID{q.ID} },
+			flush.ReplayResult{Replayed: 1},
+			true, false,
+		},
+		"Counted": {
+			record(inBatch), func(m *memory, _ counter.QuarantinedRecord) { m.ledger[batch] = nil },
+			flush.ReplayResult{AlreadyCounted: 1},
+			false, true,
+		},
+		"Pending": {
+			record(inBatch), func(m *memory, _ counter.QuarantinedRecord) { m.batches[1][batch] = nil },
+			flush.ReplayResult{Pending: 1},
+			false, false,
+		},
+		"NoBatch": {record(inBatch), nil, flush.ReplayResult{Replayed: 1}, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := newMemory(2)
@@ -387,8 +437,10 @@ func TestReplay_CountsNothingTwice(t *testing.T) {
 				row.prepare(m, row.record)
 			}
 			done, err := m.flusher().Replay(t.Context(), nil)
-			if err != nil || done != row.want || (len(m.replayed) == 1) != row.moved || (len(m.discarded) == 1) != row.removed {
-				t.Errorf("got %+v, %v, %d moved, %d removed, want %+v", done, err, len(m.replayed), len(m.discarded), row.want)
+			if err != nil || done != row.want || (len(m.replayed) == 1) != row.moved ||
+				(len(m.discarded) == 1) != row.removed {
+				t.Errorf("got %+v, %v, %d moved, %d removed, want %+v", done, err, len(m.replayed), len(m.discarded),
+					row.want)
 			}
 		})
 	}
@@ -404,7 +456,8 @@ func TestReplay_CountsNothingTwice(t *testing.T) {
 			}
 			return nil
 		}
-		if done, err := m.flusher().Replay(t.Context(), nil); !errors.Is(err, errAway) || done != (flush.ReplayResult{}) || len(m.replayed)+len(m.discarded) != 0 {
+		if done, err := m.flusher().Replay(t.Context(), nil); !errors.Is(err, errAway) ||
+			done != (flush.ReplayResult{}) || len(m.replayed)+len(m.discarded) != 0 {
 			t.Errorf("%s fails: got %+v, %v, want its error and nothing moved", method, done, err)
 		}
 	}
@@ -422,14 +475,17 @@ func TestReplay_SelectsById(t *testing.T) {
 		m.records[i%2] = append(m.records[i%2], q)
 	}
 	f := m.flusher()
-	if done, err := f.Replay(t.Context(), ids[:1]); err != nil || done.Replayed != 1 || !slices.Equal(m.replayed, ids[:1]) {
+	if done, err := f.Replay(t.Context(), ids[:1]); err != nil || done.Replayed != 1 ||
+		!slices.Equal(m.replayed, ids[:1]) {
 		t.Errorf("got %+v, %v, replayed %v, want %v", done, err, m.replayed, ids[:1])
 	}
-	if done, err := f.DiscardQuarantined(t.Context(), []uuid.UUID{ids[3], ids[0]}); err != nil || done.Discarded != 2 || !slices.Equal(m.discarded, []uuid.UUID{ids[3], ids[0]}) {
+	if done, err := f.DiscardQuarantined(t.Context(), []uuid.UUID{ids[3], ids[0]}); err != nil || done.Discarded != 2 ||
+		!slices.Equal(m.discarded, []uuid.UUID{ids[3], ids[0]}) {
 		t.Errorf("got %+v, %v, discarded %v", done, err, m.discarded)
 	}
 	m.discarded = nil
-	if done, err := f.DiscardQuarantined(t.Context(), []uuid.UUID{ids[0], uuid.New()}); !errors.Is(err, flush.ErrNotQuarantined) || done.Discarded != 0 || m.discarded != nil {
+	if done, err := f.DiscardQuarantined(t.Context(), []uuid.UUID{ids[0], uuid.New()}); !errors.Is(err,
+		flush.ErrNotQuarantined) || done.Discarded != 0 || m.discarded != nil {
 		t.Errorf("an unknown id: got %+v, %v, want an error and nothing discarded", done, err)
 	}
 	if done, err := f.DiscardQuarantined(t.Context(), nil); err != nil || done.Discarded != 4 {
@@ -463,11 +519,17 @@ func (f *filtered) PendingFiltered(context.Context, counter.PageID) (counter.Pen
 	if f.reads == f.fail {
 		return counter.PendingFiltered{}, errAway
 	}
-	return counter.PendingFiltered{TakeCount: fmt.Sprint(min(f.reads, f.takes)), Current: map[string]int64{"bot": int64(f.reads)},
-		Batches: map[uuid.UUID]map[string]int64{f.batch: {"bot": 100}}}, nil
+	return counter.PendingFiltered{
+		TakeCount: fmt.Sprint(min(f.reads, f.takes)), Current: map[string]int64{
+			"bot": int64(f.reads),
+		},
+		Batches: map[uuid.UUID]map[string]int64{f.batch: {"bot": 100}},
+	}, nil
 }
 
-func (f *filtered) ViewFilteredCounts(_ context.Context, _ counter.PageID, batches []uuid.UUID) (map[string]int64, []uuid.UUID, error) {
+func (f *filtered) ViewFilteredCounts(
+	_ context.Context, _ counter.PageID, batches []uuid.UUID,
+) (map[string]int64, []uuid.UUID, error) {
 	f.asked = append(f.asked, batches)
 	if f.dbFail {
 		return nil, nil, errAway
@@ -498,7 +560,8 @@ func TestFilteredCounts_ReadsAgainWhileBatchesAreTaken(t *testing.T) {
 		})
 	}
 	for _, f := range []*filtered{{fail: 1}, {fail: 2}, {dbFail: true}} {
-		if counts, err := (flush.FilteredReader{Counter: f, Store: f}).FilteredCounts(t.Context(), uuid.New(), "a"); !errors.Is(err, errAway) || counts != nil {
+		if counts, err := (flush.FilteredReader{Counter: f, Store: f}).FilteredCounts(t.Context(), uuid.New(),
+			"a"); !errors.Is(err, errAway) || counts != nil {
 			t.Errorf("got %v, %v, want the error", counts, err)
 		}
 	}

@@ -62,8 +62,12 @@ type memory struct {
 }
 
 func newMemory(shards int) *memory {
-	m := &memory{shards: shards, redis: map[counter.PageID]int64{}, stored: map[counter.PageID]int64{}, ledger: map[uuid.UUID][]uuid.UUID{},
-		losses: map[int]int64{}, lost: map[int]bool{}, removed: map[uuid.UUID]int64{}, records: make([][]counter.QuarantinedRecord, shards)}
+	m := &memory{
+		shards: shards, redis: map[counter.PageID]int64{}, stored: map[counter.PageID]int64{},
+		ledger: map[uuid.UUID][]uuid.UUID{},
+		losses: map[int]int64{}, lost: map[int]bool{}, removed: map[uuid.UUID]int64{},
+		records: make([][]counter.QuarantinedRecord, shards),
+	}
 	for range shards {
 		m.deltas = append(m.deltas, map[counter.PageID]int64{})
 		m.batches = append(m.batches, map[uuid.UUID]map[counter.PageID]int64{})
@@ -88,7 +92,8 @@ func (m *memory) view(id counter.PageID, n int64) {
 func (m *memory) lose() {
 	m.redis = map[counter.PageID]int64{}
 	for shard := range m.shards {
-		m.deltas[shard], m.batches[shard], m.lost[shard] = map[counter.PageID]int64{}, map[uuid.UUID]map[counter.PageID]int64{}, true
+		m.deltas[shard], m.batches[shard], m.lost[shard] = map[counter.PageID]int64{},
+			map[uuid.UUID]map[counter.PageID]int64{}, true
 	}
 }
 
@@ -138,7 +143,9 @@ func (m *memory) Batches(_ context.Context, shard int) (ids []uuid.UUID, err err
 func (m *memory) ReadBatch(_ context.Context, shard int, batch uuid.UUID) (read counter.Batch, err error) {
 	err = m.call("ReadBatch", func() {
 		for id, n := range m.batches[shard][batch] {
-			read.Deltas = append(read.Deltas, counter.Delta{PageID: id, Hours: []counter.HourDelta{{Kind: counter.View, Count: n}}})
+			read.Deltas = append(read.Deltas, counter.Delta{
+				PageID: id, Hours: []counter.HourDelta{{Kind: counter.View, Count: n}},
+			})
 		}
 	})
 	return read, err
@@ -257,7 +264,9 @@ func comparePages(a, b counter.PageID) int {
 	return cmp.Or(bytes.Compare(a.Site[:], b.Site[:]), strings.Compare(a.Page, b.Page))
 }
 
-func (m *memory) ViewPageTotals(_ context.Context, after counter.PageID, limit int) (totals []counter.PageTotals, err error) {
+func (m *memory) ViewPageTotals(
+	_ context.Context, after counter.PageID, limit int,
+) (totals []counter.PageTotals, err error) {
 	err = m.call("ViewPageTotals", func() {
 		for _, id := range m.pagesAfter(after, limit) {
 			totals = append(totals, counter.PageTotals{PageID: id, Views: m.stored[id]})
@@ -275,7 +284,9 @@ func (m *memory) ViewPageIDs(_ context.Context, after counter.PageID, limit int)
 	return ids, err
 }
 
-func (m *memory) ViewTotals(_ context.Context, pages []counter.PageID) (totals map[counter.PageID]flush.Totals, err error) {
+func (m *memory) ViewTotals(
+	_ context.Context, pages []counter.PageID,
+) (totals map[counter.PageID]flush.Totals, err error) {
 	err = m.call("ViewTotals", func() {
 		totals = map[counter.PageID]flush.Totals{}
 		for _, p := range pages {
@@ -306,7 +317,9 @@ func (m *memory) RollUpViews(context.Context) (more bool, err error) {
 
 func (m *memory) ViewSketchesDue(_ context.Context, after counter.PageID, limit int) (ids []counter.PageID, err error) {
 	err = m.call("ViewSketchesDue", func() {
-		ids = slices.DeleteFunc(slices.Clone(m.due), func(id counter.PageID) bool { return comparePages(id, after) <= 0 })
+		ids = slices.DeleteFunc(slices.Clone(m.due), func(id counter.PageID) bool {
+			return comparePages(id, after) <= 0
+		})
 		ids = ids[:min(limit, len(ids))]
 	})
 	return ids, err
@@ -383,8 +396,11 @@ func (m *memory) wantConsistent(t *testing.T, want map[counter.PageID]int64) {
 // the next flush writes every view exactly once.
 func TestFlush_EveryFailureLosesNothing(t *testing.T) {
 	t.Parallel()
-	methods := []string{"WithFlushLock", "Batches", "LostShards", "ViewPageTotals", "Seed", "MarkSeeded", "RecordViewLoss", "TakeBatch", "ReadBatch",
-		"ApplyViewBatch", "DropBatch", "PendingViewErasures"}
+	methods := []string{
+		"WithFlushLock", "Batches", "LostShards", "ViewPageTotals", "Seed", "MarkSeeded",
+		"RecordViewLoss", "TakeBatch", "ReadBatch",
+		"ApplyViewBatch", "DropBatch", "PendingViewErasures",
+	}
 	for _, method := range methods {
 		for nth := 1; nth <= 3; nth++ {
 			for _, lost := range []bool{false, true} {
@@ -593,7 +609,8 @@ func TestFlush_SeedsAWholeRead(t *testing.T) {
 		m.stored[page(i)] = 1
 	}
 	m.lost[0] = true
-	if done, err := m.flusher().Flush(t.Context(), func() {}); err != nil || done.Seeded != 1000 || len(m.redis) != 1000 {
+	if done, err := m.flusher().Flush(t.Context(), func() {}); err != nil || done.Seeded != 1000 ||
+		len(m.redis) != 1000 {
 		t.Errorf("got %+v, %v, want 1000 seeded", done, err)
 	}
 }
@@ -604,7 +621,8 @@ func TestFlush_SeedsASinglePage(t *testing.T) {
 	m := newMemory(2)
 	m.stored[page(0)], m.stored[page(1)] = 7, 8
 	m.lost[1] = true
-	if done, err := m.flusher().Flush(t.Context(), func() {}); err != nil || done.Seeded != 1 || m.redis[page(1)] != 8 || len(m.redis) != 1 {
+	if done, err := m.flusher().Flush(t.Context(), func() {}); err != nil || done.Seeded != 1 ||
+		m.redis[page(1)] != 8 || len(m.redis) != 1 {
 		t.Errorf("got %+v, %v, %v in Redis, want the page of the lost shard", done, err, m.redis)
 	}
 }
@@ -621,7 +639,8 @@ func TestFlush_LossMeanwhileIsNoError(t *testing.T) {
 		}
 		return nil
 	}
-	if done, err := m.flusher().Flush(t.Context(), func() {}); err != nil || done.Batches != 1 || m.stored[page(1)] != 1 {
+	if done, err := m.flusher().Flush(t.Context(), func() {}); err != nil || done.Batches != 1 ||
+		m.stored[page(1)] != 1 {
 		t.Errorf("got %+v, %v, want the batch of the other shard", done, err)
 	}
 }

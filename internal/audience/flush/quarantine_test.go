@@ -143,13 +143,15 @@ func TestQuarantine_AnUnreadableRecordBlocksNothing(t *testing.T) {
 			r.viewPages(8, 3)
 			put(r)
 			r.expectConsistent("around it")
-			if q := r.quarantine(); len(q) != 1 || m.quarantined != 1 || !strings.Contains(string(q[0].Text), "not a record") && list != "Log" {
+			if q := r.quarantine(); len(q) != 1 || m.quarantined != 1 ||
+				!strings.Contains(string(q[0].Text), "not a record") && list != "Log" {
 				t.Fatalf("the quarantine has %+v; %d were counted", q, m.quarantined)
 			}
 			if done := r.replay(); done.Unknown != 1 || len(r.quarantine()) != 1 {
 				t.Errorf("got %+v, want one retained record of unknown format", done)
 			}
-			if _, err := r.DiscardQuarantined(t.Context(), []uuid.UUID{uuid.New()}); !errors.Is(err, flush.ErrNotQuarantined) {
+			if _, err := r.DiscardQuarantined(t.Context(), []uuid.UUID{uuid.New()}); !errors.Is(err,
+				flush.ErrNotQuarantined) {
 				t.Errorf("discard of an unknown record: got %v, want ErrNotQuarantined", err)
 			}
 			done, err := r.DiscardQuarantined(t.Context(), nil)
@@ -239,11 +241,16 @@ func TestQuarantine_IsBounded(t *testing.T) {
 	r.must(r.redis.RPush(t.Context(), "{v00}log", lines...).Err())
 	r.flush()
 	if n := len(r.quarantine()); n != maxRecords || m.quarantined != maxRecords+5 || m.discarded != 5 {
-		t.Errorf("the quarantine has %d records; %d were put there, %d discarded; want %d, %d, 5", n, m.quarantined, m.discarded, maxRecords, maxRecords+5)
+		t.Errorf("the quarantine has %d records; %d were put there, %d discarded; want %d, %d, 5", n, m.quarantined,
+			m.discarded, maxRecords, maxRecords+5)
 	}
 	_, err := r.DiscardQuarantined(t.Context(), []uuid.UUID{r.quarantine()[0].ID})
 	r.must(err)
-	later := counter.New(r.redis, counter.Options{Shards: shards, Meter: m, Now: func() time.Time { return time.Now().Add(counter.QuarantineRetention + time.Hour) }})
+	later := counter.New(r.redis, counter.Options{
+		Shards: shards, Meter: m, Now: func() time.Time {
+			return time.Now().Add(counter.QuarantineRetention + time.Hour)
+		},
+	})
 	r.Counter = later
 	done, err := r.Maintain(t.Context(), func() {})
 	if r.must(err); done.Expired != maxRecords-1 || len(r.quarantine()) != 0 {
@@ -263,7 +270,8 @@ func TestQuarantine_KeepsTheLedgerOfItsBatches(t *testing.T) {
 	r.must(err)
 	r.withoutFormat(fmt.Sprintf("{v%02d}flush:%s", shard, batch), false)
 	r.flush()
-	r.number("with old as (update view_batches set applied_at = now() - interval '1 year' returning 1) select count(*) from old")
+	r.number("with old as (update view_batches set applied_at = now() - interval '1 year' returning 1) select " +
+		"count(*) from old")
 	_, err = r.Maintain(t.Context(), func() {})
 	r.must(err)
 	if n := r.number("select count(*) from view_batches where id = $1", batch); n != 1 {

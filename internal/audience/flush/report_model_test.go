@@ -109,13 +109,17 @@ type reportModel struct {
 }
 
 func newReportModel() *reportModel {
-	m := &reportModel{articles: map[string]newsroom.PageArticle{}, viewed: map[string]int64{}, visit: map[uint64]int64{}, second: map[uint64]bool{}, engaged: map[uint64]bool{}}
+	m := &reportModel{
+		articles: map[string]newsroom.PageArticle{}, viewed: map[string]int64{},
+		visit: map[uint64]int64{}, second: map[uint64]bool{}, engaged: map[uint64]bool{},
+	}
 	m.erase()
 	return m
 }
 
 func (m *reportModel) erase() {
-	m.sums, m.visitors, m.events, m.links = map[string]int64{}, map[string]map[uint64]bool{}, map[string]int64{}, map[string]int64{}
+	m.sums, m.visitors, m.events, m.links = map[string]int64{}, map[string]map[uint64]bool{}, map[string]int64{},
+		map[string]int64{}
 }
 
 func (m *reportModel) add(at time.Time, metric, page string) {
@@ -211,7 +215,10 @@ func (m *reportModel) hit(h counter.Hit) (counted bool) {
 		if h.Link != "" {
 			m.links[h.Link]++
 		}
-		for name, value := range map[string]string{"countries": h.Country, "devices": h.Device, "browsers": h.Browser, "systems": h.OS, "channels": h.Channel, "sources": h.Source, "campaigns": h.Campaign} {
+		for name, value := range map[string]string{
+			"countries": h.Country, "devices": h.Device, "browsers": h.Browser,
+			"systems": h.OS, "channels": h.Channel, "sources": h.Source, "campaigns": h.Campaign,
+		} {
 			if value != "" {
 				m.sums[name+" "+value+" visits"]++
 			}
@@ -229,15 +236,21 @@ func (m *reportModel) hit(h counter.Hit) (counted bool) {
 
 // sumsOf returns the sums of a report, named as in the model.
 func sumsOf(prefix string, t report.Totals, into map[string]int64) {
-	for metric, n := range map[string]*int64{"views": t.Views, "visits": t.Visits, "second_views": t.SecondViews, "engaged_visits": t.EngagedVisits,
-		"recirculation": t.Recirculation} {
+	for metric, n := range map[string]*int64{
+		"views": t.Views, "visits": t.Visits, "second_views": t.SecondViews,
+		"engaged_visits": t.EngagedVisits,
+		"recirculation":  t.Recirculation,
+	} {
 		if n != nil && *n != 0 {
 			into[prefix+" "+metric] += *n
 		}
 	}
 	if e := t.Engagement; e != nil {
 		// The first bucket from a minute on is the fifteenth: 1800^(14/24) is 79 seconds.
-		for metric, n := range map[string]int64{"engaged": e.Engaged[0], "minutes": e.Engaged[14], "completed": e.Scrolled[counter.ScrollSteps-1]} {
+		for metric, n := range map[string]int64{
+			"engaged": e.Engaged[0], "minutes": e.Engaged[14],
+			"completed": e.Scrolled[counter.ScrollSteps-1],
+		} {
 			if n != 0 {
 				into[prefix+" "+metric] += n
 			}
@@ -246,7 +259,9 @@ func sumsOf(prefix string, t report.Totals, into map[string]int64) {
 }
 
 // reportsOf computes a site's report and its visitors by day.
-func reportsOf(t *testing.T, store *postgres.Store, site counter.Site, from, to counter.Day) (sums map[string]int64, visitors map[string]int64) {
+func reportsOf(
+	t *testing.T, store *postgres.Store, site counter.Site, from, to counter.Day,
+) (sums map[string]int64, visitors map[string]int64) {
 	t.Helper()
 	sums, visitors = map[string]int64{}, map[string]int64{}
 	reporter := report.Reporter{Store: store}
@@ -304,7 +319,9 @@ func articleSumsOf(t *testing.T, store *postgres.Store, site counter.Site, from,
 	t.Helper()
 	sums := map[string]int64{}
 	for _, by := range []report.Table{report.Authors, report.Sections} {
-		r, err := (&report.Reporter{Store: store}).Report(t.Context(), report.Query{Site: site, From: from, To: to, By: by, Limit: 1000})
+		r, err := (&report.Reporter{Store: store}).Report(t.Context(), report.Query{
+			Site: site, From: from, To: to, By: by, Limit: 1000,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -335,7 +352,8 @@ func eventsOf(t *testing.T, store *postgres.Store, site counter.Site, from, to c
 		counts[row.Value] = *row.Events
 		r := get(report.Query{Filter: report.Filter{Name: report.EventFilter, Value: row.Value}})
 		if *r.Period.Events != *row.Events || r.Period.Views != nil {
-			t.Errorf("%s: the days have %d events and views %v, want %d and no views", row.Value, *r.Period.Events, r.Period.Views, *row.Events)
+			t.Errorf("%s: the days have %d events and views %v, want %d and no views", row.Value, *r.Period.Events,
+				r.Period.Views, *row.Events)
 		}
 		for _, p := range r.Tables[0].Rows {
 			counts[row.Value+" "+p.Property+" "+p.Value] = *p.Events

@@ -39,7 +39,9 @@ func TestReport_MatchesModel(t *testing.T) {
 	sites := make([]counter.Site, 2)
 	models := make([]*reportModel, 2)
 	for i, method := range []counter.UniqueMethod{counter.HyperLogLog, counter.Set} {
-		sites[i] = counter.Site{ID: uuid.New(), Workspace: workspace, Zone: zone, Window: 30 * time.Minute, UniqueMethod: method}
+		sites[i] = counter.Site{
+			ID: uuid.New(), Workspace: workspace, Zone: zone, Window: 30 * time.Minute, UniqueMethod: method,
+		}
 		models[i] = newReportModel()
 	}
 	late := uint64(1_000_000) // late readers are new, so that the order of their hits is known
@@ -53,12 +55,18 @@ func TestReport_MatchesModel(t *testing.T) {
 	sendHeartbeats := func() {
 		var beats []counter.Heartbeat
 		for _, v := range sent {
-			engaged, scroll := []time.Duration{2 * time.Second, 9900 * time.Millisecond, 12 * time.Second, 3 * time.Minute}[random.IntN(4)], []int{0, 60, 100}[random.IntN(3)]
+			engaged, scroll := []time.Duration{
+				2 * time.Second, 9900 * time.Millisecond, 12 * time.Second,
+				3 * time.Minute,
+			}[random.IntN(4)], []int{0, 60, 100}[random.IntN(3)]
 			if random.IntN(4) == 0 {
 				continue
 			}
 			models[v.site].heartbeat(v, clock, engaged, scroll)
-			beats = append(beats, counter.Heartbeat{Site: v.hit.Site, Page: v.hit.Page, View: v.hit.View, Visitor: v.hit.Visitor, Engaged: engaged, Scroll: scroll, At: clock})
+			beats = append(beats, counter.Heartbeat{
+				Site: v.hit.Site, Page: v.hit.Page, View: v.hit.View, Visitor: v.hit.Visitor, Engaged: engaged,
+				Scroll: scroll, At: clock,
+			})
 		}
 		_, err := r.counter.Heartbeats(t.Context(), beats)
 		r.must(err)
@@ -70,9 +78,14 @@ func TestReport_MatchesModel(t *testing.T) {
 		for range 100 {
 			i := random.IntN(2)
 			page := fmt.Sprint("/", int(math.Abs(random.NormFloat64())*8))
-			h := counter.Hit{Site: sites[i], Page: page, Kind: counter.View, Visitor: counter.Visitor{Hash: readers[random.IntN(len(readers))]}, At: clock,
-				Country: pick("VN", "FR", "JP"), Device: pick("mobile", "desktop"), Browser: pick("Chrome", "Safari"), OS: pick("Android", "iOS"),
-				Channel: pick("direct", "social", "search"), Source: pick("direct", "zalo.me", "google.com"), Campaign: pick("", "", "tet"), Link: pick("", "", "AAAAAAAAAA", "BBBBBBBBBB")}
+			h := counter.Hit{
+				Site: sites[i], Page: page, Kind: counter.View,
+				Visitor: counter.Visitor{Hash: readers[random.IntN(len(readers))]}, At: clock,
+				Country: pick("VN", "FR", "JP"), Device: pick("mobile", "desktop"), Browser: pick("Chrome", "Safari"),
+				OS:      pick("Android", "iOS"),
+				Channel: pick("direct", "social", "search"), Source: pick("direct", "zalo.me", "google.com"),
+				Campaign: pick("", "", "tet"), Link: pick("", "", "AAAAAAAAAA", "BBBBBBBBBB"),
+			}
 			if from := fmt.Sprint("/", random.IntN(5)); random.IntN(3) == 0 && from != page {
 				h.From = from
 			}
@@ -93,10 +106,15 @@ func TestReport_MatchesModel(t *testing.T) {
 		var events []counter.Event
 		for range 20 {
 			i := random.IntN(2)
-			e := counter.Event{Site: sites[i], Page: fmt.Sprint("/", random.IntN(20)), Name: pick("signup", "share"), At: clock.Add(-time.Duration(random.IntN(20)) * time.Hour)}
+			e := counter.Event{
+				Site: sites[i], Page: fmt.Sprint("/", random.IntN(20)), Name: pick("signup", "share"),
+				At: clock.Add(-time.Duration(random.IntN(20)) * time.Hour),
+			}
 			models[i].events[e.Name]++
 			if e.Name == "signup" {
-				e.Properties = []counter.Property{{Name: "plan", Value: pick("free", "pro", "một năm")}, {Name: "from", Value: pick("top", "end")}}
+				e.Properties = []counter.Property{
+					{Name: "plan", Value: pick("free", "pro", "một năm")}, {Name: "from", Value: pick("top", "end")},
+				}
 				for _, p := range e.Properties {
 					models[i].events["signup "+p.Name+" "+p.Value]++
 				}
@@ -125,7 +143,11 @@ func TestReport_MatchesModel(t *testing.T) {
 	// publish adds an article, or corrects one, on a random page.
 	publish := func(i int) {
 		n := random.IntN(12)
-		a := newsroom.PageArticle{Page: fmt.Sprint("/", n), PublishedOn: counter.DayAt(clock, zone), Article: newsroom.Article{ID: uuid.New(), Title: "Title", Section: pick("World", "Sport", ""), PublishedAt: clock}}
+		a := newsroom.PageArticle{
+			Page: fmt.Sprint("/", n), PublishedOn: counter.DayAt(clock, zone), Article: newsroom.Article{
+				ID: uuid.New(), Title: "Title", Section: pick("World", "Sport", ""), PublishedAt: clock,
+			},
+		}
 		a.Authors = [][]string{{"An"}, {"An", "Bình"}, {"Chi"}, nil}[random.IntN(4)]
 		models[i].articles[a.Page] = a
 		r.must(r.store.SaveArticles(t.Context(), sites[i].ID, []newsroom.PageArticle{a}, newsroom.Cursor{}))
@@ -160,7 +182,8 @@ func TestReport_MatchesModel(t *testing.T) {
 				t.Errorf("%s: site %d: articles: got %v, want %v", when, i, got, want)
 			}
 			for link, want := range models[i].links {
-				if got := r.number("select coalesce(sum(visits), 0)::bigint from site_dimension_days where site_id = $1 and dimension = 'link' and value = $2", site.ID, link); got != want {
+				if got := r.number("select coalesce(sum(visits), 0)::bigint from site_dimension_days where site_id = "+
+					"$1 and dimension = 'link' and value = $2", site.ID, link); got != want {
 					t.Errorf("%s: site %d: visits by the link %s: got %d, want %d", when, i, link, got, want)
 				}
 			}
@@ -175,11 +198,16 @@ func TestReport_MatchesModel(t *testing.T) {
 			}
 		}
 		for _, sql := range []string{
-			"select count(*) from site_days d where views <> (select sum(views) from site_hours h where h.site_id = d.site_id and h.day = d.day)",
-			"select abs((select coalesce(sum(views), 0) from site_days) - (select coalesce(sum(views), 0) from view_pages))::bigint",
-			"select abs((select coalesce(sum(visits), 0) from site_days) - (select coalesce(sum(entries), 0) from site_page_days))::bigint",
-			"select abs((select coalesce(sum(views), 0) from site_days) - (select coalesce(sum(views), 0) from site_page_days))::bigint",
-			"select abs((select coalesce(sum(recirculation), 0) from site_days) - (select coalesce(sum(recirculation), 0) from site_page_days))::bigint",
+			"select count(*) from site_days d where views <> (select sum(views) from site_hours h where h.site_id = " +
+				"d.site_id and h.day = d.day)",
+			"select abs((select coalesce(sum(views), 0) from site_days) - (select coalesce(sum(views), 0) from " +
+				"view_pages))::bigint",
+			"select abs((select coalesce(sum(visits), 0) from site_days) - (select coalesce(sum(entries), 0) from " +
+				"site_page_days))::bigint",
+			"select abs((select coalesce(sum(views), 0) from site_days) - (select coalesce(sum(views), 0) from " +
+				"site_page_days))::bigint",
+			"select abs((select coalesce(sum(recirculation), 0) from site_days) - (select " +
+				"coalesce(sum(recirculation), 0) from site_page_days))::bigint",
 		} {
 			if n := r.number(sql); n != 0 {
 				t.Errorf("%s: %s: got %d, want 0", when, sql, n)
@@ -199,7 +227,9 @@ func TestReport_MatchesModel(t *testing.T) {
 		case 6:
 			compare(fmt.Sprint("round ", round))
 		case 9:
-			_, err := r.store.CreateViewErasure(t.Context(), flush.Erasure{ID: uuid.New(), Workspace: workspace, Site: sites[0].ID, RequestedBy: uuid.New()})
+			_, err := r.store.CreateViewErasure(t.Context(), flush.Erasure{
+				ID: uuid.New(), Workspace: workspace, Site: sites[0].ID, RequestedBy: uuid.New(),
+			})
 			r.must(err)
 			models[0].erase()
 			clear(models[0].articles)

@@ -19,7 +19,8 @@ import (
 )
 
 var (
-	sustainedFor   = flag.Duration("sustained-bench", 0, "how long to count with heartbeats, aggregation and flushes (make bench-views-sustained)")
+	sustainedFor = flag.Duration("sustained-bench", 0,
+		"how long to count with heartbeats, aggregation and flushes (make bench-views-sustained)")
 	sustainedShare = flag.Float64("sustained-share", 0.7, "share of the peak rate at which the paced run counts")
 )
 
@@ -59,7 +60,8 @@ func TestBenchSustained(t *testing.T) {
 	t.Logf("paced: %.0f views per second with everything on; at most %d entries were pending", paced, pendingPaced)
 	fastest := s.count(*sustainedFor, 0, true)
 	pendingFastest := s.maxPending.Load()
-	t.Logf("fastest: %.0f views per second with everything on; at most %d entries were pending", fastest, pendingFastest)
+	t.Logf("fastest: %.0f views per second with everything on; at most %d entries were pending", fastest,
+		pendingFastest)
 	stop()
 	cancel()
 	aggregating.Wait()
@@ -68,9 +70,13 @@ func TestBenchSustained(t *testing.T) {
 	if got, want := r.number("select sum(views)::bigint from view_pages"), s.counted.Load(); got != want {
 		t.Errorf("got %d views in Postgres, want the %d that were counted", got, want)
 	}
-	result, err := json.Marshal(map[string]any{"peak_per_s": int(peak), "paced_per_s": int(paced), "paced_of_wanted": round(paced / (*sustainedShare * peak)),
+	result, err := json.Marshal(map[string]any{
+		"peak_per_s": int(peak), "paced_per_s": int(paced),
+		"paced_of_wanted": round(paced / (*sustainedShare * peak)),
 		"sustained_per_s": int(fastest), "sustained_of_peak": round(fastest / peak), "views": s.counted.Load(),
-		"max_flush_s": round(time.Duration(s.maxFlush.Load()).Seconds()), "max_pending_paced": pendingPaced, "max_pending": pendingFastest})
+		"max_flush_s": round(time.Duration(s.maxFlush.Load()).Seconds()), "max_pending_paced": pendingPaced,
+		"max_pending": pendingFastest,
+	})
 	r.must(err)
 	fmt.Println(string(result)) //nolint:forbidigo // the last line of make bench-views-sustained
 }
@@ -101,11 +107,17 @@ func (s *sustained) count(d time.Duration, perS float64, withHeartbeats bool) fl
 			zipf := rand.NewZipf(random, 1.01, 1, sustainedPages-1)
 			for n := 0; time.Since(start) < d; n++ {
 				if perS > 0 {
-					time.Sleep(time.Until(start.Add(time.Duration(float64(n*sustainedCallers+i) / perS * float64(time.Second)))))
+					time.Sleep(
+						time.Until(
+							start.Add(time.Duration(float64(n*sustainedCallers+i) / perS * float64(time.Second)))))
 				}
-				h := counter.Hit{Site: s.site, Page: s.pages[zipf.Uint64()], Kind: counter.View, At: time.Now(), Country: "VN", Device: "mobile", Referrer: "facebook.com",
-					Browser: "Chrome", OS: "Android", Channel: "social", Source: "facebook.com", View: strconv.FormatUint(random.Uint64(), 36),
-					Visitor: counter.Visitor{Hash: random.Uint64N(sustainedVisitors) * 0x9e3779b97f4a7c15}}
+				h := counter.Hit{
+					Site: s.site, Page: s.pages[zipf.Uint64()], Kind: counter.View, At: time.Now(),
+					Country: "VN", Device: "mobile", Referrer: "facebook.com",
+					Browser: "Chrome", OS: "Android", Channel: "social", Source: "facebook.com",
+					View:    strconv.FormatUint(random.Uint64(), 36),
+					Visitor: counter.Visitor{Hash: random.Uint64N(sustainedVisitors) * 0x9e3779b97f4a7c15},
+				}
 				outcome, err := s.batcher.Count(s.t.Context(), h)
 				if err != nil {
 					s.t.Error(err)
@@ -118,7 +130,11 @@ func (s *sustained) count(d time.Duration, perS float64, withHeartbeats bool) fl
 				if !withHeartbeats {
 					continue
 				}
-				if _, err := s.batcher.Heartbeat(s.t.Context(), counter.Heartbeat{Site: s.site, Page: h.Page, View: h.View, Visitor: h.Visitor, Engaged: 15 * time.Second, Scroll: 60, At: time.Now()}); err != nil {
+				if _, err := s.batcher.Heartbeat(s.t.Context(),
+					counter.Heartbeat{
+						Site: s.site, Page: h.Page, View: h.View, Visitor: h.Visitor,
+						Engaged: 15 * time.Second, Scroll: 60, At: time.Now(),
+					}); err != nil {
 					s.t.Error(err)
 					return
 				}

@@ -57,7 +57,8 @@ func (in *Handler) handleBatch(w http.ResponseWriter, r *http.Request) {
 	scheme, key, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") || key == "" {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="dateline"`)
-		writeProblem(w, http.StatusUnauthorized, "secret_required", "Send the site's secret key: Authorization: Bearer <key>.")
+		writeProblem(w, http.StatusUnauthorized, "secret_required",
+			"Send the site's secret key: Authorization: Bearer <key>.")
 		return
 	}
 	s, ok := in.Sites.BySecret(key)
@@ -85,8 +86,12 @@ func readRows(w http.ResponseWriter, r *http.Request) ([]json.RawMessage, bool) 
 	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
 	kind = strings.TrimSpace(kind)
 	if kind != "application/json" && kind != "application/x-ndjson" {
-		writeProblem(w, http.StatusUnsupportedMediaType, "unsupported_media_type", "Send the body as application/json or application/x-ndjson.",
-			apperr.FieldError{Field: "Content-Type", Code: "unsupported", Message: "Must be application/json or application/x-ndjson."})
+		writeProblem(w, http.StatusUnsupportedMediaType, "unsupported_media_type",
+			"Send the body as application/json or application/x-ndjson.",
+			apperr.FieldError{
+				Field: "Content-Type", Code: "unsupported",
+				Message: "Must be application/json or application/x-ndjson.",
+			})
 		return nil, false
 	}
 	raw, ok := readBody(w, r, maxBatchBytes)
@@ -102,11 +107,16 @@ func readRows(w http.ResponseWriter, r *http.Request) ([]json.RawMessage, bool) 
 		}
 	} else if err := json.Unmarshal(raw, &rows); err != nil {
 		writeProblem(w, http.StatusBadRequest, "invalid_request", "The body is not valid JSON.",
-			apperr.FieldError{Field: "body", Code: "not_json", Message: "Send a JSON array of hits, or one hit per line as application/x-ndjson."})
+			apperr.FieldError{
+				Field: "body", Code: "not_json",
+				Message: "Send a JSON array of hits, or one hit per line as application/x-ndjson.",
+			})
 		return nil, false
 	}
 	if len(rows) == 0 || len(rows) > maxBatchHits {
-		writeInvalid(w, apperr.FieldError{Field: "body", Code: "too_many", Message: fmt.Sprintf("Send from 1 to %d hits.", maxBatchHits)})
+		writeInvalid(w, apperr.FieldError{
+			Field: "body", Code: "too_many", Message: fmt.Sprintf("Send from 1 to %d hits.", maxBatchHits),
+		})
 		return nil, false
 	}
 	return rows, true
@@ -167,14 +177,18 @@ func (in *Handler) countRows(r *http.Request, s *site.Active, raws []json.RawMes
 }
 
 // addRow adds one row, or returns what is wrong with it.
-func (in *Handler) addRow(ctx context.Context, s *site.Active, raw []byte, now time.Time, all *rows) ([]apperr.FieldError, error) {
+func (in *Handler) addRow(
+	ctx context.Context, s *site.Active, raw []byte, now time.Time, all *rows,
+) ([]apperr.FieldError, error) {
 	row, h, reason, problems := in.parseRow(s, raw, now)
 	if len(problems) > 0 {
 		return problems, nil
 	}
 	h.page = in.pageName(h)
 	filter := func(reason botfilter.Reason) {
-		all.filtered = append(all.filtered, counter.FilteredHit{Site: s.CounterSite, Page: h.page, Reason: string(reason), At: h.at})
+		all.filtered = append(all.filtered, counter.FilteredHit{
+			Site: s.CounterSite, Page: h.page, Reason: string(reason), At: h.at,
+		})
 	}
 	if !isKind(string(h.kind)) {
 		e, reason, hasUnknown := buildEvent(h, string(h.kind), row.Properties, reason)
@@ -201,11 +215,16 @@ func (in *Handler) addRow(ctx context.Context, s *site.Active, raw []byte, now t
 
 // parseRow parses one row. The server identified the reader, so everything
 // except the time is trusted.
-func (in *Handler) parseRow(s *site.Active, raw []byte, now time.Time) (row serverHit, h hit, reason botfilter.Reason, problems []apperr.FieldError) {
+func (in *Handler) parseRow(
+	s *site.Active, raw []byte, now time.Time,
+) (row serverHit, h hit, reason botfilter.Reason, problems []apperr.FieldError) {
 	if problem := decode(raw, &row); problem != nil {
 		return row, h, "", []apperr.FieldError{*problem}
 	}
-	m := message{Type: row.Type, Page: row.Page, URL: row.URL, Referrer: row.Referrer, Visitor: row.Visitor, User: row.User}
+	m := message{
+		Type: row.Type, Page: row.Page, URL: row.URL, Referrer: row.Referrer, Visitor: row.Visitor,
+		User: row.User,
+	}
 	if m.Type == "" {
 		m.Type = string(counter.View)
 	}
@@ -229,13 +248,17 @@ func (in *Handler) parseRow(s *site.Active, raw []byte, now time.Time) (row serv
 	if row.Address != "" {
 		a, err := netip.ParseAddr(row.Address)
 		if err != nil {
-			problems = append(problems, apperr.FieldError{Field: "address", Code: "invalid", Message: "Must be an IP address."})
+			problems = append(problems, apperr.FieldError{
+				Field: "address", Code: "invalid", Message: "Must be an IP address.",
+			})
 		}
 		h.traits.Address = a
 	}
 	isIdentified := row.User != "" || row.Visitor != "" && s.VisitorSite.UseCookie
 	if !isEvent && !isIdentified && row.Address == "" {
-		problems = append(problems, apperr.FieldError{Field: "address", Code: "required", Message: "Send user, visitor or address to identify the visitor."})
+		problems = append(problems, apperr.FieldError{
+			Field: "address", Code: "required", Message: "Send user, visitor or address to identify the visitor.",
+		})
 	}
 	switch {
 	case row.OptOut:

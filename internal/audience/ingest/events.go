@@ -31,18 +31,27 @@ const (
 func checkProperties(properties map[string]string) []apperr.FieldError {
 	var problems []apperr.FieldError
 	if len(properties) > maxEventProperties {
-		return append(problems, apperr.FieldError{Field: "properties", Code: "too_many", Message: fmt.Sprintf("At most %d properties.", maxEventProperties)})
+		return append(problems, apperr.FieldError{
+			Field: "properties", Code: "too_many", Message: fmt.Sprintf("At most %d properties.", maxEventProperties),
+		})
 	}
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		value := properties[name]
 		field := "properties." + name
 		switch {
 		case len(value) > maxPropertyBytes:
-			problems = append(problems, apperr.FieldError{Field: field, Code: "too_long", Message: fmt.Sprintf("At most %d bytes.", maxPropertyBytes)})
+			problems = append(problems, apperr.FieldError{
+				Field: field, Code: "too_long", Message: fmt.Sprintf("At most %d bytes.", maxPropertyBytes),
+			})
 		case !utf8.ValidString(value) || strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r == 0x7f }):
-			problems = append(problems, apperr.FieldError{Field: field, Code: "invalid", Message: "Must not contain control characters."})
+			problems = append(problems, apperr.FieldError{
+				Field: field, Code: "invalid", Message: "Must not contain control characters.",
+			})
 		case isPersonal(value):
-			problems = append(problems, apperr.FieldError{Field: field, Code: "personal_data", Message: "Must not contain an e-mail address, an IP address, a phone number or a token."})
+			problems = append(problems, apperr.FieldError{
+				Field: field, Code: "personal_data",
+				Message: "Must not contain an e-mail address, an IP address, a phone number or a token.",
+			})
 		}
 	}
 	return problems
@@ -50,7 +59,9 @@ func checkProperties(properties map[string]string) []apperr.FieldError {
 
 // propertiesOfHit is the error of properties of a view, click or conversion.
 func propertiesOfHit() apperr.FieldError {
-	return apperr.FieldError{Field: "properties", Code: "unknown_field", Message: "Only declared events have properties."}
+	return apperr.FieldError{
+		Field: "properties", Code: "unknown_field", Message: "Only declared events have properties.",
+	}
 }
 
 // isPersonal reports whether a value may identify a person.
@@ -62,10 +73,14 @@ func isPersonal(value string) bool {
 }
 
 // countEvent counts a declared event, or that it was filtered; counted is false then.
-func (in *Handler) countEvent(ctx context.Context, h hit, name string, properties map[string]string, reason botfilter.Reason) (counted bool, err error) {
+func (in *Handler) countEvent(
+	ctx context.Context, h hit, name string, properties map[string]string, reason botfilter.Reason,
+) (counted bool, err error) {
 	h.page = in.pageName(h)
 	filtered := func(reason botfilter.Reason) (bool, error) {
-		return false, in.Counter.CountFiltered(ctx, counter.FilteredHit{Site: h.site.CounterSite, Page: h.page, Reason: string(reason), At: h.at})
+		return false, in.Counter.CountFiltered(ctx, counter.FilteredHit{
+			Site: h.site.CounterSite, Page: h.page, Reason: string(reason), At: h.at,
+		})
 	}
 	e, reason, hasUnknown := buildEvent(h, name, properties, reason)
 	if reason != "" {
@@ -95,7 +110,9 @@ func (in *Handler) countEvent(ctx context.Context, h hit, name string, propertie
 
 // buildEvent returns an event with its declared properties, or the reason to filter
 // it.
-func buildEvent(h hit, name string, properties map[string]string, found botfilter.Reason) (e counter.Event, reason botfilter.Reason, hasUnknown bool) {
+func buildEvent(
+	h hit, name string, properties map[string]string, found botfilter.Reason,
+) (e counter.Event, reason botfilter.Reason, hasUnknown bool) {
 	event, declared := h.site.DeclaredEvent(name)
 	switch {
 	case found != "":

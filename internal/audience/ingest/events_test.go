@@ -22,9 +22,15 @@ func TestEvent_DeclaredEventsCount(t *testing.T) {
 	})
 	send := func(name, properties string) answer {
 		t.Helper()
-		return d.send("POST", "/v1/event", fmt.Sprintf(`{"site":%q,"page":"/a","type":%q,"properties":%s}`, s.WriteKey, name, properties))
+		return d.send("POST", "/v1/event", fmt.Sprintf(`{"site":%q,"page":"/a","type":%q,"properties":%s}`, s.WriteKey,
+			name, properties))
 	}
-	for _, accepted := range [][2]string{{"Sign up", `{"plan":"pro"}`}, {"Sign up", `{"plan":"pro"}`}, {"Sign up", `{"color":"red"}`}, {"sign up", `{}`}} {
+	for _, accepted := range [][2]string{
+		{"Sign up", `{"plan":"pro"}`},
+		{"Sign up", `{"plan":"pro"}`},
+		{"Sign up", `{"color":"red"}`},
+		{"sign up", `{}`},
+	} {
 		if a := send(accepted[0], accepted[1]); a.StatusCode != http.StatusAccepted {
 			t.Errorf("%s: got %s %s, want 202", accepted, a.Status, a.body)
 		}
@@ -32,30 +38,38 @@ func TestEvent_DeclaredEventsCount(t *testing.T) {
 	if got, want := fmt.Sprint(d.filtered(s, "/a")), "map[unknown_event:1 unknown_property:1]"; got != want {
 		t.Errorf("filtered: got %s, want %s", got, want)
 	}
-	for _, value := range []string{"an@example.com", "203.0.113.7", "2001:db8::1", "0912345678", strings.Repeat("x", 101), `a\u0001b`} {
+	for _, value := range []string{
+		"an@example.com", "203.0.113.7", "2001:db8::1", "0912345678",
+		strings.Repeat("x", 101), `a\u0001b`,
+	} {
 		d.expectProblem(value, send("Sign up", `{"plan":"`+value+`"}`), 422, "invalid_request", "properties.plan")
 	}
 	d.expectProblem("a view with properties", send("click", `{"plan":"pro"}`), 422, "invalid_request", "properties")
 	for _, properties := range []string{`"props":{"plan":"pro","mail":"an@example.com"}`, `"p":"{\"plan\":7}"`} {
 		body := fmt.Sprintf(`{"n":"Sign up","u":"https://news.example/a","d":%q,%s}`, s.WriteKey, properties)
-		if a := d.send("POST", "/api/event", body); a.StatusCode != http.StatusAccepted || a.Header.Get("X-Plausible-Dropped") != "" {
+		if a := d.send("POST", "/api/event", body); a.StatusCode != http.StatusAccepted ||
+			a.Header.Get("X-Plausible-Dropped") != "" {
 			t.Errorf("%s: got %s %s, want it counted", body, a.Status, a.body)
 		}
 	}
-	if a := d.send("POST", "/api/event", fmt.Sprintf(`{"n":"Log in","u":"https://news.example/b","d":%q}`, s.WriteKey)); a.StatusCode != http.StatusAccepted || a.Header.Get("X-Plausible-Dropped") != "1" ||
+	if a := d.send("POST", "/api/event", fmt.Sprintf(`{"n":"Log in","u":"https://news.example/b","d":%q}`,
+		s.WriteKey)); a.StatusCode != http.StatusAccepted || a.Header.Get("X-Plausible-Dropped") != "1" ||
 		fmt.Sprint(d.filtered(s, "/b")) != "map[unknown_event:1]" {
 		t.Errorf("an event that is not declared: got %s, header %q", a.Status, a.Header.Get("X-Plausible-Dropped"))
 	}
-	if a := d.send("POST", "/api/event", fmt.Sprintf(`{"n":"pageview","u":"https://news.example/prerendered","d":%q}`, s.WriteKey), "Sec-Purpose", "prefetch;prerender"); a.Header.Get("X-Plausible-Dropped") != "" {
+	if a := d.send("POST", "/api/event", fmt.Sprintf(`{"n":"pageview","u":"https://news.example/prerendered","d":%q}`,
+		s.WriteKey), "Sec-Purpose", "prefetch;prerender"); a.Header.Get("X-Plausible-Dropped") != "" {
 		t.Errorf("a prerendered page that the reader opened: got %s %s, want it counted", a.Status, a.body)
 	}
 	// A server sends events in batches, and needs no visitor for them.
-	rows := `[{"type":"Sign up","page":"/a","properties":{"plan":"pro"}},{"type":"Sign up","page":"/a","properties":{"color":"red"}},{"type":"Log in","page":"/c"},` +
-		`{"type":"Sign up","page":"/a","properties":{"plan":"an@example.com"}},{"type":"Sign up","page":"/c","opt_out":true},{"page":"/c","user":"7","properties":{"plan":"pro"}}]`
+	rows :=
+		`[{"type":"Sign up","page":"/a","properties":{"plan":"pro"}},{"type":"Sign up","page":"/a","properties":{"color":"red"}},{"type":"Log in","page":"/c"},` +
+			`{"type":"Sign up","page":"/a","properties":{"plan":"an@example.com"}},{"type":"Sign up","page":"/c","opt_out":true},{"page":"/c","user":"7","properties":{"plan":"pro"}}]`
 	want := `{"accepted":2,"counted":2,"filtered":{"opt_out":1,"unknown_event":1,"unknown_property":1},"rejected":[` +
 		`{"index":3,"errors":[{"field":"properties.plan","code":"personal_data","message":"Must not contain an e-mail address, an IP address, a phone number or a token."}]},` +
 		`{"index":5,"errors":[{"field":"properties","code":"unknown_field","message":"Only declared events have properties."}]}]}`
-	if a := d.send("POST", "/v1/batch", rows, "Authorization", "Bearer "+secret, "Content-Type", "application/json"); a.StatusCode != http.StatusAccepted || strings.TrimSpace(a.body) != want {
+	if a := d.send("POST", "/v1/batch", rows, "Authorization", "Bearer "+secret, "Content-Type",
+		"application/json"); a.StatusCode != http.StatusAccepted || strings.TrimSpace(a.body) != want {
 		t.Errorf("a batch: got %s %s, want %s", a.Status, a.body, want)
 	}
 	d.expectProblem("no type", send("", `{}`), 422, "invalid_request", "type")

@@ -129,7 +129,9 @@ func (in *Handler) countHit(ctx context.Context, h hit, reason botfilter.Reason)
 		if err != nil {
 			return false, err
 		}
-		within, err := in.RateLimiter.Allow(ctx, botfilter.Source{Site: h.site.ID, Visitor: rateID(built.Visitor), Kind: rateKind(h.kind)},
+		within, err := in.RateLimiter.Allow(ctx, botfilter.Source{
+			Site: h.site.ID, Visitor: rateID(built.Visitor), Kind: rateKind(h.kind),
+		},
 			botfilter.Limit{Max: h.site.RateHits, Window: time.Duration(h.site.RateSeconds) * time.Second})
 		if err != nil {
 			return false, err
@@ -143,7 +145,9 @@ func (in *Handler) countHit(ctx context.Context, h hit, reason botfilter.Reason)
 		}
 		reason = botfilter.Rate
 	}
-	return false, in.Counter.CountFiltered(ctx, counter.FilteredHit{Site: h.site.CounterSite, Page: h.page, Reason: string(reason), At: h.at})
+	return false, in.Counter.CountFiltered(ctx, counter.FilteredHit{
+		Site: h.site.CounterSite, Page: h.page, Reason: string(reason), At: h.at,
+	})
 }
 
 // rateID returns the visitor's id for rate limiting; the site's own id if there
@@ -162,8 +166,11 @@ func (in *Handler) buildHit(ctx context.Context, h hit) (counter.Hit, error) {
 		return counter.Hit{}, err
 	}
 	agent := h.traits.UserAgent
-	counted := counter.Hit{Site: h.site.CounterSite, Page: h.page, Kind: h.kind, Visitor: v, At: h.at,
-		Country: in.Countries.Lookup(h.traits.Address), Device: dimensions.Device(agent), Referrer: in.Referrers.Resolve(h.referrer, agent, h.site.Owns), View: h.view}
+	counted := counter.Hit{
+		Site: h.site.CounterSite, Page: h.page, Kind: h.kind, Visitor: v, At: h.at,
+		Country: in.Countries.Lookup(h.traits.Address), Device: dimensions.Device(agent),
+		Referrer: in.Referrers.Resolve(h.referrer, agent, h.site.Owns), View: h.view,
+	}
 	if h.kind == counter.View {
 		arrival := in.Referrers.Arrival(h.url, h.referrer, agent, h.site.Owns)
 		counted.Channel, counted.Source, counted.Campaign = string(arrival.Channel), arrival.Source, arrival.Campaign
@@ -221,7 +228,9 @@ func (in *Handler) identify(ctx context.Context, h hit) (v counter.Visitor, err 
 // Classify builds a hit from a request that doesn't come from a tracker, such
 // as that of a short link. reason is the reason to filter it; empty for a
 // reader's.
-func (in *Handler) Classify(ctx context.Context, r *http.Request, s counter.Site) (h counter.Hit, reason string, err error) {
+func (in *Handler) Classify(
+	ctx context.Context, r *http.Request, s counter.Site,
+) (h counter.Hit, reason string, err error) {
 	if reason := in.filterReason(r.Header, false); reason != "" {
 		return counter.Hit{}, string(reason), nil
 	}
@@ -234,15 +243,22 @@ func (in *Handler) Classify(ctx context.Context, r *http.Request, s counter.Site
 	if err != nil {
 		return counter.Hit{}, "", err
 	}
-	within, err := in.RateLimiter.Allow(ctx, botfilter.Source{Site: s.ID, Visitor: hash, Kind: 'l'}, botfilter.Limit{Max: site.DefaultRateHits, Window: site.DefaultRateWindow})
+	within, err := in.RateLimiter.Allow(ctx, botfilter.Source{Site: s.ID, Visitor: hash, Kind: 'l'},
+		botfilter.Limit{Max: site.DefaultRateHits, Window: site.DefaultRateWindow})
 	if err != nil {
 		return counter.Hit{}, "", err
 	}
 	if !within {
 		return counter.Hit{}, string(botfilter.Rate), nil
 	}
-	return counter.Hit{Site: s, Visitor: counter.Visitor{Hash: hash}, At: at, Country: in.Countries.Lookup(traits.Address), Device: dimensions.Device(traits.UserAgent),
-		Referrer: in.Referrers.Resolve(r.Header.Get("Referer"), traits.UserAgent, func(string) bool { return false })}, "", nil
+	return counter.Hit{
+			Site: s, Visitor: counter.Visitor{Hash: hash}, At: at,
+			Country: in.Countries.Lookup(traits.Address), Device: dimensions.Device(traits.UserAgent),
+			Referrer: in.Referrers.Resolve(r.Header.Get("Referer"), traits.UserAgent, func(string) bool {
+				return false
+			}),
+		},
+		"", nil
 }
 
 // rateKind returns the kind under which hits are rate limited; each has its own

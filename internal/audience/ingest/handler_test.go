@@ -19,21 +19,25 @@ func TestHandler_CountsHits(t *testing.T) {
 	d := open(t)
 	s, _ := d.Site(func(s *site.Site) { s.Domains = []string{"news.example"} })
 	count := func() string { return d.send("GET", "/v1/count.json"+query("site", s.WriteKey, "page", "/a"), "").body }
-	body := `{"site":"` + s.WriteKey + `","url":"https://news.example/a/?utm_source=x#top","referrer":"https://l.facebook.com/l.php"}`
+	body := `{"site":"` + s.WriteKey +
+		`","url":"https://news.example/a/?utm_source=x#top","referrer":"https://l.facebook.com/l.php"}`
 	for i, send := range []func(address string) answer{
 		func(a string) answer { return d.send("POST", "/v1/view", body, "X-Forwarded-For", a) },
 		func(a string) answer {
-			return d.send("POST", "/v1/view", body, "X-Forwarded-For", a, "Content-Type", "text/plain;charset=UTF-8", "Origin", "https://m.news.example")
+			return d.send("POST", "/v1/view", body, "X-Forwarded-For", a, "Content-Type", "text/plain;charset=UTF-8",
+				"Origin", "https://m.news.example")
 		},
 		func(a string) answer {
 			return d.send("POST", "/v1/event", strings.Replace(body, "{", `{"type":"view",`, 1), "X-Forwarded-For", a)
 		},
 		func(a string) answer {
-			return d.send("GET", "/v1/pixel.gif"+query("site", s.WriteKey), "", "X-Forwarded-For", a, "Referer", "https://news.example/a")
+			return d.send("GET", "/v1/pixel.gif"+query("site", s.WriteKey), "", "X-Forwarded-For", a, "Referer",
+				"https://news.example/a")
 		},
 	} {
 		for range 2 { // the second is a duplicate within the window
-			if a := send(fmt.Sprintf("203.0.113.%d", i+1)); a.StatusCode != http.StatusAccepted && a.Header.Get("Content-Type") != "image/gif" {
+			if a := send(fmt.Sprintf("203.0.113.%d", i+1)); a.StatusCode != http.StatusAccepted &&
+				a.Header.Get("Content-Type") != "image/gif" {
 				t.Errorf("hit %d: got %s %s, want 202", i, a.Status, a.body)
 			}
 			if want := fmt.Sprintf(`{"page":"/a","views":%d}`, i+1); strings.TrimSpace(count()) != want {
@@ -42,7 +46,8 @@ func TestHandler_CountsHits(t *testing.T) {
 		}
 	}
 	for _, kind := range []string{"click", "conversion"} {
-		if a := d.send("POST", "/v1/event", strings.Replace(body, "{", `{"type":"`+kind+`",`, 1)); a.StatusCode != http.StatusAccepted {
+		if a := d.send("POST", "/v1/event",
+			strings.Replace(body, "{", `{"type":"`+kind+`",`, 1)); a.StatusCode != http.StatusAccepted {
 			t.Errorf("%s %s", a.Status, a.body)
 		}
 	}
@@ -58,11 +63,13 @@ func TestHandler_CountsHits(t *testing.T) {
 		t.Errorf("%+v", dimensions)
 	}
 	badge := d.send("GET", "/v1/badge.svg"+query("site", s.WriteKey, "page", "/a", "label", `Lượt <xem> & "more"`), "")
-	if badge.Header.Get("Content-Type") != "image/svg+xml" || !strings.Contains(badge.body, "<title>Lượt &lt;xem&gt; &amp; &#34;more&#34;: 4</title>") {
+	if badge.Header.Get("Content-Type") != "image/svg+xml" ||
+		!strings.Contains(badge.body, "<title>Lượt &lt;xem&gt; &amp; &#34;more&#34;: 4</title>") {
 		t.Errorf("%s", badge.body)
 	}
 	script := d.send("GET", "/v1/count.js"+query("site", s.WriteKey, "url", "https://news.example/a"), "")
-	if !strings.HasPrefix(script.Header.Get("Content-Type"), "text/javascript") || !strings.Contains(script.body, "(4)") {
+	if !strings.HasPrefix(script.Header.Get("Content-Type"), "text/javascript") ||
+		!strings.Contains(script.body, "(4)") {
 		t.Errorf("%s", script.body)
 	}
 }
@@ -72,9 +79,14 @@ func TestHandler_FiltersHits(t *testing.T) {
 	d := open(t)
 	s, _ := d.Site()
 	for reason, headers := range map[botfilter.Reason][]string{
-		botfilter.Crawler: {"User-Agent", "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"}, botfilter.Preview: {"User-Agent", "WhatsApp/2.23.20.0"},
-		botfilter.Headless:  {"User-Agent", "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/120.0.0.0 Safari/537.36"},
-		botfilter.NoBrowser: {"User-Agent", "Mozilla/5.0"}, botfilter.Prefetch: {"Sec-Purpose", "prefetch;prerender"}, botfilter.NoLanguage: {"Accept-Language", ""}, botfilter.DataCenter: {"CF-Worker", "x.example"},
+		botfilter.Crawler: {"User-Agent", "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"},
+		botfilter.Preview: {"User-Agent", "WhatsApp/2.23.20.0"},
+		botfilter.Headless: {
+			"User-Agent", "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) " +
+				"HeadlessChrome/120.0.0.0 Safari/537.36",
+		},
+		botfilter.NoBrowser: {"User-Agent", "Mozilla/5.0"}, botfilter.Prefetch: {"Sec-Purpose", "prefetch;prerender"},
+		botfilter.NoLanguage: {"Accept-Language", ""}, botfilter.DataCenter: {"CF-Worker", "x.example"},
 		botfilter.OptOut: {"Sec-GPC", "1"},
 	} {
 		d.view(s, "/a", headers...)
@@ -83,7 +95,8 @@ func TestHandler_FiltersHits(t *testing.T) {
 			t.Errorf("%s: %v", reason, got)
 		}
 	}
-	if a := d.send("POST", "/v1/view", `{"site":"`+s.WriteKey+`","page":"/a","webdriver":true}`); a.StatusCode != http.StatusAccepted {
+	if a := d.send("POST", "/v1/view",
+		`{"site":"`+s.WriteKey+`","page":"/a","webdriver":true}`); a.StatusCode != http.StatusAccepted {
 		t.Errorf("%s %s", a.Status, a.body)
 	}
 	d.view(s, "/a", "Cookie", "dateline_optout=1")
@@ -134,35 +147,119 @@ func TestHandler_ErrorsNameTheField(t *testing.T) {
 		{"two documents", post, view, right + "}{}", nil, 400, "invalid_request", "body"},
 		{"wrong type", post, view, `{"site":5}`, nil, 400, "invalid_request", "site"},
 		{"unknown field", post, view, right + `,"colour":"red"}`, nil, 400, "invalid_request", "colour"},
-		{"huge", post, view, right + `,"referrer":"` + strings.Repeat("x", 20<<10) + `"}`, nil, 413, "too_large", "body"},
-		{"a form", post, view, "page=/a", []string{"Content-Type", "application/x-www-form-urlencoded"}, 415, "unsupported_media_type", "Content-Type"},
+		{
+			"huge", post, view, right + `,"referrer":"` + strings.Repeat("x", 20<<10) + `"}`, nil, 413, "too_large",
+			"body",
+		},
+		{
+			"a form", post, view, "page=/a",
+			[]string{"Content-Type", "application/x-www-form-urlencoded"},
+			415,
+			"unsupported_media_type", "Content-Type",
+		},
 		{"no site", post, view, `{"page":"/a"}`, nil, 422, "invalid_request", "site"},
 		{"unknown site", post, view, `{"site":"dlw_x","page":"/a"}`, nil, 422, "invalid_request", "site"},
 		{"no page", post, view, `{"site":"` + s.WriteKey + `"}`, nil, 422, "invalid_request", "page"},
-		{"page of control characters", post, view, `{"site":"` + s.WriteKey + `","page":"a\u0000"}`, nil, 422, "invalid_request", "page"},
-		{"invalid address", post, view, `{"site":"` + s.WriteKey + `","url":"https://[::1"}`, nil, 422, "invalid_request", "url"},
-		{"long user", post, view, right + `,"user":"` + strings.Repeat("x", 201) + `"}`, nil, 422, "invalid_request", "user"},
-		{"long visitor", post, view, right + `,"visitor":"` + strings.Repeat("x", 201) + `"}`, nil, 422, "invalid_request", "visitor"},
-		{"long referrer", post, view, right + `,"referrer":"` + strings.Repeat("x", 4001) + `"}`, nil, 422, "invalid_request", "referrer"},
+		{
+			"page of control characters", post, view, `{"site":"` + s.WriteKey + `","page":"a\u0000"}`, nil, 422,
+			"invalid_request", "page",
+		},
+		{
+			"invalid address", post, view, `{"site":"` + s.WriteKey + `","url":"https://[::1"}`, nil, 422,
+			"invalid_request", "url",
+		},
+		{
+			"long user", post, view, right + `,"user":"` + strings.Repeat("x", 201) + `"}`, nil, 422, "invalid_request",
+			"user",
+		},
+		{
+			"long visitor", post, view, right + `,"visitor":"` + strings.Repeat("x", 201) + `"}`, nil, 422,
+			"invalid_request", "visitor",
+		},
+		{
+			"long referrer", post, view, right + `,"referrer":"` + strings.Repeat("x", 4001) + `"}`, nil, 422,
+			"invalid_request", "referrer",
+		},
 		{"type of a view", post, view, right + `,"type":"click"}`, nil, 422, "invalid_request", "type"},
 		{"event without type", post, event, right + `}`, nil, 422, "invalid_request", "type"},
-		{"foreign origin", post, view, right + `}`, []string{"Origin", "https://evil.example"}, 403, "origin_not_allowed", "Origin"},
-		{"origin with the same suffix", post, view, right + `}`, []string{"Origin", "https://evilnews.example"}, 403, "origin_not_allowed", "Origin"},
+		{
+			"foreign origin", post, view, right + `}`,
+			[]string{"Origin", "https://evil.example"},
+			403,
+			"origin_not_allowed", "Origin",
+		},
+		{
+			"origin with the same suffix", post, view, right + `}`,
+			[]string{"Origin", "https://evilnews.example"},
+			403,
+			"origin_not_allowed", "Origin",
+		},
 		{"origin null", post, view, right + `}`, []string{"Origin", "null"}, 403, "origin_not_allowed", "Origin"},
-		{"foreign page", "GET", "/v1/pixel.gif" + query("site", s.WriteKey, "page", "/a"), "", []string{"Referer", "https://evil.example/x"}, 403, "origin_not_allowed", "Origin"},
-		{"pixel without page", "GET", "/v1/pixel.gif" + query("site", s.WriteKey), "", nil, 422, "invalid_request", "page"},
-		{"id that is not a number", post, view, `{"site":"` + bitmap.WriteKey + `","page":"/a","user":"anna"}`, nil, 422, "invalid_request", "user"},
-		{"id beyond the maximum", post, view, `{"site":"` + bitmap.WriteKey + `","page":"/a","user":"1001"}`, nil, 422, "invalid_request", "user"},
-		{"id of zero", post, view, `{"site":"` + bitmap.WriteKey + `","page":"/a","user":"0"}`, nil, 422, "invalid_request", "user"},
-		{"count that is not public", "GET", "/v1/count.json" + query("site", s.WriteKey, "page", "/a"), "", nil, 422, "invalid_request", "site"},
-		{"count without a page", "GET", "/v1/count.json" + query("site", bitmap.WriteKey), "", nil, 422, "invalid_request", "page"},
-		{"long label", "GET", "/v1/badge.svg" + query("site", bitmap.WriteKey, "page", "/a", "label", strings.Repeat("x", 41)), "", nil, 422, "invalid_request", "label"},
+		{
+			"foreign page", "GET", "/v1/pixel.gif" + query("site", s.WriteKey, "page", "/a"), "",
+			[]string{"Referer", "https://evil.example/x"},
+			403, "origin_not_allowed", "Origin",
+		},
+		{
+			"pixel without page", "GET", "/v1/pixel.gif" + query("site", s.WriteKey), "", nil, 422, "invalid_request",
+			"page",
+		},
+		{
+			"id that is not a number", post, view, `{"site":"` + bitmap.WriteKey + `","page":"/a","user":"anna"}`, nil,
+			422, "invalid_request", "user",
+		},
+		{
+			"id beyond the maximum", post, view, `{"site":"` + bitmap.WriteKey + `","page":"/a","user":"1001"}`, nil,
+			422,
+			"invalid_request", "user",
+		},
+		{
+			"id of zero", post, view, `{"site":"` + bitmap.WriteKey + `","page":"/a","user":"0"}`, nil, 422,
+			"invalid_request", "user",
+		},
+		{
+			"count that is not public", "GET", "/v1/count.json" + query("site", s.WriteKey, "page", "/a"), "", nil, 422,
+			"invalid_request", "site",
+		},
+		{
+			"count without a page", "GET", "/v1/count.json" + query("site", bitmap.WriteKey), "", nil, 422,
+			"invalid_request", "page",
+		},
+		{
+			"long label", "GET", "/v1/badge.svg" + query("site", bitmap.WriteKey, "page", "/a", "label",
+				strings.Repeat("x", 41)), "", nil, 422, "invalid_request", "label",
+		},
 		{"batch without key", post, batch, "[]", nil, 401, "secret_required", ""},
-		{"batch with the write key", post, batch, "[]", []string{"Authorization", "Bearer " + s.WriteKey}, 401, "secret_invalid", ""},
-		{"empty batch", post, batch, "[]", []string{"Authorization", "Bearer " + secret}, 422, "invalid_request", "body"},
-		{"batch beyond the maximum", post, batch, strings.Repeat("{}\n", 1001), []string{"Authorization", "Bearer " + secret, "Content-Type", "application/x-ndjson"}, 422, "invalid_request", "body"},
-		{"batch that is not a list", post, batch, "{}", []string{"Authorization", "Bearer " + secret}, 400, "invalid_request", "body"},
-		{"batch as text", post, batch, "[]", []string{"Authorization", "Bearer " + secret, "Content-Type", "text/plain"}, 415, "unsupported_media_type", "Content-Type"},
+		{
+			"batch with the write key", post, batch, "[]",
+			[]string{"Authorization", "Bearer " + s.WriteKey},
+			401,
+			"secret_invalid", "",
+		},
+		{
+			"empty batch", post, batch, "[]",
+			[]string{"Authorization", "Bearer " + secret},
+			422, "invalid_request",
+			"body",
+		},
+		{
+			"batch beyond the maximum", post, batch, strings.Repeat("{}\n", 1001),
+			[]string{"Authorization", "Bearer " + secret, "Content-Type", "application/x-ndjson"},
+			422,
+			"invalid_request", "body",
+		},
+		{
+			"batch that is not a list", post, batch, "{}",
+			[]string{"Authorization", "Bearer " + secret},
+			400,
+			"invalid_request", "body",
+		},
+		{
+			"batch as text", post, batch, "[]", []string{
+				"Authorization", "Bearer " + secret, "Content-Type",
+				"text/plain",
+			}, 415, "unsupported_media_type", "Content-Type",
+		},
 		{"wrong method", "GET", view, "", nil, 405, "method_not_allowed", ""},
 		{"nothing there", "GET", "/v1/views", "", nil, 404, "no_such_route", ""},
 	} {
@@ -177,13 +274,19 @@ func TestHandler_ErrorsNameTheField(t *testing.T) {
 func TestHandler_Origins(t *testing.T) {
 	d := open(t)
 	s, _ := d.Site(func(s *site.Site) { s.Domains = []string{"News.Example", "báo.example"} })
-	for origin, allowed := range map[string]bool{"https://news.example": true, "https://a.b.news.example:8443": true, "https://xn--bo-mia.example": true, "https://example": false, "https://news.example.evil.example": false} {
-		a := d.send("OPTIONS", "/v1/view", "", "Origin", origin, "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", "content-type")
-		if got := a.StatusCode == http.StatusNoContent && a.Header.Get("Access-Control-Allow-Origin") == origin && a.Header.Get("Access-Control-Allow-Headers") == "Content-Type"; got != allowed {
+	for origin, allowed := range map[string]bool{
+		"https://news.example": true, "https://a.b.news.example:8443": true,
+		"https://xn--bo-mia.example": true, "https://example": false, "https://news.example.evil.example": false,
+	} {
+		a := d.send("OPTIONS", "/v1/view", "", "Origin", origin, "Access-Control-Request-Method", "POST",
+			"Access-Control-Request-Headers", "content-type")
+		if got := a.StatusCode == http.StatusNoContent && a.Header.Get("Access-Control-Allow-Origin") == origin &&
+			a.Header.Get("Access-Control-Allow-Headers") == "Content-Type"; got != allowed {
 			t.Errorf("%s may send: %v: %s %v", origin, got, a.Status, a.Header)
 		}
 		a = d.send("POST", "/v1/view", `{"site":"`+s.WriteKey+`","page":"/a"}`, "Origin", origin)
-		if got := a.StatusCode == http.StatusAccepted && a.Header.Get("Access-Control-Allow-Origin") == origin; got != allowed {
+		if got := a.StatusCode == http.StatusAccepted &&
+			a.Header.Get("Access-Control-Allow-Origin") == origin; got != allowed {
 			t.Errorf("%s sent: %v: %s", origin, got, a.Status)
 		}
 	}
@@ -198,7 +301,8 @@ func TestHandler_PublicCounts(t *testing.T) {
 	bitmap, _ := d.Site(func(s *site.Site) { s.UniqueMethod, s.MaxID = counter.Bitmap, 1000 })
 	send := func(s site.Site, more, address string) {
 		t.Helper()
-		if a := d.send("POST", "/v1/view", `{"site":"`+s.WriteKey+`","page":"/a"`+more+`}`, "X-Forwarded-For", address); a.StatusCode != http.StatusAccepted {
+		if a := d.send("POST", "/v1/view", `{"site":"`+s.WriteKey+`","page":"/a"`+more+`}`, "X-Forwarded-For",
+			address); a.StatusCode != http.StatusAccepted {
 			t.Errorf("%s %s", a.Status, a.body)
 		}
 	}
@@ -226,14 +330,18 @@ func TestHandler_PublicCounts(t *testing.T) {
 func TestHandler_Batch(t *testing.T) {
 	d := open(t)
 	s, secret := d.Site()
-	headers := []string{"Authorization", "Bearer " + secret, "Content-Type", "application/x-ndjson", "User-Agent", "our-server/1.0", "Accept-Language", ""}
+	headers := []string{
+		"Authorization", "Bearer " + secret, "Content-Type", "application/x-ndjson", "User-Agent",
+		"our-server/1.0", "Accept-Language", "",
+	}
 	lines := strings.Join([]string{
 		`{"page":"/a","address":"203.0.113.7","user_agent":"` + firefox + `","referrer":"https://zalo.me/"}`,
 		`{"page":"/a","address":"203.0.113.7","user_agent":"` + firefox + `"}`, // again
 		`{"page":"/a","user":"42","type":"click"}`,
 		`{"page":"/a","address":"203.0.113.8","user_agent":"curl/8.5.0"}`,
 		`{"page":"/a","address":"203.0.113.8","opt_out":true}`,
-		`{"page":"/a"}`, `{"page":"/a","address":"here"}`, `{"address":"203.0.113.9"}`, `{"page":"/a","user":"1","type":"buy"}`, `{"page":"/a","user":5}`, `not JSON`,
+		`{"page":"/a"}`, `{"page":"/a","address":"here"}`, `{"address":"203.0.113.9"}`,
+		`{"page":"/a","user":"1","type":"buy"}`, `{"page":"/a","user":5}`, `not JSON`,
 		`{"page":"/a","user":"43","time":"2019-01-01T00:00:00Z"}`,
 		`{"page":"/a","user":"44","time":"` + time.Now().Add(time.Hour).Format(time.RFC3339) + `"}`,
 		"",
@@ -269,7 +377,8 @@ func TestHandler_Batch(t *testing.T) {
 		rows[i] = fmt.Sprintf(`{"page":"/b","user":"%d"}`, i)
 	}
 	headers[3] = "application/json"
-	if a := d.send("POST", "/v1/batch", "["+strings.Join(rows, ",")+"]", headers...); !strings.HasPrefix(a.body, `{"accepted":1000,"counted":1000,`) {
+	if a := d.send("POST", "/v1/batch", "["+strings.Join(rows, ",")+"]", headers...); !strings.HasPrefix(a.body,
+		`{"accepted":1000,"counted":1000,`) {
 		t.Errorf("%s %s", a.Status, a.body)
 	}
 	// The old key is invalid once there is a new one.
@@ -284,7 +393,8 @@ func TestHandler_RedisUnavailable(t *testing.T) {
 	s, _ := d.Site()
 	d.view(s, "/a")
 	d.StopRedis()
-	d.expectProblem("without Redis", d.send("POST", "/v1/view", `{"site":"`+s.WriteKey+`","page":"/a"}`), 503, "unavailable", "")
+	d.expectProblem("without Redis", d.send("POST", "/v1/view", `{"site":"`+s.WriteKey+`","page":"/a"}`), 503,
+		"unavailable", "")
 	if log := d.log.String(); !strings.Contains(log, "a hit was not counted") || strings.Contains(log, "203.0.113.7") {
 		t.Errorf("unexpected log: %s", log)
 	}
@@ -312,7 +422,8 @@ func TestDirectory_RefreshesAcrossProcesses(t *testing.T) {
 	await("its new rate", func() bool { a, ok := other.ByKey(s.WriteKey); return ok && a.RateHits == 77 })
 	d.Must(d.Sites.Delete(t.Context(), d.Owner, s.ID))
 	await("its end", func() bool { _, ok := other.ByKey(s.WriteKey); return !ok })
-	d.expectProblem("a deleted site", d.send("POST", "/v1/view", `{"site":"`+s.WriteKey+`","page":"/a"}`), 422, "invalid_request", "site")
+	d.expectProblem("a deleted site", d.send("POST", "/v1/view", `{"site":"`+s.WriteKey+`","page":"/a"}`), 422,
+		"invalid_request", "site")
 }
 
 // Readers of short links are identified like readers of pages.
@@ -374,11 +485,15 @@ func TestPageLimiter_DailyLimit(t *testing.T) {
 	d.view(s, "p1", "X-Forwarded-For", "203.0.113.77")
 	d.view(s, "p9", "User-Agent", "curl/8.0")
 	d.view(other, "p5")
-	a := d.send("POST", "/v1/batch", `[{"page":"p8","user":"1"},{"page":"p2","user":"1"}]`, "Authorization", "Bearer "+secret)
+	a := d.send("POST", "/v1/batch", `[{"page":"p8","user":"1"},{"page":"p2","user":"1"}]`, "Authorization",
+		"Bearer "+secret)
 	if a.StatusCode != http.StatusAccepted {
 		t.Errorf("%s %s", a.Status, a.body)
 	}
-	for page, want := range map[string]int64{"p0": 1, "p1": 2, "p2": 2, "p3": 0, "p5": 0, "p8": 0, ingest.OtherPage: 4} {
+	for page, want := range map[string]int64{
+		"p0": 1, "p1": 2, "p2": 2, "p3": 0, "p5": 0, "p8": 0,
+		ingest.OtherPage: 4,
+	} {
 		if got := d.stats(s, page).Views; got != want {
 			t.Errorf("%s has %d views, want %d", page, got, want)
 		}

@@ -79,7 +79,10 @@ func (d *fixture) send(method, path, body string, headers ...string) answer {
 	d.t.Helper()
 	r, err := http.NewRequestWithContext(d.t.Context(), method, d.url+path, strings.NewReader(body))
 	d.Must(err)
-	for name, value := range map[string]string{"User-Agent": firefox, "Accept-Language": "vi", "X-Forwarded-For": "203.0.113.7", "Content-Type": "application/json"} {
+	for name, value := range map[string]string{
+		"User-Agent": firefox, "Accept-Language": "vi",
+		"X-Forwarded-For": "203.0.113.7", "Content-Type": "application/json",
+	} {
 		r.Header.Set(name, value)
 	}
 	for i := 0; i < len(headers); i += 2 {
@@ -99,7 +102,8 @@ func (d *fixture) send(method, path, body string, headers ...string) answer {
 // view sends a view of a page.
 func (d *fixture) view(s site.Site, page string, headers ...string) {
 	d.t.Helper()
-	if a := d.send("POST", "/v1/view", `{"site":"`+s.WriteKey+`","page":"`+page+`"}`, headers...); a.StatusCode != http.StatusAccepted {
+	if a := d.send("POST", "/v1/view", `{"site":"`+s.WriteKey+`","page":"`+page+`"}`,
+		headers...); a.StatusCode != http.StatusAccepted {
 		d.t.Errorf("view: got %s %s, want 202", a.Status, a.body)
 	}
 }
@@ -136,7 +140,8 @@ func (d *fixture) expectProblem(name string, a answer, status int, code, field s
 		d.t.Errorf("%s: got %s %s (%v), want %s", name, got, a.body, err, want)
 		return
 	}
-	if field != "" && !slices.ContainsFunc(p.Errors, func(e struct{ Field, Message string }) bool { return e.Field == field }) {
+	if field != "" && !slices.ContainsFunc(p.Errors,
+		func(e struct{ Field, Message string }) bool { return e.Field == field }) {
 		d.t.Errorf("%s: got the fields %v, want %s", name, p.Errors, field)
 	}
 }

@@ -29,7 +29,9 @@ func (in *Handler) handleHeartbeat(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if m.Type != "" && m.Type != heartbeatType {
-		writeInvalid(w, apperr.FieldError{Field: "type", Code: "not_allowed", Message: "This endpoint only receives heartbeats; use /v1/event."})
+		writeInvalid(w, apperr.FieldError{
+			Field: "type", Code: "not_allowed", Message: "This endpoint only receives heartbeats; use /v1/event.",
+		})
 		return
 	}
 	s, ok := in.authorizeSite(w, r, m.Site)
@@ -38,13 +40,19 @@ func (in *Handler) handleHeartbeat(w http.ResponseWriter, r *http.Request) {
 	}
 	h, problems := in.parseMessage(r, s, m.message)
 	if m.View == "" {
-		problems = append(problems, apperr.FieldError{Field: "view", Code: "required", Message: "Send the number that the view was sent with."})
+		problems = append(problems, apperr.FieldError{
+			Field: "view", Code: "required", Message: "Send the number that the view was sent with.",
+		})
 	}
 	if m.Engaged < 0 {
-		problems = append(problems, apperr.FieldError{Field: "engaged", Code: "out_of_range", Message: "Must not be negative."})
+		problems = append(problems, apperr.FieldError{
+			Field: "engaged", Code: "out_of_range", Message: "Must not be negative.",
+		})
 	}
 	if m.Scroll < 0 || m.Scroll > 100 {
-		problems = append(problems, apperr.FieldError{Field: "scroll", Code: "out_of_range", Message: "Must be from 0 to 100."})
+		problems = append(problems, apperr.FieldError{
+			Field: "scroll", Code: "out_of_range", Message: "Must be from 0 to 100.",
+		})
 	}
 	if len(problems) > 0 {
 		writeInvalid(w, problems...)
@@ -52,7 +60,11 @@ func (in *Handler) handleHeartbeat(w http.ResponseWriter, r *http.Request) {
 	}
 	if in.filterReason(r.Header, m.Webdriver) == "" {
 		engaged := time.Duration(min(m.Engaged, counter.MaxEngaged.Milliseconds())) * time.Millisecond
-		if err := in.recordHeartbeat(r.Context(), h, counter.Heartbeat{Site: s.CounterSite, View: m.View, Engaged: engaged, Scroll: m.Scroll, Hidden: m.Hidden, At: h.at}); err != nil {
+		if err := in.recordHeartbeat(r.Context(), h,
+			counter.Heartbeat{
+				Site: s.CounterSite, View: m.View, Engaged: engaged, Scroll: m.Scroll, Hidden: m.Hidden,
+				At: h.at,
+			}); err != nil {
 			in.writeError(w, r, err)
 			return
 		}

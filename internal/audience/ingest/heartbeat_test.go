@@ -35,16 +35,21 @@ func TestHeartbeat_ReachesItsView(t *testing.T) {
 			t.Errorf("%s: got %s and %d views being read, want 202 and %d\n%s", what, a.Status, got, reading, a.body)
 		}
 	}
-	if a := d.send("POST", "/v1/view", `{"site":"`+s.WriteKey+`","page":"/a","view":"v1"}`); a.StatusCode != http.StatusAccepted {
+	if a := d.send("POST", "/v1/view",
+		`{"site":"`+s.WriteKey+`","page":"/a","view":"v1"}`); a.StatusCode != http.StatusAccepted {
 		t.Fatalf("view: %s %s", a.Status, a.body)
 	}
 	expect("another view", heartbeat(`"view":"v2","engaged":5000`), 0)
 	expect("a bot", heartbeat(`"view":"v1","engaged":5000`, "User-Agent", "Googlebot/2.1"), 0)
 	expect("a reader who opted out", heartbeat(`"view":"v1","engaged":5000`, "Sec-GPC", "1"), 0)
-	expect("the view", heartbeat(`"type":"heartbeat","view":"v1","engaged":5000,"scroll":40,"hidden":false`, "Content-Type", "text/plain"), 1)
+	expect("the view", heartbeat(`"type":"heartbeat","view":"v1","engaged":5000,"scroll":40,"hidden":false`,
+		"Content-Type", "text/plain"), 1)
 	expect("a hidden page", heartbeat(`"view":"v1","engaged":6000,"scroll":40,"hidden":true`), 0)
 	expect("above the rate limit", heartbeat(`"view":"v1","engaged":7000`), 0)
-	for field, rest := range map[string]string{"view": `"engaged":1`, "engaged": `"view":"v1","engaged":-1`, "scroll": `"view":"v1","scroll":101`, "type": `"view":"v1","type":"view"`} {
+	for field, rest := range map[string]string{
+		"view": `"engaged":1`, "engaged": `"view":"v1","engaged":-1`,
+		"scroll": `"view":"v1","scroll":101`, "type": `"view":"v1","type":"view"`,
+	} {
 		d.expectProblem(field, heartbeat(rest), http.StatusUnprocessableEntity, "invalid_request", field)
 	}
 }
@@ -128,7 +133,8 @@ func TestTracker_MeasuresEngagedTime(t *testing.T) {
 		t.Errorf("heartbeats were sent at %v ms, want 5, 15, 30 and 60 s", at)
 	}
 	tab.Eval("read(140000);leave(true);pass(120000);leave(false)") // 200 s, then another tab
-	tab.Eval("read(50000);focused=false;dispatchEvent(new Event('blur'));pass(300000);focused=true;dispatchEvent(new Event('focus'))")
+	tab.Eval("read(50000);focused=false;dispatchEvent(new Event('blur'));pass(300000);focused=true;dispatchEvent(new " +
+		"Event('focus'))")
 	tab.Eval("read(50000);sleep(3600000);pass(100)") // asleep for an hour
 	tab.Eval("read(60000);leave(true);leave(true);dispatchEvent(new Event('pagehide'))")
 	beats := heartbeatsOf(t, tab)
@@ -150,7 +156,8 @@ func TestTracker_MeasuresEngagedTime(t *testing.T) {
 	}
 	t.Logf("measured %.1f s of 360 s with %d heartbeats", last.Engaged/1000, len(beats))
 	// The stored bucket contains the time, although some of the heartbeats were sent twice.
-	tab.Eval(`for(const b of beats.slice(-3))fetch(new URL("/v1/heartbeat",document.querySelector("script[data-site]").src),{method:"POST",mode:"no-cors",
+	tab.Eval(
+		`for(const b of beats.slice(-3))fetch(new URL("/v1/heartbeat",document.querySelector("script[data-site]").src),{method:"POST",mode:"no-cors",
 		body:JSON.stringify({site:document.querySelector("script[data-site]").dataset.site,url:b.url,view:b.view,engaged:Math.round(b.engaged),scroll:b.scroll,hidden:b.hidden})})`)
 	w.expectEngaged("/long", 360*time.Second, last.Scroll)
 	// Without a reader, nothing is sent.
@@ -194,7 +201,8 @@ func (w *web) expectEngaged(page string, engaged time.Duration, scroll int) {
 			bucket++
 		}
 		bound := func(i int) time.Duration {
-			return time.Duration(math.Pow(counter.MaxEngaged.Seconds(), float64(i)/counter.EngagedBuckets) * float64(time.Second))
+			return time.Duration(math.Pow(counter.MaxEngaged.Seconds(),
+				float64(i)/counter.EngagedBuckets) * float64(time.Second))
 		}
 		got = fmt.Sprint(bound(bucket), " to ", bound(bucket+1), ", scrolled ", sum.Scrolled)
 		want := [counter.ScrollSteps]int64{}
@@ -213,7 +221,8 @@ func TestTracker_CountsPlayingMediaAsActivity(t *testing.T) {
 	tab := w.Open(virtualTime)
 	tab.Go(w.page("/video"))
 	tab.Await("views.length==1")
-	tab.Eval(`const video=document.body.appendChild(document.createElement("video"));for(let i=0;i<480;i++){pass(250);video.dispatchEvent(new Event("timeupdate"))};leave(true)`)
+	tab.Eval(
+		`const video=document.body.appendChild(document.createElement("video"));for(let i=0;i<480;i++){pass(250);video.dispatchEvent(new Event("timeupdate"))};leave(true)`)
 	beats := heartbeatsOf(t, tab)
 	if got := beats[len(beats)-1].Engaged; math.Abs(got-120_000) > 12_000 {
 		t.Errorf("got %v ms, want two minutes", got)
@@ -228,7 +237,9 @@ func TestTracker_MeasuresScrollDepth(t *testing.T) {
 	tab.Await("views.length==1")
 	tab.Eval("read(2000)")
 	scrollTo := func(share float64) {
-		tab.Eval(fmt.Sprintf(`new Promise(done=>{addEventListener("scroll",done,{once:true});const a=document.querySelector("article");scrollTo(0,a.offsetTop+a.offsetHeight*%v-innerHeight)}).then(()=>1)`, share))
+		tab.Eval(
+			fmt.Sprintf(
+				`new Promise(done=>{addEventListener("scroll",done,{once:true});const a=document.querySelector("article");scrollTo(0,a.offsetTop+a.offsetHeight*%v-innerHeight)}).then(()=>1)`, share))
 	}
 	depth := func(want int) {
 		t.Helper()
@@ -255,7 +266,8 @@ func TestTracker_NewViewsHaveNewNumbers(t *testing.T) {
 	tab.Await("views.length==1")
 	tab.Eval(`read(7000);history.pushState({},"","/second");read(4000)`)
 	beats := heartbeatsOf(t, tab)
-	if last := beats[len(beats)-1]; last.URL != w.page("/first") || math.Abs(last.Engaged-7000) > 100 || !last.Hidden || tab.Eval("views.length==2&&views[0]!=views[1]") != "true" {
+	if last := beats[len(beats)-1]; last.URL != w.page("/first") || math.Abs(last.Engaged-7000) > 100 || !last.Hidden ||
+		tab.Eval("views.length==2&&views[0]!=views[1]") != "true" {
 		t.Errorf("got %+v, want the end of /first after 7 s", last)
 	}
 	tab.Eval(`location.href="/other"`)

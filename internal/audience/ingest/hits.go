@@ -38,7 +38,9 @@ type message struct {
 func (in *Handler) handleView(w http.ResponseWriter, r *http.Request) {
 	in.handleHit(w, r, func(m *message) *apperr.FieldError {
 		if m.Type != "" {
-			return &apperr.FieldError{Field: "type", Code: "unknown_field", Message: "This endpoint only counts views; use /v1/event."}
+			return &apperr.FieldError{
+				Field: "type", Code: "unknown_field", Message: "This endpoint only counts views; use /v1/event.",
+			}
 		}
 		m.Type = string(counter.View)
 		return nil
@@ -49,7 +51,10 @@ func (in *Handler) handleView(w http.ResponseWriter, r *http.Request) {
 func (in *Handler) handleEvent(w http.ResponseWriter, r *http.Request) {
 	in.handleHit(w, r, func(m *message) *apperr.FieldError {
 		if m.Type == "" {
-			return &apperr.FieldError{Field: "type", Code: "required", Message: "Send view, click, conversion or the name of a declared event."}
+			return &apperr.FieldError{
+				Field: "type", Code: "required",
+				Message: "Send view, click, conversion or the name of a declared event.",
+			}
 		}
 		return nil
 	})
@@ -109,8 +114,12 @@ func readHit(w http.ResponseWriter, r *http.Request, into any) bool {
 	switch strings.TrimSpace(kind) {
 	case "application/json", "text/plain", "":
 	default:
-		writeProblem(w, http.StatusUnsupportedMediaType, "unsupported_media_type", "Send the body as application/json or text/plain.",
-			apperr.FieldError{Field: "Content-Type", Code: "unsupported", Message: "Must be application/json or text/plain."})
+		writeProblem(w, http.StatusUnsupportedMediaType, "unsupported_media_type",
+			"Send the body as application/json or text/plain.",
+			apperr.FieldError{
+				Field: "Content-Type", Code: "unsupported",
+				Message: "Must be application/json or text/plain.",
+			})
 		return false
 	}
 	raw, ok := readBody(w, r, maxHitBytes)
@@ -130,10 +139,14 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, bool
 	switch {
 	case errors.As(err, &tooLarge):
 		writeProblem(w, http.StatusRequestEntityTooLarge, "too_large", "The body is too large.",
-			apperr.FieldError{Field: "body", Code: "too_large", Message: fmt.Sprintf("Must have at most %d bytes.", limit)})
+			apperr.FieldError{
+				Field: "body", Code: "too_large", Message: fmt.Sprintf("Must have at most %d bytes.", limit),
+			})
 	case err != nil:
 		writeProblem(w, http.StatusBadRequest, "invalid_request", "The body is incomplete.",
-			apperr.FieldError{Field: "body", Code: "incomplete", Message: "The connection ended before the body was complete."})
+			apperr.FieldError{
+				Field: "body", Code: "incomplete", Message: "The connection ended before the body was complete.",
+			})
 	}
 	return raw, err == nil
 }
@@ -154,7 +167,9 @@ func decode(raw []byte, into any) *apperr.FieldError {
 	case err == nil:
 		return nil
 	case errors.As(err, &wrongType) && wrongType.Field != "":
-		return &apperr.FieldError{Field: wrongType.Field, Code: "wrong_type", Message: "Must not be a " + wrongType.Value + "."}
+		return &apperr.FieldError{
+			Field: wrongType.Field, Code: "wrong_type", Message: "Must not be a " + wrongType.Value + ".",
+		}
 	}
 	if _, name, ok := strings.Cut(err.Error(), "unknown field "); ok {
 		return &apperr.FieldError{Field: strings.Trim(name, `"`), Code: "unknown_field", Message: "Unknown field."}
@@ -199,7 +214,8 @@ func (in *Handler) allowOrigin(w http.ResponseWriter, r *http.Request, s *site.A
 }
 
 func writeOriginNotAllowed(w http.ResponseWriter) {
-	writeProblem(w, http.StatusForbidden, "origin_not_allowed", "This page does not belong to the site. Add its domain to the site's settings.",
+	writeProblem(w, http.StatusForbidden, "origin_not_allowed",
+		"This page does not belong to the site. Add its domain to the site's settings.",
 		apperr.FieldError{Field: "Origin", Code: "not_allowed", Message: "Must be one of the site's domains."})
 }
 
@@ -219,7 +235,10 @@ const (
 )
 
 func (in *Handler) parseMessage(r *http.Request, s *site.Active, m message) (hit, []apperr.FieldError) {
-	h := hit{site: s, kind: counter.Kind(m.Type), url: m.URL, referrer: m.Referrer, view: m.View, at: in.now(), traits: in.traitsOf(r)}
+	h := hit{
+		site: s, kind: counter.Kind(m.Type), url: m.URL, referrer: m.Referrer, view: m.View, at: in.now(),
+		traits: in.traitsOf(r),
+	}
 	h.traits.Login, h.traits.Cookie = m.User, m.Visitor
 	var problems []apperr.FieldError
 	name, field := m.Page, "page"
@@ -238,9 +257,16 @@ func (in *Handler) parseMessage(r *http.Request, s *site.Active, m message) (hit
 	for _, f := range []struct {
 		field, value string
 		limit        int
-	}{{"user", m.User, maxNameBytes}, {"visitor", m.Visitor, maxNameBytes}, {"referrer", m.Referrer, maxReferrerBytes}, {"view", m.View, maxViewBytes}} {
+	}{
+		{"user", m.User, maxNameBytes},
+		{"visitor", m.Visitor, maxNameBytes},
+		{"referrer", m.Referrer, maxReferrerBytes},
+		{"view", m.View, maxViewBytes},
+	} {
 		if len(f.value) > f.limit {
-			problems = append(problems, apperr.FieldError{Field: f.field, Code: "too_long", Message: fmt.Sprintf("Must have at most %d bytes.", f.limit)})
+			problems = append(problems, apperr.FieldError{
+				Field: f.field, Code: "too_long", Message: fmt.Sprintf("Must have at most %d bytes.", f.limit),
+			})
 		}
 	}
 	return h, problems
@@ -249,7 +275,10 @@ func (in *Handler) parseMessage(r *http.Request, s *site.Active, m message) (hit
 // handlePixel serves GET /v1/pixel.gif, for pages without scripts and for mail.
 func (in *Handler) handlePixel(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
-	m := message{Site: query.Get("site"), Type: string(counter.View), Page: query.Get("page"), URL: query.Get("url"), Referrer: query.Get("referrer"), User: query.Get("user")}
+	m := message{
+		Site: query.Get("site"), Type: string(counter.View), Page: query.Get("page"), URL: query.Get("url"),
+		Referrer: query.Get("referrer"), User: query.Get("user"),
+	}
 	if m.Page == "" && m.URL == "" {
 		m.URL = r.Header.Get("Referer")
 	}

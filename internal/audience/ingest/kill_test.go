@@ -38,7 +38,10 @@ const servedKey = "dlw_killedkilledkille"
 
 // served is the only site of such a process.
 func served() counter.Site {
-	return counter.Site{ID: uuid.MustParse("0190a0f3-5f0e-7c00-8000-000000000002"), Zone: time.UTC, Window: 30 * time.Minute, UniqueMethod: counter.Set}
+	return counter.Site{
+		ID: uuid.MustParse("0190a0f3-5f0e-7c00-8000-000000000002"), Zone: time.UTC,
+		Window: 30 * time.Minute, UniqueMethod: counter.Set,
+	}
 }
 
 type servedSite struct{ *site.Active }
@@ -67,16 +70,25 @@ func serve(redisURL string) error {
 	}
 	viewCounter := counter.New(client, counter.Options{})
 	go viewCounter.Run(ctx, func(err error) { fmt.Fprintln(os.Stderr, err) })
-	active := &site.Active{Site: site.Site{ID: one.ID, WriteKey: servedKey, RateHits: site.DefaultRateHits, RateSeconds: 10, Visitors: site.Cookieless}, CounterSite: one,
-		VisitorSite: visitor.Site{ID: one.ID, Zone: one.Zone}}
+	active := &site.Active{
+		Site: site.Site{
+			ID: one.ID, WriteKey: servedKey, RateHits: site.DefaultRateHits,
+			RateSeconds: 10, Visitors: site.Cookieless,
+		}, CounterSite: one,
+		VisitorSite: visitor.Site{ID: one.ID, Zone: one.Zone},
+	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
 	fmt.Println(l.Addr())
-	return http.Serve(l, &ingest.Handler{Sites: servedSite{active}, Counter: counter.NewBatcher(viewCounter), Bulk: viewCounter, Notifier: pubsub.NewSiteSignals(client, log),
-		Visitors: &visitor.Identifier{Salts: visitor.NewSalts(client)}, Bots: robots, RateLimiter: botfilter.NewRateLimiter(ctx, client), Referrers: dimensions.NewReferrers(),
-		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Log: log, Tracker: tracker})
+	return http.Serve(l, &ingest.Handler{
+		Sites: servedSite{active}, Counter: counter.NewBatcher(viewCounter),
+		Bulk: viewCounter, Notifier: pubsub.NewSiteSignals(client, log),
+		Visitors: &visitor.Identifier{Salts: visitor.NewSalts(client)}, Bots: robots,
+		RateLimiter: botfilter.NewRateLimiter(ctx, client), Referrers: dimensions.NewReferrers(),
+		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Log: log, Tracker: tracker,
+	})
 }
 
 // startServer starts a process and returns its address.
@@ -111,7 +123,8 @@ func TestIngest_KilledProcessLosesNoAcknowledgedView(t *testing.T) {
 	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: senders}}
 	send := func(sender, n int) bool {
 		body := fmt.Sprintf(`{"site":"%s","page":"/%d"}`, servedKey, n%pages)
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, *url.Load()+"/v1/view", strings.NewReader(body))
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, *url.Load()+"/v1/view",
+			strings.NewReader(body))
 		if err != nil {
 			t.Error(err)
 			return true
@@ -182,7 +195,8 @@ func TestIngest_KilledProcessLosesNoAcknowledgedView(t *testing.T) {
 			days += day.Count
 		}
 		if s.Views != want || s.Uniques.AllTime != want || days != want {
-			t.Errorf("page %d has %d views of %d visitors, %d by day; want %d of each", page, s.Views, s.Uniques.AllTime, days, want)
+			t.Errorf("page %d has %d views of %d visitors, %d by day; want %d of each", page, s.Views,
+				s.Uniques.AllTime, days, want)
 		}
 	}
 }

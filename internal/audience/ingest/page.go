@@ -109,8 +109,11 @@ func truncateName(name string) string {
 func parseVisitorID(text string, maxID int64) (uint32, error) {
 	n, err := strconv.ParseUint(text, 10, 32)
 	if err != nil || n == 0 || int64(n) > maxID { //nolint:gosec // 32 bits
-		return 0, apperr.InvalidFields(apperr.FieldError{Field: "user", Code: "out_of_range",
-			Message: "This site identifies readers by number: send a whole number from 1 to " + strconv.FormatInt(maxID, 10) + ", or no user."})
+		return 0, apperr.InvalidFields(apperr.FieldError{
+			Field: "user", Code: "out_of_range",
+			Message: "This site identifies readers by number: send a whole number from 1 to " + strconv.FormatInt(maxID,
+				10) + ", or no user.",
+		})
 	}
 	return uint32(n), nil
 }

@@ -58,11 +58,14 @@ func (in *Handler) handlePlausibleEvent(w http.ResponseWriter, r *http.Request) 
 			apperr.FieldError{Field: "body", Code: "not_json", Message: "Send one JSON object."})
 		return
 	}
-	e.Name, e.URL, e.Domain, e.Referrer = either(e.Name, e.ShortName), either(e.URL, e.ShortURL), either(e.Domain, e.ShortDomain), either(e.Referrer, e.ShortReferrer)
+	e.Name, e.URL, e.Domain, e.Referrer = either(e.Name, e.ShortName), either(e.URL, e.ShortURL), either(e.Domain,
+		e.ShortDomain), either(e.Referrer, e.ShortReferrer)
 	var problems []apperr.FieldError
 	for _, f := range []struct{ field, value string }{{"name", e.Name}, {"url", e.URL}, {"domain", e.Domain}} {
 		if f.value == "" {
-			problems = append(problems, apperr.FieldError{Field: f.field, Code: "required", Message: "This field is missing."})
+			problems = append(problems, apperr.FieldError{
+				Field: f.field, Code: "required", Message: "This field is missing.",
+			})
 		}
 	}
 	if len(problems) > 0 {
@@ -120,7 +123,9 @@ func (in *Handler) countPlausible(r *http.Request, s *site.Active, e plausibleEv
 	}
 	h, problems := in.parseMessage(r, s, message{Type: string(counter.View), URL: e.URL, Referrer: e.Referrer})
 	if slices.ContainsFunc(problems, func(p apperr.FieldError) bool { return p.Field == "referrer" }) {
-		h.referrer, problems = "", slices.DeleteFunc(problems, func(p apperr.FieldError) bool { return p.Field == "referrer" })
+		h.referrer, problems = "", slices.DeleteFunc(problems, func(p apperr.FieldError) bool {
+			return p.Field == "referrer"
+		})
 	}
 	if len(problems) > 0 {
 		return false, apperr.InvalidFields(problems...)

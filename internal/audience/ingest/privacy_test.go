@@ -22,7 +22,8 @@ import (
 // of addresses, and checks that the search finds a known value.
 func TestIngest_StoresNoPersonalData(t *testing.T) {
 	d := open(t)
-	const secretAgent = "Mozilla/5.0 (Linux; Android 10; UnusualPhone77) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Mobile Safari/537.36"
+	const secretAgent = "Mozilla/5.0 (Linux; Android 10; UnusualPhone77) AppleWebKit/537.36 (KHTML, like Gecko) " +
+		"Chrome/120.0.0.0 Mobile Safari/537.36"
 	four, six := netip.MustParseAddr("198.51.100.77"), netip.MustParseAddr("2001:db8:77:88:99aa:bbcc:ddee:ff01")
 	robot := "UnusualRobotbot/9.1"
 	for _, way := range []counter.UniqueMethod{counter.Set, counter.SetPerDay, counter.HyperLogLog, counter.Bitmap} {
@@ -43,12 +44,16 @@ func TestIngest_StoresNoPersonalData(t *testing.T) {
 			if way == counter.Bitmap {
 				user = "770077"
 			}
-			d.send("POST", "/v1/event", `{"type":"click","site":"`+s.WriteKey+`","page":"/known-page","user":"`+user+`","visitor":"unusual-cookie-77"}`, browser...)
-			d.send("POST", "/v1/event", `{"type":"conversion","site":"`+s.WriteKey+`","page":"/known-page","visitor":"unusual-cookie-77"}`, browser...)
+			d.send("POST", "/v1/event", `{"type":"click","site":"`+s.WriteKey+`","page":"/known-page","user":"`+user+
+				`","visitor":"unusual-cookie-77"}`, browser...)
+			d.send("POST", "/v1/event", `{"type":"conversion","site":"`+s.WriteKey+
+				`","page":"/known-page","visitor":"unusual-cookie-77"}`, browser...)
 			d.send("POST", "/v1/view", `{"site":"`+s.WriteKey+`","page":`, browser...)
 			d.send("POST", "/v1/view", `{"site":"nobody","page":"/known-page"}`, browser...)
 			d.send("GET", "/v1/pixel.gif"+query("site", s.WriteKey, "page", "/known-page"), "", browser...)
-			a := d.send("POST", "/v1/batch", fmt.Sprintf(`[{"page":"/known-page","address":%q,"user_agent":%q,"visitor":"unusual-cookie-77"},{"address":%q}]`, address, secretAgent, address),
+			a := d.send("POST", "/v1/batch",
+				fmt.Sprintf(
+					`[{"page":"/known-page","address":%q,"user_agent":%q,"visitor":"unusual-cookie-77"},{"address":%q}]`, address, secretAgent, address),
 				"Authorization", "Bearer "+secret)
 			if a.StatusCode != http.StatusAccepted || strings.Contains(a.body, address.String()) {
 				t.Errorf("%s %s", a.Status, a.body)
@@ -59,18 +64,25 @@ func TestIngest_StoresNoPersonalData(t *testing.T) {
 	stored := d.storedData()
 	d.StopRedis() // uncounted hits are logged
 	s, _ := d.Site()
-	d.send("POST", "/v1/view", `{"site":"`+s.WriteKey+`","page":"/known-page"}`, "X-Forwarded-For", four.String(), "User-Agent", secretAgent)
+	d.send("POST", "/v1/view", `{"site":"`+s.WriteKey+`","page":"/known-page"}`, "X-Forwarded-For", four.String(),
+		"User-Agent", secretAgent)
 	stored["log"] = d.log.String()
-	for place, known := range map[string]string{"redis": "/known-page", "postgres": d.Workspace.Name, "log": "a hit was not counted"} {
+	for place, known := range map[string]string{
+		"redis": "/known-page", "postgres": d.Workspace.Name,
+		"log": "a hit was not counted",
+	} {
 		if !strings.Contains(stored[place], known) {
 			t.Errorf("the search does not find %q in %s", known, place)
 		}
 	}
 	raw4, raw6 := four.As4(), six.As16()
 	for place, content := range stored {
-		for _, private := range []string{four.String(), six.String(), six.StringExpanded(), "2001:db8:77:88", string(raw4[:]), string(raw6[:]), string(raw6[:8]),
+		for _, private := range []string{
+			four.String(), six.String(), six.StringExpanded(), "2001:db8:77:88",
+			string(raw4[:]), string(raw6[:]), string(raw6[:8]),
 			hex.EncodeToString(raw4[:]), hex.EncodeToString(raw6[:8]), base64.RawURLEncoding.EncodeToString(raw6[:6]),
-			secretAgent, "UnusualPhone77", "UnusualRobot", "unusual-reader-77", "unusual-cookie-77"} {
+			secretAgent, "UnusualPhone77", "UnusualRobot", "unusual-reader-77", "unusual-cookie-77",
+		} {
 			if at := strings.Index(content, private); at >= 0 {
 				t.Errorf("%s contains %q: …%q…", place, private, content[max(0, at-60):min(len(content), at+60)])
 			}
@@ -110,7 +122,8 @@ func (d *fixture) storedData() map[string]string {
 	c, err := pgx.Connect(d.t.Context(), d.DatabaseURL)
 	d.Must(err)
 	defer func() { _ = c.Close(context.WithoutCancel(d.t.Context())) }()
-	rows, err := c.Query(d.t.Context(), "select table_name::text from information_schema.tables where table_schema = 'public'")
+	rows, err := c.Query(d.t.Context(),
+		"select table_name::text from information_schema.tables where table_schema = 'public'")
 	d.Must(err)
 	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	d.Must(err)

@@ -27,7 +27,9 @@ func (in *Handler) publicCount(w http.ResponseWriter, r *http.Request) (page str
 	}
 	s, found := in.Sites.ByKey(query.Get("site"))
 	if !found || !s.PublicCounts {
-		writeInvalid(w, apperr.FieldError{Field: "site", Code: "not_public", Message: "No site with public counts has this write key."})
+		writeInvalid(w, apperr.FieldError{
+			Field: "site", Code: "not_public", Message: "No site with public counts has this write key.",
+		})
 		return "", 0, false
 	}
 	stats, err := in.Bulk.PageStats(r.Context(), s.CounterSite, []string{page})
@@ -77,10 +79,11 @@ func (in *Handler) handleBadge(w http.ResponseWriter, r *http.Request) {
 	left, right := 10+7*utf8.RuneCountInString(label), 10+7*len(number)
 	w.Header().Set("Content-Type", "image/svg+xml")
 	//nolint:gosec // the label is escaped
-	_, _ = fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" width="%[1]d" height="20" role="img" aria-label="%[2]s: %[3]s"><title>%[2]s: %[3]s</title>`+
-		`<rect width="%[1]d" height="20" rx="3" fill="#555"/><path d="M%[4]d 0h%[5]da3 3 0 0 1 3 3v14a3 3 0 0 1-3 3H%[4]dz" fill="#06c"/>`+
-		`<g fill="#fff" text-anchor="middle" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">`+
-		`<text x="%[6]d" y="14" textLength="%[7]d">%[2]s</text><text x="%[8]d" y="14" textLength="%[9]d">%[3]s</text></g></svg>`,
+	_, _ = fmt.Fprintf(w,
+		`<svg xmlns="http://www.w3.org/2000/svg" width="%[1]d" height="20" role="img" aria-label="%[2]s: %[3]s"><title>%[2]s: %[3]s</title>`+
+			`<rect width="%[1]d" height="20" rx="3" fill="#555"/><path d="M%[4]d 0h%[5]da3 3 0 0 1 3 3v14a3 3 0 0 1-3 3H%[4]dz" fill="#06c"/>`+
+			`<g fill="#fff" text-anchor="middle" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">`+
+			`<text x="%[6]d" y="14" textLength="%[7]d">%[2]s</text><text x="%[8]d" y="14" textLength="%[9]d">%[3]s</text></g></svg>`,
 		left+right, html.EscapeString(xmlText(label)), number, left, right-3, left/2, left-10, left+right/2, right-10)
 }
 
@@ -112,7 +115,8 @@ func (in *Handler) handleCountScript(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
-	_, _ = fmt.Fprintf(w, `(function(s,e){e.className="dateline-count";e.textContent=(%d).toLocaleString(document.documentElement.lang||[]);s.parentNode.insertBefore(e,s)})(document.currentScript,document.createElement("span"))`, count) //nolint:gosec // a number
+	_, _ = fmt.Fprintf(w, //nolint:gosec // a number
+		`(function(s,e){e.className="dateline-count";e.textContent=(%d).toLocaleString(document.documentElement.lang||[]);s.parentNode.insertBefore(e,s)})(document.currentScript,document.createElement("span"))`, count)
 }
 
 var _ BulkCounter = (*counter.Counter)(nil)

@@ -21,8 +21,10 @@ const Prefix = "/v1/"
 func (in *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer func() {
 		if v := recover(); v != nil {
-			in.Log.ErrorContext(r.Context(), "panic in a request", "route", r.URL.Path, "panic", v, "stack", string(debug.Stack()))
-			writeProblem(w, http.StatusInternalServerError, "internal", "Something went wrong on our side. The log has the details under the X-Request-ID.")
+			in.Log.ErrorContext(r.Context(), "panic in a request", "route", r.URL.Path, "panic", v, "stack",
+				string(debug.Stack()))
+			writeProblem(w, http.StatusInternalServerError, "internal",
+				"Something went wrong on our side. The log has the details under the X-Request-ID.")
 		}
 	}()
 	setHeaders(w.Header())
@@ -57,7 +59,8 @@ func (in *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	case r.Method != method:
 		w.Header().Set("Allow", method+", OPTIONS")
-		writeProblem(w, http.StatusMethodNotAllowed, "method_not_allowed", "This route does not support the method "+r.Method+".")
+		writeProblem(w, http.StatusMethodNotAllowed, "method_not_allowed", "This route does not support the method "+
+			r.Method+".")
 		return
 	}
 	handle(w, r)
@@ -68,12 +71,14 @@ func (in *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func Overloaded(w http.ResponseWriter, retryAfter string) {
 	setHeaders(w.Header())
 	w.Header().Set("Retry-After", retryAfter)
-	writeProblem(w, http.StatusServiceUnavailable, "overloaded", "The server is overloaded; retry after the time in Retry-After.")
+	writeProblem(w, http.StatusServiceUnavailable, "overloaded",
+		"The server is overloaded; retry after the time in Retry-After.")
 }
 
 // setHeaders sets the headers of all responses, by their canonical names.
 func setHeaders(h http.Header) {
-	var id uuid.UUID                                     // version 4 (RFC 9562, 5.4); a request id needs no secure randomness
+	// Version 4 (RFC 9562, 5.4); a request id needs no secure randomness
+	var id uuid.UUID
 	binary.NativeEndian.PutUint64(id[:8], rand.Uint64()) //nolint:gosec // see above
 	binary.NativeEndian.PutUint64(id[8:], rand.Uint64()) //nolint:gosec // see above
 	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80
@@ -129,7 +134,9 @@ func fieldErrors(problems []apperr.FieldError) []fieldError {
 }
 
 func writeProblem(w http.ResponseWriter, status int, code, detail string, problems ...apperr.FieldError) {
-	raw, err := json.Marshal(problem{"about:blank", http.StatusText(status), status, code, detail, fieldErrors(problems)})
+	raw, err := json.Marshal(problem{
+		"about:blank", http.StatusText(status), status, code, detail, fieldErrors(problems),
+	})
 	if err != nil {
 		w.WriteHeader(http.StatusInternalServerError)
 		return
@@ -141,7 +148,8 @@ func writeProblem(w http.ResponseWriter, status int, code, detail string, proble
 }
 
 func writeInvalid(w http.ResponseWriter, problems ...apperr.FieldError) {
-	writeProblem(w, http.StatusUnprocessableEntity, "invalid_request", "The request is invalid; see errors.", problems...)
+	writeProblem(w, http.StatusUnprocessableEntity, "invalid_request", "The request is invalid; see errors.",
+		problems...)
 }
 
 // writeError responds with the error that prevented a hit from being counted.
@@ -154,7 +162,8 @@ func (in *Handler) writeError(w http.ResponseWriter, r *http.Request, err error)
 	case r.Context().Err() != nil && !errors.Is(r.Context().Err(), context.DeadlineExceeded):
 		return // the client has disconnected
 	default:
-		in.Log.ErrorContext(r.Context(), "a hit was not counted", "route", r.URL.Path, "request_id", w.Header().Get("X-Request-ID"), "error", err)
+		in.Log.ErrorContext(r.Context(), "a hit was not counted", "route", r.URL.Path, "request_id",
+			w.Header().Get("X-Request-ID"), "error", err)
 		w.Header().Set("Retry-After", "5")
 		writeProblem(w, http.StatusServiceUnavailable, "unavailable", "The hit could not be counted; retry later.")
 	}

@@ -29,7 +29,10 @@ type web struct {
 func openWeb(t *testing.T, attributes string, change ...func(*site.Site)) *web {
 	t.Helper()
 	w := &web{fixture: open(t)}
-	w.site, _ = w.Site(append([]func(*site.Site){func(s *site.Site) { s.Domains, s.RateHits = []string{"news.test"}, 1000 }}, change...)...)
+	w.site, _ = w.Site(append([]func(*site.Site){func(s *site.Site) {
+		s.Domains, s.RateHits = []string{"news.test"},
+			1000
+	}}, change...)...)
 	_, port, err := net.SplitHostPort(strings.TrimPrefix(w.url, "http://"))
 	w.Must(err)
 	w.script = "http://stats.test:" + port + "/v1/d.js"
@@ -89,10 +92,12 @@ func TestTracker_Size(t *testing.T) {
 	if a.Header.Get("Content-Encoding") != "gzip" || len(raw) > 1200 || !bytes.HasPrefix(raw, []byte("\x1f\x8b")) {
 		t.Errorf("%d bytes, %v", len(raw), a.Header)
 	}
-	if plain := d.send("GET", "/v1/d.js", "", "Accept-Encoding", "identity"); !strings.Contains(plain.body, "sendBeacon") || !strings.HasPrefix(plain.Header.Get("Content-Type"), "text/javascript") {
+	if plain := d.send("GET", "/v1/d.js", "", "Accept-Encoding", "identity"); !strings.Contains(plain.body,
+		"sendBeacon") || !strings.HasPrefix(plain.Header.Get("Content-Type"), "text/javascript") {
 		t.Errorf("%v %s", plain.Header, plain.body)
 	}
-	if again := d.send("GET", "/v1/d.js", "", "If-None-Match", a.Header.Get("ETag")); again.StatusCode != http.StatusNotModified {
+	if again := d.send("GET", "/v1/d.js", "", "If-None-Match",
+		a.Header.Get("ETag")); again.StatusCode != http.StatusNotModified {
 		t.Errorf("%s", again.Status)
 	}
 }
@@ -115,8 +120,10 @@ func TestTracker_SendsHits(t *testing.T) {
 	w.settle(tab, "back")
 	w.awaits(map[string]int64{"/first?id=7": 1, "/second": 1, "reloaded": 1})
 	// Clicks and conversions.
-	tab.Eval(`document.getElementById("inner").click();document.getElementById("buy").click();dateline("conversion","order-1")`)
-	tab.Eval(`document.getElementById("next").dispatchEvent(new MouseEvent("click",{bubbles:true,cancelable:true,detail:0}))`)
+	tab.Eval(
+		`document.getElementById("inner").click();document.getElementById("buy").click();dateline("conversion","order-1")`)
+	tab.Eval(
+		`document.getElementById("next").dispatchEvent(new MouseEvent("click",{bubbles:true,cancelable:true,detail:0}))`)
 	tab.Await("location.pathname=='/next'")
 	w.awaits(map[string]int64{"/next": 1})
 	first := w.stats(w.site, "/first?id=7")
@@ -164,7 +171,8 @@ func TestTracker_CountsPrerenderedPagesWhenOpened(t *testing.T) {
 		case "/article":
 			out.Header().Set("Content-Type", "text/html")
 			_, _ = fmt.Fprintf(out, `<!doctype html><script defer src="%s" data-site="%s"></script>
-				<script defer>addEventListener("load",()=>document.prerendering&&fetch("/prerendered"))</script>`, w.script, w.site.WriteKey)
+				<script defer>addEventListener("load",()=>document.prerendering&&fetch("/prerendered"))</script>`,
+				w.script, w.site.WriteKey)
 		}
 	}))
 	defer pages.Close()
@@ -220,7 +228,8 @@ func TestTracker_OtherBrowsers(t *testing.T) {
 	w.awaits(map[string]int64{"/fetched": 1})
 	driven := w.Open(`Object.defineProperty(Navigator.prototype,"webdriver",{get:()=>true})`)
 	driven.Go(w.page("/driven"))
-	for until := time.Now().Add(30 * time.Second); w.filtered(w.site, "/driven")["automation"] != 1; time.Sleep(20 * time.Millisecond) {
+	for until := time.Now().Add(30 * time.Second); w.filtered(w.site,
+		"/driven")["automation"] != 1; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(until) {
 			t.Fatalf("%v", w.filtered(w.site, "/driven"))
 		}
@@ -245,7 +254,8 @@ func TestTracker_Cookies(t *testing.T) {
 		w.awaits(map[string]int64{"/a": int64(i + 1)})
 	}
 	for range 2 {
-		tab := w.Open(`Object.defineProperty(document,"cookie",{get:()=>"",set:()=>{}});Object.defineProperty(window,"localStorage",{get(){throw new DOMException("blocked","SecurityError")}})`)
+		tab := w.Open(
+			`Object.defineProperty(document,"cookie",{get:()=>"",set:()=>{}});Object.defineProperty(window,"localStorage",{get(){throw new DOMException("blocked","SecurityError")}})`)
 		tab.Go(w.page("/a"))
 		tab.Await("typeof dateline=='function'")
 		w.awaits(map[string]int64{"/a": 4})

@@ -28,8 +28,11 @@ func TestPageName_Normalizes(t *testing.T) {
 			t.Errorf("%q: got the page %q, want %q; %v", text, got, want, problem)
 		}
 	}
-	for _, parameter := range []string{"gidzl=x1", "mibextid=Zxz2cZ", "gad_campaignid=1", "gclsrc=aw.ds", "rdt_cid=1", "ScCid=1", "epik=dj0y", "irclickid=1",
-		"_branch_match_id=1", "__twitter_impression=true", "xmt=AQF0", "ysclid=l1", "ndclid=1", "__cft__[0]=AZ", "sfnsn=wa", "_x_tr_sl=vi", "NaPm=ct"} {
+	for _, parameter := range []string{
+		"gidzl=x1", "mibextid=Zxz2cZ", "gad_campaignid=1", "gclsrc=aw.ds", "rdt_cid=1", "ScCid=1", "epik=dj0y",
+		"irclickid=1", "_branch_match_id=1", "__twitter_impression=true", "xmt=AQF0", "ysclid=l1", "ndclid=1",
+		"__cft__[0]=AZ", "sfnsn=wa", "_x_tr_sl=vi", "NaPm=ct",
+	} {
 		if got, problem := PageName("/a?id=7&" + parameter); got != "/a?id=7" || problem != nil {
 			t.Errorf("%s: got the page %q, %v", parameter, got, problem)
 		}
@@ -39,7 +42,10 @@ func TestPageName_Normalizes(t *testing.T) {
 			t.Errorf("%s: got the page %q", parameter, got)
 		}
 	}
-	for _, text := range []string{"", "  ", "a\x00b", "a\nb", "\xff", strings.Repeat("x", 4001), "/%zz", "http://[::1"} {
+	for _, text := range []string{
+		"", "  ", "a\x00b", "a\nb", "\xff", strings.Repeat("x", 4001), "/%zz",
+		"http://[::1",
+	} {
 		if got, problem := PageName(text); problem == nil {
 			t.Errorf("%q: got the page %q", text, got)
 		}
@@ -52,7 +58,10 @@ func TestPageName_Normalizes(t *testing.T) {
 }
 
 func FuzzPageName(f *testing.F) {
-	for _, text := range []string{"/a?b=c&utm_x=1", "https://news.example/%C3%A1", "id", "/" + strings.Repeat("ệ", 100)} {
+	for _, text := range []string{
+		"/a?b=c&utm_x=1", "https://news.example/%C3%A1", "id",
+		"/" + strings.Repeat("ệ", 100),
+	} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -67,12 +76,16 @@ func FuzzPageName(f *testing.F) {
 }
 
 func FuzzMessage(f *testing.F) {
-	for _, body := range []string{`{"site":"x","page":"/a"}`, `{"site":5}`, `null`, `{"site":"x"}{}`, `{"colour":1}`, `[]`, ``} {
+	for _, body := range []string{
+		`{"site":"x","page":"/a"}`, `{"site":5}`, `null`, `{"site":"x"}{}`, `{"colour":1}`,
+		`[]`, ``,
+	} {
 		f.Add([]byte(body))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var m message
-		if problem := decode(body, &m); problem != nil && (problem.Field == "" || problem.Code == "" || problem.Message == "") {
+		if problem := decode(body, &m); problem != nil && (problem.Field == "" || problem.Code == "" ||
+			problem.Message == "") {
 			t.Errorf("%q: %+v", body, problem)
 		}
 		var row serverHit

@@ -9,11 +9,17 @@ import (
 
 // channelNames maps channels to Plausible's names.
 func channelNames() map[string]string {
-	return map[string]string{string(dimensions.Direct): "Direct", string(dimensions.Search): "Organic Search", string(dimensions.Social): "Organic Social",
-		string(dimensions.Video): "Organic Video", string(dimensions.Email): "Email", string(dimensions.Push): "Mobile Push Notifications", string(dimensions.SMS): "SMS",
-		string(dimensions.Affiliate): "Affiliates", string(dimensions.Display): "Display", string(dimensions.PaidSearch): "Paid Search",
-		string(dimensions.PaidSocial): "Paid Social", string(dimensions.PaidVideo): "Paid Video", string(dimensions.PaidOther): "Paid Other",
-		string(dimensions.Referral): "Referral", string(dimensions.AI): "AI Assistants"}
+	return map[string]string{
+		string(dimensions.Direct): "Direct", string(dimensions.Search): "Organic Search",
+		string(dimensions.Social): "Organic Social",
+		string(dimensions.Video):  "Organic Video", string(dimensions.Email): "Email",
+		string(dimensions.Push): "Mobile Push Notifications", string(dimensions.SMS): "SMS",
+		string(dimensions.Affiliate): "Affiliates", string(dimensions.Display): "Display",
+		string(dimensions.PaidSearch): "Paid Search",
+		string(dimensions.PaidSocial): "Paid Social", string(dimensions.PaidVideo): "Paid Video",
+		string(dimensions.PaidOther): "Paid Other",
+		string(dimensions.Referral):  "Referral", string(dimensions.AI): "AI Assistants",
+	}
 }
 
 const plausibleDirect = "Direct / None"

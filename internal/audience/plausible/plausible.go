@@ -53,7 +53,10 @@ const (
 
 // otherMetrics lists the metrics of Plausible that cannot.
 func otherMetrics() []string {
-	return []string{"visit_duration", "events", "scroll_depth", "percentage", "conversion_rate", "group_conversion_rate", "average_revenue", "total_revenue", "time_on_page", "exit_rate"}
+	return []string{
+		"visit_duration", "events", "scroll_depth", "percentage", "conversion_rate",
+		"group_conversion_rate", "average_revenue", "total_revenue", "time_on_page", "exit_rate",
+	}
 }
 
 // The dimensions of time.
@@ -72,9 +75,11 @@ func isTime(dimension string) bool {
 // tables maps the dimensions that are counted to tables of reports.
 func tables() map[string]report.Table {
 	return map[string]report.Table{
-		"event:page": report.Pages, "visit:entry_page": report.EntryPages, "visit:source": report.Sources, "visit:channel": report.Channels,
-		"visit:utm_campaign": report.Campaigns, "visit:country": report.Countries, "visit:device": report.Devices, "visit:browser": report.Browsers,
-		"visit:os": report.Systems, "visit:referrer": report.Referrers,
+		"event:page": report.Pages, "visit:entry_page": report.EntryPages, "visit:source": report.Sources,
+		"visit:channel":      report.Channels,
+		"visit:utm_campaign": report.Campaigns, "visit:country": report.Countries, "visit:device": report.Devices,
+		"visit:browser": report.Browsers,
+		"visit:os":      report.Systems, "visit:referrer": report.Referrers,
 	}
 }
 
@@ -128,14 +133,18 @@ type row struct {
 
 // notComputable refuses a query.
 func notComputable(field, message string) error {
-	return &apperr.Error{Kind: apperr.KindNotComputable, Code: "report_not_computable", Message: message,
-		Fields: []apperr.FieldError{{Field: field, Code: "not_computable", Message: message}}}
+	return &apperr.Error{
+		Kind: apperr.KindNotComputable, Code: "report_not_computable", Message: message,
+		Fields: []apperr.FieldError{{Field: field, Code: "not_computable", Message: message}},
+	}
 }
 
 // invalid reports an invalid field, with the status of Plausible.
 func invalid(field, message string) error {
-	return &apperr.Error{Kind: apperr.KindNotComputable, Code: "invalid_request", Message: message,
-		Fields: []apperr.FieldError{{Field: field, Code: "invalid", Message: message}}}
+	return &apperr.Error{
+		Kind: apperr.KindNotComputable, Code: "invalid_request", Message: message,
+		Fields: []apperr.FieldError{{Field: field, Code: "invalid", Message: message}},
+	}
 }
 
 // maxRows is the maximum number of rows that a query sorts.
@@ -189,7 +198,9 @@ func (q query) check(by report.Table) error {
 		switch {
 		case slices.Contains(counted, m):
 		case slices.Contains(otherMetrics(), m):
-			return notComputable("metrics", fmt.Sprintf("Dateline does not compute %s for Plausible's API. Available metrics: visitors, visits, pageviews, views_per_visit and bounce_rate.", m))
+			return notComputable("metrics",
+				fmt.Sprintf("Dateline does not compute %s for Plausible's API. Available metrics: visitors, visits, "+
+					"pageviews, views_per_visit and bounce_rate.", m))
 		case slices.Contains([]string{visitors, visits, pageviews, viewsPerVisit, bounceRate}, m):
 			message := fmt.Sprintf("%s is not counted by %s, because readers are not stored. ", m, of)
 			if len(counted) == 0 {
@@ -312,7 +323,8 @@ func unknownDimension(field, name string) error {
 		counted = append(counted, known)
 	}
 	slices.Sort(counted)
-	return notComputable(field, fmt.Sprintf("Dateline does not count by %q. Use one of %s.", name, strings.Join(counted, ", ")))
+	return notComputable(field, fmt.Sprintf("Dateline does not count by %q. Use one of %s.", name,
+		strings.Join(counted, ", ")))
 }
 
 // values returns the metrics of totals. Rates without a visit are 0.

@@ -223,7 +223,8 @@ func v1Filter(text string) (*filter, error) {
 	case !ok || value == "":
 		return nil, invalid("filters", "Must be a property, == and a value, such as event:page==/blog.")
 	case strings.Contains(value, "|") || strings.Contains(value, "*"):
-		return nil, notComputable("filters", "Dateline filters by one whole value: wildcards and several values cannot be computed.")
+		return nil, notComputable("filters",
+			"Dateline filters by one whole value: wildcards and several values cannot be computed.")
 	}
 	return &filter{strings.TrimSpace(name), value}, nil
 }

@@ -51,12 +51,15 @@ func (a *API) Query(ctx context.Context, in V2) (V2Result, error) {
 	case 1:
 		q.dimension = in.Dimensions[0]
 	default:
-		return V2Result{}, notComputable("dimensions", "Visits are counted by one dimension at a time, without stored readers, so dimensions cannot be combined. Use one.")
+		return V2Result{}, notComputable("dimensions",
+			"Visits are counted by one dimension at a time, without stored readers, so dimensions cannot be "+
+				"combined. Use one.")
 	}
 	if len(q.metrics) == 0 {
 		return V2Result{}, invalid("metrics", "Name at least one metric.")
 	}
-	if isTime(q.dimension) && !slices.Contains([]string{timeAuto, timeHour, timeDay, timeWeek, timeMonth}, q.dimension) {
+	if isTime(q.dimension) && !slices.Contains([]string{timeAuto, timeHour, timeDay, timeWeek, timeMonth},
+		q.dimension) {
 		return V2Result{}, unknownDimension("dimensions", q.dimension)
 	}
 	var err error
@@ -130,7 +133,8 @@ func (a *API) v2Range(q *query, in V2) error {
 	day := a.today(in.Site)
 	day = time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, time.UTC)
 	today := dayOf(day)
-	const help = "Must be day, 24h, a number of days or months such as 7d or 6mo, month, year, all, or two dates such as [\"2026-01-01\", \"2026-01-31\"]."
+	const help = "Must be day, 24h, a number of days or months such as 7d or 6mo, month, year, all, or two dates " +
+		"such as [\"2026-01-01\", \"2026-01-31\"]."
 	switch value := in.DateRange.(type) {
 	case string:
 		switch value {
@@ -155,7 +159,8 @@ func (a *API) v2Range(q *query, in V2) error {
 		for i, one := range value {
 			text, _ := one.(string)
 			if _, err := time.Parse(time.RFC3339, text); err == nil {
-				return notComputable("date_range", "Dateline reports on whole days. Send two dates without times, or 24h.")
+				return notComputable("date_range",
+					"Dateline reports on whole days. Send two dates without times, or 24h.")
 			}
 			at, err := time.Parse(time.DateOnly, text)
 			if err != nil {
@@ -199,7 +204,8 @@ func v2Filter(filters []any) (*filter, error) {
 		}
 		return v2Filter(inner)
 	case "is_not", "contains", "contains_not", "matches", "matches_not", "or", "not", "has_done", "has_not_done":
-		return nil, notComputable("filters", fmt.Sprintf("Dateline filters by one whole value with is; %s cannot be computed from counts.", operator))
+		return nil, notComputable("filters",
+			fmt.Sprintf("Dateline filters by one whole value with is; %s cannot be computed from counts.", operator))
 	default:
 		return nil, invalid("filters", shape)
 	}
@@ -226,7 +232,8 @@ func v2Filter(filters []any) (*filter, error) {
 func (q query) orders(wanted [][]string) ([][]string, error) {
 	for _, o := range wanted {
 		if len(o) != 2 || o[1] != "asc" && o[1] != "desc" || o[0] != q.dimension && !slices.Contains(q.metrics, o[0]) {
-			return nil, invalid("order_by", `Must list metrics or dimensions of the query, such as [["visits", "desc"]].`)
+			return nil, invalid("order_by",
+				`Must list metrics or dimensions of the query, such as [["visits", "desc"]].`)
 		}
 	}
 	switch {

@@ -58,7 +58,8 @@ func (c *computation) articleTable(t Table, r readings) TableResult {
 
 // published reads the articles published in the period.
 func (c *computation) published(r *readings) (err error) {
-	r.pages, err = c.Store.ReportPublished(c.ctx, c.q.Site.ID, c.midnight(c.q.From), c.midnight(c.q.To+1), c.q.From, c.q.To+1, c.q.Limit)
+	r.pages, err = c.Store.ReportPublished(c.ctx, c.q.Site.ID, c.midnight(c.q.From), c.midnight(c.q.To+1), c.q.From,
+		c.q.To+1, c.q.Limit)
 	return err
 }
 

@@ -15,25 +15,37 @@ func dayOf(t time.Time) counter.Day {
 
 // notComputable reports that a report cannot be computed from what is stored.
 func notComputable(field, message string) error {
-	return &apperr.Error{Kind: apperr.KindNotComputable, Code: "report_not_computable", Message: message,
-		Fields: []apperr.FieldError{{Field: field, Code: "not_computable", Message: message}}}
+	return &apperr.Error{
+		Kind: apperr.KindNotComputable, Code: "report_not_computable", Message: message,
+		Fields: []apperr.FieldError{{Field: field, Code: "not_computable", Message: message}},
+	}
 }
 
 // CombinedFilters is the error for several filters.
 func CombinedFilters() error {
-	return notComputable("filter", "Visits are counted by one dimension at a time, without stored readers, so filters cannot be combined. Use one filter.")
+	return notComputable("filter",
+		"Visits are counted by one dimension at a time, without stored readers, so filters cannot be combined. Use "+
+			"one filter.")
 }
 
 func (q Query) validate(today counter.Day) error {
 	switch {
 	case q.From > q.To:
-		return apperr.InvalidFields(apperr.FieldError{Field: "to", Code: "out_of_range", Message: "Must not be before from."})
+		return apperr.InvalidFields(apperr.FieldError{
+			Field: "to", Code: "out_of_range", Message: "Must not be before from.",
+		})
 	case q.From > today:
-		return apperr.InvalidFields(apperr.FieldError{Field: "from", Code: "out_of_range", Message: "Must not be in the future."})
+		return apperr.InvalidFields(apperr.FieldError{
+			Field: "from", Code: "out_of_range", Message: "Must not be in the future.",
+		})
 	case q.To-q.From >= maxDays:
-		return apperr.InvalidFields(apperr.FieldError{Field: "from", Code: "out_of_range", Message: fmt.Sprintf("At most %d days.", maxDays)})
+		return apperr.InvalidFields(apperr.FieldError{
+			Field: "from", Code: "out_of_range", Message: fmt.Sprintf("At most %d days.", maxDays),
+		})
 	case q.By == Hours && q.To-q.From >= 31:
-		return apperr.InvalidFields(apperr.FieldError{Field: "by", Code: "out_of_range", Message: "At most 31 days by hour."})
+		return apperr.InvalidFields(apperr.FieldError{
+			Field: "by", Code: "out_of_range", Message: "At most 31 days by hour.",
+		})
 	}
 	if q.By == "" {
 		return nil
@@ -75,18 +87,33 @@ func (q Query) unavailable(t Table, today counter.Day) *Unavailable {
 		if t == Properties {
 			return nil
 		}
-		return &Unavailable{t, gapEventTables, "Events are counted by property only. Use by=properties, by=days or by=months, or remove the filter."}
+		return &Unavailable{
+			t, gapEventTables, "Events are counted by property only. Use by=properties, by=days or by=months, or " +
+				"remove the filter.",
+		}
 	case q.Filter.isOfArticles():
 		if t == Pages {
 			return nil
 		}
-		return &Unavailable{t, gapArticlePages, "The views of an author, section or tag are counted by page only. Use by=pages, by=days or by=months, or remove the filter."}
+		return &Unavailable{
+			t, gapArticlePages, "The views of an author, section or tag are counted by page only. Use by=pages, " +
+				"by=days or by=months, or remove the filter.",
+		}
 	case q.Filter.Name != PageFilter:
-		return &Unavailable{t, gapTwoDimensions, "Visits are counted by one dimension at a time, without stored readers, so two dimensions cannot be combined. Remove the filter, or use by=days or by=months."}
+		return &Unavailable{
+			t, gapTwoDimensions, "Visits are counted by one dimension at a time, without stored readers, so two " +
+				"dimensions cannot be combined. Remove the filter, or use by=days or by=months.",
+		}
 	case t != Countries && t != Devices && t != Referrers:
-		return &Unavailable{t, gapPageDimensions, "A page's views are counted by country, device and referrer only. Use one of these, or by=days or by=months, or remove the filter."}
+		return &Unavailable{
+			t, gapPageDimensions, "A page's views are counted by country, device and referrer only. Use one of " +
+				"these, or by=days or by=months, or remove the filter.",
+		}
 	case today-q.From >= counter.Day(PageDimensionDays):
-		return &Unavailable{t, gapExpired, fmt.Sprintf("Countries, devices and referrers of a page are retained for %d days. Choose a later start.", PageDimensionDays)}
+		return &Unavailable{
+			t, gapExpired, fmt.Sprintf("Countries, devices and referrers of a page are retained for %d days. Choose "+
+				"a later start.", PageDimensionDays),
+		}
 	default:
 		return nil
 	}

@@ -100,7 +100,8 @@ func (c *computation) run() (Report, error) {
 	if dimension := q.By.articleDimension(); dimension != "" {
 		g.Go(func() error { return c.articles(dimension, &r) })
 	}
-	if slices.Contains(available, Events) || slices.Contains(available, Properties) || slices.Contains(available, Goals) {
+	if slices.Contains(available, Events) || slices.Contains(available, Properties) ||
+		slices.Contains(available, Goals) {
 		g.Go(func() error { return c.events(available[len(available)-1], &r) })
 	}
 	if by := q.By.postColumn(); by != "" {
@@ -180,7 +181,8 @@ func (c *computation) period(from, to counter.Day, grain Table, until time.Time)
 	case Hours:
 		p.Series, err = c.hours(from, to, until)
 	case Days:
-		p.Series = fill(days, from, to, func(d counter.Day) counter.Day { return d + 1 }, func(d counter.Day) counter.Day { return d })
+		p.Series = fill(days, from, to, func(d counter.Day) counter.Day { return d + 1 },
+			func(d counter.Day) counter.Day { return d })
 	default:
 		p.Series = fill(days, monthOf(from), to, nextMonth, monthOf)
 	}
@@ -278,7 +280,10 @@ func (c *computation) hours(from, to counter.Day, until time.Time) ([]Bucket, er
 
 func zeroHour() Totals {
 	n := int64(0)
-	return Totals{Views: &n, Visits: &n, SecondViews: &n, EngagedVisits: &n, Recirculation: &n, Clicks: &n, Conversions: &n}
+	return Totals{
+		Views: &n, Visits: &n, SecondViews: &n, EngagedVisits: &n, Recirculation: &n, Clicks: &n,
+		Conversions: &n,
+	}
 }
 
 func monthOf(d counter.Day) counter.Day {
@@ -310,8 +315,10 @@ func Sum(days []DayTotals) Totals {
 	}
 	all := Totals{}
 	for _, f := range []func(*Totals) **int64{
-		func(t *Totals) **int64 { return &t.Views }, func(t *Totals) **int64 { return &t.Visitors }, func(t *Totals) **int64 { return &t.Visits },
-		func(t *Totals) **int64 { return &t.SecondViews }, func(t *Totals) **int64 { return &t.EngagedVisits }, func(t *Totals) **int64 { return &t.Recirculation },
+		func(t *Totals) **int64 { return &t.Views }, func(t *Totals) **int64 { return &t.Visitors },
+		func(t *Totals) **int64 { return &t.Visits },
+		func(t *Totals) **int64 { return &t.SecondViews }, func(t *Totals) **int64 { return &t.EngagedVisits },
+		func(t *Totals) **int64 { return &t.Recirculation },
 		func(t *Totals) **int64 { return &t.Clicks }, func(t *Totals) **int64 { return &t.Conversions },
 		func(t *Totals) **int64 { return &t.SocialViews }, func(t *Totals) **int64 { return &t.Events },
 	} {

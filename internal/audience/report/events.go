@@ -23,10 +23,12 @@ const maxGoalPages = 10_000
 type EventStore interface {
 	ReportEvents(ctx context.Context, site uuid.UUID, from, to counter.Day, limit int) ([]Row, error)
 	ReportEventDays(ctx context.Context, site uuid.UUID, event string, from, to counter.Day) ([]DayTotals, error)
-	ReportEventProperties(ctx context.Context, site uuid.UUID, event string, from, to counter.Day, limit int) ([]Row, error)
+	ReportEventProperties(ctx context.Context, site uuid.UUID, event string, from, to counter.Day, limit int) ([]Row,
+		error)
 	// ReportGoalPages returns the number of pages whose name is like a pattern of SQL,
 	// up to limit, and their views.
-	ReportGoalPages(ctx context.Context, site uuid.UUID, pattern string, from, to counter.Day, limit int) (pages, views int64, err error)
+	ReportGoalPages(ctx context.Context, site uuid.UUID, pattern string, from, to counter.Day, limit int) (pages,
+		views int64, err error)
 }
 
 // eventsOnly returns the number of events, zero if it is unknown.

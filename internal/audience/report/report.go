@@ -172,11 +172,12 @@ type Query struct {
 // are unknown, for example because they are not counted by dimension.
 type Totals struct {
 	Views, Visitors, Visits, SecondViews, Recirculation, Clicks, Conversions *int64
-	EngagedVisits                                                            *int64 // with a second page load or a view read for 10 seconds
-	SocialViews                                                              *int64 // that came from social networks
-	Articles                                                                 *int64 // published in the period
-	Events                                                                   *int64
-	Engagement                                                               *counter.EngagementDelta // of views that sent heartbeats
+	// With a second page load or a view read for 10 seconds
+	EngagedVisits *int64
+	SocialViews   *int64 // that came from social networks
+	Articles      *int64 // published in the period
+	Events        *int64
+	Engagement    *counter.EngagementDelta // of views that sent heartbeats
 }
 
 // Article is the article that a page shows.
@@ -249,14 +250,17 @@ type Store interface {
 	ReportUpdatedAt(ctx context.Context) (time.Time, error)
 	ReportDays(ctx context.Context, site uuid.UUID, from, to counter.Day) ([]DayTotals, error)
 	ReportHours(ctx context.Context, site uuid.UUID, from, to time.Time) ([]Bucket, error)
-	ReportDimensions(ctx context.Context, site uuid.UUID, dimensions []string, from, to counter.Day) (map[string][]Row, error)
-	ReportValueDays(ctx context.Context, site uuid.UUID, dimension, value string, from, to counter.Day) ([]DayTotals, error)
+	ReportDimensions(ctx context.Context, site uuid.UUID, dimensions []string, from, to counter.Day) (map[string][]Row,
+		error)
+	ReportValueDays(ctx context.Context, site uuid.UUID, dimension, value string, from, to counter.Day) ([]DayTotals,
+		error)
 	// ReportPages reads the pages with the most views and those with the most visits.
 	// Completed months have lists of their own, with more pages than days.
 	ReportPages(ctx context.Context, site uuid.UUID, r PageRange, limit int) ([]Row, error)
 	ReportNamedPages(ctx context.Context, site uuid.UUID, r PageRange, names []string) ([]Row, error)
 	// ReportPageEngagement reads the engagement of pages by name.
-	ReportPageEngagement(ctx context.Context, site uuid.UUID, r PageRange, names []string) (map[string]*counter.EngagementDelta, error)
+	ReportPageEngagement(ctx context.Context, site uuid.UUID, r PageRange,
+		names []string) (map[string]*counter.EngagementDelta, error)
 	ReportPageDays(ctx context.Context, page counter.PageID, from, to counter.Day) ([]DayTotals, error)
 	ArticleStore
 	EventStore
@@ -269,13 +273,19 @@ type Store interface {
 // ArticleStore reads the views of articles.
 type ArticleStore interface {
 	// ReportArticleValues reads the most viewed values of a dimension of articles.
-	ReportArticleValues(ctx context.Context, site uuid.UUID, dimension string, from, to counter.Day, limit int) ([]Row, error)
-	ReportArticleViews(ctx context.Context, site uuid.UUID, dimension string, from, to counter.Day, values []string) ([]Row, error)
+	ReportArticleValues(ctx context.Context, site uuid.UUID, dimension string, from, to counter.Day, limit int) ([]Row,
+		error)
+	ReportArticleViews(ctx context.Context, site uuid.UUID, dimension string, from, to counter.Day,
+		values []string) ([]Row, error)
 	// ReportArticlesPublished counts the articles published in a range by value.
-	ReportArticlesPublished(ctx context.Context, site uuid.UUID, dimension string, from, to time.Time, values []string) (map[string]int64, error)
-	ReportArticleDays(ctx context.Context, site uuid.UUID, dimension, value string, from, to counter.Day) ([]DayTotals, error)
-	ReportArticlePages(ctx context.Context, site uuid.UUID, dimension, value string, r PageRange, limit int) ([]Row, error)
-	ReportPublished(ctx context.Context, site uuid.UUID, start, end time.Time, from, to counter.Day, limit int) ([]Row, error)
+	ReportArticlesPublished(ctx context.Context, site uuid.UUID, dimension string, from, to time.Time,
+		values []string) (map[string]int64, error)
+	ReportArticleDays(ctx context.Context, site uuid.UUID, dimension, value string, from, to counter.Day) ([]DayTotals,
+		error)
+	ReportArticlePages(ctx context.Context, site uuid.UUID, dimension, value string, r PageRange, limit int) ([]Row,
+		error)
+	ReportPublished(ctx context.Context, site uuid.UUID, start, end time.Time, from, to counter.Day, limit int) ([]Row,
+		error)
 	// ReportArticles reads the articles of pages.
 	ReportArticles(ctx context.Context, site uuid.UUID, pages []string) (map[string]Article, error)
 	ReportLast24Hours(ctx context.Context, site uuid.UUID, since, until time.Time) ([]RecentArticle, error)

@@ -104,20 +104,25 @@ func TestReport_DaysOnWhichClocksChange(t *testing.T) {
 		zone := location(t, c.zone)
 		now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 		r, err := (&report.Reporter{Store: store{now: now, zone: zone}}).Report(t.Context(),
-			report.Query{Site: counter.Site{Zone: zone}, From: day(t, c.day), To: day(t, c.day), By: report.Hours, Limit: 100})
+			report.Query{
+				Site: counter.Site{Zone: zone}, From: day(t, c.day), To: day(t, c.day), By: report.Hours,
+				Limit: 100,
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
 		series := r.Period.Series
 		if len(series) != c.hours || series[0].Start.In(zone).Format(time.RFC3339) != c.first {
-			t.Errorf("%s in %s: got %d hours from %s, want %d from %s", c.day, c.zone, len(series), series[0].Start.In(zone).Format(time.RFC3339), c.hours, c.first)
+			t.Errorf("%s in %s: got %d hours from %s, want %d from %s", c.day, c.zone, len(series),
+				series[0].Start.In(zone).Format(time.RFC3339), c.hours, c.first)
 		}
 		views := int64(0)
 		for _, b := range series {
 			views += *b.Views
 		}
 		if want := int64(c.hours); views != want || *r.Period.Views != want {
-			t.Errorf("%s in %s: got %d views by hour and %d in total, want %d", c.day, c.zone, views, *r.Period.Views, want)
+			t.Errorf("%s in %s: got %d views by hour and %d in total, want %d", c.day, c.zone, views, *r.Period.Views,
+				want)
 		}
 	}
 }
@@ -132,12 +137,16 @@ func TestReport_TodayIsThatOfTheSite(t *testing.T) {
 	} {
 		zone := location(t, c.zone)
 		reporter := &report.Reporter{Store: store{now: now, zone: zone}}
-		query := report.Query{Site: counter.Site{Zone: zone}, From: day(t, c.today), To: day(t, c.today), By: report.Days, Compare: report.PreviousPeriod, Limit: 1}
+		query := report.Query{
+			Site: counter.Site{Zone: zone}, From: day(t, c.today), To: day(t, c.today),
+			By: report.Days, Compare: report.PreviousPeriod, Limit: 1,
+		}
 		r, err := reporter.Report(t.Context(), query)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := r.Compared.From.Time().Format(time.DateOnly) + " " + r.Compared.Until.Format(time.RFC3339); got != c.compared+" "+c.until {
+		if got := r.Compared.From.Time().Format(time.DateOnly) + " " +
+			r.Compared.Until.Format(time.RFC3339); got != c.compared+" "+c.until {
 			t.Errorf("%s: compared with %s, want %s %s", c.zone, got, c.compared, c.until)
 		}
 		if now, before := *r.Period.Views, *r.Compared.Views; now != before {
@@ -146,7 +155,8 @@ func TestReport_TodayIsThatOfTheSite(t *testing.T) {
 		query.From++
 		query.To++
 		var refused *apperr.Error
-		if _, err := reporter.Report(t.Context(), query); !errors.As(err, &refused) || refused.Fields[0].Field != "from" {
+		if _, err := reporter.Report(t.Context(), query); !errors.As(err, &refused) ||
+			refused.Fields[0].Field != "from" {
 			t.Errorf("%s: tomorrow: got %v, want an error of the field from", c.zone, err)
 		}
 	}
@@ -167,11 +177,15 @@ func TestReport_ComparesAsManyDays(t *testing.T) {
 		{"2024-02-29", "2024-02-29", report.PreviousYear, "2023-03-02 2023-03-02"},
 	} {
 		r, err := (&report.Reporter{Store: store{now: now, zone: time.UTC}}).Report(t.Context(),
-			report.Query{Site: counter.Site{Zone: time.UTC}, From: day(t, c.from), To: day(t, c.to), By: report.Days, Compare: c.compare, Limit: 1})
+			report.Query{
+				Site: counter.Site{Zone: time.UTC}, From: day(t, c.from), To: day(t, c.to), By: report.Days,
+				Compare: c.compare, Limit: 1,
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := r.Compared.From.Time().Format(time.DateOnly) + " " + r.Compared.To.Time().Format(time.DateOnly); got != c.want {
+		if got := r.Compared.From.Time().Format(time.DateOnly) + " " +
+			r.Compared.To.Time().Format(time.DateOnly); got != c.want {
 			t.Errorf("%s to %s: compared with %s, want %s", c.from, c.to, got, c.want)
 		}
 	}
@@ -181,15 +195,21 @@ func TestReport_ComparesAsManyDays(t *testing.T) {
 // explanation. The store would panic if it were asked.
 func TestReport_RefusesWhatIsNotCounted(t *testing.T) {
 	t.Parallel()
-	all := []report.Table{report.Pages, report.EntryPages, report.Sources, report.Channels, report.Campaigns, report.Countries, report.Devices, report.Browsers,
-		report.Systems, report.Referrers, report.Authors, report.Sections, report.Tags, report.Ages, report.Published, report.Events, report.Properties, report.Goals,
-		report.Posts, report.PostAccounts, report.PostNetworks, report.Hours, report.Days, report.Months}
+	all := []report.Table{
+		report.Pages, report.EntryPages, report.Sources, report.Channels, report.Campaigns,
+		report.Countries, report.Devices, report.Browsers,
+		report.Systems, report.Referrers, report.Authors, report.Sections, report.Tags, report.Ages, report.Published,
+		report.Events, report.Properties, report.Goals,
+		report.Posts, report.PostAccounts, report.PostNetworks, report.Hours, report.Days, report.Months,
+	}
 	counted := map[string]string{
-		"":       "pages entry_pages sources channels campaigns countries devices browsers systems authors sections tags ages published events goals posts post_accounts post_networks hours days months",
+		"": "pages entry_pages sources channels campaigns countries devices browsers systems authors sections " +
+			"tags ages published events goals posts post_accounts post_networks hours days months",
 		"page":   "countries devices referrers days months",
 		"author": "pages days months", "section": "pages days months", "tag": "pages days months",
 		"event":  "properties days months",
-		"source": "days months", "channel": "days months", "campaign": "days months", "country": "days months", "device": "days months", "browser": "days months", "os": "days months",
+		"source": "days months", "channel": "days months", "campaign": "days months", "country": "days months",
+		"device": "days months", "browser": "days months", "os": "days months",
 	}
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	for filter, want := range counted {
@@ -197,10 +217,15 @@ func TestReport_RefusesWhatIsNotCounted(t *testing.T) {
 			if strings.Contains(" "+want+" ", " "+string(table)+" ") {
 				continue
 			}
-			_, err := (&report.Reporter{Store: store{now: now, zone: time.UTC}}).Report(t.Context(), report.Query{Site: counter.Site{Zone: time.UTC},
-				From: day(t, "2026-11-01"), To: day(t, "2026-11-02"), By: table, Filter: report.Filter{Name: filter, Value: "x"}, Limit: 1})
+			_, err := (&report.Reporter{Store: store{now: now, zone: time.UTC}}).Report(t.Context(),
+				report.Query{
+					Site: counter.Site{Zone: time.UTC},
+					From: day(t, "2026-11-01"), To: day(t, "2026-11-02"), By: table,
+					Filter: report.Filter{Name: filter, Value: "x"}, Limit: 1,
+				})
 			var refused *apperr.Error
-			if !errors.As(err, &refused) || refused.Kind != apperr.KindNotComputable || refused.Code != "report_not_computable" || !strings.Contains(refused.Message, " ") {
+			if !errors.As(err, &refused) || refused.Kind != apperr.KindNotComputable ||
+				refused.Code != "report_not_computable" || !strings.Contains(refused.Message, " ") {
 				t.Errorf("%s filtered by %q: got %v, want it refused with a reason", table, filter, err)
 			}
 		}
@@ -210,7 +235,9 @@ func TestReport_RefusesWhatIsNotCounted(t *testing.T) {
 	}
 }
 
-func (s store) ReportLast24Hours(_ context.Context, _ uuid.UUID, since, until time.Time) ([]report.RecentArticle, error) {
+func (s store) ReportLast24Hours(
+	_ context.Context, _ uuid.UUID, since, until time.Time,
+) ([]report.RecentArticle, error) {
 	hours, err := s.ReportHours(context.Background(), uuid.Nil, since, until)
 	return []report.RecentArticle{{Views: int64(len(hours))}}, err
 }
@@ -229,7 +256,8 @@ func TestLast24Hours_AreHoursOfTheSitesClock(t *testing.T) {
 			t.Fatal(err)
 		}
 		zone := location(t, c.zone)
-		got, err := (&report.Reporter{Store: store{now: now, zone: zone}}).Last24Hours(t.Context(), counter.Site{Zone: zone}, 10)
+		got, err := (&report.Reporter{Store: store{now: now, zone: zone}}).Last24Hours(t.Context(),
+			counter.Site{Zone: zone}, 10)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -34,7 +34,8 @@ func (c *computation) table(t Table, r readings, out *Report) TableResult {
 // posts reads the posts, and the clicks in the compared period.
 func (c *computation) posts(by string, r *readings) (err error) {
 	from, to := c.q.From, c.q.To+1
-	if r.posts, err = c.Store.ReportPosts(c.ctx, c.q.Site.ID, by, from, to, c.q.Limit); err != nil || !c.comparesTables() {
+	if r.posts, err = c.Store.ReportPosts(c.ctx, c.q.Site.ID, by, from, to, c.q.Limit); err != nil ||
+		!c.comparesTables() {
 		return err
 	}
 	shift := c.q.shift()
@@ -102,11 +103,14 @@ func (c *computation) pages(r *readings) (err error) {
 		names[i] = row.Value
 	}
 	shift := c.q.shift()
-	r.pagesBefore, err = c.Store.ReportNamedPages(c.ctx, c.q.Site.ID, c.pageRange(c.q.From-shift, c.q.To+1-shift), names)
+	r.pagesBefore, err = c.Store.ReportNamedPages(c.ctx, c.q.Site.ID, c.pageRange(c.q.From-shift, c.q.To+1-shift),
+		names)
 	return err
 }
 
-func (c *computation) pageTable(t Table, name string, r readings, total *int64, metric func(Totals) *int64) TableResult {
+func (c *computation) pageTable(
+	t Table, name string, r readings, total *int64, metric func(Totals) *int64,
+) TableResult {
 	table := TableResult{By: t, Metric: name, Rows: slices.Clone(r.pages)}
 	slices.SortFunc(table.Rows, func(a, b Row) int {
 		return cmp.Or(cmp.Compare(*metric(b.Totals), *metric(a.Totals)), cmp.Compare(a.Value, b.Value))
@@ -145,7 +149,8 @@ func (c *computation) finish(t *TableResult, metric func(Totals) *int64, total *
 		}
 		if c.comparesTables() {
 			// A page that no list has may have been read.
-			if row.Previous = before[row.Value]; row.Previous == nil && (t.By.dimension() != "" || t.By.articleDimension() != "") {
+			if row.Previous = before[row.Value]; row.Previous == nil &&
+				(t.By.dimension() != "" || t.By.articleDimension() != "") {
 				zero := int64(0)
 				row.Previous = &zero
 			}

@@ -45,7 +45,10 @@ type Pages struct {
 
 // NewPages returns Pages.
 func NewPages(s *Service, r Reporter, log *slog.Logger) *Pages {
-	return &Pages{Service: s, Reports: r, Log: log, requests: throttle.New(30, time.Second), passwords: throttle.New(10, 30*time.Second)}
+	return &Pages{
+		Service: s, Reports: r, Log: log, requests: throttle.New(30, time.Second),
+		passwords: throttle.New(10, 30*time.Second),
+	}
 }
 
 const (
@@ -96,7 +99,8 @@ func (p *Pages) setPolicy(h http.Header, l Link) {
 		ancestors = strings.Join(l.EmbedOrigins, " ")
 		h.Del("X-Frame-Options")
 	}
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src "+webpage.StyleSource()+"; img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors "+ancestors)
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src "+webpage.StyleSource()+
+		"; img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors "+ancestors)
 }
 
 // cookieName is a name per link: browsers send a cookie's path only to the server.
@@ -115,38 +119,71 @@ func (p *Pages) unlock(w http.ResponseWriter, r *http.Request, look webpage.Pref
 		return
 	}
 	//nolint:gosec // Secure depends on the public URL: a development server has no TLS
-	http.SetCookie(w, &http.Cookie{Name: cookieName(token), Value: key, Path: "/", MaxAge: int(keyTimeout.Seconds()), HttpOnly: true, SameSite: http.SameSiteLaxMode,
-		Secure: strings.HasPrefix(p.Service.PublicURL, "https://")})
+	http.SetCookie(w, &http.Cookie{
+		Name: cookieName(token), Value: key, Path: "/", MaxAge: int(keyTimeout.Seconds()),
+		HttpOnly: true, SameSite: http.SameSiteLaxMode,
+		Secure: strings.HasPrefix(p.Service.PublicURL, "https://"),
+	})
 	http.Redirect(w, r, "?", http.StatusSeeOther) // to this page, relative to its URL
 }
 
 func (p *Pages) askPassword(w http.ResponseWriter, look webpage.Preferences, problem string) {
 	body, err := look.Body(passwordHTML, map[string]string{
-		"Label": look.Translate(webpage.Text{EN: "Password", VI: "Mật khẩu"}), "Open": look.Translate(webpage.Text{EN: "Open the report", VI: "Mở báo cáo"})})
+		"Label": look.Translate(webpage.Text{EN: "Password", VI: "Mật khẩu"}),
+		"Open":  look.Translate(webpage.Text{EN: "Open the report", VI: "Mở báo cáo"}),
+	})
 	status := http.StatusOK
 	if problem != "" {
 		status = http.StatusForbidden
 	}
-	p.write(w, look, status, webpage.Page{Title: look.Translate(webpage.Text{EN: "Shared report", VI: "Báo cáo được chia sẻ"}), Error: problem, Body: body}, err)
+	p.write(w, look, status,
+		webpage.Page{
+			Title: look.Translate(webpage.Text{EN: "Shared report", VI: "Báo cáo được chia sẻ"}),
+			Error: problem, Body: body,
+		}, err)
 }
 
 func (p *Pages) tooMany(w http.ResponseWriter, look webpage.Preferences, wait time.Duration) {
 	w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
-	p.write(w, look, http.StatusTooManyRequests, webpage.Page{Title: look.Translate(webpage.Text{EN: "Too many requests", VI: "Quá nhiều yêu cầu"}),
-		Texts: []string{look.Translate(webpage.Text{EN: "Wait a moment, then reload this page.", VI: "Hãy đợi một lát rồi tải lại trang."})}}, nil)
+	p.write(w, look, http.StatusTooManyRequests,
+		webpage.Page{
+			Title: look.Translate(webpage.Text{EN: "Too many requests", VI: "Quá nhiều yêu cầu"}),
+			Texts: []string{look.Translate(webpage.Text{
+				EN: "Wait a moment, then reload this page.",
+				VI: "Hãy đợi một lát rồi tải lại trang.",
+			})},
+		}, nil)
 }
 
 func (p *Pages) fail(w http.ResponseWriter, r *http.Request, look webpage.Preferences, err error) {
 	var known *apperr.Error
 	if errors.As(err, &known) && known.Kind == apperr.KindNotFound {
-		p.write(w, look, http.StatusNotFound, webpage.Page{Title: look.Translate(webpage.Text{EN: "This report is not shared", VI: "Báo cáo này không được chia sẻ"}),
-			Texts: []string{look.Translate(webpage.Text{EN: "The link is wrong, has expired or was revoked. Ask the newsroom for a new one.", VI: "Liên kết không đúng, đã hết hạn hoặc đã bị thu hồi. Hãy xin tòa soạn một liên kết mới."})}}, nil)
+		p.write(w, look, http.StatusNotFound,
+			webpage.Page{
+				Title: look.Translate(webpage.Text{
+					EN: "This report is not shared", VI: "Báo cáo này không được chia sẻ",
+				}),
+				Texts: []string{
+					look.Translate(webpage.Text{
+						EN: "The link is wrong, has expired or was revoked. Ask the newsroom for a new one.",
+						VI: "Liên kết không đúng, đã hết hạn hoặc đã bị thu hồi. Hãy xin tòa soạn một liên kết mới.",
+					}),
+				},
+			}, nil)
 		return
 	}
 	p.Log.ErrorContext(r.Context(), "a shared report was not shown", "error", err)
 	w.Header().Set("Retry-After", "5")
-	p.write(w, look, http.StatusServiceUnavailable, webpage.Page{Title: look.Translate(webpage.Text{EN: "The report is not available", VI: "Không mở được báo cáo"}),
-		Texts: []string{look.Translate(webpage.Text{EN: "Reload this page in a moment.", VI: "Hãy tải lại trang sau ít phút."})}}, nil)
+	p.write(w, look, http.StatusServiceUnavailable,
+		webpage.Page{
+			Title: look.Translate(webpage.Text{
+				EN: "The report is not available", VI: "Không mở được báo cáo",
+			}),
+			Texts: []string{look.Translate(webpage.Text{
+				EN: "Reload this page in a moment.",
+				VI: "Hãy tải lại trang sau ít phút.",
+			})},
+		}, nil)
 }
 
 func (p *Pages) write(w http.ResponseWriter, look webpage.Preferences, status int, page webpage.Page, err error) {
@@ -179,14 +216,18 @@ func (p *Pages) show(w http.ResponseWriter, r *http.Request, look webpage.Prefer
 		return
 	}
 	today := counter.DayAt(time.Now(), counted.Zone)
-	result, err := p.Reports.Report(r.Context(), report.Query{Site: counted, From: today - counter.Day(days) + 1, To: today, Compare: report.PreviousPeriod,
-		Filter: o.Link.Filter, Limit: rowsPerTable})
+	result, err := p.Reports.Report(r.Context(), report.Query{
+		Site: counted, From: today - counter.Day(days) + 1,
+		To: today, Compare: report.PreviousPeriod,
+		Filter: o.Link.Filter, Limit: rowsPerTable,
+	})
 	if err != nil {
 		p.fail(w, r, look, err)
 		return
 	}
 	body, err := look.Body(reportHTML, p.view(look, o.Site, o.Link, result, days))
-	p.write(w, look, http.StatusOK, webpage.Page{Brand: o.Site.Name, Title: o.Link.Name, HasTables: true, Body: body}, err)
+	p.write(w, look, http.StatusOK, webpage.Page{Brand: o.Site.Name, Title: o.Link.Name, HasTables: true, Body: body},
+		err)
 }
 
 // view is what the template shows.
@@ -215,20 +256,32 @@ type table struct {
 type tableRow struct{ Name, Value string }
 
 func (p *Pages) view(look webpage.Preferences, w site.Site, l Link, r report.Report, days int) view {
-	v := view{Period: r.Period.From.Time().Format(time.DateOnly) + " – " + r.Period.To.Time().Format(time.DateOnly) + " (" + w.TimeZone + ")",
-		Note: look.Translate(webpage.Text{EN: "Changes compare with as many days before. Visitors of several days are the sum of the days. Rows with fewer than 5 are part of “Other”.",
-			VI: "Mức thay đổi so với số ngày tương ứng trước đó. Số khách của nhiều ngày là tổng của từng ngày. Các dòng dưới 5 được gộp vào “Khác”."})}
+	v := view{
+		Period: r.Period.From.Time().Format(time.DateOnly) + " – " + r.Period.To.Time().Format(time.DateOnly) +
+			" (" + w.TimeZone + ")",
+		Note: look.Translate(webpage.Text{
+			EN: "Changes compare with as many days before. Visitors of several days " +
+				"are the sum of the days. Rows with fewer than 5 are part of “Other”.",
+			VI: "Mức thay đổi so với số ngày tương ứng trước đó. Số khách của nhiều ngày là tổng của từng ngày. Các " +
+				"dòng dưới 5 được gộp vào “Khác”.",
+		}),
+	}
 	if l.Filter.Name != "" {
 		v.Filter = l.Filter.Name + ": " + l.Filter.Value
 	}
 	if !r.UpdatedAt.IsZero() && r.Site.Zone != nil {
-		v.Updated = look.Translate(webpage.Text{EN: "Updated %s", VI: "Cập nhật lúc %s"}, r.UpdatedAt.In(r.Site.Zone).Format("2006-01-02 15:04"))
+		v.Updated = look.Translate(webpage.Text{EN: "Updated %s", VI: "Cập nhật lúc %s"},
+			r.UpdatedAt.In(r.Site.Zone).Format("2006-01-02 15:04"))
 	}
 	for _, n := range ranges() {
-		v.Ranges = append(v.Ranges, rangeLink{n, look.Translate(webpage.Text{EN: "%d days", VI: "%d ngày"}, n), n == days})
+		v.Ranges = append(v.Ranges, rangeLink{
+			n, look.Translate(webpage.Text{EN: "%d days", VI: "%d ngày"}, n), n == days,
+		})
 	}
 	v.Totals = totals(look, r)
-	v.Chart, v.ChartLabel = chart(r.Period.Series), look.Translate(webpage.Text{EN: "Views over time", VI: "Lượt xem theo thời gian"})
+	v.Chart, v.ChartLabel = chart(r.Period.Series), look.Translate(webpage.Text{
+		EN: "Views over time", VI: "Lượt xem theo thời gian",
+	})
 	for _, t := range r.Tables {
 		if one := shownTable(look, t); len(one.Rows) > 0 {
 			v.Tables = append(v.Tables, one)
@@ -288,7 +341,8 @@ func chart(series []report.Bucket) template.HTMLAttr {
 	var points []string
 	for i, b := range series {
 		if b.Views != nil && len(series) > 1 {
-			points = append(points, fmt.Sprintf("%.1f,%.1f", float64(i)*600/float64(len(series)-1), 118-float64(*b.Views)*116/float64(largest)))
+			points = append(points, fmt.Sprintf("%.1f,%.1f", float64(i)*600/float64(len(series)-1),
+				118-float64(*b.Views)*116/float64(largest)))
 		}
 	}
 	return template.HTMLAttr(`points="` + strings.Join(points, " ") + `"`) //nolint:gosec // numbers
@@ -296,9 +350,12 @@ func chart(series []report.Bucket) template.HTMLAttr {
 
 func tableName(t report.Table) webpage.Text {
 	return map[report.Table]webpage.Text{
-		report.Pages: {EN: "Pages", VI: "Trang"}, report.EntryPages: {EN: "Entry pages", VI: "Trang vào"}, report.Sources: {EN: "Sources", VI: "Nguồn"},
-		report.Channels: {EN: "Channels", VI: "Kênh"}, report.Campaigns: {EN: "Campaigns", VI: "Chiến dịch"}, report.Countries: {EN: "Countries", VI: "Quốc gia"},
-		report.Devices: {EN: "Devices", VI: "Thiết bị"}, report.Browsers: {EN: "Browsers", VI: "Trình duyệt"}, report.Systems: {EN: "Systems", VI: "Hệ điều hành"},
+		report.Pages: {EN: "Pages", VI: "Trang"}, report.EntryPages: {EN: "Entry pages", VI: "Trang vào"},
+		report.Sources:  {EN: "Sources", VI: "Nguồn"},
+		report.Channels: {EN: "Channels", VI: "Kênh"}, report.Campaigns: {EN: "Campaigns", VI: "Chiến dịch"},
+		report.Countries: {EN: "Countries", VI: "Quốc gia"},
+		report.Devices:   {EN: "Devices", VI: "Thiết bị"}, report.Browsers: {EN: "Browsers", VI: "Trình duyệt"},
+		report.Systems:   {EN: "Systems", VI: "Hệ điều hành"},
 		report.Referrers: {EN: "Referrers", VI: "Trang giới thiệu"},
 	}[t]
 }

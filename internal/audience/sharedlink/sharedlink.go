@@ -77,15 +77,20 @@ const (
 )
 
 // Create creates a link and returns its URL, which is shown only once.
-func (s *Service) Create(ctx context.Context, who workspace.Principal, siteID uuid.UUID, d Draft) (Link, secret.Text, error) {
+func (s *Service) Create(
+	ctx context.Context, who workspace.Principal, siteID uuid.UUID, d Draft,
+) (Link, secret.Text, error) {
 	if problems := d.validate(time.Now()); len(problems) > 0 {
 		return Link{}, secret.Text{}, apperr.InvalidFields(problems...)
 	}
 	raw := make([]byte, tokenBytes)
 	_, _ = rand.Read(raw) // never fails, see crypto/rand
 	token := base64.RawURLEncoding.EncodeToString(raw)
-	l := Link{ID: uuid.Must(uuid.NewV7()), WorkspaceID: who.WorkspaceID, SiteID: siteID, Name: d.Name, Filter: d.Filter, EmbedOrigins: d.EmbedOrigins,
-		ExpiresAt: d.ExpiresAt, TokenHash: hashToken(token)}
+	l := Link{
+		ID: uuid.Must(uuid.NewV7()), WorkspaceID: who.WorkspaceID, SiteID: siteID, Name: d.Name, Filter: d.Filter,
+		EmbedOrigins: d.EmbedOrigins,
+		ExpiresAt:    d.ExpiresAt, TokenHash: hashToken(token),
+	}
 	if password := d.Password.Reveal(); password != "" {
 		var err error
 		if l.PasswordHash, err = bcrypt.GenerateFromPassword([]byte(password), bcrypt.DefaultCost); err != nil {
@@ -119,7 +124,8 @@ func (d *Draft) validate(now time.Time) []apperr.FieldError {
 		problems = append(problems, apperr.FieldError{Field: field, Code: code, Message: message})
 	}
 	d.Name = strings.TrimSpace(d.Name)
-	if d.Name == "" || utf8.RuneCountInString(d.Name) > maxNameLength || !utf8.ValidString(d.Name) || strings.ContainsRune(d.Name, 0) {
+	if d.Name == "" || utf8.RuneCountInString(d.Name) > maxNameLength || !utf8.ValidString(d.Name) ||
+		strings.ContainsRune(d.Name, 0) {
 		wrong("name", "invalid", "Enter a name of at most 100 characters.")
 	}
 	if n := len(d.Password.Reveal()); n > 0 && (n < minPasswordLength || n > maxPasswordLength) {
@@ -133,14 +139,16 @@ func (d *Draft) validate(now time.Time) []apperr.FieldError {
 	}
 	for _, origin := range d.EmbedOrigins {
 		u, err := url.Parse(origin)
-		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Scheme+"://"+u.Host != origin || strings.ContainsAny(origin, " ;,'\"*") {
+		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Scheme+"://"+u.Host != origin ||
+			strings.ContainsAny(origin, " ;,'\"*") {
 			wrong("embed_origins", "invalid", "Enter origins such as https://news.example, without a path.")
 			break
 		}
 	}
 	// Browsers do not send the cookie of a password to frames of other sites.
 	if len(d.EmbedOrigins) > 0 && !d.Password.Empty() {
-		wrong("password", "not_allowed", "An embedded report cannot have a password. Remove the password or embed_origins.")
+		wrong("password", "not_allowed",
+			"An embedded report cannot have a password. Remove the password or embed_origins.")
 	}
 	return problems
 }
@@ -162,13 +170,15 @@ func (s *Service) Open(ctx context.Context, token, key string) (Opened, error) {
 	if err != nil {
 		return Opened{}, err
 	}
-	return Opened{Link: l, Site: w, Locked: l.PasswordHash != nil && !hmac.Equal([]byte(key), []byte(l.key(token)))}, nil
+	return Opened{Link: l, Site: w, Locked: l.PasswordHash != nil && !hmac.Equal([]byte(key), []byte(l.key(token)))},
+		nil
 }
 
 // Unlock checks a password. key allows opening the link; it cannot be derived from
 // the token alone.
 func (o *Opened) Unlock(token, password string) (key string, ok bool) {
-	if len(password) > maxPasswordLength || bcrypt.CompareHashAndPassword(o.Link.PasswordHash, []byte(password)) != nil {
+	if len(password) > maxPasswordLength ||
+		bcrypt.CompareHashAndPassword(o.Link.PasswordHash, []byte(password)) != nil {
 		return "", false
 	}
 	return o.Link.key(token), true

@@ -77,7 +77,8 @@ func (s *Redirector) Serve(w http.ResponseWriter, r *http.Request, code string, 
 	case err != nil:
 		s.Log.Error("failed to look up a short link", "error", err)
 		h.Set("Retry-After", "5")
-		writeError(http.StatusServiceUnavailable, "unavailable", "This link cannot be looked up right now. Try again in a moment.")
+		writeError(http.StatusServiceUnavailable, "unavailable",
+			"This link cannot be looked up right now. Try again in a moment.")
 		return
 	case ok && l.DisabledAt != nil:
 		writeError(http.StatusGone, "link_disabled", "This link has been disabled.")

@@ -52,7 +52,8 @@ type Filter struct {
 
 // Store persists links.
 type Store interface {
-	CreateLink(ctx context.Context, n Link, resource uuid.UUID, key idempotency.Key) (l Link, replayed, taken bool, err error)
+	CreateLink(ctx context.Context, n Link, resource uuid.UUID, key idempotency.Key) (l Link, replayed, taken bool,
+		err error)
 	LinkInWorkspace(ctx context.Context, workspace uuid.UUID, code string) (Link, error)
 	Links(ctx context.Context, f Filter) ([]Link, error)
 	SetLinkDisabled(ctx context.Context, workspace uuid.UUID, code string, disabled bool) (Link, error)
@@ -79,7 +80,9 @@ func (s *Service) ShortURL(l Link) string { return s.BaseURL + l.Code }
 const maxTitleLength = 200
 
 // Create creates a link.
-func (s *Service) Create(ctx context.Context, who workspace.Principal, n Draft, key idempotency.Key) (l Link, replayed bool, err error) {
+func (s *Service) Create(
+	ctx context.Context, who workspace.Principal, n Draft, key idempotency.Key,
+) (l Link, replayed bool, err error) {
 	if err := s.check(ctx, who, n); err != nil {
 		return Link{}, false, err
 	}
@@ -88,8 +91,11 @@ func (s *Service) Create(ctx context.Context, who workspace.Principal, n Draft, 
 		if err != nil {
 			return Link{}, false, err
 		}
-		l, replayed, taken, err := s.Store.CreateLink(ctx, Link{Code: CodeForID(id), WorkspaceID: who.WorkspaceID, UserID: &who.UserID, PostID: n.PostID,
-			URL: n.URL, Title: n.Title}, id, key)
+		l, replayed, taken, err := s.Store.CreateLink(ctx, Link{
+			Code: CodeForID(id), WorkspaceID: who.WorkspaceID,
+			UserID: &who.UserID, PostID: n.PostID,
+			URL: n.URL, Title: n.Title,
+		}, id, key)
 		if err != nil || !taken {
 			return l, replayed, err
 		}
@@ -107,12 +113,21 @@ func (s *Service) check(ctx context.Context, who workspace.Principal, n Draft) e
 	var problems []apperr.FieldError
 	switch {
 	case !linkcode.IsValidTarget(n.URL):
-		problems = append(problems, apperr.FieldError{Field: "url", Code: "invalid", Message: "Enter a URL that starts with http:// or https://, without a user name or spaces, of at most 2048 bytes."})
+		problems = append(problems, apperr.FieldError{
+			Field: "url", Code: "invalid",
+			Message: "Enter a URL that starts with http:// or https://, without a user name or spaces, of at most " +
+				"2048 bytes.",
+		})
 	case strings.HasPrefix(n.URL, s.BaseURL):
-		problems = append(problems, apperr.FieldError{Field: "url", Code: "circular", Message: "Must not be a short link."})
+		problems = append(problems, apperr.FieldError{
+			Field: "url", Code: "circular", Message: "Must not be a short link.",
+		})
 	}
-	if utf8.RuneCountInString(n.Title) > maxTitleLength || !utf8.ValidString(n.Title) || strings.ContainsRune(n.Title, 0) {
-		problems = append(problems, apperr.FieldError{Field: "title", Code: "invalid", Message: "Must have at most 200 characters."})
+	if utf8.RuneCountInString(n.Title) > maxTitleLength || !utf8.ValidString(n.Title) ||
+		strings.ContainsRune(n.Title, 0) {
+		problems = append(problems, apperr.FieldError{
+			Field: "title", Code: "invalid", Message: "Must have at most 200 characters.",
+		})
 	}
 	if len(problems) > 0 {
 		return apperr.InvalidFields(problems...)
@@ -134,7 +149,9 @@ func (s *Service) Get(ctx context.Context, who workspace.Principal, code string)
 // List lists links, newest first.
 func (s *Service) List(ctx context.Context, f Filter) ([]Link, error) {
 	if f.BeforeCode != "" && !linkcode.IsValid(f.BeforeCode) {
-		return nil, apperr.InvalidFields(apperr.FieldError{Field: "cursor", Code: "invalid", Message: "Must be the next_cursor of a previous page."})
+		return nil, apperr.InvalidFields(apperr.FieldError{
+			Field: "cursor", Code: "invalid", Message: "Must be the next_cursor of a previous page.",
+		})
 	}
 	return s.Store.Links(ctx, f)
 }

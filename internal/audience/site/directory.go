@@ -89,7 +89,11 @@ func (d *Directory) Refresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t := &siteIndex{version: version, byKey: make(map[string]*Active, len(sites)), byID: make(map[uuid.UUID]*Active, len(sites)), bySecret: make(map[string]*Active, len(sites)), byDomain: map[string]*Active{}}
+	t := &siteIndex{
+		version: version, byKey: make(map[string]*Active, len(sites)),
+		byID: make(map[uuid.UUID]*Active, len(sites)), bySecret: make(map[string]*Active, len(sites)),
+		byDomain: map[string]*Active{},
+	}
 	for _, s := range sites {
 		a, err := d.activate(s)
 		if err != nil {
@@ -121,8 +125,13 @@ func (d *Directory) activate(s Site) (*Active, error) {
 	if err != nil {
 		return nil, fmt.Errorf("malformed visitor key: %w", err)
 	}
-	return &Active{Site: s, CounterSite: v,
-		VisitorSite: visitor.Site{ID: s.ID, Zone: v.Zone, Key: key, UseCookie: s.Visitors == Cookie, IsWeekly: s.WeeklyUniques}}, nil
+	return &Active{
+		Site: s, CounterSite: v,
+		VisitorSite: visitor.Site{
+			ID: s.ID, Zone: v.Zone, Key: key, UseCookie: s.Visitors == Cookie,
+			IsWeekly: s.WeeklyUniques,
+		},
+	}, nil
 }
 
 // CounterSite returns the settings for package counter.
@@ -131,8 +140,11 @@ func (s *Site) CounterSite() (counter.Site, error) {
 	if err != nil {
 		return counter.Site{}, err
 	}
-	return counter.Site{ID: s.ID, Workspace: s.WorkspaceID, Zone: zone, Window: time.Duration(s.WindowSeconds) * time.Second,
-		UniqueMethod: s.UniqueMethod, MaxID: uint32(s.MaxID)}, nil //nolint:gosec // the database checks it
+	return counter.Site{
+		ID: s.ID, Workspace: s.WorkspaceID, Zone: zone,
+		Window:       time.Duration(s.WindowSeconds) * time.Second,
+		UniqueMethod: s.UniqueMethod, MaxID: uint32(s.MaxID), //nolint:gosec // the database checks it
+	}, nil
 }
 
 // ByKey returns the site of a write key.

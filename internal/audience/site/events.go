@@ -41,7 +41,8 @@ func isEventName(s string) bool {
 		return false
 	}
 	for i, r := range s {
-		if !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) && (i == 0 || !strings.ContainsRune(" _.:-", r)) {
+		if !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) &&
+			(i == 0 || !strings.ContainsRune(" _.:-", r)) {
 			return false
 		}
 	}
@@ -70,14 +71,18 @@ func (s *Site) validateEvents() []apperr.FieldError {
 	if len(s.Goals) > maxGoals {
 		wrong("goals", "too_many", fmt.Sprintf("At most %d goals.", maxGoals))
 	}
-	names := map[string]bool{string(counter.View): true, string(counter.Click): true, string(counter.Conversion): true, "heartbeat": true}
+	names := map[string]bool{
+		string(counter.View): true, string(counter.Click): true, string(counter.Conversion): true,
+		"heartbeat": true,
+	}
 	for i, e := range s.Events {
 		field := fmt.Sprintf("events[%d].", i)
 		switch {
 		case !isEventName(e.Name):
 			wrong(field+"name", "invalid", form)
 		case names[e.Name]:
-			wrong(field+"name", "duplicate", "Each name may be declared once; view, click, conversion and heartbeat are built in.")
+			wrong(field+"name", "duplicate",
+				"Each name may be declared once; view, click, conversion and heartbeat are built in.")
 		}
 		names[e.Name] = true
 		if len(e.Properties) > maxProperties {
@@ -108,7 +113,8 @@ func (s *Site) validateEvents() []apperr.FieldError {
 			wrong(field+"event", "required", "Name either a declared event or a page.")
 		case g.Event != "" && !declared && g.Event != string(counter.Conversion):
 			wrong(field+"event", "unknown", "Declare the event first, or use conversion.")
-		case g.Page != "" && (len(g.Page) > maxPageGoal || !utf8.ValidString(g.Page) || strings.ContainsRune(g.Page, 0) || strings.Trim(g.Page, "*/") == "" && g.Page != "/"):
+		case g.Page != "" && (len(g.Page) > maxPageGoal || !utf8.ValidString(g.Page) ||
+			strings.ContainsRune(g.Page, 0) || strings.Trim(g.Page, "*/") == "" && g.Page != "/"):
 			wrong(field+"page", "invalid", "Must be a page's name of at most 200 bytes, such as /thanks or /shop/*.")
 		}
 	}

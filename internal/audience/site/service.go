@@ -54,7 +54,9 @@ type Update struct {
 
 // Create creates a site. The secret key is only returned this once: a replayed
 // request returns none.
-func (s *Service) Create(ctx context.Context, who workspace.Principal, draft Site, key idempotency.Key) (made Site, plain secret.Text, replayed bool, err error) {
+func (s *Service) Create(
+	ctx context.Context, who workspace.Principal, draft Site, key idempotency.Key,
+) (made Site, plain secret.Text, replayed bool, err error) {
 	if draft.TimeZone == "" {
 		w, err := s.Store.Workspace(ctx, who.WorkspaceID)
 		if err != nil {
@@ -98,7 +100,9 @@ func (s *Service) Get(ctx context.Context, who workspace.Principal, id uuid.UUID
 func (s *Service) Update(ctx context.Context, who workspace.Principal, id uuid.UUID, c Update) (Site, error) {
 	changed, err := s.Store.UpdateSite(ctx, who.WorkspaceID, id, func(e *Site) error {
 		if c.MaxID != nil && *c.MaxID < e.MaxID {
-			return apperr.InvalidFields(apperr.FieldError{Field: "max_id", Code: "too_small", Message: "Must not decrease: larger ids may have been counted."})
+			return apperr.InvalidFields(apperr.FieldError{
+				Field: "max_id", Code: "too_small", Message: "Must not decrease: larger ids may have been counted.",
+			})
 		}
 		setIfGiven(&e.Name, c.Name)
 		setIfGiven(&e.Domains, c.Domains)

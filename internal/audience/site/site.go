@@ -144,7 +144,8 @@ func (s *Site) validate() []apperr.FieldError {
 	between("rate_seconds", int64(s.RateSeconds), 1, 3600, "From 1 to 3600.")
 	switch s.UniqueMethod {
 	case counter.Bitmap:
-		between("max_id", s.MaxID, 1, math.MaxUint32, "The bitmap method needs the maximum reader id, from 1 to 4294967295.")
+		between("max_id", s.MaxID, 1, math.MaxUint32,
+			"The bitmap method needs the maximum reader id, from 1 to 4294967295.")
 	case counter.Set, counter.SetPerDay, counter.HyperLogLog:
 		between("max_id", s.MaxID, 0, 0, "Only allowed with the bitmap method.")
 	default:
@@ -172,5 +173,8 @@ func cleanHost(text string) (string, bool) {
 // PostsSite returns the site that a workspace's posts and short links are
 // counted under. It has the workspace's id.
 func PostsSite(workspace uuid.UUID) counter.Site {
-	return counter.Site{ID: workspace, Workspace: workspace, Zone: time.UTC, Window: DefaultWindow, UniqueMethod: counter.HyperLogLog}
+	return counter.Site{
+		ID: workspace, Workspace: workspace, Zone: time.UTC, Window: DefaultWindow,
+		UniqueMethod: counter.HyperLogLog,
+	}
 }

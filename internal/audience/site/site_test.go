@@ -23,16 +23,20 @@ import (
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
 func draft() site.Site {
-	return site.Site{Name: "News", TimeZone: "Asia/Ho_Chi_Minh", WindowSeconds: 1800, UniqueMethod: counter.HyperLogLog,
-		RateHits: site.DefaultRateHits, RateSeconds: 10, Visitors: site.Cookieless}
+	return site.Site{
+		Name: "News", TimeZone: "Asia/Ho_Chi_Minh", WindowSeconds: 1800, UniqueMethod: counter.HyperLogLog,
+		RateHits: site.DefaultRateHits, RateSeconds: 10, Visitors: site.Cookieless,
+	}
 }
 
 func TestSite_AllowsHosts(t *testing.T) {
 	t.Parallel()
 	s := site.Site{Domains: []string{"news.example"}}
 	open := site.Site{}
-	for host, want := range map[string]bool{"news.example": true, "m.news.example": true, "a.b.news.example": true,
-		"fakenews.example": false, "news.example.evil.example": false, "example": false, "": false} {
+	for host, want := range map[string]bool{
+		"news.example": true, "m.news.example": true, "a.b.news.example": true,
+		"fakenews.example": false, "news.example.evil.example": false, "example": false, "": false,
+	} {
 		if s.Allows(host) != want || s.Owns(host) != want {
 			t.Errorf("%q: allowed is %v, owned is %v, want %v", host, s.Allows(host), s.Owns(host), want)
 		}
@@ -68,7 +72,9 @@ func TestSite_ValidateErrors(t *testing.T) {
 		row.spoil(&s)
 		_, _, _, err := n.Sites.Create(t.Context(), n.Owner, s, idempotency.Key{})
 		var refused *apperr.Error
-		if !errors.As(err, &refused) || !slices.ContainsFunc(refused.Fields, func(p apperr.FieldError) bool { return p.Field == row.field && p.Message != "" }) {
+		if !errors.As(err, &refused) ||
+			!slices.ContainsFunc(refused.Fields,
+				func(p apperr.FieldError) bool { return p.Field == row.field && p.Message != "" }) {
 			t.Errorf("%s: got %v, want an error for %s", name, err, row.field)
 		}
 	}
@@ -91,19 +97,23 @@ func TestService_Create(t *testing.T) {
 	s.Name, s.TimeZone, s.Domains = "  Tin tức ", "", []string{"Báo.example.", "a.example", "A.example"}
 	made, key, replayed, err := n.Sites.Create(t.Context(), n.Owner, s, idempotency.Key{})
 	n.Must(err)
-	if replayed || made.Name != "Tin tức" || made.TimeZone == "" || !slices.Equal(made.Domains, []string{"a.example", "xn--bo-mia.example"}) {
+	if replayed || made.Name != "Tin tức" || made.TimeZone == "" ||
+		!slices.Equal(made.Domains, []string{"a.example", "xn--bo-mia.example"}) {
 		t.Errorf("%+v", made)
 	}
-	if !strings.HasPrefix(made.WriteKey, "dlw_") || !strings.HasPrefix(key.Reveal(), "dls_") || string(made.SecretHash) != string(site.HashSecret(key.Reveal())) {
+	if !strings.HasPrefix(made.WriteKey, "dlw_") || !strings.HasPrefix(key.Reveal(), "dls_") ||
+		string(made.SecretHash) != string(site.HashSecret(key.Reveal())) {
 		t.Errorf("keys %s and %s", made.WriteKey, key.Reveal())
 	}
 	counted, err := made.CounterSite()
-	if n.Must(err); counted.ID != made.ID || counted.Workspace != n.Owner.WorkspaceID || counted.Window != site.DefaultWindow || counted.Zone.String() != made.TimeZone {
+	if n.Must(err); counted.ID != made.ID || counted.Workspace != n.Owner.WorkspaceID ||
+		counted.Window != site.DefaultWindow || counted.Zone.String() != made.TimeZone {
 		t.Errorf("%+v", counted)
 	}
 	stranger := workspace.Principal{WorkspaceID: uuid.New(), Role: workspace.Owner}
 	var refused *apperr.Error
-	if _, err := n.Sites.Get(t.Context(), stranger, made.ID); !errors.As(err, &refused) || refused.Kind != apperr.KindNotFound {
+	if _, err := n.Sites.Get(t.Context(), stranger, made.ID); !errors.As(err, &refused) ||
+		refused.Kind != apperr.KindNotFound {
 		t.Errorf("another workspace reads it: %v", err)
 	}
 }
@@ -116,11 +126,13 @@ func TestService_Update(t *testing.T) {
 	n.Must(err)
 	hits, more, fewer := 30, int64(2000), int64(10)
 	changed, err := n.Sites.Update(t.Context(), n.Owner, made.ID, site.Update{RateHits: &hits, MaxID: &more})
-	if n.Must(err); changed.RateHits != 30 || changed.MaxID != 2000 || changed.Name != "News" || changed.WindowSeconds != 1800 {
+	if n.Must(err); changed.RateHits != 30 || changed.MaxID != 2000 || changed.Name != "News" ||
+		changed.WindowSeconds != 1800 {
 		t.Errorf("%+v", changed)
 	}
 	var refused *apperr.Error
-	if _, err := n.Sites.Update(t.Context(), n.Owner, made.ID, site.Update{MaxID: &fewer}); !errors.As(err, &refused) || refused.Fields[0].Field != "max_id" {
+	if _, err := n.Sites.Update(t.Context(), n.Owner, made.ID, site.Update{MaxID: &fewer}); !errors.As(err, &refused) ||
+		refused.Fields[0].Field != "max_id" {
 		t.Errorf("decrease of max_id: got %v, want an error", err)
 	}
 }
@@ -171,7 +183,8 @@ func TestDirectory_Refresh(t *testing.T) {
 	_, renewed, err := n.Sites.RotateSecret(t.Context(), n.Owner, made.ID)
 	n.Must(err)
 	n.Must(d.Refresh(t.Context()))
-	if now, ok := d.BySecret(renewed.Reveal()); !ok || !now.VisitorSite.UseCookie || string(now.VisitorSite.Key) != string(found.VisitorSite.Key) {
+	if now, ok := d.BySecret(renewed.Reveal()); !ok || !now.VisitorSite.UseCookie ||
+		string(now.VisitorSite.Key) != string(found.VisitorSite.Key) {
 		t.Error("the change is not effective, or its visitors are no longer known")
 	}
 	if _, ok := d.BySecret(secret); ok {

@@ -61,7 +61,8 @@ type ga4 struct {
 
 func (g *ga4) result() (*Data, error) {
 	if len(g.data.Days) == 0 {
-		return nil, errors.New("it has no table whose only dimension is the date; add one with views, sessions, total users and engaged sessions")
+		return nil, errors.New("it has no table whose only dimension is the date; add one with views, sessions, " +
+			"total users and engaged sessions")
 	}
 	return g.data, nil
 }
@@ -113,7 +114,8 @@ func openGA4(r io.Reader, isJSON bool) (*table, error) {
 	}
 	t, err := open(r)
 	// A CSV file of an exploration begins with lines of comments, and may have an empty one.
-	for err == nil && !isJSON && (len(t.columns) < 2 || slices.ContainsFunc(t.names, func(n string) bool { return strings.HasPrefix(n, "#") })) {
+	for err == nil && !isJSON &&
+		(len(t.columns) < 2 || slices.ContainsFunc(t.names, func(n string) bool { return strings.HasPrefix(n, "#") })) {
 		err = t.readHeader()
 	}
 	if err != nil {
@@ -132,11 +134,15 @@ func openGA4(r io.Reader, isJSON bool) (*table, error) {
 
 // ga4Names maps the names that explorations show to those of the Data API.
 func ga4Names() map[string]string {
-	return map[string]string{"Date": "date", "Page path and screen class": "pagePath", "Page path": "pagePath", "Landing page": "landingPage",
-		"Session source": "sessionSource", "Session campaign": "sessionCampaignName", "Country ID": "countryId", "Country": "country",
+	return map[string]string{
+		"Date": "date", "Page path and screen class": "pagePath", "Page path": "pagePath",
+		"Landing page":   "landingPage",
+		"Session source": "sessionSource", "Session campaign": "sessionCampaignName", "Country ID": "countryId",
+		"Country":         "country",
 		"Device category": "deviceCategory", "Browser": "browser", "Operating system": "operatingSystem",
 		"Views": "screenPageViews", "Sessions": "sessions", "Total users": "totalUsers", "Active users": "activeUsers",
-		"Engaged sessions": "engagedSessions", "Bounce rate": "bounceRate"}
+		"Engaged sessions": "engagedSessions", "Bounce rate": "bounceRate",
+	}
 }
 
 // openGA4Response opens the response of the Data API's runReport.
@@ -193,7 +199,9 @@ func (g *ga4) adder(t *table) (func(counter.Day) error, error) {
 			g.data.addPage(day, t.text("landingPage"), PageTotals{Entries: sumOf(n)})
 			return err
 		},
-		"sessionSource":       value(counter.Source, "sessionSource", func(text string) string { return sourceOf(g.referrers, strings.Trim(text, "()")) }),
+		"sessionSource": value(counter.Source, "sessionSource", func(text string) string {
+			return sourceOf(g.referrers, strings.Trim(text, "()"))
+		}),
 		"sessionCampaignName": value(counter.Campaign, "sessionCampaignName", ga4Campaign),
 		"countryId":           value(counter.Country, "countryId", same),
 		"country":             value(counter.Country, "country", func(text string) string { return g.countries[text] }),
@@ -207,12 +215,14 @@ func (g *ga4) adder(t *table) (func(counter.Day) error, error) {
 			continue
 		}
 		if found != "" {
-			return nil, fmt.Errorf("it has the dimensions %s and %s; export a table for each", min(found, column), max(found, column))
+			return nil, fmt.Errorf("it has the dimensions %s and %s; export a table for each", min(found, column),
+				max(found, column))
 		}
 		found, add = column, kind
 	}
 	if found == "" {
-		if other := t.otherThan("date", "screenPageViews", "sessions", "totalUsers", "activeUsers", "engagedSessions", "bounceRate"); other != "" {
+		if other := t.otherThan("date", "screenPageViews", "sessions", "totalUsers", "activeUsers", "engagedSessions",
+			"bounceRate"); other != "" {
 			return nil, fmt.Errorf("its column %q is not known", other)
 		}
 	}
@@ -281,7 +291,9 @@ func ga4Campaign(text string) string {
 
 // countryCodes returns the ISO codes of countries by English name.
 func countryCodes() map[string]string {
-	names, codes := display.Regions(language.English), map[string]string{"Türkiye": "TR", "Myanmar (Burma)": "MM", "Czechia": "CZ"}
+	names, codes := display.Regions(language.English), map[string]string{
+		"Türkiye": "TR", "Myanmar (Burma)": "MM", "Czechia": "CZ",
+	}
 	for a := 'A'; a <= 'Z'; a++ {
 		for b := 'A'; b <= 'Z'; b++ {
 			region, err := language.ParseRegion(string([]rune{a, b}))

@@ -197,9 +197,13 @@ func plausibleFiles(d *Data, referrers *dimensions.Referrers) map[string]func(*t
 			}
 			return dimensions.Desktop
 		}),
-		"locations":         value(counter.Country, column("country")),
-		"browsers":          value(counter.Browser, func(t *table) string { return dimensions.BrowserName(t.text("browser")) }),
-		"operating_systems": value(counter.OS, func(t *table) string { return dimensions.SystemName(t.text("operating_system")) }),
+		"locations": value(counter.Country, column("country")),
+		"browsers": value(counter.Browser, func(t *table) string {
+			return dimensions.BrowserName(t.text("browser"))
+		}),
+		"operating_systems": value(counter.OS, func(t *table) string {
+			return dimensions.SystemName(t.text("operating_system"))
+		}),
 	}
 }
 
@@ -234,7 +238,8 @@ func parseGoatCounter(raw []byte, zone *time.Location) (*Data, error) {
 		}
 		at, err := time.Parse(time.RFC3339, t.text("Date"))
 		if err != nil {
-			return nil, fmt.Errorf("row %d: Date must be a time such as 2026-01-31T10:00:00Z, not %q", t.line, t.text("Date"))
+			return nil, fmt.Errorf("row %d: Date must be a time such as 2026-01-31T10:00:00Z, not %q", t.line,
+				t.text("Date"))
 		}
 		addGoatCounterView(d, referrers, t, session{counter.DayAt(at, zone), t.text("Session")}, views, readers)
 	}
@@ -251,7 +256,9 @@ func parseGoatCounter(raw []byte, zone *time.Location) (*Data, error) {
 
 // addGoatCounterView adds a view. Sites without sessions have views only: their visits and
 // visitors are not known, nor those of dimensions.
-func addGoatCounterView(d *Data, referrers *dimensions.Referrers, t *table, s session, views map[session]int64, readers map[PageDay]map[string]bool) {
+func addGoatCounterView(d *Data, referrers *dimensions.Referrers, t *table, s session, views map[session]int64,
+	readers map[PageDay]map[string]bool,
+) {
 	name := "/" + strings.TrimLeft(t.text("2Path"), "/")
 	if s.id == "" {
 		d.addDay(s.day, Totals{Views: 1, WithoutVisits: true})

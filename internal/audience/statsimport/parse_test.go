@@ -14,7 +14,8 @@ import (
 )
 
 // The columns of https://www.goatcounter.com/help/export, version 2.
-const goatCounterHeader = "2Path,Title,Event,UserAgent,Browser,System,Session,Bot,Referrer,Referrer scheme,Screen size,Location,FirstVisit,Date\n"
+const goatCounterHeader = "2Path,Title,Event,UserAgent,Browser,System,Session,Bot,Referrer,Referrer scheme,Screen " +
+	"size,Location,FirstVisit,Date\n"
 
 // values returns the values of a dimension.
 func values(d *Data, dimension string) string {
@@ -45,7 +46,8 @@ func TestGoatCounter_UnifiesNames(t *testing.T) {
 		{"Weekly letter", "c", "weekly letter"},
 		{"", "", "direct"},
 	} {
-		d, err := parseGoatCounter([]byte(goatCounterHeader+"/a,A,false,,Firefox 119,Linux,1,0,"+c.referrer+","+c.scheme+",,VN,true,2025-03-01T10:00:00Z\n"), time.UTC)
+		d, err := parseGoatCounter([]byte(goatCounterHeader+"/a,A,false,,Firefox 119,Linux,1,0,"+c.referrer+","+
+			c.scheme+",,VN,true,2025-03-01T10:00:00Z\n"), time.UTC)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +67,8 @@ func TestGoatCounter_UnifiesNames(t *testing.T) {
 		{"Android Webview", "Chromium OS", "Chrome|ChromeOS"},
 		{"Vivaldi 6", "Haiku", "Vivaldi|Haiku"},
 	} {
-		d, err := parseGoatCounter([]byte(goatCounterHeader+"/a,A,false,,"+c.browser+","+c.system+",1,0,,,,VN,true,2025-03-01T10:00:00Z\n"), time.UTC)
+		d, err := parseGoatCounter([]byte(goatCounterHeader+"/a,A,false,,"+c.browser+","+c.system+
+			",1,0,,,,VN,true,2025-03-01T10:00:00Z\n"), time.UTC)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,13 +103,16 @@ func TestPlausible_UnifiesNames(t *testing.T) {
 	var raw bytes.Buffer
 	z := zip.NewWriter(&raw)
 	for name, text := range map[string]string{
-		"imported_visitors_20250301_20250301.csv": "date,visitors,pageviews,bounces,visits,visit_duration\n2025-03-01,5,9,1,6,1\n",
+		"imported_visitors_20250301_20250301.csv": "date,visitors,pageviews,bounces,visits,visit_duration\n" +
+			"2025-03-01,5,9,1,6,1\n",
 		"imported_browsers_20250301_20250301.csv": "date,browser,browser_version,visitors,visits,visit_duration,bounces,pageviews\n" +
-			"2025-03-01,Microsoft Edge,120,1,1,1,1,1\n2025-03-01,coc coc,117,1,1,1,1,1\n2025-03-01,Mobile App,1,1,1,1,1,1\n",
+			"2025-03-01,Microsoft Edge,120,1,1,1,1,1\n2025-03-01,coc coc,117,1,1,1,1,1\n2025-03-01,Mobile " +
+			"App,1,1,1,1,1,1\n",
 		"imported_operating_systems_20250301_20250301.csv": "date,operating_system,operating_system_version,visitors,visits,visit_duration,bounces,pageviews\n" +
 			"2025-03-01,Mac,14,1,1,1,1,1\n2025-03-01,Chrome OS,14,1,1,1,1,1\n",
 		"imported_sources_20250301_20250301.csv": "date,source,referrer,utm_source,utm_medium,utm_campaign,utm_content,utm_term,pageviews,visitors,visits,visit_duration,bounces\n" +
-			"2025-03-01,google news,,,,,,,1,1,1,1,1\n2025-03-01,coc coc,,,,,,,1,1,1,1,1\n2025-03-01,Twitter,,,,,,,1,1,1,1,1\n",
+			"2025-03-01,google news,,,,,,,1,1,1,1,1\n2025-03-01,coc coc,,,,,,,1,1,1,1,1\n" +
+			"2025-03-01,Twitter,,,,,,,1,1,1,1,1\n",
 	} {
 		w, err := z.Create(name)
 		if err != nil {
@@ -121,8 +127,11 @@ func TestPlausible_UnifiesNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for dimension, want := range map[string]string{counter.Browser: "Cốc Cốc, Edge, Mobile App", counter.OS: "ChromeOS, macOS",
-		counter.Source: "coccoc.com, news.google.com, x.com"} {
+	for dimension, want := range map[string]string{
+		counter.Browser: "Cốc Cốc, Edge, Mobile App",
+		counter.OS:      "ChromeOS, macOS",
+		counter.Source:  "coccoc.com, news.google.com, x.com",
+	} {
 		if got := values(d, dimension); got != want {
 			t.Errorf("%s: got %s, want %s", dimension, got, want)
 		}

@@ -105,7 +105,9 @@ const (
 )
 
 // Import reads a file and stores the days before the first one that Dateline counted.
-func (s *Service) Import(ctx context.Context, who workspace.Principal, siteID uuid.UUID, source Source, file io.Reader) (Import, error) {
+func (s *Service) Import(
+	ctx context.Context, who workspace.Principal, siteID uuid.UUID, source Source, file io.Reader,
+) (Import, error) {
 	w, err := s.Store.Site(ctx, who.WorkspaceID, siteID)
 	if err != nil {
 		return Import{}, err
@@ -119,7 +121,9 @@ func (s *Service) Import(ctx context.Context, who workspace.Principal, siteID uu
 		return Import{}, err
 	}
 	if len(raw) > maxFileBytes {
-		return Import{}, &apperr.Error{Kind: apperr.KindTooLarge, Code: "too_large", Message: "The file is larger than 64 MiB. Split it by time."}
+		return Import{}, &apperr.Error{
+			Kind: apperr.KindTooLarge, Code: "too_large", Message: "The file is larger than 64 MiB. Split it by time.",
+		}
 	}
 	if raw, err = gunzip(raw); err != nil {
 		return Import{}, invalidFile(err)
@@ -145,8 +149,11 @@ func (s *Service) Import(ctx context.Context, who workspace.Principal, siteID uu
 	data.endBefore(end)
 	i := Import{ID: uuid.Must(uuid.NewV7()), WorkspaceID: who.WorkspaceID, SiteID: siteID, Source: source}
 	if len(data.Days) == 0 {
-		return Import{}, &apperr.Error{Kind: apperr.KindConflict, Code: "nothing_to_import",
-			Message: fmt.Sprintf("The file has no days before %s, from which Dateline counts itself.", end.Time().Format(time.DateOnly))}
+		return Import{}, &apperr.Error{
+			Kind: apperr.KindConflict, Code: "nothing_to_import",
+			Message: fmt.Sprintf("The file has no days before %s, from which Dateline counts itself.",
+				end.Time().Format(time.DateOnly)),
+		}
 	}
 	first := true
 	for day, t := range data.Days {
@@ -193,8 +200,13 @@ func gunzip(raw []byte) ([]byte, error) {
 }
 
 func invalidFile(err error) error {
-	return &apperr.Error{Kind: apperr.KindInvalid, Code: "invalid_request", Message: "The file cannot be imported; see errors.",
-		Fields: []apperr.FieldError{{Field: "body", Code: "invalid", Message: "The file cannot be read: " + err.Error() + "."}}}
+	return &apperr.Error{
+		Kind: apperr.KindInvalid, Code: "invalid_request",
+		Message: "The file cannot be imported; see errors.",
+		Fields: []apperr.FieldError{
+			{Field: "body", Code: "invalid", Message: "The file cannot be read: " + err.Error() + "."},
+		},
+	}
 }
 
 // endBefore removes a day and all later ones.
@@ -227,7 +239,8 @@ func (d *Data) limitPages() {
 			continue
 		}
 		slices.SortFunc(pages, func(a, b string) int {
-			return cmp.Or(cmp.Compare(d.Pages[PageDay{day, b}].Views, d.Pages[PageDay{day, a}].Views), cmp.Compare(a, b))
+			return cmp.Or(cmp.Compare(d.Pages[PageDay{day, b}].Views, d.Pages[PageDay{day, a}].Views),
+				cmp.Compare(a, b))
 		})
 		for _, page := range pages[pagesPerDay:] {
 			delete(d.Pages, PageDay{day, page})
@@ -237,8 +250,10 @@ func (d *Data) limitPages() {
 
 func (d *Data) addDay(day counter.Day, t Totals) {
 	sum := d.Days[day]
-	d.Days[day] = Totals{sum.Views + t.Views, sum.Visitors + t.Visitors, sum.Visits + t.Visits, sum.Bounces + t.Bounces,
-		sum.WithoutVisits || t.WithoutVisits}
+	d.Days[day] = Totals{
+		sum.Views + t.Views, sum.Visitors + t.Visitors, sum.Visits + t.Visits, sum.Bounces + t.Bounces,
+		sum.WithoutVisits || t.WithoutVisits,
+	}
 }
 
 func (d *Data) addPage(day counter.Day, name string, t PageTotals) {

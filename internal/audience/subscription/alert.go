@@ -121,8 +121,11 @@ func (a *Alerter) check(ctx context.Context, one RuledSite, now time.Time) (rais
 	if recent, err := a.Store.HasAlert(ctx, one.Site.ID, kind, hour.Add(-pauseBetween)); err != nil || recent {
 		return false, err
 	}
-	alert := Alert{ID: uuid.NewSHA1(one.Site.ID, []byte(string(kind)+hour.UTC().Format(time.RFC3339))), WorkspaceID: one.Site.WorkspaceID, SiteID: one.Site.ID, Kind: kind,
-		Hour: hour, Views: views, Usual: usual}
+	alert := Alert{
+		ID:          uuid.NewSHA1(one.Site.ID, []byte(string(kind)+hour.UTC().Format(time.RFC3339))),
+		WorkspaceID: one.Site.WorkspaceID, SiteID: one.Site.ID, Kind: kind,
+		Hour: hour, Views: views, Usual: usual,
+	}
 	subscribed, err := a.Store.SiteSubscriptions(ctx, one.Site.ID, Alerts)
 	if err != nil {
 		return false, err
@@ -135,13 +138,16 @@ func (a *Alerter) check(ctx context.Context, one RuledSite, now time.Time) (rais
 		}
 		emails = append(emails, e)
 	}
-	a.Log.InfoContext(ctx, "a site's views are unusual", "site_id", alert.SiteID, "kind", kind, "views", views, "usual", usual)
+	a.Log.InfoContext(ctx, "a site's views are unusual", "site_id", alert.SiteID, "kind", kind, "views", views, "usual",
+		usual)
 	return true, a.Store.AddAlert(ctx, alert, emails)
 }
 
 // compare returns the views of an hour and the usual ones. They are unknown for a
 // site that is younger than two weeks.
-func (a *Alerter) compare(ctx context.Context, s site.Site, hour time.Time) (views, usual int64, known bool, err error) {
+func (a *Alerter) compare(
+	ctx context.Context, s site.Site, hour time.Time,
+) (views, usual int64, known bool, err error) {
 	if views, err = a.hourViews(ctx, s.ID, hour); err != nil {
 		return 0, 0, false, err
 	}

@@ -107,7 +107,9 @@ func (m *Mailer) enqueue(ctx context.Context, s SiteSubscription, now time.Time)
 	if has, err := m.Store.HasEmail(ctx, id); err != nil || has {
 		return false, err
 	}
-	r, err := m.Reports.Report(ctx, report.Query{Site: counted, From: p.from, To: p.to, Compare: report.PreviousPeriod, Limit: emailRows})
+	r, err := m.Reports.Report(ctx, report.Query{
+		Site: counted, From: p.from, To: p.to, Compare: report.PreviousPeriod, Limit: emailRows,
+	})
 	if err != nil {
 		return false, err
 	}

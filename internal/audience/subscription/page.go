@@ -47,20 +47,40 @@ func (p *Pages) Serve(w http.ResponseWriter, r *http.Request, token, client stri
 	if err == nil && r.Method == http.MethodPost {
 		err = p.Store.Unsubscribe(r.Context(), token)
 	}
-	page, status := webpage.Page{Title: look.Translate(webpage.Text{EN: "Unsubscribed", VI: "Đã hủy nhận email"})}, http.StatusOK
+	page, status := webpage.Page{Title: look.Translate(webpage.Text{EN: "Unsubscribed", VI: "Đã hủy nhận email"})},
+		http.StatusOK
 	var known *apperr.Error
 	switch {
 	case errors.As(err, &known) && known.Kind == apperr.KindNotFound:
-		page.Texts = []string{look.Translate(webpage.Text{EN: "You get no emails by this subscription.", VI: "Bạn không nhận email nào từ đăng ký này."})}
+		page.Texts = []string{
+			look.Translate(webpage.Text{
+				EN: "You get no emails by this subscription.", VI: "Bạn không nhận email nào từ đăng ký này.",
+			}),
+		}
 	case err != nil:
 		p.Log.ErrorContext(r.Context(), "a recipient was not unsubscribed", "error", err)
-		page, status = webpage.Page{Title: look.Translate(webpage.Text{EN: "Not available", VI: "Không mở được"}),
-			Texts: []string{look.Translate(webpage.Text{EN: "Reload this page in a moment.", VI: "Hãy tải lại trang sau ít phút."})}}, http.StatusServiceUnavailable
+		page, status = webpage.Page{
+			Title: look.Translate(webpage.Text{EN: "Not available", VI: "Không mở được"}),
+			Texts: []string{look.Translate(webpage.Text{
+				EN: "Reload this page in a moment.",
+				VI: "Hãy tải lại trang sau ít phút.",
+			})},
+		}, http.StatusServiceUnavailable
 	case r.Method == http.MethodPost:
-		page.Texts = []string{look.Translate(webpage.Text{EN: "%s gets no more of these emails about %s.", VI: "%s sẽ không nhận các email này về %s nữa."}, s.Email, name)}
+		page.Texts = []string{
+			look.Translate(webpage.Text{
+				EN: "%s gets no more of these emails about %s.",
+				VI: "%s sẽ không nhận các email này về %s nữa.",
+			}, s.Email, name),
+		}
 	default:
 		page.Title = look.Translate(webpage.Text{EN: "Unsubscribe", VI: "Hủy nhận email"})
-		page.Texts = []string{look.Translate(webpage.Text{EN: "Should %s get no more of these emails about %s?", VI: "%s không muốn nhận các email này về %s nữa?"}, s.Email, name)}
+		page.Texts = []string{
+			look.Translate(webpage.Text{
+				EN: "Should %s get no more of these emails about %s?",
+				VI: "%s không muốn nhận các email này về %s nữa?",
+			}, s.Email, name),
+		}
 		page.Body, err = look.Body(confirmHTML, page.Title)
 		if err != nil {
 			p.Log.Error("a page was not rendered", "error", err)

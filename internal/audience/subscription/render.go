@@ -67,7 +67,10 @@ func (c content) build(s SiteSubscription, publicURL, subject string) (Email, er
 	if err := asHTML.Execute(&html, c); err != nil {
 		return Email{}, err
 	}
-	return Email{WorkspaceID: s.WorkspaceID, SubscriptionID: s.ID, To: s.Email, Subject: oneLine(subject), Text: text.String(), HTML: html.String(), UnsubscribeURL: c.UnsubscribeURL}, nil
+	return Email{
+		WorkspaceID: s.WorkspaceID, SubscriptionID: s.ID, To: s.Email, Subject: oneLine(subject),
+		Text: text.String(), HTML: html.String(), UnsubscribeURL: c.UnsubscribeURL,
+	}, nil
 }
 
 // oneLine replaces line breaks: names of sites may contain any text.
@@ -81,10 +84,19 @@ func reportEmail(publicURL string, s SiteSubscription, r report.Report) (Email, 
 		title = webpage.Text{EN: "%s: the month from %s to %s", VI: "%s: tháng từ %s đến %s"}
 	}
 	from, to := r.Period.From.Time().Format(time.DateOnly), r.Period.To.Time().Format(time.DateOnly)
-	c := content{Title: look.Translate(title, s.Site.Name, look.Day(r.Period.From.Time()), look.Day(r.Period.To.Time())),
-		Lead: look.Translate(webpage.Text{EN: "Changes compare with as many days before.", VI: "Mức thay đổi so với số ngày tương ứng trước đó."}),
-		Note: look.Translate(webpage.Text{EN: "Visitors are the sum of the days: who reads on three days counts three times.", VI: "Số khách là tổng của từng ngày: người đọc trong ba ngày được tính ba lần."}),
-		Link: dashboard(publicURL, s.SiteID, from, to), LinkText: look.Translate(webpage.Text{EN: "Open in Dateline", VI: "Mở trong Dateline"})}
+	c := content{
+		Title: look.Translate(title, s.Site.Name, look.Day(r.Period.From.Time()),
+			look.Day(r.Period.To.Time())),
+		Lead: look.Translate(webpage.Text{
+			EN: "Changes compare with as many days before.", VI: "Mức thay đổi so với số ngày tương ứng trước đó.",
+		}),
+		Note: look.Translate(webpage.Text{
+			EN: "Visitors are the sum of the days: who reads on three days counts three times.",
+			VI: "Số khách là tổng của từng ngày: người đọc trong ba ngày được tính ba lần.",
+		}),
+		Link:     dashboard(publicURL, s.SiteID, from, to),
+		LinkText: look.Translate(webpage.Text{EN: "Open in Dateline", VI: "Mở trong Dateline"}),
+	}
 	before := report.Totals{}
 	if r.Compared != nil {
 		before = r.Compared.Totals
@@ -102,8 +114,12 @@ func reportEmail(publicURL string, s SiteSubscription, r report.Report) (Email, 
 		}
 	}
 	for _, t := range r.Tables {
-		name, ok := map[report.Table]webpage.Text{report.Pages: {EN: "Pages", VI: "Trang"}, report.Sources: {EN: "Sources", VI: "Nguồn"},
-			report.Channels: {EN: "Channels", VI: "Kênh"}, report.Countries: {EN: "Countries", VI: "Quốc gia"}}[t.By]
+		name, ok := map[report.Table]webpage.Text{
+			report.Pages: {EN: "Pages", VI: "Trang"}, report.Sources: {
+				EN: "Sources", VI: "Nguồn",
+			},
+			report.Channels: {EN: "Channels", VI: "Kênh"}, report.Countries: {EN: "Countries", VI: "Quốc gia"},
+		}[t.By]
 		if !ok {
 			continue
 		}
@@ -125,24 +141,35 @@ func reportEmail(publicURL string, s SiteSubscription, r report.Report) (Email, 
 	if r.Period.Views != nil {
 		views = *r.Period.Views
 	}
-	return c.build(s, publicURL, look.Translate(webpage.Text{EN: "%s: %s views", VI: "%s: %s lượt xem"}, s.Site.Name, number(look, views)))
+	return c.build(s, publicURL, look.Translate(webpage.Text{EN: "%s: %s views", VI: "%s: %s lượt xem"}, s.Site.Name,
+		number(look, views)))
 }
 
 // alertEmail renders an alert.
 func alertEmail(publicURL string, s SiteSubscription, a Alert, zone *time.Location) (Email, error) {
 	look := webpage.Preferences{Language: s.Language}
 	title := webpage.Text{EN: "%s: many more views than usual", VI: "%s: lượt xem tăng đột biến"}
-	lead := webpage.Text{EN: "%s views between %s and %s; usually %s in the same hour of a week.", VI: "%s lượt xem từ %s đến %s; thường là %s trong cùng giờ hằng tuần."}
+	lead := webpage.Text{
+		EN: "%s views between %s and %s; usually %s in the same hour of a week.",
+		VI: "%s lượt xem từ %s đến %s; thường là %s trong cùng giờ hằng tuần.",
+	}
 	note := webpage.Text{}
 	if a.Kind == Drop {
 		title = webpage.Text{EN: "%s: far fewer views than usual", VI: "%s: lượt xem giảm mạnh"}
-		note = webpage.Text{EN: "If the site is up, check that its pages still contain the tracker.", VI: "Nếu trang web vẫn hoạt động, hãy kiểm tra xem các trang còn mã theo dõi không."}
+		note = webpage.Text{
+			EN: "If the site is up, check that its pages still contain the tracker.",
+			VI: "Nếu trang web vẫn hoạt động, hãy kiểm tra xem các trang còn mã theo dõi không.",
+		}
 	}
 	hour := a.Hour.In(zone)
 	day := hour.Format(time.DateOnly)
-	c := content{Title: look.Translate(title, s.Site.Name),
-		Lead: look.Translate(lead, number(look, a.Views), hour.Format("15:04"), hour.Add(time.Hour).Format("15:04"), number(look, a.Usual)),
-		Note: look.Translate(note), Link: dashboard(publicURL, s.SiteID, day, day), LinkText: look.Translate(webpage.Text{EN: "Open in Dateline", VI: "Mở trong Dateline"})}
+	c := content{
+		Title: look.Translate(title, s.Site.Name),
+		Lead: look.Translate(lead, number(look, a.Views), hour.Format("15:04"), hour.Add(time.Hour).Format("15:04"),
+			number(look, a.Usual)),
+		Note: look.Translate(note), Link: dashboard(publicURL, s.SiteID, day, day),
+		LinkText: look.Translate(webpage.Text{EN: "Open in Dateline", VI: "Mở trong Dateline"}),
+	}
 	e, err := c.build(s, publicURL, c.Title)
 	e.ID = uuid.NewSHA1(s.ID, a.ID[:])
 	return e, err
@@ -150,7 +177,10 @@ func alertEmail(publicURL string, s SiteSubscription, a Alert, zone *time.Locati
 
 // dashboard returns the address of a report in the dashboard.
 func dashboard(publicURL string, site uuid.UUID, from, to string) string {
-	return strings.TrimSuffix(publicURL, "/") + "/app/readers?" + url.Values{"site": {site.String()}, "from": {from}, "to": {to}}.Encode()
+	return strings.TrimSuffix(publicURL, "/") + "/app/readers?" + url.Values{
+		"site": {site.String()}, "from": {from},
+		"to": {to},
+	}.Encode()
 }
 
 func changeOf(before *int64, now int64) string {

@@ -86,19 +86,29 @@ const (
 )
 
 // Create subscribes an address.
-func (s *Service) Create(ctx context.Context, who workspace.Principal, siteID uuid.UUID, kind Kind, address string, language webpage.Language) (Subscription, error) {
+func (s *Service) Create(ctx context.Context, who workspace.Principal, siteID uuid.UUID, kind Kind, address string,
+	language webpage.Language,
+) (Subscription, error) {
 	address = strings.TrimSpace(address)
 	parsed, err := mail.ParseAddress(address)
 	if err != nil || parsed.Address != address || len(address) > maxEmailLength {
-		return Subscription{}, apperr.InvalidFields(apperr.FieldError{Field: "email", Code: "invalid", Message: "Enter one email address, such as editor@news.example."})
+		return Subscription{}, apperr.InvalidFields(apperr.FieldError{
+			Field: "email", Code: "invalid", Message: "Enter one email address, such as editor@news.example.",
+		})
 	}
 	if !s.CanSendEmail {
-		return Subscription{}, &apperr.Error{Kind: apperr.KindConflict, Code: "email_not_configured", Message: "This installation cannot send emails. Ask its operator to set DATELINE_SMTP_HOST."}
+		return Subscription{}, &apperr.Error{
+			Kind: apperr.KindConflict, Code: "email_not_configured",
+			Message: "This installation cannot send emails. Ask its operator to set DATELINE_SMTP_HOST.",
+		}
 	}
 	raw := make([]byte, 16)
 	_, _ = rand.Read(raw) // never fails, see crypto/rand
-	return s.Store.CreateSubscription(ctx, Subscription{ID: uuid.Must(uuid.NewV7()), WorkspaceID: who.WorkspaceID, SiteID: siteID, Kind: kind, Email: address, Language: language,
-		Token: base64.RawURLEncoding.EncodeToString(raw)}, maxSubscriptions)
+	return s.Store.CreateSubscription(ctx, Subscription{
+		ID: uuid.Must(uuid.NewV7()), WorkspaceID: who.WorkspaceID,
+		SiteID: siteID, Kind: kind, Email: address, Language: language,
+		Token: base64.RawURLEncoding.EncodeToString(raw),
+	}, maxSubscriptions)
 }
 
 // List lists the subscriptions of a site, the oldest first.

@@ -53,9 +53,12 @@ func open(t *testing.T) (*newsroomtest.Newsroom, site.Site) {
 	return n, w
 }
 
-func subscribe(n *newsroomtest.Newsroom, w site.Site, kind subscription.Kind, language webpage.Language) subscription.Subscription {
+func subscribe(
+	n *newsroomtest.Newsroom, w site.Site, kind subscription.Kind, language webpage.Language,
+) subscription.Subscription {
 	n.T.Helper()
-	s, err := (&subscription.Service{Store: n.Store, CanSendEmail: true}).Create(n.T.Context(), n.Owner, w.ID, kind, string(kind)+"@news.example", language)
+	s, err := (&subscription.Service{Store: n.Store, CanSendEmail: true}).Create(n.T.Context(), n.Owner, w.ID, kind,
+		string(kind)+"@news.example", language)
 	n.Must(err)
 	n.Exec("update report_subscriptions set created_at = '2026-01-02'")
 	return s
@@ -68,7 +71,9 @@ func TestMailer_SendsEachReportOnce(t *testing.T) {
 	n, w := open(t)
 	subscribe(n, w, subscription.Weekly, webpage.Vietnamese)
 	subscribe(n, w, subscription.Monthly, webpage.English)
-	n.Exec("insert into site_days (site_id, day, views, visits, second_views, recirculation, clicks, conversions) select $1::uuid, d, 200, 100, 10, 5, 0, 0 from generate_series('2026-09-01'::date, '2026-11-15'::date, '1 day') d", w.ID)
+	n.Exec("insert into site_days (site_id, day, views, visits, second_views, recirculation, clicks, conversions) "+
+		"select $1::uuid, d, 200, 100, 10, 5, 0, 0 from generate_series('2026-09-01'::date, '2026-11-15'::date, "+
+		"'1 day') d", w.ID)
 	n.Exec("update site_days set views = 400 where day >= '2026-11-09'")
 	c := &clock{Store: n.Store}
 	m := &subscription.Mailer{Store: c, Reports: &report.Reporter{Store: c}, PublicURL: "https://dateline.example"}
@@ -77,7 +82,10 @@ func TestMailer_SendsEachReportOnce(t *testing.T) {
 	out := &outbox{}
 	box := &email.Outbox{Store: n.Store, Sender: out, Log: slog.New(slog.DiscardHandler)}
 	var got []string
-	for _, at := range []string{"2026-10-31 23:00", "2026-11-01 05:59", "2026-11-01 06:00", "2026-11-01 06:01", "2026-11-16 05:59", "2026-11-16 06:00", "2026-11-16 06:01", "2026-11-18 12:00", "2026-11-20 12:00"} {
+	for _, at := range []string{
+		"2026-10-31 23:00", "2026-11-01 05:59", "2026-11-01 06:00", "2026-11-01 06:01",
+		"2026-11-16 05:59", "2026-11-16 06:00", "2026-11-16 06:01", "2026-11-18 12:00", "2026-11-20 12:00",
+	} {
 		c.now, err = time.ParseInLocation("2006-01-02 15:04", at, zone)
 		n.Must(err)
 		added, err := m.EnqueueReports(t.Context(), func() {})
@@ -92,8 +100,14 @@ func TestMailer_SendsEachReportOnce(t *testing.T) {
 		t.Fatalf("reports were due at %v, want %s; sent %d", got, want, len(out.sent))
 	}
 	for i, wants := range [][]string{
-		{"monthly@news.example", "The Paper: 6,200 views", "2026-10-01", "2026-10-31", "Views: 6,200 (+3%)", "https://dateline.example/unsubscribe/"},
-		{"weekly@news.example", "The Paper: 2.800 lượt xem", "2026-11-09", "2026-11-15", "Lượt xem: 2.800 (+100%)", "https://dateline.example/app/readers?from=2026-11-09"},
+		{
+			"monthly@news.example", "The Paper: 6,200 views", "2026-10-01", "2026-10-31", "Views: 6,200 (+3%)",
+			"https://dateline.example/unsubscribe/",
+		},
+		{
+			"weekly@news.example", "The Paper: 2.800 lượt xem", "2026-11-09", "2026-11-15", "Lượt xem: 2.800 (+100%)",
+			"https://dateline.example/app/readers?from=2026-11-09",
+		},
 	} {
 		e := out.sent[i]
 		for _, want := range wants {
@@ -105,7 +119,8 @@ func TestMailer_SendsEachReportOnce(t *testing.T) {
 			t.Errorf("email %d: %s", i, e.HTML)
 		}
 	}
-	if k := n.Count("select count(*) from emails where status = 'sent' and sent_at is not null and attempts = 1"); k != 2 {
+	if k := n.Count("select count(*) from emails where status = 'sent' and sent_at is not null and " +
+		"attempts = 1"); k != 2 {
 		t.Errorf("%d emails are recorded as sent, want 2", k)
 	}
 }
@@ -117,7 +132,9 @@ func TestOutbox_RetriesAndNeverSendsTwice(t *testing.T) {
 	n, w := open(t)
 	s := subscribe(n, w, subscription.Weekly, webpage.English)
 	add := func() {
-		n.Must(n.Store.AddEmail(t.Context(), subscription.Email{ID: s.ID, WorkspaceID: s.WorkspaceID, SubscriptionID: s.ID, To: s.Email, Subject: "s", Text: "t"}))
+		n.Must(n.Store.AddEmail(t.Context(), subscription.Email{
+			ID: s.ID, WorkspaceID: s.WorkspaceID, SubscriptionID: s.ID, To: s.Email, Subject: "s", Text: "t",
+		}))
 	}
 	add()
 	add() // the same one
@@ -129,7 +146,9 @@ func TestOutbox_RetriesAndNeverSendsTwice(t *testing.T) {
 		n.Must(err)
 		return done
 	}
-	if got, want := run(), (email.SendResult{Failed: 1}); got != want || n.Count("select count(*) from emails where status = 'pending' and due_at > now() + interval '50 seconds' and last_error like '%refused%'") != 1 {
+	if got, want := run(), (email.SendResult{Failed: 1}); got != want ||
+		n.Count("select count(*) from emails where status = 'pending' and due_at > now() + interval '50 seconds' and "+
+			"last_error like '%refused%'") != 1 {
 		t.Errorf("the server is down: got %+v, want %+v", got, want)
 	}
 	out.err = nil
@@ -141,7 +160,9 @@ func TestOutbox_RetriesAndNeverSendsTwice(t *testing.T) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	n.Exec("update emails set status = 'sending', attempted_at = now() - interval '1 hour'")
-	if got, want := run(), (email.SendResult{Dead: 1}); got != want || len(out.sent) != 1 || n.Count("select count(*) from emails where status = 'dead' and last_error like '%may have been delivered%'") != 1 {
+	if got, want := run(), (email.SendResult{Dead: 1}); got != want || len(out.sent) != 1 ||
+		n.Count("select count(*) from emails where status = 'dead' and last_error like '%may have been "+
+			"delivered%'") != 1 {
 		t.Errorf("after a crash: got %+v and %d sent, want %+v and 1", got, len(out.sent), want)
 	}
 }
@@ -158,7 +179,9 @@ func TestAlerter_ComparesHoursOfTheSitesClock(t *testing.T) {
 	n.Must(service.SetRule(t.Context(), n.Owner, w.ID, rule))
 	hour := time.Date(2026, 11, 16, 7, 30, 0, 0, time.UTC)
 	for week, k := range []int64{110, 200, 200, 200, 200} { // the first one has only begun
-		n.Exec("insert into site_hours (site_id, hour, day, views, visits, second_views, recirculation, clicks, conversions, day_visitors) values ($1, $2, '2026-11-16', $3, 0, 0, 0, 0, 0, 0)", w.ID, hour.AddDate(0, 0, -7*week), k)
+		n.Exec("insert into site_hours (site_id, hour, day, views, visits, second_views, recirculation, clicks, "+
+			"conversions, day_visitors) values ($1, $2, '2026-11-16', $3, 0, 0, 0, 0, 0, 0)", w.ID,
+			hour.AddDate(0, 0, -7*week), k)
 	}
 	c := &clock{Store: n.Store}
 	a := &subscription.Alerter{Store: c, PublicURL: "https://dateline.example", Log: slog.New(slog.DiscardHandler)}
@@ -190,7 +213,9 @@ func TestAlerter_ComparesWithTheSameHourOfEarlierWeeks(t *testing.T) {
 	n.Must(service.SetRule(t.Context(), n.Owner, w.ID, rule))
 	hour := time.Date(2026, 11, 16, 7, 0, 0, 0, time.UTC)
 	views := func(at time.Time, n2 int64) {
-		n.Exec("insert into site_hours (site_id, hour, day, views, visits, second_views, recirculation, clicks, conversions, day_visitors) values ($1, $2, $2::timestamptz::date, $3, 0, 0, 0, 0, 0, 0) on conflict (site_id, hour) do update set views = excluded.views", w.ID, at, n2)
+		n.Exec("insert into site_hours (site_id, hour, day, views, visits, second_views, recirculation, clicks, "+
+			"conversions, day_visitors) values ($1, $2, $2::timestamptz::date, $3, 0, 0, 0, 0, 0, 0) on conflict "+
+			"(site_id, hour) do update set views = excluded.views", w.ID, at, n2)
 	}
 	for week, k := range []int64{190, 210, 5000, 200} {
 		views(hour.AddDate(0, 0, -7*(week+1)), k)
@@ -237,13 +262,16 @@ func TestAlerter_ComparesWithTheSameHourOfEarlierWeeks(t *testing.T) {
 	if want := "drop 08:00 60 200, spike 07:00 600 200, "; got != want {
 		t.Errorf("alerts: got %s, want %s", got, want)
 	}
-	if k := n.Count("select count(*) from post_events where type in ('site_spike', 'site_drop') and data->>'site_id' = $1 and (data->>'usual')::int = 200", w.ID.String()); k != 2 {
+	if k := n.Count("select count(*) from post_events where type in ('site_spike', 'site_drop') and data->>'site_id' "+
+		"= $1 and (data->>'usual')::int = 200", w.ID.String()); k != 2 {
 		t.Errorf("%d events for webhooks, want 2", k)
 	}
 	out := &outbox{}
-	_, err = (&email.Outbox{Store: n.Store, Sender: out, Log: slog.New(slog.DiscardHandler)}).SendDue(t.Context(), func() {})
+	_, err = (&email.Outbox{Store: n.Store, Sender: out, Log: slog.New(slog.DiscardHandler)}).SendDue(t.Context(),
+		func() {})
 	n.Must(err)
-	if len(out.sent) != 2 || !strings.Contains(out.sent[0].Text, "600 views between 14:00 and 15:00; usually 200") || !strings.Contains(out.sent[1].Text, "check that its pages still contain the tracker") {
+	if len(out.sent) != 2 || !strings.Contains(out.sent[0].Text, "600 views between 14:00 and 15:00; usually 200") ||
+		!strings.Contains(out.sent[1].Text, "check that its pages still contain the tracker") {
 		t.Errorf("emails: %+v", out.sent)
 	}
 }

@@ -85,7 +85,8 @@ func (s *Salts) Get(ctx context.Context, zone *time.Location, at time.Time, week
 	fresh := make([]byte, saltBytes)
 	_, _ = rand.Read(fresh) // never fails, see crypto/rand
 	// One command, so that the first of several processes sets the salt.
-	stored, err := s.redis.SetArgs(ctx, p.key(), fresh, redis.SetArgs{Mode: "NX", Get: true, ExpireAt: end.Add(saltRetention)}).Bytes()
+	stored, err := s.redis.SetArgs(ctx, p.key(), fresh,
+		redis.SetArgs{Mode: "NX", Get: true, ExpireAt: end.Add(saltRetention)}).Bytes()
 	switch {
 	case errors.Is(err, redis.Nil):
 		stored = fresh

@@ -60,26 +60,59 @@ func TestIdentifier_Hash(t *testing.T) {
 		a, b uint64
 		same bool
 	}{
-		"in another process":                      {base, of(other, site, visitor.Traits{}, noon), true},
-		"later on the day":                        {base, of(one, site, visitor.Traits{}, noon.Add(11*time.Hour)), true},
-		"on the next day":                         {base, of(one, site, visitor.Traits{}, noon.Add(12*time.Hour)), false},
-		"on the day before":                       {base, of(one, site, visitor.Traits{}, noon.Add(-13*time.Hour)), false},
-		"with another address":                    {base, of(one, site, address("203.0.113.8"), noon), false},
-		"with the address as IPv6":                {base, of(one, site, address("::ffff:203.0.113.7"), noon), true},
-		"with another browser":                    {base, of(one, site, visitor.Traits{UserAgent: "Other"}, noon), false},
-		"on another site":                         {base, of(one, with(func(s *visitor.Site) { s.ID = uuid.New() }), visitor.Traits{}, noon), false},
-		"in the same /64":                         {v6, of(one, site, address("2001:db8:1:2:bbbb::2"), noon), true},
-		"in the same /64 with a zone":             {v6, of(one, site, address("2001:db8:1:2:bbbb::2%eth0"), noon), true},
-		"in the next /64":                         {v6, of(one, site, address("2001:db8:1:3:aaaa::1"), noon), false},
-		"with a cookie":                           {base, of(one, site, visitor.Traits{Cookie: "c1"}, noon), false},
-		"with a cookie on a site without cookies": {base, of(one, with(func(s *visitor.Site) { s.UseCookie = false }), visitor.Traits{Cookie: "c1"}, noon), true},
-		"with the cookie a month later":           {of(one, site, visitor.Traits{Cookie: "c1"}, noon), of(other, site, visitor.Traits{Cookie: "c1", UserAgent: "Other"}, noon.AddDate(0, 1, 0)), true},
-		"logged in, on another device":            {of(one, site, visitor.Traits{Login: "42"}, noon), of(one, site, visitor.Traits{Login: "42", Cookie: "c1", Address: netip.MustParseAddr("198.51.100.1")}, noon.AddDate(1, 0, 0)), true},
-		"a cookie that is another's login":        {of(one, site, visitor.Traits{Login: "42"}, noon), of(one, site, visitor.Traits{Cookie: "42"}, noon), false},
-		"a login with another key":                {of(one, site, visitor.Traits{Login: "42"}, noon), of(one, with(func(s *visitor.Site) { s.Key = []byte("other") }), visitor.Traits{Login: "42"}, noon), false},
-		"by name":                                 {of(one, site, visitor.Traits{Login: "42"}, noon), visitor.LoginHash(site, "42"), true},
-		"weekly, with the salt of the day":        {base, of(one, with(func(s *visitor.Site) { s.IsWeekly = true }), visitor.Traits{}, noon), false},
-		"the same day by another zone":            {base, of(one, with(func(s *visitor.Site) { s.Zone = time.UTC }), visitor.Traits{}, noon), false},
+		"in another process": {base, of(other, site, visitor.Traits{}, noon), true},
+		"later on the day": {
+			base, of(one, site, visitor.Traits{}, noon.Add(11*time.Hour)), true,
+		},
+		"on the next day": {
+			base, of(one, site, visitor.Traits{}, noon.Add(12*time.Hour)), false,
+		},
+		"on the day before": {
+			base, of(one, site, visitor.Traits{}, noon.Add(-13*time.Hour)), false,
+		},
+		"with another address":     {base, of(one, site, address("203.0.113.8"), noon), false},
+		"with the address as IPv6": {base, of(one, site, address("::ffff:203.0.113.7"), noon), true},
+		"with another browser": {
+			base, of(one, site, visitor.Traits{UserAgent: "Other"}, noon), false,
+		},
+		"on another site": {
+			base, of(one, with(func(s *visitor.Site) { s.ID = uuid.New() }), visitor.Traits{}, noon), false,
+		},
+		"in the same /64": {v6, of(one, site, address("2001:db8:1:2:bbbb::2"), noon), true},
+		"in the same /64 with a zone": {
+			v6, of(one, site, address("2001:db8:1:2:bbbb::2%eth0"), noon), true,
+		},
+		"in the next /64": {v6, of(one, site, address("2001:db8:1:3:aaaa::1"), noon), false},
+		"with a cookie":   {base, of(one, site, visitor.Traits{Cookie: "c1"}, noon), false},
+		"with a cookie on a site without cookies": {
+			base, of(one, with(func(s *visitor.Site) { s.UseCookie = false }), visitor.Traits{Cookie: "c1"}, noon),
+			true,
+		},
+		"with the cookie a month later": {
+			of(one, site, visitor.Traits{Cookie: "c1"}, noon),
+			of(other, site, visitor.Traits{Cookie: "c1", UserAgent: "Other"}, noon.AddDate(0, 1, 0)), true,
+		},
+		"logged in, on another device": {
+			of(one, site, visitor.Traits{Login: "42"}, noon),
+			of(one, site, visitor.Traits{Login: "42", Cookie: "c1", Address: netip.MustParseAddr("198.51.100.1")},
+				noon.AddDate(1, 0, 0)), true,
+		},
+		"a cookie that is another's login": {
+			of(one, site, visitor.Traits{Login: "42"}, noon), of(one, site, visitor.Traits{Cookie: "42"}, noon), false,
+		},
+		"a login with another key": {
+			of(one, site, visitor.Traits{Login: "42"}, noon),
+			of(one, with(func(s *visitor.Site) { s.Key = []byte("other") }), visitor.Traits{Login: "42"}, noon), false,
+		},
+		"by name": {
+			of(one, site, visitor.Traits{Login: "42"}, noon), visitor.LoginHash(site, "42"), true,
+		},
+		"weekly, with the salt of the day": {
+			base, of(one, with(func(s *visitor.Site) { s.IsWeekly = true }), visitor.Traits{}, noon), false,
+		},
+		"the same day by another zone": {
+			base, of(one, with(func(s *visitor.Site) { s.Zone = time.UTC }), visitor.Traits{}, noon), false,
+		},
 	} {
 		if (c.a == c.b) != c.same {
 			t.Errorf("%s: the same visitor is %v", name, c.a == c.b)

@@ -36,7 +36,9 @@ func (o Options) complete(values func(context.Context, *session) ([]string, erro
 	}
 }
 
-func (o Options) completeAccounts(c *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (o Options) completeAccounts(
+	c *cobra.Command, args []string, typed string,
+) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return o.complete(func(ctx context.Context, s *session) ([]string, error) {
 		r, err := s.ListAccounts(ctx)
 		if err != nil {
@@ -77,7 +79,9 @@ func (o Options) completePosts(of ...string) cobra.CompletionFunc {
 	}
 }
 
-func (o Options) completeSites(c *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (o Options) completeSites(
+	c *cobra.Command, args []string, typed string,
+) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return o.complete(func(ctx context.Context, s *session) ([]string, error) {
 		r, err := s.ListSites(ctx)
 		if err != nil {
@@ -93,7 +97,9 @@ func (o Options) completeSites(c *cobra.Command, args []string, typed string) ([
 	})(c, args, typed)
 }
 
-func (o Options) completeDomains(c *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (o Options) completeDomains(
+	c *cobra.Command, args []string, typed string,
+) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return o.complete(func(ctx context.Context, s *session) ([]string, error) {
 		limit := 200
 		r, err := s.ListDomains(ctx, &spec.ListDomainsParams{Limit: &limit})

@@ -22,18 +22,22 @@ import (
 
 // post schedules a post.
 func (o Options) post() *cobra.Command {
-	c := &cobra.Command{Use: "post TEXT", Short: "schedule a post", Args: cobra.ExactArgs(1),
-		Long: "Schedules a post, or keeps it as a draft. TEXT - reads the text from standard input.\nA request that is interrupted is repeated; the post is created once.",
+	c := &cobra.Command{
+		Use: "post TEXT", Short: "schedule a post", Args: cobra.ExactArgs(1),
+		Long: "Schedules a post, or keeps it as a draft. TEXT - reads the text from standard input.\nA request that " +
+			"is interrupted is repeated; the post is created once.",
 		Example: "  dateline post \"Good morning\" --at \"tomorrow 9:00\" --account mastodon:@news@example.social\n" +
 			"  dateline post \"Breaking news\" --now\n" +
 			"  dateline post \"Our new studio\" --next-free --media studio.jpg --alt \"A room with two cameras\"\n" +
-			"  dateline post - --draft < announcement.txt"}
+			"  dateline post - --draft < announcement.txt",
+	}
 	f := c.Flags()
 	f.String("at", "", whenHelp)
 	f.Bool("now", false, "publish at once")
 	f.Bool("next-free", false, "publish in the next free slot of the accounts' queue")
 	f.Bool("draft", false, "keep the post as a draft")
-	f.StringSlice("account", nil, "`account` to publish to: its handle, network:handle, name or ID; repeat for more (default: the workspace's default accounts)")
+	f.StringSlice("account", nil, "`account` to publish to: its handle, network:handle, name or ID; repeat for more "+
+		"(default: the workspace's default accounts)")
 	f.StringArray("media", nil, "`file`, URL or ID of an attachment; repeat for more")
 	f.StringArray("alt", nil, "`description` of the attachment at the same position, for people who cannot see it")
 	f.String("language", "", "ISO 639 `code` of the text")
@@ -43,7 +47,9 @@ func (o Options) post() *cobra.Command {
 	_ = c.RegisterFlagCompletionFunc("account", o.completeAccounts)
 	_ = c.RegisterFlagCompletionFunc("at", cobra.NoFileCompletions)
 	_ = c.MarkFlagFilename("media")
-	return o.connected(c, func(ctx context.Context, s *session, args []string) error { return s.createPost(ctx, args[0]) })
+	return o.connected(c, func(ctx context.Context, s *session, args []string) error {
+		return s.createPost(ctx, args[0])
+	})
 }
 
 func (s *session) createPost(ctx context.Context, content string) error {
@@ -116,8 +122,11 @@ func (s *session) createPost(ctx context.Context, content string) error {
 
 // preview shows what networks would get.
 func (s *session) preview(ctx context.Context, p spec.PostCreate) error {
-	r, err := s.PreviewPost(ctx, spec.PreviewedPost{Content: &p.Content, ScheduledTime: p.ScheduledTime, When: p.When,
-		Draft: p.Draft, Accounts: p.Accounts, Attachments: p.Attachments, Language: p.Language, TrackLinks: p.TrackLinks, DropIfLateMinutes: p.DropIfLateMinutes})
+	r, err := s.PreviewPost(ctx, spec.PreviewedPost{
+		Content: &p.Content, ScheduledTime: p.ScheduledTime, When: p.When,
+		Draft: p.Draft, Accounts: p.Accounts, Attachments: p.Attachments, Language: p.Language,
+		TrackLinks: p.TrackLinks, DropIfLateMinutes: p.DropIfLateMinutes,
+	})
 	if err != nil {
 		return err
 	}
@@ -210,7 +219,9 @@ func findAccount(all []spec.Account, name string) (spec.Account, error) {
 	case 1:
 		return found[0], nil
 	}
-	return spec.Account{}, UsageError(fmt.Sprintf("account %q is ambiguous; use network:handle or the ID: `dateline accounts` lists both", name))
+	return spec.Account{},
+		UsageError(fmt.Sprintf("account %q is ambiguous; use network:handle or the ID: `dateline accounts` lists both",
+			name))
 }
 
 // attachments returns the IDs of the attachments of --media. In a dry run, nothing is
@@ -248,7 +259,9 @@ func (s *session) attachments(ctx context.Context, dry bool) (*[]string, error) 
 
 func (s *session) upload(ctx context.Context, source, alt string) (string, error) {
 	if strings.HasPrefix(source, "https://") || strings.HasPrefix(source, "http://") {
-		r, err := s.FetchMedia(ctx, &spec.FetchMediaParams{IdempotencyKey: idempotencyKey()}, spec.MediaFetch{Url: source, AltText: set(alt)})
+		r, err := s.FetchMedia(ctx, &spec.FetchMediaParams{IdempotencyKey: idempotencyKey()}, spec.MediaFetch{
+			Url: source, AltText: set(alt),
+		})
 		if err != nil {
 			return "", err
 		}

@@ -30,9 +30,12 @@ func (o Options) accounts() *cobra.Command {
 			if a.Default {
 				isDefault = "yes"
 			}
-			rows = append(rows, []string{a.Id.String(), a.Network, a.Handle, shorten(accountName(a), 30), string(a.Status), isDefault})
+			rows = append(rows, []string{
+				a.Id.String(), a.Network, a.Handle, shorten(accountName(a), 30), string(a.Status), isDefault,
+			})
 		}
-		return s.printList([]string{"id", "network", "handle", "name", "status", "default"}, rows, "No accounts. Connect one in the dashboard under Accounts.")
+		return s.printList([]string{"id", "network", "handle", "name", "status", "default"}, rows,
+			"No accounts. Connect one in the dashboard under Accounts.")
 	}))
 }
 
@@ -58,14 +61,19 @@ func (o Options) sites() *cobra.Command {
 }
 
 func (o Options) siteReport() *cobra.Command {
-	c := &cobra.Command{Use: "report SITE", Short: "report the readers of a site", Args: cobra.ExactArgs(1), ValidArgsFunction: o.completeSites,
-		Long:    "Reports the readers of a site: its name, one of its domains or its ID.",
-		Example: "  dateline sites report example.com --days 7 --by page"}
+	c := &cobra.Command{
+		Use: "report SITE", Short: "report the readers of a site", Args: cobra.ExactArgs(1),
+		ValidArgsFunction: o.completeSites,
+		Long:              "Reports the readers of a site: its name, one of its domains or its ID.",
+		Example:           "  dateline sites report example.com --days 7 --by page",
+	}
 	f := c.Flags()
 	f.Int("days", 7, "`number` of days up to today")
 	f.String("by", "page", "`table` to show: page, channel, source, campaign, country, device, browser or os")
 	f.Int("limit", 20, "maximum `number` of rows")
-	_ = c.RegisterFlagCompletionFunc("by", cobra.FixedCompletions([]string{"page", "channel", "source", "campaign", "country", "device", "browser", "os"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("by",
+		cobra.FixedCompletions([]string{"page", "channel", "source", "campaign", "country", "device", "browser", "os"},
+			cobra.ShellCompDirectiveNoFileComp))
 	return o.connected(c, func(ctx context.Context, s *session, args []string) error {
 		all, err := s.ListSites(ctx)
 		if err != nil {
@@ -86,8 +94,11 @@ func (o Options) siteReport() *cobra.Command {
 		if days < 1 {
 			return UsageError("--days must be at least 1")
 		}
-		r, err := s.SiteReport(ctx, one.Id, &spec.SiteReportParams{From: openapi_types.Date{Time: today.AddDate(0, 0, 1-days)},
-			To: openapi_types.Date{Time: today}, By: set(spec.ReportTableName(by)), Limit: &limit})
+		r, err := s.SiteReport(ctx, one.Id,
+			&spec.SiteReportParams{
+				From: openapi_types.Date{Time: today.AddDate(0, 0, 1-days)},
+				To:   openapi_types.Date{Time: today}, By: set(spec.ReportTableName(by)), Limit: &limit,
+			})
 		if err != nil {
 			return err
 		}
@@ -95,12 +106,16 @@ func (o Options) siteReport() *cobra.Command {
 			return s.printJSON(r.Body)
 		}
 		totals := r.Value.Period.Totals
-		_ = s.say("%s, %s to %s: %s views, %s visitors, %s visits, bounce rate %s\n", plain(one.Name), r.Value.Period.From, r.Value.Period.To,
+		_ = s.say("%s, %s to %s: %s views, %s visitors, %s visits, bounce rate %s\n", plain(one.Name),
+			r.Value.Period.From, r.Value.Period.To,
 			number(totals.Views), number(totals.Visitors), number(totals.Visits), percent(totals.BounceRate))
 		for _, t := range r.Value.Tables {
 			var rows [][]string
 			for _, row := range t.Rows {
-				rows = append(rows, []string{shorten(row.Value, 70), number(row.Totals.Views), number(row.Totals.Visitors), number(row.Totals.Visits)})
+				rows = append(rows, []string{
+					shorten(row.Value, 70), number(row.Totals.Views), number(row.Totals.Visitors),
+					number(row.Totals.Visits),
+				})
 			}
 			if err := table(s.out, []string{string(t.By), "views", "visitors", "visits"}, rows); err != nil {
 				return err
@@ -127,14 +142,18 @@ func findSite(all []spec.Site, name string) (spec.Site, error) {
 // articles groups the commands for crawled articles.
 func (o Options) articles() *cobra.Command {
 	group := Group("articles", "search crawled articles")
-	c := &cobra.Command{Use: "search [QUERY]", Short: "search articles; without a query, list the newest", Args: cobra.MaximumNArgs(1)}
+	c := &cobra.Command{
+		Use: "search [QUERY]", Short: "search articles; without a query, list the newest",
+		Args: cobra.MaximumNArgs(1),
+	}
 	f := c.Flags()
 	f.StringSlice("domain", nil, "only articles of this `domain`")
 	f.StringSlice("language", nil, "only articles in this `language`, an ISO 639-1 code")
 	f.String("sort", "", "`order`: relevance or time")
 	f.Int("limit", 20, "maximum `number` of articles, at most 100")
 	_ = c.RegisterFlagCompletionFunc("domain", o.completeDomains)
-	_ = c.RegisterFlagCompletionFunc("sort", cobra.FixedCompletions([]string{"relevance", "time"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("sort",
+		cobra.FixedCompletions([]string{"relevance", "time"}, cobra.ShellCompDirectiveNoFileComp))
 	group.AddCommand(o.connected(c, func(ctx context.Context, s *session, args []string) error {
 		params := spec.SearchArticlesParams{}
 		if len(args) > 0 {
@@ -190,13 +209,23 @@ func (o Options) sources() *cobra.Command {
 		}
 		var rows [][]string
 		for _, one := range r.Value.Seeds {
-			rows = append(rows, []string{one.Id.String(), one.Domain, string(one.Kind), string(one.Status), strconv.Itoa(one.IntervalSeconds/60) + " min", at(one.LastCrawl, zone), one.Url, shorten(noteText(one.LastError), 40)})
+			rows = append(rows, []string{
+				one.Id.String(), one.Domain, string(one.Kind), string(one.Status),
+				strconv.Itoa(one.IntervalSeconds/60) + " min", at(one.LastCrawl, zone), one.Url,
+				shorten(noteText(one.LastError), 40),
+			})
 		}
-		return s.printList([]string{"id", "domain", "kind", "status", "interval", "last crawl", "url", "error"}, rows, "No seeds. Add one with `dateline sources add URL`.")
+		return s.printList([]string{"id", "domain", "kind", "status", "interval", "last crawl", "url", "error"}, rows,
+			"No seeds. Add one with `dateline sources add URL`.")
 	}))
-	add := &cobra.Command{Use: "add URL", Short: "add a seed: a feed, a sitemap or a page with links to articles", Args: cobra.ExactArgs(1)}
+	add := &cobra.Command{
+		Use: "add URL", Short: "add a seed: a feed, a sitemap or a page with links to articles",
+		Args: cobra.ExactArgs(1),
+	}
 	list.AddCommand(o.connected(add, func(ctx context.Context, s *session, args []string) error {
-		r, err := s.CreateSeed(ctx, &spec.CreateSeedParams{IdempotencyKey: idempotencyKey()}, spec.SeedCreate{Url: args[0]})
+		r, err := s.CreateSeed(ctx, &spec.CreateSeedParams{IdempotencyKey: idempotencyKey()}, spec.SeedCreate{
+			Url: args[0],
+		})
 		if err != nil {
 			return err
 		}

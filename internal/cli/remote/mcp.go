@@ -12,8 +12,13 @@ import (
 
 // mcp serves the tools for agents over standard input and output.
 func (o Options) mcp() *cobra.Command {
-	c := &cobra.Command{Use: "mcp", Short: "serve the tools of an instance to an agent over standard input and output (MCP)", Args: cobra.NoArgs,
-		Long: "Serves tools over the Model Context Protocol on standard input and output, for agents\nthat start programs. Others connect to /mcp of the instance. With the role author, what\nthe agent schedules waits for the approval of an editor."}
+	c := &cobra.Command{
+		Use:   "mcp",
+		Short: "serve the tools of an instance to an agent over standard input and output (MCP)", Args: cobra.NoArgs,
+		Long: "Serves tools over the Model Context Protocol on standard input and output, for agents\nthat start " +
+			"programs. Others connect to /mcp of the instance. With the role author, what\nthe agent schedules waits " +
+			"for the approval of an editor.",
+	}
 	role := c.Flags().String("role", agents.Author, "highest `role` of the agent: author, editor or owner")
 	_ = c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(agentRoles(), cobra.ShellCompDirectiveNoFileComp))
 	connected := o.connected(c, func(ctx context.Context, s *session, _ []string) error {

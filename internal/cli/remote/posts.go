@@ -19,27 +19,30 @@ import (
 func (o Options) posts() *cobra.Command {
 	group := Group("posts", "list, show, watch, edit, cancel and retry posts")
 	group.AddCommand(o.listPosts(), o.showPosts(), o.watchPost(), o.editPost(),
-		o.onPost("cancel ID", "cancel a post that is not published yet", func(ctx context.Context, s *session, p *spec.Post) (body []byte, after *spec.Post, err error) {
-			r, err := s.CancelPost(ctx, p.Id, &spec.CancelPostParams{IfMatch: version(p)})
-			if err != nil {
-				return nil, nil, err
-			}
-			return r.Body, r.Value, nil
-		}),
-		o.onPost("retry ID", "publish the failed targets of a post again", func(ctx context.Context, s *session, p *spec.Post) (body []byte, after *spec.Post, err error) {
-			r, err := s.RetryPost(ctx, p.Id, &spec.RetryPostParams{IfMatch: version(p)}, spec.TargetChoice{})
-			if err != nil {
-				return nil, nil, err
-			}
-			return r.Body, r.Value, nil
-		}),
-		o.onPost("publish-now ID", "publish a scheduled post or a draft at once", func(ctx context.Context, s *session, p *spec.Post) (body []byte, after *spec.Post, err error) {
-			r, err := s.PublishNow(ctx, p.Id, &spec.PublishNowParams{IfMatch: version(p)})
-			if err != nil {
-				return nil, nil, err
-			}
-			return r.Body, r.Value, nil
-		}))
+		o.onPost("cancel ID", "cancel a post that is not published yet",
+			func(ctx context.Context, s *session, p *spec.Post) (body []byte, after *spec.Post, err error) {
+				r, err := s.CancelPost(ctx, p.Id, &spec.CancelPostParams{IfMatch: version(p)})
+				if err != nil {
+					return nil, nil, err
+				}
+				return r.Body, r.Value, nil
+			}),
+		o.onPost("retry ID", "publish the failed targets of a post again",
+			func(ctx context.Context, s *session, p *spec.Post) (body []byte, after *spec.Post, err error) {
+				r, err := s.RetryPost(ctx, p.Id, &spec.RetryPostParams{IfMatch: version(p)}, spec.TargetChoice{})
+				if err != nil {
+					return nil, nil, err
+				}
+				return r.Body, r.Value, nil
+			}),
+		o.onPost("publish-now ID", "publish a scheduled post or a draft at once",
+			func(ctx context.Context, s *session, p *spec.Post) (body []byte, after *spec.Post, err error) {
+				r, err := s.PublishNow(ctx, p.Id, &spec.PublishNowParams{IfMatch: version(p)})
+				if err != nil {
+					return nil, nil, err
+				}
+				return r.Body, r.Value, nil
+			}))
 	return group
 }
 
@@ -49,10 +52,12 @@ func version(p *spec.Post) *string { return set(`"` + strconv.FormatInt(p.Versio
 func (o Options) listPosts() *cobra.Command {
 	c := &cobra.Command{Use: "list", Short: "list posts, by default drafts and upcoming posts", Args: cobra.NoArgs}
 	f := c.Flags()
-	f.StringSlice("status", []string{"draft", "scheduled", "publishing"}, "only posts with this `status`; repeat for more, or all")
+	f.StringSlice("status", []string{"draft", "scheduled", "publishing"},
+		"only posts with this `status`; repeat for more, or all")
 	f.StringSlice("account", nil, "only posts to this `account`")
 	f.Int("limit", 50, "maximum `number` of posts, at most 200")
-	_ = c.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(append(statuses(), "all"), cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("status",
+		cobra.FixedCompletions(append(statuses(), "all"), cobra.ShellCompDirectiveNoFileComp))
 	_ = c.RegisterFlagCompletionFunc("account", o.completeAccounts)
 	return o.connected(c, func(ctx context.Context, s *session, _ []string) error {
 		zone, err := s.zone(ctx)
@@ -90,7 +95,10 @@ func (o Options) listPosts() *cobra.Command {
 		}
 		rows := make([][]string, len(r.Value.Posts))
 		for i, p := range r.Value.Posts {
-			rows[i] = []string{p.Id.String(), string(p.Status), at(p.ScheduledTime, zone), handles(p), shorten(p.Content, 50)}
+			rows[i] = []string{
+				p.Id.String(), string(p.Status), at(p.ScheduledTime, zone), handles(p),
+				shorten(p.Content, 50),
+			}
 		}
 		empty := "No posts."
 		if !f.Changed("status") {
@@ -113,7 +121,10 @@ func handles(p spec.Post) string {
 }
 
 func (o Options) showPosts() *cobra.Command {
-	c := &cobra.Command{Use: "show ID", Short: "show a post and what happened to it", Args: cobra.ExactArgs(1), ValidArgsFunction: o.completePosts(statuses()...)}
+	c := &cobra.Command{
+		Use: "show ID", Short: "show a post and what happened to it", Args: cobra.ExactArgs(1),
+		ValidArgsFunction: o.completePosts(statuses()...),
+	}
 	return o.connected(c, func(ctx context.Context, s *session, args []string) error {
 		body, p, err := s.readPost(ctx, args[0])
 		if err != nil || s.asJSON {
@@ -158,7 +169,8 @@ func (s *session) showPost(body []byte, p *spec.Post, zone *time.Location) error
 	if s.asJSON {
 		return s.printJSON(body)
 	}
-	_ = s.say("Post    %s\nStatus  %s\nTime    %s (%s)\nText    %s", p.Id, p.Status, at(p.ScheduledTime, zone), zone, shorten(p.Content, 200))
+	_ = s.say("Post    %s\nStatus  %s\nTime    %s (%s)\nText    %s", p.Id, p.Status, at(p.ScheduledTime, zone), zone,
+		shorten(p.Content, 200))
 	if p.Approval != nil {
 		_ = s.say("Approval %s", p.Approval.State)
 	}
@@ -183,8 +195,12 @@ func (s *session) showPost(body []byte, p *spec.Post, zone *time.Location) error
 }
 
 func (o Options) editPost() *cobra.Command {
-	c := &cobra.Command{Use: "edit ID", Short: "change a post that is not published yet", Args: cobra.ExactArgs(1), ValidArgsFunction: o.completePosts("draft", "scheduled"),
-		Long: "Changes a post that is not published yet. If somebody else changed it in the meantime,\nthe command fails and changes nothing."}
+	c := &cobra.Command{
+		Use: "edit ID", Short: "change a post that is not published yet", Args: cobra.ExactArgs(1),
+		ValidArgsFunction: o.completePosts("draft", "scheduled"),
+		Long: "Changes a post that is not published yet. If somebody else changed it in the meantime,\n" +
+			"the command fails and changes nothing.",
+	}
 	f := c.Flags()
 	f.String("text", "", "new `text`; - reads it from standard input")
 	f.String("at", "", whenHelp)
@@ -233,7 +249,9 @@ func (o Options) editPost() *cobra.Command {
 }
 
 // onPost returns a command that changes one post.
-func (o Options) onPost(use, short string, do func(context.Context, *session, *spec.Post) ([]byte, *spec.Post, error)) *cobra.Command {
+func (o Options) onPost(
+	use, short string, do func(context.Context, *session, *spec.Post) ([]byte, *spec.Post, error),
+) *cobra.Command {
 	c := &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1)}
 	of := []string{"draft", "scheduled"}
 	if c.Name() == "retry" {
@@ -258,8 +276,12 @@ func (o Options) onPost(use, short string, do func(context.Context, *session, *s
 }
 
 func (o Options) watchPost() *cobra.Command {
-	c := &cobra.Command{Use: "watch ID", Short: "follow a post until it is published, failed or canceled", Args: cobra.ExactArgs(1), ValidArgsFunction: o.completePosts("scheduled", "publishing"),
-		Long: fmt.Sprintf("Prints the events of a post until it is final. The exit status is 0 if it was published\neverywhere, and %d if not.", ExitNotPosted)}
+	c := &cobra.Command{
+		Use: "watch ID", Short: "follow a post until it is published, failed or canceled",
+		Args: cobra.ExactArgs(1), ValidArgsFunction: o.completePosts("scheduled", "publishing"),
+		Long: fmt.Sprintf("Prints the events of a post until it is final. The exit status is 0 if it was published\n"+
+			"everywhere, and %d if not.", ExitNotPosted),
+	}
 	return o.connected(c, func(ctx context.Context, s *session, args []string) error {
 		_, p, err := s.readPost(ctx, args[0])
 		if err != nil {
@@ -269,7 +291,8 @@ func (o Options) watchPost() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := s.FollowPost(ctx, p.Id, func(e client.StreamedEvent) error { return s.printEvent(e, zone) }); err != nil {
+		if err := s.FollowPost(ctx, p.Id,
+			func(e client.StreamedEvent) error { return s.printEvent(e, zone) }); err != nil {
 			if ctx.Err() != nil {
 				return errors.New("interrupted before the post was final; this does not stop the post")
 			}

@@ -120,7 +120,8 @@ func (o Options) credentials(c *cobra.Command) (profile, error) {
 				return p, nil
 			}
 		}
-		return profile{}, fmt.Errorf("no token for %s: run `dateline login %s`, or set DATELINE_TOKEN: %w", address, address, errNoCredentials)
+		return profile{}, fmt.Errorf("no token for %s: run `dateline login %s`, or set DATELINE_TOKEN: %w", address,
+			address, errNoCredentials)
 	}
 	p, found := all.Profiles[name]
 	switch {
@@ -135,10 +136,15 @@ func (o Options) credentials(c *cobra.Command) (profile, error) {
 }
 
 func (o Options) login() *cobra.Command {
-	c := &cobra.Command{Use: "login URL", Short: "save the address and token of an instance as a profile",
-		Long:    "Saves the address and an API token of an instance in a file that only you can read\n(~/.config/dateline/profiles.json, or DATELINE_PROFILES). The token is read from the\nterminal or from standard input; create one in the dashboard under Settings, Tokens.",
-		Example: "  dateline login https://dateline.example.com\n  dateline login http://127.0.0.1:8080 --profile local < token.txt",
-		Args:    Arguments(cobra.ExactArgs(1))}
+	c := &cobra.Command{
+		Use: "login URL", Short: "save the address and token of an instance as a profile",
+		Long: "Saves the address and an API token of an instance in a file that only you can read\n" +
+			"(~/.config/dateline/profiles.json, or DATELINE_PROFILES). The token is read from the\nterminal or from " +
+			"standard input; create one in the dashboard under Settings, Tokens.",
+		Example: "  dateline login https://dateline.example.com\n  dateline login http://127.0.0.1:8080 --profile " +
+			"local < token.txt",
+		Args: Arguments(cobra.ExactArgs(1)),
+	}
 	name := c.Flags().String("profile", "", "name of the `profile` (default: the host)")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		address := strings.TrimSuffix(args[0], "/")
@@ -168,7 +174,8 @@ func (o Options) login() *cobra.Command {
 		if err := o.saveProfiles(all); err != nil {
 			return err
 		}
-		return s.say("Logged in to %s as %s (%s of %s). Profile: %s", address, me.Value.User.Name, me.Value.Role, me.Value.Workspace.Name, key)
+		return s.say("Logged in to %s as %s (%s of %s). Profile: %s", address, me.Value.User.Name, me.Value.Role,
+			me.Value.Workspace.Name, key)
 	}
 	return c
 }
@@ -196,7 +203,10 @@ func readToken(in io.Reader, prompt io.Writer) (string, error) {
 }
 
 func (o Options) logout() *cobra.Command {
-	c := &cobra.Command{Use: "logout [PROFILE]", Short: "delete a profile; its token stays valid until it is revoked", Args: Arguments(cobra.MaximumNArgs(1)), ValidArgsFunction: o.completeProfiles}
+	c := &cobra.Command{
+		Use: "logout [PROFILE]", Short: "delete a profile; its token stays valid until it is revoked",
+		Args: Arguments(cobra.MaximumNArgs(1)), ValidArgsFunction: o.completeProfiles,
+	}
 	c.RunE = func(_ *cobra.Command, args []string) error {
 		all, err := o.loadProfiles()
 		if err != nil {
@@ -219,7 +229,10 @@ func (o Options) logout() *cobra.Command {
 }
 
 func (o Options) profilesCommand() *cobra.Command {
-	c := &cobra.Command{Use: "profiles [PROFILE]", Short: "list the saved profiles, or make one the current profile", Args: Arguments(cobra.MaximumNArgs(1)), ValidArgsFunction: o.completeProfiles}
+	c := &cobra.Command{
+		Use: "profiles [PROFILE]", Short: "list the saved profiles, or make one the current profile",
+		Args: Arguments(cobra.MaximumNArgs(1)), ValidArgsFunction: o.completeProfiles,
+	}
 	c.RunE = func(c *cobra.Command, args []string) error {
 		all, err := o.loadProfiles()
 		if err != nil {

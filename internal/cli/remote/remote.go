@@ -51,9 +51,10 @@ const (
 var ErrReported = errors.New("reported")
 
 var (
-	errNoCredentials = errors.New("no instance is configured: run `dateline login https://your-instance`, or set DATELINE_URL and DATELINE_TOKEN")
-	errNotPosted     = errors.New("the post was not published everywhere")
-	errNotFound      = errors.New("not found")
+	errNoCredentials = errors.New("no instance is configured: run `dateline login https://your-instance`, or set " +
+		"DATELINE_URL and DATELINE_TOKEN")
+	errNotPosted = errors.New("the post was not published everywhere")
+	errNotFound  = errors.New("not found")
 )
 
 type usageError struct{ message string }
@@ -80,7 +81,8 @@ func Arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 		case len(names) == 0:
 			return UsageError(fmt.Sprintf("%q is unexpected: the command has no arguments", args[0]))
 		case len(args) > len(names):
-			return UsageError(fmt.Sprintf("%q is unexpected; put quotes around an argument that contains spaces", args[len(names)]))
+			return UsageError(fmt.Sprintf("%q is unexpected; put quotes around an argument that contains spaces",
+				args[len(names)]))
 		}
 		return UsageError(err.Error())
 	}
@@ -88,7 +90,10 @@ func Arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 
 // Group returns a command that only has subcommands.
 func Group(use, short string) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Args: Arguments(cobra.NoArgs), RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
+	return &cobra.Command{
+		Use: use, Short: short, Args: Arguments(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
 }
 
 // ExitCode returns the exit status for an error.
@@ -120,7 +125,10 @@ func (e net) Unwrap() error { return e.error }
 
 // Commands returns the commands.
 func Commands(o Options) []*cobra.Command {
-	return []*cobra.Command{o.login(), o.logout(), o.profilesCommand(), o.post(), o.posts(), o.accounts(), o.sites(), o.articles(), o.rules(), o.sources(), o.watch(), o.mcp()}
+	return []*cobra.Command{
+		o.login(), o.logout(), o.profilesCommand(), o.post(), o.posts(), o.accounts(), o.sites(),
+		o.articles(), o.rules(), o.sources(), o.watch(), o.mcp(),
+	}
 }
 
 // session is a command that is connected to an instance.
@@ -133,7 +141,9 @@ type session struct {
 }
 
 // connected sets up a command that calls the API, with the flags of all such commands.
-func (o Options) connected(c *cobra.Command, run func(ctx context.Context, s *session, args []string) error) *cobra.Command {
+func (o Options) connected(
+	c *cobra.Command, run func(ctx context.Context, s *session, args []string) error,
+) *cobra.Command {
 	addConnectionFlags(c)
 	_ = c.RegisterFlagCompletionFunc("profile", o.completeProfiles)
 	c.Flags().Bool("json", false, "print the response of the API as JSON")
@@ -175,7 +185,9 @@ func (o Options) connect(c *cobra.Command) (*session, error) {
 
 // open returns a session with known credentials.
 func (o Options) open(c *cobra.Command, p profile) (*session, error) {
-	api, err := client.New(p.URL, p.Token, client.Options{HTTP: &http.Client{Transport: retrying{http.DefaultTransport}}, UserAgent: "dateline/" + o.Version})
+	api, err := client.New(p.URL, p.Token, client.Options{
+		HTTP: &http.Client{Transport: retrying{http.DefaultTransport}}, UserAgent: "dateline/" + o.Version,
+	})
 	if err != nil {
 		return nil, UsageError(err.Error())
 	}
@@ -196,7 +208,8 @@ const (
 )
 
 func (t retrying) RoundTrip(r *http.Request) (*http.Response, error) {
-	repeatable := r.Method == http.MethodGet || r.Header.Get("Idempotency-Key") != "" && (r.Body == nil || r.GetBody != nil)
+	repeatable := r.Method == http.MethodGet || r.Header.Get("Idempotency-Key") != "" &&
+		(r.Body == nil || r.GetBody != nil)
 	for attempt := 1; ; attempt++ {
 		response, err := t.next.RoundTrip(r)
 		if !repeatable || attempt == maxAttempts || err == nil && !temporary(response.StatusCode) {
@@ -223,7 +236,8 @@ func (t retrying) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func temporary(status int) bool {
-	return status == http.StatusBadGateway || status == http.StatusServiceUnavailable || status == http.StatusGatewayTimeout
+	return status == http.StatusBadGateway || status == http.StatusServiceUnavailable ||
+		status == http.StatusGatewayTimeout
 }
 
 // isTerminal reports whether w is a terminal.

@@ -69,7 +69,10 @@ func TestRetrying_RepeatsOnlyWhatIsSafeToRepeat(t *testing.T) {
 func TestProfiles_AreReadableByTheirOwnerOnly(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config", "profiles.json")
 	o := Options{Environ: []string{"DATELINE_PROFILES=" + path}}
-	if err := o.saveProfiles(profiles{Current: "a", Profiles: map[string]profile{"a": {URL: "https://a.example", Token: "t"}}}); err != nil {
+	if err := o.saveProfiles(profiles{
+		Current:  "a",
+		Profiles: map[string]profile{"a": {URL: "https://a.example", Token: "t"}},
+	}); err != nil {
 		t.Fatal(err)
 	}
 	info, err := os.Stat(path)
@@ -90,7 +93,10 @@ func TestProfiles_AreReadableByTheirOwnerOnly(t *testing.T) {
 // A token must not be sent to another instance than the one it was saved for.
 func TestCredentials_BelongToTheirAddress(t *testing.T) {
 	o := Options{Environ: []string{"DATELINE_PROFILES=" + filepath.Join(t.TempDir(), "profiles.json")}}
-	if err := o.saveProfiles(profiles{Current: "a", Profiles: map[string]profile{"a": {URL: "https://a.example", Token: "token-a"}}}); err != nil {
+	if err := o.saveProfiles(profiles{
+		Current:  "a",
+		Profiles: map[string]profile{"a": {URL: "https://a.example", Token: "token-a"}},
+	}); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -126,8 +132,10 @@ func TestCredentials_BelongToTheirAddress(t *testing.T) {
 
 func TestExitCode_DependsOnTheResponse(t *testing.T) {
 	for want, err := range map[int]error{
-		ExitFailure: errors.New("other"), ExitUsage: UsageError("x"), ExitAccess: &client.Error{Status: 403}, ExitNotFound: &client.Error{Status: 404},
-		ExitRejected: &client.Error{Status: 422}, ExitUnavailable: &client.Error{Status: 503}, ExitNotPosted: errNotPosted,
+		ExitFailure: errors.New("other"), ExitUsage: UsageError("x"), ExitAccess: &client.Error{Status: 403},
+		ExitNotFound: &client.Error{Status: 404},
+		ExitRejected: &client.Error{Status: 422}, ExitUnavailable: &client.Error{Status: 503},
+		ExitNotPosted: errNotPosted,
 	} {
 		if got := ExitCode(err); got != want {
 			t.Errorf("ExitCode(%v) = %d, want %d", err, got, want)
@@ -160,7 +168,10 @@ func TestFindAccount_ByEveryName(t *testing.T) {
 		{Id: uuid.New(), Network: "bluesky", Handle: "desk.example", Name: "Sports", Label: &label},
 		{Id: uuid.New(), Network: "bluesky", Handle: "old.example", Name: "Desk", Status: spec.Disconnected},
 	}
-	for name, want := range map[string]int{"desk": 0, "@desk@example.social": 0, "Mastodon:desk@example.social": 0, id.String(): 0, "night desk": 1, "bluesky:desk.example": 1} {
+	for name, want := range map[string]int{
+		"desk": 0, "@desk@example.social": 0, "Mastodon:desk@example.social": 0,
+		id.String(): 0, "night desk": 1, "bluesky:desk.example": 1,
+	} {
 		if got, err := findAccount(all, name); err != nil || got.Id != all[want].Id {
 			t.Errorf("findAccount(%q) = %s, %v; want %s", name, got.Handle, err, all[want].Handle)
 		}
@@ -190,8 +201,10 @@ func TestScreen_FitsTheTerminal(t *testing.T) {
 				t.Errorf("%d × %d: a line of %d columns: %q", c.width, c.height, w, line)
 			}
 		}
-		if n := strings.Count(got, "event "); n != c.events || !strings.Contains(got, "event 199") || !strings.Contains(got, "NEXT POSTS") {
-			t.Errorf("%d × %d: %d events, want the newest %d below the next posts:\n%s", c.width, c.height, n, c.events, got)
+		if n := strings.Count(got, "event "); n != c.events || !strings.Contains(got, "event 199") ||
+			!strings.Contains(got, "NEXT POSTS") {
+			t.Errorf("%d × %d: %d events, want the newest %d below the next posts:\n%s", c.width, c.height, n, c.events,
+				got)
 		}
 	}
 }

@@ -52,8 +52,13 @@ func eventLine(e client.StreamedEvent, zone *time.Location) string {
 
 // watch shows what happens in the workspace.
 func (o Options) watch() *cobra.Command {
-	c := &cobra.Command{Use: "watch", Short: "show live what happens: posts going out, readers and new articles", Args: cobra.NoArgs,
-		Long: "Shows live what happens in the workspace until it is interrupted: upcoming posts, their\nevents, readers on the sites and new articles. If the output is not a terminal, or with\n--json, it prints each event of the workspace in one line."}
+	c := &cobra.Command{
+		Use: "watch", Short: "show live what happens: posts going out, readers and new articles",
+		Args: cobra.NoArgs,
+		Long: "Shows live what happens in the workspace until it is interrupted: upcoming posts, their\nevents, " +
+			"readers on the sites and new articles. If the output is not a terminal, or with\n--json, it prints each " +
+			"event of the workspace in one line.",
+	}
 	return o.connected(c, func(ctx context.Context, s *session, _ []string) error {
 		zone, err := s.zone(ctx)
 		if err != nil {
@@ -200,7 +205,9 @@ func (s *session) status(ctx context.Context, zone *time.Location) (string, erro
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s  %s\n\nNEXT POSTS\n", s.profile.URL, time.Now().In(zone).Format("Mon 2006-01-02 15:04:05 MST"))
 	limit, short := 8, 6
-	posts, err := s.ListPosts(ctx, &spec.ListPostsParams{Limit: &limit, Order: set(spec.Asc), Status: &[]spec.PostStatus{"scheduled", "publishing"}})
+	posts, err := s.ListPosts(ctx, &spec.ListPostsParams{
+		Limit: &limit, Order: set(spec.Asc), Status: &[]spec.PostStatus{"scheduled", "publishing"},
+	})
 	if err != nil {
 		return "", err
 	}
@@ -223,7 +230,9 @@ func (s *session) status(ctx context.Context, zone *time.Location) (string, erro
 			return "", err
 		}
 	}
-	if found, err := s.SearchArticles(ctx, &spec.SearchArticlesParams{Limit: &short, Sort: set(spec.SearchArticlesParamsSort("time"))}); err == nil && len(found.Value.Hits) > 0 {
+	if found, err := s.SearchArticles(ctx,
+		&spec.SearchArticlesParams{Limit: &short, Sort: set(spec.SearchArticlesParamsSort("time"))}); err == nil &&
+		len(found.Value.Hits) > 0 {
 		rows = nil
 		for _, h := range found.Value.Hits {
 			rows = append(rows, []string{at(&h.PublishedAt, zone), h.Domain, shorten(h.Title, 70)})

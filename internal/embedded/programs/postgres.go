@@ -115,8 +115,8 @@ func HasPostgres(major int) bool {
 	return ok
 }
 
-// FetchPostgres returns the programs of a major version from the cache, and downloads them before if necessary; 0 means a
-// stable version.
+// FetchPostgres returns the programs of a major version from the cache, and downloads them before
+// if necessary; 0 means a stable version.
 func (f Finder) FetchPostgres(ctx context.Context, major int) (Postgres, error) {
 	version, ok := postgresVersion(major)
 	if !ok {
@@ -164,8 +164,9 @@ func postgresIn(ctx context.Context, home string) (Postgres, bool) {
 	return Postgres{dir, major}, ok
 }
 
-// unpackPostgres downloads a version into home. The library extracts it only while it starts a server, and deletes any data
-// directory of another version then, so it gets a temporary directory. As root the start fails, but after the extraction.
+// unpackPostgres downloads a version into home. The library extracts it only while it starts a
+// server, and deletes any data directory of another version then, so it gets a temporary
+// directory. As root the start fails, but after the extraction.
 func unpackPostgres(ctx context.Context, version embeddedpostgres.PostgresVersion, home string) error {
 	scratch, err := os.MkdirTemp(home, ".fetch-")
 	if err != nil {

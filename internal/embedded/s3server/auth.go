@@ -16,13 +16,14 @@ const (
 	unsigned  = "UNSIGNED-PAYLOAD"
 )
 
-// requireSignature rejects requests without a valid AWS signature, version 4, in the header or in the query (presigned).
-// https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-authenticating-requests.html
+// requireSignature rejects requests without a valid AWS signature, version 4, in the header or in
+// the query (presigned). https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-authenticating-requests.html
 func requireSignature(accessKey, secretKey string, next http.Handler) http.Handler {
 	v := &verifier{accessKey: accessKey, secretKey: secretKey}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !v.isSigned(r, time.Now()) {
-			writeError(w, http.StatusForbidden, "SignatureDoesNotMatch", "the request is not signed with the credentials of this server")
+			writeError(w, http.StatusForbidden, "SignatureDoesNotMatch",
+				"the request is not signed with the credentials of this server")
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -47,11 +48,15 @@ func (v *verifier) isSigned(r *http.Request, now time.Time) bool {
 		query := r.URL.Query()
 		at, err := time.Parse(amzTime, query.Get("X-Amz-Date"))
 		lifetime, errLifetime := time.ParseDuration(query.Get("X-Amz-Expires") + "s")
-		if err != nil || errLifetime != nil || now.After(at.Add(lifetime)) || query.Get("X-Amz-Algorithm") != algorithm {
+		if err != nil || errLifetime != nil || now.After(at.Add(lifetime)) ||
+			query.Get("X-Amz-Algorithm") != algorithm {
 			return false
 		}
 		credential = query.Get("X-Amz-Credential")
-		c = signatureFields{at: query.Get("X-Amz-Date"), headers: query.Get("X-Amz-SignedHeaders"), payload: unsigned, signature: query.Get("X-Amz-Signature")}
+		c = signatureFields{
+			at: query.Get("X-Amz-Date"), headers: query.Get("X-Amz-SignedHeaders"), payload: unsigned,
+			signature: query.Get("X-Amz-Signature"),
+		}
 		if hash := r.Header.Get("X-Amz-Content-Sha256"); hash != "" {
 			c.payload = hash
 		}

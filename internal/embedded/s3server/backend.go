@@ -56,7 +56,9 @@ func (b *backend) ListBuckets() ([]gofakes3.BucketInfo, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, gofakes3.BucketInfo{Name: entry.Name(), CreationDate: gofakes3.NewContentTime(info.ModTime())})
+		all = append(all, gofakes3.BucketInfo{
+			Name: entry.Name(), CreationDate: gofakes3.NewContentTime(info.ModTime()),
+		})
 	}
 	return all, err
 }
@@ -150,7 +152,9 @@ func (b *backend) records(bucket string) (all []record, err error) {
 
 // ListBucket implements gofakes3.Backend. It reads the records of all objects of the
 // bucket.
-func (b *backend) ListBucket(bucket string, prefix *gofakes3.Prefix, page gofakes3.ListBucketPage) (*gofakes3.ObjectList, error) {
+func (b *backend) ListBucket(
+	bucket string, prefix *gofakes3.Prefix, page gofakes3.ListBucketPage,
+) (*gofakes3.ObjectList, error) {
 	all, err := b.records(bucket)
 	if err != nil {
 		return nil, err
@@ -179,7 +183,9 @@ func (b *backend) ListBucket(bucket string, prefix *gofakes3.Prefix, page gofake
 			list.AddPrefix(match.MatchedPart)
 			continue
 		}
-		list.Add(&gofakes3.Content{Key: r.Key, LastModified: gofakes3.NewContentTime(r.At), ETag: gofakes3.FormatETag(r.MD5), Size: r.Size})
+		list.Add(&gofakes3.Content{
+			Key: r.Key, LastModified: gofakes3.NewContentTime(r.At), ETag: gofakes3.FormatETag(r.MD5), Size: r.Size,
+		})
 	}
 	return list, nil
 }

@@ -13,13 +13,18 @@ import (
 )
 
 func TestServer_AnswersInsufficientStorageWhenItsDiskIsFull(t *testing.T) {
-	handler, err := s3server.New(s3server.Options{Dir: enginetest.SmallDisk(t, 6<<20), Bucket: "small", AccessKey: "test", SecretKey: "test"})
+	handler, err := s3server.New(s3server.Options{
+		Dir: enginetest.SmallDisk(t, 6<<20), Bucket: "small", AccessKey: "test", SecretKey: "test",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	bucket, err := objects.Open(t.Context(), objects.Options{Endpoint: server.URL, Region: "us-east-1", Bucket: "small", AccessKey: "test", SecretKey: "test", PathStyle: true})
+	bucket, err := objects.Open(t.Context(), objects.Options{
+		Endpoint: server.URL, Region: "us-east-1", Bucket: "small",
+		AccessKey: "test", SecretKey: "test", PathStyle: true,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

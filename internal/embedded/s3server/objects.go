@@ -73,7 +73,9 @@ func (b *backend) GetObject(bucket, key string, requested *gofakes3.ObjectRangeR
 }
 
 // PutObject implements gofakes3.Backend.
-func (b *backend) PutObject(bucket, key string, meta map[string]string, input io.Reader, _ int64, conditions *gofakes3.PutConditions) (out gofakes3.PutObjectResult, err error) {
+func (b *backend) PutObject(
+	bucket, key string, meta map[string]string, input io.Reader, _ int64, conditions *gofakes3.PutConditions,
+) (out gofakes3.PutObjectResult, err error) {
 	if exists, err := b.BucketExists(bucket); err != nil || !exists {
 		return out, errors.Join(err, gofakes3.BucketNotFound(bucket))
 	}
@@ -129,7 +131,9 @@ func check(conditions *gofakes3.PutConditions, path string) error {
 }
 
 // CopyObject implements gofakes3.Backend.
-func (b *backend) CopyObject(fromBucket, from, toBucket, to string, meta map[string]string) (gofakes3.CopyObjectResult, error) {
+func (b *backend) CopyObject(
+	fromBucket, from, toBucket, to string, meta map[string]string,
+) (gofakes3.CopyObjectResult, error) {
 	return gofakes3.CopyObject(b, fromBucket, from, toBucket, to, meta)
 }
 
@@ -153,7 +157,9 @@ func (b *backend) DeleteObject(bucket, key string) (out gofakes3.ObjectDeleteRes
 func (b *backend) DeleteMulti(bucket string, keys ...string) (out gofakes3.MultiDeleteResult, err error) {
 	for _, key := range keys {
 		if _, err := b.DeleteObject(bucket, key); err != nil {
-			out.Error = append(out.Error, gofakes3.ErrorResult{Code: gofakes3.ErrInternal, Message: gofakes3.ErrInternal.Message(), Key: key})
+			out.Error = append(out.Error, gofakes3.ErrorResult{
+				Code: gofakes3.ErrInternal, Message: gofakes3.ErrInternal.Message(), Key: key,
+			})
 			continue
 		}
 		out.Deleted = append(out.Deleted, gofakes3.ObjectID{Key: key})

@@ -75,7 +75,9 @@ func (b *backend) record(bucket, object string, id gofakes3.UploadID) (uploadRec
 
 // UploadPart stores a part. A part with the same number is replaced when the new one is
 // complete.
-func (b *backend) UploadPart(bucket, object string, id gofakes3.UploadID, number int, length int64, input io.Reader) (string, error) {
+func (b *backend) UploadPart(
+	bucket, object string, id gofakes3.UploadID, number int, length int64, input io.Reader,
+) (string, error) {
 	if _, err := b.record(bucket, object, id); err != nil {
 		return "", err
 	}
@@ -142,7 +144,9 @@ func (b *backend) parts(id gofakes3.UploadID) ([]storedPart, error) {
 }
 
 // ListParts returns the parts after the marker.
-func (b *backend) ListParts(bucket, object string, id gofakes3.UploadID, marker int, limit int64) (*gofakes3.ListMultipartUploadPartsResult, error) {
+func (b *backend) ListParts(
+	bucket, object string, id gofakes3.UploadID, marker int, limit int64,
+) (*gofakes3.ListMultipartUploadPartsResult, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if _, err := b.record(bucket, object, id); err != nil {
@@ -152,8 +156,11 @@ func (b *backend) ListParts(bucket, object string, id gofakes3.UploadID, marker 
 	if err != nil {
 		return nil, err
 	}
-	result := &gofakes3.ListMultipartUploadPartsResult{Bucket: bucket, Key: object, UploadID: id, MaxParts: limit, PartNumberMarker: marker,
-		StorageClass: gofakes3.StorageStandard}
+	result := &gofakes3.ListMultipartUploadPartsResult{
+		Bucket: bucket, Key: object, UploadID: id, MaxParts: limit,
+		PartNumberMarker: marker,
+		StorageClass:     gofakes3.StorageStandard,
+	}
 	for _, p := range parts {
 		if p.number <= marker {
 			continue
@@ -163,17 +170,24 @@ func (b *backend) ListParts(bucket, object string, id gofakes3.UploadID, marker 
 			break
 		}
 		result.NextPartNumberMarker = p.number
-		result.Parts = append(result.Parts, gofakes3.ListMultipartUploadPartItem{PartNumber: p.number, ETag: `"` + p.md5 + `"`, Size: p.size,
-			LastModified: gofakes3.NewContentTime(p.at)})
+		result.Parts = append(result.Parts, gofakes3.ListMultipartUploadPartItem{
+			PartNumber: p.number,
+			ETag:       `"` + p.md5 + `"`, Size: p.size,
+			LastModified: gofakes3.NewContentTime(p.at),
+		})
 	}
 	return result, nil
 }
 
 // ListMultipartUploads returns all unfinished uploads in one page.
-func (b *backend) ListMultipartUploads(bucket string, _ *gofakes3.UploadListMarker, prefix gofakes3.Prefix, limit int64) (*gofakes3.ListMultipartUploadsResult, error) {
+func (b *backend) ListMultipartUploads(
+	bucket string, _ *gofakes3.UploadListMarker, prefix gofakes3.Prefix, limit int64,
+) (*gofakes3.ListMultipartUploadsResult, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	result := &gofakes3.ListMultipartUploadsResult{Bucket: bucket, Prefix: prefix.Prefix, Delimiter: prefix.Delimiter, MaxUploads: limit}
+	result := &gofakes3.ListMultipartUploadsResult{
+		Bucket: bucket, Prefix: prefix.Prefix, Delimiter: prefix.Delimiter, MaxUploads: limit,
+	}
 	entries, err := fs.ReadDir(b.uploads.FS(), ".")
 	if err != nil {
 		return nil, err
@@ -184,8 +198,11 @@ func (b *backend) ListMultipartUploads(bucket string, _ *gofakes3.UploadListMark
 		if err != nil || json.Unmarshal(raw, &r) != nil || r.Bucket != bucket || !prefix.Match(r.Object, nil) {
 			continue
 		}
-		result.Uploads = append(result.Uploads, gofakes3.ListMultipartUploadItem{Key: r.Object, UploadID: gofakes3.UploadID(entry.Name()),
-			StorageClass: gofakes3.StorageStandard, Initiated: gofakes3.NewContentTime(r.Initiated)})
+		result.Uploads = append(result.Uploads,
+			gofakes3.ListMultipartUploadItem{
+				Key: r.Object, UploadID: gofakes3.UploadID(entry.Name()),
+				StorageClass: gofakes3.StorageStandard, Initiated: gofakes3.NewContentTime(r.Initiated),
+			})
 	}
 	return result, nil
 }
@@ -202,7 +219,9 @@ func (b *backend) AbortMultipartUpload(bucket, object string, id gofakes3.Upload
 
 // CompleteMultipartUpload concatenates the named parts to the object. Of two concurrent
 // calls, both write the same object and one fails to find the upload afterwards.
-func (b *backend) CompleteMultipartUpload(bucket, object string, id gofakes3.UploadID, input *gofakes3.CompleteMultipartUploadRequest) (gofakes3.VersionID, string, error) {
+func (b *backend) CompleteMultipartUpload(
+	bucket, object string, id gofakes3.UploadID, input *gofakes3.CompleteMultipartUploadRequest,
+) (gofakes3.VersionID, string, error) {
 	b.mu.Lock()
 	record, err := b.record(bucket, object, id)
 	var stored []storedPart

@@ -23,7 +23,9 @@ func TestUploadsInPartsLieOnDisk(t *testing.T) {
 	dir := t.TempDir()
 	e, stop := serve(t, dir)
 	c, bucket, key := clientOf(e), aws.String("dateline"), aws.String("uploads/một phim.mp4")
-	begun, err := c.CreateMultipartUpload(t.Context(), &s3.CreateMultipartUploadInput{Bucket: bucket, Key: key, ContentType: aws.String("video/mp4")})
+	begun, err := c.CreateMultipartUpload(t.Context(), &s3.CreateMultipartUploadInput{
+		Bucket: bucket, Key: key, ContentType: aws.String("video/mp4"),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +36,10 @@ func TestUploadsInPartsLieOnDisk(t *testing.T) {
 	piece := func(n int) []byte { return content[(n-1)*(10<<20) : n*(10<<20)] }
 	put := func(n int, body []byte) types.CompletedPart {
 		t.Helper()
-		out, err := c.UploadPart(t.Context(), &s3.UploadPartInput{Bucket: bucket, Key: key, UploadId: begun.UploadId, PartNumber: aws.Int32(int32(n)), Body: bytes.NewReader(body)})
+		out, err := c.UploadPart(t.Context(), &s3.UploadPartInput{
+			Bucket: bucket, Key: key, UploadId: begun.UploadId, PartNumber: aws.Int32(int32(n)),
+			Body: bytes.NewReader(body),
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,7 +59,8 @@ func TestUploadsInPartsLieOnDisk(t *testing.T) {
 	c = clientOf(e)
 	done = append(done[2:], done[0], put(2, piece(2)))
 	slices.SortFunc(done, func(a, b types.CompletedPart) int { return int(*a.PartNumber - *b.PartNumber) })
-	pages := s3.NewListPartsPaginator(c, &s3.ListPartsInput{Bucket: bucket, Key: key, UploadId: begun.UploadId}, func(o *s3.ListPartsPaginatorOptions) { o.Limit = 3 })
+	pages := s3.NewListPartsPaginator(c, &s3.ListPartsInput{Bucket: bucket, Key: key, UploadId: begun.UploadId},
+		func(o *s3.ListPartsPaginatorOptions) { o.Limit = 3 })
 	var listed []string
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(t.Context())
@@ -71,12 +77,16 @@ func TestUploadsInPartsLieOnDisk(t *testing.T) {
 	if len(listed) != 4 || listed[0] != *done[0].ETag {
 		t.Errorf("listed %q, want %d", listed, len(done))
 	}
-	if open, err := c.ListMultipartUploads(t.Context(), &s3.ListMultipartUploadsInput{Bucket: bucket}); err != nil || len(open.Uploads) != 1 || *open.Uploads[0].Key != *key {
+	if open, err := c.ListMultipartUploads(t.Context(), &s3.ListMultipartUploadsInput{Bucket: bucket}); err != nil ||
+		len(open.Uploads) != 1 || *open.Uploads[0].Key != *key {
 		t.Errorf("open uploads: %+v %v", open, err)
 	}
 	complete := func(parts []types.CompletedPart) error {
-		_, err := c.CompleteMultipartUpload(t.Context(), &s3.CompleteMultipartUploadInput{Bucket: bucket, Key: key, UploadId: begun.UploadId,
-			MultipartUpload: &types.CompletedMultipartUpload{Parts: parts}})
+		_, err := c.CompleteMultipartUpload(t.Context(), &s3.CompleteMultipartUploadInput{
+			Bucket: bucket, Key: key,
+			UploadId:        begun.UploadId,
+			MultipartUpload: &types.CompletedMultipartUpload{Parts: parts},
+		})
 		return err
 	}
 	wrong := slices.Clone(done)
@@ -85,10 +95,13 @@ func TestUploadsInPartsLieOnDisk(t *testing.T) {
 		parts []types.CompletedPart
 		code  string
 	}{
-		"another part":   {wrong, "InvalidPart"},
-		"no part":        {nil, "MalformedXML"},
-		"a missing part": {append(slices.Clone(done), types.CompletedPart{ETag: done[0].ETag, PartNumber: aws.Int32(9)}), "InvalidPart"},
-		"another order":  {[]types.CompletedPart{done[1], done[0]}, "InvalidPartOrder"},
+		"another part": {wrong, "InvalidPart"},
+		"no part":      {nil, "MalformedXML"},
+		"a missing part": {
+			append(slices.Clone(done), types.CompletedPart{ETag: done[0].ETag, PartNumber: aws.Int32(9)}),
+			"InvalidPart",
+		},
+		"another order": {[]types.CompletedPart{done[1], done[0]}, "InvalidPartOrder"},
 	} {
 		var refused smithy.APIError
 		if err := complete(c.parts); !errors.As(err, &refused) || refused.ErrorCode() != c.code {
@@ -122,18 +135,30 @@ func TestAbandonedUploadsLeaveNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.UploadPart(t.Context(), &s3.UploadPartInput{Bucket: bucket, Key: key, UploadId: begun.UploadId, PartNumber: aws.Int32(1), Body: strings.NewReader("x")}); err != nil {
+	if _, err := c.UploadPart(t.Context(), &s3.UploadPartInput{
+		Bucket: bucket, Key: key, UploadId: begun.UploadId,
+		PartNumber: aws.Int32(1), Body: strings.NewReader("x"),
+	}); err != nil {
 		t.Fatal(err)
 	}
 	for _, id := range []string{"../incoming", "..", ".", "nothing"} {
-		if _, err := c.AbortMultipartUpload(t.Context(), &s3.AbortMultipartUploadInput{Bucket: bucket, Key: key, UploadId: &id}); err == nil {
+		if _, err := c.AbortMultipartUpload(t.Context(), &s3.AbortMultipartUploadInput{
+			Bucket: bucket, Key: key,
+			UploadId: &id,
+		}); err == nil {
 			t.Errorf("%s is abandoned", id)
 		}
 	}
-	if _, err := c.AbortMultipartUpload(t.Context(), &s3.AbortMultipartUploadInput{Bucket: bucket, Key: aws.String("b"), UploadId: begun.UploadId}); err == nil {
+	if _, err := c.AbortMultipartUpload(t.Context(), &s3.AbortMultipartUploadInput{
+		Bucket: bucket, Key: aws.String("b"),
+		UploadId: begun.UploadId,
+	}); err == nil {
 		t.Error("abandoned under another key")
 	}
-	if _, err := c.AbortMultipartUpload(t.Context(), &s3.AbortMultipartUploadInput{Bucket: bucket, Key: key, UploadId: begun.UploadId}); err != nil {
+	if _, err := c.AbortMultipartUpload(t.Context(), &s3.AbortMultipartUploadInput{
+		Bucket: bucket, Key: key,
+		UploadId: begun.UploadId,
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if left, err := filepath.Glob(filepath.Join(dir, "uploads", "*")); err != nil || len(left) != 0 {
@@ -162,11 +187,14 @@ func TestPagesMayUseSignedAddresses(t *testing.T) {
 		_ = answer.Body.Close()
 		return answer
 	}
-	preflight := ask("OPTIONS", "Access-Control-Request-Method", "PUT", "Access-Control-Request-Headers", "content-type")
-	if preflight.StatusCode != http.StatusNoContent || preflight.Header.Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(preflight.Header.Get("Access-Control-Allow-Methods"), "PUT") {
+	preflight := ask("OPTIONS", "Access-Control-Request-Method", "PUT", "Access-Control-Request-Headers",
+		"content-type")
+	if preflight.StatusCode != http.StatusNoContent || preflight.Header.Get("Access-Control-Allow-Origin") != "*" ||
+		!strings.Contains(preflight.Header.Get("Access-Control-Allow-Methods"), "PUT") {
 		t.Errorf("preflight: %s %v", preflight.Status, preflight.Header)
 	}
-	if refused := ask("GET"); refused.StatusCode != http.StatusForbidden || refused.Header.Get("Access-Control-Allow-Credentials") != "" {
+	if refused := ask("GET"); refused.StatusCode != http.StatusForbidden ||
+		refused.Header.Get("Access-Control-Allow-Credentials") != "" {
 		t.Errorf("unsigned: %s %v", refused.Status, refused.Header)
 	}
 	if refused := ask("OPTIONS"); refused.StatusCode != http.StatusForbidden {

@@ -43,7 +43,8 @@ func New(o Options) (http.Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("creating the S3 bucket %s: %w", o.Bucket, err)
 	}
-	return crossOrigin(requireSignature(o.AccessKey, o.SecretKey, spool(incoming, insufficientStorage(gofakes3.New(store).Server())))), nil
+	return crossOrigin(requireSignature(o.AccessKey, o.SecretKey,
+		spool(incoming, insufficientStorage(gofakes3.New(store).Server())))), nil
 }
 
 // crossOrigin allows all origins, because every request needs a signature. Preflight

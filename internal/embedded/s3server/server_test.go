@@ -27,8 +27,10 @@ import (
 type endpoint struct{ url, accessKey, secretKey string }
 
 func clientOf(e endpoint) *s3.Client {
-	return s3.New(s3.Options{Region: "us-east-1", BaseEndpoint: aws.String(e.url), UsePathStyle: true,
-		Credentials: credentials.NewStaticCredentialsProvider(e.accessKey, e.secretKey, "")})
+	return s3.New(s3.Options{
+		Region: "us-east-1", BaseEndpoint: aws.String(e.url), UsePathStyle: true,
+		Credentials: credentials.NewStaticCredentialsProvider(e.accessKey, e.secretKey, ""),
+	})
 }
 
 // serve starts a server on a directory.
@@ -67,8 +69,10 @@ func TestS3(t *testing.T) {
 
 	keys := []string{"media/2026/ảnh đẹp + 100%.jpg", "plain", "raw/ab/cd.html.gz"}
 	for _, key := range keys {
-		put := &s3.PutObjectInput{Bucket: bucket, Key: &key, Body: strings.NewReader("content of " + key),
-			ContentType: aws.String("image/jpeg"), Metadata: map[string]string{"workspace": "7"}}
+		put := &s3.PutObjectInput{
+			Bucket: bucket, Key: &key, Body: strings.NewReader("content of " + key),
+			ContentType: aws.String("image/jpeg"), Metadata: map[string]string{"workspace": "7"},
+		}
 		if _, err := c.PutObject(ctx, put); err != nil {
 			t.Fatalf("put %s: %v", key, err)
 		}
@@ -77,10 +81,13 @@ func TestS3(t *testing.T) {
 		}
 	}
 	head, err := c.HeadObject(ctx, &s3.HeadObjectInput{Bucket: bucket, Key: &keys[0]})
-	if err != nil || *head.ContentType != "image/jpeg" || head.Metadata["workspace"] != "7" || *head.ContentLength != int64(len("content of "+keys[0])) {
+	if err != nil || *head.ContentType != "image/jpeg" || head.Metadata["workspace"] != "7" ||
+		*head.ContentLength != int64(len("content of "+keys[0])) {
 		t.Errorf("head: %+v %v", head, err)
 	}
-	part, err := c.GetObject(ctx, &s3.GetObjectInput{Bucket: bucket, Key: aws.String("plain"), Range: aws.String("bytes=8-9")})
+	part, err := c.GetObject(ctx, &s3.GetObjectInput{
+		Bucket: bucket, Key: aws.String("plain"), Range: aws.String("bytes=8-9"),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,14 +114,23 @@ func TestS3(t *testing.T) {
 	if _, err := rand.Read(big); err != nil {
 		t.Fatal(err)
 	}
-	uploader := transfermanager.New(c, func(o *transfermanager.Options) { o.PartSizeBytes = 8 << 20; o.MultipartUploadThreshold = 8 << 20 })
-	if _, err := uploader.UploadObject(ctx, &transfermanager.UploadObjectInput{Bucket: bucket, Key: aws.String("video"), Body: bytes.NewReader(big)}); err != nil {
+	uploader := transfermanager.New(c, func(o *transfermanager.Options) {
+		o.PartSizeBytes = 8 << 20
+		o.MultipartUploadThreshold = 8 << 20
+	})
+	if _, err := uploader.UploadObject(ctx, &transfermanager.UploadObjectInput{
+		Bucket: bucket, Key: aws.String("video"),
+		Body: bytes.NewReader(big),
+	}); err != nil {
 		t.Fatalf("upload in parts: %v", err)
 	}
 	if !bytes.Equal(read(t, c, "video"), big) {
 		t.Error("the object differs from the uploaded parts")
 	}
-	if _, err := c.CopyObject(ctx, &s3.CopyObjectInput{Bucket: bucket, Key: aws.String("copy"), CopySource: aws.String("dateline/plain")}); err != nil {
+	if _, err := c.CopyObject(ctx, &s3.CopyObjectInput{
+		Bucket: bucket, Key: aws.String("copy"),
+		CopySource: aws.String("dateline/plain"),
+	}); err != nil {
 		t.Errorf("copy: %v", err)
 	}
 
@@ -142,20 +158,23 @@ func TestS3Credentials(t *testing.T) {
 	defer stop()
 	c := clientOf(e)
 	bucket, key := aws.String("dateline"), aws.String("một/hai ba.txt")
-	if _, err := c.PutObject(t.Context(), &s3.PutObjectInput{Bucket: bucket, Key: key, Body: strings.NewReader("secret")}); err != nil {
+	if _, err := c.PutObject(t.Context(),
+		&s3.PutObjectInput{Bucket: bucket, Key: key, Body: strings.NewReader("secret")}); err != nil {
 		t.Fatal(err)
 	}
 	wrong := e
 	wrong.secretKey += "x"
 	var refused smithy.APIError
-	if _, err := clientOf(wrong).GetObject(t.Context(), &s3.GetObjectInput{Bucket: bucket, Key: key}); !errors.As(err, &refused) || refused.ErrorCode() != "SignatureDoesNotMatch" {
+	if _, err := clientOf(wrong).GetObject(t.Context(), &s3.GetObjectInput{Bucket: bucket, Key: key}); !errors.As(err,
+		&refused) || refused.ErrorCode() != "SignatureDoesNotMatch" {
 		t.Errorf("wrong secret: %v", err)
 	}
 	if status, _ := get(t, e.url+"/dateline/plain"); status != http.StatusForbidden {
 		t.Errorf("unsigned: %d", status)
 	}
 	presign := func(lifetime time.Duration) string {
-		request, err := s3.NewPresignClient(c).PresignGetObject(t.Context(), &s3.GetObjectInput{Bucket: bucket, Key: key}, s3.WithPresignExpires(lifetime))
+		request, err := s3.NewPresignClient(c).PresignGetObject(t.Context(),
+			&s3.GetObjectInput{Bucket: bucket, Key: key}, s3.WithPresignExpires(lifetime))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +192,9 @@ func TestS3Credentials(t *testing.T) {
 	if status, _ := get(t, short); status != http.StatusForbidden {
 		t.Errorf("expired: %d", status)
 	}
-	put, err := s3.NewPresignClient(c).PresignPutObject(t.Context(), &s3.PutObjectInput{Bucket: bucket, Key: aws.String("put")})
+	put, err := s3.NewPresignClient(c).PresignPutObject(t.Context(), &s3.PutObjectInput{
+		Bucket: bucket, Key: aws.String("put"),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,17 +233,21 @@ func TestS3BrokenUpload(t *testing.T) {
 	defer stop()
 	c := clientOf(e)
 	bucket, key := aws.String("dateline"), aws.String("kept")
-	if _, err := c.PutObject(t.Context(), &s3.PutObjectInput{Bucket: bucket, Key: key, Body: strings.NewReader("the old one")}); err != nil {
+	if _, err := c.PutObject(t.Context(),
+		&s3.PutObjectInput{Bucket: bucket, Key: key, Body: strings.NewReader("the old one")}); err != nil {
 		t.Fatal(err)
 	}
 	var signed *http.Request
-	capture := s3.New(s3.Options{Region: "us-east-1", BaseEndpoint: &e.url, UsePathStyle: true, RetryMaxAttempts: 1,
+	capture := s3.New(s3.Options{
+		Region: "us-east-1", BaseEndpoint: &e.url, UsePathStyle: true, RetryMaxAttempts: 1,
 		Credentials: credentials.NewStaticCredentialsProvider(e.accessKey, e.secretKey, ""),
 		HTTPClient: doFunc(func(r *http.Request) (*http.Response, error) {
 			signed = r.Clone(t.Context())
 			return nil, errors.New("captured")
-		})})
-	if _, err := capture.PutObject(t.Context(), &s3.PutObjectInput{Bucket: bucket, Key: key, Body: strings.NewReader("the new one")}); err == nil {
+		}),
+	})
+	if _, err := capture.PutObject(t.Context(),
+		&s3.PutObjectInput{Bucket: bucket, Key: key, Body: strings.NewReader("the new one")}); err == nil {
 		t.Fatal("want the capture's error")
 	}
 	for name, body := range map[string]io.Reader{

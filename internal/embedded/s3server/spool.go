@@ -22,7 +22,8 @@ func spool(dir string, next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		if streaming := r.Header.Get("X-Amz-Content-Sha256"); strings.HasPrefix(streaming, "STREAMING-") && streaming != "STREAMING-AWS4-HMAC-SHA256-PAYLOAD" {
+		if streaming := r.Header.Get("X-Amz-Content-Sha256"); strings.HasPrefix(streaming, "STREAMING-") &&
+			streaming != "STREAMING-AWS4-HMAC-SHA256-PAYLOAD" {
 			// gofakes3 would store the chunk framing as content.
 			writeError(w, http.StatusNotImplemented, "NotImplemented", "unsupported payload encoding "+streaming)
 			return

@@ -20,9 +20,9 @@ func notePath(database string) string { return database + ".json" }
 // setAsideSuffix is appended to the name of a file that cannot be used. One is kept.
 const setAsideSuffix = ".unused"
 
-// PrepareFile makes sure that a server of the given version can use the SQLite file. It moves a file away that no server
-// finished, or that belongs to another version, and says why; workflows then start again from the database of
-// Dateline. reason is "" if the file can be used or does not exist.
+// PrepareFile makes sure that a server of the given version can use the SQLite file. It moves a
+// file away that no server finished, or that belongs to another version, and says why; workflows
+// then start again from the database of Dateline. reason is "" if the file can be used or does not exist.
 func PrepareFile(database, version string) (reason string, err error) {
 	if _, err := os.Stat(database); errors.Is(err, fs.ErrNotExist) {
 		return "", errors.Join(removeFiles(database, "-wal", "-shm", ".json"))

@@ -21,11 +21,13 @@ func TestPrepareFile(t *testing.T) {
 		file, note string
 		want       string // part of the reason; "": the file stays
 	}{
-		"Missing":         {},
-		"Ready":           {file: "data", note: `{"server":"1.32.0"}`},
-		"ReadyPatch":      {file: "data", note: `{"server":"1.32.5"}`},
-		"NeverReady":      {file: "half a schema", want: "no server was ever ready"},
-		"OlderServer":     {file: "data", note: `{"server":"1.31.2"}`, want: "belongs to Temporal 1.31.2, and this is 1.32.0"},
+		"Missing":    {},
+		"Ready":      {file: "data", note: `{"server":"1.32.0"}`},
+		"ReadyPatch": {file: "data", note: `{"server":"1.32.5"}`},
+		"NeverReady": {file: "half a schema", want: "no server was ever ready"},
+		"OlderServer": {
+			file: "data", note: `{"server":"1.31.2"}`, want: "belongs to Temporal 1.31.2, and this is 1.32.0",
+		},
 		"NewerServer":     {file: "data", note: `{"server":"1.33.0"}`, want: "belongs to Temporal 1.33.0"},
 		"DamagedNote":     {file: "data", note: `{"serv`, want: "is damaged"},
 		"NoteWithoutFile": {note: `{"server":"1.32.0"}`},

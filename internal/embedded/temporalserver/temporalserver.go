@@ -1,5 +1,6 @@
-// Package temporalserver configures the Temporal server of one machine: `temporal server start-dev` of the Temporal CLI,
-// with a SQLite file and settings for durability and for thousands of workflows at one second.
+// Package temporalserver configures the Temporal server of one machine: `temporal server
+// start-dev` of the Temporal CLI, with a SQLite file and settings for durability and for
+// thousands of workflows at one second.
 package temporalserver
 
 import (
@@ -46,8 +47,11 @@ func Env() []string { return []string{"GOGC=300"} }
 
 // Args returns the arguments of the CLI.
 func (s Server) Args() []string {
-	args := []string{"server", "start-dev", "--ip", loopback, "--port", strconv.Itoa(s.Port), "--namespace", s.Namespace,
-		"--log-level", "warn", "--db-filename", s.Database}
+	args := []string{
+		"server", "start-dev", "--ip", loopback, "--port", strconv.Itoa(s.Port), "--namespace",
+		s.Namespace,
+		"--log-level", "warn", "--db-filename", s.Database,
+	}
 	if s.UIPort == 0 {
 		args = append(args, "--headless")
 	} else {
@@ -111,8 +115,10 @@ func (s Server) Ready(ctx context.Context) error {
 		return err
 	}
 	_ = listens.Close()
-	c, err := client.NewLazyClient(client.Options{HostPort: s.Address(), Namespace: s.Namespace,
-		Logger: sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler))})
+	c, err := client.NewLazyClient(client.Options{
+		HostPort: s.Address(), Namespace: s.Namespace,
+		Logger: sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)),
+	})
 	if err != nil {
 		return err
 	}
@@ -128,7 +134,9 @@ func (s Server) Ready(ctx context.Context) error {
 
 // setRetention lengthens the retention of a namespace that start-dev created; one that an operator set to more stays.
 func (s Server) setRetention(ctx context.Context, c client.Client) error {
-	described, err := c.WorkflowService().DescribeNamespace(ctx, &workflowservice.DescribeNamespaceRequest{Namespace: s.Namespace})
+	described, err := c.WorkflowService().DescribeNamespace(ctx, &workflowservice.DescribeNamespaceRequest{
+		Namespace: s.Namespace,
+	})
 	if err != nil || described.GetConfig().GetWorkflowExecutionRetentionTtl().AsDuration() >= Retention {
 		return err
 	}
@@ -143,7 +151,9 @@ func (s Server) setRetention(ctx context.Context, c client.Client) error {
 type AttributeError struct{ error }
 
 func (s Server) addSearchAttributes(ctx context.Context, c client.Client) error {
-	listed, err := c.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: s.Namespace})
+	listed, err := c.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{
+		Namespace: s.Namespace,
+	})
 	if err != nil {
 		return err
 	}
@@ -157,14 +167,17 @@ func (s Server) addSearchAttributes(ctx context.Context, c client.Client) error 
 		case !ok:
 			missing[name] = want
 		case have != want:
-			return AttributeError{fmt.Errorf("search attribute %s is a %s already and cannot become a %s", name, have, want)}
+			return AttributeError{
+				fmt.Errorf("search attribute %s is a %s already and cannot become a %s", name, have, want),
+			}
 		}
 	}
 	if len(missing) == 0 {
 		return nil
 	}
 	if _, err := c.OperatorService().AddSearchAttributes(ctx, &operatorservice.AddSearchAttributesRequest{
-		Namespace: s.Namespace, SearchAttributes: missing}); err != nil {
+		Namespace: s.Namespace, SearchAttributes: missing,
+	}); err != nil {
 		return err
 	}
 	return fmt.Errorf("the namespace %s lacks search attributes: %v", s.Namespace, slices.Sorted(maps.Keys(missing)))

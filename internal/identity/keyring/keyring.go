@@ -55,7 +55,8 @@ func (m *Manager) Reencrypt(ctx context.Context) (Report, error) {
 	report := Report{Undecryptable: map[string]int{}}
 	mark := m.Sealer.Primary()
 	if mark == nil {
-		return report, errors.New("the primary key has the output prefix RAW, so its values cannot be identified: rotate first")
+		return report, errors.New("the primary key has the output prefix RAW, so its values cannot be identified: " +
+			"rotate first")
 	}
 	if err := m.Store.DropStaleSecrets(ctx); err != nil {
 		return report, err
@@ -161,7 +162,8 @@ func (m *Manager) checkUnused(ctx context.Context, all []secret.Key) error {
 		}
 	}
 	if left > 0 {
-		return fmt.Errorf("%d values are still encrypted with older keys: run `dateline keys reencrypt` first; no key was retired", left)
+		return fmt.Errorf("%d values are still encrypted with older keys: run `dateline keys reencrypt` first; no "+
+			"key was retired", left)
 	}
 	return nil
 }

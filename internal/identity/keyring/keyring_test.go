@@ -26,7 +26,10 @@ import (
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
 func manager(n *newsroomtest.Newsroom) *keyring.Manager {
-	return &keyring.Manager{Store: n.Store, Columns: postgres.SealedColumns(), Sealer: n.Sealer, Source: n.Keyset, BatchSize: 3}
+	return &keyring.Manager{
+		Store: n.Store, Columns: postgres.SealedColumns(), Sealer: n.Sealer, Source: n.Keyset,
+		BatchSize: 3,
+	}
 }
 
 func text(t *testing.T, n *newsroomtest.Newsroom, sql string, args ...any) (list []string) {
@@ -45,8 +48,13 @@ func text(t *testing.T, n *newsroomtest.Newsroom, sql string, args ...any) (list
 func TestEveryColumnOfBytesIsAccountedFor(t *testing.T) {
 	n := newsroomtest.Open(t)
 	open := []string{
-		"account_choices.key", "api_tokens.hash", "connect_attempts.state", "sessions.hash", "login_links.hash", "login_answers.hash", "sites.secret_hash", "shared_links.token_hash", "shared_links.password_hash", "saved_searches.feed_hash", "review_links.secret_hash", "websub_subscriptions.callback_hash", // hashes of other parties' secrets
-		"idempotency_keys.request_hash", "media.sha256", "media_renditions.sha256", "media_uploads.sha256", "operations.fingerprint", "operations.content_key", "post_targets.fingerprint", "rule_decisions.text_hash", // hashes of content
+		// Hashes of other parties' secrets
+		"account_choices.key", "api_tokens.hash", "connect_attempts.state", "sessions.hash", "login_links.hash",
+		"login_answers.hash", "sites.secret_hash", "shared_links.token_hash", "shared_links.password_hash",
+		"saved_searches.feed_hash", "review_links.secret_hash", "websub_subscriptions.callback_hash",
+		// Hashes of content
+		"idempotency_keys.request_hash", "media.sha256", "media_renditions.sha256", "media_uploads.sha256",
+		"operations.fingerprint", "operations.content_key", "post_targets.fingerprint", "rule_decisions.text_hash",
 		"view_pages.sketch", // a HyperLogLog: it identifies no one
 		"site_days.sketch",
 		"account_avatars.image", // public pictures
@@ -55,10 +63,12 @@ func TestEveryColumnOfBytesIsAccountedFor(t *testing.T) {
 	for _, c := range postgres.SealedColumns() {
 		sealed = append(sealed, c.Table+"."+c.Column)
 	}
-	there := text(t, n, "select table_name || '.' || column_name from information_schema.columns where table_schema = 'public' and data_type = 'bytea'")
+	there := text(t, n, "select table_name || '.' || column_name from information_schema.columns where table_schema "+
+		"= 'public' and data_type = 'bytea'")
 	for _, column := range there {
 		if slices.Contains(sealed, column) == slices.Contains(open, column) {
-			t.Errorf("%s: add it to store.SealedColumns, so that it is re-encrypted, or here if it contains nothing sealed", column)
+			t.Errorf("%s: add it to store.SealedColumns, so that it is re-encrypted, or here if it contains "+
+				"nothing sealed", column)
 		}
 	}
 	for _, column := range sealed {
@@ -76,9 +86,14 @@ func fill(t *testing.T, n *newsroomtest.Newsroom) account.Account {
 	n.Must(err)
 	_, _, _, err = n.Webhooks.Create(t.Context(), n.Owner, "https://hooks.example/x", "", nil, idempotency.Key{})
 	n.Must(err)
-	_, _, _, err = n.Sites.Create(t.Context(), n.Owner, site.Site{Name: "News", WindowSeconds: 1800, UniqueMethod: counter.HyperLogLog, RateHits: 5, RateSeconds: 10, Visitors: site.Cookie}, idempotency.Key{})
+	_, _, _, err = n.Sites.Create(t.Context(), n.Owner,
+		site.Site{
+			Name: "News", WindowSeconds: 1800, UniqueMethod: counter.HyperLogLog, RateHits: 5, RateSeconds: 10,
+			Visitors: site.Cookie,
+		}, idempotency.Key{})
 	n.Must(err)
-	n.Exec("insert into account_choices (id, workspace_id, user_id, network, app, key, accounts, expires_at) values ('0192f1a0-7c00-7000-8000-000000000001', $1, $2, 'mastodon', '', '', '', now() + interval '15 minutes')",
+	n.Exec("insert into account_choices (id, workspace_id, user_id, network, app, key, accounts, expires_at) values "+
+		"('0192f1a0-7c00-7000-8000-000000000001', $1, $2, 'mastodon', '', '', '', now() + interval '15 minutes')",
 		n.Workspace.ID, n.Owner.UserID)
 	choice, err := n.Sealer.Seal(secret.NewText("[]"), "choice/0192f1a0-7c00-7000-8000-000000000001")
 	n.Must(err)
@@ -146,7 +161,8 @@ func TestRotate_ReportsUndecryptableValues(t *testing.T) {
 	n := newsroomtest.Open(t)
 	a := n.Connect("desk")
 	n.Exec("update accounts set token = '\\x01020304050607' where id = $1", a.ID)
-	if report, err := manager(n).Reencrypt(t.Context()); err != nil || report.Undecryptable["accounts"] != 1 || report.Reencrypted != 0 {
+	if report, err := manager(n).Reencrypt(t.Context()); err != nil || report.Undecryptable["accounts"] != 1 ||
+		report.Reencrypted != 0 {
 		t.Errorf("%+v, %v", report, err)
 	}
 }

@@ -39,7 +39,8 @@ func (k *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusBadRequest)
 		_ = json.NewEncoder(w).Encode(map[string]string{"__type": kind, "message": "refused"})
 	}
-	if k.down.Load() || !strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 Credential=test/") || !strings.Contains(r.Header.Get("Authorization"), "/ap-southeast-1/kms/") {
+	if k.down.Load() || !strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 Credential=test/") ||
+		!strings.Contains(r.Header.Get("Authorization"), "/ap-southeast-1/kms/") {
 		refuse("AccessDeniedException")
 		return
 	}
@@ -51,7 +52,9 @@ func (k *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "TrentService.Encrypt":
 		nonce := make([]byte, k.box.NonceSize())
 		_, _ = rand.Read(nonce)
-		_ = json.NewEncoder(w).Encode(map[string]any{"KeyId": in.KeyId, "CiphertextBlob": k.box.Seal(nonce, nonce, in.Plaintext, nil)})
+		_ = json.NewEncoder(w).Encode(map[string]any{
+			"KeyId": in.KeyId, "CiphertextBlob": k.box.Seal(nonce, nonce, in.Plaintext, nil),
+		})
 	case "TrentService.Decrypt":
 		if len(in.CiphertextBlob) < k.box.NonceSize() {
 			refuse("InvalidCiphertextException")
@@ -80,8 +83,12 @@ func TestKeyset_OpenedByAKMS(t *testing.T) {
 	fake := &service{box: box}
 	server := httptest.NewServer(fake)
 	defer server.Close()
-	for name, value := range map[string]string{"AWS_ENDPOINT_URL_KMS": server.URL, "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
-		"AWS_EC2_METADATA_DISABLED": "true", "AWS_CONFIG_FILE": "/dev/null", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null", "AWS_MAX_ATTEMPTS": "1"} {
+	for name, value := range map[string]string{
+		"AWS_ENDPOINT_URL_KMS": server.URL, "AWS_ACCESS_KEY_ID": "test",
+		"AWS_SECRET_ACCESS_KEY":     "test",
+		"AWS_EC2_METADATA_DISABLED": "true", "AWS_CONFIG_FILE": "/dev/null", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null",
+		"AWS_MAX_ATTEMPTS": "1",
+	} {
 		t.Setenv(name, value)
 	}
 	source := secret.Source{Path: filepath.Join(t.TempDir(), "keyset.json"), KMS: kms.Cipher("aws-kms://" + kmsKey)}
@@ -127,7 +134,8 @@ func TestKeyset_OpenedByAKMS(t *testing.T) {
 	if _, err := secret.Open(t.Context(), source); err == nil || !strings.Contains(err.Error(), "DATELINE_KEYSET_KMS") {
 		t.Errorf("opened without the service: %v", err)
 	}
-	if _, err := secret.Open(t.Context(), secret.Source{Path: source.Path, KMS: kms.Cipher("gcp-kms://x")}); err == nil {
+	if _, err := secret.Open(t.Context(),
+		secret.Source{Path: source.Path, KMS: kms.Cipher("gcp-kms://x")}); err == nil {
 		t.Error("accepted an unknown service")
 	}
 }

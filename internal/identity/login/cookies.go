@@ -47,5 +47,6 @@ func (c cookies) get(r *http.Request, short string) string {
 func (c cookies) set(w http.ResponseWriter, short, value string, lasts time.Duration) {
 	http.SetCookie(w, &http.Cookie{ //nolint:gosec // G124: only plain http on loopback goes without Secure
 		Name: c.name(short), Value: value, Path: "/", MaxAge: int(lasts / time.Second), Secure: c.secure,
-		HttpOnly: true, SameSite: http.SameSiteLaxMode})
+		HttpOnly: true, SameSite: http.SameSiteLaxMode,
+	})
 }

@@ -46,7 +46,9 @@ func forge(t *testing.T) *forger {
 	}
 	f := &forger{key: key, nonces: map[string]string{}}
 	mux := http.NewServeMux()
-	keys := &oidctest.Server{PublicKeys: []oidctest.PublicKey{{PublicKey: key.Public(), KeyID: "1", Algorithm: "RS256"}}}
+	keys := &oidctest.Server{
+		PublicKeys: []oidctest.PublicKey{{PublicKey: key.Public(), KeyID: "1", Algorithm: "RS256"}},
+	}
 	mux.Handle("GET /keys", keys)
 	mux.HandleFunc("GET /.well-known/openid-configuration", f.serveMetadata)
 	mux.HandleFunc("GET /auth", f.serveAuth)
@@ -87,8 +89,11 @@ func (f *forger) serveMetadata(w http.ResponseWriter, _ *http.Request) {
 	if f.discover != nil && f.discover(w) {
 		return
 	}
-	said := map[string]any{"issuer": f.url, "authorization_endpoint": f.url + "/auth", "token_endpoint": f.url + "/token", "jwks_uri": f.url + "/keys",
-		"userinfo_endpoint": f.url + "/me", "id_token_signing_alg_values_supported": []string{"RS256", "HS256", "none"}}
+	said := map[string]any{
+		"issuer": f.url, "authorization_endpoint": f.url + "/auth",
+		"token_endpoint": f.url + "/token", "jwks_uri": f.url + "/keys",
+		"userinfo_endpoint": f.url + "/me", "id_token_signing_alg_values_supported": []string{"RS256", "HS256", "none"},
+	}
 	for name, value := range f.metadata {
 		said[name] = value
 	}
@@ -108,20 +113,27 @@ func (f *forger) serveToken(w http.ResponseWriter, r *http.Request) {
 	if f.token != nil && f.token(w, r) {
 		return
 	}
-	claims := map[string]any{"iss": f.url, "sub": "ann", "aud": "dateline", "nonce": f.nonces[r.PostFormValue("code")],
-		"iat": time.Now().Unix(), "exp": time.Now().Add(time.Minute).Unix(), "email": "ann@news.example", "email_verified": true}
+	claims := map[string]any{
+		"iss": f.url, "sub": "ann", "aud": "dateline", "nonce": f.nonces[r.PostFormValue("code")],
+		"iat": time.Now().Unix(), "exp": time.Now().Add(time.Minute).Unix(), "email": "ann@news.example",
+		"email_verified": true,
+	}
 	f.claims(claims)
 	raw, _ := json.Marshal(claims)
 	answer(w, map[string]any{"access_token": "access", "token_type": "Bearer", "id_token": f.sign(string(raw))})
 }
 
 func (f *forger) provider(string) *login.Provider {
-	return &login.Provider{Issuer: f.url, ClientID: "dateline", ClientSecret: secret.NewText(clientSecret), Scopes: []string{"openid", "email"}, Label: "the forger"}
+	return &login.Provider{
+		Issuer: f.url, ClientID: "dateline", ClientSecret: secret.NewText(clientSecret),
+		Scopes: []string{"openid", "email"}, Label: "the forger",
+	}
 }
 
 // unsigned is a token with the algorithm none.
 func unsigned(claims string) string {
-	return base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none"}`)) + "." + base64.RawURLEncoding.EncodeToString([]byte(claims)) + "."
+	return base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none"}`)) + "." +
+		base64.RawURLEncoding.EncodeToString([]byte(claims)) + "."
 }
 
 func TestOIDC_RejectsForgedResponses(t *testing.T) {
@@ -154,10 +166,12 @@ func TestOIDC_RejectsForgedResponses(t *testing.T) {
 			parts[1] = base64.RawURLEncoding.EncodeToString([]byte(strings.Replace(c, `"sub":"ann"`, `"sub":"bob"`, 1)))
 			return strings.Join(parts, ".")
 		}),
-		"no ID token":      sign(func(string) string { return "" }),
-		"no JWT":           sign(func(string) string { return "a.b.c" }),
-		"another answerer": func(f *forger) { f.callback = func(q url.Values) { q.Set("iss", "https://login.example") } },
-		"no code":          func(f *forger) { f.callback = func(q url.Values) { q.Del("code") } },
+		"no ID token": sign(func(string) string { return "" }),
+		"no JWT":      sign(func(string) string { return "a.b.c" }),
+		"another answerer": func(f *forger) {
+			f.callback = func(q url.Values) { q.Set("iss", "https://login.example") }
+		},
+		"no code": func(f *forger) { f.callback = func(q url.Values) { q.Del("code") } },
 		"an error too": func(f *forger) {
 			f.callback = func(q url.Values) { q.Set("error", "server_error\nlevel=INFO msg=planted") }
 		},
@@ -177,7 +191,9 @@ func TestOIDC_RejectsForgedResponses(t *testing.T) {
 		"a token endpoint that returns secrets": func(f *forger) {
 			f.token = func(w http.ResponseWriter, r *http.Request) bool {
 				w.WriteHeader(http.StatusBadRequest)
-				answer(w, map[string]string{"error": "bad " + r.PostFormValue("code"), "error_description": r.PostFormValue("code_verifier")})
+				answer(w, map[string]string{
+					"error": "bad " + r.PostFormValue("code"), "error_description": r.PostFormValue("code_verifier"),
+				})
 				return true
 			}
 		},
@@ -209,7 +225,8 @@ func TestOIDC_RequiresAVerifiedEmail(t *testing.T) {
 		"says nothing":        func(c map[string]any) { delete(c, "email_verified") },
 		"says it in words":    func(c map[string]any) { c["email_verified"] = "yes" },
 		"says it in a number": func(c map[string]any) { c["email_verified"] = 1 },
-		"another's word":      func(c map[string]any) { delete(c, "email") }, // the ID token says verified, the userinfo endpoint says which address
+		// The ID token says verified, the userinfo endpoint says which address
+		"another's word": func(c map[string]any) { delete(c, "email") },
 	} {
 		f.set(func(f *forger) {
 			f.claims = change
@@ -221,7 +238,8 @@ func TestOIDC_RequiresAVerifiedEmail(t *testing.T) {
 			t.Errorf("%s: logged in", name)
 		}
 	}
-	f.set(func(f *forger) { f.claims = func(c map[string]any) { c["email_verified"] = "true" } }) // in the format of AWS Cognito
+	// In the format of AWS Cognito
+	f.set(func(f *forger) { f.claims = func(c map[string]any) { c["email_verified"] = "true" } })
 	s.browser().open("/login/oidc").want(http.StatusOK, "the dashboard")
 }
 
@@ -229,7 +247,10 @@ func TestOIDC_RequiresAVerifiedEmail(t *testing.T) {
 // 4.3): waiting does not help, so the page does not say so, and the check names it.
 func TestOIDC_NamesTheIssuerToSet(t *testing.T) {
 	f := forge(t)
-	for _, suffix := range []string{"/", "//", "/.well-known/openid-configuration", "/.well-known/openid-configuration/"} {
+	for _, suffix := range []string{
+		"/", "//", "/.well-known/openid-configuration",
+		"/.well-known/openid-configuration/",
+	} {
 		var provider *login.Provider
 		s := open(t, func(redirect string) *login.Provider {
 			provider = f.provider(redirect)
@@ -307,7 +328,10 @@ func TestOIDC_ClientAuthenticationMethods(t *testing.T) {
 	for name, c := range map[string]struct {
 		methods []string
 		header  bool
-	}{"nothing said": {nil, true}, "both": {[]string{"client_secret_post", "client_secret_basic"}, true}, "post": {[]string{"client_secret_post"}, false}} {
+	}{
+		"nothing said": {nil, true}, "both": {[]string{"client_secret_post", "client_secret_basic"}, true},
+		"post": {[]string{"client_secret_post"}, false},
+	} {
 		f := forge(t)
 		var id, password, form string
 		var header bool
@@ -324,7 +348,8 @@ func TestOIDC_ClientAuthenticationMethods(t *testing.T) {
 			}
 		})
 		s.browser().open("/login/oidc").want(http.StatusOK, "the dashboard")
-		if header != c.header || (header && (id != "dateline" || password != url.QueryEscape(clientSecret))) || (!header && form != clientSecret) {
+		if header != c.header || (header && (id != "dateline" || password != url.QueryEscape(clientSecret))) ||
+			(!header && form != clientSecret) {
 			t.Errorf("%s: header %v %q %q, form %q", name, header, id, password, form)
 		}
 	}

@@ -58,7 +58,9 @@ func (s *syncBuffer) String() string {
 func open(t *testing.T, provider func(redirect string) *login.Provider, change ...func(*login.Options)) *site {
 	t.Helper()
 	s := &site{Newsroom: newsroomtest.Open(t), t: t, log: &syncBuffer{}}
-	listener := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }))
+	listener := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.handler.ServeHTTP(w, r)
+	}))
 	t.Cleanup(listener.Close)
 	s.url = listener.URL
 	log := slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -71,8 +73,13 @@ func open(t *testing.T, provider func(redirect string) *login.Provider, change .
 	}
 	service, err := login.New(o)
 	s.Must(err)
-	s.server = &api.Server{Store: s.Store, Scheduler: s.Scheduler, Accounts: s.Accounts, Media: s.Media, Events: s.Bus, Webhooks: s.Webhooks, Login: service, Log: log,
-		MaxBodyBytes: 1 << 20, Page: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "the dashboard") })}
+	s.server = &api.Server{
+		Store: s.Store, Scheduler: s.Scheduler, Accounts: s.Accounts, Media: s.Media, Events: s.Bus,
+		Webhooks: s.Webhooks, Login: service, Log: log,
+		MaxBodyBytes: 1 << 20, Page: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, "the dashboard")
+		}),
+	}
 	s.handler, err = s.server.Handler()
 	s.Must(err)
 	return s
@@ -95,7 +102,8 @@ func (s *site) advance(d time.Duration) {
 func (s *site) invite(email, role string) {
 	s.t.Helper()
 	s.Exec("with u as (insert into users (id, name, email) values (gen_random_uuid(), $1, $1) returning id) "+
-		"insert into members (workspace_id, user_id, role) select $2, id, $3::member_role from u", email, s.Workspace.ID, role)
+		"insert into members (workspace_id, user_id, role) select $2, id, $3::member_role from u", email,
+		s.Workspace.ID, role)
 }
 
 // link creates a login link for the owner.

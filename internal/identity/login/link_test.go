@@ -15,7 +15,8 @@ import (
 func TestLoginLink_WorksOnce(t *testing.T) {
 	s := open(t, nil)
 	link := s.link()
-	if n := s.Count("select count(*) from login_links l where l::text like '%' || $1 || '%'", link[len(link)-30:]); n != 0 {
+	if n := s.Count("select count(*) from login_links l where l::text like '%' || $1 || '%'",
+		link[len(link)-30:]); n != 0 {
 		t.Error("the link is stored in plain text")
 	}
 	preview := s.browser() // GET requests, as by mail scanners and link previews, do not use the link up
@@ -74,12 +75,16 @@ func TestPages_SetSecurityHeaders(t *testing.T) {
 	b := s.browser()
 	for _, path := range []string{"/login", "/login/oidc", "/login/callback?state=1.a&code=b", "/login/once/abc"} {
 		p := b.open(path)
-		for name, want := range map[string]string{"Cache-Control": "no-store", "Referrer-Policy": "same-origin", "X-Frame-Options": "DENY"} {
+		for name, want := range map[string]string{
+			"Cache-Control": "no-store", "Referrer-Policy": "same-origin",
+			"X-Frame-Options": "DENY",
+		} {
 			if got := p.header.Get(name); got != want {
 				t.Errorf("%s: %s is %q", path, name, got)
 			}
 		}
-		if csp := p.header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") || !strings.Contains(csp, "form-action 'self'") {
+		if csp := p.header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") ||
+			!strings.Contains(csp, "form-action 'self'") {
 			t.Errorf("%s: %q", path, csp)
 		}
 	}
@@ -119,15 +124,19 @@ func TestLogin_IgnoresOtherHeadersOfAClient(t *testing.T) {
 	s.Must(err)
 	limited := false
 	for n := 0; n < 200 && !limited; n++ {
-		limited = s.browser().send(http.MethodPost, "/login/once/nonsense", nil, "X-Real-IP", "203.0.113."+strconv.Itoa(n), "CF-Connecting-IP", "203.0.113."+strconv.Itoa(n)).status == http.StatusTooManyRequests
+		limited = s.browser().send(http.MethodPost, "/login/once/nonsense", nil, "X-Real-IP",
+			"203.0.113."+strconv.Itoa(n), "CF-Connecting-IP",
+			"203.0.113."+strconv.Itoa(n)).status == http.StatusTooManyRequests
 	}
 	if !limited {
 		t.Error("a header of the client bypassed the limit")
 	}
-	if p := s.browser().send(http.MethodGet, "/livez", nil); p.header.Get(clientaddr.ForwardedHeader) != clientaddr.ForwardedMissing {
+	if p := s.browser().send(http.MethodGet, "/livez",
+		nil); p.header.Get(clientaddr.ForwardedHeader) != clientaddr.ForwardedMissing {
 		t.Errorf("got %q, want that X-Forwarded-For is missing", p.header.Get(clientaddr.ForwardedHeader))
 	}
-	if p := s.browser().send(http.MethodGet, "/livez", nil, "X-Forwarded-For", "203.0.113.1"); p.header.Get(clientaddr.ForwardedHeader) != clientaddr.ForwardedYes {
+	if p := s.browser().send(http.MethodGet, "/livez", nil, "X-Forwarded-For",
+		"203.0.113.1"); p.header.Get(clientaddr.ForwardedHeader) != clientaddr.ForwardedYes {
 		t.Errorf("got %q, want that the client is known", p.header.Get(clientaddr.ForwardedHeader))
 	}
 }
@@ -140,7 +149,8 @@ func TestLogin_UsesTheClientAddressOfATrustedProxy(t *testing.T) {
 	s.Must(err)
 	var next atomic.Int64
 	try := func(from string) int {
-		return s.browser().send(http.MethodPost, "/login/once/nonsense", nil, "X-Forwarded-For", from, "X-Real-IP", "192.0.2."+strconv.Itoa(int(next.Add(1)%250))).status
+		return s.browser().send(http.MethodPost, "/login/once/nonsense", nil, "X-Forwarded-For", from, "X-Real-IP",
+			"192.0.2."+strconv.Itoa(int(next.Add(1)%250))).status
 	}
 	for n := 0; n < 200 && try("203.0.113.1") != http.StatusTooManyRequests; n++ {
 	}
@@ -166,8 +176,12 @@ func TestPages_SpeakTheReadersLanguage(t *testing.T) {
 		status              int
 		want                []string
 	}{
-		{"/login", "Accept-Language", "vi-VN,vi;q=0.9", http.StatusOK, []string{`<html lang="vi">`, "Đăng nhập vào Dateline", `<link rel="icon" href="data:`}},
-		{"/login", "Cookie", "dateline-language=vi; dateline-scheme=dark", http.StatusOK, []string{`<html lang="vi" data-scheme="dark">`, "Đăng nhập vào Dateline"}},
+		{"/login", "Accept-Language", "vi-VN,vi;q=0.9", http.StatusOK, []string{
+			`<html lang="vi">`, "Đăng nhập vào Dateline", `<link rel="icon" href="data:`,
+		}},
+		{"/login", "Cookie", "dateline-language=vi; dateline-scheme=dark", http.StatusOK, []string{
+			`<html lang="vi" data-scheme="dark">`, "Đăng nhập vào Dateline",
+		}},
 		{"/login/once/x", "Accept-Language", "vi", http.StatusOK, []string{"<button>Đăng nhập</button>"}},
 		{"/login/callback", "Accept-Language", "vi", http.StatusBadRequest, []string{"Vui lòng đăng nhập lại"}},
 		{"/login", "Accept-Language", "fr", http.StatusOK, []string{`<html lang="en">`, "Log in to Dateline"}},

@@ -36,7 +36,10 @@ type Session struct {
 
 // Principal returns the principal of the requests of a session.
 func (s Session) Principal() workspace.Principal {
-	return workspace.Principal{WorkspaceID: s.WorkspaceID, UserID: s.UserID, SessionID: s.ID, Role: s.Role, Scopes: []workspace.Scope{workspace.Everything}}
+	return workspace.Principal{
+		WorkspaceID: s.WorkspaceID, UserID: s.UserID, SessionID: s.ID, Role: s.Role,
+		Scopes: []workspace.Scope{workspace.Everything},
+	}
 }
 
 // User is a user who can log in.
@@ -81,8 +84,9 @@ type Limits struct{ Created, Used time.Time }
 
 // Store stores sessions and users.
 type Store interface {
-	InsertSession(ctx context.Context, s Session, hash []byte, l Limits) error // also forgets sessions beyond the limits
-	RecordLogin(ctx context.Context, user, session uuid.UUID) error            // for the audit log
+	// Also forgets sessions beyond the limits
+	InsertSession(ctx context.Context, s Session, hash []byte, l Limits) error
+	RecordLogin(ctx context.Context, user, session uuid.UUID) error // for the audit log
 	SessionByHash(ctx context.Context, hash []byte, l Limits) (Session, bool, error)
 	TouchSession(ctx context.Context, id uuid.UUID, now time.Time) error
 	Sessions(ctx context.Context, user uuid.UUID, l Limits) ([]Session, error)
@@ -132,8 +136,10 @@ func New(o Options) (*Service, error) {
 	if err != nil || base.Host == "" {
 		return nil, errors.New("DATELINE_PUBLIC_URL cannot be read")
 	}
-	s := &Service{store: o.Store, base: base, provider: o.Provider, join: o.Join, log: o.Log, now: o.Now,
-		origins: http.NewCrossOriginProtection()}
+	s := &Service{
+		store: o.Store, base: base, provider: o.Provider, join: o.Join, log: o.Log, now: o.Now,
+		origins: http.NewCrossOriginProtection(),
+	}
 	if err := s.origins.AddTrustedOrigin(base.Scheme + "://" + base.Host); err != nil {
 		return nil, fmt.Errorf("DATELINE_PUBLIC_URL: %w", err)
 	}

@@ -38,8 +38,11 @@ func real(t *testing.T, change ...func(map[string]any)) func(redirect string) *l
 		for _, f := range change {
 			f(options)
 		}
-		return &login.Provider{Issuer: enginetest.Node(t, "testdata/oidc", options), ClientID: "dateline", ClientSecret: secret.NewText(clientSecret),
-			Scopes: []string{"openid", "email", "profile"}, Label: "the newsroom's login"}
+		return &login.Provider{
+			Issuer: enginetest.Node(t, "testdata/oidc", options), ClientID: "dateline",
+			ClientSecret: secret.NewText(clientSecret),
+			Scopes:       []string{"openid", "email", "profile"}, Label: "the newsroom's login",
+		}
 	}
 }
 
@@ -89,9 +92,11 @@ func TestOIDC_SameIdentityIsTheSameUser(t *testing.T) {
 	s.invite("ann@news.example", "author")
 	first, second := s.browser(), s.browser()
 	first.signIn("ann").want(http.StatusOK, "the dashboard")
-	s.Exec("update users set email = 'ann.new@news.example' where email is not null") // subject and issuer identify the user
+	// Subject and issuer identify the user
+	s.Exec("update users set email = 'ann.new@news.example' where email is not null")
 	second.signIn("ann").want(http.StatusOK, "the dashboard")
-	if n := s.Count("select count(distinct user_id) from sessions"); n != 1 || s.Count("select count(*) from sessions") != 2 {
+	if n := s.Count("select count(distinct user_id) from sessions"); n != 1 ||
+		s.Count("select count(*) from sessions") != 2 {
 		t.Errorf("%d users", n)
 	}
 	// A new user of the same address does not get the account of the previous one.
@@ -108,15 +113,18 @@ func TestOIDC_RejectsUninvitedPeople(t *testing.T) {
 	s.invite("ann@news.example", "owner")
 	s.invite("karl@news.example", "owner")
 	users := s.Count("select count(*) from users")
-	for name, why := range map[string]string{"eve": "no invitation", "nobody": "no address",
-		"kelvin": "an address that only looks the same in lower case"} {
+	for name, why := range map[string]string{
+		"eve": "no invitation", "nobody": "no address",
+		"kelvin": "an address that only looks the same in lower case",
+	} {
 		b := s.browser()
 		b.signIn(name).want(http.StatusForbidden, "You are not a member")
 		if b.loggedIn() || b.cookie("dateline") != "" {
 			t.Errorf("logged in with %s", why)
 		}
 	}
-	if n := s.Count("select count(*) from sessions") + s.Count("select count(*) from identities"); n != 0 || s.Count("select count(*) from users") != users {
+	if n := s.Count("select count(*) from sessions") + s.Count("select count(*) from identities"); n != 0 ||
+		s.Count("select count(*) from users") != users {
 		t.Errorf("%d rows were left", n)
 	}
 }
@@ -132,12 +140,15 @@ func TestOIDC_NameOfTheProviderReplacesTheAddress(t *testing.T) {
 			}))
 			s.invite("ann@news.example", "editor")
 			for _, row := range []struct{ stored, want string }{
-				{"ann@news.example", "Nguyễn Thị Ánh"}, {"Ann@News.example", "Nguyễn Thị Ánh"},
-				{"Ann of the night desk", "Ann of the night desk"}, {"ann", "ann"},
+				{"ann@news.example", "Nguyễn Thị Ánh"},
+				{"Ann@News.example", "Nguyễn Thị Ánh"},
+				{"Ann of the night desk", "Ann of the night desk"},
+				{"ann", "ann"},
 			} {
 				s.Exec("update users set name = $1 where email = 'ann@news.example'", row.stored)
 				s.browser().signIn("ann").want(http.StatusOK, "the dashboard")
-				if n := s.Count("select count(*) from users where email = 'ann@news.example' and name = $1", row.want); n != 1 {
+				if n := s.Count("select count(*) from users where email = 'ann@news.example' and name = $1",
+					row.want); n != 1 {
 					t.Errorf("%q: not named %q", row.stored, row.want)
 				}
 			}

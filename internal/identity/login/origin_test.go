@@ -38,32 +38,44 @@ func TestOrigin_RejectsOtherSites(t *testing.T) {
 	} {
 		headers := []string{"Sec-Fetch-Site", c.site, "Origin", c.origin}
 		for _, r := range []struct{ method, path string }{
-			{http.MethodPost, "/api/v1/posts"}, {http.MethodPatch, "/api/v1/session"}, {http.MethodDelete, "/api/v1/sessions/00000000-0000-0000-0000-000000000000"},
-			{http.MethodDelete, "/api/v1/posts/00000000-0000-0000-0000-000000000000"}} {
+			{http.MethodPost, "/api/v1/posts"},
+			{http.MethodPatch, "/api/v1/session"},
+			{http.MethodDelete, "/api/v1/sessions/00000000-0000-0000-0000-000000000000"},
+			{http.MethodDelete, "/api/v1/posts/00000000-0000-0000-0000-000000000000"},
+		} {
 			p := b.send(r.method, r.path, nil, headers...)
-			if refused := p.status == http.StatusForbidden && strings.Contains(p.body, "cross_origin"); refused == c.may {
-				t.Errorf("%s %s with Sec-Fetch-Site %q and Origin %q: %d %s", r.method, r.path, c.site, c.origin, p.status, p.body)
+			if refused := p.status == http.StatusForbidden &&
+				strings.Contains(p.body, "cross_origin"); refused == c.may {
+				t.Errorf("%s %s with Sec-Fetch-Site %q and Origin %q: %d %s", r.method, r.path, c.site, c.origin,
+					p.status, p.body)
 			}
 		}
 		if p := b.send(http.MethodGet, "/api/v1/posts", nil, headers...); p.status != http.StatusOK {
 			t.Errorf("reading with Sec-Fetch-Site %q and Origin %q: %d", c.site, c.origin, p.status)
 		}
-		if p := b.json(http.MethodDelete, "/api/v1/posts/00000000-0000-0000-0000-000000000000", "", "Sec-Fetch-Site", c.site, "Origin", c.origin,
+		if p := b.json(http.MethodDelete, "/api/v1/posts/00000000-0000-0000-0000-000000000000", "", "Sec-Fetch-Site",
+			c.site, "Origin", c.origin,
 			"Authorization", "Bearer "+s.Token); p.status != http.StatusNotFound {
 			t.Errorf("a token with Sec-Fetch-Site %q and Origin %q: %d", c.site, c.origin, p.status)
 		}
 		// Other sites can neither log users in nor out.
 		victim := s.browser()
-		if p := victim.send(http.MethodPost, s.link(), url.Values{}, headers...); (p.status == http.StatusOK) != c.may || victim.loggedIn() != c.may {
+		if p := victim.send(http.MethodPost, s.link(), url.Values{},
+			headers...); (p.status == http.StatusOK) != c.may || victim.loggedIn() != c.may {
 			t.Errorf("the link with Sec-Fetch-Site %q and Origin %q: %d", c.site, c.origin, p.status)
 		}
-		if p := victim.send(http.MethodPost, "/logout", url.Values{}, headers...); (p.status == http.StatusOK) != c.may || victim.loggedIn() {
+		if p := victim.send(http.MethodPost, "/logout", url.Values{},
+			headers...); (p.status == http.StatusOK) != c.may || victim.loggedIn() {
 			t.Errorf("logout with Sec-Fetch-Site %q and Origin %q: %d", c.site, c.origin, p.status)
 		}
 	}
 	s.owner()
-	for _, headers := range [][]string{{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "", "Origin", "https://evil.example"}} {
-		if p := b.send(http.MethodPost, "/logout", url.Values{"everywhere": {"true"}}, headers...); p.status != http.StatusForbidden || !b.loggedIn() {
+	for _, headers := range [][]string{
+		{"Sec-Fetch-Site", "cross-site"},
+		{"Sec-Fetch-Site", "", "Origin", "https://evil.example"},
+	} {
+		if p := b.send(http.MethodPost, "/logout", url.Values{"everywhere": {"true"}},
+			headers...); p.status != http.StatusForbidden || !b.loggedIn() {
 			t.Errorf("%v logged out: %d", headers, p.status)
 		}
 	}
@@ -73,7 +85,8 @@ func TestOrigin_RejectsOtherSites(t *testing.T) {
 func TestLogout_RejectsGet(t *testing.T) {
 	s := open(t, nil)
 	b := s.owner()
-	b.send(http.MethodGet, "/logout", nil, "Sec-Fetch-Site", "cross-site").want(http.StatusMethodNotAllowed, "method_not_allowed")
+	b.send(http.MethodGet, "/logout", nil, "Sec-Fetch-Site", "cross-site").want(http.StatusMethodNotAllowed,
+		"method_not_allowed")
 	b.send(http.MethodGet, "/login", nil, "Sec-Fetch-Site", "cross-site").want(http.StatusOK, "You are logged in")
 	if !b.loggedIn() {
 		t.Error("logged out")
@@ -150,7 +163,10 @@ func TestSession_RejectsDuplicateCookies(t *testing.T) {
 	s := open(t, nil)
 	b := s.owner()
 	own := "dateline=" + b.cookie("dateline")
-	for header, status := range map[string]int{own: http.StatusOK, own + "; dateline=planted": http.StatusUnauthorized, "dateline=planted; " + own: http.StatusUnauthorized} {
+	for header, status := range map[string]int{
+		own: http.StatusOK, own + "; dateline=planted": http.StatusUnauthorized,
+		"dateline=planted; " + own: http.StatusUnauthorized,
+	} {
 		if p := s.browser().json(http.MethodGet, "/api/v1/session", "", "Cookie", header); p.status != status {
 			t.Errorf("%d, want %d", p.status, status)
 		}

@@ -120,7 +120,8 @@ func (s *Service) CheckProvider(ctx context.Context) {
 		return
 	}
 	if err := s.provider.Check(ctx); err != nil && ctx.Err() == nil {
-		s.log.WarnContext(ctx, "the OpenID provider cannot be used; `dateline doctor` says what to set", "error", brief(err))
+		s.log.WarnContext(ctx, "the OpenID provider cannot be used; `dateline doctor` says what to set", "error",
+			brief(err))
 	}
 }
 

@@ -10,12 +10,18 @@ import (
 
 func TestShortAgent(t *testing.T) {
 	for header, want := range map[string]string{
-		"Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0":                                                                         "Firefox on Linux",
-		"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36 Edg/131.0.0.0":                  "Edge on Windows",
-		"Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Mobile Safari/537.36":                                "Chrome on Android",
-		"Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1":        "Safari on iOS",
-		"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Safari/605.1.15":                          "Safari on macOS",
-		"Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) CriOS/131.0.6778.73 Mobile/15E148 Safari/604.1": "Chrome on iOS",
+		"Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 " +
+			"Firefox/128.0": "Firefox on Linux",
+		"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 " +
+			"Safari/537.36 Edg/131.0.0.0": "Edge on Windows",
+		"Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Mobile " +
+			"Safari/537.36": "Chrome on Android",
+		"Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) " +
+			"Version/18.1 Mobile/15E148 Safari/604.1": "Safari on iOS",
+		"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 " +
+			"Safari/605.1.15": "Safari on macOS",
+		"Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) " +
+			"CriOS/131.0.6778.73 Mobile/15E148 Safari/604.1": "Chrome on iOS",
 		"curl/8.5.0": "curl",
 		"":           "another program",
 	} {
@@ -37,8 +43,10 @@ func FuzzShortAgent(f *testing.F) {
 
 func TestPlainEmail(t *testing.T) {
 	for address, want := range map[string]string{
-		"Ann@News.Example": "ann@news.example", "a@b": "a@b", `"a@evil.example"@news.example`: `"a@evil.example"@news.example`,
-		"": "", "ann": "", "@news.example": "", "ann@": "", "ann @news.example": "", "ann@news.example\n": "", "\u212Aarl@news.example": "",
+		"Ann@News.Example": "ann@news.example", "a@b": "a@b",
+		`"a@evil.example"@news.example`: `"a@evil.example"@news.example`,
+		"":                              "", "ann": "", "@news.example": "", "ann@": "", "ann @news.example": "",
+		"ann@news.example\n": "", "\u212Aarl@news.example": "",
 		"ann@n\u0117ws.example": "", strings.Repeat("a", 250) + "@news.example": "",
 	} {
 		if got := plainEmail(address); got != want {
@@ -57,7 +65,8 @@ func FuzzPlainEmail(f *testing.F) {
 		if got == "" {
 			return
 		}
-		if len(got) != len(address) || !strings.EqualFold(got, address) || plainEmail(got) != got || strings.ContainsAny(got, "\x00\n ABCDEFGHIJKLMNOPQRSTUVWXYZ") {
+		if len(got) != len(address) || !strings.EqualFold(got, address) || plainEmail(got) != got ||
+			strings.ContainsAny(got, "\x00\n ABCDEFGHIJKLMNOPQRSTUVWXYZ") {
 			t.Errorf("%q became %q", address, got)
 		}
 	})
@@ -65,8 +74,11 @@ func FuzzPlainEmail(f *testing.F) {
 
 func TestJoin_RequiresAnAllowedDomain(t *testing.T) {
 	j := Joining{Domains: []string{"news.example"}, Role: "author"}
-	for email, want := range map[string]string{"ann@news.example": "author", "": "", "ann@sub.news.example": "", "ann@evilnews.example": "",
-		"ann@evil.example@news.example": "", `"ann@news.example"@evil.example`: ""} {
+	for email, want := range map[string]string{
+		"ann@news.example": "author", "": "", "ann@sub.news.example": "",
+		"ann@evilnews.example":          "",
+		"ann@evil.example@news.example": "", `"ann@news.example"@evil.example`: "",
+	} {
 		if got := j.role(Person{Email: email}); string(got) != want {
 			t.Errorf("%q joins as %q, want %q", email, got, want)
 		}
@@ -90,7 +102,8 @@ func FuzzState(f *testing.F) {
 		at, _, _ := strings.Cut(state, ".")
 		seconds, _ := strconv.ParseInt(at, 10, 64)
 		own := state == a.state(time.Unix(seconds, 0)) // cannot be guessed by chance
-		if got := a.answers(state, now); got != (own && seconds <= now.Unix() && now.Unix()-seconds < int64(attemptTimeout/time.Second)) {
+		if got := a.answers(state, now); got != (own && seconds <= now.Unix() &&
+			now.Unix()-seconds < int64(attemptTimeout/time.Second)) {
 			t.Errorf("%q: %v", state, got)
 		}
 		if (attempt{}).answers(state, now) {
@@ -103,7 +116,10 @@ func TestAttempt_SecretsDiffer(t *testing.T) {
 	a, b := attempt{newSecret()}, attempt{newSecret()}
 	now := time.Now()
 	seen := map[string]bool{}
-	for _, s := range []string{a.secret, b.secret, a.nonce(), b.nonce(), a.verifier(), b.verifier(), a.state(now), b.state(now), string(a.used()), string(b.used())} {
+	for _, s := range []string{
+		a.secret, b.secret, a.nonce(), b.nonce(), a.verifier(), b.verifier(), a.state(now),
+		b.state(now), string(a.used()), string(b.used()),
+	} {
 		if seen[s] {
 			t.Errorf("%q twice", s)
 		}
@@ -115,7 +131,10 @@ func TestAttempt_SecretsDiffer(t *testing.T) {
 }
 
 func TestName_CanBeStored(t *testing.T) {
-	for name, want := range map[string]string{" Ann \n Lê ": "Ann   Lê", "a\x00b": "a b", "\xff": "\uFFFD", strings.Repeat("ệ", 300): strings.Repeat("ệ", 200), "\u202Eevil": "evil"} {
+	for name, want := range map[string]string{
+		" Ann \n Lê ": "Ann   Lê", "a\x00b": "a b", "\xff": "\uFFFD",
+		strings.Repeat("ệ", 300): strings.Repeat("ệ", 200), "\u202Eevil": "evil",
+	} {
 		if got := plainName(name); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
 		}

@@ -51,10 +51,12 @@ type discovered struct {
 // client sends requests to the provider. The issuer is configured by the operator and can
 // be private; redirects are rejected.
 func (p *Provider) client() *http.Client {
-	return &http.Client{Timeout: providerTimeout, Transport: limited{http.DefaultTransport},
+	return &http.Client{
+		Timeout: providerTimeout, Transport: limited{http.DefaultTransport},
 		CheckRedirect: func(*http.Request, []*http.Request) error {
 			return errors.New("the provider redirects, which is not followed")
-		}}
+		},
+	}
 }
 
 // limited limits the size of responses.
@@ -137,7 +139,10 @@ func (p *Provider) ask(ctx context.Context) (*discovered, error) {
 func (p *Provider) oauth(d *discovered, redirect string) *oauth2.Config {
 	endpoint := d.Endpoint()
 	endpoint.AuthStyle = d.style
-	return &oauth2.Config{ClientID: p.ClientID, ClientSecret: p.ClientSecret.Reveal(), Endpoint: endpoint, RedirectURL: redirect, Scopes: p.Scopes}
+	return &oauth2.Config{
+		ClientID: p.ClientID, ClientSecret: p.ClientSecret.Reveal(), Endpoint: endpoint,
+		RedirectURL: redirect, Scopes: p.Scopes,
+	}
 }
 
 // begin returns the authorization URL of the provider.
@@ -146,7 +151,8 @@ func (p *Provider) begin(ctx context.Context, a attempt, now time.Time, redirect
 	if err != nil {
 		return "", err
 	}
-	return p.oauth(d, redirect).AuthCodeURL(a.state(now), oidc.Nonce(a.nonce()), oauth2.S256ChallengeOption(a.verifier())), nil
+	return p.oauth(d, redirect).AuthCodeURL(a.state(now), oidc.Nonce(a.nonce()),
+		oauth2.S256ChallengeOption(a.verifier())), nil
 }
 
 // named checks the issuer of a response, if it has one, to prevent mix-up attacks
@@ -187,7 +193,8 @@ func (p *Provider) finish(ctx context.Context, a attempt, iss, code, redirect st
 		return Person{}, errors.New("the ID token belongs to another attempt")
 	case (c.Party != "" || len(token.Audience) > 1) && c.Party != p.ClientID: // OpenID Connect Core 1.0, 3.1.3.7
 		return Person{}, errors.New("the ID token was issued to another client")
-	case token.Subject == "" || len(token.Subject) > 255 || strings.ContainsRune(token.Subject, 0): // OpenID Connect Core 1.0, section 2
+	// OpenID Connect Core 1.0, section 2
+	case token.Subject == "" || len(token.Subject) > 255 || strings.ContainsRune(token.Subject, 0):
 		return Person{}, errors.New("the ID token has no subject")
 	}
 	if (c.Email == "" || c.Name == "") && d.UserInfoEndpoint() != "" {
@@ -234,7 +241,8 @@ func withoutBody(err error) error {
 	if refused.Response == nil {
 		return errors.New("the provider rejected the code")
 	}
-	return fmt.Errorf("the provider rejected the code: status %d, error %q", refused.Response.StatusCode, errorCode(refused.ErrorCode))
+	return fmt.Errorf("the provider rejected the code: status %d, error %q", refused.Response.StatusCode,
+		errorCode(refused.ErrorCode))
 }
 
 // errorCode returns a code in the form of RFC 6749, section 5.2, and replaces other text,

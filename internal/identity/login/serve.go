@@ -53,7 +53,10 @@ func (s *Service) loggedIn(w http.ResponseWriter, r *http.Request, session Sessi
 		return
 	}
 	s.show(w, r, http.StatusOK, func(say translator, t texts) view {
-		v := view{Title: say(t.loggedIn), Continue: say(t.proceed), Logout: say(t.logout), Everywhere: say(t.logoutEverywhere)}
+		v := view{
+			Title: say(t.loggedIn), Continue: say(t.proceed), Logout: say(t.logout),
+			Everywhere: say(t.logoutEverywhere),
+		}
 		for _, m := range memberships {
 			if m.WorkspaceID == session.WorkspaceID {
 				v.Texts = []string{say(t.loggedInAs, user.Name, m.WorkspaceName)}

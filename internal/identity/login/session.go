@@ -79,8 +79,11 @@ func (s *Service) start(w http.ResponseWriter, r *http.Request, user uuid.UUID, 
 		}
 	}
 	secret, now := newSecret(), s.now()
-	made := Session{ID: uuid.Must(uuid.NewV7()), UserID: user, WorkspaceID: memberships[0].WorkspaceID, CreatedAt: now, LastUsedAt: now,
-		UserAgent: shortAgent(r.UserAgent())}
+	made := Session{
+		ID: uuid.Must(uuid.NewV7()), UserID: user, WorkspaceID: memberships[0].WorkspaceID, CreatedAt: now,
+		LastUsedAt: now,
+		UserAgent:  shortAgent(r.UserAgent()),
+	}
 	if err := s.store.InsertSession(r.Context(), made, hash(secret), s.limits()); err != nil {
 		return false, err
 	}
@@ -115,7 +118,10 @@ func (s *Service) EndAll(ctx context.Context, user uuid.UUID) error {
 func (s *Service) Switch(ctx context.Context, session Session, workspace uuid.UUID) error {
 	moved, err := s.store.MoveSession(ctx, session.UserID, session.ID, workspace)
 	if err == nil && !moved {
-		return &apperr.Error{Kind: apperr.KindNotFound, Code: "workspace_not_found", Message: "You are not a member of this workspace."}
+		return &apperr.Error{
+			Kind: apperr.KindNotFound, Code: "workspace_not_found",
+			Message: "You are not a member of this workspace.",
+		}
 	}
 	return err
 }

@@ -96,7 +96,8 @@ func TestSession_ListAndEnd(t *testing.T) {
 		} `json:"sessions"`
 	}
 	s.Must(json.Unmarshal([]byte(desktop.open("/api/v1/sessions").body), &list))
-	if len(list.Sessions) != 2 || !list.Sessions[0].Current || list.Sessions[1].Current || list.Sessions[0].UserAgent != "Firefox on Linux" {
+	if len(list.Sessions) != 2 || !list.Sessions[0].Current || list.Sessions[1].Current ||
+		list.Sessions[0].UserAgent != "Firefox on Linux" {
 		t.Fatalf("%+v", list)
 	}
 	other := "/api/v1/sessions/" + list.Sessions[1].ID
@@ -107,7 +108,8 @@ func TestSession_ListAndEnd(t *testing.T) {
 	desktop.json(http.MethodDelete, other, "").want(http.StatusNotFound, "session_not_found")
 
 	stranger := s.as("ann@news.example") // cannot see or end it, viewers manage their own
-	stranger.json(http.MethodDelete, "/api/v1/sessions/"+list.Sessions[0].ID, "").want(http.StatusNotFound, "session_not_found")
+	stranger.json(http.MethodDelete, "/api/v1/sessions/"+list.Sessions[0].ID, "").want(http.StatusNotFound,
+		"session_not_found")
 	if p := stranger.open("/api/v1/sessions"); strings.Contains(p.body, list.Sessions[0].ID) {
 		t.Errorf("shown to another user: %s", p.body)
 	}
@@ -128,12 +130,16 @@ func TestSession_SwitchesWorkspace(t *testing.T) {
 	s.Exec("insert into members (workspace_id, user_id, role) values ($1, $2, 'viewer')", second.ID, s.Owner.UserID)
 	b, elsewhere := s.owner(), s.owner()
 	b.open("/api/v1/session").want(http.StatusOK, `"workspace":{"id":"`+s.Workspace.ID.String())
-	b.json(http.MethodPatch, "/api/v1/session", `{"workspace_id":"`+second.ID.String()+`"}`).want(http.StatusOK, `"workspace":{"id":"`+second.ID.String())
+	b.json(http.MethodPatch, "/api/v1/session", `{"workspace_id":"`+second.ID.String()+`"}`).want(http.StatusOK,
+		`"workspace":{"id":"`+second.ID.String())
 	b.open("/api/v1/session").want(http.StatusOK, `"name":"Second","role":"viewer"`)
-	b.json(http.MethodPost, "/api/v1/posts", `{"content":"Hello","scheduled_time":"2099-01-01T00:00:00Z"}`).want(http.StatusForbidden, "role_insufficient")
+	b.json(http.MethodPost, "/api/v1/posts", `{"content":"Hello","scheduled_time":"2099-01-01T00:00:00Z"}`).
+		want(http.StatusForbidden, "role_insufficient")
 	elsewhere.open("/api/v1/session").want(http.StatusOK, `"workspace":{"id":"`+s.Workspace.ID.String())
-	b.json(http.MethodPatch, "/api/v1/session", `{"workspace_id":"`+rival.ID.String()+`"}`).want(http.StatusNotFound, "workspace_not_found")
-	b.json(http.MethodPatch, "/api/v1/session", `{"workspace_id":"`+s.Workspace.ID.String()+`"}`).want(http.StatusOK, `"role":"owner"`)
+	b.json(http.MethodPatch, "/api/v1/session", `{"workspace_id":"`+rival.ID.String()+`"}`).want(http.StatusNotFound,
+		"workspace_not_found")
+	b.json(http.MethodPatch, "/api/v1/session", `{"workspace_id":"`+s.Workspace.ID.String()+`"}`).want(http.StatusOK,
+		`"role":"owner"`)
 	s.Exec("delete from members where user_id = $1 and workspace_id = $2", s.Owner.UserID, s.Workspace.ID)
 	if b.loggedIn() {
 		t.Error("the session outlived the membership")
@@ -156,12 +162,15 @@ func TestSession_NotForAPITokens(t *testing.T) {
 	b := s.browser()
 	for _, path := range []string{"/api/v1/session", "/api/v1/sessions"} {
 		b.json(http.MethodGet, path, "").want(http.StatusUnauthorized, "session_required")
-		b.json(http.MethodGet, path, "", "Authorization", "Bearer "+s.Token).want(http.StatusForbidden, "session_required")
-		b.json(http.MethodGet, path, "", "Authorization", "Bearer nonsense").want(http.StatusUnauthorized, "token_invalid")
+		b.json(http.MethodGet, path, "", "Authorization", "Bearer "+s.Token).want(http.StatusForbidden,
+			"session_required")
+		b.json(http.MethodGet, path, "", "Authorization", "Bearer nonsense").want(http.StatusUnauthorized,
+			"token_invalid")
 	}
 	// A token authenticates its own user, whatever cookie is sent with it.
 	owner := s.owner()
-	owner.json(http.MethodGet, "/api/v1/posts", "", "Authorization", "Bearer nonsense").want(http.StatusUnauthorized, "token_invalid")
+	owner.json(http.MethodGet, "/api/v1/posts", "", "Authorization", "Bearer nonsense").want(http.StatusUnauthorized,
+		"token_invalid")
 	owner.setCookie("dateline", "nonsense")
 	owner.json(http.MethodGet, "/api/v1/posts", "", "Authorization", "Bearer "+s.Token).want(http.StatusOK, "posts")
 }

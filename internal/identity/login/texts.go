@@ -20,7 +20,8 @@ func allTexts() texts {
 		loginAt:   t("Log in with %s", "Đăng nhập bằng %s"),
 		linkOnly: t("Open a login link to log in; no other way is set up here.",
 			"Hãy mở liên kết đăng nhập; ở đây chưa thiết lập cách đăng nhập nào khác."),
-		machine: t("The first owner can log in once with a link that this command prints on the machine running Dateline:",
+		machine: t("The first owner can log in once with a link that this command prints on the machine "+
+			"running Dateline:",
 			"Chủ sở hữu đầu tiên có thể đăng nhập một lần bằng liên kết do lệnh này tạo ra trên máy chạy Dateline:"),
 		oneUse: t("This link logs you in once.", "Liên kết này chỉ đăng nhập được một lần."),
 
@@ -32,8 +33,10 @@ func allTexts() texts {
 		toLogin:          t("To the login page", "Đến trang đăng nhập"),
 
 		noPlainHTTP: t("No login over plain http", "Không thể đăng nhập qua http"),
-		useHTTPS: t("Cookies could be read on their way. Open Dateline by https, and set DATELINE_PUBLIC_URL to that address.",
-			"Cookie có thể bị đọc trộm trên đường truyền. Hãy mở Dateline bằng https và đặt DATELINE_PUBLIC_URL thành địa chỉ đó."),
+		useHTTPS: t("Cookies could be read on their way. Open Dateline by https, and set DATELINE_PUBLIC_URL to "+
+			"that address.",
+			"Cookie có thể bị đọc trộm trên đường truyền. Hãy mở Dateline bằng https và đặt DATELINE_PUBLIC_URL "+
+				"thành địa chỉ đó."),
 		startAgain: t("Please log in again", "Vui lòng đăng nhập lại"),
 		startAgainWhy: t("This login was not started in this browser, took too long, or has been used already.",
 			"Lần đăng nhập này không bắt đầu từ trình duyệt này, đã quá thời gian, hoặc đã được dùng rồi."),
@@ -45,8 +48,10 @@ func allTexts() texts {
 		invitation: t("An invitation finds you by your e-mail address, if %s has verified it.",
 			"Lời mời được gắn với địa chỉ email của bạn, nếu %s đã xác minh email đó."),
 		notVerified: t("Your email address is not verified", "Địa chỉ email của bạn chưa được xác minh"),
-		notVerifiedWhy: t("%s has not verified your email address, so Dateline cannot match it to an invitation. Verify it there, or ask its administrator, and log in again.",
-			"%s chưa xác minh địa chỉ email của bạn nên Dateline không thể đối chiếu với lời mời. Hãy xác minh email ở đó hoặc nhờ quản trị viên, rồi đăng nhập lại."),
+		notVerifiedWhy: t("%s has not verified your email address, so Dateline cannot match it to an invitation. "+
+			"Verify it there, or ask its administrator, and log in again.",
+			"%s chưa xác minh địa chỉ email của bạn nên Dateline không thể đối chiếu với lời mời. Hãy xác minh email "+
+				"ở đó hoặc nhờ quản trị viên, rồi đăng nhập lại."),
 		usedLink: t("This link is no longer valid", "Liên kết này không còn hiệu lực"),
 		usedLinkWhy: t("It has been used, is older than ten minutes, or was replaced by a newer one.",
 			"Liên kết đã được dùng, đã quá mười phút, hoặc đã có liên kết mới thay thế."),

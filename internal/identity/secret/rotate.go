@@ -31,8 +31,10 @@ func Keys(ctx context.Context, s Source) ([]Key, error) {
 	info := handle.KeysetInfo()
 	var list []Key
 	for _, one := range info.GetKeyInfo() {
-		list = append(list, Key{ID: one.GetKeyId(), Primary: one.GetKeyId() == info.GetPrimaryKeyId(),
-			Enabled: one.GetStatus() == tinkpb.KeyStatusType_ENABLED, Mark: mark(one)})
+		list = append(list, Key{
+			ID: one.GetKeyId(), Primary: one.GetKeyId() == info.GetPrimaryKeyId(),
+			Enabled: one.GetStatus() == tinkpb.KeyStatusType_ENABLED, Mark: mark(one),
+		})
 	}
 	return list, nil
 }

@@ -116,20 +116,24 @@ func TestKeyset_AsText(t *testing.T) {
 	if created, err := secret.Create(t.Context(), source); created || err != nil {
 		t.Errorf("created another one: %v", err)
 	}
-	if _, err := secret.Rotate(t.Context(), source, ""); err == nil || !strings.Contains(err.Error(), "DATELINE_KEYSET_JSON") {
+	if _, err := secret.Rotate(t.Context(), source, ""); err == nil ||
+		!strings.Contains(err.Error(), "DATELINE_KEYSET_JSON") {
 		t.Errorf("rotated without a file: %v", err)
 	}
 	out := filepath.Join(t.TempDir(), "new.json")
 	if _, err := secret.Rotate(t.Context(), source, out); err != nil {
 		t.Fatal(err)
 	}
-	if rotated, err := secret.OpenKeyset(out); err != nil || !opens(rotated, seal(t, s, "x"), "x") || string(rotated.Primary()) == string(s.Primary()) {
+	if rotated, err := secret.OpenKeyset(out); err != nil || !opens(rotated, seal(t, s, "x"), "x") ||
+		string(rotated.Primary()) == string(s.Primary()) {
 		t.Errorf("the new one: %v", err)
 	}
 	if _, err := secret.Rotate(t.Context(), source, out); err == nil {
 		t.Error("a file was overwritten")
 	}
-	if _, err := secret.Open(t.Context(), secret.Source{JSON: secret.NewText(`{"primaryKeyId": "s3cret"}`)}); err == nil || strings.Contains(err.Error(), "s3cret") {
+	if _, err := secret.Open(t.Context(),
+		secret.Source{JSON: secret.NewText(`{"primaryKeyId": "s3cret"}`)}); err == nil ||
+		strings.Contains(err.Error(), "s3cret") {
 		t.Errorf("nonsense: %v", err)
 	}
 }

@@ -43,7 +43,8 @@ type fileVersion struct {
 }
 
 func (v fileVersion) equal(o fileVersion) bool {
-	return v.modified.Equal(o.modified) && v.size == o.size && (v.file == nil || o.file == nil || os.SameFile(v.file, o.file))
+	return v.modified.Equal(o.modified) && v.size == o.size &&
+		(v.file == nil || o.file == nil || os.SameFile(v.file, o.file))
 }
 
 // OpenKeyset returns a sealer for the keyset file at path.

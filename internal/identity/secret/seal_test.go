@@ -133,7 +133,10 @@ func TestOpenKeyset_ReportsInvalidFile(t *testing.T) {
 	if err := os.WriteFile(broken, []byte(`{"key": `), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]string{filepath.Join(dir, "none.json"): "DATELINE_KEYSET", broken: "not a cleartext Tink keyset"} {
+	for path, want := range map[string]string{
+		filepath.Join(dir, "none.json"): "DATELINE_KEYSET",
+		broken:                          "not a cleartext Tink keyset",
+	} {
 		if _, err := secret.OpenKeyset(path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", path, err)
 		}

@@ -32,7 +32,14 @@ type holder struct {
 func TestText_IsNeverPrinted(t *testing.T) {
 	text := secret.NewText(plain)
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%t", "%o", "%T", "%p", "%w"} {
-		for _, value := range []any{text, &text, holder{text, text}, &holder{text, text}, []secret.Text{text}, map[string]any{"a": text}, map[string]holder{"a": {text, text}}} {
+		for _, value := range []any{
+			text, &text,
+			holder{text, text},
+			&holder{text, text},
+			[]secret.Text{text},
+			map[string]any{"a": text},
+			map[string]holder{"a": {text, text}},
+		} {
 			hidden(t, fmt.Sprintf("%s of %T", verb, value), fmt.Sprintf(verb, value))
 		}
 	}
@@ -50,7 +57,8 @@ func TestText_IsNeverLoggedOrMarshaled(t *testing.T) {
 		"slog JSON": func(b *bytes.Buffer) slog.Handler { return slog.NewJSONHandler(b, nil) },
 	} {
 		var out bytes.Buffer
-		slog.New(handler(&out)).Info("connecting", "token", text, "pointer", &text, "within", holder{text, text}, slog.Group("g", "token", text))
+		slog.New(handler(&out)).Info("connecting", "token", text, "pointer", &text, "within", holder{text, text},
+			slog.Group("g", "token", text))
 		hidden(t, name, out.String())
 		if !strings.Contains(out.String(), "[redacted]") {
 			t.Errorf("%s: %s", name, out.String())

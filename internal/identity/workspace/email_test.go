@@ -9,9 +9,12 @@ import (
 
 func TestOnlyPlainAddressesAreTaken(t *testing.T) {
 	for text, want := range map[string]string{
-		"person@news.example": "person@news.example", " Person@News.Example\n": "person@news.example", "a+b.c@x.example": "a+b.c@x.example",
-		"": "", "person": "", "@news.example": "", "person@": "", "A <a@news.example>": "", "<a@news.example>": "", `"a b"@news.example`: "", "a@news.example (me)": "",
-		"a@news.example, b@news.example": "", "İ@news.example": "", "a\x00@news.example": "", "a b@news.example": "", strings.Repeat("a", 250) + "@x.example": "",
+		"person@news.example": "person@news.example", " Person@News.Example\n": "person@news.example",
+		"a+b.c@x.example": "a+b.c@x.example",
+		"":                "", "person": "", "@news.example": "", "person@": "", "A <a@news.example>": "",
+		"<a@news.example>": "", `"a b"@news.example`: "", "a@news.example (me)": "",
+		"a@news.example, b@news.example": "", "İ@news.example": "", "a\x00@news.example": "", "a b@news.example": "",
+		strings.Repeat("a", 250) + "@x.example": "",
 	} {
 		if got, err := cleanEmail(text); got != want || (err == nil) != (want != "") {
 			t.Errorf("%q: %q, %v", text, got, err)
@@ -22,7 +25,10 @@ func TestOnlyPlainAddressesAreTaken(t *testing.T) {
 // Cleaning is idempotent, and accepted addresses are lower case, as the database
 // requires.
 func FuzzEmail(f *testing.F) {
-	for _, text := range []string{"person@news.example", "A <a@b.example>", `"a\"b"@[::1]`, "\u212a@b.example", "a@b@c", "a@b.example\r\nBcc: x@y.example"} {
+	for _, text := range []string{
+		"person@news.example", "A <a@b.example>", `"a\"b"@[::1]`, "\u212a@b.example", "a@b@c",
+		"a@b.example\r\nBcc: x@y.example",
+	} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -40,8 +40,12 @@ const (
 
 // Scopes lists all scopes but Everything.
 func Scopes() []Scope {
-	return []Scope{PostsRead, PostsWrite, AccountsRead, AccountsWrite, MediaRead, MediaWrite, WebhooksRead, WebhooksWrite,
-		WorkspaceRead, WorkspaceWrite, MembersRead, MembersWrite, TokensRead, TokensWrite, AuditRead, ViewsRead, ViewsWrite, CrawlRead, CrawlWrite, ArticlesRead, ArticlesWrite, NotificationsRead, NotificationsWrite}
+	return []Scope{
+		PostsRead, PostsWrite, AccountsRead, AccountsWrite, MediaRead, MediaWrite, WebhooksRead,
+		WebhooksWrite,
+		WorkspaceRead, WorkspaceWrite, MembersRead, MembersWrite, TokensRead, TokensWrite, AuditRead, ViewsRead,
+		ViewsWrite, CrawlRead, CrawlWrite, ArticlesRead, ArticlesWrite, NotificationsRead, NotificationsWrite,
+	}
 }
 
 // Has reports whether the principal has a scope. Its role must allow the operation,

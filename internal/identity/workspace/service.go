@@ -16,8 +16,10 @@ import (
 // Store stores workspaces, members and tokens, and records changes in the audit log.
 type Store interface {
 	ChangeWorkspace(ctx context.Context, id uuid.UUID, c Change) (Workspace, error)
-	CreateWorkspace(ctx context.Context, from uuid.UUID, w Workspace, owner uuid.UUID, key idempotency.Key) (created Workspace, replayed bool, err error)
-	Invite(ctx context.Context, workspace uuid.UUID, email string, role Role, key idempotency.Key) (m Member, replayed bool, err error)
+	CreateWorkspace(ctx context.Context, from uuid.UUID, w Workspace, owner uuid.UUID,
+		key idempotency.Key) (created Workspace, replayed bool, err error)
+	Invite(ctx context.Context, workspace uuid.UUID, email string, role Role, key idempotency.Key) (m Member,
+		replayed bool, err error)
 	ChangeRole(ctx context.Context, workspace, user uuid.UUID, role Role) (Member, error)
 	RemoveMember(ctx context.Context, workspace, user uuid.UUID) error
 	Tokens(ctx context.Context, f TokenFilter) ([]Token, error)
@@ -32,14 +34,17 @@ type Service struct{ Store Store }
 const DefaultZone = "Asia/Ho_Chi_Minh"
 
 // CreateWorkspace creates another workspace, whose owner is the requesting user.
-func (s *Service) CreateWorkspace(ctx context.Context, who Principal, name, zone string, key idempotency.Key) (w Workspace, replayed bool, err error) {
+func (s *Service) CreateWorkspace(
+	ctx context.Context, who Principal, name, zone string, key idempotency.Key,
+) (w Workspace, replayed bool, err error) {
 	if zone == "" {
 		zone = DefaultZone
 	}
 	if err := checkWorkspace(&name, &zone); err != nil {
 		return Workspace{}, false, err
 	}
-	return s.Store.CreateWorkspace(ctx, who.WorkspaceID, Workspace{ID: uuid.Must(uuid.NewV7()), Name: name, TimeZone: zone}, who.UserID, key)
+	return s.Store.CreateWorkspace(ctx, who.WorkspaceID,
+		Workspace{ID: uuid.Must(uuid.NewV7()), Name: name, TimeZone: zone}, who.UserID, key)
 }
 
 // ChangeWorkspace changes the settings of a workspace.
@@ -58,7 +63,9 @@ func checkWorkspace(name, zone *string) error {
 	}
 	if zone != nil {
 		if _, err := timezone.Load(*zone); err != nil {
-			problems = append(problems, apperr.FieldError{Field: "time_zone", Code: "unknown", Message: "Must be an IANA time zone, such as Asia/Ho_Chi_Minh."})
+			problems = append(problems, apperr.FieldError{
+				Field: "time_zone", Code: "unknown", Message: "Must be an IANA time zone, such as Asia/Ho_Chi_Minh.",
+			})
 		}
 	}
 	return orRefuse(problems)
@@ -72,16 +79,22 @@ func checkName(name *string) []apperr.FieldError {
 	case *name == "":
 		return []apperr.FieldError{{Field: "name", Code: "required", Message: "The name is required."}}
 	case !utf8.ValidString(*name) || strings.ContainsRune(*name, 0):
-		return []apperr.FieldError{{Field: "name", Code: "invalid", Message: "The name must be valid UTF-8 without NUL characters."}}
+		return []apperr.FieldError{
+			{Field: "name", Code: "invalid", Message: "The name must be valid UTF-8 without NUL characters."},
+		}
 	case utf8.RuneCountInString(*name) > maxNameLength:
-		return []apperr.FieldError{{Field: "name", Code: "too_long", Message: "The name must have at most 200 characters."}}
+		return []apperr.FieldError{
+			{Field: "name", Code: "too_long", Message: "The name must have at most 200 characters."},
+		}
 	}
 	return nil
 }
 
 // Invite makes the person with an address a member. A user unknown to Dateline can log
 // in only with OIDC, once the provider has verified the address.
-func (s *Service) Invite(ctx context.Context, who Principal, email string, role Role, key idempotency.Key) (m Member, replayed bool, err error) {
+func (s *Service) Invite(
+	ctx context.Context, who Principal, email string, role Role, key idempotency.Key,
+) (m Member, replayed bool, err error) {
 	address, err := cleanEmail(email)
 	if err != nil {
 		return Member{}, false, err
@@ -97,8 +110,11 @@ const maxEmailLength = 254
 func cleanEmail(text string) (string, error) {
 	text = strings.TrimSpace(text)
 	parsed, err := mail.ParseAddress(text)
-	if err != nil || parsed.Address != text || len(text) > maxEmailLength || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", apperr.InvalidFields(apperr.FieldError{Field: "email", Code: "invalid", Message: "Must be an email address, such as person@news.example."})
+	if err != nil || parsed.Address != text || len(text) > maxEmailLength ||
+		strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return "", apperr.InvalidFields(apperr.FieldError{
+			Field: "email", Code: "invalid", Message: "Must be an email address, such as person@news.example.",
+		})
 	}
 	return strings.ToLower(text), nil
 }

@@ -15,7 +15,9 @@ import (
 
 // Tokens lists API tokens: owners see those of all members.
 func (s *Service) Tokens(ctx context.Context, who Principal, before *uuid.UUID, limit int) ([]Token, error) {
-	return s.Store.Tokens(ctx, TokenFilter{WorkspaceID: who.WorkspaceID, UserID: onlyOwn(who), Before: before, Limit: limit})
+	return s.Store.Tokens(ctx, TokenFilter{
+		WorkspaceID: who.WorkspaceID, UserID: onlyOwn(who), Before: before, Limit: limit,
+	})
 }
 
 // Revoke ends an API token: owners end those of all members.
@@ -44,15 +46,24 @@ const DefaultDays = 90
 // CreateToken creates an API token. Its text is shown only once: a repeated request
 // returns the token without it. A token cannot have more permissions or a later expiry
 // than the one that creates it.
-func (s *Service) CreateToken(ctx context.Context, who Principal, request TokenRequest, key idempotency.Key) (t Token, plain secret.Text, replayed bool, err error) {
+func (s *Service) CreateToken(
+	ctx context.Context, who Principal, request TokenRequest, key idempotency.Key,
+) (t Token, plain secret.Text, replayed bool, err error) {
 	problems := checkName(&request.Name)
 	for i, scope := range request.Scopes {
 		if !who.Role.AtLeast(scope.MinRole()) {
-			problems = append(problems, apperr.FieldError{Field: fmt.Sprintf("scopes[%d]", i), Code: "role_insufficient", Message: fmt.Sprintf("Your role (%s) does not include this scope; it requires the role %s.", who.Role, scope.MinRole())})
+			problems = append(problems, apperr.FieldError{
+				Field: fmt.Sprintf("scopes[%d]", i), Code: "role_insufficient",
+				Message: fmt.Sprintf("Your role (%s) does not include this scope; it requires the role %s.", who.Role,
+					scope.MinRole()),
+			})
 			continue
 		}
 		if !who.Has(scope) {
-			problems = append(problems, apperr.FieldError{Field: fmt.Sprintf("scopes[%d]", i), Code: "not_yours", Message: "Your own token does not have this scope."})
+			problems = append(problems, apperr.FieldError{
+				Field: fmt.Sprintf("scopes[%d]", i), Code: "not_yours",
+				Message: "Your own token does not have this scope.",
+			})
 		}
 	}
 	expires, wrong := expiryOf(who, request, time.Now())
@@ -72,11 +83,26 @@ func expiryOf(who Principal, request TokenRequest, now time.Time) (*time.Time, [
 	if request.Never {
 		switch {
 		case who.Role != Owner:
-			return nil, []apperr.FieldError{{Field: "never_expires", Code: "owners_only", Message: "Only owners can create tokens that never expire."}}
+			return nil, []apperr.FieldError{
+				{
+					Field: "never_expires", Code: "owners_only",
+					Message: "Only owners can create tokens that never expire.",
+				},
+			}
 		case who.ExpiresAt != nil:
-			return nil, []apperr.FieldError{{Field: "never_expires", Code: "not_yours", Message: "Your own token expires, so it cannot create a token that never expires."}}
+			return nil, []apperr.FieldError{
+				{
+					Field: "never_expires", Code: "not_yours",
+					Message: "Your own token expires, so it cannot create a token that never expires.",
+				},
+			}
 		case request.Days != 0:
-			return nil, []apperr.FieldError{{Field: "expires_in_days", Code: "contradiction", Message: "Must be absent for a token that never expires."}}
+			return nil, []apperr.FieldError{
+				{
+					Field: "expires_in_days", Code: "contradiction",
+					Message: "Must be absent for a token that never expires.",
+				},
+			}
 		}
 		return nil, nil
 	}
@@ -91,5 +117,7 @@ func expiryOf(who Principal, request TokenRequest, now time.Time) (*time.Time, [
 	if request.Days == 0 {
 		return who.ExpiresAt, nil
 	}
-	return nil, []apperr.FieldError{{Field: "expires_in_days", Code: "not_yours", Message: "Must not exceed the expiry of your own token."}}
+	return nil, []apperr.FieldError{
+		{Field: "expires_in_days", Code: "not_yours", Message: "Must not exceed the expiry of your own token."},
+	}
 }

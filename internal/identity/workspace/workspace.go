@@ -141,8 +141,10 @@ func NewToken(workspace, user uuid.UUID, name string) (t Token, plain string) {
 	raw := make([]byte, 32)
 	_, _ = rand.Read(raw) // never fails, see crypto/rand
 	plain = tokenPrefix + base64.RawURLEncoding.EncodeToString(raw)
-	return Token{ID: uuid.Must(uuid.NewV7()), WorkspaceID: workspace, UserID: user, Name: name,
-		Hint: plain[:len(tokenPrefix)+4], Hash: HashToken(plain), Scopes: []Scope{Everything}}, plain
+	return Token{
+		ID: uuid.Must(uuid.NewV7()), WorkspaceID: workspace, UserID: user, Name: name,
+		Hint: plain[:len(tokenPrefix)+4], Hash: HashToken(plain), Scopes: []Scope{Everything},
+	}, plain
 }
 
 // HashToken returns the stored form of a token, by which it is looked up.

@@ -72,5 +72,8 @@ func InvalidFields(fields ...FieldError) *Error {
 
 // NotFound returns a KindNotFound error with the code "<resource>_not_found".
 func NotFound(resource string) *Error {
-	return &Error{Kind: KindNotFound, Code: resource + "_not_found", Message: fmt.Sprintf("The %s does not exist in this workspace.", resource)}
+	return &Error{
+		Kind: KindNotFound, Code: resource + "_not_found",
+		Message: fmt.Sprintf("The %s does not exist in this workspace.", resource),
+	}
 }

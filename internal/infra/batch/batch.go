@@ -42,14 +42,21 @@ var ErrStopped = errors.New("the batcher has stopped")
 // it fails for several inputs, each is run again alone, so that one bad input
 // doesn't fail the other calls; therefore run must have no effect when it
 // fails.
-func New[In, Out any](ctx context.Context, maxBatch, flushers int, run func(context.Context, []In) ([]Out, error)) *Batcher[In, Out] {
+func New[In, Out any](
+	ctx context.Context, maxBatch, flushers int, run func(context.Context, []In) ([]Out, error),
+) *Batcher[In, Out] {
 	return NewWithDelay(ctx, 0, maxBatch, flushers, run)
 }
 
 // NewWithDelay is New for calls that are not urgent: a batch runs some time
 // after its first call.
-func NewWithDelay[In, Out any](ctx context.Context, linger time.Duration, maxBatch, flushers int, run func(context.Context, []In) ([]Out, error)) *Batcher[In, Out] {
-	b := &Batcher[In, Out]{run: run, maxBatch: maxBatch, linger: linger, queue: make(chan call[In, Out]), stopped: ctx.Done()}
+func NewWithDelay[In, Out any](
+	ctx context.Context, linger time.Duration, maxBatch, flushers int, run func(context.Context, []In) ([]Out, error),
+) *Batcher[In, Out] {
+	b := &Batcher[In, Out]{
+		run: run, maxBatch: maxBatch, linger: linger, queue: make(chan call[In, Out]),
+		stopped: ctx.Done(),
+	}
 	for range flushers {
 		go b.runFlusher(ctx)
 	}

@@ -68,7 +68,8 @@ func FuzzClient(f *testing.F) {
 	f.Fuzz(func(t *testing.T, peer, forwarded string) {
 		r := &http.Request{RemoteAddr: peer, Header: http.Header{"X-Forwarded-For": {forwarded}}}
 		got := trusted.Client(r)
-		if direct, err := netip.ParseAddrPort(peer); err == nil && !trusted.contains(direct.Addr().Unmap()) && got != direct.Addr().Unmap() {
+		if direct, err := netip.ParseAddrPort(peer); err == nil && !trusted.contains(direct.Addr().Unmap()) &&
+			got != direct.Addr().Unmap() {
 			t.Errorf("%q, %q: %s", peer, forwarded, got)
 		}
 	})

@@ -78,7 +78,8 @@ type Config struct {
 	MediaRetention      time.Duration // 0 for unlimited
 	HourlyViewRetention time.Duration // retention of hourly counts; 0 for unlimited
 	DailyViewRetention  time.Duration // retention of daily counts; 0 for unlimited
-	MetricsShare        int           // percent of networks' rate limits for reading metrics of posts; 0: they are not read
+	// Percent of networks' rate limits for reading metrics of posts; 0: they are not read
+	MetricsShare int
 
 	Views     bool   // count the readers of sites
 	GeoIPFile string // GeoIP database; empty if there is none
@@ -211,16 +212,20 @@ func readFile(flag, variable string, problems *Problems) (path string, values ma
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		*problems = append(*problems, Problem{Name: source, Value: path, Wrong: "cannot be read: " + reason(err),
-			Accepts: "the path of a readable file of KEY=value lines"})
+		*problems = append(*problems, Problem{
+			Name: source, Value: path, Wrong: "cannot be read: " + reason(err),
+			Accepts: "the path of a readable file of KEY=value lines",
+		})
 		return path, nil
 	}
 	defer f.Close()
 	values, err = godotenv.Parse(f)
 	if err != nil {
 		// The parser's message contains the line, which can contain a secret.
-		*problems = append(*problems, Problem{Name: source, Value: path, Wrong: "has a line that is not KEY=value",
-			Accepts: "KEY=value lines; values with spaces or # in quotes; comments after #"})
+		*problems = append(*problems, Problem{
+			Name: source, Value: path, Wrong: "has a line that is not KEY=value",
+			Accepts: "KEY=value lines; values with spaces or # in quotes; comments after #",
+		})
 		return path, nil
 	}
 	return path, values
@@ -238,7 +243,10 @@ func unknown(all []Setting, file, env map[string]string, path string) Problems {
 		if slices.Contains(known[1:], name) {
 			continue
 		}
-		p := Problem{Name: name, Wrong: "is not a setting (in " + path + ")", Accepts: "the names that `dateline settings` lists"}
+		p := Problem{
+			Name: name, Wrong: "is not a setting (in " + path + ")",
+			Accepts: "the names that `dateline settings` lists",
+		}
 		if near, _ := nearest(name, known[1:]); near != "" {
 			p.Accepts = "did you mean " + near + "?"
 		}
@@ -249,7 +257,9 @@ func unknown(all []Setting, file, env map[string]string, path string) Problems {
 			continue
 		}
 		if near, distance := nearest(name, known); near != "" && distance <= 2 {
-			out = append(out, Problem{Name: name, Wrong: "is not a setting (in the environment)", Accepts: "did you mean " + near + "?"})
+			out = append(out, Problem{
+				Name: name, Wrong: "is not a setting (in the environment)", Accepts: "did you mean " + near + "?",
+			})
 		}
 	}
 	slices.SortFunc(out, func(a, b Problem) int { return strings.Compare(a.Name, b.Name) })
@@ -260,14 +270,21 @@ func unknown(all []Setting, file, env map[string]string, path string) Problems {
 func (c *Config) conflicts() Problems {
 	var out Problems
 	if (c.S3AccessKey == "") != (c.S3SecretKey == "") {
-		out = append(out, Problem{Name: "S3_ACCESS_KEY", Wrong: "and S3_SECRET_KEY must be set together",
-			Accepts: "both or neither (without them, the AWS identity of the machine is used)"})
+		out = append(out, Problem{
+			Name: "S3_ACCESS_KEY", Wrong: "and S3_SECRET_KEY must be set together",
+			Accepts: "both or neither (without them, the AWS identity of the machine is used)",
+		})
 	}
 	if (c.LLMURL == "") != (c.LLMModel == "") {
-		out = append(out, Problem{Name: "DATELINE_LLM_MODEL", Wrong: "and DATELINE_LLM_URL must be set together", Accepts: "both or neither"})
+		out = append(out, Problem{
+			Name: "DATELINE_LLM_MODEL", Wrong: "and DATELINE_LLM_URL must be set together",
+			Accepts: "both or neither",
+		})
 	}
 	if (c.OIDCIssuer == "") != (c.OIDCClientID == "") {
-		out = append(out, Problem{Name: "OIDC_ISSUER", Wrong: "and OIDC_CLIENT_ID must be set together", Accepts: "both or neither"})
+		out = append(out, Problem{
+			Name: "OIDC_ISSUER", Wrong: "and OIDC_CLIENT_ID must be set together", Accepts: "both or neither",
+		})
 	}
 	return append(out, c.searchConflicts()...)
 }
@@ -278,7 +295,9 @@ func (c *Config) RequireEngines() error {
 	var problems Problems
 	for _, s := range settings() {
 		if s.engine != nil && s.engine(c) == "" {
-			problems = append(problems, Problem{Name: s.Name, Wrong: "is required (only `dateline up` starts its own engines)", Accepts: s.Accepts})
+			problems = append(problems, Problem{
+				Name: s.Name, Wrong: "is required (only `dateline up` starts its own engines)", Accepts: s.Accepts,
+			})
 		}
 	}
 	if len(problems) > 0 {

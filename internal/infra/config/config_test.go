@@ -33,9 +33,13 @@ func TestLoad_Defaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, pair := range map[string][2]any{
-		"APIAddr": {c.APIAddr, "127.0.0.1:8080"}, "PublicURL": {c.PublicURL, "http://127.0.0.1:8080"}, "TimeZone": {c.TimeZone.String(), "Asia/Ho_Chi_Minh"},
-		"PostgresPort": {c.PostgresPort, 15432}, "LogLevel": {c.LogLevel, slog.LevelInfo}, "Sandbox": {c.Sandbox, true}, "TemporalTLS": {c.TemporalTLS, false},
-		"TemporalNamespace": {c.TemporalNamespace, "default"}, "Keyset": {c.Keyset, filepath.Join(c.DataDir, "keyset.json")},
+		"APIAddr": {c.APIAddr, "127.0.0.1:8080"}, "PublicURL": {c.PublicURL, "http://127.0.0.1:8080"},
+		"TimeZone":     {c.TimeZone.String(), "Asia/Ho_Chi_Minh"},
+		"PostgresPort": {c.PostgresPort, 15432}, "LogLevel": {c.LogLevel, slog.LevelInfo}, "Sandbox": {c.Sandbox, true},
+		"TemporalTLS":       {c.TemporalTLS, false},
+		"TemporalNamespace": {c.TemporalNamespace, "default"}, "Keyset": {
+			c.Keyset, filepath.Join(c.DataDir, "keyset.json"),
+		},
 	} {
 		if got, want := pair[0], pair[1]; got != want {
 			t.Errorf("%s: got %v, want %v", name, got, want)
@@ -48,7 +52,10 @@ func TestLoad_Defaults(t *testing.T) {
 
 func TestLoad_MediaRetention(t *testing.T) {
 	t.Chdir(t.TempDir())
-	for value, want := range map[string]time.Duration{"": 90 * 24 * time.Hour, "0": 0, "0d": 0, "36h": 36 * time.Hour, "7d": 7 * 24 * time.Hour} {
+	for value, want := range map[string]time.Duration{
+		"": 90 * 24 * time.Hour, "0": 0, "0d": 0, "36h": 36 * time.Hour,
+		"7d": 7 * 24 * time.Hour,
+	} {
 		c, err := config.Load("", []string{"DATELINE_MEDIA_RETENTION=" + value})
 		if err != nil || c.MediaRetention != want {
 			t.Errorf("%q: got %v, %v, want %v", value, c, err, want)
@@ -63,7 +70,8 @@ func TestLoad_MediaRetention(t *testing.T) {
 
 func TestLoad_Precedence(t *testing.T) {
 	t.Chdir(t.TempDir())
-	file := writeFile(t, "# comment\nDATELINE_API_ADDR=:9000\nS3_BUCKET=\"from-file\"\nexport DATELINE_REDIS_PORT=7000\nTEMPORAL_API_KEY='k'\n")
+	file := writeFile(t, "# comment\nDATELINE_API_ADDR=:9000\nS3_BUCKET=\"from-file\"\nexport "+
+		"DATELINE_REDIS_PORT=7000\nTEMPORAL_API_KEY='k'\n")
 	c, err := config.Load("", []string{"DATELINE_CONFIG=" + file, "S3_BUCKET=from-env", "DATELINE_REDIS_PORT="})
 	if err != nil {
 		t.Fatal(err)
@@ -130,7 +138,9 @@ func TestLoad_ReportsAllProblems(t *testing.T) {
 	for name, value := range bad {
 		fmt.Fprintf(&text, "%s=%s\n", name, value)
 	}
-	_, err := config.Load(writeFile(t, text.String()), []string{"DATELINE_LOG_LEVLE=debug", "DATELINE_API_SERVICE_HOST=10.0.0.1"})
+	_, err := config.Load(writeFile(t, text.String()), []string{
+		"DATELINE_LOG_LEVLE=debug", "DATELINE_API_SERVICE_HOST=10.0.0.1",
+	})
 	var problems config.Problems
 	if !errors.As(err, &problems) {
 		t.Fatalf("want Problems, got %v", err)
@@ -141,8 +151,11 @@ func TestLoad_ReportsAllProblems(t *testing.T) {
 			t.Errorf("%s is not reported", name)
 		}
 	}
-	for _, want := range []string{"S3_ACCESS_KEY and S3_SECRET_KEY must be set together", "did you mean DATELINE_SANDBOX?",
-		"did you mean DATELINE_LOG_LEVEL?", `DATELINE_REDIS_PORT "70000"`, "DATABASE_URL (hidden)"} {
+	for _, want := range []string{
+		"S3_ACCESS_KEY and S3_SECRET_KEY must be set together",
+		"did you mean DATELINE_SANDBOX?",
+		"did you mean DATELINE_LOG_LEVEL?", `DATELINE_REDIS_PORT "70000"`, "DATABASE_URL (hidden)",
+	} {
 		if !strings.Contains(message, want) {
 			t.Errorf("got no %q in:\n%s", want, message)
 		}
@@ -161,7 +174,8 @@ func TestLoad_ReportsAllProblems(t *testing.T) {
 func TestLoad_UnreadableFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	_, err := config.Load("nowhere.env", nil)
-	if err == nil || !strings.Contains(err.Error(), `--config "nowhere.env" cannot be read: no such file or directory`) {
+	if err == nil || !strings.Contains(err.Error(),
+		`--config "nowhere.env" cannot be read: no such file or directory`) {
 		t.Errorf("missing file: %v", err)
 	}
 	_, err = config.Load(writeFile(t, "S3_SECRET_KEY hunter2\n"), nil)
@@ -172,14 +186,19 @@ func TestLoad_UnreadableFile(t *testing.T) {
 
 func TestLoad_AcceptedValues(t *testing.T) {
 	c, err := config.Load("", []string{
-		"DATABASE_URL=postgres://u:p%40@db:5432/dateline?sslmode=disable", "REDIS_URL=a:1,b:2", "TEMPORAL_ADDRESS=t:7233",
-		"S3_ENDPOINT=https://s3.example.org/", "DATELINE_ALLOW_PRIVATE_HOSTS=Media.Internal:8080, 10.1.2.3/16,[::1]:80",
-		"S3_ACCESS_KEY=a", "S3_SECRET_KEY=hunter2",
+		"DATABASE_URL=postgres://u:p%40@db:5432/dateline?sslmode=disable", "REDIS_URL=a:1,b:2",
+		"TEMPORAL_ADDRESS=t:7233", "S3_ENDPOINT=https://s3.example.org/",
+		"DATELINE_ALLOW_PRIVATE_HOSTS=Media.Internal:8080, 10.1.2.3/16,[::1]:80", "S3_ACCESS_KEY=a",
+		"S3_SECRET_KEY=hunter2",
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []config.PrivateHost{{HostPort: "media.internal:8080"}, {Prefix: netip.MustParsePrefix("10.1.0.0/16")}, {HostPort: "[::1]:80"}}
+	want := []config.PrivateHost{
+		{HostPort: "media.internal:8080"},
+		{Prefix: netip.MustParsePrefix("10.1.0.0/16")},
+		{HostPort: "[::1]:80"},
+	}
 	if !slices.Equal(c.AllowPrivateHosts, want) {
 		t.Errorf("private hosts: %v", c.AllowPrivateHosts)
 	}
@@ -192,7 +211,8 @@ func TestLoad_AcceptedValues(t *testing.T) {
 	var logged bytes.Buffer
 	slog.New(slog.NewTextHandler(&logged, nil)).Info("x", "config", c)
 	for _, shown := range []string{fmt.Sprintf("%v %+v %#v %s %+v", c, c, c, c, *c), logged.String()} {
-		if strings.Contains(shown, "hunter2") || strings.Contains(shown, "p%40") || !strings.Contains(shown, "TEMPORAL_ADDRESS=t:7233") {
+		if strings.Contains(shown, "hunter2") || strings.Contains(shown, "p%40") ||
+			!strings.Contains(shown, "TEMPORAL_ADDRESS=t:7233") {
 			t.Errorf("printed: %s", shown)
 		}
 	}
@@ -258,7 +278,10 @@ func TestHelp_ListsSettings(t *testing.T) {
 	if err := config.Help(&b); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"DATABASE_URL", "default: 127.0.0.1:8080", "DATELINE_MEDIA_MAX_BYTES", "Local engines", "<DATELINE_DATA_DIR>/keyset.json"} {
+	for _, want := range []string{
+		"DATABASE_URL", "default: 127.0.0.1:8080", "DATELINE_MEDIA_MAX_BYTES",
+		"Local engines", "<DATELINE_DATA_DIR>/keyset.json",
+	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("help lacks %q", want)
 		}

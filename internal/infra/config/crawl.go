@@ -14,34 +14,75 @@ import (
 
 func crawlSettings() []Setting {
 	return []Setting{
-		{Name: "DATELINE_CRAWL", Default: "true", Accepts: trueOrFalse,
-			Help: "Run the crawler. Only the sites of seeds are crawled.", set: toBool(func(c *Config) *bool { return &c.Crawl })},
-		{Name: "DATELINE_CRAWL_CONTACT", DefaultText: "<DATELINE_PUBLIC_URL>", Accepts: "https://example.org/bot or mailto:crawler@example.org",
-			Help: "Contact for site operators, sent in the User-Agent of every request. Set it before you crawl other people's sites.", set: setCrawlContact,
-			derive: func(c *Config) string { return c.PublicURL }},
-		{Name: "DATELINE_WEBSUB", DefaultText: "true if the host of DATELINE_PUBLIC_URL is public, otherwise false", Accepts: trueOrFalse,
-			Help: "Subscribe to the WebSub hubs that feeds name, which call DATELINE_PUBLIC_URL when there are new articles.", set: toBool(func(c *Config) *bool { return &c.WebSub }),
-			derive: defaultWebSub},
-		{Name: "DATELINE_CRAWL_MAX_DOMAINS", Default: "500", Accepts: "1 to 5000",
-			Help: "Number of sites crawled concurrently by all workers together.", set: toNumber(func(c *Config) *int { return &c.CrawlMaxDomains }, 1, 5000)},
-		{Name: "DATELINE_CRAWL_DELAY", Default: "1s", Accepts: "100ms to 10m",
-			Help: "Delay between a response of a site and the next request to it; a robots.txt can request a longer one.",
-			set:  toDuration(func(c *Config) *time.Duration { return &c.CrawlDelay }, 100*time.Millisecond, 10*time.Minute)},
-		{Name: "DATELINE_CRAWL_MAX_DELAY", Default: "30s", Accepts: "100ms to 10m",
-			Help: "Maximum Crawl-delay of a robots.txt that is honored.", set: toDuration(func(c *Config) *time.Duration { return &c.CrawlMaxDelay }, 100*time.Millisecond, 10*time.Minute)},
-		{Name: "DATELINE_CRAWL_IP_DELAY", Default: "100ms", Accepts: "0s to 1m",
-			Help: "Delay between two requests to the same IP address.", set: toDuration(func(c *Config) *time.Duration { return &c.CrawlIPDelay }, 0, time.Minute)},
-		{Name: "DATELINE_CRAWL_BUDGET", Default: "20000", Accepts: "a number; 0 disables the limit",
-			Help: "Maximum pages fetched per site and day, not counting hub pages.", set: toNumber(func(c *Config) *int { return &c.CrawlBudget }, 0, 1<<30)},
-		{Name: "DATELINE_CRAWL_MAX_VERSIONS", Default: "10", Accepts: "1 to 1000",
-			Help: "Maximum stored versions of a page.", set: toNumber(func(c *Config) *int { return &c.CrawlMaxVersions }, 1, 1000)},
-		{Name: "DATELINE_CRAWL_RETENTION", Default: "365d", Accepts: "days or hours, such as 90d or 36h; 0 disables deletion",
-			Help: "Retention of page versions; the newest version is never deleted.", set: toRetention(func(c *Config) *time.Duration { return &c.CrawlRetention })},
-		{Name: "DATELINE_CRAWL_PROXY_URL", Secret: true, //nolint:gosec // an example
+		{
+			Name: "DATELINE_CRAWL", Default: "true", Accepts: trueOrFalse,
+			Help: "Run the crawler. Only the sites of seeds are crawled.",
+			set:  toBool(func(c *Config) *bool { return &c.Crawl }),
+		},
+		{
+			Name: "DATELINE_CRAWL_CONTACT", DefaultText: "<DATELINE_PUBLIC_URL>",
+			Accepts: "https://example.org/bot or mailto:crawler@example.org",
+			Help: "Contact for site operators, sent in the User-Agent of every request. Set it before you crawl " +
+				"other people's sites.", set: setCrawlContact,
+			derive: func(c *Config) string { return c.PublicURL },
+		},
+		{
+			Name: "DATELINE_WEBSUB", DefaultText: "true if the host of DATELINE_PUBLIC_URL is public, otherwise false",
+			Accepts: trueOrFalse,
+			Help: "Subscribe to the WebSub hubs that feeds name, which call DATELINE_PUBLIC_URL when there are " +
+				"new articles.", set: toBool(func(c *Config) *bool { return &c.WebSub }),
+			derive: defaultWebSub,
+		},
+		{
+			Name: "DATELINE_CRAWL_MAX_DOMAINS", Default: "500", Accepts: "1 to 5000",
+			Help: "Number of sites crawled concurrently by all workers together.",
+			set:  toNumber(func(c *Config) *int { return &c.CrawlMaxDomains }, 1, 5000),
+		},
+		{
+			Name: "DATELINE_CRAWL_DELAY", Default: "1s", Accepts: "100ms to 10m",
+			Help: "Delay between a response of a site and the next request to it; a robots.txt can request a " +
+				"longer one.",
+			set: toDuration(func(c *Config) *time.Duration { return &c.CrawlDelay }, 100*time.Millisecond,
+				10*time.Minute),
+		},
+		{
+			Name: "DATELINE_CRAWL_MAX_DELAY", Default: "30s", Accepts: "100ms to 10m",
+			Help: "Maximum Crawl-delay of a robots.txt that is honored.",
+			set: toDuration(func(c *Config) *time.Duration { return &c.CrawlMaxDelay }, 100*time.Millisecond,
+				10*time.Minute),
+		},
+		{
+			Name: "DATELINE_CRAWL_IP_DELAY", Default: "100ms", Accepts: "0s to 1m",
+			Help: "Delay between two requests to the same IP address.",
+			set:  toDuration(func(c *Config) *time.Duration { return &c.CrawlIPDelay }, 0, time.Minute),
+		},
+		{
+			Name: "DATELINE_CRAWL_BUDGET", Default: "20000", Accepts: "a number; 0 disables the limit",
+			Help: "Maximum pages fetched per site and day, not counting hub pages.",
+			set:  toNumber(func(c *Config) *int { return &c.CrawlBudget }, 0, 1<<30),
+		},
+		{
+			Name: "DATELINE_CRAWL_MAX_VERSIONS", Default: "10", Accepts: "1 to 1000",
+			Help: "Maximum stored versions of a page.",
+			set:  toNumber(func(c *Config) *int { return &c.CrawlMaxVersions }, 1, 1000),
+		},
+		{
+			Name: "DATELINE_CRAWL_RETENTION", Default: "365d",
+			Accepts: "days or hours, such as 90d or 36h; 0 disables deletion",
+			Help:    "Retention of page versions; the newest version is never deleted.",
+			set:     toRetention(func(c *Config) *time.Duration { return &c.CrawlRetention }),
+		},
+		{ //nolint:gosec // an example
+			Name: "DATELINE_CRAWL_PROXY_URL", Secret: true,
 			Accepts: "http://user:password@proxy:3128 or socks5://proxy:1080",
-			Help:    "Proxy for all requests of the crawler.", set: setCrawlProxy},
-		{Name: "DATELINE_CRAWL_BROWSER_URL", Secret: true, Accepts: "http://chromium:9222 or ws://chromium:9222/devtools/browser/…",
-			Help: "Chrome DevTools Protocol endpoint of a Chromium that renders the pages of domains with rendering enabled; empty disables rendering.", set: setCrawlBrowser},
+			Help:    "Proxy for all requests of the crawler.", set: setCrawlProxy,
+		},
+		{
+			Name: "DATELINE_CRAWL_BROWSER_URL", Secret: true,
+			Accepts: "http://chromium:9222 or ws://chromium:9222/devtools/browser/…",
+			Help: "Chrome DevTools Protocol endpoint of a Chromium that renders the pages of domains with " +
+				"rendering enabled; empty disables rendering.", set: setCrawlBrowser,
+		},
 	}
 }
 
@@ -60,7 +101,8 @@ func defaultWebSub(c *Config) string {
 	if _, err := netip.ParseAddr(host); err == nil {
 		return "true"
 	}
-	for _, private := range []string{".local", ".internal", ".test", ".home.arpa", ".localdomain"} { // RFC 6762, RFC 6761, RFC 8375
+	// RFC 6762, RFC 6761, RFC 8375
+	for _, private := range []string{".local", ".internal", ".test", ".home.arpa", ".localdomain"} {
 		if strings.HasSuffix(host, private) {
 			return "false"
 		}
@@ -73,7 +115,8 @@ func setCrawlContact(c *Config, v string) error {
 		if parsed, err := mail.ParseAddress(address); err != nil || parsed.Address != address {
 			return errors.New("is not an email address")
 		}
-	} else if u, err := url.Parse(v); err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" {
+	} else if u, err := url.Parse(v); err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" &&
+		u.Scheme != "http" {
 		return errors.New("is neither an http(s) URL nor a mailto: address")
 	}
 	c.CrawlContact = v
@@ -91,7 +134,8 @@ func setCrawlProxy(c *Config, v string) error {
 
 func setCrawlBrowser(c *Config, v string) error {
 	u, err := url.Parse(v)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "ws" && u.Scheme != "wss" {
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "ws" &&
+		u.Scheme != "wss" {
 		return errors.New("is not the URL of a DevTools endpoint")
 	}
 	c.CrawlBrowserURL = v

@@ -9,18 +9,34 @@ import (
 
 func emailSettings() []Setting {
 	return []Setting{
-		{Name: "DATELINE_SMTP_HOST", Accepts: "a host, such as smtp.example.org",
-			Help: "SMTP server for reports and alerts by email; if empty, no emails are sent.", set: toString(func(c *Config) *string { return &c.SMTPHost })},
-		{Name: "DATELINE_SMTP_PORT", Default: "587", Accepts: "1 to 65535",
-			Help: "Port of the SMTP server.", set: toPort(func(c *Config) *int { return &c.SMTPPort })},
-		{Name: "DATELINE_SMTP_ENCRYPTION", Default: "starttls", Accepts: "starttls, tls (usually on port 465) or none",
-			Help: "Encryption of the connection. Use none only for a server on the same machine.", set: setSMTPEncryption},
-		{Name: "DATELINE_SMTP_USERNAME", Accepts: "a user name; empty for no authentication",
-			Help: "User of the SMTP server.", set: toString(func(c *Config) *string { return &c.SMTPUsername })},
-		{Name: "DATELINE_SMTP_PASSWORD", Secret: true, Accepts: "the user's password",
-			Help: "Password of the SMTP server.", set: toString(func(c *Config) *string { return &c.SMTPPassword })},
-		{Name: "DATELINE_EMAIL_FROM", DefaultText: "Dateline <dateline@host of DATELINE_PUBLIC_URL>", Accepts: "an address, such as Newsroom <reports@news.example>",
-			Help: "Sender of emails.", set: setEmailFrom},
+		{
+			Name: "DATELINE_SMTP_HOST", Accepts: "a host, such as smtp.example.org",
+			Help: "SMTP server for reports and alerts by email; if empty, no emails are sent.",
+			set:  toString(func(c *Config) *string { return &c.SMTPHost }),
+		},
+		{
+			Name: "DATELINE_SMTP_PORT", Default: "587", Accepts: "1 to 65535",
+			Help: "Port of the SMTP server.", set: toPort(func(c *Config) *int { return &c.SMTPPort }),
+		},
+		{
+			Name: "DATELINE_SMTP_ENCRYPTION", Default: "starttls",
+			Accepts: "starttls, tls (usually on port 465) or none",
+			Help:    "Encryption of the connection. Use none only for a server on the same machine.",
+			set:     setSMTPEncryption,
+		},
+		{
+			Name: "DATELINE_SMTP_USERNAME", Accepts: "a user name; empty for no authentication",
+			Help: "User of the SMTP server.", set: toString(func(c *Config) *string { return &c.SMTPUsername }),
+		},
+		{
+			Name: "DATELINE_SMTP_PASSWORD", Secret: true, Accepts: "the user's password",
+			Help: "Password of the SMTP server.", set: toString(func(c *Config) *string { return &c.SMTPPassword }),
+		},
+		{
+			Name: "DATELINE_EMAIL_FROM", DefaultText: "Dateline <dateline@host of DATELINE_PUBLIC_URL>",
+			Accepts: "an address, such as Newsroom <reports@news.example>",
+			Help:    "Sender of emails.", set: setEmailFrom,
+		},
 	}
 }
 

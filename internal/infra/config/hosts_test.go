@@ -9,7 +9,10 @@ import (
 
 func TestHosts_IncludesConfiguredHosts(t *testing.T) {
 	t.Chdir(t.TempDir())
-	c, err := config.Load("", []string{"DATELINE_PUBLIC_URL=https://dateline.example:8443", "DATELINE_LINK_HOST=go.example", "DATELINE_ALLOWED_HOSTS=api, Dateline.internal"})
+	c, err := config.Load("", []string{
+		"DATELINE_PUBLIC_URL=https://dateline.example:8443", "DATELINE_LINK_HOST=go.example",
+		"DATELINE_ALLOWED_HOSTS=api, Dateline.internal",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

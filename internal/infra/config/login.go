@@ -10,21 +10,41 @@ import (
 
 func loginSettings() []Setting {
 	return []Setting{
-		{Name: "OIDC_ISSUER", Accepts: "the exact issuer URL, such as https://login.example.org",
-			Help: "Issuer URL of the OpenID provider; register <DATELINE_PUBLIC_URL>/login/callback as redirect URI there.", set: setIssuer},
-		{Name: "OIDC_CLIENT_ID", Accepts: "the client ID from the provider",
-			Help: "Client ID.", set: toString(func(c *Config) *string { return &c.OIDCClientID })},
-		{Name: "OIDC_CLIENT_SECRET", Secret: true, Accepts: "the client secret from the provider; empty for a public client",
-			Help: "Client secret.", set: toString(func(c *Config) *string { return &c.OIDCClientSecret })},
-		{Name: "OIDC_SCOPES", Default: "openid,email,profile", Accepts: "scopes separated by commas or spaces, including openid",
-			Help: "Requested scopes.", set: setScopes},
-		{Name: "OIDC_NAME", Default: "SSO", Accepts: "a few words",
-			Help: "Display name of the provider on the login page.", set: toString(func(c *Config) *string { return &c.OIDCName })},
-		{Name: "OIDC_AUTO_JOIN", Accepts: "a comma-separated list of email domains, such as example.org,news.example.org",
-			Help: "Email domains whose users join the first workspace when they log in with a verified address; all others need an invitation.",
-			set:  setAutoJoin},
-		{Name: "OIDC_AUTO_JOIN_ROLE", Default: "author", Accepts: "editor, author or viewer",
-			Help: "Role of users who join automatically.", set: setAutoJoinRole},
+		{
+			Name: "OIDC_ISSUER", Accepts: "the exact issuer URL, such as https://login.example.org",
+			Help: "Issuer URL of the OpenID provider; register <DATELINE_PUBLIC_URL>/login/callback as redirect " +
+				"URI there.", set: setIssuer,
+		},
+		{
+			Name: "OIDC_CLIENT_ID", Accepts: "the client ID from the provider",
+			Help: "Client ID.", set: toString(func(c *Config) *string { return &c.OIDCClientID }),
+		},
+		{
+			Name: "OIDC_CLIENT_SECRET", Secret: true,
+			Accepts: "the client secret from the provider; empty for a public client",
+			Help:    "Client secret.", set: toString(func(c *Config) *string { return &c.OIDCClientSecret }),
+		},
+		{
+			Name: "OIDC_SCOPES", Default: "openid,email,profile",
+			Accepts: "scopes separated by commas or spaces, including openid",
+			Help:    "Requested scopes.", set: setScopes,
+		},
+		{
+			Name: "OIDC_NAME", Default: "SSO", Accepts: "a few words",
+			Help: "Display name of the provider on the login page.",
+			set:  toString(func(c *Config) *string { return &c.OIDCName }),
+		},
+		{
+			Name:    "OIDC_AUTO_JOIN",
+			Accepts: "a comma-separated list of email domains, such as example.org,news.example.org",
+			Help: "Email domains whose users join the first workspace when they log in with a verified address; " +
+				"all others need an invitation.",
+			set: setAutoJoin,
+		},
+		{
+			Name: "OIDC_AUTO_JOIN_ROLE", Default: "author", Accepts: "editor, author or viewer",
+			Help: "Role of users who join automatically.", set: setAutoJoinRole,
+		},
 	}
 }
 

@@ -10,7 +10,8 @@ import (
 // Help prints all settings with their defaults, by section.
 func Help(w io.Writer) error {
 	var b bytes.Buffer
-	b.WriteString("Settings are read from the environment, then from a file of KEY=value lines (--config, " + FileVariable +
+	b.WriteString("Settings are read from the environment, then from a file of KEY=value lines (--config, " +
+		FileVariable +
 		" or ./" + DefaultFile + "). The environment takes precedence.\n")
 	each(func(section string) {
 		fmt.Fprintf(&b, "\n%s\n", section)
@@ -28,7 +29,8 @@ func Help(w io.Writer) error {
 func Example(w io.Writer) error {
 	var b bytes.Buffer
 	b.WriteString("# Settings of Dateline. Copy this file to " + DefaultFile + " and uncomment what you change.\n" +
-		"# Environment variables take precedence over this file. Quote values that contain spaces, # or $ with single quotes.\n")
+		"# Environment variables take precedence over this file. Quote values that contain spaces, # or $ with " +
+		"single quotes.\n")
 	each(func(section string) {
 		fmt.Fprintf(&b, "\n# ---- %s ----\n", section)
 	}, func(s Setting) {

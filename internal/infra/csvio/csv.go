@@ -54,7 +54,8 @@ func Read(file string) (rows []Row, err error) {
 // decode returns the text of a file without its byte order mark.
 func decode(file string) (string, error) {
 	if strings.HasPrefix(file, "\xff\xfe") || strings.HasPrefix(file, "\xfe\xff") {
-		text, err := unicodeencoding.UTF16(unicodeencoding.LittleEndian, unicodeencoding.ExpectBOM).NewDecoder().String(file)
+		text, err := unicodeencoding.UTF16(unicodeencoding.LittleEndian, unicodeencoding.ExpectBOM).NewDecoder().
+			String(file)
 		if err != nil {
 			return "", errors.New("the file is not valid UTF-16")
 		}

@@ -40,7 +40,13 @@ func TestRead(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
-	for text, want := range map[string]string{"a\n\"b": "line 2: unterminated quotation mark", "a\"b\n": "line 1: a quotation mark in an unquoted cell", "\"a\"b\n": "line 1: text after a closing quotation mark", "\xff": "not valid UTF-8", "a\n\n1\n\n\"b": "line 5: unterminated", "a\r\n\"1\r\n2\"\r\n\r\nb\"": "line 5: a quotation mark", "Gi\xe1 v\xe0ng": "CSV UTF-8"} {
+	for text, want := range map[string]string{
+		"a\n\"b":   "line 2: unterminated quotation mark",
+		"a\"b\n":   "line 1: a quotation mark in an unquoted cell",
+		"\"a\"b\n": "line 1: text after a closing quotation mark", "\xff": "not valid UTF-8",
+		"a\n\n1\n\n\"b": "line 5: unterminated", "a\r\n\"1\r\n2\"\r\n\r\nb\"": "line 5: a quotation mark",
+		"Gi\xe1 v\xe0ng": "CSV UTF-8",
+	} {
 		if _, err := Read(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
@@ -70,8 +76,11 @@ func TestRead_CountsLinesOfTheFile(t *testing.T) {
 }
 
 func TestEscapedCellsAreNoFormulas(t *testing.T) {
-	for cell, want := range map[string]string{"=1+1": "'=1+1", "+84 24": "'+84 24", "-1": "'-1", "@desk": "'@desk", "\tx": "'\tx", "＝A1": "'＝A1", "'=1": "''=1", "''": "'''",
-		"Hà Nội": "Hà Nội", "'quoted'": "'quoted'", "'": "'", "": "", "1=1": "1=1"} {
+	for cell, want := range map[string]string{
+		"=1+1": "'=1+1", "+84 24": "'+84 24", "-1": "'-1", "@desk": "'@desk",
+		"\tx": "'\tx", "＝A1": "'＝A1", "'=1": "''=1", "''": "'''",
+		"Hà Nội": "Hà Nội", "'quoted'": "'quoted'", "'": "'", "": "", "1=1": "1=1",
+	} {
 		if got := Escape(cell); got != want || Unescape(got) != cell {
 			t.Errorf("%q becomes %q and %q", cell, got, Unescape(got))
 		}

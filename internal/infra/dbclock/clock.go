@@ -120,7 +120,8 @@ func (c *Clock) update(host, database time.Time, uncertainty time.Duration) {
 	c.reading = Reading{Offset: offset, Uncertainty: uncertainty, At: host}
 	// Ignore a less precise measurement that is consistent with the anchor.
 	known := c.anchor.uncertainty + time.Duration(host.Sub(c.anchor.host).Seconds()*float64(drift))
-	isLessPrecise := !c.anchor.host.IsZero() && uncertainty > known && c.anchor.at(host).Sub(database).Abs() <= uncertainty
+	isLessPrecise := !c.anchor.host.IsZero() && uncertainty > known &&
+		c.anchor.at(host).Sub(database).Abs() <= uncertainty
 	switch {
 	case isLessPrecise:
 	case offset.Abs() <= uncertainty: // the clocks agree: use the host time

@@ -40,7 +40,10 @@ func open(t *testing.T) (*dbclock.Clock, *host, *bytes.Buffer) {
 	t.Helper()
 	h, log := &host{}, &bytes.Buffer{}
 	store := storetest.Open(t)
-	return dbclock.New(dbclock.Options{Database: store.Time, Host: h.now, Log: slog.New(slog.NewTextHandler(log, nil))}), h, log
+	return dbclock.New(dbclock.Options{
+		Database: store.Time, Host: h.now,
+		Log: slog.New(slog.NewTextHandler(log, nil)),
+	}), h, log
 }
 
 func measure(t *testing.T, c *dbclock.Clock) dbclock.Reading {
@@ -109,7 +112,8 @@ func TestClock_LogsOffsetStateChanges(t *testing.T) {
 		log.Reset()
 		h.set(step.ahead)
 		measure(t, c)
-		if got := log.String(); strings.Count(got, "\n") != strings.Count(step.log, "=") || !strings.Contains(got, step.log) {
+		if got := log.String(); strings.Count(got, "\n") != strings.Count(step.log, "=") ||
+			!strings.Contains(got, step.log) {
 			t.Errorf("ahead by %s: log %q, want %q", step.ahead, got, step.log)
 		}
 		err := c.Check(t.Context())
@@ -117,7 +121,8 @@ func TestClock_LogsOffsetStateChanges(t *testing.T) {
 			t.Errorf("ahead by %s: %v", step.ahead, err)
 		}
 		var problem *dbclock.OffsetError
-		if !step.ready && (!errors.As(err, &problem) || !strings.Contains(problem.Advice(), "s behind the database clock. Synchronize both hosts with NTP")) {
+		if !step.ready && (!errors.As(err, &problem) ||
+			!strings.Contains(problem.Advice(), "s behind the database clock. Synchronize both hosts with NTP")) {
 			t.Errorf("ahead by %s: %v", step.ahead, err)
 		}
 	}
@@ -193,14 +198,16 @@ func TestAVagueAnswerDoesNotReplaceABetterOne(t *testing.T) {
 func TestADatabaseThatDoesNotAnswerLeavesTheClockAsItIs(t *testing.T) {
 	away := false
 	store := storetest.Open(t)
-	c := dbclock.New(dbclock.Options{Log: slog.New(slog.DiscardHandler),
+	c := dbclock.New(dbclock.Options{
+		Log:  slog.New(slog.DiscardHandler),
 		Host: func() time.Time { return time.Now().Add(time.Minute) },
 		Database: func(ctx context.Context) (time.Time, error) {
 			if away {
 				return time.Time{}, errors.New("away")
 			}
 			return store.Time(ctx)
-		}})
+		},
+	})
 	before := measure(t, c)
 	away = true
 	if err := c.Measure(t.Context()); err == nil {

@@ -35,7 +35,8 @@ func (c *Clock) logState(s state, offset time.Duration) {
 	case drifting:
 		log.Warn("the host clock is more than one second off the database clock; check NTP", "offset", offset)
 	case unusable:
-		log.Error("the host clock is more than ten seconds off the database clock: not ready; synchronize it with NTP", "offset", offset)
+		log.Error("the host clock is more than ten seconds off the database clock: not ready; synchronize it with NTP",
+			"offset", offset)
 	}
 }
 
@@ -48,7 +49,8 @@ func (p *OffsetError) Error() string {
 	if p.Offset < 0 {
 		where = "behind"
 	}
-	return fmt.Sprintf("The clock of this host is %.1f s %s the database clock. Synchronize both hosts with NTP (timedatectl set-ntp true, or chronyc makestep).",
+	return fmt.Sprintf("The clock of this host is %.1f s %s the database clock. Synchronize both hosts with NTP "+
+		"(timedatectl set-ntp true, or chronyc makestep).",
 		p.Offset.Abs().Seconds(), where)
 }
 

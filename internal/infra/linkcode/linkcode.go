@@ -45,9 +45,11 @@ func IsValid(text string) bool {
 // IsValidTarget reports whether a short link may redirect to a URL: it must be
 // an absolute http or https URL without user info, which could pass for a host.
 func IsValidTarget(address string) bool {
-	if len(address) > MaxURLLength || strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '\\' }) {
+	if len(address) > MaxURLLength ||
+		strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '\\' }) {
 		return false
 	}
 	u, err := url.Parse(address)
-	return err == nil && (strings.EqualFold(u.Scheme, "http") || strings.EqualFold(u.Scheme, "https")) && u.Hostname() != "" && u.User == nil
+	return err == nil && (strings.EqualFold(u.Scheme, "http") || strings.EqualFold(u.Scheme, "https")) &&
+		u.Hostname() != "" && u.User == nil
 }

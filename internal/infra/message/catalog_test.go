@@ -26,10 +26,28 @@ func TestCatalog_WritesSentencesInItsLanguage(t *testing.T) {
 		m    message.Message
 		want string
 	}{
-		{"values", message.Message{Code: "listed", Params: message.Params{"posts": 12000.0, "from_at": "2026-11-22T16:41:00Z"}}, "Đã đọc 12.000 bài, từ 23:41, 22/11/2026."},
+		{
+			"values",
+			message.Message{
+				Code:   "listed",
+				Params: message.Params{"posts": 12000.0, "from_at": "2026-11-22T16:41:00Z"},
+			},
+			"Đã đọc 12.000 bài, từ 23:41, 22/11/2026.",
+		},
 		{"an optional part", message.Message{Code: "listed", Params: message.Params{"posts": 3}}, "Đã đọc 3 bài."},
-		{"the first complete template", message.Message{Code: "waited", Params: message.Params{"length_seconds": 80.3}}, "Đã chờ 80,3 giây."},
-		{"units", message.Message{Code: "waited", Params: message.Params{"length_seconds": 300.0, "used_bytes": 1_400_000.0}}, "Đã chờ 5 phút cho 1,4 MB."},
+		{
+			"the first complete template",
+			message.Message{Code: "waited", Params: message.Params{"length_seconds": 80.3}},
+			"Đã chờ 80,3 giây.",
+		},
+		{
+			"units",
+			message.Message{
+				Code:   "waited",
+				Params: message.Params{"length_seconds": 300.0, "used_bytes": 1_400_000.0},
+			},
+			"Đã chờ 5 phút cho 1,4 MB.",
+		},
 		{"another kind", message.Message{Code: "timeout", Text: "It timed out."}, "Không có phản hồi kịp lúc."},
 		{"the sentence itself", message.Message{Code: "said", Text: "Quota exceeded."}, "Quota exceeded."},
 		{"an unknown code", message.Message{Code: "new", Text: "Something new."}, "Something new."},
@@ -42,7 +60,8 @@ func TestCatalog_WritesSentencesInItsLanguage(t *testing.T) {
 			}
 		})
 	}
-	if got := (message.Catalog{}).Join(message.Messages{{Code: "listed", Text: "Listed."}, {Text: "Not found."}}, zone, "note"); got != "Listed. Not found." {
+	if got := (message.Catalog{}).Join(message.Messages{{Code: "listed", Text: "Listed."}, {Text: "Not found."}}, zone,
+		"note"); got != "Listed. Not found." {
 		t.Errorf("without a catalog: got %q, want English", got)
 	}
 }

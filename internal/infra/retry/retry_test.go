@@ -49,7 +49,11 @@ func TestAfter(t *testing.T) {
 		{"date", now.Add(time.Minute).Format(http.TimeFormat), "", time.Minute},
 		{"past date", now.Add(-time.Minute).Format(http.TimeFormat), "", 0},
 		{"far date", now.AddDate(1, 0, 0).Format(http.TimeFormat), "", 24 * time.Hour},
-		{"date by the server's clock", server.Add(time.Minute).Format(http.TimeFormat), server.Format(http.TimeFormat), time.Minute},
+		{
+			"date by the server's clock", server.Add(time.Minute).Format(http.TimeFormat),
+			server.Format(http.TimeFormat),
+			time.Minute,
+		},
 		{"RFC 850 date", now.Add(time.Minute).Format(time.RFC850), "", time.Minute},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -134,7 +134,8 @@ func (g *Guard) Trusts(hostPort string) bool {
 
 // IsBlocked reports whether an error means that a guard rejected the address.
 func IsBlocked(err error) bool {
-	return errors.Is(err, ssrf.ErrProhibitedIP) || errors.Is(err, ssrf.ErrProhibitedPort) || errors.Is(err, ssrf.ErrProhibitedNetwork)
+	return errors.Is(err, ssrf.ErrProhibitedIP) || errors.Is(err, ssrf.ErrProhibitedPort) ||
+		errors.Is(err, ssrf.ErrProhibitedNetwork)
 }
 
 func (g *Guard) listed(target netip.AddrPort) bool {

@@ -44,7 +44,10 @@ func TestCheckAll(t *testing.T) {
 			t.Errorf("%s at %v: %v", c.address, c.addrs, err)
 		}
 	}
-	for hostPort, want := range map[string]bool{"127.0.0.1:4001": true, "127.0.0.1:4002": false, "10.20.0.1:1": true, "sandbox:4001": true, "[::1]:4001": true, "example.org:443": false} {
+	for hostPort, want := range map[string]bool{
+		"127.0.0.1:4001": true, "127.0.0.1:4002": false, "10.20.0.1:1": true,
+		"sandbox:4001": true, "[::1]:4001": true, "example.org:443": false,
+	} {
 		if g.Trusts(hostPort) != want {
 			t.Errorf("%s: trusted %v", hostPort, !want)
 		}
@@ -97,16 +100,23 @@ func TestCheckHost_RefusesPrivateAddressesInEveryForm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, host := range []string{"127.0.0.1", "127.1", "127.0.1", "0x7f.1", "0x7f000001", "0X7F.0.0.1", "2130706433", "017700000001", "0177.0.0.1", "0", "0x", "1.2.3", "127.0.0.1.",
-		"93.184.215.14.5", "example.0x7f", "99999999999999999999999",
-		"10.0.0.1", "172.16.0.1", "192.168.0.1", "169.254.169.254", "100.64.0.1", "100.127.255.255", "192.0.0.192", "168.63.129.16", "198.18.0.1", "224.0.0.1", "255.255.255.255", "0.0.0.0",
-		"::1", "[::1]", "::ffff:127.0.0.1", "::ffff:100.64.0.1", "fe80::1%eth0", "fd00:ec2::254", "64:ff9b::7f00:1", "2002:7f00:1::", "2001:db8::1",
-		"localhost", "LOCALHOST.", "api.localhost"} {
+	for _, host := range []string{
+		"127.0.0.1", "127.1", "127.0.1", "0x7f.1", "0x7f000001", "0X7F.0.0.1", "2130706433", "017700000001",
+		"0177.0.0.1", "0", "0x", "1.2.3", "127.0.0.1.", "93.184.215.14.5", "example.0x7f", "99999999999999999999999",
+		"10.0.0.1", "172.16.0.1", "192.168.0.1", "169.254.169.254", "100.64.0.1", "100.127.255.255", "192.0.0.192",
+		"168.63.129.16", "198.18.0.1", "224.0.0.1", "255.255.255.255", "0.0.0.0", "::1", "[::1]", "::ffff:127.0.0.1",
+		"::ffff:100.64.0.1", "fe80::1%eth0", "fd00:ec2::254", "64:ff9b::7f00:1", "2002:7f00:1::", "2001:db8::1",
+		"localhost", "LOCALHOST.", "api.localhost",
+	} {
 		if err := g.CheckHost(host); err == nil {
 			t.Errorf("CheckHost(%q): got no error, want one", host)
 		}
 	}
-	for _, host := range []string{"hooks.example", "93.184.215.14", "::ffff:93.184.215.14", "2606:2800:21f:cb07:6820:80da:af6b:8b2c", "1.example", "127.0.0.1.nip.example", "0x7f.example", "100.128.0.1", "newsroom.de", "press.cafe", "fe"} {
+	for _, host := range []string{
+		"hooks.example", "93.184.215.14", "::ffff:93.184.215.14",
+		"2606:2800:21f:cb07:6820:80da:af6b:8b2c", "1.example", "127.0.0.1.nip.example", "0x7f.example", "100.128.0.1",
+		"newsroom.de", "press.cafe", "fe",
+	} {
 		if err := g.CheckHost(host); err != nil {
 			t.Errorf("CheckHost(%q): got %v, want no error", host, err)
 		}

@@ -47,7 +47,8 @@ type transport struct {
 
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx, span := t.tracer.Start(r.Context(), r.Method+" "+r.URL.Host, trace.WithSpanKind(trace.SpanKindClient),
-		trace.WithAttributes(attribute.String("http.request.method", r.Method), attribute.String("server.address", r.URL.Host)))
+		trace.WithAttributes(attribute.String("http.request.method", r.Method),
+			attribute.String("server.address", r.URL.Host)))
 	defer span.End()
 	response, err := t.next.RoundTrip(r.WithContext(ctx))
 	if err != nil {

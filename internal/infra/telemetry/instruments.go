@@ -24,7 +24,8 @@ func newInstruments(m metric.Meter) (*instruments, error) {
 		case counter:
 			s.counters[i.Name], err = m.Int64Counter(i.Name, metric.WithDescription(i.Help))
 		case histogram:
-			s.histograms[i.Name], err = m.Float64Histogram(i.Name, metric.WithDescription(i.Help), metric.WithExplicitBucketBoundaries(i.bounds...))
+			s.histograms[i.Name], err = m.Float64Histogram(i.Name, metric.WithDescription(i.Help),
+				metric.WithExplicitBucketBoundaries(i.bounds...))
 		}
 		errs = append(errs, err)
 	}

@@ -17,7 +17,8 @@ func newLoggerProvider(ctx context.Context, url string, res *resource.Resource) 
 	if err != nil {
 		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: %w", err)
 	}
-	return sdklog.NewLoggerProvider(sdklog.WithProcessor(sdklog.NewBatchProcessor(exporter)), sdklog.WithResource(res)), nil
+	return sdklog.NewLoggerProvider(sdklog.WithProcessor(sdklog.NewBatchProcessor(exporter)), sdklog.WithResource(res)),
+		nil
 }
 
 // Logger returns a logger that adds trace IDs to records and also exports them over
@@ -44,7 +45,8 @@ func (h traced) Handle(ctx context.Context, r slog.Record) error {
 }
 
 func (h traced) WithAttrs(attrs []slog.Attr) slog.Handler { return traced{h.Handler.WithAttrs(attrs)} }
-func (h traced) WithGroup(name string) slog.Handler       { return traced{h.Handler.WithGroup(name)} }
+
+func (h traced) WithGroup(name string) slog.Handler { return traced{h.Handler.WithGroup(name)} }
 
 // levelLimited sends no more than is logged here.
 type levelLimited struct {
@@ -59,6 +61,7 @@ func (h levelLimited) Enabled(ctx context.Context, level slog.Level) bool {
 func (h levelLimited) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return levelLimited{h.Handler.WithAttrs(attrs), h.local}
 }
+
 func (h levelLimited) WithGroup(name string) slog.Handler {
 	return levelLimited{h.Handler.WithGroup(name), h.local}
 }

@@ -54,17 +54,22 @@ type Telemetry struct {
 // Start creates the instruments and starts the exporters, which run until Stop.
 func Start(ctx context.Context, o Options) (*Telemetry, error) {
 	t := &Telemetry{registry: prometheus.NewRegistry(), counted: prometheus.NewRegistry()}
-	t.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	exporter, err := promexporter.New(promexporter.WithRegisterer(t.counted), promexporter.WithoutScopeInfo(), promexporter.WithoutTargetInfo())
+	t.registry.MustRegister(collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	exporter, err := promexporter.New(promexporter.WithRegisterer(t.counted), promexporter.WithoutScopeInfo(),
+		promexporter.WithoutTargetInfo())
 	if err != nil {
 		return nil, fmt.Errorf("starting the metrics exporter: %w", err)
 	}
-	res := resource.NewSchemaless(attribute.String("service.name", "dateline-"+o.Service), attribute.String("service.version", o.Version))
-	t.meters = sdkmetric.NewMeterProvider(sdkmetric.WithReader(exporter), sdkmetric.WithResource(res), sdkmetric.WithView(latencyView()))
+	res := resource.NewSchemaless(attribute.String("service.name", "dateline-"+o.Service),
+		attribute.String("service.version", o.Version))
+	t.meters = sdkmetric.NewMeterProvider(sdkmetric.WithReader(exporter), sdkmetric.WithResource(res),
+		sdkmetric.WithView(latencyView()))
 	if t.set, err = newInstruments(t.meters.Meter("dateline")); err != nil {
 		return nil, fmt.Errorf("creating the instruments: %w", err)
 	}
-	t.Publishing, t.API, t.Views, t.Crawl, t.Articles = &Publishing{t.set}, &API{t.set}, &Views{t.set}, &Crawl{t.set}, &Articles{t.set}
+	t.Publishing, t.API, t.Views, t.Crawl, t.Articles = &Publishing{t.set}, &API{t.set}, &Views{t.set}, &Crawl{t.set},
+		&Articles{t.set}
 	if o.Logs != "" {
 		if t.logs, err = newLoggerProvider(ctx, o.Logs, res); err != nil {
 			return nil, err
@@ -84,7 +89,9 @@ func Start(ctx context.Context, o Options) (*Telemetry, error) {
 
 // Handler serves the metrics.
 func (t *Telemetry) Handler() http.Handler {
-	return promhttp.HandlerFor(prometheus.Gatherers{t.registry, t.counted}, promhttp.HandlerOpts{EnableOpenMetrics: true})
+	return promhttp.HandlerFor(prometheus.Gatherers{t.registry, t.counted}, promhttp.HandlerOpts{
+		EnableOpenMetrics: true,
+	})
 }
 
 // Meter returns a meter for libraries with their own instruments.

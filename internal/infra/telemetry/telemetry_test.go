@@ -23,7 +23,8 @@ func reference() string {
 	b.WriteString(`# Metrics
 
 Every process serves its metrics for Prometheus: ` + "`dateline up` and `dateline api` at `DATELINE_METRICS_ADDR`" + `,
-` + "`dateline worker` at `DATELINE_WORKER_HEALTH_ADDR`" + `, under ` + "`/metrics`" + `. Labels never contain IDs, addresses or text.
+` + "`dateline worker` at `DATELINE_WORKER_HEALTH_ADDR`" + `, under ` + "`/metrics`" +
+		`. Labels never contain IDs, addresses or text.
 This page is generated from the declarations in the code (` + "`go test ./internal/infra/telemetry -update`" + `).
 
 | Metric | Type | Unit | Labels | Description |
@@ -33,7 +34,8 @@ This page is generated from the declarations in the code (` + "`go test ./intern
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", i.Name, i.Kind, i.Unit, strings.Join(i.Labels, ", "), i.Help)
 	}
 	b.WriteString(`
-Every process also exports the metrics of the Go runtime and the process (` + "`go_*`, `process_*`" + `) and of the Temporal SDK
+Every process also exports the metrics of the Go runtime and the process (` + "`go_*`, `process_*`" +
+		`) and of the Temporal SDK
 (` + "`temporal_*`" + `), among them ` + "`temporal_workflow_task_schedule_to_start_latency_seconds`" + `
 and ` + "`temporal_worker_task_slots_available`" + `, which show when more workers are needed.
 `)
@@ -93,7 +95,8 @@ func TestHandler_ServesDeclaredInstruments(t *testing.T) {
 	tel.Publishing.Measured(ctx, "mastodon", "measured", 1)
 	tel.Publishing.MeasuringPaused(ctx, "mastodon", "rate_limit")
 	tel.API.Answered(ctx, "GET", "/livez", "200", time.Millisecond)
-	tel.Views.Batch(ctx, 4, time.Millisecond, map[string]int{"view": 1}, map[string]int{"view": 2}, map[string]int{"crawler": 1})
+	tel.Views.Batch(ctx, 4, time.Millisecond, map[string]int{"view": 1}, map[string]int{"view": 2},
+		map[string]int{"crawler": 1})
 	tel.Views.BatchFailed(ctx, time.Second)
 	tel.Views.Flushed(ctx, "ok", 3, time.Second)
 	tel.Views.Quarantined(ctx, 2)
@@ -150,7 +153,10 @@ func TestRegisterCollector_ReadsOncePerScrape(t *testing.T) {
 	reads := 0
 	if err := tel.RegisterCollector(func(context.Context) (Samples, error) {
 		reads++
-		return Samples{"dateline_posts": {{Labels: []string{"scheduled"}, Value: 1}}, "dateline_webhook_deliveries_pending": SingleSample(2)}, nil
+		return Samples{
+			"dateline_posts":                      {{Labels: []string{"scheduled"}, Value: 1}},
+			"dateline_webhook_deliveries_pending": SingleSample(2),
+		}, nil
 	}, "dateline_posts", "dateline_webhook_deliveries_pending"); err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +181,8 @@ func TestRegisterGauge_OmitsFailedGauge(t *testing.T) {
 	if err := tel.RegisterGauge("dateline_posts", broken); err != nil {
 		t.Fatal(err)
 	}
-	if err := tel.RegisterGauge("dateline_posts_armed", func(context.Context) ([]Sample, error) { return SingleSample(3), nil }); err != nil {
+	if err := tel.RegisterGauge("dateline_posts_armed",
+		func(context.Context) ([]Sample, error) { return SingleSample(3), nil }); err != nil {
 		t.Fatal(err)
 	}
 	served := scrape(t, tel)
@@ -199,10 +206,12 @@ func TestQueueLatencies_SumsTypesByQueue(t *testing.T) {
 	}
 	record := func(metric, queue, kind string, waited ...time.Duration) {
 		for _, d := range waited {
-			tel.TemporalMetrics().WithTags(map[string]string{"task_queue": queue, "activity_type": kind}).Timer(metric).Record(d)
+			tel.TemporalMetrics().WithTags(map[string]string{"task_queue": queue, "activity_type": kind}).Timer(metric).
+				Record(d)
 		}
 	}
-	record("temporal_activity_schedule_to_start_latency", "dateline-post", "Publish", 4*time.Millisecond, 40*time.Millisecond, 40*time.Millisecond)
+	record("temporal_activity_schedule_to_start_latency", "dateline-post", "Publish", 4*time.Millisecond,
+		40*time.Millisecond, 40*time.Millisecond)
 	record("temporal_activity_schedule_to_start_latency", "dateline-post", "Prepare", 700*time.Millisecond)
 	record("temporal_workflow_task_schedule_to_start_latency", "dateline-crawl", "", time.Hour)
 	latencies := tel.QueueLatencies()
@@ -211,7 +220,8 @@ func TestQueueLatencies_SumsTypesByQueue(t *testing.T) {
 		t.Errorf("%+v: %s, %s", post, post.Quantile(0.5), post.Quantile(0.95))
 	}
 	// The quantile is at most the largest bound.
-	if crawl := latencies[TaskQueue{"dateline-crawl", "workflow"}]; crawl.Tasks != 1 || crawl.Quantile(0.5) != 5*time.Minute {
+	if crawl := latencies[TaskQueue{"dateline-crawl", "workflow"}]; crawl.Tasks != 1 ||
+		crawl.Quantile(0.5) != 5*time.Minute {
 		t.Errorf("%+v", crawl)
 	}
 }
@@ -226,7 +236,8 @@ func TestTemporalMetrics_KeepsTagsApart(t *testing.T) {
 	h := tel.TemporalMetrics()
 	for i := range 3 {
 		h.WithTags(map[string]string{"operation": "Poll", "queue": "post"}).Counter("temporal_test").Inc(1)
-		h.WithTags(map[string]string{"queue": "post"}).WithTags(map[string]string{"operation": "Start"}).Counter("temporal_test").Inc(10)
+		h.WithTags(map[string]string{"queue": "post"}).WithTags(map[string]string{"operation": "Start"}).
+			Counter("temporal_test").Inc(10)
 		h.WithTags(map[string]string{"queue": "post"}).Gauge("temporal_test_slots").Update(float64(i))
 	}
 	families, err := tel.counted.Gather()

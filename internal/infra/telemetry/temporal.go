@@ -14,13 +14,17 @@ import (
 // bounds start at five.
 func latencyView() sdkmetric.View {
 	return sdkmetric.NewView(sdkmetric.Instrument{Name: "temporal_*latency*"},
-		sdkmetric.Stream{Aggregation: sdkmetric.AggregationExplicitBucketHistogram{Boundaries: []float64{0.01, 0.05, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 300}}})
+		sdkmetric.Stream{Aggregation: sdkmetric.AggregationExplicitBucketHistogram{
+			Boundaries: []float64{0.01, 0.05, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 300},
+		}})
 }
 
 // TemporalMetrics returns the handler for the SDK's own metrics: polls, latencies,
 // slots.
 func (t *Telemetry) TemporalMetrics() client.MetricsHandler {
-	return newCachedMetrics(temporalotel.NewMetricsHandler(temporalotel.MetricsHandlerOptions{Meter: t.Meter("temporal")}))
+	return newCachedMetrics(temporalotel.NewMetricsHandler(temporalotel.MetricsHandlerOptions{
+		Meter: t.Meter("temporal"),
+	}))
 }
 
 // TemporalTracing returns an interceptor that traces a request through its workflow
@@ -30,7 +34,9 @@ func (t *Telemetry) TemporalTracing() (interceptor.ClientInterceptor, error) {
 	if !t.TracingEnabled() {
 		return nil, nil //nolint:nilnil // nil means that there is no interceptor
 	}
-	return temporalotel.NewTracingInterceptor(temporalotel.TracerOptions{Tracer: t.Tracer("temporal"), TextMapPropagator: t.Propagator()})
+	return temporalotel.NewTracingInterceptor(temporalotel.TracerOptions{
+		Tracer: t.Tracer("temporal"), TextMapPropagator: t.Propagator(),
+	})
 }
 
 // TaskQueue identifies a Temporal task queue; Kind is workflow or activity.
@@ -50,8 +56,10 @@ func (t *Telemetry) QueueLatencies() map[TaskQueue]QueueLatency {
 	if err != nil {
 		return nil // the latencies are optional
 	}
-	kinds := map[string]string{"temporal_workflow_task_schedule_to_start_latency_seconds": "workflow",
-		"temporal_activity_schedule_to_start_latency_seconds": "activity"}
+	kinds := map[string]string{
+		"temporal_workflow_task_schedule_to_start_latency_seconds": "workflow",
+		"temporal_activity_schedule_to_start_latency_seconds":      "activity",
+	}
 	latencies := map[TaskQueue]QueueLatency{}
 	for _, family := range families {
 		kind := kinds[family.GetName()]

@@ -21,8 +21,11 @@ type cachedMetrics struct {
 }
 
 func newCachedMetrics(h client.MetricsHandler) *cachedMetrics {
-	return &cachedMetrics{MetricsHandler: h, tagged: map[string]*cachedMetrics{}, counters: map[string]client.MetricsCounter{},
-		gauges: map[string]client.MetricsGauge{}, timers: map[string]client.MetricsTimer{}}
+	return &cachedMetrics{
+		MetricsHandler: h, tagged: map[string]*cachedMetrics{},
+		counters: map[string]client.MetricsCounter{},
+		gauges:   map[string]client.MetricsGauge{}, timers: map[string]client.MetricsTimer{},
+	}
 }
 
 // WithTags implements client.MetricsHandler.
@@ -42,7 +45,9 @@ func (c *cachedMetrics) WithTags(tags map[string]string) client.MetricsHandler {
 	if known != nil {
 		return known
 	}
-	return cached(c, c.tagged, string(key), func() *cachedMetrics { return newCachedMetrics(c.MetricsHandler.WithTags(tags)) })
+	return cached(c, c.tagged, string(key), func() *cachedMetrics {
+		return newCachedMetrics(c.MetricsHandler.WithTags(tags))
+	})
 }
 
 // Counter implements client.MetricsHandler.

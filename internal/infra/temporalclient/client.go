@@ -134,7 +134,9 @@ func (c Client) Ping(ctx context.Context) error {
 // StoreIdentity identifies the store that Temporal has its workflows in: the id
 // that the namespace was given when it was created there.
 func (c Client) StoreIdentity(ctx context.Context) (string, error) {
-	described, err := c.SDK.WorkflowService().DescribeNamespace(ctx, &workflowservice.DescribeNamespaceRequest{Namespace: c.Namespace})
+	described, err := c.SDK.WorkflowService().DescribeNamespace(ctx, &workflowservice.DescribeNamespaceRequest{
+		Namespace: c.Namespace,
+	})
 	if err != nil {
 		return "", err
 	}
@@ -169,14 +171,22 @@ type Backlog struct {
 // Backlogs reads the backlogs of queues.
 func (c Client) Backlogs(ctx context.Context, queues ...string) (all []Backlog, err error) {
 	for _, queue := range queues {
-		for kind, name := range map[enumspb.TaskQueueType]string{enumspb.TASK_QUEUE_TYPE_WORKFLOW: "workflow", enumspb.TASK_QUEUE_TYPE_ACTIVITY: "activity"} {
-			described, err := c.SDK.WorkflowService().DescribeTaskQueue(ctx, &workflowservice.DescribeTaskQueueRequest{Namespace: c.Namespace,
-				TaskQueue: &taskqueuepb.TaskQueue{Name: queue}, TaskQueueType: kind, ReportStats: true})
+		for kind, name := range map[enumspb.TaskQueueType]string{
+			enumspb.TASK_QUEUE_TYPE_WORKFLOW: "workflow",
+			enumspb.TASK_QUEUE_TYPE_ACTIVITY: "activity",
+		} {
+			described, err := c.SDK.WorkflowService().DescribeTaskQueue(ctx,
+				&workflowservice.DescribeTaskQueueRequest{
+					Namespace: c.Namespace,
+					TaskQueue: &taskqueuepb.TaskQueue{Name: queue}, TaskQueueType: kind, ReportStats: true,
+				})
 			if err != nil {
 				return nil, fmt.Errorf("describing the queue %s: %w", queue, err)
 			}
 			stats := described.GetStats()
-			all = append(all, Backlog{queue, name, stats.GetApproximateBacklogCount(), stats.GetApproximateBacklogAge().AsDuration()})
+			all = append(all, Backlog{
+				queue, name, stats.GetApproximateBacklogCount(), stats.GetApproximateBacklogAge().AsDuration(),
+			})
 		}
 	}
 	return all, nil
@@ -228,6 +238,7 @@ func (c Client) ReleaseOrphans(ctx context.Context, workflow, activity string, o
 
 // orphaned ends an attempt; the next one follows immediately.
 func orphaned() error {
-	return temporal.NewApplicationErrorWithOptions("The worker that ran this is dead; the next attempt follows.", "orphaned",
+	return temporal.NewApplicationErrorWithOptions("The worker that ran this is dead; the next attempt follows.",
+		"orphaned",
 		temporal.ApplicationErrorOptions{NextRetryDelay: time.Millisecond})
 }

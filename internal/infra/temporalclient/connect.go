@@ -27,7 +27,10 @@ type Options struct {
 // Connect creates a client. It does not wait for the server: posts must be accepted
 // also while Temporal is down.
 func Connect(o Options, logger *slog.Logger) (client.Client, error) {
-	co := client.Options{HostPort: o.Address, Namespace: o.Namespace, Logger: log.NewStructuredLogger(logger), MetricsHandler: o.Metrics}
+	co := client.Options{
+		HostPort: o.Address, Namespace: o.Namespace, Logger: log.NewStructuredLogger(logger),
+		MetricsHandler: o.Metrics,
+	}
 	if isLoopback(o.Address) {
 		// Compressing what never leaves the machine costs both sides a tenth of their time.
 		co.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{}

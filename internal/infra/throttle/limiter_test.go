@@ -12,8 +12,16 @@ func TestANetworkIsOneClient(t *testing.T) {
 	for i, c := range []struct {
 		address string
 		may     bool
-	}{{"2001:db8::1", true}, {"2001:db8::2", true}, {"2001:db8::3", false}, {"2001:db8:0:1::1", true},
-		{"192.0.2.1", true}, {"::ffff:192.0.2.1", true}, {"192.0.2.1", false}, {"no address", true}} {
+	}{
+		{"2001:db8::1", true},
+		{"2001:db8::2", true},
+		{"2001:db8::3", false},
+		{"2001:db8:0:1::1", true},
+		{"192.0.2.1", true},
+		{"::ffff:192.0.2.1", true},
+		{"192.0.2.1", false},
+		{"no address", true},
+	} {
 		wait, got := r.Allow(ClientKey(c.address), now)
 		if got != c.may || (wait == time.Minute) == c.may {
 			t.Errorf("%d, %s: %v, %s", i, c.address, got, wait)

@@ -27,7 +27,10 @@ func (d *Database) Pack() ([]byte, error) {
 				content = names[name]
 			}
 		}
-		header := tar.Header{Name: name, Mode: 0o644, Size: int64(len(content)), ModTime: d.Released, Format: tar.FormatUSTAR}
+		header := tar.Header{
+			Name: name, Mode: 0o644, Size: int64(len(content)), ModTime: d.Released,
+			Format: tar.FormatUSTAR,
+		}
 		if err := archive.WriteHeader(&header); err != nil {
 			return nil, err
 		}

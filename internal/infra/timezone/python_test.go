@@ -47,7 +47,8 @@ for name in (package / "zones").read_text().split():
 
 func TestDatabase_AgreesWithPython(t *testing.T) {
 	dir := t.TempDir()
-	pip := exec.CommandContext(t.Context(), "python3", "-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes", "--target", dir, "--requirement", "tzdata.txt")
+	pip := exec.CommandContext(t.Context(), "python3", "-m", "pip", "install", "--quiet", "--no-deps",
+		"--require-hashes", "--target", dir, "--requirement", "tzdata.txt")
 	if out, err := pip.CombinedOutput(); err != nil {
 		if os.Getenv("CI") == "true" {
 			t.Fatalf("CI=true and no tzdata package: install python3 and python3-pip: %v\n%s", err, out)
@@ -115,7 +116,8 @@ func TestDatabase_AgreesWithPython(t *testing.T) {
 
 // transitions returns the changes of the offset: the instant, the offset before and after.
 func transitions(zone *time.Location) (all [][3]int64) {
-	for _, c := range timezone.Changes(zone, time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2029, 1, 1, 0, 0, 0, 0, time.UTC)) {
+	for _, c := range timezone.Changes(zone, time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC),
+		time.Date(2029, 1, 1, 0, 0, 0, 0, time.UTC)) {
 		all = append(all, [3]int64{c.At.Unix(), int64(c.Before.Seconds()), int64(c.After.Seconds())})
 	}
 	return all

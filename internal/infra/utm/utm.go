@@ -29,11 +29,16 @@ func (p Params) Check(field string) (problems []apperr.FieldError) {
 		value := p[name]
 		switch {
 		case !slices.Contains(Names(), name):
-			problems = append(problems, apperr.Field(field+"."+name, "unknown_utm", "There is no parameter utm_{value}. Use {allowed}.", name, Names()))
+			problems = append(problems,
+				apperr.Field(field+"."+name, "unknown_utm", "There is no parameter utm_{value}. Use {allowed}.", name,
+					Names()))
 		case !utf8.ValidString(value) || strings.ContainsFunc(value, unicode.IsControl):
-			problems = append(problems, apperr.Field(field+"."+name, "invalid_text", "The text must be valid UTF-8 without NUL."))
+			problems = append(problems,
+				apperr.Field(field+"."+name, "invalid_text", "The text must be valid UTF-8 without NUL."))
 		case utf8.RuneCountInString(value) > MaxValue:
-			problems = append(problems, apperr.Field(field+"."+name, "utm_too_long", "A UTM parameter has at most {limit} characters.", MaxValue))
+			problems = append(problems,
+				apperr.Field(field+"."+name, "utm_too_long", "A UTM parameter has at most {limit} characters.",
+					MaxValue))
 		}
 	}
 	return problems

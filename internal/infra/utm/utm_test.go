@@ -15,7 +15,7 @@ func TestAddTo_KeepsTheAddressAndItsOwnParameters(t *testing.T) {
 		"https://news.example/a":                       "https://news.example/a?utm_source=facebook&utm_medium=social&utm_campaign=b%C3%A3o+s%E1%BB%91+9",
 		"https://news.example/a?x=%2f&y#z":             "https://news.example/a?x=%2f&y&utm_source=facebook&utm_medium=social&utm_campaign=b%C3%A3o+s%E1%BB%91+9#z",
 		"https://news.example/a?utm_source=newsletter": "https://news.example/a?utm_source=newsletter&utm_medium=social&utm_campaign=b%C3%A3o+s%E1%BB%91+9",
-		"http://%zz/": "http://%zz/",
+		"http://%zz/":                                  "http://%zz/",
 	} {
 		if got := p.AddTo(address); got != want {
 			t.Errorf("%s: got %s, want %s", address, got, want)
@@ -28,7 +28,9 @@ func TestAddTo_KeepsTheAddressAndItsOwnParameters(t *testing.T) {
 
 func TestMerge_LaterValuesReplaceAndRemove(t *testing.T) {
 	t.Parallel()
-	account, campaign, post := utm.Params{"source": "x", "medium": "social"}, utm.Params{"campaign": "tet"}, utm.Params{"medium": "", "source": "twitter"}
+	account, campaign, post := utm.Params{"source": "x", "medium": "social"}, utm.Params{"campaign": "tet"}, utm.Params{
+		"medium": "", "source": "twitter",
+	}
 	got := account.Merge(campaign).Merge(post)
 	if want := (utm.Params{"source": "twitter", "campaign": "tet"}); !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
@@ -52,7 +54,8 @@ func TestCheck_NamesTheField(t *testing.T) {
 		"invalid UTF-8": {utm.Params{"source": "\xff"}, "invalid_text"},
 	} {
 		problems := c.params.Check("utm")
-		if (len(problems) == 0) != (c.code == "") || c.code != "" && (problems[0].Code != c.code || !strings.HasPrefix(problems[0].Field, "utm.")) {
+		if (len(problems) == 0) != (c.code == "") || c.code != "" &&
+			(problems[0].Code != c.code || !strings.HasPrefix(problems[0].Field, "utm.")) {
 			t.Errorf("%s: got %+v, want %q", name, problems, c.code)
 		}
 	}

@@ -51,7 +51,10 @@ func (p Preferences) HTML(page Page) (string, error) {
 		Preferences
 		Style template.CSS
 		Icon  template.URL
-	}{page, p, template.CSS(style), template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString([]byte(icon)))}) //nolint:gosec // embedded files
+	}{
+		page, p, template.CSS(style), //nolint:gosec // embedded files
+		template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString([]byte(icon))), //nolint:gosec // embedded files
+	})
 	return out.String(), err
 }
 

@@ -20,8 +20,12 @@ func TestPreferencesOf_DashboardBeforeBrowser(t *testing.T) {
 		{"weights", "en;q=0.3, vi;q=0.7", "", webpage.Preferences{Language: webpage.Vietnamese}},
 		{"unwanted", "vi;q=0, en;q=0.1", "", webpage.Preferences{Language: webpage.English}},
 		{"other language", "fr-FR,fr;q=0.9", "", webpage.Preferences{Language: webpage.English}},
-		{"dashboard", "en", "dateline-language=vi; dateline-scheme=dark", webpage.Preferences{Language: webpage.Vietnamese, Scheme: "dark"}},
-		{"nonsense", "vi", `dateline-language=xx; dateline-scheme="><script>`, webpage.Preferences{Language: webpage.Vietnamese}},
+		{"dashboard", "en", "dateline-language=vi; dateline-scheme=dark", webpage.Preferences{
+			Language: webpage.Vietnamese, Scheme: "dark",
+		}},
+		{"nonsense", "vi", `dateline-language=xx; dateline-scheme="><script>`, webpage.Preferences{
+			Language: webpage.Vietnamese,
+		}},
 	} {
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
 		r.Header.Set("Accept-Language", c.accept)
@@ -42,7 +46,10 @@ func TestPage_IsEscapedAndAllowedByItsPolicy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`<html lang="vi" data-scheme="dark">`, "&lt;Title&gt;", "&lt;Error&gt;", "&lt;Text&gt;", "<b>&lt;i&gt;</b>", `<link rel="icon" href="data:image/svg`} {
+	for _, want := range []string{
+		`<html lang="vi" data-scheme="dark">`, "&lt;Title&gt;", "&lt;Error&gt;",
+		"&lt;Text&gt;", "<b>&lt;i&gt;</b>", `<link rel="icon" href="data:image/svg`,
+	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("got a page without %s:\n%s", want, page)
 		}
@@ -54,7 +61,10 @@ func TestPage_IsEscapedAndAllowedByItsPolicy(t *testing.T) {
 
 func TestText_HasBothLanguages(t *testing.T) {
 	text := webpage.Text{EN: "Log in with %s", VI: "Đăng nhập bằng %s"}
-	for language, want := range map[webpage.Language]string{webpage.English: "Log in with A", webpage.Vietnamese: "Đăng nhập bằng A"} {
+	for language, want := range map[webpage.Language]string{
+		webpage.English:    "Log in with A",
+		webpage.Vietnamese: "Đăng nhập bằng A",
+	} {
 		if got := (webpage.Preferences{Language: language}).Translate(text, "A"); got != want {
 			t.Errorf("%s: got %q, want %q", language, got, want)
 		}

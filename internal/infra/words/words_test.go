@@ -33,7 +33,10 @@ func TestKey_SpellingsOfOneText(t *testing.T) {
 			t.Errorf("%q and %q: got the keys %q and %q", a, b, x, y)
 		}
 	}
-	for a, b := range map[string]string{"tay": "tai", "Thúy": "thúi", "ý": "í", "uy": "ui", "hoa": "hòa", "may": "mai", "cha": "chà", "nguyễn": "nguiễn", "bay": "bai", "sky": "ski", "đa": "da", "a b": "ab"} {
+	for a, b := range map[string]string{
+		"tay": "tai", "Thúy": "thúi", "ý": "í", "uy": "ui", "hoa": "hòa", "may": "mai",
+		"cha": "chà", "nguyễn": "nguiễn", "bay": "bai", "sky": "ski", "đa": "da", "a b": "ab",
+	} {
 		if x := words.Key(a); x == words.Key(b) {
 			t.Errorf("%q and %q: got the same key %q", a, b, x)
 		}

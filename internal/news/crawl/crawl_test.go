@@ -88,7 +88,8 @@ func TestRevisitPolicy_RetryDelayGrows(t *testing.T) {
 func TestRanks_Order(t *testing.T) {
 	order := []int{
 		crawl.HubRank(crawl.Home), crawl.HubRank(crawl.Section), crawl.HubRank(crawl.Feed),
-		crawl.DiscoveryRank(crawl.Home, 1, 0, 50), crawl.DiscoveryRank(crawl.Home, 2, 0, 50), crawl.DiscoveryRank(crawl.Sitemap, 1, 0, 50),
+		crawl.DiscoveryRank(crawl.Home, 1, 0, 50), crawl.DiscoveryRank(crawl.Home, 2, 0, 50),
+		crawl.DiscoveryRank(crawl.Sitemap, 1, 0, 50),
 		crawl.RetryRank(crawl.Article),
 		crawl.RefreshRank(time.Hour), crawl.RefreshRank(24 * time.Hour), crawl.RefreshRank(30 * 24 * time.Hour),
 	}
@@ -97,10 +98,12 @@ func TestRanks_Order(t *testing.T) {
 			t.Errorf("ranks %v: rank %d must be above the one before, up to %d", order, i, crawl.MaxRank)
 		}
 	}
-	if high, normal := crawl.DiscoveryRank(crawl.Home, 2, 0, 90), crawl.DiscoveryRank(crawl.Home, 2, 0, 50); high >= normal {
+	if high, normal := crawl.DiscoveryRank(crawl.Home, 2, 0, 90), crawl.DiscoveryRank(crawl.Home, 2, 0,
+		50); high >= normal {
 		t.Errorf("priority 90: got rank %d, want below %d", high, normal)
 	}
-	if low, normal := crawl.DiscoveryRank(crawl.Home, 1, 0, 10), crawl.DiscoveryRank(crawl.Home, 1, 0, 50); low <= normal {
+	if low, normal := crawl.DiscoveryRank(crawl.Home, 1, 0, 10), crawl.DiscoveryRank(crawl.Home, 1, 0,
+		50); low <= normal {
 		t.Errorf("priority 10: got rank %d, want above %d", low, normal)
 	}
 }

@@ -15,15 +15,23 @@ type RevisitPolicy struct {
 
 // DefaultRevisitPolicy fetches every hub at least every 20 minutes.
 func DefaultRevisitPolicy() RevisitPolicy {
-	return RevisitPolicy{HubInterval: 15 * time.Minute, MinHubInterval: 5 * time.Minute, MaxHubInterval: 20 * time.Minute,
-		RefreshInterval: time.Hour, PushedInterval: time.Hour, RetryInterval: time.Minute, DeadInterval: 30 * 24 * time.Hour}
+	return RevisitPolicy{
+		HubInterval: 15 * time.Minute, MinHubInterval: 5 * time.Minute,
+		MaxHubInterval:  20 * time.Minute,
+		RefreshInterval: time.Hour, PushedInterval: time.Hour, RetryInterval: time.Minute,
+		DeadInterval: 30 * 24 * time.Hour,
+	}
 }
 
 // SpedUp is the policy with all intervals divided by a factor.
 func (p RevisitPolicy) SpedUp(factor int) RevisitPolicy {
 	f := time.Duration(factor)
-	return RevisitPolicy{HubInterval: p.HubInterval / f, MinHubInterval: p.MinHubInterval / f, MaxHubInterval: p.MaxHubInterval / f,
-		RefreshInterval: p.RefreshInterval / f, PushedInterval: p.PushedInterval / f, RetryInterval: p.RetryInterval / f, DeadInterval: p.DeadInterval / f}
+	return RevisitPolicy{
+		HubInterval: p.HubInterval / f, MinHubInterval: p.MinHubInterval / f,
+		MaxHubInterval:  p.MaxHubInterval / f,
+		RefreshInterval: p.RefreshInterval / f, PushedInterval: p.PushedInterval / f,
+		RetryInterval: p.RetryInterval / f, DeadInterval: p.DeadInterval / f,
+	}
 }
 
 // NextHubInterval shortens the interval of a hub that had new links and lengthens

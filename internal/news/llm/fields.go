@@ -27,23 +27,40 @@ const (
 // Fields suggests values of fields on a page, and XPath expressions for them. It returns
 // only values that the page contains and only valid expressions; the caller verifies
 // them.
-func (c *Client) Fields(ctx context.Context, p extract.Page, fields []article.Field) (map[article.Field]selector.Suggestion, error) {
+func (c *Client) Fields(
+	ctx context.Context, p extract.Page, fields []article.Field,
+) (map[article.Field]selector.Suggestion, error) {
 	doc, err := extract.Parse(ctx, p, extract.DefaultLimits())
 	if err != nil {
 		return nil, err
 	}
-	one := map[string]any{"type": "object", "additionalProperties": false, "required": []string{"value", "paths"}, "properties": map[string]any{
-		"value": map[string]any{"type": "string"}, "paths": map[string]any{"type": "array", "items": map[string]any{"type": "string"}}}}
+	one := map[string]any{
+		"type": "object", "additionalProperties": false, "required": []string{"value", "paths"},
+		"properties": map[string]any{
+			"value": map[string]any{"type": "string"}, "paths": map[string]any{
+				"type": "array", "items": map[string]any{"type": "string"},
+			},
+		},
+	}
 	properties, names := map[string]any{}, make([]string, len(fields))
 	for i, f := range fields {
 		names[i] = string(f)
 		properties[string(f)] = one
 	}
-	raw, err := c.complete(ctx, request{name: "fields", page: Skeleton(doc.Root, c.maxPageBytes(pathTokens)), maxTokens: pathTokens,
-		task: "For these fields of the article on this page, copy the value word for word as the page shows it, and give XPath 1.0 expressions that select it, the best first, " +
-			"at most three of each; an empty value and an empty list where the page does not have the field: " + strings.Join(names, ", ") + ". Name elements by id, itemprop or one " +
-			"name of their class, such as //span[contains(concat(' ',normalize-space(@class),' '),' byline ')]; never by position, and never by the text of this one article.",
-		schema: map[string]any{"type": "object", "properties": properties, "required": names, "additionalProperties": false}})
+	raw, err := c.complete(ctx, request{
+		name: "fields", page: Skeleton(doc.Root, c.maxPageBytes(pathTokens)),
+		maxTokens: pathTokens,
+		task: "For these fields of the article on this page, copy the value word for word as the page shows it, and " +
+			"give XPath 1.0 expressions that select it, the best first, " +
+			"at most three of each; an empty value and an empty list where the page does not have the field: " +
+			strings.Join(names, ", ") + ". Name elements by id, itemprop or one " +
+			"name of their class, such as //span[contains(concat(' ',normalize-space(@class),' '),' byline ')]; " +
+			"never by position, and never by the text of this one article.",
+		schema: map[string]any{
+			"type": "object", "properties": properties, "required": names,
+			"additionalProperties": false,
+		},
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +79,11 @@ func (c *Client) Fields(ctx context.Context, p extract.Page, fields []article.Fi
 			one.Value = ""
 		}
 		for _, path := range response[string(f)].Paths {
-			candidate := selector.Config{Variants: []selector.Variant{{Name: "suggested", Body: []string{"//body"}, Fields: map[article.Field][]string{f: {path}}}}}
+			candidate := selector.Config{
+				Variants: []selector.Variant{
+					{Name: "suggested", Body: []string{"//body"}, Fields: map[article.Field][]string{f: {path}}},
+				},
+			}
 			if len(one.Paths) < maxPathsPerField && candidate.Validate() == nil {
 				one.Paths = append(one.Paths, path)
 			}
@@ -82,10 +103,20 @@ func (c *Client) ExtractArticle(ctx context.Context, doc *extract.Document, p ex
 	list := map[string]any{"type": "array", "items": map[string]any{"type": "string"}}
 	one := map[string]any{"type": "string"}
 	names := []string{"title", "authors", "published", "paragraphs"}
-	raw, err := c.complete(ctx, request{name: "article", page: Skeleton(doc.Root, c.maxPageBytes(articleTokens)), maxTokens: articleTokens,
-		task: "Copy the article of this page, word for word: its headline, the names of its authors, the date of publication as the page writes it, and the paragraphs of its " +
-			"text without advertisements, teasers of other articles and comments. Leave empty what the page does not have. A page that is no news article has no paragraphs.",
-		schema: map[string]any{"type": "object", "properties": map[string]any{"title": one, "authors": list, "published": one, "paragraphs": list}, "required": names, "additionalProperties": false}})
+	raw, err := c.complete(ctx, request{
+		name: "article", page: Skeleton(doc.Root, c.maxPageBytes(articleTokens)),
+		maxTokens: articleTokens,
+		task: "Copy the article of this page, word for word: its headline, the names of its authors, the date of " +
+			"publication as the page writes it, and the paragraphs of its " +
+			"text without advertisements, teasers of other articles and comments. Leave empty what the page does not " +
+			"have. A page that is no news article has no paragraphs.",
+		schema: map[string]any{
+			"type": "object", "properties": map[string]any{
+				"title": one, "authors": list, "published": one,
+				"paragraphs": list,
+			}, "required": names, "additionalProperties": false,
+		},
+	})
 	if err != nil {
 		return nil, fmt.Errorf("%w (%w)", extract.ErrNoArticle, err)
 	}
@@ -112,7 +143,8 @@ func (c *Client) ExtractArticle(ctx context.Context, doc *extract.Document, p ex
 			found(article.FieldAuthors)
 		}
 	}
-	if d, ok := dates.Parse(response.Published, doc.DateOptions(p)); ok && onPage(response.Published) && (p.Now.IsZero() || !d.Time.After(p.Now)) {
+	if d, ok := dates.Parse(response.Published, doc.DateOptions(p)); ok && onPage(response.Published) &&
+		(p.Now.IsZero() || !d.Time.After(p.Now)) {
 		a.Published, a.DateOnly = d.Time, !d.HasTime
 		found(article.FieldPublished)
 	}
@@ -120,7 +152,8 @@ func (c *Client) ExtractArticle(ctx context.Context, doc *extract.Document, p ex
 	letters := 0
 	for _, text := range response.Paragraphs {
 		if text = cleanText(text); onPage(text) {
-			paragraphs, htmlParagraphs = append(paragraphs, text), append(htmlParagraphs, "<p>"+html.EscapeString(text)+"</p>")
+			paragraphs, htmlParagraphs = append(paragraphs, text), append(htmlParagraphs,
+				"<p>"+html.EscapeString(text)+"</p>")
 			letters += utf8.RuneCountInString(text)
 		}
 	}

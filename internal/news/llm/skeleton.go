@@ -13,7 +13,14 @@ import (
 // texts are shortened first, then deep elements are omitted, and finally the end of the
 // page.
 func Skeleton(root *html.Node, maxBytes int) string {
-	for _, l := range []limits{{textRunes: 4000, depth: 200}, {textRunes: 600, depth: 200}, {textRunes: 160, depth: 60}, {textRunes: 60, depth: 40}, {textRunes: 24, depth: 30}, {textRunes: 24, depth: 14}} {
+	for _, l := range []limits{
+		{textRunes: 4000, depth: 200},
+		{textRunes: 600, depth: 200},
+		{textRunes: 160, depth: 60},
+		{textRunes: 60, depth: 40},
+		{textRunes: 24, depth: 30},
+		{textRunes: 24, depth: 14},
+	} {
 		w := skeletonWriter{limits: l, maxBytes: maxBytes}
 		w.node(root, 0)
 		if !w.full {
@@ -41,7 +48,8 @@ type skeletonWriter struct {
 // isIgnoredElement reports whether an element contains nothing about an article.
 func isIgnoredElement(name string) bool {
 	switch name {
-	case "script", "style", "svg", "noscript", "template", "iframe", "form", "select", "button", "input", "link", "video", "audio", "canvas", "object":
+	case "script", "style", "svg", "noscript", "template", "iframe", "form", "select", "button", "input", "link",
+		"video", "audio", "canvas", "object":
 		return true
 	}
 	return false

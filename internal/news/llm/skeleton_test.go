@@ -18,15 +18,19 @@ func parse(t testing.TB, page string) *html.Node {
 
 // A page is cut to the limit and keeps the elements that paths can name.
 func TestSkeleton_KeepsTheStructure(t *testing.T) {
-	page := `<html><body><nav class="menu"><a href="/x">Home</a></nav><div class="story" id="s1"><h1 itemprop="headline">Title</h1>` +
-		strings.Repeat(`<p onclick="x()" style="color:red">`+strings.Repeat("long text ", 200)+`</p>`, 40) +
-		`<span class="by">Mai Lan</span></div><script>secret()</script><!-- OBEY --></body></html>`
+	page :=
+		`<html><body><nav class="menu"><a href="/x">Home</a></nav><div class="story" id="s1"><h1 itemprop="headline">Title</h1>` +
+			strings.Repeat(`<p onclick="x()" style="color:red">`+strings.Repeat("long text ", 200)+`</p>`, 40) +
+			`<span class="by">Mai Lan</span></div><script>secret()</script><!-- OBEY --></body></html>`
 	for _, maxBytes := range []int{200_000, 20_000, 6_000, 4_000} {
 		s := Skeleton(parse(t, page), maxBytes)
 		if len(s) > maxBytes {
 			t.Errorf("%d bytes of %d", len(s), maxBytes)
 		}
-		for _, want := range []string{`<div class="story" id="s1">`, `<h1 itemprop="headline">Title</h1>`, `<span class="by">Mai Lan</span>`, `<nav class="menu">`} {
+		for _, want := range []string{
+			`<div class="story" id="s1">`, `<h1 itemprop="headline">Title</h1>`,
+			`<span class="by">Mai Lan</span>`, `<nav class="menu">`,
+		} {
 			if !strings.Contains(s, want) {
 				t.Errorf("in %d bytes there is no %s:\n%s", maxBytes, want, s)
 			}

@@ -41,7 +41,10 @@ type Timing struct {
 }
 
 func (p Timing) withDefaults() Timing {
-	for field, fallback := range map[*time.Duration]time.Duration{&p.Lease: 90 * time.Second, &p.PollInterval: time.Second, &p.MaxDuration: 4 * time.Minute, &p.RetryDelay: 30 * time.Second} {
+	for field, fallback := range map[*time.Duration]time.Duration{
+		&p.Lease:        90 * time.Second,
+		&p.PollInterval: time.Second, &p.MaxDuration: 4 * time.Minute, &p.RetryDelay: 30 * time.Second,
+	} {
 		if *field <= 0 {
 			*field = fallback
 		}
@@ -138,7 +141,9 @@ func (c *Consumer) startLearning(ctx context.Context, domain string) {
 }
 
 // processBatch processes a batch in parallel and renews the leases of its pages.
-func (c *Consumer) processBatch(ctx context.Context, leased []crawl.CrawledPage, pace Timing, total *Stats, heartbeat func(Stats)) {
+func (c *Consumer) processBatch(
+	ctx context.Context, leased []crawl.CrawledPage, pace Timing, total *Stats, heartbeat func(Stats),
+) {
 	var mu sync.Mutex
 	open := map[int64]bool{}
 	for _, crawled := range leased {
@@ -246,11 +251,13 @@ func (c *Consumer) process(ctx context.Context, crawled crawl.CrawledPage, pace 
 // release returns a page to the queue.
 func (c *Consumer) release(ctx context.Context, crawled crawl.CrawledPage, pace Timing, cause error) Stats {
 	if ctx.Err() == nil && cause != nil {
-		c.Log.Warn("page deferred", "url_id", crawled.URLID, "domain_id", crawled.DomainID, "attempts", crawled.Attempts, "error", cause)
+		c.Log.Warn("page deferred", "url_id", crawled.URLID, "domain_id", crawled.DomainID, "attempts",
+			crawled.Attempts, "error", cause)
 	}
 	// Also when the worker stops, so that nobody waits for the lease to expire.
 	if err := c.Store.ReleaseCrawled(context.WithoutCancel(ctx), crawled, pace.RetryDelay); err != nil {
-		c.Log.Warn("could not release a page; it is leased again when its lease expires", "url_id", crawled.URLID, "error", err)
+		c.Log.Warn("could not release a page; it is leased again when its lease expires", "url_id", crawled.URLID,
+			"error", err)
 	}
 	return Stats{Deferred: 1}
 }
@@ -273,11 +280,17 @@ func (c *Consumer) extract(ctx context.Context, crawled crawl.CrawledPage) (Extr
 		return Extraction{}, err
 	}
 	if crawled.Attempts > maxAttempts {
-		return Extraction{Page: page, Reason: ReasonExtractionError, Detail: "workers died while processing this page", Failed: true}, nil
+		return Extraction{
+			Page: page, Reason: ReasonExtractionError, Detail: "workers died while processing this page",
+			Failed: true,
+		}, nil
 	}
 	r, err := c.Extractor.Extract(ctx, page, rules)
 	if errors.Is(err, blob.ErrNotFound) {
-		return Extraction{Page: page, Reason: ReasonPageDeleted, Detail: "the raw page is no longer stored", Failed: true}, nil
+		return Extraction{
+			Page: page, Reason: ReasonPageDeleted, Detail: "the raw page is no longer stored",
+			Failed: true,
+		}, nil
 	}
 	return r, err
 }

@@ -56,7 +56,10 @@ func (r *Extractor) Extract(ctx context.Context, p Page, rules weburl.Rules) (ou
 	if err != nil {
 		return out, err
 	}
-	page := extract.Page{HTML: raw, URL: p.FinalURL, ContentType: p.ContentType, Header: p.Header, Zone: loadZone(site.Zone), Now: p.FetchedAt}
+	page := extract.Page{
+		HTML: raw, URL: p.FinalURL, ContentType: p.ContentType, Header: p.Header,
+		Zone: loadZone(site.Zone), Now: p.FetchedAt,
+	}
 	a, outcome, err := r.extractSafely(ctx, sel, page, r.trust.shouldVerify(p.DomainID, site.Version, p.URLID))
 	if ctx.Err() != nil {
 		return out, ctx.Err()
@@ -80,7 +83,9 @@ func (r *Extractor) Extract(ctx context.Context, p Page, rules weburl.Rules) (ou
 }
 
 // extractSafely extracts a page and recovers from panics caused by hostile HTML.
-func (r *Extractor) extractSafely(ctx context.Context, sel *selector.Selector, p extract.Page, check bool) (a *article.Article, o selector.Outcome, err error) {
+func (r *Extractor) extractSafely(
+	ctx context.Context, sel *selector.Selector, p extract.Page, check bool,
+) (a *article.Article, o selector.Outcome, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			a, err = nil, fmt.Errorf("extraction panicked: %v at %s", v, firstFrames(debug.Stack()))

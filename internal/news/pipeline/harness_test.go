@@ -58,8 +58,11 @@ func (l learners) StartSelectorLearning(ctx context.Context, domain string) erro
 func newFixture(t *testing.T, hosts ...string) *fixture {
 	t.Helper()
 	s, url := storetest.OpenWithURL(t)
-	d := &fixture{Store: s, t: t, redis: enginetest.RedisClient(t, enginetest.Redis(t)), at: time.Date(2026, 3, 7, 1, 0, 0, 0, time.UTC),
-		log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))}
+	d := &fixture{
+		Store: s, t: t, redis: enginetest.RedisClient(t, enginetest.Redis(t)),
+		at:  time.Date(2026, 3, 7, 1, 0, 0, 0, time.UTC),
+		log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
+	}
 	var err error
 	d.db, err = pgx.Connect(context.Background(), url)
 	d.must(err)
@@ -69,13 +72,18 @@ func newFixture(t *testing.T, hosts ...string) *fixture {
 	d.sites = &pipeline.SiteCache{Store: s, Redis: d.redis, Log: d.log}
 	d.reader = &pipeline.Extractor{Pages: d.pages, Sites: d.sites}
 	d.learner = &pipeline.Learner{Store: s, Pages: d.pages, Sites: d.sites, Log: d.log}
-	d.consumer = &pipeline.Consumer{Store: s, Extractor: d.reader, Learners: learners{d}, Log: d.log,
-		Timing: pipeline.Timing{PollInterval: 10 * time.Millisecond, IdleTimeout: 50 * time.Millisecond, RetryDelay: 10 * time.Millisecond}}
+	d.consumer = &pipeline.Consumer{
+		Store: s, Extractor: d.reader, Learners: learners{d}, Log: d.log,
+		Timing: pipeline.Timing{
+			PollInterval: 10 * time.Millisecond, IdleTimeout: 50 * time.Millisecond, RetryDelay: 10 * time.Millisecond,
+		},
+	}
 	var seeds []string
 	for _, h := range hosts {
 		seeds = append(seeds, "https://"+h+"/")
 	}
-	d.workspace, err = crawlrig.CreateWorkspaceWithSeeds(t.Context(), s, crawl.DefaultRevisitPolicy(), crawl.Home, seeds...)
+	d.workspace, err = crawlrig.CreateWorkspaceWithSeeds(t.Context(), s, crawl.DefaultRevisitPolicy(), crawl.Home,
+		seeds...)
 	d.must(err)
 	return d
 }
@@ -98,7 +106,8 @@ func (d *fixture) hand(address, html string) {
 	key := crawl.ObjectKey(domain.Name, crawl.URLID(u), pagestore.Hash([]byte(html)))
 	_, err = d.pages.Put(d.t.Context(), key, []byte(html))
 	d.must(err)
-	_, err = d.db.Exec(d.t.Context(), `insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, is_first_version) values ($1, $2, $3, $4, $5, $6, true)`,
+	_, err = d.db.Exec(d.t.Context(),
+		`insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, is_first_version) values ($1, $2, $3, $4, $5, $6, true)`,
 		domain.ID, crawl.URLID(u), d.at, u.String(), key, d.at.Add(-time.Second))
 	d.must(err)
 }
@@ -122,7 +131,9 @@ func (d *fixture) domain(name string) crawl.Domain {
 func (d *fixture) articles(domain string) []pipeline.StoredArticle {
 	d.t.Helper()
 	far := time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
-	list, err := d.Articles(d.t.Context(), pipeline.ArticleQuery{Workspace: d.workspace.ID, Domain: domain, To: far, Before: far, Limit: 500})
+	list, err := d.Articles(d.t.Context(), pipeline.ArticleQuery{
+		Workspace: d.workspace.ID, Domain: domain, To: far, Before: far, Limit: 500,
+	})
 	d.must(err)
 	out := make([]pipeline.StoredArticle, len(list))
 	for i, e := range list {
@@ -151,7 +162,9 @@ type event struct {
 
 func (d *fixture) events() (out []event) {
 	d.t.Helper()
-	rows, err := d.db.Query(d.t.Context(), `select type, actor, data from post_events where type like 'selectors_%' and workspace_id = $1 order by id`, d.workspace.ID)
+	rows, err := d.db.Query(d.t.Context(),
+		`select type, actor, data from post_events where type like 'selectors_%' and workspace_id = $1 order by id`,
+		d.workspace.ID)
 	d.must(err)
 	defer rows.Close()
 	for rows.Next() {
@@ -184,7 +197,9 @@ func newPaper(host string, seed uint64) *paper {
 }
 
 func (p *paper) words(n int) string {
-	list := strings.Fields("river council school market engine harbour report winter budget player season doctor museum bridge farmer island letter police garden minister train signal planet summer court valley teacher factory window traffic village music company library weather hospital street election")
+	list := strings.Fields("river council school market engine harbour report winter budget player season doctor " +
+		"museum bridge farmer island letter police garden minister train signal planet summer court valley teacher " +
+		"factory window traffic village music company library weather hospital street election")
 	out := make([]string, n)
 	for i := range out {
 		out[i] = list[p.rnd.IntN(len(list))] + []string{"", "s", "ed", ""}[p.rnd.IntN(4)]
@@ -207,26 +222,36 @@ func (p *paper) paragraphs(n int) []string {
 
 func (p *paper) next() generatedArticle {
 	p.n++
-	s := generatedArticle{url: fmt.Sprintf("https://%s/story-%d.html", p.host, p.n), title: strings.TrimSuffix(p.sentence(), "."),
-		author: []string{"Mai Lan", "Jo Harper", "Peter Quill", "Ana Duarte"}[p.rnd.IntN(4)], published: time.Date(2026, 3, 1+p.n%6, p.n%24, 5+p.n%50, 0, 0, time.UTC)}
+	s := generatedArticle{
+		url:       fmt.Sprintf("https://%s/story-%d.html", p.host, p.n),
+		title:     strings.TrimSuffix(p.sentence(), "."),
+		author:    []string{"Mai Lan", "Jo Harper", "Peter Quill", "Ana Duarte"}[p.rnd.IntN(4)],
+		published: time.Date(2026, 3, 1+p.n%6, p.n%24, 5+p.n%50, 0, 0, time.UTC),
+	}
 	paras := p.paragraphs(5 + p.rnd.IntN(6))
 	s.body = strings.Join(paras, "\n\n")
 	said := ""
 	if p.n%4 != 0 {
-		said = fmt.Sprintf(`<meta name="author" content="%s"><meta property="article:published_time" content="%s">`, s.author, s.published.Format(time.RFC3339))
+		said = fmt.Sprintf(`<meta name="author" content="%s"><meta property="article:published_time" content="%s">`,
+			s.author, s.published.Format(time.RFC3339))
 	}
-	head := fmt.Sprintf(`<!doctype html><html lang="en"><head><title>%s | The Paper</title><meta property="og:site_name" content="The Paper">%s</head>`, s.title, said)
+	head := fmt.Sprintf(
+		`<!doctype html><html lang="en"><head><title>%s | The Paper</title><meta property="og:site_name" content="The Paper">%s</head>`, s.title, said)
 	if p.redesign {
-		s.html = head + fmt.Sprintf(`<body><div id="app" class="css-%dab"><main><section class="hero"><h1>%s</h1></section>
+		s.html = head + fmt.Sprintf(
+			`<body><div id="app" class="css-%dab"><main><section class="hero"><h1>%s</h1></section>
 <section class="second-row"><b class="name-tag">%s</b><time>%s</time></section>
 <section class="prose flow k%dz9"><div>%s</div><div class="house-line"><p>Do you know more about this? Write to our newsroom in Harbour Street, we read every letter.</p></div></section></main>%s</div></body></html>`,
-			p.n, s.title, s.author, s.published.Format("2006-01-02 15:04 UTC"), p.n, strings.Join(paras, "</div><div>"), p.others())
+			p.n, s.title, s.author, s.published.Format("2006-01-02 15:04 UTC"), p.n, strings.Join(paras, "</div><div>"),
+			p.others())
 		return s
 	}
-	s.html = head + fmt.Sprintf(`<body class="page-%d"><header class="masthead"><a href="/">The Paper</a><nav><a href="/world">World</a></nav></header>
+	s.html = head + fmt.Sprintf(
+		`<body class="page-%d"><header class="masthead"><a href="/">The Paper</a><nav><a href="/world">World</a></nav></header>
 <div class="page-wrap"><h1 class="headline">%s</h1><div class="under-title"><span class="who">%s</span> <span class="when-out">%s</span></div>
 <div class="longread col-%d "><p>%s</p><div class="house-line"><p>Do you know more about this? Write to our newsroom in Harbour Street, we read every letter.</p></div></div>%s</div></body></html>`,
-		p.n, s.title, s.author, s.published.Format("2 January 2006 15:04 UTC"), p.n, strings.Join(paras, "</p><p>"), p.others())
+		p.n, s.title, s.author, s.published.Format("2 January 2006 15:04 UTC"), p.n, strings.Join(paras, "</p><p>"),
+		p.others())
 	return s
 }
 
@@ -234,7 +259,8 @@ func (p *paper) others() string {
 	var b strings.Builder
 	b.WriteString(`<div class="grid-below">`)
 	for i := range 4 {
-		fmt.Fprintf(&b, `<div class="tile"><h3><a href="/other-%d">%s</a></h3><p>%s</p></div>`, i, p.sentence(), p.sentence())
+		fmt.Fprintf(&b, `<div class="tile"><h3><a href="/other-%d">%s</a></h3><p>%s</p></div>`, i, p.sentence(),
+			p.sentence())
 	}
 	return b.String() + `</div>`
 }
@@ -245,13 +271,16 @@ func plain(title, canonical string, paras ...string) string {
 	if canonical != "" {
 		link = `<link rel="canonical" href="` + canonical + `">`
 	}
-	return `<!doctype html><html lang="en"><head><title>` + title + `</title>` + link + `<meta property="article:published_time" content="2026-03-06T10:00:00Z"></head><body><article><h1>` + title +
+	return `<!doctype html><html lang="en"><head><title>` + title + `</title>` + link +
+		`<meta property="article:published_time" content="2026-03-06T10:00:00Z"></head><body><article><h1>` + title +
 		`</h1><p>` + strings.Join(paras, `</p><p>`) + `</p></article></body></html>`
 }
 
 // teasers returns selectors that match the teasers below the text.
 func teasers() selector.Config {
-	return selector.Config{Variants: []selector.Variant{{Name: "wrong", Body: []string{"//div[contains(@class,'grid-below')]"}}}}
+	return selector.Config{
+		Variants: []selector.Variant{{Name: "wrong", Body: []string{"//div[contains(@class,'grid-below')]"}}},
+	}
 }
 
 func ids(all []pipeline.StoredArticle) []uuid.UUID {

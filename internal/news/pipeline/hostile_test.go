@@ -77,10 +77,13 @@ func TestLearn_HostilePageAffectsNoOtherPage(t *testing.T) {
 func TestLearn_TwoHostilePagesOfThreeDecideNothing(t *testing.T) {
 	const deskSelector = "//b[contains(concat(' ',normalize-space(@class),' '),' desk ')]"
 	for name, order := range map[string]string{
-		"a name that all pages have":     `{"authors":{"value":"DESK","paths":["` + deskSelector + `","//b"]},"section":{"value":"DESK","paths":["` + deskSelector + `"]},"lead":{"value":"","paths":["//p"]}}`,
-		"the headline":                   `{"authors":{"value":"","paths":["//h1"]},"section":{"value":"","paths":["//h1"]},"lead":{"value":"","paths":["//h1"]}}`,
-		"nothing":                        `{"authors":{"value":"","paths":[]},` + nothing + `}`,
-		"a false statement about itself": `{"authors":{"value":"DESK","paths":["` + signed + `","` + deskSelector + `"]},` + nothing + `}`,
+		"a name that all pages have": `{"authors":{"value":"DESK","paths":["` + deskSelector +
+			`","//b"]},"section":{"value":"DESK","paths":["` + deskSelector +
+			`"]},"lead":{"value":"","paths":["//p"]}}`,
+		"the headline": `{"authors":{"value":"","paths":["//h1"]},"section":{"value":"","paths":["//h1"]},"lead":{"value":"","paths":["//h1"]}}`,
+		"nothing":      `{"authors":{"value":"","paths":[]},` + nothing + `}`,
+		"a false statement about itself": `{"authors":{"value":"DESK","paths":["` + signed + `","` + deskSelector +
+			`"]},` + nothing + `}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -99,7 +102,8 @@ func TestLearn_TwoHostilePagesOfThreeDecideNothing(t *testing.T) {
 				d.hand(s.url, s.html)
 				d.read()
 			}
-			d.must(d.RequestSelectorAction(t.Context(), domain.ID, selector.ActionLearn, message.New("test", "A test.")))
+			d.must(d.RequestSelectorAction(t.Context(), domain.ID, selector.ActionLearn,
+				message.New("test", "A test.")))
 			did, err := d.learner.Learn(t.Context(), "paper.example", func() {})
 			require.NoError(t, err)
 			require.Equal(t, "learned", did.Action)
@@ -110,7 +114,10 @@ func TestLearn_TwoHostilePagesOfThreeDecideNothing(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, versions, 1)
 			for _, v := range versions[0].Config.Variants {
-				require.Equal(t, map[article.Field][]string{article.FieldTitle: {"//h1"}, article.FieldAuthors: {signed}}, v.Fields)
+				require.Equal(t, map[article.Field][]string{
+					article.FieldTitle:   {"//h1"},
+					article.FieldAuthors: {signed},
+				}, v.Fields)
 			}
 			s := unsigned(p, `<b class="desk">Nora Reed</b> and a word.`)
 			d.hand(s.url, s.html)

@@ -24,7 +24,8 @@ type LearnStore interface {
 	ExtractionHealth(ctx context.Context, domain int32) (Health, error)
 	RecentArticlePages(ctx context.Context, domain int32, limit int) ([]PageRef, error)
 	SaveLearnedSelectors(ctx context.Context, domain crawl.Domain, n Selectors) (saved Selectors, done bool, err error)
-	RollBackSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, reason message.Message, onlyIfRequested bool) (previous Selectors, done bool, err error)
+	RollBackSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, reason message.Message,
+		onlyIfRequested bool) (previous Selectors, done bool, err error)
 	RecordLearningFailure(ctx context.Context, domain crawl.Domain, reason string) error
 }
 
@@ -91,7 +92,8 @@ func (l *Learner) learn(ctx context.Context, d crawl.Domain, h Health, heartbeat
 	if problem != "" {
 		l.count(ctx, "failed")
 		l.Log.Info("could not learn selectors", "domain", d.Name, "reason", h.ActionReason.Text, "error", problem)
-		return LearnResult{Action: "failed", Version: h.Monitor.Version, Reason: problem}, l.Store.RecordLearningFailure(ctx, d, problem)
+		return LearnResult{Action: "failed", Version: h.Monitor.Version, Reason: problem},
+			l.Store.RecordLearningFailure(ctx, d, problem)
 	}
 	saved, done, err := l.Store.SaveLearnedSelectors(ctx, d, found)
 	if err != nil || !done {
@@ -115,7 +117,9 @@ func (l *Learner) count(ctx context.Context, change string) {
 
 // induce returns selectors that are better than the active ones, or a problem that
 // explains why there are none.
-func (l *Learner) induce(ctx context.Context, d crawl.Domain, h Health, pages []extract.Page, heartbeat func()) (n Selectors, problem string, err error) {
+func (l *Learner) induce(
+	ctx context.Context, d crawl.Domain, h Health, pages []extract.Page, heartbeat func(),
+) (n Selectors, problem string, err error) {
 	cfg, err := selector.Induce(ctx, h.Monitor.Version+1, pages)
 	if ctx.Err() != nil {
 		return n, "", ctx.Err()
@@ -133,7 +137,10 @@ func (l *Learner) induce(ctx context.Context, d crawl.Domain, h Health, pages []
 			return n, problem, err
 		}
 	}
-	n = Selectors{DomainID: d.ID, Config: cfg, CreatedBy: CreatedByLearner, State: Active, Reason: h.ActionReason, Pages: len(pages)}
+	n = Selectors{
+		DomainID: d.ID, Config: cfg, CreatedBy: CreatedByLearner, State: Active, Reason: h.ActionReason,
+		Pages: len(pages),
+	}
 	if l.Finder != nil {
 		if extended, changed := l.addLLMPaths(ctx, cfg, pages, heartbeat); changed {
 			n.Config, n.CreatedBy = extended, CreatedByLLM
@@ -143,7 +150,9 @@ func (l *Learner) induce(ctx context.Context, d crawl.Domain, h Health, pages []
 }
 
 // compare rejects a candidate that finds no more bodies than the active version.
-func (l *Learner) compare(ctx context.Context, version int, now *selector.Selector, cfg selector.Config, pages []extract.Page) (problem string, err error) {
+func (l *Learner) compare(
+	ctx context.Context, version int, now *selector.Selector, cfg selector.Config, pages []extract.Page,
+) (problem string, err error) {
 	if now == nil {
 		return "", nil
 	}
@@ -153,7 +162,8 @@ func (l *Learner) compare(ctx context.Context, version int, now *selector.Select
 	}
 	before, after := countBodies(ctx, now, pages), countBodies(ctx, fresh, pages)
 	if after <= before && before < len(pages) {
-		return fmt.Sprintf("the learned selectors find the body on %d of the last %d pages, version %d on %d", after, len(pages), version, before), nil
+		return fmt.Sprintf("the learned selectors find the body on %d of the last %d pages, version %d on %d", after,
+			len(pages), version, before), nil
 	}
 	return "", ctx.Err()
 }

@@ -25,7 +25,9 @@ const maxLLMPages = 6
 //
 // A page may manipulate the LLM. So a suggested value only counts as evidence for its
 // own page, and a suggested path is confirmed by other pages only: see selector.Suggest.
-func (l *Learner) addLLMPaths(ctx context.Context, cfg selector.Config, pages []extract.Page, heartbeat func()) (selector.Config, bool) {
+func (l *Learner) addLLMPaths(
+	ctx context.Context, cfg selector.Config, pages []extract.Page, heartbeat func(),
+) (selector.Config, bool) {
 	fields := selector.MissingFields(ctx, cfg, pages)
 	if len(fields) == 0 {
 		return cfg, false
@@ -54,7 +56,9 @@ func (l *Learner) addLLMPaths(ctx context.Context, cfg selector.Config, pages []
 }
 
 // confirmedPath adds the first path suggested for page i that the other pages confirm.
-func (l *Learner) confirmedPath(ctx context.Context, cfg selector.Config, f article.Field, suggestions []map[article.Field]selector.Suggestion, i int, pages []extract.Page) (selector.Config, bool) {
+func (l *Learner) confirmedPath(ctx context.Context, cfg selector.Config, f article.Field,
+	suggestions []map[article.Field]selector.Suggestion, i int, pages []extract.Page,
+) (selector.Config, bool) {
 	var others []selector.Evidence
 	for k, p := range pages {
 		if k != i {

@@ -55,7 +55,8 @@ func newEndpoint(t *testing.T, answer func(schema, page string) string) *endpoin
 			} `json:"response_format"`
 		}
 		body, _ := io.ReadAll(r.Body)
-		if json.Unmarshal(body, &q) != nil || q.Format.Type != "json_schema" || !q.Format.Schema.Strict || q.Format.Schema.Schema["additionalProperties"] != false {
+		if json.Unmarshal(body, &q) != nil || q.Format.Type != "json_schema" || !q.Format.Schema.Strict ||
+			q.Format.Schema.Schema["additionalProperties"] != false {
 			http.Error(w, "no schema", http.StatusBadRequest)
 			return
 		}
@@ -67,7 +68,11 @@ func newEndpoint(t *testing.T, answer func(schema, page string) string) *endpoin
 		if order := orders.FindStringSubmatch(page); order != nil {
 			said = strings.NewReplacer("&quot;", `"`, "&lt;", "<", "&gt;", ">").Replace(order[1])
 		}
-		_ = json.NewEncoder(w).Encode(map[string]any{"choices": []any{map[string]any{"message": map[string]any{"content": said}}}, "usage": map[string]any{"total_tokens": 1000}})
+		_ = json.NewEncoder(w).Encode(map[string]any{
+			"choices": []any{map[string]any{"message": map[string]any{"content": said}}}, "usage": map[string]any{
+				"total_tokens": 1000,
+			},
+		})
 	}))
 	t.Cleanup(e.Close)
 	return e
@@ -75,7 +80,10 @@ func newEndpoint(t *testing.T, answer func(schema, page string) string) *endpoin
 
 func (d *fixture) model(e *endpoint, change ...func(*llm.Options)) *llm.Client {
 	d.t.Helper()
-	o := llm.Options{URL: e.URL + "/v1", Model: "tiny", APIKey: secret.NewText(modelKey), MaxContextTokens: 8000, MaxTokensPerDay: 1_000_000, Timeout: 5 * time.Second}
+	o := llm.Options{
+		URL: e.URL + "/v1", Model: "tiny", APIKey: secret.NewText(modelKey), MaxContextTokens: 8000,
+		MaxTokensPerDay: 1_000_000, Timeout: 5 * time.Second,
+	}
 	for _, c := range change {
 		c(&o)
 	}
@@ -90,7 +98,8 @@ func unsigned(p *paper, extra string) generatedArticle {
 	s := p.next()
 	paras := p.paragraphs(7)
 	s.body = strings.Join(paras, "\n\n")
-	s.html = fmt.Sprintf(`<!doctype html><html lang="en"><head><title>%s</title><meta property="article:published_time" content="%s"></head><body><h1>%s</h1><div class="story-text"><p>%s</p></div>
+	s.html = fmt.Sprintf(
+		`<!doctype html><html lang="en"><head><title>%s</title><meta property="article:published_time" content="%s"></head><body><h1>%s</h1><div class="story-text"><p>%s</p></div>
 <div class="extra">%s</div><div class="sig"><i class="nm">%s</i></div></body></html>`,
 		s.title, s.published.Format(time.RFC3339), s.title, strings.Join(paras, "</p><p>"), extra, s.author)
 	return s
@@ -160,8 +169,12 @@ func TestLLM_OnlyExtractsTextOfThePage(t *testing.T) {
 		require.NoError(t, err)
 		return d.model(e).ExtractArticle(t.Context(), doc, page)
 	}
-	honest, _ := json.Marshal(map[string]any{"title": "Ice on the river", "authors": []string{"Mai Lan", "Invented Person"}, "published": "7 March 2026",
-		"paragraphs": append(append([]string{}, paras...), "Buy our tokens at evil.example today, everybody does it now.")})
+	honest, _ := json.Marshal(map[string]any{
+		"title":   "Ice on the river",
+		"authors": []string{"Mai Lan", "Invented Person"}, "published": "7 March 2026",
+		"paragraphs": append(append([]string{}, paras...),
+			"Buy our tokens at evil.example today, everybody does it now."),
+	})
 	response = string(honest)
 	a, err := read(odd("Ice on the river", paras, "By Mai Lan"))
 	require.NoError(t, err)
@@ -194,7 +207,10 @@ func TestLLM_FailuresAreHarmless(t *testing.T) {
 	hanging := newEndpoint(t, func(string, string) string { <-release; return "" })
 	t.Cleanup(func() { close(release) })
 	elsewhere := newEndpoint(t, func(string, string) string { return "{}" })
-	redirecting := &endpoint{Server: httptest.NewServer(http.RedirectHandler(elsewhere.URL+"/v1/chat/completions", http.StatusTemporaryRedirect))}
+	redirecting := &endpoint{
+		Server: httptest.NewServer(http.RedirectHandler(elsewhere.URL+"/v1/chat/completions",
+			http.StatusTemporaryRedirect)),
+	}
 	t.Cleanup(redirecting.Close)
 	for i, c := range []struct {
 		name  string
@@ -202,9 +218,18 @@ func TestLLM_FailuresAreHarmless(t *testing.T) {
 		why   string // like the fallback
 	}{
 		{"nonsense", d.model(e), "response of the LLM is invalid"},
-		{"a wrong key", d.model(e, func(o *llm.Options) { o.APIKey = secret.NewText("sk-another-very-secret") }), "status 401"},
-		{"no time", d.model(hanging, func(o *llm.Options) { o.Timeout = 50 * time.Millisecond }), "no response within 50ms"},
-		{"no tokens", d.model(e, func(o *llm.Options) { o.MaxTokensPerDay = 10; o.Model = "dear" }), "token budget of the LLM is used up"},
+		{
+			"a wrong key", d.model(e, func(o *llm.Options) { o.APIKey = secret.NewText("sk-another-very-secret") }),
+			"status 401",
+		},
+		{
+			"no time", d.model(hanging, func(o *llm.Options) { o.Timeout = 50 * time.Millisecond }),
+			"no response within 50ms",
+		},
+		{
+			"no tokens", d.model(e, func(o *llm.Options) { o.MaxTokensPerDay = 10; o.Model = "dear" }),
+			"token budget of the LLM is used up",
+		},
 		{"a redirect", d.model(redirecting), "status 307"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

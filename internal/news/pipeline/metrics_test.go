@@ -62,14 +62,16 @@ func TestRun_RecordsMetrics(t *testing.T) {
 	require.EqualValues(t, 25, count("generic")+count("selectors"))
 	require.EqualValues(t, d.count("select count(*) from articles where selector_version > 0"), count("selectors"))
 	require.NotZero(t, count("generic"))
-	require.EqualValues(t, count("selectors"), served(tel, `dateline_article_fields_total{field="body",result="filled"}`))
+	require.EqualValues(t, count("selectors"),
+		served(tel, `dateline_article_fields_total{field="body",result="filled"}`))
 	require.EqualValues(t, 1, served(tel, `dateline_selector_changes_total{change="learned"}`))
 
 	// A member activates selectors that match the teasers: they are wrong and are rolled
 	// back. Then the template changes, and they match nothing.
 	service := &pipeline.Service{Store: d.Store, Pages: d.pages, Sites: d.sites, Learners: learners{d}, Log: d.log}
 	who := workspace.Principal{WorkspaceID: d.workspace.ID, UserID: uuid.Must(uuid.NewV7()), Role: workspace.Owner}
-	_, _, err := service.AddSelectors(t.Context(), who, "paper.example", pipeline.SelectorDraft{Config: teasers(), Activate: true}, idempotency.Key{})
+	_, _, err := service.AddSelectors(t.Context(), who, "paper.example",
+		pipeline.SelectorDraft{Config: teasers(), Activate: true}, idempotency.Key{})
 	require.NoError(t, err)
 	for range 12 {
 		s := p.next()
@@ -100,13 +102,17 @@ func TestSync_RecordsFreshness(t *testing.T) {
 	_, err := d.db.Exec(t.Context(), "update crawl_domains set created_at = $1", now.Add(-2*time.Hour))
 	require.NoError(t, err)
 	log := slog.New(slog.DiscardHandler)
-	x := &indexer.Indexer{Store: d.Store, Engine: pgsearch.New(d.Pool(), pgsearch.Options{Log: log}), Events: pubsub.NewBus(d.redis, log), Meter: tel.Crawl, Log: log}
+	x := &indexer.Indexer{
+		Store: d.Store, Engine: pgsearch.New(d.Pool(), pgsearch.Options{Log: log}),
+		Events: pubsub.NewBus(d.redis, log), Meter: tel.Crawl, Log: log,
+	}
 	index := func() {
 		_, err := x.Sync(t.Context(), func(int) {})
 		require.NoError(t, err)
 	}
 	page := func(when string, paras ...string) string {
-		return regexp.MustCompile(`2026-03-06T10:00:00Z`).ReplaceAllString(plain("The harbour freezes", "", paras...), when)
+		return regexp.MustCompile(`2026-03-06T10:00:00Z`).ReplaceAllString(plain("The harbour freezes", "", paras...),
+			when)
 	}
 	text := p.paragraphs(8)
 	d.hand("https://paper.example/new.html", page(now.Add(-time.Hour).Format(time.RFC3339), text...))
@@ -117,10 +123,12 @@ func TestSync_RecordsFreshness(t *testing.T) {
 	index()
 	require.EqualValues(t, 1, served(tel, `dateline_crawl_freshness_seconds_count{stage="searchable"}`))
 	require.InDelta(t, 3600, served(tel, `dateline_crawl_freshness_seconds_sum{stage="searchable"}`), 300)
-	d.hand("https://paper.example/new.html", page(now.Add(-time.Hour).Format(time.RFC3339), append(text, p.sentence())...))
+	d.hand("https://paper.example/new.html",
+		page(now.Add(-time.Hour).Format(time.RFC3339), append(text, p.sentence())...))
 	require.Equal(t, 1, d.read().Articles)
 	index()
-	require.EqualValues(t, 1, served(tel, `dateline_crawl_freshness_seconds_count{stage="searchable"}`), "a new version is not a new article")
+	require.EqualValues(t, 1, served(tel, `dateline_crawl_freshness_seconds_count{stage="searchable"}`),
+		"a new version is not a new article")
 	var left pipeline.Stats
 	require.Equal(t, left, d.read())
 }

@@ -32,7 +32,9 @@ const defaultPreviewPages = 3
 
 // Preview tries selectors on pages of a domain: those of the given articles, or the
 // newest. Nothing is stored.
-func (s *Service) Preview(ctx context.Context, who workspace.Principal, domain string, c selector.Config, articles []uuid.UUID) ([]Preview, error) {
+func (s *Service) Preview(
+	ctx context.Context, who workspace.Principal, domain string, c selector.Config, articles []uuid.UUID,
+) ([]Preview, error) {
 	d, err := s.Store.GetWorkspaceDomain(ctx, who.WorkspaceID, domain)
 	if err != nil {
 		return nil, err
@@ -60,7 +62,9 @@ func (s *Service) Preview(ctx context.Context, who workspace.Principal, domain s
 	return out, nil
 }
 
-func (s *Service) previewRefs(ctx context.Context, who workspace.Principal, d crawl.Domain, articles []uuid.UUID) ([]PageRef, error) {
+func (s *Service) previewRefs(
+	ctx context.Context, who workspace.Principal, d crawl.Domain, articles []uuid.UUID,
+) ([]PageRef, error) {
 	if len(articles) == 0 {
 		return s.Store.RecentArticlePages(ctx, d.ID, defaultPreviewPages)
 	}
@@ -71,7 +75,10 @@ func (s *Service) previewRefs(ctx context.Context, who workspace.Principal, d cr
 			return nil, err
 		}
 		if a.DomainID != d.ID {
-			return nil, apperr.InvalidFields(apperr.FieldError{Field: fmt.Sprintf("articles[%d]", i), Code: "other_domain", Message: "The article belongs to another domain."})
+			return nil, apperr.InvalidFields(apperr.FieldError{
+				Field: fmt.Sprintf("articles[%d]", i), Code: "other_domain",
+				Message: "The article belongs to another domain.",
+			})
 		}
 		out = append(out, PageRef{Article: a.ID, URL: a.URL, ObjectKey: a.ObjectKey, FetchedAt: a.FetchedAt})
 	}

@@ -33,8 +33,13 @@ func reasonOf(err error) NoArticleReason {
 		err    error
 		reason NoArticleReason
 	}{
-		{extract.ErrNoArticle, ReasonNoText}, {extract.ErrNotHTML, ReasonNotHTML}, {extract.ErrEncoding, ReasonEncoding}, {extract.ErrTooSlow, ReasonTooSlow},
-		{extract.ErrTooLarge, ReasonTooLarge}, {extract.ErrTooDeep, ReasonTooLarge}, {extract.ErrTooManyNodes, ReasonTooLarge},
+		{extract.ErrNoArticle, ReasonNoText},
+		{extract.ErrNotHTML, ReasonNotHTML},
+		{extract.ErrEncoding, ReasonEncoding},
+		{extract.ErrTooSlow, ReasonTooSlow},
+		{extract.ErrTooLarge, ReasonTooLarge},
+		{extract.ErrTooDeep, ReasonTooLarge},
+		{extract.ErrTooManyNodes, ReasonTooLarge},
 	} {
 		if errors.Is(err, c.err) {
 			return c.reason

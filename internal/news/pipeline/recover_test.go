@@ -31,11 +31,17 @@ func (d *fixture) work() {
 	c := temporaltest.Dial(t, address, func(*client.Options) {})
 	d.consumer.Learners = &starter.Starter{Client: c, Namespace: temporaltest.Namespace}
 	d.consumer.Timing = pipeline.Timing{PollInterval: 10 * time.Millisecond, RetryDelay: 10 * time.Millisecond}
-	w := worker.NewCrawl(c, worker.CrawlActivities{Crawl: &activities.Crawl{MaxDomains: 1}, Maintenance: &activities.CrawlMaintenance{},
-		Articles: &activities.Articles{Consumer: d.consumer, Learner: d.learner, Waiting: d.Store}})
+	w := worker.NewCrawl(c, worker.CrawlActivities{
+		Crawl:       &activities.Crawl{MaxDomains: 1},
+		Maintenance: &activities.CrawlMaintenance{},
+		Articles:    &activities.Articles{Consumer: d.consumer, Learner: d.learner, Waiting: d.Store},
+	})
 	d.must(w.Start())
 	t.Cleanup(w.Stop)
-	run, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: workflows.ExtractArticlesSchedule, TaskQueue: workflows.CrawlQueue}, workflows.ExtractArticlesWorkflow)
+	run, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{
+		ID:        workflows.ExtractArticlesSchedule,
+		TaskQueue: workflows.CrawlQueue,
+	}, workflows.ExtractArticlesWorkflow)
 	d.must(err)
 	t.Cleanup(func() { _ = c.TerminateWorkflow(context.Background(), run.GetID(), "", "the test is over") })
 }
@@ -44,7 +50,8 @@ func (d *fixture) work() {
 func (d *fixture) settled() {
 	d.t.Helper()
 	require.Eventually(d.t, func() bool {
-		return d.count("select (select count(*) from crawled_pages) + (select count(*) from site_monitors where requested_action <> 'none')") == 0
+		return d.count("select (select count(*) from crawled_pages) + (select count(*) from site_monitors where "+
+			"requested_action <> 'none')") == 0
 	}, time.Minute, 10*time.Millisecond, "pages wait, or selectors")
 }
 
@@ -97,20 +104,26 @@ func TestSelectors_RecoverAutomatically(t *testing.T) {
 	require.Equal(t, "body", events[1].Data.Field)
 	require.Equal(t, "paper.example", events[1].Data.Domain)
 	require.Equal(t, []int{2, 1}, []int{events[1].Data.Version, events[1].Data.Previous})
-	require.Regexp(t, `The selectors of version 1 found the body on \d of the last \d+ pages. The site may have changed its template.`, events[1].Data.Reason)
+	require.Regexp(t,
+		`The selectors of version 1 found the body on \d of the last \d+ pages. The site may have changed its template.`, events[1].Data.Reason)
 	require.Equal(t, "dateline", events[1].Actor)
 	require.Equal(t, "domain.selectors_learned", webhook.TypeOf(events[1].Type))
 	versions, err := d.ListSelectors(t.Context(), d.domain("paper.example").ID, 100, 10)
 	require.NoError(t, err)
 	require.Len(t, versions, 2)
-	require.Equal(t, []pipeline.State{pipeline.Active, pipeline.Retired}, []pipeline.State{versions[0].State, versions[1].State})
+	require.Equal(t, []pipeline.State{pipeline.Active, pipeline.Retired}, []pipeline.State{
+		versions[0].State, versions[1].State,
+	})
 	require.Contains(t, versions[1].EndReason.Text, "found the body on")
 	require.Greater(t, versions[0].Scores[article.FieldBody], 0.9)
 
 	// A member activates selectors that match the teasers below the text.
-	service := &pipeline.Service{Store: d.Store, Pages: d.pages, Sites: d.sites, Learners: d.consumer.Learners, Log: d.log}
+	service := &pipeline.Service{
+		Store: d.Store, Pages: d.pages, Sites: d.sites, Learners: d.consumer.Learners, Log: d.log,
+	}
 	who := workspace.Principal{WorkspaceID: d.workspace.ID, UserID: uuid.Must(uuid.NewV7()), Role: workspace.Owner}
-	bad, _, err := service.AddSelectors(t.Context(), who, "paper.example", pipeline.SelectorDraft{Config: teasers(), Note: "try this", Activate: true}, idempotency.Key{})
+	bad, _, err := service.AddSelectors(t.Context(), who, "paper.example",
+		pipeline.SelectorDraft{Config: teasers(), Note: "try this", Activate: true}, idempotency.Key{})
 	require.NoError(t, err)
 	require.Equal(t, 3, bad.Version)
 	pages := 0
@@ -127,7 +140,8 @@ func TestSelectors_RecoverAutomatically(t *testing.T) {
 	last := events[3]
 	require.Equal(t, "selectors_rolled_back", last.Type)
 	require.LessOrEqual(t, pages, 10)
-	require.Equal(t, "Version 3 finds the body on 0% of pages, the previous version 2 found it on 100%.", last.Data.Reason)
+	require.Equal(t, "Version 3 finds the body on 0% of pages, the previous version 2 found it on 100%.",
+		last.Data.Reason)
 	require.Equal(t, []int{2, 3}, []int{last.Data.Version, last.Data.Previous})
 	bad, err = d.SelectorsVersion(t.Context(), d.domain("paper.example").ID, 3)
 	require.NoError(t, err)
@@ -158,7 +172,9 @@ func TestLearn_NothingToLearn(t *testing.T) {
 	// Now every page has a different template.
 	for i := range 24 {
 		class := strings.ToUpper(string(rune('a'+i))) + "x" + strings.Repeat("q", i%3)
-		d.hand("https://paper.example/odd-"+class, `<html><head><title>`+p.sentence()+`</title></head><body><div class="`+class+`1"><h1>`+p.sentence()+`</h1><div class="k`+class+`9"><p>`+strings.Join(p.paragraphs(6), "</p><p>")+`</p></div></div></body></html>`)
+		d.hand("https://paper.example/odd-"+class, `<html><head><title>`+p.sentence()+
+			`</title></head><body><div class="`+class+`1"><h1>`+p.sentence()+`</h1><div class="k`+class+`9"><p>`+
+			strings.Join(p.paragraphs(6), "</p><p>")+`</p></div></div></body></html>`)
 		d.read()
 	}
 	require.Len(t, d.articles(""), 36, "all of them are read")

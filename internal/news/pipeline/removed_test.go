@@ -31,7 +31,8 @@ func (d *fixture) lose(address, to string) {
 		moved = &id
 	}
 	d.at = d.at.Add(time.Minute)
-	_, err = d.db.Exec(d.t.Context(), `insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, is_first_version, removed, moved_to) values ($1, $2, $3, $4, '', $3, false, true, $5)`,
+	_, err = d.db.Exec(d.t.Context(),
+		`insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, is_first_version, removed, moved_to) values ($1, $2, $3, $4, '', $3, false, true, $5)`,
 		d.domain(u.Domain()).ID, crawl.URLID(u), d.at, address, moved)
 	d.must(err)
 }
@@ -40,7 +41,9 @@ func (d *fixture) lose(address, to string) {
 func (d *fixture) removed() []pipeline.ArticleSummary {
 	d.t.Helper()
 	far := time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
-	list, err := d.Articles(d.t.Context(), pipeline.ArticleQuery{Workspace: d.workspace.ID, Removed: true, To: far, Before: far, Limit: 500})
+	list, err := d.Articles(d.t.Context(), pipeline.ArticleQuery{
+		Workspace: d.workspace.ID, Removed: true, To: far, Before: far, Limit: 500,
+	})
 	d.must(err)
 	return list
 }
@@ -85,7 +88,8 @@ func TestRun_RemovedPageMarksItsArticle(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, a.Text)
 	require.Equal(t, 1, d.count("select count(*) from article_revisions where article_id = $1", id))
-	require.Equal(t, 1, d.count("select count(*) from article_changes where article_id = $1", id), "the search index is updated")
+	require.Equal(t, 1, d.count("select count(*) from article_changes where article_id = $1", id),
+		"the search index is updated")
 	require.False(t, d.searched(id))
 	since := *a.RemovedAt
 	d.lose(s.url, "")

@@ -18,7 +18,8 @@ func TestRun_QueuesArticlesForRules(t *testing.T) {
 	require.Zero(t, queued(), "there is no rule")
 
 	_, err := d.db.Exec(t.Context(), `with u as (insert into users (id, name) values ($1, 'Editor') returning id)
-		insert into rules (id, workspace_id, user_id, name, definition) select $1, $2, u.id, 'Sports', '{}' from u`, uuid.New(), d.workspace.ID)
+		insert into rules (id, workspace_id, user_id, name, definition) select $1, $2, u.id, 'Sports', '{}' from u`,
+		uuid.New(), d.workspace.ID)
 	require.NoError(t, err)
 	d.hand(second.url, second.html)
 	d.read()
@@ -29,5 +30,6 @@ func TestRun_QueuesArticlesForRules(t *testing.T) {
 	d.lose(second.url, "")
 	d.read()
 	require.Equal(t, 2, queued(), "a removed article")
-	require.Equal(t, 2, d.count("select count(*) from rule_articles q join articles a on a.id = q.article_id where a.canonical_url = $1", second.url))
+	require.Equal(t, 2, d.count("select count(*) from rule_articles q join articles a on a.id = q.article_id where "+
+		"a.canonical_url = $1", second.url))
 }

@@ -48,10 +48,14 @@ type SelectorReader interface {
 // SelectorEditor changes selectors and extraction settings.
 type SelectorEditor interface {
 	IsDomainShared(ctx context.Context, workspace uuid.UUID, domain int32) (bool, error)
-	AddSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, n Selectors, key idempotency.Key) (created Selectors, replayed bool, err error)
-	ActivateSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, version int, reason message.Message) (Selectors, error)
-	RollBackSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, reason message.Message, onlyIfRequested bool) (previous Selectors, done bool, err error)
-	UpdateExtractionSettings(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, zone string, learning bool) error
+	AddSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, n Selectors,
+		key idempotency.Key) (created Selectors, replayed bool, err error)
+	ActivateSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, version int,
+		reason message.Message) (Selectors, error)
+	RollBackSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, reason message.Message,
+		onlyIfRequested bool) (previous Selectors, done bool, err error)
+	UpdateExtractionSettings(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, zone string,
+		learning bool) error
 	RequestSelectorAction(ctx context.Context, domain int32, action selector.Action, reason message.Message) error
 }
 
@@ -90,7 +94,10 @@ func (s *Service) Raw(ctx context.Context, who workspace.Principal, id uuid.UUID
 		return nil, err
 	}
 	if a.Reservations.NoArchive {
-		return nil, &apperr.Error{Kind: apperr.KindConflict, Code: "noarchive", Message: "The publisher does not allow copies of this page (noarchive). Open it on its site."}
+		return nil, &apperr.Error{
+			Kind: apperr.KindConflict, Code: "noarchive",
+			Message: "The publisher does not allow copies of this page (noarchive). Open it on its site.",
+		}
 	}
 	if version > 0 {
 		r, err := s.Store.Revision(ctx, id, version)
@@ -107,7 +114,9 @@ func (s *Service) Raw(ctx context.Context, who workspace.Principal, id uuid.UUID
 }
 
 // AlsoReportedBy lists near-duplicates of an article.
-func (s *Service) AlsoReportedBy(ctx context.Context, who workspace.Principal, id uuid.UUID, limit int) ([]SimilarArticle, error) {
+func (s *Service) AlsoReportedBy(
+	ctx context.Context, who workspace.Principal, id uuid.UUID, limit int,
+) ([]SimilarArticle, error) {
 	a, err := s.Store.Article(ctx, who.WorkspaceID, id)
 	if err != nil {
 		return nil, err
@@ -116,7 +125,9 @@ func (s *Service) AlsoReportedBy(ctx context.Context, who workspace.Principal, i
 }
 
 // Revisions lists the versions of an article, the newest first.
-func (s *Service) Revisions(ctx context.Context, who workspace.Principal, id uuid.UUID, before int64, limit int) ([]Revision, error) {
+func (s *Service) Revisions(
+	ctx context.Context, who workspace.Principal, id uuid.UUID, before int64, limit int,
+) ([]Revision, error) {
 	if _, err := s.Store.Article(ctx, who.WorkspaceID, id); err != nil {
 		return nil, err
 	}
@@ -128,7 +139,9 @@ func (s *Service) Revisions(ctx context.Context, who workspace.Principal, id uui
 
 // Revision returns a version of an article, and the paragraphs that were added and
 // removed since the previous version.
-func (s *Service) Revision(ctx context.Context, who workspace.Principal, id uuid.UUID, version int64) (r RevisionContent, added, removed []string, err error) {
+func (s *Service) Revision(
+	ctx context.Context, who workspace.Principal, id uuid.UUID, version int64,
+) (r RevisionContent, added, removed []string, err error) {
 	if _, err = s.Store.Article(ctx, who.WorkspaceID, id); err != nil {
 		return r, nil, nil, err
 	}
@@ -167,7 +180,9 @@ func (s *Service) Health(ctx context.Context, who workspace.Principal, domain st
 
 // UpdateSettings sets the time zone of a domain's dates, and whether selectors are
 // learned. Nil leaves a setting unchanged.
-func (s *Service) UpdateSettings(ctx context.Context, who workspace.Principal, domain string, zone *string, learning *bool) (Health, error) {
+func (s *Service) UpdateSettings(
+	ctx context.Context, who workspace.Principal, domain string, zone *string, learning *bool,
+) (Health, error) {
 	d, err := s.editableDomain(ctx, who, domain)
 	if err != nil {
 		return Health{}, err
@@ -178,7 +193,11 @@ func (s *Service) UpdateSettings(ctx context.Context, who workspace.Principal, d
 	}
 	if zone != nil {
 		if _, err := timezone.Load(*zone); err != nil {
-			return h, apperr.InvalidFields(apperr.FieldError{Field: "time_zone", Code: "unknown_time_zone", Message: "Unknown time zone. Use an IANA name such as Asia/Ho_Chi_Minh, or an empty string for that of the site's country."})
+			return h, apperr.InvalidFields(apperr.FieldError{
+				Field: "time_zone", Code: "unknown_time_zone",
+				Message: "Unknown time zone. Use an IANA name such as Asia/Ho_Chi_Minh, or an empty string for that " +
+					"of the site's country.",
+			})
 		}
 		h.Zone = *zone
 	}
@@ -193,7 +212,9 @@ func (s *Service) UpdateSettings(ctx context.Context, who workspace.Principal, d
 }
 
 // Versions lists the versions of a domain's selectors, the newest first.
-func (s *Service) Versions(ctx context.Context, who workspace.Principal, domain string, before, limit int) ([]Selectors, error) {
+func (s *Service) Versions(
+	ctx context.Context, who workspace.Principal, domain string, before, limit int,
+) ([]Selectors, error) {
 	d, err := s.Store.GetWorkspaceDomain(ctx, who.WorkspaceID, domain)
 	if err != nil {
 		return nil, err
@@ -221,7 +242,9 @@ type SelectorDraft struct {
 }
 
 // AddSelectors stores a version of selectors written by a member.
-func (s *Service) AddSelectors(ctx context.Context, who workspace.Principal, domain string, n SelectorDraft, key idempotency.Key) (Selectors, bool, error) {
+func (s *Service) AddSelectors(
+	ctx context.Context, who workspace.Principal, domain string, n SelectorDraft, key idempotency.Key,
+) (Selectors, bool, error) {
 	d, err := s.editableDomain(ctx, who, domain)
 	if err != nil {
 		return Selectors{}, false, err
@@ -240,7 +263,11 @@ func (s *Service) AddSelectors(ctx context.Context, who workspace.Principal, dom
 	if n.Note != "" {
 		reason = message.New("note_of_member", "{note}", n.Note)
 	}
-	made, replayed, err := s.Store.AddSelectors(ctx, d, who.WorkspaceID, Selectors{Config: n.Config, CreatedBy: CreatedByMember, Actor: "user:" + who.UserID.String(), State: state, Reason: reason}, key)
+	made, replayed, err := s.Store.AddSelectors(ctx, d, who.WorkspaceID,
+		Selectors{
+			Config: n.Config, CreatedBy: CreatedByMember, Actor: "user:" + who.UserID.String(), State: state,
+			Reason: reason,
+		}, key)
 	if err == nil && n.Activate {
 		s.Sites.Invalidate(ctx, d.ID)
 	}
@@ -248,12 +275,15 @@ func (s *Service) AddSelectors(ctx context.Context, who workspace.Principal, dom
 }
 
 // Activate activates a version.
-func (s *Service) Activate(ctx context.Context, who workspace.Principal, domain string, version int) (Selectors, error) {
+func (s *Service) Activate(
+	ctx context.Context, who workspace.Principal, domain string, version int,
+) (Selectors, error) {
 	d, err := s.editableDomain(ctx, who, domain)
 	if err != nil {
 		return Selectors{}, err
 	}
-	made, err := s.Store.ActivateSelectors(ctx, d, who.WorkspaceID, version, message.New("activated_by_member", "Activated by a member."))
+	made, err := s.Store.ActivateSelectors(ctx, d, who.WorkspaceID, version,
+		message.New("activated_by_member", "Activated by a member."))
 	if err == nil {
 		s.Sites.Invalidate(ctx, d.ID)
 	}
@@ -267,9 +297,13 @@ func (s *Service) RollBack(ctx context.Context, who workspace.Principal, domain 
 	if err != nil {
 		return Selectors{}, err
 	}
-	back, done, err := s.Store.RollBackSelectors(ctx, d, who.WorkspaceID, message.New("rolled_back_by_member", "Rolled back by a member."), false)
+	back, done, err := s.Store.RollBackSelectors(ctx, d, who.WorkspaceID,
+		message.New("rolled_back_by_member", "Rolled back by a member."), false)
 	if err == nil && !done {
-		err = &apperr.Error{Kind: apperr.KindConflict, Code: "no_selectors", Message: "The site has no active selectors to roll back."}
+		err = &apperr.Error{
+			Kind: apperr.KindConflict, Code: "no_selectors",
+			Message: "The site has no active selectors to roll back.",
+		}
 	}
 	if err == nil {
 		s.Sites.Invalidate(ctx, d.ID)
@@ -283,11 +317,13 @@ func (s *Service) Relearn(ctx context.Context, who workspace.Principal, domain s
 	if err != nil {
 		return err
 	}
-	if err := s.Store.RequestSelectorAction(ctx, d.ID, selector.ActionLearn, message.New("requested_by_member", "Requested by a member.")); err != nil {
+	if err := s.Store.RequestSelectorAction(ctx, d.ID, selector.ActionLearn,
+		message.New("requested_by_member", "Requested by a member.")); err != nil {
 		return err
 	}
 	if err := s.Learners.StartSelectorLearning(context.WithoutCancel(ctx), d.Name); err != nil {
-		s.Log.Warn("could not start the learning workflow; it is retried within minutes", "domain", d.Name, "error", err)
+		s.Log.Warn("could not start the learning workflow; it is retried within minutes", "domain", d.Name, "error",
+			err)
 	}
 	return nil
 }
@@ -300,7 +336,10 @@ func (s *Service) editableDomain(ctx context.Context, who workspace.Principal, d
 	}
 	shared, err := s.Store.IsDomainShared(ctx, who.WorkspaceID, d.ID)
 	if err == nil && shared {
-		err = &apperr.Error{Kind: apperr.KindConflict, Code: "shared_domain", Message: "Other workspaces crawl this domain too, so one workspace cannot change its extraction."}
+		err = &apperr.Error{
+			Kind: apperr.KindConflict, Code: "shared_domain",
+			Message: "Other workspaces crawl this domain too, so one workspace cannot change its extraction.",
+		}
 	}
 	return d, err
 }
@@ -309,5 +348,8 @@ func invalid(err error) error {
 	if err == nil {
 		return nil
 	}
-	return apperr.InvalidFields(apperr.FieldError{Field: "config", Code: "invalid_selectors", Message: strings.TrimPrefix(err.Error(), selector.ErrConfig.Error()+": ")})
+	return apperr.InvalidFields(apperr.FieldError{
+		Field: "config", Code: "invalid_selectors",
+		Message: strings.TrimPrefix(err.Error(), selector.ErrConfig.Error()+": "),
+	})
 }

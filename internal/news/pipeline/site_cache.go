@@ -71,7 +71,8 @@ func (s *SiteCache) compile(site Site) *selector.Selector {
 	}
 	sel, err := selector.Compile(site.Config)
 	if err != nil {
-		s.Log.Warn("selectors of a site are no longer valid", "domain", site.Domain, "version", site.Version, "error", err)
+		s.Log.Warn("selectors of a site are no longer valid", "domain", site.Domain, "version", site.Version, "error",
+			err)
 		sel = nil
 	}
 	if s.compiled == nil || len(s.compiled) >= maxCompiledSites {
@@ -99,6 +100,7 @@ func (s *SiteCache) store(ctx context.Context, site Site) {
 // Invalidate removes a site from Redis.
 func (s *SiteCache) Invalidate(ctx context.Context, domain int32) {
 	if err := s.Redis.Del(context.WithoutCancel(ctx), siteKey(domain)).Err(); err != nil {
-		s.Log.Warn("could not invalidate cached selectors; they expire within a minute", "domain_id", domain, "error", err)
+		s.Log.Warn("could not invalidate cached selectors; they expire within a minute", "domain_id", domain, "error",
+			err)
 	}
 }

@@ -60,11 +60,16 @@ func TestRun_StoresAccessAndReservations(t *testing.T) {
 	articles := &pipeline.Service{Store: d.Store, Pages: d.pages}
 	who := workspace.Principal{WorkspaceID: d.workspace.ID}
 
-	d.hand(at, with(`<meta property="article:content_tier" content="locked"><meta name="robots" content="noindex, noarchive, nosnippet, noai"><meta name="tdm-reservation" content="1"><meta name="tdm-policy" content="https://paper.example/tdm.json">`))
+	d.hand(at,
+		with(
+			`<meta property="article:content_tier" content="locked"><meta name="robots" content="noindex, noarchive, nosnippet, noai"><meta name="tdm-reservation" content="1"><meta name="tdm-policy" content="https://paper.example/tdm.json">`))
 	require.Equal(t, 1, d.read().Articles)
 	a := d.articles("paper.example")[0]
 	require.Equal(t, article.AccessPaid, a.Access)
-	require.Equal(t, article.Reservations{NoIndex: true, NoArchive: true, NoSnippet: true, NoAI: true, TDM: true, TDMPolicy: "https://paper.example/tdm.json"}, a.Reservations)
+	require.Equal(t, article.Reservations{
+		NoIndex: true, NoArchive: true, NoSnippet: true, NoAI: true, TDM: true,
+		TDMPolicy: "https://paper.example/tdm.json",
+	}, a.Reservations)
 	docs, err := d.SearchDocuments(t.Context(), []uuid.UUID{a.ID})
 	require.NoError(t, err)
 	require.Empty(t, docs, "an article with noindex is not in search")
@@ -93,7 +98,8 @@ func TestRun_StoresAccessAndReservations(t *testing.T) {
 	require.False(t, docs[0].NoEmbedding)
 	_, err = articles.Raw(t.Context(), who, a.ID, 0)
 	require.NoError(t, err)
-	require.Equal(t, 3, d.count("select count(*) from article_changes where article_id = $1", a.ID), "each change reaches the index")
+	require.Equal(t, 3, d.count("select count(*) from article_changes where article_id = $1", a.ID),
+		"each change reaches the index")
 	require.EqualValues(t, 1, a.Version, "the content did not change")
 }
 
@@ -105,7 +111,8 @@ func TestRun_RevisionsListChangedFields(t *testing.T) {
 	d.read()
 	d.hand(at, plain("Mayor resigns after lost vote", "", append(paras, p.sentence())...))
 	d.read()
-	d.hand(at, strings.Replace(plain("Mayor resigns after lost vote", "", paras...), "</head>", `<meta property="og:description" content="The mayor of the harbour town has resigned.">`+"</head>", 1))
+	d.hand(at, strings.Replace(plain("Mayor resigns after lost vote", "", paras...), "</head>",
+		`<meta property="og:description" content="The mayor of the harbour town has resigned.">`+"</head>", 1))
 	d.read()
 	got := d.articles("")
 	require.Len(t, got, 1)
@@ -133,7 +140,8 @@ func TestRun_RevisionsListChangedFields(t *testing.T) {
 func TestRun_CanonicalURLs(t *testing.T) {
 	d, p := newFixture(t, "paper.example"), newPaper("paper.example", 3)
 	paras := p.paragraphs(5)
-	main, print, other := "https://paper.example/a.html", "https://paper.example/print/a", "https://paper.example/b.html"
+	main, print, other := "https://paper.example/a.html", "https://paper.example/print/a",
+		"https://paper.example/b.html"
 	d.hand(print, plain("The bridge is open", main, paras...))
 	d.read()
 	first := d.articles("")
@@ -183,7 +191,8 @@ func TestRun_CanonicalURLsThatComeLate(t *testing.T) {
 	got = d.articles("")
 	require.Len(t, got, 1)
 	require.Equal(t, main, got[0].URL)
-	require.Equal(t, 1, d.count("select count(*) from article_changes where article_id = $1 and kind = 'delete'", removedID))
+	require.Equal(t, 1, d.count("select count(*) from article_changes where article_id = $1 and kind = 'delete'",
+		removedID))
 }
 
 // The same story on several sites, stored concurrently, is one group.
@@ -192,7 +201,8 @@ func TestAlsoReportedBy_ListsNearDuplicates(t *testing.T) {
 	d, p := newFixture(t, hosts...), newPaper("one.example", 5)
 	paras := p.paragraphs(14)
 	for i, h := range hosts {
-		d.hand("https://"+h+"/agency.html", plain("Ferry service resumes", "", append(slices.Clone(paras), "Edited at desk "+h+".")...))
+		d.hand("https://"+h+"/agency.html",
+			plain("Ferry service resumes", "", append(slices.Clone(paras), "Edited at desk "+h+".")...))
 		d.hand("https://"+h+"/own.html", plain("Our own story "+string(rune('A'+i)), "", p.paragraphs(14)...))
 	}
 	d.consumer.MaxParallel = 8
@@ -222,7 +232,8 @@ func TestAlsoReportedBy_ListsNearDuplicates(t *testing.T) {
 func TestRun_NonArticlesAndFailures(t *testing.T) {
 	d, p := newFixture(t, "paper.example"), newPaper("paper.example", 6)
 	d.hand("https://paper.example/video/1", `<html><body><h1>Video</h1><p>Watch this.</p></body></html>`)
-	d.hand("https://paper.example/list", "<html><head><title>All</title></head><body><h1>All</h1>"+strings.Repeat(p.others(), 10)+"</body></html>")
+	d.hand("https://paper.example/list", "<html><head><title>All</title></head><body><h1>All</h1>"+
+		strings.Repeat(p.others(), 10)+"</body></html>")
 	d.hand("https://paper.example/deep", strings.Repeat("<div><b>", 5000)+"text")
 	s := p.next()
 	d.hand(s.url, s.html)
@@ -239,7 +250,8 @@ func TestRun_NonArticlesAndFailures(t *testing.T) {
 // Characters that Postgres cannot store are removed.
 func TestOddText(t *testing.T) {
 	d, p := newFixture(t, "paper.example"), newPaper("paper.example", 7)
-	html := strings.Replace(plain("Odd signs", "", p.paragraphs(5)...), "<h1>", `<script type="application/ld+json">{"@type":"NewsArticle","headline":"Odd\u0000 signs","author":{"@type":"Person","name":"Mai\u0000 Lan"},"keywords":["\u0000","a\u0000b"]}</script><h1>`, 1)
+	html := strings.Replace(plain("Odd signs", "", p.paragraphs(5)...), "<h1>",
+		`<script type="application/ld+json">{"@type":"NewsArticle","headline":"Odd\u0000 signs","author":{"@type":"Person","name":"Mai\u0000 Lan"},"keywords":["\u0000","a\u0000b"]}</script><h1>`, 1)
 	d.hand("https://paper.example/odd", html)
 	require.Equal(t, 1, d.read().Articles)
 	for _, text := range append(d.articles("")[0].Tags, d.articles("")[0].Title) {
@@ -297,7 +309,8 @@ func TestRun_PageThatKillsWorkersCountsAsFailed(t *testing.T) {
 func TestRun_AppliesSiteTimeZone(t *testing.T) {
 	d, p := newFixture(t, "paper.example", "bao.vn"), newPaper("paper.example", 70)
 	page := func(paras []string) string {
-		return strings.Replace(plain("The harbour freezes", "", paras...), "2026-03-06T10:00:00Z", "2026-03-06 10:00:00", 1)
+		return strings.Replace(plain("The harbour freezes", "", paras...), "2026-03-06T10:00:00Z",
+			"2026-03-06 10:00:00", 1)
 	}
 	published := func(host string) string {
 		d.hand("https://"+host+"/a.html", page(p.paragraphs(6)))

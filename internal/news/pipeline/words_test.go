@@ -39,10 +39,18 @@ func TestDropUncertainDate_KeepsStatedDates(t *testing.T) {
 		page string
 		want bool
 	}{
-		"Stated":   {`<p class="date">7 March 2026</p><p>` + strings.Repeat("The bridge opens again after a year of work. ", 20), true},
-		"Sentence": {"<p>" + strings.Repeat("The bridge opens again after a year of work. ", 20) + "</p><p>Its predecessor, which the province had built in one winter and which carried a single lane over the river, collapsed in a storm on 14 May 2019 while nobody was on it, and was never rebuilt.", false},
+		"Stated": {
+			`<p class="date">7 March 2026</p><p>` + strings.Repeat("The bridge opens again after a year of work. ", 20),
+			true,
+		},
+		"Sentence": {"<p>" + strings.Repeat("The bridge opens again after a year of work. ", 20) +
+			"</p><p>Its predecessor, which the province had built in one winter and which carried a single lane over " +
+			"the river, collapsed in a storm on 14 May 2019 while nobody was on it, and was never rebuilt.", false},
 	} {
-		a, err := extract.Extract(t.Context(), extract.Page{HTML: []byte("<html><body><h1>A bridge opens again</h1>" + c.page + "</p></body></html>"), URL: "https://paper.example/bridge", Now: time.Date(2026, 3, 8, 0, 0, 0, 0, time.UTC)})
+		a, err := extract.Extract(t.Context(), extract.Page{
+			HTML: []byte("<html><body><h1>A bridge opens again</h1>" + c.page + "</p></body></html>"),
+			URL:  "https://paper.example/bridge", Now: time.Date(2026, 3, 8, 0, 0, 0, 0, time.UTC),
+		})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

@@ -7,7 +7,10 @@ import (
 
 // The table of single letters agrees with decomposing a word.
 func FuzzFold(f *testing.F) {
-	for _, word := range []string{"giá", "VÀNG", "hòa", "hoà", "nghiễm", "Đường", "Øre", "straße", "œuvre", "ĳs", "İstanbul", "ŉ", "covid19", "то́нна", "e\u0301", "ﬁn", "ǆ", "ẛ"} {
+	for _, word := range []string{
+		"giá", "VÀNG", "hòa", "hoà", "nghiễm", "Đường", "Øre", "straße", "œuvre", "ĳs",
+		"İstanbul", "ŉ", "covid19", "то́нна", "e\u0301", "ﬁn", "ǆ", "ẛ",
+	} {
 		f.Add(word)
 	}
 	f.Fuzz(func(t *testing.T, word string) {
@@ -39,7 +42,8 @@ func TestFold_LatinTableMatchesUnicode(t *testing.T) {
 }
 
 func BenchmarkTokens(b *testing.B) {
-	const text = "Nước sông dâng cao sau mưa lớn kéo dài hai ngày, vượt mức báo động ba tại nhiều trạm đo ở hạ lưu vào rạng sáng. "
+	const text = "Nước sông dâng cao sau mưa lớn kéo dài hai ngày, vượt mức báo động ba tại nhiều trạm đo ở hạ lưu " +
+		"vào rạng sáng. "
 	for _, way := range []struct {
 		name string
 		fold func(string)
@@ -61,17 +65,28 @@ func BenchmarkTokens(b *testing.B) {
 func TestTokens_SpellingsOfOpenSyllables(t *testing.T) {
 	t.Parallel()
 	one := func(text string) Token { return Tokens(text)[0] }
-	for a, b := range map[string]string{"kỹ": "kĩ", "Lý": "LÍ", "Mỹ": "Mĩ", "sỹ": "sĩ", "tỷ": "tỉ", "quý": "quí", "hy": "hi", "ty": "ti", "kỳ": "kì", "hỷ": "hỉ", "lỵ": "lị", "quỳ": "quì", "ky": "ki", "ky\u0303": "kĩ"} {
-		if x, y := one(a), one(b); x.Word != y.Word || x.Marked == y.Marked || x.Variant != y.Marked || y.Variant != x.Marked {
+	for a, b := range map[string]string{
+		"kỹ": "kĩ", "Lý": "LÍ", "Mỹ": "Mĩ", "sỹ": "sĩ", "tỷ": "tỉ", "quý": "quí",
+		"hy": "hi", "ty": "ti", "kỳ": "kì", "hỷ": "hỉ", "lỵ": "lị", "quỳ": "quì", "ky": "ki", "ky\u0303": "kĩ",
+	} {
+		if x, y := one(a), one(b); x.Word != y.Word || x.Marked == y.Marked || x.Variant != y.Marked ||
+			y.Variant != x.Marked {
 			t.Errorf("%s and %s: got %+v and %+v", a, b, x, y)
 		}
 	}
-	for a, b := range map[string]string{"tay": "tai", "thúy": "thúi", "ý": "í", "y": "i", "uy": "ui", "tùy": "tùi", "hay": "hai", "mây": "mâi", "lũy": "lũi", "by": "bi", "sky": "ski", "nguy": "ngui", "ký": "kỷ", "quay": "quai"} {
+	for a, b := range map[string]string{
+		"tay": "tai", "thúy": "thúi", "ý": "í", "y": "i", "uy": "ui", "tùy": "tùi",
+		"hay": "hai", "mây": "mâi", "lũy": "lũi", "by": "bi", "sky": "ski", "nguy": "ngui", "ký": "kỷ",
+		"quay": "quai",
+	} {
 		if x, y := one(a), one(b); x.Word == y.Word && a != "ký" || x.Marked == y.Marked || x.Variant == y.Marked {
 			t.Errorf("%s and %s: got %+v and %+v, want two words", a, b, x, y)
 		}
 	}
-	for a, b := range map[string]string{"Ðà": "Đà", "Ðồng": "Đồng", "đ": "ð", "Ɖà": "Đà", "D\u0300": "D\u0300", "hoà": "hòa", "NA\u0306M": "năm"} {
+	for a, b := range map[string]string{
+		"Ðà": "Đà", "Ðồng": "Đồng", "đ": "ð", "Ɖà": "Đà", "D\u0300": "D\u0300",
+		"hoà": "hòa", "NA\u0306M": "năm",
+	} {
 		if x, y := one(a), one(b); x.Marked != y.Marked || x.Word != y.Word {
 			t.Errorf("%+q and %+q: got %+v and %+v, want one word", a, b, x, y)
 		}

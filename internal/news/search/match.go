@@ -180,7 +180,8 @@ func TyposAllowed(word string) int {
 // isTypoOf reports whether the token may be a misspelling of word.
 func (t Token) isTypoOf(word string) bool {
 	allowed := TyposAllowed(t.Word)
-	return allowed > 0 && !t.HasMarks() && isASCII(t.Word) && len(word)-len(t.Word) <= allowed && len(t.Word)-len(word) <= allowed && word[0] == t.Word[0] && Distance(t.Word, word) <= allowed
+	return allowed > 0 && !t.HasMarks() && isASCII(t.Word) && len(word)-len(t.Word) <= allowed &&
+		len(t.Word)-len(word) <= allowed && word[0] == t.Word[0] && Distance(t.Word, word) <= allowed
 }
 
 // Distance returns the optimal string alignment distance of two ASCII words: insertions,

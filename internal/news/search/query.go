@@ -58,7 +58,8 @@ func Parse(text string) Query {
 		}
 		last := t.Words[len(t.Words)-1]
 		t.Prefix = t.Prefix && len(last.Bare) > 1 && !t.Quoted // a single letter matches too many words
-		t.StopWord = !t.Quoted && !t.Excluded && !t.Prefix && len(t.Words) == 1 && isStopWord(strings.ToLower(chunk[last.Start:last.End]))
+		t.StopWord = !t.Quoted && !t.Excluded && !t.Prefix && len(t.Words) == 1 &&
+			isStopWord(strings.ToLower(chunk[last.Start:last.End]))
 		for i := range t.Words {
 			t.Words[i].Start, t.Words[i].End = t.Words[i].Start+from, t.Words[i].End+from
 		}
@@ -89,7 +90,8 @@ func (q *Query) hasWordsAt(i int, words []string) bool {
 	}
 	for j, w := range words {
 		t := q.Terms[i+j]
-		if t.Quoted || t.Excluded || t.Prefix || len(t.Words) != 1 || strings.ToLower(q.Text[t.Words[0].Start:t.Words[0].End]) != w {
+		if t.Quoted || t.Excluded || t.Prefix || len(t.Words) != 1 ||
+			strings.ToLower(q.Text[t.Words[0].Start:t.Words[0].End]) != w {
 			return false
 		}
 	}
@@ -98,10 +100,30 @@ func (q *Query) hasWordsAt(i int, words []string) bool {
 
 func questionPhrases() [][]string {
 	return [][]string{
-		{"how", "much"}, {"how", "many"}, {"how", "long"}, {"how", "often"},
-		{"bao", "nhiêu"}, {"bao", "giờ"}, {"bao", "lâu"}, {"vì", "sao"}, {"tại", "sao"}, {"làm", "sao"}, {"làm", "thế", "nào"}, {"như", "thế", "nào"},
-		{"khi", "nào"}, {"ở", "đâu"}, {"là", "gì"}, {"là", "ai"}, {"hay", "không"}, {"được", "không"}, {"có", "phải"},
-		{"bao", "nhieu"}, {"vi", "sao"}, {"tai", "sao"}, {"the", "nao"}, {"khi", "nao"},
+		{"how", "much"},
+		{"how", "many"},
+		{"how", "long"},
+		{"how", "often"},
+		{"bao", "nhiêu"},
+		{"bao", "giờ"},
+		{"bao", "lâu"},
+		{"vì", "sao"},
+		{"tại", "sao"},
+		{"làm", "sao"},
+		{"làm", "thế", "nào"},
+		{"như", "thế", "nào"},
+		{"khi", "nào"},
+		{"ở", "đâu"},
+		{"là", "gì"},
+		{"là", "ai"},
+		{"hay", "không"},
+		{"được", "không"},
+		{"có", "phải"},
+		{"bao", "nhieu"},
+		{"vi", "sao"},
+		{"tai", "sao"},
+		{"the", "nao"},
+		{"khi", "nao"},
 	}
 }
 
@@ -192,10 +214,12 @@ func (q Query) SemanticRatio() float64 {
 // need their diacritics: without them, many are other words.
 func isStopWord(word string) bool {
 	switch word {
-	case "a", "an", "the", "of", "in", "on", "at", "to", "for", "and", "or", "is", "are", "was", "were", "be", "been", "by", "with", "from", "as",
-		"that", "this", "these", "those", "it", "its", "what", "how", "who", "why", "when", "where", "which", "do", "does", "did", "has", "have", "had", "will",
-		"can", "could", "should", "would", "not", "you", "he", "she", "we", "they", "his", "her", "their", "our", "your", "my", "if", "but", "because", "than", "then", "there", "so", "about", "into",
-		"và", "là", "của", "với", "được", "các", "những", "một", "trong", "khi", "để", "đã", "sẽ", "này", "thì", "mà", "bị", "ở", "tại", "như", "thế", "nào", "gì", "sao",
+	case "a", "an", "the", "of", "in", "on", "at", "to", "for", "and", "or", "is", "are", "was", "were", "be", "been",
+		"by", "with", "from", "as", "that", "this", "these", "those", "it", "its", "what", "how", "who", "why", "when",
+		"where", "which", "do", "does", "did", "has", "have", "had", "will", "can", "could", "should", "would", "not",
+		"you", "he", "she", "we", "they", "his", "her", "their", "our", "your", "my", "if", "but", "because", "than",
+		"then", "there", "so", "about", "into", "và", "là", "của", "với", "được", "các", "những", "một", "trong", "khi",
+		"để", "đã", "sẽ", "này", "thì", "mà", "bị", "ở", "tại", "như", "thế", "nào", "gì", "sao",
 		"mấy", "vì", "nếu", "hoặc", "cũng", "rất", "đang", "rằng", "nhưng", "bởi", "nên":
 		return true
 	}

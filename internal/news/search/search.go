@@ -73,7 +73,8 @@ type Filters struct {
 
 // IsSelective reports whether there are filters besides the visible domains.
 func (f Filters) IsSelective() bool {
-	return len(f.Domains)+len(f.Languages)+len(f.Sections)+len(f.Tags)+len(f.Authors) > 0 || !f.From.IsZero() || !f.To.IsZero()
+	return len(f.Domains)+len(f.Languages)+len(f.Sections)+len(f.Tags)+len(f.Authors) > 0 || !f.From.IsZero() ||
+		!f.To.IsZero()
 }
 
 // Request is a search request.

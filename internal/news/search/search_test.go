@@ -11,8 +11,10 @@ import (
 
 func TestFold_IgnoresSpellingVariants(t *testing.T) {
 	for text, want := range map[string]string{
-		"Đường": "duong", "ĐƯỜNG": "duong", "Du\u031bo\u031b\u0300ng": "duong", "hoà": "hoa", "naïve": "naive", "Straße": "strasse", "Œuvre": "oeuvre",
-		"elections": "election", "parties": "party", "prices": "price", "boss": "boss", "virus": "virus", "gas": "gas", "2026": "2026", "ﬁnance": "finance",
+		"Đường": "duong", "ĐƯỜNG": "duong", "Du\u031bo\u031b\u0300ng": "duong", "hoà": "hoa", "naïve": "naive",
+		"Straße": "strasse", "Œuvre": "oeuvre",
+		"elections": "election", "parties": "party", "prices": "price", "boss": "boss", "virus": "virus", "gas": "gas",
+		"2026": "2026", "ﬁnance": "finance",
 	} {
 		if got := search.Tokens(text); len(got) != 1 || got[0].Word != want {
 			t.Errorf("%q: got %+v, want %s", text, got, want)
@@ -76,11 +78,17 @@ func TestSemanticRatio_DependsOnTheQuery(t *testing.T) {
 }
 
 func TestMatches_RequiresExactWords(t *testing.T) {
-	d := search.Document{Title: "Giá vàng SJC tăng", Lead: "Người dân xếp hàng", Body: "Elections and gold prices. Má tôi mua.", Tags: []string{"kinh tế"}, Authors: []string{"Lê Thu Hà"}}
+	d := search.Document{
+		Title: "Giá vàng SJC tăng", Lead: "Người dân xếp hàng",
+		Body: "Elections and gold prices. Má tôi mua.", Tags: []string{"kinh tế"}, Authors: []string{"Lê Thu Hà"},
+	}
 	text := search.NewText(d)
 	for query, want := range map[string]bool{
-		"giá vàng": true, "gia vang": true, "vàng giá": true, `"vàng giá"`: false, `"giá vàng"`: true, "già vàng": false, "má": true, "mã": false, "ma": true,
-		"election": true, "price golds": true, "elect*": true, "gol* -silver": true, "vàng -sjc": false, `vàng -"sjc giảm"`: true, `"tăng người"`: false, // across fields
+		"giá vàng": true, "gia vang": true, "vàng giá": true, `"vàng giá"`: false, `"giá vàng"`: true,
+		"già vàng": false, "má": true, "mã": false, "ma": true,
+		// Across fields
+		"election": true, "price golds": true, "elect*": true, "gol* -silver": true, "vàng -sjc": false,
+		`vàng -"sjc giảm"`: true, `"tăng người"`: false,
 		"kinh tế lê": true, "eelection": false, "": true, "the vàng": true,
 	} {
 		if got := search.Parse(query).Matches(text); got != want {
@@ -98,10 +106,12 @@ func TestSnippet_ShowsTheDensestWindow(t *testing.T) {
 			marked = append(marked, f.Text)
 		}
 	}
-	if !slices.Equal(marked, []string{"Giá vàng"}) || !strings.HasPrefix(shown, "… ") || !strings.HasSuffix(shown, " …") || len(shown) > 400 {
+	if !slices.Equal(marked, []string{"Giá vàng"}) || !strings.HasPrefix(shown, "… ") ||
+		!strings.HasSuffix(shown, " …") || len(shown) > 400 {
 		t.Errorf("%q is shown, %q is marked", shown, marked)
 	}
-	if f := search.NewHighlighter(search.Parse("nothing")).Snippet("", "Short text."); len(f) != 1 || f[0].Text != "Short text." {
+	if f := search.NewHighlighter(search.Parse("nothing")).Snippet("", "Short text."); len(f) != 1 ||
+		f[0].Text != "Short text." {
 		t.Errorf("%+v", f)
 	}
 }
@@ -160,7 +170,9 @@ func FuzzSearch(f *testing.F) {
 			}
 		}
 		own := search.NewText(search.Document{Title: query})
-		if plain := search.Parse(strings.NewReplacer("-", " ", "\"", " ", "*", " ").Replace(query)); utf8.RuneCountInString(query) < search.MaxQueryLength && plain.IsPlain() && !plain.Matches(own) {
+		if plain := search.Parse(strings.NewReplacer("-", " ", "\"", " ", "*", " ").
+			Replace(query)); utf8.RuneCountInString(query) < search.MaxQueryLength && plain.IsPlain() &&
+			!plain.Matches(own) {
 			t.Errorf("%q does not find itself", query)
 		}
 	})
@@ -168,7 +180,8 @@ func FuzzSearch(f *testing.F) {
 
 func TestFilters_ValueWithoutLettersMatchesNothing(t *testing.T) {
 	for name, f := range map[string]search.Filters{
-		"section": {Sections: []string{"—"}}, "tag": {Tags: []string{"😀"}}, "author": {Authors: []string{""}}, "no domains": {VisibleDomains: []string{}},
+		"section": {Sections: []string{"—"}}, "tag": {Tags: []string{"😀"}}, "author": {Authors: []string{""}},
+		"no domains": {VisibleDomains: []string{}},
 	} {
 		for _, d := range []search.Document{{}, {Section: "***", Tags: []string{"…"}, Authors: []string{"?"}}} {
 			if f.Matches(d) {

@@ -42,7 +42,8 @@ func SynonymsOf(terms []Term) (others []string, n int) {
 			}
 			same := true
 			for i, token := range tokens {
-				same = same && (line[i].Marked == token.Marked || line[i].Variant == token.Marked || token.HasMarks() && len(tokens) > 2 && line[i].Marked == token.Bare)
+				same = same && (line[i].Marked == token.Marked || line[i].Variant == token.Marked || token.HasMarks() &&
+					len(tokens) > 2 && line[i].Marked == token.Bare)
 			}
 			if same {
 				matched = len(tokens)

@@ -59,17 +59,22 @@ const (
 func (p *Preferences) validate() error {
 	var problems []apperr.FieldError
 	if p.MinOwners < 2 || p.MinOwners > maxMinOwners {
-		problems = append(problems, apperr.Field("min_owners", "out_of_range", "Must be between {min} and {max}.", "min", 2, "max", maxMinOwners))
+		problems = append(problems, apperr.Field("min_owners", "out_of_range", "Must be between {min} and {max}.",
+			"min", 2, "max", maxMinOwners))
 	}
 	if p.MaxAgeHours < 1 || p.MaxAgeHours > maxAgeHours {
-		problems = append(problems, apperr.Field("max_age_hours", "out_of_range", "Must be between {min} and {max}.", "min", 1, "max", maxAgeHours))
+		problems = append(problems, apperr.Field("max_age_hours", "out_of_range", "Must be between {min} and {max}.",
+			"min", 1, "max", maxAgeHours))
 	}
 	if len(p.Owners) > maxOwners {
-		problems = append(problems, apperr.Field("owners", "too_many", "At most {max} domains can have an owner.", "max", maxOwners))
+		problems = append(problems, apperr.Field("owners", "too_many", "At most {max} domains can have an owner.",
+			"max", maxOwners))
 	}
 	for domain, owner := range p.Owners {
 		if domain == "" || len(domain) > maxDomainName || owner == "" || len([]rune(owner)) > maxOwnerName {
-			problems = append(problems, apperr.Field("owners", "invalid", "Give each domain an owner with 1 to {max} characters.", "max", maxOwnerName))
+			problems = append(problems,
+				apperr.Field("owners", "invalid", "Give each domain an owner with 1 to {max} characters.", "max",
+					maxOwnerName))
 			break
 		}
 	}
@@ -165,7 +170,11 @@ func (a *Alerter) Alert(ctx context.Context) (sent int, err error) {
 
 func (a *Alerter) alert(ctx context.Context, p StoredPreferences) (sent int, err error) {
 	since := a.Now().Add(-time.Duration(p.MaxAgeHours) * time.Hour)
-	found, err := a.Store.Stories(ctx, Filter{WorkspaceID: p.WorkspaceID, Order: Latest, From: since.Add(-DefaultWindow), MinOwners: p.MinOwners, Coverage: Uncovered, SeenSince: since, Unalerted: true, Limit: alertBatch}, p.Preferences)
+	found, err := a.Store.Stories(ctx,
+		Filter{
+			WorkspaceID: p.WorkspaceID, Order: Latest, From: since.Add(-DefaultWindow), MinOwners: p.MinOwners,
+			Coverage: Uncovered, SeenSince: since, Unalerted: true, Limit: alertBatch,
+		}, p.Preferences)
 	if err != nil {
 		return 0, err
 	}
@@ -209,7 +218,8 @@ func (a *Alerter) send(ctx context.Context, p StoredPreferences, one Alert) (boo
 		who := workspace.Principal{WorkspaceID: p.WorkspaceID, UserID: p.UserID, Role: workspace.Editor}
 		err := a.Drafts.CreateStoryDraft(ctx, who, one.PostID, DraftText(s), s.Language)
 		if isRefused(err) {
-			a.Log.WarnContext(ctx, "the draft of an alert could not be created; the alert is sent without one", "story_id", one.StoryID, "workspace_id", one.WorkspaceID, "error", err)
+			a.Log.WarnContext(ctx, "the draft of an alert could not be created; the alert is sent without one",
+				"story_id", one.StoryID, "workspace_id", one.WorkspaceID, "error", err)
 		} else if err != nil {
 			return false, err
 		}

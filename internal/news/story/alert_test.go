@@ -19,7 +19,9 @@ type meanwhile struct {
 	f    func()
 }
 
-func (m meanwhile) CreateStoryDraft(ctx context.Context, who workspace.Principal, id uuid.UUID, text, language string) error {
+func (m meanwhile) CreateStoryDraft(
+	ctx context.Context, who workspace.Principal, id uuid.UUID, text, language string,
+) error {
 	err := m.AlertDrafts.CreateStoryDraft(ctx, who, id, text, language)
 	m.once.Do(m.f)
 	return err
@@ -30,7 +32,9 @@ func alerting(t *testing.T) (d *rig, fire, vote uuid.UUID) {
 	t.Helper()
 	d = newRig(t)
 	d.Connect("desk")
-	_, err := d.editor.SetPreferences(t.Context(), d.Owner, story.Preferences{AlertEnabled: true, MinOwners: 2, MaxAgeHours: 12, CreateDraft: true, Owners: map[string]string{}})
+	_, err := d.editor.SetPreferences(t.Context(), d.Owner, story.Preferences{
+		AlertEnabled: true, MinOwners: 2, MaxAgeHours: 12, CreateDraft: true, Owners: map[string]string{},
+	})
 	d.Must(err)
 	fires, votes := d.twoStories()
 	return d, d.storyOf(fires[0]), d.storyOf(votes[0])
@@ -47,7 +51,8 @@ func (d *rig) alertTwice() {
 
 func (d *rig) countAlerts() (alerts, drafts int) {
 	d.T.Helper()
-	return d.Count("select count(*) from post_events where type = 'story_missed'"), d.Count("select count(*) from scheduled_posts where status = 'draft'")
+	return d.Count("select count(*) from post_events where type = 'story_missed'"),
+		d.Count("select count(*) from scheduled_posts where status = 'draft'")
 }
 
 func TestAlerter_DiscardsTheDraftOfAStoryThatIsMergedMeanwhile(t *testing.T) {
@@ -55,7 +60,8 @@ func TestAlerter_DiscardsTheDraftOfAStoryThatIsMergedMeanwhile(t *testing.T) {
 	d.alerter.Drafts = meanwhile{d.alerter.Drafts, new(sync.Once), func() {
 		// The alert of the merged story has its draft: whichever story is first.
 		var drafted uuid.UUID
-		d.Must(d.Store.Pool().QueryRow(t.Context(), "select story_id from story_alerts where post_id = (select post_id from scheduled_posts)").Scan(&drafted))
+		d.Must(d.Store.Pool().QueryRow(t.Context(),
+			"select story_id from story_alerts where post_id = (select post_id from scheduled_posts)").Scan(&drafted))
 		into := fire
 		if drafted == fire {
 			into = vote
@@ -74,7 +80,9 @@ func TestAlerter_DiscardsTheDraftOfAStoryThatIsMergedMeanwhile(t *testing.T) {
 func TestAlerter_DiscardsTheDraftOfAnAlertThatIsMutedMeanwhile(t *testing.T) {
 	d, fire, vote := alerting(t)
 	d.Must(d.editor.Mute(t.Context(), d.Owner, vote))
-	d.alerter.Drafts = meanwhile{d.alerter.Drafts, new(sync.Once), func() { d.Must(d.editor.Mute(t.Context(), d.Owner, fire)) }}
+	d.alerter.Drafts = meanwhile{
+		d.alerter.Drafts, new(sync.Once), func() { d.Must(d.editor.Mute(t.Context(), d.Owner, fire)) },
+	}
 	d.alertTwice()
 	if alerts, drafts := d.countAlerts(); alerts != 0 || drafts != 0 {
 		t.Errorf("got %d alerts and %d drafts, want none", alerts, drafts)
@@ -87,7 +95,8 @@ func TestAlerter_AMergeWaitsForAnAlertThatIsBeingSent(t *testing.T) {
 	d.Must(d.editor.Merge(t.Context(), d.Owner, fire, vote))
 	d.alertTwice()
 	if alerts, drafts := d.countAlerts(); alerts != 2 || drafts != 2 {
-		t.Errorf("got %d alerts and %d drafts, want two of each: both stories were alerted of before the merge", alerts, drafts)
+		t.Errorf("got %d alerts and %d drafts, want two of each: both stories were alerted of before the merge", alerts,
+			drafts)
 	}
 }
 
@@ -97,7 +106,9 @@ type failing struct {
 	once *sync.Once
 }
 
-func (f failing) CreateStoryDraft(ctx context.Context, who workspace.Principal, id uuid.UUID, text, language string) (err error) {
+func (f failing) CreateStoryDraft(
+	ctx context.Context, who workspace.Principal, id uuid.UUID, text, language string,
+) (err error) {
 	f.once.Do(func() { err = errBroken })
 	if err != nil {
 		return err
@@ -175,12 +186,21 @@ func TestMaintainer_DeletesEmptyStories(t *testing.T) {
 func TestStories_ShowsOwnArticlesAndThoseWithAFutureDate(t *testing.T) {
 	d := newRig(t)
 	d.sources("own.example", "three.example")
-	d.Exec("insert into sites (id, workspace_id, name, domains, time_zone, window_seconds, unique_method, max_id, rate_hits, rate_seconds, visitors, weekly_uniques, public_counts, write_key, secret_hash, visitor_key) "+
-		"values ($1, $2, 'Own', '{own.example}', 'UTC', 1800, 'set', 0, 60, 60, 'cookieless', false, false, 'key', sha256('x'), '')", uuid.New(), d.Workspace.ID)
+	d.Exec("insert into sites (id, workspace_id, name, domains, time_zone, window_seconds, unique_method, max_id, "+
+		"rate_hits, rate_seconds, visitors, weekly_uniques, public_counts, write_key, secret_hash, visitor_key) "+
+		"values ($1, $2, 'Own', '{own.example}', 'UTC', 1800, 'set', 0, 60, 60, 'cookieless', false, false, 'key', "+
+		"sha256('x'), '')", uuid.New(), d.Workspace.ID)
 	fires, _ := d.twoStories()
-	later := d.publish(draft{Domain: "three.example", Title: "Harrowgate timber yard in ashes", Body: fire3, At: time.Now().Add(-30 * time.Minute)})
-	own := d.publish(draft{Domain: "own.example", Title: "Fire at the timber yard in Harrowgate", Body: fire2 + " Our reporter was there.", At: time.Now().Add(-20 * time.Minute)})
-	d.Exec("update articles set published_at = now() + interval '7 hours' where id = $1", later) // its clock is in another time zone
+	later := d.publish(draft{
+		Domain: "three.example", Title: "Harrowgate timber yard in ashes", Body: fire3,
+		At: time.Now().Add(-30 * time.Minute),
+	})
+	own := d.publish(draft{
+		Domain: "own.example", Title: "Fire at the timber yard in Harrowgate",
+		Body: fire2 + " Our reporter was there.", At: time.Now().Add(-20 * time.Minute),
+	})
+	// Its clock is in another time zone
+	d.Exec("update articles set published_at = now() + interval '7 hours' where id = $1", later)
 	d.place()
 	id := d.storyOf(fires[0])
 	if d.storyOf(later) != id || d.storyOf(own) != id {
@@ -189,7 +209,8 @@ func TestStories_ShowsOwnArticlesAndThoseWithAFutureDate(t *testing.T) {
 	if found := d.list(story.Filter{Order: story.Latest, From: time.Now().Add(-24 * time.Hour)}); len(found) != 2 {
 		t.Errorf("got %d stories, want both", len(found))
 	}
-	d.Exec("insert into view_pages (site_id, page, unique_method, views, uniques) select id, '/' || $1::text, 'set', 7, 3 from sites", own)
+	d.Exec("insert into view_pages (site_id, page, unique_method, views, uniques) select id, '/' || $1::text, 'set', "+
+		"7, 3 from sites", own)
 	page, err := d.Store.StoryPage(t.Context(), d.Workspace.ID, id, story.DefaultPreferences(), 3)
 	d.Must(err)
 	var shown []uuid.UUID
@@ -197,12 +218,14 @@ func TestStories_ShowsOwnArticlesAndThoseWithAFutureDate(t *testing.T) {
 		shown = append(shown, e.ArticleID)
 	}
 	if !page.Truncated || page.Articles != 4 || len(shown) != 3 || shown[2] != own {
-		t.Errorf("got %v of %d articles, truncated %t; want the two earliest and %s of 4, truncated", shown, page.Articles, page.Truncated, own)
+		t.Errorf("got %v of %d articles, truncated %t; want the two earliest and %s of 4, truncated", shown,
+			page.Articles, page.Truncated, own)
 	}
 	if want := (story.Readers{Views: 7, Visitors: 3}); page.Readers != want {
 		t.Errorf("got readers %+v, want %+v", page.Readers, want)
 	}
-	if page, err = d.Store.StoryPage(t.Context(), d.Workspace.ID, id, story.DefaultPreferences(), 4); err != nil || page.Truncated || len(page.Entries) != 4 {
+	if page, err = d.Store.StoryPage(t.Context(), d.Workspace.ID, id, story.DefaultPreferences(), 4); err != nil ||
+		page.Truncated || len(page.Entries) != 4 {
 		t.Errorf("got %d articles, truncated %t, %v; want all 4", len(page.Entries), page.Truncated, err)
 	}
 }

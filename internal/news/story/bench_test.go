@@ -67,14 +67,18 @@ func BenchmarkPlace(b *testing.B) {
 		var live []time.Duration
 		var liveProcessor time.Duration
 		for day := range benchDays {
-			all := storytest.Generate(storytest.Options{Language: "en", Seed: uint64(day), Events: benchDay * 2 / 5, Start: time.Now().Add(time.Duration(day-benchDays) * 24 * time.Hour), Duration: 24 * time.Hour})
+			all := storytest.Generate(storytest.Options{
+				Language: "en", Seed: uint64(day), Events: benchDay * 2 / 5,
+				Start: time.Now().Add(time.Duration(day-benchDays) * 24 * time.Hour), Duration: 24 * time.Hour,
+			})
 			all = all[:min(len(all), benchDay)]
 			for i := range all {
 				all[i].ID = uuid.NewSHA1(uuid.NameSpaceOID, fmt.Appendf(nil, "%d %s", day, all[i].ID)).String()
 			}
 			raw, err := json.Marshal(all)
 			n.Must(err)
-			n.Exec(`insert into articles (id, domain_id, url_id, page_id, url, canonical_url, title, published_at, first_seen_at, body_text, body_html, language, content_hash, group_id, object_key, fetched_at)
+			n.Exec(
+				`insert into articles (id, domain_id, url_id, page_id, url, canonical_url, title, published_at, first_seen_at, body_text, body_html, language, content_hash, group_id, object_key, fetched_at)
 				select j.id, c.id, j.id, j.id, j.id::text, j.id::text, j.title, j.published_at, j.published_at, j.body, '', 'en', '', j.id, '', now()
 				from jsonb_to_recordset($1::jsonb) as j(id uuid, title text, body text, published_at timestamptz), crawl_domains c where c.domain = 'one.example'`, string(raw))
 			backlog := all
@@ -85,9 +89,11 @@ func BenchmarkPlace(b *testing.B) {
 			for i, a := range backlog {
 				ids[i] = a.ID
 			}
-			n.Exec("insert into story_queue (language, article_id) select 'en', w.id from unnest($1::uuid[]) with ordinality w(id, i) order by w.i", ids)
+			n.Exec("insert into story_queue (language, article_id) select 'en', w.id from unnest($1::uuid[]) with "+
+				"ordinality w(id, i) order by w.i", ids)
 			last, lastProcessor = place()
-			fmt.Printf("day %d: %d articles in %s, processor time of the program %s, memory %d MB\n", day, len(backlog), last, lastProcessor, memory()>>20)
+			fmt.Printf("day %d: %d articles in %s, processor time of the program %s, memory %d MB\n", day, len(backlog),
+				last, lastProcessor, memory()>>20)
 			for _, a := range all[len(backlog):] {
 				n.Exec("insert into story_queue (language, article_id) values ('en', $1)", a.ID)
 				one, processor := place()
@@ -97,10 +103,15 @@ func BenchmarkPlace(b *testing.B) {
 			lastProcessor = lastProcessor * 10_000 / time.Duration(len(backlog))
 		}
 		slices.Sort(live)
-		out, err := json.Marshal(map[string]any{"articles": n.Count("select count(*) from story_articles"), "stories": n.Count("select count(*) from stories"),
-			"seconds_for_10000": last.Seconds(), "processor_seconds_for_10000": lastProcessor.Seconds(), "memory_mb": memory() >> 20,
-			"one_p50_ms": 1000 * live[len(live)/2].Seconds(), "one_p99_ms": 1000 * live[len(live)*99/100].Seconds(), "one_max_ms": 1000 * live[len(live)-1].Seconds(),
-			"one_processor_ms": 1000 * liveProcessor.Seconds() / float64(len(live))})
+		out, err := json.Marshal(map[string]any{
+			"articles":          n.Count("select count(*) from story_articles"),
+			"stories":           n.Count("select count(*) from stories"),
+			"seconds_for_10000": last.Seconds(), "processor_seconds_for_10000": lastProcessor.Seconds(),
+			"memory_mb":  memory() >> 20,
+			"one_p50_ms": 1000 * live[len(live)/2].Seconds(), "one_p99_ms": 1000 * live[len(live)*99/100].Seconds(),
+			"one_max_ms":       1000 * live[len(live)-1].Seconds(),
+			"one_processor_ms": 1000 * liveProcessor.Seconds() / float64(len(live)),
+		})
 		n.Must(err)
 		fmt.Println(string(out))
 	}

@@ -98,7 +98,8 @@ func TestPlacer_PlacesAnArticleOnceWhoseLanguageChanged(t *testing.T) {
 	if n := d.Count("select count(*) from stories"); n != 1 {
 		t.Errorf("got %d stories, want one", n)
 	}
-	if n := d.Count("select count(*) from story_articles m join stories s on s.id = m.story_id where s.language = 'vi' and s.documents = 1"); n != 1 {
+	if n := d.Count("select count(*) from story_articles m join stories s on s.id = m.story_id where s.language = " +
+		"'vi' and s.documents = 1"); n != 1 {
 		t.Error("the article is not in a story of its new language")
 	}
 	// A placed article stays in the language of its story.
@@ -152,10 +153,18 @@ func TestEditor_FollowsAMergeThatHappensMeanwhile(t *testing.T) {
 	d := newRig(t)
 	fires, votes := d.twoStories()
 	into, from := d.storyOf(fires[0]), d.storyOf(votes[0])
-	other := d.publish(draft{Domain: "one.example", Title: "Harbor festival opens", Body: "The harbor festival of Kelmouth opened with a parade of sailing ships and concerts by local choirs on Saturday evening."})
+	other := d.publish(draft{
+		Domain: "one.example", Title: "Harbor festival opens",
+		Body: "The harbor festival of Kelmouth opened with a parade of sailing ships and concerts by local choirs on " +
+			"Saturday evening.",
+	})
 	d.place()
 	target := d.storyOf(other)
-	editor := &story.Editor{Drafts: d.editor.Drafts, Store: interrupted{d.Store, new(sync.Once), func() { d.Must(d.editor.Merge(t.Context(), d.Owner, target, into)) }}}
+	editor := &story.Editor{
+		Drafts: d.editor.Drafts, Store: interrupted{
+			d.Store, new(sync.Once), func() { d.Must(d.editor.Merge(t.Context(), d.Owner, target, into)) },
+		},
+	}
 	d.Must(editor.Merge(t.Context(), d.Owner, into, from))
 	for _, id := range []uuid.UUID{fires[0], fires[1], votes[0], votes[1]} {
 		if got := d.storyOf(id); got != target {
@@ -168,7 +177,11 @@ func TestEditor_UndoesAMergeIntoAStoryThatWasMergedLater(t *testing.T) {
 	d := newRig(t)
 	fires, votes := d.twoStories()
 	into, from := d.storyOf(fires[0]), d.storyOf(votes[0])
-	other := d.publish(draft{Domain: "one.example", Title: "Harbor festival opens", Body: "The harbor festival of Kelmouth opened with a parade of sailing ships and concerts by local choirs on Saturday evening."})
+	other := d.publish(draft{
+		Domain: "one.example", Title: "Harbor festival opens",
+		Body: "The harbor festival of Kelmouth opened with a parade of sailing ships and concerts by local choirs on " +
+			"Saturday evening.",
+	})
 	d.place()
 	target := d.storyOf(other)
 	d.Must(d.editor.Merge(t.Context(), d.Owner, into, from))
@@ -177,6 +190,7 @@ func TestEditor_UndoesAMergeIntoAStoryThatWasMergedLater(t *testing.T) {
 	d.Must(d.editor.Merge(t.Context(), d.Owner, target, into))
 	d.Must(d.editor.Undo(t.Context(), d.Owner, event))
 	if d.storyOf(votes[0]) != from || d.storyOf(votes[1]) != from || d.storyOf(fires[0]) != target {
-		t.Errorf("got stories %s and %s, want the votes in %s again and the fires in %s", d.storyOf(votes[0]), d.storyOf(fires[0]), from, target)
+		t.Errorf("got stories %s and %s, want the votes in %s again and the fires in %s", d.storyOf(votes[0]),
+			d.storyOf(fires[0]), from, target)
 	}
 }

@@ -91,14 +91,18 @@ func (d *Editor) Merge(ctx context.Context, who workspace.Principal, into, from 
 }
 
 // Split moves articles of a story to a new one and returns its id.
-func (d *Editor) Split(ctx context.Context, who workspace.Principal, id uuid.UUID, articles []uuid.UUID) (created uuid.UUID, err error) {
+func (d *Editor) Split(
+	ctx context.Context, who workspace.Principal, id uuid.UUID, articles []uuid.UUID,
+) (created uuid.UUID, err error) {
 	err = d.change(ctx, who, id, Split, func(tx EditorTx, e Event, id uuid.UUID) error {
 		chosen, isAll, err := d.chosen(ctx, tx, who, id, articles)
 		if err != nil {
 			return err
 		}
 		if isAll {
-			return apperr.InvalidFields(apperr.FieldError{Field: "article_ids", Code: "all_articles", Message: "Leave at least one article in the story."})
+			return apperr.InvalidFields(apperr.FieldError{
+				Field: "article_ids", Code: "all_articles", Message: "Leave at least one article in the story.",
+			})
 		}
 		created, err = split(ctx, tx, e, id, chosen, e.Actor)
 		return err
@@ -153,7 +157,10 @@ func (d *Editor) Undo(ctx context.Context, who workspace.Principal, event uuid.U
 		return err
 	}
 	if e.OtherID == nil {
-		return &apperr.Error{Kind: apperr.KindConflict, Code: "cannot_undo", Message: "The choice of a headline cannot be undone. Choose another headline."}
+		return &apperr.Error{
+			Kind: apperr.KindConflict, Code: "cannot_undo",
+			Message: "The choice of a headline cannot be undone. Choose another headline.",
+		}
 	}
 	return d.Store.EditStories(ctx, e.Language, func(tx EditorTx) error {
 		if err := visible(ctx, tx, who, e.ArticleIDs); err != nil {
@@ -235,19 +242,25 @@ func (d *Editor) Preferences(ctx context.Context, who workspace.Principal) (Stor
 }
 
 // SetPreferences replaces the settings of the workspace.
-func (d *Editor) SetPreferences(ctx context.Context, who workspace.Principal, p Preferences) (StoredPreferences, error) {
+func (d *Editor) SetPreferences(
+	ctx context.Context, who workspace.Principal, p Preferences,
+) (StoredPreferences, error) {
 	if p.Owners == nil {
 		p.Owners = map[string]string{}
 	}
 	if err := p.validate(); err != nil {
 		return StoredPreferences{}, err
 	}
-	return d.Store.SaveStoryPreferences(ctx, StoredPreferences{Preferences: p, WorkspaceID: who.WorkspaceID, UserID: who.UserID})
+	return d.Store.SaveStoryPreferences(ctx, StoredPreferences{
+		Preferences: p, WorkspaceID: who.WorkspaceID, UserID: who.UserID,
+	})
 }
 
 // change changes a story for a member, in a transaction with its audit entry. The story may
 // be merged until it is locked, so its current id is passed.
-func (d *Editor) change(ctx context.Context, who workspace.Principal, id uuid.UUID, kind EventKind, f func(tx EditorTx, e Event, id uuid.UUID) error) error {
+func (d *Editor) change(ctx context.Context, who workspace.Principal, id uuid.UUID, kind EventKind, f func(tx EditorTx,
+	e Event, id uuid.UUID) error,
+) error {
 	id, language, err := d.Store.StoryLanguage(ctx, who.WorkspaceID, id)
 	if err != nil {
 		return err
@@ -265,21 +278,28 @@ func (d *Editor) change(ctx context.Context, who workspace.Principal, id uuid.UU
 }
 
 // changeTwo is change for two stories of one language.
-func (d *Editor) changeTwo(ctx context.Context, who workspace.Principal, id, other uuid.UUID, kind EventKind, f func(tx EditorTx, e Event, id, other uuid.UUID) error) error {
+func (d *Editor) changeTwo(ctx context.Context, who workspace.Principal, id, other uuid.UUID, kind EventKind,
+	f func(tx EditorTx, e Event, id, other uuid.UUID) error,
+) error {
 	other, language, err := d.Store.StoryLanguage(ctx, who.WorkspaceID, other)
 	if err != nil {
 		return err
 	}
 	return d.change(ctx, who, id, kind, func(tx EditorTx, e Event, id uuid.UUID) error {
 		if language != e.Language {
-			return apperr.InvalidFields(apperr.FieldError{Field: "story_id", Code: "other_language", Message: "A story has one language. Choose a story of the same language."})
+			return apperr.InvalidFields(apperr.FieldError{
+				Field: "story_id", Code: "other_language",
+				Message: "A story has one language. Choose a story of the same language.",
+			})
 		}
 		other, err := tx.Current(ctx, other)
 		if err != nil {
 			return err
 		}
 		if id == other {
-			return apperr.InvalidFields(apperr.FieldError{Field: "story_id", Code: "same_story", Message: "This is the same story. Choose another one."})
+			return apperr.InvalidFields(apperr.FieldError{
+				Field: "story_id", Code: "same_story", Message: "This is the same story. Choose another one.",
+			})
 		}
 		return f(tx, e, id, other)
 	})
@@ -287,17 +307,22 @@ func (d *Editor) changeTwo(ctx context.Context, who workspace.Principal, id, oth
 
 // chosen returns the named articles of a story, with their copies, and whether these are
 // all articles of the story.
-func (d *Editor) chosen(ctx context.Context, tx EditorTx, who workspace.Principal, id uuid.UUID, articles []uuid.UUID) (chosen []uuid.UUID, isAll bool, err error) {
+func (d *Editor) chosen(
+	ctx context.Context, tx EditorTx, who workspace.Principal, id uuid.UUID, articles []uuid.UUID,
+) (chosen []uuid.UUID, isAll bool, err error) {
 	members, err := tx.Members(ctx, id)
 	if err != nil {
 		return nil, false, err
 	}
 	if len(articles) == 0 || len(articles) > maxMoved {
-		return nil, false, apperr.InvalidFields(apperr.Field("article_ids", "out_of_range", "Choose between {min} and {max} articles.", "min", 1, "max", maxMoved))
+		return nil, false, apperr.InvalidFields(apperr.Field("article_ids", "out_of_range",
+			"Choose between {min} and {max} articles.", "min", 1, "max", maxMoved))
 	}
 	for _, a := range articles {
 		if !slices.ContainsFunc(members, func(p Placement) bool { return p.ArticleID == a }) {
-			return nil, false, apperr.InvalidFields(apperr.FieldError{Field: "article_ids", Code: "unknown", Message: "Choose articles of this story."})
+			return nil, false, apperr.InvalidFields(apperr.FieldError{
+				Field: "article_ids", Code: "unknown", Message: "Choose articles of this story.",
+			})
 		}
 	}
 	chosen = withCopies(members, articles)
@@ -310,8 +335,11 @@ func visible(ctx context.Context, tx EditorTx, who workspace.Principal, articles
 	if err != nil || n == 0 {
 		return err
 	}
-	return &apperr.Error{Kind: apperr.KindConflict, Code: "story_shared",
-		Message: "The story contains articles of sources that this workspace does not crawl, so it cannot be changed here. Move the articles that you see instead."}
+	return &apperr.Error{
+		Kind: apperr.KindConflict, Code: "story_shared",
+		Message: "The story contains articles of sources that this workspace does not crawl, so it cannot be changed " +
+			"here. Move the articles that you see instead.",
+	}
 }
 
 func isNotFound(err error) bool {

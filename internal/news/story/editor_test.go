@@ -15,12 +15,22 @@ import (
 func (d *rig) twoStories() (fires, votes [2]uuid.UUID) {
 	d.T.Helper()
 	d.sources("one.example", "two.example")
-	fires = [2]uuid.UUID{d.publish(draft{Domain: "one.example", Title: "Fire destroys timber yard in Harrowgate", Body: fire}),
-		d.publish(draft{Domain: "two.example", Title: "Harrowgate timber yard burns down", Body: fire2})}
-	votes = [2]uuid.UUID{d.publish(draft{Domain: "one.example", Title: "Parliament approves budget", Body: vote}),
-		d.publish(draft{Domain: "two.example", Title: "Parliament in Norwick approves budget of Leila Haddad", Body: vote + " The opposition voted against it."})}
+	fires = [2]uuid.UUID{
+		d.publish(draft{
+			Domain: "one.example", Title: "Fire destroys timber yard in Harrowgate", Body: fire,
+		}),
+		d.publish(draft{Domain: "two.example", Title: "Harrowgate timber yard burns down", Body: fire2}),
+	}
+	votes = [2]uuid.UUID{
+		d.publish(draft{Domain: "one.example", Title: "Parliament approves budget", Body: vote}),
+		d.publish(draft{
+			Domain: "two.example", Title: "Parliament in Norwick approves budget of Leila Haddad",
+			Body: vote + " The opposition voted against it.",
+		}),
+	}
 	d.place()
-	if d.storyOf(fires[0]) != d.storyOf(fires[1]) || d.storyOf(votes[0]) != d.storyOf(votes[1]) || d.storyOf(fires[0]) == d.storyOf(votes[0]) {
+	if d.storyOf(fires[0]) != d.storyOf(fires[1]) || d.storyOf(votes[0]) != d.storyOf(votes[1]) ||
+		d.storyOf(fires[0]) == d.storyOf(votes[0]) {
 		d.T.Fatal("the articles are not two stories")
 	}
 	return fires, votes
@@ -95,8 +105,10 @@ func TestEditor_SplitsMovesAndPins(t *testing.T) {
 func TestEditor_RefusesChangesOfArticlesThatTheWorkspaceDoesNotSee(t *testing.T) {
 	d := newRig(t)
 	fires, votes := d.twoStories()
-	d.Exec("delete from seeds where workspace_id = $1 and domain_id = (select id from crawl_domains where domain = 'two.example')", d.Workspace.ID)
-	if code := codeOf(d.editor.Merge(t.Context(), d.Owner, d.storyOf(fires[0]), d.storyOf(votes[0]))); code != "story_shared" {
+	d.Exec("delete from seeds where workspace_id = $1 and domain_id = (select id from crawl_domains where domain = "+
+		"'two.example')", d.Workspace.ID)
+	if code := codeOf(d.editor.Merge(t.Context(), d.Owner, d.storyOf(fires[0]),
+		d.storyOf(votes[0]))); code != "story_shared" {
 		t.Errorf("got %q, want story_shared", code)
 	}
 	if d.storyOf(fires[0]) == d.storyOf(votes[0]) {
@@ -124,7 +136,8 @@ func TestMaintainer_MergesSimilarStories(t *testing.T) {
 		t.Fatal("two stories about one event were not merged")
 	}
 	var event uuid.UUID
-	d.Must(d.Store.Pool().QueryRow(t.Context(), "select id from story_events where kind = 'merged' and actor = 'dateline'").Scan(&event))
+	d.Must(d.Store.Pool().QueryRow(t.Context(),
+		"select id from story_events where kind = 'merged' and actor = 'dateline'").Scan(&event))
 	d.Must(d.editor.Undo(t.Context(), d.Owner, event))
 	d.Exec("update story_articles set pinned_by = ''")
 	d.review()
@@ -139,13 +152,24 @@ func TestEditor_ListsRisingStoriesByNewOwners(t *testing.T) {
 	ago := func(hours float64) time.Time { return time.Now().Add(-time.Duration(hours * float64(time.Hour))) }
 	d.publish(draft{Domain: "one.example", Title: "Fire destroys timber yard in Harrowgate", Body: fire, At: ago(10)})
 	d.publish(draft{Domain: "two.example", Title: "Timber yard burns down in Harrowgate", Body: fire2, At: ago(1)})
-	older := d.publish(draft{Domain: "two.example", Title: "Wiring suspected in Harrowgate fire", Body: fire3, At: ago(0.5)}) // an owner counts once
+	// An owner counts once
+	older := d.publish(draft{
+		Domain: "two.example", Title: "Wiring suspected in Harrowgate fire", Body: fire3,
+		At: ago(0.5),
+	})
 	d.publish(draft{Domain: "one.example", Title: "Parliament in Norwick approves budget", Body: vote, At: ago(9)})
-	d.publish(draft{Domain: "three.example", Title: "Norwick parliament approves the budget", Body: vote + " Our correspondent reports.", At: ago(2)})
-	rising := d.publish(draft{Domain: "four.example", Title: "Budget approved in Norwick", Body: "A report. " + vote, At: ago(1)})
+	d.publish(draft{
+		Domain: "three.example", Title: "Norwick parliament approves the budget",
+		Body: vote + " Our correspondent reports.", At: ago(2),
+	})
+	rising := d.publish(draft{
+		Domain: "four.example", Title: "Budget approved in Norwick", Body: "A report. " + vote,
+		At: ago(1),
+	})
 	d.place()
 	all := d.list(story.Filter{Order: story.Rising, Limit: 10})
-	if len(all) != 2 || all[0].ID != d.storyOf(rising) || all[0].NewOwners != 2 || all[1].ID != d.storyOf(older) || all[1].NewOwners != 1 {
+	if len(all) != 2 || all[0].ID != d.storyOf(rising) || all[0].NewOwners != 2 || all[1].ID != d.storyOf(older) ||
+		all[1].NewOwners != 1 {
 		t.Fatalf("got %+v, want the budget with two new owners before the fire with one", all)
 	}
 	d.Exec("update articles set first_seen_at = first_seen_at - interval '4 hours'")
@@ -158,9 +182,13 @@ func TestAlerter_AlertsOnceOfStoriesThatOthersHave(t *testing.T) {
 	d := newRig(t)
 	d.Connect("desk")
 	d.sources("own.example", "one.example", "two.example")
-	d.Exec("insert into sites (id, workspace_id, name, domains, time_zone, window_seconds, unique_method, max_id, rate_hits, rate_seconds, visitors, weekly_uniques, public_counts, write_key, secret_hash, visitor_key) "+
-		"values ($1, $2, 'Own', '{www.own.example}', 'UTC', 1800, 'set', 0, 60, 60, 'cookieless', false, false, 'key', sha256('x'), '')", uuid.New(), d.Workspace.ID)
-	_, err := d.editor.SetPreferences(t.Context(), d.Owner, story.Preferences{AlertEnabled: true, MinOwners: 2, MaxAgeHours: 12, CreateDraft: true, Owners: map[string]string{}})
+	d.Exec("insert into sites (id, workspace_id, name, domains, time_zone, window_seconds, unique_method, max_id, "+
+		"rate_hits, rate_seconds, visitors, weekly_uniques, public_counts, write_key, secret_hash, visitor_key) "+
+		"values ($1, $2, 'Own', '{www.own.example}', 'UTC', 1800, 'set', 0, 60, 60, 'cookieless', false, false, "+
+		"'key', sha256('x'), '')", uuid.New(), d.Workspace.ID)
+	_, err := d.editor.SetPreferences(t.Context(), d.Owner, story.Preferences{
+		AlertEnabled: true, MinOwners: 2, MaxAgeHours: 12, CreateDraft: true, Owners: map[string]string{},
+	})
 	d.Must(err)
 	alerts := func() int { return d.Count("select count(*) from post_events where type = 'story_missed'") }
 	run := func() {
@@ -174,7 +202,10 @@ func TestAlerter_AlertsOnceOfStoriesThatOthersHave(t *testing.T) {
 		t.Fatalf("got %d alerts, want them to wait for the crawl of the own site", n)
 	}
 	// The own site is crawled meanwhile and has the vote.
-	d.publish(draft{Domain: "own.example", Title: "Parliament in Norwick approves budget", Body: vote + " Our correspondent reports."})
+	d.publish(draft{
+		Domain: "own.example", Title: "Parliament in Norwick approves budget",
+		Body: vote + " Our correspondent reports.",
+	})
 	d.place()
 	d.Exec("update story_alerts set due_at = now()")
 	for range 2 {
@@ -186,14 +217,19 @@ func TestAlerter_AlertsOnceOfStoriesThatOthersHave(t *testing.T) {
 	page, err := d.editor.Get(t.Context(), d.Owner, d.storyOf(fires[0]))
 	d.Must(err)
 	if page.Alert != story.AlertSent || page.AlertPostID == nil || len(page.Posts) != 0 {
-		t.Fatalf("got alert %s with draft %v and posts %v, want it sent with a draft", page.Alert, page.AlertPostID, page.Posts)
+		t.Fatalf("got alert %s with draft %v and posts %v, want it sent with a draft", page.Alert, page.AlertPostID,
+			page.Posts)
 	}
 	p, err := d.Scheduler.Post(t.Context(), d.Workspace.ID, *page.AlertPostID)
 	d.Must(err)
 	if want := story.DraftText(page.Summary); p.Content != want || p.Status != "draft" {
 		t.Errorf("got the %s post %q, want the draft %q", p.Status, p.Content, want)
 	}
-	if covered := d.list(story.Filter{Order: story.Latest, Coverage: story.Covered, From: time.Now().Add(-24 * time.Hour)}); len(covered) != 1 || covered[0].OwnArticles != 1 || covered[0].Alert != story.AlertCovered {
+	if covered := d.list(story.Filter{
+		Order: story.Latest, Coverage: story.Covered,
+		From: time.Now().Add(-24 * time.Hour),
+	}); len(covered) != 1 || covered[0].OwnArticles != 1 ||
+		covered[0].Alert != story.AlertCovered {
 		t.Errorf("got %+v, want the vote as covered", covered)
 	}
 }
@@ -201,7 +237,9 @@ func TestAlerter_AlertsOnceOfStoriesThatOthersHave(t *testing.T) {
 func TestAlerter_SendsAnAlertAfterACrash(t *testing.T) {
 	d := newRig(t)
 	d.Connect("desk")
-	_, err := d.editor.SetPreferences(t.Context(), d.Owner, story.Preferences{AlertEnabled: true, MinOwners: 2, MaxAgeHours: 12, CreateDraft: true, Owners: map[string]string{}})
+	_, err := d.editor.SetPreferences(t.Context(), d.Owner, story.Preferences{
+		AlertEnabled: true, MinOwners: 2, MaxAgeHours: 12, CreateDraft: true, Owners: map[string]string{},
+	})
 	d.Must(err)
 	fires, votes := d.twoStories()
 	d.Must(d.editor.Mute(t.Context(), d.Owner, d.storyOf(votes[0])))
@@ -216,7 +254,8 @@ func TestAlerter_SendsAnAlertAfterACrash(t *testing.T) {
 		_, err := d.alerter.Alert(t.Context())
 		d.Must(err)
 	}
-	if n, drafts := d.Count("select count(*) from post_events where type = 'story_missed' and data->>'post_id' = $1", post.String()), d.Count("select count(*) from scheduled_posts"); n != 1 || drafts != 1 {
+	if n, drafts := d.Count("select count(*) from post_events where type = 'story_missed' and data->>'post_id' = $1",
+		post.String()), d.Count("select count(*) from scheduled_posts"); n != 1 || drafts != 1 {
 		t.Errorf("got %d alerts and %d drafts, want one of each", n, drafts)
 	}
 }

@@ -29,7 +29,10 @@ type Index struct {
 
 // NewIndex returns an index of clusters.
 func NewIndex(s Settings, clusters []*Cluster) *Index {
-	x := &Index{settings: s, clusters: map[uuid.UUID]*Cluster{}, terms: map[uuid.UUID][]Term{}, postings: map[Term][]*Cluster{}}
+	x := &Index{
+		settings: s, clusters: map[uuid.UUID]*Cluster{}, terms: map[uuid.UUID][]Term{},
+		postings: map[Term][]*Cluster{},
+	}
 	for _, c := range clusters {
 		x.Put(c)
 	}
@@ -170,7 +173,9 @@ func SplitOff(centroid Vector, members []Member) (out []uuid.UUID) {
 		return nil
 	}
 	var best []Member
-	rest := slices.DeleteFunc(slices.Clone(members), func(m Member) bool { return m.IsPinned || Similarity(m.Vector, centroid) >= splitBelow })
+	rest := slices.DeleteFunc(slices.Clone(members), func(m Member) bool {
+		return m.IsPinned || Similarity(m.Vector, centroid) >= splitBelow
+	})
 	for _, first := range rest {
 		group, sum := []Member{first}, first.Vector
 		for _, m := range rest {

@@ -32,7 +32,8 @@ func TestIndex_NeedsTwoCommonTerms(t *testing.T) {
 		if found, similarity := index.Nearest(vector(c.second), at); (found != nil) != c.joins {
 			t.Errorf("%s: got %v (%.2f), want that it joins: %t", name, found, similarity, c.joins)
 		}
-		d.Exec("truncate story_queue, story_articles, story_vectors, story_terms, term_counts, story_events, story_alerts, stories")
+		d.Exec("truncate story_queue, story_articles, story_vectors, story_terms, term_counts, story_events, " +
+			"story_alerts, stories")
 		a := d.publish(draft{Domain: "one.example", Title: c.first})
 		d.place()
 		b := d.publish(draft{Domain: "two.example", Title: c.second})

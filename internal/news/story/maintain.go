@@ -98,7 +98,8 @@ func (m *Maintainer) Review(ctx context.Context, limit int) (done int, err error
 	}
 	var failed []error
 	for i, id := range ids {
-		if err := m.Store.InStories(ctx, languages[i], func(tx Tx) error { return m.review(ctx, tx, languages[i], id) }); err != nil {
+		if err := m.Store.InStories(ctx, languages[i],
+			func(tx Tx) error { return m.review(ctx, tx, languages[i], id) }); err != nil {
 			failed = append(failed, fmt.Errorf("reviewing story %s: %w", id, err))
 			continue
 		}
@@ -136,7 +137,8 @@ func (m *Maintainer) merge(ctx context.Context, tx Tx, language string, id uuid.
 	}
 	c, settings := own[0], m.Thresholds.Settings(language)
 	heavy := c.Centroid.Heavy()
-	near, err := tx.ClustersWith(ctx, heavy, sharedTerms(heavy), c.FirstAt.Add(-settings.Window), c.LastAt.Add(settings.Window))
+	near, err := tx.ClustersWith(ctx, heavy, sharedTerms(heavy), c.FirstAt.Add(-settings.Window),
+		c.LastAt.Add(settings.Window))
 	if err != nil {
 		return into, err
 	}
@@ -216,7 +218,9 @@ func (m *Maintainer) split(ctx context.Context, tx Tx, language string, id uuid.
 }
 
 // split moves articles to a new story and returns its id.
-func split(ctx context.Context, tx Tx, e Event, from uuid.UUID, articles []uuid.UUID, pinnedBy string) (to uuid.UUID, err error) {
+func split(
+	ctx context.Context, tx Tx, e Event, from uuid.UUID, articles []uuid.UUID, pinnedBy string,
+) (to uuid.UUID, err error) {
 	to = uuid.Must(uuid.NewV7())
 	if err := tx.FoundStory(ctx, to); err != nil {
 		return to, err

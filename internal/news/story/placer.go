@@ -170,7 +170,10 @@ func (p *Placer) placeBatch(ctx context.Context, language string) (done int, err
 
 // load reads what is needed to place the queued articles.
 func (p *Placer) load(ctx context.Context, tx Tx, language string, queued []Queued) (*batch, error) {
-	b := &batch{byID: map[uuid.UUID]*Placement{}, byGroup: map[uuid.UUID]*Placement{}, follows: map[uuid.UUID]Founded{}, results: map[uuid.UUID]string{}, settings: p.Thresholds.Settings(language), newID: p.NewID}
+	b := &batch{
+		byID: map[uuid.UUID]*Placement{}, byGroup: map[uuid.UUID]*Placement{}, follows: map[uuid.UUID]Founded{},
+		results: map[uuid.UUID]string{}, settings: p.Thresholds.Settings(language), newID: p.NewID,
+	}
 	if b.newID == nil {
 		b.newID = func() uuid.UUID { return uuid.Must(uuid.NewV7()) }
 	}
@@ -185,7 +188,9 @@ func (p *Placer) load(ctx context.Context, tx Tx, language string, queued []Queu
 		return nil, err
 	}
 	// In the order of the queue.
-	slices.SortFunc(articles, func(a, b Article) int { return cmp.Compare(slices.Index(ids, a.ID), slices.Index(ids, b.ID)) })
+	slices.SortFunc(articles, func(a, b Article) int {
+		return cmp.Compare(slices.Index(ids, a.ID), slices.Index(ids, b.ID))
+	})
 	groups := make([]uuid.UUID, len(articles))
 	for i, a := range articles {
 		groups[i] = a.GroupID
@@ -203,7 +208,8 @@ func (p *Placer) load(ctx context.Context, tx Tx, language string, queued []Queu
 		stories = append(stories, placed.StoryID)
 	}
 	for _, id := range ids {
-		if placed := b.byID[id]; placed != nil && !slices.ContainsFunc(articles, func(a Article) bool { return a.ID == id }) {
+		if placed := b.byID[id]; placed != nil &&
+			!slices.ContainsFunc(articles, func(a Article) bool { return a.ID == id }) {
 			b.removed, b.rebuild = append(b.removed, id), appendNew(b.rebuild, placed.StoryID)
 		}
 	}

@@ -22,7 +22,10 @@ func TestPlacer_GroupsArticlesOfOneEvent(t *testing.T) {
 	first := d.publish(draft{Domain: "one.example", Title: "Fire destroys timber yard in Harrowgate", Body: fire})
 	d.publish(draft{Domain: "one.example", Title: "Parliament approves budget", Body: vote})
 	second := d.publish(draft{Domain: "two.example", Title: "Harrowgate timber yard burns down", Body: fire2})
-	copied := d.publish(draft{Domain: "three.example", Title: "Harrowgate timber yard burns down", Body: fire2, Group: second})
+	copied := d.publish(draft{
+		Domain: "three.example", Title: "Harrowgate timber yard burns down", Body: fire2,
+		Group: second,
+	})
 	d.place()
 	if d.storyOf(first) != d.storyOf(second) || d.storyOf(copied) != d.storyOf(first) {
 		t.Fatalf("got stories %s, %s and %s, want one", d.storyOf(first), d.storyOf(second), d.storyOf(copied))
@@ -33,7 +36,8 @@ func TestPlacer_GroupsArticlesOfOneEvent(t *testing.T) {
 	}
 	page, err := d.editor.Get(t.Context(), d.Owner, all[0].ID)
 	d.Must(err)
-	if len(page.Entries) != 3 || page.Entries[0].ArticleID != first || !page.Entries[2].IsCopy || len(page.Entries[1].Added) == 0 || !strings.Contains(page.Entries[1].Added[0], "nine million") {
+	if len(page.Entries) != 3 || page.Entries[0].ArticleID != first || !page.Entries[2].IsCopy ||
+		len(page.Entries[1].Added) == 0 || !strings.Contains(page.Entries[1].Added[0], "nine million") {
 		t.Errorf("got %+v, want the timeline with what the second article added", page.Entries)
 	}
 	if n := d.Count("select documents from stories where id = $1", all[0].ID); n != 2 {
@@ -58,7 +62,11 @@ func TestPlacer_CountsDomainsOfOneOwnerOnce(t *testing.T) {
 	d.publish(draft{Domain: "one.example", Title: "Fire destroys timber yard in Harrowgate", Body: fire})
 	d.publish(draft{Domain: "two.example", Title: "Harrowgate timber yard burns down", Body: fire2})
 	d.place()
-	_, err := d.editor.SetPreferences(t.Context(), d.Owner, story.Preferences{MinOwners: 5, MaxAgeHours: 12, Owners: map[string]string{"one.example": "Media House", "two.example": "Media House"}})
+	_, err := d.editor.SetPreferences(t.Context(), d.Owner, story.Preferences{
+		MinOwners: 5, MaxAgeHours: 12, Owners: map[string]string{
+			"one.example": "Media House", "two.example": "Media House",
+		},
+	})
 	d.Must(err)
 	if all := d.list(story.Filter{Order: story.Latest}); len(all) != 1 || all[0].Owners != 1 {
 		t.Errorf("got %+v, want one owner", all)
@@ -68,9 +76,17 @@ func TestPlacer_CountsDomainsOfOneOwnerOnce(t *testing.T) {
 func TestPlacer_StartsAStoryAfterTheWindowAndLinksIt(t *testing.T) {
 	d := newRig(t)
 	d.sources("one.example")
-	old := d.publish(draft{Domain: "one.example", Title: "Fire destroys timber yard in Harrowgate", Body: fire, At: time.Now().Add(-10 * 24 * time.Hour)})
-	later := d.publish(draft{Domain: "one.example", Title: "Harrowgate timber yard burns down", Body: fire2, At: time.Now().Add(-time.Hour)})
-	future := d.publish(draft{Domain: "one.example", Title: "Investigation into the Harrowgate timber yard", Body: fire3, At: time.Now().Add(30 * 24 * time.Hour)})
+	old := d.publish(draft{
+		Domain: "one.example", Title: "Fire destroys timber yard in Harrowgate", Body: fire,
+		At: time.Now().Add(-10 * 24 * time.Hour),
+	})
+	later := d.publish(draft{
+		Domain: "one.example", Title: "Harrowgate timber yard burns down", Body: fire2, At: time.Now().Add(-time.Hour),
+	})
+	future := d.publish(draft{
+		Domain: "one.example", Title: "Investigation into the Harrowgate timber yard",
+		Body: fire3, At: time.Now().Add(30 * 24 * time.Hour),
+	})
 	d.place()
 	if d.storyOf(old) == d.storyOf(later) {
 		t.Error("an article joined a story that had ended 10 days before")
@@ -78,7 +94,8 @@ func TestPlacer_StartsAStoryAfterTheWindowAndLinksIt(t *testing.T) {
 	if d.storyOf(future) != d.storyOf(later) {
 		t.Error("an article dated in the future did not join the story of today")
 	}
-	if n := d.Count("select count(*) from stories where id = $1 and follows_id = $2", d.storyOf(later), d.storyOf(old)); n != 1 {
+	if n := d.Count("select count(*) from stories where id = $1 and follows_id = $2", d.storyOf(later),
+		d.storyOf(old)); n != 1 {
 		t.Error("the later story is not linked to the earlier one")
 	}
 }
@@ -90,7 +107,8 @@ func TestPlacer_PlacesAnArticleAgainThatBecameAnother(t *testing.T) {
 	second := d.publish(draft{Domain: "two.example", Title: "Harrowgate timber yard burns down", Body: fire2})
 	d.place()
 	was := d.storyOf(second)
-	d.Exec("update articles set body_text = body_text || ' More details follow.', version = version + 1 where id = $1", second)
+	d.Exec("update articles set body_text = body_text || ' More details follow.', version = version + 1 where id = $1",
+		second)
 	d.queue(second)
 	d.place()
 	if got := d.storyOf(second); got != was {
@@ -166,7 +184,8 @@ func (t crashingTx) SaveBatch(ctx context.Context, b story.Batch) error {
 // partition names the articles that share a story.
 func (d *rig) partition() []string {
 	d.T.Helper()
-	rows, err := d.Store.Pool().Query(d.T.Context(), `select string_agg(a.url, ' ' order by a.url) || ' ' || s.documents from story_articles m join articles a on a.id = m.article_id
+	rows, err := d.Store.Pool().Query(d.T.Context(),
+		`select string_agg(a.url, ' ' order by a.url) || ' ' || s.documents from story_articles m join articles a on a.id = m.article_id
 		join stories s on s.id = m.story_id group by m.story_id, s.documents`)
 	d.Must(err)
 	defer rows.Close()
@@ -185,13 +204,16 @@ func (d *rig) partition() []string {
 func (d *rig) publishAll(events int) int {
 	d.T.Helper()
 	d.sources("one.example")
-	all := storytest.Generate(storytest.Options{Language: "en", Seed: 7, Events: events, Start: time.Now().Add(-40 * time.Hour), Duration: 30 * time.Hour})
+	all := storytest.Generate(storytest.Options{
+		Language: "en", Seed: 7, Events: events, Start: time.Now().Add(-40 * time.Hour), Duration: 30 * time.Hour,
+	})
 	for i, a := range all {
 		all[i].ID = uuid.NewSHA1(uuid.NameSpaceOID, []byte(a.ID)).String()
 	}
 	raw, err := json.Marshal(all)
 	d.Must(err)
-	d.Exec(`insert into articles (id, domain_id, url_id, page_id, url, canonical_url, title, published_at, first_seen_at, body_text, body_html, language, content_hash, group_id, object_key, fetched_at)
+	d.Exec(
+		`insert into articles (id, domain_id, url_id, page_id, url, canonical_url, title, published_at, first_seen_at, body_text, body_html, language, content_hash, group_id, object_key, fetched_at)
 		select j.id, c.id, j.id, j.id, j.id::text, j.id::text, j.title, j.published_at, j.published_at, j.body, '', 'en', '', j.id, '', now()
 		from jsonb_to_recordset($1::jsonb) as j(id uuid, title text, body text, published_at timestamptz), crawl_domains c where c.domain = 'one.example'`, string(raw))
 	d.Exec("insert into story_queue (language, article_id) select 'en', a.id from articles a order by a.ctid")
@@ -207,7 +229,8 @@ func TestPlacer_GivesTheSameResultAfterEveryCrash(t *testing.T) {
 		t.Fatalf("got %d stories of %d articles, want several and more than one batch", len(want), n)
 	}
 	for _, at := range []int{1, 2, 4, 5, 8} {
-		d.Exec("truncate story_queue, story_articles, story_vectors, story_terms, term_counts, story_events, story_alerts, stories")
+		d.Exec("truncate story_queue, story_articles, story_vectors, story_terms, term_counts, story_events, " +
+			"story_alerts, stories")
 		d.Exec("insert into story_queue (language, article_id) select 'en', a.id from articles a order by a.ctid")
 		c := &crashing{Store: d.Store, at: at}
 		placer := &story.Placer{Store: c}
@@ -236,7 +259,8 @@ func TestPlacer_PlacesOneAtATime(t *testing.T) {
 	}
 	all.Wait()
 	got := d.partition()
-	d.Exec("truncate story_queue, story_articles, story_vectors, story_terms, term_counts, story_events, story_alerts, stories")
+	d.Exec("truncate story_queue, story_articles, story_vectors, story_terms, term_counts, story_events, " +
+		"story_alerts, stories")
 	d.Exec("insert into story_queue (language, article_id) select 'en', a.id from articles a order by a.ctid")
 	d.place()
 	if want := d.partition(); !slices.Equal(got, want) {

@@ -34,7 +34,9 @@ func newRig(t *testing.T) *rig {
 	d := &rig{Newsroom: newsroomtest.Open(t)}
 	d.placer, d.maintainer = &story.Placer{Store: d.Store}, &story.Maintainer{Store: d.Store}
 	d.editor = &story.Editor{Store: d.Store, Drafts: drafts{d.Scheduler}}
-	d.alerter = &story.Alerter{Store: d.Store, Drafts: drafts{d.Scheduler}, Events: d, Now: time.Now, Log: slog.New(slog.DiscardHandler)}
+	d.alerter = &story.Alerter{
+		Store: d.Store, Drafts: drafts{d.Scheduler}, Events: d, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+	}
 	return d
 }
 
@@ -44,8 +46,12 @@ func (d *rig) Announce() { d.announced++ }
 // drafts creates drafts as the program does.
 type drafts struct{ scheduler *scheduling.Scheduler }
 
-func (d drafts) CreateStoryDraft(ctx context.Context, who workspace.Principal, id uuid.UUID, text, language string) error {
-	_, err := d.scheduler.CreateAutomatic(ctx, scheduling.Automatic{ID: id, Who: who, Draft: scheduling.Draft{Content: text, Language: language, SaveAsDraft: true}})
+func (d drafts) CreateStoryDraft(
+	ctx context.Context, who workspace.Principal, id uuid.UUID, text, language string,
+) error {
+	_, err := d.scheduler.CreateAutomatic(ctx, scheduling.Automatic{
+		ID: id, Who: who, Draft: scheduling.Draft{Content: text, Language: language, SaveAsDraft: true},
+	})
 	return err
 }
 
@@ -82,7 +88,8 @@ func (d *rig) publish(a draft) uuid.UUID {
 	if a.At.IsZero() {
 		a.At = time.Now().Add(-time.Hour)
 	}
-	d.Exec(`insert into articles (id, domain_id, url_id, page_id, url, canonical_url, title, published_at, first_seen_at, lead, body_text, body_html, section, language, content_hash, group_id, object_key, fetched_at)
+	d.Exec(
+		`insert into articles (id, domain_id, url_id, page_id, url, canonical_url, title, published_at, first_seen_at, lead, body_text, body_html, section, language, content_hash, group_id, object_key, fetched_at)
 		select $1, c.id, $1, $1, $5, $5, $2, $3, $3, '', $6, '', '', 'en', '', $4, '', now() from crawl_domains c where c.domain = $7`,
 		a.ID, a.Title, a.At, a.Group, "https://"+a.Domain+"/"+a.ID.String(), a.Body, a.Domain)
 	d.queue(a.ID)
@@ -111,7 +118,8 @@ func (d *rig) review() {
 func (d *rig) storyOf(article uuid.UUID) uuid.UUID {
 	d.T.Helper()
 	var out uuid.UUID
-	d.Must(d.Store.Pool().QueryRow(d.T.Context(), "select story_id from story_articles where article_id = $1", article).Scan(&out))
+	d.Must(d.Store.Pool().QueryRow(d.T.Context(), "select story_id from story_articles where article_id = $1", article).
+		Scan(&out))
 	return out
 }
 
@@ -123,8 +131,13 @@ func (d *rig) list(f story.Filter) []story.Summary {
 }
 
 const (
-	fire  = "A fire destroyed the old timber yard of Brandor in Harrowgate on Tuesday. Fire chief Daniel Osei said thirty firefighters needed six hours. Nobody was hurt in the Harrowgate timber yard."
-	fire2 = "The timber yard Brandor in Harrowgate burned down, fire chief Daniel Osei confirmed. Thirty firefighters fought the flames for six hours in Harrowgate. Losses are put at nine million dollars, insurers told reporters."
-	fire3 = "After the blaze at the Brandor timber yard in Harrowgate investigators suspect faulty wiring. Daniel Osei praised his firefighters. Harrowgate residents had kept windows closed."
-	vote  = "Parliament in Norwick approved the budget with a narrow majority. Finance minister Leila Haddad spoke of a difficult compromise about pensions and schools."
+	fire = "A fire destroyed the old timber yard of Brandor in Harrowgate on Tuesday. Fire chief Daniel Osei said " +
+		"thirty firefighters needed six hours. Nobody was hurt in the Harrowgate timber yard."
+	fire2 = "The timber yard Brandor in Harrowgate burned down, fire chief Daniel Osei confirmed. Thirty " +
+		"firefighters fought the flames for six hours in Harrowgate. Losses are put at nine million dollars, " +
+		"insurers told reporters."
+	fire3 = "After the blaze at the Brandor timber yard in Harrowgate investigators suspect faulty wiring. Daniel " +
+		"Osei praised his firefighters. Harrowgate residents had kept windows closed."
+	vote = "Parliament in Norwick approved the budget with a narrow majority. Finance minister Leila Haddad spoke of " +
+		"a difficult compromise about pensions and schools."
 )

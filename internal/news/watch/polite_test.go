@@ -53,8 +53,10 @@ func TestChecker_SkipsThrottledSites(t *testing.T) {
 				}
 				for _, w := range []watch.Watch{first, second} {
 					got := d.get(w.ID)
-					if wait := time.Until(got.DueAt); got.Problem != watch.Problem(fetch.Throttled) || wait < 59*time.Minute || wait > 61*time.Minute {
-						t.Errorf("round %d: got the problem %q and the next check in %s, want throttled, and the end of the pause", round, got.Problem, wait)
+					if wait := time.Until(got.DueAt); got.Problem != watch.Problem(fetch.Throttled) ||
+						wait < 59*time.Minute || wait > 61*time.Minute {
+						t.Errorf("round %d: got the problem %q and the next check in %s, want throttled, and the end "+
+							"of the pause", round, got.Problem, wait)
 					}
 				}
 			}
@@ -96,14 +98,18 @@ func TestChecker_EmptyRegionIsAProblem(t *testing.T) {
 	d := newRig(t)
 	w := d.watch()
 	d.check()
-	for _, region := range []string{"<div id=prices></div>", "<div id=prices> <p>&nbsp;&#8203;</p></div>", "<ul id=prices><li><img src=wait.gif></ul>"} {
+	for _, region := range []string{
+		"<div id=prices></div>", "<div id=prices> <p>&nbsp;&#8203;</p></div>",
+		"<ul id=prices><li><img src=wait.gif></ul>",
+	} {
 		d.serve(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
 			_, _ = w.Write([]byte(region))
 		})
 		d.check()
 		if got := d.get(w.ID); got.Problem != watch.Empty || got.ChangeCount != 0 {
-			t.Errorf("%s: got the problem %q and %d changes, want %q and 0", region, got.Problem, got.ChangeCount, watch.Empty)
+			t.Errorf("%s: got the problem %q and %d changes, want %q and 0", region, got.Problem, got.ChangeCount,
+				watch.Empty)
 		}
 	}
 	d.show("Petrol: 21.050")
@@ -163,7 +169,10 @@ func TestChecker_UpdatesValidators(t *testing.T) {
 	for range 4 {
 		d.check()
 	}
-	want := []string{" ", `"v2" Thu, 05 Mar 2026 09:15:00 GMT`, `"v3" Thu, 05 Mar 2026 09:15:00 GMT`, `"v3" Fri, 06 Mar 2026 09:15:00 GMT`}
+	want := []string{
+		" ", `"v2" Thu, 05 Mar 2026 09:15:00 GMT`, `"v3" Thu, 05 Mar 2026 09:15:00 GMT`,
+		`"v3" Fri, 06 Mar 2026 09:15:00 GMT`,
+	}
 	if !slices.Equal(asked, want) {
 		t.Errorf("got the conditions %q, want %q", asked, want)
 	}

@@ -143,8 +143,10 @@ func isInvisible(r rune) bool {
 // isInline reports whether an element is part of a line. The cells of a row are.
 func isInline(a atom.Atom) bool {
 	switch a {
-	case atom.A, atom.Abbr, atom.B, atom.Bdi, atom.Bdo, atom.Button, atom.Cite, atom.Code, atom.Data, atom.Del, atom.Dfn, atom.Em, atom.Font, atom.I, atom.Ins, atom.Kbd,
-		atom.Label, atom.Mark, atom.Q, atom.S, atom.Samp, atom.Small, atom.Span, atom.Strong, atom.Sub, atom.Sup, atom.Time, atom.U, atom.Var, atom.Wbr:
+	case atom.A, atom.Abbr, atom.B, atom.Bdi, atom.Bdo, atom.Button, atom.Cite, atom.Code, atom.Data, atom.Del,
+		atom.Dfn, atom.Em, atom.Font, atom.I, atom.Ins, atom.Kbd,
+		atom.Label, atom.Mark, atom.Q, atom.S, atom.Samp, atom.Small, atom.Span, atom.Strong, atom.Sub, atom.Sup,
+		atom.Time, atom.U, atom.Var, atom.Wbr:
 		return true
 	}
 	return false

@@ -18,10 +18,22 @@ func TestReadRegion_ReturnsLinesOfText(t *testing.T) {
 		want     []string
 		problem  Problem
 	}{
-		"a region":                {"#prices", []string{"Fuel prices", "Petrol", "21.050 đ", "Diesel", "19.800 đ", "From Monday", "on"}, ""},
-		"several elements":        {".note", []string{"From Monday", "on", "Advertisement"}, ""},
-		"elements in each other":  {"main, td:nth-child(2)", []string{"Fuel prices", "Petrol", "21.050 đ", "Diesel", "19.800 đ", "From Monday", "on"}, ""},
-		"the whole page":          {"", []string{"Now: 12:00:01", "Fuel prices", "Petrol", "21.050 đ", "Diesel", "19.800 đ", "From Monday", "on", "Advertisement"}, ""},
+		"a region": {
+			"#prices", []string{"Fuel prices", "Petrol", "21.050 đ", "Diesel", "19.800 đ", "From Monday", "on"}, "",
+		},
+		"several elements": {".note", []string{"From Monday", "on", "Advertisement"}, ""},
+		"elements in each other": {
+			"main, td:nth-child(2)", []string{
+				"Fuel prices", "Petrol", "21.050 đ", "Diesel", "19.800 đ", "From Monday",
+				"on",
+			}, "",
+		},
+		"the whole page": {
+			"", []string{
+				"Now: 12:00:01", "Fuel prices", "Petrol", "21.050 đ", "Diesel", "19.800 đ", "From Monday",
+				"on", "Advertisement",
+			}, "",
+		},
 		"nothing":                 {"#missing", nil, NoMatch},
 		"an element without text": {"script", nil, Empty},
 	} {

@@ -27,7 +27,8 @@ func (s *Service) check(w *Watch) error {
 	}
 	u, err := url.Parse(w.URL)
 	switch {
-	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || len(w.URL) > maxURL || !isStorable(w.URL):
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil ||
+		len(w.URL) > maxURL || !isStorable(w.URL):
 		add("url", "invalid", "url must be the address of a page that begins with http:// or https://.")
 	case s.refuses(u):
 		add("url", "private", "This address is private. An operator can allow it with DATELINE_ALLOW_PRIVATE_HOSTS.")

@@ -113,7 +113,9 @@ func (s *Service) Get(ctx context.Context, who workspace.Principal, id uuid.UUID
 }
 
 // Create stores a watch. Its first check reads the text that later ones are compared with.
-func (s *Service) Create(ctx context.Context, who workspace.Principal, w Watch, key idempotency.Key) (Watch, bool, error) {
+func (s *Service) Create(
+	ctx context.Context, who workspace.Principal, w Watch, key idempotency.Key,
+) (Watch, bool, error) {
 	w.ID, w.WorkspaceID, w.UserID = uuid.Must(uuid.NewV7()), who.WorkspaceID, who.UserID
 	if err := s.check(&w); err != nil {
 		return Watch{}, false, err
@@ -122,7 +124,9 @@ func (s *Service) Create(ctx context.Context, who workspace.Principal, w Watch, 
 }
 
 // Update changes a watch. The text of another page or region is read again.
-func (s *Service) Update(ctx context.Context, who workspace.Principal, id uuid.UUID, ifVersion int64, change func(*Watch)) (Watch, error) {
+func (s *Service) Update(
+	ctx context.Context, who workspace.Principal, id uuid.UUID, ifVersion int64, change func(*Watch),
+) (Watch, error) {
 	was, err := s.Store.Watch(ctx, who.WorkspaceID, id)
 	if err != nil {
 		return Watch{}, err
@@ -140,7 +144,10 @@ func (s *Service) Update(ctx context.Context, who workspace.Principal, id uuid.U
 
 // VersionMismatch refuses a change of a watch that was changed in the meantime.
 func VersionMismatch() *apperr.Error {
-	return &apperr.Error{Kind: apperr.KindPreconditionFailed, Code: "version_mismatch", Message: "The watch was changed in the meantime. Load it again."}
+	return &apperr.Error{
+		Kind: apperr.KindPreconditionFailed, Code: "version_mismatch",
+		Message: "The watch was changed in the meantime. Load it again.",
+	}
 }
 
 // Delete deletes a watch and its changes.
@@ -154,7 +161,9 @@ func (s *Service) CheckNow(ctx context.Context, who workspace.Principal, id uuid
 }
 
 // Changes lists the changes of a watch, the newest first.
-func (s *Service) Changes(ctx context.Context, who workspace.Principal, id, before uuid.UUID, limit int) ([]Change, error) {
+func (s *Service) Changes(
+	ctx context.Context, who workspace.Principal, id, before uuid.UUID, limit int,
+) ([]Change, error) {
 	if _, err := s.Store.Watch(ctx, who.WorkspaceID, id); err != nil {
 		return nil, err
 	}

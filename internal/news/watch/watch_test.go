@@ -54,7 +54,9 @@ func newRig(t *testing.T) *rig {
 	t.Helper()
 	t.Parallel()
 	d := &rig{Newsroom: newsroomtest.Open(t)}
-	other := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { d.other(w, r) }))
+	other := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		d.other(w, r)
+	}))
 	listener, err := net.Listen("tcp", "127.0.0.2:0")
 	d.Must(err)
 	_ = other.Listener.Close()
@@ -83,8 +85,12 @@ func newRig(t *testing.T) *rig {
 	host := strings.TrimPrefix(d.server.URL, "http://")
 	limits := crawler.DefaultLimits()
 	limits.RequestDelay, limits.IPDelay, limits.FetchTimeout = 10*time.Millisecond, 0, fetchTimeout
-	made, err := crawlrig.New(t.Context(), crawlrig.Options{Store: d.Store, Redis: enginetest.RedisClient(t, d.RedisURL), Objects: d.Objects, Limits: limits,
-		Policy: crawl.DefaultRevisitPolicy(), Log: log, AllowPrivate: []string{host, d.otherHost}})
+	made, err := crawlrig.New(t.Context(),
+		crawlrig.Options{
+			Store: d.Store, Redis: enginetest.RedisClient(t, d.RedisURL), Objects: d.Objects,
+			Limits: limits,
+			Policy: crawl.DefaultRevisitPolicy(), Log: log, AllowPrivate: []string{host, d.otherHost},
+		})
 	d.Must(err)
 	d.crawler = made.Crawler
 	guard, err := ssrf.New([]string{host, d.otherHost})
@@ -104,7 +110,8 @@ func (d *rig) redirect(path, to string) { d.moved = map[string]string{path: to} 
 func (d *rig) show(lines ...string) {
 	d.serve(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = w.Write([]byte("<p>" + uuid.NewString() + "</p><ul id=prices><li>" + strings.Join(lines, "<li>") + "</ul>"))
+		_, _ = w.Write([]byte("<p>" + uuid.NewString() + "</p><ul id=prices><li>" + strings.Join(lines, "<li>") +
+			"</ul>"))
 	})
 }
 
@@ -148,7 +155,8 @@ func TestChecker_ReportsEachChangeOnce(t *testing.T) {
 	d := newRig(t)
 	w := d.watch()
 	d.check()
-	if got := d.get(w.ID); !slices.Equal(got.Lines, []string{"Petrol: 21.050"}) || got.CheckedAt == nil || got.ChangeCount != 0 || got.Problem != "" {
+	if got := d.get(w.ID); !slices.Equal(got.Lines, []string{"Petrol: 21.050"}) || got.CheckedAt == nil ||
+		got.ChangeCount != 0 || got.Problem != "" {
 		t.Fatalf("got %+v, want the text of the region without a change", got)
 	}
 	d.check()
@@ -157,10 +165,12 @@ func TestChecker_ReportsEachChangeOnce(t *testing.T) {
 	d.check()
 	changes, err := d.service.Changes(t.Context(), d.Owner, w.ID, uuid.Nil, 10)
 	d.Must(err)
-	if len(changes) != 1 || !slices.Equal(changes[0].Added, []string{"Petrol: 20.900", "Diesel: 19.800"}) || !slices.Equal(changes[0].Removed, []string{"Petrol: 21.050"}) {
+	if len(changes) != 1 || !slices.Equal(changes[0].Added, []string{"Petrol: 20.900", "Diesel: 19.800"}) ||
+		!slices.Equal(changes[0].Removed, []string{"Petrol: 21.050"}) {
 		t.Errorf("got the changes %+v, want one with two new lines and one removed", changes)
 	}
-	if n := d.Count(`select count(*) from post_events where type = 'page_changed' and workspace_id = $1 and data->>'watch_id' = $2 and (data->>'added')::int = 2 and data->'lines'->>0 = '− Petrol: 21.050'`,
+	if n := d.Count(
+		`select count(*) from post_events where type = 'page_changed' and workspace_id = $1 and data->>'watch_id' = $2 and (data->>'added')::int = 2 and data->'lines'->>0 = '− Petrol: 21.050'`,
 		d.Workspace.ID, w.ID.String()); n != 1 {
 		t.Errorf("got %d events, want 1", n)
 	}
@@ -182,15 +192,25 @@ func TestChecker_SurvivesProblems(t *testing.T) {
 		page func(http.ResponseWriter, *http.Request)
 		want watch.Problem
 	}{
-		"the page is gone":         {http.NotFound, watch.Problem(fetch.NotFound)},
-		"the server fails":         {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "", http.StatusBadGateway) }, watch.Problem(fetch.ServerError)},
-		"the region has moved":     {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html><p>A new layout</p>")) }, watch.NoMatch},
-		"it is not a page anymore": {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Type", "image/png") }, watch.Problem(fetch.WrongType)},
+		"the page is gone": {http.NotFound, watch.Problem(fetch.NotFound)},
+		"the server fails": {
+			func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "", http.StatusBadGateway) },
+			watch.Problem(fetch.ServerError),
+		},
+		"the region has moved": {
+			func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html><p>A new layout</p>")) },
+			watch.NoMatch,
+		},
+		"it is not a page anymore": {
+			func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Type", "image/png") },
+			watch.Problem(fetch.WrongType),
+		},
 	} {
 		d.serve(c.page)
 		d.check()
 		if got := d.get(w.ID); got.Problem != c.want || len(got.Lines) != 1 {
-			t.Errorf("%s: got the problem %q and %d lines, want %q and the earlier line", name, got.Problem, len(got.Lines), c.want)
+			t.Errorf("%s: got the problem %q and %d lines, want %q and the earlier line", name, got.Problem,
+				len(got.Lines), c.want)
 		}
 	}
 	if wait := time.Until(d.get(w.ID).DueAt); wait < 7*time.Hour {
@@ -263,7 +283,9 @@ func (c *crash) after(err error) error {
 	return err
 }
 
-func (c *crash) ClaimWatches(ctx context.Context, claim uuid.UUID, limit int, lease time.Duration) ([]watch.Watch, error) {
+func (c *crash) ClaimWatches(
+	ctx context.Context, claim uuid.UUID, limit int, lease time.Duration,
+) ([]watch.Watch, error) {
 	out, err := c.CheckStore.ClaimWatches(ctx, claim, limit, lease)
 	return out, c.after(err)
 }
@@ -311,7 +333,9 @@ func TestChecker_ReportsAChangeOnceAfterACrashAtAnyStep(t *testing.T) {
 	before := d.events()
 	d.check()
 	mine[0].Lines = []string{"stale"}
-	d.Must(d.Store.RecordCheck(t.Context(), claim, watch.Check{Watch: mine[0], Change: &watch.Change{ID: uuid.New(), Added: []string{"stale"}}}))
+	d.Must(d.Store.RecordCheck(t.Context(), claim, watch.Check{
+		Watch: mine[0], Change: &watch.Change{ID: uuid.New(), Added: []string{"stale"}},
+	}))
 	if got := d.events() - before; got != 1 || !slices.Equal(d.get(w.ID).Lines, []string{"late"}) {
 		t.Errorf("got %d events and the text %q, want only the check of the newer claim", got, d.get(w.ID).Lines)
 	}
@@ -333,8 +357,12 @@ func TestService_ManagesWatches(t *testing.T) {
 			t.Errorf("got the error %v, want one about %s", err, field)
 		}
 	}
-	for _, address := range []string{"http://127.0.0.1/", "http://169.254.169.254/latest", "https://localhost/", "http://news.example:8080/", "http://[::1]/", "http://0x7f.1/"} {
-		if _, _, err := d.service.Create(t.Context(), d.Owner, watch.Watch{Name: "Inside", URL: address}, idempotency.Key{}); err == nil {
+	for _, address := range []string{
+		"http://127.0.0.1/", "http://169.254.169.254/latest", "https://localhost/",
+		"http://news.example:8080/", "http://[::1]/", "http://0x7f.1/",
+	} {
+		if _, _, err := d.service.Create(t.Context(), d.Owner, watch.Watch{Name: "Inside", URL: address},
+			idempotency.Key{}); err == nil {
 			t.Errorf("%s: got no error for a private address", address)
 		}
 	}
@@ -355,7 +383,8 @@ func TestService_ManagesWatches(t *testing.T) {
 	for range watch.MaxWatches - 1 {
 		d.watch()
 	}
-	if _, _, err := d.service.Create(t.Context(), d.Owner, watch.Watch{Name: "One more", URL: d.server.URL}, idempotency.Key{}); err == nil {
+	if _, _, err := d.service.Create(t.Context(), d.Owner, watch.Watch{Name: "One more", URL: d.server.URL},
+		idempotency.Key{}); err == nil {
 		t.Error("a workspace can have more watches than its limit")
 	}
 	d.Must(d.service.Delete(t.Context(), d.Owner, w.ID))

@@ -70,7 +70,10 @@ func (o *Outbox) schedule() []time.Duration {
 	if o.RetrySchedule != nil {
 		return o.RetrySchedule
 	}
-	return []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour}
+	return []time.Duration{
+		time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 6 * time.Hour, 12 * time.Hour,
+		24 * time.Hour,
+	}
 }
 
 // SendResult counts what a run did.

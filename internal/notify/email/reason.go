@@ -57,7 +57,8 @@ func Reason(err error) (code int, text string) {
 		return 0, certificate.Error()
 	case errors.As(err, &authority), errors.As(err, &hostname), errors.As(err, &invalid):
 		return 0, "the certificate of the server cannot be verified"
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &network) && network.Timeout():
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &network) &&
+		network.Timeout():
 		return 0, "the server did not answer in time"
 	case errors.As(err, &lookup):
 		return 0, "the host name of the server is unknown"

@@ -94,7 +94,9 @@ func (s *SMTP) Send(ctx context.Context, m Message) error {
 }
 
 func (s *SMTP) client() (*mail.Client, error) {
-	options := []mail.Option{mail.WithPort(s.Server.Port), mail.WithTimeout(timeout), mail.WithoutNoop(), mail.WithoutRset()}
+	options := []mail.Option{
+		mail.WithPort(s.Server.Port), mail.WithTimeout(timeout), mail.WithoutNoop(), mail.WithoutRset(),
+	}
 	switch s.Server.Encryption {
 	case TLS:
 		options = append(options, mail.WithSSL())
@@ -104,7 +106,8 @@ func (s *SMTP) client() (*mail.Client, error) {
 		options = append(options, mail.WithTLSPolicy(mail.TLSMandatory))
 	}
 	if s.Server.Username != "" {
-		options = append(options, mail.WithSMTPAuth(mail.SMTPAuthAutoDiscover), mail.WithUsername(s.Server.Username), mail.WithPassword(s.Server.Password.Reveal()))
+		options = append(options, mail.WithSMTPAuth(mail.SMTPAuthAutoDiscover), mail.WithUsername(s.Server.Username),
+			mail.WithPassword(s.Server.Password.Reveal()))
 	}
 	return mail.NewClient(s.Server.Host, options...)
 }

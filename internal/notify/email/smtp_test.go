@@ -112,13 +112,21 @@ func (s *server) count() int {
 }
 
 func (s *server) smtp() *email.SMTP {
-	return &email.SMTP{Server: email.Server{Host: "127.0.0.1", Port: s.port, Encryption: email.None, From: "Dateline <reports@news.example>", Domain: "news.example"}}
+	return &email.SMTP{
+		Server: email.Server{
+			Host: "127.0.0.1", Port: s.port, Encryption: email.None,
+			From: "Dateline <reports@news.example>", Domain: "news.example",
+		},
+	}
 }
 
 func TestSMTP_SendsTextAndHTML(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
-	m := email.Message{ID: uuid.New(), To: "editor@news.example", Subject: "Tuần này: 1.234 lượt xem", Text: "Lượt xem\n.\nhết", HTML: "<p>Lượt xem</p>", UnsubscribeURL: "https://dateline.example/unsubscribe/x"}
+	m := email.Message{
+		ID: uuid.New(), To: "editor@news.example", Subject: "Tuần này: 1.234 lượt xem",
+		Text: "Lượt xem\n.\nhết", HTML: "<p>Lượt xem</p>", UnsubscribeURL: "https://dateline.example/unsubscribe/x",
+	}
 	if err := s.smtp().Send(t.Context(), m); err != nil {
 		t.Fatal(err)
 	}
@@ -130,8 +138,11 @@ func TestSMTP_SendsTextAndHTML(t *testing.T) {
 	if err != nil || subject != m.Subject {
 		t.Errorf("subject: got %q (%v), want %q", subject, err, m.Subject)
 	}
-	for name, want := range map[string]string{"To": "<editor@news.example>", "Message-Id": "<" + m.ID.String() + "@news.example>", "List-Unsubscribe": "<" + m.UnsubscribeURL + ">",
-		"List-Unsubscribe-Post": "List-Unsubscribe=One-Click", "Auto-Submitted": "auto-generated"} {
+	for name, want := range map[string]string{
+		"To": "<editor@news.example>", "Message-Id": "<" + m.ID.String() +
+			"@news.example>", "List-Unsubscribe": "<" + m.UnsubscribeURL + ">",
+		"List-Unsubscribe-Post": "List-Unsubscribe=One-Click", "Auto-Submitted": "auto-generated",
+	} {
 		if value := got.Header.Get(name); value != want {
 			t.Errorf("%s: got %q, want %q", name, value, want)
 		}
@@ -170,7 +181,8 @@ func TestSMTP_ClassifiesErrors(t *testing.T) {
 			s := serve(t)
 			s.set(func(command string) string { return c.answer[command] })
 			err := s.smtp().Send(t.Context(), email.Message{ID: uuid.New(), To: "a@b.example", Subject: "s", Text: "t"})
-			if err == nil || errors.Is(err, email.ErrRejected) != c.rejected || errors.Is(err, email.ErrUncertain) != c.uncertain {
+			if err == nil || errors.Is(err, email.ErrRejected) != c.rejected ||
+				errors.Is(err, email.ErrUncertain) != c.uncertain {
 				t.Errorf("got %v, want rejected %v, uncertain %v", err, c.rejected, c.uncertain)
 			}
 		})
@@ -178,7 +190,10 @@ func TestSMTP_ClassifiesErrors(t *testing.T) {
 	// How the connection ends changes nothing.
 	s := serve(t)
 	s.set(func(command string) string { return map[string]string{"QUIT": "-"}[command] })
-	if err := s.smtp().Send(t.Context(), email.Message{ID: uuid.New(), To: "a@b.example", Subject: "s", Text: "t"}); err != nil || s.count() != 1 {
+	if err := s.smtp().Send(t.Context(), email.Message{
+		ID: uuid.New(), To: "a@b.example", Subject: "s",
+		Text: "t",
+	}); err != nil || s.count() != 1 {
 		t.Errorf("sent %d emails: %v", s.count(), err)
 	}
 }
@@ -190,11 +205,19 @@ func TestReason_IsWhatTheServerSaid(t *testing.T) {
 		code   int
 		text   string
 	}{
-		"unknown recipient": {map[string]string{"RCPT": "550 5.1.1 <a@b.example>: Recipient address rejected"}, 550, "550 5.1.1 <a@b.example>: Recipient address rejected"},
-		"not allowed":       {map[string]string{"MAIL": "550 5.7.1 Sender not permitted"}, 550, "550 5.7.1 Sender not permitted"},
-		"too large":         {map[string]string{"DATA": "552 5.3.4 Message too big"}, 552, "552 5.3.4 Message too big"},
-		"greylisted":        {map[string]string{"RCPT": "451 4.7.1 Try again later"}, 451, "451 4.7.1 Try again later"},
-		"no service":        {map[string]string{"EHLO": "554 5.7.1 No service"}, 554, "554 5.7.1 No service"},
+		"unknown recipient": {
+			map[string]string{"RCPT": "550 5.1.1 <a@b.example>: Recipient address rejected"},
+			550,
+			"550 5.1.1 <a@b.example>: Recipient address rejected",
+		},
+		"not allowed": {
+			map[string]string{"MAIL": "550 5.7.1 Sender not permitted"},
+			550,
+			"550 5.7.1 Sender not permitted",
+		},
+		"too large":  {map[string]string{"DATA": "552 5.3.4 Message too big"}, 552, "552 5.3.4 Message too big"},
+		"greylisted": {map[string]string{"RCPT": "451 4.7.1 Try again later"}, 451, "451 4.7.1 Try again later"},
+		"no service": {map[string]string{"EHLO": "554 5.7.1 No service"}, 554, "554 5.7.1 No service"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -205,14 +228,17 @@ func TestReason_IsWhatTheServerSaid(t *testing.T) {
 				}
 				return c.answer[command]
 			})
-			code, text := email.Reason(s.smtp().Send(t.Context(), email.Message{ID: uuid.New(), To: "a@b.example", Subject: "s", Text: "t"}))
+			code, text := email.Reason(s.smtp().Send(t.Context(), email.Message{
+				ID: uuid.New(), To: "a@b.example", Subject: "s", Text: "t",
+			}))
 			if code != c.code || text != c.text {
 				t.Errorf("got %d %q, want %d %q", code, text, c.code, c.text)
 			}
 		})
 	}
 	closed := &email.SMTP{Server: email.Server{Host: "127.0.0.1", Port: 1, Encryption: email.None}}
-	if code, text := email.Reason(closed.Check(t.Context())); code != 0 || !strings.Contains(text, "refused") || strings.Contains(text, "127.0.0.1") {
+	if code, text := email.Reason(closed.Check(t.Context())); code != 0 || !strings.Contains(text, "refused") ||
+		strings.Contains(text, "127.0.0.1") {
 		t.Errorf("got %d %q, want that the connection was refused, without the address", code, text)
 	}
 	plain := serve(t).smtp()
@@ -255,7 +281,9 @@ func TestOutbox_RetriesThenGivesUp(t *testing.T) {
 	s := serve(t)
 	s.set(func(command string) string { return map[string]string{"RCPT": "451 later"}[command] })
 	m := &memory{job: email.Job{Message: email.Message{ID: uuid.New(), To: "a@b.example", Subject: "s", Text: "t"}}}
-	o := &email.Outbox{Store: m, Sender: s.smtp(), Log: slog.New(slog.DiscardHandler), RetrySchedule: []time.Duration{time.Minute, time.Hour}}
+	o := &email.Outbox{Store: m, Sender: s.smtp(), Log: slog.New(slog.DiscardHandler), RetrySchedule: []time.Duration{
+		time.Minute, time.Hour,
+	}}
 	for range 3 {
 		m.isDue = true
 		if _, err := o.SendDue(t.Context(), func() {}); err != nil {

@@ -19,7 +19,10 @@ func (s *Service) checkDestination(k Kind, d *Destination) (problems []apperr.Fi
 	if k != Browser {
 		d.Keys = PushKeys{}
 	}
-	for field, text := range map[string]string{"url": d.URL, "token": d.Token, "recipient": d.Recipient, "push_keys": d.Keys.P256dh + d.Keys.Auth} {
+	for field, text := range map[string]string{
+		"url": d.URL, "token": d.Token, "recipient": d.Recipient,
+		"push_keys": d.Keys.P256dh + d.Keys.Auth,
+	} {
 		if len(text) > maxSecret || !isText(text) || strings.ContainsAny(text, "\r\n") {
 			add(field, "invalid", "Must be one line of at most 2,000 characters.")
 			return problems
@@ -37,7 +40,8 @@ func (s *Service) checkDestination(k Kind, d *Destination) (problems []apperr.Fi
 	switch k {
 	case Email:
 		d.URL, d.Token = "", ""
-		if parsed, err := mail.ParseAddress(d.Recipient); err != nil || parsed.Address != d.Recipient || len(d.Recipient) > 254 {
+		if parsed, err := mail.ParseAddress(d.Recipient); err != nil || parsed.Address != d.Recipient ||
+			len(d.Recipient) > 254 {
 			add("recipient", "invalid", "Enter one email address, such as editor@news.example.")
 		}
 	case Telegram:
@@ -48,7 +52,8 @@ func (s *Service) checkDestination(k Kind, d *Destination) (problems []apperr.Fi
 			add("token", "invalid", "Enter the token of the bot, such as 123456:ABC-DEF, which @BotFather shows.")
 		}
 		if !regexp.MustCompile(`^(-?[0-9]{1,20}|@[A-Za-z0-9_]{1,64})$`).MatchString(d.Recipient) {
-			add("recipient", "invalid", "Enter the ID of the chat, such as -1001234567890, or the name of a channel, such as @newsroom.")
+			add("recipient", "invalid",
+				"Enter the ID of the chat, such as -1001234567890, or the name of a channel, such as @newsroom.")
 		}
 	case Matrix:
 		checkURL()
@@ -61,7 +66,8 @@ func (s *Service) checkDestination(k Kind, d *Destination) (problems []apperr.Fi
 	case Ntfy:
 		checkURL()
 		d.Recipient = ""
-		if len(problems) == 0 && !regexp.MustCompile(`^https?://[^/?]+/([^?]+/)?[-_A-Za-z0-9]{1,64}$`).MatchString(d.URL) {
+		if len(problems) == 0 && !regexp.MustCompile(`^https?://[^/?]+/([^?]+/)?[-_A-Za-z0-9]{1,64}$`).
+			MatchString(d.URL) {
 			add("url", "invalid", "Enter the address of the topic, such as https://ntfy.sh/newsroom.")
 		}
 	case Webhook:

@@ -108,23 +108,33 @@ func titles() map[string]webpage.Text {
 		"expiring":              {EN: "Access to %s expires soon", VI: "Quyền truy cập %s sắp hết hạn"},
 		"selectors_learned":     {EN: "New selectors for %s", VI: "Bộ chọn mới cho %s"},
 		"selectors_rolled_back": {EN: "Selectors of %s rolled back", VI: "Bộ chọn của %s đã được khôi phục"},
-		"selectors_failed":      {EN: "Articles of %s can no longer be extracted", VI: "Không còn trích xuất được bài của %s"},
-		"article_matched":       {EN: "New article for %s", VI: "Bài mới cho %s"},
-		"story_missed":          {EN: "Other sources have a story, you do not: %s", VI: "Nơi khác đã đưa tin, bạn chưa có: %s"},
-		"site_spike":            {EN: "Many more views than usual: %s", VI: "Lượt xem tăng vọt: %s"},
-		"site_drop":             {EN: "Far fewer views than usual: %s", VI: "Lượt xem giảm mạnh: %s"},
-		"rule_paused":           {EN: "The rule %s paused itself", VI: "Quy tắc %s đã tự tạm dừng"},
-		"page_changed":          {EN: "Page changed: %s", VI: "Trang đã thay đổi: %s"},
-		"system_trouble":        {EN: "Problem: %s", VI: "Sự cố: %s"},
-		"system_recovered":      {EN: "Solved: %s", VI: "Đã khắc phục: %s"},
+		"selectors_failed": {
+			EN: "Articles of %s can no longer be extracted", VI: "Không còn trích xuất được bài của %s",
+		},
+		"article_matched": {EN: "New article for %s", VI: "Bài mới cho %s"},
+		"story_missed": {
+			EN: "Other sources have a story, you do not: %s",
+			VI: "Nơi khác đã đưa tin, bạn chưa có: %s",
+		},
+		"site_spike":       {EN: "Many more views than usual: %s", VI: "Lượt xem tăng vọt: %s"},
+		"site_drop":        {EN: "Far fewer views than usual: %s", VI: "Lượt xem giảm mạnh: %s"},
+		"rule_paused":      {EN: "The rule %s paused itself", VI: "Quy tắc %s đã tự tạm dừng"},
+		"page_changed":     {EN: "Page changed: %s", VI: "Trang đã thay đổi: %s"},
+		"system_trouble":   {EN: "Problem: %s", VI: "Sự cố: %s"},
+		"system_recovered": {EN: "Solved: %s", VI: "Đã khắc phục: %s"},
 	}
 }
 
 // pauseReasons says why a rule paused itself.
 func pauseReasons() map[string]webpage.Text {
 	return map[string]webpage.Text{
-		"too_many_articles":    {EN: "Far more articles matched in an hour than it may post.", VI: "Số bài khớp trong một giờ nhiều hơn hẳn số bài được phép đăng."},
-		"failures":             {EN: "Several posts in a row could not be created.", VI: "Nhiều bài liên tiếp không tạo được."},
+		"too_many_articles": {
+			EN: "Far more articles matched in an hour than it may post.",
+			VI: "Số bài khớp trong một giờ nhiều hơn hẳn số bài được phép đăng.",
+		},
+		"failures": {
+			EN: "Several posts in a row could not be created.", VI: "Nhiều bài liên tiếp không tạo được.",
+		},
 		"saved_search_deleted": {EN: "Its saved search was deleted.", VI: "Tìm kiếm đã lưu của quy tắc đã bị xóa."},
 	}
 }
@@ -191,7 +201,10 @@ func (c Channel) entry(f Fact, look webpage.Preferences, base string, messages m
 	case "uncertain":
 		e.Item = f.Item
 		if d.Sent != nil {
-			add(webpage.Text{EN: "Searched for: this text on %s, sent at %s.", VI: "Đã tìm: nội dung này trên %s, gửi lúc %s."}, about, when(*d.Sent))
+			add(webpage.Text{
+				EN: "Searched for: this text on %s, sent at %s.",
+				VI: "Đã tìm: nội dung này trên %s, gửi lúc %s.",
+			}, about, when(*d.Sent))
 		}
 		add(webpage.Text{EN: "Found: %s", VI: "Kết quả: %s"}, messages.Join(d.found(), c.Location(), messageKinds()...))
 	case "differs":
@@ -229,11 +242,15 @@ func (c Channel) entry(f Fact, look webpage.Preferences, base string, messages m
 		add(webpage.Text{EN: "Owners of sources that have it: %d", VI: "Số đơn vị đã đưa tin: %d"}, d.Owners)
 		e.URL = base + "/app/news/stories/" + url.PathEscape(d.StoryID)
 		if d.PostID != "" {
-			add(webpage.Text{EN: "Prepared draft: %s", VI: "Bài nháp đã soạn sẵn: %s"}, base+"/app/posts/"+url.PathEscape(d.PostID))
+			add(webpage.Text{EN: "Prepared draft: %s", VI: "Bài nháp đã soạn sẵn: %s"},
+				base+"/app/posts/"+url.PathEscape(d.PostID))
 		}
 	case "site_spike", "site_drop":
 		if d.Hour != nil {
-			add(webpage.Text{EN: "%d views in the hour from %s; usual are %d.", VI: "%d lượt xem trong giờ từ %s; bình thường %d."}, d.Views, when(*d.Hour), d.Usual)
+			add(webpage.Text{
+				EN: "%d views in the hour from %s; usual are %d.",
+				VI: "%d lượt xem trong giờ từ %s; bình thường %d.",
+			}, d.Views, when(*d.Hour), d.Usual)
 		}
 		e.URL = base + "/app/readers?site=" + url.QueryEscape(d.SiteID)
 	case "rule_paused":
@@ -261,22 +278,43 @@ func (c Channel) entry(f Fact, look webpage.Preferences, base string, messages m
 // testMessage is what the test of a channel sends.
 func (c Channel) testMessage(publicURL string) Message {
 	look := webpage.Preferences{Language: c.Language}
-	return Message{Title: look.Translate(webpage.Text{EN: "Test notification", VI: "Thông báo thử"}),
-		Entries: []Entry{{Title: look.Translate(webpage.Text{EN: "Notifications of Dateline arrive here.", VI: "Thông báo của Dateline được gửi đến đây."}), URL: strings.TrimSuffix(publicURL, "/") + "/app"}}}
+	return Message{
+		Title: look.Translate(webpage.Text{EN: "Test notification", VI: "Thông báo thử"}),
+		Entries: []Entry{
+			{
+				Title: look.Translate(webpage.Text{
+					EN: "Notifications of Dateline arrive here.",
+					VI: "Thông báo của Dateline được gửi đến đây.",
+				}), URL: strings.TrimSuffix(publicURL, "/") + "/app",
+			},
+		},
+	}
 }
 
 // confirmMessage asks the recipient of emails to agree. It contains nothing that its
 // member wrote, so that it cannot be used to send texts to others.
 func (c Channel) confirmMessage() Message {
 	look := webpage.Preferences{Language: c.Language}
-	return Message{Title: look.Translate(webpage.Text{EN: "Confirm your email address", VI: "Xác nhận địa chỉ email của bạn"}),
-		Entries: []Entry{{Lines: []string{look.Translate(webpage.Text{EN: "A member of a newsroom wants to get notifications of Dateline at this address. Confirm it to get them:",
-			VI: "Một thành viên của tòa soạn muốn nhận thông báo của Dateline tại địa chỉ này. Hãy xác nhận để nhận thông báo:"})}}}}
+	return Message{
+		Title: look.Translate(webpage.Text{
+			EN: "Confirm your email address", VI: "Xác nhận địa chỉ email của bạn",
+		}),
+		Entries: []Entry{{Lines: []string{look.Translate(
+			webpage.Text{
+				EN: "A member of a newsroom wants to get notifications of Dateline at this address. Confirm " +
+					"it to get them:",
+				VI: "Một thành viên của tòa soạn muốn nhận thông báo của Dateline tại địa chỉ này. Hãy xác nhận để " +
+					"nhận thông báo:",
+			})}}},
+	}
 }
 
 // confirmFooter follows the link to confirm.
 func confirmFooter() webpage.Text {
-	return webpage.Text{EN: "If you did not ask for this, ignore this email: nothing else is sent to you.", VI: "Nếu bạn không yêu cầu, hãy bỏ qua email này: bạn sẽ không nhận thêm email nào."}
+	return webpage.Text{
+		EN: "If you did not ask for this, ignore this email: nothing else is sent to you.",
+		VI: "Nếu bạn không yêu cầu, hãy bỏ qua email này: bạn sẽ không nhận thêm email nào.",
+	}
 }
 
 // line is a line of a rendered message. Texts come from users and pages, and are escaped
@@ -288,7 +326,9 @@ type line struct {
 }
 
 // lines renders a message as lines of text. decide returns the links of an item.
-func (m Message) lines(look webpage.Preferences, decide func(item int64) (published, absent string, err error)) (out []line, err error) {
+func (m Message) lines(
+	look webpage.Preferences, decide func(item int64) (published, absent string, err error),
+) (out []line, err error) {
 	for i, e := range m.Entries {
 		if i > 0 {
 			out = append(out, line{})
@@ -304,8 +344,12 @@ func (m Message) lines(look webpage.Preferences, decide func(item int64) (publis
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, line{text: look.Translate(webpage.Text{EN: "It is published:", VI: "Bài đã được đăng:"})}, line{text: published, url: true},
-				line{text: look.Translate(webpage.Text{EN: "It is not published, send it again:", VI: "Bài chưa được đăng, gửi lại:"})}, line{text: absent, url: true},
+			out = append(out, line{text: look.Translate(webpage.Text{EN: "It is published:", VI: "Bài đã được đăng:"})},
+				line{text: published, url: true},
+				line{text: look.Translate(webpage.Text{
+					EN: "It is not published, send it again:",
+					VI: "Bài chưa được đăng, gửi lại:",
+				})}, line{text: absent, url: true},
 				line{text: look.Translate(webpage.Text{EN: "The post:", VI: "Bài viết:"})})
 		}
 		if e.URL != "" {
@@ -313,7 +357,9 @@ func (m Message) lines(look webpage.Preferences, decide func(item int64) (publis
 		}
 	}
 	if m.More > 0 {
-		out = append(out, line{}, line{text: look.Translate(webpage.Text{EN: "And %d more.", VI: "Và %d thông báo khác."}, m.More)})
+		out = append(out, line{}, line{
+			text: look.Translate(webpage.Text{EN: "And %d more.", VI: "Và %d thông báo khác."}, m.More),
+		})
 	}
 	return out, nil
 }

@@ -150,7 +150,8 @@ func (c Channel) Due(at time.Time) time.Time {
 	local := at.In(c.Location())
 	switch c.Digest {
 	case Hourly:
-		at = local.Add(time.Hour - time.Duration(local.Minute())*time.Minute - time.Duration(local.Second())*time.Second - time.Duration(local.Nanosecond()))
+		at = local.Add(time.Hour - time.Duration(local.Minute())*time.Minute -
+			time.Duration(local.Second())*time.Second - time.Duration(local.Nanosecond()))
 	case Daily:
 		at = nextHour(local, dailyHour)
 	case TwiceDaily:
@@ -189,7 +190,8 @@ func (c Channel) quietFor(at time.Time) time.Duration {
 // Wants reports whether the channel is notified of an event.
 func (c Channel) Wants(e Event) bool {
 	switch {
-	case c.IsUnconfirmed() || c.WorkspaceID != e.WorkspaceID || e.At.Before(c.CreatedAt) || !slices.Contains(c.Types, webhook.TypeOf(e.Type)):
+	case c.IsUnconfirmed() || c.WorkspaceID != e.WorkspaceID || e.At.Before(c.CreatedAt) ||
+		!slices.Contains(c.Types, webhook.TypeOf(e.Type)):
 		return false
 	case c.OwnPostsOnly && e.AuthorID != nil:
 		return *e.AuthorID == c.UserID

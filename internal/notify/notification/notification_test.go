@@ -82,7 +82,10 @@ func TestChannel_DueFollowsDigestAndQuietHours(t *testing.T) {
 func TestRequest_EscapesTextsForEachService(t *testing.T) {
 	t.Parallel()
 	const title = "[Win](https://evil.example) <!channel> <https://evil.example|now> @everyone *b*"
-	o := outgoing{id: uuid.New(), message: Message{Title: "T", Entries: []Entry{{Title: title}}}, lines: []line{{text: title}, {text: "https://dateline.example/app_a", url: true}}}
+	o := outgoing{
+		id: uuid.New(), message: Message{Title: "T", Entries: []Entry{{Title: title}}},
+		lines: []line{{text: title}, {text: "https://dateline.example/app_a", url: true}},
+	}
 	for kind, row := range map[Kind]struct{ without, with string }{
 		Slack:   {"<https://evil.example", "&lt;!channel&gt;"},
 		Discord: {"[Win](https", `"allowed_mentions":{"parse":[]}`},
@@ -96,7 +99,8 @@ func TestRequest_EscapesTextsForEachService(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if text := string(raw); strings.Contains(text, row.without) || !strings.Contains(text, row.with) || !strings.Contains(text, "https://dateline.example/app_a") || !json.Valid(raw) {
+		if text := string(raw); strings.Contains(text, row.without) || !strings.Contains(text, row.with) ||
+			!strings.Contains(text, "https://dateline.example/app_a") || !json.Valid(raw) {
 			t.Errorf("%s: got %s, want it without %s and with %s", kind, text, row.without, row.with)
 		}
 	}
@@ -105,14 +109,23 @@ func TestRequest_EscapesTextsForEachService(t *testing.T) {
 func TestRequest_KeepsMessagesWithinTheLimits(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("ơ", 30_000)
-	o := outgoing{id: uuid.New(), message: Message{Title: "T", Entries: []Entry{{Title: long}}}, lines: []line{{text: long}}}
+	o := outgoing{
+		id: uuid.New(), message: Message{Title: "T", Entries: []Entry{{Title: long}}},
+		lines: []line{{text: long}},
+	}
 	for kind, limit := range map[Kind]struct {
 		field string
 		max   int
 		units func(string) int
-	}{Telegram: {"text", maxTelegram, utf16Units}, Discord: {"content", maxDiscord, utf16Units}, Ntfy: {"message", maxNtfy, utf8Bytes},
-		Slack: {"text", maxText, utf8.RuneCountInString}, Matrix: {"body", maxMatrix, jsonBytes}} {
-		r, err := request(t.Context(), kind, Destination{URL: "https://chat.example/topic", Token: "1:a", Recipient: "!room:chat.example"}, o)
+	}{
+		Telegram: {"text", maxTelegram, utf16Units}, Discord: {"content", maxDiscord, utf16Units},
+		Ntfy:  {"message", maxNtfy, utf8Bytes},
+		Slack: {"text", maxText, utf8.RuneCountInString}, Matrix: {"body", maxMatrix, jsonBytes},
+	} {
+		r, err := request(t.Context(), kind, Destination{
+			URL: "https://chat.example/topic", Token: "1:a",
+			Recipient: "!room:chat.example",
+		}, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,11 +169,18 @@ func TestCutBy_CountsInTheUnitOfTheService(t *testing.T) {
 // A message of ntfy is at most 4,095 bytes, and its JSON at most twice the limit.
 func TestRequest_FitsTheServersOfTheirOwners(t *testing.T) {
 	t.Parallel()
-	for name, text := range map[string]string{"Vietnamese": strings.Repeat("Thời sự ngày mới ", 300), "quotation marks": strings.Repeat(`"`, 9000),
-		"emoji": strings.Repeat("🎉", 30_000), "line breaks": strings.Repeat("a\n", 9000)} {
-		o := outgoing{id: uuid.New(), message: Message{Title: "T", Entries: []Entry{{Title: "T"}}}, lines: []line{{text: text}}}
+	for name, text := range map[string]string{
+		"Vietnamese":      strings.Repeat("Thời sự ngày mới ", 300),
+		"quotation marks": strings.Repeat(`"`, 9000),
+		"emoji":           strings.Repeat("🎉", 30_000), "line breaks": strings.Repeat("a\n", 9000),
+	} {
+		o := outgoing{
+			id: uuid.New(), message: Message{Title: "T", Entries: []Entry{{Title: "T"}}},
+			lines: []line{{text: text}},
+		}
 		for kind, limit := range map[Kind]int{Ntfy: 8192, Matrix: 60_000, Teams: 28_000} {
-			r, err := request(t.Context(), kind, Destination{URL: "https://chat.example/topic", Recipient: "!room:chat.example"}, o)
+			r, err := request(t.Context(), kind,
+				Destination{URL: "https://chat.example/topic", Recipient: "!room:chat.example"}, o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -175,12 +195,24 @@ func TestRequest_FitsTheServersOfTheirOwners(t *testing.T) {
 func TestExplanation_ReadsTheFormsOfServices(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct{ body, want string }{
-		"Gotify":           {`{"error":"Bad Request","errorCode":400,"errorDescription":"Field 'message' is required"}`, "Field 'message' is required"},
-		"RFC 9457":         {`{"type":"about:blank","title":"Bad Request","status":400,"detail":"text is missing"}`, "text is missing"},
-		"only a title":     {`{"title":"Bad Request"}`, "Bad Request"},
-		"error object":     {`{"error":{"code":403,"message":"The key has no access"}}`, "The key has no access"},
-		"Telegram":         {`{"ok":false,"error_code":400,"description":"Bad Request: chat not found"}`, "Bad Request: chat not found"},
-		"ntfy":             {`{"code":40014,"http":400,"error":"invalid request: attachments not allowed"}`, "invalid request: attachments not allowed"},
+		"Gotify": {
+			`{"error":"Bad Request","errorCode":400,"errorDescription":"Field 'message' is required"}`,
+			"Field 'message' is required",
+		},
+		"RFC 9457": {
+			`{"type":"about:blank","title":"Bad Request","status":400,"detail":"text is missing"}`,
+			"text is missing",
+		},
+		"only a title": {`{"title":"Bad Request"}`, "Bad Request"},
+		"error object": {`{"error":{"code":403,"message":"The key has no access"}}`, "The key has no access"},
+		"Telegram": {
+			`{"ok":false,"error_code":400,"description":"Bad Request: chat not found"}`,
+			"Bad Request: chat not found",
+		},
+		"ntfy": {
+			`{"code":40014,"http":400,"error":"invalid request: attachments not allowed"}`,
+			"invalid request: attachments not allowed",
+		},
 		"OAuth 2.0":        {`{"error":"invalid_token","error_description":"The token expired"}`, "The token expired"},
 		"plain text":       {"invalid_payload\n", "invalid_payload"},
 		"page":             {"<html><body>Bad gateway</body></html>", ""},
@@ -195,7 +227,10 @@ func TestExplanation_ReadsTheFormsOfServices(t *testing.T) {
 
 func TestRequest_GivesServersAMessage(t *testing.T) {
 	t.Parallel()
-	o := outgoing{id: uuid.New(), message: Message{Title: "T", Entries: []Entry{{Title: "E"}}}, lines: []line{{text: "E"}}}
+	o := outgoing{
+		id: uuid.New(), message: Message{Title: "T", Entries: []Entry{{Title: "E"}}},
+		lines: []line{{text: "E"}},
+	}
 	r, err := request(t.Context(), Webhook, Destination{URL: "https://push.example/message?token=a"}, o)
 	if err != nil {
 		t.Fatal(err)
@@ -210,8 +245,12 @@ func TestMessage_ShowsWhatWasSearchedAndFound(t *testing.T) {
 	t.Parallel()
 	post, target := uuid.New(), uuid.New()
 	c := Channel{TimeZone: "Asia/Ho_Chi_Minh", Language: webpage.English}
-	m, err := c.Compose([]Fact{{Item: 7, Type: "uncertain", PostID: &post, TargetID: &target, Network: "mastodon", Handle: "@desk", Content: "Flood\nwarning",
-		Data: []byte(`{"message":"No response.","evidence_parts":[{"code":"not_listed","message":"Nothing like it among the last 40 posts.","params":{"posts":40}}],"sent":"2026-11-23T12:00:05Z"}`)}}, 1, "https://dateline.example/", message.Catalog{})
+	m, err := c.Compose([]Fact{{
+		Item: 7, Type: "uncertain", PostID: &post, TargetID: &target, Network: "mastodon",
+		Handle: "@desk", Content: "Flood\nwarning",
+		Data: []byte(
+			`{"message":"No response.","evidence_parts":[{"code":"not_listed","message":"Nothing like it among the last 40 posts.","params":{"posts":40}}],"sent":"2026-11-23T12:00:05Z"}`),
+	}}, 1, "https://dateline.example/", message.Catalog{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,8 +264,10 @@ func TestMessage_ShowsWhatWasSearchedAndFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := m.Title + "\n" + joined(lines, nil)
-	want := "Check whether it was published on @desk (Mastodon)\nPost: Flood warning\nSearched for: this text on @desk (Mastodon), sent at 2026-11-23 19:00 +07.\nFound: Nothing like it among the last 40 posts.\n" +
-		"It is published:\nhttps://dateline.example/p\nIt is not published, send it again:\nhttps://dateline.example/a\nThe post:\nhttps://dateline.example/app/posts/" + post.String()
+	want := "Check whether it was published on @desk (Mastodon)\nPost: Flood warning\nSearched for: this text on " +
+		"@desk (Mastodon), sent at 2026-11-23 19:00 +07.\nFound: Nothing like it among the last 40 posts.\n" +
+		"It is published:\nhttps://dateline.example/p\nIt is not published, send it again:\n" +
+		"https://dateline.example/a\nThe post:\nhttps://dateline.example/app/posts/" + post.String()
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -236,7 +277,9 @@ func TestMessage_ShowsWhatWasSearchedAndFound(t *testing.T) {
 // network answered is quoted.
 func TestMessage_ShowsEvidenceAndCausesInTheLanguage(t *testing.T) {
 	t.Parallel()
-	messages, err := message.ParseCatalog([]byte(`{"note":{"not_listed":"Không có trong {posts} bài gần nhất."},"cause":{"timeout":"Không có phản hồi kịp lúc."},"problem":{"too_long":"{network} đếm {used} ký tự; {by} cho phép {limit}."}}`))
+	messages, err := message.ParseCatalog(
+		[]byte(
+			`{"note":{"not_listed":"Không có trong {posts} bài gần nhất."},"cause":{"timeout":"Không có phản hồi kịp lúc."},"problem":{"too_long":"{network} đếm {used} ký tự; {by} cho phép {limit}."}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,11 +288,32 @@ func TestMessage_ShowsEvidenceAndCausesInTheLanguage(t *testing.T) {
 		fact Fact
 		want []string
 	}{
-		"evidence": {Fact{Type: "uncertain", Data: []byte(`{"code":"timeout","message":"No response.","evidence_parts":[{"code":"not_listed","message":"Not among 1200 posts.","params":{"posts":1200}}],"sent":"2026-11-23T16:41:05Z"}`)},
-			[]string{"Đã tìm: nội dung này trên , gửi lúc 23:41, 23/11/2026 +07.", "Kết quả: Không có trong 1.200 bài gần nhất."}},
-		"no search":              {Fact{Type: "uncertain", Data: []byte(`{"code":"timeout","message":"No response."}`)}, []string{"Kết quả: Không có phản hồi kịp lúc."}},
-		"a violation":            {Fact{Type: "failed", Data: []byte(`{"code":"too_long","message":"Too long.","params":{"network":"X","by":"X","used":1290,"limit":280}}`)}, []string{"Lý do: X đếm 1.290 ký tự; X cho phép 280."}},
-		"an answer of a network": {Fact{Type: "failed", Data: []byte(`{"code":"OAuthException","message":"Reduce the amount of data."}`)}, []string{"Lý do: Reduce the amount of data."}},
+		"evidence": {
+			Fact{
+				Type: "uncertain",
+				Data: []byte(
+					`{"code":"timeout","message":"No response.","evidence_parts":[{"code":"not_listed","message":"Not among 1200 posts.","params":{"posts":1200}}],"sent":"2026-11-23T16:41:05Z"}`),
+			},
+			[]string{
+				"Đã tìm: nội dung này trên , gửi lúc 23:41, 23/11/2026 +07.",
+				"Kết quả: Không có trong 1.200 bài gần nhất.",
+			},
+		},
+		"no search": {
+			Fact{Type: "uncertain", Data: []byte(`{"code":"timeout","message":"No response."}`)},
+			[]string{"Kết quả: Không có phản hồi kịp lúc."},
+		},
+		"a violation": {
+			Fact{
+				Type: "failed",
+				Data: []byte(
+					`{"code":"too_long","message":"Too long.","params":{"network":"X","by":"X","used":1290,"limit":280}}`),
+			}, []string{"Lý do: X đếm 1.290 ký tự; X cho phép 280."},
+		},
+		"an answer of a network": {
+			Fact{Type: "failed", Data: []byte(`{"code":"OAuthException","message":"Reduce the amount of data."}`)},
+			[]string{"Lý do: Reduce the amount of data."},
+		},
 	} {
 		m, err := c.Compose([]Fact{row.fact}, 1, "https://dateline.example", messages)
 		if err != nil || len(m.Entries) != 1 || !slices.Equal(m.Entries[0].Lines, row.want) {
@@ -266,7 +330,9 @@ func TestTitles_CoverAllTypesInBothLanguages(t *testing.T) {
 			t.Errorf("%s: got %+v", kind, title)
 		}
 		for _, language := range []webpage.Language{webpage.English, webpage.Vietnamese} {
-			m, err := (Channel{TimeZone: "UTC", Language: language}).Compose([]Fact{{Type: kind, Handle: "@desk", Network: "mastodon", Data: []byte(`{}`)}, {Type: kind}}, 25, "https://dateline.example", message.Catalog{})
+			m, err := (Channel{TimeZone: "UTC", Language: language}).
+				Compose([]Fact{{Type: kind, Handle: "@desk", Network: "mastodon", Data: []byte(`{}`)}, {Type: kind}},
+					25, "https://dateline.example", message.Catalog{})
 			if err != nil || len(m.Entries) != 2 || m.More != 23 || strings.Contains(m.Entries[0].Title, "%!") {
 				t.Errorf("%s in %s: got %+v, %v", kind, language, m, err)
 			}

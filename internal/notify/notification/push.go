@@ -98,7 +98,9 @@ const (
 )
 
 // sending returns what encrypts a message and sends it to the push service of a browser.
-func (p *Push) sending(ctx context.Context, d Destination, text []byte) (send func(*http.Client) (*http.Response, error), err error) {
+func (p *Push) sending(
+	ctx context.Context, d Destination, text []byte,
+) (send func(*http.Client) (*http.Response, error), err error) {
 	stored, err := p.key(ctx)
 	if err != nil {
 		return nil, err
@@ -108,8 +110,13 @@ func (p *Push) sending(ctx context.Context, d Destination, text []byte) (send fu
 		return nil, err
 	}
 	return func(client *http.Client) (*http.Response, error) {
-		return webpush.SendNotificationWithContext(ctx, text, &webpush.Subscription{Endpoint: d.URL, Keys: webpush.Keys{P256dh: d.Keys.P256dh, Auth: d.Keys.Auth}},
-			&webpush.Options{HTTPClient: client, Subscriber: p.subject(), TTL: pushTTL, Urgency: webpush.UrgencyHigh, VAPIDPublicKey: stored.Public, VAPIDPrivateKey: private.Reveal()})
+		return webpush.SendNotificationWithContext(ctx, text, &webpush.Subscription{
+			Endpoint: d.URL, Keys: webpush.Keys{P256dh: d.Keys.P256dh, Auth: d.Keys.Auth},
+		},
+			&webpush.Options{
+				HTTPClient: client, Subscriber: p.subject(), TTL: pushTTL, Urgency: webpush.UrgencyHigh,
+				VAPIDPublicKey: stored.Public, VAPIDPrivateKey: private.Reveal(),
+			})
 	}, nil
 }
 
@@ -120,7 +127,9 @@ type pushAction struct {
 }
 
 // asPush renders a message as web/push.js shows it. Its ID replaces a repeated one.
-func (o outgoing) asPush(language webpage.Language, base string, decide func(item int64) (published, absent string, err error)) ([]byte, error) {
+func (o outgoing) asPush(
+	language webpage.Language, base string, decide func(item int64) (published, absent string, err error),
+) ([]byte, error) {
 	look := webpage.Preferences{Language: language}
 	out := struct {
 		ID      string       `json:"id"`
@@ -146,7 +155,10 @@ func (o outgoing) asPush(language webpage.Language, base string, decide func(ite
 			if err != nil {
 				return nil, err
 			}
-			out.Actions = []pushAction{{look.Translate(webpage.Text{EN: "Published", VI: "Đã đăng"}), published}, {look.Translate(webpage.Text{EN: "Send again", VI: "Gửi lại"}), absent}}
+			out.Actions = []pushAction{
+				{look.Translate(webpage.Text{EN: "Published", VI: "Đã đăng"}), published},
+				{look.Translate(webpage.Text{EN: "Send again", VI: "Gửi lại"}), absent},
+			}
 		}
 	}
 	out.Body = cut(strings.Join(lines, "\n"), maxPushText)

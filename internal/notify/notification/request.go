@@ -25,13 +25,18 @@ type outgoing struct {
 
 // limits of texts, each in the unit of its service. Longer ones are refused.
 const (
-	maxTelegram = 4096  // UTF-16 code units, https://core.telegram.org/bots/api#sendmessage
-	maxDiscord  = 2000  // UTF-16 code units, https://discord.com/developers/docs/resources/webhook#execute-webhook
-	maxNtfy     = 4095  // bytes; 4,096 are an attachment, which is off by default (ntfy 2.13), https://docs.ntfy.sh/publish/#limitations
-	maxNtfyJSON = 7000  // bytes of the message in JSON; ntfy 2.13 reads a body of twice the limit of a message
-	maxMatrix   = 57000 // bytes in JSON; an event has at most 65,536 with what servers add, https://spec.matrix.org/v1.18/client-server-api/#size-limits
-	maxTeams    = 24000 // bytes of the card's texts in JSON; a message has at most 28 KB, https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using
-	maxText     = 20000 // characters; Slack truncates at 40,000
+	maxTelegram = 4096 // UTF-16 code units, https://core.telegram.org/bots/api#sendmessage
+	maxDiscord  = 2000 // UTF-16 code units, https://discord.com/developers/docs/resources/webhook#execute-webhook
+	// bytes; 4,096 are an attachment, which is off by default (ntfy 2.13), https://docs.ntfy.sh/publish/#limitations
+	maxNtfy     = 4095
+	maxNtfyJSON = 7000 // bytes of the message in JSON; ntfy 2.13 reads a body of twice the limit of a message
+	// Bytes in JSON; an event has at most 65,536 with what servers add,
+	// https://spec.matrix.org/v1.18/client-server-api/#size-limits
+	maxMatrix = 57000
+	// Bytes of the card's texts in JSON; a message has at most 28 KB,
+	// https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using
+	maxTeams = 24000
+	maxText  = 20000 // characters; Slack truncates at 40,000
 )
 
 // request returns the request that sends a message.
@@ -41,14 +46,23 @@ func request(ctx context.Context, k Kind, d Destination, o outgoing) (*http.Requ
 	switch k {
 	case Slack:
 		// https://docs.slack.dev/messaging/formatting-message-text#escaping
-		body = map[string]any{"text": cut("*"+slackEscape(o.message.Title)+"*\n"+joined(o.lines, slackEscape), maxText), "unfurl_links": false}
+		body = map[string]any{
+			"text":         cut("*"+slackEscape(o.message.Title)+"*\n"+joined(o.lines, slackEscape), maxText),
+			"unfurl_links": false,
+		}
 	case Telegram:
 		// Without parse_mode, texts have no markup.
 		address = strings.TrimSuffix(first(d.URL, telegramURL), "/") + "/bot" + d.Token + "/sendMessage"
-		body = map[string]any{"chat_id": d.Recipient, "text": cutBy(o.plain(), maxTelegram, utf16Units), "link_preview_options": map[string]bool{"is_disabled": true}}
+		body = map[string]any{
+			"chat_id": d.Recipient, "text": cutBy(o.plain(), maxTelegram, utf16Units),
+			"link_preview_options": map[string]bool{"is_disabled": true},
+		}
 	case Discord:
-		body = map[string]any{"content": cutBy("**"+markdownEscape(o.message.Title)+"**\n"+joined(o.lines, markdownEscape), maxDiscord, utf16Units),
-			"allowed_mentions": map[string]any{"parse": []string{}}, "flags": 4} // SUPPRESS_EMBEDS
+		body = map[string]any{
+			"content": cutBy("**"+markdownEscape(o.message.Title)+"**\n"+
+				joined(o.lines, markdownEscape), maxDiscord, utf16Units),
+			"allowed_mentions": map[string]any{"parse": []string{}}, "flags": 4,
+		} // SUPPRESS_EMBEDS
 	case Ntfy:
 		// https://docs.ntfy.sh/publish/#publish-as-json
 		u, err := url.Parse(d.URL)
@@ -62,15 +76,20 @@ func request(ctx context.Context, k Kind, d Destination, o outgoing) (*http.Requ
 			u.Path = "/"
 		}
 		address, token = u.String(), d.Token
-		out := map[string]any{"topic": topic, "title": o.message.Title, "message": cutBy(cutBy(joined(o.lines, nil), maxNtfy, utf8Bytes), maxNtfyJSON, jsonBytes)}
+		out := map[string]any{
+			"topic": topic, "title": o.message.Title,
+			"message": cutBy(cutBy(joined(o.lines, nil), maxNtfy, utf8Bytes), maxNtfyJSON, jsonBytes),
+		}
 		if len(o.message.Entries) == 1 && o.message.Entries[0].URL != "" {
 			out["click"] = o.message.Entries[0].URL
 		}
 		body = out
 	case Matrix:
-		// The transaction ID makes repetitions harmless: https://spec.matrix.org/v1.18/client-server-api/#put_matrixclientv3roomsroomidsendeventtypetxnid
+		// The transaction ID makes repetitions harmless:
+		// https://spec.matrix.org/v1.18/client-server-api/#put_matrixclientv3roomsroomidsendeventtypetxnid
 		method, token = http.MethodPut, d.Token
-		address = strings.TrimSuffix(d.URL, "/") + "/_matrix/client/v3/rooms/" + url.PathEscape(d.Recipient) + "/send/m.room.message/dateline-" + o.id.String()
+		address = strings.TrimSuffix(d.URL, "/") + "/_matrix/client/v3/rooms/" + url.PathEscape(d.Recipient) +
+			"/send/m.room.message/dateline-" + o.id.String()
 		body = map[string]any{"msgtype": "m.text", "body": cutBy(o.plain(), maxMatrix, jsonBytes)}
 	case Teams:
 		body = o.card()
@@ -141,8 +160,16 @@ func (o outgoing) card() any {
 			blocks = append(blocks, block(markdownEscape(l.text), l.title))
 		}
 	}
-	return map[string]any{"type": "message", "attachments": []any{map[string]any{"contentType": "application/vnd.microsoft.card.adaptive",
-		"content": map[string]any{"$schema": "http://adaptivecards.io/schemas/adaptive-card.json", "type": "AdaptiveCard", "version": "1.2", "body": blocks}}}}
+	return map[string]any{
+		"type": "message",
+		"attachments": []any{map[string]any{
+			"contentType": "application/vnd.microsoft.card.adaptive",
+			"content": map[string]any{
+				"$schema": "http://adaptivecards.io/schemas/adaptive-card.json", "type": "AdaptiveCard",
+				"version": "1.2", "body": blocks,
+			},
+		}},
+	}
 }
 
 // object is the body for servers of users.
@@ -159,7 +186,10 @@ func (o outgoing) object() any {
 	}
 	text := joined(o.lines, nil)
 	// message is what Gotify and many other servers require.
-	return map[string]any{"id": o.id, "title": o.message.Title, "text": text, "message": text, "events": events, "more": o.message.More}
+	return map[string]any{
+		"id": o.id, "title": o.message.Title, "text": text, "message": text, "events": events,
+		"more": o.message.More,
+	}
 }
 
 func slackEscape(text string) string {

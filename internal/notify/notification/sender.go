@@ -24,7 +24,8 @@ type SenderStore interface {
 	Channel(ctx context.Context, id uuid.UUID) (Channel, error)
 	// CloseNotification ends the collection of events and stores the message that compose
 	// makes of them. A notification that was closed before keeps its message.
-	CloseNotification(ctx context.Context, id uuid.UUID, limit int, compose func(facts []Fact, total int) (string, error)) (body string, err error)
+	CloseNotification(ctx context.Context, id uuid.UUID, limit int,
+		compose func(facts []Fact, total int) (string, error)) (body string, err error)
 }
 
 // Mailer sends an email: email.SMTP.
@@ -75,7 +76,10 @@ func (s *Sender) Send(ctx context.Context, j webhook.Job) (webhook.Answer, error
 		return webhook.Answer{}, err
 	}
 	if c.IsUnconfirmed() && j.Type != confirmType {
-		return webhook.Answer{Error: message.New("email_not_confirmed", "The email address is not confirmed."), Permanent: true, Unsent: true}, nil
+		return webhook.Answer{
+			Error:     message.New("email_not_confirmed", "The email address is not confirmed."),
+			Permanent: true, Unsent: true,
+		}, nil
 	}
 	body, err := s.Store.CloseNotification(ctx, j.ID, maxEntries, func(facts []Fact, total int) (string, error) {
 		m, err := c.Compose(facts, total, s.Links.PublicURL, s.Messages[c.Language])
@@ -125,7 +129,9 @@ func (s *Sender) Send(ctx context.Context, j webhook.Job) (webhook.Answer, error
 }
 
 // requestConfirmation sends an email with the link to confirm its address.
-func (s *Sender) requestConfirmation(ctx context.Context, c Channel, d Destination, o outgoing) (webhook.Answer, error) {
+func (s *Sender) requestConfirmation(
+	ctx context.Context, c Channel, d Destination, o outgoing,
+) (webhook.Answer, error) {
 	link, err := s.Links.Confirm(c.ID, d.Recipient)
 	if err != nil {
 		return webhook.Answer{}, err
@@ -139,36 +145,49 @@ func (s *Sender) requestConfirmation(ctx context.Context, c Channel, d Destinati
 // repeated one once.
 func (s *Sender) email(ctx context.Context, c Channel, d Destination, o outgoing) (webhook.Answer, error) {
 	if s.Mailer == nil {
-		return webhook.Answer{Error: message.New("no_mail_server", "This installation cannot send emails. Ask its operator to set DATELINE_SMTP_HOST.")}, nil
+		return webhook.Answer{Error: message.New("no_mail_server",
+			"This installation cannot send emails. Ask its operator to set DATELINE_SMTP_HOST.")}, nil
 	}
 	unsubscribe, err := s.Links.Unsubscribe(c.ID)
 	if err != nil {
 		return webhook.Answer{}, err
 	}
 	subject, text := o.asEmail(c.Language, unsubscribe)
-	err = s.Mailer.Send(ctx, email.Message{ID: o.id, To: d.Recipient, Subject: subject, Text: text, UnsubscribeURL: unsubscribe})
+	err = s.Mailer.Send(ctx, email.Message{
+		ID: o.id, To: d.Recipient, Subject: subject, Text: text, UnsubscribeURL: unsubscribe,
+	})
 	if err == nil {
 		return webhook.Answer{Delivered: true}, nil
 	}
 	code, said := email.Reason(err)
 	said = cut(oneLine(strings.ToValidUTF8(said, "?")), maxReason)
 	if errors.Is(err, email.ErrRejected) {
-		return webhook.Answer{Status: code, Error: message.New("email_refused", "The mail server rejected the email.[ It said: {answer}]", said), Permanent: true}, nil
+		return webhook.Answer{
+			Status:    code,
+			Error:     message.New("email_refused", "The mail server rejected the email.[ It said: {answer}]", said),
+			Permanent: true,
+		}, nil
 	}
-	return webhook.Answer{Status: code, Error: message.New("email_not_sent", "The email was not sent.[ Reason: {answer}]", said)}, nil
+	return webhook.Answer{
+		Status: code,
+		Error:  message.New("email_not_sent", "The email was not sent.[ Reason: {answer}]", said),
+	}, nil
 }
 
 func (s *Sender) post(ctx context.Context, c Channel, d Destination, o outgoing) (webhook.Answer, error) {
 	r, err := request(ctx, c.Kind, d, o)
 	if err != nil {
 		// The error can contain the URL, which is a secret.
-		return webhook.Answer{Error: message.New("channel_address_invalid", "The address of the channel is invalid. Enter it again.")}, nil //nolint:nilerr // recorded as the result
+		return webhook.Answer{Error: message.New("channel_address_invalid", //nolint:nilerr // recorded as the result
+			"The address of the channel is invalid. Enter it again.")}, nil
 	}
 	return s.exchange(c, d, func(client *http.Client) (*http.Response, error) { return client.Do(r) })
 }
 
 // exchange sends a request and reads the response of a service.
-func (s *Sender) exchange(c Channel, d Destination, send func(*http.Client) (*http.Response, error)) (webhook.Answer, error) {
+func (s *Sender) exchange(
+	c Channel, d Destination, send func(*http.Client) (*http.Response, error),
+) (webhook.Answer, error) {
 	client := *s.Client
 	// A redirect could leak the message to another host.
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -186,7 +205,8 @@ func (s *Sender) exchange(c Channel, d Destination, send func(*http.Client) (*ht
 	if mentions(said, d) {
 		said = ""
 	}
-	a.Error = message.New("service_responded", "The service responded with {http_status}.[ It said: {answer}]", a.Status, said)
+	a.Error = message.New("service_responded", "The service responded with {http_status}.[ It said: {answer}]",
+		a.Status, said)
 	switch a.Status {
 	case http.StatusGone:
 		a.Gone = true
@@ -214,13 +234,17 @@ func explanation(raw []byte) (text string, after time.Duration) {
 	parameters, _ := r["parameters"].(map[string]any)
 	number := func(of map[string]any, name string) float64 { n, _ := of[name].(float64); return n }
 	seconds := max(number(r, "retry_after"), number(r, "retry_after_ms")/1000, number(parameters, "retry_after"))
-	return cut(oneLine(strings.ToValidUTF8(reasonIn(r), "?")), maxReason), time.Duration(min(max(seconds, 0), maxRetryAfter.Seconds()) * float64(time.Second))
+	return cut(oneLine(strings.ToValidUTF8(reasonIn(r), "?")), maxReason),
+		time.Duration(min(max(seconds, 0), maxRetryAfter.Seconds()) * float64(time.Second))
 }
 
 // reasonIn returns the most detailed reason of a JSON object, which may be in the object
 // "error".
 func reasonIn(r map[string]any) string {
-	for _, name := range []string{"description", "errorDescription", "error_description", "detail", "message", "error", "title"} {
+	for _, name := range []string{
+		"description", "errorDescription", "error_description", "detail", "message", "error",
+		"title",
+	} {
 		switch v := r[name].(type) {
 		case string:
 			if strings.TrimSpace(v) != "" {
@@ -237,5 +261,6 @@ func reasonIn(r map[string]any) string {
 
 // mentions reports whether a text contains a secret of a destination.
 func mentions(text string, d Destination) bool {
-	return d.Keys.Auth != "" && strings.Contains(text, d.Keys.Auth) || d.Token != "" && strings.Contains(text, d.Token) || d.URL != "" && strings.Contains(text, d.URL)
+	return d.Keys.Auth != "" && strings.Contains(text, d.Keys.Auth) || d.Token != "" &&
+		strings.Contains(text, d.Token) || d.URL != "" && strings.Contains(text, d.URL)
 }

@@ -27,7 +27,8 @@ type Store interface {
 	UpdateChannel(ctx context.Context, workspace, user, id uuid.UUID, change func(*Channel) error) (Channel, error)
 	DeleteChannel(ctx context.Context, workspace, user, id uuid.UUID) error
 	UnsubscribeChannel(ctx context.Context, id uuid.UUID) error
-	AddTestNotification(ctx context.Context, workspace, user uuid.UUID, d webhook.Job, compose func(Channel) (kind, body string, err error)) (webhook.Delivery, error)
+	AddTestNotification(ctx context.Context, workspace, user uuid.UUID, d webhook.Job,
+		compose func(Channel) (kind, body string, err error)) (webhook.Delivery, error)
 	Channel(ctx context.Context, id uuid.UUID) (Channel, error)
 	Notifications(ctx context.Context, workspace, user, channel uuid.UUID, limit int) ([]webhook.Delivery, error)
 	RedeliverNotifications(ctx context.Context, workspace, user, channel uuid.UUID) (int64, error)
@@ -76,9 +77,15 @@ type Draft struct {
 
 // Create creates a channel.
 func (s *Service) Create(ctx context.Context, who workspace.Principal, d Draft) (Channel, error) {
-	c := Channel{ID: uuid.Must(uuid.NewV7()), WorkspaceID: who.WorkspaceID, UserID: who.UserID, Kind: d.Kind, Status: Enabled}
+	c := Channel{
+		ID: uuid.Must(uuid.NewV7()), WorkspaceID: who.WorkspaceID, UserID: who.UserID, Kind: d.Kind,
+		Status: Enabled,
+	}
 	if !s.CanSendEmail && d.Kind == Email {
-		return c, &apperr.Error{Kind: apperr.KindConflict, Code: "email_not_configured", Message: "This installation cannot send emails. Ask its operator to set DATELINE_SMTP_HOST."}
+		return c, &apperr.Error{
+			Kind: apperr.KindConflict, Code: "email_not_configured",
+			Message: "This installation cannot send emails. Ask its operator to set DATELINE_SMTP_HOST.",
+		}
 	}
 	if err := s.apply(&c, d, Destination{}); err != nil {
 		return c, err
@@ -101,7 +108,10 @@ func (s *Service) limitConfirmations(c Channel) error {
 	if _, ok := s.Confirmations.Allow(c.UserID.String(), time.Now()); ok {
 		return nil
 	}
-	return &apperr.Error{Kind: apperr.KindConflict, Code: "too_many_confirmations", Message: "You have requested too many confirmations of email addresses. Try again in ten minutes."}
+	return &apperr.Error{
+		Kind: apperr.KindConflict, Code: "too_many_confirmations",
+		Message: "You have requested too many confirmations of email addresses. Try again in ten minutes.",
+	}
 }
 
 // List lists a member's channels, the oldest first.
@@ -171,14 +181,15 @@ func (s *Service) Test(ctx context.Context, who workspace.Principal, id uuid.UUI
 // addTest adds a test notification, or the email that asks for a confirmation.
 func (s *Service) addTest(ctx context.Context, who workspace.Principal, id uuid.UUID) (webhook.Delivery, error) {
 	job := webhook.Job{ChannelID: id, Delivery: webhook.Delivery{ID: uuid.Must(uuid.NewV7()), Type: testType}}
-	d, err := s.Store.AddTestNotification(ctx, who.WorkspaceID, who.UserID, job, func(c Channel) (kind, body string, err error) {
-		kind, m := testType, c.testMessage(s.Links.PublicURL)
-		if c.IsUnconfirmed() {
-			kind, m = confirmType, c.confirmMessage()
-		}
-		body, err = m.encode()
-		return kind, body, err
-	})
+	d, err := s.Store.AddTestNotification(ctx, who.WorkspaceID, who.UserID, job,
+		func(c Channel) (kind, body string, err error) {
+			kind, m := testType, c.testMessage(s.Links.PublicURL)
+			if c.IsUnconfirmed() {
+				kind, m = confirmType, c.confirmMessage()
+			}
+			body, err = m.encode()
+			return kind, body, err
+		})
 	if err == nil {
 		s.Live.Announce()
 	}
@@ -225,7 +236,8 @@ func (s *Service) apply(c *Channel, d Draft, was Destination) error {
 		add("name", "invalid", "Name the channel with 1 to 100 characters.")
 	}
 	c.Types = slices.Compact(slices.Sorted(slices.Values(d.Types)))
-	if len(c.Types) == 0 || slices.ContainsFunc(c.Types, func(t string) bool { return !slices.Contains(webhook.Types(), t) }) {
+	if len(c.Types) == 0 || slices.ContainsFunc(c.Types,
+		func(t string) bool { return !slices.Contains(webhook.Types(), t) }) {
 		add("types", "invalid", "Choose at least one type of event.")
 	}
 	if _, err := timezone.Load(d.TimeZone); err != nil {
@@ -233,7 +245,8 @@ func (s *Service) apply(c *Channel, d Draft, was Destination) error {
 	}
 	quiet, ok := quietOf(d.QuietFrom, d.QuietTo)
 	if !ok {
-		add("quiet_from", "invalid", "Give the quiet hours as two different times of day, such as 22:00 and 07:00, or leave both empty.")
+		add("quiet_from", "invalid",
+			"Give the quiet hours as two different times of day, such as 22:00 and 07:00, or leave both empty.")
 	}
 	c.Quiet, c.TimeZone, c.Language, c.Digest, c.OwnPostsOnly = quiet, d.TimeZone, d.Language, d.Digest, d.OwnPostsOnly
 	if d.PushKeys != nil {

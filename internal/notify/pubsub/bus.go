@@ -103,7 +103,8 @@ func (b *Bus) publish(posts map[uuid.UUID]struct{}) {
 		return nil
 	})
 	if err != nil {
-		b.log.Warn("notifications not published; streams see the events at their next poll", "posts", len(posts), "error", err)
+		b.log.Warn("notifications not published; streams see the events at their next poll", "posts", len(posts),
+			"error", err)
 	}
 }
 

@@ -34,7 +34,8 @@ func TestBus_NotifiesListenersInAllProcesses(t *testing.T) {
 	url := enginetest.Redis(t)
 	here, there := bus(t, url), bus(t, url)
 	post, other := uuid.New(), uuid.New()
-	first, second, elsewhere := here.Listen(t.Context(), post), there.Listen(t.Context(), post), here.Listen(t.Context(), other)
+	first, second, elsewhere := here.Listen(t.Context(), post), there.Listen(t.Context(),
+		post), here.Listen(t.Context(), other)
 	there.Changed(t.Context(), post)
 	if !notified(t, first, 2*time.Second) || !notified(t, second, 2*time.Second) {
 		t.Error("got no notification, want one")
@@ -81,7 +82,8 @@ func TestListen_UnsubscribesWithContext(t *testing.T) {
 		t.Fatalf("got %d subscriptions, want 1", n)
 	}
 	end()
-	for deadline := time.Now().Add(3 * time.Second); client.PubSubNumSub(t.Context(), channel).Val()[channel] != 0; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(3 * time.Second); client.PubSubNumSub(t.Context(), channel).
+		Val()[channel] != 0; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the subscription still exists")
 		}
@@ -104,7 +106,8 @@ func TestBus_ToleratesRedisOutage(t *testing.T) {
 	if notified(t, before, 10*time.Millisecond) || notified(t, after, 10*time.Millisecond) {
 		t.Error("got an unexpected notification")
 	}
-	for deadline := time.Now().Add(3 * time.Second); !strings.Contains(log.String(), "notifications not published"); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(3 * time.Second); !strings.Contains(log.String(),
+		"notifications not published"); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("the log has %q", log.String())
 		}

@@ -68,7 +68,8 @@ func (s *SiteSignals) send() {
 		})
 		cancel()
 		if err != nil {
-			s.bus.log.Warn("signals of sites not published; streams see the counts at their next poll", "sites", len(sites), "error", err)
+			s.bus.log.Warn("signals of sites not published; streams see the counts at their next poll", "sites",
+				len(sites), "error", err)
 		}
 		time.Sleep(signalInterval)
 	}

@@ -70,8 +70,11 @@ type Timing struct {
 
 func (t Timing) withDefaults() Timing {
 	if len(t.RetrySchedule) == 0 {
-		t.RetrySchedule = []time.Duration{5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour,
-			10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour}
+		t.RetrySchedule = []time.Duration{
+			5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour,
+			5 * time.Hour,
+			10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
+		}
 	}
 	if t.Timeout <= 0 {
 		t.Timeout = 15 * time.Second
@@ -109,7 +112,9 @@ func (d *Deliverer) Attempt(ctx context.Context, id uuid.UUID) (Step, error) {
 	case j.Status != Pending:
 		return Step{Done: true}, nil
 	case !j.Enabled:
-		return d.record(ctx, j, Result{Status: Dead, Error: message.New("webhook_is_disabled", "The endpoint is disabled.")})
+		return d.record(ctx, j, Result{
+			Status: Dead, Error: message.New("webhook_is_disabled", "The endpoint is disabled."),
+		})
 	case j.Wait > 0:
 		return Step{Wait: j.Wait}, nil
 	}
@@ -145,7 +150,8 @@ func (d *Deliverer) record(ctx context.Context, j Job, r Result) (Step, error) {
 		return Step{}, err
 	}
 	if disabled {
-		d.Log.WarnContext(ctx, "a webhook endpoint or notification channel was disabled", "webhook_id", j.EndpointID, "channel_id", j.ChannelID, "gone", r.Gone)
+		d.Log.WarnContext(ctx, "a webhook endpoint or notification channel was disabled", "webhook_id", j.EndpointID,
+			"channel_id", j.ChannelID, "gone", r.Gone)
 		d.Live.Announce()
 	}
 	return Step{Done: r.Status != Pending, Wait: r.RetryIn}, nil
@@ -179,7 +185,8 @@ func (d *Deliverer) attempt(ctx context.Context, j Job) (Result, error) {
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	response, err := client.Do(request)
 	if err != nil {
-		d.Log.InfoContext(ctx, "a webhook was not delivered", "delivery_id", j.ID, "webhook_id", j.EndpointID, "attempt", j.Attempts+1, "error", Reason(err).Text)
+		d.Log.InfoContext(ctx, "a webhook was not delivered", "delivery_id", j.ID, "webhook_id", j.EndpointID,
+			"attempt", j.Attempts+1, "error", Reason(err).Text)
 		return d.failed(j, Result{Sent: true, Error: Reason(err)}, 0), nil
 	}
 	defer func() { _ = response.Body.Close() }()
@@ -190,7 +197,8 @@ func (d *Deliverer) attempt(ctx context.Context, j Job) (Result, error) {
 		return r, nil
 	}
 	r.Error = message.New("webhook_responded", "The endpoint responded with {http_status}.", response.StatusCode)
-	d.Log.InfoContext(ctx, "a webhook was not delivered", "delivery_id", j.ID, "webhook_id", j.EndpointID, "attempt", j.Attempts+1, "status", response.StatusCode)
+	d.Log.InfoContext(ctx, "a webhook was not delivered", "delivery_id", j.ID, "webhook_id", j.EndpointID, "attempt",
+		j.Attempts+1, "status", response.StatusCode)
 	var retryAfter time.Duration
 	switch response.StatusCode {
 	case http.StatusGone:
@@ -200,7 +208,9 @@ func (d *Deliverer) attempt(ctx context.Context, j Job) (Result, error) {
 		retryAfter = retry.After(response.Header, time.Now(), maxRetryAfter)
 	}
 	if response.StatusCode/100 == 3 {
-		r.Error = message.New("webhook_redirected", "The endpoint responded with {http_status}; redirects are not followed. Use the target URL.", response.StatusCode)
+		r.Error = message.New("webhook_redirected",
+			"The endpoint responded with {http_status}; redirects are not followed. Use the target URL.",
+			response.StatusCode)
 	}
 	return d.failed(j, r, retryAfter), nil
 }
@@ -221,7 +231,8 @@ func (d *Deliverer) notify(ctx context.Context, j Job) (Result, error) {
 	default:
 		r = d.failed(j, r, a.RetryAfter)
 	}
-	d.Log.InfoContext(ctx, "a notification was not delivered", "delivery_id", j.ID, "channel_id", j.ChannelID, "attempt", j.Attempts+1, "status", a.Status, "error", a.Error.Text)
+	d.Log.InfoContext(ctx, "a notification was not delivered", "delivery_id", j.ID, "channel_id", j.ChannelID,
+		"attempt", j.Attempts+1, "status", a.Status, "error", a.Error.Text)
 	return r, nil
 }
 

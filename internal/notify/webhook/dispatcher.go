@@ -59,8 +59,11 @@ type Pace struct {
 }
 
 func (p Pace) withDefaults() Pace {
-	for field, fallback := range map[*time.Duration]time.Duration{&p.PollInterval: 2 * time.Second, &p.MinInterval: 300 * time.Millisecond,
-		&p.StartInterval: 20 * time.Millisecond, &p.Overdue: 2 * time.Minute, &p.RetryAfter: 10 * time.Second} {
+	for field, fallback := range map[*time.Duration]time.Duration{
+		&p.PollInterval:  2 * time.Second,
+		&p.MinInterval:   300 * time.Millisecond,
+		&p.StartInterval: 20 * time.Millisecond, &p.Overdue: 2 * time.Minute, &p.RetryAfter: 10 * time.Second,
+	} {
 		if *field <= 0 {
 			*field = fallback
 		}
@@ -136,7 +139,9 @@ func (d *Dispatcher) poll(ctx context.Context, pace Pace) (progressed, pending b
 	}
 	dispatched := 0
 	for more := events; more; {
-		n, err := d.Store.DispatchWebhooks(ctx, eventBatchSize, func(e Event) (string, error) { return e.Body(d.PublicURL) })
+		n, err := d.Store.DispatchWebhooks(ctx, eventBatchSize, func(e Event) (string, error) {
+			return e.Body(d.PublicURL)
+		})
 		if err != nil {
 			return false, false, err
 		}
@@ -150,7 +155,9 @@ func (d *Dispatcher) poll(ctx context.Context, pace Pace) (progressed, pending b
 // start starts the workflows of deliveries without one. After a failure, the remaining
 // ones are started later.
 func (d *Dispatcher) start(ctx context.Context, pace Pace) (started int, err error) {
-	ids, err := d.Store.DeliveriesToStart(ctx, startBatchSize, Limits{PerEndpoint: maxPerEndpoint, RetryAfter: pace.RetryAfter, Overdue: pace.Overdue})
+	ids, err := d.Store.DeliveriesToStart(ctx, startBatchSize, Limits{
+		PerEndpoint: maxPerEndpoint, RetryAfter: pace.RetryAfter, Overdue: pace.Overdue,
+	})
 	if err != nil {
 		return 0, err
 	}

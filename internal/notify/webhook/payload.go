@@ -120,7 +120,10 @@ func (e Event) Body(publicURL string) (string, error) {
 		}
 	}
 	base := strings.TrimSuffix(publicURL, "/") + "/api/v1/"
-	d := postData{PostID: e.PostID, TargetID: e.TargetID, Network: e.Network, Handle: e.Handle, ScheduledTime: optionalMillis(e.Scheduled)}
+	d := postData{
+		PostID: e.PostID, TargetID: e.TargetID, Network: e.Network, Handle: e.Handle,
+		ScheduledTime: optionalMillis(e.Scheduled),
+	}
 	if e.AccountID != uuid.Nil {
 		d.AccountID = &e.AccountID
 	}
@@ -128,7 +131,8 @@ func (e Event) Body(publicURL string) (string, error) {
 	case eventNeedsReconnect, eventExpiring:
 		d.Link, d.EndsAt, d.Days = base+"accounts/"+e.AccountID.String(), optionalMillis(r.EndsAt), r.Days
 	case eventSelectorsLearned, eventSelectorsRolledBack, eventSelectorsFailed:
-		d.Domain, d.Version, d.Previous, d.Field, d.Reason, d.LearnError = r.Domain, r.Version, r.Previous, r.Field, r.Reason, r.LearnError
+		d.Domain, d.Version, d.Previous, d.Field, d.Reason, d.LearnError = r.Domain, r.Version, r.Previous, r.Field,
+			r.Reason, r.LearnError
 		d.Link = base + "domains/" + url.PathEscape(r.Domain) + "/selectors"
 	case eventArticleMatched:
 		d.SavedSearchID, d.ArticleID, d.URL = r.SavedSearchID, r.ArticleID, r.URL

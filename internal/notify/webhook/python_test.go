@@ -28,7 +28,10 @@ func TestSign_IsVerifiedByTheLibraryForPython(t *testing.T) {
 	library := installPython(t)
 	body, signing := `{"type":"post.posted","data":{"title":"Giá vàng"}}`, "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 	h := http.Header{}
-	if err := webhook.Sign(h, []secret.Text{secret.NewText("whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"), secret.NewText(signing)}, "msg_1", time.Now(), body); err != nil {
+	if err := webhook.Sign(h, []secret.Text{
+		secret.NewText("whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"),
+		secret.NewText(signing),
+	}, "msg_1", time.Now(), body); err != nil {
 		t.Fatal(err)
 	}
 	headers := map[string]string{}
@@ -74,7 +77,8 @@ func installPython(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	install := exec.CommandContext(t.Context(), "python3", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--target", aside, pythonLibrary)
+	install := exec.CommandContext(t.Context(), "python3", "-m", "pip", "install", "--quiet",
+		"--disable-pip-version-check", "--no-deps", "--target", aside, pythonLibrary)
 	if out, err := install.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", strings.Join(install.Args, " "), err, out)
 	}

@@ -22,13 +22,15 @@ import (
 
 // Store stores endpoints and deliveries.
 type Store interface {
-	CreateWebhook(ctx context.Context, e Endpoint, s SealedSecret, limit int, key idempotency.Key) (created Endpoint, replayed bool, err error)
+	CreateWebhook(ctx context.Context, e Endpoint, s SealedSecret, limit int, key idempotency.Key) (created Endpoint,
+		replayed bool, err error)
 	WebhookSecrets(ctx context.Context, endpoint uuid.UUID) ([]SealedSecret, error)
 	Webhooks(ctx context.Context, workspace uuid.UUID) ([]Endpoint, error)
 	Webhook(ctx context.Context, workspace, id uuid.UUID) (Endpoint, error)
 	UpdateWebhook(ctx context.Context, workspace, id uuid.UUID, change func(*Endpoint)) (Endpoint, error)
 	DeleteWebhook(ctx context.Context, workspace, id uuid.UUID) error
-	RotateWebhookSecret(ctx context.Context, workspace, id uuid.UUID, s SealedSecret, overlap time.Duration) (Endpoint, error)
+	RotateWebhookSecret(ctx context.Context, workspace, id uuid.UUID, s SealedSecret, overlap time.Duration) (Endpoint,
+		error)
 	AddTestDelivery(ctx context.Context, workspace uuid.UUID, d Delivery) (Delivery, error)
 	Deliveries(ctx context.Context, f DeliveryFilter) ([]Delivery, error)
 	Redeliver(ctx context.Context, workspace, endpoint, id uuid.UUID) (Delivery, error)
@@ -76,7 +78,9 @@ type Change struct {
 }
 
 // Create creates an endpoint and returns its secret, also when the request is repeated.
-func (s *Service) Create(ctx context.Context, who workspace.Principal, address, description string, types []string, key idempotency.Key) (e Endpoint, plain secret.Text, replayed bool, err error) {
+func (s *Service) Create(
+	ctx context.Context, who workspace.Principal, address, description string, types []string, key idempotency.Key,
+) (e Endpoint, plain secret.Text, replayed bool, err error) {
 	if address, err = CheckURL(s.Guard, address); err == nil {
 		err = checkDescription(description)
 	}
@@ -87,8 +91,11 @@ func (s *Service) Create(ctx context.Context, who workspace.Principal, address, 
 	if err != nil {
 		return Endpoint{}, secret.Text{}, false, err
 	}
-	e, replayed, err = s.Store.CreateWebhook(ctx, Endpoint{ID: uuid.Must(uuid.NewV7()), WorkspaceID: who.WorkspaceID, URL: address,
-		Description: description, Types: distinct(types)}, sealed, maxEndpoints, key)
+	e, replayed, err = s.Store.CreateWebhook(ctx, Endpoint{
+		ID: uuid.Must(uuid.NewV7()), WorkspaceID: who.WorkspaceID,
+		URL:         address,
+		Description: description, Types: distinct(types),
+	}, sealed, maxEndpoints, key)
 	if err != nil || !replayed {
 		return e, plain, replayed, err
 	}
@@ -150,7 +157,10 @@ func (s *Service) Update(ctx context.Context, who workspace.Principal, id uuid.U
 // checkDescription rejects text that the database cannot store.
 func checkDescription(text string) error {
 	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
-		return apperr.InvalidFields(apperr.FieldError{Field: "description", Code: "invalid", Message: "The description must be valid UTF-8 without NUL characters."})
+		return apperr.InvalidFields(apperr.FieldError{
+			Field: "description", Code: "invalid",
+			Message: "The description must be valid UTF-8 without NUL characters.",
+		})
 	}
 	return nil
 }
@@ -177,7 +187,9 @@ func (s *Service) Test(ctx context.Context, who workspace.Principal, id uuid.UUI
 	if err != nil {
 		return Delivery{}, err
 	}
-	d, err := s.Store.AddTestDelivery(ctx, who.WorkspaceID, Delivery{ID: uuid.Must(uuid.NewV7()), EndpointID: id, Type: testType, Body: body})
+	d, err := s.Store.AddTestDelivery(ctx, who.WorkspaceID, Delivery{
+		ID: uuid.Must(uuid.NewV7()), EndpointID: id, Type: testType, Body: body,
+	})
 	if err == nil {
 		s.Live.Announce()
 	}
@@ -234,11 +246,13 @@ func CheckURL(guard *ssrf.Guard, text string) (string, error) {
 	switch {
 	case trusted && (u.Scheme == "https" || u.Scheme == "http"):
 	case u.Scheme != "https":
-		return "", invalidURL("not_https", "The URL must be https, except for private hosts that the operator allows (DATELINE_ALLOW_PRIVATE_HOSTS).")
+		return "", invalidURL("not_https",
+			"The URL must be https, except for private hosts that the operator allows (DATELINE_ALLOW_PRIVATE_HOSTS).")
 	case errors.Is(refused, ssrf.ErrIPv4Form):
 		return "", invalidURL("invalid", "Write the IPv4 address as four decimal numbers, like 192.0.2.1.")
 	case refused != nil:
-		return "", invalidURL("private", "The address is private; the operator can allow it (DATELINE_ALLOW_PRIVATE_HOSTS).")
+		return "", invalidURL("private",
+			"The address is private; the operator can allow it (DATELINE_ALLOW_PRIVATE_HOSTS).")
 	case port != "443":
 		return "", invalidURL("port", fmt.Sprintf("Port %s is not allowed; use 443.", port))
 	}

@@ -159,9 +159,13 @@ const testType = "webhook.test"
 
 // Types returns the types that an endpoint can subscribe to.
 func Types() []string {
-	return []string{"post.posted", "post.failed", "post.uncertain", "post.differs", "post.late", "post.submitted", "post.approved", "post.rejected", "account.needs_reconnect", "account.expiring",
-		"domain.selectors_learned", "domain.selectors_rolled_back", "domain.selectors_failed", "article.matched", "story.missed", "site.spike", "site.drop", "system.trouble", "system.recovered",
-		"rule.paused", "page.changed"}
+	return []string{
+		"post.posted", "post.failed", "post.uncertain", "post.differs", "post.late", "post.submitted",
+		"post.approved", "post.rejected", "account.needs_reconnect", "account.expiring",
+		"domain.selectors_learned", "domain.selectors_rolled_back", "domain.selectors_failed", "article.matched",
+		"story.missed", "site.spike", "site.drop", "system.trouble", "system.recovered",
+		"rule.paused", "page.changed",
+	}
 }
 
 // TypeOf returns the public type of an event.

@@ -104,7 +104,8 @@ type Library interface {
 // SiteCreator creates sites.
 type SiteCreator interface {
 	List(ctx context.Context, who workspace.Principal) ([]site.Site, error)
-	Create(ctx context.Context, who workspace.Principal, draft site.Site, key idempotency.Key) (created site.Site, plain secret.Text, replayed bool, err error)
+	Create(ctx context.Context, who workspace.Principal, draft site.Site, key idempotency.Key) (created site.Site,
+		plain secret.Text, replayed bool, err error)
 }
 
 // SeedCreator creates seeds.

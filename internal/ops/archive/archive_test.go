@@ -35,8 +35,11 @@ func TestAnArchiveReachesNothingElse(t *testing.T) {
 	}
 	id := uuid.NewString()
 	for name, body := range map[string]string{
-		"another's account":  `{"post_id":"` + id + `","content":"x","status":"draft","time_zone":"UTC","targets":[{"id":"` + id + `","account_id":"` + account.ID.String() + `","status":"scheduled"}]}`,
-		"a post that is due": `{"post_id":"` + uuid.NewString() + `","content":"y","status":"scheduled","time_zone":"UTC","scheduled_time":"2020-01-01T00:00:00Z","workspace_id":"` + r.Workspace.ID.String() + `"}`,
+		"another's account": `{"post_id":"` + id +
+			`","content":"x","status":"draft","time_zone":"UTC","targets":[{"id":"` + id + `","account_id":"` +
+			account.ID.String() + `","status":"scheduled"}]}`,
+		"a post that is due": `{"post_id":"` + uuid.NewString() +
+			`","content":"y","status":"scheduled","time_zone":"UTC","scheduled_time":"2020-01-01T00:00:00Z","workspace_id":"` + r.Workspace.ID.String() + `"}`,
 	} {
 		_, err := archive.Import(t.Context(), bytes.NewReader(entry("posts/000000.jsonl", body)), r.into(mine))
 		if strings.Contains(name, "account") != (err != nil) {
@@ -46,7 +49,8 @@ func TestAnArchiveReachesNothingElse(t *testing.T) {
 	if n := r.Count("select count(*) from post_targets where account_id = $1", account.ID); n != 1 {
 		t.Errorf("their account has %d posts", n)
 	}
-	if n := r.Count("select count(*) from scheduled_posts where workspace_id = $1 and post_id <> $2", r.Workspace.ID, theirs.ID); n != 0 {
+	if n := r.Count("select count(*) from scheduled_posts where workspace_id = $1 and post_id <> $2", r.Workspace.ID,
+		theirs.ID); n != 0 {
 		t.Errorf("%d posts were imported into another workspace", n)
 	}
 	if n := r.Count("select count(*) from scheduled_posts where content = 'y' and status = 'draft'"); n != 1 {
@@ -92,7 +96,8 @@ func shape(t testing.TB, raw []byte) map[archive.Section][]string {
 			t.Fatal(err)
 		}
 		if section != "files" {
-			out[archive.Section(section)] = append(out[archive.Section(section)], strings.Split(strings.TrimSpace(string(body)), "\n")...)
+			out[archive.Section(section)] = append(out[archive.Section(section)],
+				strings.Split(strings.TrimSpace(string(body)), "\n")...)
 		}
 	}
 }
@@ -112,6 +117,8 @@ func FuzzImport(f *testing.F) {
 		_ = w.WriteHeader(&tar.Header{Name: name, Size: int64(len(body))})
 		_, _ = w.Write(body)
 		_, _ = w.Close(), z.Close()
-		_, _ = archive.Import(t.Context(), bytes.NewReader(out.Bytes()), archive.Target{Store: nothing{}, Audit: nothing{}.AuditArchive})
+		_, _ = archive.Import(t.Context(), bytes.NewReader(out.Bytes()), archive.Target{
+			Store: nothing{}, Audit: nothing{}.AuditArchive,
+		})
 	})
 }

@@ -122,7 +122,10 @@ func (m mediaRow) removed() (known []metadata.Category) {
 }
 
 func (w *writer) entry(name string, raw []byte) error {
-	if err := w.tar.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: int64(len(raw)), ModTime: w.now}); err != nil {
+	if err := w.tar.WriteHeader(&tar.Header{
+		Name: name, Mode: 0o600, Size: int64(len(raw)),
+		ModTime: w.now,
+	}); err != nil {
 		return err
 	}
 	_, err := w.tar.Write(raw)
@@ -161,7 +164,10 @@ func (w *writer) file(ctx context.Context, from Objects, m mediaRow) error {
 		return err
 	}
 	defer func() { _ = body.Close() }()
-	if err := w.tar.WriteHeader(&tar.Header{Name: filePrefix + m.SHA256, Mode: 0o600, Size: m.Bytes, ModTime: w.now}); err != nil {
+	if err := w.tar.WriteHeader(&tar.Header{
+		Name: filePrefix + m.SHA256, Mode: 0o600, Size: m.Bytes,
+		ModTime: w.now,
+	}); err != nil {
 		return err
 	}
 	if _, err := io.Copy(w.tar, io.LimitReader(body, m.Bytes)); err != nil {

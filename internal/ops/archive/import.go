@@ -64,7 +64,10 @@ func Import(ctx context.Context, r io.Reader, target Target) (done Imported, err
 		return done, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	in := &importer{Target: target, dir: dir, done: Imported{Added: map[Section]int64{}}, known: map[uuid.UUID]uuid.UUID{}, keys: map[uuid.UUID]string{}}
+	in := &importer{
+		Target: target, dir: dir, done: Imported{Added: map[Section]int64{}},
+		known: map[uuid.UUID]uuid.UUID{}, keys: map[uuid.UUID]string{},
+	}
 	if err := in.unpack(tar.NewReader(z)); err != nil {
 		return done, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
@@ -73,9 +76,13 @@ func Import(ctx context.Context, r io.Reader, target Target) (done Imported, err
 		return done, err
 	}
 	defer func() {
-		err = errors.Join(err, target.Audit(context.WithoutCancel(ctx), target.Who.WorkspaceID, audit.WorkspaceImported, map[string]any{"added": in.done.Added, "skipped": len(in.done.Skipped), "complete": err == nil}))
+		err = errors.Join(err, target.Audit(context.WithoutCancel(ctx), target.Who.WorkspaceID, audit.WorkspaceImported,
+			map[string]any{"added": in.done.Added, "skipped": len(in.done.Skipped), "complete": err == nil}))
 	}()
-	for _, load := range []func(context.Context) error{in.accounts, in.groups, in.labels, in.snippets, in.media, in.series, in.posts, in.links, in.sites, in.seeds} {
+	for _, load := range []func(context.Context) error{
+		in.accounts, in.groups, in.labels, in.snippets, in.media,
+		in.series, in.posts, in.links, in.sites, in.seeds,
+	} {
 		if err := load(ctx); err != nil {
 			return in.done, err
 		}
@@ -110,7 +117,8 @@ func (i *importer) unpack(t *tar.Reader) error {
 		}
 		if n == 0 {
 			var m Manifest
-			if err := json.NewDecoder(io.LimitReader(t, maxLineSize)).Decode(&m); err != nil || h.Name != "manifest.json" || m.Format != Format {
+			if err := json.NewDecoder(io.LimitReader(t, maxLineSize)).Decode(&m); err != nil ||
+				h.Name != "manifest.json" || m.Format != Format {
 				return errors.Join(errors.New("the manifest is invalid or of an unsupported version"), err)
 			}
 			continue

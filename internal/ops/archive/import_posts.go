@@ -10,7 +10,11 @@ import (
 // posts imports posts with their targets, oldest first, so that posts come before their
 // replies.
 func (i *importer) posts(ctx context.Context) error {
-	if err := i.each(Posts, func(row map[string]any) error { _, err := i.newID(row, "post_id"); return err }); err != nil {
+	if err := i.each(Posts, func(row map[string]any) error {
+		_,
+			err := i.newID(row, "post_id")
+		return err
+	}); err != nil {
 		return err
 	}
 	if err := i.each(Posts, func(row map[string]any) error {
@@ -59,7 +63,8 @@ func (i *importer) post(ctx context.Context, row map[string]any) error {
 	}
 	row["label_ids"] = labels
 	status := deactivate(row, targets)
-	if text, _ := row["content"].(string); text == "" && len(row["attachment_ids"].([]string)) == 0 && status != "draft" && status != "canceled" {
+	if text, _ := row["content"].(string); text == "" && len(row["attachment_ids"].([]string)) == 0 &&
+		status != "draft" && status != "canceled" {
 		row["content"] = "…" // its files are missing, but a published post must have content
 	}
 	i.setOwner(row)

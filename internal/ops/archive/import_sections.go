@@ -84,7 +84,9 @@ func kindAndName(row map[string]any) string {
 }
 
 // named imports rows that a name identifies within the workspace.
-func (i *importer) named(ctx context.Context, section Section, table Table, existing map[string]uuid.UUID, name func(row map[string]any) string) error {
+func (i *importer) named(ctx context.Context, section Section, table Table, existing map[string]uuid.UUID,
+	name func(row map[string]any) string,
+) error {
 	return i.each(section, func(row map[string]any) error {
 		id, err := i.newID(row, "id")
 		if err != nil {
@@ -121,7 +123,9 @@ func (i *importer) media(ctx context.Context) error {
 		}
 		defer func() { _ = f.Close() }()
 		// MetadataRemoved is only a label; the file is not trusted because of it.
-		item, _, err := i.Media.Save(ctx, i.Who, media.NewFile{FileName: m.FileName, AltText: m.AltText, Body: f, MetadataRemoved: m.removed()})
+		item, _, err := i.Media.Save(ctx, i.Who, media.NewFile{
+			FileName: m.FileName, AltText: m.AltText, Body: f, MetadataRemoved: m.removed(),
+		})
 		var refused *apperr.Error
 		if errors.As(err, &refused) {
 			i.skip("file %s: %s", m.FileName, refused.Message)

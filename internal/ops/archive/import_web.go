@@ -62,8 +62,12 @@ func (i *importer) sites(ctx context.Context) error {
 				return nil
 			}
 		}
-		_, _, _, err := i.Sites.Create(ctx, i.Who, site.Site{Name: s.Name, Domains: s.Domains, TimeZone: s.TimeZone, WindowSeconds: s.WindowSeconds, UniqueMethod: counter.UniqueMethod(s.UniqueMethod),
-			MaxID: s.MaxID, RateHits: s.RateHits, RateSeconds: s.RateSeconds, Visitors: site.VisitorMode(s.Visitors), WeeklyUniques: s.WeeklyUniques, PublicCounts: s.PublicCounts}, idempotency.Key{})
+		_, _, _, err := i.Sites.Create(ctx, i.Who, site.Site{
+			Name: s.Name, Domains: s.Domains, TimeZone: s.TimeZone,
+			WindowSeconds: s.WindowSeconds, UniqueMethod: counter.UniqueMethod(s.UniqueMethod),
+			MaxID: s.MaxID, RateHits: s.RateHits, RateSeconds: s.RateSeconds, Visitors: site.VisitorMode(s.Visitors),
+			WeeklyUniques: s.WeeklyUniques, PublicCounts: s.PublicCounts,
+		}, idempotency.Key{})
 		var refused *apperr.Error
 		if errors.As(err, &refused) {
 			i.skip("site %s: %s", s.Name, refused.Message)
@@ -98,8 +102,12 @@ func (i *importer) seeds(ctx context.Context) error {
 			return err
 		}
 		minimum, maximum := time.Duration(s.Min)*time.Second, time.Duration(s.Max)*time.Second
-		_, _, err := i.Seeds.Create(ctx, i.Who, seeds.Draft{URL: s.URL, Kind: crawl.Kind(s.Kind), Title: s.Title, Paused: s.Status == "paused", Priority: &s.Priority,
-			MinInterval: &minimum, MaxInterval: &maximum, Allow: s.Allow, Deny: s.Deny, MaxDepth: &s.Depth, DailyBudget: &s.Budget}, idempotency.Key{})
+		_, _, err := i.Seeds.Create(ctx, i.Who, seeds.Draft{
+			URL: s.URL, Kind: crawl.Kind(s.Kind), Title: s.Title,
+			Paused: s.Status == "paused", Priority: &s.Priority,
+			MinInterval: &minimum, MaxInterval: &maximum, Allow: s.Allow, Deny: s.Deny, MaxDepth: &s.Depth,
+			DailyBudget: &s.Budget,
+		}, idempotency.Key{})
 		var refused *apperr.Error
 		switch {
 		case errors.As(err, &refused) && refused.Code == "seed_exists":

@@ -64,7 +64,8 @@ type JobStore interface {
 	ExportJob(ctx context.Context, id uuid.UUID) (Job, error)
 	ExportJobs(ctx context.Context, workspace uuid.UUID) ([]Job, error)
 	UpdateExportProgress(ctx context.Context, id uuid.UUID, p Progress) (active bool, err error)
-	FinishExport(ctx context.Context, id uuid.UUID, p Progress, bytes int64, retention time.Duration) (active bool, err error)
+	FinishExport(ctx context.Context, id uuid.UUID, p Progress, bytes int64, retention time.Duration) (active bool,
+		err error)
 	FailExport(ctx context.Context, id uuid.UUID, reason string) error
 	ExpireExport(ctx context.Context, id uuid.UUID) error
 }
@@ -149,7 +150,10 @@ func (a *Archives) Open(ctx context.Context, who workspace.Principal, id uuid.UU
 		return job, nil, err
 	}
 	if job.Status != JobDone {
-		return job, nil, &apperr.Error{Kind: apperr.KindConflict, Code: "export_" + string(job.Status), Message: "This export has no archive, because it is " + string(job.Status) + "."}
+		return job, nil, &apperr.Error{
+			Kind: apperr.KindConflict, Code: "export_" + string(job.Status),
+			Message: "This export has no archive, because it is " + string(job.Status) + ".",
+		}
 	}
 	body, err := a.Objects.Get(ctx, key(job))
 	return job, body, err
@@ -181,7 +185,9 @@ func (a *Archives) Write(ctx context.Context, id uuid.UUID) (job Job, err error)
 	out, in := io.Pipe()
 	written := make(chan error, 1)
 	go func() {
-		_, err := Export(ctx, in, ExportOptions{Source: a.Store, Objects: a.Objects, Workspace: job.WorkspaceID, Version: a.Version, OnProgress: update})
+		_, err := Export(ctx, in, ExportOptions{
+			Source: a.Store, Objects: a.Objects, Workspace: job.WorkspaceID, Version: a.Version, OnProgress: update,
+		})
 		_ = in.CloseWithError(err) // nil means end of file
 		written <- err
 	}()

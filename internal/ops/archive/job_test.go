@@ -49,7 +49,8 @@ func TestArchives_ExportByWorkflow(t *testing.T) {
 	}
 	job, err = archives.Write(t.Context(), job.ID)
 	from.Must(err)
-	if job.Status != archive.JobDone || job.Progress.Rows[archive.Posts] != 3 || job.Progress.Files != 1 || job.Progress.FilesTotal != 1 {
+	if job.Status != archive.JobDone || job.Progress.Rows[archive.Posts] != 3 || job.Progress.Files != 1 ||
+		job.Progress.FilesTotal != 1 {
 		t.Errorf("%+v", job)
 	}
 	if _, err := archives.Get(t.Context(), to.Owner, job.ID); err == nil {
@@ -60,7 +61,8 @@ func TestArchives_ExportByWorkflow(t *testing.T) {
 	raw, err := io.ReadAll(body)
 	from.Must(err)
 	from.Must(body.Close())
-	if lines := shape(t, raw); len(lines[archive.Posts]) != 3 || len(lines[archive.Media]) != 1 || int64(len(raw)) != job.Bytes {
+	if lines := shape(t, raw); len(lines[archive.Posts]) != 3 || len(lines[archive.Media]) != 1 ||
+		int64(len(raw)) != job.Bytes {
 		t.Errorf("%d bytes of %d: %v", len(raw), job.Bytes, lines)
 	}
 	// A completed export is not written again.
@@ -68,7 +70,8 @@ func TestArchives_ExportByWorkflow(t *testing.T) {
 		t.Errorf("%+v %v", got, err)
 	}
 	from.Must(archives.Expire(t.Context(), job.ID))
-	if _, err := from.Objects.Size(t.Context(), "exports/workspaces/"+from.Workspace.ID.String()+"/"+job.ID.String()+".tar.zst"); err == nil {
+	if _, err := from.Objects.Size(t.Context(), "exports/workspaces/"+from.Workspace.ID.String()+"/"+job.ID.String()+
+		".tar.zst"); err == nil {
 		t.Error("the archive is still there")
 	}
 }

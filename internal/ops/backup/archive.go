@@ -119,8 +119,11 @@ func (a *archive) entry(name string, size int64) error {
 }
 
 func (a *archive) object(f object, size int64) error {
-	return a.tar.WriteHeader(&tar.Header{Name: objectPrefix + f.Key, Mode: 0o600, Size: size, ModTime: a.now, Format: tar.FormatPAX,
-		PAXRecords: map[string]string{contentTypeRecord: f.ContentType}})
+	return a.tar.WriteHeader(&tar.Header{
+		Name: objectPrefix + f.Key, Mode: 0o600, Size: size, ModTime: a.now,
+		Format:     tar.FormatPAX,
+		PAXRecords: map[string]string{contentTypeRecord: f.ContentType},
+	})
 }
 
 func (a *archive) bytes(name string, raw []byte) error {
@@ -228,7 +231,8 @@ func (a *Archive) readManifest() error {
 		return err
 	}
 	if a.Manifest.Format != Format {
-		return fmt.Errorf("the backup has format %d, but this version reads %d; use the version that wrote it (%s)", a.Manifest.Format, Format, a.Manifest.Version)
+		return fmt.Errorf("the backup has format %d, but this version reads %d; use the version that wrote it (%s)",
+			a.Manifest.Format, Format, a.Manifest.Version)
 	}
 	if a.Manifest.Keyset {
 		if a.next == nil || a.next.Name != keysetName {

@@ -36,7 +36,8 @@ func TestBackup_SealsTheKeysetWithAPassphrase(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	var out bytes.Buffer
-	if _, _, err := backup.Write(t.Context(), &out, backup.Source{Database: r.DatabaseURL, Keyset: raw, Passphrase: secret.NewText("short")}); err == nil {
+	if _, _, err := backup.Write(t.Context(), &out,
+		backup.Source{Database: r.DatabaseURL, Keyset: raw, Passphrase: secret.NewText("short")}); err == nil {
 		t.Error("accepted a short passphrase")
 	}
 }
@@ -46,8 +47,10 @@ func TestRestore_RejectsADamagedBackup(t *testing.T) {
 	r.Schedule()
 	whole := r.backup()
 	for name, raw := range map[string][]byte{
-		"cut off in the middle":  whole[:len(whole)/2],
-		"cut off before its end": repacked(t, whole, func(h *tar.Header, body []byte) []byte { return unless(h.Name == "end.json", body) }),
+		"cut off in the middle": whole[:len(whole)/2],
+		"cut off before its end": repacked(t, whole, func(h *tar.Header, body []byte) []byte {
+			return unless(h.Name == "end.json", body)
+		}),
 		"without a table": repacked(t, whole, func(h *tar.Header, body []byte) []byte {
 			return unless(strings.HasPrefix(h.Name, "tables/post_events/"), body)
 		}),
@@ -55,7 +58,8 @@ func TestRestore_RejectsADamagedBackup(t *testing.T) {
 			return bytes.ReplaceAll(body, []byte("Hello"), []byte("Jello"))
 		}),
 		"with a statement": repacked(t, whole, func(_ *tar.Header, body []byte) []byte {
-			return bytes.ReplaceAll(body, []byte(`"FOR VALUES WITH (modulus 32, remainder 1)"`), []byte(`"DEFAULT; drop table users"`))
+			return bytes.ReplaceAll(body, []byte(`"FOR VALUES WITH (modulus 32, remainder 1)"`),
+				[]byte(`"DEFAULT; drop table users"`))
 		}),
 	} {
 		url := enginetest.Postgres(t)
@@ -67,7 +71,8 @@ func TestRestore_RejectsADamagedBackup(t *testing.T) {
 		if !errors.Is(err, backup.ErrDamaged) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if tables := r.one(url, "select count(*)::text from pg_tables where tablename = 'scheduled_posts'"); tables == "1" {
+		if tables := r.one(url, "select count(*)::text from pg_tables where tablename = "+
+			"'scheduled_posts'"); tables == "1" {
 			if rows := r.one(url, "select count(*)::text from scheduled_posts"); rows != "0" {
 				t.Errorf("%s: %s posts were restored", name, rows)
 			}
@@ -90,7 +95,9 @@ func TestRestore_RejectsALaterVersion(t *testing.T) {
 	a, err := backup.Open(bytes.NewReader(raw))
 	r.Must(err)
 	defer a.Close()
-	if _, err := a.Restore(t.Context(), backup.Target{Database: enginetest.Postgres(t), Log: slog.New(slog.DiscardHandler)}); err == nil || !strings.Contains(err.Error(), "later version") {
+	if _, err := a.Restore(t.Context(),
+		backup.Target{Database: enginetest.Postgres(t), Log: slog.New(slog.DiscardHandler)}); err == nil ||
+		!strings.Contains(err.Error(), "later version") {
 		t.Errorf("%v", err)
 	}
 }

@@ -76,7 +76,8 @@ func (r room) rows(url string) map[string][]string {
 		return out
 	}
 	all := map[string][]string{}
-	for _, table := range query("select table_name::text from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'") {
+	for _, table := range query("select table_name::text from information_schema.tables where table_schema = " +
+		"'public' and table_type = 'BASE TABLE'") {
 		all[table] = query(`select x::text from "` + table + `" x order by 1`)
 	}
 	return all
@@ -96,12 +97,16 @@ func TestRestore_RestoresEveryRow(t *testing.T) {
 	r.Schedule(func(d *scheduling.Draft) { d.Content = "Tab\tnew\nline \\N and 'quotes' – tiếng Việt 🗞" })
 	posted := r.Finish(r.Claim(r.Schedule()), post.TargetPosted)
 	r.Site()
-	r.Exec("insert into view_pages (site_id, page, unique_method, views) values (gen_random_uuid(), 'Bài viết', 'set', 12)")
+	r.Exec("insert into view_pages (site_id, page, unique_method, views) values (gen_random_uuid(), 'Bài viết', " +
+		"'set', 12)")
 	// Counts of a month whose partition the migrations do not create.
-	r.Exec("create table view_hours_20200101 partition of view_hours for values from ('2020-01-01Z') to ('2020-01-02Z')")
-	r.Exec("insert into view_hours (page_id, kind, hour, day, count, funnel) values (1, 'view', '2020-01-01T05:00Z', '2020-01-01', 7, 7)")
+	r.Exec("create table view_hours_20200101 partition of view_hours for values from ('2020-01-01Z') to " +
+		"('2020-01-02Z')")
+	r.Exec("insert into view_hours (page_id, kind, hour, day, count, funnel) values (1, 'view', '2020-01-01T05:00Z', " +
+		"'2020-01-01', 7, 7)")
 	r.Exec("insert into crawl_domains (domain) values ('news.example')")
-	r.Exec("insert into urls (domain_id, id, rank, kind, url) select id, gen_random_uuid(), 1, 'article', 'https://news.example/1' from crawl_domains")
+	r.Exec("insert into urls (domain_id, id, rank, kind, url) select id, gen_random_uuid(), 1, 'article', " +
+		"'https://news.example/1' from crawl_domains")
 	r.Exec("insert into workers (identity) values ('gone')")
 
 	before := r.rows(r.DatabaseURL)
@@ -111,8 +116,10 @@ func TestRestore_RestoresEveryRow(t *testing.T) {
 		t.Errorf("%+v", done)
 	}
 	// These depend on time and place, or are changed by the restore.
-	changed := []string{"workers", "sessions", "login_links", "connect_attempts", "account_choices", "crawl_slots", "goose_db_version",
-		"webhook_cursor", "post_events", "scheduled_posts", "site_changes"}
+	changed := []string{
+		"workers", "sessions", "login_links", "connect_attempts", "account_choices", "crawl_slots", "goose_db_version",
+		"webhook_cursor", "post_events", "scheduled_posts", "site_changes",
+	}
 	for table, want := range before {
 		if got := after[table]; !slices.Contains(changed, table) && !slices.Equal(got, want) {
 			t.Errorf("%s is %q, was %q", table, got, want)
@@ -126,7 +133,8 @@ func TestRestore_RestoresEveryRow(t *testing.T) {
 			t.Errorf("%s has %d rows of %d", table, len(after[table]), len(before[table]))
 		}
 	}
-	if got := r.one(url, "select content from scheduled_posts where content like 'Tab%'"); got != "Tab\tnew\nline \\N and 'quotes' – tiếng Việt 🗞" {
+	if got := r.one(url, "select content from scheduled_posts where content "+
+		"like 'Tab%'"); got != "Tab\tnew\nline \\N and 'quotes' – tiếng Việt 🗞" {
 		t.Errorf("the text is %q", got)
 	}
 	if got := r.one(url, "select status::text from post_targets where post_id = $1", posted.ID); got != "posted" {
@@ -152,14 +160,18 @@ func TestRestore_PausesPostsThatMayBePublished(t *testing.T) {
 	rawDue := r.backup() // the same rows, one of which is due by now
 
 	state := func(url string, p post.Post) string {
-		return r.one(url, "select p.status || ' ' || t.status || ' ' || coalesce(t.error_code, '') from scheduled_posts p join post_targets t using (post_id) where p.post_id = $1", p.ID)
+		return r.one(url, "select p.status || ' ' || t.status || ' ' || coalesce(t.error_code, '') from "+
+			"scheduled_posts p join post_targets t using (post_id) where p.post_id = $1", p.ID)
 	}
 	url, done := r.restore(rawDue, backup.HoldDue)
 	if done.Held != 3 || done.Scheduled != 1 {
 		t.Errorf("%+v", done)
 	}
-	for p, want := range map[*post.Post]string{&soon: "publishing uncertain restored", &later: "scheduled scheduled ", {ID: sending.PostID}: "publishing uncertain restored",
-		&auth: "publishing uncertain restored", &refused: "failed failed "} {
+	for p, want := range map[*post.Post]string{
+		&soon: "publishing uncertain restored", &later: "scheduled scheduled ",
+		{ID: sending.PostID}: "publishing uncertain restored",
+		&auth:                "publishing uncertain restored", &refused: "failed failed ",
+	} {
 		if got := state(url, *p); got != want {
 			t.Errorf("%q is %q, want %q", p.Content, got, want)
 		}
@@ -181,12 +193,16 @@ func TestRestore_PausesPostsThatMayBePublished(t *testing.T) {
 func TestRestore_WebhooksContinueAfterCursor(t *testing.T) {
 	r := open(t)
 	r.Finish(r.Claim(r.Schedule()), post.TargetPosted)
-	r.Exec("update webhook_cursor set tx = (select max(tx) from post_events), event_id = (select max(id) from post_events)")
+	r.Exec("update webhook_cursor set tx = (select max(tx) from post_events), event_id = (select max(id) from " +
+		"post_events)")
 	delivered := r.Count("select count(*) from post_events")
 	r.Finish(r.Claim(r.Schedule()), post.TargetPosted)
 	url, _ := r.restore(r.backup(), backup.HoldDue)
-	undelivered := r.one(url, "select count(*)::text from post_events e, webhook_cursor c where (e.tx, e.id) > (c.tx, c.event_id) and e.tx < pg_snapshot_xmin(pg_current_snapshot())")
-	if want := r.Count("select count(*) from post_events") - delivered; undelivered != r.one(url, "select $1::int::text", want) || want == 0 {
+	undelivered := r.one(url,
+		"select count(*)::text from post_events e, webhook_cursor c where (e.tx, e.id) > (c.tx, c.event_id) and e.tx "+
+			"< pg_snapshot_xmin(pg_current_snapshot())")
+	if want := r.Count("select count(*) from post_events") - delivered; undelivered != r.one(url,
+		"select $1::int::text", want) || want == 0 {
 		t.Errorf("%s events are undelivered, want %d", undelivered, want)
 	}
 }
@@ -199,7 +215,9 @@ func TestRestore_RejectsADatabaseInUse(t *testing.T) {
 		a, err := backup.Open(bytes.NewReader(raw))
 		r.Must(err)
 		defer a.Close()
-		_, err = a.Restore(t.Context(), backup.Target{Database: r.DatabaseURL, Replace: replace, Log: slog.New(slog.DiscardHandler)})
+		_, err = a.Restore(t.Context(), backup.Target{
+			Database: r.DatabaseURL, Replace: replace, Log: slog.New(slog.DiscardHandler),
+		})
 		return err
 	}
 	if err := restore(false); !errors.Is(err, backup.ErrNotEmpty) {
@@ -246,13 +264,16 @@ func TestBackup_WithConcurrentWrites(t *testing.T) {
 			case <-stop:
 				return
 			default:
-				r.Schedule(func(d *scheduling.Draft) { d.ScheduledTime = time.Now().Add(time.Hour).Format(time.RFC3339) })
+				r.Schedule(func(d *scheduling.Draft) {
+					d.ScheduledTime = time.Now().Add(time.Hour).Format(time.RFC3339)
+				})
 			}
 		}
 	}()
 	for range 3 {
 		url, _ := r.restore(r.backup(), backup.HoldDue)
-		if n := r.one(url, "select count(*)::text from scheduled_posts p where not exists (select from post_targets t where t.post_id = p.post_id)"); n != "0" {
+		if n := r.one(url, "select count(*)::text from scheduled_posts p where not exists (select from post_targets "+
+			"t where t.post_id = p.post_id)"); n != "0" {
 			t.Errorf("%s posts have no target", n)
 		}
 	}

@@ -21,10 +21,12 @@ type object struct{ Key, ContentType string }
 func objectQueries(which string) []string {
 	media := []string{`select o.object_key, coalesce(
 			(select m.mime_type from media m where m.held_key = o.object_key limit 1),
-			(select r.mime_type from media_renditions r where r.object_key = o.object_key limit 1), 'application/octet-stream')
+			(select r.mime_type from media_renditions r where r.object_key = o.object_key limit 1),
+				'application/octet-stream')
 		from media_objects o order by 1`}
 	if which == AllObjects {
-		return append(media, `select 'pages/' || d.domain || '/' || v.url_id || '/' || v.raw_hash || '.zst', 'application/zstd'
+		return append(media,
+			`select 'pages/' || d.domain || '/' || v.url_id || '/' || v.raw_hash || '.zst', 'application/zstd'
 			from page_versions v join crawl_domains d on d.id = v.domain_id group by 1 order by 1`)
 	}
 	return media

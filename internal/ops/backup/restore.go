@@ -91,7 +91,9 @@ func (a *Archive) Restore(ctx context.Context, t Target) (r Restored, err error)
 			return err
 		}
 		for _, s := range a.Manifest.Sequences {
-			if _, err := tx.Exec(ctx, "select setval(to_regclass(quote_ident($1))::regclass, $2, $3) where to_regclass(quote_ident($1)) is not null", s.Name, s.Last, s.Called); err != nil {
+			if _, err := tx.Exec(ctx,
+				"select setval(to_regclass(quote_ident($1))::regclass, $2, $3) where to_regclass(quote_ident($1)) "+
+					"is not null", s.Name, s.Last, s.Called); err != nil {
 				return err
 			}
 		}
@@ -111,14 +113,16 @@ func (a *Archive) prepare(ctx context.Context, t Target) error {
 			return err
 		}
 		if a.Manifest.Schema > newest {
-			return fmt.Errorf("the backup was made by a later version (%s); restore it with that one", a.Manifest.Version)
+			return fmt.Errorf("the backup was made by a later version (%s); restore it with that one",
+				a.Manifest.Version)
 		}
 		there, err := s.SchemaVersion(ctx)
 		if err != nil {
 			return err
 		}
 		if there > a.Manifest.Schema {
-			return fmt.Errorf("the database has the tables of a later version than the backup (%d, %d): restore into a new database", there, a.Manifest.Schema)
+			return fmt.Errorf("the database has the tables of a later version than the backup (%d, %d): restore into "+
+				"a new database", there, a.Manifest.Schema)
 		}
 		return s.MigrateTo(ctx, t.Log, a.Manifest.Schema)
 	})
@@ -137,14 +141,17 @@ func (t Target) migrate(ctx context.Context, do func(*postgres.Store) error) err
 // migrations insert a few rows.
 func (a *Archive) alone(ctx context.Context, tx pgx.Tx, replace bool) error {
 	var used bool
-	if err := tx.QueryRow(ctx, "select exists (select 1 from users) or exists (select 1 from crawl_domains) or exists (select 1 from view_pages)").Scan(&used); err != nil {
+	if err := tx.QueryRow(ctx,
+		"select exists (select 1 from users) or exists (select 1 from crawl_domains) or exists (select 1 from "+
+			"view_pages)").Scan(&used); err != nil {
 		return err
 	}
 	if used && !replace {
 		return ErrNotEmpty
 	}
 	names, err := collect[string](ctx, tx, `select quote_ident(c.relname) from pg_class c
-		where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and not c.relispartition and c.relname <> $1`, schemaTable)
+		where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+			and c.relname <> $1`, schemaTable)
 	if err != nil {
 		return err
 	}
@@ -157,7 +164,8 @@ func (a *Archive) loadTables(ctx context.Context, tx pgx.Tx, counts map[string]C
 		if !validBound.MatchString(p.Bound) {
 			return damaged("the partition %s", p.Name)
 		}
-		if _, err := tx.Exec(ctx, "create table if not exists "+quoted(p.Name)+" partition of "+quoted(p.Of)+" "+p.Bound); err != nil {
+		if _, err := tx.Exec(ctx, "create table if not exists "+quoted(p.Name)+" partition of "+quoted(p.Of)+" "+
+			p.Bound); err != nil {
 			return err
 		}
 	}
@@ -170,7 +178,10 @@ func (a *Archive) loadTables(ctx context.Context, tx pgx.Tx, counts map[string]C
 		if err != nil {
 			return fmt.Errorf("loading the table %s: %w", t.Name, err)
 		}
-		counts[t.Name] = Count{Rows: tag.RowsAffected(), Bytes: body.bytes, SHA256: hex.EncodeToString(body.hash.Sum(nil))}
+		counts[t.Name] = Count{
+			Rows: tag.RowsAffected(), Bytes: body.bytes,
+			SHA256: hex.EncodeToString(body.hash.Sum(nil)),
+		}
 		r.Rows += tag.RowsAffected()
 	}
 	return nil

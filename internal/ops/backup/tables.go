@@ -33,7 +33,8 @@ func excludedTables() []string {
 func columnExpression(table, column string) (expression string, ok bool) {
 	switch table + "." + column {
 	case "post_events.tx":
-		return "case when (post_events.tx, post_events.id) > (select c.tx, c.event_id from webhook_cursor c) then '1' else '0' end::xid8", true
+		return "case when (post_events.tx, post_events.id) > (select c.tx, c.event_id from webhook_cursor c) then " +
+			"'1' else '0' end::xid8", true
 	case "webhook_cursor.tx":
 		return "'0'::xid8", true
 	case "webhook_cursor.event_id":
@@ -46,7 +47,8 @@ func columnExpression(table, column string) (expression string, ok bool) {
 // references.
 func describe(ctx context.Context, tx pgx.Tx, m *Manifest) error {
 	names, err := collect[string](ctx, tx, `select c.relname::text from pg_class c
-		where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and not c.relispartition and c.relname <> $1
+		where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+			and c.relname <> $1
 		order by 1`, schemaTable)
 	if err != nil {
 		return err
@@ -79,7 +81,8 @@ func describe(ctx context.Context, tx pgx.Tx, m *Manifest) error {
 	}
 	for _, name := range ordered {
 		columns, err := collect[string](ctx, tx, `select attname::text from pg_attribute
-			where attrelid = $1::regclass and attnum > 0 and not attisdropped and attgenerated = '' order by attnum`, name)
+			where attrelid = $1::regclass and attnum > 0 and not attisdropped and attgenerated = '' order by attnum`,
+			name)
 		if err != nil {
 			return err
 		}
@@ -92,7 +95,8 @@ func describe(ctx context.Context, tx pgx.Tx, m *Manifest) error {
 func describePartitions(ctx context.Context, tx pgx.Tx, m *Manifest) (err error) {
 	rows, err := tx.Query(ctx, `select i.inhparent::regclass::text, c.relname::text, pg_get_expr(c.relpartbound, c.oid)
 		from pg_inherits i join pg_class c on c.oid = i.inhrelid
-		where c.relispartition and c.relkind in ('r', 'p') and c.relnamespace = current_schema()::regnamespace order by 1, 2`)
+		where c.relispartition and c.relkind in ('r', 'p') and c.relnamespace = current_schema()::regnamespace
+			order by 1, 2`)
 	if err != nil {
 		return err
 	}
@@ -100,13 +104,15 @@ func describePartitions(ctx context.Context, tx pgx.Tx, m *Manifest) (err error)
 		return err
 	}
 	names, err := collect[string](ctx, tx, `select c.relname::text from pg_class c
-		where c.relkind = 'S' and c.relnamespace = current_schema()::regnamespace and c.relname not like $1 order by 1`, schemaTable+"%")
+		where c.relkind = 'S' and c.relnamespace = current_schema()::regnamespace and c.relname not like $1 order by 1`,
+		schemaTable+"%")
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
 		s := Sequence{Name: name}
-		if err := tx.QueryRow(ctx, "select last_value, is_called from "+quoted(name)).Scan(&s.Last, &s.Called); err != nil {
+		if err := tx.QueryRow(ctx, "select last_value, is_called from "+quoted(name)).Scan(&s.Last,
+			&s.Called); err != nil {
 			return err
 		}
 		m.Sequences = append(m.Sequences, s)
@@ -151,7 +157,8 @@ func sortByDependency(names []string, needs map[string][]string) (ordered []stri
 
 // validBound matches allowed partition bounds, because the bound of an untrusted archive
 // becomes part of a statement.
-var validBound = regexp.MustCompile(`^(DEFAULT|FOR VALUES (FROM \('[0-9A-Za-z :+.-]+'\) TO \('[0-9A-Za-z :+.-]+'\)|WITH \(modulus [0-9]+, remainder [0-9]+\)))$`) //nolint:gochecknoglobals // constant
+var validBound = regexp.MustCompile(
+	`^(DEFAULT|FOR VALUES (FROM \('[0-9A-Za-z :+.-]+'\) TO \('[0-9A-Za-z :+.-]+'\)|WITH \(modulus [0-9]+, remainder [0-9]+\)))$`) //nolint:gochecknoglobals // constant
 
 // copyOut returns the statement that reads the table.
 func (t Table) copyOut() string {

@@ -55,7 +55,8 @@ func Write(ctx context.Context, w io.Writer, s Source) (Manifest, End, error) {
 	}
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
 	// The transaction timestamp is not later than the snapshot.
-	if err := tx.QueryRow(ctx, "select transaction_timestamp(), current_setting('server_version'), coalesce((select max(version_id) from "+schemaTable+" where is_applied), 0)").
+	if err := tx.QueryRow(ctx, "select transaction_timestamp(), current_setting('server_version'), coalesce((select "+
+		"max(version_id) from "+schemaTable+" where is_applied), 0)").
 		Scan(&m.TakenAt, &m.Server, &m.Schema); err != nil {
 		return m, end, fmt.Errorf("not a database of Dateline: %w", err)
 	}
@@ -110,8 +111,12 @@ func connect(ctx context.Context, url string) (*pgx.Conn, error) {
 	if err != nil {
 		return nil, errors.New("DATABASE_URL is not valid")
 	}
-	for name, value := range map[string]string{"timezone": "UTC", "datestyle": "ISO, MDY", "intervalstyle": "postgres", "application_name": "dateline backup",
-		"extra_float_digits": "3", "bytea_output": "hex", "statement_timeout": "0", "lock_timeout": "30s", "idle_in_transaction_session_timeout": "0"} {
+	for name, value := range map[string]string{
+		"timezone": "UTC", "datestyle": "ISO, MDY", "intervalstyle": "postgres",
+		"application_name":   "dateline backup",
+		"extra_float_digits": "3", "bytea_output": "hex", "statement_timeout": "0", "lock_timeout": "30s",
+		"idle_in_transaction_session_timeout": "0",
+	} {
 		cfg.RuntimeParams[name] = value
 	}
 	conn, err := pgx.ConnectConfig(ctx, cfg)

@@ -49,10 +49,12 @@ func encryption(conn *pgx.Conn, l *list) {
 	switch {
 	case !secured && isLocal:
 	case !secured:
-		l.warn(check, "Enable TLS in Postgres (ssl = on) and add sslmode=verify-full to DATABASE_URL, with sslrootcert=FILE for a private CA.",
+		l.warn(check, "Enable TLS in Postgres (ssl = on) and add sslmode=verify-full to DATABASE_URL, with "+
+			"sslrootcert=FILE for a private CA.",
 			"Connections to %s are not encrypted.", host)
 	case settings != nil && settings.InsecureSkipVerify && settings.VerifyPeerCertificate == nil:
-		l.warn(check, "Set sslmode=verify-full in DATABASE_URL, with sslrootcert=FILE for a private CA.", "Connections are encrypted, but the certificate of %s is not verified.", host)
+		l.warn(check, "Set sslmode=verify-full in DATABASE_URL, with sslrootcert=FILE for a private CA.",
+			"Connections are encrypted, but the certificate of %s is not verified.", host)
 	default:
 		l.ok(check, "connections are encrypted, and the certificate is verified")
 	}
@@ -60,7 +62,9 @@ func encryption(conn *pgx.Conn, l *list) {
 
 // Addresses returns the configured addresses that can have TLS certificates.
 func Addresses(c *config.Config) hoststats.Addresses {
-	a := hoststats.Addresses{PublicURL: c.PublicURL, S3Endpoint: c.S3Endpoint, RedisURL: c.RedisURL, DatabaseURL: c.DatabaseURL}
+	a := hoststats.Addresses{
+		PublicURL: c.PublicURL, S3Endpoint: c.S3Endpoint, RedisURL: c.RedisURL, DatabaseURL: c.DatabaseURL,
+	}
 	if c.TemporalTLS {
 		a.Temporal = c.TemporalAddress
 	}

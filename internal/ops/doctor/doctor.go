@@ -51,7 +51,10 @@ func Run(ctx context.Context, o Options) []Finding {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	checks := []func(context.Context, Options) []Finding{settings, timeZones, database, cache, objectStore, temporal, searchEngine, proxy, provider, mailServer, keyset, certificates, disk}
+	checks := []func(context.Context, Options) []Finding{
+		settings, timeZones, database, cache, objectStore, temporal,
+		searchEngine, proxy, provider, mailServer, keyset, certificates, disk,
+	}
 	found := make([][]Finding, len(checks))
 	done := make(chan int)
 	for i, check := range checks {

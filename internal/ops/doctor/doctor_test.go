@@ -38,9 +38,16 @@ func open(t *testing.T) *patient {
 	n.Must(err)
 	s3 := httptest.NewServer(handler)
 	t.Cleanup(s3.Close)
-	cfg := &config.Config{DatabaseURL: n.DatabaseURL, RedisURL: n.RedisURL, S3Endpoint: s3.URL, S3Bucket: "dateline", S3Region: "us-east-1", S3AccessKey: "test",
-		S3SecretKey: "test", S3PathStyle: true, DataDir: dir, PublicURL: "http://127.0.0.1:8080", TemporalNamespace: temporaltest.Namespace}
-	return &patient{n, t, doctor.Options{Config: cfg, Keyset: n.Keyset, SearchAttributes: workflows.SearchAttributes(), TaskQueue: workflows.PostQueue}}
+	cfg := &config.Config{
+		DatabaseURL: n.DatabaseURL, RedisURL: n.RedisURL, S3Endpoint: s3.URL, S3Bucket: "dateline",
+		S3Region: "us-east-1", S3AccessKey: "test",
+		S3SecretKey: "test", S3PathStyle: true, DataDir: dir, PublicURL: "http://127.0.0.1:8080",
+		TemporalNamespace: temporaltest.Namespace,
+	}
+	return &patient{n, t, doctor.Options{
+		Config: cfg, Keyset: n.Keyset, SearchAttributes: workflows.SearchAttributes(),
+		TaskQueue: workflows.PostQueue,
+	}}
 }
 
 func (p *patient) examine() []doctor.Finding {
@@ -53,7 +60,8 @@ func (p *patient) want(check string, level doctor.Level, text, advice string) {
 	p.t.Helper()
 	all := p.examine()
 	for _, f := range all {
-		if f.Check == check && f.Level == level && strings.Contains(f.Text, text) && strings.Contains(f.Advice, advice) {
+		if f.Check == check && f.Level == level && strings.Contains(f.Text, text) &&
+			strings.Contains(f.Advice, advice) {
 			return
 		}
 	}
@@ -76,9 +84,13 @@ func TestDoctor_Healthy(t *testing.T) {
 	if doctor.Failed(all) {
 		t.Errorf("something failed: %+v", all)
 	}
-	for _, check := range []string{"database version", "database permissions", "database schema", "clock", "redis permissions", "objects permissions",
-		"temporal namespace", "temporal attributes", "keyset", "data directory"} {
-		if !slices.ContainsFunc(all, func(f doctor.Finding) bool { return f.Check == check && f.Level != doctor.Failure }) {
+	for _, check := range []string{
+		"database version", "database permissions", "database schema", "clock",
+		"redis permissions", "objects permissions",
+		"temporal namespace", "temporal attributes", "keyset", "data directory",
+	} {
+		if !slices.ContainsFunc(all,
+			func(f doctor.Finding) bool { return f.Check == check && f.Level != doctor.Failure }) {
 			t.Errorf("%s was not checked", check)
 		}
 	}
@@ -97,10 +109,12 @@ func TestDoctor_Healthy(t *testing.T) {
 	}
 	p.want("worker", doctor.Warning, "No worker has polled", "dateline worker")
 	p.options.Config.TemporalNamespace = "nowhere"
-	p.want("temporal namespace", doctor.Failure, "namespace nowhere does not exist", "temporal operator namespace create")
+	p.want("temporal namespace", doctor.Failure, "namespace nowhere does not exist",
+		"temporal operator namespace create")
 	p.options.Config.TemporalNamespace = temporaltest.Namespace
 	p.options.SearchAttributes = map[string]string{"Mood": "Keyword", "PublishAt": "Keyword"}
-	p.want("temporal attributes", doctor.Failure, "Missing: Mood", "search-attribute create --namespace default --name Mood --type Keyword")
+	p.want("temporal attributes", doctor.Failure, "Missing: Mood",
+		"search-attribute create --namespace default --name Mood --type Keyword")
 	p.want("temporal attributes", doctor.Failure, "PublishAt has the type Datetime", "recreate it")
 }
 
@@ -150,7 +164,8 @@ func TestDoctor_DatabaseProblems(t *testing.T) {
 		v.User = url.User(role)
 		return v.String()
 	}
-	p.Exec("create role reader login; grant select on all tables in schema public to reader; revoke create on schema public from public")
+	p.Exec("create role reader login; grant select on all tables in schema public to reader; revoke create on schema " +
+		"public from public")
 	p.options.Config.DatabaseURL = as("reader")
 	p.want("database permissions", doctor.Failure, "reader cannot create tables", "grant create")
 	p.want("database ownership", doctor.Failure, "belong to another role", "reassign owned")
@@ -168,7 +183,8 @@ func TestDoctor_DatabaseProblems(t *testing.T) {
 	p.options.Config.DatabaseURL = whole
 	p.Exec("alter database " + strings.TrimPrefix(u.Path, "/") + " set default_transaction_read_only = on")
 	p.want("database writable", doctor.Failure, "read-only", "primary")
-	p.Exec("begin read write; alter database " + strings.TrimPrefix(u.Path, "/") + " reset default_transaction_read_only; commit")
+	p.Exec("begin read write; alter database " + strings.TrimPrefix(u.Path, "/") +
+		" reset default_transaction_read_only; commit")
 	p.Exec("insert into goose_db_version (version_id, is_applied) values (99999, true)")
 	p.want("database schema", doctor.Warning, "99999", "Finish the rollout")
 	p.Exec("delete from goose_db_version where version_id > 102")
@@ -199,7 +215,8 @@ func TestDoctor_RedisProblems(t *testing.T) {
 	set("maxmemory-policy", "noeviction")
 	set("appendonly", "no")
 	p.want("redis durability", doctor.Warning, "append-only", "appendonly yes")
-	p.Must(c.Do(t.Context(), "ACL", "SETUSER", "weak", "on", ">pw", "~*", "&*", "+@read", "+ping", "+info", "+hello", "+client").Err())
+	p.Must(c.Do(t.Context(), "ACL", "SETUSER", "weak", "on", ">pw", "~*", "&*", "+@read", "+ping", "+info", "+hello",
+		"+client").Err())
 	u, err := url.Parse(p.RedisURL)
 	p.Must(err)
 	u.User = url.UserPassword("weak", "pw")

@@ -74,22 +74,28 @@ func cache(ctx context.Context, o Options) []Finding {
 		l.ok("redis version", "%s", version)
 	}
 	if policy := field("maxmemory_policy"); policy != "" && policy != "noeviction" {
-		l.fail("redis eviction", "Set maxmemory-policy noeviction.", "The policy is %s, which can silently delete counts.", policy)
+		l.fail("redis eviction", "Set maxmemory-policy noeviction.",
+			"The policy is %s, which can silently delete counts.", policy)
 	}
 	if field("aof_enabled") == "0" {
-		l.warn("redis durability", "Set appendonly yes.", "The append-only file is off: counts since the last flush are lost on a restart.")
+		l.warn("redis durability", "Set appendonly yes.",
+			"The append-only file is off: counts since the last flush are lost on a restart.")
 	}
 	used, _ := strconv.ParseFloat(field("used_memory"), 64)
 	maximum, _ := strconv.ParseFloat(field("maxmemory"), 64)
 	if maximum > 0 && used > 0.8*maximum {
-		l.warn("redis memory", "Raise maxmemory; see docs/explanation/counting.md for the memory per count.", "%.0f %% of maxmemory is used.", 100*used/maximum)
+		l.warn("redis memory", "Raise maxmemory; see docs/explanation/counting.md for the memory per count.",
+			"%.0f %% of maxmemory is used.", 100*used/maximum)
 	}
 	return l
 }
 
 func openRedis(address string) (redis.UniversalClient, error) {
 	if !strings.Contains(address, "://") {
-		return redis.NewUniversalClient(&redis.UniversalOptions{Addrs: strings.Split(address, ","), IsClusterMode: true, MaxRetries: -1}), nil
+		return redis.NewUniversalClient(&redis.UniversalOptions{
+			Addrs: strings.Split(address, ","), IsClusterMode: true,
+			MaxRetries: -1,
+		}), nil
 	}
 	o, err := redis.ParseURL(address)
 	if err != nil {
@@ -102,7 +108,8 @@ func openRedis(address string) (redis.UniversalClient, error) {
 // redisPermissions tries the operations that Dateline needs, on a separate key.
 func redisPermissions(ctx context.Context, c redis.UniversalClient, l *list) {
 	key := "doctor:" + uuid.NewString()
-	err := c.Eval(ctx, "redis.call('set', KEYS[1], '1', 'px', 10000) return redis.call('get', KEYS[1])", []string{key}).Err()
+	err := c.Eval(ctx, "redis.call('set', KEYS[1], '1', 'px', 10000) return redis.call('get', KEYS[1])", []string{key}).
+		Err()
 	err = errors.Join(err, c.Publish(ctx, key, "1").Err(), c.Del(ctx, key).Err())
 	switch {
 	case err == nil:
@@ -112,7 +119,8 @@ func redisPermissions(ctx context.Context, c redis.UniversalClient, l *list) {
 	case strings.Contains(err.Error(), "OOM"):
 		l.fail("redis permissions", "Raise maxmemory.", "It rejects writes, because its memory is full.")
 	default:
-		l.fail("redis permissions", "Allow all commands on all keys for the user of REDIS_URL: ~* &* +@all.", "%s", strings.ReplaceAll(err.Error(), "\n", "; "))
+		l.fail("redis permissions", "Allow all commands on all keys for the user of REDIS_URL: ~* &* +@all.", "%s",
+			strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 }
 
@@ -123,8 +131,10 @@ func objectStore(ctx context.Context, o Options) []Finding {
 		l.fail("objects", "Set S3_ENDPOINT, or start `dateline up`.", "There is no object store configured.")
 		return l
 	}
-	b, err := objects.Open(ctx, objects.Options{Endpoint: cfg.S3Endpoint, Region: cfg.S3Region, Bucket: cfg.S3Bucket,
-		AccessKey: cfg.S3AccessKey, SecretKey: cfg.S3SecretKey, PathStyle: cfg.S3PathStyle})
+	b, err := objects.Open(ctx, objects.Options{
+		Endpoint: cfg.S3Endpoint, Region: cfg.S3Region, Bucket: cfg.S3Bucket,
+		AccessKey: cfg.S3AccessKey, SecretKey: cfg.S3SecretKey, PathStyle: cfg.S3PathStyle,
+	})
 	if err != nil {
 		l.fail("objects", "Check S3_ENDPOINT, S3_ACCESS_KEY and S3_SECRET_KEY.", "%s", err)
 		return l
@@ -141,7 +151,9 @@ func objectStore(ctx context.Context, o Options) []Finding {
 		permission string
 		do         func() error
 	}{
-		{"s3:PutObject", func() error { return b.Put(ctx, key, "text/plain", int64(len(body)), bytes.NewReader(body)) }},
+		{"s3:PutObject", func() error {
+			return b.Put(ctx, key, "text/plain", int64(len(body)), bytes.NewReader(body))
+		}},
 		{"s3:GetObject", func() error {
 			r, err := b.GetRange(ctx, key, 0, int64(len(body)))
 			if err != nil {
@@ -160,7 +172,9 @@ func objectStore(ctx context.Context, o Options) []Finding {
 	for _, s := range steps {
 		if err := s.do(); err != nil {
 			_ = b.Delete(context.WithoutCancel(ctx), key)
-			l.fail("objects permissions", "Allow s3:PutObject, s3:GetObject, s3:DeleteObject, s3:AbortMultipartUpload and s3:ListBucket on the bucket to this key.", "%s does not work: %s", s.permission, lastLine(err))
+			l.fail("objects permissions",
+				"Allow s3:PutObject, s3:GetObject, s3:DeleteObject, s3:AbortMultipartUpload and s3:ListBucket on the "+
+					"bucket to this key.", "%s does not work: %s", s.permission, lastLine(err))
 			return l
 		}
 	}
@@ -175,12 +189,14 @@ func bucketError(err error, bucket string) (text, advice string) {
 		case 404:
 			return "The bucket " + bucket + " does not exist.", "Create it, or set S3_BUCKET: aws s3 mb s3://" + bucket
 		case 401, 403:
-			return "Access to the bucket was denied.", "Check S3_ACCESS_KEY, S3_SECRET_KEY and S3_REGION, and allow s3:ListBucket on the bucket."
+			return "Access to the bucket was denied.",
+				"Check S3_ACCESS_KEY, S3_SECRET_KEY and S3_REGION, and allow s3:ListBucket on the bucket."
 		case 301:
 			return "The bucket is in another region.", "Set S3_REGION."
 		}
 	}
-	return "The object store does not respond: " + lastLine(err), "Check that it is running and that S3_ENDPOINT is its address."
+	return "The object store does not respond: " + lastLine(err),
+		"Check that it is running and that S3_ENDPOINT is its address."
 }
 
 func lastLine(err error) string {
@@ -195,7 +211,10 @@ func temporal(ctx context.Context, o Options) []Finding {
 		l.fail("temporal", "Set TEMPORAL_ADDRESS, or start `dateline up`.", "There is no Temporal configured.")
 		return l
 	}
-	options := client.Options{HostPort: cfg.TemporalAddress, Namespace: cfg.TemporalNamespace, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))}
+	options := client.Options{
+		HostPort: cfg.TemporalAddress, Namespace: cfg.TemporalNamespace,
+		Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler)),
+	}
 	if cfg.TemporalTLS {
 		options.ConnectionOptions.TLS = tlsDefaults()
 	}
@@ -211,12 +230,15 @@ func temporal(ctx context.Context, o Options) []Finding {
 	service := c.WorkflowService()
 	requestCtx, cancel := context.WithTimeout(ctx, 8*time.Second)
 	defer cancel()
-	described, err := service.DescribeNamespace(requestCtx, &workflowservice.DescribeNamespaceRequest{Namespace: cfg.TemporalNamespace})
+	described, err := service.DescribeNamespace(requestCtx, &workflowservice.DescribeNamespaceRequest{
+		Namespace: cfg.TemporalNamespace,
+	})
 	var unknown *serviceerror.NamespaceNotFound
 	var missing *serviceerror.NotFound
 	switch {
 	case errors.As(err, &unknown), errors.As(err, &missing):
-		l.fail("temporal namespace", "Create it: temporal operator namespace create --retention 7d "+cfg.TemporalNamespace, "The namespace %s does not exist.", cfg.TemporalNamespace)
+		l.fail("temporal namespace", "Create it: temporal operator namespace create --retention 7d "+
+			cfg.TemporalNamespace, "The namespace %s does not exist.", cfg.TemporalNamespace)
 		return l
 	case err != nil:
 		advice := "Check that Temporal is running and that TEMPORAL_ADDRESS is its frontend."
@@ -228,7 +250,8 @@ func temporal(ctx context.Context, o Options) []Finding {
 	}
 	retention := described.GetConfig().GetWorkflowExecutionRetentionTtl().AsDuration()
 	if retention < 24*time.Hour {
-		l.warn("temporal namespace", "temporal operator namespace update --retention 7d "+cfg.TemporalNamespace, "The retention of closed workflows is only %s.", retention)
+		l.warn("temporal namespace", "temporal operator namespace update --retention 7d "+cfg.TemporalNamespace,
+			"The retention of closed workflows is only %s.", retention)
 	} else {
 		l.ok("temporal namespace", "%s exists, with a retention of %s", cfg.TemporalNamespace, retention)
 	}
@@ -238,9 +261,12 @@ func temporal(ctx context.Context, o Options) []Finding {
 }
 
 func searchAttributes(ctx context.Context, c client.Client, o Options, l *list) {
-	listed, err := c.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: o.Config.TemporalNamespace})
+	listed, err := c.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{
+		Namespace: o.Config.TemporalNamespace,
+	})
 	if err != nil {
-		l.warn("temporal attributes", "See the commands in docs/reference/temporal.md.", "They cannot be listed: %s", lastLine(err))
+		l.warn("temporal attributes", "See the commands in docs/reference/temporal.md.", "They cannot be listed: %s",
+			lastLine(err))
 		return
 	}
 	var missing, commands []string
@@ -248,9 +274,12 @@ func searchAttributes(ctx context.Context, c client.Client, o Options, l *list) 
 		switch got, ok := listed.GetCustomAttributes()[name]; {
 		case !ok:
 			missing = append(missing, name)
-			commands = append(commands, fmt.Sprintf("temporal operator search-attribute create --namespace %s --name %s --type %s", o.Config.TemporalNamespace, name, kind))
+			commands = append(commands,
+				fmt.Sprintf("temporal operator search-attribute create --namespace %s --name %s --type %s",
+					o.Config.TemporalNamespace, name, kind))
 		case !strings.EqualFold(got.String(), kind) && got != enumspb.INDEXED_VALUE_TYPE_UNSPECIFIED:
-			l.fail("temporal attributes", "Delete and recreate it; no posts are lost.", "%s has the type %s, but must have %s.", name, got, kind)
+			l.fail("temporal attributes", "Delete and recreate it; no posts are lost.",
+				"%s has the type %s, but must have %s.", name, got, kind)
 		}
 	}
 	if len(missing) > 0 {
@@ -263,13 +292,17 @@ func searchAttributes(ctx context.Context, c client.Client, o Options, l *list) 
 }
 
 func taskQueuePollers(ctx context.Context, service workflowservice.WorkflowServiceClient, o Options, l *list) {
-	response, err := service.DescribeTaskQueue(ctx, &workflowservice.DescribeTaskQueueRequest{Namespace: o.Config.TemporalNamespace,
-		TaskQueue: &taskqueuepb.TaskQueue{Name: o.TaskQueue}, TaskQueueType: enumspb.TASK_QUEUE_TYPE_ACTIVITY})
+	response, err := service.DescribeTaskQueue(ctx,
+		&workflowservice.DescribeTaskQueueRequest{
+			Namespace: o.Config.TemporalNamespace,
+			TaskQueue: &taskqueuepb.TaskQueue{Name: o.TaskQueue}, TaskQueueType: enumspb.TASK_QUEUE_TYPE_ACTIVITY,
+		})
 	switch {
 	case err != nil:
 		l.warn("worker", "", "The task queue cannot be described: %s", lastLine(err))
 	case len(response.GetPollers()) == 0:
-		l.warn("worker", "Start one: dateline worker", "No worker has polled within the last minutes, so no posts are published.")
+		l.warn("worker", "Start one: dateline worker",
+			"No worker has polled within the last minutes, so no posts are published.")
 	default:
 		l.ok("worker", "%d pollers", len(response.GetPollers()))
 	}

@@ -31,14 +31,17 @@ func settings(_ context.Context, o Options) []Finding {
 	u, err := url.Parse(cfg.PublicURL)
 	switch {
 	case err != nil || u.Host == "":
-		l.fail("public address", "Set DATELINE_PUBLIC_URL to where browsers reach the API.", "%q is not a URL.", cfg.PublicURL)
+		l.fail("public address", "Set DATELINE_PUBLIC_URL to where browsers reach the API.", "%q is not a URL.",
+			cfg.PublicURL)
 	case u.Scheme != "https" && !loopback(u.Hostname()):
-		l.warn("public address", "Use a TLS proxy, and set DATELINE_PUBLIC_URL to its https URL.", "%s is not https: browsers cannot log in, and networks reject it as redirect URI.", cfg.PublicURL)
+		l.warn("public address", "Use a TLS proxy, and set DATELINE_PUBLIC_URL to its https URL.",
+			"%s is not https: browsers cannot log in, and networks reject it as redirect URI.", cfg.PublicURL)
 	default:
 		l.ok("public address", "%s", cfg.PublicURL)
 	}
 	if u != nil && !loopback(u.Hostname()) && len(cfg.TrustedProxies) == 0 {
-		l.warn("proxies", "Set DATELINE_TRUSTED_PROXIES to the address of the proxy.", "No proxy is trusted: behind a proxy, all requests seem to come from the same address.")
+		l.warn("proxies", "Set DATELINE_TRUSTED_PROXIES to the address of the proxy.",
+			"No proxy is trusted: behind a proxy, all requests seem to come from the same address.")
 	}
 	return l
 }
@@ -51,7 +54,8 @@ func proxy(ctx context.Context, o Options) []Finding {
 	if err != nil || loopback(u.Hostname()) || len(o.Config.TrustedProxies) == 0 {
 		return nil
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(o.Config.PublicURL, "/")+"/livez", http.NoBody)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(o.Config.PublicURL, "/")+"/livez",
+		http.NoBody)
 	if err != nil {
 		return nil // reported by settings
 	}
@@ -61,17 +65,20 @@ func proxy(ctx context.Context, o Options) []Finding {
 	}
 	response, err := client.Do(r)
 	if err != nil {
-		l.warn("proxy", "Start the API and the proxy, then run dateline doctor again.", "%s cannot be reached: %s", o.Config.PublicURL, short(err))
+		l.warn("proxy", "Start the API and the proxy, then run dateline doctor again.", "%s cannot be reached: %s",
+			o.Config.PublicURL, short(err))
 		return l
 	}
 	defer func() { _ = response.Body.Close() }()
 	switch response.Header.Get(clientaddr.ForwardedHeader) {
 	case clientaddr.ForwardedMissing:
-		l.fail("proxy", "Let the proxy set X-Forwarded-For; see docs/how-to/run-behind-a-proxy.md.", "The trusted proxy sends requests without X-Forwarded-For: all readers count as one.")
+		l.fail("proxy", "Let the proxy set X-Forwarded-For; see docs/how-to/run-behind-a-proxy.md.",
+			"The trusted proxy sends requests without X-Forwarded-For: all readers count as one.")
 	case clientaddr.ForwardedYes:
 		l.ok("proxy", "X-Forwarded-For arrives")
 	default:
-		l.warn("proxy", "Check that DATELINE_PUBLIC_URL leads to the API of this version.", "%s/livez answers with %s and without %s.", o.Config.PublicURL, response.Status, clientaddr.ForwardedHeader)
+		l.warn("proxy", "Check that DATELINE_PUBLIC_URL leads to the API of this version.",
+			"%s/livez answers with %s and without %s.", o.Config.PublicURL, response.Status, clientaddr.ForwardedHeader)
 	}
 	return l
 }
@@ -85,7 +92,8 @@ func timeZones(_ context.Context, o Options) []Finding {
 		switch w.Kind {
 		case timezone.Old:
 			l.warn("time zones", "Update Dateline, or the system's tzdata package.",
-				"The database is of %s, over a year old: posts in zones whose rules have changed since are sent at wrong times.", w.Released.Format(time.DateOnly))
+				"The database is of %s, over a year old: posts in zones whose rules have changed since are sent at "+
+					"wrong times.", w.Released.Format(time.DateOnly))
 		case timezone.Outdated:
 			l.warn("time zones", "Restart Dateline.", "%s now has the newer version %s.", w.Source, w.Version)
 		case timezone.Anonymous:
@@ -116,7 +124,8 @@ func keyset(ctx context.Context, o Options) []Finding {
 	l.ok("keyset", "%d keys", len(all))
 	if o.Keyset.JSON.Empty() && o.Keyset.KMS == nil {
 		if info, err := os.Stat(o.Keyset.Path); err == nil && info.Mode().Perm()&0o077 != 0 {
-			l.warn("keyset", "chmod 600 "+o.Keyset.Path, "%s is readable by other users (%s).", o.Keyset.Path, info.Mode().Perm())
+			l.warn("keyset", "chmod 600 "+o.Keyset.Path, "%s is readable by other users (%s).", o.Keyset.Path,
+				info.Mode().Perm())
 		}
 	}
 	if o.Config.DatabaseURL == "" {
@@ -127,12 +136,14 @@ func keyset(ctx context.Context, o Options) []Finding {
 		return l // reported by the check of the database
 	}
 	defer s.Close()
-	lost, err := (&keyring.Manager{Store: s, Columns: postgres.SealedColumns(), Source: o.Keyset}).CountUndecryptable(ctx)
+	lost, err := (&keyring.Manager{Store: s, Columns: postgres.SealedColumns(), Source: o.Keyset}).
+		CountUndecryptable(ctx)
 	switch {
 	case err != nil:
 		return l // the schema is outdated, which is already reported
 	case lost > 0:
-		l.fail("keyset", "Restore the keyset with which they were encrypted, or reconnect the accounts.", "%d secrets in the database cannot be decrypted with its keys.", lost)
+		l.fail("keyset", "Restore the keyset with which they were encrypted, or reconnect the accounts.",
+			"%d secrets in the database cannot be decrypted with its keys.", lost)
 	default:
 		l.ok("keyset", "all secrets can be decrypted")
 	}

@@ -21,17 +21,23 @@ func TestRun_ChecksMeilisearch(t *testing.T) {
 	}
 	f := meilitest.Start(t)
 	c := p.options.Config
-	c.Search, c.MeilisearchURL, c.MeilisearchKey, c.MeilisearchIndex = config.SearchMeilisearch, f.URL, meilitest.Key, "articles"
+	c.Search, c.MeilisearchURL, c.MeilisearchKey, c.MeilisearchIndex = config.SearchMeilisearch, f.URL, meilitest.Key,
+		"articles"
 	p.want("meilisearch index", doctor.Warning, "does not exist yet", "dateline reindex")
 
-	e := meili.New(meili.Options{URL: f.URL, Key: meilitest.Key, PollInterval: time.Millisecond, Log: slog.New(slog.DiscardHandler)})
+	e := meili.New(meili.Options{
+		URL: f.URL, Key: meilitest.Key, PollInterval: time.Millisecond, Log: slog.New(slog.DiscardHandler),
+	})
 	p.Must(e.Prepare(t.Context()))
 	p.want("meilisearch key", doctor.OK, "all required actions", "")
 	p.want("meilisearch version", doctor.OK, "1.50.0", "")
 	p.want("meilisearch index", doctor.OK, "settings are current", "")
 	p.want("meilisearch documents", doctor.OK, "0 in the index, 0 in the database", "")
 
-	d := search.Document{ID: searchtest.ID("a"), Version: 1, URL: "https://x.example/a", Domain: "x.example", Title: "A", Published: time.Now()}
+	d := search.Document{
+		ID: searchtest.ID("a"), Version: 1, URL: "https://x.example/a", Domain: "x.example",
+		Title: "A", Published: time.Now(),
+	}
 	searchtest.Store(p.Newsroom, d, time.Now())
 	p.want("meilisearch documents", doctor.OK, "0 in the index, 1 in the database, 1 changes pending", "")
 	p.Exec("delete from article_changes")

@@ -21,9 +21,11 @@ func provider(ctx context.Context, o Options) []Finding {
 	var other *login.IssuerError
 	switch {
 	case errors.As(err, &other) && other.Announced != "":
-		l.fail("login provider", "Set OIDC_ISSUER to "+other.Announced+" exactly, and restart the api.", "The provider is not the issuer %s: it names itself %s, so every login fails.", issuer, other.Announced)
+		l.fail("login provider", "Set OIDC_ISSUER to "+other.Announced+" exactly, and restart the api.",
+			"The provider is not the issuer %s: it names itself %s, so every login fails.", issuer, other.Announced)
 	case err != nil:
-		l.fail("login provider", "Check that the provider runs, and that OIDC_ISSUER is its issuer.", "Its discovery document cannot be read: %s", short(err))
+		l.fail("login provider", "Check that the provider runs, and that OIDC_ISSUER is its issuer.",
+			"Its discovery document cannot be read: %s", short(err))
 	default:
 		l.ok("login provider", "%s", issuer)
 	}
@@ -48,8 +50,11 @@ func mailServer(ctx context.Context, o Options) []Finding {
 		return nil
 	}
 	from, domain := c.EmailSender()
-	s := email.SMTP{Server: email.Server{Host: c.SMTPHost, Port: c.SMTPPort, Encryption: email.Encryption(c.SMTPEncryption),
-		Username: c.SMTPUsername, Password: secret.NewText(c.SMTPPassword), From: from, Domain: domain}}
+	s := email.SMTP{Server: email.Server{
+		Host: c.SMTPHost, Port: c.SMTPPort,
+		Encryption: email.Encryption(c.SMTPEncryption),
+		Username:   c.SMTPUsername, Password: secret.NewText(c.SMTPPassword), From: from, Domain: domain,
+	}}
 	err := s.Check(ctx)
 	if err == nil {
 		l.ok("mail server", "%s:%d accepts connections of Dateline", c.SMTPHost, c.SMTPPort)
@@ -59,7 +64,8 @@ func mailServer(ctx context.Context, o Options) []Finding {
 	if said == "" {
 		said = short(err)
 	}
-	advice := "Check DATELINE_SMTP_HOST, DATELINE_SMTP_PORT and DATELINE_SMTP_ENCRYPTION, and that its certificate is valid for this name."
+	advice := "Check DATELINE_SMTP_HOST, DATELINE_SMTP_PORT and DATELINE_SMTP_ENCRYPTION, and that its certificate " +
+		"is valid for this name."
 	if code != 0 {
 		advice = "Check DATELINE_SMTP_USERNAME and DATELINE_SMTP_PASSWORD, and that the server lets this machine send."
 	}

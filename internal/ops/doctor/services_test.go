@@ -19,7 +19,10 @@ import (
 func TestRun_ChecksTheLoginProvider(t *testing.T) {
 	p := open(t)
 	c := p.options.Config
-	if slices.ContainsFunc(p.examine(), func(f doctor.Finding) bool { return f.Check == "login provider" || f.Check == "mail server" }) {
+	if slices.ContainsFunc(p.examine(), func(f doctor.Finding) bool {
+		return f.Check == "login provider" ||
+			f.Check == "mail server"
+	}) {
 		t.Error("services that are not configured were checked")
 	}
 	var server *httptest.Server
@@ -30,13 +33,18 @@ func TestRun_ChecksTheLoginProvider(t *testing.T) {
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = fmt.Fprintf(w, `{"issuer": %q, "authorization_endpoint": "https://a.example", "jwks_uri": "https://k.example"}`, server.URL+path)
+		_, _ = fmt.Fprintf(w,
+			`{"issuer": %q, "authorization_endpoint": "https://a.example", "jwks_uri": "https://k.example"}`,
+			server.URL+path)
 	}))
 	defer server.Close()
 	right := server.URL + path
 	c.OIDCIssuer = right
 	p.want("login provider", doctor.OK, right, "")
-	for _, wrong := range []string{right + "/", right + "/.well-known/openid-configuration", strings.Replace(right, "127.0.0.1", "localhost", 1)} {
+	for _, wrong := range []string{
+		right + "/", right + "/.well-known/openid-configuration",
+		strings.Replace(right, "127.0.0.1", "localhost", 1),
+	} {
 		c.OIDCIssuer = wrong
 		p.want("login provider", doctor.Failure, wrong, "Set OIDC_ISSUER to "+right+" exactly")
 	}
@@ -75,7 +83,10 @@ func answerSMTP(conn net.Conn) {
 	_, _ = io.WriteString(conn, "220 mail.example\r\n")
 	lines := bufio.NewScanner(conn)
 	for lines.Scan() {
-		reply := map[string]string{"EHLO": "250-mail.example\r\n250 AUTH CRAM-MD5", "AUTH": "334 PDFAbWFpbD4=", "QUIT": "221 bye"}[strings.ToUpper(strings.Fields(lines.Text() + " x")[0])]
+		reply := map[string]string{
+			"EHLO": "250-mail.example\r\n250 AUTH CRAM-MD5", "AUTH": "334 PDFAbWFpbD4=",
+			"QUIT": "221 bye",
+		}[strings.ToUpper(strings.Fields(lines.Text() + " x")[0])]
 		if reply == "" {
 			reply = "535 5.7.8 Authentication failed"
 		}
@@ -93,7 +104,9 @@ func TestRun_ChecksThatTheProxyForwardsAddresses(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	p.options.HTTP = &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+	p.options.HTTP = &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, network,
+		_ string,
+	) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, network, server.Listener.Addr().String())
 	}}}
 	c.PublicURL, c.TrustedProxies = "http://dateline.example", []string{"10.0.0.1"}

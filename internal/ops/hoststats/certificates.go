@@ -78,7 +78,10 @@ func (e Endpoint) certificateExpiry(ctx context.Context) (time.Time, bool) {
 	if e.UsesSSLRequest && !requestTLS(plain) {
 		return time.Time{}, false
 	}
-	secured := tls.Client(plain, &tls.Config{ServerName: host, InsecureSkipVerify: true, MinVersion: tls.VersionTLS12, NextProtos: e.protocols}) //nolint:gosec // see above
+	secured := tls.Client(plain, &tls.Config{
+		ServerName: host, InsecureSkipVerify: true, MinVersion: tls.VersionTLS12, //nolint:gosec // see above
+		NextProtos: e.protocols,
+	})
 	if err := secured.HandshakeContext(ctx); err != nil || len(secured.ConnectionState().PeerCertificates) == 0 {
 		return time.Time{}, false
 	}

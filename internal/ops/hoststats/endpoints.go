@@ -56,7 +56,10 @@ func postgresEndpoint(address string) (Endpoint, bool) {
 	if address == "" || err != nil || c.TLSConfig == nil || strings.HasPrefix(c.Host, "/") {
 		return Endpoint{}, false
 	}
-	e := Endpoint{Address: net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port))), UsesSSLRequest: c.SSLNegotiation != "direct"}
+	e := Endpoint{
+		Address:        net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port))),
+		UsesSSLRequest: c.SSLNegotiation != "direct",
+	}
 	if !e.UsesSSLRequest {
 		e.protocols = []string{"postgresql"} // required for direct TLS
 	}

@@ -33,7 +33,8 @@ func TestDisk(t *testing.T) {
 }
 
 func TestSameDisk(t *testing.T) {
-	if dir := t.TempDir(); !hoststats.SameDisk(dir, t.TempDir()) || hoststats.SameDisk(dir, filepath.Join(dir, "none")) {
+	if dir := t.TempDir(); !hoststats.SameDisk(dir, t.TempDir()) ||
+		hoststats.SameDisk(dir, filepath.Join(dir, "none")) {
 		t.Error("SameDisk: want true for neighboring directories and false for a missing one")
 	}
 	if runtime.GOOS == "linux" && hoststats.SameDisk(t.TempDir(), "/proc") {
@@ -81,7 +82,11 @@ func TestChildren_IncludesDescendants(t *testing.T) {
 func TestCertificates_Expiries(t *testing.T) {
 	server := httptest.NewTLSServer(nil)
 	defer server.Close()
-	c := &hoststats.Certificates{Endpoints: map[string]hoststats.Endpoint{"public": {Address: strings.TrimPrefix(server.URL, "https://")}, "down": {Address: "127.0.0.1:1"}}}
+	c := &hoststats.Certificates{
+		Endpoints: map[string]hoststats.Endpoint{
+			"public": {Address: strings.TrimPrefix(server.URL, "https://")}, "down": {Address: "127.0.0.1:1"},
+		},
+	}
 	expiries := c.Expiries(t.Context())
 	if len(expiries) != 1 || !expiries["public"].Equal(server.Certificate().NotAfter) {
 		t.Errorf("got %v, want the certificate of the server", expiries)
@@ -96,7 +101,10 @@ func TestCertificates_Expiries(t *testing.T) {
 func TestTLSEndpoints_Postgres(t *testing.T) {
 	ends := time.Now().AddDate(0, 0, 9)
 	address, _ := enginetest.SecurePostgres(t, ends)
-	addresses := hoststats.Addresses{DatabaseURL: address + "?sslmode=require", S3Endpoint: "http://127.0.0.1:1", RedisURL: "rediss://cache.example", PublicURL: "https://dateline.example/app"}
+	addresses := hoststats.Addresses{
+		DatabaseURL: address + "?sslmode=require", S3Endpoint: "http://127.0.0.1:1",
+		RedisURL: "rediss://cache.example", PublicURL: "https://dateline.example/app",
+	}
 	endpoints := hoststats.TLSEndpoints(addresses)
 	if len(endpoints) != 3 || !endpoints["database"].UsesSSLRequest {
 		t.Fatalf("got %+v, want database, redis and public", endpoints)
@@ -107,7 +115,8 @@ func TestTLSEndpoints_Postgres(t *testing.T) {
 	if got, want := endpoints["public"].Address, "dateline.example:443"; got != want {
 		t.Errorf("public: got %s, want %s", got, want)
 	}
-	found := (&hoststats.Certificates{Endpoints: map[string]hoststats.Endpoint{"database": endpoints["database"]}}).Expiries(t.Context())
+	found := (&hoststats.Certificates{Endpoints: map[string]hoststats.Endpoint{"database": endpoints["database"]}}).
+		Expiries(t.Context())
 	if off := found["database"].Sub(ends).Abs(); len(found) != 1 || off > time.Minute {
 		t.Errorf("%v, want %v", found, ends)
 	}

@@ -49,7 +49,9 @@ const (
 func adder(all *[]Alert) addFunc {
 	return func(severity Severity, name, subject string, value float64, template string, args ...any) {
 		text, params := message.Format(template, args...)
-		*all = append(*all, Alert{Name: name, Severity: severity, Subject: subject, Value: value, Message: text, Params: params})
+		*all = append(*all, Alert{
+			Name: name, Severity: severity, Subject: subject, Value: value, Message: text, Params: params,
+		})
 	}
 }
 
@@ -58,7 +60,9 @@ func adder(all *[]Alert) addFunc {
 func ProxyAlert() Alert {
 	var all []Alert
 	add := adder(&all)
-	add(Warning, "ProxyHidesClients", "", 0, "A trusted proxy sends requests without X-Forwarded-For: all readers count as one and share the rate limits. Let the proxy set this header; `docs/how-to/run-behind-a-proxy.md` has the lines.")
+	add(Warning, "ProxyHidesClients", "", 0,
+		"A trusted proxy sends requests without X-Forwarded-For: all readers count as one and share the rate limits. "+
+			"Let the proxy set this header; `docs/how-to/run-behind-a-proxy.md` has the lines.")
 	return all[0]
 }
 
@@ -69,7 +73,9 @@ func alerts(r Report) []Alert {
 	add := adder(&all)
 	for _, name := range slices.Sorted(maps.Keys(r.Engines)) {
 		if failure := r.Engines[name]; failure != "" && name != "clock" {
-			add(Critical, EngineDown, name, 0, "{engine}: {reason}. No data is lost; work that needs it resumes when it is back.", name, strings.TrimSuffix(failure, "."))
+			add(Critical, EngineDown, name, 0,
+				"{engine}: {reason}. No data is lost; work that needs it resumes when it is back.", name,
+				strings.TrimSuffix(failure, "."))
 		}
 	}
 	if off := r.Clock.Offset.Abs(); off > dbclock.Warning {
@@ -77,20 +83,27 @@ func alerts(r Report) []Alert {
 		if off > dbclock.Limit {
 			severity = Critical
 		}
-		add(severity, "ClockDrift", "", r.Clock.Offset.Seconds(), "The clock of this host is {offset_seconds} off the database clock, by which posts are sent. Synchronize both with NTP.", off.Round(100*time.Millisecond))
+		add(severity, "ClockDrift", "", r.Clock.Offset.Seconds(),
+			"The clock of this host is {offset_seconds} off the database clock, by which posts are sent. Synchronize "+
+				"both with NTP.", off.Round(100*time.Millisecond))
 	}
 	postAlerts(r, add)
 	zoneAlerts(r, add)
 	for _, q := range r.Queues {
 		if q.Oldest > maxQueueAge {
-			add(Critical, "TaskQueueStalled", q.Name, q.Oldest.Seconds(), "The oldest task in {queue} has been waiting for {wait_seconds}. Check that a worker is running.", q.Name, q.Oldest.Round(time.Second))
+			add(Critical, "TaskQueueStalled", q.Name, q.Oldest.Seconds(),
+				"The oldest task in {queue} has been waiting for {wait_seconds}. Check that a worker is running.",
+				q.Name, q.Oldest.Round(time.Second))
 		}
 		if q.Start != nil && q.Start.P95 > maxStartLatency {
-			add(Warning, "WorkersBehind", q.Name, q.Start.P95.Seconds(), "5% of the tasks in {queue} wait longer than {wait_seconds} for a worker. Start more workers.", q.Name, q.Start.P95.Round(time.Second))
+			add(Warning, "WorkersBehind", q.Name, q.Start.P95.Seconds(),
+				"5% of the tasks in {queue} wait longer than {wait_seconds} for a worker. Start more workers.", q.Name,
+				q.Start.P95.Round(time.Second))
 		}
 	}
 	usageAlerts(r, add)
-	slices.SortStableFunc(all, func(a, b Alert) int { return cmp.Compare(a.Severity, b.Severity) }) // critical before warning
+	// Critical before warning
+	slices.SortStableFunc(all, func(a, b Alert) int { return cmp.Compare(a.Severity, b.Severity) })
 	return all
 }
 
@@ -102,10 +115,12 @@ func zoneAlerts(r Report, add addFunc) {
 		switch w.Kind {
 		case timezone.Old:
 			add(Warning, "TimeZonesOld", "", 0,
-				"The time zone database {version} is over a year old. Update Dateline, or the tzdata package of the system.", r.Zones.Version)
+				"The time zone database {version} is over a year old. Update Dateline, or the tzdata package of "+
+					"the system.", r.Zones.Version)
 		case timezone.Outdated:
 			add(Warning, "TimeZonesOutdated", "", 0,
-				"The system has the time zone database {version}, Dateline uses {used_version}. Restart Dateline.", w.Version, r.Zones.Version)
+				"The system has the time zone database {version}, Dateline uses {used_version}. Restart Dateline.",
+				w.Version, r.Zones.Version)
 		case timezone.Anonymous: // dateline doctor reports it
 		}
 	}
@@ -116,49 +131,67 @@ type addFunc func(severity Severity, name, subject string, value float64, templa
 func postAlerts(r Report, add addFunc) {
 	if p := r.Posts; p != nil {
 		if p.Overdue > 0 {
-			add(Critical, "PostsLate", "", float64(p.Overdue), "{posts|post is|posts are} overdue by more than 30 s. If an engine is down, fix that first: the posts are then sent automatically.", p.Overdue)
+			add(Critical, "PostsLate", "", float64(p.Overdue),
+				"{posts|post is|posts are} overdue by more than 30 s. If an engine is down, fix that first: the "+
+					"posts are then sent automatically.", p.Overdue)
 		}
 		if p.NewDeadLetters >= maxNewDeadLetters {
-			add(Warning, "DeadLettersGrowing", "", float64(p.NewDeadLetters), "{posts} new dead letters within 15 minutes. Check their reasons.", p.NewDeadLetters)
+			add(Warning, "DeadLettersGrowing", "", float64(p.NewDeadLetters),
+				"{posts} new dead letters within 15 minutes. Check their reasons.", p.NewDeadLetters)
 		}
 		if p.Deliveries > maxPendingDeliveries {
-			add(Warning, "WebhookDeliveriesPending", "", float64(p.Deliveries), "{deliveries} webhook deliveries are pending. Check the responses of the receivers.", p.Deliveries)
+			add(Warning, "WebhookDeliveriesPending", "", float64(p.Deliveries),
+				"{deliveries} webhook deliveries are pending. Check the responses of the receivers.", p.Deliveries)
 		}
 	}
 	if n := r.DeadLetters["uncertain"]; n > 0 {
-		add(Warning, "PostsUncertain", "", float64(n), "{posts|dead letter|dead letters} with an uncertain outcome. Check the account at the network and decide.", n)
+		add(Warning, "PostsUncertain", "", float64(n),
+			"{posts|dead letter|dead letters} with an uncertain outcome. Check the account at the network and decide.",
+			n)
 	}
 	for _, l := range r.Lateness {
 		if l.Network != "" && l.Max > maxLateness {
-			add(Warning, "PostsSentLate", l.Network, l.Max.Seconds(), "A post to {network} was sent {late_seconds} late within the last day.", l.Network, l.Max.Round(time.Second))
+			add(Warning, "PostsSentLate", l.Network, l.Max.Seconds(),
+				"A post to {network} was sent {late_seconds} late within the last day.", l.Network,
+				l.Max.Round(time.Second))
 		}
 	}
 	if n := r.Accounts.NeedsReconnect; n > 0 {
-		add(Warning, "AccountsNeedReconnect", "", float64(n), "{accounts|account has|accounts have} to be reconnected: the networks rejected their access.", n)
+		add(Warning, "AccountsNeedReconnect", "", float64(n),
+			"{accounts|account has|accounts have} to be reconnected: the networks rejected their access.", n)
 	}
 	if end := r.Accounts.FirstExpiry; end != nil && end.Sub(r.At) < expiryWarning {
-		add(Warning, "AccountAccessExpiring", "", end.Sub(r.At).Seconds(), "Access to an account expires at {ends_at} UTC and cannot be renewed. Reconnect the account before then.", end.UTC())
+		add(Warning, "AccountAccessExpiring", "", end.Sub(r.At).Seconds(),
+			"Access to an account expires at {ends_at} UTC and cannot be renewed. Reconnect the account before then.",
+			end.UTC())
 	}
 	if r.Crawl != nil && r.Crawl.SeedsOverdue > 0 {
-		add(Warning, "SeedsOverdue", "", float64(r.Crawl.SeedsOverdue), "{seeds} seeds are overdue by more than 15 minutes. Check that a worker with DATELINE_CRAWL is running.", r.Crawl.SeedsOverdue)
+		add(Warning, "SeedsOverdue", "", float64(r.Crawl.SeedsOverdue),
+			"{seeds} seeds are overdue by more than 15 minutes. Check that a worker with DATELINE_CRAWL is running.",
+			r.Crawl.SeedsOverdue)
 	}
 	if r.Readers != nil && r.Readers.Quarantined > 0 {
-		add(Warning, "RecordsQuarantined", "", float64(r.Readers.Quarantined), "{records|unreadable count record is|unreadable count records are} in the quarantine; all other views are counted. Run `dateline quarantine list`.", r.Readers.Quarantined)
+		add(Warning, "RecordsQuarantined", "", float64(r.Readers.Quarantined),
+			"{records|unreadable count record is|unreadable count records are} in the quarantine; all other views "+
+				"are counted. Run `dateline quarantine list`.", r.Readers.Quarantined)
 	}
 }
 
 func usageAlerts(r Report, add addFunc) {
 	if r.Database != nil && r.Database.Share() > usageLimit {
-		add(Warning, "DatabaseServerNearLimit", "", r.Database.Share(), "{percent} % of the Postgres connection limit is in use.", percent(r.Database.Share()))
+		add(Warning, "DatabaseServerNearLimit", "", r.Database.Share(),
+			"{percent} % of the Postgres connection limit is in use.", percent(r.Database.Share()))
 	}
 	for _, resource := range slices.Sorted(maps.Keys(r.Redis)) {
 		if share := r.Redis[resource].Share(); share > usageLimit {
-			add(Critical, "RedisNearLimit", resource, share, "{percent} % of the Redis {resource} limit is in use.", percent(share), strings.TrimSuffix(resource, "s"))
+			add(Critical, "RedisNearLimit", resource, share, "{percent} % of the Redis {resource} limit is in use.",
+				percent(share), strings.TrimSuffix(resource, "s"))
 		}
 	}
 	for _, volume := range slices.Sorted(maps.Keys(r.Disks)) {
 		if share := r.Disks[volume].Share(); share > diskUsageLimit {
-			add(Critical, "DiskNearlyFull", volume, share, "The {volume} volume is {percent} % full.", volume, percent(share))
+			add(Critical, "DiskNearlyFull", volume, share, "The {volume} volume is {percent} % full.", volume,
+				percent(share))
 		}
 	}
 }

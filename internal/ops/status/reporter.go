@@ -44,7 +44,9 @@ const latenessWindow = 24 * time.Hour
 // Report queries everything concurrently until ctx ends. engines returns the error of
 // each engine, which is empty if it is healthy. Data that cannot be queried is missing
 // from the report.
-func (r *Reporter) Report(ctx context.Context, workspace uuid.UUID, engines func(context.Context) map[string]string) Report {
+func (r *Reporter) Report(
+	ctx context.Context, workspace uuid.UUID, engines func(context.Context) map[string]string,
+) Report {
 	report := Report{At: time.Now(), Version: r.Version, Zones: timezone.Current()}
 	if r.Clock != nil {
 		report.Clock = r.Clock()
@@ -144,7 +146,8 @@ func needingAttention(all []account.Account) (found Accounts) {
 		if a.Status == account.NeedsReconnect {
 			found.NeedsReconnect++
 		}
-		if end := a.AccessEndsAt(); a.Status == account.Connected && !end.IsZero() && (found.FirstExpiry == nil || end.Before(*found.FirstExpiry)) {
+		if end := a.AccessEndsAt(); a.Status == account.Connected && !end.IsZero() &&
+			(found.FirstExpiry == nil || end.Before(*found.FirstExpiry)) {
 			found.FirstExpiry = &end
 		}
 	}

@@ -31,13 +31,17 @@ func TestWatcher_RecordsAfterTwoEqualResults(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var down atomic.Bool
 		states, announced := &engineStates{}, 0
-		w := &status.Watcher{Store: states, Source: "test", Log: slog.New(slog.DiscardHandler), Changed: func() { announced++ }, Checks: map[string]func(context.Context) error{
-			"redis": func(context.Context) error {
-				if down.Load() {
-					return errors.New("connection refused")
-				}
-				return nil
-			}, "temporal": func(context.Context) error { return nil }}}
+		w := &status.Watcher{
+			Store: states, Source: "test", Log: slog.New(slog.DiscardHandler),
+			Changed: func() { announced++ }, Checks: map[string]func(context.Context) error{
+				"redis": func(context.Context) error {
+					if down.Load() {
+						return errors.New("connection refused")
+					}
+					return nil
+				}, "temporal": func(context.Context) error { return nil },
+			},
+		}
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() { defer close(ended); w.Run(ctx) }()

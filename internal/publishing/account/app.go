@@ -10,7 +10,9 @@ func appName(networkName, base string) string { return "app/" + networkName + "/
 
 // ensureApp returns the app for new connections: the operator's, or the one that
 // Dateline registers at the instance if there is none yet.
-func (s *Service) ensureApp(ctx context.Context, connector network.Connector, networkName, base string) (network.App, error) {
+func (s *Service) ensureApp(
+	ctx context.Context, connector network.Connector, networkName, base string,
+) (network.App, error) {
 	if _, many := connector.(network.Federated); !many {
 		app, err := connector.Register(ctx, base, s.RedirectURI)
 		if err != nil {
@@ -30,7 +32,10 @@ func (s *Service) ensureApp(ctx context.Context, connector network.Connector, ne
 	if err != nil {
 		return network.App{}, err
 	}
-	if err := s.Store.SaveApp(ctx, App{Network: networkName, BaseURL: base, RedirectURI: s.RedirectURI, ClientID: app.ClientID, SealedSecret: sealed}); err != nil {
+	if err := s.Store.SaveApp(ctx, App{
+		Network: networkName, BaseURL: base, RedirectURI: s.RedirectURI,
+		ClientID: app.ClientID, SealedSecret: sealed,
+	}); err != nil {
 		return network.App{}, err
 	}
 	// A concurrent request may have registered one: use the stored app.
@@ -45,7 +50,8 @@ func (s *Service) storedApp(ctx context.Context, networkName, base, redirectURI 
 		return network.App{}, false, err
 	}
 	clientSecret, err := s.Sealer.Open(stored.SealedSecret, appName(networkName, base))
-	return network.App{BaseURL: base, RedirectURI: redirectURI, ClientID: stored.ClientID, ClientSecret: clientSecret}, err == nil, err
+	return network.App{BaseURL: base, RedirectURI: redirectURI, ClientID: stored.ClientID, ClientSecret: clientSecret},
+		err == nil, err
 }
 
 // appOf returns the app that an account's tokens were issued to. Accounts that were
@@ -67,8 +73,10 @@ func (s *Service) appOf(ctx context.Context, a Account) (network.App, error) {
 		if a.App == "" {
 			return network.App{BaseURL: a.BaseURL}, nil
 		}
-		err = &network.Error{Class: network.Auth, Code: "app_unknown",
-			Message: "Dateline's registration at this instance is unknown. Reconnect the account."}
+		err = &network.Error{
+			Class: network.Auth, Code: "app_unknown",
+			Message: "Dateline's registration at this instance is unknown. Reconnect the account.",
+		}
 	}
 	return app, err
 }

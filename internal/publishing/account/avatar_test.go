@@ -38,7 +38,8 @@ func TestAvatars_AreCopiedOnceAndSurviveTheirAddress(t *testing.T) {
 		t.Helper()
 		got, err := avatars.Get(t.Context(), n.Owner, desk.ID)
 		if string(got) != image || (err != nil) != (image == "") || web.requests != requests {
-			t.Errorf("%s: got %q (%v) after %d requests, want %q after %d", when, got, err, web.requests, image, requests)
+			t.Errorf("%s: got %q (%v) after %d requests, want %q after %d", when, got, err, web.requests, image,
+				requests)
 		}
 	}
 	want("at first", "first", 1)

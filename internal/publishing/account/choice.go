@@ -55,13 +55,22 @@ type sealedCandidate struct {
 }
 
 // saveChoice stores accounts for a choice.
-func (s *Service) saveChoice(ctx context.Context, who workspace.Principal, networkName, app string, found []network.Account) (*Choice, error) {
-	c := &Choice{ID: uuid.Must(uuid.NewV7()), Network: networkName, ExpiresAt: time.Now().Add(choiceTTL).UTC(), Key: randomText()}
+func (s *Service) saveChoice(
+	ctx context.Context, who workspace.Principal, networkName, app string, found []network.Account,
+) (*Choice, error) {
+	c := &Choice{
+		ID: uuid.Must(uuid.NewV7()), Network: networkName, ExpiresAt: time.Now().Add(choiceTTL).UTC(),
+		Key: randomText(),
+	}
 	var list []sealedCandidate
 	for _, a := range found {
 		c.Accounts = append(c.Accounts, Candidate{RemoteID: a.RemoteID, Handle: a.Handle, Name: a.Name, Kind: a.Kind})
-		list = append(list, sealedCandidate{BaseURL: a.BaseURL, RemoteID: a.RemoteID, Handle: a.Handle, Name: a.Name, Kind: a.Kind, Scopes: a.Scopes,
-			Settings: a.Settings, Tokens: tokens{Access: a.Token.Reveal(), Refresh: a.RefreshToken.Reveal()}, ExpiresAt: a.TokenExpiresAt, RefreshExpiresAt: a.RefreshTokenExpiresAt})
+		list = append(list, sealedCandidate{
+			BaseURL: a.BaseURL, RemoteID: a.RemoteID, Handle: a.Handle, Name: a.Name,
+			Kind: a.Kind, Scopes: a.Scopes,
+			Settings: a.Settings, Tokens: tokens{Access: a.Token.Reveal(), Refresh: a.RefreshToken.Reveal()},
+			ExpiresAt: a.TokenExpiresAt, RefreshExpiresAt: a.RefreshTokenExpiresAt,
+		})
 	}
 	raw, err := json.Marshal(list)
 	if err != nil {
@@ -71,8 +80,11 @@ func (s *Service) saveChoice(ctx context.Context, who workspace.Principal, netwo
 	if err != nil {
 		return nil, err
 	}
-	return c, s.Store.SaveChoice(ctx, PendingChoice{ID: c.ID, WorkspaceID: who.WorkspaceID, UserID: who.UserID, Network: networkName, App: app,
-		KeyHash: hashOf(c.Key), SealedAccounts: sealed, ExpiresAt: c.ExpiresAt})
+	return c, s.Store.SaveChoice(ctx, PendingChoice{
+		ID: c.ID, WorkspaceID: who.WorkspaceID, UserID: who.UserID,
+		Network: networkName, App: app,
+		KeyHash: hashOf(c.Key), SealedAccounts: sealed, ExpiresAt: c.ExpiresAt,
+	})
 }
 
 // Choice returns an open choice of the workspace.
@@ -107,7 +119,9 @@ func choiceOf(pending PendingChoice, list []sealedCandidate) Choice {
 }
 
 // Choose connects the accounts of a choice that remoteIDs name.
-func (s *Service) Choose(ctx context.Context, who workspace.Principal, id uuid.UUID, remoteIDs []string) ([]Account, error) {
+func (s *Service) Choose(
+	ctx context.Context, who workspace.Principal, id uuid.UUID, remoteIDs []string,
+) ([]Account, error) {
 	pending, list, err := s.pending(ctx, id)
 	if err == nil && pending.WorkspaceID != who.WorkspaceID {
 		err = ChoiceNotFound()
@@ -124,10 +138,13 @@ func (s *Service) ChooseWithKey(ctx context.Context, id uuid.UUID, key string, r
 	if err != nil {
 		return nil, err
 	}
-	return s.choose(ctx, workspace.Principal{WorkspaceID: pending.WorkspaceID, UserID: pending.UserID}, pending, list, remoteIDs)
+	return s.choose(ctx, workspace.Principal{WorkspaceID: pending.WorkspaceID, UserID: pending.UserID}, pending, list,
+		remoteIDs)
 }
 
-func (s *Service) choose(ctx context.Context, who workspace.Principal, pending PendingChoice, list []sealedCandidate, remoteIDs []string) ([]Account, error) {
+func (s *Service) choose(
+	ctx context.Context, who workspace.Principal, pending PendingChoice, list []sealedCandidate, remoteIDs []string,
+) ([]Account, error) {
 	if len(remoteIDs) == 0 {
 		return nil, invalid("remote_ids", "required", "Choose at least one account.")
 	}
@@ -141,9 +158,13 @@ func (s *Service) choose(ctx context.Context, who workspace.Principal, pending P
 	}
 	var saved []Account
 	for _, k := range chosen {
-		a, err := s.save(ctx, who, pending.Network, pending.App, network.Account{BaseURL: k.BaseURL, RemoteID: k.RemoteID, Handle: k.Handle,
-			Name: k.Name, Kind: k.Kind, Scopes: k.Scopes, Settings: k.Settings, Token: secret.NewText(k.Tokens.Access), RefreshToken: secret.NewText(k.Tokens.Refresh),
-			TokenExpiresAt: k.ExpiresAt, RefreshTokenExpiresAt: k.RefreshExpiresAt})
+		a, err := s.save(ctx, who, pending.Network, pending.App,
+			network.Account{
+				BaseURL: k.BaseURL, RemoteID: k.RemoteID, Handle: k.Handle,
+				Name: k.Name, Kind: k.Kind, Scopes: k.Scopes, Settings: k.Settings,
+				Token: secret.NewText(k.Tokens.Access), RefreshToken: secret.NewText(k.Tokens.Refresh),
+				TokenExpiresAt: k.ExpiresAt, RefreshTokenExpiresAt: k.RefreshExpiresAt,
+			})
 		if err != nil {
 			return nil, err // the choice stays open; choosing again is idempotent
 		}
@@ -168,7 +189,9 @@ func (s *Service) pending(ctx context.Context, id uuid.UUID) (PendingChoice, []s
 	return pending, list, nil
 }
 
-func (s *Service) pendingWithKey(ctx context.Context, id uuid.UUID, key string) (PendingChoice, []sealedCandidate, error) {
+func (s *Service) pendingWithKey(
+	ctx context.Context, id uuid.UUID, key string,
+) (PendingChoice, []sealedCandidate, error) {
 	pending, list, err := s.pending(ctx, id)
 	if err == nil && subtle.ConstantTimeCompare(pending.KeyHash, hashOf(key)) != 1 {
 		err = ChoiceNotFound()
@@ -181,6 +204,8 @@ func (s *Service) pendingWithKey(ctx context.Context, id uuid.UUID, key string) 
 
 // ChoiceNotFound is the error for a choice that does not exist, was made, or expired.
 func ChoiceNotFound() error {
-	return &apperr.Error{Kind: apperr.KindNotFound, Code: "choice_not_found",
-		Message: "The choice was already made or has expired after 15 minutes. Connect the account again."}
+	return &apperr.Error{
+		Kind: apperr.KindNotFound, Code: "choice_not_found",
+		Message: "The choice was already made or has expired after 15 minutes. Connect the account again.",
+	}
 }

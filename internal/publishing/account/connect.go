@@ -40,7 +40,9 @@ type Connection struct {
 }
 
 // ConnectWithToken connects the account of an access token.
-func (s *Service) ConnectWithToken(ctx context.Context, who workspace.Principal, networkName, baseURL string, token secret.Text) (Account, error) {
+func (s *Service) ConnectWithToken(
+	ctx context.Context, who workspace.Principal, networkName, baseURL string, token secret.Text,
+) (Account, error) {
 	at := Instance{Network: networkName, BaseURL: baseURL}
 	connector, base, err := s.connector(at)
 	if err != nil {
@@ -60,7 +62,9 @@ func (s *Service) ConnectWithToken(ctx context.Context, who workspace.Principal,
 }
 
 // ConnectForm connects the accounts that the values of a network's form give access to.
-func (s *Service) ConnectForm(ctx context.Context, who workspace.Principal, at Instance, values map[string]secret.Text) (Connection, error) {
+func (s *Service) ConnectForm(
+	ctx context.Context, who workspace.Principal, at Instance, values map[string]secret.Text,
+) (Connection, error) {
 	form, ok := s.Connectors.FormConnector(at.Network)
 	if !ok {
 		return Connection{}, invalid("network", "unknown", "No network of this name connects accounts by a form.")
@@ -83,12 +87,16 @@ func checkForm(fields []network.FormField, values map[string]secret.Text) error 
 	var problems []apperr.FieldError
 	for _, f := range fields {
 		if !f.Optional && values[f.Name].Empty() {
-			problems = append(problems, apperr.FieldError{Field: "values." + f.Name, Code: "required", Message: "Fill in: " + f.Label + "."})
+			problems = append(problems, apperr.FieldError{
+				Field: "values." + f.Name, Code: "required", Message: "Fill in: " + f.Label + ".",
+			})
 		}
 	}
 	for name := range values {
 		if !slices.ContainsFunc(fields, func(f network.FormField) bool { return f.Name == name }) {
-			problems = append(problems, apperr.FieldError{Field: "values." + name, Code: "unknown_field", Message: "The form has no such field."})
+			problems = append(problems, apperr.FieldError{
+				Field: "values." + name, Code: "unknown_field", Message: "The form has no such field.",
+			})
 		}
 	}
 	if len(problems) > 0 {
@@ -99,7 +107,8 @@ func checkForm(fields []network.FormField, values map[string]secret.Text) error 
 
 // formError renames the fields of an error to those of the request.
 func formError(err error, fields []network.FormField) error {
-	if e := network.AsError(err); slices.ContainsFunc(fields, func(f network.FormField) bool { return f.Name == e.Field }) {
+	if e := network.AsError(err); slices.ContainsFunc(fields,
+		func(f network.FormField) bool { return f.Name == e.Field }) {
 		named := *e
 		named.Field = "values." + e.Field
 		return connectError(&named, "values")
@@ -109,7 +118,9 @@ func formError(err error, fields []network.FormField) error {
 
 // StartAuthorization returns the URL of the network's consent page. The network then
 // redirects to the callback, see CompleteAuthorization.
-func (s *Service) StartAuthorization(ctx context.Context, who workspace.Principal, at Instance) (authorizeURL string, err error) {
+func (s *Service) StartAuthorization(
+	ctx context.Context, who workspace.Principal, at Instance,
+) (authorizeURL string, err error) {
 	connector, base, err := s.connector(at)
 	if err != nil {
 		return "", err
@@ -118,20 +129,27 @@ func (s *Service) StartAuthorization(ctx context.Context, who workspace.Principa
 }
 
 // Reconnect starts reauthorization of an account; only the same account is accepted.
-func (s *Service) Reconnect(ctx context.Context, who workspace.Principal, id uuid.UUID) (authorizeURL string, err error) {
+func (s *Service) Reconnect(
+	ctx context.Context, who workspace.Principal, id uuid.UUID,
+) (authorizeURL string, err error) {
 	a, err := s.Get(ctx, who, id)
 	if err != nil {
 		return "", err
 	}
 	connector, ok := s.Connectors.Connector(a.Network)
 	if !ok {
-		return "", &apperr.Error{Kind: apperr.KindConflict, Code: "connected_by_form",
-			Message: "Accounts of this network are connected by its form. Submit the form again with the same account to reconnect it."}
+		return "", &apperr.Error{
+			Kind: apperr.KindConflict, Code: "connected_by_form",
+			Message: "Accounts of this network are connected by its form. Submit the form again with the same " +
+				"account to reconnect it.",
+		}
 	}
 	return s.startAuthorization(ctx, who, connector, a.Network, a.BaseURL, &a.ID)
 }
 
-func (s *Service) startAuthorization(ctx context.Context, who workspace.Principal, connector network.Connector, networkName, base string, account *uuid.UUID) (string, error) {
+func (s *Service) startAuthorization(ctx context.Context, who workspace.Principal, connector network.Connector,
+	networkName, base string, account *uuid.UUID,
+) (string, error) {
 	app, err := s.ensureApp(ctx, connector, networkName, base)
 	if err != nil {
 		return "", err
@@ -141,8 +159,12 @@ func (s *Service) startAuthorization(ctx context.Context, who workspace.Principa
 	if err != nil {
 		return "", err
 	}
-	err = s.Store.SaveAuthorization(ctx, PendingAuthorization{StateHash: hashOf(state), WorkspaceID: who.WorkspaceID, UserID: who.UserID, Network: networkName,
-		BaseURL: base, RedirectURI: s.RedirectURI, SealedVerifier: sealed, AccountID: account, SessionID: who.SessionID, ExpiresAt: time.Now().Add(authorizationTTL)})
+	err = s.Store.SaveAuthorization(ctx, PendingAuthorization{
+		StateHash: hashOf(state), WorkspaceID: who.WorkspaceID,
+		UserID: who.UserID, Network: networkName,
+		BaseURL: base, RedirectURI: s.RedirectURI, SealedVerifier: sealed, AccountID: account, SessionID: who.SessionID,
+		ExpiresAt: time.Now().Add(authorizationTTL),
+	})
 	if err != nil {
 		return "", err
 	}
@@ -165,7 +187,8 @@ func (s *Service) CompleteAuthorization(ctx context.Context, back Callback) (Con
 		return Connection{}, err
 	}
 	if !known {
-		return Connection{}, invalid("state", "unknown", "This connection was not started here or has expired after 10 minutes. Start it again.")
+		return Connection{}, invalid("state", "unknown",
+			"This connection was not started here or has expired after 10 minutes. Start it again.")
 	}
 	if attempt.SessionID != uuid.Nil && attempt.SessionID != back.SessionID {
 		return Connection{}, invalid("state", "other_session",
@@ -200,7 +223,9 @@ func (s *Service) CompleteAuthorization(ctx context.Context, back Callback) (Con
 }
 
 // saveOrOfferChoice stores a single account, or offers several as a choice.
-func (s *Service) saveOrOfferChoice(ctx context.Context, who workspace.Principal, networkName, app string, found []network.Account, field string) (Connection, error) {
+func (s *Service) saveOrOfferChoice(
+	ctx context.Context, who workspace.Principal, networkName, app string, found []network.Account, field string,
+) (Connection, error) {
 	switch len(found) {
 	case 0:
 		return Connection{}, invalid(field, "nobody", "This access does not allow posting as any account.")
@@ -214,7 +239,9 @@ func (s *Service) saveOrOfferChoice(ctx context.Context, who workspace.Principal
 }
 
 // saveReconnected stores new tokens of an account, which must be among those found.
-func (s *Service) saveReconnected(ctx context.Context, who workspace.Principal, id uuid.UUID, found []network.Account) (Connection, error) {
+func (s *Service) saveReconnected(
+	ctx context.Context, who workspace.Principal, id uuid.UUID, found []network.Account,
+) (Connection, error) {
 	want, err := s.Get(ctx, who, id)
 	if err != nil {
 		return Connection{}, err
@@ -232,7 +259,8 @@ func (s *Service) saveReconnected(ctx context.Context, who workspace.Principal, 
 		came = strings.Join(handles, ", ")
 	}
 	return Connection{}, &apperr.Error{Kind: apperr.KindConflict, Code: "other_identity", Message: fmt.Sprintf(
-		"Access was granted for %s, but the account to reconnect is %s. Nothing was changed. Log in to the network as %s first, or connect %s as a separate account.",
+		"Access was granted for %s, but the account to reconnect is %s. Nothing was changed. Log in to the network "+
+			"as %s first, or connect %s as a separate account.",
 		came, want.Handle, want.Handle, came)}
 }
 

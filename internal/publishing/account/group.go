@@ -35,7 +35,10 @@ type Slot struct {
 
 // Colors lists the colors of groups, labels and accounts.
 func Colors() []string {
-	return []string{"gray", "red", "pink", "grape", "violet", "indigo", "blue", "cyan", "teal", "green", "lime", "yellow", "orange"}
+	return []string{
+		"gray", "red", "pink", "grape", "violet", "indigo", "blue", "cyan", "teal", "green", "lime",
+		"yellow", "orange",
+	}
 }
 
 // Limits of groups.

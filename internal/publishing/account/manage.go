@@ -51,7 +51,8 @@ func (s *Service) Edit(ctx context.Context, who workspace.Principal, id uuid.UUI
 		}
 	}
 	if c.Color != nil && *c.Color != "" && !slices.Contains(Colors(), *c.Color) {
-		return Account{}, invalid("color", "invalid", fmt.Sprintf("%q is not a color; use one of %v.", *c.Color, Colors()))
+		return Account{}, invalid("color", "invalid", fmt.Sprintf("%q is not a color; use one of %v.", *c.Color,
+			Colors()))
 	}
 	if c.UTM != nil {
 		if problems := c.UTM.Check("utm"); len(problems) > 0 {
@@ -69,9 +70,14 @@ func checkSettings(stored map[string]string, change map[string]*string) error {
 		_, there := stored[name]
 		switch {
 		case !named.MatchString(name):
-			problems = append(problems, apperr.FieldError{Field: "settings", Code: "invalid", Message: "Names of settings have up to 40 lower-case letters, digits and underscores."})
+			problems = append(problems, apperr.FieldError{
+				Field: "settings", Code: "invalid",
+				Message: "Names of settings have up to 40 lower-case letters, digits and underscores.",
+			})
 		case value != nil && len(*value) > maxSettingBytes:
-			problems = append(problems, apperr.FieldError{Field: "settings." + name, Code: "too_long", Message: fmt.Sprintf("At most %d bytes.", maxSettingBytes)})
+			problems = append(problems, apperr.FieldError{
+				Field: "settings." + name, Code: "too_long", Message: fmt.Sprintf("At most %d bytes.", maxSettingBytes),
+			})
 		case value != nil && !there:
 			after++
 		case value == nil && there:
@@ -79,7 +85,10 @@ func checkSettings(stored map[string]string, change map[string]*string) error {
 		}
 	}
 	if after > maxSettings {
-		problems = append(problems, apperr.FieldError{Field: "settings", Code: "too_many", Message: fmt.Sprintf("An account has at most %d settings.", maxSettings)})
+		problems = append(problems, apperr.FieldError{
+			Field: "settings", Code: "too_many", Message: fmt.Sprintf("An account has at most %d settings.",
+				maxSettings),
+		})
 	}
 	if len(problems) > 0 {
 		return apperr.InvalidFields(problems...)
@@ -99,7 +108,10 @@ func (s *Service) Check(ctx context.Context, who workspace.Principal, id uuid.UU
 			return Account{}, err
 		}
 		if a.Status == Disconnected {
-			return Account{}, &apperr.Error{Kind: apperr.KindConflict, Code: "disconnected", Message: "This account is disconnected. Connect it again first."}
+			return Account{}, &apperr.Error{
+				Kind: apperr.KindConflict, Code: "disconnected",
+				Message: "This account is disconnected. Connect it again first.",
+			}
 		}
 		known, err := s.identify(ctx, a, use)
 		if err == nil {
@@ -166,8 +178,10 @@ func (s *Service) identify(ctx context.Context, a Account, use network.Account) 
 	}
 	connector, ok := s.Connectors.Connector(a.Network)
 	if !ok {
-		return network.Account{}, &apperr.Error{Kind: apperr.KindConflict, Code: "cannot_be_asked",
-			Message: "This network cannot check whether an account is still connected. The next post will show it."}
+		return network.Account{}, &apperr.Error{
+			Kind: apperr.KindConflict, Code: "cannot_be_asked",
+			Message: "This network cannot check whether an account is still connected. The next post will show it.",
+		}
 	}
 	found, err := connector.Accounts(ctx, use)
 	if err != nil {
@@ -182,8 +196,10 @@ func (s *Service) identify(ctx context.Context, a Account, use network.Account) 
 }
 
 func identityMismatch(a Account, came string) error {
-	return &network.Error{Class: network.Auth, Code: "other_identity",
-		Message: fmt.Sprintf("The token of %s belongs to %s now. Connect the account again.", a.Handle, came)}
+	return &network.Error{
+		Class: network.Auth, Code: "other_identity",
+		Message: fmt.Sprintf("The token of %s belongs to %s now. Connect the account again.", a.Handle, came),
+	}
 }
 
 // DisconnectResult is the result of disconnecting an account.
@@ -212,7 +228,10 @@ func (s *Service) Disconnect(ctx context.Context, who workspace.Principal, id uu
 		return DisconnectResult{}, err
 	}
 	s.notify()
-	out := DisconnectResult{Advice: message.New("revoke_at_network", "The network could not be reached. Revoke Dateline's access in the account's settings at the network.")}
+	out := DisconnectResult{
+		Advice: message.New("revoke_at_network",
+			"The network could not be reached. Revoke Dateline's access in the account's settings at the network."),
+	}
 	switch {
 	case a.Status == Disconnected:
 		out.Advice = message.Message{}
@@ -238,7 +257,8 @@ func (s *Service) revoke(ctx context.Context, a Account, use network.Account) bo
 	}
 	if err != nil {
 		e := network.AsError(err)
-		s.log().Warn("tokens were not revoked", "account_id", a.ID, "network", a.Network, "class", e.Class, "code", e.Code)
+		s.log().Warn("tokens were not revoked", "account_id", a.ID, "network", a.Network, "class", e.Class, "code",
+			e.Code)
 	}
 	return err == nil
 }

@@ -43,23 +43,27 @@ func TestCheck_AsksTheNetwork(t *testing.T) {
 		t.Errorf("well: %+v", now)
 	}
 	n.Must(n.Fake.Inject(fake.Fault{Kind: fake.Status, Status: 502, Path: "/api/v1/accounts/verify_credentials"}))
-	if now := checked(); now.Status != account.Connected || now.LastError == nil || now.LastError.Class != network.Transient || now.CheckedAt.IsZero() {
+	if now := checked(); now.Status != account.Connected || now.LastError == nil ||
+		now.LastError.Class != network.Transient || now.CheckedAt.IsZero() {
 		t.Errorf("away: %+v", now)
 	}
 	// The network rejects the token once: it is renewed, and the check repeated.
 	n.Must(n.Fake.Inject(fake.Fault{Kind: fake.TokenExpired, Path: "/api/v1/accounts/verify_credentials"}))
-	if now := checked(); now.Status != account.Connected || now.LastError != nil || now.TokenVersion != a.TokenVersion+1 {
+	if now := checked(); now.Status != account.Connected || now.LastError != nil || now.TokenVersion != a.TokenVersion+
+		1 {
 		t.Errorf("renewed: %+v", now)
 	}
 	n.Must(n.Fake.Inject(fake.Fault{Kind: fake.TokenExpired, Path: "/api/v1/accounts/verify_credentials", Count: -1}))
-	if now := checked(); now.Status != account.NeedsReconnect || now.LastError == nil || now.LastError.Class != network.Auth {
+	if now := checked(); now.Status != account.NeedsReconnect || now.LastError == nil ||
+		now.LastError.Class != network.Auth {
 		t.Errorf("refused permanently: %+v", now)
 	}
 	n.Fake.ClearFaults()
 	if now := checked(); now.Status != account.Connected {
 		t.Errorf("recovered: %+v", now)
 	}
-	if _, err := n.Accounts.Check(t.Context(), workspace.Principal{WorkspaceID: uuid.New()}, a.ID); code(err) != "account_not_found" {
+	if _, err := n.Accounts.Check(t.Context(), workspace.Principal{WorkspaceID: uuid.New()},
+		a.ID); code(err) != "account_not_found" {
 		t.Errorf("another workspace: %v", err)
 	}
 }
@@ -73,19 +77,25 @@ func TestReconnect_RequiresTheSameAccount(t *testing.T) {
 		link, err := n.Accounts.Reconnect(t.Context(), n.Owner, id)
 		n.Must(err)
 		back := newsroomtest.Consent(t, link)
-		return n.Accounts.CompleteAuthorization(t.Context(), account.Callback{State: back.Get("state"), Code: back.Get("code")})
+		return n.Accounts.CompleteAuthorization(t.Context(), account.Callback{
+			State: back.Get("state"), Code: back.Get("code"),
+		})
 	}
 	before := read(n, other)
 	_, err := reconnect(other.ID)
-	if code(err) != "other_identity" || !strings.Contains(err.Error(), first.Handle) || !strings.Contains(err.Error(), other.Handle) {
+	if code(err) != "other_identity" || !strings.Contains(err.Error(), first.Handle) ||
+		!strings.Contains(err.Error(), other.Handle) {
 		t.Errorf("another identity: %v", err)
 	}
-	if now := read(n, other); now.TokenVersion != before.TokenVersion || read(n, first).TokenVersion != first.TokenVersion {
+	if now := read(n, other); now.TokenVersion != before.TokenVersion ||
+		read(n, first).TokenVersion != first.TokenVersion {
 		t.Errorf("the account changed: %+v", now)
 	}
-	n.Exec("update accounts set status = 'needs_reconnect', settings = '{\"tier\":\"premium\"}' where id = $1", first.ID)
+	n.Exec("update accounts set status = 'needs_reconnect', settings = '{\"tier\":\"premium\"}' where id = $1",
+		first.ID)
 	made, err := reconnect(first.ID)
-	if err != nil || made.Account.ID != first.ID || made.Account.Status != account.Connected || made.Account.Settings["tier"] != "premium" {
+	if err != nil || made.Account.ID != first.ID || made.Account.Status != account.Connected ||
+		made.Account.Settings["tier"] != "premium" {
 		t.Errorf("the same: %+v, %v", made, err)
 	}
 }
@@ -133,7 +143,9 @@ func TestEdit_ChangesSettingsSeparately(t *testing.T) {
 	a := n.Connect("desk")
 	text := func(s string) *string { return &s }
 	no := false
-	got, err := n.Accounts.Edit(t.Context(), n.Owner, a.ID, account.Edit{Default: &no, Settings: map[string]*string{"tier": text("premium"), "region": text("vn")}})
+	got, err := n.Accounts.Edit(t.Context(), n.Owner, a.ID, account.Edit{
+		Default: &no, Settings: map[string]*string{"tier": text("premium"), "region": text("vn")},
+	})
 	if err != nil || got.IsDefault || got.Settings["tier"] != "premium" {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -179,25 +191,34 @@ func TestConnect_SeveralAccountsNeedAChoice(t *testing.T) {
 	_, err := n.Fake.AddAccount("desk")
 	n.Must(err)
 	adapter, _ := n.Networks.Get("mastodon")
-	tokens := map[string]secret.Text{"desk": secret.NewText("token-1"), "sports": secret.NewText("token-2"), "weather": secret.NewText("token-3")}
+	tokens := map[string]secret.Text{
+		"desk": secret.NewText("token-1"), "sports": secret.NewText("token-2"), "weather": secret.NewText("token-3"),
+	}
 	n.Accounts.Connectors = registry{n.Networks, withPages{adapter.(*mastodon.Mastodon), tokens}}
 	begin := func() account.Choice {
 		t.Helper()
-		link, err := n.Accounts.StartAuthorization(t.Context(), n.Owner, account.Instance{Network: "mastodon", Sandbox: true})
+		link, err := n.Accounts.StartAuthorization(t.Context(), n.Owner, account.Instance{
+			Network: "mastodon", Sandbox: true,
+		})
 		n.Must(err)
 		back := newsroomtest.Consent(t, link)
-		made, err := n.Accounts.CompleteAuthorization(t.Context(), account.Callback{State: back.Get("state"), Code: back.Get("code")})
+		made, err := n.Accounts.CompleteAuthorization(t.Context(), account.Callback{
+			State: back.Get("state"), Code: back.Get("code"),
+		})
 		n.Must(err)
-		if made.Choice == nil || len(made.Choice.Accounts) != 3 || n.Count("select count(*) from accounts where name <> 'x'") > 2 {
+		if made.Choice == nil || len(made.Choice.Accounts) != 3 ||
+			n.Count("select count(*) from accounts where name <> 'x'") > 2 {
 			t.Fatalf("%+v", made)
 		}
 		return *made.Choice
 	}
 	c := begin()
-	if rows := n.Count("select count(*) from account_choices where encode(accounts, 'escape') like '%token-2%' or encode(key, 'escape') = $1", c.Key); rows != 0 {
+	if rows := n.Count("select count(*) from account_choices where encode(accounts, 'escape') like '%token-2%' or "+
+		"encode(key, 'escape') = $1", c.Key); rows != 0 {
 		t.Error("the choice shows secrets")
 	}
-	if seen, err := n.Accounts.Choice(t.Context(), n.Owner, c.ID); err != nil || len(seen.Accounts) != 3 || seen.Key != "" {
+	if seen, err := n.Accounts.Choice(t.Context(), n.Owner, c.ID); err != nil || len(seen.Accounts) != 3 ||
+		seen.Key != "" {
 		t.Errorf("%+v, %v", seen, err)
 	}
 	stranger := workspace.Principal{WorkspaceID: uuid.New(), UserID: n.Owner.UserID}
@@ -207,7 +228,8 @@ func TestConnect_SeveralAccountsNeedAChoice(t *testing.T) {
 	if _, err := n.Accounts.Choose(t.Context(), stranger, c.ID, []string{"desk"}); code(err) != "choice_not_found" {
 		t.Errorf("another workspace chooses: %v", err)
 	}
-	if _, err := n.Accounts.ChooseWithKey(t.Context(), c.ID, "guess", []string{"desk"}); code(err) != "choice_not_found" {
+	if _, err := n.Accounts.ChooseWithKey(t.Context(), c.ID, "guess",
+		[]string{"desk"}); code(err) != "choice_not_found" {
 		t.Errorf("a wrong key: %v", err)
 	}
 	_, err = n.Accounts.Choose(t.Context(), n.Owner, c.ID, []string{"desk", "nobody"})
@@ -229,11 +251,13 @@ func TestConnect_SeveralAccountsNeedAChoice(t *testing.T) {
 	}
 	c = begin()
 	n.Exec("update account_choices set expires_at = now() - interval '1 second'")
-	if _, err := n.Accounts.ChooseWithKey(t.Context(), c.ID, c.Key, []string{"sports"}); code(err) != "choice_not_found" {
+	if _, err := n.Accounts.ChooseWithKey(t.Context(), c.ID, c.Key,
+		[]string{"sports"}); code(err) != "choice_not_found" {
 		t.Errorf("too late: %v", err)
 	}
 	c = begin()
-	if made, err := n.Accounts.ChooseWithKey(t.Context(), c.ID, c.Key, []string{"sports"}); err != nil || len(made) != 1 {
+	if made, err := n.Accounts.ChooseWithKey(t.Context(), c.ID, c.Key, []string{"sports"}); err != nil ||
+		len(made) != 1 {
 		t.Errorf("%+v, %v", made, err)
 	}
 	if n.Count("select count(*) from account_choices") != 0 {
@@ -246,16 +270,22 @@ func TestConnectForm_ConnectsTheAccount(t *testing.T) {
 	there, err := n.Fake.AddAccount("desk")
 	n.Must(err)
 	at := account.Instance{Network: "mastodon", Sandbox: true}
-	made, err := n.Accounts.ConnectForm(t.Context(), n.Owner, at, map[string]secret.Text{"access_token": secret.NewText(there.Token)})
+	made, err := n.Accounts.ConnectForm(t.Context(), n.Owner, at, map[string]secret.Text{
+		"access_token": secret.NewText(there.Token),
+	})
 	if err != nil || made.Choice != nil || made.Account.RemoteID != there.ID || !n.Accounts.IsSandbox(made.Account) {
 		t.Errorf("%+v, %v", made, err)
 	}
-	_, err = n.Accounts.ConnectForm(t.Context(), n.Owner, at, map[string]secret.Text{"access_token": secret.NewText("wrong-horse")})
+	_, err = n.Accounts.ConnectForm(t.Context(), n.Owner, at, map[string]secret.Text{
+		"access_token": secret.NewText("wrong-horse"),
+	})
 	if p := connectError(t, err); p.Code != "auth" || strings.Contains(err.Error(), "wrong-horse") {
 		t.Errorf("%+v, %v", p, err)
 	}
 	n.Accounts.Sandbox = nil
-	_, err = n.Accounts.ConnectForm(t.Context(), n.Owner, at, map[string]secret.Text{"access_token": secret.NewText(there.Token)})
+	_, err = n.Accounts.ConnectForm(t.Context(), n.Owner, at, map[string]secret.Text{
+		"access_token": secret.NewText(there.Token),
+	})
 	if p := connectError(t, err); p.Field != "sandbox" {
 		t.Errorf("%+v", p)
 	}
@@ -275,7 +305,8 @@ func TestCheck_WorksForEveryNetwork(t *testing.T) {
 		require.NotEqual(t, "before", now.Name, "%s: %+v, %v", a.Network, now, err)
 		require.Equal(t, a.Handle, now.Handle, "%s: %+v, %v", a.Network, now, err)
 		n.Must(n.Fake.Inject(fake.Fault{Kind: fake.TokenExpired, Network: a.Network, Count: -1}))
-		if now, err := n.Accounts.Check(t.Context(), n.Owner, a.ID); err != nil || now.LastError == nil || !a.IsRenewable && now.Status != account.NeedsReconnect {
+		if now, err := n.Accounts.Check(t.Context(), n.Owner, a.ID); err != nil || now.LastError == nil ||
+			!a.IsRenewable && now.Status != account.NeedsReconnect {
 			t.Errorf("%s, refused: %+v, %v", a.Network, now, err)
 		}
 		n.Fake.ClearFaults()
@@ -299,8 +330,12 @@ func TestNetworks_OfferInstances(t *testing.T) {
 	}
 	_, err = n.Fake.Add(fake.Account{Network: "bluesky", Name: "desk"})
 	n.Must(err)
-	made, err := n.Accounts.ConnectForm(t.Context(), n.Owner, account.Instance{Network: "bluesky", BaseURL: n.Fake.NetworkURL("bluesky")},
-		map[string]secret.Text{"handle": secret.NewText("desk.test"), "app_password": secret.NewText(fake.BlueskyAppPassword)})
+	made, err := n.Accounts.ConnectForm(t.Context(), n.Owner, account.Instance{
+		Network: "bluesky", BaseURL: n.Fake.NetworkURL("bluesky"),
+	},
+		map[string]secret.Text{
+			"handle": secret.NewText("desk.test"), "app_password": secret.NewText(fake.BlueskyAppPassword),
+		})
 	if err != nil || made.Account.BaseURL != n.Fake.NetworkURL("bluesky") {
 		t.Errorf("%+v, %v", made.Account, err)
 	}

@@ -17,7 +17,10 @@ func (s *Service) Measuring(a Account) (Measuring, bool) {
 	if !ok {
 		return Measuring{}, false
 	}
-	rules := m.MeasureRules(network.Account{ID: a.ID.String(), BaseURL: a.BaseURL, RemoteID: a.RemoteID, Kind: a.Kind, Scopes: a.Scopes, Settings: a.Settings}, network.PostRef{})
+	rules := m.MeasureRules(network.Account{
+		ID: a.ID.String(), BaseURL: a.BaseURL, RemoteID: a.RemoteID, Kind: a.Kind,
+		Scopes: a.Scopes, Settings: a.Settings,
+	}, network.PostRef{})
 	out := Measuring{IsPaid: rules.Paid, Unsupported: rules.Unsupported}
 	for _, name := range rules.Metrics {
 		out.Metrics = append(out.Metrics, string(name))

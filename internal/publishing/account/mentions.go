@@ -43,7 +43,9 @@ type Mention = network.Mention
 
 // Find searches the network of an account for accounts that its posts can
 // mention. The list is empty if the network has no search.
-func (m *Mentions) Find(ctx context.Context, who workspace.Principal, id uuid.UUID, query string) ([]network.Mention, error) {
+func (m *Mentions) Find(
+	ctx context.Context, who workspace.Principal, id uuid.UUID, query string,
+) ([]network.Mention, error) {
 	if _, err := m.Accounts.Get(ctx, who, id); err != nil {
 		return nil, err
 	}
@@ -62,7 +64,10 @@ func (m *Mentions) Find(ctx context.Context, who workspace.Principal, id uuid.UU
 		return list, nil
 	}
 	if !m.allow(id, now) {
-		return nil, &apperr.Error{Kind: apperr.KindConflict, Code: "too_many_searches", Message: "Too many searches for this account. Try again in a minute."}
+		return nil, &apperr.Error{
+			Kind: apperr.KindConflict, Code: "too_many_searches",
+			Message: "Too many searches for this account. Try again in a minute.",
+		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, mentionsTimeout)
 	defer cancel()

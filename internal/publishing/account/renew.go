@@ -40,8 +40,11 @@ type RenewTiming struct {
 }
 
 func (p RenewTiming) orDefaults() RenewTiming {
-	for field, fallback := range map[*time.Duration]time.Duration{&p.Lease: 2 * time.Minute, &p.Timeout: 45 * time.Second,
-		&p.PollInterval: 200 * time.Millisecond, &p.Backoff: 15 * time.Second} {
+	for field, fallback := range map[*time.Duration]time.Duration{
+		&p.Lease:        2 * time.Minute,
+		&p.Timeout:      45 * time.Second,
+		&p.PollInterval: 200 * time.Millisecond, &p.Backoff: 15 * time.Second,
+	} {
 		if *field <= 0 {
 			*field = fallback
 		}
@@ -77,7 +80,8 @@ func (s *Service) Renew(ctx context.Context, id uuid.UUID, version int64) (Renew
 			// New tokens are stored even if the caller has canceled.
 			return s.renew(context.WithoutCancel(ctx), leased, owner, pace)
 		}
-		if err := retry.Sleep(ctx, pace.PollInterval+time.Duration(rand.Int64N(int64(pace.PollInterval)))); err != nil { //nolint:gosec // not a secret
+		if err := retry.Sleep(ctx,
+			pace.PollInterval+time.Duration(rand.Int64N(int64(pace.PollInterval)))); err != nil { //nolint:gosec // not a secret
 			return Renewal{}, err
 		}
 	}
@@ -98,8 +102,14 @@ func (s *Service) renew(ctx context.Context, a Account, owner uuid.UUID, pace Re
 	}
 	refresher, ok := s.refresher(a.Network)
 	if !ok || refresh.Empty() {
-		return Renewal{Outcome: NotRenewable}, s.Store.RecordRefreshFailure(ctx, a.ID, a.TokenVersion, RefreshFailure{Owner: owner,
-			LastError: LastError{Class: network.Rejected, Code: "not_renewable", Message: "This version of Dateline cannot renew the account's token."}})
+		return Renewal{Outcome: NotRenewable}, s.Store.RecordRefreshFailure(ctx, a.ID, a.TokenVersion,
+			RefreshFailure{
+				Owner: owner,
+				LastError: LastError{
+					Class: network.Rejected, Code: "not_renewable",
+					Message: "This version of Dateline cannot renew the account's token.",
+				},
+			})
 	}
 	app, err := s.appOf(ctx, a)
 	if err != nil {
@@ -128,7 +138,9 @@ func (s *Service) renew(ctx context.Context, a Account, owner uuid.UUID, pace Re
 	return s.recordFailure(ctx, a, owner, refused, pace)
 }
 
-func (s *Service) callRefresh(ctx context.Context, refresher network.Refresher, app network.App, use network.Account, pace RenewTiming) (network.Account, error) {
+func (s *Service) callRefresh(
+	ctx context.Context, refresher network.Refresher, app network.App, use network.Account, pace RenewTiming,
+) (network.Account, error) {
 	ctx, cancel := context.WithTimeout(ctx, pace.Timeout)
 	defer cancel()
 	return refresher.Refresh(ctx, app, use)
@@ -136,7 +148,9 @@ func (s *Service) callRefresh(ctx context.Context, refresher network.Refresher, 
 
 // saveRenewed stores new tokens. They are the only access to the account, so it retries
 // while the database is unavailable.
-func (s *Service) saveRenewed(ctx context.Context, a Account, fresh network.Account, before secret.Text) (Renewal, error) {
+func (s *Service) saveRenewed(
+	ctx context.Context, a Account, fresh network.Account, before secret.Text,
+) (Renewal, error) {
 	if fresh.RefreshToken.Empty() {
 		fresh.RefreshToken = before // RFC 6749, 6: a response without one keeps the old refresh token
 		if fresh.RefreshTokenExpiresAt.IsZero() {
@@ -149,7 +163,8 @@ func (s *Service) saveRenewed(ctx context.Context, a Account, fresh network.Acco
 	}
 	next := a
 	next.SealedToken, next.IsRenewable = sealed, true
-	next.ExpiresAt, next.RefreshExpiresAt, next.RefreshDueAt = fresh.TokenExpiresAt, fresh.RefreshTokenExpiresAt, refreshDue(fresh, time.Now())
+	next.ExpiresAt, next.RefreshExpiresAt, next.RefreshDueAt = fresh.TokenExpiresAt, fresh.RefreshTokenExpiresAt,
+		refreshDue(fresh, time.Now())
 	if len(fresh.Scopes) > 0 {
 		next.Scopes = fresh.Scopes
 	}
@@ -181,8 +196,11 @@ func (s *Service) saveRenewed(ctx context.Context, a Account, fresh network.Acco
 
 // recordFailure records why a renewal failed. Only a rejected refresh token ends the
 // connection.
-func (s *Service) recordFailure(ctx context.Context, a Account, owner uuid.UUID, e *network.Error, pace RenewTiming) (Renewal, error) {
-	s.log().Warn("a token was not renewed", "account_id", a.ID, "network", a.Network, "class", e.Class, "code", e.Code, "status", e.Status)
+func (s *Service) recordFailure(
+	ctx context.Context, a Account, owner uuid.UUID, e *network.Error, pace RenewTiming,
+) (Renewal, error) {
+	s.log().Warn("a token was not renewed", "account_id", a.ID, "network", a.Network, "class", e.Class, "code", e.Code,
+		"status", e.Status)
 	if e.Class == network.Auth {
 		_, err := s.Refused(ctx, a.ID, a.TokenVersion, e)
 		return Renewal{Outcome: Refused, LastError: newLastError(e)}, err
@@ -193,7 +211,9 @@ func (s *Service) recordFailure(ctx context.Context, a Account, owner uuid.UUID,
 	if e.RetryAt.After(at) {
 		at = e.RetryAt
 	}
-	err := s.Store.RecordRefreshFailure(ctx, a.ID, a.TokenVersion, RefreshFailure{LastError: newLastError(e), Owner: owner, RetryAt: at})
+	err := s.Store.RecordRefreshFailure(ctx, a.ID, a.TokenVersion, RefreshFailure{
+		LastError: newLastError(e), Owner: owner, RetryAt: at,
+	})
 	return Renewal{Outcome: Deferred, RetryAt: at, LastError: newLastError(e)}, err
 }
 
@@ -205,7 +225,8 @@ func (s *Service) RenewDue(ctx context.Context, id uuid.UUID) (r Renewal, wait t
 		return Renewal{}, 0, err
 	}
 	now := time.Now()
-	if a.Status != Connected || !a.IsRenewable || a.RefreshDueAt.IsZero() || a.RefreshDueAt.After(now.Add(time.Second)) {
+	if a.Status != Connected || !a.IsRenewable || a.RefreshDueAt.IsZero() ||
+		a.RefreshDueAt.After(now.Add(time.Second)) {
 		return Renewal{Outcome: NotRenewable}, 0, nil
 	}
 	r, err = s.Renew(ctx, id, a.TokenVersion)

@@ -34,7 +34,8 @@ func works(n *newsroomtest.Newsroom, id account.Account) bool {
 
 func accepted(n *newsroomtest.Newsroom, token string) bool {
 	n.T.Helper()
-	r, err := http.NewRequestWithContext(n.T.Context(), http.MethodGet, n.Fake.URL()+"/api/v1/accounts/verify_credentials", nil)
+	r, err := http.NewRequestWithContext(n.T.Context(), http.MethodGet,
+		n.Fake.URL()+"/api/v1/accounts/verify_credentials", nil)
 	n.Must(err)
 	r.Header.Set("Authorization", "Bearer "+token)
 	answer, err := http.DefaultClient.Do(r)
@@ -85,21 +86,26 @@ func TestRenew_OneOfManyCallsTheNetwork(t *testing.T) {
 	}
 	all.Wait()
 	now := read(n, a)
-	if now.TokenVersion != a.TokenVersion+1 || now.LastRefreshAt.IsZero() || now.Status != account.Connected || !works(n, a) {
+	if now.TokenVersion != a.TokenVersion+1 || now.LastRefreshAt.IsZero() || now.Status != account.Connected ||
+		!works(n, a) {
 		t.Errorf("after the renewal %+v", now)
 	}
 	// The new refresh token works for the next renewal.
-	if r, err := n.Accounts.Renew(t.Context(), a.ID, now.TokenVersion); err != nil || r.Outcome != account.Renewed || !works(n, a) {
+	if r, err := n.Accounts.Renew(t.Context(), a.ID, now.TokenVersion); err != nil || r.Outcome != account.Renewed ||
+		!works(n, a) {
 		t.Errorf("the next renewal: %+v, %v", r, err)
 	}
 }
 
 func TestRenew_UnavailableNetworkKeepsTheAccount(t *testing.T) {
 	for name, f := range map[string]fake.Fault{
-		"answers 503":         {Kind: fake.Status, Status: 503, Path: tokenPath, Count: -1},
-		"answers 429":         {Kind: fake.Status, Status: 429, Path: tokenPath, Count: -1},
-		"resets":              {Kind: fake.ResetBefore, Path: tokenPath, Count: -1},
-		"knows no such app":   {Kind: fake.Status, Status: 401, Path: tokenPath, Body: `{"error":"invalid_client"}`, Count: -1},
+		"answers 503": {Kind: fake.Status, Status: 503, Path: tokenPath, Count: -1},
+		"answers 429": {Kind: fake.Status, Status: 429, Path: tokenPath, Count: -1},
+		"resets":      {Kind: fake.ResetBefore, Path: tokenPath, Count: -1},
+		"knows no such app": {
+			Kind: fake.Status, Status: 401, Path: tokenPath, Body: `{"error":"invalid_client"}`,
+			Count: -1,
+		},
 		"refuses connections": {Kind: fake.Refuse, For: time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -132,10 +138,12 @@ func TestRenew_UnavailableNetworkKeepsTheAccount(t *testing.T) {
 			n.Must(resume())
 			n.Fake.ClearFaults()
 			n.Exec("update accounts set refresh_due_at = now()")
-			if r, _, err := n.Accounts.RenewDue(t.Context(), a.ID); err != nil || r.Outcome != account.Renewed || !works(n, a) {
+			if r, _, err := n.Accounts.RenewDue(t.Context(), a.ID); err != nil || r.Outcome != account.Renewed ||
+				!works(n, a) {
 				t.Errorf("%+v, %v", r, err)
 			}
-			if now := read(n, a); now.LastError != nil || now.RefreshFailures != 0 || len(now.Warnings(time.Now())) != 0 {
+			if now := read(n, a); now.LastError != nil || now.RefreshFailures != 0 ||
+				len(now.Warnings(time.Now())) != 0 {
 				t.Errorf("afterwards %+v", now)
 			}
 		})
@@ -146,7 +154,8 @@ func TestRenew_UnavailableNetworkKeepsTheAccount(t *testing.T) {
 func TestRenew_LostResponse(t *testing.T) {
 	n, a := expiring(t)
 	n.Must(n.Fake.Inject(fake.Fault{Kind: fake.ResetBefore, Path: tokenPath}))
-	if r, err := n.Accounts.Renew(t.Context(), a.ID, a.TokenVersion); err != nil || r.Outcome != account.Renewed || !works(n, a) {
+	if r, err := n.Accounts.Renew(t.Context(), a.ID, a.TokenVersion); err != nil || r.Outcome != account.Renewed ||
+		!works(n, a) {
 		t.Errorf("request lost: %+v, %v", r, err)
 	}
 	a = read(n, a)
@@ -161,7 +170,8 @@ func TestRenew_LostResponse(t *testing.T) {
 	if events(n, a, "needs_reconnect") != 1 {
 		t.Error("the workspace got no notification")
 	}
-	if again := n.Allow("desk"); again.ID != a.ID || again.Status != account.Connected || again.LastError != nil || !works(n, a) {
+	if again := n.Allow("desk"); again.ID != a.ID || again.Status != account.Connected || again.LastError != nil ||
+		!works(n, a) {
 		t.Errorf("reconnected %+v", again)
 	}
 }
@@ -175,7 +185,8 @@ func TestRenew_CrashIsTakenOver(t *testing.T) {
 		t.Errorf("did not wait for the lease: %v", err)
 	}
 	n.Exec("update accounts set lease_until = now() - interval '1 second'")
-	if r, err := n.Accounts.Renew(t.Context(), a.ID, a.TokenVersion); err != nil || r.Outcome != account.Renewed || !works(n, a) {
+	if r, err := n.Accounts.Renew(t.Context(), a.ID, a.TokenVersion); err != nil || r.Outcome != account.Renewed ||
+		!works(n, a) {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
@@ -229,7 +240,8 @@ func TestRenew_RetriesStoringTokens(t *testing.T) {
 	n, a := expiring(t)
 	s := *n.Accounts
 	s.Store = &flaky{n.Store, 3}
-	if r, err := s.Renew(t.Context(), a.ID, a.TokenVersion); err != nil || r.Outcome != account.Renewed || !works(n, a) {
+	if r, err := s.Renew(t.Context(), a.ID, a.TokenVersion); err != nil || r.Outcome != account.Renewed ||
+		!works(n, a) {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
@@ -250,7 +262,8 @@ func TestExpiringAccess_WarnsOncePerThreshold(t *testing.T) {
 	}
 	warn("15 days", 0)
 	for i, left := range []string{"13 days 23 hours", "6 days 23 hours", "23 hours"} {
-		n.Exec("update accounts set warned_for = now() + $1::interval where warned_for is not null", left) // the same expiry, nearer
+		// The same expiry, nearer
+		n.Exec("update accounts set warned_for = now() + $1::interval where warned_for is not null", left)
 		warn(left, i+1)
 	}
 	n.Exec("update accounts set warned_for = now() + interval '22 hours' where warned_for is not null")
@@ -263,7 +276,8 @@ func TestExpiringAccess_WarnsOncePerThreshold(t *testing.T) {
 		t.Errorf("warnings %+v", w)
 	}
 	// An expiry that every renewal postpones causes no warning.
-	n.Exec("update accounts set renewable = true, refresh_rolls = true, refresh_expires_at = now() + interval '3 days', warned_for = null, warned_days = null where id = $1", a.ID)
+	n.Exec("update accounts set renewable = true, refresh_rolls = true, refresh_expires_at = now() + interval '3 "+
+		"days', warned_for = null, warned_days = null where id = $1", a.ID)
 	if _, err := n.Store.WarnOfExpiry(t.Context()); err != nil || events(n, a, "expiring") != 4 {
 		t.Errorf("got %d warnings, %v", events(n, a, "expiring"), err)
 	}

@@ -51,8 +51,10 @@ type AuthorizationStore interface {
 
 // RenewalStore leases the renewal of a token to one owner and stores its result.
 type RenewalStore interface {
-	LeaseRefresh(ctx context.Context, id uuid.UUID, version int64, owner uuid.UUID, lease time.Duration) (Account, bool, error)
-	ExtendRefreshLease(ctx context.Context, id uuid.UUID, version int64, owner uuid.UUID, lease time.Duration) (bool, error)
+	LeaseRefresh(ctx context.Context, id uuid.UUID, version int64, owner uuid.UUID, lease time.Duration) (Account, bool,
+		error)
+	ExtendRefreshLease(ctx context.Context, id uuid.UUID, version int64, owner uuid.UUID, lease time.Duration) (bool,
+		error)
 	SaveRefreshed(ctx context.Context, a Account) (bool, error)
 	RecordRefreshFailure(ctx context.Context, id uuid.UUID, version int64, f RefreshFailure) error
 	MarkNeedsReconnect(ctx context.Context, id uuid.UUID, version int64, t LastError) (bool, error)
@@ -134,10 +136,16 @@ func (s *Service) log() *slog.Logger {
 
 // save stores an identified account with its tokens. app is the redirect URI of the app
 // that the tokens were issued to.
-func (s *Service) save(ctx context.Context, who workspace.Principal, networkName, app string, a network.Account) (Account, error) {
-	row := Account{WorkspaceID: who.WorkspaceID, Network: networkName, BaseURL: a.BaseURL, RemoteID: a.RemoteID,
-		Handle: a.Handle, Name: a.Name, AvatarURL: a.AvatarURL, Kind: a.Kind, Scopes: a.Scopes, Settings: a.Settings, App: app,
-		Notes: a.Notes, IsRenewable: s.renewable(networkName, a), ExpiresAt: a.TokenExpiresAt, RefreshExpiresAt: a.RefreshTokenExpiresAt}
+func (s *Service) save(
+	ctx context.Context, who workspace.Principal, networkName, app string, a network.Account,
+) (Account, error) {
+	row := Account{
+		WorkspaceID: who.WorkspaceID, Network: networkName, BaseURL: a.BaseURL, RemoteID: a.RemoteID,
+		Handle: a.Handle, Name: a.Name, AvatarURL: a.AvatarURL, Kind: a.Kind, Scopes: a.Scopes, Settings: a.Settings,
+		App:   app,
+		Notes: a.Notes, IsRenewable: s.renewable(networkName, a), ExpiresAt: a.TokenExpiresAt,
+		RefreshExpiresAt: a.RefreshTokenExpiresAt,
+	}
 	if row.IsRenewable {
 		row.RefreshDueAt = refreshDue(a, time.Now())
 	}
@@ -145,7 +153,9 @@ func (s *Service) save(ctx context.Context, who workspace.Principal, networkName
 		row.ConnectedBy = &who.UserID
 	}
 	// A callback has no API token: the pending authorization names the user.
-	saved, err := s.Store.SaveAccount(audit.ByUser(ctx, who.UserID), row, func(id uuid.UUID) ([]byte, error) { return s.seal(id, a) })
+	saved, err := s.Store.SaveAccount(audit.ByUser(ctx, who.UserID), row, func(id uuid.UUID) ([]byte, error) {
+		return s.seal(id, a)
+	})
 	if err == nil {
 		s.notify()
 	}
@@ -177,14 +187,24 @@ func connectError(err error, field string) error {
 	switch {
 	case e.Class == network.NotSent:
 		// The cause contains addresses, which may belong to the operator's network.
-		return &apperr.Error{Kind: apperr.KindInvalid, Code: "network_unreachable", Message: "The network cannot be reached. Check the address; private addresses are not allowed.",
-			Fields: []apperr.FieldError{{Field: "base_url", Code: string(e.Class), Message: "This address cannot be reached."}}}
+		return &apperr.Error{
+			Kind: apperr.KindInvalid, Code: "network_unreachable",
+			Message: "The network cannot be reached. Check the address; private addresses are not allowed.",
+			Fields: []apperr.FieldError{
+				{Field: "base_url", Code: string(e.Class), Message: "This address cannot be reached."},
+			},
+		}
 	case e.Code == network.CodeNotConfigured:
-		return &apperr.Error{Kind: apperr.KindInvalid, Code: network.CodeNotConfigured, Message: e.Message,
-			Fields: []apperr.FieldError{{Field: "network", Code: network.CodeNotConfigured, Message: e.Message}}}
+		return &apperr.Error{
+			Kind: apperr.KindInvalid, Code: network.CodeNotConfigured, Message: e.Message,
+			Fields: []apperr.FieldError{{Field: "network", Code: network.CodeNotConfigured, Message: e.Message}},
+		}
 	}
-	return &apperr.Error{Kind: apperr.KindInvalid, Code: "network_refused", Message: "The network did not accept this: " + e.Message,
-		Fields: []apperr.FieldError{{Field: field, Code: string(e.Class), Message: e.Message}}}
+	return &apperr.Error{
+		Kind: apperr.KindInvalid, Code: "network_refused",
+		Message: "The network did not accept this: " + e.Message,
+		Fields:  []apperr.FieldError{{Field: field, Code: string(e.Class), Message: e.Message}},
+	}
 }
 
 func invalid(field, code, message string) error {

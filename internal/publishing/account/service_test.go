@@ -55,15 +55,20 @@ func TestOAuth_ConnectsTheAccount(t *testing.T) {
 	n := newsroomtest.Open(t)
 	there, err := n.Fake.AddAccount("desk")
 	n.Must(err)
-	link, err := n.Accounts.StartAuthorization(t.Context(), n.Owner, account.Instance{Network: "mastodon", BaseURL: n.Fake.URL() + "/"})
+	link, err := n.Accounts.StartAuthorization(t.Context(), n.Owner, account.Instance{
+		Network: "mastodon", BaseURL: n.Fake.URL() + "/",
+	})
 	n.Must(err)
 	asked, err := url.Parse(link)
 	n.Must(err)
-	if q := asked.Query(); q.Get("code_challenge_method") != "S256" || len(q.Get("code_challenge")) != 43 || len(q.Get("state")) < 43 || q.Get("response_type") != "code" {
+	if q := asked.Query(); q.Get("code_challenge_method") != "S256" || len(q.Get("code_challenge")) != 43 ||
+		len(q.Get("state")) < 43 || q.Get("response_type") != "code" {
 		t.Errorf("got the parameters %v", q)
 	}
 	back := allow(t, link)
-	made, err := n.Accounts.CompleteAuthorization(t.Context(), account.Callback{State: back.Get("state"), Code: back.Get("code")})
+	made, err := n.Accounts.CompleteAuthorization(t.Context(), account.Callback{
+		State: back.Get("state"), Code: back.Get("code"),
+	})
 	n.Must(err)
 	a := made.Account
 	require.Equal(t, there.ID, a.RemoteID)
@@ -83,7 +88,9 @@ func TestOAuth_ConnectsTheAccount(t *testing.T) {
 	}
 
 	// A state is valid for one callback.
-	_, err = n.Accounts.CompleteAuthorization(t.Context(), account.Callback{State: back.Get("state"), Code: back.Get("code")})
+	_, err = n.Accounts.CompleteAuthorization(t.Context(), account.Callback{
+		State: back.Get("state"), Code: back.Get("code"),
+	})
 	if p := connectError(t, err); p.Field != "state" || p.Code != "unknown" {
 		t.Errorf("again: %+v", p)
 	}
@@ -93,17 +100,23 @@ func TestOAuth_SealsSecrets(t *testing.T) {
 	n := newsroomtest.Open(t)
 	_, err := n.Fake.AddAccount("desk")
 	n.Must(err)
-	link, err := n.Accounts.StartAuthorization(t.Context(), n.Owner, account.Instance{Network: "mastodon", BaseURL: n.Fake.URL()})
+	link, err := n.Accounts.StartAuthorization(t.Context(), n.Owner, account.Instance{
+		Network: "mastodon", BaseURL: n.Fake.URL(),
+	})
 	n.Must(err)
 	asked, err := url.Parse(link)
 	n.Must(err)
-	if rows := n.Count("select count(*) from connect_attempts where connect_attempts::text like '%' || $1 || '%'", asked.Query().Get("state")); rows != 0 {
+	if rows := n.Count("select count(*) from connect_attempts where connect_attempts::text like '%' || $1 || '%'",
+		asked.Query().Get("state")); rows != 0 {
 		t.Error("the state is stored in plain text")
 	}
-	if rows := n.Count("select count(*) from network_apps where client_id = $1", asked.Query().Get("client_id")); rows != 1 {
+	if rows := n.Count("select count(*) from network_apps where client_id = $1",
+		asked.Query().Get("client_id")); rows != 1 {
 		t.Errorf("%d registrations", rows)
 	}
-	_, err = n.Accounts.StartAuthorization(t.Context(), n.Owner, account.Instance{Network: "mastodon", BaseURL: n.Fake.URL()})
+	_, err = n.Accounts.StartAuthorization(t.Context(), n.Owner, account.Instance{
+		Network: "mastodon", BaseURL: n.Fake.URL(),
+	})
 	n.Must(err)
 	if rows := n.Count("select count(*) from network_apps"); rows != 1 {
 		t.Errorf("%d registrations after two connections", rows)
@@ -118,18 +131,28 @@ func TestOAuth_RequiresStateAndCode(t *testing.T) {
 	if p := connectError(t, err); p.Field != "state" {
 		t.Errorf("%+v", p)
 	}
-	link, err := n.Accounts.StartAuthorization(t.Context(), n.Owner, account.Instance{Network: "mastodon", BaseURL: n.Fake.URL()})
+	link, err := n.Accounts.StartAuthorization(t.Context(), n.Owner, account.Instance{
+		Network: "mastodon", BaseURL: n.Fake.URL(),
+	})
 	n.Must(err)
-	_, err = n.Accounts.CompleteAuthorization(t.Context(), account.Callback{State: allow(t, link).Get("state"), Code: "another code"})
+	_, err = n.Accounts.CompleteAuthorization(t.Context(), account.Callback{
+		State: allow(t, link).Get("state"), Code: "another code",
+	})
 	if p := connectError(t, err); p.Field != "code" {
 		t.Errorf("%+v", p)
 	}
 	// A code of another connection does not match this one's verifier.
-	first, err := n.Accounts.StartAuthorization(t.Context(), n.Owner, account.Instance{Network: "mastodon", BaseURL: n.Fake.URL()})
+	first, err := n.Accounts.StartAuthorization(t.Context(), n.Owner, account.Instance{
+		Network: "mastodon", BaseURL: n.Fake.URL(),
+	})
 	n.Must(err)
-	second, err := n.Accounts.StartAuthorization(t.Context(), n.Owner, account.Instance{Network: "mastodon", BaseURL: n.Fake.URL()})
+	second, err := n.Accounts.StartAuthorization(t.Context(), n.Owner, account.Instance{
+		Network: "mastodon", BaseURL: n.Fake.URL(),
+	})
 	n.Must(err)
-	_, err = n.Accounts.CompleteAuthorization(t.Context(), account.Callback{State: allow(t, first).Get("state"), Code: allow(t, second).Get("code")})
+	_, err = n.Accounts.CompleteAuthorization(t.Context(), account.Callback{
+		State: allow(t, first).Get("state"), Code: allow(t, second).Get("code"),
+	})
 	if p := connectError(t, err); p.Field != "code" {
 		t.Errorf("%+v", p)
 	}
@@ -164,14 +187,22 @@ func TestConnectWithToken_ErrorOmitsTheToken(t *testing.T) {
 
 func TestConnect_RejectsInvalidInstances(t *testing.T) {
 	n := newsroomtest.Open(t)
-	for address, code := range map[string]string{"": "invalid", "social.example": "invalid", "ftp://social.example": "invalid", "https://": "invalid",
-		"https://user:pw@social.example": "invalid", "http://social.example": "rejected", "javascript:alert(1)": "invalid", "https://a b": "invalid"} {
-		_, err := n.Accounts.StartAuthorization(t.Context(), n.Owner, account.Instance{Network: "mastodon", BaseURL: address})
+	for address, code := range map[string]string{
+		"": "invalid", "social.example": "invalid",
+		"ftp://social.example": "invalid", "https://": "invalid",
+		"https://user:pw@social.example": "invalid", "http://social.example": "rejected",
+		"javascript:alert(1)": "invalid", "https://a b": "invalid",
+	} {
+		_, err := n.Accounts.StartAuthorization(t.Context(), n.Owner, account.Instance{
+			Network: "mastodon", BaseURL: address,
+		})
 		if p := connectError(t, err); p.Field != "base_url" || p.Code != code {
 			t.Errorf("%q: %+v", address, p)
 		}
 	}
-	_, err := n.Accounts.StartAuthorization(t.Context(), n.Owner, account.Instance{Network: "myspace", BaseURL: "https://social.example"})
+	_, err := n.Accounts.StartAuthorization(t.Context(), n.Owner, account.Instance{
+		Network: "myspace", BaseURL: "https://social.example",
+	})
 	if p := connectError(t, err); p.Field != "network" || p.Code != "unknown" {
 		t.Errorf("%+v", p)
 	}
@@ -185,9 +216,14 @@ func TestConnect_NeverCallsPrivateAddresses(t *testing.T) {
 	plain, secure := httptest.NewServer(handler), httptest.NewTLSServer(handler)
 	defer plain.Close()
 	defer secure.Close()
-	for _, address := range []string{plain.URL, secure.URL, strings.Replace(plain.URL, "127.0.0.1", "localhost", 1), "https://169.254.169.254", "https://10.0.0.1",
-		"https://[::1]", "https://[::ffff:127.0.0.1]", "https://0.0.0.0"} {
-		_, err := n.Accounts.StartAuthorization(t.Context(), n.Owner, account.Instance{Network: "mastodon", BaseURL: address})
+	for _, address := range []string{
+		plain.URL, secure.URL, strings.Replace(plain.URL, "127.0.0.1", "localhost", 1),
+		"https://169.254.169.254", "https://10.0.0.1",
+		"https://[::1]", "https://[::ffff:127.0.0.1]", "https://0.0.0.0",
+	} {
+		_, err := n.Accounts.StartAuthorization(t.Context(), n.Owner, account.Instance{
+			Network: "mastodon", BaseURL: address,
+		})
 		if p := connectError(t, err); p.Field != "base_url" {
 			t.Errorf("%s: %+v", address, p)
 		}

@@ -47,8 +47,12 @@ func (s *Service) unseal(a Account) (access, refresh secret.Text, err error) {
 
 // networkAccount converts an account to the form that adapters use.
 func networkAccount(a Account, access, refresh secret.Text) network.Account {
-	return network.Account{ID: a.ID.String(), BaseURL: a.BaseURL, RemoteID: a.RemoteID, Handle: a.Handle, Name: a.Name, Kind: a.Kind,
-		Token: access, Scopes: a.Scopes, RefreshToken: refresh, TokenExpiresAt: a.ExpiresAt, RefreshTokenExpiresAt: a.RefreshExpiresAt, Settings: a.Settings}
+	return network.Account{
+		ID: a.ID.String(), BaseURL: a.BaseURL, RemoteID: a.RemoteID, Handle: a.Handle, Name: a.Name,
+		Kind:  a.Kind,
+		Token: access, Scopes: a.Scopes, RefreshToken: refresh, TokenExpiresAt: a.ExpiresAt,
+		RefreshTokenExpiresAt: a.RefreshExpiresAt, Settings: a.Settings,
+	}
 }
 
 // refreshDue returns when to renew a token: after 50 to 80 % of its remaining lifetime,

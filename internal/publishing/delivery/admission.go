@@ -20,7 +20,8 @@ import (
 type RateLimits interface {
 	Acquire(ctx context.Context, c ratelimit.Caller, kind network.CallKind) ratelimit.Grant
 	Release(ctx context.Context, t ratelimit.Token)
-	Observe(ctx context.Context, c ratelimit.Caller, kind network.CallKind, rates []network.RateStatus, failure *network.Error) (wake []uuid.UUID)
+	Observe(ctx context.Context, c ratelimit.Caller, kind network.CallKind, rates []network.RateStatus,
+		failure *network.Error) (wake []uuid.UUID)
 	AddWaiter(ctx context.Context, c ratelimit.Caller, kind network.CallKind, w ratelimit.Wait, post uuid.UUID)
 }
 
@@ -58,7 +59,10 @@ type admitted struct {
 func (j *job) host() string { return j.target.Network + " " + j.account.BaseURL }
 
 func (j *job) caller() ratelimit.Caller {
-	return ratelimit.Caller{Network: j.target.Network, BaseURL: j.account.BaseURL, RemoteID: j.account.RemoteID, Quotas: j.limits.Quotas}
+	return ratelimit.Caller{
+		Network: j.target.Network, BaseURL: j.account.BaseURL, RemoteID: j.account.RemoteID,
+		Quotas: j.limits.Quotas,
+	}
 }
 
 func (j *job) callKind() network.CallKind {
@@ -176,7 +180,9 @@ func (a *admission) upload(ctx context.Context, j *job, media network.Media) (ne
 	return staged, err
 }
 
-func (a *admission) observe(ctx context.Context, j *job, kind network.CallKind, rates []network.RateStatus, failure *network.Error) {
+func (a *admission) observe(
+	ctx context.Context, j *job, kind network.CallKind, rates []network.RateStatus, failure *network.Error,
+) {
 	if a.limits == nil {
 		return
 	}
@@ -219,7 +225,9 @@ const minTokenInterval = 200 * time.Millisecond
 
 // token acquires a token, waiting briefly for it. refused means that it takes
 // longer.
-func (a *admission) token(ctx context.Context, j *job, kind network.CallKind, at time.Time) (token ratelimit.Token, refused *network.Error, err error) {
+func (a *admission) token(
+	ctx context.Context, j *job, kind network.CallKind, at time.Time,
+) (token ratelimit.Token, refused *network.Error, err error) {
 	if a.limits == nil {
 		return ratelimit.Token{}, nil, nil
 	}
@@ -235,8 +243,12 @@ func (a *admission) token(ctx context.Context, j *job, kind network.CallKind, at
 			if grant.Scope == network.ScopeApp {
 				owner = "Dateline at " + j.limits.AllowedBy
 			}
-			return ratelimit.Token{}, &network.Error{Class: network.Throttled, Code: codeRateLimited, Scope: grant.Scope, RetryAt: grant.RetryAt,
-				Message: fmt.Sprintf("The rate limit %q of %s is used up until %s.", grant.Bucket, owner, grant.RetryAt.UTC().Format(time.RFC3339))}, nil
+			return ratelimit.Token{}, &network.Error{
+				Class: network.Throttled, Code: codeRateLimited,
+				Scope: grant.Scope, RetryAt: grant.RetryAt,
+				Message: fmt.Sprintf("The rate limit %q of %s is used up until %s.", grant.Bucket, owner,
+					grant.RetryAt.UTC().Format(time.RFC3339)),
+			}, nil
 		}
 		// Meanwhile another call may learn that the bucket is open.
 		wait := time.Until(grant.RetryAt)
@@ -265,7 +277,8 @@ func (a *admission) acquireSlot(ctx context.Context, j *job, at time.Time, probe
 			if reason == hostguard.Saturated {
 				message = "The network responds so slowly that no more calls are made for now. The post waits."
 			}
-			if err := a.recorder.addEventOnce(ctx, j, post.EventNetworkWait, map[string]any{"code": reason, "message": message, "retry_at": retryTime.UTC()}); err != nil {
+			if err := a.recorder.addEventOnce(ctx, j, post.EventNetworkWait,
+				map[string]any{"code": reason, "message": message, "retry_at": retryTime.UTC()}); err != nil {
 				return nil, err
 			}
 			return nil, retryAt(RetryHostDown, "The network does not respond.", retryTime)
@@ -278,7 +291,9 @@ func (a *admission) acquireSlot(ctx context.Context, j *job, at time.Time, probe
 
 // throttled makes a post wait for a rate limit. No attempt is used up.
 func (a *admission) throttled(ctx context.Context, j *job, e *network.Error) error {
-	err := a.recorder.addEventOnce(ctx, j, post.EventThrottled, map[string]any{"class": e.Class, "code": e.Code, "message": e.Message, "retry_at": e.RetryAt.UTC()})
+	err := a.recorder.addEventOnce(ctx, j, post.EventThrottled, map[string]any{
+		"class": e.Class, "code": e.Code, "message": e.Message, "retry_at": e.RetryAt.UTC(),
+	})
 	if err != nil {
 		return err
 	}

@@ -50,11 +50,14 @@ func TestAdmission_PublishedThreadTakesNothing(t *testing.T) {
 			p.Status, p.Targets[0].Status, p.Targets[0].RemoteID = post.Publishing, post.TargetPublishing, "41"
 		})
 		sent := v.now
-		v.store.remote = append(v.store.remote, remotePost{p.Targets[0].ID, post.PublishedSegment{RemoteID: "41", SentAt: &sent, PostedAt: v.now}})
+		v.store.remote = append(v.store.remote, remotePost{
+			p.Targets[0].ID, post.PublishedSegment{RemoteID: "41", SentAt: &sent, PostedAt: v.now},
+		})
 		v.limits.acquire = refusedUntil(v.now.Add(time.Hour), network.ScopeApp)
 		result, err := v.once(p)
 		if err != nil || result.Status != post.TargetPosted || len(v.limits.acquired) != 0 || len(v.network.sent) != 0 {
-			t.Errorf("got %+v, %v, %d tokens and %d calls, want posted without any", result, err, len(v.limits.acquired), len(v.network.sent))
+			t.Errorf("got %+v, %v, %d tokens and %d calls, want posted without any", result, err,
+				len(v.limits.acquired), len(v.network.sent))
 		}
 	})
 }
@@ -140,12 +143,15 @@ func TestAdmission_EndedAttemptsReturnTokens(t *testing.T) {
 			for i := range n {
 				p := v.add(func(p *post.Post) { p.Content, p.ScheduledTime = fmt.Sprint(text, i), at })
 				all.Go(func() {
-					_, _ = publisher.Publish(ctx, delivery.Attempt{Number: 1}, delivery.TargetInput{PostID: p.ID, TargetID: p.Targets[0].ID, Revision: 1})
+					_, _ = publisher.Publish(ctx, delivery.Attempt{Number: 1}, delivery.TargetInput{
+						PostID: p.ID, TargetID: p.Targets[0].ID, Revision: 1,
+					})
 				})
 			}
 			all.Wait()
 			if len(v.limits.acquired) == 0 || v.limits.released != len(v.limits.acquired) || len(v.network.sent) != 0 {
-				t.Errorf("got %d tokens, %d of them back, %d calls", len(v.limits.acquired), v.limits.released, len(v.network.sent))
+				t.Errorf("got %d tokens, %d of them back, %d calls", len(v.limits.acquired), v.limits.released,
+					len(v.network.sent))
 			}
 		})
 	})
@@ -158,7 +164,9 @@ func TestAdmission_EndedAttemptsReturnTokens(t *testing.T) {
 				return network.Staged{}, &network.Error{Class: network.NotSent}
 			}
 			p := v.add(func(p *post.Post) { p.AttachmentIDs = []uuid.UUID{uuid.New()} })
-			_, _ = v.publisher().Publish(ctx, delivery.Attempt{Number: 1}, delivery.TargetInput{PostID: p.ID, TargetID: p.Targets[0].ID, Revision: 1})
+			_, _ = v.publisher().Publish(ctx, delivery.Attempt{Number: 1}, delivery.TargetInput{
+				PostID: p.ID, TargetID: p.Targets[0].ID, Revision: 1,
+			})
 			if len(v.limits.acquired) != 1 || v.limits.released != 1 {
 				t.Errorf("got %d tokens, %d of them back, want 1 and 1", len(v.limits.acquired), v.limits.released)
 			}
@@ -181,7 +189,10 @@ func TestAdmission_WakesASinglePost(t *testing.T) {
 
 // Only waits of more than two seconds are announced to other processes.
 func TestAdmission_RegistersLongWaits(t *testing.T) {
-	for wait, want := range map[time.Duration]int{1500 * time.Millisecond: 0, 2 * time.Second: 0, 2*time.Second + time.Millisecond: 1, 3 * time.Second: 1} {
+	for wait, want := range map[time.Duration]int{
+		1500 * time.Millisecond: 0, 2 * time.Second: 0,
+		2*time.Second + time.Millisecond: 1, 3 * time.Second: 1,
+	} {
 		t.Run(wait.String(), func(t *testing.T) {
 			inVirtualTime(t, func(v *virtual) {
 				v.timing.MaxLimitWait = time.Second
@@ -196,7 +207,9 @@ func TestAdmission_RegistersLongWaits(t *testing.T) {
 	t.Run("RefusedByTheNetwork", func(t *testing.T) {
 		inVirtualTime(t, func(v *virtual) {
 			v.network.publish = func(int, network.Submission) (network.Receipt, error) {
-				return network.Receipt{}, &network.Error{Class: network.Throttled, Scope: network.ScopeAccount, RetryAt: time.Now().Add(time.Hour)}
+				return network.Receipt{}, &network.Error{
+					Class: network.Throttled, Scope: network.ScopeAccount, RetryAt: time.Now().Add(time.Hour),
+				}
 			}
 			v.wantRetry(v.add(nil), delivery.RetryThrottled, 50*time.Minute, 2*time.Hour)
 			if len(v.limits.waiters) != 1 || v.limits.waiters[0].Scope != network.ScopeAccount {
@@ -254,9 +267,13 @@ func TestAdmission_WaitsRelativeToTheLaterTime(t *testing.T) {
 			}
 			var all sync.WaitGroup
 			for i := range n {
-				p := v.add(func(p *post.Post) { p.Content, p.ScheduledTime = fmt.Sprint(text, i), v.now.Add(20*time.Second) })
+				p := v.add(func(p *post.Post) {
+					p.Content, p.ScheduledTime = fmt.Sprint(text, i), v.now.Add(20*time.Second)
+				})
 				all.Go(func() {
-					result, err := publisher.Publish(v.t.Context(), delivery.Attempt{Number: 1}, delivery.TargetInput{PostID: p.ID, TargetID: p.Targets[0].ID, Revision: 1})
+					result, err := publisher.Publish(v.t.Context(), delivery.Attempt{Number: 1}, delivery.TargetInput{
+						PostID: p.ID, TargetID: p.Targets[0].ID, Revision: 1,
+					})
 					if err != nil || result.Status != post.TargetPosted {
 						t.Errorf("got %+v, %v, want posted", result, err)
 					}

@@ -48,7 +48,10 @@ func (b *bench) within(hosts *hostguard.Bulkhead) (p *delivery.Deps, stopRedis f
 // watch counts the publishing calls that reach the network from now on.
 func (b *bench) watch(path string) (calls func() int) {
 	b.t.Helper()
-	b.must(b.fake.Inject(fake.Fault{Kind: fake.Latency, For: time.Nanosecond, Method: http.MethodPost, Path: path, Count: -1}))
+	b.must(b.fake.Inject(fake.Fault{
+		Kind: fake.Latency, For: time.Nanosecond, Method: http.MethodPost, Path: path,
+		Count: -1,
+	}))
 	at := len(b.faults()) - 1
 	return func() int { return b.faults()[at].Seen }
 }
@@ -117,7 +120,8 @@ func TestAdmission_LearnsTheLimitFromOneResponse(t *testing.T) {
 	wantHeld(t, errs, 7, "throttled", time.Hour)
 	for _, p := range waiting {
 		now := b.read(p.ID)
-		if now.Status != post.Scheduled || now.Targets[0].Attempts != 0 || now.RetryCount != 0 || now.Targets[0].ClaimedUntil != nil {
+		if now.Status != post.Scheduled || now.Targets[0].Attempts != 0 || now.RetryCount != 0 ||
+			now.Targets[0].ClaimedUntil != nil {
 			t.Errorf("a waiting post is %s after %d attempts", now.Status, now.Targets[0].Attempts)
 		}
 		if got := b.timeline(p.ID); !slices.Equal(got, []string{"created", "throttled"}) {
@@ -125,7 +129,8 @@ func TestAdmission_LearnsTheLimitFromOneResponse(t *testing.T) {
 		}
 	}
 	said := lastEvent(t, b, waiting[0], post.EventThrottled)
-	if said["code"] != "rate_limited" || said["retry_at"] == nil || !strings.Contains(fmt.Sprint(said["message"]), "@desk@") {
+	if said["code"] != "rate_limited" || said["retry_at"] == nil ||
+		!strings.Contains(fmt.Sprint(said["message"]), "@desk@") {
 		t.Errorf("said %v", said)
 	}
 	b.wantDiscreet()
@@ -157,7 +162,9 @@ func TestAdmission_OneRefusalDelaysAllPosts(t *testing.T) {
 func TestAdmission_ShortWaitStaysInMemory(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p, _ := b.within(nil)
-	b.fault(fake.Fault{Kind: fake.Status, Status: http.StatusTooManyRequests, Header: map[string]string{"Retry-After": "1", "X-RateLimit-Reset": "2026-01-01T00:00:00Z"}})
+	b.fault(fake.Fault{Kind: fake.Status, Status: http.StatusTooManyRequests, Header: map[string]string{
+		"Retry-After": "1", "X-RateLimit-Reset": "2026-01-01T00:00:00Z",
+	}})
 	first := b.schedule(nil)
 	_, err := b.once(p, input(first))
 	if err == nil {
@@ -263,7 +270,8 @@ func TestAdmission_FailingHostIsNotCalled(t *testing.T) {
 			t.Errorf("%d attempts, error %v", got.Attempts, err)
 		}
 		// After each pause one post probes the host; the others are delayed once.
-		if got := b.timeline(one.ID); !slices.Contains(got, "retrying") && (got[1] != post.EventNetworkWait || slices.Contains(got[2:], post.EventNetworkWait)) {
+		if got := b.timeline(one.ID); !slices.Contains(got, "retrying") &&
+			(got[1] != post.EventNetworkWait || slices.Contains(got[2:], post.EventNetworkWait)) {
 			t.Errorf("timeline %v", got)
 		}
 	}
@@ -284,11 +292,14 @@ func TestAdmission_SlowNetworkDelaysNoOther(t *testing.T) {
 	t.Cleanup(func() { _ = healthy.Close() })
 	client, err := call.NewClient([]string{"127.0.0.0/8"})
 	b.must(err)
-	b.networks = platforms.New(client, platforms.Options{Mastodon: mastodon.Options{CreateTimeout: time.Minute, ReadTimeout: time.Second}})
+	b.networks = platforms.New(client, platforms.Options{
+		Mastodon: mastodon.Options{CreateTimeout: time.Minute, ReadTimeout: time.Second},
+	})
 	b.accounts.Connectors = b.networks
 	there, err := healthy.AddAccount("desk")
 	b.must(err)
-	other, err := b.accounts.ConnectWithToken(t.Context(), b.who, "mastodon", healthy.URL(), secret.NewText(there.Token))
+	other, err := b.accounts.ConnectWithToken(t.Context(), b.who, "mastodon", healthy.URL(),
+		secret.NewText(there.Token))
 	b.must(err)
 
 	const hanging, workers = 5, 6

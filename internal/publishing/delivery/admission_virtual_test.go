@@ -43,7 +43,9 @@ func TestAdmission_TakesOneTokenPerCall(t *testing.T) {
 		"Post":   {nil, []network.CallKind{network.CallPublish}},
 		"Reply":  {func(p *post.Post) { p.ThreadParentID = &parentID }, []network.CallKind{network.CallReply}},
 		"Thread": {thread(3), []network.CallKind{network.CallPublish, network.CallReply, network.CallReply}},
-		"Upload": {func(p *post.Post) { p.AttachmentIDs = []uuid.UUID{uuid.New()} }, []network.CallKind{network.CallUpload, network.CallPublish}},
+		"Upload": {func(p *post.Post) { p.AttachmentIDs = []uuid.UUID{uuid.New()} }, []network.CallKind{
+			network.CallUpload, network.CallPublish,
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(v *virtual) {
@@ -59,7 +61,8 @@ func TestAdmission_TakesOneTokenPerCall(t *testing.T) {
 				}
 				v.finish(v.add(row.change))
 				if !slices.Equal(v.limits.acquired, row.want) || v.limits.released != 0 {
-					t.Errorf("got tokens %v and %d given back, want %v and 0", v.limits.acquired, v.limits.released, row.want)
+					t.Errorf("got tokens %v and %d given back, want %v and 0", v.limits.acquired, v.limits.released,
+						row.want)
 				}
 				var kinds []network.CallKind
 				for _, o := range v.limits.observed {
@@ -92,7 +95,9 @@ func TestAdmission_ReturnsTokensOfCallsNotMade(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(v *virtual) {
-				failure := &network.Error{Class: row.class, Code: "down", Rates: []network.RateStatus{{Bucket: "of the failure"}}}
+				failure := &network.Error{
+					Class: row.class, Code: "down", Rates: []network.RateStatus{{Bucket: "of the failure"}},
+				}
 				v.network.publish = func(int, network.Submission) (network.Receipt, error) {
 					return network.Receipt{Rates: []network.RateStatus{{}, {}}}, failure
 				}
@@ -103,7 +108,8 @@ func TestAdmission_ReturnsTokensOfCallsNotMade(t *testing.T) {
 				}
 				v.wantRetry(p, delivery.RetryFailed, 0, time.Minute)
 				if v.limits.released != row.released || len(v.limits.observed) != row.observed {
-					t.Errorf("got %d tokens back and %d responses, want %d and %d", v.limits.released, len(v.limits.observed), row.released, row.observed)
+					t.Errorf("got %d tokens back and %d responses, want %d and %d", v.limits.released,
+						len(v.limits.observed), row.released, row.observed)
 				}
 				for _, o := range v.limits.observed {
 					if o.failure != failure || len(o.rates) != 1 {
@@ -123,9 +129,18 @@ func TestAdmission_LongWaitIsExplained(t *testing.T) {
 		upload  bool
 		message string
 	}{
-		"Account": {network.ScopeAccount, false, `The rate limit "statuses" of @desk@social.example is used up until 2000-01-01T01:00:00Z.`},
-		"App":     {network.ScopeApp, false, `The rate limit "statuses" of Dateline at social.example is used up until 2000-01-01T01:00:00Z.`},
-		"Upload":  {network.ScopeAccount, true, `The rate limit "statuses" of @desk@social.example is used up until 2000-01-01T01:00:00Z.`},
+		"Account": {
+			network.ScopeAccount, false,
+			`The rate limit "statuses" of @desk@social.example is used up until 2000-01-01T01:00:00Z.`,
+		},
+		"App": {
+			network.ScopeApp, false,
+			`The rate limit "statuses" of Dateline at social.example is used up until 2000-01-01T01:00:00Z.`,
+		},
+		"Upload": {
+			network.ScopeAccount, true,
+			`The rate limit "statuses" of @desk@social.example is used up until 2000-01-01T01:00:00Z.`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(v *virtual) {
@@ -234,9 +249,12 @@ func TestAdmission_EndedAttemptSendsNothing(t *testing.T) {
 				if what == "Upload" {
 					p.AttachmentIDs = []uuid.UUID{uuid.New()}
 				}
-				_, err := v.publisher().Publish(ctx, delivery.Attempt{Number: 1}, delivery.TargetInput{PostID: p.ID, TargetID: p.Targets[0].ID, Revision: 1})
+				_, err := v.publisher().Publish(ctx, delivery.Attempt{Number: 1}, delivery.TargetInput{
+					PostID: p.ID, TargetID: p.Targets[0].ID, Revision: 1,
+				})
 				if err == nil || len(v.network.sent)+v.network.staged != 0 {
-					t.Errorf("got error %v and %d calls, want an error and none", err, len(v.network.sent)+v.network.staged)
+					t.Errorf("got error %v and %d calls, want an error and none", err,
+						len(v.network.sent)+v.network.staged)
 				}
 			})
 		})
@@ -267,7 +285,8 @@ func TestAdmission_UnresolvedSendIsNotDelayed(t *testing.T) {
 				p := v.add(nil)
 				v.wantTarget(p, post.TargetPosted, post.CallReconciledAbsent, post.CallAccepted)
 				v.wantSent(0, 20*time.Second)
-				if got := v.store.timeline(p.Targets[0].ID); slices.Contains(got, post.EventNetworkWait) || slices.Contains(got, post.EventThrottled) {
+				if got := v.store.timeline(p.Targets[0].ID); slices.Contains(got, post.EventNetworkWait) ||
+					slices.Contains(got, post.EventThrottled) {
 					t.Errorf("got timeline %v, want no wait", got)
 				}
 				// Another post waits for both.
@@ -319,11 +338,14 @@ func TestAdmission_HostDownIsExplained(t *testing.T) {
 		code    hostguard.Reason
 		message string
 	}{
-		"Failing": {func(v *virtual) {
-			v.hosts.Options = hostguard.Options{Failures: 1, Pause: time.Hour, MaxPause: time.Hour}
-			slot, _, _ := v.hosts.Acquire(host, time.Now(), true)
-			slot.Release(hostguard.Failed)
-		}, hostguard.CircuitOpen, "The network has failed many times in a row. The post waits until it responds again."},
+		"Failing": {
+			func(v *virtual) {
+				v.hosts.Options = hostguard.Options{Failures: 1, Pause: time.Hour, MaxPause: time.Hour}
+				slot, _, _ := v.hosts.Acquire(host, time.Now(), true)
+				slot.Release(hostguard.Failed)
+			}, hostguard.CircuitOpen,
+			"The network has failed many times in a row. The post waits until it responds again.",
+		},
 		"Slow": {func(v *virtual) {
 			v.hosts.Options = hostguard.Options{MaxCalls: 1, Slow: time.Hour}
 			v.hosts.Acquire(host, time.Now(), true)
@@ -337,14 +359,16 @@ func TestAdmission_HostDownIsExplained(t *testing.T) {
 					v.wantRetry(p, delivery.RetryHostDown, time.Hour, time.Hour+11*time.Second)
 				}
 				said := v.store.lastEvent(post.EventNetworkWait)
-				if said["code"] != row.code || said["message"] != row.message || said["retry_at"] != v.now.Add(time.Hour).UTC() {
+				if said["code"] != row.code || said["message"] != row.message ||
+					said["retry_at"] != v.now.Add(time.Hour).UTC() {
 					t.Errorf("the timeline has %v, want %s", said, row.message)
 				}
 				if got := v.store.timeline(p.Targets[0].ID); !slices.Equal(got, []string{post.EventNetworkWait}) {
 					t.Errorf("got timeline %v, want one wait for the network", got)
 				}
 				if len(v.limits.acquired) != v.limits.released || len(v.network.sent) != 0 {
-					t.Errorf("got %d tokens, %d of them given back, and %d calls", len(v.limits.acquired), v.limits.released, len(v.network.sent))
+					t.Errorf("got %d tokens, %d of them given back, and %d calls", len(v.limits.acquired),
+						v.limits.released, len(v.network.sent))
 				}
 			})
 		})
@@ -371,17 +395,23 @@ func TestAdmission_OnlyBrokenHostsAreSpared(t *testing.T) {
 		failure *network.Error
 		spared  bool
 	}{
-		"Success":           {nil, false},
-		"ServerError":       {&network.Error{Class: network.Transient, Status: 500}, true},
-		"BadGateway":        {&network.Error{Class: network.Transient, Status: 502}, true},
-		"Throttled":         {&network.Error{Class: network.Throttled, Status: 429}, false},
-		"RequestTimeout":    {&network.Error{Class: network.Transient, Status: 499}, false},
-		"ConnectionFailed":  {&network.Error{Class: network.NotSent, Code: "connection_failed"}, true},
-		"Timeout":           {&network.Error{Class: network.NotSent, Code: "timeout"}, true},
-		"Unreadable":        {&network.Error{Class: network.NotSent, Code: "attachment_unreadable"}, false},
-		"Canceled":          {&network.Error{Class: network.NotSent, Code: "connection_failed", Err: context.Canceled}, false},
-		"SomethingElse":     {&network.Error{Class: network.NotSent, Code: "strange"}, false},
-		"UnreadableWith500": {&network.Error{Class: network.Transient, Code: "attachment_unreadable", Status: 500}, false},
+		"Success":          {nil, false},
+		"ServerError":      {&network.Error{Class: network.Transient, Status: 500}, true},
+		"BadGateway":       {&network.Error{Class: network.Transient, Status: 502}, true},
+		"Throttled":        {&network.Error{Class: network.Throttled, Status: 429}, false},
+		"RequestTimeout":   {&network.Error{Class: network.Transient, Status: 499}, false},
+		"ConnectionFailed": {&network.Error{Class: network.NotSent, Code: "connection_failed"}, true},
+		"Timeout":          {&network.Error{Class: network.NotSent, Code: "timeout"}, true},
+		"Unreadable":       {&network.Error{Class: network.NotSent, Code: "attachment_unreadable"}, false},
+		"Canceled": {
+			&network.Error{Class: network.NotSent, Code: "connection_failed", Err: context.Canceled},
+			false,
+		},
+		"SomethingElse": {&network.Error{Class: network.NotSent, Code: "strange"}, false},
+		"UnreadableWith500": {
+			&network.Error{Class: network.Transient, Code: "attachment_unreadable", Status: 500},
+			false,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(v *virtual) {
@@ -471,7 +501,9 @@ func TestAdmission_PreparingShowsFailures(t *testing.T) {
 				p := v.add(func(p *post.Post) { p.ScheduledTime = v.now.Add(time.Hour) })
 				ctx, cancel := context.WithTimeout(v.t.Context(), time.Minute)
 				defer cancel()
-				_, _ = v.publisher().Publish(ctx, delivery.Attempt{Number: 1}, delivery.TargetInput{PostID: p.ID, TargetID: p.Targets[0].ID, Revision: 1})
+				_, _ = v.publisher().Publish(ctx, delivery.Attempt{Number: 1}, delivery.TargetInput{
+					PostID: p.ID, TargetID: p.Targets[0].ID, Revision: 1,
+				})
 				fail()
 				slot, _, _ := v.hosts.Acquire(host, time.Now(), true)
 				if (slot == nil) != row.want {
@@ -527,7 +559,9 @@ func TestAdmission_IsOptional(t *testing.T) {
 		v.publisher()
 		deps := v.deps
 		deps.Waker = nil
-		if result, err := delivery.New(deps).Publish(v.t.Context(), delivery.Attempt{Number: 1}, delivery.TargetInput{PostID: p.ID, TargetID: p.Targets[0].ID, Revision: 1}); err != nil || result.Status != post.TargetPosted {
+		if result, err := delivery.New(deps).Publish(v.t.Context(), delivery.Attempt{Number: 1},
+			delivery.TargetInput{PostID: p.ID, TargetID: p.Targets[0].ID, Revision: 1}); err != nil ||
+			result.Status != post.TargetPosted {
 			t.Errorf("without a waker: got %+v, %v, want posted", result, err)
 		}
 		deps.Limits, deps.Hosts = nil, nil
@@ -539,7 +573,9 @@ func TestAdmission_IsOptional(t *testing.T) {
 			}
 			return nil
 		}
-		if result, err := delivery.New(deps).Publish(v.t.Context(), delivery.Attempt{Number: 1}, delivery.TargetInput{PostID: changed.ID, TargetID: changed.Targets[0].ID, Revision: 1}); err != nil || !result.Stale {
+		if result, err := delivery.New(deps).Publish(v.t.Context(), delivery.Attempt{Number: 1},
+			delivery.TargetInput{PostID: changed.ID, TargetID: changed.Targets[0].ID, Revision: 1}); err != nil ||
+			!result.Stale {
 			t.Errorf("a changed post: got %+v, %v, want stale", result, err)
 		}
 		v.store.before = nil
@@ -549,7 +585,8 @@ func TestAdmission_IsOptional(t *testing.T) {
 			}
 			return receipt(fmt.Sprint(n)), nil
 		}
-		if _, err := delivery.New(deps).Publish(v.t.Context(), delivery.Attempt{Number: 1}, delivery.TargetInput{PostID: throttled.ID, TargetID: throttled.Targets[0].ID, Revision: 1}); err == nil {
+		if _, err := delivery.New(deps).Publish(v.t.Context(), delivery.Attempt{Number: 1},
+			delivery.TargetInput{PostID: throttled.ID, TargetID: throttled.Targets[0].ID, Revision: 1}); err == nil {
 			t.Error("the network's refusal is no error")
 		}
 		fails := true
@@ -560,11 +597,16 @@ func TestAdmission_IsOptional(t *testing.T) {
 			}
 			return network.Staged{RemoteID: "u", Ready: true}, nil
 		}
-		for i, change := range []func(p *post.Post){nil, thread(2), func(p *post.Post) { p.AttachmentIDs = []uuid.UUID{uuid.New()} }} {
+		for i, change := range []func(p *post.Post){
+			nil, thread(2),
+			func(p *post.Post) { p.AttachmentIDs = []uuid.UUID{uuid.New()} },
+		} {
 			p := v.add(change)
 			var result delivery.TargetResult
 			for range 3 {
-				result, _ = delivery.New(deps).Publish(v.t.Context(), delivery.Attempt{Number: 1}, delivery.TargetInput{PostID: p.ID, TargetID: p.Targets[0].ID, Revision: 1})
+				result, _ = delivery.New(deps).Publish(v.t.Context(), delivery.Attempt{Number: 1}, delivery.TargetInput{
+					PostID: p.ID, TargetID: p.Targets[0].ID, Revision: 1,
+				})
 			}
 			if result.Status != post.TargetPosted {
 				t.Errorf("post %d: got %+v, want posted", i, result)
@@ -603,8 +645,13 @@ func TestAdmission_CountsCalls(t *testing.T) {
 		v.publisher()
 		metrics := &calls{}
 		v.deps.Metrics = metrics
-		for _, p := range []*post.Post{v.add(nil), v.add(func(p *post.Post) { p.AttachmentIDs = []uuid.UUID{uuid.New()} })} {
-			_, _ = delivery.New(v.deps).Publish(v.t.Context(), delivery.Attempt{Number: 1}, delivery.TargetInput{PostID: p.ID, TargetID: p.Targets[0].ID, Revision: 1})
+		for _, p := range []*post.Post{
+			v.add(nil),
+			v.add(func(p *post.Post) { p.AttachmentIDs = []uuid.UUID{uuid.New()} }),
+		} {
+			_, _ = delivery.New(v.deps).Publish(v.t.Context(), delivery.Attempt{Number: 1}, delivery.TargetInput{
+				PostID: p.ID, TargetID: p.Targets[0].ID, Revision: 1,
+			})
 		}
 		want := []string{"mastodon publish rejected 2s", "mastodon upload ok 3s", "mastodon publish ok 2s"}
 		if !slices.Equal(metrics.made, want) {
@@ -635,8 +682,11 @@ func TestAdmission_BurstAcquiresTokensEarly(t *testing.T) {
 		})
 		for _, p := range posts {
 			all.Go(func() {
-				result, err := publisher.Publish(v.t.Context(), delivery.Attempt{Number: 1}, delivery.TargetInput{PostID: p.ID, TargetID: p.Targets[0].ID, Revision: 1})
-				if err != nil || (result.Status != post.TargetPosted) != (p == canceled) || result.Stale != (p == canceled) {
+				result, err := publisher.Publish(v.t.Context(), delivery.Attempt{Number: 1}, delivery.TargetInput{
+					PostID: p.ID, TargetID: p.Targets[0].ID, Revision: 1,
+				})
+				if err != nil || (result.Status != post.TargetPosted) != (p == canceled) ||
+					result.Stale != (p == canceled) {
 					t.Errorf("got %+v, %v", result, err)
 				}
 			})
@@ -649,7 +699,8 @@ func TestAdmission_BurstAcquiresTokensEarly(t *testing.T) {
 			}
 		}
 		if len(v.limits.at) != n || early != n-49 || v.limits.released != 1 {
-			t.Errorf("got %d tokens, %d of them early, %d given back; want %d, %d, 1", len(v.limits.at), early, v.limits.released, n, n-49)
+			t.Errorf("got %d tokens, %d of them early, %d given back; want %d, %d, 1", len(v.limits.at), early,
+				v.limits.released, n, n-49)
 		}
 		for _, s := range v.network.sent {
 			if v.since(s.at) < 20*time.Second || v.since(s.at) > 20100*time.Millisecond {
@@ -674,7 +725,9 @@ func TestAdmission_TokenWithoutSlotIsReleased(t *testing.T) {
 		for i := range n {
 			p := v.add(func(p *post.Post) { p.Content, p.ScheduledTime = fmt.Sprint(text, i), at })
 			all.Go(func() {
-				_, err := publisher.Publish(v.t.Context(), delivery.Attempt{Number: 1}, delivery.TargetInput{PostID: p.ID, TargetID: p.Targets[0].ID, Revision: 1})
+				_, err := publisher.Publish(v.t.Context(), delivery.Attempt{Number: 1}, delivery.TargetInput{
+					PostID: p.ID, TargetID: p.Targets[0].ID, Revision: 1,
+				})
 				var again *delivery.RetryError
 				if !errors.As(err, &again) || again.Kind != delivery.RetryHostDown {
 					t.Errorf("got %v, want host_down", err)

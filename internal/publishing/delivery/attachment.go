@@ -23,7 +23,10 @@ type attachments struct {
 }
 
 func (a attachments) media(file media.Item) network.Media {
-	m := network.Media{MediaInfo: scheduling.MediaInfos([]media.Item{file})[0], FileName: file.FileName, Open: media.Reader(a.objects, file)}
+	m := network.Media{
+		MediaInfo: scheduling.MediaInfos([]media.Item{file})[0], FileName: file.FileName,
+		Open: media.Reader(a.objects, file),
+	}
 	if a.links != nil {
 		m.URL = func(ctx context.Context, life time.Duration) (string, error) {
 			return a.links.PresignGet(ctx, file.ObjectKey, life)
@@ -58,6 +61,8 @@ func (r *readMonitor) hasFailed() bool { return r.lost.Load() != nil }
 
 func (r *readMonitor) problem() *network.Error {
 	f := r.lost.Load()
-	return &network.Error{Class: network.NotSent, Code: codeUnreadable,
-		Message: "The attachment " + f.name + " could not be read from the object storage.", Err: f.err}
+	return &network.Error{
+		Class: network.NotSent, Code: codeUnreadable,
+		Message: "The attachment " + f.name + " could not be read from the object storage.", Err: f.err,
+	}
 }

@@ -64,7 +64,9 @@ const (
 	maxBursts   = 1000
 )
 
-func (c *burstCounter) around(ctx context.Context, at time.Time, count func(ctx context.Context, from, to time.Time) (int, error)) (burstShare, error) {
+func (c *burstCounter) around(
+	ctx context.Context, at time.Time, count func(ctx context.Context, from, to time.Time) (int, error),
+) (burstShare, error) {
 	bucket := at.Truncate(burstBucket)
 	if share, ok := c.recent(bucket); ok {
 		return share, nil

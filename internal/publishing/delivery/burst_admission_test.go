@@ -18,7 +18,9 @@ type slotRecorder struct {
 	maxLead time.Duration
 }
 
-func (d *slotRecorder) Acquire(host string, planned time.Time, probe bool) (*hostguard.Slot, time.Time, hostguard.Reason) {
+func (d *slotRecorder) Acquire(
+	host string, planned time.Time, probe bool,
+) (*hostguard.Slot, time.Time, hostguard.Reason) {
 	if probe {
 		d.mu.Lock()
 		d.maxLead = max(d.maxLead, time.Until(planned))

@@ -61,7 +61,8 @@ func TestBurstCounter_CountsOnce(t *testing.T) {
 		t.Errorf("counted %d times", counted)
 	}
 	broken := errors.New("broken")
-	if _, err := c.around(t.Context(), at.Add(time.Hour), func(context.Context, time.Time, time.Time) (int, error) { return 0, broken }); !errors.Is(err, broken) {
+	if _, err := c.around(t.Context(), at.Add(time.Hour),
+		func(context.Context, time.Time, time.Time) (int, error) { return 0, broken }); !errors.Is(err, broken) {
 		t.Errorf("%v", err)
 	}
 }
@@ -96,7 +97,10 @@ func TestBurstCounter_SpreadsAGrowingBurst(t *testing.T) {
 }
 
 func TestClaimLead_GrowsWithTheBurst(t *testing.T) {
-	for burstSize, want := range map[int]time.Duration{1: 6 * time.Millisecond, 1000: 400 * time.Millisecond, 100_000: 4 * time.Second} {
+	for burstSize, want := range map[int]time.Duration{
+		1: 6 * time.Millisecond, 1000: 400 * time.Millisecond,
+		100_000: 4 * time.Second,
+	} {
 		if lead := claimLead(burstSize); lead <= 0 || lead > want {
 			t.Errorf("a burst of %d is claimed %s ahead, want at most %s", burstSize, lead, want)
 		}

@@ -43,7 +43,8 @@ func (b *bench) ledger(target uuid.UUID) []string {
 	db, err := pgx.Connect(b.t.Context(), b.url)
 	b.must(err)
 	defer func() { _ = db.Close(context.Background()) }()
-	rows, err := db.Query(b.t.Context(), "select epoch || ':' || state::text from operations where target_id = $1 order by revision, epoch", target)
+	rows, err := db.Query(b.t.Context(),
+		"select epoch || ':' || state::text from operations where target_id = $1 order by revision, epoch", target)
 	b.must(err)
 	states, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	b.must(err)

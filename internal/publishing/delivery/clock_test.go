@@ -19,16 +19,23 @@ func TestPublish_UsesTheDatabaseClock(t *testing.T) {
 	for name, ahead := range map[string]time.Duration{"Ahead": time.Minute, "Behind": -time.Minute} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, fake.Options{})
-			wrong := dbclock.New(dbclock.Options{Database: b.store.Time, Log: slog.New(slog.DiscardHandler),
-				Host: func() time.Time { return time.Now().Add(ahead) }})
+			wrong := dbclock.New(dbclock.Options{
+				Database: b.store.Time, Log: slog.New(slog.DiscardHandler),
+				Host: func() time.Time { return time.Now().Add(ahead) },
+			})
 			b.must(wrong.Measure(t.Context()))
 			publisher := b.publisher()
 			publisher.Clock = wrong
-			publisher.Networks = changedNetwork{b.network(), func(n network.Network, ctx context.Context, a network.Account, s network.Submission) (network.Receipt, error) {
-				receipt, err := n.Publish(ctx, a, s)
-				receipt.SentAt = receipt.SentAt.Add(ahead) // the value that this host's clock would give
-				return receipt, err
-			}}
+			publisher.Networks = changedNetwork{
+				b.network(),
+				func(n network.Network, ctx context.Context, a network.Account, s network.Submission) (network.Receipt,
+					error,
+				) {
+					receipt, err := n.Publish(ctx, a, s)
+					receipt.SentAt = receipt.SentAt.Add(ahead) // the value that this host's clock would give
+					return receipt, err
+				},
+			}
 			due := time.Now().Add(3 * time.Second).UTC()
 			p := b.schedule(func(p *post.Post) { p.ScheduledTime = due })
 			b.publish(publisher, input(p))

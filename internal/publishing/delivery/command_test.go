@@ -26,20 +26,44 @@ func inAnHour(p *post.Post) { p.ScheduledTime = time.Now().Add(time.Hour).UTC() 
 
 func TestCommands_Apply(t *testing.T) {
 	b := newBench(t, fake.Options{})
-	content, long, later := "Corrected", strings.Repeat("x", 501), time.Now().Add(2*time.Hour).UTC().Format(time.RFC3339)
+	content, long, later := "Corrected", strings.Repeat("x", 501), time.Now().Add(2*time.Hour).UTC().
+		Format(time.RFC3339)
 	for _, row := range []struct {
 		name    string
 		command delivery.Command
 		event   string
 		check   func(p post.Post) bool
 	}{
-		{"Content", delivery.Command{Name: "edit", Edit: scheduling.Edit{Content: &content}}, post.EventEdited, func(p post.Post) bool { return p.Content == content && p.Revision == 2 }},
-		{"Time", delivery.Command{Name: "edit", Edit: scheduling.Edit{ScheduledTime: &later}}, post.EventEdited, func(p post.Post) bool { return p.ScheduledTime.Format(time.RFC3339) == later }},
-		{"TooLong", delivery.Command{Name: "edit", Edit: scheduling.Edit{Content: &long}}, post.EventRefused, func(p post.Post) bool { return p.Revision == 1 }},
-		{"Nothing", delivery.Command{Name: "edit"}, post.EventRefused, func(p post.Post) bool { return p.Revision == 1 }},
-		{"Broken", delivery.Command{Name: "edit", InputError: "no object"}, post.EventRefused, func(p post.Post) bool { return p.Revision == 1 }},
-		{"Cancel", delivery.Command{Name: "cancel"}, post.EventCanceled, func(p post.Post) bool { return p.Status == post.Canceled }},
-		{"PublishNow", delivery.Command{Name: "publish_now"}, post.EventPublishNow, func(p post.Post) bool { return !p.ScheduledTime.After(time.Now()) && p.Status == post.Scheduled }},
+		{
+			"Content",
+			delivery.Command{Name: "edit", Edit: scheduling.Edit{Content: &content}},
+			post.EventEdited,
+			func(p post.Post) bool { return p.Content == content && p.Revision == 2 },
+		},
+		{
+			"Time",
+			delivery.Command{Name: "edit", Edit: scheduling.Edit{ScheduledTime: &later}},
+			post.EventEdited,
+			func(p post.Post) bool { return p.ScheduledTime.Format(time.RFC3339) == later },
+		},
+		{
+			"TooLong",
+			delivery.Command{Name: "edit", Edit: scheduling.Edit{Content: &long}},
+			post.EventRefused,
+			func(p post.Post) bool { return p.Revision == 1 },
+		},
+		{"Nothing", delivery.Command{Name: "edit"}, post.EventRefused, func(p post.Post) bool {
+			return p.Revision == 1
+		}},
+		{"Broken", delivery.Command{Name: "edit", InputError: "no object"}, post.EventRefused, func(p post.Post) bool {
+			return p.Revision == 1
+		}},
+		{"Cancel", delivery.Command{Name: "cancel"}, post.EventCanceled, func(p post.Post) bool {
+			return p.Status == post.Canceled
+		}},
+		{"PublishNow", delivery.Command{Name: "publish_now"}, post.EventPublishNow, func(p post.Post) bool {
+			return !p.ScheduledTime.After(time.Now()) && p.Status == post.Scheduled
+		}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			p := b.schedule(inAnHour)
@@ -74,11 +98,16 @@ func TestCommands_ApplyTooLate(t *testing.T) {
 	p := b.schedule(nil)
 	b.publish(b.publisher(), input(p))
 	content := "Corrected"
-	for _, c := range []delivery.Command{{Name: "cancel"}, {Name: "publish_now"}, {Name: "edit", Edit: scheduling.Edit{Content: &content}}} {
+	for _, c := range []delivery.Command{
+		{Name: "cancel"},
+		{Name: "publish_now"},
+		{Name: "edit", Edit: scheduling.Edit{Content: &content}},
+	} {
 		c.PostID = p.ID
 		b.must(b.commands().Apply(t.Context(), c))
 		note := lastEvent(t, b, p, post.EventRefused)
-		if note["asked"] != c.Name || note["code"] != "too_late" || !strings.Contains(note["reason"].(string), "already published") {
+		if note["asked"] != c.Name || note["code"] != "too_late" ||
+			!strings.Contains(note["reason"].(string), "already published") {
 			t.Errorf("%s was refused with %v", c.Name, note)
 		}
 	}

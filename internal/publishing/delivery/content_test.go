@@ -33,7 +33,9 @@ func (b *bench) member() account.Account {
 	client, err := call.NewClient([]string{"127.0.0.0/8"})
 	b.must(err)
 	b.t.Cleanup(client.CloseIdleConnections)
-	b.networks = platforms.New(client, platforms.Options{LinkedIn: linkedin.Options{Sandbox: door.URL, CreateTimeout: 2 * time.Second}})
+	b.networks = platforms.New(client, platforms.Options{
+		LinkedIn: linkedin.Options{Sandbox: door.URL, CreateTimeout: 2 * time.Second},
+	})
 	b.accounts.Connectors, b.scheduler.Networks = b.networks, b.networks
 	b.timing.Settled = 30 * time.Millisecond
 	b.token = there.Token
@@ -51,7 +53,8 @@ func TestPublish_DuplicateIsTheLostPost(t *testing.T) {
 			b.fault(fake.Fault{Kind: kind, Path: "/linkedin/rest/posts"})
 			b.publish(b.publisher(), input(p))
 			target, posts := b.read(p.ID).Targets[0], b.published()
-			if target.Status != post.TargetPosted || len(posts) != 1 || target.RemoteID != posts[0].ID || !strings.HasSuffix(target.RemoteURL, posts[0].ID) {
+			if target.Status != post.TargetPosted || len(posts) != 1 || target.RemoteID != posts[0].ID ||
+				!strings.HasSuffix(target.RemoteURL, posts[0].ID) {
 				t.Errorf("%s as %s %s, published %+v", target.Status, target.RemoteID, target.RemoteURL, posts)
 			}
 			b.wantDiscreet()
@@ -75,7 +78,8 @@ func TestPublish_OlderDuplicateFails(t *testing.T) {
 	p := b.schedule(nil, to.ID)
 	b.fault(fake.Fault{Kind: fake.ResetBefore, Path: "/linkedin/rest/posts"})
 	b.publish(b.publisher(), input(p))
-	if target := b.read(p.ID).Targets[0]; target.Status != post.TargetFailed || target.ErrorClass != string(network.Duplicate) || target.RemoteID != "" {
+	if target := b.read(p.ID).Targets[0]; target.Status != post.TargetFailed ||
+		target.ErrorClass != string(network.Duplicate) || target.RemoteID != "" {
 		t.Errorf("%s %q as %s", target.Status, target.ErrorClass, target.RemoteID)
 	}
 }
@@ -91,7 +95,8 @@ func TestPublish_LostReplyIsNotSentAgain(t *testing.T) {
 	for _, there := range b.published() {
 		said = append(said, there.Text)
 	}
-	if target := b.read(p.ID).Targets[0]; target.Status != post.TargetUncertain || !slices.Equal(said, []string{text, "And the second part."}) {
+	if target := b.read(p.ID).Targets[0]; target.Status != post.TargetUncertain ||
+		!slices.Equal(said, []string{text, "And the second part."}) {
 		t.Errorf("%s, published %q", target.Status, said)
 	}
 }

@@ -68,7 +68,8 @@ func TestRetry_GrantsNewAttemptsUnderTheSameKey(t *testing.T) {
 		t.Errorf("dead letter %+v", dead)
 	}
 	again := b.retry(p)
-	if got := again.Targets[0]; got.Status != post.TargetScheduled || got.Attempts != 0 || again.Revision != p.Revision || again.RedrivenAt == nil {
+	if got := again.Targets[0]; got.Status != post.TargetScheduled || got.Attempts != 0 ||
+		again.Revision != p.Revision || again.RedrivenAt == nil {
 		t.Errorf("after the retry %+v", again)
 	}
 	b.publish(b.publisher(), input(again))
@@ -95,7 +96,8 @@ func TestRetry_TouchesOnlyFailedTargets(t *testing.T) {
 	if now := b.read(p.ID); now.Status != post.PartlyPosted {
 		t.Errorf("the post is %s", now.Status)
 	}
-	if _, err := b.scheduler.Retry(t.Context(), b.guard(p), []uuid.UUID{good.ID}); b.refusal(err) != "not_a_dead_letter" {
+	if _, err := b.scheduler.Retry(t.Context(), b.guard(p),
+		[]uuid.UUID{good.ID}); b.refusal(err) != "not_a_dead_letter" {
 		t.Errorf("retrying a published target: got %v", err)
 	}
 	again := b.retry(p)
@@ -104,7 +106,8 @@ func TestRetry_TouchesOnlyFailedTargets(t *testing.T) {
 	}
 	b.publish(b.publisher(), inputOn(again, b.account))
 	b.publish(b.publisher(), inputOn(again, other))
-	if after := b.prove(p.ID, b.account, post.TargetPosted, 2); after.Fence != good.Fence || !after.UpdatedAt.Equal(good.UpdatedAt) {
+	if after := b.prove(p.ID, b.account, post.TargetPosted, 2); after.Fence != good.Fence ||
+		!after.UpdatedAt.Equal(good.UpdatedAt) {
 		t.Errorf("it was changed: %+v", after)
 	}
 	b.prove(p.ID, other, post.TargetPosted, 2)
@@ -140,7 +143,9 @@ func TestRetry_ContinuesAThread(t *testing.T) {
 			b.fault(fake.Fault{Kind: fake.Status, Status: 422, Nth: 2})
 			b.publish(b.publisher(), input(p))
 			b.prove(p.ID, b.account, post.TargetFailed, 1)
-			b.must(b.fake.Inject(fake.Fault{Kind: fake.Latency, For: time.Millisecond, Method: http.MethodPost, Path: createPath, Count: -1}))
+			b.must(b.fake.Inject(fake.Fault{
+				Kind: fake.Latency, For: time.Millisecond, Method: http.MethodPost, Path: createPath, Count: -1,
+			}))
 			var again post.Post
 			if row.edit == nil {
 				again = b.retry(p)
@@ -230,7 +235,8 @@ func TestRetry_StartedThreadKeepsItsTime(t *testing.T) {
 	b.fault(fake.Fault{Kind: fake.Status, Status: 422, Nth: 2})
 	b.publish(b.publisher(), input(p))
 	when := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
-	if _, err := b.scheduler.Edit(t.Context(), b.guard(p), scheduling.Edit{ScheduledTime: &when}); b.refusal(err) != "too_late" {
+	if _, err := b.scheduler.Edit(t.Context(), b.guard(p),
+		scheduling.Edit{ScheduledTime: &when}); b.refusal(err) != "too_late" {
 		t.Errorf("a new time: got %v", err)
 	}
 }
@@ -256,7 +262,9 @@ func TestRetry_LostLastAttemptStaysUnresolved(t *testing.T) {
 func TestRetry_EarlierFailureDoesNotEndIt(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(b.withMedia(b.upload(1)))
-	b.must(b.fake.Inject(fake.Fault{Kind: fake.Status, Status: 422, Count: 2, Method: http.MethodPost, Path: uploadPath}))
+	b.must(b.fake.Inject(fake.Fault{
+		Kind: fake.Status, Status: 422, Count: 2, Method: http.MethodPost, Path: uploadPath,
+	}))
 	frozen := b.publisher()
 	frozen.Store = &sleeper{Store: b.store, step: "BeforeItRecords", sleep: func() {
 		b.publish(b.publisher(), input(p))

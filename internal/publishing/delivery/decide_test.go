@@ -33,11 +33,15 @@ func (b *bench) uncertain(p post.Post, segment int, made bool) post.Post {
 func TestDecide_Refused(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	first := b.schedule(nil)
-	for what, status := range map[string]post.TargetStatus{"Scheduled": post.TargetScheduled, "Posted": post.TargetPosted} {
+	for what, status := range map[string]post.TargetStatus{
+		"Scheduled": post.TargetScheduled,
+		"Posted":    post.TargetPosted,
+	} {
 		if status == post.TargetPosted {
 			b.publish(b.publisher(), input(first))
 		}
-		_, err := b.scheduler.Confirm(t.Context(), b.guard(first), first.Targets[0].ID, "https://social.example/@desk/1", "")
+		_, err := b.scheduler.Confirm(t.Context(), b.guard(first), first.Targets[0].ID,
+			"https://social.example/@desk/1", "")
 		if got := b.refusal(err); got != "not_uncertain" {
 			t.Errorf("%s: %q", what, got)
 		}
@@ -48,10 +52,12 @@ func TestDecide_Refused(t *testing.T) {
 	b.fault(fake.Fault{Kind: fake.ResetBefore, Count: -1})
 	b.publish(b.publisher(), input(second))
 	before := b.timeline(second.ID)
-	if _, err := b.scheduler.Confirm(t.Context(), b.guard(second), second.Targets[0].ID, taken, ""); b.refusal(err) != "taken" {
+	if _, err := b.scheduler.Confirm(t.Context(), b.guard(second), second.Targets[0].ID, taken,
+		""); b.refusal(err) != "taken" {
 		t.Errorf("another post's URL: got %v", err)
 	}
-	if now := b.read(second.ID); now.Targets[0].Status != post.TargetUncertain || now.Version != b.read(second.ID).Version || !slices.Equal(before, b.timeline(second.ID)) {
+	if now := b.read(second.ID); now.Targets[0].Status != post.TargetUncertain ||
+		now.Version != b.read(second.ID).Version || !slices.Equal(before, b.timeline(second.ID)) {
 		t.Errorf("the refusal changed the target: %+v", now)
 	}
 	_, err := b.scheduler.Discard(t.Context(), b.guard(second), nil)
@@ -93,8 +99,12 @@ func TestDecide_Concurrent(t *testing.T) {
 		fault fake.Fault
 		acts  []act
 	}{
-		{"Failed", fake.Fault{Kind: fake.Status, Status: 422, Count: 1}, []act{retry, discard, edit, retry, discard, edit}},
-		{"Uncertain", fake.Fault{Kind: fake.ResetBefore, Count: 2}, []act{again, confirm, discard, again, confirm, discard, retry, edit}},
+		{"Failed", fake.Fault{Kind: fake.Status, Status: 422, Count: 1}, []act{
+			retry, discard, edit, retry, discard, edit,
+		}},
+		{"Uncertain", fake.Fault{Kind: fake.ResetBefore, Count: 2}, []act{
+			again, confirm, discard, again, confirm, discard, retry, edit,
+		}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			b := newBench(t, fake.Options{})

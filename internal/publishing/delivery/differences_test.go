@@ -66,23 +66,57 @@ func TestDifferences_NeedADecisionIfReadersSeeWhatWasGuarded(t *testing.T) {
 		want    []string
 		serious bool
 	}{
-		"wider":               {unlistedWithWarning, []fake.Fault{{Kind: fake.Alter, Part: fake.PartVisibility}}, []string{network.DifferenceWider}, true},
-		"without its warning": {unlistedWithWarning, []fake.Fault{{Kind: fake.Alter, Part: fake.PartWarning}}, []string{network.DifferenceNoWarning}, true},
-		"both": {unlistedWithWarning, []fake.Fault{{Kind: fake.Alter, Part: fake.PartWarning}, {Kind: fake.Alter, Part: fake.PartVisibility}},
-			[]string{network.DifferenceWider, network.DifferenceNoWarning}, true},
-		"without its poll": {`{"poll":{"choices":["Có","Không"],"duration_minutes":60}}`, []fake.Fault{{Kind: fake.Alter, Part: fake.PartPoll}},
-			[]string{network.DifferenceNoPoll}, false},
-		"cut":      {`{}`, []fake.Fault{{Kind: fake.Alter, Part: fake.PartText}}, []string{network.DifferenceCut}, false},
+		"wider": {
+			unlistedWithWarning,
+			[]fake.Fault{{Kind: fake.Alter, Part: fake.PartVisibility}},
+			[]string{network.DifferenceWider},
+			true,
+		},
+		"without its warning": {
+			unlistedWithWarning,
+			[]fake.Fault{{Kind: fake.Alter, Part: fake.PartWarning}},
+			[]string{network.DifferenceNoWarning},
+			true,
+		},
+		"both": {
+			unlistedWithWarning,
+			[]fake.Fault{
+				{Kind: fake.Alter, Part: fake.PartWarning}, {Kind: fake.Alter, Part: fake.PartVisibility},
+			},
+			[]string{network.DifferenceWider, network.DifferenceNoWarning},
+			true,
+		},
+		"without its poll": {
+			`{"poll":{"choices":["Có","Không"],"duration_minutes":60}}`,
+			[]fake.Fault{
+				{Kind: fake.Alter, Part: fake.PartPoll},
+			},
+			[]string{network.DifferenceNoPoll},
+			false,
+		},
+		"cut": {
+			`{}`,
+			[]fake.Fault{{Kind: fake.Alter, Part: fake.PartText}},
+			[]string{network.DifferenceCut},
+			false,
+		},
 		"as asked": {unlistedWithWarning, nil, nil, false},
-		"wider, and its response lost": {`{"visibility":"unlisted"}`, []fake.Fault{{Kind: fake.Alter, Part: fake.PartVisibility}, {Kind: fake.ActThenReset}},
-			[]string{network.DifferenceWider}, true},
+		"wider, and its response lost": {
+			`{"visibility":"unlisted"}`,
+			[]fake.Fault{
+				{Kind: fake.Alter, Part: fake.PartVisibility}, {Kind: fake.ActThenReset},
+			},
+			[]string{network.DifferenceWider},
+			true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, fake.Options{})
 			p := b.altered(row.options, row.faults...)
 			target := p.Targets[0]
 			if got := differenceCodes(target); !slices.Equal(got, row.want) || target.NeedsReview != row.serious {
-				t.Errorf("got the differences %v and needs review %v, want %v and %v", got, target.NeedsReview, row.want, row.serious)
+				t.Errorf("got the differences %v and needs review %v, want %v and %v", got, target.NeedsReview,
+					row.want, row.serious)
 			}
 			if n := len(b.eventsOf(p, post.EventDiffers)); n != min(len(row.want), 1) {
 				t.Errorf("got %d events of differences, want one if there are any", n)
@@ -94,10 +128,12 @@ func TestDifferences_NeedADecisionIfReadersSeeWhatWasGuarded(t *testing.T) {
 			if !row.serious {
 				return
 			}
-			if l := letters[0]; l.Reason != post.ReasonDiffers || len(l.Differences) != len(row.want) || l.Message == "" {
+			if l := letters[0]; l.Reason != post.ReasonDiffers || len(l.Differences) != len(row.want) ||
+				l.Message == "" {
 				t.Errorf("got %+v, want the reason differs with its sentences", l)
 			}
-			if counts, err := b.store.CountDeadLetters(t.Context(), b.who.WorkspaceID); err != nil || len(counts) != 1 || counts[0].Reason != post.ReasonDiffers {
+			if counts, err := b.store.CountDeadLetters(t.Context(), b.who.WorkspaceID); err != nil ||
+				len(counts) != 1 || counts[0].Reason != post.ReasonDiffers {
 				t.Errorf("got the counts %+v, %v, want one that differs", counts, err)
 			}
 		})
@@ -107,7 +143,10 @@ func TestDifferences_NeedADecisionIfReadersSeeWhatWasGuarded(t *testing.T) {
 // Segments of a thread are compared one by one.
 func TestDifferences_NameTheSegment(t *testing.T) {
 	b := newBench(t, fake.Options{})
-	b.must(b.fake.Inject(fake.Fault{Kind: fake.Alter, Part: fake.PartReply, Method: http.MethodPost, Path: createPath, Nth: 2}))
+	b.must(b.fake.Inject(fake.Fault{
+		Kind: fake.Alter, Part: fake.PartReply, Method: http.MethodPost, Path: createPath,
+		Nth: 2,
+	}))
 	p := b.schedule(thread(3))
 	if result, _ := b.publish(b.publisher(), input(p)); result.Status != post.TargetPosted {
 		t.Fatalf("got %+v, want posted", result)
@@ -128,7 +167,8 @@ func TestDifferences_AreAcceptedOrDeletedThereByAPerson(t *testing.T) {
 		p := b.altered(`{"visibility":"unlisted"}`, wider)
 		after, err := b.scheduler.Discard(t.Context(), guard(b, p), nil)
 		b.must(err)
-		if target := after.Targets[0]; target.NeedsReview || target.Status != post.TargetPosted || len(target.Differences) != 1 || len(b.letters()) != 0 {
+		if target := after.Targets[0]; target.NeedsReview || target.Status != post.TargetPosted ||
+			len(target.Differences) != 1 || len(b.letters()) != 0 {
 			t.Errorf("got %+v, want a published target that needs no more review", target)
 		}
 	})
@@ -137,7 +177,8 @@ func TestDifferences_AreAcceptedOrDeletedThereByAPerson(t *testing.T) {
 		p := b.altered(`{"visibility":"unlisted"}`, wider)
 		after, err := b.scheduler.DeletePublished(t.Context(), guard(b, p), p.Targets[0].ID)
 		b.must(err)
-		if target := after.Targets[0]; target.Status != post.TargetPosted || target.DeletedAt == nil || target.NeedsReview || after.Status != post.Posted {
+		if target := after.Targets[0]; target.Status != post.TargetPosted || target.DeletedAt == nil ||
+			target.NeedsReview || after.Status != post.Posted {
 			t.Errorf("got %+v, want a published target that was deleted there", target)
 		}
 		if posts := b.fake.Posts(); len(posts) != 1 || !posts[0].Deleted {

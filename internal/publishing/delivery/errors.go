@@ -101,7 +101,8 @@ const (
 	codeRateLimited   = "rate_limited"   // a rate limit delays the post before anything is sent
 	codeParentWaiting = "parent_waiting" // a reply is due before its parent is published
 	codeAbsent        = "absent"         // a call that provably published nothing
-	codeNotShown      = "not_shown"      // the network would identify a repeated call by its key, if the first one created a post that is not listed yet
+	// The network would identify a repeated call by its key, if the first one created a post that is not listed yet
+	codeNotShown = "not_shown"
 
 	// Failures of Dateline's own engines. They delay a post for as long as they last,
 	// and use up no attempt.

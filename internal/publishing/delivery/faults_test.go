@@ -21,8 +21,10 @@ func TestPublish_Once(t *testing.T) {
 	if result.Status != post.TargetPosted || len(pauses) != 0 {
 		t.Errorf("result %+v, pauses %v", result, pauses)
 	}
-	done := b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 1, ledger: []string{"1:accepted"},
-		timeline: []string{"created", "sending", "posted", "status"}})
+	done := b.check(p, want{
+		status: post.TargetPosted, posts: 1, attempts: 1, ledger: []string{"1:accepted"},
+		timeline: []string{"created", "sending", "posted", "status"},
+	})
 	if done.Status != post.Posted || done.PostedAt == nil || b.live.n == 0 {
 		t.Errorf("the post is %s at %v, %d notices", done.Status, done.PostedAt, b.live.n)
 	}
@@ -46,16 +48,38 @@ func TestPublish_Faults(t *testing.T) {
 		fault fake.Fault
 		want  want
 	}{
-		{"ResetBefore", fake.Fault{Kind: fake.ResetBefore}, want{attempts: 2, ledger: []string{"1:reconciled_absent", "2:accepted"}, timeline: resent}},
-		{"Status502", fake.Fault{Kind: fake.Status, Status: 502, Body: "<html>"}, want{attempts: 2, ledger: []string{"1:reconciled_absent", "2:accepted"}, timeline: resent}},
-		{"ActThenReset", fake.Fault{Kind: fake.ActThenReset}, want{attempts: 1, ledger: []string{"1:reconciled_ok"}, timeline: reconciled}},
-		{"ActThen500", fake.Fault{Kind: fake.ActThen500}, want{attempts: 1, ledger: []string{"1:reconciled_ok"}, timeline: reconciled}},
-		{"ActThenHang", fake.Fault{Kind: fake.ActThenHang}, want{attempts: 1, ledger: []string{"1:reconciled_ok"}, timeline: reconciled}},
-		{"Malformed2xx", fake.Fault{Kind: fake.Malformed2xx}, want{attempts: 1, ledger: []string{"1:reconciled_ok"}, timeline: reconciled}},
-		{"Latency", fake.Fault{Kind: fake.Latency, For: 300 * time.Millisecond}, want{attempts: 1, ledger: []string{"1:accepted"}}},
-		{"ClockBehind", fake.Fault{Kind: fake.ClockSkew, For: -time.Minute}, want{attempts: 1, ledger: []string{"1:accepted"}}},
-		{"MediaNotReady", fake.Fault{Kind: fake.Status, Status: 422, Body: `{"error":"Cannot attach files that have not finished processing. Try again in a moment!"}`},
-			want{attempts: 2, ledger: []string{"1:definite_failure", "2:accepted"}}},
+		{"ResetBefore", fake.Fault{Kind: fake.ResetBefore}, want{
+			attempts: 2, ledger: []string{"1:reconciled_absent", "2:accepted"}, timeline: resent,
+		}},
+		{"Status502", fake.Fault{Kind: fake.Status, Status: 502, Body: "<html>"}, want{
+			attempts: 2, ledger: []string{"1:reconciled_absent", "2:accepted"}, timeline: resent,
+		}},
+		{"ActThenReset", fake.Fault{Kind: fake.ActThenReset}, want{
+			attempts: 1, ledger: []string{"1:reconciled_ok"}, timeline: reconciled,
+		}},
+		{"ActThen500", fake.Fault{Kind: fake.ActThen500}, want{
+			attempts: 1, ledger: []string{"1:reconciled_ok"}, timeline: reconciled,
+		}},
+		{"ActThenHang", fake.Fault{Kind: fake.ActThenHang}, want{
+			attempts: 1, ledger: []string{"1:reconciled_ok"}, timeline: reconciled,
+		}},
+		{"Malformed2xx", fake.Fault{Kind: fake.Malformed2xx}, want{
+			attempts: 1, ledger: []string{"1:reconciled_ok"}, timeline: reconciled,
+		}},
+		{"Latency", fake.Fault{Kind: fake.Latency, For: 300 * time.Millisecond}, want{
+			attempts: 1, ledger: []string{"1:accepted"},
+		}},
+		{"ClockBehind", fake.Fault{Kind: fake.ClockSkew, For: -time.Minute}, want{
+			attempts: 1, ledger: []string{"1:accepted"},
+		}},
+		{
+			"MediaNotReady",
+			fake.Fault{
+				Kind: fake.Status, Status: 422,
+				Body: `{"error":"Cannot attach files that have not finished processing. Try again in a moment!"}`,
+			},
+			want{attempts: 2, ledger: []string{"1:definite_failure", "2:accepted"}},
+		},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			b := newBench(t, fake.Options{})
@@ -81,14 +105,20 @@ func TestPublish_RefusedConnection(t *testing.T) {
 		b.must(err)
 		b.client.CloseIdleConnections()
 	}}
-	publisher.Networks = changedNetwork{b.network(), func(n network.Network, ctx context.Context, a network.Account, s network.Submission) (network.Receipt, error) {
+	publisher.Networks = changedNetwork{b.network(), func(n network.Network, ctx context.Context, a network.Account,
+		s network.Submission,
+	) (network.Receipt, error) {
 		receipt, err := n.Publish(ctx, a, s)
 		b.must(accept())
 		return receipt, err
 	}}
 	b.publish(publisher, input(p))
-	done := b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 2, ledger: []string{"1:definite_failure", "2:accepted"},
-		timeline: []string{"created", "sending", "retrying", "sending", "posted", "status"}})
+	done := b.check(p, want{
+		status: post.TargetPosted, posts: 1, attempts: 2, ledger: []string{
+			"1:definite_failure", "2:accepted",
+		},
+		timeline: []string{"created", "sending", "retrying", "sending", "posted", "status"},
+	})
 	if done.RetryCount != 1 {
 		t.Errorf("%d retries are counted", done.RetryCount)
 	}
@@ -98,8 +128,10 @@ func TestPublish_Throttled(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(nil)
 	// More often than a post has attempts: throttling uses none.
-	b.fault(fake.Fault{Kind: fake.Status, Status: http.StatusTooManyRequests, Count: 6,
-		Header: map[string]string{"Retry-After": "0", "X-RateLimit-Reset": "2026-01-01T00:00:00Z"}})
+	b.fault(fake.Fault{
+		Kind: fake.Status, Status: http.StatusTooManyRequests, Count: 6,
+		Header: map[string]string{"Retry-After": "0", "X-RateLimit-Reset": "2026-01-01T00:00:00Z"},
+	})
 	b.publish(b.publisher(), input(p))
 	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 1})
 }
@@ -110,7 +142,9 @@ func TestPublish_ThrottledUntil(t *testing.T) {
 	b.fault(fake.Fault{Kind: fake.Status, Status: http.StatusTooManyRequests, For: 3 * time.Second})
 	began := time.Now()
 	_, pauses := b.publish(b.publisher(), input(p))
-	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 1, ledger: []string{"1:definite_failure", "2:accepted"}})
+	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 1, ledger: []string{
+		"1:definite_failure", "2:accepted",
+	}})
 	// Resets have whole seconds. The pause was long enough if the second call was
 	// accepted.
 	if len(pauses) != 1 || pauses[0] > 4*time.Second || time.Since(began) < 3*time.Second {
@@ -126,8 +160,10 @@ func TestPublish_TokenRefused(t *testing.T) {
 	p := b.schedule(nil)
 	b.fault(fake.Fault{Kind: fake.TokenExpired})
 	_, pauses := b.publish(b.publisher(), input(p))
-	b.check(p, want{status: post.TargetFailed, attempts: 1, class: "auth", ledger: []string{"1:definite_failure"},
-		timeline: []string{"created", "sending", "failed", "status"}})
+	b.check(p, want{
+		status: post.TargetFailed, attempts: 1, class: "auth", ledger: []string{"1:definite_failure"},
+		timeline: []string{"created", "sending", "failed", "status"},
+	})
 	after, err := b.store.Account(t.Context(), b.account.ID)
 	if err != nil || after.Status != account.NeedsReconnect || len(pauses) != 0 {
 		t.Errorf("the account is %s, error %v, pauses %v", after.Status, err, pauses)
@@ -139,7 +175,9 @@ func TestPublish_Rejected(t *testing.T) {
 	p := b.schedule(nil)
 	b.fault(fake.Fault{Kind: fake.Status, Status: 422, Body: `{"error":"Validation failed: no ` + text + `"}`})
 	_, pauses := b.publish(b.publisher(), input(p))
-	done := b.check(p, want{status: post.TargetFailed, attempts: 1, class: "rejected", ledger: []string{"1:definite_failure"}})
+	done := b.check(p, want{
+		status: post.TargetFailed, attempts: 1, class: "rejected", ledger: []string{"1:definite_failure"},
+	})
 	if len(pauses) != 0 || done.Status != post.Failed {
 		t.Errorf("paused %v, the post is %s", pauses, done.Status)
 	}
@@ -149,8 +187,12 @@ func TestPublish_Rejected(t *testing.T) {
 func TestPublish_ErrorsAreDiscreet(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(nil)
-	b.fault(fake.Fault{Kind: fake.Status, Status: http.StatusTooManyRequests, Header: map[string]string{"Retry-After": "0", "X-RateLimit-Reset": "2026-01-01T00:00:00Z"},
-		Body: `{"error":"Slow down, ` + b.token + `, with ` + text + `"}`})
+	b.fault(fake.Fault{
+		Kind: fake.Status, Status: http.StatusTooManyRequests, Header: map[string]string{
+			"Retry-After": "0", "X-RateLimit-Reset": "2026-01-01T00:00:00Z",
+		},
+		Body: `{"error":"Slow down, ` + b.token + `, with ` + text + `"}`,
+	})
 	_, pauses := b.publish(b.publisher(), input(p))
 	if len(pauses) != 1 || len(b.errors) != 1 {
 		t.Fatalf("paused %v, errors %v", pauses, b.errors)
@@ -168,10 +210,14 @@ func TestPublish_ContentNoLongerAllowed(t *testing.T) {
 func TestPublish_TriesRunOut(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(nil)
-	b.fault(fake.Fault{Kind: fake.Status, Status: 422, Count: -1, Body: `{"error":"Cannot attach files that have not finished processing. Try again in a moment!"}`})
+	b.fault(fake.Fault{
+		Kind: fake.Status, Status: 422, Count: -1,
+		Body: `{"error":"Cannot attach files that have not finished processing. Try again in a moment!"}`,
+	})
 	_, pauses := b.publish(b.publisher(), input(p))
 	done := b.check(p, want{status: post.TargetFailed, attempts: 5, class: "transient"})
-	if len(pauses) != 4 || !slices.IsSorted(pauses) || done.Status != post.Failed || len(b.ledger(p.Targets[0].ID)) != 5 {
+	if len(pauses) != 4 || !slices.IsSorted(pauses) || done.Status != post.Failed ||
+		len(b.ledger(p.Targets[0].ID)) != 5 {
 		t.Errorf("paused %v, the post is %s, ledger %v", pauses, done.Status, b.ledger(p.Targets[0].ID))
 	}
 }
@@ -184,7 +230,11 @@ func TestPublish_Uncertain(t *testing.T) {
 		p := b.schedule(nil)
 		b.fault(fake.Fault{Kind: fake.ResetBefore, Count: -1})
 		b.publish(b.publisher(), input(p))
-		done := b.check(p, want{status: post.TargetUncertain, attempts: 2, class: "ambiguous", ledger: []string{"1:reconciled_absent", "2:manual"}})
+		done := b.check(p, want{
+			status: post.TargetUncertain, attempts: 2, class: "ambiguous", ledger: []string{
+				"1:reconciled_absent", "2:manual",
+			},
+		})
 		if done.Status != post.Publishing {
 			t.Errorf("the post is %s", done.Status)
 		}
@@ -198,9 +248,14 @@ func TestPublish_Uncertain(t *testing.T) {
 		b.timing.Unanswered = time.Second
 		p := b.schedule(nil)
 		b.fault(fake.Fault{Kind: fake.ActThenReset})
-		b.fault(fake.Fault{Kind: fake.Status, Status: 503, Count: -1, Method: http.MethodGet, Path: "/api/v1/accounts/"})
+		b.fault(fake.Fault{
+			Kind: fake.Status, Status: 503, Count: -1, Method: http.MethodGet,
+			Path: "/api/v1/accounts/",
+		})
 		b.publish(b.publisher(), input(p))
-		b.check(p, want{status: post.TargetUncertain, posts: 1, attempts: 1, class: "ambiguous", ledger: []string{"1:manual"}})
+		b.check(p, want{status: post.TargetUncertain, posts: 1, attempts: 1, class: "ambiguous", ledger: []string{
+			"1:manual",
+		}})
 	})
 }
 
@@ -208,12 +263,16 @@ func TestPublish_Uncertain(t *testing.T) {
 func TestPublish_ThrottledThenLost(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(nil)
-	b.fault(fake.Fault{Kind: fake.Status, Status: http.StatusTooManyRequests, Count: 2,
-		Header: map[string]string{"Retry-After": "0", "X-RateLimit-Reset": "2026-01-01T00:00:00Z"}})
+	b.fault(fake.Fault{
+		Kind: fake.Status, Status: http.StatusTooManyRequests, Count: 2,
+		Header: map[string]string{"Retry-After": "0", "X-RateLimit-Reset": "2026-01-01T00:00:00Z"},
+	})
 	b.fault(fake.Fault{Kind: fake.ResetBefore, Nth: 3})
 	b.publish(b.publisher(), input(p))
-	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 2,
-		ledger: []string{"1:definite_failure", "2:definite_failure", "3:reconciled_absent", "4:accepted"}})
+	b.check(p, want{
+		status: post.TargetPosted, posts: 1, attempts: 2,
+		ledger: []string{"1:definite_failure", "2:definite_failure", "3:reconciled_absent", "4:accepted"},
+	})
 }
 
 // A network that is down for a while must not make posts uncertain.
@@ -244,7 +303,9 @@ func TestPublish_HiddenListing(t *testing.T) {
 		b.fault(fake.Fault{Kind: fake.Hide, For: time.Minute})
 		b.fault(fake.Fault{Kind: fake.ActThenReset})
 		b.publish(b.publisher(), input(p))
-		b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 2, repeats: 1, ledger: []string{"1:reconciled_absent", "2:accepted"}})
+		b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 2, repeats: 1, ledger: []string{
+			"1:reconciled_absent", "2:accepted",
+		}})
 	})
 }
 
@@ -256,7 +317,8 @@ func TestPublish_SameWordsTwice(t *testing.T) {
 	b.fault(fake.Fault{Kind: fake.ActThenReset})
 	b.publish(b.publisher(), input(second))
 	one, two := b.read(first.ID).Targets[0], b.read(second.ID).Targets[0]
-	if one.Status != post.TargetPosted || two.Status != post.TargetPosted || one.RemoteID == two.RemoteID || len(b.published()) != 2 {
+	if one.Status != post.TargetPosted || two.Status != post.TargetPosted || one.RemoteID == two.RemoteID ||
+		len(b.published()) != 2 {
 		t.Errorf("%+v\n%+v\n%d posts", one, two, len(b.published()))
 	}
 }

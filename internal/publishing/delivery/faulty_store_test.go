@@ -28,7 +28,9 @@ type troubled struct {
 
 var errDatabase = errors.New("the database does not respond")
 
-func (s *troubled) MediaByID(ctx context.Context, workspace uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]media.Item, error) {
+func (s *troubled) MediaByID(
+	ctx context.Context, workspace uuid.UUID, ids []uuid.UUID,
+) (map[uuid.UUID]media.Item, error) {
 	s.run(&s.afterPost)
 	return s.Store.MediaByID(ctx, workspace, ids)
 }

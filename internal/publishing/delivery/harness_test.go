@@ -75,9 +75,17 @@ type bench struct {
 func newBench(t *testing.T, options fake.Options) *bench {
 	t.Helper()
 	t.Parallel()
-	b := &bench{t: t, log: &journal{}, live: &bus{}, timing: delivery.Timing{Lease: 3 * time.Second, Heartbeat: 100 * time.Millisecond,
-		Backoff: 20 * time.Millisecond, Parent: 50 * time.Millisecond, MaxWait: 200 * time.Millisecond, Unanswered: 3 * time.Second,
-		Looks: []time.Duration{10 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond}}}
+	b := &bench{
+		t: t, log: &journal{}, live: &bus{},
+		timing: delivery.Timing{
+			Lease: 3 * time.Second, Heartbeat: 100 * time.Millisecond,
+			Backoff: 20 * time.Millisecond, Parent: 50 * time.Millisecond, MaxWait: 200 * time.Millisecond,
+			Unanswered: 3 * time.Second,
+			Looks: []time.Duration{
+				10 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond,
+			},
+		},
+	}
 	b.store, b.url = storetest.OpenWithURL(t)
 	b.objects = s3test.Bucket(t)
 	var err error
@@ -111,10 +119,16 @@ func newBench(t *testing.T, options fake.Options) *bench {
 	b.must(err)
 	b.who = workspace.Principal{WorkspaceID: uuid.New(), UserID: uuid.New(), Role: workspace.Owner}
 	apiToken, _ := workspace.NewToken(b.who.WorkspaceID, b.who.UserID, "test")
-	b.must(b.store.Found(t.Context(), workspace.Workspace{ID: b.who.WorkspaceID, Name: "Harbour Courier", TimeZone: "UTC"}, "owner", apiToken))
+	b.must(b.store.Found(t.Context(), workspace.Workspace{
+		ID: b.who.WorkspaceID, Name: "Harbour Courier",
+		TimeZone: "UTC",
+	}, "owner", apiToken))
 	b.accounts = &account.Service{Store: b.store, Connectors: b.networks, Sealer: sealer, Sandbox: b.fake.NetworkURL}
 	b.account = b.connect("desk")
-	b.scheduler = &scheduling.Scheduler{Store: b.store, Accounts: b.accounts, Networks: b.networks, ObjectURL: b.objects.URL, Notifier: b.live, Log: slog.New(b.log.handler())}
+	b.scheduler = &scheduling.Scheduler{
+		Store: b.store, Accounts: b.accounts, Networks: b.networks, ObjectURL: b.objects.URL, Notifier: b.live,
+		Log: slog.New(b.log.handler()),
+	}
 	return b
 }
 
@@ -126,7 +140,8 @@ func (b *bench) connect(name string) account.Account {
 	if b.token == "" {
 		b.token = there.Token
 	}
-	here, err := b.accounts.ConnectWithToken(b.t.Context(), b.who, "mastodon", b.fake.URL(), secret.NewText(there.Token))
+	here, err := b.accounts.ConnectWithToken(b.t.Context(), b.who, "mastodon", b.fake.URL(),
+		secret.NewText(there.Token))
 	b.must(err)
 	return here
 }
@@ -145,20 +160,27 @@ func (b *bench) schedule(change func(p *post.Post), accounts ...uuid.UUID) post.
 	if len(accounts) == 0 {
 		accounts = []uuid.UUID{b.account.ID}
 	}
-	p := post.Post{ID: uuid.Must(uuid.NewV7()), WorkspaceID: b.who.WorkspaceID, UserID: b.who.UserID, Content: text,
-		ScheduledTime: time.Now().UTC(), TimeZone: "UTC"}
+	p := post.Post{
+		ID: uuid.Must(uuid.NewV7()), WorkspaceID: b.who.WorkspaceID, UserID: b.who.UserID, Content: text,
+		ScheduledTime: time.Now().UTC(), TimeZone: "UTC",
+	}
 	if change != nil {
 		change(&p)
 	}
-	created, _, err := b.store.CreatePost(b.t.Context(), post.NewPost{Post: p, AccountIDs: accounts, Actor: b.who.Actor()})
+	created, _, err := b.store.CreatePost(b.t.Context(), post.NewPost{
+		Post: p, AccountIDs: accounts, Actor: b.who.Actor(),
+	})
 	b.must(err)
 	return created
 }
 
 // publisher creates the activities like a worker.
 func (b *bench) publisher() *delivery.Deps {
-	return &delivery.Deps{Store: b.store, Accounts: b.accounts, Networks: b.networks, Objects: b.objects, Links: b.objects, Live: b.live,
-		Log: slog.New(b.log.handler()), Timing: b.timing, InFlight: &delivery.InFlight{}}
+	return &delivery.Deps{
+		Store: b.store, Accounts: b.accounts, Networks: b.networks, Objects: b.objects,
+		Links: b.objects, Live: b.live,
+		Log: slog.New(b.log.handler()), Timing: b.timing, InFlight: &delivery.InFlight{},
+	}
 }
 
 func input(p post.Post) delivery.TargetInput {
@@ -171,7 +193,9 @@ func (b *bench) once(p *delivery.Deps, in delivery.TargetInput) (delivery.Target
 }
 
 // onceIn turns a panic into an error, as Temporal does.
-func (b *bench) onceIn(ctx context.Context, p *delivery.Deps, in delivery.TargetInput) (result delivery.TargetResult, err error) {
+func (b *bench) onceIn(
+	ctx context.Context, p *delivery.Deps, in delivery.TargetInput,
+) (result delivery.TargetResult, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("panic: %v", r)
@@ -191,7 +215,9 @@ func (b *bench) onceIn(ctx context.Context, p *delivery.Deps, in delivery.Target
 
 // publish runs attempts like Temporal and the workflow until the target has an outcome.
 // It returns the requested delays.
-func (b *bench) publish(p *delivery.Deps, in delivery.TargetInput) (result delivery.TargetResult, pauses []time.Duration) {
+func (b *bench) publish(
+	p *delivery.Deps, in delivery.TargetInput,
+) (result delivery.TargetResult, pauses []time.Duration) {
 	b.t.Helper()
 	for range 100 {
 		result, err := b.once(p, in)
@@ -233,7 +259,8 @@ func (b *bench) upload(shade uint8) media.Item {
 	img.Pix[0] = shade
 	var raw bytes.Buffer
 	b.must(png.Encode(&raw, img))
-	item, err := (&media.Service{Objects: b.objects, Store: b.store, MaxBytes: 1 << 20}).Upload(b.t.Context(), b.who, "harbour.png", "The harbour at low tide", &raw)
+	item, err := (&media.Service{Objects: b.objects, Store: b.store, MaxBytes: 1 << 20}).Upload(b.t.Context(), b.who,
+		"harbour.png", "The harbour at low tide", &raw)
 	b.must(err)
 	return item
 }

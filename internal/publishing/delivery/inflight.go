@@ -38,7 +38,9 @@ type run struct {
 
 // add registers an attempt until it is released. Its context ends when the post
 // has changed.
-func (f *InFlight) add(ctx context.Context, attempt Attempt, in TargetInput) (_ context.Context, one *run, release func()) {
+func (f *InFlight) add(
+	ctx context.Context, attempt Attempt, in TargetInput,
+) (_ context.Context, one *run, release func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	one = &run{attempt: attempt, in: in, cancel: cancel}
 	f.mu.Lock()
@@ -163,7 +165,8 @@ func (f *InFlight) Follow(ctx context.Context, notices <-chan []uuid.UUID, chang
 		changed, err := changes.FindChanged(ctx, revisions)
 		if err != nil {
 			if ctx.Err() == nil {
-				log.Warn("checking in-flight posts for changes failed; their claims will check", "posts", len(revisions), "error", err)
+				log.Warn("checking in-flight posts for changes failed; their claims will check", "posts",
+					len(revisions), "error", err)
 			}
 			continue
 		}

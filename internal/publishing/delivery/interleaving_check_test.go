@@ -15,7 +15,9 @@ import (
 func (h *history) of(w *witness, accountID uuid.UUID) []fake.Post {
 	for _, a := range h.accounts {
 		if a.ID == accountID {
-			return slices.DeleteFunc(h.living(a), func(p fake.Post) bool { return !strings.Contains(p.Text, w.id.String()) })
+			return slices.DeleteFunc(h.living(a), func(p fake.Post) bool {
+				return !strings.Contains(p.Text, w.id.String())
+			})
 		}
 	}
 	return nil
@@ -45,7 +47,9 @@ func (h *history) examine(w *witness) {
 	h.examineClaims(w, complain)
 }
 
-func (h *history) examineTarget(w *witness, p post.Post, t post.Target, live []fake.Post, complain func(string, ...any)) {
+func (h *history) examineTarget(
+	w *witness, p post.Post, t post.Target, live []fake.Post, complain func(string, ...any),
+) {
 	known, err := h.store.PublishedSegments(h.t.Context(), t.ID)
 	h.must(err)
 	if t.Status == post.TargetPosted && (len(live) < len(p.Segments(t)) && len(live) != len(known) || len(live) == 0) {
@@ -78,7 +82,8 @@ func (h *history) examineTarget(w *witness, p post.Post, t post.Target, live []f
 				complain("revision %d, which made segment %d, was never acknowledged", e.Revision, i)
 				continue
 			}
-			if segments := said.Segments(targetNamed(said, t.ID)); i >= len(segments) || segments[i].Content != there.Text {
+			if segments := said.Segments(targetNamed(said, t.ID)); i >= len(segments) ||
+				segments[i].Content != there.Text {
 				complain("segment %d exists as %q, revision %d has %+v", i, there.Text, e.Revision, segments)
 			}
 		}

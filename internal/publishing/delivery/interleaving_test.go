@@ -32,8 +32,13 @@ var (
 // newest edit before its claim, nothing exists twice, and nothing is lost.
 func TestInterleavings(t *testing.T) {
 	b := newBench(t, fake.Options{})
-	b.timing = delivery.Timing{Lease: time.Second, Heartbeat: time.Second, Backoff: 5 * time.Millisecond, Parent: 5 * time.Millisecond,
-		MaxWait: 50 * time.Millisecond, Unanswered: time.Second, Looks: []time.Duration{5 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond}}
+	b.timing = delivery.Timing{
+		Lease: time.Second, Heartbeat: time.Second, Backoff: 5 * time.Millisecond,
+		Parent:  5 * time.Millisecond,
+		MaxWait: 50 * time.Millisecond, Unanswered: time.Second, Looks: []time.Duration{
+			5 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond,
+		},
+	}
 	seed := *interleavingSeed
 	if seed == 0 {
 		seed = rand.Uint64()
@@ -82,10 +87,13 @@ type witness struct {
 
 func newHistory(b *bench, seed uint64, i int) *history {
 	sources := uint64(i) << 32 //nolint:gosec // not negative
-	return &history{bench: b, name: fmt.Sprintf("h%d", i), notices: make(chan []uuid.UUID, 8), random: func() *rand.Rand {
-		sources++
-		return rand.New(rand.NewPCG(seed, sources)) //nolint:gosec // to be repeated, not to be secret
-	}}
+	return &history{
+		bench: b, name: fmt.Sprintf("h%d", i), notices: make(chan []uuid.UUID, 8),
+		random: func() *rand.Rand {
+			sources++
+			return rand.New(rand.NewPCG(seed, sources)) //nolint:gosec // to be repeated, not to be secret
+		},
+	}
 }
 
 func (h *history) run() {
@@ -167,9 +175,13 @@ func soon(random *rand.Rand) time.Time {
 func (h *history) create(random *rand.Rand, n int) *witness {
 	w := &witness{id: uuid.Must(uuid.NewV7()), said: map[int64]post.Post{}}
 	accounts := h.accounts[:1+(n+random.IntN(2))%2]
-	p, _, err := h.store.CreatePost(h.t.Context(), post.NewPost{Actor: h.who.Actor(), AccountIDs: idsOf(accounts),
-		Post: post.Post{ID: w.id, WorkspaceID: h.who.WorkspaceID, UserID: h.who.UserID, TimeZone: "UTC",
-			Content: h.words(w, 0), Thread: h.thread(w, random), ScheduledTime: soon(random)}})
+	p, _, err := h.store.CreatePost(h.t.Context(), post.NewPost{
+		Actor: h.who.Actor(), AccountIDs: idsOf(accounts),
+		Post: post.Post{
+			ID: w.id, WorkspaceID: h.who.WorkspaceID, UserID: h.who.UserID, TimeZone: "UTC",
+			Content: h.words(w, 0), Thread: h.thread(w, random), ScheduledTime: soon(random),
+		},
+	})
 	h.must(err)
 	w.acknowledge(p)
 	return w
@@ -212,7 +224,9 @@ func (h *history) act(w *witness, random *rand.Rand) (post.Post, error) {
 	case what < 11:
 		return h.store.Edit(ctx, g, post.Change{Thread: &thread}, nil)
 	case what < 13:
-		return h.store.Edit(ctx, g, post.Change{Overrides: map[uuid.UUID]*post.Override{h.accounts[0].ID: {Content: &words, Thread: &thread}}}, nil)
+		return h.store.Edit(ctx, g,
+			post.Change{Overrides: map[uuid.UUID]*post.Override{h.accounts[0].ID: {Content: &words, Thread: &thread}}},
+			nil)
 	case what < 15:
 		return h.store.Cancel(ctx, g)
 	case what < 17:

@@ -74,7 +74,9 @@ func (m *mortal) SetCallState(ctx context.Context, id uuid.UUID, state string, e
 	return m.Store.SetCallState(ctx, id, state, evidence)
 }
 
-func (m *mortal) AddEvent(ctx context.Context, id uuid.UUID, target *uuid.UUID, event, actor string, data map[string]any) error {
+func (m *mortal) AddEvent(
+	ctx context.Context, id uuid.UUID, target *uuid.UUID, event, actor string, data map[string]any,
+) error {
 	if err := m.at(func(int) bool { return event == m.atNote }, 0); err != nil {
 		return err
 	}
@@ -94,17 +96,51 @@ func TestThread_Interrupted(t *testing.T) {
 		out   int // published by then
 		want  []string
 	}{
-		{name: "BeforeTheClaim", kill: func(m *mortal) { m.beforeClaim = at(1) }, hit: 1, out: 1, want: []string{post.CallAccepted}},
-		{name: "BetweenClaimAndSendOfTheFirst", kill: func(m *mortal) { m.afterClaim = at(0) }, hit: 0, out: 0, want: []string{post.CallReconciledAbsent, post.CallAccepted}},
-		{name: "BetweenClaimAndSend", kill: func(m *mortal) { m.afterClaim = at(1) }, hit: 1, out: 1, want: []string{post.CallReconciledAbsent, post.CallAccepted}},
-		{name: "BetweenSendAndRecordOfTheFirst", kill: func(m *mortal) { m.beforeFinish = at(0) }, hit: 0, out: 1, want: []string{post.CallReconciledOK}},
-		{name: "BetweenSendAndRecord", kill: func(m *mortal) { m.beforeFinish = at(1) }, hit: 1, out: 2, want: []string{post.CallReconciledOK}},
-		{name: "BetweenSendAndRecordOfTheLast", kill: func(m *mortal) { m.beforeFinish = at(2) }, hit: 2, out: 3, want: []string{post.CallReconciledOK}},
-		{name: "BetweenTwoSegments", kill: func(m *mortal) { m.afterFinish = at(0) }, hit: 0, out: 1, want: []string{post.CallAccepted}},
-		{name: "AfterTheLast", kill: func(m *mortal) { m.afterFinish = at(2) }, hit: 2, out: 3, want: []string{post.CallAccepted}},
-		{name: "WhenItBeginsToLook", kill: func(m *mortal) { m.atNote = post.EventAmbiguous }, fault: fake.Fault{Kind: fake.ActThenReset, Nth: 2}, hit: 1, out: 2, want: []string{post.CallReconciledOK}},
-		{name: "WhenItHasFound", kill: func(m *mortal) { m.atNote = post.EventReconciled }, fault: fake.Fault{Kind: fake.ActThen500, Nth: 2}, hit: 1, out: 2, want: []string{post.CallReconciledOK}},
-		{name: "WhenItHasFoundNothing", kill: func(m *mortal) { m.atNote = post.EventReconciled }, fault: fake.Fault{Kind: fake.ResetBefore, Nth: 2}, hit: 1, out: 1, want: []string{post.CallReconciledAbsent, post.CallAccepted}},
+		{
+			name: "BeforeTheClaim", kill: func(m *mortal) { m.beforeClaim = at(1) }, hit: 1, out: 1,
+			want: []string{post.CallAccepted},
+		},
+		{
+			name: "BetweenClaimAndSendOfTheFirst", kill: func(m *mortal) { m.afterClaim = at(0) }, hit: 0, out: 0,
+			want: []string{post.CallReconciledAbsent, post.CallAccepted},
+		},
+		{
+			name: "BetweenClaimAndSend", kill: func(m *mortal) { m.afterClaim = at(1) }, hit: 1, out: 1,
+			want: []string{post.CallReconciledAbsent, post.CallAccepted},
+		},
+		{
+			name: "BetweenSendAndRecordOfTheFirst", kill: func(m *mortal) { m.beforeFinish = at(0) }, hit: 0, out: 1,
+			want: []string{post.CallReconciledOK},
+		},
+		{
+			name: "BetweenSendAndRecord", kill: func(m *mortal) { m.beforeFinish = at(1) }, hit: 1, out: 2,
+			want: []string{post.CallReconciledOK},
+		},
+		{
+			name: "BetweenSendAndRecordOfTheLast", kill: func(m *mortal) { m.beforeFinish = at(2) }, hit: 2, out: 3,
+			want: []string{post.CallReconciledOK},
+		},
+		{
+			name: "BetweenTwoSegments", kill: func(m *mortal) { m.afterFinish = at(0) }, hit: 0, out: 1,
+			want: []string{post.CallAccepted},
+		},
+		{name: "AfterTheLast", kill: func(m *mortal) { m.afterFinish = at(2) }, hit: 2, out: 3, want: []string{
+			post.CallAccepted,
+		}},
+		{
+			name: "WhenItBeginsToLook", kill: func(m *mortal) { m.atNote = post.EventAmbiguous },
+			fault: fake.Fault{Kind: fake.ActThenReset, Nth: 2}, hit: 1, out: 2, want: []string{post.CallReconciledOK},
+		},
+		{
+			name: "WhenItHasFound", kill: func(m *mortal) { m.atNote = post.EventReconciled },
+			fault: fake.Fault{Kind: fake.ActThen500, Nth: 2}, hit: 1, out: 2, want: []string{post.CallReconciledOK},
+		},
+		{
+			name: "WhenItHasFoundNothing", kill: func(m *mortal) { m.atNote = post.EventReconciled },
+			fault: fake.Fault{Kind: fake.ResetBefore, Nth: 2}, hit: 1, out: 1, want: []string{
+				post.CallReconciledAbsent, post.CallAccepted,
+			},
+		},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			b := newBench(t, fake.Options{})
@@ -119,19 +155,25 @@ func TestThread_Interrupted(t *testing.T) {
 			dying.Store = doomed
 			if doomed.afterClaim != nil {
 				// A dead process sends nothing.
-				dying.Networks = changedNetwork{b.network(), func(n network.Network, ctx context.Context, a network.Account, s network.Submission) (network.Receipt, error) {
-					if err := doomed.at(nil, 0); err != nil {
-						return network.Receipt{}, err
-					}
-					return n.Publish(ctx, a, s)
-				}}
+				dying.Networks = changedNetwork{
+					b.network(),
+					func(n network.Network, ctx context.Context, a network.Account,
+						s network.Submission,
+					) (network.Receipt, error) {
+						if err := doomed.at(nil, 0); err != nil {
+							return network.Receipt{}, err
+						}
+						return n.Publish(ctx, a, s)
+					},
+				}
 			}
 			if _, err := b.once(dying, input(p)); err == nil || len(b.published()) != row.out {
 				t.Fatalf("error %v with %d published, want %d", err, len(b.published()), row.out)
 			}
 			b.publish(b.publisher(), input(p))
 			target := b.prove(p.ID, b.account, post.TargetPosted, 3)
-			if got := states(b.entries(target.ID), row.hit); len(got) != len(row.want) || got[0] != row.want[0] || got[len(got)-1] != row.want[len(row.want)-1] {
+			if got := states(b.entries(target.ID), row.hit); len(got) != len(row.want) || got[0] != row.want[0] ||
+				got[len(got)-1] != row.want[len(row.want)-1] {
 				t.Errorf("the calls ended %v, want %v", got, row.want)
 			}
 			for i, there := range b.published() {
@@ -152,7 +194,9 @@ func TestThread_SurvivesADatabaseOutage(t *testing.T) {
 	p := b.schedule(thread(3))
 	fails := 3
 	publisher := b.publisher()
-	publisher.Store = &flaky{Store: b.store, finish: func(o post.Outcome) bool { fails--; return o.Segment == 1 && fails > 0 }}
+	publisher.Store = &flaky{
+		Store: b.store, finish: func(o post.Outcome) bool { fails--; return o.Segment == 1 && fails > 0 },
+	}
 	b.publish(publisher, input(p))
 	b.prove(p.ID, b.account, post.TargetPosted, 3)
 }
@@ -260,7 +304,9 @@ func TestThread_ReadDuringACall(t *testing.T) {
 			var done sync.WaitGroup
 			first, calls := b.publisher(), 0
 			first.Store = &mortal{Store: b.store, afterFinish: func(s int) bool { return s == segment }}
-			first.Networks = changedNetwork{b.network(), func(n network.Network, ctx context.Context, a network.Account, s network.Submission) (network.Receipt, error) {
+			first.Networks = changedNetwork{b.network(), func(n network.Network, ctx context.Context, a network.Account,
+				s network.Submission,
+			) (network.Receipt, error) {
 				if calls++; calls == segment+1 {
 					done.Go(func() { b.publish(second, input(p)) })
 					<-reader.reached

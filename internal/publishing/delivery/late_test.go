@@ -24,7 +24,8 @@ func TestLatePolicy(t *testing.T) {
 		b := newBench(t, fake.Options{})
 		p := b.schedule(withLimit(2*time.Minute, time.Minute))
 		b.publish(b.publisher(), input(p))
-		if target := b.prove(p.ID, b.account, post.TargetFailed, 0); target.ErrorClass != post.ReasonLate || len(b.entries(target.ID)) != 0 {
+		if target := b.prove(p.ID, b.account, post.TargetFailed, 0); target.ErrorClass != post.ReasonLate ||
+			len(b.entries(target.ID)) != 0 {
 			t.Errorf("%+v", target)
 		}
 	})
@@ -40,7 +41,8 @@ func TestLatePolicy(t *testing.T) {
 		b.fault(fake.Fault{Kind: fake.Status, Status: 429, For: 2 * time.Minute})
 		b.publish(b.publisher(), input(p))
 		target := b.prove(p.ID, b.account, post.TargetFailed, 0)
-		if target.ErrorClass != post.ReasonLate || !slices.Equal(states(b.entries(target.ID), 0), []string{post.CallFailed}) {
+		if target.ErrorClass != post.ReasonLate ||
+			!slices.Equal(states(b.entries(target.ID), 0), []string{post.CallFailed}) {
 			t.Errorf("%+v %+v", target, b.entries(target.ID))
 		}
 		b.publish(b.publisher(), input(b.retry(p)))
@@ -89,7 +91,9 @@ func TestLatePolicy_CountsTheUpload(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	due, file := withLimit(time.Minute-time.Second, time.Minute), b.withMedia(b.upload(1))
 	p := b.schedule(func(p *post.Post) { due(p); file(p) })
-	b.must(b.fake.Inject(fake.Fault{Kind: fake.Latency, For: 1500 * time.Millisecond, Method: http.MethodPost, Path: "/api/v2/media"}))
+	b.must(b.fake.Inject(fake.Fault{
+		Kind: fake.Latency, For: 1500 * time.Millisecond, Method: http.MethodPost, Path: "/api/v2/media",
+	}))
 	b.publish(b.publisher(), input(p))
 	if target := b.prove(p.ID, b.account, post.TargetFailed, 0); target.ErrorClass != post.ReasonLate {
 		t.Errorf("%+v", target)

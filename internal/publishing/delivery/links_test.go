@@ -34,7 +34,8 @@ func TestPublish_SameShortLinksInEveryAttempt(t *testing.T) {
 					t.Fatalf("%s %s, published %+v", target.Status, target.ErrorMessage, posts)
 				}
 				links := p.Links(target)
-				if len(links) != 1 || !strings.Contains(posts[0].Text, links[0].Short) || strings.Contains(posts[0].Text, "news.example") {
+				if len(links) != 1 || !strings.Contains(posts[0].Text, links[0].Short) ||
+					strings.Contains(posts[0].Text, "news.example") {
 					t.Errorf("%q is published, with %+v", posts[0].Text, links)
 				}
 				l, found, err := b.store.LinkByCode(t.Context(), links[0].Code)

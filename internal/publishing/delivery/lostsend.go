@@ -50,16 +50,21 @@ type reconciler struct {
 
 // reconcile searches for a post whose response was lost. Found, it is posted;
 // absent, it is sent once more; unclear, a person decides.
-func (r *reconciler) reconcile(ctx context.Context, j *job, call post.Call, cause *network.Error) (TargetResult, error) {
+func (r *reconciler) reconcile(
+	ctx context.Context, j *job, call post.Call, cause *network.Error,
+) (TargetResult, error) {
 	// The holder of the claim knows more about this call.
-	if ok, err := r.claims.RenewClaim(context.WithoutCancel(ctx), j.target.ID, call.Fence, r.timing.Lease); err != nil || !ok {
+	if ok, err := r.claims.RenewClaim(context.WithoutCancel(ctx), j.target.ID, call.Fence,
+		r.timing.Lease); err != nil || !ok {
 		return TargetResult{Stale: err == nil}, err
 	}
 	evidence := map[string]any{"cause": cause.Message, "code": cause.Code}
-	if err := r.ledger.SetCallState(context.WithoutCancel(ctx), call.OperationID, post.CallAmbiguous, evidence); err != nil {
+	if err := r.ledger.SetCallState(context.WithoutCancel(ctx), call.OperationID, post.CallAmbiguous,
+		evidence); err != nil {
 		return TargetResult{}, err
 	}
-	if err := r.recorder.addEvent(ctx, j, post.EventAmbiguous, map[string]any{"message": cause.Message, "code": cause.Code, "sent": call.SentAt}); err != nil {
+	if err := r.recorder.addEvent(ctx, j, post.EventAmbiguous,
+		map[string]any{"message": cause.Message, "code": cause.Code, "sent": call.SentAt}); err != nil {
 		return TargetResult{}, err
 	}
 	finding, err := r.search(ctx, j, call, cause)
@@ -67,7 +72,8 @@ func (r *reconciler) reconcile(ctx context.Context, j *job, call post.Call, caus
 		return TargetResult{}, err
 	}
 	if finding.Found {
-		if err := r.recorder.addEvent(ctx, j, post.EventReconciled, withEvidence(map[string]any{"found": true, "url": finding.Receipt.URL}, finding.Evidence)); err != nil {
+		if err := r.recorder.addEvent(ctx, j, post.EventReconciled,
+			withEvidence(map[string]any{"found": true, "url": finding.Receipt.URL}, finding.Evidence)); err != nil {
 			return TargetResult{}, err
 		}
 		return r.found(ctx, j, call, finding.Receipt, withEvidence(map[string]any{}, finding.Evidence))
@@ -79,12 +85,17 @@ func (r *reconciler) reconcile(ctx context.Context, j *job, call post.Call, caus
 	if !finding.isKeyed && (!finding.Conclusive || unresolved >= maxUnresolvedSends) {
 		return r.outcomes.uncertain(ctx, j, call, cause, finding.Evidence)
 	}
-	if err := r.recorder.addEvent(ctx, j, post.EventReconciled, withEvidence(map[string]any{"found": false}, finding.Evidence)); err != nil {
+	if err := r.recorder.addEvent(ctx, j, post.EventReconciled,
+		withEvidence(map[string]any{"found": false}, finding.Evidence)); err != nil {
 		return TargetResult{}, err
 	}
-	again := &network.Error{Class: network.Transient, Code: codeAbsent, Message: "The network does not have the post, so it is sent once more."}
+	again := &network.Error{
+		Class: network.Transient, Code: codeAbsent,
+		Message: "The network does not have the post, so it is sent once more.",
+	}
 	if finding.isKeyed {
-		again.Code, again.Message = codeNotShown, "The network does not show the post; sent again with the same key, it is published once."
+		again.Code, again.Message = codeNotShown, "The network does not show the post; sent again with the same key, "+
+			"it is published once."
 	}
 	result, err := r.outcomes.retry(ctx, j, call, again)
 	var pause *RetryError
@@ -105,7 +116,9 @@ func withEvidence(data map[string]any, evidence message.Messages) map[string]any
 }
 
 // found records a post that a lost call published.
-func (r *reconciler) found(ctx context.Context, j *job, call post.Call, receipt network.Receipt, evidence map[string]any) (TargetResult, error) {
+func (r *reconciler) found(
+	ctx context.Context, j *job, call post.Call, receipt network.Receipt, evidence map[string]any,
+) (TargetResult, error) {
 	result, err := r.outcomes.posted(ctx, j, call, receipt, post.CallReconciledOK, evidence)
 	if err == nil && result.Status.IsOpen() {
 		return TargetResult{}, waitFor("The thread continues.", 0)
@@ -140,7 +153,8 @@ func (r *reconciler) duplicate(ctx context.Context, j *job, call post.Call, e *n
 		return r.outcomes.failed(ctx, j, call, e)
 	}
 	evidence := message.One("first_one_named", "The network refused to publish it again and named the first one.")
-	if err := r.recorder.addEvent(ctx, j, post.EventReconciled, withEvidence(map[string]any{"found": true, "url": e.Existing.URL}, evidence)); err != nil {
+	if err := r.recorder.addEvent(ctx, j, post.EventReconciled,
+		withEvidence(map[string]any{"found": true, "url": e.Existing.URL}, evidence)); err != nil {
 		return TargetResult{}, err
 	}
 	return r.found(ctx, j, call, *e.Existing, withEvidence(map[string]any{"request_id": e.RequestID}, evidence))
@@ -224,10 +238,14 @@ func (r *reconciler) searchOnce(ctx context.Context, j *job, call post.Call, has
 	window.Unassignable = window.Unassignable || hasKeys && window.Pending > 1
 	found, err := j.adapter.Reconcile(ctx, j.account, submission, window)
 	if err != nil {
-		r.log.WarnContext(ctx, "searching for a lost post failed", "post_id", j.post.ID, "target_id", j.target.ID, "error", err)
+		r.log.WarnContext(ctx, "searching for a lost post failed", "post_id", j.post.ID, "target_id", j.target.ID,
+			"error", err)
 		e := network.AsError(err)
 		again := e.Class == network.NotSent || e.Class == network.Transient || e.Class == network.Throttled
-		return searchResult{Finding: network.Finding{Evidence: message.Messages{{Code: e.Code, Text: e.Message, Params: e.Params}}}, isSettled: !again}, nil
+		return searchResult{Finding: network.Finding{Evidence: message.Messages{{
+			Code: e.Code, Text: e.Message,
+			Params: e.Params,
+		}}}, isSettled: !again}, nil
 	}
 	after, err := r.ledger.SimilarCalls(ctx, j.target.AccountID, call, since)
 	if err != nil {
@@ -254,7 +272,8 @@ func windowOf(call post.Call, similar post.SimilarCalls) network.Window {
 		if other.SentAt.Before(from) {
 			from = other.SentAt
 		}
-		if other.SentAt.Before(call.SentAt) || other.SentAt.Equal(call.SentAt) && bytes.Compare(other.OperationID[:], call.OperationID[:]) < 0 {
+		if other.SentAt.Before(call.SentAt) || other.SentAt.Equal(call.SentAt) &&
+			bytes.Compare(other.OperationID[:], call.OperationID[:]) < 0 {
 			w.Position++
 		}
 		// Two posts with the same text and different pictures look alike, and a person
@@ -268,5 +287,7 @@ func windowOf(call post.Call, similar post.SimilarCalls) network.Window {
 // hasSending reports whether another call with the same content has no response
 // yet. The call that is searched for is ambiguous by now.
 func hasSending(similar post.SimilarCalls) bool {
-	return slices.ContainsFunc(similar.Calls, func(other post.SimilarCall) bool { return other.State == post.CallSending })
+	return slices.ContainsFunc(similar.Calls, func(other post.SimilarCall) bool {
+		return other.State == post.CallSending
+	})
 }

@@ -31,7 +31,9 @@ const longerThanAllLooks = time.Minute
 
 func fates() []fate {
 	accepted, found := []string{post.CallAccepted}, []string{post.CallReconciledOK}
-	resent, again := []string{post.CallReconciledAbsent, post.CallAccepted}, []string{post.CallFailed, post.CallAccepted}
+	resent, again := []string{post.CallReconciledAbsent, post.CallAccepted}, []string{
+		post.CallFailed, post.CallAccepted,
+	}
 	return []fate{
 		{name: "ActThenReset", faults: []fake.Fault{{Kind: fake.ActThenReset}}, states: found},
 		{name: "ActThen500", faults: []fake.Fault{{Kind: fake.ActThen500}}, states: found},
@@ -41,26 +43,76 @@ func fates() []fate {
 		{name: "Status503", faults: []fake.Fault{{Kind: fake.Status, Status: 503}}, states: resent},
 		{name: "Refused", refuse: true},
 		{name: "Throttled", faults: []fake.Fault{{Kind: fake.Status, Status: 429, For: time.Second}}, states: again},
-		{name: "NotReadyYet", faults: []fake.Fault{{Kind: fake.Status, Status: 422, Body: notReadyBody}}, states: again},
-		{name: "TokenRefused", faults: []fake.Fault{{Kind: fake.TokenExpired, Count: -1}},
-			status: post.TargetFailed, class: "auth", states: []string{post.CallFailed}},
-		{name: "Rejected", faults: []fake.Fault{{Kind: fake.Status, Status: 422}},
-			status: post.TargetFailed, class: "rejected", states: []string{post.CallFailed}},
-		{name: "HiddenForLonger", faults: []fake.Fault{{Kind: fake.Hide, For: longerThanAllLooks}, {Kind: fake.ActThenReset}}, states: resent, calls: 2},
-		{name: "HiddenAndAlwaysLost", faults: []fake.Fault{{Kind: fake.Hide, For: longerThanAllLooks}, {Kind: fake.ActThenReset, Count: -1}},
-			status: post.TargetUncertain, class: "ambiguous", states: []string{post.CallReconciledAbsent, post.CallManual}, made: true, calls: 2},
-		{name: "AlwaysReset", faults: []fake.Fault{{Kind: fake.ResetBefore, Count: -1}},
-			status: post.TargetUncertain, class: "ambiguous", states: []string{post.CallReconciledAbsent, post.CallManual}},
-		{name: "CannotBeAsked", faults: []fake.Fault{{Kind: fake.ActThenReset}, {Kind: fake.Status, Status: 503, Count: -1, Method: http.MethodGet, Path: "/api/v1/accounts/"}},
-			status: post.TargetUncertain, class: "ambiguous", states: []string{post.CallManual}, made: true},
+		{
+			name: "NotReadyYet", faults: []fake.Fault{{Kind: fake.Status, Status: 422, Body: notReadyBody}},
+			states: again,
+		},
+		{
+			name: "TokenRefused", faults: []fake.Fault{{Kind: fake.TokenExpired, Count: -1}},
+			status: post.TargetFailed, class: "auth", states: []string{post.CallFailed},
+		},
+		{
+			name: "Rejected", faults: []fake.Fault{{Kind: fake.Status, Status: 422}},
+			status: post.TargetFailed, class: "rejected", states: []string{post.CallFailed},
+		},
+		{
+			name: "HiddenForLonger", faults: []fake.Fault{
+				{Kind: fake.Hide, For: longerThanAllLooks},
+				{Kind: fake.ActThenReset},
+			}, states: resent, calls: 2,
+		},
+		{
+			name: "HiddenAndAlwaysLost", faults: []fake.Fault{
+				{Kind: fake.Hide, For: longerThanAllLooks}, {Kind: fake.ActThenReset, Count: -1},
+			},
+			status: post.TargetUncertain, class: "ambiguous",
+			states: []string{post.CallReconciledAbsent, post.CallManual}, made: true, calls: 2,
+		},
+		{
+			name: "AlwaysReset", faults: []fake.Fault{{Kind: fake.ResetBefore, Count: -1}},
+			status: post.TargetUncertain, class: "ambiguous", states: []string{
+				post.CallReconciledAbsent, post.CallManual,
+			},
+		},
+		{
+			name: "CannotBeAsked", faults: []fake.Fault{
+				{Kind: fake.ActThenReset}, {
+					Kind: fake.Status, Status: 503, Count: -1, Method: http.MethodGet, Path: "/api/v1/accounts/",
+				},
+			},
+			status: post.TargetUncertain, class: "ambiguous", states: []string{post.CallManual}, made: true,
+		},
 		{name: "Latency", faults: []fake.Fault{{Kind: fake.Latency, For: 300 * time.Millisecond}}, states: accepted},
-		{name: "ClockAhead", faults: []fake.Fault{{Kind: fake.ClockSkew, For: 10 * time.Minute, Count: -1, Path: "/api/"}, {Kind: fake.ActThenReset}}, states: found},
-		{name: "ClockBehind", faults: []fake.Fault{{Kind: fake.ClockSkew, For: -10 * time.Minute, Count: -1, Path: "/api/"}, {Kind: fake.ActThenReset}}, states: found},
-		{name: "SlowUpload", file: true, faults: []fake.Fault{{Kind: fake.SlowUpload, For: 500 * time.Millisecond, Method: http.MethodPost, Path: "/api/v2/media"}}, states: accepted},
-		{name: "UploadLost", file: true, faults: []fake.Fault{{Kind: fake.ActThenReset, Method: http.MethodPost, Path: "/api/v2/media"}}, states: accepted},
+		{
+			name: "ClockAhead", faults: []fake.Fault{{
+				Kind: fake.ClockSkew, For: 10 * time.Minute, Count: -1,
+				Path: "/api/",
+			}, {Kind: fake.ActThenReset}}, states: found,
+		},
+		{
+			name: "ClockBehind", faults: []fake.Fault{{
+				Kind: fake.ClockSkew, For: -10 * time.Minute, Count: -1,
+				Path: "/api/",
+			}, {Kind: fake.ActThenReset}}, states: found,
+		},
+		{
+			name: "SlowUpload", file: true,
+			faults: []fake.Fault{{
+				Kind: fake.SlowUpload, For: 500 * time.Millisecond, Method: http.MethodPost,
+				Path: "/api/v2/media",
+			}}, states: accepted,
+		},
+		{
+			name: "UploadLost", file: true,
+			faults: []fake.Fault{{Kind: fake.ActThenReset, Method: http.MethodPost, Path: "/api/v2/media"}},
+			states: accepted,
+		},
 		{name: "LostWithAFile", file: true, faults: []fake.Fault{{Kind: fake.ActThenReset}}, states: found},
 		{name: "AbsentWithAFile", file: true, faults: []fake.Fault{{Kind: fake.ResetBefore}}, states: resent},
-		{name: "HiddenWithAFile", file: true, faults: []fake.Fault{{Kind: fake.Hide, For: longerThanAllLooks}, {Kind: fake.ActThen500}}, states: resent, calls: 2},
+		{name: "HiddenWithAFile", file: true, faults: []fake.Fault{
+			{Kind: fake.Hide, For: longerThanAllLooks},
+			{Kind: fake.ActThen500},
+		}, states: resent, calls: 2},
 	}
 }
 
@@ -77,7 +129,13 @@ func TestFaultMatrix(t *testing.T) {
 				segments int
 				hit      int
 				accounts []account.Account
-			}{{name: "single", segments: 1}, {name: "first", segments: 3}, {name: "middle", segments: 3, hit: 1}, {name: "last", segments: 3, hit: 2}, {name: "beside", segments: 1}}
+			}{
+				{name: "single", segments: 1},
+				{name: "first", segments: 3},
+				{name: "middle", segments: 3, hit: 1},
+				{name: "last", segments: 3, hit: 2},
+				{name: "beside", segments: 1},
+			}
 			for i, at := range places {
 				places[i].accounts = []account.Account{b.connect(at.name)}
 			}
@@ -160,7 +218,8 @@ func (f fate) applyTo(b *bench, segments, hit int, name string, accounts []accou
 	for _, other := range accounts[1:] {
 		b.prove(p.ID, other, post.TargetPosted, segments)
 	}
-	if after, err := b.store.Account(b.t.Context(), accounts[0].ID); err != nil || (after.Status == account.NeedsReconnect) != (f.class == "auth") {
+	if after, err := b.store.Account(b.t.Context(), accounts[0].ID); err != nil ||
+		(after.Status == account.NeedsReconnect) != (f.class == "auth") {
 		b.t.Errorf("%s: the account is %s, error %v", name, after.Status, err)
 	}
 }
@@ -176,7 +235,9 @@ type refused struct {
 
 func (s *refused) Claim(ctx context.Context, c post.Call, lease time.Duration) (post.Call, bool, error) {
 	if c.Segment == s.segment {
-		s.once.Do(func() { s.bench.must(s.bench.fake.Inject(fake.Fault{Kind: fake.Refuse, For: 20 * time.Millisecond})) })
+		s.once.Do(func() {
+			s.bench.must(s.bench.fake.Inject(fake.Fault{Kind: fake.Refuse, For: 20 * time.Millisecond}))
+		})
 	}
 	return s.Store.Claim(ctx, c, lease)
 }

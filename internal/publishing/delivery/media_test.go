@@ -39,7 +39,10 @@ func TestPublish_ReusesUploads(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, fake.Options{})
 			p := b.schedule(b.withMedia(b.upload(1), b.upload(2)))
-			uploads := fake.Fault{Kind: fake.Latency, For: time.Millisecond, Method: http.MethodPost, Path: "/api/v2/media", Count: -1}
+			uploads := fake.Fault{
+				Kind: fake.Latency, For: time.Millisecond, Method: http.MethodPost,
+				Path: "/api/v2/media", Count: -1,
+			}
 			b.fault(fault)
 			b.fault(uploads)
 			b.publish(b.publisher(), input(p))
@@ -101,7 +104,9 @@ func TestPublish_UploadsExpiredMediaAgain(t *testing.T) {
 	b.fault(fake.Fault{Kind: fake.MediaTTL, For: time.Millisecond, Method: http.MethodPost, Path: "/api/v2/media"})
 	p := b.schedule(b.withMedia(b.upload(1)))
 	b.publish(b.publisher(), input(p))
-	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 2, ledger: []string{"1:definite_failure", "2:accepted"}})
+	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 2, ledger: []string{
+		"1:definite_failure", "2:accepted",
+	}})
 }
 
 // If the processing of an upload expires, it is repeated; if it fails, this is final.
@@ -109,14 +114,20 @@ func TestPublish_MediaThatIsNotProcessed(t *testing.T) {
 	t.Parallel()
 	t.Run("Expired", func(t *testing.T) {
 		b := newBench(t, fake.Options{})
-		b.fault(fake.Fault{Kind: fake.MediaExpired, For: 50 * time.Millisecond, Method: http.MethodPost, Path: "/api/v2/media"})
+		b.fault(fake.Fault{
+			Kind: fake.MediaExpired, For: 50 * time.Millisecond, Method: http.MethodPost,
+			Path: "/api/v2/media",
+		})
 		p := b.schedule(b.withMedia(b.upload(1)))
 		b.publish(b.publisher(), input(p))
 		b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 2, ledger: []string{"1:accepted"}})
 	})
 	t.Run("Error", func(t *testing.T) {
 		b := newBench(t, fake.Options{})
-		b.fault(fake.Fault{Kind: fake.MediaError, For: 50 * time.Millisecond, Method: http.MethodPost, Path: "/api/v2/media"})
+		b.fault(fake.Fault{
+			Kind: fake.MediaError, For: 50 * time.Millisecond, Method: http.MethodPost,
+			Path: "/api/v2/media",
+		})
 		p := b.schedule(b.withMedia(b.upload(1)))
 		b.publish(b.publisher(), input(p))
 		b.check(p, want{status: post.TargetFailed, attempts: 1, class: "rejected", ledger: []string{}})
@@ -137,7 +148,9 @@ func TestPublish_LooksBeforeItStagesAgain(t *testing.T) {
 	b.fault(fake.Fault{Kind: fake.Hide, For: 10 * time.Minute})
 	key := 0
 	publisher := b.publisher()
-	publisher.Networks = changedNetwork{b.network(), func(n network.Network, ctx context.Context, a network.Account, s network.Submission) (network.Receipt, error) {
+	publisher.Networks = changedNetwork{b.network(), func(n network.Network, ctx context.Context, a network.Account,
+		s network.Submission,
+	) (network.Receipt, error) {
 		key++
 		s.Key += strconv.Itoa(key) // a network that has forgotten the key
 		receipt, err := n.Publish(ctx, a, s)
@@ -148,7 +161,9 @@ func TestPublish_LooksBeforeItStagesAgain(t *testing.T) {
 	}}
 	p := b.schedule(b.withMedia(b.upload(1)))
 	b.publish(publisher, input(p))
-	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 2, ledger: []string{"1:reconciled_absent", "2:reconciled_ok"}})
+	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 2, ledger: []string{
+		"1:reconciled_absent", "2:reconciled_ok",
+	}})
 }
 
 // hits returns how often a fault was triggered.
@@ -177,7 +192,8 @@ func TestPublish_ReplyWaitsForItsParent(t *testing.T) {
 		t.Error("the reply did not wait")
 	}
 	posts := b.published()
-	if len(posts) != 2 || posts[0].ReplyTo != "" || posts[1].ReplyTo != posts[0].ID || b.read(reply.ID).Status != post.Posted {
+	if len(posts) != 2 || posts[0].ReplyTo != "" || posts[1].ReplyTo != posts[0].ID ||
+		b.read(reply.ID).Status != post.Posted {
 		t.Errorf("posts %+v", posts)
 	}
 	// Waiting adds no events, so that the timeline stays readable.

@@ -174,7 +174,8 @@ func (s *memoryStore) Claim(ctx context.Context, c post.Call, lease time.Duratio
 	defer s.mu.Unlock()
 	p, t := s.target(c.TargetID)
 	now := time.Now()
-	free := p.Revision == c.Revision && !p.Status.IsFinal() && t.Status.IsOpen() && (t.ClaimedUntil == nil || t.ClaimedUntil.Before(now))
+	free := p.Revision == c.Revision && !p.Status.IsFinal() && t.Status.IsOpen() &&
+		(t.ClaimedUntil == nil || t.ClaimedUntil.Before(now))
 	for _, other := range s.calls {
 		same := other.Segment == c.Segment && other.Revision == c.Revision && other.Epoch == c.Epoch
 		free = free && (other.TargetID != c.TargetID || !other.isOpen() && !same)
@@ -205,7 +206,9 @@ func (c *storedCall) isUnresolved() bool {
 	return c.State == post.CallAmbiguous || c.State == post.CallReconciledAbsent || c.State == post.CallManual
 }
 
-func (s *memoryStore) RenewClaim(ctx context.Context, target uuid.UUID, fence int64, lease time.Duration) (bool, error) {
+func (s *memoryStore) RenewClaim(
+	ctx context.Context, target uuid.UUID, fence int64, lease time.Duration,
+) (bool, error) {
 	if err := s.call(ctx, "RenewClaim"); err != nil {
 		return false, err
 	}
@@ -220,7 +223,9 @@ func (s *memoryStore) RenewClaim(ctx context.Context, target uuid.UUID, fence in
 	return true, nil
 }
 
-func (s *memoryStore) TakeOver(ctx context.Context, c post.Call, fence int64, lease time.Duration) (int64, bool, error) {
+func (s *memoryStore) TakeOver(
+	ctx context.Context, c post.Call, fence int64, lease time.Duration,
+) (int64, bool, error) {
 	if err := s.call(ctx, "TakeOver"); err != nil {
 		return 0, false, err
 	}
@@ -228,7 +233,8 @@ func (s *memoryStore) TakeOver(ctx context.Context, c post.Call, fence int64, le
 	defer s.mu.Unlock()
 	_, t := s.target(c.TargetID)
 	now := time.Now()
-	if t.Fence != fence || t.Status != post.TargetPublishing || t.ClaimedUntil != nil && !t.ClaimedUntil.Before(now) || !s.find(c.OperationID).isOpen() {
+	if t.Fence != fence || t.Status != post.TargetPublishing || t.ClaimedUntil != nil && !t.ClaimedUntil.Before(now) ||
+		!s.find(c.OperationID).isOpen() {
 		return 0, false, nil
 	}
 	until := now.Add(lease)
@@ -262,7 +268,9 @@ func (s *memoryStore) OpenCall(ctx context.Context, target uuid.UUID) (post.Call
 	return post.Call{}, false, nil
 }
 
-func (s *memoryStore) LastEpoch(ctx context.Context, target uuid.UUID, segment int, revision int64) (epoch int, err error) {
+func (s *memoryStore) LastEpoch(
+	ctx context.Context, target uuid.UUID, segment int, revision int64,
+) (epoch int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range s.calls {
@@ -273,7 +281,9 @@ func (s *memoryStore) LastEpoch(ctx context.Context, target uuid.UUID, segment i
 	return epoch, s.call(ctx, "LastEpoch")
 }
 
-func (s *memoryStore) CountUnresolvedSends(ctx context.Context, target uuid.UUID, segment int, revision int64) (n int, err error) {
+func (s *memoryStore) CountUnresolvedSends(
+	ctx context.Context, target uuid.UUID, segment int, revision int64,
+) (n int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range s.calls {
@@ -284,7 +294,9 @@ func (s *memoryStore) CountUnresolvedSends(ctx context.Context, target uuid.UUID
 	return n, s.call(ctx, "CountUnresolvedSends")
 }
 
-func (s *memoryStore) UnresolvedSince(ctx context.Context, target uuid.UUID, segment int, except uuid.UUID) (time.Time, bool, error) {
+func (s *memoryStore) UnresolvedSince(
+	ctx context.Context, target uuid.UUID, segment int, except uuid.UUID,
+) (time.Time, bool, error) {
 	if err := s.call(ctx, "UnresolvedSince"); err != nil {
 		return time.Time{}, false, err
 	}
@@ -329,7 +341,9 @@ func (s *memoryStore) claimed(since time.Time) map[string]bool {
 	return ids
 }
 
-func (s *memoryStore) SimilarCalls(ctx context.Context, _ uuid.UUID, call post.Call, since time.Time) (post.SimilarCalls, error) {
+func (s *memoryStore) SimilarCalls(
+	ctx context.Context, _ uuid.UUID, call post.Call, since time.Time,
+) (post.SimilarCalls, error) {
 	if err := s.call(ctx, "SimilarCalls"); err != nil {
 		return post.SimilarCalls{}, err
 	}
@@ -338,7 +352,10 @@ func (s *memoryStore) SimilarCalls(ctx context.Context, _ uuid.UUID, call post.C
 	out := post.SimilarCalls{KnownRemoteIDs: s.claimed(since)}
 	for _, c := range s.calls {
 		if slices.Equal(c.ContentKey, call.ContentKey) && (c.isOpen() || c.State == post.CallManual) {
-			out.Calls = append(out.Calls, post.SimilarCall{OperationID: c.OperationID, Fingerprint: hex.EncodeToString(c.Fingerprint), State: c.State, SentAt: c.SentAt})
+			out.Calls = append(out.Calls, post.SimilarCall{
+				OperationID: c.OperationID, Fingerprint: hex.EncodeToString(c.Fingerprint), State: c.State,
+				SentAt: c.SentAt,
+			})
 		}
 		if c.State == post.CallSending && c.OperationID != call.OperationID {
 			out.InFlight++
@@ -357,7 +374,8 @@ func (s *memoryStore) RecordOutcome(ctx context.Context, o post.Outcome) (post.P
 	if p.Revision != o.Revision || t.Fence != o.Fence || !t.Status.IsOpen() {
 		return post.Post{}, false, nil
 	}
-	t.Status, t.ClaimedUntil, t.ErrorClass, t.ErrorCode, t.ErrorMessage, t.PostedAt = o.Status, nil, o.ErrorClass, o.ErrorCode, o.Error, o.PostedAt
+	t.Status, t.ClaimedUntil, t.ErrorClass, t.ErrorCode, t.ErrorMessage, t.PostedAt = o.Status, nil, o.ErrorClass,
+		o.ErrorCode, o.Error, o.PostedAt
 	t.Attempts += o.Attempts
 	if o.RemoteID != "" {
 		if o.Status.IsOpen() {
@@ -366,12 +384,20 @@ func (s *memoryStore) RecordOutcome(ctx context.Context, o post.Outcome) (post.P
 		if o.Segment == 0 {
 			t.RemoteID, t.RemoteURL, t.SentAt = o.RemoteID, o.RemoteURL, o.SentAt
 		}
-		s.remote = append(s.remote, remotePost{o.TargetID, post.PublishedSegment{Segment: o.Segment, RemoteID: o.RemoteID, RemoteURL: o.RemoteURL, SentAt: o.SentAt, PostedAt: time.Now()}})
+		s.remote = append(s.remote, remotePost{
+			o.TargetID, post.PublishedSegment{
+				Segment: o.Segment, RemoteID: o.RemoteID, RemoteURL: o.RemoteURL,
+				SentAt: o.SentAt, PostedAt: time.Now(),
+			},
+		})
 	}
 	if c := s.find(o.OperationID); c.isOpen() {
 		c.State, c.RemoteID = o.Operation, o.RemoteID
 	}
-	if !slices.ContainsFunc(p.Targets, func(t post.Target) bool { return t.Status.IsOpen() || t.Status == post.TargetUncertain }) {
+	if !slices.ContainsFunc(p.Targets, func(t post.Target) bool {
+		return t.Status.IsOpen() ||
+			t.Status == post.TargetUncertain
+	}) {
 		p.Status = post.Failed
 		if t.Status == post.TargetPosted {
 			p.Status = post.Posted
@@ -381,7 +407,9 @@ func (s *memoryStore) RecordOutcome(ctx context.Context, o post.Outcome) (post.P
 	return *p, true, nil
 }
 
-func (s *memoryStore) AddEvent(ctx context.Context, _ uuid.UUID, target *uuid.UUID, event, _ string, data map[string]any) error {
+func (s *memoryStore) AddEvent(
+	ctx context.Context, _ uuid.UUID, target *uuid.UUID, event, _ string, data map[string]any,
+) error {
 	if err := s.call(ctx, "AddEvent"); err != nil {
 		return err
 	}
@@ -391,7 +419,9 @@ func (s *memoryStore) AddEvent(ctx context.Context, _ uuid.UUID, target *uuid.UU
 	return nil
 }
 
-func (s *memoryStore) AddEventOnce(ctx context.Context, id, target uuid.UUID, event, actor string, data map[string]any) (bool, error) {
+func (s *memoryStore) AddEventOnce(
+	ctx context.Context, id, target uuid.UUID, event, actor string, data map[string]any,
+) (bool, error) {
 	if err := s.call(ctx, "AddEventOnce"); err != nil {
 		return false, err
 	}
@@ -401,7 +431,9 @@ func (s *memoryStore) AddEventOnce(ctx context.Context, id, target uuid.UUID, ev
 	return true, s.AddEvent(ctx, id, &target, event, actor, data)
 }
 
-func (s *memoryStore) SetPlatformMedia(ctx context.Context, id uuid.UUID, _ int64, account uuid.UUID, handles json.RawMessage) error {
+func (s *memoryStore) SetPlatformMedia(
+	ctx context.Context, id uuid.UUID, _ int64, account uuid.UUID, handles json.RawMessage,
+) error {
 	if err := s.call(ctx, "SetPlatformMedia"); err != nil {
 		return err
 	}

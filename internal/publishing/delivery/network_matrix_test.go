@@ -27,7 +27,8 @@ func everyNetworks() []everyNetwork {
 		{network: "mastodon", publish: [2]int{1, 2}},
 		{network: "x", publish: [2]int{1, 2}},
 		{network: "facebook", publish: [2]int{1, 2}},
-		{network: "linkedin", publish: [2]int{1, 2}, blind: [2]bool{false, true}}, // a member: refusals name the post, but nothing names a comment
+		// A member: refusals name the post, but nothing names a comment
+		{network: "linkedin", publish: [2]int{1, 2}, blind: [2]bool{false, true}},
 		{network: "instagram", publish: [2]int{2, 3}},
 		{network: "threads", publish: [2]int{2, 4}},
 		{network: "bluesky", publish: [2]int{1, 2}},
@@ -40,7 +41,8 @@ func everyNetworks() []everyNetwork {
 func (b *bench) connectAnywhere(n everyNetwork, name string) account.Account {
 	b.t.Helper()
 	form := func(values map[string]secret.Text) account.Account {
-		here, err := b.accounts.ConnectForm(b.t.Context(), b.who, account.Instance{Network: n.network, Sandbox: true}, values)
+		here, err := b.accounts.ConnectForm(b.t.Context(), b.who, account.Instance{Network: n.network, Sandbox: true},
+			values)
 		b.must(err)
 		return here.Account
 	}
@@ -50,11 +52,17 @@ func (b *bench) connectAnywhere(n everyNetwork, name string) account.Account {
 	case "discord":
 		there, err := b.fake.Add(fake.Account{Network: n.network, Name: name})
 		b.must(err)
-		return form(map[string]secret.Text{"bot_token": secret.NewText(there.Token), "channel_id": secret.NewText(there.ID)})
+		return form(map[string]secret.Text{
+			"bot_token": secret.NewText(there.Token), "channel_id": secret.NewText(there.ID),
+		})
 	case "telegram":
-		there, err := b.fake.Add(fake.Account{Network: n.network, Name: name, ID: fmt.Sprintf("-1002%09d", crc32.ChecksumIEEE([]byte(name))%1e9)})
+		there, err := b.fake.Add(fake.Account{
+			Network: n.network, Name: name, ID: fmt.Sprintf("-1002%09d", crc32.ChecksumIEEE([]byte(name))%1e9),
+		})
 		b.must(err)
-		return form(map[string]secret.Text{"bot_token": secret.NewText(there.Token), "chat": secret.NewText("@" + there.Name)})
+		return form(map[string]secret.Text{
+			"bot_token": secret.NewText(there.Token), "chat": secret.NewText("@" + there.Name),
+		})
 	default:
 		return b.connectAt(n.network, name)
 	}
@@ -74,9 +82,24 @@ func mishaps() []mishap {
 		{name: "ActThen500", faults: []fake.Fault{{Kind: fake.ActThen500}}, found: true},
 		{name: "ActThenHang", faults: []fake.Fault{{Kind: fake.ActThenHang}}, found: true},
 		{name: "Malformed2xx", faults: []fake.Fault{{Kind: fake.Malformed2xx}}, found: true},
-		{name: "ListedLate", faults: []fake.Fault{{Kind: fake.Hide, For: 120 * time.Millisecond}, {Kind: fake.ActThenReset}}, found: true},
-		{name: "ListedTooLate", faults: []fake.Fault{{Kind: fake.Hide, For: longerThanAllLooks}, {Kind: fake.ActThenReset}}, lags: true},
-		{name: "ListedTooLateTwice", faults: []fake.Fault{{Kind: fake.Hide, For: longerThanAllLooks}, {Kind: fake.ActThenReset, Count: 2}}, lags: true},
+		{
+			name: "ListedLate", faults: []fake.Fault{
+				{Kind: fake.Hide, For: 120 * time.Millisecond},
+				{Kind: fake.ActThenReset},
+			}, found: true,
+		},
+		{
+			name: "ListedTooLate", faults: []fake.Fault{
+				{Kind: fake.Hide, For: longerThanAllLooks},
+				{Kind: fake.ActThenReset},
+			}, lags: true,
+		},
+		{
+			name: "ListedTooLateTwice", faults: []fake.Fault{
+				{Kind: fake.Hide, For: longerThanAllLooks},
+				{Kind: fake.ActThenReset, Count: 2},
+			}, lags: true,
+		},
 		{name: "ResetBefore", faults: []fake.Fault{{Kind: fake.ResetBefore}}},
 		{name: "Status503", faults: []fake.Fault{{Kind: fake.Status, Status: http.StatusServiceUnavailable}}},
 		{name: "AlwaysLost", faults: []fake.Fault{{Kind: fake.ActThenReset, Count: -1}}},
@@ -113,9 +136,11 @@ func TestEveryNetwork_NoDuplicates(t *testing.T) {
 							all.Go(func() {
 								b.publish(b.publisher(), inputOn(p, on))
 								target := b.checkOnce(p, on, name)
-								posted, uncertain := target.Status == post.TargetPosted, target.Status == post.TargetUncertain
+								posted, uncertain := target.Status == post.TargetPosted,
+									target.Status == post.TargetUncertain
 								if !posted && !uncertain || m.found && !n.blind[hit] && !posted {
-									t.Errorf("%s: got %s %s %q", name, target.Status, target.ErrorClass, target.ErrorMessage)
+									t.Errorf("%s: got %s %s %q", name, target.Status, target.ErrorClass,
+										target.ErrorMessage)
 								}
 							})
 						}
@@ -131,7 +156,10 @@ func TestEveryNetwork_NoDuplicates(t *testing.T) {
 // disturb injects a mishap into the nth call of an account.
 func (b *bench) disturb(m mishap, network, name string, nth int, ignoreKey, rewrite bool) {
 	b.t.Helper()
-	for kind, on := range map[fake.FaultKind]bool{fake.IgnoreKey: ignoreKey, fake.IgnoreSince: ignoreKey, fake.RewriteText: rewrite} {
+	for kind, on := range map[fake.FaultKind]bool{
+		fake.IgnoreKey: ignoreKey, fake.IgnoreSince: ignoreKey,
+		fake.RewriteText: rewrite,
+	} {
 		if on {
 			b.must(b.fake.Inject(fake.Fault{Kind: kind, Network: network, Account: name, Count: -1}))
 		}
@@ -152,7 +180,9 @@ func (b *bench) escapedThread(n everyNetwork, segments int, on account.Account) 
 			b.withMedia(picture)(p)
 		}
 		for i := 1; i < segments; i++ {
-			p.Thread = append(p.Thread, post.Segment{Content: fmt.Sprintf(`And \*more\* about the harbour... &amp; the sea (%d)`, i+1)})
+			p.Thread = append(p.Thread, post.Segment{
+				Content: fmt.Sprintf(`And \*more\* about the harbour... &amp; the sea (%d)`, i+1),
+			})
 		}
 	}, on.ID)
 }

@@ -16,7 +16,9 @@ import (
 // without reading, sending or logging anything.
 func TestPublish_TooEarlyIsDeferred(t *testing.T) {
 	b := newBench(t, fake.Options{})
-	unknown := delivery.TargetInput{PostID: uuid.New(), TargetID: uuid.New(), Revision: 1, NotBefore: time.Now().Add(time.Hour)}
+	unknown := delivery.TargetInput{
+		PostID: uuid.New(), TargetID: uuid.New(), Revision: 1, NotBefore: time.Now().Add(time.Hour),
+	}
 	_, err := b.once(b.publisher(), unknown)
 	var failure *delivery.NotDueError
 	if !errors.As(err, &failure) {

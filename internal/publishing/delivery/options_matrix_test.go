@@ -31,73 +31,125 @@ type networkOption struct {
 func networkOptions() map[string][]networkOption {
 	return map[string][]networkOption{
 		"mastodon": {
-			{options: `{"visibility":"unlisted","content_warning":"Bão","sensitive":true,"language":"vi","quote_policy":"followers"}`,
-				want: `{"visibility":"unlisted","spoiler_text":"Bão","sensitive":true,"language":"vi","quote_approval_policy":"followers"}`},
-			{options: `{"visibility":"private"}`,
-				want: `{"visibility":"private"}`},
-			{options: `{"visibility":"direct"}`,
-				want: `{"visibility":"direct"}`},
-			{options: `{"poll":{"choices":["Có","Không"],"duration_minutes":60,"multiple":true,"hide_totals":true}}`,
-				want: `{"poll":{"options":["Có","Không"],"expires_in":3600,"multiple":true,"hide_totals":true}}`},
+			{
+				options: `{"visibility":"unlisted","content_warning":"Bão","sensitive":true,"language":"vi","quote_policy":"followers"}`,
+				want:    `{"visibility":"unlisted","spoiler_text":"Bão","sensitive":true,"language":"vi","quote_approval_policy":"followers"}`,
+			},
+			{
+				options: `{"visibility":"private"}`,
+				want:    `{"visibility":"private"}`,
+			},
+			{
+				options: `{"visibility":"direct"}`,
+				want:    `{"visibility":"direct"}`,
+			},
+			{
+				options: `{"poll":{"choices":["Có","Không"],"duration_minutes":60,"multiple":true,"hide_totals":true}}`,
+				want:    `{"poll":{"options":["Có","Không"],"expires_in":3600,"multiple":true,"hide_totals":true}}`,
+			},
 		},
 		"x": {
-			{options: `{"reply_settings":"mentioned"}`,
-				want: `{"reply_settings":"mentionedUsers"}`},
-			{options: `{"made_with_ai":true,"paid_partnership":true}`,
-				want: `{"made_with_ai":true,"paid_partnership":true}`},
-			{options: `{"poll":{"choices":["Có","Không"],"duration_minutes":1440}}`,
-				want: `{"poll":{"options":["Có","Không"],"duration_minutes":1440}}`},
+			{
+				options: `{"reply_settings":"mentioned"}`,
+				want:    `{"reply_settings":"mentionedUsers"}`,
+			},
+			{
+				options: `{"made_with_ai":true,"paid_partnership":true}`,
+				want:    `{"made_with_ai":true,"paid_partnership":true}`,
+			},
+			{
+				options: `{"poll":{"choices":["Có","Không"],"duration_minutes":1440}}`,
+				want:    `{"poll":{"options":["Có","Không"],"duration_minutes":1440}}`,
+			},
 		},
 		"facebook": {
-			{options: `{"link":"https://vnnews.example/bao"}`,
-				want: `{"link":"https://vnnews.example/bao"}`},
+			{
+				options: `{"link":"https://vnnews.example/bao"}`,
+				want:    `{"link":"https://vnnews.example/bao"}`,
+			},
 			{options: `{"kind":"story"}`, want: `{"kind":"story"}`, images: 1, publish: 2},
 		},
 		"linkedin": {
-			{options: `{"visibility":"connections","no_reshare":true}`,
-				want: `{"visibility":"CONNECTIONS","isReshareDisabledByAuthor":true}`},
-			{options: `{"poll":{"question":"Mưa lớn?","choices":["Có","Không"],"duration_days":7}}`,
-				want: `{"visibility":"PUBLIC","poll":{"question":"Mưa lớn?","options":[{"text":"Có"},{"text":"Không"}],"settings":{"duration":"SEVEN_DAYS"}}}`},
-			{options: `{"document_title":"Mùa mưa"}`, want: `{"visibility":"PUBLIC","title":"Mùa mưa"}`, document: true, publish: 2},
+			{
+				options: `{"visibility":"connections","no_reshare":true}`,
+				want:    `{"visibility":"CONNECTIONS","isReshareDisabledByAuthor":true}`,
+			},
+			{
+				options: `{"poll":{"question":"Mưa lớn?","choices":["Có","Không"],"duration_days":7}}`,
+				want:    `{"visibility":"PUBLIC","poll":{"question":"Mưa lớn?","options":[{"text":"Có"},{"text":"Không"}],"settings":{"duration":"SEVEN_DAYS"}}}`,
+			},
+			{
+				options: `{"document_title":"Mùa mưa"}`, want: `{"visibility":"PUBLIC","title":"Mùa mưa"}`,
+				document: true,
+				publish:  2,
+			},
 		},
 		"instagram": {
 			{options: `{"kind":"story"}`, want: `{"media_type":"STORIES"}`, images: 1},
-			{options: `{"collaborators":["vnnews"],"location_id":"106324046073002"}`,
-				want: `{"collaborators":["vnnews"],"location_id":"106324046073002"}`, images: 1},
+			{
+				options: `{"collaborators":["vnnews"],"location_id":"106324046073002"}`,
+				want:    `{"collaborators":["vnnews"],"location_id":"106324046073002"}`, images: 1,
+			},
 		},
 		"threads": {
-			{options: `{"topic":"Thời tiết","reply_control":"mentioned_only"}`,
-				want: `{"topic_tag":"Thời tiết","reply_control":"mentioned_only"}`},
-			{options: `{"poll":{"choices":["Có","Không"]}}`,
-				want: `{"poll_attachment":{"option_a":"Có","option_b":"Không"}}`},
-			{options: `{"spoiler_media":true}`,
-				want: `{"is_spoiler_media":true}`, images: 1},
-			{options: `{"spoiler_phrases":["Tide"]}`,
-				want: `{"text_entities":[{"entity_type":"SPOILER","offset":0,"length":4}]}`},
+			{
+				options: `{"topic":"Thời tiết","reply_control":"mentioned_only"}`,
+				want:    `{"topic_tag":"Thời tiết","reply_control":"mentioned_only"}`,
+			},
+			{
+				options: `{"poll":{"choices":["Có","Không"]}}`,
+				want:    `{"poll_attachment":{"option_a":"Có","option_b":"Không"}}`,
+			},
+			{
+				options: `{"spoiler_media":true}`,
+				want:    `{"is_spoiler_media":true}`, images: 1,
+			},
+			{
+				options: `{"spoiler_phrases":["Tide"]}`,
+				want:    `{"text_entities":[{"entity_type":"SPOILER","offset":0,"length":4}]}`,
+			},
 		},
 		"bluesky": {
-			{options: `{"who_can_reply":["nobody"],"no_quotes":true,"labels":["graphic-media"],"languages":["vi"]}`,
-				want: `{"labels":["graphic-media"],"langs":["vi"],"threadgate":[],"postgate":[{"$type":"app.bsky.feed.postgate#disableRule"}]}`},
-			{options: `{"quote":"QUOTED"}`,
-				want: `{"quote":"QUOTED"}`},
+			{
+				options: `{"who_can_reply":["nobody"],"no_quotes":true,"labels":["graphic-media"],"languages":["vi"]}`,
+				want:    `{"labels":["graphic-media"],"langs":["vi"],"threadgate":[],"postgate":[{"$type":"app.bsky.feed.postgate#disableRule"}]}`,
+			},
+			{
+				options: `{"quote":"QUOTED"}`,
+				want:    `{"quote":"QUOTED"}`,
+			},
 		},
 		"discord": {
-			{options: `{"silent":true,"suppress_embeds":true}`,
-				want: `{"flags":4100}`},
-			{options: `{"embed":{"title":"Bão số 9","description":"Tin mới","url":"https://vnnews.example/bao","image_url":"https://vnnews.example/bao.jpg","color":"#ff0000","footer":"VN News"}}`,
-				want: `{"embeds":[{"title":"Bão số 9","description":"Tin mới","url":"https://vnnews.example/bao","color":16711680,"image":{"url":"https://vnnews.example/bao.jpg"},"footer":{"text":"VN News"}}]}`},
-			{options: `{"forum":{"title":"Bão số 9","tags":["1234567890"]}}`,
-				want: `{"name":"Bão số 9","applied_tags":["1234567890"]}`},
+			{
+				options: `{"silent":true,"suppress_embeds":true}`,
+				want:    `{"flags":4100}`,
+			},
+			{
+				options: `{"embed":{"title":"Bão số 9","description":"Tin mới","url":"https://vnnews.example/bao","image_url":"https://vnnews.example/bao.jpg","color":"#ff0000","footer":"VN News"}}`,
+				want:    `{"embeds":[{"title":"Bão số 9","description":"Tin mới","url":"https://vnnews.example/bao","color":16711680,"image":{"url":"https://vnnews.example/bao.jpg"},"footer":{"text":"VN News"}}]}`,
+			},
+			{
+				options: `{"forum":{"title":"Bão số 9","tags":["1234567890"]}}`,
+				want:    `{"name":"Bão số 9","applied_tags":["1234567890"]}`,
+			},
 		},
 		"telegram": {
-			{options: `{"silent":true,"protected":true,"topic_id":42,"buttons":[[{"text":"Đọc tiếp","url":"https://vnnews.example/a"}]],"link_preview":{"disabled":true}}`,
-				want: `{"disable_notification":true,"protect_content":true,"message_thread_id":42,"reply_markup":{"inline_keyboard":[[{"text":"Đọc tiếp","url":"https://vnnews.example/a"}]]},"link_preview_options":{"is_disabled":true}}`},
-			{options: `{"link_preview":{"size":"large","above_text":true,"url":"https://vnnews.example/a"}}`,
-				want: `{"link_preview_options":{"prefer_large_media":true,"show_above_text":true,"url":"https://vnnews.example/a"}}`},
-			{options: `{"spoiler":true,"caption_above":true}`,
-				want: `{"has_spoiler":true,"show_caption_above_media":true}`, images: 1},
-			{options: `{"poll":{"choices":["Có","Không"],"duration_minutes":60,"multiple":true,"hide_results":true}}`,
-				want: `{"options":[{"text":"Có"},{"text":"Không"}],"open_period":3600,"allows_multiple_answers":true,"hide_results_until_closes":true}`},
+			{
+				options: `{"silent":true,"protected":true,"topic_id":42,"buttons":[[{"text":"Đọc tiếp","url":"https://vnnews.example/a"}]],"link_preview":{"disabled":true}}`,
+				want:    `{"disable_notification":true,"protect_content":true,"message_thread_id":42,"reply_markup":{"inline_keyboard":[[{"text":"Đọc tiếp","url":"https://vnnews.example/a"}]]},"link_preview_options":{"is_disabled":true}}`,
+			},
+			{
+				options: `{"link_preview":{"size":"large","above_text":true,"url":"https://vnnews.example/a"}}`,
+				want:    `{"link_preview_options":{"prefer_large_media":true,"show_above_text":true,"url":"https://vnnews.example/a"}}`,
+			},
+			{
+				options: `{"spoiler":true,"caption_above":true}`,
+				want:    `{"has_spoiler":true,"show_caption_above_media":true}`, images: 1,
+			},
+			{
+				options: `{"poll":{"choices":["Có","Không"],"duration_minutes":60,"multiple":true,"hide_results":true}}`,
+				want:    `{"options":[{"text":"Có"},{"text":"Không"}],"open_period":3600,"allows_multiple_answers":true,"hide_results_until_closes":true}`,
+			},
 		},
 	}
 }
@@ -105,7 +157,8 @@ func networkOptions() map[string][]networkOption {
 // untestedOptions belong to a video, which platforms/platformtest sends, or to the first
 // comment: TestFirstComment_IsMadeOnceWhenItsResponseIsLost.
 func untestedOptions(networkName, path string) bool {
-	return strings.HasPrefix(path, "first_comment.") || networkName == "instagram" && (path == "share_to_feed" || path == "cover_millis")
+	return strings.HasPrefix(path, "first_comment.") || networkName == "instagram" &&
+		(path == "share_to_feed" || path == "cover_millis")
 }
 
 // On every network, a post with any option whose response is lost is found and exists
@@ -145,7 +198,9 @@ func (b *bench) losesOptions(n everyNetwork, row networkOption, name string) {
 	if row.publish > 0 {
 		nth = row.publish
 	}
-	b.must(b.fake.Inject(fake.Fault{Kind: fake.ActThen500, Network: n.network, Method: http.MethodPost, Nth: nth, Account: name}))
+	b.must(b.fake.Inject(fake.Fault{
+		Kind: fake.ActThen500, Network: n.network, Method: http.MethodPost, Nth: nth, Account: name,
+	}))
 	p := b.schedule(func(p *post.Post) {
 		p.Options = post.Options{n.network: json.RawMessage(options)}
 		if row.document {
@@ -169,7 +224,8 @@ func (b *bench) losesOptions(n everyNetwork, row networkOption, name string) {
 	}
 	got, err := json.Marshal(posts[known].Options)
 	b.must(err)
-	require.JSONEq(b.t, strings.Replace(row.want, "QUOTED", quote, 1), string(got), "what the network received for %s", options)
+	require.JSONEq(b.t, strings.Replace(row.want, "QUOTED", quote, 1), string(got), "what the network received for %s",
+		options)
 }
 
 // hasOption reports whether one of the rows has an option, such as poll.choices.

@@ -30,7 +30,10 @@ func TestOptions_ReachTheNetworkOnceWhenAResponseIsLost(t *testing.T) {
 	b.must(b.fake.Inject(fake.Fault{Kind: fake.ActThen500, Method: http.MethodPost, Path: createPath, Account: "desk"}))
 	p := b.schedule(func(p *post.Post) {
 		thread(2)(p)
-		p.Options = post.Options{"mastodon": json.RawMessage(`{"visibility":"unlisted","poll":{"choices":["Có","Không"],"duration_minutes":60}}`)}
+		p.Options = post.Options{
+			"mastodon": json.RawMessage(
+				`{"visibility":"unlisted","poll":{"choices":["Có","Không"],"duration_minutes":60}}`),
+		}
 	}, desk.ID)
 	result, _ := b.publish(b.publisher(), input(p))
 	if result.Status != post.TargetPosted {
@@ -42,7 +45,8 @@ func TestOptions_ReachTheNetworkOnceWhenAResponseIsLost(t *testing.T) {
 	}
 	for i, published := range posts {
 		if published.Options["visibility"] != "unlisted" || (published.Options["poll"] != nil) != (i == 0) {
-			t.Errorf("segment %d was sent with %v, want unlisted, and a poll in the first one only", i, published.Options)
+			t.Errorf("segment %d was sent with %v, want unlisted, and a poll in the first one only", i,
+				published.Options)
 		}
 	}
 }
@@ -51,7 +55,11 @@ func TestOptions_ReachTheNetworkOnceWhenAResponseIsLost(t *testing.T) {
 func TestOptions_ArePartOfTheFingerprint(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	keys := map[string]bool{}
-	for i, options := range []post.Options{nil, {"mastodon": json.RawMessage(`{"visibility":"public"}`)}, {"mastodon": json.RawMessage(`{"visibility":"private"}`)}} {
+	for i, options := range []post.Options{
+		nil,
+		{"mastodon": json.RawMessage(`{"visibility":"public"}`)},
+		{"mastodon": json.RawMessage(`{"visibility":"private"}`)},
+	} {
 		desk := b.connect("desk")
 		b.publish(b.publisher(), input(b.schedule(withOptions(options), desk.ID)))
 		posts := b.fake.Posts()
@@ -70,7 +78,8 @@ func TestOptions_ArePartOfTheFingerprint(t *testing.T) {
 func TestOptions_UnknownOnesAreNotDropped(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	desk := b.connect("desk")
-	result, _ := b.publish(b.publisher(), input(b.schedule(withOptions(post.Options{"mastodon": json.RawMessage(`{"colour":"red"}`)}), desk.ID)))
+	result, _ := b.publish(b.publisher(),
+		input(b.schedule(withOptions(post.Options{"mastodon": json.RawMessage(`{"colour":"red"}`)}), desk.ID)))
 	if result.Status != post.TargetFailed || len(b.fake.Posts()) != 0 {
 		t.Errorf("got %+v and %d posts, want failed and none", result, len(b.fake.Posts()))
 	}
@@ -97,10 +106,14 @@ func TestFirstComment_IsMadeOnceWhenItsResponseIsLost(t *testing.T) {
 				b := newBench(t, fake.Options{})
 				b.timing.Unanswered, b.timing.Settled = 600*time.Millisecond, 100*time.Millisecond
 				a := b.connectAnywhere(n, "page")
-				b.must(b.fake.Inject(fake.Fault{Kind: kind, Network: n.network, Method: http.MethodPost, Nth: n.publish[1], Account: "page"}))
+				b.must(b.fake.Inject(fake.Fault{
+					Kind: kind, Network: n.network, Method: http.MethodPost, Nth: n.publish[1], Account: "page",
+				}))
 				picture := b.photo()
 				p := b.schedule(func(p *post.Post) {
-					p.Options = post.Options{n.network: json.RawMessage(`{"first_comment":{"content":"Nguồn: VN News"}}`)}
+					p.Options = post.Options{
+						n.network: json.RawMessage(`{"first_comment":{"content":"Nguồn: VN News"}}`),
+					}
 					if n.network == "instagram" {
 						b.withMedia(picture)(p)
 					}
@@ -110,8 +123,10 @@ func TestFirstComment_IsMadeOnceWhenItsResponseIsLost(t *testing.T) {
 				// A comment that cannot be searched for, or that was not found, may still appear:
 				// a person decides. The post itself is published in any case.
 				unclear := n.blind[1] || kind == fake.ResetBefore
-				if got.RemoteURL == "" || len(posts) > 2 || got.Status != post.TargetPosted && (got.Status != post.TargetUncertain || !unclear) {
-					t.Errorf("got %s at %q with %d posts, want it published, and at most one comment", got.Status, got.RemoteURL, len(posts))
+				if got.RemoteURL == "" || len(posts) > 2 || got.Status != post.TargetPosted &&
+					(got.Status != post.TargetUncertain || !unclear) {
+					t.Errorf("got %s at %q with %d posts, want it published, and at most one comment", got.Status,
+						got.RemoteURL, len(posts))
 				}
 				if !unclear && len(posts) != 2 {
 					t.Errorf("got %d posts, want the post and its comment", len(posts))
@@ -125,10 +140,14 @@ func TestFirstComment_IsMadeOnceWhenItsResponseIsLost(t *testing.T) {
 func TestFirstComment_FailureLeavesThePostPublished(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	page := b.connectAt("facebook", "page")
-	b.must(b.fake.Inject(commentFault(fake.Fault{Kind: fake.Status, Status: 400, Body: `{"error":{"message":"(#100) Comments are off","type":"OAuthException","code":100}}`})))
+	b.must(b.fake.Inject(commentFault(fake.Fault{
+		Kind: fake.Status, Status: 400,
+		Body: `{"error":{"message":"(#100) Comments are off","type":"OAuthException","code":100}}`,
+	})))
 	p := b.schedule(commented, page.ID)
 	result, _ := b.publish(b.publisher(), input(p))
-	if stored := b.read(p.ID); result.Status != post.TargetPosted || stored.Status != post.Posted || stored.Targets[0].RemoteURL == "" {
+	if stored := b.read(p.ID); result.Status != post.TargetPosted || stored.Status != post.Posted ||
+		stored.Targets[0].RemoteURL == "" {
 		t.Errorf("got %+v and the post %s at %q, want posted", result, stored.Status, stored.Targets[0].RemoteURL)
 	}
 	if n := len(b.living(page)); n != 1 {
@@ -166,10 +185,13 @@ func TestAfterMinutes_CancelStopsTheRemainingSegments(t *testing.T) {
 	}
 	canceled, err := b.store.Cancel(t.Context(), guard)
 	b.must(err)
-	if canceled.Status != post.Posted || canceled.Targets[0].Status != post.TargetPosted || canceled.Targets[1].Status != post.TargetPosted {
-		t.Errorf("got the post %s with targets %s and %s, want all posted", canceled.Status, canceled.Targets[0].Status, canceled.Targets[1].Status)
+	if canceled.Status != post.Posted || canceled.Targets[0].Status != post.TargetPosted ||
+		canceled.Targets[1].Status != post.TargetPosted {
+		t.Errorf("got the post %s with targets %s and %s, want all posted", canceled.Status, canceled.Targets[0].Status,
+			canceled.Targets[1].Status)
 	}
-	b.sql("update remote_posts set sent_at = sent_at - interval '31 minutes' where target_id = any($1)", []uuid.UUID{p.Targets[0].ID, p.Targets[1].ID})
+	b.sql("update remote_posts set sent_at = sent_at - interval '31 minutes' where target_id = any($1)",
+		[]uuid.UUID{p.Targets[0].ID, p.Targets[1].ID})
 	for _, in := range []delivery.TargetInput{first, second} {
 		if _, err := b.once(publisher, in); err != nil {
 			t.Errorf("after canceling: got %v, want nothing left to do", err)
@@ -199,7 +221,8 @@ func TestAfterMinutes_WaitingSegmentsCanBeEdited(t *testing.T) {
 	wantRefused := func(when, code string, change post.Change) {
 		t.Helper()
 		var refused *apperr.Error
-		if _, err := b.store.EditWaiting(t.Context(), guard, change); !errors.As(err, &refused) || refused.Code != code {
+		if _, err := b.store.EditWaiting(t.Context(), guard, change); !errors.As(err, &refused) ||
+			refused.Code != code {
 			t.Errorf("%s: got %v, want %s", when, err, code)
 		}
 	}
@@ -213,12 +236,15 @@ func TestAfterMinutes_WaitingSegmentsCanBeEdited(t *testing.T) {
 		t.Fatal("the second part was not delayed on the other account")
 	}
 	text := "Another first part"
-	wantRefused("a published part", "already_published", post.Change{Overrides: map[uuid.UUID]*post.Override{desk.ID: {Content: &text}}})
+	wantRefused("a published part", "already_published", post.Change{
+		Overrides: map[uuid.UUID]*post.Override{desk.ID: {Content: &text}},
+	})
 
 	edited, err := b.store.EditWaiting(t.Context(), guard, change)
 	b.must(err)
 	if edited.Version <= p.Version || edited.Status != post.Publishing {
-		t.Errorf("got version %d and %s, want a newer one than %d, and publishing", edited.Version, edited.Status, p.Version)
+		t.Errorf("got version %d and %s, want a newer one than %d, and publishing", edited.Version, edited.Status,
+			p.Version)
 	}
 	// An attempt at the version before changes nothing.
 	if result, err := b.once(publisher, first); err != nil || !result.Stale {
@@ -230,8 +256,11 @@ func TestAfterMinutes_WaitingSegmentsCanBeEdited(t *testing.T) {
 	if !errors.As(err, &again) || again.Delay < 19*time.Minute || again.Delay > 21*time.Minute {
 		t.Fatalf("got %v, want another attempt in 20 minutes", err)
 	}
-	b.sql("update remote_posts set sent_at = sent_at - interval '21 minutes' where target_id = any($1)", []uuid.UUID{p.Targets[0].ID, p.Targets[1].ID})
-	b.must(b.fake.Inject(fake.Fault{Kind: fake.ActThenReset, Network: "mastodon", Method: http.MethodPost, Account: "desk", Nth: 1}))
+	b.sql("update remote_posts set sent_at = sent_at - interval '21 minutes' where target_id = any($1)",
+		[]uuid.UUID{p.Targets[0].ID, p.Targets[1].ID})
+	b.must(b.fake.Inject(fake.Fault{
+		Kind: fake.ActThenReset, Network: "mastodon", Method: http.MethodPost, Account: "desk", Nth: 1,
+	}))
 	for _, in := range []delivery.TargetInput{first, second} {
 		b.publish(publisher, in)
 	}
@@ -262,7 +291,8 @@ func TestAfterMinutes_RemovingWaitingSegmentsEndsTheThread(t *testing.T) {
 	if _, err := b.once(publisher, in); err == nil {
 		t.Fatal("the second part was not delayed")
 	}
-	edited, err := b.store.EditWaiting(t.Context(), post.Guard{WorkspaceID: p.WorkspaceID, PostID: p.ID}, post.Change{Thread: &[]post.Segment{}})
+	edited, err := b.store.EditWaiting(t.Context(), post.Guard{WorkspaceID: p.WorkspaceID, PostID: p.ID},
+		post.Change{Thread: &[]post.Segment{}})
 	b.must(err)
 	in.Revision = edited.Revision
 	b.publish(publisher, in)
@@ -290,8 +320,12 @@ func TestAfterMinutes_LostResponseOfADelayedSegmentMakesNoSecondOne(t *testing.T
 			if _, err := b.once(publisher, input(p)); err == nil {
 				t.Fatal("the second part was not delayed")
 			}
-			b.sql("update remote_posts set sent_at = sent_at - interval '31 minutes' where target_id = $1", p.Targets[0].ID)
-			b.must(b.fake.Inject(fake.Fault{Kind: fake.ActThen500, Network: n.network, Method: http.MethodPost, Nth: n.publish[1] - n.publish[0], Account: "news-" + n.network}))
+			b.sql("update remote_posts set sent_at = sent_at - interval '31 minutes' where target_id = $1",
+				p.Targets[0].ID)
+			b.must(b.fake.Inject(fake.Fault{
+				Kind: fake.ActThen500, Network: n.network, Method: http.MethodPost,
+				Nth: n.publish[1] - n.publish[0], Account: "news-" + n.network,
+			}))
 			result, _ := b.publish(publisher, input(p))
 			want := post.TargetPosted
 			if n.blind[1] {
@@ -316,7 +350,8 @@ func TestAfterMinutes_DelaysTheNextSegment(t *testing.T) {
 	for range 2 { // also if it is retried too early
 		_, err := b.once(publisher, input(p))
 		var again *delivery.RetryError
-		if !errors.As(err, &again) || again.Kind != delivery.RetryWaiting || again.Delay < 29*time.Minute || again.Delay > 31*time.Minute {
+		if !errors.As(err, &again) || again.Kind != delivery.RetryWaiting || again.Delay < 29*time.Minute ||
+			again.Delay > 31*time.Minute {
 			t.Fatalf("got %v, want another attempt in 30 minutes", err)
 		}
 	}
@@ -324,7 +359,8 @@ func TestAfterMinutes_DelaysTheNextSegment(t *testing.T) {
 		t.Fatalf("got %d posts before the time of the second, want 1", n)
 	}
 	// Meanwhile it counts neither as late nor as unattended.
-	b.sql("update scheduled_posts set scheduled_time = scheduled_time - interval '10 minutes', updated_at = updated_at - interval '10 minutes', workflow_revision = revision where post_id = $1", p.ID)
+	b.sql("update scheduled_posts set scheduled_time = scheduled_time - interval '10 minutes', updated_at = "+
+		"updated_at - interval '10 minutes', workflow_revision = revision where post_id = $1", p.ID)
 	late, err := b.store.MarkLate(t.Context(), time.Minute, 10)
 	b.must(err)
 	unattended, err := b.store.ListMissingWorkflows(t.Context(), 10)

@@ -49,7 +49,8 @@ func (r *recorder) record(ctx context.Context, j *job, o post.Outcome) (TargetRe
 
 // addEvent adds an event to the timeline.
 func (r *recorder) addEvent(ctx context.Context, j *job, event string, data map[string]any) error {
-	if err := r.store.AddEvent(context.WithoutCancel(ctx), j.post.ID, &j.target.ID, event, post.ActorDateline, data); err != nil {
+	if err := r.store.AddEvent(context.WithoutCancel(ctx), j.post.ID, &j.target.ID, event, post.ActorDateline,
+		data); err != nil {
 		return err
 	}
 	r.live.Changed(ctx, j.post.ID)
@@ -58,7 +59,8 @@ func (r *recorder) addEvent(ctx context.Context, j *job, event string, data map[
 
 // addEventOnce adds an event to the timeline, unless it repeats the last one.
 func (r *recorder) addEventOnce(ctx context.Context, j *job, event string, data map[string]any) error {
-	added, err := r.store.AddEventOnce(context.WithoutCancel(ctx), j.post.ID, j.target.ID, event, post.ActorDateline, data)
+	added, err := r.store.AddEventOnce(context.WithoutCancel(ctx), j.post.ID, j.target.ID, event, post.ActorDateline,
+		data)
 	if err == nil && added {
 		r.live.Changed(ctx, j.post.ID)
 	}
@@ -90,7 +92,9 @@ func (r *recorder) count(ctx context.Context, j *job, o post.Outcome) {
 	}
 }
 
-func (r *recorder) countCall(ctx context.Context, j *job, kind network.CallKind, failure *network.Error, start time.Time) {
+func (r *recorder) countCall(
+	ctx context.Context, j *job, kind network.CallKind, failure *network.Error, start time.Time,
+) {
 	if r.metrics == nil {
 		return
 	}
@@ -127,7 +131,8 @@ func lateError(j *job, at time.Time) *network.Error {
 		return nil
 	}
 	return &network.Error{Class: network.Class(post.ReasonLate), Code: "too_late", Message: fmt.Sprintf(
-		"It would be published more than %d minutes late, so it is dropped, as its late policy says.", int(j.post.LateLimit.Minutes()))}
+		"It would be published more than %d minutes late, so it is dropped, as its late policy says.",
+		int(j.post.LateLimit.Minutes()))}
 }
 
 // dropIfLate drops a target that is too late. A result means that it ended.
@@ -155,8 +160,10 @@ func (o *outcomes) retry(ctx context.Context, j *job, call post.Call, e *network
 	// Without another send the key is of no use: the post may exist without being
 	// listed.
 	if e.Code == codeNotShown && (attempts >= maxAttempts || late != nil) {
-		return o.uncertain(ctx, j, call, &network.Error{Class: network.Ambiguous, Code: e.Code,
-			Message: "No call had a trustworthy response, and the network does not show the post yet."}, nil)
+		return o.uncertain(ctx, j, call, &network.Error{
+			Class: network.Ambiguous, Code: e.Code,
+			Message: "No call had a trustworthy response, and the network does not show the post yet.",
+		}, nil)
 	}
 	if attempts >= maxAttempts {
 		return o.failedAs(ctx, j, call, e, state)
@@ -165,7 +172,8 @@ func (o *outcomes) retry(ctx context.Context, j *job, call post.Call, e *network
 		return o.failedAs(ctx, j, call, late, state)
 	}
 	out := outcomeOf(j, call, e)
-	out.Status, out.Operation, out.Event, out.Attempts = j.target.Status, state, post.EventRetrying, attempts-j.target.Attempts
+	out.Status, out.Operation, out.Event, out.Attempts = j.target.Status, state, post.EventRetrying, attempts-
+		j.target.Attempts
 	if call.OperationID != uuid.Nil {
 		out.Status = post.TargetPublishing
 	}
@@ -184,7 +192,9 @@ func (o *outcomes) failed(ctx context.Context, j *job, call post.Call, e *networ
 }
 
 // failedAs is failed with the state of the call.
-func (o *outcomes) failedAs(ctx context.Context, j *job, call post.Call, e *network.Error, state string) (TargetResult, error) {
+func (o *outcomes) failedAs(
+	ctx context.Context, j *job, call post.Call, e *network.Error, state string,
+) (TargetResult, error) {
 	out := outcomeOf(j, call, e)
 	out.Status, out.Operation, out.Event, out.Attempts = post.TargetFailed, state, post.EventFailed, 1
 	if i := j.next(); i > 0 && i < len(j.segments) && j.segments[i].IsComment {
@@ -198,7 +208,9 @@ func (o *outcomes) failedAs(ctx context.Context, j *job, call post.Call, e *netw
 
 // uncertain leaves it to a person to decide whether the call published the post.
 // evidence is what the last search found; empty: there was none.
-func (o *outcomes) uncertain(ctx context.Context, j *job, call post.Call, cause *network.Error, evidence message.Messages) (TargetResult, error) {
+func (o *outcomes) uncertain(
+	ctx context.Context, j *job, call post.Call, cause *network.Error, evidence message.Messages,
+) (TargetResult, error) {
 	out := outcomeOf(j, call, cause)
 	if !call.SentAt.IsZero() {
 		out.EventData["sent"] = call.SentAt.UTC()
@@ -210,17 +222,26 @@ func (o *outcomes) uncertain(ctx context.Context, j *job, call post.Call, cause 
 
 // posted records that a segment is published. The target is posted with its last
 // one.
-func (o *outcomes) posted(ctx context.Context, j *job, call post.Call, receipt network.Receipt, state string, evidence map[string]any) (TargetResult, error) {
+func (o *outcomes) posted(
+	ctx context.Context, j *job, call post.Call, receipt network.Receipt, state string, evidence map[string]any,
+) (TargetResult, error) {
 	now := o.clock.Now().UTC()
 	sent := call.SentAt
 	if !receipt.SentAt.IsZero() {
 		sent = o.clock.FromHost(receipt.SentAt)
 	}
-	out := post.Outcome{PostID: j.post.ID, TargetID: j.target.ID, Revision: j.post.Revision, Segment: call.Segment,
-		Fence: call.Fence, OperationID: call.OperationID, Operation: state, Evidence: evidence, Status: post.TargetPosted,
-		Attempts: 1, RemoteID: receipt.RemoteID, RemoteURL: receipt.URL, SentAt: &sent, PostedAt: &now, Event: post.EventPosted,
-		EventData: map[string]any{"remote_id": receipt.RemoteID, "url": receipt.URL,
-			"sent": sent, "late_ms": sent.Sub(j.post.ScheduledTime).Milliseconds(), "answered": now}, Differences: receipt.Differences}
+	out := post.Outcome{
+		PostID: j.post.ID, TargetID: j.target.ID, Revision: j.post.Revision, Segment: call.Segment,
+		Fence: call.Fence, OperationID: call.OperationID, Operation: state, Evidence: evidence,
+		Status:   post.TargetPosted,
+		Attempts: 1, RemoteID: receipt.RemoteID, RemoteURL: receipt.URL, SentAt: &sent, PostedAt: &now,
+		Event: post.EventPosted,
+		EventData: map[string]any{
+			"remote_id": receipt.RemoteID, "url": receipt.URL,
+			"sent": sent, "late_ms": sent.Sub(j.post.ScheduledTime).Milliseconds(), "answered": now,
+		},
+		Differences: receipt.Differences,
+	}
 	if last := call.Segment+1 >= len(j.segments); !last {
 		out.Status, out.Event, out.PostedAt = post.TargetPublishing, post.EventSegment, nil
 		out.EventData["segment"], out.EventData["of"] = call.Segment, len(j.segments)
@@ -231,7 +252,9 @@ func (o *outcomes) posted(ctx context.Context, j *job, call post.Call, receipt n
 	}
 	result, err := o.record(ctx, j, out)
 	if err == nil && result.Status.IsOpen() {
-		j.published = append(j.published, post.PublishedSegment{Segment: call.Segment, RemoteID: receipt.RemoteID, RemoteURL: receipt.URL, SentAt: &sent, PostedAt: now})
+		j.published = append(j.published, post.PublishedSegment{
+			Segment: call.Segment, RemoteID: receipt.RemoteID, RemoteURL: receipt.URL, SentAt: &sent, PostedAt: now,
+		})
 		j.target.Status, j.target.Fence, j.target.Attempts = result.Status, call.Fence, 0
 	}
 	return result, err
@@ -241,9 +264,13 @@ func (o *outcomes) posted(ctx context.Context, j *job, call post.Call, receipt n
 // last segment, or removed the remaining ones.
 func (o *outcomes) nothingLeft(ctx context.Context, j *job) (TargetResult, error) {
 	first := j.published[0]
-	return o.record(ctx, j, post.Outcome{PostID: j.post.ID, TargetID: j.target.ID, Revision: j.post.Revision, Fence: j.target.Fence,
-		Status: post.TargetPosted, RemoteURL: first.RemoteURL, SentAt: first.SentAt, PostedAt: &j.published[len(j.published)-1].PostedAt,
-		Event: post.EventPosted, EventData: map[string]any{"remote_id": first.RemoteID, "url": first.RemoteURL}})
+	return o.record(ctx, j, post.Outcome{
+		PostID: j.post.ID, TargetID: j.target.ID, Revision: j.post.Revision,
+		Fence:  j.target.Fence,
+		Status: post.TargetPosted, RemoteURL: first.RemoteURL, SentAt: first.SentAt,
+		PostedAt: &j.published[len(j.published)-1].PostedAt,
+		Event:    post.EventPosted, EventData: map[string]any{"remote_id": first.RemoteID, "url": first.RemoteURL},
+	})
 }
 
 // outcomeOf returns what an error says, without deciding what becomes of the
@@ -259,8 +286,11 @@ func outcomeOf(j *job, call post.Call, e *network.Error) post.Outcome {
 	if !e.RetryAt.IsZero() {
 		data["retry_at"] = e.RetryAt.UTC()
 	}
-	return post.Outcome{PostID: j.post.ID, TargetID: j.target.ID, Revision: j.post.Revision, Segment: call.Segment, Fence: call.Fence,
+	return post.Outcome{
+		PostID: j.post.ID, TargetID: j.target.ID, Revision: j.post.Revision, Segment: call.Segment,
+		Fence:       call.Fence,
 		OperationID: call.OperationID, ErrorClass: string(e.Class), ErrorCode: e.Code, Error: e.Message,
 		Evidence:  map[string]any{"http_status": e.Status, "request_id": e.RequestID, "message": e.Message},
-		EventData: data}
+		EventData: data,
+	}
 }

@@ -76,7 +76,9 @@ func (l *Planner) View(ctx context.Context, p post.Post) (PostView, error) {
 		if until := t.UpdatedAt.Add(post.ParkTimeout); t.Status.Dead() && until.After(v.ParkedUntil) {
 			v.ParkedUntil = until.UTC()
 		}
-		v.Targets = append(v.Targets, TargetView{ID: t.ID, AccountID: t.AccountID, Network: t.Network, Status: t.Status})
+		v.Targets = append(v.Targets, TargetView{
+			ID: t.ID, AccountID: t.AccountID, Network: t.Network, Status: t.Status,
+		})
 	}
 	v.Deferred = p.Status == post.Scheduled && isDeferrable(v)
 	return v, nil

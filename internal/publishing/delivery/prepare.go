@@ -68,8 +68,11 @@ func (p *preparer) checkContent(ctx context.Context, j *job) *network.Error {
 	j.limits = limits
 	for i := j.next(); i < len(j.segments); i++ {
 		s := j.segments[i]
-		content := network.Content{Text: s.Content, Media: scheduling.MediaInfos(p.stager.planned(j, s.files)), Reply: i > 0 || j.post.ThreadParentID != nil,
-			Options: scheduling.SegmentOptions(j.options, i)}
+		content := network.Content{
+			Text: s.Content, Media: scheduling.MediaInfos(p.stager.planned(j, s.files)),
+			Reply:   i > 0 || j.post.ThreadParentID != nil,
+			Options: scheduling.SegmentOptions(j.options, i),
+		}
 		problems := append(slices.Clone(j.invalid), j.adapter.Check(content, limits)...)
 		if len(problems) == 0 {
 			continue
@@ -100,16 +103,23 @@ func (p *preparer) findParent(ctx context.Context, j *job) *network.Error {
 	status, remoteID, err := p.posts.Parent(ctx, *j.post.ThreadParentID, j.target.AccountID)
 	switch {
 	case err != nil:
-		return &network.Error{Class: network.NotSent, Code: codeParentUnknown, Message: "The post to reply to could not be read.", Err: err}
+		return &network.Error{
+			Class: network.NotSent, Code: codeParentUnknown,
+			Message: "The post to reply to could not be read.", Err: err,
+		}
 	case status == post.TargetPosted:
 		j.parent = remoteID
 		return nil
 	case status.IsOpen(), status == post.TargetUncertain:
-		return &network.Error{Class: network.Throttled, Code: codeParentWaiting, Scope: "post",
-			Message: "The post that this one replies to is not published yet."}
+		return &network.Error{
+			Class: network.Throttled, Code: codeParentWaiting, Scope: "post",
+			Message: "The post that this one replies to is not published yet.",
+		}
 	default:
-		return &network.Error{Class: network.Rejected, Code: "parent_not_published",
-			Message: "The post that this one replies to is " + string(status) + ", so there is nothing to reply to."}
+		return &network.Error{
+			Class: network.Rejected, Code: "parent_not_published",
+			Message: "The post that this one replies to is " + string(status) + ", so there is nothing to reply to.",
+		}
 	}
 }
 
@@ -124,7 +134,10 @@ type prepared struct {
 // content to this account, in all attempts.
 func (j *job) submission(i int) network.Submission {
 	segment := j.segments[i]
-	s := network.Submission{Text: segment.Content, Language: j.post.Language, ReplyTo: j.parent, Handle: segment.handle, Options: scheduling.SegmentOptions(j.options, i)}
+	s := network.Submission{
+		Text: segment.Content, Language: j.post.Language, ReplyTo: j.parent, Handle: segment.handle,
+		Options: scheduling.SegmentOptions(j.options, i),
+	}
 	for _, staged := range segment.staged {
 		s.MediaIDs = append(s.MediaIDs, staged.RemoteID)
 	}
@@ -164,7 +177,8 @@ func (j *job) fingerprint(i int, s network.Submission) []byte {
 }
 
 func preparedOf(s network.Submission) json.RawMessage {
-	raw, _ := json.Marshal(prepared{MediaIDs: s.MediaIDs, ReplyTo: s.ReplyTo, Handle: s.Handle}) // strings always marshal
+	// Strings always marshal
+	raw, _ := json.Marshal(prepared{MediaIDs: s.MediaIDs, ReplyTo: s.ReplyTo, Handle: s.Handle})
 	return raw
 }
 

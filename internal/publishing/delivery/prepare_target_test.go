@@ -27,7 +27,9 @@ func (b *bench) prepareBy(p *delivery.Deps, in delivery.TargetInput) error {
 // countUploads returns a function that returns the uploads since then.
 func (b *bench) countUploads() func() int {
 	at := len(b.faults())
-	b.must(b.fake.Inject(fake.Fault{Kind: fake.Latency, For: time.Millisecond, Method: http.MethodPost, Path: uploadPath, Count: -1}))
+	b.must(b.fake.Inject(fake.Fault{
+		Kind: fake.Latency, For: time.Millisecond, Method: http.MethodPost, Path: uploadPath, Count: -1,
+	}))
 	return func() int { return b.faults()[at].Seen }
 }
 
@@ -43,7 +45,11 @@ func TestPrepare_UploadsOnce(t *testing.T) {
 		p.ScheduledTime = time.Now().Add(time.Second).UTC()
 	}, b.account.ID, other.ID)
 	id, none := other.ID.String(), []scheduling.Segment{}
-	p = b.change(p, scheduling.Edit{Overrides: map[string]*scheduling.Override{id: {Attachments: &[]string{three.ID.String(), two.ID.String()}, Thread: &none}}})
+	p = b.change(p, scheduling.Edit{
+		Overrides: map[string]*scheduling.Override{
+			id: {Attachments: &[]string{three.ID.String(), two.ID.String()}, Thread: &none},
+		},
+	})
 	uploads := b.countUploads()
 	for _, a := range []delivery.TargetInput{inputOn(p, b.account), inputOn(p, other)} {
 		b.must(b.prepare(a))
@@ -81,9 +87,18 @@ func TestPrepare_EditDiscardsIt(t *testing.T) {
 		isReused bool
 	}{
 		"Attachments": {edit: scheduling.Edit{Attachments: list(two.ID.String())}, uploads: 1},
-		"Thread":      {edit: scheduling.Edit{Thread: &[]scheduling.Segment{{Content: "more", Attachments: *list(two.ID.String())}}}, uploads: 2},
-		"Overrides":   {edit: scheduling.Edit{Overrides: map[string]*scheduling.Override{b.account.ID.String(): {Attachments: list(two.ID.String())}}}, uploads: 1},
-		"Words":       {edit: scheduling.Edit{Content: &words}, isReused: true},
+		"Thread": {
+			edit: scheduling.Edit{Thread: &[]scheduling.Segment{{
+				Content:     "more",
+				Attachments: *list(two.ID.String()),
+			}}}, uploads: 2,
+		},
+		"Overrides": {
+			edit: scheduling.Edit{Overrides: map[string]*scheduling.Override{
+				b.account.ID.String(): {Attachments: list(two.ID.String())},
+			}}, uploads: 1,
+		},
+		"Words": {edit: scheduling.Edit{Content: &words}, isReused: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := b.withMedia(one)
@@ -112,7 +127,8 @@ func TestPrepare_ReportsProblems(t *testing.T) {
 	})
 	b.must(b.prepare(input(p)))
 	found := lastEvent(t, b, p, post.EventProblem)
-	if message, _ := found["message"].(string); found["code"] != "too_long" || !strings.HasPrefix(message, "Segment 2 of 2: ") {
+	if message, _ := found["message"].(string); found["code"] != "too_long" ||
+		!strings.HasPrefix(message, "Segment 2 of 2: ") {
 		t.Errorf("the timeline has %v", found)
 	}
 	if now := b.read(p.ID); now.Status != post.Scheduled || now.Targets[0].ErrorClass != "" {

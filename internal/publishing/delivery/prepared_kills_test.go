@@ -23,7 +23,9 @@ type forgetful struct {
 	keeps int // before it dies
 }
 
-func (f *forgetful) SetPlatformMedia(ctx context.Context, id uuid.UUID, revision int64, account uuid.UUID, handles json.RawMessage) error {
+func (f *forgetful) SetPlatformMedia(
+	ctx context.Context, id uuid.UUID, revision int64, account uuid.UUID, handles json.RawMessage,
+) error {
 	if err := f.at(func(int) bool { f.keeps--; return f.keeps < 0 }, 0); err != nil {
 		return err
 	}
@@ -61,12 +63,15 @@ func TestPrepare_KilledBeforePublishing(t *testing.T) {
 					dying := b.publisher()
 					dying.Store = doomed
 					// A dead process sends nothing.
-					dying.Networks = b.tamper(n.network, func(to network.Network, ctx context.Context, as network.Account, s network.Submission) (network.Receipt, error) {
-						if err := doomed.at(nil, 0); err != nil {
-							return network.Receipt{}, err
-						}
-						return to.Publish(ctx, as, s)
-					})
+					dying.Networks = b.tamper(n.network,
+						func(to network.Network, ctx context.Context, as network.Account,
+							s network.Submission,
+						) (network.Receipt, error) {
+							if err := doomed.at(nil, 0); err != nil {
+								return network.Receipt{}, err
+							}
+							return to.Publish(ctx, as, s)
+						})
 					_, _ = b.once(dying, inputOn(p, a)) // whether it reaches the step depends on the network
 					b.publish(b.publisher(), inputOn(p, a))
 					if target := b.checkOnce(p, a, n.network+"killed"); target.Status != post.TargetPosted {
@@ -88,22 +93,29 @@ func TestPrepare_ExpiredContainers(t *testing.T) {
 		for _, unclear := range []bool{false, true} {
 			t.Run(networkName+map[bool]string{false: "", true: "AfterAnUnclearSend"}[unclear], func(t *testing.T) {
 				var ahead atomic.Int64
-				b := newBench(t, fake.Options{Clock: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }})
+				b := newBench(t, fake.Options{
+					Clock: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) },
+				})
 				b.timing.Unanswered = 600 * time.Millisecond
 				a := b.connectAt(networkName, "desk")
 				p := b.illustrated(1, a)
 				b.must(b.prepare(inputOn(p, a)))
 				sends := 0
 				publisher := b.publisher()
-				publisher.Networks = b.tamper(networkName, func(to network.Network, ctx context.Context, as network.Account, s network.Submission) (network.Receipt, error) {
-					if sends++; sends == 1 && unclear {
-						return network.Receipt{}, &network.Error{Class: network.Ambiguous, Code: "timeout", Message: "The network did not answer."}
-					}
-					if sends == 1 || sends == 2 && unclear {
-						ahead.Store(int64(25 * time.Hour))
-					}
-					return to.Publish(ctx, as, s)
-				})
+				publisher.Networks = b.tamper(networkName,
+					func(to network.Network, ctx context.Context, as network.Account,
+						s network.Submission,
+					) (network.Receipt, error) {
+						if sends++; sends == 1 && unclear {
+							return network.Receipt{}, &network.Error{
+								Class: network.Ambiguous, Code: "timeout", Message: "The network did not answer.",
+							}
+						}
+						if sends == 1 || sends == 2 && unclear {
+							ahead.Store(int64(25 * time.Hour))
+						}
+						return to.Publish(ctx, as, s)
+					})
 				b.publish(publisher, inputOn(p, a))
 				want := map[bool]post.TargetStatus{false: post.TargetPosted, true: post.TargetUncertain}[unclear]
 				if target := b.checkOnce(p, a, "desk"); target.Status != want {
@@ -116,7 +128,9 @@ func TestPrepare_ExpiredContainers(t *testing.T) {
 
 // Limits that the network reports while a post is prepared apply to the next one.
 func TestPrepare_LearnsLimits(t *testing.T) {
-	b := newBench(t, fake.Options{NetworkRates: map[string]map[string]fake.Rate{"instagram": {"posts": {Requests: 7, Per: 24 * time.Hour}}}})
+	b := newBench(t, fake.Options{
+		NetworkRates: map[string]map[string]fake.Rate{"instagram": {"posts": {Requests: 7, Per: 24 * time.Hour}}},
+	})
 	a := b.connectAt("instagram", "desk")
 	b.publish(b.publisher(), inputOn(b.illustrated(1, a), a)) // not in the limits below
 	p := b.illustrated(1, a)
@@ -127,7 +141,9 @@ func TestPrepare_LearnsLimits(t *testing.T) {
 	b.must(err)
 	allowed, err := n.Limits(t.Context(), use)
 	b.must(err)
-	buckets, err := publisher.Limits.(*ratelimit.Limiter).Buckets(t.Context(), ratelimit.Caller{Network: "instagram", BaseURL: a.BaseURL, RemoteID: a.RemoteID, Quotas: allowed.Quotas})
+	buckets, err := publisher.Limits.(*ratelimit.Limiter).Buckets(t.Context(), ratelimit.Caller{
+		Network: "instagram", BaseURL: a.BaseURL, RemoteID: a.RemoteID, Quotas: allowed.Quotas,
+	})
 	b.must(err)
 	at := slices.IndexFunc(buckets, func(k ratelimit.Bucket) bool { return k.Name == "posts" })
 	if at < 0 || buckets[at].Limit != 7 || buckets[at].Available(time.Now()) != 6 {

@@ -32,9 +32,11 @@ type inAdvance struct {
 
 func inAdvances() []inAdvance {
 	return []inAdvance{
-		{network: "instagram", create: [2]int{1, 0}, publish: [2]int{2, 3}, late: [2]bool{true, false}}, // replies are comments
+		// Replies are comments
+		{network: "instagram", create: [2]int{1, 0}, publish: [2]int{2, 3}, late: [2]bool{true, false}},
 		{network: "threads", create: [2]int{1, 3}, publish: [2]int{2, 4}, late: [2]bool{true, true}},
-		{network: "facebook", create: [2]int{1, 0}, publish: [2]int{2, 3}, late: [2]bool{true, false}}, // identified by the photo
+		// Identified by the photo
+		{network: "facebook", create: [2]int{1, 0}, publish: [2]int{2, 3}, late: [2]bool{true, false}},
 		{network: "bluesky", create: [2]int{1, 0}, publish: [2]int{2, 3}, late: [2]bool{true, true}},
 	}
 }
@@ -47,7 +49,10 @@ func (b *bench) connectAt(networkName, name string) account.Account {
 		_, err := b.fake.Add(made)
 		b.must(err)
 		here, err := b.accounts.ConnectForm(b.t.Context(), b.who, account.Instance{Network: networkName, Sandbox: true},
-			map[string]secret.Text{"handle": secret.NewText(name + ".test"), "app_password": secret.NewText(fake.BlueskyAppPassword)})
+			map[string]secret.Text{
+				"handle":       secret.NewText(name + ".test"),
+				"app_password": secret.NewText(fake.BlueskyAppPassword),
+			})
 		b.must(err)
 		return here.Account
 	}
@@ -60,7 +65,8 @@ func (b *bench) connectAt(networkName, name string) account.Account {
 		_, err := b.fake.Add(fake.Account{Network: networkName, Kind: "page", OwnerID: there.ID, Name: name})
 		b.must(err)
 	}
-	here, err := b.accounts.ConnectWithToken(b.t.Context(), b.who, networkName, b.fake.NetworkURL(networkName), secret.NewText(there.Token))
+	here, err := b.accounts.ConnectWithToken(b.t.Context(), b.who, networkName, b.fake.NetworkURL(networkName),
+		secret.NewText(there.Token))
 	b.must(err)
 	return here
 }
@@ -70,14 +76,16 @@ func (b *bench) photo() media.Item {
 	b.t.Helper()
 	var raw bytes.Buffer
 	b.must(jpeg.Encode(&raw, image.NewGray(image.Rect(0, 0, 640, 640)), nil))
-	item, err := (&media.Service{Objects: b.objects, Store: b.store, MaxBytes: 1 << 20}).Upload(b.t.Context(), b.who, "harbour.jpg", "The harbour", &raw)
+	item, err := (&media.Service{Objects: b.objects, Store: b.store, MaxBytes: 1 << 20}).Upload(b.t.Context(), b.who,
+		"harbour.jpg", "The harbour", &raw)
 	b.must(err)
 	return item
 }
 
 func (b *bench) document() media.Item {
 	b.t.Helper()
-	item, err := (&media.Service{Objects: b.objects, Store: b.store, MaxBytes: 1 << 20}).Upload(b.t.Context(), b.who, "report.pdf", "", bytes.NewReader(mediatest.PDF(2, false)))
+	item, err := (&media.Service{Objects: b.objects, Store: b.store, MaxBytes: 1 << 20}).Upload(b.t.Context(), b.who,
+		"report.pdf", "", bytes.NewReader(mediatest.PDF(2, false)))
 	b.must(err)
 	return item
 }
@@ -133,25 +141,40 @@ type trouble struct {
 func troubles() []trouble {
 	one := func(f fake.Fault) []fake.Fault { return []fake.Fault{f} }
 	list := []trouble{
-		{name: "Processed", ahead: true, faults: one(fake.Fault{Kind: fake.MediaFinished, For: 300 * time.Millisecond})},
-		{name: "ProcessedInVain", ahead: true, open: true, faults: one(fake.Fault{Kind: fake.MediaError, For: 100 * time.Millisecond})},
+		{
+			name: "Processed", ahead: true,
+			faults: one(fake.Fault{Kind: fake.MediaFinished, For: 300 * time.Millisecond}),
+		},
+		{
+			name: "ProcessedInVain", ahead: true, open: true,
+			faults: one(fake.Fault{Kind: fake.MediaError, For: 100 * time.Millisecond}),
+		},
 		{name: "GoneAtOnce", ahead: true, faults: one(fake.Fault{Kind: fake.MediaExpired, For: time.Millisecond})},
 		{name: "SlowUpload", ahead: true, faults: one(fake.Fault{Kind: fake.SlowUpload, For: 300 * time.Millisecond})},
-		{name: "Hidden", open: true, known: true, faults: []fake.Fault{{Kind: fake.Hide, For: longerThanAllLooks}, {Kind: fake.ActThenReset}}},
+		{name: "Hidden", open: true, known: true, faults: []fake.Fault{
+			{Kind: fake.Hide, For: longerThanAllLooks}, {Kind: fake.ActThenReset},
+		}},
 		{name: "AlwaysLost", open: true, faults: one(fake.Fault{Kind: fake.ActThenReset, Count: -1})},
 		{name: "AlwaysReset", open: true, faults: one(fake.Fault{Kind: fake.ResetBefore, Count: -1})},
-		{name: "ClockAhead", faults: []fake.Fault{{Kind: fake.ClockSkew, For: 10 * time.Minute, Count: -1}, {Kind: fake.ActThenReset}}},
-		{name: "ClockBehind", faults: []fake.Fault{{Kind: fake.ClockSkew, For: -10 * time.Minute, Count: -1}, {Kind: fake.ActThenReset}}},
+		{name: "ClockAhead", faults: []fake.Fault{
+			{Kind: fake.ClockSkew, For: 10 * time.Minute, Count: -1}, {Kind: fake.ActThenReset},
+		}},
+		{name: "ClockBehind", faults: []fake.Fault{
+			{Kind: fake.ClockSkew, For: -10 * time.Minute, Count: -1}, {Kind: fake.ActThenReset},
+		}},
 		{name: "TokenRefused", open: true, faults: one(fake.Fault{Kind: fake.TokenExpired})},
 		{name: "Rejected", open: true, faults: one(fake.Fault{Kind: fake.Status, Status: 403})},
 	}
 	for name, f := range map[string]fake.Fault{
 		"Latency": {Kind: fake.Latency, For: 300 * time.Millisecond}, "Status503": {Kind: fake.Status, Status: 503},
 		"Throttled": {Kind: fake.Status, Status: 429, For: time.Second}, "ResetBefore": {Kind: fake.ResetBefore},
-		"ActThenReset": {Kind: fake.ActThenReset}, "ActThen500": {Kind: fake.ActThen500}, "ActThenHang": {Kind: fake.ActThenHang}, "Malformed2xx": {Kind: fake.Malformed2xx},
+		"ActThenReset": {Kind: fake.ActThenReset}, "ActThen500": {Kind: fake.ActThen500},
+		"ActThenHang": {Kind: fake.ActThenHang}, "Malformed2xx": {Kind: fake.Malformed2xx},
 	} {
 		absent := f.Kind == fake.ResetBefore || f.Status == http.StatusServiceUnavailable
-		list = append(list, trouble{name: name, faults: one(f), absent: absent}, trouble{name: name + "Ahead", ahead: true, faults: one(f)})
+		list = append(list, trouble{name: name, faults: one(f), absent: absent}, trouble{
+			name: name + "Ahead", ahead: true, faults: one(f),
+		})
 	}
 	return list
 }
@@ -166,7 +189,10 @@ func TestFaultMatrix_Prepared(t *testing.T) {
 			b.timing.Unanswered = 600 * time.Millisecond
 			var all sync.WaitGroup
 			for _, n := range inAdvances() {
-				for place, at := range map[string]struct{ segments, hit int }{"single": {1, 0}, "first": {2, 0}, "last": {2, 1}, "beside": {1, 0}} {
+				for place, at := range map[string]struct{ segments, hit int }{
+					"single": {1, 0}, "first": {2, 0},
+					"last": {2, 1}, "beside": {1, 0},
+				} {
 					name := n.network + place
 					accounts := []account.Account{b.connectAt(n.network, name)}
 					if place == "beside" {
@@ -199,7 +225,8 @@ func TestFaultMatrix_Prepared(t *testing.T) {
 								want = post.TargetUncertain
 							}
 							if target := b.checkOnce(p, a, as); target.Status != want && (!f.open || i > 0) {
-								t.Errorf("%s: got %s %s %q, want %s", as, target.Status, target.ErrorClass, target.ErrorMessage, want)
+								t.Errorf("%s: got %s %s %q, want %s", as, target.Status, target.ErrorClass,
+									target.ErrorMessage, want)
 							}
 						}
 					})
@@ -221,7 +248,9 @@ type advancing struct {
 func (n advancing) Get(string) (network.Network, bool) { return n, true }
 
 // tamper changes the publishing call of a network.
-func (b *bench) tamper(name string, publish func(network.Network, context.Context, network.Account, network.Submission) (network.Receipt, error)) delivery.Networks {
+func (b *bench) tamper(name string, publish func(network.Network, context.Context, network.Account,
+	network.Submission) (network.Receipt, error),
+) delivery.Networks {
 	n, _ := b.networks.Get(name)
 	changed := changedNetwork{n, publish}
 	if preparer, ok := n.(network.Preparer); ok {
@@ -235,7 +264,10 @@ func (b *bench) tamper(name string, publish func(network.Network, context.Contex
 // it expires soon.
 func TestPrepare_LatePublish(t *testing.T) {
 	t.Parallel()
-	for when, delay := range map[string]time.Duration{"WhileLooking": 100 * time.Millisecond, "AsItIsSentAgain": 400 * time.Millisecond, "AfterAll": 1500 * time.Millisecond} {
+	for when, delay := range map[string]time.Duration{
+		"WhileLooking":    100 * time.Millisecond,
+		"AsItIsSentAgain": 400 * time.Millisecond, "AfterAll": 1500 * time.Millisecond,
+	} {
 		t.Run(when, func(t *testing.T) {
 			b := newBench(t, fake.Options{})
 			b.timing.Unanswered = 600 * time.Millisecond
@@ -252,17 +284,22 @@ func TestPrepare_LatePublish(t *testing.T) {
 						var late sync.WaitGroup
 						sends := 0
 						publisher := b.publisher()
-						publisher.Networks = b.tamper(n.network, func(to network.Network, ctx context.Context, as network.Account, s network.Submission) (network.Receipt, error) {
-							if sends++; sends != hit+1 {
-								return to.Publish(ctx, as, s)
-							}
-							b.endSoon(p)
-							late.Go(func() {
-								time.Sleep(delay)
-								_, _ = to.Publish(context.WithoutCancel(ctx), as, s)
+						publisher.Networks = b.tamper(n.network,
+							func(to network.Network, ctx context.Context, as network.Account,
+								s network.Submission,
+							) (network.Receipt, error) {
+								if sends++; sends != hit+1 {
+									return to.Publish(ctx, as, s)
+								}
+								b.endSoon(p)
+								late.Go(func() {
+									time.Sleep(delay)
+									_, _ = to.Publish(context.WithoutCancel(ctx), as, s)
+								})
+								return network.Receipt{}, &network.Error{
+									Class: network.Ambiguous, Code: "timeout", Message: "The network did not answer.",
+								}
 							})
-							return network.Receipt{}, &network.Error{Class: network.Ambiguous, Code: "timeout", Message: "The network did not answer."}
-						})
 						b.publish(publisher, inputOn(p, a))
 						late.Wait()
 						if target := b.checkOnce(p, a, name); target.Status != post.TargetPosted {

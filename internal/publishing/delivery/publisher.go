@@ -58,19 +58,30 @@ func New(d Deps) *Publisher {
 		d.InFlight = &InFlight{}
 	}
 	rec := &recorder{store: d.Store, live: d.Live, metrics: d.Metrics}
-	adm := &admission{limits: d.Limits, waker: d.Waker, hosts: d.Hosts, ledger: d.Store, recorder: rec, clock: d.Clock, maxWait: timing.MaxLimitWait, log: d.Log}
+	adm := &admission{
+		limits: d.Limits, waker: d.Waker, hosts: d.Hosts, ledger: d.Store, recorder: rec, clock: d.Clock,
+		maxWait: timing.MaxLimitWait, log: d.Log,
+	}
 	out := &outcomes{recorder: rec, admission: adm, clock: d.Clock, timing: timing}
 	tok := &tokens{accounts: d.Accounts, outcomes: out, clock: d.Clock}
 	stg := &stager{store: d.Store, ledger: d.Store, admission: adm, renderer: d.Media, log: d.Log}
 	holder := &claimHolder{store: d.Store, lease: timing.Lease}
-	lost := &reconciler{claims: d.Store, ledger: d.Store, holder: holder, outcomes: out, recorder: rec, clock: d.Clock, timing: timing, log: d.Log}
+	lost := &reconciler{
+		claims: d.Store, ledger: d.Store, holder: holder, outcomes: out, recorder: rec, clock: d.Clock,
+		timing: timing, log: d.Log,
+	}
 	return &Publisher{
 		timing: timing, clock: d.Clock, log: d.Log, inFlight: d.InFlight, claims: d.Store,
-		loader:    &loader{posts: d.Store, accounts: d.Accounts, networks: d.Networks, attachments: attachments{objects: d.Objects, links: d.Links}},
+		loader: &loader{posts: d.Store, accounts: d.Accounts, networks: d.Networks, attachments: attachments{
+			objects: d.Objects, links: d.Links,
+		}},
 		preparer:  &preparer{posts: d.Store, tokens: tok, stager: stg},
 		admission: adm, outcomes: out, recorder: rec, reconciler: lost,
-		sender: &sender{claims: d.Store, ledger: d.Store, holder: holder, admission: adm, stager: stg, tokens: tok, reconciler: lost,
-			outcomes: out, recorder: rec, inFlight: d.InFlight, clock: d.Clock, timing: timing, log: d.Log},
+		sender: &sender{
+			claims: d.Store, ledger: d.Store, holder: holder, admission: adm, stager: stg, tokens: tok,
+			reconciler: lost,
+			outcomes:   out, recorder: rec, inFlight: d.InFlight, clock: d.Clock, timing: timing, log: d.Log,
+		},
 	}
 }
 
@@ -206,10 +217,13 @@ func (p *Publisher) notPrepared(ctx context.Context, j *job, problem *network.Er
 	switch {
 	case problem.Code == codeParentWaiting:
 		// Nothing happened that belongs in a log or a timeline.
-		return TargetResult{}, waitFor("The post that this one replies to is not published yet.", doubling(t.Parent, n, t.MaxWait))
+		return TargetResult{}, waitFor("The post that this one replies to is not published yet.",
+			doubling(t.Parent, n, t.MaxWait))
 	case isInternalFailure(problem):
-		p.log.ErrorContext(ctx, "post delayed by an internal failure", "post_id", j.post.ID, "code", problem.Code, "error", problem.Err)
-		return TargetResult{}, waitFor("Database or object storage failed ("+problem.Code+").", doubling(t.Backoff, n, t.MaxWait))
+		p.log.ErrorContext(ctx, "post delayed by an internal failure", "post_id", j.post.ID, "code", problem.Code,
+			"error", problem.Err)
+		return TargetResult{}, waitFor("Database or object storage failed ("+problem.Code+").",
+			doubling(t.Backoff, n, t.MaxWait))
 	}
 	return p.sender.settle(ctx, j, post.Call{Fence: j.target.Fence}, problem)
 }
@@ -231,11 +245,15 @@ func (p *Publisher) resolveOpenCall(ctx context.Context, j *job, call post.Call)
 		return TargetResult{}, err
 	}
 	if !ok {
-		return TargetResult{}, &inProcessRetry{lease / waitsPerLease, waitFor("Another attempt still holds the claim on this target.", lease/3)}
+		return TargetResult{}, &inProcessRetry{
+			lease / waitsPerLease, waitFor("Another attempt still holds the claim on this target.", lease/3),
+		}
 	}
 	call.Fence, call.PostID = fence, j.post.ID
-	return p.reconciler.reconcile(ctx, j, call, &network.Error{Class: network.Ambiguous, Code: "interrupted",
-		Message: "The publisher stopped between sending and recording the response."})
+	return p.reconciler.reconcile(ctx, j, call, &network.Error{
+		Class: network.Ambiguous, Code: "interrupted",
+		Message: "The publisher stopped between sending and recording the response.",
+	})
 }
 
 // Prepare does everything for one target ahead of its time that does not publish. A

@@ -42,8 +42,10 @@ func TestPublish_WorkerDies(t *testing.T) {
 		t.Fatalf("error %v with %d posts", err, len(b.published()))
 	}
 	b.publish(b.publisher(), input(p))
-	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 1, ledger: []string{"1:reconciled_ok"},
-		timeline: []string{"created", "sending", "ambiguous", "reconciled", "posted", "status"}})
+	b.check(p, want{
+		status: post.TargetPosted, posts: 1, attempts: 1, ledger: []string{"1:reconciled_ok"},
+		timeline: []string{"created", "sending", "ambiguous", "reconciled", "posted", "status"},
+	})
 }
 
 // The worker dies after claiming and before sending.
@@ -52,14 +54,18 @@ func TestPublish_WorkerDiesBeforeSending(t *testing.T) {
 	b.timing.Lease = time.Second
 	p := b.schedule(nil)
 	dying := b.publisher()
-	dying.Networks = changedNetwork{b.network(), func(network.Network, context.Context, network.Account, network.Submission) (network.Receipt, error) {
+	dying.Networks = changedNetwork{b.network(), func(network.Network, context.Context, network.Account,
+		network.Submission,
+	) (network.Receipt, error) {
 		panic("the worker dies")
 	}}
 	if _, err := b.once(dying, input(p)); err == nil {
 		t.Fatal("the worker did not die")
 	}
 	b.publish(b.publisher(), input(p))
-	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 2, ledger: []string{"1:reconciled_absent", "2:accepted"}})
+	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 2, ledger: []string{
+		"1:reconciled_absent", "2:accepted",
+	}})
 }
 
 func TestPublish_ByManyWorkersAtOnce(t *testing.T) {
@@ -93,7 +99,9 @@ func TestPublish_FrozenWorkerWakes(t *testing.T) {
 	if err != nil || !result.Stale {
 		t.Errorf("result %+v, error %v", result, err)
 	}
-	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 2, ledger: []string{"1:reconciled_absent", "2:accepted"}})
+	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 2, ledger: []string{
+		"1:reconciled_absent", "2:accepted",
+	}})
 }
 
 // A worker freezes before its claim; meanwhile another one sends and dies before the
@@ -156,7 +164,9 @@ func TestPublish_LosesItsClaimAndTheAnswer(t *testing.T) {
 	disturbed := &troubled{Store: b.store, deafRenew: true}
 	cut := b.publisher()
 	cut.Store = disturbed
-	cut.Networks = changedNetwork{b.network(), func(n network.Network, ctx context.Context, a network.Account, s network.Submission) (network.Receipt, error) {
+	cut.Networks = changedNetwork{b.network(), func(n network.Network, ctx context.Context, a network.Account,
+		s network.Submission,
+	) (network.Receipt, error) {
 		receipt, err := n.Publish(ctx, a, s)
 		time.Sleep(b.timing.Lease)
 		b.publish(b.publisher(), input(p))
@@ -168,8 +178,10 @@ func TestPublish_LosesItsClaimAndTheAnswer(t *testing.T) {
 	if result, err := b.once(cut, input(p)); err != nil || !result.Stale {
 		t.Errorf("result %+v, error %v", result, err)
 	}
-	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 1, ledger: []string{"1:reconciled_ok"},
-		timeline: []string{"created", "sending", "ambiguous", "reconciled", "posted", "status"}})
+	b.check(p, want{
+		status: post.TargetPosted, posts: 1, attempts: 1, ledger: []string{"1:reconciled_ok"},
+		timeline: []string{"created", "sending", "ambiguous", "reconciled", "posted", "status"},
+	})
 }
 
 // Temporal may lose contact with a worker, or cancel the activity, in the middle of a
@@ -179,11 +191,14 @@ func TestPublish_CanceledDuringTheCall(t *testing.T) {
 	p := b.schedule(nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	publisher := b.publisher()
-	publisher.Networks = changedNetwork{b.network(), func(n network.Network, ctx context.Context, a network.Account, s network.Submission) (network.Receipt, error) {
+	publisher.Networks = changedNetwork{b.network(), func(n network.Network, ctx context.Context, a network.Account,
+		s network.Submission,
+	) (network.Receipt, error) {
 		cancel()
 		return n.Publish(ctx, a, s)
 	}}
-	if result, err := b.onceIn(ctx, publisher, input(p)); err != nil || result.Status != post.TargetPosted || ctx.Err() == nil {
+	if result, err := b.onceIn(ctx, publisher, input(p)); err != nil || result.Status != post.TargetPosted ||
+		ctx.Err() == nil {
 		t.Errorf("result %+v, error %v", result, err)
 	}
 	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 1, ledger: []string{"1:accepted"}})
@@ -251,7 +266,8 @@ func TestPublish_ChangedBeforeTheClaim(t *testing.T) {
 			publisher.Store = &troubled{Store: b.store, beforeClaim: func() { b.must(change(b, p)) }}
 			result, err := b.once(publisher, input(p))
 			if err != nil || !result.Stale || len(b.published()) != 0 || len(b.ledger(p.Targets[0].ID)) != 0 {
-				t.Errorf("result %+v, error %v, %d posts, ledger %v", result, err, len(b.published()), b.ledger(p.Targets[0].ID))
+				t.Errorf("result %+v, error %v, %d posts, ledger %v", result, err, len(b.published()),
+					b.ledger(p.Targets[0].ID))
 			}
 			// The revision that the workflow decided on is outdated.
 			if result, err := b.once(b.publisher(), input(p)); err != nil || !result.Stale {
@@ -267,7 +283,8 @@ func TestPublish_ChangedAfterTheClaim(t *testing.T) {
 	p := b.schedule(nil)
 	publisher := b.publisher()
 	publisher.Store = &troubled{Store: b.store, afterClaim: func() {
-		if _, err := b.store.Cancel(t.Context(), b.guard(p)); err == nil || !strings.Contains(err.Error(), "being published") {
+		if _, err := b.store.Cancel(t.Context(), b.guard(p)); err == nil ||
+			!strings.Contains(err.Error(), "being published") {
 			t.Errorf("canceling: got %v", err)
 		}
 	}}
@@ -286,7 +303,8 @@ func TestPublish_NothingToDo(t *testing.T) {
 			t.Errorf("%s: result %+v, error %v", name, result, err)
 		}
 	}
-	if _, err := b.once(b.publisher(), delivery.TargetInput{PostID: b.account.ID}); err == nil || !strings.Contains(err.Error(), "does not exist") {
+	if _, err := b.once(b.publisher(), delivery.TargetInput{PostID: b.account.ID}); err == nil ||
+		!strings.Contains(err.Error(), "does not exist") {
 		t.Errorf("a deleted post: got error %v", err)
 	}
 }
@@ -302,10 +320,12 @@ func TestReconcile_OlderPostIsNotTheLostOne(t *testing.T) {
 	b.must(b.fake.Inject(fake.Fault{Kind: fake.ClockSkew, For: 10 * time.Minute, Count: -1, Path: "/api/"}))
 	older, lost := b.schedule(nil), b.schedule(nil)
 	b.publish(b.publisher(), input(older))
-	b.sql("update remote_posts set sent_at = sent_at - interval '5 minutes', posted_at = posted_at - interval '5 minutes'")
+	b.sql("update remote_posts set sent_at = sent_at - interval '5 minutes', posted_at = posted_at - interval " +
+		"'5 minutes'")
 	b.fault(fake.Fault{Kind: fake.ResetBefore})
 	b.publish(b.publisher(), input(lost))
-	if now := b.read(lost.ID).Targets[0]; now.Status != post.TargetPosted || len(b.published()) != 2 || now.RemoteID != b.published()[1].ID {
+	if now := b.read(lost.ID).Targets[0]; now.Status != post.TargetPosted || len(b.published()) != 2 ||
+		now.RemoteID != b.published()[1].ID {
 		t.Errorf("%+v\n%+v", now, b.published())
 	}
 }

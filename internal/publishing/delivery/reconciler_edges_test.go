@@ -31,18 +31,23 @@ func TestReconciler_StoppingWorkerRecordsTheLoss(t *testing.T) {
 					}
 					return network.Receipt{}, lost()
 				}
-				_, err := v.publisher().Publish(ctx, delivery.Attempt{Number: 1}, delivery.TargetInput{PostID: p.ID, TargetID: p.Targets[0].ID, Revision: 1})
+				_, err := v.publisher().Publish(ctx, delivery.Attempt{Number: 1}, delivery.TargetInput{
+					PostID: p.ID, TargetID: p.Targets[0].ID, Revision: 1,
+				})
 				if err == nil || v.since(time.Now()) > 4*time.Second {
 					t.Errorf("got %v after %s, want the end of the attempt", err, v.since(time.Now()))
 				}
 				if got := v.store.ledger(p.Targets[0].ID); !slices.Equal(got, []string{post.CallAmbiguous}) {
 					t.Errorf("got ledger %v, want ambiguous", got)
 				}
-				if got := v.store.timeline(p.Targets[0].ID); !slices.Equal(got, []string{post.EventSending, post.EventAmbiguous}) {
+				if got := v.store.timeline(p.Targets[0].ID); !slices.Equal(got,
+					[]string{post.EventSending, post.EventAmbiguous}) {
 					t.Errorf("got timeline %v", got)
 				}
-				if want := map[string]int{"Sending": 0, "Searching": 1}[when]; len(v.network.searched) != want || len(v.network.sent) != 1 {
-					t.Errorf("got %d searches and %d calls, want %d and 1", len(v.network.searched), len(v.network.sent), want)
+				if want := map[string]int{"Sending": 0, "Searching": 1}[when]; len(v.network.searched) != want ||
+					len(v.network.sent) != 1 {
+					t.Errorf("got %d searches and %d calls, want %d and 1", len(v.network.searched),
+						len(v.network.sent), want)
 				}
 			})
 		})
@@ -95,7 +100,10 @@ func TestReconciler_DuplicateOfAnEarlierRevision(t *testing.T) {
 func TestReconciler_DuplicateWithoutASendFails(t *testing.T) {
 	inVirtualTime(t, func(v *virtual) {
 		p := v.add(nil)
-		v.store.calls = append(v.store.calls, &storedCall{Call: post.Call{OperationID: uuid.New(), TargetID: p.Targets[0].ID, Revision: 1, Epoch: 1, SentAt: v.now}, State: post.CallReconciledAbsent})
+		v.store.calls = append(v.store.calls, &storedCall{
+			Call:  post.Call{OperationID: uuid.New(), TargetID: p.Targets[0].ID, Revision: 1, Epoch: 1, SentAt: v.now},
+			State: post.CallReconciledAbsent,
+		})
 		v.network.limitsErr = func() error { return &network.Error{Class: network.Duplicate, Code: "duplicate"} }
 		if got := v.finish(p); got.Status != post.TargetFailed || len(v.network.searched) != 0 {
 			t.Errorf("got %s after %d searches, want failed", got.Status, len(v.network.searched))
@@ -216,7 +224,9 @@ func TestReconciler_KnowsRecentPosts(t *testing.T) {
 	inVirtualTime(t, func(v *virtual) {
 		const bound = 24*time.Hour + 2*time.Minute
 		for id, age := range map[string]time.Duration{"recent": bound - time.Second, "old": bound + time.Second} {
-			v.store.remote = append(v.store.remote, remotePost{uuid.New(), post.PublishedSegment{RemoteID: id, PostedAt: v.now.Add(-age)}})
+			v.store.remote = append(v.store.remote, remotePost{
+				uuid.New(), post.PublishedSegment{RemoteID: id, PostedAt: v.now.Add(-age)},
+			})
 		}
 		v.network.publish = losing(1)
 		v.finish(v.add(nil))
@@ -273,8 +283,14 @@ func TestPublish_WaitsForAnotherClaim(t *testing.T) {
 			inVirtualTime(t, func(v *virtual) {
 				p := v.add(nil)
 				until := v.now.Add(row.held)
-				p.Status, p.Targets[0].Status, p.Targets[0].Fence, p.Targets[0].ClaimedUntil = post.Publishing, post.TargetPublishing, 1, &until
-				v.store.calls = append(v.store.calls, &storedCall{Call: post.Call{OperationID: uuid.New(), TargetID: p.Targets[0].ID, Revision: 1, Epoch: 1, Fence: 1, SentAt: v.now}, State: post.CallSending})
+				p.Status, p.Targets[0].Status, p.Targets[0].Fence, p.Targets[0].ClaimedUntil = post.Publishing,
+					post.TargetPublishing, 1, &until
+				v.store.calls = append(v.store.calls, &storedCall{
+					Call: post.Call{
+						OperationID: uuid.New(), TargetID: p.Targets[0].ID, Revision: 1, Epoch: 1, Fence: 1,
+						SentAt: v.now,
+					}, State: post.CallSending,
+				})
 				v.network.search = func(int, network.Window) (network.Finding, error) {
 					return network.Finding{Found: true, Receipt: receipt("42")}, nil
 				}
@@ -323,7 +339,8 @@ func TestPublish_SendsHeartbeatsWhileItWaits(t *testing.T) {
 		p := v.add(func(p *post.Post) { p.ScheduledTime = v.now.Add(time.Minute) })
 		beats := 0
 		attempt := delivery.Attempt{Number: 1, Heartbeat: func() { beats++ }}
-		if _, err := v.publisher().Publish(v.t.Context(), attempt, delivery.TargetInput{PostID: p.ID, TargetID: p.Targets[0].ID, Revision: 1}); err != nil {
+		if _, err := v.publisher().Publish(v.t.Context(), attempt,
+			delivery.TargetInput{PostID: p.ID, TargetID: p.Targets[0].ID, Revision: 1}); err != nil {
 			t.Fatal(err)
 		}
 		if beats < 25 || beats > 31 {
@@ -341,10 +358,15 @@ func TestReconciler_DisturbedSearchesAreRepeatedSoon(t *testing.T) {
 			v.twin(func(c *storedCall) { c.State = post.CallSending })(p)
 			return network.Receipt{}, lost()
 		}
-		v.network.search = func(int, network.Window) (network.Finding, error) { return network.Finding{Conclusive: true}, nil }
+		v.network.search = func(int, network.Window) (network.Finding, error) {
+			return network.Finding{Conclusive: true}, nil
+		}
 		v.finish(p)
 		planned, searched := 4, v.network.searched
-		for i, mean := range []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, 40 * time.Second, time.Minute, time.Minute} {
+		for i, mean := range []time.Duration{
+			5 * time.Second, 10 * time.Second, 20 * time.Second, 40 * time.Second,
+			time.Minute, time.Minute,
+		} {
 			if len(searched) <= planned+i {
 				t.Fatalf("got %d searches, want more than %d", len(searched), planned+i)
 			}

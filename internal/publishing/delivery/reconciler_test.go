@@ -30,7 +30,10 @@ func TestReconciler_FoundPostIsNotSentAgain(t *testing.T) {
 	inVirtualTime(t, func(v *virtual) {
 		v.network.publish = losing(1)
 		v.network.search = func(n int, _ network.Window) (network.Finding, error) {
-			return network.Finding{Found: n == 2, Conclusive: true, Receipt: receipt("42"), Evidence: message.One("listed", "Listed.")}, nil
+			return network.Finding{
+				Found: n == 2, Conclusive: true, Receipt: receipt("42"),
+				Evidence: message.One("listed", "Listed."),
+			}, nil
 		}
 		p := v.add(nil)
 		got := v.wantTarget(p, post.TargetPosted, post.CallReconciledOK)
@@ -42,7 +45,8 @@ func TestReconciler_FoundPostIsNotSentAgain(t *testing.T) {
 		if len(v.errs) != 0 {
 			t.Errorf("got errors %v, want one attempt", v.errs)
 		}
-		if got := v.store.timeline(p.Targets[0].ID); !slices.Equal(got, []string{"sending", "ambiguous", "reconciled", "posted"}) {
+		if got := v.store.timeline(p.Targets[0].ID); !slices.Equal(got,
+			[]string{"sending", "ambiguous", "reconciled", "posted"}) {
 			t.Errorf("got timeline %v", got)
 		}
 		if got := v.store.lastEvent(post.EventReconciled); got["found"] != true || got["evidence"] != "Listed." {
@@ -114,15 +118,39 @@ func TestReconciler_KeyedPostIsSentAgain(t *testing.T) {
 		again   time.Duration
 		status  post.TargetStatus
 	}{
-		"LongWindow":       {network.Limits{IdempotencyWindow: 3600}, false, nil, 20 * time.Second, post.TargetPosted},
-		"JustLongEnough":   {network.Limits{IdempotencyWindow: margin + 22}, false, nil, 20 * time.Second, post.TargetPosted},
-		"TooShort":         {network.Limits{IdempotencyWindow: margin + 21}, false, nil, 81 * time.Second, post.TargetPosted},
-		"WithinTheMargin":  {network.Limits{IdempotencyWindow: margin - 1}, false, nil, 81 * time.Second, post.TargetPosted},
-		"None":             {network.Limits{}, false, nil, 81 * time.Second, post.TargetPosted},
-		"Reply":            {network.Limits{IdempotencyWindow: 3600}, false, reply, 20 * time.Second, post.TargetPosted},
-		"ReplyOfPostsOnly": {network.Limits{IdempotencyWindow: 3600, IdempotentPostsOnly: true}, false, reply, 81 * time.Second, post.TargetPosted},
-		"PostOfPostsOnly":  {network.Limits{IdempotencyWindow: 3600, IdempotentPostsOnly: true}, false, nil, 20 * time.Second, post.TargetPosted},
-		"LimitsUnknown":    {network.Limits{IdempotencyWindow: 3600}, true, nil, 81 * time.Second, post.TargetPosted},
+		"LongWindow": {network.Limits{IdempotencyWindow: 3600}, false, nil, 20 * time.Second, post.TargetPosted},
+		"JustLongEnough": {
+			network.Limits{IdempotencyWindow: margin + 22},
+			false, nil, 20 * time.Second,
+			post.TargetPosted,
+		},
+		"TooShort": {
+			network.Limits{IdempotencyWindow: margin + 21},
+			false, nil, 81 * time.Second,
+			post.TargetPosted,
+		},
+		"WithinTheMargin": {
+			network.Limits{IdempotencyWindow: margin - 1},
+			false, nil, 81 * time.Second,
+			post.TargetPosted,
+		},
+		"None": {network.Limits{}, false, nil, 81 * time.Second, post.TargetPosted},
+		"Reply": {
+			network.Limits{IdempotencyWindow: 3600},
+			false, reply, 20 * time.Second,
+			post.TargetPosted,
+		},
+		"ReplyOfPostsOnly": {
+			network.Limits{IdempotencyWindow: 3600, IdempotentPostsOnly: true},
+			false, reply,
+			81 * time.Second, post.TargetPosted,
+		},
+		"PostOfPostsOnly": {
+			network.Limits{IdempotencyWindow: 3600, IdempotentPostsOnly: true},
+			false, nil,
+			20 * time.Second, post.TargetPosted,
+		},
+		"LimitsUnknown": {network.Limits{IdempotencyWindow: 3600}, true, nil, 81 * time.Second, post.TargetPosted},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(v *virtual) {
@@ -163,7 +191,8 @@ func TestReconciler_SegmentIsNoKeyedPost(t *testing.T) {
 			}
 			return receipt(string(rune('0' + n))), nil
 		}
-		v.wantTarget(v.add(thread(2)), post.TargetPosted, post.CallAccepted, post.CallReconciledAbsent, post.CallAccepted)
+		v.wantTarget(v.add(thread(2)), post.TargetPosted, post.CallAccepted, post.CallReconciledAbsent,
+			post.CallAccepted)
 		v.wantSent(0, 0, 81*time.Second)
 	})
 }
@@ -193,7 +222,8 @@ func TestReconciler_UnreachableNetworkIsSearchedLonger(t *testing.T) {
 	failing := func(class network.Class, until int) func(int, network.Window) (network.Finding, error) {
 		return func(n int, _ network.Window) (network.Finding, error) {
 			if n <= until {
-				return network.Finding{Found: true, Conclusive: true, Receipt: receipt("wrong")}, &network.Error{Class: class, Message: "Down."}
+				return network.Finding{Found: true, Conclusive: true, Receipt: receipt("wrong")},
+					&network.Error{Class: class, Message: "Down."}
 			}
 			return network.Finding{Found: true, Receipt: receipt("42")}, nil
 		}
@@ -217,8 +247,10 @@ func TestReconciler_UnreachableNetworkIsSearchedLonger(t *testing.T) {
 				v.network.publish, v.network.search = losing(1), failing(row.class, row.until)
 				got := v.finish(v.add(nil))
 				searched := v.network.searched
-				if got.Status != row.status || len(searched) != row.searches || v.since(searched[len(searched)-1].at) != row.last {
-					t.Errorf("got %s after %d searches, the last at %s, want %s after %d, the last at %s", got.Status, len(searched), v.since(searched[len(searched)-1].at), row.status, row.searches, row.last)
+				if got.Status != row.status || len(searched) != row.searches ||
+					v.since(searched[len(searched)-1].at) != row.last {
+					t.Errorf("got %s after %d searches, the last at %s, want %s after %d, the last at %s", got.Status,
+						len(searched), v.since(searched[len(searched)-1].at), row.status, row.searches, row.last)
 				}
 				v.wantSent(0)
 			})
@@ -255,16 +287,48 @@ func TestReconciler_Duplicate(t *testing.T) {
 		status   post.TargetStatus
 		ledger   []string
 	}{
-		"OfAnUnresolvedSend": {lost(), func(v *virtual) *network.Receipt { return created(v, 0) }, nil, false, post.TargetPosted, []string{post.CallReconciledAbsent, post.CallReconciledOK}},
-		"NetworkClockBehind": {lost(), func(v *virtual) *network.Receipt { return created(v, -2*time.Minute) }, nil, false, post.TargetPosted, []string{post.CallReconciledAbsent, post.CallReconciledOK}},
-		"WithoutATime":       {lost(), func(*virtual) *network.Receipt { r := receipt("42"); return &r }, nil, false, post.TargetPosted, []string{post.CallReconciledAbsent, post.CallReconciledOK}},
-		"Older":              {lost(), func(v *virtual) *network.Receipt { return created(v, -2*time.Minute-time.Second) }, nil, false, post.TargetFailed, []string{post.CallReconciledAbsent, post.CallFailed}},
-		"OfAnotherPost":      {lost(), func(v *virtual) *network.Receipt { return created(v, 0) }, nil, true, post.TargetFailed, []string{post.CallReconciledAbsent, post.CallFailed}},
-		"Unnamed": {lost(), func(*virtual) *network.Receipt { return nil }, func(n int, _ network.Window) (network.Finding, error) {
-			return network.Finding{Found: n > 4, Conclusive: true, Receipt: receipt("42")}, nil
-		}, false, post.TargetPosted, []string{post.CallReconciledAbsent, post.CallReconciledOK}},
-		"AfterAFailure":  {&network.Error{Class: network.Transient}, func(v *virtual) *network.Receipt { return created(v, 0) }, nil, false, post.TargetFailed, []string{post.CallFailed, post.CallFailed}},
-		"OfTheFirstSend": {nil, func(v *virtual) *network.Receipt { return created(v, 0) }, nil, false, post.TargetFailed, []string{post.CallFailed}},
+		"OfAnUnresolvedSend": {
+			lost(), func(v *virtual) *network.Receipt { return created(v, 0) }, nil, false,
+			post.TargetPosted,
+			[]string{post.CallReconciledAbsent, post.CallReconciledOK},
+		},
+		"NetworkClockBehind": {
+			lost(), func(v *virtual) *network.Receipt { return created(v, -2*time.Minute) }, nil,
+			false, post.TargetPosted,
+			[]string{post.CallReconciledAbsent, post.CallReconciledOK},
+		},
+		"WithoutATime": {
+			lost(), func(*virtual) *network.Receipt { r := receipt("42"); return &r }, nil, false,
+			post.TargetPosted,
+			[]string{post.CallReconciledAbsent, post.CallReconciledOK},
+		},
+		"Older": {
+			lost(), func(v *virtual) *network.Receipt { return created(v, -2*time.Minute-time.Second) },
+			nil, false, post.TargetFailed,
+			[]string{post.CallReconciledAbsent, post.CallFailed},
+		},
+		"OfAnotherPost": {
+			lost(), func(v *virtual) *network.Receipt { return created(v, 0) }, nil, true,
+			post.TargetFailed,
+			[]string{post.CallReconciledAbsent, post.CallFailed},
+		},
+		"Unnamed": {
+			lost(), func(*virtual) *network.Receipt { return nil },
+			func(n int, _ network.Window) (network.Finding, error) {
+				return network.Finding{Found: n > 4, Conclusive: true, Receipt: receipt("42")}, nil
+			}, false, post.TargetPosted,
+			[]string{post.CallReconciledAbsent, post.CallReconciledOK},
+		},
+		"AfterAFailure": {
+			&network.Error{Class: network.Transient},
+			func(v *virtual) *network.Receipt { return created(v, 0) }, nil, false, post.TargetFailed,
+			[]string{post.CallFailed, post.CallFailed},
+		},
+		"OfTheFirstSend": {
+			nil, func(v *virtual) *network.Receipt { return created(v, 0) }, nil, false,
+			post.TargetFailed,
+			[]string{post.CallFailed},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(v *virtual) {
@@ -273,16 +337,22 @@ func TestReconciler_Duplicate(t *testing.T) {
 					if n == 1 && row.first != nil {
 						return network.Receipt{}, row.first
 					}
-					return network.Receipt{}, &network.Error{Class: network.Duplicate, Code: "duplicate", Message: "You already said that.", Existing: row.existing(v)}
+					return network.Receipt{}, &network.Error{
+						Class: network.Duplicate, Code: "duplicate", Message: "You already said that.",
+						Existing: row.existing(v),
+					}
 				}
 				if row.known {
-					v.store.remote = append(v.store.remote, remotePost{uuid.New(), post.PublishedSegment{RemoteID: "42", PostedAt: v.now}})
+					v.store.remote = append(v.store.remote, remotePost{
+						uuid.New(), post.PublishedSegment{RemoteID: "42", PostedAt: v.now},
+					})
 				}
 				got := v.wantTarget(v.add(nil), row.status, row.ledger...)
 				if row.status == post.TargetPosted && (got.RemoteID != "42" || !got.SentAt.Equal(v.now)) {
 					t.Errorf("got post %q sent at %s, want 42 of the first send", got.RemoteID, v.since(*got.SentAt))
 				}
-				if said := v.store.lastEvent(post.EventReconciled); row.status == post.TargetPosted && said["found"] != true {
+				if said := v.store.lastEvent(post.EventReconciled); row.status == post.TargetPosted &&
+					said["found"] != true {
 					t.Errorf("the timeline has %v, want that the post was found", said)
 				}
 				if row.status == post.TargetFailed && got.ErrorClass != string(network.Duplicate) {
@@ -296,7 +366,10 @@ func TestReconciler_Duplicate(t *testing.T) {
 // If the network names a post that another operation created long ago, it is not
 // mistaken for this one; ids from more than a day before the send are ignored.
 func TestReconciler_DuplicateNamesAnOldPost(t *testing.T) {
-	for age, want := range map[time.Duration]post.TargetStatus{24*time.Hour - time.Minute: post.TargetFailed, 25 * time.Hour: post.TargetPosted} {
+	for age, want := range map[time.Duration]post.TargetStatus{
+		24*time.Hour - time.Minute: post.TargetFailed,
+		25 * time.Hour:             post.TargetPosted,
+	} {
 		t.Run(age.String(), func(t *testing.T) {
 			inVirtualTime(t, func(v *virtual) {
 				v.network.publish = func(n int, _ network.Submission) (network.Receipt, error) {
@@ -306,7 +379,9 @@ func TestReconciler_DuplicateNamesAnOldPost(t *testing.T) {
 					existing := receipt("42")
 					return network.Receipt{}, &network.Error{Class: network.Duplicate, Existing: &existing}
 				}
-				v.store.remote = append(v.store.remote, remotePost{uuid.New(), post.PublishedSegment{RemoteID: "42", PostedAt: v.now.Add(-age)}})
+				v.store.remote = append(v.store.remote, remotePost{
+					uuid.New(), post.PublishedSegment{RemoteID: "42", PostedAt: v.now.Add(-age)},
+				})
 				if got := v.finish(v.add(nil)); got.Status != want {
 					t.Errorf("got %s, want %s", got.Status, want)
 				}
@@ -338,15 +413,24 @@ func TestReconciler_WindowCountsTwins(t *testing.T) {
 		window int // seconds that the network remembers keys
 		want   network.Window
 	}{
-		"None":         {nil, 0, network.Window{Pending: 1}},
-		"NoneKeyed":    {nil, 3600, network.Window{Pending: 1}},
-		"Earlier":      {func(c *storedCall) { c.SentAt = c.SentAt.Add(-time.Minute) }, 0, network.Window{Pending: 2, Position: 1}},
-		"Later":        {func(c *storedCall) { c.SentAt, c.OperationID = c.SentAt.Add(time.Minute), low }, 0, network.Window{Pending: 2}},
+		"None":      {nil, 0, network.Window{Pending: 1}},
+		"NoneKeyed": {nil, 3600, network.Window{Pending: 1}},
+		"Earlier": {func(c *storedCall) { c.SentAt = c.SentAt.Add(-time.Minute) }, 0, network.Window{
+			Pending: 2, Position: 1,
+		}},
+		"Later": {
+			func(c *storedCall) { c.SentAt, c.OperationID = c.SentAt.Add(time.Minute), low }, 0,
+			network.Window{Pending: 2},
+		},
 		"SameTimeLow":  {func(c *storedCall) { c.OperationID = low }, 0, network.Window{Pending: 2, Position: 1}},
 		"SameTimeHigh": {func(c *storedCall) { c.OperationID = high }, 0, network.Window{Pending: 2}},
 		"Keyed":        {func(*storedCall) {}, 3600, network.Window{Pending: 2, Unassignable: true}},
-		"OtherPicture": {func(c *storedCall) { c.Fingerprint = []byte("other") }, 0, network.Window{Pending: 2, Unassignable: true}},
-		"Manual":       {func(c *storedCall) { c.State = post.CallManual }, 0, network.Window{Pending: 2, Unassignable: true}},
+		"OtherPicture": {func(c *storedCall) { c.Fingerprint = []byte("other") }, 0, network.Window{
+			Pending: 2, Unassignable: true,
+		}},
+		"Manual": {func(c *storedCall) { c.State = post.CallManual }, 0, network.Window{
+			Pending: 2, Unassignable: true,
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(v *virtual) {
@@ -370,7 +454,9 @@ func TestReconciler_WindowCountsTwins(t *testing.T) {
 				}
 				v.finish(p)
 				got := v.network.searched[0].window
-				if got.Pending != row.want.Pending || (got.Position != row.want.Position && name != "Keyed" && row.want.Unassignable == false) || got.Unassignable != row.want.Unassignable || !got.From.Equal(from.Add(-2*time.Minute)) {
+				if got.Pending != row.want.Pending ||
+					(got.Position != row.want.Position && name != "Keyed" && row.want.Unassignable == false) ||
+					got.Unassignable != row.want.Unassignable || !got.From.Equal(from.Add(-2*time.Minute)) {
 					t.Errorf("got window %+v, want %+v from %s", got, row.want, from.Add(-2*time.Minute))
 				}
 			})
@@ -424,7 +510,8 @@ func TestReconciler_UnsettledFindingIsNotUsed(t *testing.T) {
 				return network.Finding{Found: true, Receipt: receipt("42")}, nil
 			}
 			if got := v.finish(p); got.RemoteID != "42" || len(v.network.searched) != 2 {
-				t.Errorf("got %q after %d searches, want the finding of the second", got.RemoteID, len(v.network.searched))
+				t.Errorf("got %q after %d searches, want the finding of the second", got.RemoteID,
+					len(v.network.searched))
 			}
 		})
 	})
@@ -456,7 +543,9 @@ func TestReconciler_UnsettledFindingIsNotUsed(t *testing.T) {
 				}
 				v.network.search = func(n int, _ network.Window) (network.Finding, error) {
 					if n == 4 && row.assigned {
-						v.store.remote = append(v.store.remote, remotePost{uuid.New(), post.PublishedSegment{RemoteID: "43", PostedAt: time.Now()}})
+						v.store.remote = append(v.store.remote, remotePost{
+							uuid.New(), post.PublishedSegment{RemoteID: "43", PostedAt: time.Now()},
+						})
 					}
 					return network.Finding{Conclusive: true, Similar: row.similar}, nil
 				}
@@ -466,7 +555,8 @@ func TestReconciler_UnsettledFindingIsNotUsed(t *testing.T) {
 					limit *= 2
 				}
 				if n := len(v.network.searched); got.Status != row.want || n < row.searches || n > limit {
-					t.Errorf("got %s after %d searches, want %s after %d to %d", got.Status, n, row.want, row.searches, limit)
+					t.Errorf("got %s after %d searches, want %s after %d to %d", got.Status, n, row.want, row.searches,
+						limit)
 				}
 			})
 		})

@@ -68,7 +68,8 @@ func (r *Recovery) Run(ctx context.Context, heartbeat func(done int)) (RecoveryR
 		return result, err
 	}
 	if result.Lost > 0 {
-		r.Log.WarnContext(ctx, "Temporal has a new store; restarting the workflows of all open posts", "posts", result.Lost)
+		r.Log.WarnContext(ctx, "Temporal has a new store; restarting the workflows of all open posts", "posts",
+			result.Lost)
 	}
 	if err := r.redriveReconnected(ctx, &result, heartbeat); err != nil {
 		return result, err

@@ -109,15 +109,20 @@ func TestReconcilePosts_ReachesEveryPost(t *testing.T) {
 		want, asks int
 	}{
 		"SeveralBatches": {[][]post.Unattended{first, second, third}, 430, 3},
-		"SomeStay":       {[][]post.Unattended{first, slices.Concat(first[:150], second[:50]), slices.Concat(first[:150], third)}, 280, 3},
-		"AllStay":        {[][]post.Unattended{first}, 200, 2},
-		"OneBatch":       {[][]post.Unattended{third}, 30, 1},
+		"SomeStay": {
+			[][]post.Unattended{first, slices.Concat(first[:150], second[:50]), slices.Concat(first[:150], third)},
+			280,
+			3,
+		},
+		"AllStay":  {[][]post.Unattended{first}, 200, 2},
+		"OneBatch": {[][]post.Unattended{third}, 30, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &reconcileStub{missing: row.missing}
 			result, err := s.run(t)
 			if err != nil || result.Signaled != row.want || len(s.revived) != row.want || s.asked != row.asks {
-				t.Errorf("got %+v, %v, %d started, %d queries, want %d started in %d queries", result, err, len(s.revived), s.asked, row.want, row.asks)
+				t.Errorf("got %+v, %v, %d started, %d queries, want %d started in %d queries", result, err,
+					len(s.revived), s.asked, row.want, row.asks)
 			}
 			if len(s.signaled) != 0 {
 				t.Errorf("got %d signals of workflows that were just started, want 0", len(s.signaled))
@@ -151,8 +156,13 @@ func TestReconcilePosts_RedrivesReconnectedAccounts(t *testing.T) {
 
 // A run with failures returns an error, so that it is retried and alerted.
 func TestReconcilePosts_ReportsFailures(t *testing.T) {
-	for _, call := range []string{"StoreIdentity", "SeenTemporalStore", "Reconnected", "Return", "SignalChanged", "MarkLatePosts", "MissingWorkflows", "EnsureRunning", "DropOldIdempotencyKeys"} {
-		s := &reconcileStub{fails: call, reconnected: []uuid.UUID{uuid.New()}, missing: [][]post.Unattended{unattended(1, false)}}
+	for _, call := range []string{
+		"StoreIdentity", "SeenTemporalStore", "Reconnected", "Return", "SignalChanged",
+		"MarkLatePosts", "MissingWorkflows", "EnsureRunning", "DropOldIdempotencyKeys",
+	} {
+		s := &reconcileStub{fails: call, reconnected: []uuid.UUID{uuid.New()}, missing: [][]post.Unattended{
+			unattended(1, false),
+		}}
 		if result, err := s.run(t); err == nil {
 			t.Errorf("%s fails: got %+v, want an error", call, result)
 		}

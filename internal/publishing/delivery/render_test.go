@@ -40,7 +40,11 @@ func TestPublish_ConvertsImages(t *testing.T) {
 	library := &media.Service{Objects: b.objects, Store: b.store, MaxBytes: 64 << 20}
 	photo, err := library.Upload(t.Context(), b.who, "harbour.jpeg", "The harbour", bytes.NewReader(bloated(t)))
 	b.must(err)
-	if _, _, err := b.scheduler.Schedule(t.Context(), b.who, scheduling.Draft{Content: "Hello", ScheduledTime: "2099-01-01T10:00:00Z", Attachments: []string{photo.ID.String()}}, idempotency.Key{}); err == nil {
+	if _, _, err := b.scheduler.Schedule(t.Context(), b.who,
+		scheduling.Draft{
+			Content: "Hello", ScheduledTime: "2099-01-01T10:00:00Z",
+			Attachments: []string{photo.ID.String()},
+		}, idempotency.Key{}); err == nil {
 		t.Error("2099 is too far away")
 	} else if e := (*apperr.Error)(nil); !errors.As(err, &e) || len(e.Fields) != 1 {
 		t.Errorf("scheduling refuses the photo: %v", err)
@@ -83,10 +87,12 @@ func TestPublish_TakesTheNewestDescription(t *testing.T) {
 	p := b.schedule(b.withMedia(file))
 	b.must(b.prepare(input(p)))
 	after := "The harbour at high tide"
-	_, _, err := (&media.Service{Objects: b.objects, Store: b.store}).Edit(t.Context(), b.who, file.ID, media.Edit{AltText: &after})
+	_, _, err := (&media.Service{Objects: b.objects, Store: b.store}).Edit(t.Context(), b.who, file.ID,
+		media.Edit{AltText: &after})
 	b.must(err)
 	b.publish(b.publisher(), input(b.read(p.ID))) // the description is content: the post gets a new revision
-	if posted := b.published(); len(posted) != 1 || len(posted[0].Media) != 1 || posted[0].Media[0].Description != after {
+	if posted := b.published(); len(posted) != 1 || len(posted[0].Media) != 1 ||
+		posted[0].Media[0].Description != after {
 		t.Errorf("published %+v", posted)
 	}
 }

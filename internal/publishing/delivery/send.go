@@ -102,9 +102,13 @@ func (s *sender) send(ctx context.Context, j *job) (TargetResult, error) {
 	}
 	submission := j.submission(i)
 	lease, before := s.timing.Lease, time.Now()
-	call, ok, err := s.claims.Claim(ctx, post.Call{OperationID: uuid.Must(uuid.NewV7()), PostID: j.post.ID, TargetID: j.target.ID, Segment: i,
+	call, ok, err := s.claims.Claim(ctx, post.Call{
+		OperationID: uuid.Must(uuid.NewV7()), PostID: j.post.ID,
+		TargetID: j.target.ID, Segment: i,
 		Revision: j.post.Revision, Epoch: epoch + 1, IdempotencyKey: submission.Key,
-		Fingerprint: j.fingerprint(i, submission), ContentKey: matching.Key(submission), Prepared: preparedOf(submission), Due: before.Add(j.post.ScheduledTime.Sub(s.clock.Now()))}, lease)
+		Fingerprint: j.fingerprint(i, submission), ContentKey: matching.Key(submission),
+		Prepared: preparedOf(submission), Due: before.Add(j.post.ScheduledTime.Sub(s.clock.Now())),
+	}, lease)
 	if err != nil {
 		return TargetResult{}, err
 	}
@@ -139,7 +143,9 @@ func (s *sender) send(ctx context.Context, j *job) (TargetResult, error) {
 // overtaken releases a claim without using it: since the target was read, another
 // attempt has claimed it too. What that one sent is resolved first.
 func (s *sender) overtaken(ctx context.Context, j *job, call post.Call) (TargetResult, error) {
-	o := outcomeOf(j, call, &network.Error{Class: network.NotSent, Code: "overtaken", Message: "Another attempt at this post was faster."})
+	o := outcomeOf(j, call, &network.Error{
+		Class: network.NotSent, Code: "overtaken", Message: "Another attempt at this post was faster.",
+	})
 	o.Status, o.Operation, o.Event = post.TargetPublishing, post.CallFailed, post.EventRetrying
 	if result, err := s.recorder.record(ctx, j, o); err != nil || result.Stale {
 		return result, err
@@ -150,7 +156,9 @@ func (s *sender) overtaken(ctx context.Context, j *job, call post.Call) (TargetR
 // callUnderClaim publishes while holding the claim. Only the loss of the claim
 // ends the call: a call that is cut off has to be reconciled, and Temporal may
 // only have lost contact with this worker.
-func (s *sender) callUnderClaim(ctx context.Context, j *job, call post.Call, submission network.Submission) (network.Receipt, error) {
+func (s *sender) callUnderClaim(
+	ctx context.Context, j *job, call post.Call, submission network.Submission,
+) (network.Receipt, error) {
 	ctx, release := s.holder.renewUntilReleased(context.WithoutCancel(ctx), j, call)
 	defer release()
 	reads := &readMonitor{}
@@ -172,7 +180,9 @@ type claimHolder struct {
 
 // renewUntilReleased renews a claim until release is called. Losing it ends the
 // context: the new holder searches for the post before sending again.
-func (h *claimHolder) renewUntilReleased(ctx context.Context, j *job, call post.Call) (held context.Context, release func()) {
+func (h *claimHolder) renewUntilReleased(
+	ctx context.Context, j *job, call post.Call,
+) (held context.Context, release func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
 		tick := time.NewTicker(h.lease / 3)
@@ -194,7 +204,8 @@ func (h *claimHolder) renewUntilReleased(ctx context.Context, j *job, call post.
 // settle records an error and decides what follows. call has no operation if nothing
 // was sent.
 func (s *sender) settle(ctx context.Context, j *job, call post.Call, e *network.Error) (TargetResult, error) {
-	s.log.WarnContext(ctx, "publishing failed", "post_id", j.post.ID, "target_id", j.target.ID, "network", j.target.Network,
+	s.log.WarnContext(ctx, "publishing failed", "post_id", j.post.ID, "target_id", j.target.ID, "network",
+		j.target.Network,
 		"class", e.Class, "code", e.Code, "status", e.Status, "request_id", e.RequestID, "error", e)
 	sent := call.OperationID != uuid.Nil
 	switch e.Class {

@@ -71,11 +71,17 @@ func (s *stager) renderFile(ctx context.Context, file media.Item, rules media.Ru
 	made, err := s.renderer.Render(ctx, file, *plan.Convert)
 	switch {
 	case errors.Is(err, media.ErrCannotRender):
-		return file, &network.Error{Class: network.Rejected, Code: "attachment_unfit",
-			Message: "The network does not accept the attachment " + file.FileName + ", and it could not be converted.", Err: err}
+		return file, &network.Error{
+			Class: network.Rejected, Code: "attachment_unfit",
+			Message: "The network does not accept the attachment " + file.FileName + ", and it could not be converted.",
+			Err:     err,
+		}
 	case err != nil:
-		return file, &network.Error{Class: network.NotSent, Code: codeUnreadable,
-			Message: "The attachment " + file.FileName + " could not be converted, because the object storage or the database is not available.", Err: err}
+		return file, &network.Error{
+			Class: network.NotSent, Code: codeUnreadable,
+			Message: "The attachment " + file.FileName + " could not be converted, because the object storage or the " +
+				"database is not available.", Err: err,
+		}
 	}
 	return made, nil
 }
@@ -131,7 +137,10 @@ func (s *stager) saveHandles(ctx context.Context, j *job) *network.Error {
 		err = s.store.SetPlatformMedia(ctx, j.post.ID, j.post.Revision, j.target.AccountID, raw)
 	}
 	if err != nil {
-		return &network.Error{Class: network.NotSent, Code: codeNotRecorded, Message: "The uploaded attachments could not be recorded.", Err: err}
+		return &network.Error{
+			Class: network.NotSent, Code: codeNotRecorded,
+			Message: "The uploaded attachments could not be recorded.", Err: err,
+		}
 	}
 	return nil
 }
@@ -195,8 +204,13 @@ func (s *stager) prepareSegment(ctx context.Context, j *job) *network.Error {
 			}
 			return e
 		}
-		one, known = network.Staged{RemoteID: now.Handle, Ready: now.Ready, CheckAfter: now.CheckAfter, ExpiresAt: now.ExpiresAt}, true
-		maps.DeleteFunc(j.storedHandles(), func(other string, _ network.Staged) bool { return strings.HasPrefix(other, preparedName(i, nil)) })
+		one, known = network.Staged{
+			RemoteID: now.Handle, Ready: now.Ready, CheckAfter: now.CheckAfter,
+			ExpiresAt: now.ExpiresAt,
+		}, true
+		maps.DeleteFunc(j.storedHandles(), func(other string, _ network.Staged) bool {
+			return strings.HasPrefix(other, preparedName(i, nil))
+		})
 		j.storedHandles()[name] = one
 		if problem := s.saveHandles(ctx, j); problem != nil {
 			return problem
@@ -217,7 +231,8 @@ func (s *stager) dropHandles(ctx context.Context, j *job, segment int) {
 		return strings.HasPrefix(name, strconv.Itoa(segment)+"/")
 	})
 	if problem := s.saveHandles(context.WithoutCancel(ctx), j); problem != nil {
-		s.log.WarnContext(ctx, "dropping expired uploads failed; they are tried again", "post_id", j.post.ID, "error", problem)
+		s.log.WarnContext(ctx, "dropping expired uploads failed; they are tried again", "post_id", j.post.ID, "error",
+			problem)
 	}
 }
 
@@ -250,7 +265,9 @@ func (s *stager) stored(ctx context.Context, j *job, segment int, name string) (
 	}
 	_, unresolved, err := s.ledger.UnresolvedSince(ctx, j.target.ID, segment, uuid.Nil)
 	if err != nil {
-		return network.Staged{}, false, &network.Error{Class: network.NotSent, Code: codeNotRecorded, Message: "Earlier sends could not be read.", Err: err}
+		return network.Staged{}, false, &network.Error{
+			Class: network.NotSent, Code: codeNotRecorded, Message: "Earlier sends could not be read.", Err: err,
+		}
 	}
 	if !unresolved {
 		return network.Staged{}, false, nil

@@ -48,7 +48,8 @@ func (s *Started) Acknowledge(ctx context.Context, id uuid.UUID) {
 	ctx = context.WithoutCancel(ctx)
 	go func() {
 		if _, err := s.acks.Do(ctx, id); err != nil && !errors.Is(err, batch.ErrStopped) {
-			s.log.WarnContext(ctx, "recording that a post has a workflow failed; the reconciler signals it", "post_id", id, "error", err)
+			s.log.WarnContext(ctx, "recording that a post has a workflow failed; the reconciler signals it", "post_id",
+				id, "error", err)
 		}
 	}()
 }

@@ -60,6 +60,8 @@ func TestStarted_Acknowledge(t *testing.T) {
 	}
 	s.Acknowledge(t.Context(), store.broken)
 	s.Acknowledge(t.Context(), uuid.New())
-	e2etest.Eventually(t, 10*time.Second, "the failure to be logged", func() bool { return strings.Contains(logged.String(), store.broken.String()) })
+	e2etest.Eventually(t, 10*time.Second, "the failure to be logged", func() bool {
+		return strings.Contains(logged.String(), store.broken.String())
+	})
 	e2etest.Eventually(t, 10*time.Second, "the other start to be recorded", func() bool { return store.count() == n+1 })
 }

@@ -42,7 +42,8 @@ type ClaimStore interface {
 // LedgerStore reads and marks recorded calls.
 type LedgerStore interface {
 	CountUnresolvedSends(ctx context.Context, targetID uuid.UUID, segment int, revision int64) (int, error)
-	UnresolvedSince(ctx context.Context, targetID uuid.UUID, segment int, except uuid.UUID) (sent time.Time, found bool, err error)
+	UnresolvedSince(ctx context.Context, targetID uuid.UUID, segment int, except uuid.UUID) (sent time.Time, found bool,
+		err error)
 	SetCallState(ctx context.Context, operationID uuid.UUID, state string, evidence map[string]any) error
 	ClaimedRemoteIDs(ctx context.Context, accountID uuid.UUID, since time.Time) (map[string]bool, error)
 	SimilarCalls(ctx context.Context, accountID uuid.UUID, call post.Call, since time.Time) (post.SimilarCalls, error)
@@ -52,12 +53,14 @@ type LedgerStore interface {
 type OutcomeStore interface {
 	RecordOutcome(ctx context.Context, o post.Outcome) (p post.Post, ok bool, err error)
 	AddEvent(ctx context.Context, postID uuid.UUID, targetID *uuid.UUID, event, actor string, data map[string]any) error
-	AddEventOnce(ctx context.Context, postID, targetID uuid.UUID, event, actor string, data map[string]any) (added bool, err error)
+	AddEventOnce(ctx context.Context, postID, targetID uuid.UUID, event, actor string, data map[string]any) (added bool,
+		err error)
 }
 
 // StagingStore saves uploads and prepared objects at a network.
 type StagingStore interface {
-	SetPlatformMedia(ctx context.Context, postID uuid.UUID, revision int64, accountID uuid.UUID, handles json.RawMessage) error
+	SetPlatformMedia(ctx context.Context, postID uuid.UUID, revision int64, accountID uuid.UUID,
+		handles json.RawMessage) error
 }
 
 // Accounts opens an account's tokens at the time of use, and renews them.

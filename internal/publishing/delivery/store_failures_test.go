@@ -49,7 +49,9 @@ func (s *server) search(int, network.Window) (network.Finding, error) {
 	searched := s.v.network.searched[len(s.v.network.searched)-1]
 	search, comparer := matching.New(searched.window), matching.NewComparer(searched.Text)
 	for i, p := range s.posts {
-		search.Add(matching.Post{Receipt: p, Verdict: comparer.Compare(s.texts[i]), MediaCountEqual: true, ReplyTargetEqual: true})
+		search.Add(matching.Post{
+			Receipt: p, Verdict: comparer.Compare(s.texts[i]), MediaCountEqual: true, ReplyTargetEqual: true,
+		})
 	}
 	return search.Result(searched.window.From, true, network.Note{}), nil
 }
@@ -57,8 +59,10 @@ func (s *server) search(int, network.Window) (network.Finding, error) {
 // storeMethods returns the methods of the store that an attempt with lost
 // responses calls.
 func storeMethods() []string {
-	return []string{"Post", "MediaByID", "PublishedSegments", "Claim", "RenewClaim", "TakeOver", "OpenCall", "LastEpoch", "CountUnresolvedSends",
-		"UnresolvedSince", "SetCallState", "SimilarCalls", "RecordOutcome", "AddEvent"}
+	return []string{
+		"Post", "MediaByID", "PublishedSegments", "Claim", "RenewClaim", "TakeOver", "OpenCall", "LastEpoch",
+		"CountUnresolvedSends", "UnresolvedSince", "SetCallState", "SimilarCalls", "RecordOutcome", "AddEvent",
+	}
 }
 
 // Whichever call to the database fails or ends the process, each segment of a post is
@@ -100,12 +104,16 @@ func TestPublish_EveryStoreFailure(t *testing.T) {
 									return errMemory
 								}
 								got := v.finishAfterCrashes(v.add(thread(2)))
-								if got.Status != post.TargetPosted || !slices.Equal(s.texts, []string{text + " (1)", text + " (2)"}) {
-									t.Errorf("got %s with %q at the network, want posted with both segments once", got.Status, s.texts)
+								if got.Status != post.TargetPosted ||
+									!slices.Equal(s.texts, []string{text + " (1)", text + " (2)"}) {
+									t.Errorf("got %s with %q at the network, want posted with both segments once",
+										got.Status, s.texts)
 								}
 								// A failure is never mistaken for a result. Claims are
 								// also renewed in the background.
-								reported := slices.ContainsFunc(v.errs, func(err error) bool { return errors.Is(err, errMemory) })
+								reported := slices.ContainsFunc(v.errs, func(err error) bool {
+									return errors.Is(err, errMemory)
+								})
 								if failed := seen > nth && !dies; failed != reported && method != "RenewClaim" {
 									t.Errorf("got errors %v, want the failure: %t", v.errs, failed)
 								}

@@ -13,8 +13,10 @@ func TestTiming_Defaults(t *testing.T) {
 	t.Parallel()
 	got := Timing{}.orDefaults()
 	for name, row := range map[string][2]time.Duration{
-		"Lease": {got.Lease, 15 * time.Second}, "Heartbeat": {got.Heartbeat, 2 * time.Second}, "Backoff": {got.Backoff, time.Second},
-		"Parent": {got.Parent, 2 * time.Second}, "MaxWait": {got.MaxWait, 30 * time.Second}, "Settled": {got.Settled, 20 * time.Second},
+		"Lease": {got.Lease, 15 * time.Second}, "Heartbeat": {got.Heartbeat, 2 * time.Second},
+		"Backoff": {got.Backoff, time.Second},
+		"Parent":  {got.Parent, 2 * time.Second}, "MaxWait": {got.MaxWait, 30 * time.Second},
+		"Settled":    {got.Settled, 20 * time.Second},
 		"Unanswered": {got.Unanswered, 15 * time.Minute}, "MaxLimitWait": {got.MaxLimitWait, 2 * time.Second},
 	} {
 		if row[0] != row[1] {
@@ -62,10 +64,14 @@ func (fixedClock) FromHost(t time.Time) time.Time { return t }
 func TestNotDue_DefersUntilItsTime(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	for left, want := range map[time.Duration]time.Duration{-time.Hour: 0, 0: 0, time.Second - 1: 0, time.Second: time.Second, 1500 * time.Millisecond: 1500 * time.Millisecond, time.Hour: time.Hour} {
+	for left, want := range map[time.Duration]time.Duration{
+		-time.Hour: 0, 0: 0, time.Second - 1: 0,
+		time.Second: time.Second, 1500 * time.Millisecond: 1500 * time.Millisecond, time.Hour: time.Hour,
+	} {
 		err := notDue(fixedClock(now), TargetInput{NotBefore: now.Add(left)})
 		var deferred *NotDueError
-		if errors.As(err, &deferred) != (want > 0) || want > 0 && (deferred.Delay != want || !deferred.NotBefore.Equal(now.Add(left))) {
+		if errors.As(err, &deferred) != (want > 0) || want > 0 &&
+			(deferred.Delay != want || !deferred.NotBefore.Equal(now.Add(left))) {
 			t.Errorf("%s ahead: got %v, want a delay of %s", left, err, want)
 		}
 	}
@@ -86,8 +92,13 @@ func TestIsDeferrable(t *testing.T) {
 	for _, row := range []struct {
 		view PostView
 		want bool
-	}{{view(), false}, {view(post.TargetScheduled), true}, {view(post.TargetPosted), false}, {view(post.TargetScheduled, post.TargetPosted, post.TargetUncertain), true},
-		{view(post.TargetScheduled, post.TargetPublishing), false}} {
+	}{
+		{view(), false},
+		{view(post.TargetScheduled), true},
+		{view(post.TargetPosted), false},
+		{view(post.TargetScheduled, post.TargetPosted, post.TargetUncertain), true},
+		{view(post.TargetScheduled, post.TargetPublishing), false},
+	} {
 		if got := isDeferrable(row.view); got != row.want {
 			t.Errorf("%v: got %t, want %t", row.view.Targets, got, row.want)
 		}
@@ -107,7 +118,10 @@ func TestTiming_DisturbedSearchesFollowSoonAndAtRandom(t *testing.T) {
 	if got := timing.look(9, 0); got != time.Minute {
 		t.Errorf("got %s before a look after an undisturbed one, want 1m", got)
 	}
-	for disturbed, mean := range map[int]time.Duration{1: 5 * time.Second, 2: 10 * time.Second, 4: 40 * time.Second, 5: time.Minute, 99: time.Minute} {
+	for disturbed, mean := range map[int]time.Duration{
+		1: 5 * time.Second, 2: 10 * time.Second, 4: 40 * time.Second,
+		5: time.Minute, 99: time.Minute,
+	} {
 		distinct := map[time.Duration]bool{}
 		for range 100 {
 			got := timing.look(9, disturbed)

@@ -20,8 +20,10 @@ type tokens struct {
 // fails, a token that is still valid is used as it is.
 func (t *tokens) ensureFresh(ctx context.Context, j *job) *network.Error {
 	if j.stored.Status == account.Disconnected || j.account.Token.Empty() {
-		return &network.Error{Class: network.Auth, Code: codeDisconnected,
-			Message: "The account is disconnected. Reconnect it, and the post is published."}
+		return &network.Error{
+			Class: network.Auth, Code: codeDisconnected,
+			Message: "The account is disconnected. Reconnect it, and the post is published.",
+		}
 	}
 	now := t.clock.Now()
 	if !j.stored.NeedsRenewal(j.post.ScheduledTime, now) {
@@ -30,7 +32,10 @@ func (t *tokens) ensureFresh(ctx context.Context, j *job) *network.Error {
 	renewal, err := t.renew(ctx, j)
 	switch {
 	case err != nil:
-		return &network.Error{Class: network.NotSent, Code: codeNotRecorded, Message: "The account's token could not be renewed.", Err: err}
+		return &network.Error{
+			Class: network.NotSent, Code: codeNotRecorded,
+			Message: "The account's token could not be renewed.", Err: err,
+		}
 	case renewal.Outcome == account.Refused:
 		return notRenewed(renewal)
 	case renewal.Outcome == account.Deferred && !j.stored.ExpiresAt.After(now.Add(time.Minute)):
@@ -53,15 +58,20 @@ func (t *tokens) renew(ctx context.Context, j *job) (account.Renewal, error) {
 }
 
 func notRenewed(r account.Renewal) *network.Error {
-	return &network.Error{Class: network.Auth, Code: codeNotRenewed,
-		Message: "The account must be reconnected: " + r.LastError.Message}
+	return &network.Error{
+		Class: network.Auth, Code: codeNotRenewed,
+		Message: "The account must be reconnected: " + r.LastError.Message,
+	}
 }
 
 // renewalWaits uses up no attempt: a network whose login does not respond is no reason
 // to fail a post.
 func renewalWaits(r account.Renewal) *network.Error {
-	return &network.Error{Class: network.Throttled, Code: codeRenewalWaits, Scope: network.ScopeAccount, RetryAt: r.RetryAt,
-		Message: "The account's token has to be renewed first, and the network cannot do that right now."}
+	return &network.Error{
+		Class: network.Throttled, Code: codeRenewalWaits, Scope: network.ScopeAccount,
+		RetryAt: r.RetryAt,
+		Message: "The account's token has to be renewed first, and the network cannot do that right now.",
+	}
 }
 
 // rejected follows a response that rejects the token: it is renewed once and
@@ -71,8 +81,10 @@ func (t *tokens) rejected(ctx context.Context, j *job, call post.Call, e *networ
 	if e.Code == codeDisconnected || e.Code == codeNotRenewed {
 		return t.outcomes.failed(ctx, j, call, e)
 	}
-	again := &network.Error{Class: network.Transient, Code: codeReplaced, Status: e.Status, RequestID: e.RequestID,
-		Message: "The token was rejected, but the account has been reconnected since."}
+	again := &network.Error{
+		Class: network.Transient, Code: codeReplaced, Status: e.Status, RequestID: e.RequestID,
+		Message: "The token was rejected, but the account has been reconnected since.",
+	}
 	stored, _, err := t.accounts.Open(ctx, j.target.AccountID)
 	switch {
 	case err != nil:

@@ -26,10 +26,14 @@ func expiringBench(t *testing.T) *bench {
 // allow connects the bench's account through the consent page.
 func (b *bench) allow() {
 	b.t.Helper()
-	link, err := b.accounts.StartAuthorization(b.t.Context(), b.who, account.Instance{Network: "mastodon", Sandbox: true})
+	link, err := b.accounts.StartAuthorization(b.t.Context(), b.who, account.Instance{
+		Network: "mastodon", Sandbox: true,
+	})
 	b.must(err)
 	back := newsroomtest.Consent(b.t, link)
-	made, err := b.accounts.CompleteAuthorization(b.t.Context(), account.Callback{State: back.Get("state"), Code: back.Get("code")})
+	made, err := b.accounts.CompleteAuthorization(b.t.Context(), account.Callback{
+		State: back.Get("state"), Code: back.Get("code"),
+	})
 	b.must(err)
 	b.account = made.Account
 }
@@ -103,7 +107,8 @@ func TestToken_RejectedTwiceIsADeadLetter(t *testing.T) {
 	if target := b.prove(p.ID, b.account, post.TargetFailed, 0); target.ErrorClass != "auth" || len(pauses) != 1 {
 		t.Errorf("%s after the pauses %v", target.ErrorClass, pauses)
 	}
-	if now := b.stored(); now.Status != account.NeedsReconnect || now.TokenVersion != b.account.TokenVersion+1 || now.LastError == nil {
+	if now := b.stored(); now.Status != account.NeedsReconnect || now.TokenVersion != b.account.TokenVersion+1 ||
+		now.LastError == nil {
 		t.Errorf("%+v", now)
 	}
 	b.allow()
@@ -120,7 +125,8 @@ func TestToken_DisconnectedAccount(t *testing.T) {
 	_, err := b.accounts.Disconnect(t.Context(), b.who, b.account.ID)
 	b.must(err)
 	b.publish(b.publisher(), input(p))
-	if target := b.prove(p.ID, b.account, post.TargetFailed, 0); target.ErrorClass != "auth" || target.ErrorCode != "disconnected" {
+	if target := b.prove(p.ID, b.account, post.TargetFailed, 0); target.ErrorClass != "auth" ||
+		target.ErrorCode != "disconnected" {
 		t.Errorf("%+v", target)
 	}
 	if now := b.stored(); now.Status != account.Disconnected {

@@ -31,7 +31,8 @@ func (b *bench) entries(target uuid.UUID) []entry {
 	db, err := pgx.Connect(b.t.Context(), b.url)
 	b.must(err)
 	defer func() { _ = db.Close(context.Background()) }()
-	rows, err := db.Query(b.t.Context(), `select segment, revision, epoch, fence, state::text, idempotency_key, remote_id
+	rows, err := db.Query(b.t.Context(),
+		`select segment, revision, epoch, fence, state::text, idempotency_key, remote_id
 		from operations where target_id = $1 order by id`, target)
 	b.must(err)
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[entry])
@@ -87,7 +88,8 @@ func (b *bench) prove(id uuid.UUID, a account.Account, status post.TargetStatus,
 	target := targetOn(p, a)
 	segments, live := p.Segments(target), b.living(a)
 	if target.Status != status {
-		b.t.Errorf("%s: the target is %s with error %q %q, want %s", a.Handle, target.Status, target.ErrorClass, target.ErrorMessage, status)
+		b.t.Errorf("%s: the target is %s with error %q %q, want %s", a.Handle, target.Status, target.ErrorClass,
+			target.ErrorMessage, status)
 	}
 	if len(live) != n {
 		b.t.Errorf("%s: %d posts exist, want %d: %+v", a.Handle, len(live), n, live)
@@ -98,8 +100,10 @@ func (b *bench) prove(id uuid.UUID, a account.Account, status post.TargetStatus,
 		if i > 0 {
 			answers = live[i-1].ID
 		}
-		if i < len(segments) && (there.Text != segments[i].Content || len(there.Media) != len(segments[i].AttachmentIDs)) || there.ReplyTo != answers {
-			b.t.Errorf("%s: segment %d exists as %+v, want %+v as a reply to %q", a.Handle, i, there, segments[i], answers)
+		if i < len(segments) && (there.Text != segments[i].Content ||
+			len(there.Media) != len(segments[i].AttachmentIDs)) || there.ReplyTo != answers {
+			b.t.Errorf("%s: segment %d exists as %+v, want %+v as a reply to %q", a.Handle, i, there, segments[i],
+				answers)
 		}
 	}
 	b.proveRecords(a, target, live)
@@ -154,8 +158,10 @@ func (b *bench) proveRecords(a account.Account, target post.Target, live []fake.
 			b.t.Errorf("%s: a call is still %s: %+v", a.Handle, e.State, e)
 		}
 	}
-	if target.Status == post.TargetPosted && (target.ErrorClass != "" || target.ErrorMessage != "" || target.PostedAt == nil) {
-		b.t.Errorf("%s: posted at %v with error %q %q", a.Handle, target.PostedAt, target.ErrorClass, target.ErrorMessage)
+	if target.Status == post.TargetPosted && (target.ErrorClass != "" || target.ErrorMessage != "" ||
+		target.PostedAt == nil) {
+		b.t.Errorf("%s: posted at %v with error %q %q", a.Handle, target.PostedAt, target.ErrorClass,
+			target.ErrorMessage)
 	}
 	if !target.Status.IsOpen() && target.ClaimedUntil != nil {
 		b.t.Errorf("%s: the claim was not released", a.Handle)

@@ -56,7 +56,8 @@ func TestTwins_EachExistsOnce(t *testing.T) {
 			for _, p := range posts {
 				target := b.read(p.ID).Targets[0]
 				if target.Status != post.TargetPosted || owners[target.RemoteID] {
-					t.Errorf("got %s as %q %q, want posted as a post of its own", target.Status, target.RemoteID, target.ErrorMessage)
+					t.Errorf("got %s as %q %q, want posted as a post of its own", target.Status, target.RemoteID,
+						target.ErrorMessage)
 				}
 				owners[target.RemoteID] = true
 			}
@@ -117,7 +118,8 @@ func TestReconcile_SimilarPostIsUncertain(t *testing.T) {
 	b.fault(fake.Fault{Kind: fake.ResetBefore})
 	b.publish(b.publisher(), input(p))
 	if target := b.read(p.ID).Targets[0]; target.Status != post.TargetUncertain || len(b.published()) != 1 {
-		t.Errorf("got %s with %d posts, want uncertain with the one of another program", target.Status, len(b.published()))
+		t.Errorf("got %s with %d posts, want uncertain with the one of another program", target.Status,
+			len(b.published()))
 	}
 }
 
@@ -141,7 +143,9 @@ func (b *bench) unresolvedTogether(n int) *delivery.Deps {
 	var calls atomic.Int32
 	sent.Add(n)
 	publisher := b.publisher()
-	publisher.Networks = changedNetwork{b.network(), func(to network.Network, ctx context.Context, as network.Account, s network.Submission) (network.Receipt, error) {
+	publisher.Networks = changedNetwork{b.network(), func(to network.Network, ctx context.Context, as network.Account,
+		s network.Submission,
+	) (network.Receipt, error) {
 		receipt, err := to.Publish(ctx, as, s)
 		if int(calls.Add(1)) <= n {
 			sent.Done()
@@ -156,7 +160,8 @@ func (b *bench) unresolvedTogether(n int) *delivery.Deps {
 func (b *bench) postDirectly(words string) {
 	b.t.Helper()
 	body := fmt.Appendf(nil, `{"status":%q}`, words)
-	request, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, b.fake.URL()+createPath, bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, b.fake.URL()+createPath,
+		bytes.NewReader(body))
 	b.must(err)
 	request.Header.Set("Authorization", "Bearer "+b.token)
 	request.Header.Set("Content-Type", "application/json")

@@ -47,17 +47,27 @@ func inVirtualTime(t *testing.T, test func(v *virtual)) {
 	t.Helper()
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		v := &virtual{t: t, store: &memoryStore{}, network: &scripted{limits: network.Limits{AllowedBy: "social.example", MaxCharacters: 500}}, limits: &grants{},
-			hosts: &hostguard.Bulkhead{}, log: &journal{}, id: uuid.New(), now: time.Now()}
-		v.account = network.Account{ID: v.id.String(), BaseURL: "https://social.example", RemoteID: "7", Handle: "@desk@social.example", Token: secret.NewText("token")}
+		v := &virtual{
+			t: t, store: &memoryStore{},
+			network: &scripted{limits: network.Limits{AllowedBy: "social.example", MaxCharacters: 500}},
+			limits:  &grants{},
+			hosts:   &hostguard.Bulkhead{}, log: &journal{}, id: uuid.New(), now: time.Now(),
+		}
+		v.account = network.Account{
+			ID: v.id.String(), BaseURL: "https://social.example", RemoteID: "7",
+			Handle: "@desk@social.example", Token: secret.NewText("token"),
+		}
 		test(v)
 		synctest.Wait()
 	})
 }
 
 func (v *virtual) publisher() *delivery.Publisher {
-	v.deps = delivery.Deps{Store: v.store, Accounts: v, Networks: v, Live: &bus{}, Log: slog.New(v.log.handler()), Timing: v.timing,
-		Clock: v.clock, Limits: v.limits, Waker: v.waker, Hosts: v.hosts}
+	v.deps = delivery.Deps{
+		Store: v.store, Accounts: v, Networks: v, Live: &bus{}, Log: slog.New(v.log.handler()),
+		Timing: v.timing,
+		Clock:  v.clock, Limits: v.limits, Waker: v.waker, Hosts: v.hosts,
+	}
 	return delivery.New(v.deps)
 }
 
@@ -78,7 +88,12 @@ func (v *virtual) Get(string) (network.Network, bool) { return v.network, true }
 // add schedules a post that is due immediately.
 func (v *virtual) add(change func(p *post.Post)) *post.Post {
 	p := &post.Post{ID: uuid.New(), Content: text, ScheduledTime: time.Now(), Status: post.Scheduled, Revision: 1}
-	p.Targets = []post.Target{{ID: uuid.New(), PostID: p.ID, AccountID: v.id, Network: "mastodon", Handle: v.account.Handle, Status: post.TargetScheduled}}
+	p.Targets = []post.Target{
+		{
+			ID: uuid.New(), PostID: p.ID, AccountID: v.id, Network: "mastodon", Handle: v.account.Handle,
+			Status: post.TargetScheduled,
+		},
+	}
 	if change != nil {
 		change(p)
 	}
@@ -88,7 +103,9 @@ func (v *virtual) add(change func(p *post.Post)) *post.Post {
 
 // once runs one attempt.
 func (v *virtual) once(p *post.Post) (delivery.TargetResult, error) {
-	return v.publisher().Publish(v.t.Context(), delivery.Attempt{Number: 1}, delivery.TargetInput{PostID: p.ID, TargetID: p.Targets[0].ID, Revision: p.Revision})
+	return v.publisher().Publish(v.t.Context(), delivery.Attempt{Number: 1}, delivery.TargetInput{
+		PostID: p.ID, TargetID: p.Targets[0].ID, Revision: p.Revision,
+	})
 }
 
 // finish runs attempts like the workflow until the target has an outcome.
@@ -214,7 +231,9 @@ func (n *scripted) Publish(_ context.Context, _ network.Account, s network.Submi
 	return receipt(fmt.Sprint(count)), nil
 }
 
-func (n *scripted) Reconcile(_ context.Context, _ network.Account, s network.Submission, w network.Window) (network.Finding, error) {
+func (n *scripted) Reconcile(
+	_ context.Context, _ network.Account, s network.Submission, w network.Window,
+) (network.Finding, error) {
 	n.mu.Lock()
 	n.searched = append(n.searched, searchCall{time.Now(), s, w})
 	count := len(n.searched)
@@ -284,7 +303,9 @@ func (g *grants) Release(ctx context.Context, _ ratelimit.Token) {
 	}
 }
 
-func (g *grants) Observe(_ context.Context, _ ratelimit.Caller, kind network.CallKind, rates []network.RateStatus, failure *network.Error) []uuid.UUID {
+func (g *grants) Observe(
+	_ context.Context, _ ratelimit.Caller, kind network.CallKind, rates []network.RateStatus, failure *network.Error,
+) []uuid.UUID {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.observed = append(g.observed, observation{kind, rates, failure})

@@ -162,13 +162,18 @@ func TestBurst_AtAServerThatCannotBeTrusted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			const per = 4 * time.Second
 			started := time.Now() // no window of the server begins earlier
-			b := newBench(t, fake.Options{Clock: c.clock, Rates: fake.Rates{API: fake.Rate{Requests: 20, Per: per}, Windows: fake.WindowsFromFirstCall, Headers: c.headers}})
+			b := newBench(t, fake.Options{
+				Clock: c.clock, Rates: fake.Rates{
+					API: fake.Rate{Requests: 20, Per: per}, Windows: fake.WindowsFromFirstCall, Headers: c.headers,
+				},
+			})
 			p, _ := b.within(nil)
 			began := time.Now()
 			b.throughTemporal(p, b.burst(30, began), 30*time.Second)
 			first, last := b.wantEachOnce(30)
 			if last.Sub(started) < per || last.Sub(first) > 8*per {
-				t.Errorf("the last was %s after the start and %s after the first, want soon after a window of %s", last.Sub(started), last.Sub(first), per)
+				t.Errorf("the last was %s after the start and %s after the first, want soon after a window of %s",
+					last.Sub(started), last.Sub(first), per)
 			}
 		})
 	}
@@ -185,11 +190,15 @@ func (admitted) Acquire(context.Context, ratelimit.Caller, network.CallKind) rat
 // that wait for the bucket at Temporal are woken.
 func TestWait_EndsWhenALaterResponseShowsRoom(t *testing.T) {
 	const per = 2 * time.Second
-	b := newBench(t, fake.Options{Rates: fake.Rates{API: fake.Rate{Requests: 50, Per: per}, Windows: fake.WindowsFromFirstCall}})
+	b := newBench(t, fake.Options{
+		Rates: fake.Rates{API: fake.Rate{Requests: 50, Per: per}, Windows: fake.WindowsFromFirstCall},
+	})
 	p, _ := b.within(nil)
 	b.publish(p, input(b.burst(1, time.Now())[0]))
 	b.must(b.fake.Reset())
-	b.fault(fake.Fault{Kind: fake.Status, Status: http.StatusTooManyRequests, Header: map[string]string{"Retry-After": "10800", "X-RateLimit-Reset": ""}})
+	b.fault(fake.Fault{Kind: fake.Status, Status: http.StatusTooManyRequests, Header: map[string]string{
+		"Retry-After": "10800", "X-RateLimit-Reset": "",
+	}})
 	refused := b.schedule(nil)
 	if _, err := b.once(p, input(refused)); err == nil {
 		t.Fatal("no call was refused")
@@ -203,7 +212,9 @@ func TestWait_EndsWhenALaterResponseShowsRoom(t *testing.T) {
 	time.Sleep(per + 2100*time.Millisecond)
 	early := b.publisher()
 	early.Limits, early.Waker = admitted{p.Limits}, w
-	if result, err := b.once(early, input(b.schedule(func(p *post.Post) { p.Content = text + ", early" }))); err != nil || result.Status != post.TargetPosted {
+	if result, err := b.once(early,
+		input(b.schedule(func(p *post.Post) { p.Content = text + ", early" }))); err != nil ||
+		result.Status != post.TargetPosted {
 		t.Fatalf("result %+v, error %v", result, err)
 	}
 	woken := 0

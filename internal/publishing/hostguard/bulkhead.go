@@ -33,7 +33,10 @@ func (o Options) orDefaults() Options {
 			*field = fallback
 		}
 	}
-	for field, fallback := range map[*time.Duration]time.Duration{&o.Slow: 5 * time.Second, &o.Pause: 2 * time.Second, &o.MaxPause: time.Minute} {
+	for field, fallback := range map[*time.Duration]time.Duration{
+		&o.Slow: 5 * time.Second, &o.Pause: 2 * time.Second,
+		&o.MaxPause: time.Minute,
+	} {
 		if *field <= 0 {
 			*field = fallback
 		}

@@ -126,10 +126,14 @@ func (s *Labels) Delete(ctx context.Context, who workspace.Principal, id uuid.UU
 // campaign replaces another one. It returns the posts that have changed.
 func (s *Labels) Apply(ctx context.Context, who workspace.Principal, c Change) ([]uuid.UUID, error) {
 	if len(c.Add)+len(c.Remove) == 0 {
-		return nil, apperr.InvalidFields(apperr.FieldError{Field: "add", Code: "required", Message: "Name labels to add or to remove."})
+		return nil, apperr.InvalidFields(apperr.FieldError{
+			Field: "add", Code: "required", Message: "Name labels to add or to remove.",
+		})
 	}
 	if n := len(c.PostIDs); n == 0 || n > MaxPosts {
-		return nil, apperr.InvalidFields(apperr.FieldError{Field: "posts", Code: "invalid", Message: fmt.Sprintf("Name 1 to %d posts.", MaxPosts)})
+		return nil, apperr.InvalidFields(apperr.FieldError{
+			Field: "posts", Code: "invalid", Message: fmt.Sprintf("Name 1 to %d posts.", MaxPosts),
+		})
 	}
 	changed, err := s.Store.LabelPosts(ctx, who.WorkspaceID, c, who.Actor())
 	for _, id := range changed {

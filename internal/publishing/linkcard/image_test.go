@@ -17,7 +17,9 @@ func TestImage_IsSmallAndCached(t *testing.T) {
 	if err := png.Encode(&avatar, image.NewNRGBA(image.Rect(0, 0, 400, 400))); err != nil {
 		t.Fatal(err)
 	}
-	address, asked := web(t, map[string]func(w http.ResponseWriter){"/a.png": page("image/png", avatar.String()), "/page": page("text/html", "<p>")})
+	address, asked := web(t, map[string]func(w http.ResponseWriter){
+		"/a.png": page("image/png", avatar.String()), "/page": page("text/html", "<p>"),
+	})
 	f := &linkcard.Fetcher{Web: http.DefaultClient}
 	for range 2 {
 		got, err := f.Image(t.Context(), address+"/a.png", 96)

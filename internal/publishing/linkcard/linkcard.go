@@ -152,7 +152,8 @@ func (f *Fetcher) fetch(ctx context.Context, u *url.URL) Card {
 	m := readMeta(text)
 	card.Title = short(first(m["og:title"], m["twitter:title"], m["title"]))
 	card.Description = short(first(m["og:description"], m["twitter:description"], m["description"]))
-	if picture, err := at.Parse(first(m["og:image:secure_url"], m["og:image"], m["og:image:url"], m["twitter:image"])); err == nil && picture.String() != at.String() {
+	if picture, err := at.Parse(first(m["og:image:secure_url"], m["og:image"], m["og:image:url"],
+		m["twitter:image"])); err == nil && picture.String() != at.String() {
 		if raw, _, _, err := f.get(ctx, picture, "image/*", maxImage); err == nil {
 			card.Image, _ = thumbnail(raw, maxWidth) // without an image, it is still a card
 		}
@@ -161,7 +162,9 @@ func (f *Fetcher) fetch(ctx context.Context, u *url.URL) Card {
 }
 
 // get reads at most limit bytes of a resource. at is where redirects ended.
-func (f *Fetcher) get(ctx context.Context, u *url.URL, accept string, limit int64) (body []byte, at *url.URL, contentType string, err error) {
+func (f *Fetcher) get(
+	ctx context.Context, u *url.URL, accept string, limit int64,
+) (body []byte, at *url.URL, contentType string, err error) {
 	if u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
 		return nil, nil, "", errors.New("only public http and https URLs are fetched")
 	}

@@ -60,7 +60,8 @@ func get(t *testing.T, f *linkcard.Fetcher, address string) linkcard.Card {
 func TestFetcher_ReadsTitleDescriptionAndImage(t *testing.T) {
 	t.Parallel()
 	address, _ := web(t, map[string]func(w http.ResponseWriter){
-		"/a": page("text/html; charset=utf-8", `<html><head><title>Trang &amp; chủ</title><meta property="og:title" content="Lũ lụt  ở Huế">
+		"/a": page("text/html; charset=utf-8",
+			`<html><head><title>Trang &amp; chủ</title><meta property="og:title" content="Lũ lụt  ở Huế">
 			<meta name="description" content="Mưa lớn."><meta property="og:image" content="/p.png"></head><body><meta property="og:title" content="late"></body>`),
 		"/p.png":  picture(1200, 630),
 		"/plain":  page("text/html", `<title>Only a title</title>`),
@@ -73,10 +74,14 @@ func TestFetcher_ReadsTitleDescriptionAndImage(t *testing.T) {
 	if card.Title != "Lũ lụt ở Huế" || card.Description != "Mưa lớn." || card.Site != "127.0.0.1" {
 		t.Errorf("got %q, %q, %q", card.Title, card.Description, card.Site)
 	}
-	if config, kind, err := image.DecodeConfig(bytes.NewReader(card.Image)); err != nil || kind != "jpeg" || config.Width != 600 || config.Height != 315 {
+	if config, kind, err := image.DecodeConfig(bytes.NewReader(card.Image)); err != nil || kind != "jpeg" ||
+		config.Width != 600 || config.Height != 315 {
 		t.Errorf("got %s of %dx%d (%v), want a JPEG of 600x315", kind, config.Width, config.Height, err)
 	}
-	for path, want := range map[string]string{"/plain": "Only a title", "/latin": "Café", "/file": "", "/broken": "Image missing", "/none": ""} {
+	for path, want := range map[string]string{
+		"/plain": "Only a title", "/latin": "Café", "/file": "",
+		"/broken": "Image missing", "/none": "",
+	} {
 		if card := get(t, f, address+path); card.Title != want || card.Image != nil || card.Site == "" {
 			t.Errorf("%s: got %q with %d bytes of image, want %q", path, card.Title, len(card.Image), want)
 		}
@@ -112,7 +117,10 @@ func TestFetcher_ReachesNoPrivateAddress(t *testing.T) {
 	if card := get(t, f, address+"/"); card.Title != "" || asked.Load() != 0 {
 		t.Errorf("got %q after %d requests, want nothing", card.Title, asked.Load())
 	}
-	for _, bad := range []string{"file:///etc/passwd", "ftp://news.example/", "https://user:pass@news.example/", "nothing", "http://"} {
+	for _, bad := range []string{
+		"file:///etc/passwd", "ftp://news.example/", "https://user:pass@news.example/",
+		"nothing", "http://",
+	} {
 		if _, err := f.Get(t.Context(), bad); err == nil || !strings.Contains(err.Error(), "http") {
 			t.Errorf("%s: got %v, want a refusal", bad, err)
 		}

@@ -87,7 +87,9 @@ func (r *run) readBatch(ctx context.Context, part []Reading, now time.Time) erro
 	}
 	r.status.Failures, r.status.ReadAt = 0, now
 	if measured.MissingScope != "" && len(measured.Posts) == 0 {
-		r.pause(ReasonMissingScope, fmt.Sprintf("Reconnect the account to allow measuring: the permission %s is missing.", measured.MissingScope), now.Add(24*time.Hour))
+		r.pause(ReasonMissingScope,
+			fmt.Sprintf("Reconnect the account to allow measuring: the permission %s is missing.",
+				measured.MissingScope), now.Add(24*time.Hour))
 	} else if len(results) < len(part) {
 		r.pause(ReasonRefused, "The network did not answer for every post.", now.Add(time.Hour))
 	}
@@ -110,8 +112,10 @@ func (r *run) admit(caller ratelimit.Caller) func(ctx context.Context) error {
 		if grant.OK {
 			return nil
 		}
-		return &network.Error{Class: network.Throttled, Code: codeShareUsed, RetryAt: grant.RetryAt,
-			Message: "The share of the rate limit that metrics may use is used up."}
+		return &network.Error{
+			Class: network.Throttled, Code: codeShareUsed, RetryAt: grant.RetryAt,
+			Message: "The share of the rate limit that metrics may use is used up.",
+		}
 	}
 }
 
@@ -126,14 +130,17 @@ func (r *run) note(m network.Measured, now time.Time) {
 			r.status.Refused = map[string]time.Time{}
 		}
 		r.status.Refused[name] = now.Add(refusedFor)
-		r.Log.Warn("the network refuses a metric", "account_id", r.stored.ID, "network", r.stored.Network, "metric", name)
+		r.Log.Warn("the network refuses a metric", "account_id", r.stored.ID, "network", r.stored.Network, "metric",
+			name)
 	}
 }
 
 // witness reports whether another post of the account was found, which shows that
 // missing posts are not the sign of an outage or of a lost permission. An account that
 // never had another post needs no witness.
-func (r *run) witness(ctx context.Context, part []Reading, m network.Measured, request network.MeasureRequest) (bool, error) {
+func (r *run) witness(
+	ctx context.Context, part []Reading, m network.Measured, request network.MeasureRequest,
+) (bool, error) {
 	missing := false
 	var ids []string
 	for _, d := range part {
@@ -213,7 +220,9 @@ func (r *run) failed(ctx context.Context, e *network.Error, now time.Time) error
 	backoff := min(time.Minute<<min(r.status.Failures, 6), time.Hour)
 	switch {
 	case e.Status == http.StatusPaymentRequired:
-		r.pause(ReasonNoCredits, "The network requires payment before it returns metrics. Publishing may fail as well. It said: "+e.Message, now.Add(24*time.Hour))
+		r.pause(ReasonNoCredits,
+			"The network requires payment before it returns metrics. Publishing may fail as well. It said: "+e.Message,
+			now.Add(24*time.Hour))
 	case e.Class == network.Throttled:
 		until := e.RetryAt
 		if !until.After(now) {
@@ -226,7 +235,8 @@ func (r *run) failed(ctx context.Context, e *network.Error, now time.Time) error
 	case e.Class == network.Auth && r.stored.IsRenewable && !r.renewed:
 		return r.renew(ctx) // the posts are read again with the new token
 	case e.Class == network.Auth:
-		r.pause(ReasonUnauthorized, "Reconnect the account to allow measuring. The network said: "+e.Message, now.Add(6*time.Hour))
+		r.pause(ReasonUnauthorized, "Reconnect the account to allow measuring. The network said: "+e.Message,
+			now.Add(6*time.Hour))
 	case e.Class == network.Rejected:
 		r.pause(ReasonRefused, e.Message, now.Add(6*time.Hour))
 	default:

@@ -150,7 +150,8 @@ type Networks interface {
 // Limits issues tokens for calls within a share of the rate limits.
 type Limits interface {
 	AcquireShare(ctx context.Context, c ratelimit.Caller, kind network.CallKind, percent int) ratelimit.Grant
-	Observe(ctx context.Context, c ratelimit.Caller, kind network.CallKind, rates []network.RateStatus, failure *network.Error) (wake []uuid.UUID)
+	Observe(ctx context.Context, c ratelimit.Caller, kind network.CallKind, rates []network.RateStatus,
+		failure *network.Error) (wake []uuid.UUID)
 }
 
 // Meter counts readings.

@@ -42,8 +42,11 @@ func openWith(t *testing.T, options fake.Options) *newsroom {
 	t.Helper()
 	t.Parallel()
 	n := &newsroom{Newsroom: newsroomtest.OpenWith(t, options), started: time.Now()}
-	n.service = &measure.Service{Store: n.Store, Accounts: n.Accounts, Networks: n.Networks, Share: measure.DefaultShare, Log: slog.New(slog.DiscardHandler),
-		Now: func() time.Time { return time.Now().Add(n.offset) }}
+	n.service = &measure.Service{
+		Store: n.Store, Accounts: n.Accounts, Networks: n.Networks,
+		Share: measure.DefaultShare, Log: slog.New(slog.DiscardHandler),
+		Now: func() time.Time { return time.Now().Add(n.offset) },
+	}
 	return n
 }
 
@@ -115,9 +118,11 @@ func (n *newsroom) send(p post.Post, a account.Account, s network.Submission, se
 	}
 	receipt, err := adapter.Publish(ctx, opened, s)
 	n.Must(err)
-	n.Exec(`insert into remote_posts (account_id, remote_id, target_id, segment, remote_url, posted_at) values ($1, $2, $3, $4, $5, $6)`,
+	n.Exec(
+		`insert into remote_posts (account_id, remote_id, target_id, segment, remote_url, posted_at) values ($1, $2, $3, $4, $5, $6)`,
 		a.ID, receipt.RemoteID, newsroomtest.TargetOn(p, a.ID).ID, segment, receipt.URL, n.started)
-	n.Exec(`update post_targets set status = 'posted', remote_id = $2, posted_at = $3 where id = $1`, newsroomtest.TargetOn(p, a.ID).ID, receipt.RemoteID, n.started)
+	n.Exec(`update post_targets set status = 'posted', remote_id = $2, posted_at = $3 where id = $1`,
+		newsroomtest.TargetOn(p, a.ID).ID, receipt.RemoteID, n.started)
 	return receipt.RemoteID
 }
 
@@ -203,7 +208,8 @@ func TestMeasureAccount_ContinuesAfterACrash(t *testing.T) {
 	n.at(20 * time.Minute)
 	n.due()
 	now := n.service.Now()
-	if claimed, err := n.Store.ClaimReadings(t.Context(), a.ID, uuid.New(), now, now.Add(10*time.Minute), 10); err != nil || len(claimed) != 1 {
+	if claimed, err := n.Store.ClaimReadings(t.Context(), a.ID, uuid.New(), now, now.Add(10*time.Minute),
+		10); err != nil || len(claimed) != 1 {
 		t.Fatalf("claimed %v, %v", claimed, err)
 	}
 	if s := n.measure(a.ID); s.Read != 0 {
@@ -231,14 +237,20 @@ func TestMeasureAccount_ConfirmsDeletion(t *testing.T) {
 	for _, row := range []struct {
 		age  time.Duration
 		want measure.State
-	}{{61 * time.Minute, measure.Missing}, {65 * time.Minute, measure.Missing}, {75 * time.Minute, measure.Deleted}, {200 * time.Minute, measure.Deleted}} {
+	}{
+		{61 * time.Minute, measure.Missing},
+		{65 * time.Minute, measure.Missing},
+		{75 * time.Minute, measure.Deleted},
+		{200 * time.Minute, measure.Deleted},
+	} {
 		n.at(row.age)
 		n.measure(a.ID)
 		if got := n.metrics(p); got.State != row.want {
 			t.Errorf("state after %v: got %s, want %s", row.age, got.State, row.want)
 		}
 	}
-	if got := n.Count("select count(*) from post_events where type = 'deleted_at_network' and post_id = $1", p.ID); got != 1 {
+	if got := n.Count("select count(*) from post_events where type = 'deleted_at_network' and post_id = $1",
+		p.ID); got != 1 {
 		t.Errorf("events of the deletion: got %d, want 1", got)
 	}
 	if got := n.metrics(p).Latest; len(got) == 0 {
@@ -255,7 +267,10 @@ func TestMeasureAccount_OutageIsNoDeletion(t *testing.T) {
 	n.at(20 * time.Minute)
 	n.due()
 	n.measure(a.ID)
-	n.Must(n.Fake.Inject(fake.Fault{Kind: fake.Status, Method: http.MethodGet, Path: "/api/v1/statuses", Status: http.StatusOK, Body: "[]", Count: -1}))
+	n.Must(n.Fake.Inject(fake.Fault{
+		Kind: fake.Status, Method: http.MethodGet, Path: "/api/v1/statuses",
+		Status: http.StatusOK, Body: "[]", Count: -1,
+	}))
 	for _, age := range []time.Duration{61 * time.Minute, 75 * time.Minute, 190 * time.Minute} {
 		n.at(age)
 		n.measure(a.ID)
@@ -279,10 +294,24 @@ func TestMeasureAccount_Pauses(t *testing.T) {
 		reason measure.Reason
 		after  time.Duration // when reading resumes
 	}{
-		{"Status402", fake.Fault{Kind: fake.Status, Status: http.StatusPaymentRequired}, measure.ReasonNoCredits, 24 * time.Hour},
-		{"Status429", fake.Fault{Kind: fake.Status, Status: http.StatusTooManyRequests, For: 40 * time.Minute}, measure.ReasonRateLimit, 40 * time.Minute},
+		{
+			"Status402",
+			fake.Fault{Kind: fake.Status, Status: http.StatusPaymentRequired},
+			measure.ReasonNoCredits,
+			24 * time.Hour,
+		},
+		{
+			"Status429",
+			fake.Fault{Kind: fake.Status, Status: http.StatusTooManyRequests, For: 40 * time.Minute},
+			measure.ReasonRateLimit, 40 * time.Minute,
+		},
 		{"Status401", fake.Fault{Kind: fake.TokenExpired}, measure.ReasonUnauthorized, 6 * time.Hour},
-		{"Status503", fake.Fault{Kind: fake.Status, Status: http.StatusServiceUnavailable}, measure.ReasonUnreachable, 2 * time.Minute},
+		{
+			"Status503",
+			fake.Fault{Kind: fake.Status, Status: http.StatusServiceUnavailable},
+			measure.ReasonUnreachable,
+			2 * time.Minute,
+		},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			n := open(t)
@@ -310,7 +339,8 @@ func TestMeasureAccount_Pauses(t *testing.T) {
 			stored, err := n.Store.Account(t.Context(), a.ID)
 			n.Must(err)
 			if stored.Status != account.Connected || stored.LastError != nil {
-				t.Errorf("the account is %s with error %v; measuring must not change it", stored.Status, stored.LastError)
+				t.Errorf("the account is %s with error %v; measuring must not change it", stored.Status,
+					stored.LastError)
 			}
 			n.Fake.ClearFaults()
 			n.at(25 * time.Hour)
@@ -435,7 +465,9 @@ func TestMeasureAccount_KeepsTheBudget(t *testing.T) {
 		t.Errorf("due without a budget: got %v, want none", due)
 	}
 	budget := "2"
-	_, err := n.Accounts.Edit(t.Context(), n.Owner, a.ID, account.Edit{Settings: map[string]*string{measure.SettingReads: &budget}})
+	_, err := n.Accounts.Edit(t.Context(), n.Owner, a.ID, account.Edit{
+		Settings: map[string]*string{measure.SettingReads: &budget},
+	})
 	n.Must(err)
 	if due := n.due(); len(due) != 1 {
 		t.Fatalf("due with a budget: got %v, want the account", due)
@@ -463,9 +495,12 @@ func TestMeasureAccount_SubtractsOwnReplies(t *testing.T) {
 	opened, use, err := n.Accounts.Open(t.Context(), a.ID)
 	n.Must(err)
 	m, _ := n.Networks.Measurer(opened.Network)
-	got, err := m.Measure(context.WithoutCancel(t.Context()), use, network.MeasureRequest{Posts: []network.PostRef{{RemoteID: root}}})
+	got, err := m.Measure(context.WithoutCancel(t.Context()), use, network.MeasureRequest{
+		Posts: []network.PostRef{{RemoteID: root}},
+	})
 	n.Must(err)
-	if counted, stored := got.Posts[root].Values[network.MetricReplies], n.metrics(p).Latest[network.MetricReplies]; stored != counted-1 {
+	if counted, stored := got.Posts[root].Values[network.MetricReplies],
+		n.metrics(p).Latest[network.MetricReplies]; stored != counted-1 {
 		t.Errorf("replies: got %d, want %d without the own one", stored, counted-1)
 	}
 }

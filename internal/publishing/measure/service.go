@@ -128,7 +128,8 @@ func (s *Service) MeasureAccount(ctx context.Context, id uuid.UUID, heartbeat fu
 	after := context.WithoutCancel(ctx)
 	err = errors.Join(err, s.Store.ReleaseReadings(after, id, r.claim), s.Store.SaveMeasuringStatus(after, r.status))
 	if r.status.Reason != "" {
-		s.Log.InfoContext(ctx, "metrics are not read", "account_id", id, "network", stored.Network, "reason", r.status.Reason, "until", r.status.ResumeAt)
+		s.Log.InfoContext(ctx, "metrics are not read", "account_id", id, "network", stored.Network, "reason",
+			r.status.Reason, "until", r.status.ResumeAt)
 		if s.Meter != nil {
 			s.Meter.MeasuringPaused(ctx, stored.Network, string(r.status.Reason))
 		}
@@ -246,7 +247,8 @@ func (r *run) withinBudget(part []Reading, now time.Time) []Reading {
 		r.status.ChargedMonth, r.status.ChargedReads = month, 0
 	}
 	if budget <= 0 {
-		r.pause(ReasonNoBudget, "This network charges for reading metrics. Set a budget for the account to read them.", now.AddDate(1, 0, 0))
+		r.pause(ReasonNoBudget, "This network charges for reading metrics. Set a budget for the account to read them.",
+			now.AddDate(1, 0, 0))
 		return nil
 	}
 	today, left := day(now), budget-r.status.ChargedReads
@@ -273,5 +275,8 @@ func (r *run) pause(reason Reason, message string, until time.Time) {
 func day(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
 
 func (r *run) caller(rules network.MeasureRules) ratelimit.Caller {
-	return ratelimit.Caller{Network: r.stored.Network, BaseURL: r.account.BaseURL, RemoteID: r.account.RemoteID, Quotas: []network.Quota{rules.Quota}}
+	return ratelimit.Caller{
+		Network: r.stored.Network, BaseURL: r.account.BaseURL, RemoteID: r.account.RemoteID,
+		Quotas: []network.Quota{rules.Quota},
+	}
 }

@@ -24,13 +24,16 @@ func element(id uint32, content ...[]byte) []byte {
 }
 
 func webm(docType string, width, height uint16, milliseconds float64) []byte {
-	video := element(0xE0, element(0xB0, []byte{byte(width >> 8), byte(width)}), element(0xBA, []byte{byte(height >> 8), byte(height)}))
+	video := element(0xE0, element(0xB0, []byte{byte(width >> 8), byte(width)}),
+		element(0xBA, []byte{byte(height >> 8), byte(height)}))
 	return slices.Concat(
 		element(0x1A45DFA3, element(0x4282, []byte(docType))),
 		element(0x18538067,
-			element(0x1549A966, element(0x2AD7B1, []byte{0x0F, 0x42, 0x40}), element(0x4489, binary.BigEndian.AppendUint64(nil, math.Float64bits(milliseconds)))),
+			element(0x1549A966, element(0x2AD7B1, []byte{0x0F, 0x42, 0x40}),
+				element(0x4489, binary.BigEndian.AppendUint64(nil, math.Float64bits(milliseconds)))),
 			element(0x1654AE6B,
-				element(0xAE, element(0x83, []byte{1}), element(0x86, []byte("V_VP9")), element(0x23E383, mediatest.BE32(40_000_000)), video),
+				element(0xAE, element(0x83, []byte{1}), element(0x86, []byte("V_VP9")),
+					element(0x23E383, mediatest.BE32(40_000_000)), video),
 				element(0xAE, element(0x83, []byte{2}), element(0x86, []byte("A_OPUS")))),
 			element(0x1F43B675, []byte("frames"))))
 }
@@ -53,7 +56,8 @@ func photo(t testing.TB, width, height, orientation int) []byte {
 	if err := jpeg.Encode(&out, img, &jpeg.Options{Quality: 95}); err != nil {
 		t.Fatal(err)
 	}
-	tiff := slices.Concat([]byte("II*\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01\x00\x00\x00"), []byte{byte(orientation), 0, 0, 0}, make([]byte, 4), []byte("GPS 10.7769 N 106.7009 E"))
+	tiff := slices.Concat([]byte("II*\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01\x00\x00\x00"),
+		[]byte{byte(orientation), 0, 0, 0}, make([]byte, 4), []byte("GPS 10.7769 N 106.7009 E"))
 	return withSegment(out.Bytes(), 0xE1, slices.Concat([]byte("Exif\x00\x00"), tiff))
 }
 
@@ -96,9 +100,11 @@ func movingWebP(frames int) []byte {
 	body := chunk("VP8X", []byte{0x02, 0, 0, 0, 29, 0, 0, 19, 0, 0})
 	body = append(body, chunk("ANIM", make([]byte, 6))...)
 	for range frames {
-		body = append(body, chunk("ANMF", append([]byte{0, 0, 0, 0, 0, 0, 29, 0, 0, 19, 0, 0, 100, 0, 0, 0}, "frame"...))...)
+		body = append(body, chunk("ANMF", append([]byte{0, 0, 0, 0, 0, 0, 29, 0, 0, 19, 0, 0, 100, 0, 0, 0},
+			"frame"...))...)
 	}
-	return slices.Concat([]byte("RIFF"), binary.LittleEndian.AppendUint32(nil, uint32(4+len(body))), []byte("WEBP"), body)
+	return slices.Concat([]byte("RIFF"), binary.LittleEndian.AppendUint32(nil, uint32(4+len(body))), []byte("WEBP"),
+		body)
 }
 
 // bomb is a PNG of a few bytes that claims to be huge.

@@ -106,7 +106,8 @@ func profileOfChromaticities(chromaticities, gamma []byte) []byte {
 			}
 		}
 	}
-	isStandard := near(space.red, standard.red) && near(space.green, standard.green) && near(space.blue, standard.blue) &&
+	isStandard := near(space.red, standard.red) && near(space.green, standard.green) &&
+		near(space.blue, standard.blue) &&
 		near(space.white, standard.white)
 	if len(gamma) == 4 && binary.BigEndian.Uint32(gamma) > 0 && binary.BigEndian.Uint32(gamma) != 45_455 {
 		isStandard = false
@@ -169,7 +170,8 @@ func (s colorSpace) profile() []byte {
 	bradford := matrix{{0.8951, 0.2664, -0.1614}, {-0.7502, 1.7135, 0.0367}, {0.0389, -0.0685, 1.0296}}
 	d50 := [3]float64{0.9642, 1, 0.8249}
 	from, to := bradford.apply(white), bradford.apply(d50)
-	adapt := bradford.inverse().times(matrix{{to[0] / from[0]}, {0, to[1] / from[1]}, {0, 0, to[2] / from[2]}}).times(bradford)
+	adapt := bradford.inverse().times(matrix{{to[0] / from[0]}, {0, to[1] / from[1]}, {0, 0, to[2] / from[2]}}).
+		times(bradford)
 	colors := adapt.times(base.times(matrix{{scale[0]}, {0, scale[1]}, {0, 0, scale[2]}}))
 	for _, row := range colors {
 		for _, n := range row {
@@ -179,7 +181,8 @@ func (s colorSpace) profile() []byte {
 		}
 	}
 	text := func(ascii string) []byte {
-		out := append([]byte("mluc\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x0CenUS"), 0, 0, 0, byte(2*len(ascii)), 0, 0, 0, 28) //nolint:gosec // short
+		out := append([]byte("mluc\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x0CenUS"), 0, 0, 0, byte(2*len(ascii)), //nolint:gosec // short
+			0, 0, 0, 28)
 		for _, c := range []byte(ascii) {
 			out = append(out, 0, c)
 		}
@@ -188,14 +191,22 @@ func (s colorSpace) profile() []byte {
 	column := func(i int) []byte {
 		return append([]byte("XYZ \x00\x00\x00\x00"), fixed(colors[0][i], colors[1][i], colors[2][i])...)
 	}
-	adaptation := append([]byte("sf32\x00\x00\x00\x00"), fixed(append(append(adapt[0][:], adapt[1][:]...), adapt[2][:]...)...)...)
+	adaptation := append([]byte("sf32\x00\x00\x00\x00"),
+		fixed(append(append(adapt[0][:], adapt[1][:]...), adapt[2][:]...)...)...)
 	tags := []struct {
 		name string
 		body []byte
 	}{
-		{"desc", text("Colors of the image")}, {"cprt", text("CC0")},
-		{"wtpt", append([]byte("XYZ \x00\x00\x00\x00"), fixed(d50[:]...)...)}, {"chad", adaptation},
-		{"rXYZ", column(0)}, {"gXYZ", column(1)}, {"bXYZ", column(2)}, {"rTRC", s.toLinear.encode()}, {"gTRC", nil}, {"bTRC", nil},
+		{"desc", text("Colors of the image")},
+		{"cprt", text("CC0")},
+		{"wtpt", append([]byte("XYZ \x00\x00\x00\x00"), fixed(d50[:]...)...)},
+		{"chad", adaptation},
+		{"rXYZ", column(0)},
+		{"gXYZ", column(1)},
+		{"bXYZ", column(2)},
+		{"rTRC", s.toLinear.encode()},
+		{"gTRC", nil},
+		{"bTRC", nil},
 	}
 	out := make([]byte, 128, 2048)
 	copy(out[8:], "\x04\x30\x00\x00mntrRGB XYZ \x07\xEA\x00\x01\x00\x01\x00\x00\x00\x00\x00\x00acsp")

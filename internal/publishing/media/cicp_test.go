@@ -27,16 +27,31 @@ func TestRender_KeepsTheColorsOfPNG(t *testing.T) {
 		curve     string
 		noProfile bool
 	}{
-		"Display P3":       {chunks: mediatest.Chunk("cICP", []byte{12, 13, 0, 1}), x: 0.5151, y: 0.2412, curve: "para"},
-		"BT.2020, PQ":      {chunks: mediatest.Chunk("cICP", []byte{9, 16, 0, 1}), x: 0.6735, y: 0.2790, curve: "curv"},
-		"BT.2020, HLG":     {chunks: mediatest.Chunk("cICP", []byte{9, 18, 0, 1}), x: 0.6735, y: 0.2790, curve: "curv"},
-		"Adobe RGB":        {chunks: append(mediatest.Chunk("cHRM", adobe), mediatest.Chunk("gAMA", mediatest.BE32(45470))...), x: 0.6097, y: 0.3111, curve: "para"},
-		"linear":           {chunks: mediatest.Chunk("gAMA", mediatest.BE32(100_000)), x: 0.4361, y: 0.2225, curve: "para"},
-		"sRGB":             {chunks: mediatest.Chunk("cICP", []byte{1, 13, 0, 1}), noProfile: true},
-		"sRGB, in numbers": {chunks: append(mediatest.Chunk("cHRM", srgb), mediatest.Chunk("gAMA", mediatest.BE32(45455))...), noProfile: true},
-		"none":             {noProfile: true},
-		"precedence": {chunks: append(mediatest.Chunk("sRGB", []byte{0}), mediatest.Chunk("cICP", []byte{12, 13, 0, 1})...),
-			x: 0.5151, y: 0.2412, curve: "para"},
+		"Display P3": {
+			chunks: mediatest.Chunk("cICP", []byte{12, 13, 0, 1}), x: 0.5151, y: 0.2412,
+			curve: "para",
+		},
+		"BT.2020, PQ":  {chunks: mediatest.Chunk("cICP", []byte{9, 16, 0, 1}), x: 0.6735, y: 0.2790, curve: "curv"},
+		"BT.2020, HLG": {chunks: mediatest.Chunk("cICP", []byte{9, 18, 0, 1}), x: 0.6735, y: 0.2790, curve: "curv"},
+		"Adobe RGB": {
+			chunks: append(mediatest.Chunk("cHRM", adobe), mediatest.Chunk("gAMA", mediatest.BE32(45470))...),
+			x:      0.6097, y: 0.3111, curve: "para",
+		},
+		"linear": {
+			chunks: mediatest.Chunk("gAMA", mediatest.BE32(100_000)), x: 0.4361, y: 0.2225,
+			curve: "para",
+		},
+		"sRGB": {chunks: mediatest.Chunk("cICP", []byte{1, 13, 0, 1}), noProfile: true},
+		"sRGB, in numbers": {
+			chunks:    append(mediatest.Chunk("cHRM", srgb), mediatest.Chunk("gAMA", mediatest.BE32(45455))...),
+			noProfile: true,
+		},
+		"none": {noProfile: true},
+		"precedence": {
+			chunks: append(mediatest.Chunk("sRGB", []byte{0}),
+				mediatest.Chunk("cICP", []byte{12, 13, 0, 1})...),
+			x: 0.5151, y: 0.2412, curve: "para",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var plain bytes.Buffer
@@ -54,8 +69,10 @@ func TestRender_KeepsTheColorsOfPNG(t *testing.T) {
 				if profile == nil {
 					continue
 				}
-				if red := tag(t, profile, "rXYZ"); math.Abs(fixed(red[8:])-c.x) > 0.002 || math.Abs(fixed(red[12:])-c.y) > 0.002 {
-					t.Errorf("%s: red is %.4f, %.4f; want %.4f, %.4f", mimeType, fixed(red[8:]), fixed(red[12:]), c.x, c.y)
+				if red := tag(t, profile, "rXYZ"); math.Abs(fixed(red[8:])-c.x) > 0.002 ||
+					math.Abs(fixed(red[12:])-c.y) > 0.002 {
+					t.Errorf("%s: red is %.4f, %.4f; want %.4f, %.4f", mimeType, fixed(red[8:]), fixed(red[12:]), c.x,
+						c.y)
 				}
 				if curve := tag(t, profile, "gTRC"); string(curve[:4]) != c.curve {
 					t.Errorf("%s: the curve is a %q, want %q", mimeType, curve[:4], c.curve)

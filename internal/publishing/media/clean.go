@@ -75,7 +75,8 @@ func (s *Service) clean(ctx context.Context, workspace uuid.UUID, arrived spoole
 	// Only readers would notice that cleaning damaged the file.
 	after, err := Inspect(body, plan.Size())
 	if err != nil || after.Kind != c.Kind || after.Frames != c.Frames || after.Pages != c.Pages {
-		return c, damaged("The metadata of the file cannot be removed: its structure is damaged. Export it again, then upload it.")
+		return c, damaged("The metadata of the file cannot be removed: its structure is damaged. Export it again, " +
+			"then upload it.")
 	}
 	err = c.setBody(body, plan.Size())
 	return c, err

@@ -27,14 +27,18 @@ func ingest(t *testing.T, n *newsroomtest.Newsroom, name string, content []byte)
 	items["uploaded"], err = n.Media.Upload(t.Context(), n.Owner, name, "", bytes.NewReader(content))
 	n.Must(err)
 
-	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(content) }))
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write(content)
+	}))
 	defer site.Close()
 	n.Media.Web, err = call.NewClient([]string{strings.TrimPrefix(site.URL, "http://")})
 	n.Must(err)
 	items["fetched"], _, err = n.Media.Fetch(t.Context(), n.Owner, site.URL+"/"+name, "", "")
 	n.Must(err)
 
-	ticket, err := n.Media.StartUpload(t.Context(), n.Owner, media.UploadRequest{FileName: name, Bytes: int64(len(content)), SHA256: hexSum(content)})
+	ticket, err := n.Media.StartUpload(t.Context(), n.Owner, media.UploadRequest{
+		FileName: name, Bytes: int64(len(content)), SHA256: hexSum(content),
+	})
 	n.Must(err)
 	if ticket.Single != nil {
 		send(t, *ticket.Single, content)
@@ -53,7 +57,8 @@ func TestIngest_RemovesMetadata(t *testing.T) {
 	n.Media.MaxBytes = 64 << 20
 	long := slices.Concat(mediatest.TaggedMovie(true), make([]byte, 7<<20)) // more notes of the camera
 	for name, content := range map[string][]byte{
-		"a.jpg": mediatest.JPEG(64, 48, 1), "b.png": mediatest.PNG(64, 48, 1), "c.webp": mediatest.WebP(1), "d.gif": mediatest.GIF(),
+		"a.jpg": mediatest.JPEG(64, 48, 1), "b.png": mediatest.PNG(64, 48, 1), "c.webp": mediatest.WebP(1),
+		"d.gif": mediatest.GIF(),
 		"e.mp4": mediatest.TaggedMovie(false), "f.webm": mediatest.TaggedWebM(false), "in parts.mp4": long,
 	} {
 		n.Media.MultipartThreshold, n.Media.PartBytes = 6<<20, 5<<20
@@ -67,10 +72,12 @@ func TestIngest_RemovesMetadata(t *testing.T) {
 			if !item.LocationRemoved() {
 				t.Errorf("%s, %s: %v is removed, want the location in it", name, way, item.MetadataRemoved)
 			}
-			if item.Bytes != int64(len(stored)) || hexSum(stored) != hexSum(read(t, n, item)) || item.ObjectKey != "media/"+hexSum(stored)[:2]+"/"+hexSum(stored) {
+			if item.Bytes != int64(len(stored)) || hexSum(stored) != hexSum(read(t, n, item)) ||
+				item.ObjectKey != "media/"+hexSum(stored)[:2]+"/"+hexSum(stored) {
 				t.Errorf("%s, %s: %+v does not describe the stored object", name, way, item)
 			}
-			if again, err := n.Media.Get(t.Context(), n.Owner, item.ID); err != nil || !slices.Equal(again.MetadataRemoved, item.MetadataRemoved) {
+			if again, err := n.Media.Get(t.Context(), n.Owner, item.ID); err != nil ||
+				!slices.Equal(again.MetadataRemoved, item.MetadataRemoved) {
 				t.Errorf("%s, %s: later %v %v, want %v", name, way, again.MetadataRemoved, err, item.MetadataRemoved)
 			}
 		}
@@ -79,9 +86,15 @@ func TestIngest_RemovesMetadata(t *testing.T) {
 
 func TestIngest_TurnsPixelsUpright(t *testing.T) {
 	n := newsroomtest.Open(t)
-	corners := map[int][2]int{1: {5, 5}, 2: {94, 5}, 3: {94, 74}, 4: {5, 74}, 5: {5, 5}, 6: {74, 5}, 7: {74, 94}, 8: {5, 94}}
+	corners := map[int][2]int{
+		1: {5, 5}, 2: {94, 5}, 3: {94, 74}, 4: {5, 74}, 5: {5, 5}, 6: {74, 5}, 7: {74, 94},
+		8: {5, 94},
+	}
 	for orientation, corner := range corners {
-		for name, content := range map[string][]byte{"a.jpg": mediatest.JPEG(100, 80, orientation), "b.png": mediatest.PNG(100, 80, orientation), "odd.jpg": mediatest.JPEG(99, 79, orientation)} {
+		for name, content := range map[string][]byte{
+			"a.jpg": mediatest.JPEG(100, 80, orientation),
+			"b.png": mediatest.PNG(100, 80, orientation), "odd.jpg": mediatest.JPEG(99, 79, orientation),
+		} {
 			item, err := n.Media.Upload(t.Context(), n.Owner, name, "", bytes.NewReader(content))
 			n.Must(err)
 			stored := read(t, n, item)
@@ -91,7 +104,8 @@ func TestIngest_TurnsPixelsUpright(t *testing.T) {
 			}
 			img, err := decode(bytes.NewReader(stored))
 			n.Must(err)
-			if b := img.Bounds(); b.Dx() != item.Width || b.Dy() != item.Height || (orientation >= 5) != (b.Dy() > b.Dx()) || item.Orientation != 1 {
+			if b := img.Bounds(); b.Dx() != item.Width || b.Dy() != item.Height ||
+				(orientation >= 5) != (b.Dy() > b.Dx()) || item.Orientation != 1 {
 				t.Errorf("%s, orientation %d: %v and %d × %d", name, orientation, b, item.Width, item.Height)
 			}
 			red, _ := color.RGBAModel.Convert(img.At(corner[0]-1, corner[1]-1)).(color.RGBA)
@@ -109,7 +123,8 @@ func TestIngest_TurnsPixelsUpright(t *testing.T) {
 	// Its pixels cannot be rotated here; the orientation that viewers need stays.
 	item, err := n.Media.Upload(t.Context(), n.Owner, "c.webp", "", bytes.NewReader(mediatest.WebP(6)))
 	n.Must(err)
-	if stored := read(t, n, item); item.Orientation != 6 || !bytes.Contains(stored, []byte("EXIF")) || bytes.Contains(stored, []byte(mediatest.Camera)) {
+	if stored := read(t, n, item); item.Orientation != 6 || !bytes.Contains(stored, []byte("EXIF")) ||
+		bytes.Contains(stored, []byte(mediatest.Camera)) {
 		t.Errorf("the WebP has the orientation %d, want 6 and nothing else", item.Orientation)
 	}
 }
@@ -117,7 +132,10 @@ func TestIngest_TurnsPixelsUpright(t *testing.T) {
 func TestIngest_LeavesFilesWithoutMetadataAlone(t *testing.T) {
 	n := newsroomtest.Open(t)
 	for name, content := range map[string][]byte{
-		"a.jpg": mediatest.PlainJPEG(64, 48), "b.mp4": mediatest.Movie{Width: 640, Height: 360, Seconds: 2, Frames: 1000}.Bytes(),
+		"a.jpg": mediatest.PlainJPEG(64, 48), "b.mp4": mediatest.Movie{
+			Width: 640, Height: 360, Seconds: 2,
+			Frames: 1000,
+		}.Bytes(),
 	} {
 		for way, item := range ingest(t, n, name, content) {
 			if !bytes.Equal(read(t, n, item), content) || len(item.MetadataRemoved) > 0 {
@@ -132,7 +150,10 @@ func TestIngest_KeepsTheCreditWhenTheWorkspaceDoes(t *testing.T) {
 	yes := true
 	_, err := n.People.ChangeWorkspace(t.Context(), n.Owner, workspace.Change{KeepMediaCredit: &yes})
 	n.Must(err)
-	for name, content := range map[string][]byte{"upright.jpg": mediatest.JPEG(64, 48, 1), "turned.jpg": mediatest.JPEG(64, 48, 8), "turned.png": mediatest.PNG(64, 48, 8)} {
+	for name, content := range map[string][]byte{
+		"upright.jpg": mediatest.JPEG(64, 48, 1),
+		"turned.jpg":  mediatest.JPEG(64, 48, 8), "turned.png": mediatest.PNG(64, 48, 8),
+	} {
 		item, err := n.Media.Upload(t.Context(), n.Owner, name, "", bytes.NewReader(content))
 		n.Must(err)
 		stored := read(t, n, item)
@@ -157,7 +178,10 @@ func TestIngest_KeepsTheCreditWhenTheWorkspaceDoes(t *testing.T) {
 func TestIngest_ReplaysAcrossAChangeOfTheSetting(t *testing.T) {
 	n := newsroomtest.Open(t)
 	in := func() media.NewFile {
-		return media.NewFile{FileName: "a.jpg", Body: bytes.NewReader(mediatest.JPEG(64, 48, 1)), IdempotencyKey: "once"}
+		return media.NewFile{
+			FileName: "a.jpg", Body: bytes.NewReader(mediatest.JPEG(64, 48, 1)),
+			IdempotencyKey: "once",
+		}
 	}
 	first, _, err := n.Media.Save(t.Context(), n.Owner, in())
 	n.Must(err)

@@ -68,9 +68,14 @@ func (s *Service) completedUpload(ctx context.Context, who workspace.Principal, 
 	case u.MediaID != nil:
 		return s.Store.MediaItem(ctx, who.WorkspaceID, *u.MediaID)
 	case time.Now().After(u.ExpiresAt()):
-		return Item{}, &apperr.Error{Kind: apperr.KindConflict, Code: "upload_expired", Message: "This upload has expired. Start a new one."}
+		return Item{}, &apperr.Error{
+			Kind: apperr.KindConflict, Code: "upload_expired", Message: "This upload has expired. Start a new one.",
+		}
 	default:
-		return Item{}, &apperr.Error{Kind: apperr.KindConflict, Code: "upload_busy", Message: "Another request is completing this upload. Try again."}
+		return Item{}, &apperr.Error{
+			Kind: apperr.KindConflict, Code: "upload_busy",
+			Message: "Another request is completing this upload. Try again.",
+		}
 	}
 }
 
@@ -97,9 +102,11 @@ func (s *Service) completeParts(ctx context.Context, u Upload) error {
 		parts = append(parts, part)
 	}
 	if len(missing) > 0 {
-		return incomplete("Parts are missing: " + shorten(missing) + ". Get the upload for their URLs, send them, then complete it.")
+		return incomplete("Parts are missing: " + shorten(missing) +
+			". Get the upload for their URLs, send them, then complete it.")
 	}
-	if err := s.Objects.CompleteMultipartUpload(ctx, u.ObjectKey, u.MultipartID, parts); !errors.Is(err, blob.ErrNotFound) {
+	if err := s.Objects.CompleteMultipartUpload(ctx, u.ObjectKey, u.MultipartID, parts); !errors.Is(err,
+		blob.ErrNotFound) {
 		return storeError(err)
 	}
 	return nil
@@ -128,7 +135,8 @@ func (s *Service) finishUpload(ctx context.Context, u Upload) (Item, error) {
 	key := u.ObjectKey
 	if u.MultipartID == "" {
 		key = u.stagingKey()
-		if err := s.Objects.Copy(ctx, u.ObjectKey, key, "application/octet-stream"); err != nil && !errors.Is(err, blob.ErrNotFound) {
+		if err := s.Objects.Copy(ctx, u.ObjectKey, key, "application/octet-stream"); err != nil &&
+			!errors.Is(err, blob.ErrNotFound) {
 			return Item{}, storeError(err)
 		}
 	}
@@ -140,7 +148,8 @@ func (s *Service) finishUpload(ctx context.Context, u Upload) (Item, error) {
 		return Item{}, err
 	}
 	if size != u.Bytes {
-		return Item{}, uploadMismatch("bytes", "wrong_size", fmt.Sprintf("%d bytes were uploaded, not %d.", size, u.Bytes))
+		return Item{}, uploadMismatch("bytes", "wrong_size",
+			fmt.Sprintf("%d bytes were uploaded, not %d.", size, u.Bytes))
 	}
 	arrived, err := s.download(ctx, key, size)
 	if err != nil {
@@ -148,14 +157,18 @@ func (s *Service) finishUpload(ctx context.Context, u Upload) (Item, error) {
 	}
 	defer arrived.close()
 	if u.SHA256 != nil && !bytes.Equal(u.SHA256, arrived.sum) {
-		return Item{}, uploadMismatch("sha256", "wrong_hash", fmt.Sprintf("The uploaded file has the SHA-256 %x.", arrived.sum))
+		return Item{}, uploadMismatch("sha256", "wrong_hash",
+			fmt.Sprintf("The uploaded file has the SHA-256 %x.", arrived.sum))
 	}
 	c, err := s.clean(ctx, u.WorkspaceID, arrived)
 	if err != nil {
 		return Item{}, err
 	}
 	// The id is the upload's, so that a repetition makes no second file.
-	item := c.item(Item{ID: u.ID, WorkspaceID: u.WorkspaceID, UserID: u.UserID, FileName: u.FileName, AltText: u.AltText})
+	item := c.item(Item{
+		ID: u.ID, WorkspaceID: u.WorkspaceID, UserID: u.UserID, FileName: u.FileName,
+		AltText: u.AltText,
+	})
 	item, _, err = s.saveObject(ctx, item, idempotency.Key{}, func() error {
 		if c.changed {
 			return s.store(ctx, item, c)
@@ -178,6 +191,9 @@ func (s *Service) download(ctx context.Context, key string, size int64) (spooled
 }
 
 func uploadMismatch(field, code, message string) *apperr.Error {
-	return &apperr.Error{Kind: apperr.KindInvalid, Code: "upload_mismatch", Message: "The uploaded file does not match the request. Send it again, or start a new upload.",
-		Fields: []apperr.FieldError{{Field: field, Code: code, Message: message}}}
+	return &apperr.Error{
+		Kind: apperr.KindInvalid, Code: "upload_mismatch",
+		Message: "The uploaded file does not match the request. Send it again, or start a new upload.",
+		Fields:  []apperr.FieldError{{Field: field, Code: code, Message: message}},
+	}
 }

@@ -44,7 +44,9 @@ func (p FetchLimits) withDefaults() FetchLimits {
 
 // Fetch downloads a file from a public URL. The HTTP client checks every address
 // after name resolution, also those of redirects.
-func (s *Service) Fetch(ctx context.Context, who workspace.Principal, address, altText, idempotencyKey string) (Item, bool, error) {
+func (s *Service) Fetch(
+	ctx context.Context, who workspace.Principal, address, altText, idempotencyKey string,
+) (Item, bool, error) {
 	u, err := url.Parse(address)
 	if problem := checkAddress(u, err); problem != nil {
 		return Item{}, false, apperr.InvalidFields(*problem)
@@ -56,11 +58,14 @@ func (s *Service) Fetch(ctx context.Context, who workspace.Principal, address, a
 	// The limits apply to the server, not to the processing of the file.
 	giveUp, abandon := context.WithCancelCause(ctx)
 	defer abandon(nil)
-	asking, cancel := context.WithTimeoutCause(giveUp, pace.Timeout, fetchFailed("timeout", fmt.Sprintf("The server did not send the whole file within %v.", pace.Timeout)))
+	asking, cancel := context.WithTimeoutCause(giveUp, pace.Timeout,
+		fetchFailed("timeout", fmt.Sprintf("The server did not send the whole file within %v.", pace.Timeout)))
 	defer cancel()
 	request, err := http.NewRequestWithContext(asking, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return Item{}, false, apperr.InvalidFields(apperr.FieldError{Field: "url", Code: "invalid", Message: "Invalid URL."})
+		return Item{}, false, apperr.InvalidFields(apperr.FieldError{
+			Field: "url", Code: "invalid", Message: "Invalid URL.",
+		})
 	}
 	request.Header.Set("User-Agent", "Dateline")
 	request.Header.Set("Accept", "image/*, video/*")
@@ -71,7 +76,8 @@ func (s *Service) Fetch(ctx context.Context, who workspace.Principal, address, a
 	}
 	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode != http.StatusOK {
-		return Item{}, false, fetchFailed("refused", fmt.Sprintf("The server responded with status %d.", response.StatusCode))
+		return Item{}, false, fetchFailed("refused",
+			fmt.Sprintf("The server responded with status %d.", response.StatusCode))
 	}
 	if response.ContentLength > 0 {
 		if err := s.checkSize(response.ContentLength); err != nil {
@@ -80,7 +86,9 @@ func (s *Service) Fetch(ctx context.Context, who workspace.Principal, address, a
 	}
 	body := newLimitedBody(asking, abandon, response.Body, pace)
 	defer body.stop()
-	return s.Save(ctx, who, NewFile{FileName: responseFileName(response), AltText: altText, Body: body, IdempotencyKey: idempotencyKey})
+	return s.Save(ctx, who, NewFile{
+		FileName: responseFileName(response), AltText: altText, Body: body, IdempotencyKey: idempotencyKey,
+	})
 }
 
 // redirectClient returns the client with a stricter redirect policy.
@@ -104,18 +112,26 @@ func (s *Service) redirectClient() *http.Client {
 func checkAddress(u *url.URL, err error) *apperr.FieldError {
 	switch {
 	case err == nil && u.Scheme != "" && u.Scheme != "http" && u.Scheme != "https":
-		return &apperr.FieldError{Field: "url", Code: "unsupported_scheme", Message: "Only http and https addresses are fetched."}
+		return &apperr.FieldError{
+			Field: "url", Code: "unsupported_scheme", Message: "Only http and https addresses are fetched.",
+		}
 	case err != nil || u.Scheme == "" || u.Hostname() == "":
-		return &apperr.FieldError{Field: "url", Code: "invalid", Message: "Invalid URL. Use a URL such as https://example.org/photo.jpg."}
+		return &apperr.FieldError{
+			Field: "url", Code: "invalid", Message: "Invalid URL. Use a URL such as https://example.org/photo.jpg.",
+		}
 	case u.User != nil:
-		return &apperr.FieldError{Field: "url", Code: "credentials", Message: "Remove the user name and password from the URL."}
+		return &apperr.FieldError{
+			Field: "url", Code: "credentials", Message: "Remove the user name and password from the URL.",
+		}
 	}
 	return nil
 }
 
 func fetchFailed(code, message string) *apperr.Error {
-	return &apperr.Error{Kind: apperr.KindInvalid, Code: "fetch_failed", Message: "The file could not be fetched.",
-		Fields: []apperr.FieldError{{Field: "url", Code: code, Message: message}}}
+	return &apperr.Error{
+		Kind: apperr.KindInvalid, Code: "fetch_failed", Message: "The file could not be fetched.",
+		Fields: []apperr.FieldError{{Field: "url", Code: code, Message: message}},
+	}
 }
 
 // fetchError describes the failure without the URL, which may contain a secret, and
@@ -152,7 +168,9 @@ type limitedBody struct {
 	timer  *time.Timer
 }
 
-func newLimitedBody(ctx context.Context, cancel context.CancelCauseFunc, body io.Reader, pace FetchLimits) *limitedBody {
+func newLimitedBody(
+	ctx context.Context, cancel context.CancelCauseFunc, body io.Reader, pace FetchLimits,
+) *limitedBody {
 	f := &limitedBody{ctx: ctx, cancel: cancel, body: body, limits: pace}
 	f.timer = time.AfterFunc(time.Hour, f.checkRate)
 	f.timer.Reset(pace.RateWindow)
@@ -163,7 +181,8 @@ func newLimitedBody(ctx context.Context, cancel context.CancelCauseFunc, body io
 // the last check.
 func (f *limitedBody) checkRate() {
 	if f.passed.Swap(0) < max(1, int64(float64(f.limits.MinRate)*f.limits.RateWindow.Seconds())) {
-		f.cancel(fetchFailed("too_slow", fmt.Sprintf("The server sends less than %d bytes a second.", f.limits.MinRate)))
+		f.cancel(fetchFailed("too_slow", fmt.Sprintf("The server sends less than %d bytes a second.",
+			f.limits.MinRate)))
 		return
 	}
 	f.timer.Reset(f.limits.RateWindow)
@@ -194,7 +213,8 @@ func (f *limitedBody) Read(p []byte) (int, error) {
 // responseFileName returns the file name of the Content-Disposition header, or else
 // the last element of the URL's path.
 func responseFileName(r *http.Response) string {
-	if _, params, err := mime.ParseMediaType(r.Header.Get("Content-Disposition")); err == nil && params["filename"] != "" {
+	if _, params, err := mime.ParseMediaType(r.Header.Get("Content-Disposition")); err == nil &&
+		params["filename"] != "" {
 		return params["filename"]
 	}
 	return path.Base(r.Request.URL.Path)

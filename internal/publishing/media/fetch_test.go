@@ -38,7 +38,9 @@ func web(t *testing.T) (n *newsroomtest.Newsroom, site, private *httptest.Server
 		w.Header().Set("Content-Disposition", `attachment; filename="../Ảnh đẹp.jpg"`)
 		_, _ = w.Write(content)
 	})
-	mux.HandleFunc("/page", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<!doctype html>") })
+	mux.HandleFunc("/page", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "<!doctype html>")
+	})
 	mux.HandleFunc("/cut", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "5000")
 		_, _ = w.Write(content[:100])
@@ -50,7 +52,9 @@ func web(t *testing.T) (n *newsroomtest.Newsroom, site, private *httptest.Server
 			}
 		}
 	})
-	mux.HandleFunc("/huge", func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Length", "99999999999") })
+	mux.HandleFunc("/huge", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "99999999999")
+	})
 	mux.HandleFunc("/hop/{left}", func(w http.ResponseWriter, r *http.Request) {
 		var left int
 		_, _ = fmt.Sscan(r.PathValue("left"), &left)
@@ -65,7 +69,9 @@ func web(t *testing.T) (n *newsroomtest.Newsroom, site, private *httptest.Server
 	})
 	site = httptest.NewServer(mux)
 	t.Cleanup(site.Close)
-	private = httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a private server got a request") }))
+	private = httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		t.Error("a private server got a request")
+	}))
 	t.Cleanup(private.Close)
 	client, err := call.NewClient([]string{strings.TrimPrefix(site.URL, "http://")})
 	n.Must(err)
@@ -75,7 +81,10 @@ func web(t *testing.T) (n *newsroomtest.Newsroom, site, private *httptest.Server
 
 func TestFetch_StoresAFile(t *testing.T) {
 	n, site, _ := web(t)
-	for path, name := range map[string]string{"/photo.jpg?secret=1": "photo.jpg", "/named": "Ảnh đẹp.jpg", "/hop/3": "photo.jpg"} {
+	for path, name := range map[string]string{
+		"/photo.jpg?secret=1": "photo.jpg", "/named": "Ảnh đẹp.jpg",
+		"/hop/3": "photo.jpg",
+	} {
 		item, replayed, err := n.Media.Fetch(t.Context(), n.Owner, site.URL+path, "A photo", "")
 		require.NoError(t, err, "%s: %+v %v", path, item, err)
 		require.False(t, replayed, "%s: %+v %v", path, item, err)
@@ -125,7 +134,8 @@ func TestFetch_RejectsPrivateAddresses(t *testing.T) {
 		if p.Message == "" || (code != "" && p.Code != code) {
 			t.Errorf("%s: %v", address, err)
 		}
-		if strings.Contains(fmt.Sprint(err), "secret") || strings.Contains(fmt.Sprint(err), "127.0.0.1") || strings.Contains(fmt.Sprint(err), "pass@") {
+		if strings.Contains(fmt.Sprint(err), "secret") || strings.Contains(fmt.Sprint(err), "127.0.0.1") ||
+			strings.Contains(fmt.Sprint(err), "pass@") {
 			t.Errorf("%s: the refusal repeats the address: %v", address, err)
 		}
 	}
@@ -170,8 +180,11 @@ func TestFetch_EndsWhenTheServerIsTooSlow(t *testing.T) {
 	}{
 		"/trickle": {media.FetchLimits{MinRate: 1000, RateWindow: 200 * time.Millisecond}, "too_slow"},
 		"/stalls":  {media.FetchLimits{MinRate: 1, RateWindow: 200 * time.Millisecond}, "too_slow"},
-		"/steady":  {media.FetchLimits{Timeout: 500 * time.Millisecond, MinRate: 1, RateWindow: 200 * time.Millisecond}, "timeout"},
-		"/silent":  {media.FetchLimits{Timeout: 500 * time.Millisecond}, "timeout"},
+		"/steady": {
+			media.FetchLimits{Timeout: 500 * time.Millisecond, MinRate: 1, RateWindow: 200 * time.Millisecond},
+			"timeout",
+		},
+		"/silent": {media.FetchLimits{Timeout: 500 * time.Millisecond}, "timeout"},
 	} {
 		n.Media.FetchLimits = want.pace
 		began := time.Now()
@@ -181,7 +194,8 @@ func TestFetch_EndsWhenTheServerIsTooSlow(t *testing.T) {
 		require.Equal(t, "fetch_failed", refused.Code, "%s: got %v, want the problem %s of url", path, err, want.code)
 		require.Len(t, refused.Fields, 1, "%s: got %v, want the problem %s of url", path, err, want.code)
 		require.Equal(t, "url", refused.Fields[0].Field, "%s: got %v, want the problem %s of url", path, err, want.code)
-		require.Equal(t, want.code, refused.Fields[0].Code, "%s: got %v, want the problem %s of url", path, err, want.code)
+		require.Equal(t, want.code, refused.Fields[0].Code, "%s: got %v, want the problem %s of url", path, err,
+			want.code)
 		if took := time.Since(began); took > 5*time.Second {
 			t.Errorf("%s: it took %v, want less than the server", path, took)
 		}

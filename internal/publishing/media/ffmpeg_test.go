@@ -35,15 +35,20 @@ func TestInspect_AgreesWithFFprobe(t *testing.T) {
 		audio string
 	}{
 		{"end.mp4", append(sound, "-c:v", "mpeg4", "-c:a", "aac", "-r", "25"), "mpeg4", "aac"},
-		{"start.mp4", append(sound, "-c:v", "mpeg4", "-c:a", "aac", "-r", "30000/1001", "-movflags", "+faststart"), "mpeg4", "aac"},
+		{
+			"start.mp4", append(sound, "-c:v", "mpeg4", "-c:a", "aac", "-r", "30000/1001", "-movflags", "+faststart"),
+			"mpeg4", "aac",
+		},
 		{"silent.mov", []string{"-c:v", "mjpeg", "-r", "24", "-pix_fmt", "yuvj420p"}, "mjpeg", ""},
 		{"pieces.mp4", []string{"-c:v", "mpeg4", "-r", "25", "-movflags", "+frag_keyframe+empty_moov"}, "mpeg4", ""},
-		{"web.webm", append(sound, "-c:v", "libvpx", "-c:a", "libvorbis", "-r", "25", "-deadline", "realtime", "-cpu-used", "8"), "vp8", "vorbis"},
+		{"web.webm", append(sound, "-c:v", "libvpx", "-c:a", "libvorbis", "-r", "25", "-deadline", "realtime",
+			"-cpu-used", "8"), "vp8", "vorbis"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := filepath.Join(dir, c.name)
 			args := append([]string{"-v", "error", "-f", "lavfi", "-i", "testsrc=duration=2:size=192x108"}, c.args...)
-			if out, err := exec.CommandContext(t.Context(), "ffmpeg", append(args, "-strict", "-2", "-y", path)...).CombinedOutput(); err != nil {
+			if out, err := exec.CommandContext(t.Context(), "ffmpeg", append(args, "-strict", "-2", "-y", path)...).
+				CombinedOutput(); err != nil {
 				t.Fatalf("ffmpeg: %v: %s", err, out)
 			}
 			f, err := os.Open(path)
@@ -77,7 +82,8 @@ func TestInspect_AgreesWithFFprobe(t *testing.T) {
 // only in the fragments, which the header reader skips.
 func same(own, probed media.Facts, pieces bool) error {
 	switch {
-	case own.MIMEType != probed.MIMEType, own.Kind != probed.Kind, own.Width != probed.Width, own.Height != probed.Height, own.Rotation != probed.Rotation:
+	case own.MIMEType != probed.MIMEType, own.Kind != probed.Kind, own.Width != probed.Width,
+		own.Height != probed.Height, own.Rotation != probed.Rotation:
 		return errors.New("type or size differ")
 	case own.VideoCodec != probed.VideoCodec, own.AudioCodec != probed.AudioCodec:
 		return errors.New("codecs differ")

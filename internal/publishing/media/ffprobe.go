@@ -121,7 +121,8 @@ func fraction(text string) float64 {
 func inspectFile(ctx context.Context, r interface {
 	ReadAt(p []byte, at int64) (int, error)
 	Name() string
-}, size int64) (Facts, error) {
+}, size int64,
+) (Facts, error) {
 	f, err := Inspect(r, size)
 	if err != nil || f.Kind != Video {
 		return f, err

@@ -96,16 +96,20 @@ func (f *fitter) takes(mimeType string) bool {
 func (f *fitter) video() {
 	r := f.rules
 	if !f.takes(f.item.MIMEType) {
-		f.problem("unfit_type", "It is {type}, which {by} does not accept. Upload it as {accepted}.", TypeName(f.item.MIMEType), r.By, f.typeNames("video/"))
+		f.problem("unfit_type", "It is {type}, which {by} does not accept. Upload it as {accepted}.",
+			TypeName(f.item.MIMEType), r.By, f.typeNames("video/"))
 	}
 	if r.MaxVideoBytes > 0 && f.item.Bytes > r.MaxVideoBytes {
-		f.problem("video_too_large", "The video has {used_bytes}; {by} accepts {limit_bytes}.", message.Bytes(f.item.Bytes), r.By, message.Bytes(r.MaxVideoBytes))
+		f.problem("video_too_large", "The video has {used_bytes}; {by} accepts {limit_bytes}.",
+			message.Bytes(f.item.Bytes), r.By, message.Bytes(r.MaxVideoBytes))
 	}
 	if r.MaxDuration > 0 && f.item.Duration > r.MaxDuration {
-		f.problem("video_too_long", "The video lasts {length_seconds}; {by} accepts at most {max_seconds}.", tenths(f.item.Duration), r.By, tenths(r.MaxDuration))
+		f.problem("video_too_long", "The video lasts {length_seconds}; {by} accepts at most {max_seconds}.",
+			tenths(f.item.Duration), r.By, tenths(r.MaxDuration))
 	}
 	if f.item.Duration > 0 && f.item.Duration < r.MinDuration {
-		f.problem("video_too_short", "The video lasts {length_seconds}; {by} requires at least {min_seconds}.", tenths(f.item.Duration), r.By, tenths(r.MinDuration))
+		f.problem("video_too_short", "The video lasts {length_seconds}; {by} requires at least {min_seconds}.",
+			tenths(f.item.Duration), r.By, tenths(r.MinDuration))
 	}
 }
 
@@ -113,13 +117,18 @@ func (f *fitter) animation() {
 	r := f.rules
 	f.ratio()
 	if !f.takes(f.item.MIMEType) {
-		f.problem("unfit_animation", "It is an animated {type}, which {by} does not accept. Upload it as {accepted}.", TypeName(f.item.MIMEType), r.By, f.typeNames(""))
+		f.problem("unfit_animation", "It is an animated {type}, which {by} does not accept. Upload it as {accepted}.",
+			TypeName(f.item.MIMEType), r.By, f.typeNames(""))
 	}
 	if r.MaxImageBytes > 0 && f.item.Bytes > r.MaxImageBytes {
-		f.problem("animation_too_large", "The animation has {used_bytes}; {by} accepts {limit_bytes}. Dateline does not scale animations.", message.Bytes(f.item.Bytes), r.By, message.Bytes(r.MaxImageBytes))
+		f.problem("animation_too_large",
+			"The animation has {used_bytes}; {by} accepts {limit_bytes}. Dateline does not scale animations.",
+			message.Bytes(f.item.Bytes), r.By, message.Bytes(r.MaxImageBytes))
 	}
 	if width, height := f.scaled(); width < f.item.Width {
-		f.problem("animation_too_wide", "The animation has {width} × {height} pixels; {by} accepts at most {max_width} × {max_height} of this shape. Dateline does not scale animations.",
+		f.problem("animation_too_wide",
+			"The animation has {width} × {height} pixels; {by} accepts at most {max_width} × {max_height} of this "+
+				"shape. Dateline does not scale animations.",
 			f.item.Width, f.item.Height, r.By, width, height)
 	}
 }
@@ -127,13 +136,16 @@ func (f *fitter) animation() {
 func (f *fitter) document() {
 	r := f.rules
 	if !f.takes(f.item.MIMEType) {
-		f.problem("unfit_type", "It is {type}, which {by} does not accept. Upload it as {accepted}.", TypeName(f.item.MIMEType), r.By, f.typeNames("image/"))
+		f.problem("unfit_type", "It is {type}, which {by} does not accept. Upload it as {accepted}.",
+			TypeName(f.item.MIMEType), r.By, f.typeNames("image/"))
 	}
 	if r.MaxDocumentBytes > 0 && f.item.Bytes > r.MaxDocumentBytes {
-		f.problem("document_too_large", "The document has {used_bytes}; {by} accepts {limit_bytes}.", message.Bytes(f.item.Bytes), r.By, message.Bytes(r.MaxDocumentBytes))
+		f.problem("document_too_large", "The document has {used_bytes}; {by} accepts {limit_bytes}.",
+			message.Bytes(f.item.Bytes), r.By, message.Bytes(r.MaxDocumentBytes))
 	}
 	if r.MaxDocumentPages > 0 && f.item.Pages > r.MaxDocumentPages {
-		f.problem("too_many_pages", "The document has {used} pages; {by} accepts {limit}.", f.item.Pages, r.By, r.MaxDocumentPages)
+		f.problem("too_many_pages", "The document has {used} pages; {by} accepts {limit}.", f.item.Pages, r.By,
+			r.MaxDocumentPages)
 	}
 }
 
@@ -144,10 +156,12 @@ func (f *fitter) ratio() {
 	ratio := float64(f.item.Width) / float64(f.item.Height)
 	switch {
 	case f.rules.MinRatio > 0 && ratio < f.rules.MinRatio:
-		f.problem("too_tall", "At {width} × {height} pixels the image is too tall; {by} accepts images of at least {min_ratio} (width to height). Crop it.",
+		f.problem("too_tall", "At {width} × {height} pixels the image is too tall; {by} accepts images of at least "+
+			"{min_ratio} (width to height). Crop it.",
 			f.item.Width, f.item.Height, f.rules.By, ratioName(f.rules.MinRatio))
 	case f.rules.MaxRatio > 0 && ratio > f.rules.MaxRatio:
-		f.problem("too_wide", "At {width} × {height} pixels the image is too wide; {by} accepts images of at most {max_ratio} (width to height). Crop it.",
+		f.problem("too_wide", "At {width} × {height} pixels the image is too wide; {by} accepts images of at most "+
+			"{max_ratio} (width to height). Crop it.",
 			f.item.Width, f.item.Height, f.rules.By, ratioName(f.rules.MaxRatio))
 	}
 }
@@ -197,11 +211,15 @@ func (f *fitter) image() {
 	case f.takes(typePNG):
 		spec.MIMEType = typePNG
 	default:
-		f.problem("no_type_fits", "It is a {type} image, which {by} does not accept, and it accepts neither JPEG nor PNG.", TypeName(f.item.MIMEType), f.rules.By)
+		f.problem("no_type_fits",
+			"It is a {type} image, which {by} does not accept, and it accepts neither JPEG nor PNG.",
+			TypeName(f.item.MIMEType), f.rules.By)
 		return
 	}
 	if int64(f.item.Width)*int64(f.item.Height) > maxRenderPixels {
-		f.problem("not_convertible", "At {width} × {height} pixels the image is too large to be converted here. Upload a smaller one.", f.item.Width, f.item.Height)
+		f.problem("not_convertible",
+			"At {width} × {height} pixels the image is too large to be converted here. Upload a smaller one.",
+			f.item.Width, f.item.Height)
 		return
 	}
 	if !f.plan.Fits() {
@@ -213,13 +231,16 @@ func (f *fitter) image() {
 
 func (f *fitter) describe(spec Spec, smaller, fewer bool) {
 	if smaller {
-		f.change("made_smaller", "It is made smaller: from {width} × {height} to {new_width} × {new_height} pixels.", f.item.Width, f.item.Height, spec.Width, spec.Height)
+		f.change("made_smaller", "It is made smaller: from {width} × {height} to {new_width} × {new_height} pixels.",
+			f.item.Width, f.item.Height, spec.Width, spec.Height)
 	}
 	if spec.MIMEType != f.item.MIMEType {
-		f.change("type_converted", "It is converted from {type} to {new_type}.", TypeName(f.item.MIMEType), TypeName(spec.MIMEType))
+		f.change("type_converted", "It is converted from {type} to {new_type}.", TypeName(f.item.MIMEType),
+			TypeName(spec.MIMEType))
 	}
 	if fewer {
-		f.change("compressed", "It is compressed from {used_bytes} to at most {limit_bytes}.", message.Bytes(f.item.Bytes), message.Bytes(spec.MaxBytes))
+		f.change("compressed", "It is compressed from {used_bytes} to at most {limit_bytes}.",
+			message.Bytes(f.item.Bytes), message.Bytes(spec.MaxBytes))
 		if spec.OrJPEG {
 			f.change("jpeg_if_needed", "Where that is not enough, it becomes a JPEG.")
 		}

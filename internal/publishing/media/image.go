@@ -32,16 +32,27 @@ func decodeConfig(r io.Reader, mimeType string) (image.Config, error) {
 
 func inspectImage(r io.ReaderAt, size int64, mimeType string) (Facts, error) {
 	if size > maxImageBytes {
-		return Facts{}, &apperr.Error{Kind: apperr.KindTooLarge, Code: "too_large", Message: fmt.Sprintf("The image is larger than %d bytes.", maxImageBytes),
-			Fields: []apperr.FieldError{{Field: "file", Code: "too_large", Message: fmt.Sprintf("Images have at most %d bytes.", maxImageBytes)}}}
+		return Facts{}, &apperr.Error{
+			Kind: apperr.KindTooLarge, Code: "too_large",
+			Message: fmt.Sprintf("The image is larger than %d bytes.", maxImageBytes),
+			Fields: []apperr.FieldError{
+				{
+					Field: "file", Code: "too_large",
+					Message: fmt.Sprintf("Images have at most %d bytes.", maxImageBytes),
+				},
+			},
+		}
 	}
 	cfg, err := decodeConfig(io.NewSectionReader(r, 0, size), mimeType)
 	if err != nil || cfg.Width <= 0 || cfg.Height <= 0 {
 		return Facts{}, damaged("The image cannot be read.")
 	}
 	if cfg.Width > maxImageSide || cfg.Height > maxImageSide || int64(cfg.Width)*int64(cfg.Height) > maxImagePixels {
-		return Facts{}, apperr.InvalidFields(apperr.FieldError{Field: "file", Code: "too_many_pixels",
-			Message: fmt.Sprintf("The image has %d × %d pixels; at most %d on a side and %d in total are allowed.", cfg.Width, cfg.Height, maxImageSide, maxImagePixels)})
+		return Facts{}, apperr.InvalidFields(apperr.FieldError{
+			Field: "file", Code: "too_many_pixels",
+			Message: fmt.Sprintf("The image has %d × %d pixels; at most %d on a side and %d in total are allowed.",
+				cfg.Width, cfg.Height, maxImageSide, maxImagePixels),
+		})
 	}
 	f := Facts{MIMEType: mimeType, Kind: Image, Width: cfg.Width, Height: cfg.Height, Frames: 1, Orientation: 1}
 	switch mimeType {

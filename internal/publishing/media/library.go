@@ -43,15 +43,20 @@ func (s *Service) Get(ctx context.Context, who workspace.Principal, id uuid.UUID
 
 // List lists files.
 func (s *Service) List(ctx context.Context, f Filter) ([]Item, error) {
-	if strings.ContainsRune(f.Search, 0) || len(f.Search) > maxFileName || f.Search != strings.ToValidUTF8(f.Search, "") {
-		return nil, apperr.InvalidFields(apperr.FieldError{Field: "q", Code: "invalid", Message: "Search for words, of at most 200 bytes."})
+	if strings.ContainsRune(f.Search, 0) || len(f.Search) > maxFileName ||
+		f.Search != strings.ToValidUTF8(f.Search, "") {
+		return nil, apperr.InvalidFields(apperr.FieldError{
+			Field: "q", Code: "invalid", Message: "Search for words, of at most 200 bytes.",
+		})
 	}
 	return s.Store.ListMedia(ctx, f)
 }
 
 // Edit changes a file's name and alt text. Pending posts use the new alt text; posts
 // lists those that are scheduled.
-func (s *Service) Edit(ctx context.Context, who workspace.Principal, id uuid.UUID, e Edit) (item Item, posts []uuid.UUID, err error) {
+func (s *Service) Edit(
+	ctx context.Context, who workspace.Principal, id uuid.UUID, e Edit,
+) (item Item, posts []uuid.UUID, err error) {
 	if e.AltText != nil {
 		if problem := checkAltText(*e.AltText); problem != nil {
 			return Item{}, nil, apperr.InvalidFields(*problem)
@@ -60,7 +65,9 @@ func (s *Service) Edit(ctx context.Context, who workspace.Principal, id uuid.UUI
 	if e.FileName != nil {
 		name := cleanName(*e.FileName)
 		if name == "" {
-			return Item{}, nil, apperr.InvalidFields(apperr.FieldError{Field: "file_name", Code: "invalid", Message: "Invalid file name."})
+			return Item{}, nil, apperr.InvalidFields(apperr.FieldError{
+				Field: "file_name", Code: "invalid", Message: "Invalid file name.",
+			})
 		}
 		e.FileName = &name
 	}
@@ -76,8 +83,11 @@ func (s *Service) Delete(ctx context.Context, who workspace.Principal, id uuid.U
 
 // InUse returns the error for deleting a file that a pending post uses.
 func InUse(by uuid.UUID) *apperr.Error {
-	return &apperr.Error{Kind: apperr.KindConflict, Code: "media_in_use",
-		Message: "The file cannot be deleted: " + by.String() + " uses it, which is not published yet, or may be sent again. Cancel or discard that first, or take the file out of it."}
+	return &apperr.Error{
+		Kind: apperr.KindConflict, Code: "media_in_use",
+		Message: "The file cannot be deleted: " + by.String() + " uses it, which is not published yet, or may be " +
+			"sent again. Cancel or discard that first, or take the file out of it.",
+	}
 }
 
 // Open opens a stored file for reading at any offset. The caller closes it.

@@ -67,12 +67,16 @@ func TestUpload_LargeVideoNeedsLittleMemory(t *testing.T) {
 	readWhole(t, n, item, sum, "reading")
 
 	// The same in parts, directly to the object store.
-	ticket, err := n.Media.StartUpload(t.Context(), n.Owner, media.UploadRequest{FileName: "film.mp4", Bytes: size, SHA256: fmt.Sprintf("%x", sum.Sum(nil))})
+	ticket, err := n.Media.StartUpload(t.Context(), n.Owner, media.UploadRequest{
+		FileName: "film.mp4", Bytes: size, SHA256: fmt.Sprintf("%x", sum.Sum(nil)),
+	})
 	n.Must(err)
 	body, _ = mediatest.Long(longVideo)
 	parts := watch(body)
 	for _, p := range ticket.Parts {
-		r, err := http.NewRequestWithContext(t.Context(), p.Method, p.URL, struct{ io.Reader }{io.LimitReader(parts, p.Bytes)})
+		r, err := http.NewRequestWithContext(t.Context(), p.Method, p.URL, struct{ io.Reader }{
+			io.LimitReader(parts, p.Bytes),
+		})
 		n.Must(err)
 		r.ContentLength = p.Bytes
 		answer, err := http.DefaultClient.Do(r)

@@ -161,7 +161,8 @@ func (w *mp4Walker) leaf(b mp4Box) error {
 	case "stsd": // 8.5.2: version, count, and the first entry
 		p, err := w.head(b, 8+36)
 		if t.codec = codecName(string(p[12:16])); t.handler == "vide" {
-			if width, height := int(binary.BigEndian.Uint16(p[40:])), int(binary.BigEndian.Uint16(p[42:])); width > 0 && height > 0 {
+			if width, height := int(binary.BigEndian.Uint16(p[40:])), int(binary.BigEndian.Uint16(p[42:])); width > 0 &&
+				height > 0 {
 				t.width, t.height = width, height
 			}
 		} else if t.handler == "soun" {

@@ -20,8 +20,11 @@ const reorientQuality = 95
 // reorient re-encodes a still image with its orientation applied, its color profile,
 // and the credit of the plan. ok is false if that would lose too much; the image then
 // keeps an EXIF block that contains only the orientation.
-func (s *Service) reorient(src io.ReaderAt, size int64, f Facts, plan *metadata.Plan) (content []byte, ok bool, err error) {
-	if f.Frames != 1 || int64(f.Width)*int64(f.Height) > maxRenderPixels || f.MIMEType != typeJPEG && f.MIMEType != typePNG {
+func (s *Service) reorient(
+	src io.ReaderAt, size int64, f Facts, plan *metadata.Plan,
+) (content []byte, ok bool, err error) {
+	if f.Frames != 1 || int64(f.Width)*int64(f.Height) > maxRenderPixels || f.MIMEType != typeJPEG &&
+		f.MIMEType != typePNG {
 		return nil, false, nil
 	}
 	s.rendering.Lock() // one large image at a time, like conversions
@@ -123,8 +126,10 @@ func orientPixels(img image.Image, orientation int) image.Image {
 func orientYCbCr(m *image.YCbCr, orientation int) image.Image {
 	b := m.Bounds()
 	ratios := map[image.YCbCrSubsampleRatio]image.YCbCrSubsampleRatio{
-		image.YCbCrSubsampleRatio444: image.YCbCrSubsampleRatio444, image.YCbCrSubsampleRatio420: image.YCbCrSubsampleRatio420,
-		image.YCbCrSubsampleRatio422: image.YCbCrSubsampleRatio440, image.YCbCrSubsampleRatio440: image.YCbCrSubsampleRatio422,
+		image.YCbCrSubsampleRatio444: image.YCbCrSubsampleRatio444,
+		image.YCbCrSubsampleRatio420: image.YCbCrSubsampleRatio420,
+		image.YCbCrSubsampleRatio422: image.YCbCrSubsampleRatio440,
+		image.YCbCrSubsampleRatio440: image.YCbCrSubsampleRatio422,
 	}
 	ratio, ok := ratios[m.SubsampleRatio]
 	if !ok || b.Min != (image.Point{}) || (b.Dx()%2 != 0 || b.Dy()%2 != 0) && ratio != image.YCbCrSubsampleRatio444 {
@@ -138,10 +143,12 @@ func orientYCbCr(m *image.YCbCr, orientation int) image.Image {
 	}
 	colors := m.COffset(0, b.Dy()-1)/m.CStride + 1 // rows of the color planes
 	columns := m.COffset(b.Dx()-1, 0) + 1
-	out := &image.YCbCr{SubsampleRatio: ratio, Rect: image.Rect(0, 0, width, height), YStride: width, CStride: columns,
+	out := &image.YCbCr{
+		SubsampleRatio: ratio, Rect: image.Rect(0, 0, width, height), YStride: width, CStride: columns,
 		Y:  orientPlane(m.Y, m.YStride, 1, b.Dx(), b.Dy(), orientation),
 		Cb: orientPlane(m.Cb, m.CStride, 1, columns, colors, orientation),
-		Cr: orientPlane(m.Cr, m.CStride, 1, columns, colors, orientation)}
+		Cr: orientPlane(m.Cr, m.CStride, 1, columns, colors, orientation),
+	}
 	if orientation >= 5 {
 		out.CStride = colors
 	}

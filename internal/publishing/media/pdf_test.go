@@ -34,7 +34,9 @@ func TestInspect_CountsThePagesOfAChangedDocument(t *testing.T) {
 	changed := append(first, "2 0 obj\n<</Type/Pages/Count 1/Kids[5 0 R]>>\nendobj\n"...)
 	start := len(changed)
 	older := bytes.LastIndex(first, []byte("\nxref\n")) + 1
-	changed = fmt.Appendf(changed, "xref\n2 1\n%010d 00000 n \ntrailer\n<</Size 7/Root 1 0 R/Prev %d>>\nstartxref\n%d\n%%%%EOF\n", at, older, start)
+	changed = fmt.Appendf(changed,
+		"xref\n2 1\n%010d 00000 n \ntrailer\n<</Size 7/Root 1 0 R/Prev %d>>\nstartxref\n%d\n%%%%EOF\n", at, older,
+		start)
 	if got, err := inspect(changed); err != nil || got.Pages != 1 {
 		t.Errorf("got %d pages, %v, want 1", got.Pages, err)
 	}
@@ -44,7 +46,8 @@ func TestInspect_RejectsDocumentsThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	whole := mediatest.PDF(3, false)
 	circular := bytes.Replace(whole, []byte("/Root 1 0 R"), []byte("/Prev 9 /R 1"), 1)
-	circular = bytes.Replace(circular, []byte("/Prev 9 "), fmt.Appendf(nil, "/Prev %d ", bytes.LastIndex(whole, []byte("\nxref\n"))+1), 1)
+	circular = bytes.Replace(circular, []byte("/Prev 9 "),
+		fmt.Appendf(nil, "/Prev %d ", bytes.LastIndex(whole, []byte("\nxref\n"))+1), 1)
 	for name, c := range map[string]struct {
 		content []byte
 		code    string
@@ -53,8 +56,11 @@ func TestInspect_RejectsDocumentsThatCannotBeRead(t *testing.T) {
 		"only a head":          {[]byte("%PDF-1.7\n"), "damaged"},
 		"no pages":             {bytes.Replace(whole, []byte("/Count 3"), []byte("/Count 0"), 1), "damaged"},
 		"sections in a circle": {circular, "damaged"},
-		"deeply nested":        {bytes.Replace(whole, []byte("/Root 1 0 R"), append([]byte("/A "), bytes.Repeat([]byte("["), 100_000)...), 1), "damaged"},
-		"encrypted":            {bytes.Replace(whole, []byte("/Info 3 0 R"), []byte("/Encrypt<<>>"), 1), "unsupported_type"},
+		"deeply nested": {
+			bytes.Replace(whole, []byte("/Root 1 0 R"), append([]byte("/A "), bytes.Repeat([]byte("["), 100_000)...),
+				1), "damaged",
+		},
+		"encrypted": {bytes.Replace(whole, []byte("/Info 3 0 R"), []byte("/Encrypt<<>>"), 1), "unsupported_type"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -37,7 +37,8 @@ func hanoi() []byte {
 		return le.AppendUint32(le.AppendUint32(le.AppendUint16(le.AppendUint16(nil, tag), kind), count), value)
 	}
 	head := slices.Concat([]byte("II*\x00\x08\x00\x00\x00\x01\x00"), entry(0x8825, 4, 1, 26), make([]byte, 4))
-	head = slices.Concat(head, []byte{4, 0}, entry(1, 2, 2, 'N'), entry(2, 5, 3, 80), entry(3, 2, 2, 'E'), entry(4, 5, 3, 104), make([]byte, 4))
+	head = slices.Concat(head, []byte{4, 0}, entry(1, 2, 2, 'N'), entry(2, 5, 3, 80), entry(3, 2, 2, 'E'),
+		entry(4, 5, 3, 104), make([]byte, 4))
 	for _, n := range []uint32{21, 1, 1, 1, 426, 10, 105, 1, 51, 1, 1512, 100} {
 		head = le.AppendUint32(head, n)
 	}
@@ -122,14 +123,22 @@ func TestIngest_RemovesPositionsFromGeneratedVideos(t *testing.T) {
 	}
 	write("false.vtt", captions(lines))
 	write("true.vtt", captions([]string{lines[0], "GPS(105.8542,21.0285,15)", lines[1]}))
-	chapter := ";FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/1\nSTART=0\nEND=1\ntitle=Start\n[CHAPTER]\nTIMEBASE=1/1\nSTART=1\nEND=3\ntitle="
+	chapter := ";FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/1\nSTART=0\nEND=1\ntitle=Start\n[CHAPTER]\nTIMEBASE=1/1\n" +
+		"START=1\nEND=3\ntitle="
 	write("false.txt", []byte(chapter+"Little latitude\n"))
 	write("true.txt", []byte(chapter+placePair+"\n"))
 	write("false.jpg", picture(t, nil))
 	write("true.jpg", picture(t, hanoi()))
-	lavfi := []string{"-v", "error", "-f", "lavfi", "-i", "testsrc=duration=3:size=64x64:rate=10", "-f", "lavfi", "-i", "sine=duration=3", "-g", "10", "-y"}
-	for name, codecs := range map[string][]string{"base.mp4": {"-c:v", "libx264", "-preset", "ultrafast", "-c:a", "aac"},
-		"base.webm": {"-c:v", "libvpx", "-deadline", "realtime", "-cpu-used", "8", "-c:a", "libvorbis"}} {
+	lavfi := []string{
+		"-v", "error", "-f", "lavfi", "-i", "testsrc=duration=3:size=64x64:rate=10", "-f", "lavfi", "-i",
+		"sine=duration=3", "-g", "10", "-y",
+	}
+	for name, codecs := range map[string][]string{
+		"base.mp4": {
+			"-c:v", "libx264", "-preset", "ultrafast", "-c:a", "aac",
+		},
+		"base.webm": {"-c:v", "libvpx", "-deadline", "realtime", "-cpu-used", "8", "-c:a", "libvorbis"},
+	} {
 		_, err := run(t.Context(), "ffmpeg", append(slices.Concat(lavfi, codecs), filepath.Join(dir, name))...)
 		n.Must(err)
 	}
@@ -137,7 +146,9 @@ func TestIngest_RemovesPositionsFromGeneratedVideos(t *testing.T) {
 	for container := range containers() {
 		for _, place := range places() {
 			for _, hasPosition := range []bool{true, false} {
-				files = append(files, generated{fmt.Sprintf("%t-%s-%s", hasPosition, place, container), container, place, hasPosition})
+				files = append(files, generated{
+					fmt.Sprintf("%t-%s-%s", hasPosition, place, container), container, place, hasPosition,
+				})
 			}
 		}
 	}
@@ -150,7 +161,8 @@ func TestIngest_RemovesPositionsFromGeneratedVideos(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if found, err := verify.HasPosition(bytes.NewReader(content), int64(len(content)), mimeOf(f.name)); found != f.hasPosition || err != nil {
+			if found, err := verify.HasPosition(bytes.NewReader(content), int64(len(content)),
+				mimeOf(f.name)); found != f.hasPosition || err != nil {
 				t.Errorf("%s before: position %t, %v, want %t", f.name, found, err, f.hasPosition)
 			}
 			item, err := n.Media.Upload(t.Context(), n.Owner, f.name, "", bytes.NewReader(content))
@@ -161,7 +173,8 @@ func TestIngest_RemovesPositionsFromGeneratedVideos(t *testing.T) {
 				t.Errorf("%s: location removed %t, want %t", f.name, item.LocationRemoved(), f.hasPosition)
 			}
 			stored := read(t, n, item)
-			if found, err := verify.HasPosition(bytes.NewReader(stored), int64(len(stored)), item.MIMEType); found || err != nil {
+			if found, err := verify.HasPosition(bytes.NewReader(stored), int64(len(stored)), item.MIMEType); found ||
+				err != nil {
 				t.Errorf("%s: the stored file has a position, %v", f.name, err)
 			}
 			path := filepath.Join(dir, "stored", f.name)
@@ -176,7 +189,8 @@ func TestIngest_RemovesPositionsFromGeneratedVideos(t *testing.T) {
 		t.Log("exiftool is not installed; only the independent reader looked at the files")
 		return
 	}
-	out, err := run(t.Context(), "exiftool", "-ee3", "-G1", "-a", "-n", "-api", "largefilesupport=1", "-json", "-r", "-q", filepath.Join(dir, "stored"))
+	out, err := run(t.Context(), "exiftool", "-ee3", "-G1", "-a", "-n", "-api", "largefilesupport=1", "-json", "-r",
+		"-q", filepath.Join(dir, "stored"))
 	n.Must(err)
 	var found []map[string]any
 	n.Must(json.Unmarshal(out, &found))
@@ -185,7 +199,8 @@ func TestIngest_RemovesPositionsFromGeneratedVideos(t *testing.T) {
 	}
 	for _, tags := range found {
 		for tag, value := range tags {
-			if text := fmt.Sprint(value); strings.Contains(tag, "GPS") || strings.Contains(text, "21.028") || strings.Contains(text, "105.854") {
+			if text := fmt.Sprint(value); strings.Contains(tag, "GPS") || strings.Contains(text, "21.028") ||
+				strings.Contains(text, "105.854") {
 				t.Errorf("%s: exiftool finds %s = %s", filepath.Base(fmt.Sprint(tags["SourceFile"])), tag, text)
 			}
 		}
@@ -224,7 +239,8 @@ func (f generated) generate(ctx context.Context, dir string) ([]byte, error) {
 		maps = append(maps, "-metadata", "title="+sentence, "-metadata", "comment=Velocity 21.5, 105")
 	}
 	path := filepath.Join(dir, f.name)
-	args = slices.Concat(args, maps, []string{"-c", "copy", "-c:s", codec}, containers()[f.container], []string{"-y", path})
+	args = slices.Concat(args, maps, []string{"-c", "copy", "-c:s", codec}, containers()[f.container],
+		[]string{"-y", path})
 	if _, err := run(ctx, "ffmpeg", args...); err != nil {
 		return nil, err
 	}
@@ -249,15 +265,18 @@ func (f generated) generate(ctx context.Context, dir string) ([]byte, error) {
 
 // play decodes everything, and compares the captions of a file without a position.
 func (f generated) play(t *testing.T, path string) error {
-	out, err := run(t.Context(), "ffmpeg", "-v", "error", "-i", path, "-map", "0:v", "-map", "0:a", "-f", "null", "-", "-map", "0:s?", "-f", "webvtt", "-")
+	out, err := run(t.Context(), "ffmpeg", "-v", "error", "-i", path, "-map", "0:v", "-map", "0:a", "-f", "null", "-",
+		"-map", "0:s?", "-f", "webvtt", "-")
 	keepsText := f.place != "text" || !f.hasPosition
 	if !keepsText && err != nil && strings.Contains(err.Error(), "does not contain any stream") {
-		out, err = run(t.Context(), "ffmpeg", "-v", "error", "-i", path, "-map", "0:v", "-map", "0:a", "-f", "null", "-")
+		out, err = run(t.Context(), "ffmpeg", "-v", "error", "-i", path, "-map", "0:v", "-map", "0:a", "-f", "null",
+			"-")
 	}
 	if err != nil {
 		t.Errorf("%s does not play: %v", f.name, err)
 	}
-	if keepsText != bytes.Contains(out, []byte(sentence)) || !f.hasPosition && !bytes.Contains(out, []byte("9.58, 9.63")) {
+	if keepsText != bytes.Contains(out, []byte(sentence)) || !f.hasPosition &&
+		!bytes.Contains(out, []byte("9.58, 9.63")) {
 		t.Errorf("%s: captions are kept: %t, want %t: %s", f.name, !keepsText, keepsText, out)
 	}
 	if !f.hasPosition {

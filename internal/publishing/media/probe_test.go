@@ -42,8 +42,10 @@ func problemOf(err error) apperr.FieldError {
 func TestInspect_ReadsVideoContainers(t *testing.T) {
 	const one = uint32(1 << 16)
 	minus := uint32(math.MaxUint32 - (1<<16 - 1))
-	base := media.Facts{MIMEType: "video/mp4", Kind: media.Video, Width: 640, Height: 360, Orientation: 1,
-		Duration: 4 * time.Second, FrameRate: 25, VideoCodec: "h264", AudioCodec: "aac"}
+	base := media.Facts{
+		MIMEType: "video/mp4", Kind: media.Video, Width: 640, Height: 360, Orientation: 1,
+		Duration: 4 * time.Second, FrameRate: 25, VideoCodec: "h264", AudioCodec: "aac",
+	}
 	with := func(change func(*media.Facts)) media.Facts {
 		f := base
 		change(&f)
@@ -53,15 +55,35 @@ func TestInspect_ReadsVideoContainers(t *testing.T) {
 		content []byte
 		want    media.Facts
 	}{
-		"index at the end":   {mediatest.Movie{Width: 640, Height: 360, Seconds: 4, Frames: 5000}.Bytes(), base},
-		"index first":        {mediatest.Movie{Width: 640, Height: 360, Seconds: 4, Frames: 5000, MoovFirst: true}.Bytes(), base},
-		"silent":             {mediatest.Movie{Width: 640, Height: 360, Seconds: 4, Silent: true}.Bytes(), with(func(f *media.Facts) { f.AudioCodec = "" })},
-		"brand without mp4":  {mediatest.Movie{Brand: "iso5", Width: 640, Height: 360, Seconds: 4}.Bytes(), base},
-		"QuickTime":          {mediatest.Movie{Brand: "qt  ", Width: 640, Height: 360, Seconds: 4}.Bytes(), with(func(f *media.Facts) { f.MIMEType = "video/quicktime" })},
-		"held upright":       {mediatest.Movie{Width: 640, Height: 360, Seconds: 4, Turn: [4]uint32{0, one, minus, 0}}.Bytes(), with(func(f *media.Facts) { f.Width, f.Height, f.Rotation = 360, 640, 90 })},
-		"held upside down":   {mediatest.Movie{Width: 640, Height: 360, Seconds: 4, Turn: [4]uint32{minus, 0, 0, minus}}.Bytes(), with(func(f *media.Facts) { f.Rotation = 180 })},
-		"turned to the left": {mediatest.Movie{Width: 640, Height: 360, Seconds: 4, Turn: [4]uint32{0, minus, one, 0}}.Bytes(), with(func(f *media.Facts) { f.Width, f.Height, f.Rotation = 360, 640, 270 })},
-		"WebM":               {webm("webm", 640, 360, 4000), with(func(f *media.Facts) { f.MIMEType, f.VideoCodec, f.AudioCodec = "video/webm", "vp9", "opus" })},
+		"index at the end": {mediatest.Movie{Width: 640, Height: 360, Seconds: 4, Frames: 5000}.Bytes(), base},
+		"index first": {
+			mediatest.Movie{Width: 640, Height: 360, Seconds: 4, Frames: 5000, MoovFirst: true}.Bytes(), base,
+		},
+		"silent": {
+			mediatest.Movie{Width: 640, Height: 360, Seconds: 4, Silent: true}.Bytes(),
+			with(func(f *media.Facts) { f.AudioCodec = "" }),
+		},
+		"brand without mp4": {mediatest.Movie{Brand: "iso5", Width: 640, Height: 360, Seconds: 4}.Bytes(), base},
+		"QuickTime": {
+			mediatest.Movie{Brand: "qt  ", Width: 640, Height: 360, Seconds: 4}.Bytes(),
+			with(func(f *media.Facts) { f.MIMEType = "video/quicktime" }),
+		},
+		"held upright": {
+			mediatest.Movie{Width: 640, Height: 360, Seconds: 4, Turn: [4]uint32{0, one, minus, 0}}.Bytes(),
+			with(func(f *media.Facts) { f.Width, f.Height, f.Rotation = 360, 640, 90 }),
+		},
+		"held upside down": {
+			mediatest.Movie{Width: 640, Height: 360, Seconds: 4, Turn: [4]uint32{minus, 0, 0, minus}}.Bytes(),
+			with(func(f *media.Facts) { f.Rotation = 180 }),
+		},
+		"turned to the left": {
+			mediatest.Movie{Width: 640, Height: 360, Seconds: 4, Turn: [4]uint32{0, minus, one, 0}}.Bytes(),
+			with(func(f *media.Facts) { f.Width, f.Height, f.Rotation = 360, 640, 270 }),
+		},
+		"WebM": {
+			webm("webm", 640, 360, 4000),
+			with(func(f *media.Facts) { f.MIMEType, f.VideoCodec, f.AudioCodec = "video/webm", "vp9", "opus" }),
+		},
 	} {
 		got, err := inspect(c.content)
 		if err != nil {
@@ -76,7 +98,9 @@ func TestInspect_ReadsVideoContainers(t *testing.T) {
 }
 
 func TestProbe_DistinguishesAnimationsFromStills(t *testing.T) {
-	still := slices.Concat([]byte("RIFF\x1a\x00\x00\x00WEBPVP8L\x0d\x00\x00\x00\x2f"), []byte{0x1d, 0xc0, 0x04, 0x00, 0, 0, 0, 0, 0, 0, 0, 0, 0})
+	still := slices.Concat([]byte("RIFF\x1a\x00\x00\x00WEBPVP8L\x0d\x00\x00\x00\x2f"), []byte{
+		0x1d, 0xc0, 0x04, 0x00, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+	})
 	apng := pngOf(t)
 	control := []byte("acTL\x00\x00\x00\x03\x00\x00\x00\x00")
 	apng = slices.Concat(apng[:33], mediatest.BE32(8), control, mediatest.BE32(crc32.ChecksumIEEE(control)), apng[33:])
@@ -125,17 +149,26 @@ func TestInspect_ExplainsRejectedFiles(t *testing.T) {
 		code    string
 		message string
 	}{
-		"wide bomb":       {bomb(t, 60_000, 10), "too_many_pixels", "60000 × 10"},
-		"square bomb":     {bomb(t, 29_000, 29_000), "too_many_pixels", "29000 × 29000"},
-		"HEIC":            {heic, "unsupported_type", "as JPEG"},
-		"sound":           {mediatest.Movie{Brand: "M4A "}.Bytes(), "unsupported_type", "only audio"},
-		"Matroska":        {webm("matroska", 10, 10, 10), "unsupported_type", "Matroska"},
-		"no index":        {mediatest.Box("ftyp", []byte("isom"), mediatest.BE32(0), []byte("mp42")), "damaged", "no index"},
-		"cut index":       {mediatest.Movie{Width: 10, Height: 10, Seconds: 1}.Bytes()[:200], "damaged", "too early"},
-		"cut WebM":        {webm("webm", 10, 10, 10)[:60], "damaged", ""},
-		"cut GIF":         {moving(t, 3)[:70], "damaged", ""},
-		"endless nesting": {slices.Concat(mediatest.Box("ftyp", []byte("isom"), mediatest.BE32(0)), nested(40)), "damaged", "nested"},
-		"a million parts": {slices.Concat(mediatest.Box("ftyp", []byte("isom"), mediatest.BE32(0)), mediatest.Box("moov", bytes.Repeat(mediatest.Box("free"), 20_000))), "damaged", "too many"},
+		"wide bomb":   {bomb(t, 60_000, 10), "too_many_pixels", "60000 × 10"},
+		"square bomb": {bomb(t, 29_000, 29_000), "too_many_pixels", "29000 × 29000"},
+		"HEIC":        {heic, "unsupported_type", "as JPEG"},
+		"sound":       {mediatest.Movie{Brand: "M4A "}.Bytes(), "unsupported_type", "only audio"},
+		"Matroska":    {webm("matroska", 10, 10, 10), "unsupported_type", "Matroska"},
+		"no index": {
+			mediatest.Box("ftyp", []byte("isom"), mediatest.BE32(0), []byte("mp42")), "damaged",
+			"no index",
+		},
+		"cut index": {mediatest.Movie{Width: 10, Height: 10, Seconds: 1}.Bytes()[:200], "damaged", "too early"},
+		"cut WebM":  {webm("webm", 10, 10, 10)[:60], "damaged", ""},
+		"cut GIF":   {moving(t, 3)[:70], "damaged", ""},
+		"endless nesting": {
+			slices.Concat(mediatest.Box("ftyp", []byte("isom"), mediatest.BE32(0)), nested(40)),
+			"damaged", "nested",
+		},
+		"a million parts": {
+			slices.Concat(mediatest.Box("ftyp", []byte("isom"), mediatest.BE32(0)),
+				mediatest.Box("moov", bytes.Repeat(mediatest.Box("free"), 20_000))), "damaged", "too many",
+		},
 	} {
 		_, err := inspect(c.content)
 		if p := problemOf(err); p.Code != c.code || !strings.Contains(p.Message, c.message) {
@@ -202,7 +235,8 @@ func FuzzMP4(f *testing.F) {
 	f.Add(mediatest.Movie{Width: 640, Height: 360, Seconds: 4, Frames: 10}.Bytes())
 	f.Add(mediatest.Movie{Brand: "qt  ", Width: 640, Height: 360, Seconds: 4, MoovFirst: true, Silent: true}.Bytes())
 	f.Add(nested(3))
-	f.Add(slices.Concat(mediatest.Box("ftyp", []byte("isom"), mediatest.BE32(0)), mediatest.BE32(1), []byte("moov"), mediatest.BE32(0, 24), mediatest.Box("mvhd", mediatest.BE32(1<<24))))
+	f.Add(slices.Concat(mediatest.Box("ftyp", []byte("isom"), mediatest.BE32(0)), mediatest.BE32(1), []byte("moov"),
+		mediatest.BE32(0, 24), mediatest.Box("mvhd", mediatest.BE32(1<<24))))
 	fuzzInspect(f)
 }
 

@@ -26,7 +26,8 @@ func iccProfile(r io.ReaderAt, size int64, mimeType string) []byte {
 	case typeWebP:
 		profile = webpProfile(r, size)
 	}
-	if len(profile) < 128 || len(profile) > maxProfile || string(profile[16:20]) != "RGB " || string(profile[36:40]) != "acsp" {
+	if len(profile) < 128 || len(profile) > maxProfile || string(profile[16:20]) != "RGB " ||
+		string(profile[36:40]) != "acsp" {
 		return nil
 	}
 	return profile

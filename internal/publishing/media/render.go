@@ -194,7 +194,9 @@ func encode(img image.Image, mimeType string, profile []byte, limit int64) (cont
 		room = max(1, limit-int64(len(profile))-64)
 	}
 	for _, quality := range []int{92, 88, 84, 80, 75, 70, 60, 50, 40} {
-		content, ok, err = encodeWithin(room, func(w io.Writer) error { return jpeg.Encode(w, img, &jpeg.Options{Quality: quality}) })
+		content, ok, err = encodeWithin(room, func(w io.Writer) error {
+			return jpeg.Encode(w, img, &jpeg.Options{Quality: quality})
+		})
 		if ok || err != nil {
 			return jpegWithProfile(content, profile), ok, err
 		}

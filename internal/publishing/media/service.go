@@ -42,7 +42,8 @@ type Objects interface {
 // parts.
 type DirectUploads interface {
 	PresignPut(ctx context.Context, key string, bytes int64, life time.Duration) (blob.SignedRequest, error)
-	PresignPart(ctx context.Context, key, upload string, number int, bytes int64, life time.Duration) (blob.SignedRequest, error)
+	PresignPart(ctx context.Context, key, upload string, number int, bytes int64,
+		life time.Duration) (blob.SignedRequest, error)
 	CreateMultipartUpload(ctx context.Context, key string) (upload string, err error)
 	ListParts(ctx context.Context, key, upload string) ([]blob.Part, error)
 	CompleteMultipartUpload(ctx context.Context, key, upload string, parts []blob.Part) error
@@ -119,7 +120,9 @@ type NewFile struct {
 }
 
 // Upload stores a file.
-func (s *Service) Upload(ctx context.Context, who workspace.Principal, fileName, altText string, body io.Reader) (Item, error) {
+func (s *Service) Upload(
+	ctx context.Context, who workspace.Principal, fileName, altText string, body io.Reader,
+) (Item, error) {
 	item, _, err := s.Save(ctx, who, NewFile{FileName: fileName, AltText: altText, Body: body})
 	return item, err
 }
@@ -151,8 +154,10 @@ func (s *Service) Save(ctx context.Context, who workspace.Principal, in NewFile)
 	if err != nil {
 		return Item{}, false, err
 	}
-	item = c.item(Item{ID: uuid.Must(uuid.NewV7()), WorkspaceID: who.WorkspaceID, UserID: who.UserID,
-		FileName: cleanName(in.FileName), AltText: in.AltText, MetadataRemoved: in.MetadataRemoved})
+	item = c.item(Item{
+		ID: uuid.Must(uuid.NewV7()), WorkspaceID: who.WorkspaceID, UserID: who.UserID,
+		FileName: cleanName(in.FileName), AltText: in.AltText, MetadataRemoved: in.MetadataRemoved,
+	})
 	key := idempotency.Key{UserID: who.UserID, Key: in.IdempotencyKey}
 	if key.Key != "" {
 		// The hash of the uploaded bytes does not depend on the workspace's settings.
@@ -163,7 +168,9 @@ func (s *Service) Save(ctx context.Context, who workspace.Principal, in NewFile)
 }
 
 // saveObject stores the object of a file, then its item.
-func (s *Service) saveObject(ctx context.Context, item Item, key idempotency.Key, put func() error) (saved Item, replayed bool, err error) {
+func (s *Service) saveObject(
+	ctx context.Context, item Item, key idempotency.Key, put func() error,
+) (saved Item, replayed bool, err error) {
 	for range 10 {
 		if err := s.Store.ClaimObject(ctx, item.ObjectKey, claimTTL); err != nil {
 			return Item{}, false, err
@@ -189,14 +196,22 @@ func uploadError(err error) error {
 	if errors.As(err, &known) {
 		return known
 	}
-	return &apperr.Error{Kind: apperr.KindInvalid, Code: "upload_broken", Message: "The upload was interrupted. Send the file again.",
-		Fields: []apperr.FieldError{{Field: "file", Code: "incomplete", Message: "The file is incomplete."}}}
+	return &apperr.Error{
+		Kind: apperr.KindInvalid, Code: "upload_broken",
+		Message: "The upload was interrupted. Send the file again.",
+		Fields:  []apperr.FieldError{{Field: "file", Code: "incomplete", Message: "The file is incomplete."}},
+	}
 }
 
 func (s *Service) checkSize(n int64) error {
 	if n > s.MaxBytes {
-		return &apperr.Error{Kind: apperr.KindTooLarge, Code: "too_large", Message: fmt.Sprintf("The file is larger than %d bytes.", s.MaxBytes),
-			Fields: []apperr.FieldError{{Field: "file", Code: "too_large", Message: fmt.Sprintf("At most %d bytes.", s.MaxBytes)}}}
+		return &apperr.Error{
+			Kind: apperr.KindTooLarge, Code: "too_large",
+			Message: fmt.Sprintf("The file is larger than %d bytes.", s.MaxBytes),
+			Fields: []apperr.FieldError{
+				{Field: "file", Code: "too_large", Message: fmt.Sprintf("At most %d bytes.", s.MaxBytes)},
+			},
+		}
 	}
 	if n == 0 {
 		return apperr.InvalidFields(apperr.FieldError{Field: "file", Code: "empty", Message: "The file is empty."})
@@ -207,9 +222,13 @@ func (s *Service) checkSize(n int64) error {
 func checkAltText(text string) *apperr.FieldError {
 	switch {
 	case len(text) > maxAltText:
-		return &apperr.FieldError{Field: "alt_text", Code: "too_long", Message: "The description is longer than 10,000 bytes."}
+		return &apperr.FieldError{
+			Field: "alt_text", Code: "too_long", Message: "The description is longer than 10,000 bytes.",
+		}
 	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
-		return &apperr.FieldError{Field: "alt_text", Code: "invalid", Message: "The description must be valid UTF-8 without NUL."}
+		return &apperr.FieldError{
+			Field: "alt_text", Code: "invalid", Message: "The description must be valid UTF-8 without NUL.",
+		}
 	}
 	return nil
 }

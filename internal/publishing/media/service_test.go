@@ -40,19 +40,29 @@ func pngOf(t *testing.T) []byte { return encoded(t, png.Encode) }
 func TestUpload_DetectsTheType(t *testing.T) {
 	n := newsroomtest.Open(t)
 	mp4 := mediatest.Movie{Brand: "mp42", Width: 30, Height: 20, Seconds: 1}.Bytes()
-	webp := append([]byte("RIFF\x1a\x00\x00\x00WEBPVP8L\x0d\x00\x00\x00\x2f"), 0x1d, 0xc0, 0x04, 0x00, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+	webp := append([]byte("RIFF\x1a\x00\x00\x00WEBPVP8L\x0d\x00\x00\x00\x2f"), 0x1d, 0xc0, 0x04, 0x00, 0, 0, 0, 0, 0, 0,
+		0, 0, 0)
 	for name, c := range map[string]struct {
 		bytes []byte
 		mime  string
 		sized bool
 	}{
-		"photo.txt":  {pngOf(t), "image/png", true},
-		"photo.png":  {encoded(t, func(w io.Writer, i image.Image) error { return jpeg.Encode(w, i, nil) }), "image/jpeg", true},
-		"photo":      {encoded(t, func(w io.Writer, i image.Image) error { return gif.Encode(w, i, nil) }), "image/gif", true},
+		"photo.txt": {pngOf(t), "image/png", true},
+		"photo.png": {
+			encoded(t, func(w io.Writer, i image.Image) error { return jpeg.Encode(w, i, nil) }),
+			"image/jpeg", true,
+		},
+		"photo": {
+			encoded(t, func(w io.Writer, i image.Image) error { return gif.Encode(w, i, nil) }), "image/gif",
+			true,
+		},
 		"photo.jpeg": {webp, "image/webp", true},
 		"film.exe":   {mp4, "video/mp4", true},
-		"film.mp4":   {mediatest.Movie{Brand: "qt  ", Width: 30, Height: 20, Seconds: 1}.Bytes(), "video/quicktime", true},
-		"film.avi":   {webm("webm", 30, 20, 1000), "video/webm", true},
+		"film.mp4": {
+			mediatest.Movie{Brand: "qt  ", Width: 30, Height: 20, Seconds: 1}.Bytes(), "video/quicktime",
+			true,
+		},
+		"film.avi": {webm("webm", 30, 20, 1000), "video/webm", true},
 	} {
 		item, err := n.Media.Upload(t.Context(), n.Owner, name, "", bytes.NewReader(c.bytes))
 		if err != nil {
@@ -111,7 +121,8 @@ func TestUpload_InterruptedStoresNothing(t *testing.T) {
 	n := newsroomtest.Open(t)
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
-	_, err := n.Media.Upload(t.Context(), n.Owner, "a.png", "", io.MultiReader(bytes.NewReader(pngOf(t)), iotest.ErrReader(io.ErrUnexpectedEOF)))
+	_, err := n.Media.Upload(t.Context(), n.Owner, "a.png", "",
+		io.MultiReader(bytes.NewReader(pngOf(t)), iotest.ErrReader(io.ErrUnexpectedEOF)))
 	var e *apperr.Error
 	if !errors.As(err, &e) || e.Code != "upload_broken" {
 		t.Errorf("got %v", err)
@@ -158,8 +169,9 @@ func TestUpload_CleansFileNames(t *testing.T) {
 	n := newsroomtest.Open(t)
 	body := pngOf(t)
 	for name, want := range map[string]string{
-		"photo.png": "photo.png", "../../etc/passwd": "passwd", `C:\Users\Ann\ảnh đẹp.png`: "ảnh đẹp.png", "a\x00b\nc\x7f.png": "abc.png",
-		"": "", ".": "", "..": "", "/": "", "bad\xffutf.png": "badutf.png",
+		"photo.png": "photo.png", "../../etc/passwd": "passwd", `C:\Users\Ann\ảnh đẹp.png`: "ảnh đẹp.png",
+		"a\x00b\nc\x7f.png": "abc.png",
+		"":                  "", ".": "", "..": "", "/": "", "bad\xffutf.png": "badutf.png",
 	} {
 		item, err := n.Media.Upload(t.Context(), n.Owner, name, "", bytes.NewReader(body))
 		if err != nil || item.FileName != want {
@@ -174,7 +186,10 @@ func TestUpload_CleansFileNames(t *testing.T) {
 
 func TestUpload_ChecksAltText(t *testing.T) {
 	n := newsroomtest.Open(t)
-	for text, code := range map[string]string{strings.Repeat("x", 10_001): "too_long", "a\x00b": "invalid", "a\xffb": "invalid"} {
+	for text, code := range map[string]string{
+		strings.Repeat("x", 10_001): "too_long", "a\x00b": "invalid",
+		"a\xffb": "invalid",
+	} {
 		_, err := n.Media.Upload(t.Context(), n.Owner, "a.png", text, bytes.NewReader(pngOf(t)))
 		var e *apperr.Error
 		if !errors.As(err, &e) || e.Fields[0].Field != "alt_text" || e.Fields[0].Code != code {

@@ -140,7 +140,10 @@ func sniffBrands(head []byte) (string, error) {
 		return "", unsupported("The networks do not accept HEIC and AVIF images. Export the image as JPEG.")
 	}
 	for _, brand := range brands {
-		for _, known := range []string{"iso", "mp4", "avc1", "hvc1", "av01", "M4V", "MSNV", "dash", "cmf", "3gp", "3g2", "qt  "} {
+		for _, known := range []string{
+			"iso", "mp4", "avc1", "hvc1", "av01", "M4V", "MSNV", "dash", "cmf", "3gp", "3g2",
+			"qt  ",
+		} {
 			if strings.HasPrefix(brand, known) {
 				return typeMP4, nil
 			}
@@ -170,5 +173,7 @@ func unsupported(message string) *apperr.Error {
 }
 
 func damaged(format string, args ...any) *apperr.Error {
-	return apperr.InvalidFields(apperr.FieldError{Field: "file", Code: "damaged", Message: fmt.Sprintf(format, args...)})
+	return apperr.InvalidFields(apperr.FieldError{
+		Field: "file", Code: "damaged", Message: fmt.Sprintf(format, args...),
+	})
 }

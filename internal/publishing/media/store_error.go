@@ -18,7 +18,8 @@ func storeError(err error) error {
 	case errors.Is(err, blob.ErrFull):
 		return storageFull("The object store is full. Free or add space, then upload the file again.")
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
-		return storageFull("The server's disk for temporary files (TMPDIR) is full. Free some space or point TMPDIR to a larger disk, then upload the file again.")
+		return storageFull("The server's disk for temporary files (TMPDIR) is full. Free some space or point TMPDIR " +
+			"to a larger disk, then upload the file again.")
 	}
 	return fmt.Errorf("storing the file: %w", err)
 }

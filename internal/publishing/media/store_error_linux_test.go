@@ -22,13 +22,15 @@ func TestUpload_ReportsFullDisk(t *testing.T) {
 		t.Helper()
 		_, err := n.Media.Upload(t.Context(), n.Owner, "film.mp4", "", bytes.NewReader(movie))
 		var refused *apperr.Error
-		if !errors.As(err, &refused) || refused.Kind != apperr.KindInsufficientStorage || refused.Code != "insufficient_storage" {
+		if !errors.As(err, &refused) || refused.Kind != apperr.KindInsufficientStorage ||
+			refused.Code != "insufficient_storage" {
 			t.Errorf("got %v, want insufficient_storage", err)
 		}
 		if got := n.Count("select count(*) from media"); got != 0 {
 			t.Errorf("got %d files, want none", got)
 		}
-		small, err := n.Media.Upload(t.Context(), n.Owner, "small.jpg", "", bytes.NewReader(mediatest.PlainJPEG(64, 48)))
+		small, err := n.Media.Upload(t.Context(), n.Owner, "small.jpg", "",
+			bytes.NewReader(mediatest.PlainJPEG(64, 48)))
 		if err != nil || small.Bytes == 0 {
 			t.Errorf("a file that fits: %v", err)
 		}
@@ -50,13 +52,18 @@ func TestUpload_ReportsFullDisk(t *testing.T) {
 // smallBucket is a bucket of the embedded server on a small disk.
 func smallBucket(t *testing.T, room uint64) media.Objects {
 	t.Helper()
-	handler, err := s3server.New(s3server.Options{Dir: enginetest.SmallDisk(t, room), Bucket: "small", AccessKey: "test", SecretKey: "test"})
+	handler, err := s3server.New(s3server.Options{
+		Dir: enginetest.SmallDisk(t, room), Bucket: "small", AccessKey: "test", SecretKey: "test",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	bucket, err := objects.Open(t.Context(), objects.Options{Endpoint: server.URL, Region: "us-east-1", Bucket: "small", AccessKey: "test", SecretKey: "test", PathStyle: true})
+	bucket, err := objects.Open(t.Context(), objects.Options{
+		Endpoint: server.URL, Region: "us-east-1", Bucket: "small",
+		AccessKey: "test", SecretKey: "test", PathStyle: true,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,10 +11,12 @@ import (
 type SweepStore interface {
 	// DeleteUnused removes files that no post has used from the library, in pages that
 	// start after the given id.
-	DeleteUnused(ctx context.Context, age time.Duration, after uuid.UUID, limit int) (deleted int, last uuid.UUID, err error)
+	DeleteUnused(ctx context.Context, age time.Duration, after uuid.UUID, limit int) (deleted int, last uuid.UUID,
+		err error)
 	// ReleaseDeleted releases the objects of files that were deleted some time ago and
 	// that no pending post uses.
-	ReleaseDeleted(ctx context.Context, grace time.Duration, after uuid.UUID, limit int) (released int, last uuid.UUID, err error)
+	ReleaseDeleted(ctx context.Context, grace time.Duration, after uuid.UUID, limit int) (released int, last uuid.UUID,
+		err error)
 	DeleteOldRenditions(ctx context.Context, age time.Duration) (int, error)
 	// UnreferencedObjects lists keys after the given one that nothing refers to.
 	UnreferencedObjects(ctx context.Context, after string, limit int) ([]string, error)
@@ -96,7 +98,8 @@ func (s *Service) sweepUploads(ctx context.Context, done *SweepResult, heartbeat
 		failed := 0
 		for _, u := range old {
 			if err := s.dropUpload(ctx, u); err != nil {
-				s.log().Warn("an old upload could not be dropped; the next sweep tries it again", "upload_id", u.ID, "error", err)
+				s.log().Warn("an old upload could not be dropped; the next sweep tries it again", "upload_id", u.ID,
+					"error", err)
 				failed++
 			} else {
 				done.Uploads++
@@ -129,7 +132,9 @@ func (s *Service) sweepObjects(ctx context.Context, done *SweepResult, heartbeat
 			return err
 		}
 		for _, key := range keys {
-			dropped, err := s.Store.DeleteObject(ctx, key, func(ctx context.Context) error { return s.Objects.Delete(ctx, key) })
+			dropped, err := s.Store.DeleteObject(ctx, key, func(ctx context.Context) error {
+				return s.Objects.Delete(ctx, key)
+			})
 			switch {
 			case err != nil:
 				s.log().Warn("an object could not be deleted; the next sweep tries it again", "key", key, "error", err)

@@ -53,7 +53,8 @@ func there(t *testing.T, n *newsroomtest.Newsroom, key string) bool {
 
 func upload(t *testing.T, n *newsroomtest.Newsroom, shade int) media.Item {
 	t.Helper()
-	item, err := n.Media.Upload(t.Context(), n.Owner, fmt.Sprintf("%d.jpg", shade), "", bytes.NewReader(photo(t, 40+shade, 30, 1)))
+	item, err := n.Media.Upload(t.Context(), n.Owner, fmt.Sprintf("%d.jpg", shade), "",
+		bytes.NewReader(photo(t, 40+shade, 30, 1)))
 	n.Must(err)
 	return item
 }
@@ -81,11 +82,17 @@ func TestSweep_KeepsFilesOfPendingPosts(t *testing.T) {
 		d.Overrides = map[string]scheduling.Override{account: {Attachments: texts(3)}}
 	})
 	n.Schedule(func(d *scheduling.Draft) {
-		d.Overrides = map[string]scheduling.Override{account: {Thread: &[]scheduling.Segment{{Content: "more", Attachments: *texts(4)}}}}
+		d.Overrides = map[string]scheduling.Override{
+			account: {Thread: &[]scheduling.Segment{{Content: "more", Attachments: *texts(4)}}},
+		}
 	})
 	n.Dead(n.Schedule(with(files[5])), post.TargetFailed)
-	series, _, _, err := n.Scheduler.CreateSeries(t.Context(), n.Owner, scheduling.SeriesDraft{Rule: "FREQ=MONTHLY", Starts: time.Now().AddDate(0, 6, 0).Format("2006-01-02T15:04:05"),
-		Template: scheduling.Draft{Content: "Again", Attachments: []string{"{" + files[6].ID.String() + "}"}}}, idempotency.Key{})
+	series, _, _, err := n.Scheduler.CreateSeries(t.Context(), n.Owner,
+		scheduling.SeriesDraft{
+			Rule: "FREQ=MONTHLY", Starts: time.Now().AddDate(0, 6, 0).Format("2006-01-02T15:04:05"),
+			Template: scheduling.Draft{Content: "Again", Attachments: []string{"{" + files[6].ID.String() + "}"}},
+		},
+		idempotency.Key{})
 	n.Must(err)
 	for i, f := range files {
 		err := n.Media.Delete(t.Context(), n.Owner, f.ID)
@@ -99,7 +106,11 @@ func TestSweep_KeepsFilesOfPendingPosts(t *testing.T) {
 	if err := n.Media.Delete(t.Context(), n.Owner, files[7].ID); codeOf(err) != "media_not_found" {
 		t.Errorf("deleted twice: %v", err)
 	}
-	if _, _, err := n.Scheduler.Schedule(t.Context(), n.Owner, scheduling.Draft{Content: "x", ScheduledTime: time.Now().Add(time.Hour).Format(time.RFC3339), Attachments: *texts(7)}, idempotency.Key{}); problemOf(err).Code != "unknown_file" {
+	if _, _, err := n.Scheduler.Schedule(t.Context(), n.Owner,
+		scheduling.Draft{
+			Content: "x", ScheduledTime: time.Now().Add(time.Hour).Format(time.RFC3339),
+			Attachments: *texts(7),
+		}, idempotency.Key{}); problemOf(err).Code != "unknown_file" {
 		t.Errorf("a post may use a deleted file: %v", err)
 	}
 	// Files that a post uses are kept, whatever their age.
@@ -176,15 +187,20 @@ func TestSweep_ConcurrentPostKeepsItsFile(t *testing.T) {
 	n.Connect("desk")
 	item := upload(t, n, 1)
 	p := n.Schedule(with(item))
-	n.Exec("update media set deleted_at = now() - interval '2 hours'") // as if the post had been created after the deletion
+	// As if the post had been created after the deletion
+	n.Exec("update media set deleted_at = now() - interval '2 hours'")
 	later(n, "2 hours")
 	if swept := sweep(t, n); swept.Released != 0 || !there(t, n, item.ObjectKey) {
 		t.Errorf("swept %+v", swept)
 	}
-	if known, err := n.Store.MediaByID(t.Context(), n.Workspace.ID, p.AttachmentIDs); err != nil || known[item.ID].ObjectKey != item.ObjectKey {
+	if known, err := n.Store.MediaByID(t.Context(), n.Workspace.ID, p.AttachmentIDs); err != nil ||
+		known[item.ID].ObjectKey != item.ObjectKey {
 		t.Errorf("the publisher does not find it: %+v %v", known, err)
 	}
-	edited, err := n.Scheduler.Edit(t.Context(), post.Guard{WorkspaceID: n.Workspace.ID, PostID: p.ID, Actor: n.Owner.Actor()}, scheduling.Edit{Content: &[]string{"New text"}[0]})
+	edited, err := n.Scheduler.Edit(t.Context(),
+		post.Guard{WorkspaceID: n.Workspace.ID, PostID: p.ID, Actor: n.Owner.Actor()}, scheduling.Edit{
+			Content: &[]string{"New text"}[0],
+		})
 	if err != nil || len(edited.AttachmentIDs) != 1 {
 		t.Errorf("the post cannot be edited: %+v %v", edited, err)
 	}
@@ -210,7 +226,8 @@ func TestSweep_DeletesExpiredUploads(t *testing.T) {
 	if swept := sweep(t, n); swept.Uploads != 2 || there(t, n, small.ObjectKey) {
 		t.Errorf("swept %+v", swept)
 	}
-	if _, err := n.Objects.ListParts(t.Context(), large.ObjectKey, large.MultipartID); !errors.Is(err, blob.ErrNotFound) {
+	if _, err := n.Objects.ListParts(t.Context(), large.ObjectKey, large.MultipartID); !errors.Is(err,
+		blob.ErrNotFound) {
 		t.Errorf("the parts are still there: %v", err)
 	}
 	if status := send(t, large.Parts[1].SignedRequest, make([]byte, 90_000)); status != 404 {
@@ -252,10 +269,14 @@ func TestSweep_KeepsUploadsInProgress(t *testing.T) {
 					sweep(t, n)
 				}
 			}
-			uploader := &media.Service{Objects: &pausing{n.Objects, strike("before"), strike("after")}, Store: n.Store, MaxBytes: 1 << 20}
+			uploader := &media.Service{
+				Objects: &pausing{n.Objects, strike("before"), strike("after")}, Store: n.Store,
+				MaxBytes: 1 << 20,
+			}
 			item, err := uploader.Upload(t.Context(), n.Owner, "a.jpg", "", bytes.NewReader(photo(t, 41, 30, 1)))
 			if err != nil || !there(t, n, item.ObjectKey) {
-				t.Errorf("slow %v, %s: %v, there is an object: %v", slow, moment, err, err == nil && there(t, n, item.ObjectKey))
+				t.Errorf("slow %v, %s: %v, there is an object: %v", slow, moment, err, err == nil &&
+					there(t, n, item.ObjectKey))
 			}
 		}
 	}

@@ -98,7 +98,8 @@ func (r UploadRequest) key(who workspace.Principal) idempotency.Key {
 	if r.IdempotencyKey == "" {
 		return idempotency.Key{}
 	}
-	sum := sha256.Sum256([]byte(fmt.Sprintf("media upload\n%q\n%q\n%d\n%q\n%q", r.FileName, r.AltText, r.Bytes, r.MIMEType, strings.ToLower(r.SHA256))))
+	sum := sha256.Sum256([]byte(fmt.Sprintf("media upload\n%q\n%q\n%d\n%q\n%q", r.FileName, r.AltText, r.Bytes,
+		r.MIMEType, strings.ToLower(r.SHA256))))
 	return idempotency.Key{UserID: who.UserID, Key: r.IdempotencyKey, RequestHash: sum[:]}
 }
 
@@ -160,8 +161,11 @@ func (s *Service) checkRequest(who workspace.Principal, r UploadRequest) (Upload
 		return Upload{}, apperr.InvalidFields(problems...)
 	}
 	id := uuid.Must(uuid.NewV7())
-	u := Upload{ID: id, WorkspaceID: who.WorkspaceID, UserID: who.UserID, FileName: cleanName(r.FileName), AltText: r.AltText,
-		Bytes: r.Bytes, ObjectKey: "uploads/" + id.String()}
+	u := Upload{
+		ID: id, WorkspaceID: who.WorkspaceID, UserID: who.UserID, FileName: cleanName(r.FileName),
+		AltText: r.AltText,
+		Bytes:   r.Bytes, ObjectKey: "uploads/" + id.String(),
+	}
 	if len(sum) > 0 {
 		u.SHA256 = sum
 	}

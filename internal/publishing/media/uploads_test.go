@@ -66,8 +66,11 @@ func hexSum(content []byte) string {
 func TestDirectUpload_SingleRequest(t *testing.T) {
 	n := newsroomtest.Open(t)
 	content := mediatest.PlainJPEG(300, 400)
-	ticket, err := n.Media.StartUpload(t.Context(), n.Owner, media.UploadRequest{FileName: "../bãi biển.jpg", AltText: "The beach",
-		Bytes: int64(len(content)), MIMEType: "image/jpeg", SHA256: strings.ToUpper(hexSum(content))})
+	ticket, err := n.Media.StartUpload(t.Context(), n.Owner,
+		media.UploadRequest{
+			FileName: "../bãi biển.jpg", AltText: "The beach",
+			Bytes: int64(len(content)), MIMEType: "image/jpeg", SHA256: strings.ToUpper(hexSum(content)),
+		})
 	n.Must(err)
 	if ticket.Single == nil || ticket.Single.Method != http.MethodPut || len(ticket.Parts) != 0 {
 		t.Fatalf("%+v", ticket)
@@ -118,7 +121,9 @@ func TestDirectUpload_MultipartIsResumed(t *testing.T) {
 	n := newsroomtest.Open(t)
 	n.Media.MaxBytes, n.Media.MultipartThreshold, n.Media.PartBytes = 64<<20, 1<<20, 5<<20
 	content := mediatest.Movie{Width: 640, Height: 360, Seconds: 60, Frames: 12 << 20}.Bytes()
-	ticket, err := n.Media.StartUpload(t.Context(), n.Owner, media.UploadRequest{FileName: "film.mp4", Bytes: int64(len(content)), SHA256: hexSum(content)})
+	ticket, err := n.Media.StartUpload(t.Context(), n.Owner, media.UploadRequest{
+		FileName: "film.mp4", Bytes: int64(len(content)), SHA256: hexSum(content),
+	})
 	n.Must(err)
 	if ticket.Single != nil || len(ticket.Parts) != 3 || ticket.PartBytes != 5<<20 {
 		t.Fatalf("%+v", ticket)
@@ -133,7 +138,8 @@ func TestDirectUpload_MultipartIsResumed(t *testing.T) {
 	if status := send(t, ticket.Parts[2].SignedRequest, part(ticket.Parts[2])); status != 200 {
 		t.Fatalf("part 3: got status %d", status)
 	}
-	if _, err := n.Media.CompleteUpload(t.Context(), n.Owner, ticket.ID); codeOf(err) != "upload_incomplete" || !strings.Contains(err.Error(), "missing: 2.") {
+	if _, err := n.Media.CompleteUpload(t.Context(), n.Owner, ticket.ID); codeOf(err) != "upload_incomplete" ||
+		!strings.Contains(err.Error(), "missing: 2.") {
 		t.Errorf("completed with a part missing: %v", err)
 	}
 	rest, err := n.Media.ReadUpload(t.Context(), n.Owner, ticket.ID)
@@ -149,7 +155,8 @@ func TestDirectUpload_MultipartIsResumed(t *testing.T) {
 	}
 	item, err := n.Media.CompleteUpload(t.Context(), n.Owner, ticket.ID)
 	n.Must(err)
-	if item.Kind != media.Video || item.VideoCodec != "h264" || item.Width != 640 || !bytes.Equal(read(t, n, item), content) {
+	if item.Kind != media.Video || item.VideoCodec != "h264" || item.Width != 640 ||
+		!bytes.Equal(read(t, n, item), content) {
 		t.Errorf("%+v", item)
 	}
 	done, err := n.Media.ReadUpload(t.Context(), n.Owner, ticket.ID)
@@ -170,7 +177,9 @@ func TestDirectUpload_VerifiesContent(t *testing.T) {
 		"no image":   {bytes.Repeat([]byte("x"), 200), "", "invalid_request"},
 		"bomb":       {bomb(t, 30_000, 30_000), "", "invalid_request"},
 	} {
-		ticket, err := n.Media.StartUpload(t.Context(), n.Owner, media.UploadRequest{FileName: "a.png", Bytes: int64(len(c.content)), SHA256: c.sha256})
+		ticket, err := n.Media.StartUpload(t.Context(), n.Owner, media.UploadRequest{
+			FileName: "a.png", Bytes: int64(len(c.content)), SHA256: c.sha256,
+		})
 		n.Must(err)
 		send(t, *ticket.Single, c.content)
 		if _, err := n.Media.CompleteUpload(t.Context(), n.Owner, ticket.ID); codeOf(err) != c.code {
@@ -190,7 +199,8 @@ func TestDirectUpload_VerifiesContent(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := n.Media.StartUpload(t.Context(), n.Owner, media.UploadRequest{Bytes: n.Media.MaxBytes + 1}); problemOf(err).Code != "too_large" {
+	if _, err := n.Media.StartUpload(t.Context(), n.Owner,
+		media.UploadRequest{Bytes: n.Media.MaxBytes + 1}); problemOf(err).Code != "too_large" {
 		t.Errorf("too large: %v", err)
 	}
 }
@@ -203,7 +213,9 @@ func TestDirectUpload_StoresTheVerifiedBytes(t *testing.T) {
 	if len(shown) != len(hidden) {
 		t.Fatal("the photos must be of one size")
 	}
-	ticket, err := n.Media.StartUpload(t.Context(), n.Owner, media.UploadRequest{FileName: "a.jpg", Bytes: int64(len(shown))})
+	ticket, err := n.Media.StartUpload(t.Context(), n.Owner, media.UploadRequest{
+		FileName: "a.jpg", Bytes: int64(len(shown)),
+	})
 	n.Must(err)
 	send(t, *ticket.Single, shown)
 	n.Media.Objects = &swapping{Objects: n.Objects, swap: func() { send(t, *ticket.Single, hidden) }}
@@ -233,13 +245,16 @@ func (s *swapping) Copy(ctx context.Context, from, to, contentType string) error
 func TestDirectUpload_CompletesOnce(t *testing.T) {
 	n := newsroomtest.Open(t)
 	content := photo(t, 100, 100, 1)
-	ticket, err := n.Media.StartUpload(t.Context(), n.Owner, media.UploadRequest{FileName: "a.jpg", Bytes: int64(len(content))})
+	ticket, err := n.Media.StartUpload(t.Context(), n.Owner, media.UploadRequest{
+		FileName: "a.jpg", Bytes: int64(len(content)),
+	})
 	n.Must(err)
 	send(t, *ticket.Single, content)
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			if item, err := n.Media.CompleteUpload(t.Context(), n.Owner, ticket.ID); err == nil && item.ID != ticket.ID || err != nil && codeOf(err) != "upload_busy" {
+			if item, err := n.Media.CompleteUpload(t.Context(), n.Owner, ticket.ID); err == nil &&
+				item.ID != ticket.ID || err != nil && codeOf(err) != "upload_busy" {
 				t.Errorf("%v %v", item.ID, err)
 			}
 		})

@@ -136,7 +136,8 @@ func (w *webmWalker) element(id uint64, start, end int64, depth int) error {
 		return err
 	case ebmlCluster:
 		return errDone
-	case ebmlTimestampScale, ebmlDuration, ebmlTrackType, ebmlCodecID, ebmlDefaultLength, ebmlPixelWidth, ebmlPixelHeight:
+	case ebmlTimestampScale, ebmlDuration, ebmlTrackType, ebmlCodecID, ebmlDefaultLength, ebmlPixelWidth,
+		ebmlPixelHeight:
 		p := make([]byte, min(end-start, 64))
 		if n, _ := w.r.ReadAt(p, start); n < len(p) {
 			return errTruncated

@@ -38,13 +38,18 @@ func (p Post) IsPendingApproval() bool {
 
 // NotPending refuses a decision on a post that is not pending approval.
 func NotPending(p Post) *apperr.Error {
-	return &apperr.Error{Kind: apperr.KindConflict, Code: "not_pending",
-		Message: fmt.Sprintf("The post is not pending approval: it is %s.", approvalStatus(p))}
+	return &apperr.Error{
+		Kind: apperr.KindConflict, Code: "not_pending",
+		Message: fmt.Sprintf("The post is not pending approval: it is %s.", approvalStatus(p)),
+	}
 }
 
 // AlreadyPending refuses to submit a post that is already pending.
 func AlreadyPending() *apperr.Error {
-	return &apperr.Error{Kind: apperr.KindConflict, Code: "already_pending", Message: "The post is already pending approval."}
+	return &apperr.Error{
+		Kind: apperr.KindConflict, Code: "already_pending",
+		Message: "The post is already pending approval.",
+	}
 }
 
 func approvalStatus(p Post) string {
@@ -65,6 +70,9 @@ func NeedsApproval(reason string) *apperr.Error {
 
 // Overdue refuses to approve a post whose time has passed.
 func Overdue(at time.Time) *apperr.Error {
-	return &apperr.Error{Kind: apperr.KindConflict, Code: "too_late",
-		Message: fmt.Sprintf("The scheduled time %s has passed. Set a later time and approve it again, or publish it now.", at.Format(time.RFC3339))}
+	return &apperr.Error{
+		Kind: apperr.KindConflict, Code: "too_late",
+		Message: fmt.Sprintf("The scheduled time %s has passed. Set a later time and approve it again, or "+
+			"publish it now.", at.Format(time.RFC3339)),
+	}
 }

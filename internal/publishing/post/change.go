@@ -38,7 +38,8 @@ func (c Change) ChangedFrom(p Post) Change {
 	for _, t := range p.Targets {
 		has[t.AccountID] = t.Override
 	}
-	if c.AccountIDs != nil && len(*c.AccountIDs) == len(has) && !slices.ContainsFunc(*c.AccountIDs, func(id uuid.UUID) bool { _, ok := has[id]; return !ok }) {
+	if c.AccountIDs != nil && len(*c.AccountIDs) == len(has) &&
+		!slices.ContainsFunc(*c.AccountIDs, func(id uuid.UUID) bool { _, ok := has[id]; return !ok }) {
 		c.AccountIDs = nil
 	}
 	c.Overrides = maps.Clone(c.Overrides)
@@ -55,7 +56,8 @@ func ifChanged[T comparable](changed *T, has T) *T {
 
 func equalThreads(a, b []Segment) bool {
 	return slices.EqualFunc(a, b, func(a, b Segment) bool {
-		return a.Content == b.Content && a.AfterMinutes == b.AfterMinutes && slices.Equal(a.AttachmentIDs, b.AttachmentIDs)
+		return a.Content == b.Content && a.AfterMinutes == b.AfterMinutes &&
+			slices.Equal(a.AttachmentIDs, b.AttachmentIDs)
 	})
 }
 
@@ -82,7 +84,10 @@ func (o *Override) normalized() Override {
 	if o.Thread != nil {
 		thread := make([]Segment, len(*o.Thread))
 		for i, s := range *o.Thread {
-			thread[i] = Segment{Content: s.Content, AfterMinutes: s.AfterMinutes, AttachmentIDs: slices.Concat([]uuid.UUID{}, s.AttachmentIDs)}
+			thread[i] = Segment{
+				Content: s.Content, AfterMinutes: s.AfterMinutes,
+				AttachmentIDs: slices.Concat([]uuid.UUID{}, s.AttachmentIDs),
+			}
 		}
 		out.Thread = &thread
 	}

@@ -46,17 +46,26 @@ type DeadLetterCount struct {
 
 // NotDeadLetter rejects the retry or discard of a target that has not failed.
 func NotDeadLetter() *apperr.Error {
-	return &apperr.Error{Kind: apperr.KindConflict, Code: "not_a_dead_letter",
-		Message: "This post has no failed accounts to retry or discard. An uncertain account needs a decision: confirm the post or resend it."}
+	return &apperr.Error{
+		Kind: apperr.KindConflict, Code: "not_a_dead_letter",
+		Message: "This post has no failed accounts to retry or discard. An uncertain account needs a decision: " +
+			"confirm the post or resend it.",
+	}
 }
 
 // NotDeletable refuses to delete what is not published, or still being published.
 func NotDeletable() *apperr.Error {
-	return &apperr.Error{Kind: apperr.KindConflict, Code: "not_deletable",
-		Message: "Only a post that is published completely can be deleted at its network, and only once. Load it again."}
+	return &apperr.Error{
+		Kind: apperr.KindConflict, Code: "not_deletable",
+		Message: "Only a post that is published completely can be deleted at its network, and only once. " +
+			"Load it again.",
+	}
 }
 
 // NotUncertain refuses a decision about a target that is not uncertain.
 func NotUncertain() *apperr.Error {
-	return &apperr.Error{Kind: apperr.KindConflict, Code: "not_uncertain", Message: "This account is not uncertain, so there is nothing to decide."}
+	return &apperr.Error{
+		Kind: apperr.KindConflict, Code: "not_uncertain",
+		Message: "This account is not uncertain, so there is nothing to decide.",
+	}
 }

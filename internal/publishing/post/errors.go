@@ -19,10 +19,13 @@ func TooLate(p Post) *apperr.Error {
 		Canceled:     "it is canceled",
 	}[p.Status]
 	if doubtful := p.uncertainHandles(); p.Status == Publishing && len(doubtful) > 0 {
-		reason = "it needs a decision about " + strings.Join(doubtful, " and ") + "; confirm the post there or resend it"
+		reason = "it needs a decision about " + strings.Join(doubtful, " and ") +
+			"; confirm the post there or resend it"
 	}
-	return &apperr.Error{Kind: apperr.KindConflict, Code: "too_late",
-		Message: fmt.Sprintf("The post can no longer be changed: %s.", reason)}
+	return &apperr.Error{
+		Kind: apperr.KindConflict, Code: "too_late",
+		Message: fmt.Sprintf("The post can no longer be changed: %s.", reason),
+	}
 }
 
 // uncertainHandles names the accounts with an uncertain target; none while the post is
@@ -42,14 +45,20 @@ func (p Post) uncertainHandles() []string {
 
 // NotDraft refuses to schedule a post that is not a draft.
 func NotDraft(status Status) *apperr.Error {
-	return &apperr.Error{Kind: apperr.KindConflict, Code: "not_a_draft",
-		Message: fmt.Sprintf("Only a draft can be scheduled, and this post is %s. To change its time, edit it.", strings.ReplaceAll(string(status), "_", " "))}
+	return &apperr.Error{
+		Kind: apperr.KindConflict, Code: "not_a_draft",
+		Message: fmt.Sprintf("Only a draft can be scheduled, and this post is %s. To change its time, edit it.",
+			strings.ReplaceAll(string(status), "_", " ")),
+	}
 }
 
 // VersionMismatch refuses a change that was made against an older version.
 func VersionMismatch(current int64) *apperr.Error {
-	return &apperr.Error{Kind: apperr.KindPreconditionFailed, Code: "version_mismatch",
-		Message: fmt.Sprintf("The post was changed in the meantime; its version is now %d. Load it again and repeat the change.", current)}
+	return &apperr.Error{
+		Kind: apperr.KindPreconditionFailed, Code: "version_mismatch",
+		Message: fmt.Sprintf("The post was changed in the meantime; its version is now %d. Load it again and repeat "+
+			"the change.", current),
+	}
 }
 
 // CodeSlotTaken is the code of SlotTaken.
@@ -57,6 +66,8 @@ const CodeSlotTaken = "slot_taken"
 
 // SlotTaken refuses a slot of a queue that another post has.
 func SlotTaken() *apperr.Error {
-	return &apperr.Error{Kind: apperr.KindConflict, Code: CodeSlotTaken,
-		Message: "Another post has this slot of the queue. Choose another time, or send when: next_free."}
+	return &apperr.Error{
+		Kind: apperr.KindConflict, Code: CodeSlotTaken,
+		Message: "Another post has this slot of the queue. Choose another time, or send when: next_free.",
+	}
 }

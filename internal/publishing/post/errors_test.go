@@ -18,7 +18,11 @@ func TestTooLate_HasAReasonForEveryStatus(t *testing.T) {
 }
 
 func TestTooLate_NamesUncertainAccounts(t *testing.T) {
-	p := post.Post{Status: post.Publishing, Targets: []post.Target{{Status: post.TargetPosted, Handle: "a"}, {Status: post.TargetUncertain, Handle: "b"}, {Status: post.TargetUncertain, Handle: "@c"}}}
+	p := post.Post{Status: post.Publishing, Targets: []post.Target{
+		{Status: post.TargetPosted, Handle: "a"},
+		{Status: post.TargetUncertain, Handle: "b"},
+		{Status: post.TargetUncertain, Handle: "@c"},
+	}}
 	if m := post.TooLate(p).Message; !strings.Contains(m, "needs a decision about @b and @c;") {
 		t.Error(m)
 	}

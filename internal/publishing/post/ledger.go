@@ -35,7 +35,8 @@ type Call struct {
 	Prepared       json.RawMessage
 	SentAt         time.Time // by the database's clock
 	ClaimedUntil   time.Time // by the database's clock
-	Due            time.Time // when it will be sent, by the host's clock, unless immediately: claims may be batched until shortly before
+	// When it will be sent, by the host's clock, unless immediately: claims may be batched until shortly before
+	Due time.Time
 }
 
 // SimilarCalls describes the account for a search for a lost post.

@@ -53,7 +53,8 @@ func TestShortLinks_AreStablePerAccount(t *testing.T) {
 	p, target := tracked("https://a.example https://b.example https://a.example")
 	p.Thread = []post.Segment{{Content: "more: https://b.example"}}
 	first, again := p.Segments(target), p.Segments(target)
-	if first[0].Content != again[0].Content || first[1].Content != again[1].Content || strings.Contains(first[1].Content, "b.example") {
+	if first[0].Content != again[0].Content || first[1].Content != again[1].Content ||
+		strings.Contains(first[1].Content, "b.example") {
 		t.Errorf("%v and %v", first, again)
 	}
 	links := p.Links(target)

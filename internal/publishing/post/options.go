@@ -49,7 +49,10 @@ func (p Post) firstComment(t Target) Segment {
 	if raw := p.OptionsFor(t); len(raw) == 0 || json.Unmarshal(raw, &options) != nil {
 		return Segment{} // the network's adapter reports what is wrong with them
 	}
-	return Segment{Content: options.FirstComment.Content, AfterMinutes: options.FirstComment.AfterMinutes, IsComment: true}
+	return Segment{
+		Content: options.FirstComment.Content, AfterMinutes: options.FirstComment.AfterMinutes,
+		IsComment: true,
+	}
 }
 
 // OptionsFor returns the options for a target's network; nil: none.

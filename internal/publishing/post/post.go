@@ -245,7 +245,8 @@ const (
 
 	EventSelectorsLearned    = "selectors_learned"     // of a domain: other selectors are in use
 	EventSelectorsRolledBack = "selectors_rolled_back" // of a domain: those before are in use again
-	EventSelectorsFailed     = "selectors_failed"      // of a domain: those in use do badly, and none better were learned
+	// Of a domain: those in use do badly, and none better were learned
+	EventSelectorsFailed = "selectors_failed"
 )
 
 // Actors besides "user:<id>".
@@ -279,7 +280,8 @@ type Change struct {
 func (c Change) IsEmpty() bool {
 	return c.Content == nil && c.ScheduledTime == nil && c.TimeZone == nil &&
 		c.Language == nil && c.AttachmentIDs == nil && c.AccountIDs == nil &&
-		c.Thread == nil && c.Options == nil && len(c.Overrides) == 0 && c.LateLimit == nil && c.LinkBase == nil && c.UTM == nil && c.QueueGroupID == nil
+		c.Thread == nil && c.Options == nil && len(c.Overrides) == 0 && c.LateLimit == nil && c.LinkBase == nil &&
+		c.UTM == nil && c.QueueGroupID == nil
 }
 
 // Guard names the post of a change and the conditions that must still hold.

@@ -49,12 +49,16 @@ func (m QueueMove) Reorder(queue []QueuedPost) (moved []QueuedPost, ok bool) {
 
 // NotInQueue refuses to reorder posts that the queue does not have.
 func NotInQueue() *apperr.Error {
-	return &apperr.Error{Kind: apperr.KindConflict, Code: "not_in_queue",
-		Message: "The queue no longer has this post, or it is about to be published. Load the queue again."}
+	return &apperr.Error{
+		Kind: apperr.KindConflict, Code: "not_in_queue",
+		Message: "The queue no longer has this post, or it is about to be published. Load the queue again.",
+	}
 }
 
 // EarlyReply refuses an order in which a reply would come before its parent.
 func EarlyReply() *apperr.Error {
-	return &apperr.Error{Kind: apperr.KindConflict, Code: "reply_before_parent",
-		Message: "A reply would be published before the post that it replies to. Choose another place."}
+	return &apperr.Error{
+		Kind: apperr.KindConflict, Code: "reply_before_parent",
+		Message: "A reply would be published before the post that it replies to. Choose another place.",
+	}
 }

@@ -57,5 +57,8 @@ type SeriesException struct {
 
 // SeriesHasEnded refuses to change a series that has ended.
 func SeriesHasEnded() *apperr.Error {
-	return &apperr.Error{Kind: apperr.KindConflict, Code: "series_ended", Message: "This series has ended and cannot be changed. Create a new one."}
+	return &apperr.Error{
+		Kind: apperr.KindConflict, Code: "series_ended",
+		Message: "This series has ended and cannot be changed. Create a new one.",
+	}
 }

@@ -31,12 +31,14 @@ func ParseTime(text string, zone *time.Location) (time.Time, error) {
 		}
 		return onWallClock(naive, zone)
 	}
-	return time.Time{}, fmt.Errorf("%q is not a time: use 2026-12-24T18:00:00+07:00, or omit the offset and set time_zone", text)
+	return time.Time{}, fmt.Errorf("%q is not a time: use 2026-12-24T18:00:00+07:00, or omit the offset and "+
+		"set time_zone", text)
 }
 
 // onWallClock finds the instant at which clocks in zone show what naive shows.
 func onWallClock(naive time.Time, zone *time.Location) (time.Time, error) {
-	t := time.Date(naive.Year(), naive.Month(), naive.Day(), naive.Hour(), naive.Minute(), naive.Second(), naive.Nanosecond(), zone)
+	t := time.Date(naive.Year(), naive.Month(), naive.Day(), naive.Hour(), naive.Minute(), naive.Second(),
+		naive.Nanosecond(), zone)
 	if t.Format(localLayout) != naive.Format(localLayout) {
 		return time.Time{}, fmt.Errorf("clocks in %s skip %s that day", zone, naive.Format("15:04"))
 	}

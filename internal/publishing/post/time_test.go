@@ -71,10 +71,12 @@ func TestParseWhen_RejectsSkippedTimes(t *testing.T) {
 }
 
 func TestParseWhen_RejectsInvalidTimes(t *testing.T) {
-	for _, text := range []string{"", "soon", "tomorrow 18:00", "2026-12-24", "18:00", "2026-13-01T00:00", "2026-02-29T00:00", "2026-12-24T24:00",
-		"2026-12-24T18:60", "2026-12-24 18:00", "1766599200", "2026-12-24T18:00:00+07", "2026-12-24T18:00:00+99:00", " 2026-12-24T18:00",
-		"2026-12-24T18:00:00Z\x00", "２０２６-12-24T18:00", "-2026-12-24T18:00", "20260-12-24T18:00", "2026-12-24T18:00:00Zulu",
-		"2026-12-24T8:00", "2026-12-24T8:00:00Z", "2026-12-24T18:00:00,5Z"} {
+	for _, text := range []string{
+		"", "soon", "tomorrow 18:00", "2026-12-24", "18:00", "2026-13-01T00:00", "2026-02-29T00:00", "2026-12-24T24:00",
+		"2026-12-24T18:60", "2026-12-24 18:00", "1766599200", "2026-12-24T18:00:00+07", "2026-12-24T18:00:00+99:00",
+		" 2026-12-24T18:00", "2026-12-24T18:00:00Z\x00", "２０２６-12-24T18:00", "-2026-12-24T18:00", "20260-12-24T18:00",
+		"2026-12-24T18:00:00Zulu", "2026-12-24T8:00", "2026-12-24T8:00:00Z", "2026-12-24T18:00:00,5Z",
+	} {
 		if got, err := post.ParseTime(text, time.UTC); err == nil {
 			t.Errorf("%q was read as %s", text, got)
 		}
@@ -87,7 +89,10 @@ func TestLoadZone_AcceptsIANANamesOnly(t *testing.T) {
 			t.Errorf("%s: %v %v", name, z, err)
 		}
 	}
-	for _, name := range []string{"", "Local", "Mars/Olympus", "../etc/passwd", "+07:00", "Asia/Ho_Chi_Minh\x00", "/etc/localtime"} {
+	for _, name := range []string{
+		"", "Local", "Mars/Olympus", "../etc/passwd", "+07:00", "Asia/Ho_Chi_Minh\x00",
+		"/etc/localtime",
+	} {
 		if z, err := timezone.Load(name); err == nil {
 			t.Errorf("%q was loaded as %s", name, z)
 		}
@@ -96,8 +101,14 @@ func TestLoadZone_AcceptsIANANamesOnly(t *testing.T) {
 
 // A parsed time shows on a wall clock as it was written, and never earlier.
 func FuzzParseWhen(f *testing.F) {
-	zones := []string{"UTC", "Asia/Ho_Chi_Minh", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Pacific/Apia", "America/St_Johns"}
-	for _, seed := range []string{"2026-12-24T18:00:00+07:00", "2026-10-25T02:30", "2026-03-29T02:30", "2027-04-04T01:45:00.5", "0000-01-01T00:00", "9999-12-31T23:59:59", "x"} {
+	zones := []string{
+		"UTC", "Asia/Ho_Chi_Minh", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe",
+		"Pacific/Apia", "America/St_Johns",
+	}
+	for _, seed := range []string{
+		"2026-12-24T18:00:00+07:00", "2026-10-25T02:30", "2026-03-29T02:30",
+		"2027-04-04T01:45:00.5", "0000-01-01T00:00", "9999-12-31T23:59:59", "x",
+	} {
 		for i := range zones {
 			f.Add(seed, uint8(i))
 		}

@@ -57,6 +57,9 @@ func (c Change) IsThreadOnly() bool {
 
 // AlreadyPublished refuses to change what is already sent.
 func AlreadyPublished() *apperr.Error {
-	return &apperr.Error{Kind: apperr.KindConflict, Code: "already_published",
-		Message: "Publishing of this post has begun. Only the parts of its thread that are not published yet can be changed; load the post again."}
+	return &apperr.Error{
+		Kind: apperr.KindConflict, Code: "already_published",
+		Message: "Publishing of this post has begun. Only the parts of its thread that are not published yet can be " +
+			"changed; load the post again.",
+	}
 }

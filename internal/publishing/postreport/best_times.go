@@ -56,17 +56,22 @@ type BestTimes struct {
 }
 
 // BestTimes suggests times at which earlier posts on the same accounts did better than the
-// average: by clicks or engagement, whichever is known for more posts of the account. Each post is compared with the others of its own account, so that
-// the hours of a large account do not look better than they are.
+// average: by clicks or engagement, whichever is known for more posts of the account. Each post
+// is compared with the others of its own account, so that the hours of a large account do not
+// look better than they are.
 func (r *Reporter) BestTimes(ctx context.Context, q BestTimesQuery) (BestTimes, error) {
 	if len(q.Accounts) > 50 {
-		return BestTimes{}, apperr.InvalidFields(apperr.FieldError{Field: "account", Code: "too_many", Message: "Name at most 50 accounts."})
+		return BestTimes{}, apperr.InvalidFields(apperr.FieldError{
+			Field: "account", Code: "too_many", Message: "Name at most 50 accounts.",
+		})
 	}
 	rows, err := r.Store.PostReportRows(ctx, q.WorkspaceID, q.Now.Add(-BestTimesPeriod), q.Now.Add(-settledAfter))
 	if err != nil {
 		return BestTimes{}, err
 	}
-	rows = slices.DeleteFunc(rows, func(r Row) bool { return len(q.Accounts) > 0 && !slices.Contains(q.Accounts, r.AccountID) })
+	rows = slices.DeleteFunc(rows, func(r Row) bool {
+		return len(q.Accounts) > 0 && !slices.Contains(q.Accounts, r.AccountID)
+	})
 	all := samplesOf(rows)
 	out := BestTimes{Posts: len(all)}
 	if len(all) < MinBestTimes {
@@ -172,7 +177,8 @@ func rankHours(samples []sample, zone *time.Location) []BestTime {
 		}
 	}
 	slices.SortFunc(out, func(a, b BestTime) int {
-		return cmp.Or(cmp.Compare(b.Lift, a.Lift), cmp.Compare(b.Posts, a.Posts), cmp.Compare(a.Weekday, b.Weekday), cmp.Compare(a.Hour, b.Hour))
+		return cmp.Or(cmp.Compare(b.Lift, a.Lift), cmp.Compare(b.Posts, a.Posts), cmp.Compare(a.Weekday, b.Weekday),
+			cmp.Compare(a.Hour, b.Hour))
 	})
 	return out[:min(len(out), maxBestTimes)]
 }

@@ -34,7 +34,8 @@ func bestTimes(t *testing.T, r rows, q postreport.BestTimesQuery) postreport.Bes
 func weeks(account uuid.UUID, morning, evening int64) (out rows) {
 	for week := 1; week <= 8; week++ {
 		day := -7 * week
-		out = append(out, clicked(account, morning, monday(8).AddDate(0, 0, day)), clicked(account, evening, monday(18).AddDate(0, 0, day)),
+		out = append(out, clicked(account, morning, monday(8).AddDate(0, 0, day)),
+			clicked(account, evening, monday(18).AddDate(0, 0, day)),
 			clicked(account, (morning+evening)/2, monday(12).AddDate(0, 0, day-3)))
 	}
 	return out
@@ -91,7 +92,8 @@ func TestBestTimes_ComparesPostsWithTheirOwnAccount(t *testing.T) {
 	large, small := uuid.New(), uuid.New()
 	var posts rows
 	for week := 1; week <= 12; week++ {
-		posts = append(posts, clicked(large, 1000, monday(8).AddDate(0, 0, -7*week)), clicked(small, 5, monday(18).AddDate(0, 0, -7*week)))
+		posts = append(posts, clicked(large, 1000, monday(8).AddDate(0, 0, -7*week)),
+			clicked(small, 5, monday(18).AddDate(0, 0, -7*week)))
 	}
 	if got := bestTimes(t, posts, postreport.BestTimesQuery{}); len(got.Times) != 0 {
 		t.Errorf("got %+v, want no times", got.Times)
@@ -109,14 +111,19 @@ func TestBestTimes_UsesEngagementWhereLinksAreNotTracked(t *testing.T) {
 	desk := uuid.New()
 	engaged := weeks(desk, 10, 50)
 	for i := range engaged {
-		engaged[i].Metrics, engaged[i].Clicks = map[network.Metric]int64{network.MetricLikes: *engaged[i].Clicks - 5, network.MetricReplies: 5}, nil
+		engaged[i].Metrics, engaged[i].Clicks = map[network.Metric]int64{
+			network.MetricLikes:   *engaged[i].Clicks - 5,
+			network.MetricReplies: 5,
+		}, nil
 	}
-	if got := bestTimes(t, engaged, postreport.BestTimesQuery{}); got.Posts != 24 || len(got.Times) != 1 || got.Times[0].Weekday != 1 || got.Times[0].Hour != 18 {
+	if got := bestTimes(t, engaged, postreport.BestTimesQuery{}); got.Posts != 24 || len(got.Times) != 1 ||
+		got.Times[0].Weekday != 1 || got.Times[0].Hour != 18 {
 		t.Errorf("got %+v, want Monday 18:00 from 24 posts", got)
 	}
 	million := int64(1_000_000)
 	engaged[0].Clicks = &million
-	if got := bestTimes(t, engaged, postreport.BestTimesQuery{}); got.Posts != 24 || len(got.Times) != 1 || got.Times[0].Hour != 18 {
+	if got := bestTimes(t, engaged, postreport.BestTimesQuery{}); got.Posts != 24 || len(got.Times) != 1 ||
+		got.Times[0].Hour != 18 {
 		t.Errorf("with the clicks of one post: got %+v, want its engagement to count", got)
 	}
 	tracked := weeks(desk, 10, 50)
@@ -138,7 +145,8 @@ func TestBestTimes_UsesTheWallClock(t *testing.T) {
 	at := func(week, hour int) time.Time { return time.Date(2026, 11, 9-7*week, hour, 30, 0, 0, zone) }
 	var posts rows
 	for week := range 8 { // clocks change on 1 November
-		posts = append(posts, clicked(desk, 40, at(week, 18)), clicked(desk, 10, at(week, 9)), clicked(desk, 10, at(week, 12)))
+		posts = append(posts, clicked(desk, 40, at(week, 18)), clicked(desk, 10, at(week, 9)),
+			clicked(desk, 10, at(week, 12)))
 	}
 	got := bestTimes(t, posts, postreport.BestTimesQuery{Zone: zone, Now: time.Date(2026, 11, 13, 12, 0, 0, 0, zone)})
 	want := time.Date(2026, 11, 16, 18, 0, 0, 0, zone)

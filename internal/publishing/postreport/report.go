@@ -100,8 +100,11 @@ func (r *Row) metric(name network.Metric) *int64 {
 // clicks; nil: the network reports none of it.
 func (r *Row) engagement() *int64 {
 	sum, known := int64(0), false
-	for _, name := range []network.Metric{network.MetricLikes, network.MetricReplies, network.MetricReposts, network.MetricQuotes,
-		network.MetricSaves, network.MetricSends} {
+	for _, name := range []network.Metric{
+		network.MetricLikes, network.MetricReplies, network.MetricReposts,
+		network.MetricQuotes,
+		network.MetricSaves, network.MetricSends,
+	} {
 		if v, ok := r.Metrics[name]; ok {
 			sum, known = sum+v, true
 		}
@@ -140,9 +143,13 @@ func (q *Query) check() error {
 	}
 	switch {
 	case !q.To.After(q.From):
-		return apperr.InvalidFields(apperr.FieldError{Field: "to", Code: "invalid", Message: "The end must be after the start."})
+		return apperr.InvalidFields(apperr.FieldError{
+			Field: "to", Code: "invalid", Message: "The end must be after the start.",
+		})
 	case q.To.Sub(q.From) > MaxPeriod:
-		return apperr.InvalidFields(apperr.FieldError{Field: "from", Code: "too_long", Message: "A report covers at most 366 days."})
+		return apperr.InvalidFields(apperr.FieldError{
+			Field: "from", Code: "too_long", Message: "A report covers at most 366 days.",
+		})
 	}
 	return nil
 }

@@ -26,19 +26,24 @@ func query(by postreport.Dimension, m postreport.Metric) postreport.Query {
 }
 
 func measured(name string, likes int64, at time.Time) postreport.Row {
-	return postreport.Row{PostID: uuid.New(), Network: name, PostedAt: at, Metrics: map[network.Metric]int64{network.MetricLikes: likes}}
+	return postreport.Row{PostID: uuid.New(), Network: name, PostedAt: at, Metrics: map[network.Metric]int64{
+		network.MetricLikes: likes,
+	}}
 }
 
 // A number that is not known is no zero: it is part of no sum, mean or sample.
 func TestReport_UnknownIsNotZero(t *testing.T) {
 	unknown := postreport.Row{PostID: uuid.New(), Network: "telegram", PostedAt: monday(9)}
-	r := postreport.Reporter{Store: rows{measured("mastodon", 10, monday(9)), unknown, {Network: "mastodon", PostedAt: monday(9)}}}
+	r := postreport.Reporter{
+		Store: rows{measured("mastodon", 10, monday(9)), unknown, {Network: "mastodon", PostedAt: monday(9)}},
+	}
 	got, err := r.Report(t.Context(), query(postreport.ByNetwork, postreport.Engagement))
 	if err != nil || len(got.Groups) != 2 {
 		t.Fatalf("got %+v, %v, want 2 groups", got, err)
 	}
 	first, second := got.Groups[0], got.Groups[1]
-	if first.Value != "mastodon" || first.Posts != 2 || first.Known[postreport.Engagement] != 1 || first.Estimate.Mean != 10 {
+	if first.Value != "mastodon" || first.Posts != 2 || first.Known[postreport.Engagement] != 1 ||
+		first.Estimate.Mean != 10 {
 		t.Errorf("mastodon: got %+v with %+v, want a mean of 10 from 1 of 2 posts", first, first.Estimate)
 	}
 	if _, ok := second.Totals[postreport.Engagement]; ok || second.Estimate != nil {
@@ -85,7 +90,8 @@ func TestHighlights_NamesOnlyClearDifferences(t *testing.T) {
 	for _, g := range got.Groups {
 		values[g.Value] = g
 	}
-	if g, ok := values["bluesky"]; !ok || g.Estimate.Posts != 8 || g.Estimate.Low <= *got.Average || g.Estimate.High <= g.Estimate.Mean {
+	if g, ok := values["bluesky"]; !ok || g.Estimate.Posts != 8 || g.Estimate.Low <= *got.Average ||
+		g.Estimate.High <= g.Estimate.Mean {
 		t.Errorf("bluesky: got %+v, want a clear highlight above %v", g.Estimate, *got.Average)
 	}
 	if g, ok := values["mastodon"]; !ok || g.Estimate.Lift >= 1 {
@@ -98,7 +104,8 @@ func TestHighlights_NamesOnlyClearDifferences(t *testing.T) {
 		t.Error("unclear groups: got 0, want threads")
 	}
 	again, err := r.Highlights(t.Context(), query("", postreport.Engagement))
-	if err != nil || len(again.Groups) != len(got.Groups) || again.Groups[0].Estimate.Low != got.Groups[0].Estimate.Low {
+	if err != nil || len(again.Groups) != len(got.Groups) ||
+		again.Groups[0].Estimate.Low != got.Groups[0].Estimate.Low {
 		t.Errorf("the same posts: got %+v after %+v, want the same intervals", again.Groups, got.Groups)
 	}
 }

@@ -70,7 +70,9 @@ func (l *Limiter) acquireAll(ctx context.Context, asks []request) ([]Grant, erro
 				}
 				continue
 			}
-			grants[m] = Grant{OK: true, Token: Token{caller: asks[m].caller, kind: asks[m].kind, acquiredAt: now, resets: resets}}
+			grants[m] = Grant{
+				OK: true, Token: Token{caller: asks[m].caller, kind: asks[m].kind, acquiredAt: now, resets: resets},
+			}
 		}
 	}
 	return grants, nil
@@ -101,8 +103,11 @@ func parseBuckets(raw []int64, buckets []bucket, now time.Time) []Bucket {
 			break
 		}
 		n := raw[at : at+fieldsPerBucket]
-		got := Bucket{Name: b.Bucket, Scope: b.Scope, Limit: int(n[0]), Remaining: int(n[1]), Per: time.Duration(n[4]) * time.Millisecond,
-			Reported: n[5] == 1, Enforced: n[5] == 1 || b.kind() != "none"}
+		got := Bucket{
+			Name: b.Bucket, Scope: b.Scope, Limit: int(n[0]), Remaining: int(n[1]),
+			Per:      time.Duration(n[4]) * time.Millisecond,
+			Reported: n[5] == 1, Enforced: n[5] == 1 || b.kind() != "none",
+		}
 		if n[2] > 0 {
 			got.ResetAt = now.Add(time.Duration(n[2]) * time.Millisecond)
 		}
@@ -200,9 +205,15 @@ func (w *update) call(now time.Time) scriptCall {
 		}
 		return 0
 	}
-	return scriptCall{[]string{w.bucket.key, w.bucket.key + waitersKey}, []any{w.rate.Limit, w.rate.Remaining, reset, in(w.closed),
-		w.bucket.Per.Milliseconds(), w.released, w.bucket.Requests, reportedLimitTTL.Milliseconds(), w.trustedPeriod(now).Milliseconds(),
-		flag(w.succeeded), flag(w.refused), maxWoken}}
+	return scriptCall{
+		[]string{w.bucket.key, w.bucket.key + waitersKey},
+		[]any{
+			w.rate.Limit, w.rate.Remaining, reset, in(w.closed),
+			w.bucket.Per.Milliseconds(), w.released, w.bucket.Requests, reportedLimitTTL.Milliseconds(),
+			w.trustedPeriod(now).Milliseconds(),
+			flag(w.succeeded), flag(w.refused), maxWoken,
+		},
+	}
 }
 
 // trustedPeriod is the period of a reported limit: the reported one, or the

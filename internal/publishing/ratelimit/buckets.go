@@ -112,7 +112,9 @@ func (c Caller) all() []bucket {
 func DeclaredBuckets(c Caller) []Bucket {
 	var out []Bucket
 	for _, b := range c.all() {
-		out = append(out, Bucket{Name: b.Bucket, Scope: b.Scope, Limit: b.Requests, Remaining: -1, Per: b.Per, Enforced: b.kind() != "none"})
+		out = append(out, Bucket{
+			Name: b.Bucket, Scope: b.Scope, Limit: b.Requests, Remaining: -1, Per: b.Per, Enforced: b.kind() != "none",
+		})
 	}
 	return out
 }

@@ -19,7 +19,9 @@ func near(at time.Time, want time.Duration) bool {
 }
 
 // bucketOf reads the state of one bucket of an account.
-func bucketOf(t *testing.T, l *ratelimit.Limiter, c ratelimit.Caller, name string, scope network.Scope) ratelimit.Bucket {
+func bucketOf(
+	t *testing.T, l *ratelimit.Limiter, c ratelimit.Caller, name string, scope network.Scope,
+) ratelimit.Bucket {
 	t.Helper()
 	all, err := l.Buckets(t.Context(), c)
 	if err != nil {
@@ -49,7 +51,9 @@ func TestBuckets_ReportTheirReset(t *testing.T) {
 		require.Equal(t, 7, b.Available(time.Now()))
 		require.True(t, near(b.ResetAt, time.Minute))
 		require.True(t, b.ClosedUntil.IsZero())
-		l.Observe(ctx, c, network.CallPublish, nil, &network.Error{Class: network.Throttled, Scope: network.ScopeAccount, RetryAt: time.Now().Add(30 * time.Second)})
+		l.Observe(ctx, c, network.CallPublish, nil, &network.Error{
+			Class: network.Throttled, Scope: network.ScopeAccount, RetryAt: time.Now().Add(30 * time.Second),
+		})
 		b = bucketOf(t, l, c, "posts", network.ScopeAccount)
 		if !near(b.ClosedUntil, 30*time.Second) || b.Available(time.Now()) != 0 {
 			t.Errorf("after a refusal: got %+v, want none left and closed for 30s", b)
@@ -88,7 +92,9 @@ func TestBuckets_FailWithoutRedis(t *testing.T) {
 func TestBuckets_ChangeNothing(t *testing.T) {
 	onRedis(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c := someone(declared(300))
-		l.Observe(t.Context(), c, network.CallPublish, nil, &network.Error{Class: network.Throttled, Scope: network.ScopeAccount})
+		l.Observe(t.Context(), c, network.CallPublish, nil, &network.Error{
+			Class: network.Throttled, Scope: network.ScopeAccount,
+		})
 		time.Sleep(time.Until(take(t, l, c).RetryAt) + 10*time.Millisecond)
 		for range 5 {
 			bucketOf(t, l, c, "posts", network.ScopeAccount)
@@ -111,9 +117,16 @@ func TestAcquire_UnknownLimitAllowsAll(t *testing.T) {
 // A call waits until the last of its buckets opens.
 func TestAcquire_WaitsForTheLastBucket(t *testing.T) {
 	onRedis(t, func(t *testing.T, l *ratelimit.Limiter) {
-		c := someone(account("posts", 300, time.Hour), network.Quota{Bucket: "app", Scope: network.ScopeApp, Requests: 300, Per: time.Hour, Costs: costs(1)})
-		for scope, wait := range map[network.Scope]time.Duration{network.ScopeAccount: time.Minute, network.ScopeApp: 10 * time.Second} {
-			l.Observe(t.Context(), c, network.CallPublish, nil, &network.Error{Class: network.Throttled, Scope: scope, RetryAt: time.Now().Add(wait)})
+		c := someone(account("posts", 300, time.Hour), network.Quota{
+			Bucket: "app", Scope: network.ScopeApp, Requests: 300, Per: time.Hour, Costs: costs(1),
+		})
+		for scope, wait := range map[network.Scope]time.Duration{
+			network.ScopeAccount: time.Minute,
+			network.ScopeApp:     10 * time.Second,
+		} {
+			l.Observe(t.Context(), c, network.CallPublish, nil, &network.Error{
+				Class: network.Throttled, Scope: scope, RetryAt: time.Now().Add(wait),
+			})
 		}
 		if grant := take(t, l, c); grant.OK || grant.Bucket != "posts" || !near(grant.RetryAt, time.Minute) {
 			t.Errorf("got %+v, want to wait a minute for the bucket of the account", grant)
@@ -137,8 +150,14 @@ func TestKeys_Expire(t *testing.T) {
 		use      func(l *ratelimit.Limiter, c ratelimit.Caller)
 		from, to time.Duration
 	}{
-		"Even":  {account("posts", 5, time.Hour), func(l *ratelimit.Limiter, c ratelimit.Caller) { take(t, l, c) }, 10 * time.Minute, 13 * time.Minute},
-		"Fixed": {fixed, func(l *ratelimit.Limiter, c ratelimit.Caller) { take(t, l, c) }, 0, time.Hour + 2*time.Second},
+		"Even": {
+			account("posts", 5, time.Hour), func(l *ratelimit.Limiter, c ratelimit.Caller) { take(t, l, c) },
+			10 * time.Minute, 13 * time.Minute,
+		},
+		"Fixed": {
+			fixed, func(l *ratelimit.Limiter, c ratelimit.Caller) { take(t, l, c) }, 0,
+			time.Hour + 2*time.Second,
+		},
 		"RefusedUntil": {declared(300), func(l *ratelimit.Limiter, c ratelimit.Caller) {
 			l.Observe(t.Context(), c, network.CallPublish, nil, refused(time.Minute))
 		}, 55 * time.Second, 65 * time.Second},
@@ -151,7 +170,9 @@ func TestKeys_Expire(t *testing.T) {
 			take(t, l, c)
 		}, 6 * 24 * time.Hour, 8 * 24 * time.Hour},
 		"Waiting": {declared(300), func(l *ratelimit.Limiter, c ratelimit.Caller) {
-			l.AddWaiter(t.Context(), c, network.CallPublish, ratelimit.Wait{Scope: network.ScopeAccount, Bucket: "posts", Until: time.Now().Add(10 * time.Minute)}, uuid.New())
+			l.AddWaiter(t.Context(), c, network.CallPublish,
+				ratelimit.Wait{Scope: network.ScopeAccount, Bucket: "posts", Until: time.Now().Add(10 * time.Minute)},
+				uuid.New())
 		}, 10 * time.Minute, 12 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {

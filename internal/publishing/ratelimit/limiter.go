@@ -50,7 +50,10 @@ type Limiter struct {
 // New returns a limiter with a Redis client that the caller closes; it ends with ctx. A
 // call to Redis that takes longer than timeout counts as failed.
 func New(ctx context.Context, client redis.UniversalClient, timeout time.Duration, log *slog.Logger) *Limiter {
-	l := &Limiter{redis: client, log: log, timeout: timeout, acquire: redis.NewScript(acquireSource), update: redis.NewScript(updateSource)}
+	l := &Limiter{
+		redis: client, log: log, timeout: timeout, acquire: redis.NewScript(acquireSource),
+		update: redis.NewScript(updateSource),
+	}
 	l.requests = batch.New(ctx, maxBatch, 2, l.acquireAll)
 	l.updates = batch.New(ctx, maxBatch, 1, l.updateAll)
 	l.waiters = batch.New(ctx, maxBatch, 1, l.addWaiters)
@@ -131,7 +134,9 @@ func (l *Limiter) Release(ctx context.Context, p Token) {
 // Observe updates the buckets of a call with its response. failure is nil for a call
 // that succeeded. It returns the waiting posts (see AddWaiter) that should try again,
 // because the response showed that they need not wait so long.
-func (l *Limiter) Observe(ctx context.Context, c Caller, kind network.CallKind, rates []network.RateStatus, failure *network.Error) (wake []uuid.UUID) {
+func (l *Limiter) Observe(
+	ctx context.Context, c Caller, kind network.CallKind, rates []network.RateStatus, failure *network.Error,
+) (wake []uuid.UUID) {
 	var updates []update
 	now := time.Now()
 	for _, b := range c.buckets(kind) {

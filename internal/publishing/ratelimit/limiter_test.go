@@ -37,7 +37,8 @@ func open(t *testing.T, url string) (*ratelimit.Limiter, *syncBuffer) {
 func openWithin(t *testing.T, url string, timeout time.Duration) (*ratelimit.Limiter, *syncBuffer) {
 	t.Helper()
 	log := &syncBuffer{}
-	return ratelimit.New(t.Context(), enginetest.RedisClient(t, url), timeout, slog.New(slog.NewTextHandler(log, nil))), log
+	return ratelimit.New(t.Context(), enginetest.RedisClient(t, url), timeout, slog.New(slog.NewTextHandler(log, nil))),
+		log
 }
 
 type syncBuffer struct {
@@ -61,7 +62,9 @@ func costs(n int) map[network.CallKind]int { return map[network.CallKind]int{net
 
 // someone returns a caller that no other test uses.
 func someone(quotas ...network.Quota) ratelimit.Caller {
-	return ratelimit.Caller{Network: "test", BaseURL: "https://{" + uuid.NewString() + "}", RemoteID: "1", Quotas: quotas}
+	return ratelimit.Caller{
+		Network: "test", BaseURL: "https://{" + uuid.NewString() + "}", RemoteID: "1", Quotas: quotas,
+	}
 }
 
 func take(t *testing.T, l *ratelimit.Limiter, c ratelimit.Caller) ratelimit.Grant {
@@ -104,10 +107,13 @@ func TestAcquire_AllowsAllWithoutLimits(t *testing.T) {
 
 func TestAcquire_AllowsExactlyTheLimit(t *testing.T) {
 	for name, q := range map[string]network.Quota{
-		"Even":  account("posts", 100, 24*time.Hour),
-		"Fixed": {Bucket: "posts", Scope: network.ScopeAccount, Requests: 100, Per: 1000 * 24 * time.Hour, FixedWindow: true, Costs: costs(1)},
-		"App":   {Bucket: "posts", Scope: network.ScopeApp, Requests: 100, Per: 24 * time.Hour, Costs: costs(1)},
-		"Cost":  {Bucket: "points", Scope: network.ScopeAccount, Requests: 302, Per: 24 * time.Hour, Costs: costs(3)},
+		"Even": account("posts", 100, 24*time.Hour),
+		"Fixed": {
+			Bucket: "posts", Scope: network.ScopeAccount, Requests: 100, Per: 1000 * 24 * time.Hour,
+			FixedWindow: true, Costs: costs(1),
+		},
+		"App":  {Bucket: "posts", Scope: network.ScopeApp, Requests: 100, Per: 24 * time.Hour, Costs: costs(1)},
+		"Cost": {Bucket: "points", Scope: network.ScopeAccount, Requests: 302, Per: 24 * time.Hour, Costs: costs(3)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			onRedis(t, func(t *testing.T, l *ratelimit.Limiter) {
@@ -213,7 +219,12 @@ func TestRelease_ReturnsTokens(t *testing.T) {
 }
 
 func said(limit, remaining int, reset time.Duration) []network.RateStatus {
-	return []network.RateStatus{{Bucket: "posts", Scope: network.ScopeAccount, Limit: limit, Remaining: remaining, ResetAt: time.Now().Add(reset)}}
+	return []network.RateStatus{
+		{
+			Bucket: "posts", Scope: network.ScopeAccount, Limit: limit, Remaining: remaining,
+			ResetAt: time.Now().Add(reset),
+		},
+	}
 }
 
 func TestObserve_ReportOverridesDeclared(t *testing.T) {
@@ -294,9 +305,12 @@ func TestRefusal_ClosesTheBucket(t *testing.T) {
 			other := c
 			other.RemoteID = "2"
 			at := time.Now().Add(time.Minute)
-			l.Observe(t.Context(), c, network.CallPublish, nil, &network.Error{Class: network.Throttled, Scope: scope, RetryAt: at})
+			l.Observe(t.Context(), c, network.CallPublish, nil, &network.Error{
+				Class: network.Throttled, Scope: scope, RetryAt: at,
+			})
 			grant := take(t, l, c)
-			if late := grant.RetryAt.Sub(at); grant.OK || grant.Scope != scope || late < -10*time.Millisecond || late > time.Second {
+			if late := grant.RetryAt.Sub(at); grant.OK || grant.Scope != scope || late < -10*time.Millisecond ||
+				late > time.Second {
 				t.Errorf("%s: %+v", scope, grant)
 			}
 			if ok := take(t, l, other).OK; ok != (scope == network.ScopeAccount) {
@@ -333,7 +347,8 @@ func TestAcquire_AllowsAllWithSlowRedis(t *testing.T) {
 	c := someone(account("posts", 1, time.Hour))
 	for take(t, l, c).OK { // a busy machine lets some pass
 	}
-	if err := enginetest.RedisClient(t, url).Do(context.Background(), "CLIENT", "PAUSE", "60000", "ALL").Err(); err != nil {
+	if err := enginetest.RedisClient(t, url).Do(context.Background(), "CLIENT", "PAUSE", "60000", "ALL").
+		Err(); err != nil {
 		t.Fatal(err)
 	}
 	began := time.Now()

@@ -20,7 +20,11 @@ func refusal(in time.Duration) *network.Error {
 func TestRefusal_ALaterOneExtendsTheWait(t *testing.T) {
 	onRedis(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c := someone(declared(300))
-		for i, row := range []struct{ retryAfter, want time.Duration }{{10 * time.Second, 10 * time.Second}, {time.Minute, time.Minute}, {20 * time.Second, time.Minute}} {
+		for i, row := range []struct{ retryAfter, want time.Duration }{
+			{10 * time.Second, 10 * time.Second},
+			{time.Minute, time.Minute},
+			{20 * time.Second, time.Minute},
+		} {
 			l.Observe(t.Context(), c, network.CallPublish, nil, refusal(row.retryAfter))
 			if grant := take(t, l, c); grant.OK || !near(grant.RetryAt, row.want) {
 				t.Errorf("refusal %d: got a wait of %s, want %s", i+1, time.Until(grant.RetryAt), row.want)
@@ -33,7 +37,9 @@ func TestRefusal_ALaterOneExtendsTheWait(t *testing.T) {
 func TestRefusal_WithAnEndNeedsNoProbes(t *testing.T) {
 	onRedis(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c := someone(declared(300))
-		l.Observe(t.Context(), c, network.CallPublish, nil, &network.Error{Class: network.Throttled, Scope: network.ScopeAccount})
+		l.Observe(t.Context(), c, network.CallPublish, nil, &network.Error{
+			Class: network.Throttled, Scope: network.ScopeAccount,
+		})
 		l.Observe(t.Context(), c, network.CallPublish, nil, refusal(1200*time.Millisecond))
 		time.Sleep(1250 * time.Millisecond)
 		if got := burst(t, l, c, 30); got != 30 {
@@ -58,8 +64,11 @@ func TestRefusal_StaysInItsWindow(t *testing.T) {
 func TestWait_EndsWhenARefusedBucketOpens(t *testing.T) {
 	onRedis(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c, post := someone(), uuid.New()
-		l.Observe(t.Context(), c, network.CallPublish, nil, &network.Error{Class: network.Throttled, Scope: network.ScopeAccount})
-		l.AddWaiter(t.Context(), c, network.CallPublish, ratelimit.Wait{Scope: network.ScopeAccount, Until: time.Now().Add(time.Minute)}, post)
+		l.Observe(t.Context(), c, network.CallPublish, nil, &network.Error{
+			Class: network.Throttled, Scope: network.ScopeAccount,
+		})
+		l.AddWaiter(t.Context(), c, network.CallPublish,
+			ratelimit.Wait{Scope: network.ScopeAccount, Until: time.Now().Add(time.Minute)}, post)
 		if woken := l.Observe(t.Context(), c, network.CallPublish, nil, nil); len(woken) != 1 || woken[0] != post {
 			t.Errorf("woken %v, want %v", woken, post)
 		}
@@ -96,8 +105,10 @@ func TestWait_EndsWhenANewerWindowLiftsTheRefusal(t *testing.T) {
 	onRedis(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c, post, reset := someone(declared(300)), uuid.New(), time.Now().Add(time.Minute)
 		l.Observe(t.Context(), c, network.CallPublish, report(300, 0, reset), refusal(time.Hour))
-		l.AddWaiter(t.Context(), c, network.CallPublish, ratelimit.Wait{Scope: network.ScopeAccount, Until: time.Now().Add(30 * time.Minute)}, post)
-		if woken := l.Observe(t.Context(), c, network.CallPublish, report(300, 299, reset.Add(5*time.Minute)), nil); len(woken) != 1 || woken[0] != post {
+		l.AddWaiter(t.Context(), c, network.CallPublish,
+			ratelimit.Wait{Scope: network.ScopeAccount, Until: time.Now().Add(30 * time.Minute)}, post)
+		if woken := l.Observe(t.Context(), c, network.CallPublish, report(300, 299, reset.Add(5*time.Minute)),
+			nil); len(woken) != 1 || woken[0] != post {
 			t.Errorf("woken %v, want %v", woken, post)
 		}
 	})
@@ -111,7 +122,9 @@ func TestObserve_ResponsesOfABurstAddUp(t *testing.T) {
 			c, reset := someone(declared(300)), time.Now().Add(time.Minute)
 			var all sync.WaitGroup
 			for i := range 60 {
-				all.Go(func() { l.Observe(t.Context(), c, network.CallPublish, report(300, 100+(i*37)%60, reset), nil) })
+				all.Go(func() {
+					l.Observe(t.Context(), c, network.CallPublish, report(300, 100+(i*37)%60, reset), nil)
+				})
 			}
 			all.Wait()
 			if got := bucketOf(t, l, c, "posts", network.ScopeAccount).Remaining; got != 100 {
@@ -119,7 +132,8 @@ func TestObserve_ResponsesOfABurstAddUp(t *testing.T) {
 			}
 			for i := range 60 {
 				all.Go(func() {
-					l.Observe(t.Context(), c, network.CallPublish, nil, refusal(time.Duration(10+(i*37)%60)*time.Second))
+					l.Observe(t.Context(), c, network.CallPublish, nil,
+						refusal(time.Duration(10+(i*37)%60)*time.Second))
 				})
 			}
 			all.Wait()

@@ -15,13 +15,16 @@ import (
 // acquireScript requests tokens of one bucket with acquire.lua like a process with many
 // waiting posts. It returns the number of tokens, the delay until the next one, and the
 // remainder.
-func acquireScript(t *testing.T, client *redis.Client, want int, bucket ...any) (granted int64, wait time.Duration, left int64) {
+func acquireScript(
+	t *testing.T, client *redis.Client, want int, bucket ...any,
+) (granted int64, wait time.Duration, left int64) {
 	t.Helper()
 	source, err := os.ReadFile("acquire.lua")
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := redis.NewScript(string(source)).Run(t.Context(), client, []string{"bucket"}, append([]any{want}, bucket...)...).Int64Slice()
+	answer, err := redis.NewScript(string(source)).Run(t.Context(), client, []string{"bucket"},
+		append([]any{want}, bucket...)...).Int64Slice()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +71,11 @@ func TestObserve_AReportWithoutAResetTightens(t *testing.T) {
 			take(t, l, c)
 		}
 		for _, row := range []struct{ reported, want int }{{8, 7}, {2, 2}, {9, 2}} {
-			l.Observe(t.Context(), c, network.CallPublish, []network.RateStatus{{Bucket: "posts", Scope: network.ScopeAccount, Limit: 10, Remaining: row.reported}}, nil)
+			l.Observe(t.Context(), c, network.CallPublish,
+				[]network.RateStatus{{
+					Bucket: "posts", Scope: network.ScopeAccount, Limit: 10,
+					Remaining: row.reported,
+				}}, nil)
 			if got := bucketOf(t, l, c, "posts", network.ScopeAccount).Remaining; got != row.want {
 				t.Errorf("the network reports %d: got %d left, want %d", row.reported, got, row.want)
 			}

@@ -14,9 +14,15 @@ func TestAcquireShare_LeavesTheRestToPosts(t *testing.T) {
 	t.Parallel()
 	both := map[network.CallKind]int{network.CallPublish: 1, network.CallMeasure: 1}
 	for name, quota := range map[string]network.Quota{
-		"Fixed":  {Bucket: "calls", Scope: network.ScopeAccount, Requests: 10, Per: time.Hour, FixedWindow: true, Costs: both},
-		"Even":   {Bucket: "calls", Scope: network.ScopeAccount, Requests: 10, Per: time.Hour, Costs: both},
-		"Shared": {Bucket: "calls", Scope: network.ScopeApp, Requests: 10, Per: time.Hour, FixedWindow: true, Costs: both},
+		"Fixed": {
+			Bucket: "calls", Scope: network.ScopeAccount, Requests: 10, Per: time.Hour, FixedWindow: true,
+			Costs: both,
+		},
+		"Even": {Bucket: "calls", Scope: network.ScopeAccount, Requests: 10, Per: time.Hour, Costs: both},
+		"Shared": {
+			Bucket: "calls", Scope: network.ScopeApp, Requests: 10, Per: time.Hour, FixedWindow: true,
+			Costs: both,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -49,11 +55,17 @@ func TestAcquireShare_LeavesTheRestToPosts(t *testing.T) {
 func TestAcquireShare_WaitsWhilePostsUseTheLimit(t *testing.T) {
 	t.Parallel()
 	onRedis(t, func(t *testing.T, l *ratelimit.Limiter) {
-		c := someone(network.Quota{Bucket: "calls", Scope: network.ScopeAccount, Requests: 300, Per: 5 * time.Minute, FixedWindow: true, Default: true,
-			Costs: map[network.CallKind]int{network.CallMeasure: 1}})
+		c := someone(network.Quota{
+			Bucket: "calls", Scope: network.ScopeAccount, Requests: 300, Per: 5 * time.Minute,
+			FixedWindow: true, Default: true,
+			Costs: map[network.CallKind]int{network.CallMeasure: 1},
+		})
 		report := func(remaining int) {
-			l.Observe(t.Context(), c, network.CallMeasure, []network.RateStatus{{Bucket: "calls", Scope: network.ScopeAccount, Limit: 300, Remaining: remaining,
-				ResetAt: time.Now().Add(4 * time.Minute)}}, nil)
+			l.Observe(t.Context(), c, network.CallMeasure,
+				[]network.RateStatus{{
+					Bucket: "calls", Scope: network.ScopeAccount, Limit: 300, Remaining: remaining,
+					ResetAt: time.Now().Add(4 * time.Minute),
+				}}, nil)
 		}
 		report(280)
 		if !l.AcquireShare(t.Context(), c, network.CallMeasure, 30).OK {
@@ -74,11 +86,17 @@ func TestAcquireShare_WaitsWhilePostsUseTheLimit(t *testing.T) {
 func TestAcquireShare_FollowsThe429(t *testing.T) {
 	t.Parallel()
 	onRedis(t, func(t *testing.T, l *ratelimit.Limiter) {
-		c := someone(network.Quota{Bucket: "calls", Scope: network.ScopeAccount, Requests: 300, Per: 5 * time.Minute, FixedWindow: true,
-			Costs: map[network.CallKind]int{network.CallMeasure: 1}})
+		c := someone(network.Quota{
+			Bucket: "calls", Scope: network.ScopeAccount, Requests: 300, Per: 5 * time.Minute,
+			FixedWindow: true,
+			Costs:       map[network.CallKind]int{network.CallMeasure: 1},
+		})
 		until := time.Now().Add(3 * time.Minute)
-		l.Observe(t.Context(), c, network.CallMeasure, nil, &network.Error{Class: network.Throttled, Scope: network.ScopeAccount, RetryAt: until})
-		if got := l.AcquireShare(t.Context(), c, network.CallMeasure, 30); got.OK || got.RetryAt.Sub(until).Abs() > 5*time.Second {
+		l.Observe(t.Context(), c, network.CallMeasure, nil, &network.Error{
+			Class: network.Throttled, Scope: network.ScopeAccount, RetryAt: until,
+		})
+		if got := l.AcquireShare(t.Context(), c, network.CallMeasure, 30); got.OK ||
+			got.RetryAt.Sub(until).Abs() > 5*time.Second {
 			t.Errorf("got %+v, want a refusal until %v", got, until)
 		}
 	})

@@ -13,7 +13,9 @@ import (
 
 // report is a server's report: the calls left until a reset.
 func report(limit, remaining int, reset time.Time) []network.RateStatus {
-	return []network.RateStatus{{Bucket: "posts", Scope: network.ScopeAccount, Limit: limit, Remaining: remaining, ResetAt: reset}}
+	return []network.RateStatus{
+		{Bucket: "posts", Scope: network.ScopeAccount, Limit: limit, Remaining: remaining, ResetAt: reset},
+	}
 }
 
 // declared is a quota like Mastodon's: usual, fixed, three hours.
@@ -182,16 +184,21 @@ func TestWait_IsEndedByALaterResponse(t *testing.T) {
 		}
 		wait := func(until time.Time) uuid.UUID {
 			id := uuid.New()
-			l.AddWaiter(ctx, c, network.CallPublish, ratelimit.Wait{Scope: grant.Scope, Bucket: grant.Bucket, Until: until}, id)
+			l.AddWaiter(ctx, c, network.CallPublish, ratelimit.Wait{
+				Scope: grant.Scope, Bucket: grant.Bucket,
+				Until: until,
+			}, id)
 			return id
 		}
 		waits := wait(grant.RetryAt)
-		if woken := l.Observe(ctx, c, network.CallPublish, report(300, 0, time.Now().Add(3*time.Hour)), nil); len(woken) != 0 {
+		if woken := l.Observe(ctx, c, network.CallPublish, report(300, 0, time.Now().Add(3*time.Hour)),
+			nil); len(woken) != 0 {
 			t.Errorf("woken %v although nothing has changed", woken)
 		}
 		// The window ends earlier than reported.
 		later := time.Now().Add(3*time.Hour + 5*time.Minute)
-		if woken := l.Observe(ctx, c, network.CallPublish, report(300, 299, later), nil); len(woken) != 1 || woken[0] != waits {
+		if woken := l.Observe(ctx, c, network.CallPublish, report(300, 299, later), nil); len(woken) != 1 ||
+			woken[0] != waits {
 			t.Errorf("woken %v, want %v", woken, waits)
 		}
 		wait(later)
@@ -205,7 +212,9 @@ func TestWait_IsEndedByALaterResponse(t *testing.T) {
 func TestRefusal_EndsWithANewerWindow(t *testing.T) {
 	onRedis(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c, ctx, reset := someone(declared(300)), t.Context(), time.Now().Add(time.Minute)
-		l.Observe(ctx, c, network.CallPublish, report(300, 0, reset), &network.Error{Class: network.Throttled, Scope: network.ScopeAccount, RetryAt: time.Now().Add(3 * time.Hour)})
+		l.Observe(ctx, c, network.CallPublish, report(300, 0, reset), &network.Error{
+			Class: network.Throttled, Scope: network.ScopeAccount, RetryAt: time.Now().Add(3 * time.Hour),
+		})
 		l.Observe(ctx, c, network.CallPublish, report(300, 4, reset), nil) // in flight when the other was refused
 		if take(t, l, c).OK {
 			t.Error("a call of the same window ended the refusal")

@@ -63,7 +63,8 @@ func (r Rule) Occurrences(start time.Time, zone *time.Location) iter.Seq[Occurre
 }
 
 func (r Rule) hasEndedAt(local, at time.Time) bool {
-	return !r.until.local.IsZero() && local.After(r.until.local) || !r.until.instant.IsZero() && at.After(r.until.instant)
+	return !r.until.local.IsZero() && local.After(r.until.local) || !r.until.instant.IsZero() &&
+		at.After(r.until.instant)
 }
 
 // dates lists the dates that fit, in order, from the period that start is in.

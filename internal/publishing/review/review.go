@@ -105,14 +105,21 @@ type Reviews struct {
 
 // CreateLink creates a link to the current version of a post that is pending approval.
 // Its secret is shown this once.
-func (s *Reviews) CreateLink(ctx context.Context, who workspace.Principal, postID uuid.UUID, name string, days int) (Link, secret.Text, error) {
+func (s *Reviews) CreateLink(
+	ctx context.Context, who workspace.Principal, postID uuid.UUID, name string, days int,
+) (Link, secret.Text, error) {
 	name = strings.TrimSpace(name)
 	var problems []apperr.FieldError
 	if n := utf8.RuneCountInString(name); n == 0 || n > MaxName || !utf8.ValidString(name) {
-		problems = append(problems, apperr.FieldError{Field: "name", Code: "invalid", Message: fmt.Sprintf("Name the reviewer with 1 to %d characters.", MaxName)})
+		problems = append(problems, apperr.FieldError{
+			Field: "name", Code: "invalid", Message: fmt.Sprintf("Name the reviewer with 1 to %d characters.", MaxName),
+		})
 	}
 	if days < 1 || days > MaxDays {
-		problems = append(problems, apperr.FieldError{Field: "expires_in_days", Code: "invalid", Message: fmt.Sprintf("A link is valid for 1 to %d days.", MaxDays)})
+		problems = append(problems, apperr.FieldError{
+			Field: "expires_in_days", Code: "invalid", Message: fmt.Sprintf("A link is valid for 1 to %d days.",
+				MaxDays),
+		})
 	}
 	if len(problems) > 0 {
 		return Link{}, secret.Text{}, apperr.InvalidFields(problems...)
@@ -120,8 +127,11 @@ func (s *Reviews) CreateLink(ctx context.Context, who workspace.Principal, postI
 	raw := make([]byte, 32)
 	_, _ = rand.Read(raw) // never fails, see crypto/rand
 	plain := base64.RawURLEncoding.EncodeToString(raw)
-	l, err := s.Store.CreateReviewLink(ctx, Link{ID: uuid.Must(uuid.NewV7()), WorkspaceID: who.WorkspaceID, PostID: postID, Name: name, CreatedBy: &who.UserID,
-		ExpiresAt: time.Now().Add(time.Duration(days) * 24 * time.Hour)}, hashOf(plain))
+	l, err := s.Store.CreateReviewLink(ctx, Link{
+		ID: uuid.Must(uuid.NewV7()), WorkspaceID: who.WorkspaceID,
+		PostID: postID, Name: name, CreatedBy: &who.UserID,
+		ExpiresAt: time.Now().Add(time.Duration(days) * 24 * time.Hour),
+	}, hashOf(plain))
 	return l, secret.NewText(plain), err
 }
 
@@ -151,13 +161,21 @@ func (s *Reviews) Decide(ctx context.Context, plain string, approve bool, commen
 	}
 	comment = strings.TrimSpace(comment)
 	if utf8.RuneCountInString(comment) > MaxComment {
-		return l, post.Post{}, apperr.InvalidFields(apperr.FieldError{Field: "comment", Code: "too_long", Message: fmt.Sprintf("A comment has at most %d characters.", MaxComment)})
+		return l, post.Post{}, apperr.InvalidFields(apperr.FieldError{
+			Field: "comment", Code: "too_long", Message: fmt.Sprintf("A comment has at most %d characters.",
+				MaxComment),
+		})
 	}
 	if !approve && comment == "" {
-		return l, post.Post{}, apperr.InvalidFields(apperr.FieldError{Field: "comment", Code: "required", Message: "Say what should be changed."})
+		return l, post.Post{}, apperr.InvalidFields(apperr.FieldError{
+			Field: "comment", Code: "required", Message: "Say what should be changed.",
+		})
 	}
-	g := post.Guard{WorkspaceID: l.WorkspaceID, PostID: l.PostID, IfVersion: l.PostVersion, Actor: "review:" + l.ID.String(),
-		Review: &post.Review{LinkID: l.ID, Name: l.Name, Comment: comment}}
+	g := post.Guard{
+		WorkspaceID: l.WorkspaceID, PostID: l.PostID, IfVersion: l.PostVersion,
+		Actor:  "review:" + l.ID.String(),
+		Review: &post.Review{LinkID: l.ID, Name: l.Name, Comment: comment},
+	}
 	var p post.Post
 	if approve {
 		p, err = s.Decider.Approve(ctx, g)
@@ -169,22 +187,36 @@ func (s *Reviews) Decide(ctx context.Context, plain string, approve bool, commen
 
 // Closed refuses a link that does not show the post any more.
 func Closed(state State) *apperr.Error {
-	return &apperr.Error{Kind: apperr.KindConflict, Code: "link_" + string(state), Message: fmt.Sprintf("The link is %s. Ask for a new one.", state)}
+	return &apperr.Error{
+		Kind: apperr.KindConflict, Code: "link_" + string(state),
+		Message: fmt.Sprintf("The link is %s. Ask for a new one.", state),
+	}
 }
 
 // Comments lists the comments on a post, oldest first, and who can be mentioned.
-func (s *Reviews) Comments(ctx context.Context, who workspace.Principal, postID uuid.UUID) ([]Comment, []Person, error) {
+func (s *Reviews) Comments(
+	ctx context.Context, who workspace.Principal, postID uuid.UUID,
+) ([]Comment, []Person, error) {
 	return s.Store.Comments(ctx, who.WorkspaceID, postID)
 }
 
 // Comment adds a comment.
-func (s *Reviews) Comment(ctx context.Context, who workspace.Principal, postID uuid.UUID, text string, mentions []uuid.UUID) (Comment, error) {
+func (s *Reviews) Comment(
+	ctx context.Context, who workspace.Principal, postID uuid.UUID, text string, mentions []uuid.UUID,
+) (Comment, error) {
 	text = strings.TrimSpace(text)
-	if n := utf8.RuneCountInString(text); n == 0 || n > MaxComment || !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
-		return Comment{}, apperr.InvalidFields(apperr.FieldError{Field: "text", Code: "invalid", Message: fmt.Sprintf("A comment has 1 to %d characters.", MaxComment)})
+	if n := utf8.RuneCountInString(text); n == 0 || n > MaxComment || !utf8.ValidString(text) ||
+		strings.ContainsRune(text, 0) {
+		return Comment{}, apperr.InvalidFields(apperr.FieldError{
+			Field: "text", Code: "invalid", Message: fmt.Sprintf("A comment has 1 to %d characters.", MaxComment),
+		})
 	}
 	slices.SortFunc(mentions, func(a, b uuid.UUID) int { return slices.Compare(a[:], b[:]) })
-	c, err := s.Store.AddComment(ctx, who.WorkspaceID, Comment{ID: uuid.Must(uuid.NewV7()), PostID: postID, UserID: who.UserID, Text: text, Mentions: slices.Compact(mentions)}, who.Actor())
+	c, err := s.Store.AddComment(ctx, who.WorkspaceID,
+		Comment{
+			ID: uuid.Must(uuid.NewV7()), PostID: postID, UserID: who.UserID, Text: text,
+			Mentions: slices.Compact(mentions),
+		}, who.Actor())
 	if err == nil {
 		s.Notifier.Changed(ctx, postID)
 	}

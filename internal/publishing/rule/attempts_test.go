@@ -97,7 +97,9 @@ func TestEngine_AgreesWithAConcurrentAttempt(t *testing.T) {
 // refusingLimits refuses to say how long texts may be.
 type refusingLimits struct{ rule.Posts }
 
-func (refusingLimits) TextLimits(context.Context, uuid.UUID, []uuid.UUID, bool) (map[uuid.UUID]scheduling.TextLimit, error) {
+func (refusingLimits) TextLimits(
+	context.Context, uuid.UUID, []uuid.UUID, bool,
+) (map[uuid.UUID]scheduling.TextLimit, error) {
 	return nil, apperr.NotFound("account")
 }
 
@@ -123,10 +125,12 @@ func (d *rig) wantPosts(r rule.Rule, request rule.Request, posts int, outcome ru
 	if len(all) != 1 || all[0].Outcome != outcome {
 		d.T.Fatalf("got the decisions %+v, want one that is %s", all, outcome)
 	}
-	if n := d.Count("select count(*) from scheduled_posts where content like '%' || $1", request.ArticleID.String()); n != posts {
+	if n := d.Count("select count(*) from scheduled_posts where content like '%' || $1",
+		request.ArticleID.String()); n != posts {
 		d.T.Errorf("got %d posts, want %d", n, posts)
 	}
-	if n := d.Count("select count(*) from scheduled_posts p where not exists (select 1 from rule_decisions d where d.post_id = p.post_id and d.outcome = 'created')"); n != 0 {
+	if n := d.Count("select count(*) from scheduled_posts p where not exists (select 1 from rule_decisions d where " +
+		"d.post_id = p.post_id and d.outcome = 'created')"); n != 0 {
 		d.T.Errorf("got %d posts without a decision, want none", n)
 	}
 }

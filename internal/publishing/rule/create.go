@@ -93,11 +93,16 @@ func (e *Engine) createPost(ctx context.Context, d Decision) (post.Post, Decisio
 }
 
 // automaticPost returns the request for the post of a decision.
-func (e *Engine) automaticPost(ctx context.Context, r Rule, a Article, d Decision, texts []Text) (scheduling.Automatic, error) {
+func (e *Engine) automaticPost(
+	ctx context.Context, r Rule, a Article, d Decision, texts []Text,
+) (scheduling.Automatic, error) {
 	now := e.now()
 	who := workspace.Principal{WorkspaceID: r.WorkspaceID, UserID: r.UserID, Role: workspace.Editor}
 	content, others := overrides(texts)
-	draft := scheduling.Draft{Content: content, TrackLinks: r.TrackLinks, SaveAsDraft: r.Mode == CreateDraft, Overrides: map[string]scheduling.Override{}}
+	draft := scheduling.Draft{
+		Content: content, TrackLinks: r.TrackLinks, SaveAsDraft: r.Mode == CreateDraft,
+		Overrides: map[string]scheduling.Override{},
+	}
 	if len(a.Language) == 2 {
 		draft.Language = a.Language
 	}
@@ -123,7 +128,8 @@ func (e *Engine) automaticPost(ctx context.Context, r Rule, a Article, d Decisio
 		case err == nil:
 			draft.Attachments = []string{image.ID.String()}
 		case errors.As(err, &refused):
-			e.Log.InfoContext(ctx, "the image of an article could not be fetched; its post has none", "rule_id", r.ID, "article_id", a.ID, "error", err)
+			e.Log.InfoContext(ctx, "the image of an article could not be fetched; its post has none", "rule_id", r.ID,
+				"article_id", a.ID, "error", err)
 		default:
 			return in, err
 		}

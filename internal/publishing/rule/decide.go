@@ -23,8 +23,11 @@ type Usage struct {
 // Decide decides about an article that the rule selects. It depends on nothing but its
 // arguments.
 func Decide(r Rule, a Article, u Usage, at time.Time) Decision {
-	d := Decision{RuleID: r.ID, WorkspaceID: r.WorkspaceID, ArticleID: a.ID, GroupID: a.GroupID, ArticleVersion: a.Version, Title: a.Title, URL: a.URL,
-		Round: u.Round, Outcome: Skipped, DecidedAt: at}
+	d := Decision{
+		RuleID: r.ID, WorkspaceID: r.WorkspaceID, ArticleID: a.ID, GroupID: a.GroupID,
+		ArticleVersion: a.Version, Title: a.Title, URL: a.URL,
+		Round: u.Round, Outcome: Skipped, DecidedAt: at,
+	}
 	d.Reason, d.Params = r.check(a, at)
 	if d.Reason == Matched && u.Views > 0 {
 		d.Params = Params{"views": u.Views}
@@ -35,7 +38,9 @@ func Decide(r Rule, a Article, u Usage, at time.Time) Decision {
 	case r.Status == Paused:
 		d.Reason = RulePaused
 	case r.Trigger.Evergreen != nil && u.LastPost != nil && at.Sub(*u.LastPost) < days(r.Trigger.Evergreen.RepeatDays):
-		d.Reason, d.Params = RecentlyPosted, Params{"posted_at": u.LastPost.UTC().Format(time.RFC3339), "limit": r.Trigger.Evergreen.RepeatDays}
+		d.Reason, d.Params = RecentlyPosted, Params{
+			"posted_at": u.LastPost.UTC().Format(time.RFC3339), "limit": r.Trigger.Evergreen.RepeatDays,
+		}
 	case r.Trigger.Evergreen == nil && u.GroupArticle != nil:
 		d.Reason, d.Params = DuplicateStory, Params{"article_id": *u.GroupArticle}
 	case !r.Trigger.byViews() && u.Matched >= limit:
@@ -56,7 +61,8 @@ func (r Rule) burstLimit() int { return max(minBurstLimit, burstFactor*r.MaxPerH
 
 // selects reports whether the trigger selects an article, apart from its saved search.
 func (t Trigger) selects(a Article) bool {
-	return oneOf(t.Domains, a.Domain) && oneOf(t.Sections, a.Section) && oneOf(t.Tags, a.Tags...) && oneOf(t.Authors, a.Authors...)
+	return oneOf(t.Domains, a.Domain) && oneOf(t.Sections, a.Section) && oneOf(t.Tags, a.Tags...) &&
+		oneOf(t.Authors, a.Authors...)
 }
 
 // oneOf reports whether one of the values is wanted; an empty list wants all. Values are
@@ -102,7 +108,8 @@ func (r Rule) check(a Article, at time.Time) (Reason, Params) {
 func (r Rule) RepeatableReasons() []string {
 	out := []string{string(WrongLanguage), string(TooShort), string(TooOld), string(NoDate), string(Withdrawn)}
 	if r.Trigger.byViews() {
-		out = append(out, string(HourlyCap), string(DailyCap), string(RulePaused), string(RecentlyPosted), string(NoNewText))
+		out = append(out, string(HourlyCap), string(DailyCap), string(RulePaused), string(RecentlyPosted),
+			string(NoNewText))
 	}
 	return out
 }
@@ -110,7 +117,8 @@ func (r Rule) RepeatableReasons() []string {
 // Repeats reports whether the rule makes a decision again. New wordings need a change of
 // the rule.
 func (r Rule) Repeats(d Decision) bool {
-	return d.Outcome == Skipped && slices.Contains(r.RepeatableReasons(), string(d.Reason)) && (d.Reason != NoNewText || r.UpdatedAt.After(d.DecidedAt))
+	return d.Outcome == Skipped && slices.Contains(r.RepeatableReasons(), string(d.Reason)) &&
+		(d.Reason != NoNewText || r.UpdatedAt.After(d.DecidedAt))
 }
 
 func days(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }
@@ -127,7 +135,10 @@ type history struct {
 }
 
 func newHistory() *history {
-	return &history{groups: map[uuid.UUID]uuid.UUID{}, stories: map[uuid.UUID]uuid.UUID{}, last: map[uuid.UUID]time.Time{}, postCounts: map[uuid.UUID]int{}}
+	return &history{
+		groups: map[uuid.UUID]uuid.UUID{}, stories: map[uuid.UUID]uuid.UUID{},
+		last: map[uuid.UUID]time.Time{}, postCounts: map[uuid.UUID]int{},
+	}
 }
 
 func (h *history) usage(r Rule, a Article, at time.Time) Usage {
@@ -139,7 +150,10 @@ func (h *history) usage(r Rule, a Article, at time.Time) Usage {
 		}
 		return n
 	}
-	u := Usage{Hour: since(h.posted, time.Hour), Day: since(h.posted, 24*time.Hour), Matched: since(h.matched, time.Hour)}
+	u := Usage{
+		Hour: since(h.posted, time.Hour), Day: since(h.posted, 24*time.Hour),
+		Matched: since(h.matched, time.Hour),
+	}
 	if id, ok := h.groups[a.GroupID]; ok {
 		u.GroupArticle = &id
 	} else if id, ok := h.stories[value(a.StoryID)]; ok && r.Conditions.OncePerStory && a.StoryID != nil {

@@ -17,14 +17,21 @@ func ago(d time.Duration) *time.Time {
 }
 
 func sports() Rule {
-	return Rule{ID: uuid.New(), Status: Active, Definition: Definition{Trigger: Trigger{Sections: []string{"Sports"}},
-		Conditions: Conditions{Languages: []string{"en"}, MinWords: 100, MaxAgeHours: 24}, Templates: map[string]string{DefaultTemplate: "{title}\n\n{lead}\n\n{url} {hashtags}"},
-		MaxPerHour: 3, MaxPerDay: 10}}
+	return Rule{ID: uuid.New(), Status: Active, Definition: Definition{
+		Trigger:    Trigger{Sections: []string{"Sports"}},
+		Conditions: Conditions{Languages: []string{"en"}, MinWords: 100, MaxAgeHours: 24}, Templates: map[string]string{
+			DefaultTemplate: "{title}\n\n{lead}\n\n{url} {hashtags}",
+		},
+		MaxPerHour: 3, MaxPerDay: 10,
+	}}
 }
 
 func match() Article {
-	return Article{ID: uuid.New(), GroupID: uuid.New(), Version: 1, Domain: "news.example", URL: "https://news.example/match", Title: "A late goal decides the match",
-		Lead: "The visitors win.", Section: "Sports", Language: "en", Words: 300, PublishedAt: ago(time.Hour)}
+	return Article{
+		ID: uuid.New(), GroupID: uuid.New(), Version: 1, Domain: "news.example",
+		URL: "https://news.example/match", Title: "A late goal decides the match",
+		Lead: "The visitors win.", Section: "Sports", Language: "en", Words: 300, PublishedAt: ago(time.Hour),
+	}
 }
 
 func TestDecide_NamesTheReason(t *testing.T) {
@@ -35,28 +42,65 @@ func TestDecide_NamesTheReason(t *testing.T) {
 		outcome Outcome
 		pauses  PauseReason
 	}{
-		"matched":                  {func(*Rule, *Article, *Usage) {}, Matched, Reserved, ""},
-		"language":                 {func(_ *Rule, a *Article, _ *Usage) { a.Language = "vi" }, WrongLanguage, Skipped, ""},
-		"too short":                {func(_ *Rule, a *Article, _ *Usage) { a.Words = 99 }, TooShort, Skipped, ""},
-		"as long as required":      {func(_ *Rule, a *Article, _ *Usage) { a.Words = 100 }, Matched, Reserved, ""},
-		"too old":                  {func(_ *Rule, a *Article, _ *Usage) { a.PublishedAt = ago(24*time.Hour + time.Second) }, TooOld, Skipped, ""},
-		"date of the day before":   {func(_ *Rule, a *Article, _ *Usage) { a.PublishedAt, a.DateOnly = ago(36*time.Hour), true }, Matched, Reserved, ""},
-		"no date":                  {func(_ *Rule, a *Article, _ *Usage) { a.PublishedAt = nil }, NoDate, Skipped, ""},
-		"embargo":                  {func(_ *Rule, a *Article, _ *Usage) { a.PublishedAt = ago(-time.Hour) }, Matched, Reserved, ""},
-		"withdrawn":                {func(_ *Rule, a *Article, _ *Usage) { a.IsWithdrawn = true }, Withdrawn, Skipped, ""},
-		"paused":                   {func(r *Rule, _ *Article, _ *Usage) { r.Status = Paused }, RulePaused, Skipped, ""},
-		"same story":               {func(_ *Rule, _ *Article, u *Usage) { u.GroupArticle = &other }, DuplicateStory, Skipped, ""},
-		"hourly cap":               {func(_ *Rule, _ *Article, u *Usage) { u.Hour, u.Day = 3, 3 }, HourlyCap, Skipped, ""},
-		"daily cap before hourly":  {func(_ *Rule, _ *Article, u *Usage) { u.Hour, u.Day = 3, 10 }, DailyCap, Skipped, ""},
-		"far too many articles":    {func(_ *Rule, _ *Article, u *Usage) { u.Hour, u.Matched = 3, 20 }, TooMany, Skipped, PausedTooMany},
-		"many, but not far more":   {func(_ *Rule, _ *Article, u *Usage) { u.Hour, u.Matched = 3, 19 }, HourlyCap, Skipped, ""},
-		"a higher cap allows more": {func(r *Rule, _ *Article, u *Usage) { r.MaxPerHour, u.Hour, u.Matched = 10, 10, 49 }, HourlyCap, Skipped, ""},
+		"matched": {func(*Rule, *Article, *Usage) {}, Matched, Reserved, ""},
+		"language": {
+			func(_ *Rule, a *Article, _ *Usage) { a.Language = "vi" }, WrongLanguage, Skipped,
+			"",
+		},
+		"too short":           {func(_ *Rule, a *Article, _ *Usage) { a.Words = 99 }, TooShort, Skipped, ""},
+		"as long as required": {func(_ *Rule, a *Article, _ *Usage) { a.Words = 100 }, Matched, Reserved, ""},
+		"too old": {
+			func(_ *Rule, a *Article, _ *Usage) { a.PublishedAt = ago(24*time.Hour + time.Second) }, TooOld, Skipped,
+			"",
+		},
+		"date of the day before": {
+			func(_ *Rule, a *Article, _ *Usage) { a.PublishedAt, a.DateOnly = ago(36*time.Hour), true }, Matched,
+			Reserved, "",
+		},
+		"no date": {func(_ *Rule, a *Article, _ *Usage) { a.PublishedAt = nil }, NoDate, Skipped, ""},
+		"embargo": {
+			func(_ *Rule, a *Article, _ *Usage) { a.PublishedAt = ago(-time.Hour) }, Matched,
+			Reserved, "",
+		},
+		"withdrawn": {
+			func(_ *Rule, a *Article, _ *Usage) { a.IsWithdrawn = true }, Withdrawn, Skipped,
+			"",
+		},
+		"paused": {
+			func(r *Rule, _ *Article, _ *Usage) { r.Status = Paused }, RulePaused, Skipped,
+			"",
+		},
+		"same story": {
+			func(_ *Rule, _ *Article, u *Usage) { u.GroupArticle = &other }, DuplicateStory,
+			Skipped, "",
+		},
+		"hourly cap": {
+			func(_ *Rule, _ *Article, u *Usage) { u.Hour, u.Day = 3, 3 }, HourlyCap, Skipped,
+			"",
+		},
+		"daily cap before hourly": {
+			func(_ *Rule, _ *Article, u *Usage) { u.Hour, u.Day = 3, 10 }, DailyCap, Skipped,
+			"",
+		},
+		"far too many articles": {
+			func(_ *Rule, _ *Article, u *Usage) { u.Hour, u.Matched = 3, 20 }, TooMany, Skipped, PausedTooMany,
+		},
+		"many, but not far more": {
+			func(_ *Rule, _ *Article, u *Usage) { u.Hour, u.Matched = 3, 19 }, HourlyCap,
+			Skipped, "",
+		},
+		"a higher cap allows more": {
+			func(r *Rule, _ *Article, u *Usage) { r.MaxPerHour, u.Hour, u.Matched = 10, 10, 49 }, HourlyCap, Skipped,
+			"",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, a, u := sports(), match(), Usage{}
 			c.change(&r, &a, &u)
-			if got := Decide(r, a, u, noon()); got.Reason != c.want || got.Outcome != c.outcome || got.Pauses != c.pauses {
-				t.Errorf("got %s %s pauses %q, want %s %s pauses %q", got.Outcome, got.Reason, got.Pauses, c.outcome, c.want, c.pauses)
+			if got := Decide(r, a, u, noon()); got.Reason != c.want || got.Outcome != c.outcome ||
+				got.Pauses != c.pauses {
+				t.Errorf("got %s %s pauses %q, want %s %s pauses %q", got.Outcome, got.Reason, got.Pauses, c.outcome,
+					c.want, c.pauses)
 			}
 		})
 	}
@@ -125,7 +169,8 @@ func TestDecide_RespectsCapsOnAnyStream(t *testing.T) {
 				}
 			}
 			if hour > r.MaxPerHour || day > r.MaxPerDay {
-				t.Fatalf("seed %d: got %d posts in an hour and %d in a day, want at most %d and %d", seed, hour, day, r.MaxPerHour, r.MaxPerDay)
+				t.Fatalf("seed %d: got %d posts in an hour and %d in a day, want at most %d and %d", seed, hour, day,
+					r.MaxPerHour, r.MaxPerDay)
 			}
 		}
 		if len(posted) == 0 {
@@ -152,18 +197,40 @@ func TestTiming_PublishTime(t *testing.T) {
 		embargo time.Duration
 		want    string
 	}{
-		"now":                         {Timing{When: Immediately}, noon(), 0, "2030-06-03T12:00:10Z"},
-		"delay":                       {Timing{When: Delayed, DelayMinutes: 90}, noon(), 0, "2030-06-03T13:30:00Z"},
-		"embargo is later":            {Timing{When: Immediately}, noon(), 3 * time.Hour, "2030-06-03T15:00:00Z"},
-		"delay is later than embargo": {Timing{When: Delayed, DelayMinutes: 240}, noon(), 3 * time.Hour, "2030-06-03T16:00:00Z"},
-		"within the hours":            {Timing{When: Immediately, Hours: hours("07:00", "22:00")}, noon(), 0, "2030-06-03T12:00:10Z"},
-		"before the hours":            {Timing{When: Immediately, Hours: hours("16:30", "22:00")}, noon(), 0, "2030-06-03T14:30:00Z"},
-		"after the hours":             {Timing{When: Immediately, Hours: hours("07:00", "12:00")}, noon(), 0, "2030-06-04T05:00:00Z"},
-		"until midnight":              {Timing{When: Immediately, Hours: hours("07:00", "24:00")}, noon().Add(9 * time.Hour), 0, "2030-06-03T21:00:10Z"},
-		"only at the weekend":         {Timing{When: Immediately, Hours: hours("07:00", "22:00", 6, 7)}, noon(), 0, "2030-06-08T05:00:00Z"},
-		"embargo ends at night":       {Timing{When: Immediately, Hours: hours("07:00", "22:00")}, noon(), 10 * time.Hour, "2030-06-04T05:00:00Z"},
-		"a local time that clocks skip": {Timing{When: Immediately, Hours: &Hours{From: "02:30", To: "22:00", TimeZone: "Europe/Berlin"}},
-			time.Date(2030, 3, 31, 0, 0, 0, 0, time.UTC), 0, "2030-03-31T01:30:00Z"},
+		"now":              {Timing{When: Immediately}, noon(), 0, "2030-06-03T12:00:10Z"},
+		"delay":            {Timing{When: Delayed, DelayMinutes: 90}, noon(), 0, "2030-06-03T13:30:00Z"},
+		"embargo is later": {Timing{When: Immediately}, noon(), 3 * time.Hour, "2030-06-03T15:00:00Z"},
+		"delay is later than embargo": {
+			Timing{When: Delayed, DelayMinutes: 240}, noon(), 3 * time.Hour, "2030-06-03T16:00:00Z",
+		},
+		"within the hours": {
+			Timing{When: Immediately, Hours: hours("07:00", "22:00")}, noon(), 0, "2030-06-03T12:00:10Z",
+		},
+		"before the hours": {
+			Timing{When: Immediately, Hours: hours("16:30", "22:00")}, noon(), 0, "2030-06-03T14:30:00Z",
+		},
+		"after the hours": {
+			Timing{When: Immediately, Hours: hours("07:00", "12:00")}, noon(), 0, "2030-06-04T05:00:00Z",
+		},
+		"until midnight": {
+			Timing{When: Immediately, Hours: hours("07:00", "24:00")},
+			noon().Add(9 * time.Hour),
+			0, "2030-06-03T21:00:10Z",
+		},
+		"only at the weekend": {
+			Timing{When: Immediately, Hours: hours("07:00", "22:00", 6, 7)}, noon(), 0, "2030-06-08T05:00:00Z",
+		},
+		"embargo ends at night": {
+			Timing{When: Immediately, Hours: hours("07:00", "22:00")},
+			noon(), 10 * time.Hour,
+			"2030-06-04T05:00:00Z",
+		},
+		"a local time that clocks skip": {
+			Timing{
+				When: Immediately, Hours: &Hours{From: "02:30", To: "22:00", TimeZone: "Europe/Berlin"},
+			},
+			time.Date(2030, 3, 31, 0, 0, 0, 0, time.UTC), 0, "2030-03-31T01:30:00Z",
+		},
 	} {
 		a := Article{}
 		if c.embargo > 0 {

@@ -52,7 +52,8 @@ type DecisionStore interface {
 	// ReserveDecision stores the result of decide and returns it, or the decision that
 	// is stored already. It serializes the decisions of a rule, and those of all
 	// evergreen rules of a workspace.
-	ReserveDecision(ctx context.Context, request Request, a Article, at time.Time, decide func(Rule, Usage) Decision) (Decision, error)
+	ReserveDecision(ctx context.Context, request Request, a Article, at time.Time,
+		decide func(Rule, Usage) Decision) (Decision, error)
 	DecisionOn(ctx context.Context, rule, article uuid.UUID, round int) (Decision, error)
 	// EarlierTexts returns the texts of a workspace's posts about the article of a
 	// decision or its group by account, without those of the decision itself.
@@ -70,12 +71,14 @@ type Posts interface {
 	Edit(ctx context.Context, g post.Guard, e scheduling.Edit) (post.Post, error)
 	Unschedule(ctx context.Context, g post.Guard) (post.Post, error)
 	Post(ctx context.Context, workspace, id uuid.UUID) (post.Post, error)
-	TextLimits(ctx context.Context, workspace uuid.UUID, accounts []uuid.UUID, trackLinks bool) (map[uuid.UUID]scheduling.TextLimit, error)
+	TextLimits(ctx context.Context, workspace uuid.UUID, accounts []uuid.UUID,
+		trackLinks bool) (map[uuid.UUID]scheduling.TextLimit, error)
 }
 
 // Images adds images of articles to the media library: media.Service.
 type Images interface {
-	Fetch(ctx context.Context, who workspace.Principal, address, altText, idempotencyKey string) (media.Item, bool, error)
+	Fetch(ctx context.Context, who workspace.Principal, address, altText, idempotencyKey string) (media.Item, bool,
+		error)
 }
 
 // Searches matches articles against saved searches, which belong to the news.
@@ -153,7 +156,8 @@ func (e *Engine) Evaluate(ctx context.Context, start Start) (done int, changed [
 				continue
 			}
 			if err != nil {
-				e.Log.WarnContext(ctx, "an article could not be evaluated by rules yet", "article_id", q.ArticleID, "error", err)
+				e.Log.WarnContext(ctx, "an article could not be evaluated by rules yet", "article_id", q.ArticleID,
+					"error", err)
 				continue
 			}
 		}

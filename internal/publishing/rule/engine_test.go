@@ -45,27 +45,34 @@ func TestEngine_CreatesPosts(t *testing.T) {
 
 func TestEngine_CreatesPostsByMode(t *testing.T) {
 	d := newRig(t)
-	group, err := (&account.Groups{Store: d.Store}).Create(t.Context(), d.Owner, account.Group{Name: "Desk", Color: "blue", AccountIDs: []uuid.UUID{d.account.ID}, TimeZone: "UTC",
-		Slots: []account.Slot{{Weekday: 1, Time: "09:00"}, {Weekday: 4, Time: "09:00"}}})
+	group, err := (&account.Groups{Store: d.Store}).Create(t.Context(), d.Owner,
+		account.Group{
+			Name: "Desk", Color: "blue", AccountIDs: []uuid.UUID{d.account.ID}, TimeZone: "UTC",
+			Slots: []account.Slot{{Weekday: 1, Time: "09:00"}, {Weekday: 4, Time: "09:00"}},
+		})
 	d.Must(err)
 	inQueue := func(mode rule.Mode) func(*rule.Rule) {
 		return func(r *rule.Rule) {
 			r.Mode, r.AccountIDs, r.GroupID, r.Timing = mode, nil, &group.ID, rule.Timing{When: rule.NextFree}
 		}
 	}
-	unfinished := d.rule(func(r *rule.Rule) { r.Mode, r.Timing = rule.CreateDraft, rule.Timing{When: rule.Immediately} })
+	unfinished := d.rule(func(r *rule.Rule) {
+		r.Mode, r.Timing = rule.CreateDraft, rule.Timing{When: rule.Immediately}
+	})
 	approval := d.rule(inQueue(rule.NeedsApproval))
 	automatic := d.rule(inQueue(rule.Automatic))
 	embargo := time.Now().Add(30 * 24 * time.Hour).Truncate(time.Second)
 	d.publish(func(a *draft) { a.Published = embargo })
 	d.run()
-	if _, p := d.only(unfinished); p.Status != post.Draft || p.Approval.State == post.ApprovalPending || p.ScheduledTime.Before(embargo.Add(-time.Second)) {
+	if _, p := d.only(unfinished); p.Status != post.Draft || p.Approval.State == post.ApprovalPending ||
+		p.ScheduledTime.Before(embargo.Add(-time.Second)) {
 		t.Errorf("got %s at %s, want a draft at the end of the embargo %s", p.Status, p.ScheduledTime, embargo)
 	}
 	_, first := d.only(approval)
 	_, second := d.only(automatic)
 	if !first.IsPendingApproval() || second.Status != post.Scheduled {
-		t.Errorf("got %s %s and %s, want one pending approval and one scheduled", first.Status, first.Approval.State, second.Status)
+		t.Errorf("got %s %s and %s, want one pending approval and one scheduled", first.Status, first.Approval.State,
+			second.Status)
 	}
 	for _, p := range []post.Post{first, second} {
 		if p.ScheduledTime.Before(embargo) || p.QueueGroupID == nil || !group.HasSlotAt(p.ScheduledTime) {
@@ -107,10 +114,12 @@ func TestEngine_CreatesOnePostAfterACrashAtAnyStep(t *testing.T) {
 		if n := d.Count("select count(*) from scheduled_posts where content like '%' || $1", a.String()); n != 1 {
 			t.Fatalf("a crash after step %d: got %d posts, want 1", step, n)
 		}
-		if n := d.Count("select count(*) from scheduled_posts where content like 'The river falls%' || $1", a.String()); n != 1 {
+		if n := d.Count("select count(*) from scheduled_posts where content like 'The river falls%' || $1",
+			a.String()); n != 1 {
 			t.Fatalf("a crash after step %d: the correction did not reach the post", step)
 		}
-		if n := d.Count("select count(*) from rule_decisions where article_id = $1 and outcome = 'created' and attention = ''", a); n != 1 {
+		if n := d.Count("select count(*) from rule_decisions where article_id = $1 and outcome = 'created' and "+
+			"attention = ''", a); n != 1 {
 			t.Fatalf("a crash after step %d: got %d finished decisions, want 1 without attention", step, n)
 		}
 		if !f.hasCrashed() {
@@ -191,7 +200,8 @@ func TestEngine_PostsOncePerStory(t *testing.T) {
 	if got[first].Outcome != rule.Created || got[other].Outcome != rule.Created {
 		t.Errorf("got %+v, want a post about each story", got)
 	}
-	if x := got[second]; x.Outcome != rule.Skipped || x.Reason != rule.DuplicateStory || x.Params["article_id"] != first.String() {
+	if x := got[second]; x.Outcome != rule.Skipped || x.Reason != rule.DuplicateStory ||
+		x.Params["article_id"] != first.String() {
 		t.Errorf("got %+v about the second article of a story, want it skipped because of the first", x)
 	}
 	if _, ok := got[unplaced]; ok {
@@ -202,7 +212,8 @@ func TestEngine_PostsOncePerStory(t *testing.T) {
 	if all := d.decisions(once); len(all) != 4 || d.Count("select count(*) from rule_articles") != 0 {
 		t.Errorf("got %d decisions, want one about the article that is in no story after a minute, too", len(all))
 	}
-	if got := d.Count("select count(*) from rule_decisions where rule_id = $1 and outcome = 'created'", each.ID); got != 4 {
+	if got := d.Count("select count(*) from rule_decisions where rule_id = $1 and outcome = 'created'",
+		each.ID); got != 4 {
 		t.Errorf("got %d posts of a rule that posts each article, want 4", got)
 	}
 }
@@ -218,7 +229,10 @@ func TestPreview_EqualsTheLaterRun(t *testing.T) {
 	for i := range 150 {
 		at = at.Add(time.Duration(rng.Int64N(int64(100 * time.Minute))))
 		articles = append(articles, d.publish(func(a *draft) {
-			a.ID, a.Title, a.Section = idAt(at, byte(i)), fmt.Sprintf("Article %d", i), []string{"Sports", "World", "Business"}[rng.IntN(3)]
+			a.ID, a.Title, a.Section = idAt(at, byte(i)), fmt.Sprintf("Article %d", i), []string{
+				"Sports", "World",
+				"Business",
+			}[rng.IntN(3)]
 			a.Published = at.Add(-time.Duration(rng.Int64N(int64(30 * time.Hour))))
 			if rng.IntN(6) == 0 {
 				a.Group = stories[rng.IntN(len(stories))]
@@ -254,7 +268,9 @@ func TestPreview_EqualsTheLaterRun(t *testing.T) {
 		if x.Outcome != rule.Created {
 			continue
 		}
-		at := slices.IndexFunc(preview.Decisions, func(p rule.PreviewDecision) bool { return p.ArticleID == x.ArticleID })
+		at := slices.IndexFunc(preview.Decisions, func(p rule.PreviewDecision) bool {
+			return p.ArticleID == x.ArticleID
+		})
 		p, err := d.Scheduler.Post(t.Context(), d.Workspace.ID, *x.PostID)
 		d.Must(err)
 		if at < 0 || len(preview.Decisions[at].Texts) != 1 || preview.Decisions[at].Texts[0].Text != p.Content {
@@ -318,7 +334,8 @@ func TestEngine_PausesARule(t *testing.T) {
 	t.Run("the saved search is deleted", func(t *testing.T) {
 		d := newRig(t)
 		searches := &savedsearch.Service{Store: d.Store}
-		s, _, err := searches.Create(t.Context(), d.Owner, savedsearch.Search{Name: "River", Query: "river"}, idempotency.Key{})
+		s, _, err := searches.Create(t.Context(), d.Owner, savedsearch.Search{Name: "River", Query: "river"},
+			idempotency.Key{})
 		d.Must(err)
 		r := d.rule(func(r *rule.Rule) { r.Trigger.SavedSearchID = &s.ID })
 		d.publish()
@@ -341,10 +358,12 @@ func (d *rig) wantPaused(r rule.Rule, reason rule.PauseReason) {
 	if got.Status != rule.Paused || got.PauseReason != reason {
 		d.T.Errorf("got %s %s, want it paused because of %s", got.Status, got.PauseReason, reason)
 	}
-	if n := d.Count("select count(*) from audit_log where object_id = $1 and action = 'rule.paused' and actor = 'dateline'", r.ID); n != 1 {
+	if n := d.Count("select count(*) from audit_log where object_id = $1 and action = 'rule.paused' and actor = "+
+		"'dateline'", r.ID); n != 1 {
 		d.T.Errorf("got %d entries of the audit log, want 1", n)
 	}
-	if n := d.Count("select count(*) from post_events where type = 'rule_paused' and workspace_id = $1 and data->>'rule_id' = $2 and data->>'reason' = $3", d.Workspace.ID, r.ID.String(), string(reason)); n != 1 {
+	if n := d.Count("select count(*) from post_events where type = 'rule_paused' and workspace_id = $1 and "+
+		"data->>'rule_id' = $2 and data->>'reason' = $3", d.Workspace.ID, r.ID.String(), string(reason)); n != 1 {
 		d.T.Errorf("got %d events for webhooks and notifications, want 1", n)
 	}
 	before := len(d.decisions(r))

@@ -132,10 +132,12 @@ func (e *Engine) correct(ctx context.Context, a Article, d Decision, p post.Post
 		}
 		p, d.PostRevision, d.TextHash = edited, edited.Revision, hash
 	case isPending:
-		d.Attention, note = CorrectedEdited, "The article was corrected. This post was not updated, because a member has changed or approved it: check its text."
+		d.Attention, note = CorrectedEdited, "The article was corrected. This post was not updated, because a member "+
+			"has changed or approved it: check its text."
 		d.TextHash = hash
 	default:
-		d.Attention, note = CorrectedPublished, "The article was corrected after this post was published. Check its text."
+		d.Attention, note = CorrectedPublished, "The article was corrected after this post was published. "+
+			"Check its text."
 		d.TextHash = hash
 	}
 	return p, e.Store.SaveFollowUp(ctx, d, note)

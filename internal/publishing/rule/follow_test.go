@@ -19,7 +19,8 @@ func TestFollow_UpdatesAPendingPost(t *testing.T) {
 	for name, r := range map[string]rule.Rule{"scheduled": automatic, "pending approval": approval} {
 		decision, p := d.only(r)
 		if !strings.HasPrefix(p.Content, "The river falls\n") || decision.Attention != "" {
-			t.Errorf("%s: got %q with attention %q, want the corrected title without attention", name, p.Content, decision.Attention)
+			t.Errorf("%s: got %q with attention %q, want the corrected title without attention", name, p.Content,
+				decision.Attention)
 		}
 	}
 	if _, p := d.only(automatic); p.Status != post.Scheduled {
@@ -39,17 +40,22 @@ func TestFollow_AsksAboutAPostThatAPersonHasChanged(t *testing.T) {
 	d.run()
 	_, p := d.only(edited)
 	text := "Our own words"
-	_, err := d.Scheduler.Edit(t.Context(), post.Guard{WorkspaceID: d.Workspace.ID, PostID: p.ID, Actor: d.Owner.Actor(), UserID: d.Owner.UserID}, scheduling.Edit{Content: &text})
+	_, err := d.Scheduler.Edit(t.Context(),
+		post.Guard{WorkspaceID: d.Workspace.ID, PostID: p.ID, Actor: d.Owner.Actor(), UserID: d.Owner.UserID},
+		scheduling.Edit{Content: &text})
 	d.Must(err)
 	_, q := d.only(approved)
-	_, err = d.Scheduler.Approve(t.Context(), post.Guard{WorkspaceID: d.Workspace.ID, PostID: q.ID, Actor: d.Owner.Actor(), UserID: d.Owner.UserID})
+	_, err = d.Scheduler.Approve(t.Context(), post.Guard{
+		WorkspaceID: d.Workspace.ID, PostID: q.ID, Actor: d.Owner.Actor(), UserID: d.Owner.UserID,
+	})
 	d.Must(err)
 	d.correct(a, "The river falls")
 	d.run()
 	for r, want := range map[*rule.Rule]string{&edited: text, &approved: q.Content} {
 		decision, p := d.only(*r)
 		if p.Content != want || decision.Attention != rule.CorrectedEdited {
-			t.Errorf("got %q with attention %q, want %q with %q", p.Content, decision.Attention, want, rule.CorrectedEdited)
+			t.Errorf("got %q with attention %q, want %q with %q", p.Content, decision.Attention, want,
+				rule.CorrectedEdited)
 		}
 		if n := d.Count("select count(*) from post_events where post_id = $1 and type = 'problem'", p.ID); n != 1 {
 			t.Errorf("got %d notes in the timeline, want 1", n)
@@ -96,11 +102,13 @@ func TestFollow_UnschedulesPostsOfWithdrawnArticles(t *testing.T) {
 	d.run()
 	decision, p := d.only(pending)
 	if !p.IsPendingApproval() || decision.Attention != rule.WithdrawnPending {
-		t.Errorf("got %s %s with attention %q, want it pending approval with %q", p.Status, p.Approval.State, decision.Attention, rule.WithdrawnPending)
+		t.Errorf("got %s %s with attention %q, want it pending approval with %q", p.Status, p.Approval.State,
+			decision.Attention, rule.WithdrawnPending)
 	}
 	decision, p = d.only(published)
 	if p.Status != post.Posted || decision.Attention != rule.WithdrawnPublished {
-		t.Errorf("got %s with attention %q, want it posted with %q", p.Status, decision.Attention, rule.WithdrawnPublished)
+		t.Errorf("got %s with attention %q, want it posted with %q", p.Status, decision.Attention,
+			rule.WithdrawnPublished)
 	}
 	version := p.Version
 	d.queue(a)
@@ -114,6 +122,7 @@ func TestFollow_UnschedulesPostsOfWithdrawnArticles(t *testing.T) {
 	d.run()
 	decision, p = d.only(pending)
 	if decision.Attention != "" || !p.IsPendingApproval() || !strings.HasPrefix(p.Content, "The river falls") {
-		t.Errorf("got %q %s with attention %q, want the new title, still pending, without attention", p.Content, p.Status, decision.Attention)
+		t.Errorf("got %q %s with attention %q, want the new title, still pending, without attention", p.Content,
+			p.Status, decision.Attention)
 	}
 }

@@ -26,13 +26,20 @@ func (w web) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		status = http.StatusOK
 	}
-	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {"image/png"}}, Body: io.NopCloser(&body), ContentLength: int64(body.Len()), Request: r}, nil
+	return &http.Response{
+		StatusCode: status, Header: http.Header{"Content-Type": {"image/png"}},
+		Body: io.NopCloser(&body), ContentLength: int64(body.Len()), Request: r,
+	}, nil
 }
 
 // The image of an article is attached if the rule asks for it and it can be fetched.
 func TestEngine_AttachesTheImage(t *testing.T) {
 	d := newRig(t)
-	d.engine.Images = &media.Service{Objects: d.Objects, Store: d.Store, MaxBytes: 1 << 20, Web: &http.Client{Transport: web{"https://news.example/flood.png"}}}
+	d.engine.Images = &media.Service{
+		Objects: d.Objects, Store: d.Store, MaxBytes: 1 << 20, Web: &http.Client{
+			Transport: web{"https://news.example/flood.png"},
+		},
+	}
 	with := d.rule(func(r *rule.Rule) { r.Image = rule.ArticleImage })
 	d.rule()
 	withImage, refused, none := d.publish(), d.publish(), d.publish()
@@ -50,7 +57,10 @@ func TestEngine_AttachesTheImage(t *testing.T) {
 		if x.RuleID == with.ID && x.ArticleID == withImage {
 			want = 1
 		}
-		name := map[uuid.UUID]string{withImage: "with an image", refused: "with a missing image", none: "without an image"}[x.ArticleID]
+		name := map[uuid.UUID]string{
+			withImage: "with an image", refused: "with a missing image",
+			none: "without an image",
+		}[x.ArticleID]
 		if got := len(p.AttachmentIDs); got != want {
 			t.Errorf("an article %s: got %d attachments, want %d", name, got, want)
 		}

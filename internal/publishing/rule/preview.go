@@ -83,7 +83,9 @@ func (e *Engine) previewArticles(ctx context.Context, r Rule, out *Preview) (map
 }
 
 // previewTexts adds texts and times to the posts.
-func (e *Engine) previewTexts(ctx context.Context, r Rule, articles map[uuid.UUID]Article, decisions []PreviewDecision) error {
+func (e *Engine) previewTexts(
+	ctx context.Context, r Rule, articles map[uuid.UUID]Article, decisions []PreviewDecision,
+) error {
 	accounts, limits, err := e.accountLimits(ctx, r)
 	if err != nil {
 		return err

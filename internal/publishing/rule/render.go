@@ -37,11 +37,15 @@ type Text struct {
 // render renders the text of an article for each account. A text that is too long loses
 // words at the end of the lead, then hashtags, then words at the end of the title.
 // variant selects the wording.
-func (r Rule) render(a Article, variant int, accounts []account.Account, limits map[uuid.UUID]scheduling.TextLimit) []Text {
+func (r Rule) render(
+	a Article, variant int, accounts []account.Account, limits map[uuid.UUID]scheduling.TextLimit,
+) []Text {
 	out := make([]Text, 0, len(accounts))
 	for _, acc := range accounts {
 		limit := limits[acc.ID]
-		text := r.fit(a, acc.Network, r.wording(acc.Network, variant), func(text string) bool { return limit.Max == 0 || limit.Count(text) <= limit.Max })
+		text := r.fit(a, acc.Network, r.wording(acc.Network, variant), func(text string) bool {
+			return limit.Max == 0 || limit.Count(text) <= limit.Max
+		})
 		one := Text{AccountID: acc.ID, Network: acc.Network, Text: text, MaxLength: limit.Max}
 		if limit.Count != nil {
 			one.Length = limit.Count(text)
@@ -67,7 +71,8 @@ func (r Rule) wording(network string, variant int) string {
 func (r Rule) fit(a Article, network, template string, fits func(string) bool) string {
 	title, lead, tags := strings.TrimSpace(a.Title), strings.TrimSpace(a.Lead), r.hashtags(a)
 	fill := func() string {
-		return tidy(strings.NewReplacer("{title}", title, "{lead}", lead, "{author}", strings.Join(a.Authors, ", "), "{section}", a.Section,
+		return tidy(strings.NewReplacer("{title}", title, "{lead}", lead, "{author}", strings.Join(a.Authors, ", "),
+			"{section}", a.Section,
 			"{url}", r.address(a, network), "{hashtags}", strings.Join(tags, " ")).Replace(template))
 	}
 	if text := fill(); fits(text) {
@@ -144,7 +149,10 @@ func (r Rule) address(a Article, network string) string {
 		return a.URL
 	}
 	q := u.Query()
-	for name, value := range map[string]string{"utm_source": cmp.Or(r.UTM.Source, network), "utm_medium": r.UTM.Medium, "utm_campaign": r.UTM.Campaign} {
+	for name, value := range map[string]string{
+		"utm_source": cmp.Or(r.UTM.Source, network), "utm_medium": r.UTM.Medium,
+		"utm_campaign": r.UTM.Campaign,
+	} {
 		if value != "" {
 			q.Set(name, value)
 		}

@@ -15,7 +15,8 @@ import (
 // characters; 0: any.
 func rendered(r Rule, a Article, network string, limit int) Text {
 	acc := account.Account{ID: uuid.New(), Network: network}
-	return r.render(a, 0, []account.Account{acc}, map[uuid.UUID]scheduling.TextLimit{acc.ID: {Max: limit, Count: utf8.RuneCountInString}})[0]
+	return r.render(a, 0, []account.Account{acc},
+		map[uuid.UUID]scheduling.TextLimit{acc.ID: {Max: limit, Count: utf8.RuneCountInString}})[0]
 }
 
 func TestRender_FillsTemplates(t *testing.T) {
@@ -26,16 +27,25 @@ func TestRender_FillsTemplates(t *testing.T) {
 		change   func(r *Rule, a *Article)
 		want     string
 	}{
-		"all placeholders": {"{section}: {title} ({author})\n{lead}\n{url}", nil, "Sports: A late goal decides the match (Lan, Minh)\nThe visitors win.\nhttps://news.example/match"},
-		"empty lines of missing parts": {"{title}\n\n{lead}\n\n{url} {hashtags}", func(_ *Rule, a *Article) { a.Lead = "" },
-			"A late goal decides the match\n\nhttps://news.example/match"},
+		"all placeholders": {
+			"{section}: {title} ({author})\n{lead}\n{url}", nil,
+			"Sports: A late goal decides the match (Lan, Minh)\nThe visitors win.\nhttps://news.example/match",
+		},
+		"empty lines of missing parts": {
+			"{title}\n\n{lead}\n\n{url} {hashtags}", func(_ *Rule, a *Article) {
+				a.Lead = ""
+			},
+			"A late goal decides the match\n\nhttps://news.example/match",
+		},
 		"hashtags of section and tags, each once": {"{title} {hashtags}", func(r *Rule, _ *Article) {
 			r.Hashtags = map[string]string{"sports": "#Sports", "football": "#Football #Sports", "tennis": "#Tennis"}
 		}, "A late goal decides the match #Sports #Football"},
 		"campaign parameters": {"{url}", func(r *Rule, a *Article) {
 			a.URL, r.UTM = "https://news.example/match?id=1&utm_source=old", &UTM{Medium: "social", Campaign: "spring"}
 		}, "https://news.example/match?id=1&utm_campaign=spring&utm_medium=social&utm_source=mastodon"},
-		"a title with a placeholder": {"{title}", func(_ *Rule, a *Article) { a.Title = "How to write {url}" }, "How to write {url}"},
+		"a title with a placeholder": {
+			"{title}", func(_ *Rule, a *Article) { a.Title = "How to write {url}" }, "How to write {url}",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, a := sports(), a
@@ -63,7 +73,10 @@ func TestRender_ShortensLeadThenHashtagsThenTitle(t *testing.T) {
 		limit int
 		want  string
 	}{
-		{120, "A late goal decides the match\n\nThe visitors win after a long match. The…\n\nhttps://news.example/match #Sports #Goal"},
+		{
+			120, "A late goal decides the match\n\nThe visitors win after a long match. The…\n\n" +
+				"https://news.example/match #Sports #Goal",
+		},
 		{72, "A late goal decides the match\n\nhttps://news.example/match #Sports #Goal"},
 		{66, "A late goal decides the match\n\nhttps://news.example/match #Sports"},
 		{50, "A late goal decides…\n\nhttps://news.example/match"},

@@ -49,7 +49,10 @@ func newRig(t *testing.T) *rig {
 }
 
 func (d *rig) newEngine(store *postgres.Store) *rule.Engine {
-	return &rule.Engine{Store: store, Lookup: store, Posts: d.Scheduler, Images: noImages{}, Searches: &savedsearch.Matcher{Store: store}, Log: slog.New(slog.DiscardHandler)}
+	return &rule.Engine{
+		Store: store, Lookup: store, Posts: d.Scheduler, Images: noImages{},
+		Searches: &savedsearch.Matcher{Store: store}, Log: slog.New(slog.DiscardHandler),
+	}
 }
 
 // noImages refuses every image, like a server that does not respond.
@@ -62,8 +65,12 @@ func (noImages) Fetch(context.Context, workspace.Principal, string, string, stri
 // rule creates a rule that schedules every article in an hour.
 func (d *rig) rule(change ...func(*rule.Rule)) rule.Rule {
 	d.T.Helper()
-	r := rule.Rule{Name: uuid.NewString(), Definition: rule.Definition{Conditions: rule.Conditions{MaxAgeHours: 24}, Templates: map[string]string{rule.DefaultTemplate: "{title}\n\n{url}"},
-		AccountIDs: []uuid.UUID{d.account.ID}, Timing: rule.Timing{When: rule.Delayed, DelayMinutes: 60}, Mode: rule.Automatic, MaxPerHour: 100, MaxPerDay: 1000}}
+	r := rule.Rule{Name: uuid.NewString(), Definition: rule.Definition{
+		Conditions: rule.Conditions{MaxAgeHours: 24},
+		Templates:  map[string]string{rule.DefaultTemplate: "{title}\n\n{url}"},
+		AccountIDs: []uuid.UUID{d.account.ID}, Timing: rule.Timing{When: rule.Delayed, DelayMinutes: 60},
+		Mode: rule.Automatic, MaxPerHour: 100, MaxPerDay: 1000,
+	}}
 	for _, f := range change {
 		f(&r)
 	}
@@ -91,9 +98,11 @@ func (d *rig) publish(change ...func(*draft)) uuid.UUID {
 	if a.Group == uuid.Nil {
 		a.Group = a.ID
 	}
-	d.Exec(`insert into articles (id, domain_id, url_id, page_id, url, canonical_url, title, published_at, first_seen_at, lead, body_text, body_html, section, language, content_hash, group_id, object_key, fetched_at)
+	d.Exec(
+		`insert into articles (id, domain_id, url_id, page_id, url, canonical_url, title, published_at, first_seen_at, lead, body_text, body_html, section, language, content_hash, group_id, object_key, fetched_at)
 		select $1, c.id, $1, $1, $6, $6, $2, $3, $3, 'Rain for a week.', 'Rain fell for a week and the river rises.', '', $4, 'en', '', $5, '', now()
-		from crawl_domains c where c.domain = 'news.example'`, a.ID, a.Title, a.Published, a.Section, a.Group, "https://news.example/"+a.ID.String())
+		from crawl_domains c where c.domain = 'news.example'`, a.ID, a.Title, a.Published, a.Section, a.Group,
+		"https://news.example/"+a.ID.String())
 	d.queue(a.ID)
 	return a.ID
 }
@@ -101,8 +110,10 @@ func (d *rig) publish(change ...func(*draft)) uuid.UUID {
 // place places an article in a story, as the placer does.
 func (d *rig) place(article, story uuid.UUID) {
 	d.T.Helper()
-	d.Exec("insert into stories (id, language, first_at, last_at, articles, documents) values ($1, 'en', now(), now(), 1, 1) on conflict do nothing", story)
-	d.Exec(`insert into story_articles (article_id, story_id, group_id, domain_id, is_document, similarity, dated_at, article_version)
+	d.Exec("insert into stories (id, language, first_at, last_at, articles, documents) values ($1, 'en', now(), "+
+		"now(), 1, 1) on conflict do nothing", story)
+	d.Exec(
+		`insert into story_articles (article_id, story_id, group_id, domain_id, is_document, similarity, dated_at, article_version)
 		select id, $2, group_id, domain_id, true, 1, now(), version from articles where id = $1
 		on conflict (article_id) do update set story_id = excluded.story_id`, article, story)
 }
@@ -208,7 +219,9 @@ func (s faultyStore) CompleteRuleArticles(ctx context.Context, ids []int64) erro
 	return s.after(s.EngineStore.CompleteRuleArticles(ctx, ids))
 }
 
-func (s faultyStore) ReserveDecision(ctx context.Context, request rule.Request, a rule.Article, at time.Time, decide func(rule.Rule, rule.Usage) rule.Decision) (rule.Decision, error) {
+func (s faultyStore) ReserveDecision(ctx context.Context, request rule.Request, a rule.Article, at time.Time,
+	decide func(rule.Rule, rule.Usage) rule.Decision,
+) (rule.Decision, error) {
 	d, err := s.EngineStore.ReserveDecision(ctx, request, a, at, decide)
 	return d, s.after(err)
 }

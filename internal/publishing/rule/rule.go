@@ -209,7 +209,8 @@ type Article struct {
 // StoredAt returns when the article was stored, which is part of its id (RFC 9562,
 // version 7).
 func (a Article) StoredAt() time.Time {
-	ms := int64(a.ID[0])<<40 | int64(a.ID[1])<<32 | int64(a.ID[2])<<24 | int64(a.ID[3])<<16 | int64(a.ID[4])<<8 | int64(a.ID[5])
+	ms := int64(a.ID[0])<<40 | int64(a.ID[1])<<32 | int64(a.ID[2])<<24 | int64(a.ID[3])<<16 | int64(a.ID[4])<<8 |
+		int64(a.ID[5])
 	return time.UnixMilli(ms).UTC()
 }
 
@@ -255,7 +256,8 @@ type Attention string
 
 // The reasons for attention.
 const (
-	CorrectedEdited    Attention = "corrected_edited"    // a member has changed or approved the post, so that it was not updated
+	// A member has changed or approved the post, so that it was not updated
+	CorrectedEdited    Attention = "corrected_edited"
 	CorrectedPublished Attention = "corrected_published" // the post is published
 	WithdrawnPending   Attention = "withdrawn_pending"   // the post is not scheduled any more
 	WithdrawnPublished Attention = "withdrawn_published"

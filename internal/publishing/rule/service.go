@@ -59,7 +59,9 @@ func (s *Service) Get(ctx context.Context, who workspace.Principal, id uuid.UUID
 }
 
 // Create stores a rule. It evaluates the articles that are stored from now on.
-func (s *Service) Create(ctx context.Context, who workspace.Principal, r Rule, key idempotency.Key) (Rule, bool, error) {
+func (s *Service) Create(
+	ctx context.Context, who workspace.Principal, r Rule, key idempotency.Key,
+) (Rule, bool, error) {
 	r.ID, r.WorkspaceID, r.UserID = uuid.Must(uuid.NewV7()), who.WorkspaceID, who.UserID
 	if err := s.check(ctx, &r); err != nil {
 		return Rule{}, false, err
@@ -68,7 +70,9 @@ func (s *Service) Create(ctx context.Context, who workspace.Principal, r Rule, k
 }
 
 // Update changes a rule. Posts that it has created stay as they are.
-func (s *Service) Update(ctx context.Context, who workspace.Principal, id uuid.UUID, ifVersion int64, change func(*Rule)) (Rule, error) {
+func (s *Service) Update(
+	ctx context.Context, who workspace.Principal, id uuid.UUID, ifVersion int64, change func(*Rule),
+) (Rule, error) {
 	r, err := s.Store.Rule(ctx, who.WorkspaceID, id)
 	if err != nil {
 		return Rule{}, err
@@ -86,7 +90,10 @@ func (s *Service) Update(ctx context.Context, who workspace.Principal, id uuid.U
 
 // VersionMismatch refuses a change of a rule that was changed in the meantime.
 func VersionMismatch() *apperr.Error {
-	return &apperr.Error{Kind: apperr.KindPreconditionFailed, Code: "version_mismatch", Message: "The rule was changed in the meantime. Load it again."}
+	return &apperr.Error{
+		Kind: apperr.KindPreconditionFailed, Code: "version_mismatch",
+		Message: "The rule was changed in the meantime. Load it again.",
+	}
 }
 
 // Pause pauses a rule. Articles that arrive meanwhile are not evaluated later.
@@ -148,7 +155,8 @@ func (s *Service) check(ctx context.Context, r *Rule) error {
 		return err
 	}
 	for _, id := range r.AccountIDs {
-		if !slices.ContainsFunc(known, func(a account.Account) bool { return a.ID == id && a.Status != account.Disconnected }) {
+		if !slices.ContainsFunc(known,
+			func(a account.Account) bool { return a.ID == id && a.Status != account.Disconnected }) {
 			p.add("account_ids", "unknown", "There is no connected account %s.", id)
 		}
 	}

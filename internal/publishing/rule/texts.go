@@ -36,7 +36,9 @@ func (e *Engine) accounts(ctx context.Context, r Rule) ([]account.Account, error
 	return out, err
 }
 
-func (e *Engine) limits(ctx context.Context, r Rule, accounts []account.Account) (map[uuid.UUID]scheduling.TextLimit, error) {
+func (e *Engine) limits(
+	ctx context.Context, r Rule, accounts []account.Account,
+) (map[uuid.UUID]scheduling.TextLimit, error) {
 	ids := make([]uuid.UUID, len(accounts))
 	for i, one := range accounts {
 		ids[i] = one.ID
@@ -44,7 +46,9 @@ func (e *Engine) limits(ctx context.Context, r Rule, accounts []account.Account)
 	return e.Posts.TextLimits(ctx, r.WorkspaceID, ids, r.TrackLinks)
 }
 
-func (e *Engine) accountLimits(ctx context.Context, r Rule) ([]account.Account, map[uuid.UUID]scheduling.TextLimit, error) {
+func (e *Engine) accountLimits(
+	ctx context.Context, r Rule,
+) ([]account.Account, map[uuid.UUID]scheduling.TextLimit, error) {
 	accounts, err := e.accounts(ctx, r)
 	if err != nil {
 		return nil, nil, err
@@ -54,7 +58,9 @@ func (e *Engine) accountLimits(ctx context.Context, r Rule) ([]account.Account, 
 }
 
 // newTexts returns the texts of a new post and their variant.
-func (e *Engine) newTexts(ctx context.Context, r Rule, a Article, d Decision, accounts []account.Account) ([]Text, int, error) {
+func (e *Engine) newTexts(
+	ctx context.Context, r Rule, a Article, d Decision, accounts []account.Account,
+) ([]Text, int, error) {
 	limits, err := e.limits(ctx, r, accounts)
 	if err != nil {
 		return nil, 0, err
@@ -73,7 +79,9 @@ func (e *Engine) newTexts(ctx context.Context, r Rule, a Article, d Decision, ac
 // chooseTexts renders the variant of a round. If a network that rejects repeated texts
 // was sent it before, all accounts get the next variant that is new to it; without one,
 // its accounts are omitted.
-func (r Rule) chooseTexts(a Article, round int, accounts []account.Account, limits map[uuid.UUID]scheduling.TextLimit, earlier map[uuid.UUID][]string) (best []Text, variant int) {
+func (r Rule) chooseTexts(a Article, round int, accounts []account.Account, limits map[uuid.UUID]scheduling.TextLimit,
+	earlier map[uuid.UUID][]string,
+) (best []Text, variant int) {
 	first, variants := max(round-1, 0), 1
 	for _, one := range accounts {
 		variants = max(variants, len(r.wordings(one.Network)))
@@ -94,7 +102,9 @@ func (r Rule) chooseTexts(a Article, round int, accounts []account.Account, limi
 
 // followTexts renders the texts of an existing post for the current version of its
 // article.
-func (e *Engine) followTexts(ctx context.Context, r Rule, a Article, d Decision, accounts []account.Account) ([]Text, error) {
+func (e *Engine) followTexts(
+	ctx context.Context, r Rule, a Article, d Decision, accounts []account.Account,
+) ([]Text, error) {
 	limits, err := e.limits(ctx, r, accounts)
 	if err != nil {
 		return nil, err

@@ -41,7 +41,10 @@ func (p *problems) add(field, code, format string, args ...any) {
 // normalize trims texts and sets defaults.
 func (r *Rule) normalize() {
 	r.Name = strings.TrimSpace(r.Name)
-	for _, list := range []*[]string{&r.Trigger.Domains, &r.Trigger.Sections, &r.Trigger.Tags, &r.Trigger.Authors, &r.Conditions.Languages} {
+	for _, list := range []*[]string{
+		&r.Trigger.Domains, &r.Trigger.Sections, &r.Trigger.Tags, &r.Trigger.Authors,
+		&r.Conditions.Languages,
+	} {
 		*list = trimmed(*list)
 	}
 	hashtags := map[string]string{}
@@ -84,9 +87,13 @@ func (r Rule) validate() problems {
 	if n := utf8.RuneCountInString(r.Name); n == 0 || n > maxName || !isStorable(r.Name) {
 		p.add("name", "invalid", "A name has 1 to %d characters.", maxName)
 	}
-	for field, list := range map[string][]string{"trigger.domains": r.Trigger.Domains, "trigger.sections": r.Trigger.Sections, "trigger.tags": r.Trigger.Tags,
-		"trigger.authors": r.Trigger.Authors, "conditions.languages": r.Conditions.Languages} {
-		if len(list) > maxValues || slices.ContainsFunc(list, func(v string) bool { return len(v) > maxValueLength || !isStorable(v) }) {
+	for field, list := range map[string][]string{
+		"trigger.domains":  r.Trigger.Domains,
+		"trigger.sections": r.Trigger.Sections, "trigger.tags": r.Trigger.Tags,
+		"trigger.authors": r.Trigger.Authors, "conditions.languages": r.Conditions.Languages,
+	} {
+		if len(list) > maxValues ||
+			slices.ContainsFunc(list, func(v string) bool { return len(v) > maxValueLength || !isStorable(v) }) {
 			p.add(field, "invalid", "Use at most %d values.", maxValues)
 		}
 	}
@@ -156,7 +163,10 @@ func (r Rule) validateTexts(p *problems) {
 		}
 	}
 	if r.UTM != nil {
-		for field, value := range map[string]string{"utm.source": r.UTM.Source, "utm.medium": r.UTM.Medium, "utm.campaign": r.UTM.Campaign} {
+		for field, value := range map[string]string{
+			"utm.source": r.UTM.Source, "utm.medium": r.UTM.Medium,
+			"utm.campaign": r.UTM.Campaign,
+		} {
 			if len(value) > maxValueLength || !isStorable(value) {
 				p.add(field, "invalid", "A campaign parameter has at most %d characters.", maxValueLength)
 			}
@@ -172,7 +182,10 @@ func validateTemplate(p *problems, field, text string) {
 		p.add(field, "invalid", "A template has at most %d characters.", maxTemplate)
 	case at >= 0:
 		p.add(field, "unknown_placeholder", "There is no placeholder %s. Use %s.", found[at], strings.Join(known, ", "))
-	case !slices.ContainsFunc(found, func(name string) bool { return name == "{title}" || name == "{lead}" || name == "{url}" }):
+	case !slices.ContainsFunc(found, func(name string) bool {
+		return name == "{title}" || name == "{lead}" ||
+			name == "{url}"
+	}):
 		p.add(field, "required", "A template needs {title}, {lead} or {url}: otherwise all posts are the same.")
 	}
 }
@@ -186,7 +199,8 @@ func (r Rule) validateViews(p *problems) {
 	}
 	t, e := r.Trigger.Trending, r.Trigger.Evergreen
 	if t != nil && e != nil {
-		p.add("trigger.evergreen", "conflict", "A rule posts either what is trending or what is evergreen. Create two rules.")
+		p.add("trigger.evergreen", "conflict",
+			"A rule posts either what is trending or what is evergreen. Create two rules.")
 	}
 	if t != nil {
 		inRange("trigger.trending.min_views", t.MinViews, maxViews)
@@ -208,7 +222,9 @@ func (r Rule) validateTiming(p *problems) {
 	case t.When == Delayed && (t.DelayMinutes < 1 || t.DelayMinutes > maxDelay):
 		p.add("timing.delay_minutes", "invalid", "Name a number of minutes from 1 to %d.", maxDelay)
 	case r.Mode == NeedsApproval && (t.When == Immediately || t.When == Delayed && t.DelayMinutes < minApprovalDelay):
-		p.add("timing.when", "no_time_to_approve", "Posts that need approval need time for it: use the next free slot, or a delay of at least %d minutes.", minApprovalDelay)
+		p.add("timing.when", "no_time_to_approve",
+			"Posts that need approval need time for it: use the next free slot, or a delay of at least %d minutes.",
+			minApprovalDelay)
 	case t.When == NextFree && t.Hours != nil:
 		p.add("timing.hours", "conflict", "The slots of a queue have their own hours. Omit hours.")
 	case t.When == NextFree && r.GroupID == nil:

@@ -23,8 +23,10 @@ type ViewStore interface {
 	LeaseViewRules(ctx context.Context, trending, evergreen time.Duration) ([]Rule, error)
 	// ArticlesReadInHours and ArticlesReadOnDays list the most viewed articles of a
 	// workspace's sites. The end is not included.
-	ArticlesReadInHours(ctx context.Context, workspace uuid.UUID, from, to time.Time, minViews, limit int) ([]ReadArticle, error)
-	ArticlesReadOnDays(ctx context.Context, workspace uuid.UUID, from, to time.Time, minViews, limit int) ([]ReadArticle, error)
+	ArticlesReadInHours(ctx context.Context, workspace uuid.UUID, from, to time.Time, minViews,
+		limit int) ([]ReadArticle, error)
+	ArticlesReadOnDays(ctx context.Context, workspace uuid.UUID, from, to time.Time, minViews,
+		limit int) ([]ReadArticle, error)
 	// ViewUsage returns the usage for the next decision about an article, and the stored
 	// decision that it would replace.
 	ViewUsage(ctx context.Context, r Rule, a Article, at time.Time) (u Usage, stored *Decision, err error)
@@ -45,7 +47,8 @@ func (e *Engine) EvaluateViews(ctx context.Context, start Start) error {
 	}
 	for _, r := range rules {
 		if err := e.evaluateViews(ctx, r, start); err != nil {
-			e.Log.WarnContext(ctx, "a rule that selects by views could not be evaluated yet", "rule_id", r.ID, "error", err)
+			e.Log.WarnContext(ctx, "a rule that selects by views could not be evaluated yet", "rule_id", r.ID, "error",
+				err)
 		}
 	}
 	return nil
@@ -85,7 +88,9 @@ func (e *Engine) evaluateViews(ctx context.Context, r Rule, start Start) error {
 			err = e.Store.SkipArticle(ctx, r, d)
 		} else {
 			started[one.GroupID] = true
-			err = start(ctx, Request{RuleID: r.ID, ArticleID: one.ID, Round: u.Round, Views: one.Views, Hour: at.Truncate(time.Hour)})
+			err = start(ctx, Request{
+				RuleID: r.ID, ArticleID: one.ID, Round: u.Round, Views: one.Views, Hour: at.Truncate(time.Hour),
+			})
 		}
 		if err != nil {
 			return err
@@ -115,10 +120,12 @@ func (e *Engine) checkWording(ctx context.Context, r Rule, a Article, d *Decisio
 func (e *Engine) readArticles(ctx context.Context, r Rule, at time.Time) ([]ReadArticle, error) {
 	if t := r.Trigger.Trending; t != nil {
 		to := at.Truncate(time.Hour).Add(time.Hour)
-		return e.Store.ArticlesReadInHours(ctx, r.WorkspaceID, to.Add(-time.Duration(t.Hours)*time.Hour), to, t.MinViews, maxReadArticles)
+		return e.Store.ArticlesReadInHours(ctx, r.WorkspaceID, to.Add(-time.Duration(t.Hours)*time.Hour), to,
+			t.MinViews, maxReadArticles)
 	}
 	to := at.UTC().Truncate(24 * time.Hour)
-	return e.Store.ArticlesReadOnDays(ctx, r.WorkspaceID, to.AddDate(0, 0, -r.Trigger.Evergreen.Days), to, r.Trigger.Evergreen.MinViews, maxReadArticles)
+	return e.Store.ArticlesReadOnDays(ctx, r.WorkspaceID, to.AddDate(0, 0, -r.Trigger.Evergreen.Days), to,
+		r.Trigger.Evergreen.MinViews, maxReadArticles)
 }
 
 // viewedArticle is an article that a rule selects, with its views.
@@ -130,7 +137,9 @@ type viewedArticle struct {
 
 // viewedArticles returns those of the read articles that the trigger selects, the most
 // viewed first.
-func (e *Engine) viewedArticles(ctx context.Context, r Rule, read []ReadArticle, at time.Time) ([]viewedArticle, error) {
+func (e *Engine) viewedArticles(
+	ctx context.Context, r Rule, read []ReadArticle, at time.Time,
+) ([]viewedArticle, error) {
 	if len(read) == 0 {
 		return nil, nil
 	}
@@ -143,7 +152,9 @@ func (e *Engine) viewedArticles(ctx context.Context, r Rule, read []ReadArticle,
 		return nil, err
 	}
 	if t := r.Trigger.Evergreen; t != nil {
-		articles = slices.DeleteFunc(articles, func(a Article) bool { return at.Sub(a.publishedAt()) < days(t.MinAgeDays) })
+		articles = slices.DeleteFunc(articles, func(a Article) bool {
+			return at.Sub(a.publishedAt()) < days(t.MinAgeDays)
+		})
 	}
 	selected, err := e.selected(ctx, r, articles)
 	if err != nil {
@@ -173,7 +184,9 @@ func (a Article) isOn(hosts []string) bool {
 		return false
 	}
 	name := strings.ToLower(u.Hostname())
-	return slices.ContainsFunc(hosts, func(host string) bool { return name == host || strings.HasSuffix(name, "."+host) })
+	return slices.ContainsFunc(hosts, func(host string) bool {
+		return name == host || strings.HasSuffix(name, "."+host)
+	})
 }
 
 // previewViews evaluates the rule at the end of each hour.

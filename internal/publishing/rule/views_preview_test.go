@@ -38,7 +38,10 @@ func TestPreview_OfViewsEqualsTheLaterRun(t *testing.T) {
 					age = time.Duration(52+rng.IntN(20)) * time.Hour
 				}
 				id := d.old(w, age, func(a *draft) {
-					a.Title, a.Section = fmt.Sprintf("Article %d", i), []string{"Sports", "World", "Business"}[rng.IntN(3)]
+					a.Title, a.Section = fmt.Sprintf("Article %d", i), []string{
+						"Sports", "World",
+						"Business",
+					}[rng.IntN(3)]
 					if i < 3 {
 						a.Group = story
 					}

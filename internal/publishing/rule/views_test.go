@@ -32,7 +32,8 @@ func (d *rig) old(w site.Site, age time.Duration, change ...func(*draft)) uuid.U
 	d.T.Helper()
 	id := d.publish(append([]func(*draft){func(a *draft) { a.Published = time.Now().Add(-age) }}, change...)...)
 	d.Exec("delete from rule_articles")
-	d.Exec("insert into site_articles (site_id, page, article_id, title, authors, section, tags, published_at, published_on) values ($1, $3, $2, '', '{}', '', '{}', now(), now())", w.ID, id, "/"+id.String())
+	d.Exec("insert into site_articles (site_id, page, article_id, title, authors, section, tags, published_at, "+
+		"published_on) values ($1, $3, $2, '', '{}', '', '{}', now(), now())", w.ID, id, "/"+id.String())
 	d.Exec("insert into view_pages (site_id, page, unique_method) values ($1, $2, 'set')", w.ID, "/"+id.String())
 	return id
 }
@@ -40,9 +41,11 @@ func (d *rig) old(w site.Site, age time.Duration, change ...func(*draft)) uuid.U
 // read adds views of an article in the hour of an instant. They are rolled up.
 func (d *rig) read(w site.Site, article uuid.UUID, at time.Time, views int) {
 	d.T.Helper()
-	d.Exec(`insert into view_hours (page_id, kind, hour, day, count, funnel, rolled_count) select id, 'view', date_trunc('hour', $3::timestamptz), ($3::timestamptz at time zone 'UTC')::date, $4, 0, $4
+	d.Exec(
+		`insert into view_hours (page_id, kind, hour, day, count, funnel, rolled_count) select id, 'view', date_trunc('hour', $3::timestamptz), ($3::timestamptz at time zone 'UTC')::date, $4, 0, $4
 		from view_pages where site_id = $1 and page = $2 on conflict (page_id, kind, hour) do update set count = view_hours.count + excluded.count, rolled_count = view_hours.rolled_count + excluded.count`, w.ID, "/"+article.String(), at, views)
-	d.Exec(`insert into view_days (page_id, kind, day, count, funnel) select id, 'view', ($3::timestamptz at time zone 'UTC')::date, $4, 0
+	d.Exec(
+		`insert into view_days (page_id, kind, day, count, funnel) select id, 'view', ($3::timestamptz at time zone 'UTC')::date, $4, 0
 		from view_pages where site_id = $1 and page = $2 on conflict (page_id, kind, day) do update set count = view_days.count + excluded.count`, w.ID, "/"+article.String(), at, views)
 }
 
@@ -173,10 +176,12 @@ func TestEvergreen_RepostsWithFreshWording(t *testing.T) {
 		}
 		p := got[round]
 		if !strings.HasPrefix(p.Content, want.prefix) || len(p.Targets) != want.accounts {
-			t.Errorf("round %d: got %q on %d accounts, want it to begin with %q on %d", round, p.Content, len(p.Targets), want.prefix, want.accounts)
+			t.Errorf("round %d: got %q on %d accounts, want it to begin with %q on %d", round, p.Content,
+				len(p.Targets), want.prefix, want.accounts)
 		}
 		if last := d.decisions(r)[0]; last.Reason != rule.RecentlyPosted || last.Round != round+2 {
-			t.Errorf("round %d: got the newest decision %s of round %d, want %s of round %d", round, last.Reason, last.Round, rule.RecentlyPosted, round+2)
+			t.Errorf("round %d: got the newest decision %s of round %d, want %s of round %d", round, last.Reason,
+				last.Round, rule.RecentlyPosted, round+2)
 		}
 		now = now.AddDate(0, 0, 31)
 	}
@@ -207,11 +212,14 @@ func TestEvergreen_SkipsWithoutFreshWording(t *testing.T) {
 	if got := d.posts(); len(got) != 2 || !strings.Contains(got[1].Content, b.String()) {
 		t.Errorf("got %d posts, want one of each article: what has no new text uses up no cap", len(got))
 	}
-	changed, err := d.service.Update(t.Context(), d.Owner, r.ID, 0, func(r *rule.Rule) { r.Variants = map[string][]string{"default": {"Again: {url}"}} })
+	changed, err := d.service.Update(t.Context(), d.Owner, r.ID, 0, func(r *rule.Rule) {
+		r.Variants = map[string][]string{"default": {"Again: {url}"}}
+	})
 	d.Must(err)
 	d.Exec("update rules set updated_at = $2 where id = $1", changed.ID, now.Add(time.Minute))
 	d.evaluate(now.Add(2 * time.Hour))
-	if got := d.posts(); len(got) != 3 || !slices.ContainsFunc(got, func(p post.Post) bool { return strings.HasPrefix(p.Content, "Again: ") }) {
+	if got := d.posts(); len(got) != 3 ||
+		!slices.ContainsFunc(got, func(p post.Post) bool { return strings.HasPrefix(p.Content, "Again: ") }) {
 		t.Errorf("got %d posts after a wording was added, want a third one with it", len(got))
 	}
 }
@@ -248,7 +256,8 @@ func TestEvergreen_IsPostedByOneOfSeveralRules(t *testing.T) {
 	var wg sync.WaitGroup
 	for _, r := range slices.Concat(rules, rules) {
 		wg.Go(func() {
-			if err := d.decide(t.Context(), d.newEngineAt(now), rule.Request{RuleID: r.ID, ArticleID: a, Round: 1, Views: 300}); err != nil {
+			if err := d.decide(t.Context(), d.newEngineAt(now),
+				rule.Request{RuleID: r.ID, ArticleID: a, Round: 1, Views: 300}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -283,7 +292,10 @@ func TestEvergreen_CreatesOnePostAfterACrashAtAnyStep(t *testing.T) {
 			if round == 2 {
 				f.remaining = step
 			}
-			d.engine.Store, d.engine.Posts, d.engine.Now = faultyStore{d.Store, f}, faultyPosts{d.Scheduler, f}, func() time.Time { return at }
+			d.engine.Store, d.engine.Posts, d.engine.Now = faultyStore{d.Store, f}, faultyPosts{
+				d.Scheduler,
+				f,
+			}, func() time.Time { return at }
 			d.Exec("update rules set evaluated_at = 'epoch'")
 			d.Must(d.engine.EvaluateViews(t.Context(), d.start))
 			for request := range d.started {
@@ -300,7 +312,8 @@ func TestEvergreen_CreatesOnePostAfterACrashAtAnyStep(t *testing.T) {
 		d.correct(a, "The river falls")
 		d.run()
 		for prefix, want := range map[string]int{"The river falls": 1, "Again: The river falls": 1} {
-			if n := d.Count("select count(*) from scheduled_posts where content like $1 || '%' and content like '%' || $2", prefix, a.String()); n != want {
+			if n := d.Count("select count(*) from scheduled_posts where content like $1 || '%' and content "+
+				"like '%' || $2", prefix, a.String()); n != want {
 				t.Fatalf("a crash after step %d: got %d posts that begin with %q, want %d", step, n, prefix, want)
 			}
 		}

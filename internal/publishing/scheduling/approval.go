@@ -66,7 +66,9 @@ func (s *Scheduler) Approve(ctx context.Context, g post.Guard) (post.Post, error
 // Reject returns a submitted post to its author with a reason.
 func (s *Scheduler) Reject(ctx context.Context, g post.Guard, note string) (post.Post, error) {
 	if !isValidText(note) {
-		return post.Post{}, apperr.InvalidFields(apperr.FieldError{Field: "note", Code: "invalid", Message: "The note must be valid UTF-8 without NUL."})
+		return post.Post{}, apperr.InvalidFields(apperr.FieldError{
+			Field: "note", Code: "invalid", Message: "The note must be valid UTF-8 without NUL.",
+		})
 	}
 	return s.notifyChange(ctx, func() (post.Post, error) { return s.Store.Reject(ctx, g, note) })
 }

@@ -69,7 +69,9 @@ func (s *Scheduler) DiscardAutomatic(ctx context.Context, workspace, id uuid.UUI
 		return nil
 	}
 	if err == nil {
-		_, err = s.Cancel(ctx, post.Guard{WorkspaceID: workspace, PostID: id, IfVersion: p.Version, Actor: post.ActorDateline})
+		_, err = s.Cancel(ctx, post.Guard{
+			WorkspaceID: workspace, PostID: id, IfVersion: p.Version, Actor: post.ActorDateline,
+		})
 	}
 	if isStale(err) {
 		return nil
@@ -99,7 +101,9 @@ type TextLimit struct {
 }
 
 // TextLimits returns how the networks of accounts count texts.
-func (s *Scheduler) TextLimits(ctx context.Context, workspaceID uuid.UUID, accounts []uuid.UUID, trackLinks bool) (map[uuid.UUID]TextLimit, error) {
+func (s *Scheduler) TextLimits(
+	ctx context.Context, workspaceID uuid.UUID, accounts []uuid.UUID, trackLinks bool,
+) (map[uuid.UUID]TextLimit, error) {
 	found, err := s.Store.AccountsByID(ctx, workspaceID, accounts)
 	if err != nil {
 		return nil, err

@@ -18,8 +18,10 @@ import (
 
 // BulkStore stores many posts in one transaction.
 type BulkStore interface {
-	ReplayedBulk(ctx context.Context, workspace uuid.UUID, key idempotency.Key) (answer json.RawMessage, found bool, err error)
-	CreatePosts(ctx context.Context, workspace, user uuid.UUID, actor string, posts []post.NewPost, key idempotency.Key, answer json.RawMessage) (earlier json.RawMessage, err error)
+	ReplayedBulk(ctx context.Context, workspace uuid.UUID, key idempotency.Key) (answer json.RawMessage, found bool,
+		err error)
+	CreatePosts(ctx context.Context, workspace, user uuid.UUID, actor string, posts []post.NewPost, key idempotency.Key,
+		answer json.RawMessage) (earlier json.RawMessage, err error)
 }
 
 // Row is one post of a bulk request. Problems are those found while parsing it; a row
@@ -58,7 +60,9 @@ type BulkOptions struct {
 
 // ScheduleRows stores many posts in one transaction. Without SkipInvalid, one invalid
 // row prevents all from being stored.
-func (s *Scheduler) ScheduleRows(ctx context.Context, who workspace.Principal, rows []Row, o BulkOptions, key idempotency.Key) (BulkResult, error) {
+func (s *Scheduler) ScheduleRows(
+	ctx context.Context, who workspace.Principal, rows []Row, o BulkOptions, key idempotency.Key,
+) (BulkResult, error) {
 	if !o.DryRun {
 		if raw, found, err := s.Store.ReplayedBulk(ctx, who.WorkspaceID, key); err != nil || found {
 			return replayedBulk(raw, err)
@@ -121,7 +125,8 @@ func (s *Scheduler) ScheduleRows(ctx context.Context, who workspace.Principal, r
 	s.countScheduled(ctx, len(posts))
 	for i, row := range right {
 		p := row.post
-		p.Version, p.Revision, p.ScheduledTime = 1, 1, p.ScheduledTime.UTC().Truncate(time.Microsecond) // as it is stored
+		// As it is stored
+		p.Version, p.Revision, p.ScheduledTime = 1, 1, p.ScheduledTime.UTC().Truncate(time.Microsecond)
 		for j := range p.Targets {
 			p.Targets[j].ID, p.Targets[j].PostID = posts[i].TargetID(p.Targets[j].AccountID), p.ID
 		}
@@ -228,7 +233,10 @@ func resolve(accounts []string, handles map[string][]account.Account) (problems 
 		case 0:
 			problems = append(problems, apperr.Field(field, "unknown_account", "There is no account {account}.", text))
 		default:
-			problems = append(problems, apperr.Field(field, "ambiguous_account", "Several accounts are called {account}. Name the network too, like {example}, or the account's id.", text, found[0].Network+":"+text))
+			problems = append(problems,
+				apperr.Field(field, "ambiguous_account",
+					"Several accounts are called {account}. Name the network too, like {example}, or the account's id.",
+					text, found[0].Network+":"+text))
 		}
 	}
 	return problems

@@ -82,7 +82,8 @@ func (c *check) checkFuture(at time.Time) {
 	case at.IsZero():
 		c.add("scheduled_time", "required", "A scheduled time is required.")
 	case !at.After(c.scheduler.now()):
-		c.add("scheduled_time", "in_the_past", "{planned_at} is in the past. Name a later time, or use publish-now.", at)
+		c.add("scheduled_time", "in_the_past", "{planned_at} is in the past. Name a later time, or use publish-now.",
+			at)
 	case at.After(c.scheduler.now().Add(post.Horizon)):
 		c.add("scheduled_time", "too_far", "Posts can be scheduled at most five years ahead.")
 	}
@@ -93,7 +94,8 @@ const maxLateMinutes = 366 * 24 * 60
 
 func (c *check) lateLimit(minutes int) time.Duration {
 	if minutes < 0 || minutes > maxLateMinutes {
-		c.add("drop_if_late_minutes", "invalid", "Name a number of minutes from 1 to {limit}, or 0 for no limit.", maxLateMinutes)
+		c.add("drop_if_late_minutes", "invalid", "Name a number of minutes from 1 to {limit}, or 0 for no limit.",
+			maxLateMinutes)
 	}
 	return time.Duration(minutes) * time.Minute
 }
@@ -214,7 +216,8 @@ func (c *check) parent(ctx context.Context, text string, at time.Time) (*post.Po
 func (c *check) checkParent(parent post.Post, at time.Time) {
 	switch parent.Status {
 	case post.Failed, post.Canceled:
-		c.add("thread_parent_id", "not_published", "The post {post} is {status} and cannot be replied to.", parent.ID, parent.Status)
+		c.add("thread_parent_id", "not_published", "The post {post} is {status} and cannot be replied to.", parent.ID,
+			parent.Status)
 	default:
 		c.checkNotBeforeParent(parent, at)
 	}
@@ -224,13 +227,17 @@ func (c *check) checkParent(parent post.Post, at time.Time) {
 // zero; it was already reported.
 func (c *check) checkNotBeforeParent(parent post.Post, at time.Time) {
 	if !at.IsZero() && !parent.Status.IsFinal() && at.Before(parent.ScheduledTime) {
-		c.add("scheduled_time", "before_parent", "The parent post is scheduled for {planned_at}; use the same or a later time.", inZone(parent.ScheduledTime, parent.TimeZone))
+		c.add("scheduled_time", "before_parent",
+			"The parent post is scheduled for {planned_at}; use the same or a later time.",
+			inZone(parent.ScheduledTime, parent.TimeZone))
 	}
 }
 
 // accounts finds the requested accounts, or else the default ones. A draft may have
 // none.
-func (c *check) accounts(ctx context.Context, texts []string, parent *post.Post, unfinished bool) ([]account.Account, error) {
+func (c *check) accounts(
+	ctx context.Context, texts []string, parent *post.Post, unfinished bool,
+) ([]account.Account, error) {
 	ids := c.parseIDs("accounts", texts)
 	if len(texts) == 0 && parent != nil {
 		for _, t := range parent.Targets {

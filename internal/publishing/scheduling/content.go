@@ -16,7 +16,9 @@ import (
 )
 
 // checkContent lets every target's network count the post's characters.
-func (c *check) checkContent(ctx context.Context, p post.Post, overrides map[uuid.UUID]*post.Override, accounts []account.Account) {
+func (c *check) checkContent(
+	ctx context.Context, p post.Post, overrides map[uuid.UUID]*post.Override, accounts []account.Account,
+) {
 	c.targets = accounts
 	seen := map[[3]string]bool{}
 	add := func(problem apperr.FieldError) {
@@ -50,20 +52,28 @@ func (c *check) checkContent(ctx context.Context, p post.Post, overrides map[uui
 		options := c.options(p, a, o, adapter, add)
 		for i, s := range segments {
 			for _, found := range adapter.Check(c.networkContent(p, i, s, options, limits), limits) {
-				add(apperr.FieldError{Field: fieldOfSegment(i, s, a, o, found.Field), Code: found.Code, Message: found.Message, Params: found.Params})
+				add(apperr.FieldError{
+					Field: fieldOfSegment(i, s, a, o, found.Field), Code: found.Code,
+					Message: found.Message, Params: found.Params,
+				})
 			}
 		}
 	}
 }
 
 // checkReadable checks whether a post's text is valid for any network.
-func (c *check) checkReadable(segments []post.Segment, a account.Account, o *post.Override, add func(apperr.FieldError)) bool {
+func (c *check) checkReadable(
+	segments []post.Segment, a account.Account, o *post.Override, add func(apperr.FieldError),
+) bool {
 	ok := true
 	for i, s := range segments {
 		switch {
 		case !isValidText(s.Content): // storable has already reported it
 		case s.Content == "" && len(s.AttachmentIDs) == 0:
-			add(apperr.FieldError{Field: fieldOf(i, a, o, "content"), Code: "empty", Message: "Write something, or attach a file."})
+			add(apperr.FieldError{
+				Field: fieldOf(i, a, o, "content"), Code: "empty",
+				Message: "Write something, or attach a file.",
+			})
 		default:
 			continue
 		}
@@ -91,9 +101,12 @@ const limitsTimeout = 3 * time.Second
 func MediaInfos(files []media.Item) []network.MediaInfo {
 	infos := make([]network.MediaInfo, len(files))
 	for i, f := range files {
-		infos[i] = network.MediaInfo{MIMEType: f.MIMEType, Bytes: f.Bytes, Width: f.Width, Height: f.Height,
+		infos[i] = network.MediaInfo{
+			MIMEType: f.MIMEType, Bytes: f.Bytes, Width: f.Width, Height: f.Height,
 			Duration: durationOf(f), Pages: f.Pages, AltText: f.AltText,
-			FrameRate: f.FrameRate, VideoCodec: f.VideoCodec, AudioCodec: f.AudioCodec, AudioRate: f.AudioRate, PixelFormat: f.PixelFormat}
+			FrameRate: f.FrameRate, VideoCodec: f.VideoCodec, AudioCodec: f.AudioCodec, AudioRate: f.AudioRate,
+			PixelFormat: f.PixelFormat,
+		}
 	}
 	return infos
 }

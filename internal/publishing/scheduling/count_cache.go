@@ -52,7 +52,9 @@ func isFar(n, allowed int) bool {
 // count returns the cached number or the result of ask. added is the number of calls of
 // a post that was stored after the number was cached: cached numbers below the limit
 // grow by it.
-func (p *countCache) count(account uuid.UUID, from, to time.Time, allowed, added int, ask func() (int, error)) (int, error) {
+func (p *countCache) count(
+	account uuid.UUID, from, to time.Time, allowed, added int, ask func() (int, error),
+) (int, error) {
 	length := to.Sub(from)
 	unit := int64(windowUnit(length) / time.Second)
 	key := countKey{account, length, from.Unix() / unit, to.Unix() / unit}

@@ -14,8 +14,9 @@ import (
 
 // Draft is a post as requested, before it is checked.
 type Draft struct {
-	Content        string              `json:"content,omitempty"`
-	ScheduledTime  string              `json:"-"` // RFC 3339, or local together with TimeZone; may be empty for an unfinished draft
+	Content string `json:"content,omitempty"`
+	// RFC 3339, or local together with TimeZone; may be empty for an unfinished draft
+	ScheduledTime  string              `json:"-"`
 	TimeZone       string              `json:"-"` // IANA; empty: the workspace's
 	Attachments    []string            `json:"attachments,omitempty"`
 	Thread         []Segment           `json:"thread,omitempty"` // what follows the first segment
@@ -26,11 +27,12 @@ type Draft struct {
 	Language       string              `json:"language,omitempty"`
 	LateLimit      int                 `json:"drop_if_late_minutes,omitempty"` // 0: no limit
 	TrackLinks     bool                `json:"track_links,omitempty"`          // replace URLs by short links
-	UTM            utm.Params          `json:"utm,omitempty"`                  // of tracked links, in place of those of the account and the campaign
-	When           string              `json:"-"`                              // NextFree: the next free slot of a queue
-	QueueGroupID   string              `json:"-"`                              // whose slot ScheduledTime is, or which queue NextFree means
-	Labels         []uuid.UUID         `json:"labels,omitempty"`               // labels and at most one campaign
-	SaveAsDraft    bool                `json:"-"`                              // store a draft; its content is not checked yet
+	// Of tracked links, in place of those of the account and the campaign
+	UTM          utm.Params  `json:"utm,omitempty"`
+	When         string      `json:"-"`                // NextFree: the next free slot of a queue
+	QueueGroupID string      `json:"-"`                // whose slot ScheduledTime is, or which queue NextFree means
+	Labels       []uuid.UUID `json:"labels,omitempty"` // labels and at most one campaign
+	SaveAsDraft  bool        `json:"-"`                // store a draft; its content is not checked yet
 }
 
 // Segment is a segment of a thread as requested.
@@ -51,7 +53,9 @@ type Override struct {
 
 // Schedule stores a post. replayed means that an earlier request with the same
 // idempotency key stored it.
-func (s *Scheduler) Schedule(ctx context.Context, who workspace.Principal, draft Draft, key idempotency.Key) (p post.Post, replayed bool, err error) {
+func (s *Scheduler) Schedule(
+	ctx context.Context, who workspace.Principal, draft Draft, key idempotency.Key,
+) (p post.Post, replayed bool, err error) {
 	// Look for an earlier request first: values that were valid then, such as the
 	// time, may be invalid now.
 	if p, found, err := s.Store.ReplayedPost(ctx, who.WorkspaceID, key); err != nil || found {
@@ -105,13 +109,16 @@ func (s *Scheduler) validate(ctx context.Context, who workspace.Principal, draft
 func (c *check) validate(ctx context.Context, who workspace.Principal, draft Draft) (_ post.NewPost, err error) {
 	n := post.NewPost{Actor: who.Actor(), Post: post.Post{
 		ID: uuid.Must(uuid.NewV7()), WorkspaceID: who.WorkspaceID, UserID: who.UserID,
-		Content: draft.Content, Language: draft.Language, Options: draft.Options, LabelIDs: draft.Labels, Status: post.Scheduled}}
+		Content: draft.Content, Language: draft.Language, Options: draft.Options, LabelIDs: draft.Labels,
+		Status: post.Scheduled,
+	}}
 	if draft.SaveAsDraft {
 		n.Post.Status = post.Draft
 	}
 	c.checkWhen(draft.When, draft.ScheduledTime)
 	if draft.When != "" && draft.ThreadParentID != "" {
-		c.add("when", "reply_needs_time", "A reply needs a scheduled_time: it must not come before the post that it answers.")
+		c.add("when", "reply_needs_time",
+			"A reply needs a scheduled_time: it must not come before the post that it answers.")
 	}
 	if draft.When != "" && draft.SaveAsDraft {
 		c.add("when", "draft_has_no_slot", "A draft gets a slot when it is scheduled.")
@@ -147,7 +154,8 @@ func (c *check) validate(ctx context.Context, who workspace.Principal, draft Dra
 		return post.NewPost{}, err
 	}
 	if draft.When == NextFree {
-		n.Post.ScheduledTime, n.Post.TimeZone, n.Post.QueueGroupID, err = c.queueTime(ctx, draft.QueueGroupID, draft.TimeZone, accounts, uuid.Nil)
+		n.Post.ScheduledTime, n.Post.TimeZone, n.Post.QueueGroupID, err = c.queueTime(ctx, draft.QueueGroupID,
+			draft.TimeZone, accounts, uuid.Nil)
 	} else {
 		n.Post.QueueGroupID, err = c.namedSlot(ctx, draft.QueueGroupID, n.Post.ScheduledTime, accounts)
 	}

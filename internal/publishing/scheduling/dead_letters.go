@@ -24,10 +24,14 @@ func (s *Scheduler) Discard(ctx context.Context, g post.Guard, targets []uuid.UU
 }
 
 // Confirm records that an uncertain post exists at a URL.
-func (s *Scheduler) Confirm(ctx context.Context, g post.Guard, target uuid.UUID, address, remoteID string) (post.Post, error) {
+func (s *Scheduler) Confirm(
+	ctx context.Context, g post.Guard, target uuid.UUID, address, remoteID string,
+) (post.Post, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return post.Post{}, apperr.InvalidFields(apperr.FieldError{Field: "url", Code: "invalid", Message: "Give the URL of the published post."})
+		return post.Post{}, apperr.InvalidFields(apperr.FieldError{
+			Field: "url", Code: "invalid", Message: "Give the URL of the published post.",
+		})
 	}
 	if remoteID == "" {
 		// Most networks end a permalink with the post's id.
@@ -36,12 +40,19 @@ func (s *Scheduler) Confirm(ctx context.Context, g post.Guard, target uuid.UUID,
 	}
 	switch {
 	case remoteID == "":
-		return post.Post{}, apperr.InvalidFields(apperr.FieldError{Field: "url", Code: "invalid", Message: "The URL does not contain a post id. Give the URL of the post itself."})
+		return post.Post{}, apperr.InvalidFields(apperr.FieldError{
+			Field: "url", Code: "invalid",
+			Message: "The URL does not contain a post id. Give the URL of the post itself.",
+		})
 	case !isValidText(address) || !isValidText(remoteID):
-		return post.Post{}, apperr.InvalidFields(apperr.FieldError{Field: "url", Code: "invalid", Message: "The address and the id must be valid UTF-8 without NUL."})
+		return post.Post{}, apperr.InvalidFields(apperr.FieldError{
+			Field: "url", Code: "invalid", Message: "The address and the id must be valid UTF-8 without NUL.",
+		})
 	}
 	return s.notifyChange(ctx, func() (post.Post, error) {
-		return s.Store.Decide(ctx, g, post.Decision{TargetID: target, Exists: true, RemoteID: remoteID, RemoteURL: address})
+		return s.Store.Decide(ctx, g, post.Decision{
+			TargetID: target, Exists: true, RemoteID: remoteID, RemoteURL: address,
+		})
 	})
 }
 
@@ -77,21 +88,27 @@ func (s *Scheduler) DeletePublished(ctx context.Context, g post.Guard, target uu
 	}
 	adapter, ok := s.Networks.Get(p.Targets[i].Network)
 	if !ok || opened.Token.Empty() {
-		return post.Post{}, cannotDelete("The account is not connected. Reconnect it, or delete the post there yourself.")
+		return post.Post{}, cannotDelete("The account is not connected. Reconnect it, or delete the post " +
+			"there yourself.")
 	}
 	for _, segment := range slices.Backward(published) {
 		if e := network.AsError(adapter.Delete(ctx, opened, segment.RemoteID)); e != nil {
-			s.Log.WarnContext(ctx, "a published post was not deleted", "post_id", p.ID, "target_id", target, "network", adapter.Name(),
+			s.Log.WarnContext(ctx, "a published post was not deleted", "post_id", p.ID, "target_id", target, "network",
+				adapter.Name(),
 				"class", e.Class, "code", e.Code, "status", e.Status, "request_id", e.RequestID)
 			if e.Code == network.CodeUnsupported {
-				return post.Post{}, cannotDelete("The network does not let Dateline delete posts. Delete it there yourself.")
+				return post.Post{}, cannotDelete("The network does not let Dateline delete posts. Delete it " +
+					"there yourself.")
 			}
-			return post.Post{}, cannotDelete("The network did not delete it: " + e.Message + " Try again, or delete it there yourself.")
+			return post.Post{}, cannotDelete("The network did not delete it: " + e.Message +
+				" Try again, or delete it there yourself.")
 		}
 	}
 	// It is gone there: a change of the post meanwhile does not matter.
 	g.IfVersion = 0
-	return s.notifyChange(context.WithoutCancel(ctx), func() (post.Post, error) { return s.Store.Deleted(context.WithoutCancel(ctx), g, target) })
+	return s.notifyChange(context.WithoutCancel(ctx), func() (post.Post, error) {
+		return s.Store.Deleted(context.WithoutCancel(ctx), g, target)
+	})
 }
 
 func cannotDelete(sentence string) *apperr.Error {
@@ -111,7 +128,9 @@ type DeadLetterResult struct {
 
 // BulkDeadLetters retries or discards all matching dead letters. It never resends
 // uncertain ones.
-func (s *Scheduler) BulkDeadLetters(ctx context.Context, actor string, f post.DeadLetterFilter, discard, dryRun bool) (DeadLetterResult, error) {
+func (s *Scheduler) BulkDeadLetters(
+	ctx context.Context, actor string, f post.DeadLetterFilter, discard, dryRun bool,
+) (DeadLetterResult, error) {
 	f.Limit = maxBulk
 	if !discard {
 		f.Status = post.TargetFailed

@@ -42,7 +42,9 @@ func TestEdit_ResumesAFailedPost(t *testing.T) {
 	require.WithinDuration(t, p.ScheduledTime, got.ScheduledTime, 0)
 	require.NotNil(t, got.RedrivenAt)
 	require.Equal(t, 0, got.Targets[0].Attempts)
-	got, err = n.Scheduler.Edit(t.Context(), guard(n, failed()), scheduling.Edit{ScheduledTime: ptr(later.Format(time.RFC3339))})
+	got, err = n.Scheduler.Edit(t.Context(), guard(n, failed()), scheduling.Edit{
+		ScheduledTime: ptr(later.Format(time.RFC3339)),
+	})
 	n.Must(err)
 	if got.Status != post.Scheduled || !got.ScheduledTime.Equal(later) {
 		t.Errorf("got %+v", got)
@@ -50,9 +52,14 @@ func TestEdit_ResumesAFailedPost(t *testing.T) {
 
 	// An invalid edit changes nothing.
 	p = failed()
-	_, err = n.Scheduler.Edit(t.Context(), guard(n, p), scheduling.Edit{Content: ptr(strings.Repeat("x", 501)), ScheduledTime: ptr(in(-time.Hour)), Accounts: &[]string{p.Targets[0].AccountID.String()}})
+	_, err = n.Scheduler.Edit(t.Context(), guard(n, p), scheduling.Edit{
+		Content: ptr(strings.Repeat("x", 501)), ScheduledTime: ptr(in(-time.Hour)), Accounts: &[]string{
+			p.Targets[0].AccountID.String(),
+		},
+	})
 	expect(t, err, "accounts too_late", "content too_long", "scheduled_time in_the_past")
-	if now, err := n.Store.Post(t.Context(), p.ID); err != nil || now.Status != post.Failed || now.Version != p.Version {
+	if now, err := n.Store.Post(t.Context(), p.ID); err != nil || now.Status != post.Failed ||
+		now.Version != p.Version {
 		t.Errorf("%+v, %v", now, err)
 	}
 	for name, do := range map[string]func() (post.Post, error){
@@ -78,21 +85,35 @@ func TestEdit_PartlyPublishedPostChangesFailedTargetsOnly(t *testing.T) {
 		edit scheduling.Edit
 		want string
 	}{
-		"time":                                  {scheduling.Edit{ScheduledTime: ptr(in(time.Hour))}, "scheduled_time too_late"},
-		"accounts":                              {scheduling.Edit{Accounts: &[]string{failed}}, "accounts too_late"},
-		"a published target":                    {scheduling.Edit{Overrides: map[string]*scheduling.Override{posted: {Content: ptr("x")}}}, "overrides." + posted + " too_late"},
-		"removing its override":                 {scheduling.Edit{Overrides: map[string]*scheduling.Override{posted: nil}}, "overrides." + posted + " too_late"},
-		"an invalid text for the failed target": {scheduling.Edit{Overrides: map[string]*scheduling.Override{failed: {Content: ptr("")}}}, "overrides." + failed + ".content empty"},
-		"nothing":                               {scheduling.Edit{}, " nothing_to_change"},
+		"time": {
+			scheduling.Edit{ScheduledTime: ptr(in(time.Hour))}, "scheduled_time too_late",
+		},
+		"accounts": {scheduling.Edit{Accounts: &[]string{failed}}, "accounts too_late"},
+		"a published target": {
+			scheduling.Edit{Overrides: map[string]*scheduling.Override{posted: {Content: ptr("x")}}},
+			"overrides." + posted + " too_late",
+		},
+		"removing its override": {
+			scheduling.Edit{Overrides: map[string]*scheduling.Override{posted: nil}},
+			"overrides." + posted + " too_late",
+		},
+		"an invalid text for the failed target": {
+			scheduling.Edit{Overrides: map[string]*scheduling.Override{failed: {Content: ptr("")}}},
+			"overrides." + failed + ".content empty",
+		},
+		"nothing": {scheduling.Edit{}, " nothing_to_change"},
 	} {
 		_, err := n.Scheduler.Edit(t.Context(), guard(n, p), c.edit)
 		if got := problems(t, err); !slices.Equal(got, []string{c.want}) {
 			t.Errorf("%s: refused for %q, want %q", name, got, c.want)
 		}
 	}
-	got, err := n.Scheduler.Edit(t.Context(), guard(n, p), scheduling.Edit{Overrides: map[string]*scheduling.Override{failed: {Content: ptr("Better")}}})
+	got, err := n.Scheduler.Edit(t.Context(), guard(n, p), scheduling.Edit{
+		Overrides: map[string]*scheduling.Override{failed: {Content: ptr("Better")}},
+	})
 	n.Must(err)
-	if got.Status != post.Publishing || newsroomtest.TargetOn(got, accounts[0]).Status != post.TargetPosted || newsroomtest.TargetOn(got, accounts[1]).Status != post.TargetScheduled {
+	if got.Status != post.Publishing || newsroomtest.TargetOn(got, accounts[0]).Status != post.TargetPosted ||
+		newsroomtest.TargetOn(got, accounts[1]).Status != post.TargetScheduled {
 		t.Errorf("got %+v", got)
 	}
 	_, err = n.Scheduler.Edit(t.Context(), guard(n, p), scheduling.Edit{Content: ptr("Too late")})
@@ -104,7 +125,9 @@ func TestEdit_IgnoresPublishedTargets(t *testing.T) {
 	n := newsroomtest.Open(t)
 	p, accounts := onBoth(n, post.TargetPosted, post.TargetFailed)
 	long := strings.Repeat("x", 501)
-	got, err := n.Scheduler.Edit(t.Context(), guard(n, p), scheduling.Edit{Content: &long, Overrides: map[string]*scheduling.Override{accounts[1].String(): {Content: ptr("short")}}})
+	got, err := n.Scheduler.Edit(t.Context(), guard(n, p), scheduling.Edit{
+		Content: &long, Overrides: map[string]*scheduling.Override{accounts[1].String(): {Content: ptr("short")}},
+	})
 	n.Must(err)
 	if got.Status != post.Publishing {
 		t.Errorf("got %+v", got)
@@ -123,7 +146,8 @@ func TestUncertainTarget_RefusalAsksForADecision(t *testing.T) {
 	} {
 		_, err := do()
 		refused(t, err, apperr.KindConflict, "too_late")
-		if text := err.Error(); !strings.Contains(text, "needs a decision about @sports") || strings.Contains(text, "@desk") || strings.Contains(text, "right now") {
+		if text := err.Error(); !strings.Contains(text, "needs a decision about @sports") ||
+			strings.Contains(text, "@desk") || strings.Contains(text, "right now") {
 			t.Errorf("%s: %s", name, text)
 		}
 	}
@@ -148,13 +172,17 @@ func TestDeadLetters_RetryAndDiscardSelect(t *testing.T) {
 	refused(t, err, apperr.KindPreconditionFailed, "version_mismatch")
 	got, err = n.Scheduler.Retry(t.Context(), guard(n, p), nil)
 	n.Must(err)
-	if got.Status != post.Scheduled || newsroomtest.TargetOn(got, accounts[0]).Status != post.TargetCanceled || newsroomtest.TargetOn(got, accounts[1]).Status != post.TargetScheduled {
+	if got.Status != post.Scheduled || newsroomtest.TargetOn(got, accounts[0]).Status != post.TargetCanceled ||
+		newsroomtest.TargetOn(got, accounts[1]).Status != post.TargetScheduled {
 		t.Errorf("got %+v", got)
 	}
 	_, err = n.Scheduler.Discard(t.Context(), guard(n, p), []uuid.UUID{second})
 	refused(t, err, apperr.KindConflict, "not_a_dead_letter")
 	_, rival, _ := n.Found("Rivals")
-	_, err = n.Scheduler.Discard(t.Context(), post.Guard{WorkspaceID: rival.WorkspaceID, PostID: p.ID, Actor: rival.Actor()}, nil)
+	_, err = n.Scheduler.Discard(t.Context(), post.Guard{
+		WorkspaceID: rival.WorkspaceID, PostID: p.ID,
+		Actor: rival.Actor(),
+	}, nil)
 	refused(t, err, apperr.KindNotFound, "post_not_found")
 }
 
@@ -168,8 +196,10 @@ func TestDeadLetters_DecideUncertain(t *testing.T) {
 	const address = "https://social.example/@desk/109372843234"
 	p, target := doubtful()
 	for name, c := range map[string]struct{ url, id string }{
-		"no address": {"109372843234", ""}, "no host": {"https:///@desk/1", ""}, "script": {"javascript:alert(1)", ""}, "file": {"file:///etc/passwd", ""},
-		"no path": {"https://social.example/", ""}, "space": {"https://social .example/1", ""}, "NUL": {"https://social.example/%00", ""},
+		"no address": {"109372843234", ""}, "no host": {"https:///@desk/1", ""}, "script": {"javascript:alert(1)", ""},
+		"file":    {"file:///etc/passwd", ""},
+		"no path": {"https://social.example/", ""}, "space": {"https://social .example/1", ""},
+		"NUL":      {"https://social.example/%00", ""},
 		"no UTF-8": {"https://social.example/%ff", ""}, "NUL in the id": {address, "1\x00"}, "empty": {"", ""},
 	} {
 		_, err := n.Scheduler.Confirm(t.Context(), guard(n, p), target, c.url, c.id)
@@ -243,7 +273,8 @@ func TestDeadLetters_BulkMatches(t *testing.T) {
 			t.Errorf("%s: %+v, want %d", name, got, c.want)
 		}
 	}
-	if got := bulk(post.DeadLetterFilter{WorkspaceID: rival.WorkspaceID, PostIDs: failed}, true, false); len(got.Posts) != 0 {
+	if got := bulk(post.DeadLetterFilter{WorkspaceID: rival.WorkspaceID, PostIDs: failed}, true,
+		false); len(got.Posts) != 0 {
 		t.Errorf("rivals discarded %+v", got)
 	}
 	if rows := n.Count("select count(*) from post_targets where status in ('failed', 'uncertain')"); rows != 4 {
@@ -265,15 +296,18 @@ func TestBulkDeadLetters_ReportsWhenThereAreMore(t *testing.T) {
 	a := n.Connect("desk")
 	p := n.Dead(n.Schedule(), post.TargetFailed)
 	// Copied by SQL: creating a thousand posts one by one would test nothing more.
-	n.Exec(`insert into scheduled_posts (post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, attachment_ids, attachment_urls, language)
+	n.Exec(
+		`insert into scheduled_posts (post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, attachment_ids, attachment_urls, language)
 		select gen_random_uuid(), workspace_id, user_id, 'copy', scheduled_time, time_zone, status, attachment_ids, attachment_urls, language
 		from scheduled_posts, generate_series(1, 1000) where post_id = $1`, p.ID)
-	n.Exec(`insert into post_targets (id, post_id, account_id, status, error_class) select gen_random_uuid(), post_id, $1, 'failed', 'rejected' from scheduled_posts where content = 'copy'`, a.ID)
+	n.Exec(
+		`insert into post_targets (id, post_id, account_id, status, error_class) select gen_random_uuid(), post_id, $1, 'failed', 'rejected' from scheduled_posts where content = 'copy'`, a.ID)
 	for _, want := range []struct {
 		matched int
 		more    bool
 	}{{1000, true}, {1, false}, {0, false}} {
-		got, err := n.Scheduler.BulkDeadLetters(t.Context(), n.Owner.Actor(), post.DeadLetterFilter{WorkspaceID: n.Workspace.ID}, true, false)
+		got, err := n.Scheduler.BulkDeadLetters(t.Context(), n.Owner.Actor(),
+			post.DeadLetterFilter{WorkspaceID: n.Workspace.ID}, true, false)
 		n.Must(err)
 		if got.Matched != want.matched || len(got.Posts) != want.matched || got.HasMore != want.more {
 			t.Errorf("%d matched, %d changed, more: %v; want %+v", got.Matched, len(got.Posts), got.HasMore, want)

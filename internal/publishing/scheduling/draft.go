@@ -56,7 +56,8 @@ func (c *check) draftTime(ctx context.Context, draft *post.Post, at Time) (chang
 	}
 	switch {
 	case at.When == NextFree:
-		draft.ScheduledTime, draft.TimeZone, change.QueueGroupID, err = c.queueTime(ctx, at.QueueGroupID, zone, accounts, draft.ID)
+		draft.ScheduledTime, draft.TimeZone, change.QueueGroupID, err = c.queueTime(ctx, at.QueueGroupID, zone,
+			accounts, draft.ID)
 		change.ScheduledTime, change.TimeZone = &draft.ScheduledTime, &draft.TimeZone
 		return change, err
 	case at.ScheduledTime != "":
@@ -117,7 +118,8 @@ func (c *check) checkText(p post.Post, overrides map[uuid.UUID]*post.Override) {
 		}
 		for i, s := range thread {
 			if !isValidText(s.Content) {
-				c.add(fmt.Sprintf("%sthread[%d].content", prefix, i), "invalid_text", "The text must be valid UTF-8 without NUL.")
+				c.add(fmt.Sprintf("%sthread[%d].content", prefix, i), "invalid_text",
+					"The text must be valid UTF-8 without NUL.")
 			}
 		}
 	}

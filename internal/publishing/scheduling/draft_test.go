@@ -44,7 +44,8 @@ func TestDraft_MayBeIncomplete(t *testing.T) {
 	}
 	a := n.Connect("desk")
 	long := strings.Repeat("x", 600)
-	if p := draft(n, func(d *scheduling.Draft) { d.Content = long }); p.Content != long || len(p.Targets) != 1 || p.Targets[0].AccountID != a.ID {
+	if p := draft(n, func(d *scheduling.Draft) { d.Content = long }); p.Content != long || len(p.Targets) != 1 ||
+		p.Targets[0].AccountID != a.ID {
 		t.Errorf("got %+v", p)
 	}
 }
@@ -58,13 +59,22 @@ func TestDraft_RejectsUnstorableValues(t *testing.T) {
 		change func(*scheduling.Draft)
 		want   string
 	}{
-		"text":     {func(d *scheduling.Draft) { d.Content = nul }, "content invalid_text"},
-		"segment":  {func(d *scheduling.Draft) { d.Thread = []scheduling.Segment{{Content: "x"}, {Content: nul}} }, "thread[1].content invalid_text"},
-		"override": {func(d *scheduling.Draft) { d.Overrides = map[string]scheduling.Override{a: {Content: &nul}} }, "overrides." + a + ".content invalid_text"},
+		"text": {func(d *scheduling.Draft) { d.Content = nul }, "content invalid_text"},
+		"segment": {
+			func(d *scheduling.Draft) { d.Thread = []scheduling.Segment{{Content: "x"}, {Content: nul}} },
+			"thread[1].content invalid_text",
+		},
+		"override": {
+			func(d *scheduling.Draft) { d.Overrides = map[string]scheduling.Override{a: {Content: &nul}} },
+			"overrides." + a + ".content invalid_text",
+		},
 		"override thread": {func(d *scheduling.Draft) {
 			d.Overrides = map[string]scheduling.Override{a: {Thread: &[]scheduling.Segment{{Content: nul}}}}
 		}, "overrides." + a + ".thread[0].content invalid_text"},
-		"file":       {func(d *scheduling.Draft) { d.Attachments = []string{uuid.NewString()} }, "attachments[0] unknown_file"},
+		"file": {
+			func(d *scheduling.Draft) { d.Attachments = []string{uuid.NewString()} },
+			"attachments[0] unknown_file",
+		},
 		"past":       {func(d *scheduling.Draft) { d.ScheduledTime = in(-time.Hour) }, "scheduled_time in_the_past"},
 		"zone":       {func(d *scheduling.Draft) { d.TimeZone = "Mars/Olympus" }, "time_zone unknown_time_zone"},
 		"language":   {func(d *scheduling.Draft) { d.Language = "Vietnamese" }, "language not_a_language"},
@@ -103,29 +113,40 @@ func TestDraft_ScheduleValidates(t *testing.T) {
 		}
 	}
 	text := "short"
-	_, err = n.Scheduler.Edit(t.Context(), guard(n, long), scheduling.Edit{Thread: &[]scheduling.Segment{{Content: strings.Repeat("y", 501)}}})
+	_, err = n.Scheduler.Edit(t.Context(), guard(n, long), scheduling.Edit{
+		Thread: &[]scheduling.Segment{{Content: strings.Repeat("y", 501)}},
+	})
 	n.Must(err)
-	_, err = n.Scheduler.ScheduleDraft(t.Context(), guard(n, long), scheduling.Time{ScheduledTime: in(-time.Hour), TimeZone: "Mars/Olympus"})
+	_, err = n.Scheduler.ScheduleDraft(t.Context(), guard(n, long), scheduling.Time{
+		ScheduledTime: in(-time.Hour), TimeZone: "Mars/Olympus",
+	})
 	expect(t, err, "content too_long", "thread[0].content too_long", "time_zone unknown_time_zone")
-	if now, err := n.Store.Post(t.Context(), long.ID); err != nil || now.Status != post.Draft || !now.ScheduledTime.IsZero() {
+	if now, err := n.Store.Post(t.Context(), long.ID); err != nil || now.Status != post.Draft ||
+		!now.ScheduledTime.IsZero() {
 		t.Errorf("a refused request changed the draft: %+v, %v", now, err)
 	}
 
 	n.Refuse(a.ID)
-	_, err = n.Scheduler.Edit(t.Context(), guard(n, long), scheduling.Edit{Content: &text, Thread: &[]scheduling.Segment{}})
+	_, err = n.Scheduler.Edit(t.Context(), guard(n, long), scheduling.Edit{
+		Content: &text, Thread: &[]scheduling.Segment{},
+	})
 	n.Must(err)
 	_, err = n.Scheduler.ScheduleDraft(t.Context(), guard(n, long), scheduling.Time{ScheduledTime: in(time.Hour)})
 	expect(t, err, "accounts not_connected")
 	n.Exec("update accounts set status = 'connected' where id = $1", a.ID)
 	day := time.Now().AddDate(0, 1, 0).Format("2006-01-02")
-	p, err := n.Scheduler.ScheduleDraft(t.Context(), guard(n, long), scheduling.Time{ScheduledTime: day + "T18:00", TimeZone: "Asia/Tokyo"})
+	p, err := n.Scheduler.ScheduleDraft(t.Context(), guard(n, long), scheduling.Time{
+		ScheduledTime: day + "T18:00", TimeZone: "Asia/Tokyo",
+	})
 	n.Must(err)
-	if p.Status != post.Scheduled || p.TimeZone != "Asia/Tokyo" || p.ScheduledTime.Format("15:04") != "09:00" || p.Revision <= long.Revision {
+	if p.Status != post.Scheduled || p.TimeZone != "Asia/Tokyo" || p.ScheduledTime.Format("15:04") != "09:00" ||
+		p.Revision <= long.Revision {
 		t.Errorf("got %+v", p)
 	}
 	_, err = n.Scheduler.ScheduleDraft(t.Context(), guard(n, p), scheduling.Time{ScheduledTime: in(2 * time.Hour)})
 	refused(t, err, apperr.KindConflict, "not_a_draft")
-	if now, err := n.Store.Post(t.Context(), p.ID); err != nil || !now.ScheduledTime.Equal(p.ScheduledTime) || now.Version != p.Version {
+	if now, err := n.Store.Post(t.Context(), p.ID); err != nil || !now.ScheduledTime.Equal(p.ScheduledTime) ||
+		now.Version != p.Version {
 		t.Errorf("the refusal moved the post: %+v, %v", now, err)
 	}
 }
@@ -134,7 +155,9 @@ func TestDraft_ScheduleAtItsTime(t *testing.T) {
 	n := newsroomtest.Open(t)
 	n.Connect("desk")
 	timed := func() post.Post {
-		return draft(n, func(d *scheduling.Draft) { d.Content, d.ScheduledTime, d.TimeZone = "Hello", in(time.Hour), "UTC" })
+		return draft(n, func(d *scheduling.Draft) {
+			d.Content, d.ScheduledTime, d.TimeZone = "Hello", in(time.Hour), "UTC"
+		})
 	}
 	d := timed()
 	p, err := n.Scheduler.ScheduleDraft(t.Context(), guard(n, d), scheduling.Time{TimeZone: "Asia/Tokyo"})
@@ -162,7 +185,8 @@ func TestPublishNow_LatenessCountsFromNow(t *testing.T) {
 	n.Exec("update scheduled_posts set scheduled_time = now() - interval '1 hour' where post_id = $1", p.ID)
 	p, err := n.Scheduler.PublishNow(t.Context(), guard(n, p))
 	n.Must(err)
-	if p.RedrivenAt == nil || time.Since(*p.RedrivenAt).Abs() > time.Minute || time.Since(p.ScheduledTime) < time.Minute {
+	if p.RedrivenAt == nil || time.Since(*p.RedrivenAt).Abs() > time.Minute ||
+		time.Since(p.ScheduledTime) < time.Minute {
 		t.Errorf("got %s, requested at %v", p.ScheduledTime, p.RedrivenAt)
 	}
 }
@@ -192,7 +216,9 @@ func TestDraft_ChecksTheVersion(t *testing.T) {
 	old := guard(n, d)
 	old.IfVersion = d.Version
 	for name, do := range map[string]func() (post.Post, error){
-		"edit": func() (post.Post, error) { return n.Scheduler.Edit(t.Context(), old, scheduling.Edit{Content: &text}) },
+		"edit": func() (post.Post, error) {
+			return n.Scheduler.Edit(t.Context(), old, scheduling.Edit{Content: &text})
+		},
 		"schedule": func() (post.Post, error) {
 			return n.Scheduler.ScheduleDraft(t.Context(), old, scheduling.Time{ScheduledTime: in(time.Hour)})
 		},

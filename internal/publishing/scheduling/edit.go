@@ -25,7 +25,9 @@ func (c *check) applyEdit(ctx context.Context, edit Edit, current post.Post) (ch
 		for _, t := range current.Targets {
 			c.settled[t.AccountID] = t.Status != post.TargetFailed
 		}
-		current.Targets = slices.DeleteFunc(slices.Clone(current.Targets), func(t post.Target) bool { return t.Status != post.TargetFailed })
+		current.Targets = slices.DeleteFunc(slices.Clone(current.Targets), func(t post.Target) bool {
+			return t.Status != post.TargetFailed
+		})
 	}
 	parent, err := c.parentOf(ctx, current)
 	if err != nil {
@@ -35,7 +37,8 @@ func (c *check) applyEdit(ctx context.Context, edit Edit, current post.Post) (ch
 		c.add("accounts", "too_late", "The accounts of a published post cannot be changed.")
 	}
 	if partlyOut && edit.ScheduledTime != nil {
-		c.add("scheduled_time", "too_late", "The time of a partly published post cannot be changed; failed accounts are retried immediately.")
+		c.add("scheduled_time", "too_late",
+			"The time of a partly published post cannot be changed; failed accounts are retried immediately.")
 	}
 	c.checkWhen(edit.When, value(edit.ScheduledTime))
 	c.changedTime(edit, current, parent, &change)
@@ -117,7 +120,9 @@ func (c *check) changedTime(edit Edit, current post.Post, parent *post.Post, cha
 }
 
 // changedQueue reads what an edit means for the post's slot in a queue.
-func (c *check) changedQueue(ctx context.Context, edit Edit, current post.Post, parent *post.Post, accounts []account.Account, change *post.Change) (err error) {
+func (c *check) changedQueue(ctx context.Context, edit Edit, current post.Post, parent *post.Post,
+	accounts []account.Account, change *post.Change,
+) (err error) {
 	switch {
 	case edit.When == NextFree:
 		at, zone, group, err := c.queueTime(ctx, edit.QueueGroupID, value(edit.TimeZone), accounts, current.ID)
@@ -158,7 +163,9 @@ func (c *check) parentOf(ctx context.Context, current post.Post) (*post.Post, er
 }
 
 // changedOverrides applies changed overrides and returns all overrides.
-func (c *check) changedOverrides(ctx context.Context, edit Edit, current post.Post, accounts []account.Account, change *post.Change) (map[uuid.UUID]*post.Override, error) {
+func (c *check) changedOverrides(
+	ctx context.Context, edit Edit, current post.Post, accounts []account.Account, change *post.Change,
+) (map[uuid.UUID]*post.Override, error) {
 	all := overridesOf(current)
 	if len(edit.Overrides) == 0 {
 		return all, nil
@@ -208,7 +215,9 @@ func (c *check) targetAccounts(ctx context.Context, p post.Post) ([]account.Acco
 	return c.scheduler.Store.AccountsByID(ctx, p.WorkspaceID, ids)
 }
 
-func (c *check) changedAccounts(ctx context.Context, edit Edit, current post.Post, parent *post.Post, change *post.Change) ([]account.Account, error) {
+func (c *check) changedAccounts(
+	ctx context.Context, edit Edit, current post.Post, parent *post.Post, change *post.Change,
+) ([]account.Account, error) {
 	if edit.Accounts == nil {
 		if len(current.Targets) == 0 && current.Status == post.Draft {
 			return nil, nil

@@ -67,7 +67,8 @@ func TestEdit_EmptyTimeZoneIsTheWorkspaces(t *testing.T) {
 	n := newsroomtest.Open(t)
 	n.Connect("desk")
 	zone, at := "", time.Now().AddDate(0, 1, 0).Format("2006-01-02")+"T18:00"
-	got, err := n.Scheduler.Edit(t.Context(), guard(n, n.Schedule(func(d *scheduling.Draft) { d.TimeZone = "UTC" })), scheduling.Edit{TimeZone: &zone, ScheduledTime: &at})
+	got, err := n.Scheduler.Edit(t.Context(), guard(n, n.Schedule(func(d *scheduling.Draft) { d.TimeZone = "UTC" })),
+		scheduling.Edit{TimeZone: &zone, ScheduledTime: &at})
 	n.Must(err)
 	if got.TimeZone != "Asia/Ho_Chi_Minh" || got.ScheduledTime.Format("15:04") != "11:00" {
 		t.Errorf("got %s in %q", got.ScheduledTime, got.TimeZone)

@@ -36,12 +36,18 @@ type limitsResult struct {
 }
 
 func newLookup(d *Scheduler, workspace uuid.UUID) *lookup {
-	return &lookup{scheduler: d, workspace: workspace, accountByID: map[uuid.UUID]*account.Account{}, fileByID: map[uuid.UUID]*media.Item{},
-		postByID: map[uuid.UUID]*post.Post{}, limitsByID: map[uuid.UUID]limitsResult{}, zones: map[string]*time.Location{}}
+	return &lookup{
+		scheduler: d, workspace: workspace, accountByID: map[uuid.UUID]*account.Account{},
+		fileByID: map[uuid.UUID]*media.Item{},
+		postByID: map[uuid.UUID]*post.Post{}, limitsByID: map[uuid.UUID]limitsResult{},
+		zones: map[string]*time.Location{},
+	}
 }
 
 // cached returns the objects with the given ids and loads those that are not cached.
-func cached[T any](cache map[uuid.UUID]*T, ids []uuid.UUID, ask func([]uuid.UUID) (map[uuid.UUID]T, error)) (map[uuid.UUID]T, error) {
+func cached[T any](
+	cache map[uuid.UUID]*T, ids []uuid.UUID, ask func([]uuid.UUID) (map[uuid.UUID]T, error),
+) (map[uuid.UUID]T, error) {
 	var missing []uuid.UUID
 	for _, id := range ids {
 		if _, asked := cache[id]; !asked {
@@ -125,7 +131,8 @@ func (k *lookup) limits(ctx context.Context, adapter network.Network, a account.
 		l.limits, l.err = adapter.Limits(ctx, opened)
 	}
 	if l.err != nil {
-		k.scheduler.Log.WarnContext(ctx, "limits not known, content not checked yet", "account_id", a.ID, "network", a.Network, "error", l.err)
+		k.scheduler.Log.WarnContext(ctx, "limits not known, content not checked yet", "account_id", a.ID, "network",
+			a.Network, "error", l.err)
 	}
 	k.limitsByID[a.ID] = l
 	return l.limits, l.err

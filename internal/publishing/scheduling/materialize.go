@@ -78,7 +78,8 @@ func (m *materializer) run(ctx context.Context) error {
 		return err
 	}
 	for name, p := range posts {
-		if _, ok := wanted[name]; !ok && p.Series.IsUnmodified && p.ScheduledTime.After(m.now) && (p.Status == post.Scheduled || p.Status == post.Draft) {
+		if _, ok := wanted[name]; !ok && p.Series.IsUnmodified && p.ScheduledTime.After(m.now) &&
+			(p.Status == post.Scheduled || p.Status == post.Draft) {
 			if err := m.withdraw(ctx, p); err != nil {
 				return err
 			}
@@ -119,7 +120,9 @@ type wantedOccurrence struct {
 
 // plan returns the occurrences that become posts, and those that were missed. over
 // means that no occurrence is left.
-func (m *materializer) plan(posts map[string]post.Post, notes map[string]post.SeriesException) (wanted map[string]wantedOccurrence, missed []post.SeriesException, over bool, err error) {
+func (m *materializer) plan(
+	posts map[string]post.Post, notes map[string]post.SeriesException,
+) (wanted map[string]wantedOccurrence, missed []post.SeriesException, over bool, err error) {
 	rule, starts, zone, err := parseSchedule(m.series)
 	if err != nil || m.series.Status == post.SeriesPaused {
 		return nil, nil, false, err
@@ -144,7 +147,9 @@ func (m *materializer) plan(posts map[string]post.Post, notes map[string]post.Se
 			break
 		}
 		if _, noted := notes[name]; !noted {
-			wanted[name] = wantedOccurrence{o, len(wanted) > 0 && (o.At.After(m.now.Add(materializeWindow)) || len(wanted) >= maxMaterialized)}
+			wanted[name] = wantedOccurrence{
+				o, len(wanted) > 0 && (o.At.After(m.now.Add(materializeWindow)) || len(wanted) >= maxMaterialized),
+			}
 		}
 	}
 	return wanted, missed, over, nil
@@ -152,14 +157,17 @@ func (m *materializer) plan(posts map[string]post.Post, notes map[string]post.Se
 
 // missedReason reports whether an occurrence passed without becoming a post, and why.
 // Such an occurrence is not published late.
-func (m *materializer) missedReason(o recurrence.Occurrence, posts map[string]post.Post, notes map[string]post.SeriesException) (message.Messages, bool) {
+func (m *materializer) missedReason(
+	o recurrence.Occurrence, posts map[string]post.Post, notes map[string]post.SeriesException,
+) (message.Messages, bool) {
 	name := o.Name()
 	if _, noted := notes[name]; noted || !o.At.After(m.series.CheckedUntil) {
 		return nil, false
 	}
 	p, ok := posts[name]
 	if !ok {
-		return message.One("missed_not_running", "Dateline was not running when its post should have been created."), true
+		return message.One("missed_not_running", "Dateline was not running when its post should have been created."),
+			true
 	}
 	reason := append(message.One("missed_draft", "Its post was still a draft."), m.series.LastError...)
 	switch p.Approval.State {
@@ -273,14 +281,19 @@ func (m *materializer) update(ctx context.Context, p post.Post, o recurrence.Occ
 		return err
 	}
 	w := n.Post
-	change := post.Change{Content: &w.Content, ScheduledTime: &w.ScheduledTime, TimeZone: &w.TimeZone, Language: &w.Language,
-		AttachmentIDs: &w.AttachmentIDs, AccountIDs: &n.AccountIDs, Thread: &w.Thread, Options: &w.Options, LateLimit: &w.LateLimit, LinkBase: &w.LinkBase, Overrides: map[uuid.UUID]*post.Override{},
-		NeedsApproval: w.Approval.State == post.ApprovalPending}
+	change := post.Change{
+		Content: &w.Content, ScheduledTime: &w.ScheduledTime, TimeZone: &w.TimeZone,
+		Language:      &w.Language,
+		AttachmentIDs: &w.AttachmentIDs, AccountIDs: &n.AccountIDs, Thread: &w.Thread, Options: &w.Options,
+		LateLimit: &w.LateLimit, LinkBase: &w.LinkBase, Overrides: map[uuid.UUID]*post.Override{},
+		NeedsApproval: w.Approval.State == post.ApprovalPending,
+	}
 	for _, id := range n.AccountIDs {
 		change.Overrides[id] = n.Overrides[id] // nil removes an override
 	}
 	change = change.ChangedFrom(p)
-	changed, ok, err := m.scheduler.Store.UpdateOccurrence(ctx, m.series, m.guard(p.ID, p.Version), change, w.AttachmentURLs, p.Status == post.Draft)
+	changed, ok, err := m.scheduler.Store.UpdateOccurrence(ctx, m.series, m.guard(p.ID, p.Version), change,
+		w.AttachmentURLs, p.Status == post.Draft)
 	if ok {
 		m.changed = append(m.changed, changed.ID)
 	}

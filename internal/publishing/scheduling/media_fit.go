@@ -38,15 +38,21 @@ type MediaFit struct {
 
 // Rules returns the limits of a network that apply to a single file.
 func Rules(l network.Limits) media.Rules {
-	return media.Rules{By: l.AllowedBy, Types: l.MIMETypes, MaxImageBytes: l.MaxImageBytes, MaxVideoBytes: l.MaxVideoBytes,
-		MaxPixels: l.MaxImagePixels, MaxWidth: l.MaxImageWidth, MaxHeight: l.MaxImageHeight, MinRatio: l.MinImageRatio, MaxRatio: l.MaxImageRatio,
+	return media.Rules{
+		By: l.AllowedBy, Types: l.MIMETypes, MaxImageBytes: l.MaxImageBytes,
+		MaxVideoBytes: l.MaxVideoBytes,
+		MaxPixels:     l.MaxImagePixels, MaxWidth: l.MaxImageWidth, MaxHeight: l.MaxImageHeight,
+		MinRatio: l.MinImageRatio, MaxRatio: l.MaxImageRatio,
 		MinDuration: l.MinVideoDuration, MaxDuration: l.MaxVideoDuration,
-		MaxDocumentBytes: l.MaxDocumentBytes, MaxDocumentPages: l.MaxDocumentPages}
+		MaxDocumentBytes: l.MaxDocumentBytes, MaxDocumentPages: l.MaxDocumentPages,
+	}
 }
 
 // MediaFit reports for each given account, or for all connected ones, whether it
 // accepts a file.
-func (s *Scheduler) MediaFit(ctx context.Context, who workspace.Principal, id uuid.UUID, accounts []uuid.UUID) ([]MediaFit, error) {
+func (s *Scheduler) MediaFit(
+	ctx context.Context, who workspace.Principal, id uuid.UUID, accounts []uuid.UUID,
+) ([]MediaFit, error) {
 	found, err := s.Store.MediaByID(ctx, who.WorkspaceID, []uuid.UUID{id})
 	if err != nil {
 		return nil, err
@@ -67,7 +73,9 @@ func (s *Scheduler) MediaFit(ctx context.Context, who workspace.Principal, id uu
 	return out, nil
 }
 
-func (s *Scheduler) fitAccounts(ctx context.Context, who workspace.Principal, ids []uuid.UUID) ([]account.Account, error) {
+func (s *Scheduler) fitAccounts(
+	ctx context.Context, who workspace.Principal, ids []uuid.UUID,
+) ([]account.Account, error) {
 	if len(ids) == 0 {
 		all, err := s.Store.Accounts(ctx, who.WorkspaceID)
 		return slices.DeleteFunc(all, func(a account.Account) bool { return a.Status != account.Connected }), err
@@ -78,7 +86,8 @@ func (s *Scheduler) fitAccounts(ctx context.Context, who workspace.Principal, id
 	}
 	for i, id := range ids {
 		if !slices.ContainsFunc(found, func(a account.Account) bool { return a.ID == id }) {
-			return nil, apperr.InvalidFields(apperr.Field("account", "unknown_account", "There is no account {account} (number {number} of those named).", id, i+1))
+			return nil, apperr.InvalidFields(apperr.Field("account", "unknown_account",
+				"There is no account {account} (number {number} of those named).", id, i+1))
 		}
 	}
 	return found, nil
@@ -89,12 +98,19 @@ func (k *lookup) mediaFit(ctx context.Context, a account.Account, item media.Ite
 	f := MediaFit{Account: a, Verdict: FitUnknown}
 	adapter, ok := k.scheduler.Networks.Get(a.Network)
 	if !ok {
-		f.Reasons = []apperr.FieldError{apperr.Field("account", "unsupported_network", "This installation cannot publish to {network}.", a.Network)}
+		f.Reasons = []apperr.FieldError{
+			apperr.Field("account", "unsupported_network", "This installation cannot publish to {network}.", a.Network),
+		}
 		return f
 	}
 	limits, err := k.limits(ctx, adapter, a)
 	if err != nil {
-		f.Reasons = []apperr.FieldError{{Field: "account", Code: "limits_unknown", Message: "The network did not return its limits. Try again later."}}
+		f.Reasons = []apperr.FieldError{
+			{
+				Field: "account", Code: "limits_unknown",
+				Message: "The network did not return its limits. Try again later.",
+			},
+		}
 		return f
 	}
 	plan := media.Fit(item, Rules(limits))
@@ -102,7 +118,9 @@ func (k *lookup) mediaFit(ctx context.Context, a account.Account, item media.Ite
 	if f.Reasons = plan.Problems; plan.Fits() {
 		for _, problem := range adapter.Check(network.Content{Text: "x", Media: info}, limits) {
 			if strings.HasPrefix(problem.Field, "attachments") {
-				f.Reasons = append(f.Reasons, apperr.FieldError{Field: "file", Code: problem.Code, Message: problem.Message, Params: problem.Params})
+				f.Reasons = append(f.Reasons, apperr.FieldError{
+					Field: "file", Code: problem.Code, Message: problem.Message, Params: problem.Params,
+				})
 			}
 		}
 	}

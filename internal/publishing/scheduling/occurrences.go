@@ -25,7 +25,9 @@ const (
 )
 
 // UpcomingOccurrences lists the next occurrences of a series.
-func (s *Scheduler) UpcomingOccurrences(ctx context.Context, series post.Series, limit int) ([]UpcomingOccurrence, error) {
+func (s *Scheduler) UpcomingOccurrences(
+	ctx context.Context, series post.Series, limit int,
+) ([]UpcomingOccurrence, error) {
 	rule, starts, zone, err := parseSchedule(series)
 	if err != nil {
 		return nil, err
@@ -59,7 +61,9 @@ func (s *Scheduler) UpcomingOccurrences(ctx context.Context, series post.Series,
 
 // loadOccurrences returns the posts and exceptions of a series by occurrence, from
 // shortly before an instant, and earlier posts that are not final.
-func (s *Scheduler) loadOccurrences(ctx context.Context, series post.Series, from time.Time) (map[string]post.Post, map[string]post.SeriesException, error) {
+func (s *Scheduler) loadOccurrences(
+	ctx context.Context, series post.Series, from time.Time,
+) (map[string]post.Post, map[string]post.SeriesException, error) {
 	name := recurrence.FormatLocal(from.UTC().AddDate(0, 0, -2)) // local times differ less from UTC
 	list, err := s.Store.SeriesPosts(ctx, series.ID, name)
 	if err != nil {

@@ -18,7 +18,10 @@ func ParseOptions(adapter network.Network, raw json.RawMessage) (network.PostOpt
 	}
 	parser, ok := adapter.(network.OptionParser)
 	if !ok {
-		return nil, []network.Violation{network.NewViolation("options", "no_options", "Posts to {network} have no options. Remove them.", adapter.Name())}
+		return nil, []network.Violation{
+			network.NewViolation("options", "no_options", "Posts to {network} have no options. Remove them.",
+				adapter.Name()),
+		}
 	}
 	options, problems := parser.ParseOptions(raw)
 	if len(problems) > 0 {
@@ -40,7 +43,9 @@ func SegmentOptions(options network.PostOptions, segment int) network.PostOption
 }
 
 // options parses the options for a target's network and reports unknown ones.
-func (c *check) options(p post.Post, a account.Account, o *post.Override, adapter network.Network, add func(apperr.FieldError)) network.PostOptions {
+func (c *check) options(
+	p post.Post, a account.Account, o *post.Override, adapter network.Network, add func(apperr.FieldError),
+) network.PostOptions {
 	if o != nil && o.Options != nil {
 		for _, name := range o.Options.Networks() {
 			if name != a.Network {
@@ -51,7 +56,10 @@ func (c *check) options(p post.Post, a account.Account, o *post.Override, adapte
 	}
 	options, problems := ParseOptions(adapter, p.OptionsFor(post.Target{Network: a.Network, Override: o}))
 	for _, found := range problems {
-		add(apperr.FieldError{Field: fieldOf(0, a, o, found.Field), Code: found.Code, Message: found.Message, Params: found.Params})
+		add(apperr.FieldError{
+			Field: fieldOf(0, a, o, found.Field), Code: found.Code, Message: found.Message,
+			Params: found.Params,
+		})
 	}
 	return options
 }

@@ -110,7 +110,9 @@ func (c *check) previewTarget(ctx context.Context, p post.Post, t post.Target, a
 	var options network.PostOptions
 	var problems []apperr.FieldError // of the options
 	if supported {
-		options = c.options(p, a, t.Override, adapter, func(found apperr.FieldError) { problems = append(problems, found) })
+		options = c.options(p, a, t.Override, adapter, func(found apperr.FieldError) {
+			problems = append(problems, found)
+		})
 	}
 	for i, s := range p.Segments(t) {
 		seen := SegmentPreview{LimitsKnown: known, Network: network.Preview{Text: s.Content}}
@@ -123,13 +125,18 @@ func (c *check) previewTarget(ctx context.Context, p post.Post, t post.Target, a
 			add(found)
 		})
 		if !isValidText(s.Content) {
-			add(apperr.Field(fieldOfSegment(i, s, a, t.Override, "content"), "invalid_text", "The text must be valid UTF-8 without NUL."))
+			add(apperr.Field(fieldOfSegment(i, s, a, t.Override, "content"), "invalid_text",
+				"The text must be valid UTF-8 without NUL."))
 		}
 		if readable && known {
 			content := c.networkContent(p, i, s, options, limits)
-			seen.Characters, seen.MaxCharacters = adapter.Count(s.Content, limits), network.LimitsOf(adapter, content, limits).MaxCharacters
+			seen.Characters, seen.MaxCharacters = adapter.Count(s.Content, limits), network.LimitsOf(adapter, content,
+				limits).MaxCharacters
 			for _, found := range adapter.Check(content, limits) {
-				add(apperr.FieldError{Field: fieldOfSegment(i, s, a, t.Override, found.Field), Code: found.Code, Message: found.Message, Params: found.Params})
+				add(apperr.FieldError{
+					Field: fieldOfSegment(i, s, a, t.Override, found.Field), Code: found.Code,
+					Message: found.Message, Params: found.Params,
+				})
 			}
 			if previewer, ok := adapter.(network.Previewer); ok {
 				seen.Network = previewer.Preview(content, limits)

@@ -12,8 +12,11 @@ import (
 
 // networkContent returns a segment in the form that adapters take, with converted
 // attachments.
-func (c *check) networkContent(p post.Post, i int, s post.Segment, options network.PostOptions, limits network.Limits) network.Content {
-	return network.Content{Text: s.Content, Options: SegmentOptions(options, i), Reply: i > 0 || p.ThreadParentID != nil, Media: MediaInfos(ConvertedItems(c.items(s.AttachmentIDs), limits))}
+func (c *check) networkContent(
+	p post.Post, i int, s post.Segment, options network.PostOptions, limits network.Limits,
+) network.Content {
+	return network.Content{Text: s.Content, Options: SegmentOptions(options, i), Reply: i > 0 ||
+		p.ThreadParentID != nil, Media: MediaInfos(ConvertedItems(c.items(s.AttachmentIDs), limits))}
 }
 
 // price sums the prices that networks charge for unpublished segments.
@@ -72,7 +75,10 @@ func previewPost(n post.NewPost, accounts map[uuid.UUID]account.Account) post.Po
 	p := n.Post
 	for _, id := range n.AccountIDs {
 		a := accounts[id]
-		p.Targets = append(p.Targets, post.Target{AccountID: id, Network: a.Network, Handle: a.Handle, Status: post.TargetScheduled, Override: n.Overrides[id]})
+		p.Targets = append(p.Targets, post.Target{
+			AccountID: id, Network: a.Network, Handle: a.Handle, Status: post.TargetScheduled,
+			Override: n.Overrides[id],
+		})
 	}
 	return p
 }

@@ -20,7 +20,8 @@ const NextFree = "next_free"
 // QueueStore reads queues and their posts.
 type QueueStore interface {
 	Groups(ctx context.Context, workspace uuid.UUID) ([]account.Group, error)
-	TakenSlots(ctx context.Context, group account.Group, accounts []uuid.UUID, except uuid.UUID, ats []time.Time) (map[time.Time]bool, error)
+	TakenSlots(ctx context.Context, group account.Group, accounts []uuid.UUID, except uuid.UUID,
+		ats []time.Time) (map[time.Time]bool, error)
 	QueuedPosts(ctx context.Context, workspace uuid.UUID, from, to time.Time) ([]post.QueuedPost, error)
 	ReorderQueue(ctx context.Context, g post.Guard, move post.QueueMove) ([]post.Post, error)
 }
@@ -122,7 +123,8 @@ func (c *check) queueOf(ctx context.Context, named string, accounts []account.Ac
 		switch {
 		case named == g.ID.String():
 			return g, c.checkQueue(g, ids), nil
-		case named == "" && len(g.Slots) > 0 && g.Covers(ids) && (found == nil || len(g.AccountIDs) < len(found.AccountIDs)):
+		case named == "" && len(g.Slots) > 0 && g.Covers(ids) &&
+			(found == nil || len(g.AccountIDs) < len(found.AccountIDs)):
 			found = &g
 		}
 	}
@@ -130,7 +132,8 @@ func (c *check) queueOf(ctx context.Context, named string, accounts []account.Ac
 	case named != "":
 		c.add("queue_group_id", "unknown", "There is no account group {group}.", named)
 	case found == nil:
-		c.add("queue_group_id", "required", "No queue covers all of the accounts. Add slots to a group that has them, or name a queue.")
+		c.add("queue_group_id", "required",
+			"No queue covers all of the accounts. Add slots to a group that has them, or name a queue.")
 	default:
 		return *found, true, nil
 	}
@@ -151,7 +154,9 @@ func (c *check) checkQueue(g account.Group, accounts []uuid.UUID) bool {
 
 // nextFree finds the first free slot of a queue for some accounts. The unique index on
 // slots decides in the end: on a conflict the search is repeated.
-func (c *check) nextFree(ctx context.Context, g account.Group, accounts []account.Account, except uuid.UUID) (time.Time, error) {
+func (c *check) nextFree(
+	ctx context.Context, g account.Group, accounts []account.Account, except uuid.UUID,
+) (time.Time, error) {
 	ids := make([]uuid.UUID, 0, len(accounts))
 	for _, a := range accounts {
 		ids = append(ids, a.ID)
@@ -188,7 +193,9 @@ func (c *check) nextFree(ctx context.Context, g account.Group, accounts []accoun
 
 // queueTime assigns the next free slot to a post. The zone is the queue's unless the
 // request names one.
-func (c *check) queueTime(ctx context.Context, named, zone string, accounts []account.Account, except uuid.UUID) (at time.Time, zoneName string, group *uuid.UUID, err error) {
+func (c *check) queueTime(
+	ctx context.Context, named, zone string, accounts []account.Account, except uuid.UUID,
+) (at time.Time, zoneName string, group *uuid.UUID, err error) {
 	if len(accounts) == 0 {
 		return time.Time{}, c.zoneOr(zone), nil, nil // that they are missing has been said
 	}
@@ -204,7 +211,9 @@ func (c *check) queueTime(ctx context.Context, named, zone string, accounts []ac
 }
 
 // namedSlot checks that a time is a slot of the queue that a request names.
-func (c *check) namedSlot(ctx context.Context, named string, at time.Time, accounts []account.Account) (*uuid.UUID, error) {
+func (c *check) namedSlot(
+	ctx context.Context, named string, at time.Time, accounts []account.Account,
+) (*uuid.UUID, error) {
 	if named == "" {
 		return nil, nil
 	}
@@ -213,7 +222,8 @@ func (c *check) namedSlot(ctx context.Context, named string, at time.Time, accou
 		return nil, err
 	}
 	if !at.IsZero() && !g.HasSlotAt(at) {
-		c.add("scheduled_time", "no_slot", "The queue of {group} has no slot at this time. Omit queue_group_id, or send when: next_free.", g.Name)
+		c.add("scheduled_time", "no_slot",
+			"The queue of {group} has no slot at this time. Omit queue_group_id, or send when: next_free.", g.Name)
 	}
 	return &g.ID, nil
 }

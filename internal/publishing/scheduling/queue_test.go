@@ -93,7 +93,8 @@ func testConcurrentQueue(t *testing.T, reorders bool) {
 					break
 				}
 				lock.Unlock()
-				_, err := n.Scheduler.ReorderQueue(t.Context(), post.Guard{WorkspaceID: n.Workspace.ID, PostID: move.PostID}, move)
+				_, err := n.Scheduler.ReorderQueue(t.Context(),
+					post.Guard{WorkspaceID: n.Workspace.ID, PostID: move.PostID}, move)
 				if err != nil && !hasCode(err, "not_in_queue") {
 					return err
 				}
@@ -106,7 +107,9 @@ func testConcurrentQueue(t *testing.T, reorders bool) {
 				note(p)
 			case what < 6: // a draft gets a slot
 				p := draft(n, func(d *scheduling.Draft) { d.Content = uuid.NewString() })
-				p, err := n.Scheduler.ScheduleDraft(t.Context(), guard(n, p), scheduling.Time{When: scheduling.NextFree})
+				p, err := n.Scheduler.ScheduleDraft(t.Context(), guard(n, p), scheduling.Time{
+					When: scheduling.NextFree,
+				})
 				if err != nil {
 					return err
 				}
@@ -114,7 +117,8 @@ func testConcurrentQueue(t *testing.T, reorders bool) {
 				note(p)
 			case what < 8: // moved to some slot, which may be taken
 				to := slots[rng.IntN(24)].Format(time.RFC3339)
-				p, err := n.Scheduler.Edit(t.Context(), post.Guard{WorkspaceID: n.Workspace.ID, PostID: mine[pick()]}, scheduling.Edit{ScheduledTime: &to})
+				p, err := n.Scheduler.Edit(t.Context(), post.Guard{WorkspaceID: n.Workspace.ID, PostID: mine[pick()]},
+					scheduling.Edit{ScheduledTime: &to})
 				if hasCode(err, post.CodeSlotTaken) {
 					lock.Lock()
 					taken++
@@ -126,7 +130,8 @@ func testConcurrentQueue(t *testing.T, reorders bool) {
 				}
 				note(p)
 			case what < 9: // to the next free one
-				p, err := n.Scheduler.Edit(t.Context(), post.Guard{WorkspaceID: n.Workspace.ID, PostID: mine[pick()]}, scheduling.Edit{When: scheduling.NextFree})
+				p, err := n.Scheduler.Edit(t.Context(), post.Guard{WorkspaceID: n.Workspace.ID, PostID: mine[pick()]},
+					scheduling.Edit{When: scheduling.NextFree})
 				if err != nil {
 					return err
 				}
@@ -162,7 +167,8 @@ func testConcurrentQueue(t *testing.T, reorders bool) {
 			at = p.ScheduledTime
 		}
 		if p.Status != post.Scheduled || !p.ScheduledTime.Equal(at) || len(p.Targets) != 1 {
-			t.Errorf("post %s: got %s at %s with %d targets, want scheduled at %s with one", id, p.Status, p.ScheduledTime, len(p.Targets), at)
+			t.Errorf("post %s: got %s at %s with %d targets, want scheduled at %s with one", id, p.Status,
+				p.ScheduledTime, len(p.Targets), at)
 		}
 		if p.QueueGroupID == nil || *p.QueueGroupID != g.ID {
 			t.Errorf("post %s: got the queue %v, want %s", id, p.QueueGroupID, g.ID)
@@ -183,7 +189,8 @@ func testConcurrentQueue(t *testing.T, reorders bool) {
 	if p, err := inQueue(n); err != nil || !p.ScheduledTime.Equal(want) {
 		t.Errorf("got %s (%v), want the first free slot %s", p.ScheduledTime, err, want)
 	}
-	t.Logf("%d posts scheduled, %d canceled, %d moves refused because the slot was taken", len(live), len(canceled), taken)
+	t.Logf("%d posts scheduled, %d canceled, %d moves refused because the slot was taken", len(live), len(canceled),
+		taken)
 }
 
 // Clocks skip 02:30 on 9 March 2031: that slot coincides with the one at 03:30, and
@@ -199,7 +206,10 @@ func TestQueue_SkippedTimeIsNotBookedTwice(t *testing.T) {
 		n.Must(err)
 		got = append(got, p.ScheduledTime.In(zone).Format("Mon 15:04"))
 	}
-	if want := []string{"Fri 02:30", "Fri 03:30", "Sat 02:30", "Sat 03:30", "Sun 03:30", "Mon 02:30"}; !slices.Equal(got, want) {
+	if want := []string{
+		"Fri 02:30", "Fri 03:30", "Sat 02:30", "Sat 03:30", "Sun 03:30",
+		"Mon 02:30",
+	}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
@@ -219,7 +229,10 @@ func TestQueue_CanceledRejectedAndMovedPostsFreeTheirSlot(t *testing.T) {
 			}
 			return err
 		},
-		"publish now": func(p post.Post) error { _, err := n.Scheduler.PublishNow(t.Context(), guard(n, p)); return err },
+		"publish now": func(p post.Post) error {
+			_, err := n.Scheduler.PublishNow(t.Context(), guard(n, p))
+			return err
+		},
 		"reject": func(p post.Post) error {
 			on := true
 			_, err := n.People.ChangeWorkspace(t.Context(), n.Owner, workspace.Change{AuthorsNeedApproval: &on})
@@ -280,8 +293,11 @@ func TestQueue_SmallestGroupWithAllAccountsIsMeant(t *testing.T) {
 			t.Errorf("%s: got %v (%v), want %s", name, p.QueueGroupID, err, c.want)
 		}
 	}
-	shown, err := n.Scheduler.Preview(t.Context(), n.Owner, scheduling.Draft{Content: "x", SaveAsDraft: true, Accounts: []string{b.ID.String()}})
-	if err != nil || shown.Next == nil || shown.Next.Group.ID != own.ID || !shown.Next.At.Equal(upcoming(n, own, 2)[1]) {
+	shown, err := n.Scheduler.Preview(t.Context(), n.Owner, scheduling.Draft{
+		Content: "x", SaveAsDraft: true, Accounts: []string{b.ID.String()},
+	})
+	if err != nil || shown.Next == nil || shown.Next.Group.ID != own.ID ||
+		!shown.Next.At.Equal(upcoming(n, own, 2)[1]) {
 		t.Errorf("got %+v (%v), want the second slot of %s", shown.Next, err, own.Name)
 	}
 }
@@ -298,21 +314,41 @@ func TestQueue_RefusalsNameTheField(t *testing.T) {
 		field  string
 		code   string
 	}{
-		"another word":   {func(d *scheduling.Draft) { d.When = "soon" }, "when", "invalid"},
-		"and a time":     {func(d *scheduling.Draft) { d.ScheduledTime = slot.Format(time.RFC3339) }, "when", "conflict"},
-		"a draft":        {func(d *scheduling.Draft) { d.SaveAsDraft = true }, "when", "draft_has_no_slot"},
-		"a reply":        {func(d *scheduling.Draft) { d.ThreadParentID = parent.ID.String() }, "when", "reply_needs_time"},
-		"unknown":        {func(d *scheduling.Draft) { d.QueueGroupID = uuid.NewString() }, "queue_group_id", "unknown"},
-		"without slots":  {func(d *scheduling.Draft) { d.QueueGroupID = empty.ID.String() }, "queue_group_id", "no_slots"},
-		"no such group":  {func(d *scheduling.Draft) { d.Accounts = []string{b.ID.String()} }, "queue_group_id", "required"},
-		"other accounts": {func(d *scheduling.Draft) { d.Accounts, d.QueueGroupID = []string{b.ID.String()}, g.ID.String() }, "queue_group_id", "not_covered"},
+		"another word": {func(d *scheduling.Draft) { d.When = "soon" }, "when", "invalid"},
+		"and a time": {
+			func(d *scheduling.Draft) { d.ScheduledTime = slot.Format(time.RFC3339) }, "when",
+			"conflict",
+		},
+		"a draft": {func(d *scheduling.Draft) { d.SaveAsDraft = true }, "when", "draft_has_no_slot"},
+		"a reply": {
+			func(d *scheduling.Draft) { d.ThreadParentID = parent.ID.String() }, "when",
+			"reply_needs_time",
+		},
+		"unknown": {
+			func(d *scheduling.Draft) { d.QueueGroupID = uuid.NewString() }, "queue_group_id",
+			"unknown",
+		},
+		"without slots": {
+			func(d *scheduling.Draft) { d.QueueGroupID = empty.ID.String() }, "queue_group_id",
+			"no_slots",
+		},
+		"no such group": {
+			func(d *scheduling.Draft) { d.Accounts = []string{b.ID.String()} }, "queue_group_id",
+			"required",
+		},
+		"other accounts": {
+			func(d *scheduling.Draft) { d.Accounts, d.QueueGroupID = []string{b.ID.String()}, g.ID.String() },
+			"queue_group_id", "not_covered",
+		},
 		"no slot then": {func(d *scheduling.Draft) {
 			d.When, d.QueueGroupID, d.ScheduledTime = "", g.ID.String(), slot.Add(time.Hour).Format(time.RFC3339)
 		}, "scheduled_time", "no_slot"},
 	} {
 		_, err := inQueue(n, c.change)
 		var e *apperr.Error
-		if !errors.As(err, &e) || !slices.ContainsFunc(e.Fields, func(f apperr.FieldError) bool { return f.Field == c.field && f.Code == c.code }) {
+		if !errors.As(err, &e) ||
+			!slices.ContainsFunc(e.Fields,
+				func(f apperr.FieldError) bool { return f.Field == c.field && f.Code == c.code }) {
 			t.Errorf("%s: got %v, want %s at %s", name, err, c.code, c.field)
 		}
 	}
@@ -335,7 +371,8 @@ func TestQueue_SlotsListsFreeAndTaken(t *testing.T) {
 		t.Errorf("got the posts %v and %v, want none and %s", got[0].PostID, got[1].PostID, p.ID)
 	}
 	n.Must((&account.Groups{Store: n.Store}).Delete(t.Context(), n.Owner, g.ID))
-	if p, err := n.Store.PostInWorkspace(t.Context(), n.Workspace.ID, p.ID); err != nil || p.Status != post.Scheduled || p.QueueGroupID != nil {
+	if p, err := n.Store.PostInWorkspace(t.Context(), n.Workspace.ID, p.ID); err != nil || p.Status != post.Scheduled ||
+		p.QueueGroupID != nil {
 		t.Errorf("got %+v (%v), want it scheduled without a queue", p, err)
 	}
 }
@@ -354,7 +391,11 @@ func TestQueue_SlotsOmitsTimesOfOtherPosts(t *testing.T) {
 		t.Helper()
 		got, err := n.Scheduler.Slots(t.Context(), n.Owner, times[0], times[2].Add(time.Second))
 		n.Must(err)
-		if len(got) != len(want) || !slices.EqualFunc(got, want, func(s scheduling.Slot, at time.Time) bool { return s.At.Equal(at) && s.PostID == nil }) {
+		if len(got) != len(want) ||
+			!slices.EqualFunc(got, want, func(s scheduling.Slot, at time.Time) bool {
+				return s.At.Equal(at) &&
+					s.PostID == nil
+			}) {
 			t.Errorf("got %+v, want free slots at %v", got, want)
 		}
 	}

@@ -31,7 +31,8 @@ func (c *check) accountWarnings(ctx context.Context, p post.Post) []post.Warning
 	}
 	for _, a := range c.targets {
 		if a.Status != account.Connected {
-			out = append(out, post.NewWarning(post.WarnReconnect, a.ID, "Reconnect the account {handle} before the post is due.", a.Handle))
+			out = append(out, post.NewWarning(post.WarnReconnect, a.ID,
+				"Reconnect the account {handle} before the post is due.", a.Handle))
 		}
 		if w := expiryWarning(p, a); w != nil {
 			out = append(out, *w)
@@ -48,14 +49,17 @@ func (c *check) accountWarnings(ctx context.Context, p post.Post) []post.Warning
 		caller := ratelimit.Caller{Network: a.Network, BaseURL: a.BaseURL, RemoteID: a.RemoteID, Quotas: known.Quotas}
 		buckets := c.scheduler.buckets(ctx, caller)
 		for _, q := range known.Quotas {
-			at := slices.IndexFunc(buckets, func(b ratelimit.Bucket) bool { return b.Name == q.Bucket && b.Scope == q.Scope })
+			at := slices.IndexFunc(buckets, func(b ratelimit.Bucket) bool {
+				return b.Name == q.Bucket && b.Scope == q.Scope
+			})
 			// Do not reveal the posts of other workspaces that share an app's limit.
 			if at < 0 || q.Cost(use) == 0 || q.Scope != network.ScopeAccount {
 				continue
 			}
 			w, err := c.quotaWarning(ctx, p, a, known, q.Cost(use), q.FixedWindow, buckets[at])
 			if err != nil {
-				c.scheduler.Log.WarnContext(ctx, "rate limits are not forecast", "post_id", p.ID, "account_id", a.ID, "error", err)
+				c.scheduler.Log.WarnContext(ctx, "rate limits are not forecast", "post_id", p.ID, "account_id", a.ID,
+					"error", err)
 			}
 			if w != nil {
 				out = append(out, *w)
@@ -72,7 +76,9 @@ func expiryWarning(p post.Post, a account.Account) *post.Warning {
 		return nil
 	}
 	ends = inZone(ends, p.TimeZone)
-	w := post.NewWarning(post.WarnExpires, a.ID, "Access to {handle} ends at {ends_at}, before the post is due. Reconnect the account before then.", a.Handle, ends)
+	w := post.NewWarning(post.WarnExpires, a.ID,
+		"Access to {handle} ends at {ends_at}, before the post is due. Reconnect the account before then.", a.Handle,
+		ends)
 	return &w
 }
 
@@ -98,7 +104,9 @@ func callsOf(p post.Post, account uuid.UUID) (stored, others int) {
 }
 
 // quotaWarning compares the number of posts around a time with one limit.
-func (c *check) quotaWarning(ctx context.Context, p post.Post, a account.Account, known network.Limits, cost int, fixed bool, b ratelimit.Bucket) (*post.Warning, error) {
+func (c *check) quotaWarning(
+	ctx context.Context, p post.Post, a account.Account, known network.Limits, cost int, fixed bool, b ratelimit.Bucket,
+) (*post.Warning, error) {
 	allowed := b.Limit / cost
 	if b.Limit == 0 || b.Per <= 0 && b.ResetAt.IsZero() || allowed > maxForecastLimit {
 		return nil, nil
@@ -127,7 +135,9 @@ func (c *check) quotaWarning(ctx context.Context, p post.Post, a account.Account
 		}
 		from, to := inZone(s.from, p.TimeZone).Round(time.Minute), inZone(s.to, p.TimeZone).Round(time.Minute)
 		w := post.NewWarning(post.WarnQuota, a.ID,
-			"[{posts|post is|posts are}][At least {at_least} posts are] scheduled to {handle} from {from_at} to {to_at}; {by} allows {limit}[ in {per_seconds}][, of which {left} are left]. The rest will be published later.",
+			"[{posts|post is|posts are}][At least {at_least} posts are] scheduled to {handle} from {from_at} to "+
+				"{to_at}; {by} allows {limit}[ in {per_seconds}][, of which {left} are left]. The rest will be "+
+				"published later.",
 			exactly, atLeast, a.Handle, from, to, known.AllowedBy, allowed, per, left)
 		return &w, nil
 	}
@@ -145,7 +155,9 @@ func quotaWindows(at, now time.Time, b ratelimit.Bucket, fixed bool, cost int) [
 		return []quotaWindow{{now, b.ResetAt, b.Available(now) / cost}}
 	}
 	if !fixed {
-		return []quotaWindow{{at, at.Add(b.Per), allowed}, {at.Add(-b.Per).Add(time.Microsecond), at.Add(time.Microsecond), allowed}}
+		return []quotaWindow{
+			{at, at.Add(b.Per), allowed}, {at.Add(-b.Per).Add(time.Microsecond), at.Add(time.Microsecond), allowed},
+		}
 	}
 	base := time.Unix(0, 0).UTC()
 	if !b.ResetAt.IsZero() {
@@ -201,7 +213,10 @@ func (s *Scheduler) Limits(ctx context.Context, workspace, id uuid.UUID) ([]rate
 	if err != nil {
 		return nil, err
 	}
-	buckets := s.buckets(ctx, ratelimit.Caller{Network: a.Network, BaseURL: a.BaseURL, RemoteID: a.RemoteID, Quotas: known.Quotas})
+	buckets := s.buckets(ctx, ratelimit.Caller{
+		Network: a.Network, BaseURL: a.BaseURL, RemoteID: a.RemoteID, Quotas: known.Quotas,
+	})
 	// Omit buckets without any known value.
-	return slices.DeleteFunc(buckets, func(b ratelimit.Bucket) bool { return b.Limit == 0 && b.ClosedUntil.IsZero() }), nil
+	return slices.DeleteFunc(buckets, func(b ratelimit.Bucket) bool { return b.Limit == 0 && b.ClosedUntil.IsZero() }),
+		nil
 }

@@ -204,7 +204,9 @@ func (s *Scheduler) edit(ctx context.Context, g post.Guard, edit Edit) (post.Pos
 // changeChecked applies a change that depends on the current post. change receives the
 // post and a guard for its version. If a concurrent change happens, and the caller has
 // not named a version, it reads and checks the post again.
-func (s *Scheduler) changeChecked(ctx context.Context, g post.Guard, change func(c *check, current post.Post, g post.Guard) (post.Post, error)) (post.Post, error) {
+func (s *Scheduler) changeChecked(
+	ctx context.Context, g post.Guard, change func(c *check, current post.Post, g post.Guard) (post.Post, error),
+) (post.Post, error) {
 	workspace, err := s.Store.Workspace(ctx, g.WorkspaceID)
 	if err != nil {
 		return post.Post{}, err

@@ -55,9 +55,16 @@ func expect(t *testing.T, err error, want ...string) {
 func TestSchedule_ReportsAllProblems(t *testing.T) {
 	n := newsroomtest.Open(t)
 	a := n.Connect("desk")
-	_, err := schedule(n, scheduling.Draft{Content: strings.Repeat("x", 501), ScheduledTime: in(-time.Hour), Language: "Vietnamese",
-		Attachments: []string{"none", uuid.NewString()}, Accounts: []string{"desk", a.ID.String(), a.ID.String(), uuid.NewString()}, ThreadParentID: uuid.NewString()})
-	expect(t, err, "accounts[0] not_a_uuid", "accounts[2] duplicate", "accounts[3] unknown_account", "attachments[0] not_a_uuid", "attachments[1] unknown_file",
+	_, err := schedule(n, scheduling.Draft{
+		Content: strings.Repeat("x", 501), ScheduledTime: in(-time.Hour),
+		Language:    "Vietnamese",
+		Attachments: []string{"none", uuid.NewString()}, Accounts: []string{
+			"desk", a.ID.String(), a.ID.String(),
+			uuid.NewString(),
+		}, ThreadParentID: uuid.NewString(),
+	})
+	expect(t, err, "accounts[0] not_a_uuid", "accounts[2] duplicate", "accounts[3] unknown_account",
+		"attachments[0] not_a_uuid", "attachments[1] unknown_file",
 		"content too_long", "language not_a_language", "scheduled_time in_the_past", "thread_parent_id unknown_post")
 	if rows := n.Count("select count(*) from scheduled_posts"); rows != 0 {
 		t.Errorf("%d posts were stored", rows)
@@ -82,7 +89,9 @@ func TestSchedule_RejectsAnAccountThatNeedsReconnect(t *testing.T) {
 	n := newsroomtest.Open(t)
 	a := n.Connect("desk")
 	n.Refuse(a.ID)
-	_, err := schedule(n, scheduling.Draft{Content: "Hello", ScheduledTime: in(time.Hour), Accounts: []string{a.ID.String()}})
+	_, err := schedule(n, scheduling.Draft{
+		Content: "Hello", ScheduledTime: in(time.Hour), Accounts: []string{a.ID.String()},
+	})
 	expect(t, err, "accounts[0] not_connected")
 }
 
@@ -127,7 +136,10 @@ func lastSunday(year int, month time.Month) string {
 func TestSchedule_RejectsInvalidText(t *testing.T) {
 	n := newsroomtest.Open(t)
 	n.Connect("desk")
-	for text, want := range map[string]string{"a\x00b": "content invalid_text", "a\xffb": "content invalid_text", "": "content empty", " \n\t": "content empty"} {
+	for text, want := range map[string]string{
+		"a\x00b": "content invalid_text", "a\xffb": "content invalid_text",
+		"": "content empty", " \n\t": "content empty",
+	} {
 		_, err := schedule(n, scheduling.Draft{Content: text, ScheduledTime: in(time.Hour)})
 		if got := problems(t, err); !slices.Equal(got, []string{want}) {
 			t.Errorf("%q: refused for %q, want %s", text, got, want)
@@ -183,7 +195,8 @@ func TestSchedule_ReplyNeedsItsParent(t *testing.T) {
 	}
 	child, err := reply(root)
 	n.Must(err)
-	if len(child.Targets) != 1 || child.Targets[0].AccountID != second.ID || *child.ThreadID != root.ID || *child.ThreadParentID != root.ID {
+	if len(child.Targets) != 1 || child.Targets[0].AccountID != second.ID || *child.ThreadID != root.ID ||
+		*child.ThreadParentID != root.ID {
 		t.Errorf("the reply is %+v", child)
 	}
 	grandchild, err := reply(child)
@@ -229,7 +242,11 @@ func TestSchedule_IsIsolated(t *testing.T) {
 	a := n.Connect("desk")
 	p := n.Schedule()
 	_, rival, _ := n.Found("Rivals")
-	_, _, err := n.Scheduler.Schedule(t.Context(), rival, scheduling.Draft{Content: "Hello", ScheduledTime: in(time.Hour), Accounts: []string{a.ID.String()}, ThreadParentID: p.ID.String()}, idempotency.Key{})
+	_, _, err := n.Scheduler.Schedule(t.Context(), rival,
+		scheduling.Draft{
+			Content: "Hello", ScheduledTime: in(time.Hour), Accounts: []string{a.ID.String()},
+			ThreadParentID: p.ID.String(),
+		}, idempotency.Key{})
 	expect(t, err, "accounts[0] unknown_account", "thread_parent_id unknown_post")
 }
 

@@ -26,7 +26,8 @@ type SeriesStore interface {
 // SeriesWriter creates, reads and changes series.
 type SeriesWriter interface {
 	ReplayedSeries(ctx context.Context, workspace uuid.UUID, key idempotency.Key) (s post.Series, found bool, err error)
-	CreateSeries(ctx context.Context, s post.Series, key idempotency.Key) (created post.Series, replayed bool, err error)
+	CreateSeries(ctx context.Context, s post.Series, key idempotency.Key) (created post.Series, replayed bool,
+		err error)
 	Series(ctx context.Context, id uuid.UUID) (post.Series, error)
 	SeriesInWorkspace(ctx context.Context, workspace, id uuid.UUID) (post.Series, error)
 	EditSeries(ctx context.Context, g post.Guard, c post.SeriesChange) (post.Series, error)
@@ -38,10 +39,13 @@ type SeriesWriter interface {
 type OccurrenceStore interface {
 	SeriesPosts(ctx context.Context, id uuid.UUID, from string) ([]post.Post, error)
 	SeriesExceptions(ctx context.Context, id uuid.UUID, from string) ([]post.SeriesException, error)
-	CreateOccurrence(ctx context.Context, s post.Series, name string, n post.NewPost, problem string) (p post.Post, ok bool, err error)
-	UpdateOccurrence(ctx context.Context, s post.Series, g post.Guard, change post.Change, urls []string, schedule bool) (p post.Post, ok bool, err error)
+	CreateOccurrence(ctx context.Context, s post.Series, name string, n post.NewPost, problem string) (p post.Post,
+		ok bool, err error)
+	UpdateOccurrence(ctx context.Context, s post.Series, g post.Guard, change post.Change, urls []string,
+		schedule bool) (p post.Post, ok bool, err error)
 	WithdrawOccurrence(ctx context.Context, s post.Series, g post.Guard) (ok bool, err error)
-	SeriesChecked(ctx context.Context, s post.Series, until time.Time, missed []post.SeriesException, problem message.Messages) (ok bool, err error)
+	SeriesChecked(ctx context.Context, s post.Series, until time.Time, missed []post.SeriesException,
+		problem message.Messages) (ok bool, err error)
 }
 
 // SeriesDraft is a series as requested, before it is checked.
@@ -59,7 +63,9 @@ type SeriesEdit struct {
 }
 
 // CreateSeries stores a series and creates its first posts. changed lists them.
-func (s *Scheduler) CreateSeries(ctx context.Context, who workspace.Principal, in SeriesDraft, key idempotency.Key) (series post.Series, changed []uuid.UUID, replayed bool, err error) {
+func (s *Scheduler) CreateSeries(
+	ctx context.Context, who workspace.Principal, in SeriesDraft, key idempotency.Key,
+) (series post.Series, changed []uuid.UUID, replayed bool, err error) {
 	if series, found, err := s.Store.ReplayedSeries(ctx, who.WorkspaceID, key); err != nil || found {
 		return series, nil, found, err
 	}
@@ -82,7 +88,10 @@ func (s *Scheduler) CreateSeries(ctx context.Context, who workspace.Principal, i
 
 // series checks a series and returns what would be stored.
 func (c *check) series(ctx context.Context, who workspace.Principal, in SeriesDraft) (post.Series, error) {
-	s := post.Series{WorkspaceID: who.WorkspaceID, UserID: who.UserID, Rule: in.Rule, TimeZone: in.TimeZone, ByAuthor: who.Role == workspace.Author}
+	s := post.Series{
+		WorkspaceID: who.WorkspaceID, UserID: who.UserID, Rule: in.Rule, TimeZone: in.TimeZone,
+		ByAuthor: who.Role == workspace.Author,
+	}
 	zone, err := c.lookup.zone(in.TimeZone)
 	if err != nil {
 		c.add("time_zone", "unknown_time_zone", "{reason}.", err)
@@ -120,7 +129,9 @@ func (c *check) series(ctx context.Context, who workspace.Principal, in SeriesDr
 	return s, err
 }
 
-func nextOccurrence(rule recurrence.Rule, starts time.Time, zone *time.Location, after time.Time) (recurrence.Occurrence, bool) {
+func nextOccurrence(
+	rule recurrence.Rule, starts time.Time, zone *time.Location, after time.Time,
+) (recurrence.Occurrence, bool) {
 	for o := range rule.Occurrences(starts, zone) {
 		if o.At.After(after) {
 			return o, true
@@ -131,7 +142,9 @@ func nextOccurrence(rule recurrence.Rule, starts time.Time, zone *time.Location,
 
 // EditSeries edits a series and those of its posts that nobody has edited and that are
 // not being published yet.
-func (s *Scheduler) EditSeries(ctx context.Context, who workspace.Principal, g post.Guard, edit SeriesEdit) (post.Series, []uuid.UUID, error) {
+func (s *Scheduler) EditSeries(
+	ctx context.Context, who workspace.Principal, g post.Guard, edit SeriesEdit,
+) (post.Series, []uuid.UUID, error) {
 	current, err := s.Store.SeriesInWorkspace(ctx, g.WorkspaceID, g.PostID)
 	if err != nil {
 		return post.Series{}, nil, err
@@ -151,7 +164,10 @@ func (s *Scheduler) EditSeries(ctx context.Context, who workspace.Principal, g p
 	if err := json.Unmarshal(current.Template, &in.Template); err != nil {
 		return post.Series{}, nil, err
 	}
-	for from, to := range map[*string]*string{edit.Rule: &in.Rule, edit.Starts: &in.Starts, edit.TimeZone: &in.TimeZone} {
+	for from, to := range map[*string]*string{
+		edit.Rule: &in.Rule, edit.Starts: &in.Starts,
+		edit.TimeZone: &in.TimeZone,
+	} {
 		if from != nil {
 			*to = *from
 		}
@@ -163,9 +179,12 @@ func (s *Scheduler) EditSeries(ctx context.Context, who workspace.Principal, g p
 	if err != nil {
 		return post.Series{}, nil, err
 	}
-	series, err := s.Store.EditSeries(ctx, g, post.SeriesChange{Rule: next.Rule, Starts: next.Starts, TimeZone: next.TimeZone, Template: next.Template,
+	series, err := s.Store.EditSeries(ctx, g, post.SeriesChange{
+		Rule: next.Rule, Starts: next.Starts,
+		TimeZone: next.TimeZone, Template: next.Template,
 		// With a new template by an editor, the posts no longer need approval.
-		ByAuthor: next.ByAuthor || current.ByAuthor && edit.Template == nil})
+		ByAuthor: next.ByAuthor || current.ByAuthor && edit.Template == nil,
+	})
 	if err != nil {
 		return series, nil, err
 	}
@@ -227,7 +246,9 @@ func (s *Scheduler) EndSeries(ctx context.Context, g post.Guard, cancel bool) (p
 
 // SetOccurrenceSkipped skips an occurrence and cancels its post, if there is one.
 // Without skip, it restores the occurrence.
-func (s *Scheduler) SetOccurrenceSkipped(ctx context.Context, g post.Guard, occurrence string, skip bool) (post.Series, []uuid.UUID, error) {
+func (s *Scheduler) SetOccurrenceSkipped(
+	ctx context.Context, g post.Guard, occurrence string, skip bool,
+) (post.Series, []uuid.UUID, error) {
 	series, err := s.Store.SeriesInWorkspace(ctx, g.WorkspaceID, g.PostID)
 	if err != nil {
 		return series, nil, err
@@ -255,7 +276,9 @@ func (s *Scheduler) SetOccurrenceSkipped(ctx context.Context, g post.Guard, occu
 		}
 		return s.materializeNow(ctx, series)
 	}
-	ok, err := s.Store.WithdrawOccurrence(ctx, series, post.Guard{WorkspaceID: series.WorkspaceID, PostID: made.ID, Actor: g.Actor})
+	ok, err := s.Store.WithdrawOccurrence(ctx, series, post.Guard{
+		WorkspaceID: series.WorkspaceID, PostID: made.ID, Actor: g.Actor,
+	})
 	if err != nil {
 		return series, nil, err
 	}
@@ -295,7 +318,8 @@ func upcomingName(s post.Series, text string, now time.Time) (string, error) {
 		}
 		return o.Name(), nil
 	}
-	return "", refuse("unknown", "The series does not occur at {occurrence}; see its occurrences.", recurrence.FormatLocal(local))
+	return "", refuse("unknown", "The series does not occur at {occurrence}; see its occurrences.",
+		recurrence.FormatLocal(local))
 }
 
 // parseSchedule parses a rule that was checked when it was stored.

@@ -22,7 +22,9 @@ func (c *check) thread(ctx context.Context, field string, segments []Segment) ([
 			return nil, err
 		}
 		if s.AfterMinutes < 0 || s.AfterMinutes > post.MaxAfterMinutes {
-			c.add(fmt.Sprintf("%s[%d].after_minutes", field, i), "segment_delay", "A segment can follow at most {limit} minutes after the previous one. Use a smaller number.", post.MaxAfterMinutes)
+			c.add(fmt.Sprintf("%s[%d].after_minutes", field, i), "segment_delay",
+				"A segment can follow at most {limit} minutes after the previous one. Use a smaller number.",
+				post.MaxAfterMinutes)
 		}
 		out = append(out, post.Segment{Content: s.Content, AttachmentIDs: ids, AfterMinutes: s.AfterMinutes})
 	}
@@ -30,7 +32,9 @@ func (c *check) thread(ctx context.Context, field string, segments []Segment) ([
 }
 
 // overrides parses the overrides of a post.
-func (c *check) overrides(ctx context.Context, in map[string]Override, accounts []uuid.UUID) (map[uuid.UUID]*post.Override, error) {
+func (c *check) overrides(
+	ctx context.Context, in map[string]Override, accounts []uuid.UUID,
+) (map[uuid.UUID]*post.Override, error) {
 	out := make(map[uuid.UUID]*post.Override, len(in))
 	for _, text := range slices.Sorted(maps.Keys(in)) {
 		o := in[text]
@@ -99,7 +103,9 @@ func fieldOf(segment int, a account.Account, o *post.Override, field string) str
 	if segment > 0 {
 		prefix = fmt.Sprintf("thread[%d].", segment-1)
 	}
-	overrides := o != nil && (segment > 0 && o.Thread != nil || segment == 0 && (o.Content != nil && field == "content" || o.AttachmentIDs != nil && field != "content"))
+	overrides := o != nil &&
+		(segment > 0 && o.Thread != nil || segment == 0 &&
+			(o.Content != nil && field == "content" || o.AttachmentIDs != nil && field != "content"))
 	if overrides {
 		prefix = "overrides." + a.ID.String() + "." + prefix
 	}

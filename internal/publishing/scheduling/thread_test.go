@@ -22,7 +22,9 @@ func TestSchedule_StoresThreadsAndOverrides(t *testing.T) {
 	p := n.Schedule(func(d *scheduling.Draft) {
 		d.Thread = []scheduling.Segment{{Content: "Second"}, {Content: "Third"}}
 		d.Accounts = []string{first.ID.String(), second.ID.String()}
-		d.Overrides = map[string]scheduling.Override{second.ID.String(): {Content: ptr("For sports"), Thread: &[]scheduling.Segment{{Content: "Only this"}}}}
+		d.Overrides = map[string]scheduling.Override{
+			second.ID.String(): {Content: ptr("For sports"), Thread: &[]scheduling.Segment{{Content: "Only this"}}},
+		}
 	})
 	want := map[uuid.UUID]string{first.ID: "Hello|Second|Third", second.ID: "For sports|Only this"}
 	check := func(p post.Post) {
@@ -48,7 +50,9 @@ func TestSchedule_StoresThreadsAndOverrides(t *testing.T) {
 	want[first.ID] = "Hello|New second"
 	change(scheduling.Edit{Thread: &[]scheduling.Segment{{Content: "New second"}}})
 	want[first.ID] = "For the desk|New second"
-	change(scheduling.Edit{Overrides: map[string]*scheduling.Override{first.ID.String(): {Content: ptr("For the desk")}}})
+	change(scheduling.Edit{Overrides: map[string]*scheduling.Override{
+		first.ID.String(): {Content: ptr("For the desk")},
+	}})
 	want[second.ID] = "Hello|New second"
 	change(scheduling.Edit{Overrides: map[string]*scheduling.Override{second.ID.String(): nil}})
 
@@ -68,16 +72,28 @@ func TestOverrides_ErrorsNameTheField(t *testing.T) {
 		change func(*scheduling.Draft)
 		want   []string
 	}{
-		"long segment":  {func(d *scheduling.Draft) { d.Thread = []scheduling.Segment{{Content: "ok"}, {Content: long}} }, []string{"thread[1].content too_long"}},
-		"empty segment": {func(d *scheduling.Draft) { d.Thread = []scheduling.Segment{{Content: ""}} }, []string{"thread[0].content empty"}},
+		"long segment": {
+			func(d *scheduling.Draft) { d.Thread = []scheduling.Segment{{Content: "ok"}, {Content: long}} },
+			[]string{"thread[1].content too_long"},
+		},
+		"empty segment": {
+			func(d *scheduling.Draft) { d.Thread = []scheduling.Segment{{Content: ""}} },
+			[]string{"thread[0].content empty"},
+		},
 		"segment's file": {func(d *scheduling.Draft) {
 			d.Thread = []scheduling.Segment{{Content: "x", Attachments: []string{file}}}
 		}, []string{"thread[0].attachments[0] unknown_file"}},
 		"segment's no file": {func(d *scheduling.Draft) {
 			d.Thread = []scheduling.Segment{{Content: "x", Attachments: []string{"cat"}}}
 		}, []string{"thread[0].attachments[0] not_a_uuid"}},
-		"long override":  {func(d *scheduling.Draft) { d.Overrides = map[string]scheduling.Override{a: {Content: &long}} }, []string{"overrides." + a + ".content too_long"}},
-		"empty override": {func(d *scheduling.Draft) { d.Overrides = map[string]scheduling.Override{a: {Content: ptr("")}} }, []string{"overrides." + a + ".content empty"}},
+		"long override": {
+			func(d *scheduling.Draft) { d.Overrides = map[string]scheduling.Override{a: {Content: &long}} },
+			[]string{"overrides." + a + ".content too_long"},
+		},
+		"empty override": {
+			func(d *scheduling.Draft) { d.Overrides = map[string]scheduling.Override{a: {Content: ptr("")}} },
+			[]string{"overrides." + a + ".content empty"},
+		},
 		"override's file": {func(d *scheduling.Draft) {
 			d.Overrides = map[string]scheduling.Override{a: {Attachments: &[]string{file}}}
 		}, []string{"overrides." + a + ".attachments[0] unknown_file"}},
@@ -85,12 +101,22 @@ func TestOverrides_ErrorsNameTheField(t *testing.T) {
 			d.Overrides = map[string]scheduling.Override{b: {Thread: &[]scheduling.Segment{{Content: long}}}}
 		}, []string{"overrides." + b + ".thread[0].content too_long"}},
 		"override's thread": {func(d *scheduling.Draft) {
-			d.Overrides = map[string]scheduling.Override{b: {Thread: &[]scheduling.Segment{{Content: "x", Attachments: []string{file}}}}}
+			d.Overrides = map[string]scheduling.Override{
+				b: {Thread: &[]scheduling.Segment{{Content: "x", Attachments: []string{file}}}},
+			}
 		}, []string{"overrides." + b + ".thread[0].attachments[0] unknown_file"}},
-		"other account": {func(d *scheduling.Draft) { d.Overrides = map[string]scheduling.Override{other: {Content: ptr("x")}} }, []string{"overrides." + other + " unknown"}},
-		"no account":    {func(d *scheduling.Draft) { d.Overrides = map[string]scheduling.Override{"desk": {Content: ptr("x")}} }, []string{"overrides invalid"}},
+		"other account": {
+			func(d *scheduling.Draft) { d.Overrides = map[string]scheduling.Override{other: {Content: ptr("x")}} },
+			[]string{"overrides." + other + " unknown"},
+		},
+		"no account": {
+			func(d *scheduling.Draft) { d.Overrides = map[string]scheduling.Override{"desk": {Content: ptr("x")}} },
+			[]string{"overrides invalid"},
+		},
 		"account twice": {func(d *scheduling.Draft) {
-			d.Overrides = map[string]scheduling.Override{a: {Content: ptr("x")}, strings.ToUpper(a): {Content: ptr("y")}}
+			d.Overrides = map[string]scheduling.Override{
+				a: {Content: ptr("x")}, strings.ToUpper(a): {Content: ptr("y")},
+			}
 		}, []string{"overrides." + a + " duplicate"}},
 		"all, but overridden": {func(d *scheduling.Draft) {
 			d.Content = long
@@ -110,11 +136,19 @@ func TestOverrides_ErrorsNameTheField(t *testing.T) {
 		}, []string{"content too_long"}},
 		"thread taken away": {func(d *scheduling.Draft) {
 			d.Thread = []scheduling.Segment{{Content: long}}
-			d.Overrides = map[string]scheduling.Override{a: {Thread: &[]scheduling.Segment{}}, b: {Thread: &[]scheduling.Segment{}}}
+			d.Overrides = map[string]scheduling.Override{
+				a: {Thread: &[]scheduling.Segment{}}, b: {Thread: &[]scheduling.Segment{}},
+			}
 		}, nil},
-		"everything for both":   {func(d *scheduling.Draft) { d.Content = long }, []string{"content too_long"}},
-		"NUL in a segment":      {func(d *scheduling.Draft) { d.Thread = []scheduling.Segment{{Content: "a\x00"}} }, []string{"thread[0].content invalid_text"}},
-		"bad UTF-8 in override": {func(d *scheduling.Draft) { d.Overrides = map[string]scheduling.Override{b: {Content: ptr("a\xff")}} }, []string{"overrides." + b + ".content invalid_text"}},
+		"everything for both": {func(d *scheduling.Draft) { d.Content = long }, []string{"content too_long"}},
+		"NUL in a segment": {
+			func(d *scheduling.Draft) { d.Thread = []scheduling.Segment{{Content: "a\x00"}} },
+			[]string{"thread[0].content invalid_text"},
+		},
+		"bad UTF-8 in override": {
+			func(d *scheduling.Draft) { d.Overrides = map[string]scheduling.Override{b: {Content: ptr("a\xff")}} },
+			[]string{"overrides." + b + ".content invalid_text"},
+		},
 	} {
 		d := base
 		c.change(&d)
@@ -135,9 +169,17 @@ func TestOverrides_ErrorsNameTheField(t *testing.T) {
 		edit scheduling.Edit
 		want string
 	}{
-		"override of another account":      {scheduling.Edit{Overrides: map[string]*scheduling.Override{b: {Content: ptr("x")}}}, "overrides." + b + " unknown"},
-		"no override to remove":            {scheduling.Edit{Overrides: map[string]*scheduling.Override{b: nil}}, "overrides." + b + " unknown"},
-		"override of an account that goes": {scheduling.Edit{Accounts: &[]string{b}, Overrides: map[string]*scheduling.Override{a: {Content: ptr("x")}}}, "overrides." + a + " unknown"},
+		"override of another account": {
+			scheduling.Edit{Overrides: map[string]*scheduling.Override{b: {Content: ptr("x")}}},
+			"overrides." + b + " unknown",
+		},
+		"no override to remove": {
+			scheduling.Edit{Overrides: map[string]*scheduling.Override{b: nil}}, "overrides." + b + " unknown",
+		},
+		"override of an account that goes": {
+			scheduling.Edit{Accounts: &[]string{b}, Overrides: map[string]*scheduling.Override{a: {Content: ptr("x")}}},
+			"overrides." + a + " unknown",
+		},
 	} {
 		_, err := n.Scheduler.Edit(t.Context(), guard(n, p), c.edit)
 		if got := problems(t, err); !slices.Equal(got, []string{c.want}) {
@@ -145,7 +187,9 @@ func TestOverrides_ErrorsNameTheField(t *testing.T) {
 		}
 	}
 	// An account that is added by an edit can be overridden by it.
-	_, err := n.Scheduler.Edit(t.Context(), guard(n, p), scheduling.Edit{Accounts: &[]string{b}, Overrides: map[string]*scheduling.Override{b: {Content: ptr("x")}}})
+	_, err := n.Scheduler.Edit(t.Context(), guard(n, p), scheduling.Edit{
+		Accounts: &[]string{b}, Overrides: map[string]*scheduling.Override{b: {Content: ptr("x")}},
+	})
 	n.Must(err)
 }
 
@@ -161,14 +205,22 @@ func TestOverrides_CountLikeTheNetwork(t *testing.T) {
 		if f == norm.NFD && len([]rune(fits)) != 1500 {
 			t.Fatal("the letters are not decomposed")
 		}
-		_, err := schedule(n, scheduling.Draft{Content: fits, Thread: []scheduling.Segment{{Content: fits}}, ScheduledTime: in(time.Hour),
-			Overrides: map[string]scheduling.Override{a: {Content: &fits}}})
+		_, err := schedule(n, scheduling.Draft{
+			Content: fits, Thread: []scheduling.Segment{{Content: fits}},
+			ScheduledTime: in(time.Hour),
+			Overrides:     map[string]scheduling.Override{a: {Content: &fits}},
+		})
 		n.Must(err)
-		_, err = schedule(n, scheduling.Draft{Content: fits, Thread: []scheduling.Segment{{Content: fits}, {Content: over}}, ScheduledTime: in(time.Hour)})
+		_, err = schedule(n, scheduling.Draft{
+			Content: fits, Thread: []scheduling.Segment{{Content: fits}, {Content: over}}, ScheduledTime: in(time.Hour),
+		})
 		t.Log(form)
 		expect(t, err, "thread[1].content too_long")
-		_, err = schedule(n, scheduling.Draft{Content: over, Thread: []scheduling.Segment{{Content: fits}}, ScheduledTime: in(time.Hour),
-			Overrides: map[string]scheduling.Override{a: {Thread: &[]scheduling.Segment{{Content: over}}}}})
+		_, err = schedule(n, scheduling.Draft{
+			Content: over, Thread: []scheduling.Segment{{Content: fits}},
+			ScheduledTime: in(time.Hour),
+			Overrides:     map[string]scheduling.Override{a: {Thread: &[]scheduling.Segment{{Content: over}}}},
+		})
 		expect(t, err, "content too_long", "overrides."+a+".thread[0].content too_long")
 	}
 }

@@ -71,13 +71,19 @@ func nearbyWarning(n post.NearbyPost, p post.Post, handle string, account uuid.U
 	var w post.Warning
 	switch {
 	case n.SameText && n.Published:
-		w = post.NewWarning(post.WarnDuplicate, account, "The same text was published on {handle} at {published_at}: post {post}.", handle, at, n.PostID)
+		w = post.NewWarning(post.WarnDuplicate, account,
+			"The same text was published on {handle} at {published_at}: post {post}.", handle, at, n.PostID)
 	case n.SameText:
-		w = post.NewWarning(post.WarnDuplicate, account, "The same text is scheduled to {handle} for {planned_at}: post {post}.", handle, at, n.PostID)
+		w = post.NewWarning(post.WarnDuplicate, account,
+			"The same text is scheduled to {handle} for {planned_at}: post {post}.", handle, at, n.PostID)
 	case n.Published:
-		w = post.NewWarning(post.WarnConflict, account, "Another post was published on {handle} at {published_at}, less than {within_seconds} away: {post}.", handle, at, within, n.PostID)
+		w = post.NewWarning(post.WarnConflict, account,
+			"Another post was published on {handle} at {published_at}, less than {within_seconds} away: {post}.",
+			handle, at, within, n.PostID)
 	default:
-		w = post.NewWarning(post.WarnConflict, account, "Another post on {handle} is scheduled for {planned_at}, less than {within_seconds} away: {post}.", handle, at, within, n.PostID)
+		w = post.NewWarning(post.WarnConflict, account,
+			"Another post on {handle} is scheduled for {planned_at}, less than {within_seconds} away: {post}.", handle,
+			at, within, n.PostID)
 	}
 	w.PostID, w.At = &n.PostID, &n.At
 	return w
@@ -93,8 +99,10 @@ func inZone(at time.Time, zone string) time.Time {
 
 // contentWarnings returns the warnings that do not depend on other posts.
 func (c *check) contentWarnings(p post.Post) (out []post.Warning) {
-	if zone, err := timezone.Load(p.TimeZone); err == nil && willPublish(p) && !p.ScheduledTime.IsZero() && p.ScheduledTime.In(zone).Hour() < nightEnds {
-		out = append(out, post.NewWarning(post.WarnNight, uuid.Nil, "It is scheduled at night: {planned_at} in {time_zone}.", p.ScheduledTime.In(zone), p.TimeZone))
+	if zone, err := timezone.Load(p.TimeZone); err == nil && willPublish(p) && !p.ScheduledTime.IsZero() &&
+		p.ScheduledTime.In(zone).Hour() < nightEnds {
+		out = append(out, post.NewWarning(post.WarnNight, uuid.Nil,
+			"It is scheduled at night: {planned_at} in {time_zone}.", p.ScheduledTime.In(zone), p.TimeZone))
 	}
 	bare := 0
 	for _, id := range p.MediaIDs() {
@@ -103,7 +111,8 @@ func (c *check) contentWarnings(p post.Post) (out []post.Warning) {
 		}
 	}
 	if bare > 0 {
-		out = append(out, post.NewWarning(post.WarnNoAltText, uuid.Nil, "{images|image has|images have} no alternative text.", bare))
+		out = append(out, post.NewWarning(post.WarnNoAltText, uuid.Nil,
+			"{images|image has|images have} no alternative text.", bare))
 	}
 	return out
 }
@@ -169,9 +178,12 @@ func (c *check) addRowWarnings(ctx context.Context, rows []validRow, results []R
 // rowWarning warns about another row of the same request.
 func rowWarning(code string, other validRow, at post.Slot, row validRow) post.Warning {
 	handle, planned := handleOf(row.post, at.AccountID), inZone(other.post.ScheduledTime, row.post.TimeZone)
-	w := post.NewWarning(post.WarnDuplicate, at.AccountID, "The same text is in row {row}, for {handle} at {planned_at}.", other.number, handle, planned)
+	w := post.NewWarning(post.WarnDuplicate, at.AccountID,
+		"The same text is in row {row}, for {handle} at {planned_at}.", other.number, handle, planned)
 	if code == post.WarnConflict {
-		w = post.NewWarning(post.WarnConflict, at.AccountID, "Less than {within_seconds} before, there is row {row}, for {handle} at {planned_at}.", post.ConflictWindow, other.number, handle, planned)
+		w = post.NewWarning(post.WarnConflict, at.AccountID,
+			"Less than {within_seconds} before, there is row {row}, for {handle} at {planned_at}.", post.ConflictWindow,
+			other.number, handle, planned)
 	}
 	w.At = &other.post.ScheduledTime
 	return w

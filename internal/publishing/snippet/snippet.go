@@ -121,10 +121,12 @@ func (s Snippet) Validate() error {
 	if s.Kind != Text && s.Kind != Hashtags && s.Kind != Template {
 		add("kind", `A kind is "text", "hashtags" or "template".`)
 	}
-	if n := utf8.RuneCountInString(s.Name); n == 0 || n > MaxName || !utf8.ValidString(s.Name) || strings.ContainsRune(s.Name, 0) {
+	if n := utf8.RuneCountInString(s.Name); n == 0 || n > MaxName || !utf8.ValidString(s.Name) ||
+		strings.ContainsRune(s.Name, 0) {
 		add("name", fmt.Sprintf("A name has 1 to %d characters.", MaxName))
 	}
-	if n := utf8.RuneCountInString(s.Text); strings.TrimSpace(s.Text) == "" || n > MaxText || !utf8.ValidString(s.Text) || strings.ContainsRune(s.Text, 0) {
+	if n := utf8.RuneCountInString(s.Text); strings.TrimSpace(s.Text) == "" || n > MaxText ||
+		!utf8.ValidString(s.Text) || strings.ContainsRune(s.Text, 0) {
 		add("text", fmt.Sprintf("A text has 1 to %d characters.", MaxText))
 	}
 	switch {
@@ -138,7 +140,8 @@ func (s Snippet) Validate() error {
 	if s.Kind == Hashtags {
 		for _, word := range strings.Fields(s.Text) {
 			if !strings.HasPrefix(word, "#") || len(word) == 1 {
-				add("text", fmt.Sprintf("%q is not a hashtag: write each one with # before it, separated by spaces.", word))
+				add("text", fmt.Sprintf("%q is not a hashtag: write each one with # before it, separated by spaces.",
+					word))
 				break
 			}
 		}

@@ -45,7 +45,10 @@ func Render(l Language, p post.Post, events []post.Event) []Entry {
 			continue // drafts are saved while a user types
 		}
 		code, template := t.message()
-		entry := Entry{At: e.At.In(zone), Type: e.Type, Actor: e.Actor, Text: t.sentence(template), Code: code, Params: t.params(template), Data: t.data}
+		entry := Entry{
+			At: e.At.In(zone), Type: e.Type, Actor: e.Actor, Text: t.sentence(template), Code: code,
+			Params: t.params(template), Data: t.data,
+		}
 		if t.data == nil {
 			entry.Data = map[string]any{}
 		}
@@ -352,7 +355,10 @@ func (t renderer) count(name string) any {
 // changed lists the fields that an edit changed.
 func (t renderer) changed() []string {
 	var fields []string
-	for _, field := range []string{"content", "scheduled_time", "time_zone", "language", "attachments", "media", "thread", "options", "overrides", "accounts", "track_links", "utm", "drop_if_late_minutes"} {
+	for _, field := range []string{
+		"content", "scheduled_time", "time_zone", "language", "attachments", "media",
+		"thread", "options", "overrides", "accounts", "track_links", "utm", "drop_if_late_minutes",
+	} {
 		if _, ok := t.data[field]; ok && message.Fill(t.language.Messages["change."+field], t.text) != "" {
 			fields = append(fields, field)
 		}

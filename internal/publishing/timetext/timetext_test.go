@@ -113,8 +113,10 @@ func TestParse_ReadsEnglishAndVietnamese(t *testing.T) {
 func TestParse_RefusesWhatItDoesNotUnderstand(t *testing.T) {
 	now := at(t, "Asia/Ho_Chi_Minh", "2026-11-23T03:20:30Z")
 	for _, text := range []string{
-		"", " ", "soon", "tomorrow maybe", "25:00", "31/2", "12/24/2026", "tomorrow 9 10", "next", "13pm", "mai mốt gì đó", "một giờ chiều", "in -5 minutes", "in 5 years",
-		"tomorrow 25:00", "32:00", "2026-02-30T10:00", "in 9999999 days", "in 99999999999999999999 weeks", "9:75", strings.Repeat("9", 1000), "\x00", "\xff",
+		"", " ", "soon", "tomorrow maybe", "25:00", "31/2", "12/24/2026", "tomorrow 9 10", "next", "13pm",
+		"mai mốt gì đó", "một giờ chiều", "in -5 minutes", "in 5 years",
+		"tomorrow 25:00", "32:00", "2026-02-30T10:00", "in 9999999 days", "in 99999999999999999999 weeks", "9:75",
+		strings.Repeat("9", 1000), "\x00", "\xff",
 	} {
 		if got, err := timetext.Parse(text, now); !errors.Is(err, timetext.ErrUnknown) {
 			t.Errorf("Parse(%q) = %s, %v; want ErrUnknown", text, got, err)
@@ -134,11 +136,13 @@ func TestParse_FollowsTheClock(t *testing.T) {
 	} {
 		got, err := timetext.Parse(c.text, at(t, c.zone, c.now))
 		if err != nil || got.Format(time.RFC3339) != c.want {
-			t.Errorf("Parse(%q) at %s in %s = %s, %v; want %s", c.text, c.now, c.zone, got.Format(time.RFC3339), err, c.want)
+			t.Errorf("Parse(%q) at %s in %s = %s, %v; want %s", c.text, c.now, c.zone, got.Format(time.RFC3339), err,
+				c.want)
 		}
 	}
 	for _, text := range []string{"sunday 2:30", "2026-03-29T02:30", "29/3 2h30"} {
-		if got, err := timetext.Parse(text, at(t, "Europe/Berlin", "2026-03-26T14:30:00Z")); !errors.Is(err, timetext.ErrSkipped) {
+		if got, err := timetext.Parse(text, at(t, "Europe/Berlin", "2026-03-26T14:30:00Z")); !errors.Is(err,
+			timetext.ErrSkipped) {
 			t.Errorf("Parse(%q) = %s, %v; want ErrSkipped", text, got, err)
 		}
 	}

@@ -48,7 +48,8 @@ func TestObject_ReadsFromAnyOffset(t *testing.T) {
 			got := make([]byte, n)
 			read, err := r.ReadAt(got, int64(at))
 			want := whole[at:min(at+n, len(whole))]
-			if !bytes.Equal(got[:read], want) || (err != nil) != (len(want) < n) || err != nil && !errors.Is(err, io.EOF) {
+			if !bytes.Equal(got[:read], want) || (err != nil) != (len(want) < n) || err != nil &&
+				!errors.Is(err, io.EOF) {
 				t.Errorf("%d at %d: %d %v", n, at, read, err)
 			}
 		}
@@ -116,7 +117,9 @@ func TestObjectsAreCopiedAndDeleted(t *testing.T) {
 // URLs name the public endpoint, which may be a proxy, and are valid there; Dateline's
 // own requests use the other endpoint.
 func TestAddressesAreThoseOfThePublicEndpoint(t *testing.T) {
-	handler, err := s3server.New(s3server.Options{Dir: t.TempDir(), Bucket: "dateline", AccessKey: "key", SecretKey: "secret"})
+	handler, err := s3server.New(s3server.Options{
+		Dir: t.TempDir(), Bucket: "dateline", AccessKey: "key", SecretKey: "secret",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,8 +134,11 @@ func TestAddressesAreThoseOfThePublicEndpoint(t *testing.T) {
 		r.Out.Host = r.In.Host // as proxies in front of S3 have to
 	}})
 	t.Cleanup(outside.Close)
-	b, err := objects.Open(t.Context(), objects.Options{Endpoint: inside.URL, PublicEndpoint: outside.URL, Region: "us-east-1", Bucket: "dateline",
-		AccessKey: "key", SecretKey: "secret", PathStyle: true})
+	b, err := objects.Open(t.Context(), objects.Options{
+		Endpoint: inside.URL, PublicEndpoint: outside.URL,
+		Region: "us-east-1", Bucket: "dateline",
+		AccessKey: "key", SecretKey: "secret", PathStyle: true,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

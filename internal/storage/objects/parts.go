@@ -37,7 +37,9 @@ func (b *Bucket) ListParts(ctx context.Context, key, upload string) ([]blob.Part
 			return nil, fmt.Errorf("asking for the parts of %s: %w", key, err)
 		}
 		for _, p := range page.Parts {
-			parts = append(parts, blob.Part{Number: int(aws.ToInt32(p.PartNumber)), Bytes: aws.ToInt64(p.Size), ETag: aws.ToString(p.ETag)})
+			parts = append(parts, blob.Part{
+				Number: int(aws.ToInt32(p.PartNumber)), Bytes: aws.ToInt64(p.Size), ETag: aws.ToString(p.ETag),
+			})
 		}
 	}
 	return parts, nil
@@ -48,9 +50,13 @@ func (b *Bucket) ListParts(ctx context.Context, key, upload string) ([]blob.Part
 func (b *Bucket) CompleteMultipartUpload(ctx context.Context, key, upload string, parts []blob.Part) error {
 	done := &types.CompletedMultipartUpload{}
 	for _, p := range parts {
-		done.Parts = append(done.Parts, types.CompletedPart{PartNumber: aws.Int32(int32(p.Number)), ETag: aws.String(p.ETag)}) //nolint:gosec // at most 10,000
+		done.Parts = append(done.Parts, types.CompletedPart{
+			PartNumber: aws.Int32(int32(p.Number)), ETag: aws.String(p.ETag), //nolint:gosec // at most 10,000
+		})
 	}
-	_, err := b.client.CompleteMultipartUpload(ctx, &s3.CompleteMultipartUploadInput{Bucket: &b.name, Key: &key, UploadId: &upload, MultipartUpload: done})
+	_, err := b.client.CompleteMultipartUpload(ctx, &s3.CompleteMultipartUploadInput{
+		Bucket: &b.name, Key: &key, UploadId: &upload, MultipartUpload: done,
+	})
 	if status(err) == http.StatusNotFound {
 		return blob.ErrNotFound
 	}
@@ -63,7 +69,9 @@ func (b *Bucket) CompleteMultipartUpload(ctx context.Context, key, upload string
 // AbortMultipartUpload deletes an upload with its parts. A missing upload is not an
 // error.
 func (b *Bucket) AbortMultipartUpload(ctx context.Context, key, upload string) error {
-	_, err := b.client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &b.name, Key: &key, UploadId: &upload})
+	_, err := b.client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{
+		Bucket: &b.name, Key: &key, UploadId: &upload,
+	})
 	if err != nil && !isUnknownUpload(err) {
 		return fmt.Errorf("abandoning the upload of %s: %w", key, err)
 	}

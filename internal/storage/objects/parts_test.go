@@ -43,14 +43,17 @@ func TestParts_OfAnUnknownUploadAreNoFailure(t *testing.T) {
 				_, _ = io.WriteString(w, row.body)
 			}))
 			t.Cleanup(server.Close)
-			b, err := objects.Open(t.Context(), objects.Options{Endpoint: server.URL, Region: "us-east-1", Bucket: "dateline", AccessKey: "key", SecretKey: "secret"})
+			b, err := objects.Open(t.Context(), objects.Options{
+				Endpoint: server.URL, Region: "us-east-1", Bucket: "dateline", AccessKey: "key", SecretKey: "secret",
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if err := b.AbortMultipartUpload(t.Context(), "media/a", "lost"); (err == nil) != row.unknown {
 				t.Errorf("abort: got %v, want success %v", err, row.unknown)
 			}
-			if _, err := b.ListParts(t.Context(), "media/a", "lost"); errors.Is(err, blob.ErrNotFound) != row.unknown || err == nil {
+			if _, err := b.ListParts(t.Context(), "media/a", "lost"); errors.Is(err, blob.ErrNotFound) != row.unknown ||
+				err == nil {
 				t.Errorf("list: got %v, want not found %v", err, row.unknown)
 			}
 		})

@@ -17,7 +17,8 @@ import (
 
 // PresignGet returns a temporary URL for reading an object.
 func (b *Bucket) PresignGet(ctx context.Context, key string, life time.Duration) (string, error) {
-	r, err := b.presign.PresignGetObject(ctx, &s3.GetObjectInput{Bucket: &b.name, Key: &key}, s3.WithPresignExpires(life))
+	r, err := b.presign.PresignGetObject(ctx, &s3.GetObjectInput{Bucket: &b.name, Key: &key},
+		s3.WithPresignExpires(life))
 	if err != nil {
 		return "", fmt.Errorf("signing for %s: %w", key, err)
 	}
@@ -39,8 +40,11 @@ func (b *Bucket) Origin(ctx context.Context) (string, error) {
 }
 
 // PresignPut returns a temporary URL for writing an object of exactly this size.
-func (b *Bucket) PresignPut(ctx context.Context, key string, bytes int64, life time.Duration) (blob.SignedRequest, error) {
-	r, err := b.presign.PresignPutObject(ctx, &s3.PutObjectInput{Bucket: &b.name, Key: &key, ContentLength: &bytes}, s3.WithPresignExpires(life))
+func (b *Bucket) PresignPut(
+	ctx context.Context, key string, bytes int64, life time.Duration,
+) (blob.SignedRequest, error) {
+	r, err := b.presign.PresignPutObject(ctx, &s3.PutObjectInput{Bucket: &b.name, Key: &key, ContentLength: &bytes},
+		s3.WithPresignExpires(life))
 	if err != nil {
 		return blob.SignedRequest{}, fmt.Errorf("signing for %s: %w", key, err)
 	}
@@ -48,9 +52,13 @@ func (b *Bucket) PresignPut(ctx context.Context, key string, bytes int64, life t
 }
 
 // PresignPart returns a temporary URL for writing a part of exactly this size.
-func (b *Bucket) PresignPart(ctx context.Context, key, upload string, number int, bytes int64, life time.Duration) (blob.SignedRequest, error) {
-	r, err := b.presign.PresignUploadPart(ctx, &s3.UploadPartInput{Bucket: &b.name, Key: &key, UploadId: &upload,
-		PartNumber: aws.Int32(int32(number)), ContentLength: &bytes}, s3.WithPresignExpires(life)) //nolint:gosec // at most 10,000
+func (b *Bucket) PresignPart(
+	ctx context.Context, key, upload string, number int, bytes int64, life time.Duration,
+) (blob.SignedRequest, error) {
+	r, err := b.presign.PresignUploadPart(ctx, &s3.UploadPartInput{
+		Bucket: &b.name, Key: &key, UploadId: &upload,
+		PartNumber: aws.Int32(int32(number)), ContentLength: &bytes, //nolint:gosec // at most 10,000
+	}, s3.WithPresignExpires(life))
 	if err != nil {
 		return blob.SignedRequest{}, fmt.Errorf("signing for %s: %w", key, err)
 	}

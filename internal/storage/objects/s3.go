@@ -59,7 +59,8 @@ func Open(ctx context.Context, o Options) (*Bucket, error) {
 		})),
 	}
 	if o.AccessKey != "" {
-		settings = append(settings, config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider(o.AccessKey, o.SecretKey, "")))
+		settings = append(settings,
+			config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider(o.AccessKey, o.SecretKey, "")))
 	}
 	cfg, err := config.LoadDefaultConfig(ctx, settings...)
 	if err != nil {
@@ -101,8 +102,10 @@ func (b *Bucket) Ping(ctx context.Context) error {
 
 // Put stores an object, replacing one of the same key.
 func (b *Bucket) Put(ctx context.Context, key, contentType string, size int64, body io.ReadSeeker) error {
-	_, err := b.client.PutObject(ctx, &s3.PutObjectInput{Bucket: &b.name, Key: &key, Body: body,
-		ContentLength: &size, ContentType: &contentType})
+	_, err := b.client.PutObject(ctx, &s3.PutObjectInput{
+		Bucket: &b.name, Key: &key, Body: body,
+		ContentLength: &size, ContentType: &contentType,
+	})
 	return orFull(err)
 }
 
@@ -167,8 +170,10 @@ func (b *Bucket) GetRange(ctx context.Context, key string, offset, length int64)
 func (b *Bucket) Copy(ctx context.Context, from, to, contentType string) error {
 	// Read as a query is: + would be a space.
 	source := b.name + "/" + strings.ReplaceAll((&url.URL{Path: from}).EscapedPath(), "+", "%2B")
-	_, err := b.client.CopyObject(ctx, &s3.CopyObjectInput{Bucket: &b.name, Key: &to, CopySource: &source,
-		ContentType: &contentType, MetadataDirective: types.MetadataDirectiveReplace})
+	_, err := b.client.CopyObject(ctx, &s3.CopyObjectInput{
+		Bucket: &b.name, Key: &to, CopySource: &source,
+		ContentType: &contentType, MetadataDirective: types.MetadataDirectiveReplace,
+	})
 	if status(err) == http.StatusNotFound {
 		return blob.ErrNotFound
 	}

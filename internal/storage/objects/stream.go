@@ -21,7 +21,9 @@ const partSize = 32 << 20
 // Stream stores a stream of any length as an object and returns its length. On failure
 // there is no object, or the previous one.
 func (b *Bucket) Stream(ctx context.Context, key, contentType string, from io.Reader) (size int64, err error) {
-	began, err := b.client.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{Bucket: &b.name, Key: &key, ContentType: &contentType})
+	began, err := b.client.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{
+		Bucket: &b.name, Key: &key, ContentType: &contentType,
+	})
 	if err != nil {
 		return 0, fmt.Errorf("beginning the upload of %s: %w", key, err)
 	}
@@ -40,8 +42,11 @@ func (b *Bucket) Stream(ctx context.Context, key, contentType string, from io.Re
 			return size, err
 		}
 		if n > 0 || number == 1 {
-			sent, err := b.client.UploadPart(ctx, &s3.UploadPartInput{Bucket: &b.name, Key: &key, UploadId: &upload, PartNumber: aws.Int32(int32(number)), //nolint:gosec // at most 10,000
-				ContentLength: aws.Int64(int64(n)), Body: bytes.NewReader(buffer[:n])})
+			sent, err := b.client.UploadPart(ctx, &s3.UploadPartInput{
+				Bucket: &b.name, Key: &key, UploadId: &upload,
+				PartNumber:    aws.Int32(int32(number)), //nolint:gosec // at most 10,000
+				ContentLength: aws.Int64(int64(n)), Body: bytes.NewReader(buffer[:n]),
+			})
 			if err != nil {
 				return size, fmt.Errorf("sending part %d of %s: %w", number, key, err)
 			}

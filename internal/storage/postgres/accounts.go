@@ -19,7 +19,9 @@ import (
 
 // SaveAccount stores a connected account, or updates the workspace's account with the
 // same remote id. Sealed tokens are bound to the account's id, so seal receives it.
-func (s *Store) SaveAccount(ctx context.Context, a account.Account, seal func(id uuid.UUID) ([]byte, error)) (account.Account, error) {
+func (s *Store) SaveAccount(
+	ctx context.Context, a account.Account, seal func(id uuid.UUID) ([]byte, error),
+) (account.Account, error) {
 	settings, err := settingsJSON(a.Settings)
 	if err != nil {
 		return account.Account{}, err
@@ -29,7 +31,9 @@ func (s *Store) SaveAccount(ctx context.Context, a account.Account, seal func(id
 		return account.Account{}, err
 	}
 	for {
-		id, err := s.q.AccountIDByRemote(ctx, db.AccountIDByRemoteParams{WorkspaceID: a.WorkspaceID, Network: a.Network, BaseUrl: a.BaseURL, RemoteID: a.RemoteID})
+		id, err := s.q.AccountIDByRemote(ctx, db.AccountIDByRemoteParams{
+			WorkspaceID: a.WorkspaceID, Network: a.Network, BaseUrl: a.BaseURL, RemoteID: a.RemoteID,
+		})
 		if noRows(err) {
 			id = newID()
 		} else if err != nil {
@@ -41,14 +45,21 @@ func (s *Store) SaveAccount(ctx context.Context, a account.Account, seal func(id
 		}
 		var row db.Account
 		err = s.inTx(ctx, func(q *db.Queries) (err error) {
-			row, err = q.UpsertAccount(ctx, db.UpsertAccountParams{ID: id, WorkspaceID: a.WorkspaceID, Network: a.Network, BaseUrl: a.BaseURL,
-				RemoteID: a.RemoteID, Handle: a.Handle, Name: a.Name, AvatarUrl: a.AvatarURL, Kind: string(a.Kind), Token: token, Scopes: orEmpty(a.Scopes),
-				Renewable: a.IsRenewable, ExpiresAt: timeOrNil(a.ExpiresAt), RefreshExpiresAt: timeOrNil(a.RefreshExpiresAt), RefreshDueAt: timeOrNil(a.RefreshDueAt),
-				Settings: settings, App: a.App, ConnectedBy: a.ConnectedBy, Notes: notes})
+			row, err = q.UpsertAccount(ctx, db.UpsertAccountParams{
+				ID: id, WorkspaceID: a.WorkspaceID,
+				Network: a.Network, BaseUrl: a.BaseURL,
+				RemoteID: a.RemoteID, Handle: a.Handle, Name: a.Name, AvatarUrl: a.AvatarURL, Kind: string(a.Kind),
+				Token: token, Scopes: orEmpty(a.Scopes),
+				Renewable: a.IsRenewable, ExpiresAt: timeOrNil(a.ExpiresAt),
+				RefreshExpiresAt: timeOrNil(a.RefreshExpiresAt), RefreshDueAt: timeOrNil(a.RefreshDueAt),
+				Settings: settings, App: a.App, ConnectedBy: a.ConnectedBy, Notes: notes,
+			})
 			if err != nil {
 				return err
 			}
-			return record(ctx, q, a.WorkspaceID, audit.AccountConnected, "account", id, map[string]any{"network": a.Network, "handle": a.Handle})
+			return record(ctx, q, a.WorkspaceID, audit.AccountConnected, "account", id, map[string]any{
+				"network": a.Network, "handle": a.Handle,
+			})
 		})
 		if noRows(err) {
 			continue // a concurrent request connected it: seal for its id
@@ -99,7 +110,10 @@ func (s *Store) EditAccount(ctx context.Context, workspaceID, id uuid.UUID, c ac
 	if err != nil {
 		return account.Account{}, err
 	}
-	row, err := s.q.ChangeAccount(ctx, db.ChangeAccountParams{ID: id, WorkspaceID: workspaceID, IsDefault: c.Default, Label: c.Label, Color: c.Color, SetSettings: raw, DropSettings: drop, Utm: changedUTM(c.UTM)})
+	row, err := s.q.ChangeAccount(ctx, db.ChangeAccountParams{
+		ID: id, WorkspaceID: workspaceID, IsDefault: c.Default,
+		Label: c.Label, Color: c.Color, SetSettings: raw, DropSettings: drop, Utm: changedUTM(c.UTM),
+	})
 	if noRows(err) {
 		return account.Account{}, apperr.NotFound("account")
 	}
@@ -121,7 +135,9 @@ func (s *Store) DisconnectAccount(ctx context.Context, a account.Account, actor 
 		if err != nil || changed == 0 {
 			return err
 		}
-		return record(ctx, q, a.WorkspaceID, audit.AccountDisconnected, "account", a.ID, map[string]any{"network": a.Network, "handle": a.Handle})
+		return record(ctx, q, a.WorkspaceID, audit.AccountDisconnected, "account", a.ID, map[string]any{
+			"network": a.Network, "handle": a.Handle,
+		})
 	})
 }
 
@@ -141,13 +157,17 @@ func (s *Store) SaveAvatar(ctx context.Context, id uuid.UUID, a account.Avatar) 
 
 // MarkAccountHealthy records that the network accepts the token.
 func (s *Store) MarkAccountHealthy(ctx context.Context, a account.Account) error {
-	return s.q.RecordAccountSuccess(ctx, db.RecordAccountSuccessParams{ID: a.ID, TokenVersion: a.TokenVersion, Handle: a.Handle, Name: a.Name, AvatarUrl: a.AvatarURL})
+	return s.q.RecordAccountSuccess(ctx, db.RecordAccountSuccessParams{
+		ID: a.ID, TokenVersion: a.TokenVersion, Handle: a.Handle, Name: a.Name, AvatarUrl: a.AvatarURL,
+	})
 }
 
 // SetAccountError records the network's error about the token.
 func (s *Store) SetAccountError(ctx context.Context, id uuid.UUID, version int64, t account.LastError) error {
-	return s.q.RecordAccountError(ctx, db.RecordAccountErrorParams{ID: id, TokenVersion: version,
-		Class: orNil(string(t.Class)), Code: orNil(t.Code), Message: orNil(t.Message)})
+	return s.q.RecordAccountError(ctx, db.RecordAccountErrorParams{
+		ID: id, TokenVersion: version,
+		Class: orNil(string(t.Class)), Code: orNil(t.Code), Message: orNil(t.Message),
+	})
 }
 
 func settingsJSON(settings map[string]string) (json.RawMessage, error) {
@@ -166,17 +186,25 @@ func accountsFromRows(rows []db.Account) []account.Account {
 }
 
 func accountFromRow(r db.Account) account.Account {
-	a := account.Account{ID: r.ID, WorkspaceID: r.WorkspaceID, Network: r.Network, BaseURL: r.BaseUrl, RemoteID: r.RemoteID,
-		Handle: r.Handle, Name: r.Name, AvatarURL: r.AvatarUrl, Label: r.Label, Color: r.Color, Kind: network.Kind(r.Kind), Status: account.Status(r.Status), IsDefault: r.IsDefault,
+	a := account.Account{
+		ID: r.ID, WorkspaceID: r.WorkspaceID, Network: r.Network, BaseURL: r.BaseUrl,
+		RemoteID: r.RemoteID,
+		Handle:   r.Handle, Name: r.Name, AvatarURL: r.AvatarUrl, Label: r.Label, Color: r.Color,
+		Kind: network.Kind(r.Kind), Status: account.Status(r.Status), IsDefault: r.IsDefault,
 		SealedToken: r.Token, TokenVersion: r.TokenVersion, IsRenewable: r.Renewable, ExpiresAt: orZero(r.ExpiresAt),
-		RefreshExpiresAt: orZero(r.RefreshExpiresAt), RefreshRolls: r.RefreshRolls, RefreshDueAt: orZero(r.RefreshDueAt),
+		RefreshExpiresAt: orZero(r.RefreshExpiresAt), RefreshRolls: r.RefreshRolls,
+		RefreshDueAt:    orZero(r.RefreshDueAt),
 		RefreshFailures: int(r.RefreshFailures), LastRefreshAt: orZero(r.LastRefreshAt), CheckedAt: orZero(r.CheckedAt),
-		Scopes: r.Scopes, App: r.App, ConnectedBy: r.ConnectedBy, CreatedAt: r.CreatedAt.UTC()}
+		Scopes: r.Scopes, App: r.App, ConnectedBy: r.ConnectedBy, CreatedAt: r.CreatedAt.UTC(),
+	}
 	a.UTM = readUTM(r.Utm)
 	_ = json.Unmarshal(r.Notes, &a.Notes)       // was written as such
 	_ = json.Unmarshal(r.Settings, &a.Settings) // the database checks that it is an object
 	if r.ErrorClass != nil {
-		a.LastError = &account.LastError{Class: network.Class(*r.ErrorClass), Code: deref(r.ErrorCode), Message: deref(r.ErrorMessage), At: orZero(r.ErrorAt)}
+		a.LastError = &account.LastError{
+			Class: network.Class(*r.ErrorClass), Code: deref(r.ErrorCode), Message: deref(r.ErrorMessage),
+			At: orZero(r.ErrorAt),
+		}
 	}
 	return a
 }

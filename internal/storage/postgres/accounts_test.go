@@ -17,7 +17,9 @@ import (
 // refuse makes the network refuse an account's token.
 func (n *newsroom) refuse(a account.Account) {
 	n.t.Helper()
-	noted, err := n.MarkNeedsReconnect(n.t.Context(), a.ID, a.TokenVersion, account.LastError{Class: "auth", Message: "The token is revoked."})
+	noted, err := n.MarkNeedsReconnect(n.t.Context(), a.ID, a.TokenVersion, account.LastError{
+		Class: "auth", Message: "The token is revoked.",
+	})
 	if err != nil || !noted {
 		n.t.Fatal(noted, err)
 	}
@@ -26,13 +28,17 @@ func (n *newsroom) refuse(a account.Account) {
 func TestSaveAccount_KeepsIDAndDefault(t *testing.T) {
 	n := open(t)
 	n.refuse(n.account)
-	again, err := n.SaveAccount(t.Context(), account.Account{WorkspaceID: n.workspace.ID, Network: "mastodon", BaseURL: "https://social.example",
-		RemoteID: "desk", Handle: "@newsdesk@social.example", Name: "News desk", Scopes: []string{"write"}}, sealed)
+	again, err := n.SaveAccount(t.Context(), account.Account{
+		WorkspaceID: n.workspace.ID, Network: "mastodon",
+		BaseURL:  "https://social.example",
+		RemoteID: "desk", Handle: "@newsdesk@social.example", Name: "News desk", Scopes: []string{"write"},
+	}, sealed)
 	n.must(err)
 	if again.ID != n.account.ID || !again.IsDefault || again.Status != account.Connected {
 		t.Errorf("reconnected as %+v", again)
 	}
-	if again.Handle != "@newsdesk@social.example" || again.Name != "News desk" || !slices.Equal(again.Scopes, []string{"write"}) {
+	if again.Handle != "@newsdesk@social.example" || again.Name != "News desk" ||
+		!slices.Equal(again.Scopes, []string{"write"}) {
 		t.Errorf("reconnected as %+v", again)
 	}
 	if want, _ := sealed(again.ID); !bytes.Equal(again.SealedToken, want) {
@@ -52,8 +58,11 @@ func TestSaveAccount_ConcurrentConnectionsAgree(t *testing.T) {
 	for range 2 {
 		var once sync.Once
 		all.Go(func() {
-			_, err := n.SaveAccount(t.Context(), account.Account{WorkspaceID: n.workspace.ID, Network: "mastodon", BaseURL: "https://social.example",
-				RemoteID: "new", Handle: "@new@social.example", Name: "New"}, func(id uuid.UUID) ([]byte, error) {
+			_, err := n.SaveAccount(t.Context(), account.Account{
+				WorkspaceID: n.workspace.ID, Network: "mastodon",
+				BaseURL:  "https://social.example",
+				RemoteID: "new", Handle: "@new@social.example", Name: "New",
+			}, func(id uuid.UUID) ([]byte, error) {
 				once.Do(func() { looked.Done(); looked.Wait() }) // both have seen that the account does not exist yet
 				return sealed(id)
 			})
@@ -94,8 +103,11 @@ func TestSaveAccount_FirstIsTheDefault(t *testing.T) {
 func TestSaveAccount_InTwoWorkspaces(t *testing.T) {
 	n := open(t)
 	w, _, _ := n.found("Rivals")
-	theirs, err := n.SaveAccount(t.Context(), account.Account{WorkspaceID: w.ID, Network: "mastodon", BaseURL: "https://social.example",
-		RemoteID: "desk", Handle: "@desk@social.example", Name: "desk"}, sealed)
+	theirs, err := n.SaveAccount(t.Context(), account.Account{
+		WorkspaceID: w.ID, Network: "mastodon",
+		BaseURL:  "https://social.example",
+		RemoteID: "desk", Handle: "@desk@social.example", Name: "desk",
+	}, sealed)
 	if err != nil || theirs.ID == n.account.ID || !theirs.IsDefault {
 		t.Errorf("%+v %v", theirs, err)
 	}
@@ -111,7 +123,10 @@ func TestAccount_NotFound(t *testing.T) {
 
 func TestSaveApp_KeepsTheFirst(t *testing.T) {
 	n := open(t)
-	app := account.App{Network: "mastodon", BaseURL: "https://social.example", RedirectURI: "https://d.example/cb", ClientID: "first", SealedSecret: []byte("1")}
+	app := account.App{
+		Network: "mastodon", BaseURL: "https://social.example", RedirectURI: "https://d.example/cb",
+		ClientID: "first", SealedSecret: []byte("1"),
+	}
 	n.must(n.SaveApp(t.Context(), app))
 	second := app
 	second.ClientID = "second"
@@ -120,15 +135,20 @@ func TestSaveApp_KeepsTheFirst(t *testing.T) {
 	if err != nil || !found || got.ClientID != "first" {
 		t.Errorf("%+v %v %v", got, found, err)
 	}
-	if _, found, err := n.App(t.Context(), app.Network, app.BaseURL, "https://elsewhere.example/cb"); found || err != nil {
+	if _, found, err := n.App(t.Context(), app.Network, app.BaseURL, "https://elsewhere.example/cb"); found ||
+		err != nil {
 		t.Errorf("found for another address (%v)", err)
 	}
 }
 
 func (n *newsroom) attempt(state string, life time.Duration) account.PendingAuthorization {
 	sum := sha256.Sum256([]byte(state))
-	return account.PendingAuthorization{StateHash: sum[:], WorkspaceID: n.workspace.ID, UserID: n.user, Network: "mastodon", BaseURL: "https://social.example",
-		RedirectURI: "https://d.example/cb", SealedVerifier: []byte("v"), ExpiresAt: time.Now().Add(life).Truncate(time.Millisecond).UTC()}
+	return account.PendingAuthorization{
+		StateHash: sum[:], WorkspaceID: n.workspace.ID, UserID: n.user,
+		Network: "mastodon", BaseURL: "https://social.example",
+		RedirectURI: "https://d.example/cb", SealedVerifier: []byte("v"),
+		ExpiresAt: time.Now().Add(life).Truncate(time.Millisecond).UTC(),
+	}
 }
 
 func TestAuthorization_IsConsumedOnce(t *testing.T) {
@@ -148,7 +168,8 @@ func TestAuthorization_IsConsumedOnce(t *testing.T) {
 				mu.Lock()
 				defer mu.Unlock()
 				taken++
-				if got.UserID != a.UserID || got.BaseURL != a.BaseURL || !got.ExpiresAt.Equal(a.ExpiresAt) || string(got.SealedVerifier) != "v" {
+				if got.UserID != a.UserID || got.BaseURL != a.BaseURL || !got.ExpiresAt.Equal(a.ExpiresAt) ||
+					string(got.SealedVerifier) != "v" {
 					t.Errorf("got %+v", got)
 				}
 			}

@@ -16,9 +16,12 @@ import (
 func (s *Store) Submit(ctx context.Context, g post.Guard, change post.Change) (post.Post, error) {
 	return s.change(ctx, g, post.EventSubmitted, changedFields(change), func(q *db.Queries) (db.ScheduledPost, error) {
 		setGroup, group := queueGroupOf(change)
-		return q.SubmitPost(ctx, db.SubmitPostParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion,
+		return q.SubmitPost(ctx, db.SubmitPostParams{
+			PostID: g.PostID, WorkspaceID: g.WorkspaceID,
+			IfVersion:   g.IfVersion,
 			SubmittedBy: idOrNull(g.UserID), ScheduledTime: change.ScheduledTime, TimeZone: change.TimeZone,
-			SetQueueGroup: setGroup, QueueGroupID: group})
+			SetQueueGroup: setGroup, QueueGroupID: group,
+		})
 	})
 }
 
@@ -26,7 +29,9 @@ func (s *Store) Submit(ctx context.Context, g post.Guard, change post.Change) (p
 // post stays pending and an error is returned.
 func (s *Store) Approve(ctx context.Context, g post.Guard) (post.Post, error) {
 	p, err := s.change(ctx, g, post.EventApproved, reviewData(g, nil), func(q *db.Queries) (db.ScheduledPost, error) {
-		row, err := q.ApprovePost(ctx, db.ApprovePostParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion, Approver: idOrNull(g.UserID)})
+		row, err := q.ApprovePost(ctx, db.ApprovePostParams{
+			PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion, Approver: idOrNull(g.UserID),
+		})
 		if err != nil {
 			return row, err
 		}
@@ -43,16 +48,20 @@ func (s *Store) Approve(ctx context.Context, g post.Guard) (post.Post, error) {
 
 // Reject returns a submitted post to its author.
 func (s *Store) Reject(ctx context.Context, g post.Guard, note string) (post.Post, error) {
-	p, err := s.change(ctx, g, post.EventRejected, reviewData(g, map[string]any{"note": note}), func(q *db.Queries) (db.ScheduledPost, error) {
-		row, err := q.RejectPost(ctx, db.RejectPostParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion, Approver: idOrNull(g.UserID), Note: note})
-		if err != nil {
-			return row, err
-		}
-		if err := decideByLink(ctx, q, g, review.Rejected); err != nil {
-			return row, err
-		}
-		return row, recordPost(ctx, q, row, g.Actor, audit.PostRejected, reviewData(g, nil))
-	})
+	p, err := s.change(ctx, g, post.EventRejected, reviewData(g, map[string]any{"note": note}),
+		func(q *db.Queries) (db.ScheduledPost, error) {
+			row, err := q.RejectPost(ctx, db.RejectPostParams{
+				PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion, Approver: idOrNull(g.UserID),
+				Note: note,
+			})
+			if err != nil {
+				return row, err
+			}
+			if err := decideByLink(ctx, q, g, review.Rejected); err != nil {
+				return row, err
+			}
+			return row, recordPost(ctx, q, row, g.Actor, audit.PostRejected, reviewData(g, nil))
+		})
 	if err == nil {
 		return p, nil
 	}
@@ -79,8 +88,13 @@ func (s *Store) whyUndecided(ctx context.Context, g post.Guard, err error) error
 func (s *Store) overdue(ctx context.Context, g post.Guard, p post.Post) error {
 	refusal := post.Overdue(p.ScheduledTime)
 	g.IfVersion = 0
-	_, err := s.change(ctx, g, post.EventRefused, map[string]any{"asked": "approve", "code": refusal.Code, "reason": refusal.Message}, func(q *db.Queries) (db.ScheduledPost, error) {
-		return q.NoteOverdue(ctx, db.NoteOverdueParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, Note: refusal.Message})
+	_, err := s.change(ctx, g, post.EventRefused, map[string]any{
+		"asked": "approve", "code": refusal.Code,
+		"reason": refusal.Message,
+	}, func(q *db.Queries) (db.ScheduledPost, error) {
+		return q.NoteOverdue(ctx, db.NoteOverdueParams{
+			PostID: g.PostID, WorkspaceID: g.WorkspaceID, Note: refusal.Message,
+		})
 	})
 	if err != nil && !isTooLate(err) {
 		return err

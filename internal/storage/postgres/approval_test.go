@@ -57,7 +57,8 @@ func TestApproval_PendingPostIsNeverClaimed(t *testing.T) {
 		all.Wait()
 		end, err := n.Post(t.Context(), p.ID)
 		n.must(err)
-		if edited == claimed || edited != end.IsPendingApproval() || claimed != (end.Status == post.Publishing && end.Content == "Hello") {
+		if edited == claimed || edited != end.IsPendingApproval() ||
+			claimed != (end.Status == post.Publishing && end.Content == "Hello") {
 			t.Fatalf("round %d: edited %v, claimed %v, and the post is %+v", round, edited, claimed, end)
 		}
 		if edited {
@@ -76,7 +77,8 @@ func TestApproval_ConstraintsKeepPendingPostsUnscheduled(t *testing.T) {
 	p := n.create(func(d *post.NewPost) { d.Post.Status, d.Post.Approval.State = post.Draft, post.ApprovalPending })
 	for _, status := range []string{"scheduled", "publishing", "posted"} {
 		tx := n.begin()
-		if _, err := tx.Exec(t.Context(), "update scheduled_posts set status = $1::post_status where post_id = $2", status, p.ID); err == nil {
+		if _, err := tx.Exec(t.Context(), "update scheduled_posts set status = $1::post_status where post_id = $2",
+			status, p.ID); err == nil {
 			t.Errorf("a pending post became %s", status)
 		}
 		_ = tx.Rollback(t.Context())

@@ -43,7 +43,9 @@ func saveArticle(ctx context.Context, q *db.Queries, r pipeline.Extraction, k *p
 //
 // A canonical URL is accepted only if it leads to the same story, because some templates
 // state the same URL on all pages.
-func canonicalArticle(ctx context.Context, q *db.Queries, r pipeline.Extraction) (old *db.Article, urlID uuid.UUID, err error) {
+func canonicalArticle(
+	ctx context.Context, q *db.Queries, r pipeline.Extraction,
+) (old *db.Article, urlID uuid.UUID, err error) {
 	own := r.Page.URLID
 	if r.CanonicalID == own {
 		old, err = articleAt(ctx, q, r, own)
@@ -99,7 +101,8 @@ func articleAt(ctx context.Context, q *db.Queries, r pipeline.Extraction, urlID 
 }
 
 func isSameContent(old db.Article, r pipeline.Extraction) bool {
-	return old.ContentHash == r.ContentHash || change.NormalizeText(old.Title) == change.NormalizeText(r.Article.Title) ||
+	return old.ContentHash == r.ContentHash ||
+		change.NormalizeText(old.Title) == change.NormalizeText(r.Article.Title) ||
 		change.SimHash(old.Simhash).IsNear(change.SimHash(r.SimHash)) //nolint:gosec // only the bits matter
 }
 
@@ -125,7 +128,9 @@ func deleteArticle(ctx context.Context, q *db.Queries, id uuid.UUID) error {
 	return q.InsertArticleChange(ctx, db.InsertArticleChangeParams{ArticleID: id, Kind: db.ChangeKindDelete})
 }
 
-func insertArticle(ctx context.Context, q *db.Queries, r pipeline.Extraction, urlID uuid.UUID, k *pipeline.SaveResult) error {
+func insertArticle(
+	ctx context.Context, q *db.Queries, r pipeline.Extraction, urlID uuid.UUID, k *pipeline.SaveResult,
+) error {
 	id := newID()
 	group, err := groupOf(ctx, q, id, id, r.SimHash)
 	if err != nil {
@@ -143,10 +148,14 @@ func insertArticle(ctx context.Context, q *db.Queries, r pipeline.Extraction, ur
 		return err
 	}
 	k.Article, k.New = id, true
-	return q.InsertArticleChange(ctx, db.InsertArticleChangeParams{ArticleID: id, Kind: db.ChangeKindUpsert, First: r.Page.IsFirstVersion})
+	return q.InsertArticleChange(ctx, db.InsertArticleChangeParams{
+		ArticleID: id, Kind: db.ChangeKindUpsert, First: r.Page.IsFirstVersion,
+	})
 }
 
-func updateArticle(ctx context.Context, q *db.Queries, r pipeline.Extraction, old db.Article, urlID uuid.UUID, k *pipeline.SaveResult) error {
+func updateArticle(
+	ctx context.Context, q *db.Queries, r pipeline.Extraction, old db.Article, urlID uuid.UUID, k *pipeline.SaveResult,
+) error {
 	p, err := articleParams(r, urlID)
 	if err != nil {
 		return err
@@ -155,7 +164,9 @@ func updateArticle(ctx context.Context, q *db.Queries, r pipeline.Extraction, ol
 		p.PublishedAt, p.DateOnly = old.PublishedAt, old.DateOnly
 	}
 	k.Changed = differingFields(old, p)
-	if len(k.Changed) == 0 && old.RemovedAt == nil && equalTimes(old.ModifiedAt, p.ModifiedAt) && old.BodyHtml == p.BodyHtml && old.UrlID == urlID && old.PageID == p.PageID && old.Language == p.Language && old.SiteName == p.SiteName && samePermissions(old, p) {
+	if len(k.Changed) == 0 && old.RemovedAt == nil && equalTimes(old.ModifiedAt, p.ModifiedAt) &&
+		old.BodyHtml == p.BodyHtml && old.UrlID == urlID && old.PageID == p.PageID && old.Language == p.Language &&
+		old.SiteName == p.SiteName && samePermissions(old, p) {
 		return q.TouchArticle(ctx, db.TouchArticleParams{ID: old.ID, ObjectKey: p.ObjectKey, FetchedAt: p.FetchedAt})
 	}
 	group, err := groupOf(ctx, q, old.ID, old.GroupID, r.SimHash)
@@ -166,11 +177,18 @@ func updateArticle(ctx context.Context, q *db.Queries, r pipeline.Extraction, ol
 	if len(k.Changed) > 0 {
 		version++
 	}
-	if err := q.UpdateArticle(ctx, db.UpdateArticleParams{ID: old.ID, UrlID: urlID, PageID: p.PageID, Url: p.Url, CanonicalUrl: p.CanonicalUrl, Title: p.Title, Authors: p.Authors,
-		PublishedAt: p.PublishedAt, ModifiedAt: p.ModifiedAt, DateOnly: p.DateOnly, FirstSeenAt: r.Page.FoundAt, Lead: p.Lead, BodyText: p.BodyText, BodyHtml: p.BodyHtml,
-		ImageUrl: p.ImageUrl, Section: p.Section, Tags: p.Tags, Language: p.Language, SiteName: p.SiteName, Origins: p.Origins, ContentHash: p.ContentHash, Simhash: p.Simhash,
-		GroupID: group, ObjectKey: p.ObjectKey, FetchedAt: p.FetchedAt, SelectorVersion: p.SelectorVersion, Version: version,
-		Access: p.Access, Noindex: p.Noindex, Noarchive: p.Noarchive, Nosnippet: p.Nosnippet, Noai: p.Noai, TdmReserved: p.TdmReserved, TdmPolicy: p.TdmPolicy}); err != nil {
+	if err := q.UpdateArticle(ctx, db.UpdateArticleParams{
+		ID: old.ID, UrlID: urlID, PageID: p.PageID, Url: p.Url,
+		CanonicalUrl: p.CanonicalUrl, Title: p.Title, Authors: p.Authors,
+		PublishedAt: p.PublishedAt, ModifiedAt: p.ModifiedAt, DateOnly: p.DateOnly, FirstSeenAt: r.Page.FoundAt,
+		Lead: p.Lead, BodyText: p.BodyText, BodyHtml: p.BodyHtml,
+		ImageUrl: p.ImageUrl, Section: p.Section, Tags: p.Tags, Language: p.Language, SiteName: p.SiteName,
+		Origins: p.Origins, ContentHash: p.ContentHash, Simhash: p.Simhash,
+		GroupID: group, ObjectKey: p.ObjectKey, FetchedAt: p.FetchedAt, SelectorVersion: p.SelectorVersion,
+		Version: version,
+		Access:  p.Access, Noindex: p.Noindex, Noarchive: p.Noarchive, Nosnippet: p.Nosnippet, Noai: p.Noai,
+		TdmReserved: p.TdmReserved, TdmPolicy: p.TdmPolicy,
+	}); err != nil {
 		return err
 	}
 	if len(k.Changed) > 0 {
@@ -223,7 +241,8 @@ func differingFields(old db.Article, p db.InsertArticleParams) (changed []string
 
 // samePermissions reports whether access and reservations of an article are unchanged.
 func samePermissions(old db.Article, p db.InsertArticleParams) bool {
-	return old.Access == p.Access && old.Noindex == p.Noindex && old.Noarchive == p.Noarchive && old.Nosnippet == p.Nosnippet && old.Noai == p.Noai &&
+	return old.Access == p.Access && old.Noindex == p.Noindex && old.Noarchive == p.Noarchive &&
+		old.Nosnippet == p.Nosnippet && old.Noai == p.Noai &&
 		old.TdmReserved == p.TdmReserved && old.TdmPolicy == p.TdmPolicy
 }
 
@@ -237,12 +256,19 @@ func articleParams(r pipeline.Extraction, urlID uuid.UUID) (p db.InsertArticlePa
 	if urlID == r.Page.URLID {
 		canonical = r.Page.URL
 	}
-	p = db.InsertArticleParams{DomainID: r.Page.DomainID, UrlID: urlID, PageID: r.Page.URLID, Url: r.Page.URL, CanonicalUrl: canonical, Title: a.Title, Authors: orEmpty(a.Authors),
-		PublishedAt: timeOrNull(a.Published), ModifiedAt: timeOrNull(a.Updated), DateOnly: a.DateOnly, Lead: a.Lead, BodyText: a.Text, BodyHtml: a.HTML, ImageUrl: a.Image, Section: a.Section,
-		Tags: orEmpty(a.Tags), Language: a.Language, SiteName: a.Site, ContentHash: r.ContentHash, Simhash: r.SimHash, ObjectKey: r.Page.ObjectKey, FetchedAt: r.Page.FetchedAt,
+	p = db.InsertArticleParams{
+		DomainID: r.Page.DomainID, UrlID: urlID, PageID: r.Page.URLID, Url: r.Page.URL,
+		CanonicalUrl: canonical, Title: a.Title, Authors: orEmpty(a.Authors),
+		PublishedAt: timeOrNull(a.Published), ModifiedAt: timeOrNull(a.Updated), DateOnly: a.DateOnly, Lead: a.Lead,
+		BodyText: a.Text, BodyHtml: a.HTML, ImageUrl: a.Image, Section: a.Section,
+		Tags: orEmpty(a.Tags), Language: a.Language, SiteName: a.Site, ContentHash: r.ContentHash, Simhash: r.SimHash,
+		ObjectKey: r.Page.ObjectKey, FetchedAt: r.Page.FetchedAt,
 		SelectorVersion: int32(r.SelectorVersion), //nolint:gosec // counted up one by one
-		Access:          db.ArticleAccess(cmp.Or(a.Access, article.AccessUnknown)), Noindex: a.Reservations.NoIndex, Noarchive: a.Reservations.NoArchive,
-		Nosnippet: a.Reservations.NoSnippet, Noai: a.Reservations.NoAI, TdmReserved: a.Reservations.TDM, TdmPolicy: a.Reservations.TDMPolicy}
+		Access:          db.ArticleAccess(cmp.Or(a.Access, article.AccessUnknown)), Noindex: a.Reservations.NoIndex,
+		Noarchive: a.Reservations.NoArchive,
+		Nosnippet: a.Reservations.NoSnippet, Noai: a.Reservations.NoAI, TdmReserved: a.Reservations.TDM,
+		TdmPolicy: a.Reservations.TDMPolicy,
+	}
 	p.Origins, err = json.Marshal(a.Origins)
 	if a.Origins == nil {
 		p.Origins = []byte("{}")

@@ -22,7 +22,9 @@ func (s *Store) RenewCrawled(ctx context.Context, ids []int64, ttl time.Duration
 
 // ReleaseCrawled releases the lease of a page, which becomes available after a delay.
 func (s *Store) ReleaseCrawled(ctx context.Context, c crawl.CrawledPage, wait time.Duration) error {
-	return s.q.ReleaseCrawledPage(ctx, db.ReleaseCrawledPageParams{ID: c.ID, Attempts: int16(c.Attempts), Seconds: wait.Seconds()}) //nolint:gosec // a few
+	return s.q.ReleaseCrawledPage(ctx, db.ReleaseCrawledPageParams{
+		ID: c.ID, Attempts: int16(c.Attempts), Seconds: wait.Seconds(), //nolint:gosec // a few
+	})
 }
 
 // CountWaitingPages counts pages that are not extracted yet, up to limit.
@@ -34,7 +36,9 @@ func (s *Store) CountWaitingPages(ctx context.Context, limit int) (int, error) {
 // PageOf returns the response metadata of a page. Its version may be deleted by
 // retention.
 func (s *Store) PageOf(ctx context.Context, c crawl.CrawledPage) (p pipeline.Page, rules weburl.Rules, err error) {
-	row, err := s.q.GetPageHeader(ctx, db.GetPageHeaderParams{DomainID: c.DomainID, UrlID: c.URLID, FetchedAt: c.FetchedAt})
+	row, err := s.q.GetPageHeader(ctx, db.GetPageHeaderParams{
+		DomainID: c.DomainID, UrlID: c.URLID, FetchedAt: c.FetchedAt,
+	})
 	if err != nil {
 		return p, rules, err
 	}
@@ -68,7 +72,9 @@ func (s *Store) SaveExtraction(ctx context.Context, r pipeline.Extraction) (k pi
 		if err != nil {
 			return err
 		}
-		done, err := q.DeleteCrawledPage(ctx, db.DeleteCrawledPageParams{ID: r.Page.ID, Attempts: int16(r.Page.Attempts)}) //nolint:gosec // a few
+		done, err := q.DeleteCrawledPage(ctx, db.DeleteCrawledPageParams{
+			ID: r.Page.ID, Attempts: int16(r.Page.Attempts), //nolint:gosec // a few
+		})
 		if err != nil {
 			return err
 		}
@@ -81,7 +87,10 @@ func (s *Store) SaveExtraction(ctx context.Context, r pipeline.Extraction) (k pi
 		if r.Article == nil {
 			return putPageWithoutArticle(ctx, q, r)
 		}
-		if err := q.DeletePageWithoutArticle(ctx, db.DeletePageWithoutArticleParams{DomainID: r.Page.DomainID, UrlID: r.Page.URLID}); err != nil {
+		if err := q.DeletePageWithoutArticle(ctx, db.DeletePageWithoutArticleParams{
+			DomainID: r.Page.DomainID,
+			UrlID:    r.Page.URLID,
+		}); err != nil {
 			return err
 		}
 		if err := updateMonitor(ctx, q, row, r, &k); err != nil {
@@ -93,8 +102,11 @@ func (s *Store) SaveExtraction(ctx context.Context, r pipeline.Extraction) (k pi
 }
 
 func putPageWithoutArticle(ctx context.Context, q *db.Queries, r pipeline.Extraction) error {
-	return q.PutPageWithoutArticle(ctx, db.PutPageWithoutArticleParams{DomainID: r.Page.DomainID, UrlID: r.Page.URLID, Url: r.Page.URL, FetchedAt: r.Page.FetchedAt,
-		Reason: string(r.Reason), Detail: truncateError(r.Detail)})
+	return q.PutPageWithoutArticle(ctx, db.PutPageWithoutArticleParams{
+		DomainID: r.Page.DomainID, UrlID: r.Page.URLID,
+		Url: r.Page.URL, FetchedAt: r.Page.FetchedAt,
+		Reason: string(r.Reason), Detail: truncateError(r.Detail),
+	})
 }
 
 // MarkPageRemoved marks the articles of a removed page, which removes them from the
@@ -105,16 +117,20 @@ func (s *Store) MarkPageRemoved(ctx context.Context, c crawl.CrawledPage) (k pip
 		if _, err := q.LockSiteMonitor(ctx, c.DomainID); err != nil {
 			return err
 		}
-		if k.Deferred, err = q.HasOlderCrawledPage(ctx, db.HasOlderCrawledPageParams{DomainID: c.DomainID, UrlID: c.URLID, ID: c.ID}); err != nil || k.Deferred {
+		if k.Deferred, err = q.HasOlderCrawledPage(ctx,
+			db.HasOlderCrawledPageParams{DomainID: c.DomainID, UrlID: c.URLID, ID: c.ID}); err != nil || k.Deferred {
 			return err
 		}
 		done, err := q.DeleteCrawledPage(ctx, db.DeleteCrawledPageParams{ID: c.ID, Attempts: int16(c.Attempts)}) //nolint:gosec // a few
 		if k.LeaseLost = done == 0; err != nil || k.LeaseLost {
 			return err
 		}
-		ids, err := q.MarkArticlesRemoved(ctx, db.MarkArticlesRemovedParams{DomainID: c.DomainID, PageID: c.URLID, RemovedAt: c.FetchedAt, MovedTo: idOrNull(c.MovedTo)})
+		ids, err := q.MarkArticlesRemoved(ctx, db.MarkArticlesRemovedParams{
+			DomainID: c.DomainID, PageID: c.URLID, RemovedAt: c.FetchedAt, MovedTo: idOrNull(c.MovedTo),
+		})
 		for _, id := range ids {
-			if err := q.InsertArticleChange(ctx, db.InsertArticleChangeParams{ArticleID: id, Kind: db.ChangeKindUpsert}); err != nil {
+			if err := q.InsertArticleChange(ctx,
+				db.InsertArticleChangeParams{ArticleID: id, Kind: db.ChangeKindUpsert}); err != nil {
 				return err
 			}
 		}
@@ -157,7 +173,9 @@ func truncateError(s string) string {
 
 // updateMonitor records the result of the selectors and requests an action if needed.
 // Results of older selectors are ignored.
-func updateMonitor(ctx context.Context, q *db.Queries, row db.SiteMonitor, r pipeline.Extraction, k *pipeline.SaveResult) error {
+func updateMonitor(
+	ctx context.Context, q *db.Queries, row db.SiteMonitor, r pipeline.Extraction, k *pipeline.SaveResult,
+) error {
 	var m selector.Monitor
 	if err := json.Unmarshal(row.Monitor, &m); err != nil {
 		return err
@@ -174,9 +192,13 @@ func updateMonitor(ctx context.Context, q *db.Queries, row db.SiteMonitor, r pip
 	}
 	k.Version, k.Pages = m.Version, m.Pages
 	d := m.Decide()
-	if d.Action == selector.ActionNone || row.RequestedAction != db.SelectorActionNone || d.Action == selector.ActionLearn && !row.LearningEnabled {
+	if d.Action == selector.ActionNone || row.RequestedAction != db.SelectorActionNone ||
+		d.Action == selector.ActionLearn && !row.LearningEnabled {
 		return nil
 	}
 	k.ActionRequested = true
-	return q.RequestSelectorAction(ctx, db.RequestSelectorActionParams{DomainID: row.DomainID, Action: db.SelectorAction(d.Action), Field: string(d.Field), Reason: messageJSON(d.Reason)})
+	return q.RequestSelectorAction(ctx, db.RequestSelectorActionParams{
+		DomainID: row.DomainID, Action: db.SelectorAction(d.Action), Field: string(d.Field),
+		Reason: messageJSON(d.Reason),
+	})
 }

@@ -56,7 +56,8 @@ func TestAudit_RecordsChangesByUsersOnly(t *testing.T) {
 	n.must(err)
 	_, err = n.Cancel(ctx, n.guard(failed)) // too late
 	refused(t, err)
-	if got := strings.Join(n.audited(), ", "); got != "user post.canceled, operator post.canceled, user post.discarded" {
+	if got := strings.Join(n.audited(), ", "); got != "user post.canceled, operator post.canceled, user "+
+		"post.discarded" {
 		t.Error(got)
 	}
 	entries, err := n.AuditLog(t.Context(), audit.Filter{WorkspaceID: n.workspace.ID, ObjectID: &person.ID, Limit: 10})
@@ -76,7 +77,9 @@ func TestAudit_RecordsLoginsInEveryWorkspace(t *testing.T) {
 	session := newID()
 	n.must(n.RecordLogin(t.Context(), n.user, session))
 	for _, workspaceID := range []uuid.UUID{n.workspace.ID, elsewhere.ID} {
-		entries, err := n.AuditLog(t.Context(), audit.Filter{WorkspaceID: workspaceID, Actions: []string{string(audit.LoggedIn)}, Limit: 10})
+		entries, err := n.AuditLog(t.Context(), audit.Filter{
+			WorkspaceID: workspaceID, Actions: []string{string(audit.LoggedIn)}, Limit: 10,
+		})
 		require.NoError(t, err, "%+v %v", entries, err)
 		require.Len(t, entries, 1, "%+v %v", entries, err)
 		require.Equal(t, n.user, entries[0].Origin.UserID, "%+v %v", entries, err)
@@ -96,7 +99,10 @@ func TestAudit_OmitsRejectedChanges(t *testing.T) {
 	refused(t, err)
 	refused(t, n.RemoveMember(t.Context(), n.workspace.ID, n.user))
 	refused(t, n.RevokeToken(t.Context(), n.workspace.ID, newID(), nil))
-	_, _, err = n.CreateToken(t.Context(), workspace.Token{ID: newID(), WorkspaceID: n.workspace.ID, UserID: newID(), Name: "x"}, idempotency.Key{})
+	_, _, err = n.CreateToken(t.Context(), workspace.Token{
+		ID: newID(), WorkspaceID: n.workspace.ID, UserID: newID(),
+		Name: "x",
+	}, idempotency.Key{})
 	refused(t, err)
 	if got := n.audited(); len(got) != 0 {
 		t.Error(got)
@@ -108,7 +114,8 @@ func TestAudit_IsAppendOnly(t *testing.T) {
 	c, err := pgx.Connect(t.Context(), n.url)
 	n.must(err)
 	defer func() { _ = c.Close(t.Context()) }()
-	if _, err := c.Exec(t.Context(), "update audit_log set actor = 'dateline', user_id = null"); err == nil || !strings.Contains(err.Error(), "never changed") {
+	if _, err := c.Exec(t.Context(), "update audit_log set actor = 'dateline', user_id = null"); err == nil ||
+		!strings.Contains(err.Error(), "never changed") {
 		t.Errorf("an update: got %v", err)
 	}
 }

@@ -18,7 +18,9 @@ const insertBatch = 500
 // CreatePosts stores posts of one workspace in one transaction, together with the
 // response for repeated requests. earlier is the response of an earlier request with
 // the same key; then nothing is stored.
-func (s *Store) CreatePosts(ctx context.Context, workspaceID, user uuid.UUID, actor string, posts []post.NewPost, key idempotency.Key, answer json.RawMessage) (earlier json.RawMessage, err error) {
+func (s *Store) CreatePosts(ctx context.Context, workspaceID, user uuid.UUID, actor string, posts []post.NewPost,
+	key idempotency.Key, answer json.RawMessage,
+) (earlier json.RawMessage, err error) {
 	id := newID()
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		before, err := claimKey(ctx, q, workspaceID, key, id)
@@ -47,7 +49,9 @@ func (s *Store) CreatePosts(ctx context.Context, workspaceID, user uuid.UUID, ac
 }
 
 // ReplayedBulk returns the response of an earlier bulk request with the same key.
-func (s *Store) ReplayedBulk(ctx context.Context, workspaceID uuid.UUID, key idempotency.Key) (answer json.RawMessage, found bool, err error) {
+func (s *Store) ReplayedBulk(
+	ctx context.Context, workspaceID uuid.UUID, key idempotency.Key,
+) (answer json.RawMessage, found bool, err error) {
 	if key.Key == "" {
 		return nil, false, nil
 	}
@@ -62,7 +66,9 @@ func (s *Store) ReplayedBulk(ctx context.Context, workspaceID uuid.UUID, key ide
 	return answer, err == nil, err
 }
 
-func insertPosts(ctx context.Context, q *db.Queries, workspaceID, user uuid.UUID, actor string, posts []post.NewPost) error {
+func insertPosts(
+	ctx context.Context, q *db.Queries, workspaceID, user uuid.UUID, actor string, posts []post.NewPost,
+) error {
 	in := db.InsertPostsParams{WorkspaceID: workspaceID, UserID: user}
 	targets := db.InsertTargetsOfPostsParams{}
 	events := db.InsertEventsOfPostsParams{WorkspaceID: workspaceID, Actor: actor}
@@ -95,15 +101,19 @@ func insertPosts(ctx context.Context, q *db.Queries, workspaceID, user uuid.UUID
 		in.PostIds, in.Contents = append(in.PostIds, p.ID), append(in.Contents, p.Content)
 		in.ScheduledTimes, in.TimeZones = append(in.ScheduledTimes, at), append(in.TimeZones, p.TimeZone)
 		in.Statuses, in.Languages = append(in.Statuses, string(p.Status)), append(in.Languages, p.Language)
-		in.AttachmentIds, in.AttachmentUrls, in.Threads = append(in.AttachmentIds, texts[0]), append(in.AttachmentUrls, texts[1]), append(in.Threads, texts[2])
+		in.AttachmentIds, in.AttachmentUrls, in.Threads = append(in.AttachmentIds, texts[0]), append(in.AttachmentUrls,
+			texts[1]), append(in.Threads, texts[2])
 		in.Options = append(in.Options, string(options))
 		in.LateLimits = append(in.LateLimits, late)
-		in.ThreadIds, in.ThreadParentIds = append(in.ThreadIds, idOrNil(p.ThreadID)), append(in.ThreadParentIds, idOrNil(p.ThreadParentID))
+		in.ThreadIds, in.ThreadParentIds = append(in.ThreadIds, idOrNil(p.ThreadID)), append(in.ThreadParentIds,
+			idOrNil(p.ThreadParentID))
 		in.LinkBases = append(in.LinkBases, p.LinkBase)
 		in.Approvals = append(in.Approvals, string(approvalState(p.Approval.State)))
-		events.PostIds, events.Types, events.Data = append(events.PostIds, p.ID), append(events.Types, post.EventCreated), append(events.Data, texts[3])
+		events.PostIds, events.Types, events.Data = append(events.PostIds, p.ID), append(events.Types,
+			post.EventCreated), append(events.Data, texts[3])
 		if p.Approval.State == post.ApprovalPending {
-			events.PostIds, events.Types, events.Data = append(events.PostIds, p.ID), append(events.Types, post.EventSubmitted), append(events.Data, "{}")
+			events.PostIds, events.Types, events.Data = append(events.PostIds, p.ID), append(events.Types,
+				post.EventSubmitted), append(events.Data, "{}")
 		}
 		for _, account := range n.AccountIDs {
 			override, err := overrideJSON(n.Overrides[account])
@@ -111,8 +121,10 @@ func insertPosts(ctx context.Context, q *db.Queries, workspaceID, user uuid.UUID
 				return err
 			}
 			targets.Ids, targets.PostIds = append(targets.Ids, n.TargetID(account)), append(targets.PostIds, p.ID)
-			targets.AccountIds, targets.Overrides = append(targets.AccountIds, account), append(targets.Overrides, override)
-			targets.Fingerprints = append(targets.Fingerprints, p.Fingerprint(post.Target{Override: n.Overrides[account]}))
+			targets.AccountIds, targets.Overrides = append(targets.AccountIds, account), append(targets.Overrides,
+				override)
+			targets.Fingerprints = append(targets.Fingerprints,
+				p.Fingerprint(post.Target{Override: n.Overrides[account]}))
 		}
 	}
 	if err := lockMedia(ctx, q, files); err != nil {

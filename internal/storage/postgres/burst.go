@@ -13,7 +13,9 @@ import (
 
 // ClaimAll is Claim for a burst of calls, in one statement. ok reports, in order,
 // which calls were claimed.
-func (s *Store) ClaimAll(ctx context.Context, calls []post.Call, lease time.Duration) (claimed []post.Call, ok []bool, err error) {
+func (s *Store) ClaimAll(
+	ctx context.Context, calls []post.Call, lease time.Duration,
+) (claimed []post.Call, ok []bool, err error) {
 	p := db.ClaimTargetsParams{LeaseSeconds: lease.Seconds()}
 	at := make(map[uuid.UUID]int, len(calls))
 	for i, c := range calls {
@@ -88,7 +90,9 @@ func (s *Store) RecordPosted(ctx context.Context, outcomes []post.Outcome) (ok [
 }
 
 // recordPosted updates the ledger, posts and timeline for finished targets.
-func recordPosted(ctx context.Context, q *db.Queries, finished []post.Outcome, before map[uuid.UUID]db.ScheduledPost) error {
+func recordPosted(
+	ctx context.Context, q *db.Queries, finished []post.Outcome, before map[uuid.UUID]db.ScheduledPost,
+) error {
 	var ledger db.AcceptOperationsParams
 	var remote db.InsertRemotePostsParams
 	var events db.InsertEventsParams
@@ -121,7 +125,8 @@ func recordPosted(ctx context.Context, q *db.Queries, finished []post.Outcome, b
 	}
 	for _, row := range rolled {
 		if row.Status != before[row.PostID].Status && post.Status(row.Status).IsFinal() {
-			addTo(&events, row.PostID, row.WorkspaceID, uuid.Nil, post.EventStatus, `{"status":"`+string(row.Status)+`"}`)
+			addTo(&events, row.PostID, row.WorkspaceID, uuid.Nil, post.EventStatus,
+				`{"status":"`+string(row.Status)+`"}`)
 		}
 	}
 	return q.InsertEvents(ctx, events)

@@ -95,8 +95,11 @@ func TestRecordPosted_MatchesFinish(t *testing.T) {
 	whole := n.create(func(d *post.NewPost) { d.AccountIDs = append(d.AccountIDs, second.ID) })
 	half := n.create(func(d *post.NewPost) { d.AccountIDs = append(d.AccountIDs, second.ID) })
 	lost := n.create()
-	outcomes := []post.Outcome{posted(n.claim(whole, 0, 1, time.Minute), "1"), posted(n.claim(whole, 1, 1, time.Minute), "2"),
-		posted(n.claim(half, 0, 1, time.Minute), "3"), posted(n.claim(lost, 0, 1, time.Minute), "4")}
+	outcomes := []post.Outcome{
+		posted(n.claim(whole, 0, 1, time.Minute), "1"),
+		posted(n.claim(whole, 1, 1, time.Minute), "2"),
+		posted(n.claim(half, 0, 1, time.Minute), "3"), posted(n.claim(lost, 0, 1, time.Minute), "4"),
+	}
 	outcomes[3].Fence-- // another holder has the claim now
 
 	ok, err := n.RecordPosted(t.Context(), outcomes)
@@ -197,21 +200,30 @@ func TestCountPlanned_ReadsLinearRowsWithStaleStatistics(t *testing.T) {
 	q := db.New(tx)
 	read := func() (rows int) {
 		t.Helper()
-		const sql = "select sum(coalesce(idx_tup_fetch, 0) + seq_tup_read)::int from pg_stat_xact_user_tables where relname in ('post_targets', 'scheduled_posts')"
+		const sql = "select sum(coalesce(idx_tup_fetch, 0) + seq_tup_read)::int from pg_stat_xact_user_tables where " +
+			"relname in ('post_targets', 'scheduled_posts')"
 		n.must(tx.QueryRow(t.Context(), sql).Scan(&rows))
 		return rows
 	}
 	at := last.ScheduledTime
-	calls, err := q.CountPlanned(t.Context(), db.CountPlannedParams{WorkspaceID: n.workspace.ID, AccountID: n.account.ID,
-		FromTime: at.Add(-time.Hour), ToTime: at.Add(time.Hour), Most: 10 * burst})
+	calls, err := q.CountPlanned(t.Context(),
+		db.CountPlannedParams{
+			WorkspaceID: n.workspace.ID, AccountID: n.account.ID,
+			FromTime: at.Add(-time.Hour), ToTime: at.Add(time.Hour), Most: 10 * burst,
+		})
 	n.must(err)
 	counting := read()
 	if calls != burst || counting > 10*burst {
 		t.Errorf("counted %d calls of %d, and read %d rows for it", calls, burst, counting)
 	}
-	near, err := q.NearbyPosts(t.Context(), db.NearbyPostsParams{Ns: []int32{0}, PostIds: []uuid.UUID{newID()}, SeriesIds: []uuid.UUID{newID()},
-		AccountIds: []uuid.UUID{n.account.ID}, Ats: []time.Time{at}, Fingerprints: [][]byte{last.Fingerprint(last.Targets[0])},
-		WorkspaceID: n.workspace.ID, SameSeconds: 86400, NearSeconds: 300})
+	near, err := q.NearbyPosts(t.Context(), db.NearbyPostsParams{
+		Ns: []int32{0}, PostIds: []uuid.UUID{newID()},
+		SeriesIds:  []uuid.UUID{newID()},
+		AccountIds: []uuid.UUID{n.account.ID}, Ats: []time.Time{at}, Fingerprints: [][]byte{
+			last.Fingerprint(last.Targets[0]),
+		},
+		WorkspaceID: n.workspace.ID, SameSeconds: 86400, NearSeconds: 300,
+	})
 	n.must(err)
 	if looking := read() - counting; len(near) != 2 || looking > 10*burst {
 		t.Errorf("found %d neighbours, and read %d rows for it", len(near), looking)
@@ -231,12 +243,19 @@ func TestNearbyPosts_ReadsOnlyPostsOfTheAccount(t *testing.T) {
 	n.account = n.connect("sport")
 	first := n.create()
 	tx := n.begin()
-	near, err := db.New(tx).NearbyPosts(t.Context(), db.NearbyPostsParams{Ns: []int32{0, 1}, PostIds: []uuid.UUID{newID(), newID()}, SeriesIds: []uuid.UUID{newID(), newID()},
-		AccountIds: []uuid.UUID{n.account.ID, desk.ID}, Ats: []time.Time{last.ScheduledTime, last.ScheduledTime}, Fingerprints: [][]byte{{}, {}},
-		WorkspaceID: n.workspace.ID, SameSeconds: 86400, NearSeconds: 300})
+	near, err := db.New(tx).NearbyPosts(t.Context(),
+		db.NearbyPostsParams{
+			Ns: []int32{0, 1}, PostIds: []uuid.UUID{newID(), newID()}, SeriesIds: []uuid.UUID{
+				newID(), newID(),
+			},
+			AccountIds: []uuid.UUID{n.account.ID, desk.ID}, Ats: []time.Time{last.ScheduledTime, last.ScheduledTime},
+			Fingerprints: [][]byte{{}, {}},
+			WorkspaceID:  n.workspace.ID, SameSeconds: 86400, NearSeconds: 300,
+		})
 	n.must(err)
 	var rows int
-	const sql = "select sum(coalesce(idx_tup_fetch, 0) + seq_tup_read)::int from pg_stat_xact_user_tables where relname in ('post_targets', 'scheduled_posts')"
+	const sql = "select sum(coalesce(idx_tup_fetch, 0) + seq_tup_read)::int from pg_stat_xact_user_tables where " +
+		"relname in ('post_targets', 'scheduled_posts')"
 	n.must(tx.QueryRow(t.Context(), sql).Scan(&rows))
 	if len(near) != 2 || near[0].PostID != first.ID || rows > 20 {
 		t.Errorf("found %+v, and read %d rows for it", near, rows)
@@ -251,14 +270,18 @@ func TestNearbyPosts_FindsMovedPosts(t *testing.T) {
 	_, err := n.Edit(t.Context(), n.guard(p), post.Change{ScheduledTime: &later}, nil)
 	n.must(err)
 	for at, want := range map[time.Time]int{p.ScheduledTime: 0, later: 1} {
-		near, err := n.NearbyPosts(t.Context(), n.workspace.ID, []post.Slot{{PostID: newID(), AccountID: n.account.ID, At: at}})
+		near, err := n.NearbyPosts(t.Context(), n.workspace.ID, []post.Slot{
+			{PostID: newID(), AccountID: n.account.ID, At: at},
+		})
 		n.must(err)
 		if len(near) != want {
 			t.Errorf("%d posts near %s, want %d", len(near), at, want)
 		}
 	}
 	n.exec("update scheduled_posts set scheduled_time = scheduled_time + interval '1 day' where post_id = $1", p.ID)
-	if near, err := n.NearbyPosts(t.Context(), n.workspace.ID, []post.Slot{{PostID: newID(), AccountID: n.account.ID, At: later.Add(24 * time.Hour)}}); err != nil || len(near) != 1 {
+	if near, err := n.NearbyPosts(t.Context(), n.workspace.ID,
+		[]post.Slot{{PostID: newID(), AccountID: n.account.ID, At: later.Add(24 * time.Hour)}}); err != nil ||
+		len(near) != 1 {
 		t.Errorf("%d posts near the third time, %v", len(near), err)
 	}
 }

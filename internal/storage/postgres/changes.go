@@ -16,7 +16,9 @@ import (
 // Edit changes a post that is not being published yet, or that failed: then its failed
 // targets are published again. attachmentURLs belong to change.AttachmentIDs. It
 // returns an *apperr.Error if the post cannot be changed.
-func (s *Store) Edit(ctx context.Context, g post.Guard, change post.Change, attachmentURLs []string) (post.Post, error) {
+func (s *Store) Edit(
+	ctx context.Context, g post.Guard, change post.Change, attachmentURLs []string,
+) (post.Post, error) {
 	params, err := editParams(g, change, attachmentURLs)
 	if err != nil {
 		return post.Post{}, err
@@ -81,10 +83,14 @@ func changesText(c post.Change) bool {
 }
 
 func editParams(g post.Guard, change post.Change, attachmentURLs []string) (db.EditPostParams, error) {
-	p := db.EditPostParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion,
-		Content: change.Content, ScheduledTime: change.ScheduledTime, TimeZone: change.TimeZone, Language: change.Language,
+	p := db.EditPostParams{
+		PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion,
+		Content: change.Content, ScheduledTime: change.ScheduledTime, TimeZone: change.TimeZone,
+		Language:      change.Language,
 		NeedsApproval: change.NeedsApproval, SubmittedBy: idOrNull(g.UserID),
-		MediaChanged: change.AttachmentIDs != nil || change.Thread != nil || change.Options != nil || len(change.Overrides) > 0}
+		MediaChanged: change.AttachmentIDs != nil || change.Thread != nil || change.Options != nil ||
+			len(change.Overrides) > 0,
+	}
 	if change.AttachmentIDs != nil {
 		p.AttachmentIds, p.AttachmentUrls = orEmpty(*change.AttachmentIDs), orEmpty(attachmentURLs)
 	}
@@ -111,7 +117,8 @@ func editParams(g post.Guard, change post.Change, attachmentURLs []string) (db.E
 // changeTargets replaces the accounts of a post by those of the change.
 func changeTargets(ctx context.Context, q *db.Queries, row db.ScheduledPost, change post.Change) error {
 	postID := row.PostID
-	if err := q.DeleteTargets(ctx, db.DeleteTargetsParams{PostID: postID, KeepAccountIds: *change.AccountIDs}); err != nil {
+	if err := q.DeleteTargets(ctx,
+		db.DeleteTargetsParams{PostID: postID, KeepAccountIds: *change.AccountIDs}); err != nil {
 		return err
 	}
 	remaining, err := q.TargetsOfPosts(ctx, []uuid.UUID{postID})
@@ -214,28 +221,35 @@ func (s *Store) Cancel(ctx context.Context, g post.Guard) (post.Post, error) {
 // cancelRemaining stops a thread whose next segment waits for its time. It is too
 // late as soon as any segment is in flight.
 func (s *Store) cancelRemaining(ctx context.Context, g post.Guard) (post.Post, error) {
-	return s.change(ctx, g, post.EventCanceled, map[string]any{post.CanceledRemaining: true}, func(q *db.Queries) (db.ScheduledPost, error) {
-		row, err := q.LockWaitingPost(ctx, db.LockWaitingPostParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion})
-		if err != nil {
-			return row, err
-		}
-		n, err := q.StopWaitingTargets(ctx, g.PostID)
-		if err == nil && n == 0 {
-			err = pgx.ErrNoRows
-		}
-		if err != nil {
-			return row, err
-		}
-		if row, err = rollUp(ctx, q, row); err != nil {
-			return row, err
-		}
-		return row, recordPost(ctx, q, row, g.Actor, audit.PostCanceled, map[string]any{post.CanceledRemaining: true})
-	})
+	return s.change(ctx, g, post.EventCanceled, map[string]any{post.CanceledRemaining: true},
+		func(q *db.Queries) (db.ScheduledPost, error) {
+			row, err := q.LockWaitingPost(ctx, db.LockWaitingPostParams{
+				PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion,
+			})
+			if err != nil {
+				return row, err
+			}
+			n, err := q.StopWaitingTargets(ctx, g.PostID)
+			if err == nil && n == 0 {
+				err = pgx.ErrNoRows
+			}
+			if err != nil {
+				return row, err
+			}
+			if row, err = rollUp(ctx, q, row); err != nil {
+				return row, err
+			}
+			return row, recordPost(ctx, q, row, g.Actor, audit.PostCanceled, map[string]any{
+				post.CanceledRemaining: true,
+			})
+		})
 }
 
 func (s *Store) cancel(ctx context.Context, g post.Guard) (post.Post, error) {
 	return s.change(ctx, g, post.EventCanceled, nil, func(q *db.Queries) (db.ScheduledPost, error) {
-		row, err := q.CancelPost(ctx, db.CancelPostParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion})
+		row, err := q.CancelPost(ctx, db.CancelPostParams{
+			PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion,
+		})
 		if err != nil {
 			return row, err
 		}
@@ -251,21 +265,29 @@ func (s *Store) cancel(ctx context.Context, g post.Guard) (post.Post, error) {
 func (s *Store) ScheduleDraft(ctx context.Context, g post.Guard, change post.Change) (post.Post, error) {
 	return s.change(ctx, g, post.EventScheduled, changedFields(change), func(q *db.Queries) (db.ScheduledPost, error) {
 		setGroup, group := queueGroupOf(change)
-		return q.ScheduleDraft(ctx, db.ScheduleDraftParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion, Approver: idOrNull(g.UserID),
-			ScheduledTime: change.ScheduledTime, TimeZone: change.TimeZone, SetQueueGroup: setGroup, QueueGroupID: group})
+		return q.ScheduleDraft(ctx, db.ScheduleDraftParams{
+			PostID: g.PostID, WorkspaceID: g.WorkspaceID,
+			IfVersion: g.IfVersion, Approver: idOrNull(g.UserID),
+			ScheduledTime: change.ScheduledTime, TimeZone: change.TimeZone, SetQueueGroup: setGroup,
+			QueueGroupID: group,
+		})
 	})
 }
 
 // PublishNow makes a scheduled post or a draft due at once.
 func (s *Store) PublishNow(ctx context.Context, g post.Guard) (post.Post, error) {
 	return s.change(ctx, g, post.EventPublishNow, nil, func(q *db.Queries) (db.ScheduledPost, error) {
-		return q.PublishNow(ctx, db.PublishNowParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion, Approver: idOrNull(g.UserID)})
+		return q.PublishNow(ctx, db.PublishNowParams{
+			PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion, Approver: idOrNull(g.UserID),
+		})
 	})
 }
 
 // change runs a guarded statement and inserts its event. If the guard does not match, it
 // returns the reason.
-func (s *Store) change(ctx context.Context, g post.Guard, event string, data map[string]any, update func(*db.Queries) (db.ScheduledPost, error)) (changed post.Post, err error) {
+func (s *Store) change(ctx context.Context, g post.Guard, event string, data map[string]any,
+	update func(*db.Queries) (db.ScheduledPost, error),
+) (changed post.Post, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		row, err := update(q)
 		if err != nil {

@@ -40,16 +40,21 @@ func TestEdit_ReplacesEverything(t *testing.T) {
 	existing := p.Targets[1].ID
 	at, zone, language := p.ScheduledTime.Add(time.Hour), "Europe/Berlin", "de"
 	files, accounts := []uuid.UUID{newID()}, []uuid.UUID{sports.ID, politics.ID}
-	got, err := n.Edit(t.Context(), n.guard(p), post.Change{ScheduledTime: &at, TimeZone: &zone, Language: &language, AttachmentIDs: &files, AccountIDs: &accounts}, []string{"s3://b/1"})
+	got, err := n.Edit(t.Context(), n.guard(p), post.Change{
+		ScheduledTime: &at, TimeZone: &zone, Language: &language,
+		AttachmentIDs: &files, AccountIDs: &accounts,
+	}, []string{"s3://b/1"})
 	n.must(err)
-	if !got.ScheduledTime.Equal(at) || got.TimeZone != zone || got.Language != language || !slices.Equal(got.AttachmentIDs, files) {
+	if !got.ScheduledTime.Equal(at) || got.TimeZone != zone || got.Language != language ||
+		!slices.Equal(got.AttachmentIDs, files) {
 		t.Errorf("got %+v", got)
 	}
 	if len(got.Targets) != 2 || got.Targets[0].ID != existing || got.Targets[1].AccountID != politics.ID {
 		t.Errorf("targets %+v", got.Targets)
 	}
 	none := []uuid.UUID{}
-	if got, err = n.Edit(t.Context(), n.guard(p), post.Change{AttachmentIDs: &none}, nil); err != nil || len(got.AttachmentIDs) != 0 || len(got.AttachmentURLs) != 0 {
+	if got, err = n.Edit(t.Context(), n.guard(p), post.Change{AttachmentIDs: &none}, nil); err != nil ||
+		len(got.AttachmentIDs) != 0 || len(got.AttachmentURLs) != 0 {
 		t.Errorf("attachments %v %v, %v", got.AttachmentIDs, got.AttachmentURLs, err)
 	}
 }
@@ -86,7 +91,8 @@ func TestEdit_RejectsAnOlderVersion(t *testing.T) {
 	n.must(err)
 	for name, change := range n.changes(g) {
 		_, err := change()
-		if e := refused(t, err); e.Kind != apperr.KindPreconditionFailed || e.Code != "version_mismatch" || !strings.Contains(e.Message, "2") {
+		if e := refused(t, err); e.Kind != apperr.KindPreconditionFailed || e.Code != "version_mismatch" ||
+			!strings.Contains(e.Message, "2") {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}
@@ -114,8 +120,10 @@ func TestEdit_TooLateReturnsReason(t *testing.T) {
 	n.finish(failure(n.claim(failed, 0, 1, time.Minute)))
 	_, err := n.Cancel(t.Context(), n.guard(canceled))
 	n.must(err)
-	for reason, p := range map[string]post.Post{"being published": publishing, "already published.": posted,
-		"published on some accounts": partly, "publishing failed": failed, "is canceled": canceled} {
+	for reason, p := range map[string]post.Post{
+		"being published": publishing, "already published.": posted,
+		"published on some accounts": partly, "publishing failed": failed, "is canceled": canceled,
+	} {
 		before, err := n.Post(t.Context(), p.ID)
 		n.must(err)
 		for name, change := range n.changes(n.guard(p)) {
@@ -123,12 +131,14 @@ func TestEdit_TooLateReturnsReason(t *testing.T) {
 				continue // that retries failed targets
 			}
 			_, err := change()
-			if e := refused(t, err); e.Kind != apperr.KindConflict || e.Code != "too_late" || !strings.Contains(e.Message, reason) {
+			if e := refused(t, err); e.Kind != apperr.KindConflict || e.Code != "too_late" ||
+				!strings.Contains(e.Message, reason) {
 				t.Errorf("%s, %s: %+v", reason, name, e)
 			}
 		}
 		if after, err := n.Post(t.Context(), p.ID); err != nil || after.Version != before.Version {
-			t.Errorf("%s: the refused changes left version %d, before %d (%v)", reason, after.Version, before.Version, err)
+			t.Errorf("%s: the refused changes left version %d, before %d (%v)", reason, after.Version, before.Version,
+				err)
 		}
 	}
 }
@@ -139,7 +149,8 @@ func TestCancel_CancelsEveryTarget(t *testing.T) {
 	p := n.create(func(d *post.NewPost) { d.AccountIDs = []uuid.UUID{n.account.ID, sports.ID} })
 	got, err := n.Cancel(t.Context(), n.guard(p))
 	n.must(err)
-	if got.Status != post.Canceled || got.Targets[0].Status != post.TargetCanceled || got.Targets[1].Status != post.TargetCanceled {
+	if got.Status != post.Canceled || got.Targets[0].Status != post.TargetCanceled ||
+		got.Targets[1].Status != post.TargetCanceled {
 		t.Errorf("got %+v", got)
 	}
 	if events := n.events(p); !slices.Equal(events, []string{post.EventCreated, post.EventCanceled}) {

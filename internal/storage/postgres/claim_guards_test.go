@@ -21,7 +21,8 @@ func TestClaim_RefusedWhileAnEarlierCallIsOpen(t *testing.T) {
 			n.must(n.SetCallState(t.Context(), first.OperationID, state, nil))
 			n.exec("update post_targets set claimed_until = now() - interval '1 second'")
 			other := n.create()
-			if _, ok, err := n.ClaimAll(t.Context(), []post.Call{call(p, 0, 2), call(other, 0, 1)}, time.Minute); err != nil || ok[0] || !ok[1] {
+			if _, ok, err := n.ClaimAll(t.Context(), []post.Call{call(p, 0, 2), call(other, 0, 1)},
+				time.Minute); err != nil || ok[0] || !ok[1] {
 				t.Errorf("claim with an open call, claim of another post: got %v, %v, want [false true]", ok, err)
 			}
 			var calls int
@@ -56,7 +57,8 @@ func TestTakeOver_RequiresTheOpenCallOfTheTarget(t *testing.T) {
 	n.exec("update post_targets set status = 'uncertain' where id = $1", first.TargetID)
 	refuses("a target that is not being published", first)
 	n.exec("update post_targets set status = 'publishing' where id = $1", first.TargetID)
-	if fence, ok, err := n.TakeOver(t.Context(), first, first.Fence, time.Minute); !ok || err != nil || fence != first.Fence+1 {
+	if fence, ok, err := n.TakeOver(t.Context(), first, first.Fence, time.Minute); !ok || err != nil ||
+		fence != first.Fence+1 {
 		t.Errorf("the open call: got %d, %v, %v, want fence %d", fence, ok, err, first.Fence+1)
 	}
 }
@@ -104,7 +106,8 @@ func TestClaim_RefusedChangesNothing(t *testing.T) {
 			after, err := n.Post(t.Context(), p.ID)
 			n.must(err)
 			if after.Version != before.Version || after.Status != before.Status {
-				t.Errorf("the post: got version %d, %s, want version %d, %s", after.Version, after.Status, before.Version, before.Status)
+				t.Errorf("the post: got version %d, %s, want version %d, %s", after.Version, after.Status,
+					before.Version, before.Status)
 			}
 		})
 	}
@@ -127,7 +130,8 @@ func TestClaim_SegmentsAndRevisionsAreSentOnce(t *testing.T) {
 	if got := n.finish(o).Targets[0]; got.Attempts != 0 {
 		t.Errorf("tries of the next segment: got %d, want 0", got.Attempts)
 	}
-	n.exec("update scheduled_posts set scheduled_time = scheduled_time + interval '1 hour'") // the next segment is planned for another time
+	// The next segment is planned for another time
+	n.exec("update scheduled_posts set scheduled_time = scheduled_time + interval '1 hour'")
 	again := call(p, 0, 3)
 	if _, ok, err := n.Claim(t.Context(), again, time.Minute); ok || err != nil {
 		t.Errorf("a segment that is published: got %v, %v, want a refusal", ok, err)
@@ -139,7 +143,8 @@ func TestClaim_SegmentsAndRevisionsAreSentOnce(t *testing.T) {
 		t.Fatalf("the next segment: got %v, %v, want a claim", ok, err)
 	}
 	if got, err := n.Post(t.Context(), p.ID); err != nil || !got.Targets[0].SentAt.Equal(first.SentAt) {
-		t.Errorf("a thread was sent when its first segment was: got %v, %v, want %s", got.Targets[0].SentAt, err, first.SentAt)
+		t.Errorf("a thread was sent when its first segment was: got %v, %v, want %s", got.Targets[0].SentAt, err,
+			first.SentAt)
 	}
 	failed := failure(next)
 	failed.Segment, failed.Status, failed.Event = 1, post.TargetScheduled, post.EventRetrying
@@ -157,8 +162,10 @@ func TestClaim_SegmentsAndRevisionsAreSentOnce(t *testing.T) {
 		t.Errorf("sends of the first segment in this revision: got %d, %v, want 0", last, err)
 	}
 	// Clients get the URL of the first segment.
-	if got := n.finish(last).Targets[0]; got.RemoteID != "1" || got.RemoteURL != o.RemoteURL || !got.SentAt.Equal(first.SentAt) {
-		t.Errorf("the thread is shown as %q, %q, sent at %s, want %q, %q, %s", got.RemoteID, got.RemoteURL, got.SentAt, "1", o.RemoteURL, first.SentAt)
+	if got := n.finish(last).Targets[0]; got.RemoteID != "1" || got.RemoteURL != o.RemoteURL ||
+		!got.SentAt.Equal(first.SentAt) {
+		t.Errorf("the thread is shown as %q, %q, sent at %s, want %q, %q, %s", got.RemoteID, got.RemoteURL, got.SentAt,
+			"1", o.RemoteURL, first.SentAt)
 	}
 	published, err := n.PublishedSegments(t.Context(), edited.TargetID)
 	require.NoError(t, err)
@@ -203,7 +210,8 @@ func TestFinish_OutcomesAreFinal(t *testing.T) {
 			t.Errorf("%s: refused", name)
 		}
 		var ledger string
-		n.query(&ledger, "select concat_ws(' ', state, remote_id, evidence->>'cause', evidence->>'request', finished_at > now() - interval '1 minute') from operations where id = $1", c.OperationID)
+		n.query(&ledger, "select concat_ws(' ', state, remote_id, evidence->>'cause', evidence->>'request', "+
+			"finished_at > now() - interval '1 minute') from operations where id = $1", c.OperationID)
 		if want := "accepted " + o.RemoteID + " timeout 7 t"; ledger != want {
 			t.Errorf("%s: the ledger has %q, want %q", name, ledger, want)
 		}

@@ -57,7 +57,8 @@ func TestClaim_WritesTheLedgerFirst(t *testing.T) {
 		t.Fatal(ok, err)
 	}
 	// The call is planned for the post's time; the lease starts now.
-	if claimed.Fence != 1 || !claimed.SentAt.Equal(p.ScheduledTime) || time.Until(claimed.ClaimedUntil).Round(10*time.Second) != time.Minute {
+	if claimed.Fence != 1 || !claimed.SentAt.Equal(p.ScheduledTime) ||
+		time.Until(claimed.ClaimedUntil).Round(10*time.Second) != time.Minute {
 		t.Errorf("claimed %+v", claimed)
 	}
 	open, found, err := n.OpenCall(t.Context(), want.TargetID)
@@ -74,7 +75,8 @@ func TestClaim_WritesTheLedgerFirst(t *testing.T) {
 	require.Equal(t, string(want.Prepared), string(open.Prepared))
 	got, err := n.Post(t.Context(), p.ID)
 	n.must(err)
-	if got.Status != post.Publishing || got.Targets[0].Status != post.TargetPublishing || !got.Targets[0].SentAt.Equal(claimed.SentAt) {
+	if got.Status != post.Publishing || got.Targets[0].Status != post.TargetPublishing ||
+		!got.Targets[0].SentAt.Equal(claimed.SentAt) {
 		t.Errorf("the post is %+v", got)
 	}
 	if epoch, err := n.LastEpoch(t.Context(), want.TargetID, 0, 1); err != nil || epoch != 1 {
@@ -110,7 +112,8 @@ func TestClaim_RejectsACanceledPost(t *testing.T) {
 			t.Errorf("revision %d was claimed (%v, %v)", version.Revision, ok, err)
 		}
 	}
-	if now, err := n.Post(t.Context(), p.ID); err != nil || now.Status != post.Canceled || now.Version != canceled.Version {
+	if now, err := n.Post(t.Context(), p.ID); err != nil || now.Status != post.Canceled ||
+		now.Version != canceled.Version {
 		t.Errorf("the post is %+v, %v", now, err)
 	}
 }
@@ -199,7 +202,10 @@ func TestRecordOutcome_RejectsAnOlderRevision(t *testing.T) {
 	_, err := n.Edit(t.Context(), n.guard(p), post.Change{Content: &text}, nil)
 	n.must(err)
 	// Problems from preparing the previous text do not concern the new one.
-	o := post.Outcome{PostID: p.ID, TargetID: p.Targets[0].ID, Revision: p.Revision, Status: post.TargetFailed, ErrorClass: "rejected", Error: "Too long.", Event: post.EventFailed}
+	o := post.Outcome{
+		PostID: p.ID, TargetID: p.Targets[0].ID, Revision: p.Revision, Status: post.TargetFailed,
+		ErrorClass: "rejected", Error: "Too long.", Event: post.EventFailed,
+	}
 	if _, ok, err := n.RecordOutcome(t.Context(), o); ok || err != nil {
 		t.Errorf("it was recorded (%v)", err)
 	}
@@ -235,19 +241,22 @@ func TestClaim_RetryHasANewEpoch(t *testing.T) {
 	o := failure(first)
 	o.Status, o.Event, o.ErrorClass = post.TargetScheduled, post.EventRetrying, "transient"
 	got := n.finish(o)
-	if got.Status != post.Publishing || got.RetryCount != 1 || got.Targets[0].Attempts != 1 || got.Targets[0].ClaimedUntil != nil {
+	if got.Status != post.Publishing || got.RetryCount != 1 || got.Targets[0].Attempts != 1 ||
+		got.Targets[0].ClaimedUntil != nil {
 		t.Errorf("after the first try %+v", got)
 	}
 	// It does not affect other posts' claims.
 	other := n.create()
-	if _, ok, err := n.ClaimAll(t.Context(), []post.Call{call(got, 0, 1), call(other, 0, 1)}, time.Minute); err != nil || ok[0] || !ok[1] {
+	if _, ok, err := n.ClaimAll(t.Context(), []post.Call{call(got, 0, 1), call(other, 0, 1)},
+		time.Minute); err != nil || ok[0] || !ok[1] {
 		t.Errorf("the same epoch once more, and another post's first: %v, %v", ok, err)
 	}
 	second := n.claim(got, 0, 2, time.Minute)
 	if second.Fence <= first.Fence {
 		t.Errorf("fence %d after %d", second.Fence, first.Fence)
 	}
-	if got = n.finish(outcome(second, "1")); got.Status != post.Posted || got.Targets[0].Attempts != 2 || got.RetryCount != 1 || got.Targets[0].ErrorMessage != "" {
+	if got = n.finish(outcome(second, "1")); got.Status != post.Posted || got.Targets[0].Attempts != 2 ||
+		got.RetryCount != 1 || got.Targets[0].ErrorMessage != "" {
 		t.Errorf("after the second try %+v", got)
 	}
 	if _, found, err := n.OpenCall(t.Context(), second.TargetID); found || err != nil {
@@ -259,7 +268,8 @@ func TestClaim_AmbiguousCallStaysOpen(t *testing.T) {
 	n := open(t)
 	c := n.claim(n.create(), 0, 1, time.Minute)
 	n.must(n.SetCallState(t.Context(), c.OperationID, post.CallAmbiguous, map[string]any{"first": "timeout"}))
-	if open, found, err := n.OpenCall(t.Context(), c.TargetID); err != nil || !found || open.OperationID != c.OperationID {
+	if open, found, err := n.OpenCall(t.Context(), c.TargetID); err != nil || !found ||
+		open.OperationID != c.OperationID {
 		t.Fatalf("open %+v %v %v", open, found, err)
 	}
 	n.must(n.SetCallState(t.Context(), c.OperationID, post.CallReconciledAbsent, map[string]any{"second": "not found"}))
@@ -287,7 +297,8 @@ func TestRecordOutcome_RemotePostBelongsToOneTarget(t *testing.T) {
 		t.Errorf("a remote post was found for two posts (%v)", err)
 	}
 	// The network's own response is recorded as it is.
-	if _, ok, err := n.RecordOutcome(t.Context(), outcome(n.claim(n.create(), 0, 1, time.Minute), "77")); !ok || err != nil {
+	if _, ok, err := n.RecordOutcome(t.Context(), outcome(n.claim(n.create(), 0, 1, time.Minute), "77")); !ok ||
+		err != nil {
 		t.Errorf("an accepted call was not recorded: %v %v", ok, err)
 	}
 }
@@ -295,11 +306,13 @@ func TestRecordOutcome_RemotePostBelongsToOneTarget(t *testing.T) {
 func TestParent_ReturnsTheStateOfTheParent(t *testing.T) {
 	n := open(t)
 	p := n.create()
-	if status, id, err := n.Parent(t.Context(), p.ID, n.account.ID); err != nil || status != post.TargetScheduled || id != "" {
+	if status, id, err := n.Parent(t.Context(), p.ID, n.account.ID); err != nil || status != post.TargetScheduled ||
+		id != "" {
 		t.Errorf("%s %q %v", status, id, err)
 	}
 	n.finish(outcome(n.claim(p, 0, 1, time.Minute), "5"))
-	if status, id, err := n.Parent(t.Context(), p.ID, n.account.ID); err != nil || status != post.TargetPosted || id != "5" {
+	if status, id, err := n.Parent(t.Context(), p.ID, n.account.ID); err != nil || status != post.TargetPosted ||
+		id != "5" {
 		t.Errorf("%s %q %v", status, id, err)
 	}
 	if status, _, err := n.Parent(t.Context(), p.ID, newID()); err != nil || status != post.TargetCanceled {
@@ -347,7 +360,8 @@ func TestTakeOver_RefusedOnceTheCallIsSettled(t *testing.T) {
 			taken <- ok
 		}()
 		for waiting := false; !waiting; time.Sleep(10 * time.Millisecond) {
-			n.query(&waiting, "select exists (select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock')")
+			n.query(&waiting, "select exists (select 1 from pg_stat_activity where datname = current_database() and "+
+				"wait_event_type = 'Lock')")
 		}
 		_, err = tx.Exec(t.Context(), "update operations set state = 'reconciled_ok' where id = $1", c.OperationID)
 		n.must(err)

@@ -23,8 +23,12 @@ func (s *Store) GetWorkspaceDomain(ctx context.Context, workspaceID uuid.UUID, d
 
 // ListWorkspaceDomains lists the domains on which the workspace has seeds, by
 // name.
-func (s *Store) ListWorkspaceDomains(ctx context.Context, workspaceID uuid.UUID, after string, limit int) ([]crawl.Domain, error) {
-	rows, err := s.q.ListWorkspaceDomains(ctx, db.ListWorkspaceDomainsParams{WorkspaceID: workspaceID, After: after, PageSize: int32(limit)}) //nolint:gosec // the API caps it
+func (s *Store) ListWorkspaceDomains(
+	ctx context.Context, workspaceID uuid.UUID, after string, limit int,
+) ([]crawl.Domain, error) {
+	rows, err := s.q.ListWorkspaceDomains(ctx, db.ListWorkspaceDomainsParams{
+		WorkspaceID: workspaceID, After: after, PageSize: int32(limit), //nolint:gosec // the API caps it
+	})
 	out := make([]crawl.Domain, len(rows))
 	for i, row := range rows {
 		out[i] = domainFromRow(row)
@@ -62,8 +66,10 @@ func (s *Store) CountURLsByStatus(ctx context.Context, domain int32) ([]crawl.St
 // WeeklyStats returns figures of a domain's articles of the last week.
 func (s *Store) WeeklyStats(ctx context.Context, domain int32) (crawl.WeeklyStats, error) {
 	r, err := s.q.GetWeeklyStats(ctx, domain)
-	return crawl.WeeklyStats{Articles: r.Articles, Duplicates: r.Duplicates, Measured: r.Measured, Late: r.Late,
-		P50: time.Duration(r.P50 * float64(time.Second)), P95: time.Duration(r.P95 * float64(time.Second))}, err
+	return crawl.WeeklyStats{
+		Articles: r.Articles, Duplicates: r.Duplicates, Measured: r.Measured, Late: r.Late,
+		P50: time.Duration(r.P50 * float64(time.Second)), P95: time.Duration(r.P95 * float64(time.Second)),
+	}, err
 }
 
 // ListFetchErrors lists the last failed fetches of a domain.
@@ -71,14 +77,20 @@ func (s *Store) ListFetchErrors(ctx context.Context, domain int32, limit int) ([
 	rows, err := s.q.ListFetchErrors(ctx, db.ListFetchErrorsParams{DomainID: domain, Batch: int32(limit)}) //nolint:gosec // tens
 	out := make([]crawl.FetchError, len(rows))
 	for i, r := range rows {
-		out[i] = crawl.FetchError{URL: r.Url, State: crawl.State(r.State), Status: int(r.LastStatus), Reason: r.LastError, At: r.LastCrawl}
+		out[i] = crawl.FetchError{
+			URL: r.Url, State: crawl.State(r.State), Status: int(r.LastStatus), Reason: r.LastError, At: r.LastCrawl,
+		}
 	}
 	return out, err
 }
 
 // ListPagesWithoutArticle lists the newest pages of a domain that contain no article.
-func (s *Store) ListPagesWithoutArticle(ctx context.Context, domain int32, limit int) ([]crawl.PageWithoutArticle, error) {
-	rows, err := s.q.ListPagesWithoutArticle(ctx, db.ListPagesWithoutArticleParams{DomainID: domain, Batch: int32(limit)}) //nolint:gosec // tens
+func (s *Store) ListPagesWithoutArticle(
+	ctx context.Context, domain int32, limit int,
+) ([]crawl.PageWithoutArticle, error) {
+	rows, err := s.q.ListPagesWithoutArticle(ctx, db.ListPagesWithoutArticleParams{
+		DomainID: domain, Batch: int32(limit), //nolint:gosec // tens
+	})
 	out := make([]crawl.PageWithoutArticle, len(rows))
 	for i, r := range rows {
 		out[i] = crawl.PageWithoutArticle{URL: r.Url, At: r.FetchedAt, Reason: r.Reason, Detail: r.Detail}
@@ -93,13 +105,18 @@ func (s *Store) IsDomainShared(ctx context.Context, workspaceID uuid.UUID, domai
 
 // ApplyDomainCommand pauses, resumes, runs or empties the crawl of a domain.
 // The workspace is uuid.Nil for an operator's signal.
-func (s *Store) ApplyDomainCommand(ctx context.Context, workspaceID uuid.UUID, domain string, command crawl.Command, reason string) (deleted int64, err error) {
+func (s *Store) ApplyDomainCommand(
+	ctx context.Context, workspaceID uuid.UUID, domain string, command crawl.Command, reason string,
+) (deleted int64, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		d, err := q.GetCrawlDomain(ctx, domain)
 		if err != nil {
 			return orMissing(err, "domain")
 		}
-		action := map[crawl.Command]audit.Action{crawl.Pause: audit.DomainPaused, crawl.Resume: audit.DomainResumed, crawl.RunNow: audit.DomainCrawlStarted, crawl.Empty: audit.FrontierCleared}[command]
+		action := map[crawl.Command]audit.Action{
+			crawl.Pause: audit.DomainPaused, crawl.Resume: audit.DomainResumed,
+			crawl.RunNow: audit.DomainCrawlStarted, crawl.Empty: audit.FrontierCleared,
+		}[command]
 		switch command {
 		case crawl.Pause:
 			_, err = q.PauseCrawl(ctx, db.PauseCrawlParams{Domain: domain, Reason: reason})
@@ -113,7 +130,10 @@ func (s *Store) ApplyDomainCommand(ctx context.Context, workspaceID uuid.UUID, d
 			}
 			deleted, err = q.EmptyFrontier(ctx, d.ID)
 		default:
-			return &apperr.Error{Kind: apperr.KindInvalid, Code: "invalid_request", Message: "Unknown command. Use pause, resume, run_now or empty."}
+			return &apperr.Error{
+				Kind: apperr.KindInvalid, Code: "invalid_request",
+				Message: "Unknown command. Use pause, resume, run_now or empty.",
+			}
 		}
 		if err != nil || workspaceID == uuid.Nil {
 			return err
@@ -130,7 +150,8 @@ func (s *Store) SetDomainRendering(ctx context.Context, workspaceID uuid.UUID, d
 		if _, err := q.SetRendering(ctx, db.SetRenderingParams{Domain: domain, Render: render}); err != nil {
 			return err
 		}
-		return record(ctx, q, workspaceID, audit.DomainChanged, "domain", crawl.DomainUUID(domain), map[string]any{"domain": domain, "render": render})
+		return record(ctx, q, workspaceID, audit.DomainChanged, "domain", crawl.DomainUUID(domain),
+			map[string]any{"domain": domain, "render": render})
 	})
 }
 
@@ -146,7 +167,9 @@ func (s *Store) ListDueDomains(ctx context.Context, limit int) ([]string, error)
 
 // LeaseDomain leases a domain to a worker for ttl. leased is false if the
 // domain is paused or unknown.
-func (s *Store) LeaseDomain(ctx context.Context, domain string, ttl time.Duration) (d crawl.Domain, leased bool, err error) {
+func (s *Store) LeaseDomain(
+	ctx context.Context, domain string, ttl time.Duration,
+) (d crawl.Domain, leased bool, err error) {
 	row, err := s.q.LeaseDomain(ctx, db.LeaseDomainParams{Domain: domain, Seconds: ttl.Seconds()})
 	if noRows(err) {
 		return d, false, nil
@@ -175,7 +198,9 @@ func (s *Store) NextDueIn(ctx context.Context, domain int32) (wait time.Duration
 
 // SetCrawlDelay stores the Crawl-delay of a domain's robots.txt.
 func (s *Store) SetCrawlDelay(ctx context.Context, domain int32, delay time.Duration) error {
-	return s.q.SetCrawlDelay(ctx, db.SetCrawlDelayParams{ID: domain, CrawlDelayMs: int32(min(delay, 24*time.Hour).Milliseconds())}) //nolint:gosec // a day
+	return s.q.SetCrawlDelay(ctx, db.SetCrawlDelayParams{
+		ID: domain, CrawlDelayMs: int32(min(delay, 24*time.Hour).Milliseconds()), //nolint:gosec // a day
+	})
 }
 
 // BlockDomain sends no requests to a domain for a while.
@@ -184,10 +209,16 @@ func (s *Store) BlockDomain(ctx context.Context, domain int32, wait time.Duratio
 }
 
 func domainFromRow(r db.CrawlDomain) crawl.Domain {
-	d := crawl.Domain{ID: r.ID, Name: r.Domain, Render: r.Render, PausedAt: r.PausedAt, PauseReason: r.PauseReason, Epoch: r.Epoch, Score: float64(r.Score),
-		ResponseTime: time.Duration(float64(r.ResponseMs) * float64(time.Millisecond)), CrawlDelay: time.Duration(r.CrawlDelayMs) * time.Millisecond,
-		NotBefore: r.NotBefore, NextDue: r.NextDue, LastCrawl: r.LastCrawl, LeasedUntil: r.LeasedUntil, BudgetUsed: int(r.BudgetUsed),
-		Fetched: r.Fetched, Stored: r.Stored, Unchanged: r.Unchanged, Failed: r.Failed, Timeouts: r.Timeouts, Excluded: r.Excluded, Bytes: r.Bytes, CreatedAt: r.CreatedAt}
+	d := crawl.Domain{
+		ID: r.ID, Name: r.Domain, Render: r.Render, PausedAt: r.PausedAt, PauseReason: r.PauseReason,
+		Epoch: r.Epoch, Score: float64(r.Score),
+		ResponseTime: time.Duration(float64(r.ResponseMs) * float64(time.Millisecond)),
+		CrawlDelay:   time.Duration(r.CrawlDelayMs) * time.Millisecond,
+		NotBefore:    r.NotBefore, NextDue: r.NextDue, LastCrawl: r.LastCrawl, LeasedUntil: r.LeasedUntil,
+		BudgetUsed: int(r.BudgetUsed),
+		Fetched:    r.Fetched, Stored: r.Stored, Unchanged: r.Unchanged, Failed: r.Failed, Timeouts: r.Timeouts,
+		Excluded: r.Excluded, Bytes: r.Bytes, CreatedAt: r.CreatedAt,
+	}
 	var rules weburl.Rules
 	if json.Unmarshal(r.Rules, &rules) == nil {
 		d.Rules = rules

@@ -23,14 +23,19 @@ func (s *Store) LeaseURLs(ctx context.Context, l crawl.LeaseRequest) (leased []c
 		}
 		var rows []db.Url
 		for _, part := range []struct{ from, to, limit int }{
-			{0, crawl.MinRefreshRank - 1, max(l.Limit-l.Limit/4, 1)}, {crawl.MinRefreshRank, crawl.MaxRank, l.Limit}, {0, crawl.MinRefreshRank - 1, l.Limit},
+			{0, crawl.MinRefreshRank - 1, max(l.Limit-l.Limit/4, 1)},
+			{crawl.MinRefreshRank, crawl.MaxRank, l.Limit},
+			{0, crawl.MinRefreshRank - 1, l.Limit},
 		} {
 			limit := min(part.limit, l.Limit-len(rows))
 			if limit <= 0 {
 				break
 			}
-			more, err := q.LeaseRanks(ctx, db.LeaseRanksParams{Lease: l.LeaseID, Seconds: l.TTL.Seconds(), DomainID: d.ID,
-				FromRank: int32(part.from), ToRank: int32(part.to), Batch: int32(limit)}) //nolint:gosec // 0 to 15, and hundreds
+			more, err := q.LeaseRanks(ctx, db.LeaseRanksParams{
+				Lease: l.LeaseID, Seconds: l.TTL.Seconds(),
+				DomainID: d.ID,
+				FromRank: int32(part.from), ToRank: int32(part.to), Batch: int32(limit), //nolint:gosec // 0 to 15, and hundreds
+			})
 			if err != nil {
 				return err
 			}
@@ -48,7 +53,9 @@ func (s *Store) LeaseURLs(ctx context.Context, l crawl.LeaseRequest) (leased []c
 
 // chargeBudgets charges the daily budgets and postpones pages that are beyond
 // them, or that have no active seed. Hubs are free; their intervals bound them.
-func (s *Store) chargeBudgets(ctx context.Context, q *db.Queries, l crawl.LeaseRequest, d db.CrawlDomain, rows []db.Url) (leased []crawl.URL, err error) {
+func (s *Store) chargeBudgets(
+	ctx context.Context, q *db.Queries, l crawl.LeaseRequest, d db.CrawlDomain, rows []db.Url,
+) (leased []crawl.URL, err error) {
 	seeds, err := q.ListActiveSeeds(ctx, d.ID)
 	if err != nil {
 		return nil, err
@@ -97,7 +104,10 @@ func (s *Store) chargeBudgets(ctx context.Context, q *db.Queries, l crawl.LeaseR
 		delay time.Duration
 	}{{idle, l.IdleDelay}, {overBudget, untilMidnight}} {
 		if len(postponed.ids) > 0 {
-			if err := q.ReleaseLeases(ctx, db.ReleaseLeasesParams{DomainID: d.ID, Ids: postponed.ids, Lease: l.LeaseID, Seconds: postponed.delay.Seconds()}); err != nil {
+			if err := q.ReleaseLeases(ctx, db.ReleaseLeasesParams{
+				DomainID: d.ID, Ids: postponed.ids, Lease: l.LeaseID,
+				Seconds: postponed.delay.Seconds(),
+			}); err != nil {
 				return nil, err
 			}
 		}
@@ -118,18 +128,26 @@ func (s *Store) chargeBudgets(ctx context.Context, q *db.Queries, l crawl.LeaseR
 }
 
 // RenewLeases extends leases.
-func (s *Store) RenewLeases(ctx context.Context, domain int32, lease uuid.UUID, ids []uuid.UUID, ttl time.Duration) error {
+func (s *Store) RenewLeases(
+	ctx context.Context, domain int32, lease uuid.UUID, ids []uuid.UUID, ttl time.Duration,
+) error {
 	return s.q.RenewLeases(ctx, db.RenewLeasesParams{DomainID: domain, Ids: ids, Lease: lease, Seconds: ttl.Seconds()})
 }
 
 // ReleaseLeases releases URLs that were not fetched.
-func (s *Store) ReleaseLeases(ctx context.Context, domain int32, lease uuid.UUID, ids []uuid.UUID, wait time.Duration) error {
-	return s.q.ReleaseLeases(ctx, db.ReleaseLeasesParams{DomainID: domain, Ids: ids, Lease: lease, Seconds: wait.Seconds()})
+func (s *Store) ReleaseLeases(
+	ctx context.Context, domain int32, lease uuid.UUID, ids []uuid.UUID, wait time.Duration,
+) error {
+	return s.q.ReleaseLeases(ctx, db.ReleaseLeasesParams{
+		DomainID: domain, Ids: ids, Lease: lease, Seconds: wait.Seconds(),
+	})
 }
 
 // AcquireSlot takes a request slot for ttl if it is free; otherwise it returns
 // the time until it is.
-func (s *Store) AcquireSlot(ctx context.Context, key string, holder uuid.UUID, ttl time.Duration) (acquired bool, wait time.Duration, err error) {
+func (s *Store) AcquireSlot(
+	ctx context.Context, key string, holder uuid.UUID, ttl time.Duration,
+) (acquired bool, wait time.Duration, err error) {
 	_, err = s.q.AcquireSlot(ctx, db.AcquireSlotParams{Key: key, TtlSeconds: ttl.Seconds(), Holder: holder})
 	if err == nil {
 		return true, 0, nil
@@ -152,8 +170,12 @@ func (s *Store) ReleaseSlot(ctx context.Context, key string, holder uuid.UUID, p
 
 // ReserveSlot reserves the next free time of a slot that allows one request per
 // spacing. ok is false if that is more than maxWait away.
-func (s *Store) ReserveSlot(ctx context.Context, key string, spacing, maxWait time.Duration) (wait time.Duration, ok bool, err error) {
-	left, err := s.q.ReserveSlot(ctx, db.ReserveSlotParams{Key: key, Spacing: spacing.Seconds(), MaxWaitSeconds: maxWait.Seconds()})
+func (s *Store) ReserveSlot(
+	ctx context.Context, key string, spacing, maxWait time.Duration,
+) (wait time.Duration, ok bool, err error) {
+	left, err := s.q.ReserveSlot(ctx, db.ReserveSlotParams{
+		Key: key, Spacing: spacing.Seconds(), MaxWaitSeconds: maxWait.Seconds(),
+	})
 	if noRows(err) {
 		return maxWait, false, nil
 	}
@@ -175,12 +197,16 @@ const sectionLimit = 10_000
 
 // ListSections lists the discovered sections of a domain.
 func (s *Store) ListSections(ctx context.Context, domain int32) ([]string, error) {
-	return s.q.ListSections(ctx, db.ListSectionsParams{DomainID: domain, Rank: int16(crawl.HubRank(crawl.Section)), Batch: sectionLimit}) //nolint:gosec // 0 to 15
+	return s.q.ListSections(ctx, db.ListSectionsParams{
+		DomainID: domain, Rank: int16(crawl.HubRank(crawl.Section)), Batch: sectionLimit, //nolint:gosec // 0 to 15
+	})
 }
 
 // ListURLKeys lists all URLs of the frontier, to rebuild the URL filter.
 func (s *Store) ListURLKeys(ctx context.Context, after crawl.URLKey, limit int) ([]crawl.URLKey, error) {
-	rows, err := s.q.ListURLKeys(ctx, db.ListURLKeysParams{DomainID: after.DomainID, ID: after.ID, Batch: int32(limit)}) //nolint:gosec // thousands
+	rows, err := s.q.ListURLKeys(ctx, db.ListURLKeysParams{
+		DomainID: after.DomainID, ID: after.ID, Batch: int32(limit), //nolint:gosec // thousands
+	})
 	out := make([]crawl.URLKey, len(rows))
 	for i, r := range rows {
 		out[i] = crawl.URLKey{DomainID: r.DomainID, ID: r.ID}
@@ -197,9 +223,14 @@ func (s *Store) EstimateURLCount(ctx context.Context) (n int64, err error) {
 }
 
 func urlFromRow(r db.Url) crawl.URL {
-	u := crawl.URL{DomainID: r.DomainID, ID: r.ID, URL: r.Url, Kind: crawl.Kind(r.Kind), State: crawl.State(r.State), Rank: int(r.Rank), Depth: int(r.Depth),
-		Attempts: int(r.Attempts), Interval: time.Duration(r.IntervalSeconds) * time.Second, FoundAt: r.FoundAt, LastStatus: int(r.LastStatus),
-		ETag: r.Etag, LastModified: r.LastModified, ContentHash: r.ContentHash, RawHash: r.RawHash, Canonical: r.Canonical}
+	u := crawl.URL{
+		DomainID: r.DomainID, ID: r.ID, URL: r.Url, Kind: crawl.Kind(r.Kind), State: crawl.State(r.State),
+		Rank: int(r.Rank), Depth: int(r.Depth),
+		Attempts: int(r.Attempts), Interval: time.Duration(r.IntervalSeconds) * time.Second, FoundAt: r.FoundAt,
+		LastStatus: int(r.LastStatus),
+		ETag:       r.Etag, LastModified: r.LastModified, ContentHash: r.ContentHash, RawHash: r.RawHash,
+		Canonical: r.Canonical,
+	}
 	if r.Lease != nil {
 		u.Lease = *r.Lease
 	}

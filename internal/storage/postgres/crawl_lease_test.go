@@ -64,8 +64,14 @@ func TestLeaseURLs_Expiry(t *testing.T) {
 	record := func(u crawl.URL) bool {
 		t.Helper()
 		u.State, u.RawHash = crawl.Stored, "aa"
-		f := crawl.FetchRecord{URL: u, DueIn: time.Hour, Requests: 1, IsFirstVersion: true, ObjectKey: crawl.ObjectKey(d.Name, u.ID, "aa"),
-			Version: &crawl.PageVersion{DomainID: d.ID, URLID: u.ID, FetchedAt: time.Now().UTC(), Status: 200, Kind: crawl.Article, RawHash: "aa", FinalURL: u.URL}}
+		f := crawl.FetchRecord{
+			URL: u, DueIn: time.Hour, Requests: 1, IsFirstVersion: true,
+			ObjectKey: crawl.ObjectKey(d.Name, u.ID, "aa"),
+			Version: &crawl.PageVersion{
+				DomainID: d.ID, URLID: u.ID, FetchedAt: time.Now().UTC(), Status: 200,
+				Kind: crawl.Article, RawHash: "aa", FinalURL: u.URL,
+			},
+		}
 		recorded, err := n.RecordFetches(t.Context(), []crawl.FetchRecord{f})
 		n.must(err)
 		return recorded[0]
@@ -80,7 +86,8 @@ func TestLeaseURLs_Expiry(t *testing.T) {
 		t.Error("a fetch was recorded twice")
 	}
 	pages, err := n.LeaseCrawledPages(t.Context(), 10, time.Minute)
-	if n.must(err); len(pages) != 1 || pages[0].URL != second[0].URL || !pages[0].IsFirstVersion || pages[0].ObjectKey == "" {
+	if n.must(err); len(pages) != 1 || pages[0].URL != second[0].URL || !pages[0].IsFirstVersion ||
+		pages[0].ObjectKey == "" {
 		t.Fatalf("got queued pages %+v, want the recorded one", pages)
 	}
 	// Delivery is at least once: pages that are not deleted are leased again.
@@ -122,7 +129,8 @@ func TestLeaseURLs_DailyBudgets(t *testing.T) {
 	if hubs := n.lease(d, 100, func(l *crawl.LeaseRequest) { l.DailyBudget = 7 }); len(hubs) != 2 {
 		t.Errorf("got %d hubs, want 2", len(hubs))
 	}
-	n.exec("update urls set due_at = due_at - interval '1 day' where lease is null; update seeds set budget_day = budget_day - 1; update crawl_domains set budget_day = budget_day - 1")
+	n.exec("update urls set due_at = due_at - interval '1 day' where lease is null; update seeds set budget_day = " +
+		"budget_day - 1; update crawl_domains set budget_day = budget_day - 1")
 	n.must(n.leaseDomain(d))
 	if next := n.lease(d, 100, func(l *crawl.LeaseRequest) { l.DailyBudget = 7 }); len(next) != 7 {
 		t.Errorf("next day: got %d URLs, want 7", len(next))
@@ -170,8 +178,14 @@ func TestRecordFetches_OnlyLeaseHolder(t *testing.T) {
 	var both []crawl.FetchRecord
 	for _, u := range []crawl.URL{late[0], holder[0]} {
 		u.State, u.RawHash = crawl.Stored, "aa"
-		both = append(both, crawl.FetchRecord{URL: u, DueIn: time.Hour, Requests: 1, IsFirstVersion: true, ObjectKey: crawl.ObjectKey(d.Name, u.ID, "aa"),
-			Version: &crawl.PageVersion{DomainID: d.ID, URLID: u.ID, FetchedAt: time.Now().UTC(), Status: 200, Kind: crawl.Article, RawHash: "aa", FinalURL: u.URL}})
+		both = append(both, crawl.FetchRecord{
+			URL: u, DueIn: time.Hour, Requests: 1, IsFirstVersion: true,
+			ObjectKey: crawl.ObjectKey(d.Name, u.ID, "aa"),
+			Version: &crawl.PageVersion{
+				DomainID: d.ID, URLID: u.ID, FetchedAt: time.Now().UTC(), Status: 200,
+				Kind: crawl.Article, RawHash: "aa", FinalURL: u.URL,
+			},
+		})
 	}
 	recorded, err := n.RecordFetches(t.Context(), both)
 	n.must(err)

@@ -17,8 +17,11 @@ func (s *Store) LeaseCrawledPages(ctx context.Context, limit int, ttl time.Durat
 	rows, err := s.q.LeaseCrawledPages(ctx, db.LeaseCrawledPagesParams{Seconds: ttl.Seconds(), Batch: int32(limit)}) //nolint:gosec // hundreds
 	out := make([]crawl.CrawledPage, len(rows))
 	for i, r := range rows {
-		out[i] = crawl.CrawledPage{ID: r.ID, DomainID: r.DomainID, URLID: r.UrlID, URL: r.Url, ObjectKey: r.ObjectKey,
-			FetchedAt: r.FetchedAt, FoundAt: r.FoundAt, IsFirstVersion: r.IsFirstVersion, Removed: r.Removed, MovedTo: idOrNil(r.MovedTo), Attempts: int(r.Attempts)}
+		out[i] = crawl.CrawledPage{
+			ID: r.ID, DomainID: r.DomainID, URLID: r.UrlID, URL: r.Url, ObjectKey: r.ObjectKey,
+			FetchedAt: r.FetchedAt, FoundAt: r.FoundAt, IsFirstVersion: r.IsFirstVersion, Removed: r.Removed,
+			MovedTo: idOrNil(r.MovedTo), Attempts: int(r.Attempts),
+		}
 	}
 	return out, err
 }
@@ -30,16 +33,23 @@ func (s *Store) DeleteCrawledPages(ctx context.Context, ids []int64) error {
 
 // ListVersions lists a domain's page versions within a time range, in order,
 // starting after the given one.
-func (s *Store) ListVersions(ctx context.Context, domain int32, from, to time.Time, after crawl.PageVersion, limit int) ([]crawl.PageVersion, error) {
-	rows, err := s.q.ListVersions(ctx, db.ListVersionsParams{DomainID: domain, FromTime: from, ToTime: to,
-		AfterTime: after.FetchedAt, AfterID: after.URLID, Batch: int32(limit)}) //nolint:gosec // hundreds
+func (s *Store) ListVersions(
+	ctx context.Context, domain int32, from, to time.Time, after crawl.PageVersion, limit int,
+) ([]crawl.PageVersion, error) {
+	rows, err := s.q.ListVersions(ctx, db.ListVersionsParams{
+		DomainID: domain, FromTime: from, ToTime: to,
+		AfterTime: after.FetchedAt, AfterID: after.URLID, Batch: int32(limit), //nolint:gosec // hundreds
+	})
 	if err != nil {
 		return nil, err
 	}
 	out := make([]crawl.PageVersion, len(rows))
 	for i, r := range rows {
-		out[i] = crawl.PageVersion{DomainID: r.DomainID, URLID: r.UrlID, URL: r.FinalUrl, FetchedAt: r.FetchedAt, Status: int(r.Status), Bytes: int(r.Bytes),
-			StoredBytes: int(r.StoredBytes), Kind: crawl.Kind(r.Kind), RawHash: r.RawHash, FinalURL: r.FinalUrl}
+		out[i] = crawl.PageVersion{
+			DomainID: r.DomainID, URLID: r.UrlID, URL: r.FinalUrl, FetchedAt: r.FetchedAt,
+			Status: int(r.Status), Bytes: int(r.Bytes),
+			StoredBytes: int(r.StoredBytes), Kind: crawl.Kind(r.Kind), RawHash: r.RawHash, FinalURL: r.FinalUrl,
+		}
 		if r.Url != nil {
 			out[i].URL = *r.Url
 		}
@@ -59,8 +69,12 @@ func (s *Store) ListCrawlDomainIDs(ctx context.Context, after int32, limit int) 
 // of a URL, and those older than maxAge except for the newest, with their
 // objects. It skips leased URLs, because their fetch may be storing the same
 // content.
-func (s *Store) DeleteOldVersions(ctx context.Context, domain int32, maxVersions int, maxAge time.Duration, limit int, deleteObject func(ctx context.Context, key string) error) (found, deleted int, err error) {
-	rows, err := s.q.ListOldVersions(ctx, db.ListOldVersionsParams{DomainID: domain, MaxVersions: int32(maxVersions), Seconds: maxAge.Seconds(), Batch: int32(limit)}) //nolint:gosec // small
+func (s *Store) DeleteOldVersions(ctx context.Context, domain int32, maxVersions int, maxAge time.Duration, limit int,
+	deleteObject func(ctx context.Context, key string) error,
+) (found, deleted int, err error) {
+	rows, err := s.q.ListOldVersions(ctx, db.ListOldVersionsParams{
+		DomainID: domain, MaxVersions: int32(maxVersions), Seconds: maxAge.Seconds(), Batch: int32(limit), //nolint:gosec // small
+	})
 	if err != nil {
 		return 0, 0, err
 	}
@@ -75,10 +89,15 @@ func (s *Store) DeleteOldVersions(ctx context.Context, domain int32, maxVersions
 			} else if err != nil {
 				return err
 			}
-			if err := q.DeleteVersion(ctx, db.DeleteVersionParams{DomainID: v.DomainID, UrlID: v.UrlID, FetchedAt: v.FetchedAt}); err != nil {
+			if err := q.DeleteVersion(ctx, db.DeleteVersionParams{
+				DomainID: v.DomainID, UrlID: v.UrlID,
+				FetchedAt: v.FetchedAt,
+			}); err != nil {
 				return err
 			}
-			inUse, err := q.VersionObjectInUse(ctx, db.VersionObjectInUseParams{DomainID: v.DomainID, UrlID: v.UrlID, RawHash: v.RawHash})
+			inUse, err := q.VersionObjectInUse(ctx, db.VersionObjectInUseParams{
+				DomainID: v.DomainID, UrlID: v.UrlID, RawHash: v.RawHash,
+			})
 			if err != nil {
 				return err
 			}

@@ -39,7 +39,10 @@ func TestEnqueueDueSeeds_NoDeadlockWithCrawl(t *testing.T) {
 		run("lease and record", func(ctx context.Context, i int) error {
 			var fetched []crawl.FetchRecord
 			for k := range 2 {
-				urls, err := n.LeaseURLs(ctx, crawl.LeaseRequest{Domain: domains[(worker+i+3*k)%4], LeaseID: uuid.New(), Limit: 8, TTL: time.Minute, IdleDelay: time.Hour})
+				urls, err := n.LeaseURLs(ctx, crawl.LeaseRequest{
+					Domain: domains[(worker+i+3*k)%4], LeaseID: uuid.New(),
+					Limit: 8, TTL: time.Minute, IdleDelay: time.Hour,
+				})
 				if err != nil {
 					return err
 				}
@@ -71,8 +74,12 @@ func TestEnqueueDueSeeds_NoDeadlockWithCrawl(t *testing.T) {
 	run("create seeds", func(ctx context.Context, i int) error {
 		var list []crawl.Seed
 		for k := range 4 {
-			list = append(list, crawl.Seed{ID: newID(), WorkspaceID: n.workspace.ID, URL: webURL(t, "https://"+string("dbca"[(i+k)%4])+".example/"), Kind: crawl.Home,
-				Status: crawl.Active, MinInterval: time.Minute, MaxInterval: time.Hour, Interval: time.Minute, Rules: crawl.Rules{MaxDepth: 1}})
+			list = append(list, crawl.Seed{
+				ID: newID(), WorkspaceID: n.workspace.ID,
+				URL: webURL(t, "https://"+string("dbca"[(i+k)%4])+".example/"), Kind: crawl.Home,
+				Status: crawl.Active, MinInterval: time.Minute, MaxInterval: time.Hour, Interval: time.Minute,
+				Rules: crawl.Rules{MaxDepth: 1},
+			})
 		}
 		_, _, err := n.CreateSeeds(ctx, list, idempotency.Key{})
 		return err

@@ -28,7 +28,8 @@ func (s *Store) AddURLs(ctx context.Context, found []crawl.DiscoveredURL) (map[u
 	})
 	var p db.AddURLsParams
 	for _, f := range found {
-		p.DomainIds, p.Ids, p.Urls = append(p.DomainIds, f.DomainID), append(p.Ids, crawl.URLID(f.URL)), append(p.Urls, f.URL.String())
+		p.DomainIds, p.Ids, p.Urls = append(p.DomainIds, f.DomainID), append(p.Ids, crawl.URLID(f.URL)), append(p.Urls,
+			f.URL.String())
 		p.Kinds, p.SeedNumbers = append(p.Kinds, string(f.Kind)), append(p.SeedNumbers, f.SeedNumber)
 		p.Ranks, p.Depths = append(p.Ranks, int16(f.Rank)), append(p.Depths, int16(f.Depth)) //nolint:gosec // 0 to 15, and a few
 		p.Intervals = append(p.Intervals, seconds(f.Interval))
@@ -119,7 +120,8 @@ func appendCrawledPage(p *db.AddCrawledPagesParams, f crawl.FetchRecord, row db.
 	}
 	p.DomainIds, p.UrlIds = append(p.DomainIds, row.DomainID), append(p.UrlIds, row.ID)
 	p.Fetched, p.Urls = append(p.Fetched, at), append(p.Urls, f.URL.URL)
-	p.Keys, p.Found, p.First = append(p.Keys, f.ObjectKey), append(p.Found, row.FoundAt), append(p.First, f.IsFirstVersion)
+	p.Keys, p.Found, p.First = append(p.Keys, f.ObjectKey), append(p.Found, row.FoundAt), append(p.First,
+		f.IsFirstVersion)
 	p.Removed, p.MovedTo = append(p.Removed, f.Version == nil), append(p.MovedTo, f.MovedTo)
 }
 
@@ -129,10 +131,12 @@ func finishParams(fetches []crawl.FetchRecord) (p db.RecordURLsParams) {
 		p.DomainIds, p.Ids, p.Leases = append(p.DomainIds, u.DomainID), append(p.Ids, u.ID), append(p.Leases, u.Lease)
 		p.Unscheduled, p.DueIn = append(p.Unscheduled, f.Unscheduled), append(p.DueIn, f.DueIn.Seconds())
 		p.States, p.Changed = append(p.States, string(u.State)), append(p.Changed, f.Changed)
-		p.Attempts, p.Statuses, p.Ranks = append(p.Attempts, int16(u.Attempts)), append(p.Statuses, int16(u.LastStatus)), append(p.Ranks, int16(u.Rank)) //nolint:gosec // small
+		p.Attempts, p.Statuses, p.Ranks = append(p.Attempts, int16(u.Attempts)), append(p.Statuses, //nolint:gosec // small
+			int16(u.LastStatus)), append(p.Ranks, int16(u.Rank)) //nolint:gosec // small
 		p.Intervals = append(p.Intervals, seconds(u.Interval))
 		p.Etags, p.Modified = append(p.Etags, u.ETag), append(p.Modified, u.LastModified)
-		p.Content, p.Simhashes, p.Raw = append(p.Content, u.ContentHash), append(p.Simhashes, u.SimHash), append(p.Raw, u.RawHash)
+		p.Content, p.Simhashes, p.Raw = append(p.Content, u.ContentHash), append(p.Simhashes, u.SimHash), append(p.Raw,
+			u.RawHash)
 		p.Canonicals, p.Errors = append(p.Canonicals, u.Canonical), append(p.Errors, f.Error)
 	}
 	return p
@@ -143,9 +147,12 @@ func appendVersion(p *db.AddVersionsParams, v *crawl.PageVersion) error {
 	if err != nil {
 		return err
 	}
-	p.DomainIds, p.UrlIds, p.Fetched = append(p.DomainIds, v.DomainID), append(p.UrlIds, v.URLID), append(p.Fetched, v.FetchedAt)
-	p.Statuses, p.Bytes, p.StoredBytes = append(p.Statuses, int16(v.Status)), append(p.Bytes, int32(v.Bytes)), append(p.StoredBytes, int32(v.StoredBytes)) //nolint:gosec // capped by the fetcher
-	p.Kinds, p.Raw, p.FinalUrls = append(p.Kinds, string(v.Kind)), append(p.Raw, v.RawHash), append(p.FinalUrls, v.FinalURL)
+	p.DomainIds, p.UrlIds, p.Fetched = append(p.DomainIds, v.DomainID), append(p.UrlIds, v.URLID), append(p.Fetched,
+		v.FetchedAt)
+	p.Statuses, p.Bytes, p.StoredBytes = append(p.Statuses, int16(v.Status)), append(p.Bytes, //nolint:gosec // capped by the fetcher
+		int32(v.Bytes)), append(p.StoredBytes, int32(v.StoredBytes)) //nolint:gosec // capped by the fetcher
+	p.Kinds, p.Raw, p.FinalUrls = append(p.Kinds, string(v.Kind)), append(p.Raw, v.RawHash), append(p.FinalUrls,
+		v.FinalURL)
 	p.Headers = append(p.Headers, string(header))
 	return nil
 }
@@ -160,8 +167,10 @@ func countFetches(fetches []crawl.FetchRecord) (p db.CountFetchesParams) {
 			at[f.URL.DomainID] = i
 			p.Ids = append(p.Ids, f.URL.DomainID)
 			p.Fetches, p.Stores, p.Unchanges = append(p.Fetches, 0), append(p.Stores, 0), append(p.Unchanges, 0)
-			p.Fails, p.TimeoutCounts, p.Exclusions = append(p.Fails, 0), append(p.TimeoutCounts, 0), append(p.Exclusions, 0)
-			p.ByteCounts, p.Response, p.Hubs, p.News, p.DueIn = append(p.ByteCounts, 0), append(p.Response, 0), append(p.Hubs, 0), append(p.News, 0), append(p.DueIn, -1)
+			p.Fails, p.TimeoutCounts, p.Exclusions = append(p.Fails, 0), append(p.TimeoutCounts,
+				0), append(p.Exclusions, 0)
+			p.ByteCounts, p.Response, p.Hubs, p.News, p.DueIn = append(p.ByteCounts, 0), append(p.Response,
+				0), append(p.Hubs, 0), append(p.News, 0), append(p.DueIn, -1)
 		}
 		p.Fetches[i] += int32(f.Requests) //nolint:gosec // a few
 		p.ByteCounts[i] += f.Bytes

@@ -23,7 +23,9 @@ const maxSeeds = 20_000
 
 // CreateSeeds stores and enqueues the seeds that the workspace does not have
 // yet, and returns them.
-func (s *Store) CreateSeeds(ctx context.Context, seeds []crawl.Seed, key idempotency.Key) (out []crawl.Seed, replayed bool, err error) {
+func (s *Store) CreateSeeds(
+	ctx context.Context, seeds []crawl.Seed, key idempotency.Key,
+) (out []crawl.Seed, replayed bool, err error) {
 	if len(seeds) == 0 {
 		return nil, false, nil
 	}
@@ -46,7 +48,10 @@ func (s *Store) CreateSeeds(ctx context.Context, seeds []crawl.Seed, key idempot
 			return err
 		}
 		if int(count)+len(seeds) > maxSeeds {
-			return &apperr.Error{Kind: apperr.KindConflict, Code: "too_many_seeds", Message: fmt.Sprintf("A workspace can have at most %d seeds. Delete some first.", maxSeeds)}
+			return &apperr.Error{
+				Kind: apperr.KindConflict, Code: "too_many_seeds",
+				Message: fmt.Sprintf("A workspace can have at most %d seeds. Delete some first.", maxSeeds),
+			}
 		}
 		domains, err := upsertDomains(ctx, q, seeds)
 		if err != nil {
@@ -54,10 +59,15 @@ func (s *Store) CreateSeeds(ctx context.Context, seeds []crawl.Seed, key idempot
 		}
 		for _, n := range seeds {
 			d := domains[n.URL.Domain()]
-			row, err := q.InsertSeed(ctx, db.InsertSeedParams{ID: n.ID, WorkspaceID: workspaceID, DomainID: d.ID, UrlID: crawl.URLID(n.URL), Url: n.URL.String(),
+			row, err := q.InsertSeed(ctx, db.InsertSeedParams{
+				ID: n.ID, WorkspaceID: workspaceID, DomainID: d.ID,
+				UrlID: crawl.URLID(n.URL), Url: n.URL.String(),
 				Kind: db.UrlKind(n.Kind), Title: n.Title, Status: db.SeedStatus(n.Status), Priority: int16(n.Priority), //nolint:gosec // 0 to 100
-				MinIntervalSeconds: seconds(n.MinInterval), MaxIntervalSeconds: seconds(n.MaxInterval), IntervalSeconds: seconds(n.Interval),
-				Allow: orEmpty(n.Rules.Allow), Deny: orEmpty(n.Rules.Deny), MaxDepth: int16(n.Rules.MaxDepth), DailyBudget: int32(n.Rules.DailyBudget)}) //nolint:gosec // checked at the edge
+				MinIntervalSeconds: seconds(n.MinInterval), MaxIntervalSeconds: seconds(n.MaxInterval),
+				IntervalSeconds: seconds(n.Interval),
+				Allow:           orEmpty(n.Rules.Allow), Deny: orEmpty(n.Rules.Deny), MaxDepth: int16(n.Rules.MaxDepth), //nolint:gosec // checked at the edge
+				DailyBudget: int32(n.Rules.DailyBudget), //nolint:gosec // checked at the edge
+			})
 			if noRows(err) {
 				continue
 			}
@@ -65,7 +75,8 @@ func (s *Store) CreateSeeds(ctx context.Context, seeds []crawl.Seed, key idempot
 				return err
 			}
 			out = append(out, seedFromRow(row, d.Domain))
-			if err := record(ctx, q, workspaceID, audit.SeedCreated, "seed", row.ID, map[string]any{"domain": d.Domain}); err != nil {
+			if err := record(ctx, q, workspaceID, audit.SeedCreated, "seed", row.ID,
+				map[string]any{"domain": d.Domain}); err != nil {
 				return err
 			}
 		}
@@ -98,8 +109,12 @@ func (s *Store) GetSeed(ctx context.Context, workspaceID, id uuid.UUID) (crawl.S
 }
 
 // ListSeeds lists a workspace's seeds, oldest first. domain may be empty.
-func (s *Store) ListSeeds(ctx context.Context, workspaceID uuid.UUID, domain string, after uuid.UUID, limit int) ([]crawl.Seed, error) {
-	rows, err := s.q.ListSeeds(ctx, db.ListSeedsParams{WorkspaceID: workspaceID, Domain: domain, AfterID: after, PageSize: int32(limit)}) //nolint:gosec // the API caps it
+func (s *Store) ListSeeds(
+	ctx context.Context, workspaceID uuid.UUID, domain string, after uuid.UUID, limit int,
+) ([]crawl.Seed, error) {
+	rows, err := s.q.ListSeeds(ctx, db.ListSeedsParams{
+		WorkspaceID: workspaceID, Domain: domain, AfterID: after, PageSize: int32(limit), //nolint:gosec // the API caps it
+	})
 	out := make([]crawl.Seed, len(rows))
 	for i, row := range rows {
 		out[i] = seedFromRow(row.Seed, row.Domain)
@@ -109,23 +124,34 @@ func (s *Store) ListSeeds(ctx context.Context, workspaceID uuid.UUID, domain str
 
 // UpdateSeed applies a change to a seed. ifVersion 0 matches any version;
 // change may return an error.
-func (s *Store) UpdateSeed(ctx context.Context, workspaceID, id uuid.UUID, ifVersion int64, change func(*crawl.Seed) error) (changed crawl.Seed, err error) {
+func (s *Store) UpdateSeed(
+	ctx context.Context, workspaceID, id uuid.UUID, ifVersion int64, change func(*crawl.Seed) error,
+) (changed crawl.Seed, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		row, err := q.GetSeed(ctx, db.GetSeedParams{ID: id, WorkspaceID: workspaceID})
 		if err != nil {
 			return orMissing(err, "seed")
 		}
 		n := seedFromRow(row.Seed, row.Domain)
-		stale := &apperr.Error{Kind: apperr.KindPreconditionFailed, Code: "version_mismatch", Message: "The seed was changed in the meantime. Read it again and retry."}
+		stale := &apperr.Error{
+			Kind: apperr.KindPreconditionFailed, Code: "version_mismatch",
+			Message: "The seed was changed in the meantime. Read it again and retry.",
+		}
 		if ifVersion != 0 && ifVersion != n.Version {
 			return stale
 		}
 		if err := change(&n); err != nil {
 			return err
 		}
-		updated, err := q.UpdateSeed(ctx, db.UpdateSeedParams{ID: id, WorkspaceID: workspaceID, Version: n.Version, Kind: db.UrlKind(n.Kind), Title: n.Title,
-			Status: db.SeedStatus(n.Status), Priority: int16(n.Priority), MinIntervalSeconds: seconds(n.MinInterval), MaxIntervalSeconds: seconds(n.MaxInterval), //nolint:gosec // 0 to 100
-			Allow: orEmpty(n.Rules.Allow), Deny: orEmpty(n.Rules.Deny), MaxDepth: int16(n.Rules.MaxDepth), DailyBudget: int32(n.Rules.DailyBudget)}) //nolint:gosec // checked at the edge
+		updated, err := q.UpdateSeed(ctx, db.UpdateSeedParams{
+			ID: id, WorkspaceID: workspaceID, Version: n.Version,
+			Kind: db.UrlKind(n.Kind), Title: n.Title,
+			Status: db.SeedStatus(n.Status), Priority: int16(n.Priority), MinIntervalSeconds: seconds(n.MinInterval), //nolint:gosec // 0 to 100
+			MaxIntervalSeconds: seconds(
+				n.MaxInterval),
+			Allow: orEmpty(n.Rules.Allow), Deny: orEmpty(n.Rules.Deny), MaxDepth: int16(n.Rules.MaxDepth), //nolint:gosec // checked at the edge
+			DailyBudget: int32(n.Rules.DailyBudget), //nolint:gosec // checked at the edge
+		})
 		if noRows(err) {
 			return stale
 		}
@@ -133,7 +159,9 @@ func (s *Store) UpdateSeed(ctx context.Context, workspaceID, id uuid.UUID, ifVer
 			return err
 		}
 		changed = seedFromRow(updated, row.Domain)
-		return record(ctx, q, workspaceID, audit.SeedChanged, "seed", id, map[string]any{"domain": row.Domain, "status": n.Status})
+		return record(ctx, q, workspaceID, audit.SeedChanged, "seed", id, map[string]any{
+			"domain": row.Domain, "status": n.Status,
+		})
 	})
 	return changed, err
 }
@@ -171,7 +199,8 @@ func (s *Store) EnqueueDueSeeds(ctx context.Context, batch int) (enqueued int, e
 				continue
 			}
 			seen[row.UrlID] = true
-			hubs.DomainIds, hubs.Ids, hubs.Urls = append(hubs.DomainIds, row.DomainID), append(hubs.Ids, row.UrlID), append(hubs.Urls, row.Url)
+			hubs.DomainIds, hubs.Ids, hubs.Urls = append(hubs.DomainIds, row.DomainID), append(hubs.Ids,
+				row.UrlID), append(hubs.Urls, row.Url)
 			hubs.Kinds, hubs.SeedNumbers = append(hubs.Kinds, string(row.Kind)), append(hubs.SeedNumbers, row.Number)
 			hubs.Ranks = append(hubs.Ranks, int16(crawl.HubRank(crawl.Kind(row.Kind)))) //nolint:gosec // 0 to 15
 		}
@@ -185,7 +214,9 @@ func (s *Store) EnqueueDueSeeds(ctx context.Context, batch int) (enqueued int, e
 
 // RecordSeedCrawl records a fetch of a hub for its seeds: whether it yielded
 // new URLs, or its error. The next crawl is at least minWait away.
-func (s *Store) RecordSeedCrawl(ctx context.Context, domain int32, url uuid.UUID, found bool, lastError string, minWait time.Duration) error {
+func (s *Store) RecordSeedCrawl(
+	ctx context.Context, domain int32, url uuid.UUID, found bool, lastError string, minWait time.Duration,
+) error {
 	factor := 1.25
 	if found {
 		factor = 0.67
@@ -193,7 +224,10 @@ func (s *Store) RecordSeedCrawl(ctx context.Context, domain int32, url uuid.UUID
 	if lastError != "" {
 		factor = 1
 	}
-	return s.q.RecordSeedCrawl(ctx, db.RecordSeedCrawlParams{DomainID: domain, UrlID: url, Found: found, LastError: lastError, Factor: factor, MinWaitSeconds: minWait.Seconds()})
+	return s.q.RecordSeedCrawl(ctx, db.RecordSeedCrawlParams{
+		DomainID: domain, UrlID: url, Found: found, LastError: lastError, Factor: factor,
+		MinWaitSeconds: minWait.Seconds(),
+	})
 }
 
 // SetSeedKind corrects the kind of a hub's seeds, of all workspaces.
@@ -214,10 +248,18 @@ func (s *Store) ListActiveSeeds(ctx context.Context, domain int32) ([]crawl.Seed
 func seconds(d time.Duration) int32 { return int32(d / time.Second) } //nolint:gosec // intervals of hubs
 
 func seedFromRow(r db.Seed, domain string) crawl.Seed {
-	n := crawl.Seed{ID: r.ID, Number: r.Number, WorkspaceID: r.WorkspaceID, DomainID: r.DomainID, Domain: domain, Kind: crawl.Kind(r.Kind), Title: r.Title,
-		Status: crawl.SeedStatus(r.Status), Priority: int(r.Priority), MinInterval: time.Duration(r.MinIntervalSeconds) * time.Second, MaxInterval: time.Duration(r.MaxIntervalSeconds) * time.Second,
-		Interval: time.Duration(r.IntervalSeconds) * time.Second, Rules: crawl.Rules{Allow: r.Allow, Deny: r.Deny, MaxDepth: int(r.MaxDepth), DailyBudget: int(r.DailyBudget)},
-		NextCrawl: r.NextCrawl, LastCrawl: r.LastCrawl, LastFound: r.LastFound, LastError: r.LastError, Version: r.Version, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt}
+	n := crawl.Seed{
+		ID: r.ID, Number: r.Number, WorkspaceID: r.WorkspaceID, DomainID: r.DomainID, Domain: domain,
+		Kind: crawl.Kind(r.Kind), Title: r.Title,
+		Status: crawl.SeedStatus(r.Status), Priority: int(r.Priority),
+		MinInterval: time.Duration(r.MinIntervalSeconds) * time.Second,
+		MaxInterval: time.Duration(r.MaxIntervalSeconds) * time.Second,
+		Interval:    time.Duration(r.IntervalSeconds) * time.Second, Rules: crawl.Rules{
+			Allow: r.Allow, Deny: r.Deny, MaxDepth: int(r.MaxDepth), DailyBudget: int(r.DailyBudget),
+		},
+		NextCrawl: r.NextCrawl, LastCrawl: r.LastCrawl, LastFound: r.LastFound, LastError: r.LastError,
+		Version: r.Version, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+	}
 	n.URL = parseStoredURL(r.Url)
 	return n
 }

@@ -26,8 +26,13 @@ func webURL(t *testing.T, text string) weburl.URL {
 // seed creates a seed of a workspace and returns it with its domain.
 func (n *newsroom) seed(workspaceID uuid.UUID, address string, change ...func(*crawl.Seed)) (crawl.Seed, crawl.Domain) {
 	n.t.Helper()
-	s := crawl.Seed{ID: newID(), WorkspaceID: workspaceID, URL: webURL(n.t, address), Kind: crawl.Home, Status: crawl.Active, Priority: 50,
-		MinInterval: 5 * time.Minute, MaxInterval: 20 * time.Minute, Interval: 15 * time.Minute, Rules: crawl.Rules{MaxDepth: 1}}
+	s := crawl.Seed{
+		ID: newID(), WorkspaceID: workspaceID, URL: webURL(n.t, address), Kind: crawl.Home,
+		Status: crawl.Active, Priority: 50,
+		MinInterval: 5 * time.Minute, MaxInterval: 20 * time.Minute, Interval: 15 * time.Minute, Rules: crawl.Rules{
+			MaxDepth: 1,
+		},
+	}
 	for _, f := range change {
 		f(&s)
 	}
@@ -44,8 +49,11 @@ func (n *newsroom) seed(workspaceID uuid.UUID, address string, change ...func(*c
 func (n *newsroom) discover(s crawl.Seed, count, rank int) []crawl.DiscoveredURL {
 	out := make([]crawl.DiscoveredURL, count)
 	for i := range out {
-		out[i] = crawl.DiscoveredURL{DomainID: s.DomainID, URL: webURL(n.t, fmt.Sprintf("https://%s/rank-%d/%d.html", s.URL.Domain(), rank, i)),
-			Kind: crawl.Article, Rank: rank, Depth: 1, SeedNumber: s.Number}
+		out[i] = crawl.DiscoveredURL{
+			DomainID: s.DomainID,
+			URL:      webURL(n.t, fmt.Sprintf("https://%s/rank-%d/%d.html", s.URL.Domain(), rank, i)),
+			Kind:     crawl.Article, Rank: rank, Depth: 1, SeedNumber: s.Number,
+		}
 	}
 	_, err := n.AddURLs(n.t.Context(), out)
 	n.must(err)
@@ -77,14 +85,16 @@ func TestEnqueueDueSeeds_Interval(t *testing.T) {
 		t.Errorf("got due domains %v (%v), want news.example", due, err)
 	}
 	urls := n.lease(d, 10)
-	if len(urls) != 1 || urls[0].URL != "https://news.example/" || urls[0].Kind != crawl.Home || urls[0].SeedNumber != s.Number {
+	if len(urls) != 1 || urls[0].URL != "https://news.example/" || urls[0].Kind != crawl.Home ||
+		urls[0].SeedNumber != s.Number {
 		t.Fatalf("got URLs %+v, want the seed", urls)
 	}
 	// The interval depends on the links found, within its bounds.
 	for range 5 {
 		n.must(n.RecordSeedCrawl(t.Context(), d.ID, urls[0].ID, true, "", 0))
 	}
-	if got, _ := n.GetSeed(t.Context(), n.workspace.ID, s.ID); got.Interval != 5*time.Minute || got.LastFound == nil || time.Until(got.NextCrawl) > 5*time.Minute {
+	if got, _ := n.GetSeed(t.Context(), n.workspace.ID, s.ID); got.Interval != 5*time.Minute || got.LastFound == nil ||
+		time.Until(got.NextCrawl) > 5*time.Minute {
 		t.Errorf("after news: got interval %s, next in %s, want 5m", got.Interval, time.Until(got.NextCrawl))
 	}
 	for range 9 {
@@ -94,7 +104,8 @@ func TestEnqueueDueSeeds_Interval(t *testing.T) {
 		t.Errorf("without news: got interval %s, want 20m", got.Interval)
 	}
 	n.must(n.RecordSeedCrawl(t.Context(), d.ID, urls[0].ID, false, "it is down", 0))
-	if got, _ := n.GetSeed(t.Context(), n.workspace.ID, s.ID); got.Interval != 20*time.Minute || got.LastError != "it is down" {
+	if got, _ := n.GetSeed(t.Context(), n.workspace.ID, s.ID); got.Interval != 20*time.Minute ||
+		got.LastError != "it is down" {
 		t.Errorf("after a failure: got %+v, want the same interval and an error", got)
 	}
 }
@@ -103,13 +114,18 @@ func TestLeaseURLs_PausedSeeds(t *testing.T) {
 	n := open(t)
 	s, d := n.seed(n.workspace.ID, "https://news.example/")
 	n.discover(s, 5, 3)
-	_, err := n.UpdateSeed(t.Context(), n.workspace.ID, s.ID, s.Version, func(s *crawl.Seed) error { s.Status = crawl.Paused; return nil })
+	_, err := n.UpdateSeed(t.Context(), n.workspace.ID, s.ID, s.Version, func(s *crawl.Seed) error {
+		s.Status = crawl.Paused
+		return nil
+	})
 	n.must(err)
 	if urls := n.lease(d, 10); len(urls) != 0 {
 		t.Errorf("got %d URLs of a paused seed, want 0", len(urls))
 	}
 	var conflict *apperr.Error
-	if _, err := n.UpdateSeed(t.Context(), n.workspace.ID, s.ID, s.Version, func(*crawl.Seed) error { return nil }); !errors.As(err, &conflict) || conflict.Kind != apperr.KindPreconditionFailed {
+	if _, err := n.UpdateSeed(t.Context(), n.workspace.ID, s.ID, s.Version,
+		func(*crawl.Seed) error { return nil }); !errors.As(err, &conflict) ||
+		conflict.Kind != apperr.KindPreconditionFailed {
 		t.Errorf("update of an old version: got %v, want a failed precondition", err)
 	}
 	elsewhere, _, _ := n.found("Other desk")

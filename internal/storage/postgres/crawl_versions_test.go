@@ -18,8 +18,15 @@ func (n *newsroom) storeVersions(d crawl.Domain, u crawl.URL, hashes ...string) 
 	for i, hash := range hashes {
 		at := time.Now().UTC().Add(time.Duration(i-len(hashes)) * time.Hour)
 		u.State, u.RawHash = crawl.Stored, hash
-		recorded, err := n.RecordFetches(n.t.Context(), []crawl.FetchRecord{{URL: u, DueIn: 0, Requests: 1, Changed: true, IsFirstVersion: i == 0, ObjectKey: crawl.ObjectKey(d.Name, u.ID, hash),
-			Version: &crawl.PageVersion{DomainID: d.ID, URLID: u.ID, FetchedAt: at, Status: 200, Kind: crawl.Article, RawHash: hash, FinalURL: u.URL}}})
+		recorded, err := n.RecordFetches(n.t.Context(),
+			[]crawl.FetchRecord{{
+				URL: u, DueIn: 0, Requests: 1, Changed: true, IsFirstVersion: i == 0,
+				ObjectKey: crawl.ObjectKey(d.Name, u.ID, hash),
+				Version: &crawl.PageVersion{
+					DomainID: d.ID, URLID: u.ID, FetchedAt: at, Status: 200, Kind: crawl.Article, RawHash: hash,
+					FinalURL: u.URL,
+				},
+			}})
 		n.must(err)
 		if !recorded[0] {
 			n.t.Fatal("the lease was lost")
@@ -41,10 +48,11 @@ func TestDeleteOldVersions_RetainsSharedObjects(t *testing.T) {
 	deleteOld := func(maxVersions int, maxAge time.Duration) {
 		t.Helper()
 		deleted = nil
-		_, _, err := n.DeleteOldVersions(t.Context(), d.ID, maxVersions, maxAge, 100, func(_ context.Context, key string) error {
-			deleted = append(deleted, strings.TrimSuffix(key[strings.LastIndex(key, "/")+1:], ".zst"))
-			return nil
-		})
+		_, _, err := n.DeleteOldVersions(t.Context(), d.ID, maxVersions, maxAge, 100,
+			func(_ context.Context, key string) error {
+				deleted = append(deleted, strings.TrimSuffix(key[strings.LastIndex(key, "/")+1:], ".zst"))
+				return nil
+			})
 		n.must(err)
 		slices.Sort(deleted)
 	}

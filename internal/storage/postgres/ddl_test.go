@@ -32,21 +32,63 @@ type rule struct {
 func rules() []rule {
 	re := func(s string) *regexp.Regexp { return regexp.MustCompile(`(?is)` + s) }
 	return []rule{
-		{"drop-column", re(`alter table.*\bdrop (column )?(if exists )?\w+`), re(`\bdrop (constraint|not null|default|expression|identity)\b`), "stop using it in one version, drop it in the next but one", true},
-		{"drop-table", re(`^drop (table|view|type|function|sequence)\b`), nil, "stop using it in one version, drop it in the next but one", true},
-		{"rename", re(`^alter .*\brename\b`), nil, "add the new name, write both, move over, drop the old one later", true},
-		{"change-type", re(`\balter (column )?\w+ (set data )?type\b`), nil, "add a column of the new type and fill it in batches", true},
-		{"set-not-null", re(`\balter (column )?\w+ set not null\b`), nil, "add a check (… is not null) not valid, validate it in a migration of its own, then set not null", true},
-		{"add-not-null", re(`\badd (column )?(if not exists )?\w+ [^,]*\bnot null\b`), re(`\bdefault\b`), "give it a default: the previous version writes rows without it", true},
-		{"rewrite", re(`\badd (column )?(if not exists )?\w+ [^,]*(default (clock_timestamp|gen_random_uuid|random|uuidv7)\(|generated always as \(.*\bstored\b|serial\b|generated (always|by default) as identity)`), nil,
-			"add it without, set the default afterwards, fill in batches", true},
-		{"add-constraint", re(`\badd (constraint \w+ )?(check|foreign key|exclude)\b|\badd (column )?(if not exists )?\w+ [^,]*\breferences\b`), re(`\bnot valid\b|\badd column\b[^,]*\breferences\b`), "add it not valid, and validate it in a migration of its own", true},
-		{"add-unique", re(`\badd (constraint \w+ )?(unique|primary key)\b`), re(`\busing index\b`), "create a unique index concurrently, then add the constraint using it", true},
-		{"index", re(`^create (unique )?index\b`), re(`\bconcurrently\b`), "create index concurrently, with -- +goose NO TRANSACTION", true},
-		{"drop-index", re(`^drop index\b`), re(`\bconcurrently\b`), "drop index concurrently, with -- +goose NO TRANSACTION", true},
-		{"write-all", re(`^(update|delete from)\b`), re(`\bwhere\b`), "write in batches from the program, not all rows in one transaction", true},
+		{
+			"drop-column", re(`alter table.*\bdrop (column )?(if exists )?\w+`),
+			re(`\bdrop (constraint|not null|default|expression|identity)\b`),
+			"stop using it in one version, drop it in the next but one", true,
+		},
+		{
+			"drop-table", re(`^drop (table|view|type|function|sequence)\b`), nil,
+			"stop using it in one version, drop it in the next but one", true,
+		},
+		{
+			"rename", re(`^alter .*\brename\b`), nil, "add the new name, write both, move over, drop the old one later",
+			true,
+		},
+		{
+			"change-type", re(`\balter (column )?\w+ (set data )?type\b`), nil,
+			"add a column of the new type and fill it in batches", true,
+		},
+		{
+			"set-not-null", re(`\balter (column )?\w+ set not null\b`), nil,
+			"add a check (… is not null) not valid, validate it in a migration of its own, then set not null", true,
+		},
+		{
+			"add-not-null", re(`\badd (column )?(if not exists )?\w+ [^,]*\bnot null\b`), re(`\bdefault\b`),
+			"give it a default: the previous version writes rows without it", true,
+		},
+		{
+			"rewrite",
+			re(
+				`\badd (column )?(if not exists )?\w+ [^,]*(default (clock_timestamp|gen_random_uuid|random|uuidv7)\(|generated always as \(.*\bstored\b|serial\b|generated (always|by default) as identity)`), nil,
+			"add it without, set the default afterwards, fill in batches", true,
+		},
+		{
+			"add-constraint",
+			re(
+				`\badd (constraint \w+ )?(check|foreign key|exclude)\b|\badd (column )?(if not exists )?\w+ [^,]*\breferences\b`), re(`\bnot valid\b|\badd column\b[^,]*\breferences\b`), "add it not valid, and validate it in a migration of its own", true,
+		},
+		{
+			"add-unique", re(`\badd (constraint \w+ )?(unique|primary key)\b`), re(`\busing index\b`),
+			"create a unique index concurrently, then add the constraint using it", true,
+		},
+		{
+			"index", re(`^create (unique )?index\b`), re(`\bconcurrently\b`),
+			"create index concurrently, with -- +goose NO TRANSACTION", true,
+		},
+		{
+			"drop-index", re(`^drop index\b`), re(`\bconcurrently\b`),
+			"drop index concurrently, with -- +goose NO TRANSACTION", true,
+		},
+		{
+			"write-all", re(`^(update|delete from)\b`), re(`\bwhere\b`),
+			"write in batches from the program, not all rows in one transaction", true,
+		},
 		{"truncate", re(`^truncate\b`), nil, "the previous version still reads it", true},
-		{"lock", re(`^(lock table|vacuum full|cluster|reindex (table|database|schema)\b)`), re(`\bconcurrently\b`), "it blocks all other transactions", true},
+		{
+			"lock", re(`^(lock table|vacuum full|cluster|reindex (table|database|schema)\b)`), re(`\bconcurrently\b`),
+			"it blocks all other transactions", true,
+		},
 	}
 }
 
@@ -76,7 +118,8 @@ func statements(sql string) (out []string) {
 
 var (
 	created = regexp.MustCompile(`(?is)^create table (?:if not exists )?(\w+)`)
-	about   = regexp.MustCompile(`(?is)^(?:alter table (?:if exists )?(?:only )?(\w+)|create (?:unique )?index .*?\bon (?:only )?(\w+)|update (\w+)|delete from (\w+)|truncate (?:table )?(\w+))`)
+	about   = regexp.MustCompile(
+		`(?is)^(?:alter table (?:if exists )?(?:only )?(\w+)|create (?:unique )?index .*?\bon (?:only )?(\w+)|update (\w+)|delete from (\w+)|truncate (?:table )?(\w+))`)
 )
 
 // breaches lists the rules that a migration breaks, with the statement.
@@ -120,7 +163,9 @@ func TestMigrations_AreBackwardCompatible(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal(err, files)
 	}
-	instead := map[string]string{"transaction": "concurrently does not work in a transaction: add -- +goose NO TRANSACTION"}
+	instead := map[string]string{
+		"transaction": "concurrently does not work in a transaction: add -- +goose NO TRANSACTION",
+	}
 	for _, r := range rules() {
 		instead[r.name] = r.instead
 	}
@@ -163,16 +208,21 @@ func TestMigrations_Rules(t *testing.T) {
 		"truncate media;":                                                     "truncate",
 		"lock table media;":                                                   "lock",
 		// Safe statements.
-		"alter table media add column note text;":                                                                                          "",
-		"alter table media add column note text not null default '';":                                                                      "",
-		"alter table media drop constraint small;":                                                                                         "",
-		"alter table media alter column kind drop not null;":                                                                               "",
-		"alter table media add constraint small check (bytes < 10) not valid;":                                                             "",
-		"-- +goose NO TRANSACTION\n-- +goose Up\ncreate index concurrently media_kind on media (kind);":                                    "",
-		"create table fresh (id uuid primary key, n int not null);\ncreate index fresh_n on fresh (n);\nalter table fresh add unique (n);": "",
-		"update media set kind = 'image' where kind = 'picture';":                                                                          "",
-		"-- +goose Up\nselect 1;\n-- +goose Down\ndrop table media;":                                                                       "",
-		"create function f() returns void language plpgsql as $$ begin drop table x; end $$;":                                              "",
+		"alter table media add column note text;": "",
+		"alter table media add column note text not null " +
+			"default '';": "",
+		"alter table media drop constraint small;": "",
+		"alter table media alter column kind " +
+			"drop not null;": "",
+		"alter table media add constraint small check (bytes < 10) " +
+			"not valid;": "",
+		"-- +goose NO TRANSACTION\n-- +goose Up\ncreate index concurrently media_kind on " +
+			"media (kind);": "",
+		"create table fresh (id uuid primary key, n int not null);\ncreate index fresh_n on fresh (n);\nalter table " +
+			"fresh add unique (n);": "",
+		"update media set kind = 'image' where kind = 'picture';":                             "",
+		"-- +goose Up\nselect 1;\n-- +goose Down\ndrop table media;":                          "",
+		"create function f() returns void language plpgsql as $$ begin drop table x; end $$;": "",
 	} {
 		got := breaches(sql)
 		if want == "" && len(got) > 0 {

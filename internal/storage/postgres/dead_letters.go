@@ -37,7 +37,9 @@ func (s *Store) RedriveReconnected(ctx context.Context, postID uuid.UUID) (post.
 }
 
 // redrive schedules failed targets of a locked post again.
-func redrive(ctx context.Context, q *db.Queries, row db.ScheduledPost, targets []uuid.UUID, byPerson bool, actor, reason string) (db.ScheduledPost, error) {
+func redrive(
+	ctx context.Context, q *db.Queries, row db.ScheduledPost, targets []uuid.UUID, byPerson bool, actor, reason string,
+) (db.ScheduledPost, error) {
 	again, err := q.RedriveTargets(ctx, db.RedriveTargetsParams{PostID: row.PostID, TargetIds: orEmpty(targets)})
 	if err != nil {
 		return row, err
@@ -49,7 +51,9 @@ func redrive(ctx context.Context, q *db.Queries, row db.ScheduledPost, targets [
 	if err != nil {
 		return row, err
 	}
-	return row, addEvent(ctx, q, row, nil, post.EventRedriven, actor, map[string]any{"targets": again, "reason": reason})
+	return row, addEvent(ctx, q, row, nil, post.EventRedriven, actor, map[string]any{
+		"targets": again, "reason": reason,
+	})
 }
 
 // Deleted records that a target was deleted at its network.
@@ -66,7 +70,8 @@ func (s *Store) Deleted(ctx context.Context, g post.Guard, target uuid.UUID) (po
 		if err := addEvent(ctx, q, row, &target, post.EventDeleted, g.Actor, data); err != nil {
 			return row, err
 		}
-		if err := recordPost(ctx, q, row, g.Actor, audit.PostDeletedThere, map[string]any{"target": target}); err != nil {
+		if err := recordPost(ctx, q, row, g.Actor, audit.PostDeletedThere,
+			map[string]any{"target": target}); err != nil {
 			return row, err
 		}
 		return rollUp(ctx, q, row)
@@ -81,7 +86,9 @@ func (s *Store) Discard(ctx context.Context, g post.Guard, targets []uuid.UUID) 
 		if err != nil {
 			return row, err
 		}
-		accepted, err := q.AcceptDifferences(ctx, db.AcceptDifferencesParams{PostID: g.PostID, TargetIds: orEmpty(targets)})
+		accepted, err := q.AcceptDifferences(ctx, db.AcceptDifferencesParams{
+			PostID: g.PostID, TargetIds: orEmpty(targets),
+		})
 		if err != nil {
 			return row, err
 		}
@@ -96,10 +103,12 @@ func (s *Store) Discard(ctx context.Context, g post.Guard, targets []uuid.UUID) 
 		case len(discarded) == 0:
 			return rollUp(ctx, q, row)
 		}
-		if err := addEvent(ctx, q, row, nil, post.EventDiscarded, g.Actor, map[string]any{"targets": discarded}); err != nil {
+		if err := addEvent(ctx, q, row, nil, post.EventDiscarded, g.Actor,
+			map[string]any{"targets": discarded}); err != nil {
 			return row, err
 		}
-		if err := recordPost(ctx, q, row, g.Actor, audit.PostDiscarded, map[string]any{"targets": discarded}); err != nil {
+		if err := recordPost(ctx, q, row, g.Actor, audit.PostDiscarded,
+			map[string]any{"targets": discarded}); err != nil {
 			return row, err
 		}
 		return rollUp(ctx, q, row)
@@ -130,12 +139,14 @@ func (s *Store) Decide(ctx context.Context, g post.Guard, d post.Decision) (post
 		}
 		kind, action, data := post.EventResend, audit.PostResent, map[string]any{"segment": call.Segment}
 		if d.Exists {
-			kind, action, data["url"], data["remote_id"] = post.EventConfirmed, audit.PostConfirmed, d.RemoteURL, d.RemoteID
+			kind, action, data["url"], data["remote_id"] = post.EventConfirmed, audit.PostConfirmed, d.RemoteURL,
+				d.RemoteID
 		}
 		if err := addEvent(ctx, q, row, &d.TargetID, kind, g.Actor, data); err != nil {
 			return row, err
 		}
-		if err := recordPost(ctx, q, row, g.Actor, action, map[string]any{"target": d.TargetID, "segment": call.Segment}); err != nil {
+		if err := recordPost(ctx, q, row, g.Actor, action,
+			map[string]any{"target": d.TargetID, "segment": call.Segment}); err != nil {
 			return row, err
 		}
 		if err := q.ForgetWorkflow(ctx, row.PostID); err != nil {
@@ -145,7 +156,9 @@ func (s *Store) Decide(ctx context.Context, g post.Guard, d post.Decision) (post
 	})
 }
 
-func (s *Store) confirm(ctx context.Context, q *db.Queries, p post.Post, call db.Operation, d post.Decision, actor string) error {
+func (s *Store) confirm(
+	ctx context.Context, q *db.Queries, p post.Post, call db.Operation, d post.Decision, actor string,
+) error {
 	now := time.Now().UTC()
 	status, postedAt := post.TargetPosted, &now
 	for _, t := range p.Targets {
@@ -157,10 +170,16 @@ func (s *Store) confirm(ctx context.Context, q *db.Queries, p post.Post, call db
 	if err != nil {
 		return err
 	}
-	if err := q.DecideOperation(ctx, db.DecideOperationParams{ID: call.ID, State: db.OperationStateReconciledOk, RemoteID: &d.RemoteID, Evidence: evidence}); err != nil {
+	if err := q.DecideOperation(ctx, db.DecideOperationParams{
+		ID: call.ID, State: db.OperationStateReconciledOk,
+		RemoteID: &d.RemoteID, Evidence: evidence,
+	}); err != nil {
 		return err
 	}
-	o := post.Outcome{TargetID: d.TargetID, Segment: int(call.Segment), RemoteID: d.RemoteID, RemoteURL: d.RemoteURL, SentAt: call.SentAt, PostedAt: &now}
+	o := post.Outcome{
+		TargetID: d.TargetID, Segment: int(call.Segment), RemoteID: d.RemoteID, RemoteURL: d.RemoteURL,
+		SentAt: call.SentAt, PostedAt: &now,
+	}
 	var remote db.InsertRemotePostsParams
 	addRemote(&remote, o)
 	added, err := q.InsertRemotePosts(ctx, remote)
@@ -168,10 +187,14 @@ func (s *Store) confirm(ctx context.Context, q *db.Queries, p post.Post, call db
 		return err
 	}
 	if len(added) == 0 {
-		return apperr.InvalidFields(apperr.FieldError{Field: "url", Code: "taken", Message: "That URL already belongs to another post of this workspace."})
+		return apperr.InvalidFields(apperr.FieldError{
+			Field: "url", Code: "taken", Message: "That URL already belongs to another post of this workspace.",
+		})
 	}
-	_, err = q.DecideTarget(ctx, db.DecideTargetParams{ID: d.TargetID, Status: db.TargetStatus(status),
-		RemoteID: firstOnly(o, d.RemoteID), RemoteUrl: firstOnly(o, d.RemoteURL), PostedAt: postedAt})
+	_, err = q.DecideTarget(ctx, db.DecideTargetParams{
+		ID: d.TargetID, Status: db.TargetStatus(status),
+		RemoteID: firstOnly(o, d.RemoteID), RemoteUrl: firstOnly(o, d.RemoteURL), PostedAt: postedAt,
+	})
 	return err
 }
 
@@ -180,7 +203,10 @@ func (s *Store) sendAgain(ctx context.Context, q *db.Queries, call db.Operation,
 	if err != nil {
 		return err
 	}
-	if err := q.DecideOperation(ctx, db.DecideOperationParams{ID: call.ID, State: db.OperationStateReconciledAbsent, Evidence: evidence}); err != nil {
+	if err := q.DecideOperation(ctx, db.DecideOperationParams{
+		ID: call.ID, State: db.OperationStateReconciledAbsent,
+		Evidence: evidence,
+	}); err != nil {
 		return err
 	}
 	_, err = q.DecideTarget(ctx, db.DecideTargetParams{ID: call.TargetID, Status: db.TargetStatusScheduled})
@@ -188,7 +214,9 @@ func (s *Store) sendAgain(ctx context.Context, q *db.Queries, call db.Operation,
 }
 
 // onDead changes a post with dead letters under its lock.
-func (s *Store) onDead(ctx context.Context, g post.Guard, do func(*db.Queries, db.ScheduledPost) (db.ScheduledPost, error)) (changed post.Post, err error) {
+func (s *Store) onDead(
+	ctx context.Context, g post.Guard, do func(*db.Queries, db.ScheduledPost) (db.ScheduledPost, error),
+) (changed post.Post, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		row, err := q.LockPost(ctx, g.PostID)
 		if noRows(err) || err == nil && g.WorkspaceID != uuid.Nil && row.WorkspaceID != g.WorkspaceID {
@@ -223,17 +251,24 @@ func rollUp(ctx context.Context, q *db.Queries, before db.ScheduledPost) (db.Sch
 
 // DeadLetters lists dead letters, newest first.
 func (s *Store) DeadLetters(ctx context.Context, f post.DeadLetterFilter) ([]post.DeadLetter, error) {
-	rows, err := s.q.DeadLetters(ctx, db.DeadLettersParams{WorkspaceID: f.WorkspaceID, Reasons: orEmpty(f.Reasons), Networks: orEmpty(f.Networks),
+	rows, err := s.q.DeadLetters(ctx, db.DeadLettersParams{
+		WorkspaceID: f.WorkspaceID, Reasons: orEmpty(f.Reasons),
+		Networks:  orEmpty(f.Networks),
 		AccountID: f.AccountID, PostIds: orEmpty(f.PostIDs), TargetStatus: orNil(string(f.Status)),
-		BeforeTime: f.BeforeTime, BeforeID: f.BeforeID, PageSize: int32(f.Limit)}) //nolint:gosec // the API caps the limit
+		BeforeTime: f.BeforeTime, BeforeID: f.BeforeID, PageSize: int32(f.Limit), //nolint:gosec // the API caps the limit
+	})
 	if err != nil {
 		return nil, err
 	}
 	letters := make([]post.DeadLetter, len(rows))
 	for i, r := range rows {
-		letters[i] = post.DeadLetter{TargetID: r.ID, PostID: r.PostID, AccountID: r.AccountID, Network: r.Network, Handle: r.Handle,
-			Status: post.TargetStatus(r.Status), Reason: r.Reason, Code: deref(r.ErrorCode), Message: deref(r.ErrorMessage),
-			Attempts: int(r.Attempts), Content: r.Content, TimeZone: r.TimeZone, Since: r.UpdatedAt.UTC()}
+		letters[i] = post.DeadLetter{
+			TargetID: r.ID, PostID: r.PostID, AccountID: r.AccountID, Network: r.Network,
+			Handle: r.Handle,
+			Status: post.TargetStatus(r.Status), Reason: r.Reason, Code: deref(r.ErrorCode),
+			Message:  deref(r.ErrorMessage),
+			Attempts: int(r.Attempts), Content: r.Content, TimeZone: r.TimeZone, Since: r.UpdatedAt.UTC(),
+		}
 		if r.Reason == post.ReasonDiffers {
 			letters[i].Code, letters[i].Message = "", ""
 			for _, d := range readDifferences(r.Differences) {
@@ -256,7 +291,10 @@ func (s *Store) CountDeadLetters(ctx context.Context, workspaceID uuid.UUID) ([]
 	}
 	counts := make([]post.DeadLetterCount, len(rows))
 	for i, r := range rows {
-		counts[i] = post.DeadLetterCount{Status: post.TargetStatus(r.Status), Reason: r.Reason, Network: r.Network, Count: int(r.Letters), Oldest: r.Oldest.UTC()}
+		counts[i] = post.DeadLetterCount{
+			Status: post.TargetStatus(r.Status), Reason: r.Reason, Network: r.Network,
+			Count: int(r.Letters), Oldest: r.Oldest.UTC(),
+		}
 	}
 	return counts, nil
 }

@@ -13,12 +13,16 @@ import (
 )
 
 // AddTestDelivery inserts a delivery without an event.
-func (s *Store) AddTestDelivery(ctx context.Context, workspaceID uuid.UUID, d webhook.Delivery) (added webhook.Delivery, err error) {
+func (s *Store) AddTestDelivery(
+	ctx context.Context, workspaceID uuid.UUID, d webhook.Delivery,
+) (added webhook.Delivery, err error) {
 	err = s.lockedWebhook(ctx, workspaceID, d.EndpointID, func(q *db.Queries, e db.WebhookEndpoint) error {
 		if e.Status != db.WebhookStatusEnabled {
 			return errDisabled()
 		}
-		row, err := q.InsertTestDelivery(ctx, db.InsertTestDeliveryParams{ID: d.ID, EndpointID: d.EndpointID, Type: d.Type, Body: d.Body})
+		row, err := q.InsertTestDelivery(ctx, db.InsertTestDeliveryParams{
+			ID: d.ID, EndpointID: d.EndpointID, Type: d.Type, Body: d.Body,
+		})
 		added = deliveryFromRow(row)
 		return err
 	})
@@ -26,12 +30,17 @@ func (s *Store) AddTestDelivery(ctx context.Context, workspaceID uuid.UUID, d we
 }
 
 func errDisabled() error {
-	return &apperr.Error{Kind: apperr.KindConflict, Code: "webhook_disabled", Message: "This webhook endpoint is disabled. Enable it first."}
+	return &apperr.Error{
+		Kind: apperr.KindConflict, Code: "webhook_disabled",
+		Message: "This webhook endpoint is disabled. Enable it first.",
+	}
 }
 
 // Deliveries returns deliveries of an endpoint, newest first.
 func (s *Store) Deliveries(ctx context.Context, f webhook.DeliveryFilter) ([]webhook.Delivery, error) {
-	p := db.ListDeliveriesParams{EndpointID: f.EndpointID, WorkspaceID: f.WorkspaceID, Before: f.Before, PageSize: int32(f.Limit)} //nolint:gosec // the API caps it
+	p := db.ListDeliveriesParams{
+		EndpointID: f.EndpointID, WorkspaceID: f.WorkspaceID, Before: f.Before, PageSize: int32(f.Limit), //nolint:gosec // the API caps it
+	}
 	if f.Status != "" {
 		status := db.DeliveryStatus(f.Status)
 		p.Status = &status
@@ -53,7 +62,8 @@ func (s *Store) Redeliver(ctx context.Context, workspaceID, endpoint, id uuid.UU
 	if _, err := s.Webhook(ctx, workspaceID, endpoint); err != nil {
 		return webhook.Delivery{}, err
 	}
-	if _, err := s.q.GetDelivery(ctx, db.GetDeliveryParams{ID: id, EndpointID: endpoint, WorkspaceID: workspaceID}); noRows(err) {
+	if _, err := s.q.GetDelivery(ctx,
+		db.GetDeliveryParams{ID: id, EndpointID: endpoint, WorkspaceID: workspaceID}); noRows(err) {
 		return webhook.Delivery{}, apperr.NotFound("delivery")
 	} else if err != nil {
 		return webhook.Delivery{}, err
@@ -82,9 +92,15 @@ func (s *Store) DeliveryJob(ctx context.Context, id uuid.UUID) (webhook.Job, err
 	if err != nil {
 		return webhook.Job{}, err
 	}
-	return webhook.Job{URL: r.Url, Enabled: r.Enabled, Wait: time.Duration(r.DueIn * float64(time.Second)), ChannelID: idOrNil(r.ChannelID),
-		Delivery: webhook.Delivery{ID: r.ID, EndpointID: idOrNil(r.EndpointID), Type: r.Type, Body: r.Body,
-			Status: webhook.DeliveryStatus(r.Status), Attempts: int(r.Attempts), Retries: int(r.Retries), DueAt: r.DueAt}}, nil
+	return webhook.Job{
+		URL: r.Url, Enabled: r.Enabled, Wait: time.Duration(r.DueIn * float64(time.Second)),
+		ChannelID: idOrNil(r.ChannelID),
+		Delivery: webhook.Delivery{
+			ID: r.ID, EndpointID: idOrNil(r.EndpointID), Type: r.Type, Body: r.Body,
+			Status: webhook.DeliveryStatus(r.Status), Attempts: int(r.Attempts), Retries: int(r.Retries),
+			DueAt: r.DueAt,
+		},
+	}, nil
 }
 
 // PostponeDelivery postpones a delivery that could not be attempted yet.
@@ -95,7 +111,9 @@ func (s *Store) PostponeDelivery(ctx context.Context, id uuid.UUID, by time.Dura
 // RecordAttempt records the result of an attempt in the delivery and its endpoint or
 // channel. disabled reports whether that was disabled because of it. The result is ignored
 // if another attempt was recorded since the job was read.
-func (s *Store) RecordAttempt(ctx context.Context, j webhook.Job, r webhook.Result, failureTimeout time.Duration) (disabled bool, err error) {
+func (s *Store) RecordAttempt(
+	ctx context.Context, j webhook.Job, r webhook.Result, failureTimeout time.Duration,
+) (disabled bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		p := db.RecordAttemptParams{ID: j.ID, AttemptsBefore: int32(j.Attempts), Status: db.DeliveryStatus(r.Status), //nolint:gosec // dozens
 			RetrySeconds: r.RetryIn.Seconds(), ResponseBody: r.ResponseBody, LastError: messageJSON(r.Error)}
@@ -124,7 +142,9 @@ func (s *Store) RecordAttempt(ctx context.Context, j webhook.Job, r webhook.Resu
 		if r.Gone {
 			reason = webhook.Gone
 		}
-		n, err = q.DisableWebhook(ctx, db.DisableWebhookParams{ID: j.EndpointID, Reason: reason, AfterSeconds: failureTimeout.Seconds()})
+		n, err = q.DisableWebhook(ctx, db.DisableWebhookParams{
+			ID: j.EndpointID, Reason: reason, AfterSeconds: failureTimeout.Seconds(),
+		})
 		disabled = n > 0
 		return err
 	})
@@ -132,9 +152,13 @@ func (s *Store) RecordAttempt(ctx context.Context, j webhook.Job, r webhook.Resu
 }
 
 func deliveryFromRow(r db.WebhookDelivery) webhook.Delivery {
-	d := webhook.Delivery{ID: r.ID, EndpointID: idOrNil(r.EndpointID), Type: r.Type, Body: r.Body, Status: webhook.DeliveryStatus(r.Status),
-		Attempts: int(r.Attempts), Retries: int(r.Retries), DueAt: r.DueAt.UTC(), ResponseBody: r.ResponseBody, LastError: messageFrom(r.LastError),
-		AttemptedAt: r.AttemptedAt, DeliveredAt: r.DeliveredAt, CreatedAt: r.CreatedAt.UTC()}
+	d := webhook.Delivery{
+		ID: r.ID, EndpointID: idOrNil(r.EndpointID), Type: r.Type, Body: r.Body,
+		Status:   webhook.DeliveryStatus(r.Status),
+		Attempts: int(r.Attempts), Retries: int(r.Retries), DueAt: r.DueAt.UTC(), ResponseBody: r.ResponseBody,
+		LastError:   messageFrom(r.LastError),
+		AttemptedAt: r.AttemptedAt, DeliveredAt: r.DeliveredAt, CreatedAt: r.CreatedAt.UTC(),
+	}
 	if r.ResponseStatus != nil {
 		d.ResponseStatus = int(*r.ResponseStatus)
 	}

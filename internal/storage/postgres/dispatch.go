@@ -18,9 +18,11 @@ func (s *Store) PendingWebhookWork(ctx context.Context, overdue time.Duration) (
 }
 
 // DispatchWebhooks inserts the deliveries of up to limit events, to webhooks and to the
-// notification channels of members, and advances the cursor, in one transaction, so that each event is dispatched once. It returns the number of
-// events, which is 0 if another dispatcher holds the lock.
-func (s *Store) DispatchWebhooks(ctx context.Context, limit int, body func(webhook.Event) (string, error)) (dispatched int, err error) {
+// notification channels of members, and advances the cursor, in one transaction, so that each
+// event is dispatched once. It returns the number of events, which is 0 if another dispatcher holds the lock.
+func (s *Store) DispatchWebhooks(
+	ctx context.Context, limit int, body func(webhook.Event) (string, error),
+) (dispatched int, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		dispatched = 0
 		cursor, err := q.LockWebhookCursor(ctx)
@@ -30,7 +32,9 @@ func (s *Store) DispatchWebhooks(ctx context.Context, limit int, body func(webho
 		if err != nil {
 			return err
 		}
-		rows, err := q.DueEvents(ctx, db.DueEventsParams{AfterTx: cursor.Tx, AfterID: cursor.EventID, PageSize: int32(limit)}) //nolint:gosec // hundreds
+		rows, err := q.DueEvents(ctx, db.DueEventsParams{
+			AfterTx: cursor.Tx, AfterID: cursor.EventID, PageSize: int32(limit), //nolint:gosec // hundreds
+		})
 		if err != nil || len(rows) == 0 {
 			return err
 		}
@@ -51,16 +55,21 @@ func (s *Store) DispatchWebhooks(ctx context.Context, limit int, body func(webho
 	return dispatched, err
 }
 
-func insertDeliveries(ctx context.Context, q *db.Queries, rows []db.DueEventsRow, workspaces []uuid.UUID, body func(webhook.Event) (string, error)) error {
+func insertDeliveries(ctx context.Context, q *db.Queries, rows []db.DueEventsRow, workspaces []uuid.UUID,
+	body func(webhook.Event) (string, error),
+) error {
 	found, err := q.EnabledWebhooks(ctx, workspaces)
 	if err != nil || len(found) == 0 {
 		return err
 	}
 	var p db.InsertDeliveriesParams
 	for _, r := range rows {
-		e := webhook.Event{WorkspaceID: r.WorkspaceID, PostID: r.PostID, TargetID: r.TargetID,
-			AccountID: r.AccountID, Type: r.Type, Actor: r.Actor, Data: r.Data, At: r.At, Network: r.Network, Handle: r.Handle,
-			RemoteURL: r.RemoteUrl, SentAt: r.SentAt, Scheduled: r.ScheduledTime}
+		e := webhook.Event{
+			WorkspaceID: r.WorkspaceID, PostID: r.PostID, TargetID: r.TargetID,
+			AccountID: r.AccountID, Type: r.Type, Actor: r.Actor, Data: r.Data, At: r.At, Network: r.Network,
+			Handle:    r.Handle,
+			RemoteURL: r.RemoteUrl, SentAt: r.SentAt, Scheduled: r.ScheduledTime,
+		}
 		kind, text := webhook.TypeOf(r.Type), ""
 		for _, endpoint := range found {
 			if !endpointFromRow(endpoint).Wants(r.WorkspaceID, kind, r.At) {
@@ -84,8 +93,9 @@ func insertDeliveries(ctx context.Context, q *db.Queries, rows []db.DueEventsRow
 // DeliveriesToStart returns deliveries without a workflow and overdue ones. They are not
 // returned to other dispatchers for a while.
 func (s *Store) DeliveriesToStart(ctx context.Context, limit int, l webhook.Limits) ([]uuid.UUID, error) {
-	return s.q.DeliveriesToStart(ctx, db.DeliveriesToStartParams{MaxCount: int32(limit), PerEndpoint: int64(l.PerEndpoint), //nolint:gosec // dozens
-		RetrySeconds: l.RetryAfter.Seconds(), OverdueSeconds: l.Overdue.Seconds()})
+	return s.q.DeliveriesToStart(ctx,
+		db.DeliveriesToStartParams{MaxCount: int32(limit), PerEndpoint: int64(l.PerEndpoint), //nolint:gosec // dozens
+			RetrySeconds: l.RetryAfter.Seconds(), OverdueSeconds: l.Overdue.Seconds()})
 }
 
 // DeliveryStarted marks a delivery whose workflow was started.
@@ -95,5 +105,7 @@ func (s *Store) DeliveryStarted(ctx context.Context, id uuid.UUID) error {
 
 // PruneDeliveries deletes up to limit deliveries that succeeded before the retention.
 func (s *Store) PruneDeliveries(ctx context.Context, retentionDays, limit int) (int64, error) {
-	return s.q.PruneDeliveries(ctx, db.PruneDeliveriesParams{RetentionDays: int32(retentionDays), MaxCount: int32(limit)}) //nolint:gosec // small
+	return s.q.PruneDeliveries(ctx, db.PruneDeliveriesParams{
+		RetentionDays: int32(retentionDays), MaxCount: int32(limit), //nolint:gosec // small
+	})
 }

@@ -22,8 +22,11 @@ func (s *Store) AddEmail(ctx context.Context, e subscription.Email) error {
 }
 
 func addEmail(ctx context.Context, q *db.Queries, e subscription.Email) error {
-	return q.InsertEmail(ctx, db.InsertEmailParams{ID: e.ID, WorkspaceID: e.WorkspaceID, SubscriptionID: e.SubscriptionID, Recipient: e.To, Subject: e.Subject,
-		BodyText: e.Text, BodyHtml: e.HTML, UnsubscribeUrl: e.UnsubscribeURL})
+	return q.InsertEmail(ctx, db.InsertEmailParams{
+		ID: e.ID, WorkspaceID: e.WorkspaceID,
+		SubscriptionID: e.SubscriptionID, Recipient: e.To, Subject: e.Subject,
+		BodyText: e.Text, BodyHtml: e.HTML, UnsubscribeUrl: e.UnsubscribeURL,
+	})
 }
 
 // ClaimEmail claims an email that is due.
@@ -32,13 +35,20 @@ func (s *Store) ClaimEmail(ctx context.Context) (j email.Job, found bool, err er
 	if noRows(err) {
 		return j, false, nil
 	}
-	return email.Job{Message: email.Message{ID: r.ID, To: r.Recipient, Subject: r.Subject, Text: r.BodyText, HTML: r.BodyHtml, UnsubscribeURL: r.UnsubscribeUrl},
-		Attempts: int(r.Attempts)}, err == nil, err
+	return email.Job{
+		Message: email.Message{
+			ID: r.ID, To: r.Recipient, Subject: r.Subject, Text: r.BodyText,
+			HTML: r.BodyHtml, UnsubscribeURL: r.UnsubscribeUrl,
+		},
+		Attempts: int(r.Attempts),
+	}, err == nil, err
 }
 
 // RecordEmail records the result of an attempt.
 func (s *Store) RecordEmail(ctx context.Context, id uuid.UUID, r email.Result) error {
-	return s.q.RecordEmail(ctx, db.RecordEmailParams{ID: id, Status: string(r.Status), LastError: r.Error, RetryIn: r.RetryIn.Seconds()})
+	return s.q.RecordEmail(ctx, db.RecordEmailParams{
+		ID: id, Status: string(r.Status), LastError: r.Error, RetryIn: r.RetryIn.Seconds(),
+	})
 }
 
 // AbandonEmails makes emails dead whose process ended while sending.

@@ -17,7 +17,10 @@ func (s *Store) Events(ctx context.Context, postID uuid.UUID, after int64, limit
 	}
 	events := make([]post.Event, len(rows))
 	for i, r := range rows {
-		events[i] = post.Event{ID: r.ID, PostID: postID, TargetID: r.TargetID, Type: r.Type, Actor: r.Actor, Data: r.Data, At: r.At.UTC()}
+		events[i] = post.Event{
+			ID: r.ID, PostID: postID, TargetID: r.TargetID, Type: r.Type, Actor: r.Actor,
+			Data: r.Data, At: r.At.UTC(),
+		}
 	}
 	return events, nil
 }
@@ -33,9 +36,14 @@ func (s *Store) LatestEventCursor(ctx context.Context) (post.EventCursor, error)
 // WorkspaceEvents returns events of a workspace after a position, in an order in which
 // no event is inserted later. It reads up to limit events: next is the position after
 // them, and more means that there are others, available now or soon.
-func (s *Store) WorkspaceEvents(ctx context.Context, f post.EventFilter, after post.EventCursor, limit int) (events []post.WorkspaceEvent, next post.EventCursor, more bool, err error) {
-	rows, err := s.q.WorkspaceEvents(ctx, db.WorkspaceEventsParams{WorkspaceID: f.WorkspaceID, Types: orEmpty(f.Types), Account: f.AccountID,
-		AfterTx: after.Tx, AfterID: after.ID, PageSize: int32(limit)}) //nolint:gosec // callers ask for hundreds
+func (s *Store) WorkspaceEvents(
+	ctx context.Context, f post.EventFilter, after post.EventCursor, limit int,
+) (events []post.WorkspaceEvent, next post.EventCursor, more bool, err error) {
+	rows, err := s.q.WorkspaceEvents(ctx, db.WorkspaceEventsParams{
+		WorkspaceID: f.WorkspaceID, Types: orEmpty(f.Types),
+		Account: f.AccountID,
+		AfterTx: after.Tx, AfterID: after.ID, PageSize: int32(limit), //nolint:gosec // callers ask for hundreds
+	})
 	if err != nil {
 		return nil, after, false, err
 	}
@@ -48,8 +56,11 @@ func (s *Store) WorkspaceEvents(ctx context.Context, f post.EventFilter, after p
 		if !r.Wanted {
 			continue
 		}
-		events = append(events, post.WorkspaceEvent{Cursor: next, PostID: r.PostID, TargetID: r.TargetID, AccountID: r.AccountID,
-			Type: r.Type, Actor: r.Actor, Data: r.Data, At: r.At.UTC()})
+		events = append(events, post.WorkspaceEvent{
+			Cursor: next, PostID: r.PostID, TargetID: r.TargetID,
+			AccountID: r.AccountID,
+			Type:      r.Type, Actor: r.Actor, Data: r.Data, At: r.At.UTC(),
+		})
 	}
 	return events, next, len(rows) == limit, nil
 }

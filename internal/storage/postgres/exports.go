@@ -20,7 +20,9 @@ func (s *Store) CreateExport(ctx context.Context, id, workspaceID, user uuid.UUI
 		row, err := q.InsertExport(ctx, db.InsertExportParams{ID: id, WorkspaceID: workspaceID, UserID: orNone(user)})
 		if noRows(err) {
 			if row, err = q.ActiveExport(ctx, workspaceID); noRows(err) { // it ended concurrently
-				row, err = q.InsertExport(ctx, db.InsertExportParams{ID: id, WorkspaceID: workspaceID, UserID: orNone(user)})
+				row, err = q.InsertExport(ctx, db.InsertExportParams{
+					ID: id, WorkspaceID: workspaceID, UserID: orNone(user),
+				})
 			}
 		}
 		if err != nil {
@@ -29,7 +31,9 @@ func (s *Store) CreateExport(ctx context.Context, id, workspaceID, user uuid.UUI
 		if job, err = toJob(row); err != nil || row.ID != id {
 			return err
 		}
-		return record(ctx, q, workspaceID, audit.WorkspaceExported, "workspace", workspaceID, map[string]any{"export_id": id})
+		return record(ctx, q, workspaceID, audit.WorkspaceExported, "workspace", workspaceID, map[string]any{
+			"export_id": id,
+		})
 	})
 	return job, err
 }
@@ -72,12 +76,16 @@ func (s *Store) UpdateExportProgress(ctx context.Context, id uuid.UUID, p archiv
 }
 
 // FinishExport marks an export as done and reports whether it was active.
-func (s *Store) FinishExport(ctx context.Context, id uuid.UUID, p archive.Progress, bytes int64, retention time.Duration) (bool, error) {
+func (s *Store) FinishExport(
+	ctx context.Context, id uuid.UUID, p archive.Progress, bytes int64, retention time.Duration,
+) (bool, error) {
 	raw, err := json.Marshal(p)
 	if err != nil {
 		return false, err
 	}
-	n, err := s.q.FinishExport(ctx, db.FinishExportParams{ID: id, Progress: raw, Bytes: bytes, RetentionSeconds: retention.Seconds()})
+	n, err := s.q.FinishExport(ctx, db.FinishExportParams{
+		ID: id, Progress: raw, Bytes: bytes, RetentionSeconds: retention.Seconds(),
+	})
 	return n == 1, err
 }
 
@@ -92,12 +100,17 @@ func (s *Store) ExpireExport(ctx context.Context, id uuid.UUID) error {
 }
 
 // AuditArchive records an export or an import of a workspace in the audit log.
-func (s *Store) AuditArchive(ctx context.Context, workspaceID uuid.UUID, action audit.Action, data map[string]any) error {
+func (s *Store) AuditArchive(
+	ctx context.Context, workspaceID uuid.UUID, action audit.Action, data map[string]any,
+) error {
 	return record(ctx, s.q, workspaceID, action, "workspace", workspaceID, data)
 }
 
 func toJob(r db.WorkspaceExport) (archive.Job, error) {
-	job := archive.Job{ID: r.ID, WorkspaceID: r.WorkspaceID, Status: archive.JobStatus(r.Status), Bytes: r.Bytes, Error: r.Error,
-		RequestedAt: r.RequestedAt.UTC(), FinishedAt: r.FinishedAt, ExpiresAt: r.ExpiresAt}
+	job := archive.Job{
+		ID: r.ID, WorkspaceID: r.WorkspaceID, Status: archive.JobStatus(r.Status), Bytes: r.Bytes,
+		Error:       r.Error,
+		RequestedAt: r.RequestedAt.UTC(), FinishedAt: r.FinishedAt, ExpiresAt: r.ExpiresAt,
+	}
 	return job, json.Unmarshal(r.Progress, &job.Progress)
 }

@@ -32,11 +32,17 @@ func (s *Store) CreateGroup(ctx context.Context, g account.Group, maxGroups int)
 	if err != nil {
 		return account.Group{}, err
 	}
-	row, err := s.q.InsertGroup(ctx, db.InsertGroupParams{ID: g.ID, WorkspaceID: g.WorkspaceID, Name: g.Name, Color: g.Color,
-		AccountIds: g.AccountIDs, TimeZone: g.TimeZone, Slots: slots, MaxGroups: int32(maxGroups)}) //nolint:gosec // a few
+	row, err := s.q.InsertGroup(ctx, db.InsertGroupParams{
+		ID: g.ID, WorkspaceID: g.WorkspaceID, Name: g.Name,
+		Color:      g.Color,
+		AccountIds: g.AccountIDs, TimeZone: g.TimeZone, Slots: slots, MaxGroups: int32(maxGroups), //nolint:gosec // a few
+	})
 	if noRows(err) {
-		return account.Group{}, &apperr.Error{Kind: apperr.KindConflict, Code: "too_many_groups",
-			Message: fmt.Sprintf("This workspace has reached the limit of %d account groups. Delete one first.", maxGroups)}
+		return account.Group{}, &apperr.Error{
+			Kind: apperr.KindConflict, Code: "too_many_groups",
+			Message: fmt.Sprintf("This workspace has reached the limit of %d account groups. Delete one first.",
+				maxGroups),
+		}
 	}
 	return groupFromRow(row), groupNameError(err)
 }
@@ -47,8 +53,11 @@ func (s *Store) UpdateGroup(ctx context.Context, g account.Group) (account.Group
 	if err != nil {
 		return account.Group{}, err
 	}
-	row, err := s.q.UpdateGroup(ctx, db.UpdateGroupParams{ID: g.ID, WorkspaceID: g.WorkspaceID, Name: g.Name, Color: g.Color,
-		AccountIds: g.AccountIDs, TimeZone: g.TimeZone, Slots: slots})
+	row, err := s.q.UpdateGroup(ctx, db.UpdateGroupParams{
+		ID: g.ID, WorkspaceID: g.WorkspaceID, Name: g.Name,
+		Color:      g.Color,
+		AccountIds: g.AccountIDs, TimeZone: g.TimeZone, Slots: slots,
+	})
 	return groupFromRow(row), groupNameError(orMissing(err, "account group"))
 }
 
@@ -63,8 +72,12 @@ func (s *Store) DeleteGroup(ctx context.Context, workspaceID, id uuid.UUID) erro
 
 // TakenSlots returns which of the times are taken by posts of a group's queue, or by
 // other posts on one of the accounts. A post does not conflict with itself.
-func (s *Store) TakenSlots(ctx context.Context, group account.Group, accounts []uuid.UUID, except uuid.UUID, ats []time.Time) (map[time.Time]bool, error) {
-	rows, err := s.q.TakenSlots(ctx, db.TakenSlotsParams{WorkspaceID: group.WorkspaceID, GroupID: group.ID, AccountIds: orEmpty(accounts), ExceptPost: except, Ats: ats})
+func (s *Store) TakenSlots(
+	ctx context.Context, group account.Group, accounts []uuid.UUID, except uuid.UUID, ats []time.Time,
+) (map[time.Time]bool, error) {
+	rows, err := s.q.TakenSlots(ctx, db.TakenSlotsParams{
+		WorkspaceID: group.WorkspaceID, GroupID: group.ID, AccountIds: orEmpty(accounts), ExceptPost: except, Ats: ats,
+	})
 	taken := make(map[time.Time]bool, len(rows))
 	for _, at := range rows {
 		taken[at.UTC()] = true
@@ -83,15 +96,20 @@ func (s *Store) QueuedPosts(ctx context.Context, workspaceID uuid.UUID, from, to
 }
 
 func groupFromRow(r db.AccountGroup) account.Group {
-	g := account.Group{ID: r.ID, WorkspaceID: r.WorkspaceID, Name: r.Name, Color: r.Color, AccountIDs: r.AccountIds, TimeZone: r.TimeZone,
-		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC()}
+	g := account.Group{
+		ID: r.ID, WorkspaceID: r.WorkspaceID, Name: r.Name, Color: r.Color, AccountIDs: r.AccountIds,
+		TimeZone:  r.TimeZone,
+		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(),
+	}
 	_ = json.Unmarshal(r.Slots, &g.Slots) // the database checks that it is a list
 	return g
 }
 
 func groupNameError(err error) error {
 	if violates(err, "account_groups_name") {
-		return apperr.InvalidFields(apperr.FieldError{Field: "name", Code: "taken", Message: "Another group has this name."})
+		return apperr.InvalidFields(apperr.FieldError{
+			Field: "name", Code: "taken", Message: "Another group has this name.",
+		})
 	}
 	return err
 }

@@ -70,7 +70,8 @@ func TestIdempotencyKey_RejectsADifferentRequest(t *testing.T) {
 	if err != nil || !found || again.ID != first.ID {
 		t.Errorf("%v %v %v", again.ID, found, err)
 	}
-	if _, found, err := n.ReplayedPost(t.Context(), n.workspace.ID, n.draft(keyed("new", "Hello")).Idempotency); found || err != nil {
+	if _, found, err := n.ReplayedPost(t.Context(), n.workspace.ID,
+		n.draft(keyed("new", "Hello")).Idempotency); found || err != nil {
 		t.Errorf("an unused key was found (%v)", err)
 	}
 }
@@ -116,7 +117,8 @@ func TestIdempotencyKey_ExpiresAfterAWeek(t *testing.T) {
 	n.create(keyed("new", "Hello"))
 	n.must(n.DeleteExpiredIdempotencyKeys(t.Context()))
 	for key, want := range map[string]bool{"old": false, "new": true} {
-		if _, found, err := n.ReplayedPost(t.Context(), n.workspace.ID, n.draft(keyed(key, "Hello")).Idempotency); err != nil || found != want {
+		if _, found, err := n.ReplayedPost(t.Context(), n.workspace.ID,
+			n.draft(keyed(key, "Hello")).Idempotency); err != nil || found != want {
 			t.Errorf("%s: %v %v", key, found, err)
 		}
 	}

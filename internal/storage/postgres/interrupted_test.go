@@ -80,7 +80,10 @@ func TestSelectors_ChangeAsAWholeOrNotAtAll(t *testing.T) {
 		}
 	}
 	twice := request(selector.ActionNone)
-	draft := pipeline.Selectors{Config: selector.Config{Variants: []selector.Variant{{Name: "story", Body: []string{"//main"}}}}, CreatedBy: pipeline.CreatedByMember, State: pipeline.Active}
+	draft := pipeline.Selectors{
+		Config:    selector.Config{Variants: []selector.Variant{{Name: "story", Body: []string{"//main"}}}},
+		CreatedBy: pipeline.CreatedByMember, State: pipeline.Active,
+	}
 	for name, row := range map[string]struct {
 		prepare func(d crawl.Domain)
 		change  func(ctx context.Context, d crawl.Domain) error
@@ -159,7 +162,8 @@ func TestSelectors_ChangeAsAWholeOrNotAtAll(t *testing.T) {
 					break // also when the interruption was too late
 				}
 				if err == nil || after != before {
-					t.Fatalf("interrupted at moment %d: got error %v and\n%s\nwant an error and\n%s\nor\n%s", moment, err, after, before, complete)
+					t.Fatalf("interrupted at moment %d: got error %v and\n%s\nwant an error and\n%s\nor\n%s", moment,
+						err, after, before, complete)
 				}
 			}
 		})
@@ -181,26 +185,42 @@ func TestSelectors_UnreadableRowsChangeNothing(t *testing.T) {
 			_, err := n.ActivateSelectors(t.Context(), d, n.workspace.ID, 1, because("better"))
 			return err
 		}},
-		"MonitorLearn": {"update site_monitors set monitor = '[]', requested_action = 'learn' where domain_id = $1", func(d crawl.Domain) error {
-			return n.RecordLearningFailure(t.Context(), d, "too few pages")
-		}},
-		"ConfigRollBack": {"update site_selectors set config = '[]' where domain_id = $1 and version = 1", func(d crawl.Domain) error {
-			_, _, err := n.RollBackSelectors(t.Context(), d, n.workspace.ID, because("worse"), false)
-			return err
-		}},
-		"ConfigRollBackFurther": {"update site_selectors set config = '[]' where domain_id = $1 and version = 1", func(d crawl.Domain) error {
-			n.must1(n.Pool().Exec(t.Context(), "update site_monitors set monitor = monitor - 'previous' where domain_id = $1", d.ID))
-			_, _, err := n.RollBackSelectors(t.Context(), d, n.workspace.ID, because("worse"), false)
-			return err
-		}},
-		"ConfigActivate": {"update site_selectors set config = '[]' where domain_id = $1 and version = 1", func(d crawl.Domain) error {
-			_, err := n.ActivateSelectors(t.Context(), d, n.workspace.ID, 1, because("better"))
-			return err
-		}},
-		"ScoresActivate": {"update site_selectors set scores = '[]' where domain_id = $1 and version = 1", func(d crawl.Domain) error {
-			_, err := n.ActivateSelectors(t.Context(), d, n.workspace.ID, 1, because("better"))
-			return err
-		}},
+		"MonitorLearn": {
+			"update site_monitors set monitor = '[]', requested_action = 'learn' where domain_id = $1",
+			func(d crawl.Domain) error {
+				return n.RecordLearningFailure(t.Context(), d, "too few pages")
+			},
+		},
+		"ConfigRollBack": {
+			"update site_selectors set config = '[]' where domain_id = $1 and version = 1",
+			func(d crawl.Domain) error {
+				_, _, err := n.RollBackSelectors(t.Context(), d, n.workspace.ID, because("worse"), false)
+				return err
+			},
+		},
+		"ConfigRollBackFurther": {
+			"update site_selectors set config = '[]' where domain_id = $1 and version = 1",
+			func(d crawl.Domain) error {
+				n.must1(n.Pool().Exec(t.Context(),
+					"update site_monitors set monitor = monitor - 'previous' where domain_id = $1", d.ID))
+				_, _, err := n.RollBackSelectors(t.Context(), d, n.workspace.ID, because("worse"), false)
+				return err
+			},
+		},
+		"ConfigActivate": {
+			"update site_selectors set config = '[]' where domain_id = $1 and version = 1",
+			func(d crawl.Domain) error {
+				_, err := n.ActivateSelectors(t.Context(), d, n.workspace.ID, 1, because("better"))
+				return err
+			},
+		},
+		"ScoresActivate": {
+			"update site_selectors set scores = '[]' where domain_id = $1 and version = 1",
+			func(d crawl.Domain) error {
+				_, err := n.ActivateSelectors(t.Context(), d, n.workspace.ID, 1, because("better"))
+				return err
+			},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, d := n.seed(n.workspace.ID, "https://"+strings.ToLower(name)+".example/")

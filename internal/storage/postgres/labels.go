@@ -24,18 +24,25 @@ func (s *Store) Labels(ctx context.Context, workspaceID uuid.UUID) ([]label.Labe
 
 // CreateLabel stores a label unless the workspace has maxLabels.
 func (s *Store) CreateLabel(ctx context.Context, l label.Label, maxLabels int) (label.Label, error) {
-	row, err := s.q.InsertLabel(ctx, db.InsertLabelParams{ID: l.ID, WorkspaceID: l.WorkspaceID, Kind: string(l.Kind), Name: l.Name, Color: l.Color, Utm: utmJSON(l.UTM),
-		MaxLabels: int32(maxLabels)}) //nolint:gosec // a few
+	row, err := s.q.InsertLabel(ctx, db.InsertLabelParams{
+		ID: l.ID, WorkspaceID: l.WorkspaceID, Kind: string(l.Kind),
+		Name: l.Name, Color: l.Color, Utm: utmJSON(l.UTM),
+		MaxLabels: int32(maxLabels), //nolint:gosec // a few
+	})
 	if noRows(err) {
-		return label.Label{}, &apperr.Error{Kind: apperr.KindConflict, Code: "too_many_labels",
-			Message: fmt.Sprintf("This workspace has reached the limit of %d labels. Delete one first.", maxLabels)}
+		return label.Label{}, &apperr.Error{
+			Kind: apperr.KindConflict, Code: "too_many_labels",
+			Message: fmt.Sprintf("This workspace has reached the limit of %d labels. Delete one first.", maxLabels),
+		}
 	}
 	return labelFromRow(row), labelNameError(err)
 }
 
 // UpdateLabel stores a changed label.
 func (s *Store) UpdateLabel(ctx context.Context, l label.Label) (label.Label, error) {
-	row, err := s.q.UpdateLabel(ctx, db.UpdateLabelParams{ID: l.ID, WorkspaceID: l.WorkspaceID, Name: l.Name, Color: l.Color, Utm: utmJSON(l.UTM)})
+	row, err := s.q.UpdateLabel(ctx, db.UpdateLabelParams{
+		ID: l.ID, WorkspaceID: l.WorkspaceID, Name: l.Name, Color: l.Color, Utm: utmJSON(l.UTM),
+	})
 	return labelFromRow(row), labelNameError(orMissing(err, "label"))
 }
 
@@ -55,22 +62,31 @@ func (s *Store) DeleteLabel(ctx context.Context, workspaceID, id uuid.UUID) erro
 
 // LabelPosts adds labels to posts and removes others. It returns the posts that have
 // changed.
-func (s *Store) LabelPosts(ctx context.Context, workspaceID uuid.UUID, c label.Change, actor string) (changed []uuid.UUID, err error) {
+func (s *Store) LabelPosts(
+	ctx context.Context, workspaceID uuid.UUID, c label.Change, actor string,
+) (changed []uuid.UUID, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		kinds, err := lockLabels(ctx, q, workspaceID, c.Add)
 		if err != nil {
 			return err
 		}
-		rows, err := q.LabelPosts(ctx, db.LabelPostsParams{WorkspaceID: workspaceID, PostIds: c.PostIDs, Add: orEmpty(c.Add), Remove: orEmpty(c.Remove),
-			ReplacesCampaign: kinds[label.Campaign] > 0})
+		rows, err := q.LabelPosts(ctx, db.LabelPostsParams{
+			WorkspaceID: workspaceID, PostIds: c.PostIDs,
+			Add: orEmpty(c.Add), Remove: orEmpty(c.Remove),
+			ReplacesCampaign: kinds[label.Campaign] > 0,
+		})
 		if err != nil {
 			return err
 		}
 		for _, row := range rows {
 			if len(row.LabelIds) > label.MaxPerPost {
-				return apperr.InvalidFields(apperr.FieldError{Field: "add", Code: "too_many", Message: fmt.Sprintf("A post has at most %d labels.", label.MaxPerPost)})
+				return apperr.InvalidFields(apperr.FieldError{
+					Field: "add", Code: "too_many",
+					Message: fmt.Sprintf("A post has at most %d labels.", label.MaxPerPost),
+				})
 			}
-			if err := addEvent(ctx, q, row, nil, post.EventLabeled, actor, map[string]any{"labels": row.LabelIds}); err != nil {
+			if err := addEvent(ctx, q, row, nil, post.EventLabeled, actor,
+				map[string]any{"labels": row.LabelIds}); err != nil {
 				return err
 			}
 			changed = append(changed, row.PostID)
@@ -82,7 +98,9 @@ func (s *Store) LabelPosts(ctx context.Context, workspaceID uuid.UUID, c label.C
 
 // lockLabels keeps labels from being deleted until the transaction ends, and counts
 // them by kind. It refuses unknown labels and a second campaign.
-func lockLabels(ctx context.Context, q *db.Queries, workspaceID uuid.UUID, ids []uuid.UUID) (kinds map[label.Kind]int, err error) {
+func lockLabels(
+	ctx context.Context, q *db.Queries, workspaceID uuid.UUID, ids []uuid.UUID,
+) (kinds map[label.Kind]int, err error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -96,23 +114,34 @@ func lockLabels(ctx context.Context, q *db.Queries, workspaceID uuid.UUID, ids [
 	}
 	switch {
 	case len(rows) != len(ids):
-		return nil, apperr.InvalidFields(apperr.FieldError{Field: "labels", Code: "unknown", Message: "Name labels of this workspace, each once."})
+		return nil, apperr.InvalidFields(apperr.FieldError{
+			Field: "labels", Code: "unknown", Message: "Name labels of this workspace, each once.",
+		})
 	case len(ids) > label.MaxPerPost:
-		return nil, apperr.InvalidFields(apperr.FieldError{Field: "labels", Code: "too_many", Message: fmt.Sprintf("A post has at most %d labels.", label.MaxPerPost)})
+		return nil, apperr.InvalidFields(apperr.FieldError{
+			Field: "labels", Code: "too_many", Message: fmt.Sprintf("A post has at most %d labels.", label.MaxPerPost),
+		})
 	case kinds[label.Campaign] > 1:
-		return nil, apperr.InvalidFields(apperr.FieldError{Field: "labels", Code: "too_many", Message: "A post has at most one campaign."})
+		return nil, apperr.InvalidFields(apperr.FieldError{
+			Field: "labels", Code: "too_many", Message: "A post has at most one campaign.",
+		})
 	}
 	return kinds, nil
 }
 
 func labelFromRow(r db.Label) label.Label {
-	return label.Label{ID: r.ID, WorkspaceID: r.WorkspaceID, Kind: label.Kind(r.Kind), Name: r.Name, Color: r.Color, UTM: readUTM(r.Utm),
-		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC()}
+	return label.Label{
+		ID: r.ID, WorkspaceID: r.WorkspaceID, Kind: label.Kind(r.Kind), Name: r.Name, Color: r.Color,
+		UTM:       readUTM(r.Utm),
+		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(),
+	}
 }
 
 func labelNameError(err error) error {
 	if violates(err, "labels_name") {
-		return apperr.InvalidFields(apperr.FieldError{Field: "name", Code: "taken", Message: "Another one has this name."})
+		return apperr.InvalidFields(apperr.FieldError{
+			Field: "name", Code: "taken", Message: "Another one has this name.",
+		})
 	}
 	return err
 }

@@ -13,8 +13,12 @@ import (
 
 // SimilarCalls returns the calls and posts that reconciliation of a call must consider.
 // since limits the remote posts and the uncertain calls.
-func (s *Store) SimilarCalls(ctx context.Context, accountID uuid.UUID, call post.Call, since time.Time) (post.SimilarCalls, error) {
-	row, err := s.q.SimilarCalls(ctx, db.SimilarCallsParams{AccountID: accountID, ContentKey: call.ContentKey, OperationID: call.OperationID, Since: since})
+func (s *Store) SimilarCalls(
+	ctx context.Context, accountID uuid.UUID, call post.Call, since time.Time,
+) (post.SimilarCalls, error) {
+	row, err := s.q.SimilarCalls(ctx, db.SimilarCallsParams{
+		AccountID: accountID, ContentKey: call.ContentKey, OperationID: call.OperationID, Since: since,
+	})
 	if err != nil {
 		return post.SimilarCalls{}, err
 	}
@@ -27,8 +31,12 @@ func (s *Store) SimilarCalls(ctx context.Context, accountID uuid.UUID, call post
 
 // UnresolvedSince returns the time of the first other send of a segment that the network
 // may have executed although the post was not found.
-func (s *Store) UnresolvedSince(ctx context.Context, targetID uuid.UUID, segment int, except uuid.UUID) (sent time.Time, found bool, err error) {
-	sent, err = s.q.UnresolvedSince(ctx, db.UnresolvedSinceParams{TargetID: targetID, Segment: int32(segment), OperationID: except}) //nolint:gosec // a handful
+func (s *Store) UnresolvedSince(
+	ctx context.Context, targetID uuid.UUID, segment int, except uuid.UUID,
+) (sent time.Time, found bool, err error) {
+	sent, err = s.q.UnresolvedSince(ctx, db.UnresolvedSinceParams{
+		TargetID: targetID, Segment: int32(segment), OperationID: except, //nolint:gosec // a handful
+	})
 	if noRows(err) {
 		return time.Time{}, false, nil
 	}

@@ -20,7 +20,12 @@ func TestNoteOnce_AddsOneLinePerState(t *testing.T) {
 	for i, row := range []struct {
 		event string
 		want  bool
-	}{{post.EventThrottled, true}, {post.EventThrottled, false}, {post.EventNetworkWait, true}, {post.EventThrottled, true}} {
+	}{
+		{post.EventThrottled, true},
+		{post.EventThrottled, false},
+		{post.EventNetworkWait, true},
+		{post.EventThrottled, true},
+	} {
 		said, err := n.AddEventOnce(t.Context(), p.ID, target, row.event, post.ActorDateline, nil)
 		if err != nil || said != row.want {
 			t.Errorf("note %d, %s: got %v, %v, want %v", i+1, row.event, said, err, row.want)
@@ -30,7 +35,8 @@ func TestNoteOnce_AddsOneLinePerState(t *testing.T) {
 	if got := n.events(p); !slices.Equal(got, want) {
 		t.Errorf("timeline: got %v, want %v", got, want)
 	}
-	if said, err := n.AddEventOnce(t.Context(), newID(), target, post.EventThrottled, post.ActorDateline, nil); said || err == nil {
+	if said, err := n.AddEventOnce(t.Context(), newID(), target, post.EventThrottled, post.ActorDateline, nil); said ||
+		err == nil {
 		t.Errorf("an unknown post: got %v, %v, want an error", said, err)
 	}
 	if err := n.AddEvent(t.Context(), newID(), nil, post.EventThrottled, post.ActorDateline, nil); err == nil {
@@ -52,9 +58,12 @@ func TestPublishing_WithoutTheDatabaseIsAnError(t *testing.T) {
 		"OpenCall":             func() error { _, _, err := n.OpenCall(ctx, c.TargetID); return err },
 		"LastEpoch":            func() error { _, err := n.LastEpoch(ctx, c.TargetID, 0, 1); return err },
 		"CountUnresolvedSends": func() error { _, err := n.CountUnresolvedSends(ctx, c.TargetID, 0, 1); return err },
-		"UnresolvedSince":      func() error { _, _, err := n.UnresolvedSince(ctx, c.TargetID, 0, c.OperationID); return err },
-		"SimilarCalls":         func() error { _, err := n.SimilarCalls(ctx, n.account.ID, c, time.Now()); return err },
-		"ClaimedRemoteIDs":     func() error { _, err := n.ClaimedRemoteIDs(ctx, n.account.ID, time.Now()); return err },
+		"UnresolvedSince": func() error {
+			_, _, err := n.UnresolvedSince(ctx, c.TargetID, 0, c.OperationID)
+			return err
+		},
+		"SimilarCalls":     func() error { _, err := n.SimilarCalls(ctx, n.account.ID, c, time.Now()); return err },
+		"ClaimedRemoteIDs": func() error { _, err := n.ClaimedRemoteIDs(ctx, n.account.ID, time.Now()); return err },
 		"PublishedSegments": func() error {
 			_, err := n.PublishedSegments(ctx, c.TargetID)
 			return err
@@ -63,7 +72,9 @@ func TestPublishing_WithoutTheDatabaseIsAnError(t *testing.T) {
 		"TakeOver":     func() error { _, _, err := n.TakeOver(ctx, c, c.Fence, time.Minute); return err },
 		"RenewClaim":   func() error { _, err := n.RenewClaim(ctx, c.TargetID, c.Fence, time.Minute); return err },
 		"SetCallState": func() error { return n.SetCallState(ctx, c.OperationID, post.CallAmbiguous, nil) },
-		"Note":         func() error { return n.AddEvent(ctx, p.ID, nil, post.EventNetworkWait, post.ActorDateline, nil) },
+		"Note": func() error {
+			return n.AddEvent(ctx, p.ID, nil, post.EventNetworkWait, post.ActorDateline, nil)
+		},
 		"NoteOnce": func() error {
 			_, err := n.AddEventOnce(ctx, p.ID, c.TargetID, post.EventNetworkWait, post.ActorDateline, nil)
 			return err
@@ -81,13 +92,21 @@ func TestPublishing_WithoutTheDatabaseIsAnError(t *testing.T) {
 			_, _, err := n.RollBackSelectors(ctx, d, n.workspace.ID, message.Message{}, false)
 			return err
 		},
-		"ActivateSelectors": func() error { _, err := n.ActivateSelectors(ctx, d, n.workspace.ID, 1, message.Message{}); return err },
-		"LearnedSelectors":  func() error { _, _, err := n.SaveLearnedSelectors(ctx, d, pipeline.Selectors{}); return err },
+		"ActivateSelectors": func() error {
+			_, err := n.ActivateSelectors(ctx, d, n.workspace.ID, 1, message.Message{})
+			return err
+		},
+		"LearnedSelectors": func() error {
+			_, _, err := n.SaveLearnedSelectors(ctx, d, pipeline.Selectors{})
+			return err
+		},
 		"AddSelectors": func() error {
 			_, _, err := n.AddSelectors(ctx, d, n.workspace.ID, pipeline.Selectors{}, idempotency.Key{})
 			return err
 		},
-		"WishSelectors": func() error { return n.RequestSelectorAction(ctx, d.ID, selector.ActionLearn, message.Message{}) },
+		"WishSelectors": func() error {
+			return n.RequestSelectorAction(ctx, d.ID, selector.ActionLearn, message.Message{})
+		},
 	} {
 		if err := call(); err == nil {
 			t.Errorf("%s: got no error", name)

@@ -28,7 +28,8 @@ func savePostLinks(ctx context.Context, q *db.Queries, p post.Post, targets []po
 	in := db.InsertPostLinksParams{WorkspaceID: p.WorkspaceID, UserID: idOrNull(p.UserID), PostID: p.ID}
 	for _, t := range targets {
 		for _, l := range p.Links(t) {
-			in.Codes, in.AccountIds, in.Urls = append(in.Codes, l.Code), append(in.AccountIds, t.AccountID), append(in.Urls, l.URL)
+			in.Codes, in.AccountIds, in.Urls = append(in.Codes, l.Code), append(in.AccountIds,
+				t.AccountID), append(in.Urls, l.URL)
 		}
 	}
 	if len(in.Codes) == 0 {
@@ -52,7 +53,9 @@ func draftTargets(accounts []uuid.UUID, overrides map[uuid.UUID]*post.Override) 
 
 // CreateLink stores a link created by a user, under an id that its code is
 // derived from. taken reports that the code is in use and nothing was stored.
-func (s *Store) CreateLink(ctx context.Context, n shortlink.Link, resource uuid.UUID, key idempotency.Key) (l shortlink.Link, replayed, taken bool, err error) {
+func (s *Store) CreateLink(
+	ctx context.Context, n shortlink.Link, resource uuid.UUID, key idempotency.Key,
+) (l shortlink.Link, replayed, taken bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		earlier, err := claimKey(ctx, q, n.WorkspaceID, key, resource)
 		if err != nil {
@@ -60,11 +63,15 @@ func (s *Store) CreateLink(ctx context.Context, n shortlink.Link, resource uuid.
 		}
 		if earlier != uuid.Nil {
 			replayed = true
-			row, err := q.GetLinkInWorkspace(ctx, db.GetLinkInWorkspaceParams{Code: shortlink.CodeForID(earlier), WorkspaceID: n.WorkspaceID})
+			row, err := q.GetLinkInWorkspace(ctx, db.GetLinkInWorkspaceParams{
+				Code: shortlink.CodeForID(earlier), WorkspaceID: n.WorkspaceID,
+			})
 			l = linkFromRow(row)
 			return err
 		}
-		row, err := q.InsertLink(ctx, db.InsertLinkParams{Code: n.Code, WorkspaceID: n.WorkspaceID, UserID: n.UserID, PostID: n.PostID, Url: n.URL, Title: n.Title})
+		row, err := q.InsertLink(ctx, db.InsertLinkParams{
+			Code: n.Code, WorkspaceID: n.WorkspaceID, UserID: n.UserID, PostID: n.PostID, Url: n.URL, Title: n.Title,
+		})
 		if noRows(err) {
 			return errLinkTaken
 		}
@@ -125,8 +132,12 @@ func (s *Store) LinkInWorkspace(ctx context.Context, workspaceID uuid.UUID, code
 }
 
 // SetLinkDisabled disables or enables a link.
-func (s *Store) SetLinkDisabled(ctx context.Context, workspaceID uuid.UUID, code string, disabled bool) (shortlink.Link, error) {
-	row, err := s.q.SetLinkDisabled(ctx, db.SetLinkDisabledParams{Code: code, WorkspaceID: workspaceID, Disabled: disabled})
+func (s *Store) SetLinkDisabled(
+	ctx context.Context, workspaceID uuid.UUID, code string, disabled bool,
+) (shortlink.Link, error) {
+	row, err := s.q.SetLinkDisabled(ctx, db.SetLinkDisabledParams{
+		Code: code, WorkspaceID: workspaceID, Disabled: disabled,
+	})
 	if noRows(err) {
 		return shortlink.Link{}, apperr.NotFound("link")
 	}
@@ -144,8 +155,10 @@ func (s *Store) withClicks(ctx context.Context, row db.Link) (shortlink.Link, er
 
 // Links lists links with their clicks, newest first.
 func (s *Store) Links(ctx context.Context, f shortlink.Filter) ([]shortlink.Link, error) {
-	rows, err := s.q.ListLinks(ctx, db.ListLinksParams{WorkspaceID: f.WorkspaceID, PostID: f.PostID,
-		BeforeCode: f.BeforeCode, PageSize: int32(f.Limit)}) //nolint:gosec // the API caps the limit at 200
+	rows, err := s.q.ListLinks(ctx, db.ListLinksParams{
+		WorkspaceID: f.WorkspaceID, PostID: f.PostID,
+		BeforeCode: f.BeforeCode, PageSize: int32(f.Limit), //nolint:gosec // the API caps the limit at 200
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -177,6 +190,9 @@ func (s *Store) addClicks(ctx context.Context, list []shortlink.Link) error {
 }
 
 func linkFromRow(r db.Link) shortlink.Link {
-	return shortlink.Link{Code: r.Code, WorkspaceID: r.WorkspaceID, UserID: r.UserID, PostID: r.PostID, AccountID: r.AccountID, Network: r.Network,
-		URL: r.Url, Title: r.Title, CreatedAt: r.CreatedAt.UTC(), DisabledAt: r.DisabledAt}
+	return shortlink.Link{
+		Code: r.Code, WorkspaceID: r.WorkspaceID, UserID: r.UserID, PostID: r.PostID,
+		AccountID: r.AccountID, Network: r.Network,
+		URL: r.Url, Title: r.Title, CreatedAt: r.CreatedAt.UTC(), DisabledAt: r.DisabledAt,
+	}
 }

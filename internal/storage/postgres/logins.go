@@ -24,7 +24,9 @@ func (s *Store) WhoIs(ctx context.Context, user uuid.UUID) (login.User, []login.
 	rows, err := s.q.Memberships(ctx, user)
 	memberships := make([]login.Membership, 0, len(rows))
 	for _, row := range rows {
-		memberships = append(memberships, login.Membership{WorkspaceID: row.ID, WorkspaceName: row.Name, Role: workspace.Role(row.Role)})
+		memberships = append(memberships, login.Membership{
+			WorkspaceID: row.ID, WorkspaceName: row.Name, Role: workspace.Role(row.Role),
+		})
 	}
 	return u, memberships, err
 }
@@ -45,7 +47,9 @@ func (s *Store) Admit(ctx context.Context, p login.Person, join workspace.Role) 
 	return user, "", s.q.NameUser(ctx, db.NameUserParams{ID: user, Name: p.Name})
 }
 
-func (s *Store) admit(ctx context.Context, p login.Person, join workspace.Role) (user uuid.UUID, why login.Refusal, err error) {
+func (s *Store) admit(
+	ctx context.Context, p login.Person, join workspace.Role,
+) (user uuid.UUID, why login.Refusal, err error) {
 	user, err = s.q.UserByIdentity(ctx, db.UserByIdentityParams{Issuer: p.Issuer, Subject: p.Subject})
 	switch {
 	case !noRows(err):
@@ -110,7 +114,9 @@ func joinFirst(ctx context.Context, q *db.Queries, p login.Person, role workspac
 	if _, err := q.InsertUser(ctx, db.InsertUserParams{ID: user, Name: p.Email, Email: &p.Email}); err != nil {
 		return uuid.Nil, err
 	}
-	_, err = q.InsertMember(ctx, db.InsertMemberParams{WorkspaceID: first.ID, UserID: user, Role: db.MemberRole(role), Joined: true})
+	_, err = q.InsertMember(ctx, db.InsertMemberParams{
+		WorkspaceID: first.ID, UserID: user, Role: db.MemberRole(role), Joined: true,
+	})
 	return user, err
 }
 
@@ -120,7 +126,9 @@ func (s *Store) PutLoginLink(ctx context.Context, user uuid.UUID, hash []byte, e
 }
 
 // UseLoginLink deletes a login link and returns its user and expiry.
-func (s *Store) UseLoginLink(ctx context.Context, hash []byte) (user uuid.UUID, expires time.Time, found bool, err error) {
+func (s *Store) UseLoginLink(
+	ctx context.Context, hash []byte,
+) (user uuid.UUID, expires time.Time, found bool, err error) {
 	row, err := s.q.UseLoginLink(ctx, hash)
 	if noRows(err) {
 		return uuid.Nil, time.Time{}, false, nil

@@ -37,7 +37,10 @@ func TestAdmit_ConcurrentLoginsCreateOneUser(t *testing.T) {
 	n := open(t)
 	var users sync.Map
 	admitted := sideBySide(n, func(int) (bool, error) {
-		user, why, err := n.Admit(t.Context(), login.Person{Issuer: "https://login.example", Subject: "ann", Email: "ann@news.example"}, workspace.Author)
+		user, why, err := n.Admit(t.Context(), login.Person{
+			Issuer: "https://login.example", Subject: "ann",
+			Email: "ann@news.example",
+		}, workspace.Author)
 		users.Store(user, true)
 		return why == "", err
 	})
@@ -51,14 +54,19 @@ func TestAdmit_ConcurrentLoginsCreateOneUser(t *testing.T) {
 func TestAdmit_EmailBelongsToOneUser(t *testing.T) {
 	n := open(t)
 	admitted := sideBySide(n, func(i int) (bool, error) {
-		_, why, err := n.Admit(t.Context(), login.Person{Issuer: "https://login.example", Subject: string(rune('a' + i)), Email: "ann@news.example"}, workspace.Author)
+		_, why, err := n.Admit(t.Context(),
+			login.Person{Issuer: "https://login.example", Subject: string(rune('a' + i)), Email: "ann@news.example"},
+			workspace.Author)
 		return why == "", err
 	})
 	if admitted != 1 {
 		t.Errorf("%d people got the account of one address", admitted)
 	}
 	// Another provider may know the same user by another name.
-	if _, why, err := n.Admit(t.Context(), login.Person{Issuer: "https://other.example", Subject: "ann", Email: "ann@news.example"}, ""); why != "" || err != nil {
+	if _, why, err := n.Admit(t.Context(), login.Person{
+		Issuer: "https://other.example", Subject: "ann",
+		Email: "ann@news.example",
+	}, ""); why != "" || err != nil {
 		t.Errorf("%v %v", why, err)
 	}
 }
@@ -73,10 +81,12 @@ func TestLoginLink_IsUsedOnce(t *testing.T) {
 	}); used != 1 {
 		t.Errorf("a link was used %d times", used)
 	}
-	if used := sideBySide(n, func(int) (bool, error) { return n.UseLoginAnswer(t.Context(), hash, now, now.Add(-time.Minute)) }); used != 1 {
+	if used := sideBySide(n,
+		func(int) (bool, error) { return n.UseLoginAnswer(t.Context(), hash, now, now.Add(-time.Minute)) }); used != 1 {
 		t.Errorf("a response was used %d times", used)
 	}
-	if first, err := n.UseLoginAnswer(t.Context(), hash, now.Add(time.Hour), now.Add(time.Minute)); err != nil || !first {
+	if first, err := n.UseLoginAnswer(t.Context(), hash, now.Add(time.Hour), now.Add(time.Minute)); err != nil ||
+		!first {
 		t.Errorf("old responses are still stored: %v %v", first, err)
 	}
 }
@@ -85,7 +95,10 @@ func TestSessions_BelongToTheirUser(t *testing.T) {
 	n := open(t)
 	now := time.Now()
 	limits := login.Limits{Created: now.Add(-time.Hour), Used: now.Add(-time.Hour)}
-	s := login.Session{ID: uuid.Must(uuid.NewV7()), UserID: n.user, WorkspaceID: n.workspace.ID, CreatedAt: now, LastUsedAt: now}
+	s := login.Session{
+		ID: uuid.Must(uuid.NewV7()), UserID: n.user, WorkspaceID: n.workspace.ID, CreatedAt: now,
+		LastUsedAt: now,
+	}
 	n.must(n.InsertSession(t.Context(), s, make([]byte, 32), limits))
 	if ended, err := n.EndSession(t.Context(), uuid.New(), s.ID); ended || err != nil {
 		t.Errorf("ended by another user (%v)", err)
@@ -96,7 +109,8 @@ func TestSessions_BelongToTheirUser(t *testing.T) {
 	if _, found, err := n.SessionByHash(t.Context(), make([]byte, 32), limits); !found || err != nil {
 		t.Errorf("not found (%v)", err)
 	}
-	if _, found, err := n.SessionByHash(t.Context(), make([]byte, 32), login.Limits{Created: now, Used: now.Add(-time.Hour)}); found || err != nil {
+	if _, found, err := n.SessionByHash(t.Context(), make([]byte, 32),
+		login.Limits{Created: now, Used: now.Add(-time.Hour)}); found || err != nil {
 		t.Errorf("found beyond its age (%v)", err)
 	}
 }

@@ -49,11 +49,20 @@ func TestSimilarCalls_AreUnresolvedCallsThatLookTheSame(t *testing.T) {
 		listed       bool
 		inFlight     int
 	}{
-		"Sending":             {text: "same", state: post.CallSending, listed: true, inFlight: 1},
-		"AmbiguousNow":        {text: "same", state: post.CallAmbiguous, listed: true, inFlight: 1},
-		"AmbiguousBefore":     {text: "same", state: post.CallAmbiguous, change: "finished_at = now() - interval '31 seconds'", listed: true},
-		"AmbiguousAlmost":     {text: "same", state: post.CallAmbiguous, change: "finished_at = now() - interval '20 seconds'", listed: true, inFlight: 1},
-		"AmbiguousAndOld":     {text: "same", state: post.CallAmbiguous, change: "sent_at = now() - interval '2 hours', finished_at = now() - interval '2 hours'", listed: true},
+		"Sending":      {text: "same", state: post.CallSending, listed: true, inFlight: 1},
+		"AmbiguousNow": {text: "same", state: post.CallAmbiguous, listed: true, inFlight: 1},
+		"AmbiguousBefore": {
+			text: "same", state: post.CallAmbiguous, change: "finished_at = now() - interval '31 seconds'",
+			listed: true,
+		},
+		"AmbiguousAlmost": {
+			text: "same", state: post.CallAmbiguous, change: "finished_at = now() - interval '20 seconds'",
+			listed: true, inFlight: 1,
+		},
+		"AmbiguousAndOld": {
+			text: "same", state: post.CallAmbiguous,
+			change: "sent_at = now() - interval '2 hours', finished_at = now() - interval '2 hours'", listed: true,
+		},
 		"Manual":              {text: "same", state: post.CallManual, change: "sent_at = now()", listed: true},
 		"ManualAndOld":        {text: "same", state: post.CallManual, change: "sent_at = now() - interval '2 hours'"},
 		"Decided":             {text: "same", state: post.CallManual, evidence: decided, change: "sent_at = now()"},
@@ -70,7 +79,8 @@ func TestSimilarCalls_AreUnresolvedCallsThatLookTheSame(t *testing.T) {
 	} {
 		mine := n.connect(name)
 		lost := n.sent(mine, key("same"), post.CallAmbiguous, nil)
-		n.exec("update operations set sent_at = now() - interval '3 hours', finished_at = now() where id = $1", lost.OperationID)
+		n.exec("update operations set sent_at = now() - interval '3 hours', finished_at = now() where id = $1",
+			lost.OperationID)
 		on := mine
 		if row.otherAccount {
 			on = n.connect(name + "2")
@@ -106,7 +116,10 @@ func TestSimilarCalls_AreOldestFirst(t *testing.T) {
 	second := n.sent(n.account, key("same"), post.CallSending, nil)
 	fourth := n.sent(n.account, key("same"), post.CallSending, nil)
 	at := time.Now().UTC().Truncate(time.Microsecond)
-	for c, sent := range map[uuid.UUID]time.Time{first.OperationID: at.Add(-time.Minute), second.OperationID: at, third.OperationID: at.Add(time.Second), fourth.OperationID: at.Add(time.Second)} {
+	for c, sent := range map[uuid.UUID]time.Time{
+		first.OperationID: at.Add(-time.Minute), second.OperationID: at,
+		third.OperationID: at.Add(time.Second), fourth.OperationID: at.Add(time.Second),
+	} {
 		n.exec("update operations set sent_at = $2 where id = $1", c, sent)
 	}
 	got, err := n.SimilarCalls(t.Context(), n.account.ID, second, at.Add(-time.Hour))
@@ -152,7 +165,10 @@ func TestSimilarCalls_KnowsTheRemotePostsOfTheAccount(t *testing.T) {
 	n.must(err)
 	claimed, err := n.ClaimedRemoteIDs(t.Context(), n.account.ID, since)
 	n.must(err)
-	for name, known := range map[string]map[string]bool{"SimilarCalls": got.KnownRemoteIDs, "ClaimedRemoteIDs": claimed} {
+	for name, known := range map[string]map[string]bool{
+		"SimilarCalls":     got.KnownRemoteIDs,
+		"ClaimedRemoteIDs": claimed,
+	} {
 		if len(known) != 1 || !known["recent"] {
 			t.Errorf("%s: got remote posts %v, want recent", name, known)
 		}
@@ -221,8 +237,10 @@ func TestUnresolvedSince_IsTheFirstOtherSend(t *testing.T) {
 		{1, 1, post.CallAmbiguous, at.Add(-8 * time.Minute)},
 	} {
 		c := call(p, 0, i+1)
-		n.exec(`insert into operations (id, target_id, segment, revision, epoch, fence, idempotency_key, fingerprint, state, sent_at)
-			values ($1, $2, $3, $4, $5, 1, $6, $7, $8, $9)`, c.OperationID, c.TargetID, row.segment, row.revision, c.Epoch, c.IdempotencyKey, c.Fingerprint, row.state, row.sent)
+		n.exec(
+			`insert into operations (id, target_id, segment, revision, epoch, fence, idempotency_key, fingerprint, state, sent_at)
+			values ($1, $2, $3, $4, $5, 1, $6, $7, $8, $9)`, c.OperationID, c.TargetID, row.segment, row.revision,
+			c.Epoch, c.IdempotencyKey, c.Fingerprint, row.state, row.sent)
 		calls = append(calls, c)
 	}
 	for name, row := range map[string]struct {
@@ -241,7 +259,8 @@ func TestUnresolvedSince_IsTheFirstOtherSend(t *testing.T) {
 			t.Errorf("%s: got %s, %v, want %s", name, got, found, row.want)
 		}
 	}
-	if got, found, err := n.UnresolvedSince(t.Context(), calls[0].TargetID, 1, calls[3].OperationID); found || err != nil {
+	if got, found, err := n.UnresolvedSince(t.Context(), calls[0].TargetID, 1, calls[3].OperationID); found ||
+		err != nil {
 		t.Errorf("without another send: got %s, %v, %v, want none", got, found, err)
 	}
 	if got, found, err := n.UnresolvedSince(t.Context(), newID(), 0, uuid.Nil); found || err != nil {

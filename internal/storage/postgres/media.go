@@ -24,7 +24,9 @@ func (s *Store) ClaimObject(ctx context.Context, key string, life time.Duration)
 }
 
 // SaveMedia stores the item of an uploaded file.
-func (s *Store) SaveMedia(ctx context.Context, m media.Item, key idempotency.Key) (saved media.Item, replayed bool, err error) {
+func (s *Store) SaveMedia(
+	ctx context.Context, m media.Item, key idempotency.Key,
+) (saved media.Item, replayed bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		earlier, err := claimKey(ctx, q, m.WorkspaceID, key, m.ID)
 		if err != nil {
@@ -40,19 +42,24 @@ func (s *Store) SaveMedia(ctx context.Context, m media.Item, key idempotency.Key
 		if err != nil || replayed {
 			return err
 		}
-		return recordMedia(ctx, q, saved, audit.MediaAdded, map[string]any{"mime_type": saved.MIMEType, "bytes": saved.Bytes})
+		return recordMedia(ctx, q, saved, audit.MediaAdded, map[string]any{
+			"mime_type": saved.MIMEType, "bytes": saved.Bytes,
+		})
 	})
 	return saved, replayed, unclaimed(err)
 }
 
 func newMedia(m media.Item) db.InsertMediaParams {
-	return db.InsertMediaParams{ID: m.ID, WorkspaceID: m.WorkspaceID, UserID: m.UserID, ObjectKey: m.ObjectKey,
+	return db.InsertMediaParams{
+		ID: m.ID, WorkspaceID: m.WorkspaceID, UserID: m.UserID, ObjectKey: m.ObjectKey,
 		Sha256: m.SHA256, MimeType: m.MIMEType, Bytes: m.Bytes, Kind: string(m.Kind),
 		Width: int32(m.Width), Height: int32(m.Height), Frames: int32(m.Frames), Pages: int32(m.Pages), //nolint:gosec // bounded by media.Inspect
 		Rotation: int32(m.Rotation), Orientation: int32(m.Orientation), //nolint:gosec // likewise
 		DurationMs: m.Duration.Milliseconds(), FrameRate: m.FrameRate, BitRate: m.BitRate,
 		VideoCodec: m.VideoCodec, AudioCodec: m.AudioCodec, AudioRate: int32(m.AudioRate), PixelFormat: m.PixelFormat, //nolint:gosec // likewise
-		FileName: m.FileName, AltText: m.AltText, SearchText: searchText(m), MetadataRemoved: categories(m.MetadataRemoved)}
+		FileName: m.FileName, AltText: m.AltText, SearchText: searchText(m),
+		MetadataRemoved: categories(m.MetadataRemoved),
+	}
 }
 
 func categories(removed []metadata.Category) []string {
@@ -72,7 +79,8 @@ func (s *Store) PreservesMediaCredit(ctx context.Context, workspaceID uuid.UUID)
 // unclaimed reports whether an error is a violated reference to an object.
 func unclaimed(err error) error {
 	var refused *pgconn.PgError
-	if errors.As(err, &refused) && refused.Code == "23503" && (refused.ConstraintName == "media_held" || refused.TableName == "media_renditions") {
+	if errors.As(err, &refused) && refused.Code == "23503" &&
+		(refused.ConstraintName == "media_held" || refused.TableName == "media_renditions") {
 		return media.ErrUnclaimed
 	}
 	return err
@@ -94,7 +102,9 @@ func readMedia(row db.Medium, err error) (media.Item, error) {
 
 // MediaByID returns the files with the given ids in the workspace, including deleted
 // ones, which pending posts may use.
-func (s *Store) MediaByID(ctx context.Context, workspaceID uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]media.Item, error) {
+func (s *Store) MediaByID(
+	ctx context.Context, workspaceID uuid.UUID, ids []uuid.UUID,
+) (map[uuid.UUID]media.Item, error) {
 	if len(ids) == 0 {
 		return map[uuid.UUID]media.Item{}, nil
 	}
@@ -111,8 +121,11 @@ func (s *Store) MediaByID(ctx context.Context, workspaceID uuid.UUID, ids []uuid
 
 // ListMedia lists files, newest first.
 func (s *Store) ListMedia(ctx context.Context, f media.Filter) ([]media.Item, error) {
-	rows, err := s.q.ListMedia(ctx, db.ListMediaParams{WorkspaceID: f.WorkspaceID, Kind: string(f.Kind), Patterns: media.Patterns(f.Search),
-		BeforeTime: f.BeforeTime, BeforeID: f.BeforeID, PageSize: int32(f.Limit)}) //nolint:gosec // the API caps the limit at 200
+	rows, err := s.q.ListMedia(ctx, db.ListMediaParams{
+		WorkspaceID: f.WorkspaceID, Kind: string(f.Kind),
+		Patterns:   media.Patterns(f.Search),
+		BeforeTime: f.BeforeTime, BeforeID: f.BeforeID, PageSize: int32(f.Limit), //nolint:gosec // the API caps the limit at 200
+	})
 	items := make([]media.Item, len(rows))
 	for i, r := range rows {
 		items[i] = mediaFromRow(r)
@@ -153,11 +166,17 @@ func mediaFromRow(r db.Medium) media.Item {
 	for _, name := range r.MetadataRemoved {
 		removed = append(removed, metadata.Category(name))
 	}
-	return media.Item{MetadataRemoved: removed,
-		ID: r.ID, WorkspaceID: r.WorkspaceID, UserID: r.UserID, ObjectKey: r.ObjectKey, SHA256: r.Sha256, Bytes: r.Bytes,
-		Facts: media.Facts{MIMEType: r.MimeType, Kind: media.Kind(r.Kind), Width: int(r.Width), Height: int(r.Height),
-			Frames: int(r.Frames), Pages: int(r.Pages), Orientation: int(r.Orientation), Duration: time.Duration(r.DurationMs) * time.Millisecond,
+	return media.Item{
+		MetadataRemoved: removed,
+		ID:              r.ID, WorkspaceID: r.WorkspaceID, UserID: r.UserID, ObjectKey: r.ObjectKey, SHA256: r.Sha256,
+		Bytes: r.Bytes,
+		Facts: media.Facts{
+			MIMEType: r.MimeType, Kind: media.Kind(r.Kind), Width: int(r.Width), Height: int(r.Height),
+			Frames: int(r.Frames), Pages: int(r.Pages), Orientation: int(r.Orientation),
+			Duration:  time.Duration(r.DurationMs) * time.Millisecond,
 			FrameRate: r.FrameRate, BitRate: r.BitRate, VideoCodec: r.VideoCodec, AudioCodec: r.AudioCodec,
-			AudioRate: int(r.AudioRate), PixelFormat: r.PixelFormat, Rotation: int(r.Rotation)},
-		FileName: r.FileName, AltText: r.AltText, CreatedAt: r.CreatedAt.UTC(), Deleted: r.DeletedAt != nil}
+			AudioRate: int(r.AudioRate), PixelFormat: r.PixelFormat, Rotation: int(r.Rotation),
+		},
+		FileName: r.FileName, AltText: r.AltText, CreatedAt: r.CreatedAt.UTC(), Deleted: r.DeletedAt != nil,
+	}
 }

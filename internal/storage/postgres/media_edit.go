@@ -15,7 +15,9 @@ import (
 // the file, so pending posts get a new version, and an author who needs approval cannot
 // change what was approved. Files are locked before posts, here and wherever files are
 // attached to posts.
-func (s *Store) EditMedia(ctx context.Context, workspaceID, id uuid.UUID, e media.Edit) (item media.Item, posts []uuid.UUID, err error) {
+func (s *Store) EditMedia(
+	ctx context.Context, workspaceID, id uuid.UUID, e media.Edit,
+) (item media.Item, posts []uuid.UUID, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		item, err = readMedia(q.LockMedia(ctx, db.LockMediaParams{ID: id, WorkspaceID: workspaceID}))
 		if err != nil {
@@ -33,18 +35,24 @@ func (s *Store) EditMedia(ctx context.Context, workspaceID, id uuid.UUID, e medi
 				return err
 			}
 		}
-		_, err := q.EditMedia(ctx, db.EditMediaParams{ID: id, WorkspaceID: workspaceID, FileName: e.FileName, AltText: e.AltText, SearchText: searchText(item)})
+		_, err := q.EditMedia(ctx, db.EditMediaParams{
+			ID: id, WorkspaceID: workspaceID, FileName: e.FileName, AltText: e.AltText, SearchText: searchText(item),
+		})
 		if err != nil {
 			return err
 		}
-		return recordMedia(ctx, q, item, audit.MediaChanged, map[string]any{"file_name": e.FileName != nil, "alt_text": e.AltText != nil})
+		return recordMedia(ctx, q, item, audit.MediaChanged, map[string]any{
+			"file_name": e.FileName != nil, "alt_text": e.AltText != nil,
+		})
 	})
 	return item, posts, err
 }
 
 // revisePostsWith applies the edit of a file to the posts that use it and returns the
 // scheduled ones.
-func revisePostsWith(ctx context.Context, q *db.Queries, workspaceID, id uuid.UUID, e media.Edit) (scheduled []uuid.UUID, err error) {
+func revisePostsWith(
+	ctx context.Context, q *db.Queries, workspaceID, id uuid.UUID, e media.Edit,
+) (scheduled []uuid.UUID, err error) {
 	// Lock drafts first, so that none of them is approved in the meantime.
 	drafts, err := q.DraftsWithMedia(ctx, db.DraftsWithMediaParams{WorkspaceID: workspaceID, MediaID: id})
 	if err != nil {
@@ -55,7 +63,8 @@ func revisePostsWith(ctx context.Context, q *db.Queries, workspaceID, id uuid.UU
 			return nil, err
 		}
 	}
-	if scheduled, err = q.ScheduledWithMedia(ctx, db.ScheduledWithMediaParams{WorkspaceID: workspaceID, MediaID: id}); err != nil {
+	if scheduled, err = q.ScheduledWithMedia(ctx,
+		db.ScheduledWithMediaParams{WorkspaceID: workspaceID, MediaID: id}); err != nil {
 		return nil, err
 	}
 	rows, err := q.ReviseForMedia(ctx, append(drafts, scheduled...))
@@ -83,8 +92,10 @@ func authorMayEdit(ctx context.Context, q *db.Queries, workspaceID, id uuid.UUID
 	if err != nil || len(approved) == 0 {
 		return err
 	}
-	return post.NeedsApproval("The name and description of a file are content of the posts that use it, and " + approved[0].String() +
-		" uses it, which is approved or on the schedule. Ask an editor to make the change, or take the file out of the post.")
+	return post.NeedsApproval("The name and description of a file are content of the posts that use it, and " +
+		approved[0].String() +
+		" uses it, which is approved or on the schedule. Ask an editor to make the change, or take the file out " +
+		"of the post.")
 }
 
 // lockMedia prevents edits of files while posts that use them are stored, see EditMedia.

@@ -14,8 +14,12 @@ import (
 )
 
 // DeleteUnused removes files from the library that no post has used.
-func (s *Store) DeleteUnused(ctx context.Context, age time.Duration, after uuid.UUID, limit int) (deleted int, last uuid.UUID, err error) {
-	ids, err := s.q.UnusedMedia(ctx, db.UnusedMediaParams{OlderThanSeconds: age.Seconds(), AfterID: after, Batch: int32(limit)}) //nolint:gosec // hundreds
+func (s *Store) DeleteUnused(
+	ctx context.Context, age time.Duration, after uuid.UUID, limit int,
+) (deleted int, last uuid.UUID, err error) {
+	ids, err := s.q.UnusedMedia(ctx, db.UnusedMediaParams{
+		OlderThanSeconds: age.Seconds(), AfterID: after, Batch: int32(limit), //nolint:gosec // hundreds
+	})
 	if err != nil {
 		return 0, uuid.Nil, err
 	}
@@ -38,8 +42,12 @@ func lastOf(ids []uuid.UUID, limit int) uuid.UUID {
 }
 
 // ReleaseDeleted releases the objects of deleted files that no pending post uses.
-func (s *Store) ReleaseDeleted(ctx context.Context, grace time.Duration, after uuid.UUID, limit int) (released int, last uuid.UUID, err error) {
-	ids, err := s.q.DeletedMedia(ctx, db.DeletedMediaParams{GraceSeconds: grace.Seconds(), AfterID: after, Batch: int32(limit)}) //nolint:gosec // hundreds
+func (s *Store) ReleaseDeleted(
+	ctx context.Context, grace time.Duration, after uuid.UUID, limit int,
+) (released int, last uuid.UUID, err error) {
+	ids, err := s.q.DeletedMedia(ctx, db.DeletedMediaParams{
+		GraceSeconds: grace.Seconds(), AfterID: after, Batch: int32(limit), //nolint:gosec // hundreds
+	})
 	if err != nil {
 		return 0, uuid.Nil, err
 	}
@@ -74,7 +82,9 @@ func (s *Store) UnreferencedObjects(ctx context.Context, after string, limit int
 // DeleteObject deletes an object that nothing refers to. It locks the row meanwhile: a
 // request that wants to store the same bytes waits in ClaimObject, and a request that
 // has stored them and saves an item waits for the lock and then finds the row deleted.
-func (s *Store) DeleteObject(ctx context.Context, key string, remove func(ctx context.Context) error) (dropped bool, err error) {
+func (s *Store) DeleteObject(
+	ctx context.Context, key string, remove func(ctx context.Context) error,
+) (dropped bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		if _, err := q.LockUnusedObject(ctx, key); noRows(err) {
 			return nil // already deleted, or in use
@@ -95,9 +105,14 @@ func (s *Store) DeleteObject(ctx context.Context, key string, remove func(ctx co
 }
 
 // CreateUpload stores a direct upload.
-func (s *Store) CreateUpload(ctx context.Context, u media.Upload, key idempotency.Key) (made media.Upload, replayed bool, err error) {
-	params := db.InsertMediaUploadParams{ID: u.ID, WorkspaceID: u.WorkspaceID, UserID: u.UserID, FileName: u.FileName, AltText: u.AltText,
-		Bytes: u.Bytes, Sha256: u.SHA256, ObjectKey: u.ObjectKey}
+func (s *Store) CreateUpload(
+	ctx context.Context, u media.Upload, key idempotency.Key,
+) (made media.Upload, replayed bool, err error) {
+	params := db.InsertMediaUploadParams{
+		ID: u.ID, WorkspaceID: u.WorkspaceID, UserID: u.UserID, FileName: u.FileName,
+		AltText: u.AltText,
+		Bytes:   u.Bytes, Sha256: u.SHA256, ObjectKey: u.ObjectKey,
+	}
 	if u.MultipartID != "" {
 		params.PartsID, params.PartBytes = &u.MultipartID, &u.PartBytes
 	}
@@ -133,7 +148,9 @@ func (s *Store) Upload(ctx context.Context, workspaceID, id uuid.UUID) (media.Up
 // LeaseUpload gives the caller the exclusive right to complete an upload for a limited
 // time.
 func (s *Store) LeaseUpload(ctx context.Context, workspaceID, id uuid.UUID, age, life time.Duration) (bool, error) {
-	_, err := s.q.TakeMediaUpload(ctx, db.TakeMediaUploadParams{ID: id, WorkspaceID: workspaceID, YoungerThanSeconds: age.Seconds(), Seconds: life.Seconds()})
+	_, err := s.q.TakeMediaUpload(ctx, db.TakeMediaUploadParams{
+		ID: id, WorkspaceID: workspaceID, YoungerThanSeconds: age.Seconds(), Seconds: life.Seconds(),
+	})
 	if noRows(err) {
 		return false, nil
 	}
@@ -152,7 +169,9 @@ func (s *Store) FinishUpload(ctx context.Context, id, item uuid.UUID) error {
 
 // ExpiredUploads lists uploads older than age that are not leased.
 func (s *Store) ExpiredUploads(ctx context.Context, age time.Duration, limit int) ([]media.Upload, error) {
-	rows, err := s.q.OldMediaUploads(ctx, db.OldMediaUploadsParams{OlderThanSeconds: age.Seconds(), Batch: int32(limit)}) //nolint:gosec // hundreds
+	rows, err := s.q.OldMediaUploads(ctx, db.OldMediaUploadsParams{
+		OlderThanSeconds: age.Seconds(), Batch: int32(limit), //nolint:gosec // hundreds
+	})
 	uploads := make([]media.Upload, len(rows))
 	for i, r := range rows {
 		uploads[i] = uploadFromRow(r)
@@ -166,8 +185,12 @@ func (s *Store) DeleteUpload(ctx context.Context, id uuid.UUID) error {
 }
 
 func uploadFromRow(r db.MediaUpload) media.Upload {
-	u := media.Upload{ID: r.ID, WorkspaceID: r.WorkspaceID, UserID: r.UserID, FileName: r.FileName, AltText: r.AltText, Bytes: r.Bytes,
-		SHA256: r.Sha256, ObjectKey: r.ObjectKey, MultipartID: deref(r.PartsID), MediaID: r.MediaID, CreatedAt: r.CreatedAt.UTC()}
+	u := media.Upload{
+		ID: r.ID, WorkspaceID: r.WorkspaceID, UserID: r.UserID, FileName: r.FileName, AltText: r.AltText,
+		Bytes:  r.Bytes,
+		SHA256: r.Sha256, ObjectKey: r.ObjectKey, MultipartID: deref(r.PartsID), MediaID: r.MediaID,
+		CreatedAt: r.CreatedAt.UTC(),
+	}
 	if r.PartBytes != nil {
 		u.PartBytes = *r.PartBytes
 	}
@@ -180,13 +203,18 @@ func (s *Store) Rendition(ctx context.Context, source, spec string) (media.Rendi
 	if noRows(err) {
 		return media.Rendition{}, false, nil
 	}
-	return media.Rendition{ObjectKey: row.ObjectKey, SHA256: row.Sha256, MIMEType: row.MimeType, Bytes: row.Bytes,
-		Width: int(row.Width), Height: int(row.Height)}, err == nil, err
+	return media.Rendition{
+		ObjectKey: row.ObjectKey, SHA256: row.Sha256, MIMEType: row.MimeType, Bytes: row.Bytes,
+		Width: int(row.Width), Height: int(row.Height),
+	}, err == nil, err
 }
 
 // SaveRendition stores a rendition of an object. Both objects must be claimed or
 // referenced; otherwise it returns media.ErrUnclaimed.
 func (s *Store) SaveRendition(ctx context.Context, source, spec string, r media.Rendition) error {
-	return unclaimed(s.q.InsertRendition(ctx, db.InsertRenditionParams{SourceKey: source, Spec: spec, ObjectKey: r.ObjectKey, Sha256: r.SHA256,
-		MimeType: r.MIMEType, Bytes: r.Bytes, Width: int32(r.Width), Height: int32(r.Height)})) //nolint:gosec // bounded by media.Inspect
+	return unclaimed(s.q.InsertRendition(ctx, db.InsertRenditionParams{
+		SourceKey: source, Spec: spec,
+		ObjectKey: r.ObjectKey, Sha256: r.SHA256,
+		MimeType: r.MIMEType, Bytes: r.Bytes, Width: int32(r.Width), Height: int32(r.Height), //nolint:gosec // bounded by media.Inspect
+	}))
 }

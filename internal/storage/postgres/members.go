@@ -16,8 +16,11 @@ import (
 
 // Members lists a workspace's members, oldest first.
 func (s *Store) Members(ctx context.Context, f workspace.MemberFilter) ([]workspace.Member, error) {
-	rows, err := s.q.ListMembers(ctx, db.ListMembersParams{WorkspaceID: f.WorkspaceID, AfterTime: f.AfterTime, AfterID: f.AfterID,
-		PageSize: int32(f.Limit)}) //nolint:gosec // the API caps the limit
+	rows, err := s.q.ListMembers(ctx, db.ListMembersParams{
+		WorkspaceID: f.WorkspaceID, AfterTime: f.AfterTime,
+		AfterID:  f.AfterID,
+		PageSize: int32(f.Limit), //nolint:gosec // the API caps the limit
+	})
 	members := make([]workspace.Member, len(rows))
 	for i, r := range rows {
 		members[i] = memberFromRow(db.GetMemberRow(r))
@@ -27,7 +30,9 @@ func (s *Store) Members(ctx context.Context, f workspace.MemberFilter) ([]worksp
 
 // Invite adds the user with an e-mail address as a member. An unknown user is created and
 // can log in only with that address.
-func (s *Store) Invite(ctx context.Context, workspaceID uuid.UUID, email string, role workspace.Role, key idempotency.Key) (m workspace.Member, replayed bool, err error) {
+func (s *Store) Invite(
+	ctx context.Context, workspaceID uuid.UUID, email string, role workspace.Role, key idempotency.Key,
+) (m workspace.Member, replayed bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		user, err := q.UserOfEmail(ctx, db.UserOfEmailParams{ID: newID(), Email: email})
 		if err != nil {
@@ -41,12 +46,17 @@ func (s *Store) Invite(ctx context.Context, workspaceID uuid.UUID, email string,
 			m, err = member(ctx, q, workspaceID, earlier)
 			return err
 		}
-		added, err := q.InsertMember(ctx, db.InsertMemberParams{WorkspaceID: workspaceID, UserID: user.ID, Role: db.MemberRole(role)})
+		added, err := q.InsertMember(ctx, db.InsertMemberParams{
+			WorkspaceID: workspaceID, UserID: user.ID, Role: db.MemberRole(role),
+		})
 		if err != nil {
 			return err
 		}
 		if added == 0 {
-			return &apperr.Error{Kind: apperr.KindConflict, Code: "already_member", Message: "The user with this address is already a member. To change the role, update the member."}
+			return &apperr.Error{
+				Kind: apperr.KindConflict, Code: "already_member",
+				Message: "The user with this address is already a member. To change the role, update the member.",
+			}
 		}
 		if m, err = member(ctx, q, workspaceID, user.ID); err != nil {
 			return err
@@ -57,20 +67,26 @@ func (s *Store) Invite(ctx context.Context, workspaceID uuid.UUID, email string,
 }
 
 // ChangeRole changes the role of a member. The last owner's role cannot be changed.
-func (s *Store) ChangeRole(ctx context.Context, workspaceID, user uuid.UUID, role workspace.Role) (m workspace.Member, err error) {
+func (s *Store) ChangeRole(
+	ctx context.Context, workspaceID, user uuid.UUID, role workspace.Role,
+) (m workspace.Member, err error) {
 	err = s.onMember(ctx, workspaceID, user, func(q *db.Queries, before workspace.Member) error {
 		if m = before; m.Role == role {
 			return nil
 		}
 		m.Role = role
-		changed, err := q.SetRole(ctx, db.SetRoleParams{WorkspaceID: workspaceID, UserID: user, Role: db.MemberRole(role)})
+		changed, err := q.SetRole(ctx, db.SetRoleParams{
+			WorkspaceID: workspaceID, UserID: user, Role: db.MemberRole(role),
+		})
 		if err != nil {
 			return err
 		}
 		if changed == 0 {
 			return lastOwner()
 		}
-		return record(ctx, q, workspaceID, audit.MemberRoleChanged, "member", user, map[string]any{"from": before.Role, "to": role})
+		return record(ctx, q, workspaceID, audit.MemberRoleChanged, "member", user, map[string]any{
+			"from": before.Role, "to": role,
+		})
 	})
 	return m, err
 }
@@ -87,22 +103,34 @@ func (s *Store) RemoveMember(ctx context.Context, workspaceID, user uuid.UUID) e
 		if deleted == 0 {
 			return lastOwner()
 		}
-		revoked, err := q.RevokeTokensOfMember(ctx, db.RevokeTokensOfMemberParams{WorkspaceID: workspaceID, UserID: user})
+		revoked, err := q.RevokeTokensOfMember(ctx, db.RevokeTokensOfMemberParams{
+			WorkspaceID: workspaceID, UserID: user,
+		})
 		if err != nil {
 			return err
 		}
-		if err := q.DropAttemptsOfMember(ctx, db.DropAttemptsOfMemberParams{WorkspaceID: workspaceID, UserID: user}); err != nil {
+		if err := q.DropAttemptsOfMember(ctx, db.DropAttemptsOfMemberParams{
+			WorkspaceID: workspaceID,
+			UserID:      user,
+		}); err != nil {
 			return err
 		}
-		if err := q.DropChoicesOfMember(ctx, db.DropChoicesOfMemberParams{WorkspaceID: workspaceID, UserID: user}); err != nil {
+		if err := q.DropChoicesOfMember(ctx, db.DropChoicesOfMemberParams{
+			WorkspaceID: workspaceID,
+			UserID:      user,
+		}); err != nil {
 			return err
 		}
-		return record(ctx, q, workspaceID, audit.MemberRemoved, "member", user, map[string]any{"role": before.Role, "tokens_revoked": revoked})
+		return record(ctx, q, workspaceID, audit.MemberRemoved, "member", user, map[string]any{
+			"role": before.Role, "tokens_revoked": revoked,
+		})
 	})
 }
 
 // onMember changes a member while it holds a lock on the workspace's members.
-func (s *Store) onMember(ctx context.Context, workspaceID, user uuid.UUID, do func(*db.Queries, workspace.Member) error) error {
+func (s *Store) onMember(
+	ctx context.Context, workspaceID, user uuid.UUID, do func(*db.Queries, workspace.Member) error,
+) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
 		if _, err := q.LockWorkspace(ctx, workspaceID); err != nil {
 			return orMissing(err, "workspace")
@@ -116,8 +144,11 @@ func (s *Store) onMember(ctx context.Context, workspaceID, user uuid.UUID, do fu
 }
 
 func lastOwner() error {
-	return &apperr.Error{Kind: apperr.KindConflict, Code: "last_owner",
-		Message: "A workspace must have an owner who has logged in. Make another member owner first, who must then log in."}
+	return &apperr.Error{
+		Kind: apperr.KindConflict, Code: "last_owner",
+		Message: "A workspace must have an owner who has logged in. Make another member owner first, who must " +
+			"then log in.",
+	}
 }
 
 func member(ctx context.Context, q *db.Queries, workspaceID, user uuid.UUID) (workspace.Member, error) {
@@ -126,8 +157,11 @@ func member(ctx context.Context, q *db.Queries, workspaceID, user uuid.UUID) (wo
 }
 
 func memberFromRow(r db.GetMemberRow) workspace.Member {
-	return workspace.Member{User: workspace.User{ID: r.UserID, Name: r.Name, Email: deref(r.Email)}, Role: workspace.Role(r.Role),
-		CreatedAt: r.CreatedAt.UTC(), JoinedAt: inUTC(r.JoinedAt)}
+	return workspace.Member{
+		User:      workspace.User{ID: r.UserID, Name: r.Name, Email: deref(r.Email)},
+		Role:      workspace.Role(r.Role),
+		CreatedAt: r.CreatedAt.UTC(), JoinedAt: inUTC(r.JoinedAt),
+	}
 }
 
 func inUTC(t *time.Time) *time.Time {

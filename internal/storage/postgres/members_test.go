@@ -117,7 +117,8 @@ func TestMembers_RemoveRevokesTokens(t *testing.T) {
 	}
 	here, there, mine := token(n.workspace.ID, user), token(elsewhere.ID, user), token(n.workspace.ID, n.user)
 	n.must(n.RemoveMember(t.Context(), n.workspace.ID, user))
-	if a, b, c := n.tokenStatus(here), n.tokenStatus(there), n.tokenStatus(mine); a != workspace.TokenRevoked || b != workspace.TokenActive || c != workspace.TokenActive {
+	if a, b, c := n.tokenStatus(here), n.tokenStatus(there), n.tokenStatus(mine); a != workspace.TokenRevoked ||
+		b != workspace.TokenActive || c != workspace.TokenActive {
 		t.Errorf("here %d, elsewhere %d, another member's %d", a, b, c)
 	}
 	// A member who returns starts without tokens.
@@ -141,7 +142,8 @@ func TestMembers_RemoveDuringTokenCreation(t *testing.T) {
 		all.Go(func() {
 			<-start
 			var e *apperr.Error
-			if _, _, err := n.CreateToken(t.Context(), made, idempotency.Key{}); err != nil && (!errors.As(err, &e) || e.Code != "member_not_found") {
+			if _, _, err := n.CreateToken(t.Context(), made, idempotency.Key{}); err != nil &&
+				(!errors.As(err, &e) || e.Code != "member_not_found") {
 				t.Error(err)
 			}
 		})
@@ -164,17 +166,20 @@ func TestMembers_InvitedUserHasOnlyAnEmail(t *testing.T) {
 	n := open(t)
 	elsewhere, owner, _ := n.found("Elsewhere")
 	n.exec("update users set name = 'Real Name', email = 'real@news.example' where id = $1", owner)
-	m, replayed, err := n.Invite(t.Context(), n.workspace.ID, "real@news.example", workspace.Author, idempotency.Key{Key: "k", RequestHash: []byte("h")})
+	m, replayed, err := n.Invite(t.Context(), n.workspace.ID, "real@news.example", workspace.Author,
+		idempotency.Key{Key: "k", RequestHash: []byte("h")})
 	require.NoError(t, err)
 	require.False(t, replayed)
 	require.Equal(t, owner, m.User.ID)
 	require.Equal(t, "real@news.example", m.User.Name)
 	require.Nil(t, m.JoinedAt)
 	require.Equal(t, workspace.Author, m.Role)
-	if list, err := n.WorkspacesOf(t.Context(), owner); err != nil || len(list) != 2 || list[1].Workspace.ID != elsewhere.ID || list[0].Role != workspace.Author {
+	if list, err := n.WorkspacesOf(t.Context(), owner); err != nil || len(list) != 2 ||
+		list[1].Workspace.ID != elsewhere.ID || list[0].Role != workspace.Author {
 		t.Errorf("%+v %v", list, err)
 	}
-	again, replayed, err := n.Invite(t.Context(), n.workspace.ID, "real@news.example", workspace.Author, idempotency.Key{Key: "k", RequestHash: []byte("h")})
+	again, replayed, err := n.Invite(t.Context(), n.workspace.ID, "real@news.example", workspace.Author,
+		idempotency.Key{Key: "k", RequestHash: []byte("h")})
 	if err != nil || !replayed || again.User.ID != m.User.ID {
 		t.Errorf("%+v %v %v", again, replayed, err)
 	}

@@ -19,8 +19,12 @@ func (s *Store) AddMeasuredPosts(ctx context.Context, networks []string, since t
 }
 
 // AccountsToMeasure lists accounts with due readings that are not paused.
-func (s *Store) AccountsToMeasure(ctx context.Context, networks []string, now time.Time, limit int) ([]uuid.UUID, error) {
-	return s.q.AccountsToMeasure(ctx, db.AccountsToMeasureParams{Networks: orEmpty(networks), Now: &now, Rows: int32(limit)}) //nolint:gosec // hundreds
+func (s *Store) AccountsToMeasure(
+	ctx context.Context, networks []string, now time.Time, limit int,
+) ([]uuid.UUID, error) {
+	return s.q.AccountsToMeasure(ctx, db.AccountsToMeasureParams{
+		Networks: orEmpty(networks), Now: &now, Rows: int32(limit), //nolint:gosec // hundreds
+	})
 }
 
 // MeasuringStatus returns the state of reading an account; the zero Status if it was
@@ -44,9 +48,13 @@ func (s *Store) MeasuringStatuses(ctx context.Context, workspaceID uuid.UUID) (m
 }
 
 func statusFromRow(row db.AccountMeasuring) measure.Status {
-	m := measure.Status{AccountID: row.AccountID, Reason: measure.Reason(row.Reason), Message: row.Message, ResumeAt: orZero(row.ResumeAt),
-		Failures: int(row.Failures), TokenVersion: row.TokenVersion, MissingScope: row.MissingScope, ReadAt: orZero(row.ReadAt),
-		ChargedReads: int(row.ChargedReads), ChargedMonth: dateOrZero(row.ChargedMonth)}
+	m := measure.Status{
+		AccountID: row.AccountID, Reason: measure.Reason(row.Reason), Message: row.Message,
+		ResumeAt: orZero(row.ResumeAt),
+		Failures: int(row.Failures), TokenVersion: row.TokenVersion, MissingScope: row.MissingScope,
+		ReadAt:       orZero(row.ReadAt),
+		ChargedReads: int(row.ChargedReads), ChargedMonth: dateOrZero(row.ChargedMonth),
+	}
 	// The columns are written by SaveMeasuringStatus only.
 	_ = json.Unmarshal(row.Settings, &m.Settings)
 	_ = json.Unmarshal(row.Refused, &m.Refused)
@@ -65,19 +73,32 @@ func (s *Store) SaveMeasuringStatus(ctx context.Context, m measure.Status) error
 			return err
 		}
 	}
-	return s.q.SaveMeasuring(ctx, db.SaveMeasuringParams{AccountID: m.AccountID, Reason: string(m.Reason), Message: m.Message, ResumeAt: timeOrNil(m.ResumeAt),
-		Failures: int32(m.Failures), TokenVersion: m.TokenVersion, Settings: settings, MissingScope: m.MissingScope, Refused: refused, //nolint:gosec // small
-		ChargedMonth: dateOrNull(m.ChargedMonth), ChargedReads: int32(m.ChargedReads), ReadAt: timeOrNil(m.ReadAt)}) //nolint:gosec // a budget
+	return s.q.SaveMeasuring(ctx, db.SaveMeasuringParams{
+		AccountID: m.AccountID, Reason: string(m.Reason),
+		Message: m.Message, ResumeAt: timeOrNil(m.ResumeAt),
+		Failures: int32(m.Failures), TokenVersion: m.TokenVersion, Settings: settings, MissingScope: m.MissingScope, //nolint:gosec // small
+		Refused:      refused,
+		ChargedMonth: dateOrNull(m.ChargedMonth), ChargedReads: int32(m.ChargedReads), ReadAt: timeOrNil(m.ReadAt), //nolint:gosec // a budget
+	})
 }
 
 // ClaimReadings claims due readings of an account until a time, the most overdue first.
-func (s *Store) ClaimReadings(ctx context.Context, account, claim uuid.UUID, now, until time.Time, limit int) ([]measure.Reading, error) {
-	rows, err := s.q.ClaimReadings(ctx, db.ClaimReadingsParams{AccountID: account, Claim: claim, Now: &now, Until: until, Rows: int32(limit)}) //nolint:gosec // hundreds
+func (s *Store) ClaimReadings(
+	ctx context.Context, account, claim uuid.UUID, now, until time.Time, limit int,
+) ([]measure.Reading, error) {
+	rows, err := s.q.ClaimReadings(ctx, db.ClaimReadingsParams{
+		AccountID: account, Claim: claim, Now: &now, Until: until, Rows: int32(limit), //nolint:gosec // hundreds
+	})
 	found := make([]measure.Reading, len(rows))
 	for i, row := range rows {
-		found[i] = measure.Reading{RemoteID: row.RemoteID, State: measure.State(row.State), MissingSince: orZero(row.MissingSince),
-			MeasuredAt: orZero(row.MeasuredAt), ChargedOn: dateOrZero(row.ChargedOn), PostedAt: row.PostedAt.UTC(), WorkspaceID: row.WorkspaceID,
-			PostID: row.PostID, TargetID: row.TargetID, IsReply: row.IsReply, Kind: row.Kind, OwnReplies: row.OwnReplies}
+		found[i] = measure.Reading{
+			RemoteID: row.RemoteID, State: measure.State(row.State),
+			MissingSince: orZero(row.MissingSince),
+			MeasuredAt:   orZero(row.MeasuredAt), ChargedOn: dateOrZero(row.ChargedOn), PostedAt: row.PostedAt.UTC(),
+			WorkspaceID: row.WorkspaceID,
+			PostID:      row.PostID, TargetID: row.TargetID, IsReply: row.IsReply, Kind: row.Kind,
+			OwnReplies: row.OwnReplies,
+		}
 	}
 	return found, err
 }
@@ -132,16 +153,24 @@ func saveMeasurement(ctx context.Context, q *db.Queries, account, claim uuid.UUI
 		}
 		latest = raw
 	}
-	n, err := q.RecordReading(ctx, db.RecordReadingParams{AccountID: account, RemoteID: r.RemoteID, Claim: claim, State: string(r.State),
-		DueAt: timeOrNil(r.DueAt), MissingSince: timeOrNil(r.MissingSince), MeasuredAt: measuredAt, ChargedOn: dateOrNull(r.ChargedOn), Latest: latest})
+	n, err := q.RecordReading(ctx, db.RecordReadingParams{
+		AccountID: account, RemoteID: r.RemoteID, Claim: claim,
+		State: string(r.State),
+		DueAt: timeOrNil(r.DueAt), MissingSince: timeOrNil(r.MissingSince), MeasuredAt: measuredAt,
+		ChargedOn: dateOrNull(r.ChargedOn), Latest: latest,
+	})
 	if err != nil || n == 0 {
 		return err
 	}
 	if r.State == measure.Deleted {
-		err = q.InsertDeletedEvent(ctx, db.InsertDeletedEventParams{PostID: &r.PostID, WorkspaceID: r.WorkspaceID, TargetID: &r.TargetID, Data: json.RawMessage(`{}`)})
+		err = q.InsertDeletedEvent(ctx, db.InsertDeletedEventParams{
+			PostID: &r.PostID, WorkspaceID: r.WorkspaceID, TargetID: &r.TargetID, Data: json.RawMessage(`{}`),
+		})
 	}
 	if err == nil && len(metrics) > 0 {
-		err = q.InsertReadings(ctx, db.InsertReadingsParams{AccountID: account, RemoteID: r.RemoteID, Metrics: metrics, Readings: values, At: r.At})
+		err = q.InsertReadings(ctx, db.InsertReadingsParams{
+			AccountID: account, RemoteID: r.RemoteID, Metrics: metrics, Readings: values, At: r.At,
+		})
 	}
 	return err
 }
@@ -159,13 +188,19 @@ func (s *Store) PostMetrics(ctx context.Context, postID uuid.UUID) ([]measure.Po
 	series := map[[2]string][]measure.Point{}
 	for _, r := range readings {
 		key := [2]string{r.AccountID.String(), r.RemoteID}
-		series[key] = append(series[key], measure.Point{Metric: network.Metric(r.Metric), At: r.At.UTC(), Value: r.Value})
+		series[key] = append(series[key], measure.Point{
+			Metric: network.Metric(r.Metric), At: r.At.UTC(), Value: r.Value,
+		})
 	}
 	parts := make([]measure.PostPart, len(rows))
 	for i, r := range rows {
-		parts[i] = measure.PostPart{TargetID: r.TargetID, AccountID: r.AccountID, Account: r.AccountName, Network: r.Network, Segment: int(r.Segment),
-			RemoteID: r.RemoteID, PostedAt: r.PostedAt.UTC(), State: measure.State(r.State), MeasuredAt: orZero(r.MeasuredAt), DueAt: orZero(r.DueAt),
-			Series: series[[2]string{r.AccountID.String(), r.RemoteID}]}
+		parts[i] = measure.PostPart{
+			TargetID: r.TargetID, AccountID: r.AccountID, Account: r.AccountName,
+			Network: r.Network, Segment: int(r.Segment),
+			RemoteID: r.RemoteID, PostedAt: r.PostedAt.UTC(), State: measure.State(r.State),
+			MeasuredAt: orZero(r.MeasuredAt), DueAt: orZero(r.DueAt),
+			Series: series[[2]string{r.AccountID.String(), r.RemoteID}],
+		}
 		if r.RemoteUrl != nil {
 			parts[i].RemoteURL = *r.RemoteUrl
 		}

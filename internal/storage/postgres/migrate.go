@@ -78,7 +78,8 @@ const undefinedTable = "42P01"
 
 // SchemaVersion returns the schema version of the database; 0: no schema.
 func (s *Store) SchemaVersion(ctx context.Context) (version int64, err error) {
-	err = s.pool.QueryRow(ctx, "select coalesce(max(version_id), 0) from goose_db_version where is_applied").Scan(&version)
+	err = s.pool.QueryRow(ctx, "select coalesce(max(version_id), 0) from goose_db_version where is_applied").
+		Scan(&version)
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) && refused.Code == undefinedTable {
 		return 0, nil

@@ -114,7 +114,9 @@ func TestMigrations_AreReversible(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := schema(); !slices.Equal(got, want) {
-			missing := slices.DeleteFunc(slices.Clone(want), func(line string) bool { return slices.Contains(got, line) })
+			missing := slices.DeleteFunc(slices.Clone(want), func(line string) bool {
+				return slices.Contains(got, line)
+			})
 			left := slices.DeleteFunc(got, func(line string) bool { return slices.Contains(want, line) })
 			t.Errorf("rolling back %s leaves %q and lacks %q", undone.Source.Path, left, missing)
 		}
@@ -163,7 +165,8 @@ func TestSchema_ScheduledPostsColumns(t *testing.T) {
 		"thread_id": "uuid", "created_at": "timestamp with time zone", "updated_at": "timestamp with time zone",
 	} {
 		var got string
-		n.query(&got, "select coalesce((select data_type from information_schema.columns where table_name = 'scheduled_posts' and column_name = $1), 'missing')", column)
+		n.query(&got, "select coalesce((select data_type from information_schema.columns where table_name = "+
+			"'scheduled_posts' and column_name = $1), 'missing')", column)
 		if got != want {
 			t.Errorf("%s is %s, want %s", column, got, want)
 		}
@@ -173,7 +176,8 @@ func TestSchema_ScheduledPostsColumns(t *testing.T) {
 func TestSchema_TimesHaveTimeZones(t *testing.T) {
 	n := open(t)
 	var naive int
-	n.query(&naive, "select count(*) from information_schema.columns where table_schema = 'public' and data_type = 'timestamp without time zone' and table_name <> 'goose_db_version'")
+	n.query(&naive, "select count(*) from information_schema.columns where table_schema = 'public' and data_type = "+
+		"'timestamp without time zone' and table_name <> 'goose_db_version'")
 	if naive != 0 {
 		t.Errorf("%d columns have times without a time zone", naive)
 	}
@@ -191,7 +195,8 @@ func TestDuePosts_UsePartialIndex(t *testing.T) {
 	defer func() { _ = c.Close(t.Context()) }()
 	_, err = c.Exec(t.Context(), "set enable_seqscan = off")
 	n.must(err)
-	rows, err := c.Query(t.Context(), "explain select post_id from scheduled_posts where status = 'scheduled' and scheduled_time <= now()")
+	rows, err := c.Query(t.Context(),
+		"explain select post_id from scheduled_posts where status = 'scheduled' and scheduled_time <= now()")
 	n.must(err)
 	plan, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	n.must(err)
@@ -205,10 +210,11 @@ func TestSchema_ConstraintsRejectInvalidRows(t *testing.T) {
 	p := n.create()
 	for name, sql := range map[string]string{
 		"a post without text and attachment": "update scheduled_posts set content = '' where post_id = $1",
-		"an attachment without its position": "update scheduled_posts set attachment_ids = array[gen_random_uuid()] where post_id = $1",
-		"an unknown status":                  "update scheduled_posts set status = 'lost' where post_id = $1",
-		"a negative count of retries":        "update scheduled_posts set retry_count = -1 where post_id = $1",
-		"a posted target without remote id":  "update post_targets set status = 'posted' where post_id = $1",
+		"an attachment without its position": "update scheduled_posts set attachment_ids = array[gen_random_uuid()] " +
+			"where post_id = $1",
+		"an unknown status":                 "update scheduled_posts set status = 'lost' where post_id = $1",
+		"a negative count of retries":       "update scheduled_posts set retry_count = -1 where post_id = $1",
+		"a posted target without remote id": "update post_targets set status = 'posted' where post_id = $1",
 	} {
 		c, err := pgx.Connect(t.Context(), n.url)
 		n.must(err)

@@ -14,9 +14,14 @@ const spotsBatch = 2000
 
 // NearbyPosts returns, for each spot, at most one other post with the same text and one
 // that is close in time.
-func (s *Store) NearbyPosts(ctx context.Context, workspaceID uuid.UUID, spots []post.Slot) (near []post.NearbyPost, err error) {
+func (s *Store) NearbyPosts(
+	ctx context.Context, workspaceID uuid.UUID, spots []post.Slot,
+) (near []post.NearbyPost, err error) {
 	for from := 0; from < len(spots); from += spotsBatch {
-		in := db.NearbyPostsParams{WorkspaceID: workspaceID, SameSeconds: post.DuplicateWindow.Seconds(), NearSeconds: post.ConflictWindow.Seconds()}
+		in := db.NearbyPostsParams{
+			WorkspaceID: workspaceID, SameSeconds: post.DuplicateWindow.Seconds(),
+			NearSeconds: post.ConflictWindow.Seconds(),
+		}
 		for i, at := range spots[from:min(from+spotsBatch, len(spots))] {
 			in.Ns, in.PostIds = append(in.Ns, int32(from+i)), append(in.PostIds, at.PostID) //nolint:gosec // a request has ten thousand rows at most
 			in.SeriesIds, in.AccountIds = append(in.SeriesIds, at.SeriesID), append(in.AccountIds, at.AccountID)
@@ -27,7 +32,9 @@ func (s *Store) NearbyPosts(ctx context.Context, workspaceID uuid.UUID, spots []
 			return nil, err
 		}
 		for _, r := range rows {
-			near = append(near, post.NearbyPost{Slot: int(r.N), SameText: r.Same, PostID: r.PostID, At: r.At.UTC(), Published: r.Published})
+			near = append(near, post.NearbyPost{
+				Slot: int(r.N), SameText: r.Same, PostID: r.PostID, At: r.At.UTC(), Published: r.Published,
+			})
 		}
 	}
 	return near, nil

@@ -39,21 +39,30 @@ func (s *Store) ArticleCursor(ctx context.Context, site uuid.UUID) (newsroom.Cur
 
 // ChangedArticles lists articles in the order of their changes.
 func (s *Store) ChangedArticles(ctx context.Context, after newsroom.Cursor, limit int) ([]newsroom.Article, error) {
-	rows, err := s.q.ChangedArticles(ctx, db.ChangedArticlesParams{DomainIds: after.Domains, After: after.UpdatedAt, AfterID: after.ID, Batch: int32(limit)}) //nolint:gosec // hundreds
+	rows, err := s.q.ChangedArticles(ctx, db.ChangedArticlesParams{
+		DomainIds: after.Domains, After: after.UpdatedAt, AfterID: after.ID, Batch: int32(limit), //nolint:gosec // hundreds
+	})
 	articles := make([]newsroom.Article, len(rows))
 	for i, r := range rows {
-		articles[i] = newsroom.Article{ID: r.ID, URL: r.CanonicalUrl, Title: r.Title, Authors: r.Authors, Section: r.Section, Tags: r.Tags, PublishedAt: r.DatedAt, UpdatedAt: r.UpdatedAt}
+		articles[i] = newsroom.Article{
+			ID: r.ID, URL: r.CanonicalUrl, Title: r.Title, Authors: r.Authors,
+			Section: r.Section, Tags: r.Tags, PublishedAt: r.DatedAt, UpdatedAt: r.UpdatedAt,
+		}
 	}
 	return articles, err
 }
 
 // SaveArticles saves articles of a site and marks the days on which changed ones
 // were read.
-func (s *Store) SaveArticles(ctx context.Context, site uuid.UUID, articles []newsroom.PageArticle, next newsroom.Cursor) error {
+func (s *Store) SaveArticles(
+	ctx context.Context, site uuid.UUID, articles []newsroom.PageArticle, next newsroom.Cursor,
+) error {
 	var in db.SaveSiteArticlesParams
 	for _, a := range articles {
-		in.SiteIds, in.Pages, in.ArticleIds, in.Titles = append(in.SiteIds, site), append(in.Pages, sanitizeText(a.Page)), append(in.ArticleIds, a.ID), append(in.Titles, a.Title)
-		in.Authors, in.Sections, in.Tags = append(in.Authors, joinLines(a.Authors)), append(in.Sections, a.Section), append(in.Tags, joinLines(a.Tags))
+		in.SiteIds, in.Pages, in.ArticleIds, in.Titles = append(in.SiteIds, site), append(in.Pages,
+			sanitizeText(a.Page)), append(in.ArticleIds, a.ID), append(in.Titles, a.Title)
+		in.Authors, in.Sections, in.Tags = append(in.Authors, joinLines(a.Authors)), append(in.Sections,
+			a.Section), append(in.Tags, joinLines(a.Tags))
 		in.Times, in.Days = append(in.Times, a.PublishedAt), append(in.Days, dateOf(a.PublishedOn))
 	}
 	return s.inTx(ctx, func(q *db.Queries) error {
@@ -66,7 +75,10 @@ func (s *Store) SaveArticles(ctx context.Context, site uuid.UUID, articles []new
 				return err
 			}
 		}
-		return q.SaveSiteArticleCursor(ctx, db.SaveSiteArticleCursorParams{SiteID: site, Domains: orEmpty(next.Hosts), DomainIds: orEmpty(next.Domains), UpdatedAt: next.UpdatedAt, ArticleID: next.ID})
+		return q.SaveSiteArticleCursor(ctx, db.SaveSiteArticleCursorParams{
+			SiteID: site, Domains: orEmpty(next.Hosts), DomainIds: orEmpty(next.Domains), UpdatedAt: next.UpdatedAt,
+			ArticleID: next.ID,
+		})
 	})
 }
 
@@ -95,7 +107,9 @@ func (s *Store) CountArticles(ctx context.Context, socialSources []string) (more
 			if err := q.DeleteSiteArticleDay(ctx, db.DeleteSiteArticleDayParams(d)); err != nil {
 				return err
 			}
-			return q.InsertSiteArticleDay(ctx, db.InsertSiteArticleDayParams{SiteID: d.SiteID, Day: d.Day, SocialSources: orEmpty(socialSources), MaxValues: maxArticleValues})
+			return q.InsertSiteArticleDay(ctx, db.InsertSiteArticleDayParams{
+				SiteID: d.SiteID, Day: d.Day, SocialSources: orEmpty(socialSources), MaxValues: maxArticleValues,
+			})
 		}); err != nil {
 			return false, err
 		}
@@ -105,18 +119,27 @@ func (s *Store) CountArticles(ctx context.Context, socialSources []string) (more
 
 // ReportArticleValues reads the most viewed authors, sections, tags or ages of a
 // site's articles.
-func (s *Store) ReportArticleValues(ctx context.Context, site uuid.UUID, dimension string, from, to counter.Day, limit int) ([]report.Row, error) {
-	found, err := s.q.ReportArticleValues(ctx, db.ReportArticleValuesParams{SiteID: site, Dimension: dimension, FromDay: dateOf(from), ToDay: dateOf(to), Rows: int32(limit)}) //nolint:gosec // thousands
+func (s *Store) ReportArticleValues(
+	ctx context.Context, site uuid.UUID, dimension string, from, to counter.Day, limit int,
+) ([]report.Row, error) {
+	found, err := s.q.ReportArticleValues(ctx, db.ReportArticleValuesParams{
+		SiteID: site, Dimension: dimension, FromDay: dateOf(from), ToDay: dateOf(to), Rows: int32(limit), //nolint:gosec // thousands
+	})
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
 	rows, at, values := make([]report.Row, len(found)), map[string]int{}, make([]string, len(found))
 	for i := range found {
 		r := &found[i]
-		rows[i] = report.Row{Value: r.Value, Totals: report.Totals{Views: &r.Views, Visitors: &r.Visitors, Visits: &r.Entries, Recirculation: &r.Recirculation, SocialViews: &r.SocialViews}}
+		rows[i] = report.Row{Value: r.Value, Totals: report.Totals{
+			Views: &r.Views, Visitors: &r.Visitors, Visits: &r.Entries, Recirculation: &r.Recirculation,
+			SocialViews: &r.SocialViews,
+		}}
 		at[r.Value], values[i] = i, r.Value
 	}
-	engaged, err := s.q.ReportArticleEngagement(ctx, db.ReportArticleEngagementParams{SiteID: site, Dimension: dimension, FromDay: dateOf(from), ToDay: dateOf(to), Values: values})
+	engaged, err := s.q.ReportArticleEngagement(ctx, db.ReportArticleEngagementParams{
+		SiteID: site, Dimension: dimension, FromDay: dateOf(from), ToDay: dateOf(to), Values: values,
+	})
 	for _, e := range engaged {
 		t := &rows[at[e.Value]].Totals
 		t.Engagement = t.Engagement.Plus(engagementFrom(e.Engaged, e.Scrolled))
@@ -135,8 +158,12 @@ func engagementFrom(engaged, scrolled []int64) *counter.EngagementDelta {
 }
 
 // ReportArticleViews reads the views of values.
-func (s *Store) ReportArticleViews(ctx context.Context, site uuid.UUID, dimension string, from, to counter.Day, values []string) ([]report.Row, error) {
-	found, err := s.q.ReportArticleValuesNamed(ctx, db.ReportArticleValuesNamedParams{SiteID: site, Dimension: dimension, FromDay: dateOf(from), ToDay: dateOf(to), Values: orEmpty(values)})
+func (s *Store) ReportArticleViews(
+	ctx context.Context, site uuid.UUID, dimension string, from, to counter.Day, values []string,
+) ([]report.Row, error) {
+	found, err := s.q.ReportArticleValuesNamed(ctx, db.ReportArticleValuesNamedParams{
+		SiteID: site, Dimension: dimension, FromDay: dateOf(from), ToDay: dateOf(to), Values: orEmpty(values),
+	})
 	rows := make([]report.Row, len(found))
 	for i := range found {
 		rows[i] = report.Row{Value: found[i].Value, Totals: report.Totals{Views: &found[i].Views}}
@@ -145,8 +172,12 @@ func (s *Store) ReportArticleViews(ctx context.Context, site uuid.UUID, dimensio
 }
 
 // ReportArticlesPublished counts the articles published in a range by value.
-func (s *Store) ReportArticlesPublished(ctx context.Context, site uuid.UUID, dimension string, from, to time.Time, values []string) (map[string]int64, error) {
-	found, err := s.q.ReportArticlesPublished(ctx, db.ReportArticlesPublishedParams{SiteID: site, Dimension: dimension, FromTime: from, ToTime: to, Values: orEmpty(values)})
+func (s *Store) ReportArticlesPublished(
+	ctx context.Context, site uuid.UUID, dimension string, from, to time.Time, values []string,
+) (map[string]int64, error) {
+	found, err := s.q.ReportArticlesPublished(ctx, db.ReportArticlesPublishedParams{
+		SiteID: site, Dimension: dimension, FromTime: from, ToTime: to, Values: orEmpty(values),
+	})
 	counts := make(map[string]int64, len(found))
 	for _, r := range found {
 		counts[r.Value] = r.Articles
@@ -155,21 +186,33 @@ func (s *Store) ReportArticlesPublished(ctx context.Context, site uuid.UUID, dim
 }
 
 // ReportArticleDays reads the totals of a value by day.
-func (s *Store) ReportArticleDays(ctx context.Context, site uuid.UUID, dimension, value string, from, to counter.Day) ([]report.DayTotals, error) {
-	rows, err := s.q.ReportArticleDays(ctx, db.ReportArticleDaysParams{SiteID: site, Dimension: dimension, Value: value, FromDay: dateOf(from), ToDay: dateOf(to)})
+func (s *Store) ReportArticleDays(
+	ctx context.Context, site uuid.UUID, dimension, value string, from, to counter.Day,
+) ([]report.DayTotals, error) {
+	rows, err := s.q.ReportArticleDays(ctx, db.ReportArticleDaysParams{
+		SiteID: site, Dimension: dimension, Value: value, FromDay: dateOf(from), ToDay: dateOf(to),
+	})
 	days := make([]report.DayTotals, len(rows))
 	for i := range rows {
 		r := &rows[i]
-		days[i] = report.DayTotals{Day: dayOf(r.Day), Totals: report.Totals{Views: &r.Views, Visitors: &r.Visitors, Visits: &r.Entries, Recirculation: &r.Recirculation,
-			SocialViews: &r.SocialViews, Engagement: engagementFrom(r.Engaged, r.Scrolled)}}
+		days[i] = report.DayTotals{Day: dayOf(r.Day), Totals: report.Totals{
+			Views: &r.Views, Visitors: &r.Visitors,
+			Visits: &r.Entries, Recirculation: &r.Recirculation,
+			SocialViews: &r.SocialViews, Engagement: engagementFrom(r.Engaged, r.Scrolled),
+		}}
 	}
 	return days, err
 }
 
 // ReportArticlePages reads the most viewed pages of an author, section or tag.
-func (s *Store) ReportArticlePages(ctx context.Context, site uuid.UUID, dimension, value string, r report.PageRange, limit int) ([]report.Row, error) {
-	rows, err := s.q.ReportArticlePages(ctx, db.ReportArticlePagesParams{SiteID: site, Dimension: dimension, Value: value, FromDay: dateOf(r.From), ToDay: dateOf(r.To),
-		FromMonth: dateOf(r.FromMonth), ToMonth: dateOf(r.ToMonth), Rows: int32(limit)}) //nolint:gosec // thousands
+func (s *Store) ReportArticlePages(
+	ctx context.Context, site uuid.UUID, dimension, value string, r report.PageRange, limit int,
+) ([]report.Row, error) {
+	rows, err := s.q.ReportArticlePages(ctx, db.ReportArticlePagesParams{
+		SiteID: site, Dimension: dimension,
+		Value: value, FromDay: dateOf(r.From), ToDay: dateOf(r.To),
+		FromMonth: dateOf(r.FromMonth), ToMonth: dateOf(r.ToMonth), Rows: int32(limit), //nolint:gosec // thousands
+	})
 	pages := make([]report.Row, len(rows))
 	for i, row := range rows {
 		pages[i] = pageRow(db.ReportPagesRow(row))
@@ -178,12 +221,18 @@ func (s *Store) ReportArticlePages(ctx context.Context, site uuid.UUID, dimensio
 }
 
 // ReportPublished reads the articles that were published in a range.
-func (s *Store) ReportPublished(ctx context.Context, site uuid.UUID, start, end time.Time, from, to counter.Day, limit int) ([]report.Row, error) {
-	rows, err := s.q.ReportPublished(ctx, db.ReportPublishedParams{SiteID: site, FromTime: start, ToTime: end, FromDay: dateOf(from), ToDay: dateOf(to), Rows: int32(limit)}) //nolint:gosec // thousands
+func (s *Store) ReportPublished(
+	ctx context.Context, site uuid.UUID, start, end time.Time, from, to counter.Day, limit int,
+) ([]report.Row, error) {
+	rows, err := s.q.ReportPublished(ctx, db.ReportPublishedParams{
+		SiteID: site, FromTime: start, ToTime: end, FromDay: dateOf(from), ToDay: dateOf(to), Rows: int32(limit), //nolint:gosec // thousands
+	})
 	pages := make([]report.Row, len(rows))
 	for i := range rows {
 		r := &rows[i]
-		pages[i] = report.Row{Value: r.Page, Totals: report.Totals{Views: &r.Views, Visitors: &r.Visitors, Visits: &r.Entries, Recirculation: &r.Recirculation}}
+		pages[i] = report.Row{Value: r.Page, Totals: report.Totals{
+			Views: &r.Views, Visitors: &r.Visitors, Visits: &r.Entries, Recirculation: &r.Recirculation,
+		}}
 	}
 	return pages, err
 }
@@ -200,11 +249,19 @@ func (s *Store) ReportArticles(ctx context.Context, site uuid.UUID, pages []stri
 
 // ReportLast24Hours reads the views of articles from an hour on: the articles
 // published since then, and the most viewed ones.
-func (s *Store) ReportLast24Hours(ctx context.Context, site uuid.UUID, since, until time.Time) ([]report.RecentArticle, error) {
-	rows, err := s.q.ReportLast24Hours(ctx, db.ReportLast24HoursParams{SiteID: site, Since: since, Until: until, FromDay: pgtype.Date{Time: since.AddDate(0, 0, -1), Valid: true}})
+func (s *Store) ReportLast24Hours(
+	ctx context.Context, site uuid.UUID, since, until time.Time,
+) ([]report.RecentArticle, error) {
+	rows, err := s.q.ReportLast24Hours(ctx, db.ReportLast24HoursParams{
+		SiteID: site, Since: since, Until: until, FromDay: pgtype.Date{Time: since.AddDate(0, 0, -1), Valid: true},
+	})
 	recent := make([]report.RecentArticle, len(rows))
 	for i, r := range rows {
-		recent[i] = report.RecentArticle{Page: r.Page, Views: r.Views, Authors: r.Authors, Article: report.Article{ID: r.ArticleID, Title: r.Title, PublishedAt: r.PublishedAt.UTC()}}
+		recent[i] = report.RecentArticle{
+			Page: r.Page, Views: r.Views, Authors: r.Authors, Article: report.Article{
+				ID: r.ArticleID, Title: r.Title, PublishedAt: r.PublishedAt.UTC(),
+			},
+		}
 	}
 	return recent, err
 }

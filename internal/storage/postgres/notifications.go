@@ -17,13 +17,22 @@ import (
 )
 
 // CreateChannel stores a channel, unless its member has limit channels.
-func (s *Store) CreateChannel(ctx context.Context, c notification.Channel, limit int) (created notification.Channel, err error) {
+func (s *Store) CreateChannel(
+	ctx context.Context, c notification.Channel, limit int,
+) (created notification.Channel, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		from, to := quietParams(c.Quiet)
-		row, err := q.InsertChannel(ctx, db.InsertChannelParams{ID: c.ID, WorkspaceID: c.WorkspaceID, UserID: c.UserID, Kind: string(c.Kind), Name: c.Name, Destination: c.Sealed, Hint: c.Hint,
-			Types: c.Types, OwnPostsOnly: c.OwnPostsOnly, Digest: string(c.Digest), QuietFrom: from, QuietTo: to, TimeZone: c.TimeZone, Language: string(c.Language), MaxChannels: int32(limit)}) //nolint:gosec // dozens
+		row, err := q.InsertChannel(ctx, db.InsertChannelParams{
+			ID: c.ID, WorkspaceID: c.WorkspaceID, UserID: c.UserID,
+			Kind: string(c.Kind), Name: c.Name, Destination: c.Sealed, Hint: c.Hint,
+			Types: c.Types, OwnPostsOnly: c.OwnPostsOnly, Digest: string(c.Digest), QuietFrom: from, QuietTo: to,
+			TimeZone: c.TimeZone, Language: string(c.Language), MaxChannels: int32(limit), //nolint:gosec // dozens
+		})
 		if noRows(err) {
-			return &apperr.Error{Kind: apperr.KindConflict, Code: "too_many_channels", Message: fmt.Sprintf("You have the maximum of %d notification channels. Delete one first.", limit)}
+			return &apperr.Error{
+				Kind: apperr.KindConflict, Code: "too_many_channels",
+				Message: fmt.Sprintf("You have the maximum of %d notification channels. Delete one first.", limit),
+			}
 		}
 		if err != nil {
 			return err
@@ -41,7 +50,10 @@ func (s *Store) Channels(ctx context.Context, workspaceID, user uuid.UUID) ([]no
 	for i, r := range rows {
 		c := channelFromRow(r.NotificationChannel)
 		if c.Dead = r.Dead; r.LastStatus != "" {
-			c.LastDelivery = &webhook.Delivery{Status: webhook.DeliveryStatus(r.LastStatus), LastError: messageFrom(r.LastError), CreatedAt: r.LastCreatedAt.UTC()}
+			c.LastDelivery = &webhook.Delivery{
+				Status: webhook.DeliveryStatus(r.LastStatus), LastError: messageFrom(r.LastError),
+				CreatedAt: r.LastCreatedAt.UTC(),
+			}
 		}
 		channels[i] = c
 	}
@@ -55,15 +67,22 @@ func (s *Store) Channel(ctx context.Context, id uuid.UUID) (notification.Channel
 }
 
 // UpdateChannel changes a channel under its row lock.
-func (s *Store) UpdateChannel(ctx context.Context, workspaceID, user, id uuid.UUID, change func(*notification.Channel) error) (changed notification.Channel, err error) {
+func (s *Store) UpdateChannel(
+	ctx context.Context, workspaceID, user, id uuid.UUID, change func(*notification.Channel) error,
+) (changed notification.Channel, err error) {
 	err = s.lockedChannel(ctx, workspaceID, user, id, func(q *db.Queries, row db.NotificationChannel) error {
 		c := channelFromRow(row)
 		if err := change(&c); err != nil {
 			return err
 		}
 		from, to := quietParams(c.Quiet)
-		row, err := q.UpdateChannel(ctx, db.UpdateChannelParams{ID: id, Name: c.Name, Destination: c.Sealed, Hint: c.Hint, Types: c.Types, OwnPostsOnly: c.OwnPostsOnly, Digest: string(c.Digest),
-			QuietFrom: from, QuietTo: to, TimeZone: c.TimeZone, Language: string(c.Language), Status: db.WebhookStatus(c.Status), DisabledReason: c.DisabledReason, ConfirmedAt: c.ConfirmedAt, FailingSince: c.FailingSince})
+		row, err := q.UpdateChannel(ctx, db.UpdateChannelParams{
+			ID: id, Name: c.Name, Destination: c.Sealed,
+			Hint: c.Hint, Types: c.Types, OwnPostsOnly: c.OwnPostsOnly, Digest: string(c.Digest),
+			QuietFrom: from, QuietTo: to, TimeZone: c.TimeZone, Language: string(c.Language),
+			Status: db.WebhookStatus(c.Status), DisabledReason: c.DisabledReason, ConfirmedAt: c.ConfirmedAt,
+			FailingSince: c.FailingSince,
+		})
 		if err != nil {
 			return err
 		}
@@ -117,7 +136,8 @@ func (s *Store) ConfirmChannel(ctx context.Context, id uuid.UUID, recipient stri
 // PushKey returns the key pair for browsers, see notification.PushKeyStore.
 func (s *Store) PushKey(ctx context.Context, create *notification.SealedPushKey) (notification.SealedPushKey, error) {
 	if create != nil {
-		if err := s.q.InsertPushKey(ctx, db.InsertPushKeyParams{PublicKey: create.Public, PrivateKey: create.Sealed}); err != nil {
+		if err := s.q.InsertPushKey(ctx,
+			db.InsertPushKeyParams{PublicKey: create.Public, PrivateKey: create.Sealed}); err != nil {
 			return notification.SealedPushKey{}, err
 		}
 	}
@@ -130,10 +150,14 @@ func (s *Store) PushKey(ctx context.Context, create *notification.SealedPushKey)
 
 // recordChannel records nothing of the destination, which is a secret.
 func recordChannel(ctx context.Context, q *db.Queries, row db.NotificationChannel, action audit.Action) error {
-	return record(ctx, q, row.WorkspaceID, action, "notification_channel", row.ID, map[string]any{"kind": row.Kind, "status": row.Status})
+	return record(ctx, q, row.WorkspaceID, action, "notification_channel", row.ID, map[string]any{
+		"kind": row.Kind, "status": row.Status,
+	})
 }
 
-func (s *Store) lockedChannel(ctx context.Context, workspaceID, user, id uuid.UUID, f func(*db.Queries, db.NotificationChannel) error) error {
+func (s *Store) lockedChannel(
+	ctx context.Context, workspaceID, user, id uuid.UUID, f func(*db.Queries, db.NotificationChannel) error,
+) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
 		row, err := q.LockChannel(ctx, db.LockChannelParams{ID: id, WorkspaceID: workspaceID, UserID: user})
 		if err != nil {
@@ -144,7 +168,9 @@ func (s *Store) lockedChannel(ctx context.Context, workspaceID, user, id uuid.UU
 }
 
 // AddTestNotification adds a notification without events that is due.
-func (s *Store) AddTestNotification(ctx context.Context, workspaceID, user uuid.UUID, j webhook.Job, compose func(notification.Channel) (kind, body string, err error)) (added webhook.Delivery, err error) {
+func (s *Store) AddTestNotification(ctx context.Context, workspaceID, user uuid.UUID, j webhook.Job,
+	compose func(notification.Channel) (kind, body string, err error),
+) (added webhook.Delivery, err error) {
 	err = s.lockedChannel(ctx, workspaceID, user, j.ChannelID, func(q *db.Queries, row db.NotificationChannel) error {
 		if row.Status != db.WebhookStatusEnabled {
 			return errChannelDisabled()
@@ -156,19 +182,28 @@ func (s *Store) AddTestNotification(ctx context.Context, workspaceID, user uuid.
 		now := time.Now()
 		added = j.Delivery
 		added.Type, added.Body, added.Status, added.DueAt, added.CreatedAt = kind, body, webhook.Pending, now, now
-		return q.InsertNotification(ctx, db.InsertNotificationParams{ID: j.ID, ChannelID: j.ChannelID, Type: kind, Body: body, DueAt: now})
+		return q.InsertNotification(ctx, db.InsertNotificationParams{
+			ID: j.ID, ChannelID: j.ChannelID, Type: kind, Body: body, DueAt: now,
+		})
 	})
 	return added, err
 }
 
 func errChannelDisabled() error {
-	return &apperr.Error{Kind: apperr.KindConflict, Code: "channel_disabled", Message: "This notification channel is disabled. Enable it first."}
+	return &apperr.Error{
+		Kind: apperr.KindConflict, Code: "channel_disabled",
+		Message: "This notification channel is disabled. Enable it first.",
+	}
 }
 
 // Notifications lists the last notifications of a channel, the newest first.
-func (s *Store) Notifications(ctx context.Context, workspaceID, user, channel uuid.UUID, limit int) (list []webhook.Delivery, err error) {
+func (s *Store) Notifications(
+	ctx context.Context, workspaceID, user, channel uuid.UUID, limit int,
+) (list []webhook.Delivery, err error) {
 	err = s.lockedChannel(ctx, workspaceID, user, channel, func(q *db.Queries, _ db.NotificationChannel) error {
-		rows, err := q.ListNotifications(ctx, db.ListNotificationsParams{ChannelID: channel, WorkspaceID: workspaceID, UserID: user, PageSize: int32(limit)}) //nolint:gosec // dozens
+		rows, err := q.ListNotifications(ctx, db.ListNotificationsParams{
+			ChannelID: channel, WorkspaceID: workspaceID, UserID: user, PageSize: int32(limit), //nolint:gosec // dozens
+		})
 		for _, r := range rows {
 			list = append(list, deliveryFromRow(r))
 		}
@@ -202,7 +237,10 @@ func collectNotifications(ctx context.Context, q *db.Queries, rows []db.DueEvent
 		var wanted []int64
 		for _, r := range rows {
 			isSystem := r.Type == "system_trouble" || r.Type == "system_recovered"
-			if c.Wants(notification.Event{ID: r.ID, WorkspaceID: r.WorkspaceID, Type: r.Type, AuthorID: r.AuthorID, At: r.At}) && (one.SeesSystem || !isSystem) {
+			if c.Wants(notification.Event{
+				ID: r.ID, WorkspaceID: r.WorkspaceID, Type: r.Type, AuthorID: r.AuthorID,
+				At: r.At,
+			}) && (one.SeesSystem || !isSystem) {
 				wanted = append(wanted, r.ID)
 			}
 		}
@@ -239,17 +277,23 @@ func collect(ctx context.Context, q *db.Queries, c notification.Channel, events 
 	delivery, err := q.CollectingNotification(ctx, c.ID)
 	if noRows(err) {
 		delivery = newID()
-		err = q.InsertNotification(ctx, db.InsertNotificationParams{ID: delivery, ChannelID: c.ID, Type: "events", DueAt: c.Due(time.Now())})
+		err = q.InsertNotification(ctx, db.InsertNotificationParams{
+			ID: delivery, ChannelID: c.ID, Type: "events", DueAt: c.Due(time.Now()),
+		})
 	}
 	if err != nil {
 		return err
 	}
-	return q.InsertNotificationItems(ctx, db.InsertNotificationItemsParams{DeliveryID: delivery, ChannelID: c.ID, EventIds: fresh})
+	return q.InsertNotificationItems(ctx, db.InsertNotificationItemsParams{
+		DeliveryID: delivery, ChannelID: c.ID, EventIds: fresh,
+	})
 }
 
 // CloseNotification ends the collection of events and stores the message that compose
 // makes of them.
-func (s *Store) CloseNotification(ctx context.Context, id uuid.UUID, limit int, compose func(facts []notification.Fact, total int) (string, error)) (body string, err error) {
+func (s *Store) CloseNotification(
+	ctx context.Context, id uuid.UUID, limit int, compose func(facts []notification.Fact, total int) (string, error),
+) (body string, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		// The dispatcher locks the row, too, so the events are complete.
 		body, err = q.LockNotification(ctx, id)
@@ -266,8 +310,12 @@ func (s *Store) CloseNotification(ctx context.Context, id uuid.UUID, limit int, 
 		}
 		facts := make([]notification.Fact, len(rows))
 		for i, r := range rows {
-			facts[i] = notification.Fact{Item: r.ItemID, Type: r.Type, At: r.At, Actor: r.Actor, Data: r.Data, PostID: r.PostID, TargetID: r.TargetID, Network: r.Network, Handle: r.Handle,
-				RemoteURL: r.RemoteUrl, Content: r.Content, Scheduled: r.ScheduledTime, Site: r.Site, Search: r.SavedSearch, Article: r.Article}
+			facts[i] = notification.Fact{
+				Item: r.ItemID, Type: r.Type, At: r.At, Actor: r.Actor, Data: r.Data,
+				PostID: r.PostID, TargetID: r.TargetID, Network: r.Network, Handle: r.Handle,
+				RemoteURL: r.RemoteUrl, Content: r.Content, Scheduled: r.ScheduledTime, Site: r.Site,
+				Search: r.SavedSearch, Article: r.Article,
+			}
 		}
 		if body, err = compose(facts, int(total)); err != nil {
 			return err
@@ -279,12 +327,18 @@ func (s *Store) CloseNotification(ctx context.Context, id uuid.UUID, limit int, 
 
 // NotificationDecision returns what a link about an uncertain post allows.
 func (s *Store) NotificationDecision(ctx context.Context, item int64) (notification.Decision, error) {
-	r, err := s.q.NotificationDecision(ctx, db.NotificationDecisionParams{ID: item, ValidSeconds: notification.LinkValidity.Seconds()})
+	r, err := s.q.NotificationDecision(ctx, db.NotificationDecisionParams{
+		ID: item, ValidSeconds: notification.LinkValidity.Seconds(),
+	})
 	if err != nil {
 		return notification.Decision{}, orMissing(err, "link")
 	}
-	d := notification.Decision{Item: r.ID, WorkspaceID: r.WorkspaceID, UserID: r.UserID, UserName: r.UserName, MayDecide: workspace.Role(r.Role).AtLeast(workspace.Author),
-		Data: r.Data, At: r.At, Network: r.Network, Handle: r.Handle, Content: r.Content, State: notification.LinkOpen, Zone: notification.Channel{TimeZone: r.TimeZone}.Location()}
+	d := notification.Decision{
+		Item: r.ID, WorkspaceID: r.WorkspaceID, UserID: r.UserID, UserName: r.UserName,
+		MayDecide: workspace.Role(r.Role).AtLeast(workspace.Author),
+		Data:      r.Data, At: r.At, Network: r.Network, Handle: r.Handle, Content: r.Content,
+		State: notification.LinkOpen, Zone: notification.Channel{TimeZone: r.TimeZone}.Location(),
+	}
 	if r.PostID != nil && r.TargetID != nil {
 		d.PostID, d.TargetID = *r.PostID, *r.TargetID
 	}
@@ -306,7 +360,9 @@ func (s *Store) UseNotificationLink(ctx context.Context, item int64) (bool, erro
 }
 
 // recordChannelResult records the result of an attempt in its channel.
-func recordChannelResult(ctx context.Context, q *db.Queries, channel uuid.UUID, r webhook.Result, failureTimeout time.Duration) (disabled bool, err error) {
+func recordChannelResult(
+	ctx context.Context, q *db.Queries, channel uuid.UUID, r webhook.Result, failureTimeout time.Duration,
+) (disabled bool, err error) {
 	if r.Status == webhook.Delivered {
 		return false, q.ChannelSucceeded(ctx, channel)
 	}
@@ -317,7 +373,9 @@ func recordChannelResult(ctx context.Context, q *db.Queries, channel uuid.UUID, 
 	if r.Gone {
 		reason = webhook.Gone
 	}
-	n, err := q.DisableChannel(ctx, db.DisableChannelParams{ID: channel, Reason: reason, AfterSeconds: failureTimeout.Seconds()})
+	n, err := q.DisableChannel(ctx, db.DisableChannelParams{
+		ID: channel, Reason: reason, AfterSeconds: failureTimeout.Seconds(),
+	})
 	return n > 0, err
 }
 
@@ -330,9 +388,14 @@ func quietParams(quiet *notification.Quiet) (from, to *int32) {
 }
 
 func channelFromRow(r db.NotificationChannel) notification.Channel {
-	c := notification.Channel{ID: r.ID, WorkspaceID: r.WorkspaceID, UserID: r.UserID, Kind: notification.Kind(r.Kind), Name: r.Name, Sealed: r.Destination, Hint: r.Hint, Types: r.Types,
-		OwnPostsOnly: r.OwnPostsOnly, Digest: notification.Digest(r.Digest), TimeZone: r.TimeZone, Language: webpage.Language(r.Language), Status: notification.Status(r.Status),
-		DisabledReason: r.DisabledReason, ConfirmedAt: r.ConfirmedAt, FailingSince: r.FailingSince, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC()}
+	c := notification.Channel{
+		ID: r.ID, WorkspaceID: r.WorkspaceID, UserID: r.UserID, Kind: notification.Kind(r.Kind),
+		Name: r.Name, Sealed: r.Destination, Hint: r.Hint, Types: r.Types,
+		OwnPostsOnly: r.OwnPostsOnly, Digest: notification.Digest(r.Digest), TimeZone: r.TimeZone,
+		Language: webpage.Language(r.Language), Status: notification.Status(r.Status),
+		DisabledReason: r.DisabledReason, ConfirmedAt: r.ConfirmedAt, FailingSince: r.FailingSince,
+		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(),
+	}
 	if r.QuietFrom != nil && r.QuietTo != nil {
 		c.Quiet = &notification.Quiet{From: int(*r.QuietFrom), To: int(*r.QuietTo)}
 	}

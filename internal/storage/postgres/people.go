@@ -41,7 +41,9 @@ func (s *Store) Found(ctx context.Context, w workspace.Workspace, ownerName stri
 
 // CreateWorkspace creates another workspace. The idempotency key belongs to the principal
 // from.
-func (s *Store) CreateWorkspace(ctx context.Context, from uuid.UUID, w workspace.Workspace, owner uuid.UUID, key idempotency.Key) (created workspace.Workspace, replayed bool, err error) {
+func (s *Store) CreateWorkspace(
+	ctx context.Context, from uuid.UUID, w workspace.Workspace, owner uuid.UUID, key idempotency.Key,
+) (created workspace.Workspace, replayed bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		earlier, err := claimKey(ctx, q, from, key, w.ID)
 		if err != nil {
@@ -58,15 +60,21 @@ func (s *Store) CreateWorkspace(ctx context.Context, from uuid.UUID, w workspace
 	return created, replayed, err
 }
 
-func insertWorkspace(ctx context.Context, q *db.Queries, w workspace.Workspace, owner uuid.UUID) (workspace.Workspace, error) {
+func insertWorkspace(
+	ctx context.Context, q *db.Queries, w workspace.Workspace, owner uuid.UUID,
+) (workspace.Workspace, error) {
 	row, err := q.InsertWorkspace(ctx, db.InsertWorkspaceParams{ID: w.ID, Name: w.Name, TimeZone: w.TimeZone})
 	if err != nil {
 		return workspace.Workspace{}, err
 	}
-	if _, err := q.InsertMember(ctx, db.InsertMemberParams{WorkspaceID: w.ID, UserID: owner, Role: db.MemberRoleOwner, Joined: true}); err != nil {
+	if _, err := q.InsertMember(ctx, db.InsertMemberParams{
+		WorkspaceID: w.ID, UserID: owner, Role: db.MemberRoleOwner,
+		Joined: true,
+	}); err != nil {
 		return workspace.Workspace{}, err
 	}
-	return workspaceFromRow(row), record(ctx, q, w.ID, audit.WorkspaceCreated, "workspace", w.ID, map[string]any{"name": w.Name, "owner": owner})
+	return workspaceFromRow(row), record(ctx, q, w.ID, audit.WorkspaceCreated, "workspace", w.ID,
+		map[string]any{"name": w.Name, "owner": owner})
 }
 
 // Workspace returns a workspace.
@@ -76,7 +84,9 @@ func (s *Store) Workspace(ctx context.Context, id uuid.UUID) (workspace.Workspac
 }
 
 // ChangeWorkspace changes settings of a workspace; nil keeps a setting.
-func (s *Store) ChangeWorkspace(ctx context.Context, id uuid.UUID, c workspace.Change) (changed workspace.Workspace, err error) {
+func (s *Store) ChangeWorkspace(
+	ctx context.Context, id uuid.UUID, c workspace.Change,
+) (changed workspace.Workspace, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		before, err := q.LockWorkspace(ctx, id)
 		if err != nil {
@@ -99,8 +109,12 @@ func (s *Store) ChangeWorkspace(ctx context.Context, id uuid.UUID, c workspace.C
 		if len(news) == 0 {
 			return nil
 		}
-		if _, err := q.UpdateWorkspace(ctx, db.UpdateWorkspaceParams{ID: id, Name: changed.Name, TimeZone: changed.TimeZone,
-			AuthorsNeedApproval: changed.AuthorsNeedApproval, KeepMediaCredit: changed.KeepMediaCredit}); err != nil {
+		if _, err := q.UpdateWorkspace(ctx,
+			db.UpdateWorkspaceParams{
+				ID: id, Name: changed.Name, TimeZone: changed.TimeZone,
+				AuthorsNeedApproval: changed.AuthorsNeedApproval,
+				KeepMediaCredit:     changed.KeepMediaCredit,
+			}); err != nil {
 			return err
 		}
 		return record(ctx, q, id, audit.WorkspaceChanged, "workspace", id, news)
@@ -125,7 +139,10 @@ func (s *Store) User(ctx context.Context, id uuid.UUID) (workspace.User, error) 
 }
 
 func workspaceFromRow(r db.Workspace) workspace.Workspace {
-	return workspace.Workspace{ID: r.ID, Name: r.Name, TimeZone: r.TimeZone, AuthorsNeedApproval: r.AuthorsNeedApproval, KeepMediaCredit: r.KeepMediaCredit}
+	return workspace.Workspace{
+		ID: r.ID, Name: r.Name, TimeZone: r.TimeZone, AuthorsNeedApproval: r.AuthorsNeedApproval,
+		KeepMediaCredit: r.KeepMediaCredit,
+	}
 }
 
 // orMissing converts a missing row to a not-found error.

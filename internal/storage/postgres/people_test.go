@@ -16,7 +16,8 @@ func (n *newsroom) tokenStatus(plain string) workspace.TokenStatus {
 	n.t.Helper()
 	who, status, err := n.Bearer(n.t.Context(), workspace.HashToken(plain))
 	n.must(err)
-	if status != workspace.TokenActive && (who.WorkspaceID != (workspace.Principal{}).WorkspaceID || who.Role != "" || who.Scopes != nil) {
+	if status != workspace.TokenActive && (who.WorkspaceID != (workspace.Principal{}).WorkspaceID || who.Role != "" ||
+		who.Scopes != nil) {
 		n.t.Errorf("a token with status %d identifies %+v", status, who)
 	}
 	return status
@@ -47,7 +48,8 @@ func TestBearer_ReturnsTokenStatus(t *testing.T) {
 	n := open(t)
 	replacement, plain := workspace.NewToken(n.workspace.ID, n.user, "cli")
 	n.must(n.ReplaceToken(t.Context(), replacement))
-	if old, fresh := n.tokenStatus(n.token), n.tokenStatus(plain); old != workspace.TokenRevoked || fresh != workspace.TokenActive {
+	if old, fresh := n.tokenStatus(n.token), n.tokenStatus(plain); old != workspace.TokenRevoked ||
+		fresh != workspace.TokenActive {
 		t.Errorf("old %d, new %d", old, fresh)
 	}
 	other, otherPlain := workspace.NewToken(n.workspace.ID, n.user, "other")
@@ -73,7 +75,8 @@ func TestReplaceToken_KeepsTokensOfOthers(t *testing.T) {
 	n.query(&other.UserID, "select id from users where email = 'other@news.example'")
 	other, plain := workspace.NewToken(n.workspace.ID, other.UserID, "cli")
 	n.must(n.ReplaceToken(t.Context(), other))
-	if mine, theirs := n.tokenStatus(n.token), n.tokenStatus(plain); mine != workspace.TokenActive || theirs != workspace.TokenActive {
+	if mine, theirs := n.tokenStatus(n.token), n.tokenStatus(plain); mine != workspace.TokenActive ||
+		theirs != workspace.TokenActive {
 		t.Errorf("mine %d, theirs %d", mine, theirs)
 	}
 }

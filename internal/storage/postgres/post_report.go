@@ -31,8 +31,12 @@ func (s *Store) ReportLabels(ctx context.Context, workspaceID uuid.UUID) (map[uu
 
 // PostReportRows reads the posts of a period by account, the newest first, with their
 // latest metrics and what tracked links show.
-func (s *Store) PostReportRows(ctx context.Context, workspaceID uuid.UUID, from, to time.Time) ([]postreport.Row, error) {
-	parts, err := s.q.PostReportParts(ctx, db.PostReportPartsParams{WorkspaceID: workspaceID, FromTime: from, ToTime: to, Rows: maxReportParts})
+func (s *Store) PostReportRows(
+	ctx context.Context, workspaceID uuid.UUID, from, to time.Time,
+) ([]postreport.Row, error) {
+	parts, err := s.q.PostReportParts(ctx, db.PostReportPartsParams{
+		WorkspaceID: workspaceID, FromTime: from, ToTime: to, Rows: maxReportParts,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -42,8 +46,11 @@ func (s *Store) PostReportRows(ctx context.Context, workspaceID uuid.UUID, from,
 	for i := range parts {
 		p := &parts[i]
 		if last := len(rows) - 1; last < 0 || rows[last].PostID != p.PostID || rows[last].AccountID != p.AccountID {
-			rows = append(rows, postreport.Row{PostID: p.PostID, AccountID: p.AccountID, Account: p.AccountName, Network: p.Network, Content: p.Content,
-				PostedAt: p.PostedAt.UTC(), LabelIDs: p.LabelIds, Metrics: map[network.Metric]int64{}})
+			rows = append(rows, postreport.Row{
+				PostID: p.PostID, AccountID: p.AccountID, Account: p.AccountName,
+				Network: p.Network, Content: p.Content,
+				PostedAt: p.PostedAt.UTC(), LabelIDs: p.LabelIds, Metrics: map[network.Metric]int64{},
+			})
 			single[p.PostID] = p.Targets == 1
 			posts = append(posts, p.PostID)
 		}
@@ -83,8 +90,12 @@ func addPart(row *postreport.Row, p *db.PostReportPartsRow) error {
 
 // addReportLinks adds clicks, visits and engagement, and the article that the first link to a site
 // of the workspace leads to.
-func (s *Store) addReportLinks(ctx context.Context, workspaceID uuid.UUID, posts []uuid.UUID, first counter.Day, rows []postreport.Row) error {
-	links, err := s.q.PostReportLinks(ctx, db.PostReportLinksParams{WorkspaceID: workspaceID, Posts: posts, FromDay: dateOf(first)})
+func (s *Store) addReportLinks(
+	ctx context.Context, workspaceID uuid.UUID, posts []uuid.UUID, first counter.Day, rows []postreport.Row,
+) error {
+	links, err := s.q.PostReportLinks(ctx, db.PostReportLinksParams{
+		WorkspaceID: workspaceID, Posts: posts, FromDay: dateOf(first),
+	})
 	if err != nil {
 		return err
 	}
@@ -134,12 +145,16 @@ func plus(sum *int64, more int64) *int64 {
 	return &more
 }
 
-func (s *Store) reportArticles(ctx context.Context, workspaceID uuid.UUID, urls, pages []string) (map[string]*db.PostReportArticlesRow, error) {
+func (s *Store) reportArticles(
+	ctx context.Context, workspaceID uuid.UUID, urls, pages []string,
+) (map[string]*db.PostReportArticlesRow, error) {
 	found := map[string]*db.PostReportArticlesRow{}
 	if len(urls) == 0 {
 		return found, nil
 	}
-	rows, err := s.q.PostReportArticles(ctx, db.PostReportArticlesParams{WorkspaceID: workspaceID, Urls: urls, Pages: pages})
+	rows, err := s.q.PostReportArticles(ctx, db.PostReportArticlesParams{
+		WorkspaceID: workspaceID, Urls: urls, Pages: pages,
+	})
 	for i := range rows {
 		if found[rows[i].Url] == nil {
 			found[rows[i].Url] = &rows[i]
@@ -149,7 +164,9 @@ func (s *Store) reportArticles(ctx context.Context, workspaceID uuid.UUID, urls,
 }
 
 // addReportConversions adds conversions to posts that are on one account.
-func (s *Store) addReportConversions(ctx context.Context, workspaceID uuid.UUID, posts []uuid.UUID, single map[uuid.UUID]bool, rows []postreport.Row) error {
+func (s *Store) addReportConversions(
+	ctx context.Context, workspaceID uuid.UUID, posts []uuid.UUID, single map[uuid.UUID]bool, rows []postreport.Row,
+) error {
 	pages := make([]string, len(posts))
 	for i, id := range posts {
 		pages[i] = id.String()

@@ -65,9 +65,12 @@ func (s *Store) Posts(ctx context.Context, f post.Filter) ([]post.Post, error) {
 	for i, a := range f.Approvals {
 		approvals[i] = string(a)
 	}
-	params := db.ListPostsAscendingParams{Approvals: approvals, WorkspaceID: f.WorkspaceID, Statuses: statuses,
-		FromTime: f.From, ToTime: f.To, AccountID: f.AccountID, SeriesID: f.SeriesID, LabelID: f.LabelID, Patterns: orEmpty(media.Patterns(f.Text)),
-		AfterTime: f.AfterTime, AfterID: f.AfterID, PageSize: int32(f.Limit)} //nolint:gosec // the API caps the limit at 200
+	params := db.ListPostsAscendingParams{
+		Approvals: approvals, WorkspaceID: f.WorkspaceID, Statuses: statuses,
+		FromTime: f.From, ToTime: f.To, AccountID: f.AccountID, SeriesID: f.SeriesID, LabelID: f.LabelID,
+		Patterns:  orEmpty(media.Patterns(f.Text)),
+		AfterTime: f.AfterTime, AfterID: f.AfterID, PageSize: int32(f.Limit), //nolint:gosec // the API caps the limit at 200
+	}
 	list := s.q.ListPostsAscending
 	if !f.Ascending {
 		list = func(ctx context.Context, p db.ListPostsAscendingParams) ([]db.ScheduledPost, error) {
@@ -103,13 +106,15 @@ func addTargets(ctx context.Context, q *db.Queries, posts []post.Post) error {
 }
 
 func targetFromRow(r db.PostTarget, network, handle string) post.Target {
-	return post.Target{ID: r.ID, PostID: r.PostID, AccountID: r.AccountID,
+	return post.Target{
+		ID: r.ID, PostID: r.PostID, AccountID: r.AccountID,
 		Network: network, Handle: handle, Status: post.TargetStatus(r.Status), Override: readOverride(r.Override),
 		Attempts: int(r.Attempts), Fence: r.Fence, ClaimedUntil: r.ClaimedUntil,
 		RemoteID: deref(r.RemoteID), RemoteURL: deref(r.RemoteUrl),
 		ErrorClass: deref(r.ErrorClass), ErrorCode: deref(r.ErrorCode), ErrorMessage: deref(r.ErrorMessage),
 		SentAt: r.SentAt, PostedAt: r.PostedAt, UpdatedAt: r.UpdatedAt,
-		Differences: readDifferences(r.Differences), NeedsReview: r.NeedsReview, DeletedAt: r.DeletedAt}
+		Differences: readDifferences(r.Differences), NeedsReview: r.NeedsReview, DeletedAt: r.DeletedAt,
+	}
 }
 
 func readDifferences(raw json.RawMessage) (all []post.Difference) {
@@ -134,8 +139,11 @@ func addPublished(ctx context.Context, q *db.Queries, posts []post.Post) error {
 	}
 	published := map[uuid.UUID][]post.PublishedSegment{}
 	for _, r := range rows {
-		published[r.TargetID] = append(published[r.TargetID], post.PublishedSegment{Segment: int(r.Segment), RemoteID: r.RemoteID,
-			RemoteURL: deref(r.RemoteUrl), SentAt: r.SentAt, PostedAt: r.PostedAt})
+		published[r.TargetID] = append(published[r.TargetID],
+			post.PublishedSegment{
+				Segment: int(r.Segment), RemoteID: r.RemoteID,
+				RemoteURL: deref(r.RemoteUrl), SentAt: r.SentAt, PostedAt: r.PostedAt,
+			})
 	}
 	for _, p := range posts {
 		for j, t := range p.Targets {
@@ -146,21 +154,29 @@ func addPublished(ctx context.Context, q *db.Queries, posts []post.Post) error {
 }
 
 func fromRow(r db.ScheduledPost) post.Post {
-	p := post.Post{ID: r.PostID, WorkspaceID: r.WorkspaceID, UserID: r.UserID, Content: r.Content,
+	p := post.Post{
+		ID: r.PostID, WorkspaceID: r.WorkspaceID, UserID: r.UserID, Content: r.Content,
 		TimeZone: r.TimeZone, Status: post.Status(r.Status),
 		RetryCount: int(r.RetryCount), AttachmentIDs: r.AttachmentIds, AttachmentURLs: r.AttachmentUrls,
 		PlatformMedia: r.PlatformMediaIds, ThreadID: r.ThreadID, ThreadParentID: r.ThreadParentID,
-		Language: r.Language, LinkBase: deref(r.LinkBase), QueueGroupID: r.QueueGroupID, LabelIDs: r.LabelIds, UTM: readUTM(r.Utm), Thread: readThread(r.Thread), Options: readOptions(r.Options), RedrivenAt: r.RedrivenAt,
+		Language: r.Language, LinkBase: deref(r.LinkBase), QueueGroupID: r.QueueGroupID, LabelIDs: r.LabelIds,
+		UTM: readUTM(r.Utm), Thread: readThread(r.Thread), Options: readOptions(r.Options), RedrivenAt: r.RedrivenAt,
 		Version: r.Version, Revision: r.Revision, PostedAt: r.PostedAt,
 		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(),
-		Approval: post.Approval{State: post.ApprovalState(r.Approval), SubmittedBy: r.SubmittedBy, SubmittedAt: r.SubmittedAt,
-			DecidedBy: r.ApprovalBy, DecidedAt: r.ApprovalAt, Note: r.ApprovalNote}}
+		Approval: post.Approval{
+			State: post.ApprovalState(r.Approval), SubmittedBy: r.SubmittedBy,
+			SubmittedAt: r.SubmittedAt,
+			DecidedBy:   r.ApprovalBy, DecidedAt: r.ApprovalAt, Note: r.ApprovalNote,
+		},
+	}
 	if r.ScheduledTime != nil {
 		p.ScheduledTime = r.ScheduledTime.UTC()
 	}
 	if r.SeriesID != nil {
-		p.Series = &post.Occurrence{SeriesID: *r.SeriesID, Name: deref(r.Occurrence),
-			IsUnmodified: r.SeriesRevision != nil && *r.SeriesRevision == r.Revision}
+		p.Series = &post.Occurrence{
+			SeriesID: *r.SeriesID, Name: deref(r.Occurrence),
+			IsUnmodified: r.SeriesRevision != nil && *r.SeriesRevision == r.Revision,
+		}
 		if r.SeriesTemplateRevision != nil {
 			p.Series.TemplateRevision = *r.SeriesTemplateRevision
 		}

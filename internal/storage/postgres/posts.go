@@ -41,7 +41,8 @@ func (s *Store) CreatePost(ctx context.Context, n post.NewPost) (created post.Po
 		}
 		if n.DecisionID != uuid.Nil {
 			// Whoever finishes the decision waits until the post is stored.
-			if _, err := q.LockReservedDecision(ctx, db.LockReservedDecisionParams{ID: n.DecisionID, PostID: &id}); noRows(err) {
+			if _, err := q.LockReservedDecision(ctx,
+				db.LockReservedDecisionParams{ID: n.DecisionID, PostID: &id}); noRows(err) {
 				return post.ErrDecided
 			} else if err != nil {
 				return err
@@ -93,8 +94,10 @@ func insertPost(ctx context.Context, q *db.Queries, n post.NewPost) (db.Schedule
 		ScheduledTime: timeOrNil(p.ScheduledTime), TimeZone: p.TimeZone, Status: db.PostStatus(status),
 		AttachmentIds: orEmpty(p.AttachmentIDs), AttachmentUrls: orEmpty(p.AttachmentURLs),
 		Thread: thread, Options: options, LateLimitMinutes: minutes(p.LateLimit),
-		ThreadID: p.ThreadID, ThreadParentID: p.ThreadParentID, Language: p.Language, LinkBase: orNil(p.LinkBase), QueueGroupID: p.QueueGroupID, LabelIds: orEmpty(p.LabelIDs), Utm: utmJSON(p.UTM), Approval: approvalState(p.Approval.State),
-		Actor: n.Actor,
+		ThreadID: p.ThreadID, ThreadParentID: p.ThreadParentID, Language: p.Language, LinkBase: orNil(p.LinkBase),
+		QueueGroupID: p.QueueGroupID, LabelIds: orEmpty(p.LabelIDs), Utm: utmJSON(p.UTM),
+		Approval: approvalState(p.Approval.State),
+		Actor:    n.Actor,
 	}
 	for _, account := range n.AccountIDs {
 		text, err := overrideJSON(n.Overrides[account])
@@ -126,13 +129,16 @@ func insertPost(ctx context.Context, q *db.Queries, n post.NewPost) (db.Schedule
 
 // claimKey stores an idempotency key for a new resource. It returns the resource that an
 // earlier request with the key created, or the nil id.
-func claimKey(ctx context.Context, q *db.Queries, workspaceID uuid.UUID, i idempotency.Key, resource uuid.UUID) (uuid.UUID, error) {
+func claimKey(
+	ctx context.Context, q *db.Queries, workspaceID uuid.UUID, i idempotency.Key, resource uuid.UUID,
+) (uuid.UUID, error) {
 	if i.Key == "" {
 		return uuid.Nil, nil
 	}
 	// Waits until a concurrent request with the same key commits.
 	n, err := q.InsertIdempotencyKey(ctx, db.InsertIdempotencyKeyParams{
-		WorkspaceID: workspaceID, Key: userKey(i), RequestHash: i.RequestHash, ResourceID: resource})
+		WorkspaceID: workspaceID, Key: userKey(i), RequestHash: i.RequestHash, ResourceID: resource,
+	})
 	if err != nil || n == 1 {
 		return uuid.Nil, err
 	}
@@ -140,7 +146,9 @@ func claimKey(ctx context.Context, q *db.Queries, workspaceID uuid.UUID, i idemp
 }
 
 // ReplayedPost returns the post that an earlier request with the key created.
-func (s *Store) ReplayedPost(ctx context.Context, workspaceID uuid.UUID, i idempotency.Key) (p post.Post, found bool, err error) {
+func (s *Store) ReplayedPost(
+	ctx context.Context, workspaceID uuid.UUID, i idempotency.Key,
+) (p post.Post, found bool, err error) {
 	if i.Key == "" {
 		return post.Post{}, false, nil
 	}
@@ -169,16 +177,22 @@ func resourceOfKey(ctx context.Context, q *db.Queries, workspaceID uuid.UUID, i 
 		return uuid.Nil, err
 	}
 	if !bytes.Equal(row.RequestHash, i.RequestHash) {
-		return uuid.Nil, &apperr.Error{Kind: apperr.KindInvalid, Code: "idempotency_key_reused",
+		return uuid.Nil, &apperr.Error{
+			Kind: apperr.KindInvalid, Code: "idempotency_key_reused",
 			Message: "This Idempotency-Key was used for a different request. Use a new key for a new request.",
-			Fields: []apperr.FieldError{{Field: "Idempotency-Key", Code: "reused",
-				Message: "The key belongs to a different request."}}}
+			Fields: []apperr.FieldError{{
+				Field: "Idempotency-Key", Code: "reused",
+				Message: "The key belongs to a different request.",
+			}},
+		}
 	}
 	return row.ResourceID, nil
 }
 
 // insertTargets inserts targets of a post with the given text and thread.
-func insertTargets(ctx context.Context, q *db.Queries, p post.Post, accounts []uuid.UUID, overrides map[uuid.UUID]*post.Override) error {
+func insertTargets(
+	ctx context.Context, q *db.Queries, p post.Post, accounts []uuid.UUID, overrides map[uuid.UUID]*post.Override,
+) error {
 	in := db.InsertTargetsParams{PostID: p.ID}
 	for _, account := range accounts {
 		text, err := overrideJSON(overrides[account])
@@ -195,13 +209,17 @@ func insertTargets(ctx context.Context, q *db.Queries, p post.Post, accounts []u
 	return savePostLinks(ctx, q, p, draftTargets(accounts, overrides))
 }
 
-func addEvent(ctx context.Context, q *db.Queries, row db.ScheduledPost, target *uuid.UUID, kind, actor string, data map[string]any) error {
+func addEvent(ctx context.Context, q *db.Queries, row db.ScheduledPost, target *uuid.UUID, kind, actor string,
+	data map[string]any,
+) error {
 	raw, err := object(data)
 	if err != nil {
 		return err
 	}
-	_, err = q.InsertEvent(ctx, db.InsertEventParams{PostID: &row.PostID, WorkspaceID: row.WorkspaceID,
-		TargetID: target, Type: kind, Actor: actor, Data: raw})
+	_, err = q.InsertEvent(ctx, db.InsertEventParams{
+		PostID: &row.PostID, WorkspaceID: row.WorkspaceID,
+		TargetID: target, Type: kind, Actor: actor, Data: raw,
+	})
 	return err
 }
 

@@ -40,7 +40,8 @@ func TestCreatePost_ReadsBack(t *testing.T) {
 	require.Equal(t, w.TimeZone, got.TimeZone)
 	require.WithinDuration(t, w.ScheduledTime, got.ScheduledTime, 0)
 	require.Equal(t, time.UTC, got.ScheduledTime.Location())
-	if !slices.Equal(got.AttachmentIDs, w.AttachmentIDs) || !slices.Equal(got.AttachmentURLs, w.AttachmentURLs) || *got.ThreadParentID != parent.ID || *got.ThreadID != parent.ID {
+	if !slices.Equal(got.AttachmentIDs, w.AttachmentIDs) || !slices.Equal(got.AttachmentURLs, w.AttachmentURLs) ||
+		*got.ThreadParentID != parent.ID || *got.ThreadID != parent.ID {
 		t.Errorf("got %+v", got)
 	}
 	require.Equal(t, post.Scheduled, got.Status)
@@ -48,7 +49,8 @@ func TestCreatePost_ReadsBack(t *testing.T) {
 	require.Equal(t, int64(1), got.Revision)
 	require.Equal(t, 0, got.RetryCount)
 	require.Equal(t, "{}", string(got.PlatformMedia))
-	if len(got.Targets) != 2 || got.Targets[0].Handle != n.account.Handle || got.Targets[1].AccountID != second.ID || got.Targets[0].Status != post.TargetScheduled {
+	if len(got.Targets) != 2 || got.Targets[0].Handle != n.account.Handle || got.Targets[1].AccountID != second.ID ||
+		got.Targets[0].Status != post.TargetScheduled {
 		t.Errorf("targets %+v", got.Targets)
 	}
 	if events := n.events(got); !slices.Equal(events, []string{post.EventCreated}) {
@@ -106,7 +108,8 @@ func TestPosts_PagesInBothDirections(t *testing.T) {
 	base := time.Now().Add(time.Hour).Truncate(time.Second).UTC()
 	var ids []uuid.UUID
 	for i := range 25 {
-		ids = append(ids, n.create(func(d *post.NewPost) { d.Post.ScheduledTime = base.Add(time.Duration(i/4) * time.Second) }).ID)
+		ids = append(ids,
+			n.create(func(d *post.NewPost) { d.Post.ScheduledTime = base.Add(time.Duration(i/4) * time.Second) }).ID)
 	}
 	for _, ascending := range []bool{true, false} {
 		var seen []uuid.UUID
@@ -134,7 +137,8 @@ func TestPosts_PagesInBothDirections(t *testing.T) {
 		want := slices.Clone(ids)
 		if !ascending {
 			slices.Reverse(want)
-			seen = slices.DeleteFunc(seen, func(id uuid.UUID) bool { return !slices.Contains(ids, id) }) // the one of the first pass
+			// The one of the first pass
+			seen = slices.DeleteFunc(seen, func(id uuid.UUID) bool { return !slices.Contains(ids, id) })
 		}
 		if !slices.Equal(seen, want) {
 			t.Errorf("ascending %v: saw %d posts, want %d in order", ascending, len(seen), len(want))
@@ -160,15 +164,21 @@ func TestPosts_FilterByStatusAccountAndTime(t *testing.T) {
 		filter post.Filter
 		want   []uuid.UUID
 	}{
-		"everything":       {post.Filter{}, []uuid.UUID{first.ID, second.ID, third.ID}},
-		"one status":       {post.Filter{Statuses: []post.Status{post.Canceled}}, []uuid.UUID{second.ID}},
-		"two statuses":     {post.Filter{Statuses: []post.Status{post.Canceled, post.Scheduled}}, []uuid.UUID{first.ID, second.ID, third.ID}},
-		"no such status":   {post.Filter{Statuses: []post.Status{post.Posted}}, nil},
-		"account":          {post.Filter{AccountID: &sports.ID}, []uuid.UUID{second.ID, third.ID}},
-		"from, inclusive":  {post.Filter{From: minute(1)}, []uuid.UUID{second.ID, third.ID}},
-		"to, exclusive":    {post.Filter{To: minute(1)}, []uuid.UUID{first.ID}},
-		"between":          {post.Filter{From: minute(1), To: minute(2)}, []uuid.UUID{second.ID}},
-		"status + account": {post.Filter{Statuses: []post.Status{post.Scheduled}, AccountID: &sports.ID}, []uuid.UUID{third.ID}},
+		"everything": {post.Filter{}, []uuid.UUID{first.ID, second.ID, third.ID}},
+		"one status": {post.Filter{Statuses: []post.Status{post.Canceled}}, []uuid.UUID{second.ID}},
+		"two statuses": {
+			post.Filter{Statuses: []post.Status{post.Canceled, post.Scheduled}},
+			[]uuid.UUID{first.ID, second.ID, third.ID},
+		},
+		"no such status":  {post.Filter{Statuses: []post.Status{post.Posted}}, nil},
+		"account":         {post.Filter{AccountID: &sports.ID}, []uuid.UUID{second.ID, third.ID}},
+		"from, inclusive": {post.Filter{From: minute(1)}, []uuid.UUID{second.ID, third.ID}},
+		"to, exclusive":   {post.Filter{To: minute(1)}, []uuid.UUID{first.ID}},
+		"between":         {post.Filter{From: minute(1), To: minute(2)}, []uuid.UUID{second.ID}},
+		"status + account": {
+			post.Filter{Statuses: []post.Status{post.Scheduled}, AccountID: &sports.ID},
+			[]uuid.UUID{third.ID},
+		},
 	} {
 		for _, ascending := range []bool{true, false} {
 			c.filter.WorkspaceID, c.filter.Ascending, c.filter.Limit = n.workspace.ID, ascending, 10
@@ -228,7 +238,9 @@ func TestAddEvent_WaitsForConcurrentChange(t *testing.T) {
 	noted := make(chan error, 1)
 	go func() { noted <- n.AddEvent(t.Context(), p.ID, nil, post.EventRefused, post.ActorOperator, nil) }()
 	time.Sleep(50 * time.Millisecond) // long enough for an AddEvent that would not wait
-	_, err = tx.Exec(t.Context(), "insert into post_events (post_id, workspace_id, type, actor) values ($1, $2, 'edited', 'dateline')", p.ID, n.workspace.ID)
+	_, err = tx.Exec(t.Context(),
+		"insert into post_events (post_id, workspace_id, type, actor) values ($1, $2, 'edited', 'dateline')", p.ID,
+		n.workspace.ID)
 	n.must(err)
 	n.must(tx.Commit(t.Context()))
 	n.must(<-noted)

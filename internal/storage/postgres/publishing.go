@@ -34,8 +34,11 @@ func (s *Store) OpenCall(ctx context.Context, targetID uuid.UUID) (c post.Call, 
 	if err != nil {
 		return post.Call{}, false, err
 	}
-	c = post.Call{OperationID: row.ID, TargetID: row.TargetID, Segment: int(row.Segment), Revision: row.Revision, Epoch: int(row.Epoch), Fence: row.Fence,
-		IdempotencyKey: row.IdempotencyKey, Fingerprint: row.Fingerprint, Prepared: row.Prepared}
+	c = post.Call{
+		OperationID: row.ID, TargetID: row.TargetID, Segment: int(row.Segment), Revision: row.Revision,
+		Epoch: int(row.Epoch), Fence: row.Fence,
+		IdempotencyKey: row.IdempotencyKey, Fingerprint: row.Fingerprint, Prepared: row.Prepared,
+	}
 	if row.SentAt != nil {
 		c.SentAt = *row.SentAt
 	}
@@ -49,22 +52,30 @@ func (s *Store) LastEpoch(ctx context.Context, targetID uuid.UUID, segment int, 
 }
 
 // CountUnresolvedSends counts the sends of a segment without a conclusive response.
-func (s *Store) CountUnresolvedSends(ctx context.Context, targetID uuid.UUID, segment int, revision int64) (int, error) {
-	n, err := s.q.CountUnresolvedSends(ctx, db.CountUnresolvedSendsParams{TargetID: targetID, Segment: int32(segment), Revision: revision}) //nolint:gosec // a handful
+func (s *Store) CountUnresolvedSends(
+	ctx context.Context, targetID uuid.UUID, segment int, revision int64,
+) (int, error) {
+	n, err := s.q.CountUnresolvedSends(ctx, db.CountUnresolvedSendsParams{
+		TargetID: targetID, Segment: int32(segment), Revision: revision, //nolint:gosec // a handful
+	})
 	return int(n), err
 }
 
 // TakeOver fences off the holder of an open call whose lease has expired. ok is false if
 // the lease is valid, if another attempt took over first, or if the holder has recorded
 // an outcome.
-func (s *Store) TakeOver(ctx context.Context, c post.Call, fence int64, lease time.Duration) (newFence int64, ok bool, err error) {
+func (s *Store) TakeOver(
+	ctx context.Context, c post.Call, fence int64, lease time.Duration,
+) (newFence int64, ok bool, err error) {
 	var row db.PostTarget
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		if err := q.LockTarget(ctx, c.TargetID); err != nil {
 			return err
 		}
 		var err error
-		row, err = q.TakeOverTarget(ctx, db.TakeOverTargetParams{ID: c.TargetID, OperationID: c.OperationID, Fence: fence, LeaseSeconds: lease.Seconds()})
+		row, err = q.TakeOverTarget(ctx, db.TakeOverTargetParams{
+			ID: c.TargetID, OperationID: c.OperationID, Fence: fence, LeaseSeconds: lease.Seconds(),
+		})
 		return err
 	})
 	if noRows(err) {
@@ -88,10 +99,14 @@ func (s *Store) RecordOutcome(ctx context.Context, o post.Outcome) (p post.Post,
 		if err != nil {
 			return err
 		}
-		_, err = q.FinishTarget(ctx, db.FinishTargetParams{Differences: differences, NeedsReview: needsReview, ID: o.TargetID, Fence: o.Fence, Status: db.TargetStatus(o.Status),
+		_, err = q.FinishTarget(ctx, db.FinishTargetParams{
+			Differences: differences, NeedsReview: needsReview,
+			ID: o.TargetID, Fence: o.Fence, Status: db.TargetStatus(o.Status),
 			Tries: int32(o.Attempts), NextSegment: o.RemoteID != "" && o.Status.IsOpen(), //nolint:gosec // 0 or 1
 			RemoteID: firstOnly(o, o.RemoteID), RemoteUrl: firstOnly(o, o.RemoteURL),
-			ErrorClass: orNil(o.ErrorClass), ErrorCode: orNil(o.ErrorCode), ErrorMessage: orNil(o.Error), SentAt: firstSent(o), PostedAt: o.PostedAt, WaitsUntil: o.WaitsUntil})
+			ErrorClass: orNil(o.ErrorClass), ErrorCode: orNil(o.ErrorCode), ErrorMessage: orNil(o.Error),
+			SentAt: firstSent(o), PostedAt: o.PostedAt, WaitsUntil: o.WaitsUntil,
+		})
 		if err != nil {
 			return err
 		}
@@ -116,13 +131,17 @@ func (s *Store) RecordOutcome(ctx context.Context, o post.Outcome) (p post.Post,
 			return err
 		}
 		if len(o.Differences) > 0 {
-			data := map[string]any{"url": o.RemoteURL, "serious": needsReview, post.Evidence: o.Differences.Text(), post.EvidenceParts: o.Differences}
+			data := map[string]any{
+				"url": o.RemoteURL, "serious": needsReview, post.Evidence: o.Differences.Text(),
+				post.EvidenceParts: o.Differences,
+			}
 			if err := addEvent(ctx, q, row, &o.TargetID, post.EventDiffers, post.ActorDateline, data); err != nil {
 				return err
 			}
 		}
 		if row.Status != before.Status && post.Status(row.Status).IsFinal() {
-			if err := addEvent(ctx, q, row, nil, post.EventStatus, post.ActorDateline, map[string]any{"status": row.Status}); err != nil {
+			if err := addEvent(ctx, q, row, nil, post.EventStatus, post.ActorDateline,
+				map[string]any{"status": row.Status}); err != nil {
 				return err
 			}
 		}
@@ -208,17 +227,24 @@ func (s *Store) PublishedSegments(ctx context.Context, targetID uuid.UUID) ([]po
 	}
 	out := make([]post.PublishedSegment, len(rows))
 	for i, r := range rows {
-		out[i] = post.PublishedSegment{Segment: int(r.Segment), RemoteID: r.RemoteID, RemoteURL: deref(r.RemoteUrl), SentAt: r.SentAt, PostedAt: r.PostedAt}
+		out[i] = post.PublishedSegment{
+			Segment: int(r.Segment), RemoteID: r.RemoteID, RemoteURL: deref(r.RemoteUrl),
+			SentAt: r.SentAt, PostedAt: r.PostedAt,
+		}
 	}
 	return out, nil
 }
 
-func setOperation(ctx context.Context, q *db.Queries, id uuid.UUID, state, remoteID string, evidence map[string]any) error {
+func setOperation(
+	ctx context.Context, q *db.Queries, id uuid.UUID, state, remoteID string, evidence map[string]any,
+) error {
 	raw, err := object(evidence)
 	if err != nil {
 		return err
 	}
-	return q.SetOperationState(ctx, db.SetOperationStateParams{ID: id, State: db.OperationState(state), RemoteID: orNil(remoteID), Evidence: raw})
+	return q.SetOperationState(ctx, db.SetOperationStateParams{
+		ID: id, State: db.OperationState(state), RemoteID: orNil(remoteID), Evidence: raw,
+	})
 }
 
 // ClaimedRemoteIDs lists the remote posts of an account that already belong to Dateline
@@ -236,7 +262,9 @@ func (s *Store) ClaimedRemoteIDs(ctx context.Context, accountID uuid.UUID, since
 }
 
 // Parent returns the state of the parent of a reply on an account.
-func (s *Store) Parent(ctx context.Context, postID, accountID uuid.UUID) (status post.TargetStatus, remoteID string, err error) {
+func (s *Store) Parent(
+	ctx context.Context, postID, accountID uuid.UUID,
+) (status post.TargetStatus, remoteID string, err error) {
 	row, err := s.q.RemoteIDOnAccount(ctx, db.RemoteIDOnAccountParams{PostID: postID, AccountID: accountID})
 	if noRows(err) {
 		return post.TargetCanceled, "", nil
@@ -245,7 +273,9 @@ func (s *Store) Parent(ctx context.Context, postID, accountID uuid.UUID) (status
 }
 
 // RenewClaim extends a claim during its call. ok is false if another attempt holds it.
-func (s *Store) RenewClaim(ctx context.Context, targetID uuid.UUID, fence int64, lease time.Duration) (ok bool, err error) {
+func (s *Store) RenewClaim(
+	ctx context.Context, targetID uuid.UUID, fence int64, lease time.Duration,
+) (ok bool, err error) {
 	n, err := s.q.RenewClaim(ctx, db.RenewClaimParams{ID: targetID, Fence: fence, LeaseSeconds: lease.Seconds()})
 	return n == 1, err
 }
@@ -257,7 +287,9 @@ func (s *Store) SetCallState(ctx context.Context, operationID uuid.UUID, state s
 
 // AddEvent adds an entry to a post's timeline. Like every change it locks the post,
 // so that a reader that resumes after the newest event cannot miss an older one.
-func (s *Store) AddEvent(ctx context.Context, postID uuid.UUID, targetID *uuid.UUID, event, actor string, data map[string]any) error {
+func (s *Store) AddEvent(
+	ctx context.Context, postID uuid.UUID, targetID *uuid.UUID, event, actor string, data map[string]any,
+) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
 		row, err := q.LockPost(ctx, postID)
 		if err != nil {
@@ -269,14 +301,20 @@ func (s *Store) AddEvent(ctx context.Context, postID uuid.UUID, targetID *uuid.U
 
 // CountPlanned returns the number of calls planned for an account in a time window,
 // counting at most limit posts.
-func (s *Store) CountPlanned(ctx context.Context, workspaceID, account uuid.UUID, from, to time.Time, limit int) (int, error) {
-	n, err := s.q.CountPlanned(ctx, db.CountPlannedParams{WorkspaceID: workspaceID, AccountID: account, FromTime: from, ToTime: to, Most: int32(limit)}) //nolint:gosec // callers count to thousands
+func (s *Store) CountPlanned(
+	ctx context.Context, workspaceID, account uuid.UUID, from, to time.Time, limit int,
+) (int, error) {
+	n, err := s.q.CountPlanned(ctx, db.CountPlannedParams{
+		WorkspaceID: workspaceID, AccountID: account, FromTime: from, ToTime: to, Most: int32(limit), //nolint:gosec // callers count to thousands
+	})
 	return int(n), err
 }
 
 // AddEventOnce is AddEvent for states that may last long: it adds nothing if the
 // newest entry about the target has the same type.
-func (s *Store) AddEventOnce(ctx context.Context, postID, targetID uuid.UUID, event, actor string, data map[string]any) (said bool, err error) {
+func (s *Store) AddEventOnce(
+	ctx context.Context, postID, targetID uuid.UUID, event, actor string, data map[string]any,
+) (said bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		row, err := q.LockPost(ctx, postID)
 		if err != nil {
@@ -293,8 +331,12 @@ func (s *Store) AddEventOnce(ctx context.Context, postID, targetID uuid.UUID, ev
 }
 
 // SetPlatformMedia stores the network's handles of media uploaded for an account.
-func (s *Store) SetPlatformMedia(ctx context.Context, postID uuid.UUID, revision int64, accountID uuid.UUID, handles json.RawMessage) error {
-	return s.q.SetPlatformMedia(ctx, db.SetPlatformMediaParams{PostID: postID, Revision: revision, AccountID: accountID.String(), Handles: handles})
+func (s *Store) SetPlatformMedia(
+	ctx context.Context, postID uuid.UUID, revision int64, accountID uuid.UUID, handles json.RawMessage,
+) error {
+	return s.q.SetPlatformMedia(ctx, db.SetPlatformMediaParams{
+		PostID: postID, Revision: revision, AccountID: accountID.String(), Handles: handles,
+	})
 }
 
 func orJSON(raw json.RawMessage) json.RawMessage {

@@ -40,7 +40,9 @@ func (s *Store) ReorderQueue(ctx context.Context, g post.Guard, move post.QueueM
 	return moved, nil
 }
 
-func enterSlots(ctx context.Context, q *db.Queries, g post.Guard, group uuid.UUID, changed []post.QueuedPost) ([]post.Post, error) {
+func enterSlots(
+	ctx context.Context, q *db.Queries, g post.Guard, group uuid.UUID, changed []post.QueuedPost,
+) ([]post.Post, error) {
 	if len(changed) == 0 {
 		return nil, nil
 	}
@@ -63,7 +65,8 @@ func enterSlots(ctx context.Context, q *db.Queries, g post.Guard, group uuid.UUI
 	}
 	moved := make([]post.Post, 0, len(rows))
 	for _, row := range rows {
-		if err := addEvent(ctx, q, row, nil, post.EventEdited, g.Actor, map[string]any{"scheduled_time": row.ScheduledTime}); err != nil {
+		if err := addEvent(ctx, q, row, nil, post.EventEdited, g.Actor,
+			map[string]any{"scheduled_time": row.ScheduledTime}); err != nil {
 			return nil, err
 		}
 		p, err := withTargets(ctx, q, row, nil)

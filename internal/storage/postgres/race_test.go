@@ -98,11 +98,13 @@ func TestClaim_RacesWithEditAndCancel(t *testing.T) {
 		}
 		for revision := range texts {
 			if revision > end.Revision {
-				t.Errorf("round %d: the edit of revision %d was acknowledged after the end at %d", round, revision, end.Revision)
+				t.Errorf("round %d: the edit of revision %d was acknowledged after the end at %d", round, revision,
+					end.Revision)
 			}
 		}
 		if end.Status != post.Canceled && end.Content != texts[end.Revision] {
-			t.Errorf("round %d: the text %q is not the last one acknowledged, %q", round, end.Content, texts[end.Revision])
+			t.Errorf("round %d: the text %q is not the last one acknowledged, %q", round, end.Content,
+				texts[end.Revision])
 		}
 	}
 }

@@ -35,7 +35,9 @@ func (s *Store) ListMissingWorkflows(ctx context.Context, limit int) ([]post.Una
 	}
 	missing := make([]post.Unattended, len(rows))
 	for i, r := range rows {
-		missing[i] = post.Unattended{PostID: r.PostID, IsStale: r.WorkflowRevision == nil || *r.WorkflowRevision != r.Revision}
+		missing[i] = post.Unattended{
+			PostID: r.PostID, IsStale: r.WorkflowRevision == nil || *r.WorkflowRevision != r.Revision,
+		}
 	}
 	return missing, nil
 }

@@ -18,7 +18,8 @@ import (
 const releasedFile = "released_migrations.txt"
 
 // release makes TestReleasedMigrations_AreUnchanged add new migrations to the list.
-var release = flag.String("release-migrations", "", "add the migrations that are not released yet to "+releasedFile+", under this release")
+var release = flag.String("release-migrations", "", "add the migrations that are not released yet to "+releasedFile+
+	", under this release")
 
 // migrationFiles are the migrations of the work tree, in the order of their numbers.
 func migrationFiles(t *testing.T) []string {
@@ -63,10 +64,13 @@ func releaseProblems(list []released, files []string, sum func(file string) stri
 		}
 		newest, listed[r.file] = max(newest, r.number), true
 		if got := sum(r.file); got != r.sum {
-			problems = append(problems, fmt.Sprintf("%s was released with %s and must never change: its checksum was %s and is %s. Write a new migration", r.file, r.release, r.sum, got))
+			problems = append(problems,
+				fmt.Sprintf("%s was released with %s and must never change: its checksum was %s and is %s. Write a "+
+					"new migration", r.file, r.release, r.sum, got))
 		}
 	}
-	return append(problems, outOfOrder(files, func(file string) bool { return listed[file] }, newest, "the newest released migration")...)
+	return append(problems, outOfOrder(files, func(file string) bool { return listed[file] }, newest,
+		"the newest released migration")...)
 }
 
 // outOfOrder lists the new migrations whose number is not above newest.
@@ -74,7 +78,9 @@ func outOfOrder(files []string, known func(string) bool, newest int64, what stri
 	for _, file := range files {
 		n, err := goose.NumericComponent(file)
 		if err == nil && n <= newest && !known(file) {
-			problems = append(problems, fmt.Sprintf("%s is new, so its number must be above %05d, %s: databases that have that one refuse it", file, newest, what))
+			problems = append(problems,
+				fmt.Sprintf("%s is new, so its number must be above %05d, %s: databases that have that one refuse it",
+					file, newest, what))
 		}
 	}
 	return problems
@@ -120,7 +126,8 @@ func TestMigrations_NewOnesAreTheNewest(t *testing.T) {
 		there[file] = true
 		newest = max(newest, number(t, file))
 	}
-	for _, problem := range outOfOrder(migrationFiles(t), func(file string) bool { return there[file] }, newest, "the newest migration of "+base) {
+	for _, problem := range outOfOrder(migrationFiles(t), func(file string) bool { return there[file] }, newest,
+		"the newest migration of "+base) {
 		t.Error(problem)
 	}
 }
@@ -161,10 +168,26 @@ func TestReleaseProblems_NamesWhatBreaksUpgrades(t *testing.T) {
 	}{
 		"OnlyReleased": {[]string{"00100_baseline.sql", "00101_more.sql"}, nil, ""},
 		"ANewOne":      {[]string{"00100_baseline.sql", "00101_more.sql", "00102_new.sql"}, nil, ""},
-		"NotTheNewest": {[]string{"00099_late.sql", "00100_baseline.sql", "00101_more.sql"}, nil, "00099_late.sql is new"},
-		"SameNumber":   {[]string{"00100_baseline.sql", "00101_more.sql", "00101_other.sql"}, nil, "00101_other.sql is new"},
-		"Changed":      {[]string{"00100_baseline.sql", "00101_more.sql"}, map[string]string{"00101_more.sql": "cc"}, "must never change"},
-		"Removed":      {[]string{"00100_baseline.sql"}, map[string]string{"00101_more.sql": "missing"}, "must never change"},
+		"NotTheNewest": {
+			[]string{"00099_late.sql", "00100_baseline.sql", "00101_more.sql"},
+			nil,
+			"00099_late.sql is new",
+		},
+		"SameNumber": {
+			[]string{"00100_baseline.sql", "00101_more.sql", "00101_other.sql"},
+			nil,
+			"00101_other.sql is new",
+		},
+		"Changed": {
+			[]string{"00100_baseline.sql", "00101_more.sql"},
+			map[string]string{"00101_more.sql": "cc"},
+			"must never change",
+		},
+		"Removed": {
+			[]string{"00100_baseline.sql"},
+			map[string]string{"00101_more.sql": "missing"},
+			"must never change",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := strings.Join(releaseProblems(list, row.files, func(file string) string {
@@ -195,7 +218,10 @@ func TestOldestUsable_IsTheReleaseBefore(t *testing.T) {
 		"NothingReleased":    {"# nothing\n", 0},
 		"UnreleasedOnTop":    {"a 00001_a.sql 0.1.0\nb 00002_b.sql 0.1.0\n", 2},
 		"FirstReleaseItself": {fmt.Sprintf("a 00001_a.sql 0.1.0\nb %05d_b.sql 0.1.0\n", newest), 0},
-		"SecondRelease":      {fmt.Sprintf("a 00001_a.sql 0.1.0\nb 00002_b.sql 0.1.0\nc %05d_c.sql 0.2.0\n", newest), 2},
+		"SecondRelease": {
+			fmt.Sprintf("a 00001_a.sql 0.1.0\nb 00002_b.sql 0.1.0\nc %05d_c.sql 0.2.0\n", newest),
+			2,
+		},
 	} {
 		if got := oldestUsable(row.list); got != row.want {
 			t.Errorf("%s: got %d, want %d", name, got, row.want)

@@ -26,9 +26,13 @@ func (s *Store) ReportDays(ctx context.Context, site uuid.UUID, from, to counter
 	days := make([]report.DayTotals, len(rows))
 	for i := range rows {
 		r := &rows[i]
-		days[i] = report.DayTotals{Day: dayOf(r.Day), Totals: report.Totals{Views: &r.Views, Visitors: &r.Visitors, Visits: &r.Visits, SecondViews: &r.SecondViews,
-			EngagedVisits: &r.EngagedVisits, Recirculation: &r.Recirculation, Clicks: &r.Clicks, Conversions: &r.Conversions,
-			Engagement: engagementFrom(r.Engaged, r.Scrolled)}}
+		days[i] = report.DayTotals{Day: dayOf(r.Day), Totals: report.Totals{
+			Views: &r.Views, Visitors: &r.Visitors,
+			Visits: &r.Visits, SecondViews: &r.SecondViews,
+			EngagedVisits: &r.EngagedVisits, Recirculation: &r.Recirculation, Clicks: &r.Clicks,
+			Conversions: &r.Conversions,
+			Engagement:  engagementFrom(r.Engaged, r.Scrolled),
+		}}
 		if r.ImportID != nil { // no import has these numbers
 			days[i].IsImported, days[i].Recirculation, days[i].Clicks, days[i].Conversions = true, nil, nil, nil
 		}
@@ -46,16 +50,24 @@ func (s *Store) ReportHours(ctx context.Context, site uuid.UUID, from, to time.T
 	hours := make([]report.Bucket, len(rows))
 	for i := range rows {
 		r := &rows[i]
-		hours[i] = report.Bucket{Start: r.Hour, Totals: report.Totals{Views: &r.Views, Visitors: &r.DayVisitors, Visits: &r.Visits, SecondViews: &r.SecondViews,
-			EngagedVisits: &r.EngagedVisits, Recirculation: &r.Recirculation, Clicks: &r.Clicks, Conversions: &r.Conversions}}
+		hours[i] = report.Bucket{Start: r.Hour, Totals: report.Totals{
+			Views: &r.Views, Visitors: &r.DayVisitors,
+			Visits: &r.Visits, SecondViews: &r.SecondViews,
+			EngagedVisits: &r.EngagedVisits, Recirculation: &r.Recirculation, Clicks: &r.Clicks,
+			Conversions: &r.Conversions,
+		}}
 	}
 	return hours, err
 }
 
 // ReportDimensions reads the visits of a site by the values of dimensions, and
 // its views by country and device.
-func (s *Store) ReportDimensions(ctx context.Context, site uuid.UUID, dimensions []string, from, to counter.Day) (map[string][]report.Row, error) {
-	rows, err := s.q.ReportDimensions(ctx, db.ReportDimensionsParams{SiteID: site, Dimensions: dimensions, FromDay: dateOf(from), ToDay: dateOf(to)})
+func (s *Store) ReportDimensions(
+	ctx context.Context, site uuid.UUID, dimensions []string, from, to counter.Day,
+) (map[string][]report.Row, error) {
+	rows, err := s.q.ReportDimensions(ctx, db.ReportDimensionsParams{
+		SiteID: site, Dimensions: dimensions, FromDay: dateOf(from), ToDay: dateOf(to),
+	})
 	tables := map[string][]report.Row{}
 	for i := range rows {
 		r := &rows[i]
@@ -75,8 +87,12 @@ func hasViews(dimension string) bool {
 }
 
 // ReportValueDays reads the visits of a value of a dimension by day.
-func (s *Store) ReportValueDays(ctx context.Context, site uuid.UUID, dimension, value string, from, to counter.Day) ([]report.DayTotals, error) {
-	rows, err := s.q.ReportValueDays(ctx, db.ReportValueDaysParams{SiteID: site, Dimension: dimension, Value: value, FromDay: dateOf(from), ToDay: dateOf(to)})
+func (s *Store) ReportValueDays(
+	ctx context.Context, site uuid.UUID, dimension, value string, from, to counter.Day,
+) ([]report.DayTotals, error) {
+	rows, err := s.q.ReportValueDays(ctx, db.ReportValueDaysParams{
+		SiteID: site, Dimension: dimension, Value: value, FromDay: dateOf(from), ToDay: dateOf(to),
+	})
 	days := make([]report.DayTotals, len(rows))
 	for i := range rows {
 		r := &rows[i]
@@ -95,12 +111,16 @@ func (s *Store) ReportPages(ctx context.Context, site uuid.UUID, r report.PageRa
 	// A year has some ten thousand pages to sum up. Planned for far fewer, because
 	// their number is unknown to Postgres, the query would sort on disk.
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, "set local work_mem = '16MB'; set local max_parallel_workers_per_gather = 0"); err != nil {
+		if _, err := tx.Exec(ctx,
+			"set local work_mem = '16MB'; set local max_parallel_workers_per_gather = 0"); err != nil {
 			return err
 		}
 		var err error
-		rows, err = s.q.WithTx(tx).ReportPages(ctx, db.ReportPagesParams{SiteID: site, FromDay: dateOf(r.From), ToDay: dateOf(r.To), FromMonth: dateOf(r.FromMonth), ToMonth: dateOf(r.ToMonth),
-			Rows: int32(limit)}) //nolint:gosec // thousands
+		rows, err = s.q.WithTx(tx).ReportPages(ctx, db.ReportPagesParams{
+			SiteID: site, FromDay: dateOf(r.From),
+			ToDay: dateOf(r.To), FromMonth: dateOf(r.FromMonth), ToMonth: dateOf(r.ToMonth),
+			Rows: int32(limit), //nolint:gosec // thousands
+		})
 		return err
 	})
 	pages := make([]report.Row, len(rows))
@@ -111,9 +131,14 @@ func (s *Store) ReportPages(ctx context.Context, site uuid.UUID, r report.PageRa
 }
 
 // ReportNamedPages reads the totals of pages that the lists have.
-func (s *Store) ReportNamedPages(ctx context.Context, site uuid.UUID, r report.PageRange, names []string) ([]report.Row, error) {
-	rows, err := s.q.ReportNamedPages(ctx, db.ReportNamedPagesParams{SiteID: site, FromDay: dateOf(r.From), ToDay: dateOf(r.To), FromMonth: dateOf(r.FromMonth), ToMonth: dateOf(r.ToMonth),
-		Pages: names})
+func (s *Store) ReportNamedPages(
+	ctx context.Context, site uuid.UUID, r report.PageRange, names []string,
+) ([]report.Row, error) {
+	rows, err := s.q.ReportNamedPages(ctx, db.ReportNamedPagesParams{
+		SiteID: site, FromDay: dateOf(r.From),
+		ToDay: dateOf(r.To), FromMonth: dateOf(r.FromMonth), ToMonth: dateOf(r.ToMonth),
+		Pages: names,
+	})
 	pages := make([]report.Row, len(rows))
 	for i, row := range rows {
 		pages[i] = pageRow(db.ReportPagesRow(row))
@@ -122,9 +147,14 @@ func (s *Store) ReportNamedPages(ctx context.Context, site uuid.UUID, r report.P
 }
 
 // ReportPageEngagement reads the engagement of pages that the lists have.
-func (s *Store) ReportPageEngagement(ctx context.Context, site uuid.UUID, r report.PageRange, names []string) (map[string]*counter.EngagementDelta, error) {
-	rows, err := s.q.ReportPageEngagement(ctx, db.ReportPageEngagementParams{SiteID: site, FromDay: dateOf(r.From), ToDay: dateOf(r.To), FromMonth: dateOf(r.FromMonth), ToMonth: dateOf(r.ToMonth),
-		Pages: orEmpty(names)})
+func (s *Store) ReportPageEngagement(
+	ctx context.Context, site uuid.UUID, r report.PageRange, names []string,
+) (map[string]*counter.EngagementDelta, error) {
+	rows, err := s.q.ReportPageEngagement(ctx, db.ReportPageEngagementParams{
+		SiteID: site, FromDay: dateOf(r.From),
+		ToDay: dateOf(r.To), FromMonth: dateOf(r.FromMonth), ToMonth: dateOf(r.ToMonth),
+		Pages: orEmpty(names),
+	})
 	pages := map[string]*counter.EngagementDelta{}
 	for _, row := range rows {
 		pages[row.Page] = pages[row.Page].Plus(engagementFrom(row.Engaged, row.Scrolled))
@@ -133,21 +163,31 @@ func (s *Store) ReportPageEngagement(ctx context.Context, site uuid.UUID, r repo
 }
 
 func pageRow(r db.ReportPagesRow) report.Row {
-	return report.Row{Value: r.Page, Totals: report.Totals{Views: &r.Views, Visitors: &r.Visitors, Visits: &r.Entries, Recirculation: &r.Recirculation}}
+	return report.Row{Value: r.Page, Totals: report.Totals{
+		Views: &r.Views, Visitors: &r.Visitors, Visits: &r.Entries, Recirculation: &r.Recirculation,
+	}}
 }
 
 // ReportPageDays reads the totals of a page by day.
 //
 // A page is viewed once in a visit: opened again within the same time, it is the same view.
-func (s *Store) ReportPageDays(ctx context.Context, page counter.PageID, from, to counter.Day) ([]report.DayTotals, error) {
-	rows, err := s.q.ReportPageDays(ctx, db.ReportPageDaysParams{SiteID: page.Site, Page: page.Page, FromDay: dateOf(from), ToDay: dateOf(to)})
+func (s *Store) ReportPageDays(
+	ctx context.Context, page counter.PageID, from, to counter.Day,
+) ([]report.DayTotals, error) {
+	rows, err := s.q.ReportPageDays(ctx, db.ReportPageDaysParams{
+		SiteID: page.Site, Page: page.Page, FromDay: dateOf(from), ToDay: dateOf(to),
+	})
 	days := make([]report.DayTotals, len(rows))
 	for i := range rows {
 		r := &rows[i]
-		days[i] = report.DayTotals{Day: dayOf(r.Day), Totals: report.Totals{Views: &r.Views, Visitors: &r.Visitors, Visits: &r.Views,
-			Recirculation: &r.Recirculation, Clicks: &r.Clicks, Conversions: &r.Conversions}}
+		days[i] = report.DayTotals{Day: dayOf(r.Day), Totals: report.Totals{
+			Views: &r.Views, Visitors: &r.Visitors,
+			Visits:        &r.Views,
+			Recirculation: &r.Recirculation, Clicks: &r.Clicks, Conversions: &r.Conversions,
+		}}
 		if r.Imported { // other products count each opening as a view
-			days[i].IsImported, days[i].Visits, days[i].Recirculation, days[i].Clicks, days[i].Conversions = true, nil, nil, nil, nil
+			days[i].IsImported, days[i].Visits, days[i].Recirculation, days[i].Clicks, days[i].Conversions = true, nil,
+				nil, nil, nil
 		}
 	}
 	if err != nil || len(days) == 0 {
@@ -155,7 +195,8 @@ func (s *Store) ReportPageDays(ctx context.Context, page counter.PageID, from, t
 	}
 	engaged, err := s.Engagement(ctx, page, from, to)
 	for i := range engaged {
-		if at, ok := slices.BinarySearchFunc(days, engaged[i].Day, func(d report.DayTotals, day counter.Day) int { return cmp.Compare(d.Day, day) }); ok {
+		if at, ok := slices.BinarySearchFunc(days, engaged[i].Day,
+			func(d report.DayTotals, day counter.Day) int { return cmp.Compare(d.Day, day) }); ok {
 			days[at].Engagement = &engaged[i]
 		}
 	}
@@ -163,12 +204,18 @@ func (s *Store) ReportPageDays(ctx context.Context, page counter.PageID, from, t
 }
 
 // ReportPageDimensions reads the views of a page by country, device and referrer.
-func (s *Store) ReportPageDimensions(ctx context.Context, page counter.PageID, from, to counter.Day) (map[string][]report.Row, error) {
-	rows, err := s.q.ReportPageDimensions(ctx, db.ReportPageDimensionsParams{SiteID: page.Site, Page: page.Page, FromDay: dateOf(from), ToDay: dateOf(to)})
+func (s *Store) ReportPageDimensions(
+	ctx context.Context, page counter.PageID, from, to counter.Day,
+) (map[string][]report.Row, error) {
+	rows, err := s.q.ReportPageDimensions(ctx, db.ReportPageDimensionsParams{
+		SiteID: page.Site, Page: page.Page, FromDay: dateOf(from), ToDay: dateOf(to),
+	})
 	tables := map[string][]report.Row{}
 	for i := range rows {
 		r := &rows[i]
-		tables[r.Dimension] = append(tables[r.Dimension], report.Row{Value: r.Value, Totals: report.Totals{Views: &r.Views}})
+		tables[r.Dimension] = append(tables[r.Dimension], report.Row{
+			Value: r.Value, Totals: report.Totals{Views: &r.Views},
+		})
 	}
 	return tables, err
 }

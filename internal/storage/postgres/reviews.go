@@ -17,12 +17,17 @@ import (
 // approval.
 func (s *Store) CreateReviewLink(ctx context.Context, l review.Link, hash []byte) (created review.Link, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
-		row, err := q.InsertReviewLink(ctx, db.InsertReviewLinkParams{ID: l.ID, WorkspaceID: l.WorkspaceID, PostID: l.PostID, SecretHash: hash, Name: l.Name, CreatedBy: l.CreatedBy, ExpiresAt: l.ExpiresAt})
+		row, err := q.InsertReviewLink(ctx, db.InsertReviewLinkParams{
+			ID: l.ID, WorkspaceID: l.WorkspaceID, PostID: l.PostID, SecretHash: hash, Name: l.Name,
+			CreatedBy: l.CreatedBy, ExpiresAt: l.ExpiresAt,
+		})
 		if err != nil {
 			return err
 		}
 		created = reviewLinkFromRow(row, true, row.CreatedAt)
-		return record(ctx, q, l.WorkspaceID, audit.ReviewLinkCreated, "post", l.PostID, map[string]any{"review_link": l.ID, "reviewer": l.Name, "expires_at": row.ExpiresAt})
+		return record(ctx, q, l.WorkspaceID, audit.ReviewLinkCreated, "post", l.PostID, map[string]any{
+			"review_link": l.ID, "reviewer": l.Name, "expires_at": row.ExpiresAt,
+		})
 	})
 	if !noRows(err) {
 		return created, err
@@ -60,7 +65,9 @@ func (s *Store) RevokeReviewLink(ctx context.Context, workspaceID, id uuid.UUID)
 		if err != nil {
 			return orMissing(err, "review link")
 		}
-		return record(ctx, q, workspaceID, audit.ReviewLinkRevoked, "post", row.PostID, map[string]any{"review_link": id, "reviewer": row.Name})
+		return record(ctx, q, workspaceID, audit.ReviewLinkRevoked, "post", row.PostID, map[string]any{
+			"review_link": id, "reviewer": row.Name,
+		})
 	})
 }
 
@@ -69,7 +76,9 @@ func decideByLink(ctx context.Context, q *db.Queries, g post.Guard, decision rev
 	if g.Review == nil {
 		return nil
 	}
-	n, err := q.DecideReviewLink(ctx, db.DecideReviewLinkParams{ID: g.Review.LinkID, WorkspaceID: g.WorkspaceID, Decision: orNil(string(decision)), Comment: g.Review.Comment})
+	n, err := q.DecideReviewLink(ctx, db.DecideReviewLinkParams{
+		ID: g.Review.LinkID, WorkspaceID: g.WorkspaceID, Decision: orNil(string(decision)), Comment: g.Review.Comment,
+	})
 	if err == nil && n == 0 {
 		err = review.Closed(review.Revoked)
 	}
@@ -92,8 +101,11 @@ func reviewData(g post.Guard, data map[string]any) map[string]any {
 }
 
 func reviewLinkFromRow(r db.ReviewLink, isCurrent bool, now time.Time) review.Link {
-	l := review.Link{ID: r.ID, WorkspaceID: r.WorkspaceID, PostID: r.PostID, PostVersion: r.PostVersion, Name: r.Name, Comment: r.Comment, State: review.Open,
-		CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt.UTC(), ExpiresAt: r.ExpiresAt.UTC(), DecidedAt: r.DecidedAt}
+	l := review.Link{
+		ID: r.ID, WorkspaceID: r.WorkspaceID, PostID: r.PostID, PostVersion: r.PostVersion, Name: r.Name,
+		Comment: r.Comment, State: review.Open,
+		CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt.UTC(), ExpiresAt: r.ExpiresAt.UTC(), DecidedAt: r.DecidedAt,
+	}
 	switch {
 	case r.Decision != nil:
 		l.State = review.State(*r.Decision)
@@ -108,7 +120,9 @@ func reviewLinkFromRow(r db.ReviewLink, isCurrent bool, now time.Time) review.Li
 }
 
 // Comments lists the comments on a post, oldest first, and the members.
-func (s *Store) Comments(ctx context.Context, workspaceID, postID uuid.UUID) ([]review.Comment, []review.Person, error) {
+func (s *Store) Comments(
+	ctx context.Context, workspaceID, postID uuid.UUID,
+) ([]review.Comment, []review.Person, error) {
 	rows, err := s.q.ListComments(ctx, db.ListCommentsParams{WorkspaceID: workspaceID, PostID: postID})
 	if err == nil && len(rows) == 0 {
 		_, err = s.PostInWorkspace(ctx, workspaceID, postID)
@@ -118,7 +132,10 @@ func (s *Store) Comments(ctx context.Context, workspaceID, postID uuid.UUID) ([]
 	}
 	comments := make([]review.Comment, len(rows))
 	for i, r := range rows {
-		comments[i] = review.Comment{ID: r.ID, PostID: r.PostID, UserID: r.UserID, UserName: r.UserName, Text: r.Text, Mentions: r.Mentions, CreatedAt: r.CreatedAt.UTC()}
+		comments[i] = review.Comment{
+			ID: r.ID, PostID: r.PostID, UserID: r.UserID, UserName: r.UserName, Text: r.Text,
+			Mentions: r.Mentions, CreatedAt: r.CreatedAt.UTC(),
+		}
 	}
 	members, err := s.q.ListPeople(ctx, workspaceID)
 	people := make([]review.Person, len(members))
@@ -130,20 +147,28 @@ func (s *Store) Comments(ctx context.Context, workspaceID, postID uuid.UUID) ([]
 
 // AddComment stores a comment and its event, by which the people it mentions are
 // notified.
-func (s *Store) AddComment(ctx context.Context, workspaceID uuid.UUID, c review.Comment, actor string) (review.Comment, error) {
+func (s *Store) AddComment(
+	ctx context.Context, workspaceID uuid.UUID, c review.Comment, actor string,
+) (review.Comment, error) {
 	err := s.inTx(ctx, func(q *db.Queries) error {
-		row, err := q.InsertComment(ctx, db.InsertCommentParams{ID: c.ID, WorkspaceID: workspaceID, PostID: c.PostID, UserID: c.UserID, Text: c.Text, Mentions: orEmpty(c.Mentions)})
+		row, err := q.InsertComment(ctx, db.InsertCommentParams{
+			ID: c.ID, WorkspaceID: workspaceID, PostID: c.PostID, UserID: c.UserID, Text: c.Text,
+			Mentions: orEmpty(c.Mentions),
+		})
 		if err != nil {
 			return err
 		}
 		c.CreatedAt = row.CreatedAt.UTC()
-		return addEvent(ctx, q, db.ScheduledPost{PostID: c.PostID, WorkspaceID: workspaceID}, nil, post.EventCommented, actor, map[string]any{"comment": c.ID, "mentions": orEmpty(c.Mentions)})
+		return addEvent(ctx, q, db.ScheduledPost{PostID: c.PostID, WorkspaceID: workspaceID}, nil, post.EventCommented,
+			actor, map[string]any{"comment": c.ID, "mentions": orEmpty(c.Mentions)})
 	})
 	if noRows(err) {
 		if _, err := s.PostInWorkspace(ctx, workspaceID, c.PostID); err != nil {
 			return c, err
 		}
-		return c, apperr.InvalidFields(apperr.FieldError{Field: "mentions", Code: "unknown", Message: "Mention members of this workspace."})
+		return c, apperr.InvalidFields(apperr.FieldError{
+			Field: "mentions", Code: "unknown", Message: "Mention members of this workspace.",
+		})
 	}
 	return c, err
 }

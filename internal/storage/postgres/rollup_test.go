@@ -61,9 +61,13 @@ func TestRecordOutcome_PostStatusFollowsItsTargets(t *testing.T) {
 func TestRecordOutcome_FailureBeforeSending(t *testing.T) {
 	n := open(t)
 	p := n.create()
-	got := n.finish(post.Outcome{PostID: p.ID, TargetID: p.Targets[0].ID, Revision: p.Revision, Status: post.TargetFailed,
-		ErrorClass: "auth", ErrorCode: "token", Error: "Connect the account again.", Event: post.EventFailed})
-	if got.Status != post.Failed || got.Targets[0].ErrorClass != "auth" || got.Targets[0].ErrorMessage != "Connect the account again." {
+	got := n.finish(post.Outcome{
+		PostID: p.ID, TargetID: p.Targets[0].ID, Revision: p.Revision,
+		Status:     post.TargetFailed,
+		ErrorClass: "auth", ErrorCode: "token", Error: "Connect the account again.", Event: post.EventFailed,
+	})
+	if got.Status != post.Failed || got.Targets[0].ErrorClass != "auth" ||
+		got.Targets[0].ErrorMessage != "Connect the account again." {
 		t.Errorf("got %+v", got)
 	}
 	if want := []string{post.EventCreated, post.EventFailed, post.EventStatus}; !slices.Equal(n.events(p), want) {
@@ -74,8 +78,11 @@ func TestRecordOutcome_FailureBeforeSending(t *testing.T) {
 func TestRecordOutcome_TransientFailureKeepsThePostEditable(t *testing.T) {
 	n := open(t)
 	p := n.create()
-	got := n.finish(post.Outcome{PostID: p.ID, TargetID: p.Targets[0].ID, Revision: p.Revision, Status: post.TargetScheduled,
-		ErrorClass: "transient", Error: "The instance is down.", Event: post.EventRetrying})
+	got := n.finish(post.Outcome{
+		PostID: p.ID, TargetID: p.Targets[0].ID, Revision: p.Revision,
+		Status:     post.TargetScheduled,
+		ErrorClass: "transient", Error: "The instance is down.", Event: post.EventRetrying,
+	})
 	if got.Status != post.Scheduled || got.RetryCount != 1 {
 		t.Fatalf("got %+v", got)
 	}

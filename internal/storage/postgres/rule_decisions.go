@@ -47,9 +47,14 @@ func (s *Store) RuleArticles(ctx context.Context, ids []uuid.UUID) ([]rule.Artic
 
 // RuleArticlesBetween returns the articles of a workspace that were stored in a time, the
 // oldest first.
-func (s *Store) RuleArticlesBetween(ctx context.Context, workspaceID uuid.UUID, from, to time.Time, limit int) ([]rule.Article, error) {
-	rows, err := s.q.RuleArticlesBetween(ctx, db.RuleArticlesBetweenParams{WorkspaceID: workspaceID, FromID: firstID(from), ToID: firstID(to),
-		MaxCount: int32(limit)}) //nolint:gosec // thousands
+func (s *Store) RuleArticlesBetween(
+	ctx context.Context, workspaceID uuid.UUID, from, to time.Time, limit int,
+) ([]rule.Article, error) {
+	rows, err := s.q.RuleArticlesBetween(ctx,
+		db.RuleArticlesBetweenParams{
+			WorkspaceID: workspaceID, FromID: firstID(from), ToID: firstID(to),
+			MaxCount: int32(limit), //nolint:gosec // thousands
+		})
 	out := make([]rule.Article, len(rows))
 	for i, r := range rows {
 		out[i] = ruleArticleFromRow(db.RuleArticlesRow(r))
@@ -66,8 +71,12 @@ func firstID(at time.Time) (id uuid.UUID) {
 }
 
 func ruleArticleFromRow(r db.RuleArticlesRow) rule.Article {
-	a := rule.Article{ID: r.ID, GroupID: r.GroupID, StoryID: r.StoryID, Version: r.Version, Domain: r.Domain, URL: r.CanonicalUrl, Title: r.Title, Lead: r.Lead, Section: r.Section, Language: r.Language,
-		ImageURL: r.ImageUrl, Authors: r.Authors, Tags: r.Tags, Words: int(r.Words), PublishedAt: utcOrNil(r.PublishedAt), DateOnly: r.DateOnly, IsWithdrawn: r.Withdrawn}
+	a := rule.Article{
+		ID: r.ID, GroupID: r.GroupID, StoryID: r.StoryID, Version: r.Version, Domain: r.Domain,
+		URL: r.CanonicalUrl, Title: r.Title, Lead: r.Lead, Section: r.Section, Language: r.Language,
+		ImageURL: r.ImageUrl, Authors: r.Authors, Tags: r.Tags, Words: int(r.Words),
+		PublishedAt: utcOrNil(r.PublishedAt), DateOnly: r.DateOnly, IsWithdrawn: r.Withdrawn,
+	}
 	if r.TitleOnly {
 		a.Lead = ""
 	}
@@ -91,7 +100,9 @@ func (s *Store) SkipArticle(ctx context.Context, r rule.Rule, d rule.Decision) e
 
 // ReserveDecision stores the result of decide, which the usage of the rule is passed to,
 // and pauses the rule if the decision says so. A final decision is returned as it is.
-func (s *Store) ReserveDecision(ctx context.Context, request rule.Request, a rule.Article, at time.Time, decide func(rule.Rule, rule.Usage) rule.Decision) (d rule.Decision, err error) {
+func (s *Store) ReserveDecision(ctx context.Context, request rule.Request, a rule.Article, at time.Time,
+	decide func(rule.Rule, rule.Usage) rule.Decision,
+) (d rule.Decision, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		row, err := q.LockRule(ctx, request.RuleID)
 		if err != nil {
@@ -107,7 +118,9 @@ func (s *Store) ReserveDecision(ctx context.Context, request rule.Request, a rul
 			}
 		}
 		decisionID := newID()
-		stored, err := q.RuleDecisionOn(ctx, db.RuleDecisionOnParams{RuleID: r.ID, ArticleID: a.ID, Round: int32(request.Round)}) //nolint:gosec // counts posts
+		stored, err := q.RuleDecisionOn(ctx, db.RuleDecisionOnParams{
+			RuleID: r.ID, ArticleID: a.ID, Round: int32(request.Round), //nolint:gosec // counts posts
+		})
 		if err == nil {
 			if d, err = decisionFromRow(stored); err != nil || !r.Repeats(d) {
 				return err
@@ -139,14 +152,19 @@ func (s *Store) ReserveDecision(ctx context.Context, request rule.Request, a rul
 }
 
 func usageOf(ctx context.Context, q *db.Queries, r rule.Rule, a rule.Article, at time.Time) (rule.Usage, error) {
-	row, err := q.RuleUsage(ctx, db.RuleUsageParams{RuleID: r.ID, HourAgo: at.Add(-time.Hour), DayAgo: at.Add(-24 * time.Hour)})
+	row, err := q.RuleUsage(ctx, db.RuleUsageParams{
+		RuleID: r.ID, HourAgo: at.Add(-time.Hour), DayAgo: at.Add(-24 * time.Hour),
+	})
 	if err != nil {
 		return rule.Usage{}, err
 	}
 	u := rule.Usage{Hour: int(row.Hour), Day: int(row.Day), Matched: int(row.Matched)}
 	if r.Trigger.Evergreen != nil {
-		last, err := q.RuleLastPost(ctx, db.RuleLastPostParams{RuleID: r.ID, WorkspaceID: r.WorkspaceID, ArticleID: a.ID, GroupID: a.GroupID, Url: a.URL,
-			Since: at.AddDate(0, 0, -r.Trigger.Evergreen.RepeatDays)})
+		last, err := q.RuleLastPost(ctx, db.RuleLastPostParams{
+			RuleID: r.ID, WorkspaceID: r.WorkspaceID,
+			ArticleID: a.ID, GroupID: a.GroupID, Url: a.URL,
+			Since: at.AddDate(0, 0, -r.Trigger.Evergreen.RepeatDays),
+		})
 		u.Round = int(last.Rounds) + 1
 		if last.PostedAt.Unix() > 0 {
 			u.LastPost = &last.PostedAt
@@ -170,14 +188,20 @@ func saveDecision(ctx context.Context, q *db.Queries, r rule.Rule, d rule.Decisi
 	if err != nil {
 		return err
 	}
-	return q.SaveRuleDecision(ctx, db.SaveRuleDecisionParams{ID: d.ID, RuleID: d.RuleID, WorkspaceID: d.WorkspaceID, ArticleID: d.ArticleID, GroupID: d.GroupID,
-		ArticleVersion: d.ArticleVersion, Title: d.Title, Url: d.URL, Outcome: db.RuleOutcome(d.Outcome), Reason: string(d.Reason), Params: params,
-		Round: int32(d.Round), PostID: d.PostID, DecidedAt: d.DecidedAt, Repeatable: r.RepeatableReasons()}) //nolint:gosec // counts posts
+	return q.SaveRuleDecision(ctx, db.SaveRuleDecisionParams{
+		ID: d.ID, RuleID: d.RuleID, WorkspaceID: d.WorkspaceID,
+		ArticleID: d.ArticleID, GroupID: d.GroupID,
+		ArticleVersion: d.ArticleVersion, Title: d.Title, Url: d.URL, Outcome: db.RuleOutcome(d.Outcome),
+		Reason: string(d.Reason), Params: params,
+		Round: int32(d.Round), PostID: d.PostID, DecidedAt: d.DecidedAt, Repeatable: r.RepeatableReasons(), //nolint:gosec // counts posts
+	})
 }
 
 // DecisionOn returns the decision of a rule about an article.
 func (s *Store) DecisionOn(ctx context.Context, ruleID, article uuid.UUID, round int) (rule.Decision, error) {
-	row, err := s.q.RuleDecisionOn(ctx, db.RuleDecisionOnParams{RuleID: ruleID, ArticleID: article, Round: int32(round)}) //nolint:gosec // counts posts
+	row, err := s.q.RuleDecisionOn(ctx, db.RuleDecisionOnParams{
+		RuleID: ruleID, ArticleID: article, Round: int32(round), //nolint:gosec // counts posts
+	})
 	if err != nil {
 		return rule.Decision{}, orMissing(err, "decision")
 	}
@@ -206,8 +230,12 @@ func (s *Store) FinishDecision(ctx context.Context, d rule.Decision, maxFailures
 		} else if err != nil {
 			return err
 		}
-		n, err := q.FinishRuleDecision(ctx, db.FinishRuleDecisionParams{ID: d.ID, Outcome: db.RuleOutcome(d.Outcome), Reason: string(d.Reason), Params: params,
-			ArticleVersion: d.ArticleVersion, PostRevision: d.PostRevision, Variant: int32(d.Variant), TextHash: d.TextHash}) //nolint:gosec // counts templates
+		n, err := q.FinishRuleDecision(ctx, db.FinishRuleDecisionParams{
+			ID: d.ID, Outcome: db.RuleOutcome(d.Outcome),
+			Reason: string(d.Reason), Params: params,
+			ArticleVersion: d.ArticleVersion, PostRevision: d.PostRevision, Variant: int32(d.Variant), //nolint:gosec // counts templates
+			TextHash: d.TextHash,
+		})
 		if err == nil && n == 0 {
 			err = errHasPost
 		}
@@ -239,18 +267,24 @@ func (s *Store) DecisionsOnArticle(ctx context.Context, article uuid.UUID) ([]ru
 // the timeline of the post.
 func (s *Store) SaveFollowUp(ctx context.Context, d rule.Decision, note string) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
-		n, err := q.SaveRuleFollowUp(ctx, db.SaveRuleFollowUpParams{ID: d.ID, ArticleVersion: d.ArticleVersion, PostRevision: d.PostRevision, TextHash: d.TextHash,
-			Attention: string(d.Attention)})
+		n, err := q.SaveRuleFollowUp(ctx, db.SaveRuleFollowUpParams{
+			ID: d.ID, ArticleVersion: d.ArticleVersion,
+			PostRevision: d.PostRevision, TextHash: d.TextHash,
+			Attention: string(d.Attention),
+		})
 		if err != nil || n == 0 || note == "" {
 			return err
 		}
-		return addEvent(ctx, q, db.ScheduledPost{PostID: *d.PostID, WorkspaceID: d.WorkspaceID}, nil, post.EventProblem, post.ActorDateline, map[string]any{"message": note})
+		return addEvent(ctx, q, db.ScheduledPost{PostID: *d.PostID, WorkspaceID: d.WorkspaceID}, nil, post.EventProblem,
+			post.ActorDateline, map[string]any{"message": note})
 	})
 }
 
 // UnfinishedDecisions returns reserved decisions that are older than age.
 func (s *Store) UnfinishedDecisions(ctx context.Context, age time.Duration, limit int) ([]rule.Decision, error) {
-	rows, err := s.q.UnfinishedRuleDecisions(ctx, db.UnfinishedRuleDecisionsParams{Seconds: age.Seconds(), Batch: int32(limit)}) //nolint:gosec // tens
+	rows, err := s.q.UnfinishedRuleDecisions(ctx, db.UnfinishedRuleDecisionsParams{
+		Seconds: age.Seconds(), Batch: int32(limit), //nolint:gosec // tens
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -268,8 +302,11 @@ func (s *Store) DeleteOldDecisions(ctx context.Context, age time.Duration) (int6
 
 // RuleDecisions lists decisions of a workspace, the newest first.
 func (s *Store) RuleDecisions(ctx context.Context, f rule.DecisionFilter) ([]rule.Decision, error) {
-	rows, err := s.q.ListRuleDecisions(ctx, db.ListRuleDecisionsParams{WorkspaceID: f.WorkspaceID, Before: f.Before, RuleID: f.RuleID, Outcome: string(f.Outcome),
-		NeedsAttention: f.NeedsAttention, PageSize: int32(f.Limit)}) //nolint:gosec // the API caps it
+	rows, err := s.q.ListRuleDecisions(ctx, db.ListRuleDecisionsParams{
+		WorkspaceID: f.WorkspaceID, Before: f.Before,
+		RuleID: f.RuleID, Outcome: string(f.Outcome),
+		NeedsAttention: f.NeedsAttention, PageSize: int32(f.Limit), //nolint:gosec // the API caps it
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -300,9 +337,13 @@ func decisionsFromRows(rows []db.RuleDecision) ([]rule.Decision, error) {
 }
 
 func decisionFromRow(r db.RuleDecision) (rule.Decision, error) {
-	d := rule.Decision{ID: r.ID, RuleID: r.RuleID, WorkspaceID: r.WorkspaceID, ArticleID: r.ArticleID, GroupID: r.GroupID, ArticleVersion: r.ArticleVersion, Title: r.Title, URL: r.Url,
-		Round: int(r.Round), Variant: int(r.Variant), Outcome: rule.Outcome(r.Outcome), Reason: rule.Reason(r.Reason), PostID: r.PostID, PostRevision: r.PostRevision, TextHash: r.TextHash,
-		Attention: rule.Attention(r.Attention), DecidedAt: r.DecidedAt.UTC()}
+	d := rule.Decision{
+		ID: r.ID, RuleID: r.RuleID, WorkspaceID: r.WorkspaceID, ArticleID: r.ArticleID,
+		GroupID: r.GroupID, ArticleVersion: r.ArticleVersion, Title: r.Title, URL: r.Url,
+		Round: int(r.Round), Variant: int(r.Variant), Outcome: rule.Outcome(r.Outcome), Reason: rule.Reason(r.Reason),
+		PostID: r.PostID, PostRevision: r.PostRevision, TextHash: r.TextHash,
+		Attention: rule.Attention(r.Attention), DecidedAt: r.DecidedAt.UTC(),
+	}
 	err := json.Unmarshal(r.Params, &d.Params)
 	return d, err
 }

@@ -13,7 +13,9 @@ import (
 // LeaseViewRules returns active rules that select articles by their views and were not
 // evaluated within their interval. Each is returned to one caller.
 func (s *Store) LeaseViewRules(ctx context.Context, trending, evergreen time.Duration) ([]rule.Rule, error) {
-	rows, err := s.q.LeaseViewRules(ctx, db.LeaseViewRulesParams{TrendingSeconds: trending.Seconds(), EvergreenSeconds: evergreen.Seconds()})
+	rows, err := s.q.LeaseViewRules(ctx, db.LeaseViewRulesParams{
+		TrendingSeconds: trending.Seconds(), EvergreenSeconds: evergreen.Seconds(),
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -26,9 +28,14 @@ func (s *Store) SiteHosts(ctx context.Context, workspaceID uuid.UUID) ([]string,
 }
 
 // ArticlesReadInHours lists the most viewed articles of a workspace's sites in some hours.
-func (s *Store) ArticlesReadInHours(ctx context.Context, workspaceID uuid.UUID, from, to time.Time, minViews, limit int) ([]rule.ReadArticle, error) {
-	rows, err := s.q.ArticlesReadInHours(ctx, db.ArticlesReadInHoursParams{WorkspaceID: workspaceID, FromHour: from, ToHour: to, MinViews: int64(minViews),
-		MaxCount: int32(limit)}) //nolint:gosec // hundreds
+func (s *Store) ArticlesReadInHours(
+	ctx context.Context, workspaceID uuid.UUID, from, to time.Time, minViews, limit int,
+) ([]rule.ReadArticle, error) {
+	rows, err := s.q.ArticlesReadInHours(ctx, db.ArticlesReadInHoursParams{
+		WorkspaceID: workspaceID, FromHour: from,
+		ToHour: to, MinViews: int64(minViews),
+		MaxCount: int32(limit), //nolint:gosec // hundreds
+	})
 	out := make([]rule.ReadArticle, len(rows))
 	for i, r := range rows {
 		out[i] = rule.ReadArticle{ArticleID: r.ArticleID, Views: r.Views}
@@ -37,9 +44,15 @@ func (s *Store) ArticlesReadInHours(ctx context.Context, workspaceID uuid.UUID, 
 }
 
 // ArticlesReadOnDays lists the most viewed articles of a workspace's sites on some days.
-func (s *Store) ArticlesReadOnDays(ctx context.Context, workspaceID uuid.UUID, from, to time.Time, minViews, limit int) ([]rule.ReadArticle, error) {
-	rows, err := s.q.ArticlesReadOnDays(ctx, db.ArticlesReadOnDaysParams{WorkspaceID: workspaceID, FromDay: dateOrNull(from), ToDay: dateOrNull(to), MinViews: int64(minViews),
-		MaxCount: int32(limit)}) //nolint:gosec // hundreds
+func (s *Store) ArticlesReadOnDays(
+	ctx context.Context, workspaceID uuid.UUID, from, to time.Time, minViews, limit int,
+) ([]rule.ReadArticle, error) {
+	rows, err := s.q.ArticlesReadOnDays(ctx,
+		db.ArticlesReadOnDaysParams{
+			WorkspaceID: workspaceID, FromDay: dateOrNull(from), ToDay: dateOrNull(to),
+			MinViews: int64(minViews),
+			MaxCount: int32(limit), //nolint:gosec // hundreds
+		})
 	out := make([]rule.ReadArticle, len(rows))
 	for i, r := range rows {
 		out[i] = rule.ReadArticle{ArticleID: r.ArticleID, Views: r.Views}
@@ -49,7 +62,9 @@ func (s *Store) ArticlesReadOnDays(ctx context.Context, workspaceID uuid.UUID, f
 
 // ViewUsage returns the usage for the next decision about an article, and the stored
 // decision that it would replace.
-func (s *Store) ViewUsage(ctx context.Context, r rule.Rule, a rule.Article, at time.Time) (rule.Usage, *rule.Decision, error) {
+func (s *Store) ViewUsage(
+	ctx context.Context, r rule.Rule, a rule.Article, at time.Time,
+) (rule.Usage, *rule.Decision, error) {
 	u, err := usageOf(ctx, s.q, r, a, at)
 	if err != nil {
 		return u, nil, err
@@ -72,7 +87,9 @@ func (s *Store) EarlierTexts(ctx context.Context, d rule.Decision) (map[uuid.UUI
 	if d.PostID != nil {
 		post = *d.PostID
 	}
-	rows, err := s.q.RuleEarlierTexts(ctx, db.RuleEarlierTextsParams{WorkspaceID: d.WorkspaceID, ArticleID: d.ArticleID, GroupID: d.GroupID, PostID: post})
+	rows, err := s.q.RuleEarlierTexts(ctx, db.RuleEarlierTextsParams{
+		WorkspaceID: d.WorkspaceID, ArticleID: d.ArticleID, GroupID: d.GroupID, PostID: post,
+	})
 	out := map[uuid.UUID][]string{}
 	for _, r := range rows {
 		out[r.AccountID] = append(out[r.AccountID], r.Content)

@@ -17,7 +17,9 @@ import (
 )
 
 // CreateRule stores a rule, unless the workspace has reached the limit.
-func (s *Store) CreateRule(ctx context.Context, r rule.Rule, limit int, key idempotency.Key) (created rule.Rule, replayed bool, err error) {
+func (s *Store) CreateRule(
+	ctx context.Context, r rule.Rule, limit int, key idempotency.Key,
+) (created rule.Rule, replayed bool, err error) {
 	definition, err := json.Marshal(r.Definition)
 	if err != nil {
 		return rule.Rule{}, false, err
@@ -32,10 +34,16 @@ func (s *Store) CreateRule(ctx context.Context, r rule.Rule, limit int, key idem
 			row, err = q.GetRule(ctx, earlier)
 			return orMissing(err, "rule")
 		}
-		row, err = q.InsertRule(ctx, db.InsertRuleParams{ID: r.ID, WorkspaceID: r.WorkspaceID, UserID: r.UserID, Name: r.Name, Definition: definition,
-			MaxRules: int32(limit)}) //nolint:gosec // a hundred
+		row, err = q.InsertRule(ctx, db.InsertRuleParams{
+			ID: r.ID, WorkspaceID: r.WorkspaceID, UserID: r.UserID,
+			Name: r.Name, Definition: definition,
+			MaxRules: int32(limit), //nolint:gosec // a hundred
+		})
 		if noRows(err) {
-			return &apperr.Error{Kind: apperr.KindConflict, Code: "too_many_rules", Message: fmt.Sprintf("A workspace can have %d rules. Delete one first.", limit)}
+			return &apperr.Error{
+				Kind: apperr.KindConflict, Code: "too_many_rules",
+				Message: fmt.Sprintf("A workspace can have %d rules. Delete one first.", limit),
+			}
 		}
 		if err != nil {
 			return err
@@ -84,7 +92,9 @@ func (s *Store) UpdateRule(ctx context.Context, r rule.Rule, version int64) (rul
 	}
 	var row db.Rule
 	err = s.inTx(ctx, func(q *db.Queries) (err error) {
-		row, err = q.UpdateRule(ctx, db.UpdateRuleParams{ID: r.ID, WorkspaceID: r.WorkspaceID, Name: r.Name, Definition: definition, Version: version})
+		row, err = q.UpdateRule(ctx, db.UpdateRuleParams{
+			ID: r.ID, WorkspaceID: r.WorkspaceID, Name: r.Name, Definition: definition, Version: version,
+		})
 		if noRows(err) {
 			return rule.VersionMismatch()
 		}
@@ -100,9 +110,12 @@ func (s *Store) UpdateRule(ctx context.Context, r rule.Rule, version int64) (rul
 }
 
 // SetRuleStatus pauses or resumes a rule. One that already has the status stays as it is.
-func (s *Store) SetRuleStatus(ctx context.Context, workspaceID, id uuid.UUID, status rule.Status, reason rule.PauseReason) (rule.Rule, error) {
+func (s *Store) SetRuleStatus(
+	ctx context.Context, workspaceID, id uuid.UUID, status rule.Status, reason rule.PauseReason,
+) (rule.Rule, error) {
 	err := s.inTx(ctx, func(q *db.Queries) error {
-		if _, err := q.GetRuleInWorkspace(ctx, db.GetRuleInWorkspaceParams{ID: id, WorkspaceID: workspaceID}); err != nil {
+		if _, err := q.GetRuleInWorkspace(ctx,
+			db.GetRuleInWorkspaceParams{ID: id, WorkspaceID: workspaceID}); err != nil {
 			return orMissing(err, "rule")
 		}
 		if status == rule.Paused {
@@ -137,7 +150,10 @@ func pauseRule(ctx context.Context, q *db.Queries, id uuid.UUID, reason rule.Pau
 		return err
 	}
 	if reason != rule.PausedByMember {
-		if err := q.InsertRulePaused(ctx, db.InsertRulePausedParams{WorkspaceID: row.WorkspaceID, RuleID: id, Name: row.Name, Reason: string(reason), Problem: problem}); err != nil {
+		if err := q.InsertRulePaused(ctx, db.InsertRulePausedParams{
+			WorkspaceID: row.WorkspaceID, RuleID: id,
+			Name: row.Name, Reason: string(reason), Problem: problem,
+		}); err != nil {
 			return err
 		}
 	}
@@ -186,8 +202,12 @@ func (s *Store) rulesWithFigures(ctx context.Context, workspaceID, id uuid.UUID,
 }
 
 func articleRuleFromRow(r db.Rule) (rule.Rule, error) {
-	out := rule.Rule{ID: r.ID, WorkspaceID: r.WorkspaceID, UserID: r.UserID, Name: r.Name, Status: rule.Status(r.Status), PauseReason: rule.PauseReason(r.PauseReason),
-		PauseError: r.PauseError, PausedAt: utcOrNil(r.PausedAt), ActiveSince: r.ActiveSince.UTC(), Version: r.Version, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC()}
+	out := rule.Rule{
+		ID: r.ID, WorkspaceID: r.WorkspaceID, UserID: r.UserID, Name: r.Name,
+		Status: rule.Status(r.Status), PauseReason: rule.PauseReason(r.PauseReason),
+		PauseError: r.PauseError, PausedAt: utcOrNil(r.PausedAt), ActiveSince: r.ActiveSince.UTC(), Version: r.Version,
+		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(),
+	}
 	err := json.Unmarshal(r.Definition, &out.Definition)
 	return out, err
 }
@@ -205,7 +225,9 @@ func articleRulesFromRows(rows []db.Rule) ([]rule.Rule, error) {
 
 func ruleNameError(err error) error {
 	if violates(err, "rules_name") {
-		return apperr.InvalidFields(apperr.FieldError{Field: "name", Code: "taken", Message: "Another rule has this name."})
+		return apperr.InvalidFields(apperr.FieldError{
+			Field: "name", Code: "taken", Message: "Another rule has this name.",
+		})
 	}
 	return err
 }

@@ -23,7 +23,9 @@ func (s *Store) Pool() *pgxpool.Pool { return s.pool }
 
 // LeaseArticleChanges leases changes for indexing.
 func (s *Store) LeaseArticleChanges(ctx context.Context, limit int, lease time.Duration) ([]search.Change, error) {
-	rows, err := s.q.LeaseArticleChanges(ctx, db.LeaseArticleChangesParams{Seconds: lease.Seconds(), Batch: int32(limit)}) //nolint:gosec // hundreds
+	rows, err := s.q.LeaseArticleChanges(ctx, db.LeaseArticleChangesParams{
+		Seconds: lease.Seconds(), Batch: int32(limit), //nolint:gosec // hundreds
+	})
 	out := make([]search.Change, len(rows))
 	for i, r := range rows {
 		out[i] = search.Change{ID: r.ID, ArticleID: r.ArticleID}
@@ -64,8 +66,11 @@ func (s *Store) SearchDocumentsAfter(ctx context.Context, after uuid.UUID, limit
 // documentFromRow returns the document of an article. Of a reserved one, only its title is
 // searched and shown.
 func documentFromRow(r db.ArticlesAfterRow) search.Document {
-	d := search.Document{ID: r.ID, Version: r.Version, URL: r.CanonicalUrl, Domain: r.Domain, Title: r.Title, Lead: r.Lead, Body: r.BodyText, Authors: r.Authors, Tags: r.Tags,
-		Section: r.Section, Language: r.Language, Image: r.ImageUrl, Published: r.FirstSeenAt.UTC(), Group: r.GroupID}
+	d := search.Document{
+		ID: r.ID, Version: r.Version, URL: r.CanonicalUrl, Domain: r.Domain, Title: r.Title,
+		Lead: r.Lead, Body: r.BodyText, Authors: r.Authors, Tags: r.Tags,
+		Section: r.Section, Language: r.Language, Image: r.ImageUrl, Published: r.FirstSeenAt.UTC(), Group: r.GroupID,
+	}
 	if r.PublishedAt != nil {
 		d.Published = r.PublishedAt.UTC()
 	}
@@ -95,7 +100,9 @@ func (s *Store) DomainNames(ctx context.Context, workspaceID uuid.UUID) ([]strin
 }
 
 // CreateSavedSearch stores a saved search, unless the workspace has reached the limit.
-func (s *Store) CreateSavedSearch(ctx context.Context, n savedsearch.Search, limit int, key idempotency.Key) (created savedsearch.Search, replayed bool, err error) {
+func (s *Store) CreateSavedSearch(
+	ctx context.Context, n savedsearch.Search, limit int, key idempotency.Key,
+) (created savedsearch.Search, replayed bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		earlier, err := claimKey(ctx, q, n.WorkspaceID, key, n.ID)
 		if err != nil {
@@ -107,10 +114,17 @@ func (s *Store) CreateSavedSearch(ctx context.Context, n savedsearch.Search, lim
 			return orSavedSearchNotFound(err)
 		}
 		f := n.Filters
-		row, err := q.InsertSavedSearch(ctx, db.InsertSavedSearchParams{ID: n.ID, WorkspaceID: n.WorkspaceID, UserID: idOrNull(n.UserID), Name: n.Name, Query: n.Query, Mode: string(n.Mode),
-			Domains: orEmpty(f.Domains), Languages: orEmpty(f.Languages), Sections: orEmpty(f.Sections), Tags: orEmpty(f.Tags), Authors: orEmpty(f.Authors), Alert: n.Alert, MaxSearches: int32(limit)}) //nolint:gosec // hundreds
+		row, err := q.InsertSavedSearch(ctx, db.InsertSavedSearchParams{
+			ID: n.ID, WorkspaceID: n.WorkspaceID,
+			UserID: idOrNull(n.UserID), Name: n.Name, Query: n.Query, Mode: string(n.Mode),
+			Domains: orEmpty(f.Domains), Languages: orEmpty(f.Languages), Sections: orEmpty(f.Sections),
+			Tags: orEmpty(f.Tags), Authors: orEmpty(f.Authors), Alert: n.Alert, MaxSearches: int32(limit), //nolint:gosec // hundreds
+		})
 		if noRows(err) {
-			return &apperr.Error{Kind: apperr.KindConflict, Code: "too_many_saved_searches", Message: fmt.Sprintf("A workspace can have %d saved searches. Delete one first.", limit)}
+			return &apperr.Error{
+				Kind: apperr.KindConflict, Code: "too_many_saved_searches",
+				Message: fmt.Sprintf("A workspace can have %d saved searches. Delete one first.", limit),
+			}
 		}
 		created = savedFromRow(row)
 		return err
@@ -132,7 +146,9 @@ func (s *Store) SavedSearches(ctx context.Context, workspaceID uuid.UUID) ([]sav
 
 // withAlertCounts adds the numbers and times of alerts, for all searches of a workspace
 // or one.
-func (s *Store) withAlertCounts(ctx context.Context, workspaceID, id uuid.UUID, list ...savedsearch.Search) ([]savedsearch.Search, error) {
+func (s *Store) withAlertCounts(
+	ctx context.Context, workspaceID, id uuid.UUID, list ...savedsearch.Search,
+) ([]savedsearch.Search, error) {
 	rows, err := s.q.CountSearchAlerts(ctx, db.CountSearchAlertsParams{WorkspaceID: workspaceID, ID: id})
 	for _, r := range rows {
 		if i := slices.IndexFunc(list, func(n savedsearch.Search) bool { return n.ID == r.ID }); i >= 0 {
@@ -144,11 +160,17 @@ func (s *Store) withAlertCounts(ctx context.Context, workspaceID, id uuid.UUID, 
 }
 
 // SavedSearchMatches lists the articles for which a search alerted, the newest first.
-func (s *Store) SavedSearchMatches(ctx context.Context, workspaceID, id, before uuid.UUID, limit int) ([]savedsearch.Match, error) {
-	rows, err := s.q.ListSearchMatches(ctx, db.ListSearchMatchesParams{SearchID: id, WorkspaceID: workspaceID, Before: before, PageSize: int32(limit)}) //nolint:gosec // the API caps it
+func (s *Store) SavedSearchMatches(
+	ctx context.Context, workspaceID, id, before uuid.UUID, limit int,
+) ([]savedsearch.Match, error) {
+	rows, err := s.q.ListSearchMatches(ctx, db.ListSearchMatchesParams{
+		SearchID: id, WorkspaceID: workspaceID, Before: before, PageSize: int32(limit), //nolint:gosec // the API caps it
+	})
 	out := make([]savedsearch.Match, len(rows))
 	for i, r := range rows {
-		out[i] = savedsearch.Match{ArticleID: r.ID, Title: r.Title, URL: r.CanonicalUrl, Domain: r.Domain, AlertedAt: r.AlertedAt.UTC()}
+		out[i] = savedsearch.Match{
+			ArticleID: r.ID, Title: r.Title, URL: r.CanonicalUrl, Domain: r.Domain, AlertedAt: r.AlertedAt.UTC(),
+		}
 	}
 	return out, err
 }
@@ -164,8 +186,13 @@ func (s *Store) SavedSearch(ctx context.Context, workspaceID, id uuid.UUID) (sav
 }
 
 // UpdateSavedSearch changes a saved search. ifVersion 0 skips the version check.
-func (s *Store) UpdateSavedSearch(ctx context.Context, workspaceID, id uuid.UUID, ifVersion int64, change func(*savedsearch.Search) error) (changed savedsearch.Search, err error) {
-	stale := &apperr.Error{Kind: apperr.KindPreconditionFailed, Code: "version_mismatch", Message: "The saved search was changed in the meantime. Load it again."}
+func (s *Store) UpdateSavedSearch(
+	ctx context.Context, workspaceID, id uuid.UUID, ifVersion int64, change func(*savedsearch.Search) error,
+) (changed savedsearch.Search, err error) {
+	stale := &apperr.Error{
+		Kind: apperr.KindPreconditionFailed, Code: "version_mismatch",
+		Message: "The saved search was changed in the meantime. Load it again.",
+	}
 	was, err := s.SavedSearch(ctx, workspaceID, id)
 	if err != nil {
 		return was, err
@@ -179,8 +206,12 @@ func (s *Store) UpdateSavedSearch(ctx context.Context, workspaceID, id uuid.UUID
 	}
 	f := n.Filters
 	resetAlerts := n.Query != was.Query || n.Alert && !was.Alert || !sameFilters(f, was.Filters)
-	row, err := s.q.UpdateSavedSearch(ctx, db.UpdateSavedSearchParams{ID: id, WorkspaceID: workspaceID, Version: was.Version, Name: n.Name, Query: n.Query, Mode: string(n.Mode), Domains: orEmpty(f.Domains),
-		Languages: orEmpty(f.Languages), Sections: orEmpty(f.Sections), Tags: orEmpty(f.Tags), Authors: orEmpty(f.Authors), Alert: n.Alert, ResetAlerts: resetAlerts})
+	row, err := s.q.UpdateSavedSearch(ctx, db.UpdateSavedSearchParams{
+		ID: id, WorkspaceID: workspaceID,
+		Version: was.Version, Name: n.Name, Query: n.Query, Mode: string(n.Mode), Domains: orEmpty(f.Domains),
+		Languages: orEmpty(f.Languages), Sections: orEmpty(f.Sections), Tags: orEmpty(f.Tags),
+		Authors: orEmpty(f.Authors), Alert: n.Alert, ResetAlerts: resetAlerts,
+	})
 	if noRows(err) {
 		return was, stale
 	}
@@ -190,7 +221,8 @@ func (s *Store) UpdateSavedSearch(ctx context.Context, workspaceID, id uuid.UUID
 }
 
 func sameFilters(a, b search.Filters) bool {
-	return slices.Equal(a.Domains, b.Domains) && slices.Equal(a.Languages, b.Languages) && slices.Equal(a.Sections, b.Sections) && slices.Equal(a.Tags, b.Tags) && slices.Equal(a.Authors, b.Authors)
+	return slices.Equal(a.Domains, b.Domains) && slices.Equal(a.Languages, b.Languages) &&
+		slices.Equal(a.Sections, b.Sections) && slices.Equal(a.Tags, b.Tags) && slices.Equal(a.Authors, b.Authors)
 }
 
 // DeleteSavedSearch deletes a saved search.
@@ -227,7 +259,10 @@ func (s *Store) RecordMatches(ctx context.Context, searches, articles []uuid.UUI
 }
 
 func savedSearchNotFound() error {
-	return &apperr.Error{Kind: apperr.KindNotFound, Code: "saved_search_not_found", Message: "There is no such saved search in this workspace."}
+	return &apperr.Error{
+		Kind: apperr.KindNotFound, Code: "saved_search_not_found",
+		Message: "There is no such saved search in this workspace.",
+	}
 }
 
 func orSavedSearchNotFound(err error) error {
@@ -246,9 +281,14 @@ func savedFromRows(rows []db.SavedSearch) []savedsearch.Search {
 }
 
 func savedFromRow(r db.SavedSearch) savedsearch.Search {
-	n := savedsearch.Search{ID: r.ID, WorkspaceID: r.WorkspaceID, Name: r.Name, Query: r.Query, Mode: search.Mode(r.Mode), Alert: r.Alert, FeedHash: r.FeedHash, Version: r.Version,
+	n := savedsearch.Search{
+		ID: r.ID, WorkspaceID: r.WorkspaceID, Name: r.Name, Query: r.Query,
+		Mode: search.Mode(r.Mode), Alert: r.Alert, FeedHash: r.FeedHash, Version: r.Version,
 		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(),
-		Filters: search.Filters{Domains: r.Domains, Languages: r.Languages, Sections: r.Sections, Tags: r.Tags, Authors: r.Authors}}
+		Filters: search.Filters{
+			Domains: r.Domains, Languages: r.Languages, Sections: r.Sections, Tags: r.Tags, Authors: r.Authors,
+		},
+	}
 	if r.UserID != nil {
 		n.UserID = *r.UserID
 	}

@@ -41,24 +41,31 @@ func (s Schema) Migratable() error {
 		return nil
 	}
 	if !slices.Contains(s.applied, s.builds[0]) {
-		return fmt.Errorf("%w: the database was made by a build from before migration %05d, from which upgrades start. "+
-			"Start the build that made it, run `dateline export` for each workspace, and import the files into a new database with `dateline import`", ErrSchema, s.builds[0])
+		return fmt.Errorf("%w: the database was made by a build from before migration %05d, from which "+
+			"upgrades start. "+
+			"Start the build that made it, run `dateline export` for each workspace, and import the files into a new "+
+			"database with `dateline import`", ErrSchema, s.builds[0])
 	}
 	for _, n := range s.applied {
 		if n < s.Build && !slices.Contains(s.builds, n) {
-			return fmt.Errorf("%w: the database has migration %05d, which this build does not know although it knows a newer one (%05d): "+
-				"a build of another branch made it. Use a build of that branch, or restore a backup from before it", ErrSchema, n, s.Build)
+			return fmt.Errorf("%w: the database has migration %05d, which this build does not know although it knows "+
+				"a newer one (%05d): "+
+				"a build of another branch made it. Use a build of that branch, or restore a backup from before it",
+				ErrSchema, n, s.Build)
 		}
 	}
 	for _, n := range s.builds {
 		if n < s.Database && !slices.Contains(s.applied, n) {
-			return fmt.Errorf("%w: the database is at migration %05d but lacks %05d: a build of another branch made it. "+
+			return fmt.Errorf("%w: the database is at migration %05d but lacks %05d: a build of another "+
+				"branch made it. "+
 				"Use a build of that branch, or restore a backup from before it", ErrSchema, s.Database, n)
 		}
 	}
 	if s.Build < s.required {
-		return fmt.Errorf("%w: the database is at migration %05d, this build is at %05d, and the database needs a build at %05d or later. "+
-			"Going back is supported by one release: start a newer build, or restore the backup that was made before the upgrade (`dateline restore`)", ErrSchema, s.Database, s.Build, s.required)
+		return fmt.Errorf("%w: the database is at migration %05d, this build is at %05d, and the database needs a "+
+			"build at %05d or later. "+
+			"Going back is supported by one release: start a newer build, or restore the backup that was made before "+
+			"the upgrade (`dateline restore`)", ErrSchema, s.Database, s.Build, s.required)
 	}
 	return nil
 }
@@ -73,7 +80,8 @@ func (s Schema) Usable(log *slog.Logger) error {
 	case s.Database == 0:
 		return fmt.Errorf("%w: the database has no tables yet. Run `dateline migrate`", ErrSchema)
 	case s.Database < s.Build:
-		return fmt.Errorf("%w: the database is at migration %05d and this build needs %05d. Run `dateline migrate` of this build", ErrSchema, s.Database, s.Build)
+		return fmt.Errorf("%w: the database is at migration %05d and this build needs %05d. Run `dateline migrate` "+
+			"of this build", ErrSchema, s.Database, s.Build)
 	}
 	s.warnIfNewer(log)
 	return nil
@@ -85,7 +93,8 @@ func (s Schema) newer() bool { return s.Database > s.Build }
 
 func (s Schema) warnIfNewer(log *slog.Logger) {
 	if s.newer() {
-		log.Warn("the database was migrated by a later build; finish the rollout or the rollback", "database", s.Database, "build", s.Build)
+		log.Warn("the database was migrated by a later build; finish the rollout or the rollback", "database",
+			s.Database, "build", s.Build)
 	}
 }
 
@@ -96,7 +105,8 @@ func (s *Store) Schema(ctx context.Context) (Schema, error) {
 		return Schema{}, err
 	}
 	out := Schema{Build: builds[len(builds)-1], builds: builds}
-	rows, err := s.pool.Query(ctx, "select version_id from goose_db_version where is_applied and version_id > 0 order by version_id")
+	rows, err := s.pool.Query(ctx,
+		"select version_id from goose_db_version where is_applied and version_id > 0 order by version_id")
 	if err == nil {
 		out.applied, err = pgx.CollectRows(rows, pgx.RowTo[int64])
 	}
@@ -109,7 +119,8 @@ func (s *Store) Schema(ctx context.Context) (Schema, error) {
 	}
 	out.Database = out.applied[len(out.applied)-1]
 	var note *string
-	if err := s.pool.QueryRow(ctx, "select obj_description('goose_db_version'::regclass, 'pg_class')").Scan(&note); err != nil {
+	if err := s.pool.QueryRow(ctx, "select obj_description('goose_db_version'::regclass, 'pg_class')").
+		Scan(&note); err != nil {
 		return out, err
 	}
 	if note != nil {
@@ -152,7 +163,8 @@ func parseReleased(list string) (out []released, err error) {
 			continue
 		}
 		if len(fields) != 3 {
-			return nil, fmt.Errorf("released_migrations.txt: want checksum, file and release, got %q", strings.TrimSpace(line))
+			return nil, fmt.Errorf("released_migrations.txt: want checksum, file and release, got %q",
+				strings.TrimSpace(line))
 		}
 		n, err := goose.NumericComponent(fields[1])
 		if err != nil {

@@ -16,9 +16,15 @@ import (
 func SealedColumns() []keyring.Column {
 	return []keyring.Column{
 		{Table: "accounts", Column: "token", Key: "id::text", Name: "'account/' || id || '/tokens'"},
-		{Table: "network_apps", Column: "client_secret", Key: "jsonb_build_array(network, base_url, redirect_uri)::text",
-			Name: "'app/' || network || '/' || base_url"},
-		{Table: "connect_attempts", Column: "verifier", Key: "encode(state, 'hex')", Name: "'attempt/' || encode(state, 'hex')"},
+		{
+			Table: "network_apps", Column: "client_secret",
+			Key:  "jsonb_build_array(network, base_url, redirect_uri)::text",
+			Name: "'app/' || network || '/' || base_url",
+		},
+		{
+			Table: "connect_attempts", Column: "verifier", Key: "encode(state, 'hex')",
+			Name: "'attempt/' || encode(state, 'hex')",
+		},
 		{Table: "account_choices", Column: "accounts", Key: "id::text", Name: "'choice/' || id"},
 		{Table: "sites", Column: "visitor_key", Key: "id::text", Name: "'site/' || id"},
 		{Table: "webhook_secrets", Column: "secret", Key: "id::text", Name: "'webhook-secret/' || id"},
@@ -38,7 +44,9 @@ func (s *Store) DropStaleSecrets(ctx context.Context) error {
 // CountSealed counts the sealed values of a column by key prefix, see
 // secret.Sealer.Primary.
 func (s *Store) CountSealed(ctx context.Context, c keyring.Column) (map[string]int, error) {
-	rows, err := s.pool.Query(ctx, fmt.Sprintf("select substring(%[2]s from 1 for 5), count(*) from %[1]s where %[2]s <> ''::bytea group by 1", c.Table, c.Column))
+	rows, err := s.pool.Query(ctx,
+		fmt.Sprintf("select substring(%[2]s from 1 for 5), count(*) from %[1]s where %[2]s <> ''::bytea group by 1",
+			c.Table, c.Column))
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +62,9 @@ func (s *Store) CountSealed(ctx context.Context, c keyring.Column) (map[string]i
 
 // SealedWithOtherKeys returns sealed values of a column that do not begin with mark, in
 // rows after the given key.
-func (s *Store) SealedWithOtherKeys(ctx context.Context, c keyring.Column, mark []byte, after string, limit int) ([]keyring.Sealed, error) {
+func (s *Store) SealedWithOtherKeys(
+	ctx context.Context, c keyring.Column, mark []byte, after string, limit int,
+) ([]keyring.Sealed, error) {
 	rows, err := s.pool.Query(ctx, fmt.Sprintf(`select %[3]s, %[2]s, %[4]s from %[1]s
 		where %[2]s <> ''::bytea and substring(%[2]s from 1 for 5) <> $1 and (%[3]s) > $2 order by 1 limit $3`,
 		c.Table, c.Column, c.Key, c.Name), mark, after, limit)
@@ -70,6 +80,7 @@ func (s *Store) SealedWithOtherKeys(ctx context.Context, c keyring.Column, mark 
 // ReplaceSealed replaces the encrypted value of a row, unless it has changed since it was
 // read.
 func (s *Store) ReplaceSealed(ctx context.Context, c keyring.Column, was keyring.Sealed, fresh []byte) error {
-	_, err := s.pool.Exec(ctx, fmt.Sprintf("update %[1]s set %[2]s = $1 where %[3]s = $2 and %[2]s = $3", c.Table, c.Column, c.Key), fresh, was.Key, was.Bytes)
+	_, err := s.pool.Exec(ctx, fmt.Sprintf("update %[1]s set %[2]s = $1 where %[3]s = $2 and %[2]s = $3", c.Table,
+		c.Column, c.Key), fresh, was.Key, was.Bytes)
 	return err
 }

@@ -34,7 +34,9 @@ func (s *Store) SiteSelectors(ctx context.Context, domain int32) (site pipeline.
 
 // OverdueSelectorActions lists domains whose requested action was not done within age.
 func (s *Store) OverdueSelectorActions(ctx context.Context, age time.Duration, limit int) ([]string, error) {
-	return s.q.OverdueSelectorActions(ctx, db.OverdueSelectorActionsParams{Seconds: age.Seconds(), Batch: int32(limit)}) //nolint:gosec // dozens
+	return s.q.OverdueSelectorActions(ctx, db.OverdueSelectorActionsParams{
+		Seconds: age.Seconds(), Batch: int32(limit), //nolint:gosec // dozens
+	})
 }
 
 // ExtractionHealth returns the extraction state of a site.
@@ -46,8 +48,12 @@ func (s *Store) ExtractionHealth(ctx context.Context, domain int32) (h pipeline.
 	if err != nil {
 		return h, err
 	}
-	h = pipeline.Health{Zone: r.TimeZone, LearningEnabled: r.LearningEnabled, RequestedAction: actionFromRow(r.RequestedAction), ActionField: article.Field(r.ActionField), ActionReason: messageFrom(r.ActionReason), ActionRequestedAt: r.ActionRequestedAt,
-		Pages: r.Pages, Articles: r.Articles, NonArticles: r.NonArticles, Failed: r.Failed, LastErrorAt: r.LastErrorAt}
+	h = pipeline.Health{
+		Zone: r.TimeZone, LearningEnabled: r.LearningEnabled,
+		RequestedAction: actionFromRow(r.RequestedAction), ActionField: article.Field(r.ActionField),
+		ActionReason: messageFrom(r.ActionReason), ActionRequestedAt: r.ActionRequestedAt,
+		Pages: r.Pages, Articles: r.Articles, NonArticles: r.NonArticles, Failed: r.Failed, LastErrorAt: r.LastErrorAt,
+	}
 	if reason, detail, found := strings.Cut(r.LastError, ": "); found {
 		h.LastErrorReason, h.LastError = pipeline.NoArticleReason(reason), detail
 	}
@@ -66,7 +72,9 @@ func actionFromRow(w db.SelectorAction) selector.Action {
 
 // ListSelectors lists the versions of a site's selectors below before, the newest first.
 func (s *Store) ListSelectors(ctx context.Context, domain int32, before, limit int) ([]pipeline.Selectors, error) {
-	rows, err := s.q.ListSelectors(ctx, db.ListSelectorsParams{DomainID: domain, Before: int32(before), PageSize: int32(limit)}) //nolint:gosec // small
+	rows, err := s.q.ListSelectors(ctx, db.ListSelectorsParams{
+		DomainID: domain, Before: int32(before), PageSize: int32(limit), //nolint:gosec // small
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -93,29 +101,40 @@ func (s *Store) RecentArticlePages(ctx context.Context, domain int32, limit int)
 	rows, err := s.q.RecentArticlePages(ctx, db.RecentArticlePagesParams{DomainID: domain, Batch: int32(limit)}) //nolint:gosec // dozens
 	out := make([]pipeline.PageRef, len(rows))
 	for i, r := range rows {
-		out[i] = pipeline.PageRef{Article: r.ID, URL: r.Url, PageID: r.PageID, ObjectKey: r.ObjectKey, FetchedAt: r.FetchedAt}
+		out[i] = pipeline.PageRef{
+			Article: r.ID, URL: r.Url, PageID: r.PageID, ObjectKey: r.ObjectKey, FetchedAt: r.FetchedAt,
+		}
 	}
 	return out, err
 }
 
 // RequestSelectorAction requests an action on the selectors of a site.
-func (s *Store) RequestSelectorAction(ctx context.Context, domain int32, what selector.Action, why message.Message) error {
+func (s *Store) RequestSelectorAction(
+	ctx context.Context, domain int32, what selector.Action, why message.Message,
+) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
 		if _, err := q.LockSiteMonitor(ctx, domain); err != nil {
 			return err
 		}
-		return q.RequestSelectorAction(ctx, db.RequestSelectorActionParams{DomainID: domain, Action: db.SelectorAction(what), Reason: messageJSON(why)})
+		return q.RequestSelectorAction(ctx, db.RequestSelectorActionParams{
+			DomainID: domain, Action: db.SelectorAction(what), Reason: messageJSON(why),
+		})
 	})
 }
 
 // UpdateExtractionSettings updates the time zone of a site and whether its selectors are
 // learned.
-func (s *Store) UpdateExtractionSettings(ctx context.Context, domain crawl.Domain, workspaceID uuid.UUID, zone string, learning bool) error {
+func (s *Store) UpdateExtractionSettings(
+	ctx context.Context, domain crawl.Domain, workspaceID uuid.UUID, zone string, learning bool,
+) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
 		if _, err := q.LockSiteMonitor(ctx, domain.ID); err != nil {
 			return err
 		}
-		if err := q.UpdateExtractionSettings(ctx, db.UpdateExtractionSettingsParams{DomainID: domain.ID, TimeZone: zone, LearningEnabled: learning}); err != nil {
+		if err := q.UpdateExtractionSettings(ctx, db.UpdateExtractionSettingsParams{
+			DomainID: domain.ID, TimeZone: zone,
+			LearningEnabled: learning,
+		}); err != nil {
 			return err
 		}
 		return auditExtractionChange(ctx, q, domain, workspaceID, 0)
@@ -124,7 +143,9 @@ func (s *Store) UpdateExtractionSettings(ctx context.Context, domain crawl.Domai
 
 // AddSelectors stores a version of selectors written by a member, and activates it if
 // n.State is Active.
-func (s *Store) AddSelectors(ctx context.Context, domain crawl.Domain, workspaceID uuid.UUID, n pipeline.Selectors, key idempotency.Key) (made pipeline.Selectors, replayed bool, err error) {
+func (s *Store) AddSelectors(
+	ctx context.Context, domain crawl.Domain, workspaceID uuid.UUID, n pipeline.Selectors, key idempotency.Key,
+) (made pipeline.Selectors, replayed bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		row, err := q.LockSiteMonitor(ctx, domain.ID)
 		if err != nil {
@@ -139,7 +160,9 @@ func (s *Store) AddSelectors(ctx context.Context, domain crawl.Domain, workspace
 			return err
 		}
 		if replayed = earlier != uuid.Nil; replayed {
-			stored, err := q.GetSelectors(ctx, db.GetSelectorsParams{DomainID: domain.ID, Version: int32(binary.BigEndian.Uint32(earlier[12:]))}) //nolint:gosec // as versionID wrote it
+			stored, err := q.GetSelectors(ctx, db.GetSelectorsParams{
+				DomainID: domain.ID, Version: int32(binary.BigEndian.Uint32(earlier[12:])), //nolint:gosec // as versionID wrote it
+			})
 			if err != nil {
 				return orMissing(err, "selectors")
 			}
@@ -163,7 +186,9 @@ func versionID(domain, version int32) (id uuid.UUID) {
 
 // SaveLearnedSelectors stores a learned version and activates it. done is false if the
 // action was done or canceled in the meantime.
-func (s *Store) SaveLearnedSelectors(ctx context.Context, domain crawl.Domain, n pipeline.Selectors) (made pipeline.Selectors, done bool, err error) {
+func (s *Store) SaveLearnedSelectors(
+	ctx context.Context, domain crawl.Domain, n pipeline.Selectors,
+) (made pipeline.Selectors, done bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		row, err := q.LockSiteMonitor(ctx, domain.ID)
 		if err != nil {
@@ -182,7 +207,9 @@ func (s *Store) SaveLearnedSelectors(ctx context.Context, domain crawl.Domain, n
 	return made, done, err
 }
 
-func addSelectors(ctx context.Context, q *db.Queries, domain crawl.Domain, row db.SiteMonitor, version int32, n pipeline.Selectors) (made pipeline.Selectors, err error) {
+func addSelectors(
+	ctx context.Context, q *db.Queries, domain crawl.Domain, row db.SiteMonitor, version int32, n pipeline.Selectors,
+) (made pipeline.Selectors, err error) {
 	n.Config.Version = int(version)
 	config, err := json.Marshal(n.Config)
 	if err != nil {
@@ -192,8 +219,11 @@ func addSelectors(ctx context.Context, q *db.Queries, domain crawl.Domain, row d
 	if err != nil {
 		return made, err
 	}
-	stored, err := q.InsertSelectors(ctx, db.InsertSelectorsParams{DomainID: domain.ID, Version: version, Config: config, CreatedBy: db.SelectorCreator(n.CreatedBy),
-		Actor: n.Actor, Reason: messageJSON(n.Reason), Scores: scores, Pages: int32(n.Pages)}) //nolint:gosec // dozens
+	stored, err := q.InsertSelectors(ctx, db.InsertSelectorsParams{
+		DomainID: domain.ID, Version: version,
+		Config: config, CreatedBy: db.SelectorCreator(n.CreatedBy),
+		Actor: n.Actor, Reason: messageJSON(n.Reason), Scores: scores, Pages: int32(n.Pages), //nolint:gosec // dozens
+	})
 	if err != nil {
 		return made, err
 	}
@@ -204,7 +234,9 @@ func addSelectors(ctx context.Context, q *db.Queries, domain crawl.Domain, row d
 }
 
 // ActivateSelectors activates a version.
-func (s *Store) ActivateSelectors(ctx context.Context, domain crawl.Domain, workspaceID uuid.UUID, version int, why message.Message) (made pipeline.Selectors, err error) {
+func (s *Store) ActivateSelectors(
+	ctx context.Context, domain crawl.Domain, workspaceID uuid.UUID, version int, why message.Message,
+) (made pipeline.Selectors, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		row, err := q.LockSiteMonitor(ctx, domain.ID)
 		if err != nil {
@@ -227,7 +259,9 @@ func (s *Store) ActivateSelectors(ctx context.Context, domain crawl.Domain, work
 
 // RollBackSelectors activates the previous version. With onlyIfRequested, it does
 // nothing unless a rollback is requested. done is false if nothing was rolled back.
-func (s *Store) RollBackSelectors(ctx context.Context, domain crawl.Domain, workspaceID uuid.UUID, reason message.Message, onlyIfRequested bool) (previous pipeline.Selectors, done bool, err error) {
+func (s *Store) RollBackSelectors(
+	ctx context.Context, domain crawl.Domain, workspaceID uuid.UUID, reason message.Message, onlyIfRequested bool,
+) (previous pipeline.Selectors, done bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		row, err := q.LockSiteMonitor(ctx, domain.ID)
 		if err != nil {
@@ -271,7 +305,10 @@ func (s *Store) RecordLearningFailure(ctx context.Context, domain crawl.Domain, 
 			return err
 		}
 		if m.Version > 0 { // generic extraction is good enough for a site without selectors
-			data := selectorEventData{Domain: domain.Name, Version: m.Version, Field: row.ActionField, Reason: messageFrom(row.ActionReason).Text, LearnError: why}
+			data := selectorEventData{
+				Domain: domain.Name, Version: m.Version, Field: row.ActionField,
+				Reason: messageFrom(row.ActionReason).Text, LearnError: why,
+			}
 			if err := raiseSelectorEvent(ctx, q, domain.ID, post.EventSelectorsFailed, data); err != nil {
 				return err
 			}
@@ -281,8 +318,12 @@ func (s *Store) RecordLearningFailure(ctx context.Context, domain crawl.Domain, 
 }
 
 func selectorsFromRow(r db.SiteSelector) (out pipeline.Selectors, err error) {
-	out = pipeline.Selectors{DomainID: r.DomainID, Version: int(r.Version), CreatedBy: pipeline.Creator(r.CreatedBy), Actor: r.Actor, State: pipeline.State(r.State), Reason: messageFrom(r.Reason),
-		EndReason: messageFrom(r.EndReason), Pages: int(r.Pages), CreatedAt: r.CreatedAt, ActivatedAt: r.ActivatedAt, EndedAt: r.EndedAt}
+	out = pipeline.Selectors{
+		DomainID: r.DomainID, Version: int(r.Version), CreatedBy: pipeline.Creator(r.CreatedBy),
+		Actor: r.Actor, State: pipeline.State(r.State), Reason: messageFrom(r.Reason),
+		EndReason: messageFrom(r.EndReason), Pages: int(r.Pages), CreatedAt: r.CreatedAt, ActivatedAt: r.ActivatedAt,
+		EndedAt: r.EndedAt,
+	}
 	if err = json.Unmarshal(r.Config, &out.Config); err != nil {
 		return out, err
 	}

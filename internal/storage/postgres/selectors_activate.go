@@ -27,22 +27,32 @@ type selectorEventData struct {
 }
 
 // activate replaces the active version.
-func activate(ctx context.Context, q *db.Queries, domain crawl.Domain, row db.SiteMonitor, n *pipeline.Selectors, why message.Message) error {
+func activate(ctx context.Context, q *db.Queries, domain crawl.Domain, row db.SiteMonitor, n *pipeline.Selectors,
+	why message.Message,
+) error {
 	var m selector.Monitor
 	if err := json.Unmarshal(row.Monitor, &m); err != nil {
 		return err
 	}
-	if err := q.DeactivateSelectors(ctx, db.DeactivateSelectorsParams{DomainID: domain.ID, State: db.SelectorStateRetired, EndReason: messageJSON(why)}); err != nil {
+	if err := q.DeactivateSelectors(ctx,
+		db.DeactivateSelectorsParams{
+			DomainID: domain.ID, State: db.SelectorStateRetired,
+			EndReason: messageJSON(why),
+		}); err != nil {
 		return err
 	}
-	if err := q.ActivateSelectors(ctx, db.ActivateSelectorsParams{DomainID: domain.ID, Version: int32(n.Version)}); err != nil { //nolint:gosec // counted up one by one
+	if err := q.ActivateSelectors(ctx,
+		db.ActivateSelectorsParams{DomainID: domain.ID, Version: int32(n.Version)}); err != nil { //nolint:gosec // counted up one by one
 		return err
 	}
 	n.State = pipeline.Active
 	if err := saveMonitor(ctx, q, domain.ID, m.Activate(n.Config)); err != nil {
 		return err
 	}
-	data := selectorEventData{Domain: domain.Name, Version: n.Version, Previous: m.Version, CreatedBy: string(n.CreatedBy), Field: row.ActionField, Reason: why.Text}
+	data := selectorEventData{
+		Domain: domain.Name, Version: n.Version, Previous: m.Version, CreatedBy: string(n.CreatedBy),
+		Field: row.ActionField, Reason: why.Text,
+	}
 	if err := raiseSelectorEvent(ctx, q, domain.ID, post.EventSelectorsLearned, data); err != nil {
 		return err
 	}
@@ -51,7 +61,9 @@ func activate(ctx context.Context, q *db.Queries, domain crawl.Domain, row db.Si
 
 // previousSelectors returns the version to roll back to: the previously active one,
 // unless it was rolled back itself. Version 0: none.
-func previousSelectors(ctx context.Context, q *db.Queries, row db.SiteMonitor, now db.SiteSelector) (back pipeline.Selectors, err error) {
+func previousSelectors(
+	ctx context.Context, q *db.Queries, row db.SiteMonitor, now db.SiteSelector,
+) (back pipeline.Selectors, err error) {
 	var m selector.Monitor
 	if err := json.Unmarshal(row.Monitor, &m); err != nil {
 		return back, err
@@ -63,7 +75,9 @@ func previousSelectors(ctx context.Context, q *db.Queries, row db.SiteMonitor, n
 		}
 		return selectorsFromRow(old)
 	}
-	older, err := q.ListSelectors(ctx, db.ListSelectorsParams{DomainID: row.DomainID, Before: now.Version, PageSize: 20})
+	older, err := q.ListSelectors(ctx, db.ListSelectorsParams{
+		DomainID: row.DomainID, Before: now.Version, PageSize: 20,
+	})
 	if err != nil {
 		return back, err
 	}
@@ -75,13 +89,20 @@ func previousSelectors(ctx context.Context, q *db.Queries, row db.SiteMonitor, n
 	return back, nil
 }
 
-func rollBack(ctx context.Context, q *db.Queries, domain crawl.Domain, workspaceID uuid.UUID, row db.SiteMonitor, now db.SiteSelector, back *pipeline.Selectors, why message.Message) error {
-	if err := q.DeactivateSelectors(ctx, db.DeactivateSelectorsParams{DomainID: domain.ID, State: db.SelectorStateRolledBack, EndReason: messageJSON(why)}); err != nil {
+func rollBack(ctx context.Context, q *db.Queries, domain crawl.Domain, workspaceID uuid.UUID, row db.SiteMonitor,
+	now db.SiteSelector, back *pipeline.Selectors, why message.Message,
+) error {
+	if err := q.DeactivateSelectors(ctx,
+		db.DeactivateSelectorsParams{
+			DomainID: domain.ID, State: db.SelectorStateRolledBack,
+			EndReason: messageJSON(why),
+		}); err != nil {
 		return err
 	}
 	var m selector.Monitor
 	if back.Version > 0 {
-		if err := q.ActivateSelectors(ctx, db.ActivateSelectorsParams{DomainID: domain.ID, Version: int32(back.Version)}); err != nil { //nolint:gosec // counted up one by one
+		if err := q.ActivateSelectors(ctx,
+			db.ActivateSelectorsParams{DomainID: domain.ID, Version: int32(back.Version)}); err != nil { //nolint:gosec // counted up one by one
 			return err
 		}
 		back.State, m = pipeline.Active, m.RollBack(back.Config)
@@ -89,7 +110,10 @@ func rollBack(ctx context.Context, q *db.Queries, domain crawl.Domain, workspace
 	if err := saveMonitor(ctx, q, domain.ID, m); err != nil {
 		return err
 	}
-	data := selectorEventData{Domain: domain.Name, Version: back.Version, Previous: int(now.Version), CreatedBy: string(back.CreatedBy), Field: row.ActionField, Reason: why.Text}
+	data := selectorEventData{
+		Domain: domain.Name, Version: back.Version, Previous: int(now.Version),
+		CreatedBy: string(back.CreatedBy), Field: row.ActionField, Reason: why.Text,
+	}
 	if err := raiseSelectorEvent(ctx, q, domain.ID, post.EventSelectorsRolledBack, data); err != nil {
 		return err
 	}
@@ -121,14 +145,19 @@ func raiseSelectorEvent(ctx context.Context, q *db.Queries, domain int32, event 
 	if o := audit.OriginOf(ctx); o.UserID != uuid.Nil {
 		actor = "user:" + o.UserID.String()
 	}
-	return q.InsertSelectorEvents(ctx, db.InsertSelectorEventsParams{DomainID: domain, Type: event, Actor: actor, Data: raw})
+	return q.InsertSelectorEvents(ctx, db.InsertSelectorEventsParams{
+		DomainID: domain, Type: event, Actor: actor, Data: raw,
+	})
 }
 
 // auditExtractionChange records a change by a member in the audit log. Automatic changes
 // only raise events.
-func auditExtractionChange(ctx context.Context, q *db.Queries, domain crawl.Domain, workspaceID uuid.UUID, version int) error {
+func auditExtractionChange(
+	ctx context.Context, q *db.Queries, domain crawl.Domain, workspaceID uuid.UUID, version int,
+) error {
 	if workspaceID == uuid.Nil {
 		return nil
 	}
-	return record(ctx, q, workspaceID, audit.ExtractionChanged, "domain", crawl.DomainUUID(domain.Name), map[string]any{"domain": domain.Name, "version": version})
+	return record(ctx, q, workspaceID, audit.ExtractionChanged, "domain", crawl.DomainUUID(domain.Name),
+		map[string]any{"domain": domain.Name, "version": version})
 }

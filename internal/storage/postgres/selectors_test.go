@@ -16,7 +16,10 @@ import (
 // activate stores selectors and activates them.
 func (n *newsroom) activate(d crawl.Domain) pipeline.Selectors {
 	n.t.Helper()
-	draft := pipeline.Selectors{Config: selector.Config{Variants: []selector.Variant{{Name: "story", Body: []string{"//article"}}}}, CreatedBy: pipeline.CreatedByMember, State: pipeline.Active, Reason: because("better")}
+	draft := pipeline.Selectors{
+		Config:    selector.Config{Variants: []selector.Variant{{Name: "story", Body: []string{"//article"}}}},
+		CreatedBy: pipeline.CreatedByMember, State: pipeline.Active, Reason: because("better"),
+	}
 	made, _, err := n.AddSelectors(n.t.Context(), d, n.workspace.ID, draft, idempotency.Key{})
 	n.must(err)
 	return made
@@ -31,7 +34,8 @@ func (n *newsroom) inUse(d crawl.Domain) int {
 	h, err := n.ExtractionHealth(n.t.Context(), d.ID)
 	n.must(err)
 	if h.Monitor.Version != site.Version || h.RequestedAction != selector.ActionNone {
-		n.t.Errorf("the monitor watches version %d and wants to %s, version %d is in use", h.Monitor.Version, h.RequestedAction, site.Version)
+		n.t.Errorf("the monitor watches version %d and wants to %s, version %d is in use", h.Monitor.Version,
+			h.RequestedAction, site.Version)
 	}
 	return site.Version
 }
@@ -55,18 +59,24 @@ func TestRollBackSelectors_GoesBackVersionByVersion(t *testing.T) {
 		}
 		left, err := n.SelectorsVersion(t.Context(), d.ID, want+1)
 		if err != nil || left.State != pipeline.RolledBack || left.EndReason.Text != "it lacks the lead" {
-			t.Errorf("version %d: got %s, %q, %v, want rolled back with the reason", want+1, left.State, left.EndReason.Text, err)
+			t.Errorf("version %d: got %s, %q, %v, want rolled back with the reason", want+1, left.State,
+				left.EndReason.Text, err)
 		}
 		var previous, version int
 		var reason string
-		n.query(&version, "select (data->>'version')::int from post_events where type = $1 order by id desc limit 1", post.EventSelectorsRolledBack)
-		n.query(&previous, "select (data->>'previous')::int from post_events where type = $1 order by id desc limit 1", post.EventSelectorsRolledBack)
-		n.query(&reason, "select data->>'reason' from post_events where type = $1 order by id desc limit 1", post.EventSelectorsRolledBack)
+		n.query(&version, "select (data->>'version')::int from post_events where type = $1 order by id desc limit 1",
+			post.EventSelectorsRolledBack)
+		n.query(&previous, "select (data->>'previous')::int from post_events where type = $1 order by id desc limit 1",
+			post.EventSelectorsRolledBack)
+		n.query(&reason, "select data->>'reason' from post_events where type = $1 order by id desc limit 1",
+			post.EventSelectorsRolledBack)
 		if version != want || previous != want+1 || reason != "it lacks the lead" {
-			t.Errorf("the event has %d instead of %d because %q, want %d instead of %d", version, previous, reason, want, want+1)
+			t.Errorf("the event has %d instead of %d because %q, want %d instead of %d", version, previous, reason,
+				want, want+1)
 		}
 	}
-	if back, done, err := n.RollBackSelectors(t.Context(), d, n.workspace.ID, message.Message{}, false); done || err != nil || back.Version != 0 {
+	if back, done, err := n.RollBackSelectors(t.Context(), d, n.workspace.ID, message.Message{}, false); done ||
+		err != nil || back.Version != 0 {
 		t.Errorf("without selectors: got %d, %v, %v, want nothing done", back.Version, done, err)
 	}
 	if rows := n.count("select count(*) from audit_log where action like 'domain%'"); rows != 6 {
@@ -74,7 +84,8 @@ func TestRollBackSelectors_GoesBackVersionByVersion(t *testing.T) {
 	}
 	// A version that was rolled back is not activated by another rollback.
 	n.activate(d)
-	if back, done, err := n.RollBackSelectors(t.Context(), d, n.workspace.ID, message.Message{}, false); err != nil || !done || back.Version != 0 {
+	if back, done, err := n.RollBackSelectors(t.Context(), d, n.workspace.ID, message.Message{}, false); err != nil ||
+		!done || back.Version != 0 {
 		t.Errorf("all others were rolled back: got version %d, %v, %v, want 0", back.Version, done, err)
 	}
 }
@@ -102,18 +113,25 @@ func TestRollBackSelectors_AsTheMonitorAsksFor(t *testing.T) {
 	if back, done := rollBack(); !done || back.Version != 1 || n.inUse(d) != 1 {
 		t.Errorf("got version %d, %v, want 1", back.Version, done)
 	}
-	if left, err := n.SelectorsVersion(t.Context(), d.ID, 2); err != nil || left.EndReason.Text != "version 2 is worse" {
+	if left, err := n.SelectorsVersion(t.Context(), d.ID, 2); err != nil ||
+		left.EndReason.Text != "version 2 is worse" {
 		t.Errorf("version 2 ended because %q, %v, want the monitor's reason", left.EndReason.Text, err)
 	}
 	if _, done := rollBack(); done || n.inUse(d) != 1 {
 		t.Errorf("a second time: got %v, version %d, want version 1", done, n.inUse(d))
 	}
 	n.must(n.RequestSelectorAction(t.Context(), d.ID, selector.ActionLearn, because("the site may have changed")))
-	learned, done, err := n.SaveLearnedSelectors(t.Context(), d, pipeline.Selectors{Config: selector.Config{Variants: []selector.Variant{{Body: []string{"//main"}}}}, CreatedBy: pipeline.CreatedByLearner, State: pipeline.Active})
+	learned, done, err := n.SaveLearnedSelectors(t.Context(), d, pipeline.Selectors{
+		Config:    selector.Config{Variants: []selector.Variant{{Body: []string{"//main"}}}},
+		CreatedBy: pipeline.CreatedByLearner, State: pipeline.Active,
+	})
 	if err != nil || !done || learned.Version != 3 || n.inUse(d) != 3 {
 		t.Errorf("learned: got version %d, %v, %v, want 3", learned.Version, done, err)
 	}
-	if _, done, err := n.SaveLearnedSelectors(t.Context(), d, pipeline.Selectors{CreatedBy: pipeline.CreatedByLearner, State: pipeline.Active}); done || err != nil || n.inUse(d) != 3 {
+	if _, done, err := n.SaveLearnedSelectors(t.Context(), d, pipeline.Selectors{
+		CreatedBy: pipeline.CreatedByLearner,
+		State:     pipeline.Active,
+	}); done || err != nil || n.inUse(d) != 3 {
 		t.Errorf("learned without a request: got %v, %v, want nothing done", done, err)
 	}
 }
@@ -124,14 +142,17 @@ func TestActivateSelectors_TakesAnyVersion(t *testing.T) {
 	_, d := n.seed(n.workspace.ID, "https://news.example/")
 	n.activate(d)
 	n.activate(d)
-	if made, err := n.ActivateSelectors(t.Context(), d, n.workspace.ID, 1, because("it was better")); err != nil || made.State != pipeline.Active || n.inUse(d) != 1 {
+	if made, err := n.ActivateSelectors(t.Context(), d, n.workspace.ID, 1, because("it was better")); err != nil ||
+		made.State != pipeline.Active || n.inUse(d) != 1 {
 		t.Errorf("got %+v, %v, want version 1 in use", made, err)
 	}
-	if left, err := n.SelectorsVersion(t.Context(), d.ID, 2); err != nil || left.State != pipeline.Retired || left.EndReason.Text != "it was better" {
+	if left, err := n.SelectorsVersion(t.Context(), d.ID, 2); err != nil || left.State != pipeline.Retired ||
+		left.EndReason.Text != "it was better" {
 		t.Errorf("version 2: got %s, %q, %v, want retired with the reason", left.State, left.EndReason.Text, err)
 	}
 	events := n.count("select count(*) from post_events")
-	if _, err := n.ActivateSelectors(t.Context(), d, n.workspace.ID, 1, because("again")); err != nil || n.count("select count(*) from post_events") != events {
+	if _, err := n.ActivateSelectors(t.Context(), d, n.workspace.ID, 1, because("again")); err != nil ||
+		n.count("select count(*) from post_events") != events {
 		t.Errorf("the version in use: got %v and a new event, want no change", err)
 	}
 	if _, err := n.ActivateSelectors(t.Context(), d, n.workspace.ID, 9, message.Message{}); err == nil {

@@ -17,7 +17,9 @@ import (
 
 // CreateSeries stores a series. replayed means that an earlier request with the same key
 // created the returned series.
-func (s *Store) CreateSeries(ctx context.Context, n post.Series, key idempotency.Key) (created post.Series, replayed bool, err error) {
+func (s *Store) CreateSeries(
+	ctx context.Context, n post.Series, key idempotency.Key,
+) (created post.Series, replayed bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		earlier, err := claimKey(ctx, q, n.WorkspaceID, key, n.ID)
 		if err != nil {
@@ -27,8 +29,10 @@ func (s *Store) CreateSeries(ctx context.Context, n post.Series, key idempotency
 		if replayed = earlier != uuid.Nil; replayed {
 			row, err = q.GetSeries(ctx, earlier)
 		} else {
-			row, err = q.InsertSeries(ctx, db.InsertSeriesParams{ID: n.ID, WorkspaceID: n.WorkspaceID, UserID: n.UserID,
-				Rule: n.Rule, Starts: n.Starts, TimeZone: n.TimeZone, Template: n.Template, ByAuthor: n.ByAuthor})
+			row, err = q.InsertSeries(ctx, db.InsertSeriesParams{
+				ID: n.ID, WorkspaceID: n.WorkspaceID, UserID: n.UserID,
+				Rule: n.Rule, Starts: n.Starts, TimeZone: n.TimeZone, Template: n.Template, ByAuthor: n.ByAuthor,
+			})
 		}
 		created = seriesFromRow(row)
 		return err
@@ -37,7 +41,9 @@ func (s *Store) CreateSeries(ctx context.Context, n post.Series, key idempotency
 }
 
 // ReplayedSeries returns the series that an earlier request with the key created.
-func (s *Store) ReplayedSeries(ctx context.Context, workspaceID uuid.UUID, key idempotency.Key) (n post.Series, found bool, err error) {
+func (s *Store) ReplayedSeries(
+	ctx context.Context, workspaceID uuid.UUID, key idempotency.Key,
+) (n post.Series, found bool, err error) {
 	if key.Key == "" {
 		return n, false, nil
 	}
@@ -71,8 +77,10 @@ func readSeries(row db.Series, err error) (post.Series, error) {
 
 // ListSeries lists series, newest first.
 func (s *Store) ListSeries(ctx context.Context, f post.SeriesFilter) ([]post.Series, error) {
-	rows, err := s.q.ListSeries(ctx, db.ListSeriesParams{WorkspaceID: f.WorkspaceID, Statuses: orEmpty(f.Statuses),
-		BeforeTime: f.BeforeTime, BeforeID: f.BeforeID, PageSize: int32(f.Limit)}) //nolint:gosec // the API caps the limit at 200
+	rows, err := s.q.ListSeries(ctx, db.ListSeriesParams{
+		WorkspaceID: f.WorkspaceID, Statuses: orEmpty(f.Statuses),
+		BeforeTime: f.BeforeTime, BeforeID: f.BeforeID, PageSize: int32(f.Limit), //nolint:gosec // the API caps the limit at 200
+	})
 	out := make([]post.Series, len(rows))
 	for i, row := range rows {
 		out[i] = seriesFromRow(row)
@@ -87,27 +95,38 @@ func (s *Store) ListOpenSeries(ctx context.Context, after uuid.UUID, limit int) 
 
 // EditSeries changes the template or schedule of a series.
 func (s *Store) EditSeries(ctx context.Context, g post.Guard, c post.SeriesChange) (post.Series, error) {
-	row, err := s.q.EditSeries(ctx, db.EditSeriesParams{ID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion,
-		Rule: orNil(c.Rule), Starts: orNil(c.Starts), TimeZone: orNil(c.TimeZone), Template: c.Template, ByAuthor: c.ByAuthor})
+	row, err := s.q.EditSeries(ctx, db.EditSeriesParams{
+		ID: g.PostID, WorkspaceID: g.WorkspaceID,
+		IfVersion: g.IfVersion,
+		Rule:      orNil(c.Rule), Starts: orNil(c.Starts), TimeZone: orNil(c.TimeZone), Template: c.Template,
+		ByAuthor: c.ByAuthor,
+	})
 	return s.changedSeries(ctx, g, row, err)
 }
 
 // SetSeriesStatus pauses, resumes or ends a series.
 func (s *Store) SetSeriesStatus(ctx context.Context, g post.Guard, status post.SeriesStatus) (post.Series, error) {
-	row, err := s.q.SetSeriesStatus(ctx, db.SetSeriesStatusParams{ID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion,
-		Status: db.SeriesStatus(status)})
+	row, err := s.q.SetSeriesStatus(ctx, db.SetSeriesStatusParams{
+		ID: g.PostID, WorkspaceID: g.WorkspaceID,
+		IfVersion: g.IfVersion,
+		Status:    db.SeriesStatus(status),
+	})
 	return s.changedSeries(ctx, g, row, err)
 }
 
 // SetOccurrenceSkipped skips or restores an occurrence.
-func (s *Store) SetOccurrenceSkipped(ctx context.Context, g post.Guard, occurrence string, skip bool) (post.Series, error) {
+func (s *Store) SetOccurrenceSkipped(
+	ctx context.Context, g post.Guard, occurrence string, skip bool,
+) (post.Series, error) {
 	var row db.Series
 	err := s.inTx(ctx, func(q *db.Queries) (err error) {
 		if row, err = q.TouchSeries(ctx, db.TouchSeriesParams{ID: g.PostID, WorkspaceID: g.WorkspaceID}); err != nil {
 			return err
 		}
 		if skip {
-			return q.SaveSeriesException(ctx, db.SaveSeriesExceptionParams{SeriesID: g.PostID, Occurrence: occurrence, Kind: db.SeriesExceptionKindSkipped})
+			return q.SaveSeriesException(ctx, db.SaveSeriesExceptionParams{
+				SeriesID: g.PostID, Occurrence: occurrence, Kind: db.SeriesExceptionKindSkipped,
+			})
 		}
 		_, err = q.DeleteSkip(ctx, db.DeleteSkipParams{SeriesID: g.PostID, Occurrence: occurrence})
 		return err
@@ -148,7 +167,9 @@ const maxSeriesExceptions = 5000
 
 // SeriesExceptions lists occurrences without a post, starting with the given one.
 func (s *Store) SeriesExceptions(ctx context.Context, id uuid.UUID, from string) ([]post.SeriesException, error) {
-	rows, err := s.q.SeriesExceptions(ctx, db.SeriesExceptionsParams{SeriesID: id, FromOccurrence: from, Batch: maxSeriesExceptions})
+	rows, err := s.q.SeriesExceptions(ctx, db.SeriesExceptionsParams{
+		SeriesID: id, FromOccurrence: from, Batch: maxSeriesExceptions,
+	})
 	return notesFromRows(rows), err
 }
 
@@ -166,7 +187,9 @@ func (s *Store) SkippedOccurrences(ctx context.Context, id uuid.UUID, limit int)
 func notesFromRows(rows []db.SeriesException) []post.SeriesException {
 	notes := make([]post.SeriesException, len(rows))
 	for i, r := range rows {
-		notes[i] = post.SeriesException{Occurrence: r.Occurrence, Skipped: r.Kind == db.SeriesExceptionKindSkipped, Reason: messagesFrom(r.Reason)}
+		notes[i] = post.SeriesException{
+			Occurrence: r.Occurrence, Skipped: r.Kind == db.SeriesExceptionKindSkipped, Reason: messagesFrom(r.Reason),
+		}
 	}
 	return notes
 }
@@ -193,7 +216,9 @@ func (s *Store) heldSeries(ctx context.Context, n post.Series, f func(q *db.Quer
 
 // CreateOccurrence stores an occurrence's post. It returns the zero post if the occurrence
 // already has one. problem is the reason why the post is only a draft.
-func (s *Store) CreateOccurrence(ctx context.Context, n post.Series, name string, made post.NewPost, problem string) (p post.Post, ok bool, err error) {
+func (s *Store) CreateOccurrence(
+	ctx context.Context, n post.Series, name string, made post.NewPost, problem string,
+) (p post.Post, ok bool, err error) {
 	ok, err = s.heldSeries(ctx, n, func(q *db.Queries) error {
 		thread, err := threadJSON(made.Post.Thread)
 		if err != nil {
@@ -207,11 +232,16 @@ func (s *Store) CreateOccurrence(ctx context.Context, n post.Series, name string
 		if err := lockMedia(ctx, q, mediaOf(w, made.Overrides)); err != nil {
 			return err
 		}
-		row, err := q.InsertOccurrence(ctx, db.InsertOccurrenceParams{PostID: w.ID, WorkspaceID: w.WorkspaceID, UserID: w.UserID, Content: w.Content,
+		row, err := q.InsertOccurrence(ctx, db.InsertOccurrenceParams{
+			PostID: w.ID, WorkspaceID: w.WorkspaceID,
+			UserID: w.UserID, Content: w.Content,
 			ScheduledTime: timeOrNil(w.ScheduledTime), TimeZone: w.TimeZone, Status: db.PostStatus(w.Status),
-			AttachmentIds: orEmpty(w.AttachmentIDs), AttachmentUrls: orEmpty(w.AttachmentURLs), Thread: thread, Options: options,
+			AttachmentIds: orEmpty(w.AttachmentIDs), AttachmentUrls: orEmpty(w.AttachmentURLs), Thread: thread,
+			Options:          options,
 			LateLimitMinutes: minutes(w.LateLimit), Language: w.Language, LinkBase: orNil(w.LinkBase),
-			SeriesID: &n.ID, Occurrence: &name, SeriesTemplateRevision: &n.TemplateRevision, Approval: approvalState(w.Approval.State)})
+			SeriesID: &n.ID, Occurrence: &name, SeriesTemplateRevision: &n.TemplateRevision,
+			Approval: approvalState(w.Approval.State),
+		})
 		if noRows(err) {
 			return nil
 		}
@@ -221,8 +251,11 @@ func (s *Store) CreateOccurrence(ctx context.Context, n post.Series, name string
 		if err := insertTargets(ctx, q, w, made.AccountIDs, made.Overrides); err != nil {
 			return err
 		}
-		if err := addEvent(ctx, q, row, nil, post.EventCreated, made.Actor, map[string]any{"accounts": made.AccountIDs, "status": w.Status,
-			"scheduled_time": row.ScheduledTime, "series_id": n.ID, "occurrence": name}); err != nil {
+		if err := addEvent(ctx, q, row, nil, post.EventCreated, made.Actor,
+			map[string]any{
+				"accounts": made.AccountIDs, "status": w.Status,
+				"scheduled_time": row.ScheduledTime, "series_id": n.ID, "occurrence": name,
+			}); err != nil {
 			return err
 		}
 		if w.Approval.State == post.ApprovalPending {
@@ -231,7 +264,8 @@ func (s *Store) CreateOccurrence(ctx context.Context, n post.Series, name string
 			}
 		}
 		if problem != "" {
-			if err := addEvent(ctx, q, row, nil, post.EventProblem, made.Actor, map[string]any{"message": problem}); err != nil {
+			if err := addEvent(ctx, q, row, nil, post.EventProblem, made.Actor,
+				map[string]any{"message": problem}); err != nil {
 				return err
 			}
 		}
@@ -243,7 +277,9 @@ func (s *Store) CreateOccurrence(ctx context.Context, n post.Series, name string
 
 // UpdateOccurrence updates a post that nobody has edited to match its series. With
 // schedule, a draft is scheduled, or submitted if the change needs approval.
-func (s *Store) UpdateOccurrence(ctx context.Context, n post.Series, g post.Guard, change post.Change, urls []string, schedule bool) (p post.Post, ok bool, err error) {
+func (s *Store) UpdateOccurrence(
+	ctx context.Context, n post.Series, g post.Guard, change post.Change, urls []string, schedule bool,
+) (p post.Post, ok bool, err error) {
 	params, err := editParams(g, change, urls)
 	if err != nil {
 		return post.Post{}, false, err
@@ -285,7 +321,9 @@ func (s *Store) UpdateOccurrence(ctx context.Context, n post.Series, g post.Guar
 				return err
 			}
 		}
-		row, err = q.TakeOccurrence(ctx, db.TakeOccurrenceParams{PostID: g.PostID, SeriesTemplateRevision: &n.TemplateRevision})
+		row, err = q.TakeOccurrence(ctx, db.TakeOccurrenceParams{
+			PostID: g.PostID, SeriesTemplateRevision: &n.TemplateRevision,
+		})
 		p, err = withTargets(ctx, q, row, err)
 		return err
 	})
@@ -296,7 +334,9 @@ func (s *Store) UpdateOccurrence(ctx context.Context, n post.Series, g post.Guar
 // occurrence can become a post again.
 func (s *Store) WithdrawOccurrence(ctx context.Context, n post.Series, g post.Guard) (ok bool, err error) {
 	return s.heldSeries(ctx, n, func(q *db.Queries) error {
-		row, err := q.CancelPost(ctx, db.CancelPostParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion})
+		row, err := q.CancelPost(ctx, db.CancelPostParams{
+			PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion,
+		})
 		if noRows(err) {
 			return errSeriesMoved
 		}
@@ -315,16 +355,23 @@ func (s *Store) WithdrawOccurrence(ctx context.Context, n post.Series, g post.Gu
 
 // SeriesChecked records missed occurrences, the time until which all occurrences are
 // materialized, and the problem of the series; empty: none.
-func (s *Store) SeriesChecked(ctx context.Context, n post.Series, until time.Time, missed []post.SeriesException, problem message.Messages) (ok bool, err error) {
+func (s *Store) SeriesChecked(
+	ctx context.Context, n post.Series, until time.Time, missed []post.SeriesException, problem message.Messages,
+) (ok bool, err error) {
 	// Does not use heldSeries: two transactions with a shared lock that both update the
 	// row would deadlock.
 	err = s.inTx(ctx, func(q *db.Queries) error {
-		rows, err := q.SetCheckedUntil(ctx, db.SetCheckedUntilParams{ID: n.ID, Version: n.Version, CheckedUntil: until, LastError: messagesJSON(problem)})
+		rows, err := q.SetCheckedUntil(ctx, db.SetCheckedUntilParams{
+			ID: n.ID, Version: n.Version, CheckedUntil: until, LastError: messagesJSON(problem),
+		})
 		if ok = rows == 1; err != nil || !ok {
 			return err
 		}
 		for _, m := range missed {
-			if err := q.SaveSeriesException(ctx, db.SaveSeriesExceptionParams{SeriesID: n.ID, Occurrence: m.Occurrence, Kind: db.SeriesExceptionKindMissed, Reason: messagesJSON(m.Reason)}); err != nil {
+			if err := q.SaveSeriesException(ctx, db.SaveSeriesExceptionParams{
+				SeriesID: n.ID, Occurrence: m.Occurrence,
+				Kind: db.SeriesExceptionKindMissed, Reason: messagesJSON(m.Reason),
+			}); err != nil {
 				return err
 			}
 		}
@@ -362,7 +409,12 @@ func messagesFrom(raw []byte) (m message.Messages) {
 }
 
 func seriesFromRow(r db.Series) post.Series {
-	return post.Series{ID: r.ID, WorkspaceID: r.WorkspaceID, UserID: r.UserID, Rule: r.Rule, Starts: r.Starts, TimeZone: r.TimeZone,
-		Template: r.Template, ByAuthor: r.ByAuthor, Status: post.SeriesStatus(r.Status), TemplateRevision: r.TemplateRevision, CheckedUntil: r.CheckedUntil.UTC(),
-		LastError: messagesFrom(r.LastError), LastErrorAt: r.LastErrorAt, Version: r.Version, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC()}
+	return post.Series{
+		ID: r.ID, WorkspaceID: r.WorkspaceID, UserID: r.UserID, Rule: r.Rule, Starts: r.Starts,
+		TimeZone: r.TimeZone,
+		Template: r.Template, ByAuthor: r.ByAuthor, Status: post.SeriesStatus(r.Status),
+		TemplateRevision: r.TemplateRevision, CheckedUntil: r.CheckedUntil.UTC(),
+		LastError: messagesFrom(r.LastError), LastErrorAt: r.LastErrorAt, Version: r.Version,
+		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(),
+	}
 }

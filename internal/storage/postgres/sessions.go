@@ -14,11 +14,15 @@ import (
 // InsertSession stores a new session and deletes expired ones.
 func (s *Store) InsertSession(ctx context.Context, n login.Session, hash []byte, l login.Limits) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
-		if err := q.DeleteOldSessions(ctx, db.DeleteOldSessionsParams{CreatedBefore: l.Created, UsedBefore: l.Used}); err != nil {
+		if err := q.DeleteOldSessions(ctx,
+			db.DeleteOldSessionsParams{CreatedBefore: l.Created, UsedBefore: l.Used}); err != nil {
 			return err
 		}
-		return q.InsertSession(ctx, db.InsertSessionParams{ID: n.ID, Hash: hash, UserID: n.UserID, WorkspaceID: n.WorkspaceID,
-			Now: n.CreatedAt, UserAgent: n.UserAgent})
+		return q.InsertSession(ctx, db.InsertSessionParams{
+			ID: n.ID, Hash: hash, UserID: n.UserID,
+			WorkspaceID: n.WorkspaceID,
+			Now:         n.CreatedAt, UserAgent: n.UserAgent,
+		})
 	})
 }
 
@@ -47,8 +51,10 @@ func (s *Store) Sessions(ctx context.Context, user uuid.UUID, l login.Limits) ([
 }
 
 func toSession(row db.ListSessionsRow) login.Session {
-	return login.Session{ID: row.ID, UserID: row.UserID, WorkspaceID: row.WorkspaceID, Role: workspace.Role(row.Role),
-		CreatedAt: row.CreatedAt, LastUsedAt: row.LastUsedAt, UserAgent: row.UserAgent}
+	return login.Session{
+		ID: row.ID, UserID: row.UserID, WorkspaceID: row.WorkspaceID, Role: workspace.Role(row.Role),
+		CreatedAt: row.CreatedAt, LastUsedAt: row.LastUsedAt, UserAgent: row.UserAgent,
+	}
 }
 
 // MoveSession changes the workspace of a session; false if the user is not a member of the

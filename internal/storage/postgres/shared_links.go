@@ -17,11 +17,18 @@ import (
 // CreateSharedLink stores a link unless its site has as many as the limit.
 func (s *Store) CreateSharedLink(ctx context.Context, l sharedlink.Link, limit int) (made sharedlink.Link, err error) {
 	err = s.lockedSite(ctx, l.WorkspaceID, l.SiteID, func(q *db.Queries, _ site.Site) error {
-		row, err := q.InsertSharedLink(ctx, db.InsertSharedLinkParams{ID: l.ID, WorkspaceID: l.WorkspaceID, SiteID: l.SiteID, Name: l.Name, FilterName: l.Filter.Name,
-			FilterValue: l.Filter.Value, EmbedOrigins: orEmpty(l.EmbedOrigins), TokenHash: l.TokenHash, PasswordHash: l.PasswordHash, ExpiresAt: l.ExpiresAt,
-			MaxLinks: int32(limit)}) //nolint:gosec // a few
+		row, err := q.InsertSharedLink(ctx, db.InsertSharedLinkParams{
+			ID: l.ID, WorkspaceID: l.WorkspaceID,
+			SiteID: l.SiteID, Name: l.Name, FilterName: l.Filter.Name,
+			FilterValue: l.Filter.Value, EmbedOrigins: orEmpty(l.EmbedOrigins), TokenHash: l.TokenHash,
+			PasswordHash: l.PasswordHash, ExpiresAt: l.ExpiresAt,
+			MaxLinks: int32(limit), //nolint:gosec // a few
+		})
 		if noRows(err) {
-			return &apperr.Error{Kind: apperr.KindConflict, Code: "too_many_shared_links", Message: fmt.Sprintf("This site has reached the limit of %d shared links. Revoke one first.", limit)}
+			return &apperr.Error{
+				Kind: apperr.KindConflict, Code: "too_many_shared_links",
+				Message: fmt.Sprintf("This site has reached the limit of %d shared links. Revoke one first.", limit),
+			}
 		}
 		if err != nil {
 			return err
@@ -63,6 +70,11 @@ func (s *Store) SharedLink(ctx context.Context, tokenHash []byte) (sharedlink.Li
 }
 
 func sharedLinkFromRow(r db.SharedLink) sharedlink.Link {
-	return sharedlink.Link{ID: r.ID, WorkspaceID: r.WorkspaceID, SiteID: r.SiteID, Name: r.Name, Filter: report.Filter{Name: r.FilterName, Value: r.FilterValue},
-		EmbedOrigins: r.EmbedOrigins, ExpiresAt: r.ExpiresAt, CreatedAt: r.CreatedAt, TokenHash: r.TokenHash, PasswordHash: r.PasswordHash}
+	return sharedlink.Link{
+		ID: r.ID, WorkspaceID: r.WorkspaceID, SiteID: r.SiteID, Name: r.Name, Filter: report.Filter{
+			Name: r.FilterName, Value: r.FilterValue,
+		},
+		EmbedOrigins: r.EmbedOrigins, ExpiresAt: r.ExpiresAt, CreatedAt: r.CreatedAt, TokenHash: r.TokenHash,
+		PasswordHash: r.PasswordHash,
+	}
 }

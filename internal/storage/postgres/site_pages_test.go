@@ -23,7 +23,8 @@ func TestRollUpViews_ListsThePagesOfACompletedMonth(t *testing.T) {
 		if i < 10 {
 			views = int64(100 - i)
 		}
-		deltas[i] = counts(counter.PageID{Site: site, Page: fmt.Sprintf("/%04d", i)}, first.Add(time.Duration(i%2)*20*24*time.Hour), views)
+		deltas[i] = counts(counter.PageID{Site: site, Page: fmt.Sprintf("/%04d", i)},
+			first.Add(time.Duration(i%2)*20*24*time.Hour), views)
 	}
 	for i := range 2 { // the first page is also read on another day
 		e := counter.EngagementDelta{Day: counter.DayOf(first) + counter.Day(9*i)} //nolint:gosec // 0 or 9
@@ -39,7 +40,9 @@ func TestRollUpViews_ListsThePagesOfACompletedMonth(t *testing.T) {
 	total := int64(50 + 100*10 - 45 + 2*5_000)
 	pages := func(from, to counter.Day) []report.Row {
 		t.Helper()
-		r, err := (&report.Reporter{Store: n.Store}).Report(t.Context(), report.Query{Site: counter.Site{ID: site}, From: from, To: to, By: report.Pages, Limit: 3})
+		r, err := (&report.Reporter{Store: n.Store}).Report(t.Context(), report.Query{
+			Site: counter.Site{ID: site}, From: from, To: to, By: report.Pages, Limit: 3,
+		})
 		n.must(err)
 		sum := *r.Tables[0].Rest
 		for _, row := range r.Tables[0].Rows {
@@ -58,7 +61,8 @@ func TestRollUpViews_ListsThePagesOfACompletedMonth(t *testing.T) {
 	}
 	check("the list", "select count(*) from site_page_months where site_id = $1 and month = '2026-09-01'", 5_001)
 	check("the list", "select sum(views) from site_page_months where site_id = $1 and month = '2026-09-01'", int(total))
-	check("the others", "select views from site_page_months where site_id = $1 and month = '2026-09-01' and page_id = 0", 2*10)
+	check("the others", "select views from site_page_months where site_id = $1 and month = '2026-09-01' and "+
+		"page_id = 0", 2*10)
 	show := func(rows []report.Row) (text string) {
 		for _, r := range rows {
 			text += fmt.Sprint(r.Value, " ", *r.Views, " ", *r.Visitors)
@@ -69,7 +73,8 @@ func TestRollUpViews_ListsThePagesOfACompletedMonth(t *testing.T) {
 		}
 		return text
 	}
-	month, edge := show(pages(counter.DayOf(first), counter.DayOf(october)-1)), show(pages(counter.DayOf(first)-1, counter.DayOf(october)+1))
+	month, edge := show(pages(counter.DayOf(first), counter.DayOf(october)-1)), show(pages(counter.DayOf(first)-1,
+		counter.DayOf(october)+1))
 	want := "/0000 150 150 engaged 30 completed 3; /0001 99 99; /0002 98 98; "
 	if month != want || edge != want {
 		t.Errorf("the month has %s and a range around it %s, want %s", month, edge, want)
@@ -96,7 +101,9 @@ func TestApplyViewBatch_LimitsTheValuesOfADay(t *testing.T) {
 	visits := func(from, to int, count int64) {
 		d := counts(counter.PageID{Site: site, Page: "/a"}, hour, 1)
 		for i := from; i < to; i++ {
-			d.Visits = append(d.Visits, counter.DimensionDelta{Day: day, Dimension: counter.Source, Value: fmt.Sprintf("source%03d.example", i), Count: count})
+			d.Visits = append(d.Visits, counter.DimensionDelta{
+				Day: day, Dimension: counter.Source, Value: fmt.Sprintf("source%03d.example", i), Count: count,
+			})
 		}
 		n.apply(newID(), d)
 	}
@@ -104,11 +111,16 @@ func TestApplyViewBatch_LimitsTheValuesOfADay(t *testing.T) {
 	visits(100, 260, 2) // fifty are known, fifty fit, sixty do not
 	visits(250, 300, 1)
 	for sql, want := range map[string]int{
-		"select count(*) from site_dimension_days where site_id = $1 and dimension = 'source' and value <> 'other'":             200,
-		"select visits from site_dimension_days where site_id = $1 and dimension = 'source' and value = 'other'":                60*2 + 50,
-		"select visits from site_dimension_days where site_id = $1 and dimension = 'source' and value = 'source120.example'":    5,
-		"select sum(visits) from site_dimension_days where site_id = $1 and dimension = 'source'":                               150*3 + 160*2 + 50,
-		"select count(*) from site_dimension_days where site_id = $1 and dimension = 'country' and value = 'VN' and visits = 0": 1,
+		"select count(*) from site_dimension_days where site_id = $1 and dimension = 'source' and value " +
+			"<> 'other'": 200,
+		"select visits from site_dimension_days where site_id = $1 and dimension = 'source' and " +
+			"value = 'other'": 60*2 + 50,
+		"select visits from site_dimension_days where site_id = $1 and dimension = 'source' and value = " +
+			"'source120.example'": 5,
+		"select sum(visits) from site_dimension_days where site_id = $1 and dimension " +
+			"= 'source'": 150*3 + 160*2 + 50,
+		"select count(*) from site_dimension_days where site_id = $1 and dimension = 'country' and value = 'VN' and " +
+			"visits = 0": 1,
 	} {
 		if got := n.number(sql, site); got != want {
 			t.Errorf("%s: got %d, want %d", sql, got, want)

@@ -17,7 +17,9 @@ import (
 )
 
 // CreateSite stores a site unless the workspace has maxSites.
-func (s *Store) CreateSite(ctx context.Context, w site.Site, maxSites int, key idempotency.Key) (created site.Site, replayed bool, err error) {
+func (s *Store) CreateSite(
+	ctx context.Context, w site.Site, maxSites int, key idempotency.Key,
+) (created site.Site, replayed bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		earlier, err := claimKey(ctx, q, w.WorkspaceID, key, w.ID)
 		if err != nil {
@@ -28,13 +30,20 @@ func (s *Store) CreateSite(ctx context.Context, w site.Site, maxSites int, key i
 			created = siteFromRow(row)
 			return orMissing(err, "site")
 		}
-		row, err := q.InsertSite(ctx, db.InsertSiteParams{ID: w.ID, WorkspaceID: w.WorkspaceID, Name: w.Name, Domains: orEmpty(w.Domains), TimeZone: w.TimeZone,
-			WindowSeconds: int32(w.WindowSeconds), UniqueMethod: string(w.UniqueMethod), MaxID: w.MaxID, RateHits: int32(w.RateHits), RateSeconds: int32(w.RateSeconds), //nolint:gosec // checked
-			Visitors: string(w.Visitors), WeeklyUniques: w.WeeklyUniques, PublicCounts: w.PublicCounts, Events: jsonList(w.Events), Goals: jsonList(w.Goals),
-			WriteKey: w.WriteKey, SecretHash: w.SecretHash, VisitorKey: w.VisitorKey, MaxSites: int32(maxSites)}) //nolint:gosec // a few
+		row, err := q.InsertSite(ctx, db.InsertSiteParams{
+			ID: w.ID, WorkspaceID: w.WorkspaceID, Name: w.Name,
+			Domains: orEmpty(w.Domains), TimeZone: w.TimeZone,
+			WindowSeconds: int32(w.WindowSeconds), UniqueMethod: string(w.UniqueMethod), MaxID: w.MaxID, //nolint:gosec // checked
+			RateHits: int32(w.RateHits), RateSeconds: int32(w.RateSeconds), //nolint:gosec // checked
+			Visitors: string(w.Visitors), WeeklyUniques: w.WeeklyUniques, PublicCounts: w.PublicCounts,
+			Events: jsonList(w.Events), Goals: jsonList(w.Goals),
+			WriteKey: w.WriteKey, SecretHash: w.SecretHash, VisitorKey: w.VisitorKey, MaxSites: int32(maxSites), //nolint:gosec // a few
+		})
 		if noRows(err) {
-			return &apperr.Error{Kind: apperr.KindConflict, Code: "too_many_sites",
-				Message: fmt.Sprintf("This workspace has reached the limit of %d sites. Delete one first.", maxSites)}
+			return &apperr.Error{
+				Kind: apperr.KindConflict, Code: "too_many_sites",
+				Message: fmt.Sprintf("This workspace has reached the limit of %d sites. Delete one first.", maxSites),
+			}
 		}
 		if err != nil {
 			return err
@@ -67,7 +76,9 @@ func (s *Store) Site(ctx context.Context, workspaceID, id uuid.UUID) (site.Site,
 }
 
 // UpdateSite changes a site while holding a lock on its row.
-func (s *Store) UpdateSite(ctx context.Context, workspaceID, id uuid.UUID, change func(*site.Site) error) (site.Site, error) {
+func (s *Store) UpdateSite(
+	ctx context.Context, workspaceID, id uuid.UUID, change func(*site.Site) error,
+) (site.Site, error) {
 	return s.changeSite(ctx, workspaceID, id, audit.SiteChanged, change)
 }
 
@@ -79,14 +90,21 @@ func (s *Store) RotateSiteSecret(ctx context.Context, workspaceID, id uuid.UUID,
 	})
 }
 
-func (s *Store) changeSite(ctx context.Context, workspaceID, id uuid.UUID, action audit.Action, change func(*site.Site) error) (changed site.Site, err error) {
+func (s *Store) changeSite(
+	ctx context.Context, workspaceID, id uuid.UUID, action audit.Action, change func(*site.Site) error,
+) (changed site.Site, err error) {
 	err = s.lockedSite(ctx, workspaceID, id, func(q *db.Queries, w site.Site) error {
 		if err := change(&w); err != nil {
 			return err
 		}
-		row, err := q.UpdateSite(ctx, db.UpdateSiteParams{ID: id, Name: w.Name, Domains: orEmpty(w.Domains), WindowSeconds: int32(w.WindowSeconds), MaxID: w.MaxID, //nolint:gosec // checked
-			RateHits: int32(w.RateHits), RateSeconds: int32(w.RateSeconds), Visitors: string(w.Visitors), WeeklyUniques: w.WeeklyUniques, //nolint:gosec // checked
-			PublicCounts: w.PublicCounts, Events: jsonList(w.Events), Goals: jsonList(w.Goals), SecretHash: w.SecretHash})
+		row, err := q.UpdateSite(ctx, db.UpdateSiteParams{
+			ID: id, Name: w.Name, Domains: orEmpty(w.Domains),
+			WindowSeconds: int32(w.WindowSeconds), MaxID: w.MaxID, //nolint:gosec // checked
+			RateHits: int32(w.RateHits), RateSeconds: int32(w.RateSeconds), Visitors: string(w.Visitors), //nolint:gosec // checked
+			WeeklyUniques: w.WeeklyUniques,
+			PublicCounts:  w.PublicCounts, Events: jsonList(w.Events), Goals: jsonList(w.Goals),
+			SecretHash: w.SecretHash,
+		})
 		if err != nil {
 			return err
 		}
@@ -125,10 +143,14 @@ func sitesFromRows(rows []db.Site) []site.Site {
 }
 
 func siteFromRow(r db.Site) site.Site {
-	w := site.Site{ID: r.ID, WorkspaceID: r.WorkspaceID, Name: r.Name, Domains: r.Domains, TimeZone: r.TimeZone,
-		WindowSeconds: int(r.WindowSeconds), UniqueMethod: counter.UniqueMethod(r.UniqueMethod), MaxID: r.MaxID, RateHits: int(r.RateHits), RateSeconds: int(r.RateSeconds),
-		Visitors: site.VisitorMode(r.Visitors), WeeklyUniques: r.WeeklyUniques, PublicCounts: r.PublicCounts, WriteKey: r.WriteKey,
-		SecretHash: r.SecretHash, VisitorKey: r.VisitorKey, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC()}
+	w := site.Site{
+		ID: r.ID, WorkspaceID: r.WorkspaceID, Name: r.Name, Domains: r.Domains, TimeZone: r.TimeZone,
+		WindowSeconds: int(r.WindowSeconds), UniqueMethod: counter.UniqueMethod(r.UniqueMethod), MaxID: r.MaxID,
+		RateHits: int(r.RateHits), RateSeconds: int(r.RateSeconds),
+		Visitors: site.VisitorMode(r.Visitors), WeeklyUniques: r.WeeklyUniques, PublicCounts: r.PublicCounts,
+		WriteKey:   r.WriteKey,
+		SecretHash: r.SecretHash, VisitorKey: r.VisitorKey, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(),
+	}
 	// They were validated before they were stored.
 	_, _ = json.Unmarshal(r.Events, &w.Events), json.Unmarshal(r.Goals, &w.Goals)
 	return w

@@ -23,18 +23,25 @@ func (s *Store) Snippets(ctx context.Context, workspaceID uuid.UUID) ([]snippet.
 
 // CreateSnippet stores a snippet unless the workspace has maxSnippets.
 func (s *Store) CreateSnippet(ctx context.Context, n snippet.Snippet, maxSnippets int) (snippet.Snippet, error) {
-	row, err := s.q.InsertSnippet(ctx, db.InsertSnippetParams{ID: n.ID, WorkspaceID: n.WorkspaceID, Kind: string(n.Kind), Name: n.Name, Text: n.Text,
-		Template: n.Template, MaxSnippets: int32(maxSnippets)}) //nolint:gosec // a few
+	row, err := s.q.InsertSnippet(ctx, db.InsertSnippetParams{
+		ID: n.ID, WorkspaceID: n.WorkspaceID,
+		Kind: string(n.Kind), Name: n.Name, Text: n.Text,
+		Template: n.Template, MaxSnippets: int32(maxSnippets), //nolint:gosec // a few
+	})
 	if noRows(err) {
-		return snippet.Snippet{}, &apperr.Error{Kind: apperr.KindConflict, Code: "too_many_snippets",
-			Message: fmt.Sprintf("This workspace has reached the limit of %d snippets. Delete one first.", maxSnippets)}
+		return snippet.Snippet{}, &apperr.Error{
+			Kind: apperr.KindConflict, Code: "too_many_snippets",
+			Message: fmt.Sprintf("This workspace has reached the limit of %d snippets. Delete one first.", maxSnippets),
+		}
 	}
 	return snippetFromRow(row), snippetNameError(err)
 }
 
 // UpdateSnippet stores a changed snippet.
 func (s *Store) UpdateSnippet(ctx context.Context, n snippet.Snippet) (snippet.Snippet, error) {
-	row, err := s.q.UpdateSnippet(ctx, db.UpdateSnippetParams{ID: n.ID, WorkspaceID: n.WorkspaceID, Name: n.Name, Text: n.Text, Template: n.Template})
+	row, err := s.q.UpdateSnippet(ctx, db.UpdateSnippetParams{
+		ID: n.ID, WorkspaceID: n.WorkspaceID, Name: n.Name, Text: n.Text, Template: n.Template,
+	})
 	return snippetFromRow(row), snippetNameError(orMissing(err, "snippet"))
 }
 
@@ -48,12 +55,17 @@ func (s *Store) DeleteSnippet(ctx context.Context, workspaceID, id uuid.UUID) er
 }
 
 func snippetFromRow(r db.Snippet) snippet.Snippet {
-	return snippet.Snippet{ID: r.ID, WorkspaceID: r.WorkspaceID, Kind: snippet.Kind(r.Kind), Name: r.Name, Text: r.Text, Template: r.Template, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC()}
+	return snippet.Snippet{
+		ID: r.ID, WorkspaceID: r.WorkspaceID, Kind: snippet.Kind(r.Kind), Name: r.Name, Text: r.Text,
+		Template: r.Template, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(),
+	}
 }
 
 func snippetNameError(err error) error {
 	if violates(err, "snippets_name") {
-		return apperr.InvalidFields(apperr.FieldError{Field: "name", Code: "taken", Message: "Another one has this name."})
+		return apperr.InvalidFields(apperr.FieldError{
+			Field: "name", Code: "taken", Message: "Another one has this name.",
+		})
 	}
 	return err
 }

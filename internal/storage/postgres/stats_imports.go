@@ -25,12 +25,20 @@ func (s *Store) FirstSiteDay(ctx context.Context, siteID uuid.UUID) (day counter
 func noDay() counter.Day { return counter.DayOf(time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)) }
 
 // AddStatsImport stores an import unless another one has days in its range.
-func (s *Store) AddStatsImport(ctx context.Context, i statsimport.Import, d *statsimport.Data) (made statsimport.Import, err error) {
+func (s *Store) AddStatsImport(
+	ctx context.Context, i statsimport.Import, d *statsimport.Data,
+) (made statsimport.Import, err error) {
 	err = s.lockedSite(ctx, i.WorkspaceID, i.SiteID, func(q *db.Queries, w site.Site) error {
-		row, err := q.InsertStatsImport(ctx, db.InsertStatsImportParams{ID: i.ID, WorkspaceID: i.WorkspaceID, SiteID: i.SiteID, Source: string(i.Source),
-			FromDay: dateOf(i.From), ToDay: dateOf(i.To), Views: i.Views})
+		row, err := q.InsertStatsImport(ctx, db.InsertStatsImportParams{
+			ID: i.ID, WorkspaceID: i.WorkspaceID,
+			SiteID: i.SiteID, Source: string(i.Source),
+			FromDay: dateOf(i.From), ToDay: dateOf(i.To), Views: i.Views,
+		})
 		if noRows(err) {
-			return &apperr.Error{Kind: apperr.KindConflict, Code: "already_imported", Message: "Another import has days in this range. Delete it first."}
+			return &apperr.Error{
+				Kind: apperr.KindConflict, Code: "already_imported",
+				Message: "Another import has days in this range. Delete it first.",
+			}
 		}
 		if err != nil {
 			return err
@@ -39,7 +47,9 @@ func (s *Store) AddStatsImport(ctx context.Context, i statsimport.Import, d *sta
 		if err := addImportedRows(ctx, q, i, d); err != nil {
 			return err
 		}
-		return record(ctx, q, i.WorkspaceID, audit.StatsImported, "site", i.SiteID, map[string]any{"name": w.Name, "source": i.Source})
+		return record(ctx, q, i.WorkspaceID, audit.StatsImported, "site", i.SiteID, map[string]any{
+			"name": w.Name, "source": i.Source,
+		})
 	})
 	return made, err
 }
@@ -47,7 +57,8 @@ func (s *Store) AddStatsImport(ctx context.Context, i statsimport.Import, d *sta
 func addImportedRows(ctx context.Context, q *db.Queries, i statsimport.Import, d *statsimport.Data) error {
 	days := db.InsertImportedDaysParams{SiteID: i.SiteID, ImportID: i.ID}
 	for day, t := range d.Days {
-		days.Days, days.Views, days.Visitors = append(days.Days, dateOf(day)), append(days.Views, t.Views), append(days.Visitors, t.Visitors)
+		days.Days, days.Views, days.Visitors = append(days.Days, dateOf(day)), append(days.Views,
+			t.Views), append(days.Visitors, t.Visitors)
 		days.Visits, days.SecondViews = append(days.Visits, t.Visits), append(days.SecondViews, t.Visits-t.Bounces)
 		days.WithoutVisits = append(days.WithoutVisits, t.WithoutVisits)
 	}
@@ -56,7 +67,8 @@ func addImportedRows(ctx context.Context, q *db.Queries, i statsimport.Import, d
 	}
 	values := db.InsertImportedValuesParams{SiteID: i.SiteID, ImportID: i.ID}
 	for key, t := range d.Values {
-		values.Days, values.Dimensions, values.Names = append(values.Days, dateOf(key.Day)), append(values.Dimensions, key.Dimension), append(values.Names, key.Value)
+		values.Days, values.Dimensions, values.Names = append(values.Days, dateOf(key.Day)), append(values.Dimensions,
+			key.Dimension), append(values.Names, key.Value)
 		values.Views, values.Visits = append(values.Views, t.Views), append(values.Visits, t.Visits)
 	}
 	if err := q.InsertImportedValues(ctx, values); err != nil {
@@ -64,7 +76,8 @@ func addImportedRows(ctx context.Context, q *db.Queries, i statsimport.Import, d
 	}
 	pages := db.InsertImportedPageDaysParams{SiteID: i.SiteID, ImportID: i.ID}
 	for key, t := range d.Pages {
-		pages.Days, pages.Pages, pages.Views = append(pages.Days, dateOf(key.Day)), append(pages.Pages, key.Page), append(pages.Views, t.Views)
+		pages.Days, pages.Pages, pages.Views = append(pages.Days, dateOf(key.Day)), append(pages.Pages,
+			key.Page), append(pages.Views, t.Views)
 		pages.Visitors, pages.Entries = append(pages.Visitors, t.Visitors), append(pages.Entries, t.Entries)
 	}
 	if err := q.AddImportedPages(ctx, db.AddImportedPagesParams{SiteID: i.SiteID, Pages: pages.Pages}); err != nil {
@@ -92,7 +105,9 @@ func (s *Store) StatsImports(ctx context.Context, workspace, siteID uuid.UUID) (
 // DeleteStatsImport deletes an import with all its rows.
 func (s *Store) DeleteStatsImport(ctx context.Context, workspace, siteID, id uuid.UUID) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
-		source, err := q.DeleteStatsImport(ctx, db.DeleteStatsImportParams{ID: id, SiteID: siteID, WorkspaceID: workspace})
+		source, err := q.DeleteStatsImport(ctx, db.DeleteStatsImportParams{
+			ID: id, SiteID: siteID, WorkspaceID: workspace,
+		})
 		if err != nil {
 			return orMissing(err, "import")
 		}
@@ -102,10 +117,12 @@ func (s *Store) DeleteStatsImport(ctx context.Context, workspace, siteID, id uui
 		if err := q.DeleteImportedValues(ctx, db.DeleteImportedValuesParams{SiteID: siteID, ImportID: id}); err != nil {
 			return err
 		}
-		if err := q.DeleteImportedPageDays(ctx, db.DeleteImportedPageDaysParams{SiteID: siteID, ImportID: id}); err != nil {
+		if err := q.DeleteImportedPageDays(ctx,
+			db.DeleteImportedPageDaysParams{SiteID: siteID, ImportID: id}); err != nil {
 			return err
 		}
-		if err := q.DeleteImportedPageMonths(ctx, db.DeleteImportedPageMonthsParams{SiteID: siteID, ImportID: id}); err != nil {
+		if err := q.DeleteImportedPageMonths(ctx,
+			db.DeleteImportedPageMonthsParams{SiteID: siteID, ImportID: id}); err != nil {
 			return err
 		}
 		return record(ctx, q, workspace, audit.StatsImportDeleted, "site", siteID, map[string]any{"source": source})
@@ -113,6 +130,9 @@ func (s *Store) DeleteStatsImport(ctx context.Context, workspace, siteID, id uui
 }
 
 func importFromRow(r db.StatsImport) statsimport.Import {
-	return statsimport.Import{ID: r.ID, WorkspaceID: r.WorkspaceID, SiteID: r.SiteID, Source: statsimport.Source(r.Source), From: dayOf(r.FromDay), To: dayOf(r.ToDay),
-		Views: r.Views, CreatedAt: r.CreatedAt}
+	return statsimport.Import{
+		ID: r.ID, WorkspaceID: r.WorkspaceID, SiteID: r.SiteID,
+		Source: statsimport.Source(r.Source), From: dayOf(r.FromDay), To: dayOf(r.ToDay),
+		Views: r.Views, CreatedAt: r.CreatedAt,
+	}
 }

@@ -16,18 +16,27 @@ const maxLatenessSamples = 20_000
 // WorkspaceBacklog counts the posts and deliveries of a workspace by state, each up to
 // a limit.
 func (s *Store) WorkspaceBacklog(ctx context.Context, workspaceID uuid.UUID) (status.Posts, error) {
-	row, err := s.q.WorkspaceBacklog(ctx, db.WorkspaceBacklogParams{WorkspaceID: workspaceID, MaxCount: maxBacklogCount})
+	row, err := s.q.WorkspaceBacklog(ctx, db.WorkspaceBacklogParams{
+		WorkspaceID: workspaceID, MaxCount: maxBacklogCount,
+	})
 	return status.Posts(row), err
 }
 
 // WorkspaceLateness returns the lateness of a workspace's posts that were scheduled
 // within the last window.
-func (s *Store) WorkspaceLateness(ctx context.Context, workspaceID uuid.UUID, window time.Duration) ([]status.Lateness, error) {
-	rows, err := s.q.WorkspaceLateness(ctx, db.WorkspaceLatenessParams{WorkspaceID: workspaceID, WindowSeconds: window.Seconds(), MaxCount: maxLatenessSamples})
+func (s *Store) WorkspaceLateness(
+	ctx context.Context, workspaceID uuid.UUID, window time.Duration,
+) ([]status.Lateness, error) {
+	rows, err := s.q.WorkspaceLateness(ctx, db.WorkspaceLatenessParams{
+		WorkspaceID: workspaceID, WindowSeconds: window.Seconds(), MaxCount: maxLatenessSamples,
+	})
 	all := make([]status.Lateness, 0, len(rows))
 	for _, r := range rows {
 		if r.Sent > 0 {
-			all = append(all, status.Lateness{Network: r.Network, Sent: r.Sent, Median: fromSeconds(r.Median), P99: fromSeconds(r.P99), Max: fromSeconds(r.Max)})
+			all = append(all, status.Lateness{
+				Network: r.Network, Sent: r.Sent, Median: fromSeconds(r.Median),
+				P99: fromSeconds(r.P99), Max: fromSeconds(r.Max),
+			})
 		}
 	}
 	return all, err

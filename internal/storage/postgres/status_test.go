@@ -17,7 +17,8 @@ func (n *newsroom) sentLate(ago, late time.Duration) post.Post {
 	c := n.claim(p, 0, 1, time.Minute)
 	n.finish(outcome(c, uuid.NewString()))
 	n.exec("update scheduled_posts set scheduled_time = clock_timestamp() - $2::interval where post_id = $1", p.ID, ago)
-	n.exec("update post_targets t set sent_at = p.scheduled_time + $2::interval from scheduled_posts p where p.post_id = t.post_id and p.post_id = $1", p.ID, late)
+	n.exec("update post_targets t set sent_at = p.scheduled_time + $2::interval from scheduled_posts p where "+
+		"p.post_id = t.post_id and p.post_id = $1", p.ID, late)
 	return p
 }
 
@@ -33,8 +34,9 @@ func TestWorkspaceLateness_ByNetwork(t *testing.T) {
 	n.sentLate(2*time.Hour, 4*time.Second)
 	n.sentLate(48*time.Hour, time.Hour) // long ago
 	again := n.sentLate(3*time.Hour, 2*time.Hour)
-	n.exec("update scheduled_posts set redriven_at = scheduled_time + interval '2 hours' where post_id = $1", again.ID) // retried then
-	n.create()                                                                                                          // not sent
+	// Retried then
+	n.exec("update scheduled_posts set redriven_at = scheduled_time + interval '2 hours' where post_id = $1", again.ID)
+	n.create() // not sent
 	all, err := n.WorkspaceLateness(t.Context(), n.workspace.ID, window)
 	n.must(err)
 	if len(all) != 2 || all[0].Network != "" || all[1].Network != "mastodon" {
@@ -64,12 +66,16 @@ func TestWorkspaceBacklog_CountsByState(t *testing.T) {
 	n.exec("update post_targets set updated_at = now() - interval '1 hour' where post_id = $1", old.ID)
 	n.claim(n.create(), 0, 1, time.Minute)
 	endpoint := newID()
-	n.exec("insert into webhook_endpoints (id, workspace_id, url) values ($1, $2, 'https://hooks.example/')", endpoint, n.workspace.ID)
+	n.exec("insert into webhook_endpoints (id, workspace_id, url) values ($1, $2, 'https://hooks.example/')", endpoint,
+		n.workspace.ID)
 	n.exec(`insert into webhook_deliveries (id, endpoint_id, type, body, status)
 		select gen_random_uuid(), $1, 'post.posted', '{}', s::delivery_status from unnest(array['pending', 'pending', 'dead', 'delivered']) s`, endpoint)
 	got, err := n.WorkspaceBacklog(t.Context(), n.workspace.ID)
 	n.must(err)
-	want := status.Posts{Scheduled: 2, Due: 1, Overdue: 1, Publishing: 1, Parked: 2, NewDeadLetters: 1, Deliveries: 2, FailedDeliveries: 1}
+	want := status.Posts{
+		Scheduled: 2, Due: 1, Overdue: 1, Publishing: 1, Parked: 2, NewDeadLetters: 1, Deliveries: 2,
+		FailedDeliveries: 1,
+	}
 	if got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

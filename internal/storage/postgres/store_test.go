@@ -60,8 +60,11 @@ func (n *newsroom) found(name string) (w workspace.Workspace, owner uuid.UUID, t
 
 func (n *newsroom) connect(name string) account.Account {
 	n.t.Helper()
-	a, err := n.SaveAccount(n.t.Context(), account.Account{WorkspaceID: n.workspace.ID, Network: "mastodon", BaseURL: "https://social.example",
-		RemoteID: name, Handle: "@" + name + "@social.example", Name: name, Scopes: []string{"read", "write"}}, sealed)
+	a, err := n.SaveAccount(n.t.Context(), account.Account{
+		WorkspaceID: n.workspace.ID, Network: "mastodon",
+		BaseURL:  "https://social.example",
+		RemoteID: name, Handle: "@" + name + "@social.example", Name: name, Scopes: []string{"read", "write"},
+	}, sealed)
 	n.must(err)
 	return a
 }
@@ -72,7 +75,8 @@ func sealed(id uuid.UUID) ([]byte, error) { return []byte("sealed for " + id.Str
 func (n *newsroom) draft(change ...func(*post.NewPost)) post.NewPost {
 	d := post.NewPost{AccountIDs: []uuid.UUID{n.account.ID}, Actor: "user:" + n.user.String(), Post: post.Post{
 		ID: newID(), WorkspaceID: n.workspace.ID, UserID: n.user, Content: "Hello", TimeZone: "UTC",
-		ScheduledTime: time.Now().Add(time.Hour).Truncate(time.Millisecond).UTC()}}
+		ScheduledTime: time.Now().Add(time.Hour).Truncate(time.Millisecond).UTC(),
+	}}
 	for _, f := range change {
 		f(&d)
 	}
@@ -93,8 +97,11 @@ func (n *newsroom) guard(p post.Post) post.Guard {
 // call is the call that a publisher records for a post's target.
 func call(p post.Post, target, epoch int) post.Call {
 	sum := sha256.Sum256([]byte(p.Content))
-	return post.Call{OperationID: newID(), PostID: p.ID, TargetID: p.Targets[target].ID, Revision: p.Revision, Epoch: epoch,
-		IdempotencyKey: newID().String(), Fingerprint: sum[:]}
+	return post.Call{
+		OperationID: newID(), PostID: p.ID, TargetID: p.Targets[target].ID, Revision: p.Revision,
+		Epoch:          epoch,
+		IdempotencyKey: newID().String(), Fingerprint: sum[:],
+	}
 }
 
 // claim claims an unclaimed target.
@@ -111,15 +118,22 @@ func (n *newsroom) claim(p post.Post, target, epoch int, lease time.Duration) po
 // outcome is the success of a call.
 func outcome(c post.Call, remoteID string) post.Outcome {
 	now := time.Now().UTC()
-	return post.Outcome{PostID: c.PostID, TargetID: c.TargetID, Fence: c.Fence, Revision: c.Revision, OperationID: c.OperationID,
-		Status: post.TargetPosted, Operation: post.CallAccepted, Attempts: 1, RemoteID: remoteID,
-		RemoteURL: "https://social.example/@desk/" + remoteID, PostedAt: &now, Event: post.EventPosted}
+	return post.Outcome{
+		PostID: c.PostID, TargetID: c.TargetID, Fence: c.Fence, Revision: c.Revision,
+		OperationID: c.OperationID,
+		Status:      post.TargetPosted, Operation: post.CallAccepted, Attempts: 1, RemoteID: remoteID,
+		RemoteURL: "https://social.example/@desk/" + remoteID, PostedAt: &now, Event: post.EventPosted,
+	}
 }
 
 func failure(c post.Call) post.Outcome {
-	return post.Outcome{PostID: c.PostID, TargetID: c.TargetID, Fence: c.Fence, Revision: c.Revision, OperationID: c.OperationID,
-		Status: post.TargetFailed, Operation: post.CallFailed, Attempts: 1, ErrorClass: "rejected", ErrorCode: "too_long",
-		Error: "The text is too long.", Event: post.EventFailed}
+	return post.Outcome{
+		PostID: c.PostID, TargetID: c.TargetID, Fence: c.Fence, Revision: c.Revision,
+		OperationID: c.OperationID,
+		Status:      post.TargetFailed, Operation: post.CallFailed, Attempts: 1, ErrorClass: "rejected",
+		ErrorCode: "too_long",
+		Error:     "The text is too long.", Event: post.EventFailed,
+	}
 }
 
 // finish records an outcome that must be accepted.

@@ -50,7 +50,9 @@ func (t *storyTx) Queue(ctx context.Context, limit int) ([]story.Queued, error) 
 	rows, err := t.q.StoryQueue(ctx, db.StoryQueueParams{Language: t.language, Batch: int32(limit)}) //nolint:gosec // a hundred
 	out := make([]story.Queued, len(rows))
 	for i, r := range rows {
-		out[i] = story.Queued{ID: r.ID, ArticleID: r.ArticleID, Waited: time.Duration(r.WaitedSeconds * float64(time.Second))}
+		out[i] = story.Queued{
+			ID: r.ID, ArticleID: r.ArticleID, Waited: time.Duration(r.WaitedSeconds * float64(time.Second)),
+		}
 	}
 	return out, err
 }
@@ -60,15 +62,20 @@ func (t *storyTx) Articles(ctx context.Context, ids []uuid.UUID) ([]story.Articl
 	rows, err := t.q.StoryDocuments(ctx, db.StoryDocumentsParams{Ids: ids, Language: t.language})
 	out := make([]story.Article, len(rows))
 	for i, r := range rows {
-		out[i] = story.Article{ID: r.ID, GroupID: r.GroupID, DomainID: r.DomainID, Version: r.Version, DatedAt: r.DatedAt.UTC(),
-			Document: story.Document{Title: r.Title, Lead: r.Lead, Body: r.Body}}
+		out[i] = story.Article{
+			ID: r.ID, GroupID: r.GroupID, DomainID: r.DomainID, Version: r.Version,
+			DatedAt:  r.DatedAt.UTC(),
+			Document: story.Document{Title: r.Title, Lead: r.Lead, Body: r.Body},
+		}
 	}
 	return out, err
 }
 
 // Placements returns those of articles, and of the documents of groups.
 func (t *storyTx) Placements(ctx context.Context, articles, groups []uuid.UUID) ([]story.Placement, error) {
-	rows, err := t.q.StoryPlacements(ctx, db.StoryPlacementsParams{Language: t.language, ArticleIds: articles, GroupIds: groups})
+	rows, err := t.q.StoryPlacements(ctx, db.StoryPlacementsParams{
+		Language: t.language, ArticleIds: articles, GroupIds: groups,
+	})
 	out := make([]story.Placement, len(rows))
 	for i, r := range rows {
 		out[i] = placementFromRow(r)
@@ -77,8 +84,12 @@ func (t *storyTx) Placements(ctx context.Context, articles, groups []uuid.UUID) 
 }
 
 func placementFromRow(r db.StoryPlacementsRow) story.Placement {
-	return story.Placement{ArticleID: r.ArticleID, StoryID: r.StoryID, GroupID: r.GroupID, DomainID: r.DomainID, ArticleVersion: r.ArticleVersion, DatedAt: r.DatedAt.UTC(),
-		IsDocument: r.IsDocument, Similarity: float64(r.Similarity), IsPinned: r.PinnedBy != "", Vector: vectorFrom(r.Terms, r.Weights)}
+	return story.Placement{
+		ArticleID: r.ArticleID, StoryID: r.StoryID, GroupID: r.GroupID, DomainID: r.DomainID,
+		ArticleVersion: r.ArticleVersion, DatedAt: r.DatedAt.UTC(),
+		IsDocument: r.IsDocument, Similarity: float64(r.Similarity), IsPinned: r.PinnedBy != "",
+		Vector: vectorFrom(r.Terms, r.Weights),
+	}
 }
 
 // Members returns the placements of a story, the earliest first.
@@ -125,8 +136,12 @@ func (t *storyTx) Clusters(ctx context.Context, ids []uuid.UUID) ([]*story.Clust
 }
 
 // ClustersWith returns the stories that overlap a time and have at least shared of the terms.
-func (t *storyTx) ClustersWith(ctx context.Context, terms []story.Term, shared int, from, to time.Time) ([]*story.Cluster, error) {
-	rows, err := t.q.StoryClustersWith(ctx, db.StoryClustersWithParams{Language: t.language, Terms: integers(terms), Shared: int64(shared), FromTime: from, ToTime: to})
+func (t *storyTx) ClustersWith(
+	ctx context.Context, terms []story.Term, shared int, from, to time.Time,
+) ([]*story.Cluster, error) {
+	rows, err := t.q.StoryClustersWith(ctx, db.StoryClustersWithParams{
+		Language: t.language, Terms: integers(terms), Shared: int64(shared), FromTime: from, ToTime: to,
+	})
 	out := make([]*story.Cluster, len(rows))
 	for i, r := range rows {
 		out[i] = clusterFromRow(db.StoryClustersRow(r))
@@ -135,7 +150,10 @@ func (t *storyTx) ClustersWith(ctx context.Context, terms []story.Term, shared i
 }
 
 func clusterFromRow(r db.StoryClustersRow) *story.Cluster {
-	return &story.Cluster{ID: r.ID, Centroid: vectorFrom(r.CentroidTerms, r.CentroidWeights), Documents: int(r.Documents), FirstAt: r.FirstAt.UTC(), LastAt: r.LastAt.UTC()}
+	return &story.Cluster{
+		ID: r.ID, Centroid: vectorFrom(r.CentroidTerms, r.CentroidWeights),
+		Documents: int(r.Documents), FirstAt: r.FirstAt.UTC(), LastAt: r.LastAt.UTC(),
+	}
 }
 
 func vectorFrom(terms []int64, weights []float32) story.Vector {
@@ -167,7 +185,10 @@ func (t *storyTx) SaveBatch(ctx context.Context, b story.Batch) error {
 	clusters := b.Changed
 	for i := range b.Founded {
 		f := &b.Founded[i]
-		if err := t.q.InsertStory(ctx, db.InsertStoryParams{ID: f.ID, Language: t.language, FollowsID: f.FollowsID, FollowsSimilarity: float32(f.Following)}); err != nil {
+		if err := t.q.InsertStory(ctx, db.InsertStoryParams{
+			ID: f.ID, Language: t.language, FollowsID: f.FollowsID,
+			FollowsSimilarity: float32(f.Following),
+		}); err != nil {
 			return err
 		}
 		clusters = append(clusters, &f.Cluster)
@@ -185,7 +206,10 @@ func (t *storyTx) SaveBatch(ctx context.Context, b story.Batch) error {
 	if err := t.setTerms(ctx, clusters); err != nil {
 		return err
 	}
-	if err := t.q.RefreshStories(ctx, db.RefreshStoriesParams{Ids: ids, ReviewIds: orEmpty(b.Review), ReviewSeconds: story.ReviewDelay.Seconds()}); err != nil {
+	if err := t.q.RefreshStories(ctx, db.RefreshStoriesParams{
+		Ids: ids, ReviewIds: orEmpty(b.Review),
+		ReviewSeconds: story.ReviewDelay.Seconds(),
+	}); err != nil {
 		return err
 	}
 	return t.q.CompleteStoryQueue(ctx, b.Queue)
@@ -212,8 +236,10 @@ func (t *storyTx) addCounts(ctx context.Context, all []story.Counts) error {
 func (t *storyTx) savePlacements(ctx context.Context, all []story.Placement) error {
 	var p db.SaveStoryArticlesParams
 	for _, one := range all {
-		p.ArticleIds, p.StoryIds, p.GroupIds, p.DomainIds = append(p.ArticleIds, one.ArticleID), append(p.StoryIds, one.StoryID), append(p.GroupIds, one.GroupID), append(p.DomainIds, one.DomainID)
-		p.Documents, p.Similarities = append(p.Documents, one.IsDocument), append(p.Similarities, float32(one.Similarity))
+		p.ArticleIds, p.StoryIds, p.GroupIds, p.DomainIds = append(p.ArticleIds, one.ArticleID), append(p.StoryIds,
+			one.StoryID), append(p.GroupIds, one.GroupID), append(p.DomainIds, one.DomainID)
+		p.Documents, p.Similarities = append(p.Documents, one.IsDocument), append(p.Similarities,
+			float32(one.Similarity))
 		p.Times, p.Versions = append(p.Times, one.DatedAt), append(p.Versions, one.ArticleVersion)
 	}
 	if len(all) == 0 {
@@ -226,7 +252,11 @@ func (t *storyTx) savePlacements(ctx context.Context, all []story.Placement) err
 		if !one.IsDocument {
 			continue
 		}
-		if err := t.q.SaveStoryVector(ctx, db.SaveStoryVectorParams{ArticleID: one.ArticleID, Terms: integers(one.Vector.Terms), Weights: orEmpty(one.Vector.Weights)}); err != nil {
+		if err := t.q.SaveStoryVector(ctx,
+			db.SaveStoryVectorParams{
+				ArticleID: one.ArticleID, Terms: integers(one.Vector.Terms),
+				Weights: orEmpty(one.Vector.Weights),
+			}); err != nil {
 			return err
 		}
 	}
@@ -234,7 +264,10 @@ func (t *storyTx) savePlacements(ctx context.Context, all []story.Placement) err
 }
 
 func (t *storyTx) saveCentroid(ctx context.Context, c story.Cluster) error {
-	return t.q.SaveStoryCluster(ctx, db.SaveStoryClusterParams{ID: c.ID, Terms: integers(c.Centroid.Terms), Weights: orEmpty(c.Centroid.Weights), Documents: int32(c.Documents)}) //nolint:gosec // thousands
+	return t.q.SaveStoryCluster(ctx, db.SaveStoryClusterParams{
+		ID: c.ID, Terms: integers(c.Centroid.Terms), Weights: orEmpty(c.Centroid.Weights),
+		Documents: int32(c.Documents), //nolint:gosec // thousands
+	})
 }
 
 func (t *storyTx) setTerms(ctx context.Context, clusters []*story.Cluster) error {
@@ -287,13 +320,18 @@ func (t *storyTx) SetMerged(ctx context.Context, from uuid.UUID, into *uuid.UUID
 
 // WasUndone reports whether an editor undid such a change; uuid.Nil: of any other story.
 func (t *storyTx) WasUndone(ctx context.Context, kind story.EventKind, a, b uuid.UUID) (bool, error) {
-	return t.q.WasStoryEventUndone(ctx, db.WasStoryEventUndoneParams{Kind: db.StoryEventKind(kind), StoryID: a, OtherID: b})
+	return t.q.WasStoryEventUndone(ctx, db.WasStoryEventUndoneParams{
+		Kind: db.StoryEventKind(kind), StoryID: a, OtherID: b,
+	})
 }
 
 // SaveEvent records a change.
 func (t *storyTx) SaveEvent(ctx context.Context, e story.Event) error {
-	return t.q.InsertStoryEvent(ctx, db.InsertStoryEventParams{ID: newID(), Language: e.Language, Kind: db.StoryEventKind(e.Kind), StoryID: e.StoryID, OtherID: e.OtherID,
-		ArticleIds: orEmpty(e.ArticleIDs), Similarity: float32(e.Similarity), Actor: e.Actor})
+	return t.q.InsertStoryEvent(ctx, db.InsertStoryEventParams{
+		ID: newID(), Language: e.Language,
+		Kind: db.StoryEventKind(e.Kind), StoryID: e.StoryID, OtherID: e.OtherID,
+		ArticleIds: orEmpty(e.ArticleIDs), Similarity: float32(e.Similarity), Actor: e.Actor,
+	})
 }
 
 // ReviewDone records that a story was reviewed.

@@ -31,20 +31,25 @@ func storyPreferencesFromRow(r db.StoryPreference) (story.StoredPreferences, err
 }
 
 // SaveStoryPreferences stores the settings of a workspace.
-func (s *Store) SaveStoryPreferences(ctx context.Context, p story.StoredPreferences) (saved story.StoredPreferences, err error) {
+func (s *Store) SaveStoryPreferences(
+	ctx context.Context, p story.StoredPreferences,
+) (saved story.StoredPreferences, err error) {
 	raw, err := json.Marshal(p.Preferences)
 	if err != nil {
 		return saved, err
 	}
 	err = s.inTx(ctx, func(q *db.Queries) error {
-		row, err := q.SaveStoryPreferences(ctx, db.SaveStoryPreferencesParams{WorkspaceID: p.WorkspaceID, UserID: p.UserID, Preferences: raw})
+		row, err := q.SaveStoryPreferences(ctx, db.SaveStoryPreferencesParams{
+			WorkspaceID: p.WorkspaceID, UserID: p.UserID, Preferences: raw,
+		})
 		if err != nil {
 			return err
 		}
 		if saved, err = storyPreferencesFromRow(row); err != nil {
 			return err
 		}
-		return record(ctx, q, p.WorkspaceID, audit.StoryAlertsChanged, "workspace", p.WorkspaceID, map[string]any{"alert_enabled": p.AlertEnabled, "min_owners": p.MinOwners})
+		return record(ctx, q, p.WorkspaceID, audit.StoryAlertsChanged, "workspace", p.WorkspaceID,
+			map[string]any{"alert_enabled": p.AlertEnabled, "min_owners": p.MinOwners})
 	})
 	return saved, err
 }
@@ -85,16 +90,23 @@ func (s *Store) DueStoryAlerts(ctx context.Context, workspaceID uuid.UUID, limit
 
 // SendStoryAlert raises the event of a waiting alert. The row of the story is locked, so
 // that a merge either sees the alert as sent or prevents it.
-func (s *Store) SendStoryAlert(ctx context.Context, a story.Alert, about story.Summary, hasDraft bool) (isSent bool, err error) {
+func (s *Store) SendStoryAlert(
+	ctx context.Context, a story.Alert, about story.Summary, hasDraft bool,
+) (isSent bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		if isMerged, err := q.LockStory(ctx, a.StoryID); err != nil || isMerged {
 			return err
 		}
-		n, err := q.SendStoryAlert(ctx, db.SendStoryAlertParams{WorkspaceID: a.WorkspaceID, StoryID: a.StoryID, HasDraft: hasDraft, Owners: int32(about.Owners)}) //nolint:gosec // hundreds
+		n, err := q.SendStoryAlert(ctx, db.SendStoryAlertParams{
+			WorkspaceID: a.WorkspaceID, StoryID: a.StoryID, HasDraft: hasDraft, Owners: int32(about.Owners), //nolint:gosec // hundreds
+		})
 		if isSent = n > 0; err != nil || !isSent {
 			return err
 		}
-		data := map[string]any{"story_id": a.StoryID, "title": about.Headline.Title, "url": about.Headline.URL, "owners": about.Owners}
+		data := map[string]any{
+			"story_id": a.StoryID, "title": about.Headline.Title, "url": about.Headline.URL,
+			"owners": about.Owners,
+		}
 		if hasDraft {
 			data["post_id"] = a.PostID
 		}
@@ -115,7 +127,9 @@ func (s *Store) CoverStoryAlert(ctx context.Context, a story.Alert) error {
 			return err
 		}
 		if isMerged {
-			return q.DeleteWaitingStoryAlert(ctx, db.DeleteWaitingStoryAlertParams{WorkspaceID: a.WorkspaceID, StoryID: a.StoryID})
+			return q.DeleteWaitingStoryAlert(ctx, db.DeleteWaitingStoryAlertParams{
+				WorkspaceID: a.WorkspaceID, StoryID: a.StoryID,
+			})
 		}
 		return q.CoverStoryAlert(ctx, db.CoverStoryAlertParams{WorkspaceID: a.WorkspaceID, StoryID: a.StoryID})
 	})
@@ -124,7 +138,10 @@ func (s *Store) CoverStoryAlert(ctx context.Context, a story.Alert) error {
 // MuteStoryAlert silences the alert about a story.
 func (s *Store) MuteStoryAlert(ctx context.Context, workspaceID, id uuid.UUID) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
-		if err := q.MuteStoryAlert(ctx, db.MuteStoryAlertParams{WorkspaceID: workspaceID, StoryID: id, PostID: newID()}); err != nil {
+		if err := q.MuteStoryAlert(ctx, db.MuteStoryAlertParams{
+			WorkspaceID: workspaceID, StoryID: id,
+			PostID: newID(),
+		}); err != nil {
 			return err
 		}
 		return record(ctx, q, workspaceID, audit.StoryAlertMuted, "story", id, nil)

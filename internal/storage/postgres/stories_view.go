@@ -20,7 +20,9 @@ func (s *Store) Stories(ctx context.Context, f story.Filter, p story.Preferences
 	return s.stories(ctx, uuid.Nil, f, p)
 }
 
-func (s *Store) stories(ctx context.Context, id uuid.UUID, f story.Filter, p story.Preferences) ([]story.Summary, error) {
+func (s *Store) stories(
+	ctx context.Context, id uuid.UUID, f story.Filter, p story.Preferences,
+) ([]story.Summary, error) {
 	owners, err := json.Marshal(orNoOwners(p.Owners))
 	if err != nil {
 		return nil, err
@@ -38,15 +40,26 @@ func (s *Store) stories(ctx context.Context, id uuid.UUID, f story.Filter, p sto
 	if f.From.IsZero() && f.Order == story.Rising {
 		f.From = now.Add(-story.DefaultWindow)
 	}
-	rows, err := s.q.ListStories(ctx, db.ListStoriesParams{WorkspaceID: f.WorkspaceID, Owners: owners, ID: id, FromTime: f.From, ToTime: f.To, Language: f.Language,
-		RisingSince: now.Add(-story.RisingPeriod), MinOwners: int64(f.MinOwners), Coverage: string(f.Coverage), SeenSince: f.SeenSince, Unalerted: f.Unalerted,
-		Rising: f.Order == story.Rising, BeforeTime: f.BeforeTime, BeforeID: f.BeforeID, PageSize: int32(f.Limit)}) //nolint:gosec // the API caps it
+	rows, err := s.q.ListStories(ctx, db.ListStoriesParams{
+		WorkspaceID: f.WorkspaceID, Owners: owners, ID: id,
+		FromTime: f.From, ToTime: f.To, Language: f.Language,
+		RisingSince: now.Add(-story.RisingPeriod), MinOwners: int64(f.MinOwners), Coverage: string(f.Coverage),
+		SeenSince: f.SeenSince, Unalerted: f.Unalerted,
+		Rising: f.Order == story.Rising, BeforeTime: f.BeforeTime, BeforeID: f.BeforeID, PageSize: int32(f.Limit), //nolint:gosec // the API caps it
+	})
 	out := make([]story.Summary, len(rows))
 	for i, r := range rows {
-		out[i] = story.Summary{ID: r.ID, Language: r.Language, IsPinned: r.IsPinned, FirstSeenAt: r.FirstSeenAt.UTC(), FirstAt: r.FirstAt.UTC(), LastAt: r.LastAt.UTC(),
-			Headline: story.Headline{ArticleID: r.HeadlineID, Title: r.Title, URL: r.CanonicalUrl, Domain: r.Domain, ImageURL: r.ImageUrl},
-			Articles: int(r.Articles), Copies: int(r.Copies), Owners: int(r.Owners), NewOwners: int(r.NewOwners), OwnArticles: int(r.OwnArticles),
-			FollowsID: r.FollowsID, Alert: story.AlertState(r.Alert)}
+		out[i] = story.Summary{
+			ID: r.ID, Language: r.Language, IsPinned: r.IsPinned, FirstSeenAt: r.FirstSeenAt.UTC(),
+			FirstAt: r.FirstAt.UTC(), LastAt: r.LastAt.UTC(),
+			Headline: story.Headline{
+				ArticleID: r.HeadlineID, Title: r.Title, URL: r.CanonicalUrl, Domain: r.Domain,
+				ImageURL: r.ImageUrl,
+			},
+			Articles: int(r.Articles), Copies: int(r.Copies), Owners: int(r.Owners), NewOwners: int(r.NewOwners),
+			OwnArticles: int(r.OwnArticles),
+			FollowsID:   r.FollowsID, Alert: story.AlertState(r.Alert),
+		}
 		if r.HasDraft {
 			out[i].AlertPostID = r.AlertPostID
 		}
@@ -62,14 +75,18 @@ func orNoOwners(owners map[string]string) map[string]string {
 }
 
 // StoryLanguage returns the current id of a story and its language, following merges.
-func (s *Store) StoryLanguage(ctx context.Context, workspaceID, id uuid.UUID) (current uuid.UUID, language string, err error) {
+func (s *Store) StoryLanguage(
+	ctx context.Context, workspaceID, id uuid.UUID,
+) (current uuid.UUID, language string, err error) {
 	row, err := s.q.GetStoryLanguage(ctx, db.GetStoryLanguageParams{ID: id, WorkspaceID: workspaceID})
 	return row.ID, row.Language, orMissing(err, "story")
 }
 
 // StoryOf returns a story as a workspace sees it, and whether posts link to it. The draft
 // of its alert does not count.
-func (s *Store) StoryOf(ctx context.Context, workspaceID, id uuid.UUID, p story.Preferences) (out story.Summary, hasPosts bool, err error) {
+func (s *Store) StoryOf(
+	ctx context.Context, workspaceID, id uuid.UUID, p story.Preferences,
+) (out story.Summary, hasPosts bool, err error) {
 	page, err := s.StoryPage(ctx, workspaceID, id, p, maxStoryArticles)
 	return page.Summary, len(page.Posts) > 0, err
 }
@@ -78,7 +95,9 @@ func (s *Store) StoryOf(ctx context.Context, workspaceID, id uuid.UUID, p story.
 const maxStoryArticles = 200
 
 // StoryPage returns a story with its articles as a workspace sees it.
-func (s *Store) StoryPage(ctx context.Context, workspaceID, id uuid.UUID, p story.Preferences, maxEntries int) (page story.Page, err error) {
+func (s *Store) StoryPage(
+	ctx context.Context, workspaceID, id uuid.UUID, p story.Preferences, maxEntries int,
+) (page story.Page, err error) {
 	id, _, err = s.StoryLanguage(ctx, workspaceID, id)
 	if err != nil {
 		return page, err
@@ -107,19 +126,27 @@ func (s *Store) StoryPage(ctx context.Context, workspaceID, id uuid.UUID, p stor
 	return page, err
 }
 
-func (s *Store) addEntries(ctx context.Context, workspaceID uuid.UUID, page *story.Page, p story.Preferences, maxEntries int) error {
+func (s *Store) addEntries(
+	ctx context.Context, workspaceID uuid.UUID, page *story.Page, p story.Preferences, maxEntries int,
+) error {
 	owners, err := json.Marshal(orNoOwners(p.Owners))
 	if err != nil {
 		return err
 	}
-	rows, err := s.q.ListStoryEntries(ctx, db.ListStoryEntriesParams{WorkspaceID: workspaceID, StoryID: page.ID, Owners: owners, PageSize: int32(maxEntries)}) //nolint:gosec // hundreds
+	rows, err := s.q.ListStoryEntries(ctx, db.ListStoryEntriesParams{
+		WorkspaceID: workspaceID, StoryID: page.ID, Owners: owners, PageSize: int32(maxEntries), //nolint:gosec // hundreds
+	})
 	if err != nil {
 		return err
 	}
 	page.Truncated = page.Articles > len(rows)
 	for _, r := range rows {
-		page.Entries = append(page.Entries, story.Entry{ArticleID: r.ID, GroupID: r.GroupID, Title: r.Title, URL: r.CanonicalUrl, Domain: r.Domain, Owner: r.Owner, Lead: r.Lead, Body: r.Body,
-			FirstSeenAt: r.FirstSeenAt.UTC(), PublishedAt: utcOrNil(r.PublishedAt), DateOnly: r.DateOnly, Similarity: float64(r.Similarity), IsCopy: r.IsCopy, IsOwn: r.IsOwn, IsPinned: r.IsPinned})
+		page.Entries = append(page.Entries, story.Entry{
+			ArticleID: r.ID, GroupID: r.GroupID, Title: r.Title,
+			URL: r.CanonicalUrl, Domain: r.Domain, Owner: r.Owner, Lead: r.Lead, Body: r.Body,
+			FirstSeenAt: r.FirstSeenAt.UTC(), PublishedAt: utcOrNil(r.PublishedAt), DateOnly: r.DateOnly,
+			Similarity: float64(r.Similarity), IsCopy: r.IsCopy, IsOwn: r.IsOwn, IsPinned: r.IsPinned,
+		})
 	}
 	return nil
 }
@@ -140,9 +167,14 @@ func (s *Store) addCoverage(ctx context.Context, workspaceID uuid.UUID, page *st
 		return err
 	}
 	for _, r := range corrections {
-		page.Corrections = append(page.Corrections, story.Correction{ArticleID: r.ArticleID, Version: r.Version, SeenAt: r.SeenAt.UTC(), Changed: r.Changed, Title: r.Title, PreviousTitle: r.PreviousTitle})
+		page.Corrections = append(page.Corrections, story.Correction{
+			ArticleID: r.ArticleID, Version: r.Version, SeenAt: r.SeenAt.UTC(), Changed: r.Changed, Title: r.Title,
+			PreviousTitle: r.PreviousTitle,
+		})
 	}
-	posts, err := s.q.ListStoryPosts(ctx, db.ListStoryPostsParams{WorkspaceID: workspaceID, ArticleIds: ids, Urls: urls, Since: page.FirstSeenAt.Add(-24 * time.Hour)})
+	posts, err := s.q.ListStoryPosts(ctx, db.ListStoryPostsParams{
+		WorkspaceID: workspaceID, ArticleIds: ids, Urls: urls, Since: page.FirstSeenAt.Add(-24 * time.Hour),
+	})
 	if err != nil {
 		return err
 	}
@@ -151,7 +183,9 @@ func (s *Store) addCoverage(ctx context.Context, workspaceID uuid.UUID, page *st
 		if at == nil {
 			at = r.ScheduledTime
 		}
-		page.Posts = append(page.Posts, story.Post{ID: r.PostID, Content: r.Content, Status: r.Status, At: utcOrNil(at), ArticleID: r.ArticleID})
+		page.Posts = append(page.Posts, story.Post{
+			ID: r.PostID, Content: r.Content, Status: r.Status, At: utcOrNil(at), ArticleID: r.ArticleID,
+		})
 	}
 	readers, err := s.q.StoryReaders(ctx, db.StoryReadersParams{WorkspaceID: workspaceID, Hosts: hosts, Pages: pages})
 	page.Readers = story.Readers{Views: readers.Views, Visitors: readers.Visitors}
@@ -177,7 +211,10 @@ func (s *Store) addRelated(ctx context.Context, workspaceID uuid.UUID, page *sto
 			continue
 		}
 		similarity := float64(r.FollowsSimilarity)
-		page.Related = append(page.Related, story.Related{ID: r.ID, IsEarlier: r.IsEarlier, Title: found[0].Headline.Title, LastAt: found[0].LastAt, Similarity: similarity})
+		page.Related = append(page.Related, story.Related{
+			ID: r.ID, IsEarlier: r.IsEarlier, Title: found[0].Headline.Title, LastAt: found[0].LastAt,
+			Similarity: similarity,
+		})
 	}
 	return nil
 }
@@ -189,6 +226,10 @@ func (s *Store) StoryEvent(ctx context.Context, workspaceID, id uuid.UUID) (stor
 }
 
 func storyEventFromRow(r db.StoryEvent) story.Event {
-	return story.Event{ID: r.ID, Language: r.Language, Kind: story.EventKind(r.Kind), StoryID: r.StoryID, OtherID: r.OtherID, ArticleIDs: r.ArticleIds,
-		Similarity: float64(r.Similarity), Actor: r.Actor, At: r.At.UTC(), UndoneAt: utcOrNil(r.UndoneAt), UndoneBy: r.UndoneBy}
+	return story.Event{
+		ID: r.ID, Language: r.Language, Kind: story.EventKind(r.Kind), StoryID: r.StoryID,
+		OtherID: r.OtherID, ArticleIDs: r.ArticleIds,
+		Similarity: float64(r.Similarity), Actor: r.Actor, At: r.At.UTC(), UndoneAt: utcOrNil(r.UndoneAt),
+		UndoneBy: r.UndoneBy,
+	}
 }

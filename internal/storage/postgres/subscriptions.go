@@ -16,20 +16,33 @@ import (
 )
 
 // CreateSubscription stores a subscription unless its site has as many as the limit.
-func (s *Store) CreateSubscription(ctx context.Context, n subscription.Subscription, limit int) (made subscription.Subscription, err error) {
+func (s *Store) CreateSubscription(
+	ctx context.Context, n subscription.Subscription, limit int,
+) (made subscription.Subscription, err error) {
 	err = s.lockedSite(ctx, n.WorkspaceID, n.SiteID, func(q *db.Queries, _ site.Site) error {
-		row, err := q.InsertSubscription(ctx, db.InsertSubscriptionParams{ID: n.ID, WorkspaceID: n.WorkspaceID, SiteID: n.SiteID, Kind: string(n.Kind), Email: n.Email,
-			Language: string(n.Language), Token: n.Token, MaxSubscriptions: int32(limit)}) //nolint:gosec // a few
+		row, err := q.InsertSubscription(ctx, db.InsertSubscriptionParams{
+			ID: n.ID, WorkspaceID: n.WorkspaceID,
+			SiteID: n.SiteID, Kind: string(n.Kind), Email: n.Email,
+			Language: string(n.Language), Token: n.Token, MaxSubscriptions: int32(limit), //nolint:gosec // a few
+		})
 		switch {
 		case noRows(err):
-			return &apperr.Error{Kind: apperr.KindConflict, Code: "too_many_subscriptions", Message: fmt.Sprintf("This site has reached the limit of %d recipients. Remove one first.", limit)}
+			return &apperr.Error{
+				Kind: apperr.KindConflict, Code: "too_many_subscriptions",
+				Message: fmt.Sprintf("This site has reached the limit of %d recipients. Remove one first.", limit),
+			}
 		case violates(err, "report_subscriptions_email"):
-			return &apperr.Error{Kind: apperr.KindConflict, Code: "already_subscribed", Message: "This address already gets these emails."}
+			return &apperr.Error{
+				Kind: apperr.KindConflict, Code: "already_subscribed",
+				Message: "This address already gets these emails.",
+			}
 		case err != nil:
 			return err
 		}
 		made = subscriptionFromRow(row)
-		return record(ctx, q, n.WorkspaceID, audit.RecipientAdded, "report_subscription", n.ID, map[string]any{"kind": n.Kind})
+		return record(ctx, q, n.WorkspaceID, audit.RecipientAdded, "report_subscription", n.ID, map[string]any{
+			"kind": n.Kind,
+		})
 	})
 	return made, err
 }
@@ -44,7 +57,9 @@ func (s *Store) Subscriptions(ctx context.Context, workspace, siteID uuid.UUID) 
 	for i, r := range rows {
 		list[i] = subscriptionFromRow(r.ReportSubscription)
 		if r.EmailStatus != "" {
-			list[i].LastEmail = &subscription.EmailState{Status: r.EmailStatus, Error: r.EmailError, CreatedAt: r.EmailCreatedAt, SentAt: r.EmailSentAt}
+			list[i].LastEmail = &subscription.EmailState{
+				Status: r.EmailStatus, Error: r.EmailError, CreatedAt: r.EmailCreatedAt, SentAt: r.EmailSentAt,
+			}
 		}
 	}
 	return list, err
@@ -53,11 +68,15 @@ func (s *Store) Subscriptions(ctx context.Context, workspace, siteID uuid.UUID) 
 // DeleteSubscription deletes a subscription with its emails.
 func (s *Store) DeleteSubscription(ctx context.Context, workspace, siteID, id uuid.UUID) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
-		kind, err := q.DeleteSubscription(ctx, db.DeleteSubscriptionParams{ID: id, SiteID: siteID, WorkspaceID: workspace})
+		kind, err := q.DeleteSubscription(ctx, db.DeleteSubscriptionParams{
+			ID: id, SiteID: siteID, WorkspaceID: workspace,
+		})
 		if err != nil {
 			return orMissing(err, "subscription")
 		}
-		return record(ctx, q, workspace, audit.RecipientRemoved, "report_subscription", id, map[string]any{"kind": kind})
+		return record(ctx, q, workspace, audit.RecipientRemoved, "report_subscription", id, map[string]any{
+			"kind": kind,
+		})
 	})
 }
 
@@ -87,13 +106,17 @@ func (s *Store) ReportSubscriptions(ctx context.Context) ([]subscription.SiteSub
 	rows, err := s.q.ReportSubscriptions(ctx)
 	list := make([]subscription.SiteSubscription, len(rows))
 	for i, r := range rows {
-		list[i] = subscription.SiteSubscription{Subscription: subscriptionFromRow(r.ReportSubscription), Site: siteFromRow(r.Site)}
+		list[i] = subscription.SiteSubscription{
+			Subscription: subscriptionFromRow(r.ReportSubscription), Site: siteFromRow(r.Site),
+		}
 	}
 	return list, err
 }
 
 // SiteSubscriptions lists the subscriptions of a site of one kind.
-func (s *Store) SiteSubscriptions(ctx context.Context, siteID uuid.UUID, kind subscription.Kind) ([]subscription.Subscription, error) {
+func (s *Store) SiteSubscriptions(
+	ctx context.Context, siteID uuid.UUID, kind subscription.Kind,
+) ([]subscription.Subscription, error) {
 	rows, err := s.q.SiteSubscriptions(ctx, db.SiteSubscriptionsParams{SiteID: siteID, Kind: string(kind)})
 	list := make([]subscription.Subscription, len(rows))
 	for i, r := range rows {
@@ -103,8 +126,11 @@ func (s *Store) SiteSubscriptions(ctx context.Context, siteID uuid.UUID, kind su
 }
 
 func subscriptionFromRow(r db.ReportSubscription) subscription.Subscription {
-	return subscription.Subscription{ID: r.ID, WorkspaceID: r.WorkspaceID, SiteID: r.SiteID, Kind: subscription.Kind(r.Kind), Email: r.Email,
-		Language: webpage.Language(r.Language), Token: r.Token, CreatedAt: r.CreatedAt}
+	return subscription.Subscription{
+		ID: r.ID, WorkspaceID: r.WorkspaceID, SiteID: r.SiteID,
+		Kind: subscription.Kind(r.Kind), Email: r.Email,
+		Language: webpage.Language(r.Language), Token: r.Token, CreatedAt: r.CreatedAt,
+	}
 }
 
 // AlertRule returns the rule of a site, or the default one.
@@ -122,7 +148,10 @@ func (s *Store) AlertRule(ctx context.Context, workspace, siteID uuid.UUID) (sub
 // SetAlertRule changes the rule of a site.
 func (s *Store) SetAlertRule(ctx context.Context, workspace, siteID uuid.UUID, r subscription.Rule) error {
 	return s.lockedSite(ctx, workspace, siteID, func(q *db.Queries, w site.Site) error {
-		err := q.SetAlertRule(ctx, db.SetAlertRuleParams{SiteID: siteID, Enabled: r.Enabled, SpikeFactor: r.SpikeFactor, DropShare: r.DropShare, MinViews: r.MinViews})
+		err := q.SetAlertRule(ctx, db.SetAlertRuleParams{
+			SiteID: siteID, Enabled: r.Enabled, SpikeFactor: r.SpikeFactor,
+			DropShare: r.DropShare, MinViews: r.MinViews,
+		})
 		if err != nil {
 			return err
 		}
@@ -141,22 +170,33 @@ func (s *Store) RuledSites(ctx context.Context) ([]subscription.RuledSite, error
 }
 
 func ruleFromRow(r db.SiteAlertRule) subscription.Rule {
-	return subscription.Rule{Enabled: r.Enabled, SpikeFactor: r.SpikeFactor, DropShare: r.DropShare, MinViews: r.MinViews}
+	return subscription.Rule{
+		Enabled: r.Enabled, SpikeFactor: r.SpikeFactor, DropShare: r.DropShare, MinViews: r.MinViews,
+	}
 }
 
 // HasAlert reports whether a site had an alert of a kind for an hour after a time.
-func (s *Store) HasAlert(ctx context.Context, siteID uuid.UUID, kind subscription.AlertKind, since time.Time) (bool, error) {
+func (s *Store) HasAlert(
+	ctx context.Context, siteID uuid.UUID, kind subscription.AlertKind, since time.Time,
+) (bool, error) {
 	return s.q.HasAlert(ctx, db.HasAlertParams{SiteID: siteID, Kind: string(kind), Since: since})
 }
 
 // AddAlert stores an alert once, with its emails and an event for webhooks.
 func (s *Store) AddAlert(ctx context.Context, a subscription.Alert, emails []subscription.Email) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
-		n, err := q.InsertAlert(ctx, db.InsertAlertParams{ID: a.ID, WorkspaceID: a.WorkspaceID, SiteID: a.SiteID, Kind: string(a.Kind), Hour: a.Hour, Views: a.Views, Usual: a.Usual})
+		n, err := q.InsertAlert(ctx, db.InsertAlertParams{
+			ID: a.ID, WorkspaceID: a.WorkspaceID, SiteID: a.SiteID, Kind: string(a.Kind), Hour: a.Hour, Views: a.Views,
+			Usual: a.Usual,
+		})
 		if err != nil || n == 0 {
 			return err
 		}
-		if err := q.InsertAlertEvent(ctx, db.InsertAlertEventParams{WorkspaceID: a.WorkspaceID, Type: "site_" + string(a.Kind), SiteID: a.SiteID, Hour: a.Hour, Views: a.Views, Usual: a.Usual}); err != nil {
+		if err := q.InsertAlertEvent(ctx,
+			db.InsertAlertEventParams{
+				WorkspaceID: a.WorkspaceID, Type: "site_" + string(a.Kind), SiteID: a.SiteID,
+				Hour: a.Hour, Views: a.Views, Usual: a.Usual,
+			}); err != nil {
 			return err
 		}
 		for _, e := range emails {
@@ -173,10 +213,15 @@ func (s *Store) SiteAlerts(ctx context.Context, workspace, siteID uuid.UUID, lim
 	if _, err := s.Site(ctx, workspace, siteID); err != nil {
 		return nil, err
 	}
-	rows, err := s.q.ListAlerts(ctx, db.ListAlertsParams{SiteID: siteID, WorkspaceID: workspace, PageSize: int32(limit)}) //nolint:gosec // tens
+	rows, err := s.q.ListAlerts(ctx, db.ListAlertsParams{
+		SiteID: siteID, WorkspaceID: workspace, PageSize: int32(limit), //nolint:gosec // tens
+	})
 	list := make([]subscription.Alert, len(rows))
 	for i, r := range rows {
-		list[i] = subscription.Alert{ID: r.ID, WorkspaceID: r.WorkspaceID, SiteID: r.SiteID, Kind: subscription.AlertKind(r.Kind), Hour: r.Hour, Views: r.Views, Usual: r.Usual, CreatedAt: r.CreatedAt}
+		list[i] = subscription.Alert{
+			ID: r.ID, WorkspaceID: r.WorkspaceID, SiteID: r.SiteID, Kind: subscription.AlertKind(r.Kind), Hour: r.Hour,
+			Views: r.Views, Usual: r.Usual, CreatedAt: r.CreatedAt,
+		}
 	}
 	return list, err
 }

@@ -10,23 +10,37 @@ import (
 
 // RecordEngines records which engines are down, as seen by a process, and adds an event
 // to all workspaces for each change.
-func (s *Store) RecordEngines(ctx context.Context, source string, down []string, stale time.Duration) (changed bool, err error) {
+func (s *Store) RecordEngines(
+	ctx context.Context, source string, down []string, stale time.Duration,
+) (changed bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
-		started, err := q.StartSystemAlerts(ctx, db.StartSystemAlertsParams{Name: status.EngineDown, Subjects: orEmpty(down), Source: source})
+		started, err := q.StartSystemAlerts(ctx, db.StartSystemAlertsParams{
+			Name: status.EngineDown, Subjects: orEmpty(down), Source: source,
+		})
 		if err != nil {
 			return err
 		}
-		ended, err := q.EndSystemAlerts(ctx, db.EndSystemAlertsParams{Name: status.EngineDown, Subjects: orEmpty(down), Source: source, StaleSeconds: stale.Seconds()})
+		ended, err := q.EndSystemAlerts(ctx, db.EndSystemAlertsParams{
+			Name: status.EngineDown, Subjects: orEmpty(down), Source: source, StaleSeconds: stale.Seconds(),
+		})
 		if err != nil {
 			return err
 		}
 		for _, engine := range started {
-			if err := q.InsertSystemEvent(ctx, db.InsertSystemEventParams{Type: "system_trouble", Alert: status.EngineDown + " " + engine, Message: status.EngineDownMessage(engine)}); err != nil {
+			if err := q.InsertSystemEvent(ctx,
+				db.InsertSystemEventParams{
+					Type: "system_trouble", Alert: status.EngineDown + " " + engine,
+					Message: status.EngineDownMessage(engine),
+				}); err != nil {
 				return err
 			}
 		}
 		for _, engine := range ended {
-			if err := q.InsertSystemEvent(ctx, db.InsertSystemEventParams{Type: "system_recovered", Alert: status.EngineDown + " " + engine}); err != nil {
+			if err := q.InsertSystemEvent(ctx,
+				db.InsertSystemEventParams{
+					Type:  "system_recovered",
+					Alert: status.EngineDown + " " + engine,
+				}); err != nil {
 				return err
 			}
 		}

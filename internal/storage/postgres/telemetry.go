@@ -96,7 +96,8 @@ const maxExactURLs = 10_000
 func (s *Store) CrawlState(ctx context.Context) (c CrawlState, err error) {
 	row, err := s.q.CrawlState(ctx, maxExactURLs)
 	c.Seeds.Active, c.Seeds.Paused, c.Seeds.Due, c.Seeds.Overdue = row.Active, row.Paused, row.Due, row.Overdue
-	c.Domains.Known, c.Domains.Paused, c.Domains.BackingOff, c.Domains.Due = row.Known, row.DomainsPaused, row.BackingOff, row.DomainsDue
+	c.Domains.Known, c.Domains.Paused, c.Domains.BackingOff, c.Domains.Due = row.Known, row.DomainsPaused,
+		row.BackingOff, row.DomainsDue
 	c.URLs = row.Urls
 	if err == nil && c.URLs == maxExactURLs {
 		c.URLs, err = s.estimateURLs(ctx)
@@ -108,7 +109,8 @@ func (s *Store) CrawlState(ctx context.Context) (c CrawlState, err error) {
 // their last analysis.
 func (s *Store) estimateURLs(ctx context.Context) (urls int64, err error) {
 	err = s.pool.QueryRow(ctx, `select greatest($1, coalesce(sum(greatest(c.reltuples, 0)), 0)::bigint)
-		from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'urls'::regclass`, maxExactURLs).Scan(&urls)
+		from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'urls'::regclass`,
+		maxExactURLs).Scan(&urls)
 	return urls, err
 }
 
@@ -135,6 +137,7 @@ type ServerState struct {
 func (s *Store) ServerState(ctx context.Context) (ServerState, error) {
 	var state ServerState
 	err := s.pool.QueryRow(ctx, `select (select count(*) from pg_stat_activity where backend_type = 'client backend'),
-		current_setting('max_connections')::bigint, pg_database_size(current_database())`).Scan(&state.Connections, &state.MaxConnections, &state.Bytes)
+		current_setting('max_connections')::bigint, pg_database_size(current_database())`).Scan(&state.Connections,
+		&state.MaxConnections, &state.Bytes)
 	return state, err
 }

@@ -17,7 +17,8 @@ func TestCrawlState_Counts(t *testing.T) {
 	n.exec("update seeds set next_crawl = now() + interval '1 hour' where url like '%later.example%'")
 	n.exec("update seeds set next_crawl = now() - interval '1 hour' where url like '%late.example%'")
 	n.exec("update crawl_domains set paused_at = now() where domain = 'off.example'")
-	n.exec("update crawl_domains set not_before = now() + interval '1 hour', next_due = now() where domain = 'late.example'")
+	n.exec("update crawl_domains set not_before = now() + interval '1 hour', next_due = now() where domain = " +
+		"'late.example'")
 	n.exec("update crawl_domains set next_due = null where domain in ('later.example', 'off.example')")
 	n.exec("update crawl_domains set next_due = now() where domain = 'due.example'")
 	c, err := n.CrawlState(t.Context())
@@ -45,7 +46,8 @@ func TestCrawlState_Counts(t *testing.T) {
 func TestCrawlState_EstimatesALargeFrontier(t *testing.T) {
 	n := open(t)
 	s, _ := n.seed(n.workspace.ID, "https://large.example/")
-	n.exec(`insert into urls (domain_id, id, rank, kind, url) select $1, gen_random_uuid(), 1, 'article', 'https://large.example/' || i from generate_series(1, 15000) i`, s.DomainID)
+	n.exec(
+		`insert into urls (domain_id, id, rank, kind, url) select $1, gen_random_uuid(), 1, 'article', 'https://large.example/' || i from generate_series(1, 15000) i`, s.DomainID)
 	n.exec("analyze urls")
 	c, err := n.CrawlState(t.Context())
 	if n.must(err); c.URLs < 14_000 || c.URLs > 16_000 {
@@ -65,8 +67,10 @@ func TestReaderState_AndServerState(t *testing.T) {
 	if r, err = n.ReaderState(t.Context()); err != nil || r.SinceFlush < time.Hour || r.SinceFlush > 65*time.Minute {
 		t.Errorf("before the first flush: %+v %v", r, err)
 	}
-	n.exec("insert into view_batches (id, shard, counts, applied_at) values (gen_random_uuid(), 1, 1, now() - interval '1 hour'), (gen_random_uuid(), 2, 1, now() - interval '1 minute')")
-	n.exec("insert into view_checks (started_at, ended_at, pages, differing, missing, surplus) values (now(), now(), 9, 4, 0, 0), (now(), now(), 9, 2, 0, 0)")
+	n.exec("insert into view_batches (id, shard, counts, applied_at) values (gen_random_uuid(), 1, 1, now() - " +
+		"interval '1 hour'), (gen_random_uuid(), 2, 1, now() - interval '1 minute')")
+	n.exec("insert into view_checks (started_at, ended_at, pages, differing, missing, surplus) values (now(), now(), " +
+		"9, 4, 0, 0), (now(), now(), 9, 2, 0, 0)")
 	r, err = n.ReaderState(t.Context())
 	if n.must(err); r.SinceFlush < time.Minute || r.SinceFlush > 5*time.Minute || r.Mismatches != 2 {
 		t.Errorf("%+v", r)

@@ -69,8 +69,10 @@ func moveToZones(
 	}
 	planned := make([]zonechange.Planned, len(rows))
 	for i, r := range rows {
-		planned[i] = zonechange.Planned{PostID: r.PostID, WorkspaceID: r.WorkspaceID, GroupID: r.QueueGroupID,
-			At: r.ScheduledTime, TimeZone: r.TimeZone}
+		planned[i] = zonechange.Planned{
+			PostID: r.PostID, WorkspaceID: r.WorkspaceID, GroupID: r.QueueGroupID,
+			At: r.ScheduledTime, TimeZone: r.TimeZone,
+		}
 	}
 	moves := zonechange.Find(before, zones, planned, now)
 	if err := q.RecheckSeries(ctx, changed); err != nil {
@@ -114,8 +116,10 @@ func noteMoves(ctx context.Context, q *db.Queries, moves []zonechange.Move, vers
 	type count struct{ moved, held int }
 	counts := map[uuid.UUID]count{}
 	for _, m := range moves {
-		data, err := json.Marshal(map[string]any{"before": m.At.UTC(), "after": m.To, "time_zone": m.TimeZone,
-			"database": version, "held": m.Held})
+		data, err := json.Marshal(map[string]any{
+			"before": m.At.UTC(), "after": m.To, "time_zone": m.TimeZone,
+			"database": version, "held": m.Held,
+		})
 		if err != nil {
 			return err
 		}
@@ -137,10 +141,13 @@ func noteMoves(ctx context.Context, q *db.Queries, moves []zonechange.Move, vers
 		return err
 	}
 	for workspace, n := range counts {
-		text := fmt.Sprintf("Version %s of the time zone database changed rules. Posts that moved to keep their local time: %d. "+
+		text := fmt.Sprintf("Version %s of the time zone database changed rules. Posts that moved to keep their "+
+			"local time: %d. "+
 			"Posts due within the hour, which were not moved: %d. Check the latter; the timelines have both times.",
 			version, n.moved, n.held)
-		event := db.InsertWorkspaceTroubleParams{WorkspaceID: workspace, Alert: "TimeZonesChanged " + version, Message: text}
+		event := db.InsertWorkspaceTroubleParams{
+			WorkspaceID: workspace, Alert: "TimeZonesChanged " + version, Message: text,
+		}
 		if err := q.InsertWorkspaceTrouble(ctx, event); err != nil {
 			return err
 		}

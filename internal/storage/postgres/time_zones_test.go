@@ -19,7 +19,10 @@ func laterZones(t *testing.T) *timezone.Database {
 	t.Helper()
 	dir := t.TempDir()
 	files := map[string][]byte{"tzdata.zi": []byte("# version 2099a\n")}
-	for name, rules := range map[string]string{"Asia/Ho_Chi_Minh": "Asia/Tokyo", "America/Vancouver": "America/Edmonton"} {
+	for name, rules := range map[string]string{
+		"Asia/Ho_Chi_Minh":  "Asia/Tokyo",
+		"America/Vancouver": "America/Edmonton",
+	} {
 		raw, err := os.ReadFile(filepath.Join("/usr/share/zoneinfo", rules))
 		if err != nil {
 			t.Skipf("the system has no zones to compose a database of: %v", err)
@@ -47,7 +50,8 @@ func TestApplyTimeZones_KeepsLocalTimes(t *testing.T) {
 	}
 	days := 240 * time.Hour
 	moved := at("Asia/Ho_Chi_Minh", days)
-	due, soonAfter := at("Asia/Ho_Chi_Minh", 30*time.Minute), at("Asia/Ho_Chi_Minh", 150*time.Minute) // the latter would be due in 30 minutes
+	// The latter would be due in 30 minutes
+	due, soonAfter := at("Asia/Ho_Chi_Minh", 30*time.Minute), at("Asia/Ho_Chi_Minh", 150*time.Minute)
 	far := at("Asia/Ho_Chi_Minh", 200*time.Minute)
 	other, utc := at("Europe/Paris", days), at("UTC", days)
 	canceled := at("Asia/Ho_Chi_Minh", days)
@@ -87,11 +91,13 @@ func TestApplyTimeZones_KeepsLocalTimes(t *testing.T) {
 		if listed != (c.held != nil) || listed && held != c.held {
 			t.Errorf("%s: listed %v, held %v; want %v", name, listed, held, c.held)
 		}
-		if changed := got.Version > c.p.Version+1 || got.Version > c.p.Version && name != "canceled, so nothing is planned"; changed != (c.held == false) {
+		if changed := got.Version > c.p.Version+1 || got.Version > c.p.Version &&
+			name != "canceled, so nothing is planned"; changed != (c.held == false) {
 			t.Errorf("%s: version %d after %d", name, got.Version, c.p.Version)
 		}
 	}
-	if got := n.count("select count(*) from post_events where type = 'system_trouble' and data ->> 'alert' = 'TimeZonesChanged 2099a'"); got != 1 {
+	if got := n.count("select count(*) from post_events where type = 'system_trouble' and data ->> 'alert' = " +
+		"'TimeZonesChanged 2099a'"); got != 1 {
 		t.Errorf("the workspace was told %d times; want once", got)
 	}
 	if got := apply(later); got != 0 {
@@ -110,7 +116,9 @@ func TestApplyTimeZones_KeepsQueues(t *testing.T) {
 	n := open(t)
 	now := time.Now().UTC().Truncate(time.Hour)
 	var group uuid.UUID
-	n.query(&group, "insert into account_groups (id, workspace_id, name, color, account_ids, time_zone, slots) values (gen_random_uuid(), $1, 'Web', 'blue', array[$2]::uuid[], 'Asia/Ho_Chi_Minh', '[]') returning id", n.workspace.ID, n.account.ID)
+	n.query(&group, "insert into account_groups (id, workspace_id, name, color, account_ids, time_zone, slots) "+
+		"values (gen_random_uuid(), $1, 'Web', 'blue', array[$2]::uuid[], 'Asia/Ho_Chi_Minh', '[]') returning id",
+		n.workspace.ID, n.account.ID)
 	var posts []post.Post
 	for i := range 4 {
 		p := n.create(func(d *post.NewPost) {
@@ -142,7 +150,8 @@ func TestApplyTimeZones_KeepsQueues(t *testing.T) {
 func (n *newsroom) zoneEvent(p uuid.UUID) (held any, listed bool) {
 	n.t.Helper()
 	var state string
-	n.query(&state, "select coalesce(string_agg(data ->> 'held', ' '), '') from post_events where post_id = $1 and type = 'time_zone_changed'", p)
+	n.query(&state, "select coalesce(string_agg(data ->> 'held', ' '), '') from post_events where post_id = $1 and "+
+		"type = 'time_zone_changed'", p)
 	if state == "" {
 		return nil, false
 	}

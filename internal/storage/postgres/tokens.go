@@ -31,14 +31,19 @@ func (s *Store) Bearer(ctx context.Context, hash []byte) (workspace.Principal, w
 	if row.UseIsNews {
 		s.tokenUsage.note(row.ID)
 	}
-	return workspace.Principal{WorkspaceID: row.WorkspaceID, UserID: row.UserID, Role: workspace.Role(*row.Role), Scopes: scopes(row.Scopes),
-		TokenID: row.ID, TokenName: row.Name, ExpiresAt: inUTC(row.ExpiresAt)}, workspace.TokenActive, nil
+	return workspace.Principal{
+		WorkspaceID: row.WorkspaceID, UserID: row.UserID, Role: workspace.Role(*row.Role),
+		Scopes:  scopes(row.Scopes),
+		TokenID: row.ID, TokenName: row.Name, ExpiresAt: inUTC(row.ExpiresAt),
+	}, workspace.TokenActive, nil
 }
 
 // Tokens lists the tokens that are not revoked, newest first.
 func (s *Store) Tokens(ctx context.Context, f workspace.TokenFilter) ([]workspace.Token, error) {
-	rows, err := s.q.ListTokens(ctx, db.ListTokensParams{WorkspaceID: f.WorkspaceID, OnlyOf: f.UserID, Before: f.Before,
-		PageSize: int32(f.Limit)}) //nolint:gosec // the API caps the limit
+	rows, err := s.q.ListTokens(ctx, db.ListTokensParams{
+		WorkspaceID: f.WorkspaceID, OnlyOf: f.UserID, Before: f.Before,
+		PageSize: int32(f.Limit), //nolint:gosec // the API caps the limit
+	})
 	tokens := make([]workspace.Token, len(rows))
 	for i, r := range rows {
 		tokens[i] = tokenFromRow(db.GetTokenRow(r))
@@ -47,7 +52,9 @@ func (s *Store) Tokens(ctx context.Context, f workspace.TokenFilter) ([]workspac
 }
 
 // CreateToken stores a member's new token.
-func (s *Store) CreateToken(ctx context.Context, t workspace.Token, key idempotency.Key) (created workspace.Token, replayed bool, err error) {
+func (s *Store) CreateToken(
+	ctx context.Context, t workspace.Token, key idempotency.Key,
+) (created workspace.Token, replayed bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		earlier, err := claimKey(ctx, q, t.WorkspaceID, key, t.ID)
 		if err != nil {
@@ -57,7 +64,8 @@ func (s *Store) CreateToken(ctx context.Context, t workspace.Token, key idempote
 		if replayed = earlier != uuid.Nil; replayed {
 			id = earlier
 		} else {
-			if _, err := q.LockMember(ctx, db.LockMemberParams{WorkspaceID: t.WorkspaceID, UserID: t.UserID}); err != nil {
+			if _, err := q.LockMember(ctx,
+				db.LockMemberParams{WorkspaceID: t.WorkspaceID, UserID: t.UserID}); err != nil {
 				return orMissing(err, "member")
 			}
 			if err := insertToken(ctx, q, t); err != nil {
@@ -74,12 +82,15 @@ func (s *Store) CreateToken(ctx context.Context, t workspace.Token, key idempote
 // ReplaceToken revokes the user's tokens of that name and stores the new one.
 func (s *Store) ReplaceToken(ctx context.Context, t workspace.Token) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
-		old, err := q.RevokeTokensNamed(ctx, db.RevokeTokensNamedParams{WorkspaceID: t.WorkspaceID, UserID: t.UserID, Name: t.Name})
+		old, err := q.RevokeTokensNamed(ctx, db.RevokeTokensNamedParams{
+			WorkspaceID: t.WorkspaceID, UserID: t.UserID, Name: t.Name,
+		})
 		if err != nil {
 			return err
 		}
 		for _, id := range old {
-			if err := record(ctx, q, t.WorkspaceID, audit.TokenRevoked, "token", id, map[string]any{"name": t.Name}); err != nil {
+			if err := record(ctx, q, t.WorkspaceID, audit.TokenRevoked, "token", id,
+				map[string]any{"name": t.Name}); err != nil {
 				return err
 			}
 		}
@@ -97,7 +108,9 @@ func (s *Store) RevokeToken(ctx context.Context, workspaceID, id uuid.UUID, only
 		if err != nil {
 			return err
 		}
-		return record(ctx, q, workspaceID, audit.TokenRevoked, "token", id, map[string]any{"name": row.Name, "of": row.UserID})
+		return record(ctx, q, workspaceID, audit.TokenRevoked, "token", id, map[string]any{
+			"name": row.Name, "of": row.UserID,
+		})
 	})
 }
 
@@ -106,8 +119,11 @@ func insertToken(ctx context.Context, q *db.Queries, t workspace.Token) error {
 	for i, scope := range t.Scopes {
 		names[i] = string(scope)
 	}
-	if err := q.InsertToken(ctx, db.InsertTokenParams{ID: t.ID, WorkspaceID: t.WorkspaceID, UserID: t.UserID, Name: t.Name, Hint: t.Hint, Hash: t.Hash,
-		Scopes: names, ExpiresAt: t.ExpiresAt}); err != nil {
+	if err := q.InsertToken(ctx, db.InsertTokenParams{
+		ID: t.ID, WorkspaceID: t.WorkspaceID, UserID: t.UserID,
+		Name: t.Name, Hint: t.Hint, Hash: t.Hash,
+		Scopes: names, ExpiresAt: t.ExpiresAt,
+	}); err != nil {
 		return err
 	}
 	data := map[string]any{"name": t.Name, "scopes": names, "of": t.UserID}
@@ -119,9 +135,12 @@ func insertToken(ctx context.Context, q *db.Queries, t workspace.Token) error {
 
 func tokenFromRow(r db.GetTokenRow) workspace.Token {
 	t := r.ApiToken
-	return workspace.Token{ID: t.ID, WorkspaceID: t.WorkspaceID, UserID: t.UserID, Name: t.Name, Hint: t.Hint, Scopes: scopes(t.Scopes),
+	return workspace.Token{
+		ID: t.ID, WorkspaceID: t.WorkspaceID, UserID: t.UserID, Name: t.Name, Hint: t.Hint,
+		Scopes:    scopes(t.Scopes),
 		CreatedAt: t.CreatedAt.UTC(), LastUsedAt: inUTC(t.LastUsedAt), ExpiresAt: inUTC(t.ExpiresAt),
-		User: workspace.User{ID: t.UserID, Name: r.UserName, Email: deref(r.UserEmail)}}
+		User: workspace.User{ID: t.UserID, Name: r.UserName, Email: deref(r.UserEmail)},
+	}
 }
 
 func scopes(names []string) []workspace.Scope {

@@ -32,7 +32,8 @@ func (s *Store) WithFlushLock(ctx context.Context, f func(ctx context.Context) e
 	defer conn.Release()
 	// Without keepalives, the lock of a crashed host would be held for hours. They
 	// have no effect on a Unix socket and aren't needed there.
-	if _, err := conn.Exec(ctx, "set tcp_keepalives_idle = 15; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3"); err != nil {
+	if _, err := conn.Exec(ctx,
+		"set tcp_keepalives_idle = 15; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3"); err != nil {
 		return false, err
 	}
 	if err := conn.QueryRow(ctx, "select pg_try_advisory_lock($1)", int64(flushLock)).Scan(&ok); err != nil || !ok {
@@ -40,7 +41,8 @@ func (s *Store) WithFlushLock(ctx context.Context, f func(ctx context.Context) e
 	}
 	defer func() {
 		// Close a connection whose lock could not be released.
-		if _, err := conn.Exec(context.WithoutCancel(ctx), "select pg_advisory_unlock($1)", int64(flushLock)); err != nil {
+		if _, err := conn.Exec(context.WithoutCancel(ctx), "select pg_advisory_unlock($1)",
+			int64(flushLock)); err != nil {
 			_ = conn.Conn().Close(context.WithoutCancel(ctx))
 		}
 	}()
@@ -49,7 +51,9 @@ func (s *Store) WithFlushLock(ctx context.Context, f func(ctx context.Context) e
 
 // ApplyViewBatch adds a batch's counts and its ledger row in one transaction.
 // applied is false if the batch was added before.
-func (s *Store) ApplyViewBatch(ctx context.Context, shard int, id uuid.UUID, batch counter.Batch) (applied bool, err error) {
+func (s *Store) ApplyViewBatch(
+	ctx context.Context, shard int, id uuid.UUID, batch counter.Batch,
+) (applied bool, err error) {
 	rows := rowsOf(batch.Deltas)
 	skipped := batch.Skipped
 	if skipped == nil {
@@ -57,7 +61,9 @@ func (s *Store) ApplyViewBatch(ctx context.Context, shard int, id uuid.UUID, bat
 	}
 	err = s.withPartitions(ctx, rows.partitions(), func() error {
 		return s.inTx(ctx, func(q *db.Queries) error {
-			n, err := q.InsertViewBatch(ctx, db.InsertViewBatchParams{ID: id, Shard: int32(shard), Counts: rows.hitCount, SkippedRecords: skipped}) //nolint:gosec // a hundred at most
+			n, err := q.InsertViewBatch(ctx, db.InsertViewBatchParams{
+				ID: id, Shard: int32(shard), Counts: rows.hitCount, SkippedRecords: skipped, //nolint:gosec // a hundred at most
+			})
 			applied = n == 1
 			if err != nil || !applied {
 				return err
@@ -80,8 +86,12 @@ func (s *Store) SkippedViewRecords(ctx context.Context, id uuid.UUID) (skipped [
 
 // ViewFilteredCounts returns a page's filtered hits by reason, and which of the
 // batches they include.
-func (s *Store) ViewFilteredCounts(ctx context.Context, page counter.PageID, batches []uuid.UUID) (counts map[string]int64, applied []uuid.UUID, err error) {
-	rows, err := s.q.ViewFilteredCounts(ctx, db.ViewFilteredCountsParams{SiteID: page.Site, Page: sanitizeText(page.Page), Batches: batches})
+func (s *Store) ViewFilteredCounts(
+	ctx context.Context, page counter.PageID, batches []uuid.UUID,
+) (counts map[string]int64, applied []uuid.UUID, err error) {
+	rows, err := s.q.ViewFilteredCounts(ctx, db.ViewFilteredCountsParams{
+		SiteID: page.Site, Page: sanitizeText(page.Page), Batches: batches,
+	})
 	counts = map[string]int64{}
 	for _, r := range rows {
 		if r.Batch != uuid.Nil {
@@ -131,14 +141,19 @@ func rowsOf(deltas []counter.Delta) *viewBatchRows {
 			funnel[h.Kind] += h.Count
 		}
 		p := &b.pages
-		p.SiteIds, p.Pages, p.UniqueMethods = append(p.SiteIds, d.Site), append(p.Pages, d.Page), append(p.UniqueMethods, string(d.UniqueMethod))
-		p.Views, p.Clicks, p.Conversions = append(p.Views, counts[counter.View]), append(p.Clicks, counts[counter.Click]), append(p.Conversions, counts[counter.Conversion])
-		p.FunnelViews, p.FunnelClicks, p.FunnelConversions = append(p.FunnelViews, funnel[counter.View]), append(p.FunnelClicks, funnel[counter.Click]), append(p.FunnelConversions, funnel[counter.Conversion])
+		p.SiteIds, p.Pages, p.UniqueMethods = append(p.SiteIds, d.Site), append(p.Pages,
+			d.Page), append(p.UniqueMethods, string(d.UniqueMethod))
+		p.Views, p.Clicks, p.Conversions = append(p.Views, counts[counter.View]), append(p.Clicks,
+			counts[counter.Click]), append(p.Conversions, counts[counter.Conversion])
+		p.FunnelViews, p.FunnelClicks, p.FunnelConversions = append(p.FunnelViews,
+			funnel[counter.View]), append(p.FunnelClicks, funnel[counter.Click]),
+			append(p.FunnelConversions, funnel[counter.Conversion])
 		p.Uniques = append(p.Uniques, d.AllTime)
 		for _, m := range d.Dimensions {
 			p := &b.dimensions
 			p.PageIds, p.Days = append(p.PageIds, page), append(p.Days, dateOf(m.Day))
-			p.Dimensions, p.Values, p.Counts = append(p.Dimensions, m.Dimension), append(p.Values, sanitizeText(m.Value)), append(p.Counts, m.Count)
+			p.Dimensions, p.Values, p.Counts = append(p.Dimensions, m.Dimension), append(p.Values,
+				sanitizeText(m.Value)), append(p.Counts, m.Count)
 		}
 		b.sites.addDimensions(d)
 		b.sites.addEvents(d)
@@ -170,7 +185,10 @@ func (b *viewBatchRows) partitions() partitions {
 	for _, hour := range b.hours.Hours {
 		at.add(viewHours, hour)
 	}
-	for table, days := range map[viewTable][]pgtype.Date{viewDimensions: b.dimensions.Days, viewFiltered: b.filtered.Days, viewUniques: b.uniques.Days} {
+	for table, days := range map[viewTable][]pgtype.Date{
+		viewDimensions: b.dimensions.Days,
+		viewFiltered:   b.filtered.Days, viewUniques: b.uniques.Days,
+	} {
 		for _, day := range days {
 			at.add(table, day.Time)
 		}
@@ -194,25 +212,38 @@ func (b *viewBatchRows) write(ctx context.Context, q *db.Queries) error {
 		*rows = mapped
 	}
 	err = chunks(len(hours.PageIds), func(from, to int) error {
-		return q.AddViewHours(ctx, db.AddViewHoursParams{PageIds: hours.PageIds[from:to], Kinds: hours.Kinds[from:to],
-			Hours: hours.Hours[from:to], Days: hours.Days[from:to], Counts: hours.Counts[from:to], Funnels: hours.Funnels[from:to]})
+		return q.AddViewHours(ctx, db.AddViewHoursParams{
+			PageIds: hours.PageIds[from:to], Kinds: hours.Kinds[from:to],
+			Hours: hours.Hours[from:to], Days: hours.Days[from:to], Counts: hours.Counts[from:to],
+			Funnels: hours.Funnels[from:to],
+		})
 	})
 	if err == nil {
 		err = chunks(len(dimensions.PageIds), func(from, to int) error {
-			return q.AddViewDimensions(ctx, db.AddViewDimensionsParams{PageIds: dimensions.PageIds[from:to], Days: dimensions.Days[from:to],
-				Dimensions: dimensions.Dimensions[from:to], Values: dimensions.Values[from:to], Counts: dimensions.Counts[from:to]})
+			return q.AddViewDimensions(ctx, db.AddViewDimensionsParams{
+				PageIds:    dimensions.PageIds[from:to],
+				Days:       dimensions.Days[from:to],
+				Dimensions: dimensions.Dimensions[from:to], Values: dimensions.Values[from:to],
+				Counts: dimensions.Counts[from:to],
+			})
 		})
 	}
 	if err == nil {
 		err = chunks(len(filtered.PageIds), func(from, to int) error {
-			return q.AddViewFiltered(ctx, db.AddViewFilteredParams{PageIds: filtered.PageIds[from:to], Days: filtered.Days[from:to],
-				Reasons: filtered.Reasons[from:to], Counts: filtered.Counts[from:to]})
+			return q.AddViewFiltered(ctx, db.AddViewFilteredParams{
+				PageIds: filtered.PageIds[from:to],
+				Days:    filtered.Days[from:to],
+				Reasons: filtered.Reasons[from:to], Counts: filtered.Counts[from:to],
+			})
 		})
 	}
 	if err == nil {
 		err = chunks(len(uniques.PageIds), func(from, to int) error {
-			return q.SaveViewUniques(ctx, db.SaveViewUniquesParams{PageIds: uniques.PageIds[from:to], Days: uniques.Days[from:to],
-				Uniques: uniques.Uniques[from:to], Weeks: uniques.Weeks[from:to]})
+			return q.SaveViewUniques(ctx, db.SaveViewUniquesParams{
+				PageIds: uniques.PageIds[from:to],
+				Days:    uniques.Days[from:to],
+				Uniques: uniques.Uniques[from:to], Weeks: uniques.Weeks[from:to],
+			})
 		})
 	}
 	if err == nil {
@@ -238,9 +269,14 @@ func (b *viewBatchRows) writePages(ctx context.Context, q *db.Queries) ([]int64,
 	p := b.pages
 	byPage := make(map[counter.PageID]int64, len(p.Pages))
 	err := chunks(len(p.Pages), func(from, to int) error {
-		rows, err := q.AddViewPages(ctx, db.AddViewPagesParams{SiteIds: p.SiteIds[from:to], Pages: p.Pages[from:to], UniqueMethods: p.UniqueMethods[from:to],
-			Views: p.Views[from:to], Clicks: p.Clicks[from:to], Conversions: p.Conversions[from:to], FunnelViews: p.FunnelViews[from:to],
-			FunnelClicks: p.FunnelClicks[from:to], FunnelConversions: p.FunnelConversions[from:to], Uniques: p.Uniques[from:to]})
+		rows, err := q.AddViewPages(ctx, db.AddViewPagesParams{
+			SiteIds: p.SiteIds[from:to], Pages: p.Pages[from:to],
+			UniqueMethods: p.UniqueMethods[from:to],
+			Views:         p.Views[from:to], Clicks: p.Clicks[from:to], Conversions: p.Conversions[from:to],
+			FunnelViews:  p.FunnelViews[from:to],
+			FunnelClicks: p.FunnelClicks[from:to], FunnelConversions: p.FunnelConversions[from:to],
+			Uniques: p.Uniques[from:to],
+		})
 		for _, r := range rows {
 			byPage[counter.PageID{Site: r.SiteID, Page: r.Page}] = r.ID
 		}
@@ -287,7 +323,9 @@ func (s *Store) ViewTotals(ctx context.Context, pages []counter.PageID) (map[cou
 	rows, err := s.q.ViewTotals(ctx, db.ViewTotalsParams{SiteIds: sites, Pages: names})
 	found := make(map[counter.PageID]flush.Totals, len(rows))
 	for _, r := range rows {
-		found[counter.PageID{Site: r.SiteID, Page: r.Page}] = flush.Totals{Views: r.Views, Clicks: r.Clicks, Conversions: r.Conversions}
+		found[counter.PageID{Site: r.SiteID, Page: r.Page}] = flush.Totals{
+			Views: r.Views, Clicks: r.Clicks, Conversions: r.Conversions,
+		}
 	}
 	return found, err
 }
@@ -308,7 +346,9 @@ const (
 // ViewPageTotals reads the pages after a page, with the counts for seeding
 // Redis.
 func (s *Store) ViewPageTotals(ctx context.Context, after counter.PageID, limit int) ([]counter.PageTotals, error) {
-	rows, err := s.q.ViewPageTotals(ctx, db.ViewPageTotalsParams{AfterSite: after.Site, AfterPage: after.Page, Batch: int32(limit)}) //nolint:gosec // hundreds
+	rows, err := s.q.ViewPageTotals(ctx, db.ViewPageTotalsParams{
+		AfterSite: after.Site, AfterPage: after.Page, Batch: int32(limit), //nolint:gosec // hundreds
+	})
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
@@ -317,8 +357,12 @@ func (s *Store) ViewPageTotals(ctx context.Context, after counter.PageID, limit 
 	pages := make([]int64, len(rows))
 	for i, r := range rows {
 		id := counter.PageID{Site: r.SiteID, Page: r.Page}
-		totals[i] = counter.PageTotals{PageID: id, UniqueMethod: methodOrDefault(r.UniqueMethod), Views: r.Views, Clicks: r.Clicks, Conversions: r.Conversions,
-			Funnel: counter.Funnel{Views: r.FunnelViews, Clicks: r.FunnelClicks, Conversions: r.FunnelConversions}, Uniques: r.Uniques, Sketch: r.Sketch}
+		totals[i] = counter.PageTotals{
+			PageID: id, UniqueMethod: methodOrDefault(r.UniqueMethod), Views: r.Views,
+			Clicks: r.Clicks, Conversions: r.Conversions,
+			Funnel:  counter.Funnel{Views: r.FunnelViews, Clicks: r.FunnelClicks, Conversions: r.FunnelConversions},
+			Uniques: r.Uniques, Sketch: r.Sketch,
+		}
 		at[r.ID], pages[i] = i, r.ID
 	}
 	now, err := s.Time(ctx)
@@ -331,9 +375,13 @@ func (s *Store) ViewPageTotals(ctx context.Context, after counter.PageID, limit 
 	}
 	for _, h := range hours {
 		t := &totals[at[h.PageID]]
-		t.Hours = append(t.Hours, counter.HourDelta{Kind: counter.Kind(h.Kind), Hour: h.Hour.UTC(), Day: dayOf(h.Day), Count: h.Count})
+		t.Hours = append(t.Hours, counter.HourDelta{
+			Kind: counter.Kind(h.Kind), Hour: h.Hour.UTC(), Day: dayOf(h.Day), Count: h.Count,
+		})
 	}
-	days, err := s.q.RecentViewDays(ctx, db.RecentViewDaysParams{PageIds: pages, FromDay: pgtype.Date{Time: now.Add(-seedDays), Valid: true}})
+	days, err := s.q.RecentViewDays(ctx, db.RecentViewDaysParams{
+		PageIds: pages, FromDay: pgtype.Date{Time: now.Add(-seedDays), Valid: true},
+	})
 	for _, d := range days {
 		t := &totals[at[d.PageID]]
 		t.Days = append(t.Days, counter.DayCount{Kind: counter.Kind(d.Kind), Day: dayOf(d.Day), Count: d.Count})

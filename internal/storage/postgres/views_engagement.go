@@ -26,17 +26,24 @@ type engagementKey struct {
 
 // engagementOf adds up the engagement of deltas.
 func engagementOf(deltas []counter.Delta) engagementRows {
-	rows := engagementRows{pages: map[engagementKey]*counter.EngagementDelta{}, sites: map[engagementKey]*counter.EngagementDelta{},
-		links: map[engagementKey]*counter.EngagementDelta{}}
+	rows := engagementRows{
+		pages: map[engagementKey]*counter.EngagementDelta{},
+		sites: map[engagementKey]*counter.EngagementDelta{},
+		links: map[engagementKey]*counter.EngagementDelta{},
+	}
 	for i := range deltas {
 		for j := range deltas[i].Engagement {
 			e := &deltas[i].Engagement[j]
-			addEngagement(rows.pages, engagementKey{counter.PageID{Site: deltas[i].Site, Page: sanitizeText(deltas[i].Page)}, e.Day}, e)
+			addEngagement(rows.pages,
+				engagementKey{counter.PageID{Site: deltas[i].Site, Page: sanitizeText(deltas[i].Page)}, e.Day}, e)
 			addEngagement(rows.sites, engagementKey{counter.PageID{Site: deltas[i].Site}, e.Day}, e)
 		}
 		for j := range deltas[i].Links {
 			l := &deltas[i].Links[j]
-			addEngagement(rows.links, engagementKey{counter.PageID{Site: deltas[i].Site, Page: sanitizeText(l.Link)}, l.Day}, &l.EngagementDelta)
+			addEngagement(rows.links, engagementKey{
+				counter.PageID{Site: deltas[i].Site, Page: sanitizeText(l.Link)},
+				l.Day,
+			}, &l.EngagementDelta)
 		}
 	}
 	return rows
@@ -86,8 +93,12 @@ func columnsOf(rows map[engagementKey]*counter.EngagementDelta) (c engagementCol
 func (r engagementRows) writePages(ctx context.Context, q *db.Queries) error {
 	c := columnsOf(r.pages)
 	return chunks(len(c.days), func(from, to int) error {
-		return q.AddViewEngagement(ctx, db.AddViewEngagementParams{SiteIds: c.sites[from:to], Pages: c.pages[from:to], Days: c.days[from:to],
-			Engaged: c.engaged[from*counter.EngagedBuckets : to*counter.EngagedBuckets], Scrolled: c.scrolled[from*counter.ScrollSteps : to*counter.ScrollSteps]})
+		return q.AddViewEngagement(ctx, db.AddViewEngagementParams{
+			SiteIds: c.sites[from:to], Pages: c.pages[from:to],
+			Days:     c.days[from:to],
+			Engaged:  c.engaged[from*counter.EngagedBuckets : to*counter.EngagedBuckets],
+			Scrolled: c.scrolled[from*counter.ScrollSteps : to*counter.ScrollSteps],
+		})
 	})
 }
 
@@ -95,8 +106,12 @@ func (r engagementRows) writePages(ctx context.Context, q *db.Queries) error {
 func (r engagementRows) writeLinks(ctx context.Context, q *db.Queries) error {
 	c := columnsOf(r.links)
 	return chunks(len(c.days), func(from, to int) error {
-		return q.AddLinkEngagement(ctx, db.AddLinkEngagementParams{SiteIds: c.sites[from:to], Codes: c.pages[from:to], Days: c.days[from:to],
-			Engaged: c.engaged[from*counter.EngagedBuckets : to*counter.EngagedBuckets], Scrolled: c.scrolled[from*counter.ScrollSteps : to*counter.ScrollSteps]})
+		return q.AddLinkEngagement(ctx, db.AddLinkEngagementParams{
+			SiteIds: c.sites[from:to], Codes: c.pages[from:to],
+			Days:     c.days[from:to],
+			Engaged:  c.engaged[from*counter.EngagedBuckets : to*counter.EngagedBuckets],
+			Scrolled: c.scrolled[from*counter.ScrollSteps : to*counter.ScrollSteps],
+		})
 	})
 }
 
@@ -107,12 +122,16 @@ func (r engagementRows) writeSites(ctx context.Context, q *db.Queries) error {
 	if len(c.days) == 0 {
 		return nil
 	}
-	return q.AddSiteEngagement(ctx, db.AddSiteEngagementParams{SiteIds: c.sites, Days: c.days, Engaged: c.engaged, Scrolled: c.scrolled})
+	return q.AddSiteEngagement(ctx, db.AddSiteEngagementParams{
+		SiteIds: c.sites, Days: c.days, Engaged: c.engaged, Scrolled: c.scrolled,
+	})
 }
 
 // Engagement returns the engagement of a page's views by day, up to the last
 // flush; of the site's if the page is "".
-func (s *Store) Engagement(ctx context.Context, page counter.PageID, from, to counter.Day) ([]counter.EngagementDelta, error) {
+func (s *Store) Engagement(
+	ctx context.Context, page counter.PageID, from, to counter.Day,
+) ([]counter.EngagementDelta, error) {
 	var all []counter.EngagementDelta
 	add := func(day pgtype.Date, engaged, scrolled []int64) {
 		e := counter.EngagementDelta{Day: dayOf(day)}
@@ -121,13 +140,17 @@ func (s *Store) Engagement(ctx context.Context, page counter.PageID, from, to co
 		all = append(all, e)
 	}
 	if page.Page == "" {
-		rows, err := s.q.SiteEngagement(ctx, db.SiteEngagementParams{SiteID: page.Site, FromDay: dateOf(from), ToDay: dateOf(to)})
+		rows, err := s.q.SiteEngagement(ctx, db.SiteEngagementParams{
+			SiteID: page.Site, FromDay: dateOf(from), ToDay: dateOf(to),
+		})
 		for _, r := range rows {
 			add(r.Day, r.Engaged, r.Scrolled)
 		}
 		return all, err
 	}
-	rows, err := s.q.PageEngagement(ctx, db.PageEngagementParams{SiteID: page.Site, Page: page.Page, FromDay: dateOf(from), ToDay: dateOf(to)})
+	rows, err := s.q.PageEngagement(ctx, db.PageEngagementParams{
+		SiteID: page.Site, Page: page.Page, FromDay: dateOf(from), ToDay: dateOf(to),
+	})
 	for _, r := range rows {
 		add(r.Day, r.Engaged, r.Scrolled)
 	}

@@ -79,7 +79,9 @@ func (s *Store) rollUpHour(ctx context.Context, hour time.Time) error {
 
 // ViewPageIDs lists the pages after a page.
 func (s *Store) ViewPageIDs(ctx context.Context, after counter.PageID, limit int) ([]counter.PageID, error) {
-	rows, err := s.q.ViewPageIDs(ctx, db.ViewPageIDsParams{AfterSite: after.Site, AfterPage: after.Page, Batch: int32(limit)}) //nolint:gosec // hundreds
+	rows, err := s.q.ViewPageIDs(ctx, db.ViewPageIDsParams{
+		AfterSite: after.Site, AfterPage: after.Page, Batch: int32(limit), //nolint:gosec // hundreds
+	})
 	pages := make([]counter.PageID, len(rows))
 	for i, r := range rows {
 		pages[i] = counter.PageID{Site: r.SiteID, Page: r.Page}
@@ -94,7 +96,9 @@ func (s *Store) ViewSitePages(ctx context.Context, site uuid.UUID, after string,
 
 // ViewSketchesDue lists pages with new visitors since their sketch was saved.
 func (s *Store) ViewSketchesDue(ctx context.Context, after counter.PageID, limit int) ([]counter.PageID, error) {
-	rows, err := s.q.ViewSketchesDue(ctx, db.ViewSketchesDueParams{AfterSite: after.Site, AfterPage: after.Page, Batch: int32(limit)}) //nolint:gosec // hundreds
+	rows, err := s.q.ViewSketchesDue(ctx, db.ViewSketchesDueParams{
+		AfterSite: after.Site, AfterPage: after.Page, Batch: int32(limit), //nolint:gosec // hundreds
+	})
 	pages := make([]counter.PageID, len(rows))
 	for i, r := range rows {
 		pages[i] = counter.PageID{Site: r.SiteID, Page: r.Page}
@@ -118,8 +122,12 @@ func (s *Store) RecordViewCheck(ctx context.Context, c flush.Check) error {
 	if err != nil {
 		return err
 	}
-	return s.q.InsertViewCheck(ctx, db.InsertViewCheckParams{StartedAt: c.StartedAt, Pages: c.Compared, Differing: c.Differing,
-		Missing: c.Missing, Surplus: c.Surplus, NextSite: idOrNull(c.Next.Site), NextPage: orNil(c.Next.Page), Examples: examples})
+	return s.q.InsertViewCheck(ctx, db.InsertViewCheckParams{
+		StartedAt: c.StartedAt, Pages: c.Compared,
+		Differing: c.Differing,
+		Missing:   c.Missing, Surplus: c.Surplus, NextSite: idOrNull(c.Next.Site), NextPage: orNil(c.Next.Page),
+		Examples: examples,
+	})
 }
 
 // LastViewCheck returns the result of the last comparison.
@@ -131,8 +139,11 @@ func (s *Store) LastViewCheck(ctx context.Context) (c flush.Check, found bool, e
 	if err != nil {
 		return c, false, err
 	}
-	c = flush.Check{StartedAt: row.StartedAt.UTC(), EndedAt: row.EndedAt.UTC(), Compared: row.Pages, Differing: row.Differing, Missing: row.Missing,
-		Surplus: row.Surplus, Next: counter.PageID{Site: idOrNil(row.NextSite), Page: deref(row.NextPage)}}
+	c = flush.Check{
+		StartedAt: row.StartedAt.UTC(), EndedAt: row.EndedAt.UTC(), Compared: row.Pages,
+		Differing: row.Differing, Missing: row.Missing,
+		Surplus: row.Surplus, Next: counter.PageID{Site: idOrNil(row.NextSite), Page: deref(row.NextPage)},
+	}
 	return c, true, json.Unmarshal(row.Examples, &c.Examples)
 }
 
@@ -163,7 +174,10 @@ func (s *Store) ViewsHealth(ctx context.Context) (h flush.Health, err error) {
 // CreateViewErasure stores a request for an erasure, which the next flush
 // carries out.
 func (s *Store) CreateViewErasure(ctx context.Context, e flush.Erasure) (flush.Erasure, error) {
-	in := db.InsertViewErasureParams{ID: e.ID, WorkspaceID: e.Workspace, SiteID: e.Site, SingleVisitor: e.SingleVisitor, RequestedBy: e.RequestedBy}
+	in := db.InsertViewErasureParams{
+		ID: e.ID, WorkspaceID: e.Workspace, SiteID: e.Site, SingleVisitor: e.SingleVisitor,
+		RequestedBy: e.RequestedBy,
+	}
 	if e.SingleVisitor {
 		hash, id := int64(e.Visitor.Hash), int64(e.Visitor.ID) //nolint:gosec // its bits
 		in.VisitorHash, in.VisitorID = &hash, &id
@@ -200,10 +214,15 @@ func (s *Store) CompleteViewErasure(ctx context.Context, id uuid.UUID, removed i
 func (s *Store) EraseSiteViews(ctx context.Context, site uuid.UUID) (removed int64, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		removed = 0
-		for _, erase := range []func(context.Context, uuid.UUID) (int64, error){q.EraseViewHours, q.EraseViewDays, q.EraseViewMonths,
-			q.EraseViewDimensions, q.EraseViewFiltered, q.EraseViewUniques, q.EraseViewEngagement, q.EraseSiteEngagement, q.EraseLinkEngagement, q.EraseSiteHours, q.EraseSiteDays, q.EraseSiteDimensionDays,
-			q.EraseSitePageDays, q.EraseSitePageMonths, q.EraseSitePageMonthsDue, q.EraseSiteEvents, q.EraseSiteArticleDays, q.EraseSiteArticles, q.EraseSiteArticleCursor,
-			q.EraseSiteImports, q.EraseSiteAlerts, q.EraseViewPages} { // pages last: their ids name the rows
+		for _, erase := range []func(context.Context, uuid.UUID) (int64, error){
+			q.EraseViewHours, q.EraseViewDays,
+			q.EraseViewMonths,
+			q.EraseViewDimensions, q.EraseViewFiltered, q.EraseViewUniques, q.EraseViewEngagement,
+			q.EraseSiteEngagement, q.EraseLinkEngagement, q.EraseSiteHours, q.EraseSiteDays, q.EraseSiteDimensionDays,
+			q.EraseSitePageDays, q.EraseSitePageMonths, q.EraseSitePageMonthsDue, q.EraseSiteEvents,
+			q.EraseSiteArticleDays, q.EraseSiteArticles, q.EraseSiteArticleCursor,
+			q.EraseSiteImports, q.EraseSiteAlerts, q.EraseViewPages,
+		} { // pages last: their ids name the rows
 			n, err := erase(ctx, site)
 			if err != nil {
 				return err
@@ -216,8 +235,11 @@ func (s *Store) EraseSiteViews(ctx context.Context, site uuid.UUID) (removed int
 }
 
 func erasureFromRow(r db.ViewErasure) flush.Erasure {
-	e := flush.Erasure{ID: r.ID, Workspace: r.WorkspaceID, Site: r.SiteID, SingleVisitor: r.SingleVisitor, RequestedBy: r.RequestedBy, RequestedAt: r.RequestedAt.UTC(),
-		DoneAt: r.DoneAt, Removed: r.Removed}
+	e := flush.Erasure{
+		ID: r.ID, Workspace: r.WorkspaceID, Site: r.SiteID, SingleVisitor: r.SingleVisitor,
+		RequestedBy: r.RequestedBy, RequestedAt: r.RequestedAt.UTC(),
+		DoneAt: r.DoneAt, Removed: r.Removed,
+	}
 	if r.VisitorHash != nil && r.VisitorID != nil {
 		e.Visitor = counter.Visitor{Hash: uint64(*r.VisitorHash), ID: uint32(*r.VisitorID)} //nolint:gosec // as they were stored
 	}
@@ -244,7 +266,9 @@ func (s *Store) ViewHours(ctx context.Context, page counter.PageID, from, to tim
 
 // ViewDays reads a page's days, up to the last flush.
 func (s *Store) ViewDays(ctx context.Context, page counter.PageID, from, to counter.Day) ([]ViewHistory, error) {
-	rows, err := s.q.ViewDays(ctx, db.ViewDaysParams{SiteID: page.Site, Page: page.Page, FromDay: dateOf(from), ToDay: dateOf(to)})
+	rows, err := s.q.ViewDays(ctx, db.ViewDaysParams{
+		SiteID: page.Site, Page: page.Page, FromDay: dateOf(from), ToDay: dateOf(to),
+	})
 	out := make([]ViewHistory, len(rows))
 	for i, r := range rows {
 		out[i] = ViewHistory{counter.Kind(r.Kind), r.Day.Time, r.Count, r.Funnel}
@@ -255,8 +279,10 @@ func (s *Store) ViewDays(ctx context.Context, page counter.PageID, from, to coun
 // ViewMonths reads a page's months, up to the last flush. from and to are the
 // first days of months.
 func (s *Store) ViewMonths(ctx context.Context, page counter.PageID, from, to time.Time) ([]ViewHistory, error) {
-	rows, err := s.q.ViewMonths(ctx, db.ViewMonthsParams{SiteID: page.Site, Page: page.Page,
-		FromMonth: pgtype.Date{Time: from, Valid: true}, ToMonth: pgtype.Date{Time: to, Valid: true}})
+	rows, err := s.q.ViewMonths(ctx, db.ViewMonthsParams{
+		SiteID: page.Site, Page: page.Page,
+		FromMonth: pgtype.Date{Time: from, Valid: true}, ToMonth: pgtype.Date{Time: to, Valid: true},
+	})
 	out := make([]ViewHistory, len(rows))
 	for i, r := range rows {
 		out[i] = ViewHistory{counter.Kind(r.Kind), r.Month.Time, r.Count, r.Funnel}

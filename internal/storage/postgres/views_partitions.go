@@ -94,8 +94,11 @@ func (s *Store) createPartitions(ctx context.Context, needed partitions) error {
 		for table, starts := range needed {
 			for start := range starts {
 				from, to := table.span(start)
-				if _, err := tx.Exec(ctx, fmt.Sprintf("create table if not exists %s partition of %s for values from ('%s') to ('%s') with (fillfactor = %d)",
-					pgx.Identifier{table.name(from)}.Sanitize(), pgx.Identifier{string(table)}.Sanitize(), from.Format(time.RFC3339), to.Format(time.RFC3339), viewFillFactor)); err != nil {
+				if _, err := tx.Exec(ctx,
+					fmt.Sprintf("create table if not exists %s partition of %s for values from ('%s') to ('%s') with "+
+						"(fillfactor = %d)",
+						pgx.Identifier{table.name(from)}.Sanitize(), pgx.Identifier{string(table)}.Sanitize(),
+						from.Format(time.RFC3339), to.Format(time.RFC3339), viewFillFactor)); err != nil {
 					return err
 				}
 			}
@@ -141,7 +144,11 @@ func (s *Store) DropExpiredViews(ctx context.Context, now time.Time, r flush.Ret
 	if err := s.q.DeleteExpiredViewRecords(ctx); err != nil {
 		return err
 	}
-	if _, err := s.q.DeleteExpiredViewBatches(ctx, db.DeleteExpiredViewBatchesParams{OlderThanSeconds: batchRetention.Seconds(), Pending: orEmpty(pending)}); err != nil {
+	if _, err := s.q.DeleteExpiredViewBatches(ctx,
+		db.DeleteExpiredViewBatchesParams{
+			OlderThanSeconds: batchRetention.Seconds(),
+			Pending:          orEmpty(pending),
+		}); err != nil {
 		return err
 	}
 	for _, table := range viewTables() {
@@ -169,7 +176,8 @@ func (s *Store) DropExpiredViews(ctx context.Context, now time.Time, r flush.Ret
 
 func (s *Store) dropPartitions(ctx context.Context, table viewTable, before time.Time) error {
 	return s.withPartitionLock(ctx, func(tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, "select inhrelid::regclass::text from pg_inherits where inhparent = $1::regclass", string(table))
+		rows, err := tx.Query(ctx, "select inhrelid::regclass::text from pg_inherits where inhparent = $1::regclass",
+			string(table))
 		if err != nil {
 			return err
 		}
@@ -187,8 +195,10 @@ func (s *Store) dropPartitions(ctx context.Context, table viewTable, before time
 				continue
 			}
 			var due bool
-			if err := tx.QueryRow(ctx, `select exists (select 1 from view_hours_due where $1 = 'view_hours' and hour >= $2 and hour < $3)
-				or exists (select 1 from view_days_due where $1 = 'view_days' and day >= $2::date and day < $3::date)`, string(table), from, to).Scan(&due); err != nil {
+			if err := tx.QueryRow(ctx,
+				`select exists (select 1 from view_hours_due where $1 = 'view_hours' and hour >= $2 and hour < $3)
+				or exists (select 1 from view_days_due where $1 = 'view_days' and day >= $2::date and day < $3::date)`,
+				string(table), from, to).Scan(&due); err != nil {
 				return err
 			}
 			if due {

@@ -60,7 +60,10 @@ type siteCounts struct {
 type valueCounts struct{ views, visits int64 }
 
 func newSiteRows() siteRows {
-	return siteRows{hours: map[siteHour]*siteCounts{}, days: map[siteDay]*siteCounts{}, dimensions: map[siteValue]*valueCounts{}, events: map[siteEvent]int64{}}
+	return siteRows{
+		hours: map[siteHour]*siteCounts{}, days: map[siteDay]*siteCounts{},
+		dimensions: map[siteValue]*valueCounts{}, events: map[siteEvent]int64{},
+	}
 }
 
 func (r siteRows) addHour(site uuid.UUID, h counter.HourDelta) {
@@ -89,19 +92,28 @@ func (r siteRows) addDimensions(d counter.Delta) {
 func (r siteRows) addEvents(d counter.Delta) {
 	for _, e := range d.Events {
 		r.addDay(d.Site, e.Day)
-		r.events[siteEvent{siteDay{d.Site, e.Day}, sanitizeText(e.Name), sanitizeText(e.Property), sanitizeText(e.Value)}] += e.Count
+		r.events[siteEvent{
+			siteDay{d.Site, e.Day},
+			sanitizeText(e.Name), sanitizeText(e.Property),
+			sanitizeText(e.Value),
+		}] += e.Count
 	}
 }
 
 func (r siteRows) writeEvents(ctx context.Context, q *db.Queries) error {
 	in := db.AddSiteEventsParams{MaxValues: maxEventValues}
 	for at, n := range r.events {
-		in.SiteIds, in.Days, in.Events = append(in.SiteIds, at.site), append(in.Days, dateOf(at.day)), append(in.Events, at.event)
-		in.Properties, in.Values, in.Counts = append(in.Properties, at.property), append(in.Values, at.value), append(in.Counts, n)
+		in.SiteIds, in.Days, in.Events = append(in.SiteIds, at.site), append(in.Days, dateOf(at.day)), append(in.Events,
+			at.event)
+		in.Properties, in.Values, in.Counts = append(in.Properties, at.property), append(in.Values,
+			at.value), append(in.Counts, n)
 	}
 	return chunks(len(in.Values), func(from, to int) error {
-		return q.AddSiteEvents(ctx, db.AddSiteEventsParams{MaxValues: maxEventValues, SiteIds: in.SiteIds[from:to], Days: in.Days[from:to], Events: in.Events[from:to],
-			Properties: in.Properties[from:to], Values: in.Values[from:to], Counts: in.Counts[from:to]})
+		return q.AddSiteEvents(ctx, db.AddSiteEventsParams{
+			MaxValues: maxEventValues, SiteIds: in.SiteIds[from:to],
+			Days: in.Days[from:to], Events: in.Events[from:to],
+			Properties: in.Properties[from:to], Values: in.Values[from:to], Counts: in.Counts[from:to],
+		})
 	})
 }
 
@@ -124,8 +136,11 @@ func (r siteRows) write(ctx context.Context, q *db.Queries) error {
 	var days db.AddSiteDaysParams
 	for at, c := range r.days {
 		days.SiteIds, days.Days = append(days.SiteIds, at.site), append(days.Days, dateOf(at.day))
-		days.Views, days.Clicks, days.Conversions = append(days.Views, c.counts[counter.View]), append(days.Clicks, c.counts[counter.Click]), append(days.Conversions, c.counts[counter.Conversion])
-		days.Visits, days.SecondViews, days.Recirculation = append(days.Visits, c.counts[counter.Entry]), append(days.SecondViews, c.counts[counter.SecondView]), append(days.Recirculation, c.counts[counter.Recirculation])
+		days.Views, days.Clicks, days.Conversions = append(days.Views, c.counts[counter.View]), append(days.Clicks,
+			c.counts[counter.Click]), append(days.Conversions, c.counts[counter.Conversion])
+		days.Visits, days.SecondViews, days.Recirculation = append(days.Visits,
+			c.counts[counter.Entry]), append(days.SecondViews, c.counts[counter.SecondView]),
+			append(days.Recirculation, c.counts[counter.Recirculation])
 		days.EngagedVisits = append(days.EngagedVisits, c.counts[counter.EngagedVisit])
 	}
 	if len(days.Days) == 0 {
@@ -136,9 +151,13 @@ func (r siteRows) write(ctx context.Context, q *db.Queries) error {
 	}
 	var hours db.AddSiteHoursParams
 	for at, c := range r.hours {
-		hours.SiteIds, hours.Hours, hours.Days = append(hours.SiteIds, at.site), append(hours.Hours, time.Unix(at.hour, 0).UTC()), append(hours.Days, dateOf(c.day))
-		hours.Views, hours.Clicks, hours.Conversions = append(hours.Views, c.counts[counter.View]), append(hours.Clicks, c.counts[counter.Click]), append(hours.Conversions, c.counts[counter.Conversion])
-		hours.Visits, hours.SecondViews, hours.Recirculation = append(hours.Visits, c.counts[counter.Entry]), append(hours.SecondViews, c.counts[counter.SecondView]), append(hours.Recirculation, c.counts[counter.Recirculation])
+		hours.SiteIds, hours.Hours, hours.Days = append(hours.SiteIds, at.site), append(hours.Hours,
+			time.Unix(at.hour, 0).UTC()), append(hours.Days, dateOf(c.day))
+		hours.Views, hours.Clicks, hours.Conversions = append(hours.Views, c.counts[counter.View]), append(hours.Clicks,
+			c.counts[counter.Click]), append(hours.Conversions, c.counts[counter.Conversion])
+		hours.Visits, hours.SecondViews, hours.Recirculation = append(hours.Visits,
+			c.counts[counter.Entry]), append(hours.SecondViews, c.counts[counter.SecondView]),
+			append(hours.Recirculation, c.counts[counter.Recirculation])
 		hours.EngagedVisits = append(hours.EngagedVisits, c.counts[counter.EngagedVisit])
 	}
 	if len(hours.Hours) > 0 {
@@ -151,12 +170,18 @@ func (r siteRows) write(ctx context.Context, q *db.Queries) error {
 	}
 	values := db.AddSiteDimensionsParams{MaxValues: maxSiteValues}
 	for at, c := range r.dimensions {
-		values.SiteIds, values.Dimensions, values.Days = append(values.SiteIds, at.site), append(values.Dimensions, at.dimension), append(values.Days, dateOf(at.day))
-		values.Values, values.Views, values.Visits = append(values.Values, at.value), append(values.Views, c.views), append(values.Visits, c.visits)
+		values.SiteIds, values.Dimensions, values.Days = append(values.SiteIds, at.site), append(values.Dimensions,
+			at.dimension), append(values.Days, dateOf(at.day))
+		values.Values, values.Views, values.Visits = append(values.Values, at.value), append(values.Views,
+			c.views), append(values.Visits, c.visits)
 	}
 	return chunks(len(values.Values), func(from, to int) error {
-		return q.AddSiteDimensions(ctx, db.AddSiteDimensionsParams{MaxValues: maxSiteValues, MaxLinks: maxSiteLinks, SiteIds: values.SiteIds[from:to], Dimensions: values.Dimensions[from:to],
-			Days: values.Days[from:to], Values: values.Values[from:to], Views: values.Views[from:to], Visits: values.Visits[from:to]})
+		return q.AddSiteDimensions(ctx, db.AddSiteDimensionsParams{
+			MaxValues: maxSiteValues, MaxLinks: maxSiteLinks,
+			SiteIds: values.SiteIds[from:to], Dimensions: values.Dimensions[from:to],
+			Days: values.Days[from:to], Values: values.Values[from:to], Views: values.Views[from:to],
+			Visits: values.Visits[from:to],
+		})
 	})
 }
 
@@ -173,7 +198,9 @@ func (s *Store) SiteSketchesDue(ctx context.Context, limit int) ([]flush.SiteSke
 
 // SaveSiteSketch saves the visitors of a site's day.
 func (s *Store) SaveSiteSketch(ctx context.Context, d flush.SiteSketch) error {
-	return s.q.SaveSiteSketch(ctx, db.SaveSiteSketchParams{SiteID: d.Site, Day: dateOf(d.Day), Sketch: d.Sketch, Visitors: d.Visitors})
+	return s.q.SaveSiteSketch(ctx, db.SaveSiteSketchParams{
+		SiteID: d.Site, Day: dateOf(d.Day), Sketch: d.Sketch, Visitors: d.Visitors,
+	})
 }
 
 // listSitePages computes the lists of the most viewed pages whose days were
@@ -193,7 +220,9 @@ func (s *Store) listSitePages(ctx context.Context) (more bool, err error) {
 			if err := q.DeleteSitePageDay(ctx, db.DeleteSitePageDayParams(d)); err != nil {
 				return err
 			}
-			return q.InsertSitePageDay(ctx, db.InsertSitePageDayParams{SiteID: d.SiteID, Day: d.Day, MaxPages: maxSiteDayPages})
+			return q.InsertSitePageDay(ctx, db.InsertSitePageDayParams{
+				SiteID: d.SiteID, Day: d.Day, MaxPages: maxSiteDayPages,
+			})
 		}); err != nil {
 			return false, err
 		}
@@ -217,8 +246,10 @@ func (s *Store) listSitePages(ctx context.Context) (more bool, err error) {
 			if err := q.DeleteSitePageMonth(ctx, db.DeleteSitePageMonthParams(m)); err != nil {
 				return err
 			}
-			return q.InsertSitePageMonth(ctx, db.InsertSitePageMonthParams{SiteID: m.SiteID, Month: m.Month,
-				NextMonth: pgtype.Date{Time: m.Month.Time.AddDate(0, 1, 0), Valid: true}, MaxPages: maxSiteMonthPages})
+			return q.InsertSitePageMonth(ctx, db.InsertSitePageMonthParams{
+				SiteID: m.SiteID, Month: m.Month,
+				NextMonth: pgtype.Date{Time: m.Month.Time.AddDate(0, 1, 0), Valid: true}, MaxPages: maxSiteMonthPages,
+			})
 		}); err != nil {
 			return false, err
 		}

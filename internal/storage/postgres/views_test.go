@@ -16,12 +16,14 @@ import (
 // counts returns the delta of a page's views in an hour.
 func counts(page counter.PageID, hour time.Time, n int64) counter.Delta {
 	day := counter.Day(hour.Unix() / 86400)
-	return counter.Delta{PageID: page, UniqueMethod: counter.HyperLogLog,
+	return counter.Delta{
+		PageID: page, UniqueMethod: counter.HyperLogLog,
 		Hours:      []counter.HourDelta{{Kind: counter.View, Hour: hour, Day: day, Count: n}},
 		Funnel:     []counter.HourDelta{{Kind: counter.View, Hour: hour, Day: day, Count: n - 1}},
 		Dimensions: []counter.DimensionDelta{{Day: day, Dimension: counter.Country, Value: "VN", Count: n}},
 		Filtered:   []counter.FilteredDelta{{Day: day, Reason: "bot", Count: 2}},
-		Uniques:    []counter.DayUniques{{Day: day, Uniques: n, WeekToDate: n + 1}}, AllTime: n}
+		Uniques:    []counter.DayUniques{{Day: day, Uniques: n, WeekToDate: n + 1}}, AllTime: n,
+	}
 }
 
 func (n *newsroom) apply(batch uuid.UUID, deltas ...counter.Delta) bool {
@@ -76,11 +78,14 @@ func TestApplyViewBatch_IsIdempotent(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	for sql, want := range map[string]int{
-		"select sum(count) from view_hours": 1200, "select sum(funnel) from view_hours": 1198, "select funnel_views from view_pages": 1198,
+		"select sum(count) from view_hours": 1200, "select sum(funnel) from view_hours": 1198,
+		"select funnel_views from view_pages":    1198,
 		"select sum(count) from view_dimensions": 1200, "select sum(count) from view_filtered": 4,
 		// Snapshots: the larger one is correct, whichever was written last.
-		"select uniques from view_pages": 1000, "select uniques from view_uniques": 1000, "select week from view_uniques": 1001,
-		"select sum(counts) from view_batches": 1200} {
+		"select uniques from view_pages": 1000, "select uniques from view_uniques": 1000,
+		"select week from view_uniques":        1001,
+		"select sum(counts) from view_batches": 1200,
+	} {
 		if got := n.number(sql); got != want {
 			t.Errorf("%s: %d, want %d", sql, got, want)
 		}
@@ -127,7 +132,8 @@ func TestRollUpViews_AddsHoursOnce(t *testing.T) {
 		t.Helper()
 		days, err := n.ViewDays(t.Context(), page, day, day+3)
 		n.must(err)
-		months, err := n.ViewMonths(t.Context(), page, time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC))
+		months, err := n.ViewMonths(t.Context(), page, time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC),
+			time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC))
 		n.must(err)
 		show := func(list []string) string { return fmt.Sprint(list) }
 		var d, m []string
@@ -141,7 +147,8 @@ func TestRollUpViews_AddsHoursOnce(t *testing.T) {
 			t.Errorf("%s: %v and %v", when, d, m)
 		}
 	}
-	n.apply(newID(), counts(page, midnight, 5), counts(page, midnight.Add(23*time.Hour), 7), counts(page, midnight.Add(24*time.Hour), 11))
+	n.apply(newID(), counts(page, midnight, 5), counts(page, midnight.Add(23*time.Hour), 7),
+		counts(page, midnight.Add(24*time.Hour), 11))
 	check("before", "[10-31=12/10 11-01=11/10]", "[10=12/10 11=11/10]")
 	n.rollUp()
 	check("rolled up", "[10-31=12/10 11-01=11/10]", "[10=12/10 11=11/10]")
@@ -152,8 +159,11 @@ func TestRollUpViews_AddsHoursOnce(t *testing.T) {
 	n.rollUp()
 	n.rollUp()
 	check("late and rolled up", "[10-31=112/109 11-01=11/10]", "[10=112/109 11=11/10]")
-	for sql, want := range map[string]int{"select sum(count) from view_days": 123, "select sum(count) from view_months": 123, "select sum(funnel) from view_months": 119,
-		"select count(*) from view_hours_due": 0, "select count(*) from view_days_due": 0} {
+	for sql, want := range map[string]int{
+		"select sum(count) from view_days":   123,
+		"select sum(count) from view_months": 123, "select sum(funnel) from view_months": 119,
+		"select count(*) from view_hours_due": 0, "select count(*) from view_days_due": 0,
+	} {
 		if got := n.number(sql); got != want {
 			t.Errorf("%s: %d, want %d", sql, got, want)
 		}
@@ -169,7 +179,8 @@ func TestRollUpViews_ConcurrentWithFlush(t *testing.T) {
 	go func() {
 		defer close(done)
 		for range 60 {
-			if _, err := n.ApplyViewBatch(t.Context(), 0, newID(), counter.Batch{Deltas: []counter.Delta{counts(page, hour, 3)}}); err != nil {
+			if _, err := n.ApplyViewBatch(t.Context(), 0, newID(),
+				counter.Batch{Deltas: []counter.Delta{counts(page, hour, 3)}}); err != nil {
 				t.Error(err)
 				return
 			}
@@ -239,11 +250,13 @@ func TestViewPageTotals_ForSeeding(t *testing.T) {
 	hour := time.Now().UTC().Truncate(time.Hour)
 	for _, name := range []string{"a", "b", "c"} {
 		page := counter.PageID{Site: site, Page: name}
-		n.apply(newID(), counts(page, hour, 5), counts(page, hour.Add(-5*24*time.Hour), 7), counts(page, hour.Add(-60*24*time.Hour), 11))
+		n.apply(newID(), counts(page, hour, 5), counts(page, hour.Add(-5*24*time.Hour), 7),
+			counts(page, hour.Add(-60*24*time.Hour), 11))
 	}
 	n.rollUp()
 	n.apply(newID(), counts(counter.PageID{Site: site, Page: "b"}, hour, 100)) // not rolled up
-	n.must(n.SaveViewSketches(t.Context(), []counter.PageID{{Site: site, Page: "b"}, {Site: site, Page: "c"}}, [][]byte{{1, 2, 3}, nil}))
+	n.must(n.SaveViewSketches(t.Context(), []counter.PageID{{Site: site, Page: "b"}, {Site: site, Page: "c"}},
+		[][]byte{{1, 2, 3}, nil}))
 	due, err := n.ViewSketchesDue(t.Context(), counter.PageID{}, 10)
 	if n.must(err); len(due) != 1 || due[0].Page != "a" {
 		t.Errorf("%v are due", due)
@@ -256,7 +269,8 @@ func TestViewPageTotals_ForSeeding(t *testing.T) {
 		t.Fatalf("%v, %v", first, rest)
 	}
 	b := first[1]
-	if got, want := fmt.Sprintf("%d %d %d %s %x", b.Views, b.Funnel.Views, b.Uniques, b.UniqueMethod, b.Sketch), "123 119 100 "+string(counter.HyperLogLog)+" 010203"; got != want {
+	if got, want := fmt.Sprintf("%d %d %d %s %x", b.Views, b.Funnel.Views, b.Uniques, b.UniqueMethod,
+		b.Sketch), "123 119 100 "+string(counter.HyperLogLog)+" 010203"; got != want {
 		t.Errorf("views, funnel, uniques, method, sketch: got %s, want %s", got, want)
 	}
 	if rest[0].Sketch != nil {

@@ -28,7 +28,9 @@ func (s *Store) EditWaiting(ctx context.Context, g post.Guard, change post.Chang
 		if err := lockMedia(ctx, q, mediaOfChange(change)); err != nil {
 			return db.ScheduledPost{}, err
 		}
-		row, err := q.LockWaitingPost(ctx, db.LockWaitingPostParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion})
+		row, err := q.LockWaitingPost(ctx, db.LockWaitingPostParams{
+			PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion,
+		})
 		if err != nil {
 			return row, err
 		}

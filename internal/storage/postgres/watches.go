@@ -14,7 +14,9 @@ import (
 )
 
 // CreateWatch stores a watch, unless the workspace has reached the limit.
-func (s *Store) CreateWatch(ctx context.Context, w watch.Watch, limit int, key idempotency.Key) (created watch.Watch, replayed bool, err error) {
+func (s *Store) CreateWatch(
+	ctx context.Context, w watch.Watch, limit int, key idempotency.Key,
+) (created watch.Watch, replayed bool, err error) {
 	id := w.ID
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		earlier, err := claimKey(ctx, q, w.WorkspaceID, key, w.ID)
@@ -25,10 +27,16 @@ func (s *Store) CreateWatch(ctx context.Context, w watch.Watch, limit int, key i
 			id = earlier
 			return nil
 		}
-		_, err = q.InsertWatch(ctx, db.InsertWatchParams{ID: w.ID, WorkspaceID: w.WorkspaceID, UserID: idOrNull(w.UserID), Name: w.Name, Url: w.URL, Selector: w.Selector,
-			IntervalMinutes: int32(w.IntervalMinutes), Paused: w.IsPaused, MaxWatches: int32(limit)}) //nolint:gosec // validated
+		_, err = q.InsertWatch(ctx, db.InsertWatchParams{
+			ID: w.ID, WorkspaceID: w.WorkspaceID,
+			UserID: idOrNull(w.UserID), Name: w.Name, Url: w.URL, Selector: w.Selector,
+			IntervalMinutes: int32(w.IntervalMinutes), Paused: w.IsPaused, MaxWatches: int32(limit), //nolint:gosec // validated
+		})
 		if noRows(err) {
-			return &apperr.Error{Kind: apperr.KindConflict, Code: "too_many_watches", Message: fmt.Sprintf("A workspace can have %d watches. Delete one first.", limit)}
+			return &apperr.Error{
+				Kind: apperr.KindConflict, Code: "too_many_watches",
+				Message: fmt.Sprintf("A workspace can have %d watches. Delete one first.", limit),
+			}
 		}
 		return err
 	})
@@ -63,8 +71,11 @@ func (s *Store) Watch(ctx context.Context, workspaceID, id uuid.UUID) (watch.Wat
 
 // UpdateWatch stores a changed watch of the given version.
 func (s *Store) UpdateWatch(ctx context.Context, w watch.Watch, version int64, restart bool) (watch.Watch, error) {
-	n, err := s.q.UpdateWatch(ctx, db.UpdateWatchParams{ID: w.ID, WorkspaceID: w.WorkspaceID, Version: version, Name: w.Name, Url: w.URL, Selector: w.Selector,
-		IntervalMinutes: int32(w.IntervalMinutes), Paused: w.IsPaused, Restart: restart}) //nolint:gosec // validated
+	n, err := s.q.UpdateWatch(ctx, db.UpdateWatchParams{
+		ID: w.ID, WorkspaceID: w.WorkspaceID, Version: version,
+		Name: w.Name, Url: w.URL, Selector: w.Selector,
+		IntervalMinutes: int32(w.IntervalMinutes), Paused: w.IsPaused, Restart: restart, //nolint:gosec // validated
+	})
 	if err == nil && n == 0 {
 		err = watch.VersionMismatch()
 	}
@@ -92,8 +103,12 @@ func (s *Store) CheckWatchNow(ctx context.Context, workspaceID, id uuid.UUID) (w
 }
 
 // WatchChanges lists the changes of a watch, the newest first.
-func (s *Store) WatchChanges(ctx context.Context, workspaceID, id, before uuid.UUID, limit int) ([]watch.Change, error) {
-	rows, err := s.q.ListWatchChanges(ctx, db.ListWatchChangesParams{WatchID: id, WorkspaceID: workspaceID, Before: before, PageSize: int32(limit)}) //nolint:gosec // the API caps it
+func (s *Store) WatchChanges(
+	ctx context.Context, workspaceID, id, before uuid.UUID, limit int,
+) ([]watch.Change, error) {
+	rows, err := s.q.ListWatchChanges(ctx, db.ListWatchChangesParams{
+		WatchID: id, WorkspaceID: workspaceID, Before: before, PageSize: int32(limit), //nolint:gosec // the API caps it
+	})
 	out := make([]watch.Change, len(rows))
 	for i, r := range rows {
 		out[i] = watch.Change{ID: r.ID, FoundAt: r.FoundAt.UTC(), Added: r.Added, Removed: r.Removed}
@@ -102,8 +117,12 @@ func (s *Store) WatchChanges(ctx context.Context, workspaceID, id, before uuid.U
 }
 
 // ClaimWatches claims due watches for a while.
-func (s *Store) ClaimWatches(ctx context.Context, claim uuid.UUID, limit int, lease time.Duration) ([]watch.Watch, error) {
-	rows, err := s.q.ClaimWatches(ctx, db.ClaimWatchesParams{Claim: &claim, Seconds: lease.Seconds(), Batch: int32(limit)}) //nolint:gosec // tens
+func (s *Store) ClaimWatches(
+	ctx context.Context, claim uuid.UUID, limit int, lease time.Duration,
+) ([]watch.Watch, error) {
+	rows, err := s.q.ClaimWatches(ctx, db.ClaimWatchesParams{
+		Claim: &claim, Seconds: lease.Seconds(), Batch: int32(limit), //nolint:gosec // tens
+	})
 	out := make([]watch.Watch, len(rows))
 	for i, r := range rows {
 		out[i] = watchFromRow(r)
@@ -119,23 +138,35 @@ const maxEventLines = 10
 func (s *Store) RecordCheck(ctx context.Context, claim uuid.UUID, c watch.Check) error {
 	w := c.Watch
 	if c.Skipped {
-		return s.q.ReleaseWatch(ctx, db.ReleaseWatchParams{ID: w.ID, Claim: claim, Problem: string(c.Problem),
-			Seconds: c.DueIn.Seconds()})
+		return s.q.ReleaseWatch(ctx, db.ReleaseWatchParams{
+			ID: w.ID, Claim: claim, Problem: string(c.Problem),
+			Seconds: c.DueIn.Seconds(),
+		})
 	}
 	return s.inTx(ctx, func(q *db.Queries) error {
-		n, err := q.RecordWatchCheck(ctx, db.RecordWatchCheckParams{ID: w.ID, Claim: claim, Lines: w.Lines, Etag: w.ETag, LastModified: w.LastModified, Problem: string(w.Problem),
-			Failures: int32(w.Failures), Seconds: c.DueIn.Seconds(), Changed: c.Change != nil}) //nolint:gosec // counts failures
+		n, err := q.RecordWatchCheck(ctx, db.RecordWatchCheckParams{
+			ID: w.ID, Claim: claim, Lines: w.Lines,
+			Etag: w.ETag, LastModified: w.LastModified, Problem: string(w.Problem),
+			Failures: int32(w.Failures), Seconds: c.DueIn.Seconds(), Changed: c.Change != nil, //nolint:gosec // counts failures
+		})
 		if err != nil || n == 0 || c.Change == nil {
 			return err
 		}
-		if err := q.InsertWatchChange(ctx, db.InsertWatchChangeParams{ID: c.Change.ID, WatchID: w.ID, Added: orEmpty(c.Change.Added), Removed: orEmpty(c.Change.Removed)}); err != nil {
+		if err := q.InsertWatchChange(ctx, db.InsertWatchChangeParams{
+			ID: c.Change.ID, WatchID: w.ID,
+			Added: orEmpty(c.Change.Added), Removed: orEmpty(c.Change.Removed),
+		}); err != nil {
 			return err
 		}
-		if err := q.DeleteOldWatchChanges(ctx, db.DeleteOldWatchChangesParams{WatchID: w.ID, MaxChanges: watch.MaxChanges}); err != nil {
+		if err := q.DeleteOldWatchChanges(ctx,
+			db.DeleteOldWatchChangesParams{WatchID: w.ID, MaxChanges: watch.MaxChanges}); err != nil {
 			return err
 		}
-		return q.InsertWatchEvent(ctx, db.InsertWatchEventParams{WorkspaceID: w.WorkspaceID, WatchID: w.ID, ChangeID: c.Change.ID, Name: w.Name, Url: w.URL,
-			Added: int32(len(c.Change.Added)), Removed: int32(len(c.Change.Removed)), Lines: eventLines(*c.Change)}) //nolint:gosec // thousands
+		return q.InsertWatchEvent(ctx, db.InsertWatchEventParams{
+			WorkspaceID: w.WorkspaceID, WatchID: w.ID,
+			ChangeID: c.Change.ID, Name: w.Name, Url: w.URL,
+			Added: int32(len(c.Change.Added)), Removed: int32(len(c.Change.Removed)), Lines: eventLines(*c.Change), //nolint:gosec // thousands
+		})
 	})
 }
 
@@ -152,9 +183,13 @@ func eventLines(c watch.Change) []string {
 }
 
 func watchFromRow(r db.Watch) watch.Watch {
-	w := watch.Watch{ID: r.ID, WorkspaceID: r.WorkspaceID, Name: r.Name, URL: r.Url, Selector: r.Selector, IntervalMinutes: int(r.IntervalMinutes), IsPaused: r.Paused, Version: r.Version,
-		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(), Lines: r.Lines, CheckedAt: utcOrNil(r.CheckedAt), ChangedAt: utcOrNil(r.ChangedAt), Problem: watch.Problem(r.Problem),
-		Failures: int(r.Failures), DueAt: r.DueAt.UTC(), ETag: r.Etag, LastModified: r.LastModified}
+	w := watch.Watch{
+		ID: r.ID, WorkspaceID: r.WorkspaceID, Name: r.Name, URL: r.Url, Selector: r.Selector,
+		IntervalMinutes: int(r.IntervalMinutes), IsPaused: r.Paused, Version: r.Version,
+		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(), Lines: r.Lines, CheckedAt: utcOrNil(r.CheckedAt),
+		ChangedAt: utcOrNil(r.ChangedAt), Problem: watch.Problem(r.Problem),
+		Failures: int(r.Failures), DueAt: r.DueAt.UTC(), ETag: r.Etag, LastModified: r.LastModified,
+	}
 	if r.UserID != nil {
 		w.UserID = *r.UserID
 	}

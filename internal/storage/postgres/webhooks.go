@@ -18,7 +18,9 @@ import (
 
 // CreateWebhook stores an endpoint with its secret, unless the workspace already
 // has maxCount endpoints.
-func (s *Store) CreateWebhook(ctx context.Context, e webhook.Endpoint, secret webhook.SealedSecret, maxCount int, key idempotency.Key) (created webhook.Endpoint, replayed bool, err error) {
+func (s *Store) CreateWebhook(
+	ctx context.Context, e webhook.Endpoint, secret webhook.SealedSecret, maxCount int, key idempotency.Key,
+) (created webhook.Endpoint, replayed bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		earlier, err := claimKey(ctx, q, e.WorkspaceID, key, e.ID)
 		if err != nil {
@@ -29,17 +31,25 @@ func (s *Store) CreateWebhook(ctx context.Context, e webhook.Endpoint, secret we
 			created = endpointFromRow(row)
 			return orMissing(err, "webhook")
 		}
-		row, err := q.InsertWebhook(ctx, db.InsertWebhookParams{ID: e.ID, WorkspaceID: e.WorkspaceID, Url: e.URL,
-			Description: e.Description, Types: orEmpty(e.Types), MaxCount: int32(maxCount)}) //nolint:gosec // a few
+		row, err := q.InsertWebhook(ctx, db.InsertWebhookParams{
+			ID: e.ID, WorkspaceID: e.WorkspaceID, Url: e.URL,
+			Description: e.Description, Types: orEmpty(e.Types), MaxCount: int32(maxCount), //nolint:gosec // a few
+		})
 		if noRows(err) {
-			return &apperr.Error{Kind: apperr.KindConflict, Code: "too_many_webhooks",
-				Message: fmt.Sprintf("This workspace has the maximum of %d webhook endpoints. Delete one first.", maxCount)}
+			return &apperr.Error{
+				Kind: apperr.KindConflict, Code: "too_many_webhooks",
+				Message: fmt.Sprintf("This workspace has the maximum of %d webhook endpoints. Delete one first.",
+					maxCount),
+			}
 		}
 		if err != nil {
 			return err
 		}
 		created = endpointFromRow(row)
-		if err := q.InsertWebhookSecret(ctx, db.InsertWebhookSecretParams{ID: secret.ID, EndpointID: e.ID, Secret: secret.Sealed}); err != nil {
+		if err := q.InsertWebhookSecret(ctx, db.InsertWebhookSecretParams{
+			ID: secret.ID, EndpointID: e.ID,
+			Secret: secret.Sealed,
+		}); err != nil {
 			return err
 		}
 		return recordWebhook(ctx, q, row, audit.WebhookCreated)
@@ -67,12 +77,17 @@ func (s *Store) Webhook(ctx context.Context, workspaceID, id uuid.UUID) (webhook
 }
 
 // UpdateWebhook changes an endpoint under its row lock.
-func (s *Store) UpdateWebhook(ctx context.Context, workspaceID, id uuid.UUID, change func(*webhook.Endpoint)) (changed webhook.Endpoint, err error) {
+func (s *Store) UpdateWebhook(
+	ctx context.Context, workspaceID, id uuid.UUID, change func(*webhook.Endpoint),
+) (changed webhook.Endpoint, err error) {
 	err = s.lockedWebhook(ctx, workspaceID, id, func(q *db.Queries, row db.WebhookEndpoint) error {
 		e := endpointFromRow(row)
 		change(&e)
-		row, err := q.UpdateWebhook(ctx, db.UpdateWebhookParams{ID: id, Url: e.URL, Description: e.Description, Types: orEmpty(e.Types),
-			Status: db.WebhookStatus(e.Status), DisabledReason: e.DisabledReason, FailingSince: e.FailingSince})
+		row, err := q.UpdateWebhook(ctx, db.UpdateWebhookParams{
+			ID: id, Url: e.URL, Description: e.Description,
+			Types:  orEmpty(e.Types),
+			Status: db.WebhookStatus(e.Status), DisabledReason: e.DisabledReason, FailingSince: e.FailingSince,
+		})
 		if err != nil {
 			return err
 		}
@@ -102,16 +117,22 @@ func recordWebhook(ctx context.Context, q *db.Queries, row db.WebhookEndpoint, a
 }
 
 // RotateWebhookSecret creates a new secret; the previous one also signs during overlap.
-func (s *Store) RotateWebhookSecret(ctx context.Context, workspaceID, id uuid.UUID, secret webhook.SealedSecret, overlap time.Duration) (e webhook.Endpoint, err error) {
+func (s *Store) RotateWebhookSecret(
+	ctx context.Context, workspaceID, id uuid.UUID, secret webhook.SealedSecret, overlap time.Duration,
+) (e webhook.Endpoint, err error) {
 	err = s.lockedWebhook(ctx, workspaceID, id, func(q *db.Queries, row db.WebhookEndpoint) error {
 		e = endpointFromRow(row)
 		if err := q.DropWebhookSecrets(ctx, id); err != nil {
 			return err
 		}
-		if err := q.RetireWebhookSecret(ctx, db.RetireWebhookSecretParams{EndpointID: id, OverlapSeconds: overlap.Seconds()}); err != nil {
+		if err := q.RetireWebhookSecret(ctx,
+			db.RetireWebhookSecretParams{EndpointID: id, OverlapSeconds: overlap.Seconds()}); err != nil {
 			return err
 		}
-		if err := q.InsertWebhookSecret(ctx, db.InsertWebhookSecretParams{ID: secret.ID, EndpointID: id, Secret: secret.Sealed}); err != nil {
+		if err := q.InsertWebhookSecret(ctx, db.InsertWebhookSecretParams{
+			ID: secret.ID, EndpointID: id,
+			Secret: secret.Sealed,
+		}); err != nil {
 			return err
 		}
 		return recordWebhook(ctx, q, row, audit.WebhookRotated)
@@ -119,7 +140,9 @@ func (s *Store) RotateWebhookSecret(ctx context.Context, workspaceID, id uuid.UU
 	return e, err
 }
 
-func (s *Store) lockedWebhook(ctx context.Context, workspaceID, id uuid.UUID, f func(*db.Queries, db.WebhookEndpoint) error) error {
+func (s *Store) lockedWebhook(
+	ctx context.Context, workspaceID, id uuid.UUID, f func(*db.Queries, db.WebhookEndpoint) error,
+) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
 		row, err := q.LockWebhook(ctx, db.LockWebhookParams{ID: id, WorkspaceID: workspaceID})
 		if noRows(err) {
@@ -143,7 +166,10 @@ func (s *Store) WebhookSecrets(ctx context.Context, endpoint uuid.UUID) ([]webho
 }
 
 func endpointFromRow(r db.WebhookEndpoint) webhook.Endpoint {
-	return webhook.Endpoint{ID: r.ID, WorkspaceID: r.WorkspaceID, URL: r.Url, Description: r.Description, Types: r.Types,
+	return webhook.Endpoint{
+		ID: r.ID, WorkspaceID: r.WorkspaceID, URL: r.Url, Description: r.Description,
+		Types:  r.Types,
 		Status: webhook.Status(r.Status), DisabledReason: r.DisabledReason, FailingSince: r.FailingSince,
-		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC()}
+		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(),
+	}
 }

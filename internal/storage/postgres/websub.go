@@ -16,8 +16,12 @@ func (s *Store) PushedFeeds(ctx context.Context, domain int32, limit int) ([]cra
 	rows, err := s.q.ListHubSubscriptions(ctx, db.ListHubSubscriptionsParams{DomainID: domain, Batch: int32(limit)}) //nolint:gosec // hundreds
 	out := make([]crawl.PushedFeed, len(rows))
 	for i, r := range rows {
-		out[i] = crawl.PushedFeed{URLKey: crawl.URLKey{DomainID: domain, ID: r.UrlID}, FeedURL: r.FeedUrl, Hub: r.Hub, Topic: r.Topic, Status: crawl.PushStatus(r.Status),
-			LeaseEndsAt: utcOrNil(r.LeaseEndsAt), DeliveredAt: utcOrNil(r.DeliveredAt), LastError: r.LastError, IsDelivering: r.Delivering}
+		out[i] = crawl.PushedFeed{
+			URLKey: crawl.URLKey{DomainID: domain, ID: r.UrlID}, FeedURL: r.FeedUrl, Hub: r.Hub,
+			Topic: r.Topic, Status: crawl.PushStatus(r.Status),
+			LeaseEndsAt: utcOrNil(r.LeaseEndsAt), DeliveredAt: utcOrNil(r.DeliveredAt), LastError: r.LastError,
+			IsDelivering: r.Delivering,
+		}
 	}
 	return out, err
 }
@@ -25,8 +29,11 @@ func (s *Store) PushedFeeds(ctx context.Context, domain int32, limit int) ([]cra
 // UpsertHubSubscription stores a new subscription of a feed. It replaces one to another hub or
 // topic.
 func (s *Store) UpsertHubSubscription(ctx context.Context, sub websub.Subscription) error {
-	return s.q.UpsertHubSubscription(ctx, db.UpsertHubSubscriptionParams{ID: sub.SubscriptionID, DomainID: sub.DomainID, UrlID: sub.ID, FeedUrl: sub.FeedURL, Hub: sub.Hub, Topic: sub.Topic,
-		Key: sub.Sealed, CallbackHash: sub.CallbackHash})
+	return s.q.UpsertHubSubscription(ctx, db.UpsertHubSubscriptionParams{
+		ID: sub.SubscriptionID, DomainID: sub.DomainID,
+		UrlID: sub.ID, FeedUrl: sub.FeedURL, Hub: sub.Hub, Topic: sub.Topic,
+		Key: sub.Sealed, CallbackHash: sub.CallbackHash,
+	})
 }
 
 // DeleteHubSubscription deletes the subscription of a feed.
@@ -40,28 +47,45 @@ func (s *Store) DistrustHub(ctx context.Context, feed crawl.URLKey) error {
 }
 
 // ClaimHubSubscriptions claims subscriptions that are due.
-func (s *Store) ClaimHubSubscriptions(ctx context.Context, claim uuid.UUID, limit int, lease time.Duration) ([]websub.Due, error) {
-	rows, err := s.q.ClaimHubSubscriptions(ctx, db.ClaimHubSubscriptionsParams{Claim: claim, Batch: int32(limit), Seconds: lease.Seconds()}) //nolint:gosec // tens
+func (s *Store) ClaimHubSubscriptions(
+	ctx context.Context, claim uuid.UUID, limit int, lease time.Duration,
+) ([]websub.Due, error) {
+	rows, err := s.q.ClaimHubSubscriptions(ctx, db.ClaimHubSubscriptionsParams{
+		Claim: claim, Batch: int32(limit), Seconds: lease.Seconds(), //nolint:gosec // tens
+	})
 	out := make([]websub.Due, len(rows))
 	for i, r := range rows {
-		out[i] = websub.Due{Subscription: hubSubscriptionFromRow(r.WebsubSubscription, r.Domain), IsWanted: r.Wanted, DiscoveryAge: time.Duration(r.DiscoveryAge * float64(time.Second))}
+		out[i] = websub.Due{
+			Subscription: hubSubscriptionFromRow(r.WebsubSubscription, r.Domain), IsWanted: r.Wanted,
+			DiscoveryAge: time.Duration(r.DiscoveryAge * float64(time.Second)),
+		}
 	}
 	return out, err
 }
 
 // StartHubRequest lets the hub verify a request. ok is false if the claim has expired.
-func (s *Store) StartHubRequest(ctx context.Context, claim uuid.UUID, d websub.Due, within time.Duration) (ok bool, err error) {
-	n, err := s.q.StartHubRequest(ctx, db.StartHubRequestParams{ID: d.SubscriptionID, Claim: claim, Seconds: within.Seconds(), DiscoveryAge: d.DiscoveryAge.Seconds()})
+func (s *Store) StartHubRequest(
+	ctx context.Context, claim uuid.UUID, d websub.Due, within time.Duration,
+) (ok bool, err error) {
+	n, err := s.q.StartHubRequest(ctx, db.StartHubRequestParams{
+		ID: d.SubscriptionID, Claim: claim, Seconds: within.Seconds(), DiscoveryAge: d.DiscoveryAge.Seconds(),
+	})
 	return n == 1, err
 }
 
 // RecordHubRequest stores when a request is repeated, unless the hub has verified it.
-func (s *Store) RecordHubRequest(ctx context.Context, claim, subscription uuid.UUID, lastError string, wait time.Duration) error {
-	return s.q.RecordHubRequest(ctx, db.RecordHubRequestParams{ID: subscription, Claim: claim, LastError: lastError, Seconds: wait.Seconds()})
+func (s *Store) RecordHubRequest(
+	ctx context.Context, claim, subscription uuid.UUID, lastError string, wait time.Duration,
+) error {
+	return s.q.RecordHubRequest(ctx, db.RecordHubRequestParams{
+		ID: subscription, Claim: claim, LastError: lastError, Seconds: wait.Seconds(),
+	})
 }
 
 // HubSubscription returns the subscription of a callback.
-func (s *Store) HubSubscription(ctx context.Context, callbackHash []byte) (sub websub.Subscription, known bool, err error) {
+func (s *Store) HubSubscription(
+	ctx context.Context, callbackHash []byte,
+) (sub websub.Subscription, known bool, err error) {
 	row, err := s.q.GetHubSubscription(ctx, callbackHash)
 	if noRows(err) {
 		return sub, false, nil
@@ -70,21 +94,32 @@ func (s *Store) HubSubscription(ctx context.Context, callbackHash []byte) (sub w
 }
 
 // ConfirmHubSubscription starts the lease of a subscription that was requested.
-func (s *Store) ConfirmHubSubscription(ctx context.Context, callbackHash []byte, topic string, lease, renewAfter, repeatWithin time.Duration) (ok bool, err error) {
-	n, err := s.q.ConfirmHubSubscription(ctx, db.ConfirmHubSubscriptionParams{CallbackHash: callbackHash, Topic: topic, LeaseSeconds: lease.Seconds(), RenewSeconds: renewAfter.Seconds(),
-		RepeatSeconds: repeatWithin.Seconds()})
+func (s *Store) ConfirmHubSubscription(
+	ctx context.Context, callbackHash []byte, topic string, lease, renewAfter, repeatWithin time.Duration,
+) (ok bool, err error) {
+	n, err := s.q.ConfirmHubSubscription(ctx, db.ConfirmHubSubscriptionParams{
+		CallbackHash: callbackHash, Topic: topic,
+		LeaseSeconds: lease.Seconds(), RenewSeconds: renewAfter.Seconds(),
+		RepeatSeconds: repeatWithin.Seconds(),
+	})
 	return n == 1, err
 }
 
 // DenyHubSubscription records that a hub denied a subscription.
-func (s *Store) DenyHubSubscription(ctx context.Context, callbackHash []byte, topic, reason string, retryAfter time.Duration) (ok bool, err error) {
-	n, err := s.q.DenyHubSubscription(ctx, db.DenyHubSubscriptionParams{CallbackHash: callbackHash, Topic: topic, LastError: reason, Seconds: retryAfter.Seconds()})
+func (s *Store) DenyHubSubscription(
+	ctx context.Context, callbackHash []byte, topic, reason string, retryAfter time.Duration,
+) (ok bool, err error) {
+	n, err := s.q.DenyHubSubscription(ctx, db.DenyHubSubscriptionParams{
+		CallbackHash: callbackHash, Topic: topic, LastError: reason, Seconds: retryAfter.Seconds(),
+	})
 	return n == 1, err
 }
 
 // RecordHubDelivery stores the time of a delivery and makes the domain due, and with poll the
 // feed as well.
-func (s *Store) RecordHubDelivery(ctx context.Context, sub websub.Subscription, deliveringFor time.Duration, poll bool) error {
+func (s *Store) RecordHubDelivery(
+	ctx context.Context, sub websub.Subscription, deliveringFor time.Duration, poll bool,
+) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
 		if err := q.LockDomains(ctx, []int32{sub.DomainID}); err != nil {
 			return err
@@ -94,7 +129,8 @@ func (s *Store) RecordHubDelivery(ctx context.Context, sub websub.Subscription, 
 				return err
 			}
 		}
-		if err := q.RecordHubDelivery(ctx, db.RecordHubDeliveryParams{ID: sub.SubscriptionID, Seconds: deliveringFor.Seconds()}); err != nil {
+		if err := q.RecordHubDelivery(ctx,
+			db.RecordHubDeliveryParams{ID: sub.SubscriptionID, Seconds: deliveringFor.Seconds()}); err != nil {
 			return err
 		}
 		return q.MarkDomainsDue(ctx, []int32{sub.DomainID})
@@ -113,7 +149,13 @@ func (s *Store) CountHubSubscriptions(ctx context.Context) (map[string]int64, er
 }
 
 func hubSubscriptionFromRow(r db.WebsubSubscription, domain string) websub.Subscription {
-	return websub.Subscription{SubscriptionID: r.ID, Domain: domain, Sealed: r.Key, CallbackHash: r.CallbackHash, Failures: int(r.Failures),
-		PushedFeed: crawl.PushedFeed{URLKey: crawl.URLKey{DomainID: r.DomainID, ID: r.UrlID}, FeedURL: r.FeedUrl, Hub: r.Hub, Topic: r.Topic, Status: crawl.PushStatus(r.Status),
-			LeaseEndsAt: utcOrNil(r.LeaseEndsAt), DeliveredAt: utcOrNil(r.DeliveredAt), LastError: r.LastError}}
+	return websub.Subscription{
+		SubscriptionID: r.ID, Domain: domain, Sealed: r.Key, CallbackHash: r.CallbackHash,
+		Failures: int(r.Failures),
+		PushedFeed: crawl.PushedFeed{
+			URLKey: crawl.URLKey{DomainID: r.DomainID, ID: r.UrlID}, FeedURL: r.FeedUrl,
+			Hub: r.Hub, Topic: r.Topic, Status: crawl.PushStatus(r.Status),
+			LeaseEndsAt: utcOrNil(r.LeaseEndsAt), DeliveredAt: utcOrNil(r.DeliveredAt), LastError: r.LastError,
+		},
+	}
 }

@@ -17,7 +17,9 @@ func (s *Store) RecordHeartbeat(ctx context.Context, identity string) error {
 // LeaseDeadWorkers leases workers that have sent no heartbeat for the given time, each to
 // one caller.
 func (s *Store) LeaseDeadWorkers(ctx context.Context, silent, lease time.Duration) ([]string, error) {
-	return s.q.LeaseDeadWorkers(ctx, db.LeaseDeadWorkersParams{DeadAfterSeconds: silent.Seconds(), LeaseSeconds: lease.Seconds()})
+	return s.q.LeaseDeadWorkers(ctx, db.LeaseDeadWorkersParams{
+		DeadAfterSeconds: silent.Seconds(), LeaseSeconds: lease.Seconds(),
+	})
 }
 
 // RenewWorkerLease extends the lease; false: the worker sends heartbeats again.
@@ -35,7 +37,9 @@ func (s *Store) DeleteWorker(ctx context.Context, identity string) error {
 // ListDuePosts lists posts due before a time, which activities may hold, in the
 // order of their times and starting after the given one.
 func (s *Store) ListDuePosts(ctx context.Context, before time.Time, after DuePost, limit int) ([]DuePost, error) {
-	rows, err := s.q.DuePosts(ctx, db.DuePostsParams{Before: &before, AfterTime: after.At, AfterID: after.ID, Most: int32(min(limit, 10_000))}) //nolint:gosec // bounded
+	rows, err := s.q.DuePosts(ctx, db.DuePostsParams{
+		Before: &before, AfterTime: after.At, AfterID: after.ID, Most: int32(min(limit, 10_000)), //nolint:gosec // bounded
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -54,8 +54,11 @@ type Rig struct {
 func New(ctx context.Context, p Options) (*Rig, error) {
 	r := &Rig{Options: p}
 	var err error
-	if r.Fetcher, err = fetch.New(fetch.Options{Product: "Dateline", Version: "1", Contact: "https://dateline.example/bot", AllowPrivate: p.AllowPrivate,
-		Resolver: p.Resolver, Renderer: p.Browser, Limits: fetch.Limits{Timeout: p.Limits.FetchTimeout}}); err != nil {
+	if r.Fetcher, err = fetch.New(fetch.Options{
+		Product: "Dateline", Version: "1",
+		Contact: "https://dateline.example/bot", AllowPrivate: p.AllowPrivate,
+		Resolver: p.Resolver, Renderer: p.Browser, Limits: fetch.Limits{Timeout: p.Limits.FetchTimeout},
+	}); err != nil {
 		return nil, err
 	}
 	if r.Pages, err = pagestore.New(p.Objects); err != nil {
@@ -63,12 +66,25 @@ func New(ctx context.Context, p Options) (*Rig, error) {
 	}
 	filter := &seen.Filter{Redis: p.Redis}
 	record := crawler.NewRecorder(ctx, p.Store.RecordFetches)
-	r.Crawler = &crawler.Crawler{Domains: p.Store, URLs: p.Store, Seeds: p.Store, Rules: p.Store, Slots: p.Store, Fetcher: r.Fetcher, Parser: crawler.PageParser{}, Resolver: r.Fetcher,
-		URLIndex: &seen.Index{Filter: filter, Redis: p.Redis, Store: p.Store}, Pages: r.Pages, Record: record, Policy: p.Policy, Limits: p.Limits, Log: p.Log}
+	r.Crawler = &crawler.Crawler{
+		Domains: p.Store, URLs: p.Store, Seeds: p.Store, Rules: p.Store, Slots: p.Store,
+		Fetcher: r.Fetcher, Parser: crawler.PageParser{}, Resolver: r.Fetcher,
+		URLIndex: &seen.Index{Filter: filter, Redis: p.Redis, Store: p.Store}, Pages: r.Pages, Record: record,
+		Policy: p.Policy, Limits: p.Limits, Log: p.Log,
+	}
 	r.Crawler.Robots = crawler.NewRobots("Dateline", crawler.RobotsCache{Redis: p.Redis}, r.Crawler.FetchRobots)
-	r.Activities = &worker.CrawlActivities{Crawl: &activities.Crawl{Frontier: p.Store, Crawler: r.Crawler, MaxDomains: 500},
-		Maintenance: &activities.CrawlMaintenance{Records: p.Store, Filter: filter, DeleteObject: p.Objects.Delete, MaxVersions: 5, MaxAge: time.Hour,
-			Exporter: &warc.Exporter{Store: p.Store, Pages: r.Pages, Objects: p.Objects, Software: "Dateline", Log: p.Log}}}
+	r.Activities = &worker.CrawlActivities{
+		Crawl: &activities.Crawl{
+			Frontier: p.Store, Crawler: r.Crawler, MaxDomains: 500,
+		},
+		Maintenance: &activities.CrawlMaintenance{
+			Records: p.Store, Filter: filter, DeleteObject: p.Objects.Delete,
+			MaxVersions: 5, MaxAge: time.Hour,
+			Exporter: &warc.Exporter{
+				Store: p.Store, Pages: r.Pages, Objects: p.Objects, Software: "Dateline", Log: p.Log,
+			},
+		},
+	}
 	return r, nil
 }
 
@@ -80,7 +96,9 @@ func CreateWorkspace(ctx context.Context, s *postgres.Store) (w workspace.Worksp
 }
 
 // CreateWorkspaceWithSeeds creates a workspace with seeds.
-func CreateWorkspaceWithSeeds(ctx context.Context, s *postgres.Store, pace crawl.RevisitPolicy, kind crawl.Kind, addresses ...string) (workspace.Workspace, error) {
+func CreateWorkspaceWithSeeds(
+	ctx context.Context, s *postgres.Store, pace crawl.RevisitPolicy, kind crawl.Kind, addresses ...string,
+) (workspace.Workspace, error) {
 	w, _, err := CreateWorkspace(ctx, s)
 	if err != nil {
 		return w, err
@@ -89,15 +107,21 @@ func CreateWorkspaceWithSeeds(ctx context.Context, s *postgres.Store, pace crawl
 }
 
 // CreateSeeds creates seeds in a workspace.
-func CreateSeeds(ctx context.Context, s *postgres.Store, w workspace.Workspace, pace crawl.RevisitPolicy, kind crawl.Kind, addresses ...string) error {
+func CreateSeeds(ctx context.Context, s *postgres.Store, w workspace.Workspace, pace crawl.RevisitPolicy,
+	kind crawl.Kind, addresses ...string,
+) error {
 	var all []crawl.Seed
 	for _, address := range addresses {
 		u, err := weburl.Parse(address, weburl.Rules{})
 		if err != nil {
 			return err
 		}
-		all = append(all, crawl.Seed{ID: uuid.Must(uuid.NewV7()), WorkspaceID: w.ID, URL: u, Kind: kind, Status: crawl.Active, Priority: 50,
-			MinInterval: pace.MinHubInterval, MaxInterval: pace.MaxHubInterval, Interval: pace.HubInterval, Rules: crawl.Rules{MaxDepth: 1}})
+		all = append(all, crawl.Seed{
+			ID: uuid.Must(uuid.NewV7()), WorkspaceID: w.ID, URL: u, Kind: kind,
+			Status: crawl.Active, Priority: 50,
+			MinInterval: pace.MinHubInterval, MaxInterval: pace.MaxHubInterval, Interval: pace.HubInterval,
+			Rules: crawl.Rules{MaxDepth: 1},
+		})
 	}
 	_, _, err := s.CreateSeeds(ctx, all, idempotency.Key{})
 	return err

@@ -31,14 +31,21 @@ type crawler struct {
 }
 
 func newCrawler(t *testing.T, w *crawltest.World, limits fetch.Limits) *crawler {
-	f, err := fetch.New(fetch.Options{Product: "Dateline", Contact: "https://example.org/", AllowPrivate: w.AllowPrivate(), Resolver: w.Resolver(),
-		Limits: limits})
+	f, err := fetch.New(fetch.Options{
+		Product: "Dateline", Contact: "https://example.org/",
+		AllowPrivate: w.AllowPrivate(), Resolver: w.Resolver(),
+		Limits: limits,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(f.Close)
-	return &crawler{t: t, world: w, fetcher: f, robots: robots.NewCache(robots.Options{Product: f.Product(), Source: f.FetchRobots}), shapes: discover.NewShapeLimiter(10),
-		seen: map[weburl.URL]bool{}, pages: map[string]*fetch.Result{}, reasons: map[string]string{}}
+	return &crawler{
+		t: t, world: w, fetcher: f,
+		robots: robots.NewCache(robots.Options{Product: f.Product(), Source: f.FetchRobots}),
+		shapes: discover.NewShapeLimiter(10),
+		seen:   map[weburl.URL]bool{}, pages: map[string]*fetch.Result{}, reasons: map[string]string{},
+	}
 }
 
 func (c *crawler) add(links ...discover.Link) {
@@ -163,8 +170,10 @@ func TestWorld_CrawlPastTraps(t *testing.T) {
 		t.Errorf("%d requests for 60 articles", requests)
 	}
 	for path, want := range map[string]string{
-		"/loop/1": "trap: too many redirects: more than 10", "/huge": "too_big: the response exceeds the size limit", "/bomb": "too_big: ", "/drip": "timeout: the transfer is too slow",
-		"/hang": "timeout: the request timed out", "/private/1": "blocked_by_robots: Disallow: /private/", "/tim-kiem": "blocked_by_robots: Disallow: /tim-kiem",
+		"/loop/1": "trap: too many redirects: more than 10", "/huge": "too_big: the response exceeds the size limit",
+		"/bomb": "too_big: ", "/drip": "timeout: the transfer is too slow",
+		"/hang": "timeout: the request timed out", "/private/1": "blocked_by_robots: Disallow: /private/",
+		"/tim-kiem": "blocked_by_robots: Disallow: /tim-kiem",
 	} {
 		if got := c.reasons[path]; !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %q", path, got)
@@ -200,7 +209,8 @@ func TestWorld_HubsChangeWithNews(t *testing.T) {
 		}
 		articles = map[string]bool{}
 		var urls []weburl.URL
-		for _, link := range discover.ParseHub(r.Text, at, discover.Options{Now: r.Started, Zone: dates.VietnamTime()}).Links {
+		for _, link := range discover.ParseHub(r.Text, at,
+			discover.Options{Now: r.Started, Zone: dates.VietnamTime()}).Links {
 			if link.Kind == discover.Article {
 				articles[link.URL.String()] = true
 				urls = append(urls, link.URL)
@@ -251,7 +261,8 @@ func TestWorld_RobotsDuringFaults(t *testing.T) {
 	s.Fail(0)
 	c = newCrawler(t, w, fetch.Limits{})
 	policy, err := c.robots.Get(t.Context(), s.URL(""))
-	if err != nil || policy.CrawlDelay != 2*time.Second || len(policy.Sitemaps) != 1 || policy.Sitemaps[0] != s.URL("/sitemap.xml") {
+	if err != nil || policy.CrawlDelay != 2*time.Second || len(policy.Sitemaps) != 1 ||
+		policy.Sitemaps[0] != s.URL("/sitemap.xml") {
 		t.Errorf("%+v %v", policy, err)
 	}
 }

@@ -205,9 +205,12 @@ func (w *World) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	if local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); ok {
 		ip, _, _ = net.SplitHostPort(local.String())
 	}
-	entry := w.log.begin(Request{At: w.options.Now(), Host: strings.ToLower(host), Site: number, IP: ip, Method: r.Method,
-		Path: r.URL.RequestURI(), Agent: r.UserAgent(),
-		Conditional: r.Header.Get("If-None-Match") != "" || r.Header.Get("If-Modified-Since") != ""})
+	entry := w.log.begin(Request{
+		At: w.options.Now(), Host: strings.ToLower(host), Site: number, IP: ip,
+		Method: r.Method,
+		Path:   r.URL.RequestURI(), Agent: r.UserAgent(),
+		Conditional: r.Header.Get("If-None-Match") != "" || r.Header.Get("If-Modified-Since") != "",
+	})
 	counted := &counter{ResponseWriter: out, status: http.StatusOK}
 	defer func() { w.log.end(entry, counted.status, counted.bytes) }()
 	w.sites[number].serve(counted, r)

@@ -66,7 +66,8 @@ func TestWorld_Publish(t *testing.T) {
 		t.Errorf("conditional request: got status %d", again.StatusCode)
 	}
 	s.Edit(a.Number)
-	if res, page := get(t, w, a.URL, "If-None-Match", res.Header.Get("ETag")); res.StatusCode != http.StatusOK || !strings.Contains(page, "Cập nhật lần thứ 1") {
+	if res, page := get(t, w, a.URL, "If-None-Match", res.Header.Get("ETag")); res.StatusCode != http.StatusOK ||
+		!strings.Contains(page, "Cập nhật lần thứ 1") {
 		t.Errorf("edited article: got status %d", res.StatusCode)
 	}
 	if n := w.Fetches()[a.URL]; n != 3 {
@@ -92,7 +93,8 @@ func TestWorld_PolitenessViolations(t *testing.T) {
 	}
 	now = now.Add(time.Second)
 	s.Throttle(http.StatusTooManyRequests, time.Minute)
-	if res, _ := get(t, w, s.Home()); res.StatusCode != http.StatusTooManyRequests || res.Header.Get("Retry-After") != "60" {
+	if res, _ := get(t, w, s.Home()); res.StatusCode != http.StatusTooManyRequests ||
+		res.Header.Get("Retry-After") != "60" {
 		t.Errorf("throttled site: got status %d, header %v", res.StatusCode, res.Header)
 	}
 	now = now.Add(30 * time.Second)
@@ -100,7 +102,8 @@ func TestWorld_PolitenessViolations(t *testing.T) {
 	now = now.Add(31 * time.Second)
 	get(t, w, s.URL("/private/1"))
 	found := strings.Join(w.PolitenessViolations(time.Second, 0), "\n")
-	if strings.Count(found, "\n") != 1 || !strings.Contains(found, "30s before the pause was over") || !strings.Contains(found, "/private/1 is disallowed") {
+	if strings.Count(found, "\n") != 1 || !strings.Contains(found, "30s before the pause was over") ||
+		!strings.Contains(found, "/private/1 is disallowed") {
 		t.Errorf("got violations %s", found)
 	}
 }
@@ -128,7 +131,8 @@ func TestWorld_ReadableArticles(t *testing.T) {
 			}
 		}
 		a := s.Articles()[0]
-		if _, page := get(t, w, a.URL); !strings.Contains(page, want) || !strings.Contains(page, `property="article:section" content="`+a.Section) {
+		if _, page := get(t, w, a.URL); !strings.Contains(page, want) ||
+			!strings.Contains(page, `property="article:section" content="`+a.Section) {
 			t.Errorf("site %d: got a page without %s or the section %q", s.number, want, a.Section)
 		}
 	}

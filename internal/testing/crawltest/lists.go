@@ -16,15 +16,18 @@ func (s *Site) rss() []byte { return s.RSS(s.latest("", 0, feedSize)) }
 // RSS returns a feed with some articles.
 func (s *Site) RSS(articles []Article) []byte {
 	var b strings.Builder
-	fmt.Fprintf(&b, `<?xml version="1.0" encoding="utf-8"?><rss version="2.0"><channel><title>%s</title><link>%s</link><ttl>15</ttl>`,
+	fmt.Fprintf(&b,
+		`<?xml version="1.0" encoding="utf-8"?><rss version="2.0"><channel><title>%s</title><link>%s</link><ttl>15</ttl>`,
 		s.host, s.Home())
 	if hub := s.Hub(); hub != "" {
 		fmt.Fprintf(&b, `<atom:link rel="hub" href="%s"/><atom:link rel="self" href="%s"/>`, hub, s.FeedURL())
 	}
 	for _, a := range articles {
-		fmt.Fprintf(&b, `<item><title>%s</title><description><![CDATA[<a href="%s"><img src="/i/%d.jpg"></a></br>%s]]></description>`+
-			`<pubDate>%s</pubDate><link>%s?utm_source=rss</link><guid>%s</guid></item>`,
-			html.EscapeString(a.Title), a.URL, a.Number, firstWords(a.Body, 25), a.PublishedAt.Format(time.RFC1123Z), a.URL, a.URL)
+		fmt.Fprintf(&b,
+			`<item><title>%s</title><description><![CDATA[<a href="%s"><img src="/i/%d.jpg"></a></br>%s]]></description>`+
+				`<pubDate>%s</pubDate><link>%s?utm_source=rss</link><guid>%s</guid></item>`,
+			html.EscapeString(a.Title), a.URL, a.Number, firstWords(a.Body, 25), a.PublishedAt.Format(time.RFC1123Z),
+			a.URL, a.URL)
 	}
 	b.WriteString(`</channel></rss>`)
 	return []byte(b.String())
@@ -36,13 +39,15 @@ func (s *Site) serveSitemap(out http.ResponseWriter, r *http.Request) {
 	var b strings.Builder
 	switch r.URL.Path {
 	case "/sitemap.xml":
-		fmt.Fprintf(&b, `%s<sitemapindex %s><sitemap><loc>%s</loc></sitemap><sitemap><loc>%s</loc></sitemap></sitemapindex>`,
+		fmt.Fprintf(&b,
+			`%s<sitemapindex %s><sitemap><loc>%s</loc></sitemap><sitemap><loc>%s</loc></sitemap></sitemapindex>`,
 			head, xmlns, s.URL("/sitemap-news.xml"), s.URL("/sitemap-articles-1.xml.gz"))
 	case "/sitemap-news.xml":
 		fmt.Fprintf(&b, `%s<urlset %s xmlns:news="http://www.google.com/schemas/sitemap-news/0.9">`, head, xmlns)
 		for _, a := range s.latest("", 0, feedSize) {
-			fmt.Fprintf(&b, `<url><loc>%s</loc><news:news><news:publication><news:name>%s</news:name><news:language>vi</news:language></news:publication>`+
-				`<news:publication_date>%s</news:publication_date><news:title>%s</news:title></news:news></url>`,
+			fmt.Fprintf(&b,
+				`<url><loc>%s</loc><news:news><news:publication><news:name>%s</news:name><news:language>vi</news:language></news:publication>`+
+					`<news:publication_date>%s</news:publication_date><news:title>%s</news:title></news:news></url>`,
 				a.URL, s.host, a.PublishedAt.Format(time.RFC3339), html.EscapeString(a.Title))
 		}
 		b.WriteString(`</urlset>`)

@@ -89,10 +89,12 @@ func (w *World) PolitenessViolations(delay, slack time.Duration) []string {
 	slices.SortStableFunc(entries, func(a, b Request) int { return a.At.Compare(b.At) })
 	for _, now := range entries {
 		if previous, known := last[now.Site]; known && now.At.Sub(previous.At) < delay-slack {
-			found = append(found, fmt.Sprintf("%s: %s came %s after %s", now.Host, now.Path, now.At.Sub(previous.At), previous.Path))
+			found = append(found, fmt.Sprintf("%s: %s came %s after %s", now.Host, now.Path, now.At.Sub(previous.At),
+				previous.Path))
 		}
 		if until := pause[now.Site]; now.At.Before(until.Add(-slack)) {
-			found = append(found, fmt.Sprintf("%s: %s came %s before the pause was over", now.Host, now.Path, until.Sub(now.At)))
+			found = append(found, fmt.Sprintf("%s: %s came %s before the pause was over", now.Host, now.Path,
+				until.Sub(now.At)))
 		}
 		for _, disallowed := range disallowedPaths() {
 			if strings.HasPrefix(now.Path, disallowed) {

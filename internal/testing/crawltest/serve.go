@@ -120,8 +120,10 @@ func (s *Site) serveArticle(out http.ResponseWriter, r *http.Request) {
 		http.Error(out, http.StatusText(removed), removed)
 		return
 	}
-	out.Header().Set("Last-Modified", article.PublishedAt.Add(time.Duration(article.Edits)*time.Minute).UTC().Format(http.TimeFormat))
-	if since, err := http.ParseTime(r.Header.Get("If-Modified-Since")); err == nil && r.Header.Get("If-None-Match") == "" &&
+	out.Header().Set("Last-Modified", article.PublishedAt.Add(time.Duration(article.Edits)*time.Minute).UTC().
+		Format(http.TimeFormat))
+	if since, err := http.ParseTime(r.Header.Get("If-Modified-Since")); err == nil &&
+		r.Header.Get("If-None-Match") == "" &&
 		!article.PublishedAt.Add(time.Duration(article.Edits)*time.Minute).Truncate(time.Second).After(since) {
 		out.WriteHeader(http.StatusNotModified)
 		return
@@ -131,7 +133,8 @@ func (s *Site) serveArticle(out http.ResponseWriter, r *http.Request) {
 		return
 	}
 	related := s.latest("", number%5, 4)
-	s.writeTagged(out, r, fmt.Sprintf("%d-%d-%d", number, article.Edits, churn), s.articlePage(article, related, served, churn))
+	s.writeTagged(out, r, fmt.Sprintf("%d-%d-%d", number, article.Edits, churn),
+		s.articlePage(article, related, served, churn))
 }
 
 // redirectToArticle redirects like share buttons and newsletters: /go/12.

@@ -227,8 +227,10 @@ func (s *Site) add(at time.Time) Article {
 	}
 	section := sectionNames()[number%s.world.options.Sections]
 	path := fmt.Sprintf("/%s/%s-%d.html", section, slug(title), firstID+number)
-	article := Article{Site: s.number, Number: number, URL: s.URL(path), Title: title, Body: text, Section: topic,
-		Author: names[rng.IntN(len(names))], PublishedAt: at.Truncate(time.Millisecond)}
+	article := Article{
+		Site: s.number, Number: number, URL: s.URL(path), Title: title, Body: text, Section: topic,
+		Author: names[rng.IntN(len(names))], PublishedAt: at.Truncate(time.Millisecond),
+	}
 	s.articles = append(s.articles, article)
 	return article
 }

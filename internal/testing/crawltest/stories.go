@@ -29,10 +29,21 @@ type newsdesk struct {
 
 func newsdesks() []newsdesk {
 	return []newsdesk{
-		{"vi", parseStories(storiesVI), []string{"Đà Nẵng", "Cần Thơ", "Huế", "Hải Phòng", "Quy Nhơn", "Đà Lạt", "Vinh", "Nha Trang", "Buôn Ma Thuột"},
-			[]string{"Nguyễn Thu Hà", "Trần Minh Khôi", "Lê Bảo Anh", "Phạm Quang Huy", "Võ Ngọc Lan"}},
-		{"en", parseStories(storiesEN), []string{"Riverton", "Port Hale", "Ashford", "Lakeside", "Millbrook", "Easton", "Fairview"},
-			[]string{"Maria Lopez", "Daniel Okafor", "Hannah Berg", "Samir Patel", "Grace Nguyen"}},
+		{
+			"vi", parseStories(storiesVI),
+			[]string{
+				"Đà Nẵng", "Cần Thơ", "Huế", "Hải Phòng", "Quy Nhơn", "Đà Lạt", "Vinh",
+				"Nha Trang", "Buôn Ma Thuột",
+			},
+			[]string{"Nguyễn Thu Hà", "Trần Minh Khôi", "Lê Bảo Anh", "Phạm Quang Huy", "Võ Ngọc Lan"},
+		},
+		{
+			"en", parseStories(storiesEN),
+			[]string{
+				"Riverton", "Port Hale", "Ashford", "Lakeside", "Millbrook", "Easton", "Fairview",
+			},
+			[]string{"Maria Lopez", "Daniel Okafor", "Hannah Berg", "Samir Patel", "Grace Nguyen"},
+		},
 	}
 }
 
@@ -56,7 +67,8 @@ func parseStories(text string) []story {
 // paragraphs in any order.
 func (d newsdesk) write(rng *rand.Rand, number int) (section, title, body string) {
 	one := d.stories[number%len(d.stories)]
-	fill := strings.NewReplacer("{place}", d.places[number/len(d.stories)%len(d.places)], "{name}", d.names[rng.IntN(len(d.names))], "{n}", strconv.Itoa(12+rng.IntN(80)))
+	fill := strings.NewReplacer("{place}", d.places[number/len(d.stories)%len(d.places)], "{name}",
+		d.names[rng.IntN(len(d.names))], "{n}", strconv.Itoa(12+rng.IntN(80)))
 	paragraphs := []string{fill.Replace(one.paragraphs[0])}
 	for _, i := range rng.Perm(len(one.paragraphs) - 1)[:4] {
 		paragraphs = append(paragraphs, fill.Replace(one.paragraphs[1+i]))

@@ -104,7 +104,8 @@ func (s *Site) sessions(out http.ResponseWriter, r *http.Request) {
 	s.served++
 	served := s.served
 	s.mu.Unlock()
-	page := fmt.Sprintf(`<title>Phiên</title><a href="/phien;jsessionid=%032X">a</a> <a href="/phien?PHPSESSID=%032x">b</a> <a href="/phien?sid=%032x">c</a>`,
+	page := fmt.Sprintf(
+		`<title>Phiên</title><a href="/phien;jsessionid=%032X">a</a> <a href="/phien?PHPSESSID=%032x">b</a> <a href="/phien?sid=%032x">c</a>`,
 		served, served, served)
 	s.write(out, r, "text/html; charset=utf-8", []byte(page))
 }

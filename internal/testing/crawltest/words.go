@@ -17,7 +17,8 @@ func authors() []string {
 }
 
 func words() []string {
-	return strings.Fields(`người dân thành phố chính quyền dự án đường sắt khởi công sáng nay nhiều tỉnh miền trung mưa lớn
+	return strings.Fields(
+		`người dân thành phố chính quyền dự án đường sắt khởi công sáng nay nhiều tỉnh miền trung mưa lớn
 		ngập lụt học sinh nghỉ học giá vàng tăng mạnh thị trường chứng khoán doanh nghiệp đầu tư nước ngoài công nghệ trí tuệ
 		bóng đá đội tuyển chiến thắng chung kết bệnh viện bác sĩ phẫu thuật thành công giao thông cầu vượt hoàn thành tháng
 		quốc hội thông qua luật đất đai sửa đổi ngân hàng lãi suất tiền gửi nông dân lúa gạo xuất khẩu kỷ lục biển đảo du lịch

@@ -36,7 +36,10 @@ type Child struct {
 // is logged.
 func Run(t testing.TB, dir string, env []string, command string, args ...string) *Child {
 	t.Helper()
-	c := &Child{Cmd: exec.Command(command, args...), name: filepath.Base(command) + " " + strings.Join(args[:min(len(args), 1)], " "), Log: &Buffer{}, ended: make(chan struct{})}
+	c := &Child{
+		Cmd: exec.Command(command, args...), name: filepath.Base(command) + " " + strings.Join(args[:min(len(args), 1)],
+			" "), Log: &Buffer{}, ended: make(chan struct{}),
+	}
 	c.Env, c.Stdout, c.Stderr, c.Dir = append(os.Environ(), env...), c.Log, c.Log, dir
 	if err := c.Start(); err != nil {
 		t.Fatalf("%s: %v", c.name, err)

@@ -42,7 +42,8 @@ type Tab struct {
 }
 
 // userAgent is that of Chromium with a window.
-const userAgent = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36"
+const userAgent = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 " +
+	"Safari/537.36"
 
 // browserTimeout is the timeout of a response.
 const browserTimeout = time.Minute
@@ -59,8 +60,10 @@ func Chromium(t testing.TB, resolve string) *Browser {
 	}
 	dir := t.TempDir()
 	// Closing the pipe ends the browser.
-	cmd := exec.Command(program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--remote-debugging-pipe",
-		"--disable-blink-features=AutomationControlled", "--accept-lang=vi-VN", "--disable-background-networking", "--disable-component-update", "--user-agent="+userAgent,
+	cmd := exec.Command(program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+		"--no-first-run", "--remote-debugging-pipe",
+		"--disable-blink-features=AutomationControlled", "--accept-lang=vi-VN", "--disable-background-networking",
+		"--disable-component-update", "--user-agent="+userAgent,
 		"--host-resolver-rules="+resolve, "--user-data-dir="+filepath.Join(dir, "profile"), "about:blank")
 	cmd.Env = append(os.Environ(), "HOME="+dir)
 	cmd.ExtraFiles = []*os.File{theirIn, theirOut}
@@ -158,7 +161,8 @@ func (b *Browser) Open(extra ...string) *Tab {
 	b.t.Helper()
 	target := b.OpenUncontrolled("about:blank")
 	var attached struct{ SessionID string }
-	if err := b.call("", "Target.attachToTarget", map[string]any{"targetId": target, "flatten": true}, &attached); err != nil {
+	if err := b.call("", "Target.attachToTarget", map[string]any{"targetId": target, "flatten": true},
+		&attached); err != nil {
 		b.t.Fatal(err)
 	}
 	tab := &Tab{browser: b, session: attached.SessionID}
@@ -179,7 +183,8 @@ func (b *Browser) OpenUncontrolled(address string) (target string) {
 	if err := b.call("", "Target.createBrowserContext", map[string]any{}, &context); err != nil {
 		b.t.Fatal(err)
 	}
-	if err := b.call("", "Target.createTarget", map[string]any{"url": address, "browserContextId": context.BrowserContextID}, &created); err != nil {
+	if err := b.call("", "Target.createTarget",
+		map[string]any{"url": address, "browserContextId": context.BrowserContextID}, &created); err != nil {
 		b.t.Fatal(err)
 	}
 	return created.TargetID
@@ -221,11 +226,15 @@ func (t *Tab) eval(script string) (string, error) {
 			Exception struct{ Description string }
 		}
 	}
-	if err := t.browser.call(t.session, "Runtime.evaluate", map[string]any{"expression": script, "returnByValue": true, "awaitPromise": true}, &got); err != nil {
+	if err := t.browser.call(t.session, "Runtime.evaluate", map[string]any{
+		"expression": script, "returnByValue": true,
+		"awaitPromise": true,
+	}, &got); err != nil {
 		return "", err
 	}
 	if got.ExceptionDetails != nil {
-		return "", fmt.Errorf("%s: %s %s", script, got.ExceptionDetails.Text, got.ExceptionDetails.Exception.Description)
+		return "", fmt.Errorf("%s: %s %s", script, got.ExceptionDetails.Text,
+			got.ExceptionDetails.Exception.Description)
 	}
 	return fmt.Sprint(got.Result.Value), nil
 }

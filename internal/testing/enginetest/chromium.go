@@ -18,7 +18,8 @@ func RemoteChromium(t testing.TB) string {
 	home := shortTempDir(t)
 	// Containers lack what the browser's sandbox needs, and root may not have one.
 	// Tests open only their own pages.
-	browser, err := startChild(syscall.SIGKILL, nil, home, program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+	browser, err := startChild(syscall.SIGKILL, nil, home, program, "--headless=new", "--no-sandbox", "--disable-gpu",
+		"--disable-dev-shm-usage",
 		"--no-first-run", "--remote-debugging-port=0", "--user-data-dir="+home, "about:blank")
 	if err != nil {
 		t.Fatal(err)

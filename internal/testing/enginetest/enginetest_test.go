@@ -46,7 +46,8 @@ func TestManyTestsMayAskAtOnce(t *testing.T) {
 				return
 			}
 			var tables int
-			if err := connection.QueryRow(t.Context(), "select count(*) from pg_tables where schemaname = 'public'").Scan(&tables); err != nil || tables != 0 {
+			if err := connection.QueryRow(t.Context(), "select count(*) from pg_tables where schemaname = 'public'").
+				Scan(&tables); err != nil || tables != 0 {
 				t.Errorf("the database has %d tables (%v), want none", tables, err)
 			}
 			_ = connection.Close(t.Context())

@@ -71,7 +71,10 @@ func Packages(t testing.TB, dir string, rebuild ...string) string {
 		}
 		t.Skipf("%s is skipped, because Node.js is not installed: %v", dir, err)
 	}
-	i := install{npm: npm, dir: dir, rebuild: rebuild, attempts: 4, pause: 10 * time.Second, limit: 15 * time.Minute, log: t.Logf}
+	i := install{
+		npm: npm, dir: dir, rebuild: rebuild, attempts: 4, pause: 10 * time.Second, limit: 15 * time.Minute,
+		log: t.Logf,
+	}
 	installed, err := i.run(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -140,7 +143,8 @@ func (i install) run(ctx context.Context) (string, error) {
 		}
 	}
 	i.log("installing the packages of %s (once)", i.dir)
-	if err := i.repeat(ctx, cache, aside, lock, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"); err != nil {
+	if err := i.repeat(ctx, cache, aside, lock, "ci", "--ignore-scripts", "--no-audit", "--no-fund",
+		"--prefer-offline"); err != nil {
 		return "", err
 	}
 	if len(i.rebuild) > 0 {
@@ -185,7 +189,8 @@ func (i install) repeat(ctx context.Context, cache, dir string, lock *os.File, a
 		if err == nil {
 			return nil
 		}
-		err = fmt.Errorf("npm %s in %s, attempt %d of %d: %w\n%s", strings.Join(args, " "), i.dir, attempt, i.attempts, err, strings.TrimSpace(string(out)))
+		err = fmt.Errorf("npm %s in %s, attempt %d of %d: %w\n%s", strings.Join(args, " "), i.dir, attempt, i.attempts,
+			err, strings.TrimSpace(string(out)))
 		if attempt == i.attempts || ctx.Err() != nil {
 			return err
 		}
@@ -201,8 +206,10 @@ func (i install) once(ctx context.Context, cache, dir string, lock *os.File, arg
 	defer cancel()
 	cmd := exec.CommandContext(ctx, i.npm, args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "npm_config_cache="+filepath.Join(cache, "npm"), "npm_config_devdir="+filepath.Join(cache, "node-gyp"),
-		"npm_config_fetch_retries=5", "npm_config_fetch_retry_mintimeout=2000", "npm_config_fetch_retry_maxtimeout=60000", "npm_config_fetch_timeout=300000")
+	cmd.Env = append(os.Environ(), "npm_config_cache="+filepath.Join(cache, "npm"),
+		"npm_config_devdir="+filepath.Join(cache, "node-gyp"),
+		"npm_config_fetch_retries=5", "npm_config_fetch_retry_mintimeout=2000",
+		"npm_config_fetch_retry_maxtimeout=60000", "npm_config_fetch_timeout=300000")
 	cmd.ExtraFiles = []*os.File{lock} // npm holds the lock, even if this process ends first
 	cmd.WaitDelay = 10 * time.Second  // for children of npm that keep its output open
 	return cmd.CombinedOutput()

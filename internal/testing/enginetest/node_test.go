@@ -25,12 +25,18 @@ func TestPackages_InstallSurvivesFailures(t *testing.T) {
 	dir, cache := t.TempDir(), t.TempDir()
 	t.Setenv("TEST_DIR", dir)
 	t.Setenv("DATELINE_TEST_CACHE", cache)
-	for name, text := range map[string]string{"npm": brokenNPM, "package.json": "{}", "package-lock.json": "{}", ".npmrc": ""} {
+	for name, text := range map[string]string{
+		"npm": brokenNPM, "package.json": "{}", "package-lock.json": "{}",
+		".npmrc": "",
+	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	i := install{npm: filepath.Join(dir, "npm"), dir: dir, attempts: 2, pause: time.Millisecond, limit: 2 * time.Second, log: t.Logf}
+	i := install{
+		npm: filepath.Join(dir, "npm"), dir: dir, attempts: 2, pause: time.Millisecond, limit: 2 * time.Second,
+		log: t.Logf,
+	}
 	if _, err := i.run(t.Context()); err == nil || !strings.Contains(err.Error(), "attempt 2 of 2") {
 		t.Errorf("two failures and two attempts: got %v, want an error", err)
 	}

@@ -69,7 +69,8 @@ func startedCluster(t testing.TB) *cluster {
 	process.mu.Lock()
 	defer process.mu.Unlock()
 	if !process.inMain {
-		t.Fatal("declare func TestMain(m *testing.M) { enginetest.Main(m) }, so that Postgres is stopped after the tests")
+		t.Fatal("declare func TestMain(m *testing.M) { enginetest.Main(m) }, so that Postgres is stopped " +
+			"after the tests")
 	}
 	if process.postgres != nil {
 		return process.postgres
@@ -130,7 +131,9 @@ func startCluster(ctx context.Context) (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &cluster{dir: dir, admin: &url.URL{Scheme: "postgres", User: url.User("postgres"), Path: "/postgres", RawQuery: "host=" + url.QueryEscape(dir)}}
+	c := &cluster{dir: dir, admin: &url.URL{
+		Scheme: "postgres", User: url.User("postgres"), Path: "/postgres", RawQuery: "host=" + url.QueryEscape(dir),
+	}}
 	if err := c.start(ctx, bin); err != nil {
 		c.stop()
 		return nil, err
@@ -147,17 +150,21 @@ func (c *cluster) start(ctx context.Context, bin string, options ...string) erro
 		}
 	}
 	data := filepath.Join(c.dir, "data")
-	initdb := exec.CommandContext(ctx, filepath.Join(bin, "initdb"), "-D", data, "-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
+	initdb := exec.CommandContext(ctx, filepath.Join(bin, "initdb"), "-D", data, "-U", "postgres", "--auth=trust",
+		"--encoding=UTF8", "--locale=C", "--no-sync")
 	initdb.Dir, initdb.Env, initdb.SysProcAttr = c.dir, environment(c.dir), &syscall.SysProcAttr{Credential: owner}
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w\n%s", err, out)
 	}
 	var err error
 	// SIGQUIT is Postgres' immediate shutdown; no data has to be saved.
-	c.own, err = startChild(syscall.SIGQUIT, owner, c.dir, filepath.Join(bin, "postgres"), append([]string{"-D", data,
-		"-c", "listen_addresses=", "-c", "unix_socket_directories=" + c.dir, "-c", "max_connections=400", "-c", "shared_buffers=64MB",
-		"-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off", "-c", "max_wal_senders=0", "-c", "wal_level=minimal",
-		"-c", "min_wal_size=32MB", "-c", "max_wal_size=128MB", "-c", "jit=off"}, options...)...)
+	c.own, err = startChild(syscall.SIGQUIT, owner, c.dir, filepath.Join(bin, "postgres"), append([]string{
+		"-D", data,
+		"-c", "listen_addresses=", "-c", "unix_socket_directories=" + c.dir, "-c", "max_connections=400", "-c",
+		"shared_buffers=64MB", "-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off", "-c",
+		"max_wal_senders=0", "-c", "wal_level=minimal", "-c", "min_wal_size=32MB", "-c", "max_wal_size=128MB", "-c",
+		"jit=off",
+	}, options...)...)
 	if err != nil {
 		return err
 	}
@@ -204,7 +211,9 @@ func (c *cluster) newDatabase(ctx context.Context, template string) (name string
 	return name, nil
 }
 
-func (c *cluster) newTemplate(ctx context.Context, migrate func(ctx context.Context, url string) error) (name string, err error) {
+func (c *cluster) newTemplate(
+	ctx context.Context, migrate func(ctx context.Context, url string) error,
+) (name string, err error) {
 	if name, err = c.newDatabase(ctx, "template0"); err != nil {
 		return "", err
 	}
@@ -221,7 +230,8 @@ func (c *cluster) url(database string) string {
 func (c *cluster) drop(database string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	_ = c.do(ctx, "drop database if exists "+database+" with (force)") // another server: leftovers are identified by their name
+	// Another server: leftovers are identified by their name
+	_ = c.do(ctx, "drop database if exists "+database+" with (force)")
 }
 
 func (c *cluster) stop() {

@@ -15,7 +15,8 @@ func postgresPrograms(ctx context.Context) (string, error) {
 	}
 	p, err := finder.FetchPostgres(ctx, 0)
 	if err != nil {
-		return "", fmt.Errorf("no Postgres: install it (on Debian: apt-get install postgresql), or set TEST_DATABASE_URL; downloading it failed: %w", err)
+		return "", fmt.Errorf("no Postgres: install it (on Debian: apt-get install postgresql), or set "+
+			"TEST_DATABASE_URL; downloading it failed: %w", err)
 	}
 	return p.Dir, nil
 }

@@ -38,14 +38,17 @@ func SecurePostgres(t testing.TB, ends time.Time) (address, certificate string) 
 	}
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	_ = l.Close()
-	c := &cluster{dir: dir, admin: &url.URL{Scheme: "postgres", User: url.User("postgres"), Host: net.JoinHostPort("127.0.0.1", port), Path: "/postgres"}}
+	c := &cluster{dir: dir, admin: &url.URL{
+		Scheme: "postgres", User: url.User("postgres"), Host: net.JoinHostPort("127.0.0.1", port), Path: "/postgres",
+	}}
 	t.Cleanup(func() {
 		if c.own != nil {
 			c.own.stop(syscall.SIGQUIT)
 		}
 		_ = os.RemoveAll(dir)
 	})
-	if err := c.start(t.Context(), bin, "-c", "listen_addresses=127.0.0.1", "-c", "port="+port, "-c", "ssl=on", "-c", "ssl_cert_file="+certificate, "-c", "ssl_key_file="+key); err != nil {
+	if err := c.start(t.Context(), bin, "-c", "listen_addresses=127.0.0.1", "-c", "port="+port, "-c", "ssl=on", "-c",
+		"ssl_cert_file="+certificate, "-c", "ssl_key_file="+key); err != nil {
 		t.Fatal(err)
 	}
 	return c.admin.String(), certificate
@@ -59,8 +62,11 @@ func selfSigned(t testing.TB, dir string, ends time.Time) (certificate, key stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: ends, DNSNames: []string{"localhost"},
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: ends,
+		DNSNames:    []string{"localhost"},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
+	}
 	raw, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
 	if err != nil {
 		t.Fatal(err)
@@ -70,7 +76,10 @@ func selfSigned(t testing.TB, dir string, ends time.Time) (certificate, key stri
 		t.Fatal(err)
 	}
 	certificate, key = filepath.Join(dir, "server.crt"), filepath.Join(dir, "server.key")
-	for path, block := range map[string]*pem.Block{certificate: {Type: "CERTIFICATE", Bytes: raw}, key: {Type: "PRIVATE KEY", Bytes: secret}} {
+	for path, block := range map[string]*pem.Block{
+		certificate: {Type: "CERTIFICATE", Bytes: raw},
+		key:         {Type: "PRIVATE KEY", Bytes: secret},
+	} {
 		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -27,7 +27,8 @@ func StoppableRedis(t testing.TB) (url string, stop func()) {
 	// A socket instead of a port: no other process can take it first.
 	dir := shortTempDir(t)
 	socket := filepath.Join(dir, "redis.sock")
-	server, err := startChild(syscall.SIGKILL, nil, dir, RedisProgram(t), "--port", "0", "--unixsocket", socket, "--save", "", "--appendonly", "no", "--dir", dir)
+	server, err := startChild(syscall.SIGKILL, nil, dir, RedisProgram(t), "--port", "0", "--unixsocket", socket,
+		"--save", "", "--appendonly", "no", "--dir", dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +67,8 @@ func RedisPort(t testing.TB) string {
 			t.Fatal(err)
 		}
 		port := strconv.Itoa(free)
-		server, err := startChild(syscall.SIGKILL, nil, dir, RedisProgram(t), "--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", dir)
+		server, err := startChild(syscall.SIGKILL, nil, dir, RedisProgram(t), "--port", port, "--bind", "127.0.0.1",
+			"--save", "", "--appendonly", "no", "--dir", dir)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,8 +26,13 @@ func NewDurableRedis(t testing.TB, fsync string) *DurableRedis {
 	program := RedisProgram(t)
 	dir := memoryDir(t)
 	socket := filepath.Join(dir, "redis.sock")
-	r := &DurableRedis{URL: "unix://" + socket, t: t, dir: dir, args: []string{program, "--port", "0", "--unixsocket", socket,
-		"--save", "", "--appendonly", "yes", "--appendfsync", fsync, "--dir", dir}}
+	r := &DurableRedis{
+		URL: "unix://" + socket, t: t, dir: dir,
+		args: []string{
+			program, "--port", "0", "--unixsocket", socket,
+			"--save", "", "--appendonly", "yes", "--appendfsync", fsync, "--dir", dir,
+		},
+	}
 	r.Start()
 	t.Cleanup(func() { r.server.stop(syscall.SIGKILL) })
 	return r

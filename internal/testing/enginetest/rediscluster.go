@@ -53,7 +53,8 @@ func clusterNode(t testing.TB, program string) (string, error) {
 		return "", err
 	}
 	dir := shortTempDir(t)
-	server, err := startChild(syscall.SIGKILL, nil, dir, program, "--port", strconv.Itoa(port), "--cluster-port", strconv.Itoa(bus),
+	server, err := startChild(syscall.SIGKILL, nil, dir, program, "--port", strconv.Itoa(port), "--cluster-port",
+		strconv.Itoa(bus),
 		"--bind", "127.0.0.1", "--cluster-enabled", "yes", "--cluster-config-file", filepath.Join(dir, "nodes.conf"),
 		"--save", "", "--appendonly", "no", "--dir", dir)
 	if err != nil {
@@ -143,7 +144,8 @@ func awaitCluster(ctx context.Context, addrs []string) error {
 		defer node.Close()
 		for deadline := time.Now().Add(time.Minute); ; {
 			info, err := node.ClusterInfo(ctx).Result()
-			if err == nil && strings.Contains(info, "cluster_state:ok") && strings.Contains(info, "cluster_known_nodes:"+strconv.Itoa(len(addrs))) {
+			if err == nil && strings.Contains(info, "cluster_state:ok") &&
+				strings.Contains(info, "cluster_known_nodes:"+strconv.Itoa(len(addrs))) {
 				break
 			}
 			if time.Now().After(deadline) {

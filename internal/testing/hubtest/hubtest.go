@@ -60,7 +60,9 @@ type Subscription struct {
 func Start(t testing.TB) *Hub {
 	t.Helper()
 	h := &Hub{subscriptions: map[string]*Subscription{}}
-	h.client = &http.Client{Timeout: 20 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	h.client = &http.Client{Timeout: 20 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	}}
 	h.server = httptest.NewServer(http.HandlerFunc(h.serve))
 	h.URL = h.server.URL
 	t.Cleanup(h.Stop)
@@ -116,7 +118,8 @@ func (h *Hub) serve(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(status)
 		return
 	}
-	if r.Method != http.MethodPost || !strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {
+	if r.Method != http.MethodPost ||
+		!strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {
 		http.Error(w, "send a form", http.StatusBadRequest)
 		return
 	}
@@ -134,7 +137,9 @@ func (h *Hub) serve(w http.ResponseWriter, r *http.Request) {
 	case b.Refuse != 0:
 		http.Error(w, "not today", b.Refuse)
 		return
-	case form.Get("hub.mode") != "subscribe" || form.Get("hub.topic") == "" || err != nil || callback.Host == "" || len(form.Get("hub.secret")) >= 200: // section 5.1
+	// Section 5.1
+	case form.Get("hub.mode") != "subscribe" || form.Get("hub.topic") == "" || err != nil || callback.Host == "" ||
+		len(form.Get("hub.secret")) >= 200:
 		http.Error(w, "invalid request", http.StatusBadRequest)
 		return
 	}
@@ -142,7 +147,10 @@ func (h *Hub) serve(w http.ResponseWriter, r *http.Request) {
 	if err != nil || lease <= 0 {
 		lease = 864_000
 	}
-	s := Subscription{Topic: form.Get("hub.topic"), Callback: form.Get("hub.callback"), Secret: form.Get("hub.secret"), Lease: time.Duration(lease) * time.Second}
+	s := Subscription{
+		Topic: form.Get("hub.topic"), Callback: form.Get("hub.callback"), Secret: form.Get("hub.secret"),
+		Lease: time.Duration(lease) * time.Second,
+	}
 	if b.Lease > 0 {
 		s.Lease = b.Lease
 	}
@@ -166,8 +174,11 @@ func (h *Hub) Verify(s Subscription) int {
 	raw := make([]byte, 20)
 	_, _ = rand.Read(raw)
 	challenge := hex.EncodeToString(raw)
-	status, body := h.ask(s.Callback, url.Values{"hub.mode": {"subscribe"}, "hub.topic": {s.Topic}, "hub.challenge": {challenge},
-		"hub.lease_seconds": {strconv.Itoa(int(s.Lease.Seconds()))}})
+	status, body := h.ask(s.Callback, url.Values{
+		"hub.mode": {"subscribe"}, "hub.topic": {s.Topic},
+		"hub.challenge":     {challenge},
+		"hub.lease_seconds": {strconv.Itoa(int(s.Lease.Seconds()))},
+	})
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.verifications = append(h.verifications, status)
@@ -252,7 +263,9 @@ func (h *Hub) Deliver(s Subscription, contentType string, document []byte) (stat
 
 // Sign returns the signature of a document; method can be empty.
 func Sign(method, secret string, document []byte) string {
-	algorithms := map[string]func() hash.Hash{"sha1": sha1.New, "sha256": sha256.New, "sha384": sha512.New384, "sha512": sha512.New}
+	algorithms := map[string]func() hash.Hash{
+		"sha1": sha1.New, "sha256": sha256.New, "sha384": sha512.New384, "sha512": sha512.New,
+	}
 	if method == "" {
 		method = "sha256"
 	}

@@ -73,11 +73,13 @@ func (m Movie) moov(chunks ...uint32) []byte {
 	}
 	picture := append(make([]byte, 16), byte(m.Width>>8), byte(m.Width), byte(m.Height>>8), byte(m.Height)) //nolint:gosec // low bytes are meant
 	picture = append(picture, make([]byte, 50)...)
-	tracks := track("vide", "avc1", 12800, 25*m.Seconds, (uint32(m.Frames)+25*m.Seconds-1)/max(25*m.Seconds, 1), picture) //nolint:gosec // tests stay below 4 GiB
+	tracks := track("vide", "avc1", 12800, 25*m.Seconds, (uint32(m.Frames)+25*m.Seconds-1)/max(25*m.Seconds, 1), //nolint:gosec // tests stay below 4 GiB
+		picture)
 	if !m.Silent {
 		tracks = append(tracks, track("soun", "mp4a", 48000, 47*m.Seconds, 1, make([]byte, 20))...)
 	}
-	return Box("moov", Box("mvhd", BE32(0, 0, 0, 1000, m.Seconds*1000, 1<<16, 0, 0, 0), BE32(1<<16, 0, 0, 0, 1<<16, 0, 0, 0, 1<<30), make([]byte, 28)), tracks)
+	return Box("moov", Box("mvhd", BE32(0, 0, 0, 1000, m.Seconds*1000, 1<<16, 0, 0, 0),
+		BE32(1<<16, 0, 0, 0, 1<<16, 0, 0, 0, 1<<30), make([]byte, 28)), tracks)
 }
 
 // Long returns a minute of video (mp42, which net/http detects) with frames of a given

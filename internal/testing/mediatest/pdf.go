@@ -14,7 +14,11 @@ import (
 // table in compressed streams, as most programs since PDF 1.5 do.
 func PDF(pages int, streams bool) []byte {
 	kids := make([]string, pages)
-	objects := []string{"<</Type/Catalog/Pages 2 0 R/Metadata 4 0 R>>", "", fmt.Sprintf("<</Author (%s \\(desk\\))/Title <%x>/Producer (SECRET 1.0)/CreationDate (D:20261122234100+07'00')>>", Creator, Note)}
+	objects := []string{
+		"<</Type/Catalog/Pages 2 0 R/Metadata 4 0 R>>", "",
+		fmt.Sprintf("<</Author (%s \\(desk\\))/Title <%x>/Producer (SECRET 1.0)/CreationDate "+
+			"(D:20261122234100+07'00')>>", Creator, Note),
+	}
 	for i := range pages {
 		kids[i] = fmt.Sprintf("%d 0 R", i+5)
 		objects = append(objects, "<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents []>>")
@@ -26,7 +30,8 @@ func PDF(pages int, streams bool) []byte {
 		writePDFStreams(&out, objects)
 		return out.Bytes()
 	}
-	objects = slices.Insert(objects, 3, fmt.Sprintf("<</Type/Metadata/Subtype/XML/Length %d>>\nstream\n%s\nendstream", len(XMP()), XMP()))
+	objects = slices.Insert(objects, 3, fmt.Sprintf("<</Type/Metadata/Subtype/XML/Length %d>>\nstream\n%s\nendstream",
+		len(XMP()), XMP()))
 	offsets := make([]int, len(objects))
 	for i, object := range objects {
 		offsets[i] = out.Len()
@@ -58,10 +63,12 @@ func writePDFStreams(out *bytes.Buffer, objects []string) {
 	}
 	holderAt := out.Len()
 	packed := deflate([]byte(head.String() + body.String()))
-	fmt.Fprintf(out, "%d 0 obj\n<</Type/ObjStm/N %d/First %d/Length %d/Filter/FlateDecode>>\nstream\n%s\nendstream\nendobj\n", holder, len(objects), head.Len(), len(packed), packed)
+	fmt.Fprintf(out, "%d 0 obj\n<</Type/ObjStm/N %d/First %d/Length %d/Filter/FlateDecode>>\nstream\n%s\n"+
+		"endstream\nendobj\n", holder, len(objects), head.Len(), len(packed), packed)
 	metadataAt := out.Len()
 	packed = deflate(XMP())
-	fmt.Fprintf(out, "4 0 obj\n<</Type/Metadata/Subtype/XML/Length %d/Filter[/FlateDecode]>>\nstream\n%s\nendstream\nendobj\n", len(packed), packed)
+	fmt.Fprintf(out, "4 0 obj\n<</Type/Metadata/Subtype/XML/Length %d/Filter[/FlateDecode]>>\nstream\n%s\n"+
+		"endstream\nendobj\n", len(packed), packed)
 	start := out.Len()
 	var rows []byte
 	above := make([]byte, 7)
@@ -84,7 +91,9 @@ func writePDFStreams(out *bytes.Buffer, objects []string) {
 	row(1, holderAt, 0)
 	row(1, start, 0)
 	packed = deflate(rows)
-	fmt.Fprintf(out, "%d 0 obj\n<</Type/XRef/Size %d/Root 1 0 R/Info 3 0 R/W[1 4 2]/DecodeParms<</Predictor 12/Columns 7>>/Length %d/Filter/FlateDecode>>\nstream\n%s\nendstream\nendobj\nstartxref\n%d\n%%%%EOF\n", table, table+1, len(packed), packed, start)
+	fmt.Fprintf(out, "%d 0 obj\n<</Type/XRef/Size %d/Root 1 0 R/Info 3 0 R/W[1 4 2]/DecodeParms<</Predictor "+
+		"12/Columns 7>>/Length %d/Filter/FlateDecode>>\nstream\n%s\nendstream\nendobj\nstartxref\n%d\n%%%%EOF\n", table,
+		table+1, len(packed), packed, start)
 }
 
 func deflate(content []byte) []byte {

@@ -30,7 +30,10 @@ func degrees() []byte { return BE32(0x0A5EC2E7, 0x01A5EC2E) }
 
 // Secrets lists what a stored file must not contain.
 func Secrets() [][]byte {
-	return [][]byte{degrees(), []byte(Camera), []byte(Location), []byte(Position), []byte(Note), []byte("GPSLatitude"), []byte("SECRET")}
+	return [][]byte{
+		degrees(), []byte(Camera), []byte(Location), []byte(Position), []byte(Note), []byte("GPSLatitude"),
+		[]byte("SECRET"),
+	}
 }
 
 // Credits is the metadata that a workspace may choose to keep.
@@ -69,13 +72,25 @@ func EXIF(orientation int) []byte {
 		out = append(append(append(out, body...), BE32(next)...), heap...)
 	}
 	// The directories follow one another; their offsets are computed first.
-	first := []entry{{0x010E, 2, ascii(Note)}, {0x010F, 2, ascii("SECRET Works")}, {0x0110, 2, ascii(Camera)},
-		{0x0112, 3, []byte{0, byte(orientation)}}, {0x0132, 2, ascii("2026:11:22 10:11:12")}, {0x013B, 2, ascii(Creator)}, //nolint:gosec // 1 to 8
-		{0x8298, 2, ascii(Copyright)}, {0x8769, 4, BE32(0)}, {0x8825, 4, BE32(0)}}
+	first := []entry{
+		{0x010E, 2, ascii(Note)},
+		{0x010F, 2, ascii("SECRET Works")},
+		{0x0110, 2, ascii(Camera)},
+		{0x0112, 3, []byte{0, byte(orientation)}}, //nolint:gosec // 1 to 8
+		{0x0132, 2, ascii("2026:11:22 10:11:12")},
+		{0x013B, 2, ascii(Creator)},
+		{0x8298, 2, ascii(Copyright)},
+		{0x8769, 4, BE32(0)},
+		{0x8825, 4, BE32(0)},
+	}
 	directory(first, false)
 	directory([]entry{{0x0201, 4, BE32(0)}, {0x0202, 4, BE32(0)}}, true)
 	inner := len(out)
-	directory([]entry{{0x927C, 7, []byte("SECRET maker note " + Position)}, {0x9286, 7, []byte("ASCII\x00\x00\x00" + Note)}, {0xA431, 2, ascii("SECRET-0001")}}, true)
+	directory([]entry{
+		{0x927C, 7, []byte("SECRET maker note " + Position)},
+		{0x9286, 7, []byte("ASCII\x00\x00\x00" + Note)},
+		{0xA431, 2, ascii("SECRET-0001")},
+	}, true)
 	position := len(out)
 	directory([]entry{{1, 2, ascii("N")}, {2, 5, slices.Concat(degrees(), BE32(1, 1, 0, 1))}, {3, 2, ascii("E")}}, true)
 	binary.BigEndian.PutUint32(out[8+2+7*12+8:], uint32(inner))    //nolint:gosec // small
@@ -85,7 +100,8 @@ func EXIF(orientation int) []byte {
 
 // XMP is a packet like those of editors.
 func XMP() []byte {
-	return []byte(`<?xpacket begin="` + "\uFEFF" + `" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
+	return []byte(`<?xpacket begin="` + "\uFEFF" +
+		`" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
 <rdf:Description rdf:about="" xmlns:exif="http://ns.adobe.com/exif/1.0/" xmlns:photoshop="http://ns.adobe.com/photoshop/1.0/" xmlns:dc="http://purl.org/dc/elements/1.1/"
  exif:GPSLatitude="10,46.6N" photoshop:Credit="` + Credit + `" photoshop:City="` + Location + `">
 <dc:creator><rdf:Seq><rdf:li>` + Creator + `</rdf:li></rdf:Seq></dc:creator>
@@ -153,7 +169,8 @@ func JPEG(width, height, orientation int) []byte {
 		Segment(0xE0, []byte("JFIF\x00\x01\x02\x00\x00\x01\x00\x01\x01\x01SEC")),
 		Segment(0xE1, []byte("Exif\x00\x00"), EXIF(orientation)),
 		Segment(0xE1, []byte("http://ns.adobe.com/xap/1.0/\x00"), XMP()),
-		Segment(0xE1, []byte("http://ns.adobe.com/xmp/extension/\x00"), []byte("0123456789ABCDEF0123456789ABCDEF"), BE32(200, 0), []byte("<x GPSLatitude='SECRET'/>")),
+		Segment(0xE1, []byte("http://ns.adobe.com/xmp/extension/\x00"), []byte("0123456789ABCDEF0123456789ABCDEF"),
+			BE32(200, 0), []byte("<x GPSLatitude='SECRET'/>")),
 		Segment(0xED, IPTC()),
 		Segment(0xE2, []byte("MPF\x00SECRET")),
 		Segment(0xEB, []byte("JP SECRET")),
@@ -175,7 +192,8 @@ func PNG(width, height, orientation int) []byte {
 	_ = png.Encode(&b, Picture(width, height)) // a Buffer never fails
 	plain := b.Bytes()
 	return slices.Concat(plain[:33], Chunk("gAMA", BE32(45455)),
-		Chunk("eXIf", EXIF(orientation)), Chunk("tEXt", []byte("Location\x00"+Location)), Chunk("tEXt", []byte("Author\x00"+Creator)), Chunk("tIME", []byte{7, 234, 11, 22, 10, 11, 12}),
+		Chunk("eXIf", EXIF(orientation)), Chunk("tEXt", []byte("Location\x00"+Location)),
+		Chunk("tEXt", []byte("Author\x00"+Creator)), Chunk("tIME", []byte{7, 234, 11, 22, 10, 11, 12}),
 		Chunk("iTXt", []byte("XML:com.adobe.xmp\x00\x00\x00\x00\x00"), XMP()), Chunk("prVt", []byte("SECRET")),
 		plain[33:], []byte("SECRET"))
 }
@@ -188,7 +206,8 @@ func riff(kind string, body []byte) []byte {
 // WebP is a pixel with all metadata that a WebP can have.
 func WebP(orientation int) []byte {
 	pixel, _ := base64.StdEncoding.DecodeString("UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA==") // a constant
-	body := slices.Concat([]byte("WEBP"), riff("VP8X", []byte{0x2C, 0, 0, 0, 0, 0, 0, 0, 0, 0}), riff("ICCP", Profile()), pixel[12:],
+	body := slices.Concat([]byte("WEBP"), riff("VP8X", []byte{0x2C, 0, 0, 0, 0, 0, 0, 0, 0, 0}),
+		riff("ICCP", Profile()), pixel[12:],
 		riff("EXIF", EXIF(orientation)), riff("XMP ", XMP()), riff("SECR", []byte("SECRET")))
 	return append(riff("RIFF", body), "SECRET"...)
 }
@@ -197,7 +216,8 @@ func WebP(orientation int) []byte {
 func GIF() []byte {
 	g := &gif.GIF{}
 	for range 2 {
-		g.Image, g.Delay = append(g.Image, image.NewPaletted(image.Rect(0, 0, 30, 20), color.Palette{color.White, color.Black})), append(g.Delay, 15)
+		g.Image, g.Delay = append(g.Image,
+			image.NewPaletted(image.Rect(0, 0, 30, 20), color.Palette{color.White, color.Black})), append(g.Delay, 15)
 	}
 	var b bytes.Buffer
 	_ = gif.EncodeAll(&b, g) // a Buffer never fails

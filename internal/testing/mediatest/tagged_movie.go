@@ -36,13 +36,16 @@ func TaggedMovie(largeOffsets bool) []byte {
 				Box("stsz", BE32(0, uint32(len(telemetry)), 3)), //nolint:gosec // small
 				Box("stsc", BE32(0, 2, 1, 1, 1, 2, 2, 1)),
 				offsets))))
-	user := Box("udta", Box("\xA9xyz", []byte{0, byte(len(Position)), 0x15, 0xC7}, []byte(Position)), Box("\xA9mod", []byte(Camera)), Box("XMP_", XMP()))
+	user := Box("udta", Box("\xA9xyz", []byte{0, byte(len(Position)), 0x15, 0xC7}, []byte(Position)),
+		Box("\xA9mod", []byte(Camera)), Box("XMP_", XMP()))
 	keys := Box("meta", Box("hdlr", BE32(0, 0), []byte("mdta"), BE32(0, 0, 0)),
 		Box("keys", BE32(0, 1), Box("mdta", []byte("com.apple.quicktime.location.ISO6709"))),
 		Box("ilst", Box("\x00\x00\x00\x01", Box("data", BE32(1, 0), []byte(Position)))))
-	next := uint32(len(picture) + len(telemetry))                                                                                                //nolint:gosec // small
-	moov := Movie{Width: 640, Height: 360, Seconds: 2, Frames: 3000}.moov(uint32(at), uint32(at)+next, uint32(at)+2*next+uint32(len(telemetry))) //nolint:gosec // small
-	binary.BigEndian.PutUint32(moov[8+8+4:], 3_900_000_000)                                                                                      // mvhd: creation time
+	next := uint32(len(picture) + //nolint:gosec // small
+		len(telemetry))
+	moov := Movie{Width: 640, Height: 360, Seconds: 2, Frames: 3000}.moov(uint32(at), uint32(at)+next, //nolint:gosec // small
+		uint32(at)+2*next+uint32(len(telemetry))) //nolint:gosec // small
+	binary.BigEndian.PutUint32(moov[8+8+4:], 3_900_000_000) // mvhd: creation time
 	// The first track's description names the encoder.
 	entry := bytes.Index(moov, []byte("avc1")) + 4
 	copy(moov[entry+42:], "\x0ESECRET encoder")
@@ -60,15 +63,18 @@ func FragmentedMovie() []byte {
 		Box("tkhd", BE32(7, 0, 0, 2, 0, 0, 0, 0, 0, 0), make([]byte, 36), BE32(0, 0)),
 		Box("mdia", Box("mdhd", BE32(0, 0, 0, 1000, 0, 0)), Box("hdlr", BE32(0, 0), []byte("camm"), BE32(0, 0, 0)),
 			Box("minf", Box("stbl", Box("stsd", BE32(0, 1), Box("camm", BE32(0, 1)))))))
-	extends := Box("mvex", Box("trex", BE32(0, 1, 1, 0, 500, 0)), Box("trex", BE32(0, 2, 1, 0, uint32(len(telemetry)), 0))) //nolint:gosec // small
+	extends := Box("mvex", Box("trex", BE32(0, 1, 1, 0, 500, 0)),
+		Box("trex", BE32(0, 2, 1, 0, uint32(len(telemetry)), 0))) //nolint:gosec // small
 	moov := Box("moov", head[8:], positions, extends)
 	fragment := func(offset uint32) []byte {
 		return Box("moof", Box("mfhd", BE32(0, 1)),
 			Box("traf", Box("tfhd", BE32(0x020000, 1)), Box("trun", BE32(0x01, 1, offset))),
-			Box("traf", Box("tfhd", BE32(0x020000, 2)), Box("trun", BE32(0x201, 2, offset+500, uint32(len(telemetry)), uint32(len(telemetry)))))) //nolint:gosec // small
+			Box("traf", Box("tfhd", BE32(0x020000, 2)),
+				Box("trun", BE32(0x201, 2, offset+500, uint32(len(telemetry)), uint32(len(telemetry)))))) //nolint:gosec // small
 	}
 	moof := fragment(uint32(len(fragment(0)) + 8)) //nolint:gosec // small
-	return slices.Concat(Box("ftyp", []byte("iso5"), BE32(0), []byte("iso5")), moov, moof, Box("mdat", picture, telemetry, telemetry))
+	return slices.Concat(Box("ftyp", []byte("iso5"), BE32(0), []byte("iso5")), moov, moof,
+		Box("mdat", picture, telemetry, telemetry))
 }
 
 // Element is an EBML element (RFC 8794, 6).
@@ -84,9 +90,12 @@ func Element(id uint32, content ...[]byte) []byte {
 func TaggedWebM(live bool) []byte {
 	text := func(id uint32, s string) []byte { return Element(id, []byte(s)) }
 	video := Element(0xE0, Element(0xB0, []byte{2, 128}), Element(0xBA, []byte{1, 104}))
-	info := Element(0x1549A966, []byte{0xBF, 0x84, 1, 2, 3, 4}, Element(0x2AD7B1, []byte{0x0F, 0x42, 0x40}), text(0x4D80, "SECRET muxer"), text(0x5741, "SECRET writer"),
-		text(0x7BA9, Note), Element(0x4461, BE32(1, 2)), Element(0x4489, binary.BigEndian.AppendUint64(nil, math.Float64bits(2000))))
-	tracks := Element(0x1654AE6B, Element(0xAE, Element(0x83, []byte{1}), text(0x86, "V_VP9"), text(0x536E, Camera), video))
+	info := Element(0x1549A966, []byte{0xBF, 0x84, 1, 2, 3, 4}, Element(0x2AD7B1, []byte{0x0F, 0x42, 0x40}),
+		text(0x4D80, "SECRET muxer"), text(0x5741, "SECRET writer"),
+		text(0x7BA9, Note), Element(0x4461, BE32(1, 2)),
+		Element(0x4489, binary.BigEndian.AppendUint64(nil, math.Float64bits(2000))))
+	tracks := Element(0x1654AE6B, Element(0xAE, Element(0x83, []byte{1}), text(0x86, "V_VP9"), text(0x536E, Camera),
+		video))
 	frames := slices.Concat(Element(0xE7, []byte{0}), Element(0xA3, []byte("frames")))
 	cluster := Element(0x1F43B675, frames)
 	if live {
@@ -96,7 +105,8 @@ func TaggedWebM(live bool) []byte {
 	attached := Element(0x1941A469, Element(0x61A7, text(0x466E, "SECRET.jpg")))
 	head := Element(0x1A45DFA3, text(0x4282, "webm"))
 	if live {
-		return slices.Concat(head, []byte{0x18, 0x53, 0x80, 0x67, 0x01, 255, 255, 255, 255, 255, 255, 255}, info, tracks, cluster, tags)
+		return slices.Concat(head, []byte{0x18, 0x53, 0x80, 0x67, 0x01, 255, 255, 255, 255, 255, 255, 255}, info,
+			tracks, cluster, tags)
 	}
 	return slices.Concat(head, Element(0x18538067, info, tracks, cluster, attached, tags))
 }

@@ -38,9 +38,16 @@ func (n *Newsroom) CountViewsAt(redisURL string, log io.Writer) *Audience {
 	n.T.Helper()
 	client := enginetest.RedisClient(n.T, redisURL)
 	logger := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	c := &Audience{Counter: counter.New(client, counter.Options{}), Directory: &site.Directory{Store: n.Store, Sealer: n.Sealer, Log: logger},
-		Signals: pubsub.NewSiteSignals(client, logger)}
-	c.Counts = flush.Counts{Counter: c.Counter, FilteredReader: flush.FilteredReader{Counter: c.Counter, Store: n.Store}, EngagementReader: n.Store}
+	c := &Audience{
+		Counter: counter.New(client, counter.Options{}), Directory: &site.Directory{
+			Store: n.Store, Sealer: n.Sealer, Log: logger,
+		},
+		Signals: pubsub.NewSiteSignals(client, logger),
+	}
+	c.Counts = flush.Counts{
+		Counter: c.Counter, FilteredReader: flush.FilteredReader{Counter: c.Counter, Store: n.Store},
+		EngagementReader: n.Store,
+	}
 	c.Batcher = counter.NewBatcher(c.Counter)
 	n.T.Cleanup(c.Batcher.Close)
 	n.Must(c.Directory.Refresh(n.T.Context()))
@@ -49,17 +56,23 @@ func (n *Newsroom) CountViewsAt(redisURL string, log io.Writer) *Audience {
 	tracker, err := ingest.NewTracker()
 	n.Must(err)
 	n.Sites.OnChange = func(ctx context.Context) { n.Must(c.Directory.Refresh(ctx)) }
-	c.Ingest = &ingest.Handler{Sites: c.Directory, Counter: c.Batcher, Bulk: c.Counter, Notifier: c.Signals,
-		Visitors: &visitor.Identifier{Salts: visitor.NewSalts(client)}, Bots: robots, RateLimiter: botfilter.NewRateLimiter(n.T.Context(), client),
-		Referrers: dimensions.NewReferrers(), Log: logger, Tracker: tracker}
+	c.Ingest = &ingest.Handler{
+		Sites: c.Directory, Counter: c.Batcher, Bulk: c.Counter, Notifier: c.Signals,
+		Visitors: &visitor.Identifier{Salts: visitor.NewSalts(client)}, Bots: robots,
+		RateLimiter: botfilter.NewRateLimiter(n.T.Context(), client),
+		Referrers:   dimensions.NewReferrers(), Log: logger, Tracker: tracker,
+	}
 	return c
 }
 
 // Site creates a site in the newsroom's workspace.
 func (n *Newsroom) Site(change ...func(*site.Site)) (made site.Site, secretKey string) {
 	n.T.Helper()
-	draft := site.Site{Name: "News", WindowSeconds: 1800, UniqueMethod: counter.HyperLogLog, RateHits: site.DefaultRateHits, RateSeconds: 10,
-		Visitors: site.Cookieless, PublicCounts: true}
+	draft := site.Site{
+		Name: "News", WindowSeconds: 1800, UniqueMethod: counter.HyperLogLog,
+		RateHits: site.DefaultRateHits, RateSeconds: 10,
+		Visitors: site.Cookieless, PublicCounts: true,
+	}
 	for _, f := range change {
 		f(&draft)
 	}

@@ -103,18 +103,26 @@ func OpenWith(t testing.TB, options fake.Options) *Newsroom {
 	n.Must(err)
 	n.Bus = pubsub.NewBus(enginetest.RedisClient(t, n.RedisURL), log)
 	n.Keyset = secret.Source{Path: keyset}
-	n.Accounts = &account.Service{Store: n.Store, Connectors: n.Networks, Sealer: n.Sealer, Sandbox: n.Fake.NetworkURL, Notifier: n.Bus,
+	n.Accounts = &account.Service{
+		Store: n.Store, Connectors: n.Networks, Sealer: n.Sealer, Sandbox: n.Fake.NetworkURL,
+		Notifier:      n.Bus,
 		SandboxValues: func(network string) map[string]string { return n.Fake.FormValues(network, "desk") },
 		RedirectURI:   "https://dateline.example/api/v1/oauth/callback",
-		Timing:        account.RenewTiming{PollInterval: 10 * time.Millisecond, Backoff: 20 * time.Millisecond}}
+		Timing:        account.RenewTiming{PollInterval: 10 * time.Millisecond, Backoff: 20 * time.Millisecond},
+	}
 	n.People = &workspace.Service{Store: n.Store}
-	n.Media = &media.Service{Objects: n.Objects, Store: n.Store, MaxBytes: 1 << 20, Web: &http.Client{Transport: noWeb{}}}
+	n.Media = &media.Service{
+		Objects: n.Objects, Store: n.Store, MaxBytes: 1 << 20, Web: &http.Client{Transport: noWeb{}},
+	}
 	guard, err := ssrf.New([]string{"127.0.0.1/32"})
 	n.Must(err)
 	n.Webhooks = &webhook.Service{Store: n.Store, Sealer: n.Sealer, Live: n.Bus, Guard: guard}
 	n.Sites = &site.Service{Store: n.Store, Sealer: n.Sealer}
 	n.Limits = ratelimit.New(t.Context(), enginetest.RedisClient(t, n.RedisURL), 30*time.Second, log)
-	n.Scheduler = &scheduling.Scheduler{Store: n.Store, Accounts: n.Accounts, Networks: n.Networks, ObjectURL: n.Objects.URL, Notifier: n.Bus, Log: log, Rates: n.Limits, LinkBase: "https://go.example/l/"}
+	n.Scheduler = &scheduling.Scheduler{
+		Store: n.Store, Accounts: n.Accounts, Networks: n.Networks, ObjectURL: n.Objects.URL, Notifier: n.Bus, Log: log,
+		Rates: n.Limits, LinkBase: "https://go.example/l/",
+	}
 	n.Login, err = login.New(login.Options{Store: n.Store, PublicURL: "https://dateline.example", Log: log})
 	n.Must(err)
 	n.Workspace, n.Owner, n.Token = n.Found("Desk")
@@ -142,7 +150,10 @@ func (n *Newsroom) Found(name string) (w workspace.Workspace, owner workspace.Pr
 	w = workspace.Workspace{ID: uuid.Must(uuid.NewV7()), Name: name, TimeZone: "Asia/Ho_Chi_Minh"}
 	t, plain := workspace.NewToken(w.ID, uuid.Must(uuid.NewV7()), "cli")
 	n.Must(n.Store.Found(n.T.Context(), w, "Owner of "+name, t))
-	return w, workspace.Principal{WorkspaceID: w.ID, UserID: t.UserID, TokenID: t.ID, Role: workspace.Owner, Scopes: t.Scopes}, plain
+	return w, workspace.Principal{
+		WorkspaceID: w.ID, UserID: t.UserID, TokenID: t.ID, Role: workspace.Owner,
+		Scopes: t.Scopes,
+	}, plain
 }
 
 // Member adds a member to the workspace.
@@ -158,7 +169,9 @@ func (n *Newsroom) Join(w workspace.Workspace, role workspace.Role) workspace.Pr
 	m, _, err := n.Store.Invite(n.T.Context(), w.ID, user.String()+"@news.example", role, idempotency.Key{})
 	n.Must(err)
 	n.Must(n.Store.RecordLogin(n.T.Context(), m.User.ID, uuid.Must(uuid.NewV7())))
-	return workspace.Principal{WorkspaceID: w.ID, UserID: m.User.ID, Role: role, Scopes: []workspace.Scope{workspace.Everything}}
+	return workspace.Principal{
+		WorkspaceID: w.ID, UserID: m.User.ID, Role: role, Scopes: []workspace.Scope{workspace.Everything},
+	}
 }
 
 // TokenOf creates a token of a member, with all or only some scopes.
@@ -189,10 +202,14 @@ func (n *Newsroom) Allow(name string) account.Account {
 	n.T.Helper()
 	_, err := n.Fake.AddAccount(name)
 	n.Must(err)
-	link, err := n.Accounts.StartAuthorization(n.T.Context(), n.Owner, account.Instance{Network: "mastodon", Sandbox: true})
+	link, err := n.Accounts.StartAuthorization(n.T.Context(), n.Owner, account.Instance{
+		Network: "mastodon", Sandbox: true,
+	})
 	n.Must(err)
 	back := Consent(n.T, link)
-	made, err := n.Accounts.CompleteAuthorization(n.T.Context(), account.Callback{State: back.Get("state"), Code: back.Get("code")})
+	made, err := n.Accounts.CompleteAuthorization(n.T.Context(), account.Callback{
+		State: back.Get("state"), Code: back.Get("code"),
+	})
 	n.Must(err)
 	return made.Account
 }
@@ -224,7 +241,9 @@ func (n *Newsroom) Refuse(id uuid.UUID) {
 	n.T.Helper()
 	a, err := n.Store.Account(n.T.Context(), id)
 	n.Must(err)
-	_, err = n.Store.MarkNeedsReconnect(n.T.Context(), id, a.TokenVersion, account.LastError{Class: network.Auth, Message: "The token is revoked."})
+	_, err = n.Store.MarkNeedsReconnect(n.T.Context(), id, a.TokenVersion, account.LastError{
+		Class: network.Auth, Message: "The token is revoked.",
+	})
 	n.Must(err)
 }
 
@@ -252,8 +271,12 @@ func (n *Newsroom) ClaimOn(p post.Post, account uuid.UUID) post.Call {
 	target := TargetOn(p, account)
 	epoch, err := n.Store.LastEpoch(n.T.Context(), target.ID, 0, p.Revision)
 	n.Must(err)
-	c, ok, err := n.Store.Claim(n.T.Context(), post.Call{OperationID: uuid.Must(uuid.NewV7()), PostID: p.ID, TargetID: target.ID,
-		Revision: p.Revision, Epoch: epoch + 1, IdempotencyKey: uuid.NewString(), Fingerprint: make([]byte, 32)}, time.Minute)
+	c, ok, err := n.Store.Claim(n.T.Context(), post.Call{
+		OperationID: uuid.Must(uuid.NewV7()), PostID: p.ID,
+		TargetID: target.ID,
+		Revision: p.Revision, Epoch: epoch + 1, IdempotencyKey: uuid.NewString(), Fingerprint: make([]byte, 32),
+	},
+		time.Minute)
 	n.Must(err)
 	if !ok {
 		n.T.Fatalf("the claim of %s was refused", p.ID)
@@ -284,14 +307,20 @@ func (n *Newsroom) Dead(p post.Post, status post.TargetStatus) post.Post {
 func (n *Newsroom) Finish(c post.Call, status post.TargetStatus) post.Post {
 	n.T.Helper()
 	now := time.Now()
-	o := post.Outcome{PostID: c.PostID, TargetID: c.TargetID, Fence: c.Fence, Revision: c.Revision, OperationID: c.OperationID, Status: status, Attempts: 1}
+	o := post.Outcome{
+		PostID: c.PostID, TargetID: c.TargetID, Fence: c.Fence, Revision: c.Revision,
+		OperationID: c.OperationID, Status: status, Attempts: 1,
+	}
 	switch status {
 	case post.TargetPosted:
-		o.Operation, o.Event, o.RemoteID, o.RemoteURL, o.PostedAt = post.CallAccepted, post.EventPosted, uuid.NewString(), "https://social.example/@desk/1", &now
+		o.Operation, o.Event, o.RemoteID, o.RemoteURL, o.PostedAt = post.CallAccepted, post.EventPosted,
+			uuid.NewString(), "https://social.example/@desk/1", &now
 	case post.TargetUncertain:
-		o.Operation, o.Event, o.ErrorClass, o.Error = post.CallManual, post.EventUncertain, "ambiguous", "The network gave no answer."
+		o.Operation, o.Event, o.ErrorClass, o.Error = post.CallManual, post.EventUncertain, "ambiguous",
+			"The network gave no answer."
 	default:
-		o.Operation, o.Event, o.ErrorClass, o.Error = post.CallFailed, post.EventFailed, "rejected", "The network refused it."
+		o.Operation, o.Event, o.ErrorClass, o.Error = post.CallFailed, post.EventFailed, "rejected",
+			"The network refused it."
 	}
 	p, ok, err := n.Store.RecordOutcome(n.T.Context(), o)
 	n.Must(err)

@@ -28,13 +28,18 @@ func (n *Newsroom) Everywhere() []account.Account {
 		add(fake.Account{Network: name, Kind: kind, OwnerID: add(fake.Account{Network: name}).ID, Name: "newsroom"})
 		all = append(all, n.Consented(name)...)
 	}
-	for _, a := range []fake.Account{{Network: "bluesky"}, {Network: "discord"}, {Network: "telegram", ID: "-1002000000001"}} {
+	for _, a := range []fake.Account{
+		{Network: "bluesky"},
+		{Network: "discord"},
+		{Network: "telegram", ID: "-1002000000001"},
+	} {
 		add(a)
 		values := map[string]secret.Text{}
 		for field, value := range n.Fake.FormValues(a.Network, "desk") {
 			values[field] = secret.NewText(value)
 		}
-		made, err := n.Accounts.ConnectForm(n.T.Context(), n.Owner, account.Instance{Network: a.Network, Sandbox: true}, values)
+		made, err := n.Accounts.ConnectForm(n.T.Context(), n.Owner, account.Instance{Network: a.Network, Sandbox: true},
+			values)
 		n.Must(err)
 		all = append(all, made.Account)
 	}
@@ -47,7 +52,9 @@ func (n *Newsroom) Consented(name string) []account.Account {
 	link, err := n.Accounts.StartAuthorization(n.T.Context(), n.Owner, account.Instance{Network: name, Sandbox: true})
 	n.Must(err)
 	back := Consent(n.T, link)
-	made, err := n.Accounts.CompleteAuthorization(n.T.Context(), account.Callback{State: back.Get("state"), Code: back.Get("code")})
+	made, err := n.Accounts.CompleteAuthorization(n.T.Context(), account.Callback{
+		State: back.Get("state"), Code: back.Get("code"),
+	})
 	n.Must(err)
 	if made.Choice == nil {
 		return []account.Account{made.Account}

@@ -31,8 +31,11 @@ func Bucket(t testing.TB) *objects.Bucket {
 	user := u.User
 	secret, _ := user.Password()
 	u.User = nil
-	bucket, err := objects.Open(t.Context(), objects.Options{Endpoint: u.String(), Region: "us-east-1", Bucket: "dateline-test-" + uuid.NewString(),
-		AccessKey: user.Username(), SecretKey: secret, PathStyle: true})
+	bucket, err := objects.Open(t.Context(), objects.Options{
+		Endpoint: u.String(), Region: "us-east-1",
+		Bucket:    "dateline-test-" + uuid.NewString(),
+		AccessKey: user.Username(), SecretKey: secret, PathStyle: true,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,14 +48,19 @@ func Bucket(t testing.TB) *objects.Bucket {
 // StoppableBucket is Bucket for tests that stop it or access its directory.
 func StoppableBucket(t testing.TB, dir string) (bucket *objects.Bucket, stop func()) {
 	t.Helper()
-	handler, err := s3server.New(s3server.Options{Dir: dir, Bucket: "dateline-test", AccessKey: "test", SecretKey: "test"})
+	handler, err := s3server.New(s3server.Options{
+		Dir: dir, Bucket: "dateline-test", AccessKey: "test", SecretKey: "test",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	bucket, err = objects.Open(t.Context(), objects.Options{Endpoint: server.URL, Region: "us-east-1", Bucket: "dateline-test",
-		AccessKey: "test", SecretKey: "test", PathStyle: true})
+	bucket, err = objects.Open(t.Context(), objects.Options{
+		Endpoint: server.URL, Region: "us-east-1",
+		Bucket:    "dateline-test",
+		AccessKey: "test", SecretKey: "test", PathStyle: true,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,8 +43,12 @@ func Articles() (map[string]search.Document, error) {
 		if err != nil {
 			return nil, err
 		}
-		d := search.Document{ID: ID(f[0]), Version: 1, URL: "https://" + f[2] + "/" + f[0], Language: f[1], Domain: f[2], Section: f[3], Tags: strings.Split(f[4], ", "),
-			Authors: []string{f[5]}, Published: Now().Add(-time.Duration(days) * 24 * time.Hour), Title: f[7], Lead: f[8], Body: f[9], Group: ID(f[0])}
+		d := search.Document{
+			ID: ID(f[0]), Version: 1, URL: "https://" + f[2] + "/" + f[0], Language: f[1],
+			Domain: f[2], Section: f[3], Tags: strings.Split(f[4], ", "),
+			Authors: []string{f[5]}, Published: Now().Add(-time.Duration(days) * 24 * time.Hour), Title: f[7],
+			Lead: f[8], Body: f[9], Group: ID(f[0]),
+		}
 		out[f[0]] = d
 	}
 	return out, nil
@@ -121,8 +125,12 @@ func Noise(n int) ([]search.Document, error) {
 			return strings.Join(parts, " ")
 		}
 		key := "noise-" + strconv.Itoa(i)
-		out[i] = search.Document{ID: ID(key), Version: 1, URL: "https://noise.example/" + key, Domain: "noise.example", Language: language, Section: "Noise",
-			Published: Now().Add(-time.Duration(r.IntN(60*24)) * time.Hour), Title: "Noise " + strconv.Itoa(i), Lead: text(12), Body: text(120), Group: ID(key)}
+		out[i] = search.Document{
+			ID: ID(key), Version: 1, URL: "https://noise.example/" + key, Domain: "noise.example",
+			Language: language, Section: "Noise",
+			Published: Now().Add(-time.Duration(r.IntN(60*24)) * time.Hour), Title: "Noise " + strconv.Itoa(i),
+			Lead: text(12), Body: text(120), Group: ID(key),
+		}
 	}
 	return out, nil
 }

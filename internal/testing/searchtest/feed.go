@@ -50,7 +50,9 @@ func ReadFeed(raw []byte) (f Feed, err error) {
 		if err != nil {
 			return f, err
 		}
-		f.Items = append(f.Items, FeedItem{ID: i.GUID, Title: i.Title, Link: i.Link, Author: i.Creator, Categories: i.Categories, Published: at})
+		f.Items = append(f.Items, FeedItem{
+			ID: i.GUID, Title: i.Title, Link: i.Link, Author: i.Creator, Categories: i.Categories, Published: at,
+		})
 	}
 	return f, nil
 }

@@ -24,8 +24,14 @@ const vocabulary = 60_000
 func NewLoad(seed uint64) *Load {
 	r := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // the same every time
 	l := &Load{seed: seed}
-	onsets := []string{"b", "c", "ch", "d", "đ", "gi", "h", "kh", "l", "m", "n", "ng", "nh", "ph", "qu", "s", "t", "th", "tr", "v", "x", "st", "pr", "fl", "gr"}
-	tails := []string{"a", "á", "à", "ã", "ạ", "an", "anh", "ăng", "ấp", "ật", "ay", "e", "en", "ê", "ệt", "i", "inh", "o", "ong", "ô", "ồng", "ơ", "ời", "u", "ư", "ươn", "ường", "yên", "er", "ing", "ons"}
+	onsets := []string{
+		"b", "c", "ch", "d", "đ", "gi", "h", "kh", "l", "m", "n", "ng", "nh", "ph", "qu", "s", "t", "th",
+		"tr", "v", "x", "st", "pr", "fl", "gr",
+	}
+	tails := []string{
+		"a", "á", "à", "ã", "ạ", "an", "anh", "ăng", "ấp", "ật", "ay", "e", "en", "ê", "ệt", "i", "inh",
+		"o", "ong", "ô", "ồng", "ơ", "ời", "u", "ư", "ươn", "ường", "yên", "er", "ing", "ons",
+	}
 	for len(l.words) < vocabulary {
 		i := len(l.words)
 		w := onsets[i%len(onsets)] + tails[i/len(onsets)%len(tails)]
@@ -61,7 +67,13 @@ func (l *Load) Article(i, of int) search.Document {
 	}
 	key := "load-" + strconv.Itoa(i)
 	domain := "site-" + strconv.Itoa(r.IntN(50)) + ".example"
-	return search.Document{ID: ID(key), Version: 1, URL: "https://" + domain + "/" + key, Domain: domain, Language: []string{"vi", "en"}[i%2],
-		Section: "Section " + strconv.Itoa(r.IntN(12)), Tags: []string{text(1), text(1)}, Authors: []string{"Author " + strconv.Itoa(r.IntN(500))},
-		Published: Now().Add(-time.Duration(of-i) * 5 * time.Minute), Title: text(9), Lead: text(24), Body: text(150 + r.IntN(200)), Group: ID(key)}
+	return search.Document{
+		ID: ID(key), Version: 1, URL: "https://" + domain + "/" + key, Domain: domain,
+		Language: []string{"vi", "en"}[i%2],
+		Section:  "Section " + strconv.Itoa(r.IntN(12)), Tags: []string{text(1), text(1)}, Authors: []string{
+			"Author " + strconv.Itoa(r.IntN(500)),
+		},
+		Published: Now().Add(-time.Duration(of-i) * 5 * time.Minute), Title: text(9), Lead: text(24),
+		Body: text(150 + r.IntN(200)), Group: ID(key),
+	}
 }

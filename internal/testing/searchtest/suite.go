@@ -31,8 +31,10 @@ const articleCount = 115
 // Run runs the suite.
 func Run(t *testing.T, rig Rig) {
 	for name, test := range map[string]func(*testing.T, Rig){
-		"Relevance": relevance, "Operators": operators, "Diacritics": diacritics, "Typos": typos, "Filters": filters, "Facets": facets,
-		"TimeOrder": timeOrder, "Pages": pages, "Highlights": highlights, "Versions": versions, "Deletion": deletion, "Hostile": hostile,
+		"Relevance": relevance, "Operators": operators, "Diacritics": diacritics, "Typos": typos, "Filters": filters,
+		"Facets":    facets,
+		"TimeOrder": timeOrder, "Pages": pages, "Highlights": highlights, "Versions": versions, "Deletion": deletion,
+		"Hostile": hostile,
 		"Rebuild": rebuild, "Meaning": meaning, "Questions": questions, "Prefixes": prefixes,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, rig) })
@@ -89,7 +91,8 @@ type Scores struct {
 }
 
 func (s Scores) String() string {
-	return fmt.Sprintf("%d queries: nDCG@10 %.3f, recall@10 %.3f, right first %.3f", s.Queries, s.NDCG, s.Recall, s.First)
+	return fmt.Sprintf("%d queries: nDCG@10 %.3f, recall@10 %.3f, right first %.3f", s.Queries, s.NDCG, s.Recall,
+		s.First)
 }
 
 // Parts of the judged queries.
@@ -118,7 +121,10 @@ func Score(t testing.TB, rank func(query string) []uuid.UUID) (parts map[string]
 		n := NDCG(got, j.Grades)
 		for _, part := range []string{AllQueries, j.part()} {
 			s := parts[part]
-			parts[part] = Scores{s.Queries + 1, s.NDCG + n, s.Recall + Recall(got, j.Grades), s.First + First(got, j.Grades)}
+			parts[part] = Scores{
+				s.Queries + 1, s.NDCG + n, s.Recall + Recall(got, j.Grades),
+				s.First + First(got, j.Grades),
+			}
 		}
 		if n < 0.7 && !j.HeldOut {
 			worst = append(worst, fmt.Sprintf("%.2f %s", n, j.Query))
@@ -176,7 +182,8 @@ func relevance(t *testing.T, rig Rig) {
 			margin = questionMargin
 		}
 		if s.NDCG < rig.NDCG-margin || s.Recall < rig.Recall-margin || s.First < rig.First-margin {
-			t.Errorf("%s: want at least nDCG %.3f, recall %.3f, first %.3f", part, rig.NDCG-margin, rig.Recall-margin, rig.First-margin)
+			t.Errorf("%s: want at least nDCG %.3f, recall %.3f, first %.3f", part, rig.NDCG-margin, rig.Recall-margin,
+				rig.First-margin)
 		}
 	}
 	t.Logf("worst: %s", strings.Join(worst, "; "))
@@ -211,7 +218,10 @@ func operators(t *testing.T, rig Rig) {
 			t.Errorf("%q: got %v, want %v", text, got, want)
 		}
 	}
-	for _, text := range []string{"", "   ", "***", `"`, "-", `'); drop table articles; --`, "a & b | !c <-> (d", `\`, "\x00", "\xff\xfe", strings.Repeat("x ", 2000), "😀"} {
+	for _, text := range []string{
+		"", "   ", "***", `"`, "-", `'); drop table articles; --`, "a & b | !c <-> (d", `\`,
+		"\x00", "\xff\xfe", strings.Repeat("x ", 2000), "😀",
+	} {
 		if _, err := e.Search(t.Context(), search.Request{Text: text, Facets: true, Mode: search.Hybrid}); err != nil {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -226,12 +236,18 @@ func operators(t *testing.T, rig Rig) {
 func diacritics(t *testing.T, rig Rig) {
 	e := rig.Open(t, nil)
 	IndexArticles(t, e, 0)
-	for text, want := range map[string]string{"má": "ma", "mã": "mado", "bò": "bo", "báo": "baochi", "bão": "bao", "phở": "pho", "bóng rổ": "bongro"} {
+	for text, want := range map[string]string{
+		"má": "ma", "mã": "mado", "bò": "bo", "báo": "baochi", "bão": "bao",
+		"phở": "pho", "bóng rổ": "bongro",
+	} {
 		wantFirst(t, e, text, want)
 	}
 	for _, text := range []string{"ma", "phở", "pho"} {
 		got, _ := find(t, e, search.Request{Text: text, Limit: 50})
-		for _, want := range map[string][]string{"ma": {"ma", "mado", "nhama"}, "phở": {"pho", "phoco"}, "pho": {"pho", "phoco"}}[text] {
+		for _, want := range map[string][]string{
+			"ma": {"ma", "mado", "nhama"}, "phở": {"pho", "phoco"},
+			"pho": {"pho", "phoco"},
+		}[text] {
 			if !slices.Contains(got, want) {
 				t.Errorf("%q: got %v, want %s in it", text, got, want)
 			}
@@ -240,7 +256,13 @@ func diacritics(t *testing.T, rig Rig) {
 	wantFirst(t, e, "duong cao toc", "duong")
 	wantFirst(t, e, "DIEM CHUAN SU PHAM", "dihoc")
 	// Two spellings of a tone, and of a character.
-	must(t, e.Index(t.Context(), []search.Document{{ID: ID("hoa"), Version: 1, Title: "Hoà bình ở Thuỷ Nguyên", URL: "https://x.example/hoa", Domain: "x.example", Published: Now()}}))
+	must(t, e.Index(t.Context(), []search.Document{
+		{
+			ID: ID("hoa"), Version: 1, Title: "Hoà bình ở Thuỷ Nguyên", URL: "https://x.example/hoa",
+			Domain:    "x.example",
+			Published: Now(),
+		},
+	}))
 	wantFirst(t, e, "Hòa bình Thủy Nguyên", "hoa")
 	wantFirst(t, e, "Ho\u0300a bi\u0300nh Thu\u0309y Nguye\u0302n", "hoa")
 	spellings(t, e)
@@ -249,17 +271,30 @@ func diacritics(t *testing.T, rig Rig) {
 // Open syllables have two official spellings, with i and with y. The typed one ranks first.
 func spellings(t *testing.T, e search.Engine) {
 	t.Helper()
-	titles := map[string]string{"ky": "Quần vợt: kỹ thuật giao bóng", "ki": "Quần vợt: kĩ thuật giao bóng", "ly": "Lý thuyết dây", "si": "Bác sĩ trực đêm", "ty": "Công ty gạch ngói",
-		"quy": "Quý khách lên tàu", "dn": "Ðà Nẵng bắn pháo hoa", "tay": "Bàn tay trái", "thuy": "Cô Thúy kể chuyện"}
-	for id, title := range titles {
-		must(t, e.Index(t.Context(), []search.Document{{ID: ID("spelling-" + id), Version: 1, Title: title, URL: "https://x.example/spelling-" + id, Domain: "x.example", Published: Now()}}))
+	titles := map[string]string{
+		"ky": "Quần vợt: kỹ thuật giao bóng", "ki": "Quần vợt: kĩ thuật giao bóng",
+		"ly": "Lý thuyết dây", "si": "Bác sĩ trực đêm", "ty": "Công ty gạch ngói",
+		"quy": "Quý khách lên tàu", "dn": "Ðà Nẵng bắn pháo hoa", "tay": "Bàn tay trái", "thuy": "Cô Thúy kể chuyện",
 	}
-	for text, want := range map[string]string{"kĩ thuật giao bóng": "ki", "kỹ thuật giao bóng": "ky", "lí thuyết dây": "ly", "ly thuyet day": "ly", "li thuyet day": "ly",
-		"bác sỹ trực đêm": "si", "công ti gạch ngói": "ty", "cong ti gach ngoi": "ty", "quí khách lên tàu": "quy", "Đà Nẵng bắn pháo": "dn"} {
+	for id, title := range titles {
+		must(t, e.Index(t.Context(), []search.Document{
+			{
+				ID: ID("spelling-" + id), Version: 1, Title: title, URL: "https://x.example/spelling-" + id,
+				Domain: "x.example", Published: Now(),
+			},
+		}))
+	}
+	for text, want := range map[string]string{
+		"kĩ thuật giao bóng": "ki", "kỹ thuật giao bóng": "ky",
+		"lí thuyết dây": "ly", "ly thuyet day": "ly", "li thuyet day": "ly",
+		"bác sỹ trực đêm": "si", "công ti gạch ngói": "ty", "cong ti gach ngoi": "ty", "quí khách lên tàu": "quy",
+		"Đà Nẵng bắn pháo": "dn",
+	} {
 		wantFirst(t, e, text, "spelling-"+want)
 	}
 	for text, other := range map[string]string{"bàn tai trái": "tay", "cô thúi kể chuyện": "thuy"} {
-		if got, _ := find(t, e, search.Request{Text: `"` + text + `"`, Limit: 50}); slices.Contains(got, "spelling-"+other) {
+		if got, _ := find(t, e, search.Request{Text: `"` + text + `"`, Limit: 50}); slices.Contains(got,
+			"spelling-"+other) {
 			t.Errorf("%q: got %v, want not %s", text, got, other)
 		}
 	}
@@ -303,20 +338,30 @@ func filters(t *testing.T, rig Rig) {
 		"two domains":    {search.Filters{Domains: []string{"thethao.example", "stadium.example"}}, 9},
 		"within":         {search.Filters{VisibleDomains: []string{"stadium.example"}}, 4},
 		"within nothing": {search.Filters{VisibleDomains: []string{}}, 0},
-		"outside":        {search.Filters{VisibleDomains: []string{"stadium.example"}, Domains: []string{"thethao.example"}}, 0},
-		"language":       {search.Filters{Languages: []string{"en"}}, 47},
-		"section":        {search.Filters{Sections: []string{"Kinh tế"}}, 6},
-		"tag":            {search.Filters{Tags: []string{"bóng đá"}}, 2},
-		"author":         {search.Filters{Authors: []string{"Jae Park"}}, 6},
-		"from":           {search.Filters{From: Now().Add(-day)}, 5},
-		"a day":          {search.Filters{From: Now().Add(-2 * day), To: Now().Add(-day)}, 7},
-		"all":            {search.Filters{Languages: []string{"vi"}, Sections: []string{"Thể thao"}, Authors: []string{"Đặng Văn Sơn"}, From: Now().Add(-9 * day)}, 3},
+		"outside": {
+			search.Filters{VisibleDomains: []string{"stadium.example"}, Domains: []string{"thethao.example"}}, 0,
+		},
+		"language": {search.Filters{Languages: []string{"en"}}, 47},
+		"section":  {search.Filters{Sections: []string{"Kinh tế"}}, 6},
+		"tag":      {search.Filters{Tags: []string{"bóng đá"}}, 2},
+		"author":   {search.Filters{Authors: []string{"Jae Park"}}, 6},
+		"from":     {search.Filters{From: Now().Add(-day)}, 5},
+		"a day":    {search.Filters{From: Now().Add(-2 * day), To: Now().Add(-day)}, 7},
+		"all": {
+			search.Filters{
+				Languages: []string{"vi"}, Sections: []string{"Thể thao"}, Authors: []string{"Đặng Văn Sơn"},
+				From: Now().Add(-9 * day),
+			}, 3,
+		},
 	} {
 		if _, a := find(t, e, search.Request{Filters: c.f, Limit: 100}); a.Total != c.want || len(a.Hits) != c.want {
 			t.Errorf("%s: %d articles, %d hits, want %d", name, a.Total, len(a.Hits), c.want)
 		}
 	}
-	if got, _ := find(t, e, search.Request{Text: "world cup", Filters: search.Filters{Domains: []string{"circuit.example"}}}); len(got) != 0 {
+	if got, _ := find(t, e, search.Request{
+		Text:    "world cup",
+		Filters: search.Filters{Domains: []string{"circuit.example"}},
+	}); len(got) != 0 {
 		t.Errorf("got %v in another workspace", got)
 	}
 }
@@ -331,8 +376,12 @@ func facets(t *testing.T, rig Rig) {
 			got[f.Field+" "+v.Value] = v.Count
 		}
 	}
-	for value, want := range map[string]int{"domain thethao.example": 5, "domain stadium.example": 4, "language vi": 5, "language en": 4, "section Thể thao": 5,
-		"tag bóng đá": 2, "tag football": 2, "author Leo Marsh": 4, "author Đặng Văn Sơn": 4, "domain ledger.example": 0} {
+	for value, want := range map[string]int{
+		"domain thethao.example": 5, "domain stadium.example": 4, "language vi": 5,
+		"language en": 4, "section Thể thao": 5,
+		"tag bóng đá": 2, "tag football": 2, "author Leo Marsh": 4, "author Đặng Văn Sơn": 4,
+		"domain ledger.example": 0,
+	} {
 		if got[value] != want {
 			t.Errorf("%s: %d, want %d", value, got[value], want)
 		}

@@ -16,11 +16,13 @@ func timeOrder(t *testing.T, rig Rig) {
 	e := rig.Open(t, nil)
 	IndexArticles(t, e, 40)
 	_, a := find(t, e, search.Request{Text: "hà nội", Sort: search.ByTime, Limit: 50})
-	if len(a.Hits) < 5 || !slices.IsSortedFunc(a.Hits, func(x, y search.Hit) int { return y.Published.Compare(x.Published) }) {
+	if len(a.Hits) < 5 || !slices.IsSortedFunc(a.Hits,
+		func(x, y search.Hit) int { return y.Published.Compare(x.Published) }) {
 		t.Errorf("%d hits, not the newest first", len(a.Hits))
 	}
 	for _, h := range a.Hits {
-		if text := strings.ToLower(h.Title + h.Lead + h.Body); !strings.Contains(text, "hà") || !strings.Contains(text, "nội") {
+		if text := strings.ToLower(h.Title + h.Lead + h.Body); !strings.Contains(text, "hà") ||
+			!strings.Contains(text, "nội") {
 			t.Errorf("%s lacks words of the query", h.Title)
 		}
 	}
@@ -74,7 +76,8 @@ func highlights(t *testing.T, rig Rig) {
 		t.Errorf("%q is highlighted as %q", title, marked)
 	}
 	_, a = find(t, e, search.Request{Text: "refinancing"})
-	if snippet, marked := text(a.Hits[0].Snippet); !strings.Contains(snippet, "Refinancing doubled") || !slices.Equal(marked, []string{"Refinancing"}) {
+	if snippet, marked := text(a.Hits[0].Snippet); !strings.Contains(snippet, "Refinancing doubled") ||
+		!slices.Equal(marked, []string{"Refinancing"}) {
 		t.Errorf("%q is highlighted as %q", snippet, marked)
 	}
 }
@@ -82,7 +85,10 @@ func highlights(t *testing.T, rig Rig) {
 // An older version never replaces a newer one.
 func versions(t *testing.T, rig Rig) {
 	e := rig.Open(t, nil)
-	d := search.Document{ID: ID("v"), Version: 2, Title: "Second wording", URL: "https://x.example/v", Domain: "x.example", Published: Now()}
+	d := search.Document{
+		ID: ID("v"), Version: 2, Title: "Second wording", URL: "https://x.example/v",
+		Domain: "x.example", Published: Now(),
+	}
 	must(t, e.Index(t.Context(), []search.Document{d}))
 	must(t, e.Index(t.Context(), []search.Document{d})) // at least once
 	d.Version, d.Title = 1, "First wording"
@@ -116,9 +122,15 @@ func hostile(t *testing.T, rig Rig) {
 	e := rig.Open(t, nil)
 	const title = `<script>alert("needle")</script> <em>needle</em> \uE000`
 	must(t, e.Index(t.Context(), []search.Document{
-		{ID: ID("h1"), Version: 1, Title: title, Lead: "a\x00b \xff\xfe \ue000needle\ue001", Body: strings.Repeat("needle haystack ", 60_000), Tags: []string{"x' OR 'x", `"]`},
-			URL: "https://x.example/h1", Domain: "x.example", Published: Now()},
-		{ID: ID("h2"), Version: 1, Title: strings.Repeat("long", 5000), Body: strings.Repeat("ă", 100_000), URL: "https://x.example/h2", Domain: "x.example", Published: time.Time{}},
+		{
+			ID: ID("h1"), Version: 1, Title: title, Lead: "a\x00b \xff\xfe \ue000needle\ue001",
+			Body: strings.Repeat("needle haystack ", 60_000), Tags: []string{"x' OR 'x", `"]`},
+			URL: "https://x.example/h1", Domain: "x.example", Published: Now(),
+		},
+		{
+			ID: ID("h2"), Version: 1, Title: strings.Repeat("long", 5000), Body: strings.Repeat("ă", 100_000),
+			URL: "https://x.example/h2", Domain: "x.example", Published: time.Time{},
+		},
 	}))
 	_, a := find(t, e, search.Request{Text: "needle", Facets: true})
 	if len(a.Hits) != 1 {
@@ -131,7 +143,9 @@ func hostile(t *testing.T, rig Rig) {
 	if _, a := find(t, e, search.Request{Filters: search.Filters{Tags: []string{"x' OR 'x"}}}); len(a.Hits) != 1 {
 		t.Errorf("the tag: got %d", len(a.Hits))
 	}
-	if _, a := find(t, e, search.Request{Filters: search.Filters{Domains: []string{`' OR 'x' = 'x`, `" OR domain EXISTS`}}}); len(a.Hits) != 0 {
+	if _, a := find(t, e,
+		search.Request{Filters: search.Filters{Domains: []string{`' OR 'x' = 'x`, `" OR domain EXISTS`}}}); len(
+		a.Hits) != 0 {
 		t.Errorf("an invalid domain: got %d", len(a.Hits))
 	}
 }
@@ -168,7 +182,9 @@ func meaning(t *testing.T, rig Rig) {
 	IndexArticles(t, e, 0)
 	for _, mode := range []search.Mode{search.Semantic, search.Hybrid} {
 		// "Footballer", "kicker" and "soccer" are in no article.
-		got, _ := find(t, e, search.Request{Text: "which soccer kicker went elsewhere for lots of cash?", Mode: mode, Limit: 5})
+		got, _ := find(t, e, search.Request{
+			Text: "which soccer kicker went elsewhere for lots of cash?", Mode: mode, Limit: 5,
+		})
 		if !slices.Contains(got, "transfer") {
 			t.Errorf("%s: got %v", mode, got)
 		}
@@ -177,19 +193,26 @@ func meaning(t *testing.T, rig Rig) {
 	if slices.Contains(got, "transfer") {
 		t.Errorf("words alone: got %v, so the query does not test meaning", got)
 	}
-	got, _ = find(t, e, search.Request{Text: "soccer", Mode: search.Semantic, Filters: search.Filters{Domains: []string{"harbour.example"}}})
+	got, _ = find(t, e, search.Request{
+		Text: "soccer", Mode: search.Semantic, Filters: search.Filters{Domains: []string{"harbour.example"}},
+	})
 	if slices.Contains(got, "transfer") || len(got) == 0 {
 		t.Errorf("with a filter %v", got)
 	}
 	// Publishers may forbid embeddings: the article is found by its words only.
-	forbidden := search.Document{ID: ID("forbidden"), Version: 1, Title: "Soccer kicker elsewhere for cash", URL: "https://x.example/forbidden", Domain: "x.example", Published: Now(), NoEmbedding: true}
+	forbidden := search.Document{
+		ID: ID("forbidden"), Version: 1, Title: "Soccer kicker elsewhere for cash",
+		URL: "https://x.example/forbidden", Domain: "x.example", Published: Now(), NoEmbedding: true,
+	}
 	must(t, e.Index(t.Context(), []search.Document{forbidden}))
-	if got, _ := find(t, e, search.Request{Text: "soccer kicker elsewhere", Mode: search.Semantic}); slices.Contains(got, "forbidden") {
+	if got, _ := find(t, e, search.Request{Text: "soccer kicker elsewhere", Mode: search.Semantic}); slices.Contains(
+		got, "forbidden") {
 		t.Errorf("got %v by meaning, want the article without an embedding not among them", got)
 	}
 	wantFirst(t, e, "soccer kicker", "forbidden")
 	// Operators disable semantic search.
-	if got, _ := find(t, e, search.Request{Text: `"fish and chips"`, Mode: search.Hybrid}); fmt.Sprint(got) != "[fishchips]" {
+	if got, _ := find(t, e, search.Request{Text: `"fish and chips"`, Mode: search.Hybrid}); fmt.Sprint(
+		got) != "[fishchips]" {
 		t.Errorf("a phrase: got %v", got)
 	}
 }
@@ -211,11 +234,15 @@ func questions(t *testing.T, rig Rig) {
 	} {
 		wantFirst(t, e, text, want)
 	}
-	if got, a := find(t, e, search.Request{Text: "what happens to the brain when people sleep badly at night"}); !a.Relaxed || a.Total < len(got) {
+	if got, a := find(t, e, search.Request{Text: "what happens to the brain when people sleep " +
+		"badly at night"}); !a.Relaxed || a.Total < len(got) {
 		t.Errorf("got relaxed %v and %d in all for %d hits, want relaxed and no fewer", a.Relaxed, a.Total, len(got))
 	}
 	// Sorted by time, every result contains all words.
-	if got, _ := find(t, e, search.Request{Text: "what happens to the brain when people sleep badly at night", Sort: search.ByTime}); len(got) != 0 {
+	if got, _ := find(t, e, search.Request{
+		Text: "what happens to the brain when people sleep badly at night",
+		Sort: search.ByTime,
+	}); len(got) != 0 {
 		t.Errorf("in the order of time: got %v, want none", got)
 	}
 	// The pages of relaxed results are consistent.
@@ -253,8 +280,10 @@ func prefixes(t *testing.T, rig Rig) {
 		t.Fatalf("got %d articles with a word in co…, want more", len(whole))
 	}
 	for offset := 0; offset < len(whole); offset += 5 {
-		if got, a := find(t, e, search.Request{Text: "co*", Offset: offset, Limit: 5}); !slices.Equal(got, whole[offset:min(offset+5, len(whole))]) || a.Total != len(whole) {
-			t.Errorf("from %d: got %v of %d, want %v of %d", offset, got, a.Total, whole[offset:min(offset+5, len(whole))], len(whole))
+		if got, a := find(t, e, search.Request{Text: "co*", Offset: offset, Limit: 5}); !slices.Equal(got,
+			whole[offset:min(offset+5, len(whole))]) || a.Total != len(whole) {
+			t.Errorf("from %d: got %v of %d, want %v of %d", offset, got, a.Total,
+				whole[offset:min(offset+5, len(whole))], len(whole))
 		}
 	}
 }

@@ -32,8 +32,8 @@ type PostgresServer struct {
 	process process
 }
 
-// StartPostgres runs a Temporal server on an empty Postgres database for the duration of the test. `make temporal-server`
-// builds its programs from source; no registry has them.
+// StartPostgres runs a Temporal server on an empty Postgres database for the duration of the
+// test. `make temporal-server` builds its programs from source; no registry has them.
 func StartPostgres(t testing.TB, database string) *PostgresServer {
 	t.Helper()
 	at, err := url.Parse(database)
@@ -47,7 +47,9 @@ func StartPostgres(t testing.TB, database string) *PostgresServer {
 		sqlTool(t, at, name, "update-schema", "--schema-name", "postgresql/v12/"+schema)
 	}
 	s := &PostgresServer{config: t.TempDir()}
-	s.server = temporalserver.Server{Namespace: Namespace, SearchAttributes: workflows.SearchAttributes(), Port: freePort(t)}
+	s.server = temporalserver.Server{
+		Namespace: Namespace, SearchAttributes: workflows.SearchAttributes(), Port: freePort(t),
+	}
 	s.Address = s.server.Address()
 	s.writeConfig(t, at)
 	s.start(t)
@@ -63,7 +65,8 @@ func (s *PostgresServer) Restart(t testing.TB) {
 
 func (s *PostgresServer) start(t testing.TB) {
 	t.Helper()
-	s.process = run(t, exec.Command(serverProgram(t, "server"), "--root", s.config, "--config", ".", "--env", "postgres", "start"), temporalserver.Env(),
+	s.process = run(t, exec.Command(serverProgram(t, "server"), "--root", s.config, "--config", ".", "--env",
+		"postgres", "start"), temporalserver.Env(),
 		func(ctx context.Context) error {
 			if err := s.createNamespace(ctx); err != nil {
 				return err
@@ -78,8 +81,10 @@ func (s *PostgresServer) createNamespace(ctx context.Context) error {
 		return err
 	}
 	defer c.Close()
-	err = c.Register(ctx, &workflowservice.RegisterNamespaceRequest{Namespace: Namespace,
-		WorkflowExecutionRetentionPeriod: durationpb.New(temporalserver.Retention)})
+	err = c.Register(ctx, &workflowservice.RegisterNamespaceRequest{
+		Namespace:                        Namespace,
+		WorkflowExecutionRetentionPeriod: durationpb.New(temporalserver.Retention),
+	})
 	var exists *serviceerror.NamespaceAlreadyExists
 	if errors.As(err, &exists) {
 		return nil
@@ -92,7 +97,8 @@ func serverProgram(t testing.TB, name string) string {
 	t.Helper()
 	dir := os.Getenv("TEMPORAL_SERVER")
 	if dir == "" {
-		t.Fatal("TEMPORAL_SERVER is not set to the folder of the Temporal server's programs; run this by a make target, such as make acceptance")
+		t.Fatal("TEMPORAL_SERVER is not set to the folder of the Temporal server's programs; run this by a make " +
+			"target, such as make acceptance")
 	}
 	return filepath.Join(dir, name)
 }
@@ -102,8 +108,11 @@ func sqlTool(t testing.TB, at *url.URL, database string, args ...string) {
 	t.Helper()
 	password, _ := at.User.Password()
 	host, port := at.Hostname(), at.Port()
-	cmd := exec.Command(serverProgram(t, "sql"), append([]string{"--plugin", "postgres12_pgx", "--endpoint", host, "--port", port,
-		"--user", at.User.Username(), "--password", password, "--database", database}, args...)...)
+	cmd := exec.Command(serverProgram(t, "sql"),
+		append([]string{
+			"--plugin", "postgres12_pgx", "--endpoint", host, "--port", port,
+			"--user", at.User.Username(), "--password", password, "--database", database,
+		}, args...)...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", args, err, out)
 	}
@@ -130,7 +139,10 @@ func (s *PostgresServer) writeConfig(t testing.TB, at *url.URL) {
 		Host, User, Password, Database string
 		Port                           int
 		Services                       []service
-	}{Host: at.Host, User: at.User.Username(), Password: password, Database: strings.TrimPrefix(at.Path, "/"), Port: s.server.Port}
+	}{
+		Host: at.Host, User: at.User.Username(), Password: password, Database: strings.TrimPrefix(at.Path, "/"),
+		Port: s.server.Port,
+	}
 	for _, name := range []string{"frontend", "matching", "history", "worker"} {
 		values.Services = append(values.Services, service{Name: name, GRPC: freePort(t), Ring: freePort(t)})
 	}
@@ -139,7 +151,8 @@ func (s *PostgresServer) writeConfig(t testing.TB, at *url.URL) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(template.Must(template.New("").Parse(postgresConfig)).Execute(f, values), f.Close()); err != nil {
+	if err := errors.Join(template.Must(template.New("").Parse(postgresConfig)).Execute(f, values),
+		f.Close()); err != nil {
 		t.Fatal(err)
 	}
 	var dynamic strings.Builder

@@ -51,8 +51,11 @@ type Server struct {
 // New is StartIn for tests that kill the server.
 func New(t testing.TB, dir string) *Server {
 	t.Helper()
-	s := &Server{server: temporalserver.Server{Database: filepath.Join(dir, "temporal.db"), Port: freePort(t), Namespace: Namespace,
-		SearchAttributes: workflows.SearchAttributes()}}
+	s := &Server{server: temporalserver.Server{
+		Database: filepath.Join(dir, "temporal.db"), Port: freePort(t),
+		Namespace:        Namespace,
+		SearchAttributes: workflows.SearchAttributes(),
+	}}
 	s.Address = s.server.Address()
 	s.Start(t)
 	return s

@@ -115,9 +115,13 @@ func ScalingNote(name string, n int, media network.MediaInfo) (message.Message, 
 	case rules.IsVideoOrAudio(media) || media.Width <= 0:
 		return message.Message{}, false
 	case media.Width > maxImageWidth:
-		return message.New("image_scaled_down", "{network} scales attachment {number} from {width} down to {limit} pixels of width.", name, n, media.Width, maxImageWidth), true
+		return message.New("image_scaled_down",
+			"{network} scales attachment {number} from {width} down to {limit} pixels of width.", name, n, media.Width,
+			maxImageWidth), true
 	case media.Width < minImageWidth:
-		return message.New("image_scaled_up", "{network} scales attachment {number} from {width} up to {limit} pixels of width.", name, n, media.Width, minImageWidth), true
+		return message.New("image_scaled_up",
+			"{network} scales attachment {number} from {width} up to {limit} pixels of width.", name, n, media.Width,
+			minImageWidth), true
 	}
 	return message.Message{}, false
 }

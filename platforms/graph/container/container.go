@@ -59,8 +59,10 @@ func parse(text string) (handle, error) {
 		return h, nil
 	}
 	if err := json.Unmarshal([]byte(text), &h); err != nil {
-		return handle{}, &network.Error{Class: network.Rejected, Code: "bad_handle",
-			Message: "The state of the prepared post is invalid. Edit the post to prepare it again.", Err: err}
+		return handle{}, &network.Error{
+			Class: network.Rejected, Code: "bad_handle",
+			Message: "The state of the prepared post is invalid. Edit the post to prepare it again.", Err: err,
+		}
 	}
 	return h, nil
 }
@@ -77,7 +79,9 @@ func ID(text string) (string, error) {
 		return "", err
 	}
 	if h.Main == nil || h.Main.ID == "" {
-		return "", &network.Error{Class: network.NotSent, Code: "not_prepared", Message: "The post is not prepared at the network yet."}
+		return "", &network.Error{
+			Class: network.NotSent, Code: "not_prepared", Message: "The post is not prepared at the network yet.",
+		}
 	}
 	return h.Main.ID, nil
 }
@@ -87,8 +91,10 @@ func ID(text string) (string, error) {
 func (s Status) check(name string) *network.Error {
 	switch {
 	case s.State == Expired:
-		return &network.Error{Class: network.Transient, Code: network.CodeMediaExpired,
-			Message: name + " deleted the prepared post, as it does after a day. It is prepared again."}
+		return &network.Error{
+			Class: network.Transient, Code: network.CodeMediaExpired,
+			Message: name + " deleted the prepared post, as it does after a day. It is prepared again.",
+		}
 	case s.State == Failed && s.Retryable:
 		return &network.Error{Class: network.Transient, Code: network.CodeMediaExpired, Message: s.message(name)}
 	case s.State == Failed:

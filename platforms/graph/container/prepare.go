@@ -34,7 +34,9 @@ func Prepare(ctx context.Context, name, text string, attachments int, b Builder)
 	}
 	p := preparation{name: name, builder: b, handle: before}
 	ready, err := p.advance(ctx, attachments)
-	prepared := network.Prepared{Handle: p.handle.String(), Ready: ready, ExpiresAt: p.handle.CreatedAt.Add(containerTTL)}
+	prepared := network.Prepared{
+		Handle: p.handle.String(), Ready: ready, ExpiresAt: p.handle.CreatedAt.Add(containerTTL),
+	}
 	if err != nil {
 		e := network.AsError(err)
 		if !p.changed || e.Class == network.Rejected || e.Class == network.Auth || e.Code == network.CodeMediaExpired {

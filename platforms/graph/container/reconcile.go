@@ -28,7 +28,8 @@ type ListedPost struct {
 // noContainer explains why the absence of a post without a container is not
 // conclusive.
 func noContainer() message.Message {
-	return message.New("no_container", "Listings may be delayed, and there is no container whose state shows whether the post was published.")
+	return message.New("no_container",
+		"Listings may be delayed, and there is no container whose state shows whether the post was published.")
 }
 
 // ListFunc returns a page of the account's own posts after a cursor, newest
@@ -39,7 +40,8 @@ type ListFunc func(ctx context.Context, after string) (posts []ListedPost, next 
 // published, and by the listing, which contains its id.
 func Reconcile(ctx context.Context, name string, m interface {
 	Status(ctx context.Context, id string) (Status, error)
-}, submission network.Submission, window network.Window, list ListFunc) (network.Finding, error) {
+}, submission network.Submission, window network.Window, list ListFunc,
+) (network.Finding, error) {
 	id, err := ID(submission.Handle)
 	if err != nil { // never prepared, so there is only the listing
 		return Search(ctx, submission, window, list, noContainer())
@@ -57,21 +59,29 @@ func Reconcile(ctx context.Context, name string, m interface {
 		if err != nil {
 			return network.Finding{}, err
 		}
-		finding.Evidence = append(message.One("container_published", "{network} reports that container {id} is published.", name, id), finding.Evidence...)
+		finding.Evidence = append(message.One("container_published",
+			"{network} reports that container {id} is published.", name, id), finding.Evidence...)
 		finding.Conclusive = finding.Found // it exists, even if it is not listed
 		return finding, nil
 	case Finished, Failed, Expired:
-		return network.Finding{Conclusive: true,
-			Evidence: message.One("container_not_published", "{network} reports that container {id} is {state}, so it was not published.", name, id, strings.ToLower(string(status.State)))}, nil
+		return network.Finding{
+			Conclusive: true,
+			Evidence: message.One("container_not_published",
+				"{network} reports that container {id} is {state}, so it was not published.", name, id,
+				strings.ToLower(string(status.State))),
+		}, nil
 	default:
-		return network.Finding{Evidence: message.One("container_in_progress", "{network} is still processing container {id} ({state}).", name, id, string(status.State))}, nil
+		return network.Finding{Evidence: message.One("container_in_progress",
+			"{network} is still processing container {id} ({state}).", name, id, string(status.State))}, nil
 	}
 }
 
 // Search reads the account's own posts back to the start of the window and
 // compares them with the submission: text, number of attachments and reply target
 // (package matching). caveat is passed to matching.Search.Result.
-func Search(ctx context.Context, submission network.Submission, window network.Window, list ListFunc, caveat message.Message) (network.Finding, error) {
+func Search(
+	ctx context.Context, submission network.Submission, window network.Window, list ListFunc, caveat message.Message,
+) (network.Finding, error) {
 	from := window.From.Truncate(time.Second)
 	search, compare, complete, after := matching.New(window), matching.NewComparer(submission.Text), false, ""
 	for page := 0; page < maxPages && !complete; page++ {
@@ -91,7 +101,9 @@ func Search(ctx context.Context, submission network.Submission, window network.W
 				break
 			}
 			search.Add(matching.Post{
-				Receipt:          network.Receipt{RemoteID: post.ID, URL: post.URL, CreatedAt: post.At, RequestID: res.RequestID},
+				Receipt: network.Receipt{
+					RemoteID: post.ID, URL: post.URL, CreatedAt: post.At, RequestID: res.RequestID,
+				},
 				Verdict:          compare.Compare(post.Text),
 				MediaCountEqual:  post.Media == len(submission.MediaIDs),
 				ReplyTargetEqual: post.ReplyTo == submission.ReplyTo,
@@ -108,7 +120,8 @@ func Search(ctx context.Context, submission network.Submission, window network.W
 // read.
 func ResolveRefusal(ctx context.Context, name string, m interface {
 	Status(ctx context.Context, id string) (Status, error)
-}, id string, refused *network.Error) *network.Error {
+}, id string, refused *network.Error,
+) *network.Error {
 	status, err := m.Status(ctx, id)
 	if err != nil {
 		if e := network.AsError(err); e.Class == network.Rejected {

@@ -103,7 +103,8 @@ func Inject(t *testing.T, server *fake.Server, faults ...fake.Fault) {
 // ErrorFault returns a fault that responds with an error code.
 func ErrorFault(path string, code, subcode int) fake.Fault {
 	return fake.Fault{Kind: fake.Status, Status: 400, Method: http.MethodPost, Path: path, Body: fmt.Sprintf(
-		`{"error":{"message":"words","type":"OAuthException","code":%d,"error_subcode":%d,"fbtrace_id":"trace"}}`, code, subcode)}
+		`{"error":{"message":"words","type":"OAuthException","code":%d,"error_subcode":%d,"fbtrace_id":"trace"}}`, code,
+		subcode)}
 }
 
 // WantClass checks the class of an error, and that it does not contain an

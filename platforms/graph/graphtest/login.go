@@ -28,13 +28,17 @@ type Connection struct {
 
 // Connect starts a fake network and connects an account with the adapter that
 // adapt returns.
-func Connect[A network.Connector](t *testing.T, name string, options fake.Options, adapt func(client *http.Client, sandbox string) A) (Connection, A) {
+func Connect[A network.Connector](
+	t *testing.T, name string, options fake.Options, adapt func(client *http.Client, sandbox string) A,
+) (Connection, A) {
 	t.Helper()
 	server := platformtest.StartFake(t, options)
 	created := platformtest.AddAccount(t, server, fake.Account{Network: name, Name: "desk"})
 	c := Connection{Server: server, Client: platformtest.Client(t), Sandbox: server.URL() + "/" + name}
 	adapter := adapt(c.Client, c.Sandbox)
-	found, err := adapter.Accounts(t.Context(), network.Account{BaseURL: c.Sandbox, Token: secret.NewText(created.Token)})
+	found, err := adapter.Accounts(t.Context(), network.Account{
+		BaseURL: c.Sandbox, Token: secret.NewText(created.Token),
+	})
 	if err != nil || len(found) != 1 {
 		t.Fatalf("%d accounts, %v", len(found), err)
 	}
@@ -105,7 +109,8 @@ func TestRefresh[A Refresher](t *testing.T, name, scope string, adapt func(clien
 	_ = WantClass(t, err, network.Transient, "")
 	c.Server.ClearFaults()
 	renewed, err := login.Refresh(t.Context(), app, account)
-	if err != nil || renewed.Token.Reveal() == account.Token.Reveal() || time.Until(renewed.TokenExpiresAt) < 59*24*time.Hour || renewed.RemoteID != c.Account.RemoteID {
+	if err != nil || renewed.Token.Reveal() == account.Token.Reveal() ||
+		time.Until(renewed.TokenExpiresAt) < 59*24*time.Hour || renewed.RemoteID != c.Account.RemoteID {
 		t.Fatalf("%+v, %v", renewed, err)
 	}
 	ahead.Store(int64(4 * month))

@@ -27,7 +27,11 @@ func main() {
 
 func run(from, to string) error {
 	lines := []string{}
-	for _, list := range []struct{ channel, file string }{{"ai", "AIAssistants.yml"}, {"search", "SearchEngines.yml"}, {"social", "Socials.yml"}} {
+	for _, list := range []struct{ channel, file string }{
+		{"ai", "AIAssistants.yml"},
+		{"search", "SearchEngines.yml"},
+		{"social", "Socials.yml"},
+	} {
 		raw, err := os.ReadFile(filepath.Join(from, list.file))
 		if err != nil {
 			return err

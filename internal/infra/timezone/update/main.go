@@ -47,8 +47,10 @@ func run(dir string, pinned bool) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(temporary) }()
-	args := []string{"-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps",
-		"--only-binary", ":all:", "--dest", temporary}
+	args := []string{
+		"-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps",
+		"--only-binary", ":all:", "--dest", temporary,
+	}
 	if pinned {
 		args = append(args, "--require-hashes", "--requirement", filepath.Join(dir, pin))
 	} else {

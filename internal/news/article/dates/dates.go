@@ -81,7 +81,8 @@ func normalize(text string) string {
 	if !strings.ContainsFunc(text, func(c rune) bool { return c > unicode.MaxASCII }) {
 		return text
 	}
-	return strings.NewReplacer("\u200b", "", "\u200e", "", "\u200f", "", "–", "-", "—", "-", "−", "-").Replace(norm.NFC.String(text))
+	return strings.NewReplacer("\u200b", "", "\u200e", "", "\u200f", "", "–", "-", "—", "-", "−", "-").
+		Replace(norm.NFC.String(text))
 }
 
 // parseISO parses ISO 8601 and similar formats.

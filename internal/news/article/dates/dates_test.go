@@ -197,20 +197,30 @@ func TestParse_DayOnly(t *testing.T) {
 // Dates relative to now have no time of day.
 func TestParse_DaysAgo(t *testing.T) {
 	now := time.Date(2026, 3, 7, 12, 30, 0, 0, dates.VietnamTime())
-	for text, want := range map[string]string{"3 ngày trước": "2026-03-04", "2 tuần trước": "2026-02-21", "1 tháng trước": "2026-02-05", "yesterday": "2026-03-06", "hôm qua": "2026-03-06"} {
+	for text, want := range map[string]string{
+		"3 ngày trước": "2026-03-04", "2 tuần trước": "2026-02-21",
+		"1 tháng trước": "2026-02-05", "yesterday": "2026-03-06", "hôm qua": "2026-03-06",
+	} {
 		d, ok := dates.Parse(text, dates.Options{Now: now, Zone: dates.VietnamTime()})
 		require.True(t, ok, text)
 		require.False(t, d.HasTime, text)
 		require.Equal(t, want, d.Time.In(dates.VietnamTime()).Format(time.DateOnly), text)
 	}
-	for _, text := range []string{"5' trước", "99999 giờ trước", "tỷ số 3/4", "Giá vàng tăng 10%", "192.168.1.1", "31/2/2026", "2026-13-45", "Tháng 3, 2026", "15 tháng Chạp năm 2025 âm lịch", "rằm tháng Giêng, 2026", "Th 5 Mar"} {
+	for _, text := range []string{
+		"5' trước", "99999 giờ trước", "tỷ số 3/4", "Giá vàng tăng 10%", "192.168.1.1",
+		"31/2/2026", "2026-13-45", "Tháng 3, 2026", "15 tháng Chạp năm 2025 âm lịch", "rằm tháng Giêng, 2026",
+		"Th 5 Mar",
+	} {
 		_, ok := dates.Parse(text, dates.Options{Now: now})
 		require.False(t, ok, text)
 	}
 }
 
 func TestParse_RejectsOtherText(t *testing.T) {
-	for _, s := range []string{"", "tomorrow", "31/02/2026", "99/99/2026", "0000-00-00", "1.2.3.4", "version 1.2", "call 0945.54.03.03", "0001-01-01T00:00:00Z", "1 giờ trước", "hôm nay", "7/3, 10:00"} {
+	for _, s := range []string{
+		"", "tomorrow", "31/02/2026", "99/99/2026", "0000-00-00", "1.2.3.4", "version 1.2",
+		"call 0945.54.03.03", "0001-01-01T00:00:00Z", "1 giờ trước", "hôm nay", "7/3, 10:00",
+	} {
 		_, ok := dates.Parse(s, dates.Options{})
 		require.False(t, ok, s)
 	}
@@ -238,7 +248,10 @@ func TestParse_FutureDayYields(t *testing.T) {
 
 // Abbreviations with several meanings have that of the site's zone.
 func TestParse_AbbreviationOfTheSite(t *testing.T) {
-	for name, want := range map[string]string{"Asia/Shanghai": "2026-03-05T01:15:00Z", "America/Chicago": "2026-03-05T15:15:00Z", "America/Havana": "2026-03-05T14:15:00Z"} {
+	for name, want := range map[string]string{
+		"Asia/Shanghai":   "2026-03-05T01:15:00Z",
+		"America/Chicago": "2026-03-05T15:15:00Z", "America/Havana": "2026-03-05T14:15:00Z",
+	} {
 		zone, err := time.LoadLocation(name)
 		require.NoError(t, err)
 		got, ok := dates.Parse("2026-03-05 09:15 CST", dates.Options{Zone: zone})
@@ -250,8 +263,13 @@ func TestParse_AbbreviationOfTheSite(t *testing.T) {
 
 // Abbreviations agree with the IANA database, where it has them.
 func TestParse_AbbreviationsOfIANA(t *testing.T) {
-	for _, name := range []string{"Africa/Cairo", "Africa/Johannesburg", "Africa/Lagos", "Africa/Maputo", "Africa/Nairobi", "America/Anchorage", "America/Chicago", "America/Denver", "America/Halifax", "America/Los_Angeles", "America/New_York",
-		"Asia/Hong_Kong", "Asia/Jakarta", "Asia/Jayapura", "Asia/Karachi", "Asia/Kolkata", "Asia/Makassar", "Asia/Seoul", "Asia/Tokyo", "Australia/Adelaide", "Australia/Perth", "Australia/Sydney", "Europe/Helsinki", "Europe/Lisbon", "Europe/London", "Europe/Moscow", "Europe/Paris", "Pacific/Auckland", "Pacific/Honolulu"} {
+	for _, name := range []string{
+		"Africa/Cairo", "Africa/Johannesburg", "Africa/Lagos", "Africa/Maputo", "Africa/Nairobi", "America/Anchorage",
+		"America/Chicago", "America/Denver", "America/Halifax", "America/Los_Angeles", "America/New_York",
+		"Asia/Hong_Kong", "Asia/Jakarta", "Asia/Jayapura", "Asia/Karachi", "Asia/Kolkata", "Asia/Makassar",
+		"Asia/Seoul", "Asia/Tokyo", "Australia/Adelaide", "Australia/Perth", "Australia/Sydney", "Europe/Helsinki",
+		"Europe/Lisbon", "Europe/London", "Europe/Moscow", "Europe/Paris", "Pacific/Auckland", "Pacific/Honolulu",
+	} {
 		zone, err := time.LoadLocation(name)
 		require.NoError(t, err)
 		for _, month := range []time.Month{time.January, time.July} {
@@ -273,12 +291,23 @@ func TestParse_VietnameseFormats(t *testing.T) {
 		word, number := months[m-1], strconv.Itoa(m)
 		for _, d := range []int{5, 12} {
 			n := strconv.Itoa(d)
-			for _, date := range []string{"Tháng " + word + " " + n + ", 2025", "Tháng " + number + " " + n + ", 2025", n + " Th" + number + ", 2025", fmt.Sprintf("%02d-Th%d-2025", d, m), n + " Tháng " + word + ", 2025",
-				n + " tháng " + number + ", 2025", "ngày " + n + " tháng " + strings.ToLower(word) + " năm 2025", n + " thg " + number + ", 2025", n + "/" + number + "/2025", fmt.Sprintf("%02d-%02d-2025", d, m), n + "/" + number + " năm 2025"} {
+			for _, date := range []string{
+				"Tháng " + word + " " + n + ", 2025", "Tháng " + number + " " + n + ", 2025",
+				n + " Th" + number + ", 2025", fmt.Sprintf("%02d-Th%d-2025", d, m), n + " Tháng " + word + ", 2025",
+				n + " tháng " + number + ", 2025", "ngày " + n + " tháng " + strings.ToLower(word) + " năm 2025",
+				n + " thg " + number + ", 2025", n + "/" + number + "/2025", fmt.Sprintf("%02d-%02d-2025", d, m),
+				n + "/" + number + " năm 2025",
+			} {
 				for _, hour := range []int{0, 1, 4, 11, 12, 13, 18, 23} {
-					for _, clock := range []string{fmt.Sprintf("%d:05", hour), fmt.Sprintf("%02dh05", hour), fmt.Sprintf("%d giờ 05 phút", hour), fmt.Sprintf("%d:05 %s", (hour+11)%12+1, partOfDay(hour))} {
+					for _, clock := range []string{
+						fmt.Sprintf("%d:05", hour), fmt.Sprintf("%02dh05", hour),
+						fmt.Sprintf("%d giờ 05 phút", hour), fmt.Sprintf("%d:05 %s", (hour+11)%12+1, partOfDay(hour)),
+					} {
 						for zone, east := range map[string]int{"": 7, " (GMT+9)": 9, " +9": 9, " WIB": 7} {
-							for _, text := range []string{date + " " + clock + zone, clock + " " + date + zone, "Ngày đăng: " + date + " - " + clock + zone} {
+							for _, text := range []string{
+								date + " " + clock + zone, clock + " " + date + zone,
+								"Ngày đăng: " + date + " - " + clock + zone,
+							} {
 								want := time.Date(2025, time.Month(m), d, hour-east, 5, 0, 0, time.UTC)
 								got, ok := dates.Parse(text, dates.Options{Zone: hanoi})
 								if !ok || !got.HasTime || !got.Time.Equal(want) {

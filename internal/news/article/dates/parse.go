@@ -54,10 +54,12 @@ func (p *parser) absolute() (Date, bool) {
 // weekday decides if the text names it; otherwise a reading in the future yields to the
 // other one.
 func (p *parser) order(from, y, m, d int) (month, dayOfMonth int) {
-	if p.at(from).digits > 2 || p.num(from) < 0 || !p.is(from+1, "/", "-", ".", "|") || p.num(from+2) < 0 || d > 12 || d == m {
+	if p.at(from).digits > 2 || p.num(from) < 0 || !p.is(from+1, "/", "-", ".", "|") || p.num(from+2) < 0 || d > 12 ||
+		d == m {
 		return m, d
 	}
-	is, other := time.Date(y, time.Month(m), d, 0, 0, 0, 0, p.opts.Zone), time.Date(y, time.Month(d), m, 0, 0, 0, 0, p.opts.Zone)
+	is, other := time.Date(y, time.Month(m), d, 0, 0, 0, 0, p.opts.Zone), time.Date(y, time.Month(d), m, 0, 0, 0, 0,
+		p.opts.Zone)
 	if w, ok := p.weekday(); ok && (is.Weekday() == w) != (other.Weekday() == w) {
 		if other.Weekday() == w {
 			return d, m
@@ -195,7 +197,8 @@ func (p *parser) namedDay(i int) (y, m, d, to int, ok bool) {
 		}
 		return y, m, d, k + 1, true
 	}
-	if m = month(p.at(i + 1).text); m > 0 && p.at(i).digits == 4 && p.at(i+2).digits > 0 && p.at(i+2).digits <= 2 { // 2026 Mar 7
+	// 2026 Mar 7
+	if m = month(p.at(i + 1).text); m > 0 && p.at(i).digits == 4 && p.at(i+2).digits > 0 && p.at(i+2).digits <= 2 {
 		y, d = p.num(i), p.num(i+2)
 		return y, m, d, i + 3, valid(y, m, d)
 	}
@@ -348,29 +351,46 @@ func (p *parser) partOfDay(i, h int) (hour, end int) {
 // month returns the number of a month in the languages of European news pages; 0: none.
 func month(w string) int {
 	switch w {
-	case "january", "jan", "janeiro", "januar", "jänner", "jän", "janvier", "janv", "enero", "ene", "gennaio", "gen", "januari", "stycznia", "styczeń", "sty", "января", "январь", "янв", "ocak", "oca", "ledna", "január", "ianuarie", "tammikuuta", "ιανουαρίου", "січня", "leden", "siječnja":
+	case "january", "jan", "janeiro", "januar", "jänner", "jän", "janvier", "janv", "enero", "ene", "gennaio", "gen",
+		"januari", "stycznia", "styczeń", "sty", "января", "январь", "янв", "ocak", "oca", "ledna", "január",
+		"ianuarie", "tammikuuta", "ιανουαρίου", "січня", "leden", "siječnja":
 		return 1
-	case "february", "feb", "fevereiro", "fev", "februar", "feber", "février", "fevrier", "févr", "fév", "febrero", "febbraio", "februari", "lutego", "luty", "lut", "февраля", "февраль", "фев", "şubat", "şub", "února", "február", "februarie", "helmikuuta", "φεβρουαρίου", "лютого", "únor":
+	case "february", "feb", "fevereiro", "fev", "februar", "feber", "février", "fevrier", "févr", "fév", "febrero",
+		"febbraio", "februari", "lutego", "luty", "lut", "февраля", "февраль", "фев", "şubat", "şub", "února",
+		"február", "februarie", "helmikuuta", "φεβρουαρίου", "лютого", "únor":
 		return 2
-	case "march", "mar", "março", "märz", "mrz", "maerz", "mär", "mars", "marzo", "maart", "mrt", "marca", "marzec", "марта", "март", "mart", "března", "březen", "maaliskuuta", "martie", "március", "μαρτίου", "березня":
+	case "march", "mar", "março", "märz", "mrz", "maerz", "mär", "mars", "marzo", "maart", "mrt", "marca", "marzec",
+		"марта", "март", "mart", "března", "březen", "maaliskuuta", "martie", "március", "μαρτίου", "березня":
 		return 3
-	case "april", "apr", "abril", "abr", "avril", "avr", "aprile", "aprilie", "kwietnia", "kwiecień", "kwi", "апреля", "апрель", "апр", "nisan", "nis", "dubna", "huhtikuuta", "április", "απριλίου", "квітня", "duben":
+	case "april", "apr", "abril", "abr", "avril", "avr", "aprile", "aprilie", "kwietnia", "kwiecień", "kwi", "апреля",
+		"апрель", "апр", "nisan", "nis", "dubna", "huhtikuuta", "április", "απριλίου", "квітня", "duben":
 		return 4
-	case "may", "maio", "mai", "mayo", "maggio", "mag", "mei", "maja", "maj", "мая", "май", "mayıs", "května", "květen", "toukokuuta", "május", "μαΐου", "травня":
+	case "may", "maio", "mai", "mayo", "maggio", "mag", "mei", "maja", "maj", "мая", "май", "mayıs", "května", "květen",
+		"toukokuuta", "május", "μαΐου", "травня":
 		return 5
-	case "june", "jun", "junho", "juni", "juin", "junio", "giugno", "giu", "iunie", "czerwca", "czerwiec", "cze", "июня", "июнь", "июн", "haziran", "haz", "června", "červen", "kesäkuuta", "június", "ιουνίου", "червня":
+	case "june", "jun", "junho", "juni", "juin", "junio", "giugno", "giu", "iunie", "czerwca", "czerwiec", "cze",
+		"июня", "июнь", "июн", "haziran", "haz", "června", "červen", "kesäkuuta", "június", "ιουνίου", "червня":
 		return 6
-	case "july", "jul", "julho", "juli", "juillet", "juil", "julio", "luglio", "lug", "iulie", "lipca", "lipiec", "lip", "июля", "июль", "июл", "temmuz", "tem", "července", "červenec", "heinäkuuta", "július", "ιουλίου", "липня":
+	case "july", "jul", "julho", "juli", "juillet", "juil", "julio", "luglio", "lug", "iulie", "lipca", "lipiec", "lip",
+		"июля", "июль", "июл", "temmuz", "tem", "července", "červenec", "heinäkuuta", "július", "ιουλίου", "липня":
 		return 7
-	case "august", "aug", "agosto", "ago", "août", "aout", "augustus", "augusti", "sierpnia", "sierpień", "sie", "августа", "август", "авг", "ağustos", "ağu", "srpna", "srpen", "elokuuta", "augusztus", "αυγούστου", "серпня":
+	case "august", "aug", "agosto", "ago", "août", "aout", "augustus", "augusti", "sierpnia", "sierpień", "sie",
+		"августа", "август", "авг", "ağustos", "ağu", "srpna", "srpen", "elokuuta", "augusztus", "αυγούστου", "серпня":
 		return 8
-	case "september", "sep", "sept", "setembro", "set", "septembre", "septiembre", "settembre", "septembrie", "września", "wrzesień", "wrz", "сентября", "сентябрь", "сен", "сент", "eylül", "eyl", "září", "syyskuuta", "szeptember", "σεπτεμβρίου", "вересня":
+	case "september", "sep", "sept", "setembro", "set", "septembre", "septiembre", "settembre", "septembrie",
+		"września", "wrzesień", "wrz", "сентября", "сентябрь", "сен", "сент", "eylül", "eyl", "září", "syyskuuta",
+		"szeptember", "σεπτεμβρίου", "вересня":
 		return 9
-	case "october", "oct", "outubro", "out", "oktober", "okt", "octobre", "octubre", "ottobre", "ott", "octombrie", "października", "październik", "paź", "октября", "октябрь", "окт", "ekim", "eki", "října", "říjen", "lokakuuta", "október", "οκτωβρίου", "жовтня":
+	case "october", "oct", "outubro", "out", "oktober", "okt", "octobre", "octubre", "ottobre", "ott", "octombrie",
+		"października", "październik", "paź", "октября", "октябрь", "окт", "ekim", "eki", "října", "říjen", "lokakuuta",
+		"október", "οκτωβρίου", "жовтня":
 		return 10
-	case "november", "nov", "novembro", "novembre", "noviembre", "noiembrie", "listopada", "listopad", "lis", "ноября", "ноябрь", "ноя", "kasım", "kas", "listopadu", "marraskuuta", "νοεμβρίου", "листопада":
+	case "november", "nov", "novembro", "novembre", "noviembre", "noiembrie", "listopada", "listopad", "lis", "ноября",
+		"ноябрь", "ноя", "kasım", "kas", "listopadu", "marraskuuta", "νοεμβρίου", "листопада":
 		return 11
-	case "december", "dec", "dezembro", "dez", "dezember", "décembre", "decembre", "déc", "diciembre", "dic", "dicembre", "decembrie", "grudnia", "grudzień", "gru", "декабря", "декабрь", "дек", "aralık", "ara", "prosince", "prosinec", "joulukuuta", "δεκεμβρίου", "грудня":
+	case "december", "dec", "dezembro", "dez", "dezember", "décembre", "decembre", "déc", "diciembre", "dic",
+		"dicembre", "decembrie", "grudnia", "grudzień", "gru", "декабря", "декабрь", "дек", "aralık", "ara", "prosince",
+		"prosinec", "joulukuuta", "δεκεμβρίου", "грудня":
 		return 12
 	}
 	return 0

@@ -16,20 +16,25 @@ func (p *parser) relative() (Date, bool) {
 	now := p.opts.Now.In(p.opts.Zone)
 	for i := range p.tokens {
 		if ago, whole, ok := p.ago(i); ok {
-			return Date{Time: now.Add(-ago).UTC(), Zone: p.opts.Zone, HasTime: !whole, HasZone: true, IsRelative: true}, true
+			return Date{Time: now.Add(-ago).UTC(), Zone: p.opts.Zone, HasTime: !whole, HasZone: true, IsRelative: true},
+				true
 		}
 	}
 	for i := range p.tokens {
 		back, end := p.relativeDay(i)
 		switch {
-		case p.is(i, "vừa") && p.is(i+1, "xong", "đăng"), p.is(i, "mới") && p.is(i+1, "đây"), p.is(i, "just") && p.is(i+1, "now"):
+		case p.is(i, "vừa") && p.is(i+1, "xong", "đăng"), p.is(i, "mới") && p.is(i+1, "đây"), p.is(i, "just") &&
+			p.is(i+1, "now"):
 			return Date{Time: now.UTC(), Zone: p.opts.Zone, HasTime: true, HasZone: true, IsRelative: true}, true
 		case back < 0:
 			continue
 		}
 		h, m, s, clock, _ := p.clock(i, end)
 		y, mo, d := now.AddDate(0, 0, -back).Date()
-		return Date{Time: time.Date(y, mo, d, h, m, s, 0, p.opts.Zone).UTC(), Zone: p.opts.Zone, HasTime: clock, HasZone: true, IsRelative: true}, true
+		return Date{
+			Time: time.Date(y, mo, d, h, m, s, 0, p.opts.Zone).UTC(), Zone: p.opts.Zone, HasTime: clock,
+			HasZone: true, IsRelative: true,
+		}, true
 	}
 	return Date{}, false
 }

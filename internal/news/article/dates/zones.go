@@ -63,7 +63,8 @@ func (p *parser) offset(i int, named bool) (*time.Location, bool) {
 		end += 2
 	}
 	next := p.at(end)
-	if h > 14 || m > 59 || !named && (p.is(end, "/", "-", ".", "%") && !next.afterSpace || n.raw[0] != '0' && hasLetter(next.text)) {
+	if h > 14 || m > 59 || !named && (p.is(end, "/", "-", ".", "%") && !next.afterSpace || n.raw[0] != '0' &&
+		hasLetter(next.text)) {
 		return nil, false
 	}
 	sec := h*3600 + m*60
@@ -78,7 +79,8 @@ func hasLetter(s string) bool { return strings.ContainsFunc(s, unicode.IsLetter)
 // ianaZone parses a name of the IANA time zone database, such as Asia/Ho_Chi_Minh.
 func (p *parser) ianaZone(i int) (*time.Location, bool) {
 	switch p.at(i).raw {
-	case "Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific", "Etc", "US", "Canada", "Brazil", "Chile", "Mexico":
+	case "Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific",
+		"Etc", "US", "Canada", "Brazil", "Chile", "Mexico":
 	default:
 		return nil, false
 	}

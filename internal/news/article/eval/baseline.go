@@ -45,7 +45,8 @@ func StartBaseline(ctx context.Context) (*Baseline, error) {
 	b := &Baseline{cmd: exec.CommandContext(ctx, "go", "run", "./internal/news/article/eval/baseline")}
 	b.cmd.Dir = root
 	// The flags of the Makefile, so that few packages are compiled again.
-	b.cmd.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0", "GOFLAGS=-trimpath -buildvcs=false -tags=nomsgpack -gcflags=all=-dwarf=false")
+	b.cmd.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0",
+		"GOFLAGS=-trimpath -buildvcs=false -tags=nomsgpack -gcflags=all=-dwarf=false")
 	b.cmd.Stderr = &b.log
 	if b.in, err = b.cmd.StdinPipe(); err != nil {
 		return nil, err
@@ -81,7 +82,8 @@ func checkout() (string, error) {
 			}
 		}
 	}
-	return "", errors.New("go-trafilatura is built from a checkout of Dateline: run this in one, or leave it out with --baseline=false")
+	return "", errors.New("go-trafilatura is built from a checkout of Dateline: run this in one, or leave it out " +
+		"with --baseline=false")
 }
 
 // Extract extracts pages and returns the CPU time that it took.

@@ -47,7 +47,8 @@ func FindDatasets(dir string) (sets, others []string, err error) {
 		}
 	}
 	if len(sets) == 0 {
-		return nil, others, fmt.Errorf("neither %s nor its subfolders contain a dataset: see docs/how-to/evaluate-extraction.md", dir)
+		return nil, others, fmt.Errorf("neither %s nor its subfolders contain a dataset: see "+
+			"docs/how-to/evaluate-extraction.md", dir)
 	}
 	return sets, others, nil
 }
@@ -173,8 +174,11 @@ func (r *Result) add(p score.Page, own, base Extracted, o Options) {
 		r.Groups[g].Baseline.merge(theirs)
 	}
 	if p.Half() == score.Inspect && (o.Worst > 0 || o.Examples > 0) {
-		r.Worst = append(r.Worst, Page{Dataset: r.Dataset, Key: p.Key, URL: p.URL, Type: p.Type, F1: mine.quality(), BaselineF1: theirs.quality(),
-			Truth: p.GroundTruth, HTML: p.HTML, Own: own, Baseline: base})
+		r.Worst = append(r.Worst, Page{
+			Dataset: r.Dataset, Key: p.Key, URL: p.URL, Type: p.Type, F1: mine.quality(),
+			BaselineF1: theirs.quality(),
+			Truth:      p.GroundTruth, HTML: p.HTML, Own: own, Baseline: base,
+		})
 	}
 }
 
@@ -183,7 +187,9 @@ func (r *Result) groupsOf(p score.Page) []int {
 	out := []int{0}
 	for _, kind := range slices.Compact([]string{"", p.Type}) {
 		r.group(p.Half(), kind)
-		out = append(out, slices.IndexFunc(r.Groups, func(g Group) bool { return g.Half == p.Half() && g.Type == kind }))
+		out = append(out, slices.IndexFunc(r.Groups, func(g Group) bool {
+			return g.Half == p.Half() && g.Type == kind
+		}))
 	}
 	return out
 }

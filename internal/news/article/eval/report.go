@@ -72,7 +72,8 @@ func visibleText(page []byte) string {
 	}
 	var b strings.Builder
 	for n := range doc.Descendants() {
-		if n.Type != html.TextNode || n.Parent.Data == "script" || n.Parent.Data == "style" || n.Parent.Data == "noscript" {
+		if n.Type != html.TextNode || n.Parent.Data == "script" || n.Parent.Data == "style" ||
+			n.Parent.Data == "noscript" {
 			continue
 		}
 		if s := strings.Join(strings.Fields(n.Data), " "); s != "" {

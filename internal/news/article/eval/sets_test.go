@@ -65,7 +65,11 @@ func TestBaseline_ExtractsPages(t *testing.T) {
 	require.NoError(t, err)
 	sentence := "The bridge across the river opens on Monday after two years of work. "
 	for _, title := range []string{"The bridge opens", "The bridge is open"} {
-		page := score.Page{GroundTruth: score.GroundTruth{URL: "https://example.com/bridge"}, HTML: []byte("<title>" + title + "</title><article><h1>" + title + "</h1><p>" + strings.Repeat(sentence, 5) + "</p><p>" + strings.Repeat(sentence, 5) + "</p></article>")}
+		page := score.Page{
+			GroundTruth: score.GroundTruth{URL: "https://example.com/bridge"},
+			HTML: []byte("<title>" + title + "</title><article><h1>" + title + "</h1><p>" + strings.Repeat(sentence,
+				5) + "</p><p>" + strings.Repeat(sentence, 5) + "</p></article>"),
+		}
 		got, spent, err := b.Extract([]score.Page{page, {HTML: []byte("<p>")}})
 		require.NoError(t, err)
 		require.Positive(t, spent)
@@ -81,9 +85,20 @@ func TestBaseline_ExtractsPages(t *testing.T) {
 
 func TestReport_ShowsPageTruthAndOutput(t *testing.T) {
 	var b bytes.Buffer
-	require.NoError(t, eval.WriteReport(&b, []eval.Page{{Dataset: "set", Key: "one", Truth: score.GroundTruth{Title: "The <bridge>", Body: "One line here that is long\nAnother line that is missing"},
-		HTML: []byte("<p>One line here that is long</p><p>menu entry</p>"), Own: eval.Extracted{Text: "One line here that is long\n\nSomething else that is wrong"}}}))
-	for _, want := range []string{"The &lt;bridge&gt;", `<p class="no">menu entry</p>`, `<p class="no">Another line that is missing</p>`, `<p class="no">Something else that is wrong</p>`, "<p>One line here that is long</p>"} {
+	require.NoError(t, eval.WriteReport(&b,
+		[]eval.Page{{
+			Dataset: "set", Key: "one", Truth: score.GroundTruth{
+				Title: "The <bridge>", Body: "One line here that is long\nAnother line that is missing",
+			},
+			HTML: []byte("<p>One line here that is long</p><p>menu entry</p>"), Own: eval.Extracted{
+				Text: "One line here that is long\n\nSomething else that is wrong",
+			},
+		}}))
+	for _, want := range []string{
+		"The &lt;bridge&gt;", `<p class="no">menu entry</p>`,
+		`<p class="no">Another line that is missing</p>`, `<p class="no">Something else that is wrong</p>`,
+		"<p>One line here that is long</p>",
+	} {
 		require.Contains(t, b.String(), want)
 	}
 }

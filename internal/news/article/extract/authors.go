@@ -21,7 +21,11 @@ func (r *builder) readAuthors() {
 	if c, _ := r.jsonLD.people("creator"); r.setAuthors(article.FromJSONLD, 0.8, c...) {
 		return
 	}
-	for _, k := range []string{"author", "parsely-author", "sailthru.author", "dable:author", "article:author_name", "byl", "dc.creator", "dcterms.creator", "citation_author", "article:author", "og:author", "twitter:creator_name", "author_name", "itemprop:author"} {
+	for _, k := range []string{
+		"author", "parsely-author", "sailthru.author", "dable:author", "article:author_name",
+		"byl", "dc.creator", "dcterms.creator", "citation_author", "article:author", "og:author",
+		"twitter:creator_name", "author_name", "itemprop:author",
+	} {
 		if r.setAuthors(article.FromMeta, 0.85, r.meta.values[k]...) {
 			return
 		}
@@ -35,20 +39,23 @@ func (r *builder) readAuthors() {
 	if r.signature != "" && !isSource(r.signature) && r.setAuthors(article.FromHTML, 0.7, r.signature) {
 		return
 	}
-	if r.setAuthorsFromLabels() || r.setAuthorsNearHeadline() || r.setLabeledAuthors() || r.signature != "" && r.setAuthors(article.FromHTML, 0.5, r.signature) || r.setAuthorsFromBoxes() ||
+	if r.setAuthorsFromLabels() || r.setAuthorsNearHeadline() || r.setLabeledAuthors() || r.signature != "" &&
+		r.setAuthors(article.FromHTML, 0.5, r.signature) || r.setAuthorsFromBoxes() ||
 		r.setAuthorsBeside() || r.setAuthors(article.FromJSONLD, 0.3, groups...) {
 		return
 	}
 	// The publisher itself, where the page names it as the author.
 	r.anySite = true
-	_ = r.setAuthors(article.FromJSONLD, 0.3, groups...) || r.setAuthors(article.FromJSONLD, 0.3, persons...) || languageTag(r.meta.lang) != "vi" && r.setPublisherAsAuthor()
+	_ = r.setAuthors(article.FromJSONLD, 0.3, groups...) || r.setAuthors(article.FromJSONLD, 0.3, persons...) ||
+		languageTag(r.meta.lang) != "vi" && r.setPublisherAsAuthor()
 	r.anySite = false
 }
 
 // setPublisherAsAuthor uses the publisher where metadata or a byline names it. Vietnamese
 // papers name themselves in the metadata of all articles.
 func (r *builder) setPublisherAsAuthor() bool {
-	return r.setAuthors(article.FromMeta, 0.3, r.meta.values["author"]...) || r.setAuthors(article.FromMicrodata, 0.3, r.meta.microdata["author"]...) ||
+	return r.setAuthors(article.FromMeta, 0.3, r.meta.values["author"]...) ||
+		r.setAuthors(article.FromMicrodata, 0.3, r.meta.microdata["author"]...) ||
 		r.setAuthorsFromNodes(0.2, r.meta.authorLinks) || r.setAuthorsFromNodes(0.2, r.meta.bylines)
 }
 
@@ -59,7 +66,11 @@ func startsUpper(s string) bool {
 
 // isProfile reports whether a link leads to the profile of an author.
 func isProfile(href string) bool {
-	for _, p := range []string{"/author/", "/authors/", "/autor/", "/autoren/", "/auteur/", "/auteurs/", "/profile/", "/people/", "/staff/", "/contributor", "/journalist/", "/by/", "/tac-gia/", "/writers/", "/team/", "/user/", "/users/", "/members/", "/u/"} {
+	for _, p := range []string{
+		"/author/", "/authors/", "/autor/", "/autoren/", "/auteur/", "/auteurs/", "/profile/",
+		"/people/", "/staff/", "/contributor", "/journalist/", "/by/", "/tac-gia/", "/writers/", "/team/", "/user/",
+		"/users/", "/members/", "/u/",
+	} {
 		if strings.Contains(href, p) {
 			return true
 		}
@@ -91,11 +102,13 @@ func (r *builder) setAuthorsFromNodes(confidence float64, nodes []*html.Node) bo
 			t = by
 		}
 		writers := writersOf(t)
-		if strings.Contains(t, "\n") && !slices.ContainsFunc(writers, func(w string) bool { return isPersonLike(splitNames(w)[0]) }) {
+		if strings.Contains(t, "\n") &&
+			!slices.ContainsFunc(writers, func(w string) bool { return isPersonLike(splitNames(w)[0]) }) {
 			writers = []string{textOf(n, 200)} // words in elements of their own
 		}
 		for i, w := range writers {
-			if countWords(w) <= 12 && (len(writers) == 1 || i == 0 && !strings.Contains(t, "\n") || isPersonLike(splitNames(w)[0])) {
+			if countWords(w) <= 12 && (len(writers) == 1 || i == 0 && !strings.Contains(t, "\n") ||
+				isPersonLike(splitNames(w)[0])) {
 				names = append(names, w)
 			}
 		}
@@ -103,8 +116,8 @@ func (r *builder) setAuthorsFromNodes(confidence float64, nodes []*html.Node) bo
 	return r.setAuthors(article.FromHTML, confidence, names...)
 }
 
-// setAuthorsBeside uses a byline in a sidebar or menu, where Material for MkDocs has it, if the page has no other and it
-// is no part of a teaser.
+// setAuthorsBeside uses a byline in a sidebar or menu, where Material for MkDocs has it, if the
+// page has no other and it is no part of a teaser.
 func (r *builder) setAuthorsBeside() bool {
 	beside := slices.DeleteFunc(slices.Clone(r.meta.bylines), func(n *html.Node) bool {
 		return r.isForeign(n, hintComment|hintAvatar) || r.isTeaser(n) || r.isAfterText(n)
@@ -117,7 +130,9 @@ func (r *builder) setAuthorsBeside() bool {
 
 // namesInLines returns the lines that look like the names of persons.
 func namesInLines(text string) []string {
-	return slices.DeleteFunc(strings.Split(text, "\n"), func(s string) bool { return !isPersonLike(strings.TrimSpace(s)) })
+	return slices.DeleteFunc(strings.Split(text, "\n"), func(s string) bool {
+		return !isPersonLike(strings.TrimSpace(s))
+	})
 }
 
 // isNear reports whether two elements are close to each other.
@@ -148,7 +163,8 @@ func (r *builder) setAuthors(source article.Source, confidence float64, raw ...s
 			continue // a biography
 		}
 		for _, name := range splitNames(strings.Join(writersOf(v), "\n")) {
-			if name = r.personName(name, source == article.FromJSONLD || source == article.FromMeta || source == article.FromMicrodata); name != "" && !containsName(out, name) && len(out) < 12 {
+			if name = r.personName(name, source == article.FromJSONLD || source == article.FromMeta ||
+				source == article.FromMicrodata); name != "" && !containsName(out, name) && len(out) < 12 {
 				out = append(out, name)
 			}
 		}
@@ -178,7 +194,8 @@ func withoutRepeats(names []string) []string {
 	for i, a := range names {
 		repeats := false
 		for k, b := range names {
-			if i != k && len(b) < len(a) && countWords(b) > 1 && (strings.HasPrefix(a, b+" ") || strings.HasSuffix(a, " "+b)) {
+			if i != k && len(b) < len(a) && countWords(b) > 1 &&
+				(strings.HasPrefix(a, b+" ") || strings.HasSuffix(a, " "+b)) {
 				repeats = true
 			}
 		}
@@ -204,7 +221,8 @@ func withoutJobTitles(names []string) []string {
 		if isJobTitle(last) {
 			continue
 		}
-		if countWords(n) == 1 && len(n) <= 4 && isAllCaps(n) || strings.HasSuffix(last, ".com") || strings.Contains(n, " for ") {
+		if countWords(n) == 1 && len(n) <= 4 && isAllCaps(n) || strings.HasSuffix(last, ".com") ||
+			strings.Contains(n, " for ") {
 			continue
 		}
 		out = append(out, n)
@@ -219,7 +237,10 @@ func withoutJobTitles(names []string) []string {
 // agency.
 func isJobTitle(word string) bool {
 	switch word {
-	case "writer", "reporter", "editor", "correspondent", "press", "news", "media", "business", "staff", "contributor", "columnist", "agency", "service", "online", "m.d", "ph.d", "md", "phd", "rd", "ms", "fand", "founder", "gardener", "astrologer", "teacher", "author", "reviewer", "producer", "anchor", "analyst", "strategist", "specialist", "manager", "director", "ceo", "coordinator", "consultant", "president", "officer":
+	case "writer", "reporter", "editor", "correspondent", "press", "news", "media", "business", "staff", "contributor",
+		"columnist", "agency", "service", "online", "m.d", "ph.d", "md", "phd", "rd", "ms", "fand", "founder",
+		"gardener", "astrologer", "teacher", "author", "reviewer", "producer", "anchor", "analyst", "strategist",
+		"specialist", "manager", "director", "ceo", "coordinator", "consultant", "president", "officer":
 		return true
 	}
 	return false
@@ -228,7 +249,8 @@ func isJobTitle(word string) bool {
 // isRole reports whether a name is only what somebody is, such as "Lead Reviewer".
 func isRole(name string) bool {
 	switch strings.ToLower(name[strings.LastIndexByte(name, ' ')+1:]) {
-	case "writer", "reporter", "editor", "correspondent", "contributor", "columnist", "author", "reviewer", "founder", "journalist", "astrologer", "freelancer", "producer", "analyst":
+	case "writer", "reporter", "editor", "correspondent", "contributor", "columnist", "author", "reviewer", "founder",
+		"journalist", "astrologer", "freelancer", "producer", "analyst":
 		return true
 	}
 	return false
@@ -245,16 +267,23 @@ func containsName(list []string, s string) bool {
 
 // splitNames splits a byline into names.
 func splitNames(s string) []string {
-	s = strings.NewReplacer(" and ", "\n", " And ", "\n", " AND ", "\n", " & ", "\n", ";", "\n", " và ", "\n", " und ", "\n", " y ", "\n", " et ", "\n", " - ", "\n", " – ", "\n", "|", "\n", "•", "\n", "/", "\n", ", ", "\n", " with ", "\n").Replace(s)
+	s = strings.NewReplacer(" and ", "\n", " And ", "\n", " AND ", "\n", " & ", "\n", ";", "\n", " và ", "\n", " und ",
+		"\n", " y ", "\n", " et ", "\n", " - ", "\n", " – ", "\n", "|", "\n", "•", "\n", "/", "\n", ", ", "\n",
+		" with ", "\n").Replace(s)
 	return strings.Split(s, "\n")
 }
 
 // nameAfterBy returns the name after "By" at the start of a line.
 func nameAfterBy(s string) string {
-	for _, p := range []string{"By ", "BY ", "by ", "Written by", "Written By", "WRITTEN BY", "Posted by", "Posted By", "Published by", "Words by", "Text by", "Story by", "Reviewed by", "Author: ", "Author:", "Author ", "AUTHOR ", "By: ", "BY: ", "by: ", "By:",
-		"Bài: ", "Bài và ảnh: ", "Tác giả: ", "Theo ", "Thực hiện: ",
-		"Von ", "VON ", "von ", "Text: ", "Text von ", "Autor: ", "Autor:", "Autorin: ", "Autoren: ", "Verfasst von ", "Geschrieben von ", "Veröffentlicht von ", "Ein Beitrag von ", "Ein Artikel von ", "Ein Kommentar von ", "Eine Analyse von ", "Quelle: ",
-		"Por ", "POR ", "por ", "Escrito por ", "Publicado por ", "Texto: ", "Par ", "PAR ", "par ", "Propos recueillis par ", "Publié par ", "Auteur : ", "Di ", "di ", "Door ", "door ", "Av ", "Af ", "Автор: "} {
+	for _, p := range []string{
+		"By ", "BY ", "by ", "Written by", "Written By", "WRITTEN BY", "Posted by", "Posted By", "Published by",
+		"Words by", "Text by", "Story by", "Reviewed by", "Author: ", "Author:", "Author ", "AUTHOR ", "By: ", "BY: ",
+		"by: ", "By:", "Bài: ", "Bài và ảnh: ", "Tác giả: ", "Theo ", "Thực hiện: ", "Von ", "VON ", "von ", "Text: ",
+		"Text von ", "Autor: ", "Autor:", "Autorin: ", "Autoren: ", "Verfasst von ", "Geschrieben von ",
+		"Veröffentlicht von ", "Ein Beitrag von ", "Ein Artikel von ", "Ein Kommentar von ", "Eine Analyse von ",
+		"Quelle: ", "Por ", "POR ", "por ", "Escrito por ", "Publicado por ", "Texto: ", "Par ", "PAR ", "par ",
+		"Propos recueillis par ", "Publié par ", "Auteur : ", "Di ", "di ", "Door ", "door ", "Av ", "Af ", "Автор: ",
+	} {
 		if rest, ok := strings.CutPrefix(s, p); ok {
 			rest = strings.TrimLeft(rest, " :\u00a0")
 			if first, _ := utf8.DecodeRuneInString(rest); unicode.IsLower(first) && isShortBy(p) {
@@ -321,15 +350,21 @@ func (r *builder) personName(s string, explicit bool) string {
 	if countWords(s) == 1 && isDateWord(strings.ToLower(s)) {
 		return ""
 	}
-	if r.anySite && (Plain(s) == "newsdesk" || Plain(s) == "staffwriter" || (Plain(s) == "staff" || Plain(s) == "editorialteam" || Plain(s) == "editorialstaff" || Plain(s) == "staffreports" || Plain(s) == "staffreporter")) {
+	if r.anySite && (Plain(s) == "newsdesk" || Plain(s) == "staffwriter" ||
+		(Plain(s) == "staff" || Plain(s) == "editorialteam" || Plain(s) == "editorialstaff" ||
+			Plain(s) == "staffreports" || Plain(s) == "staffreporter")) {
 		return s
 	}
 	switch Plain(s) {
-	case "posted", "published", "updated", "admin", "administrator", "staff", "editor", "editors", "author", "webmaster", "null", "undefined", "none", "unknown", "guest", "user", "by", "byline",
-		"anonymous", "minread", "editorialteam", "editorialstaff", "staffreports", "staffreport", "bientapvien", "btv", "tonghop", "pv", "phongvien", "toasoan", "tacgia", "wireservice", "newsdesk", "contributor", "reporter", "staffwriter", "followus", "share", "gastautor", "writtenby", "postedby", "agencies":
+	case "posted", "published", "updated", "admin", "administrator", "staff", "editor", "editors", "author",
+		"webmaster", "null", "undefined", "none", "unknown", "guest", "user", "by", "byline",
+		"anonymous", "minread", "editorialteam", "editorialstaff", "staffreports", "staffreport", "bientapvien", "btv",
+		"tonghop", "pv", "phongvien", "toasoan", "tacgia", "wireservice", "newsdesk", "contributor", "reporter",
+		"staffwriter", "followus", "share", "gastautor", "writtenby", "postedby", "agencies":
 		return ""
 	}
-	if strings.HasSuffix(Plain(s), "staffwriter") || strings.HasSuffix(Plain(s), "correspondent") && countWords(s) <= 3 {
+	if strings.HasSuffix(Plain(s), "staffwriter") || strings.HasSuffix(Plain(s), "correspondent") &&
+		countWords(s) <= 3 {
 		return ""
 	}
 	return s
@@ -345,7 +380,8 @@ func isMonthDay(s string) bool {
 func cutDate(s string) string {
 	words := strings.Fields(s)
 	for i, w := range words {
-		if i > 0 && i+1 < len(words) && isDateWord(strings.ToLower(strings.Trim(w, ".,"))) && words[i+1][0] >= '0' && words[i+1][0] <= '9' {
+		if i > 0 && i+1 < len(words) && isDateWord(strings.ToLower(strings.Trim(w, ".,"))) && words[i+1][0] >= '0' &&
+			words[i+1][0] <= '9' {
 			return strings.Join(words[:i], " ")
 		}
 	}
@@ -357,7 +393,8 @@ func cutDate(s string) string {
 func (r *builder) resemblesSite(s string) bool {
 	f := Plain(s)
 	for _, n := range r.siteNames {
-		if len(n) > 4 && (strings.HasPrefix(f, n) && len(f)-len(n) <= 8 || strings.HasSuffix(f, n) && len(f)-len(n) <= 5 || strings.HasPrefix(n, f) && len(f) > 5) {
+		if len(n) > 4 && (strings.HasPrefix(f, n) && len(f)-len(n) <= 8 || strings.HasSuffix(f, n) &&
+			len(f)-len(n) <= 5 || strings.HasPrefix(n, f) && len(f) > 5) {
 			return true
 		}
 	}

@@ -99,8 +99,10 @@ func (w *outlineBuilder) element(n *html.Node, depth int) {
 		return
 	}
 	switch n.DataAtom {
-	case atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Iframe, atom.Object, atom.Embed, atom.Svg, atom.Canvas,
-		atom.Input, atom.Head, atom.Link, atom.Meta, atom.Audio, atom.Video, atom.Map, atom.Math, atom.Select, atom.Textarea, atom.Img, atom.Hr:
+	case atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Iframe, atom.Object, atom.Embed, atom.Svg,
+		atom.Canvas,
+		atom.Input, atom.Head, atom.Link, atom.Meta, atom.Audio, atom.Video, atom.Map, atom.Math, atom.Select,
+		atom.Textarea, atom.Img, atom.Hr:
 		if n.DataAtom == atom.Hr {
 			w.flush()
 		}
@@ -270,12 +272,15 @@ func hasWords(n *html.Node, depth int) bool {
 
 // isLinkNote recognizes what screen readers say about a link, such as "(opens in new tab)".
 func isLinkNote(s string) bool {
-	if len(s) > 60 || !strings.Contains(s, "ew tab") && !strings.Contains(s, "ew window") && !strings.Contains(s, "neuem") {
+	if len(s) > 60 || !strings.Contains(s, "ew tab") && !strings.Contains(s, "ew window") &&
+		!strings.Contains(s, "neuem") {
 		return false
 	}
 	s = strings.Trim(strings.ToLower(s), " ,()[]\u00a0\n\t.")
 	switch s {
-	case "opens new tab", "opens in new tab", "opens in a new tab", "opens new window", "opens in new window", "opens in a new window", "link opens in a new tab", "link opens in new window", "öffnet in neuem fenster", "öffnet in neuem tab":
+	case "opens new tab", "opens in new tab", "opens in a new tab", "opens new window", "opens in new window",
+		"opens in a new window", "link opens in a new tab", "link opens in new window", "öffnet in neuem fenster",
+		"öffnet in neuem tab":
 		return true
 	}
 	return false
@@ -293,7 +298,8 @@ func (w *outlineBuilder) flush() {
 				texts: w.cur, text: text, chars: chars,
 				linkChars:   min(chars, w.linkN*chars/len(raw)),
 				punctuation: countPunctuation(text), container: in, tag: in.DataAtom, span: at, hints: w.hints,
-				inList: w.list > 0, inQuote: w.quote > 0, inTable: w.table > 0, isBold: !w.plain, afterBreak: w.br, startsWithLink: w.opens, unit: noUnit,
+				inList: w.list > 0, inQuote: w.quote > 0, inTable: w.table > 0, isBold: !w.plain, afterBreak: w.br,
+				startsWithLink: w.opens, unit: noUnit,
 			})
 		}
 	}
@@ -306,9 +312,12 @@ func (w *outlineBuilder) flush() {
 // isInline reports whether an element flows within a line of text.
 func isInline(a atom.Atom) bool {
 	switch a {
-	case atom.A, atom.Abbr, atom.Acronym, atom.B, atom.Bdi, atom.Bdo, atom.Big, atom.Cite, atom.Code, atom.Data, atom.Del, atom.Dfn,
-		atom.Em, atom.Font, atom.I, atom.Ins, atom.Kbd, atom.Mark, atom.Q, atom.Ruby, atom.S, atom.Samp, atom.Small, atom.Span,
-		atom.Strike, atom.Strong, atom.Sub, atom.Sup, atom.Time, atom.Tt, atom.U, atom.Var, atom.Wbr, atom.Label, atom.Picture:
+	case atom.A, atom.Abbr, atom.Acronym, atom.B, atom.Bdi, atom.Bdo, atom.Big, atom.Cite, atom.Code, atom.Data,
+		atom.Del, atom.Dfn,
+		atom.Em, atom.Font, atom.I, atom.Ins, atom.Kbd, atom.Mark, atom.Q, atom.Ruby, atom.S, atom.Samp, atom.Small,
+		atom.Span,
+		atom.Strike, atom.Strong, atom.Sub, atom.Sup, atom.Time, atom.Tt, atom.U, atom.Var, atom.Wbr, atom.Label,
+		atom.Picture:
 		return true
 	}
 	return a == 0 // unknown elements are inline

@@ -218,7 +218,8 @@ func (o *outline) dropClassHints(first *outline) {
 		switch a := s.node.DataAtom; {
 		case a == atom.Nav || a == atom.Footer:
 			s.hints = hintJunk
-		case first.ownText && s.hints&hintComment != 0 && a != atom.Body && a != atom.Html && a != atom.Main && !first.wrappers[s.node]:
+		case first.ownText && s.hints&hintComment != 0 && a != atom.Body && a != atom.Html && a != atom.Main &&
+			!first.wrappers[s.node]:
 			s.hints = hintComment
 		default:
 			s.hints = 0

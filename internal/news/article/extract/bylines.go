@@ -60,7 +60,8 @@ func (r *builder) namesInLine(n *html.Node) []string {
 	}
 	if by := nameAfterBy(line); by != "" && len(line) < 80 && startsUpper(by) {
 		first := splitNames(by)[0]
-		if strings.HasPrefix(line, "By ") || strings.HasPrefix(line, "BY ") || isPersonLike(first) || strings.HasPrefix(line, "by ") && countWords(first) == 1 {
+		if strings.HasPrefix(line, "By ") || strings.HasPrefix(line, "BY ") || isPersonLike(first) ||
+			strings.HasPrefix(line, "by ") && countWords(first) == 1 {
 			return []string{by}
 		}
 		return nil // "von Firmen" also continues a sentence
@@ -81,8 +82,11 @@ func (r *builder) namesInLine(n *html.Node) []string {
 // isByLabel reports whether a line only announces the name in the next element.
 func isByLabel(line string) bool {
 	switch strings.ToLower(strings.TrimRight(line, " :")) {
-	case "by", "von", "par", "por", "di", "door", "av", "written by", "words by", "posted by", "published by", "article by", "story by", "report by", "reported by", "created by", "author", "author(s)", "authors",
-		"autor", "autorin", "autoren", "verfasst von", "geschrieben von", "ein beitrag von", "escrito por", "publicado por", "écrit par", "publié par", "rédigé par", "auteur", "auteurs", "autore", "scritto da", "auteur(s)", "tác giả", "автор", "yazar", "autores":
+	case "by", "von", "par", "por", "di", "door", "av", "written by", "words by", "posted by", "published by",
+		"article by", "story by", "report by", "reported by", "created by", "author", "author(s)", "authors",
+		"autor", "autorin", "autoren", "verfasst von", "geschrieben von", "ein beitrag von", "escrito por",
+		"publicado por", "écrit par", "publié par", "rédigé par", "auteur", "auteurs", "autore", "scritto da",
+		"auteur(s)", "tác giả", "автор", "yazar", "autores":
 		return true
 	}
 	return false
@@ -111,7 +115,8 @@ func namesAfter(label *html.Node) []string {
 			return out
 		case separator:
 			expected = true
-		case startsUpper(t) && countWords(t) <= 6 && len(t) <= 80, n.Parent.DataAtom == atom.A && countWords(t) == 1 && hasLetter(t):
+		case startsUpper(t) && countWords(t) <= 6 && len(t) <= 80, n.Parent.DataAtom == atom.A && countWords(t) == 1 &&
+			hasLetter(t):
 			out, expected = append(out, t), strings.HasSuffix(t, ",")
 		default:
 			return out
@@ -173,7 +178,8 @@ func (r *builder) setLabeledAuthors() bool {
 			}
 			names = namesAfter(n)
 		}
-		if len(names) == 0 || !isPersonLike(splitNames(names[0])[0]) || r.isInside(n.Parent, hintComment|hintHidden|hintCaption) || r.isInsideLink(n.Parent) {
+		if len(names) == 0 || !isPersonLike(splitNames(names[0])[0]) ||
+			r.isInside(n.Parent, hintComment|hintHidden|hintCaption) || r.isInsideLink(n.Parent) {
 			continue
 		}
 		if r.setAuthors(article.FromHTML, 0.4, names...) {
@@ -196,7 +202,12 @@ func startsShortBlock(n *html.Node) bool {
 func nameAfterWritten(line string) string {
 	line = strings.TrimLeft(line, "-–—|·• ")
 	low := strings.ToLower(line)
-	for _, p := range []string{"written by", "this post was written by", "this article was written by", "verfasst von", "geschrieben von", "ein beitrag von", "blog beitrag von", "escrito por", "écrit par", "rédigé par", "publié par", "scritto da", "author:", "autor:", "autorin:", "auteur :", "auteur:", "tác giả:", "words by", "text by", "story by", "article by", "post by", "by "} {
+	for _, p := range []string{
+		"written by", "this post was written by", "this article was written by", "verfasst von",
+		"geschrieben von", "ein beitrag von", "blog beitrag von", "escrito por", "écrit par", "rédigé par",
+		"publié par", "scritto da", "author:", "autor:", "autorin:", "auteur :", "auteur:", "tác giả:", "words by",
+		"text by", "story by", "article by", "post by", "by ",
+	} {
 		if !strings.HasPrefix(low, p) {
 			continue
 		}
@@ -222,7 +233,8 @@ func (r *builder) isInside(n *html.Node, h hint) bool {
 // or contain a biography.
 func (r *builder) setAuthorsFromBoxes() bool {
 	for _, n := range r.meta.bylines {
-		if r.isInside(n, hintComment|hintHidden) || r.isInsideLink(n.Parent) || r.isInside(n.Parent, hintJunk) && r.isInNavigation(n) {
+		if r.isInside(n, hintComment|hintHidden) || r.isInsideLink(n.Parent) || r.isInside(n.Parent, hintJunk) &&
+			r.isInNavigation(n) {
 			continue
 		}
 		t := textOf(n, 200)
@@ -288,7 +300,9 @@ func (r *builder) isOwnHost(href string) bool {
 func (r *builder) setAuthorsFromLabels() bool {
 	for _, k := range []string{"1", "2"} {
 		switch strings.ToLower(r.meta.first("twitter:label" + k)) {
-		case "written by", "verfasst von", "geschrieben von", "escrito por", "écrit par", "scritto da", "geschreven door", "skrevet av", "skriven av", "napisane przez", "yazan", "автор", "được viết bởi", "author", "by":
+		case "written by", "verfasst von", "geschrieben von", "escrito por", "écrit par", "scritto da",
+			"geschreven door", "skrevet av", "skriven av", "napisane przez", "yazan", "автор", "được viết bởi",
+			"author", "by":
 			if r.setAuthors(article.FromMeta, 0.6, r.meta.first("twitter:data"+k)) {
 				return true
 			}
@@ -319,12 +333,20 @@ func isPersonLike(s string) bool {
 				return false
 			}
 		}
-		if isDateWord(strings.ToLower(strings.Trim(w, "."))) && len(w) > 3 && w != "April" && w != "May" && w != "June" {
+		if isDateWord(strings.ToLower(strings.Trim(w, "."))) && len(w) > 3 && w != "April" && w != "May" &&
+			w != "June" {
 			return false
 		}
 		switch strings.ToLower(w) {
-		case "news", "read", "view", "share", "about", "more", "contact", "home", "blog", "press", "release", "business", "sports", "politics", "health", "technology", "science", "culture", "opinion", "editorial", "video", "photo", "photos", "getty", "images", "the", "our", "your", "this", "how", "what", "why", "all", "posts", "articles", "login", "sign", "subscribe", "newsletter", "policy", "terms", "privacy", "cookie", "editor", "writer", "reporter", "author", "redaktion", "editors", "staff", "min", "minutes", "follow", "us", "inc", "ltd", "llc", "gmbh", "profile", "new", "best", "top",
-			"company", "size", "team", "product", "research", "software", "online", "time", "category", "categories", "date", "published", "updated", "price", "reviews", "rating", "hotels", "insurance", "bank", "university", "college", "institute", "center", "group", "services", "solutions", "corporation":
+		case "news", "read", "view", "share", "about", "more", "contact", "home", "blog", "press", "release",
+			"business", "sports", "politics", "health", "technology", "science", "culture", "opinion", "editorial",
+			"video", "photo", "photos", "getty", "images", "the", "our", "your", "this", "how", "what", "why", "all",
+			"posts", "articles", "login", "sign", "subscribe", "newsletter", "policy", "terms", "privacy", "cookie",
+			"editor", "writer", "reporter", "author", "redaktion", "editors", "staff", "min", "minutes", "follow", "us",
+			"inc", "ltd", "llc", "gmbh", "profile", "new", "best", "top",
+			"company", "size", "team", "product", "research", "software", "online", "time", "category", "categories",
+			"date", "published", "updated", "price", "reviews", "rating", "hotels", "insurance", "bank", "university",
+			"college", "institute", "center", "group", "services", "solutions", "corporation":
 			return false
 		}
 	}
@@ -333,7 +355,8 @@ func isPersonLike(s string) bool {
 
 func isParticle(w string) bool {
 	switch strings.ToLower(w) {
-	case "van", "von", "de", "der", "den", "del", "della", "di", "da", "do", "dos", "la", "le", "bin", "al", "el", "y", "ter", "ten", "zu", "du":
+	case "van", "von", "de", "der", "den", "del", "della", "di", "da", "do", "dos", "la", "le", "bin", "al", "el", "y",
+		"ter", "ten", "zu", "du":
 		return true
 	}
 	return false

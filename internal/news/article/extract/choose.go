@@ -65,7 +65,8 @@ func (o *outline) resolveHints() {
 			h |= hintJunk
 		}
 		own := h
-		if h&(hintsNotText|hintSuspect|hintCaption|hintLead|hintByline|hintDate) != 0 && total > 0 && containsArticle(s) {
+		if h&(hintsNotText|hintSuspect|hintCaption|hintLead|hintByline|hintDate) != 0 && total > 0 &&
+			containsArticle(s) {
 			h &= hintBody
 			s.hints &= hintBody | hintChrome
 			o.wrappers[s.node] = true
@@ -133,7 +134,8 @@ func (o *outline) hasOwnText(inBody []bool, headline int) bool {
 	}
 	for i := range o.blocks {
 		b := &o.blocks[i]
-		if b.isProse() && (inBody[b.span] || o.isArticle || headline >= 0 && i > headline && b.hints&hintSuspect == 0) && !comment[b.span] && b.hints&(hintJunk|hintHidden) == 0 {
+		if b.isProse() && (inBody[b.span] || o.isArticle || headline >= 0 && i > headline &&
+			b.hints&hintSuspect == 0) && !comment[b.span] && b.hints&(hintJunk|hintHidden) == 0 {
 			return true
 		}
 	}

@@ -11,8 +11,8 @@ import (
 const maxChromeShare = 0.8
 
 // excluded returns the blocks that are no part of the article, whatever they look like:
-// chrome, hidden parts of tables and lists, readers' comments on a text, and the headline of a text, which is a field of
-// its own.
+// chrome, hidden parts of tables and lists, readers' comments on a text, and the headline of a
+// text, which is a field of its own.
 func (c *choice) excluded(d *Document, title string) []bool {
 	out := c.o.chrome()
 	ld, folded := d.loadJSONLD(), fold(title)
@@ -20,7 +20,8 @@ func (c *choice) excluded(d *Document, title string) []bool {
 		!ld.hasType("CollectionPage") && !strings.Contains(d.Meta.first("og:type"), "product")
 	for i := range out {
 		b := &c.o.blocks[i]
-		out[i] = out[i] || c.o.isHiddenInUnit(i) || c.o.ownText && b.hints&hintComment != 0 || isText && b.tag == atom.H1 && fold(b.text) == folded
+		out[i] = out[i] || c.o.isHiddenInUnit(i) || c.o.ownText && b.hints&hintComment != 0 ||
+			isText && b.tag == atom.H1 && fold(b.text) == folded
 	}
 	return out
 }
@@ -45,7 +46,8 @@ func (o *outline) chrome() []bool {
 		case atom.Article, atom.Blockquote:
 			inside[i] = true
 		}
-		if inside[i] || s.hints&hintChrome == 0 || s.node.DataAtom != atom.Footer && chars[s.end]-chars[s.first] > limit {
+		if inside[i] || s.hints&hintChrome == 0 || s.node.DataAtom != atom.Footer &&
+			chars[s.end]-chars[s.first] > limit {
 			continue
 		}
 		inside[i] = true

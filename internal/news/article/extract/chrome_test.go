@@ -15,9 +15,12 @@ func listingPage(around string) extract.Page {
 	var menu, products strings.Builder
 	for i := range 20 {
 		fmt.Fprintf(&menu, `<li><a href="/s/%d">Section %d</a></li>`, i, i)
-		fmt.Fprintf(&products, `<li class="product"><h3><a href="/p/%d">Sock number %d</a></h3><p>Warm wool for %d winters, in grey and blue.</p><span class="price">$%d.00</span></li>`, i, i, i+2, i+9)
+		fmt.Fprintf(&products,
+			`<li class="product"><h3><a href="/p/%d">Sock number %d</a></h3><p>Warm wool for %d winters, in grey and blue.</p><span class="price">$%d.00</span></li>`, i, i, i+2, i+9)
 	}
-	return page(`<title>Socks - Shop</title>`, `<nav><ul>`+menu.String()+`</ul></nav><main><h1>Socks</h1><ul class="products">`+products.String()+`</ul></main>`+around)
+	return page(`<title>Socks - Shop</title>`,
+		`<nav><ul>`+menu.String()+`</ul></nav><main><h1>Socks</h1><ul class="products">`+products.String()+
+			`</ul></main>`+around)
 }
 
 func TestBody_IsNotTheFooterOrAConsentDialog(t *testing.T) {

@@ -19,10 +19,13 @@ func busyPage(body string) extract.Page {
 		fmt.Fprintf(&footer, `<li><a href="/f/%d">Service %d</a></li>`, i, i)
 	}
 	for i := range 8 {
-		fmt.Fprintf(&teasers, `<div class="card"><h3><a href="/t/%d">Another story about the town and its %d. market</a></h3><p>By Jo Harper</p></div>`, i, i)
+		fmt.Fprintf(&teasers,
+			`<div class="card"><h3><a href="/t/%d">Another story about the town and its %d. market</a></h3><p>By Jo Harper</p></div>`, i, i)
 	}
-	return page(`<title>The bridge opens - Paper</title><meta property="og:type" content="article">`, `<header><nav><ul>`+menu.String()+`</ul></nav></header>
-<main><h1>The bridge opens</h1>`+body+`</main><div class="grid">`+teasers.String()+`</div><footer><ul>`+footer.String()+`</ul><p>© Paper. All rights reserved.</p></footer>`)
+	return page(`<title>The bridge opens - Paper</title><meta property="og:type" content="article">`,
+		`<header><nav><ul>`+menu.String()+`</ul></nav></header>
+<main><h1>The bridge opens</h1>`+body+`</main><div class="grid">`+teasers.String()+`</div><footer><ul>`+footer.String()+
+			`</ul><p>© Paper. All rights reserved.</p></footer>`)
 }
 
 // TestBody_KnownErrors has a page for each class of errors on real pages.
@@ -34,16 +37,46 @@ func TestBody_KnownErrors(t *testing.T) {
 		name, body string
 		want, not  []string
 	}{
-		{"List", `<article>` + first + `<h2>What you need</h2>` + list + second + `</article>`, []string{"three eggs, beaten well", "two cups of flour"}, nil},
-		{"OverflowHidden", `<article class="overflow-hidden">` + first + `<div class="overflow-hidden">` + second + `</div></article>`, text[4:], nil},
-		{"LabelHidden", `<div class="field field--name-body field--label-hidden">` + first + second + `</div>`, text[1:], nil},
-		{"HiddenOnSmallScreens", `<article>` + first + `<div class="hidden md:block">` + second + `</div></article>`, text[4:], nil},
-		{"Story", `<div class="story">` + first + `</div><div class="story">` + second + `</div>`, []string{text[0], text[5]}, nil},
-		{"TwoParts", `<div class="part">` + first + `</div><div class="banner"><a href="/x">Subscribe now</a></div><div class="part">` + second + `</div>`, []string{text[0], text[5]}, []string{"Subscribe now"}},
-		{"Newsletter", `<article>` + first + second + `<div class="box"><p>Get the best stories in your inbox.</p><p>Sign up for our newsletter</p></div></article>`, text[1:], []string{"Sign up for our newsletter"}},
-		{"Consent", `<article>` + first + second + `</article><div class="cookie-consent"><p>We use cookies to make this page better. You can change your settings at any time.</p></div>`, text[1:], []string{"We use cookies"}},
-		{"NewTab", `<article><p>The mayor, <a href="/m">Jo Harper<span>, opens new tab</span></a>, said on Monday that the bridge is ready and that it will open soon.</p>` + first + second + `</article>`,
-			[]string{"Jo Harper, said on Monday"}, []string{"new tab"}},
+		{
+			"List", `<article>` + first + `<h2>What you need</h2>` + list + second + `</article>`,
+			[]string{"three eggs, beaten well", "two cups of flour"},
+			nil,
+		},
+		{"OverflowHidden", `<article class="overflow-hidden">` + first + `<div class="overflow-hidden">` + second +
+			`</div></article>`, text[4:], nil},
+		{
+			"LabelHidden", `<div class="field field--name-body field--label-hidden">` + first + second + `</div>`,
+			text[1:], nil,
+		},
+		{
+			"HiddenOnSmallScreens", `<article>` + first + `<div class="hidden md:block">` + second + `</div></article>`,
+			text[4:], nil,
+		},
+		{
+			"Story", `<div class="story">` + first + `</div><div class="story">` + second + `</div>`,
+			[]string{text[0], text[5]},
+			nil,
+		},
+		{
+			"TwoParts", `<div class="part">` + first +
+				`</div><div class="banner"><a href="/x">Subscribe now</a></div><div class="part">` + second + `</div>`,
+			[]string{text[0], text[5]},
+			[]string{"Subscribe now"},
+		},
+		{
+			"Newsletter", `<article>` + first + second +
+				`<div class="box"><p>Get the best stories in your inbox.</p><p>Sign up for our newsletter</p></div></article>`, text[1:], []string{"Sign up for our newsletter"},
+		},
+		{
+			"Consent", `<article>` + first + second +
+				`</article><div class="cookie-consent"><p>We use cookies to make this page better. You can change your settings at any time.</p></div>`, text[1:], []string{"We use cookies"},
+		},
+		{
+			"NewTab",
+			`<article><p>The mayor, <a href="/m">Jo Harper<span>, opens new tab</span></a>, said on Monday that the bridge is ready and that it will open soon.</p>` + first + second + `</article>`,
+			[]string{"Jo Harper, said on Monday"},
+			[]string{"new tab"},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -61,15 +94,24 @@ func TestBody_KnownErrors(t *testing.T) {
 
 func TestSelectLikely_SelectsSimilarBlocksTogether(t *testing.T) {
 	const title, card, menu = 0, 1, 5
-	texts := []string{"Warm socks for winter", "blue and warm", "red and warm", "grey and warm", "green and warm", "Home", "Log in"}
+	texts := []string{
+		"Warm socks for winter", "blue and warm", "red and warm", "grey and warm", "green and warm",
+		"Home", "Log in",
+	}
 	kinds := []int{title, card, card, card, card, menu, menu}
 	for name, c := range map[string]struct {
 		odds []float64
 		want []bool
 	}{
-		"uncertain cards":       {[]float64{1, -0.2, -1.6, 0.1, -1.1, -4, -4}, []bool{true, true, true, true, true, false, false}},
-		"a sure choice":         {[]float64{5, 5, -5, 5, 5, -6, -6}, []bool{true, true, false, true, true, false, false}},
-		"too few, one excluded": {[]float64{1, -0.2, math.Inf(-1), 0.1, -0.7, -4, -4}, []bool{true, true, false, true, false, false, false}},
+		"uncertain cards": {
+			[]float64{1, -0.2, -1.6, 0.1, -1.1, -4, -4}, []bool{true, true, true, true, true, false, false},
+		},
+		"a sure choice": {
+			[]float64{5, 5, -5, 5, 5, -6, -6}, []bool{true, true, false, true, true, false, false},
+		},
+		"too few, one excluded": {
+			[]float64{1, -0.2, math.Inf(-1), 0.1, -0.7, -4, -4}, []bool{true, true, false, true, false, false, false},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.Equal(t, c.want, extract.SelectLikely(c.odds, texts, kinds, []int{-1, -1, -1, -1, -1, -1, -1}))
@@ -79,7 +121,8 @@ func TestSelectLikely_SelectsSimilarBlocksTogether(t *testing.T) {
 
 func TestAuthors_OfOtherLanguages(t *testing.T) {
 	for line, want := range map[string]string{
-		"Von Anna Meier": "Anna Meier", "Por María Pérez": "María Pérez", "Par Jean Petit": "Jean Petit", "Text: Anna Meier": "Anna Meier", "Written by Jo Harper": "Jo Harper",
+		"Von Anna Meier": "Anna Meier", "Por María Pérez": "María Pérez", "Par Jean Petit": "Jean Petit",
+		"Text: Anna Meier": "Anna Meier", "Written by Jo Harper": "Jo Harper",
 	} {
 		a := read(t, busyPage(`<p class="info-line">`+line+`</p><article>`+paragraphs(prose(6))+`</article>`))
 		require.Equal(t, []string{want}, a.Authors, line)
@@ -88,7 +131,8 @@ func TestAuthors_OfOtherLanguages(t *testing.T) {
 
 func TestPublished_FromLinesOfOtherLanguages(t *testing.T) {
 	for line, want := range map[string]string{
-		"7. März 2026": "2026-03-07", "7 de marzo de 2026": "2026-03-07", "7 mars 2026": "2026-03-07", "7 марта 2026, 13:43": "2026-03-07", "2026年3月7日": "2026-03-07", "Stand: 07.03.2026": "2026-03-07",
+		"7. März 2026": "2026-03-07", "7 de marzo de 2026": "2026-03-07", "7 mars 2026": "2026-03-07",
+		"7 марта 2026, 13:43": "2026-03-07", "2026年3月7日": "2026-03-07", "Stand: 07.03.2026": "2026-03-07",
 	} {
 		a := read(t, busyPage(`<p>`+line+`</p><article>`+paragraphs(prose(6))+`</article>`))
 		require.Equal(t, want, a.Published.UTC().Format("2006-01-02"), line)
@@ -96,7 +140,8 @@ func TestPublished_FromLinesOfOtherLanguages(t *testing.T) {
 }
 
 func TestPublished_FromScriptsAndURLs(t *testing.T) {
-	p := busyPage(`<article>` + paragraphs(prose(6)) + `</article><script>var x = {"published_at":"2026-03-07T06:22:28+01:00"}</script>`)
+	p := busyPage(`<article>` + paragraphs(prose(6)) +
+		`</article><script>var x = {"published_at":"2026-03-07T06:22:28+01:00"}</script>`)
 	require.Equal(t, "2026-03-07T05:22", read(t, p).Published.UTC().Format("2006-01-02T15:04"))
 	p = busyPage(`<article>` + paragraphs(prose(6)) + `</article>`)
 	p.URL = "https://www.paper.example/speeches/20260307_Speech.html"

@@ -30,7 +30,10 @@ func slow(before, s string) string {
 
 func TestAppendCollapsed(t *testing.T) {
 	for _, before := range []string{"", "a", "a "} {
-		for _, s := range []string{"", " ", "  ", "a b", " a  b ", "\n\ta\u00a0 b\u00a0", "x\u200b y", "a \u00ad b", "\u00ad a", "a \u200b", "Thời  tiết", "a \ufeff b", " \u00a0x", "a b  c d", "…  »"} {
+		for _, s := range []string{
+			"", " ", "  ", "a b", " a  b ", "\n\ta\u00a0 b\u00a0", "x\u200b y", "a \u00ad b",
+			"\u00ad a", "a \u200b", "Thời  tiết", "a \ufeff b", " \u00a0x", "a b  c d", "…  »",
+		} {
 			var b strings.Builder
 			b.WriteString(before)
 			appendCollapsed(&b, s)

@@ -162,11 +162,17 @@ func creditWord(words []word, i int) (role, bool) {
 		}
 	}
 	switch words[i].text {
-	case "ảnh", "photo", "photos", "photograph", "photographs", "photographed", "photography", "photographer", "picture", "pictures", "image", "images", "design", "designs", "designed", "designer", "graphic", "graphics", "grafik", "infographic", "infographics", "illustration", "illustrations",
-		"illustrated", "illustrator", "art", "artwork", "video", "videos", "clip", "clips", "camera", "film", "filmed", "audio", "layout", "edited", "editing", "editor", "produced", "production", "producer", "translated", "translation", "translator", "dịch", "foto", "fotos", "bild", "bilder", "fotografía", "photographie", "fotografie",
+	case "ảnh", "photo", "photos", "photograph", "photographs", "photographed", "photography", "photographer",
+		"picture", "pictures", "image", "images", "design", "designs", "designed", "designer", "graphic", "graphics",
+		"grafik", "infographic", "infographics", "illustration", "illustrations",
+		"illustrated", "illustrator", "art", "artwork", "video", "videos", "clip", "clips", "camera", "film", "filmed",
+		"audio", "layout", "edited", "editing", "editor", "produced", "production", "producer", "translated",
+		"translation", "translator", "dịch", "foto", "fotos", "bild", "bilder", "fotografía", "photographie",
+		"fotografie",
 		"research", "data", "cover":
 		return roleCredit, true
-	case "bài", "pv", "ctv", "text", "texts", "words", "story", "report", "reported", "reporting", "written", "writing", "writer", "author", "texto", "texte", "autor", "auteur", "article":
+	case "bài", "pv", "ctv", "text", "texts", "words", "story", "report", "reported", "reporting", "written", "writing",
+		"writer", "author", "texto", "texte", "autor", "auteur", "article":
 		return roleWriter, true
 	case "nguồn", "source", "quelle", "fuente":
 		return roleSource, true
@@ -176,7 +182,8 @@ func creditWord(words []word, i int) (role, bool) {
 
 func pairRole(a, b string) (role, bool) {
 	switch a + " " + b {
-	case "hình ảnh", "thiết kế", "đồ họa", "đồ hoạ", "trình bày", "minh họa", "minh hoạ", "kỹ thuật", "biên tập", "quay phim", "dựng phim", "đạo diễn", "âm thanh", "dữ liệu", "người dịch", "biên dịch", "additional reporting":
+	case "hình ảnh", "thiết kế", "đồ họa", "đồ hoạ", "trình bày", "minh họa", "minh hoạ", "kỹ thuật", "biên tập",
+		"quay phim", "dựng phim", "đạo diễn", "âm thanh", "dữ liệu", "người dịch", "biên dịch", "additional reporting":
 		return roleCredit, true
 	case "bài viết", "tác giả", "thực hiện", "nội dung", "biên soạn", "người viết", "phóng viên", "tin ảnh":
 		return roleWriter, true
@@ -205,12 +212,14 @@ func bylineText(n *html.Node, limit int) string {
 	walk = func(n *html.Node, depth int) {
 		link := n.DataAtom == atom.A || strings.EqualFold(attr(n, "class"), "fn")
 		switch {
-		case b.Len() > limit || depth > maxDepth || n.DataAtom == atom.Script || n.DataAtom == atom.Style || n.DataAtom == atom.Svg || n.DataAtom == atom.Noscript:
+		case b.Len() > limit || depth > maxDepth || n.DataAtom == atom.Script || n.DataAtom == atom.Style ||
+			n.DataAtom == atom.Svg || n.DataAtom == atom.Noscript:
 			return
 		case n.Type == html.TextNode:
 			afterLink = afterLink && isBlank(n.Data)
 			appendCollapsed(&b, n.Data)
-		case n.DataAtom == atom.Br || n.Type == html.ElementNode && depth > 0 && !isInline(n.DataAtom) || link && afterLink:
+		case n.DataAtom == atom.Br || n.Type == html.ElementNode && depth > 0 && !isInline(n.DataAtom) ||
+			link && afterLink:
 			b.WriteByte('\n')
 		}
 		for c := n.FirstChild; c != nil; c = c.NextSibling {

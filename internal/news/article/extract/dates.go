@@ -25,18 +25,34 @@ type dateCandidate struct {
 
 // Names of meta elements with dates, the most explicit first.
 func publishedNames() []string {
-	return []string{"article:published_time", "og:published_time", "article:published", "og:article:published_time", "itemprop:datepublished"}
+	return []string{
+		"article:published_time", "og:published_time", "article:published", "og:article:published_time",
+		"itemprop:datepublished",
+	}
 }
 
 func updatedNames() []string {
-	return []string{"article:modified_time", "og:updated_time", "article:updated_time", "itemprop:datemodified", "lastmod", "last-modified", "article_updatetime", "revised", "dcterms.modified", "dc.date.modified"}
+	return []string{
+		"article:modified_time", "og:updated_time", "article:updated_time", "itemprop:datemodified",
+		"lastmod", "last-modified", "article_updatetime", "revised", "dcterms.modified", "dc.date.modified",
+	}
 }
 
 func otherDateNames() []string {
-	return []string{"pubdate", "publishdate", "publish-date", "publish_date", "parsely-pub-date", "sailthru.date", "article.published", "published-date", "dc.date.issued", "dcterms.created", "dc.date", "dcterms.date", "date", "cxenseparse:recs:publishtime", "displaydate", "originalpublicationdate",
-		"article.created", "ptime", "rnews:datepublished", "citation_publication_date", "datepublished", "ms.date", "article:post_date", "dcterms.issued", "dcterms.available", "citation_date", "citation_online_date", "published_at", "published", "publication_date", "date_published", "pub_date", "pubdate_iso", "created",
-		"article_date_original", "dc.date.created", "dc.created", "bt:pubdate", "shareaholic:article_published_time", "article:published_date", "article:publicationdate", "content_create_date", "date_created", "datecreated", "dateposted", "dc.date.publication", "dcsext.articlefirstpublished", "dc:created", "dc:date", "doc_date",
-		"gentime", "mediator_published_time", "og:article:published", "og:datepublished", "og:pubdate", "og:publish_date", "og:question:published_time", "og:regdate", "pdate", "publish_time", "published_date", "published_time", "release_date", "pub-date", "publication-date", "date-pub", "itemprop:datecreated"}
+	return []string{
+		"pubdate", "publishdate", "publish-date", "publish_date", "parsely-pub-date", "sailthru.date",
+		"article.published", "published-date", "dc.date.issued", "dcterms.created", "dc.date", "dcterms.date", "date",
+		"cxenseparse:recs:publishtime", "displaydate", "originalpublicationdate",
+		"article.created", "ptime", "rnews:datepublished", "citation_publication_date", "datepublished", "ms.date",
+		"article:post_date", "dcterms.issued", "dcterms.available", "citation_date", "citation_online_date",
+		"published_at", "published", "publication_date", "date_published", "pub_date", "pubdate_iso", "created",
+		"article_date_original", "dc.date.created", "dc.created", "bt:pubdate", "shareaholic:article_published_time",
+		"article:published_date", "article:publicationdate", "content_create_date", "date_created", "datecreated",
+		"dateposted", "dc.date.publication", "dcsext.articlefirstpublished", "dc:created", "dc:date", "doc_date",
+		"gentime", "mediator_published_time", "og:article:published", "og:datepublished", "og:pubdate",
+		"og:publish_date", "og:question:published_time", "og:regdate", "pdate", "publish_time", "published_date",
+		"published_time", "release_date", "pub-date", "publication-date", "date-pub", "itemprop:datecreated",
+	}
 }
 
 // readTimes reconciles the statements of a page about its dates. Metadata comes first.
@@ -261,7 +277,8 @@ func (r *builder) updateBeside(published dateCandidate) []dateCandidate {
 	times := r.meta.times
 	for i := 0; i+1 < len(times); i++ {
 		a, b := times[i], times[i+1]
-		if a.DataAtom != atom.Time || b.DataAtom != atom.Time || attr(a, "class") != attr(b, "class") || !isBeside(a, b) ||
+		if a.DataAtom != atom.Time || b.DataAtom != atom.Time || attr(a, "class") != attr(b, "class") ||
+			!isBeside(a, b) ||
 			i+2 < len(times) && isBeside(b, times[i+2]) || i > 0 && isBeside(times[i-1], a) || r.isOtherDate(a) {
 			continue
 		}
@@ -316,7 +333,8 @@ type mark struct {
 func (r *builder) markedDates() []mark {
 	var out []mark
 	for i, n := range r.meta.times {
-		if next := i + 1; next < len(r.meta.times) && n.DataAtom != atom.Time && contains(n, r.meta.times[next]) && hasDigit(textOf(r.meta.times[next], 160)) {
+		if next := i + 1; next < len(r.meta.times) && n.DataAtom != atom.Time && contains(n, r.meta.times[next]) &&
+			hasDigit(textOf(r.meta.times[next], 160)) {
 			continue // the inner elements are more precise
 		}
 		if r.isOtherDate(n) {
@@ -396,11 +414,18 @@ func sameClock(a, b dates.Date) bool {
 // updateLabels are words that announce the time of an update, publicationLabels those
 // that announce the publication.
 func updateLabels() []string {
-	return []string{"updated", "update:", "last update", "cập nhật", "sửa đổi", "chỉnh sửa", "sửa lần cuối", "modified", "last edited", "edited on", "reviewed", "revised", "zuletzt", "aktualisiert", "geändert", "mis à jour", "modifié le", "actualizado", "atualizado", "aggiornato", "bijgewerkt", "обновлено", "更新"}
+	return []string{
+		"updated", "update:", "last update", "cập nhật", "sửa đổi", "chỉnh sửa", "sửa lần cuối", "modified",
+		"last edited", "edited on", "reviewed", "revised", "zuletzt", "aktualisiert", "geändert", "mis à jour",
+		"modifié le", "actualizado", "atualizado", "aggiornato", "bijgewerkt", "обновлено", "更新",
+	}
 }
 
 func publicationLabels() []string {
-	return []string{"published", "publish date", "publication date", "posted", "created", "đăng", "ngày đăng", "xuất bản", "erstellt", "veröffentlicht", "publié", "publicado", "pubblicato", "опубликовано"}
+	return []string{
+		"published", "publish date", "publication date", "posted", "created", "đăng", "ngày đăng",
+		"xuất bản", "erstellt", "veröffentlicht", "publié", "publicado", "pubblicato", "опубликовано",
+	}
 }
 
 func isUpdateLine(text string) bool {
@@ -530,7 +555,8 @@ func (r *builder) dateOfLine(n *html.Node) (dates.Date, bool) {
 	}
 	d, ok := r.parseDate(published)
 	if n.Parent.DataAtom == atom.Time && ok && !d.HasTime {
-		if exact, is := r.parseDate(attr(n.Parent, "datetime")); is && isExact(exact) && sameDay(exact.Time, d.Time, r.zone) {
+		if exact, is := r.parseDate(attr(n.Parent, "datetime")); is && isExact(exact) &&
+			sameDay(exact.Time, d.Time, r.zone) {
 			return exact, true
 		}
 	}
@@ -575,7 +601,8 @@ func (r *builder) setPublished(all, seen []dateCandidate) {
 	stated := best.Date
 	for _, s := range seen { // the same time in another zone
 		d := s.Time.Sub(best.Time)
-		if !s.HasTime || !best.HasTime || d.Abs() < time.Minute || d.Abs() > maxOffset || d%(15*time.Minute) >= time.Minute || d%(15*time.Minute) <= -time.Minute {
+		if !s.HasTime || !best.HasTime || d.Abs() < time.Minute || d.Abs() > maxOffset ||
+			d%(15*time.Minute) >= time.Minute || d%(15*time.Minute) <= -time.Minute {
 			continue
 		}
 		if s.isText && s.HasZone && !s.IsRelative {
@@ -583,7 +610,8 @@ func (r *builder) setPublished(all, seen []dateCandidate) {
 			break
 		}
 		for _, m := range all {
-			if e := m.Time.Sub(s.Time); agree < 2 && (s.HasZone || r.zone != time.UTC) && d%time.Hour < time.Minute && m.source != article.FromHTML && e.Abs() < time.Minute {
+			if e := m.Time.Sub(s.Time); agree < 2 && (s.HasZone || r.zone != time.UTC) && d%time.Hour < time.Minute &&
+				m.source != article.FromHTML && e.Abs() < time.Minute {
 				best.Date, best.source = m.Date, m.source
 			}
 		}
@@ -617,7 +645,8 @@ func sameDay(a, b time.Time, zone *time.Location) bool {
 	if d := a.Sub(b); d > -time.Minute && d < time.Minute {
 		return true
 	}
-	return a.In(zone).Format(time.DateOnly) == b.In(zone).Format(time.DateOnly) || a.UTC().Format(time.DateOnly) == b.In(zone).Format(time.DateOnly)
+	return a.In(zone).Format(time.DateOnly) == b.In(zone).Format(time.DateOnly) ||
+		a.UTC().Format(time.DateOnly) == b.In(zone).Format(time.DateOnly)
 }
 
 // guessZone returns the time zone of a country with a single zone and no daylight saving

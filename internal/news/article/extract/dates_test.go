@@ -15,7 +15,9 @@ import (
 func fetchedAt() time.Time { return time.Date(2026, 3, 20, 3, 0, 0, 0, time.UTC) }
 
 func vietnamese(n int) string {
-	return paragraphs(strings.Split(strings.TrimSuffix(strings.Repeat("Chuyến phà đêm đến bến cảng đã bị hủy vì sương mù dày đặc, nhà điều hành cho biết. Xe buýt sẽ chạy thay thế trong khi chờ trời quang trở lại.|", n), "|"), "|"))
+	return paragraphs(strings.Split(
+		strings.TrimSuffix(strings.Repeat("Chuyến phà đêm đến bến cảng đã bị hủy vì sương mù dày đặc, nhà điều hành "+
+			"cho biết. Xe buýt sẽ chạy thay thế trong khi chờ trời quang trở lại.|", n), "|"), "|"))
 }
 
 func hanoiPage(head, top, after string) extract.Page {
@@ -29,18 +31,51 @@ func TestPublished_Reconciles(t *testing.T) {
 	og := func(v string) string { return `<meta property="article:published_time" content="` + v + `">` }
 	changed := func(v string) string { return `<meta property="article:modified_time" content="` + v + `">` }
 	for _, c := range []struct{ name, head, top, want, updated string }{
-		{"FutureTimeAndVisibleZone", og("2026-03-20T09:15:00Z"), `<div class="date">20/03/2026 09:15 (GMT+7)</div>`, "2026-03-20T02:15:00Z", ""},
-		{"FutureTimeAndVisibleTime", og("2026-03-20T09:15:00Z"), `<div class="date">20/03/2026 09:15</div>`, "2026-03-20T02:15:00Z", ""},
+		{
+			"FutureTimeAndVisibleZone", og("2026-03-20T09:15:00Z"), `<div class="date">20/03/2026 09:15 (GMT+7)</div>`,
+			"2026-03-20T02:15:00Z", "",
+		},
+		{
+			"FutureTimeAndVisibleTime", og("2026-03-20T09:15:00Z"), `<div class="date">20/03/2026 09:15</div>`,
+			"2026-03-20T02:15:00Z", "",
+		},
 		{"FutureTimeAlone", og("2026-03-20T09:15:00Z"), "", "2026-03-20T02:15:00Z", ""},
-		{"PastTimeAndVisibleZone", og("2026-03-10T09:15:00Z"), `<div class="date">10/03/2026 09:15 (GMT+7)</div>`, "2026-03-10T02:15:00Z", ""},
-		{"PastTimeAndVisibleNameOfTheZone", og("2026-03-10T09:15:00+00:00"), `<div class="date">Tue, 10 Mar 2026 09:15 WIB</div>`, "2026-03-10T02:15:00Z", ""},
-		{"OneHourOff", og("2026-03-10T03:15:20Z"), `<div class="date">10/03/2026 09:15 (GMT+7)</div>`, "2026-03-10T02:15:00Z", ""},
-		{"UpdateWithTheSameError", og("2026-03-20T08:15:00Z") + changed("2026-03-20T09:30:00Z"), `<div class="date">20/03/2026 08:15 (GMT+7)</div>`, "2026-03-20T01:15:00Z", "2026-03-20T02:30:00Z"},
-		{"SameTime", og("2026-03-10T02:15:42Z"), `<div class="date">10/03/2026 09:15 (GMT+7)</div>`, "2026-03-10T02:15:42Z", ""},
-		{"VisibleTimeWithoutZone", og("2026-03-10T02:15:42Z"), `<div class="date">10/03/2026 02:15</div>`, "2026-03-10T02:15:42Z", ""},
-		{"TimeElementAndItsText", "", `<time datetime="2026-03-10T09:15:00Z">10/03/2026 09:15 (GMT+7)</time>`, "2026-03-10T02:15:00Z", ""},
-		{"FarFuture", og("2036-03-07T08:00:00Z"), `<div class="date">05/03/2026 09:15</div>`, "2026-03-05T02:15:00Z", ""},
-		{"Clock", "", `<div class="top"><span class="time-now">Thứ Sáu, 20/03/2026</span></div><div class="date">05/03/2026 09:15</div>`, "2026-03-05T02:15:00Z", ""},
+		{
+			"PastTimeAndVisibleZone", og("2026-03-10T09:15:00Z"), `<div class="date">10/03/2026 09:15 (GMT+7)</div>`,
+			"2026-03-10T02:15:00Z", "",
+		},
+		{
+			"PastTimeAndVisibleNameOfTheZone", og("2026-03-10T09:15:00+00:00"),
+			`<div class="date">Tue, 10 Mar 2026 09:15 WIB</div>`, "2026-03-10T02:15:00Z", "",
+		},
+		{
+			"OneHourOff", og("2026-03-10T03:15:20Z"), `<div class="date">10/03/2026 09:15 (GMT+7)</div>`,
+			"2026-03-10T02:15:00Z", "",
+		},
+		{
+			"UpdateWithTheSameError", og("2026-03-20T08:15:00Z") + changed("2026-03-20T09:30:00Z"),
+			`<div class="date">20/03/2026 08:15 (GMT+7)</div>`, "2026-03-20T01:15:00Z", "2026-03-20T02:30:00Z",
+		},
+		{
+			"SameTime", og("2026-03-10T02:15:42Z"), `<div class="date">10/03/2026 09:15 (GMT+7)</div>`,
+			"2026-03-10T02:15:42Z", "",
+		},
+		{
+			"VisibleTimeWithoutZone", og("2026-03-10T02:15:42Z"), `<div class="date">10/03/2026 02:15</div>`,
+			"2026-03-10T02:15:42Z", "",
+		},
+		{
+			"TimeElementAndItsText", "", `<time datetime="2026-03-10T09:15:00Z">10/03/2026 09:15 (GMT+7)</time>`,
+			"2026-03-10T02:15:00Z", "",
+		},
+		{
+			"FarFuture", og("2036-03-07T08:00:00Z"), `<div class="date">05/03/2026 09:15</div>`, "2026-03-05T02:15:00Z",
+			"",
+		},
+		{
+			"Clock", "",
+			`<div class="top"><span class="time-now">Thứ Sáu, 20/03/2026</span></div><div class="date">05/03/2026 09:15</div>`, "2026-03-05T02:15:00Z", "",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := read(t, hanoiPage(c.head, c.top, ""))
@@ -57,9 +92,18 @@ func TestPublished_Reconciles(t *testing.T) {
 
 // Today's date above the page is not the date of the article.
 func TestPublished_NotTheClockOfTheSite(t *testing.T) {
-	for _, clock := range []string{`<div class="top"><span class="time-now">Thứ Sáu, 20/03/2026</span></div>`, `<header><div class="date">Friday, March 20, 2026</div></header>`, `<div id="clock" class="date">20/03/2026 10:00:12</div>`,
-		`<div class="topbar"><time datetime="2026-03-20">20/03</time></div>`, `<div class="bar"><span class="date">Hôm nay, 20/03/2026</span></div>`} {
-		for own, want := range map[string]string{"": "0001-01-01T00:00:00Z", `<div class="date">05/03/2026 09:15</div>`: "2026-03-05T02:15:00Z", `<p><span>Thứ Năm, 05/03/2026 09:15</span></p>`: "2026-03-05T02:15:00Z"} {
+	for _, clock := range []string{
+		`<div class="top"><span class="time-now">Thứ Sáu, 20/03/2026</span></div>`,
+		`<header><div class="date">Friday, March 20, 2026</div></header>`,
+		`<div id="clock" class="date">20/03/2026 10:00:12</div>`,
+		`<div class="topbar"><time datetime="2026-03-20">20/03</time></div>`,
+		`<div class="bar"><span class="date">Hôm nay, 20/03/2026</span></div>`,
+	} {
+		for own, want := range map[string]string{
+			"": "0001-01-01T00:00:00Z",
+			`<div class="date">05/03/2026 09:15</div>`:      "2026-03-05T02:15:00Z",
+			`<p><span>Thứ Năm, 05/03/2026 09:15</span></p>`: "2026-03-05T02:15:00Z",
+		} {
 			p := hanoiPage("", own, "")
 			p.HTML = []byte(strings.Replace(string(p.HTML), "<body>", "<body>"+clock, 1))
 			require.Equal(t, want, read(t, p).Published.UTC().Format(time.RFC3339), clock+own)
@@ -70,7 +114,8 @@ func TestPublished_NotTheClockOfTheSite(t *testing.T) {
 // A date above the headline counts, today's too, if it is that of the article.
 func TestPublished_AboveTheHeadline(t *testing.T) {
 	p := hanoiPage("", "", "")
-	p.HTML = []byte(strings.Replace(string(p.HTML), "<body>", `<body><div class="article-header"><span class="date">20/03/2026 08:30</span></div>`, 1))
+	p.HTML = []byte(strings.Replace(string(p.HTML), "<body>",
+		`<body><div class="article-header"><span class="date">20/03/2026 08:30</span></div>`, 1))
 	require.Equal(t, "2026-03-20T01:30:00Z", read(t, p).Published.UTC().Format(time.RFC3339))
 }
 
@@ -103,13 +148,27 @@ func TestPublished_OrderOfDayAndMonth(t *testing.T) {
 		{"VietnameseText", "https://bao.example.vn/a", "en-US", vietnamese(6), "01/03/2026 09:15", "2026-03-01"},
 		{"VietnameseTextOnCom", "https://bao.example.com/a", "en-US", vietnamese(6), "01/03/2026 09:15", "2026-03-01"},
 		{"EnglishText", "https://paper.example.com/a", "en-US", paragraphs(prose(6)), "01/03/2026 09:15", "2026-01-03"},
-		{"EnglishTextInVietnam", "https://paper.example.vn/a", "en-US", paragraphs(prose(6)), "01/03/2026 09:15", "2026-03-01"},
-		{"GermanText", "https://zeitung.example.com/a", "en-US", strings.Repeat("<p>Die alte Brücke wird im Frühjahr wieder für den Verkehr geöffnet, sagte die Bürgermeisterin am Donnerstag im Rathaus der Stadt.</p>", 5), "01/03/2026 09:15", "2026-03-01"},
-		{"FutureYields", "https://paper.example.com/a", "en-US", paragraphs(prose(6)), "05/03/2026 09:15", "2026-03-05"},
-		{"Weekday", "https://paper.example.com/a", "en-US", paragraphs(prose(6)), "Sunday, 01/03/2026 09:15", "2026-03-01"},
+		{
+			"EnglishTextInVietnam", "https://paper.example.vn/a", "en-US", paragraphs(prose(6)), "01/03/2026 09:15",
+			"2026-03-01",
+		},
+		{
+			"GermanText", "https://zeitung.example.com/a", "en-US",
+			strings.Repeat("<p>Die alte Brücke wird im Frühjahr wieder für den Verkehr geöffnet, sagte die "+
+				"Bürgermeisterin am Donnerstag im Rathaus der Stadt.</p>", 5), "01/03/2026 09:15", "2026-03-01",
+		},
+		{
+			"FutureYields", "https://paper.example.com/a", "en-US", paragraphs(prose(6)), "05/03/2026 09:15",
+			"2026-03-05",
+		},
+		{
+			"Weekday", "https://paper.example.com/a", "en-US", paragraphs(prose(6)), "Sunday, 01/03/2026 09:15",
+			"2026-03-01",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := page("", `<h1>The bridge opens</h1><div class="date">`+c.date+`</div><div class="story-text">`+c.text+"</div>")
+			p := page("", `<h1>The bridge opens</h1><div class="date">`+c.date+`</div><div class="story-text">`+c.text+
+				"</div>")
 			p.HTML = []byte(strings.Replace(string(p.HTML), `lang="en"`, `lang="`+c.lang+`"`, 1))
 			p.URL, p.Now = c.url, fetchedAt()
 			require.Equal(t, c.want, read(t, p).Published.Format(time.DateOnly))
@@ -120,11 +179,29 @@ func TestPublished_OrderOfDayAndMonth(t *testing.T) {
 // Without a zone of the domain, the page's words for its zone count, then its language.
 func TestPublished_ZoneByEvidence(t *testing.T) {
 	for _, c := range []struct{ name, url, head, top, text, want string }{
-		{"OtherVisibleDate", "https://paper.example.com/a", `<meta name="date" content="2026-03-10 09:15">`, `<div class="date">10/03/2026 09:15 (GMT+9)</div>`, paragraphs(prose(6)), "2026-03-10T00:15:00Z"},
-		{"Update", "https://paper.example.com/a", "", `<div class="date">10/03/2026 09:15</div><div class="date">Updated 11/03/2026 10:15 (UTC+3)</div>`, paragraphs(prose(6)), "2026-03-10T06:15:00Z"},
-		{"Words", "https://bao.example.com/a", "", `<div class="date">10/03/2026 09:15</div>`, vietnamese(6), "2026-03-10T02:15:00Z"},
-		{"Country", "https://paper.example.vn/a", "", `<div class="date">10/03/2026 09:15</div>`, paragraphs(prose(6)), "2026-03-10T02:15:00Z"},
-		{"None", "https://paper.example.com/a", "", `<div class="date">10 March 2026 09:15</div>`, paragraphs(prose(6)), "2026-03-10T09:15:00Z"},
+		{
+			"OtherVisibleDate", "https://paper.example.com/a", `<meta name="date" content="2026-03-10 09:15">`,
+			`<div class="date">10/03/2026 09:15 (GMT+9)</div>`, paragraphs(prose(6)), "2026-03-10T00:15:00Z",
+		},
+		{
+			"Update", "https://paper.example.com/a", "",
+			`<div class="date">10/03/2026 09:15</div><div class="date">Updated 11/03/2026 10:15 (UTC+3)</div>`,
+			paragraphs(prose(6)), "2026-03-10T06:15:00Z",
+		},
+		{
+			"Words", "https://bao.example.com/a", "", `<div class="date">10/03/2026 09:15</div>`, vietnamese(6),
+			"2026-03-10T02:15:00Z",
+		},
+		{
+			"Country", "https://paper.example.vn/a", "", `<div class="date">10/03/2026 09:15</div>`,
+			paragraphs(prose(6)),
+			"2026-03-10T02:15:00Z",
+		},
+		{
+			"None", "https://paper.example.com/a", "", `<div class="date">10 March 2026 09:15</div>`,
+			paragraphs(prose(6)),
+			"2026-03-10T09:15:00Z",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := page(c.head, `<h1>The bridge opens</h1>`+c.top+`<div class="story-text">`+c.text+"</div>")
@@ -163,18 +240,34 @@ func TestUpdated_Visible(t *testing.T) {
 	const published, updated = "2026-03-05T02:15:00Z", "2026-03-06T03:20:00Z"
 	own := `<time datetime="2026-03-05T09:15:00+07:00">5/3/2026</time>`
 	for name, c := range map[string]struct{ top, after string }{
-		"VietnameseLine":   {own + `<p>Cập nhật lúc 10:20, 06/03/2026</p>`, ""},
-		"OneLine":          {`<div class="date">05/03/2026 09:15 | Cập nhật: 06/03/2026 10:20</div>`, ""},
-		"OneLineReversed":  {`<div class="date">Updated: 6 March 2026, 10:20. Published: 5 March 2026, 09:15</div>`, ""},
-		"LastModifiedOn":   {own, `<p>Last modified on March 6, 2026 at 10:20</p>`},
-		"LabelApart":       {own, `<div><b>Last updated:</b> <i>6 March 2026, 10:20</i></div>`},
-		"Microdata":        {own, `<p>Edited <time itemprop="dateModified" datetime="2026-03-06T10:20:00+07:00">6 March</time></p>`},
-		"Pelican":          {`<abbr class="published" title="2026-03-05T09:15:00+07:00">Thu 05 March 2026</abbr><abbr class="modified" title="2026-03-06T10:20:00+07:00">Updated: Fri 06 March 2026</abbr>`, ""},
-		"WordPress":        {`<time class="entry-date published" datetime="2026-03-05T09:15:00+07:00">5 Th3, 2026</time><time class="updated" datetime="2026-03-06T10:20:00+07:00">6 Th3, 2026</time>`, ""},
-		"WordPressReverse": {`<time class="updated" datetime="2026-03-06T10:20:00+07:00">6 Th3, 2026</time><time class="entry-date published" datetime="2026-03-05T09:15:00+07:00">5 Th3, 2026</time>`, ""},
-		"HugoStack":        {own, `<section class="article-lastmod"><span>Last updated on Mar 06, 2026 10:20 +07</span></section>`},
-		"VitePress":        {own, `<p class="VPLastUpdated">Last updated: <time datetime="2026-03-06T10:20:00+07:00">3/6/26, 10:20 AM</time></p>`},
-		"German":           {own + `<p>Zuletzt aktualisiert am 6. März 2026, 10:20 Uhr</p>`, ""},
+		"VietnameseLine": {own + `<p>Cập nhật lúc 10:20, 06/03/2026</p>`, ""},
+		"OneLine":        {`<div class="date">05/03/2026 09:15 | Cập nhật: 06/03/2026 10:20</div>`, ""},
+		"OneLineReversed": {
+			`<div class="date">Updated: 6 March 2026, 10:20. Published: 5 March 2026, 09:15</div>`,
+			"",
+		},
+		"LastModifiedOn": {own, `<p>Last modified on March 6, 2026 at 10:20</p>`},
+		"LabelApart":     {own, `<div><b>Last updated:</b> <i>6 March 2026, 10:20</i></div>`},
+		"Microdata": {
+			own, `<p>Edited <time itemprop="dateModified" datetime="2026-03-06T10:20:00+07:00">6 March</time></p>`,
+		},
+		"Pelican": {
+			`<abbr class="published" title="2026-03-05T09:15:00+07:00">Thu 05 March 2026</abbr><abbr class="modified" title="2026-03-06T10:20:00+07:00">Updated: Fri 06 March 2026</abbr>`, "",
+		},
+		"WordPress": {
+			`<time class="entry-date published" datetime="2026-03-05T09:15:00+07:00">5 Th3, 2026</time><time class="updated" datetime="2026-03-06T10:20:00+07:00">6 Th3, 2026</time>`, "",
+		},
+		"WordPressReverse": {
+			`<time class="updated" datetime="2026-03-06T10:20:00+07:00">6 Th3, 2026</time><time class="entry-date published" datetime="2026-03-05T09:15:00+07:00">5 Th3, 2026</time>`, "",
+		},
+		"HugoStack": {
+			own, `<section class="article-lastmod"><span>Last updated on Mar 06, 2026 10:20 +07</span></section>`,
+		},
+		"VitePress": {
+			own,
+			`<p class="VPLastUpdated">Last updated: <time datetime="2026-03-06T10:20:00+07:00">3/6/26, 10:20 AM</time></p>`,
+		},
+		"German": {own + `<p>Zuletzt aktualisiert am 6. März 2026, 10:20 Uhr</p>`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := read(t, hanoiPage("", c.top, c.after))

@@ -58,7 +58,8 @@ func (d *Document) ArticleFromSelection(ctx context.Context, p Page, g Selection
 		return a, err
 	}
 	if static := d.withoutScripting(ctx, DefaultLimits()); static != nil {
-		if b, err := static.article(ctx, p, Selection{Values: g.Values}); err == nil && (a == nil || len(b.Text) > 2*len(a.Text)) {
+		if b, err := static.article(ctx, p, Selection{Values: g.Values}); err == nil &&
+			(a == nil || len(b.Text) > 2*len(a.Text)) {
 			return b, nil
 		}
 	}
@@ -135,7 +136,8 @@ func (d *Document) read(p Page) *builder {
 		r.zone = guessZone(host, lang)
 	}
 	low := strings.ToLower(d.Meta.lang)
-	r.monthFirst = low == "en-us" || low == "en_us" || lang == "en" && len(low) == 2 && (strings.HasSuffix(host, ".com") || strings.HasSuffix(host, ".us") || strings.HasSuffix(host, ".org"))
+	r.monthFirst = low == "en-us" || low == "en_us" || lang == "en" && len(low) == 2 &&
+		(strings.HasSuffix(host, ".com") || strings.HasSuffix(host, ".us") || strings.HasSuffix(host, ".org"))
 	r.collectSiteNames()
 	return r
 }
@@ -145,8 +147,11 @@ func (r *builder) readOtherFields(g Selection) {
 		field article.Field
 		read  func()
 	}{
-		{article.FieldAuthors, r.readAuthors}, {article.FieldLead, r.readLead}, {article.FieldImage, r.readImage},
-		{article.FieldSection, r.readSection}, {article.FieldTags, r.readTags},
+		{article.FieldAuthors, r.readAuthors},
+		{article.FieldLead, r.readLead},
+		{article.FieldImage, r.readImage},
+		{article.FieldSection, r.readSection},
+		{article.FieldTags, r.readTags},
 	} {
 		if !r.useSelection(f.field, g) {
 			f.read()
@@ -197,7 +202,8 @@ const selectedConfidence = 0.97
 // articles.
 func (r *builder) isInJunk(n *html.Node) bool {
 	for i := 0; n != nil && i < 12; i, n = i+1, n.Parent {
-		if n.Type == html.ElementNode && n.Data != "body" && n.Data != "html" && n.Data != "article" && n.Data != "main" {
+		if n.Type == html.ElementNode && n.Data != "body" && n.Data != "html" && n.Data != "article" &&
+			n.Data != "main" {
 			if r.doc.hasHint(n, hintJunk|hintComment) {
 				return true
 			}

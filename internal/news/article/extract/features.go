@@ -54,7 +54,10 @@ func (s *blockSums) add(b *block, selected bool) {
 }
 
 func (s blockSums) minus(o blockSums) blockSums {
-	return blockSums{s.blocks - o.blocks, s.chars - o.chars, s.links - o.links, s.prose - o.prose, s.selected - o.selected, s.commas - o.commas}
+	return blockSums{
+		s.blocks - o.blocks, s.chars - o.chars, s.links - o.links, s.prose - o.prose,
+		s.selected - o.selected, s.commas - o.commas,
+	}
 }
 
 // kindSums are sums over the blocks of the same elements with the same class names,
@@ -156,7 +159,8 @@ func (w *featureBuilder) isTitle(text string) bool {
 	}
 	// More of a long text than this does not matter.
 	text = fold(text[:min(len(text), 4*len(w.title)+64)])
-	return text == w.title || len(w.title) > 20 && strings.HasPrefix(text, w.title) || len(text) > 20 && strings.HasPrefix(w.title, text)
+	return text == w.title || len(w.title) > 20 && strings.HasPrefix(text, w.title) || len(text) > 20 &&
+		strings.HasPrefix(w.title, text)
 }
 
 // appendKind appends a name of the element of a block and its parents.
@@ -235,18 +239,26 @@ func (w *featureBuilder) block(i int) features {
 		}
 	}
 	last := b.text[len(b.text)-1]
-	add(logOf(b.chars), logOf(words), b.linkShare32(), logOf(b.punctuation), share(b.punctuation*20, b.chars), share(digits, b.chars), share(upper, letters+1),
+	add(logOf(b.chars), logOf(words), b.linkShare32(), logOf(b.punctuation), share(b.punctuation*20, b.chars),
+		share(digits, b.chars), share(upper, letters+1),
 		share(ideographs, b.chars), share(b.chars, words), flag(endsSentence(b.text)),
-		flag(last == ':'), flag(unicode.IsUpper(firstRune)), flag(unicode.IsLower(firstRune)), flag(b.chars < 200 && hasDigit(b.text) && isDateLine(b.text)),
+		flag(last == ':'), flag(unicode.IsUpper(firstRune)), flag(unicode.IsLower(firstRune)),
+		flag(b.chars < 200 && hasDigit(b.text) && isDateLine(b.text)),
 		flag(isBoilerplate(b.text, b.chars, b.linkShare())), flag(nameAfterBy(b.text) != ""), flag(w.isTitle(b.text)))
 	f2 := topicsOf(b)
 	add(f2[:]...)
 
 	// Element.
-	add(flag(b.tag == atom.P), flag(b.tag == atom.Li), flag(b.tag == atom.Div), flag(b.tag == atom.Span || b.tag == atom.A), flag(b.tag == atom.H1), flag(b.tag == atom.H2), flag(b.tag == atom.H3),
-		flag(b.tag == atom.H4 || b.tag == atom.H5 || b.tag == atom.H6), flag(b.tag == atom.Td || b.tag == atom.Th), flag(b.tag == atom.Pre),
+	add(flag(b.tag == atom.P), flag(b.tag == atom.Li), flag(b.tag == atom.Div),
+		flag(b.tag == atom.Span || b.tag == atom.A), flag(b.tag == atom.H1), flag(b.tag == atom.H2),
+		flag(b.tag == atom.H3),
+		flag(b.tag == atom.H4 || b.tag == atom.H5 || b.tag == atom.H6), flag(b.tag == atom.Td || b.tag == atom.Th),
+		flag(b.tag == atom.Pre),
 		flag(b.inList), flag(b.inQuote), flag(b.inTable), flag(b.isBold), flag(b.startsWithLink), flag(b.afterBreak))
-	for _, h := range []hint{hintJunk, hintSuspect, hintBody, hintCaption, hintComment, hintHidden, hintByline, hintDate, hintLead} {
+	for _, h := range []hint{
+		hintJunk, hintSuspect, hintBody, hintCaption, hintComment, hintHidden, hintByline,
+		hintDate, hintLead,
+	} {
 		add(flag(b.hints&h != 0), flag(w.sticky[b.span]&h != 0))
 	}
 	for t := inArticle; t <= inFigure; t <<= 1 {
@@ -290,7 +302,8 @@ func (w *featureBuilder) block(i int) features {
 			at = s.parent
 		}
 		in := w.sums[s.end].minus(w.sums[s.first])
-		add(logOf(in.chars), share(in.links, in.chars), share(in.selected, in.chars), share(in.prose, in.chars), logOf(in.blocks))
+		add(logOf(in.chars), share(in.links, in.chars), share(in.selected, in.chars), share(in.prose, in.chars),
+			logOf(in.blocks))
 	}
 	for _, k := range []int{i - 2, i - 1, i + 1, i + 2} {
 		if k < 0 || k >= len(o.blocks) {
@@ -302,7 +315,8 @@ func (w *featureBuilder) block(i int) features {
 	nearby := w.sums[min(len(o.blocks), i+6)].minus(w.sums[max(0, i-5)])
 	add(share(nearby.selected, nearby.chars), share(nearby.prose, nearby.chars), share(nearby.links, nearby.chars))
 	k := w.kindOf[i]
-	add(logOf(k.blocks), share(k.chars, all.chars), share(k.links, k.chars), share(k.selected, k.chars), share(k.prose, k.chars), share(k.chars, k.blocks*100), share(i-k.first, k.last-k.first+1))
+	add(logOf(k.blocks), share(k.chars, all.chars), share(k.links, k.chars), share(k.selected, k.chars),
+		share(k.prose, k.chars), share(k.chars, k.blocks*100), share(i-k.first, k.last-k.first+1))
 	return f
 }
 
@@ -347,10 +361,22 @@ func topicsOf(b *block) (out [topicCount]float32) {
 	text := strings.ToLower(b.text)
 	for i, words := range [topicCount][]string{
 		{"subscri", "newsletter", "sign up", "inbox", "abonn", "suscr", "anmeld", "đăng ký", "assine", "iscriviti"},
-		{"share", "follow", "facebook", "twitter", "whatsapp", "linkedin", "instagram", "teilen", "compart", "chia sẻ", "folgen"},
-		{"©", "copyright", "rights reserved", "cookie", "privacy", "terms", "datenschutz", "impressum", "derechos", "bản quyền"},
-		{"related", "read more", "see also", "more from", "lesen sie", "leia", "lee ", "à lire", "xem thêm", "recommend", "you may", "mehr zum", "next", "previous"},
-		{"comment", "reply", "kommentar", "comentar", "log in", "login", "bình luận", "commentaire", "posted", "register"},
+		{
+			"share", "follow", "facebook", "twitter", "whatsapp", "linkedin", "instagram", "teilen", "compart",
+			"chia sẻ", "folgen",
+		},
+		{
+			"©", "copyright", "rights reserved", "cookie", "privacy", "terms", "datenschutz", "impressum", "derechos",
+			"bản quyền",
+		},
+		{
+			"related", "read more", "see also", "more from", "lesen sie", "leia", "lee ", "à lire", "xem thêm",
+			"recommend", "you may", "mehr zum", "next", "previous",
+		},
+		{
+			"comment", "reply", "kommentar", "comentar", "log in", "login", "bình luận", "commentaire", "posted",
+			"register",
+		},
 		{"advertis", "anzeige", "sponsor", "publicidad", "buy now", "add to cart", "download", "promo"},
 	} {
 		for _, w := range words {
@@ -365,5 +391,6 @@ func topicsOf(b *block) (out [topicCount]float32) {
 
 // endsSentence reports whether a text ends with the mark of a sentence or a quote.
 func endsSentence(text string) bool {
-	return strings.HasSuffix(text, "。") || strings.HasSuffix(text, "”") || strings.ContainsRune(`.!?"`, rune(text[len(text)-1]))
+	return strings.HasSuffix(text, "。") || strings.HasSuffix(text, "”") ||
+		strings.ContainsRune(`.!?"`, rune(text[len(text)-1]))
 }

@@ -20,7 +20,8 @@ func (r *builder) readLead() {
 		{r.jsonLD.text("description"), article.FromJSONLD, 0.8},
 		{r.meta.first("description", "twitter:description", "itemprop:description"), article.FromMeta, 0.75},
 	} {
-		if c.value = r.stripLead(clean(c.value)); utf8.RuneCountInString(c.value) >= 20 && !sameTitle(c.value, r.a.Title) {
+		if c.value = r.stripLead(clean(c.value)); utf8.RuneCountInString(c.value) >= 20 &&
+			!sameTitle(c.value, r.a.Title) {
 			lead, source, conf = c.value, c.source, c.weight
 			break
 		}
@@ -80,7 +81,10 @@ func (r *builder) readImage() {
 	for _, c := range []candidate{
 		{r.meta.first("og:image:secure_url", "og:image", "og:image:url"), article.FromOpenGraph, 0.9},
 		{r.jsonLD.address(r.jsonLD.article["image"], 0), article.FromJSONLD, 0.9},
-		{r.meta.first("twitter:image", "twitter:image:src", "itemprop:image", "parsely-image-url"), article.FromMeta, 0.8},
+		{
+			r.meta.first("twitter:image", "twitter:image:src", "itemprop:image", "parsely-image-url"), article.FromMeta,
+			0.8,
+		},
 		{firstOf(r.meta.microdata["image"]...), article.FromMicrodata, 0.6},
 		{clean(r.meta.links["image_src"]), article.FromMeta, 0.7},
 		{r.firstImage, article.FromHTML, 0.5},
@@ -128,7 +132,8 @@ func (r *builder) readSection() {
 			return
 		}
 	}
-	if set(r.meta.first("article:section", "og:article:section", "parsely-section", "cxenseparse:section"), article.FromOpenGraph, 0.85) ||
+	if set(r.meta.first("article:section", "og:article:section", "parsely-section", "cxenseparse:section"),
+		article.FromOpenGraph, 0.85) ||
 		set(r.jsonLD.text("articleSection"), article.FromJSONLD, 0.85) ||
 		set(firstOf(r.meta.values["itemprop:articlesection"]...), article.FromMicrodata, 0.8) ||
 		set(firstOf(r.meta.microdata["articlesection"]...), article.FromMicrodata, 0.8) {
@@ -153,7 +158,8 @@ func (r *builder) readSection() {
 
 func isHomeLabel(s string) bool {
 	switch Plain(s) {
-	case "post", "posts", "article", "articles", "all", "general", "uncategorized", "chuaphanloai", "khongphanloai", "chuaduocphanloai", "blog", "story", "stories", "blogs", "главная",
+	case "post", "posts", "article", "articles", "all", "general", "uncategorized", "chuaphanloai", "khongphanloai",
+		"chuaduocphanloai", "blog", "story", "stories", "blogs", "главная",
 		"home", "homepage", "trangchu", "frontpage", "start", "startseite", "hauptseite", "inicio", "accueil":
 		return true
 	}
@@ -181,7 +187,8 @@ func (r *builder) setTags(s article.Source, c float64, values ...string) bool {
 	for _, v := range values {
 		for t := range strings.SplitSeq(strings.ReplaceAll(clean(v), ";", ","), ",") {
 			t = strings.TrimSpace(t)
-			if f := fold(t); f != "" && !seen[f] && utf8.RuneCountInString(t) <= 60 && len(out) < maxTags && !r.isSite(t) {
+			if f := fold(t); f != "" && !seen[f] && utf8.RuneCountInString(t) <= 60 && len(out) < maxTags &&
+				!r.isSite(t) {
 				seen[f] = true
 				out = append(out, t)
 			}
@@ -196,7 +203,8 @@ func (r *builder) setTags(s article.Source, c float64, values ...string) bool {
 }
 
 func (r *builder) readTags() {
-	if r.setTags(article.FromOpenGraph, 0.9, append(append([]string{}, r.meta.values["article:tag"]...), r.meta.values["og:article:tag"]...)...) ||
+	if r.setTags(article.FromOpenGraph, 0.9, append(append([]string{}, r.meta.values["article:tag"]...),
+		r.meta.values["og:article:tag"]...)...) ||
 		r.setTags(article.FromJSONLD, 0.9, namesOf(r.jsonLD.article["keywords"])...) {
 		return
 	}

@@ -37,7 +37,8 @@ func (r *builder) outer(n *html.Node) iter.Seq[*html.Node] {
 // the article.
 func (r *builder) isForeign(n *html.Node, h hint) bool {
 	for p := range r.outer(n) {
-		if p.DataAtom != atom.Article && p.DataAtom != atom.Main && r.doc.hintCache.hints(p)&h != 0 && !r.isFooterOfArticle(p) {
+		if p.DataAtom != atom.Article && p.DataAtom != atom.Main && r.doc.hintCache.hints(p)&h != 0 &&
+			!r.isFooterOfArticle(p) {
 			return true
 		}
 	}
@@ -81,7 +82,11 @@ func (r *builder) isNotice(n *html.Node) bool {
 		return false
 	}
 	low := strings.ToLower(textOf(n, 400))
-	for _, w := range []string{"giấy phép", "gp-", "/gp", "gpxb", "đkkd", "đăng ký kinh doanh", "bản quyền", "thành lập", "quyết định số", "©", "(c) ", "copyright", "all rights", "license no", "licence no", "license number", "registration no", "issn", "founded", "established", "备案"} {
+	for _, w := range []string{
+		"giấy phép", "gp-", "/gp", "gpxb", "đkkd", "đăng ký kinh doanh", "bản quyền",
+		"thành lập", "quyết định số", "©", "(c) ", "copyright", "all rights", "license no", "licence no",
+		"license number", "registration no", "issn", "founded", "established", "备案",
+	} {
 		if strings.Contains(low, w) {
 			return true
 		}
@@ -99,11 +104,14 @@ func (r *builder) isClock(n *html.Node) bool {
 	}
 	inHeader := false
 	for p := range r.outer(n) {
-		for w := range strings.FieldsFuncSeq(strings.ToLower(attr(p, "class")+" "+attr(p, "id")), func(c rune) bool { return c < 'a' || c > 'z' }) {
+		for w := range strings.FieldsFuncSeq(strings.ToLower(attr(p, "class")+" "+attr(p, "id")),
+			func(c rune) bool { return c < 'a' || c > 'z' }) {
 			switch w {
-			case "now", "today", "clock", "timenow", "datenow", "currenttime", "currentdate", "todaydate", "masthead", "topbar":
+			case "now", "today", "clock", "timenow", "datenow", "currenttime", "currentdate", "todaydate", "masthead",
+				"topbar":
 				return true
-			case "top", "header", "head", "current", "banner", "topline", "logo", "brand", "nav", "navbar", "menu", "weather":
+			case "top", "header", "head", "current", "banner", "topline", "logo", "brand", "nav", "navbar", "menu",
+				"weather":
 				inHeader = true
 			}
 		}
@@ -164,7 +172,8 @@ func isBefore(a, b *html.Node) bool {
 // headline one with a long text, after the text any that is no profile, category or tag.
 func (r *builder) isTeaser(n *html.Node) bool {
 	minRunes, levels := 20, 0
-	if class := strings.ToLower(attr(n, "class")); r.isAfterText(n) && !strings.Contains(class, "published") && firstLabel(strings.ToLower(textOf(n, 80)), publicationLabels()) != 0 && !isLabeledDate(n) {
+	if class := strings.ToLower(attr(n, "class")); r.isAfterText(n) && !strings.Contains(class, "published") &&
+		firstLabel(strings.ToLower(textOf(n, 80)), publicationLabels()) != 0 && !isLabeledDate(n) {
 		minRunes = 2
 	}
 	for p := range r.outer(n) {
@@ -196,11 +205,13 @@ func (r *builder) linkIn(n *html.Node, minRunes int) (found, small bool) {
 			continue
 		}
 		href := attr(d, "href")
-		if href == "" || href[0] == '#' || isProfile(href) || termOf(d) != noTerm || strings.HasPrefix(href, "mailto:") || r.isOwnAddress(href) || r.isAboutArticle(d, href) {
+		if href == "" || href[0] == '#' || isProfile(href) || termOf(d) != noTerm ||
+			strings.HasPrefix(href, "mailto:") || r.isOwnAddress(href) || r.isAboutArticle(d, href) {
 			continue
 		}
 		t := textOf(d, 400)
-		if utf8.RuneCountInString(t) >= minRunes && (minRunes < 10 || countWords(t) >= 4) && !sameTitle(t, r.a.Title) && hasLetter(t) {
+		if utf8.RuneCountInString(t) >= minRunes && (minRunes < 10 || countWords(t) >= 4) && !sameTitle(t, r.a.Title) &&
+			hasLetter(t) {
 			return true, true
 		}
 	}

@@ -89,7 +89,8 @@ func groupsOf(name string) group {
 
 func wordGroup(w string) group {
 	switch w {
-	case "content", "contents", "main", "primary", "inhalt", "contenido", "conteudo", "contenu", "maincontent", "contentbody":
+	case "content", "contents", "main", "primary", "inhalt", "contenido", "conteudo", "contenu", "maincontent",
+		"contentbody":
 		return groupContent
 	case "post", "entry", "article", "story", "blog", "news", "artikel", "articulo", "noticia", "beitrag":
 		return groupPost
@@ -97,29 +98,38 @@ func wordGroup(w string) group {
 		return groupText
 	case "description", "desc", "summary", "overview", "about", "abstract", "synopsis", "intro", "lead":
 		return groupDescription
-	case "detail", "details", "spec", "specs", "specification", "specifications", "feature", "features", "attributes", "properties", "product", "pdp", "item":
+	case "detail", "details", "spec", "specs", "specification", "specifications", "feature", "features", "attributes",
+		"properties", "product", "pdp", "item":
 		return groupDetails
-	case "message", "messages", "thread", "topic", "forum", "reply", "replies", "question", "answer", "answers", "discussion", "posts", "postbody", "comment", "comments":
+	case "message", "messages", "thread", "topic", "forum", "reply", "replies", "question", "answer", "answers",
+		"discussion", "posts", "postbody", "comment", "comments":
 		return groupMessage
 	case "review", "reviews", "rating", "ratings", "stars", "testimonial", "testimonials", "quote":
 		return groupReview
-	case "price", "prices", "cart", "basket", "buy", "shop", "checkout", "shipping", "stock", "variant", "quantity", "swatch", "offer", "offers":
+	case "price", "prices", "cart", "basket", "buy", "shop", "checkout", "shipping", "stock", "variant", "quantity",
+		"swatch", "offer", "offers":
 		return groupPrice
-	case "faq", "faqs", "accordion", "tab", "tabs", "tabpanel", "panel", "collapse", "collapsible", "toggle", "expandable", "expander":
+	case "faq", "faqs", "accordion", "tab", "tabs", "tabpanel", "panel", "collapse", "collapsible", "toggle",
+		"expandable", "expander":
 		return groupPanel
 	case "hero", "banner", "cta", "jumbotron", "promo", "teaser", "callout", "headline", "slider", "carousel":
 		return groupHero
 	case "card", "cards", "tile", "tiles", "grid", "list", "listing", "results", "items", "loop", "feed":
 		return groupCard
-	case "code", "highlight", "snippet", "example", "examples", "docs", "doc", "documentation", "api", "reference", "admonition", "rst":
+	case "code", "highlight", "snippet", "example", "examples", "docs", "doc", "documentation", "api", "reference",
+		"admonition", "rst":
 		return groupCode
-	case "user", "users", "avatar", "profile", "member", "username", "signature", "author", "bio", "badge", "reputation", "nick":
+	case "user", "users", "avatar", "profile", "member", "username", "signature", "author", "bio", "badge",
+		"reputation", "nick":
 		return groupUser
-	case "sidebar", "side", "aside", "toc", "nav", "menu", "navigation", "rail", "widget", "widgets", "secondary", "related", "recommended", "more":
+	case "sidebar", "side", "aside", "toc", "nav", "menu", "navigation", "rail", "widget", "widgets", "secondary",
+		"related", "recommended", "more":
 		return groupSide
-	case "footer", "foot", "bottom", "copyright", "legal", "disclaimer", "newsletter", "subscribe", "cookie", "consent", "social", "share", "sharing":
+	case "footer", "foot", "bottom", "copyright", "legal", "disclaimer", "newsletter", "subscribe", "cookie", "consent",
+		"social", "share", "sharing":
 		return groupFoot
-	case "meta", "date", "time", "timestamp", "byline", "tags", "category", "categories", "tag", "breadcrumb", "breadcrumbs", "info", "caption", "credit":
+	case "meta", "date", "time", "timestamp", "byline", "tags", "category", "categories", "tag", "breadcrumb",
+		"breadcrumbs", "info", "caption", "credit":
 		return groupMeta
 	}
 	return 0

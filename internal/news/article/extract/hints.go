@@ -184,7 +184,8 @@ func isStyleOnly(before, w string) bool {
 	switch before {
 	case "accordion", "collapse", "panel", "pane": // the reader unfolds it
 		return true
-	case "overflow", "label", "title", "backface", "scrollbar", "x", "y", "xs", "sm", "md", "lg", "xl", "mobile", "desktop", "tablet", "print":
+	case "overflow", "label", "title", "backface", "scrollbar", "x", "y", "xs", "sm", "md", "lg", "xl", "mobile",
+		"desktop", "tablet", "print":
 		return true
 	}
 	return false
@@ -193,46 +194,62 @@ func isStyleOnly(before, w string) bool {
 // wordHint returns the hint of one word of a class name.
 func wordHint(w string) hint {
 	if len(w) > 8 {
-		for _, stem := range []string{"related", "recommend", "advert", "sponsor", "newslett", "breadcrumb", "subscri", "outbrain", "taboola"} {
+		for _, stem := range []string{
+			"related", "recommend", "advert", "sponsor", "newslett", "breadcrumb", "subscri",
+			"outbrain", "taboola",
+		} {
 			if strings.HasPrefix(w, stem) {
 				return hintJunk
 			}
 		}
 	}
 	switch w {
-	case "share", "sharing", "shares", "sharebar", "sharetools", "sharethis", "addthis", "addtoany", "social", "socials", "socialbar",
-		"related", "relatedbox", "relatednews", "relate", "recommend", "recommended", "recommendation", "recommendations", "recirc", "recirculation",
-		"promo", "promos", "promotion", "promoted", "sponsor", "sponsored", "sponsors",
-		"advert", "adverts", "advertisement", "advertisements", "advertising", "ad", "ads", "adv", "adbox", "adsbox", "adslot", "adunit", "adsense", "dfp", "leaderboard",
-		"newsletter", "newsletters", "subscribe", "subscription", "signup", "optin", "mailchimp",
-		"breadcrumb", "breadcrumbs", "pagination", "pager", "navbar", "navigation", "nav", "menu", "submenu", "topbar", "navlist",
-		"outbrain", "taboola", "zergnet", "revcontent", "mgid", "dianomi", "trending", "mostread", "mostviewed", "mostpopular",
+	case "share", "sharing", "shares", "sharebar", "sharetools", "sharethis", "addthis", "addtoany", "social",
+		"socials", "socialbar", "related", "relatedbox", "relatednews", "relate", "recommend", "recommended",
+		"recommendation", "recommendations", "recirc", "recirculation", "promo", "promos", "promotion", "promoted",
+		"sponsor", "sponsored", "sponsors", "advert", "adverts", "advertisement", "advertisements", "advertising", "ad",
+		"ads", "adv", "adbox", "adsbox", "adslot", "adunit", "adsense", "dfp", "leaderboard", "newsletter",
+		"newsletters", "subscribe", "subscription", "signup", "optin", "mailchimp", "breadcrumb", "breadcrumbs",
+		"pagination", "pager", "navbar", "navigation", "nav", "menu", "submenu", "topbar", "navlist", "outbrain",
+		"taboola", "zergnet", "revcontent", "mgid", "dianomi", "trending", "mostread", "mostviewed", "mostpopular",
 		"cookie", "cookies", "popup", "modal", "lightbox", "overlay", "tooltip", "tooltips", "rollover", "hovercard",
-		"sidebar", "sidebars", "skiplink", "masthead", "ticker", "footer", "login", "toolbar", "toolbox",
-		"readmore", "morenews", "seealso", "xemthem", "lienquan", "tinlienquan", "docthem",
-		"tags", "taglist", "tagcloud", "keywords", "poll", "rating", "ratings", "printfriendly", "yarpp", "crp", "teaser", "teasers", "relatedposts", "cta", "disclaimer", "noscript":
+		"sidebar", "sidebars", "skiplink", "masthead", "ticker", "footer", "login", "toolbar", "toolbox", "readmore",
+		"morenews", "seealso", "xemthem", "lienquan", "tinlienquan", "docthem", "tags", "taglist", "tagcloud",
+		"keywords", "poll", "rating", "ratings", "printfriendly", "yarpp", "crp",
+		"teaser", "teasers", "relatedposts", "cta", "disclaimer", "noscript":
 		return hintJunk
 	case "gdpr", "consent":
 		return hintJunk | hintChrome
-	case "onetrust", "didomi", "cookiebot", "cybotcookiebot", "usercentrics", "trustarc", "truste", "borlabs", "cmplz", "iubenda", "osano", "termly",
+	case "onetrust", "didomi", "cookiebot", "cybotcookiebot", "usercentrics", "trustarc", "truste", "borlabs", "cmplz",
+		"iubenda", "osano", "termly",
 		"cookieconsent", "cookiebanner", "cookienotice", "cookielaw", "ccpa":
 		return hintChrome
-	case "widget", "widgets", "rail", "aside", "banner", "popular", "latest", "bio", "follow", "carousel", "slideshow", "gallery", "player", "video", "more", "copyright", "callout", "box", "links", "extra", "tag", "meta", "metadata", "info", "header", "inset", "fine", "tools", "actions", "note", "card", "cards", "photo", "print", "donate", "donation", "quiz", "product", "reaction", "reactions", "interstitial", "stories":
+	case "widget", "widgets", "rail", "aside", "banner", "popular", "latest", "bio", "follow", "carousel", "slideshow",
+		"gallery", "player", "video", "more", "copyright", "callout", "box", "links", "extra", "tag", "meta",
+		"metadata", "info", "header", "inset", "fine", "tools", "actions", "note", "card", "cards", "photo", "print",
+		"donate", "donation", "quiz", "product", "reaction", "reactions", "interstitial", "stories":
 		return hintSuspect
-	case "comment", "comments", "commentlist", "respond", "disqus", "livefyre", "discussion", "replies", "fbcomments", "binhluan",
-		"kommentar", "kommentare", "commentaire", "commentaires", "comentario", "comentarios", "commenti", "webmentions":
+	case "comment", "comments", "commentlist", "respond", "disqus", "livefyre", "discussion", "replies", "fbcomments",
+		"binhluan",
+		"kommentar", "kommentare", "commentaire", "commentaires", "comentario", "comentarios", "commenti",
+		"webmentions":
 		return hintComment
 	case "caption", "captions", "credit", "credits", "imagecaption", "photocredit", "legend", "copyrights":
 		return hintCaption
-	case "articlebody", "storybody", "storytext", "storycontent", "articlecontent", "articletext", "entrycontent", "postcontent", "postbody", "maincontent", "bodytext":
+	case "articlebody", "storybody", "storytext", "storycontent", "articlecontent", "articletext", "entrycontent",
+		"postcontent", "postbody", "maincontent", "bodytext":
 		return hintBody
 	case "hide", "hidden", "invisible", "visuallyhidden", "offscreen":
 		return hintHidden
-	case "byline", "bylines", "author", "authors", "authorname", "writer", "tacgia", "autor", "autoren", "autore", "auteur", "autores", "verfasser", "redakteur":
+	case "byline", "bylines", "author", "authors", "authorname", "writer", "tacgia", "autor", "autoren", "autore",
+		"auteur", "autores", "verfasser", "redakteur":
 		return hintByline
-	case "date", "time", "timestamp", "dateline", "published", "pubdate", "posted", "datetime", "updated", "datum", "fecha", "publishdate", "postdate", "entrydate", "publicationdate", "datepublished", "zeit", "uhrzeit", "erschienen":
+	case "date", "time", "timestamp", "dateline", "published", "pubdate", "posted", "datetime", "updated", "datum",
+		"fecha", "publishdate", "postdate", "entrydate", "publicationdate", "datepublished", "zeit", "uhrzeit",
+		"erschienen":
 		return hintDate
-	case "sapo", "standfirst", "subtitle", "subhead", "subheadline", "dek", "deck", "lede", "lead", "intro", "summary", "excerpt", "description":
+	case "sapo", "standfirst", "subtitle", "subhead", "subheadline", "dek", "deck", "lede", "lead", "intro", "summary",
+		"excerpt", "description":
 		return hintLead
 	case "avatar", "avatars", "gravatar", "userpic":
 		return hintAvatar
@@ -257,7 +274,8 @@ func pairHint(a, b string) hint {
 		}
 	case "cookie", "cookies":
 		switch b {
-		case "consent", "banner", "notice", "law", "bar", "box", "policy", "popup", "modal", "dialog", "message", "settings", "preferences", "alert", "overlay", "warning":
+		case "consent", "banner", "notice", "law", "bar", "box", "policy", "popup", "modal", "dialog", "message",
+			"settings", "preferences", "alert", "overlay", "warning":
 			return hintChrome
 		}
 	case "most":

@@ -62,7 +62,10 @@ func (l *jsonLD) collect(v any, depth int, best, seen *int) {
 				l.organizations = append(l.organizations, clean(n))
 			}
 		}
-		for _, k := range []string{"@graph", "mainEntity", "mainEntityOfPage", "publisher", "author", "hasPart", "itemListElement", "breadcrumb"} {
+		for _, k := range []string{
+			"@graph", "mainEntity", "mainEntityOfPage", "publisher", "author", "hasPart",
+			"itemListElement", "breadcrumb",
+		} {
 			if e, ok := v[k]; ok {
 				l.collect(e, depth+1, best, seen)
 			}

@@ -13,7 +13,8 @@ func (r *builder) readLanguage() {
 	if r.a.Language != "" {
 		return
 	}
-	declared := languageTag(firstOf(r.meta.lang, r.jsonLD.text("inLanguage"), r.meta.first("og:locale", "content-language", "language")))
+	declared := languageTag(firstOf(r.meta.lang, r.jsonLD.text("inLanguage"),
+		r.meta.first("og:locale", "content-language", "language")))
 	if guess := detectLanguage(r.a.Title + " " + r.a.Text); guess != "" {
 		conf := 0.9
 		if guess == declared {
@@ -72,7 +73,8 @@ func detectLanguage(text string) string {
 	for w := range strings.FieldsSeq(strings.ToLower(text)) {
 		all++
 		switch w {
-		case "the", "of", "and", "to", "in", "that", "is", "was", "for", "with", "on", "as", "it", "at", "by", "from", "be", "are", "this", "have", "has", "his", "he", "they", "but", "not", "said":
+		case "the", "of", "and", "to", "in", "that", "is", "was", "for", "with", "on", "as", "it", "at", "by", "from",
+			"be", "are", "this", "have", "has", "his", "he", "they", "but", "not", "said":
 			english++
 		}
 	}

@@ -55,7 +55,8 @@ func TestEnglishSet(t *testing.T) {
 		}
 	}
 	for k, name := range []string{"all", "first half", "second half"} {
-		t.Logf("%-12s %d pages: F1 %.4f (precision %.4f, recall %.4f), go-trafilatura %.4f", name, own[k].Pages, own[k].F1(), own[k].Precision(), own[k].Recall(), base[k].F1())
+		t.Logf("%-12s %d pages: F1 %.4f (precision %.4f, recall %.4f), go-trafilatura %.4f", name, own[k].Pages,
+			own[k].F1(), own[k].Precision(), own[k].Recall(), base[k].F1())
 	}
 	require.Greater(t, own[0].F1(), 0.965)
 	require.Greater(t, own[0].F1(), base[0].F1())
@@ -70,10 +71,19 @@ func TestVietnameseSet(t *testing.T) {
 		site, title, authors, minute string
 		body, not                    string // paths to the paragraphs, and to those that are not text
 	}{
-		{"vnexpress", "367aa29130ea", "81915d380e63", "2026-03-06T17:05", `//article[contains(@class,'fck_detail')]/p[contains(@class,'Normal')]`, `[contains(@style,'right')]`},
-		{"tuoitre", "9a49ab40a932", "dcc7a13819fe", "2026-03-07T01:01", `//div[contains(@class,'detail-content')]/*[self::p or self::h2]|//div[contains(@id,'ObjectBoxContent')]//*[self::h3 or self::p][not(ancestor::figure)]`, ""},
+		{
+			"vnexpress", "367aa29130ea", "81915d380e63", "2026-03-06T17:05",
+			`//article[contains(@class,'fck_detail')]/p[contains(@class,'Normal')]`, `[contains(@style,'right')]`,
+		},
+		{
+			"tuoitre", "9a49ab40a932", "dcc7a13819fe", "2026-03-07T01:01",
+			`//div[contains(@class,'detail-content')]/*[self::p or self::h2]|//div[contains(@id,'ObjectBoxContent')]//*[self::h3 or self::p][not(ancestor::figure)]`, "",
+		},
 		{"dantri", "6ed29a65c061", "719524ba430d", "2026-03-07T01:07", `//div[@id='desktop-in-article']/p`, ""},
-		{"baochinhphu", "ca70d3bf5f4a", "", "2026-03-01T02:51", `//div[contains(@class,'detail-content')]/*[self::p or self::h2 or self::h3]`, ""},
+		{
+			"baochinhphu", "ca70d3bf5f4a", "", "2026-03-01T02:51",
+			`//div[contains(@class,'detail-content')]/*[self::p or self::h2 or self::h3]`, "",
+		},
 	} {
 		t.Run(c.site, func(t *testing.T) {
 			raw, err := score.ReadPage(filepath.Join(dir, c.site+"_article.html.gz"))

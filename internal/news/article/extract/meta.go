@@ -39,7 +39,10 @@ type Meta struct {
 }
 
 func (d *Document) readMeta(limit int) error {
-	m := &Meta{values: map[string][]string{}, microdata: map[string][]string{}, links: map[string]string{}, hintCache: d.hintCache, maxNodes: limit}
+	m := &Meta{
+		values: map[string][]string{}, microdata: map[string][]string{}, links: map[string]string{},
+		hintCache: d.hintCache, maxNodes: limit,
+	}
 	m.walk(d.Root, 0)
 	if m.nodes > limit {
 		return fmt.Errorf("%w: more than %d", ErrTooManyNodes, limit)
@@ -130,11 +133,13 @@ func (m *Meta) element(n *html.Node) {
 				named |= hintDate
 			}
 		case "datetime", "title": // <relative-time datetime="…">, <span title="2026-03-05 09:15">
-			if len(a.Val) >= len("2006-01-02") && len(a.Val) < 40 && a.Val[0] >= '1' && a.Val[0] <= '2' && a.Val[4] == '-' && n.DataAtom != atom.Ins && n.DataAtom != atom.Del {
+			if len(a.Val) >= len("2006-01-02") && len(a.Val) < 40 && a.Val[0] >= '1' && a.Val[0] <= '2' &&
+				a.Val[4] == '-' && n.DataAtom != atom.Ins && n.DataAtom != atom.Del {
 				named |= hintDate
 			}
 		case "aria-label", "itemtype":
-			crumbs = crumbs || strings.EqualFold(a.Val, "breadcrumb") || strings.EqualFold(a.Val, "breadcrumbs") || strings.HasSuffix(a.Val, "schema.org/BreadcrumbList")
+			crumbs = crumbs || strings.EqualFold(a.Val, "breadcrumb") || strings.EqualFold(a.Val, "breadcrumbs") ||
+				strings.HasSuffix(a.Val, "schema.org/BreadcrumbList")
 		}
 	}
 	if crumbs {
@@ -191,7 +196,9 @@ func (m *Meta) addMicrodata(prop string, n *html.Node) {
 		m.authorScope = scope
 	}
 	if prop == "datepublished" || prop == "datemodified" {
-		if scope := itemScopeAround(n); scope != nil && (attr(scope, "itemprop") == "comment" || strings.HasSuffix(attr(scope, "itemtype"), "Comment") || strings.HasSuffix(attr(scope, "itemtype"), "UserComments")) {
+		if scope := itemScopeAround(n); scope != nil &&
+			(attr(scope, "itemprop") == "comment" || strings.HasSuffix(attr(scope, "itemtype"), "Comment") ||
+				strings.HasSuffix(attr(scope, "itemtype"), "UserComments")) {
 			return
 		}
 	}
@@ -291,7 +298,8 @@ func textOf(n *html.Node, limit int) string {
 		switch {
 		case n.Type == html.TextNode:
 			appendCollapsed(&b, n.Data)
-		case n.DataAtom == atom.Script || n.DataAtom == atom.Style || n.DataAtom == atom.Svg || n.DataAtom == atom.Noscript:
+		case n.DataAtom == atom.Script || n.DataAtom == atom.Style || n.DataAtom == atom.Svg ||
+			n.DataAtom == atom.Noscript:
 			return
 		case isPermalink(n):
 			return

@@ -44,10 +44,14 @@ func (w *featureBuilder) pageFeatures(d *Document) []float32 {
 		body = w.o.spans[w.at]
 	}
 	out := []float32{
-		logOf(all.blocks), logOf(all.chars), share(all.links, all.chars), share(all.prose, all.chars), share(all.selected, all.chars),
-		share(all.selected, all.prose+1), logOf(all.selected), share(headlines, all.chars), share(comments, all.chars), logOf(articles),
-		float32(rankOf(ld.article)), flag(strings.EqualFold(d.Meta.first("og:type"), "article")), flag(d.Meta.first("article:published_time") != ""),
-		share(w.sums[body.end].prose-w.sums[body.first].prose, all.prose+1), logOf(len(d.Meta.h1s)), share(all.commas, all.chars/20+1),
+		logOf(all.blocks), logOf(all.chars), share(all.links, all.chars), share(all.prose, all.chars),
+		share(all.selected, all.chars),
+		share(all.selected, all.prose+1), logOf(all.selected), share(headlines, all.chars), share(comments, all.chars),
+		logOf(articles),
+		float32(rankOf(ld.article)), flag(strings.EqualFold(d.Meta.first("og:type"), "article")),
+		flag(d.Meta.first("article:published_time") != ""),
+		share(w.sums[body.end].prose-w.sums[body.first].prose, all.prose+1), logOf(len(d.Meta.h1s)),
+		share(all.commas, all.chars/20+1),
 		share(pre, all.chars), share(table, all.chars),
 		flag(ld.hasType("Product") || strings.Contains(d.Meta.first("og:type"), "product")),
 		flag(ld.hasType("DiscussionForumPosting") || ld.hasType("QAPage") || ld.hasType("Question")),
@@ -72,7 +76,10 @@ func addressFeatures(u *url.URL) []float32 {
 			digits++
 		}
 	}
-	return []float32{float32(depth), logOf(strings.Count(last, "-") + strings.Count(last, "_")), logOf(digits), flag(u.RawQuery != "")}
+	return []float32{
+		float32(depth), logOf(strings.Count(last, "-") + strings.Count(last, "_")), logOf(digits),
+		flag(u.RawQuery != ""),
+	}
 }
 
 // noteHeadings computes the topics and the distance of the heading before each block.

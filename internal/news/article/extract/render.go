@@ -28,7 +28,10 @@ const maxImages = 200
 
 // render renders the selected blocks below root.
 func render(d *Document, root *html.Node, o *outline, selected []int) (body, image string) {
-	r := &renderer{base: d.Base, hintCache: d.hintCache, selectedTexts: map[*html.Node]bool{}, selectedNodes: map[*html.Node]bool{}}
+	r := &renderer{
+		base: d.Base, hintCache: d.hintCache, selectedTexts: map[*html.Node]bool{},
+		selectedNodes: map[*html.Node]bool{},
+	}
 	for _, i := range selected {
 		for _, t := range o.blocks[i].texts {
 			r.selectedTexts[t] = true
@@ -157,16 +160,20 @@ func (r *renderer) node(n *html.Node, inPara bool) {
 		return
 	case atom.Img:
 		if src := r.imageURL(n); src != "" {
-			r.out.WriteString(`<img src="` + html.EscapeString(src) + `" alt="` + html.EscapeString(attr(n, "alt")) + `">`)
+			r.out.WriteString(`<img src="` + html.EscapeString(src) + `" alt="` + html.EscapeString(attr(n, "alt")) +
+				`">`)
 		}
 		return
 	case atom.A:
 		if href := absolute(r.base, attr(n, "href")); href != "" {
 			open, end = `<a href="`+html.EscapeString(href)+`" rel="nofollow noopener">`, "</a>"
 		}
-	case atom.P, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Ul, atom.Ol, atom.Li, atom.Blockquote, atom.Pre, atom.Figure, atom.Figcaption,
-		atom.Table, atom.Caption, atom.Thead, atom.Tbody, atom.Tfoot, atom.Tr, atom.Td, atom.Th, atom.Dl, atom.Dt, atom.Dd,
-		atom.Strong, atom.B, atom.Em, atom.I, atom.Sub, atom.Sup, atom.Code, atom.Q, atom.Cite, atom.S, atom.U, atom.Small, atom.Mark, atom.Abbr:
+	case atom.P, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Ul, atom.Ol, atom.Li, atom.Blockquote, atom.Pre,
+		atom.Figure, atom.Figcaption,
+		atom.Table, atom.Caption, atom.Thead, atom.Tbody, atom.Tfoot, atom.Tr, atom.Td, atom.Th, atom.Dl, atom.Dt,
+		atom.Dd,
+		atom.Strong, atom.B, atom.Em, atom.I, atom.Sub, atom.Sup, atom.Code, atom.Q, atom.Cite, atom.S, atom.U,
+		atom.Small, atom.Mark, atom.Abbr:
 		open, end = "<"+a.String()+">", "</"+a.String()+">"
 	case atom.H1:
 		open, end = "<h2>", "</h2>"
@@ -195,7 +202,8 @@ func (r *renderer) node(n *html.Node, inPara bool) {
 func (r *renderer) write(s string) {
 	if !r.pre {
 		var b strings.Builder
-		if strings.HasSuffix(r.out.String(), "\n") || strings.HasSuffix(r.out.String(), " ") || strings.HasSuffix(r.out.String(), ">") && isBlank(s) {
+		if strings.HasSuffix(r.out.String(), "\n") || strings.HasSuffix(r.out.String(), " ") ||
+			strings.HasSuffix(r.out.String(), ">") && isBlank(s) {
 			s = strings.TrimLeft(s, " \t\r\n")
 		}
 		appendCollapsed(&b, s)

@@ -21,7 +21,8 @@ func requireSafe(t *testing.T, fragment string) {
 			continue
 		}
 		switch n.Data {
-		case "script", "style", "iframe", "object", "embed", "svg", "math", "form", "input", "link", "meta", "base", "template", "noscript":
+		case "script", "style", "iframe", "object", "embed", "svg", "math", "form", "input", "link", "meta", "base",
+			"template", "noscript":
 			require.Fail(t, "element "+n.Data, fragment)
 		}
 		for _, a := range n.Attr {

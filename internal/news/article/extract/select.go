@@ -87,7 +87,8 @@ func (o *outline) hasProseAfter(i int) bool {
 		return false
 	}
 	b := &o.blocks[i+1]
-	return b.hints&(hintBody|hintsNotText|hintSuspect) == hintBody && b.chars > 80 && b.linkShare() < 0.4 && b.punctuation > 0
+	return b.hints&(hintBody|hintsNotText|hintSuspect) == hintBody && b.chars > 80 && b.linkShare() < 0.4 &&
+		b.punctuation > 0
 }
 
 // isLinkTable reports whether the table around a block consists of links.
@@ -125,7 +126,8 @@ func (o *outline) trimEnds(selected []int, authors []string) []int {
 			break
 		}
 		_, dated := dates.Parse(b.text, dates.Options{})
-		if !dated && nameAfterBy(b.text) == "" && !slices.ContainsFunc(authors, func(name string) bool { return fold(name) == fold(b.text) }) {
+		if !dated && nameAfterBy(b.text) == "" &&
+			!slices.ContainsFunc(authors, func(name string) bool { return fold(name) == fold(b.text) }) {
 			break
 		}
 		selected = selected[1:]
@@ -143,7 +145,8 @@ func isHeading(a atom.Atom) bool {
 
 func hasLetters(s string) bool {
 	for _, r := range s {
-		if r > 127 && r != '•' && r != '·' && r != '–' && r != '—' && r != '|' && r != '»' && r != '«' && r != '×' && r != '…' ||
+		if r > 127 && r != '•' && r != '·' && r != '–' && r != '—' && r != '|' && r != '»' && r != '«' && r != '×' &&
+			r != '…' ||
 			r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
 			return true
 		}
@@ -190,15 +193,18 @@ func isBoilerplate(text string, chars int, links float64) bool {
 	if chars < 120 && strings.Contains(t, "©") {
 		return true
 	}
-	if strings.HasPrefix(t, "follow") && (strings.Contains(t, "twitter") || strings.Contains(t, "facebook") || strings.Contains(t, "instagram")) {
+	if strings.HasPrefix(t, "follow") && (strings.Contains(t, "twitter") || strings.Contains(t, "facebook") ||
+		strings.Contains(t, "instagram")) {
 		return true
 	}
 	for _, p := range []string{
-		"advert", "don't miss", "related news", "sponsored links", "first published", "this slideshow requires", "close", "comments", "tell us what you think", "if you enjoyed this article", "listen to ",
-		"read more:", "read also:", "also read:", "related:", "see also:", "more:", "read next:", "up next",
-		"read more", "click here to", "sign up for", "subscribe to", "follow us on", "share this", "scroll down", "continue reading", "story continues",
-		"article continues", "loading", "copyright", "©", "all rights reserved", "photo:", "image:", "getty images", "watch:", "video:", "recommended:", "don't miss:", "more from",
-		"xem thêm", "đọc thêm", "tin liên quan", "xem tiếp", "đọc tiếp", "bài liên quan", "chia sẻ", "mời quý độc giả", "mời bạn đọc",
+		"advert", "don't miss", "related news", "sponsored links", "first published", "this slideshow requires",
+		"close", "comments", "tell us what you think", "if you enjoyed this article", "listen to ", "read more:",
+		"read also:", "also read:", "related:", "see also:", "more:", "read next:", "up next", "read more",
+		"click here to", "sign up for", "subscribe to", "follow us on", "share this", "scroll down", "continue reading",
+		"story continues", "article continues", "loading", "copyright", "©", "all rights reserved", "photo:", "image:",
+		"getty images", "watch:", "video:", "recommended:", "don't miss:", "more from", "xem thêm", "đọc thêm",
+		"tin liên quan", "xem tiếp", "đọc tiếp", "bài liên quan", "chia sẻ", "mời quý độc giả", "mời bạn đọc",
 	} {
 		if strings.HasPrefix(t, p) {
 			return chars < 40 || links > 0.2 || strings.HasSuffix(p, ":")
@@ -233,19 +239,22 @@ func isDateLine(s string) bool {
 
 func isDateWord(w string) bool {
 	switch w {
-	case "aktualisiert", "veröffentlicht", "stand", "vom", "den", "publié", "le", "mis", "à", "jour", "publicado", "publicada", "actualizado", "el", "atualizado", "em", "pubblicato", "il", "opublikowano",
-		"montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonnabend", "sonntag", "lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche",
-		"lunes", "martes", "miércoles", "jueves", "viernes", "domenica", "lunedì", "martedì", "mercoledì", "giovedì", "venerdì",
-		"janvier", "février", "mars", "avril", "juin", "juillet", "août", "septembre", "octobre", "novembre", "décembre",
-		"updated", "published", "posted", "modified", "last", "first", "on", "at", "am", "pm", "a", "p", "m", "est", "edt", "cst", "cdt", "mst", "mdt", "pst", "pdt",
-		"et", "pt", "ct", "gmt", "utc", "bst", "ist", "jst", "cet", "cest", "date", "time", "ago", "hours", "minutes", "days", "hour", "day",
-		"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "mon", "tue", "tues", "wed", "thu", "thur", "thurs", "fri", "sat", "sun",
-		"january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
-		"jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec",
-		"thứ", "hai", "ba", "tư", "năm", "sáu", "bảy", "chủ", "nhật", "ngày", "tháng", "lúc", "cập", "giờ", "phút", "trước", "đăng",
-		"de", "às", "as", "feira", "segunda", "terça", "quarta", "quinta", "sexta", "sábado", "domingo",
-		"janeiro", "fevereiro", "março", "abril", "maio", "junho", "julho", "agosto", "setembro", "outubro", "novembro", "dezembro",
-		"enero", "febrero", "marzo", "mayo", "junio", "julio", "septiembre", "octubre", "noviembre", "diciembre",
+	case "aktualisiert", "veröffentlicht", "stand", "vom", "den", "publié", "le", "mis", "à", "jour", "publicado",
+		"publicada", "actualizado", "el", "atualizado", "em", "pubblicato", "il", "opublikowano", "montag", "dienstag",
+		"mittwoch", "donnerstag", "freitag", "samstag", "sonnabend", "sonntag", "lundi", "mardi", "mercredi", "jeudi",
+		"vendredi", "samedi", "dimanche", "lunes", "martes", "miércoles", "jueves", "viernes", "domenica", "lunedì",
+		"martedì", "mercoledì", "giovedì", "venerdì", "janvier", "février", "mars", "avril", "juin", "juillet", "août",
+		"septembre", "octobre", "novembre", "décembre", "updated", "published", "posted", "modified", "last", "first",
+		"on", "at", "am", "pm", "a", "p", "m", "est", "edt", "cst", "cdt", "mst", "mdt", "pst", "pdt", "et", "pt", "ct",
+		"gmt", "utc", "bst", "ist", "jst", "cet", "cest", "date", "time", "ago", "hours", "minutes", "days", "hour",
+		"day", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "mon", "tue", "tues",
+		"wed", "thu", "thur", "thurs", "fri", "sat", "sun", "january", "february", "march", "april", "may", "june",
+		"july", "august", "september", "october", "november", "december", "jan", "feb", "mar", "apr", "jun", "jul",
+		"aug", "sep", "sept", "oct", "nov", "dec", "thứ", "hai", "ba", "tư", "năm", "sáu", "bảy", "chủ", "nhật", "ngày",
+		"tháng", "lúc", "cập", "giờ", "phút", "trước", "đăng", "de", "às", "as", "feira", "segunda", "terça", "quarta",
+		"quinta", "sexta", "sábado", "domingo", "janeiro", "fevereiro", "março", "abril", "maio", "junho", "julho",
+		"agosto", "setembro", "outubro", "novembro", "dezembro", "enero", "febrero", "marzo", "mayo", "junio", "julio",
+		"septiembre", "octubre", "noviembre", "diciembre",
 		"januar", "februar", "märz", "mai", "juni", "juli", "oktober", "dezember", "uhr", "von", "um":
 		return true
 	}

@@ -21,7 +21,8 @@ func (o *outline) signatureOf(selected []int) (name string, lines map[int]bool) 
 		}
 		credits := isCreditLine(b.text)
 		label, _, _ := strings.Cut(b.text, ":")
-		if (!credits || isASCII(label)) && (b.chars > 70 || countWords(b.text) > 10 || !o.isRightAligned(b.span) && b.hints&hintByline == 0) {
+		if (!credits || isASCII(label)) && (b.chars > 70 || countWords(b.text) > 10 || !o.isRightAligned(b.span) &&
+			b.hints&hintByline == 0) {
 			continue
 		}
 		if lines == nil {

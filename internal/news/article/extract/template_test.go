@@ -21,8 +21,11 @@ func parse(t *testing.T, p extract.Page) *extract.Document {
 func TestTemplate_DropsWhatPagesRepeat(t *testing.T) {
 	text := prose(6)
 	const box = `<p>The editors of the paper choose the stories of the day, and send them to you at seven.</p>`
-	first, second := page("", `<h1>The bridge opens</h1><article>`+paragraphs(text[:2])+box+`</article>`), page("", `<h1>The river rises</h1><article>`+paragraphs(text[2:4])+box+`</article>`)
-	template := extract.NewTemplate([]*extract.Document{parse(t, first), parse(t, page("", `<h1>The market moves</h1><article>`+paragraphs(text[4:])+box+`</article>`))})
+	first, second := page("", `<h1>The bridge opens</h1><article>`+paragraphs(text[:2])+box+`</article>`), page("",
+		`<h1>The river rises</h1><article>`+paragraphs(text[2:4])+box+`</article>`)
+	template := extract.NewTemplate([]*extract.Document{
+		parse(t, first), parse(t, page("", `<h1>The market moves</h1><article>`+paragraphs(text[4:])+box+`</article>`)),
+	})
 	extractWith := func(p extract.Page) string {
 		d := parse(t, p)
 		d.UseTemplate(template)

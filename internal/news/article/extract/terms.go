@@ -76,7 +76,8 @@ func termOfAddress(href string) term {
 			return noTerm
 		}
 		switch path = rest; folder {
-		case "category", "categories", "kategorie", "kategorien", "categoria", "categorias", "categorie", "rubrik", "rubriken", "rubrique", "chuyen-muc", "danh-muc", "chuyenmuc":
+		case "category", "categories", "kategorie", "kategorien", "categoria", "categorias", "categorie", "rubrik",
+			"rubriken", "rubrique", "chuyen-muc", "danh-muc", "chuyenmuc":
 			return categoryTerm
 		case "tag", "tags", "tagged", "label", "etiqueta", "etiquetas", "schlagwort", "chu-de", "tu-khoa":
 			return tagTerm
@@ -116,7 +117,8 @@ func listOf(n *html.Node) *html.Node {
 // has "in Travel" in a sidebar.
 func isCategoryLabel(text string) bool {
 	switch strings.TrimRight(strings.ToLower(text), ": ") {
-	case "in", "category", "categories", "filed under", "filed in", "posted in", "section", "trong", "chuyên mục", "danh mục", "thể loại",
+	case "in", "category", "categories", "filed under", "filed in", "posted in", "section", "trong", "chuyên mục",
+		"danh mục", "thể loại",
 		"kategorie", "rubrik", "catégorie", "categoría", "categoria":
 		return true
 	}
@@ -159,7 +161,9 @@ func (r *builder) isOwnTerm(n *html.Node) bool {
 				return false // of another article
 			}
 		}
-		if hasWord(class, "sidebar", "widget", "widgets", "cloud", "tagcloud", "menu", "submenu", "navbar", "topbar", "masthead", "related", "relatedposts", "recommended", "popular", "trending", "comment", "comments", "breadcrumb", "breadcrumbs", "archive", "archives") {
+		if hasWord(class, "sidebar", "widget", "widgets", "cloud", "tagcloud", "menu", "submenu", "navbar", "topbar",
+			"masthead", "related", "relatedposts", "recommended", "popular", "trending", "comment", "comments",
+			"breadcrumb", "breadcrumbs", "archive", "archives") {
 			return false
 		}
 		if level++; level >= 2 && level <= 5 && r.isHeadlined(p) {

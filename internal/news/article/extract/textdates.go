@@ -20,7 +20,8 @@ const maxLines = 3000
 // copyright notices and, unless anywhere, navigation.
 func (r *builder) dateInLines(anywhere bool) (found dates.Date, ok bool) {
 	for n := range r.lines(6, 100) {
-		if !hasDigit(n.Data) || countWords(strings.TrimSpace(n.Data)) > 9 || !anywhere && r.isForeign(n.Parent, hintJunk) || r.isOtherDate(n) {
+		if !hasDigit(n.Data) || countWords(strings.TrimSpace(n.Data)) > 9 || !anywhere &&
+			r.isForeign(n.Parent, hintJunk) || r.isOtherDate(n) {
 			continue
 		}
 		if d, is := r.dateOfLine(n); is {
@@ -35,7 +36,8 @@ func (r *builder) lines(minBytes, maxBytes int) iter.Seq[*html.Node] {
 	return func(yield func(*html.Node) bool) {
 		left := maxLines
 		for n := range r.doc.Root.Descendants() {
-			if n.Type != html.TextNode || len(n.Data) < minBytes || len(n.Data) > maxBytes || n.Parent.DataAtom == atom.Script || n.Parent.DataAtom == atom.Style {
+			if n.Type != html.TextNode || len(n.Data) < minBytes || len(n.Data) > maxBytes ||
+				n.Parent.DataAtom == atom.Script || n.Parent.DataAtom == atom.Style {
 				continue
 			}
 			if left--; left < 0 || !yield(n) {
@@ -72,7 +74,8 @@ func (r *builder) updateInLines() (found dates.Date, ok bool) {
 			continue
 		}
 		line := clean(n.Data)
-		if len(line) < 6 || len(line) > maxLabelBytes && !hasDigit(line) || line[0] >= '0' && line[0] <= '9' || !isUpdateLine(line) || firstLabel(strings.ToLower(line), updateLabels()) > 12 ||
+		if len(line) < 6 || len(line) > maxLabelBytes && !hasDigit(line) || line[0] >= '0' && line[0] <= '9' ||
+			!isUpdateLine(line) || firstLabel(strings.ToLower(line), updateLabels()) > 12 ||
 			r.isForeign(n.Parent, hintJunk) || r.isOtherDate(n) || r.isSentence(n) {
 			continue
 		}
@@ -93,7 +96,10 @@ func (r *builder) updateInLines() (found dates.Date, ok bool) {
 
 // updateStems are parts of the labels of updates in both cases.
 func updateStems() []string {
-	return []string{"pdate", "odifi", "dited", "evis", "ập nhật", "ửa", "eändert", "ktualisiert", "à jour", "ctualizado", "tualizado", "ggiornato", "ijgewerkt", "бновлено", "更新"}
+	return []string{
+		"pdate", "odifi", "dited", "evis", "ập nhật", "ửa", "eändert", "ktualisiert", "à jour",
+		"ctualizado", "tualizado", "ggiornato", "ijgewerkt", "бновлено", "更新",
+	}
 }
 
 func hasDigit(s string) bool { return strings.ContainsAny(s, "0123456789") }

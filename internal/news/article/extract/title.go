@@ -183,7 +183,8 @@ func (r *builder) isSitePart(s string) bool {
 		return false
 	}
 	for _, n := range r.siteNames {
-		if len(n) > 3 && (strings.HasPrefix(f, n) || strings.HasSuffix(f, n) || len(n) > 5 && strings.Contains(f, n) || len(f) > 4 && strings.HasPrefix(n, f)) {
+		if len(n) > 3 && (strings.HasPrefix(f, n) || strings.HasSuffix(f, n) || len(n) > 5 && strings.Contains(f, n) ||
+			len(f) > 4 && strings.HasPrefix(n, f)) {
 			return true
 		}
 	}
@@ -265,7 +266,8 @@ func (r *builder) siteFromHeadTitle() []string {
 			if r.isH1(end) && r.isH1(t[:i]) {
 				return []string{end}
 			}
-			if len(f) > 3 && countWords(end) <= 5 && host != "" && (strings.Contains(host, f) || strings.Contains(host, strings.TrimPrefix(f, "the"))) {
+			if len(f) > 3 && countWords(end) <= 5 && host != "" &&
+				(strings.Contains(host, f) || strings.Contains(host, strings.TrimPrefix(f, "the"))) {
 				return []string{end}
 			}
 		}

@@ -36,7 +36,10 @@ func LoadTrainingPage(ctx context.Context, p Page) (*TrainingPage, error) {
 	excluded := c.excluded(doc, r.a.Title)
 	for i := range out.Blocks {
 		f := w.block(i)
-		out.Blocks[i] = TrainingBlock{Text: c.o.blocks[i].text, Features: f[:], Selected: c.isSelected[i], Excluded: excluded[i], Kind: w.kindOf[i].first, Unit: c.o.blocks[i].unit}
+		out.Blocks[i] = TrainingBlock{
+			Text: c.o.blocks[i].text, Features: f[:], Selected: c.isSelected[i],
+			Excluded: excluded[i], Kind: w.kindOf[i].first, Unit: c.o.blocks[i].unit,
+		}
 	}
 	return out, nil
 }

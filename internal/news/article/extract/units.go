@@ -96,7 +96,8 @@ func (o *outline) isPlainList(at int) bool {
 		own := b.span
 		for own != at && !isItem(o.spans[own].node.DataAtom) {
 			switch o.spans[own].node.DataAtom {
-			case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Table, atom.Article, atom.Section, atom.Form,
+			case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Table, atom.Article, atom.Section,
+				atom.Form,
 				atom.Figure, atom.Header, atom.Footer, atom.Nav, atom.Aside:
 				return false
 			}

@@ -206,7 +206,8 @@ func CompareStrings(with, without []string, text string) Strings {
 
 // Add adds the counts of another page.
 func (s *Strings) Add(o Strings) {
-	s.Found, s.Missed, s.Leaked, s.Excluded = s.Found+o.Found, s.Missed+o.Missed, s.Leaked+o.Leaked, s.Excluded+o.Excluded
+	s.Found, s.Missed, s.Leaked, s.Excluded = s.Found+o.Found, s.Missed+o.Missed, s.Leaked+o.Leaked, s.Excluded+
+		o.Excluded
 }
 
 // F1 is the harmonic mean of precision and recall of all strings.
@@ -263,7 +264,8 @@ func SameDay(truth, got time.Time) bool {
 		return false
 	}
 	dayStart := time.Date(truth.Year(), truth.Month(), truth.Day(), 0, 0, 0, 0, truth.Location())
-	return got.Format(time.DateOnly) == truth.Format(time.DateOnly) || !got.Before(dayStart) && got.Before(dayStart.AddDate(0, 0, 1))
+	return got.Format(time.DateOnly) == truth.Format(time.DateOnly) || !got.Before(dayStart) &&
+		got.Before(dayStart.AddDate(0, 0, 1))
 }
 
 // ParseTime parses an annotated time: RFC 3339, or a day.

@@ -59,8 +59,13 @@ func TestSameDay_InTheZoneOfPublication(t *testing.T) {
 
 func TestHalf_IsTheSameForAllPagesOfASite(t *testing.T) {
 	halves := map[score.Half]int{}
-	for _, d := range []string{"a.example", "b.example", "c.example", "d.example", "e.example", "f.example", "g.example", "h.example"} {
-		one, two := score.GroundTruth{URL: "https://" + d + "/one"}, score.GroundTruth{URL: "http://www." + d + "/two?x=1"}
+	for _, d := range []string{
+		"a.example", "b.example", "c.example", "d.example", "e.example", "f.example",
+		"g.example", "h.example",
+	} {
+		one, two := score.GroundTruth{URL: "https://" + d + "/one"}, score.GroundTruth{
+			URL: "http://www." + d + "/two?x=1",
+		}
 		require.Equal(t, one.Half(), two.Half(), d)
 		halves[one.Half()]++
 	}
@@ -79,17 +84,26 @@ func TestLoadDataset_ReadsEveryFormat(t *testing.T) {
 	}
 	bodies := t.TempDir()
 	pack(filepath.Join(bodies, "0001.html.gz"), "<p>text</p>")
-	pack(filepath.Join(bodies, "gold.json.gz"), `{"0001":{"url":"https://paper.example/a","type":"forum","body":"text","author":"Mai Lan","date":"2026-03-07 01:30:00+07:00"}}`)
+	pack(filepath.Join(bodies, "gold.json.gz"),
+		`{"0001":{"url":"https://paper.example/a","type":"forum","body":"text","author":"Mai Lan","date":"2026-03-07 01:30:00+07:00"}}`)
 	pages, err := score.LoadDataset(bodies)
 	require.NoError(t, err)
 	require.Len(t, pages, 1)
-	require.Equal(t, score.GroundTruth{URL: "https://paper.example/a", Type: "forum", Body: "text", Authors: []string{"Mai Lan"}, Published: "2026-03-07T01:30:00+07:00"}, pages[0].GroundTruth)
+	require.Equal(t, score.GroundTruth{
+		URL: "https://paper.example/a", Type: "forum", Body: "text",
+		Authors: []string{"Mai Lan"}, Published: "2026-03-07T01:30:00+07:00",
+	}, pages[0].GroundTruth)
 
 	texts := t.TempDir()
 	pack(filepath.Join(texts, "one.html.gz"), "<p>text</p>")
-	require.NoError(t, os.WriteFile(filepath.Join(texts, "gold.json"), []byte(`{"https://paper.example/b":{"file":"one.html.gz","with":["text"],"without":["ad"],"author":["A","B"],"title":null,"categories":[""]}}`), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(texts, "gold.json"),
+		[]byte(
+			`{"https://paper.example/b":{"file":"one.html.gz","with":["text"],"without":["ad"],"author":["A","B"],"title":null,"categories":[""]}}`), 0o600))
 	pages, err = score.LoadDataset(texts)
 	require.NoError(t, err)
 	require.Len(t, pages, 1)
-	require.Equal(t, score.GroundTruth{URL: "https://paper.example/b", With: []string{"text"}, Without: []string{"ad"}, Authors: []string{"A", "B"}, Sections: []string{}}, pages[0].GroundTruth)
+	require.Equal(t, score.GroundTruth{
+		URL: "https://paper.example/b", With: []string{"text"}, Without: []string{"ad"},
+		Authors: []string{"A", "B"}, Sections: []string{},
+	}, pages[0].GroundTruth)
 }

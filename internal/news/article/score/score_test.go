@@ -55,7 +55,8 @@ func TestLoadSet(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, z.Close())
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "html", "one.html.gz"), b.Bytes(), 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "ground-truth.json"), []byte(`{"one":{"url":"https://paper.example/","articleBody":"text","title":"A title"}}`), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "ground-truth.json"),
+		[]byte(`{"one":{"url":"https://paper.example/","articleBody":"text","title":"A title"}}`), 0o600))
 	pages, err := score.LoadDataset(dir)
 	require.NoError(t, err)
 	require.Len(t, pages, 1)

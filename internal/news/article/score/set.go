@@ -166,8 +166,11 @@ type goldPage struct {
 }
 
 func (g goldPage) truth(key string) GroundTruth {
-	t := GroundTruth{URL: g.URL, Type: g.Type, Body: g.Body, With: g.With, Without: g.Without, Title: g.Title,
-		Authors: g.Authors, Published: strings.Replace(g.Date, " ", "T", 1), Sections: slices.DeleteFunc(g.Categories, func(s string) bool { return s == "" })}
+	t := GroundTruth{
+		URL: g.URL, Type: g.Type, Body: g.Body, With: g.With, Without: g.Without, Title: g.Title,
+		Authors: g.Authors, Published: strings.Replace(g.Date, " ", "T", 1),
+		Sections: slices.DeleteFunc(g.Categories, func(s string) bool { return s == "" }),
+	}
 	if t.URL == "" {
 		t.URL = key
 	}

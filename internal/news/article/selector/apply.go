@@ -36,7 +36,9 @@ func (s *Selector) Extract(ctx context.Context, p extract.Page) (*article.Articl
 // Article extracts the article of a parsed document. Learned selectors are used only if
 // generic extraction confirms the body; otherwise the article is extracted generically,
 // and all fields count as not found. What a member wrote is used in any case.
-func (s *Selector) Article(ctx context.Context, doc *extract.Document, p extract.Page) (*article.Article, Outcome, error) {
+func (s *Selector) Article(
+	ctx context.Context, doc *extract.Document, p extract.Page,
+) (*article.Article, Outcome, error) {
 	out := Outcome{Found: map[article.Field]bool{article.FieldBody: false}}
 	var given extract.Selection
 	isLearned := false

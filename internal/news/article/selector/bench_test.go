@@ -67,7 +67,8 @@ func BenchmarkExtract(b *testing.B) {
 			for _, p := range part {
 				doc, err := html.Parse(bytes.NewReader(p.HTML))
 				require.NoError(b, err)
-				_, _ = trafilatura.ExtractDocument(doc, trafilatura.Options{EnableFallback: true}) // pages without a result take time, too
+				// Pages without a result take time, too
+				_, _ = trafilatura.ExtractDocument(doc, trafilatura.Options{EnableFallback: true})
 			}
 		})
 		generic += took(func() {
@@ -90,8 +91,9 @@ func BenchmarkExtract(b *testing.B) {
 	b.ReportMetric(base.Seconds()/generic.Seconds(), "generic-ratio")
 	b.ReportMetric(base.Seconds()/learned.Seconds(), "learned-ratio")
 	line, err := json.Marshal(map[string]any{
-		"set": set, "pages": n, "baseline": "go-trafilatura with fallback", "baseline_pages_per_s": round(perSecond(base)),
-		"pages_per_s": round(perSecond(generic)), "ratio": round(base.Seconds() / generic.Seconds()),
+		"set": set, "pages": n, "baseline": "go-trafilatura with fallback",
+		"baseline_pages_per_s": round(perSecond(base)),
+		"pages_per_s":          round(perSecond(generic)), "ratio": round(base.Seconds() / generic.Seconds()),
 		"learned_pages_per_s": round(perSecond(learned)), "learned_ratio": round(base.Seconds() / learned.Seconds()),
 	})
 	require.NoError(b, err)

@@ -147,7 +147,8 @@ func isGenerated(name string) bool {
 		return true
 	}
 	switch strings.ToLower(parts[0]) {
-	case "css", "sc", "dcr", "jsx", "jss", "svelte", "emotion", "chakra", "astro", "ngcontent", "nghost", "makestyles", "framer", "e":
+	case "css", "sc", "dcr", "jsx", "jss", "svelte", "emotion", "chakra", "astro", "ngcontent", "nghost", "makestyles",
+		"framer", "e":
 		return true
 	}
 	for i, p := range parts {

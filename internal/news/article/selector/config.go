@@ -28,8 +28,9 @@ type Config struct {
 
 // Variant is a template of a site, such as articles, live tickers or picture stories.
 type Variant struct {
-	Name   string                     `json:"name"`
-	Body   []string                   `json:"body"` // XPath of the elements with the text; the first that matches is used
+	Name string `json:"name"`
+	// XPath of the elements with the text; the first that matches is used
+	Body   []string                   `json:"body"`
 	Drop   []string                   `json:"drop,omitempty"`
 	Fields map[article.Field][]string `json:"fields,omitempty"` // XPath of elements or attributes
 	// Scores are the validation scores on held-out pages, from 0 to 1.
@@ -45,8 +46,11 @@ const (
 
 // isSelectable reports whether selectors can select a field, besides the body.
 func isSelectable(f article.Field) bool {
-	return slices.Contains([]article.Field{article.FieldTitle, article.FieldAuthors, article.FieldPublished, article.FieldUpdated,
-		article.FieldLead, article.FieldImage, article.FieldSection, article.FieldTags}, f)
+	return slices.Contains([]article.Field{
+		article.FieldTitle, article.FieldAuthors, article.FieldPublished,
+		article.FieldUpdated,
+		article.FieldLead, article.FieldImage, article.FieldSection, article.FieldTags,
+	}, f)
 }
 
 // Validate returns an error if the configuration is invalid.
@@ -101,7 +105,8 @@ func Compile(c Config) (*Selector, error) {
 
 func compile(field string, paths []string) ([]*path, error) {
 	if len(paths) > maxPathsPerField {
-		return nil, fmt.Errorf("%w: %d paths for %s, at most %d are allowed", ErrConfig, len(paths), field, maxPathsPerField)
+		return nil, fmt.Errorf("%w: %d paths for %s, at most %d are allowed", ErrConfig, len(paths), field,
+			maxPathsPerField)
 	}
 	out := make([]*path, 0, len(paths))
 	for _, p := range paths {

@@ -8,7 +8,10 @@ import (
 
 // learnableFields returns the fields, besides the body, for which paths are learned.
 func learnableFields() []article.Field {
-	return []article.Field{article.FieldTitle, article.FieldAuthors, article.FieldPublished, article.FieldLead, article.FieldSection}
+	return []article.Field{
+		article.FieldTitle, article.FieldAuthors, article.FieldPublished, article.FieldLead,
+		article.FieldSection,
+	}
 }
 
 // fieldPath returns the path to a field and its accuracy on held-out pages. Fields on

@@ -18,10 +18,22 @@ import (
 // both has paths that are matched by hand-written code and others.
 func both() selector.Config {
 	return selector.Config{Version: 1, Variants: []selector.Variant{
-		{Name: "by hand", Body: []string{"//div[contains(concat(' ',normalize-space(@class),' '),' longread ')]"}, Drop: []string{".//div[@id='a']"},
-			Fields: map[article.Field][]string{article.FieldAuthors: {"//span[@class='who']"}, article.FieldPublished: {"//time/@datetime"}}},
-		{Name: "library", Body: []string{"//div[starts-with(@class,'l')]", "//*[string-length(normalize-space(.)) > 100]"}, Drop: []string{"./p[last()]"},
-			Fields: map[article.Field][]string{article.FieldTitle: {"//h1[1]", "//title/text()"}, article.FieldTags: {"//a/@href"}}},
+		{
+			Name: "by hand", Body: []string{"//div[contains(concat(' ',normalize-space(@class),' '),' longread ')]"},
+			Drop: []string{".//div[@id='a']"},
+			Fields: map[article.Field][]string{
+				article.FieldAuthors: {"//span[@class='who']"}, article.FieldPublished: {"//time/@datetime"},
+			},
+		},
+		{
+			Name: "library", Body: []string{
+				"//div[starts-with(@class,'l')]",
+				"//*[string-length(normalize-space(.)) > 100]",
+			}, Drop: []string{"./p[last()]"},
+			Fields: map[article.Field][]string{
+				article.FieldTitle: {"//h1[1]", "//title/text()"}, article.FieldTags: {"//a/@href"},
+			},
+		},
 	}}
 }
 
@@ -41,7 +53,10 @@ func all(ctx context.Context, s *selector.Selector, p extract.Page) (*article.Ar
 
 // reasons are the reasons to refuse a page.
 func reasons(err error) bool {
-	for _, known := range []error{extract.ErrTooLarge, extract.ErrTooDeep, extract.ErrTooSlow, extract.ErrTooManyNodes, extract.ErrEncoding, extract.ErrNotHTML, extract.ErrNoArticle} {
+	for _, known := range []error{
+		extract.ErrTooLarge, extract.ErrTooDeep, extract.ErrTooSlow, extract.ErrTooManyNodes,
+		extract.ErrEncoding, extract.ErrNotHTML, extract.ErrNoArticle,
+	} {
 		if errors.Is(err, known) {
 			return true
 		}
@@ -65,22 +80,25 @@ func TestGiantPages(t *testing.T) {
 		"one long text":      "<div class=longread><p>" + strings.Repeat("word ", 7*mb/5),
 		"one long attribute": "<p title=\"" + strings.Repeat("x", 7*mb),
 		"many attributes":    "<p " + strings.Repeat("a=1 b=2 ", 6*mb/8) + ">text",
-		"many paragraphs":    "<div class=longread>" + strings.Repeat("<p>A line of text, such as papers print.</p>", 7*mb/44),
-		"many headlines":     strings.Repeat("<h1><a href=x>Some headline of the day</a></h1>", 6*mb/47),
-		"many classes":       "<div class=\"" + strings.Repeat("longread ", 7*mb/9) + "\"><p>text</p></div>",
-		"linked data":        "<script type=application/ld+json>" + strings.Repeat("{\"@graph\":[", mb/11) + "</script>",
-		"entities":           "<div class=longread>" + strings.Repeat("&amp;amp;amp;lt;", 7*mb/16),
-		"comments":           strings.Repeat("<!--<p>-->", 7*mb/10),
-		"dates":              strings.Repeat("<time datetime='7/3/2026 10:00'>1 giờ trước</time>", 6*mb/52),
-		"nothing":            strings.Repeat("\x00", 7*mb),
-		"too much":           strings.Repeat("a", 9*mb),
+		"many paragraphs": "<div class=longread>" + strings.Repeat("<p>A line of text, such as papers print.</p>",
+			7*mb/44),
+		"many headlines": strings.Repeat("<h1><a href=x>Some headline of the day</a></h1>", 6*mb/47),
+		"many classes":   "<div class=\"" + strings.Repeat("longread ", 7*mb/9) + "\"><p>text</p></div>",
+		"linked data":    "<script type=application/ld+json>" + strings.Repeat("{\"@graph\":[", mb/11) + "</script>",
+		"entities":       "<div class=longread>" + strings.Repeat("&amp;amp;amp;lt;", 7*mb/16),
+		"comments":       strings.Repeat("<!--<p>-->", 7*mb/10),
+		"dates":          strings.Repeat("<time datetime='7/3/2026 10:00'>1 giờ trước</time>", 6*mb/52),
+		"nothing":        strings.Repeat("\x00", 7*mb),
+		"too much":       strings.Repeat("a", 9*mb),
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 8*extract.DefaultLimits().Timeout)
 			defer cancel()
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			_, err := all(ctx, s, extract.Page{HTML: []byte(html), URL: "https://paper.example/a", Now: time.Unix(1772843936, 0)})
+			_, err := all(ctx, s, extract.Page{
+				HTML: []byte(html), URL: "https://paper.example/a", Now: time.Unix(1772843936, 0),
+			})
 			runtime.ReadMemStats(&after)
 			require.NoError(t, ctx.Err())
 			if err != nil {
@@ -106,7 +124,9 @@ func FuzzPage(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, html []byte, contentType string) {
-		a, err := all(t.Context(), s, extract.Page{HTML: html, URL: "https://paper.example/a", ContentType: contentType, Now: time.Unix(1772843936, 0)})
+		a, err := all(t.Context(), s, extract.Page{
+			HTML: html, URL: "https://paper.example/a", ContentType: contentType, Now: time.Unix(1772843936, 0),
+		})
 		switch {
 		case err != nil && !reasons(err):
 			t.Errorf("without a reason: %v", err)

@@ -92,7 +92,8 @@ func induceVariant(ctx context.Context, pages []labeledPage) (Variant, []labeled
 		}
 	}
 	if len(matching) < MinPages {
-		return Variant{}, nil, fmt.Errorf("%w: the best, %s, matches %d of %d pages", ErrNoPath, to, len(matching), len(pages))
+		return Variant{}, nil, fmt.Errorf("%w: the best, %s, matches %d of %d pages", ErrNoPath, to, len(matching),
+			len(pages))
 	}
 	train, held := split(matching)
 	v := Variant{Body: []string{to}, Fields: map[article.Field][]string{}, Scores: map[article.Field]float64{}}
@@ -114,10 +115,12 @@ func induceVariant(ctx context.Context, pages []labeledPage) (Variant, []labeled
 	}
 	v.Scores[article.FieldBody] = sum / float64(len(held))
 	if sum+float64(len(held))*maxBodyLoss < generic {
-		return Variant{}, nil, fmt.Errorf("%w: the agreement of %s is %.3f, that of generic extraction %.3f", ErrNotBetter, to, v.Scores[article.FieldBody], generic/float64(len(held)))
+		return Variant{}, nil, fmt.Errorf("%w: the agreement of %s is %.3f, that of generic extraction %.3f",
+			ErrNotBetter, to, v.Scores[article.FieldBody], generic/float64(len(held)))
 	}
 	if v.Scores[article.FieldBody] < minBodyAgreement {
-		return Variant{}, nil, fmt.Errorf("%w: the agreement of %s is %.2f", ErrNotBetter, to, v.Scores[article.FieldBody])
+		return Variant{}, nil, fmt.Errorf("%w: the agreement of %s is %.2f", ErrNotBetter, to,
+			v.Scores[article.FieldBody])
 	}
 	return v, rest, nil
 }

@@ -97,7 +97,8 @@ func (l *labeledPage) agreement(f article.Field, values []string) float64 {
 		d, ok := dates.Parse(values[0], l.dates)
 		yes = ok && d.HasTime && d.Time.Sub(l.label.Published).Abs() < 60e9
 	case article.FieldLead:
-		yes = first != "" && strings.HasSuffix(first, extract.Plain(l.label.Lead)) && len(first) < 2*len(extract.Plain(l.label.Lead))
+		yes = first != "" && strings.HasSuffix(first, extract.Plain(l.label.Lead)) &&
+			len(first) < 2*len(extract.Plain(l.label.Lead))
 	case article.FieldSection:
 		yes = first == extract.Plain(l.label.Section)
 	}

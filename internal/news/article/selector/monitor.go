@@ -45,13 +45,15 @@ const (
 // Monitor tracks the health of the selectors of one site. It is a plain value that is
 // stored between pages; its decisions depend on nothing else.
 type Monitor struct {
-	Version        int                       `json:"version"`                   // active; 0: none
-	Previous       int                       `json:"previous,omitempty"`        // target of a rollback; 0: none
-	Expected       map[article.Field]float64 `json:"expected,omitempty"`        // validation scores of the active version
-	PreviousHealth map[article.Field]float64 `json:"previous_health,omitempty"` // health of the previous version when it was replaced
-	Recent         []map[article.Field]bool  `json:"recent,omitempty"`          // results of recent pages, oldest first
-	Pages          int                       `json:"pages"`                     // processed since activation
-	SinceLearning  int                       `json:"since_learning"`            // pages since the last attempt to learn
+	Version  int `json:"version"`            // active; 0: none
+	Previous int `json:"previous,omitempty"` // target of a rollback; 0: none
+	// Validation scores of the active version
+	Expected map[article.Field]float64 `json:"expected,omitempty"`
+	// Health of the previous version when it was replaced
+	PreviousHealth map[article.Field]float64 `json:"previous_health,omitempty"`
+	Recent         []map[article.Field]bool  `json:"recent,omitempty"` // results of recent pages, oldest first
+	Pages          int                       `json:"pages"`            // processed since activation
+	SinceLearning  int                       `json:"since_learning"`   // pages since the last attempt to learn
 }
 
 // Record records the result of a page.
@@ -126,7 +128,9 @@ func (m Monitor) Health() map[article.Field]float64 {
 func (m Monitor) Decide() Decision {
 	if m.Version == 0 {
 		if m.SinceLearning >= MinPages+1 {
-			return Decision{Action: ActionLearn, Reason: message.New("no_selectors_yet", "The site has no selectors yet.")}
+			return Decision{
+				Action: ActionLearn, Reason: message.New("no_selectors_yet", "The site has no selectors yet."),
+			}
 		}
 		return Decision{Action: ActionNone}
 	}
@@ -139,7 +143,8 @@ func (m Monitor) Decide() Decision {
 			was, had := m.PreviousHealth[f]
 			if is, ok := health[f]; had && (ok && is < was-maxHealthDrop || f == article.FieldBody && !ok) {
 				return Decision{Action: ActionRollBack, Field: f, Reason: message.New("worse_than_previous",
-					"Version {version} finds the {field} on {percent}% of pages, the previous version {previous} found it on {previous_percent}%.", m.Version, f, percent(is), m.Previous, percent(was))}
+					"Version {version} finds the {field} on {percent}% of pages, the previous version {previous} "+
+						"found it on {previous_percent}%.", m.Version, f, percent(is), m.Previous, percent(was))}
 			}
 		}
 	}
@@ -156,7 +161,8 @@ func (m Monitor) Decide() Decision {
 		// If none of the last few pages has a body, fewer pages are enough.
 		if none := last[f] == 0 && f == article.FieldBody; ok && (h < limit && len(m.Recent) >= healthWindow || none) {
 			return Decision{Action: ActionLearn, Field: f, Reason: message.New("selectors_failing",
-				"The selectors of version {version} found the {field} on {found} of the last {pages|page|pages}. The site may have changed its template.", m.Version, f, m.count(f), len(m.Recent))}
+				"The selectors of version {version} found the {field} on {found} of the last {pages|page|pages}. The "+
+					"site may have changed its template.", m.Version, f, m.count(f), len(m.Recent))}
 		}
 	}
 	return Decision{Action: ActionNone}
@@ -181,5 +187,8 @@ func (m Monitor) count(f article.Field) int { return m.lastPages(len(m.Recent))[
 
 // fieldOrder returns the fields in the order in which their health is checked.
 func fieldOrder() []article.Field {
-	return []article.Field{article.FieldBody, article.FieldTitle, article.FieldPublished, article.FieldAuthors, article.FieldLead, article.FieldSection}
+	return []article.Field{
+		article.FieldBody, article.FieldTitle, article.FieldPublished, article.FieldAuthors,
+		article.FieldLead, article.FieldSection,
+	}
 }

@@ -11,7 +11,10 @@ import (
 // configOf is a version that selects the title, the body and all fields with a
 // score from its validation.
 func configOf(version int, scores map[article.Field]float64) selector.Config {
-	v := selector.Variant{Name: "story", Body: []string{"//article"}, Fields: map[article.Field][]string{article.FieldTitle: {"//h1"}}, Scores: scores}
+	v := selector.Variant{
+		Name: "story", Body: []string{"//article"},
+		Fields: map[article.Field][]string{article.FieldTitle: {"//h1"}}, Scores: scores,
+	}
 	for f := range scores {
 		v.Fields[f] = []string{"//h1"}
 	}
@@ -22,7 +25,9 @@ func configOf(version int, scores map[article.Field]float64) selector.Config {
 // the title only, + both, - neither.
 func readPages(m selector.Monitor, pages string) selector.Monitor {
 	for _, p := range pages {
-		found := map[article.Field]bool{article.FieldBody: p == 'b' || p == '+', article.FieldTitle: p == 't' || p == '+'}
+		found := map[article.Field]bool{
+			article.FieldBody: p == 'b' || p == '+', article.FieldTitle: p == 't' || p == '+',
+		}
 		m = m.Record(selector.Outcome{Found: found})
 	}
 	return m
@@ -36,20 +41,33 @@ func TestMonitor_LearnsWhenPagesLackAField(t *testing.T) {
 		want  selector.Action
 		field article.Field
 	}{
-		"NewSite_TooFewPages":              {selector.Monitor{}, "----", selector.ActionNone, ""},
-		"NewSite_EnoughPages":              {selector.Monitor{}, "-----", selector.ActionLearn, ""},
-		"NewSite_LeftAloneAfterAFailure":   {readPages(selector.Monitor{}, "-----").LearnFailed(), "-------------------------------------------------", selector.ActionNone, ""},
-		"NewSite_TriedAgainMuchLater":      {readPages(selector.Monitor{}, "-----").LearnFailed(), "--------------------------------------------------", selector.ActionLearn, ""},
-		"NoBody_FourPages":                 {first, "tttt", selector.ActionNone, ""},
-		"NoBody_FivePages":                 {first, "ttttt", selector.ActionLearn, article.FieldBody},
-		"Body_SixOfTen":                    {first, "+t+t+t+t++", selector.ActionNone, ""},
-		"Body_FiveOfTen":                   {first, "+t+t+t+t+t", selector.ActionLearn, article.FieldBody},
-		"Body_FourOfNine":                  {first, "t+t+t+t+t", selector.ActionNone, ""},
-		"Body_FiveOfTheLastTenOfMany":      {first, "+++++++++++++++++++++t+t+t+t+t", selector.ActionLearn, article.FieldBody},
-		"Title_FourOfTen":                  {first, "+b+b+b+bbb", selector.ActionNone, ""},
-		"Title_ThreeOfTen":                 {first, "+b+b+bbbbb", selector.ActionLearn, article.FieldTitle},
-		"AfterAFailure_NinePages":          {readPages(first, "ttttt").LearnFailed(), "ttttttttt", selector.ActionNone, ""},
-		"AfterAFailure_TenPages":           {readPages(first, "ttttt").LearnFailed(), "tttttttttt", selector.ActionLearn, article.FieldBody},
+		"NewSite_TooFewPages": {selector.Monitor{}, "----", selector.ActionNone, ""},
+		"NewSite_EnoughPages": {selector.Monitor{}, "-----", selector.ActionLearn, ""},
+		"NewSite_LeftAloneAfterAFailure": {
+			readPages(selector.Monitor{}, "-----").LearnFailed(), "-------------------------------------------------",
+			selector.ActionNone, "",
+		},
+		"NewSite_TriedAgainMuchLater": {
+			readPages(selector.Monitor{}, "-----").LearnFailed(), "--------------------------------------------------",
+			selector.ActionLearn, "",
+		},
+		"NoBody_FourPages": {first, "tttt", selector.ActionNone, ""},
+		"NoBody_FivePages": {first, "ttttt", selector.ActionLearn, article.FieldBody},
+		"Body_SixOfTen":    {first, "+t+t+t+t++", selector.ActionNone, ""},
+		"Body_FiveOfTen":   {first, "+t+t+t+t+t", selector.ActionLearn, article.FieldBody},
+		"Body_FourOfNine":  {first, "t+t+t+t+t", selector.ActionNone, ""},
+		"Body_FiveOfTheLastTenOfMany": {
+			first, "+++++++++++++++++++++t+t+t+t+t", selector.ActionLearn, article.FieldBody,
+		},
+		"Title_FourOfTen":  {first, "+b+b+b+bbb", selector.ActionNone, ""},
+		"Title_ThreeOfTen": {first, "+b+b+bbbbb", selector.ActionLearn, article.FieldTitle},
+		"AfterAFailure_NinePages": {
+			readPages(first, "ttttt").LearnFailed(), "ttttttttt", selector.ActionNone,
+			"",
+		},
+		"AfterAFailure_TenPages": {
+			readPages(first, "ttttt").LearnFailed(), "tttttttttt", selector.ActionLearn, article.FieldBody,
+		},
 		"BodyAgainInOneOfTheLastFivePages": {first, "tttt+", selector.ActionNone, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -90,7 +108,8 @@ func TestMonitor_RollsBackAWorseVersion(t *testing.T) {
 		})
 	}
 	t.Run("NotBackAndForth", func(t *testing.T) {
-		m := readPages(selector.Monitor{}.Activate(configOf(1, nil)), "++++++++++").Activate(configOf(2, nil)).RollBack(configOf(1, nil))
+		m := readPages(selector.Monitor{}.Activate(configOf(1, nil)), "++++++++++").Activate(configOf(2, nil)).
+			RollBack(configOf(1, nil))
 		if got := readPages(m, "++++++++tt").Decide(); got.Action != selector.ActionNone {
 			t.Errorf("the version rolled back to: got %s (%s), want keep", got.Action, got.Reason.Text)
 		}
@@ -100,7 +119,9 @@ func TestMonitor_RollsBackAWorseVersion(t *testing.T) {
 // A field that validation found on half of the pages is healthy when half of the pages
 // have it.
 func TestMonitor_HealthIsRelativeToValidation(t *testing.T) {
-	m := selector.Monitor{}.Activate(configOf(1, map[article.Field]float64{article.FieldTitle: 0.5, article.FieldLead: 0}))
+	m := selector.Monitor{}.Activate(configOf(1, map[article.Field]float64{
+		article.FieldTitle: 0.5, article.FieldLead: 0,
+	}))
 	if got := m.Health(); len(got) != 0 {
 		t.Errorf("health before any page: got %v, want none", got)
 	}

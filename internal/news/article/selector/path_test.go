@@ -20,10 +20,14 @@ two"><p class="lead">a <b class="x">b</b></p><div class="story-box"><p>c</p><div
 		return tag + "[contains(concat(' ',normalize-space(@class),' '),' " + c + " ')]"
 	}
 	for _, p := range []string{
-		"//p", "//article/p", "//article//p", "//main[@id='m']/article/p", "//body//article//p", "//" + class("article", "story") + "/p",
-		"//" + class("article", "two") + "//" + class("p", "lead"), "//" + class("div", "story") + "/p", "//" + class("div", "tory"), "//main/p",
-		"//time[contains(concat(' ',normalize-space(@itemprop),' '),' datePublished ')]/@datetime", "//time/@datetime", "//p/@class",
-		"//" + class("p", "lead") + "[@class='lead']", "//div//div/p", "//main//p//b", "//nothing", "//article/div/div/p",
+		"//p", "//article/p", "//article//p", "//main[@id='m']/article/p", "//body//article//p",
+		"//" + class("article", "story") + "/p",
+		"//" + class("article", "two") + "//" + class("p", "lead"), "//" + class("div", "story") + "/p",
+		"//" + class("div", "tory"), "//main/p",
+		"//time[contains(concat(' ',normalize-space(@itemprop),' '),' datePublished ')]/@datetime", "//time/@datetime",
+		"//p/@class",
+		"//" + class("p", "lead") + "[@class='lead']", "//div//div/p", "//main//p//b", "//nothing",
+		"//article/div/div/p",
 	} {
 		own, ok := simplePath(p)
 		require.True(t, ok, p)
@@ -33,7 +37,10 @@ two"><p class="lead">a <b class="x">b</b></p><div class="story-box"><p>c</p><div
 		require.Equal(t, trimmed(general.texts(in)), trimmed(own.texts(in)), p)
 		require.ElementsMatch(t, general.elements(in, nil), own.elements(in, nil), p)
 	}
-	for _, p := range []string{"/html/body", "//p[1]", "//p[contains(@class,'lead')]", "//*", "//p/text()", "string(//p)", "//a:b", "//p[@class=\"x\"]", "//p/@class/..", "p", ".", "//p[@id='a' or @id='b']"} {
+	for _, p := range []string{
+		"/html/body", "//p[1]", "//p[contains(@class,'lead')]", "//*", "//p/text()",
+		"string(//p)", "//a:b", "//p[@class=\"x\"]", "//p/@class/..", "p", ".", "//p[@id='a' or @id='b']",
+	} {
 		_, ok := simplePath(p)
 		require.False(t, ok, p)
 	}
@@ -43,7 +50,8 @@ two"><p class="lead">a <b class="x">b</b></p><div class="story-box"><p>c</p><div
 func trimmed(s []string) []string { return slices.Sorted(slices.Values(s)) }
 
 func TestPath_Below(t *testing.T) {
-	root, err := html.Parse(strings.NewReader(`<div class="a"><p class="x">1</p></div><div class="b"><p class="x">2</p></div>`))
+	root, err := html.Parse(
+		strings.NewReader(`<div class="a"><p class="x">1</p></div><div class="b"><p class="x">2</p></div>`))
 	require.NoError(t, err)
 	in := newPage(root)
 	b, ok := simplePath("//div[contains(concat(' ',normalize-space(@class),' '),' b ')]")
@@ -57,10 +65,16 @@ func TestPath_Below(t *testing.T) {
 
 // TestIsStableName distinguishes names chosen by people from generated ones.
 func TestIsStableName(t *testing.T) {
-	for _, s := range []string{"article-body", "fck_detail", "storyText", "detail-content", "sapo", "StoryBodyCompanionColumn"} {
+	for _, s := range []string{
+		"article-body", "fck_detail", "storyText", "detail-content", "sapo",
+		"StoryBodyCompanionColumn",
+	} {
 		require.True(t, isStableName(s), s)
 	}
-	for _, s := range []string{"hJpRRP", "css-1x2y3z", "post-115809", "sc-77igqf-0", "dt-mb-[6]", "col-12x34", "md", "a1B2c3"} {
+	for _, s := range []string{
+		"hJpRRP", "css-1x2y3z", "post-115809", "sc-77igqf-0", "dt-mb-[6]", "col-12x34", "md",
+		"a1B2c3",
+	} {
 		require.False(t, isStableName(s), s)
 	}
 }

@@ -84,7 +84,9 @@ func TestInduce_RejectsUnusablePages(t *testing.T) {
 
 	var empty []extract.Page
 	for range 8 {
-		empty = append(empty, extract.Page{HTML: []byte("<p>Please accept our cookies.</p>"), URL: "https://paper.example/"})
+		empty = append(empty, extract.Page{
+			HTML: []byte("<p>Please accept our cookies.</p>"), URL: "https://paper.example/",
+		})
 	}
 	_, err = selector.Induce(t.Context(), 1, empty)
 	require.ErrorIs(t, err, selector.ErrTooFewPages)
@@ -165,7 +167,9 @@ func TestDecide_RollsBackAWorseVersion(t *testing.T) {
 		mon = mon.Record(o)
 		require.Equal(t, selector.ActionNone, mon.Decide().Action)
 	}
-	bad := selector.Config{Version: 2, Variants: []selector.Variant{{Name: "wrong", Body: []string{"//div[contains(@class,'grid-below')]"}}}}
+	bad := selector.Config{Version: 2, Variants: []selector.Variant{
+		{Name: "wrong", Body: []string{"//div[contains(@class,'grid-below')]"}},
+	}}
 	sel, mon = mustCompile(t, bad), mon.Activate(bad)
 	for i := range 20 {
 		want := s.next()
@@ -175,7 +179,8 @@ func TestDecide_RollsBackAWorseVersion(t *testing.T) {
 		if d.Action == selector.ActionRollBack {
 			require.Less(t, i, 10)
 			require.Equal(t, article.FieldBody, d.Field)
-			require.Contains(t, d.Reason.Text, "Version 2 finds the body on 0% of pages, the previous version 1 found it on 100%.")
+			require.Contains(t, d.Reason.Text,
+				"Version 2 finds the body on 0% of pages, the previous version 1 found it on 100%.")
 			mon = mon.RollBack(good)
 			sel = mustCompile(t, good)
 			a, o = read(t, sel, want.page)
@@ -237,8 +242,17 @@ func TestCompile_RejectsInvalidSelectors(t *testing.T) {
 // from generic extraction.
 func TestOddElements(t *testing.T) {
 	s := newSite()
-	for _, path := range []string{"//span", "//b", "//a", "//h1", "//nav", "//html", "//head", "/", "//title/..", "//p", "//meta/@content", "//text()"} {
-		sel := mustCompile(t, selector.Config{Variants: []selector.Variant{{Body: []string{path}, Drop: []string{"."}, Fields: map[article.Field][]string{article.FieldTitle: {path}}}}})
+	for _, path := range []string{
+		"//span", "//b", "//a", "//h1", "//nav", "//html", "//head", "/", "//title/..", "//p",
+		"//meta/@content", "//text()",
+	} {
+		sel := mustCompile(t, selector.Config{
+			Variants: []selector.Variant{
+				{Body: []string{path}, Drop: []string{"."}, Fields: map[article.Field][]string{
+					article.FieldTitle: {path},
+				}},
+			},
+		})
 		a, _, err := sel.Extract(t.Context(), s.next().page)
 		require.NoError(t, err, path)
 		require.NotEmpty(t, a.Text, path)
@@ -250,8 +264,10 @@ func TestOddElements(t *testing.T) {
 func TestManyAtOnce(t *testing.T) {
 	s := newSite()
 	sel := mustCompile(t, selector.Config{Variants: []selector.Variant{{
-		Body:   []string{"//div[starts-with(@class,'longread')]"},
-		Fields: map[article.Field][]string{article.FieldAuthors: {"//span[contains(concat(' ',normalize-space(@class),' '),' who ')]"}},
+		Body: []string{"//div[starts-with(@class,'longread')]"},
+		Fields: map[article.Field][]string{
+			article.FieldAuthors: {"//span[contains(concat(' ',normalize-space(@class),' '),' who ')]"},
+		},
 	}}})
 	pages, truths := pagesOf(s, 24)
 	got := make([]*article.Article, len(pages))

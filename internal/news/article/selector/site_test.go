@@ -28,7 +28,9 @@ type truth struct {
 func newSite() *site { return &site{rnd: rand.New(rand.NewPCG(7, 11))} }
 
 func (s *site) words(n int) string {
-	list := strings.Fields("river council school market engine harbour report winter budget player season doctor museum bridge farmer island letter police garden minister train signal planet summer museum court valley teacher factory window traffic village music company library weather hospital street election")
+	list := strings.Fields("river council school market engine harbour report winter budget player season doctor " +
+		"museum bridge farmer island letter police garden minister train signal planet summer museum court valley " +
+		"teacher factory window traffic village music company library weather hospital street election")
 	out := make([]string, n)
 	for i := range out {
 		out[i] = list[s.rnd.IntN(len(list))] + []string{"", "s", "ed", ""}[s.rnd.IntN(4)]
@@ -67,29 +69,34 @@ func (s *site) said(t truth) string {
 	if s.n%4 == 0 {
 		return ""
 	}
-	return fmt.Sprintf(`<meta name="author" content="%s"><meta property="article:published_time" content="%s">`, t.author, t.published.Format(time.RFC3339))
+	return fmt.Sprintf(`<meta name="author" content="%s"><meta property="article:published_time" content="%s">`,
+		t.author, t.published.Format(time.RFC3339))
 }
 
 // oldPage ends every text with a request for letters in an element with a meaningless
 // name.
 func (s *site) oldPage(t truth, paras []string) string {
-	return fmt.Sprintf(`<!doctype html><html lang="en"><head><title>%s | The Paper</title><meta property="og:site_name" content="The Paper">%s</head>
+	return fmt.Sprintf(
+		`<!doctype html><html lang="en"><head><title>%s | The Paper</title><meta property="og:site_name" content="The Paper">%s</head>
 <body class="has-sidebar page-%d"><header class="masthead"><a href="/">The Paper</a><nav><a href="/world">World</a> <a href="/sport">Sport</a></nav></header>
 <div class="page-wrap x%d"><h1 class="headline big-%d">%s</h1>
 <div class="under-title"><span class="who">%s</span> <span class="when-out">%s</span></div>
 <div class="longread col-%d "><p>%s</p><div class="house-line"><p>Do you know more about this? Write to our newsroom in Harbour Street, we read every letter.</p></div></div>
 %s</div><footer>Imprint, contact, all rights reserved by The Paper.</footer></body></html>`,
-		t.title, s.said(t), s.n, s.n, s.n%3, t.title, t.author, t.published.Format("2 January 2006 15:04 UTC"), s.n, strings.Join(paras, "</p><p>"), s.others())
+		t.title, s.said(t), s.n, s.n, s.n%3, t.title, t.author, t.published.Format("2 January 2006 15:04 UTC"), s.n,
+		strings.Join(paras, "</p><p>"), s.others())
 }
 
 // newPage is the redesign: other elements, other names, the text in divs.
 func (s *site) newPage(t truth, paras []string) string {
-	return fmt.Sprintf(`<!doctype html><html lang="en"><head><title>%s | The Paper</title><meta property="og:site_name" content="The Paper">%s</head>
+	return fmt.Sprintf(
+		`<!doctype html><html lang="en"><head><title>%s | The Paper</title><meta property="og:site_name" content="The Paper">%s</head>
 <body><div id="app" class="css-%dab"><main><section class="hero"><h1 data-id="%d">%s</h1></section>
 <section class="second-row"><b class="name-tag">%s</b><time>%s</time></section>
 <section class="prose flow k%dz9"><div>%s</div><div class="house-line"><p>Do you know more about this? Write to our newsroom in Harbour Street, we read every letter.</p></div></section></main>
 %s</div></body></html>`,
-		t.title, s.said(t), s.n, s.n, t.title, t.author, t.published.Format("2006-01-02 15:04 UTC"), s.n, strings.Join(paras, "</div><div>"), s.others())
+		t.title, s.said(t), s.n, s.n, t.title, t.author, t.published.Format("2006-01-02 15:04 UTC"), s.n,
+		strings.Join(paras, "</div><div>"), s.others())
 }
 
 // others are teasers of other stories, each as long as a paragraph.
@@ -97,7 +104,8 @@ func (s *site) others() string {
 	var b strings.Builder
 	b.WriteString(`<div class="grid-below">`)
 	for i := range 4 {
-		fmt.Fprintf(&b, `<div class="tile"><h3><a href="/other-%d">%s</a></h3><p>%s</p></div>`, i, s.sentence(), s.sentence())
+		fmt.Fprintf(&b, `<div class="tile"><h3><a href="/other-%d">%s</a></h3><p>%s</p></div>`, i, s.sentence(),
+			s.sentence())
 	}
 	b.WriteString(`</div>`)
 	return b.String()

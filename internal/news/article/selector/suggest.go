@@ -104,11 +104,15 @@ func Suggest(ctx context.Context, c Config, f article.Field, path string, pages 
 	case !all.coversPages():
 		return c, fmt.Errorf("%w: it finds the %s on %d of %d pages", ErrNotConfirmed, f, all.found, all.tried)
 	case all.agree < minAgreeingPages || all.agree <= all.differ:
-		return c, fmt.Errorf("%w: %d pages confirm it for the %s, %d contradict it", ErrNotConfirmed, all.agree, f, all.differ)
+		return c, fmt.Errorf("%w: %d pages confirm it for the %s, %d contradict it", ErrNotConfirmed, all.agree, f,
+			all.differ)
 	case f != article.FieldAuthors && f != article.FieldSection && 2*len(values) <= all.found:
 		return c, fmt.Errorf("%w: it finds the same %s on most pages", ErrNotConfirmed, f)
 	}
-	better := withPath(c, f, path, func(v Variant) bool { t := each[v.Name]; return t != nil && t.coversPages() && t.agree > t.differ })
+	better := withPath(c, f, path, func(v Variant) bool {
+		t := each[v.Name]
+		return t != nil && t.coversPages() && t.agree > t.differ
+	})
 	for i, v := range better.Variants {
 		t := each[v.Name]
 		if len(v.Fields[f]) == 0 || t == nil {

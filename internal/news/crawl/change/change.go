@@ -92,5 +92,6 @@ func NormalizeText(text string) string {
 // isCommonLetter recognizes most letters of the Latin script, including
 // Vietnamese ones, without a lookup in the Unicode tables.
 func isCommonLetter(r rune) bool {
-	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || 0xC0 <= r && r <= 0x24F && r != 0xD7 && r != 0xF7 || 0x1EA0 <= r && r <= 0x1EF9
+	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || 0xC0 <= r && r <= 0x24F && r != 0xD7 && r != 0xF7 ||
+		0x1EA0 <= r && r <= 0x1EF9
 }

@@ -51,13 +51,19 @@ func TestArticleDigest_IgnoresInvisibleDifferences(t *testing.T) {
 			t.Errorf("%q counts as another article", same)
 		}
 	}
-	for _, other := range [][2]string{{"Giá vàng giảm", "Sáng nay. Mỗi lượng."}, {"Giá vàng tăng", "Sáng nay. Mỗi lượng"}, {"Giá vàng", "tăng Sáng nay. Mỗi lượng."}, {"", "Giá vàng tăng Sáng nay. Mỗi lượng."}} {
+	for _, other := range [][2]string{
+		{"Giá vàng giảm", "Sáng nay. Mỗi lượng."},
+		{"Giá vàng tăng", "Sáng nay. Mỗi lượng"},
+		{"Giá vàng", "tăng Sáng nay. Mỗi lượng."},
+		{"", "Giá vàng tăng Sáng nay. Mỗi lượng."},
+	} {
 		if ArticleDigest(other[0], other[1]) == base {
 			t.Errorf("%q counts as the same article", other)
 		}
 	}
 	// The digest is stored: it must never change.
-	if got := ArticleDigest("a", "b").String(); got != "59b271ae1bbcb1d31d41929817f4b16fb439eb4f31520b5ad1d5ce98920a7138" {
+	if got := ArticleDigest("a", "b").
+		String(); got != "59b271ae1bbcb1d31d41929817f4b16fb439eb4f31520b5ad1d5ce98920a7138" {
 		t.Errorf("the digest became %s", got)
 	}
 }
@@ -74,7 +80,8 @@ func TestSimHash_FindsEditedCopy(t *testing.T) {
 	edited := 0
 	for i, a := range articles {
 		hash := SimHashOf(a.Body)
-		if reset := strings.ToUpper(strings.ReplaceAll(strings.ReplaceAll(a.Body, ".", " –"), " ", "  ")); SimHashOf(reset) != hash {
+		if reset := strings.ToUpper(strings.ReplaceAll(strings.ReplaceAll(a.Body, ".", " –"), " ", "  ")); SimHashOf(
+			reset) != hash {
 			t.Errorf("article %d in capitals and without full stops has another SimHash", a.Number)
 		}
 		if hash.IsNear(SimHashOf(a.Body + "\n\nTheo Báo Mẫu")) {

@@ -60,7 +60,8 @@ func words(text string) (all []string) {
 	ends := make([]int, 0, len(text)/4) // start and end
 	inside := false
 	for _, r := range text {
-		if word := r != ' ' && (isCommonLetter(r) || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)); word != inside {
+		if word := r != ' ' && (isCommonLetter(r) || unicode.IsLetter(r) || unicode.IsDigit(r) ||
+			unicode.IsMark(r)); word != inside {
 			inside = word
 			ends = append(ends, len(lowered))
 		}

@@ -100,7 +100,8 @@ func (p *admission) reserveAddress(ctx context.Context, u weburl.URL) error {
 		return nil //nolint:nilerr // the fetch reports the DNS error
 	}
 	sum := sha256.Sum256([]byte("dateline crawl slot " + found[0].String()))
-	wait, ok, err := p.run.Slots.ReserveSlot(ctx, "i:"+hex.EncodeToString(sum[:12]), p.run.Limits.IPDelay, time.Until(p.deadline)/2)
+	wait, ok, err := p.run.Slots.ReserveSlot(ctx, "i:"+hex.EncodeToString(sum[:12]), p.run.Limits.IPDelay,
+		time.Until(p.deadline)/2)
 	if err != nil {
 		return fmt.Errorf("reserve a request slot of an IP address: %w", err)
 	}

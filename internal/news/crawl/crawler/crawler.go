@@ -50,7 +50,8 @@ type URLStore interface {
 type SeedStore interface {
 	ListActiveSeeds(ctx context.Context, domain int32) ([]crawl.Seed, error)
 	// RecordSeedCrawl records a fetch; the next one is at least minWait away.
-	RecordSeedCrawl(ctx context.Context, domain int32, url uuid.UUID, found bool, lastError string, minWait time.Duration) error
+	RecordSeedCrawl(ctx context.Context, domain int32, url uuid.UUID, found bool, lastError string,
+		minWait time.Duration) error
 	// SetSeedKind corrects the kind of a hub's seeds.
 	SetSeedKind(ctx context.Context, domain int32, url uuid.UUID, kind crawl.Kind) error
 }
@@ -76,12 +77,14 @@ type RuleStore interface {
 // RequestSlots enforce politeness across all workers.
 type RequestSlots interface {
 	// AcquireSlot takes an exclusive slot. It expires after ttl.
-	AcquireSlot(ctx context.Context, key string, holder uuid.UUID, ttl time.Duration) (acquired bool, wait time.Duration, err error)
+	AcquireSlot(ctx context.Context, key string, holder uuid.UUID, ttl time.Duration) (acquired bool,
+		wait time.Duration, err error)
 	// ReleaseSlot frees a slot after a pause.
 	ReleaseSlot(ctx context.Context, key string, holder uuid.UUID, pause time.Duration) error
 	// ReserveSlot reserves the next free time of a slot with a rate limit of one
 	// request per spacing. ok is false if that is further away than maxWait.
-	ReserveSlot(ctx context.Context, key string, spacing, maxWait time.Duration) (wait time.Duration, ok bool, err error)
+	ReserveSlot(ctx context.Context, key string, spacing, maxWait time.Duration) (wait time.Duration, ok bool,
+		err error)
 }
 
 // Fetcher makes requests.
@@ -151,13 +154,18 @@ type Limits struct {
 	Concurrency        int           // parallel requests to a domain when politeness is off
 	DailyBudget        int           // pages of a domain per day; 0: unlimited
 	MaxSimilarSections int           // sections of a domain whose URLs have the same shape
-	MaxUnstoredBytes   int64         // of fetched pages that wait for storage while other pages of their domains are fetched
+	// Of fetched pages that wait for storage while other pages of their domains are fetched
+	MaxUnstoredBytes int64
 }
 
 // DefaultLimits are the limits in production.
 func DefaultLimits() Limits {
-	return Limits{RequestDelay: time.Second, MaxRobotsDelay: 30 * time.Second, IPDelay: 100 * time.Millisecond, FetchTimeout: 45 * time.Second, LeaseTTL: 90 * time.Second,
-		MaxRetryAfter: 24 * time.Hour, RunTimeout: 4 * time.Minute, MaxIdleWait: 15 * time.Second, BatchSize: 100, Concurrency: 1, DailyBudget: 20_000, MaxSimilarSections: 200, MaxUnstoredBytes: 64 << 20}
+	return Limits{
+		RequestDelay: time.Second, MaxRobotsDelay: 30 * time.Second, IPDelay: 100 * time.Millisecond,
+		FetchTimeout: 45 * time.Second, LeaseTTL: 90 * time.Second,
+		MaxRetryAfter: 24 * time.Hour, RunTimeout: 4 * time.Minute, MaxIdleWait: 15 * time.Second, BatchSize: 100,
+		Concurrency: 1, DailyBudget: 20_000, MaxSimilarSections: 200, MaxUnstoredBytes: 64 << 20,
+	}
 }
 
 // Crawler crawls domains. It is safe for concurrent use.
@@ -199,7 +207,9 @@ type Result struct {
 // Crawl fetches the due URLs of a domain until none are left, its time is up,
 // stop is closed, or the domain is paused. It calls heartbeat at regular
 // intervals.
-func (c *Crawler) Crawl(ctx context.Context, domain string, stop <-chan struct{}, heartbeat func(Result)) (Result, error) {
+func (c *Crawler) Crawl(
+	ctx context.Context, domain string, stop <-chan struct{}, heartbeat func(Result),
+) (Result, error) {
 	dom, leased, err := c.Domains.LeaseDomain(ctx, domain, c.Limits.LeaseTTL)
 	if err != nil || !leased {
 		return Result{Paused: !leased}, err
@@ -237,6 +247,8 @@ const (
 
 // NewRecorder returns a Crawler.Record that writes many fetches in one
 // transaction. It stops with ctx.
-func NewRecorder(ctx context.Context, record func(context.Context, []crawl.FetchRecord) ([]bool, error)) func(context.Context, crawl.FetchRecord) (bool, error) {
+func NewRecorder(
+	ctx context.Context, record func(context.Context, []crawl.FetchRecord) ([]bool, error),
+) func(context.Context, crawl.FetchRecord) (bool, error) {
 	return batch.NewWithDelay(ctx, recordDelay, recordBatchSize, recorderCount, record).Do
 }

@@ -35,8 +35,12 @@ type fixture struct {
 const delay = 60 * time.Millisecond
 
 func limits() crawler.Limits {
-	return crawler.Limits{RequestDelay: delay, MaxRobotsDelay: time.Second, IPDelay: time.Millisecond, FetchTimeout: 4 * time.Second, LeaseTTL: 4 * time.Second,
-		MaxRetryAfter: time.Hour, RunTimeout: time.Minute, BatchSize: 20, Concurrency: 1, MaxSimilarSections: 20, MaxUnstoredBytes: 64 << 20}
+	return crawler.Limits{
+		RequestDelay: delay, MaxRobotsDelay: time.Second, IPDelay: time.Millisecond,
+		FetchTimeout: 4 * time.Second, LeaseTTL: 4 * time.Second,
+		MaxRetryAfter: time.Hour, RunTimeout: time.Minute, BatchSize: 20, Concurrency: 1, MaxSimilarSections: 20,
+		MaxUnstoredBytes: 64 << 20,
+	}
 }
 
 func newFixture(t *testing.T, o crawltest.Options, l crawler.Limits) *fixture {
@@ -51,7 +55,9 @@ func newFixtureWith(t *testing.T, o crawltest.Options, l crawler.Limits, browser
 		t.Fatal(err)
 	}
 	t.Cleanup(world.Close)
-	f := newRigFixture(t, l, crawlrig.Options{AllowPrivate: world.AllowPrivate(), Resolver: world.Resolver(), Browser: browser})
+	f := newRigFixture(t, l, crawlrig.Options{
+		AllowPrivate: world.AllowPrivate(), Resolver: world.Resolver(), Browser: browser,
+	})
 	f.world = world
 	return f
 }
@@ -64,7 +70,8 @@ func newRigFixture(t *testing.T, l crawler.Limits, o crawlrig.Options) *fixture 
 	t.Cleanup(cancel)
 	f := &fixture{t: t}
 	o.Store, o.Redis, o.Objects, o.Limits = s, enginetest.RedisClient(t, enginetest.Redis(t)), s3test.Bucket(t), l
-	o.Policy, o.Log = crawl.DefaultRevisitPolicy().SpedUp(30), slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	o.Policy, o.Log = crawl.DefaultRevisitPolicy().SpedUp(30), slog.New(slog.NewTextHandler(os.Stderr,
+		&slog.HandlerOptions{Level: slog.LevelWarn}))
 	var err error
 	f.Rig, err = crawlrig.New(ctx, o)
 	f.must(err)
@@ -116,7 +123,8 @@ func (f *fixture) page(a crawltest.Article) (page string, stored bool) {
 	f.t.Helper()
 	var domain, hash string
 	var id [16]byte
-	err := f.db.QueryRow(f.t.Context(), `select d.domain, u.id, u.raw_hash from urls u join crawl_domains d on d.id = u.domain_id
+	err := f.db.QueryRow(f.t.Context(),
+		`select d.domain, u.id, u.raw_hash from urls u join crawl_domains d on d.id = u.domain_id
 		where u.url = $1 and u.state = 'stored' and u.raw_hash <> ''`, a.URL).Scan(&domain, &id, &hash)
 	if err != nil {
 		return "", false

@@ -21,16 +21,18 @@ func TestCrawl_DetectsKindOfSeed(t *testing.T) {
 		given, want            crawl.Kind
 		found                  int // URLs
 	}{
-		"RSS":                     {"/tin-tuc", "application/rss+xml", feed, crawl.Section, crawl.Feed, 1},
-		"RSS at the root":         {"/", "application/xml", feed, crawl.Home, crawl.Feed, 1},
-		"Atom as text":            {"/tin-tuc", "text/plain", atom, crawl.Section, crawl.Feed, 1},
-		"Atom as HTML":            {"/tin-tuc", "text/html", atom, crawl.Section, crawl.Feed, 1},
-		"JSON Feed":               {"/feed.json", "application/json", json, crawl.Section, crawl.Feed, 1},
-		"sitemap":                 {"/trang", "application/xml", sitemap, crawl.Section, crawl.Sitemap, 1},
-		"sitemap that seems RSS":  {"/news.xml", "text/xml", sitemap, crawl.Feed, crawl.Sitemap, 1},
-		"RSS that seems sitemap":  {"/sitemap.xml", "text/xml", feed, crawl.Sitemap, crawl.Feed, 1},
-		"sitemap index":           {"/maps", "application/xml", index, crawl.Section, crawl.Sitemap, 1},
-		"list of addresses":       {"/urls", "text/plain", "SITE/tin/a-b-c-d-e-f\nSITE/tin/b-c-d-e-f-g\n", crawl.Section, crawl.Sitemap, 2},
+		"RSS":                    {"/tin-tuc", "application/rss+xml", feed, crawl.Section, crawl.Feed, 1},
+		"RSS at the root":        {"/", "application/xml", feed, crawl.Home, crawl.Feed, 1},
+		"Atom as text":           {"/tin-tuc", "text/plain", atom, crawl.Section, crawl.Feed, 1},
+		"Atom as HTML":           {"/tin-tuc", "text/html", atom, crawl.Section, crawl.Feed, 1},
+		"JSON Feed":              {"/feed.json", "application/json", json, crawl.Section, crawl.Feed, 1},
+		"sitemap":                {"/trang", "application/xml", sitemap, crawl.Section, crawl.Sitemap, 1},
+		"sitemap that seems RSS": {"/news.xml", "text/xml", sitemap, crawl.Feed, crawl.Sitemap, 1},
+		"RSS that seems sitemap": {"/sitemap.xml", "text/xml", feed, crawl.Sitemap, crawl.Feed, 1},
+		"sitemap index":          {"/maps", "application/xml", index, crawl.Section, crawl.Sitemap, 1},
+		"list of addresses": {
+			"/urls", "text/plain", "SITE/tin/a-b-c-d-e-f\nSITE/tin/b-c-d-e-f-g\n", crawl.Section, crawl.Sitemap, 2,
+		},
 		"page that seems a feed":  {"/news.xml", "text/html", page, crawl.Feed, crawl.Section, 1},
 		"page":                    {"/tin-tuc", "text/html", page, crawl.Section, crawl.Section, 1},
 		"XHTML as XML":            {"/tin-tuc", "application/xml", page, crawl.Section, crawl.Section, 1},
@@ -42,7 +44,8 @@ func TestCrawl_DetectsKindOfSeed(t *testing.T) {
 			site.serve(c.path, c.contentType, c.doc)
 			f.seed(c.given, site.url+c.path)
 			out := f.crawlDomain(site.domain)
-			if n := f.count("select count(*) from seeds where kind = $1 and (last_error = '') = $2", string(c.want), c.found > 0); n != 1 || out.Found != c.found {
+			if n := f.count("select count(*) from seeds where kind = $1 and (last_error = '') = $2", string(c.want),
+				c.found > 0); n != 1 || out.Found != c.found {
 				t.Errorf("got %d seeds of kind %s and %d URLs, want 1 and %d", n, c.want, out.Found, c.found)
 			}
 		})
@@ -65,8 +68,12 @@ func TestCrawl_ErrorPageDoesNotChangeKind(t *testing.T) {
 // Two of eight articles have short addresses: they are fetched at depth 1, and a list is not
 // followed.
 func TestCrawl_FetchesArticlesWithShortSlugs(t *testing.T) {
-	paths := []string{"/posts/tram-bom-tu-dong-o-ba-tri/", "/posts/the-night-ferry-to-halden-sound/", "/posts/lop-hoc-ve-dem-cua-nguoi-tho/", "/posts/a-library-that-lends-out-its-tools/",
-		"/posts/cho-noi-vang-dan-tren-song/", "/posts/why-the-old-mill-turns-again/", "/posts/moss-that-counts-rain/", "/posts/night-ferry-returns/"}
+	paths := []string{
+		"/posts/tram-bom-tu-dong-o-ba-tri/", "/posts/the-night-ferry-to-halden-sound/",
+		"/posts/lop-hoc-ve-dem-cua-nguoi-tho/", "/posts/a-library-that-lends-out-its-tools/",
+		"/posts/cho-noi-vang-dan-tren-song/", "/posts/why-the-old-mill-turns-again/", "/posts/moss-that-counts-rain/",
+		"/posts/night-ferry-returns/",
+	}
 	for name, kind := range map[string]crawl.Kind{"/sitemap.xml": crawl.Sitemap, "/": crawl.Home} {
 		t.Run(string(kind), func(t *testing.T) {
 			f, site, _ := newLocalFixture(t)

@@ -33,18 +33,22 @@ func (c *Crawler) FetchRobots(ctx context.Context, address string) (*fetch.Resul
 	defer cancel()
 	first := true
 	var postponed error
-	res, err := c.Fetcher.Fetch(fetchCtx, fetch.Request{URL: address, Kind: fetch.KindRobots, Allowed: func(ctx context.Context, to string) (bool, string) {
-		if first {
-			first = false
-			return true, ""
-		}
-		u, err := weburl.Parse(to, weburl.Rules{})
-		if err == nil {
-			err = slot.acquire(ctx, u)
-			postponed = err
-		}
-		return err == nil, "the time limit was reached while following a redirect of robots.txt"
-	}})
+	res, err := c.Fetcher.Fetch(fetchCtx,
+		fetch.Request{
+			URL: address, Kind: fetch.KindRobots,
+			Allowed: func(ctx context.Context, to string) (bool, string) {
+				if first {
+					first = false
+					return true, ""
+				}
+				u, err := weburl.Parse(to, weburl.Rules{})
+				if err == nil {
+					err = slot.acquire(ctx, u)
+					postponed = err
+				}
+				return err == nil, "the time limit was reached while following a redirect of robots.txt"
+			},
+		})
 	if res, err = asTimeout(ctx, address, res, err); err != nil {
 		return nil, err
 	}
@@ -69,7 +73,10 @@ func (r *run) isOwn(res *fetch.Result) bool {
 // asTimeout turns an expired fetch deadline into a result.
 func asTimeout(ctx context.Context, address string, res *fetch.Result, err error) (*fetch.Result, error) {
 	if err != nil && ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
-		return &fetch.Result{URL: address, FinalURL: address, Outcome: fetch.Timeout, Reason: "the request timed out", Requests: 1}, nil
+		return &fetch.Result{
+			URL: address, FinalURL: address, Outcome: fetch.Timeout, Reason: "the request timed out",
+			Requests: 1,
+		}, nil
 	}
 	return res, err
 }

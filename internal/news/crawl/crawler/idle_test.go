@@ -22,9 +22,11 @@ func TestCrawl_WaitsForURLsDueSoon(t *testing.T) {
 	soon, later := site.Articles()[0], site.Articles()[1]
 	due := func(in string) {
 		t.Helper()
-		_, err := f.db.Exec(t.Context(), "update urls set due_at = now() + interval '10 minutes' where due_at is not null")
+		_, err := f.db.Exec(t.Context(),
+			"update urls set due_at = now() + interval '10 minutes' where due_at is not null")
 		f.must(err)
-		_, err = f.db.Exec(t.Context(), "update urls set due_at = now() + $2::text::interval where url = $1", soon.URL, in)
+		_, err = f.db.Exec(t.Context(), "update urls set due_at = now() + $2::text::interval where url = $1", soon.URL,
+			in)
 		f.must(err)
 	}
 	requests := func(a crawltest.Article) (n int) {
@@ -39,7 +41,8 @@ func TestCrawl_WaitsForURLsDueSoon(t *testing.T) {
 	out, err := f.Crawler.Crawl(t.Context(), site.Host(), nil, func(crawler.Result) {})
 	f.must(err)
 	if out.Fetched != 1 || requests(soon) != 2 || requests(later) != 1 || out.NextDue == nil {
-		t.Errorf("got %+v; %d requests for the URL due soon, %d for the later one, want 2 and 1", out, requests(soon), requests(later))
+		t.Errorf("got %+v; %d requests for the URL due soon, %d for the later one, want 2 and 1", out, requests(soon),
+			requests(later))
 	}
 	due("3 seconds")
 	go func() {

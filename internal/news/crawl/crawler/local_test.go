@@ -27,7 +27,9 @@ func newLocalFixture(t *testing.T) (f *fixture, first, second *localSite) {
 	first, second = newLocalSite(t, "127.0.0.2"), newLocalSite(t, "127.0.0.3")
 	l := limits()
 	l.RequestDelay, l.IPDelay = l.RequestDelay/10, 0
-	f = newRigFixture(t, l, crawlrig.Options{AllowPrivate: []string{strings.TrimPrefix(first.url, "http://"), strings.TrimPrefix(second.url, "http://")}})
+	f = newRigFixture(t, l, crawlrig.Options{
+		AllowPrivate: []string{strings.TrimPrefix(first.url, "http://"), strings.TrimPrefix(second.url, "http://")},
+	})
 	return f, first, second
 }
 

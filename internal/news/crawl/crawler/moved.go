@@ -38,7 +38,12 @@ func (r *run) handleRedirect(ctx context.Context, f *crawl.FetchRecord, res *fet
 		return true, nil
 	}
 	f.MovedTo = crawl.URLID(to)
-	_, err = r.addToFrontier(ctx, []crawl.DiscoveredURL{{DomainID: r.domain.ID, URL: to, Kind: crawl.Article, Rank: f.URL.Rank, Depth: f.URL.Depth, SeedNumber: f.URL.SeedNumber}})
+	_, err = r.addToFrontier(ctx, []crawl.DiscoveredURL{
+		{
+			DomainID: r.domain.ID, URL: to, Kind: crawl.Article, Rank: f.URL.Rank, Depth: f.URL.Depth,
+			SeedNumber: f.URL.SeedNumber,
+		},
+	})
 	return true, err
 }
 

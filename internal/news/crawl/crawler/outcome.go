@@ -95,7 +95,8 @@ func (r *run) markRemoved(f *crawl.FetchRecord, previous crawl.URL, res *fetch.R
 	f.Failed = true
 	stored := previous.Kind == crawl.Article && previous.RawHash != ""
 	if stored && res.Status == http.StatusNotFound && previous.LastStatus != http.StatusNotFound {
-		f.URL.State, f.DueIn, f.URL.Attempts, f.URL.Rank = crawl.Failed, r.Policy.RefreshInterval, previous.Attempts+1, crawl.RetryRank(previous.Kind)
+		f.URL.State, f.DueIn, f.URL.Attempts, f.URL.Rank = crawl.Failed, r.Policy.RefreshInterval, previous.Attempts+
+			1, crawl.RetryRank(previous.Kind)
 		return
 	}
 	r.markDead(f)

@@ -48,7 +48,8 @@ func (f *fixture) wantOneAtATime(latency time.Duration) {
 	last := map[int]crawltest.Request{}
 	for _, r := range f.world.Log() {
 		if previous, known := last[r.Site]; known && r.At.Sub(previous.At) < latency {
-			f.t.Errorf("%s arrived %s after %s, which took %s to answer", r.Path, r.At.Sub(previous.At), previous.Path, latency)
+			f.t.Errorf("%s arrived %s after %s, which took %s to answer", r.Path, r.At.Sub(previous.At), previous.Path,
+				latency)
 		}
 		last[r.Site] = r
 	}

@@ -72,7 +72,9 @@ func (r *run) storePage(ctx context.Context, f *crawl.FetchRecord, res *fetch.Re
 
 // storeVersion stores a new version if the articles of a hub, or the text of an
 // article, changed. Templates change all the time and do not count.
-func (r *run) storeVersion(ctx context.Context, f *crawl.FetchRecord, res *fetch.Result, v Verdict, raw, content string) error {
+func (r *run) storeVersion(
+	ctx context.Context, f *crawl.FetchRecord, res *fetch.Result, v Verdict, raw, content string,
+) error {
 	u := &f.URL
 	f.Changed = content != u.ContentHash
 	// Extraction may have marked the article of a dead page as removed: when
@@ -90,8 +92,12 @@ func (r *run) storeVersion(ctx context.Context, f *crawl.FetchRecord, res *fetch
 	if f.IsFirstVersion && u.Kind == crawl.Article {
 		f.PublishedAt = publishedAt(res.Body, r.domain.CreatedAt)
 	}
-	f.Version = &crawl.PageVersion{DomainID: r.domain.ID, URLID: u.ID, URL: u.URL, FetchedAt: startTime(res), Status: res.Status,
-		Bytes: len(res.Body), StoredBytes: stored, Kind: u.Kind, RawHash: raw, FinalURL: res.FinalURL, Header: storedHeaders(res.Header, v.TDM)}
+	f.Version = &crawl.PageVersion{
+		DomainID: r.domain.ID, URLID: u.ID, URL: u.URL, FetchedAt: startTime(res),
+		Status: res.Status,
+		Bytes:  len(res.Body), StoredBytes: stored, Kind: u.Kind, RawHash: raw, FinalURL: res.FinalURL,
+		Header: storedHeaders(res.Header, v.TDM),
+	}
 	u.RawHash, u.ContentHash = raw, content
 	return nil
 }
@@ -108,7 +114,9 @@ func hubDigest(links []discover.Link) string {
 
 // selectLinks selects the links of a page that its seed's rules allow. trap is
 // the reason why some of them were left out nevertheless.
-func (r *run) selectLinks(ctx context.Context, u crawl.URL, seed crawl.Seed, links []discover.Link, v Verdict) (found []crawl.DiscoveredURL, trap string, err error) {
+func (r *run) selectLinks(
+	ctx context.Context, u crawl.URL, seed crawl.Seed, links []discover.Link, v Verdict,
+) (found []crawl.DiscoveredURL, trap string, err error) {
 	w := linkSelection{run: r, page: u, pageURL: u.URL, seen: map[weburl.URL]bool{}}
 	if u.Kind == crawl.Home {
 		for _, text := range v.Sitemaps {
@@ -171,7 +179,8 @@ type linkSelection struct {
 // accepts reports whether a URL is on this domain, does not look like a trap,
 // and was not selected yet.
 func (w *linkSelection) accepts(to weburl.URL) bool {
-	return !w.seen[to] && to.String() != w.pageURL && to.Domain() == w.run.domain.Name && discover.TrapReason(to, time.Now()) == ""
+	return !w.seen[to] && to.String() != w.pageURL && to.Domain() == w.run.domain.Name &&
+		discover.TrapReason(to, time.Now()) == ""
 }
 
 func (w *linkSelection) add(to weburl.URL, kind crawl.Kind, rank, depth int) {
@@ -179,7 +188,9 @@ func (w *linkSelection) add(to weburl.URL, kind crawl.Kind, rank, depth int) {
 		return
 	}
 	w.seen[to] = true
-	w.discovered = append(w.discovered, crawl.DiscoveredURL{DomainID: w.run.domain.ID, URL: to, Kind: kind, Rank: rank, Depth: depth, SeedNumber: w.page.SeedNumber})
+	w.discovered = append(w.discovered, crawl.DiscoveredURL{
+		DomainID: w.run.domain.ID, URL: to, Kind: kind, Rank: rank, Depth: depth, SeedNumber: w.page.SeedNumber,
+	})
 }
 
 // withoutKnown drops the links that this run has already put into the frontier:
@@ -234,7 +245,10 @@ func urlMatcher(rules crawl.Rules) func(weburl.URL) bool {
 // tdmrep.json is added under names of its own.
 func storedHeaders(h http.Header, tdm *robots.TDMRule) map[string][]string {
 	out := map[string][]string{}
-	for _, name := range []string{"Content-Type", "Content-Language", "Date", "Last-Modified", "Etag", "Cache-Control", "Expires", "Link", "Location", "Server", "X-Robots-Tag", "Tdm-Reservation", "Tdm-Policy", "Vary"} {
+	for _, name := range []string{
+		"Content-Type", "Content-Language", "Date", "Last-Modified", "Etag", "Cache-Control",
+		"Expires", "Link", "Location", "Server", "X-Robots-Tag", "Tdm-Reservation", "Tdm-Policy", "Vary",
+	} {
 		for _, value := range h.Values(name) {
 			out[name] = append(out[name], strings.ToValidUTF8(dropOversized(value), ""))
 		}

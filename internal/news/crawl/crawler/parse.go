@@ -15,7 +15,9 @@ type PageParser struct {
 }
 
 // Parse implements Parser. It reads the links of an article only on request.
-func (p PageParser) Parse(kind crawl.Kind, res *fetch.Result, rules weburl.Rules, memo *discover.Memo, links bool) (ParsedPage, error) {
+func (p PageParser) Parse(
+	kind crawl.Kind, res *fetch.Result, rules weburl.Rules, memo *discover.Memo, links bool,
+) (ParsedPage, error) {
 	at, err := weburl.Parse(res.FinalURL, rules)
 	if err != nil {
 		return ParsedPage{}, err
@@ -41,7 +43,10 @@ func (p PageParser) Parse(kind crawl.Kind, res *fetch.Result, rules weburl.Rules
 	if links {
 		o.Prose = kind == crawl.Article
 		page := discover.ParseHub(doc, at, o)
-		return ParsedPage{Links: page.Links, NoFollow: page.NoFollow, Canonical: page.Canonical, Title: page.Title, Text: page.Text}, nil
+		return ParsedPage{
+			Links: page.Links, NoFollow: page.NoFollow, Canonical: page.Canonical, Title: page.Title,
+			Text: page.Text,
+		}, nil
 	}
 	prose := discover.ParseProse(doc)
 	out := ParsedPage{Title: prose.Title, Text: prose.Text}

@@ -28,7 +28,8 @@ func TestCrawl_HonorsCrawlDelayUpToLimit(t *testing.T) {
 		t.Errorf("got crawl delay %s, want %s", d.CrawlDelay, requested)
 	}
 	// A delay of an hour is limited.
-	g := newFixture(t, crawltest.Options{Sites: 1, Articles: 1, Sections: 1}, func() crawler.Limits { l := limits(); l.MaxRobotsDelay = 100 * time.Millisecond; return l }())
+	g := newFixture(t, crawltest.Options{Sites: 1, Articles: 1, Sections: 1},
+		func() crawler.Limits { l := limits(); l.MaxRobotsDelay = 100 * time.Millisecond; return l }())
 	g.world.Site(0).SetRobots("User-agent: Dateline\nCrawl-delay: 3600\n")
 	g.seed(crawl.Home, g.world.Site(0).Home())
 	if out := g.crawl(0); out.Stored == 0 {
@@ -72,7 +73,8 @@ func TestCrawl_RetryAfterBlocksDomain(t *testing.T) {
 // Four concurrent runs of one domain are as polite as one and store nothing
 // twice.
 func TestCrawl_ConcurrentRunsStayPolite(t *testing.T) {
-	f := newFixture(t, crawltest.Options{Sites: 2, Articles: 15, Sections: 2, Traps: true}, func() crawler.Limits { l := limits(); l.BatchSize = 4; return l }())
+	f := newFixture(t, crawltest.Options{Sites: 2, Articles: 15, Sections: 2, Traps: true},
+		func() crawler.Limits { l := limits(); l.BatchSize = 4; return l }())
 	f.seed(crawl.Home, f.world.Site(0).Home(), f.world.Site(1).Home())
 	_, err := f.Store.EnqueueDueSeeds(t.Context(), 10)
 	f.must(err)
@@ -81,7 +83,8 @@ func TestCrawl_ConcurrentRunsStayPolite(t *testing.T) {
 		for i := range 2 {
 			all.Go(func() {
 				for range 3 {
-					if _, err := f.Crawler.Crawl(context.Background(), f.world.Site(i).Host(), nil, func(crawler.Result) {}); err != nil {
+					if _, err := f.Crawler.Crawl(context.Background(), f.world.Site(i).Host(), nil,
+						func(crawler.Result) {}); err != nil {
 						t.Error(err)
 					}
 				}
@@ -95,7 +98,8 @@ func TestCrawl_ConcurrentRunsStayPolite(t *testing.T) {
 			t.Errorf("%s is not stored", a.URL)
 		}
 	}
-	if n := f.count("select count(*) from (select 1 from page_versions group by domain_id, url_id, raw_hash having count(*) > 1) twice"); n != 0 {
+	if n := f.count("select count(*) from (select 1 from page_versions group by domain_id, url_id, raw_hash having " +
+		"count(*) > 1) twice"); n != 0 {
 		t.Errorf("%d pages were stored twice", n)
 	}
 }
@@ -103,14 +107,17 @@ func TestCrawl_ConcurrentRunsStayPolite(t *testing.T) {
 // A request of a dead worker counts: its slot stays taken until the request
 // must have ended.
 func TestCrawl_RespectsSlotOfDeadWorker(t *testing.T) {
-	f := newFixture(t, crawltest.Options{Sites: 1, Articles: 3, Sections: 1}, func() crawler.Limits { l := limits(); l.LeaseTTL = time.Second; return l }())
+	f := newFixture(t, crawltest.Options{Sites: 1, Articles: 3, Sections: 1},
+		func() crawler.Limits { l := limits(); l.LeaseTTL = time.Second; return l }())
 	site := f.world.Site(0)
 	f.seed(crawl.Home, site.Home())
 	f.crawl(0)
 	site.Publish()
 	site.Slow(time.Second)
 	// The state after a crash: the slot is taken and the lease is valid.
-	_, err := f.db.Exec(t.Context(), "update crawl_slots set next_at = clock_timestamp() + interval '2 seconds', holder = gen_random_uuid() where key like 'd:%'")
+	_, err := f.db.Exec(t.Context(),
+		"update crawl_slots set next_at = clock_timestamp() + interval '2 seconds', holder = gen_random_uuid() where "+
+			"key like 'd:%'")
 	f.must(err)
 	takenUntil := time.Now().Add(2 * time.Second)
 	before := len(f.world.Log())
@@ -158,20 +165,23 @@ func TestCrawl_DeadAndFailedURLs(t *testing.T) {
 	_, err := f.db.Exec(t.Context(), "update urls set due_at = now(), url = url || 'x' where url = $1", missing.URL)
 	f.must(err)
 	f.crawl(0) // the first 404 of a stored page may be a mistake
-	if n := f.count("select count(*) from urls where state = 'failed' and last_status = 404 and due_at > now()"); n != 1 {
+	if n := f.count("select count(*) from urls where state = 'failed' and last_status = 404 and " +
+		"due_at > now()"); n != 1 {
 		t.Errorf("got %d URLs with a retry scheduled, want 1", n)
 	}
 	_, err = f.db.Exec(t.Context(), "update urls set due_at = now() where state = 'failed'")
 	f.must(err)
 	f.crawl(0)
-	if n := f.count("select count(*) from urls where state = 'dead' and last_status = 404 and due_at > now() + interval '20 hours'"); n != 1 {
+	if n := f.count("select count(*) from urls where state = 'dead' and last_status = 404 and due_at > now() + " +
+		"interval '20 hours'"); n != 1 {
 		t.Errorf("got %d dead URLs, want 1", n)
 	}
 	site.Fail(http.StatusInternalServerError)
 	_, err = f.db.Exec(t.Context(), "update urls set due_at = now() where kind = 'article' and state = 'stored'")
 	f.must(err)
 	f.crawl(0)
-	if n := f.count("select count(*) from urls where state = 'failed' and last_status = 500 and attempts = 1 and due_at > now()"); n == 0 {
+	if n := f.count("select count(*) from urls where state = 'failed' and last_status = 500 and attempts = 1 and " +
+		"due_at > now()"); n == 0 {
 		t.Error("got no failed URLs with a retry scheduled")
 	}
 	if n := f.count("select count(*) from seeds where last_error <> ''"); n != 1 {

@@ -33,8 +33,10 @@ func (r *run) startPool(until time.Time) *workerPool {
 	if r.Limits.RequestDelay == 0 {
 		concurrency = max(r.Limits.Concurrency, 1)
 	}
-	return &workerPool{run: r, until: until, fetchSlots: make(chan struct{}, concurrency),
-		urlSlots: make(chan struct{}, concurrency*(1+storersPerFetcher))}
+	return &workerPool{
+		run: r, until: until, fetchSlots: make(chan struct{}, concurrency),
+		urlSlots: make(chan struct{}, concurrency*(1+storersPerFetcher)),
+	}
 }
 
 // submit waits until a URL may be fetched, and starts that. It does not take

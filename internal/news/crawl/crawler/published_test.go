@@ -31,13 +31,16 @@ func TestPublishedAt_Formats(t *testing.T) {
 			t.Errorf("%s: got %s, want zero", name, got)
 		}
 	}
-	if got := publishedAt([]byte(`<meta name="pubdate" content="2026-12-24T10:00:00Z">`), want.Add(time.Minute)); !got.IsZero() {
+	if got := publishedAt([]byte(`<meta name="pubdate" content="2026-12-24T10:00:00Z">`),
+		want.Add(time.Minute)); !got.IsZero() {
 		t.Errorf("published before the domain was added: got %s, want zero", got)
 	}
 }
 
 func FuzzPublishedAt(f *testing.F) {
-	f.Add([]byte(`<meta property="article:published_time" content="2026-12-24T17:00:00+07:00"><script type="application/ld+json">{"datePublished":"x"}`))
+	f.Add(
+		[]byte(
+			`<meta property="article:published_time" content="2026-12-24T17:00:00+07:00"><script type="application/ld+json">{"datePublished":"x"}`))
 	f.Fuzz(func(t *testing.T, page []byte) {
 		if at := publishedAt(page, time.Time{}); !at.IsZero() && (at.Year() < 1900 || at.Year() > 2300) {
 			t.Errorf("%s", at)

@@ -59,7 +59,8 @@ func (r *run) noteHubs(ctx context.Context, u crawl.URL, res *fetch.Result, hasN
 		}
 	}
 	links := discover.FindHubs(res.Header.Values("Link"), textOf(res), res.FinalURL)
-	if len(links.Hubs) == 0 && !subscribed || subscribed && known.Topic == links.Self && slices.Contains(links.Hubs, known.Hub) {
+	if len(links.Hubs) == 0 && !subscribed || subscribed && known.Topic == links.Self &&
+		slices.Contains(links.Hubs, known.Hub) {
 		return nil
 	}
 	return r.Subscriptions.NoteHubs(ctx, key, u.URL, links)
@@ -94,7 +95,8 @@ func (c *Crawler) AddDelivered(ctx context.Context, domain crawl.Domain, feed cr
 	}
 	r := newRun(c, domain, seeds)
 	out := Delivery{IsWanted: true}
-	parsed, err := c.Parser.Parse(crawl.Feed, &fetch.Result{FinalURL: feed.URL, Text: doc, Started: time.Now()}, domain.Rules, r.memo, true)
+	parsed, err := c.Parser.Parse(crawl.Feed, &fetch.Result{FinalURL: feed.URL, Text: doc, Started: time.Now()},
+		domain.Rules, r.memo, true)
 	if err != nil {
 		return out, nil //nolint:nilerr // no feed: it has no entries
 	}

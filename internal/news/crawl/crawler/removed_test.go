@@ -108,7 +108,8 @@ func TestCrawl_ReportsMovedPages(t *testing.T) {
 	if pages := f.queued(); len(pages) != 0 {
 		t.Errorf("temporary redirect: got %+v, want nothing reported", pages)
 	}
-	if n := f.count("select count(*) from urls where url = $1 and state = 'failed' and due_at > now() and last_error <> ''", away.URL); n != 1 {
+	if n := f.count("select count(*) from urls where url = $1 and state = 'failed' and due_at > now() and "+
+		"last_error <> ''", away.URL); n != 1 {
 		t.Error("temporary redirect: no retry is scheduled")
 	}
 }

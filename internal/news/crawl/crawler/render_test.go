@@ -36,7 +36,8 @@ func TestCrawl_StoresUnrenderedWithoutBrowser(t *testing.T) {
 		reasons[p.URL] = p.Reason
 	}
 	for _, a := range site.Articles() {
-		if page, ok := f.page(a); !ok || !strings.Contains(page, a.Title) || !strings.Contains(page, `<div id="than"></div>`) {
+		if page, ok := f.page(a); !ok || !strings.Contains(page, a.Title) ||
+			!strings.Contains(page, `<div id="than"></div>`) {
 			t.Errorf("%s: stored %v", a.URL, ok)
 		}
 		if reasons[a.URL] != "unrendered: the page could not be rendered" {

@@ -40,8 +40,11 @@ type run struct {
 }
 
 func newRun(c *Crawler, dom crawl.Domain, seeds []crawl.Seed) *run {
-	r := &run{Crawler: c, domain: dom, lease: uuid.New(), memo: discover.NewMemo(), seeds: map[int32]crawl.Seed{}, allowed: map[int32]func(weburl.URL) bool{},
-		leased: map[uuid.UUID]bool{}, known: map[weburl.URL]bool{}}
+	r := &run{
+		Crawler: c, domain: dom, lease: uuid.New(), memo: discover.NewMemo(), seeds: map[int32]crawl.Seed{},
+		allowed: map[int32]func(weburl.URL) bool{},
+		leased:  map[uuid.UUID]bool{}, known: map[weburl.URL]bool{},
+	}
 	for _, n := range seeds {
 		r.seeds[n.Number], r.allowed[n.Number] = n, urlMatcher(n.Rules)
 	}
@@ -76,8 +79,11 @@ func (r *run) work(ctx context.Context, until time.Time) error {
 	pool := r.startPool(until)
 	defer func() { _ = pool.wait() }() // returns the same error again
 	for leasedAny := false; !r.stopping.Load() && ctx.Err() == nil && time.Now().Before(until); {
-		urls, err := r.URLs.LeaseURLs(ctx, crawl.LeaseRequest{Domain: r.domain, LeaseID: r.lease, Limit: r.batchSize(), TTL: r.Limits.LeaseTTL,
-			DailyBudget: r.Limits.DailyBudget, IdleDelay: r.Policy.RefreshInterval})
+		urls, err := r.URLs.LeaseURLs(ctx, crawl.LeaseRequest{
+			Domain: r.domain, LeaseID: r.lease, Limit: r.batchSize(),
+			TTL:         r.Limits.LeaseTTL,
+			DailyBudget: r.Limits.DailyBudget, IdleDelay: r.Policy.RefreshInterval,
+		})
 		if err != nil {
 			return err
 		}

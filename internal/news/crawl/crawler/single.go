@@ -26,7 +26,10 @@ func (c *Crawler) FetchFeed(ctx context.Context, address string) (*fetch.Result,
 func (c *Crawler) fetchSingle(ctx context.Context, request fetch.Request) (*fetch.Result, error) {
 	target, err := weburl.Parse(request.URL, weburl.Rules{DropNothing: true})
 	if err != nil {
-		return &fetch.Result{URL: request.URL, FinalURL: request.URL, Outcome: fetch.Invalid, Reason: "the URL is invalid"}, nil //nolint:nilerr // a result like that of the fetcher
+		return &fetch.Result{
+			URL: request.URL, FinalURL: request.URL, Outcome: fetch.Invalid,
+			Reason: "the URL is invalid",
+		}, nil //nolint:nilerr // a result like that of the fetcher
 	}
 	r := newRun(c, crawl.Domain{Name: target.Domain()}, nil)
 	slot := &admission{run: r, holder: uuid.New()}
@@ -36,11 +39,15 @@ func (c *Crawler) fetchSingle(ctx context.Context, request fetch.Request) (*fetc
 	case postponed && wait == 0:
 		return nil, nil //nolint:nilnil // documented
 	case postponed:
-		return &fetch.Result{URL: request.URL, FinalURL: request.URL, Outcome: fetch.Throttled, Reason: err.Error(),
-			RetryAfter: min(wait, c.Limits.MaxRetryAfter)}, nil
+		return &fetch.Result{
+			URL: request.URL, FinalURL: request.URL, Outcome: fetch.Throttled, Reason: err.Error(),
+			RetryAfter: min(wait, c.Limits.MaxRetryAfter),
+		}, nil
 	case err != nil || res != nil:
 		return res, err
 	}
-	return &fetch.Result{URL: request.URL, FinalURL: request.URL, Outcome: verdict.outcome(), Reason: verdict.Reason,
-		RetryAfter: verdict.RetryAfter}, nil
+	return &fetch.Result{
+		URL: request.URL, FinalURL: request.URL, Outcome: verdict.outcome(), Reason: verdict.Reason,
+		RetryAfter: verdict.RetryAfter,
+	}, nil
 }

@@ -35,7 +35,8 @@ func TestCrawl_StoresTheReservationOfTheSite(t *testing.T) {
 	for _, c := range pages {
 		p, _, err := f.Store.PageOf(t.Context(), c)
 		f.must(err)
-		if reserved, policy := p.Header.Get(article.SiteTDMReservation), p.Header.Get(article.SiteTDMPolicy); reserved != "1" || policy != "https://paper.example/policy.json" {
+		if reserved, policy := p.Header.Get(article.SiteTDMReservation),
+			p.Header.Get(article.SiteTDMPolicy); reserved != "1" || policy != "https://paper.example/policy.json" {
 			t.Errorf("%s: got %q and %q, want a reservation with its policy", c.URL, reserved, policy)
 		}
 	}

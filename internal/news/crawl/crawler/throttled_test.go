@@ -15,14 +15,16 @@ func TestCrawl_EndsDuringPauseOfSite(t *testing.T) {
 	site.serve("/", "text/html", "<p>Home")
 	f.seed(crawl.Home, site.url+"/")
 	f.crawlDomain(site.domain)
-	_, err := f.db.Exec(t.Context(), "update crawl_slots set next_at = clock_timestamp() + interval '30 minutes', holder = null")
+	_, err := f.db.Exec(t.Context(),
+		"update crawl_slots set next_at = clock_timestamp() + interval '30 minutes', holder = null")
 	f.must(err)
 	before, start := site.requested("/"), time.Now()
 	f.crawlDomain(site.domain)
 	if took := time.Since(start); took > f.Limits.FetchTimeout {
 		t.Errorf("took %s, want less than a fetch may take", took)
 	}
-	if n := f.count("select count(*) from crawl_domains where not_before > now() + interval '25 minutes'"); n != 1 || site.requested("/") != before {
+	if n := f.count("select count(*) from crawl_domains where not_before > now() + interval '25 minutes'"); n != 1 ||
+		site.requested("/") != before {
 		t.Errorf("got %d blocked domains and %d requests, want 1 and 0", n, site.requested("/")-before)
 	}
 	if n := f.count("select count(*) from urls where lease is not null"); n != 0 {
@@ -54,11 +56,17 @@ func TestCrawl_ThrottledRedirectTargetBlocksOnlyItself(t *testing.T) {
 			f, site, other := newLocalFixture(t)
 			other.pages[c.path] = c.serve
 			var list string
-			for _, path := range []string{"/a-2026-1000001.html", "/b-2026-1000002.html", "/c-2026-1000003.html", "/d-2026-1000004.html", "/e-2026-1000005.html", "/f-2026-1000006.html"} {
+			for _, path := range []string{
+				"/a-2026-1000001.html", "/b-2026-1000002.html", "/c-2026-1000003.html",
+				"/d-2026-1000004.html", "/e-2026-1000005.html", "/f-2026-1000006.html",
+			} {
 				list += "<url><loc>SITE" + path + "</loc></url>"
-				site.pages[path] = func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other.url+"/tin", http.StatusFound) }
+				site.pages[path] = func(w http.ResponseWriter, r *http.Request) {
+					http.Redirect(w, r, other.url+"/tin", http.StatusFound)
+				}
 			}
-			site.serve("/sitemap.xml", "text/xml", "<urlset>"+list+"<url><loc>SITE/z-2026-1000009.html</loc></url></urlset>")
+			site.serve("/sitemap.xml", "text/xml",
+				"<urlset>"+list+"<url><loc>SITE/z-2026-1000009.html</loc></url></urlset>")
 			site.serve("/z-2026-1000009.html", "text/html", "<h1>Z</h1><p>Text of the article.")
 			f.seed(crawl.Sitemap, site.url+"/sitemap.xml")
 			start := time.Now()

@@ -35,7 +35,8 @@ func TestCrawl_BoundsAndReportsTraps(t *testing.T) {
 		reasons[strings.TrimPrefix(p.URL, strings.TrimSuffix(site.Home(), "/"))] = p.Reason
 	}
 	for path, want := range map[string]string{
-		"/loop/1": "trap: too many redirects: more than 10", "/huge": "too_big: the response exceeds the size limit", "/bomb": "too_big: ",
+		"/loop/1": "trap: too many redirects: more than 10", "/huge": "too_big: the response exceeds the size limit",
+		"/bomb": "too_big: ",
 		"/drip": "timeout: ", "/hang": "timeout: ", "/private/1": "blocked_by_robots: Disallow: /private/",
 		"/private/bai-viet-noi-bo-khong-danh-cho-ai-4899999.html": "blocked_by_robots: Disallow: /private/",
 	} {
@@ -66,7 +67,10 @@ func TestCrawl_BoundsAndReportsTraps(t *testing.T) {
 	}
 	// Months are not articles and are not followed; all session IDs lead to one
 	// page; failed pages are retried a few times.
-	for path, bounds := range map[string][2]int{"lich": {0, 0}, "phien": {1, 3}, "loop": {11, 44}, "huge": {1, 1}, "bomb": {1, 1}, "drip": {1, 4}, "hang": {1, 4}} {
+	for path, bounds := range map[string][2]int{
+		"lich": {0, 0}, "phien": {1, 3}, "loop": {11, 44}, "huge": {1, 1},
+		"bomb": {1, 1}, "drip": {1, 4}, "hang": {1, 4},
+	} {
 		if n := requests[path]; n < bounds[0] || n > bounds[1] {
 			t.Errorf("/%s: got %d requests, want %d to %d", path, n, bounds[0], bounds[1])
 		}

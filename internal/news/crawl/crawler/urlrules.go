@@ -62,6 +62,8 @@ func (r *run) applyLearnedRules(ctx context.Context, u crawl.URL) (*crawl.FetchR
 	if u.RawHash != "" {
 		f.RemovedAt, f.MovedTo = time.Now().UTC().Truncate(time.Microsecond), crawl.URLID(to)
 	}
-	_, err = r.addToFrontier(ctx, []crawl.DiscoveredURL{{DomainID: u.DomainID, URL: to, Kind: u.Kind, Rank: u.Rank, Depth: u.Depth, SeedNumber: u.SeedNumber}})
+	_, err = r.addToFrontier(ctx, []crawl.DiscoveredURL{
+		{DomainID: u.DomainID, URL: to, Kind: u.Kind, Rank: u.Rank, Depth: u.Depth, SeedNumber: u.SeedNumber},
+	})
 	return f, err
 }

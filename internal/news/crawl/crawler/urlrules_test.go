@@ -54,7 +54,8 @@ func TestCrawl_LearnsURLParameters(t *testing.T) {
 			t.Errorf("%s was requested again", r.Path)
 		}
 	}
-	if n := f.count("select count(*) from urls where url like '%nguon=%' and (due_at is not null or state <> 'excluded')"); n != 0 {
+	if n := f.count("select count(*) from urls where url like '%nguon=%' and (due_at is not null or state <> " +
+		"'excluded')"); n != 0 {
 		t.Errorf("got %d URLs with the parameter in use, want 0", n)
 	}
 	f.wantPolite(delay)

@@ -62,7 +62,8 @@ func (h *hub) reclassify() {
 	promoteNeighbors(neighbors)
 	for i := range h.page.Links {
 		link := &h.page.Links[i]
-		if (link.Kind == Other || link.Kind == Section) && h.targets[i].hasNumber && shapes[h.targets[i].shape] >= minSimilarArticles {
+		if (link.Kind == Other || link.Kind == Section) && h.targets[i].hasNumber &&
+			shapes[h.targets[i].shape] >= minSimilarArticles {
 			link.Kind = Article
 		}
 	}

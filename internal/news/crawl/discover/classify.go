@@ -14,11 +14,14 @@ import (
 const articleScoreThreshold = 4
 
 var (
-	dayInPath = regexp.MustCompile(`/(20\d{2})[/-]?(0[1-9]|1[0-2])[/-]?(0[1-9]|[12]\d|3[01])(?:/|-|\d{0,12}(?:$|[./-]))`)
-	idWithDay = regexp.MustCompile(`(?:^|[-_/])(20\d{2})(0[1-9]|1[0-2])([0-2]\d|3[01])([01]\d|2[0-3])?([0-5]\d)?\d{0,8}$`)
+	dayInPath = regexp.MustCompile(
+		`/(20\d{2})[/-]?(0[1-9]|1[0-2])[/-]?(0[1-9]|[12]\d|3[01])(?:/|-|\d{0,12}(?:$|[./-]))`)
+	idWithDay = regexp.MustCompile(
+		`(?:^|[-_/])(20\d{2})(0[1-9]|1[0-2])([0-2]\d|3[01])([01]\d|2[0-3])?([0-5]\d)?\d{0,8}$`)
 	// idOfCMS is the article ID of a widespread Vietnamese CMS: three digits
 	// for the site, the time as yymmddhhmmss, and milliseconds.
-	idOfCMS    = regexp.MustCompile(`(?:^|[-_/])\d{3}(2\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:[01]\d|2[0-3])[0-5]\d)[0-5]\d\d{3}$`)
+	idOfCMS = regexp.MustCompile(
+		`(?:^|[-_/])\d{3}(2\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:[01]\d|2[0-3])[0-5]\d)[0-5]\d\d{3}$`)
 	pageNumber = regexp.MustCompile(`^(?:page|trang|p)-?\d+$|[-/](?:page|trang|p)-?\d{1,4}$`)
 )
 
@@ -79,7 +82,8 @@ func articleScore(lower, last string) int {
 	score := 0
 	words := 0
 	for word := range strings.SplitSeq(strings.ReplaceAll(last, "_", "-"), "-") {
-		if strings.ContainsFunc(word, unicode.IsLetter) && !strings.Contains(word, "%") || strings.Contains(word, "%e1%") {
+		if strings.ContainsFunc(word, unicode.IsLetter) && !strings.Contains(word, "%") ||
+			strings.Contains(word, "%e1%") {
 			words++
 		}
 	}
@@ -174,28 +178,35 @@ func DateInURL(u weburl.URL, zone *time.Location) time.Time {
 // else is Article.
 func classifySegment(segment string) Kind {
 	switch segment {
-	case "tag", "tags", "chu-de", "topic", "topics", "category", "categories", "chuyen-muc", "chuyen-de", "su-kien", "tac-gia", "author", "authors",
-		"archive", "archives", "tin-moi", "tin-moi-nhat", "moi-nhat", "latest", "tin-nong", "doc-nhieu", "dong-su-kien", "tin-tuc-24h", "event", "events", "collection", "collections":
+	case "tag", "tags", "chu-de", "topic", "topics", "category", "categories", "chuyen-muc", "chuyen-de", "su-kien",
+		"tac-gia", "author", "authors",
+		"archive", "archives", "tin-moi", "tin-moi-nhat", "moi-nhat", "latest", "tin-nong", "doc-nhieu", "dong-su-kien",
+		"tin-tuc-24h", "event", "events", "collection", "collections":
 		return Section
-	case "login", "dang-nhap", "signin", "sign-in", "signup", "sign-up", "register", "dang-ky", "logout", "dang-xuat", "account", "tai-khoan", "user", "profile",
-		"search", "tim-kiem", "tim", "lien-he", "contact", "contact-us", "gioi-thieu", "about", "about-us", "privacy", "privacy-policy", "terms", "dieu-khoan",
-		"dieu-khoan-su-dung", "chinh-sach", "chinh-sach-bao-mat", "quang-cao", "advertise", "ads", "tuyen-dung", "careers", "share", "chia-se", "print",
-		"in-bai", "comment", "comments", "binh-luan", "cart", "gio-hang", "checkout", "wp-admin", "wp-login", "wp-json", "wp-content", "cdn-cgi", "xmlrpc",
-		"newsletter", "subscribe", "dat-bao", "toa-soan", "so-do-trang", "faq", "help", "embed", "widget", "ajax", "api", "static", "assets":
+	case "login", "dang-nhap", "signin", "sign-in", "signup", "sign-up", "register", "dang-ky", "logout", "dang-xuat",
+		"account", "tai-khoan", "user", "profile", "search", "tim-kiem", "tim", "lien-he", "contact", "contact-us",
+		"gioi-thieu", "about", "about-us", "privacy", "privacy-policy", "terms", "dieu-khoan", "dieu-khoan-su-dung",
+		"chinh-sach", "chinh-sach-bao-mat", "quang-cao", "advertise", "ads", "tuyen-dung", "careers", "share",
+		"chia-se", "print", "in-bai", "comment", "comments", "binh-luan", "cart", "gio-hang", "checkout", "wp-admin",
+		"wp-login", "wp-json", "wp-content", "cdn-cgi", "xmlrpc", "newsletter", "subscribe", "dat-bao", "toa-soan",
+		"so-do-trang", "faq", "help", "embed", "widget", "ajax",
+		"api", "static", "assets":
 		return Other
 	}
 	return Article
 }
 
 func isFeedPath(lower string) bool {
-	return strings.HasSuffix(lower, "/feed") || strings.HasSuffix(lower, "/feed/") || strings.HasSuffix(lower, "/rss") || strings.HasSuffix(lower, "/rss/")
+	return strings.HasSuffix(lower, "/feed") || strings.HasSuffix(lower, "/feed/") ||
+		strings.HasSuffix(lower, "/rss") || strings.HasSuffix(lower, "/rss/")
 }
 
 // isFileExtension recognizes files that are not pages.
 func isFileExtension(ext string) bool {
 	switch ext {
-	case ".jpg", ".jpeg", ".png", ".gif", ".webp", ".avif", ".svg", ".ico", ".bmp", ".mp3", ".mp4", ".m4a", ".webm", ".avi", ".mov", ".m3u8", ".pdf", ".doc",
-		".docx", ".xls", ".xlsx", ".ppt", ".pptx", ".zip", ".rar", ".7z", ".tar", ".exe", ".apk", ".dmg", ".css", ".js", ".mjs", ".json", ".woff", ".woff2",
+	case ".jpg", ".jpeg", ".png", ".gif", ".webp", ".avif", ".svg", ".ico", ".bmp", ".mp3", ".mp4", ".m4a", ".webm",
+		".avi", ".mov", ".m3u8", ".pdf", ".doc", ".docx", ".xls", ".xlsx", ".ppt", ".pptx", ".zip", ".rar", ".7z",
+		".tar", ".exe", ".apk", ".dmg", ".css", ".js", ".mjs", ".json", ".woff", ".woff2",
 		".ttf", ".eot", ".csv", ".ics", ".txt", ".swf":
 		return true
 	}

@@ -135,7 +135,8 @@ func (f *feed) element(e *element) {
 		f.finishItem()
 		f.item = &item{name: e.full()}
 		f.addLink(self, e.attr["rdf:about"], "", f.xml.base(f.at))
-	case "image", "textinput", "source", "author", "contributor", "description", "summary", "encoded", "content", "group":
+	case "image", "textinput", "source", "author", "contributor", "description", "summary", "encoded", "content",
+		"group":
 		f.skip(e)
 	default:
 		if f.doc.Format == "" {
@@ -305,7 +306,9 @@ func (f *feed) add(u weburl.URL, title string, published, modified time.Time) {
 	}
 	// Entries of a feed are articles regardless of their URL.
 	_, score := Classify(u)
-	f.doc.Items = append(f.doc.Items, Link{URL: u, Kind: Article, Title: title, Published: published, Modified: modified, Score: score})
+	f.doc.Items = append(f.doc.Items, Link{
+		URL: u, Kind: Article, Title: title, Published: published, Modified: modified, Score: score,
+	})
 }
 
 // jsonFeed parses JSON Feed (jsonfeed.org/version/1.1).
@@ -326,13 +329,18 @@ func jsonFeed(doc []byte, at weburl.URL, o Options) (FeedDoc, error) {
 	if err := json.Unmarshal(doc, &in); err != nil || !strings.Contains(in.Version, "jsonfeed.org") && in.Items == nil {
 		return FeedDoc{}, ErrNotFeed
 	}
-	f := &feed{options: o, at: at, dates: o.dates(), seen: map[weburl.URL]bool{}, doc: FeedDoc{Format: "json", Title: cleanText(in.Title)}}
+	f := &feed{options: o, at: at, dates: o.dates(), seen: map[weburl.URL]bool{}, doc: FeedDoc{
+		Format: "json", Title: cleanText(in.Title),
+	}}
 	if u, err := at.Resolve(in.Home, o.Rules); err == nil && in.Home != "" {
 		f.doc.Home = u
 	}
 	for _, entry := range in.Items[:min(len(in.Items), o.linkLimit(maxItems))] {
 		id, _ := entry.ID.(string)
-		f.item = &item{title: stripTags(entry.Title), published: f.dates.Time(entry.Published), modified: f.dates.Time(entry.Modified)}
+		f.item = &item{
+			title: stripTags(entry.Title), published: f.dates.Time(entry.Published),
+			modified: f.dates.Time(entry.Modified),
+		}
 		f.addLink(link, entry.URL, "", at)
 		f.addLink(alternate, entry.External, "", at)
 		f.addLink(self, id, "", at)

@@ -31,7 +31,10 @@ const (
 
 // ParseHub parses a page, in UTF-8, from a URL.
 func ParseHub(doc []byte, at weburl.URL, o Options) HubPage {
-	h := &hub{options: o, at: at, base: at, origin: at.Origin(), domain: at.Domain(), dates: o.dates(), indexes: map[string]int{}, limit: o.linkLimit(maxHubLinks)}
+	h := &hub{
+		options: o, at: at, base: at, origin: at.Origin(), domain: at.Domain(), dates: o.dates(),
+		indexes: map[string]int{}, limit: o.linkLimit(maxHubLinks),
+	}
 	h.read(doc)
 	h.reclassify()
 	h.page.Title, h.page.Text = h.prose.title.String(), h.prose.body.String()
@@ -190,7 +193,8 @@ func (h *hub) start(tag atom.Atom, a attrs) {
 	switch tag {
 	case atom.Base:
 		// Only the first element counts (HTML Standard §4.2.3).
-		if u, err := h.at.Resolve(a.href.value, weburl.Rules{DropNothing: true}); err == nil && !h.hasBase && a.href.value != "" {
+		if u, err := h.at.Resolve(a.href.value, weburl.Rules{DropNothing: true}); err == nil && !h.hasBase &&
+			a.href.value != "" {
 			h.base, h.origin, h.hasBase = u, u.Origin(), true
 		}
 	case atom.Link:
@@ -198,7 +202,8 @@ func (h *hub) start(tag atom.Atom, a attrs) {
 	case atom.Meta:
 		if name := strings.ToLower(a.name.value); name == "robots" {
 			content := strings.ToLower(a.content.value)
-			h.page.NoFollow = h.page.NoFollow || strings.Contains(content, "nofollow") || strings.Contains(content, "none")
+			h.page.NoFollow = h.page.NoFollow || strings.Contains(content, "nofollow") ||
+				strings.Contains(content, "none")
 			h.page.NoIndex = h.page.NoIndex || strings.Contains(content, "noindex") || strings.Contains(content, "none")
 		}
 	case atom.Nav, atom.Header, atom.Footer:
@@ -335,12 +340,14 @@ func (h *hub) endLink() {
 	if h.headingDepth > 0 {
 		rank = inHeading
 	}
-	if text != "" && (rank > h.titleSources[h.current] || rank == h.titleSources[h.current] && rank == inText && len(text) > len(link.Title)) {
+	if text != "" && (rank > h.titleSources[h.current] || rank == h.titleSources[h.current] && rank == inText &&
+		len(text) > len(link.Title)) {
 		link.Title, h.titleSources[h.current] = text, rank
 	}
 	// A link with the text of a headline may be an article even if its URL
 	// shows little.
-	if h.menuDepth == 0 && link.Kind == Other && link.Score > 0 && len(strings.Fields(text)) >= 6 && link.Score+2 >= articleScoreThreshold {
+	if h.menuDepth == 0 && link.Kind == Other && link.Score > 0 && len(strings.Fields(text)) >= 6 &&
+		link.Score+2 >= articleScoreThreshold {
 		link.Kind, link.Score = Article, link.Score+2
 	}
 }

@@ -36,7 +36,8 @@ func show(links []Link, only Kind) string {
 		if !l.Published.IsZero() {
 			date = l.Published.In(dates.VietnamTime()).Format("02/01 15:04")
 		}
-		fmt.Fprintf(&b, "%s %s | %s | %s\n", l.Kind, strings.TrimPrefix(l.URL.String(), "https://baomau.example"), l.Title, date)
+		fmt.Fprintf(&b, "%s %s | %s | %s\n", l.Kind, strings.TrimPrefix(l.URL.String(), "https://baomau.example"),
+			l.Title, date)
 	}
 	return b.String()
 }
@@ -71,7 +72,9 @@ article /video/clip-cau-vuot-thong-xe-4800006.html | Clip: cầu vượt thông 
 			sections = append(sections, l.URL.Path())
 		}
 	}
-	if got := strings.Join(sections, " "); got != "/ /thoi-su /khoa-hoc/khoa-hoc-doi-song-moi-truong /chinh-sach-va-cuoc-song-hom-nay.htm /chu-de/bau-cu-quoc-hoi-khoa-xvi-2026-276 /tac-gia/nguyen-van-a-10001 /kinh-doanh-p2" {
+	if got := strings.Join(sections, " "); got != "/ /thoi-su /khoa-hoc/khoa-hoc-doi-song-moi-truong "+
+		"/chinh-sach-va-cuoc-song-hom-nay.htm /chu-de/bau-cu-quoc-hoi-khoa-xvi-2026-276 /tac-gia/nguyen-van-a-10001 "+
+		"/kinh-doanh-p2" {
 		t.Errorf("sections: %s", got)
 	}
 	for _, l := range h.Links {
@@ -106,7 +109,8 @@ func TestParseHub_DetectsNewArticles(t *testing.T) {
 	page := func(template string, numbers ...int) change.Digest {
 		doc := "<div class='" + template + "'>" + template
 		for _, n := range numbers {
-			doc += fmt.Sprintf(`<article class=%s><h3><a href="/tin-so-%d-cua-ngay-hom-nay-48000%02d.html?vn_zone=%s">Tin số %d của ngày hôm nay</a></h3></article>`, template, n, n, template, n)
+			doc += fmt.Sprintf(
+				`<article class=%s><h3><a href="/tin-so-%d-cua-ngay-hom-nay-48000%02d.html?vn_zone=%s">Tin số %d của ngày hôm nay</a></h3></article>`, template, n, n, template, n)
 		}
 		var articles []weburl.URL
 		for _, link := range ParseHub([]byte(doc), at, vietnam()).Links {
@@ -126,8 +130,12 @@ func TestParseHub_DetectsNewArticles(t *testing.T) {
 }
 
 func TestParseHub_RobotsMeta(t *testing.T) {
-	for content, want := range map[string][2]bool{"noindex, NOFOLLOW": {true, true}, "none": {true, true}, "noarchive": {false, false}, "nofollow": {true, false}} {
-		h := ParseHub([]byte(`<meta name="ROBOTS" content="`+content+`">`), mustParse(t, "https://baomau.example/"), Options{})
+	for content, want := range map[string][2]bool{
+		"noindex, NOFOLLOW": {true, true}, "none": {true, true},
+		"noarchive": {false, false}, "nofollow": {true, false},
+	} {
+		h := ParseHub([]byte(`<meta name="ROBOTS" content="`+content+`">`), mustParse(t, "https://baomau.example/"),
+			Options{})
 		if h.NoFollow != want[0] || h.NoIndex != want[1] {
 			t.Errorf("%s: %+v", content, h)
 		}
@@ -147,13 +155,18 @@ func TestParseHub_LinkLimit(t *testing.T) {
 
 func TestClassify_Kinds(t *testing.T) {
 	for path, want := range map[string]Kind{
-		"/": Section, "/thoi-su": Section, "/thoi-su/": Section, "/thoi-su/giao-thong": Section, "/thoi-su-p2": Section, "/kinh-doanh/trang-3.htm": Section,
+		"/": Section, "/thoi-su": Section, "/thoi-su/": Section, "/thoi-su/giao-thong": Section, "/thoi-su-p2": Section,
+		"/kinh-doanh/trang-3.htm":               Section,
 		"/tag/gia-vang-hom-nay-tang-manh-12345": Section, "/tin-moi-nhat.htm": Section, "/?p=12": Other,
-		"/gia-vang-4800001.html": Article, "/gia-vang-tang-manh-4800001": Article, "/2026/03/07/gia-vang": Other, "/2026/03/07/gia-vang-tang": Article,
-		"/gia-vang-tang-manh-phien-dau-tuan": Article, "/kinh-te/gia-vang-102260304091448508.htm": Article, "/post1234567.html": Article,
-		"/t%C3%ACm-ki%E1%BA%BFm": Section, "/tim-kiem?q=gia-vang": Other, "/dang-nhap": Other, "/login.php": Other, "/wp-login.php": Other,
+		"/gia-vang-4800001.html": Article, "/gia-vang-tang-manh-4800001": Article, "/2026/03/07/gia-vang": Other,
+		"/2026/03/07/gia-vang-tang":          Article,
+		"/gia-vang-tang-manh-phien-dau-tuan": Article, "/kinh-te/gia-vang-102260304091448508.htm": Article,
+		"/post1234567.html":      Article,
+		"/t%C3%ACm-ki%E1%BA%BFm": Section, "/tim-kiem?q=gia-vang": Other, "/dang-nhap": Other, "/login.php": Other,
+		"/wp-login.php":                   Other,
 		"/gia-vang-tang-manh-4800001.jpg": Other, "/bao-cao-tai-chinh-nam-2026.pdf": Other,
-		"/rss/home.rss": Feed, "/feed/": Feed, "/atom.xml": Feed, "/sitemap.xml": Sitemap, "/sitemap-2026-03.xml.gz": Sitemap, "/news.xml.gz": Sitemap,
+		"/rss/home.rss": Feed, "/feed/": Feed, "/atom.xml": Feed, "/sitemap.xml": Sitemap,
+		"/sitemap-2026-03.xml.gz": Sitemap, "/news.xml.gz": Sitemap,
 	} {
 		if got, score := Classify(mustParse(t, "https://baomau.example"+path)); got != want {
 			t.Errorf("%s: %s (%d)", path, got, score)
@@ -163,9 +176,11 @@ func TestClassify_Kinds(t *testing.T) {
 
 func TestDateInURL_Formats(t *testing.T) {
 	for path, want := range map[string]string{
-		"/2026/03/07/gia-vang": "2026-03-07 00:00", "/20260307/gia-vang": "2026-03-07 00:00", "/2026-03-07-gia-vang": "2026-03-07 00:00",
-		"/gia-vang-20260307075519174.htm": "2026-03-07 07:55", "/gia-vang-102260304091448508.htm": "2026-03-04 09:14", "/gia-vang-20260307.html": "2026-03-07 00:00",
-		"/gia-vang-4800001.html": "", "/gia-vang-20261399.html": "", "/2026/": "", "/": "",
+		"/2026/03/07/gia-vang": "2026-03-07 00:00", "/20260307/gia-vang": "2026-03-07 00:00",
+		"/2026-03-07-gia-vang":            "2026-03-07 00:00",
+		"/gia-vang-20260307075519174.htm": "2026-03-07 07:55", "/gia-vang-102260304091448508.htm": "2026-03-04 09:14",
+		"/gia-vang-20260307.html": "2026-03-07 00:00",
+		"/gia-vang-4800001.html":  "", "/gia-vang-20261399.html": "", "/2026/": "", "/": "",
 	} {
 		got := ""
 		if at := DateInURL(mustParse(t, "https://baomau.example"+path), dates.VietnamTime()); !at.IsZero() {
@@ -183,7 +198,8 @@ func FuzzParseHub(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(string(doc))
-	f.Add(`<base href="http://x y/"><a href="/a-b-c-d-e-f.html"><a href=?><time datetime=2026-03-07><link rel=canonical href=//>`)
+	f.Add(
+		`<base href="http://x y/"><a href="/a-b-c-d-e-f.html"><a href=?><time datetime=2026-03-07><link rel=canonical href=//>`)
 	at := mustParse(f, "https://baomau.example/")
 	f.Fuzz(func(t *testing.T, doc string) {
 		seen := map[weburl.URL]bool{}

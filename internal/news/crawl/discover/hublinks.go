@@ -60,7 +60,8 @@ type hubFinder struct {
 // compare topics byte by byte.
 func (f *hubFinder) absolute(ref string) string {
 	ref = strings.TrimSpace(ref)
-	if u, err := url.Parse(ref); err == nil && (strings.HasPrefix(ref, "http://") || strings.HasPrefix(ref, "https://")) && u.Host != "" && u.Fragment == "" {
+	if u, err := url.Parse(ref); err == nil &&
+		(strings.HasPrefix(ref, "http://") || strings.HasPrefix(ref, "https://")) && u.Host != "" && u.Fragment == "" {
 		return ref
 	}
 	u, err := weburl.Absolute(f.base, ref)

@@ -37,7 +37,9 @@ func ParseOPML(doc []byte) ([]Outline, error) {
 			if feed != "" && !seen[feed] {
 				seen[feed] = true
 				folder := slices.DeleteFunc(slices.Clone(open), func(s string) bool { return s == "" })
-				all = append(all, Outline{Title: title, Feed: feed, Home: strings.TrimSpace(attr["htmlurl"]), Folder: folder})
+				all = append(all, Outline{
+					Title: title, Feed: feed, Home: strings.TrimSpace(attr["htmlurl"]), Folder: folder,
+				})
 			}
 			if !t.start.empty && len(open) < 64 {
 				if feed != "" {

@@ -164,9 +164,11 @@ func (s *sitemap) add(to *[]Link, link Link) {
 func sitemapScore(u weburl.URL) int {
 	name := strings.ToLower(u.RequestURI())
 	switch {
-	case strings.Contains(name, "news"), strings.Contains(name, "latest"), strings.Contains(name, "moi-nhat"), strings.Contains(name, "today"):
+	case strings.Contains(name, "news"), strings.Contains(name, "latest"), strings.Contains(name, "moi-nhat"),
+		strings.Contains(name, "today"):
 		return 2
-	case strings.Contains(name, "image"), strings.Contains(name, "video"), strings.Contains(name, "tag"), strings.Contains(name, "author"), strings.Contains(name, "categor"):
+	case strings.Contains(name, "image"), strings.Contains(name, "video"), strings.Contains(name, "tag"),
+		strings.Contains(name, "author"), strings.Contains(name, "categor"):
 		return -1
 	case !DateInURL(u, time.UTC).IsZero():
 		return 1

@@ -60,7 +60,8 @@ func endTagIndex(content []byte, name string) int {
 		if after >= len(content) {
 			return -1
 		}
-		if bytes.EqualFold(content[from+len("</"):after], []byte(name)) && bytes.IndexByte([]byte(" \n\r\t\f/>"), content[after]) >= 0 {
+		if bytes.EqualFold(content[from+len("</"):after], []byte(name)) &&
+			bytes.IndexByte([]byte(" \n\r\t\f/>"), content[after]) >= 0 {
 			return from
 		}
 		from++

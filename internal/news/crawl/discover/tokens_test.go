@@ -47,7 +47,8 @@ func scripts() []string {
 		`<script>a</script`,
 		`<!-- <script> --><a href=1><!-- </script> -->`,
 		`<textarea><script></textarea><a href=1></script>`,
-		`<script>` + strings.Repeat(`{"a": "<\/script>"},`, 500) + `</script><a href=1>` + strings.Repeat("x", 5000) + `<style>` + strings.Repeat("a{}", 5000) + `</style><b>`,
+		`<script>` + strings.Repeat(`{"a": "<\/script>"},`, 500) + `</script><a href=1>` + strings.Repeat("x", 5000) +
+			`<style>` + strings.Repeat("a{}", 5000) + `</style><b>`,
 	}
 }
 

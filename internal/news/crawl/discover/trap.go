@@ -44,7 +44,8 @@ func Shape(u weburl.URL) string {
 
 var (
 	digitRun = regexp.MustCompile(`\d+`)
-	calendar = regexp.MustCompile(`[/=-]((?:19|20|21)\d{2})[/-](0?[1-9]|1[0-2])(?:[/-](0?[1-9]|[12]\d|3[01]))?(?:$|[/&?-])`)
+	calendar = regexp.MustCompile(
+		`[/=-]((?:19|20|21)\d{2})[/-](0?[1-9]|1[0-2])(?:[/-](0?[1-9]|[12]\d|3[01]))?(?:$|[/&?-])`)
 )
 
 // Limits above which a URL counts as a trap.
@@ -66,12 +67,14 @@ func TrapReason(u weburl.URL, now time.Time) string {
 	}
 	counts := map[string]int{}
 	for i, segment := range segments {
-		if counts[segment]++; counts[segment] > maxRepeats || counts[segment] == maxRepeats && i+1 < len(segments) && len(segments) > 2*maxRepeats {
+		if counts[segment]++; counts[segment] > maxRepeats || counts[segment] == maxRepeats && i+1 < len(segments) &&
+			len(segments) > 2*maxRepeats {
 			return "trap: the path repeats itself"
 		}
 	}
 	if f := findMonth(u.RequestURI()); f != nil {
-		if month, err := time.Parse("2006-1", f[1]+"-"+f[2]); err == nil && (month.After(now.AddDate(0, 1, 0)) || month.Year() < 1990) {
+		if month, err := time.Parse("2006-1", f[1]+"-"+f[2]); err == nil &&
+			(month.After(now.AddDate(0, 1, 0)) || month.Year() < 1990) {
 			return "trap: a calendar without news"
 		}
 	}

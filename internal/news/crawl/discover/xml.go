@@ -117,7 +117,9 @@ func (m *xmlReader) declare(attr map[string]string) {
 		case key == "xmlns":
 			m.spaces = append(m.spaces, declaration{depth: len(m.open), value: normalizeNamespace(value)})
 		case strings.HasPrefix(key, "xmlns:"):
-			m.spaces = append(m.spaces, declaration{len(m.open), strings.TrimPrefix(key, "xmlns:"), normalizeNamespace(value)})
+			m.spaces = append(m.spaces, declaration{
+				len(m.open), strings.TrimPrefix(key, "xmlns:"), normalizeNamespace(value),
+			})
 		}
 	}
 }

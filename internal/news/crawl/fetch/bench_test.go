@@ -30,9 +30,12 @@ func BenchmarkFetch(b *testing.B) {
 	}
 	defer f.Close()
 	address := w.AllowPrivate()[0]
-	bare := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 32, DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, network, address)
-	}}}
+	bare := &http.Client{Transport: &http.Transport{
+		MaxIdleConnsPerHost: 32,
+		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, network, address)
+		},
+	}}
 	defer bare.CloseIdleConnections()
 	plain := func(address string) error {
 		res, err := bare.Get(address)

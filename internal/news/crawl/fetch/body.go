@@ -183,7 +183,8 @@ func (f *Fetcher) decoder(from io.Reader, encodings string) (io.Reader, closers,
 			z := f.acquireGunzipper(from)
 			open = append(open, func() { f.releaseGunzipper(z) })
 			// Some servers declare gzip but send plain text.
-			if magic, _ := z.buffered.Peek(2); len(magic) == 2 && (magic[0] != 0x1f || magic[1] != 0x8b) || len(magic) == 0 {
+			if magic, _ := z.buffered.Peek(2); len(magic) == 2 && (magic[0] != 0x1f || magic[1] != 0x8b) ||
+				len(magic) == 0 {
 				from = z.buffered
 				continue
 			}
@@ -194,7 +195,8 @@ func (f *Fetcher) decoder(from io.Reader, encodings string) (io.Reader, closers,
 		case "br":
 			from = brotli.NewReader(from)
 		case "zstd":
-			z, err := zstd.NewReader(from, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(zstdWindow))
+			z, err := zstd.NewReader(from, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+				zstd.WithDecoderMaxWindow(zstdWindow))
 			if err != nil {
 				return nil, open, err
 			}

@@ -90,7 +90,8 @@ func TestFetch_Charset(t *testing.T) {
 		w.Header().Set("Content-Type", "text/html; charset=windows-1252")
 		_, _ = w.Write([]byte("Caf\xe9"))
 	})
-	if r := fetch(t, f, Request{URL: site}); string(r.Text) != "Café" || string(r.Body) != "Caf\xe9" || r.Charset != "windows-1252" {
+	if r := fetch(t, f, Request{URL: site}); string(r.Text) != "Café" || string(r.Body) != "Caf\xe9" ||
+		r.Charset != "windows-1252" {
 		t.Errorf("%q from %q in %s", r.Text, r.Body, r.Charset)
 	}
 }

@@ -71,7 +71,8 @@ func (a *attempt) handleBody(res *http.Response, stop context.CancelFunc) {
 		a.handleError(err)
 		return
 	}
-	if sniffed := mediaType(http.DetectContentType(read.body)); isBinary(sniffed) || r.ContentType == "" && len(read.body) > 0 && !matchesKind(a.request.Kind, sniffed) {
+	if sniffed := mediaType(http.DetectContentType(read.body)); isBinary(sniffed) || r.ContentType == "" &&
+		len(read.body) > 0 && !matchesKind(a.request.Kind, sniffed) {
 		a.finish(WrongType, "the content type is "+sniffed)
 		return
 	}
@@ -96,7 +97,8 @@ func matchesKind(kind Kind, contentType string) bool {
 		return IsHTML(contentType)
 	}
 	return !isBinary(contentType) || kind != KindRobots &&
-		(contentType == "application/gzip" || contentType == "application/x-gzip" || contentType == "application/octet-stream")
+		(contentType == "application/gzip" || contentType == "application/x-gzip" ||
+			contentType == "application/octet-stream")
 }
 
 // IsHTML reports whether a content type is that of a page.

@@ -16,7 +16,9 @@ import (
 )
 
 func TestFetch_HTTP2(t *testing.T) {
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { html(w, r.Proto) }))
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		html(w, r.Proto)
+	}))
 	s.EnableHTTP2 = true
 	s.StartTLS()
 	t.Cleanup(s.Close)
@@ -26,7 +28,8 @@ func TestFetch_HTTP2(t *testing.T) {
 	trusting, _ := s.Client().Transport.(*http.Transport)
 	f.direct.TLSClientConfig.RootCAs = trusting.TLSClientConfig.RootCAs
 	for range 2 {
-		if r := fetch(t, f, Request{URL: s.URL}); string(r.Body) != "HTTP/2.0" || r.Protocol != "HTTP/2.0" || r.RemoteIP != netip.MustParseAddr("127.0.0.1") {
+		if r := fetch(t, f, Request{URL: s.URL}); string(r.Body) != "HTTP/2.0" || r.Protocol != "HTTP/2.0" ||
+			r.RemoteIP != netip.MustParseAddr("127.0.0.1") {
 			t.Errorf("%+v", r)
 		}
 	}
@@ -162,7 +165,8 @@ func TestFetchRobots_Outcomes(t *testing.T) {
 		}
 	}
 	s.Throttle(503, time.Minute)
-	if answer, err := f.FetchRobots(t.Context(), s.URL("")); err != nil || answer.Status != 503 || answer.RetryAfter != time.Minute {
+	if answer, err := f.FetchRobots(t.Context(), s.URL("")); err != nil || answer.Status != 503 ||
+		answer.RetryAfter != time.Minute {
 		t.Errorf("%+v %v", answer, err)
 	}
 	if answer, err := f.FetchRobots(t.Context(), "http://127.0.0.1:9"); err != nil || answer.Status != 0 {

@@ -70,12 +70,27 @@ func TestFetch_StatusOutcomes(t *testing.T) {
 		want Outcome
 		wait time.Duration
 	}{
-		{"/200", OK, 0}, {"/203", OK, 0}, {"/204", ClientError, 0}, {"/206", ClientError, 0}, {"/300", ClientError, 0},
+		{"/200", OK, 0},
+		{"/203", OK, 0},
+		{"/204", ClientError, 0},
+		{"/206", ClientError, 0},
+		{"/300", ClientError, 0},
 		{"/301", ClientError, 0}, // it leads nowhere
 		{"/304", ClientError, 0}, // unexpected
-		{"/400", ClientError, 0}, {"/401", ClientError, 0}, {"/403", ClientError, 0}, {"/404", NotFound, 0}, {"/408", ServerError, 0},
-		{"/410", NotFound, 0}, {"/418", ClientError, 0}, {"/429", Throttled, 0}, {"/429?pause", Throttled, 2 * time.Minute}, {"/451", NotFound, 0},
-		{"/500", ServerError, 0}, {"/503", ServerError, 0}, {"/503?pause", Throttled, 2 * time.Minute}, {"/520", ServerError, 0},
+		{"/400", ClientError, 0},
+		{"/401", ClientError, 0},
+		{"/403", ClientError, 0},
+		{"/404", NotFound, 0},
+		{"/408", ServerError, 0},
+		{"/410", NotFound, 0},
+		{"/418", ClientError, 0},
+		{"/429", Throttled, 0},
+		{"/429?pause", Throttled, 2 * time.Minute},
+		{"/451", NotFound, 0},
+		{"/500", ServerError, 0},
+		{"/503", ServerError, 0},
+		{"/503?pause", Throttled, 2 * time.Minute},
+		{"/520", ServerError, 0},
 	} {
 		r := fetch(t, f, Request{URL: site + c.path})
 		if r.Outcome != c.want || r.RetryAfter != c.wait || r.Requests != 1 || (r.Reason == "") != (r.Outcome == OK) {
@@ -95,8 +110,12 @@ func TestFetch_RequestHeaders(t *testing.T) {
 	if r.RemoteIP != netip.MustParseAddr("127.0.0.1") || r.Protocol != "HTTP/1.1" || r.ContentType != "text/html" {
 		t.Errorf("got %v %v %v", r.RemoteIP, r.Protocol, r.ContentType)
 	}
-	for _, o := range []Options{{Product: "Dateline"}, {Product: "Date line", Contact: "https://example.org"}, {Product: "D", Contact: "nobody"},
-		{Product: "D", Contact: "mailto:a@example.org\r\nX: y"}} {
+	for _, o := range []Options{
+		{Product: "Dateline"},
+		{Product: "Date line", Contact: "https://example.org"},
+		{Product: "D", Contact: "nobody"},
+		{Product: "D", Contact: "mailto:a@example.org\r\nX: y"},
+	} {
 		if _, err := New(o); err == nil {
 			t.Errorf("%+v was accepted", o)
 		}
@@ -112,15 +131,18 @@ func TestFetch_ConditionalRequests(t *testing.T) {
 	f := forWorld(t, w, Limits{})
 	article := w.Site(0).Articles()[0]
 	first := fetch(t, f, Request{URL: article.URL})
-	if first.Outcome != OK || first.ETag == "" || first.LastModified == "" || !strings.Contains(string(first.Text), article.Title) {
+	if first.Outcome != OK || first.ETag == "" || first.LastModified == "" ||
+		!strings.Contains(string(first.Text), article.Title) {
 		t.Fatalf("%+v", first)
 	}
 	again := fetch(t, f, Request{URL: article.URL, ETag: first.ETag, LastModified: first.LastModified})
-	if again.Outcome != NotModified || again.ETag != first.ETag || again.LastModified != first.LastModified || again.Body != nil {
+	if again.Outcome != NotModified || again.ETag != first.ETag || again.LastModified != first.LastModified ||
+		again.Body != nil {
 		t.Errorf("%+v", again)
 	}
 	w.Site(0).Edit(article.Number)
-	if edited := fetch(t, f, Request{URL: article.URL, ETag: first.ETag}); edited.Outcome != OK || edited.ETag == first.ETag {
+	if edited := fetch(t, f, Request{URL: article.URL, ETag: first.ETag}); edited.Outcome != OK ||
+		edited.ETag == first.ETag {
 		t.Errorf("%+v", edited)
 	}
 }
@@ -169,7 +191,10 @@ func TestFetch_Redirects(t *testing.T) {
 	require.Equal(t, "x=1&a=2", string(r.Body))
 	require.Equal(t, 3, r.Requests)
 	require.True(t, r.Redirected())
-	for path, want := range map[string]Outcome{"/self": Trap, "/cookie": OK, "/endless-cookie": Trap, "/mail": BlockedAddress, "/rubbish": Unreachable} {
+	for path, want := range map[string]Outcome{
+		"/self": Trap, "/cookie": OK, "/endless-cookie": Trap,
+		"/mail": BlockedAddress, "/rubbish": Unreachable,
+	} {
 		if r := fetch(t, f, Request{URL: site + path}); r.Outcome != want || r.Requests > 3 {
 			t.Errorf("%s: %s (%s) after %d requests", path, r.Outcome, r.Reason, r.Requests)
 		}
@@ -222,7 +247,8 @@ func TestFetch_InvalidURLs(t *testing.T) {
 		"ftp://example.org/": BlockedAddress, "file:///etc/passwd": Invalid, "javascript:alert(1)": Invalid,
 		"https://user:secret@example.org/": BlockedAddress, "http://" + strings.Repeat("a", 20000): Invalid,
 	} {
-		if r := fetch(t, f, Request{URL: address}); r.Outcome != want && (want != Invalid || r.Outcome != BlockedAddress) || r.Requests != 0 {
+		if r := fetch(t, f, Request{URL: address}); r.Outcome != want &&
+			(want != Invalid || r.Outcome != BlockedAddress) || r.Requests != 0 {
 			t.Errorf("%.40q: %s (%s)", address, r.Outcome, r.Reason)
 		}
 	}
@@ -238,12 +264,14 @@ func TestFetch_UnreachableServers(t *testing.T) {
 	o := options()
 	o.AllowPrivate = []string{"127.0.0.0/8"}
 	f := newFetcher(t, o)
-	if r := fetch(t, f, Request{URL: "http://" + closed + "/"}); r.Outcome != Unreachable || strings.Contains(r.Reason, "127.0.0.1") {
+	if r := fetch(t, f, Request{URL: "http://" + closed + "/"}); r.Outcome != Unreachable ||
+		strings.Contains(r.Reason, "127.0.0.1") {
 		t.Errorf("%s: %s", r.Outcome, r.Reason)
 	}
 	secure := httptest.NewTLSServer(http.NotFoundHandler())
 	defer secure.Close()
-	if r := fetch(t, f, Request{URL: secure.URL}); r.Outcome != Unreachable || !strings.Contains(r.Reason, "certificate") {
+	if r := fetch(t, f, Request{URL: secure.URL}); r.Outcome != Unreachable ||
+		!strings.Contains(r.Reason, "certificate") {
 		t.Errorf("%s: %s", r.Outcome, r.Reason)
 	}
 }

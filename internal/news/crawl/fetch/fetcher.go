@@ -51,8 +51,10 @@ func New(options Options) (*Fetcher, error) {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
-	f := &Fetcher{options: options, limits: options.Limits.withDefaults(), agent: agent, guard: guard,
-		names: newDNSCache(options.Resolver, options.Now), proxied: map[string]*http.Transport{}}
+	f := &Fetcher{
+		options: options, limits: options.Limits.withDefaults(), agent: agent, guard: guard,
+		names: newDNSCache(options.Resolver, options.Now), proxied: map[string]*http.Transport{},
+	}
 	f.direct = f.newTransport(nil)
 	if options.Proxy != "" {
 		if _, err := f.transport(""); err != nil {
@@ -88,8 +90,11 @@ func (f *Fetcher) Fetch(ctx context.Context, request Request) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &attempt{f: f, request: request, timeLeft: f.limits.Timeout, transport: transport, direct: transport == f.direct,
-		result: &Result{URL: request.URL, FinalURL: request.URL, Started: f.options.Now()}}
+	a := &attempt{
+		f: f, request: request, timeLeft: f.limits.Timeout, transport: transport,
+		direct: transport == f.direct,
+		result: &Result{URL: request.URL, FinalURL: request.URL, Started: f.options.Now()},
+	}
 	start := time.Now()
 	a.follow(ctx)
 	a.result.Duration = time.Since(start)
@@ -235,7 +240,8 @@ func (a *attempt) hop(ctx context.Context, address string) (to string, redirects
 
 func isRedirect(status int) bool {
 	switch status {
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect,
+		http.StatusPermanentRedirect:
 		return true
 	}
 	return false
@@ -244,7 +250,9 @@ func isRedirect(status int) bool {
 func (a *attempt) redirect(from *url.URL, res *http.Response, location string) (string, bool) {
 	to, err := weburl.Absolute(from.String(), location)
 	if err != nil {
-		a.result.Hops = append(a.result.Hops, Hop{URL: from.String(), Status: res.StatusCode, To: location[:min(len(location), weburl.MaxLength)]})
+		a.result.Hops = append(a.result.Hops, Hop{
+			URL: from.String(), Status: res.StatusCode, To: location[:min(len(location), weburl.MaxLength)],
+		})
 		a.invalid(err)
 		return "", false
 	}

@@ -50,20 +50,25 @@ func TestGuard_BlocksPrivateAddresses(t *testing.T) {
 	proxied.Proxy = "http://127.0.0.1:1" // refused before the lookup
 	behind := newFetcher(t, proxied)
 	addresses := []string{
-		"http://127.0.0.1/", "http://127.0.0.1:80/", "https://127.0.0.1/", "http://127.1/", "http://127.0.1/", "http://127.255.255.254/",
-		"http://2130706433/", "http://0x7f000001/", "http://0x7f.1/", "http://0177.0.0.1/", "http://017700000001/", "http://0x7f.0x0.0x0.0x1/",
-		"http://127.0.0.1./", "http://%31%32%37.0.0.1/", "http://１２７.０.０.１/", "http://127。0。0。1/", "http://①②⑦.⓪.⓪.①/", "http:\\\\127.0.0.1\\",
-		"http://localhost/", "http://LOCALHOST./", "http://site.localhost/", "http://loopback.example/", "http://loopback.example./", "http://LoopBack.Example/",
-		"http://0.0.0.0/", "http://0/", "http://0.1.2.3/",
-		"http://[::1]/", "http://[::]/", "http://[0:0:0:0:0:0:0:1]/", "http://[::ffff:127.0.0.1]/", "http://[::ffff:7f00:1]/", "http://[::127.0.0.1]/",
-		"http://[64:ff9b::7f00:1]/", "http://[64:ff9b:1::1]/", "http://[2002:7f00:1::]/", "http://[2001::1]/", "http://[fe80::1]/", "http://[fc00::1]/",
-		"http://[fd00:ec2::254]/", "http://[ff02::1]/", "http://[fec0::1]/", "http://[2001:db8::1]/", "http://[100::1]/",
-		"http://10.0.0.1/", "http://10.1/", "http://172.16.0.1/", "http://172.31.255.255/", "http://192.168.0.1/", "http://0300.0250.1/",
-		"http://169.254.169.254/latest/meta-data/", "http://2852039166/", "http://0xa9fea9fe/", "http://100.100.100.200/", "http://192.0.0.192/", "http://168.63.129.16/",
-		"http://100.64.0.1/", "http://198.18.0.1/", "http://192.0.2.1/", "http://224.0.0.1/", "http://240.0.0.1/", "http://255.255.255.255/",
-		"http://loopback6.example/", "http://private.example/", "http://mapped.example/", "http://mapped2.example/", "http://nat64.example/", "http://6to4.example/",
-		"http://metadata.example/", "http://mixed.example/", "http://local.internal/", "http://rebind.example/",
-		"http://93.184.215.14:22/", "http://93.184.215.14:6379/", "http://93.184.215.14:5432/", // public, but not for the web
+		"http://127.0.0.1/", "http://127.0.0.1:80/", "https://127.0.0.1/", "http://127.1/", "http://127.0.1/",
+		"http://127.255.255.254/", "http://2130706433/", "http://0x7f000001/", "http://0x7f.1/", "http://0177.0.0.1/",
+		"http://017700000001/", "http://0x7f.0x0.0x0.0x1/", "http://127.0.0.1./", "http://%31%32%37.0.0.1/",
+		"http://１２７.０.０.１/", "http://127。0。0。1/", "http://①②⑦.⓪.⓪.①/", "http:\\\\127.0.0.1\\", "http://localhost/",
+		"http://LOCALHOST./", "http://site.localhost/", "http://loopback.example/", "http://loopback.example./",
+		"http://LoopBack.Example/", "http://0.0.0.0/", "http://0/", "http://0.1.2.3/", "http://[::1]/", "http://[::]/",
+		"http://[0:0:0:0:0:0:0:1]/", "http://[::ffff:127.0.0.1]/", "http://[::ffff:7f00:1]/", "http://[::127.0.0.1]/",
+		"http://[64:ff9b::7f00:1]/", "http://[64:ff9b:1::1]/", "http://[2002:7f00:1::]/", "http://[2001::1]/",
+		"http://[fe80::1]/", "http://[fc00::1]/", "http://[fd00:ec2::254]/", "http://[ff02::1]/", "http://[fec0::1]/",
+		"http://[2001:db8::1]/", "http://[100::1]/", "http://10.0.0.1/", "http://10.1/", "http://172.16.0.1/",
+		"http://172.31.255.255/", "http://192.168.0.1/", "http://0300.0250.1/",
+		"http://169.254.169.254/latest/meta-data/", "http://2852039166/", "http://0xa9fea9fe/",
+		"http://100.100.100.200/", "http://192.0.0.192/", "http://168.63.129.16/", "http://100.64.0.1/",
+		"http://198.18.0.1/", "http://192.0.2.1/", "http://224.0.0.1/", "http://240.0.0.1/", "http://255.255.255.255/",
+		"http://loopback6.example/", "http://private.example/", "http://mapped.example/", "http://mapped2.example/",
+		"http://nat64.example/", "http://6to4.example/", "http://metadata.example/", "http://mixed.example/",
+		"http://local.internal/", "http://rebind.example/",
+		// Public, but not for the web
+		"http://93.184.215.14:22/", "http://93.184.215.14:6379/", "http://93.184.215.14:5432/",
 	}
 	if len(addresses) < 60 {
 		t.Fatalf("only %d addresses", len(addresses))
@@ -90,8 +95,12 @@ func TestGuard_BlocksRedirects(t *testing.T) {
 	}
 	t.Cleanup(w.Close)
 	f := forWorld(t, w, Limits{})
-	for _, to := range []string{"http://127.0.0.1:" + port + "/", "//127.0.0.1:" + port + "/", "http://2130706433:" + port, "http://[::ffff:127.0.0.1]:" + port,
-		"http://169.254.169.254/", "http://0x7f.1:" + port + "/", "file:///etc/passwd", "gopher://127.0.0.1:6379/_INFO", "http://a:b@example.org/", "http:127.0.0.1:" + port + "//"} {
+	for _, to := range []string{
+		"http://127.0.0.1:" + port + "/", "//127.0.0.1:" + port + "/",
+		"http://2130706433:" + port, "http://[::ffff:127.0.0.1]:" + port,
+		"http://169.254.169.254/", "http://0x7f.1:" + port + "/", "file:///etc/passwd", "gopher://127.0.0.1:6379/_INFO",
+		"http://a:b@example.org/", "http:127.0.0.1:" + port + "//",
+	} {
 		r := fetch(t, f, Request{URL: w.Site(0).URL("/to?url=" + strings.ReplaceAll(to, "%", "%25"))})
 		if r.Outcome != BlockedAddress && r.Outcome != NotFound || len(r.Hops) != 1 {
 			t.Errorf("to %s: %s (%s)", to, r.Outcome, r.Reason)
@@ -147,9 +156,12 @@ func TestGuard_DNSRebinding(t *testing.T) {
 }
 
 func TestLookup_UnmapsIPv4MappedAddresses(t *testing.T) {
-	names := newDNSCache(hosts{"news.example": "::ffff:93.184.215.14 93.184.215.14 2606:2800:21f:cb07:6820:80da:af6b:8b2c"}, time.Now)
+	names := newDNSCache(hosts{"news.example": "::ffff:93.184.215.14 93.184.215.14 " +
+		"2606:2800:21f:cb07:6820:80da:af6b:8b2c"}, time.Now)
 	got, err := names.lookup(t.Context(), "news.example")
-	want := []netip.Addr{netip.MustParseAddr("93.184.215.14"), netip.MustParseAddr("2606:2800:21f:cb07:6820:80da:af6b:8b2c")}
+	want := []netip.Addr{
+		netip.MustParseAddr("93.184.215.14"), netip.MustParseAddr("2606:2800:21f:cb07:6820:80da:af6b:8b2c"),
+	}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("lookup: got %v, %v, want %v", got, err, want)
 	}

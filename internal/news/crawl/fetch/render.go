@@ -46,8 +46,10 @@ func (f *Fetcher) render(ctx context.Context, one *attempt) (*Result, error) {
 	result, start := one.result, time.Now()
 	renderCtx, cancel := context.WithTimeout(ctx, f.limits.Timeout)
 	defer cancel()
-	page := RenderPage{URL: result.FinalURL, ContentType: "text/html; charset=utf-8", Body: result.Text, Agent: f.agent,
-		MaxBytes: f.limits.bytes(one.request)}
+	page := RenderPage{
+		URL: result.FinalURL, ContentType: "text/html; charset=utf-8", Body: result.Text, Agent: f.agent,
+		MaxBytes: f.limits.bytes(one.request),
+	}
 	// Browsers request everything at once; the crawler sends one request at a
 	// time.
 	var requests sync.Mutex
@@ -57,7 +59,9 @@ func (f *Fetcher) render(ctx context.Context, one *attempt) (*Result, error) {
 		if ctx.Err() != nil {
 			return Resource{}, ctx.Err()
 		}
-		resource, err := f.Fetch(ctx, Request{URL: address, Kind: kindResource, Proxy: one.request.Proxy, Allowed: one.request.Allowed})
+		resource, err := f.Fetch(ctx, Request{
+			URL: address, Kind: kindResource, Proxy: one.request.Proxy, Allowed: one.request.Allowed,
+		})
 		if err != nil {
 			return Resource{}, err
 		}
@@ -65,7 +69,10 @@ func (f *Fetcher) render(ctx context.Context, one *attempt) (*Result, error) {
 		if resource.Outcome != OK {
 			return Resource{}, fmt.Errorf("%s: %s", resource.Outcome, resource.Reason)
 		}
-		return Resource{URL: resource.FinalURL, Status: resource.Status, ContentType: resource.Header.Get("Content-Type"), Header: resource.Header, Body: resource.Body}, nil
+		return Resource{
+			URL: resource.FinalURL, Status: resource.Status,
+			ContentType: resource.Header.Get("Content-Type"), Header: resource.Header, Body: resource.Body,
+		}, nil
 	}
 	rendered, err := f.options.Renderer.Render(renderCtx, page)
 	result.Duration += time.Since(start)

@@ -131,7 +131,8 @@ func (f *Fetcher) checkBehindProxy(ctx context.Context, u *url.URL) error {
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
-	if name := strings.TrimSuffix(strings.ToLower(host), "."); name == "localhost" || strings.HasSuffix(name, ".localhost") {
+	if name := strings.TrimSuffix(strings.ToLower(host), "."); name == "localhost" ||
+		strings.HasSuffix(name, ".localhost") {
 		return errLocalName
 	}
 	addrs, err := f.resolve(ctx, host)

@@ -104,7 +104,8 @@ type visit struct {
 func (v *visit) run() ([]byte, error) {
 	var context struct{ BrowserContextID string }
 	if err := v.conn.call(v.ctx, "", "Target.createBrowserContext",
-		map[string]any{"disposeOnDetach": true, "proxyServer": deadProxy, "proxyBypassList": "<-loopback>"}, &context); err != nil {
+		map[string]any{"disposeOnDetach": true, "proxyServer": deadProxy, "proxyBypassList": "<-loopback>"},
+		&context); err != nil {
 		return nil, err
 	}
 	defer v.dispose(context.BrowserContextID)
@@ -114,7 +115,8 @@ func (v *visit) run() ([]byte, error) {
 		return nil, err
 	}
 	var attached struct{ SessionID string }
-	if err := v.conn.call(v.ctx, "", "Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached); err != nil {
+	if err := v.conn.call(v.ctx, "", "Target.attachToTarget",
+		map[string]any{"targetId": target.TargetID, "flatten": true}, &attached); err != nil {
 		return nil, err
 	}
 	v.session = attached.SessionID
@@ -122,7 +124,9 @@ func (v *visit) run() ([]byte, error) {
 		session, method string
 		params          any
 	}{
-		{"", "Browser.setDownloadBehavior", map[string]any{"behavior": "deny", "browserContextId": context.BrowserContextID}},
+		{"", "Browser.setDownloadBehavior", map[string]any{
+			"behavior": "deny", "browserContextId": context.BrowserContextID,
+		}},
 		{v.session, "Emulation.setUserAgentOverride", map[string]any{"userAgent": v.page.Agent}},
 		{v.session, "Fetch.enable", map[string]any{"patterns": []any{map[string]any{"urlPattern": "*"}}}},
 		{v.session, "Page.enable", nil},
@@ -176,7 +180,8 @@ func (v *visit) html() ([]byte, error) {
 		return nil, err
 	}
 	var outer struct{ OuterHTML string }
-	if err := v.conn.call(v.ctx, v.session, "DOM.getOuterHTML", map[string]any{"nodeId": document.Root.NodeID}, &outer); err != nil {
+	if err := v.conn.call(v.ctx, v.session, "DOM.getOuterHTML", map[string]any{"nodeId": document.Root.NodeID},
+		&outer); err != nil {
 		return nil, err
 	}
 	return []byte(outer.OuterHTML), nil
@@ -222,9 +227,12 @@ type pausedRequest struct {
 
 // respond fulfills or fails an intercepted request.
 func (v *visit) respond(session string, request pausedRequest) {
-	method, params := "Fetch.failRequest", map[string]any{"requestId": request.RequestID, "errorReason": "BlockedByClient"}
+	method, params := "Fetch.failRequest", map[string]any{
+		"requestId": request.RequestID, "errorReason": "BlockedByClient",
+	}
 	switch {
-	case request.Request.URL == v.page.URL && request.ResourceType == "Document" && v.served.CompareAndSwap(false, true):
+	case request.Request.URL == v.page.URL && request.ResourceType == "Document" &&
+		v.served.CompareAndSwap(false, true):
 		method, params = fulfill(request, http.StatusOK, v.page.ContentType, nil, v.page.Body)
 	case !isNeeded(request), v.requests.Add(1) > int64(v.browser.options.MaxRequests):
 	default:
@@ -248,14 +256,22 @@ func isNeeded(request pausedRequest) bool {
 	return false
 }
 
-func fulfill(request pausedRequest, status int, contentType string, header http.Header, body []byte) (string, map[string]any) {
+func fulfill(
+	request pausedRequest, status int, contentType string, header http.Header, body []byte,
+) (string, map[string]any) {
 	headers := []map[string]string{{"name": "Content-Type", "value": contentType}}
 	// Pages need these headers to use resources of other origins.
-	for _, name := range []string{"Access-Control-Allow-Origin", "Access-Control-Allow-Credentials", "Content-Security-Policy"} {
+	for _, name := range []string{
+		"Access-Control-Allow-Origin", "Access-Control-Allow-Credentials",
+		"Content-Security-Policy",
+	} {
 		if value := header.Get(name); value != "" {
 			headers = append(headers, map[string]string{"name": name, "value": value})
 		}
 	}
-	return "Fetch.fulfillRequest", map[string]any{"requestId": request.RequestID, "responseCode": status, "responseHeaders": headers,
-		"body": base64.StdEncoding.EncodeToString(body)}
+	return "Fetch.fulfillRequest", map[string]any{
+		"requestId": request.RequestID, "responseCode": status,
+		"responseHeaders": headers,
+		"body":            base64.StdEncoding.EncodeToString(body),
+	}
 }

@@ -51,7 +51,8 @@ func newSite(t *testing.T, pages map[string]string) *site {
 			contentType = "application/json"
 		}
 		w.Header().Set("Content-Type", contentType)
-		_, _ = w.Write([]byte(strings.NewReplacer("SECRET", s.secret.URL, "SOCKET", "ws"+strings.TrimPrefix(s.secret.URL, "http")).Replace(page)))
+		_, _ = w.Write([]byte(strings.NewReplacer("SECRET", s.secret.URL, "SOCKET",
+			"ws"+strings.TrimPrefix(s.secret.URL, "http")).Replace(page)))
 	}))
 	t.Cleanup(s.Close)
 	return s
@@ -69,8 +70,10 @@ func fetcher(t *testing.T, s *site, o Options) *fetch.Fetcher {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := fetch.New(fetch.Options{Product: "Dateline", Contact: "https://example.org/", Renderer: browser,
-		AllowPrivate: []string{s.Listener.Addr().String()}})
+	f, err := fetch.New(fetch.Options{
+		Product: "Dateline", Contact: "https://example.org/", Renderer: browser,
+		AllowPrivate: []string{s.Listener.Addr().String()},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +137,11 @@ func TestRender_Pages(t *testing.T) {
 		get(t, fetch.Request{URL: "/leave"})
 	})
 	t.Run("robots.txt applies to a page's requests", func(t *testing.T) {
-		r := get(t, fetch.Request{URL: "/robots", Allowed: func(_ context.Context, u string) (bool, string) { return !strings.Contains(u, "forbidden"), "" }})
+		r := get(t, fetch.Request{
+			URL: "/robots", Allowed: func(_ context.Context, u string) (bool, string) {
+				return !strings.Contains(u, "forbidden"), ""
+			},
+		})
 		if !strings.Contains(string(r.Text), `<p id="a">chờ</p>`) {
 			t.Errorf("%s", r.Text)
 		}
@@ -142,7 +149,8 @@ func TestRender_Pages(t *testing.T) {
 	if s.reached.Load() {
 		t.Error("a private server got a request")
 	}
-	if log := s.log(); strings.Contains(log, "POST") || strings.Contains(log, "forbidden") || strings.Count(log, "tin.json") > 11 {
+	if log := s.log(); strings.Contains(log, "POST") || strings.Contains(log, "forbidden") ||
+		strings.Count(log, "tin.json") > 11 {
 		t.Error(log)
 	}
 }

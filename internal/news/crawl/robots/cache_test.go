@@ -78,7 +78,8 @@ func TestCache_Statuses(t *testing.T) {
 		s := &site{answer: c.answer}
 		cache := NewCache(Options{Product: "dateline", Source: s.source, Now: func() time.Time { return now }})
 		p, err := cache.Get(t.Context(), origin)
-		if err != nil || p.Check("/article").Allowed != c.allowed || p.Reachable != c.reachable || !p.ExpiresAt.Equal(now.Add(c.ttl)) {
+		if err != nil || p.Check("/article").Allowed != c.allowed || p.Reachable != c.reachable ||
+			!p.ExpiresAt.Equal(now.Add(c.ttl)) {
 			t.Errorf("%+v: allowed %v, %+v, %v", c.answer, p.Check("/article").Allowed, p, err)
 		}
 		now = now.Add(c.ttl - 1)
@@ -99,7 +100,10 @@ func TestCache_Statuses(t *testing.T) {
 func TestCache_Unreachable(t *testing.T) {
 	now := time.Now()
 	s := &site{answer: body("user-agent: *\ndisallow: /private\nsitemap: /s.xml")}
-	cache := NewCache(Options{Product: "dateline", Source: s.source, Now: func() time.Time { return now }, Store: &memory{entries: map[string]Entry{}}})
+	cache := NewCache(Options{
+		Product: "dateline", Source: s.source, Now: func() time.Time { return now },
+		Store: &memory{entries: map[string]Entry{}},
+	})
 	if p, err := cache.Get(t.Context(), origin); err != nil || !p.Check("/a").Allowed || p.Check("/private").Allowed {
 		t.Fatalf("%+v %v", p, err)
 	}

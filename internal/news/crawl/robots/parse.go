@@ -38,7 +38,9 @@ func Parse(data []byte) *File {
 			if current == nil || value == "" {
 				continue
 			}
-			current.rules = append(current.rules, rule{allow: key == "allow", pattern: normalize(normalizePattern(value)), line: formatRule(key, value)})
+			current.rules = append(current.rules, rule{
+				allow: key == "allow", pattern: normalize(normalizePattern(value)), line: formatRule(key, value),
+			})
 		case "crawl-delay":
 			// Other records must not interfere with the groups (§2.2.4): they
 			// do not end a list of agents.

@@ -26,7 +26,8 @@ func TestParse_RFC9309Cases(t *testing.T) {
 			if !ok {
 				t.Fatal("the case has no check")
 			}
-			text, err := strconv.Unquote(`"` + strings.NewReplacer("\n", `\n`, `"`, `\"`).Replace(strings.TrimPrefix(file, "\n")) + `"`)
+			text, err := strconv.Unquote(`"` + strings.NewReplacer("\n", `\n`, `"`, `\"`).
+				Replace(strings.TrimPrefix(file, "\n")) + `"`)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,7 +61,8 @@ func TestCheck_ReturnsRule(t *testing.T) {
 
 func TestParse_CrawlDelay(t *testing.T) {
 	for value, want := range map[string]time.Duration{
-		"5": 5 * time.Second, "0.5": 500 * time.Millisecond, "0,5": 500 * time.Millisecond, "0": 0, "-1": 0, "soon": 0, "": 0, "NaN": 0,
+		"5": 5 * time.Second, "0.5": 500 * time.Millisecond, "0,5": 500 * time.Millisecond, "0": 0, "-1": 0, "soon": 0,
+		"": 0, "NaN": 0,
 		"1e99": 365 * 24 * time.Hour, "Inf": 365 * 24 * time.Hour,
 	} {
 		if got := Parse([]byte("user-agent: *\ncrawl-delay: " + value)).For("x").CrawlDelay; got != want {
@@ -68,7 +70,8 @@ func TestParse_CrawlDelay(t *testing.T) {
 		}
 	}
 	// Groups are merged; ours replaces the one for all.
-	f := Parse([]byte("user-agent: *\ncrawl-delay: 10\ndisallow: /a\nuser-agent: us\ncrawl-delay: 2\nallow: /\nuser-agent: us\ncrawl-delay: 3\n"))
+	f := Parse([]byte("user-agent: *\ncrawl-delay: 10\ndisallow: /a\nuser-agent: us\ncrawl-delay: 2\nallow: /\n" +
+		"user-agent: us\ncrawl-delay: 3\n"))
 	if got := f.For("us").CrawlDelay; got != 3*time.Second {
 		t.Errorf("ours: %s", got)
 	}
@@ -78,7 +81,8 @@ func TestParse_CrawlDelay(t *testing.T) {
 }
 
 func TestParse_Sitemaps(t *testing.T) {
-	f := Parse([]byte("Sitemap: https://example.org/a.xml\nuser-agent: x\nsitemap:https://example.org/b.xml # news\nsitemap:\nSITEMAP: /c.xml"))
+	f := Parse([]byte("Sitemap: https://example.org/a.xml\nuser-agent: x\nsitemap:https://example.org/b.xml # news\n" +
+		"sitemap:\nSITEMAP: /c.xml"))
 	if got := fmt.Sprint(f.Sitemaps); got != "[https://example.org/a.xml https://example.org/b.xml /c.xml]" {
 		t.Error(got)
 	}

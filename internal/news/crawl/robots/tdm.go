@@ -42,7 +42,9 @@ func ParseTDM(body []byte) TDMRules {
 		if location == "" || value != "0" && value != "1" {
 			continue
 		}
-		rules = append(rules, TDMRule{Reserved: value == "1", Policy: r.Policy, pattern: normalize(normalizePattern(location))})
+		rules = append(rules, TDMRule{
+			Reserved: value == "1", Policy: r.Policy, pattern: normalize(normalizePattern(location)),
+		})
 	}
 	return rules
 }

@@ -15,7 +15,8 @@ func TestTDM_FirstMatchingRuleDecides(t *testing.T) {
 		{"tdm-reservation": 1},
 		{"location": "/", "tdm-reservation": "yes"}]`))
 	for path, want := range map[string]string{
-		"/news/free/a.html": "free", "/news/a.html": "https://example.org/policy.json", "/news/a.html?x=1": "none", "/tin/%C4%91%C6%B0%E1%BB%9Dng-1": "reserved", "/": "none",
+		"/news/free/a.html": "free", "/news/a.html": "https://example.org/policy.json", "/news/a.html?x=1": "none",
+		"/tin/%C4%91%C6%B0%E1%BB%9Dng-1": "reserved", "/": "none",
 	} {
 		rule, found := rules.For(path)
 		got := "none"
@@ -42,7 +43,10 @@ func TestTDM_FirstMatchingRuleDecides(t *testing.T) {
 func TestCache_TDMIsReadWithRobots(t *testing.T) {
 	now := time.Now()
 	answers := &site{answer: Response{Status: 404, TDM: []byte(`[{"location":"/","tdm-reservation":1}]`), HasTDM: true}}
-	c := NewCache(Options{Product: "Dateline", Source: answers.source, Store: &memory{entries: map[string]Entry{}}, Now: func() time.Time { return now }})
+	c := NewCache(Options{
+		Product: "Dateline", Source: answers.source, Store: &memory{entries: map[string]Entry{}},
+		Now: func() time.Time { return now },
+	})
 	reserved := func() bool {
 		p, err := c.Get(t.Context(), origin)
 		require.NoError(t, err)

@@ -15,7 +15,8 @@ type DomainStore interface {
 	GetWorkspaceDomain(ctx context.Context, workspace uuid.UUID, domain string) (crawl.Domain, error)
 	ListWorkspaceDomains(ctx context.Context, workspace uuid.UUID, after string, limit int) ([]crawl.Domain, error)
 	IsDomainShared(ctx context.Context, workspace uuid.UUID, domain int32) (bool, error)
-	ApplyDomainCommand(ctx context.Context, workspace uuid.UUID, domain string, command crawl.Command, reason string) (deleted int64, err error)
+	ApplyDomainCommand(ctx context.Context, workspace uuid.UUID, domain string, command crawl.Command,
+		reason string) (deleted int64, err error)
 	SetDomainRendering(ctx context.Context, workspace uuid.UUID, domain string, render bool) error
 }
 
@@ -48,7 +49,9 @@ const recentErrorLimit = 20
 const hubLimit = 100
 
 // ListDomains lists the domains on which the workspace has seeds, by name.
-func (s *Service) ListDomains(ctx context.Context, who workspace.Principal, after string, limit int) ([]crawl.Domain, error) {
+func (s *Service) ListDomains(
+	ctx context.Context, who workspace.Principal, after string, limit int,
+) ([]crawl.Domain, error) {
 	return s.Domains.ListWorkspaceDomains(ctx, who.WorkspaceID, after, limit)
 }
 
@@ -79,7 +82,9 @@ func (s *Service) GetDomain(ctx context.Context, who workspace.Principal, name s
 // ApplyCommand pauses, resumes, runs or empties the crawl of a domain. The database
 // is updated first and decides; the signal only makes a running workflow react at
 // once.
-func (s *Service) ApplyCommand(ctx context.Context, who workspace.Principal, name string, command crawl.Command) (deleted int64, err error) {
+func (s *Service) ApplyCommand(
+	ctx context.Context, who workspace.Principal, name string, command crawl.Command,
+) (deleted int64, err error) {
 	d, err := s.Domains.GetWorkspaceDomain(ctx, who.WorkspaceID, name)
 	if err != nil {
 		return 0, err
@@ -93,7 +98,8 @@ func (s *Service) ApplyCommand(ctx context.Context, who workspace.Principal, nam
 		return 0, err
 	}
 	if err := s.Workflows.SignalCrawl(context.WithoutCancel(ctx), name, command); err != nil {
-		s.Log.WarnContext(ctx, "Temporal could not be notified; a running crawl will notice the change within seconds", "domain", name, "error", err)
+		s.Log.WarnContext(ctx, "Temporal could not be notified; a running crawl will notice the change within seconds",
+			"domain", name, "error", err)
 	}
 	return deleted, nil
 }
@@ -102,7 +108,10 @@ func (s *Service) ApplyCommand(ctx context.Context, who workspace.Principal, nam
 func (s *Service) requireSoleOwner(ctx context.Context, who workspace.Principal, d crawl.Domain, advice string) error {
 	shared, err := s.Domains.IsDomainShared(ctx, who.WorkspaceID, d.ID)
 	if err == nil && shared {
-		err = &apperr.Error{Kind: apperr.KindConflict, Code: "shared_domain", Message: "Other workspaces also crawl this domain. " + advice}
+		err = &apperr.Error{
+			Kind: apperr.KindConflict, Code: "shared_domain",
+			Message: "Other workspaces also crawl this domain. " + advice,
+		}
 	}
 	return err
 }
@@ -115,7 +124,10 @@ func (s *Service) SetRendering(ctx context.Context, who workspace.Principal, nam
 		return err
 	}
 	if render && !s.HasBrowser {
-		return &apperr.Error{Kind: apperr.KindConflict, Code: "no_browser", Message: "No browser is configured to render pages. Set DATELINE_CRAWL_BROWSER_URL."}
+		return &apperr.Error{
+			Kind: apperr.KindConflict, Code: "no_browser",
+			Message: "No browser is configured to render pages. Set DATELINE_CRAWL_BROWSER_URL.",
+		}
 	}
 	if err := s.requireSoleOwner(ctx, who, d, "Ask them first."); err != nil {
 		return err

@@ -36,11 +36,15 @@ func CheckRange(from, to time.Time) error {
 	if from.Before(to) {
 		return nil
 	}
-	return apperr.InvalidFields(apperr.FieldError{Field: "to", Code: "invalid", Message: "The end must be after the start."})
+	return apperr.InvalidFields(apperr.FieldError{
+		Field: "to", Code: "invalid", Message: "The end must be after the start.",
+	})
 }
 
 // StartExport starts an export of a domain's stored pages into the object store.
-func (s *Service) StartExport(ctx context.Context, who workspace.Principal, domain string, from, to time.Time) (uuid.UUID, error) {
+func (s *Service) StartExport(
+	ctx context.Context, who workspace.Principal, domain string, from, to time.Time,
+) (uuid.UUID, error) {
 	if _, err := s.Domains.GetWorkspaceDomain(ctx, who.WorkspaceID, domain); err != nil {
 		return uuid.Nil, err
 	}
@@ -51,7 +55,8 @@ func (s *Service) StartExport(ctx context.Context, who workspace.Principal, doma
 	if err := s.Exports.CreateCrawlExport(ctx, who.WorkspaceID, id, domain); err != nil {
 		return uuid.Nil, err
 	}
-	return id, s.Workflows.StartExport(ctx, domain, id.String(), exportKey(who.WorkspaceID, domain, id), from.UTC(), to.UTC())
+	return id, s.Workflows.StartExport(ctx, domain, id.String(), exportKey(who.WorkspaceID, domain, id), from.UTC(),
+		to.UTC())
 }
 
 // exportKey depends on the workspace, so that none can read another one's exports.

@@ -51,13 +51,17 @@ const (
 )
 
 // Import creates seeds from a list. Invalid lines do not affect the others.
-func (s *Service) Import(ctx context.Context, who workspace.Principal, format Format, text string, kind crawl.Kind) ([]Line, error) {
+func (s *Service) Import(
+	ctx context.Context, who workspace.Principal, format Format, text string, kind crawl.Kind,
+) ([]Line, error) {
 	lines, err := parseList(format, text, kind)
 	if err != nil {
 		return nil, err
 	}
 	if len(lines) > maxImportLines {
-		return nil, apperr.InvalidFields(apperr.FieldError{Field: "text", Code: "too_long", Message: "Import at most 5000 addresses at once."})
+		return nil, apperr.InvalidFields(apperr.FieldError{
+			Field: "text", Code: "too_long", Message: "Import at most 5000 addresses at once.",
+		})
 	}
 	var valid []crawl.Seed
 	lineOf := map[uuid.UUID]int{}
@@ -106,11 +110,15 @@ func parseList(format Format, text string, kind crawl.Kind) (lines []Line, err e
 func parseOPML(text string) ([]Line, error) {
 	outlines, err := discover.ParseOPML([]byte(text))
 	if err != nil {
-		return nil, apperr.InvalidFields(apperr.FieldError{Field: "text", Code: "invalid", Message: "The text must be an OPML file."})
+		return nil, apperr.InvalidFields(apperr.FieldError{
+			Field: "text", Code: "invalid", Message: "The text must be an OPML file.",
+		})
 	}
 	lines := make([]Line, len(outlines))
 	for i, o := range outlines {
-		lines[i] = Line{Number: i + 1, URL: o.Feed, draft: Draft{URL: o.Feed, Kind: crawl.Feed, Title: truncateTitle(o.Title)}}
+		lines[i] = Line{Number: i + 1, URL: o.Feed, draft: Draft{
+			URL: o.Feed, Kind: crawl.Feed, Title: truncateTitle(o.Title),
+		}}
 	}
 	return lines, nil
 }

@@ -24,10 +24,12 @@ import (
 
 // Store stores seeds.
 type Store interface {
-	CreateSeeds(ctx context.Context, seeds []crawl.Seed, key idempotency.Key) (created []crawl.Seed, replayed bool, err error)
+	CreateSeeds(ctx context.Context, seeds []crawl.Seed, key idempotency.Key) (created []crawl.Seed, replayed bool,
+		err error)
 	GetSeed(ctx context.Context, workspace, id uuid.UUID) (crawl.Seed, error)
 	ListSeeds(ctx context.Context, workspace uuid.UUID, domain string, after uuid.UUID, limit int) ([]crawl.Seed, error)
-	UpdateSeed(ctx context.Context, workspace, id uuid.UUID, ifVersion int64, change func(*crawl.Seed) error) (crawl.Seed, error)
+	UpdateSeed(ctx context.Context, workspace, id uuid.UUID, ifVersion int64,
+		change func(*crawl.Seed) error) (crawl.Seed, error)
 	DeleteSeed(ctx context.Context, workspace, id uuid.UUID) error
 }
 
@@ -68,7 +70,9 @@ type Draft struct {
 const defaultPriority = 50
 
 // Create creates a seed and starts its crawl.
-func (s *Service) Create(ctx context.Context, who workspace.Principal, d Draft, key idempotency.Key) (crawl.Seed, bool, error) {
+func (s *Service) Create(
+	ctx context.Context, who workspace.Principal, d Draft, key idempotency.Key,
+) (crawl.Seed, bool, error) {
 	n, problems := s.newSeed(who, d)
 	if len(problems) > 0 {
 		return crawl.Seed{}, false, apperr.InvalidFields(problems...)
@@ -78,7 +82,10 @@ func (s *Service) Create(ctx context.Context, who workspace.Principal, d Draft, 
 		return crawl.Seed{}, false, err
 	}
 	if len(created) == 0 {
-		return crawl.Seed{}, false, &apperr.Error{Kind: apperr.KindConflict, Code: "seed_exists", Message: fmt.Sprintf("This workspace already has the seed %s. Update that seed instead.", n.URL)}
+		return crawl.Seed{}, false, &apperr.Error{
+			Kind: apperr.KindConflict, Code: "seed_exists",
+			Message: fmt.Sprintf("This workspace already has the seed %s. Update that seed instead.", n.URL),
+		}
 	}
 	s.triggerCrawl(ctx, n.URL.Domain())
 	return created[0], replayed, nil
@@ -87,7 +94,8 @@ func (s *Service) Create(ctx context.Context, who workspace.Principal, d Draft, 
 // triggerCrawl starts the crawl of a domain without waiting for the schedule.
 func (s *Service) triggerCrawl(ctx context.Context, domain string) {
 	if err := s.Workflows.SignalCrawl(context.WithoutCancel(ctx), domain, crawl.RunNow); err != nil {
-		s.Log.WarnContext(ctx, "Temporal could not be notified; the schedule will find the seed", "domain", domain, "error", err)
+		s.Log.WarnContext(ctx, "Temporal could not be notified; the schedule will find the seed", "domain", domain,
+			"error", err)
 	}
 }
 
@@ -97,7 +105,9 @@ func (s *Service) Get(ctx context.Context, who workspace.Principal, id uuid.UUID
 }
 
 // List lists seeds, oldest first. domain may be empty.
-func (s *Service) List(ctx context.Context, who workspace.Principal, domain string, after uuid.UUID, limit int) ([]crawl.Seed, error) {
+func (s *Service) List(
+	ctx context.Context, who workspace.Principal, domain string, after uuid.UUID, limit int,
+) ([]crawl.Seed, error) {
 	return s.Seeds.ListSeeds(ctx, who.WorkspaceID, domain, after, limit)
 }
 
@@ -115,7 +125,9 @@ type Patch struct {
 }
 
 // Update updates a seed, which is then due at once.
-func (s *Service) Update(ctx context.Context, who workspace.Principal, id uuid.UUID, ifVersion int64, p Patch) (crawl.Seed, error) {
+func (s *Service) Update(
+	ctx context.Context, who workspace.Principal, id uuid.UUID, ifVersion int64, p Patch,
+) (crawl.Seed, error) {
 	return s.Seeds.UpdateSeed(ctx, who.WorkspaceID, id, ifVersion, func(n *crawl.Seed) error {
 		setIfGiven(&n.Kind, p.Kind)
 		setIfGiven(&n.Title, p.Title)

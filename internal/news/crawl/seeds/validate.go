@@ -31,8 +31,12 @@ const (
 // newSeed builds a seed from a draft, or returns its errors.
 func (s *Service) newSeed(who workspace.Principal, d Draft) (crawl.Seed, []apperr.FieldError) {
 	u, problem := s.parseURL(d.URL)
-	n := crawl.Seed{ID: uuid.Must(uuid.NewV7()), WorkspaceID: who.WorkspaceID, URL: u, Domain: u.Domain(), Kind: d.Kind, Title: strings.TrimSpace(d.Title), Status: crawl.Active,
-		Priority: defaultPriority, MinInterval: s.Policy.MinHubInterval, MaxInterval: s.Policy.MaxHubInterval, Rules: crawl.Rules{Allow: d.Allow, Deny: d.Deny, MaxDepth: 1}}
+	n := crawl.Seed{
+		ID: uuid.Must(uuid.NewV7()), WorkspaceID: who.WorkspaceID, URL: u, Domain: u.Domain(), Kind: d.Kind,
+		Title: strings.TrimSpace(d.Title), Status: crawl.Active,
+		Priority: defaultPriority, MinInterval: s.Policy.MinHubInterval, MaxInterval: s.Policy.MaxHubInterval,
+		Rules: crawl.Rules{Allow: d.Allow, Deny: d.Deny, MaxDepth: 1},
+	}
 	if n.Kind == "" {
 		n.Kind = guessKind(u)
 	}
@@ -98,7 +102,8 @@ func (s *Service) parseURL(text string) (weburl.URL, *apperr.FieldError) {
 	if s.Guard.Trusts(net.JoinHostPort(bare, port)) {
 		return u, nil
 	}
-	private := invalid("private", "This address is private. An operator can allow it with DATELINE_ALLOW_PRIVATE_HOSTS.")
+	private := invalid("private",
+		"This address is private. An operator can allow it with DATELINE_ALLOW_PRIVATE_HOSTS.")
 	if ip, err := netip.ParseAddr(bare); err == nil {
 		if s.Guard.CheckAll(net.JoinHostPort(bare, port), []netip.Addr{ip}) != nil {
 			return u, private
@@ -120,7 +125,9 @@ func (s *Service) parseURL(text string) (weburl.URL, *apperr.FieldError) {
 // validate returns the errors of a seed, except for its URL.
 func validate(n crawl.Seed) (problems []apperr.FieldError) {
 	invalid := func(field, message string, args ...any) {
-		problems = append(problems, apperr.FieldError{Field: field, Code: "invalid", Message: fmt.Sprintf(message, args...)})
+		problems = append(problems, apperr.FieldError{
+			Field: field, Code: "invalid", Message: fmt.Sprintf(message, args...),
+		})
 	}
 	switch n.Kind {
 	case crawl.Home, crawl.Section, crawl.Feed, crawl.Sitemap:
@@ -130,31 +137,38 @@ func validate(n crawl.Seed) (problems []apperr.FieldError) {
 	if n.Status != crawl.Active && n.Status != crawl.Paused {
 		invalid("status", "The status must be active or paused.")
 	}
-	if utf8.RuneCountInString(n.Title) > maxTitleLength || !utf8.ValidString(n.Title) || strings.ContainsRune(n.Title, 0) {
+	if utf8.RuneCountInString(n.Title) > maxTitleLength || !utf8.ValidString(n.Title) ||
+		strings.ContainsRune(n.Title, 0) {
 		invalid("title", "The title can have at most %d characters.", maxTitleLength)
 	}
 	if n.Priority < 0 || n.Priority > 100 {
 		invalid("priority", "The priority must be between 0 and 100.")
 	}
 	if n.MinInterval < minInterval || n.MinInterval > maxInterval {
-		invalid("min_interval_seconds", "The interval must be between %d and %d seconds.", int(minInterval.Seconds()), int(maxInterval.Seconds()))
+		invalid("min_interval_seconds", "The interval must be between %d and %d seconds.", int(minInterval.Seconds()),
+			int(maxInterval.Seconds()))
 	}
 	if n.MaxInterval < n.MinInterval || n.MaxInterval > maxInterval {
-		invalid("max_interval_seconds", "The interval must be at least min_interval_seconds and at most %d seconds.", int(maxInterval.Seconds()))
+		invalid("max_interval_seconds", "The interval must be at least min_interval_seconds and at most %d seconds.",
+			int(maxInterval.Seconds()))
 	}
 	if n.Rules.MaxDepth < 0 || n.Rules.MaxDepth > maxDepth {
 		invalid("max_depth", "The depth must be between 0 and %d. 1 follows only the seed's own links.", maxDepth)
 	}
 	if n.Rules.DailyBudget < 0 || n.Rules.DailyBudget > 1_000_000 {
-		invalid("daily_budget", "The budget must be between 0 and 1000000. 0 means that only the domain's budget applies.")
+		invalid("daily_budget", "The budget must be between 0 and 1000000. 0 means that only the domain's "+
+			"budget applies.")
 	}
 	for field, all := range map[string][]string{"allow": n.Rules.Allow, "deny": n.Rules.Deny} {
 		if len(all) > maxPatterns {
 			invalid(field, "There can be at most %d patterns.", maxPatterns)
 		}
 		for i, one := range all {
-			if strings.Trim(one, "^$*") == "" || len(one) > maxPatternLength || !utf8.ValidString(one) || strings.ContainsRune(one, 0) {
-				invalid(fmt.Sprintf("%s[%d]", field, i), "The pattern must be a part of a URL, such as /the-thao/ or ^/tin/*.html$, with at most %d characters.", maxPatternLength)
+			if strings.Trim(one, "^$*") == "" || len(one) > maxPatternLength || !utf8.ValidString(one) ||
+				strings.ContainsRune(one, 0) {
+				invalid(fmt.Sprintf("%s[%d]", field, i),
+					"The pattern must be a part of a URL, such as /the-thao/ or ^/tin/*.html$, with at most %d "+
+						"characters.", maxPatternLength)
 			}
 		}
 	}

@@ -21,7 +21,10 @@ type Rebuild struct {
 // BeginRebuild prepares a filter for at least capacity URLs. The old filter
 // stays active until FinishRebuild.
 func (f *Filter) BeginRebuild(_ context.Context, capacity int64) Rebuild {
-	return Rebuild{Generation: strings.ReplaceAll(uuid.NewString(), "-", ""), Chunks: chunksFor(max(2*capacity, minCapacity))}
+	return Rebuild{
+		Generation: strings.ReplaceAll(uuid.NewString(), "-", ""),
+		Chunks:     chunksFor(max(2*capacity, minCapacity)),
+	}
 }
 
 // AddToRebuild adds URLs to the new filter. It is idempotent.

@@ -85,7 +85,8 @@ func TestIndex_MaybeAsksStore(t *testing.T) {
 	s := storetest.Open(t)
 	url, stop := enginetest.StoppableRedis(t)
 	r := enginetest.RedisClient(t, url)
-	if _, err := crawlrig.CreateWorkspaceWithSeeds(t.Context(), s, crawl.DefaultRevisitPolicy(), crawl.Home, "https://news.example/"); err != nil {
+	if _, err := crawlrig.CreateWorkspaceWithSeeds(t.Context(), s, crawl.DefaultRevisitPolicy(), crawl.Home,
+		"https://news.example/"); err != nil {
 		t.Fatal(err)
 	}
 	d, err := s.GetCrawlDomain(t.Context(), "news.example")
@@ -100,10 +101,12 @@ func TestIndex_MaybeAsksStore(t *testing.T) {
 	positive := uuid.New()
 	ids := []uuid.UUID{crawl.URLID(there), positive}
 	// The filter may contain both; the database has one.
-	if _, err := k.Filter.Add(t.Context(), []crawl.URLKey{{DomainID: d.ID, ID: ids[0]}, {DomainID: d.ID, ID: ids[1]}}); err != nil {
+	if _, err := k.Filter.Add(t.Context(),
+		[]crawl.URLKey{{DomainID: d.ID, ID: ids[0]}, {DomainID: d.ID, ID: ids[1]}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.AddURLs(t.Context(), []crawl.DiscoveredURL{{DomainID: d.ID, URL: there, Kind: crawl.Article, Rank: 3}}); err != nil {
+	if _, err := s.AddURLs(t.Context(),
+		[]crawl.DiscoveredURL{{DomainID: d.ID, URL: there, Kind: crawl.Article, Rank: 3}}); err != nil {
 		t.Fatal(err)
 	}
 	want := func(epoch int32, first, second bool) {
@@ -115,7 +118,8 @@ func TestIndex_MaybeAsksStore(t *testing.T) {
 	}
 	want(d.Epoch, false, true)
 	want(d.Epoch, false, true) // now from the cache
-	if n, err := r.Exists(t.Context(), "crawl:known:"+fmt.Sprint(d.ID)+":1:"+string(ids[1][:])).Result(); n != 0 || err != nil {
+	if n, err := r.Exists(t.Context(), "crawl:known:"+fmt.Sprint(d.ID)+":1:"+string(ids[1][:])).Result(); n != 0 ||
+		err != nil {
 		t.Error("Redis has a URL that the database does not have")
 	}
 	if _, err := s.ApplyDomainCommand(t.Context(), uuid.Nil, d.Name, crawl.Empty, "a test"); err != nil {

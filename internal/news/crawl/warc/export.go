@@ -15,7 +15,8 @@ import (
 // Store lists stored page versions.
 type Store interface {
 	GetCrawlDomain(ctx context.Context, domain string) (crawl.Domain, error)
-	ListVersions(ctx context.Context, domain int32, from, to time.Time, after crawl.PageVersion, limit int) ([]crawl.PageVersion, error)
+	ListVersions(ctx context.Context, domain int32, from, to time.Time, after crawl.PageVersion,
+		limit int) ([]crawl.PageVersion, error)
 }
 
 // Pages reads stored pages.
@@ -45,12 +46,15 @@ const exportBatch = 200
 
 // Write streams a domain's pages of a time range. Pages that are deleted in the
 // meantime are left out. progress is called after every batch; it may be nil.
-func (e *Exporter) Write(ctx context.Context, out io.Writer, domain string, from, to time.Time, progress func(pages int)) (pages int, bytes int64, err error) {
+func (e *Exporter) Write(
+	ctx context.Context, out io.Writer, domain string, from, to time.Time, progress func(pages int),
+) (pages int, bytes int64, err error) {
 	d, err := e.Store.GetCrawlDomain(ctx, domain)
 	if err != nil {
 		return 0, 0, err
 	}
-	w, err := NewWriter(out, e.Software, e.Operator, fmt.Sprintf("pages of %s fetched from %s to before %s", domain, date(from), date(to)), time.Now())
+	w, err := NewWriter(out, e.Software, e.Operator, fmt.Sprintf("pages of %s fetched from %s to before %s", domain,
+		date(from), date(to)), time.Now())
 	if err != nil {
 		return 0, 0, err
 	}
@@ -72,8 +76,11 @@ func (e *Exporter) Write(ctx context.Context, out io.Writer, domain string, from
 			if given := v.Header["Content-Type"]; len(given) > 0 {
 				contentType = given[0]
 			}
-			if err := w.Page(Page{URL: v.URL, FinalURL: v.FinalURL, FetchedAt: v.FetchedAt, Status: v.Status, Header: v.Header, Kind: string(v.Kind),
-				Body: body, ContentType: contentType}); err != nil {
+			if err := w.Page(Page{
+				URL: v.URL, FinalURL: v.FinalURL, FetchedAt: v.FetchedAt, Status: v.Status,
+				Header: v.Header, Kind: string(v.Kind),
+				Body: body, ContentType: contentType,
+			}); err != nil {
 				return pages, w.Bytes(), err
 			}
 			pages++
@@ -90,7 +97,9 @@ func (e *Exporter) Write(ctx context.Context, out io.Writer, domain string, from
 
 // Export writes a file into the object store, through a temporary file because
 // S3 needs its size.
-func (e *Exporter) Export(ctx context.Context, domain string, from, to time.Time, key string, progress func(pages int)) (pages int, bytes int64, err error) {
+func (e *Exporter) Export(
+	ctx context.Context, domain string, from, to time.Time, key string, progress func(pages int),
+) (pages int, bytes int64, err error) {
 	file, err := os.CreateTemp("", "dateline-*.warc.gz")
 	if err != nil {
 		return 0, 0, err

@@ -45,13 +45,24 @@ type Writer struct {
 // NewWriter starts a file with its warcinfo record.
 func NewWriter(out io.Writer, software, operator, description string, now time.Time) (*Writer, error) {
 	w := &Writer{out: out, zip: gzip.NewWriter(io.Discard)}
-	fields := fields{{"software", software}, {"format", "WARC File Format 1.1"}, {"conformsTo", "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"},
-		{"description", description}}
+	fields := fields{
+		{"software", software},
+		{"format", "WARC File Format 1.1"},
+		{
+			"conformsTo", "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
+		},
+		{"description", description},
+	}
 	if operator != "" {
 		fields = append(fields, field{"operator", operator})
 	}
 	w.info = recordID()
-	return w, w.record(header{{"WARC-Type", "warcinfo"}, {"WARC-Record-ID", w.info}, {"WARC-Date", date(now)}, {"Content-Type", "application/warc-fields"}}, []byte(fields.String()))
+	return w, w.record(header{
+		{"WARC-Type", "warcinfo"},
+		{"WARC-Record-ID", w.info},
+		{"WARC-Date", date(now)},
+		{"Content-Type", "application/warc-fields"},
+	}, []byte(fields.String()))
 }
 
 // Bytes is the number of bytes written.
@@ -65,8 +76,16 @@ func (w *Writer) Page(p Page) error {
 		contentType = "application/octet-stream"
 	}
 	digest := Digest(p.Body)
-	err := w.record(header{{"WARC-Type", "resource"}, {"WARC-Record-ID", id}, {"WARC-Warcinfo-ID", w.info}, {"WARC-Date", date(p.FetchedAt)},
-		{"WARC-Target-URI", p.FinalURL}, {"WARC-Block-Digest", digest}, {"WARC-Payload-Digest", digest}, {"Content-Type", contentType}}, p.Body)
+	err := w.record(header{
+		{"WARC-Type", "resource"},
+		{"WARC-Record-ID", id},
+		{"WARC-Warcinfo-ID", w.info},
+		{"WARC-Date", date(p.FetchedAt)},
+		{"WARC-Target-URI", p.FinalURL},
+		{"WARC-Block-Digest", digest},
+		{"WARC-Payload-Digest", digest},
+		{"Content-Type", contentType},
+	}, p.Body)
 	if err != nil {
 		return err
 	}
@@ -81,8 +100,16 @@ func (w *Writer) Page(p Page) error {
 			metadata = append(metadata, field{"http-header-" + strings.ToLower(name), value})
 		}
 	}
-	return w.record(header{{"WARC-Type", "metadata"}, {"WARC-Record-ID", recordID()}, {"WARC-Warcinfo-ID", w.info}, {"WARC-Date", date(p.FetchedAt)},
-		{"WARC-Target-URI", p.FinalURL}, {"WARC-Refers-To", id}, {"Content-Type", "application/warc-fields"}}, []byte(metadata.String()))
+	return w.record(header{
+		{"WARC-Type", "metadata"},
+		{"WARC-Record-ID", recordID()},
+		{"WARC-Warcinfo-ID", w.info},
+		{"WARC-Date", date(p.FetchedAt)},
+		{"WARC-Target-URI", p.FinalURL},
+		{"WARC-Refers-To", id},
+		{"Content-Type", "application/warc-fields"},
+	},
+		[]byte(metadata.String()))
 }
 
 // Digest is the digest of content in WARC's notation.

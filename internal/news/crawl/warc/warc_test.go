@@ -69,8 +69,11 @@ func TestWriter_Records(t *testing.T) {
 		t.Fatal(err)
 	}
 	body := []byte("<html>Xin chào\r\n\r\nWARC/1.1</html>")
-	page := warc.Page{URL: "https://news.example/a", FinalURL: "https://news.example/b", FetchedAt: at, Status: 200, Kind: "article", Body: body, ContentType: "text/html",
-		Header: map[string][]string{"Etag": {`"x"`}, "Link": {"evil\r\nWARC-Type: response"}}}
+	page := warc.Page{
+		URL: "https://news.example/a", FinalURL: "https://news.example/b", FetchedAt: at, Status: 200,
+		Kind: "article", Body: body, ContentType: "text/html",
+		Header: map[string][]string{"Etag": {`"x"`}, "Link": {"evil\r\nWARC-Type: response"}},
+	}
 	for range 2 {
 		if err := w.Page(page); err != nil {
 			t.Fatal(err)
@@ -96,7 +99,8 @@ func TestWriter_Records(t *testing.T) {
 	require.Equal(t, warc.Digest(body), got.header.Get("WARC-Payload-Digest"))
 	require.Equal(t, all[0].header.Get("WARC-Record-ID"), got.header.Get("WARC-Warcinfo-ID"))
 	known := string(all[2].block)
-	if all[2].header.Get("WARC-Refers-To") != got.header.Get("WARC-Record-ID") || !strings.Contains(known, "requested-uri: https://news.example/a\r\n") ||
+	if all[2].header.Get("WARC-Refers-To") != got.header.Get("WARC-Record-ID") ||
+		!strings.Contains(known, "requested-uri: https://news.example/a\r\n") ||
 		!strings.Contains(known, "http-header-etag: \"x\"\r\n") || strings.Contains(known, "\r\nWARC-Type") {
 		t.Errorf("%s", known)
 	}

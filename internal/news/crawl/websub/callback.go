@@ -21,8 +21,10 @@ import (
 // CallbackStore finds and changes the subscription of a callback.
 type CallbackStore interface {
 	HubSubscription(ctx context.Context, callbackHash []byte) (s Subscription, known bool, err error)
-	ConfirmHubSubscription(ctx context.Context, callbackHash []byte, topic string, lease, renewAfter, repeatWithin time.Duration) (ok bool, err error)
-	DenyHubSubscription(ctx context.Context, callbackHash []byte, topic, reason string, retryAfter time.Duration) (ok bool, err error)
+	ConfirmHubSubscription(ctx context.Context, callbackHash []byte, topic string, lease, renewAfter,
+		repeatWithin time.Duration) (ok bool, err error)
+	DenyHubSubscription(ctx context.Context, callbackHash []byte, topic, reason string,
+		retryAfter time.Duration) (ok bool, err error)
 	DeleteHubSubscription(ctx context.Context, feed crawl.URLKey) error
 	GetCrawlDomain(ctx context.Context, domain string) (crawl.Domain, error)
 	GetURL(ctx context.Context, domain int32, id uuid.UUID) (u crawl.URL, known bool, err error)
@@ -81,7 +83,8 @@ func (c *Callback) Verify(ctx context.Context, token string, query url.Values) (
 		c.Metrics.HubRequested(ctx, "verified")
 		return http.StatusOK, challenge, nil
 	case "denied":
-		ok, err := c.Store.DenyHubSubscription(ctx, hashOf(token), topic, shorten("denied: "+printable([]byte(query.Get("hub.reason")))), retryDenied)
+		ok, err := c.Store.DenyHubSubscription(ctx, hashOf(token), topic,
+			shorten("denied: "+printable([]byte(query.Get("hub.reason")))), retryDenied)
 		if err != nil || !ok {
 			return http.StatusNotFound, "", err
 		}
@@ -104,7 +107,9 @@ func leaseOf(seconds string) time.Duration {
 // Deliver handles a delivery and returns the status of the response. A delivery without a
 // valid signature is ignored, but not refused (W3C WebSub, section 7). An unknown callback
 // is gone, which ends the subscription at the hub.
-func (c *Callback) Deliver(ctx context.Context, token string, header http.Header, body io.Reader) (status int, err error) {
+func (c *Callback) Deliver(
+	ctx context.Context, token string, header http.Header, body io.Reader,
+) (status int, err error) {
 	if len(token) > maxToken {
 		return http.StatusGone, nil
 	}
@@ -166,7 +171,8 @@ func (c *Callback) add(ctx context.Context, s Subscription, raw []byte, contentT
 		return http.StatusAccepted, nil // everything is known
 	}
 	if err := c.Crawls.StartCrawl(context.WithoutCancel(ctx), s.Domain); err != nil {
-		c.Log.WarnContext(ctx, "the crawl could not be started and will start within a minute", "domain", s.Domain, "error", err)
+		c.Log.WarnContext(ctx, "the crawl could not be started and will start within a minute", "domain", s.Domain,
+			"error", err)
 	}
 	return http.StatusAccepted, nil
 }

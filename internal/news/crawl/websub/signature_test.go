@@ -22,8 +22,11 @@ func TestKey_DerivesSecretAndToken(t *testing.T) {
 }
 
 func TestLeaseOf_BoundsLeases(t *testing.T) {
-	for text, want := range map[string]time.Duration{"": requestedLease, "x": requestedLease, "-5": requestedLease, "0": requestedLease, "1": minLease, "86400": 24 * time.Hour,
-		"99999999999999": maxLease, "9223372036854775807": maxLease, "92233720368547758070": requestedLease} {
+	for text, want := range map[string]time.Duration{
+		"": requestedLease, "x": requestedLease, "-5": requestedLease,
+		"0": requestedLease, "1": minLease, "86400": 24 * time.Hour,
+		"99999999999999": maxLease, "9223372036854775807": maxLease, "92233720368547758070": requestedLease,
+	} {
 		if got := leaseOf(text); got != want {
 			t.Errorf("%q: got %s, want %s", text, got, want)
 		}

@@ -207,8 +207,12 @@ func (s *Subscriber) discover(ctx context.Context, d Due) (found discover.HubLin
 func (s *Subscriber) post(ctx context.Context, d Due, k key) (problem string) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	form := url.Values{"hub.mode": {"subscribe"}, "hub.topic": {d.Topic}, "hub.callback": {strings.TrimSuffix(s.BaseURL, "/") + CallbackPath + k.token()},
-		"hub.lease_seconds": {strconv.Itoa(int(requestedLease.Seconds()))}, "hub.secret": {k.secret()}}.Encode()
+	form := url.Values{
+		"hub.mode": {"subscribe"}, "hub.topic": {d.Topic}, "hub.callback": {
+			strings.TrimSuffix(s.BaseURL, "/") + CallbackPath + k.token(),
+		},
+		"hub.lease_seconds": {strconv.Itoa(int(requestedLease.Seconds()))}, "hub.secret": {k.secret()},
+	}.Encode()
 	client := *s.Client
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	hub := d.Hub
@@ -242,7 +246,8 @@ func (s *Subscriber) post(ctx context.Context, d Due, k key) (problem string) {
 
 // printable returns the text of a response in one line.
 func printable(text []byte) string {
-	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(string(text), ""), func(r rune) bool { return r <= ' ' || r == 0x7f }), " ")
+	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(string(text), ""),
+		func(r rune) bool { return r <= ' ' || r == 0x7f }), " ")
 }
 
 func shorten(text string) string {

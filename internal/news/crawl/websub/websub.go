@@ -108,7 +108,9 @@ func (s *Subscriptions) PushedFeeds(ctx context.Context, domain int32) ([]crawl.
 
 // NoteHubs subscribes to a hub of a feed, or ends the subscription of a feed that names no
 // acceptable hub any more: its deliveries are then refused.
-func (s *Subscriptions) NoteHubs(ctx context.Context, feed crawl.URLKey, address string, links discover.HubLinks) error {
+func (s *Subscriptions) NoteHubs(
+	ctx context.Context, feed crawl.URLKey, address string, links discover.HubLinks,
+) error {
 	hubs := acceptable(s.Guard, links)
 	if len(hubs) == 0 {
 		return s.Store.DeleteHubSubscription(ctx, feed)
@@ -122,8 +124,11 @@ func (s *Subscriptions) subscribe(ctx context.Context, feed crawl.URLKey, addres
 	if err != nil {
 		return err
 	}
-	return s.Store.UpsertHubSubscription(ctx, Subscription{SubscriptionID: id, Sealed: sealed, CallbackHash: hashOf(k.token()),
-		PushedFeed: crawl.PushedFeed{URLKey: feed, FeedURL: address, Hub: hub, Topic: topic}})
+	return s.Store.UpsertHubSubscription(ctx,
+		Subscription{
+			SubscriptionID: id, Sealed: sealed, CallbackHash: hashOf(k.token()),
+			PushedFeed: crawl.PushedFeed{URLKey: feed, FeedURL: address, Hub: hub, Topic: topic},
+		})
 }
 
 // Distrust polls a feed at its normal pace again.

@@ -86,7 +86,9 @@ func (c *counts) delivered(result string) int {
 func newRig(t *testing.T) *rig {
 	t.Helper()
 	t.Parallel()
-	d := &rig{Newsroom: newsroomtest.Open(t), hub: hubtest.Start(t), counts: &counts{requests: map[string]int{}, deliveries: map[string]int{}}}
+	d := &rig{Newsroom: newsroomtest.Open(t), hub: hubtest.Start(t), counts: &counts{
+		requests: map[string]int{}, deliveries: map[string]int{},
+	}}
 	var err error
 	d.world, err = crawltest.New(crawltest.Options{Articles: 3, Hub: d.hub.URL})
 	d.Must(err)
@@ -95,15 +97,23 @@ func newRig(t *testing.T) *rig {
 	log := slog.New(slog.DiscardHandler)
 	limits := crawler.DefaultLimits()
 	limits.RequestDelay, limits.IPDelay, limits.FetchTimeout, limits.MaxIdleWait = requestDelay, 0, 5*time.Second, 0
-	trusted := append(d.world.AllowPrivate(), d.hub.Host(), strings.TrimPrefix(d.site.Home()[:strings.LastIndex(d.site.Home(), "/")], "http://"))
+	trusted := append(d.world.AllowPrivate(), d.hub.Host(),
+		strings.TrimPrefix(d.site.Home()[:strings.LastIndex(d.site.Home(), "/")], "http://"))
 	d.guard, err = ssrf.New(trusted)
 	d.Must(err)
-	d.made, err = crawlrig.New(t.Context(), crawlrig.Options{Store: d.Store, Redis: enginetest.RedisClient(t, d.RedisURL), Objects: d.Objects, Limits: limits,
-		Policy: crawl.DefaultRevisitPolicy(), Log: log, AllowPrivate: d.world.AllowPrivate(), Resolver: d.world.Resolver()})
+	d.made, err = crawlrig.New(t.Context(),
+		crawlrig.Options{
+			Store: d.Store, Redis: enginetest.RedisClient(t, d.RedisURL), Objects: d.Objects,
+			Limits: limits,
+			Policy: crawl.DefaultRevisitPolicy(), Log: log, AllowPrivate: d.world.AllowPrivate(),
+			Resolver: d.world.Resolver(),
+		})
 	d.Must(err)
 	t.Cleanup(d.made.Fetcher.Close)
 	d.made.Crawler.Subscriptions = &websub.Subscriptions{Store: d.Store, Sealer: d.Sealer, Guard: d.guard}
-	d.callback = &websub.Callback{Store: d.Store, Frontier: d.made.Crawler, Crawls: d.counts, Sealer: d.Sealer, Metrics: d.counts, Log: log}
+	d.callback = &websub.Callback{
+		Store: d.Store, Frontier: d.made.Crawler, Crawls: d.counts, Sealer: d.Sealer, Metrics: d.counts, Log: log,
+	}
 	d.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token := strings.TrimPrefix(r.URL.Path, websub.CallbackPath)
 		if r.Method == http.MethodPost {
@@ -127,14 +137,18 @@ func newRig(t *testing.T) *rig {
 }
 
 func (d *rig) newSubscriber() *websub.Subscriber {
-	return &websub.Subscriber{Store: d.Store, Feeds: d.made.Crawler, Client: &http.Client{}, Guard: d.guard, Sealer: d.Sealer, BaseURL: d.server.URL, Metrics: d.counts,
-		Log: slog.New(slog.DiscardHandler)}
+	return &websub.Subscriber{
+		Store: d.Store, Feeds: d.made.Crawler, Client: &http.Client{}, Guard: d.guard,
+		Sealer: d.Sealer, BaseURL: d.server.URL, Metrics: d.counts,
+		Log: slog.New(slog.DiscardHandler),
+	}
 }
 
 // seedFeed makes the feed a seed and crawls the site.
 func (d *rig) seedFeed() {
 	d.T.Helper()
-	d.Must(crawlrig.CreateSeeds(d.T.Context(), d.Store, d.Workspace, crawl.DefaultRevisitPolicy(), crawl.Feed, d.site.FeedURL()))
+	d.Must(crawlrig.CreateSeeds(d.T.Context(), d.Store, d.Workspace, crawl.DefaultRevisitPolicy(), crawl.Feed,
+		d.site.FeedURL()))
 	d.crawl()
 }
 
@@ -166,7 +180,9 @@ func (d *rig) subscribe() hubtest.Subscription {
 	d.T.Helper()
 	d.seedFeed()
 	d.request()
-	e2etest.Eventually(d.T, 20*time.Second, "the hub to verify the subscription", func() bool { return len(d.hub.Subscriptions(d.site.FeedURL())) == 1 })
+	e2etest.Eventually(d.T, 20*time.Second, "the hub to verify the subscription", func() bool {
+		return len(d.hub.Subscriptions(d.site.FeedURL())) == 1
+	})
 	return d.hub.Subscriptions(d.site.FeedURL())[0]
 }
 
@@ -186,7 +202,8 @@ func (d *rig) feed() crawl.PushedFeed {
 // deliver lets the hub deliver a feed with some articles, and checks the responses.
 func (d *rig) deliver(want int, articles ...crawltest.Article) {
 	d.T.Helper()
-	if got := d.hub.Publish(d.site.FeedURL(), "application/rss+xml", d.site.RSS(articles)); !slices.Equal(got, []int{want}) {
+	if got := d.hub.Publish(d.site.FeedURL(), "application/rss+xml", d.site.RSS(articles)); !slices.Equal(got,
+		[]int{want}) {
 		d.T.Fatalf("got the responses %v to a delivery, want %d", got, want)
 	}
 }
@@ -222,7 +239,9 @@ func TestSubscriber_SubscribesToTheHubOfAFeed(t *testing.T) {
 	if got := d.feed(); got.Status != crawl.PushPending {
 		t.Errorf("got the status %q before the hub has verified the request, want pending", got.Status)
 	}
-	e2etest.Eventually(t, 20*time.Second, "the verification", func() bool { return d.feed().Status == crawl.PushActive })
+	e2etest.Eventually(t, 20*time.Second, "the verification", func() bool {
+		return d.feed().Status == crawl.PushActive
+	})
 	form := d.hub.Requests()[0]
 	if secret := form.Get("hub.secret"); len(secret) < 32 || len(secret) >= 200 {
 		t.Errorf("got a secret of %d bytes, want 32 to 199", len(secret))
@@ -230,7 +249,8 @@ func TestSubscriber_SubscribesToTheHubOfAFeed(t *testing.T) {
 	if token := form.Get("hub.callback")[len(d.server.URL+websub.CallbackPath):]; len(token) < 40 {
 		t.Errorf("got the callback %q, want one that cannot be guessed", form.Get("hub.callback"))
 	}
-	if d.Count("select count(*) from websub_subscriptions where position($1 in key) > 0 or position($1 in callback_hash) > 0", []byte(form.Get("hub.secret"))) > 0 {
+	if d.Count("select count(*) from websub_subscriptions where position($1 in key) > 0 or position($1 in "+
+		"callback_hash) > 0", []byte(form.Get("hub.secret"))) > 0 {
 		t.Error("the secret is stored in plain text")
 	}
 	if got := d.secondsUntil("due_at", "websub_subscriptions"); !near(got, 10*24*3600*2/3) {
@@ -278,7 +298,8 @@ func TestCallback_AddsAnArticleOnceHoweverOftenItIsDelivered(t *testing.T) {
 	var all sync.WaitGroup
 	for range 5 {
 		all.Go(func() {
-			if status, err := d.hub.Deliver(s, "application/rss+xml", document); status != http.StatusAccepted || err != nil {
+			if status, err := d.hub.Deliver(s, "application/rss+xml", document); status != http.StatusAccepted ||
+				err != nil {
 				t.Errorf("a repeated delivery got %d %v, want 202", status, err)
 			}
 		})
@@ -287,7 +308,8 @@ func TestCallback_AddsAnArticleOnceHoweverOftenItIsDelivered(t *testing.T) {
 	d.fetchDue()
 	d.deliver(http.StatusAccepted, fresh)
 	if !d.stored(fresh) || d.queued() != 0 || d.counts.articles != 1 {
-		t.Errorf("got %d delivered articles and %d in the queue, want one that is stored", d.counts.articles, d.queued())
+		t.Errorf("got %d delivered articles and %d in the queue, want one that is stored", d.counts.articles,
+			d.queued())
 	}
 }
 
@@ -297,8 +319,10 @@ func TestCallback_IgnoresDeliveriesWithoutValidSignature(t *testing.T) {
 	fresh := d.site.Publish()
 	document := d.site.RSS([]crawltest.Article{fresh})
 	for name, signature := range map[string]string{
-		"none": "none", "another secret": hubtest.Sign("sha256", "guessed", document), "another document": hubtest.Sign("sha256", s.Secret, []byte("x")),
-		"an unknown method": "md5=00", "no hexadecimal number": "sha256=zz", "empty": "sha256=", "no method": hubtest.Sign("sha256", s.Secret, document)[7:],
+		"none": "none", "another secret": hubtest.Sign("sha256", "guessed", document),
+		"another document":  hubtest.Sign("sha256", s.Secret, []byte("x")),
+		"an unknown method": "md5=00", "no hexadecimal number": "sha256=zz", "empty": "sha256=",
+		"no method": hubtest.Sign("sha256", s.Secret, document)[7:],
 	} {
 		d.hub.Behave(hubtest.Behavior{Signature: signature})
 		d.deliver(http.StatusAccepted, fresh)
@@ -332,11 +356,21 @@ func TestCallback_VerifiesOnlyItsOwnRequests(t *testing.T) {
 		callback string
 		query    url.Values
 	}{
-		"no pending request": {s.Callback, url.Values{"hub.mode": {"subscribe"}, "hub.topic": {s.Topic}, "hub.challenge": {"x"}, "hub.lease_seconds": {"10"}}},
-		"another topic":      {s.Callback, url.Values{"hub.mode": {"subscribe"}, "hub.topic": {s.Topic + "x"}, "hub.challenge": {"x"}}},
-		"unsubscribe":        {s.Callback, url.Values{"hub.mode": {"unsubscribe"}, "hub.topic": {s.Topic}, "hub.challenge": {"x"}}},
-		"another callback":   {d.server.URL + websub.CallbackPath + "guess", url.Values{"hub.mode": {"subscribe"}, "hub.topic": {s.Topic}, "hub.challenge": {"x"}}},
-		"a foreign denial":   {d.server.URL + websub.CallbackPath + "guess", url.Values{"hub.mode": {"denied"}, "hub.topic": {s.Topic}}},
+		"no pending request": {s.Callback, url.Values{
+			"hub.mode": {"subscribe"}, "hub.topic": {s.Topic}, "hub.challenge": {"x"}, "hub.lease_seconds": {"10"},
+		}},
+		"another topic": {
+			s.Callback, url.Values{"hub.mode": {"subscribe"}, "hub.topic": {s.Topic + "x"}, "hub.challenge": {"x"}},
+		},
+		"unsubscribe": {
+			s.Callback, url.Values{"hub.mode": {"unsubscribe"}, "hub.topic": {s.Topic}, "hub.challenge": {"x"}},
+		},
+		"another callback": {d.server.URL + websub.CallbackPath + "guess", url.Values{
+			"hub.mode": {"subscribe"}, "hub.topic": {s.Topic}, "hub.challenge": {"x"},
+		}},
+		"a foreign denial": {d.server.URL + websub.CallbackPath + "guess", url.Values{
+			"hub.mode": {"denied"}, "hub.topic": {s.Topic},
+		}},
 	} {
 		if strings.HasPrefix(name, "another topic") {
 			d.Exec("update websub_subscriptions set requested_until = now() + interval '1 hour'")
@@ -362,24 +396,31 @@ func TestSubscriber_RenewsWithTheDiscoveredHub(t *testing.T) {
 		t.Errorf("got %d seconds until the renewal, want two thirds of the lease", got)
 	}
 	expire := func() {
-		d.Exec("update websub_subscriptions set due_at = now(), discovered_at = now() - interval '1 hour', lease_ends_at = now() + interval '1 minute'")
+		d.Exec("update websub_subscriptions set due_at = now(), discovered_at = now() - interval '1 hour', " +
+			"lease_ends_at = now() + interval '1 minute'")
 	}
 	expire()
 	d.request()
-	e2etest.Eventually(t, 20*time.Second, "the renewal", func() bool { return d.secondsUntil("lease_ends_at", "websub_subscriptions") > 600 })
+	e2etest.Eventually(t, 20*time.Second, "the renewal", func() bool {
+		return d.secondsUntil("lease_ends_at", "websub_subscriptions") > 600
+	})
 	requests := d.hub.Requests()
-	if len(requests) != 2 || requests[1].Get("hub.callback") != first.Callback || requests[1].Get("hub.secret") != first.Secret {
+	if len(requests) != 2 || requests[1].Get("hub.callback") != first.Callback ||
+		requests[1].Get("hub.secret") != first.Secret {
 		t.Errorf("got the requests %v, want a renewal of the same subscription", requests)
 	}
 
 	next := hubtest.Start(t)
 	next.Behave(hubtest.Behavior{})
-	d.guard, _ = ssrf.New(append(d.world.AllowPrivate(), d.hub.Host(), next.Host(), strings.TrimSuffix(strings.TrimPrefix(d.site.Home(), "http://"), "/")))
+	d.guard, _ = ssrf.New(append(d.world.AllowPrivate(), d.hub.Host(), next.Host(),
+		strings.TrimSuffix(strings.TrimPrefix(d.site.Home(), "http://"), "/")))
 	d.subscriber = d.newSubscriber()
 	d.site.SetHub(next.URL)
 	expire()
 	d.request()
-	e2etest.Eventually(t, 20*time.Second, "the subscription to the new hub", func() bool { return len(next.Subscriptions(d.site.FeedURL())) == 1 })
+	e2etest.Eventually(t, 20*time.Second, "the subscription to the new hub", func() bool {
+		return len(next.Subscriptions(d.site.FeedURL())) == 1
+	})
 	if got := next.Subscriptions(d.site.FeedURL())[0]; got.Callback == first.Callback || got.Secret == first.Secret {
 		t.Error("the new hub got the callback or the secret of the former one")
 	}
@@ -409,7 +450,8 @@ func TestSubscriber_FollowsRedirectsOfTheHub(t *testing.T) {
 		d.site.SetHub(d.hub.URL + "/302")
 		d.seedFeed()
 		d.request()
-		if got := d.feed(); got.Status != crawl.PushPending || !strings.HasPrefix(got.LastError, "hub_refused: 302") || len(d.hub.Requests()) != 0 {
+		if got := d.feed(); got.Status != crawl.PushPending || !strings.HasPrefix(got.LastError, "hub_refused: 302") ||
+			len(d.hub.Requests()) != 0 {
 			t.Errorf("got %+v, want a refused request", got)
 		}
 	})
@@ -429,7 +471,10 @@ func TestSubscriber_AcceptsADenial(t *testing.T) {
 	}
 	// What it delivers nevertheless does not slow down polling.
 	form := d.hub.Requests()[0]
-	status, err := d.hub.Deliver(hubtest.Subscription{Topic: form.Get("hub.topic"), Callback: form.Get("hub.callback"), Secret: form.Get("hub.secret")}, "application/rss+xml", d.site.RSS(d.site.Articles()))
+	status, err := d.hub.Deliver(hubtest.Subscription{
+		Topic: form.Get("hub.topic"), Callback: form.Get("hub.callback"),
+		Secret: form.Get("hub.secret"),
+	}, "application/rss+xml", d.site.RSS(d.site.Articles()))
 	if d.Must(err); status != http.StatusAccepted || d.feed().IsDelivering {
 		t.Errorf("got %d and %+v, want the delivery accepted and the normal pace", status, d.feed())
 	}
@@ -482,14 +527,18 @@ func TestCrawler_PollsLessOftenOnlyWhileTheHubDelivers(t *testing.T) {
 
 func TestCrawler_PollsDiscoveredFeedsLessOftenWhileTheHubDelivers(t *testing.T) {
 	d := newRig(t)
-	d.Must(crawlrig.CreateSeeds(t.Context(), d.Store, d.Workspace, crawl.DefaultRevisitPolicy(), crawl.Home, d.site.Home()))
+	d.Must(crawlrig.CreateSeeds(t.Context(), d.Store, d.Workspace, crawl.DefaultRevisitPolicy(), crawl.Home,
+		d.site.Home()))
 	d.crawl()
 	d.request()
-	e2etest.Eventually(t, 20*time.Second, "the subscription", func() bool { return len(d.hub.Subscriptions(d.site.FeedURL())) == 1 })
+	e2etest.Eventually(t, 20*time.Second, "the subscription", func() bool {
+		return len(d.hub.Subscriptions(d.site.FeedURL())) == 1
+	})
 	d.deliver(http.StatusAccepted, d.site.Publish())
 	d.Exec("update urls set due_at = now() where kind = 'feed'")
 	d.fetchDue()
-	if got := d.Count("select round(extract(epoch from due_at - now()))::int from urls where kind = 'feed'"); !near(got, 3600) {
+	if got := d.Count("select round(extract(epoch from due_at - now()))::int from urls where kind = 'feed'"); !near(got,
+		3600) {
 		t.Errorf("got a poll after %d s, want an hour", got)
 	}
 }
@@ -510,7 +559,9 @@ func TestSubscriber_RetriesAHubThatDied(t *testing.T) {
 	}
 	d.hub.Behave(hubtest.Behavior{})
 	d.request()
-	e2etest.Eventually(t, 20*time.Second, "the subscription", func() bool { return d.feed().Status == crawl.PushActive && d.feed().LastError == "" })
+	e2etest.Eventually(t, 20*time.Second, "the subscription", func() bool {
+		return d.feed().Status == crawl.PushActive && d.feed().LastError == ""
+	})
 }
 
 func TestSubscriber_EachWorkerRequestsOthers(t *testing.T) {
@@ -547,7 +598,9 @@ func TestSubscriber_ContinuesAfterAWorkerDied(t *testing.T) {
 	d.hub.Behave(hubtest.Behavior{})
 	d.Exec("update websub_subscriptions set due_at = now()") // the claim has expired
 	d.request()
-	e2etest.Eventually(t, 20*time.Second, "the subscription", func() bool { return d.feed().Status == crawl.PushActive })
+	e2etest.Eventually(t, 20*time.Second, "the subscription", func() bool {
+		return d.feed().Status == crawl.PushActive
+	})
 	// The dead worker records its request after all: nothing changes.
 	d.Must(d.Store.RecordHubRequest(t.Context(), uuid.New(), due[0].SubscriptionID, "hub_unreachable", time.Minute))
 	if got := d.feed(); got.LastError != "" {
@@ -560,7 +613,8 @@ func TestCallback_EndsSubscriptionsThatNobodyWants(t *testing.T) {
 	d.subscribe()
 	d.Exec("delete from seeds")
 	d.deliver(http.StatusGone, d.site.Publish())
-	if got := d.Count("select count(*) from websub_subscriptions"); got != 0 || d.queued() != 0 || len(d.hub.Subscriptions(d.site.FeedURL())) != 0 {
+	if got := d.Count("select count(*) from websub_subscriptions"); got != 0 || d.queued() != 0 ||
+		len(d.hub.Subscriptions(d.site.FeedURL())) != 0 {
 		t.Errorf("got %d subscriptions and %d articles, want none", got, d.queued())
 	}
 }
@@ -579,7 +633,8 @@ func TestCallback_PollsTheFeedAfterADeliveryWithoutEntries(t *testing.T) {
 	d := newRig(t)
 	d.subscribe()
 	fresh := d.site.Publish()
-	if got := d.hub.Publish(d.site.FeedURL(), "text/plain", []byte("something is new")); !slices.Equal(got, []int{http.StatusAccepted}) {
+	if got := d.hub.Publish(d.site.FeedURL(), "text/plain", []byte("something is new")); !slices.Equal(got,
+		[]int{http.StatusAccepted}) {
 		t.Fatalf("got the responses %v, want 202", got)
 	}
 	d.fetchDue()
@@ -593,7 +648,8 @@ func TestCallback_RefetchesUpdatedArticles(t *testing.T) {
 	d.subscribe()
 	a := d.site.Articles()[0]
 	entry := func(updated time.Time) []byte {
-		return []byte(`<feed xmlns="http://www.w3.org/2005/Atom"><entry><title>x</title><link href="` + a.URL + `"/><updated>` + updated.Format(time.RFC3339) + `</updated></entry></feed>`)
+		return []byte(`<feed xmlns="http://www.w3.org/2005/Atom"><entry><title>x</title><link href="` + a.URL +
+			`"/><updated>` + updated.Format(time.RFC3339) + `</updated></entry></feed>`)
 	}
 	due := func() int { return d.Count("select count(*) from urls where url = $1 and due_at <= now()", a.URL) }
 	d.hub.Publish(d.site.FeedURL(), "application/atom+xml", entry(a.PublishedAt))
@@ -612,10 +668,14 @@ func TestCallback_AddsOnlyWhatTheSeedAllows(t *testing.T) {
 	d.subscribe()
 	d.Exec("update seeds set deny = '{/denied/}'")
 	document := `<rss><channel>`
-	for _, link := range []string{"https://other.example/a.html", d.site.URL("/denied/a.html"), d.site.URL("/private/../denied/b.html"), "javascript:alert(1)", "http://10.0.0.1/x"} {
+	for _, link := range []string{
+		"https://other.example/a.html", d.site.URL("/denied/a.html"),
+		d.site.URL("/private/../denied/b.html"), "javascript:alert(1)", "http://10.0.0.1/x",
+	} {
 		document += "<item><title>x</title><link>" + link + "</link></item>"
 	}
-	if got := d.hub.Publish(d.site.FeedURL(), "application/rss+xml", []byte(document+"</channel></rss>")); !slices.Equal(got, []int{http.StatusAccepted}) {
+	if got := d.hub.Publish(d.site.FeedURL(), "application/rss+xml",
+		[]byte(document+"</channel></rss>")); !slices.Equal(got, []int{http.StatusAccepted}) {
 		t.Fatalf("got the responses %v, want 202", got)
 	}
 	if d.queued() != 0 {
@@ -626,7 +686,8 @@ func TestCallback_AddsOnlyWhatTheSeedAllows(t *testing.T) {
 func TestCallback_BoundsDeliveries(t *testing.T) {
 	d := newRig(t)
 	d.subscribe()
-	if got := d.hub.Publish(d.site.FeedURL(), "application/rss+xml", make([]byte, websub.MaxDelivery+1)); !slices.Equal(got, []int{http.StatusRequestEntityTooLarge}) {
+	if got := d.hub.Publish(d.site.FeedURL(), "application/rss+xml",
+		make([]byte, websub.MaxDelivery+1)); !slices.Equal(got, []int{http.StatusRequestEntityTooLarge}) {
 		t.Errorf("got the responses %v, want 413", got)
 	}
 }
@@ -658,16 +719,27 @@ func TestSubscriptions_AcceptsOnlySafeHubs(t *testing.T) {
 		self string
 		want string // hub
 	}{
-		"HTTPS":             {[]string{"https://hub.example/"}, "http://news.example/feed", "https://hub.example/"},
-		"plain HTTP":        {[]string{"http://hub.example/"}, "https://news.example/feed", ""},
-		"the second":        {[]string{"http://hub.example/", "https://b.example/"}, "https://news.example/feed", "https://b.example/"},
-		"a private address": {[]string{"https://10.0.0.1/", "https://127.0.0.1/", "https://169.254.169.254/", "https://[::1]/", "https://2130706433/", "https://localhost/"}, "https://news.example/feed", ""},
-		"another port":      {[]string{"https://hub.example:8443/"}, "https://news.example/feed", ""},
-		"credentials":       {[]string{"https://user:secret@hub.example/"}, "https://news.example/feed", ""},
-		"a private topic":   {[]string{"https://hub.example/"}, "http://192.168.0.1/feed", ""},
-		"trusted":           {[]string{d.hub.URL}, "https://news.example/feed", d.hub.URL},
+		"HTTPS":      {[]string{"https://hub.example/"}, "http://news.example/feed", "https://hub.example/"},
+		"plain HTTP": {[]string{"http://hub.example/"}, "https://news.example/feed", ""},
+		"the second": {
+			[]string{"http://hub.example/", "https://b.example/"},
+			"https://news.example/feed",
+			"https://b.example/",
+		},
+		"a private address": {
+			[]string{
+				"https://10.0.0.1/", "https://127.0.0.1/", "https://169.254.169.254/", "https://[::1]/",
+				"https://2130706433/", "https://localhost/",
+			}, "https://news.example/feed", "",
+		},
+		"another port":    {[]string{"https://hub.example:8443/"}, "https://news.example/feed", ""},
+		"credentials":     {[]string{"https://user:secret@hub.example/"}, "https://news.example/feed", ""},
+		"a private topic": {[]string{"https://hub.example/"}, "http://192.168.0.1/feed", ""},
+		"trusted":         {[]string{d.hub.URL}, "https://news.example/feed", d.hub.URL},
 	} {
-		d.Must(d.made.Crawler.Subscriptions.NoteHubs(t.Context(), key, d.site.FeedURL(), discover.HubLinks{Hubs: c.hubs, Self: c.self}))
+		d.Must(d.made.Crawler.Subscriptions.NoteHubs(t.Context(), key, d.site.FeedURL(), discover.HubLinks{
+			Hubs: c.hubs, Self: c.self,
+		}))
 		all, err := d.Store.PushedFeeds(t.Context(), domain.ID, 10)
 		d.Must(err)
 		got := ""

@@ -53,7 +53,8 @@ func parsePlainHost(authority, scheme string) (hostname, port string, ok bool) {
 	for i := range len(hostname) + 1 {
 		if i < len(hostname) && hostname[i] != '.' {
 			c := hostname[i]
-			if alphanumeric := 'a' <= c && c <= 'z' || '0' <= c && c <= '9'; !alphanumeric && (c != '-' || i == label || hostname[i-1] == '-') {
+			if alphanumeric := 'a' <= c && c <= 'z' || '0' <= c && c <= '9'; !alphanumeric &&
+				(c != '-' || i == label || hostname[i-1] == '-') {
 				return "", "", false
 			}
 			continue
@@ -95,7 +96,8 @@ func isPlainText(s string, query bool) bool {
 		c := s[i]
 		switch {
 		case 'a' <= c && c <= 'z', '0' <= c && c <= '9', 'A' <= c && c <= 'Z':
-		case c == '-', c == '_', c == '~', c == '.', c == '/', c == ',', c == '+', c == '=', c == ':', c == '@', c == '!', c == '&', c == '*', c == '$':
+		case c == '-', c == '_', c == '~', c == '.', c == '/', c == ',', c == '+', c == '=', c == ':', c == '@',
+			c == '!', c == '&', c == '*', c == '$':
 		case query && (c == '%' || c == '?' || c == ';'):
 		default:
 			return false

@@ -74,16 +74,20 @@ func matchesAny(list []string, name string) bool {
 // VnExpress.
 func isTracking(name string) bool {
 	switch name {
-	case "fbclid", "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "msclkid", "yclid", "twclid", "ttclid", "igshid", "igsh",
-		"zarsrc", "zanpid", "gidzl", "zalo_src", "mc_cid", "mc_eid", "_ga", "_gl", "_hsenc", "_hsmi", "hsctatracking", "mkt_tok",
-		"li_fat_id", "vero_id", "vero_conv", "wickedid", "oly_enc_id", "oly_anon_id", "s_cid", "ncid", "cmpid", "wt.mc_id",
-		"wt.mc_ev", "ito", "spm", "scm", "__twitter_impression", "ref_src", "ref_url", "guccounter", "__tn__", "fb_action_ids",
-		"fb_action_types", "fb_source", "fb_ref", "rb_clickid", "srsltid", "sscid", "ef_id", "gad_source", "gad_campaignid",
-		"epik", "_openstat", "ysclid", "_branch_match_id", "_branch_referrer", "mibextid", "sharetype", "amp_js_v",
+	case "fbclid", "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "msclkid", "yclid", "twclid", "ttclid", "igshid",
+		"igsh", "zarsrc", "zanpid", "gidzl", "zalo_src", "mc_cid", "mc_eid", "_ga", "_gl", "_hsenc", "_hsmi",
+		"hsctatracking", "mkt_tok", "li_fat_id", "vero_id", "vero_conv", "wickedid", "oly_enc_id", "oly_anon_id",
+		"s_cid", "ncid", "cmpid", "wt.mc_id", "wt.mc_ev", "ito", "spm", "scm", "__twitter_impression", "ref_src",
+		"ref_url", "guccounter", "__tn__", "fb_action_ids", "fb_action_types", "fb_source", "fb_ref", "rb_clickid",
+		"srsltid", "sscid", "ef_id", "gad_source", "gad_campaignid", "epik", "_openstat", "ysclid", "_branch_match_id",
+		"_branch_referrer", "mibextid", "sharetype", "amp_js_v",
 		"vn_source", "vn_medium", "vn_campaign", "vn_term", "vn_content", "vn_thumb", "vn_zone", "vn_aid":
 		return true
 	}
-	for _, prefix := range []string{"utm_", "pk_", "mtm_", "matomo_", "guce_", "__cft__", "_x_tr_", "hsa_", "at_custom"} {
+	for _, prefix := range []string{
+		"utm_", "pk_", "mtm_", "matomo_", "guce_", "__cft__", "_x_tr_", "hsa_",
+		"at_custom",
+	} {
 		if strings.HasPrefix(name, prefix) {
 			return true
 		}

@@ -88,8 +88,10 @@ func parseStandard(raw string, base URL, rules Rules) (URL, error) {
 	if hostname == "" || strings.HasSuffix(hostname, ".") || len(hostname) > 253 {
 		return URL{}, ErrInvalid
 	}
-	return parts{scheme: scheme, hostname: hostname, port: parsed.Port(), path: parsed.Pathname(),
-		query: strings.TrimPrefix(parsed.Search(), "?")}.canonical(rules)
+	return parts{
+		scheme: scheme, hostname: hostname, port: parsed.Port(), path: parsed.Pathname(),
+		query: strings.TrimPrefix(parsed.Search(), "?"),
+	}.canonical(rules)
 }
 
 // canonical removes everything that does not change the page.

@@ -68,8 +68,10 @@ func TestParse_Canonical(t *testing.T) {
 func TestParse_Errors(t *testing.T) {
 	long := strings.Repeat("a", MaxLength)
 	for raw, want := range map[string]error{
-		"": ErrInvalid, "news": ErrInvalid, "/a": ErrInvalid, "https://": ErrInvalid, "https://exa mple.org/": ErrInvalid, "http://a:99999/": ErrInvalid,
-		"http://../": ErrInvalid, "http://./": ErrInvalid, "mailto:a@example.org": ErrScheme, "javascript:alert(1)": ErrScheme, "ftp://example.org/": ErrScheme, "data:,a": ErrScheme,
+		"": ErrInvalid, "news": ErrInvalid, "/a": ErrInvalid, "https://": ErrInvalid,
+		"https://exa mple.org/": ErrInvalid, "http://a:99999/": ErrInvalid,
+		"http://../": ErrInvalid, "http://./": ErrInvalid, "mailto:a@example.org": ErrScheme,
+		"javascript:alert(1)": ErrScheme, "ftp://example.org/": ErrScheme, "data:,a": ErrScheme,
 		"https://user@example.org/": ErrCredentials, "https://:secret@example.org/": ErrCredentials,
 		"https://example.org/" + long: ErrTooLong, "https://example.org/?a=" + strings.Repeat(long, 20): ErrTooLong,
 	} {
@@ -86,8 +88,10 @@ func TestParse_Errors(t *testing.T) {
 func TestResolve_References(t *testing.T) {
 	base, _ := Parse("https://example.org/tin/a.html?id=1", Rules{})
 	for ref, want := range map[string]string{
-		"b.html": "https://example.org/tin/b.html", "/b": "https://example.org/b", "../b": "https://example.org/b", "?x=1": "https://example.org/tin/a.html?x=1",
-		"//khac.example/b": "https://khac.example/b", "#top": "https://example.org/tin/a.html?id=1", "": "https://example.org/tin/a.html?id=1",
+		"b.html": "https://example.org/tin/b.html", "/b": "https://example.org/b", "../b": "https://example.org/b",
+		"?x=1":             "https://example.org/tin/a.html?x=1",
+		"//khac.example/b": "https://khac.example/b", "#top": "https://example.org/tin/a.html?id=1",
+		"":                    "https://example.org/tin/a.html?id=1",
 		"http://example.org/": "http://example.org/",
 	} {
 		if u, err := base.Resolve(ref, Rules{}); err != nil || u.String() != want {
@@ -101,9 +105,21 @@ func TestRules_Parameters(t *testing.T) {
 		rules     Rules
 		raw, want string
 	}{
-		{Rules{Drop: []string{"ref", "click_*"}}, "https://example.org/?ref=1&click_a=2&id=3", "https://example.org/?id=3"},
-		{Rules{Keep: []string{"utm_source"}}, "https://example.org/?utm_source=1&utm_medium=2", "https://example.org/?utm_source=1"},
-		{Rules{Keep: []string{"id"}, DropOthers: true}, "https://example.org/?id=1&a=2&b=3", "https://example.org/?id=1"},
+		{
+			Rules{Drop: []string{"ref", "click_*"}},
+			"https://example.org/?ref=1&click_a=2&id=3",
+			"https://example.org/?id=3",
+		},
+		{
+			Rules{Keep: []string{"utm_source"}},
+			"https://example.org/?utm_source=1&utm_medium=2",
+			"https://example.org/?utm_source=1",
+		},
+		{
+			Rules{Keep: []string{"id"}, DropOthers: true},
+			"https://example.org/?id=1&a=2&b=3",
+			"https://example.org/?id=1",
+		},
 		{Rules{DropNothing: true}, "https://example.org/?utm_source=1", "https://example.org/?utm_source=1"},
 		{Rules{HTTPS: true}, "http://example.org/a", "https://example.org/a"},
 		{Rules{HTTPS: true}, "http://example.org:8080/a", "http://example.org:8080/a"},
@@ -119,12 +135,18 @@ func TestURL_Parts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := fmt.Sprint(u.Scheme(), " ", u.Host(), " ", u.Hostname(), " ", u.Domain(), " ", u.Path(), " ", u.Query(), " ", u.Origin(), " ", u.RequestURI())
-	if want := "http thethao.baomau.com.vn:8080 thethao.baomau.com.vn baomau.com.vn /tin a&b=1 http://thethao.baomau.com.vn:8080 /tin?a&b=1"; got != want {
+	got := fmt.Sprint(u.Scheme(), " ", u.Host(), " ", u.Hostname(), " ", u.Domain(), " ", u.Path(), " ", u.Query(), " ",
+		u.Origin(), " ", u.RequestURI())
+	if want := "http thethao.baomau.com.vn:8080 thethao.baomau.com.vn baomau.com.vn /tin a&b=1 " +
+		"http://thethao.baomau.com.vn:8080 /tin?a&b=1"; got != want {
 		t.Error(got)
 	}
-	for host, want := range map[string]string{"www.example.org": "example.org", "a.b.gov.vn": "b.gov.vn", "com.vn": "com.vn", "localhost": "localhost",
-		"127.0.0.1": "127.0.0.1", "[::1]": "[::1]", "A.Example.ORG.": "example.org", "site-0001.test": "site-0001.test", "x.blogspot.com": "x.blogspot.com"} {
+	for host, want := range map[string]string{
+		"www.example.org": "example.org", "a.b.gov.vn": "b.gov.vn",
+		"com.vn": "com.vn", "localhost": "localhost",
+		"127.0.0.1": "127.0.0.1", "[::1]": "[::1]", "A.Example.ORG.": "example.org", "site-0001.test": "site-0001.test",
+		"x.blogspot.com": "x.blogspot.com",
+	} {
 		if got := Domain(host); got != want {
 			t.Errorf("%s: %s", host, got)
 		}
@@ -182,17 +204,32 @@ func TestLearn_Rules(t *testing.T) {
 		{"nothing seen", nil, "", ""},
 		{"canonical URLs omit it", three("?ref=home", "", ""), "ref", ""},
 		{"two pages are too few", three("?ref=home", "", "")[:2], "", ""},
-		{"one page often is one page", []Observation{page(1, "?ref=a", "", ""), page(1, "?ref=b", "", ""), page(1, "?ref=c", "", "")}, "", ""},
+		{
+			"one page often is one page", []Observation{
+				page(1, "?ref=a", "", ""), page(1, "?ref=b", "", ""),
+				page(1, "?ref=c", "", ""),
+			}, "", "",
+		},
 		{"one canonical URL has it", append(three("?ref=home", "", ""), page(9, "?ref=home", "?ref=home", "")), "", ""},
 		{"the same text with and without", slices.Concat(
-			[]Observation{page(1, "?ref=a", "-", "x"), page(1, "", "-", "x"), page(2, "?ref=a", "-", "y"), page(2, "?ref=b", "-", "y"), page(3, "?ref=a", "-", "z"), page(3, "", "-", "z")}), "ref", ""},
-		{"another text, whatever the canonical URL", append(three("?part=1", "", ""), page(7, "?part=1", "", "a"), page(7, "?part=2", "", "b")), "", ""},
+			[]Observation{
+				page(1, "?ref=a", "-", "x"), page(1, "", "-", "x"), page(2, "?ref=a", "-", "y"),
+				page(2, "?ref=b", "-", "y"), page(3, "?ref=a", "-", "z"), page(3, "", "-", "z"),
+			}), "ref", ""},
+		{"another text, whatever the canonical URL", append(three("?part=1", "", ""), page(7, "?part=1", "", "a"),
+			page(7, "?part=2", "", "b")), "", ""},
 		{"it selects a page of a list", three("?page=2", "", ""), "", ""},
 		{"tracking is dropped anyway", three("?utm_source=a", "", ""), "", ""},
-		{"a parameter that looks like tracking changes the page", []Observation{page(1, "?spm=1", "-", "a"), page(1, "?spm=2", "-", "b")}, "", "spm"},
+		{
+			"a parameter that looks like tracking changes the page",
+			[]Observation{page(1, "?spm=1", "-", "a"), page(1, "?spm=2", "-", "b")},
+			"", "spm",
+		},
 		{"a canonical URL of another site proves nothing", []Observation{
-			{URL: "https://example.org/a?ref=1", Canonical: "https://example.org/"}, {URL: "https://example.org/b?ref=1", Canonical: "https://example.org/"},
-			{URL: "https://example.org/c?ref=1", Canonical: "https://example.org/"}}, "", ""},
+			{URL: "https://example.org/a?ref=1", Canonical: "https://example.org/"},
+			{URL: "https://example.org/b?ref=1", Canonical: "https://example.org/"},
+			{URL: "https://example.org/c?ref=1", Canonical: "https://example.org/"},
+		}, "", ""},
 		{"rubbish", []Observation{{URL: "::", Canonical: "::", Content: "x"}}, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -208,7 +245,10 @@ func TestLearn_Rules(t *testing.T) {
 func TestLearn_RulesApply(t *testing.T) {
 	var seen []Observation
 	for n := range 5 {
-		seen = append(seen, Observation{URL: fmt.Sprintf("https://example.org/tin-%d.html?box=hot&id=%d", n, n), Canonical: fmt.Sprintf("https://example.org/tin-%d.html?id=%d", n, n)})
+		seen = append(seen, Observation{
+			URL:       fmt.Sprintf("https://example.org/tin-%d.html?box=hot&id=%d", n, n),
+			Canonical: fmt.Sprintf("https://example.org/tin-%d.html?id=%d", n, n),
+		})
 	}
 	rules := Learn(seen)
 	a, _ := Parse("https://example.org/tin.html?id=1&box=hot", rules)
@@ -220,7 +260,11 @@ func TestLearn_RulesApply(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, raw := range []string{"https://example.org/a?b=1&utm_source=c#d", "http://0x7f.1/%2e%2E/;jsessionid=1", "https://báo.example/%", "http://[::1]:80/?&=&", "//x", "https://a/(S(lit3py55t21z5v55vlm25s55))/;sid=1;sid=2"} {
+	for _, raw := range []string{
+		"https://example.org/a?b=1&utm_source=c#d", "http://0x7f.1/%2e%2E/;jsessionid=1",
+		"https://báo.example/%", "http://[::1]:80/?&=&", "//x",
+		"https://a/(S(lit3py55t21z5v55vlm25s55))/;sid=1;sid=2",
+	} {
 		f.Add(raw, "../b?c")
 	}
 	f.Fuzz(func(t *testing.T, raw, ref string) {
@@ -324,7 +368,10 @@ func TestParsePlain_MatchesStandard(t *testing.T) {
 }
 
 func BenchmarkParse(b *testing.B) {
-	for name, raw := range map[string]string{"plain": "https://example.org/thoi-su/gia-vang-sang-nay-4819273.html", "encoded": "https://example.org/thoi-su/gi%C3%A1-v%C3%A0ng-4819273.html"} {
+	for name, raw := range map[string]string{
+		"plain":   "https://example.org/thoi-su/gia-vang-sang-nay-4819273.html",
+		"encoded": "https://example.org/thoi-su/gi%C3%A1-v%C3%A0ng-4819273.html",
+	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				if _, err := Parse(raw, Rules{}); err != nil {

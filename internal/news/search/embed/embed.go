@@ -69,7 +69,8 @@ func (c *Client) embedBatch(ctx context.Context, texts []string) ([][]float32, e
 	if err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(c.URL, "/")+"/embeddings", bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(c.URL, "/")+"/embeddings",
+		bytes.NewReader(body))
 	if err != nil {
 		return nil, errors.New("the URL of the embeddings endpoint is invalid")
 	}
@@ -86,7 +87,8 @@ func (c *Client) embedBatch(ctx context.Context, texts []string) ([][]float32, e
 	}
 	defer func() { _ = res.Body.Close() }()
 	if res.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the embeddings endpoint returned status %d", res.StatusCode) // the body may repeat the request
+		// The body may repeat the request
+		return nil, fmt.Errorf("the embeddings endpoint returned status %d", res.StatusCode)
 	}
 	var got response
 	if err := json.NewDecoder(io.LimitReader(res.Body, maxResponseBytes)).Decode(&got); err != nil {
@@ -95,7 +97,8 @@ func (c *Client) embedBatch(ctx context.Context, texts []string) ([][]float32, e
 	out := make([][]float32, len(texts))
 	for _, d := range got.Data {
 		if d.Index < 0 || d.Index >= len(out) || len(d.Embedding) != c.VectorLength {
-			return nil, fmt.Errorf("the embeddings endpoint returned a vector of %d dimensions for text %d; %d are configured", len(d.Embedding), d.Index, c.VectorLength)
+			return nil, fmt.Errorf("the embeddings endpoint returned a vector of %d dimensions for text %d; %d are "+
+				"configured", len(d.Embedding), d.Index, c.VectorLength)
 		}
 		out[d.Index] = d.Embedding
 	}

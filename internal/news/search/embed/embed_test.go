@@ -21,7 +21,8 @@ func endpoint(t *testing.T, spoil func(http.ResponseWriter) bool) (*embed.Client
 			Model string
 			Input []string
 		}
-		isRequest := r.URL.Path == "/v1/embeddings" && r.Method == http.MethodPost && r.Header.Get("Authorization") == "Bearer a-key"
+		isRequest := r.URL.Path == "/v1/embeddings" && r.Method == http.MethodPost &&
+			r.Header.Get("Authorization") == "Bearer a-key"
 		if err := json.NewDecoder(r.Body).Decode(&in); err != nil || !isRequest {
 			w.WriteHeader(http.StatusBadRequest)
 			return
@@ -35,12 +36,17 @@ func endpoint(t *testing.T, spoil func(http.ResponseWriter) bool) (*embed.Client
 		}
 		data := []any{}
 		for i := len(in.Input) - 1; i >= 0; i-- {
-			data = append(data, map[string]any{"object": "embedding", "index": i, "embedding": []float64{float64(len(in.Input[i])), 1}})
+			data = append(data, map[string]any{
+				"object": "embedding", "index": i, "embedding": []float64{float64(len(in.Input[i])), 1},
+			})
 		}
 		_ = json.NewEncoder(w).Encode(map[string]any{"object": "list", "data": data, "model": "m"})
 	}))
 	t.Cleanup(s.Close)
-	return &embed.Client{URL: s.URL + "/v1/", Key: secret.NewText("a-key"), Model: "m", VectorLength: 2, HTTP: s.Client()}, calls
+	return &embed.Client{
+		URL: s.URL + "/v1/", Key: secret.NewText("a-key"), Model: "m", VectorLength: 2,
+		HTTP: s.Client(),
+	}, calls
 }
 
 func TestEmbed_KeepsTheOrder(t *testing.T) {
@@ -78,7 +84,8 @@ func TestEmbed_InvalidResponsesAreErrorsWithoutSecrets(t *testing.T) {
 		},
 	} {
 		c, _ := endpoint(t, spoil)
-		if _, err := c.Embed(t.Context(), []string{"words of an article"}); err == nil || strings.Contains(err.Error(), "a-key") || strings.Contains(err.Error(), "article") {
+		if _, err := c.Embed(t.Context(), []string{"words of an article"}); err == nil ||
+			strings.Contains(err.Error(), "a-key") || strings.Contains(err.Error(), "article") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

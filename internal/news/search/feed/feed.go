@@ -53,10 +53,17 @@ type guid struct {
 
 // RSS renders the feed as RSS 2.0.
 func (f Feed) RSS() ([]byte, error) {
-	out := rss{Version: "2.0", Creator: "http://purl.org/dc/elements/1.1/", Channel: channel{Title: f.Title, Link: f.Home, Description: "Articles found by the search " + f.Title, Generator: "Dateline", Items: []item{}}}
+	out := rss{Version: "2.0", Creator: "http://purl.org/dc/elements/1.1/", Channel: channel{
+		Title: f.Title, Link: f.Home, Description: "Articles found by the search " + f.Title, Generator: "Dateline",
+		Items: []item{},
+	}}
 	for _, h := range f.Hits {
-		out.Channel.Items = append(out.Channel.Items, item{Title: h.Title, Link: webURL(h.URL), Description: escapeHTML(h.Lead), Creators: h.Authors, Categories: categories(h),
-			GUID: guid{ID: "urn:uuid:" + h.ID.String()}, Published: h.Published.UTC().Format(time.RFC1123Z)})
+		out.Channel.Items = append(out.Channel.Items,
+			item{
+				Title: h.Title, Link: webURL(h.URL), Description: escapeHTML(h.Lead), Creators: h.Authors,
+				Categories: categories(h),
+				GUID:       guid{ID: "urn:uuid:" + h.ID.String()}, Published: h.Published.UTC().Format(time.RFC1123Z),
+			})
 	}
 	if len(f.Hits) > 0 {
 		out.Channel.Built = f.Hits[0].Published.UTC().Format(time.RFC1123Z)
@@ -98,7 +105,11 @@ type jsonAuthor struct {
 func (f Feed) JSON() ([]byte, error) {
 	out := jsonFeed{Version: "https://jsonfeed.org/version/1.1", Title: f.Title, Home: f.Home, Items: []jsonItem{}}
 	for _, h := range f.Hits {
-		one := jsonItem{ID: "urn:uuid:" + h.ID.String(), URL: webURL(h.URL), Title: h.Title, Text: h.Lead, Image: webURL(h.Image), Published: h.Published.UTC().Format(time.RFC3339), Tags: categories(h), Language: h.Language}
+		one := jsonItem{
+			ID: "urn:uuid:" + h.ID.String(), URL: webURL(h.URL), Title: h.Title, Text: h.Lead,
+			Image: webURL(h.Image), Published: h.Published.UTC().Format(time.RFC3339), Tags: categories(h),
+			Language: h.Language,
+		}
 		for _, a := range h.Authors {
 			one.Authors = append(one.Authors, jsonAuthor{a})
 		}

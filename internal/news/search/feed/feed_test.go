@@ -15,13 +15,19 @@ import (
 )
 
 func hit(title, url string) search.Hit {
-	return search.Hit{Document: search.Document{ID: uuid.NewSHA1(uuid.Nil, []byte(url)), Title: title, URL: url, Lead: "Lead <b>of</b> it & more", Authors: []string{"Lê Thu Hà"}, Section: "Kinh tế",
-		Tags: []string{"giá vàng"}, Language: "vi", Image: "javascript:alert(2)", Published: searchtest.Now()}}
+	return search.Hit{Document: search.Document{
+		ID: uuid.NewSHA1(uuid.Nil, []byte(url)), Title: title, URL: url,
+		Lead: "Lead <b>of</b> it & more", Authors: []string{"Lê Thu Hà"}, Section: "Kinh tế",
+		Tags: []string{"giá vàng"}, Language: "vi", Image: "javascript:alert(2)", Published: searchtest.Now(),
+	}}
 }
 
 // The content of the feeds as a reader parses it.
 func TestFeed_RSSAndJSON(t *testing.T) {
-	f := feed.Feed{Title: "Gold & <silver>", Home: "https://dateline.example/", Hits: []search.Hit{hit(`<script>alert("1")</script> Giá vàng`, "https://baomai.example/vang?a=1&b=2"), hit("Bad link", "javascript:alert(1)")}}
+	f := feed.Feed{Title: "Gold & <silver>", Home: "https://dateline.example/", Hits: []search.Hit{
+		hit(`<script>alert("1")</script> Giá vàng`, "https://baomai.example/vang?a=1&b=2"),
+		hit("Bad link", "javascript:alert(1)"),
+	}}
 	rss, err := f.RSS()
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +44,8 @@ func TestFeed_RSSAndJSON(t *testing.T) {
 		first := read.Items[0]
 		require.Equal(t, "Gold & <silver>", read.Title, "%s is parsed as %+v, %+v", name, read, first)
 		require.Len(t, read.Items, 2, "%s is parsed as %+v, %+v", name, read, first)
-		require.Equal(t, "https://baomai.example/vang?a=1&b=2", first.Link, "%s is parsed as %+v, %+v", name, read, first)
+		require.Equal(t, "https://baomai.example/vang?a=1&b=2", first.Link, "%s is parsed as %+v, %+v", name, read,
+			first)
 		require.WithinDuration(t, searchtest.Now(), first.Published, 0, "%s is parsed as %+v, %+v", name, read, first)
 		require.Equal(t, "Lê Thu Hà", first.Author, "%s is parsed as %+v, %+v", name, read, first)
 		require.Len(t, first.Categories, 2, "%s is parsed as %+v, %+v", name, read, first)
@@ -53,8 +60,13 @@ func TestFeed_RSSAndJSON(t *testing.T) {
 // Titles are plain text in both formats: feedparser 6.0 and rss-parser 3.13 show what is
 // escaped twice as it is. Descriptions are HTML.
 func TestFeed_TitlesAreEscapedOnce(t *testing.T) {
-	for _, title := range []string{"A & B <c>", "&amp; as an entity", `"Quoted" 'title' > 1`, "AT&T", "]]> ends nothing"} {
-		f := feed.Feed{Title: title, Home: "https://dateline.example/", Hits: []search.Hit{hit(title, "https://baomai.example/a")}}
+	for _, title := range []string{
+		"A & B <c>", "&amp; as an entity", `"Quoted" 'title' > 1`, "AT&T",
+		"]]> ends nothing",
+	} {
+		f := feed.Feed{Title: title, Home: "https://dateline.example/", Hits: []search.Hit{
+			hit(title, "https://baomai.example/a"),
+		}}
 		raw, err := f.RSS()
 		if err != nil {
 			t.Fatal(err)
@@ -69,7 +81,8 @@ func TestFeed_TitlesAreEscapedOnce(t *testing.T) {
 		if err := xml.Unmarshal(raw, &got); err != nil {
 			t.Fatal(err)
 		}
-		if got.Title != title || got.Item.Title != title || got.Item.Description != "Lead &lt;b&gt;of&lt;/b&gt; it &amp; more" {
+		if got.Title != title || got.Item.Title != title ||
+			got.Item.Description != "Lead &lt;b&gt;of&lt;/b&gt; it &amp; more" {
 			t.Errorf("%s: got %+v", title, got)
 		}
 	}

@@ -78,7 +78,10 @@ func (d *fixture) finds(text string) int {
 func (d *fixture) open() int { return d.Count("select count(*) from article_changes") }
 
 func article(key, title string) search.Document {
-	return search.Document{ID: searchtest.ID(key), Title: title, URL: "https://news.example/" + key, Domain: "news.example", Published: time.Now()}
+	return search.Document{
+		ID: searchtest.ID(key), Title: title, URL: "https://news.example/" + key,
+		Domain: "news.example", Published: time.Now(),
+	}
 }
 
 func TestSync_FollowsChanges(t *testing.T) {
@@ -134,7 +137,8 @@ func TestSync_RetriesWhileTheEngineIsUnavailable(t *testing.T) {
 	d := open(t)
 	searchtest.Store(d.Newsroom, article("a", "Needle"), time.Now())
 	d.engine.down = true
-	if n, err := d.x.Sync(t.Context(), func(int) {}); !errors.Is(err, search.ErrUnavailable) || n != 0 || d.open() != 1 {
+	if n, err := d.x.Sync(t.Context(), func(int) {}); !errors.Is(err, search.ErrUnavailable) || n != 0 ||
+		d.open() != 1 {
 		t.Errorf("processed %d, left %d, %v", n, d.open(), err)
 	}
 	d.engine.down = false
@@ -158,21 +162,29 @@ func TestSync_AlertsOncePerArticle(t *testing.T) {
 	d := open(t)
 	gold := d.save(savedsearch.Search{Name: "Gold", Query: `"giá vàng" -bạc`, Alert: true})
 	d.save(savedsearch.Search{Name: "Silent", Query: "vàng"})
-	d.save(savedsearch.Search{Name: "Elsewhere", Query: "vàng", Alert: true, Filters: search.Filters{Domains: []string{"other.example"}}})
+	d.save(savedsearch.Search{
+		Name: "Elsewhere", Query: "vàng", Alert: true, Filters: search.Filters{Domains: []string{"other.example"}},
+	})
 	other, owner, _ := d.Found("Another newsroom") // has no seed on the domain
-	_, _, err := (&savedsearch.Service{Store: d.Store}).Create(t.Context(), owner, savedsearch.Search{Name: "Gold", Query: "vàng", Alert: true}, idempotency.Key{})
+	_, _, err := (&savedsearch.Service{Store: d.Store}).Create(t.Context(), owner,
+		savedsearch.Search{Name: "Gold", Query: "vàng", Alert: true}, idempotency.Key{})
 	d.Must(err)
-	searchtest.Store(d.Newsroom, article("old", "Giá vàng hôm qua"), time.Now().Add(-time.Hour)) // was found before the search was created
+	// Was found before the search was created
+	searchtest.Store(d.Newsroom, article("old", "Giá vàng hôm qua"), time.Now().Add(-time.Hour))
 	searchtest.Store(d.Newsroom, article("new", "Giá vàng hôm nay"), time.Now().Add(time.Minute))
-	searchtest.Store(d.Newsroom, article("bare", "Gia vang hom nay"), time.Now().Add(time.Minute)) // in another spelling
+	// In another spelling
+	searchtest.Store(d.Newsroom, article("bare", "Gia vang hom nay"), time.Now().Add(time.Minute))
 	searchtest.Store(d.Newsroom, article("silver", "Giá vàng và bạc"), time.Now().Add(time.Minute))
 	d.sync()
 	alerts := func() int { return d.Count("select count(*) from post_events where type = 'article_matched'") }
 	if alerts() != 1 {
 		t.Fatalf("%d alerts, want 1", alerts())
 	}
-	if n := d.Count("select count(*) from post_events where type = 'article_matched' and workspace_id = $1 and data->>'saved_search_id' = $2 and data->>'article_id' = $3 and data->>'url' = 'https://news.example/new'",
-		d.Workspace.ID, gold.ID.String(), searchtest.ID("new").String()); n != 1 || d.Count("select count(*) from post_events where type = 'article_matched' and workspace_id = $1", other.ID) != 0 {
+	if n := d.Count("select count(*) from post_events where type = 'article_matched' and workspace_id = $1 and "+
+		"data->>'saved_search_id' = $2 and data->>'article_id' = $3 and data->>'url' = 'https://news.example/new'",
+		d.Workspace.ID, gold.ID.String(), searchtest.ID("new").String()); n != 1 ||
+		d.Count("select count(*) from post_events where type = 'article_matched' and workspace_id = $1",
+			other.ID) != 0 {
 		t.Error("the event is another")
 	}
 	// The article changes repeatedly, with several workers.
@@ -207,7 +219,9 @@ func TestReindex_KeepsServing(t *testing.T) {
 	}
 	d.sync()
 	// Index entries without an article, and articles without an index entry.
-	d.Must(d.engine.Index(t.Context(), []search.Document{{ID: searchtest.ID("ghost"), Version: 1, Title: "Ghost", Published: time.Now()}}))
+	d.Must(d.engine.Index(t.Context(), []search.Document{
+		{ID: searchtest.ID("ghost"), Version: 1, Title: "Ghost", Published: time.Now()},
+	}))
 	d.Must(d.engine.Delete(t.Context(), []uuid.UUID{searchtest.ID("a7")}))
 	var at indexer.Progress
 	died := errors.New("the worker died")

@@ -50,7 +50,9 @@ func TestSync_LosesNoChangeDuringASwap(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := open(t)
 			f := meilitest.Start(t)
-			engine := meili.New(meili.Options{URL: f.URL, Key: meilitest.Key, PollInterval: time.Millisecond, Log: slog.New(slog.DiscardHandler)})
+			engine := meili.New(meili.Options{
+				URL: f.URL, Key: meilitest.Key, PollInterval: time.Millisecond, Log: slog.New(slog.DiscardHandler),
+			})
 			d.Must(engine.Prepare(t.Context()))
 			beside, err := engine.StartRebuild(t.Context())
 			d.Must(err)

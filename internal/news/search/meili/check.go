@@ -129,7 +129,8 @@ func (e *Engine) statusOf(ctx context.Context, t keyCheck) (code int, err error)
 }
 
 func (e *Engine) send(ctx context.Context, t keyCheck) (*http.Response, error) {
-	request, err := http.NewRequestWithContext(ctx, t.method, strings.TrimSuffix(e.opts.URL, "/")+t.path, strings.NewReader(t.body))
+	request, err := http.NewRequestWithContext(ctx, t.method, strings.TrimSuffix(e.opts.URL, "/")+t.path,
+		strings.NewReader(t.body))
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +148,9 @@ func (e *Engine) send(ctx context.Context, t keyCheck) (*http.Response, error) {
 // StaleSettings returns the names of index settings that differ from those of this
 // build.
 func (e *Engine) StaleSettings(ctx context.Context) (stale []string, err error) {
-	res, err := e.send(ctx, keyCheck{method: http.MethodGet, path: "/indexes/" + url.PathEscape(e.opts.Index) + "/settings"})
+	res, err := e.send(ctx, keyCheck{
+		method: http.MethodGet, path: "/indexes/" + url.PathEscape(e.opts.Index) + "/settings",
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,10 @@ import (
 )
 
 func TestIsTooOld(t *testing.T) {
-	for version, want := range map[string]bool{"1.14.9": true, "0.30.5": true, "1.15.0": false, "1.15.0-rc.2": false, "1.50.0": false, "2.0.0": false, "unknown": false, "": false} {
+	for version, want := range map[string]bool{
+		"1.14.9": true, "0.30.5": true, "1.15.0": false, "1.15.0-rc.2": false,
+		"1.50.0": false, "2.0.0": false, "unknown": false, "": false,
+	} {
 		if got := meili.IsTooOld(version); got != want {
 			t.Errorf("%q: got too old %v, want %v", version, got, want)
 		}
@@ -45,7 +48,10 @@ func TestChecks(t *testing.T) {
 	}
 	for name, embedder := range map[string]search.Embedder{"words": nil, "vectors": &searchtest.Embedder{}} {
 		t.Run(name, func(t *testing.T) {
-			o := meili.Options{URL: url, Key: key, Index: "check_" + uuid.NewString(), Embedder: embedder, PollInterval: 5 * time.Millisecond, Log: slog.New(slog.DiscardHandler)}
+			o := meili.Options{
+				URL: url, Key: key, Index: "check_" + uuid.NewString(), Embedder: embedder,
+				PollInterval: 5 * time.Millisecond, Log: slog.New(slog.DiscardHandler),
+			}
 			e := meili.New(o)
 			if _, err := e.StaleSettings(t.Context()); !errors.Is(err, meili.ErrNoIndex) {
 				t.Errorf("before there is an index: got %v, want %v", err, meili.ErrNoIndex)
@@ -85,11 +91,17 @@ func TestStaleSettings_NamesWhatDiffers(t *testing.T) {
 	e := open(t, f, meili.Options{})
 	f.Change("articles", "rankingRules", []any{"words", "sort"})
 	f.Change("articles", "synonyms", map[string]any{"mỹ": []any{"hoa kỳ"}})
-	f.Change("articles", "filterableAttributes", []any{"published", "authors", "tags", "section", "language", "domain", "id"}) // the order is not significant
-	if stale, err := e.StaleSettings(t.Context()); err != nil || !slices.Equal(stale, []string{"rankingRules", "synonyms"}) {
+	// The order is not significant
+	f.Change("articles", "filterableAttributes", []any{
+		"published", "authors", "tags", "section", "language", "domain", "id",
+	})
+	if stale, err := e.StaleSettings(t.Context()); err != nil ||
+		!slices.Equal(stale, []string{"rankingRules", "synonyms"}) {
 		t.Errorf("got %v, %v, want rankingRules and synonyms", stale, err)
 	}
-	other := meili.New(meili.Options{URL: f.URL, Key: meilitest.Key, Embedder: &searchtest.Embedder{}, Log: slog.New(slog.DiscardHandler)})
+	other := meili.New(meili.Options{
+		URL: f.URL, Key: meilitest.Key, Embedder: &searchtest.Embedder{}, Log: slog.New(slog.DiscardHandler),
+	})
 	if stale, _ := other.StaleSettings(t.Context()); !slices.Contains(stale, "embedders") {
 		t.Errorf("got %v, want embedders among them", stale)
 	}

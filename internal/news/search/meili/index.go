@@ -45,8 +45,12 @@ type matchPosition struct {
 }
 
 func (d document) article() search.Document {
-	return search.Document{ID: d.ID, Version: d.Version, URL: d.URL, Domain: d.Domain, Title: d.Title, Lead: d.Lead, Body: d.Body, Authors: d.Authors, Tags: d.Tags,
-		Section: d.Section, Language: d.Language, Image: d.Image, Published: time.Unix(d.Published, 0).UTC(), Group: d.Group}
+	return search.Document{
+		ID: d.ID, Version: d.Version, URL: d.URL, Domain: d.Domain, Title: d.Title, Lead: d.Lead,
+		Body: d.Body, Authors: d.Authors, Tags: d.Tags,
+		Section: d.Section, Language: d.Language, Image: d.Image, Published: time.Unix(d.Published, 0).UTC(),
+		Group: d.Group,
+	}
 }
 
 func fromArticle(d search.Document) document {
@@ -58,8 +62,12 @@ func fromArticle(d search.Document) document {
 		}
 		return out
 	}
-	return document{ID: d.ID, Version: d.Version, URL: valid(d.URL), Domain: valid(d.Domain), Title: valid(d.Title), Lead: valid(d.Lead), Body: valid(d.Body),
-		Authors: all(d.Authors), Tags: all(d.Tags), Section: valid(d.Section), Language: d.Language, Image: valid(d.Image), Published: d.Published.Unix(), Group: d.Group}
+	return document{
+		ID: d.ID, Version: d.Version, URL: valid(d.URL), Domain: valid(d.Domain), Title: valid(d.Title),
+		Lead: valid(d.Lead), Body: valid(d.Body),
+		Authors: all(d.Authors), Tags: all(d.Tags), Section: valid(d.Section), Language: d.Language,
+		Image: valid(d.Image), Published: d.Published.Unix(), Group: d.Group,
+	}
 }
 
 // maxBatchDocuments limits the documents of a task. Meilisearch accepts 100 MB per
@@ -89,7 +97,9 @@ func (e *Engine) AddToRebuild(ctx context.Context, index string, docs []search.D
 		e.addVectors(ctx, batch, out)
 		err = e.await(ctx, "indexing articles", func() (*meilisearch.TaskInfo, error) {
 			key := "id"
-			return e.client.Index(index).AddDocumentsWithContext(ctx, out, &meilisearch.DocumentOptions{PrimaryKey: &key})
+			return e.client.Index(index).AddDocumentsWithContext(ctx, out, &meilisearch.DocumentOptions{
+				PrimaryKey: &key,
+			})
 		})
 		if err != nil {
 			return err
@@ -105,8 +115,11 @@ func (e *Engine) versions(ctx context.Context, index string, docs []search.Docum
 		ids[i] = quote(d.ID.String())
 	}
 	var found meilisearch.DocumentsResult
-	err := e.client.Index(index).GetDocumentsWithContext(ctx, &meilisearch.DocumentsQuery{Fields: []string{"id", "version"}, Limit: int64(len(docs)),
-		Filter: "id IN [" + strings.Join(ids, ", ") + "]"}, &found)
+	err := e.client.Index(index).GetDocumentsWithContext(ctx,
+		&meilisearch.DocumentsQuery{
+			Fields: []string{"id", "version"}, Limit: int64(len(docs)),
+			Filter: "id IN [" + strings.Join(ids, ", ") + "]",
+		}, &found)
 	if err != nil {
 		return nil, redact("reading versions", err)
 	}
@@ -194,7 +207,9 @@ func (e *Engine) StartRebuild(ctx context.Context) (string, error) {
 }
 
 func (e *Engine) drop(ctx context.Context, index string) error {
-	return e.await(ctx, "dropping an index", func() (*meilisearch.TaskInfo, error) { return e.client.DeleteIndexWithContext(ctx, index) })
+	return e.await(ctx, "dropping an index", func() (*meilisearch.TaskInfo, error) {
+		return e.client.DeleteIndexWithContext(ctx, index)
+	})
 }
 
 // FinishRebuild atomically swaps the new index with the live one
@@ -220,7 +235,9 @@ func (e *Engine) FinishRebuild(ctx context.Context, rebuild string) error {
 		return e.drop(ctx, rebuild)
 	}
 	err = e.await(ctx, "swapping indexes", func() (*meilisearch.TaskInfo, error) {
-		return e.client.SwapIndexesWithContext(ctx, []*meilisearch.SwapIndexesParams{{Indexes: []string{e.opts.Index, rebuild}}})
+		return e.client.SwapIndexesWithContext(ctx, []*meilisearch.SwapIndexesParams{
+			{Indexes: []string{e.opts.Index, rebuild}},
+		})
 	})
 	if err != nil {
 		return err
@@ -230,8 +247,11 @@ func (e *Engine) FinishRebuild(ctx context.Context, rebuild string) error {
 
 // waitForSwaps waits for swaps that an earlier attempt enqueued.
 func (e *Engine) waitForSwaps(ctx context.Context) error {
-	open, err := e.client.GetTasksWithContext(ctx, &meilisearch.TasksQuery{Types: []meilisearch.TaskType{meilisearch.TaskTypeIndexSwap},
-		Statuses: []meilisearch.TaskStatus{meilisearch.TaskStatusEnqueued, meilisearch.TaskStatusProcessing}})
+	open, err := e.client.GetTasksWithContext(ctx,
+		&meilisearch.TasksQuery{
+			Types:    []meilisearch.TaskType{meilisearch.TaskTypeIndexSwap},
+			Statuses: []meilisearch.TaskStatus{meilisearch.TaskStatusEnqueued, meilisearch.TaskStatusProcessing},
+		})
 	if err != nil {
 		return redact("reading tasks", err)
 	}

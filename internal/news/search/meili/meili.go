@@ -53,7 +53,10 @@ func New(o Options) *Engine {
 	}
 	// No retries by the client: repeating an index swap after a gateway timeout would
 	// undo it. The caller retries and checks first.
-	return &Engine{opts: o, client: meilisearch.New(o.URL, meilisearch.WithAPIKey(o.Key), meilisearch.WithCustomClient(&http.Client{Timeout: requestTimeout}), meilisearch.DisableRetries())}
+	return &Engine{
+		opts: o, client: meilisearch.New(o.URL, meilisearch.WithAPIKey(o.Key),
+			meilisearch.WithCustomClient(&http.Client{Timeout: requestTimeout}), meilisearch.DisableRetries()),
+	}
 }
 
 // Prepare creates the index if needed, and updates its settings to those of this build.
@@ -106,10 +109,13 @@ func (e *Engine) updateEmbedders(ctx context.Context, index string) error {
 		})
 	}
 	err := e.await(ctx, "updating the index embedders", func() (*meilisearch.TaskInfo, error) {
-		return e.client.Index(index).UpdateEmbeddersWithContext(ctx, map[string]meilisearch.Embedder{embedderName: *wanted})
+		return e.client.Index(index).UpdateEmbeddersWithContext(ctx, map[string]meilisearch.Embedder{
+			embedderName: *wanted,
+		})
 	})
 	if code := taskErrorCode(err); code == "vector_embedding_error" || code == "invalid_vector_dimensions" {
-		e.opts.Log.Warn("the index has articles without vectors of this embedder; search uses keywords until dateline reindex has rebuilt it", "index", index, "code", code)
+		e.opts.Log.Warn("the index has articles without vectors of this embedder; search uses keywords until "+
+			"dateline reindex has rebuilt it", "index", index, "code", code)
 		return nil
 	}
 	return err
@@ -121,7 +127,9 @@ const embedderName = "default"
 func (e *Engine) embedder() *meilisearch.Embedder {
 	switch {
 	case e.opts.Embedder != nil:
-		return &meilisearch.Embedder{Source: meilisearch.UserProvidedEmbedderSource, Dimensions: e.opts.Embedder.Dimensions()}
+		return &meilisearch.Embedder{
+			Source: meilisearch.UserProvidedEmbedderSource, Dimensions: e.opts.Embedder.Dimensions(),
+		}
 	case e.opts.ServerEmbedder != nil:
 		return e.opts.ServerEmbedder
 	}
@@ -139,13 +147,20 @@ func (e *Engine) settings() *meilisearch.Settings {
 		FilterableAttributes: []string{"id", "domain", "language", "section", "tags", "authors", "published"},
 		SortableAttributes:   []string{"published"},
 		// An explicit sort order comes first.
-		RankingRules:  []string{"sort", "words", "typo", "proximity", "attribute", "exactness", "published:desc"},
-		Synonyms:      synonyms(),
-		TypoTolerance: &meilisearch.TypoTolerance{Enabled: true, MinWordSizeForTypos: meilisearch.MinWordSizeForTypos{OneTypo: 4, TwoTypos: 8}, DisableOnWords: []string{}, DisableOnAttributes: []string{}, DisableOnNumbers: true},
-		Pagination:    &meilisearch.Pagination{MaxTotalHits: countLimit},
+		RankingRules: []string{"sort", "words", "typo", "proximity", "attribute", "exactness", "published:desc"},
+		Synonyms:     synonyms(),
+		TypoTolerance: &meilisearch.TypoTolerance{
+			Enabled: true, MinWordSizeForTypos: meilisearch.MinWordSizeForTypos{OneTypo: 4, TwoTypos: 8},
+			DisableOnWords: []string{}, DisableOnAttributes: []string{}, DisableOnNumbers: true,
+		},
+		Pagination: &meilisearch.Pagination{MaxTotalHits: countLimit},
 		// Meilisearch returns what it has found until then.
 		SearchCutoffMs: searchCutoff.Milliseconds(),
-		Faceting:       &meilisearch.Faceting{MaxValuesPerFacet: search.MaxFacetValues, SortFacetValuesBy: map[string]meilisearch.SortFacetType{"*": meilisearch.SortFacetTypeCount}},
+		Faceting: &meilisearch.Faceting{
+			MaxValuesPerFacet: search.MaxFacetValues, SortFacetValuesBy: map[string]meilisearch.SortFacetType{
+				"*": meilisearch.SortFacetTypeCount,
+			},
+		},
 	}
 }
 
@@ -220,12 +235,14 @@ func redact(what string, err error) error {
 		return fmt.Errorf("%s: %w", what, err)
 	case errors.As(err, &e) && e.MeilisearchApiError.Code == "too_many_search_requests":
 		return fmt.Errorf("%s: Meilisearch is overloaded: %w", what, search.ErrBusy)
-	case errors.As(err, &e) && (e.StatusCode == http.StatusBadRequest || e.StatusCode == http.StatusRequestEntityTooLarge):
+	case errors.As(err, &e) &&
+		(e.StatusCode == http.StatusBadRequest || e.StatusCode == http.StatusRequestEntityTooLarge):
 		// The request is invalid, possibly because of a single article: not
 		// ErrUnavailable.
 		return fmt.Errorf("%s: Meilisearch returned %d %s", what, e.StatusCode, e.MeilisearchApiError.Code)
 	case errors.As(err, &e) && e.StatusCode != 0:
-		return fmt.Errorf("%s: Meilisearch returned %d %s: %w", what, e.StatusCode, e.MeilisearchApiError.Code, search.ErrUnavailable)
+		return fmt.Errorf("%s: Meilisearch returned %d %s: %w", what, e.StatusCode, e.MeilisearchApiError.Code,
+			search.ErrUnavailable)
 	default:
 		return fmt.Errorf("%s: %w", what, search.ErrUnavailable)
 	}
@@ -278,7 +295,13 @@ func filter(f search.Filters) []string {
 	for _, one := range []struct {
 		field  string
 		values []string
-	}{{"domain", f.Domains}, {"language", f.Languages}, {"section", f.Sections}, {"tags", f.Tags}, {"authors", f.Authors}} {
+	}{
+		{"domain", f.Domains},
+		{"language", f.Languages},
+		{"section", f.Sections},
+		{"tags", f.Tags},
+		{"authors", f.Authors},
+	} {
 		if len(one.values) > 0 {
 			in(one.field, one.values)
 		}

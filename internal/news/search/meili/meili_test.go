@@ -27,13 +27,19 @@ func TestSuite(t *testing.T) {
 		t.Log("MEILISEARCH_URL is not set: the suite did not run on Meilisearch")
 		return
 	}
-	searchtest.Run(t, searchtest.Rig{NDCG: 0.95, Recall: 0.96, First: 0.93, Corrects: true, Open: func(t *testing.T, embedder search.Embedder) search.Engine {
-		e := meili.New(meili.Options{URL: url, Key: os.Getenv("MEILISEARCH_KEY"), Index: "test_" + uuid.NewString(), Embedder: embedder, PollInterval: 5 * time.Millisecond, Log: slog.New(slog.DiscardHandler)})
-		if err := e.Prepare(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		return e
-	}})
+	searchtest.Run(t, searchtest.Rig{
+		NDCG: 0.95, Recall: 0.96, First: 0.93, Corrects: true,
+		Open: func(t *testing.T, embedder search.Embedder) search.Engine {
+			e := meili.New(meili.Options{
+				URL: url, Key: os.Getenv("MEILISEARCH_KEY"), Index: "test_" + uuid.NewString(),
+				Embedder: embedder, PollInterval: 5 * time.Millisecond, Log: slog.New(slog.DiscardHandler),
+			})
+			if err := e.Prepare(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			return e
+		},
+	})
 }
 
 func open(t *testing.T, f *meilitest.Server, o meili.Options) *meili.Engine {
@@ -50,7 +56,10 @@ func open(t *testing.T, f *meilitest.Server, o meili.Options) *meili.Engine {
 }
 
 func article(version int64) search.Document {
-	return search.Document{ID: searchtest.ID("a"), Version: version, Title: fmt.Sprintf("Version %d", version), Domain: "x.example", Published: searchtest.Now(), Tags: []string{"t"}}
+	return search.Document{
+		ID: searchtest.ID("a"), Version: version, Title: fmt.Sprintf("Version %d", version),
+		Domain: "x.example", Published: searchtest.Now(), Tags: []string{"t"},
+	}
 }
 
 func TestStaleSettings_ComparesWithThisBuild(t *testing.T) {
@@ -60,9 +69,13 @@ func TestStaleSettings_ComparesWithThisBuild(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := f.Settings("articles")
-	for _, want := range []string{`"embedders":{"default":{"dimensions":64,"source":"userProvided"}}`, `"sortableAttributes":["published"]`,
-		`"filterableAttributes":["id","domain","language","section","tags","authors","published"]`, `"rankingRules":["sort","words"`, `"maxTotalHits":1100`, `"disableOnNumbers":true`,
-		`"searchCutoffMs":1000`, `"mỹ":["hoa kỳ","mi"]`, `"ky":["ki"]`, `"qui":["quy"]`, `"hoa kỳ":["mỹ"]`} {
+	for _, want := range []string{
+		`"embedders":{"default":{"dimensions":64,"source":"userProvided"}}`,
+		`"sortableAttributes":["published"]`,
+		`"filterableAttributes":["id","domain","language","section","tags","authors","published"]`,
+		`"rankingRules":["sort","words"`, `"maxTotalHits":1100`, `"disableOnNumbers":true`,
+		`"searchCutoffMs":1000`, `"mỹ":["hoa kỳ","mi"]`, `"ky":["ki"]`, `"qui":["quy"]`, `"hoa kỳ":["mỹ"]`,
+	} {
 		if !strings.Contains(s, want) {
 			t.Errorf("%s is not in the settings %s", want, s)
 		}
@@ -72,7 +85,8 @@ func TestStaleSettings_ComparesWithThisBuild(t *testing.T) {
 		t.Fatal(err)
 	}
 	open(t, f, meili.Options{ServerEmbedder: own, Index: "own"})
-	if s := f.Settings("own"); !strings.Contains(s, `"embedders":{"default":{"model":"BAAI/bge-m3","source":"huggingFace"}}`) {
+	if s := f.Settings("own"); !strings.Contains(s,
+		`"embedders":{"default":{"model":"BAAI/bge-m3","source":"huggingFace"}}`) {
 		t.Errorf("the settings are %s", s)
 	}
 	for _, bad := range []string{"huggingFace", "{}", `{"source": 3}`} {
@@ -90,21 +104,24 @@ func TestIndex_WaitsForTheTask(t *testing.T) {
 		t.Fatal(err)
 	}
 	stored := func() map[string]any { return f.Document("articles", searchtest.ID("a").String()) }
-	if d := stored(); d["title"] != "Version 2" || len(d["_vectors"].(map[string]any)["default"].([]any)) != 64 || d["published"] != float64(searchtest.Now().Unix()) {
+	if d := stored(); d["title"] != "Version 2" || len(d["_vectors"].(map[string]any)["default"].([]any)) != 64 ||
+		d["published"] != float64(searchtest.Now().Unix()) {
 		t.Errorf("stored %v", d)
 	}
 	if err := e.Index(t.Context(), []search.Document{article(1)}); err != nil || stored()["title"] != "Version 2" {
 		t.Errorf("an older version replaced it: %v, %v", stored()["title"], err)
 	}
 	embedder.Down.Store(true)
-	if err := e.Index(t.Context(), []search.Document{article(3)}); err != nil || stored()["title"] != "Version 3" || stored()["_vectors"].(map[string]any)["default"] != nil {
+	if err := e.Index(t.Context(), []search.Document{article(3)}); err != nil || stored()["title"] != "Version 3" ||
+		stored()["_vectors"].(map[string]any)["default"] != nil {
 		t.Errorf("without the embedder: %v, %v", stored(), err)
 	}
 	if err := e.Delete(t.Context(), []uuid.UUID{searchtest.ID("a")}); err != nil || stored() != nil {
 		t.Errorf("deleted: %v, %v", stored(), err)
 	}
 	f.FailTasks("documentAdditionOrUpdate")
-	if err := e.Index(t.Context(), []search.Document{article(4)}); err == nil || strings.Contains(err.Error(), "secret words") {
+	if err := e.Index(t.Context(), []search.Document{article(4)}); err == nil ||
+		strings.Contains(err.Error(), "secret words") {
 		t.Errorf("a task that failed: %v", err)
 	}
 }
@@ -117,19 +134,50 @@ func TestSearch_SendsTheExpectedRequest(t *testing.T) {
 		want string // in the request's JSON
 		not  string
 	}{
-		"operators":          {search.Request{Text: `"Giá vàng" covid-19 -sjc tăng* the`}, `"q":"\"Giá vàng\" \"covid 19\" -sjc tăng"`, `"hybrid":{`},
-		"a page":             {search.Request{Text: "gold", Offset: 40, Limit: 10}, `"limit":10,"matchingStrategy":"all","offset":40`, ""},
+		"operators": {
+			search.Request{Text: `"Giá vàng" covid-19 -sjc tăng* the`},
+			`"q":"\"Giá vàng\" \"covid 19\" -sjc tăng"`, `"hybrid":{`,
+		},
+		"a page": {
+			search.Request{Text: "gold", Offset: 40, Limit: 10},
+			`"limit":10,"matchingStrategy":"all","offset":40`, "",
+		},
 		"written, so deeper": {search.Request{Text: "vàng", Limit: 10}, `"limit":100`, ""},
-		"filters": {search.Request{Text: "x", Filters: search.Filters{VisibleDomains: []string{`a" OR "b`, `c\`}, Tags: []string{"t"}, From: time.Unix(100, 0), To: time.Unix(200, 0)}},
-			`"filter":["domain IN [\"a\\\" OR \\\"b\", \"c\\\\\"]","tags IN [\"t\"]","published \u003e= 100","published \u003c 200"]`, ""},
-		"nothing may be seen": {search.Request{Text: "x", Filters: search.Filters{VisibleDomains: []string{}}}, `"domain IN []"`, ""},
-		"by time":             {search.Request{Text: "gold price", Sort: search.ByTime}, `"q":"\"gold\" \"price\""`, `"hybrid":{`},
-		"by time, sorted":     {search.Request{Text: "gold price", Sort: search.ByTime}, `"sort":["published:desc"]`, ""},
-		"facets":              {search.Request{Text: "x", Facets: true}, `"facets":["domain","language","section","tags","authors"]`, ""},
-		"a name":              {search.Request{Text: "Hanoi", Mode: search.Hybrid}, `"semanticRatio":0.2`, ""},
-		"a question":          {search.Request{Text: "why do bees make more honey in towns?", Mode: search.Hybrid}, `"semanticRatio":0.7`, ""},
-		"the meaning":         {search.Request{Text: "Hanoi", Mode: search.Semantic}, `"hybrid":{"embedder":"default","semanticRatio":1}`, ""},
-		"a phrase":            {search.Request{Text: `"fish and chips"`, Mode: search.Hybrid}, `"q":"\"fish and chips\""`, `"hybrid":{`},
+		"filters": {
+			search.Request{
+				Text: "x", Filters: search.Filters{
+					VisibleDomains: []string{`a" OR "b`, `c\`}, Tags: []string{"t"},
+					From: time.Unix(100, 0), To: time.Unix(200, 0),
+				},
+			},
+			`"filter":["domain IN [\"a\\\" OR \\\"b\", \"c\\\\\"]","tags IN [\"t\"]","published \u003e= 100","published \u003c 200"]`, "",
+		},
+		"nothing may be seen": {
+			search.Request{Text: "x", Filters: search.Filters{VisibleDomains: []string{}}}, `"domain IN []"`, "",
+		},
+		"by time": {
+			search.Request{Text: "gold price", Sort: search.ByTime},
+			`"q":"\"gold\" \"price\""`,
+			`"hybrid":{`,
+		},
+		"by time, sorted": {search.Request{Text: "gold price", Sort: search.ByTime}, `"sort":["published:desc"]`, ""},
+		"facets": {
+			search.Request{Text: "x", Facets: true}, `"facets":["domain","language","section","tags","authors"]`, "",
+		},
+		"a name": {search.Request{Text: "Hanoi", Mode: search.Hybrid}, `"semanticRatio":0.2`, ""},
+		"a question": {
+			search.Request{Text: "why do bees make more honey in towns?", Mode: search.Hybrid},
+			`"semanticRatio":0.7`, "",
+		},
+		"the meaning": {
+			search.Request{Text: "Hanoi", Mode: search.Semantic},
+			`"hybrid":{"embedder":"default","semanticRatio":1}`, "",
+		},
+		"a phrase": {
+			search.Request{Text: `"fish and chips"`, Mode: search.Hybrid},
+			`"q":"\"fish and chips\""`,
+			`"hybrid":{`,
+		},
 	} {
 		if _, err := e.Search(t.Context(), c.r); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -145,7 +193,11 @@ func TestSearch_SendsTheExpectedRequest(t *testing.T) {
 }
 
 func hit(key, title, body string) map[string]any {
-	return map[string]any{"id": searchtest.ID(key).String(), "title": title, "lead": "", "body": body, "url": "https://x.example/" + key, "group": searchtest.ID(key).String(), "published": 1_700_000_000, "_rankingScore": 0.9}
+	return map[string]any{
+		"id": searchtest.ID(key).String(), "title": title, "lead": "", "body": body,
+		"url": "https://x.example/" + key, "group": searchtest.ID(key).String(), "published": 1_700_000_000,
+		"_rankingScore": 0.9,
+	}
 }
 
 func TestAnswersAreReadAsText(t *testing.T) {
@@ -153,27 +205,37 @@ func TestAnswersAreReadAsText(t *testing.T) {
 	e := open(t, f, meili.Options{})
 	f.Found = func(map[string]any) map[string]any {
 		typo := hit("typo", "<b>Earthquake</b> shakes", "")
-		typo["_matchesPosition"] = map[string]any{"title": []any{map[string]any{"start": 3, "length": 10}, map[string]any{"start": 900, "length": 5}}}
-		return map[string]any{"hits": []any{typo}, "estimatedTotalHits": 9, "facetDistribution": map[string]any{"domain": map[string]any{"a.example": 2, "b.example": 7}, "section": map[string]any{"": 9}}}
+		typo["_matchesPosition"] = map[string]any{
+			"title": []any{map[string]any{"start": 3, "length": 10}, map[string]any{"start": 900, "length": 5}},
+		}
+		return map[string]any{"hits": []any{typo}, "estimatedTotalHits": 9, "facetDistribution": map[string]any{
+			"domain": map[string]any{"a.example": 2, "b.example": 7}, "section": map[string]any{"": 9},
+		}}
 	}
 	a, err := e.Search(t.Context(), search.Request{Text: "eathquake", Facets: true})
 	if err != nil || a.Total != 9 || len(a.Hits) != 1 {
 		t.Fatalf("%+v, %v", a, err)
 	}
-	if h := a.Hits[0].Heading; len(h) != 3 || h[0].Text != "<b>" || h[1] != (search.Fragment{Text: "Earthquake", Match: true}) {
+	if h := a.Hits[0].Heading; len(h) != 3 || h[0].Text != "<b>" ||
+		h[1] != (search.Fragment{Text: "Earthquake", Match: true}) {
 		t.Errorf("marked %+v", h)
 	}
-	if v := a.Facets[0].Values; len(v) != 2 || v[0] != (search.FacetValue{Value: "b.example", Count: 7}) || len(a.Facets[2].Values) != 0 {
+	if v := a.Facets[0].Values; len(v) != 2 || v[0] != (search.FacetValue{Value: "b.example", Count: 7}) ||
+		len(a.Facets[2].Values) != 0 {
 		t.Errorf("facets %+v", a.Facets)
 	}
 	// Meilisearch ignores diacritics; exact matches still come first.
 	f.Found = func(map[string]any) map[string]any {
-		return map[string]any{"hits": []any{hit("bo", "Con bò", ""), hit("boyte", "Bộ Y tế", "")}, "estimatedTotalHits": 2}
+		return map[string]any{
+			"hits":               []any{hit("bo", "Con bò", ""), hit("boyte", "Bộ Y tế", "")},
+			"estimatedTotalHits": 2,
+		}
 	}
 	if a, _ := e.Search(t.Context(), search.Request{Text: "bộ"}); len(a.Hits) != 2 || a.Hits[0].Title != "Bộ Y tế" {
 		t.Errorf("%+v", a.Hits)
 	}
-	if a, _ := e.Search(t.Context(), search.Request{Text: "bộ", Sort: search.ByTime}); len(a.Hits) != 1 || a.Total != 1 {
+	if a, _ := e.Search(t.Context(), search.Request{Text: "bộ", Sort: search.ByTime}); len(a.Hits) != 1 ||
+		a.Total != 1 {
 		t.Errorf("in the order of time %+v", a.Hits)
 	}
 }
@@ -183,8 +245,14 @@ func TestAnswersAreReadAsText(t *testing.T) {
 func TestSearch_QuestionFindsArticlesThatLackWords(t *testing.T) {
 	f := meilitest.Start(t)
 	e := open(t, f, meili.Options{})
-	docs := map[string]map[string]any{"sleep": hit("sleep", "Poor sleep and the brain", "Broken nights."), "people": hit("people", "People at night", ""), "brain": hit("brain", "A brain", "")}
-	words := map[string][]string{"happens": {"people"}, "brain": {"sleep", "brain"}, "people": {"people"}, "sleep": {"sleep"}, "night": {"sleep", "people"}}
+	docs := map[string]map[string]any{
+		"sleep":  hit("sleep", "Poor sleep and the brain", "Broken nights."),
+		"people": hit("people", "People at night", ""), "brain": hit("brain", "A brain", ""),
+	}
+	words := map[string][]string{
+		"happens": {"people"}, "brain": {"sleep", "brain"}, "people": {"people"},
+		"sleep": {"sleep"}, "night": {"sleep", "people"},
+	}
 	f.Found = func(request map[string]any) map[string]any {
 		hits := []any{}
 		q, _ := request["q"].(string)
@@ -200,7 +268,9 @@ func TestSearch_QuestionFindsArticlesThatLackWords(t *testing.T) {
 		}
 		return map[string]any{"hits": hits, "estimatedTotalHits": len(hits)}
 	}
-	a, err := e.Search(t.Context(), search.Request{Text: "what happens to the brain when people sleep badly at night", Facets: true})
+	a, err := e.Search(t.Context(), search.Request{
+		Text: "what happens to the brain when people sleep badly at night", Facets: true,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +278,8 @@ func TestSearch_QuestionFindsArticlesThatLackWords(t *testing.T) {
 	for _, h := range a.Hits {
 		got = append(got, h.Title)
 	}
-	if want := []string{"Poor sleep and the brain", "People at night"}; !slices.Equal(got, want) || a.Total != 2 || !a.Relaxed {
+	if want := []string{"Poor sleep and the brain", "People at night"}; !slices.Equal(got, want) || a.Total != 2 ||
+		!a.Relaxed {
 		t.Errorf("got %q of %d, relaxed %v, want %q", got, a.Total, a.Relaxed, want)
 	}
 }
@@ -218,7 +289,12 @@ func TestSearch_PrefixMatchesExactly(t *testing.T) {
 	f := meilitest.Start(t)
 	e := open(t, f, meili.Options{})
 	f.Found = func(map[string]any) map[string]any {
-		return map[string]any{"hits": []any{hit("flood", "The second floor", ""), hit("chip", "Smallest semiconductors", "")}, "estimatedTotalHits": 2}
+		return map[string]any{
+			"hits": []any{
+				hit("flood", "The second floor", ""), hit("chip", "Smallest semiconductors", ""),
+			},
+			"estimatedTotalHits": 2,
+		}
 	}
 	for _, text := range []string{"semicond*", "semicond* smallest", "-secon* semicond*"} {
 		a, err := e.Search(t.Context(), search.Request{Text: text})
@@ -236,15 +312,17 @@ func TestSearch_LongNamesAreSentAsTheirShortSynonym(t *testing.T) {
 	f := meilitest.Start(t)
 	e := open(t, f, meili.Options{})
 	for text, want := range map[string]string{
-		"metro thành phố hồ chí minh": "metro tp hcm", "metro thanh pho ho chi minh bến thành": "metro tp hcm bến thành",
-		`"thành phố hồ chí minh"`: `"thành phố hồ chí minh"`, "bầu cử hoa kỳ": "bầu cử hoa kỳ",
+		"metro thành phố hồ chí minh":           "metro tp hcm",
+		"metro thanh pho ho chi minh bến thành": "metro tp hcm bến thành",
+		`"thành phố hồ chí minh"`:               `"thành phố hồ chí minh"`, "bầu cử hoa kỳ": "bầu cử hoa kỳ",
 	} {
 		var sent []string
 		f.Found = func(request map[string]any) map[string]any {
 			sent = append(sent, request["q"].(string))
 			return map[string]any{"hits": []any{}, "estimatedTotalHits": 0}
 		}
-		if _, err := e.Search(t.Context(), search.Request{Text: text}); err != nil || len(sent) == 0 || sent[0] != want {
+		if _, err := e.Search(t.Context(), search.Request{Text: text}); err != nil || len(sent) == 0 ||
+			sent[0] != want {
 			t.Errorf("%q: got %q, %v, want %q first", text, sent, err, want)
 		}
 	}
@@ -255,11 +333,13 @@ func TestErrors_DoNotContainTheRequest(t *testing.T) {
 	e := open(t, f, meili.Options{})
 	wrong := meili.New(meili.Options{URL: f.URL, Key: "another-key", Log: slog.New(slog.DiscardHandler)})
 	_, err := wrong.Search(t.Context(), search.Request{Text: "needle"})
-	if err == nil || strings.Contains(err.Error(), "needle") || strings.Contains(err.Error(), "another-key") || !errors.Is(err, search.ErrUnavailable) {
+	if err == nil || strings.Contains(err.Error(), "needle") || strings.Contains(err.Error(), "another-key") ||
+		!errors.Is(err, search.ErrUnavailable) {
 		t.Errorf("%v", err)
 	}
 	f.Drop("articles")
-	if _, err := e.Search(t.Context(), search.Request{Text: "needle"}); err == nil || strings.Contains(err.Error(), "needle") {
+	if _, err := e.Search(t.Context(), search.Request{Text: "needle"}); err == nil ||
+		strings.Contains(err.Error(), "needle") {
 		t.Errorf("%v", err)
 	}
 }

@@ -31,7 +31,8 @@ func TestRebuild_ReplacesTheIndex(t *testing.T) {
 	f.Open("articles_rebuild_left") // by a rebuild that was interrupted
 	f.Open("articles_of_others")
 	name, err := e.StartRebuild(t.Context())
-	if err != nil || slices.Contains(f.Names(), "articles_rebuild_left") || !slices.Contains(f.Names(), "articles_of_others") {
+	if err != nil || slices.Contains(f.Names(), "articles_rebuild_left") ||
+		!slices.Contains(f.Names(), "articles_of_others") {
 		t.Fatalf("%v, %v", f.Names(), err)
 	}
 	if !strings.Contains(f.Settings(name), "searchableAttributes") {
@@ -40,7 +41,8 @@ func TestRebuild_ReplacesTheIndex(t *testing.T) {
 	if err := e.AddToRebuild(t.Context(), name, []search.Document{other("b")}); err != nil {
 		t.Fatal(err)
 	}
-	if f.Document("articles", searchtest.ID("a").String()) == nil || f.Document("articles", searchtest.ID("b").String()) != nil {
+	if f.Document("articles", searchtest.ID("a").String()) == nil ||
+		f.Document("articles", searchtest.ID("b").String()) != nil {
 		t.Error("the live index has changed too early")
 	}
 	for range 2 {
@@ -54,7 +56,8 @@ func TestRebuild_ReplacesTheIndex(t *testing.T) {
 // rebuilt asserts that the new index is live and the old one is deleted.
 func rebuilt(t *testing.T, f *meilitest.Server, name string) {
 	t.Helper()
-	if f.Document("articles", searchtest.ID("b").String()) == nil || f.Document("articles", searchtest.ID("a").String()) != nil || slices.Contains(f.Names(), name) {
+	if f.Document("articles", searchtest.ID("b").String()) == nil ||
+		f.Document("articles", searchtest.ID("a").String()) != nil || slices.Contains(f.Names(), name) {
 		t.Errorf("the old index is live or still exists: %v", f.Names())
 	}
 }
@@ -107,7 +110,8 @@ func TestPrepare_EmbedderAddedLater(t *testing.T) {
 	if err := e.Index(t.Context(), []search.Document{other("b")}); err != nil {
 		t.Errorf("articles are accepted: %v", err)
 	}
-	if _, err := e.Search(t.Context(), search.Request{Text: "Hanoi", Mode: search.Hybrid}); err != nil || f.Last()["hybrid"] != nil {
+	if _, err := e.Search(t.Context(), search.Request{Text: "Hanoi", Mode: search.Hybrid}); err != nil ||
+		f.Last()["hybrid"] != nil {
 		t.Errorf("by words: %v", err)
 	}
 	if _, err := e.Search(t.Context(), search.Request{Text: "Hanoi", Mode: search.Semantic}); err == nil {
@@ -123,12 +127,14 @@ func TestPrepare_EmbedderAddedLater(t *testing.T) {
 	if err := e.FinishRebuild(t.Context(), name); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.Search(t.Context(), search.Request{Text: "Hanoi", Mode: search.Semantic}); err != nil || f.Last()["hybrid"] == nil {
+	if _, err := e.Search(t.Context(), search.Request{Text: "Hanoi", Mode: search.Semantic}); err != nil ||
+		f.Last()["hybrid"] == nil {
 		t.Errorf("after a rebuild: %v", err)
 	}
 	// When the embedder is removed again, articles without vectors are accepted.
 	e = open(t, f, meili.Options{})
-	if err := e.Index(t.Context(), []search.Document{other("c")}); err != nil || !strings.Contains(f.Settings("articles"), `"embedders":{}`) {
+	if err := e.Index(t.Context(), []search.Document{other("c")}); err != nil ||
+		!strings.Contains(f.Settings("articles"), `"embedders":{}`) {
 		t.Errorf("without an embedder: %v, %s", err, f.Settings("articles"))
 	}
 }
@@ -151,7 +157,12 @@ func TestErrors_DistinguishRejectedFromUnavailable(t *testing.T) {
 		t.Errorf("busy: %v", err)
 	}
 	f.Busy(false)
-	if _, err := e.Search(t.Context(), search.Request{Text: "needle", Facets: true, Filters: search.Filters{VisibleDomains: []string{}, Tags: []string{"t"}, From: searchtest.Now()}, Sort: search.ByTime}); err != nil {
+	if _, err := e.Search(t.Context(),
+		search.Request{
+			Text: "needle", Facets: true,
+			Filters: search.Filters{VisibleDomains: []string{}, Tags: []string{"t"}, From: searchtest.Now()},
+			Sort:    search.ByTime,
+		}); err != nil {
 		t.Errorf("filters, facets and order are those of the settings: %v", err)
 	}
 	if err := e.Delete(t.Context(), []uuid.UUID{searchtest.ID("small")}); err != nil {

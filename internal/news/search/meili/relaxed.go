@@ -34,7 +34,9 @@ type candidate struct {
 // words if these are few. Meilisearch's matching strategies don't support that: "last"
 // requires the first word, "frequency" the rarest. So each word is searched separately,
 // and articles are counted here.
-func (e *Engine) addRelaxed(ctx context.Context, q search.Query, r search.Request, all search.Response) (search.Response, error) {
+func (e *Engine) addRelaxed(
+	ctx context.Context, q search.Query, r search.Request, all search.Response,
+) (search.Response, error) {
 	perWord, dropped, err := e.searchWords(ctx, q, r)
 	if err != nil {
 		return all, err
@@ -63,7 +65,8 @@ func (e *Engine) addRelaxed(ctx context.Context, q search.Query, r search.Reques
 	}
 	if r.Facets {
 		of := slices.AppendSeq(slices.Clone(ids), maps.Keys(have))
-		counted, err := e.query(ctx, &meilisearch.SearchRequest{Limit: 1, Filter: byID(of), Facets: facetAttributes()}, q, "")
+		counted, err := e.query(ctx, &meilisearch.SearchRequest{Limit: 1, Filter: byID(of), Facets: facetAttributes()},
+			q, "")
 		if err != nil {
 			return all, err
 		}
@@ -82,7 +85,9 @@ func (e *Engine) addRelaxed(ctx context.Context, q search.Query, r search.Reques
 
 // searchWords returns the newest articles of each word, the rarest words first. dropped
 // reports that some words occur in no article.
-func (e *Engine) searchWords(ctx context.Context, q search.Query, r search.Request) (perWord [][]document, dropped bool, err error) {
+func (e *Engine) searchWords(
+	ctx context.Context, q search.Query, r search.Request,
+) (perWord [][]document, dropped bool, err error) {
 	var queries []*meilisearch.SearchRequest
 	queried := map[string]bool{}
 	for _, t := range q.Included() {
@@ -90,8 +95,11 @@ func (e *Engine) searchWords(ctx context.Context, q search.Query, r search.Reque
 			continue
 		}
 		queried[termText(q, t)] = true
-		one := &meilisearch.SearchRequest{IndexUID: e.opts.Index, Limit: search.MaxOffset, AttributesToRetrieve: []string{"id", "published"}, Sort: []string{"published:desc"},
-			Query: termText(q, t), MatchingStrategy: meilisearch.All}
+		one := &meilisearch.SearchRequest{
+			IndexUID: e.opts.Index, Limit: search.MaxOffset,
+			AttributesToRetrieve: []string{"id", "published"}, Sort: []string{"published:desc"},
+			Query: termText(q, t), MatchingStrategy: meilisearch.All,
+		}
 		if f := filter(r.Filters); len(f) > 0 {
 			one.Filter = f
 		}
@@ -150,7 +158,8 @@ func candidates(perWord [][]document) []candidate {
 		out = append(out, *c)
 	}
 	slices.SortFunc(out, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.published, a.published), bytes.Compare(a.id[:], b.id[:]))
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.published, a.published),
+			bytes.Compare(a.id[:], b.id[:]))
 	})
 	return out
 }

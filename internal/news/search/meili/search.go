@@ -32,7 +32,10 @@ func (e *Engine) Search(ctx context.Context, r search.Request) (search.Response,
 	defer cancel()
 	r = r.WithDefaults()
 	q := search.Parse(r.Text)
-	request := &meilisearch.SearchRequest{Offset: int64(r.Offset), Limit: int64(r.Limit), ShowMatchesPosition: true, ShowRankingScore: true, MatchingStrategy: meilisearch.All}
+	request := &meilisearch.SearchRequest{
+		Offset: int64(r.Offset), Limit: int64(r.Limit), ShowMatchesPosition: true,
+		ShowRankingScore: true, MatchingStrategy: meilisearch.All,
+	}
 	if f := filter(r.Filters); len(f) > 0 {
 		request.Filter = f
 	}
@@ -49,7 +52,9 @@ func (e *Engine) Search(ctx context.Context, r search.Request) (search.Response,
 	if err := e.addSemantic(ctx, request, q, r); err != nil {
 		return search.Response{}, err
 	}
-	marked := slices.ContainsFunc(q.Included(), func(t search.Term) bool { return slices.ContainsFunc(t.Words, search.Token.HasMarks) })
+	marked := slices.ContainsFunc(q.Included(), func(t search.Term) bool {
+		return slices.ContainsFunc(t.Words, search.Token.HasMarks)
+	})
 	if marked = marked && r.Offset+r.Limit <= search.MaxLimit; marked {
 		request.Offset, request.Limit = 0, search.MaxLimit
 	}
@@ -77,7 +82,9 @@ func (e *Engine) Search(ctx context.Context, r search.Request) (search.Response,
 }
 
 // addSemantic adds semantic search to a request, weighted by the kind of query.
-func (e *Engine) addSemantic(ctx context.Context, request *meilisearch.SearchRequest, q search.Query, r search.Request) error {
+func (e *Engine) addSemantic(
+	ctx context.Context, request *meilisearch.SearchRequest, q search.Query, r search.Request,
+) error {
 	if r.Mode == search.Keyword || e.opts.Embedder == nil && e.opts.ServerEmbedder == nil {
 		return nil
 	}
@@ -105,7 +112,9 @@ func (e *Engine) addSemantic(ctx context.Context, request *meilisearch.SearchReq
 
 // searchVerified reads page by page and drops hits that keep rejects: Meilisearch
 // ignores diacritics, and tolerates typos in prefixes.
-func (e *Engine) searchVerified(ctx context.Context, request *meilisearch.SearchRequest, q search.Query, r search.Request, words string, keep func(*search.Text) bool) (a search.Response, err error) {
+func (e *Engine) searchVerified(ctx context.Context, request *meilisearch.SearchRequest, q search.Query,
+	r search.Request, words string, keep func(*search.Text) bool,
+) (a search.Response, err error) {
 	var hits []search.Hit
 	request.Limit = search.MaxLimit
 	for request.Offset = 0; ; request.Offset += search.MaxLimit {
@@ -152,7 +161,9 @@ func exactFirst(hits []search.Hit, q search.Query) []search.Hit {
 	return hits
 }
 
-func (e *Engine) query(ctx context.Context, request *meilisearch.SearchRequest, q search.Query, words string) (a search.Response, err error) {
+func (e *Engine) query(
+	ctx context.Context, request *meilisearch.SearchRequest, q search.Query, words string,
+) (a search.Response, err error) {
 	res, err := e.client.Index(e.opts.Index).SearchWithContext(ctx, words, request)
 	if request.Hybrid != nil && request.Hybrid.SemanticRatio < 1 && errorCode(err) == "invalid_search_embedder" {
 		// The index must be rebuilt with its embedder first; see updateEmbedders.
@@ -170,7 +181,9 @@ func (e *Engine) query(ctx context.Context, request *meilisearch.SearchRequest, 
 	a.Estimated = a.Total >= countLimit
 	for _, d := range found {
 		m := search.NewHighlighter(q, d.matched()...)
-		a.Hits = append(a.Hits, search.Hit{Document: d.article(), Score: d.Score, Heading: m.Highlight(d.Title), Snippet: m.Snippet(d.Lead, d.Body)})
+		a.Hits = append(a.Hits, search.Hit{
+			Document: d.article(), Score: d.Score, Heading: m.Highlight(d.Title), Snippet: m.Snippet(d.Lead, d.Body),
+		})
 	}
 	if len(request.Facets) > 0 {
 		a.Facets, err = facets(res.FacetDistribution)
@@ -198,8 +211,13 @@ func facets(raw json.RawMessage) ([]search.Facet, error) {
 		return nil, err
 	}
 	var out []search.Facet
-	for _, f := range []struct{ field, attribute string }{{search.FieldDomain, "domain"}, {search.FieldLanguage, "language"}, {search.FieldSection, "section"},
-		{search.FieldTag, "tags"}, {search.FieldAuthor, "authors"}} {
+	for _, f := range []struct{ field, attribute string }{
+		{search.FieldDomain, "domain"},
+		{search.FieldLanguage, "language"},
+		{search.FieldSection, "section"},
+		{search.FieldTag, "tags"},
+		{search.FieldAuthor, "authors"},
+	} {
 		facet := search.Facet{Field: f.field}
 		for value, n := range counts[f.attribute] {
 			if value != "" {

@@ -32,7 +32,8 @@ func lock(t *testing.T, pool *pgxpool.Pool, table string) (unlock func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tx.Exec(t.Context(), "lock table "+pgx.Identifier{table}.Sanitize()+" in access exclusive mode"); err != nil {
+	if _, err := tx.Exec(t.Context(), "lock table "+pgx.Identifier{table}.Sanitize()+
+		" in access exclusive mode"); err != nil {
 		t.Fatal(err)
 	}
 	return func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }
@@ -86,7 +87,8 @@ func TestSearch_LimitsConcurrency(t *testing.T) {
 		first <- err
 	}()
 	for waits := false; !waits; { // until it has the only slot
-		if err := pool.QueryRow(t.Context(), "select exists (select from pg_locks where not granted)").Scan(&waits); err != nil {
+		if err := pool.QueryRow(t.Context(), "select exists (select from pg_locks where not granted)").
+			Scan(&waits); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -106,10 +108,12 @@ func TestSearch_LimitsConcurrency(t *testing.T) {
 // planner's statistics.
 func TestSearch_ManyMatchesAreLimitedToATimeWindow(t *testing.T) {
 	e, pool := bounded(t, pgsearch.Options{})
-	exec(t, pool, `insert into search_documents (id, version, published_at, domain, language, section, tags, authors, keys, title_words, words)
+	exec(t, pool,
+		`insert into search_documents (id, version, published_at, domain, language, section, tags, authors, keys, title_words, words)
 		select md5('many' || i)::uuid, 1, $1::timestamptz - make_interval(mins => i), 'many.example', '', '', '{}', '{}', '{}', '''common'':1A', 
 			((case when i > 12000 then '''former'':2 ' else '' end) || '''common'':1A')::tsvector from generate_series(1, 20000) i`, searchtest.Now())
-	exec(t, pool, `insert into search_texts (id, url, title, lead, body, image_url, group_id) select id, 'https://many.example/x', 'Common', '', '', '', id from search_documents where domain = 'many.example'`)
+	exec(t, pool,
+		`insert into search_texts (id, url, title, lead, body, image_url, group_id) select id, 'https://many.example/x', 'Common', '', '', '', id from search_documents where domain = 'many.example'`)
 	// The time buckets, as Index adds them.
 	exec(t, pool, `update search_documents set words = words || array_to_tsvector(array(
 		select '@' || l || (floor(extract(epoch from published_at) / 3600)::bigint >> (3 * l)) from generate_series(0, 5) l)) where domain = 'many.example'`)
@@ -117,9 +121,18 @@ func TestSearch_ManyMatchesAreLimitedToATimeWindow(t *testing.T) {
 	for _, c := range []struct {
 		text string
 		sort search.Sort
-	}{{"common", search.ByRelevance}, {"common", search.ByTime}, {"comm*", search.ByRelevance}, {"comm*", search.ByTime}, {"co*", search.ByRelevance}, {"co*", search.ByTime}} {
+	}{
+		{"common", search.ByRelevance},
+		{"common", search.ByTime},
+		{"comm*", search.ByRelevance},
+		{"comm*", search.ByTime},
+		{"co*", search.ByRelevance},
+		{"co*", search.ByTime},
+	} {
 		t.Run(c.text+" "+string(c.sort), func(t *testing.T) {
-			a, err := e.Search(t.Context(), search.Request{Text: c.text, Sort: c.sort, Now: searchtest.Now(), Facets: true, Offset: 30})
+			a, err := e.Search(t.Context(), search.Request{
+				Text: c.text, Sort: c.sort, Now: searchtest.Now(), Facets: true, Offset: 30,
+			})
 			require.NoError(t, err)
 			require.True(t, a.Estimated)
 			require.False(t, a.Partial)
@@ -149,9 +162,13 @@ func TestIndex_TruncatesVeryLongTexts(t *testing.T) {
 	e, _ := bounded(t, pgsearch.Options{})
 	var body strings.Builder
 	for i := range 40_000 {
-		body.WriteString("ế" + strings.Repeat("z", 40) + strings.Repeat(string(rune('a'+i%26)), 1+i%7) + string(rune('a'+i/26%26)) + string(rune('a'+i/676%26)) + " ")
+		body.WriteString("ế" + strings.Repeat("z", 40) + strings.Repeat(string(rune('a'+i%26)), 1+i%7) +
+			string(rune('a'+i/26%26)) + string(rune('a'+i/676%26)) + " ")
 	}
-	d := search.Document{ID: searchtest.ID("endless"), Version: 1, Title: "Endless", Lead: body.String(), Body: body.String(), URL: "https://x.example/endless", Domain: "x.example", Published: searchtest.Now()}
+	d := search.Document{
+		ID: searchtest.ID("endless"), Version: 1, Title: "Endless", Lead: body.String(),
+		Body: body.String(), URL: "https://x.example/endless", Domain: "x.example", Published: searchtest.Now(),
+	}
 	if err := e.Index(t.Context(), []search.Document{d}); err != nil {
 		t.Fatal(err)
 	}

@@ -21,10 +21,11 @@ import (
 
 // Options configure the engine.
 type Options struct {
-	Embedder         search.Embedder // nil: keyword search only
-	Model            string          // name of the embedding model; vectors of other models are replaced
-	Log              *slog.Logger
-	MaxConcurrent    int           // concurrent searches of this process, the others wait; 0: one more than there are processors, up to 8
+	Embedder search.Embedder // nil: keyword search only
+	Model    string          // name of the embedding model; vectors of other models are replaced
+	Log      *slog.Logger
+	// Concurrent searches of this process, the others wait; 0: one more than there are processors, up to 8
+	MaxConcurrent    int
 	MaxWait          time.Duration // for a slot before a search fails with ErrBusy; 0: 1 s
 	StatementTimeout time.Duration // before the search is limited to the newest articles; 0: 600 ms
 }
@@ -50,7 +51,10 @@ func New(pool *pgxpool.Pool, o Options) *Engine {
 		// end early.
 		o.MaxConcurrent = min(runtime.NumCPU()+1, 8)
 	}
-	for field, fallback := range map[*time.Duration]time.Duration{&o.MaxWait: time.Second, &o.StatementTimeout: 600 * time.Millisecond} {
+	for field, fallback := range map[*time.Duration]time.Duration{
+		&o.MaxWait:          time.Second,
+		&o.StatementTimeout: 600 * time.Millisecond,
+	} {
 		if *field <= 0 {
 			*field = fallback
 		}
@@ -86,7 +90,8 @@ func (e *Engine) inReadTx(ctx context.Context, f func(ctx context.Context, tx pg
 	// JIT compilation and parallel workers take longer to start than these statements
 	// run. The index is in memory, so random access is cheap.
 	begin := fmt.Sprintf(`begin isolation level repeatable read read only; set local statement_timeout = %d;
-		set local jit = off; set local max_parallel_workers_per_gather = 0; set local random_page_cost = 1.1`, e.opts.StatementTimeout.Milliseconds())
+		set local jit = off; set local max_parallel_workers_per_gather = 0; set local random_page_cost = 1.1`,
+		e.opts.StatementTimeout.Milliseconds())
 	return pgx.BeginTxFunc(ctx, e.pool, pgx.TxOptions{BeginQuery: begin}, func(tx pgx.Tx) error { return f(ctx, tx) })
 }
 

@@ -79,7 +79,8 @@ func compile(q search.Query, strict bool, corrected map[string][]string) express
 	x.isEmpty = len(units) == 0
 	for _, t := range q.Included() {
 		x.hasPrefix = x.hasPrefix || t.Prefix
-		x.hasShortPrefix = x.hasShortPrefix || t.Prefix && utf8.RuneCountInString(t.Words[len(t.Words)-1].Bare) < minIndexedPrefix
+		x.hasShortPrefix = x.hasShortPrefix || t.Prefix &&
+			utf8.RuneCountInString(t.Words[len(t.Words)-1].Bare) < minIndexedPrefix
 	}
 	var excluded []tsquery
 	for _, t := range q.Excluded() {
@@ -110,12 +111,16 @@ func units(q search.Query, strict bool, corrected map[string][]string) (out []un
 		if others, n := search.SynonymsOf(wanted[i:]); n > 0 && !strict {
 			var parts, exactParts []tsquery
 			for _, one := range wanted[i : i+n] {
-				parts, exactParts = append(parts, compileTerm(one, withoutMarks, nil)), append(exactParts, compileTerm(one, asTyped, nil))
+				parts, exactParts = append(parts, compileTerm(one, withoutMarks, nil)), append(exactParts,
+					compileTerm(one, asTyped, nil))
 			}
 			also = append(also, others...)
 			ways := synonymPhrases(others)
-			out = append(out, unit{loose: join(" | ", append([]tsquery{join(" & ", parts...).wrap("(")}, ways...)...).wrap("("),
-				strict: join(" | ", append([]tsquery{join(" & ", exactParts...).wrap("(")}, ways...)...).wrap("(")})
+			out = append(out, unit{
+				loose: join(" | ", append([]tsquery{join(" & ", parts...).wrap("(")}, ways...)...).
+					wrap("("),
+				strict: join(" | ", append([]tsquery{join(" & ", exactParts...).wrap("(")}, ways...)...).wrap("("),
+			})
 			i += n
 			continue
 		}
@@ -123,8 +128,13 @@ func units(q search.Query, strict bool, corrected map[string][]string) (out []un
 		if strict {
 			compared = withMarks
 		}
-		u := unit{loose: compileTerm(t, compared, corrected), strict: compileTerm(t, asTyped, corrected), required: t.Quoted}
-		u.hasSpellings = slices.ContainsFunc(t.Words, func(w search.Token) bool { return w.Variant != "" && w.HasMarks() })
+		u := unit{
+			loose: compileTerm(t, compared, corrected), strict: compileTerm(t, asTyped, corrected),
+			required: t.Quoted,
+		}
+		u.hasSpellings = slices.ContainsFunc(t.Words, func(w search.Token) bool {
+			return w.Variant != "" && w.HasMarks()
+		})
 		if len(t.Words) == 1 {
 			u.word = t.Words[0].Word
 		}

@@ -14,11 +14,15 @@ import (
 
 const upsertDocument = `
 with put as (
-    insert into search_documents (id, version, published_at, domain, language, section, tags, authors, keys, title_words, words, embeddable)
+    insert into search_documents (id, version, published_at, domain, language, section, tags, authors, keys,
+	title_words, words, embeddable)
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text::tsvector, $11::text::tsvector, $18)
-    on conflict (id) do update set version = excluded.version, published_at = excluded.published_at, indexed_at = clock_timestamp(),
-        domain = excluded.domain, language = excluded.language, section = excluded.section, tags = excluded.tags, authors = excluded.authors,
-        keys = excluded.keys, title_words = excluded.title_words, words = excluded.words, embeddable = excluded.embeddable
+    on conflict (id) do update set version = excluded.version, published_at = excluded.published_at,
+	indexed_at = clock_timestamp(),
+        domain = excluded.domain, language = excluded.language, section = excluded.section, tags = excluded.tags,
+	authors = excluded.authors,
+        keys = excluded.keys, title_words = excluded.title_words, words = excluded.words,
+	embeddable = excluded.embeddable
     where search_documents.version <= excluded.version
     returning id)
 insert into search_texts (id, url, title, lead, body, image_url, group_id)
@@ -45,15 +49,19 @@ func (e *Engine) Index(ctx context.Context, docs []search.Document) error {
 				seen[l] = struct{}{}
 			}
 		}
-		batch.Queue(upsertDocument, d.ID, d.Version, d.Published, d.Domain, d.Language, d.Section, orEmpty(d.Tags), orEmpty(d.Authors), filterKeys(d), titles, words,
+		batch.Queue(upsertDocument, d.ID, d.Version, d.Published, d.Domain, d.Language, d.Section, orEmpty(d.Tags),
+			orEmpty(d.Authors), filterKeys(d), titles, words,
 			d.URL, d.Title, d.Lead, d.Body, d.Image, d.Group, !d.NoEmbedding)
 		if d.NoEmbedding {
-			batch.Queue("delete from search_vectors v using search_documents d where v.id = $1 and d.id = $1 and not d.embeddable", d.ID)
+			batch.Queue("delete from search_vectors v using search_documents d where v.id = $1 and d.id = $1 and not "+
+				"d.embeddable", d.ID)
 		}
 	}
 	fresh := e.newWords(seen)
 	if len(fresh) > 0 {
-		batch.Queue(`insert into search_words (word, grams) select w, string_to_array(g, ' ') from unnest($1::text[], $2::text[]) as t (w, g) on conflict do nothing`,
+		batch.Queue(
+			`insert into search_words (word, grams) select w, string_to_array(g, ' ')
+				from unnest($1::text[], $2::text[]) as t (w, g) on conflict do nothing`,
 			fresh, joinedTrigrams(fresh))
 	}
 	err := pgx.BeginFunc(ctx, e.pool, func(tx pgx.Tx) error { return tx.SendBatch(ctx, &batch).Close() })
@@ -97,7 +105,8 @@ func (e *Engine) DeleteFromRebuild(ctx context.Context, _ string, ids []uuid.UUI
 // FinishRebuild deletes the rows that the rebuild did not replace and updates the
 // planner's statistics.
 func (e *Engine) FinishRebuild(ctx context.Context, rebuild string) error {
-	if _, err := e.pool.Exec(ctx, "delete from search_documents where indexed_at < $1::text::timestamptz", strings.TrimPrefix(rebuild, rebuildPrefix)); err != nil {
+	if _, err := e.pool.Exec(ctx, "delete from search_documents where indexed_at < $1::text::timestamptz",
+		strings.TrimPrefix(rebuild, rebuildPrefix)); err != nil {
 		return err
 	}
 	_, err := e.pool.Exec(ctx, "analyze search_documents")
@@ -114,7 +123,9 @@ func (e *Engine) embed(ctx context.Context, docs []search.Document) (count int, 
 	for i, d := range docs {
 		ids[i], sources[i] = d.ID, e.vectorSource(d)
 	}
-	rows, err := e.pool.Query(ctx, "select v.id from search_vectors v join unnest($1::uuid[], $2::uuid[]) as w (id, source) on v.id = w.id and v.source = w.source", ids, sources)
+	rows, err := e.pool.Query(ctx,
+		"select v.id from search_vectors v join unnest($1::uuid[], $2::uuid[]) as w (id, source) on v.id = w.id and "+
+			"v.source = w.source", ids, sources)
 	if err != nil {
 		return 0, err
 	}
@@ -140,8 +151,11 @@ func (e *Engine) embed(ctx context.Context, docs []search.Document) (count int, 
 	for i, v := range vectors {
 		normalize(v)
 		// Skips documents that were replaced in the meantime.
-		batch.Queue(`insert into search_vectors (id, source, signs, vector) select d.id, $3, $4::text::varbit, $5 from search_documents d where d.id = $1 and d.version = $2 and d.embeddable
-			on conflict (id) do update set source = excluded.source, signs = excluded.signs, vector = excluded.vector, changed_at = clock_timestamp()`,
+		batch.Queue(
+			`insert into search_vectors (id, source, signs, vector) select d.id, $3, $4::text::varbit,
+				$5 from search_documents d where d.id = $1 and d.version = $2 and d.embeddable
+			on conflict (id) do update set source = excluded.source, signs = excluded.signs, vector = excluded.vector,
+				changed_at = clock_timestamp()`,
 			docs[of[i]].ID, docs[of[i]].Version, sources[of[i]], signs(v), v)
 	}
 	return len(vectors), e.pool.SendBatch(ctx, &batch).Close()
@@ -159,8 +173,10 @@ func (e *Engine) EmbedMissing(ctx context.Context, limit int) (int, error) {
 	if e.opts.Embedder == nil {
 		return 0, nil
 	}
-	rows, err := e.pool.Query(ctx, `select d.id, d.version, t.title, t.lead, t.body from search_documents d join search_texts t using (id)
-		where d.embeddable and not exists (select 1 from search_vectors v where v.id = d.id) order by d.published_at desc limit $1`, limit)
+	rows, err := e.pool.Query(ctx,
+		`select d.id, d.version, t.title, t.lead, t.body from search_documents d join search_texts t using (id)
+		where d.embeddable and not exists (select 1 from search_vectors v where v.id = d.id)
+			order by d.published_at desc limit $1`, limit)
 	if err != nil {
 		return 0, err
 	}

@@ -99,7 +99,9 @@ func (x expression) relax(free []unit, need int) expression {
 				continue
 			}
 			name := quote(pairName(p.first, p.second))
-			x.coverage = append(x.coverage, feature{quote(p.first) + " <-> " + quote(p.second), name, pairShare * (rarity[p.first] + rarity[p.second])})
+			x.coverage = append(x.coverage, feature{
+				quote(p.first) + " <-> " + quote(p.second), name, pairShare * (rarity[p.first] + rarity[p.second]),
+			})
 			if isQuestion {
 				ways = append(ways, tsquery{name, name, name})
 			}
@@ -123,7 +125,8 @@ const (
 func coverageSQL(s *statement, all []feature, column string, query func(feature) string) string {
 	parts := make([]string, len(all))
 	for i, f := range all {
-		parts[i] = fmt.Sprintf("case when %s @@ %s::text::tsquery then %s else 0 end", column, s.arg(query(f)), strconv.FormatFloat(f.weight, 'f', 3, 64))
+		parts[i] = fmt.Sprintf("case when %s @@ %s::text::tsquery then %s else 0 end", column, s.arg(query(f)),
+			strconv.FormatFloat(f.weight, 'f', 3, 64))
 	}
 	return "(" + strings.Join(parts, " + ") + ")::real"
 }
@@ -150,6 +153,7 @@ func (l searcher) frequencies(ctx context.Context, queries []string) (found []fl
 	for i, q := range queries {
 		parts[i] = "(select count(*) from search_documents d where " + s.matchSQL("words", q) + ")::float8"
 	}
-	err = l.tx.QueryRow(ctx, "select array["+strings.Join(parts, ", ")+"], (select count(*) from search_documents)::float8", s.unprepared()...).Scan(&found, &total)
+	err = l.tx.QueryRow(ctx, "select array["+strings.Join(parts, ", ")+
+		"], (select count(*) from search_documents)::float8", s.unprepared()...).Scan(&found, &total)
 	return found, total, err
 }

@@ -73,7 +73,9 @@ func (e *Engine) Search(ctx context.Context, r search.Request) (a search.Respons
 }
 
 // respond searches by keywords, by meaning or by both, and loads a page of hits.
-func (e *Engine) respond(ctx context.Context, l searcher, q search.Query, vector *queryVector) (a search.Response, err error) {
+func (e *Engine) respond(
+	ctx context.Context, l searcher, q search.Query, vector *queryVector,
+) (a search.Response, err error) {
 	found := ranking{highlighter: search.NewHighlighter(q)}
 	l.isFused = vector != nil
 	if vector == nil || l.r.Mode == search.Hybrid {
@@ -144,7 +146,8 @@ func (l searcher) addRelaxed(ctx context.Context, x expression, missing map[stri
 	}
 	all := found.response.Total
 	for _, need := range relaxedCounts(len(free), len(x.optional)) {
-		if found.response, found.order, err = l.run(ctx, x.relax(free, need)); err != nil || found.response.Total >= relaxBelow {
+		if found.response, found.order, err = l.run(ctx, x.relax(free, need)); err != nil ||
+			found.response.Total >= relaxBelow {
 			break
 		}
 	}
@@ -192,9 +195,12 @@ func (l searcher) run(ctx context.Context, x expression) (search.Response, []ran
 
 // runOnce finds, ranks and counts in one statement. since limits the candidates; nil
 // means no limit.
-func (l searcher) runOnce(ctx context.Context, x expression, since *timeWindow) (a search.Response, order []ranked, err error) {
+func (l searcher) runOnce(
+	ctx context.Context, x expression, since *timeWindow,
+) (a search.Response, order []ranked, err error) {
 	var s statement
-	facets := ", null::text as domain, null::text as language, null::text as section, null::text[] as tags, null::text[] as authors"
+	facets := ", null::text as domain, null::text as language, null::text as section, null::text[] as tags, " +
+		"null::text[] as authors"
 	if l.r.Facets {
 		facets = ", d.domain, d.language, d.section, d.tags, d.authors"
 	}
@@ -214,16 +220,21 @@ func (l searcher) runOnce(ctx context.Context, x expression, since *timeWindow) 
 	if l.verifiesPhrases(x) {
 		read = s.matchSQL("words", x.plain)
 	}
-	hits := "select d.ctid as tid, d.id, d.published_at, " + exact + " as exact, " + rank + " as title_rank" + facets + " from (select distinct f.tid from found f) f join search_documents d on d.ctid = f.tid where " + read
-	top := "select h.id, h.published_at, true as exact, 0::float8 as score from hits h order by h.published_at desc, h.id limit " + strconv.Itoa(l.r.Offset+l.r.Limit)
+	hits := "select d.ctid as tid, d.id, d.published_at, " + exact + " as exact, " + rank + " as title_rank" + facets +
+		" from (select distinct f.tid from found f) f join search_documents d on d.ctid = f.tid where " + read
+	top := "select h.id, h.published_at, true as exact, 0::float8 as score from hits h order by h.published_at desc, " +
+		"h.id limit " + strconv.Itoa(l.r.Offset+l.r.Limit)
 	if ranks {
 		top = l.rankingSQL(&s, x)
 	}
 	// Rows are fetched by ctid, which is stable within one statement.
-	sql := "with found as materialized (" + found + "), hits as materialized (" + hits + "), top as materialized (" + top + `)
+	sql := "with found as materialized (" + found + "), hits as materialized (" + hits + "), top as materialized (" +
+		top + `)
 		select coalesce((select max(f.n) from found f), 0)::int as total, (select count(*) from hits)::int as hit_count,
-			coalesce((select array_agg(t.id order by t.exact desc, t.score desc, t.published_at desc, t.id) from top t), '{}')::uuid[],
-			coalesce((select array_agg(t.score order by t.exact desc, t.score desc, t.published_at desc, t.id) from top t), '{}')::float8[]` + facetsSQL(l.r.Facets)
+			coalesce((select array_agg(t.id order by t.exact desc, t.score desc, t.published_at desc, t.id) from top t),
+				'{}')::uuid[],
+			coalesce((select array_agg(t.score order by t.exact desc, t.score desc, t.published_at desc, t.id)
+				from top t), '{}')::float8[]` + facetsSQL(l.r.Facets)
 	var ids []uuid.UUID
 	var scores []float64
 	var raw []byte

@@ -105,7 +105,8 @@ func (l searcher) nearest(ctx context.Context, words []ranked, m queryVector) ([
 	if !l.r.Filters.IsSelective() && rows > maxNearestSigns && rows <= maxScannedVectors {
 		// Usually almost all articles are visible: join only the nearest, because rows of
 		// articles are many times as wide as signs.
-		found, err := l.compareVectors(ctx, words, m, " order by apart limit "+strconv.Itoa(maxNearestSigns), time.Time{})
+		found, err := l.compareVectors(ctx, words, m, " order by apart limit "+strconv.Itoa(maxNearestSigns),
+			time.Time{})
 		if err != nil || len(found) >= maxComparedVectors {
 			return found, err
 		}
@@ -119,29 +120,40 @@ func (l searcher) nearest(ctx context.Context, words []ranked, m queryVector) ([
 
 // compareVectors compares full vectors of the best candidates. first limits the vectors
 // whose articles are filtered, since their publication.
-func (l searcher) compareVectors(ctx context.Context, words []ranked, m queryVector, first string, since time.Time) ([]ranked, error) {
+func (l searcher) compareVectors(
+	ctx context.Context, words []ranked, m queryVector, first string, since time.Time,
+) ([]ranked, error) {
 	var s statement
 	sign, length, filters := s.arg(signs(m.vector))+"::text::varbit", s.arg(len(m.vector))+"::int", s.where(l.r)
 	if !since.IsZero() {
 		filters += " and d.published_at >= " + s.arg(since)
 	}
 	// Vectors of another length belong to another model.
-	sql := "select v.id, v.vector from search_vectors v where length(v.signs) = " + length + " and v.id in (select n.id from (select c.id from (select v.id, bit_count(v.signs # " + sign + ") as apart from search_vectors v " +
-		"where length(v.signs) = " + length + first + ") c join search_documents d using (id) where " + filters + " order by c.apart limit " + strconv.Itoa(maxComparedVectors) + ") n union all select unnest(" + s.arg(bestIDs(words)) + "::text[]::uuid[]))"
+	sql := "select v.id, v.vector from search_vectors v where length(v.signs) = " + length +
+		" and v.id in (select n.id from (select c.id from (select v.id, bit_count(v.signs # " + sign +
+		") as apart from search_vectors v " +
+		"where length(v.signs) = " + length + first + ") c join search_documents d using (id) where " + filters +
+		" order by c.apart limit " + strconv.Itoa(maxComparedVectors) + ") n union all select unnest(" +
+		s.arg(bestIDs(words)) + "::text[]::uuid[]))"
 	return l.similarities(ctx, &s, sql, m)
 }
 
 // compareNearest compares full vectors of the articles with the nearest signs. enough is
 // false if filters excluded most of them.
-func (l searcher) compareNearest(ctx context.Context, words []ranked, m queryVector, near []nearSigns) (found []ranked, enough bool, err error) {
+func (l searcher) compareNearest(
+	ctx context.Context, words []ranked, m queryVector, near []nearSigns,
+) (found []ranked, enough bool, err error) {
 	ids, apart := make([]string, len(near)), make([]int32, len(near))
 	for i, n := range near {
 		ids[i], apart[i] = n.id.String(), int32(n.apart) //nolint:gosec // at most the dimensions of a vector
 	}
 	var s statement
 	length, filters := s.arg(len(m.vector))+"::int", s.where(l.r)
-	sql := "select v.id, v.vector from search_vectors v where length(v.signs) = " + length + " and v.id in (select n.id from (select c.id from unnest(" + s.arg(ids) + "::text[]::uuid[], " + s.arg(apart) + "::int[]) as c (id, apart) " +
-		"join search_documents d using (id) where " + filters + " order by c.apart limit " + strconv.Itoa(maxComparedVectors) + ") n union all select unnest(" + s.arg(bestIDs(words)) + "::text[]::uuid[]))"
+	sql := "select v.id, v.vector from search_vectors v where length(v.signs) = " + length +
+		" and v.id in (select n.id from (select c.id from unnest(" + s.arg(ids) + "::text[]::uuid[], " + s.arg(apart) +
+		"::int[]) as c (id, apart) " +
+		"join search_documents d using (id) where " + filters + " order by c.apart limit " +
+		strconv.Itoa(maxComparedVectors) + ") n union all select unnest(" + s.arg(bestIDs(words)) + "::text[]::uuid[]))"
 	if found, err = l.similarities(ctx, &s, sql, m); err != nil {
 		return nil, false, err
 	}

@@ -16,7 +16,10 @@ func TestEmbedMissing_AddsMissingVectors(t *testing.T) {
 	e := open(t, model)
 	model.Down.Store(true)
 	searchtest.IndexArticles(t, e, 0)
-	question := search.Request{Text: "which soccer kicker went elsewhere for lots of cash?", Mode: search.Hybrid, Now: searchtest.Now()}
+	question := search.Request{
+		Text: "which soccer kicker went elsewhere for lots of cash?", Mode: search.Hybrid,
+		Now: searchtest.Now(),
+	}
 	if a, err := e.Search(t.Context(), question); err != nil || a.Total > 5 {
 		t.Errorf("%d found without the model, %v", a.Total, err)
 	}
@@ -35,7 +38,8 @@ func TestEmbedMissing_AddsMissingVectors(t *testing.T) {
 			break
 		}
 	}
-	if a, err := e.Search(t.Context(), question); err != nil || made != 115 || a.Hits[0].ID != searchtest.ID("transfer") {
+	if a, err := e.Search(t.Context(), question); err != nil || made != 115 ||
+		a.Hits[0].ID != searchtest.ID("transfer") {
 		t.Errorf("%d vectors added, %v", made, err)
 	}
 	before := model.Texts.Load()
@@ -51,7 +55,10 @@ func TestSearch_SemanticConsidersLaterChanges(t *testing.T) {
 	model := &searchtest.Embedder{}
 	e := open(t, model)
 	searchtest.IndexArticles(t, e, 0)
-	question := search.Request{Text: "which soccer kicker went elsewhere for lots of cash?", Mode: search.Semantic, Now: searchtest.Now()}
+	question := search.Request{
+		Text: "which soccer kicker went elsewhere for lots of cash?", Mode: search.Semantic,
+		Now: searchtest.Now(),
+	}
 	first := func() uuid.UUID {
 		t.Helper()
 		a, err := e.Search(t.Context(), question)
@@ -63,7 +70,10 @@ func TestSearch_SemanticConsidersLaterChanges(t *testing.T) {
 	if got, want := first(), searchtest.ID("transfer"); got != want {
 		t.Fatalf("got %s, want %s", got, want)
 	}
-	later := search.Document{ID: searchtest.ID("later"), Version: 1, Title: question.Text, URL: "https://x.example/later", Domain: "x.example", Published: searchtest.Now()}
+	later := search.Document{
+		ID: searchtest.ID("later"), Version: 1, Title: question.Text, URL: "https://x.example/later",
+		Domain: "x.example", Published: searchtest.Now(),
+	}
 	if err := e.Index(t.Context(), []search.Document{later}); err != nil {
 		t.Fatal(err)
 	}

@@ -72,7 +72,8 @@ func (c *signCache) ensure(ctx context.Context, pool *pgxpool.Pool, dims int) er
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.loadedAt, c.through, c.dims, c.words, c.ids, c.signs, c.at = next.loadedAt, next.through, next.dims, next.words, next.ids, next.signs, next.at
+	c.loadedAt, c.through, c.dims, c.words, c.ids, c.signs, c.at = next.loadedAt, next.through, next.dims, next.words,
+		next.ids, next.signs, next.at
 	return nil
 }
 
@@ -90,7 +91,8 @@ func (c *signCache) read(ctx context.Context, db rowQuerier, limit int) (int, er
 	}
 	// Vectors of another length belong to another model.
 	rows, err := db.Query(ctx, `select n.now, v.id, v.signs from (select now() as now) n
-		left join (select id, signs from search_vectors where changed_at > $1 and length(signs) = $2 limit $3) v on true`, since, c.dims, limit+1)
+		left join (select id, signs from search_vectors where changed_at > $1 and length(signs) = $2 limit $3) v
+			on true`, since, c.dims, limit+1)
 	if err != nil {
 		return 0, err
 	}
@@ -148,7 +150,9 @@ func packedSigns(v []float32) []byte {
 
 // nearest returns the articles with the nearest signs. ok is false if the cache is
 // unusable.
-func (c *signCache) nearest(ctx context.Context, db rowQuerier, v []float32, limit int) (near []nearSigns, ok bool, err error) {
+func (c *signCache) nearest(
+	ctx context.Context, db rowQuerier, v []float32, limit int,
+) (near []nearSigns, ok bool, err error) {
 	c.mu.RLock()
 	usable := c.at != nil && c.dims == len(v)
 	changes := signCache{through: c.through, dims: c.dims, words: c.words, at: map[uuid.UUID]int{}}

@@ -74,19 +74,24 @@ const maxRecentCandidates = 3000
 func (l searcher) candidates(s *statement, x expression, since *timeWindow, ranks bool) string {
 	filters := s.where(l.r)
 	if l.recentOnly {
-		return "select d.ctid as tid, count(*) over () as n from (select d.ctid, d.* from search_documents d where " + filters + " order by d.published_at desc limit " + strconv.Itoa(maxRecentCandidates) + ") d where " + s.matchSQL("words", x.plain)
+		return "select d.ctid as tid, count(*) over () as n from (select d.ctid, d.* from search_documents d where " +
+			filters + " order by d.published_at desc limit " + strconv.Itoa(maxRecentCandidates) + ") d where " +
+			s.matchSQL("words", x.plain)
 	}
 	words := x.match
 	if since != nil && x.hasShortPrefix {
 		// Almost every article matches: Postgres reads the newest one by one.
-		return "select d.ctid as tid, 0 as n from search_documents d where " + s.matchSQL("words", words) + " and " + filters +
-			" and d.published_at >= " + s.arg(since.all) + " order by d.published_at desc limit " + strconv.Itoa(l.candidateLimit())
+		return "select d.ctid as tid, 0 as n from search_documents d where " + s.matchSQL("words", words) + " and " +
+			filters +
+			" and d.published_at >= " + s.arg(since.all) + " order by d.published_at desc limit " +
+			strconv.Itoa(l.candidateLimit())
 	}
 	useBuckets := since != nil && words != ""
 	if useBuckets {
 		words = "(" + words + ") & " + since.buckets
 	}
-	found := "(select m.tid, m.n from (select d.ctid as tid, d.published_at, count(*) over () as n from search_documents d where " + s.matchSQL("words", words) + " and " + filters
+	found := "(select m.tid, m.n from (select d.ctid as tid, d.published_at, count(*) over () as n from " +
+		"search_documents d where " + s.matchSQL("words", words) + " and " + filters
 	if since != nil && !useBuckets {
 		found += " and d.published_at >= " + s.arg(since.all)
 	}
@@ -95,8 +100,10 @@ func (l searcher) candidates(s *statement, x expression, since *timeWindow, rank
 		// Older articles with the words in their title fields. "offset 0" makes
 		// Postgres find all matches before sorting: where they are rare, it would
 		// otherwise scan the newest rows one by one until there are enough.
-		found += " union all (select h.tid, 0 as n from (select d.ctid as tid, d.published_at from search_documents d where " + s.matchSQL("title_words", x.plain) + " and " + filters +
-			" and d.published_at >= " + s.arg(since.titles) + " offset 0) h order by h.published_at desc limit " + strconv.Itoa(maxTitleCandidates) + ")"
+		found += " union all (select h.tid, 0 as n from (select d.ctid as tid, d.published_at from " +
+			"search_documents d where " + s.matchSQL("title_words", x.plain) + " and " + filters +
+			" and d.published_at >= " + s.arg(since.titles) + " offset 0) h order by h.published_at desc limit " +
+			strconv.Itoa(maxTitleCandidates) + ")"
 	}
 	return found
 }
@@ -120,7 +127,8 @@ func (l searcher) candidateLimit() int {
 func (l searcher) estimate(ctx context.Context, x expression) (all, inTitles int, err error) {
 	var s statement
 	filters := s.where(l.r)
-	rows, err := l.plannedRows(ctx, &s, "search_documents d where "+s.matchSQL("words", x.count)+" and "+filters, "search_documents d where "+s.matchSQL("title_words", x.plain)+" and "+filters)
+	rows, err := l.plannedRows(ctx, &s, "search_documents d where "+s.matchSQL("words", x.count)+" and "+filters,
+		"search_documents d where "+s.matchSQL("title_words", x.plain)+" and "+filters)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -142,7 +150,8 @@ func (l searcher) plannedRows(ctx context.Context, s *statement, from ...string)
 	}
 	parts = append(parts, "(select 1)") // so that Append remains the root of the plan
 	var raw []byte
-	if err := l.tx.QueryRow(ctx, "explain (format json) "+strings.Join(parts, " union all "), s.unprepared()...).Scan(&raw); err != nil {
+	if err := l.tx.QueryRow(ctx, "explain (format json) "+strings.Join(parts, " union all "), s.unprepared()...).
+		Scan(&raw); err != nil {
 		return nil, err
 	}
 	var plans []struct {
@@ -179,7 +188,8 @@ func (l searcher) timeWindow(ctx context.Context, estimate, inTitles int) (*time
 	}
 	// Assumes that matches are spread evenly over time.
 	part := float64(l.candidateLimit()) / float64(estimate)
-	titles := min(part*titleWindowFactor, maxTitleRows/max(rows, 1), max(part, 1.5*maxTitleCandidates/float64(max(inTitles, 1))))
+	titles := min(part*titleWindowFactor, maxTitleRows/max(rows, 1),
+		max(part, 1.5*maxTitleCandidates/float64(max(inTitles, 1))))
 	w := timeWindow{all: quantile(bounds, 1-part), titles: quantile(bounds, 1-titles)}
 	// Some pages state a publication date in the future.
 	w.buckets = bucketsBetween(w.all, latest(l.r.Now, bounds[len(bounds)-1]).Add(24*time.Hour))

@@ -77,7 +77,9 @@ const maxCorrections = 3
 
 // corrections returns similar indexed words for words that no article contains, and the
 // words that have none.
-func corrections(ctx context.Context, tx pgx.Tx, words []string) (similar map[string][]string, missing map[string]bool, err error) {
+func corrections(
+	ctx context.Context, tx pgx.Tx, words []string,
+) (similar map[string][]string, missing map[string]bool, err error) {
 	words = slices.DeleteFunc(words, func(w string) bool { return !isCorrectable(w) })
 	if len(words) == 0 {
 		return nil, nil, nil
@@ -123,7 +125,8 @@ func similarWords(ctx context.Context, tx pgx.Tx, word string) ([]string, error)
 	slices.SortStableFunc(lookup, func(a, b string) int { return strings.Count(a, "_") - strings.Count(b, "_") })
 	lookup = lookup[:len(lookup)-shared+1]
 	// Comparing here is faster than counting trigrams of each word in Postgres.
-	rows, err := tx.Query(ctx, "select word from search_words where grams && $1::text[] and length(word) between $2 and $3 limit $4",
+	rows, err := tx.Query(ctx, "select word from search_words where grams && $1::text[] and length(word) between $2 "+
+		"and $3 limit $4",
 		lookup, len(word)-maxTypos, len(word)+maxTypos, maxComparedWords)
 	if err != nil {
 		return nil, err

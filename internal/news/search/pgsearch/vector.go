@@ -30,7 +30,9 @@ type tsvectorBuilder struct {
 }
 
 func newTSVectorBuilder(words int, paired bool) *tsvectorBuilder {
-	return &tsvectorBuilder{positions: make(map[string][]string, words), order: make([]string, 0, words), withPairs: paired}
+	return &tsvectorBuilder{
+		positions: make(map[string][]string, words), order: make([]string, 0, words), withPairs: paired,
+	}
 }
 
 // add appends the words of a field with a weight.

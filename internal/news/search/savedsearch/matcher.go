@@ -18,7 +18,9 @@ type MatchStore interface {
 type Matcher struct{ Store MatchStore }
 
 // MatchingArticles returns which of the articles match a saved search.
-func (m *Matcher) MatchingArticles(ctx context.Context, workspace, id uuid.UUID, articles []uuid.UUID) (map[uuid.UUID]bool, error) {
+func (m *Matcher) MatchingArticles(
+	ctx context.Context, workspace, id uuid.UUID, articles []uuid.UUID,
+) (map[uuid.UUID]bool, error) {
 	s, err := m.Store.SavedSearch(ctx, workspace, id)
 	if err != nil || len(articles) == 0 {
 		return nil, err

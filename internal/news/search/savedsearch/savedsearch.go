@@ -51,10 +51,12 @@ type Match struct {
 
 // Store stores saved searches.
 type Store interface {
-	CreateSavedSearch(ctx context.Context, s Search, limit int, key idempotency.Key) (created Search, replayed bool, err error)
+	CreateSavedSearch(ctx context.Context, s Search, limit int, key idempotency.Key) (created Search, replayed bool,
+		err error)
 	SavedSearches(ctx context.Context, workspace uuid.UUID) ([]Search, error)
 	SavedSearch(ctx context.Context, workspace, id uuid.UUID) (Search, error)
-	UpdateSavedSearch(ctx context.Context, workspace, id uuid.UUID, ifVersion int64, change func(*Search) error) (Search, error)
+	UpdateSavedSearch(ctx context.Context, workspace, id uuid.UUID, ifVersion int64,
+		change func(*Search) error) (Search, error)
 	DeleteSavedSearch(ctx context.Context, workspace, id uuid.UUID) error
 	SavedSearchMatches(ctx context.Context, workspace, id, before uuid.UUID, limit int) ([]Match, error)
 	SetFeed(ctx context.Context, workspace, id uuid.UUID, hash []byte) (Search, error)
@@ -101,7 +103,9 @@ func (s *Service) Search(ctx context.Context, workspace uuid.UUID, r search.Requ
 }
 
 // Create creates a saved search.
-func (s *Service) Create(ctx context.Context, who workspace.Principal, n Search, key idempotency.Key) (Search, bool, error) {
+func (s *Service) Create(
+	ctx context.Context, who workspace.Principal, n Search, key idempotency.Key,
+) (Search, bool, error) {
 	if err := validate(&n); err != nil {
 		return Search{}, false, err
 	}
@@ -120,7 +124,9 @@ func (s *Service) Get(ctx context.Context, who workspace.Principal, id uuid.UUID
 }
 
 // Update changes a saved search.
-func (s *Service) Update(ctx context.Context, who workspace.Principal, id uuid.UUID, ifVersion int64, change func(*Search)) (Search, error) {
+func (s *Service) Update(
+	ctx context.Context, who workspace.Principal, id uuid.UUID, ifVersion int64, change func(*Search),
+) (Search, error) {
 	return s.Store.UpdateSavedSearch(ctx, who.WorkspaceID, id, ifVersion, func(n *Search) error {
 		change(n)
 		return validate(n)
@@ -134,7 +140,9 @@ func (s *Service) Delete(ctx context.Context, who workspace.Principal, id uuid.U
 
 // Matches lists the articles for which a search alerted, the newest first, starting
 // below an article id. The zero id starts with the newest.
-func (s *Service) Matches(ctx context.Context, who workspace.Principal, id, before uuid.UUID, limit int) ([]Match, error) {
+func (s *Service) Matches(
+	ctx context.Context, who workspace.Principal, id, before uuid.UUID, limit int,
+) ([]Match, error) {
 	if _, err := s.Store.SavedSearch(ctx, who.WorkspaceID, id); err != nil {
 		return nil, err
 	}
@@ -208,10 +216,14 @@ func validate(n *Search) error {
 	var problems []apperr.FieldError
 	n.Name = strings.TrimSpace(n.Name)
 	if n.Name == "" || utf8.RuneCountInString(n.Name) > maxNameLength || !isStorable(n.Name) {
-		problems = append(problems, apperr.FieldError{Field: "name", Code: "invalid", Message: "name must have 1 to 200 characters."})
+		problems = append(problems, apperr.FieldError{
+			Field: "name", Code: "invalid", Message: "name must have 1 to 200 characters.",
+		})
 	}
 	if utf8.RuneCountInString(n.Query) > search.MaxQueryLength || !isStorable(n.Query) {
-		problems = append(problems, apperr.FieldError{Field: "query", Code: "invalid", Message: "query must have at most 500 characters."})
+		problems = append(problems, apperr.FieldError{
+			Field: "query", Code: "invalid", Message: "query must have at most 500 characters.",
+		})
 	}
 	switch n.Mode {
 	case "":
@@ -219,19 +231,33 @@ func validate(n *Search) error {
 	case search.Keyword, search.Hybrid:
 	case search.Semantic:
 		if n.Alert {
-			problems = append(problems, apperr.FieldError{Field: "alert", Code: "needs_words", Message: "Alerts need exact matches, which semantic search does not have. Use keyword or hybrid."})
+			problems = append(problems, apperr.FieldError{
+				Field: "alert", Code: "needs_words",
+				Message: "Alerts need exact matches, which semantic search does not have. Use keyword or hybrid.",
+			})
 		}
 	default:
-		problems = append(problems, apperr.FieldError{Field: "mode", Code: "invalid", Message: "mode must be keyword, semantic or hybrid."})
+		problems = append(problems, apperr.FieldError{
+			Field: "mode", Code: "invalid", Message: "mode must be keyword, semantic or hybrid.",
+		})
 	}
-	for field, values := range map[string][]string{"domains": n.Filters.Domains, "languages": n.Filters.Languages, "sections": n.Filters.Sections, "tags": n.Filters.Tags, "authors": n.Filters.Authors} {
-		if len(values) > maxFilterValues || slices.ContainsFunc(values, func(v string) bool { return v == "" || len(v) > 1000 || !isStorable(v) }) {
-			problems = append(problems, apperr.FieldError{Field: field, Code: "invalid", Message: "Use at most 50 values, none of them empty."})
+	for field, values := range map[string][]string{
+		"domains": n.Filters.Domains, "languages": n.Filters.Languages,
+		"sections": n.Filters.Sections, "tags": n.Filters.Tags, "authors": n.Filters.Authors,
+	} {
+		if len(values) > maxFilterValues ||
+			slices.ContainsFunc(values, func(v string) bool { return v == "" || len(v) > 1000 || !isStorable(v) }) {
+			problems = append(problems, apperr.FieldError{
+				Field: field, Code: "invalid", Message: "Use at most 50 values, none of them empty.",
+			})
 		}
 	}
 	f := n.Filters
-	if len(search.Parse(n.Query).Included()) == 0 && len(f.Domains)+len(f.Languages)+len(f.Sections)+len(f.Tags)+len(f.Authors) == 0 && n.Alert {
-		problems = append(problems, apperr.FieldError{Field: "query", Code: "required", Message: "Add a word or a filter: alerts cannot match every article."})
+	if len(search.Parse(n.Query).Included()) == 0 && len(f.Domains)+len(f.Languages)+len(f.Sections)+len(f.Tags)+
+		len(f.Authors) == 0 && n.Alert {
+		problems = append(problems, apperr.FieldError{
+			Field: "query", Code: "required", Message: "Add a word or a filter: alerts cannot match every article.",
+		})
 	}
 	if len(problems) > 0 {
 		slices.SortFunc(problems, func(a, b apperr.FieldError) int { return strings.Compare(a.Field, b.Field) })

@@ -24,12 +24,20 @@ func TestMain(m *testing.M) { enginetest.Main(m) }
 // feeds the nearest recent articles. Both are sorted by time.
 func TestFeed_AppliesSearchMode(t *testing.T) {
 	n := newsroomtest.Open(t)
-	engine := pgsearch.New(n.Store.Pool(), pgsearch.Options{Embedder: &searchtest.Embedder{}, Model: "test", Log: slog.New(slog.DiscardHandler)})
+	engine := pgsearch.New(n.Store.Pool(), pgsearch.Options{
+		Embedder: &searchtest.Embedder{}, Model: "test", Log: slog.New(slog.DiscardHandler),
+	})
 	s := &savedsearch.Service{Store: n.Store, Engine: engine}
 	var docs []search.Document
-	for i, text := range []string{"The footballer and the goalkeeper", "A striker, a defender and a kicker", "Soccer on Sunday", "The river rises in the night", "An old football story"} {
-		d := search.Document{ID: searchtest.ID(text), Version: 1, URL: "https://news.example/" + url.PathEscape(text), Domain: "news.example", Title: text, Body: text + ".", Language: "en",
-			Published: time.Now().Add(-time.Duration(i+1) * time.Hour)}
+	for i, text := range []string{
+		"The footballer and the goalkeeper", "A striker, a defender and a kicker",
+		"Soccer on Sunday", "The river rises in the night", "An old football story",
+	} {
+		d := search.Document{
+			ID: searchtest.ID(text), Version: 1, URL: "https://news.example/" + url.PathEscape(text),
+			Domain: "news.example", Title: text, Body: text + ".", Language: "en",
+			Published: time.Now().Add(-time.Duration(i+1) * time.Hour),
+		}
 		if i == 4 {
 			d.Published = time.Now().AddDate(0, -3, 0)
 		}
@@ -40,10 +48,16 @@ func TestFeed_AppliesSearchMode(t *testing.T) {
 	_, err := engine.EmbedMissing(t.Context(), 100)
 	n.Must(err)
 	for mode, want := range map[search.Mode][]string{
-		search.Keyword:  {"The footballer and the goalkeeper"},
-		search.Semantic: {"The footballer and the goalkeeper", "A striker, a defender and a kicker", "Soccer on Sunday"},
+		search.Keyword: {"The footballer and the goalkeeper"},
+		search.Semantic: {
+			"The footballer and the goalkeeper", "A striker, a defender and a kicker",
+			"Soccer on Sunday",
+		},
 	} {
-		made, _, err := s.Create(t.Context(), n.Owner, savedsearch.Search{Name: "Sport", Query: "goalkeeper", Mode: mode}, idempotency.Key{})
+		made, _, err := s.Create(t.Context(), n.Owner, savedsearch.Search{
+			Name: "Sport", Query: "goalkeeper",
+			Mode: mode,
+		}, idempotency.Key{})
 		n.Must(err)
 		token, err := s.CreateFeed(t.Context(), n.Owner, made.ID)
 		n.Must(err)
@@ -67,10 +81,14 @@ func TestFind_WorkspaceWithoutSourcesSeesNothing(t *testing.T) {
 	n := newsroomtest.Open(t)
 	engine := pgsearch.New(n.Store.Pool(), pgsearch.Options{Log: slog.New(slog.DiscardHandler)})
 	s := &savedsearch.Service{Store: n.Store, Engine: engine}
-	d := search.Document{ID: searchtest.ID("river"), Version: 1, URL: "https://news.example/river", Domain: "news.example", Title: "The river rises", Published: time.Now().Add(-time.Hour)}
+	d := search.Document{
+		ID: searchtest.ID("river"), Version: 1, URL: "https://news.example/river",
+		Domain: "news.example", Title: "The river rises", Published: time.Now().Add(-time.Hour),
+	}
 	searchtest.Store(n, d, d.Published)
 	n.Must(engine.Index(t.Context(), []search.Document{d}))
-	made, _, err := s.Create(t.Context(), n.Owner, savedsearch.Search{Name: "Rivers", Query: "river", Alert: true}, idempotency.Key{})
+	made, _, err := s.Create(t.Context(), n.Owner, savedsearch.Search{Name: "Rivers", Query: "river", Alert: true},
+		idempotency.Key{})
 	n.Must(err)
 	n.Exec("update saved_searches set alert_since = now() - interval '1 day'")
 	token, err := s.CreateFeed(t.Context(), n.Owner, made.ID)
@@ -79,7 +97,8 @@ func TestFind_WorkspaceWithoutSourcesSeesNothing(t *testing.T) {
 	seen := func() map[string]int {
 		out := map[string]int{}
 		for text, r := range map[string]search.Request{
-			"everything": {}, "by words": {Text: "river"}, "by time": {Text: "river", Sort: search.ByTime}, "by domain": {Filters: search.Filters{Domains: []string{"news.example"}}},
+			"everything": {}, "by words": {Text: "river"}, "by time": {Text: "river", Sort: search.ByTime},
+			"by domain": {Filters: search.Filters{Domains: []string{"news.example"}}},
 		} {
 			a, err := s.Search(t.Context(), n.Workspace.ID, r)
 			n.Must(err)

@@ -177,7 +177,10 @@ func place(articles []Article, thresholds story.Thresholds) []uuid.UUID {
 	for i, a := range articles {
 		in := streams[a.Language]
 		if in == nil {
-			in = &stream{index: story.NewIndex(thresholds.Settings(a.Language), nil), freq: story.NewFrequencies(a.Language), day: a.PublishedAt.YearDay()}
+			in = &stream{
+				index: story.NewIndex(thresholds.Settings(a.Language), nil),
+				freq:  story.NewFrequencies(a.Language), day: a.PublishedAt.YearDay(),
+			}
 			streams[a.Language] = in
 		}
 		if day := a.PublishedAt.YearDay(); day != in.day {

@@ -16,9 +16,15 @@ func TestEvaluate_GroupsGeneratedNews(t *testing.T) {
 	t.Parallel()
 	const goal = .90
 	for _, language := range []string{"en", "vi"} {
-		set := eval.Set{Name: language, Articles: storytest.Generate(storytest.Options{Language: language, Seed: 1, Events: 80, Start: time.Date(2026, 3, 2, 6, 0, 0, 0, time.UTC), Duration: 60 * 24 * time.Hour})}
+		set := eval.Set{
+			Name: language, Articles: storytest.Generate(storytest.Options{
+				Language: language, Seed: 1, Events: 80, Start: time.Date(2026, 3, 2, 6, 0, 0, 0, time.UTC),
+				Duration: 60 * 24 * time.Hour,
+			}),
+		}
 		for _, r := range eval.Evaluate(set, nil) {
-			t.Logf("%s %s: %d articles, %d stories, %d found, precision %.3f, recall %.3f, F1 %.3f", r.Set, r.Half, r.Articles, r.Stories, r.Found, r.Precision, r.Recall, r.F1)
+			t.Logf("%s %s: %d articles, %d stories, %d found, precision %.3f, recall %.3f, F1 %.3f", r.Set, r.Half,
+				r.Articles, r.Stories, r.Found, r.Precision, r.Recall, r.F1)
 			if r.F1 < goal {
 				t.Errorf("%s, %s half: got F1 %.3f, want at least %.2f", r.Set, r.Half, r.F1, goal)
 			}
@@ -33,7 +39,8 @@ func TestEvaluate_ComputesBCubed(t *testing.T) {
 	// Both are found as one story: of two articles, one is true.
 	set := eval.Set{Articles: []eval.Article{
 		{ID: "1", Story: "a", Half: eval.HeldOut, Title: "Storm Elena", Body: body, PublishedAt: at},
-		{ID: "2", Story: "b", Half: eval.HeldOut, Title: "Storm Elena", Body: body, PublishedAt: at}}}
+		{ID: "2", Story: "b", Half: eval.HeldOut, Title: "Storm Elena", Body: body, PublishedAt: at},
+	}}
 	got := eval.Evaluate(set, nil)
 	if len(got) != 1 || got[0].Precision != .5 || got[0].Recall != 1 || got[0].Found != 1 || got[0].Stories != 2 {
 		t.Errorf("got %+v, want precision 0.5, recall 1", got)
@@ -50,7 +57,10 @@ func TestParse_NamesTheWrongLine(t *testing.T) {
 	for name, c := range map[string]struct{ line, want string }{
 		"no story": {`{"id":"2"}`, "line 2: id, story and published_at are required"},
 		"same id":  {good, "line 2: the id 1 is already in use"},
-		"half":     {strings.Replace(good, `"id":"1"`, `"id":"2","half":"x"`, 1), "line 2: half must be inspect or held-out"},
+		"half": {
+			strings.Replace(good, `"id":"1"`, `"id":"2","half":"x"`, 1),
+			"line 2: half must be inspect or held-out",
+		},
 	} {
 		if _, err := eval.Parse([]byte(good + "\n" + c.line)); err == nil || err.Error() != c.want {
 			t.Errorf("%s: got %v, want %s", name, err, c.want)

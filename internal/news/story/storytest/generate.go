@@ -61,8 +61,12 @@ func Generate(o Options) []eval.Article {
 			count = 2 + r.IntN(7)
 		}
 		for i := range count {
-			a := eval.Article{ID: fmt.Sprintf("%s-%d-%d", o.Language, e, i), Story: fmt.Sprintf("%s-%d", k.name, e), Language: o.Language, Half: k.half,
-				PublishedAt: at.Add(time.Duration(r.IntN(24*60)) * time.Minute * time.Duration(min(i, 1))).Truncate(time.Second)}
+			a := eval.Article{
+				ID: fmt.Sprintf("%s-%d-%d", o.Language, e, i), Story: fmt.Sprintf("%s-%d", k.name, e),
+				Language: o.Language, Half: k.half,
+				PublishedAt: at.Add(time.Duration(r.IntN(24*60)) * time.Minute * time.Duration(min(i, 1))).
+					Truncate(time.Second),
+			}
 			a.Title = slots.Replace(k.titles[r.IntN(len(k.titles))])
 			a.Body = slots.Replace(k.body(r)) + "\n\n" + details.some(r)
 			out = append(out, a)

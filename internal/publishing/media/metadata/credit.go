@@ -100,7 +100,8 @@ func text(raw []byte) string {
 // xmp is a packet with the credit only. ISO 16684-1
 func (c *Credit) xmp() []byte {
 	var b bytes.Buffer
-	b.WriteString(`<?xpacket begin="` + "\uFEFF" + `" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">` +
+	b.WriteString(`<?xpacket begin="` + "\uFEFF" +
+		`" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">` +
 		`<rdf:Description rdf:about="" xmlns:dc="` + nsDublinCore + `" xmlns:photoshop="` + nsPhotoshop + `">`)
 	write := func(before, value, after string) {
 		b.WriteString(before)

@@ -70,7 +70,8 @@ func (s *scanner) exifTag(t *tiffWalker, tag uint16, value []byte) {
 	case tagCopyright:
 		s.saw(Author)
 		s.credit.copyright(sourceEXIF, strings.ReplaceAll(text(value), "\x00", " "))
-	case 0x010E, 0x9286, 0x9C9B, 0x9C9C, 0x9C9E, 0x9C9F: // ImageDescription, UserComment, XPTitle, XPComment, XPKeywords, XPSubject
+	// ImageDescription, UserComment, XPTitle, XPComment, XPKeywords, XPSubject
+	case 0x010E, 0x9286, 0x9C9B, 0x9C9C, 0x9C9E, 0x9C9F:
 		s.saw(Description)
 	case 0x9C9D, 0xA430: // XPAuthor, CameraOwnerName
 		s.saw(Author)

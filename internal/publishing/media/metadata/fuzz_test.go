@@ -60,7 +60,8 @@ func FuzzScanWebM(f *testing.F) { fuzz(f, "video/webm") }
 func FuzzScan_AgreesWithVerify(f *testing.F) {
 	for i, line := range []string{
 		"The commission has little latitude here.", "21.0285, 105.8542", "lat: 21.0285", "+21.0285+105.8542/",
-		"$GPRMC,101112.00,A,2101.7100,N,10551.2520,E,0.02,,221126,,,A*7B", "21°01'42\"N 105°51'15\"E", "1.0842,1.0845 200.1234",
+		"$GPRMC,101112.00,A,2101.7100,N,10551.2520,E,0.02,,221126,,,A*7B", "21°01'42\"N 105°51'15\"E",
+		"1.0842,1.0845 200.1234",
 	} {
 		f.Add(uint8(i), line, "")
 		f.Add(uint8(i), line[:len(line)/2], line[len(line)/2:])
@@ -68,7 +69,8 @@ func FuzzScan_AgreesWithVerify(f *testing.F) {
 	f.Fuzz(func(t *testing.T, place uint8, line, next string) {
 		both := line + next
 		if len(both) > 1000 || bytes.ContainsAny([]byte(both), "\x00\x1C") ||
-			slices.ContainsFunc([]string{"GPS", "loci", "\xA9xyz", "II*", "MM"}, func(s string) bool { return strings.Contains(both, s) }) {
+			slices.ContainsFunc([]string{"GPS", "loci", "\xA9xyz", "II*", "MM"},
+				func(s string) bool { return strings.Contains(both, s) }) {
 			t.Skip("names of formats are no text")
 		}
 		mimeType := "video/mp4"

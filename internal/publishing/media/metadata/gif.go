@@ -129,7 +129,8 @@ func (g *gifScanner) extension(at int64) error {
 		return nil
 	case label[0] == 0xFE:
 		g.saw(Description)
-	case label[0] == 0xFF && (bytes.HasPrefix(head, []byte("NETSCAPE2.0")) || bytes.HasPrefix(head, []byte("ANIMEXTS1.0")) || bytes.HasPrefix(head, []byte("ICCRGBG1012"))):
+	case label[0] == 0xFF && (bytes.HasPrefix(head, []byte("NETSCAPE2.0")) ||
+		bytes.HasPrefix(head, []byte("ANIMEXTS1.0")) || bytes.HasPrefix(head, []byte("ICCRGBG1012"))):
 		return nil
 	case label[0] == 0xFF && bytes.HasPrefix(head, []byte("XMP DataXMP")):
 		// Not in sub-blocks, but structured so that readers of sub-blocks skip it.

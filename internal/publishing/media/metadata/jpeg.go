@@ -44,7 +44,8 @@ func (s *scanner) jpeg() error {
 		blocks = append(blocks, segment(0xE1, append([]byte(exifHead), orientationOnly(s.plan.Orientation)...)))
 	}
 	if s.options.KeepCredit && !s.credit.empty() {
-		s.plan.Credit = slices.Concat(segment(0xED, s.credit.photoshop()), segment(0xE1, append([]byte(xmpHead), s.credit.xmp()...)))
+		s.plan.Credit = slices.Concat(segment(0xED, s.credit.photoshop()),
+			segment(0xE1, append([]byte(xmpHead), s.credit.xmp()...)))
 		blocks = append(blocks, s.plan.Credit)
 	}
 	s.plan.insert(j.head, slices.Concat(blocks...))
@@ -226,7 +227,8 @@ func (j *jpegScanner) segment(marker byte, body []byte, at int64) {
 	switch {
 	case marker == markCOM:
 		j.saw(Description)
-	case marker == 0xE2 && bytes.HasPrefix(body, []byte("MPF\x00")), marker == markAPP0 && bytes.HasPrefix(body, []byte("JFXX\x00")):
+	case marker == 0xE2 && bytes.HasPrefix(body, []byte("MPF\x00")), marker == markAPP0 &&
+		bytes.HasPrefix(body, []byte("JFXX\x00")):
 		j.saw(Thumbnail)
 	default:
 		j.saw(Other)

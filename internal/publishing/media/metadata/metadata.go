@@ -152,7 +152,8 @@ func (s *scanner) classify(block []byte, clues []clue) {
 	lower := lowerASCII(block)
 	known := false
 	for _, c := range clues {
-		if slices.ContainsFunc(c.words, func(word string) bool { return bytes.Contains(lower, lowerASCII([]byte(word))) }) {
+		if slices.ContainsFunc(c.words,
+			func(word string) bool { return bytes.Contains(lower, lowerASCII([]byte(word))) }) {
 			s.saw(c.category)
 			known = true
 		}

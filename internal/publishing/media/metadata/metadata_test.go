@@ -62,10 +62,19 @@ func samples() []sample {
 		{"JPEG", "image/jpeg", mediatest.JPEG(64, 48, 1), still, jpeg.Decode},
 		{"PNG", "image/png", mediatest.PNG(64, 48, 1), still, png.Decode},
 		{"WebP", "image/webp", mediatest.WebP(1), still, webp.Decode},
-		{"GIF", "image/gif", mediatest.GIF(), []metadata.Category{metadata.Location, metadata.Author, metadata.Description, metadata.Other}, gif.Decode},
+		{
+			"GIF", "image/gif", mediatest.GIF(), []metadata.Category{
+				metadata.Location, metadata.Author,
+				metadata.Description, metadata.Other,
+			}, gif.Decode,
+		},
 		{"MP4", "video/mp4", mediatest.TaggedMovie(false), nil, nil},
 		{"MP4 with large offsets", "video/mp4", mediatest.TaggedMovie(true), nil, nil},
-		{"MP4 in fragments", "video/mp4", mediatest.FragmentedMovie(), []metadata.Category{metadata.Location, metadata.Camera}, nil},
+		{
+			"MP4 in fragments", "video/mp4", mediatest.FragmentedMovie(),
+			[]metadata.Category{metadata.Location, metadata.Camera},
+			nil,
+		},
 		{"WebM", "video/webm", mediatest.TaggedWebM(false), nil, nil},
 		{"WebM recorded live", "video/webm", mediatest.TaggedWebM(true), nil, nil},
 		{"PDF", "application/pdf", mediatest.PDF(2, false), nil, nil},
@@ -84,7 +93,8 @@ func TestScan_RemovesEverythingThatIsNoPicture(t *testing.T) {
 			if s.removed != nil && !slices.Equal(plan.Removed, s.removed) {
 				t.Errorf("removed %v, want %v", plan.Removed, s.removed)
 			}
-			if again, second := strip(t, out, s.mimeType, metadata.Options{}); !bytes.Equal(again, out) || len(second.Removed) > 0 {
+			if again, second := strip(t, out, s.mimeType, metadata.Options{}); !bytes.Equal(again, out) ||
+				len(second.Removed) > 0 {
 				t.Errorf("the second time %v is removed, want nothing", second.Removed)
 			}
 			if s.decode == nil {
@@ -120,12 +130,16 @@ func samePixels(a, b image.Image) bool {
 }
 
 func TestScan_KeepsTheColorProfile(t *testing.T) {
-	for name, content := range map[string][]byte{"image/jpeg": mediatest.JPEG(64, 48, 1), "image/webp": mediatest.WebP(1)} {
+	for name, content := range map[string][]byte{
+		"image/jpeg": mediatest.JPEG(64, 48, 1),
+		"image/webp": mediatest.WebP(1),
+	} {
 		if out, _ := strip(t, content, name, metadata.Options{}); !bytes.Contains(out, mediatest.Profile()) {
 			t.Errorf("%s: the profile is gone", name)
 		}
 	}
-	if out, _ := strip(t, mediatest.PNG(64, 48, 1), "image/png", metadata.Options{}); !bytes.Contains(out, []byte("gAMA")) {
+	if out, _ := strip(t, mediatest.PNG(64, 48, 1), "image/png", metadata.Options{}); !bytes.Contains(out,
+		[]byte("gAMA")) {
 		t.Error("PNG: the gamma is gone")
 	}
 }
@@ -201,11 +215,13 @@ func TestScan_RefusesWhatItCannotFollow(t *testing.T) {
 	hidden := mediatest.Movie{Width: 640, Height: 360, Seconds: 2}.Bytes()
 	copy(hidden[bytes.Index(hidden, []byte("mdia"))-4:], mediatest.BE32(1<<30)) // exceeds the box around it
 	src := bytes.NewReader(hidden)
-	if _, err := metadata.Scan(src, src.Size(), "video/mp4", metadata.Options{}); !errors.Is(err, metadata.ErrMalformed) {
+	if _, err := metadata.Scan(src, src.Size(), "video/mp4", metadata.Options{}); !errors.Is(err,
+		metadata.ErrMalformed) {
 		t.Errorf("got %v, want ErrMalformed", err)
 	}
 	failing := iotest.ErrReader(errors.New("the disk is gone"))
-	if _, err := metadata.Scan(readerAt{failing}, 1000, "image/webp", metadata.Options{}); err == nil || errors.Is(err, metadata.ErrMalformed) {
+	if _, err := metadata.Scan(readerAt{failing}, 1000, "image/webp", metadata.Options{}); err == nil ||
+		errors.Is(err, metadata.ErrMalformed) {
 		t.Errorf("got %v, want the reader's own error", err)
 	}
 }

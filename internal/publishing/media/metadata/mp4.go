@@ -31,8 +31,10 @@ func preservedBoxes(parent string) []string {
 	case "dinf":
 		return []string{"dref"}
 	case "stbl":
-		return []string{"stsd", "stts", "ctts", "cslg", "stss", "stsh", "stps", "sdtp", "stsz", "stz2", "stsc", "stco",
-			"co64", "sbgp", "sgpd", "csgp", "subs", "saiz", "saio", "padb", "stdp"}
+		return []string{
+			"stsd", "stts", "ctts", "cslg", "stss", "stsh", "stps", "sdtp", "stsz", "stz2", "stsc", "stco",
+			"co64", "sbgp", "sgpd", "csgp", "subs", "saiz", "saio", "padb", "stdp",
+		}
 	case "mvex":
 		return []string{"mehd", "trex", "leva", "trep"}
 	case "moof":
@@ -54,9 +56,22 @@ func mp4Clues() []clue {
 	clues := xmpClues()
 	return append(clues,
 		clue{Location, []string{"\xA9xyz", "quicktime.location", "gpmf", "freegps", "ligogps"}},
-		clue{Camera, []string{"\xA9mak", "\xA9mod", "@mak", "@mod", "manu", "modl", "cinf", "quicktime.make", "quicktime.model", "quicktime.camera", "lens", "gpmf", "firm", "muid", "cncv", "smta"}},
-		clue{Author, []string{"\xA9ART", "\xA9aut", "\xA9cpy", "\xA9prd", "\xA9dir", "auth", "cprt", "perf", "quicktime.author", "quicktime.artist", "quicktime.copyright", "quicktime.creator"}},
-		clue{Description, []string{"\xA9nam", "\xA9cmt", "\xA9des", "\xA9inf", "titl", "dscp", "keywords", "quicktime.title", "quicktime.description", "quicktime.comment"}},
+		clue{Camera, []string{
+			"\xA9mak", "\xA9mod", "@mak", "@mod", "manu", "modl", "cinf", "quicktime.make",
+			"quicktime.model", "quicktime.camera", "lens", "gpmf", "firm", "muid", "cncv", "smta",
+		}},
+		clue{
+			Author, []string{
+				"\xA9ART", "\xA9aut", "\xA9cpy", "\xA9prd", "\xA9dir", "auth", "cprt", "perf",
+				"quicktime.author", "quicktime.artist", "quicktime.copyright", "quicktime.creator",
+			},
+		},
+		clue{
+			Description, []string{
+				"\xA9nam", "\xA9cmt", "\xA9des", "\xA9inf", "titl", "dscp", "keywords",
+				"quicktime.title", "quicktime.description", "quicktime.comment",
+			},
+		},
 		clue{Date, []string{"\xA9day", "creationdate", "yrrc"}},
 		clue{Software, []string{"\xA9swr", "\xA9too", "\xA9enc", "quicktime.software", "encoder"}},
 		clue{Thumbnail, []string{"thmb", "\xFF\xD8\xFF"}},

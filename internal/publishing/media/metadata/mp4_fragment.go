@@ -121,7 +121,9 @@ func (m *mp4Scanner) runs(f fragment, yield func(trun box, at, length int64) err
 }
 
 // run yields the samples of a run (8.8.8).
-func (m *mp4Scanner) run(trun box, f fragment, at int64, yield func(trun box, at, length int64) error) (end int64, err error) {
+func (m *mp4Scanner) run(
+	trun box, f fragment, at int64, yield func(trun box, at, length int64) error,
+) (end int64, err error) {
 	rows, err := m.table(trun, 0, 1)
 	if err != nil || len(rows) < fragmentOverhead {
 		return at, err

@@ -28,7 +28,9 @@ func stillType(codec string) string {
 // chapters, and cleans the frames of a video that consists of picture files.
 func (m *mp4Scanner) choosePictures() error {
 	isPicture := func(t *mp4Track) bool { return t.handler == "vide" || t.handler == "pict" }
-	hasVideo := slices.ContainsFunc(m.tracks, func(t *mp4Track) bool { return isPicture(t) && stillType(t.codec) == "" })
+	hasVideo := slices.ContainsFunc(m.tracks, func(t *mp4Track) bool {
+		return isPicture(t) && stillType(t.codec) == ""
+	})
 	isFirst := true
 	for _, t := range m.tracks {
 		kind := stillType(t.codec)

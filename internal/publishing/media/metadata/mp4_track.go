@@ -105,7 +105,9 @@ func (m *mp4Scanner) isPositionData(t *mp4Track) (bool, error) {
 
 // isText reports whether bytes are printable, apart from zeros and line breaks.
 func isText(content []byte) bool {
-	return !slices.ContainsFunc(content, func(b byte) bool { return b != 0 && b < ' ' && (b < '\t' || b > '\r') || b == 0x7F })
+	return !slices.ContainsFunc(content, func(b byte) bool {
+		return b != 0 && b < ' ' && (b < '\t' || b > '\r') || b == 0x7F
+	})
 }
 
 // content returns the descriptions and all samples of a track, as far as they fit.
@@ -225,11 +227,10 @@ const (
 func preservedExtensions() []string {
 	return []string{
 		"avcC", "avcE", "hvcC", "hvcE", "lhvC", "vvcC", "vvnC", "evcC", "lvcC", "av1C", "vpcC", "dvcC", "dvvC", "dvwC",
-		"esds", "m4ds", "glbl", "d263", "bitr",
-		"jp2h", "jp2p", "jp2x", "jsub", "jxpl", "mjht", "fiel", "jhdr", "dvc1", "svcC", "mvcC", "vexu", "hfov", "eyes", "must", "hero",
-		"colr", "pasp", "clap", "gama", "mdcv", "clli", "SmDm", "CoLL", "cclv", "amve", "ndwt", "reve", "st3d", "sv3d",
-		"btrt", "sinf", "rinf", "wave", "frma", "chan", "chnl", "srat", "damr", "dac3", "dec3", "dac4", "dOps", "alac",
-		"ddts", "udts", "dmlp", "mhaC", "mhaP", "pcmC", "SA3D",
+		"esds", "m4ds", "glbl", "d263", "bitr", "jp2h", "jp2p", "jp2x", "jsub", "jxpl", "mjht", "fiel", "jhdr", "dvc1",
+		"svcC", "mvcC", "vexu", "hfov", "eyes", "must", "hero", "colr", "pasp", "clap", "gama", "mdcv", "clli", "SmDm",
+		"CoLL", "cclv", "amve", "ndwt", "reve", "st3d", "sv3d", "btrt", "sinf", "rinf", "wave", "frma", "chan", "chnl",
+		"srat", "damr", "dac3", "dec3", "dac4", "dOps", "alac", "ddts", "udts", "dmlp", "mhaC", "mhaP", "pcmC", "SA3D",
 		"ARES", "APRG", "ACLR",
 	}
 }
@@ -253,7 +254,8 @@ func (m *mp4Scanner) describe(t *mp4Track) error {
 		switch t.handler {
 		case "vide", "auxv", "pict":
 			m.clearName(entry, fields, 42, 32)
-			if extensions = videoEntry; len(fields) >= videoEntry && isZero(fields[76:78]) { // a table of colors follows
+			// A table of colors follows
+			if extensions = videoEntry; len(fields) >= videoEntry && isZero(fields[76:78]) {
 				extensions = entry.end - entry.start
 			}
 		case "soun":

@@ -31,7 +31,8 @@ func (s *scanner) pdf() error {
 		}
 	}
 	for _, packet := range found.XMP {
-		s.classify(packet, append(xmpClues(), clue{Software, []string{"pdf:Producer"}}, clue{Description, []string{"pdf:Keywords"}}))
+		s.classify(packet, append(xmpClues(), clue{Software, []string{"pdf:Producer"}},
+			clue{Description, []string{"pdf:Keywords"}}))
 	}
 	for _, patch := range found.Patches {
 		s.plan.overwrite(patch.At, patch.Data)

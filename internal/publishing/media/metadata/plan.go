@@ -88,7 +88,8 @@ func (p *Plan) settle() {
 		}
 		e.at = max(e.at, end)
 		end = e.at + e.length
-		if n := len(out); n > 0 && e.data == nil && out[n-1].at+out[n-1].length == e.at && (out[n-1].zeros > 0) == (e.zeros > 0) && (e.zeros > 0 || out[n-1].data == nil) {
+		if n := len(out); n > 0 && e.data == nil && out[n-1].at+out[n-1].length == e.at &&
+			(out[n-1].zeros > 0) == (e.zeros > 0) && (e.zeros > 0 || out[n-1].data == nil) {
 			out[n-1].length += e.length
 			out[n-1].zeros += e.zeros
 			continue

@@ -20,8 +20,11 @@ const pngHeader = 8 + 12 + 13
 // included. Critical ones have a capital first letter.
 // https://www.w3.org/TR/png-3/#4Concepts.FormatTypes
 func isPreservedChunk(kind string) bool {
-	return kind[0]&0x20 == 0 || slices.Contains([]string{"tRNS", "cHRM", "gAMA", "iCCP", "sBIT", "sRGB", "cICP", "mDCV", "cLLI", "bKGD", "hIST",
-		"pHYs", "sPLT", "acTL", "fcTL", "fdAT"}, kind)
+	return kind[0]&0x20 == 0 ||
+		slices.Contains([]string{
+			"tRNS", "cHRM", "gAMA", "iCCP", "sBIT", "sRGB", "cICP", "mDCV", "cLLI", "bKGD", "hIST",
+			"pHYs", "sPLT", "acTL", "fcTL", "fdAT",
+		}, kind)
 }
 
 func (s *scanner) png() error {

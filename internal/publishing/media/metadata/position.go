@@ -37,12 +37,15 @@ var (
 			`|\b[EWO]\s?:?\s?` + hemiNum + `°?` + between + `[NS]\s?:?\s?` + hemiNum +
 			`|` + hemiNum + `\s?°?\s?[NSB]` + between + hemiNum + `\s?°?\s?[EWOĐT]` +
 			`|` + hemiNum + `\s?°?\s?[EWOĐT]` + between + hemiNum + `\s?°?\s?[NSB]`)
-	angleForm = regexp.MustCompile(angle + `[NSB]` + between + angle + `[EWOĐT]|` + angle + `[EWOĐT]` + between + angle + `[NSB]|` +
+	angleForm = regexp.MustCompile(angle + `[NSB]` + between + angle + `[EWOĐT]|` + angle + `[EWOĐT]` + between +
+		angle + `[NSB]|` +
 		`[NS]\s?` + angle + between + `[EWO]\s?` + angle)
 	// With labels: both, or one and a precise number, for programs that write the other one elsewhere.
-	labeledForm = regexp.MustCompile(`(?i)` + latLabel + assigned + anyNumber + `[^\d]{0,30}` + lonLabel + assigned + anyNumber +
+	labeledForm = regexp.MustCompile(`(?i)` + latLabel + assigned + anyNumber + `[^\d]{0,30}` + lonLabel + assigned +
+		anyNumber +
 		`|` + lonLabel + assigned + anyNumber + `[^\d]{0,30}` + latLabel + assigned + anyNumber +
-		`|` + latLabel + assigned + `[-+]?\d{1,3}[.,]\d{4,}|(?:longitude|longtitude|lng|lon|kinh[ _]?độ)` + assigned + `[-+]?\d{1,3}[.,]\d{4,}`)
+		`|` + latLabel + assigned + `[-+]?\d{1,3}[.,]\d{4,}|(?:longitude|longtitude|lng|lon|kinh[ _]?độ)` + assigned +
+		`[-+]?\d{1,3}[.,]\d{4,}`)
 	markup = regexp.MustCompile(`<[^<>]{0,200}>`)
 )
 

@@ -88,11 +88,14 @@ func fragments(line string) []byte {
 	size := uint32(len(line))
 	piece := func(offset uint32) []byte {
 		return mediatest.Box("moof", mediatest.Box("mfhd", mediatest.BE32(0, 1)),
-			mediatest.Box("traf", mediatest.Box("tfhd", mediatest.BE32(0, 2)), mediatest.Box("trun", mediatest.BE32(0x201, 1, offset, size))),
-			mediatest.Box("traf", mediatest.Box("tfhd", mediatest.BE32(0, 1)), mediatest.Box("trun", mediatest.BE32(0x201, 1, 0, 300))))
+			mediatest.Box("traf", mediatest.Box("tfhd", mediatest.BE32(0, 2)),
+				mediatest.Box("trun", mediatest.BE32(0x201, 1, offset, size))),
+			mediatest.Box("traf", mediatest.Box("tfhd", mediatest.BE32(0, 1)),
+				mediatest.Box("trun", mediatest.BE32(0x201, 1, 0, 300))))
 	}
 	moof := piece(uint32(len(piece(0)) + 8))
-	return slices.Concat(mediatest.Box("ftyp", []byte("iso5"), mediatest.BE32(0), []byte("iso5")), mediatest.Box("moov", moov), moof,
+	return slices.Concat(mediatest.Box("ftyp", []byte("iso5"), mediatest.BE32(0), []byte("iso5")),
+		mediatest.Box("moov", moov), moof,
 		mediatest.Box("mdat", []byte(line), bytes.Repeat([]byte{7}, 300)))
 }
 
@@ -100,7 +103,8 @@ func fragments(line string) []byte {
 func webm(line string, more ...[]byte) []byte {
 	e := mediatest.Element
 	track := func(number, kind byte, codec string) []byte {
-		return e(0xAE, e(0xD7, []byte{number}), e(0x73C5, []byte{number}), e(0x83, []byte{kind}), e(0x86, []byte(codec)))
+		return e(0xAE, e(0xD7, []byte{number}), e(0x73C5, []byte{number}), e(0x83, []byte{kind}),
+			e(0x86, []byte(codec)))
 	}
 	return slices.Concat(e(0x1A45DFA3, e(0x4282, []byte("webm"))), e(0x18538067,
 		e(0x1549A966, e(0x2AD7B1, []byte{0x0F, 0x42, 0x40})),
@@ -112,7 +116,8 @@ func webm(line string, more ...[]byte) []byte {
 
 func chapters(title string) []byte {
 	e := mediatest.Element
-	return e(0x1043A770, e(0x45B9, e(0xB6, e(0x73C4, []byte{1}), e(0x91, []byte{0}), e(0x80, e(0x85, []byte(title)), e(0x437C, []byte("und"))))))
+	return e(0x1043A770, e(0x45B9,
+		e(0xB6, e(0x73C4, []byte{1}), e(0x91, []byte{0}), e(0x80, e(0x85, []byte(title)), e(0x437C, []byte("und"))))))
 }
 
 func withEXIF(t *testing.T) []byte {
@@ -121,7 +126,8 @@ func withEXIF(t *testing.T) []byte {
 	if err := jpeg.Encode(&out, image.NewGray(image.Rect(0, 0, 8, 8)), nil); err != nil {
 		t.Fatal(err)
 	}
-	return slices.Concat(out.Bytes()[:2], mediatest.Segment(0xE1, []byte("Exif\x00\x00"), mediatest.EXIF(1)), out.Bytes()[2:])
+	return slices.Concat(out.Bytes()[:2], mediatest.Segment(0xE1, []byte("Exif\x00\x00"), mediatest.EXIF(1)),
+		out.Bytes()[2:])
 }
 
 func TestScan_RemovesPositionsFromVideos(t *testing.T) {
@@ -132,40 +138,76 @@ func TestScan_RemovesPositionsFromVideos(t *testing.T) {
 		phrase = "The commission has little latitude here."
 	)
 	photo := withEXIF(t)
-	free := slices.Concat([]byte("\x00\x00\x80\x00freeGPS \x98\x00\x00\x00"), make([]byte, 64), []byte("A2101.7100N10551.2520"))
+	free := slices.Concat([]byte("\x00\x00\x80\x00freeGPS \x98\x00\x00\x00"), make([]byte, 64),
+		[]byte("A2101.7100N10551.2520"))
 	for name, c := range map[string]struct {
 		content []byte
 		secret  string // gone
 		stays   string
 		place   bool
 	}{
-		"dashcam, blocks of no track": {film{lost: free, moov: mediatest.Box("gps ", mediatest.BE32(0, 1, 0, 44))}.bytes(), "freeGPS", "", true},
-		"blocks beside several media": {film{lost: free, large: true, tracks: []filmTrack{text("sbtl", phrase)}}.bytes(), "2101.71", phrase, true},
-		"blocks of another maker":     {film{lost: []byte("\x01\x02 21.0285,105.8542 \x03")}.bytes(), "21.0285", "", true},
-		"bytes without a position":    {film{lost: []byte("left over from an edit")}.bytes(), "left over", "", false},
-		"sound of no track":           {film{tracks: []filmTrack{{"meta", "mett", [][]byte{[]byte("text/plain temperature 21.5")}}}}.bytes(), "temperature", "", false},
+		"dashcam, blocks of no track": {
+			film{lost: free, moov: mediatest.Box("gps ", mediatest.BE32(0, 1, 0, 44))}.bytes(), "freeGPS", "", true,
+		},
+		"blocks beside several media": {
+			film{lost: free, large: true, tracks: []filmTrack{text("sbtl", phrase)}}.bytes(), "2101.71", phrase, true,
+		},
+		"blocks of another maker":  {film{lost: []byte("\x01\x02 21.0285,105.8542 \x03")}.bytes(), "21.0285", "", true},
+		"bytes without a position": {film{lost: []byte("left over from an edit")}.bytes(), "left over", "", false},
+		"sound of no track": {
+			film{tracks: []filmTrack{{"meta", "mett", [][]byte{[]byte("text/plain temperature 21.5")}}}}.bytes(),
+			"temperature", "", false,
+		},
 
-		"NMEA":               {film{tracks: []filmTrack{text("text", nmea)}}.bytes(), "GPRMC", "", true},
-		"home point":         {film{tracks: []filmTrack{text("sbtl", home)}}.bytes(), "HOME", "", true},
-		"labels":             {film{tracks: []filmTrack{text("subt", label)}}.bytes(), "105.8542", "", true},
-		"hemispheres":        {film{tracks: []filmTrack{text("text", "N21.0285 E105.8542")}}.bytes(), "105.8542", "", true},
-		"one per sample":     {film{tracks: []filmTrack{text("sbtl", "LAT 21.02851", "LON 105.85421")}}.bytes(), "21.0285", "", true},
-		"second sample":      {film{tracks: []filmTrack{text("sbtl", "Recording started", "GPS(105.8542,21.0285,15)")}}.bytes(), "GPS(", "", true},
-		"sample after 64 KB": {film{tracks: []filmTrack{text("sbtl", string(bytes.Repeat([]byte("word "), 13_000)), "y", home)}}.bytes(), "HOME", "", true},
+		"NMEA":       {film{tracks: []filmTrack{text("text", nmea)}}.bytes(), "GPRMC", "", true},
+		"home point": {film{tracks: []filmTrack{text("sbtl", home)}}.bytes(), "HOME", "", true},
+		"labels":     {film{tracks: []filmTrack{text("subt", label)}}.bytes(), "105.8542", "", true},
+		"hemispheres": {
+			film{tracks: []filmTrack{text("text", "N21.0285 E105.8542")}}.bytes(), "105.8542", "",
+			true,
+		},
+		"one per sample": {
+			film{tracks: []filmTrack{text("sbtl", "LAT 21.02851", "LON 105.85421")}}.bytes(),
+			"21.0285", "", true,
+		},
+		"second sample": {
+			film{tracks: []filmTrack{text("sbtl", "Recording started", "GPS(105.8542,21.0285,15)")}}.bytes(), "GPS(",
+			"", true,
+		},
+		"sample after 64 KB": {
+			film{tracks: []filmTrack{text("sbtl", string(bytes.Repeat([]byte("word "), 13_000)), "y", home)}}.bytes(),
+			"HOME", "", true,
+		},
 		"fragments":          {fragments(home), "HOME", "", true},
 		"words in fragments": {fragments(phrase), "", phrase, false},
-		"sentence":           {film{tracks: []filmTrack{text("sbtl", phrase, "GPS: how it works")}}.bytes(), "", phrase, false},
-		"two texts":          {film{tracks: []filmTrack{text("sbtl", phrase), text("sbtl", label)}}.bytes(), label, phrase, true},
+		"sentence": {
+			film{tracks: []filmTrack{text("sbtl", phrase, "GPS: how it works")}}.bytes(), "", phrase,
+			false,
+		},
+		"two texts": {
+			film{tracks: []filmTrack{text("sbtl", phrase), text("sbtl", label)}}.bytes(), label, phrase,
+			true,
+		},
 
 		"WebM":                  {webm(home), "HOME", "", true},
 		"WebM, sentence":        {webm(phrase, chapters("Start")), "", phrase, false},
 		"WebM, chapter":         {webm(phrase, chapters("Home 21.0285, 105.8542")), "21.0285", phrase, true},
 		"WebM, unknown element": {webm(phrase, mediatest.Element(0x4FFF, []byte(label))), label, phrase, true},
-		"WebM, tag": {webm(phrase, mediatest.Element(0x1254C367, mediatest.Element(0x7373, mediatest.Element(0x67C8,
-			mediatest.Element(0x45A3, []byte("COMMENT")), mediatest.Element(0x4487, []byte("+21.0285+105.8542/")))))), "21.0285", phrase, true},
+		"WebM, tag": {
+			webm(phrase, mediatest.Element(0x1254C367, mediatest.Element(0x7373, mediatest.Element(0x67C8,
+				mediatest.Element(0x45A3, []byte("COMMENT")),
+				mediatest.Element(0x4487, []byte("+21.0285+105.8542/")))))),
+			"21.0285", phrase, true,
+		},
 
-		"second video track": {film{tracks: []filmTrack{{"vide", "jpeg", [][]byte{photo}}}}.bytes(), mediatest.Camera, "", true},
-		"cover in user data": {film{moov: mediatest.Box("udta", mediatest.Box("meta", mediatest.BE32(0), photo))}.bytes(), mediatest.Camera, "", true},
+		"second video track": {
+			film{tracks: []filmTrack{{"vide", "jpeg", [][]byte{photo}}}}.bytes(), mediatest.Camera,
+			"", true,
+		},
+		"cover in user data": {
+			film{moov: mediatest.Box("udta", mediatest.Box("meta", mediatest.BE32(0), photo))}.bytes(),
+			mediatest.Camera, "", true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			mimeType := "video/mp4"
@@ -185,10 +227,12 @@ func TestScan_RemovesPositionsFromVideos(t *testing.T) {
 			if found, err := verify.HasPosition(bytes.NewReader(out), int64(len(out)), mimeType); found || err != nil {
 				t.Errorf("the independent reader finds a position: %t, %v", found, err)
 			}
-			if want, got := bytes.Count(c.content, []byte{7, 7, 7, 7}), bytes.Count(out, []byte{7, 7, 7, 7}); got != want {
+			if want, got := bytes.Count(c.content, []byte{7, 7, 7, 7}), bytes.Count(out,
+				[]byte{7, 7, 7, 7}); got != want {
 				t.Errorf("%d bytes of pictures are left, want %d", 4*got, 4*want)
 			}
-			if again, second := strip(t, out, mimeType, metadata.Options{}); !bytes.Equal(again, out) || len(second.Removed) > 0 {
+			if again, second := strip(t, out, mimeType, metadata.Options{}); !bytes.Equal(again, out) ||
+				len(second.Removed) > 0 {
 				t.Errorf("the second time %v is removed, want nothing", second.Removed)
 			}
 		})
@@ -202,7 +246,8 @@ func TestScan_CleansFramesThatArePictureFiles(t *testing.T) {
 	out := mediatest.Box("ftyp", []byte("qt  "), mediatest.BE32(512), []byte("qt  "))
 	at := uint32(len(out) + 8)
 	out = slices.Concat(out, mediatest.Box("mdat", frame, frame),
-		mediatest.Box("moov", mediatest.Box("mvhd", mediatest.BE32(0, 0, 0, 1000, 1000, 1<<16), make([]byte, 76)), track.box(1, at, false)))
+		mediatest.Box("moov", mediatest.Box("mvhd", mediatest.BE32(0, 0, 0, 1000, 1000, 1<<16), make([]byte, 76)),
+			track.box(1, at, false)))
 	cleaned, plan := strip(t, out, "video/quicktime", metadata.Options{})
 	absent(t, cleaned, mediatest.Secrets()...)
 	if !slices.Contains(plan.Removed, metadata.Location) {

@@ -67,8 +67,12 @@ func preservedElements(parent uint64) []uint64 {
 	case idTracks:
 		return []uint64{idTrackEntry}
 	case idTrackEntry: // 5.1.4.1
-		return []uint64{idTrackNumber, 0x73C5, idTrackType, 0xB9, 0x88, 0x55AA, 0x55AB, 0x55AC, 0x55AD, 0x55AE, 0x55AF, 0x9C,
-			0x6DE7, 0x6DF8, 0x23E383, 0x234E7A, 0x23314F, 0x55EE, 0x41E4, 0x22B59C, 0x22B59D, idCodecID, idCodecPrivate, 0x56AA, 0x56BB, 0xE0, 0xE1, 0xE2, idEncodings}
+		return []uint64{
+			idTrackNumber, 0x73C5, idTrackType, 0xB9, 0x88, 0x55AA, 0x55AB, 0x55AC, 0x55AD, 0x55AE, 0x55AF,
+			0x9C,
+			0x6DE7, 0x6DF8, 0x23E383, 0x234E7A, 0x23314F, 0x55EE, 0x41E4, 0x22B59C, 0x22B59D, idCodecID, idCodecPrivate,
+			0x56AA, 0x56BB, 0xE0, 0xE1, 0xE2, idEncodings,
+		}
 	case idCluster: // Timestamp, Position, PrevSize
 		return []uint64{0xE7, 0xA7, 0xAB, idSimpleBlock, idBlockGroup}
 	case idCues:
@@ -351,7 +355,10 @@ func (w *webmScanner) track(e element) error {
 	case kind == typeVideo && codec != "V_MJPEG" || kind == typeSound:
 		if codec == "A_VORBIS" {
 			at := int64(0)
-			eachElement(body, idCodecPrivate, func(p []byte) { at = e.start + int64(cap(body)-cap(p)); w.vorbisComments(p, at) })
+			eachElement(body, idCodecPrivate, func(p []byte) {
+				at = e.start + int64(cap(body)-cap(p))
+				w.vorbisComments(p, at)
+			})
 		}
 		_, err := w.walk(idTrackEntry, e.start, e.end)
 		return err

@@ -14,12 +14,33 @@ const (
 // 2023.2; CIPA DC-010
 func xmpClues() []clue {
 	return []clue{
-		{Location, []string{"exif:GPS", "GPSLatitude", "GPSLongitude", "photoshop:City", "photoshop:State", "photoshop:Country", "Iptc4xmpCore:Location",
-			"Iptc4xmpCore:CountryCode", "Iptc4xmpExt:Location", "Iptc4xmpExt:City", "drone-dji:", "LocationShown", "LocationCreated", "geo:lat"}},
-		{Camera, []string{"tiff:Make", "tiff:Model", "aux:", "exifEX:", "exif:FNumber", "exif:ExposureTime", "exif:FocalLength"}},
-		{Author, []string{"dc:creator", "dc:rights", "photoshop:Credit", "photoshop:Source", "photoshop:AuthorsPosition", "CreatorContactInfo", "xmpRights:", "plus:"}},
-		{Description, []string{"dc:title", "dc:description", "dc:subject", "photoshop:Headline", "photoshop:Instructions", "Iptc4xmpCore:Scene", "exif:UserComment"}},
-		{Date, []string{"xmp:CreateDate", "xmp:ModifyDate", "xmp:MetadataDate", "photoshop:DateCreated", "exif:DateTime"}},
+		{Location, []string{
+			"exif:GPS", "GPSLatitude", "GPSLongitude", "photoshop:City", "photoshop:State", "photoshop:Country",
+			"Iptc4xmpCore:Location", "Iptc4xmpCore:CountryCode", "Iptc4xmpExt:Location", "Iptc4xmpExt:City",
+			"drone-dji:", "LocationShown", "LocationCreated", "geo:lat",
+		}},
+		{Camera, []string{
+			"tiff:Make", "tiff:Model", "aux:", "exifEX:", "exif:FNumber", "exif:ExposureTime",
+			"exif:FocalLength",
+		}},
+		{
+			Author, []string{
+				"dc:creator", "dc:rights", "photoshop:Credit", "photoshop:Source",
+				"photoshop:AuthorsPosition", "CreatorContactInfo", "xmpRights:", "plus:",
+			},
+		},
+		{
+			Description, []string{
+				"dc:title", "dc:description", "dc:subject", "photoshop:Headline",
+				"photoshop:Instructions", "Iptc4xmpCore:Scene", "exif:UserComment",
+			},
+		},
+		{
+			Date, []string{
+				"xmp:CreateDate", "xmp:ModifyDate", "xmp:MetadataDate", "photoshop:DateCreated",
+				"exif:DateTime",
+			},
+		},
 		{Software, []string{"xmp:CreatorTool", "xmpMM:", "stEvt:", "crs:", "tiff:Software"}},
 		{Thumbnail, []string{"xmp:Thumbnails", "GDepth:", "GImage:", "Container:Directory"}},
 	}

@@ -223,5 +223,6 @@ func (f *File) inStream(from, number, index, depth int) (object, error) {
 	}
 	p := parser{text: s.content[at:]}
 	value, err := p.value(0)
-	return object{number: number, value: value, at: int64(at), text: s.content[at:][:p.at], strings: p.strings, in: &s}, err
+	return object{number: number, value: value, at: int64(at), text: s.content[at:][:p.at], strings: p.strings, in: &s},
+		err
 }

@@ -29,7 +29,8 @@ func TestFile_PropertiesAreRemovedInPlace(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := []string{"Author", "CreationDate", "Producer", "Title"}; !slices.Equal(found.Fields, want) || len(found.XMP) != 1 || !bytes.Equal(found.XMP[0], mediatest.XMP()) {
+			if want := []string{"Author", "CreationDate", "Producer", "Title"}; !slices.Equal(found.Fields, want) ||
+				len(found.XMP) != 1 || !bytes.Equal(found.XMP[0], mediatest.XMP()) {
 				t.Fatalf("got %v and %d packets, want %v and one", found.Fields, len(found.XMP), want)
 			}
 			for _, patch := range found.Patches {
@@ -38,7 +39,8 @@ func TestFile_PropertiesAreRemovedInPlace(t *testing.T) {
 			after := open(t, content)
 			left, err := after.Properties()
 			if err != nil || len(left.Fields)+len(left.XMP)+len(left.Patches) > 0 {
-				t.Errorf("afterwards: got %v, %d packets, %d patches, %v, want nothing", left.Fields, len(left.XMP), len(left.Patches), err)
+				t.Errorf("afterwards: got %v, %d packets, %d patches, %v, want nothing", left.Fields, len(left.XMP),
+					len(left.Patches), err)
 			}
 			if pages, err := after.Pages(); err != nil || pages != 3 {
 				t.Errorf("afterwards: got %d pages, %v, want 3", pages, err)

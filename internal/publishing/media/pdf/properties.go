@@ -111,7 +111,8 @@ func (f *File) metadata(r revision, out *Properties) error {
 // fields adds the fields that say something.
 func (p *Properties) fields(d dict, text []byte) {
 	for _, field := range slices.Sorted(maps.Keys(d)) {
-		if part, ok := d[field].(span); ok && len(bytes.Trim(text[part.from:part.to], " ")) > 0 && !bytes.Equal(text[part.from:part.to], blanked(text, part)) {
+		if part, ok := d[field].(span); ok && len(bytes.Trim(text[part.from:part.to], " ")) > 0 &&
+			!bytes.Equal(text[part.from:part.to], blanked(text, part)) {
 			p.Fields = append(p.Fields, field)
 		}
 	}
@@ -150,5 +151,6 @@ func (s *streamed) replaced(content []byte) (Patch, error) {
 	if len(content) > s.length {
 		return Patch{}, ErrDamaged
 	}
-	return Patch{At: s.at, Data: append(content[:len(content):len(content)], make([]byte, s.length-len(content))...)}, nil
+	return Patch{At: s.at, Data: append(content[:len(content):len(content)], make([]byte, s.length-len(content))...)},
+		nil
 }

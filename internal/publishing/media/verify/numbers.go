@@ -120,7 +120,8 @@ func hasAngles(p []byte) bool {
 		before := digitsBefore(p, at)
 		p = p[at+len("°"):]
 		minutes := digitsAfter(p, 0)
-		if before == 0 || minutes == 0 || minutes > 2 || !bytes.HasPrefix(p[minutes:], []byte("'")) && !bytes.HasPrefix(p[minutes:], []byte("′")) {
+		if before == 0 || minutes == 0 || minutes > 2 || !bytes.HasPrefix(p[minutes:], []byte("'")) &&
+			!bytes.HasPrefix(p[minutes:], []byte("′")) {
 			continue
 		}
 		rest := p[:min(len(p), 24)]

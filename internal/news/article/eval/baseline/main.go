@@ -39,5 +39,8 @@ func extract(page []byte, address string) eval.Extracted {
 	if len(m.Categories) > 0 {
 		section = m.Categories[0]
 	}
-	return eval.Extracted{Text: r.ContentText, Title: m.Title, Section: section, Image: m.Image, Authors: strings.Split(m.Author, "; "), Published: m.Date, DateOnly: true}
+	return eval.Extracted{
+		Text: r.ContentText, Title: m.Title, Section: section, Image: m.Image,
+		Authors: strings.Split(m.Author, "; "), Published: m.Date, DateOnly: true,
+	}
 }

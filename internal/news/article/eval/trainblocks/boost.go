@@ -146,7 +146,9 @@ type leaf struct {
 }
 
 // growTree splits the leaf with the highest gain until the tree has enough leaves.
-func growTree(bins [][]uint8, edges [][]float32, rows []int32, columns []int, gradient, hessian []float64, s settings) []node {
+func growTree(
+	bins [][]uint8, edges [][]float32, rows []int32, columns []int, gradient, hessian []float64, s settings,
+) []node {
 	root := leaf{rows: rows}
 	for _, i := range rows {
 		root.g += gradient[i]
@@ -166,7 +168,9 @@ func growTree(bins [][]uint8, edges [][]float32, rows []int32, columns []int, gr
 		if l.gain <= 1e-6 {
 			break
 		}
-		left, right := leaf{node: len(tree), g: l.gLeft, h: l.hLeft}, leaf{node: len(tree) + 1, g: l.g - l.gLeft, h: l.h - l.hLeft}
+		left, right := leaf{node: len(tree), g: l.gLeft, h: l.hLeft}, leaf{
+			node: len(tree) + 1, g: l.g - l.gLeft, h: l.h - l.hLeft,
+		}
 		for _, i := range l.rows {
 			if int(bins[l.feature][i]) <= l.bin {
 				left.rows = append(left.rows, i)

@@ -7,17 +7,24 @@ import (
 )
 
 func TestAlign(t *testing.T) {
-	const body = "The bridge opens on Monday after two years of work.\nCosts\nThe city paid four million, twice as much as planned.\nIn 2024 it had promised to pay half of that."
+	const body = "The bridge opens on Monday after two years of work.\nCosts\nThe city paid four million, twice as " +
+		"much as planned.\nIn 2024 it had promised to pay half of that."
 	for name, c := range map[string]struct {
 		blocks []string
 		want   []bool
 	}{
 		"a table of contents is no part of the body": {
-			[]string{"Menu", "Costs", "About us", "The bridge opens on Monday after two years of work.", "Costs", "The city paid four million, twice as much as planned."},
+			[]string{
+				"Menu", "Costs", "About us", "The bridge opens on Monday after two years of work.", "Costs",
+				"The city paid four million, twice as much as planned.",
+			},
 			[]bool{false, false, false, true, true, true},
 		},
 		"short blocks continue the body": {
-			[]string{"2024 it", "The city paid four million, twice as much as planned.", "In 2024", "it had promised to pay half of that."},
+			[]string{
+				"2024 it", "The city paid four million, twice as much as planned.", "In 2024",
+				"it had promised to pay half of that.",
+			},
 			[]bool{false, true, true, true},
 		},
 		"a heading alone": {

@@ -106,7 +106,10 @@ func load(ctx context.Context, dir string) ([]trainingPage, error) {
 				continue
 			}
 			sum := sha256.Sum256([]byte(p.Domain()))
-			t := trainingPage{set: set[strings.LastIndexByte(set, '/')+1:], fold: int(sum[1]), truth: p.GroundTruth, page: page}
+			t := trainingPage{
+				set: set[strings.LastIndexByte(set, '/')+1:], fold: int(sum[1]), truth: p.GroundTruth,
+				page: page,
+			}
 			t.label()
 			out = append(out, t)
 		}
@@ -212,7 +215,8 @@ func write(path string, m *model) error {
 // the distance to the right child; the left child is next.
 func writeModel(w io.Writer, m *model) {
 	line := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format+"\n", args...) }
-	line("\n// blockClassifier gives the log odds that a block belongs to the article.\nvar blockClassifier = blockModel{bias: %.4f, nodes: []blockNode{", m.bias)
+	line("\n// blockClassifier gives the log odds that a block belongs to the article.\nvar blockClassifier = "+
+		"blockModel{bias: %.4f, nodes: []blockNode{", m.bias)
 	var starts []int
 	at := 0
 	for _, t := range m.trees {

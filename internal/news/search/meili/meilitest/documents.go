@@ -18,12 +18,18 @@ func checkSettings(settings map[string]any) *problem {
 		}
 		return true
 	}
-	if !known(settings, "displayedAttributes", "searchableAttributes", "filterableAttributes", "sortableAttributes", "rankingRules", "stopWords", "nonSeparatorTokens", "separatorTokens", "dictionary",
-		"synonyms", "distinctAttribute", "proximityPrecision", "typoTolerance", "faceting", "pagination", "embedders", "searchCutoffMs", "localizedAttributes", "facetSearch", "prefixSearch", "chat") {
+	if !known(settings, "displayedAttributes", "searchableAttributes", "filterableAttributes", "sortableAttributes",
+		"rankingRules", "stopWords", "nonSeparatorTokens", "separatorTokens", "dictionary",
+		"synonyms", "distinctAttribute", "proximityPrecision", "typoTolerance", "faceting", "pagination", "embedders",
+		"searchCutoffMs", "localizedAttributes", "facetSearch", "prefixSearch", "chat") {
 		return &problem{http.StatusBadRequest, "bad_request"}
 	}
-	for setting, keys := range map[string][]string{"typoTolerance": {"enabled", "minWordSizeForTypos", "disableOnWords", "disableOnAttributes", "disableOnNumbers"},
-		"faceting": {"maxValuesPerFacet", "sortFacetValuesBy"}, "pagination": {"maxTotalHits"}} {
+	for setting, keys := range map[string][]string{
+		"typoTolerance": {
+			"enabled", "minWordSizeForTypos", "disableOnWords", "disableOnAttributes", "disableOnNumbers",
+		},
+		"faceting": {"maxValuesPerFacet", "sortFacetValuesBy"}, "pagination": {"maxTotalHits"},
+	} {
 		if inner, ok := settings[setting].(map[string]any); ok && !known(inner, keys...) {
 			return &problem{http.StatusBadRequest, "bad_request"}
 		}
@@ -31,7 +37,8 @@ func checkSettings(settings map[string]any) *problem {
 	embedders, _ := settings["embedders"].(map[string]any)
 	for _, one := range embedders {
 		e, _ := one.(map[string]any)
-		if e["source"] == "userProvided" && (!known(e, "source", "dimensions", "distribution", "binaryQuantized") || e["dimensions"] == nil) {
+		if e["source"] == "userProvided" && (!known(e, "source", "dimensions", "distribution", "binaryQuantized") ||
+			e["dimensions"] == nil) {
 			return &problem{http.StatusBadRequest, "invalid_settings_embedders"}
 		}
 	}
@@ -134,7 +141,10 @@ func (x *index) fetch(object map[string]any) (int, any, *problem) {
 			results = append(results, map[string]any{"id": id, "version": d["version"]})
 		}
 	}
-	return http.StatusOK, map[string]any{"results": results, "offset": 0, "limit": object["limit"], "total": len(results)}, nil
+	return http.StatusOK, map[string]any{
+		"results": results, "offset": 0, "limit": object["limit"],
+		"total": len(results),
+	}, nil
 }
 
 // search refuses searches that the index's settings do not allow.

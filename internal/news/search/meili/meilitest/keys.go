@@ -42,7 +42,10 @@ func action(r *http.Request) string {
 	case slices.Contains(parts, "settings"):
 		return map[bool]string{true: "settings.get", false: "settings.update"}[r.Method == http.MethodGet]
 	}
-	return map[string]string{http.MethodGet: "indexes.get", http.MethodPost: "indexes.create", http.MethodDelete: "indexes.delete"}[r.Method]
+	return map[string]string{
+		http.MethodGet: "indexes.get", http.MethodPost: "indexes.create",
+		http.MethodDelete: "indexes.delete",
+	}[r.Method]
 }
 
 // malformed refuses what the real one refuses before it enqueues a task.

@@ -50,7 +50,10 @@ type index struct {
 
 // Start starts a server that ends with the test.
 func Start(t testing.TB) *Server {
-	s := &Server{indexes: map[string]*index{}, clock: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), maxBodyBytes: 100 << 20, version: "1.50.0"}
+	s := &Server{
+		indexes: map[string]*index{}, clock: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
+		maxBodyBytes: 100 << 20, version: "1.50.0",
+	}
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	s.URL = server.URL
@@ -71,7 +74,10 @@ func (s *Server) refuse(w http.ResponseWriter, p problem) {
 		kind = "system"
 		w.Header().Set("Retry-After", "10")
 	}
-	say(w, p.status, map[string]any{"message": "secret words of an article", "code": p.code, "type": kind, "link": "https://docs.meilisearch.com/errors#" + p.code})
+	say(w, p.status, map[string]any{
+		"message": "secret words of an article", "code": p.code, "type": kind,
+		"link": "https://docs.meilisearch.com/errors#" + p.code,
+	})
 }
 
 func say(w http.ResponseWriter, status int, body any) {
@@ -234,7 +240,10 @@ func (s *Server) index(route, uid, primaryKey string, body any) (status int, ans
 	case "GET ":
 		return http.StatusOK, s.view(uid), nil
 	case "GET stats":
-		return http.StatusOK, map[string]any{"numberOfDocuments": len(x.docs), "isIndexing": false, "fieldDistribution": map[string]any{}}, nil
+		return http.StatusOK, map[string]any{
+			"numberOfDocuments": len(x.docs), "isIndexing": false,
+			"fieldDistribution": map[string]any{},
+		}, nil
 	case "GET settings":
 		all := maps.Clone(x.settings)
 		all["embedders"] = x.embedders
@@ -254,7 +263,10 @@ func (s *Server) index(route, uid, primaryKey string, body any) (status int, ans
 func (s *Server) open(uid string) *index {
 	if s.indexes[uid] == nil {
 		s.clock = s.clock.Add(time.Millisecond)
-		s.indexes[uid] = &index{created: s.clock, settings: map[string]any{}, embedders: map[string]any{}, docs: map[string]map[string]any{}}
+		s.indexes[uid] = &index{
+			created: s.clock, settings: map[string]any{}, embedders: map[string]any{},
+			docs: map[string]map[string]any{},
+		}
 	}
 	return s.indexes[uid]
 }

@@ -24,9 +24,14 @@ func (s *Server) enqueue(kind string, do func() string) (int, any, *problem) {
 
 func (s *Server) shown(n int) map[string]any {
 	task := s.tasks[n]
-	out := map[string]any{"uid": n, "taskUid": n, "indexUid": "x", "status": task.status, "type": task.kind, "enqueuedAt": "2026-01-01T00:00:00Z"}
+	out := map[string]any{
+		"uid": n, "taskUid": n, "indexUid": "x", "status": task.status, "type": task.kind,
+		"enqueuedAt": "2026-01-01T00:00:00Z",
+	}
 	if task.code != "" {
-		out["error"] = map[string]any{"message": "secret words of an article", "code": task.code, "type": "invalid_request", "link": "x"}
+		out["error"] = map[string]any{
+			"message": "secret words of an article", "code": task.code, "type": "invalid_request", "link": "x",
+		}
 	}
 	return out
 }
