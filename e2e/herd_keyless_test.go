@@ -92,7 +92,7 @@ func newKeylessHerd(t *testing.T) *herd {
 		"FACEBOOK_CLIENT_ID="+app.ClientID, "FACEBOOK_CLIENT_SECRET="+app.ClientSecret.Reveal()), network: n}
 	h.start()
 	h.ready()
-	accounts, began := make([]string, herdAccounts), time.Now()
+	accounts := make([]string, herdAccounts)
 	for i := range accounts {
 		name := fmt.Sprintf("desk%d", i)
 		switch i % 3 {
@@ -104,7 +104,7 @@ func newKeylessHerd(t *testing.T) *herd {
 			accounts[i] = n.connect(h.dateline, name)
 		}
 	}
-	h.scheduleTo(accounts, time.Since(began)/herdAccounts, func(i int) string {
+	h.scheduleTo(accounts, func(i int) string {
 		return fmt.Sprintf(`Report %d: \*harbour\* &amp; town%s`, i, strings.Repeat("!", i%7))
 	})
 	return h

@@ -98,37 +98,58 @@ func newHerd(t *testing.T) *herd {
 	h.start()
 	h.ready()
 	in.subscribe(h.dateline)
-	accounts, began := make([]string, herdAccounts), time.Now()
+	accounts := make([]string, herdAccounts)
 	for i := range accounts {
 		accounts[i] = n.connect(h.dateline, fmt.Sprintf("desk%d", i))
 	}
-	h.scheduleTo(accounts, time.Since(began)/herdAccounts, func(i int) string { return fmt.Sprintf("herd %d", i) })
+	h.scheduleTo(accounts, func(i int) string { return fmt.Sprintf("herd %d", i) })
 	return h
 }
 
-// scheduleTo schedules the posts for one second, alternating between the accounts.
-// latency is that of a request: on a slow machine the second is later.
-func (h *herd) scheduleTo(accounts []string, request time.Duration, text func(i int) string) {
+// scheduleTo schedules the posts for one second, alternating between the accounts. They
+// are created for a later time and then moved: how long creating them took tells how
+// far away the second has to be on this machine.
+func (h *herd) scheduleTo(accounts []string, text func(i int) string) {
 	h.t.Helper()
 	h.text = text
+	ids, began := make([]string, *survivors), time.Now()
+	h.forEach(func(i int) {
+		body := map[string]any{
+			"content": text(i), "scheduled_time": began.Add(time.Hour).Format(time.RFC3339),
+			"accounts": []string{accounts[i%len(accounts)]},
+		}
+		var made post
+		if status, err := h.try(http.MethodPost, "/api/v1/posts", body, &made); err != nil ||
+			status != http.StatusCreated {
+			h.t.Errorf("post %d: %d %v", i, status, err)
+		}
+		ids[i] = made.ID
+	})
 	lead := *survivorsLead
 	if lead == 0 {
-		lead = 20*time.Second + time.Duration(*survivors)*2*max(request, 60*time.Millisecond)
+		lead = 15*time.Second + 3*time.Since(began)
 	}
 	h.at = time.Now().Add(lead).Truncate(time.Second)
+	h.forEach(func(i int) {
+		body := map[string]any{"scheduled_time": h.at.Format(time.RFC3339)}
+		if status, err := h.try(http.MethodPatch, "/api/v1/posts/"+ids[i], body, nil); err != nil ||
+			status != http.StatusOK {
+			h.t.Errorf("moving post %d: %d %v", i, status, err)
+		}
+	})
+	if left := time.Until(h.at); left < 6*time.Second {
+		h.t.Fatalf("the machine is too slow for a lead of %s: %s are left", lead, left)
+	}
+}
+
+// forEach calls do for every post, eight at a time.
+func (h *herd) forEach(do func(i int)) {
 	queue := make(chan int)
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
 			for i := range queue {
-				body := map[string]any{
-					"content": text(i), "scheduled_time": h.at.Format(time.RFC3339),
-					"accounts": []string{accounts[i%len(accounts)]},
-				}
-				if status, err := h.try(http.MethodPost, "/api/v1/posts", body, nil); err != nil ||
-					status != http.StatusCreated {
-					h.t.Errorf("post %d: %d %v", i, status, err)
-				}
+				do(i)
 			}
 		})
 	}
@@ -137,9 +158,6 @@ func (h *herd) scheduleTo(accounts []string, request time.Duration, text func(i 
 	}
 	close(queue)
 	all.Wait()
-	if left := time.Until(h.at); left < 6*time.Second {
-		h.t.Fatalf("the machine is too slow for a lead of %s: %s are left", lead, left)
-	}
 }
 
 // wantAllOnce waits until every post is published and counts the copies.
