@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import type { Browser, Locator } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { Dateline, Dashboard, shoot, startBrowser, until } from './harness'
 
 const d = new Dateline()
@@ -48,18 +48,6 @@ const queue = async () => {
     .join(' ')
 }
 
-/** Drags until the queue has changed: a row that is drawn again while it is dragged drops what it carries. */
-const drag = async (from: Locator, to: Locator) => {
-  const before = await queue()
-  for (let attempt = 0; attempt < 3; attempt++) {
-    await from.dragTo(to)
-    for (let i = 0; i < 50; i++) {
-      if ((await queue()) !== before) return
-      await new Promise((done) => setTimeout(done, 100))
-    }
-  }
-}
-
 test('posts of a queue change places by dragging and by keyboard, which is undone', async () => {
   const { page } = dashboard
   await dashboard.go('/calendar?view=queue')
@@ -82,7 +70,7 @@ test('posts of a queue change places by dragging and by keyboard, which is undon
 
   await dashboard.go('/calendar?view=queue')
   const row = (name: string) => page.locator(`[data-queued="${ids[name]}"]`)
-  await drag(row('Dung'), row('An'))
+  await row('Dung').dragTo(row('An'))
   await until('it to be first, and the others one later', async () => (await queue()) === 'Dung An - Bình -')
   await dashboard.accessible('a queue')
   await shoot(dashboard, 'queue')
@@ -91,7 +79,7 @@ test('posts of a queue change places by dragging and by keyboard, which is undon
   await page.getByText('Undone.').waitFor()
 
   // A free slot is filled by dragging, too.
-  await drag(row('Dung'), page.locator('[data-free]').first())
+  await row('Dung').dragTo(page.locator('[data-free]').first())
   await until('the free slot to be taken', async () => (await queue()) === 'An Bình Dung - -')
 
   // By keyboard: with keys in the row, and with its buttons, which keep the focus.
