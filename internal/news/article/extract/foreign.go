@@ -258,12 +258,12 @@ func (r *builder) isListAfterText(n *html.Node) bool {
 	if !r.isAfterText(n) {
 		return false
 	}
-	alike, label := 0, labelBefore(n)
+	alike, label, labeled := 0, labelBefore(n), isLabeledDate(n)
 	for _, t := range r.meta.times {
 		if t.DataAtom != n.DataAtom || attr(t, "class") != attr(n, "class") || !r.isAfterText(t) {
 			continue
 		}
-		if isLabeledDate(n) && t != n && (labelBefore(t) != label || r.isTeaser(t)) {
+		if labeled && t != n && (labelBefore(t) != label || r.isTeaser(t)) {
 			continue // "Published … Reviewed …" below the text
 		}
 		alike++

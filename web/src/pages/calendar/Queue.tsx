@@ -5,7 +5,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type DragEvent, type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { api, ifMatchHeader, type Post, type Schemas, unwrap } from '../../api/client'
+import { api, type Post, type Schemas, unwrap } from '../../api/client'
 import { LabelChips } from '../../components/Labels'
 import { LinkButton } from '../../components/links'
 import { NetworkIcon } from '../../components/network'
@@ -127,7 +127,8 @@ function Slots({ group, zone }: { group: Schemas['AccountGroup']; zone: string }
     mutationFn: ({ post, at }: { post: Post; at: string }) =>
       unwrap(
         api.PATCH('/api/v1/posts/{id}', {
-          params: { path: { id: post.id }, header: ifMatchHeader(post.version) },
+          // Without a version, like reordering: right after another move the list still shows the one before.
+          params: { path: { id: post.id } },
           body: { scheduled_time: at, queue_group_id: group.id },
         }),
       ),
