@@ -295,7 +295,13 @@ export class Dashboard {
     })
   }
 
+  /**
+   * Expects no serious findings. axe-core reads colors and states one after the other: of a button that gets enabled
+   * meanwhile it sees the colors of a disabled one. Such findings are gone when the page is read again.
+   */
   async accessible(where: string): Promise<void> {
+    if ((await this.barriers()).length === 0) return
+    await this.page.waitForTimeout(500)
     expect(await this.barriers(), where).toEqual([])
   }
 
