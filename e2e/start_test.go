@@ -82,7 +82,7 @@ func TestDataDir_LostUnderARunningProgram(t *testing.T) {
 		name string
 		lose func(dir string) error
 	}{
-		{"removed", os.RemoveAll},
+		{"removed", removeWhileWritten},
 		{"moved away", func(dir string) error { return os.Rename(dir, dir+".moved") }},
 		{"replaced by an empty one", func(dir string) error {
 			e2etest.Must(t, os.Rename(dir, dir+".moved"))
@@ -119,4 +119,17 @@ func TestDataDir_LostUnderARunningProgram(t *testing.T) {
 			d.ready()
 		})
 	}
+}
+
+// removeWhileWritten removes the directory like a person who repeats `rm -r`: an engine that still runs may add a file to
+// a directory between listing and removing it, and rm then ends with "directory not empty".
+func removeWhileWritten(dir string) error {
+	var err error
+	for range 100 {
+		if err = os.RemoveAll(dir); err == nil {
+			return nil
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return err
 }
