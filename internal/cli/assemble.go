@@ -26,6 +26,7 @@ import (
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/config"
 	"dateline/internal/infra/dbclock"
+	"dateline/internal/infra/redisclient"
 	"dateline/internal/infra/ssrf"
 	"dateline/internal/infra/telemetry"
 	"dateline/internal/infra/temporalclient"
@@ -182,7 +183,7 @@ func assemble(
 	clockCtx, stopClock := context.WithCancel(context.WithoutCancel(ctx))
 	p.closers.pushFunc("clock", stopClock)
 	go p.clock.Run(clockCtx)
-	if p.redis, err = openRedis(cfg.RedisURL); err != nil {
+	if p.redis, err = redisclient.Open(cfg.RedisURL, 0); err != nil {
 		return nil, err
 	}
 	p.closers.push("Redis client", p.redis.Close)
@@ -269,19 +270,6 @@ func assemble(
 		Now: p.clock.Now, Rates: p.limits, Meter: p.telemetry.Publishing, LinkBase: cfg.LinkBase(),
 	}
 	return p, p.registerMetrics()
-}
-
-// openRedis creates a client for a URL, or for the comma-separated hosts of a cluster.
-func openRedis(address string) (redis.UniversalClient, error) {
-	if strings.Contains(address, "://") {
-		o, err := redis.ParseURL(address)
-		if err != nil {
-			return nil, errors.New("REDIS_URL is not a valid Redis URL")
-		}
-		return redis.NewClient(o), nil
-	}
-	return redis.NewUniversalClient(&redis.UniversalOptions{Addrs: strings.Split(address, ","), IsClusterMode: true}),
-		nil
 }
 
 // close releases all resources and logs errors.

@@ -14,6 +14,7 @@ import (
 	"dateline/internal/audience/flush"
 	"dateline/internal/embedded"
 	"dateline/internal/infra/config"
+	"dateline/internal/infra/redisclient"
 	"dateline/internal/storage/postgres"
 )
 
@@ -80,7 +81,7 @@ func (p *Program) withQuarantine(ctx context.Context, cfg *config.Config, run fu
 		return err
 	}
 	defer s.Close()
-	client, err := openRedis(address)
+	client, err := redisclient.Open(address, 0)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"dateline/internal/identity/keyring"
 	"dateline/internal/identity/secret"
 	"dateline/internal/infra/config"
+	"dateline/internal/infra/redisclient"
 	"dateline/internal/ops/backup"
 	"dateline/internal/storage/postgres"
 )
@@ -137,7 +138,7 @@ func (r *restoreCommand) openCache(ctx context.Context) (redis.UniversalClient, 
 	if r.cfg.RedisURL == "" {
 		return nil, nil //nolint:nilnil // Redis is optional here
 	}
-	client, err := openRedis(r.cfg.RedisURL)
+	client, err := redisclient.Open(r.cfg.RedisURL, 0)
 	if err != nil {
 		return nil, err
 	}

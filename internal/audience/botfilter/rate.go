@@ -14,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"dateline/internal/infra/batch"
+	"dateline/internal/infra/redisclient"
 )
 
 //go:embed rate.lua
@@ -45,7 +46,7 @@ type Source struct {
 // Redis only together with the second, so with several processes a visitor may
 // exceed the limit by one hit per process. It is safe for concurrent use.
 type RateLimiter struct {
-	redis   redis.UniversalClient
+	redis   redis.Cmdable
 	script  *redis.Script
 	batcher *batch.Batcher[rateRequest, rateReply]
 	recent  *recentSources
@@ -65,9 +66,9 @@ type rateReply struct {
 
 // NewRateLimiter returns a rate limiter that stops when ctx ends. The caller
 // closes the client.
-func NewRateLimiter(ctx context.Context, client redis.UniversalClient) *RateLimiter {
+func NewRateLimiter(ctx context.Context, client redis.Cmdable) *RateLimiter {
 	r := &RateLimiter{redis: client, script: redis.NewScript(rateScript), recent: newRecentSources()}
-	_, r.cluster = client.(*redis.ClusterClient)
+	r.cluster = redisclient.IsCluster(client)
 	r.batcher = batch.New(ctx, maxRateBatch, 2, r.countAll)
 	return r
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/redis/go-redis/v9"
+
+	"dateline/internal/infra/redisclient"
 )
 
 //go:embed count.lua
@@ -61,7 +63,7 @@ type Options struct {
 
 // Counter counts in Redis. It is safe for concurrent use.
 type Counter struct {
-	redis     redis.UniversalClient
+	redis     redis.Cmdable
 	isCluster bool // each script call may only use keys of one shard
 	options   Options
 
@@ -80,7 +82,7 @@ type FilteredHit struct {
 
 // New returns a counter for a single Redis or a Redis Cluster. The
 // caller closes the client.
-func New(client redis.UniversalClient, o Options) *Counter {
+func New(client redis.Cmdable, o Options) *Counter {
 	if o.Shards <= 0 {
 		o.Shards = DefaultShards
 	}
@@ -88,9 +90,8 @@ func New(client redis.UniversalClient, o Options) *Counter {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	_, isCluster := client.(*redis.ClusterClient)
 	return &Counter{
-		redis: client, isCluster: isCluster, options: o,
+		redis: client, isCluster: redisclient.IsCluster(client), options: o,
 		countScript: redis.NewScript(countSource), aggregateScript: redis.NewScript(aggregateSource),
 		sweepScript: redis.NewScript(sweepSource),
 		shardScript: redis.NewScript(shardSource), seedScript: redis.NewScript(seedSource),

@@ -25,7 +25,7 @@ const (
 // process that needs it first generates it, and it expires in Redis. It is safe
 // for concurrent use.
 type Salts struct {
-	redis redis.UniversalClient
+	redis redis.Cmdable
 
 	mu    sync.RWMutex
 	known map[period]salt
@@ -37,7 +37,7 @@ type salt struct {
 }
 
 // NewSalts returns salts stored in Redis. The caller closes the client.
-func NewSalts(client redis.UniversalClient) *Salts {
+func NewSalts(client redis.Cmdable) *Salts {
 	return &Salts{redis: client, known: map[period]salt{}}
 }
 

@@ -230,7 +230,7 @@ func stripCodeFence(s string) []byte {
 }
 
 // RedisCache caches responses for a week. Without Redis nothing is cached.
-type RedisCache struct{ Redis redis.UniversalClient }
+type RedisCache struct{ Redis redis.Cmdable }
 
 const cacheTTL = 7 * 24 * time.Hour
 

@@ -22,7 +22,7 @@ type SiteStore interface {
 // Postgres as the source of truth. It works without Redis.
 type SiteCache struct {
 	Store SiteStore
-	Redis redis.UniversalClient
+	Redis redis.Cmdable
 	Log   *slog.Logger
 
 	mu       sync.Mutex

@@ -25,6 +25,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"dateline/internal/infra/redisclient"
 	"dateline/internal/storage/objects"
 )
 
@@ -37,7 +38,7 @@ func cache(ctx context.Context, o Options) []Finding {
 		l.fail("redis", "Set REDIS_URL, or start `dateline up`.", "There is no Redis configured.")
 		return l
 	}
-	c, err := openRedis(o.Config.RedisURL)
+	c, err := redisclient.Open(o.Config.RedisURL, -1)
 	if err != nil {
 		l.fail("redis", "Use the form redis://:password@host:6379/0.", "REDIS_URL is not valid.")
 		return l
@@ -90,23 +91,8 @@ func cache(ctx context.Context, o Options) []Finding {
 	return l
 }
 
-func openRedis(address string) (redis.UniversalClient, error) {
-	if !strings.Contains(address, "://") {
-		return redis.NewUniversalClient(&redis.UniversalOptions{
-			Addrs: strings.Split(address, ","), IsClusterMode: true,
-			MaxRetries: -1,
-		}), nil
-	}
-	o, err := redis.ParseURL(address)
-	if err != nil {
-		return nil, err
-	}
-	o.MaxRetries = -1
-	return redis.NewClient(o), nil
-}
-
 // redisPermissions tries the operations that Dateline needs, on a separate key.
-func redisPermissions(ctx context.Context, c redis.UniversalClient, l *list) {
+func redisPermissions(ctx context.Context, c redis.Cmdable, l *list) {
 	key := "doctor:" + uuid.NewString()
 	err := c.Eval(ctx, "redis.call('set', KEYS[1], '1', 'px', 10000) return redis.call('get', KEYS[1])", []string{key}).
 		Err()

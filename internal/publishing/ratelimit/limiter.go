@@ -36,7 +36,7 @@ const (
 
 // Limiter issues tokens. It is safe for concurrent use.
 type Limiter struct {
-	redis           redis.UniversalClient
+	redis           redis.Cmdable
 	log             *slog.Logger
 	timeout         time.Duration // of a call to Redis
 	acquire, update *redis.Script
@@ -49,7 +49,7 @@ type Limiter struct {
 
 // New returns a limiter with a Redis client that the caller closes; it ends with ctx. A
 // call to Redis that takes longer than timeout counts as failed.
-func New(ctx context.Context, client redis.UniversalClient, timeout time.Duration, log *slog.Logger) *Limiter {
+func New(ctx context.Context, client redis.Cmdable, timeout time.Duration, log *slog.Logger) *Limiter {
 	l := &Limiter{
 		redis: client, log: log, timeout: timeout, acquire: redis.NewScript(acquireSource),
 		update: redis.NewScript(updateSource),

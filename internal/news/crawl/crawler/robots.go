@@ -110,7 +110,7 @@ func (s *SiteRobots) Check(ctx context.Context, u weburl.URL) (Verdict, error) {
 // RobotsCache shares robots.txt files between workers in Redis. A failed write
 // only costs another fetch.
 type RobotsCache struct {
-	Redis redis.UniversalClient
+	Redis redis.Cmdable
 }
 
 func robotsKey(origin string) string { return "crawl:robots:" + origin }

@@ -21,7 +21,7 @@ type Store interface {
 // a cache in Redis, then the Store.
 type Index struct {
 	Filter *Filter
-	Redis  redis.UniversalClient
+	Redis  redis.Cmdable
 	Store  Store
 }
 

@@ -31,7 +31,7 @@ const (
 
 // Filter is the Bloom filter. It is safe for concurrent use.
 type Filter struct {
-	Redis redis.UniversalClient
+	Redis redis.Cmdable
 
 	mu        sync.Mutex
 	current   layout
