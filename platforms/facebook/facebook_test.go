@@ -83,6 +83,11 @@ func TestConformance(t *testing.T) {
 		CreatePath: "/facebook/v25.0/" + n.page.RemoteID + "/feed", BaseURL: n.base, RedirectURI: redirectURI,
 		Limits: limits, Counts: counts, Options: optionCases(n.page.RemoteID),
 		Metrics: metricCases(), InsightsScope: "read_insights",
+		Compared: []platformtest.Compared{
+			{Part: fake.PartText, Want: network.DifferenceCut},
+			{Part: fake.PartMedia, Images: 3, Want: network.DifferenceMedia},
+			{Part: fake.PartOrder, Images: 3, Want: network.DifferenceMediaOrder},
+		},
 		NewVideo: func(t *testing.T) network.Media {
 			video, _ := graphtest.NewVideo(t, 2000)
 			return video

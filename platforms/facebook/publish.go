@@ -8,8 +8,11 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
+	"dateline/internal/infra/message"
 	"dateline/platforms/graph"
+	"dateline/platforms/matching"
 	"dateline/platforms/network"
 	"dateline/platforms/rules"
 )
@@ -67,8 +70,32 @@ func (f *Facebook) Publish(
 	}
 	return network.Receipt{
 		RemoteID: id, URL: f.permalink(account, id, replyTo), SentAt: res.Sent,
-		RequestID: res.RequestID,
+		RequestID: res.RequestID, Differences: f.readBack(ctx, account, submission, id),
 	}, nil
+}
+
+// readBackTimeout is short, because the post is published already.
+const readBackTimeout = 10 * time.Second
+
+// readBack reads a post or comment, because the response has only its id, and returns what Facebook made otherwise than
+// the submission asked. What cannot be read is no difference.
+func (f *Facebook) readBack(
+	ctx context.Context, account network.Account, submission network.Submission, id string,
+) message.Messages {
+	ctx, cancel := context.WithTimeout(ctx, readBackTimeout)
+	defer cancel()
+	fields := postFields
+	if submission.ReplyTo != "" {
+		fields = commentFields
+	}
+	var post listed
+	if _, err := f.get(ctx, account, "/"+url.PathEscape(id), url.Values{"fields": {fields}}, &post); err != nil {
+		return nil
+	}
+	var c matching.Comparison
+	c.Text(submission.Text, post.Message)
+	c.MediaIDs(submission.MediaIDs, post.media())
+	return c.Differences()
 }
 
 // parentID returns the id to comment on. Facebook nests comments one level deep,

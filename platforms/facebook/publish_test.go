@@ -36,8 +36,10 @@ func respondWith(t *testing.T, status int, body string) (*facebook.Facebook, net
 func newRecorder(t *testing.T, form *url.Values) *httptest.Server {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_ = r.ParseForm()
-		*form = r.PostForm
+		if r.Method == http.MethodPost {
+			_ = r.ParseForm()
+			*form = r.PostForm
+		}
 		_, _ = io.WriteString(w, `{"id":"7_1"}`)
 	}))
 	t.Cleanup(server.Close)

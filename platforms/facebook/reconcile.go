@@ -22,6 +22,12 @@ const pageSize = 100
 // differ, and Facebook's clock is known only after its first response.
 const clockSlack = time.Hour
 
+// The fields of a listed post and comment.
+const (
+	postFields    = "id,message,created_time,attachments{media_type,target,subattachments}"
+	commentFields = "id,message,created_time,from,attachment"
+)
+
 // listed is a post or comment in a listing.
 type listed struct {
 	ID      string     `json:"id"`
@@ -47,7 +53,7 @@ type attachment struct {
 	} `json:"subattachments"`
 }
 
-// media returns the ids of the photos. Link cards are not counted.
+// media returns the ids of the photos in their order. Link cards are not counted.
 func (l listed) media() []string {
 	all := l.Attachments.Data
 	if l.Attachment != nil {
@@ -64,7 +70,6 @@ func (l listed) media() []string {
 			ids = append(ids, a.Target.ID)
 		}
 	}
-	slices.Sort(ids)
 	return ids
 }
 
@@ -90,13 +95,13 @@ func (f *Facebook) Reconcile(
 	}
 	path, replyTo := "/"+url.PathEscape(account.RemoteID)+"/published_posts", ""
 	query := url.Values{
-		"fields": {"id,message,created_time,attachments{media_type,target,subattachments}"},
+		"fields": {postFields},
 		"since":  {strconv.FormatInt(window.From.Add(-clockSlack).Unix(), 10)}, "limit": {strconv.Itoa(pageSize)},
 	}
 	if submission.ReplyTo != "" {
 		replyTo = parentID(submission)
 		path = "/" + url.PathEscape(replyTo) + "/comments"
-		query.Set("fields", "id,message,created_time,from,attachment")
+		query.Set("fields", commentFields)
 		query.Set("order", "reverse_chronological")
 	} else if len(submission.MediaIDs) == 1 {
 		if id, _, ok := videoOf(submission.MediaIDs[0]); ok {
@@ -107,7 +112,7 @@ func (f *Facebook) Reconcile(
 	s := search{
 		from: window.From.Truncate(time.Second), window: window, posts: matching.New(window),
 		compare: func(l listed) (p matching.Post, own bool) {
-			same := slices.Equal(l.media(), wanted)
+			same := slices.Equal(slices.Sorted(slices.Values(l.media())), wanted)
 			return matching.Post{
 				Receipt: network.Receipt{
 					RemoteID: l.ID, URL: f.permalink(account, l.ID, replyTo), CreatedAt: l.Created.Time,
@@ -135,7 +140,11 @@ func (f *Facebook) Reconcile(
 		late = message.New("comments_listed_late", "{network} may list a comment late, and accepts duplicates.",
 			"Facebook")
 	}
-	return s.posts.Result(s.from, s.complete, late), nil
+	finding := s.posts.Result(s.from, s.complete, late)
+	if finding.Found {
+		finding.Receipt.Differences = f.readBack(ctx, account, submission, finding.Receipt.RemoteID)
+	}
+	return finding, nil
 }
 
 // search reads a listing, newest first.

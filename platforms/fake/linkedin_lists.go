@@ -67,6 +67,8 @@ func linkedinEntity(p *Post, author *Account) map[string]any {
 		entity["content"] = map[string]any{"media": media[0]}
 	case len(media) > 1:
 		entity["content"] = map[string]any{"multiImage": map[string]any{"images": media}}
+	case p.Options["poll"] != nil:
+		entity["content"] = map[string]any{"poll": p.Options["poll"]}
 	}
 	return entity
 }

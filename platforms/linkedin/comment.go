@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"dateline/platforms/call"
+	"dateline/platforms/matching"
 	"dateline/platforms/network"
 )
 
@@ -33,17 +34,17 @@ func threadOf(replyTo string) string {
 // comment is a comment of the Comments API; requests contain the first three
 // fields.
 type comment struct {
-	Actor   string   `json:"actor"`
-	Object  string   `json:"object"`
-	Message message  `json:"message"`
-	Content []entity `json:"content,omitempty"`
+	Actor   string         `json:"actor"`
+	Object  string         `json:"object"`
+	Message commentMessage `json:"message"`
+	Content []entity       `json:"content,omitempty"`
 
 	URN     string     `json:"$URN,omitempty"`
 	ID      string     `json:"id,omitempty"`
 	Created *timestamp `json:"created,omitempty"`
 }
 
-type message struct {
+type commentMessage struct {
 	Text string `json:"text"`
 }
 
@@ -82,7 +83,7 @@ func (l *LinkedIn) comment(
 	ctx context.Context, account network.Account, submission network.Submission,
 ) (network.Receipt, error) {
 	thread := threadOf(submission.ReplyTo)
-	c := comment{Actor: account.RemoteID, Object: thread, Message: message{submission.Text}}
+	c := comment{Actor: account.RemoteID, Object: thread, Message: commentMessage{submission.Text}}
 	for _, id := range submission.MediaIDs {
 		var e entity
 		e.Entity.Image, _ = splitStaged(id)
@@ -116,5 +117,9 @@ func (l *LinkedIn) comment(
 	}
 	receipt := created.receipt(l, account)
 	receipt.SentAt, receipt.RequestID = res.Sent, res.RequestID
+	var differences matching.Comparison
+	differences.Wording(submission.Text, created.Message.Text)
+	differences.MediaIDs(c.images(), created.images())
+	receipt.Differences = differences.Differences()
 	return receipt, nil
 }

@@ -100,6 +100,15 @@ func TestOrganization(t *testing.T) {
 	s := n.subject(t, n.organization)
 	s.Connector, s.Approve, s.Options = n.adapter(), n.approve, optionCases(true)
 	s.Metrics, s.InsightsScope = metricCases(), "rw_organization_admin"
+	s.Compared = []platformtest.Compared{
+		{Part: fake.PartText, Want: network.DifferenceCut},
+		{Part: fake.PartMedia, Images: 3, Want: network.DifferenceMedia},
+		{Part: fake.PartOrder, Images: 3, Want: network.DifferenceMediaOrder},
+		{
+			Part: fake.PartPoll, Options: `{"poll":{"question":"Mưa lớn?","choices":["Có","Không"],"duration_days":7}}`,
+			Want: network.DifferenceNoPoll,
+		},
+	}
 	platformtest.Run(t, s)
 }
 

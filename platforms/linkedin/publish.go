@@ -10,7 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"dateline/internal/infra/message"
 	"dateline/platforms/call"
+	"dateline/platforms/matching"
 	"dateline/platforms/network"
 	"dateline/platforms/rules"
 )
@@ -80,6 +82,34 @@ type content struct {
 	MultiImage *multiImage `json:"multiImage,omitempty"`
 	Article    *article    `json:"article,omitempty"`
 	Poll       *poll       `json:"poll,omitempty"`
+}
+
+// media returns the URNs of the attachments in their order.
+func (c *content) media() []string {
+	switch {
+	case c == nil:
+	case c.Media != nil:
+		return []string{c.Media.ID}
+	case c.MultiImage != nil:
+		ids := make([]string, len(c.MultiImage.Images))
+		for i, image := range c.MultiImage.Images {
+			ids[i] = image.ID
+		}
+		return ids
+	}
+	return nil
+}
+
+// choices returns the choices of a poll.
+func (c *content) choices() []string {
+	if c == nil || c.Poll == nil {
+		return nil
+	}
+	texts := make([]string, len(c.Poll.Options))
+	for i, o := range c.Poll.Options {
+		texts[i] = o.Text
+	}
+	return texts
 }
 
 type attached struct {
@@ -164,8 +194,38 @@ func (l *LinkedIn) Publish(
 	}
 	return network.Receipt{
 		RemoteID: urn, URL: l.permalink(account, urn), CreatedAt: createdAt(urn), SentAt: res.Sent,
-		RequestID: res.RequestID,
+		RequestID: res.RequestID, Differences: l.readBack(ctx, account, submission, urn),
 	}, nil
+}
+
+// readBackTimeout is short, because the post is published already.
+const readBackTimeout = 10 * time.Second
+
+// readBack reads an organization's post, because the response has only its URN, and returns what LinkedIn made
+// otherwise than the submission asked. What cannot be read is no difference; a member's token can read no post.
+func (l *LinkedIn) readBack(
+	ctx context.Context, account network.Account, submission network.Submission, urn string,
+) message.Messages {
+	if !isOrganization(account) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, readBackTimeout)
+	defer cancel()
+	res, err := l.rest(ctx, account, "/rest/posts/"+escape(urn), call.Request{Method: http.MethodGet})
+	if err != nil {
+		return nil
+	}
+	var there body
+	if res.Decode(&there) != nil {
+		return nil
+	}
+	asked := bodyOf(account, submission)
+	var c matching.Comparison
+	c.Wording(submission.Text, decodeLittleText(there.Commentary)) // links may be shortened
+	c.MediaIDs(asked.Content.media(), there.Content.media())
+	c.Poll(asked.Content.choices(), there.Content.choices())
+	c.Visibility(asked.Visibility, there.Visibility, "PUBLIC", "LOGGED_IN", "CONNECTIONS")
+	return c.Differences()
 }
 
 // refinePostRefusal refines the refusal of a post.

@@ -61,7 +61,11 @@ func (l *LinkedIn) Reconcile(
 		late = network.NewNote("comments_listed_late", "{network} may list a comment late, and accepts duplicates.",
 			"LinkedIn")
 	}
-	return search(ctx, next, sorted, wanted, window, late)
+	finding, err := search(ctx, next, sorted, wanted, window, late)
+	if finding.Found && submission.ReplyTo == "" {
+		finding.Receipt.Differences = l.readBack(ctx, account, submission, finding.Receipt.RemoteID)
+	}
+	return finding, err
 }
 
 // search reads a list to its end, or to the start of the window if it is sorted.
@@ -131,15 +135,7 @@ func (l *LinkedIn) ownPosts(account network.Account) page {
 					RemoteID: p.ID, URL: l.permalink(account, p.ID), CreatedAt: millis(p.CreatedAt),
 					RequestID: res.RequestID,
 				},
-				text: decodeLittleText(p.Commentary),
-			}
-			switch c := p.Content; {
-			case c.Media != nil:
-				list[i].media = []string{c.Media.ID}
-			case c.MultiImage != nil:
-				for _, image := range c.MultiImage.Images {
-					list[i].media = append(list[i].media, image.ID)
-				}
+				text: decodeLittleText(p.Commentary), media: p.Content.media(),
 			}
 		}
 		return list, len(list) == pageSize, res, nil
