@@ -2,9 +2,8 @@
 // it was created, and plans how to remove it without re-encoding the file.
 //
 // It works from lists of what a player needs. Everything else is removed, so that
-// unknown kinds of metadata are removed too. Pictures and sound are not changed:
-// information that a camera or an encoder embeds in them (for example the user data of
-// an H.264 stream) stays.
+// unknown kinds of metadata are removed too. Pictures and sound are not changed, but user
+// data between the pictures of H.264 and H.265 are overwritten.
 package metadata
 
 import (

@@ -112,6 +112,9 @@ func (s *scanner) mp4() error {
 	if err := m.chooseTracks(); err != nil {
 		return err
 	}
+	if err := m.clearPictureData(); err != nil {
+		return err
+	}
 	return m.clearMedia()
 }
 
@@ -143,8 +146,9 @@ type mp4Track struct {
 	handler    string
 	codec      string // of the first sample description
 	unit       int64  // bytes per sample that the description of sound implies
-	samples    box    // stbl
-	references []box  // in tref
+	units      nalFormat
+	samples    box   // stbl
+	references []box // in tref
 	dropped    bool
 }
 

@@ -268,8 +268,11 @@ func (m *mp4Scanner) describe(t *mp4Track) error {
 			if b.kind == "esds" && t.codec == "mp4v" {
 				return m.objectType(t, b)
 			}
-			if b.kind == "dfLa" {
+			switch b.kind {
+			case "dfLa":
 				return m.flacBlocks(b)
+			case "avcC", "hvcC":
+				return m.configuration(t, b)
 			}
 			if slices.Contains(preservedExtensions(), b.kind) || b.end == entry.end && isZero([]byte(b.kind)) {
 				return nil
