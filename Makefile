@@ -282,10 +282,6 @@ drill: build ## back up, lose everything, restore: scheduled posts are published
 peers: ## run the cases of other projects, from pinned public packages: passed, failed, different on purpose (PART=bots; ARGS=-v)
 	@go run ./e2e/peers -part "$(PART)" $(ARGS)
 
-.PHONY: capacity
-capacity: ## compute how many nodes a newsroom needs (ARGS="-set posts=1e6 -figures")
-	@go run ./deploy/capacity $(ARGS)
-
 .PHONY: survive-crawl
 survive-crawl: build ## kill -9 crawl workers every few seconds through 20,000 pages: all stored, politely (PAGES=20000)
 	go test ./e2e/crawl -run TestCrawl_SurvivesKilledWorkers -timeout 60m -crawl-pages $(or $(PAGES),20000) -crawl-sites 200 -v
