@@ -14,8 +14,8 @@ import (
 type PageRecords interface {
 	EstimateURLCount(ctx context.Context) (int64, error)
 	ListURLKeys(ctx context.Context, after crawl.URLKey, limit int) ([]crawl.URLKey, error)
-	ListCrawlDomainIDs(ctx context.Context, after int32, limit int) ([]int32, error)
-	DeleteOldVersions(ctx context.Context, domain int32, maxVersions int, maxAge time.Duration, limit int,
+	ListCrawlDomainIDs(ctx context.Context, after int, limit int) ([]int, error)
+	DeleteOldVersions(ctx context.Context, domain int, maxVersions int, maxAge time.Duration, limit int,
 		deleteObject func(ctx context.Context, key string) error) (found, deleted int, err error)
 }
 
@@ -83,7 +83,7 @@ func (k *CrawlMaintenance) RebuildURLFilter(ctx context.Context) (urls int, err 
 
 // DeleteOldPageVersions deletes versions of pages beyond MaxVersions or MaxAge.
 func (k *CrawlMaintenance) DeleteOldPageVersions(ctx context.Context) (deleted int, err error) {
-	for after := int32(0); ; {
+	for after := int(0); ; {
 		ids, err := k.Records.ListCrawlDomainIDs(ctx, after, deleteBatchSize)
 		if err != nil || len(ids) == 0 {
 			return deleted, err

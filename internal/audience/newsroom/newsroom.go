@@ -43,13 +43,13 @@ type PageArticle struct {
 // its hosts on which its workspace has seeds.
 type Site struct {
 	site.Site
-	Domains []int32
+	Domains []int
 }
 
 // Cursor is how far the changes of a site's articles have been read.
 type Cursor struct {
 	Hosts     []string // of the site, and
-	Domains   []int32  // its crawled domains; if they change, all articles are read again
+	Domains   []int  // its crawled domains; if they change, all articles are read again
 	UpdatedAt time.Time
 	ID        uuid.UUID
 }

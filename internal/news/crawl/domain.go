@@ -8,11 +8,11 @@ import (
 
 // Domain is a registered domain (eTLD+1), shared by all workspaces that crawl it.
 type Domain struct {
-	ID           int32
+	ID           int
 	Name         string
 	PausedAt     *time.Time
 	PauseReason  string
-	Epoch        int32 // increases when the frontier is emptied
+	Epoch        int // increases when the frontier is emptied
 	Rules        weburl.Rules
 	Render       bool          // pages are rendered in a browser before they are stored
 	Score        float64       // how often its hubs had new links, 0 to 1

@@ -10,7 +10,7 @@ import (
 
 // URL is a leased row of the frontier.
 type URL struct {
-	DomainID     int32
+	DomainID     int
 	ID           uuid.UUID
 	Lease        uuid.UUID
 	URL          string
@@ -18,7 +18,7 @@ type URL struct {
 	State        State
 	Rank         int
 	Depth        int
-	SeedNumber   int32 // 0: none
+	SeedNumber   int // 0: none
 	Attempts     int
 	Interval     time.Duration
 	FoundAt      time.Time
@@ -33,18 +33,18 @@ type URL struct {
 
 // DiscoveredURL is a link that is to be added to the frontier.
 type DiscoveredURL struct {
-	DomainID   int32
+	DomainID   int
 	URL        weburl.URL
 	Kind       Kind
 	Rank       int
 	Depth      int
-	SeedNumber int32
+	SeedNumber int
 	Interval   time.Duration
 }
 
 // URLKey identifies a URL in the frontier.
 type URLKey struct {
-	DomainID int32
+	DomainID int
 	ID       uuid.UUID
 }
 
@@ -66,7 +66,7 @@ type LeaseRequest struct {
 
 // PageVersion is a stored version of a page.
 type PageVersion struct {
-	DomainID    int32
+	DomainID    int
 	URLID       uuid.UUID
 	URL         string
 	FetchedAt   time.Time
@@ -112,7 +112,7 @@ type FetchRecord struct {
 // CrawledPage is a stored page in the queue for extraction.
 type CrawledPage struct {
 	ID             int64
-	DomainID       int32
+	DomainID       int
 	URLID          uuid.UUID
 	URL            string
 	ObjectKey      string

@@ -22,9 +22,9 @@ const (
 // Seed is a page, feed or sitemap at which a workspace starts a crawl.
 type Seed struct {
 	ID          uuid.UUID
-	Number      int32 // references the seed from the frontier
+	Number      int // references the seed from the frontier
 	WorkspaceID uuid.UUID
-	DomainID    int32
+	DomainID    int
 	Domain      string
 	URL         weburl.URL
 	Kind        Kind

@@ -224,7 +224,7 @@ const probationPages = 20
 // them, which doubles the cost. Unknown sites are always verified.
 type trust struct {
 	mu    sync.Mutex
-	sites map[int32]siteTrust
+	sites map[int]siteTrust
 }
 
 type siteTrust struct {
@@ -233,7 +233,7 @@ type siteTrust struct {
 	isDoubtful bool // the last verification failed
 }
 
-func (t *trust) shouldVerify(domain int32, version int, page uuid.UUID) bool {
+func (t *trust) shouldVerify(domain int, version int, page uuid.UUID) bool {
 	if version == 0 {
 		return false
 	}
@@ -247,11 +247,11 @@ func (t *trust) shouldVerify(domain int32, version int, page uuid.UUID) bool {
 }
 
 // record updates the state of a site after a page was saved.
-func (t *trust) record(domain int32, k SaveResult, bodyFound bool) {
+func (t *trust) record(domain int, k SaveResult, bodyFound bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.sites == nil || len(t.sites) >= maxCompiledSites {
-		t.sites = map[int32]siteTrust{}
+		t.sites = map[int]siteTrust{}
 	}
 	t.sites[domain] = siteTrust{version: k.Version, pages: k.Pages, isDoubtful: !bodyFound}
 }

@@ -21,8 +21,8 @@ import (
 // LearnStore stores learned selectors.
 type LearnStore interface {
 	GetCrawlDomain(ctx context.Context, domain string) (crawl.Domain, error)
-	ExtractionHealth(ctx context.Context, domain int32) (Health, error)
-	RecentArticlePages(ctx context.Context, domain int32, limit int) ([]PageRef, error)
+	ExtractionHealth(ctx context.Context, domain int) (Health, error)
+	RecentArticlePages(ctx context.Context, domain int, limit int) ([]PageRef, error)
 	SaveLearnedSelectors(ctx context.Context, domain crawl.Domain, n Selectors) (saved Selectors, done bool, err error)
 	RollBackSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, reason message.Message,
 		onlyIfRequested bool) (previous Selectors, done bool, err error)
@@ -185,7 +185,7 @@ func countBodies(ctx context.Context, s *selector.Selector, pages []extract.Page
 }
 
 // load loads the newest pages of a site that contain an article.
-func (l *Learner) load(ctx context.Context, domain int32, zone string, n int) ([]extract.Page, error) {
+func (l *Learner) load(ctx context.Context, domain int, zone string, n int) ([]extract.Page, error) {
 	refs, err := l.Store.RecentArticlePages(ctx, domain, n)
 	if err != nil {
 		return nil, err

@@ -39,15 +39,15 @@ type ArticleStore interface {
 
 // SelectorReader reads selectors and the extraction state of a domain.
 type SelectorReader interface {
-	ExtractionHealth(ctx context.Context, domain int32) (Health, error)
-	ListSelectors(ctx context.Context, domain int32, before, limit int) ([]Selectors, error)
-	SelectorsVersion(ctx context.Context, domain int32, version int) (Selectors, error)
-	RecentArticlePages(ctx context.Context, domain int32, limit int) ([]PageRef, error)
+	ExtractionHealth(ctx context.Context, domain int) (Health, error)
+	ListSelectors(ctx context.Context, domain int, before, limit int) ([]Selectors, error)
+	SelectorsVersion(ctx context.Context, domain int, version int) (Selectors, error)
+	RecentArticlePages(ctx context.Context, domain int, limit int) ([]PageRef, error)
 }
 
 // SelectorEditor changes selectors and extraction settings.
 type SelectorEditor interface {
-	IsDomainShared(ctx context.Context, workspace uuid.UUID, domain int32) (bool, error)
+	IsDomainShared(ctx context.Context, workspace uuid.UUID, domain int) (bool, error)
 	AddSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, n Selectors,
 		key idempotency.Key) (created Selectors, replayed bool, err error)
 	ActivateSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, version int,
@@ -56,7 +56,7 @@ type SelectorEditor interface {
 		onlyIfRequested bool) (previous Selectors, done bool, err error)
 	UpdateExtractionSettings(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, zone string,
 		learning bool) error
-	RequestSelectorAction(ctx context.Context, domain int32, action selector.Action, reason message.Message) error
+	RequestSelectorAction(ctx context.Context, domain int, action selector.Action, reason message.Message) error
 }
 
 // Service reads articles and manages selectors for the members of a workspace. Articles

@@ -15,7 +15,7 @@ import (
 
 // SiteStore loads the extraction configuration of a site.
 type SiteStore interface {
-	SiteSelectors(ctx context.Context, domain int32) (Site, error)
+	SiteSelectors(ctx context.Context, domain int) (Site, error)
 }
 
 // SiteCache caches the selectors of sites: compiled in memory, as JSON in Redis, with
@@ -26,7 +26,7 @@ type SiteCache struct {
 	Log   *slog.Logger
 
 	mu       sync.Mutex
-	compiled map[int32]compiled
+	compiled map[int]compiled
 }
 
 type compiled struct {
@@ -42,12 +42,12 @@ const (
 	maxCompiledSites = 2000
 )
 
-func siteKey(domain int32) string {
-	return "dateline:site-selectors:" + strconv.Itoa(int(domain))
+func siteKey(domain int) string {
+	return "dateline:site-selectors:" + strconv.Itoa(domain)
 }
 
 // Get returns the configuration of a site. sel is nil if it has no valid selectors.
-func (s *SiteCache) Get(ctx context.Context, domain int32) (site Site, sel *selector.Selector, err error) {
+func (s *SiteCache) Get(ctx context.Context, domain int) (site Site, sel *selector.Selector, err error) {
 	site, ok := s.cached(ctx, domain)
 	if !ok {
 		if site, err = s.Store.SiteSelectors(ctx, domain); err != nil {
@@ -76,13 +76,13 @@ func (s *SiteCache) compile(site Site) *selector.Selector {
 		sel = nil
 	}
 	if s.compiled == nil || len(s.compiled) >= maxCompiledSites {
-		s.compiled = map[int32]compiled{}
+		s.compiled = map[int]compiled{}
 	}
 	s.compiled[site.DomainID] = compiled{site.Version, sel}
 	return sel
 }
 
-func (s *SiteCache) cached(ctx context.Context, domain int32) (site Site, ok bool) {
+func (s *SiteCache) cached(ctx context.Context, domain int) (site Site, ok bool) {
 	raw, err := s.Redis.Get(ctx, siteKey(domain)).Bytes()
 	return site, err == nil && json.Unmarshal(raw, &site) == nil && site.DomainID == domain
 }
@@ -98,7 +98,7 @@ func (s *SiteCache) store(ctx context.Context, site Site) {
 }
 
 // Invalidate removes a site from Redis.
-func (s *SiteCache) Invalidate(ctx context.Context, domain int32) {
+func (s *SiteCache) Invalidate(ctx context.Context, domain int) {
 	if err := s.Redis.Del(context.WithoutCancel(ctx), siteKey(domain)).Err(); err != nil {
 		s.Log.Warn("could not invalidate cached selectors; they expire within a minute", "domain_id", domain, "error",
 			err)

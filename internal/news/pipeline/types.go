@@ -21,7 +21,7 @@ import (
 // ArticleSummary is an article in a list.
 type ArticleSummary struct {
 	ID           uuid.UUID
-	DomainID     int32
+	DomainID     int
 	Domain       string
 	URL          string // of the page that it was extracted from
 	CanonicalURL string
@@ -147,7 +147,7 @@ type RemovalResult struct {
 
 // Site is the extraction configuration of a site.
 type Site struct {
-	DomainID int32           `json:"domain_id"`
+	DomainID int             `json:"domain_id"`
 	Domain   string          `json:"domain"`
 	Zone     string          `json:"zone,omitempty"`
 	Version  int             `json:"version,omitempty"` // 0: generic extraction
@@ -177,7 +177,7 @@ const (
 
 // Selectors is a version of the selectors of a site.
 type Selectors struct {
-	DomainID    int32
+	DomainID    int
 	Version     int
 	Config      selector.Config
 	CreatedBy   Creator

@@ -15,7 +15,7 @@ import (
 type Article struct {
 	ID       uuid.UUID
 	GroupID  uuid.UUID // of near-duplicates
-	DomainID int32
+	DomainID int
 	Version  int64
 	Document Document
 	DatedAt  time.Time // the stated time, or when it was found; never in the future
@@ -33,7 +33,7 @@ type Placement struct {
 	ArticleID      uuid.UUID
 	StoryID        uuid.UUID
 	GroupID        uuid.UUID
-	DomainID       int32
+	DomainID       int
 	ArticleVersion int64
 	DatedAt        time.Time
 	IsDocument     bool    // others are copies of a document of the story, with the same group

@@ -194,7 +194,7 @@ func accountFromRow(r db.Account) account.Account {
 		SealedToken: r.Token, TokenVersion: r.TokenVersion, IsRenewable: r.Renewable, ExpiresAt: orZero(r.ExpiresAt),
 		RefreshExpiresAt: orZero(r.RefreshExpiresAt), RefreshRolls: r.RefreshRolls,
 		RefreshDueAt:    orZero(r.RefreshDueAt),
-		RefreshFailures: int(r.RefreshFailures), LastRefreshAt: orZero(r.LastRefreshAt), CheckedAt: orZero(r.CheckedAt),
+		RefreshFailures: r.RefreshFailures, LastRefreshAt: orZero(r.LastRefreshAt), CheckedAt: orZero(r.CheckedAt),
 		Scopes: r.Scopes, App: r.App, ConnectedBy: r.ConnectedBy, CreatedAt: r.CreatedAt.UTC(),
 	}
 	a.UTM = readUTM(r.Utm)

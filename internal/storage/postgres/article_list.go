@@ -26,7 +26,7 @@ func (s *Store) Articles(ctx context.Context, w pipeline.ArticleQuery) ([]pipeli
 	rows, err := s.q.ArticlesOfWorkspace(ctx, db.ArticlesOfWorkspaceParams{
 		WorkspaceID: w.Workspace, Domain: w.Domain,
 		Removed: w.Removed, FromTime: w.From, ToTime: w.To,
-		BeforeTime: w.Before, BeforeID: w.BeforeID, PageSize: int32(w.Limit), //nolint:gosec // the API caps it
+		BeforeTime: w.Before, BeforeID: w.BeforeID, PageSize: w.Limit,
 	})
 	out := make([]pipeline.ArticleSummary, len(rows))
 	for i, r := range rows {
@@ -51,7 +51,7 @@ func (s *Store) AlsoReportedBy(
 	ctx context.Context, workspaceID uuid.UUID, a pipeline.StoredArticle, limit int,
 ) ([]pipeline.SimilarArticle, error) {
 	rows, err := s.q.AlsoReportedBy(ctx, db.AlsoReportedByParams{
-		GroupID: a.Group, ID: a.ID, WorkspaceID: workspaceID, PageSize: int32(limit), //nolint:gosec // the API caps it
+		GroupID: a.Group, ID: a.ID, WorkspaceID: workspaceID, PageSize: limit,
 	})
 	out := make([]pipeline.SimilarArticle, len(rows))
 	for i, r := range rows {
@@ -74,13 +74,13 @@ func (s *Store) AlsoReportedBy(
 
 // Revisions lists the versions of an article below before, the newest first.
 func (s *Store) Revisions(ctx context.Context, id uuid.UUID, before int64, limit int) ([]pipeline.Revision, error) {
-	rows, err := s.q.ListRevisions(ctx, db.ListRevisionsParams{ArticleID: id, Before: before, PageSize: int32(limit)}) //nolint:gosec // the API caps it
+	rows, err := s.q.ListRevisions(ctx, db.ListRevisionsParams{ArticleID: id, Before: before, PageSize: limit})
 	out := make([]pipeline.Revision, len(rows))
 	for i, r := range rows {
 		out[i] = pipeline.Revision{
 			Version: r.Version, SeenAt: r.SeenAt, Changed: r.Changed, Title: r.Title,
 			ContentHash:     r.ContentHash,
-			SelectorVersion: int(r.SelectorVersion), Characters: int(r.Characters),
+			SelectorVersion: r.SelectorVersion, Characters: r.Characters,
 		}
 	}
 	return out, err
@@ -93,7 +93,7 @@ func (s *Store) Revision(ctx context.Context, id uuid.UUID, version int64) (pipe
 			Revision: pipeline.Revision{
 				Version: r.Version, SeenAt: r.SeenAt,
 				Changed: r.Changed, Title: r.Title, ContentHash: r.ContentHash,
-				SelectorVersion: int(r.SelectorVersion), Characters: len([]rune(r.BodyText)),
+				SelectorVersion: r.SelectorVersion, Characters: len([]rune(r.BodyText)),
 			}, Authors: r.Authors,
 			Published: r.PublishedAt, Updated: r.ModifiedAt, Lead: r.Lead,
 			Text: r.BodyText, Image: r.ImageUrl, Section: r.Section, Tags: r.Tags, ObjectKey: r.ObjectKey,
@@ -117,7 +117,7 @@ func storedFromRow(r db.Article, domain string) (out pipeline.StoredArticle, err
 			},
 		},
 		Text: r.BodyText, HTML: r.BodyHtml, ContentHash: r.ContentHash, SimHash: r.Simhash, ObjectKey: r.ObjectKey,
-		FetchedAt: r.FetchedAt, SelectorVersion: int(r.SelectorVersion),
+		FetchedAt: r.FetchedAt, SelectorVersion: r.SelectorVersion,
 	}
 	return out, json.Unmarshal(r.Origins, &out.Origins)
 }

@@ -263,7 +263,7 @@ func articleParams(r pipeline.Extraction, urlID uuid.UUID) (p db.InsertArticlePa
 		BodyText: a.Text, BodyHtml: a.HTML, ImageUrl: a.Image, Section: a.Section,
 		Tags: orEmpty(a.Tags), Language: a.Language, SiteName: a.Site, ContentHash: r.ContentHash, Simhash: r.SimHash,
 		ObjectKey: r.Page.ObjectKey, FetchedAt: r.Page.FetchedAt,
-		SelectorVersion: int32(r.SelectorVersion), //nolint:gosec // counted up one by one
+		SelectorVersion: r.SelectorVersion,
 		Access:          db.ArticleAccess(cmp.Or(a.Access, article.AccessUnknown)), Noindex: a.Reservations.NoIndex,
 		Noarchive: a.Reservations.NoArchive,
 		Nosnippet: a.Reservations.NoSnippet, Noai: a.Reservations.NoAI, TdmReserved: a.Reservations.TDM,

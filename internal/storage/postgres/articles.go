@@ -23,13 +23,13 @@ func (s *Store) RenewCrawled(ctx context.Context, ids []int64, ttl time.Duration
 // ReleaseCrawled releases the lease of a page, which becomes available after a delay.
 func (s *Store) ReleaseCrawled(ctx context.Context, c crawl.CrawledPage, wait time.Duration) error {
 	return s.q.ReleaseCrawledPage(ctx, db.ReleaseCrawledPageParams{
-		ID: c.ID, Attempts: int16(c.Attempts), Seconds: wait.Seconds(), //nolint:gosec // a few
+		ID: c.ID, Attempts: c.Attempts, Seconds: wait.Seconds(),
 	})
 }
 
 // CountWaitingPages counts pages that are not extracted yet, up to limit.
 func (s *Store) CountWaitingPages(ctx context.Context, limit int) (int, error) {
-	n, err := s.q.CountWaitingPages(ctx, int32(limit)) //nolint:gosec // thousands
+	n, err := s.q.CountWaitingPages(ctx, limit)
 	return int(n), err
 }
 
@@ -73,7 +73,7 @@ func (s *Store) SaveExtraction(ctx context.Context, r pipeline.Extraction) (k pi
 			return err
 		}
 		done, err := q.DeleteCrawledPage(ctx, db.DeleteCrawledPageParams{
-			ID: r.Page.ID, Attempts: int16(r.Page.Attempts), //nolint:gosec // a few
+			ID: r.Page.ID, Attempts: r.Page.Attempts,
 		})
 		if err != nil {
 			return err
@@ -121,7 +121,7 @@ func (s *Store) MarkPageRemoved(ctx context.Context, c crawl.CrawledPage) (k pip
 			db.HasOlderCrawledPageParams{DomainID: c.DomainID, UrlID: c.URLID, ID: c.ID}); err != nil || k.Deferred {
 			return err
 		}
-		done, err := q.DeleteCrawledPage(ctx, db.DeleteCrawledPageParams{ID: c.ID, Attempts: int16(c.Attempts)}) //nolint:gosec // a few
+		done, err := q.DeleteCrawledPage(ctx, db.DeleteCrawledPageParams{ID: c.ID, Attempts: c.Attempts})
 		if k.LeaseLost = done == 0; err != nil || k.LeaseLost {
 			return err
 		}
@@ -141,10 +141,10 @@ func (s *Store) MarkPageRemoved(ctx context.Context, c crawl.CrawledPage) (k pip
 }
 
 // simHashLocks returns the advisory locks of a SimHash, see LockSimilar.
-func simHashLocks(simhash int64) []int32 {
-	out := make([]int32, 0, 4)
+func simHashLocks(simhash int64) []int {
+	out := make([]int, 0, 4)
 	for i, b := range change.SimHash(simhash).Blocks() { //nolint:gosec // only the bits matter
-		out = append(out, int32(i)<<16|int32(b)) //nolint:gosec // four
+		out = append(out, i<<16|int(b))
 	}
 	return out
 }

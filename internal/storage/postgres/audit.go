@@ -66,7 +66,7 @@ func (s *Store) AuditLog(ctx context.Context, f audit.Filter) ([]audit.Entry, er
 	rows, err := s.q.ListAudit(ctx, db.ListAuditParams{
 		WorkspaceID: f.WorkspaceID, Actor: string(f.Actor),
 		UserID: f.UserID, Actions: orEmpty(f.Actions),
-		ObjectID: f.ObjectID, FromTime: f.From, ToTime: f.To, Before: f.Before, PageSize: int32(f.Limit), //nolint:gosec // the API caps the limit
+		ObjectID: f.ObjectID, FromTime: f.From, ToTime: f.To, Before: f.Before, PageSize: f.Limit,
 	})
 	if err != nil {
 		return nil, err

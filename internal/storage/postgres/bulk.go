@@ -94,7 +94,7 @@ func insertPosts(
 		if err != nil {
 			return err
 		}
-		late := int32(0)
+		late := 0
 		if m := minutes(p.LateLimit); m != nil {
 			late = *m
 		}

@@ -22,10 +22,10 @@ func (s *Store) ClaimAll(
 		at[c.OperationID] = i
 		p.TargetIds = append(p.TargetIds, c.TargetID)
 		p.PostIds = append(p.PostIds, c.PostID)
-		p.Segments = append(p.Segments, int32(c.Segment)) //nolint:gosec // a handful
+		p.Segments = append(p.Segments, c.Segment)
 		p.Revisions = append(p.Revisions, c.Revision)
 		p.OperationIds = append(p.OperationIds, c.OperationID)
-		p.Epochs = append(p.Epochs, int32(c.Epoch)) //nolint:gosec // a handful of sends
+		p.Epochs = append(p.Epochs, c.Epoch)
 		p.IdempotencyKeys = append(p.IdempotencyKeys, c.IdempotencyKey)
 		p.Fingerprints = append(p.Fingerprints, c.Fingerprint)
 		p.ContentKeys = append(p.ContentKeys, c.ContentKey)

@@ -217,7 +217,7 @@ func TestCountPlanned_ReadsLinearRowsWithStaleStatistics(t *testing.T) {
 		t.Errorf("counted %d calls of %d, and read %d rows for it", calls, burst, counting)
 	}
 	near, err := q.NearbyPosts(t.Context(), db.NearbyPostsParams{
-		Ns: []int32{0}, PostIds: []uuid.UUID{newID()},
+		Ns: []int{0}, PostIds: []uuid.UUID{newID()},
 		SeriesIds:  []uuid.UUID{newID()},
 		AccountIds: []uuid.UUID{n.account.ID}, Ats: []time.Time{at}, Fingerprints: [][]byte{
 			last.Fingerprint(last.Targets[0]),
@@ -245,7 +245,7 @@ func TestNearbyPosts_ReadsOnlyPostsOfTheAccount(t *testing.T) {
 	tx := n.begin()
 	near, err := db.New(tx).NearbyPosts(t.Context(),
 		db.NearbyPostsParams{
-			Ns: []int32{0, 1}, PostIds: []uuid.UUID{newID(), newID()}, SeriesIds: []uuid.UUID{
+			Ns: []int{0, 1}, PostIds: []uuid.UUID{newID(), newID()}, SeriesIds: []uuid.UUID{
 				newID(), newID(),
 			},
 			AccountIds: []uuid.UUID{n.account.ID, desk.ID}, Ats: []time.Time{last.ScheduledTime, last.ScheduledTime},

@@ -79,10 +79,10 @@ func timeOrNil(t time.Time) *time.Time {
 }
 
 // minutes converts a late limit; 0 becomes null.
-func minutes(d time.Duration) *int32 {
+func minutes(d time.Duration) *int {
 	if d <= 0 {
 		return nil
 	}
-	m := int32(d / time.Minute) //nolint:gosec // scheduling limits it to a year
+	m := int(d / time.Minute)
 	return &m
 }

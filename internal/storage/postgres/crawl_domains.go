@@ -27,7 +27,7 @@ func (s *Store) ListWorkspaceDomains(
 	ctx context.Context, workspaceID uuid.UUID, after string, limit int,
 ) ([]crawl.Domain, error) {
 	rows, err := s.q.ListWorkspaceDomains(ctx, db.ListWorkspaceDomainsParams{
-		WorkspaceID: workspaceID, After: after, PageSize: int32(limit), //nolint:gosec // the API caps it
+		WorkspaceID: workspaceID, After: after, PageSize: limit,
 	})
 	out := make([]crawl.Domain, len(rows))
 	for i, row := range rows {
@@ -43,7 +43,7 @@ func (s *Store) GetCrawlDomain(ctx context.Context, domain string) (crawl.Domain
 }
 
 // CountURLsByState counts a domain's URLs by their state.
-func (s *Store) CountURLsByState(ctx context.Context, domain int32) ([]crawl.StateCount, error) {
+func (s *Store) CountURLsByState(ctx context.Context, domain int) ([]crawl.StateCount, error) {
 	rows, err := s.q.CountURLsByState(ctx, domain)
 	out := make([]crawl.StateCount, len(rows))
 	for i, r := range rows {
@@ -54,17 +54,17 @@ func (s *Store) CountURLsByState(ctx context.Context, domain int32) ([]crawl.Sta
 
 // CountURLsByStatus counts a domain's URLs by the status of their last
 // response.
-func (s *Store) CountURLsByStatus(ctx context.Context, domain int32) ([]crawl.StatusCount, error) {
+func (s *Store) CountURLsByStatus(ctx context.Context, domain int) ([]crawl.StatusCount, error) {
 	rows, err := s.q.CountURLsByStatus(ctx, domain)
 	out := make([]crawl.StatusCount, len(rows))
 	for i, r := range rows {
-		out[i] = crawl.StatusCount{Status: int(r.LastStatus), URLs: r.Urls}
+		out[i] = crawl.StatusCount{Status: r.LastStatus, URLs: r.Urls}
 	}
 	return out, err
 }
 
 // WeeklyStats returns figures of a domain's articles of the last week.
-func (s *Store) WeeklyStats(ctx context.Context, domain int32) (crawl.WeeklyStats, error) {
+func (s *Store) WeeklyStats(ctx context.Context, domain int) (crawl.WeeklyStats, error) {
 	r, err := s.q.GetWeeklyStats(ctx, domain)
 	return crawl.WeeklyStats{
 		Articles: r.Articles, Duplicates: r.Duplicates, Measured: r.Measured, Late: r.Late,
@@ -73,12 +73,12 @@ func (s *Store) WeeklyStats(ctx context.Context, domain int32) (crawl.WeeklyStat
 }
 
 // ListFetchErrors lists the last failed fetches of a domain.
-func (s *Store) ListFetchErrors(ctx context.Context, domain int32, limit int) ([]crawl.FetchError, error) {
-	rows, err := s.q.ListFetchErrors(ctx, db.ListFetchErrorsParams{DomainID: domain, Batch: int32(limit)}) //nolint:gosec // tens
+func (s *Store) ListFetchErrors(ctx context.Context, domain int, limit int) ([]crawl.FetchError, error) {
+	rows, err := s.q.ListFetchErrors(ctx, db.ListFetchErrorsParams{DomainID: domain, Batch: limit})
 	out := make([]crawl.FetchError, len(rows))
 	for i, r := range rows {
 		out[i] = crawl.FetchError{
-			URL: r.Url, State: crawl.State(r.State), Status: int(r.LastStatus), Reason: r.LastError, At: r.LastCrawl,
+			URL: r.Url, State: crawl.State(r.State), Status: r.LastStatus, Reason: r.LastError, At: r.LastCrawl,
 		}
 	}
 	return out, err
@@ -86,10 +86,10 @@ func (s *Store) ListFetchErrors(ctx context.Context, domain int32, limit int) ([
 
 // ListPagesWithoutArticle lists the newest pages of a domain that contain no article.
 func (s *Store) ListPagesWithoutArticle(
-	ctx context.Context, domain int32, limit int,
+	ctx context.Context, domain int, limit int,
 ) ([]crawl.PageWithoutArticle, error) {
 	rows, err := s.q.ListPagesWithoutArticle(ctx, db.ListPagesWithoutArticleParams{
-		DomainID: domain, Batch: int32(limit), //nolint:gosec // tens
+		DomainID: domain, Batch: limit,
 	})
 	out := make([]crawl.PageWithoutArticle, len(rows))
 	for i, r := range rows {
@@ -99,7 +99,7 @@ func (s *Store) ListPagesWithoutArticle(
 }
 
 // IsDomainShared reports whether another workspace has seeds on a domain.
-func (s *Store) IsDomainShared(ctx context.Context, workspaceID uuid.UUID, domain int32) (bool, error) {
+func (s *Store) IsDomainShared(ctx context.Context, workspaceID uuid.UUID, domain int) (bool, error) {
 	return s.q.IsDomainShared(ctx, db.IsDomainSharedParams{DomainID: domain, WorkspaceID: workspaceID})
 }
 
@@ -162,7 +162,7 @@ func (s *Store) ListDueDomains(ctx context.Context, limit int) ([]string, error)
 	if err != nil || int(running) >= limit {
 		return nil, err
 	}
-	return s.q.ListDueDomains(ctx, int32(limit)-int32(running)) //nolint:gosec // hundreds
+	return s.q.ListDueDomains(ctx, limit-int(running))
 }
 
 // LeaseDomain leases a domain to a worker for ttl. leased is false if the
@@ -186,25 +186,25 @@ func (s *Store) RenewDomainLease(ctx context.Context, d crawl.Domain, ttl time.D
 
 // ReleaseDomain ends the lease of a domain and returns when its next URL is
 // due; nil: never.
-func (s *Store) ReleaseDomain(ctx context.Context, domain int32) (*time.Time, error) {
+func (s *Store) ReleaseDomain(ctx context.Context, domain int) (*time.Time, error) {
 	return s.q.ReleaseDomain(ctx, domain)
 }
 
 // NextDueIn is the time until the domain's first URL is due.
-func (s *Store) NextDueIn(ctx context.Context, domain int32) (wait time.Duration, never bool, err error) {
+func (s *Store) NextDueIn(ctx context.Context, domain int) (wait time.Duration, never bool, err error) {
 	left, err := s.q.GetNextDueIn(ctx, domain)
 	return time.Duration(left * float64(time.Second)), left < 0, err
 }
 
 // SetCrawlDelay stores the Crawl-delay of a domain's robots.txt.
-func (s *Store) SetCrawlDelay(ctx context.Context, domain int32, delay time.Duration) error {
+func (s *Store) SetCrawlDelay(ctx context.Context, domain int, delay time.Duration) error {
 	return s.q.SetCrawlDelay(ctx, db.SetCrawlDelayParams{
-		ID: domain, CrawlDelayMs: int32(min(delay, 24*time.Hour).Milliseconds()), //nolint:gosec // a day
+		ID: domain, CrawlDelayMs: int(min(delay, 24*time.Hour).Milliseconds()),
 	})
 }
 
 // BlockDomain sends no requests to a domain for a while.
-func (s *Store) BlockDomain(ctx context.Context, domain int32, wait time.Duration) error {
+func (s *Store) BlockDomain(ctx context.Context, domain int, wait time.Duration) error {
 	return s.q.BlockDomain(ctx, db.BlockDomainParams{ID: domain, Seconds: wait.Seconds()})
 }
 
@@ -215,7 +215,7 @@ func domainFromRow(r db.CrawlDomain) crawl.Domain {
 		ResponseTime: time.Duration(float64(r.ResponseMs) * float64(time.Millisecond)),
 		CrawlDelay:   time.Duration(r.CrawlDelayMs) * time.Millisecond,
 		NotBefore:    r.NotBefore, NextDue: r.NextDue, LastCrawl: r.LastCrawl, LeasedUntil: r.LeasedUntil,
-		BudgetUsed: int(r.BudgetUsed),
+		BudgetUsed: r.BudgetUsed,
 		Fetched:    r.Fetched, Stored: r.Stored, Unchanged: r.Unchanged, Failed: r.Failed, Timeouts: r.Timeouts,
 		Excluded: r.Excluded, Bytes: r.Bytes, CreatedAt: r.CreatedAt,
 	}

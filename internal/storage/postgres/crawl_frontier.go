@@ -34,7 +34,7 @@ func (s *Store) LeaseURLs(ctx context.Context, l crawl.LeaseRequest) (leased []c
 			more, err := q.LeaseRanks(ctx, db.LeaseRanksParams{
 				Lease: l.LeaseID, Seconds: l.TTL.Seconds(),
 				DomainID: d.ID,
-				FromRank: int32(part.from), ToRank: int32(part.to), Batch: int32(limit), //nolint:gosec // 0 to 15, and hundreds
+				FromRank: part.from, ToRank: part.to, Batch: limit,
 			})
 			if err != nil {
 				return err
@@ -61,24 +61,24 @@ func (s *Store) chargeBudgets(
 		return nil, err
 	}
 	now := time.Now().UTC()
-	left := map[int32]int{}
+	left := map[int]int{}
 	for _, n := range seeds {
 		left[n.Number] = 1 << 30
 		if n.DailyBudget > 0 {
-			left[n.Number] = int(n.DailyBudget)
+			left[n.Number] = n.DailyBudget
 			if n.BudgetDay.Valid && n.BudgetDay.Time.Equal(now.Truncate(24*time.Hour)) {
-				left[n.Number] -= int(n.BudgetUsed)
+				left[n.Number] -= n.BudgetUsed
 			}
 		}
 	}
 	domainLeft := 1 << 30
 	if l.DailyBudget > 0 {
-		domainLeft = l.DailyBudget - int(d.BudgetUsed)
+		domainLeft = l.DailyBudget - d.BudgetUsed
 	}
-	spent, pages := map[int32]int32{}, int32(0)
+	spent, pages := map[int]int{}, 0
 	var idle, overBudget []uuid.UUID
 	for _, r := range rows {
-		seed := int32(0)
+		seed := 0
 		if r.SeedNumber != nil {
 			seed = *r.SeedNumber
 		}
@@ -129,14 +129,14 @@ func (s *Store) chargeBudgets(
 
 // RenewLeases extends leases.
 func (s *Store) RenewLeases(
-	ctx context.Context, domain int32, lease uuid.UUID, ids []uuid.UUID, ttl time.Duration,
+	ctx context.Context, domain int, lease uuid.UUID, ids []uuid.UUID, ttl time.Duration,
 ) error {
 	return s.q.RenewLeases(ctx, db.RenewLeasesParams{DomainID: domain, Ids: ids, Lease: lease, Seconds: ttl.Seconds()})
 }
 
 // ReleaseLeases releases URLs that were not fetched.
 func (s *Store) ReleaseLeases(
-	ctx context.Context, domain int32, lease uuid.UUID, ids []uuid.UUID, wait time.Duration,
+	ctx context.Context, domain int, lease uuid.UUID, ids []uuid.UUID, wait time.Duration,
 ) error {
 	return s.q.ReleaseLeases(ctx, db.ReleaseLeasesParams{
 		DomainID: domain, Ids: ids, Lease: lease, Seconds: wait.Seconds(),
@@ -183,7 +183,7 @@ func (s *Store) ReserveSlot(
 }
 
 // KnownURLs returns which of a domain's URLs are in the frontier.
-func (s *Store) KnownURLs(ctx context.Context, domain int32, ids []uuid.UUID) (map[uuid.UUID]bool, error) {
+func (s *Store) KnownURLs(ctx context.Context, domain int, ids []uuid.UUID) (map[uuid.UUID]bool, error) {
 	known, err := s.q.ListKnownURLs(ctx, db.ListKnownURLsParams{DomainID: domain, Ids: ids})
 	out := make(map[uuid.UUID]bool, len(known))
 	for _, id := range known {
@@ -196,16 +196,16 @@ func (s *Store) KnownURLs(ctx context.Context, domain int32, ids []uuid.UUID) (m
 const sectionLimit = 10_000
 
 // ListSections lists the discovered sections of a domain.
-func (s *Store) ListSections(ctx context.Context, domain int32) ([]string, error) {
+func (s *Store) ListSections(ctx context.Context, domain int) ([]string, error) {
 	return s.q.ListSections(ctx, db.ListSectionsParams{
-		DomainID: domain, Rank: int16(crawl.HubRank(crawl.Section)), Batch: sectionLimit, //nolint:gosec // 0 to 15
+		DomainID: domain, Rank: crawl.HubRank(crawl.Section), Batch: sectionLimit,
 	})
 }
 
 // ListURLKeys lists all URLs of the frontier, to rebuild the URL filter.
 func (s *Store) ListURLKeys(ctx context.Context, after crawl.URLKey, limit int) ([]crawl.URLKey, error) {
 	rows, err := s.q.ListURLKeys(ctx, db.ListURLKeysParams{
-		DomainID: after.DomainID, ID: after.ID, Batch: int32(limit), //nolint:gosec // thousands
+		DomainID: after.DomainID, ID: after.ID, Batch: limit,
 	})
 	out := make([]crawl.URLKey, len(rows))
 	for i, r := range rows {
@@ -225,9 +225,9 @@ func (s *Store) EstimateURLCount(ctx context.Context) (n int64, err error) {
 func urlFromRow(r db.Url) crawl.URL {
 	u := crawl.URL{
 		DomainID: r.DomainID, ID: r.ID, URL: r.Url, Kind: crawl.Kind(r.Kind), State: crawl.State(r.State),
-		Rank: int(r.Rank), Depth: int(r.Depth),
-		Attempts: int(r.Attempts), Interval: time.Duration(r.IntervalSeconds) * time.Second, FoundAt: r.FoundAt,
-		LastStatus: int(r.LastStatus),
+		Rank: r.Rank, Depth: r.Depth,
+		Attempts: r.Attempts, Interval: time.Duration(r.IntervalSeconds) * time.Second, FoundAt: r.FoundAt,
+		LastStatus: r.LastStatus,
 		ETag:       r.Etag, LastModified: r.LastModified, ContentHash: r.ContentHash, RawHash: r.RawHash,
 		Canonical: r.Canonical,
 	}

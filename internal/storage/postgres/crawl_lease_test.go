@@ -113,7 +113,7 @@ func TestLeaseURLs_DailyBudgets(t *testing.T) {
 	n.discover(other, 10, 5)
 	n.must(n.leaseDomain(d))
 	urls := n.lease(d, 100, func(l *crawl.LeaseRequest) { l.DailyBudget = 7 })
-	by := map[int32]int{}
+	by := map[int]int{}
 	for _, u := range urls {
 		by[u.SeedNumber]++
 	}

@@ -14,13 +14,13 @@ import (
 // LeaseCrawledPages leases stored pages for extraction. Pages that are not
 // deleted within ttl are leased again.
 func (s *Store) LeaseCrawledPages(ctx context.Context, limit int, ttl time.Duration) ([]crawl.CrawledPage, error) {
-	rows, err := s.q.LeaseCrawledPages(ctx, db.LeaseCrawledPagesParams{Seconds: ttl.Seconds(), Batch: int32(limit)}) //nolint:gosec // hundreds
+	rows, err := s.q.LeaseCrawledPages(ctx, db.LeaseCrawledPagesParams{Seconds: ttl.Seconds(), Batch: limit})
 	out := make([]crawl.CrawledPage, len(rows))
 	for i, r := range rows {
 		out[i] = crawl.CrawledPage{
 			ID: r.ID, DomainID: r.DomainID, URLID: r.UrlID, URL: r.Url, ObjectKey: r.ObjectKey,
 			FetchedAt: r.FetchedAt, FoundAt: r.FoundAt, IsFirstVersion: r.IsFirstVersion, Removed: r.Removed,
-			MovedTo: idOrNil(r.MovedTo), Attempts: int(r.Attempts),
+			MovedTo: idOrNil(r.MovedTo), Attempts: r.Attempts,
 		}
 	}
 	return out, err
@@ -34,11 +34,11 @@ func (s *Store) DeleteCrawledPages(ctx context.Context, ids []int64) error {
 // ListVersions lists a domain's page versions within a time range, in order,
 // starting after the given one.
 func (s *Store) ListVersions(
-	ctx context.Context, domain int32, from, to time.Time, after crawl.PageVersion, limit int,
+	ctx context.Context, domain int, from, to time.Time, after crawl.PageVersion, limit int,
 ) ([]crawl.PageVersion, error) {
 	rows, err := s.q.ListVersions(ctx, db.ListVersionsParams{
 		DomainID: domain, FromTime: from, ToTime: to,
-		AfterTime: after.FetchedAt, AfterID: after.URLID, Batch: int32(limit), //nolint:gosec // hundreds
+		AfterTime: after.FetchedAt, AfterID: after.URLID, Batch: limit,
 	})
 	if err != nil {
 		return nil, err
@@ -47,8 +47,8 @@ func (s *Store) ListVersions(
 	for i, r := range rows {
 		out[i] = crawl.PageVersion{
 			DomainID: r.DomainID, URLID: r.UrlID, URL: r.FinalUrl, FetchedAt: r.FetchedAt,
-			Status: int(r.Status), Bytes: int(r.Bytes),
-			StoredBytes: int(r.StoredBytes), Kind: crawl.Kind(r.Kind), RawHash: r.RawHash, FinalURL: r.FinalUrl,
+			Status: r.Status, Bytes: r.Bytes,
+			StoredBytes: r.StoredBytes, Kind: crawl.Kind(r.Kind), RawHash: r.RawHash, FinalURL: r.FinalUrl,
 		}
 		if r.Url != nil {
 			out[i].URL = *r.Url
@@ -61,19 +61,19 @@ func (s *Store) ListVersions(
 }
 
 // ListCrawlDomainIDs lists all domains.
-func (s *Store) ListCrawlDomainIDs(ctx context.Context, after int32, limit int) ([]int32, error) {
-	return s.q.ListCrawlDomainIDs(ctx, db.ListCrawlDomainIDsParams{After: after, Batch: int32(limit)}) //nolint:gosec // hundreds
+func (s *Store) ListCrawlDomainIDs(ctx context.Context, after int, limit int) ([]int, error) {
+	return s.q.ListCrawlDomainIDs(ctx, db.ListCrawlDomainIDsParams{After: after, Batch: limit})
 }
 
 // DeleteOldVersions deletes versions of a domain beyond the newest maxVersions
 // of a URL, and those older than maxAge except for the newest, with their
 // objects. It skips leased URLs, because their fetch may be storing the same
 // content.
-func (s *Store) DeleteOldVersions(ctx context.Context, domain int32, maxVersions int, maxAge time.Duration, limit int,
+func (s *Store) DeleteOldVersions(ctx context.Context, domain int, maxVersions int, maxAge time.Duration, limit int,
 	deleteObject func(ctx context.Context, key string) error,
 ) (found, deleted int, err error) {
 	rows, err := s.q.ListOldVersions(ctx, db.ListOldVersionsParams{
-		DomainID: domain, MaxVersions: int32(maxVersions), Seconds: maxAge.Seconds(), Batch: int32(limit), //nolint:gosec // small
+		DomainID: domain, MaxVersions: maxVersions, Seconds: maxAge.Seconds(), Batch: limit,
 	})
 	if err != nil {
 		return 0, 0, err
@@ -117,7 +117,7 @@ func (s *Store) DeleteOldVersions(ctx context.Context, domain int32, maxVersions
 }
 
 // GetURL returns a URL of the frontier.
-func (s *Store) GetURL(ctx context.Context, domain int32, id uuid.UUID) (u crawl.URL, known bool, err error) {
+func (s *Store) GetURL(ctx context.Context, domain int, id uuid.UUID) (u crawl.URL, known bool, err error) {
 	row, err := s.q.GetURL(ctx, db.GetURLParams{DomainID: domain, ID: id})
 	if noRows(err) {
 		return u, false, nil

@@ -31,7 +31,7 @@ func (s *Store) AddURLs(ctx context.Context, found []crawl.DiscoveredURL) (map[u
 		p.DomainIds, p.Ids, p.Urls = append(p.DomainIds, f.DomainID), append(p.Ids, crawl.URLID(f.URL)), append(p.Urls,
 			f.URL.String())
 		p.Kinds, p.SeedNumbers = append(p.Kinds, string(f.Kind)), append(p.SeedNumbers, f.SeedNumber)
-		p.Ranks, p.Depths = append(p.Ranks, int16(f.Rank)), append(p.Depths, int16(f.Depth)) //nolint:gosec // 0 to 15, and a few
+		p.Ranks, p.Depths = append(p.Ranks, f.Rank), append(p.Depths, f.Depth)
 		p.Intervals = append(p.Intervals, seconds(f.Interval))
 	}
 	rows, err := s.q.AddURLs(ctx, p)
@@ -43,7 +43,7 @@ func (s *Store) AddURLs(ctx context.Context, found []crawl.DiscoveredURL) (map[u
 
 // RefreshURLs makes stored articles of a domain due that were updated since they were last
 // fetched, and returns their number.
-func (s *Store) RefreshURLs(ctx context.Context, domain int32, updated []crawl.UpdatedURL) (refreshed int, err error) {
+func (s *Store) RefreshURLs(ctx context.Context, domain int, updated []crawl.UpdatedURL) (refreshed int, err error) {
 	if len(updated) == 0 {
 		return 0, nil
 	}
@@ -131,8 +131,8 @@ func finishParams(fetches []crawl.FetchRecord) (p db.RecordURLsParams) {
 		p.DomainIds, p.Ids, p.Leases = append(p.DomainIds, u.DomainID), append(p.Ids, u.ID), append(p.Leases, u.Lease)
 		p.Unscheduled, p.DueIn = append(p.Unscheduled, f.Unscheduled), append(p.DueIn, f.DueIn.Seconds())
 		p.States, p.Changed = append(p.States, string(u.State)), append(p.Changed, f.Changed)
-		p.Attempts, p.Statuses, p.Ranks = append(p.Attempts, int16(u.Attempts)), append(p.Statuses, //nolint:gosec // small
-			int16(u.LastStatus)), append(p.Ranks, int16(u.Rank)) //nolint:gosec // small
+		p.Attempts, p.Statuses, p.Ranks = append(p.Attempts, u.Attempts), append(p.Statuses,
+			u.LastStatus), append(p.Ranks, u.Rank)
 		p.Intervals = append(p.Intervals, seconds(u.Interval))
 		p.Etags, p.Modified = append(p.Etags, u.ETag), append(p.Modified, u.LastModified)
 		p.Content, p.Simhashes, p.Raw = append(p.Content, u.ContentHash), append(p.Simhashes, u.SimHash), append(p.Raw,
@@ -149,8 +149,8 @@ func appendVersion(p *db.AddVersionsParams, v *crawl.PageVersion) error {
 	}
 	p.DomainIds, p.UrlIds, p.Fetched = append(p.DomainIds, v.DomainID), append(p.UrlIds, v.URLID), append(p.Fetched,
 		v.FetchedAt)
-	p.Statuses, p.Bytes, p.StoredBytes = append(p.Statuses, int16(v.Status)), append(p.Bytes, //nolint:gosec // capped by the fetcher
-		int32(v.Bytes)), append(p.StoredBytes, int32(v.StoredBytes)) //nolint:gosec // capped by the fetcher
+	p.Statuses, p.Bytes, p.StoredBytes = append(p.Statuses, v.Status), append(p.Bytes,
+		v.Bytes), append(p.StoredBytes, v.StoredBytes)
 	p.Kinds, p.Raw, p.FinalUrls = append(p.Kinds, string(v.Kind)), append(p.Raw, v.RawHash), append(p.FinalUrls,
 		v.FinalURL)
 	p.Headers = append(p.Headers, string(header))
@@ -159,7 +159,7 @@ func appendVersion(p *db.AddVersionsParams, v *crawl.PageVersion) error {
 
 // countFetches sums up the counters of each domain.
 func countFetches(fetches []crawl.FetchRecord) (p db.CountFetchesParams) {
-	at := map[int32]int{}
+	at := map[int]int{}
 	for _, f := range fetches {
 		i, ok := at[f.URL.DomainID]
 		if !ok {
@@ -172,7 +172,7 @@ func countFetches(fetches []crawl.FetchRecord) (p db.CountFetchesParams) {
 			p.ByteCounts, p.Response, p.Hubs, p.News, p.DueIn = append(p.ByteCounts, 0), append(p.Response,
 				0), append(p.Hubs, 0), append(p.News, 0), append(p.DueIn, -1)
 		}
-		p.Fetches[i] += int32(f.Requests) //nolint:gosec // a few
+		p.Fetches[i] += f.Requests
 		p.ByteCounts[i] += f.Bytes
 		if f.ResponseTime > 0 {
 			p.Response[i] = float64(f.ResponseTime.Microseconds()) / 1000

@@ -13,8 +13,8 @@ import (
 
 // ListObservations lists the domain's newest pages with parameters in their
 // URLs, and the pages at the same URLs without parameters.
-func (s *Store) ListObservations(ctx context.Context, domain int32, limit int) ([]weburl.Observation, error) {
-	rows, err := s.q.ListParameterPages(ctx, db.ListParameterPagesParams{DomainID: domain, Batch: int32(limit)}) //nolint:gosec // thousands
+func (s *Store) ListObservations(ctx context.Context, domain int, limit int) ([]weburl.Observation, error) {
+	rows, err := s.q.ListParameterPages(ctx, db.ListParameterPagesParams{DomainID: domain, Batch: limit})
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}

@@ -62,11 +62,11 @@ func (s *Store) CreateSeeds(
 			row, err := q.InsertSeed(ctx, db.InsertSeedParams{
 				ID: n.ID, WorkspaceID: workspaceID, DomainID: d.ID,
 				UrlID: crawl.URLID(n.URL), Url: n.URL.String(),
-				Kind: db.UrlKind(n.Kind), Title: n.Title, Status: db.SeedStatus(n.Status), Priority: int16(n.Priority), //nolint:gosec // 0 to 100
+				Kind: db.UrlKind(n.Kind), Title: n.Title, Status: db.SeedStatus(n.Status), Priority: n.Priority,
 				MinIntervalSeconds: seconds(n.MinInterval), MaxIntervalSeconds: seconds(n.MaxInterval),
 				IntervalSeconds: seconds(n.Interval),
-				Allow:           orEmpty(n.Rules.Allow), Deny: orEmpty(n.Rules.Deny), MaxDepth: int16(n.Rules.MaxDepth), //nolint:gosec // checked at the edge
-				DailyBudget: int32(n.Rules.DailyBudget), //nolint:gosec // checked at the edge
+				Allow:           orEmpty(n.Rules.Allow), Deny: orEmpty(n.Rules.Deny), MaxDepth: n.Rules.MaxDepth,
+				DailyBudget: n.Rules.DailyBudget,
 			})
 			if noRows(err) {
 				continue
@@ -113,7 +113,7 @@ func (s *Store) ListSeeds(
 	ctx context.Context, workspaceID uuid.UUID, domain string, after uuid.UUID, limit int,
 ) ([]crawl.Seed, error) {
 	rows, err := s.q.ListSeeds(ctx, db.ListSeedsParams{
-		WorkspaceID: workspaceID, Domain: domain, AfterID: after, PageSize: int32(limit), //nolint:gosec // the API caps it
+		WorkspaceID: workspaceID, Domain: domain, AfterID: after, PageSize: limit,
 	})
 	out := make([]crawl.Seed, len(rows))
 	for i, row := range rows {
@@ -146,11 +146,11 @@ func (s *Store) UpdateSeed(
 		updated, err := q.UpdateSeed(ctx, db.UpdateSeedParams{
 			ID: id, WorkspaceID: workspaceID, Version: n.Version,
 			Kind: db.UrlKind(n.Kind), Title: n.Title,
-			Status: db.SeedStatus(n.Status), Priority: int16(n.Priority), MinIntervalSeconds: seconds(n.MinInterval), //nolint:gosec // 0 to 100
+			Status: db.SeedStatus(n.Status), Priority: n.Priority, MinIntervalSeconds: seconds(n.MinInterval),
 			MaxIntervalSeconds: seconds(
 				n.MaxInterval),
-			Allow: orEmpty(n.Rules.Allow), Deny: orEmpty(n.Rules.Deny), MaxDepth: int16(n.Rules.MaxDepth), //nolint:gosec // checked at the edge
-			DailyBudget: int32(n.Rules.DailyBudget), //nolint:gosec // checked at the edge
+			Allow: orEmpty(n.Rules.Allow), Deny: orEmpty(n.Rules.Deny), MaxDepth: n.Rules.MaxDepth,
+			DailyBudget: n.Rules.DailyBudget,
 		})
 		if noRows(err) {
 			return stale
@@ -180,14 +180,14 @@ func (s *Store) DeleteSeed(ctx context.Context, workspaceID, id uuid.UUID) error
 // were due.
 func (s *Store) EnqueueDueSeeds(ctx context.Context, batch int) (enqueued int, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
-		domains, err := q.ListDomainsWithDueSeeds(ctx, int32(batch)) //nolint:gosec // thousands
+		domains, err := q.ListDomainsWithDueSeeds(ctx, batch)
 		if err != nil || len(domains) == 0 {
 			return err
 		}
 		if err := q.LockDomains(ctx, domains); err != nil {
 			return err
 		}
-		rows, err := q.TakeDueSeeds(ctx, db.TakeDueSeedsParams{Domains: domains, Batch: int32(batch)}) //nolint:gosec // thousands
+		rows, err := q.TakeDueSeeds(ctx, db.TakeDueSeedsParams{Domains: domains, Batch: batch})
 		if err != nil || len(rows) == 0 {
 			return err
 		}
@@ -202,7 +202,7 @@ func (s *Store) EnqueueDueSeeds(ctx context.Context, batch int) (enqueued int, e
 			hubs.DomainIds, hubs.Ids, hubs.Urls = append(hubs.DomainIds, row.DomainID), append(hubs.Ids,
 				row.UrlID), append(hubs.Urls, row.Url)
 			hubs.Kinds, hubs.SeedNumbers = append(hubs.Kinds, string(row.Kind)), append(hubs.SeedNumbers, row.Number)
-			hubs.Ranks = append(hubs.Ranks, int16(crawl.HubRank(crawl.Kind(row.Kind)))) //nolint:gosec // 0 to 15
+			hubs.Ranks = append(hubs.Ranks, crawl.HubRank(crawl.Kind(row.Kind)))
 		}
 		if err := q.UpsertHubs(ctx, hubs); err != nil {
 			return err
@@ -215,7 +215,7 @@ func (s *Store) EnqueueDueSeeds(ctx context.Context, batch int) (enqueued int, e
 // RecordSeedCrawl records a fetch of a hub for its seeds: whether it yielded
 // new URLs, or its error. The next crawl is at least minWait away.
 func (s *Store) RecordSeedCrawl(
-	ctx context.Context, domain int32, url uuid.UUID, found bool, lastError string, minWait time.Duration,
+	ctx context.Context, domain int, url uuid.UUID, found bool, lastError string, minWait time.Duration,
 ) error {
 	factor := 1.25
 	if found {
@@ -231,12 +231,12 @@ func (s *Store) RecordSeedCrawl(
 }
 
 // SetSeedKind corrects the kind of a hub's seeds, of all workspaces.
-func (s *Store) SetSeedKind(ctx context.Context, domain int32, url uuid.UUID, kind crawl.Kind) error {
+func (s *Store) SetSeedKind(ctx context.Context, domain int, url uuid.UUID, kind crawl.Kind) error {
 	return s.q.SetSeedKind(ctx, db.SetSeedKindParams{DomainID: domain, UrlID: url, Kind: db.UrlKind(kind)})
 }
 
 // ListActiveSeeds lists the active seeds of a domain, of all workspaces.
-func (s *Store) ListActiveSeeds(ctx context.Context, domain int32) ([]crawl.Seed, error) {
+func (s *Store) ListActiveSeeds(ctx context.Context, domain int) ([]crawl.Seed, error) {
 	rows, err := s.q.ListActiveSeeds(ctx, domain)
 	out := make([]crawl.Seed, len(rows))
 	for i, row := range rows {
@@ -245,17 +245,17 @@ func (s *Store) ListActiveSeeds(ctx context.Context, domain int32) ([]crawl.Seed
 	return out, err
 }
 
-func seconds(d time.Duration) int32 { return int32(d / time.Second) } //nolint:gosec // intervals of hubs
+func seconds(d time.Duration) int { return int(d / time.Second) }
 
 func seedFromRow(r db.Seed, domain string) crawl.Seed {
 	n := crawl.Seed{
 		ID: r.ID, Number: r.Number, WorkspaceID: r.WorkspaceID, DomainID: r.DomainID, Domain: domain,
 		Kind: crawl.Kind(r.Kind), Title: r.Title,
-		Status: crawl.SeedStatus(r.Status), Priority: int(r.Priority),
+		Status: crawl.SeedStatus(r.Status), Priority: r.Priority,
 		MinInterval: time.Duration(r.MinIntervalSeconds) * time.Second,
 		MaxInterval: time.Duration(r.MaxIntervalSeconds) * time.Second,
 		Interval:    time.Duration(r.IntervalSeconds) * time.Second, Rules: crawl.Rules{
-			Allow: r.Allow, Deny: r.Deny, MaxDepth: int(r.MaxDepth), DailyBudget: int(r.DailyBudget),
+			Allow: r.Allow, Deny: r.Deny, MaxDepth: r.MaxDepth, DailyBudget: r.DailyBudget,
 		},
 		NextCrawl: r.NextCrawl, LastCrawl: r.LastCrawl, LastFound: r.LastFound, LastError: r.LastError,
 		Version: r.Version, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,

@@ -162,7 +162,7 @@ func (s *Store) confirm(
 	now := time.Now().UTC()
 	status, postedAt := post.TargetPosted, &now
 	for _, t := range p.Targets {
-		if t.ID == d.TargetID && int(call.Segment)+1 < len(p.Segments(t)) {
+		if t.ID == d.TargetID && call.Segment+1 < len(p.Segments(t)) {
 			status, postedAt = post.TargetScheduled, nil // the remaining segments follow
 		}
 	}
@@ -177,7 +177,7 @@ func (s *Store) confirm(
 		return err
 	}
 	o := post.Outcome{
-		TargetID: d.TargetID, Segment: int(call.Segment), RemoteID: d.RemoteID, RemoteURL: d.RemoteURL,
+		TargetID: d.TargetID, Segment: call.Segment, RemoteID: d.RemoteID, RemoteURL: d.RemoteURL,
 		SentAt: call.SentAt, PostedAt: &now,
 	}
 	var remote db.InsertRemotePostsParams
@@ -255,7 +255,7 @@ func (s *Store) DeadLetters(ctx context.Context, f post.DeadLetterFilter) ([]pos
 		WorkspaceID: f.WorkspaceID, Reasons: orEmpty(f.Reasons),
 		Networks:  orEmpty(f.Networks),
 		AccountID: f.AccountID, PostIds: orEmpty(f.PostIDs), TargetStatus: orNil(string(f.Status)),
-		BeforeTime: f.BeforeTime, BeforeID: f.BeforeID, PageSize: int32(f.Limit), //nolint:gosec // the API caps the limit
+		BeforeTime: f.BeforeTime, BeforeID: f.BeforeID, PageSize: f.Limit,
 	})
 	if err != nil {
 		return nil, err
@@ -267,7 +267,7 @@ func (s *Store) DeadLetters(ctx context.Context, f post.DeadLetterFilter) ([]pos
 			Handle: r.Handle,
 			Status: post.TargetStatus(r.Status), Reason: r.Reason, Code: deref(r.ErrorCode),
 			Message:  deref(r.ErrorMessage),
-			Attempts: int(r.Attempts), Content: r.Content, TimeZone: r.TimeZone, Since: r.UpdatedAt.UTC(),
+			Attempts: r.Attempts, Content: r.Content, TimeZone: r.TimeZone, Since: r.UpdatedAt.UTC(),
 		}
 		if r.Reason == post.ReasonDiffers {
 			letters[i].Code, letters[i].Message = "", ""
@@ -302,11 +302,11 @@ func (s *Store) CountDeadLetters(ctx context.Context, workspaceID uuid.UUID) ([]
 // ListReconnected lists posts that failed because an account was disconnected that is
 // connected again.
 func (s *Store) ListReconnected(ctx context.Context, limit int) ([]uuid.UUID, error) {
-	return s.q.ReconnectedPosts(ctx, int32(limit)) //nolint:gosec // hundreds
+	return s.q.ReconnectedPosts(ctx, limit)
 }
 
 // MarkLate adds an event to every unpublished post that is late by more than after, once
 // per post.
 func (s *Store) MarkLate(ctx context.Context, after time.Duration, limit int) ([]uuid.UUID, error) {
-	return s.q.MarkLatePosts(ctx, db.MarkLatePostsParams{AfterSeconds: after.Seconds(), Batch: int32(limit)}) //nolint:gosec // hundreds
+	return s.q.MarkLatePosts(ctx, db.MarkLatePostsParams{AfterSeconds: after.Seconds(), Batch: limit})
 }

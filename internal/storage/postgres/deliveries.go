@@ -39,7 +39,7 @@ func errDisabled() error {
 // Deliveries returns deliveries of an endpoint, newest first.
 func (s *Store) Deliveries(ctx context.Context, f webhook.DeliveryFilter) ([]webhook.Delivery, error) {
 	p := db.ListDeliveriesParams{
-		EndpointID: f.EndpointID, WorkspaceID: f.WorkspaceID, Before: f.Before, PageSize: int32(f.Limit), //nolint:gosec // the API caps it
+		EndpointID: f.EndpointID, WorkspaceID: f.WorkspaceID, Before: f.Before, PageSize: f.Limit,
 	}
 	if f.Status != "" {
 		status := db.DeliveryStatus(f.Status)
@@ -97,7 +97,7 @@ func (s *Store) DeliveryJob(ctx context.Context, id uuid.UUID) (webhook.Job, err
 		ChannelID: idOrNil(r.ChannelID),
 		Delivery: webhook.Delivery{
 			ID: r.ID, EndpointID: idOrNil(r.EndpointID), Type: r.Type, Body: r.Body,
-			Status: webhook.DeliveryStatus(r.Status), Attempts: int(r.Attempts), Retries: int(r.Retries),
+			Status: webhook.DeliveryStatus(r.Status), Attempts: r.Attempts, Retries: r.Retries,
 			DueAt: r.DueAt,
 		},
 	}, nil
@@ -115,13 +115,15 @@ func (s *Store) RecordAttempt(
 	ctx context.Context, j webhook.Job, r webhook.Result, failureTimeout time.Duration,
 ) (disabled bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
-		p := db.RecordAttemptParams{ID: j.ID, AttemptsBefore: int32(j.Attempts), Status: db.DeliveryStatus(r.Status), //nolint:gosec // dozens
-			RetrySeconds: r.RetryIn.Seconds(), ResponseBody: r.ResponseBody, LastError: messageJSON(r.Error)}
+		p := db.RecordAttemptParams{
+			ID: j.ID, AttemptsBefore: j.Attempts, Status: db.DeliveryStatus(r.Status),
+			RetrySeconds: r.RetryIn.Seconds(), ResponseBody: r.ResponseBody, LastError: messageJSON(r.Error),
+		}
 		if r.Sent {
 			p.Sent = 1
 		}
 		if r.ResponseStatus != 0 {
-			status := int32(r.ResponseStatus) //nolint:gosec // three digits
+			status := r.ResponseStatus
 			p.ResponseStatus = &status
 		}
 		n, err := q.RecordAttempt(ctx, p)
@@ -155,12 +157,12 @@ func deliveryFromRow(r db.WebhookDelivery) webhook.Delivery {
 	d := webhook.Delivery{
 		ID: r.ID, EndpointID: idOrNil(r.EndpointID), Type: r.Type, Body: r.Body,
 		Status:   webhook.DeliveryStatus(r.Status),
-		Attempts: int(r.Attempts), Retries: int(r.Retries), DueAt: r.DueAt.UTC(), ResponseBody: r.ResponseBody,
+		Attempts: r.Attempts, Retries: r.Retries, DueAt: r.DueAt.UTC(), ResponseBody: r.ResponseBody,
 		LastError:   messageFrom(r.LastError),
 		AttemptedAt: r.AttemptedAt, DeliveredAt: r.DeliveredAt, CreatedAt: r.CreatedAt.UTC(),
 	}
 	if r.ResponseStatus != nil {
-		d.ResponseStatus = int(*r.ResponseStatus)
+		d.ResponseStatus = *r.ResponseStatus
 	}
 	return d
 }

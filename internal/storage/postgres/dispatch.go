@@ -33,7 +33,7 @@ func (s *Store) DispatchWebhooks(
 			return err
 		}
 		rows, err := q.DueEvents(ctx, db.DueEventsParams{
-			AfterTx: cursor.Tx, AfterID: cursor.EventID, PageSize: int32(limit), //nolint:gosec // hundreds
+			AfterTx: cursor.Tx, AfterID: cursor.EventID, PageSize: limit,
 		})
 		if err != nil || len(rows) == 0 {
 			return err
@@ -94,8 +94,10 @@ func insertDeliveries(ctx context.Context, q *db.Queries, rows []db.DueEventsRow
 // returned to other dispatchers for a while.
 func (s *Store) DeliveriesToStart(ctx context.Context, limit int, l webhook.Limits) ([]uuid.UUID, error) {
 	return s.q.DeliveriesToStart(ctx,
-		db.DeliveriesToStartParams{MaxCount: int32(limit), PerEndpoint: int64(l.PerEndpoint), //nolint:gosec // dozens
-			RetrySeconds: l.RetryAfter.Seconds(), OverdueSeconds: l.Overdue.Seconds()})
+		db.DeliveriesToStartParams{
+			MaxCount: limit, PerEndpoint: int64(l.PerEndpoint),
+			RetrySeconds: l.RetryAfter.Seconds(), OverdueSeconds: l.Overdue.Seconds(),
+		})
 }
 
 // DeliveryStarted marks a delivery whose workflow was started.
@@ -106,6 +108,6 @@ func (s *Store) DeliveryStarted(ctx context.Context, id uuid.UUID) error {
 // PruneDeliveries deletes up to limit deliveries that succeeded before the retention.
 func (s *Store) PruneDeliveries(ctx context.Context, retentionDays, limit int) (int64, error) {
 	return s.q.PruneDeliveries(ctx, db.PruneDeliveriesParams{
-		RetentionDays: int32(retentionDays), MaxCount: int32(limit), //nolint:gosec // small
+		RetentionDays: retentionDays, MaxCount: limit,
 	})
 }

@@ -40,7 +40,7 @@ func (s *Store) ClaimEmail(ctx context.Context) (j email.Job, found bool, err er
 			ID: r.ID, To: r.Recipient, Subject: r.Subject, Text: r.BodyText,
 			HTML: r.BodyHtml, UnsubscribeURL: r.UnsubscribeUrl,
 		},
-		Attempts: int(r.Attempts),
+		Attempts: r.Attempts,
 	}, err == nil, err
 }
 
@@ -58,5 +58,5 @@ func (s *Store) AbandonEmails(ctx context.Context, after time.Duration, reason s
 
 // PruneEmails deletes old emails.
 func (s *Store) PruneEmails(ctx context.Context, retentionDays int) error {
-	return s.q.PruneEmails(ctx, int32(retentionDays)) //nolint:gosec // months
+	return s.q.PruneEmails(ctx, retentionDays)
 }

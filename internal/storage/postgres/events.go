@@ -11,7 +11,7 @@ import (
 
 // Events returns up to limit events of a post's timeline after the given event.
 func (s *Store) Events(ctx context.Context, postID uuid.UUID, after int64, limit int) ([]post.Event, error) {
-	rows, err := s.q.EventsAfter(ctx, db.EventsAfterParams{PostID: postID, AfterID: after, PageSize: int32(limit)}) //nolint:gosec // callers ask for hundreds
+	rows, err := s.q.EventsAfter(ctx, db.EventsAfterParams{PostID: postID, AfterID: after, PageSize: limit})
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func (s *Store) WorkspaceEvents(
 	rows, err := s.q.WorkspaceEvents(ctx, db.WorkspaceEventsParams{
 		WorkspaceID: f.WorkspaceID, Types: orEmpty(f.Types),
 		Account: f.AccountID,
-		AfterTx: after.Tx, AfterID: after.ID, PageSize: int32(limit), //nolint:gosec // callers ask for hundreds
+		AfterTx: after.Tx, AfterID: after.ID, PageSize: limit,
 	})
 	if err != nil {
 		return nil, after, false, err

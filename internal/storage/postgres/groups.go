@@ -35,7 +35,7 @@ func (s *Store) CreateGroup(ctx context.Context, g account.Group, maxGroups int)
 	row, err := s.q.InsertGroup(ctx, db.InsertGroupParams{
 		ID: g.ID, WorkspaceID: g.WorkspaceID, Name: g.Name,
 		Color:      g.Color,
-		AccountIds: g.AccountIDs, TimeZone: g.TimeZone, Slots: slots, MaxGroups: int32(maxGroups), //nolint:gosec // a few
+		AccountIds: g.AccountIDs, TimeZone: g.TimeZone, Slots: slots, MaxGroups: maxGroups,
 	})
 	if noRows(err) {
 		return account.Group{}, &apperr.Error{

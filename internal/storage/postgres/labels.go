@@ -27,7 +27,7 @@ func (s *Store) CreateLabel(ctx context.Context, l label.Label, maxLabels int) (
 	row, err := s.q.InsertLabel(ctx, db.InsertLabelParams{
 		ID: l.ID, WorkspaceID: l.WorkspaceID, Kind: string(l.Kind),
 		Name: l.Name, Color: l.Color, Utm: utmJSON(l.UTM),
-		MaxLabels: int32(maxLabels), //nolint:gosec // a few
+		MaxLabels: maxLabels,
 	})
 	if noRows(err) {
 		return label.Label{}, &apperr.Error{

@@ -22,7 +22,7 @@ func (s *Store) SimilarCalls(
 	if err != nil {
 		return post.SimilarCalls{}, err
 	}
-	out := post.SimilarCalls{KnownRemoteIDs: make(map[string]bool, len(row.Known)), InFlight: int(row.InFlight)}
+	out := post.SimilarCalls{KnownRemoteIDs: make(map[string]bool, len(row.Known)), InFlight: row.InFlight}
 	for _, id := range row.Known {
 		out.KnownRemoteIDs[id] = true
 	}
@@ -35,7 +35,7 @@ func (s *Store) UnresolvedSince(
 	ctx context.Context, targetID uuid.UUID, segment int, except uuid.UUID,
 ) (sent time.Time, found bool, err error) {
 	sent, err = s.q.UnresolvedSince(ctx, db.UnresolvedSinceParams{
-		TargetID: targetID, Segment: int32(segment), OperationID: except, //nolint:gosec // a handful
+		TargetID: targetID, Segment: segment, OperationID: except,
 	})
 	if noRows(err) {
 		return time.Time{}, false, nil

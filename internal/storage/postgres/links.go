@@ -157,7 +157,7 @@ func (s *Store) withClicks(ctx context.Context, row db.Link) (shortlink.Link, er
 func (s *Store) Links(ctx context.Context, f shortlink.Filter) ([]shortlink.Link, error) {
 	rows, err := s.q.ListLinks(ctx, db.ListLinksParams{
 		WorkspaceID: f.WorkspaceID, PostID: f.PostID,
-		BeforeCode: f.BeforeCode, PageSize: int32(f.Limit), //nolint:gosec // the API caps the limit at 200
+		BeforeCode: f.BeforeCode, PageSize: f.Limit,
 	})
 	if err != nil {
 		return nil, err

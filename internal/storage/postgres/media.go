@@ -53,10 +53,10 @@ func newMedia(m media.Item) db.InsertMediaParams {
 	return db.InsertMediaParams{
 		ID: m.ID, WorkspaceID: m.WorkspaceID, UserID: m.UserID, ObjectKey: m.ObjectKey,
 		Sha256: m.SHA256, MimeType: m.MIMEType, Bytes: m.Bytes, Kind: string(m.Kind),
-		Width: int32(m.Width), Height: int32(m.Height), Frames: int32(m.Frames), Pages: int32(m.Pages), //nolint:gosec // bounded by media.Inspect
-		Rotation: int32(m.Rotation), Orientation: int32(m.Orientation), //nolint:gosec // likewise
+		Width: m.Width, Height: m.Height, Frames: m.Frames, Pages: m.Pages,
+		Rotation: m.Rotation, Orientation: m.Orientation,
 		DurationMs: m.Duration.Milliseconds(), FrameRate: m.FrameRate, BitRate: m.BitRate,
-		VideoCodec: m.VideoCodec, AudioCodec: m.AudioCodec, AudioRate: int32(m.AudioRate), PixelFormat: m.PixelFormat, //nolint:gosec // likewise
+		VideoCodec: m.VideoCodec, AudioCodec: m.AudioCodec, AudioRate: m.AudioRate, PixelFormat: m.PixelFormat,
 		FileName: m.FileName, AltText: m.AltText, SearchText: searchText(m),
 		MetadataRemoved: categories(m.MetadataRemoved),
 	}
@@ -124,7 +124,7 @@ func (s *Store) ListMedia(ctx context.Context, f media.Filter) ([]media.Item, er
 	rows, err := s.q.ListMedia(ctx, db.ListMediaParams{
 		WorkspaceID: f.WorkspaceID, Kind: string(f.Kind),
 		Patterns:   media.Patterns(f.Search),
-		BeforeTime: f.BeforeTime, BeforeID: f.BeforeID, PageSize: int32(f.Limit), //nolint:gosec // the API caps the limit at 200
+		BeforeTime: f.BeforeTime, BeforeID: f.BeforeID, PageSize: f.Limit,
 	})
 	items := make([]media.Item, len(rows))
 	for i, r := range rows {
@@ -171,11 +171,11 @@ func mediaFromRow(r db.Medium) media.Item {
 		ID:              r.ID, WorkspaceID: r.WorkspaceID, UserID: r.UserID, ObjectKey: r.ObjectKey, SHA256: r.Sha256,
 		Bytes: r.Bytes,
 		Facts: media.Facts{
-			MIMEType: r.MimeType, Kind: media.Kind(r.Kind), Width: int(r.Width), Height: int(r.Height),
-			Frames: int(r.Frames), Pages: int(r.Pages), Orientation: int(r.Orientation),
+			MIMEType: r.MimeType, Kind: media.Kind(r.Kind), Width: r.Width, Height: r.Height,
+			Frames: r.Frames, Pages: r.Pages, Orientation: r.Orientation,
 			Duration:  time.Duration(r.DurationMs) * time.Millisecond,
 			FrameRate: r.FrameRate, BitRate: r.BitRate, VideoCodec: r.VideoCodec, AudioCodec: r.AudioCodec,
-			AudioRate: int(r.AudioRate), PixelFormat: r.PixelFormat, Rotation: int(r.Rotation),
+			AudioRate: r.AudioRate, PixelFormat: r.PixelFormat, Rotation: r.Rotation,
 		},
 		FileName: r.FileName, AltText: r.AltText, CreatedAt: r.CreatedAt.UTC(), Deleted: r.DeletedAt != nil,
 	}

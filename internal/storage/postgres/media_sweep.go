@@ -18,7 +18,7 @@ func (s *Store) DeleteUnused(
 	ctx context.Context, age time.Duration, after uuid.UUID, limit int,
 ) (deleted int, last uuid.UUID, err error) {
 	ids, err := s.q.UnusedMedia(ctx, db.UnusedMediaParams{
-		OlderThanSeconds: age.Seconds(), AfterID: after, Batch: int32(limit), //nolint:gosec // hundreds
+		OlderThanSeconds: age.Seconds(), AfterID: after, Batch: limit,
 	})
 	if err != nil {
 		return 0, uuid.Nil, err
@@ -46,7 +46,7 @@ func (s *Store) ReleaseDeleted(
 	ctx context.Context, grace time.Duration, after uuid.UUID, limit int,
 ) (released int, last uuid.UUID, err error) {
 	ids, err := s.q.DeletedMedia(ctx, db.DeletedMediaParams{
-		GraceSeconds: grace.Seconds(), AfterID: after, Batch: int32(limit), //nolint:gosec // hundreds
+		GraceSeconds: grace.Seconds(), AfterID: after, Batch: limit,
 	})
 	if err != nil {
 		return 0, uuid.Nil, err
@@ -76,7 +76,7 @@ func (s *Store) DeleteOldRenditions(ctx context.Context, age time.Duration) (int
 
 // UnreferencedObjects lists keys that nothing refers to.
 func (s *Store) UnreferencedObjects(ctx context.Context, after string, limit int) ([]string, error) {
-	return s.q.UnusedObjects(ctx, db.UnusedObjectsParams{AfterKey: after, Batch: int32(limit)}) //nolint:gosec // hundreds
+	return s.q.UnusedObjects(ctx, db.UnusedObjectsParams{AfterKey: after, Batch: limit})
 }
 
 // DeleteObject deletes an object that nothing refers to. It locks the row meanwhile: a
@@ -170,7 +170,7 @@ func (s *Store) FinishUpload(ctx context.Context, id, item uuid.UUID) error {
 // ExpiredUploads lists uploads older than age that are not leased.
 func (s *Store) ExpiredUploads(ctx context.Context, age time.Duration, limit int) ([]media.Upload, error) {
 	rows, err := s.q.OldMediaUploads(ctx, db.OldMediaUploadsParams{
-		OlderThanSeconds: age.Seconds(), Batch: int32(limit), //nolint:gosec // hundreds
+		OlderThanSeconds: age.Seconds(), Batch: limit,
 	})
 	uploads := make([]media.Upload, len(rows))
 	for i, r := range rows {
@@ -205,7 +205,7 @@ func (s *Store) Rendition(ctx context.Context, source, spec string) (media.Rendi
 	}
 	return media.Rendition{
 		ObjectKey: row.ObjectKey, SHA256: row.Sha256, MIMEType: row.MimeType, Bytes: row.Bytes,
-		Width: int(row.Width), Height: int(row.Height),
+		Width: row.Width, Height: row.Height,
 	}, err == nil, err
 }
 
@@ -215,6 +215,6 @@ func (s *Store) SaveRendition(ctx context.Context, source, spec string, r media.
 	return unclaimed(s.q.InsertRendition(ctx, db.InsertRenditionParams{
 		SourceKey: source, Spec: spec,
 		ObjectKey: r.ObjectKey, Sha256: r.SHA256,
-		MimeType: r.MIMEType, Bytes: r.Bytes, Width: int32(r.Width), Height: int32(r.Height), //nolint:gosec // bounded by media.Inspect
+		MimeType: r.MIMEType, Bytes: r.Bytes, Width: r.Width, Height: r.Height,
 	}))
 }

@@ -19,7 +19,7 @@ func (s *Store) Members(ctx context.Context, f workspace.MemberFilter) ([]worksp
 	rows, err := s.q.ListMembers(ctx, db.ListMembersParams{
 		WorkspaceID: f.WorkspaceID, AfterTime: f.AfterTime,
 		AfterID:  f.AfterID,
-		PageSize: int32(f.Limit), //nolint:gosec // the API caps the limit
+		PageSize: f.Limit,
 	})
 	members := make([]workspace.Member, len(rows))
 	for i, r := range rows {

@@ -23,7 +23,7 @@ func (s *Store) AccountsToMeasure(
 	ctx context.Context, networks []string, now time.Time, limit int,
 ) ([]uuid.UUID, error) {
 	return s.q.AccountsToMeasure(ctx, db.AccountsToMeasureParams{
-		Networks: orEmpty(networks), Now: &now, Rows: int32(limit), //nolint:gosec // hundreds
+		Networks: orEmpty(networks), Now: &now, Rows: limit,
 	})
 }
 
@@ -51,9 +51,9 @@ func statusFromRow(row db.AccountMeasuring) measure.Status {
 	m := measure.Status{
 		AccountID: row.AccountID, Reason: measure.Reason(row.Reason), Message: row.Message,
 		ResumeAt: orZero(row.ResumeAt),
-		Failures: int(row.Failures), TokenVersion: row.TokenVersion, MissingScope: row.MissingScope,
+		Failures: row.Failures, TokenVersion: row.TokenVersion, MissingScope: row.MissingScope,
 		ReadAt:       orZero(row.ReadAt),
-		ChargedReads: int(row.ChargedReads), ChargedMonth: dateOrZero(row.ChargedMonth),
+		ChargedReads: row.ChargedReads, ChargedMonth: dateOrZero(row.ChargedMonth),
 	}
 	// The columns are written by SaveMeasuringStatus only.
 	_ = json.Unmarshal(row.Settings, &m.Settings)
@@ -76,9 +76,9 @@ func (s *Store) SaveMeasuringStatus(ctx context.Context, m measure.Status) error
 	return s.q.SaveMeasuring(ctx, db.SaveMeasuringParams{
 		AccountID: m.AccountID, Reason: string(m.Reason),
 		Message: m.Message, ResumeAt: timeOrNil(m.ResumeAt),
-		Failures: int32(m.Failures), TokenVersion: m.TokenVersion, Settings: settings, MissingScope: m.MissingScope, //nolint:gosec // small
+		Failures: m.Failures, TokenVersion: m.TokenVersion, Settings: settings, MissingScope: m.MissingScope,
 		Refused:      refused,
-		ChargedMonth: dateOrNull(m.ChargedMonth), ChargedReads: int32(m.ChargedReads), ReadAt: timeOrNil(m.ReadAt), //nolint:gosec // a budget
+		ChargedMonth: dateOrNull(m.ChargedMonth), ChargedReads: m.ChargedReads, ReadAt: timeOrNil(m.ReadAt),
 	})
 }
 
@@ -87,7 +87,7 @@ func (s *Store) ClaimReadings(
 	ctx context.Context, account, claim uuid.UUID, now, until time.Time, limit int,
 ) ([]measure.Reading, error) {
 	rows, err := s.q.ClaimReadings(ctx, db.ClaimReadingsParams{
-		AccountID: account, Claim: claim, Now: &now, Until: until, Rows: int32(limit), //nolint:gosec // hundreds
+		AccountID: account, Claim: claim, Now: &now, Until: until, Rows: limit,
 	})
 	found := make([]measure.Reading, len(rows))
 	for i, row := range rows {
@@ -196,7 +196,7 @@ func (s *Store) PostMetrics(ctx context.Context, postID uuid.UUID) ([]measure.Po
 	for i, r := range rows {
 		parts[i] = measure.PostPart{
 			TargetID: r.TargetID, AccountID: r.AccountID, Account: r.AccountName,
-			Network: r.Network, Segment: int(r.Segment),
+			Network: r.Network, Segment: r.Segment,
 			RemoteID: r.RemoteID, PostedAt: r.PostedAt.UTC(), State: measure.State(r.State),
 			MeasuredAt: orZero(r.MeasuredAt), DueAt: orZero(r.DueAt),
 			Series: series[[2]string{r.AccountID.String(), r.RemoteID}],

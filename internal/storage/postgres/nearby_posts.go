@@ -23,7 +23,7 @@ func (s *Store) NearbyPosts(
 			NearSeconds: post.ConflictWindow.Seconds(),
 		}
 		for i, at := range spots[from:min(from+spotsBatch, len(spots))] {
-			in.Ns, in.PostIds = append(in.Ns, int32(from+i)), append(in.PostIds, at.PostID) //nolint:gosec // a request has ten thousand rows at most
+			in.Ns, in.PostIds = append(in.Ns, from+i), append(in.PostIds, at.PostID)
 			in.SeriesIds, in.AccountIds = append(in.SeriesIds, at.SeriesID), append(in.AccountIds, at.AccountID)
 			in.Ats, in.Fingerprints = append(in.Ats, at.At), append(in.Fingerprints, orEmpty(at.Fingerprint))
 		}
@@ -33,7 +33,7 @@ func (s *Store) NearbyPosts(
 		}
 		for _, r := range rows {
 			near = append(near, post.NearbyPost{
-				Slot: int(r.N), SameText: r.Same, PostID: r.PostID, At: r.At.UTC(), Published: r.Published,
+				Slot: r.N, SameText: r.Same, PostID: r.PostID, At: r.At.UTC(), Published: r.Published,
 			})
 		}
 	}

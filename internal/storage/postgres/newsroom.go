@@ -40,7 +40,7 @@ func (s *Store) ArticleCursor(ctx context.Context, site uuid.UUID) (newsroom.Cur
 // ChangedArticles lists articles in the order of their changes.
 func (s *Store) ChangedArticles(ctx context.Context, after newsroom.Cursor, limit int) ([]newsroom.Article, error) {
 	rows, err := s.q.ChangedArticles(ctx, db.ChangedArticlesParams{
-		DomainIds: after.Domains, After: after.UpdatedAt, AfterID: after.ID, Batch: int32(limit), //nolint:gosec // hundreds
+		DomainIds: after.Domains, After: after.UpdatedAt, AfterID: after.ID, Batch: limit,
 	})
 	articles := make([]newsroom.Article, len(rows))
 	for i, r := range rows {
@@ -123,7 +123,7 @@ func (s *Store) ReportArticleValues(
 	ctx context.Context, site uuid.UUID, dimension string, from, to counter.Day, limit int,
 ) ([]report.Row, error) {
 	found, err := s.q.ReportArticleValues(ctx, db.ReportArticleValuesParams{
-		SiteID: site, Dimension: dimension, FromDay: dateOf(from), ToDay: dateOf(to), Rows: int32(limit), //nolint:gosec // thousands
+		SiteID: site, Dimension: dimension, FromDay: dateOf(from), ToDay: dateOf(to), Rows: limit,
 	})
 	if err != nil || len(found) == 0 {
 		return nil, err
@@ -211,7 +211,7 @@ func (s *Store) ReportArticlePages(
 	rows, err := s.q.ReportArticlePages(ctx, db.ReportArticlePagesParams{
 		SiteID: site, Dimension: dimension,
 		Value: value, FromDay: dateOf(r.From), ToDay: dateOf(r.To),
-		FromMonth: dateOf(r.FromMonth), ToMonth: dateOf(r.ToMonth), Rows: int32(limit), //nolint:gosec // thousands
+		FromMonth: dateOf(r.FromMonth), ToMonth: dateOf(r.ToMonth), Rows: limit,
 	})
 	pages := make([]report.Row, len(rows))
 	for i, row := range rows {
@@ -225,7 +225,7 @@ func (s *Store) ReportPublished(
 	ctx context.Context, site uuid.UUID, start, end time.Time, from, to counter.Day, limit int,
 ) ([]report.Row, error) {
 	rows, err := s.q.ReportPublished(ctx, db.ReportPublishedParams{
-		SiteID: site, FromTime: start, ToTime: end, FromDay: dateOf(from), ToDay: dateOf(to), Rows: int32(limit), //nolint:gosec // thousands
+		SiteID: site, FromTime: start, ToTime: end, FromDay: dateOf(from), ToDay: dateOf(to), Rows: limit,
 	})
 	pages := make([]report.Row, len(rows))
 	for i := range rows {

@@ -26,7 +26,7 @@ func (s *Store) CreateChannel(
 			ID: c.ID, WorkspaceID: c.WorkspaceID, UserID: c.UserID,
 			Kind: string(c.Kind), Name: c.Name, Destination: c.Sealed, Hint: c.Hint,
 			Types: c.Types, OwnPostsOnly: c.OwnPostsOnly, Digest: string(c.Digest), QuietFrom: from, QuietTo: to,
-			TimeZone: c.TimeZone, Language: string(c.Language), MaxChannels: int32(limit), //nolint:gosec // dozens
+			TimeZone: c.TimeZone, Language: string(c.Language), MaxChannels: limit,
 		})
 		if noRows(err) {
 			return &apperr.Error{
@@ -202,7 +202,7 @@ func (s *Store) Notifications(
 ) (list []webhook.Delivery, err error) {
 	err = s.lockedChannel(ctx, workspaceID, user, channel, func(q *db.Queries, _ db.NotificationChannel) error {
 		rows, err := q.ListNotifications(ctx, db.ListNotificationsParams{
-			ChannelID: channel, WorkspaceID: workspaceID, UserID: user, PageSize: int32(limit), //nolint:gosec // dozens
+			ChannelID: channel, WorkspaceID: workspaceID, UserID: user, PageSize: limit,
 		})
 		for _, r := range rows {
 			list = append(list, deliveryFromRow(r))
@@ -304,7 +304,7 @@ func (s *Store) CloseNotification(
 		if err != nil {
 			return err
 		}
-		rows, err := q.NotificationEvents(ctx, db.NotificationEventsParams{DeliveryID: id, PageSize: int32(limit)}) //nolint:gosec // dozens
+		rows, err := q.NotificationEvents(ctx, db.NotificationEventsParams{DeliveryID: id, PageSize: limit})
 		if err != nil {
 			return err
 		}
@@ -379,11 +379,11 @@ func recordChannelResult(
 	return n > 0, err
 }
 
-func quietParams(quiet *notification.Quiet) (from, to *int32) {
+func quietParams(quiet *notification.Quiet) (from, to *int) {
 	if quiet == nil {
 		return nil, nil
 	}
-	a, b := int32(quiet.From), int32(quiet.To) //nolint:gosec // minutes of a day
+	a, b := quiet.From, quiet.To
 	return &a, &b
 }
 
@@ -397,7 +397,7 @@ func channelFromRow(r db.NotificationChannel) notification.Channel {
 		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(),
 	}
 	if r.QuietFrom != nil && r.QuietTo != nil {
-		c.Quiet = &notification.Quiet{From: int(*r.QuietFrom), To: int(*r.QuietTo)}
+		c.Quiet = &notification.Quiet{From: *r.QuietFrom, To: *r.QuietTo}
 	}
 	return c
 }

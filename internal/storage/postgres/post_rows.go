@@ -69,7 +69,7 @@ func (s *Store) Posts(ctx context.Context, f post.Filter) ([]post.Post, error) {
 		Approvals: approvals, WorkspaceID: f.WorkspaceID, Statuses: statuses,
 		FromTime: f.From, ToTime: f.To, AccountID: f.AccountID, SeriesID: f.SeriesID, LabelID: f.LabelID,
 		Patterns:  orEmpty(media.Patterns(f.Text)),
-		AfterTime: f.AfterTime, AfterID: f.AfterID, PageSize: int32(f.Limit), //nolint:gosec // the API caps the limit at 200
+		AfterTime: f.AfterTime, AfterID: f.AfterID, PageSize: f.Limit,
 	}
 	list := s.q.ListPostsAscending
 	if !f.Ascending {
@@ -109,7 +109,7 @@ func targetFromRow(r db.PostTarget, network, handle string) post.Target {
 	return post.Target{
 		ID: r.ID, PostID: r.PostID, AccountID: r.AccountID,
 		Network: network, Handle: handle, Status: post.TargetStatus(r.Status), Override: readOverride(r.Override),
-		Attempts: int(r.Attempts), Fence: r.Fence, ClaimedUntil: r.ClaimedUntil,
+		Attempts: r.Attempts, Fence: r.Fence, ClaimedUntil: r.ClaimedUntil,
 		RemoteID: deref(r.RemoteID), RemoteURL: deref(r.RemoteUrl),
 		ErrorClass: deref(r.ErrorClass), ErrorCode: deref(r.ErrorCode), ErrorMessage: deref(r.ErrorMessage),
 		SentAt: r.SentAt, PostedAt: r.PostedAt, UpdatedAt: r.UpdatedAt,
@@ -141,7 +141,7 @@ func addPublished(ctx context.Context, q *db.Queries, posts []post.Post) error {
 	for _, r := range rows {
 		published[r.TargetID] = append(published[r.TargetID],
 			post.PublishedSegment{
-				Segment: int(r.Segment), RemoteID: r.RemoteID,
+				Segment: r.Segment, RemoteID: r.RemoteID,
 				RemoteURL: deref(r.RemoteUrl), SentAt: r.SentAt, PostedAt: r.PostedAt,
 			})
 	}
@@ -157,7 +157,7 @@ func fromRow(r db.ScheduledPost) post.Post {
 	p := post.Post{
 		ID: r.PostID, WorkspaceID: r.WorkspaceID, UserID: r.UserID, Content: r.Content,
 		TimeZone: r.TimeZone, Status: post.Status(r.Status),
-		RetryCount: int(r.RetryCount), AttachmentIDs: r.AttachmentIds, AttachmentURLs: r.AttachmentUrls,
+		RetryCount: r.RetryCount, AttachmentIDs: r.AttachmentIds, AttachmentURLs: r.AttachmentUrls,
 		PlatformMedia: r.PlatformMediaIds, ThreadID: r.ThreadID, ThreadParentID: r.ThreadParentID,
 		Language: r.Language, LinkBase: deref(r.LinkBase), QueueGroupID: r.QueueGroupID, LabelIDs: r.LabelIds,
 		UTM: readUTM(r.Utm), Thread: readThread(r.Thread), Options: readOptions(r.Options), RedrivenAt: r.RedrivenAt,

@@ -35,8 +35,8 @@ func (s *Store) OpenCall(ctx context.Context, targetID uuid.UUID) (c post.Call, 
 		return post.Call{}, false, err
 	}
 	c = post.Call{
-		OperationID: row.ID, TargetID: row.TargetID, Segment: int(row.Segment), Revision: row.Revision,
-		Epoch: int(row.Epoch), Fence: row.Fence,
+		OperationID: row.ID, TargetID: row.TargetID, Segment: row.Segment, Revision: row.Revision,
+		Epoch: row.Epoch, Fence: row.Fence,
 		IdempotencyKey: row.IdempotencyKey, Fingerprint: row.Fingerprint, Prepared: row.Prepared,
 	}
 	if row.SentAt != nil {
@@ -47,8 +47,8 @@ func (s *Store) OpenCall(ctx context.Context, targetID uuid.UUID) (c post.Call, 
 
 // LastEpoch counts the sends of a segment in one revision.
 func (s *Store) LastEpoch(ctx context.Context, targetID uuid.UUID, segment int, revision int64) (int, error) {
-	n, err := s.q.LastEpoch(ctx, db.LastEpochParams{TargetID: targetID, Segment: int32(segment), Revision: revision}) //nolint:gosec // a handful
-	return int(n), err
+	n, err := s.q.LastEpoch(ctx, db.LastEpochParams{TargetID: targetID, Segment: segment, Revision: revision})
+	return n, err
 }
 
 // CountUnresolvedSends counts the sends of a segment without a conclusive response.
@@ -56,7 +56,7 @@ func (s *Store) CountUnresolvedSends(
 	ctx context.Context, targetID uuid.UUID, segment int, revision int64,
 ) (int, error) {
 	n, err := s.q.CountUnresolvedSends(ctx, db.CountUnresolvedSendsParams{
-		TargetID: targetID, Segment: int32(segment), Revision: revision, //nolint:gosec // a handful
+		TargetID: targetID, Segment: segment, Revision: revision,
 	})
 	return int(n), err
 }
@@ -102,7 +102,7 @@ func (s *Store) RecordOutcome(ctx context.Context, o post.Outcome) (p post.Post,
 		_, err = q.FinishTarget(ctx, db.FinishTargetParams{
 			Differences: differences, NeedsReview: needsReview,
 			ID: o.TargetID, Fence: o.Fence, Status: db.TargetStatus(o.Status),
-			Tries: int32(o.Attempts), NextSegment: o.RemoteID != "" && o.Status.IsOpen(), //nolint:gosec // 0 or 1
+			Tries: o.Attempts, NextSegment: o.RemoteID != "" && o.Status.IsOpen(),
 			RemoteID: firstOnly(o, o.RemoteID), RemoteUrl: firstOnly(o, o.RemoteURL),
 			ErrorClass: orNil(o.ErrorClass), ErrorCode: orNil(o.ErrorCode), ErrorMessage: orNil(o.Error),
 			SentAt: firstSent(o), PostedAt: o.PostedAt, WaitsUntil: o.WaitsUntil,
@@ -118,7 +118,7 @@ func (s *Store) RecordOutcome(ctx context.Context, o post.Outcome) (p post.Post,
 				return err
 			}
 		}
-		retries := int32(0)
+		retries := 0
 		if o.Event == post.EventRetrying {
 			retries = 1
 		}
@@ -212,7 +212,7 @@ func addRemote(p *db.InsertRemotePostsParams, o post.Outcome) {
 		sent = *o.SentAt
 	}
 	p.TargetIds = append(p.TargetIds, o.TargetID)
-	p.Segments = append(p.Segments, int32(o.Segment)) //nolint:gosec // a handful
+	p.Segments = append(p.Segments, o.Segment)
 	p.RemoteIds = append(p.RemoteIds, o.RemoteID)
 	p.RemoteUrls = append(p.RemoteUrls, o.RemoteURL)
 	p.SentAts = append(p.SentAts, sent)
@@ -228,7 +228,7 @@ func (s *Store) PublishedSegments(ctx context.Context, targetID uuid.UUID) ([]po
 	out := make([]post.PublishedSegment, len(rows))
 	for i, r := range rows {
 		out[i] = post.PublishedSegment{
-			Segment: int(r.Segment), RemoteID: r.RemoteID, RemoteURL: deref(r.RemoteUrl),
+			Segment: r.Segment, RemoteID: r.RemoteID, RemoteURL: deref(r.RemoteUrl),
 			SentAt: r.SentAt, PostedAt: r.PostedAt,
 		}
 	}
@@ -305,7 +305,7 @@ func (s *Store) CountPlanned(
 	ctx context.Context, workspaceID, account uuid.UUID, from, to time.Time, limit int,
 ) (int, error) {
 	n, err := s.q.CountPlanned(ctx, db.CountPlannedParams{
-		WorkspaceID: workspaceID, AccountID: account, FromTime: from, ToTime: to, Most: int32(limit), //nolint:gosec // callers count to thousands
+		WorkspaceID: workspaceID, AccountID: account, FromTime: from, ToTime: to, Most: limit,
 	})
 	return int(n), err
 }

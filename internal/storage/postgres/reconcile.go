@@ -29,7 +29,7 @@ func (s *Store) AcknowledgeFirst(ctx context.Context, posts []uuid.UUID) error {
 // ListMissingWorkflows lists posts whose workflow was never notified of the newest
 // revision or is overdue.
 func (s *Store) ListMissingWorkflows(ctx context.Context, limit int) ([]post.Unattended, error) {
-	rows, err := s.q.PostsMissingWorkflow(ctx, int32(limit)) //nolint:gosec // hundreds
+	rows, err := s.q.PostsMissingWorkflow(ctx, limit)
 	if err != nil {
 		return nil, err
 	}

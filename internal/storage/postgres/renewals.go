@@ -70,7 +70,7 @@ func (s *Store) MarkNeedsReconnect(
 
 // RefreshesDue lists accounts whose tokens are due for renewal.
 func (s *Store) RefreshesDue(ctx context.Context, limit int) ([]uuid.UUID, error) {
-	return s.q.RefreshesDue(ctx, int32(limit)) //nolint:gosec // callers ask for hundreds
+	return s.q.RefreshesDue(ctx, limit)
 }
 
 // WarnOfExpiry records a warning 14, 7 and 1 days before access that cannot be renewed

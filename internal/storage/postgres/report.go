@@ -119,7 +119,7 @@ func (s *Store) ReportPages(ctx context.Context, site uuid.UUID, r report.PageRa
 		rows, err = s.q.WithTx(tx).ReportPages(ctx, db.ReportPagesParams{
 			SiteID: site, FromDay: dateOf(r.From),
 			ToDay: dateOf(r.To), FromMonth: dateOf(r.FromMonth), ToMonth: dateOf(r.ToMonth),
-			Rows: int32(limit), //nolint:gosec // thousands
+			Rows: limit,
 		})
 		return err
 	})

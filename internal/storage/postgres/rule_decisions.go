@@ -17,10 +17,10 @@ import (
 
 // LeaseRuleArticles leases queued articles for evaluation.
 func (s *Store) LeaseRuleArticles(ctx context.Context, limit int, lease time.Duration) ([]rule.QueuedArticle, error) {
-	rows, err := s.q.LeaseRuleArticles(ctx, db.LeaseRuleArticlesParams{Seconds: lease.Seconds(), Batch: int32(limit)}) //nolint:gosec // tens
+	rows, err := s.q.LeaseRuleArticles(ctx, db.LeaseRuleArticlesParams{Seconds: lease.Seconds(), Batch: limit})
 	out := make([]rule.QueuedArticle, len(rows))
 	for i, r := range rows {
-		out[i] = rule.QueuedArticle{ID: r.ID, ArticleID: r.ArticleID, Attempts: int(r.Attempts)}
+		out[i] = rule.QueuedArticle{ID: r.ID, ArticleID: r.ArticleID, Attempts: r.Attempts}
 	}
 	return out, err
 }
@@ -53,7 +53,7 @@ func (s *Store) RuleArticlesBetween(
 	rows, err := s.q.RuleArticlesBetween(ctx,
 		db.RuleArticlesBetweenParams{
 			WorkspaceID: workspaceID, FromID: firstID(from), ToID: firstID(to),
-			MaxCount: int32(limit), //nolint:gosec // thousands
+			MaxCount: limit,
 		})
 	out := make([]rule.Article, len(rows))
 	for i, r := range rows {
@@ -65,7 +65,7 @@ func (s *Store) RuleArticlesBetween(
 // firstID returns the lowest id that is created at an instant (RFC 9562, version 7).
 func firstID(at time.Time) (id uuid.UUID) {
 	var ms [8]byte
-	binary.BigEndian.PutUint64(ms[:], uint64(max(at.UnixMilli(), 0))) //nolint:gosec // not negative
+	binary.BigEndian.PutUint64(ms[:], uint64(max(at.UnixMilli(), 0)))
 	copy(id[:6], ms[2:])
 	return id
 }
@@ -74,7 +74,7 @@ func ruleArticleFromRow(r db.RuleArticlesRow) rule.Article {
 	a := rule.Article{
 		ID: r.ID, GroupID: r.GroupID, StoryID: r.StoryID, Version: r.Version, Domain: r.Domain,
 		URL: r.CanonicalUrl, Title: r.Title, Lead: r.Lead, Section: r.Section, Language: r.Language,
-		ImageURL: r.ImageUrl, Authors: r.Authors, Tags: r.Tags, Words: int(r.Words),
+		ImageURL: r.ImageUrl, Authors: r.Authors, Tags: r.Tags, Words: r.Words,
 		PublishedAt: utcOrNil(r.PublishedAt), DateOnly: r.DateOnly, IsWithdrawn: r.Withdrawn,
 	}
 	if r.TitleOnly {
@@ -119,7 +119,7 @@ func (s *Store) ReserveDecision(ctx context.Context, request rule.Request, a rul
 		}
 		decisionID := newID()
 		stored, err := q.RuleDecisionOn(ctx, db.RuleDecisionOnParams{
-			RuleID: r.ID, ArticleID: a.ID, Round: int32(request.Round), //nolint:gosec // counts posts
+			RuleID: r.ID, ArticleID: a.ID, Round: request.Round,
 		})
 		if err == nil {
 			if d, err = decisionFromRow(stored); err != nil || !r.Repeats(d) {
@@ -165,7 +165,7 @@ func usageOf(ctx context.Context, q *db.Queries, r rule.Rule, a rule.Article, at
 			ArticleID: a.ID, GroupID: a.GroupID, Url: a.URL,
 			Since: at.AddDate(0, 0, -r.Trigger.Evergreen.RepeatDays),
 		})
-		u.Round = int(last.Rounds) + 1
+		u.Round = last.Rounds + 1
 		if last.PostedAt.Unix() > 0 {
 			u.LastPost = &last.PostedAt
 		}
@@ -193,14 +193,14 @@ func saveDecision(ctx context.Context, q *db.Queries, r rule.Rule, d rule.Decisi
 		ArticleID: d.ArticleID, GroupID: d.GroupID,
 		ArticleVersion: d.ArticleVersion, Title: d.Title, Url: d.URL, Outcome: db.RuleOutcome(d.Outcome),
 		Reason: string(d.Reason), Params: params,
-		Round: int32(d.Round), PostID: d.PostID, DecidedAt: d.DecidedAt, Repeatable: r.RepeatableReasons(), //nolint:gosec // counts posts
+		Round: d.Round, PostID: d.PostID, DecidedAt: d.DecidedAt, Repeatable: r.RepeatableReasons(),
 	})
 }
 
 // DecisionOn returns the decision of a rule about an article.
 func (s *Store) DecisionOn(ctx context.Context, ruleID, article uuid.UUID, round int) (rule.Decision, error) {
 	row, err := s.q.RuleDecisionOn(ctx, db.RuleDecisionOnParams{
-		RuleID: ruleID, ArticleID: article, Round: int32(round), //nolint:gosec // counts posts
+		RuleID: ruleID, ArticleID: article, Round: round,
 	})
 	if err != nil {
 		return rule.Decision{}, orMissing(err, "decision")
@@ -233,7 +233,7 @@ func (s *Store) FinishDecision(ctx context.Context, d rule.Decision, maxFailures
 		n, err := q.FinishRuleDecision(ctx, db.FinishRuleDecisionParams{
 			ID: d.ID, Outcome: db.RuleOutcome(d.Outcome),
 			Reason: string(d.Reason), Params: params,
-			ArticleVersion: d.ArticleVersion, PostRevision: d.PostRevision, Variant: int32(d.Variant), //nolint:gosec // counts templates
+			ArticleVersion: d.ArticleVersion, PostRevision: d.PostRevision, Variant: d.Variant,
 			TextHash: d.TextHash,
 		})
 		if err == nil && n == 0 {
@@ -246,7 +246,7 @@ func (s *Store) FinishDecision(ctx context.Context, d rule.Decision, maxFailures
 			return q.ResetRuleFailures(ctx, d.RuleID)
 		}
 		failures, err := q.CountRuleFailure(ctx, d.RuleID)
-		if err != nil || int(failures) < maxFailures {
+		if err != nil || failures < maxFailures {
 			return err
 		}
 		problem, _ := d.Params["message"].(string)
@@ -283,7 +283,7 @@ func (s *Store) SaveFollowUp(ctx context.Context, d rule.Decision, note string) 
 // UnfinishedDecisions returns reserved decisions that are older than age.
 func (s *Store) UnfinishedDecisions(ctx context.Context, age time.Duration, limit int) ([]rule.Decision, error) {
 	rows, err := s.q.UnfinishedRuleDecisions(ctx, db.UnfinishedRuleDecisionsParams{
-		Seconds: age.Seconds(), Batch: int32(limit), //nolint:gosec // tens
+		Seconds: age.Seconds(), Batch: limit,
 	})
 	if err != nil {
 		return nil, err
@@ -305,7 +305,7 @@ func (s *Store) RuleDecisions(ctx context.Context, f rule.DecisionFilter) ([]rul
 	rows, err := s.q.ListRuleDecisions(ctx, db.ListRuleDecisionsParams{
 		WorkspaceID: f.WorkspaceID, Before: f.Before,
 		RuleID: f.RuleID, Outcome: string(f.Outcome),
-		NeedsAttention: f.NeedsAttention, PageSize: int32(f.Limit), //nolint:gosec // the API caps it
+		NeedsAttention: f.NeedsAttention, PageSize: f.Limit,
 	})
 	if err != nil {
 		return nil, err
@@ -340,7 +340,7 @@ func decisionFromRow(r db.RuleDecision) (rule.Decision, error) {
 	d := rule.Decision{
 		ID: r.ID, RuleID: r.RuleID, WorkspaceID: r.WorkspaceID, ArticleID: r.ArticleID,
 		GroupID: r.GroupID, ArticleVersion: r.ArticleVersion, Title: r.Title, URL: r.Url,
-		Round: int(r.Round), Variant: int(r.Variant), Outcome: rule.Outcome(r.Outcome), Reason: rule.Reason(r.Reason),
+		Round: r.Round, Variant: r.Variant, Outcome: rule.Outcome(r.Outcome), Reason: rule.Reason(r.Reason),
 		PostID: r.PostID, PostRevision: r.PostRevision, TextHash: r.TextHash,
 		Attention: rule.Attention(r.Attention), DecidedAt: r.DecidedAt.UTC(),
 	}

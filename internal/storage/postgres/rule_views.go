@@ -34,7 +34,7 @@ func (s *Store) ArticlesReadInHours(
 	rows, err := s.q.ArticlesReadInHours(ctx, db.ArticlesReadInHoursParams{
 		WorkspaceID: workspaceID, FromHour: from,
 		ToHour: to, MinViews: int64(minViews),
-		MaxCount: int32(limit), //nolint:gosec // hundreds
+		MaxCount: limit,
 	})
 	out := make([]rule.ReadArticle, len(rows))
 	for i, r := range rows {
@@ -51,7 +51,7 @@ func (s *Store) ArticlesReadOnDays(
 		db.ArticlesReadOnDaysParams{
 			WorkspaceID: workspaceID, FromDay: dateOrNull(from), ToDay: dateOrNull(to),
 			MinViews: int64(minViews),
-			MaxCount: int32(limit), //nolint:gosec // hundreds
+			MaxCount: limit,
 		})
 	out := make([]rule.ReadArticle, len(rows))
 	for i, r := range rows {
@@ -69,7 +69,7 @@ func (s *Store) ViewUsage(
 	if err != nil {
 		return u, nil, err
 	}
-	row, err := s.q.RuleDecisionOn(ctx, db.RuleDecisionOnParams{RuleID: r.ID, ArticleID: a.ID, Round: int32(u.Round)}) //nolint:gosec // counts posts
+	row, err := s.q.RuleDecisionOn(ctx, db.RuleDecisionOnParams{RuleID: r.ID, ArticleID: a.ID, Round: u.Round})
 	if noRows(err) {
 		return u, nil, nil
 	}

@@ -37,7 +37,7 @@ func (s *Store) CreateRule(
 		row, err = q.InsertRule(ctx, db.InsertRuleParams{
 			ID: r.ID, WorkspaceID: r.WorkspaceID, UserID: r.UserID,
 			Name: r.Name, Definition: definition,
-			MaxRules: int32(limit), //nolint:gosec // a hundred
+			MaxRules: limit,
 		})
 		if noRows(err) {
 			return &apperr.Error{

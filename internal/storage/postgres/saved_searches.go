@@ -24,7 +24,7 @@ func (s *Store) Pool() *pgxpool.Pool { return s.pool }
 // LeaseArticleChanges leases changes for indexing.
 func (s *Store) LeaseArticleChanges(ctx context.Context, limit int, lease time.Duration) ([]search.Change, error) {
 	rows, err := s.q.LeaseArticleChanges(ctx, db.LeaseArticleChangesParams{
-		Seconds: lease.Seconds(), Batch: int32(limit), //nolint:gosec // hundreds
+		Seconds: lease.Seconds(), Batch: limit,
 	})
 	out := make([]search.Change, len(rows))
 	for i, r := range rows {
@@ -55,7 +55,7 @@ func (s *Store) SearchDocuments(ctx context.Context, ids []uuid.UUID) ([]search.
 
 // SearchDocumentsAfter pages through all articles by id, for indexing.
 func (s *Store) SearchDocumentsAfter(ctx context.Context, after uuid.UUID, limit int) ([]search.Document, error) {
-	rows, err := s.q.ArticlesAfter(ctx, db.ArticlesAfterParams{AfterID: after, Batch: int32(limit)}) //nolint:gosec // hundreds
+	rows, err := s.q.ArticlesAfter(ctx, db.ArticlesAfterParams{AfterID: after, Batch: limit})
 	out := make([]search.Document, len(rows))
 	for i, r := range rows {
 		out[i] = documentFromRow(r)
@@ -118,7 +118,7 @@ func (s *Store) CreateSavedSearch(
 			ID: n.ID, WorkspaceID: n.WorkspaceID,
 			UserID: idOrNull(n.UserID), Name: n.Name, Query: n.Query, Mode: string(n.Mode),
 			Domains: orEmpty(f.Domains), Languages: orEmpty(f.Languages), Sections: orEmpty(f.Sections),
-			Tags: orEmpty(f.Tags), Authors: orEmpty(f.Authors), Alert: n.Alert, MaxSearches: int32(limit), //nolint:gosec // hundreds
+			Tags: orEmpty(f.Tags), Authors: orEmpty(f.Authors), Alert: n.Alert, MaxSearches: limit,
 		})
 		if noRows(err) {
 			return &apperr.Error{
@@ -164,7 +164,7 @@ func (s *Store) SavedSearchMatches(
 	ctx context.Context, workspaceID, id, before uuid.UUID, limit int,
 ) ([]savedsearch.Match, error) {
 	rows, err := s.q.ListSearchMatches(ctx, db.ListSearchMatchesParams{
-		SearchID: id, WorkspaceID: workspaceID, Before: before, PageSize: int32(limit), //nolint:gosec // the API caps it
+		SearchID: id, WorkspaceID: workspaceID, Before: before, PageSize: limit,
 	})
 	out := make([]savedsearch.Match, len(rows))
 	for i, r := range rows {

@@ -20,12 +20,12 @@ import (
 )
 
 // SiteSelectors returns the extraction configuration of a site.
-func (s *Store) SiteSelectors(ctx context.Context, domain int32) (site pipeline.Site, err error) {
+func (s *Store) SiteSelectors(ctx context.Context, domain int) (site pipeline.Site, err error) {
 	r, err := s.q.GetSiteSelectors(ctx, domain)
 	if err != nil {
 		return site, err
 	}
-	site = pipeline.Site{DomainID: r.ID, Domain: r.Domain, Zone: r.TimeZone, Version: int(r.Version)}
+	site = pipeline.Site{DomainID: r.ID, Domain: r.Domain, Zone: r.TimeZone, Version: r.Version}
 	if r.Version > 0 {
 		err = json.Unmarshal(r.Config, &site.Config)
 	}
@@ -35,12 +35,12 @@ func (s *Store) SiteSelectors(ctx context.Context, domain int32) (site pipeline.
 // OverdueSelectorActions lists domains whose requested action was not done within age.
 func (s *Store) OverdueSelectorActions(ctx context.Context, age time.Duration, limit int) ([]string, error) {
 	return s.q.OverdueSelectorActions(ctx, db.OverdueSelectorActionsParams{
-		Seconds: age.Seconds(), Batch: int32(limit), //nolint:gosec // dozens
+		Seconds: age.Seconds(), Batch: limit,
 	})
 }
 
 // ExtractionHealth returns the extraction state of a site.
-func (s *Store) ExtractionHealth(ctx context.Context, domain int32) (h pipeline.Health, err error) {
+func (s *Store) ExtractionHealth(ctx context.Context, domain int) (h pipeline.Health, err error) {
 	r, err := s.q.GetSiteMonitor(ctx, domain)
 	if noRows(err) {
 		return pipeline.Health{LearningEnabled: true, RequestedAction: selector.ActionNone}, nil
@@ -71,9 +71,9 @@ func actionFromRow(w db.SelectorAction) selector.Action {
 }
 
 // ListSelectors lists the versions of a site's selectors below before, the newest first.
-func (s *Store) ListSelectors(ctx context.Context, domain int32, before, limit int) ([]pipeline.Selectors, error) {
+func (s *Store) ListSelectors(ctx context.Context, domain int, before, limit int) ([]pipeline.Selectors, error) {
 	rows, err := s.q.ListSelectors(ctx, db.ListSelectorsParams{
-		DomainID: domain, Before: int32(before), PageSize: int32(limit), //nolint:gosec // small
+		DomainID: domain, Before: before, PageSize: limit,
 	})
 	if err != nil {
 		return nil, err
@@ -88,8 +88,8 @@ func (s *Store) ListSelectors(ctx context.Context, domain int32, before, limit i
 }
 
 // SelectorsVersion returns one version of a site's selectors.
-func (s *Store) SelectorsVersion(ctx context.Context, domain int32, version int) (pipeline.Selectors, error) {
-	r, err := s.q.GetSelectors(ctx, db.GetSelectorsParams{DomainID: domain, Version: int32(version)}) //nolint:gosec // counted up one by one
+func (s *Store) SelectorsVersion(ctx context.Context, domain int, version int) (pipeline.Selectors, error) {
+	r, err := s.q.GetSelectors(ctx, db.GetSelectorsParams{DomainID: domain, Version: version})
 	if err != nil {
 		return pipeline.Selectors{}, orMissing(err, "selectors")
 	}
@@ -97,8 +97,8 @@ func (s *Store) SelectorsVersion(ctx context.Context, domain int32, version int)
 }
 
 // RecentArticlePages lists the newest pages of a site that contain an article.
-func (s *Store) RecentArticlePages(ctx context.Context, domain int32, limit int) ([]pipeline.PageRef, error) {
-	rows, err := s.q.RecentArticlePages(ctx, db.RecentArticlePagesParams{DomainID: domain, Batch: int32(limit)}) //nolint:gosec // dozens
+func (s *Store) RecentArticlePages(ctx context.Context, domain int, limit int) ([]pipeline.PageRef, error) {
+	rows, err := s.q.RecentArticlePages(ctx, db.RecentArticlePagesParams{DomainID: domain, Batch: limit})
 	out := make([]pipeline.PageRef, len(rows))
 	for i, r := range rows {
 		out[i] = pipeline.PageRef{
@@ -110,7 +110,7 @@ func (s *Store) RecentArticlePages(ctx context.Context, domain int32, limit int)
 
 // RequestSelectorAction requests an action on the selectors of a site.
 func (s *Store) RequestSelectorAction(
-	ctx context.Context, domain int32, what selector.Action, why message.Message,
+	ctx context.Context, domain int, what selector.Action, why message.Message,
 ) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
 		if _, err := q.LockSiteMonitor(ctx, domain); err != nil {
@@ -161,7 +161,7 @@ func (s *Store) AddSelectors(
 		}
 		if replayed = earlier != uuid.Nil; replayed {
 			stored, err := q.GetSelectors(ctx, db.GetSelectorsParams{
-				DomainID: domain.ID, Version: int32(binary.BigEndian.Uint32(earlier[12:])), //nolint:gosec // as versionID wrote it
+				DomainID: domain.ID, Version: int(binary.BigEndian.Uint32(earlier[12:])),
 			})
 			if err != nil {
 				return orMissing(err, "selectors")
@@ -172,13 +172,13 @@ func (s *Store) AddSelectors(
 		if made, err = addSelectors(ctx, q, domain, row, version, n); err != nil {
 			return err
 		}
-		return auditExtractionChange(ctx, q, domain, workspaceID, int(version))
+		return auditExtractionChange(ctx, q, domain, workspaceID, version)
 	})
 	return made, replayed, err
 }
 
 // versionID encodes a version of a site's selectors as a UUID, for idempotency keys.
-func versionID(domain, version int32) (id uuid.UUID) {
+func versionID(domain, version int) (id uuid.UUID) {
 	binary.BigEndian.PutUint32(id[:4], uint32(domain))   //nolint:gosec // positive
 	binary.BigEndian.PutUint32(id[12:], uint32(version)) //nolint:gosec // positive
 	return id
@@ -208,9 +208,9 @@ func (s *Store) SaveLearnedSelectors(
 }
 
 func addSelectors(
-	ctx context.Context, q *db.Queries, domain crawl.Domain, row db.SiteMonitor, version int32, n pipeline.Selectors,
+	ctx context.Context, q *db.Queries, domain crawl.Domain, row db.SiteMonitor, version int, n pipeline.Selectors,
 ) (made pipeline.Selectors, err error) {
-	n.Config.Version = int(version)
+	n.Config.Version = version
 	config, err := json.Marshal(n.Config)
 	if err != nil {
 		return made, err
@@ -222,7 +222,7 @@ func addSelectors(
 	stored, err := q.InsertSelectors(ctx, db.InsertSelectorsParams{
 		DomainID: domain.ID, Version: version,
 		Config: config, CreatedBy: db.SelectorCreator(n.CreatedBy),
-		Actor: n.Actor, Reason: messageJSON(n.Reason), Scores: scores, Pages: int32(n.Pages), //nolint:gosec // dozens
+		Actor: n.Actor, Reason: messageJSON(n.Reason), Scores: scores, Pages: n.Pages,
 	})
 	if err != nil {
 		return made, err
@@ -242,7 +242,7 @@ func (s *Store) ActivateSelectors(
 		if err != nil {
 			return err
 		}
-		stored, err := q.GetSelectors(ctx, db.GetSelectorsParams{DomainID: domain.ID, Version: int32(version)}) //nolint:gosec // counted up one by one
+		stored, err := q.GetSelectors(ctx, db.GetSelectorsParams{DomainID: domain.ID, Version: version})
 		if err != nil {
 			return orMissing(err, "selectors")
 		}
@@ -319,9 +319,9 @@ func (s *Store) RecordLearningFailure(ctx context.Context, domain crawl.Domain, 
 
 func selectorsFromRow(r db.SiteSelector) (out pipeline.Selectors, err error) {
 	out = pipeline.Selectors{
-		DomainID: r.DomainID, Version: int(r.Version), CreatedBy: pipeline.Creator(r.CreatedBy),
+		DomainID: r.DomainID, Version: r.Version, CreatedBy: pipeline.Creator(r.CreatedBy),
 		Actor: r.Actor, State: pipeline.State(r.State), Reason: messageFrom(r.Reason),
-		EndReason: messageFrom(r.EndReason), Pages: int(r.Pages), CreatedAt: r.CreatedAt, ActivatedAt: r.ActivatedAt,
+		EndReason: messageFrom(r.EndReason), Pages: r.Pages, CreatedAt: r.CreatedAt, ActivatedAt: r.ActivatedAt,
 		EndedAt: r.EndedAt,
 	}
 	if err = json.Unmarshal(r.Config, &out.Config); err != nil {

@@ -42,7 +42,7 @@ func activate(ctx context.Context, q *db.Queries, domain crawl.Domain, row db.Si
 		return err
 	}
 	if err := q.ActivateSelectors(ctx,
-		db.ActivateSelectorsParams{DomainID: domain.ID, Version: int32(n.Version)}); err != nil { //nolint:gosec // counted up one by one
+		db.ActivateSelectorsParams{DomainID: domain.ID, Version: n.Version}); err != nil {
 		return err
 	}
 	n.State = pipeline.Active
@@ -69,7 +69,7 @@ func previousSelectors(
 		return back, err
 	}
 	if m.Previous > 0 {
-		old, err := q.GetSelectors(ctx, db.GetSelectorsParams{DomainID: row.DomainID, Version: int32(m.Previous)}) //nolint:gosec // counted up one by one
+		old, err := q.GetSelectors(ctx, db.GetSelectorsParams{DomainID: row.DomainID, Version: m.Previous})
 		if err != nil {
 			return back, err
 		}
@@ -102,7 +102,7 @@ func rollBack(ctx context.Context, q *db.Queries, domain crawl.Domain, workspace
 	var m selector.Monitor
 	if back.Version > 0 {
 		if err := q.ActivateSelectors(ctx,
-			db.ActivateSelectorsParams{DomainID: domain.ID, Version: int32(back.Version)}); err != nil { //nolint:gosec // counted up one by one
+			db.ActivateSelectorsParams{DomainID: domain.ID, Version: back.Version}); err != nil {
 			return err
 		}
 		back.State, m = pipeline.Active, m.RollBack(back.Config)
@@ -111,7 +111,7 @@ func rollBack(ctx context.Context, q *db.Queries, domain crawl.Domain, workspace
 		return err
 	}
 	data := selectorEventData{
-		Domain: domain.Name, Version: back.Version, Previous: int(now.Version),
+		Domain: domain.Name, Version: back.Version, Previous: now.Version,
 		CreatedBy: string(back.CreatedBy), Field: row.ActionField, Reason: why.Text,
 	}
 	if err := raiseSelectorEvent(ctx, q, domain.ID, post.EventSelectorsRolledBack, data); err != nil {
@@ -123,7 +123,7 @@ func rollBack(ctx context.Context, q *db.Queries, domain crawl.Domain, workspace
 	return clearSelectorAction(ctx, q, domain.ID)
 }
 
-func saveMonitor(ctx context.Context, q *db.Queries, domain int32, m selector.Monitor) error {
+func saveMonitor(ctx context.Context, q *db.Queries, domain int, m selector.Monitor) error {
 	raw, err := json.Marshal(m)
 	if err != nil {
 		return err
@@ -131,12 +131,12 @@ func saveMonitor(ctx context.Context, q *db.Queries, domain int32, m selector.Mo
 	return q.SaveSiteMonitor(ctx, db.SaveSiteMonitorParams{DomainID: domain, Monitor: raw})
 }
 
-func clearSelectorAction(ctx context.Context, q *db.Queries, domain int32) error {
+func clearSelectorAction(ctx context.Context, q *db.Queries, domain int) error {
 	return q.RequestSelectorAction(ctx, db.RequestSelectorActionParams{DomainID: domain, Action: db.SelectorActionNone})
 }
 
 // raiseSelectorEvent raises an event in every workspace that crawls the domain.
-func raiseSelectorEvent(ctx context.Context, q *db.Queries, domain int32, event string, data selectorEventData) error {
+func raiseSelectorEvent(ctx context.Context, q *db.Queries, domain int, event string, data selectorEventData) error {
 	raw, err := json.Marshal(data)
 	if err != nil {
 		return err

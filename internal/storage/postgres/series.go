@@ -79,7 +79,7 @@ func readSeries(row db.Series, err error) (post.Series, error) {
 func (s *Store) ListSeries(ctx context.Context, f post.SeriesFilter) ([]post.Series, error) {
 	rows, err := s.q.ListSeries(ctx, db.ListSeriesParams{
 		WorkspaceID: f.WorkspaceID, Statuses: orEmpty(f.Statuses),
-		BeforeTime: f.BeforeTime, BeforeID: f.BeforeID, PageSize: int32(f.Limit), //nolint:gosec // the API caps the limit at 200
+		BeforeTime: f.BeforeTime, BeforeID: f.BeforeID, PageSize: f.Limit,
 	})
 	out := make([]post.Series, len(rows))
 	for i, row := range rows {
@@ -90,7 +90,7 @@ func (s *Store) ListSeries(ctx context.Context, f post.SeriesFilter) ([]post.Ser
 
 // ListOpenSeries lists the series that have not ended, ordered by id.
 func (s *Store) ListOpenSeries(ctx context.Context, after uuid.UUID, limit int) ([]uuid.UUID, error) {
-	return s.q.OpenSeries(ctx, db.OpenSeriesParams{AfterID: after, Batch: int32(limit)}) //nolint:gosec // hundreds
+	return s.q.OpenSeries(ctx, db.OpenSeriesParams{AfterID: after, Batch: limit})
 }
 
 // EditSeries changes the template or schedule of a series.
@@ -175,13 +175,13 @@ func (s *Store) SeriesExceptions(ctx context.Context, id uuid.UUID, from string)
 
 // MissedOccurrences lists the latest missed occurrences.
 func (s *Store) MissedOccurrences(ctx context.Context, id uuid.UUID, limit int) ([]post.SeriesException, error) {
-	rows, err := s.q.MissedOfSeries(ctx, db.MissedOfSeriesParams{SeriesID: id, Batch: int32(limit)}) //nolint:gosec // tens
+	rows, err := s.q.MissedOfSeries(ctx, db.MissedOfSeriesParams{SeriesID: id, Batch: limit})
 	return notesFromRows(rows), err
 }
 
 // SkippedOccurrences lists the latest skipped occurrences.
 func (s *Store) SkippedOccurrences(ctx context.Context, id uuid.UUID, limit int) ([]string, error) {
-	return s.q.SkippedOfSeries(ctx, db.SkippedOfSeriesParams{SeriesID: id, Batch: int32(limit)}) //nolint:gosec // tens
+	return s.q.SkippedOfSeries(ctx, db.SkippedOfSeriesParams{SeriesID: id, Batch: limit})
 }
 
 func notesFromRows(rows []db.SeriesException) []post.SeriesException {

@@ -22,7 +22,7 @@ func (s *Store) CreateSharedLink(ctx context.Context, l sharedlink.Link, limit i
 			SiteID: l.SiteID, Name: l.Name, FilterName: l.Filter.Name,
 			FilterValue: l.Filter.Value, EmbedOrigins: orEmpty(l.EmbedOrigins), TokenHash: l.TokenHash,
 			PasswordHash: l.PasswordHash, ExpiresAt: l.ExpiresAt,
-			MaxLinks: int32(limit), //nolint:gosec // a few
+			MaxLinks: limit,
 		})
 		if noRows(err) {
 			return &apperr.Error{

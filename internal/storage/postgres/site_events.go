@@ -15,7 +15,7 @@ func (s *Store) ReportEvents(
 	ctx context.Context, site uuid.UUID, from, to counter.Day, limit int,
 ) ([]report.Row, error) {
 	found, err := s.q.ReportEvents(ctx, db.ReportEventsParams{
-		SiteID: site, FromDay: dateOf(from), ToDay: dateOf(to), Rows: int32(limit), //nolint:gosec // thousands
+		SiteID: site, FromDay: dateOf(from), ToDay: dateOf(to), Rows: limit,
 	})
 	rows := make([]report.Row, len(found))
 	for i := range found {
@@ -43,7 +43,7 @@ func (s *Store) ReportEventProperties(
 	ctx context.Context, site uuid.UUID, event string, from, to counter.Day, limit int,
 ) ([]report.Row, error) {
 	found, err := s.q.ReportEventProperties(ctx, db.ReportEventPropertiesParams{
-		SiteID: site, Event: event, FromDay: dateOf(from), ToDay: dateOf(to), Rows: int32(limit), //nolint:gosec // thousands
+		SiteID: site, Event: event, FromDay: dateOf(from), ToDay: dateOf(to), Rows: limit,
 	})
 	rows := make([]report.Row, len(found))
 	for i := range found {
@@ -60,7 +60,7 @@ func (s *Store) ReportPosts(
 	ctx context.Context, site uuid.UUID, by string, from, to counter.Day, limit int,
 ) ([]report.Row, error) {
 	found, err := s.q.ReportPosts(ctx, db.ReportPostsParams{
-		SiteID: site, By: by, FromDay: dateOf(from), ToDay: dateOf(to), Rows: int32(limit), //nolint:gosec // a million at most
+		SiteID: site, By: by, FromDay: dateOf(from), ToDay: dateOf(to), Rows: limit,
 	})
 	rows := make([]report.Row, len(found))
 	for i := range found {
@@ -81,7 +81,7 @@ func (s *Store) ReportGoalPages(
 	ctx context.Context, site uuid.UUID, pattern string, from, to counter.Day, limit int,
 ) (pages, views int64, err error) {
 	row, err := s.q.ReportGoalPages(ctx, db.ReportGoalPagesParams{
-		SiteID: site, Pattern: pattern, FromDay: dateOf(from), ToDay: dateOf(to), MaxPages: int32(limit), //nolint:gosec // thousands
+		SiteID: site, Pattern: pattern, FromDay: dateOf(from), ToDay: dateOf(to), MaxPages: limit,
 	})
 	return row.Pages, row.Views, err
 }

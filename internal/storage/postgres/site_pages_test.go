@@ -27,7 +27,7 @@ func TestRollUpViews_ListsThePagesOfACompletedMonth(t *testing.T) {
 			first.Add(time.Duration(i%2)*20*24*time.Hour), views)
 	}
 	for i := range 2 { // the first page is also read on another day
-		e := counter.EngagementDelta{Day: counter.DayOf(first) + counter.Day(9*i)} //nolint:gosec // 0 or 9
+		e := counter.EngagementDelta{Day: counter.DayOf(first) + counter.Day(9*i)}
 		for b := range 12 {
 			e.Engaged[b] = int64(10 * (i + 1))
 		}
@@ -97,7 +97,7 @@ func TestApplyViewBatch_LimitsTheValuesOfADay(t *testing.T) {
 	t.Parallel()
 	n := open(t)
 	site, hour := newID(), time.Now().UTC().Truncate(time.Hour)
-	day := counter.Day(hour.Unix() / 86400) //nolint:gosec // days of this era
+	day := counter.Day(hour.Unix() / 86400)
 	visits := func(from, to int, count int64) {
 		d := counts(counter.PageID{Site: site, Page: "/a"}, hour, 1)
 		for i := from; i < to; i++ {

@@ -33,11 +33,11 @@ func (s *Store) CreateSite(
 		row, err := q.InsertSite(ctx, db.InsertSiteParams{
 			ID: w.ID, WorkspaceID: w.WorkspaceID, Name: w.Name,
 			Domains: orEmpty(w.Domains), TimeZone: w.TimeZone,
-			WindowSeconds: int32(w.WindowSeconds), UniqueMethod: string(w.UniqueMethod), MaxID: w.MaxID, //nolint:gosec // checked
-			RateHits: int32(w.RateHits), RateSeconds: int32(w.RateSeconds), //nolint:gosec // checked
+			WindowSeconds: w.WindowSeconds, UniqueMethod: string(w.UniqueMethod), MaxID: w.MaxID,
+			RateHits: w.RateHits, RateSeconds: w.RateSeconds,
 			Visitors: string(w.Visitors), WeeklyUniques: w.WeeklyUniques, PublicCounts: w.PublicCounts,
 			Events: jsonList(w.Events), Goals: jsonList(w.Goals),
-			WriteKey: w.WriteKey, SecretHash: w.SecretHash, VisitorKey: w.VisitorKey, MaxSites: int32(maxSites), //nolint:gosec // a few
+			WriteKey: w.WriteKey, SecretHash: w.SecretHash, VisitorKey: w.VisitorKey, MaxSites: maxSites,
 		})
 		if noRows(err) {
 			return &apperr.Error{
@@ -99,8 +99,8 @@ func (s *Store) changeSite(
 		}
 		row, err := q.UpdateSite(ctx, db.UpdateSiteParams{
 			ID: id, Name: w.Name, Domains: orEmpty(w.Domains),
-			WindowSeconds: int32(w.WindowSeconds), MaxID: w.MaxID, //nolint:gosec // checked
-			RateHits: int32(w.RateHits), RateSeconds: int32(w.RateSeconds), Visitors: string(w.Visitors), //nolint:gosec // checked
+			WindowSeconds: w.WindowSeconds, MaxID: w.MaxID,
+			RateHits: w.RateHits, RateSeconds: w.RateSeconds, Visitors: string(w.Visitors),
 			WeeklyUniques: w.WeeklyUniques,
 			PublicCounts:  w.PublicCounts, Events: jsonList(w.Events), Goals: jsonList(w.Goals),
 			SecretHash: w.SecretHash,
@@ -145,8 +145,8 @@ func sitesFromRows(rows []db.Site) []site.Site {
 func siteFromRow(r db.Site) site.Site {
 	w := site.Site{
 		ID: r.ID, WorkspaceID: r.WorkspaceID, Name: r.Name, Domains: r.Domains, TimeZone: r.TimeZone,
-		WindowSeconds: int(r.WindowSeconds), UniqueMethod: counter.UniqueMethod(r.UniqueMethod), MaxID: r.MaxID,
-		RateHits: int(r.RateHits), RateSeconds: int(r.RateSeconds),
+		WindowSeconds: r.WindowSeconds, UniqueMethod: counter.UniqueMethod(r.UniqueMethod), MaxID: r.MaxID,
+		RateHits: r.RateHits, RateSeconds: r.RateSeconds,
 		Visitors: site.VisitorMode(r.Visitors), WeeklyUniques: r.WeeklyUniques, PublicCounts: r.PublicCounts,
 		WriteKey:   r.WriteKey,
 		SecretHash: r.SecretHash, VisitorKey: r.VisitorKey, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(),

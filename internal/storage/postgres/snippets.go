@@ -26,7 +26,7 @@ func (s *Store) CreateSnippet(ctx context.Context, n snippet.Snippet, maxSnippet
 	row, err := s.q.InsertSnippet(ctx, db.InsertSnippetParams{
 		ID: n.ID, WorkspaceID: n.WorkspaceID,
 		Kind: string(n.Kind), Name: n.Name, Text: n.Text,
-		Template: n.Template, MaxSnippets: int32(maxSnippets), //nolint:gosec // a few
+		Template: n.Template, MaxSnippets: maxSnippets,
 	})
 	if noRows(err) {
 		return snippet.Snippet{}, &apperr.Error{

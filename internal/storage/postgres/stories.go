@@ -47,7 +47,7 @@ type storyTx struct {
 
 // Queue returns the first articles of the queue.
 func (t *storyTx) Queue(ctx context.Context, limit int) ([]story.Queued, error) {
-	rows, err := t.q.StoryQueue(ctx, db.StoryQueueParams{Language: t.language, Batch: int32(limit)}) //nolint:gosec // a hundred
+	rows, err := t.q.StoryQueue(ctx, db.StoryQueueParams{Language: t.language, Batch: limit})
 	out := make([]story.Queued, len(rows))
 	for i, r := range rows {
 		out[i] = story.Queued{
@@ -152,7 +152,7 @@ func (t *storyTx) ClustersWith(
 func clusterFromRow(r db.StoryClustersRow) *story.Cluster {
 	return &story.Cluster{
 		ID: r.ID, Centroid: vectorFrom(r.CentroidTerms, r.CentroidWeights),
-		Documents: int(r.Documents), FirstAt: r.FirstAt.UTC(), LastAt: r.LastAt.UTC(),
+		Documents: r.Documents, FirstAt: r.FirstAt.UTC(), LastAt: r.LastAt.UTC(),
 	}
 }
 
@@ -220,7 +220,7 @@ func (t *storyTx) addCounts(ctx context.Context, all []story.Counts) error {
 	if len(all) == 0 {
 		return nil
 	}
-	sums := map[int64]int32{0: int32(len(all))} //nolint:gosec // a hundred
+	sums := map[int64]int{0: len(all)}
 	for _, c := range all {
 		for term := range c {
 			sums[int64(term)]++
@@ -266,7 +266,7 @@ func (t *storyTx) savePlacements(ctx context.Context, all []story.Placement) err
 func (t *storyTx) saveCentroid(ctx context.Context, c story.Cluster) error {
 	return t.q.SaveStoryCluster(ctx, db.SaveStoryClusterParams{
 		ID: c.ID, Terms: integers(c.Centroid.Terms), Weights: orEmpty(c.Centroid.Weights),
-		Documents: int32(c.Documents), //nolint:gosec // thousands
+		Documents: c.Documents,
 	})
 }
 
@@ -369,7 +369,7 @@ func (t *storyTx) RecordStoryChange(ctx context.Context, workspaceID, id uuid.UU
 
 // ReviewableStories returns stories whose review is due.
 func (s *Store) ReviewableStories(ctx context.Context, limit int) (ids []uuid.UUID, languages []string, err error) {
-	rows, err := s.q.ReviewableStories(ctx, int32(limit)) //nolint:gosec // tens
+	rows, err := s.q.ReviewableStories(ctx, limit)
 	for _, r := range rows {
 		ids, languages = append(ids, r.ID), append(languages, r.Language)
 	}

@@ -80,7 +80,7 @@ func (s *Store) AddStoryAlerts(ctx context.Context, workspaceID uuid.UUID, stori
 
 // DueStoryAlerts returns the waiting alerts that are due.
 func (s *Store) DueStoryAlerts(ctx context.Context, workspaceID uuid.UUID, limit int) ([]story.Alert, error) {
-	rows, err := s.q.DueStoryAlerts(ctx, db.DueStoryAlertsParams{WorkspaceID: workspaceID, Batch: int32(limit)}) //nolint:gosec // tens
+	rows, err := s.q.DueStoryAlerts(ctx, db.DueStoryAlertsParams{WorkspaceID: workspaceID, Batch: limit})
 	out := make([]story.Alert, len(rows))
 	for i, r := range rows {
 		out[i] = story.Alert{WorkspaceID: r.WorkspaceID, StoryID: r.StoryID, PostID: r.PostID}
@@ -98,7 +98,7 @@ func (s *Store) SendStoryAlert(
 			return err
 		}
 		n, err := q.SendStoryAlert(ctx, db.SendStoryAlertParams{
-			WorkspaceID: a.WorkspaceID, StoryID: a.StoryID, HasDraft: hasDraft, Owners: int32(about.Owners), //nolint:gosec // hundreds
+			WorkspaceID: a.WorkspaceID, StoryID: a.StoryID, HasDraft: hasDraft, Owners: about.Owners,
 		})
 		if isSent = n > 0; err != nil || !isSent {
 			return err

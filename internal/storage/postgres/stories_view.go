@@ -45,7 +45,7 @@ func (s *Store) stories(
 		FromTime: f.From, ToTime: f.To, Language: f.Language,
 		RisingSince: now.Add(-story.RisingPeriod), MinOwners: int64(f.MinOwners), Coverage: string(f.Coverage),
 		SeenSince: f.SeenSince, Unalerted: f.Unalerted,
-		Rising: f.Order == story.Rising, BeforeTime: f.BeforeTime, BeforeID: f.BeforeID, PageSize: int32(f.Limit), //nolint:gosec // the API caps it
+		Rising: f.Order == story.Rising, BeforeTime: f.BeforeTime, BeforeID: f.BeforeID, PageSize: f.Limit,
 	})
 	out := make([]story.Summary, len(rows))
 	for i, r := range rows {
@@ -134,7 +134,7 @@ func (s *Store) addEntries(
 		return err
 	}
 	rows, err := s.q.ListStoryEntries(ctx, db.ListStoryEntriesParams{
-		WorkspaceID: workspaceID, StoryID: page.ID, Owners: owners, PageSize: int32(maxEntries), //nolint:gosec // hundreds
+		WorkspaceID: workspaceID, StoryID: page.ID, Owners: owners, PageSize: maxEntries,
 	})
 	if err != nil {
 		return err

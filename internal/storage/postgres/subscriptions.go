@@ -23,7 +23,7 @@ func (s *Store) CreateSubscription(
 		row, err := q.InsertSubscription(ctx, db.InsertSubscriptionParams{
 			ID: n.ID, WorkspaceID: n.WorkspaceID,
 			SiteID: n.SiteID, Kind: string(n.Kind), Email: n.Email,
-			Language: string(n.Language), Token: n.Token, MaxSubscriptions: int32(limit), //nolint:gosec // a few
+			Language: string(n.Language), Token: n.Token, MaxSubscriptions: limit,
 		})
 		switch {
 		case noRows(err):
@@ -214,7 +214,7 @@ func (s *Store) SiteAlerts(ctx context.Context, workspace, siteID uuid.UUID, lim
 		return nil, err
 	}
 	rows, err := s.q.ListAlerts(ctx, db.ListAlertsParams{
-		SiteID: siteID, WorkspaceID: workspace, PageSize: int32(limit), //nolint:gosec // tens
+		SiteID: siteID, WorkspaceID: workspace, PageSize: limit,
 	})
 	list := make([]subscription.Alert, len(rows))
 	for i, r := range rows {

@@ -42,7 +42,7 @@ func (s *Store) Bearer(ctx context.Context, hash []byte) (workspace.Principal, w
 func (s *Store) Tokens(ctx context.Context, f workspace.TokenFilter) ([]workspace.Token, error) {
 	rows, err := s.q.ListTokens(ctx, db.ListTokensParams{
 		WorkspaceID: f.WorkspaceID, OnlyOf: f.UserID, Before: f.Before,
-		PageSize: int32(f.Limit), //nolint:gosec // the API caps the limit
+		PageSize: f.Limit,
 	})
 	tokens := make([]workspace.Token, len(rows))
 	for i, r := range rows {

@@ -62,7 +62,7 @@ func (s *Store) ApplyViewBatch(
 	err = s.withPartitions(ctx, rows.partitions(), func() error {
 		return s.inTx(ctx, func(q *db.Queries) error {
 			n, err := q.InsertViewBatch(ctx, db.InsertViewBatchParams{
-				ID: id, Shard: int32(shard), Counts: rows.hitCount, SkippedRecords: skipped, //nolint:gosec // a hundred at most
+				ID: id, Shard: shard, Counts: rows.hitCount, SkippedRecords: skipped,
 			})
 			applied = n == 1
 			if err != nil || !applied {
@@ -347,7 +347,7 @@ const (
 // Redis.
 func (s *Store) ViewPageTotals(ctx context.Context, after counter.PageID, limit int) ([]counter.PageTotals, error) {
 	rows, err := s.q.ViewPageTotals(ctx, db.ViewPageTotalsParams{
-		AfterSite: after.Site, AfterPage: after.Page, Batch: int32(limit), //nolint:gosec // hundreds
+		AfterSite: after.Site, AfterPage: after.Page, Batch: limit,
 	})
 	if err != nil || len(rows) == 0 {
 		return nil, err
@@ -400,5 +400,5 @@ func methodOrDefault(method string) counter.UniqueMethod {
 
 // RecordViewLoss records that a shard was seeded after a loss.
 func (s *Store) RecordViewLoss(ctx context.Context, shard int, pages int64) error {
-	return s.q.InsertViewLoss(ctx, db.InsertViewLossParams{Shard: int32(shard), Pages: pages}) //nolint:gosec // a hundred at most
+	return s.q.InsertViewLoss(ctx, db.InsertViewLossParams{Shard: shard, Pages: pages})
 }

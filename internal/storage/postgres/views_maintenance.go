@@ -80,7 +80,7 @@ func (s *Store) rollUpHour(ctx context.Context, hour time.Time) error {
 // ViewPageIDs lists the pages after a page.
 func (s *Store) ViewPageIDs(ctx context.Context, after counter.PageID, limit int) ([]counter.PageID, error) {
 	rows, err := s.q.ViewPageIDs(ctx, db.ViewPageIDsParams{
-		AfterSite: after.Site, AfterPage: after.Page, Batch: int32(limit), //nolint:gosec // hundreds
+		AfterSite: after.Site, AfterPage: after.Page, Batch: limit,
 	})
 	pages := make([]counter.PageID, len(rows))
 	for i, r := range rows {
@@ -91,13 +91,13 @@ func (s *Store) ViewPageIDs(ctx context.Context, after counter.PageID, limit int
 
 // ViewSitePages lists the pages of a site after a page.
 func (s *Store) ViewSitePages(ctx context.Context, site uuid.UUID, after string, limit int) ([]string, error) {
-	return s.q.ViewSitePages(ctx, db.ViewSitePagesParams{SiteID: site, AfterPage: after, Batch: int32(limit)}) //nolint:gosec // hundreds
+	return s.q.ViewSitePages(ctx, db.ViewSitePagesParams{SiteID: site, AfterPage: after, Batch: limit})
 }
 
 // ViewSketchesDue lists pages with new visitors since their sketch was saved.
 func (s *Store) ViewSketchesDue(ctx context.Context, after counter.PageID, limit int) ([]counter.PageID, error) {
 	rows, err := s.q.ViewSketchesDue(ctx, db.ViewSketchesDueParams{
-		AfterSite: after.Site, AfterPage: after.Page, Batch: int32(limit), //nolint:gosec // hundreds
+		AfterSite: after.Site, AfterPage: after.Page, Batch: limit,
 	})
 	pages := make([]counter.PageID, len(rows))
 	for i, r := range rows {
@@ -197,7 +197,7 @@ func (s *Store) ViewErasure(ctx context.Context, workspaceID, id uuid.UUID) (flu
 
 // PendingViewErasures lists erasures that have not been carried out.
 func (s *Store) PendingViewErasures(ctx context.Context, limit int) ([]flush.Erasure, error) {
-	rows, err := s.q.PendingViewErasures(ctx, int32(limit)) //nolint:gosec // hundreds
+	rows, err := s.q.PendingViewErasures(ctx, limit)
 	list := make([]flush.Erasure, len(rows))
 	for i, r := range rows {
 		list[i] = erasureFromRow(r)

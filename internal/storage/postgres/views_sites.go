@@ -188,7 +188,7 @@ func (r siteRows) write(ctx context.Context, q *db.Queries) error {
 // SiteSketchesDue lists days of sites with new visitors since their sketch was
 // saved.
 func (s *Store) SiteSketchesDue(ctx context.Context, limit int) ([]flush.SiteSketch, error) {
-	rows, err := s.q.SiteSketchesDue(ctx, int32(limit)) //nolint:gosec // hundreds
+	rows, err := s.q.SiteSketchesDue(ctx, limit)
 	due := make([]flush.SiteSketch, len(rows))
 	for i, r := range rows {
 		due[i] = flush.SiteSketch{Site: r.SiteID, Day: dayOf(r.Day), Sketch: r.Sketch}

@@ -30,7 +30,7 @@ func (s *Store) CreateWatch(
 		_, err = q.InsertWatch(ctx, db.InsertWatchParams{
 			ID: w.ID, WorkspaceID: w.WorkspaceID,
 			UserID: idOrNull(w.UserID), Name: w.Name, Url: w.URL, Selector: w.Selector,
-			IntervalMinutes: int32(w.IntervalMinutes), Paused: w.IsPaused, MaxWatches: int32(limit), //nolint:gosec // validated
+			IntervalMinutes: w.IntervalMinutes, Paused: w.IsPaused, MaxWatches: limit,
 		})
 		if noRows(err) {
 			return &apperr.Error{
@@ -74,7 +74,7 @@ func (s *Store) UpdateWatch(ctx context.Context, w watch.Watch, version int64, r
 	n, err := s.q.UpdateWatch(ctx, db.UpdateWatchParams{
 		ID: w.ID, WorkspaceID: w.WorkspaceID, Version: version,
 		Name: w.Name, Url: w.URL, Selector: w.Selector,
-		IntervalMinutes: int32(w.IntervalMinutes), Paused: w.IsPaused, Restart: restart, //nolint:gosec // validated
+		IntervalMinutes: w.IntervalMinutes, Paused: w.IsPaused, Restart: restart,
 	})
 	if err == nil && n == 0 {
 		err = watch.VersionMismatch()
@@ -107,7 +107,7 @@ func (s *Store) WatchChanges(
 	ctx context.Context, workspaceID, id, before uuid.UUID, limit int,
 ) ([]watch.Change, error) {
 	rows, err := s.q.ListWatchChanges(ctx, db.ListWatchChangesParams{
-		WatchID: id, WorkspaceID: workspaceID, Before: before, PageSize: int32(limit), //nolint:gosec // the API caps it
+		WatchID: id, WorkspaceID: workspaceID, Before: before, PageSize: limit,
 	})
 	out := make([]watch.Change, len(rows))
 	for i, r := range rows {
@@ -121,7 +121,7 @@ func (s *Store) ClaimWatches(
 	ctx context.Context, claim uuid.UUID, limit int, lease time.Duration,
 ) ([]watch.Watch, error) {
 	rows, err := s.q.ClaimWatches(ctx, db.ClaimWatchesParams{
-		Claim: &claim, Seconds: lease.Seconds(), Batch: int32(limit), //nolint:gosec // tens
+		Claim: &claim, Seconds: lease.Seconds(), Batch: limit,
 	})
 	out := make([]watch.Watch, len(rows))
 	for i, r := range rows {
@@ -147,7 +147,7 @@ func (s *Store) RecordCheck(ctx context.Context, claim uuid.UUID, c watch.Check)
 		n, err := q.RecordWatchCheck(ctx, db.RecordWatchCheckParams{
 			ID: w.ID, Claim: claim, Lines: w.Lines,
 			Etag: w.ETag, LastModified: w.LastModified, Problem: string(w.Problem),
-			Failures: int32(w.Failures), Seconds: c.DueIn.Seconds(), Changed: c.Change != nil, //nolint:gosec // counts failures
+			Failures: w.Failures, Seconds: c.DueIn.Seconds(), Changed: c.Change != nil,
 		})
 		if err != nil || n == 0 || c.Change == nil {
 			return err
@@ -165,7 +165,7 @@ func (s *Store) RecordCheck(ctx context.Context, claim uuid.UUID, c watch.Check)
 		return q.InsertWatchEvent(ctx, db.InsertWatchEventParams{
 			WorkspaceID: w.WorkspaceID, WatchID: w.ID,
 			ChangeID: c.Change.ID, Name: w.Name, Url: w.URL,
-			Added: int32(len(c.Change.Added)), Removed: int32(len(c.Change.Removed)), Lines: eventLines(*c.Change), //nolint:gosec // thousands
+			Added: len(c.Change.Added), Removed: len(c.Change.Removed), Lines: eventLines(*c.Change),
 		})
 	})
 }
@@ -185,10 +185,10 @@ func eventLines(c watch.Change) []string {
 func watchFromRow(r db.Watch) watch.Watch {
 	w := watch.Watch{
 		ID: r.ID, WorkspaceID: r.WorkspaceID, Name: r.Name, URL: r.Url, Selector: r.Selector,
-		IntervalMinutes: int(r.IntervalMinutes), IsPaused: r.Paused, Version: r.Version,
+		IntervalMinutes: r.IntervalMinutes, IsPaused: r.Paused, Version: r.Version,
 		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(), Lines: r.Lines, CheckedAt: utcOrNil(r.CheckedAt),
 		ChangedAt: utcOrNil(r.ChangedAt), Problem: watch.Problem(r.Problem),
-		Failures: int(r.Failures), DueAt: r.DueAt.UTC(), ETag: r.Etag, LastModified: r.LastModified,
+		Failures: r.Failures, DueAt: r.DueAt.UTC(), ETag: r.Etag, LastModified: r.LastModified,
 	}
 	if r.UserID != nil {
 		w.UserID = *r.UserID

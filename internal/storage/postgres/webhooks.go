@@ -33,7 +33,7 @@ func (s *Store) CreateWebhook(
 		}
 		row, err := q.InsertWebhook(ctx, db.InsertWebhookParams{
 			ID: e.ID, WorkspaceID: e.WorkspaceID, Url: e.URL,
-			Description: e.Description, Types: orEmpty(e.Types), MaxCount: int32(maxCount), //nolint:gosec // a few
+			Description: e.Description, Types: orEmpty(e.Types), MaxCount: maxCount,
 		})
 		if noRows(err) {
 			return &apperr.Error{

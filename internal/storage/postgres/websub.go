@@ -12,8 +12,8 @@ import (
 )
 
 // PushedFeeds returns the feeds of a domain with a subscription to a hub.
-func (s *Store) PushedFeeds(ctx context.Context, domain int32, limit int) ([]crawl.PushedFeed, error) {
-	rows, err := s.q.ListHubSubscriptions(ctx, db.ListHubSubscriptionsParams{DomainID: domain, Batch: int32(limit)}) //nolint:gosec // hundreds
+func (s *Store) PushedFeeds(ctx context.Context, domain int, limit int) ([]crawl.PushedFeed, error) {
+	rows, err := s.q.ListHubSubscriptions(ctx, db.ListHubSubscriptionsParams{DomainID: domain, Batch: limit})
 	out := make([]crawl.PushedFeed, len(rows))
 	for i, r := range rows {
 		out[i] = crawl.PushedFeed{
@@ -51,7 +51,7 @@ func (s *Store) ClaimHubSubscriptions(
 	ctx context.Context, claim uuid.UUID, limit int, lease time.Duration,
 ) ([]websub.Due, error) {
 	rows, err := s.q.ClaimHubSubscriptions(ctx, db.ClaimHubSubscriptionsParams{
-		Claim: claim, Batch: int32(limit), Seconds: lease.Seconds(), //nolint:gosec // tens
+		Claim: claim, Batch: limit, Seconds: lease.Seconds(),
 	})
 	out := make([]websub.Due, len(rows))
 	for i, r := range rows {
@@ -121,7 +121,7 @@ func (s *Store) RecordHubDelivery(
 	ctx context.Context, sub websub.Subscription, deliveringFor time.Duration, poll bool,
 ) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
-		if err := q.LockDomains(ctx, []int32{sub.DomainID}); err != nil {
+		if err := q.LockDomains(ctx, []int{sub.DomainID}); err != nil {
 			return err
 		}
 		if poll {
@@ -133,7 +133,7 @@ func (s *Store) RecordHubDelivery(
 			db.RecordHubDeliveryParams{ID: sub.SubscriptionID, Seconds: deliveringFor.Seconds()}); err != nil {
 			return err
 		}
-		return q.MarkDomainsDue(ctx, []int32{sub.DomainID})
+		return q.MarkDomainsDue(ctx, []int{sub.DomainID})
 	})
 }
 
@@ -151,7 +151,7 @@ func (s *Store) CountHubSubscriptions(ctx context.Context) (map[string]int64, er
 func hubSubscriptionFromRow(r db.WebsubSubscription, domain string) websub.Subscription {
 	return websub.Subscription{
 		SubscriptionID: r.ID, Domain: domain, Sealed: r.Key, CallbackHash: r.CallbackHash,
-		Failures: int(r.Failures),
+		Failures: r.Failures,
 		PushedFeed: crawl.PushedFeed{
 			URLKey: crawl.URLKey{DomainID: r.DomainID, ID: r.UrlID}, FeedURL: r.FeedUrl,
 			Hub: r.Hub, Topic: r.Topic, Status: crawl.PushStatus(r.Status),

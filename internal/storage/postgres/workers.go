@@ -38,7 +38,7 @@ func (s *Store) DeleteWorker(ctx context.Context, identity string) error {
 // order of their times and starting after the given one.
 func (s *Store) ListDuePosts(ctx context.Context, before time.Time, after DuePost, limit int) ([]DuePost, error) {
 	rows, err := s.q.DuePosts(ctx, db.DuePostsParams{
-		Before: &before, AfterTime: after.At, AfterID: after.ID, Most: int32(min(limit, 10_000)), //nolint:gosec // bounded
+		Before: &before, AfterTime: after.At, AfterID: after.ID, Most: min(limit, 10_000),
 	})
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ type DuePost struct {
 // ListOverduePosts lists up to limit posts that are overdue by more than late and
 // have targets without a valid claim.
 func (s *Store) ListOverduePosts(ctx context.Context, late time.Duration, limit int) ([]uuid.UUID, error) {
-	return s.q.OverduePosts(ctx, db.OverduePostsParams{LateSeconds: late.Seconds(), Most: int32(min(limit, 10_000))}) //nolint:gosec // bounded
+	return s.q.OverduePosts(ctx, db.OverduePostsParams{LateSeconds: late.Seconds(), Most: min(limit, 10_000)})
 }
 
 // FindChanged returns the posts whose revision has changed.

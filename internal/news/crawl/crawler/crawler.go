@@ -29,37 +29,37 @@ import (
 type DomainStore interface {
 	LeaseDomain(ctx context.Context, domain string, ttl time.Duration) (d crawl.Domain, leased bool, err error)
 	RenewDomainLease(ctx context.Context, d crawl.Domain, ttl time.Duration) (active bool, err error)
-	ReleaseDomain(ctx context.Context, domain int32) (nextDue *time.Time, err error)
-	BlockDomain(ctx context.Context, domain int32, wait time.Duration) error
-	SetCrawlDelay(ctx context.Context, domain int32, delay time.Duration) error
+	ReleaseDomain(ctx context.Context, domain int) (nextDue *time.Time, err error)
+	BlockDomain(ctx context.Context, domain int, wait time.Duration) error
+	SetCrawlDelay(ctx context.Context, domain int, delay time.Duration) error
 }
 
 // URLStore is the frontier: the URLs of all domains.
 type URLStore interface {
 	LeaseURLs(ctx context.Context, r crawl.LeaseRequest) ([]crawl.URL, error)
-	RenewLeases(ctx context.Context, domain int32, lease uuid.UUID, ids []uuid.UUID, ttl time.Duration) error
-	ReleaseLeases(ctx context.Context, domain int32, lease uuid.UUID, ids []uuid.UUID, wait time.Duration) error
-	NextDueIn(ctx context.Context, domain int32) (wait time.Duration, never bool, err error)
+	RenewLeases(ctx context.Context, domain int, lease uuid.UUID, ids []uuid.UUID, ttl time.Duration) error
+	ReleaseLeases(ctx context.Context, domain int, lease uuid.UUID, ids []uuid.UUID, wait time.Duration) error
+	NextDueIn(ctx context.Context, domain int) (wait time.Duration, never bool, err error)
 	AddURLs(ctx context.Context, urls []crawl.DiscoveredURL) (added map[uuid.UUID]bool, err error)
 	// RefreshURLs makes stored articles due that were updated since they were fetched.
-	RefreshURLs(ctx context.Context, domain int32, updated []crawl.UpdatedURL) (refreshed int, err error)
-	ListSections(ctx context.Context, domain int32) ([]string, error)
+	RefreshURLs(ctx context.Context, domain int, updated []crawl.UpdatedURL) (refreshed int, err error)
+	ListSections(ctx context.Context, domain int) ([]string, error)
 }
 
 // SeedStore reads the seeds of a domain and records their crawls.
 type SeedStore interface {
-	ListActiveSeeds(ctx context.Context, domain int32) ([]crawl.Seed, error)
+	ListActiveSeeds(ctx context.Context, domain int) ([]crawl.Seed, error)
 	// RecordSeedCrawl records a fetch; the next one is at least minWait away.
-	RecordSeedCrawl(ctx context.Context, domain int32, url uuid.UUID, found bool, lastError string,
+	RecordSeedCrawl(ctx context.Context, domain int, url uuid.UUID, found bool, lastError string,
 		minWait time.Duration) error
 	// SetSeedKind corrects the kind of a hub's seeds.
-	SetSeedKind(ctx context.Context, domain int32, url uuid.UUID, kind crawl.Kind) error
+	SetSeedKind(ctx context.Context, domain int, url uuid.UUID, kind crawl.Kind) error
 }
 
 // Subscriptions are those to hubs that feeds name: websub.Subscriptions.
 type Subscriptions interface {
 	// PushedFeeds returns the feeds of a domain with a subscription.
-	PushedFeeds(ctx context.Context, domain int32) ([]crawl.PushedFeed, error)
+	PushedFeeds(ctx context.Context, domain int) ([]crawl.PushedFeed, error)
 	// NoteHubs subscribes to a hub of a feed, or ends the subscription of a feed that names
 	// none any more.
 	NoteHubs(ctx context.Context, feed crawl.URLKey, address string, links discover.HubLinks) error
@@ -70,7 +70,7 @@ type Subscriptions interface {
 
 // RuleStore stores what was learned about the URL parameters of a domain.
 type RuleStore interface {
-	ListObservations(ctx context.Context, domain int32, limit int) ([]weburl.Observation, error)
+	ListObservations(ctx context.Context, domain int, limit int) ([]weburl.Observation, error)
 	UpdateURLRules(ctx context.Context, domain crawl.Domain, rules weburl.Rules) error
 }
 
@@ -117,8 +117,8 @@ type Robots interface {
 
 // URLIndex reports which URLs of a domain are new.
 type URLIndex interface {
-	New(ctx context.Context, domain, epoch int32, ids []uuid.UUID) ([]bool, error)
-	Remember(ctx context.Context, domain, epoch int32, ids []uuid.UUID)
+	New(ctx context.Context, domain, epoch int, ids []uuid.UUID) ([]bool, error)
+	Remember(ctx context.Context, domain, epoch int, ids []uuid.UUID)
 }
 
 // Pages stores raw pages.

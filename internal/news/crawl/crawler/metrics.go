@@ -59,7 +59,7 @@ type measuredIndex struct {
 	metrics Metrics
 }
 
-func (k measuredIndex) New(ctx context.Context, domain, epoch int32, ids []uuid.UUID) ([]bool, error) {
+func (k measuredIndex) New(ctx context.Context, domain, epoch int, ids []uuid.UUID) ([]bool, error) {
 	all, err := k.URLIndex.New(ctx, domain, epoch, ids)
 	newLinks := 0
 	for _, isNew := range all {

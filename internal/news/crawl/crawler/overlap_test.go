@@ -168,7 +168,7 @@ func TestCrawl_ThrottledWhileStoringStopsRequests(t *testing.T) {
 // deadURLStore releases no leases, as after kill -9.
 type deadURLStore struct{ crawler.URLStore }
 
-func (deadURLStore) ReleaseLeases(context.Context, int32, uuid.UUID, []uuid.UUID, time.Duration) error {
+func (deadURLStore) ReleaseLeases(context.Context, int, uuid.UUID, []uuid.UUID, time.Duration) error {
 	return nil
 }
 

@@ -18,9 +18,9 @@ import (
 type run struct {
 	*Crawler
 	domain       crawl.Domain
-	seeds        map[int32]crawl.Seed
-	allowed      map[int32]func(weburl.URL) bool // URL rules by seed number
-	pushed       map[uuid.UUID]crawl.PushedFeed  // feeds with a subscription to a hub
+	seeds        map[int]crawl.Seed
+	allowed      map[int]func(weburl.URL) bool  // URL rules by seed number
+	pushed       map[uuid.UUID]crawl.PushedFeed // feeds with a subscription to a hub
 	memo         *discover.Memo
 	lease        uuid.UUID
 	currentDelay atomic.Int64 // between two requests
@@ -41,8 +41,8 @@ type run struct {
 
 func newRun(c *Crawler, dom crawl.Domain, seeds []crawl.Seed) *run {
 	r := &run{
-		Crawler: c, domain: dom, lease: uuid.New(), memo: discover.NewMemo(), seeds: map[int32]crawl.Seed{},
-		allowed: map[int32]func(weburl.URL) bool{},
+		Crawler: c, domain: dom, lease: uuid.New(), memo: discover.NewMemo(), seeds: map[int]crawl.Seed{},
+		allowed: map[int]func(weburl.URL) bool{},
 		leased:  map[uuid.UUID]bool{}, known: map[weburl.URL]bool{},
 	}
 	for _, n := range seeds {

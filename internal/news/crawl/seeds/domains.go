@@ -14,7 +14,7 @@ import (
 type DomainStore interface {
 	GetWorkspaceDomain(ctx context.Context, workspace uuid.UUID, domain string) (crawl.Domain, error)
 	ListWorkspaceDomains(ctx context.Context, workspace uuid.UUID, after string, limit int) ([]crawl.Domain, error)
-	IsDomainShared(ctx context.Context, workspace uuid.UUID, domain int32) (bool, error)
+	IsDomainShared(ctx context.Context, workspace uuid.UUID, domain int) (bool, error)
 	ApplyDomainCommand(ctx context.Context, workspace uuid.UUID, domain string, command crawl.Command,
 		reason string) (deleted int64, err error)
 	SetDomainRendering(ctx context.Context, workspace uuid.UUID, domain string, render bool) error
@@ -22,12 +22,12 @@ type DomainStore interface {
 
 // DomainStats reads the statistics of a domain.
 type DomainStats interface {
-	CountURLsByState(ctx context.Context, domain int32) ([]crawl.StateCount, error)
-	CountURLsByStatus(ctx context.Context, domain int32) ([]crawl.StatusCount, error)
-	WeeklyStats(ctx context.Context, domain int32) (crawl.WeeklyStats, error)
-	ListFetchErrors(ctx context.Context, domain int32, limit int) ([]crawl.FetchError, error)
-	ListPagesWithoutArticle(ctx context.Context, domain int32, limit int) ([]crawl.PageWithoutArticle, error)
-	PushedFeeds(ctx context.Context, domain int32, limit int) ([]crawl.PushedFeed, error)
+	CountURLsByState(ctx context.Context, domain int) ([]crawl.StateCount, error)
+	CountURLsByStatus(ctx context.Context, domain int) ([]crawl.StatusCount, error)
+	WeeklyStats(ctx context.Context, domain int) (crawl.WeeklyStats, error)
+	ListFetchErrors(ctx context.Context, domain int, limit int) ([]crawl.FetchError, error)
+	ListPagesWithoutArticle(ctx context.Context, domain int, limit int) ([]crawl.PageWithoutArticle, error)
+	PushedFeeds(ctx context.Context, domain int, limit int) ([]crawl.PushedFeed, error)
 }
 
 // Domain is a domain with its statistics.

@@ -14,7 +14,7 @@ import (
 
 // Store is the source of truth.
 type Store interface {
-	KnownURLs(ctx context.Context, domain int32, ids []uuid.UUID) (map[uuid.UUID]bool, error)
+	KnownURLs(ctx context.Context, domain int, ids []uuid.UUID) (map[uuid.UUID]bool, error)
 }
 
 // Index reports which URLs of a domain are new. It asks the Bloom filter, then
@@ -32,7 +32,7 @@ const cacheTTL = 24 * time.Hour
 // known URL as new, but not the other way around. The epoch of a domain
 // invalidates cached URLs after its frontier was emptied. While Redis is
 // unavailable, all URLs are looked up in the Store.
-func (k *Index) New(ctx context.Context, domain, epoch int32, ids []uuid.UUID) ([]bool, error) {
+func (k *Index) New(ctx context.Context, domain, epoch int, ids []uuid.UUID) ([]bool, error) {
 	isNew := make([]bool, len(ids))
 	names := make([]crawl.URLKey, len(ids))
 	for i, id := range ids {
@@ -74,7 +74,7 @@ func (k *Index) New(ctx context.Context, domain, epoch int32, ids []uuid.UUID) (
 }
 
 // notCached returns the URLs that are not cached as known.
-func (k *Index) notCached(ctx context.Context, domain, epoch int32, ids []uuid.UUID, unsure []int) []int {
+func (k *Index) notCached(ctx context.Context, domain, epoch int, ids []uuid.UUID, unsure []int) []int {
 	if len(unsure) == 0 {
 		return nil
 	}
@@ -96,7 +96,7 @@ func (k *Index) notCached(ctx context.Context, domain, epoch int32, ids []uuid.U
 }
 
 // Remember caches URLs that are in the Store. Call it only after the commit.
-func (k *Index) Remember(ctx context.Context, domain, epoch int32, ids []uuid.UUID) {
+func (k *Index) Remember(ctx context.Context, domain, epoch int, ids []uuid.UUID) {
 	if len(ids) == 0 {
 		return
 	}
@@ -107,6 +107,6 @@ func (k *Index) Remember(ctx context.Context, domain, epoch int32, ids []uuid.UU
 	_, _ = pipe.Exec(ctx) // looked up again the next time
 }
 
-func cacheKey(domain, epoch int32, id uuid.UUID) string {
-	return "crawl:known:" + strconv.Itoa(int(domain)) + ":" + strconv.Itoa(int(epoch)) + ":" + string(id[:])
+func cacheKey(domain, epoch int, id uuid.UUID) string {
+	return "crawl:known:" + strconv.Itoa(domain) + ":" + strconv.Itoa(epoch) + ":" + string(id[:])
 }

@@ -20,7 +20,7 @@ func TestMain(m *testing.M) { enginetest.Main(m) }
 func names(from, count int) []crawl.URLKey {
 	out := make([]crawl.URLKey, count)
 	for i := range out {
-		out[i] = crawl.URLKey{DomainID: int32(i % 7), ID: uuid.NewSHA1(uuid.Nil, fmt.Append(nil, from+i))}
+		out[i] = crawl.URLKey{DomainID: i % 7, ID: uuid.NewSHA1(uuid.Nil, fmt.Append(nil, from+i))}
 	}
 	return out
 }
@@ -109,7 +109,7 @@ func TestIndex_MaybeAsksStore(t *testing.T) {
 		[]crawl.DiscoveredURL{{DomainID: d.ID, URL: there, Kind: crawl.Article, Rank: 3}}); err != nil {
 		t.Fatal(err)
 	}
-	want := func(epoch int32, first, second bool) {
+	want := func(epoch int, first, second bool) {
 		t.Helper()
 		fresh, err := k.New(t.Context(), d.ID, epoch, ids)
 		if err != nil || fresh[0] != first || fresh[1] != second {

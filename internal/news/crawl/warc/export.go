@@ -15,7 +15,7 @@ import (
 // Store lists stored page versions.
 type Store interface {
 	GetCrawlDomain(ctx context.Context, domain string) (crawl.Domain, error)
-	ListVersions(ctx context.Context, domain int32, from, to time.Time, after crawl.PageVersion,
+	ListVersions(ctx context.Context, domain int, from, to time.Time, after crawl.PageVersion,
 		limit int) ([]crawl.PageVersion, error)
 }
 

@@ -27,7 +27,7 @@ type CallbackStore interface {
 		retryAfter time.Duration) (ok bool, err error)
 	DeleteHubSubscription(ctx context.Context, feed crawl.URLKey) error
 	GetCrawlDomain(ctx context.Context, domain string) (crawl.Domain, error)
-	GetURL(ctx context.Context, domain int32, id uuid.UUID) (u crawl.URL, known bool, err error)
+	GetURL(ctx context.Context, domain int, id uuid.UUID) (u crawl.URL, known bool, err error)
 	// RecordHubDelivery stores the time of a delivery, makes the domain due, and the feed as
 	// well if poll is set.
 	RecordHubDelivery(ctx context.Context, s Subscription, deliveringFor time.Duration, poll bool) error

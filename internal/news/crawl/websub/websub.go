@@ -83,7 +83,7 @@ func openKey(sealer *secret.Sealer, s Subscription) (key, error) {
 
 // FeedStore stores which feeds name hubs.
 type FeedStore interface {
-	PushedFeeds(ctx context.Context, domain int32, limit int) ([]crawl.PushedFeed, error)
+	PushedFeeds(ctx context.Context, domain int, limit int) ([]crawl.PushedFeed, error)
 	// UpsertHubSubscription stores a new subscription, which replaces one to another hub or
 	// topic.
 	UpsertHubSubscription(ctx context.Context, s Subscription) error
@@ -102,7 +102,7 @@ type Subscriptions struct {
 const maxFeeds = 1000
 
 // PushedFeeds returns the feeds of a domain with a subscription.
-func (s *Subscriptions) PushedFeeds(ctx context.Context, domain int32) ([]crawl.PushedFeed, error) {
+func (s *Subscriptions) PushedFeeds(ctx context.Context, domain int) ([]crawl.PushedFeed, error) {
 	return s.Store.PushedFeeds(ctx, domain, maxFeeds)
 }
 

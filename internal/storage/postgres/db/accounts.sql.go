@@ -119,8 +119,8 @@ type ChangeAccountParams struct {
 	IsDefault    *bool
 	Label        *string
 	Color        *string
-	Utm          []byte
-	SetSettings  []byte
+	Utm          json.RawMessage
+	SetSettings  json.RawMessage
 	DropSettings []string
 	ID           uuid.UUID
 	WorkspaceID  uuid.UUID
@@ -745,7 +745,7 @@ where status = 'connected' and refresh_due_at <= clock_timestamp()
 order by refresh_due_at limit $1
 `
 
-func (q *Queries) RefreshesDue(ctx context.Context, batch int32) ([]uuid.UUID, error) {
+func (q *Queries) RefreshesDue(ctx context.Context, batch int) ([]uuid.UUID, error) {
 	rows, err := q.db.Query(ctx, refreshesDue, batch)
 	if err != nil {
 		return nil, err
@@ -948,7 +948,7 @@ type UpsertAccountParams struct {
 	Settings         json.RawMessage
 	App              string
 	ConnectedBy      *uuid.UUID
-	Notes            []byte
+	Notes            json.RawMessage
 }
 
 // No row: the account is stored under another id, so its token was sealed for the wrong

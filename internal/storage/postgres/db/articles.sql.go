@@ -20,8 +20,8 @@ update site_selectors set state = 'active', activated_at = clock_timestamp(), en
 `
 
 type ActivateSelectorsParams struct {
-	DomainID int32
-	Version  int32
+	DomainID int
+	Version  int
 }
 
 func (q *Queries) ActivateSelectors(ctx context.Context, arg ActivateSelectorsParams) error {
@@ -33,7 +33,7 @@ const activeSelectors = `-- name: ActiveSelectors :one
 select domain_id, version, config, created_by, actor, state, reason, end_reason, scores, pages, created_at, activated_at, ended_at from site_selectors where domain_id = $1 and state = 'active'
 `
 
-func (q *Queries) ActiveSelectors(ctx context.Context, domainID int32) (SiteSelector, error) {
+func (q *Queries) ActiveSelectors(ctx context.Context, domainID int) (SiteSelector, error) {
 	row := q.db.QueryRow(ctx, activeSelectors, domainID)
 	var i SiteSelector
 	err := row.Scan(
@@ -66,12 +66,12 @@ where domain_id = $6
 `
 
 type AddPageCountsParams struct {
-	Articles    int32
-	NonArticles int32
-	Failed      int32
+	Articles    int
+	NonArticles int
+	Failed      int
 	Reason      string
 	Error       string
-	DomainID    int32
+	DomainID    int
 }
 
 func (q *Queries) AddPageCounts(ctx context.Context, arg AddPageCountsParams) error {
@@ -115,12 +115,12 @@ type AlsoReportedByParams struct {
 	GroupID     uuid.UUID
 	ID          uuid.UUID
 	WorkspaceID uuid.UUID
-	PageSize    int32
+	PageSize    int
 }
 
 type AlsoReportedByRow struct {
 	ID           uuid.UUID
-	DomainID     int32
+	DomainID     int
 	Domain       string
 	Url          string
 	CanonicalUrl string
@@ -213,7 +213,7 @@ select id, domain_id, url_id, page_id, url, canonical_url, title, authors, publi
 `
 
 type ArticleByURLParams struct {
-	DomainID int32
+	DomainID int
 	UrlID    uuid.UUID
 }
 
@@ -334,12 +334,12 @@ select a.id, a.domain_id, a.url_id, a.page_id, a.url, a.canonical_url, a.title, 
 
 type ArticlesAfterParams struct {
 	AfterID uuid.UUID
-	Batch   int32
+	Batch   int
 }
 
 type ArticlesAfterRow struct {
 	ID              uuid.UUID
-	DomainID        int32
+	DomainID        int
 	UrlID           uuid.UUID
 	PageID          uuid.UUID
 	Url             string
@@ -366,13 +366,13 @@ type ArticlesAfterRow struct {
 	Noai            bool
 	TdmReserved     bool
 	TdmPolicy       string
-	Origins         []byte
+	Origins         json.RawMessage
 	ContentHash     string
 	Simhash         int64
 	GroupID         uuid.UUID
 	ObjectKey       string
 	FetchedAt       time.Time
-	SelectorVersion int32
+	SelectorVersion int
 	Version         int64
 	UpdatedAt       time.Time
 	RemovedAt       *time.Time
@@ -449,7 +449,7 @@ select a.id, a.domain_id, a.url_id, a.page_id, a.url, a.canonical_url, a.title, 
 
 type ArticlesByIDsRow struct {
 	ID              uuid.UUID
-	DomainID        int32
+	DomainID        int
 	UrlID           uuid.UUID
 	PageID          uuid.UUID
 	Url             string
@@ -476,13 +476,13 @@ type ArticlesByIDsRow struct {
 	Noai            bool
 	TdmReserved     bool
 	TdmPolicy       string
-	Origins         []byte
+	Origins         json.RawMessage
 	ContentHash     string
 	Simhash         int64
 	GroupID         uuid.UUID
 	ObjectKey       string
 	FetchedAt       time.Time
-	SelectorVersion int32
+	SelectorVersion int
 	Version         int64
 	UpdatedAt       time.Time
 	RemovedAt       *time.Time
@@ -574,12 +574,12 @@ type ArticlesOfWorkspaceParams struct {
 	ToTime      time.Time
 	BeforeTime  time.Time
 	BeforeID    uuid.UUID
-	PageSize    int32
+	PageSize    int
 }
 
 type ArticlesOfWorkspaceRow struct {
 	ID           uuid.UUID
-	DomainID     int32
+	DomainID     int
 	Domain       string
 	Url          string
 	CanonicalUrl string
@@ -715,7 +715,7 @@ select count(*) from (select 1 from crawled_pages where leased_until <= clock_ti
 `
 
 // Pages that are not extracted yet, counted up to a limit.
-func (q *Queries) CountWaitingPages(ctx context.Context, maxCount int32) (int64, error) {
+func (q *Queries) CountWaitingPages(ctx context.Context, maxCount int) (int64, error) {
 	row := q.db.QueryRow(ctx, countWaitingPages, maxCount)
 	var count int64
 	err := row.Scan(&count)
@@ -729,8 +729,8 @@ update site_selectors set state = $1, end_reason = $2, ended_at = clock_timestam
 
 type DeactivateSelectorsParams struct {
 	State     SelectorState
-	EndReason []byte
-	DomainID  int32
+	EndReason json.RawMessage
+	DomainID  int
 }
 
 // Ends the active version.
@@ -754,7 +754,7 @@ delete from crawled_pages where id = $1 and attempts = $2
 
 type DeleteCrawledPageParams struct {
 	ID       int64
-	Attempts int16
+	Attempts int
 }
 
 // No row: the page was leased to another worker.
@@ -771,7 +771,7 @@ delete from pages_without_article where domain_id = $1 and url_id = $2
 `
 
 type DeletePageWithoutArticleParams struct {
-	DomainID int32
+	DomainID int
 	UrlID    uuid.UUID
 }
 
@@ -786,7 +786,7 @@ select id, domain_id, url_id, page_id, url, canonical_url, title, authors, publi
 `
 
 type FindMovedArticleParams struct {
-	DomainID int32
+	DomainID int
 	PageID   uuid.UUID
 }
 
@@ -848,14 +848,14 @@ where d.id = $3
 type GetPageHeaderParams struct {
 	UrlID     uuid.UUID
 	FetchedAt time.Time
-	DomainID  int32
+	DomainID  int
 }
 
 type GetPageHeaderRow struct {
 	Domain   string
 	Rules    json.RawMessage
 	FinalUrl string
-	Header   []byte
+	Header   json.RawMessage
 }
 
 // The response headers of a page version, if it still exists, and its domain.
@@ -909,8 +909,8 @@ select domain_id, version, config, created_by, actor, state, reason, end_reason,
 `
 
 type GetSelectorsParams struct {
-	DomainID int32
-	Version  int32
+	DomainID int
+	Version  int
 }
 
 func (q *Queries) GetSelectors(ctx context.Context, arg GetSelectorsParams) (SiteSelector, error) {
@@ -938,7 +938,7 @@ const getSiteMonitor = `-- name: GetSiteMonitor :one
 select domain_id, monitor, time_zone, learning_enabled, requested_action, action_field, action_reason, action_requested_at, pages, articles, non_articles, no_article_reasons, failed, last_error, last_error_at, updated_at from site_monitors where domain_id = $1
 `
 
-func (q *Queries) GetSiteMonitor(ctx context.Context, domainID int32) (SiteMonitor, error) {
+func (q *Queries) GetSiteMonitor(ctx context.Context, domainID int) (SiteMonitor, error) {
 	row := q.db.QueryRow(ctx, getSiteMonitor, domainID)
 	var i SiteMonitor
 	err := row.Scan(
@@ -970,15 +970,15 @@ where d.id = $1
 `
 
 type GetSiteSelectorsRow struct {
-	ID       int32
+	ID       int
 	Domain   string
 	TimeZone string
-	Version  int32
-	Config   []byte
+	Version  int
+	Config   json.RawMessage
 }
 
 // The settings and active selectors of a site.
-func (q *Queries) GetSiteSelectors(ctx context.Context, id int32) (GetSiteSelectorsRow, error) {
+func (q *Queries) GetSiteSelectors(ctx context.Context, id int) (GetSiteSelectorsRow, error) {
 	row := q.db.QueryRow(ctx, getSiteSelectors, id)
 	var i GetSiteSelectorsRow
 	err := row.Scan(
@@ -1012,7 +1012,7 @@ select exists (select 1 from crawled_pages c where c.domain_id = $1 and c.url_id
 `
 
 type HasOlderCrawledPageParams struct {
-	DomainID int32
+	DomainID int
 	UrlID    uuid.UUID
 	ID       int64
 }
@@ -1040,7 +1040,7 @@ values ($1, $2, $3, $4, $5, $6, $7, $8, $9,
 
 type InsertArticleParams struct {
 	ID              uuid.UUID
-	DomainID        int32
+	DomainID        int
 	UrlID           uuid.UUID
 	PageID          uuid.UUID
 	Url             string
@@ -1059,13 +1059,13 @@ type InsertArticleParams struct {
 	Tags            []string
 	Language        string
 	SiteName        string
-	Origins         []byte
+	Origins         json.RawMessage
 	ContentHash     string
 	Simhash         int64
 	GroupID         uuid.UUID
 	ObjectKey       string
 	FetchedAt       time.Time
-	SelectorVersion int32
+	SelectorVersion int
 	Access          ArticleAccess
 	Noindex         bool
 	Noarchive       bool
@@ -1167,8 +1167,8 @@ select distinct s.workspace_id, $1::text, $2::text, $3::jsonb from seeds s where
 type InsertSelectorEventsParams struct {
 	Type     string
 	Actor    string
-	Data     []byte
-	DomainID int32
+	Data     json.RawMessage
+	DomainID int
 }
 
 // Raises an event in every workspace that has seeds on the domain.
@@ -1188,14 +1188,14 @@ values ($1, $2, $3, $4, $5, $6, $7, $8) returning domain_id, version, config, cr
 `
 
 type InsertSelectorsParams struct {
-	DomainID  int32
-	Version   int32
-	Config    []byte
+	DomainID  int
+	Version   int
+	Config    json.RawMessage
 	CreatedBy SelectorCreator
 	Actor     string
-	Reason    []byte
-	Scores    []byte
-	Pages     int32
+	Reason    json.RawMessage
+	Scores    json.RawMessage
+	Pages     int
 }
 
 func (q *Queries) InsertSelectors(ctx context.Context, arg InsertSelectorsParams) (SiteSelector, error) {
@@ -1239,7 +1239,7 @@ returning c.id, c.article_id, c.kind, c.changed_at, c.attempts, c.leased_until, 
 
 type LeaseArticleChangesParams struct {
 	Seconds float64
-	Batch   int32
+	Batch   int
 }
 
 // Leases changes to an indexer. A change that is not completed before its lease
@@ -1278,8 +1278,8 @@ order by fetched_at desc limit $2
 `
 
 type ListPagesWithoutArticleParams struct {
-	DomainID int32
-	Batch    int32
+	DomainID int
+	Batch    int
 }
 
 type ListPagesWithoutArticleRow struct {
@@ -1324,7 +1324,7 @@ where article_id = $1 and version < $2 order by version desc limit $3
 type ListRevisionsParams struct {
 	ArticleID uuid.UUID
 	Before    int64
-	PageSize  int32
+	PageSize  int
 }
 
 type ListRevisionsRow struct {
@@ -1333,8 +1333,8 @@ type ListRevisionsRow struct {
 	Changed         []string
 	Title           string
 	ContentHash     string
-	SelectorVersion int32
-	Characters      int32
+	SelectorVersion int
+	Characters      int
 }
 
 func (q *Queries) ListRevisions(ctx context.Context, arg ListRevisionsParams) ([]ListRevisionsRow, error) {
@@ -1370,9 +1370,9 @@ select domain_id, version, config, created_by, actor, state, reason, end_reason,
 `
 
 type ListSelectorsParams struct {
-	DomainID int32
-	Before   int32
-	PageSize int32
+	DomainID int
+	Before   int
+	PageSize int
 }
 
 func (q *Queries) ListSelectors(ctx context.Context, arg ListSelectorsParams) ([]SiteSelector, error) {
@@ -1415,7 +1415,7 @@ select pg_advisory_xact_lock(827193, k) from (select unnest($1::int[]) as k orde
 
 // Serializes writers of near-duplicates: similar SimHashes share a 16-bit part and
 // therefore a lock. Locks are taken in a fixed order, before any row lock.
-func (q *Queries) LockSimilar(ctx context.Context, parts []int32) error {
+func (q *Queries) LockSimilar(ctx context.Context, parts []int) error {
 	_, err := q.db.Exec(ctx, lockSimilar, parts)
 	return err
 }
@@ -1427,7 +1427,7 @@ returning domain_id, monitor, time_zone, learning_enabled, requested_action, act
 `
 
 // Locks the row of a site and creates it if needed.
-func (q *Queries) LockSiteMonitor(ctx context.Context, domainID int32) (SiteMonitor, error) {
+func (q *Queries) LockSiteMonitor(ctx context.Context, domainID int) (SiteMonitor, error) {
 	row := q.db.QueryRow(ctx, lockSiteMonitor, domainID)
 	var i SiteMonitor
 	err := row.Scan(
@@ -1461,7 +1461,7 @@ returning id
 type MarkArticlesRemovedParams struct {
 	RemovedAt time.Time
 	MovedTo   *uuid.UUID
-	DomainID  int32
+	DomainID  int
 	PageID    uuid.UUID
 }
 
@@ -1504,13 +1504,13 @@ order by distance, id limit 1
 type NearestArticleParams struct {
 	Simhash int64
 	ID      uuid.UUID
-	Near    int32
+	Near    int
 }
 
 type NearestArticleRow struct {
 	ID       uuid.UUID
 	GroupID  uuid.UUID
-	Distance int32
+	Distance int
 }
 
 // The nearest article within change.MaxNearDistance bits; ties go to the oldest.
@@ -1525,9 +1525,9 @@ const nextSelectorVersion = `-- name: NextSelectorVersion :one
 select (coalesce(max(version), 0) + 1)::int from site_selectors where domain_id = $1
 `
 
-func (q *Queries) NextSelectorVersion(ctx context.Context, domainID int32) (int32, error) {
+func (q *Queries) NextSelectorVersion(ctx context.Context, domainID int) (int, error) {
 	row := q.db.QueryRow(ctx, nextSelectorVersion, domainID)
-	var column_1 int32
+	var column_1 int
 	err := row.Scan(&column_1)
 	return column_1, err
 }
@@ -1541,7 +1541,7 @@ where m.requested_action <> 'none'
 
 type OverdueSelectorActionsParams struct {
 	Seconds float64
-	Batch   int32
+	Batch   int
 }
 
 // Sites whose requested action was not done for a while, the oldest request first.
@@ -1573,7 +1573,7 @@ on conflict (domain_id, url_id) do update set url = excluded.url, fetched_at = e
 `
 
 type PutPageWithoutArticleParams struct {
-	DomainID  int32
+	DomainID  int
 	UrlID     uuid.UUID
 	Url       string
 	FetchedAt time.Time
@@ -1599,8 +1599,8 @@ select id, url, page_id, object_key, fetched_at from articles where domain_id = 
 `
 
 type RecentArticlePagesParams struct {
-	DomainID int32
-	Batch    int32
+	DomainID int
+	Batch    int
 }
 
 type RecentArticlePagesRow struct {
@@ -1646,7 +1646,7 @@ update crawled_pages set leased_until = clock_timestamp() + make_interval(secs =
 type ReleaseCrawledPageParams struct {
 	Seconds  float64
 	ID       int64
-	Attempts int16
+	Attempts int
 }
 
 // Returns a page to the queue after a temporary failure, which does not count as an
@@ -1680,8 +1680,8 @@ where domain_id = $4
 type RequestSelectorActionParams struct {
 	Action   SelectorAction
 	Field    string
-	Reason   []byte
-	DomainID int32
+	Reason   json.RawMessage
+	DomainID int
 }
 
 func (q *Queries) RequestSelectorAction(ctx context.Context, arg RequestSelectorActionParams) error {
@@ -1728,8 +1728,8 @@ update site_monitors set monitor = $1, updated_at = clock_timestamp() where doma
 `
 
 type SaveSiteMonitorParams struct {
-	Monitor  []byte
-	DomainID int32
+	Monitor  json.RawMessage
+	DomainID int
 }
 
 func (q *Queries) SaveSiteMonitor(ctx context.Context, arg SaveSiteMonitorParams) error {
@@ -1788,13 +1788,13 @@ type UpdateArticleParams struct {
 	Tags            []string
 	Language        string
 	SiteName        string
-	Origins         []byte
+	Origins         json.RawMessage
 	ContentHash     string
 	Simhash         int64
 	GroupID         uuid.UUID
 	ObjectKey       string
 	FetchedAt       time.Time
-	SelectorVersion int32
+	SelectorVersion int
 	Version         int64
 	Access          ArticleAccess
 	Noindex         bool
@@ -1854,7 +1854,7 @@ update site_monitors set time_zone = $1, learning_enabled = $2, updated_at = clo
 type UpdateExtractionSettingsParams struct {
 	TimeZone        string
 	LearningEnabled bool
-	DomainID        int32
+	DomainID        int
 }
 
 func (q *Queries) UpdateExtractionSettings(ctx context.Context, arg UpdateExtractionSettingsParams) error {

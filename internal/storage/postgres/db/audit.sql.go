@@ -75,7 +75,7 @@ type ListAuditParams struct {
 	FromTime    *time.Time
 	ToTime      *time.Time
 	Before      *int64
-	PageSize    int32
+	PageSize    int
 }
 
 type ListAuditRow struct {

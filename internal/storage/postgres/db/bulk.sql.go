@@ -114,7 +114,7 @@ type InsertPostsParams struct {
 	AttachmentUrls  []string
 	Threads         []string
 	Options         []string
-	LateLimits      []int32
+	LateLimits      []int
 	ThreadIds       []uuid.UUID
 	ThreadParentIds []uuid.UUID
 	Languages       []string

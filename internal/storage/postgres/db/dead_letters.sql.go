@@ -119,7 +119,7 @@ type DeadLettersParams struct {
 	TargetStatus *string
 	BeforeTime   *time.Time
 	BeforeID     *uuid.UUID
-	PageSize     int32
+	PageSize     int
 }
 
 type DeadLettersRow struct {
@@ -127,7 +127,7 @@ type DeadLettersRow struct {
 	PostID        uuid.UUID
 	AccountID     uuid.UUID
 	Status        TargetStatus
-	Attempts      int32
+	Attempts      int
 	Fence         int64
 	ClaimedUntil  *time.Time
 	RemoteID      *string
@@ -142,7 +142,7 @@ type DeadLettersRow struct {
 	Override      json.RawMessage
 	Fingerprint   []byte
 	ListedAt      time.Time
-	Differences   []byte
+	Differences   json.RawMessage
 	NeedsReview   bool
 	DeletedAt     *time.Time
 	Reason        string
@@ -384,7 +384,7 @@ limit $1
 
 // Posts that failed because of an invalid token of an account that was reconnected
 // since.
-func (q *Queries) ReconnectedPosts(ctx context.Context, batch int32) ([]uuid.UUID, error) {
+func (q *Queries) ReconnectedPosts(ctx context.Context, batch int) ([]uuid.UUID, error) {
 	rows, err := q.db.Query(ctx, reconnectedPosts, batch)
 	if err != nil {
 		return nil, err

@@ -241,7 +241,7 @@ type InsertSubscriptionParams struct {
 	Email            string
 	Language         string
 	Token            string
-	MaxSubscriptions int32
+	MaxSubscriptions int
 }
 
 // No row: the site has too many.
@@ -278,7 +278,7 @@ select id, workspace_id, site_id, kind, hour, views, usual, created_at from site
 type ListAlertsParams struct {
 	SiteID      uuid.UUID
 	WorkspaceID uuid.UUID
-	PageSize    int32
+	PageSize    int
 }
 
 func (q *Queries) ListAlerts(ctx context.Context, arg ListAlertsParams) ([]SiteAlert, error) {
@@ -370,7 +370,7 @@ delete from emails where status in ('sent', 'dead')
   and created_at < clock_timestamp() - make_interval(days => $1::int)
 `
 
-func (q *Queries) PruneEmails(ctx context.Context, retentionDays int32) error {
+func (q *Queries) PruneEmails(ctx context.Context, retentionDays int) error {
 	_, err := q.db.Exec(ctx, pruneEmails, retentionDays)
 	return err
 }

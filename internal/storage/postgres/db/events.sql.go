@@ -40,7 +40,7 @@ order by id limit $3
 type EventsAfterParams struct {
 	PostID   uuid.UUID
 	AfterID  int64
-	PageSize int32
+	PageSize int
 }
 
 func (q *Queries) EventsAfter(ctx context.Context, arg EventsAfterParams) ([]PostEvent, error) {
@@ -184,7 +184,7 @@ type WorkspaceEventsParams struct {
 	WorkspaceID uuid.UUID
 	AfterTx     uint64
 	AfterID     int64
-	PageSize    int32
+	PageSize    int
 }
 
 type WorkspaceEventsRow struct {

@@ -7,6 +7,7 @@ package db
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/google/uuid"
 )
@@ -64,7 +65,7 @@ where id = $4 and status in ('pending', 'running')
 `
 
 type FinishExportParams struct {
-	Progress         []byte
+	Progress         json.RawMessage
 	Bytes            int64
 	RetentionSeconds float64
 	ID               uuid.UUID
@@ -155,7 +156,7 @@ where id = $2 and status in ('pending', 'running')
 `
 
 type UpdateExportProgressParams struct {
-	Progress []byte
+	Progress json.RawMessage
 	ID       uuid.UUID
 }
 

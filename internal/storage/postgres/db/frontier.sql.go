@@ -45,7 +45,7 @@ select unnest($1::int[]), unnest($2::uuid[]), unnest($3::timestamptz[]), unnest(
 `
 
 type AddCrawledPagesParams struct {
-	DomainIds []int32
+	DomainIds []int
 	UrlIds    []uuid.UUID
 	Fetched   []time.Time
 	Urls      []string
@@ -76,8 +76,8 @@ update crawl_domains set budget_used = budget_used + $1 where id = $2
 `
 
 type AddDomainBudgetUseParams struct {
-	N  int32
-	ID int32
+	N  int
+	ID int
 }
 
 func (q *Queries) AddDomainBudgetUse(ctx context.Context, arg AddDomainBudgetUseParams) error {
@@ -93,8 +93,8 @@ where s.number = spent.number
 `
 
 type AddSeedBudgetUseParams struct {
-	Numbers []int32
-	Counts  []int32
+	Numbers []int
+	Counts  []int
 }
 
 func (q *Queries) AddSeedBudgetUse(ctx context.Context, arg AddSeedBudgetUseParams) error {
@@ -112,18 +112,18 @@ returning domain_id, id
 `
 
 type AddURLsParams struct {
-	DomainIds   []int32
+	DomainIds   []int
 	Ids         []uuid.UUID
 	Urls        []string
 	Kinds       []string
-	Ranks       []int16
-	Depths      []int16
-	SeedNumbers []int32
-	Intervals   []int32
+	Ranks       []int
+	Depths      []int
+	SeedNumbers []int
+	Intervals   []int
 }
 
 type AddURLsRow struct {
-	DomainID int32
+	DomainID int
 	ID       uuid.UUID
 }
 
@@ -167,12 +167,12 @@ select unnest($1::int[]), unnest($2::uuid[]), unnest($3::timestamptz[]),
 `
 
 type AddVersionsParams struct {
-	DomainIds   []int32
+	DomainIds   []int
 	UrlIds      []uuid.UUID
 	Fetched     []time.Time
-	Statuses    []int16
-	Bytes       []int32
-	StoredBytes []int32
+	Statuses    []int
+	Bytes       []int
+	StoredBytes []int
 	Kinds       []string
 	Raw         []string
 	FinalUrls   []string
@@ -202,7 +202,7 @@ update crawl_domains set not_before = greatest(not_before, clock_timestamp() + m
 
 type BlockDomainParams struct {
 	Seconds float64
-	ID      int32
+	ID      int
 }
 
 func (q *Queries) BlockDomain(ctx context.Context, arg BlockDomainParams) error {
@@ -229,16 +229,16 @@ where d.id = c.id
 `
 
 type CountFetchesParams struct {
-	Ids           []int32
-	Fetches       []int32
-	Stores        []int32
-	Unchanges     []int32
-	Fails         []int32
-	TimeoutCounts []int32
-	Exclusions    []int32
+	Ids           []int
+	Fetches       []int
+	Stores        []int
+	Unchanges     []int
+	Fails         []int
+	TimeoutCounts []int
+	Exclusions    []int
 	ByteCounts    []int64
 	Response      []float64
-	Hubs          []int32
+	Hubs          []int
 	News          []float64
 	DueIn         []float64
 }
@@ -285,7 +285,7 @@ type CountURLsByStateRow struct {
 	Leased int64
 }
 
-func (q *Queries) CountURLsByState(ctx context.Context, domainID int32) ([]CountURLsByStateRow, error) {
+func (q *Queries) CountURLsByState(ctx context.Context, domainID int) ([]CountURLsByStateRow, error) {
 	rows, err := q.db.Query(ctx, countURLsByState, domainID)
 	if err != nil {
 		return nil, err
@@ -316,11 +316,11 @@ select last_status, count(*) as urls from urls where domain_id = $1 and last_sta
 `
 
 type CountURLsByStatusRow struct {
-	LastStatus int16
+	LastStatus int
 	Urls       int64
 }
 
-func (q *Queries) CountURLsByStatus(ctx context.Context, domainID int32) ([]CountURLsByStatusRow, error) {
+func (q *Queries) CountURLsByStatus(ctx context.Context, domainID int) ([]CountURLsByStatusRow, error) {
 	rows, err := q.db.Query(ctx, countURLsByStatus, domainID)
 	if err != nil {
 		return nil, err
@@ -354,7 +354,7 @@ delete from page_versions where domain_id = $1 and url_id = $2 and fetched_at = 
 `
 
 type DeleteVersionParams struct {
-	DomainID  int32
+	DomainID  int
 	UrlID     uuid.UUID
 	FetchedAt time.Time
 }
@@ -370,7 +370,7 @@ delete from urls where domain_id = $1 and (state <> 'stored' or kind <> 'article
 
 // Deletes hubs and pages that were not stored. Stored pages stay known, so that
 // they do not count as new.
-func (q *Queries) EmptyFrontier(ctx context.Context, domainID int32) (int64, error) {
+func (q *Queries) EmptyFrontier(ctx context.Context, domainID int) (int64, error) {
 	result, err := q.db.Exec(ctx, emptyFrontier, domainID)
 	if err != nil {
 		return 0, err
@@ -422,7 +422,7 @@ select coalesce(greatest(extract(epoch from min(first.due_at) - clock_timestamp(
 `
 
 // Seconds until the domain's first URL is due; -1: never.
-func (q *Queries) GetNextDueIn(ctx context.Context, domainID int32) (float64, error) {
+func (q *Queries) GetNextDueIn(ctx context.Context, domainID int) (float64, error) {
 	row := q.db.QueryRow(ctx, getNextDueIn, domainID)
 	var seconds float64
 	err := row.Scan(&seconds)
@@ -445,7 +445,7 @@ select domain_id, id, due_at, lease, found_at, last_crawl, changed_at, simhash, 
 `
 
 type GetURLParams struct {
-	DomainID int32
+	DomainID int
 	ID       uuid.UUID
 }
 
@@ -504,7 +504,7 @@ type GetWeeklyStatsRow struct {
 
 // Articles of the last week: duplicates, and how long it took to discover those
 // that were published after the domain was added.
-func (q *Queries) GetWeeklyStats(ctx context.Context, domainID int32) (GetWeeklyStatsRow, error) {
+func (q *Queries) GetWeeklyStats(ctx context.Context, domainID int) (GetWeeklyStatsRow, error) {
 	row := q.db.QueryRow(ctx, getWeeklyStats, domainID)
 	var i GetWeeklyStatsRow
 	err := row.Scan(
@@ -564,7 +564,7 @@ const incrementEpoch = `-- name: IncrementEpoch :exec
 update crawl_domains set epoch = epoch + 1, next_due = clock_timestamp() where id = $1
 `
 
-func (q *Queries) IncrementEpoch(ctx context.Context, id int32) error {
+func (q *Queries) IncrementEpoch(ctx context.Context, id int) error {
 	_, err := q.db.Exec(ctx, incrementEpoch, id)
 	return err
 }
@@ -580,7 +580,7 @@ returning c.id, c.domain_id, c.url_id, c.fetched_at, c.url, c.object_key, c.foun
 
 type LeaseCrawledPagesParams struct {
 	Seconds float64
-	Batch   int32
+	Batch   int
 }
 
 func (q *Queries) LeaseCrawledPages(ctx context.Context, arg LeaseCrawledPagesParams) ([]CrawledPage, error) {
@@ -674,10 +674,10 @@ returning u.domain_id, u.id, u.due_at, u.lease, u.found_at, u.last_crawl, u.chan
 type LeaseRanksParams struct {
 	Lease    uuid.UUID
 	Seconds  float64
-	DomainID int32
-	FromRank int32
-	ToRank   int32
-	Batch    int32
+	DomainID int
+	FromRank int
+	ToRank   int
+	Batch    int
 }
 
 // Leases the due URLs of some ranks, lowest rank first, with one index probe per
@@ -739,19 +739,19 @@ select id from crawl_domains where id > $1 order by id limit $2
 `
 
 type ListCrawlDomainIDsParams struct {
-	After int32
-	Batch int32
+	After int
+	Batch int
 }
 
-func (q *Queries) ListCrawlDomainIDs(ctx context.Context, arg ListCrawlDomainIDsParams) ([]int32, error) {
+func (q *Queries) ListCrawlDomainIDs(ctx context.Context, arg ListCrawlDomainIDsParams) ([]int, error) {
 	rows, err := q.db.Query(ctx, listCrawlDomainIDs, arg.After, arg.Batch)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []int32
+	var items []int
 	for rows.Next() {
-		var id int32
+		var id int
 		if err := rows.Scan(&id); err != nil {
 			return nil, err
 		}
@@ -774,7 +774,7 @@ order by next_due - make_interval(secs => 600 * score - least(response_ms, 6000)
 // The domains to crawl next, when there are more than can be crawled at once:
 // longest overdue first. Sites with frequent news move up to ten minutes ahead,
 // slow ones up to a minute back.
-func (q *Queries) ListDueDomains(ctx context.Context, batch int32) ([]string, error) {
+func (q *Queries) ListDueDomains(ctx context.Context, batch int) ([]string, error) {
 	rows, err := q.db.Query(ctx, listDueDomains, batch)
 	if err != nil {
 		return nil, err
@@ -800,14 +800,14 @@ order by last_crawl desc limit $2
 `
 
 type ListFetchErrorsParams struct {
-	DomainID int32
-	Batch    int32
+	DomainID int
+	Batch    int
 }
 
 type ListFetchErrorsRow struct {
 	Url        string
 	LastError  string
-	LastStatus int16
+	LastStatus int
 	State      UrlState
 	LastCrawl  *time.Time
 }
@@ -844,7 +844,7 @@ select id from urls where domain_id = $1 and id = any($2::uuid[])
 `
 
 type ListKnownURLsParams struct {
-	DomainID int32
+	DomainID int
 	Ids      []uuid.UUID
 }
 
@@ -879,14 +879,14 @@ limit $4
 `
 
 type ListOldVersionsParams struct {
-	DomainID    int32
-	MaxVersions int32
+	DomainID    int
+	MaxVersions int
 	Seconds     float64
-	Batch       int32
+	Batch       int
 }
 
 type ListOldVersionsRow struct {
-	DomainID  int32
+	DomainID  int
 	Domain    string
 	UrlID     uuid.UUID
 	FetchedAt time.Time
@@ -932,7 +932,7 @@ select url, canonical, content_hash from urls where domain_id = $1 and id = any(
 `
 
 type ListPageContentsParams struct {
-	DomainID int32
+	DomainID int
 	Ids      []uuid.UUID
 }
 
@@ -969,8 +969,8 @@ order by found_at desc limit $2
 `
 
 type ListParameterPagesParams struct {
-	DomainID int32
-	Batch    int32
+	DomainID int
+	Batch    int
 }
 
 type ListParameterPagesRow struct {
@@ -1006,9 +1006,9 @@ select url from urls where domain_id = $1 and rank = $2 and due_at is not null a
 `
 
 type ListSectionsParams struct {
-	DomainID int32
-	Rank     int16
-	Batch    int32
+	DomainID int
+	Rank     int
+	Batch    int
 }
 
 // Uses the index urls_due, in which sections have a rank of their own.
@@ -1037,13 +1037,13 @@ select domain_id, id from urls where (domain_id, id) > ($1::int, $2::uuid) order
 `
 
 type ListURLKeysParams struct {
-	DomainID int32
+	DomainID int
 	ID       uuid.UUID
-	Batch    int32
+	Batch    int
 }
 
 type ListURLKeysRow struct {
-	DomainID int32
+	DomainID int
 	ID       uuid.UUID
 }
 
@@ -1076,21 +1076,21 @@ order by v.fetched_at, v.url_id limit $6
 `
 
 type ListVersionsParams struct {
-	DomainID  int32
+	DomainID  int
 	FromTime  time.Time
 	ToTime    time.Time
 	AfterTime time.Time
 	AfterID   uuid.UUID
-	Batch     int32
+	Batch     int
 }
 
 type ListVersionsRow struct {
-	DomainID    int32
+	DomainID    int
 	UrlID       uuid.UUID
 	FetchedAt   time.Time
-	Status      int16
-	Bytes       int32
-	StoredBytes int32
+	Status      int
+	Bytes       int
+	StoredBytes int
 	Kind        UrlKind
 	RawHash     string
 	FinalUrl    string
@@ -1147,7 +1147,7 @@ order by d.domain limit $3
 type ListWorkspaceDomainsParams struct {
 	After       string
 	WorkspaceID uuid.UUID
-	PageSize    int32
+	PageSize    int
 }
 
 func (q *Queries) ListWorkspaceDomains(ctx context.Context, arg ListWorkspaceDomainsParams) ([]CrawlDomain, error) {
@@ -1199,7 +1199,7 @@ const lockDomain = `-- name: LockDomain :one
 select id, domain, paused_at, pause_reason, epoch, rules, score, response_ms, crawl_delay_ms, not_before, next_due, last_crawl, leased_until, budget_day, budget_used, fetched, stored, unchanged, failed, timeouts, excluded, bytes, created_at, render from crawl_domains where id = $1 for no key update
 `
 
-func (q *Queries) LockDomain(ctx context.Context, id int32) (CrawlDomain, error) {
+func (q *Queries) LockDomain(ctx context.Context, id int) (CrawlDomain, error) {
 	row := q.db.QueryRow(ctx, lockDomain, id)
 	var i CrawlDomain
 	err := row.Scan(
@@ -1237,7 +1237,7 @@ select id from crawl_domains where id = any($1::int[]) order by domain for no ke
 
 // Transactions that change seeds or URLs lock their domains first, in the order of
 // their names, which rules out deadlocks.
-func (q *Queries) LockDomains(ctx context.Context, ids []int32) error {
+func (q *Queries) LockDomains(ctx context.Context, ids []int) error {
 	_, err := q.db.Exec(ctx, lockDomains, ids)
 	return err
 }
@@ -1247,7 +1247,7 @@ select id from urls where domain_id = $1 and id = $2 and lease is null for updat
 `
 
 type LockUnleasedURLParams struct {
-	DomainID int32
+	DomainID int
 	ID       uuid.UUID
 }
 
@@ -1264,7 +1264,7 @@ update urls set due_at = clock_timestamp() where domain_id = $1 and id = $2 and 
 `
 
 type MakeURLDueParams struct {
-	DomainID int32
+	DomainID int
 	ID       uuid.UUID
 }
 
@@ -1313,16 +1313,16 @@ returning u.domain_id, u.id, f.lease::uuid as lease, u.found_at
 `
 
 type RecordURLsParams struct {
-	DomainIds   []int32
+	DomainIds   []int
 	Ids         []uuid.UUID
 	Leases      []uuid.UUID
 	Unscheduled []bool
 	DueIn       []float64
 	States      []string
-	Attempts    []int16
-	Statuses    []int16
-	Ranks       []int16
-	Intervals   []int32
+	Attempts    []int
+	Statuses    []int
+	Ranks       []int
+	Intervals   []int
 	Etags       []string
 	Modified    []string
 	Content     []string
@@ -1334,7 +1334,7 @@ type RecordURLsParams struct {
 }
 
 type RecordURLsRow struct {
-	DomainID int32
+	DomainID int
 	ID       uuid.UUID
 	Lease    uuid.UUID
 	FoundAt  time.Time
@@ -1393,7 +1393,7 @@ where u.domain_id = $1 and u.id = m.id and u.lease is null and u.kind = 'article
 `
 
 type RefreshURLsParams struct {
-	DomainID int32
+	DomainID int
 	Ids      []uuid.UUID
 	Updated  []time.Time
 }
@@ -1416,7 +1416,7 @@ where d.id = $1 returning d.next_due
 `
 
 // Sets next_due to the due time of the first URL.
-func (q *Queries) ReleaseDomain(ctx context.Context, id int32) (*time.Time, error) {
+func (q *Queries) ReleaseDomain(ctx context.Context, id int) (*time.Time, error) {
 	row := q.db.QueryRow(ctx, releaseDomain, id)
 	var next_due *time.Time
 	err := row.Scan(&next_due)
@@ -1430,7 +1430,7 @@ where domain_id = $2 and id = any($3::uuid[]) and lease = $4::uuid
 
 type ReleaseLeasesParams struct {
 	Seconds  float64
-	DomainID int32
+	DomainID int
 	Ids      []uuid.UUID
 	Lease    uuid.UUID
 }
@@ -1470,12 +1470,12 @@ returning paused_at, epoch
 
 type RenewDomainLeaseParams struct {
 	Seconds float64
-	ID      int32
+	ID      int
 }
 
 type RenewDomainLeaseRow struct {
 	PausedAt *time.Time
-	Epoch    int32
+	Epoch    int
 }
 
 func (q *Queries) RenewDomainLease(ctx context.Context, arg RenewDomainLeaseParams) (RenewDomainLeaseRow, error) {
@@ -1492,7 +1492,7 @@ where domain_id = $2 and id = any($3::uuid[]) and lease = $4::uuid
 
 type RenewLeasesParams struct {
 	Seconds  float64
-	DomainID int32
+	DomainID int
 	Ids      []uuid.UUID
 	Lease    uuid.UUID
 }
@@ -1545,7 +1545,7 @@ const runSeedsNow = `-- name: RunSeedsNow :execrows
 update seeds set next_crawl = clock_timestamp() where domain_id = $1 and status = 'active'
 `
 
-func (q *Queries) RunSeedsNow(ctx context.Context, domainID int32) (int64, error) {
+func (q *Queries) RunSeedsNow(ctx context.Context, domainID int) (int64, error) {
 	result, err := q.db.Exec(ctx, runSeedsNow, domainID)
 	if err != nil {
 		return 0, err
@@ -1558,8 +1558,8 @@ update crawl_domains set crawl_delay_ms = $1 where id = $2 and crawl_delay_ms <>
 `
 
 type SetCrawlDelayParams struct {
-	CrawlDelayMs int32
-	ID           int32
+	CrawlDelayMs int
+	ID           int
 }
 
 func (q *Queries) SetCrawlDelay(ctx context.Context, arg SetCrawlDelayParams) error {
@@ -1589,7 +1589,7 @@ select exists (select 1 from urls where domain_id = $1 and id = $2)
 `
 
 type URLExistsParams struct {
-	DomainID int32
+	DomainID int
 	ID       uuid.UUID
 }
 
@@ -1606,7 +1606,7 @@ update crawl_domains set rules = $1 where id = $2 and rules = $3
 
 type UpdateURLRulesParams struct {
 	Rules    json.RawMessage
-	ID       int32
+	ID       int
 	OldRules json.RawMessage
 }
 
@@ -1624,7 +1624,7 @@ select exists (select 1 from page_versions where domain_id = $1 and url_id = $2 
 `
 
 type VersionObjectInUseParams struct {
-	DomainID int32
+	DomainID int
 	UrlID    uuid.UUID
 	RawHash  string
 }

@@ -139,7 +139,7 @@ type InsertGroupParams struct {
 	AccountIds  []uuid.UUID
 	TimeZone    string
 	Slots       json.RawMessage
-	MaxGroups   int32
+	MaxGroups   int
 }
 
 // No row: the workspace has the maximum number of groups.

@@ -7,6 +7,7 @@ package db
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/google/uuid"
 )
@@ -41,8 +42,8 @@ type InsertLabelParams struct {
 	Kind        string
 	Name        string
 	Color       string
-	Utm         []byte
-	MaxLabels   int32
+	Utm         json.RawMessage
+	MaxLabels   int
 }
 
 // No row: the workspace has as many labels as it may have.
@@ -259,7 +260,7 @@ returning id, workspace_id, kind, name, color, utm, created_at, updated_at
 type UpdateLabelParams struct {
 	Name        string
 	Color       string
-	Utm         []byte
+	Utm         json.RawMessage
 	ID          uuid.UUID
 	WorkspaceID uuid.UUID
 }

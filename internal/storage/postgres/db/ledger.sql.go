@@ -22,7 +22,7 @@ having min(sent_at) is not null
 
 type UnresolvedSinceParams struct {
 	TargetID    uuid.UUID
-	Segment     int32
+	Segment     int
 	OperationID uuid.UUID
 }
 

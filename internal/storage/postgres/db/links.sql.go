@@ -7,6 +7,7 @@ package db
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/google/uuid"
 )
@@ -23,7 +24,7 @@ where l.code = $1
 
 type GetLinkRow struct {
 	Link Link
-	Utm  []byte
+	Utm  json.RawMessage
 }
 
 // The UTM parameters of a post's link: those of the post replace those of its campaign,
@@ -164,7 +165,7 @@ type ListLinksParams struct {
 	WorkspaceID uuid.UUID
 	PostID      *uuid.UUID
 	BeforeCode  string
-	PageSize    int32
+	PageSize    int
 }
 
 func (q *Queries) ListLinks(ctx context.Context, arg ListLinksParams) ([]Link, error) {

@@ -94,7 +94,7 @@ limit $3
 type DeletedMediaParams struct {
 	GraceSeconds float64
 	AfterID      uuid.UUID
-	Batch        int32
+	Batch        int
 }
 
 // A request that used a file just before it was deleted has created its post by now.
@@ -387,22 +387,22 @@ type InsertMediaParams struct {
 	Sha256          []byte
 	MimeType        string
 	Bytes           int64
-	Width           int32
-	Height          int32
+	Width           int
+	Height          int
 	FileName        string
 	AltText         string
 	Kind            string
-	Frames          int32
-	Pages           int32
+	Frames          int
+	Pages           int
 	DurationMs      int64
 	FrameRate       float64
 	BitRate         int64
 	VideoCodec      string
 	AudioCodec      string
-	AudioRate       int32
+	AudioRate       int
 	PixelFormat     string
-	Rotation        int32
-	Orientation     int32
+	Rotation        int
+	Orientation     int
 	SearchText      string
 	MetadataRemoved []string
 }
@@ -535,8 +535,8 @@ type InsertRenditionParams struct {
 	Sha256    []byte
 	MimeType  string
 	Bytes     int64
-	Width     int32
-	Height    int32
+	Width     int
+	Height    int
 }
 
 func (q *Queries) InsertRendition(ctx context.Context, arg InsertRenditionParams) error {
@@ -585,7 +585,7 @@ type ListMediaParams struct {
 	Patterns    []string
 	BeforeTime  *time.Time
 	BeforeID    *uuid.UUID
-	PageSize    int32
+	PageSize    int
 }
 
 func (q *Queries) ListMedia(ctx context.Context, arg ListMediaParams) ([]Medium, error) {
@@ -842,7 +842,7 @@ limit $2
 
 type OldMediaUploadsParams struct {
 	OlderThanSeconds float64
-	Batch            int32
+	Batch            int
 }
 
 func (q *Queries) OldMediaUploads(ctx context.Context, arg OldMediaUploadsParams) ([]MediaUpload, error) {
@@ -1079,7 +1079,7 @@ limit $3
 type UnusedMediaParams struct {
 	OlderThanSeconds float64
 	AfterID          uuid.UUID
-	Batch            int32
+	Batch            int
 }
 
 // Files of a certain age that no post, whatever its status, and no series uses.
@@ -1114,7 +1114,7 @@ limit $2
 
 type UnusedObjectsParams struct {
 	AfterKey string
-	Batch    int32
+	Batch    int
 }
 
 func (q *Queries) UnusedObjects(ctx context.Context, arg UnusedObjectsParams) ([]string, error) {

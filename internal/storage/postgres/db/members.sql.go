@@ -163,7 +163,7 @@ type ListMembersParams struct {
 	WorkspaceID uuid.UUID
 	AfterTime   *time.Time
 	AfterID     *uuid.UUID
-	PageSize    int32
+	PageSize    int
 }
 
 type ListMembersRow struct {

@@ -26,7 +26,7 @@ order by a.id limit $3
 type AccountsToMeasureParams struct {
 	Networks []string
 	Now      *time.Time
-	Rows     int32
+	Rows     int
 }
 
 // Connected accounts with due readings that are not paused. A new token or a changed
@@ -101,7 +101,7 @@ order by r.posted_at desc, c.remote_id
 type ClaimReadingsParams struct {
 	AccountID uuid.UUID
 	Now       *time.Time
-	Rows      int32
+	Rows      int
 	Claim     uuid.UUID
 	Until     time.Time
 }
@@ -318,14 +318,14 @@ type PostMetricsRow struct {
 	AccountID   uuid.UUID
 	Network     string
 	AccountName string
-	Segment     int32
+	Segment     int
 	RemoteID    string
 	RemoteUrl   *string
 	PostedAt    time.Time
 	State       string
 	MeasuredAt  *time.Time
 	DueAt       *time.Time
-	Latest      []byte
+	Latest      json.RawMessage
 }
 
 // The measured parts of a post, by account and part.
@@ -534,7 +534,7 @@ type PostReportPartsParams struct {
 	WorkspaceID uuid.UUID
 	FromTime    time.Time
 	ToTime      time.Time
-	Rows        int32
+	Rows        int
 }
 
 type PostReportPartsRow struct {
@@ -545,10 +545,10 @@ type PostReportPartsRow struct {
 	PostedAt    time.Time
 	Content     string
 	LabelIds    []uuid.UUID
-	Segment     int32
+	Segment     int
 	State       string
 	MeasuredAt  *time.Time
-	Latest      []byte
+	Latest      json.RawMessage
 	Targets     int64
 }
 
@@ -626,7 +626,7 @@ type RecordReadingParams struct {
 	MissingSince *time.Time
 	MeasuredAt   *time.Time
 	ChargedOn    pgtype.Date
-	Latest       []byte
+	Latest       json.RawMessage
 	AccountID    uuid.UUID
 	RemoteID     string
 	Claim        uuid.UUID
@@ -683,13 +683,13 @@ type SaveMeasuringParams struct {
 	Reason       string
 	Message      string
 	ResumeAt     *time.Time
-	Failures     int32
+	Failures     int
 	TokenVersion int64
 	Settings     json.RawMessage
 	MissingScope string
-	Refused      []byte
+	Refused      json.RawMessage
 	ChargedMonth pgtype.Date
-	ChargedReads int32
+	ChargedReads int
 	ReadAt       *time.Time
 }
 

@@ -1498,7 +1498,7 @@ type Account struct {
 	App              string
 	ConnectedBy      *uuid.UUID
 	Settings         json.RawMessage
-	Utm              []byte
+	Utm              json.RawMessage
 	TokenVersion     int64
 	Renewable        bool
 	ExpiresAt        *time.Time
@@ -1506,7 +1506,7 @@ type Account struct {
 	RefreshRolls     bool
 	LastRefreshAt    *time.Time
 	RefreshDueAt     *time.Time
-	RefreshFailures  int32
+	RefreshFailures  int
 	LeaseOwner       *uuid.UUID
 	LeaseUntil       *time.Time
 	CheckedAt        *time.Time
@@ -1515,8 +1515,8 @@ type Account struct {
 	ErrorMessage     *string
 	ErrorAt          *time.Time
 	WarnedFor        *time.Time
-	WarnedDays       *int32
-	Notes            []byte
+	WarnedDays       *int
+	Notes            json.RawMessage
 }
 
 type AccountAvatar struct {
@@ -1554,13 +1554,13 @@ type AccountMeasuring struct {
 	Reason       string
 	Message      string
 	ResumeAt     *time.Time
-	Failures     int32
+	Failures     int
 	TokenVersion int64
 	Settings     json.RawMessage
 	MissingScope string
-	Refused      []byte
+	Refused      json.RawMessage
 	ChargedMonth pgtype.Date
-	ChargedReads int32
+	ChargedReads int
 	ReadAt       *time.Time
 }
 
@@ -1580,7 +1580,7 @@ type ApiToken struct {
 
 type Article struct {
 	ID              uuid.UUID
-	DomainID        int32
+	DomainID        int
 	UrlID           uuid.UUID
 	PageID          uuid.UUID
 	Url             string
@@ -1607,13 +1607,13 @@ type Article struct {
 	Noai            bool
 	TdmReserved     bool
 	TdmPolicy       string
-	Origins         []byte
+	Origins         json.RawMessage
 	ContentHash     string
 	Simhash         int64
 	GroupID         uuid.UUID
 	ObjectKey       string
 	FetchedAt       time.Time
-	SelectorVersion int32
+	SelectorVersion int
 	Version         int64
 	UpdatedAt       time.Time
 	RemovedAt       *time.Time
@@ -1625,7 +1625,7 @@ type ArticleChange struct {
 	ArticleID   uuid.UUID
 	Kind        ChangeKind
 	ChangedAt   time.Time
-	Attempts    int32
+	Attempts    int
 	LeasedUntil time.Time
 	First       bool
 }
@@ -1646,7 +1646,7 @@ type ArticleRevision struct {
 	Tags            []string
 	ContentHash     string
 	ObjectKey       string
-	SelectorVersion int32
+	SelectorVersion int
 }
 
 type AuditLog struct {
@@ -1684,21 +1684,21 @@ type ConnectAttempt struct {
 }
 
 type CrawlDomain struct {
-	ID           int32
+	ID           int
 	Domain       string
 	PausedAt     *time.Time
 	PauseReason  string
-	Epoch        int32
+	Epoch        int
 	Rules        json.RawMessage
 	Score        float32
 	ResponseMs   float32
-	CrawlDelayMs int32
+	CrawlDelayMs int
 	NotBefore    *time.Time
 	NextDue      *time.Time
 	LastCrawl    *time.Time
 	LeasedUntil  *time.Time
 	BudgetDay    pgtype.Date
-	BudgetUsed   int32
+	BudgetUsed   int
 	Fetched      int64
 	Stored       int64
 	Unchanged    int64
@@ -1725,14 +1725,14 @@ type CrawlSlot struct {
 
 type CrawledPage struct {
 	ID             int64
-	DomainID       int32
+	DomainID       int
 	UrlID          uuid.UUID
 	FetchedAt      time.Time
 	Url            string
 	ObjectKey      string
 	FoundAt        time.Time
 	IsFirstVersion bool
-	Attempts       int16
+	Attempts       int
 	LeasedUntil    time.Time
 	Removed        bool
 	MovedTo        *uuid.UUID
@@ -1748,7 +1748,7 @@ type Email struct {
 	BodyHtml       string
 	UnsubscribeUrl string
 	Status         string
-	Attempts       int32
+	Attempts       int
 	DueAt          time.Time
 	AttemptedAt    *time.Time
 	SentAt         *time.Time
@@ -1777,7 +1777,7 @@ type Label struct {
 	Kind        string
 	Name        string
 	Color       string
-	Utm         []byte
+	Utm         json.RawMessage
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 }
@@ -1831,8 +1831,8 @@ type MediaRendition struct {
 	Sha256    []byte
 	MimeType  string
 	Bytes     int64
-	Width     int32
-	Height    int32
+	Width     int
+	Height    int
 	UsedAt    time.Time
 }
 
@@ -1860,22 +1860,22 @@ type Medium struct {
 	Sha256          []byte
 	MimeType        string
 	Bytes           int64
-	Width           int32
-	Height          int32
+	Width           int
+	Height          int
 	FileName        string
 	AltText         string
 	CreatedAt       time.Time
-	Frames          int32
-	Pages           int32
+	Frames          int
+	Pages           int
 	DurationMs      int64
 	FrameRate       float64
 	BitRate         int64
 	VideoCodec      string
 	AudioCodec      string
-	AudioRate       int32
+	AudioRate       int
 	PixelFormat     string
-	Rotation        int32
-	Orientation     int32
+	Rotation        int
+	Orientation     int
 	Kind            string
 	SearchText      string
 	DeletedAt       *time.Time
@@ -1912,8 +1912,8 @@ type NotificationChannel struct {
 	Types          []string
 	OwnPostsOnly   bool
 	Digest         string
-	QuietFrom      *int32
-	QuietTo        *int32
+	QuietFrom      *int
+	QuietTo        *int
 	TimeZone       string
 	Language       string
 	Status         WebhookStatus
@@ -1936,9 +1936,9 @@ type NotificationItem struct {
 type Operation struct {
 	ID             uuid.UUID
 	TargetID       uuid.UUID
-	Segment        int32
+	Segment        int
 	Revision       int64
-	Epoch          int32
+	Epoch          int
 	Fence          int64
 	IdempotencyKey string
 	Fingerprint    []byte
@@ -1953,12 +1953,12 @@ type Operation struct {
 }
 
 type PageVersion struct {
-	DomainID    int32
+	DomainID    int
 	UrlID       uuid.UUID
 	FetchedAt   time.Time
-	Status      int16
-	Bytes       int32
-	StoredBytes int32
+	Status      int
+	Bytes       int
+	StoredBytes int
 	Kind        UrlKind
 	RawHash     string
 	FinalUrl    string
@@ -1966,7 +1966,7 @@ type PageVersion struct {
 }
 
 type PagesWithoutArticle struct {
-	DomainID  int32
+	DomainID  int
 	UrlID     uuid.UUID
 	Url       string
 	FetchedAt time.Time
@@ -2007,7 +2007,7 @@ type PostMetric struct {
 	MissingSince *time.Time
 	MeasuredAt   *time.Time
 	ChargedOn    pgtype.Date
-	Latest       []byte
+	Latest       json.RawMessage
 }
 
 type PostMetricReading struct {
@@ -2023,7 +2023,7 @@ type PostTarget struct {
 	PostID       uuid.UUID
 	AccountID    uuid.UUID
 	Status       TargetStatus
-	Attempts     int32
+	Attempts     int
 	Fence        int64
 	ClaimedUntil *time.Time
 	RemoteID     *string
@@ -2038,7 +2038,7 @@ type PostTarget struct {
 	Override     json.RawMessage
 	Fingerprint  []byte
 	ListedAt     time.Time
-	Differences  []byte
+	Differences  json.RawMessage
 	NeedsReview  bool
 	DeletedAt    *time.Time
 }
@@ -2053,7 +2053,7 @@ type RemotePost struct {
 	AccountID uuid.UUID
 	RemoteID  string
 	TargetID  uuid.UUID
-	Segment   int32
+	Segment   int
 	RemoteUrl *string
 	SentAt    *time.Time
 	PostedAt  time.Time
@@ -2096,7 +2096,7 @@ type Rule struct {
 	PauseReason string
 	PauseError  string
 	PausedAt    *time.Time
-	Failures    int32
+	Failures    int
 	ActiveSince time.Time
 	EvaluatedAt time.Time
 	Version     int64
@@ -2107,7 +2107,7 @@ type Rule struct {
 type RuleArticle struct {
 	ID          int64
 	ArticleID   uuid.UUID
-	Attempts    int32
+	Attempts    int
 	LeasedUntil time.Time
 }
 
@@ -2117,7 +2117,7 @@ type RuleDecision struct {
 	WorkspaceID    uuid.UUID
 	ArticleID      uuid.UUID
 	GroupID        uuid.UUID
-	Round          int32
+	Round          int
 	ArticleVersion int64
 	Title          string
 	Url            string
@@ -2126,7 +2126,7 @@ type RuleDecision struct {
 	Params         json.RawMessage
 	PostID         *uuid.UUID
 	PostRevision   int64
-	Variant        int32
+	Variant        int
 	TextHash       []byte
 	Attention      string
 	DecidedAt      time.Time
@@ -2167,7 +2167,7 @@ type ScheduledPost struct {
 	ScheduledTime          *time.Time
 	TimeZone               string
 	Status                 PostStatus
-	RetryCount             int32
+	RetryCount             int
 	AttachmentIds          []uuid.UUID
 	AttachmentUrls         []string
 	PlatformMediaIds       json.RawMessage
@@ -2182,7 +2182,7 @@ type ScheduledPost struct {
 	UpdatedAt              time.Time
 	Thread                 json.RawMessage
 	Options                json.RawMessage
-	LateLimitMinutes       *int32
+	LateLimitMinutes       *int
 	RedrivenAt             *time.Time
 	LateNotedAt            *time.Time
 	ListedAt               time.Time
@@ -2200,7 +2200,7 @@ type ScheduledPost struct {
 	LinkBase               *string
 	QueueGroupID           *uuid.UUID
 	LabelIds               []uuid.UUID
-	Utm                    []byte
+	Utm                    json.RawMessage
 	SearchText             string
 	QueueSlot              *time.Time
 }
@@ -2252,24 +2252,24 @@ type SearchWord struct {
 
 type Seed struct {
 	ID                 uuid.UUID
-	Number             int32
+	Number             int
 	WorkspaceID        uuid.UUID
-	DomainID           int32
+	DomainID           int
 	UrlID              uuid.UUID
 	Url                string
 	Kind               UrlKind
 	Title              string
 	Status             SeedStatus
-	Priority           int16
-	MinIntervalSeconds int32
-	MaxIntervalSeconds int32
-	IntervalSeconds    int32
+	Priority           int
+	MinIntervalSeconds int
+	MaxIntervalSeconds int
+	IntervalSeconds    int
 	Allow              []string
 	Deny               []string
-	MaxDepth           int16
-	DailyBudget        int32
+	MaxDepth           int
+	DailyBudget        int
 	BudgetDay          pgtype.Date
-	BudgetUsed         int32
+	BudgetUsed         int
 	NextCrawl          time.Time
 	LastCrawl          *time.Time
 	LastFound          *time.Time
@@ -2290,7 +2290,7 @@ type Series struct {
 	Status           SeriesStatus
 	TemplateRevision int64
 	CheckedUntil     time.Time
-	LastError        []byte
+	LastError        json.RawMessage
 	LastErrorAt      *time.Time
 	Version          int64
 	CreatedAt        time.Time
@@ -2302,7 +2302,7 @@ type SeriesException struct {
 	SeriesID   uuid.UUID
 	Occurrence string
 	Kind       SeriesExceptionKind
-	Reason     []byte
+	Reason     json.RawMessage
 	At         time.Time
 }
 
@@ -2342,11 +2342,11 @@ type Site struct {
 	Name          string
 	Domains       []string
 	TimeZone      string
-	WindowSeconds int32
+	WindowSeconds int
 	UniqueMethod  string
 	MaxID         int64
-	RateHits      int32
-	RateSeconds   int32
+	RateHits      int
+	RateSeconds   int
 	Visitors      string
 	WeeklyUniques bool
 	PublicCounts  bool
@@ -2393,7 +2393,7 @@ type SiteArticle struct {
 type SiteArticleCursor struct {
 	SiteID    uuid.UUID
 	Domains   []string
-	DomainIds []int32
+	DomainIds []int
 	UpdatedAt time.Time
 	ArticleID uuid.UUID
 }
@@ -2478,18 +2478,18 @@ type SiteHour struct {
 }
 
 type SiteMonitor struct {
-	DomainID          int32
-	Monitor           []byte
+	DomainID          int
+	Monitor           json.RawMessage
 	TimeZone          string
 	LearningEnabled   bool
 	RequestedAction   SelectorAction
 	ActionField       string
-	ActionReason      []byte
+	ActionReason      json.RawMessage
 	ActionRequestedAt *time.Time
 	Pages             int64
 	Articles          int64
 	NonArticles       int64
-	NoArticleReasons  []byte
+	NoArticleReasons  json.RawMessage
 	Failed            int64
 	LastError         string
 	LastErrorAt       *time.Time
@@ -2526,16 +2526,16 @@ type SitePageMonthsDue struct {
 }
 
 type SiteSelector struct {
-	DomainID    int32
-	Version     int32
-	Config      []byte
+	DomainID    int
+	Version     int
+	Config      json.RawMessage
 	CreatedBy   SelectorCreator
 	Actor       string
 	State       SelectorState
-	Reason      []byte
-	EndReason   []byte
-	Scores      []byte
-	Pages       int32
+	Reason      json.RawMessage
+	EndReason   json.RawMessage
+	Scores      json.RawMessage
+	Pages       int
 	CreatedAt   time.Time
 	ActivatedAt *time.Time
 	EndedAt     *time.Time
@@ -2569,8 +2569,8 @@ type Story struct {
 	MergedInto        *uuid.UUID
 	CentroidTerms     []int64
 	CentroidWeights   []float32
-	Documents         int32
-	Articles          int32
+	Documents         int
+	Articles          int
 	FirstAt           time.Time
 	LastAt            time.Time
 	FollowsID         *uuid.UUID
@@ -2588,7 +2588,7 @@ type StoryAlert struct {
 	DueAt       time.Time
 	PostID      uuid.UUID
 	HasDraft    bool
-	Owners      int32
+	Owners      int
 	CreatedAt   time.Time
 	FinishedAt  *time.Time
 }
@@ -2597,7 +2597,7 @@ type StoryArticle struct {
 	ArticleID      uuid.UUID
 	StoryID        uuid.UUID
 	GroupID        uuid.UUID
-	DomainID       int32
+	DomainID       int
 	IsDocument     bool
 	Similarity     float32
 	DatedAt        time.Time
@@ -2658,11 +2658,11 @@ type TermCount struct {
 	Language  string
 	Month     pgtype.Date
 	Term      int64
-	Documents int32
+	Documents int
 }
 
 type Url struct {
-	DomainID        int32
+	DomainID        int
 	ID              uuid.UUID
 	DueAt           *time.Time
 	Lease           *uuid.UUID
@@ -2670,12 +2670,12 @@ type Url struct {
 	LastCrawl       *time.Time
 	ChangedAt       *time.Time
 	Simhash         *int64
-	SeedNumber      *int32
-	IntervalSeconds int32
-	Rank            int16
-	Depth           int16
-	Attempts        int16
-	LastStatus      int16
+	SeedNumber      *int
+	IntervalSeconds int
+	Rank            int
+	Depth           int
+	Attempts        int
+	LastStatus      int
 	Kind            UrlKind
 	State           UrlState
 	Url             string
@@ -2696,7 +2696,7 @@ type User struct {
 
 type ViewBatch struct {
 	ID             uuid.UUID
-	Shard          int32
+	Shard          int
 	Counts         int64
 	AppliedAt      time.Time
 	SkippedRecords []uuid.UUID
@@ -2712,7 +2712,7 @@ type ViewCheck struct {
 	Surplus   int64
 	NextSite  *uuid.UUID
 	NextPage  *string
-	Examples  []byte
+	Examples  json.RawMessage
 }
 
 type ViewDay struct {
@@ -2783,7 +2783,7 @@ type ViewHoursDue struct {
 
 type ViewLoss struct {
 	ID      int64
-	Shard   int32
+	Shard   int
 	Pages   int64
 	FoundAt time.Time
 }
@@ -2828,13 +2828,13 @@ type Watch struct {
 	Name            string
 	Url             string
 	Selector        string
-	IntervalMinutes int32
+	IntervalMinutes int
 	Paused          bool
 	Lines           []string
 	Etag            string
 	LastModified    string
 	Problem         string
-	Failures        int32
+	Failures        int
 	DueAt           time.Time
 	Claim           *uuid.UUID
 	CheckedAt       *time.Time
@@ -2866,14 +2866,14 @@ type WebhookDelivery struct {
 	Type           string
 	Body           string
 	Status         DeliveryStatus
-	Attempts       int32
-	Retries        int32
+	Attempts       int
+	Retries        int
 	DueAt          time.Time
 	SignaledAt     *time.Time
 	HasWorkflow    bool
-	ResponseStatus *int32
+	ResponseStatus *int
 	ResponseBody   string
-	LastError      []byte
+	LastError      json.RawMessage
 	AttemptedAt    *time.Time
 	DeliveredAt    *time.Time
 	CreatedAt      time.Time
@@ -2902,7 +2902,7 @@ type WebhookSecret struct {
 
 type WebsubSubscription struct {
 	ID              uuid.UUID
-	DomainID        int32
+	DomainID        int
 	UrlID           uuid.UUID
 	FeedUrl         string
 	Hub             string
@@ -2914,7 +2914,7 @@ type WebsubSubscription struct {
 	LeaseEndsAt     *time.Time
 	DueAt           time.Time
 	Claim           *uuid.UUID
-	Failures        int32
+	Failures        int
 	LastError       string
 	DiscoveredAt    time.Time
 	DeliveredAt     *time.Time
@@ -2942,7 +2942,7 @@ type WorkspaceExport struct {
 	WorkspaceID uuid.UUID
 	UserID      *uuid.UUID
 	Status      string
-	Progress    []byte
+	Progress    json.RawMessage
 	Bytes       int64
 	Error       string
 	RequestedAt time.Time

@@ -24,7 +24,7 @@ from sites s where cardinality(s.domains) > 0 order by s.id
 
 type ArticleSitesRow struct {
 	Site      Site
-	DomainIds []int32
+	DomainIds []int
 }
 
 // Sites with the crawled domains of their workspace that belong to one of their
@@ -78,10 +78,10 @@ order by updated_at, id limit $4
 `
 
 type ChangedArticlesParams struct {
-	DomainIds []int32
+	DomainIds []int
 	After     time.Time
 	AfterID   uuid.UUID
-	Batch     int32
+	Batch     int
 }
 
 type ChangedArticlesRow struct {
@@ -400,7 +400,7 @@ from listed l join named n on n.id = l.page_id group by n.page order by 2 desc, 
 `
 
 type ReportArticlePagesParams struct {
-	Rows      int32
+	Rows      int
 	SiteID    uuid.UUID
 	FromMonth pgtype.Date
 	ToMonth   pgtype.Date
@@ -467,7 +467,7 @@ type ReportArticleValuesParams struct {
 	Dimension string
 	FromDay   pgtype.Date
 	ToDay     pgtype.Date
-	Rows      int32
+	Rows      int
 }
 
 type ReportArticleValuesRow struct {
@@ -732,7 +732,7 @@ from published p left join counted c on c.page_id = p.id group by p.id, p.page o
 type ReportPublishedParams struct {
 	FromDay  pgtype.Date
 	ToDay    pgtype.Date
-	Rows     int32
+	Rows     int
 	SiteID   uuid.UUID
 	FromTime time.Time
 	ToTime   time.Time
@@ -791,7 +791,7 @@ on conflict (site_id) do update set domains = excluded.domains, domain_ids = exc
 
 type SaveSiteArticleCursorParams struct {
 	Domains   []string
-	DomainIds []int32
+	DomainIds []int
 	UpdatedAt time.Time
 	ArticleID uuid.UUID
 	SiteID    uuid.UUID
@@ -901,7 +901,7 @@ type SiteArticleDaysDueRow struct {
 }
 
 // Older days are computed again at most once a day.
-func (q *Queries) SiteArticleDaysDue(ctx context.Context, batch int32) ([]SiteArticleDaysDueRow, error) {
+func (q *Queries) SiteArticleDaysDue(ctx context.Context, batch int) ([]SiteArticleDaysDueRow, error) {
 	rows, err := q.db.Query(ctx, siteArticleDaysDue, batch)
 	if err != nil {
 		return nil, err

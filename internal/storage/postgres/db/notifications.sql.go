@@ -281,11 +281,11 @@ type InsertChannelParams struct {
 	Types        []string
 	OwnPostsOnly bool
 	Digest       string
-	QuietFrom    *int32
-	QuietTo      *int32
+	QuietFrom    *int
+	QuietTo      *int
 	TimeZone     string
 	Language     string
-	MaxChannels  int32
+	MaxChannels  int
 }
 
 // No row: the member has too many.
@@ -422,7 +422,7 @@ type ListChannelsParams struct {
 type ListChannelsRow struct {
 	NotificationChannel NotificationChannel
 	LastStatus          string
-	LastError           []byte
+	LastError           json.RawMessage
 	LastCreatedAt       time.Time
 	Dead                int64
 }
@@ -483,7 +483,7 @@ type ListNotificationsParams struct {
 	ChannelID   uuid.UUID
 	WorkspaceID uuid.UUID
 	UserID      uuid.UUID
-	PageSize    int32
+	PageSize    int
 }
 
 func (q *Queries) ListNotifications(ctx context.Context, arg ListNotificationsParams) ([]WebhookDelivery, error) {
@@ -670,7 +670,7 @@ order by i.id limit $2
 
 type NotificationEventsParams struct {
 	DeliveryID uuid.UUID
-	PageSize   int32
+	PageSize   int
 }
 
 type NotificationEventsRow struct {
@@ -835,8 +835,8 @@ type UpdateChannelParams struct {
 	Types          []string
 	OwnPostsOnly   bool
 	Digest         string
-	QuietFrom      *int32
-	QuietTo        *int32
+	QuietFrom      *int
+	QuietTo        *int
 	TimeZone       string
 	Language       string
 	Status         WebhookStatus

@@ -274,7 +274,7 @@ type ListTokensParams struct {
 	WorkspaceID uuid.UUID
 	OnlyOf      *uuid.UUID
 	Before      *uuid.UUID
-	PageSize    int32
+	PageSize    int
 }
 
 type ListTokensRow struct {

@@ -168,7 +168,7 @@ select count(*) from (
 type CountDueParams struct {
 	FromTime *time.Time
 	ToTime   *time.Time
-	Most     int32
+	Most     int
 }
 
 // The number of posts due in a time window, up to a limit that is cheap to count.
@@ -199,7 +199,7 @@ type CountPlannedParams struct {
 	FromTime    time.Time
 	ToTime      time.Time
 	WorkspaceID uuid.UUID
-	Most        int32
+	Most        int
 }
 
 // The number of calls for an account's posts in a time window, one for each segment of
@@ -280,15 +280,15 @@ type EditPostParams struct {
 	Language         *string
 	AttachmentIds    []uuid.UUID
 	AttachmentUrls   []string
-	Thread           []byte
-	Options          []byte
+	Thread           json.RawMessage
+	Options          json.RawMessage
 	SetLateLimit     bool
-	LateLimitMinutes *int32
+	LateLimitMinutes *int
 	SetQueueGroup    bool
 	QueueGroupID     *uuid.UUID
 	SetLinkBase      bool
 	LinkBase         *string
-	Utm              []byte
+	Utm              json.RawMessage
 	MediaChanged     bool
 	NeedsApproval    bool
 	SubmittedBy      *uuid.UUID
@@ -381,7 +381,7 @@ returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, st
 `
 
 type EditWaitingPostParams struct {
-	Thread []byte
+	Thread json.RawMessage
 	PostID uuid.UUID
 }
 
@@ -709,14 +709,14 @@ type InsertPostParams struct {
 	AttachmentUrls   []string
 	Thread           json.RawMessage
 	Options          json.RawMessage
-	LateLimitMinutes *int32
+	LateLimitMinutes *int
 	ThreadID         *uuid.UUID
 	ThreadParentID   *uuid.UUID
 	Language         string
 	LinkBase         *string
 	QueueGroupID     *uuid.UUID
 	LabelIds         []uuid.UUID
-	Utm              []byte
+	Utm              json.RawMessage
 	Approval         ApprovalState
 	TargetIds        []uuid.UUID
 	AccountIds       []uuid.UUID
@@ -869,7 +869,7 @@ type ListPostsAscendingParams struct {
 	Patterns    []string
 	AfterTime   *time.Time
 	AfterID     *uuid.UUID
-	PageSize    int32
+	PageSize    int
 }
 
 func (q *Queries) ListPostsAscending(ctx context.Context, arg ListPostsAscendingParams) ([]ScheduledPost, error) {
@@ -983,7 +983,7 @@ type ListPostsDescendingParams struct {
 	Patterns    []string
 	AfterTime   *time.Time
 	AfterID     *uuid.UUID
-	PageSize    int32
+	PageSize    int
 }
 
 func (q *Queries) ListPostsDescending(ctx context.Context, arg ListPostsDescendingParams) ([]ScheduledPost, error) {
@@ -1211,7 +1211,7 @@ from late returning post_id::uuid as post_id
 
 type MarkLatePostsParams struct {
 	AfterSeconds float64
-	Batch        int32
+	Batch        int
 }
 
 // Records once for every overdue post that it is late.
@@ -1280,7 +1280,7 @@ order by n, same desc
 `
 
 type NearbyPostsParams struct {
-	Ns           []int32
+	Ns           []int
 	PostIds      []uuid.UUID
 	SeriesIds    []uuid.UUID
 	AccountIds   []uuid.UUID
@@ -1292,7 +1292,7 @@ type NearbyPostsParams struct {
 }
 
 type NearbyPostsRow struct {
-	N         int32
+	N         int
 	Same      bool
 	PostID    uuid.UUID
 	At        time.Time
@@ -1372,7 +1372,7 @@ type PostsMissingWorkflowRow struct {
 // Posts whose workflow was never notified of the newest revision, or is overdue:
 // Temporal was unavailable or lost its state. A post with dead
 // letters waits in its workflow for 30 days.
-func (q *Queries) PostsMissingWorkflow(ctx context.Context, batch int32) ([]PostsMissingWorkflowRow, error) {
+func (q *Queries) PostsMissingWorkflow(ctx context.Context, batch int) ([]PostsMissingWorkflowRow, error) {
 	rows, err := q.db.Query(ctx, postsMissingWorkflow, batch)
 	if err != nil {
 		return nil, err
@@ -1632,7 +1632,7 @@ where post_id = $3 and revision = $4
 
 type SetPlatformMediaParams struct {
 	AccountID string
-	Handles   []byte
+	Handles   json.RawMessage
 	PostID    uuid.UUID
 	Revision  int64
 }

@@ -101,10 +101,10 @@ select target.id, target.operation_id::uuid as operation_id, target.fence, targe
 type ClaimTargetsParams struct {
 	TargetIds       []uuid.UUID
 	PostIds         []uuid.UUID
-	Segments        []int32
+	Segments        []int
 	Revisions       []int64
 	OperationIds    []uuid.UUID
-	Epochs          []int32
+	Epochs          []int
 	IdempotencyKeys []string
 	Fingerprints    [][]byte
 	ContentKeys     [][]byte
@@ -173,7 +173,7 @@ where target_id = $1 and segment = $2 and revision = $3
 
 type CountUnresolvedSendsParams struct {
 	TargetID uuid.UUID
-	Segment  int32
+	Segment  int
 	Revision int64
 }
 
@@ -256,7 +256,7 @@ returning id, post_id, account_id, status, attempts, fence, claimed_until, remot
 type FinishTargetParams struct {
 	Status       TargetStatus
 	NextSegment  bool
-	Tries        int32
+	Tries        int
 	RemoteID     *string
 	RemoteUrl    *string
 	ErrorClass   *string
@@ -265,7 +265,7 @@ type FinishTargetParams struct {
 	SentAt       *time.Time
 	PostedAt     *time.Time
 	WaitsUntil   *time.Time
-	Differences  []byte
+	Differences  json.RawMessage
 	NeedsReview  bool
 	ID           uuid.UUID
 	Fence        int64
@@ -394,7 +394,7 @@ returning target_id
 
 type InsertRemotePostsParams struct {
 	TargetIds  []uuid.UUID
-	Segments   []int32
+	Segments   []int
 	RemoteIds  []string
 	RemoteUrls []string
 	SentAts    []time.Time
@@ -436,13 +436,13 @@ where target_id = $1 and segment = $2 and revision = $3
 
 type LastEpochParams struct {
 	TargetID uuid.UUID
-	Segment  int32
+	Segment  int
 	Revision int64
 }
 
-func (q *Queries) LastEpoch(ctx context.Context, arg LastEpochParams) (int32, error) {
+func (q *Queries) LastEpoch(ctx context.Context, arg LastEpochParams) (int, error) {
 	row := q.db.QueryRow(ctx, lastEpoch, arg.TargetID, arg.Segment, arg.Revision)
-	var column_1 int32
+	var column_1 int
 	err := row.Scan(&column_1)
 	return column_1, err
 }
@@ -596,7 +596,7 @@ select segment, remote_id, remote_url, sent_at, posted_at from remote_posts wher
 `
 
 type PublishedSegmentsRow struct {
-	Segment   int32
+	Segment   int
 	RemoteID  string
 	RemoteUrl *string
 	SentAt    *time.Time
@@ -701,7 +701,7 @@ returning p.post_id, p.workspace_id, p.user_id, p.content, p.scheduled_time, p.t
 `
 
 type RollUpPostsParams struct {
-	Retries int32
+	Retries int
 	PostIds []uuid.UUID
 }
 
@@ -826,8 +826,8 @@ type SimilarCallsParams struct {
 
 type SimilarCallsRow struct {
 	Known    []string
-	Calls    []byte
-	InFlight int32
+	Calls    json.RawMessage
+	InFlight int
 }
 
 // The data about the account for a search for a lost post, in one snapshot: between

@@ -460,7 +460,7 @@ select p.page, s.views, s.visitors, s.entries, s.recirculation from (
 `
 
 type ReportPagesParams struct {
-	Rows      int32
+	Rows      int
 	SiteID    uuid.UUID
 	FromMonth pgtype.Date
 	ToMonth   pgtype.Date

@@ -27,7 +27,7 @@ type ArticlesReadInHoursParams struct {
 	ToHour      time.Time
 	WorkspaceID uuid.UUID
 	MinViews    int64
-	MaxCount    int32
+	MaxCount    int
 }
 
 type ArticlesReadInHoursRow struct {
@@ -80,7 +80,7 @@ type ArticlesReadOnDaysParams struct {
 	ToDay       pgtype.Date
 	WorkspaceID uuid.UUID
 	MinViews    int64
-	MaxCount    int32
+	MaxCount    int
 }
 
 type ArticlesReadOnDaysRow struct {
@@ -128,9 +128,9 @@ const countRuleFailure = `-- name: CountRuleFailure :one
 update rules set failures = failures + 1 where id = $1 returning failures
 `
 
-func (q *Queries) CountRuleFailure(ctx context.Context, id uuid.UUID) (int32, error) {
+func (q *Queries) CountRuleFailure(ctx context.Context, id uuid.UUID) (int, error) {
 	row := q.db.QueryRow(ctx, countRuleFailure, id)
-	var failures int32
+	var failures int
 	err := row.Scan(&failures)
 	return failures, err
 }
@@ -182,7 +182,7 @@ type FinishRuleDecisionParams struct {
 	Params         json.RawMessage
 	ArticleVersion int64
 	PostRevision   int64
-	Variant        int32
+	Variant        int
 	TextHash       []byte
 	ID             uuid.UUID
 }
@@ -277,7 +277,7 @@ type InsertRuleParams struct {
 	UserID      uuid.UUID
 	Name        string
 	Definition  json.RawMessage
-	MaxRules    int32
+	MaxRules    int
 }
 
 // No row: the workspace has reached the limit.
@@ -347,7 +347,7 @@ returning c.id, c.article_id, c.attempts, c.leased_until
 
 type LeaseRuleArticlesParams struct {
 	Seconds float64
-	Batch   int32
+	Batch   int
 }
 
 func (q *Queries) LeaseRuleArticles(ctx context.Context, arg LeaseRuleArticlesParams) ([]RuleArticle, error) {
@@ -443,7 +443,7 @@ type ListRuleDecisionsParams struct {
 	RuleID         *uuid.UUID
 	Outcome        string
 	NeedsAttention bool
-	PageSize       int32
+	PageSize       int
 }
 
 func (q *Queries) ListRuleDecisions(ctx context.Context, arg ListRuleDecisionsParams) ([]RuleDecision, error) {
@@ -752,7 +752,7 @@ type RuleArticlesRow struct {
 	ImageUrl     string
 	Authors      []string
 	Tags         []string
-	Words        int32
+	Words        int
 	PublishedAt  *time.Time
 	DateOnly     bool
 	Withdrawn    bool
@@ -815,7 +815,7 @@ type RuleArticlesBetweenParams struct {
 	FromID      uuid.UUID
 	ToID        uuid.UUID
 	WorkspaceID uuid.UUID
-	MaxCount    int32
+	MaxCount    int
 }
 
 type RuleArticlesBetweenRow struct {
@@ -831,7 +831,7 @@ type RuleArticlesBetweenRow struct {
 	ImageUrl     string
 	Authors      []string
 	Tags         []string
-	Words        int32
+	Words        int
 	PublishedAt  *time.Time
 	DateOnly     bool
 	Withdrawn    bool
@@ -892,7 +892,7 @@ select id, rule_id, workspace_id, article_id, group_id, round, article_version, 
 type RuleDecisionOnParams struct {
 	RuleID    uuid.UUID
 	ArticleID uuid.UUID
-	Round     int32
+	Round     int
 }
 
 func (q *Queries) RuleDecisionOn(ctx context.Context, arg RuleDecisionOnParams) (RuleDecision, error) {
@@ -1106,7 +1106,7 @@ type RuleLastPostParams struct {
 }
 
 type RuleLastPostRow struct {
-	Rounds   int32
+	Rounds   int
 	PostedAt time.Time
 }
 
@@ -1240,7 +1240,7 @@ type SaveRuleDecisionParams struct {
 	WorkspaceID    uuid.UUID
 	ArticleID      uuid.UUID
 	GroupID        uuid.UUID
-	Round          int32
+	Round          int
 	ArticleVersion int64
 	Title          string
 	Url            string
@@ -1334,7 +1334,7 @@ select id, rule_id, workspace_id, article_id, group_id, round, article_version, 
 
 type UnfinishedRuleDecisionsParams struct {
 	Seconds float64
-	Batch   int32
+	Batch   int
 }
 
 func (q *Queries) UnfinishedRuleDecisions(ctx context.Context, arg UnfinishedRuleDecisionsParams) ([]RuleDecision, error) {

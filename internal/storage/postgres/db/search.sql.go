@@ -176,7 +176,7 @@ type InsertSavedSearchParams struct {
 	Tags        []string
 	Authors     []string
 	Alert       bool
-	MaxSearches int32
+	MaxSearches int
 }
 
 func (q *Queries) InsertSavedSearch(ctx context.Context, arg InsertSavedSearchParams) (SavedSearch, error) {
@@ -340,7 +340,7 @@ type ListSearchMatchesParams struct {
 	SearchID    uuid.UUID
 	Before      uuid.UUID
 	WorkspaceID uuid.UUID
-	PageSize    int32
+	PageSize    int
 }
 
 type ListSearchMatchesRow struct {

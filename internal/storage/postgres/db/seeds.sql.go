@@ -159,20 +159,20 @@ returning id, number, workspace_id, domain_id, url_id, url, kind, title, status,
 type InsertSeedParams struct {
 	ID                 uuid.UUID
 	WorkspaceID        uuid.UUID
-	DomainID           int32
+	DomainID           int
 	UrlID              uuid.UUID
 	Url                string
 	Kind               UrlKind
 	Title              string
 	Status             SeedStatus
-	Priority           int16
-	MinIntervalSeconds int32
-	MaxIntervalSeconds int32
-	IntervalSeconds    int32
+	Priority           int
+	MinIntervalSeconds int
+	MaxIntervalSeconds int
+	IntervalSeconds    int
 	Allow              []string
 	Deny               []string
-	MaxDepth           int16
-	DailyBudget        int32
+	MaxDepth           int
+	DailyBudget        int
 }
 
 // No row: the workspace already has this seed.
@@ -232,7 +232,7 @@ select exists (select 1 from seeds where domain_id = $1 and workspace_id <> $2)
 `
 
 type IsDomainSharedParams struct {
-	DomainID    int32
+	DomainID    int
 	WorkspaceID uuid.UUID
 }
 
@@ -247,7 +247,7 @@ const listActiveSeeds = `-- name: ListActiveSeeds :many
 select id, number, workspace_id, domain_id, url_id, url, kind, title, status, priority, min_interval_seconds, max_interval_seconds, interval_seconds, allow, deny, max_depth, daily_budget, budget_day, budget_used, next_crawl, last_crawl, last_found, last_error, version, created_at, updated_at from seeds where domain_id = $1 and status = 'active' order by number
 `
 
-func (q *Queries) ListActiveSeeds(ctx context.Context, domainID int32) ([]Seed, error) {
+func (q *Queries) ListActiveSeeds(ctx context.Context, domainID int) ([]Seed, error) {
 	rows, err := q.db.Query(ctx, listActiveSeeds, domainID)
 	if err != nil {
 		return nil, err
@@ -302,15 +302,15 @@ select distinct picked.domain_id from (
 `
 
 // The domains of the most overdue seeds.
-func (q *Queries) ListDomainsWithDueSeeds(ctx context.Context, batch int32) ([]int32, error) {
+func (q *Queries) ListDomainsWithDueSeeds(ctx context.Context, batch int) ([]int, error) {
 	rows, err := q.db.Query(ctx, listDomainsWithDueSeeds, batch)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []int32
+	var items []int
 	for rows.Next() {
-		var domain_id int32
+		var domain_id int
 		if err := rows.Scan(&domain_id); err != nil {
 			return nil, err
 		}
@@ -332,7 +332,7 @@ type ListSeedsParams struct {
 	WorkspaceID uuid.UUID
 	AfterID     uuid.UUID
 	Domain      string
-	PageSize    int32
+	PageSize    int
 }
 
 type ListSeedsRow struct {
@@ -397,7 +397,7 @@ const markDomainsDue = `-- name: MarkDomainsDue :exec
 update crawl_domains set next_due = least(next_due, clock_timestamp()) where id = any($1::int[])
 `
 
-func (q *Queries) MarkDomainsDue(ctx context.Context, ids []int32) error {
+func (q *Queries) MarkDomainsDue(ctx context.Context, ids []int) error {
 	_, err := q.db.Exec(ctx, markDomainsDue, ids)
 	return err
 }
@@ -418,7 +418,7 @@ type RecordSeedCrawlParams struct {
 	Found          bool
 	MinWaitSeconds float64
 	Factor         float64
-	DomainID       int32
+	DomainID       int
 	UrlID          uuid.UUID
 }
 
@@ -443,7 +443,7 @@ update seeds set kind = $1, version = version + 1, updated_at = clock_timestamp(
 
 type SetSeedKindParams struct {
 	Kind     UrlKind
-	DomainID int32
+	DomainID int
 	UrlID    uuid.UUID
 }
 
@@ -464,8 +464,8 @@ returning s.id, s.number, s.workspace_id, s.domain_id, s.url_id, s.url, s.kind, 
 `
 
 type TakeDueSeedsParams struct {
-	Domains []int32
-	Batch   int32
+	Domains []int
+	Batch   int
 }
 
 // Returns the seeds that are due, and schedules their next crawl.
@@ -530,13 +530,13 @@ type UpdateSeedParams struct {
 	Kind               UrlKind
 	Title              string
 	Status             SeedStatus
-	Priority           int16
-	MinIntervalSeconds int32
-	MaxIntervalSeconds int32
+	Priority           int
+	MinIntervalSeconds int
+	MaxIntervalSeconds int
 	Allow              []string
 	Deny               []string
-	MaxDepth           int16
-	DailyBudget        int32
+	MaxDepth           int
+	DailyBudget        int
 	ID                 uuid.UUID
 	WorkspaceID        uuid.UUID
 	Version            int64
@@ -641,12 +641,12 @@ on conflict (domain_id, id) do update set seed_number = excluded.seed_number, ki
 `
 
 type UpsertHubsParams struct {
-	DomainIds   []int32
+	DomainIds   []int
 	Ids         []uuid.UUID
 	Urls        []string
 	Kinds       []string
-	Ranks       []int16
-	SeedNumbers []int32
+	Ranks       []int
+	SeedNumbers []int
 }
 
 // Makes hubs due, and inserts those that are not in the frontier. A hub with

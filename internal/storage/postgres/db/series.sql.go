@@ -48,7 +48,7 @@ type EditSeriesParams struct {
 	Rule        *string
 	Starts      *string
 	TimeZone    *string
-	Template    []byte
+	Template    json.RawMessage
 	ByAuthor    bool
 	ID          uuid.UUID
 	WorkspaceID uuid.UUID
@@ -178,7 +178,7 @@ type InsertOccurrenceParams struct {
 	AttachmentUrls         []string
 	Thread                 json.RawMessage
 	Options                json.RawMessage
-	LateLimitMinutes       *int32
+	LateLimitMinutes       *int
 	Language               string
 	LinkBase               *string
 	SeriesID               *uuid.UUID
@@ -323,7 +323,7 @@ type ListSeriesParams struct {
 	Statuses    []string
 	BeforeTime  *time.Time
 	BeforeID    *uuid.UUID
-	PageSize    int32
+	PageSize    int
 }
 
 func (q *Queries) ListSeries(ctx context.Context, arg ListSeriesParams) ([]Series, error) {
@@ -409,7 +409,7 @@ select series_id, occurrence, kind, reason, at from series_exceptions where seri
 
 type MissedOfSeriesParams struct {
 	SeriesID uuid.UUID
-	Batch    int32
+	Batch    int
 }
 
 func (q *Queries) MissedOfSeries(ctx context.Context, arg MissedOfSeriesParams) ([]SeriesException, error) {
@@ -444,7 +444,7 @@ select id from series where status <> 'ended' and id > $1 order by id limit $2
 
 type OpenSeriesParams struct {
 	AfterID uuid.UUID
-	Batch   int32
+	Batch   int
 }
 
 func (q *Queries) OpenSeries(ctx context.Context, arg OpenSeriesParams) ([]uuid.UUID, error) {
@@ -553,7 +553,7 @@ type SaveSeriesExceptionParams struct {
 	SeriesID   uuid.UUID
 	Occurrence string
 	Kind       SeriesExceptionKind
-	Reason     []byte
+	Reason     json.RawMessage
 }
 
 func (q *Queries) SaveSeriesException(ctx context.Context, arg SaveSeriesExceptionParams) error {
@@ -574,7 +574,7 @@ select series_id, occurrence, kind, reason, at from series_exceptions where seri
 type SeriesExceptionsParams struct {
 	SeriesID       uuid.UUID
 	FromOccurrence string
-	Batch          int32
+	Batch          int
 }
 
 func (q *Queries) SeriesExceptions(ctx context.Context, arg SeriesExceptionsParams) ([]SeriesException, error) {
@@ -613,7 +613,7 @@ where id = $3 and version = $4
 
 type SetCheckedUntilParams struct {
 	CheckedUntil time.Time
-	LastError    []byte
+	LastError    json.RawMessage
 	ID           uuid.UUID
 	Version      int64
 }
@@ -685,7 +685,7 @@ select occurrence from series_exceptions where series_id = $1 and kind = 'skippe
 
 type SkippedOfSeriesParams struct {
 	SeriesID uuid.UUID
-	Batch    int32
+	Batch    int
 }
 
 func (q *Queries) SkippedOfSeries(ctx context.Context, arg SkippedOfSeriesParams) ([]string, error) {

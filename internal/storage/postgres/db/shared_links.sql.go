@@ -49,7 +49,7 @@ type InsertSharedLinkParams struct {
 	TokenHash    []byte
 	PasswordHash []byte
 	ExpiresAt    *time.Time
-	MaxLinks     int32
+	MaxLinks     int
 }
 
 // No row: the site has too many.

@@ -123,7 +123,7 @@ type ReportEventPropertiesParams struct {
 	Event   string
 	FromDay pgtype.Date
 	ToDay   pgtype.Date
-	Rows    int32
+	Rows    int
 }
 
 type ReportEventPropertiesRow struct {
@@ -168,7 +168,7 @@ type ReportEventsParams struct {
 	SiteID  uuid.UUID
 	FromDay pgtype.Date
 	ToDay   pgtype.Date
-	Rows    int32
+	Rows    int
 }
 
 type ReportEventsRow struct {
@@ -220,7 +220,7 @@ select (select count(*) from pages)::bigint as pages, coalesce((select sum(c.cou
 type ReportGoalPagesParams struct {
 	SiteID   uuid.UUID
 	Pattern  string
-	MaxPages int32
+	MaxPages int
 	FromDay  pgtype.Date
 	ToDay    pgtype.Date
 }

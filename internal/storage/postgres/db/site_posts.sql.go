@@ -55,7 +55,7 @@ from sums s order by s.clicks desc, s.visits desc, s.value limit $2
 
 type ReportPostsParams struct {
 	By      string
-	Rows    int32
+	Rows    int
 	SiteID  uuid.UUID
 	FromDay pgtype.Date
 	ToDay   pgtype.Date

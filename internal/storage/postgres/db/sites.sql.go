@@ -7,6 +7,7 @@ package db
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/google/uuid"
 )
@@ -119,20 +120,20 @@ type InsertSiteParams struct {
 	Name          string
 	Domains       []string
 	TimeZone      string
-	WindowSeconds int32
+	WindowSeconds int
 	UniqueMethod  string
 	MaxID         int64
-	RateHits      int32
-	RateSeconds   int32
+	RateHits      int
+	RateSeconds   int
 	Visitors      string
 	WeeklyUniques bool
 	PublicCounts  bool
-	Events        []byte
-	Goals         []byte
+	Events        json.RawMessage
+	Goals         json.RawMessage
 	WriteKey      string
 	SecretHash    []byte
 	VisitorKey    []byte
-	MaxSites      int32
+	MaxSites      int
 }
 
 func (q *Queries) InsertSite(ctx context.Context, arg InsertSiteParams) (Site, error) {
@@ -288,15 +289,15 @@ returning id, workspace_id, name, domains, time_zone, window_seconds, unique_met
 type UpdateSiteParams struct {
 	Name          string
 	Domains       []string
-	WindowSeconds int32
+	WindowSeconds int
 	MaxID         int64
-	RateHits      int32
-	RateSeconds   int32
+	RateHits      int
+	RateSeconds   int
 	Visitors      string
 	WeeklyUniques bool
 	PublicCounts  bool
-	Events        []byte
-	Goals         []byte
+	Events        json.RawMessage
+	Goals         json.RawMessage
 	SecretHash    []byte
 	ID            uuid.UUID
 }

@@ -7,6 +7,7 @@ package db
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/google/uuid"
 )
@@ -41,8 +42,8 @@ type InsertSnippetParams struct {
 	Kind        string
 	Name        string
 	Text        string
-	Template    []byte
-	MaxSnippets int32
+	Template    json.RawMessage
+	MaxSnippets int
 }
 
 // No row: the workspace has as many snippets as it may have.
@@ -112,7 +113,7 @@ returning id, workspace_id, kind, name, text, template, created_at, updated_at
 type UpdateSnippetParams struct {
 	Name        string
 	Text        string
-	Template    []byte
+	Template    json.RawMessage
 	ID          uuid.UUID
 	WorkspaceID uuid.UUID
 }

@@ -38,7 +38,7 @@ select
 
 type WorkspaceBacklogParams struct {
 	WorkspaceID uuid.UUID
-	MaxCount    int32
+	MaxCount    int
 }
 
 type WorkspaceBacklogRow struct {
@@ -90,7 +90,7 @@ order by 1
 type WorkspaceLatenessParams struct {
 	WorkspaceID   uuid.UUID
 	WindowSeconds float64
-	MaxCount      int32
+	MaxCount      int
 }
 
 type WorkspaceLatenessRow struct {

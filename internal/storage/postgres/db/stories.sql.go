@@ -47,7 +47,7 @@ on conflict (language, month, term) do update set documents = t.documents + excl
 type AddTermCountsParams struct {
 	Language string
 	Terms    []int64
-	Counts   []int32
+	Counts   []int
 }
 
 func (q *Queries) AddTermCounts(ctx context.Context, arg AddTermCountsParams) error {
@@ -252,7 +252,7 @@ select workspace_id, story_id, post_id from story_alerts where workspace_id = $1
 
 type DueStoryAlertsParams struct {
 	WorkspaceID uuid.UUID
-	Batch       int32
+	Batch       int
 }
 
 type DueStoryAlertsRow struct {
@@ -530,8 +530,8 @@ type ListStoriesParams struct {
 	Rising      bool
 	BeforeTime  time.Time
 	BeforeID    uuid.UUID
-	PageSize    int32
-	Owners      []byte
+	PageSize    int
+	Owners      json.RawMessage
 	FromTime    time.Time
 	ToTime      time.Time
 	Language    string
@@ -682,10 +682,10 @@ order by is_own desc, a.first_seen_at, a.id limit $4) e order by e.first_seen_at
 `
 
 type ListStoryEntriesParams struct {
-	Owners      []byte
+	Owners      json.RawMessage
 	WorkspaceID uuid.UUID
 	StoryID     uuid.UUID
-	PageSize    int32
+	PageSize    int
 }
 
 type ListStoryEntriesRow struct {
@@ -978,7 +978,7 @@ type ReviewableStoriesRow struct {
 	Language string
 }
 
-func (q *Queries) ReviewableStories(ctx context.Context, batch int32) ([]ReviewableStoriesRow, error) {
+func (q *Queries) ReviewableStories(ctx context.Context, batch int) ([]ReviewableStoriesRow, error) {
 	rows, err := q.db.Query(ctx, reviewableStories, batch)
 	if err != nil {
 		return nil, err
@@ -1013,7 +1013,7 @@ type SaveStoryArticlesParams struct {
 	ArticleIds   []uuid.UUID
 	StoryIds     []uuid.UUID
 	GroupIds     []uuid.UUID
-	DomainIds    []int32
+	DomainIds    []int
 	Documents    []bool
 	Similarities []float32
 	Times        []time.Time
@@ -1042,7 +1042,7 @@ update stories set centroid_terms = $1::bigint[], centroid_weights = $2::real[],
 type SaveStoryClusterParams struct {
 	Terms     []int64
 	Weights   []float32
-	Documents int32
+	Documents int
 	ID        uuid.UUID
 }
 
@@ -1105,7 +1105,7 @@ where workspace_id = $3 and story_id = $4 and state = 'waiting'
 
 type SendStoryAlertParams struct {
 	HasDraft    bool
-	Owners      int32
+	Owners      int
 	WorkspaceID uuid.UUID
 	StoryID     uuid.UUID
 }
@@ -1210,7 +1210,7 @@ type StoryBacklogRow struct {
 	Oldest   float64
 }
 
-func (q *Queries) StoryBacklog(ctx context.Context, maxCount int32) (StoryBacklogRow, error) {
+func (q *Queries) StoryBacklog(ctx context.Context, maxCount int) (StoryBacklogRow, error) {
 	row := q.db.QueryRow(ctx, storyBacklog, maxCount)
 	var i StoryBacklogRow
 	err := row.Scan(&i.Articles, &i.Oldest)
@@ -1226,7 +1226,7 @@ type StoryClustersRow struct {
 	ID              uuid.UUID
 	CentroidTerms   []int64
 	CentroidWeights []float32
-	Documents       int32
+	Documents       int
 	FirstAt         time.Time
 	LastAt          time.Time
 }
@@ -1279,7 +1279,7 @@ type StoryClustersWithRow struct {
 	ID              uuid.UUID
 	CentroidTerms   []int64
 	CentroidWeights []float32
-	Documents       int32
+	Documents       int
 	FirstAt         time.Time
 	LastAt          time.Time
 }
@@ -1335,7 +1335,7 @@ type StoryDocumentsParams struct {
 type StoryDocumentsRow struct {
 	ID       uuid.UUID
 	GroupID  uuid.UUID
-	DomainID int32
+	DomainID int
 	Version  int64
 	Title    string
 	DatedAt  time.Time
@@ -1387,7 +1387,7 @@ type StoryMembersRow struct {
 	ArticleID      uuid.UUID
 	StoryID        uuid.UUID
 	GroupID        uuid.UUID
-	DomainID       int32
+	DomainID       int
 	IsDocument     bool
 	Similarity     float32
 	DatedAt        time.Time
@@ -1449,7 +1449,7 @@ type StoryPlacementsRow struct {
 	ArticleID      uuid.UUID
 	StoryID        uuid.UUID
 	GroupID        uuid.UUID
-	DomainID       int32
+	DomainID       int
 	IsDocument     bool
 	Similarity     float32
 	DatedAt        time.Time
@@ -1499,7 +1499,7 @@ select id, article_id, extract(epoch from clock_timestamp() - queued_at)::float8
 
 type StoryQueueParams struct {
 	Language string
-	Batch    int32
+	Batch    int
 }
 
 type StoryQueueRow struct {

@@ -82,7 +82,7 @@ type BacklogRow struct {
 }
 
 // Posts by state and pending deliveries, each counted up to @max_count.
-func (q *Queries) Backlog(ctx context.Context, maxCount int32) (BacklogRow, error) {
+func (q *Queries) Backlog(ctx context.Context, maxCount int) (BacklogRow, error) {
 	row := q.db.QueryRow(ctx, backlog, maxCount)
 	var i BacklogRow
 	err := row.Scan(
@@ -107,7 +107,7 @@ type ChangesToIndexRow struct {
 	Oldest  float64
 }
 
-func (q *Queries) ChangesToIndex(ctx context.Context, maxCount int32) (ChangesToIndexRow, error) {
+func (q *Queries) ChangesToIndex(ctx context.Context, maxCount int) (ChangesToIndexRow, error) {
 	row := q.db.QueryRow(ctx, changesToIndex, maxCount)
 	var i ChangesToIndexRow
 	err := row.Scan(&i.Changes, &i.Oldest)
@@ -145,7 +145,7 @@ type CrawlStateRow struct {
 
 // URLs are counted up to @max_count. Seeds are overdue after 15 minutes: crawls are
 // planned every minute.
-func (q *Queries) CrawlState(ctx context.Context, maxCount int32) (CrawlStateRow, error) {
+func (q *Queries) CrawlState(ctx context.Context, maxCount int) (CrawlStateRow, error) {
 	row := q.db.QueryRow(ctx, crawlState, maxCount)
 	var i CrawlStateRow
 	err := row.Scan(
@@ -205,7 +205,7 @@ type PagesToParseRow struct {
 	Oldest float64
 }
 
-func (q *Queries) PagesToParse(ctx context.Context, maxCount int32) (PagesToParseRow, error) {
+func (q *Queries) PagesToParse(ctx context.Context, maxCount int) (PagesToParseRow, error) {
 	row := q.db.QueryRow(ctx, pagesToParse, maxCount)
 	var i PagesToParseRow
 	err := row.Scan(&i.Pages, &i.Oldest)

@@ -7,6 +7,7 @@ package db
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/google/uuid"
@@ -690,7 +691,7 @@ insert into view_batches (id, shard, counts, skipped_records) values ($1, $2, $3
 
 type InsertViewBatchParams struct {
 	ID             uuid.UUID
-	Shard          int32
+	Shard          int
 	Counts         int64
 	SkippedRecords []uuid.UUID
 }
@@ -723,7 +724,7 @@ type InsertViewCheckParams struct {
 	Surplus   int64
 	NextSite  *uuid.UUID
 	NextPage  *string
-	Examples  []byte
+	Examples  json.RawMessage
 }
 
 func (q *Queries) InsertViewCheck(ctx context.Context, arg InsertViewCheckParams) error {
@@ -788,7 +789,7 @@ insert into view_losses (shard, pages) values ($1, $2)
 `
 
 type InsertViewLossParams struct {
-	Shard int32
+	Shard int
 	Pages int64
 }
 
@@ -887,7 +888,7 @@ const pendingViewErasures = `-- name: PendingViewErasures :many
 select id, workspace_id, site_id, single_visitor, visitor_hash, visitor_id, requested_by, requested_at, done_at, removed from view_erasures where done_at is null order by requested_at, id limit $1
 `
 
-func (q *Queries) PendingViewErasures(ctx context.Context, batch int32) ([]ViewErasure, error) {
+func (q *Queries) PendingViewErasures(ctx context.Context, batch int) ([]ViewErasure, error) {
 	rows, err := q.db.Query(ctx, pendingViewErasures, batch)
 	if err != nil {
 		return nil, err
@@ -1151,7 +1152,7 @@ select site_id, month from site_page_months_due where month < $1 order by site_i
 
 type SitePageMonthsDueParams struct {
 	Before pgtype.Date
-	Batch  int32
+	Batch  int
 }
 
 // Completed months: reports read the current one by day.
@@ -1184,7 +1185,7 @@ type SitePagesDueRow struct {
 	Day    pgtype.Date
 }
 
-func (q *Queries) SitePagesDue(ctx context.Context, batch int32) ([]SitePagesDueRow, error) {
+func (q *Queries) SitePagesDue(ctx context.Context, batch int) ([]SitePagesDueRow, error) {
 	rows, err := q.db.Query(ctx, sitePagesDue, batch)
 	if err != nil {
 		return nil, err
@@ -1214,7 +1215,7 @@ type SiteSketchesDueRow struct {
 	Sketch []byte
 }
 
-func (q *Queries) SiteSketchesDue(ctx context.Context, batch int32) ([]SiteSketchesDueRow, error) {
+func (q *Queries) SiteSketchesDue(ctx context.Context, batch int) ([]SiteSketchesDueRow, error) {
 	rows, err := q.db.Query(ctx, siteSketchesDue, batch)
 	if err != nil {
 		return nil, err
@@ -1307,7 +1308,7 @@ const viewDaysDue = `-- name: ViewDaysDue :many
 select day from view_days_due order by day limit $1
 `
 
-func (q *Queries) ViewDaysDue(ctx context.Context, batch int32) ([]pgtype.Date, error) {
+func (q *Queries) ViewDaysDue(ctx context.Context, batch int) ([]pgtype.Date, error) {
 	rows, err := q.db.Query(ctx, viewDaysDue, batch)
 	if err != nil {
 		return nil, err
@@ -1563,7 +1564,7 @@ const viewHoursDue = `-- name: ViewHoursDue :many
 select hour from view_hours_due order by hour limit $1
 `
 
-func (q *Queries) ViewHoursDue(ctx context.Context, batch int32) ([]time.Time, error) {
+func (q *Queries) ViewHoursDue(ctx context.Context, batch int) ([]time.Time, error) {
 	rows, err := q.db.Query(ctx, viewHoursDue, batch)
 	if err != nil {
 		return nil, err
@@ -1656,7 +1657,7 @@ where (site_id, page) > ($1::uuid, $2::text) order by site_id, page limit $3
 type ViewPageIDsParams struct {
 	AfterSite uuid.UUID
 	AfterPage string
-	Batch     int32
+	Batch     int
 }
 
 type ViewPageIDsRow struct {
@@ -1694,7 +1695,7 @@ where (site_id, page) > ($1::uuid, $2::text) order by site_id, page limit $3
 type ViewPageTotalsParams struct {
 	AfterSite uuid.UUID
 	AfterPage string
-	Batch     int32
+	Batch     int
 }
 
 type ViewPageTotalsRow struct {
@@ -1797,7 +1798,7 @@ select page from view_pages where site_id = $1 and page > $2::text order by page
 type ViewSitePagesParams struct {
 	SiteID    uuid.UUID
 	AfterPage string
-	Batch     int32
+	Batch     int
 }
 
 func (q *Queries) ViewSitePages(ctx context.Context, arg ViewSitePagesParams) ([]string, error) {
@@ -1828,7 +1829,7 @@ order by site_id, page limit $3
 type ViewSketchesDueParams struct {
 	AfterSite uuid.UUID
 	AfterPage string
-	Batch     int32
+	Batch     int
 }
 
 type ViewSketchesDueRow struct {

@@ -40,7 +40,7 @@ returning id, workspace_id, user_id, name, url, selector, interval_minutes, paus
 type ClaimWatchesParams struct {
 	Claim   *uuid.UUID
 	Seconds float64
-	Batch   int32
+	Batch   int
 }
 
 func (q *Queries) ClaimWatches(ctx context.Context, arg ClaimWatchesParams) ([]Watch, error) {
@@ -91,7 +91,7 @@ delete from watch_changes c where c.watch_id = $1 and c.id not in (select n.id f
 
 type DeleteOldWatchChangesParams struct {
 	WatchID    uuid.UUID
-	MaxChanges int32
+	MaxChanges int
 }
 
 func (q *Queries) DeleteOldWatchChanges(ctx context.Context, arg DeleteOldWatchChangesParams) error {
@@ -174,9 +174,9 @@ type InsertWatchParams struct {
 	Name            string
 	Url             string
 	Selector        string
-	IntervalMinutes int32
+	IntervalMinutes int
 	Paused          bool
-	MaxWatches      int32
+	MaxWatches      int
 }
 
 // No row: the workspace has reached the limit.
@@ -252,8 +252,8 @@ type InsertWatchEventParams struct {
 	ChangeID    uuid.UUID
 	Name        string
 	Url         string
-	Added       int32
-	Removed     int32
+	Added       int
+	Removed     int
 	Lines       []string
 }
 
@@ -280,7 +280,7 @@ type ListWatchChangesParams struct {
 	WatchID     uuid.UUID
 	WorkspaceID uuid.UUID
 	Before      uuid.UUID
-	PageSize    int32
+	PageSize    int
 }
 
 func (q *Queries) ListWatchChanges(ctx context.Context, arg ListWatchChangesParams) ([]WatchChange, error) {
@@ -379,7 +379,7 @@ type RecordWatchCheckParams struct {
 	Etag         string
 	LastModified string
 	Problem      string
-	Failures     int32
+	Failures     int
 	Seconds      float64
 	Changed      bool
 	ID           uuid.UUID
@@ -443,7 +443,7 @@ type UpdateWatchParams struct {
 	Name            string
 	Url             string
 	Selector        string
-	IntervalMinutes int32
+	IntervalMinutes int
 	Paused          bool
 	Restart         bool
 	ID              uuid.UUID

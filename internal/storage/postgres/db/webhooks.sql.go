@@ -54,7 +54,7 @@ returning webhook_deliveries.id
 type DeliveriesToStartParams struct {
 	PerEndpoint    int64
 	RetrySeconds   float64
-	MaxCount       int32
+	MaxCount       int
 	OverdueSeconds float64
 }
 
@@ -104,8 +104,8 @@ type DeliveryForAttemptRow struct {
 	Type       string
 	Body       string
 	Status     DeliveryStatus
-	Attempts   int32
-	Retries    int32
+	Attempts   int
+	Retries    int
 	DueAt      time.Time
 	Url        string
 	Enabled    bool
@@ -199,7 +199,7 @@ order by e.tx, e.id limit $3
 type DueEventsParams struct {
 	AfterTx  uint64
 	AfterID  int64
-	PageSize int32
+	PageSize int
 }
 
 type DueEventsRow struct {
@@ -451,7 +451,7 @@ type InsertWebhookParams struct {
 	Url         string
 	Description string
 	Types       []string
-	MaxCount    int32
+	MaxCount    int
 }
 
 func (q *Queries) InsertWebhook(ctx context.Context, arg InsertWebhookParams) (WebhookEndpoint, error) {
@@ -507,7 +507,7 @@ type ListDeliveriesParams struct {
 	WorkspaceID uuid.UUID
 	Status      *DeliveryStatus
 	Before      *uuid.UUID
-	PageSize    int32
+	PageSize    int
 }
 
 func (q *Queries) ListDeliveries(ctx context.Context, arg ListDeliveriesParams) ([]WebhookDelivery, error) {
@@ -699,8 +699,8 @@ delete from webhook_deliveries where id in (
 `
 
 type PruneDeliveriesParams struct {
-	RetentionDays int32
-	MaxCount      int32
+	RetentionDays int
+	MaxCount      int
 }
 
 func (q *Queries) PruneDeliveries(ctx context.Context, arg PruneDeliveriesParams) (int64, error) {
@@ -724,13 +724,13 @@ where id = $7 and status = 'pending' and attempts = $8
 
 type RecordAttemptParams struct {
 	Status         DeliveryStatus
-	Sent           int32
+	Sent           int
 	RetrySeconds   float64
-	ResponseStatus *int32
+	ResponseStatus *int
 	ResponseBody   string
-	LastError      []byte
+	LastError      json.RawMessage
 	ID             uuid.UUID
-	AttemptsBefore int32
+	AttemptsBefore int
 }
 
 // Ignored if another attempt was recorded since the row was read.

@@ -27,7 +27,7 @@ returning s.id, s.domain_id, s.url_id, s.feed_url, s.hub, s.topic, s.status, s.k
 type ClaimHubSubscriptionsParams struct {
 	Claim   uuid.UUID
 	Seconds float64
-	Batch   int32
+	Batch   int
 }
 
 type ClaimHubSubscriptionsRow struct {
@@ -147,7 +147,7 @@ delete from websub_subscriptions where domain_id = $1 and url_id = $2
 `
 
 type DeleteHubSubscriptionParams struct {
-	DomainID int32
+	DomainID int
 	UrlID    uuid.UUID
 }
 
@@ -188,7 +188,7 @@ update websub_subscriptions set delivering_until = null where domain_id = $1 and
 `
 
 type DistrustHubParams struct {
-	DomainID int32
+	DomainID int
 	UrlID    uuid.UUID
 }
 
@@ -243,8 +243,8 @@ from websub_subscriptions where domain_id = $1 order by feed_url limit $2
 `
 
 type ListHubSubscriptionsParams struct {
-	DomainID int32
-	Batch    int32
+	DomainID int
+	Batch    int
 }
 
 type ListHubSubscriptionsRow struct {
@@ -372,7 +372,7 @@ where (websub_subscriptions.hub, websub_subscriptions.topic) is distinct from (e
 
 type UpsertHubSubscriptionParams struct {
 	ID           uuid.UUID
-	DomainID     int32
+	DomainID     int
 	UrlID        uuid.UUID
 	FeedUrl      string
 	Hub          string

@@ -70,7 +70,7 @@ type DuePostsParams struct {
 	Before    *time.Time
 	AfterTime time.Time
 	AfterID   uuid.UUID
-	Most      int32
+	Most      int
 }
 
 type DuePostsRow struct {
@@ -158,7 +158,7 @@ order by random() limit $2
 
 type OverduePostsParams struct {
 	LateSeconds float64
-	Most        int32
+	Most        int
 }
 
 // Overdue posts with a target that no attempt holds: one that was never claimed, or
