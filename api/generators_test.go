@@ -11,7 +11,7 @@ import (
 )
 
 // Names that OpenAPI Generator derives from the description must be unique, or generated
-// clients do not compile. `make clients` compiles them.
+// clients do not compile. `make bench/clients` compiles them.
 func TestOpenAPI_NamesSuitGenerators(t *testing.T) {
 	t.Parallel()
 	doc, err := openapi3.NewLoader().LoadFromFile("openapi.yaml")

@@ -23,13 +23,13 @@ import (
 )
 
 var benchReports = flag.Bool("report-bench", false,
-	"measure reports of a year and the cost of flushing site totals (make bench-reports)")
+	"measure reports of a year and the cost of flushing site totals (make bench/reports)")
 
 // TestBenchReports measures reports over HTTP of a site with 200,000 pages per
 // day and a year of data, and how much longer a flush takes with site totals.
 func TestBenchReports(t *testing.T) {
 	if !*benchReports {
-		t.Skip("make bench-reports runs it")
+		t.Skip("make bench/reports runs it")
 	}
 	s := start(t)
 	w, _ := s.Site(func(w *site.Site) { w.TimeZone = "Asia/Ho_Chi_Minh" })
@@ -85,7 +85,7 @@ func TestBenchReports(t *testing.T) {
 		"flush_overhead": float64(int(100*with.Seconds()/without.Seconds())) / 100, "flush_s": with.Seconds(),
 	})
 	s.Must(err)
-	fmt.Println(string(result)) //nolint:forbidigo // the last line of make bench-reports
+	fmt.Println(string(result)) //nolint:forbidigo // the last line of make bench/reports
 }
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()/100) / 10 }

@@ -29,7 +29,7 @@ import (
 )
 
 var (
-	benchArticles = flag.Int("search-bench", 0, "measure search among this many articles (make bench-search)")
+	benchArticles = flag.Int("search-bench", 0, "measure search among this many articles (make bench/search)")
 	benchEach     = flag.Int("search-bench-each", 20, "number of queries of each kind")
 	benchVectors  = flag.Bool("search-bench-vectors", false, "also embed the articles and measure hybrid search")
 )
@@ -137,7 +137,7 @@ const benchReaders = 8
 func TestBenchSearch(t *testing.T) {
 	n := *benchArticles
 	if n == 0 {
-		t.Skip("make bench-search runs it")
+		t.Skip("make bench/search runs it")
 	}
 	pool := searchBenchPool(t)
 	load := searchtest.NewLoad(1)
@@ -170,7 +170,7 @@ func TestBenchSearch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fmt.Println(string(raw)) //nolint:forbidigo // the last line of make bench-search
+	fmt.Println(string(raw)) //nolint:forbidigo // the last line of make bench/search
 }
 
 // searchAll searches with each kind of query, one at a time.

@@ -399,11 +399,12 @@ func TestMetricReferences_Exist(t *testing.T) {
 }
 
 func TestMakeTargets_Exist(t *testing.T) {
-	makefile := read(t, "Makefile")
+	makefiles := map[string]string{"": read(t, "Makefile"), "bench/": read(t, "bench/Makefile")}
+	command := regexp.MustCompile("(?m)(?:`|^\\s*)make (bench/)?([a-z][a-z-]+)")
 	for file, text := range pages(t) {
-		for _, m := range regexp.MustCompile("(?m)(?:`|^\\s*)make ([a-z][a-z-]+)").FindAllStringSubmatch(text, -1) {
-			if !strings.Contains(makefile, "\n"+m[1]+":") {
-				t.Errorf("%s names make %s, which does not exist", file, m[1])
+		for _, m := range command.FindAllStringSubmatch(text, -1) {
+			if !strings.Contains(makefiles[m[1]], "\n"+m[2]+":") {
+				t.Errorf("%s names %s, which does not exist", file, m[0])
 			}
 		}
 	}

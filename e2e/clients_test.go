@@ -32,7 +32,7 @@ type generatedClient struct {
 // Generated clients compile, and schedule a post that is published once.
 func TestGeneratedClients(t *testing.T) {
 	if !*generateClients {
-		t.Skip("make clients runs this test")
+		t.Skip("make bench/clients runs this test")
 	}
 	if _, err := exec.LookPath("java"); err != nil {
 		t.Skip("java is not installed")

@@ -28,7 +28,7 @@ const keylessLimit = 5 * time.Minute
 func TestHerd_SurvivesWithoutIdempotencyKeys(t *testing.T) {
 	t.Parallel()
 	moments := []time.Duration{10 * time.Millisecond}
-	if *survivors >= 1000 { // `make survive`
+	if *survivors >= 1000 { // `make bench/survive`
 		moments = []time.Duration{-5 * time.Second, 10 * time.Millisecond, time.Second}
 	}
 	for _, after := range moments {

@@ -21,7 +21,7 @@ var (
 	survivorsLead = flag.Duration("survivors-lead", 0,
 		"how long before its second that herd is scheduled; 0: as long as it takes to arm it")
 	survivorsLimit = flag.Duration("survivors-limit", 3*time.Minute,
-		"how long after its second that herd must be published; `make survive` uses a shorter time")
+		"how long after its second that herd must be published; `make bench/survive` uses a shorter time")
 )
 
 // TestHerd_Survives kills the program or an engine around the second at which many

@@ -18,7 +18,7 @@ import (
 
 var (
 	soakFor = flag.Duration("soak", 40*time.Second,
-		"how long TestSoak keeps all three jobs under load; `make soak` asks for 30 minutes")
+		"how long TestSoak keeps all three jobs under load; `make bench/soak` asks for 30 minutes")
 	soakPosts  = flag.Float64("soak-posts", 4, "posts a second")
 	soakViews  = flag.Float64("soak-views", 150, "views a second")
 	soakReport = flag.String("soak-report", "", "file for the samples, as JSON lines")

@@ -9,7 +9,7 @@ need() { # PROGRAM WHAT PACKAGE
 need chromium "pages as a browser shows them" chromium
 need ffmpeg "videos of the media library" ffmpeg
 need exiftool "locations in videos, read by ExifTool" libimage-exiftool-perl
-need promtool "alerts and panels (also: make alerts)" prometheus
+need promtool "alerts and panels (also: make bench/alerts)" prometheus
 need node "Bluesky's own server, an OpenID provider, the dashboard (also: make test-web)" "nodejs npm"
 if ((${#missing[@]} == 0)); then
 	echo "No tests were left out."

@@ -36,7 +36,7 @@ type part struct {
 
 func TestAcceptance(t *testing.T) {
 	if !*run {
-		t.Skip("make acceptance runs these tests")
+		t.Skip("make bench/acceptance runs these tests")
 	}
 	program := stack.Build(t, "acceptance", "")
 	rows := []string{"part\tresult\tseconds"}

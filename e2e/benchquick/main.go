@@ -160,7 +160,7 @@ func checkOut(ctx context.Context, commit string) (t tree, remove func() error, 
 	return t, remove, nil
 }
 
-// build builds what the parts need. `make bench-quick` built the program of this checkout; that
+// build builds what the parts need. `make bench/quick` built the program of this checkout; that
 // of another is built without the dashboard, which would take longest. A commit that has a server
 // of its own gets it built.
 func (t tree) build(ctx context.Context, chosen []part) error {

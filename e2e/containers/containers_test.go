@@ -32,7 +32,7 @@ var enabled = flag.Bool("containers", false, "run the test, as root on Linux wit
 // The API and the worker run as separate containers and publish a post.
 func TestContainers_PublishAPost(t *testing.T) {
 	if !*enabled {
-		t.Skip("run with make containers-test")
+		t.Skip("run with make bench/containers-test")
 	}
 	if os.Geteuid() != 0 {
 		t.Fatal("needs root, to create containers")

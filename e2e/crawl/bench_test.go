@@ -68,7 +68,7 @@ type figures struct {
 // CPUs, with the links of every page parsed by both.
 func TestBench(t *testing.T) {
 	if *benchTo == "" {
-		t.Log("make bench-crawl runs it (-crawl-bench)")
+		t.Log("make bench/crawl runs it (-crawl-bench)")
 		return
 	}
 	each := max(*benchPages/benchSites, 1)

@@ -35,7 +35,7 @@ const maxFirstPost = 20 * time.Second
 func need(t *testing.T) {
 	t.Helper()
 	if *release == "" {
-		t.Skip("run with make install-test")
+		t.Skip("run with make bench/install-test")
 	}
 	if os.Geteuid() != 0 || runtime.GOOS != "linux" {
 		t.Skip("needs root on Linux, to change the root file system")

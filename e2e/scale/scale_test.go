@@ -54,7 +54,7 @@ type result struct {
 // Each post must be published once, and its cost must not depend on their number.
 func TestBenchScale(t *testing.T) {
 	if *processes == "" {
-		t.Skip("make bench-scale runs this benchmark")
+		t.Skip("make bench/scale runs this benchmark")
 	}
 	program := stack.Build(t, "scale", "")
 	var results []result

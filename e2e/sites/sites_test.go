@@ -45,7 +45,7 @@ func fields() []string {
 
 func TestPublishingSystems(t *testing.T) {
 	if *chosen == "" {
-		t.Skip("builds sites with publishing systems from package registries: make publishing-systems")
+		t.Skip("builds sites with publishing systems from package registries: make bench/publishing-systems")
 	}
 	installed := *cache
 	if installed == "" {

@@ -28,7 +28,7 @@ const refusesToGoBack = "Going back is supported by one release"
 // directory, and then the previous release does so again, unless it refuses.
 func TestUpgrade_KeepsDataAndPublishesOnce(t *testing.T) {
 	if !*run {
-		t.Skip("make upgrade-test runs this test")
+		t.Skip("make bench/upgrade-test runs this test")
 	}
 	ref := previous(t)
 	tree := stack.Checkout(t, ref)

@@ -22,7 +22,7 @@ import (
 )
 
 var overheadRuns = flag.Int("overhead-bench", 0,
-	"runs of counting with and without heartbeats and site totals (make bench-views)")
+	"runs of counting with and without heartbeats and site totals (make bench/views)")
 
 const (
 	overheadViews    = 30_000 // per round and way
@@ -53,7 +53,7 @@ type overheadMethod struct {
 // time.
 func TestBenchOverhead(t *testing.T) {
 	if *overheadRuns == 0 {
-		t.Skip("make bench-views runs it")
+		t.Skip("make bench/views runs it")
 	}
 	client := enginetest.RedisClient(t, enginetest.NewDurableRedis(t, "everysec").URL)
 	c := counter.New(client, counter.Options{})

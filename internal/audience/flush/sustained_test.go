@@ -20,7 +20,7 @@ import (
 
 var (
 	sustainedFor = flag.Duration("sustained-bench", 0,
-		"how long to count with heartbeats, aggregation and flushes (make bench-views-sustained)")
+		"how long to count with heartbeats, aggregation and flushes (make bench/views-sustained)")
 	sustainedShare = flag.Float64("sustained-share", 0.7, "share of the peak rate at which the paced run counts")
 )
 
@@ -37,7 +37,7 @@ const (
 // must be in Postgres in the end.
 func TestBenchSustained(t *testing.T) {
 	if *sustainedFor == 0 {
-		t.Skip("make bench-views-sustained runs it")
+		t.Skip("make bench/views-sustained runs it")
 	}
 	r := open(t, enginetest.NewDurableRedis(t, "everysec").URL)
 	r.counter = counter.New(r.redis, counter.Options{})
@@ -78,7 +78,7 @@ func TestBenchSustained(t *testing.T) {
 		"max_pending": pendingFastest,
 	})
 	r.must(err)
-	fmt.Println(string(result)) //nolint:forbidigo // the last line of make bench-views-sustained
+	fmt.Println(string(result)) //nolint:forbidigo // the last line of make bench/views-sustained
 }
 
 func round(x float64) float64 { return float64(int(100*x+0.5)) / 100 }

@@ -98,7 +98,7 @@ func serverProgram(t testing.TB, name string) string {
 	dir := os.Getenv("TEMPORAL_SERVER")
 	if dir == "" {
 		t.Fatal("TEMPORAL_SERVER is not set to the folder of the Temporal server's programs; run this by a make " +
-			"target, such as make acceptance")
+			"target, such as make bench/acceptance")
 	}
 	return filepath.Join(dir, name)
 }
