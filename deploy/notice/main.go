@@ -12,7 +12,7 @@ import (
 
 func main() {
 	lock := flag.String("lock", "web/package-lock.json", "`file` with the packages of the dashboard")
-	modules := flag.String("modules", ".,deploy/check,e2e/crawl/colly",
+	modules := flag.String("modules", ".,deploy/check,e2e/crawl/colly,internal/news/article/eval/baseline",
 		"`directories` of Go modules, separated by commas")
 	flag.Parse()
 	if err := run(strings.Split(*modules, ","), *lock); err != nil {

@@ -42,8 +42,8 @@ func StartBaseline(ctx context.Context) (*Baseline, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Baseline{cmd: exec.CommandContext(ctx, "go", "run", "./internal/news/article/eval/baseline")}
-	b.cmd.Dir = root
+	b := &Baseline{cmd: exec.CommandContext(ctx, "go", "run", ".")}
+	b.cmd.Dir = filepath.Join(root, "internal", "news", "article", "eval", "baseline") // a module of its own
 	// The flags of the Makefile, so that few packages are compiled again.
 	b.cmd.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0",
 		"GOFLAGS=-trimpath -buildvcs=false -tags=nomsgpack -gcflags=all=-dwarf=false")
@@ -113,26 +113,4 @@ func (b *Baseline) Close() error {
 		return fmt.Errorf("%w\n%s", err, b.log.String())
 	}
 	return nil
-}
-
-// ServeBaseline answers the requests of a [Baseline] until in ends.
-func ServeBaseline(in io.Reader, out io.Writer, extract func(html []byte, url string) Extracted) error {
-	read, send := json.NewDecoder(in), json.NewEncoder(out)
-	for {
-		var pages []baselinePage
-		if err := read.Decode(&pages); errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return err
-		}
-		r := baselineResult{Pages: make([]Extracted, len(pages))}
-		r.CPU = MeasureCPU(func() {
-			for i, p := range pages {
-				r.Pages[i] = extract(p.HTML, p.URL)
-			}
-		})
-		if err := send.Encode(r); err != nil {
-			return err
-		}
-	}
 }

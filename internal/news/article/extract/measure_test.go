@@ -2,6 +2,7 @@ package extract_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"os"
@@ -10,10 +11,10 @@ import (
 	"testing"
 
 	"github.com/antchfx/htmlquery"
-	trafilatura "github.com/markusmobius/go-trafilatura"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/html"
 
+	"dateline/internal/news/article/eval"
 	"dateline/internal/news/article/extract"
 	"dateline/internal/news/article/score"
 )
@@ -36,18 +37,18 @@ func articlesDir(t *testing.T, set string) string {
 func TestEnglishSet(t *testing.T) {
 	pages, err := score.LoadDataset(articlesDir(t, "en"))
 	require.NoError(t, err)
+	baseline, err := eval.StartBaseline(context.WithoutCancel(t.Context())) // it ends in Close
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, baseline.Close()) })
 	var own, base [3]score.Total
 	for i, p := range pages {
 		text := ""
 		if a, err := extract.Extract(t.Context(), extract.Page{HTML: p.HTML, URL: p.URL}); err == nil {
 			text = a.Text
 		}
-		theirs := ""
-		doc, err := html.Parse(bytes.NewReader(p.HTML))
+		found, _, err := baseline.Extract([]score.Page{p})
 		require.NoError(t, err)
-		if r, err := trafilatura.ExtractDocument(doc, trafilatura.Options{EnableFallback: true}); err == nil {
-			theirs = r.ContentText
-		}
+		theirs := found[0].Text
 		require.False(t, text == "" && theirs != "", "no pages in %s", p.URL)
 		for _, k := range []int{0, 1 + i%2} {
 			own[k].Add(score.CompareBody(p.Body, text))

@@ -1,20 +1,17 @@
 package selector_test
 
 import (
-	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
-	"syscall"
 	"testing"
 	"time"
 
-	trafilatura "github.com/markusmobius/go-trafilatura"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/net/html"
 
+	"dateline/internal/news/article/eval"
 	"dateline/internal/news/article/extract"
 	"dateline/internal/news/article/score"
 	"dateline/internal/news/article/selector"
@@ -57,27 +54,25 @@ func BenchmarkExtract(b *testing.B) {
 		known, usable = append(known, s), append(usable, p)
 	}
 	require.Greater(b, 10*len(usable), 8*len(pages), "selectors are found for most pages")
+	baseline, err := eval.StartBaseline(context.WithoutCancel(b.Context())) // it ends in Close
+	require.NoError(b, err)
+	b.Cleanup(func() { require.NoError(b, baseline.Close()) })
 	var base, generic, learned time.Duration
 	n := 0
 	for b.Loop() {
 		part := usable[n%len(usable) : min(n%len(usable)+turn, len(usable))]
 		first := n % len(usable)
 		n += len(part)
-		base += took(func() {
-			for _, p := range part {
-				doc, err := html.Parse(bytes.NewReader(p.HTML))
-				require.NoError(b, err)
-				// Pages without a result take time, too
-				_, _ = trafilatura.ExtractDocument(doc, trafilatura.Options{EnableFallback: true})
-			}
-		})
-		generic += took(func() {
+		_, spent, err := baseline.Extract(asked(part))
+		require.NoError(b, err)
+		base += spent
+		generic += eval.MeasureCPU(func() {
 			for _, p := range part {
 				_, err := extract.Extract(b.Context(), p)
 				require.NoError(b, err)
 			}
 		})
-		learned += took(func() {
+		learned += eval.MeasureCPU(func() {
 			for i, p := range part {
 				_, _, err := known[first+i].Extract(b.Context(), p)
 				require.NoError(b, err)
@@ -103,21 +98,12 @@ func BenchmarkExtract(b *testing.B) {
 // turn is the number of pages that one of the three reads in a row.
 const turn = 20
 
-// took returns the CPU time of a call, of all threads: other load on the machine does
-// not count.
-func took(f func()) time.Duration {
-	runtime.GC()
-	start := processorTime()
-	f()
-	return processorTime() - start
-}
-
-func processorTime() time.Duration {
-	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return 0
+func asked(pages []extract.Page) []score.Page {
+	out := make([]score.Page, len(pages))
+	for i, p := range pages {
+		out[i].HTML, out[i].URL = p.HTML, p.URL
 	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	return out
 }
 
 func round(f float64) float64 { return float64(int(f*100+0.5)) / 100 }
