@@ -35,9 +35,10 @@ func (p *Publishing) ReadPost(ctx context.Context, id uuid.UUID) (delivery.PostV
 	return view, temporalError(err)
 }
 
-// ApplyCommand applies an operator's signal, see delivery.Commands.Apply.
-func (p *Publishing) ApplyCommand(ctx context.Context, c delivery.Command) error {
-	return temporalError(p.Commands.Apply(ctx, c))
+// ApplyCommand applies an operator's signal or update, see delivery.Commands.Apply.
+func (p *Publishing) ApplyCommand(ctx context.Context, c delivery.Command) (delivery.Refusal, error) {
+	refusal, err := p.Commands.Apply(ctx, c)
+	return refusal, temporalError(err)
 }
 
 // ReconcilePosts brings posts and their workflows together, see

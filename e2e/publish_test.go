@@ -142,6 +142,47 @@ func TestPublishing(t *testing.T) {
 		}
 	})
 
+	t.Run("operators get an answer to updates", func(t *testing.T) {
+		d.t = t
+		operator, err := client.Dial(client.Options{HostPort: d.Temporal})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer operator.Close()
+		update := func(p post, name string, input ...any) error {
+			ctx, stop := context.WithTimeout(context.Background(), 90*time.Second)
+			defer stop()
+			handle, err := operator.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
+				WorkflowID: p.WorkflowID, UpdateName: name, Args: input, WaitForStage: client.WorkflowUpdateStageCompleted,
+			})
+			if err != nil {
+				return err
+			}
+			return handle.Get(ctx, nil)
+		}
+		canceled := d.schedule("canceled by update", time.Hour, to)
+		hastened := d.schedule("hastened by update", time.Hour, to)
+		if err := update(canceled, workflows.SignalDiscard); err == nil ||
+			!strings.Contains(err.Error(), "not_a_dead_letter") {
+			t.Errorf("a scheduled post was discarded: %v", err)
+		}
+		if err := update(canceled, workflows.SignalEdit, "text"); err == nil ||
+			!strings.Contains(err.Error(), "must be an object") {
+			t.Errorf("an edit without an object was accepted: %v", err)
+		}
+		if err := update(canceled, workflows.SignalCancel); err != nil {
+			t.Error(err)
+		}
+		d.awaitStatus(canceled.ID, "canceled", 10*time.Second)
+		if err := update(hastened, workflows.SignalPublishNow); err != nil {
+			t.Error(err)
+		}
+		d.awaitStatus(hastened.ID, "posted", 90*time.Second)
+		if n.copies("canceled by update") != 0 || n.copies("hastened by update") != 1 {
+			t.Errorf("the network has %+v", n.Posts())
+		}
+	})
+
 	t.Run("a hundred posts of one second are published once each", func(t *testing.T) {
 		d.t = t
 		at := time.Now().Add(8 * time.Second).Truncate(time.Second)

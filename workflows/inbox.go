@@ -76,6 +76,12 @@ func (b *inbox) drain() {
 	}
 }
 
+// changed makes the workflow read the post again, as the signal of that name.
+func (b *inbox) changed() {
+	b.isChanged = true
+	b.wake.SendAsync(true)
+}
+
 func (b *inbox) receive(name string, raw converter.RawValue) {
 	if name == SignalChanged {
 		b.isChanged = true
@@ -85,27 +91,31 @@ func (b *inbox) receive(name string, raw converter.RawValue) {
 		b.isWoken = true
 		return
 	}
+	b.commands = append(b.commands, parseCommand(name, raw))
+}
+
+// parseCommand reads the input of a signal or update.
+func parseCommand(name string, raw converter.RawValue) delivery.Command {
 	command := delivery.Command{Name: name}
 	switch name {
 	case SignalRetry, SignalDiscard:
 		targets, err := parseTargets(raw)
 		if err != nil {
 			command.InputError = fmt.Sprintf(
-				`The input of the signal %q must be empty, or be an object like {"targets": ["<id>"]}.`, name)
+				`The input of %q must be empty, or be an object like {"targets": ["<id>"]}.`, name)
 		}
 		command.Targets = targets
 	case SignalEdit:
 		var edit EditSignal
 		if err := converter.GetDefaultDataConverter().FromPayload(raw.Payload(), &edit); err != nil ||
 			raw.Payload() == nil {
-			command.InputError = fmt.Sprintf(`The input of the signal %q must be an object like {"content": "…"}.`,
-				name)
+			command.InputError = fmt.Sprintf(`The input of %q must be an object like {"content": "…"}.`, name)
 		}
 		command.Edit = scheduling.Edit{
 			Content: edit.Content, ScheduledTime: edit.ScheduledTime, TimeZone: edit.TimeZone,
 		}
 	}
-	b.commands = append(b.commands, command)
+	return command
 }
 
 // parseTargets reads which dead letters a signal is for; without input it is for

@@ -100,12 +100,12 @@ func (n *newsroom) current() delivery.PostView {
 }
 
 // ApplyCommand implements the activity of that name.
-func (n *newsroom) ApplyCommand(_ context.Context, c delivery.Command) error {
+func (n *newsroom) ApplyCommand(_ context.Context, c delivery.Command) (delivery.Refusal, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.commandErrs > 0 {
 		n.commandErrs--
-		return errDatabase
+		return delivery.Refusal{}, errDatabase
 	}
 	n.commands = append(n.commands, c)
 	v := &n.view
@@ -120,12 +120,12 @@ func (n *newsroom) ApplyCommand(_ context.Context, c delivery.Command) error {
 	}
 	if c.InputError != "" || !allowed {
 		n.refused = append(n.refused, c.Name)
-		return nil
+		return delivery.Refusal{Code: "not_allowed", Reason: "It is too late."}, nil
 	}
 	switch c.Name {
 	case workflows.SignalRetry, workflows.SignalDiscard:
 		n.rollUp()
-		return nil // the text stays the same
+		return delivery.Refusal{}, nil // the text stays the same
 	case workflows.SignalCancel:
 		v.Status = post.Canceled
 		for i := range v.Targets {
@@ -137,7 +137,7 @@ func (n *newsroom) ApplyCommand(_ context.Context, c delivery.Command) error {
 		if c.Edit.ScheduledTime != nil {
 			at, err := time.Parse(time.RFC3339, *c.Edit.ScheduledTime)
 			if err != nil {
-				return err
+				return delivery.Refusal{}, err
 			}
 			v.ScheduledTime = at
 		}
@@ -147,7 +147,7 @@ func (n *newsroom) ApplyCommand(_ context.Context, c delivery.Command) error {
 		}
 	}
 	v.Revision++
-	return nil
+	return delivery.Refusal{}, nil
 }
 
 // decide retries or discards dead letters, and reports whether there were any.

@@ -9,8 +9,8 @@ import (
 // park ends the workflow if nothing is left to do, or waits with the post's dead
 // letters for a decision. done is false if there is more to do.
 func (r *postRun) park() (done bool, err error) {
-	if !r.inbox.isEmpty() {
-		return false, nil
+	if waited, err := r.answerUpdates(); waited || err != nil || !r.inbox.isEmpty() {
+		return false, err
 	}
 	until := r.view.ParkedUntil
 	if !until.After(workflow.Now(r.ctx)) {

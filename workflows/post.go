@@ -22,6 +22,9 @@ func Post(ctx workflow.Context, in PostInput) (PostResult, error) {
 	if err := workflow.SetQueryHandler(work, QueryState, r.queryState); err != nil {
 		return PostResult{}, err
 	}
+	if err := r.acceptUpdates(); err != nil {
+		return PostResult{}, err
+	}
 	if in.HasSearchAttributes {
 		r.visible = visibilityAtStart(work)
 	}
@@ -75,7 +78,8 @@ func (r *postRun) run() error {
 			}
 			continue
 		}
-		if workflow.GetInfo(r.ctx).GetContinueAsNewSuggested() && r.inbox.isEmpty() {
+		if workflow.GetInfo(r.ctx).GetContinueAsNewSuggested() && r.inbox.isEmpty() &&
+			workflow.AllHandlersFinished(r.ctx) {
 			return workflow.NewContinueAsNewError(r.ctx, PostWorkflow, r.in)
 		}
 		if again, err := r.prepareAhead(targets); again || err != nil {
@@ -266,7 +270,7 @@ func (r *postRun) finishPosted(targets []delivery.TargetView) error {
 	return r.updateVisibility()
 }
 
-// applyCommands applies the commands that operators sent by signals.
+// applyCommands applies the commands that operators sent by signals; acceptUpdates handles the others.
 func (r *postRun) applyCommands() error {
 	var signals *activities.Publishing
 	for _, command := range r.inbox.takeCommands() {

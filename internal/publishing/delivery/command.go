@@ -26,42 +26,49 @@ type Scheduler interface {
 	Discard(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error)
 }
 
-// Commands applies the signals that operators send to a post's workflow.
+// Commands applies the signals and updates that operators send to a post's workflow.
 type Commands struct {
 	Store     CommandStore
 	Scheduler Scheduler
 	Live      LiveBus
 }
 
-// Command is a signal to apply.
+// Command is a signal or an update to apply.
 type Command struct {
 	PostID uuid.UUID
 	Name   string // cancel, edit, publish_now, retry or discard
 	Edit   scheduling.Edit
 	// Targets are for retry and discard; none: all.
 	Targets    []uuid.UUID
-	InputError string // why the signal's input is invalid
+	InputError string // why its input is invalid
+}
+
+// Refusal is why a command was not applied; the zero value: it was.
+type Refusal struct {
+	Code   string `json:"code,omitempty"`
+	Reason string `json:"reason,omitempty"`
 }
 
 // Apply applies a command. A refusal is not an error: signals have no response, so it
-// is recorded in the post's timeline.
-func (s *Commands) Apply(ctx context.Context, c Command) error {
+// is recorded in the post's timeline, too.
+func (s *Commands) Apply(ctx context.Context, c Command) (Refusal, error) {
 	p, err := s.Store.Post(ctx, c.PostID)
 	if err != nil {
-		return permanent(err)
+		return Refusal{}, permanent(err)
 	}
 	g := post.Guard{WorkspaceID: p.WorkspaceID, PostID: p.ID, Actor: post.ActorOperator}
 	err = s.apply(ctx, g, c, p.Status)
-	var refusal *apperr.Error
-	if !errors.As(err, &refusal) {
-		return err
+	var refused *apperr.Error
+	if !errors.As(err, &refused) {
+		return Refusal{}, err
 	}
+	refusal := Refusal{Code: string(refused.Code), Reason: refused.Error()}
 	if err := s.Store.AddEvent(ctx, p.ID, nil, post.EventRefused, post.ActorOperator,
-		map[string]any{"asked": c.Name, "code": refusal.Code, "reason": refusal.Error()}); err != nil {
-		return err
+		map[string]any{"asked": c.Name, "code": refusal.Code, "reason": refusal.Reason}); err != nil {
+		return Refusal{}, err
 	}
 	s.Live.Changed(ctx, p.ID)
-	return nil
+	return refusal, nil
 }
 
 func (s *Commands) apply(ctx context.Context, g post.Guard, c Command, status post.Status) (err error) {

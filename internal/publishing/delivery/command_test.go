@@ -68,7 +68,7 @@ func TestCommands_Apply(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			p := b.schedule(inAnHour)
 			row.command.PostID = p.ID
-			if err := b.commands().Apply(t.Context(), row.command); err != nil {
+			if _, err := b.commands().Apply(t.Context(), row.command); err != nil {
 				t.Fatal(err)
 			}
 			if now := b.read(p.ID); !row.check(now) {
@@ -86,7 +86,10 @@ func TestCommands_ApplyTwice(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(inAnHour)
 	for range 2 {
-		b.must(b.commands().Apply(t.Context(), delivery.Command{PostID: p.ID, Name: "cancel"}))
+		refusal, err := b.commands().Apply(t.Context(), delivery.Command{PostID: p.ID, Name: "cancel"})
+		if err != nil || refusal.Code != "" {
+			t.Errorf("refused with %+v, %v", refusal, err)
+		}
 	}
 	if events := b.timeline(p.ID); !slices.Equal(events, []string{post.EventCreated, post.EventCanceled}) {
 		t.Errorf("timeline %v", events)
@@ -104,11 +107,13 @@ func TestCommands_ApplyTooLate(t *testing.T) {
 		{Name: "edit", Edit: scheduling.Edit{Content: &content}},
 	} {
 		c.PostID = p.ID
-		b.must(b.commands().Apply(t.Context(), c))
+		refusal, err := b.commands().Apply(t.Context(), c)
+		b.must(err)
 		note := lastEvent(t, b, p, post.EventRefused)
 		if note["asked"] != c.Name || note["code"] != "too_late" ||
-			!strings.Contains(note["reason"].(string), "already published") {
-			t.Errorf("%s was refused with %v", c.Name, note)
+			!strings.Contains(note["reason"].(string), "already published") ||
+			refusal.Code != "too_late" || refusal.Reason != note["reason"] {
+			t.Errorf("%s was refused with %v, and answered with %+v", c.Name, note, refusal)
 		}
 	}
 	if now := b.read(p.ID); now.Status != post.Posted || now.Content != text {
@@ -130,7 +135,8 @@ func TestReadPost(t *testing.T) {
 	for _, try := range []func() error{
 		func() error { _, err := b.planner().ReadPost(t.Context(), uuid.New()); return err },
 		func() error {
-			return b.commands().Apply(t.Context(), delivery.Command{PostID: uuid.New(), Name: "cancel"})
+			_, err := b.commands().Apply(t.Context(), delivery.Command{PostID: uuid.New(), Name: "cancel"})
+			return err
 		},
 	} {
 		if err := try(); !errors.As(err, &missing) {

@@ -56,7 +56,7 @@ func TestReadPost_DefersSingleTargets(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, view, err)
 		}
 	}
-	if err := b.commands().Apply(t.Context(), delivery.Command{PostID: one.ID, Name: "cancel"}); err != nil {
+	if _, err := b.commands().Apply(t.Context(), delivery.Command{PostID: one.ID, Name: "cancel"}); err != nil {
 		t.Fatal(err)
 	}
 	if view, err := b.planner().ReadPost(t.Context(), one.ID); err != nil || view.Deferred {

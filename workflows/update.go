@@ -1,0 +1,58 @@
+package workflows
+
+import (
+	"errors"
+
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"dateline/activities"
+	"dateline/internal/publishing/delivery"
+)
+
+// acceptUpdates handles the commands of operators as updates, too: other than a signal, an update is answered when the
+// command is applied, and with the reason if it is refused.
+func (r *postRun) acceptUpdates() error {
+	for _, name := range []string{SignalCancel, SignalEdit, SignalPublishNow, SignalRetry, SignalDiscard} {
+		apply := func(ctx workflow.Context, input converter.RawValue) error {
+			return r.update(ctx, parseCommand(name, input))
+		}
+		validate := func(input converter.RawValue) error {
+			if problem := parseCommand(name, input).InputError; problem != "" {
+				return errors.New(problem)
+			}
+			return nil
+		}
+		if err := workflow.SetUpdateHandlerWithOptions(r.ctx, name, apply,
+			workflow.UpdateHandlerOptions{Validator: validate}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *postRun) update(ctx workflow.Context, command delivery.Command) error {
+	command.PostID = r.in.PostID
+	var publishing *activities.Publishing
+	var refusal delivery.Refusal
+	err := workflow.ExecuteLocalActivity(databaseOptions(ctx, "update "+command.Name), publishing.ApplyCommand,
+		command).Get(ctx, &refusal)
+	if err != nil {
+		return err
+	}
+	r.inbox.changed()
+	if refusal.Code != "" {
+		return temporal.NewNonRetryableApplicationError(refusal.Reason, refusal.Code, nil)
+	}
+	return nil
+}
+
+// answerUpdates waits until all updates are answered: a workflow that ends earlier leaves them without an answer. waited
+// is true if there was any.
+func (r *postRun) answerUpdates() (waited bool, err error) {
+	if workflow.AllHandlersFinished(r.ctx) {
+		return false, nil
+	}
+	return true, workflow.Await(r.ctx, func() bool { return workflow.AllHandlersFinished(r.ctx) })
+}
