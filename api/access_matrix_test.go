@@ -58,25 +58,32 @@ func (deaf) AccessChanged(uuid.UUID)                           {}
 // control panics and gets status 500.
 func accessControlOnly(t *testing.T) (http.Handler, *openapi3.T) {
 	t.Helper()
-	doc, err := openapi3.NewLoader().LoadFromFile("openapi.yaml")
+	doc, err := readDocument()
 	if err != nil {
 		t.Fatal(err)
 	}
+	h, err := accessControlOf(t, doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h, doc
+}
+
+// accessControlOf is accessControlOnly of a document.
+func accessControlOf(t *testing.T, doc *openapi3.T) (http.Handler, error) {
+	t.Helper()
 	sessions, err := login.New(login.Options{PublicURL: "https://dateline.example"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	page := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	s := &api.Server{
-		Store: bearers{}, Login: sessions, Media: &media.Service{MaxBytes: 1}, Events: deaf{},
+		Document: func() (*openapi3.T, error) { return doc, nil },
+		Store:    bearers{}, Login: sessions, Media: &media.Service{MaxBytes: 1}, Events: deaf{},
 		Views: &api.Views{}, Page: page,
 		Log: slog.New(slog.DiscardHandler), MaxBodyBytes: 1 << 10,
 	}
-	h, err := s.Handler()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h, doc
+	return s.Handler()
 }
 
 func roleNames(roles map[workspace.Role]bool) (names []string) {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/getkin/kin-openapi/openapi3"
+
 	"dateline/api"
 )
 
@@ -41,28 +43,66 @@ func TestAuthenticate_RejectsARevokedTokenAtOnce(t *testing.T) {
 	s.refused(s.send("GET", "/api/v1/posts", nil), 401, "token_revoked")
 }
 
-// Operations without a row in accessTable are refused. Public operations are also
-// public in openapi.yaml.
-func TestAccess_HasARowForEveryOperation(t *testing.T) {
+// Every operation says who may call it, or the program does not start.
+func TestAccess_IsDefinedForEveryOperation(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	described := map[string]bool{}
-	for path, item := range s.answers.doc.Paths.Map() {
-		for method, op := range item.Operations() {
-			described[op.OperationID] = true
-			public, known := api.Ruled(op.OperationID)
-			if op.OperationID == "" || !known {
-				t.Errorf("%s %s: give %q a row in accessTable()", method, path, op.OperationID)
-			}
-			if open := op.Security != nil && len(*op.Security) == 0; open != public {
-				t.Errorf("%s: public is %v in openapi.yaml and %v in accessTable()", op.OperationID, open, public)
-			}
-		}
+	doc, err := api.ReadDocument()
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, id := range api.RuledOperations() {
-		if !described[id] {
-			t.Errorf("%s is in accessTable() but not in openapi.yaml", id)
-		}
+	if err := api.CheckAccess(doc); err != nil {
+		t.Fatal(err)
+	}
+	token, session, optional := openapi3.SecurityRequirement{"token": {}}, openapi3.SecurityRequirement{"session": {}},
+		openapi3.SecurityRequirement{}
+	for name, c := range map[string]struct {
+		role, scope any // nil: absent
+		security    *openapi3.SecurityRequirements
+		want        string // in the error; empty: none
+	}{
+		"OK":               {"viewer", "posts:read", nil, ""},
+		"AnyToken":         {"owner", "any", nil, ""},
+		"Public":           {"public", nil, &openapi3.SecurityRequirements{}, ""},
+		"OptionalSession":  {"public", nil, &openapi3.SecurityRequirements{optional, session}, ""},
+		"SessionOnly":      {"viewer", nil, &openapi3.SecurityRequirements{session}, ""},
+		"TokenOnly":        {"editor", "any", &openapi3.SecurityRequirements{token}, ""},
+		"Nothing":          {nil, nil, nil, `x-role is ""`},
+		"NoRole":           {nil, "posts:read", nil, `x-role is ""`},
+		"UnknownRole":      {"boss", "any", nil, `x-role is "boss"`},
+		"RoleInCapitals":   {"Viewer", "any", nil, `x-role is "Viewer"`},
+		"RoleIsAList":      {[]any{"viewer"}, "any", nil, "x-role is"},
+		"NoScope":          {"viewer", nil, nil, `x-scope is ""`},
+		"UnknownScope":     {"viewer", "posts:all", nil, `x-scope is "posts:all"`},
+		"Everything":       {"viewer", "*", nil, `x-scope is "*"`},
+		"PublicWithToken":  {"public", nil, nil, "public: false"},
+		"RoleWithoutLogin": {"viewer", "any", &openapi3.SecurityRequirements{}, "public: true"},
+		"RoleOptional":     {"viewer", nil, &openapi3.SecurityRequirements{optional, session}, "public: true"},
+		"PublicWithScope":  {"public", "any", &openapi3.SecurityRequirements{}, "x-scope must be absent"},
+		"SessionWithScope": {"viewer", "any", &openapi3.SecurityRequirements{session}, "x-scope must be absent"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			op := &openapi3.Operation{OperationID: "changed", Extensions: map[string]any{}, Security: c.security}
+			for extension, value := range map[string]any{"x-role": c.role, "x-scope": c.scope} {
+				if value != nil {
+					op.Extensions[extension] = value
+				}
+			}
+			changed := *doc
+			changed.Paths = openapi3.NewPaths(openapi3.WithPath("/changed", &openapi3.PathItem{Get: op}))
+			for path, item := range doc.Paths.Map() {
+				changed.Paths.Set(path, item)
+			}
+			_, err := accessControlOf(t, &changed)
+			if c.want == "" {
+				if err != nil {
+					t.Errorf("got %v, want none", err)
+				}
+				return
+			}
+			if err == nil || !strings.Contains(err.Error(), "GET /changed: ") || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got the error %v, want one about GET /changed: %s", err, c.want)
+			}
+		})
 	}
 }
 

@@ -299,6 +299,7 @@ type Server struct {
 	WorkflowURL func(workflowID string) string
 
 	proxies proxyWatch
+	access  map[string]access // by operationId
 }
 
 // ReadDocument parses openapi.yaml, which takes a moment.
@@ -318,6 +319,9 @@ func (s *Server) Handler() (http.Handler, error) {
 	}
 	doc, err := read()
 	if err != nil {
+		return nil, err
+	}
+	if s.access, err = readAccess(doc); err != nil {
 		return nil, err
 	}
 	gin.SetMode(gin.ReleaseMode)

@@ -1,30 +1,26 @@
 package api
 
-import "dateline/internal/identity/workspace"
+import (
+	"github.com/getkin/kin-openapi/openapi3"
 
-// Ruled reports whether the access table has an operation and whether it is public.
-func Ruled(operationID string) (public, known bool) {
-	a, known := accessTable()[operationID]
-	return a.public, known
-}
+	"dateline/internal/identity/workspace"
+)
 
-// RuledOperations lists the operations of the access table.
-func RuledOperations() (ids []string) {
-	for id := range accessTable() {
-		ids = append(ids, id)
-	}
-	return ids
+// CheckAccess returns what readAccess finds wrong.
+func CheckAccess(doc *openapi3.T) error {
+	_, err := readAccess(doc)
+	return err
 }
 
 // MinRole returns the least role of all operations that require a scope.
-func MinRole(scope workspace.Scope) workspace.Role {
-	least := workspace.Role("")
-	for _, a := range accessTable() {
+func MinRole(doc *openapi3.T, scope workspace.Scope) (least workspace.Role, err error) {
+	table, err := readAccess(doc)
+	for _, a := range table {
 		if a.scope == scope && !a.public && (least == "" || least.AtLeast(a.least)) {
 			least = a.least
 		}
 	}
-	return least
+	return least, err
 }
 
 // PlainIntegers exposes plainIntegers, which normalizes integers in bodies.

@@ -14,7 +14,7 @@ import (
 // clients do not compile. `make bench/clients` compiles them.
 func TestOpenAPI_NamesSuitGenerators(t *testing.T) {
 	t.Parallel()
-	doc, err := openapi3.NewLoader().LoadFromFile("openapi.yaml")
+	doc, err := readDocument()
 	if err != nil {
 		t.Fatal(err)
 	}

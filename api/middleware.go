@@ -123,13 +123,12 @@ func (s *Server) secureHeaders() gin.HandlerFunc {
 // authenticate determines the principal of a request by its token, or else by the
 // browser's session, and checks the principal's access to the operation.
 func (s *Server) authenticate(v *validator, load *load, open *streams) gin.HandlerFunc {
-	table := accessTable()
 	return func(c *gin.Context) {
 		op, _, _ := v.operation(c)
 		if op == nil {
 			return // pages and openapi.yaml are public
 		}
-		wanted := table[op.OperationID]
+		wanted := s.access[op.OperationID]
 		if wanted.public {
 			if wanted.session {
 				s.noteSession(c)
@@ -143,7 +142,7 @@ func (s *Server) authenticate(v *validator, load *load, open *streams) gin.Handl
 		again := s.tokenAgain
 		if c.GetHeader("Authorization") == "" && s.Login.HasCookie(c.Request) {
 			identify, again = s.bySession, s.sessionAgain
-		} else if v.wantsSession(c) {
+		} else if !wanted.token {
 			identify = func(c *gin.Context) (workspace.Principal, bool) { return s.refuseToken(c, load) }
 		}
 		who, ok := identify(c)

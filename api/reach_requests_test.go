@@ -24,7 +24,7 @@ type request struct {
 }
 
 // reach lists who may call an operation and a valid request. It is independent of the
-// API's own access table, so that each checks the other.
+// API's contract, so that each checks the other.
 type reach struct {
 	least workspace.Role // empty: public, also without a token
 	own   bool           // requires a browser's session; tokens are refused

@@ -55,17 +55,6 @@ func (v *validator) operation(c *gin.Context) (*openapi3.Operation, *openapi3.Pa
 	return item.GetOperation(c.Request.Method), item, path
 }
 
-// wantsSession reports whether an operation is about the session of the requesting
-// browser.
-func (v *validator) wantsSession(c *gin.Context) bool {
-	op, _, _ := v.operation(c)
-	if op.Security == nil || len(*op.Security) != 1 {
-		return false
-	}
-	_, wanted := (*op.Security)[0]["session"]
-	return wanted
-}
-
 // limit refuses bodies that are larger than any request needs, also those without a
 // declared length.
 func (v *validator) limit() gin.HandlerFunc {
@@ -124,7 +113,7 @@ func (v *validator) validate() gin.HandlerFunc {
 		for _, p := range c.Params {
 			params[p.Key] = p.Value
 		}
-		// Authentication takes place elsewhere (access.go). The library would hold the
+		// Authentication takes place elsewhere (authenticate). The library would hold the
 		// body in memory for it, which may be a whole video.
 		open := *op
 		open.Security = &openapi3.SecurityRequirements{}
