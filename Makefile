@@ -101,8 +101,9 @@ time-zones: ## update the time zone database in the program to the newest on PyP
 	go run ./internal/infra/timezone/update
 
 .PHONY: generate
-generate: $(SQLC) $(OAPI) ## regenerate code and pages: queries, API, settings
+generate: $(SQLC) $(OAPI) ## regenerate code and pages: queries, the API and its contract, settings
 	cd internal/storage/postgres && $(SQLC) generate
+	go run ./api/bundle
 	cd api && $(OAPI) -config oapi-codegen.yaml openapi.yaml
 	go test ./internal/infra/config -run TestExample_MatchesCommittedFile -update >/dev/null
 	go test ./docs -run TestSettingsPage -update >/dev/null
@@ -183,7 +184,7 @@ sources: ## update the list of search engines, social networks and AI assistants
 
 .PHONY: stale
 stale: generate
-	@git diff --exit-code -- internal/storage/postgres/db api/spec dateline.env.example docs/reference/settings.md || \
+	@git diff --exit-code -- internal/storage/postgres/db api/openapi.yaml api/spec dateline.env.example docs/reference/settings.md || \
 		{ echo "Generated code is stale: commit what 'make generate' wrote."; exit 1; }
 
 ## Maintain
