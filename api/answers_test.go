@@ -40,7 +40,10 @@ var document = sync.OnceValues(func() (description, error) { //nolint:gochecknog
 	if err != nil {
 		return description{}, err
 	}
-	router, err := legacy.NewRouter(doc)
+	asWritten := *doc
+	asWritten.OpenAPI = "3.1.0" // the router checks the document itself
+	router, err := legacy.NewRouter(&asWritten)
+	asWritten.OpenAPI = doc.OpenAPI
 	return description{doc, router}, err
 })
 

@@ -18,13 +18,12 @@ func (v *validator) described(address string) (path string, item *openapi3.PathI
 	if item := v.doc.Paths.Value(address); item != nil {
 		return address, item
 	}
-	for one := range v.doc.Paths.Map() {
-		// '{' sorts after letters: a fixed segment wins.
-		if matches(one, address) && (path == "" || one < path) {
-			path = one
+	for _, path := range v.paths {
+		if matches(path, address) {
+			return path, v.doc.Paths.Value(path)
 		}
 	}
-	return path, v.doc.Paths.Value(path)
+	return "", nil
 }
 
 func matches(path, address string) bool {
@@ -59,7 +58,7 @@ func (v *validator) fixedFirst(c *gin.Context) {
 		return
 	}
 	path, item := v.described(c.Request.URL.Path)
-	if item != nil && path != describedPath(route) && item.GetOperation(c.Request.Method) == nil {
+	if item != nil && routeOf(path) != route && item.GetOperation(c.Request.Method) == nil {
 		v.refuseMethod(c)
 	}
 }

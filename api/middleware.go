@@ -124,16 +124,16 @@ func (s *Server) secureHeaders() gin.HandlerFunc {
 // browser's session, and checks the principal's access to the operation.
 func (s *Server) authenticate(v *validator, load *load, open *streams) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		op, _, _ := v.operation(c)
+		op := v.operation(c)
 		if op == nil {
 			return // pages and openapi.yaml are public
 		}
-		wanted := s.access[op.OperationID]
+		wanted := op.access
 		if wanted.public {
 			if wanted.session {
 				s.noteSession(c)
 			}
-			if !alwaysOpen(op.OperationID) {
+			if !alwaysOpen(op.id) {
 				load.anonymous(c)
 			}
 			return
@@ -165,9 +165,9 @@ func (s *Server) authenticate(v *validator, load *load, open *streams) gin.Handl
 			who.SessionID
 		c.Request = c.Request.WithContext(audit.With(c.Request.Context(), origin))
 		if tool != "" && c.Request.Method != http.MethodGet {
-			s.auditAgent(c, who, tool, op.OperationID)
+			s.auditAgent(c, who, tool, op.id)
 		}
-		if isStream(op.OperationID) {
+		if isStream(op.id) {
 			request := c.Request
 			open.serve(c, who, func(ctx context.Context) (*refusal, error) {
 				now, refused, err := again(request.WithContext(ctx))

@@ -147,7 +147,8 @@ func composedString(token []byte) (out []byte, changed bool) {
 // replaced lists the fields of a JSON document that hold U+FFFD, which stands for bytes
 // that were not understood: the text was read in a wrong encoding before it was sent.
 func replaced(raw []byte) (fields []apperr.FieldError) {
-	if !bytes.ContainsRune(raw, utf8.RuneError) && !bytes.Contains(bytes.ToLower(raw), []byte(`\ufffd`)) {
+	isEscaped := bytes.Contains(raw, []byte(`\u`)) && bytes.Contains(bytes.ToLower(raw), []byte(`\ufffd`))
+	if !isEscaped && !bytes.ContainsRune(raw, utf8.RuneError) {
 		return nil
 	}
 	var document any

@@ -24,35 +24,52 @@ import (
 
 // validator validates requests against openapi.yaml before a handler runs.
 type validator struct {
-	doc *openapi3.T
-	// doc30 is doc as version 3.0 of OpenAPI, whose schemas the library checks directly.
-	// With 3.1 it compiles the schema again for every request, which was 40 % of the CPU
-	// time of creating a post. TestOpenAPI_NeedsNoKeywordOf31 guards the difference.
-	doc30     *openapi3.T
-	maxBody   int64
-	maxUpload int64
+	doc        *openapi3.T
+	paths      []string              // sorted: '{' is after letters, so that a fixed segment is first
+	operations map[string]*operation // by method and route
+	maxBody    int64
+	maxUpload  int64
 }
 
-func newValidator(doc *openapi3.T, maxBody, maxUpload int64) *validator {
-	doc30 := *doc
-	doc30.OpenAPI = "3.0.3"
-	return &validator{doc: doc, doc30: &doc30, maxBody: maxBody, maxUpload: maxUpload}
+// operation is an operation of openapi.yaml as each request needs it.
+type operation struct {
+	id     string
+	access access
+	body   *openapi3.RequestBody // nil: has none
+	// route is for the library that validates. Its operation accepts anybody, because
+	// authentication takes place elsewhere (authenticate): the library would hold the body in
+	// memory for it, which may be a whole video.
+	route *routers.Route
 }
 
-var pathParameter = regexp.MustCompile(`:(\w+)`)
-
-// describedPath writes a route as openapi.yaml does.
-func describedPath(route string) string { return pathParameter.ReplaceAllString(route, "{$1}") }
-
-// operation returns the operation of a matched route in openapi.yaml, or nil if it has
-// none.
-func (v *validator) operation(c *gin.Context) (*openapi3.Operation, *openapi3.PathItem, string) {
-	path := describedPath(c.FullPath())
-	item := v.doc.Paths.Value(path)
-	if item == nil {
-		return nil, nil, ""
+func newValidator(doc *openapi3.T, table map[string]access, maxBody, maxUpload int64) *validator {
+	paths := doc.Paths.Map()
+	v := &validator{
+		doc: doc, paths: slices.Sorted(maps.Keys(paths)), operations: map[string]*operation{},
+		maxBody: maxBody, maxUpload: maxUpload,
 	}
-	return item.GetOperation(c.Request.Method), item, path
+	for path, item := range paths {
+		for method, op := range item.Operations() {
+			open := *op
+			open.Security = &openapi3.SecurityRequirements{}
+			described := &operation{id: op.OperationID, access: table[op.OperationID], route: &routers.Route{
+				Spec: doc, Path: path, PathItem: item, Method: method, Operation: &open,
+			}}
+			if op.RequestBody != nil {
+				described.body = op.RequestBody.Value
+			}
+			v.operations[method+" "+routeOf(path)] = described
+		}
+	}
+	return v
+}
+
+// routeOf writes a path of openapi.yaml as the router does.
+func routeOf(path string) string { return strings.NewReplacer("{", ":", "}", "").Replace(path) }
+
+// operation returns the operation of a matched route, or nil if openapi.yaml has none.
+func (v *validator) operation(c *gin.Context) *operation {
+	return v.operations[c.Request.Method+" "+c.FullPath()]
 }
 
 // limit refuses bodies that are larger than any request needs, also those without a
@@ -94,7 +111,7 @@ func writeTooLarge(c *gin.Context, limit int64) {
 
 func (v *validator) validate() gin.HandlerFunc {
 	return func(c *gin.Context) {
-		op, item, path := v.operation(c)
+		op := v.operation(c)
 		if op == nil {
 			return
 		}
@@ -109,40 +126,52 @@ func (v *validator) validate() gin.HandlerFunc {
 		} else if raw, ok = readBody(c, op); !ok {
 			return
 		}
-		params := make(map[string]string, len(c.Params))
-		for _, p := range c.Params {
-			params[p.Key] = p.Value
-		}
-		// Authentication takes place elsewhere (authenticate). The library would hold the
-		// body in memory for it, which may be a whole video.
-		open := *op
-		open.Security = &openapi3.SecurityRequirements{}
-		err := openapi3filter.ValidateRequest(c.Request.Context(), &openapi3filter.RequestValidationInput{
-			Request: c.Request, PathParams: params,
-			Route: &routers.Route{
-				Spec: v.doc30, Path: path, PathItem: item, Method: c.Request.Method, Operation: &open,
-			},
-			Options: &openapi3filter.Options{MultiError: true, ExcludeRequestBody: ownBody, SkipSettingDefaults: true},
-		})
-		if err == nil {
-			if op.OperationID != "previewPost" { // stores nothing, and lists problems itself
-				refuseUnstorable(c, raw)
-			}
-			if strings.HasPrefix(path, "/api/v1/posts") && !c.IsAborted() {
-				refuseReplaced(c, raw)
-			}
+		if err := check(c, op, raw, ownBody); err != nil {
+			writeProblem(c, http.StatusBadRequest, "invalid_request",
+				"The request does not fit the API's description; see errors.", flatten(err))
 			return
 		}
-		writeProblem(c, http.StatusBadRequest, "invalid_request",
-			"The request does not fit the API's description; see errors.", flatten(err))
+		if op.id != "previewPost" { // stores nothing, and lists problems itself
+			refuseUnstorable(c, raw)
+		}
+		if strings.HasPrefix(op.route.Path, "/api/v1/posts") && !c.IsAborted() {
+			refuseReplaced(c, raw)
+		}
 	}
+}
+
+// check compares a request with its operation. The library would read and parse a JSON body
+// again, so that the document that readBody has read is checked here.
+func check(c *gin.Context, op *operation, raw []byte, ownBody bool) error {
+	isJSON := len(raw) > 0 && c.ContentType() == jsonType
+	params := make(map[string]string, len(c.Params))
+	for _, p := range c.Params {
+		params[p.Key] = p.Value
+	}
+	err := openapi3filter.ValidateRequest(c.Request.Context(), &openapi3filter.RequestValidationInput{
+		Request: c.Request, PathParams: params, Route: op.route,
+		Options: &openapi3filter.Options{
+			MultiError: true, ExcludeRequestBody: ownBody || isJSON, SkipSettingDefaults: true,
+		},
+	})
+	if err != nil || !isJSON {
+		return err
+	}
+	var value any
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	media := op.body.Content.Get(jsonType)
+	if err := decoder.Decode(&value); err != nil || media.Schema == nil {
+		return err
+	}
+	return media.Schema.Value.VisitJSON(value, openapi3.VisitAsRequest(), openapi3.MultiErrors())
 }
 
 // readBody reads a body within its limit and distinguishes one that is too large from a
 // malformed one. Decoders ignore everything after the first document and replace
 // invalid UTF-8; both are refused, because they are not what the client meant to send.
-func readBody(c *gin.Context, op *openapi3.Operation) (raw []byte, ok bool) {
-	wanted := op.RequestBody != nil
+func readBody(c *gin.Context, op *operation) (raw []byte, ok bool) {
+	wanted := op.body != nil
 	raw, err := io.ReadAll(c.Request.Body)
 	var tooLarge *http.MaxBytesError
 	switch {
@@ -157,7 +186,7 @@ func readBody(c *gin.Context, op *openapi3.Operation) (raw []byte, ok bool) {
 		writeProblem(c, http.StatusBadRequest, "invalid_request", "This request must not have a body.",
 			[]apperr.FieldError{{Field: "body", Code: "unexpected", Message: "This request must not have a body."}})
 		return nil, false
-	case len(raw) == 0 && wanted && !op.RequestBody.Value.Required:
+	case len(raw) == 0 && wanted && !op.body.Required:
 		// Ignored, whatever the headers say about it.
 	case unsupported(c, op):
 		writeUnsupported(c, op)
@@ -180,15 +209,18 @@ func readBody(c *gin.Context, op *openapi3.Operation) (raw []byte, ok bool) {
 	return raw, true
 }
 
-// formType is how a page without a program sends its form.
-const formType = "application/x-www-form-urlencoded"
+const (
+	jsonType = "application/json"
+	// formType is how a page without a program sends its form.
+	formType = "application/x-www-form-urlencoded"
+)
 
-func unsupported(c *gin.Context, op *openapi3.Operation) bool {
-	return op.RequestBody != nil && op.RequestBody.Value.Content.Get(c.ContentType()) == nil
+func unsupported(c *gin.Context, op *operation) bool {
+	return op.body != nil && op.body.Content.Get(c.ContentType()) == nil
 }
 
-func writeUnsupported(c *gin.Context, op *openapi3.Operation) {
-	accepted := strings.Join(slices.Sorted(maps.Keys(op.RequestBody.Value.Content)), " or ")
+func writeUnsupported(c *gin.Context, op *operation) {
+	accepted := strings.Join(slices.Sorted(maps.Keys(op.body.Content)), " or ")
 	writeProblem(c, http.StatusUnsupportedMediaType, "unsupported_media_type", "Send the body as "+accepted+".",
 		[]apperr.FieldError{{Field: "Content-Type", Code: "unsupported", Message: "Must be " + accepted + "."}})
 }

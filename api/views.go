@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -104,7 +103,7 @@ func (s *Server) enabledRoutes(r gin.IRouter, v *validator) gin.IRouter {
 	for path, item := range v.doc.Paths.Map() {
 		for _, op := range item.Operations() {
 			if len(op.Tags) == 1 && op.Tags[0] == "views" {
-				out.paths[strings.NewReplacer("{", ":", "}", "").Replace(path)] = true
+				out.paths[routeOf(path)] = true
 			}
 		}
 	}
