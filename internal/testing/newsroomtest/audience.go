@@ -55,7 +55,8 @@ func (n *Newsroom) CountViewsAt(redisURL string, log io.Writer) *Audience {
 	n.Must(err)
 	tracker, err := ingest.NewTracker()
 	n.Must(err)
-	n.Sites.OnChange = func(ctx context.Context) { n.Must(c.Directory.Refresh(ctx)) }
+	directory := c.Directory
+	n.Sites.OnChange = func(ctx context.Context) { n.Must(directory.Refresh(ctx)) }
 	c.Ingest = &ingest.Handler{
 		Sites: c.Directory, Counter: c.Batcher, Bulk: c.Counter, Notifier: c.Signals,
 		Visitors: &visitor.Identifier{Salts: visitor.NewSalts(client)}, Bots: robots,

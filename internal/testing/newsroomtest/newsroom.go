@@ -89,7 +89,10 @@ func OpenWith(t testing.TB, options fake.Options) *Newsroom {
 	n.Fake, err = fake.New(options)
 	n.Must(err)
 	n.Must(n.Fake.Start("127.0.0.1:0"))
-	t.Cleanup(func() { _ = n.Fake.Close() })
+	// Package testing references the functions of Cleanup until the last test of the process has
+	// ended, and with them what they reference: the server, but not the whole newsroom.
+	server := n.Fake
+	t.Cleanup(func() { _ = server.Close() })
 	client, err := call.NewClient([]string{strings.TrimPrefix(n.Fake.URL(), "http://")})
 	n.Must(err)
 	var networks platforms.Options
