@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -48,6 +49,29 @@ func TestCreatePost_ReturnsThePost(t *testing.T) {
 		if read := s.send("GET", a.Header.Get("Location"), nil); string(read.body) != string(a.body) {
 			t.Errorf("%s: read %s\nmade %s", path, read.body, a.body)
 		}
+	}
+}
+
+func TestCreatePost_ReturnsAThreadAsItIsRead(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	accounts := []string{s.Connect("desk").ID.String(), s.Connect("culture").ID.String()}
+	for name, more := range map[string]object{
+		"Post":           nil,
+		"Thread":         {"thread": []object{{"content": "Two"}, {"content": "Three"}}},
+		"DraftOfAThread": {"thread": []object{{"content": "Two"}}, "draft": true},
+	} {
+		a := s.send("POST", "/api/v1/posts", hello(more, object{"content": name, "accounts": accounts}))
+		p := s.post(a, 201)
+		if len(p.Targets) != 2 {
+			t.Errorf("%s: got %d targets, want 2", name, len(p.Targets))
+		}
+		var made, read map[string]any
+		s.Must(json.Unmarshal(a.body, &made))
+		s.decode(s.send("GET", a.Header.Get("Location"), nil), 200, &read)
+		delete(made, "warnings") // only of the request that stores
+		delete(read, "warnings")
+		require.Equal(t, read, made, name)
 	}
 }
 

@@ -96,8 +96,14 @@ func (s *Service) Open(ctx context.Context, id uuid.UUID) (Account, network.Acco
 	if err != nil {
 		return Account{}, network.Account{}, err
 	}
+	opened, err := s.Unseal(a)
+	return a, opened, err
+}
+
+// Unseal is Open for an account that has just been read.
+func (s *Service) Unseal(a Account) (network.Account, error) {
 	access, refresh, err := s.unseal(a)
-	return a, networkAccount(a, access, refresh), err
+	return networkAccount(a, access, refresh), err
 }
 
 // Get returns an account of the workspace.

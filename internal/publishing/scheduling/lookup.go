@@ -126,7 +126,7 @@ func (k *lookup) limits(ctx context.Context, adapter network.Network, a account.
 	ctx, cancel := context.WithTimeout(ctx, limitsTimeout)
 	defer cancel()
 	var l limitsResult
-	_, opened, err := k.scheduler.Accounts.Open(ctx, a.ID)
+	opened, err := k.scheduler.Accounts.Unseal(a)
 	if l.err = err; err == nil {
 		l.limits, l.err = adapter.Limits(ctx, opened)
 	}

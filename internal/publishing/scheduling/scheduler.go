@@ -82,6 +82,7 @@ type Networks interface {
 // Accounts returns an account with its tokens.
 type Accounts interface {
 	Open(ctx context.Context, id uuid.UUID) (account.Account, network.Account, error)
+	Unseal(a account.Account) (network.Account, error)
 }
 
 // Notifier notifies open streams that a post changed.

@@ -88,7 +88,21 @@ func (s *Store) Posts(ctx context.Context, f post.Filter) ([]post.Post, error) {
 	return posts, addTargets(ctx, s.q, posts)
 }
 
+// withNewTargets is withTargets of a post that was just inserted, of which nothing is published.
+func withNewTargets(ctx context.Context, q *db.Queries, row db.ScheduledPost) (post.Post, error) {
+	posts := []post.Post{fromRow(row)}
+	err := readTargets(ctx, q, posts)
+	return posts[0], err
+}
+
 func addTargets(ctx context.Context, q *db.Queries, posts []post.Post) error {
+	if err := readTargets(ctx, q, posts); err != nil {
+		return err
+	}
+	return addPublished(ctx, q, posts)
+}
+
+func readTargets(ctx context.Context, q *db.Queries, posts []post.Post) error {
 	at := make(map[uuid.UUID]int, len(posts))
 	ids := make([]uuid.UUID, len(posts))
 	for i, p := range posts {
@@ -102,7 +116,7 @@ func addTargets(ctx context.Context, q *db.Queries, posts []post.Post) error {
 		p := &posts[at[r.PostTarget.PostID]]
 		p.Targets = append(p.Targets, targetFromRow(r.PostTarget, r.Network, r.Handle))
 	}
-	return addPublished(ctx, q, posts)
+	return nil
 }
 
 func targetFromRow(r db.PostTarget, network, handle string) post.Target {

@@ -24,7 +24,7 @@ func (s *Store) CreatePost(ctx context.Context, n post.NewPost) (created post.Po
 		if err != nil {
 			return post.Post{}, false, err
 		}
-		created, err = withTargets(ctx, s.q, row, nil)
+		created, err = withNewTargets(ctx, s.q, row)
 		return created, false, err
 	}
 	id := n.Post.ID
@@ -52,7 +52,7 @@ func (s *Store) CreatePost(ctx context.Context, n post.NewPost) (created post.Po
 		if err != nil {
 			return err
 		}
-		created, err = withTargets(ctx, q, row, nil)
+		created, err = withNewTargets(ctx, q, row)
 		return err
 	})
 	if err != nil {
