@@ -19,7 +19,8 @@ func (s *Server) GetMe(ctx context.Context, _ spec.GetMeRequestObject) (spec.Get
 		return nil, err
 	}
 	me := spec.GetMe200JSONResponse{
-		User: userJSON(user), Role: spec.Role(who.Role), Workspace: workspaceJSON(w), Scopes: scopesJSON(s.scopesOf(who)),
+		User: userJSON(user), Role: spec.Role(who.Role), Workspace: workspaceJSON(w),
+		Scopes: scopesJSON(s.scopesOf(who)),
 	}
 	if who.TokenName != "" {
 		me.Token = &spec.MyToken{

@@ -51,7 +51,8 @@ func bundle(folder string) (string, error) {
 		}
 		text := strings.TrimRight(string(raw), "\n") + "\n"
 		if n := strings.Count(text, "\n"); n > maxLines {
-			return "", fmt.Errorf("%s has %d lines: move some to another file, at most %d are allowed", file, n, maxLines)
+			return "", fmt.Errorf("%s has %d lines, at most %d are allowed: move some to another file", file, n,
+				maxLines)
 		}
 		if !topLevel.MatchString(text) {
 			return "", fmt.Errorf("%s must begin with a key", file)
@@ -73,11 +74,11 @@ func bundle(folder string) (string, error) {
 			}
 		}
 	}
-	out := ""
+	var bundled strings.Builder
 	for _, name := range order {
-		out += strings.TrimPrefix(name, "components/") + sections[name].String()
+		bundled.WriteString(strings.TrimPrefix(name, "components/") + sections[name].String())
 	}
-	out = strings.TrimRight(out, "\n") + "\n"
+	out := strings.TrimRight(bundled.String(), "\n") + "\n"
 	if err := yaml.Unmarshal([]byte(out), &map[string]any{}); err != nil { // also if a key is there twice
 		return "", fmt.Errorf("the bundle: %w", err)
 	}
