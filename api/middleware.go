@@ -106,14 +106,15 @@ func (s *Server) recoverPanics() gin.HandlerFunc {
 // direct uploads, to the bucket. The dashboard has its own policy.
 func (s *Server) secureHeaders() gin.HandlerFunc {
 	reached := strings.TrimSpace("'self' " + s.BucketOrigin)
+	policy := "default-src 'none'; style-src " + webpage.StyleSource() +
+		"; script-src 'self'; connect-src " + reached + "; img-src 'self' data:; media-src 'self'; base-uri 'none'; " +
+		"form-action 'self'; frame-ancestors 'none'"
 	return func(c *gin.Context) {
 		h := c.Writer.Header()
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("X-Frame-Options", "DENY")
 		h.Set("Referrer-Policy", "no-referrer")
-		h.Set("Content-Security-Policy", "default-src 'none'; style-src "+webpage.StyleSource()+
-			"; script-src 'self'; connect-src "+reached+"; img-src 'self' data:; media-src 'self'; base-uri 'none'; "+
-			"form-action 'self'; frame-ancestors 'none'")
+		h.Set("Content-Security-Policy", policy)
 		if strings.HasPrefix(c.Request.URL.Path, "/api/") {
 			h.Set("Cache-Control", "no-store")
 		}
