@@ -48,6 +48,15 @@ func (o Override) MarshalJSON() ([]byte, error) {
 
 // originalSegments returns the author's segments for one target, in order.
 func (p Post) originalSegments(t Target) []Segment {
+	segments := p.threadFor(t)
+	if comment := p.firstComment(t); comment.Content != "" {
+		segments = append(segments, comment)
+	}
+	return segments
+}
+
+// threadFor is originalSegments without the first comment, for which options are parsed.
+func (p Post) threadFor(t Target) []Segment {
 	first, rest := Segment{Content: p.Content, AttachmentIDs: p.AttachmentIDs}, p.Thread
 	if o := t.Override; o != nil {
 		if o.Content != nil {
@@ -60,11 +69,7 @@ func (p Post) originalSegments(t Target) []Segment {
 			rest = *o.Thread
 		}
 	}
-	segments := append([]Segment{first}, rest...)
-	if comment := p.firstComment(t); comment.Content != "" {
-		segments = append(segments, comment)
-	}
-	return segments
+	return append([]Segment{first}, rest...)
 }
 
 // MediaIDs lists the attachments of all targets and segments, each once.
@@ -81,9 +86,9 @@ func (p Post) MediaIDs() []uuid.UUID {
 			}
 		}
 	}
-	add(p.originalSegments(Target{}))
+	add(p.threadFor(Target{})) // a first comment has none
 	for _, t := range p.Targets {
-		add(p.originalSegments(t))
+		add(p.threadFor(t))
 	}
 	return ids
 }
