@@ -81,7 +81,10 @@ func (r *builder) namesInLine(n *html.Node) []string {
 
 // isByLabel reports whether a line only announces the name in the next element.
 func isByLabel(line string) bool {
-	switch strings.ToLower(strings.TrimRight(line, " :")) {
+	if line = strings.TrimRight(line, " :"); len(line) > maxLabelBytes {
+		return false
+	}
+	switch strings.ToLower(line) {
 	case "by", "von", "par", "por", "di", "door", "av", "written by", "words by", "posted by", "published by",
 		"article by", "story by", "report by", "reported by", "created by", "author", "author(s)", "authors",
 		"autor", "autorin", "autoren", "verfasst von", "geschrieben von", "ein beitrag von", "escrito por",
@@ -91,6 +94,9 @@ func isByLabel(line string) bool {
 	}
 	return false
 }
+
+// maxLabelBytes is above the length of any label before a name.
+const maxLabelBytes = 100
 
 // maxLabelTexts is the number of texts after a label in which names are looked for.
 const maxLabelTexts = 12
@@ -201,7 +207,7 @@ func startsShortBlock(n *html.Node) bool {
 // nameAfterWritten returns the name after an unmistakable label at the start of a line.
 func nameAfterWritten(line string) string {
 	line = strings.TrimLeft(line, "-–—|·• ")
-	low := strings.ToLower(line)
+	low := strings.ToLower(line[:min(len(line), maxLabelBytes)])
 	for _, p := range []string{
 		"written by", "this post was written by", "this article was written by", "verfasst von",
 		"geschrieben von", "ein beitrag von", "blog beitrag von", "escrito por", "écrit par", "rédigé par",

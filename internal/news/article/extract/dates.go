@@ -245,10 +245,8 @@ func (r *builder) visibleDates(marks []mark) []dateCandidate {
 	if len(out) > 0 || slices.ContainsFunc(marks, func(m mark) bool { return m.updated != nil }) {
 		return out
 	}
-	for _, anywhere := range []bool{false, true} {
-		if d, ok := r.dateInLines(anywhere); ok {
-			return append(out, dateCandidate{d, article.FromHTML, 0.35, true})
-		}
+	if d, ok := r.dateInLines(); ok {
+		out = append(out, dateCandidate{d, article.FromHTML, 0.35, true})
 	}
 	return out
 }
@@ -520,8 +518,8 @@ func (r *builder) nearHeadline(h *html.Node) (found dates.Date, ok bool) {
 		}
 		if n.Type == html.TextNode && !isBlank(n.Data) {
 			left--
-			if hasDigit(n.Data) && !r.isOtherDate(n) && !r.isSentence(n) {
-				found, ok = r.dateOfLine(n)
+			if d, is := r.dateOfLine(n); is && !r.isOtherDate(n) && !r.isSentence(n) {
+				found, ok = d, true
 			}
 		}
 		if n.Type == html.ElementNode && r.doc.hasHint(n, hintComment|hintHidden) {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -33,6 +34,7 @@ type featureBuilder struct {
 	around   []group // of an element and everything around it
 	headings []headingBefore
 	repeats  map[string]int // blocks by text
+	topics   *topicFinder
 }
 
 // blockSums are sums over blocks.
@@ -87,6 +89,7 @@ func (b *block) isProse() bool { return b.chars >= 60 && b.punctuation > 0 && b.
 
 func (o *outline) newFeatureBuilder(d *Document, title string, at int, selected []bool) *featureBuilder {
 	w := &featureBuilder{o: o, at: at, selected: selected, title: fold(title), h1: -1, kinds: map[string]*kindSums{}}
+	w.topics = newTopicFinder()
 	n := len(o.blocks)
 	w.sums = make([]blockSums, n+1)
 	w.kindOf = make([]*kindSums, n)
@@ -152,15 +155,27 @@ func (w *featureBuilder) groupSpans() {
 	}
 }
 
-// isTitle is similarTitles for the title of the page.
+// isTitle is similarTitles for the title of the page. Nearly all blocks differ in the first
+// letter, and are not folded further.
 func (w *featureBuilder) isTitle(text string) bool {
 	if w.title == "" {
 		return false
 	}
-	// More of a long text than this does not matter.
-	text = fold(text[:min(len(text), 4*len(w.title)+64)])
-	return text == w.title || len(w.title) > 20 && strings.HasPrefix(text, w.title) || len(text) > 20 &&
-		strings.HasPrefix(w.title, text)
+	rest := w.title
+	for _, r := range text {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			continue
+		}
+		if rest == "" { // the text extends the title
+			return len(w.title) > 20
+		}
+		c, size := utf8.DecodeRuneInString(rest)
+		if c != unicode.ToLower(r) {
+			return false
+		}
+		rest = rest[size:]
+	}
+	return rest == "" || len(w.title)-len(rest) > 20
 }
 
 // appendKind appends a name of the element of a block and its parents.
@@ -245,7 +260,7 @@ func (w *featureBuilder) block(i int) features {
 		flag(last == ':'), flag(unicode.IsUpper(firstRune)), flag(unicode.IsLower(firstRune)),
 		flag(b.chars < 200 && hasDigit(b.text) && isDateLine(b.text)),
 		flag(isBoilerplate(b.text, b.chars, b.linkShare())), flag(nameAfterBy(b.text) != ""), flag(w.isTitle(b.text)))
-	f2 := topicsOf(b)
+	f2 := w.topics.topicsOf(b)
 	add(f2[:]...)
 
 	// Element.
@@ -352,14 +367,10 @@ func flag(b bool) float32 {
 // topicCount is the number of topics of lines that publishers insert.
 const topicCount = 6
 
-// topicsOf reports which of the words of newsletters, sharing, legal notices, related
-// articles, comments and ads a short text contains.
-func topicsOf(b *block) (out [topicCount]float32) {
-	if b.chars > 400 {
-		return out
-	}
-	text := strings.ToLower(b.text)
-	for i, words := range [topicCount][]string{
+// topicWords are words of newsletters, sharing, legal notices, related articles, comments
+// and ads.
+func topicWords() [topicCount][]string {
+	return [topicCount][]string{
 		{"subscri", "newsletter", "sign up", "inbox", "abonn", "suscr", "anmeld", "đăng ký", "assine", "iscriviti"},
 		{
 			"share", "follow", "facebook", "twitter", "whatsapp", "linkedin", "instagram", "teilen", "compart",
@@ -378,11 +389,44 @@ func topicsOf(b *block) (out [topicCount]float32) {
 			"register",
 		},
 		{"advertis", "anzeige", "sponsor", "publicidad", "buy now", "add to cart", "download", "promo"},
-	} {
+	}
+}
+
+// topicFinder finds the words of all topics in one pass over a text.
+type topicFinder struct {
+	second [256]uint64 // by the first byte of a word: the possible second bytes modulo 64
+	words  [256][]topicWord
+}
+
+type topicWord struct {
+	text  string
+	topic int
+}
+
+func newTopicFinder() *topicFinder {
+	f := &topicFinder{}
+	for topic, words := range topicWords() {
 		for _, w := range words {
-			if strings.Contains(text, w) {
-				out[i] = 1
-				break
+			f.second[w[0]] |= 1 << (w[1] % 64)
+			f.words[w[0]] = append(f.words[w[0]], topicWord{w, topic})
+		}
+	}
+	return f
+}
+
+// topicsOf reports which topics a short text has words of.
+func (f *topicFinder) topicsOf(b *block) (out [topicCount]float32) {
+	if b.chars > 400 {
+		return out
+	}
+	text := strings.ToLower(b.text)
+	for i := 0; i+1 < len(text); i++ {
+		if f.second[text[i]]&(1<<(text[i+1]%64)) == 0 {
+			continue
+		}
+		for _, w := range f.words[text[i]] {
+			if strings.HasPrefix(text[i:], w.text) {
+				out[w.topic] = 1
 			}
 		}
 	}

@@ -89,7 +89,7 @@ func (w *featureBuilder) noteHeadings() {
 	for i := range w.o.blocks {
 		b := &w.o.blocks[i]
 		if isHeading(b.tag) {
-			h = headingBefore{topics: topicsOf(b), level: headingLevel(b.tag), closed: h.closed}
+			h = headingBefore{topics: w.topics.topicsOf(b), level: headingLevel(b.tag), closed: h.closed}
 			for _, t := range h.topics {
 				h.closed = h.closed || t > 0 && b.chars < 60
 			}

@@ -17,18 +17,24 @@ import (
 const maxLines = 3000
 
 // dateInLines finds the first line of the page that is little more than a date, outside
-// copyright notices and, unless anywhere, navigation.
-func (r *builder) dateInLines(anywhere bool) (found dates.Date, ok bool) {
+// copyright notices and navigation; or, if there is none, inside navigation.
+func (r *builder) dateInLines() (found dates.Date, ok bool) {
 	for n := range r.lines(6, 100) {
-		if !hasDigit(n.Data) || countWords(strings.TrimSpace(n.Data)) > 9 || !anywhere &&
-			r.isForeign(n.Parent, hintJunk) || r.isOtherDate(n) {
+		if !hasDigit(n.Data) || countWords(strings.TrimSpace(n.Data)) > 9 {
 			continue
 		}
-		if d, is := r.dateOfLine(n); is {
+		d, is := r.dateOfLine(n)
+		if !is || r.isOtherDate(n) {
+			continue
+		}
+		if !r.isForeign(n.Parent, hintJunk) {
 			return d, true
 		}
+		if !ok {
+			found, ok = d, true
+		}
 	}
-	return dates.Date{}, false
+	return found, ok
 }
 
 // lines returns the text nodes within limits of their bytes, outside scripts.
@@ -50,11 +56,11 @@ func (r *builder) lines(minBytes, maxBytes int) iter.Seq[*html.Node] {
 // dateAnywhere finds the first date in a sentence of the page.
 func (r *builder) dateAnywhere() (found dates.Date, ok bool) {
 	for n := range r.lines(8, 1<<20) {
-		if !hasDigit(n.Data) || r.isOtherDate(n) {
+		if !hasDigit(n.Data) {
 			continue
 		}
 		t := clean(n.Data)
-		if d, is := r.parseDate(t[:min(len(t), 200)]); is && !d.IsRelative {
+		if d, is := r.parseDate(t[:min(len(t), 200)]); is && !d.IsRelative && !r.isOtherDate(n) {
 			return d, true
 		}
 	}
@@ -125,16 +131,17 @@ func (r *builder) hiddenDates() []dateCandidate {
 // dateInScripts finds the first property of a script that is named as the publication.
 func (r *builder) dateInScripts() (dates.Date, bool) {
 	page := r.src.HTML
-	for tries := 0; tries < 200; tries++ {
-		i := bytes.Index(page, []byte("ublish"))
-		k := bytes.Index(page, []byte("ublicationDate"))
-		if i < 0 || k >= 0 && k < i {
-			i = k
-		}
+	for tries := 0; tries < 200; {
+		i := bytes.Index(page, []byte("ubli"))
 		if i < 0 {
 			return dates.Date{}, false
 		}
-		page = page[i+6:]
+		page = page[i+4:]
+		if !bytes.HasPrefix(page, []byte("sh")) && !bytes.HasPrefix(page, []byte("cationDate")) {
+			continue
+		}
+		tries++
+		page = page[2:]
 		line := page[:min(len(page), 80)]
 		if m := scriptDate(string(line)); m != "" {
 			if d, ok := r.parseDate(m); ok {

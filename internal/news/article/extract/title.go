@@ -44,10 +44,14 @@ func (r *builder) readTitle() {
 		return
 	}
 	best, votes := -1, 0.0
+	folded := make([]string, len(all))
+	for i := range all {
+		folded[i] = Plain(all[i].value)
+	}
 	for i := range all {
 		sum := 0.0
 		for k := range all {
-			if sameTitle(all[i].value, all[k].value) {
+			if samePlainTitle(folded[i], folded[k]) {
 				sum += all[k].weight
 			}
 		}
@@ -81,8 +85,9 @@ func isTruncated(s string) bool { return strings.HasSuffix(s, "…") || strings.
 
 // sameTitle reports whether two titles are equal, or one is a truncated form of the
 // other.
-func sameTitle(a, b string) bool {
-	a, b = Plain(a), Plain(b)
+func sameTitle(a, b string) bool { return samePlainTitle(Plain(a), Plain(b)) }
+
+func samePlainTitle(a, b string) bool {
 	if a == b {
 		return true
 	}
@@ -289,18 +294,24 @@ func (r *builder) isH1(text string) bool {
 // Plain returns lowercase letters and digits without diacritics, so that "Tuổi Trẻ" and
 // "TUOI TRE" are equal.
 func Plain(s string) string {
-	var b strings.Builder
-	ascii := true
+	out := make([]byte, 0, len(s))
 	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			ascii = false
-			break
+		switch c := s[i]; {
+		case c >= utf8.RuneSelf:
+			return plainUnicode(s)
+		case c >= 'A' && c <= 'Z':
+			out = append(out, c|0x20)
+		case c >= 'a' && c <= 'z' || c >= '0' && c <= '9':
+			out = append(out, c)
 		}
 	}
-	if !ascii {
-		s = norm.NFD.String(s)
-	}
-	for _, c := range s {
+	return string(out)
+}
+
+func plainUnicode(s string) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	for _, c := range norm.NFD.String(s) {
 		switch {
 		case c == 'đ' || c == 'Đ':
 			b.WriteByte('d')
