@@ -41,7 +41,7 @@ func updatedNames() []string {
 func otherDateNames() []string {
 	return []string{
 		"pubdate", "publishdate", "publish-date", "publish_date", "parsely-pub-date", "sailthru.date",
-		"article.published", "published-date", "dc.date.issued", "dcterms.created", "dc.date", "dcterms.date", "date",
+		"article.published", "published-date", "dc.date.issued", "dcterms.created",
 		"cxenseparse:recs:publishtime", "displaydate", "originalpublicationdate",
 		"article.created", "ptime", "rnews:datepublished", "citation_publication_date", "datepublished", "ms.date",
 		"article:post_date", "dcterms.issued", "dcterms.available", "citation_date", "citation_online_date",
@@ -49,11 +49,17 @@ func otherDateNames() []string {
 		"article_date_original", "dc.date.created", "dc.created", "bt:pubdate", "shareaholic:article_published_time",
 		"article:published_date", "article:publicationdate", "content_create_date", "date_created", "datecreated",
 		"dateposted", "dc.date.publication", "dcsext.articlefirstpublished", "dc:created", "dc:date", "doc_date",
-		"gentime", "mediator_published_time", "og:article:published", "og:datepublished", "og:pubdate",
+		"mediator_published_time", "og:article:published", "og:datepublished", "og:pubdate",
 		"og:publish_date", "og:question:published_time", "og:regdate", "pdate", "publish_time", "published_date",
 		"published_time", "release_date", "pub-date", "publication-date", "date-pub", "itemprop:datecreated",
 	}
 }
+
+// anyDateNames are those of "a point or period of time associated with an event in the
+// lifecycle of the resource" (https://www.dublincore.org/specifications/dublin-core/dcmi-terms/#date):
+// often the publication, also an update or the time when the page was generated. A marked
+// date next to the headline is more certain.
+func anyDateNames() []string { return []string{"dc.date", "dcterms.date", "date"} }
 
 // readTimes reconciles the statements of a page about its dates. Metadata comes first.
 // Of the statements about one day the most exact one counts. A time that would be in the
@@ -88,6 +94,9 @@ func (r *builder) readTimes(g Selection) {
 	add(&mod, article.FromMicrodata, 0.85, r.meta.microdata["datemodified"]...)
 	for _, k := range otherDateNames() {
 		add(&pub, article.FromMeta, 0.8, r.meta.values[k]...)
+	}
+	for _, k := range anyDateNames() {
+		add(&pub, article.FromMeta, 0.65, r.meta.values[k]...)
 	}
 	add(&pub, article.FromJSONLD, 0.5, r.jsonLD.text("dateCreated"), r.jsonLD.text("uploadDate"))
 	seen := r.visibleDates(marks)

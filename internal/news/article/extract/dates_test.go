@@ -69,6 +69,23 @@ func TestPublished_Reconciles(t *testing.T) {
 			"2026-03-10T02:15:00Z", "",
 		},
 		{
+			"DateOfAnyEvent", `<meta name="date" content="2026-03-12" scheme="YYYY-MM-DD">`,
+			`<ul><li class="date"><time>10/03/2026, 09:15</time></li></ul>`, "2026-03-10T02:15:00Z", "",
+		},
+		{
+			"DublinCoreDate", `<meta name="DCTERMS.date" content="2026-02-10T11:02:44+07:00">`,
+			`<span class="date">10.03.2026 09:15</span>`, "2026-03-10T02:15:00Z", "",
+		},
+		{"DublinCoreDateAlone", `<meta name="DC.date" content="2026-03-10T09:15:00+07:00">`, "", "2026-03-10T02:15:00Z", ""},
+		{
+			"DublinCoreDateIssued", `<meta name="DC.date.issued" content="2026-03-10T09:15:00+07:00">`,
+			`<span class="date">12.03.2026</span>`, "2026-03-10T02:15:00Z", "",
+		},
+		{
+			"TimeOfGeneration", `<meta name="gentime" content="Thu Mar 19 16:36:31 CET 2026">`,
+			`<p>Rede, 10.03.2026 09:15</p>`, "2026-03-10T02:15:00Z", "",
+		},
+		{
 			"FarFuture", og("2036-03-07T08:00:00Z"), `<div class="date">05/03/2026 09:15</div>`, "2026-03-05T02:15:00Z",
 			"",
 		},
