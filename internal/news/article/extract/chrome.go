@@ -11,17 +11,22 @@ import (
 const maxChromeShare = 0.8
 
 // excluded returns the blocks that are no part of the article, whatever they look like:
-// chrome, hidden parts of tables and lists, readers' comments on a text, and the headline of a
-// text, which is a field of its own.
+// chrome, hidden parts of tables and lists, readers' comments on a text, and the headline and
+// lists of fields of a text.
 func (c *choice) excluded(d *Document, title string) []bool {
 	out := c.o.chrome()
 	ld, folded := d.loadJSONLD(), fold(title)
 	isText := c.o.ownText && len(c.selected) > 0 && !ld.hasType("Product") && !ld.hasType("ItemList") &&
 		!ld.hasType("CollectionPage") && !strings.Contains(d.Meta.first("og:type"), "product")
+	unit, isFields := noUnit, false
 	for i := range out {
 		b := &c.o.blocks[i]
+		if b.unit != unit {
+			unit = b.unit
+			isFields = isText && unit != noUnit && c.o.isFieldList(unit)
+		}
 		out[i] = out[i] || c.o.isHiddenInUnit(i) || c.o.ownText && b.hints&hintComment != 0 ||
-			isText && b.tag == atom.H1 && fold(b.text) == folded
+			isFields || isText && b.tag == atom.H1 && fold(b.text) == folded
 	}
 	return out
 }

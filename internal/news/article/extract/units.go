@@ -142,11 +142,14 @@ func (o *outline) isJunkTable(unit int) bool {
 	return 2*linked > cells || 3*links > 2*chars
 }
 
-// isJunkUnit reports whether a table or list is no part of the text: a table of links, or
-// a list most of whose text the rules drop.
+// isJunkUnit reports whether a table or list is no part of the text: a table of links, a
+// list of fields, or a list most of whose text the rules drop.
 func (o *outline) isJunkUnit(unit int, title string) bool {
 	if o.isTable(unit) {
 		return o.isJunkTable(unit)
+	}
+	if o.isFieldList(unit) {
+		return true
 	}
 	chars, junk := 0, 0
 	for i := o.spans[unit].first; i < o.spans[unit].end; i++ {
