@@ -102,14 +102,19 @@ func (o *outline) resolveHints() {
 // findDiscussion drops the hints of comments if the page is declared to be a discussion:
 // its posts are its text.
 func (o *outline) findDiscussion() {
-	comments := false
+	comments, asks, answers := false, false, false
 	for i := range o.spans {
 		comments = comments || o.spans[i].hints&hintComment != 0
 		switch t := attr(o.spans[i].node, "itemtype"); t[strings.LastIndexByte(t, '/')+1:] {
-		case "DiscussionForumPosting", "QAPage", "Question":
+		case "DiscussionForumPosting", "QAPage":
 			o.isDiscussion = true
+		case "Question":
+			asks = true
+		case "FAQPage":
+			answers = true // its questions are those of one author
 		}
 	}
+	o.isDiscussion = o.isDiscussion || asks && !answers
 	if !comments || !o.isDiscussion {
 		return
 	}

@@ -32,14 +32,15 @@ const (
 )
 
 // SelectLikely selects the blocks of the article by their log odds, so that the expected
-// F1 of the words is highest. On a page with an uncertain result, such as a list of
-// products, blocks of the same kind are selected together: all prices or none.
+// F1 of the words is highest. In a discussion, and on a page with an uncertain result, such
+// as a list of products, blocks of the same kind are selected together: the names above all
+// posts or none, all prices or none.
 //
 // The blocks of a unit, that is a table or list, are selected together in any case. Repeated long texts and units are
 // selected once.
-func SelectLikely(logOdds []float64, texts []string, kinds, units []int) []bool {
+func SelectLikely(logOdds []float64, texts []string, kinds, units []int, isDiscussion bool) []bool {
 	chosen, f1 := selectLikely(logOdds, texts, units)
-	if f1 < minSureF1 {
+	if isDiscussion || f1 < minSureF1 {
 		chosen, _ = selectLikely(averageByKind(logOdds, texts, kinds), texts, units)
 	}
 	return chosen
@@ -160,7 +161,7 @@ func (c *choice) classify(d *Document, title string) {
 			odds[i] -= leadBias
 		}
 	}
-	chosen := SelectLikely(odds, texts, kinds, units)
+	chosen := SelectLikely(odds, texts, kinds, units, c.o.isDiscussion)
 	c.o.keepEnclosed(chosen, title)
 	selected := c.selected[:0:0]
 	for i, ok := range chosen {

@@ -100,21 +100,29 @@ func TestSelectLikely_SelectsSimilarBlocksTogether(t *testing.T) {
 	}
 	kinds := []int{title, card, card, card, card, menu, menu}
 	for name, c := range map[string]struct {
-		odds []float64
-		want []bool
+		odds       []float64
+		want       []bool
+		discussion bool
 	}{
+		"the posts of a discussion": {
+			[]float64{5, 5, -1, 5, 5, -6, -6}, []bool{true, true, true, true, true, false, false}, true,
+		},
+		"the names of a discussion": {
+			[]float64{5, -5, 5, -5, -5, -6, -6}, []bool{true, false, false, false, false, false, false}, true,
+		},
 		"uncertain cards": {
-			[]float64{1, -0.2, -1.6, 0.1, -1.1, -4, -4}, []bool{true, true, true, true, true, false, false},
+			[]float64{1, -0.2, -1.6, 0.1, -1.1, -4, -4}, []bool{true, true, true, true, true, false, false}, false,
 		},
 		"a sure choice": {
-			[]float64{5, 5, -5, 5, 5, -6, -6}, []bool{true, true, false, true, true, false, false},
+			[]float64{5, 5, -5, 5, 5, -6, -6}, []bool{true, true, false, true, true, false, false}, false,
 		},
 		"too few, one excluded": {
-			[]float64{1, -0.2, math.Inf(-1), 0.1, -0.7, -4, -4}, []bool{true, true, false, true, false, false, false},
+			[]float64{1, -0.2, math.Inf(-1), 0.1, -0.7, -4, -4}, []bool{true, true, false, true, false, false, false}, false,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.Equal(t, c.want, extract.SelectLikely(c.odds, texts, kinds, []int{-1, -1, -1, -1, -1, -1, -1}))
+			require.Equal(t, c.want, extract.SelectLikely(c.odds, texts, kinds, []int{-1, -1, -1, -1, -1, -1, -1},
+				c.discussion))
 		})
 	}
 }

@@ -223,7 +223,8 @@ func (d *Document) loadOutline() *outline {
 		d.outline = newOutline(d.Root, d.hintCache)
 		ld := d.loadJSONLD()
 		d.outline.isArticle = rankOf(ld.article) >= 4 || ld.hasType("BlogPosting")
-		d.outline.isDiscussion = ld.hasType("DiscussionForumPosting") || ld.hasType("QAPage") || ld.hasType("Question")
+		d.outline.isDiscussion = ld.hasType("DiscussionForumPosting") || ld.hasType("QAPage") ||
+			ld.hasType("Question") && !ld.hasType("FAQPage")
 		d.outline.resolveHints()
 	}
 	return d.outline

@@ -421,3 +421,31 @@ func TestTitle_KeepsTheNameOfTheSiteInHeadlines(t *testing.T) {
 		})
 	}
 }
+
+// The questions of a list of frequent ones are no discussion, so that readers' comments below them are no text.
+func TestBody_FrequentQuestionsAreNoDiscussion(t *testing.T) {
+	text := prose(4)
+	comments := `<div class="comments"><div class="comment"><p>I asked the same at the harbor last week, and nobody there had an answer for me.</p></div></div>`
+	ask := func(kind string) string {
+		return `<div itemscope itemtype="https://schema.org/` + kind + `"><div itemprop="mainEntity" itemscope itemtype="https://schema.org/Question"><h2 itemprop="name">When does it open?</h2></div>` +
+			paragraphs(text) + `</div>`
+	}
+	script := func(kind string) string {
+		return `<script type="application/ld+json">{"@context":"https://schema.org","@type":"` + kind +
+			`","mainEntity":[{"@type":"Question","name":"When does it open?"}]}</script>` + paragraphs(text)
+	}
+	for name, c := range map[string]struct {
+		body       string
+		discussion bool
+	}{
+		"microdata, frequent": {ask("FAQPage"), false}, "JSON-LD, frequent": {script("FAQPage"), false},
+		"microdata, asked": {ask("QAPage"), true}, "JSON-LD, asked": {script("QAPage"), true},
+		"a question alone": {ask("WebPage"), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := read(t, page(`<title>Tickets - Paper</title>`, `<main><h1>Tickets</h1>`+c.body+comments+`</main>`))
+			require.Contains(t, a.Text, text[3])
+			require.Equal(t, c.discussion, strings.Contains(a.Text, "I asked the same"), a.Text)
+		})
+	}
+}

@@ -14,7 +14,8 @@ type TrainingBlock struct {
 
 // TrainingPage is a page to train the block classifier on.
 type TrainingPage struct {
-	Blocks []TrainingBlock
+	Blocks       []TrainingBlock
+	IsDiscussion bool
 }
 
 // LoadTrainingPage returns the blocks of a page.
@@ -32,7 +33,7 @@ func LoadTrainingPage(ctx context.Context, p Page) (*TrainingPage, error) {
 		}
 	}
 	w := c.o.newFeatureBuilder(doc, r.a.Title, c.at, c.isSelected)
-	out := &TrainingPage{Blocks: make([]TrainingBlock, len(c.o.blocks))}
+	out := &TrainingPage{Blocks: make([]TrainingBlock, len(c.o.blocks)), IsDiscussion: c.o.isDiscussion}
 	excluded := c.excluded(doc, r.a.Title)
 	for i := range out.Blocks {
 		f := w.block(i)

@@ -158,7 +158,7 @@ func validate(pages []trainingPage) {
 		}
 		chosen := rules
 		if len(odds) >= minClassifiedBlocks {
-			chosen = extract.SelectLikely(odds, texts, kinds, units)
+			chosen = extract.SelectLikely(odds, texts, kinds, units, p.page.IsDiscussion)
 		}
 		for _, key := range []string{p.set + " " + p.truth.Type, p.set + " total"} {
 			g := groups[key]
