@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,10 +16,15 @@ import (
 // system is a publishing system with its own theme.
 type system struct {
 	name     string
-	packages []string // pinned, of PyPI, or of npm if isNode
+	packages []string // pinned, of PyPI, of npm if isNode, or of Debian, which has one version, if isDebian
 	isNode   bool
+	isDebian bool
+	// needs are programs that are not installed here, with their Debian packages.
+	needs map[string]string
 	// build writes the sources of a site and builds it. It returns the folder to serve.
 	build func(s *site) (root string, err error)
+	// serve installs a site that is no folder of files, and serves it until stop is called.
+	serve func(s *site) (handler http.Handler, stop func(), err error)
 	// omits are fields that the pages of the system do not show.
 	omits []string
 }
@@ -68,6 +74,9 @@ func (y system) install(cache string) (bin string, err error) {
 	dir := filepath.Join(cache, y.name)
 	done := filepath.Join(dir, "packages")
 	bin = filepath.Join(dir, map[bool]string{true: "node_modules/.bin", false: "bin"}[y.isNode])
+	if y.isDebian {
+		bin = dir
+	}
 	want := strings.Join(y.packages, "\n")
 	if have, err := os.ReadFile(done); err == nil && string(have) == want {
 		return bin, nil
@@ -78,7 +87,9 @@ func (y system) install(cache string) (bin string, err error) {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return "", err
 	}
-	if y.isNode {
+	if y.isDebian {
+		err = unpack(dir, y.packages)
+	} else if y.isNode {
 		if err = os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{"private": true}`), 0o600); err == nil {
 			err = run(dir, "npm", append([]string{"install", "--no-audit", "--no-fund", "--silent"}, y.packages...)...)
 		}
@@ -135,6 +146,10 @@ func systems() []system {
 		{
 			name: "vitepress", isNode: true, build: buildVitePress, packages: []string{"vitepress@1.6.4"},
 			omits: []string{"authors", "published", "updated", "section", "tags"},
+		},
+		{
+			name: "wordpress", isDebian: true, packages: []string{"wordpress", "wordpress-theme-twentytwentythree"},
+			needs: wordPressPrograms(), serve: serveWordPress, omits: []string{"updated"},
 		},
 	}
 }
