@@ -184,7 +184,8 @@ func hasWord(class string, words ...string) bool {
 }
 
 // isHeadlined reports whether a small element has the headline of another article: a
-// heading with a link, or in one.
+// heading with a link, or in one. A link to the page itself, such as "Cancel reply" in the
+// heading of WordPress' form for comments, leads to none.
 func (r *builder) isHeadlined(n *html.Node) bool {
 	left := 80
 	for d := range n.Descendants() {
@@ -196,13 +197,21 @@ func (r *builder) isHeadlined(n *html.Node) bool {
 		default:
 			continue
 		}
-		link := d.Parent.DataAtom == atom.A
+		link := r.isLinkElsewhere(d.Parent)
 		for c := range d.Descendants() {
-			link = link || c.DataAtom == atom.A
+			link = link || r.isLinkElsewhere(c)
 		}
 		if link && !sameTitle(textOf(d, 400), r.a.Title) {
 			return true
 		}
 	}
 	return false
+}
+
+func (r *builder) isLinkElsewhere(n *html.Node) bool {
+	if n.DataAtom != atom.A {
+		return false
+	}
+	href := attr(n, "href")
+	return !strings.HasPrefix(href, "#") && !r.isOwnAddress(href)
 }

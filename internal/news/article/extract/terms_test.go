@@ -36,6 +36,24 @@ func TestTerms(t *testing.T) {
 			[]string{"đàn bầu", "phố cổ"},
 		},
 		{
+			"BesideAFormForComments", "", "",
+			`<div><div><div class="taxonomy-category wp-block-post-terms"><a href="/category/van-hoa/" rel="tag">Văn hóa</a></div><div class="taxonomy-post_tag wp-block-post-terms"><a href="/tag/dan-bau/" rel="tag">đàn bầu</a></div></div>` +
+				`<div class="comment-respond"><h3 id="reply-title">Leave a Reply <small><a rel="nofollow" href="/world/bridge-opens.html#respond">Cancel reply</a></small></h3><form><p>Write something about it.</p></form></div></div>`, "Văn hóa",
+			[]string{"đàn bầu"},
+		},
+		{
+			"BesideAHeadingWithItsAddress", "", "",
+			`<div><div><div class="taxonomy-category wp-block-post-terms"><a href="/category/van-hoa/" rel="tag">Văn hóa</a></div><div class="taxonomy-post_tag wp-block-post-terms"><a href="/tag/dan-bau/" rel="tag">đàn bầu</a></div></div>` +
+				`<div class="comment-respond"><h2><a href="#comments">Comments</a></h2><form><p>Write something about it.</p></form></div></div>`, "Văn hóa",
+			[]string{"đàn bầu"},
+		},
+		{
+			"BesideAHeadingInALinkToThePage", "", "",
+			`<div><div><div class="taxonomy-category wp-block-post-terms"><a href="/category/van-hoa/" rel="tag">Văn hóa</a></div><div class="taxonomy-post_tag wp-block-post-terms"><a href="/tag/dan-bau/" rel="tag">đàn bầu</a></div></div>` +
+				`<div class="comment-respond"><a href="https://www.paper.example/world/bridge-opens.html?replytocom=3"><h3>Answer the first reader here</h3></a><form><p>Write something about it.</p></form></div></div>`, "Văn hóa",
+			[]string{"đàn bầu"},
+		},
+		{
 			"WordPressWithoutBases", "",
 			`<div class="taxonomy-category"><a href="/van-hoa/" rel="tag">Văn hóa</a></div>`,
 			`<div class="taxonomy-post_tag"><a href="/t/dan-bau/" rel="tag">đàn bầu</a></div>`, "Văn hóa",
