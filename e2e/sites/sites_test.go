@@ -51,7 +51,7 @@ func TestPublishingSystems(t *testing.T) {
 	if installed == "" {
 		installed = t.TempDir()
 	}
-	report := fmt.Sprintf("%-16s %8s", "", "others")
+	report := fmt.Sprintf("%-20s %8s", "", "others")
 	for _, name := range fields() {
 		report += fmt.Sprintf(" %9s", name)
 	}
@@ -71,7 +71,7 @@ func TestPublishingSystems(t *testing.T) {
 func measure(t *testing.T, y system, installed, address string) string {
 	if missing := missingPrograms(y.needs); len(missing) > 0 {
 		t.Logf("install %s to measure it", strings.Join(missing, " "))
-		return fmt.Sprintf("%-16s is not measured: install %s", y.name, strings.Join(missing, " "))
+		return fmt.Sprintf("%-20s is not measured: install %s", y.name, strings.Join(missing, " "))
 	}
 	listener, err := net.Listen("tcp", address+":0")
 	if err != nil {
@@ -123,7 +123,7 @@ func measure(t *testing.T, y system, installed, address string) string {
 		}
 		compare(t, s.articles[n], a, y.omits, counts)
 	}
-	line := fmt.Sprintf("%-16s %8d", y.name, others)
+	line := fmt.Sprintf("%-20s %8d", y.name, others)
 	for _, name := range fields() {
 		switch {
 		case slices.Contains(y.omits, name):

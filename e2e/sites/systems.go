@@ -147,10 +147,7 @@ func systems() []system {
 			name: "vitepress", isNode: true, build: buildVitePress, packages: []string{"vitepress@1.6.4"},
 			omits: []string{"authors", "published", "updated", "section", "tags"},
 		},
-		{
-			name: "wordpress", isDebian: true, packages: []string{"wordpress", "wordpress-theme-twentytwentythree"},
-			needs: wordPressPrograms(), serve: serveWordPress, omits: []string{"updated"},
-		},
+		wordPress("twentytwentyone"), wordPress("twentytwentytwo"), wordPress("twentytwentythree"),
 	}
 }
 

@@ -19,6 +19,16 @@ import (
 	"time"
 )
 
+// wordPress is WordPress with one of its default themes: twentytwentyone consists of PHP, the
+// later ones of blocks.
+func wordPress(theme string) system {
+	return system{
+		name: "wp-" + theme, isDebian: true, packages: []string{"wordpress", "wordpress-theme-" + theme},
+		needs: wordPressPrograms(), omits: []string{"updated"},
+		serve: func(s *site) (http.Handler, func(), error) { return serveWordPress(s, theme) },
+	}
+}
+
 // wordPressPrograms are the programs that WordPress needs, with their Debian packages.
 func wordPressPrograms() map[string]string {
 	return map[string]string{
@@ -73,7 +83,7 @@ require 'wp-load.php';
 require_once ABSPATH . 'wp-admin/includes/upgrade.php';
 wp_install('Sông Lặng', 'editor', 'editor@paper.example', true, '', wp_generate_password());
 update_option('timezone_string', 'Asia/Ho_Chi_Minh');
-switch_theme('twentytwentythree');
+switch_theme($argv[2]);
 foreach ([1, 2, 3] as $id) { wp_delete_post($id, true); }
 foreach (json_decode(file_get_contents('articles.json'), true) as $i => $a) {
 	$author = username_exists("u$i") ?: wp_insert_user(['user_login' => "u$i", 'user_pass' => wp_generate_password(),
@@ -96,7 +106,7 @@ require __DIR__ . '/index.php';
 `
 
 // serveWordPress installs WordPress with a database of its own and serves it.
-func serveWordPress(s *site) (handler http.Handler, stop func(), err error) {
+func serveWordPress(s *site, theme string) (handler http.Handler, stop func(), err error) {
 	var started []*exec.Cmd
 	stop = func() {
 		for _, c := range started {
@@ -146,7 +156,7 @@ func serveWordPress(s *site) (handler http.Handler, stop func(), err error) {
 	if err := errors.Join(listener.Close(),
 		s.write("web/wp-config.php", fmt.Sprintf(wordPressConfig, socket, s.url)), s.write("web/setup.php", wordPressSetup),
 		s.write("web/router.php", wordPressRouter), s.write("web/articles.json", string(articles)),
-		run(root, "php", "-r", create), run(root, "php", "setup.php", s.url),
+		run(root, "php", "-r", create), run(root, "php", "setup.php", s.url, theme),
 		start(root, "php", "-S", address, "-t", root, "router.php"), await("tcp", address)); err != nil {
 		return fail(err)
 	}
