@@ -212,7 +212,8 @@ func (o *outline) isEnclosedHeading(i int, selected []bool) bool {
 }
 
 // isEnclosed reports whether the smallest element with selected paragraphs around a unit
-// has them before and after it.
+// has them before and after it. A post, or another article (HTML, section 4.3.2: "a complete,
+// or self-contained, composition"), without one is between paragraphs of others.
 func (o *outline) isEnclosed(unit int, selected []bool) bool {
 	s := &o.spans[unit]
 	has := func(first, end int) bool {
@@ -227,6 +228,10 @@ func (o *outline) isEnclosed(unit int, selected []bool) bool {
 		before, after := has(o.spans[at].first, s.first), has(s.end, o.spans[at].end)
 		if before || after {
 			return before && after
+		}
+		isMore := o.spans[at].first < s.first || o.spans[at].end > s.end
+		if o.spans[at].node.DataAtom == atom.Article || o.isDiscussion && isMore {
+			return false
 		}
 	}
 	return false
