@@ -1,6 +1,7 @@
 package sites
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -173,9 +174,10 @@ func serveWordPress(s *site, theme string) (handler http.Handler, stop func(), e
 // await waits until a server listens.
 func await(network, address string) error {
 	var err error
+	dialer := net.Dialer{Timeout: time.Second}
 	for range 300 {
 		var c net.Conn
-		if c, err = net.DialTimeout(network, address, time.Second); err == nil {
+		if c, err = dialer.DialContext(context.Background(), network, address); err == nil {
 			return c.Close()
 		}
 		time.Sleep(100 * time.Millisecond)
@@ -208,20 +210,16 @@ func (a sample) blocks() string {
 			continue
 		}
 		block("heading", "<h2>"+html.EscapeString(a.heading)+"</h2>")
-		rows := ""
+		var rows strings.Builder
 		for r, row := range a.table {
 			cell := map[bool]string{true: "th", false: "td"}[r == 0]
-			line := ""
+			rows.WriteString(map[bool]string{true: "<thead>"}[r == 0] + "<tr>")
 			for _, text := range row {
-				line += "<" + cell + ">" + html.EscapeString(text) + "</" + cell + ">"
+				rows.WriteString("<" + cell + ">" + html.EscapeString(text) + "</" + cell + ">")
 			}
-			line = "<tr>" + line + "</tr>"
-			if r == 0 {
-				line = "<thead>" + line + "</thead><tbody>"
-			}
-			rows += line
+			rows.WriteString("</tr>" + map[bool]string{true: "</thead><tbody>"}[r == 0])
 		}
-		block("table", `<figure class="wp-block-table"><table>`+rows+"</tbody></table></figure>")
+		block("table", `<figure class="wp-block-table"><table>`+rows.String()+"</tbody></table></figure>")
 	}
 	return b.String()
 }

@@ -65,7 +65,8 @@ func (b *block) itemKind() itemKind {
 		return itemDate
 	case b.isInside(func(n *html.Node) bool { return n.DataAtom == atom.A && termOf(n) != noTerm }):
 		return itemTerm
-	case isPersonLike(splitNames(nameAfterBy(b.text))[0]), b.hints&hintByline != 0 && isPersonLike(splitNames(b.text)[0]),
+	case isPersonLike(splitNames(nameAfterBy(b.text))[0]),
+		b.hints&hintByline != 0 && isPersonLike(splitNames(b.text)[0]),
 		b.isInside(func(n *html.Node) bool {
 			return n.DataAtom == atom.A && (isProfile(attr(n, "href")) || strings.EqualFold(attr(n, "rel"), "author"))
 		}):
