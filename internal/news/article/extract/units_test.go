@@ -16,7 +16,7 @@ func TestKeepEnclosed_InTheSameComposition(t *testing.T) {
 	table := `<table><tr><th>Points</th><td>4,726</td></tr><tr><th>Reaction score</th><td>10</td></tr></table>`
 	for name, c := range map[string]struct {
 		between            string
-		isDiscussion, kept bool
+		isDiscussion, want bool
 	}{
 		"a list":                          {stats, false, true},
 		"a table with a heading":          {`<div><h3>Scores</h3>` + table + `</div>`, false, true},
@@ -41,7 +41,7 @@ func TestKeepEnclosed_InTheSameComposition(t *testing.T) {
 			for i := range o.blocks {
 				if o.blocks[i].unit != noUnit {
 					units++
-					require.Equal(t, c.kept, selected[i], o.blocks[i].text)
+					require.Equal(t, c.want, selected[i], o.blocks[i].text)
 				}
 			}
 			require.Positive(t, units)
