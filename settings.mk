@@ -30,6 +30,7 @@ TEMPORAL    := $(TOOLS)/temporal-server-v1.32.0
 GOVULN      := $(TOOLS)/govulncheck-v1.9.0
 GITLEAKS    := $(TOOLS)/gitleaks-v8.30.1
 VERSITYGW   := $(TOOLS)/versitygw-v1.8.0
+GOATCOUNTER := $(TOOLS)/goatcounter-v2.7.0
 NFPM        := $(TOOLS)/nfpm-v2.43.4
 
 define install
@@ -57,5 +58,11 @@ $(TEMPORAL):
 	@mv $(TOOLS)/tmp-temporal $@
 $(VERSITYGW):
 	$(call install,github.com/versity/versitygw/cmd/versitygw,v1.8.0)
+# The folder of a module's source.
+module = go mod download -json $(1) | sed -n 's/.*"Dir": "\(.*\)".*/\1/p'
+
+$(GOATCOUNTER):
+	@echo "building GoatCounter 2.7.0 (once)"
+	@mkdir -p $(TOOLS) && cd "$$($(call module,zgo.at/goatcounter/v2@v2.7.0))" && $(COMPILE) go build -o $@ ./cmd/goatcounter
 $(WFCHECK):
 	$(call install,go.temporal.io/sdk/contrib/tools/workflowcheck,v0.6.0)

@@ -67,12 +67,17 @@ func parts() []part {
 	if *versitygw == "" {
 		gateway = "-versitygw is not set"
 	}
+	goats := ""
+	if *goatcounter == "" {
+		goats = "-goatcounter is not set"
+	}
 	return []part{
 		{name: "two processes each", test: testTwoProcesses},
 		{name: "Redis Cluster", test: testRedisCluster},
 		{name: "VersityGW (S3)", missing: gateway, engine: true, test: testVersityGW},
 		{name: "Temporal on Postgres", test: testTemporalOnPostgres},
 		{name: "reverse proxies", missing: uninstalled("nginx", "caddy", "haproxy"), test: testReverseProxies},
+		{name: "GoatCounter", missing: goats, test: testGoatCounter},
 		{name: "Bluesky dev-env", missing: uninstalled("npm"), engine: true, test: testBluesky},
 		{name: "Meilisearch", missing: unset("MEILI_URL"), test: testMeilisearch},
 		{name: "Mastodon (fake)", test: testFakeMastodon},

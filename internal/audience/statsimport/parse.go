@@ -207,6 +207,9 @@ func plausibleFiles(d *Data, referrers *dimensions.Referrers) map[string]func(*t
 	}
 }
 
+var errGoatCounterEmpty = errors.New("it has no page views. GoatCounter exports only those that it counted while " +
+	"\"Individual pageviews\" was on in its settings, under \"Data collection\"; it is off by default since version 2.6")
+
 // session is a session of a GoatCounter export on one day.
 type session struct {
 	day counter.Day
@@ -216,6 +219,10 @@ type session struct {
 // parseGoatCounter reads an export of version 2, which has a row per page view
 // (https://www.goatcounter.com/help/export). Bots and events are left out.
 func parseGoatCounter(raw []byte, zone *time.Location) (*Data, error) {
+	// Without page views GoatCounter 2.7 does not even write a header (its Export.RunCSV).
+	if len(bytes.TrimSpace(raw)) == 0 {
+		return nil, errGoatCounterEmpty
+	}
 	t, err := openTable(bytes.NewReader(raw))
 	if err != nil {
 		return nil, err
@@ -241,7 +248,11 @@ func parseGoatCounter(raw []byte, zone *time.Location) (*Data, error) {
 			return nil, fmt.Errorf("row %d: Date must be a time such as 2026-01-31T10:00:00Z, not %q", t.line,
 				t.text("Date"))
 		}
-		addGoatCounterView(d, referrers, t, session{counter.DayAt(at, zone), t.text("Session")}, views, readers)
+		id := t.text("Session")
+		if strings.Trim(id, "0-") == "" {
+			id = "" // sites without sessions have the number 0 of 128 bits, "0-0"
+		}
+		addGoatCounterView(d, referrers, t, session{counter.DayAt(at, zone), id}, views, readers)
 	}
 	for s, n := range views {
 		if n == 1 && s.id != "" {
@@ -249,7 +260,7 @@ func parseGoatCounter(raw []byte, zone *time.Location) (*Data, error) {
 		}
 	}
 	if len(d.Days) == 0 {
-		return nil, errors.New("it has no page views")
+		return nil, errGoatCounterEmpty
 	}
 	return d, nil
 }

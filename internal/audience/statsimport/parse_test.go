@@ -81,7 +81,7 @@ func TestGoatCounter_UnifiesNames(t *testing.T) {
 // Without sessions nobody knows how many visits there were.
 func TestGoatCounter_WithoutSessions(t *testing.T) {
 	const rows = "/a,A,false,,Firefox 119,Linux,,0,,,,VN,true,2025-03-01T10:00:00Z\n" +
-		"//b,B,false,,Firefox 119,Linux,,0,,,,VN,true,2025-03-01T10:01:00Z\n" +
+		"//b,B,0,,Firefox 119,Linux,0-0,0,,o,,VN,1,2025-03-01T10:01:00Z\n" + // as version 2.7 writes it
 		"/a,A,false,,Firefox 119,Linux,7,0,,,,VN,true,2025-03-02T10:00:00Z\n"
 	d, err := parseGoatCounter([]byte(goatCounterHeader+rows), time.UTC)
 	if err != nil {
@@ -96,6 +96,20 @@ func TestGoatCounter_WithoutSessions(t *testing.T) {
 	}
 	if got := d.Pages[PageDay{first, "/b"}]; got != (PageTotals{Views: 1}) {
 		t.Errorf("/b: got %+v, want one view", got)
+	}
+}
+
+// GoatCounter stores page views only if its operator turned that on; the file of one that
+// does not is empty, or has bots and events alone.
+func TestGoatCounter_ExplainsEmptyExports(t *testing.T) {
+	for name, file := range map[string]string{
+		"empty": "", "line end": "\r\n", "header": goatCounterHeader,
+		"event": goatCounterHeader + "subscribe,,1,,Firefox 140,Linux ,1,0,,o,\"0,0,1\",VN,1,2025-03-01T00:00:00Z\n",
+	} {
+		_, err := parseGoatCounter([]byte(file), time.UTC)
+		if err == nil || !strings.Contains(err.Error(), "Individual pageviews") {
+			t.Errorf("%s: got %v, want the name of GoatCounter's setting", name, err)
+		}
 	}
 }
 
