@@ -97,6 +97,27 @@ func TestMatches_RequiresExactWords(t *testing.T) {
 	}
 }
 
+// Saved searches match both spellings of a word, like searches.
+func TestMatches_SpellingsOfOneWord(t *testing.T) {
+	for title, queries := range map[string]map[string]bool{
+		"Kỹ thuật trồng lúa":  {"kĩ thuật": true, `"kĩ thuật"`: true, "ki thuat": true, "ky thuat": true, "kì thuật": false},
+		"Công ti gạch ngói":   {"công ty": true, `"công ty gạch"`: true, "cong ty": true, "-\"công ty\" gạch": false},
+		"Bác sĩ ở Mĩ":         {"bác sỹ": true, "Mỹ": true, "my": true, "mỳ": false},
+		"Cô Thúy kể chuyện":   {"cô thúi": false, "thuý": true},
+		"Ðà Nẵng bắn pháo":    {"Đà Nẵng": true, `"Đà Nẵng"`: true, "đà nẵng": true, "da nang": true, "dà nẵng": false},
+		"Đồng Nai":            {"Ðồng Nai": true, "\u0189ồng Nai": true},
+		"Hoà bình":            {"hòa bình": true, "ho\u0300a bi\u0300nh": true},
+		"Tho\u031b\u0300i sự": {"thời sự": true, `"thời sự"`: true},
+	} {
+		text := search.NewText(search.Document{Title: title})
+		for query, want := range queries {
+			if got := search.Parse(query).Matches(text); got != want {
+				t.Errorf("%q matches %q: got %v, want %v", query, title, got, want)
+			}
+		}
+	}
+}
+
 func TestSnippet_ShowsTheDensestWindow(t *testing.T) {
 	body := strings.Repeat("một hai ba. ", 60) + "Giá vàng tăng mạnh. " + strings.Repeat("bốn năm sáu. ", 60)
 	var shown string

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+	"golang.org/x/text/unicode/norm"
 )
 
 // Limits of stored metadata.
@@ -318,8 +319,8 @@ func textOf(n *html.Node, limit int) string {
 	return s
 }
 
-// clean decodes HTML entities, which some sites escape two or three times
-// ("&amp;#7871;").
+// clean composes a text, and decodes HTML entities, which some sites escape two or three
+// times ("&amp;#7871;").
 func clean(s string) string {
 	for range 3 {
 		if !strings.Contains(s, "&") {
@@ -332,7 +333,7 @@ func clean(s string) string {
 		s = u
 	}
 	var b strings.Builder
-	appendCollapsed(&b, s)
+	appendCollapsed(&b, norm.NFC.String(s))
 	return strings.TrimSpace(b.String())
 }
 

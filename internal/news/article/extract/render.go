@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+	"golang.org/x/text/unicode/norm"
 )
 
 // renderer writes the selected blocks as sanitized HTML: an allowlist of elements, and
@@ -160,8 +161,8 @@ func (r *renderer) node(n *html.Node, inPara bool) {
 		return
 	case atom.Img:
 		if src := r.imageURL(n); src != "" {
-			r.out.WriteString(`<img src="` + html.EscapeString(src) + `" alt="` + html.EscapeString(attr(n, "alt")) +
-				`">`)
+			alt := norm.NFC.String(attr(n, "alt"))
+			r.out.WriteString(`<img src="` + html.EscapeString(src) + `" alt="` + html.EscapeString(alt) + `">`)
 		}
 		return
 	case atom.A:
