@@ -2,11 +2,13 @@ package api_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"dateline/api"
 	"dateline/api/spec"
 	"dateline/internal/audience/counter"
 	"dateline/internal/identity/workspace"
@@ -97,6 +99,34 @@ func TestSystem_ReportsState(t *testing.T) {
 	}
 	s.refused(s.send("GET", "/api/v1/system", nil, "Authorization", "Bearer "+s.Member(workspace.Author)), 403,
 		"role_insufficient")
+}
+
+// Browsers behind a trusted proxy have X-Forwarded-For; programs may call from the machine
+// itself.
+func TestSystem_ReportsProxyThatHidesClients(t *testing.T) {
+	t.Parallel()
+	const browser = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+	s := start(t, func(a *api.Server) { a.TrustedProxies = []string{"127.0.0.0/8"} })
+	for name, headers := range map[string][]string{
+		"a program": {"User-Agent", "curl/8.14"},
+		"a browser": {"User-Agent", browser, "X-Forwarded-For", "203.0.113.7"},
+		"a monitor": {"User-Agent", ""},
+	} {
+		if _, ok := s.alerts(headers...)["ProxyHidesClients"]; ok {
+			t.Errorf("%s: got an alert, want none", name)
+		}
+	}
+	s.send("GET", "/livez", nil, "User-Agent", browser, "X-Real-IP", "203.0.113.7")
+	got, ok := s.alerts()["ProxyHidesClients"]
+	if !ok || got.Severity != spec.SystemAlertSeverityWarning || !strings.Contains(got.Message, "X-Forwarded-For") {
+		t.Errorf("a browser without X-Forwarded-For: got %+v, want a warning", got)
+	}
+
+	direct := start(t)
+	direct.send("GET", "/livez", nil, "User-Agent", browser)
+	if _, ok := direct.alerts()["ProxyHidesClients"]; ok {
+		t.Error("without a proxy: got an alert, want none")
+	}
 }
 
 // Engines that are down are reported with the rest of the status.
