@@ -133,7 +133,7 @@ func compareDays(t *testing.T, s *stack.Stack, path string, hits []goatHit) {
 
 // goatArrival is how a reader arrives: a referrer or parameters, GoatCounter's name of it,
 // and Dateline's.
-type goatArrival struct{ ref, query, theirs, ours string }
+type goatArrival struct{ ref, query, shown, want string }
 
 func goatArrivals() []goatArrival {
 	const discover = "android-app://com.google.android.googlequicksearchbox"
@@ -344,7 +344,7 @@ func (g *goat) stats(t *testing.T, name string) map[string]int {
 	t.Helper()
 	names := map[string]string{"Chrome OS": "ChromeOS"}
 	for _, a := range goatArrivals() {
-		names[a.theirs] = a.ours
+		names[a.shown] = a.want
 	}
 	var got struct {
 		Stats []struct {
@@ -359,8 +359,8 @@ func (g *goat) stats(t *testing.T, name string) map[string]int {
 		if name == "locations" {
 			value = one.ID
 		}
-		if ours, ok := names[value]; ok {
-			value = ours
+		if name, ok := names[value]; ok {
+			value = name
 		}
 		out[value] += one.Count
 	}

@@ -31,9 +31,9 @@ func fetch(dir, spec string) error {
 	case "npm":
 		cmd = exec.Command("npm", "pack", "--silent", "--pack-destination", into, name) //nolint:gosec // pinned above
 	case "pypi":
-		cmd = exec.Command("python3", "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary",
-			"device_detector", //nolint:gosec // pinned above
-			"--dest", into, name)
+		// The tests of these are in their source archives only.
+		cmd = exec.Command("python3", "-m", "pip", "download", "--quiet", "--no-deps", //nolint:gosec // pinned above
+			"--no-binary", "device_detector,python-dateutil,dateparser", "--dest", into, name)
 	default:
 		return fmt.Errorf("unknown registry %q", registry)
 	}

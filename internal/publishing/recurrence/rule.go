@@ -115,7 +115,7 @@ func (r *Rule) check(seen map[string]bool) error {
 			return errors.New("BYDAY of a WEEKLY rule requires days without a number, like MO") // RFC 5545, 3.3.10
 		}
 		if r.Freq == Monthly && d.Nth == 0 {
-			return errors.New("BYDAY of a MONTHLY rule requires numbered days, like 1MO or -1FR")
+			return errors.New("BYDAY of a MONTHLY rule without numbers is not supported; write days like 1MO or -1FR")
 		}
 	}
 	return nil

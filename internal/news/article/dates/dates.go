@@ -106,6 +106,8 @@ func parseISO(s string, o Options) (Date, bool) {
 		{"2006-01-02T15:04", true, false},
 		{"2006-01-02 15:04", true, false},
 		{"20060102T150405", true, false},
+		{"20060102T1504", true, false},
+		{"20060102150405", true, false},
 		{"2006-01-02", false, false},
 		{"2006/01/02", false, false},
 		{"20060102", false, false},

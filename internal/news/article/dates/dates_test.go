@@ -90,6 +90,16 @@ func TestParse(t *testing.T) {
 		{"một giờ trước", "2026-03-07T04:30:00Z"},
 		{"nửa giờ trước", "2026-03-07T05:00:00Z"},
 		{"5 mins ago", "2026-03-07T05:25:00Z"},
+		{"2.5 hours ago", "2026-03-07T03:00:00Z"},
+		{"1 day, 2 hours ago", "2026-03-06T03:30:00Z"},
+		{"1 week, 1 day, 1 hour and 1 minute ago", "2026-02-27T04:29:00Z"},
+		{"fifteen minutes ago", "2026-03-07T05:15:00Z"},
+		{"mười phút trước", "2026-03-07T05:20:00Z"},
+		{"2026/3/7 PM 2:26", "2026-03-07T07:26:00Z"},
+		{"2026年3月7日 下午 2:26", "2026-03-07T07:26:00Z"},
+		{"7/3/2026, AM 12:05", "2026-03-06T17:05:00Z"},
+		{"20260307T1000", "2026-03-07T03:00:00Z"},
+		{"20260307100005", "2026-03-07T03:00:05Z"},
 		{"Đăng hôm kia lúc 10:00", "2026-03-05T03:00:00Z"},
 		{"Hôm nay, 7/3/2026, 09:00", "2026-03-07T02:00:00Z"},
 		// WordPress in Vietnamese: F j, Y and g:i a
@@ -199,7 +209,13 @@ func TestParse_DaysAgo(t *testing.T) {
 	now := time.Date(2026, 3, 7, 12, 30, 0, 0, dates.VietnamTime())
 	for text, want := range map[string]string{
 		"3 ngày trước": "2026-03-04", "2 tuần trước": "2026-02-21",
-		"1 tháng trước": "2026-02-05", "yesterday": "2026-03-06", "hôm qua": "2026-03-06",
+		"1 tháng trước": "2026-02-07", "yesterday": "2026-03-06", "hôm qua": "2026-03-06",
+		// Several units, in digits and words
+		"1 year, 2 months ago": "2025-01-07", "2 years and 1 day ago": "2024-03-06", "1 năm 3 tháng trước": "2024-12-07",
+		"3 tuần 2 ngày trước": "2026-02-12", "eight months ago": "2025-07-07", "twenty-one days ago": "2026-02-14",
+		"hai ngày trước": "2026-03-05", "năm năm trước": "2021-03-07", "mười lăm ngày trước": "2026-02-20",
+		"hai mươi mốt ngày trước": "2026-02-14", "mười năm trước": "2016-03-07", "a fortnight ago": "2026-02-21",
+		"the day before yesterday": "2026-03-05", "a decade ago": "2016-03-07", "1.5 days ago": "2026-03-06",
 	} {
 		d, ok := dates.Parse(text, dates.Options{Now: now, Zone: dates.VietnamTime()})
 		require.True(t, ok, text)
@@ -209,7 +225,7 @@ func TestParse_DaysAgo(t *testing.T) {
 	for _, text := range []string{
 		"5' trước", "99999 giờ trước", "tỷ số 3/4", "Giá vàng tăng 10%", "192.168.1.1",
 		"31/2/2026", "2026-13-45", "Tháng 3, 2026", "15 tháng Chạp năm 2025 âm lịch", "rằm tháng Giêng, 2026",
-		"Th 5 Mar",
+		"Th 5 Mar", "1000 years ago", "5000 months ago", "1 century 2 decades", "2 giờ",
 	} {
 		_, ok := dates.Parse(text, dates.Options{Now: now})
 		require.False(t, ok, text)

@@ -313,10 +313,13 @@ func (p *parser) clockAt(i int) (h, m, s, end int, ok bool) {
 	if hour, after := p.partOfDay(end, h); after > end {
 		return hour, m, s, after, (ok || h >= 1 && h <= 12) && hour < 24
 	}
+	if hour, after := p.partOfDay(i-1, h); after == i { // PM 2:26, 下午 2:26, tối 8:00
+		h = hour
+	}
 	return h, m, s, end, ok && h < 24
 }
 
-// partOfDay parses what follows an hour from 1 to 12 and returns the hour from 0 to 23:
+// partOfDay parses what stands next to an hour from 1 to 12 and returns the hour from 0 to 23:
 // am and pm in English and Vietnamese, and the parts of a day in which Vietnamese counts
 // hours. The night is from 21:00 to 4:00, as in the dayPeriods of vi in CLDR 48; people
 // also say đêm until dawn.
@@ -332,9 +335,9 @@ func (p *parser) partOfDay(i, h int) (hour, end int) {
 	}
 	i = p.skip(i, "buổi", "rạng", "nửa")
 	switch {
-	case p.is(i, "am", "sa", "sáng", "midnight"):
+	case p.is(i, "am", "sa", "sáng", "midnight", "上午", "午前", "오전"):
 		return pm(false), i + 1
-	case p.is(i, "pm", "ch", "chiều", "noon"):
+	case p.is(i, "pm", "ch", "chiều", "noon", "下午", "午後", "오후"):
 		return pm(true), i + 1
 	case p.is(i, "tối"):
 		return pm(h != 12), i + 1

@@ -1,23 +1,29 @@
 package dates
 
 import (
+	"math"
+	"slices"
 	"strings"
 	"time"
 )
 
-const day = 24 * time.Hour
+// The units of times ago. Whole months and years are counted by the calendar.
+const (
+	day     = 24 * time.Hour
+	month30 = 30 * day
+	year    = 365 * day
+)
 
-// relative parses "1 giờ trước", "1h trước", "2 giờ 10 phút trước", "5 minutes ago",
-// "hôm qua, 22:15" and "vừa xong".
+// relative parses "1 giờ trước", "hai ngày trước", "2 giờ 10 phút trước", "1 year, 2 months
+// ago", "hôm qua, 22:15" and "vừa xong".
 func (p *parser) relative() (Date, bool) {
 	if p.opts.Now.IsZero() {
 		return Date{}, false
 	}
 	now := p.opts.Now.In(p.opts.Zone)
 	for i := range p.tokens {
-		if ago, whole, ok := p.ago(i); ok {
-			return Date{Time: now.Add(-ago).UTC(), Zone: p.opts.Zone, HasTime: !whole, HasZone: true, IsRelative: true},
-				true
+		if at, whole, ok := p.ago(i, now); ok {
+			return Date{Time: at.UTC(), Zone: p.opts.Zone, HasTime: !whole, HasZone: true, IsRelative: true}, true
 		}
 	}
 	for i := range p.tokens {
@@ -49,6 +55,8 @@ func (p *parser) relativeDay(i int) (back, end int) {
 		return 1, i + 2
 	case p.is(i, "hôm") && p.is(i+1, "kia"):
 		return 2, i + 2
+	case p.is(i, "day") && p.is(i+1, "before") && p.is(i+2, "yesterday"):
+		return 2, i + 3
 	case p.is(i, "today"):
 		return 0, i + 1
 	case p.is(i, "yesterday"):
@@ -57,32 +65,112 @@ func (p *parser) relativeDay(i int) (back, end int) {
 	return -1, 0
 }
 
-// ago parses a duration that ends in "trước" or "ago". whole reports that it counts
-// whole days.
-func (p *parser) ago(i int) (span time.Duration, whole, ok bool) {
-	unit := durationOf(p.at(i + 1).text)
-	if unit == 0 {
-		return 0, false, false
+// maxYearsAgo is the age above which a text is no time of publication.
+const maxYearsAgo = 100
+
+// ago parses durations that end in "trước" or "ago": "2 giờ 10 phút trước", "1 year, 2 months
+// ago". whole reports that they count whole days.
+func (p *parser) ago(i int, now time.Time) (at time.Time, whole, ok bool) {
+	if p.num(i-2) >= 0 && p.is(i-1, ".", ",") && !p.at(i).afterSpace {
+		return now, false, false // within a number: 2.5 hours ago
 	}
-	n := p.num(i)
+	for at = now; ; {
+		amount, k := p.amount(i)
+		unit := durationOf(p.at(k).text)
+		if amount < 0 || unit == 0 || amount*float64(unit) > float64(maxYearsAgo*year) {
+			return now, false, false
+		}
+		if whole = unit >= day; unit >= month30 && amount == math.Trunc(amount) {
+			at = monthsBefore(at, int(amount)*int(unit/year*12+unit%year/month30))
+		} else {
+			at = at.Add(-time.Duration(amount * float64(unit)))
+		}
+		if i = p.skip(k+1, ",", "and", "và"); p.is(i, "trước", "ago") {
+			return at, whole, now.Sub(at) <= maxYearsAgo*(year+day)
+		}
+	}
+}
+
+// monthsBefore returns the same day of an earlier month, or its last one.
+func monthsBefore(t time.Time, n int) time.Time {
+	back := t.AddDate(0, -n, 0)
+	if back.Day() != t.Day() {
+		back = back.AddDate(0, 0, -back.Day())
+	}
+	return back
+}
+
+// amount parses a number in digits or words; -1: there is none.
+func (p *parser) amount(i int) (n float64, end int) {
 	switch {
+	case p.at(i).digits > 4:
+		return -1, i
+	case p.num(i) >= 0:
+		if p.is(i+1, ".", ",") && p.num(i+2) >= 0 && !p.at(i+1).afterSpace && !p.at(i+2).afterSpace {
+			return float64(p.num(i)) + float64(p.num(i+2))/math.Pow10(p.at(i+2).digits), i + 3
+		}
+		return float64(p.num(i)), i + 1
 	case p.is(i, "nửa"):
-		span = unit / 2
+		return 0.5, i + 1
 	case p.is(i, "vài"):
-		span = 3 * unit
-	case p.is(i, "a", "an", "one", "một"):
-		span = unit
-	case n >= 0 && n < 10000:
-		span = time.Duration(n) * unit
-	default:
-		return 0, false, false
+		return 3, i + 1
+	case p.is(i, "a", "an"):
+		return 1, i + 1
 	}
-	k := i + 2
-	if minutes := p.num(k); minutes >= 0 && minutes < 60 && durationOf(p.at(k+1).text) == time.Minute {
-		span += time.Duration(minutes) * time.Minute
-		k += 2
+	if n, end := p.vietnameseAmount(i); end > i {
+		return float64(n), end
 	}
-	return span, unit >= day, p.is(k, "trước", "ago") && span <= 100*365*day
+	if n, end := p.englishAmount(i); end > i {
+		return float64(n), end
+	}
+	return -1, i
+}
+
+// englishAmount parses one to ninety-nine; end is i if there is none.
+func (p *parser) englishAmount(i int) (n, end int) {
+	end = i
+	tens := []string{"twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"}
+	if at := slices.Index(tens, p.at(i).text); at >= 0 {
+		n, end = 20+10*at, i+1
+	}
+	units := []string{
+		"one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen",
+		"fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+	}
+	k := end
+	if n > 0 {
+		k = p.skip(end, "-")
+	}
+	if at := slices.Index(units, p.at(k).text); at >= 0 && (n == 0 || at < 9) {
+		n, end = n+at+1, k+1
+	}
+	return n, end
+}
+
+// vietnameseAmount parses một to chín mươi chín; end is i if there is none.
+func (p *parser) vietnameseAmount(i int) (n, end int) {
+	if n = vietnameseNumber(p.at(i).text); n == 0 || p.is(i, "giêng", "chạp") {
+		return 0, i
+	}
+	switch end = i + 1; {
+	case n < 10 && p.is(end, "mươi"):
+		n, end = 10*n, end+1
+	case n < 10:
+		return n, end
+	}
+	unit := vietnameseNumber(p.at(end).text)
+	switch {
+	case p.is(end, "mốt"):
+		unit = 1
+	case p.is(end, "lăm", "nhăm"):
+		unit = 5
+	case p.is(end, "năm"): // years after a ten; five is lăm there
+		unit = 0
+	}
+	if unit == 0 || unit > 9 {
+		return n, end
+	}
+	return n + unit, end + 1
 }
 
 func durationOf(w string) time.Duration {
@@ -100,10 +188,14 @@ func durationOf(w string) time.Duration {
 		return day
 	case "tuần", "week", "w":
 		return 7 * day
+	case "fortnight":
+		return 14 * day
 	case "tháng", "month":
-		return 30 * day
-	case "năm", "year":
-		return 365 * day
+		return month30
+	case "năm", "year", "y", "yr":
+		return year
+	case "decade":
+		return 10 * year
 	}
 	return 0
 }
