@@ -19,7 +19,7 @@ import (
 )
 
 var (
-	run       = flag.Bool("acceptance", false, "run the acceptance tests")
+	chosen    = flag.Bool("acceptance", false, "run the acceptance tests")
 	versitygw = flag.String("versitygw", "", "path of the program versitygw")
 )
 
@@ -35,7 +35,7 @@ type part struct {
 }
 
 func TestAcceptance(t *testing.T) {
-	if !*run {
+	if !*chosen {
 		t.Skip("make bench/acceptance runs these tests")
 	}
 	program := stack.Build(t, "acceptance", "")
@@ -78,6 +78,7 @@ func parts() []part {
 		{name: "Temporal on Postgres", test: testTemporalOnPostgres},
 		{name: "reverse proxies", missing: uninstalled("nginx", "caddy", "haproxy"), test: testReverseProxies},
 		{name: "GoatCounter", missing: goats, test: testGoatCounter},
+		{name: "Postfix", missing: uninstalled("postfix"), test: testPostfix},
 		{name: "Bluesky dev-env", missing: uninstalled("npm"), engine: true, test: testBluesky},
 		{name: "Meilisearch", missing: unset("MEILI_URL"), test: testMeilisearch},
 		{name: "Mastodon (fake)", test: testFakeMastodon},
