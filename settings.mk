@@ -31,6 +31,7 @@ GOVULN      := $(TOOLS)/govulncheck-v1.9.0
 GITLEAKS    := $(TOOLS)/gitleaks-v8.30.1
 VERSITYGW   := $(TOOLS)/versitygw-v1.8.0
 GOATCOUNTER := $(TOOLS)/goatcounter-v2.7.0
+GOTIFY      := $(TOOLS)/gotify-v2.9.1
 NFPM        := $(TOOLS)/nfpm-v2.43.4
 
 define install
@@ -64,5 +65,12 @@ module = go mod download -json $(1) | sed -n 's/.*"Dir": "\(.*\)".*/\1/p'
 $(GOATCOUNTER):
 	@echo "building GoatCounter 2.7.0 (once)"
 	@mkdir -p $(TOOLS) && cd "$$($(call module,zgo.at/goatcounter/v2@v2.7.0))" && $(COMPILE) go build -o $@ ./cmd/goatcounter
+# Its module has no dashboard to embed.
+$(GOTIFY):
+	@echo "building Gotify 2.9.1 (once)"
+	@mkdir -p $(TOOLS) && dir=$$(mktemp -d) && cp -r "$$($(call module,github.com/gotify/server/v2@v2.9.1))/." $$dir && \
+		chmod -R u+w $$dir && cd $$dir && \
+		mkdir -p ui/build/static && touch ui/build/index.html ui/build/manifest.json ui/build/static/none && \
+		$(COMPILE) go build -o $@ . && rm -rf $$dir
 $(WFCHECK):
 	$(call install,go.temporal.io/sdk/contrib/tools/workflowcheck,v0.6.0)

@@ -63,22 +63,15 @@ func TestAcceptance(t *testing.T) {
 }
 
 func parts() []part {
-	gateway := ""
-	if *versitygw == "" {
-		gateway = "-versitygw is not set"
-	}
-	goats := ""
-	if *goatcounter == "" {
-		goats = "-goatcounter is not set"
-	}
 	return []part{
 		{name: "two processes each", test: testTwoProcesses},
 		{name: "Redis Cluster", test: testRedisCluster},
-		{name: "VersityGW (S3)", missing: gateway, engine: true, test: testVersityGW},
+		{name: "VersityGW (S3)", missing: unbuilt("versitygw", *versitygw), engine: true, test: testVersityGW},
 		{name: "Temporal on Postgres", test: testTemporalOnPostgres},
 		{name: "reverse proxies", missing: uninstalled("nginx", "caddy", "haproxy"), test: testReverseProxies},
-		{name: "GoatCounter", missing: goats, test: testGoatCounter},
+		{name: "GoatCounter", missing: unbuilt("goatcounter", *goatcounter), test: testGoatCounter},
 		{name: "Postfix", missing: uninstalled("postfix"), test: testPostfix},
+		{name: "Gotify", missing: unbuilt("gotify", *gotify), test: testGotify},
 		{name: "Bluesky dev-env", missing: uninstalled("npm"), engine: true, test: testBluesky},
 		{name: "Meilisearch", missing: unset("MEILI_URL"), test: testMeilisearch},
 		{name: "Mastodon (fake)", test: testFakeMastodon},
@@ -88,6 +81,14 @@ func parts() []part {
 			test: testMastodonServer,
 		},
 	}
+}
+
+// unbuilt returns the reason that the path of a program is not given, or "".
+func unbuilt(name, path string) string {
+	if path == "" {
+		return "-" + name + " is not set"
+	}
+	return ""
 }
 
 // uninstalled returns the reason that one of the programs is not installed, or "".

@@ -192,6 +192,27 @@ func TestRequest_FitsTheServersOfTheirOwners(t *testing.T) {
 	}
 }
 
+// Gotify 2.9 reads bodies as its own messages, whose numbers must be numbers
+// (https://gotify.net/api-docs).
+func TestRequest_FitsGotify(t *testing.T) {
+	t.Parallel()
+	o := outgoing{id: uuid.New(), message: Message{Title: "Bài lỗi"}, lines: []line{{text: "Không đăng được"}}}
+	r, err := request(t.Context(), Webhook, Destination{URL: "https://gotify.example/message"}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		ID, AppID, Priority uint
+		Title, Message      string
+		Extras              map[string]any
+		Date                time.Time
+	}
+	if err := json.NewDecoder(r.Body).Decode(&got); err != nil || got.Title != "Bài lỗi" ||
+		!strings.Contains(got.Message, "Không đăng được") || got.ID != 0 {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
 func TestExplanation_ReadsTheFormsOfServices(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct{ body, want string }{

@@ -185,9 +185,10 @@ func (o outgoing) object() any {
 		events[i] = event{e.Type, e.Title, append([]string{}, e.Lines...), e.URL}
 	}
 	text := joined(o.lines, nil)
-	// message is what Gotify and many other servers require.
+	// message is what Gotify and many other servers require. Gotify 2.9 refuses an id or appid
+	// that is no number.
 	return map[string]any{
-		"id": o.id, "title": o.message.Title, "text": text, "message": text, "events": events,
+		"notification_id": o.id, "title": o.message.Title, "text": text, "message": text, "events": events,
 		"more": o.message.More,
 	}
 }
