@@ -34,6 +34,8 @@ func fetch(dir, spec string) error {
 		// The tests of these are in their source archives only.
 		cmd = exec.Command("python3", "-m", "pip", "download", "--quiet", "--no-deps", //nolint:gosec // pinned above
 			"--no-binary", "device_detector,python-dateutil,dateparser", "--dest", into, name)
+	case "debian":
+		return fetchSource(into, to, name)
 	default:
 		return fmt.Errorf("unknown registry %q", registry)
 	}
@@ -48,6 +50,46 @@ func fetch(dir, spec string) error {
 		return unzip(files[0], to)
 	}
 	return untar(files[0], to)
+}
+
+// fetchSource downloads the source of a Debian package, which needs no entry in the system's
+// list of sources.
+func fetchSource(into, to, name string) error {
+	release, err := exec.Command("sh", "-c", `. /etc/os-release && echo "$VERSION_CODENAME"`).Output()
+	if err != nil {
+		return err
+	}
+	const source = "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] " +
+		"http://deb.debian.org/debian %s main\n"
+	list := filepath.Join(into, "sources.list")
+	line := fmt.Sprintf(source, strings.TrimSpace(string(release)))
+	err = errors.Join(os.WriteFile(list, []byte(line), 0o600), os.MkdirAll(filepath.Join(into, "lists", "partial"), 0o700),
+		os.MkdirAll(to, 0o700))
+	if err != nil {
+		return err
+	}
+	options := []string{
+		"-q", "-o", "Dir::Etc::SourceList=" + list, "-o", "Dir::Etc::SourceParts=-", "-o", "Dir::State::Lists=" + into + "/lists",
+		"-o", "APT::Sandbox::User=root",
+	}
+	for _, command := range [][]string{
+		append(options, "update"), append(options, "source", "--download-only", name),
+	} {
+		cmd := exec.Command("apt-get", command...) //nolint:gosec // pinned above
+		cmd.Dir = into
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("%w: %s", err, out)
+		}
+	}
+	archives, err := filepath.Glob(filepath.Join(into, "*.orig.tar.*"))
+	if err != nil || len(archives) != 1 {
+		return errors.Join(err, fmt.Errorf("got %d archives", len(archives)))
+	}
+	cmd := exec.Command("tar", "xf", archives[0], "-C", to, "--strip-components=1") //nolint:gosec // just downloaded
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	return nil
 }
 
 // packageName returns the name in isbot@5.2.3 or device_detector==6.5.1.

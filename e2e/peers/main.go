@@ -28,7 +28,7 @@ type result struct {
 
 // parts lists all parts. A new one is a file with its function, and a line here.
 func parts() []part {
-	return []part{botsPart(), recurrencePart(), datesPart()}
+	return []part{botsPart(), recurrencePart(), datesPart(), mediaPart()}
 }
 
 func main() {
