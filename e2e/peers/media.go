@@ -88,7 +88,7 @@ func checkCleaned(dir string, raw []byte, plan *metadata.Plan) (problem string, 
 		return "", err
 	}
 	path := filepath.Join(dir, "cleaned")
-	if err := os.WriteFile(path, cleaned, 0o600); err != nil {
+	if err := os.WriteFile(path, cleaned, 0o600); err != nil { //nolint:gosec // in its own folder
 		return "", err
 	}
 	out, err := exec.Command("exiftool", "-json", "-G1", "-a", "-ee3", "-n", path).Output() //nolint:gosec // its own file

@@ -208,7 +208,7 @@ func plausibleFiles(d *Data, referrers *dimensions.Referrers) map[string]func(*t
 }
 
 var errGoatCounterEmpty = errors.New("it has no page views. GoatCounter exports only those that it counted while " +
-	"\"Individual pageviews\" was on in its settings, under \"Data collection\"; it is off unless somebody turned it on")
+	"\"Individual pageviews\" was on in its settings, under \"Data collection\"; it is off until somebody turns it on")
 
 // session is a session of a GoatCounter export on one day.
 type session struct {
