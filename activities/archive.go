@@ -7,7 +7,7 @@ import (
 	"github.com/google/uuid"
 	"go.temporal.io/sdk/activity"
 
-	"dateline/internal/ops/archive"
+	"dateline/internal/system/archive"
 )
 
 // Archives writes what workspaces own into the object store: portable.Archives.

@@ -33,12 +33,12 @@ import (
 	"dateline/internal/news/watch"
 	"dateline/internal/notify/notification"
 	"dateline/internal/notify/webhook"
-	"dateline/internal/ops/archive"
 	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/media"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/ratelimit"
 	"dateline/internal/publishing/scheduling"
+	"dateline/internal/system/archive"
 )
 
 //go:embed openapi.yaml

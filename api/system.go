@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
-	"dateline/internal/ops/status"
+	"dateline/internal/system/status"
 )
 
 // System reports the state of the installation. engines returns the error of each

@@ -9,7 +9,7 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/infra/apperr"
-	"dateline/internal/ops/archive"
+	"dateline/internal/system/archive"
 )
 
 // ExportWorkspace starts an export.

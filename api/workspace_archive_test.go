@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dateline/api/spec"
-	"dateline/internal/ops/archive"
+	"dateline/internal/system/archive"
 )
 
 // emptyArchive is an export without content.

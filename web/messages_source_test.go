@@ -48,7 +48,7 @@ func constructors() map[string]constructor {
 		"apperr.Field": {"problem", 0, 1, 2}, "apperr.New": {"problem", -1, 1, 2},
 		"network.NewViolation": {"problem", 0, 1, 2}, "post.NewWarning": {"warning", -1, 0, 2},
 		"message.New": {"note", -1, 0, 1}, "message.One": {"note", -1, 0, 1}, "network.NewNote": {"note", -1, 0, 1},
-		"internal/ops/status.add": {"alert", -1, 1, 4}, "api.writeProblem": {"problem", -1, 2, -1},
+		"internal/system/status.add": {"alert", -1, 1, 4}, "api.writeProblem": {"problem", -1, 2, -1},
 		"platforms/call.newError": {"cause", -1, 2, -1},
 	}
 }

@@ -48,8 +48,8 @@ func (r *postRun) update(ctx workflow.Context, command delivery.Command) error {
 	return nil
 }
 
-// answerUpdates waits until all updates are answered: a workflow that ends earlier leaves them without an answer. waited
-// is true if there was any.
+// answerUpdates waits until all updates are answered: a workflow that ends earlier leaves them without an answer.
+// waited is true if there was any.
 func (r *postRun) answerUpdates() (waited bool, err error) {
 	if workflow.AllHandlersFinished(r.ctx) {
 		return false, nil

@@ -40,8 +40,10 @@ func TestUpdate_AppliesCommands(t *testing.T) {
 		"Cancel":     {workflows.SignalCancel, nil, post.Canceled, nil},
 		"PublishNow": {workflows.SignalPublishNow, nil, post.Posted, []time.Time{opening.Add(30 * time.Minute)}},
 		"Edit": {
-			workflows.SignalEdit, map[string]string{"scheduled_time": opening.Add(2 * time.Hour).Format(time.RFC3339)},
-			post.Posted, []time.Time{opening.Add(2 * time.Hour)},
+			workflows.SignalEdit,
+			map[string]string{"scheduled_time": opening.Add(2 * time.Hour).Format(time.RFC3339)},
+			post.Posted,
+			[]time.Time{opening.Add(2 * time.Hour)},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -63,7 +65,7 @@ func TestUpdate_AppliesCommands(t *testing.T) {
 	}
 }
 
-// A refusal is answered with its code and reason; the post goes on.
+// A refusal is answered with its code and reason; the post continues.
 func TestUpdate_RefusalIsAnswered(t *testing.T) {
 	r := newRun(t, newRoom("mastodon"))
 	var a *answer

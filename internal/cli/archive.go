@@ -13,7 +13,7 @@ import (
 	"dateline/internal/audience/site"
 	"dateline/internal/embedded"
 	"dateline/internal/identity/audit"
-	"dateline/internal/ops/archive"
+	"dateline/internal/system/archive"
 )
 
 // export writes a workspace to a file, without secrets.

@@ -7,7 +7,7 @@ import (
 
 	"dateline/internal/infra/telemetry"
 	"dateline/internal/ops/hoststats"
-	"dateline/internal/ops/status"
+	"dateline/internal/system/status"
 )
 
 // statusReporter returns the reporter behind GET /api/v1/system.

@@ -49,7 +49,7 @@ type Site struct {
 // Cursor is how far the changes of a site's articles have been read.
 type Cursor struct {
 	Hosts     []string // of the site, and
-	Domains   []int  // its crawled domains; if they change, all articles are read again
+	Domains   []int    // its crawled domains; if they change, all articles are read again
 	UpdatedAt time.Time
 	ID        uuid.UUID
 }

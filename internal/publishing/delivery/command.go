@@ -62,7 +62,7 @@ func (s *Commands) Apply(ctx context.Context, c Command) (Refusal, error) {
 	if !errors.As(err, &refused) {
 		return Refusal{}, err
 	}
-	refusal := Refusal{Code: string(refused.Code), Reason: refused.Error()}
+	refusal := Refusal{Code: refused.Code, Reason: refused.Error()}
 	if err := s.Store.AddEvent(ctx, p.ID, nil, post.EventRefused, post.ActorOperator,
 		map[string]any{"asked": c.Name, "code": refusal.Code, "reason": refusal.Reason}); err != nil {
 		return Refusal{}, err

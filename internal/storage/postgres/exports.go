@@ -9,7 +9,7 @@ import (
 
 	"dateline/internal/identity/audit"
 	"dateline/internal/infra/apperr"
-	"dateline/internal/ops/archive"
+	"dateline/internal/system/archive"
 
 	"dateline/internal/storage/postgres/db"
 )

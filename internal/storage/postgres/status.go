@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"dateline/internal/ops/status"
 	"dateline/internal/storage/postgres/db"
+	"dateline/internal/system/status"
 )
 
 // maxLatenessSamples limits the posts of the lateness statistics of a workspace.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"dateline/internal/ops/status"
 	"dateline/internal/publishing/post"
+	"dateline/internal/system/status"
 )
 
 // sentLate creates a post that was sent late.

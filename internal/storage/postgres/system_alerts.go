@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"dateline/internal/ops/status"
 	"dateline/internal/storage/postgres/db"
+	"dateline/internal/system/status"
 )
 
 // RecordEngines records which engines are down, as seen by a process, and adds an event

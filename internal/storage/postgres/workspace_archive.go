@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"dateline/internal/identity/workspace"
-	"dateline/internal/ops/archive"
+	"dateline/internal/system/archive"
 )
 
 // exportQueries select the data of a workspace, in the order in which it can be

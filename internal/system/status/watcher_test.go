@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"dateline/internal/ops/status"
+	"dateline/internal/system/status"
 )
 
 // engineStates keeps the recorded states.

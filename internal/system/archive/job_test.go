@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"dateline/internal/ops/archive"
+	"dateline/internal/system/archive"
 )
 
 // fakeWorkflows records the exports that it starts.

@@ -6,7 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/identity/audit"
-	"dateline/internal/ops/archive"
+	"dateline/internal/system/archive"
 )
 
 // nothing is a database that discards everything, for testing the parser in front of

@@ -14,12 +14,12 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/identity/workspace"
-	"dateline/internal/ops/archive"
 	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/label"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
 	"dateline/internal/publishing/snippet"
+	"dateline/internal/system/archive"
 	"dateline/internal/testing/enginetest"
 	"dateline/internal/testing/newsroomtest"
 )

@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/klauspost/compress/zstd"
 
-	"dateline/internal/ops/archive"
+	"dateline/internal/system/archive"
 )
 
 // A forged archive cannot affect other workspaces.
