@@ -68,7 +68,7 @@ func TestHerd_Survives(t *testing.T) {
 func TestNotifications_SurviveAKilledWorker(t *testing.T) {
 	t.Parallel()
 	h := newHerd(t)
-	<-h.inbox.arrived
+	h.inbox.awaitFirst(t)
 	h.kill()
 	h.start()
 	h.ready()

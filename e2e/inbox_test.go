@@ -38,7 +38,7 @@ func (in *inbox) host() string { return strings.TrimPrefix(in.URL, "http://") }
 func (in *inbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	raw, err := io.ReadAll(r.Body)
 	var body struct {
-		ID     string
+		ID     string `json:"notification_id"`
 		Events []struct{ Type string }
 		More   int
 	}
@@ -64,6 +64,16 @@ func (in *inbox) subscribe(d *dateline) {
 	}
 	if status := d.call(http.MethodPost, "/api/v1/notification-channels", body, nil); status != http.StatusCreated {
 		d.t.Fatalf("subscribing: status %d", status)
+	}
+}
+
+// awaitFirst waits for the first request.
+func (in *inbox) awaitFirst(t testing.TB) {
+	t.Helper()
+	select {
+	case <-in.arrived:
+	case <-time.After(3 * time.Minute):
+		t.Fatal("no notification arrived")
 	}
 }
 

@@ -45,9 +45,10 @@ func (s *services) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var body struct {
-		Text, Content, Topic, Title, Message, MsgType, Body, Type, ID string
-		ChatID                                                        string `json:"chat_id"`
-		Attachments                                                   []struct{ ContentType string }
+		Text, Content, Topic, Title, Message, MsgType, Body, Type string
+		ID                                                        string `json:"notification_id"`
+		ChatID                                                    string `json:"chat_id"`
+		Attachments                                               []struct{ ContentType string }
 	}
 	bad := json.Unmarshal(raw, &body)
 	s.mu.Lock()
