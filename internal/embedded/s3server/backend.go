@@ -26,6 +26,7 @@ type backend struct {
 	dir      string
 	keyLocks [1024]sync.Mutex // by the hash of the key
 	buckets  sync.Map         // names of existing buckets
+	shards   sync.Map         // paths of existing directories of buckets
 	buffers  sync.Pool        // *[]byte, see writer
 
 	uploads *os.Root
@@ -71,8 +72,7 @@ func (b *backend) BucketExists(name string) (bool, error) {
 	if gofakes3.ValidateBucketName(name) != nil {
 		return false, nil //nolint:nilerr // an invalid name cannot exist
 	}
-	// The last shard is created last, so all shards exist.
-	_, err := os.Stat(filepath.Join(b.bucket(name), shard(shardCount-1)))
+	_, err := os.Stat(b.bucket(name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -84,17 +84,28 @@ func (b *backend) BucketExists(name string) (bool, error) {
 
 func shard(n int) string { return fmt.Sprintf("%02x", n) }
 
+// makeShard creates the directory of an object's file, unless this process has already done
+// so. It syncs also a directory that exists: a process that was killed may have created it.
+func (b *backend) makeShard(dir string) error {
+	if _, made := b.shards.Load(dir); made {
+		return nil
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if err := syncDir(filepath.Dir(dir)); err != nil {
+		return err
+	}
+	b.shards.Store(dir, true)
+	return nil
+}
+
 // CreateBucket implements gofakes3.Backend.
 func (b *backend) CreateBucket(name string) error {
 	if exists, err := b.BucketExists(name); err != nil || exists {
 		return errors.Join(err, gofakes3.ResourceError(gofakes3.ErrBucketAlreadyExists, name))
 	}
-	for i := range shardCount {
-		if err := os.MkdirAll(filepath.Join(b.bucket(name), shard(i)), 0o700); err != nil {
-			return err
-		}
-	}
-	if err := syncDir(b.bucket(name)); err != nil {
+	if err := os.MkdirAll(b.bucket(name), 0o700); err != nil {
 		return err
 	}
 	return syncDir(filepath.Join(b.dir, "objects"))
@@ -118,6 +129,9 @@ func (b *backend) ForceDeleteBucket(name string) error {
 		return errors.Join(err, gofakes3.BucketNotFound(name))
 	}
 	b.buckets.Delete(name)
+	for i := range shardCount {
+		b.shards.Delete(filepath.Join(b.bucket(name), shard(i)))
+	}
 	return os.RemoveAll(b.bucket(name))
 }
 
@@ -129,7 +143,7 @@ func (b *backend) records(bucket string) (all []record, err error) {
 	for i := range shardCount {
 		dir := filepath.Join(b.bucket(bucket), shard(i))
 		entries, err := os.ReadDir(dir)
-		if err != nil {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 		for _, entry := range entries {

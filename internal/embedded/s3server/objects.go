@@ -103,6 +103,9 @@ func (b *backend) PutObject(
 	if err := check(conditions, path); err != nil {
 		return out, err
 	}
+	if err := b.makeShard(filepath.Dir(path)); err != nil {
+		return out, diskError(err)
+	}
 	return out, diskError(w.commit(r, path))
 }
 
