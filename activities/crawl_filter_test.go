@@ -19,7 +19,7 @@ func TestRebuildURLFilter_FromDatabase(t *testing.T) {
 		from crawl_domains d, generate_series(1, 300) i where d.domain like 'news-%'`)
 	a.exec("analyze urls")
 	a.must(a.Redis.FlushDB(t.Context()).Err())
-	value, err := a.env.ExecuteActivity(a.Activities.Maintenance.RebuildURLFilter)
+	value, err := a.env.ExecuteActivity(a.Activities.CrawlMaintenance.RebuildURLFilter)
 	a.must(err)
 	var urls int
 	a.must(value.Get(&urls))

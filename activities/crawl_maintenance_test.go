@@ -65,7 +65,7 @@ func newArchive(t *testing.T) *archive {
 	a.must(err)
 	var suite testsuite.WorkflowTestSuite
 	a.env = suite.NewTestActivityEnvironment()
-	a.env.RegisterActivity(a.Activities.Maintenance)
+	a.env.RegisterActivity(a.Activities.CrawlMaintenance)
 	return a
 }
 
@@ -132,7 +132,7 @@ func TestDeleteOldPageVersions_S3(t *testing.T) {
 	if len(before) != 8 || len(a.keys(other)) != 1 {
 		t.Fatalf("got %d versions of the changed page and %d of another, want 8 and 1", len(before), len(a.keys(other)))
 	}
-	maxVersions := a.Activities.Maintenance.MaxVersions // 5, for an hour
+	maxVersions := a.Activities.CrawlMaintenance.MaxVersions // 5, for an hour
 	a.deleteOldVersions()
 	if after := a.keys(edited); len(after) != maxVersions || after[0] != before[0] {
 		t.Errorf("got %d versions, want the newest %d", len(after), maxVersions)
@@ -156,7 +156,7 @@ func TestDeleteOldPageVersions_S3(t *testing.T) {
 
 func (a *archive) deleteOldVersions() {
 	a.t.Helper()
-	_, err := a.env.ExecuteActivity(a.Activities.Maintenance.DeleteOldPageVersions)
+	_, err := a.env.ExecuteActivity(a.Activities.CrawlMaintenance.DeleteOldPageVersions)
 	a.must(err)
 }
 
@@ -165,7 +165,7 @@ func TestExportPages_S3(t *testing.T) {
 	a := newArchive(t)
 	a.crawl()
 	const key = "exports/test.warc.gz"
-	value, err := a.env.ExecuteActivity(a.Activities.Maintenance.ExportPages,
+	value, err := a.env.ExecuteActivity(a.Activities.CrawlMaintenance.ExportPages,
 		activities.ExportInput{
 			Domain: a.site.Host(),
 			From:   time.Now().Add(-time.Hour), To: time.Now().Add(time.Hour), Key: key,
@@ -197,7 +197,7 @@ func TestExportPages_S3(t *testing.T) {
 		t.Errorf("got %d pages reported, want %d", out.Pages, n)
 	}
 	// A time range without pages is a file without pages.
-	value, err = a.env.ExecuteActivity(a.Activities.Maintenance.ExportPages,
+	value, err = a.env.ExecuteActivity(a.Activities.CrawlMaintenance.ExportPages,
 		activities.ExportInput{
 			Domain: a.site.Host(),
 			From:   time.Now().Add(-48 * time.Hour), To: time.Now().Add(-24 * time.Hour), Key: key + ".empty",

@@ -80,7 +80,7 @@ func accessOf(op *openapi3.Operation, security openapi3.SecurityRequirements) (a
 }
 
 // scopesOf lists the scopes of a principal, limited by role and token.
-func (s *Server) scopesOf(who workspace.Principal) []workspace.Scope {
+func (s *WorkspaceHandler) scopesOf(who workspace.Principal) []workspace.Scope {
 	var out []workspace.Scope
 	for _, a := range s.access {
 		if a.scope != "" && who.Role.AtLeast(a.least) && who.Has(a.scope) && !slices.Contains(out, a.scope) {

@@ -27,7 +27,7 @@ var update = flag.Bool("update", false, "rewrite testdata/access.txt") //nolint:
 const accessFile = "testdata/access.txt"
 
 // bearers authenticates tokens of the form "role scope".
-type bearers struct{ api.Store }
+type bearers struct{ api.IdentityStore }
 
 func (bearers) Bearer(_ context.Context, hash []byte) (workspace.Principal, workspace.TokenStatus, error) {
 	for _, role := range workspace.Roles() {
@@ -78,11 +78,16 @@ func accessControlOf(t *testing.T, doc *openapi3.T) (http.Handler, error) {
 	}
 	page := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	s := &api.Server{
-		Document: func() (*openapi3.T, error) { return doc, nil },
-		Store:    bearers{}, Login: sessions, Media: &media.Service{MaxBytes: 1}, Events: deaf{},
-		Views: &api.Views{}, Page: page,
-		Log: slog.New(slog.DiscardHandler), MaxBodyBytes: 1 << 10,
+		Settings: api.Settings{
+			Document: func() (*openapi3.T, error) { return doc, nil }, Page: page,
+			Log: slog.New(slog.DiscardHandler), MaxBodyBytes: 1 << 10,
+		},
+		Identity: api.Identity{
+			MemberHandler: api.MemberHandler{Store: bearers{}, Events: deaf{}}, SessionHandler: api.SessionHandler{Login: sessions},
+		},
+		Audience: &api.Audience{}, News: &api.News{},
 	}
+	s.MediaHandler.Media = &media.Service{MaxBytes: 1}
 	return s.Handler()
 }
 

@@ -13,6 +13,14 @@ import (
 	"dateline/internal/publishing/post"
 )
 
+// QueueHandler serves groups of accounts with their slots and queues.
+type QueueHandler struct {
+	Groups    AccountGroups
+	Zones     ZoneStore
+	Scheduler PostPreviewer
+	PostChanges
+}
+
 // AccountGroups manages groups of accounts and their queue slots.
 type AccountGroups interface {
 	List(ctx context.Context, who workspace.Principal) ([]account.Group, error)
@@ -25,7 +33,7 @@ type AccountGroups interface {
 const maxSlotWindow = 100 * 24 * time.Hour
 
 // ListAccountGroups lists account groups.
-func (s *Server) ListAccountGroups(
+func (s *QueueHandler) ListAccountGroups(
 	ctx context.Context, _ spec.ListAccountGroupsRequestObject,
 ) (spec.ListAccountGroupsResponseObject, error) {
 	groups, err := s.Groups.List(ctx, principal(ctx))
@@ -37,13 +45,13 @@ func (s *Server) ListAccountGroups(
 }
 
 // CreateAccountGroup creates an account group.
-func (s *Server) CreateAccountGroup(
+func (s *QueueHandler) CreateAccountGroup(
 	ctx context.Context, r spec.CreateAccountGroupRequestObject,
 ) (spec.CreateAccountGroupResponseObject, error) {
 	b := r.Body
 	zone := value(b.TimeZone)
 	if zone == "" {
-		w, err := s.Store.Workspace(ctx, principal(ctx).WorkspaceID)
+		w, err := s.Zones.Workspace(ctx, principal(ctx).WorkspaceID)
 		if err != nil {
 			return nil, err
 		}
@@ -58,7 +66,7 @@ func (s *Server) CreateAccountGroup(
 }
 
 // UpdateAccountGroup updates an account group.
-func (s *Server) UpdateAccountGroup(
+func (s *QueueHandler) UpdateAccountGroup(
 	ctx context.Context, r spec.UpdateAccountGroupRequestObject,
 ) (spec.UpdateAccountGroupResponseObject, error) {
 	b := r.Body
@@ -71,14 +79,14 @@ func (s *Server) UpdateAccountGroup(
 }
 
 // DeleteAccountGroup deletes an account group.
-func (s *Server) DeleteAccountGroup(
+func (s *QueueHandler) DeleteAccountGroup(
 	ctx context.Context, r spec.DeleteAccountGroupRequestObject,
 ) (spec.DeleteAccountGroupResponseObject, error) {
 	return spec.DeleteAccountGroup204Response{}, s.Groups.Delete(ctx, principal(ctx), r.Id)
 }
 
 // ReorderQueue moves a post within a queue.
-func (s *Server) ReorderQueue(
+func (s *QueueHandler) ReorderQueue(
 	ctx context.Context, r spec.ReorderQueueRequestObject,
 ) (spec.ReorderQueueResponseObject, error) {
 	who := principal(ctx)
@@ -99,7 +107,7 @@ func (s *Server) ReorderQueue(
 }
 
 // ListQueueSlots lists slots of queues.
-func (s *Server) ListQueueSlots(
+func (s *QueueHandler) ListQueueSlots(
 	ctx context.Context, r spec.ListQueueSlotsRequestObject,
 ) (spec.ListQueueSlotsResponseObject, error) {
 	if d := r.Params.To.Sub(r.Params.From); d <= 0 || d > maxSlotWindow {

@@ -9,8 +9,19 @@ import (
 	"dateline/internal/publishing/ratelimit"
 )
 
+// AccountHandler serves accounts and connects them.
+type AccountHandler struct {
+	Accounts Accounts
+	Store    interface {
+		PostStore
+		MetricsStore
+	}
+	Scheduler PostPreviewer
+	Dashboard bool // browsers return to the dashboard
+}
+
 // ListAccounts lists connected accounts.
-func (s *Server) ListAccounts(
+func (s *AccountHandler) ListAccounts(
 	ctx context.Context, _ spec.ListAccountsRequestObject,
 ) (spec.ListAccountsResponseObject, error) {
 	workspace := principal(ctx).WorkspaceID
@@ -27,7 +38,7 @@ func (s *Server) ListAccounts(
 }
 
 // GetAccount returns an account.
-func (s *Server) GetAccount(
+func (s *AccountHandler) GetAccount(
 	ctx context.Context, r spec.GetAccountRequestObject,
 ) (spec.GetAccountResponseObject, error) {
 	a, err := s.Accounts.Get(ctx, principal(ctx), r.Id)
@@ -41,7 +52,7 @@ func (s *Server) GetAccount(
 }
 
 // ChangeAccount changes settings of an account.
-func (s *Server) ChangeAccount(
+func (s *AccountHandler) ChangeAccount(
 	ctx context.Context, r spec.ChangeAccountRequestObject,
 ) (spec.ChangeAccountResponseObject, error) {
 	c := account.Edit{
@@ -56,7 +67,7 @@ func (s *Server) ChangeAccount(
 }
 
 // CheckAccount verifies an account at its network.
-func (s *Server) CheckAccount(
+func (s *AccountHandler) CheckAccount(
 	ctx context.Context, r spec.CheckAccountRequestObject,
 ) (spec.CheckAccountResponseObject, error) {
 	a, err := s.Accounts.Check(ctx, principal(ctx), r.Id)
@@ -64,7 +75,7 @@ func (s *Server) CheckAccount(
 }
 
 // DisconnectAccount disconnects an account and revokes its tokens.
-func (s *Server) DisconnectAccount(
+func (s *AccountHandler) DisconnectAccount(
 	ctx context.Context, r spec.DisconnectAccountRequestObject,
 ) (spec.DisconnectAccountResponseObject, error) {
 	f, err := s.Accounts.Disconnect(ctx, principal(ctx), r.Id)
@@ -74,7 +85,7 @@ func (s *Server) DisconnectAccount(
 	}, err
 }
 
-func (s *Server) accountList(accounts []account.Account) spec.AccountList {
+func (s *AccountHandler) accountList(accounts []account.Account) spec.AccountList {
 	out := spec.AccountList{Accounts: []spec.Account{}}
 	for _, a := range accounts {
 		out.Accounts = append(out.Accounts, s.accountJSON(a))
@@ -82,7 +93,7 @@ func (s *Server) accountList(accounts []account.Account) spec.AccountList {
 	return out
 }
 
-func (s *Server) accountJSON(a account.Account) spec.Account {
+func (s *AccountHandler) accountJSON(a account.Account) spec.Account {
 	out := spec.Account{
 		Id: a.ID, Network: a.Network, BaseUrl: optional(a.BaseURL), Sandbox: s.Accounts.IsSandbox(a),
 		RemoteId: a.RemoteID,
@@ -128,7 +139,7 @@ func moment(t time.Time) *time.Time {
 }
 
 // AccountLimits returns the state of an account's rate limits.
-func (s *Server) AccountLimits(
+func (s *AccountHandler) AccountLimits(
 	ctx context.Context, r spec.AccountLimitsRequestObject,
 ) (spec.AccountLimitsResponseObject, error) {
 	buckets, err := s.Scheduler.Limits(ctx, principal(ctx).WorkspaceID, r.Id)

@@ -3,7 +3,6 @@ package api_test
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"dateline/api"
 	"dateline/api/spec"
 	"dateline/internal/identity/secret"
 	"dateline/internal/identity/workspace"
@@ -111,10 +109,8 @@ func TestConnect_FailureRedirectsToAccounts(t *testing.T) {
 func TestConnect_FailureShowsAPageWithoutADashboard(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	bare := &api.Server{
-		Store: s.Store, Accounts: s.Accounts, Media: s.Media, People: s.People, Login: s.Login,
-		MaxBodyBytes: maxBody, Log: slog.New(slog.DiscardHandler), Page: http.NotFoundHandler(),
-	}
+	bare := s.withoutAreas()
+	bare.Accounts = s.Accounts
 	h, err := bare.Handler()
 	s.Must(err)
 	w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/api/v1/oauth/callback?state=s&code=1", nil)

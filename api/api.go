@@ -16,43 +16,22 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/audience/flush"
-	"dateline/internal/audience/shortlink"
 	"dateline/internal/identity/audit"
-	"dateline/internal/identity/login"
 	"dateline/internal/identity/secret"
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/clientaddr"
 	"dateline/internal/infra/dbclock"
 	"dateline/internal/infra/idempotency"
-	"dateline/internal/infra/webpage"
-	"dateline/internal/news/crawl/seeds"
-	"dateline/internal/news/crawl/warc"
-	"dateline/internal/news/pipeline"
-	"dateline/internal/news/search/savedsearch"
-	"dateline/internal/news/watch"
-	"dateline/internal/notify/notification"
 	"dateline/internal/notify/webhook"
 	"dateline/internal/publishing/account"
-	"dateline/internal/publishing/media"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/ratelimit"
 	"dateline/internal/publishing/scheduling"
-	"dateline/internal/system/archive"
 )
 
 //go:embed openapi.yaml
 var document []byte
-
-// Store reads the database. Each part serves one group of endpoints.
-type Store interface {
-	archive.Store
-	IdentityStore
-	PostStore
-	EventStore
-	SeriesStore
-	MetricsStore
-}
 
 // IdentityStore reads users, workspaces, members and the audit log.
 type IdentityStore interface {
@@ -63,6 +42,11 @@ type IdentityStore interface {
 	Members(ctx context.Context, f workspace.MemberFilter) ([]workspace.Member, error)
 	AuditLog(ctx context.Context, f audit.Filter) ([]audit.Entry, error)
 	AuditArchive(ctx context.Context, workspace uuid.UUID, what audit.Action, data map[string]any) error
+}
+
+// ZoneStore reads the time zone of a workspace.
+type ZoneStore interface {
+	Workspace(ctx context.Context, id uuid.UUID) (workspace.Workspace, error)
 }
 
 // PostStore reads posts, dead letters and the accounts that posts name.
@@ -90,16 +74,6 @@ type SeriesStore interface {
 	SkippedOccurrences(ctx context.Context, id uuid.UUID, limit int) ([]string, error)
 }
 
-// Scheduler schedules and changes posts and series. Each part serves one group
-// of endpoints.
-type Scheduler interface {
-	PostScheduler
-	PostReviewer
-	DeadLetterHandler
-	PostPreviewer
-	SeriesScheduler
-}
-
 // PostScheduler creates, edits and cancels posts.
 type PostScheduler interface {
 	Schedule(ctx context.Context, who workspace.Principal, draft scheduling.Draft, key idempotency.Key) (p post.Post,
@@ -119,8 +93,8 @@ type PostReviewer interface {
 	Reject(ctx context.Context, g post.Guard, note string) (post.Post, error)
 }
 
-// DeadLetterHandler retries, discards and resolves dead letters.
-type DeadLetterHandler interface {
+// DeadLetterHandling retries, discards and resolves dead letters.
+type DeadLetterHandling interface {
 	Retry(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error)
 	Discard(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error)
 	Confirm(ctx context.Context, g post.Guard, target uuid.UUID, address, remoteID string) (post.Post, error)
@@ -236,58 +210,91 @@ type Meter interface {
 	Answered(ctx context.Context, method, route, status string, took time.Duration)
 }
 
-// Server handles requests. All fields but Limits, Views, Crawl, Archives, Articles, Search, Rules, Hubs, Clock, Meter,
-// BucketOrigin, Hosts, TrustedProxies and WorkflowURL must be set.
+// Server handles requests: the routes of each area, and what is common to all. All fields must
+// be set, unless they say otherwise.
 type Server struct {
-	Build     string                      // version, commit and date of the program
+	Settings
+	Publishing
+	Identity
+	Notify
+	Installation
+	*Audience // nil: counting is disabled
+	*News     // nil: the crawler is disabled
+}
+
+// Publishing serves posts, accounts and media.
+type Publishing struct {
+	PostHandler
+	DeadLetterHandler
+	SeriesHandler
+	QueueHandler
+	PostReportHandler
+	EventHandler
+	AccountHandler
+	LinkPreviewHandler
+	MediaHandler
+	LabelHandler
+	SnippetHandler
+	ReviewHandler
+	ShortLinkHandler
+}
+
+// Audience serves counted readers.
+type Audience struct {
+	Ingest http.Handler // ingest.Handler
+	CountHandler
+	ReportHandler
+	PlausibleHandler
+	SiteHandler
+	SharedLinkHandler
+	SubscriptionHandler
+	StatsImportHandler
+	ErasureHandler
+}
+
+// News serves the crawler and its articles.
+type News struct {
+	CrawlHandler
+	ArticleHandler
+	SearchHandler
+	RuleHandler
+	WatchHandler
+	StoryHandler
+	HubHandler
+}
+
+// Identity serves users and workspaces.
+type Identity struct {
+	MemberHandler
+	SessionHandler
+	WorkspaceHandler
+	ArchiveHandler
+}
+
+// Notify serves webhooks and notifications.
+type Notify struct {
+	WebhookHandler
+	NotificationHandler
+	NotificationPages
+}
+
+// Installation serves what does not belong to a workspace.
+type Installation struct {
+	SystemHandler
+	TimeHandler
+}
+
+// Settings are common to all routes.
+type Settings struct {
 	Document  func() (*openapi3.T, error) // returns what ReadDocument has read; nil: Handler reads it
-	Store     Store
-	Scheduler Scheduler
-	Workflows Workflows
-	Accounts  Accounts
-	Groups    AccountGroups
-	Labels    Labels
-	Reviews   Reviews
-	Snippets  Snippets
-	LinkCard  LinkCardFetcher
-	Avatars   Avatars
-	Mentions  MentionFinder
-	Media     *media.Service
-	Exports   *archive.Archives
-	People    *workspace.Service
-	Login     *login.Service
-	Events    Live
-	Webhooks  Webhooks
-	Links     *shortlink.Service
-	// Notifications of members, and the pages behind their links.
-	Notifications     Notifications
-	NotificationStore NotificationStore
-	NotificationLinks notification.Links
-	Messages          webpage.Catalogs // of the program in other languages; nil: English only
-	CanSendEmail      bool             // an SMTP server is configured
-	Redirect          *shortlink.Redirector
-	ViewsStore        ViewsStore
-	Views             *Views               // nil: counting is disabled
-	Crawl             *seeds.Service       // nil: the crawler is disabled
-	Archives          *warc.Exporter       // of crawled pages; set together with Crawl
-	Articles          *pipeline.Service    // likewise
-	Search            *savedsearch.Service // likewise
-	Watches           *watch.Service       // likewise
-	Rules             Rules                // likewise
-	Stories           Stories              // likewise
-	Hubs              HubCallback          // nil: WebSub is off
-	PublicURL         string               // base URL of feeds and review links
-	Checks            map[string]Check
-	System            System       // state of the installation
-	Clock             Clock        // nil: not checked
-	Meter             Meter        // nil: no metrics
-	Page              http.Handler // serves /, /app and /assets to browsers
-	Dashboard         bool         // Page contains the dashboard
-	Docs              http.Handler // serves /docs; nil: there is none
-	Log               *slog.Logger
+	Meter     Meter                       // nil: no metrics
+	Page      http.Handler                // serves /, /app and /assets to browsers
+	Dashboard bool                        // Page contains the dashboard
+	Docs      http.Handler                // serves /docs; nil: there is none
+	Log       *slog.Logger
 
 	MaxBodyBytes int64
-	Limits       Limits
+	Limits       Limits // can be empty
 	// BucketOrigin is the origin for direct uploads; empty: none.
 	BucketOrigin string
 	// Hosts are the accepted host names, in addition to IP addresses and localhost;
@@ -295,11 +302,6 @@ type Server struct {
 	Hosts []string
 	// TrustedProxies are the addresses and networks whose X-Forwarded-For is trusted.
 	TrustedProxies []string
-	// WorkflowURL links a workflow in the Temporal Web UI; nil: no links.
-	WorkflowURL func(workflowID string) string
-
-	proxies proxyWatch
-	access  map[string]access // by operationId
 }
 
 // ReadDocument parses openapi.yaml, which takes a moment. What it returns may be shared.
@@ -337,10 +339,21 @@ func (s *Server) Handler() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := newValidator(doc, s.access, s.MaxBodyBytes, s.Media.MaxBytes+1<<20)
+	v := newValidator(doc, s.access, s.MaxBodyBytes, s.MediaHandler.Media.MaxBytes+1<<20)
 	load := newLoad(s.Limits, s.Log)
-	r.Use(s.noteClient(proxies), s.observe(), s.recoverPanics(), s.secureHeaders(), s.checkHost(), s.landings(),
-		v.fixedFirst, load.makeRoom, v.limit(), s.authenticate(v, load, newStreams(s.Limits, s.Events)), v.validate())
+	r.Use(
+		s.noteClient(proxies),
+		s.observe(),
+		s.recoverPanics(),
+		s.secureHeaders(),
+		s.checkHost(),
+		s.landings(),
+		v.fixedFirst,
+		load.makeRoom,
+		v.limit(),
+		s.authenticate(v, load, newStreams(s.Limits, s.MemberHandler.Events)),
+		v.validate(),
+	)
 	r.NoRoute(func(c *gin.Context) {
 		writeProblem(c, http.StatusNotFound, "no_such_route",
 			"There is nothing at this address. See /api/openapi.yaml.", nil)
@@ -354,16 +367,19 @@ func (s *Server) Handler() (http.Handler, error) {
 	s.loginRoutes(r)
 	s.sharedRoutes(r)
 	s.notificationRoutes(r)
-	s.hubRoutes(r)
+	if s.News != nil {
+		s.hubRoutes(r)
+	}
 	r.GET("/api/openapi.yaml", func(c *gin.Context) { c.Data(http.StatusOK, "application/yaml", document) })
 
+	failed := func(c *gin.Context, err error) { refuse(c, s.Log, err) }
 	strict := spec.NewStrictHandlerWithOptions(s, nil, spec.StrictGinServerOptions{
 		RequestErrorHandlerFunc: func(c *gin.Context, err error) {
 			writeProblem(c, http.StatusBadRequest, "invalid_request", "The body could not be read: "+err.Error()+".",
 				[]apperr.FieldError{{Field: "body", Code: "invalid", Message: "The body could not be read."}})
 		},
-		HandlerErrorFunc:         s.refuse,
-		ResponseErrorHandlerFunc: s.refuse,
+		HandlerErrorFunc:         failed,
+		ResponseErrorHandlerFunc: failed,
 	})
 	rows, err := newRowReader(doc)
 	if err != nil {
@@ -373,7 +389,7 @@ func (s *Server) Handler() (http.Handler, error) {
 	r.GET(linkRoute, s.redirectLink)
 	r.HEAD(linkRoute, s.redirectLink)
 	r.POST(bulkRoute, func(c *gin.Context) { s.createPosts(c, rows) })
-	spec.RegisterHandlersWithOptions(s.enabledRoutes(r, v), strict, spec.GinServerOptions{
+	spec.RegisterHandlersWithOptions(s.enabledRoutes(r, doc), strict, spec.GinServerOptions{
 		ErrorHandler: refuseParameter,
 	})
 	return s.serveIngest(r, load.hits), nil

@@ -9,7 +9,7 @@ import (
 )
 
 // SubmitPost submits a draft for approval.
-func (s *Server) SubmitPost(
+func (s *PostHandler) SubmitPost(
 	ctx context.Context, r spec.SubmitPostRequestObject,
 ) (spec.SubmitPostResponseObject, error) {
 	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
@@ -19,7 +19,7 @@ func (s *Server) SubmitPost(
 }
 
 // ApprovePost schedules a submitted post.
-func (s *Server) ApprovePost(
+func (s *PostHandler) ApprovePost(
 	ctx context.Context, r spec.ApprovePostRequestObject,
 ) (spec.ApprovePostResponseObject, error) {
 	if r.Params.IfMatch == nil {
@@ -36,7 +36,7 @@ func (s *Server) ApprovePost(
 }
 
 // RejectPost returns a submitted post to its author.
-func (s *Server) RejectPost(
+func (s *PostHandler) RejectPost(
 	ctx context.Context, r spec.RejectPostRequestObject,
 ) (spec.RejectPostResponseObject, error) {
 	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {

@@ -6,20 +6,12 @@ import (
 	"time"
 
 	"dateline/api/spec"
-	"dateline/internal/infra/apperr"
 	"dateline/internal/news/article"
 	"dateline/internal/news/pipeline"
 )
 
-// articleService returns the article service, or an error if the crawler is disabled.
-func (s *Server) articleService() (*pipeline.Service, error) {
-	if s.Articles == nil {
-		return nil, &apperr.Error{
-			Kind: apperr.KindConflict, Code: "crawl_off", Message: "The crawler is disabled (DATELINE_CRAWL).",
-		}
-	}
-	return s.Articles, nil
-}
+// ArticleHandler serves articles and the selectors of domains.
+type ArticleHandler struct{ Articles *pipeline.Service }
 
 func limitOf(p *int) int {
 	if p == nil {
@@ -29,13 +21,9 @@ func limitOf(p *int) int {
 }
 
 // ListArticles lists articles, newest first.
-func (s *Server) ListArticles(
+func (s *ArticleHandler) ListArticles(
 	ctx context.Context, r spec.ListArticlesRequestObject,
 ) (spec.ListArticlesResponseObject, error) {
-	a, err := s.articleService()
-	if err != nil {
-		return nil, err
-	}
 	far := time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC)
 	w := pipeline.ArticleQuery{
 		Domain: value(r.Params.Domain), Removed: value(r.Params.Removed), From: value(r.Params.From), To: far,
@@ -51,7 +39,7 @@ func (s *Server) ListArticles(
 		}
 		w.Before, w.BeforeID = *at, *id
 	}
-	all, err := a.List(ctx, principal(ctx), w)
+	all, err := s.Articles.List(ctx, principal(ctx), w)
 	if err != nil {
 		return nil, err
 	}
@@ -68,26 +56,18 @@ func (s *Server) ListArticles(
 }
 
 // GetArticle gets an article.
-func (s *Server) GetArticle(
+func (s *ArticleHandler) GetArticle(
 	ctx context.Context, r spec.GetArticleRequestObject,
 ) (spec.GetArticleResponseObject, error) {
-	a, err := s.articleService()
-	if err != nil {
-		return nil, err
-	}
-	one, err := a.Get(ctx, principal(ctx), r.Id)
+	one, err := s.Articles.Get(ctx, principal(ctx), r.Id)
 	return spec.GetArticle200JSONResponse(articleJSON(one)), err
 }
 
 // DownloadArticlePage downloads the raw page of an article.
-func (s *Server) DownloadArticlePage(
+func (s *ArticleHandler) DownloadArticlePage(
 	ctx context.Context, r spec.DownloadArticlePageRequestObject,
 ) (spec.DownloadArticlePageResponseObject, error) {
-	a, err := s.articleService()
-	if err != nil {
-		return nil, err
-	}
-	raw, err := a.Raw(ctx, principal(ctx), r.Id, value(r.Params.Version))
+	raw, err := s.Articles.Raw(ctx, principal(ctx), r.Id, value(r.Params.Version))
 	if err != nil {
 		return nil, err
 	}
@@ -100,15 +80,11 @@ func (s *Server) DownloadArticlePage(
 }
 
 // ListArticleRevisions lists the versions of an article.
-func (s *Server) ListArticleRevisions(
+func (s *ArticleHandler) ListArticleRevisions(
 	ctx context.Context, r spec.ListArticleRevisionsRequestObject,
 ) (spec.ListArticleRevisionsResponseObject, error) {
-	a, err := s.articleService()
-	if err != nil {
-		return nil, err
-	}
 	limit := limitOf(r.Params.Limit)
-	all, err := a.Revisions(ctx, principal(ctx), r.Id, value(r.Params.Cursor), limit+1)
+	all, err := s.Articles.Revisions(ctx, principal(ctx), r.Id, value(r.Params.Cursor), limit+1)
 	if err != nil {
 		return nil, err
 	}
@@ -124,14 +100,10 @@ func (s *Server) ListArticleRevisions(
 }
 
 // GetArticleRevision gets a version of an article.
-func (s *Server) GetArticleRevision(
+func (s *ArticleHandler) GetArticleRevision(
 	ctx context.Context, r spec.GetArticleRevisionRequestObject,
 ) (spec.GetArticleRevisionResponseObject, error) {
-	a, err := s.articleService()
-	if err != nil {
-		return nil, err
-	}
-	v, added, removed, err := a.Revision(ctx, principal(ctx), r.Id, r.Version)
+	v, added, removed, err := s.Articles.Revision(ctx, principal(ctx), r.Id, r.Version)
 	if err != nil {
 		return nil, err
 	}
@@ -149,14 +121,10 @@ func (s *Server) GetArticleRevision(
 }
 
 // SimilarArticles lists near-duplicates of an article.
-func (s *Server) SimilarArticles(
+func (s *ArticleHandler) SimilarArticles(
 	ctx context.Context, r spec.SimilarArticlesRequestObject,
 ) (spec.SimilarArticlesResponseObject, error) {
-	a, err := s.articleService()
-	if err != nil {
-		return nil, err
-	}
-	all, err := a.AlsoReportedBy(ctx, principal(ctx), r.Id, limitOf(r.Params.Limit))
+	all, err := s.Articles.AlsoReportedBy(ctx, principal(ctx), r.Id, limitOf(r.Params.Limit))
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,9 @@ import (
 )
 
 // ListAudit lists entries of the audit log.
-func (s *Server) ListAudit(ctx context.Context, r spec.ListAuditRequestObject) (spec.ListAuditResponseObject, error) {
+func (s *MemberHandler) ListAudit(
+	ctx context.Context, r spec.ListAuditRequestObject,
+) (spec.ListAuditResponseObject, error) {
 	f := audit.Filter{
 		WorkspaceID: principal(ctx).WorkspaceID, Actions: value(r.Params.Action),
 		ObjectID: r.Params.Object,

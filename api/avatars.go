@@ -19,7 +19,7 @@ type Avatars interface {
 }
 
 // GetAccountAvatar returns the picture of an account.
-func (s *Server) GetAccountAvatar(
+func (s *LinkPreviewHandler) GetAccountAvatar(
 	ctx context.Context, r spec.GetAccountAvatarRequestObject,
 ) (spec.GetAccountAvatarResponseObject, error) {
 	jpeg, err := s.Avatars.Get(ctx, principal(ctx), r.Id)

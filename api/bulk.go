@@ -26,7 +26,7 @@ const (
 
 // createPosts schedules many posts. It is not part of the generated server, because the
 // body is NDJSON or CSV.
-func (s *Server) createPosts(c *gin.Context, reader *rowReader) {
+func (s *PostHandler) createPosts(c *gin.Context, reader *rowReader) {
 	raw, err := io.ReadAll(c.Request.Body)
 	if err != nil {
 		if tooLarge := (*http.MaxBytesError)(nil); !errors.As(err, &tooLarge) {
@@ -34,7 +34,7 @@ func (s *Server) createPosts(c *gin.Context, reader *rowReader) {
 				Field: "body", Code: "incomplete", Message: "The body is incomplete.",
 			})
 		}
-		s.refuse(c, err)
+		refuse(c, s.Log, err)
 		return
 	}
 	options := scheduling.BulkOptions{SkipInvalid: c.Query("mode") == "valid", DryRun: c.Query("dry_run") == "true"}
@@ -42,18 +42,18 @@ func (s *Server) createPosts(c *gin.Context, reader *rowReader) {
 	if header := c.GetHeader("Idempotency-Key"); header != "" {
 		if key, err = namedRequest(c, header, fmt.Sprintf("bulk %s %v", c.ContentType(), options.SkipInvalid),
 			raw); err != nil {
-			s.refuse(c, err)
+			refuse(c, s.Log, err)
 			return
 		}
 	}
 	rows, err := reader.read(c.ContentType(), raw)
 	if err != nil {
-		s.refuse(c, err)
+		refuse(c, s.Log, err)
 		return
 	}
 	done, err := s.Scheduler.ScheduleRows(c, principal(c), rows, options, key)
 	if err != nil {
-		s.refuse(c, err)
+		refuse(c, s.Log, err)
 		return
 	}
 	s.startAll(c.Request.Context(), done.Posts)
@@ -61,7 +61,7 @@ func (s *Server) createPosts(c *gin.Context, reader *rowReader) {
 }
 
 // startAll starts the workflows of new posts after the response was sent, see nudgeAll.
-func (s *Server) startAll(ctx context.Context, posts []post.Post) {
+func (s *PostHandler) startAll(ctx context.Context, posts []post.Post) {
 	posts = slices.DeleteFunc(slices.Clone(posts), func(p post.Post) bool { return p.Status != post.Scheduled })
 	inBackground(ctx, posts, func(ctx context.Context, p post.Post) error {
 		err := s.Workflows.Start(ctx, p)

@@ -16,7 +16,7 @@ import (
 )
 
 // ListNetworks lists networks and how to connect their accounts.
-func (s *Server) ListNetworks(
+func (s *AccountHandler) ListNetworks(
 	ctx context.Context, _ spec.ListNetworksRequestObject,
 ) (spec.ListNetworksResponseObject, error) {
 	offers, err := s.Accounts.Networks(ctx)
@@ -67,7 +67,7 @@ func positive[N int | int64](n N) *N {
 }
 
 // ConnectAccountWithToken connects the account of an access token.
-func (s *Server) ConnectAccountWithToken(
+func (s *AccountHandler) ConnectAccountWithToken(
 	ctx context.Context, r spec.ConnectAccountWithTokenRequestObject,
 ) (spec.ConnectAccountWithTokenResponseObject, error) {
 	a, err := s.Accounts.ConnectWithToken(ctx, principal(ctx), r.Body.Network, r.Body.BaseUrl,
@@ -76,7 +76,7 @@ func (s *Server) ConnectAccountWithToken(
 }
 
 // ConnectAccountByForm connects accounts with the values of the network's form.
-func (s *Server) ConnectAccountByForm(
+func (s *AccountHandler) ConnectAccountByForm(
 	ctx context.Context, r spec.ConnectAccountByFormRequestObject,
 ) (spec.ConnectAccountByFormResponseObject, error) {
 	values := make(map[string]secret.Text, len(r.Body.Values))
@@ -95,7 +95,7 @@ func (s *Server) ConnectAccountByForm(
 }
 
 // StartConnection returns the URL of a network's consent page.
-func (s *Server) StartConnection(
+func (s *AccountHandler) StartConnection(
 	ctx context.Context, r spec.StartConnectionRequestObject,
 ) (spec.StartConnectionResponseObject, error) {
 	link, err := s.Accounts.StartAuthorization(ctx, principal(ctx), account.Instance{
@@ -105,7 +105,7 @@ func (s *Server) StartConnection(
 }
 
 // ReconnectAccount returns the URL of the consent page for an existing account.
-func (s *Server) ReconnectAccount(
+func (s *AccountHandler) ReconnectAccount(
 	ctx context.Context, r spec.ReconnectAccountRequestObject,
 ) (spec.ReconnectAccountResponseObject, error) {
 	link, err := s.Accounts.Reconnect(ctx, principal(ctx), r.Id)
@@ -115,7 +115,7 @@ func (s *Server) ReconnectAccount(
 // CompleteConnection is the OAuth callback. The state parameter proves that this
 // workspace started the connection. If a browser session started it, the same session is
 // required.
-func (s *Server) CompleteConnection(
+func (s *AccountHandler) CompleteConnection(
 	ctx context.Context, r spec.CompleteConnectionRequestObject,
 ) (spec.CompleteConnectionResponseObject, error) {
 	if r.Params.Error != nil || value(r.Params.Code) == "" {
@@ -144,7 +144,7 @@ func (s *Server) CompleteConnection(
 }
 
 // ChooseInBrowser connects the accounts that were chosen on the callback's page.
-func (s *Server) ChooseInBrowser(
+func (s *AccountHandler) ChooseInBrowser(
 	ctx context.Context, r spec.ChooseInBrowserRequestObject,
 ) (spec.ChooseInBrowserResponseObject, error) {
 	look := lookOf(ctx)
@@ -169,7 +169,7 @@ func (s *Server) ChooseInBrowser(
 }
 
 // chooseAgain shows a choice again with the error, or why it does not exist.
-func (s *Server) chooseAgain(
+func (s *AccountHandler) chooseAgain(
 	ctx context.Context, id uuid.UUID, key string, refused *apperr.Error,
 ) (web.Connection, error) {
 	look := lookOf(ctx)
@@ -196,7 +196,7 @@ func said(e *apperr.Error) string {
 }
 
 // GetAccountChoice returns the accounts that a login can post as.
-func (s *Server) GetAccountChoice(
+func (s *AccountHandler) GetAccountChoice(
 	ctx context.Context, r spec.GetAccountChoiceRequestObject,
 ) (spec.GetAccountChoiceResponseObject, error) {
 	c, err := s.Accounts.Choice(ctx, principal(ctx), r.Id)
@@ -204,7 +204,7 @@ func (s *Server) GetAccountChoice(
 }
 
 // MakeAccountChoice connects the chosen accounts.
-func (s *Server) MakeAccountChoice(
+func (s *AccountHandler) MakeAccountChoice(
 	ctx context.Context, r spec.MakeAccountChoiceRequestObject,
 ) (spec.MakeAccountChoiceResponseObject, error) {
 	made, err := s.Accounts.Choose(ctx, principal(ctx), r.Id, r.Body.RemoteIds)

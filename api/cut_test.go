@@ -2,6 +2,7 @@ package api
 
 import (
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -14,10 +15,9 @@ import (
 func TestExport_FailureAbortsTheConnection(t *testing.T) {
 	gin.SetMode(gin.ReleaseMode)
 	r := gin.New()
-	s := &Server{}
 	r.GET("/", func(c *gin.Context) {
 		_, _ = io.WriteString(c.Writer, strings.Repeat("x", 100_000))
-		s.refuse(c, http.ErrAbortHandler)
+		refuse(c, slog.New(slog.DiscardHandler), http.ErrAbortHandler)
 	})
 	server := httptest.NewServer(r)
 	defer server.Close()

@@ -14,8 +14,17 @@ import (
 	"dateline/internal/publishing/post"
 )
 
+// DeadLetterHandler serves posts that were not published.
+type DeadLetterHandler struct {
+	Store     PostStore
+	Scheduler DeadLetterHandling
+	PostChanges
+}
+
 // RetryPost publishes failed targets of a post again.
-func (s *Server) RetryPost(ctx context.Context, r spec.RetryPostRequestObject) (spec.RetryPostResponseObject, error) {
+func (s *DeadLetterHandler) RetryPost(
+	ctx context.Context, r spec.RetryPostRequestObject,
+) (spec.RetryPostResponseObject, error) {
 	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
 		return s.Scheduler.Retry(ctx, g, chosen(r.Body))
 	})
@@ -23,7 +32,7 @@ func (s *Server) RetryPost(ctx context.Context, r spec.RetryPostRequestObject) (
 }
 
 // DiscardPost discards dead letters of a post.
-func (s *Server) DiscardPost(
+func (s *DeadLetterHandler) DiscardPost(
 	ctx context.Context, r spec.DiscardPostRequestObject,
 ) (spec.DiscardPostResponseObject, error) {
 	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
@@ -40,7 +49,7 @@ func chosen(body *spec.TargetChoice) []uuid.UUID {
 }
 
 // ConfirmTarget records that an uncertain post exists.
-func (s *Server) ConfirmTarget(
+func (s *DeadLetterHandler) ConfirmTarget(
 	ctx context.Context, r spec.ConfirmTargetRequestObject,
 ) (spec.ConfirmTargetResponseObject, error) {
 	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
@@ -50,7 +59,7 @@ func (s *Server) ConfirmTarget(
 }
 
 // ResendTarget records that an uncertain post does not exist and publishes it again.
-func (s *Server) ResendTarget(
+func (s *DeadLetterHandler) ResendTarget(
 	ctx context.Context, r spec.ResendTargetRequestObject,
 ) (spec.ResendTargetResponseObject, error) {
 	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
@@ -60,7 +69,7 @@ func (s *Server) ResendTarget(
 }
 
 // DeletePublished deletes a published post at its network.
-func (s *Server) DeletePublished(
+func (s *DeadLetterHandler) DeletePublished(
 	ctx context.Context, r spec.DeletePublishedRequestObject,
 ) (spec.DeletePublishedResponseObject, error) {
 	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
@@ -70,7 +79,7 @@ func (s *Server) DeletePublished(
 }
 
 // ListDeadLetters lists dead letters.
-func (s *Server) ListDeadLetters(
+func (s *DeadLetterHandler) ListDeadLetters(
 	ctx context.Context, r spec.ListDeadLettersRequestObject,
 ) (spec.ListDeadLettersResponseObject, error) {
 	f := post.DeadLetterFilter{
@@ -155,7 +164,7 @@ func deadLetterJSON(l post.DeadLetter) spec.DeadLetter {
 }
 
 // CountDeadLetters counts dead letters by kind.
-func (s *Server) CountDeadLetters(
+func (s *DeadLetterHandler) CountDeadLetters(
 	ctx context.Context, _ spec.CountDeadLettersRequestObject,
 ) (spec.CountDeadLettersResponseObject, error) {
 	counts, err := s.Store.CountDeadLetters(ctx, principal(ctx).WorkspaceID)
@@ -173,7 +182,7 @@ func (s *Server) CountDeadLetters(
 }
 
 // RetryDeadLetters publishes all matching failed posts again.
-func (s *Server) RetryDeadLetters(
+func (s *DeadLetterHandler) RetryDeadLetters(
 	ctx context.Context, r spec.RetryDeadLettersRequestObject,
 ) (spec.RetryDeadLettersResponseObject, error) {
 	answer, err := s.bulk(ctx, r.Body, false)
@@ -181,14 +190,14 @@ func (s *Server) RetryDeadLetters(
 }
 
 // DiscardDeadLetters discards all matching dead letters.
-func (s *Server) DiscardDeadLetters(
+func (s *DeadLetterHandler) DiscardDeadLetters(
 	ctx context.Context, r spec.DiscardDeadLettersRequestObject,
 ) (spec.DiscardDeadLettersResponseObject, error) {
 	answer, err := s.bulk(ctx, r.Body, true)
 	return spec.DiscardDeadLetters200JSONResponse(answer), err
 }
 
-func (s *Server) bulk(ctx context.Context, c *spec.DeadLetterChoice, discard bool) (spec.BulkAnswer, error) {
+func (s *DeadLetterHandler) bulk(ctx context.Context, c *spec.DeadLetterChoice, discard bool) (spec.BulkAnswer, error) {
 	if c.Reasons == nil && c.Networks == nil && c.Account == nil && c.Posts == nil && !value(c.All) {
 		return spec.BulkAnswer{},
 			apperr.InvalidFields(apperr.FieldError{
@@ -219,18 +228,6 @@ func (s *Server) bulk(ctx context.Context, c *spec.DeadLetterChoice, discard boo
 
 // nudgers is the maximum number of concurrent calls of Temporal for one request.
 const nudgers = 8
-
-// nudgeAll signals Temporal about many posts after the response was sent. The reconciler
-// finds posts that it does not reach.
-func (s *Server) nudgeAll(ctx context.Context, posts []uuid.UUID) {
-	inBackground(ctx, posts, func(ctx context.Context, id uuid.UUID) error {
-		err := s.Workflows.SignalChanged(ctx, id)
-		if err != nil {
-			s.Log.WarnContext(ctx, "signaling Temporal failed; the reconciler retries", "post_id", id, "error", err)
-		}
-		return err
-	})
-}
 
 // inBackground calls do for each item, also after the request has ended, until one
 // fails.

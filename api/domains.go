@@ -13,18 +13,14 @@ import (
 )
 
 // ListDomains lists the domains on which the workspace has seeds.
-func (s *Server) ListDomains(
+func (s *CrawlHandler) ListDomains(
 	ctx context.Context, r spec.ListDomainsRequestObject,
 ) (spec.ListDomainsResponseObject, error) {
-	c, err := s.crawler()
-	if err != nil {
-		return nil, err
-	}
 	limit := defaultPage
 	if r.Params.Limit != nil {
 		limit = *r.Params.Limit
 	}
-	all, err := c.ListDomains(ctx, principal(ctx), value(r.Params.Cursor), limit+1)
+	all, err := s.Crawl.ListDomains(ctx, principal(ctx), value(r.Params.Cursor), limit+1)
 	if err != nil {
 		return nil, err
 	}
@@ -40,48 +36,38 @@ func (s *Server) ListDomains(
 }
 
 // GetDomain returns a domain.
-func (s *Server) GetDomain(ctx context.Context, r spec.GetDomainRequestObject) (spec.GetDomainResponseObject, error) {
+func (s *CrawlHandler) GetDomain(
+	ctx context.Context, r spec.GetDomainRequestObject,
+) (spec.GetDomainResponseObject, error) {
 	d, err := s.domain(ctx, r.Domain)
 	return spec.GetDomain200JSONResponse(d), err
 }
 
 // UpdateDomain updates how a domain is crawled.
-func (s *Server) UpdateDomain(
+func (s *CrawlHandler) UpdateDomain(
 	ctx context.Context, r spec.UpdateDomainRequestObject,
 ) (spec.UpdateDomainResponseObject, error) {
-	c, err := s.crawler()
-	if err != nil {
-		return nil, err
-	}
-	if err := c.SetRendering(ctx, principal(ctx), r.Domain, r.Body.Render); err != nil {
+	if err := s.Crawl.SetRendering(ctx, principal(ctx), r.Domain, r.Body.Render); err != nil {
 		return nil, err
 	}
 	d, err := s.domain(ctx, r.Domain)
 	return spec.UpdateDomain200JSONResponse(d), err
 }
 
-func (s *Server) domain(ctx context.Context, name string) (spec.Domain, error) {
-	c, err := s.crawler()
-	if err != nil {
-		return spec.Domain{}, err
-	}
-	d, err := c.GetDomain(ctx, principal(ctx), name)
+func (s *CrawlHandler) domain(ctx context.Context, name string) (spec.Domain, error) {
+	d, err := s.Crawl.GetDomain(ctx, principal(ctx), name)
 	return domainJSON(d), err
 }
 
-func (s *Server) applyCommand(ctx context.Context, name string, command crawl.Command) (spec.Domain, error) {
-	c, err := s.crawler()
-	if err != nil {
-		return spec.Domain{}, err
-	}
-	if _, err := c.ApplyCommand(ctx, principal(ctx), name, command); err != nil {
+func (s *CrawlHandler) applyCommand(ctx context.Context, name string, command crawl.Command) (spec.Domain, error) {
+	if _, err := s.Crawl.ApplyCommand(ctx, principal(ctx), name, command); err != nil {
 		return spec.Domain{}, err
 	}
 	return s.domain(ctx, name)
 }
 
 // PauseDomain pauses the crawl of a domain.
-func (s *Server) PauseDomain(
+func (s *CrawlHandler) PauseDomain(
 	ctx context.Context, r spec.PauseDomainRequestObject,
 ) (spec.PauseDomainResponseObject, error) {
 	d, err := s.applyCommand(ctx, r.Domain, crawl.Pause)
@@ -89,7 +75,7 @@ func (s *Server) PauseDomain(
 }
 
 // ResumeDomain resumes the crawl of a domain.
-func (s *Server) ResumeDomain(
+func (s *CrawlHandler) ResumeDomain(
 	ctx context.Context, r spec.ResumeDomainRequestObject,
 ) (spec.ResumeDomainResponseObject, error) {
 	d, err := s.applyCommand(ctx, r.Domain, crawl.Resume)
@@ -97,44 +83,38 @@ func (s *Server) ResumeDomain(
 }
 
 // RunDomain crawls a domain's seeds now.
-func (s *Server) RunDomain(ctx context.Context, r spec.RunDomainRequestObject) (spec.RunDomainResponseObject, error) {
+func (s *CrawlHandler) RunDomain(
+	ctx context.Context, r spec.RunDomainRequestObject,
+) (spec.RunDomainResponseObject, error) {
 	d, err := s.applyCommand(ctx, r.Domain, crawl.RunNow)
 	return spec.RunDomain200JSONResponse(d), err
 }
 
 // EmptyFrontier empties a domain's queue.
-func (s *Server) EmptyFrontier(
+func (s *CrawlHandler) EmptyFrontier(
 	ctx context.Context, r spec.EmptyFrontierRequestObject,
 ) (spec.EmptyFrontierResponseObject, error) {
-	c, err := s.crawler()
-	if err != nil {
-		return nil, err
-	}
-	deleted, err := c.ApplyCommand(ctx, principal(ctx), r.Domain, crawl.Empty)
+	deleted, err := s.Crawl.ApplyCommand(ctx, principal(ctx), r.Domain, crawl.Empty)
 	return spec.EmptyFrontier200JSONResponse{Deleted: deleted}, err
 }
 
 // DownloadWARC streams the stored pages of a domain.
-func (s *Server) DownloadWARC(
+func (s *CrawlHandler) DownloadWARC(
 	ctx context.Context, r spec.DownloadWARCRequestObject,
 ) (spec.DownloadWARCResponseObject, error) {
-	c, err := s.crawler()
-	if err != nil {
-		return nil, err
-	}
 	// Errors must be reported before the response starts.
-	if _, err := c.GetDomain(ctx, principal(ctx), r.Domain); err != nil {
+	if _, err := s.Crawl.GetDomain(ctx, principal(ctx), r.Domain); err != nil {
 		return nil, err
 	}
 	if err := seeds.CheckRange(r.Params.From, r.Params.To); err != nil {
 		return nil, err
 	}
-	return warcArchive{ctx: ctx, server: s, domain: r.Domain, from: r.Params.From, to: r.Params.To}, nil
+	return warcArchive{ctx: ctx, crawl: s, domain: r.Domain, from: r.Params.From, to: r.Params.To}, nil
 }
 
 type warcArchive struct {
 	ctx      context.Context
-	server   *Server
+	crawl    *CrawlHandler
 	domain   string
 	from, to time.Time
 }
@@ -146,35 +126,29 @@ func (a warcArchive) VisitDownloadWARCResponse(w http.ResponseWriter) error {
 	w.Header().Set("Content-Disposition", `attachment; filename="`+a.domain+`.warc.gz"`)
 	w.WriteHeader(http.StatusOK)
 	control := http.NewResponseController(w)
-	_, _, err := a.server.Archives.Write(a.ctx, w, a.domain, a.from, a.to, func(int) { _ = control.Flush() })
+	_, _, err := a.crawl.Archives.Write(a.ctx, w, a.domain, a.from, a.to, func(int) { _ = control.Flush() })
 	if err == nil {
 		return nil
 	}
 	if !errors.Is(err, context.Canceled) {
-		a.server.Log.Error("WARC download was aborted", "domain", a.domain, "error", err)
+		a.crawl.Log.Error("WARC download was aborted", "domain", a.domain, "error", err)
 	}
 	return http.ErrAbortHandler
 }
 
 // ExportWARC starts an export of stored pages into the object store.
-func (s *Server) ExportWARC(
+func (s *CrawlHandler) ExportWARC(
 	ctx context.Context, r spec.ExportWARCRequestObject,
 ) (spec.ExportWARCResponseObject, error) {
-	c, err := s.crawler()
-	if err != nil {
-		return nil, err
-	}
-	id, err := c.StartExport(ctx, principal(ctx), r.Domain, r.Body.From, r.Body.To)
+	id, err := s.Crawl.StartExport(ctx, principal(ctx), r.Domain, r.Body.From, r.Body.To)
 	return spec.ExportWARC202JSONResponse{Id: id, Domain: r.Domain, Status: "pending"}, err
 }
 
 // GetExport returns the status of an export.
-func (s *Server) GetExport(ctx context.Context, r spec.GetExportRequestObject) (spec.GetExportResponseObject, error) {
-	c, err := s.crawler()
-	if err != nil {
-		return nil, err
-	}
-	e, err := c.GetExport(ctx, principal(ctx), r.Domain, r.Export)
+func (s *CrawlHandler) GetExport(
+	ctx context.Context, r spec.GetExportRequestObject,
+) (spec.GetExportResponseObject, error) {
+	e, err := s.Crawl.GetExport(ctx, principal(ctx), r.Domain, r.Export)
 	if err != nil {
 		return nil, err
 	}

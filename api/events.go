@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strconv"
 	"time"
@@ -12,7 +13,18 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/publishing/post"
 )
+
+// EventHandler serves the events of posts.
+type EventHandler struct {
+	Store interface {
+		PostInWorkspace(ctx context.Context, workspace, id uuid.UUID) (post.Post, error)
+		EventStore
+	}
+	Events Live
+	Log    *slog.Logger
+}
 
 const (
 	streamBatch = 200
@@ -22,7 +34,7 @@ const (
 
 // PostEvents streams events of a post (server-sent events, see
 // https://html.spec.whatwg.org/multipage/server-sent-events.html).
-func (s *Server) PostEvents(
+func (s *EventHandler) PostEvents(
 	ctx context.Context, r spec.PostEventsRequestObject,
 ) (spec.PostEventsResponseObject, error) {
 	p, err := s.Store.PostInWorkspace(ctx, principal(ctx).WorkspaceID, r.Id)
@@ -37,12 +49,12 @@ func (s *Server) PostEvents(
 			})
 		}
 	}
-	return eventStream{ctx: ctx, server: s, workspace: p.WorkspaceID, post: p.ID, after: after}, nil
+	return eventStream{ctx: ctx, events: s, workspace: p.WorkspaceID, post: p.ID, after: after}, nil
 }
 
 type eventStream struct {
 	ctx             context.Context
-	server          *Server
+	events          *EventHandler
 	workspace, post uuid.UUID
 	after           int64
 }
@@ -65,7 +77,7 @@ func (e eventStream) VisitPostEventsResponse(w http.ResponseWriter) error {
 		return nil
 	}
 	// Listen before the first read, so that no event is missed.
-	changed := e.server.Events.Listen(e.ctx, e.post)
+	changed := e.events.Events.Listen(e.ctx, e.post)
 	ping, look := time.NewTicker(streamPing), time.NewTicker(streamLook)
 	defer ping.Stop()
 	defer look.Stop()
@@ -87,12 +99,12 @@ func (e eventStream) VisitPostEventsResponse(w http.ResponseWriter) error {
 
 // write sends new events and reports whether the post is final and all events are sent.
 func (e *eventStream) write(w http.ResponseWriter) (final bool, err error) {
-	p, err := e.server.Store.PostInWorkspace(e.ctx, e.workspace, e.post)
+	p, err := e.events.Store.PostInWorkspace(e.ctx, e.workspace, e.post)
 	if err != nil {
 		return false, err
 	}
 	for {
-		events, err := e.server.Store.Events(e.ctx, e.post, e.after, streamBatch)
+		events, err := e.events.Store.Events(e.ctx, e.post, e.after, streamBatch)
 		if err != nil {
 			return false, err
 		}

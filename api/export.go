@@ -20,7 +20,7 @@ import (
 const exportPage = 500
 
 // ExportPosts streams posts in the format of the bulk request.
-func (s *Server) ExportPosts(
+func (s *PostHandler) ExportPosts(
 	ctx context.Context, r spec.ExportPostsRequestObject,
 ) (spec.ExportPostsResponseObject, error) {
 	f := post.Filter{
@@ -36,12 +36,12 @@ func (s *Server) ExportPosts(
 	if err != nil {
 		return nil, err
 	}
-	return export{ctx: ctx, server: s, filter: f, page: first, csv: string(value(r.Params.Format)) == "csv"}, nil
+	return export{ctx: ctx, posts: s, filter: f, page: first, csv: string(value(r.Params.Format)) == "csv"}, nil
 }
 
 type export struct {
 	ctx    context.Context
-	server *Server
+	posts  *PostHandler
 	filter post.Filter
 	page   []post.Post
 	csv    bool
@@ -74,7 +74,7 @@ func (e export) VisitExportPostsResponse(w http.ResponseWriter) error {
 				at = last.CreatedAt
 			}
 			e.filter.AfterTime, e.filter.AfterID = &at, &last.ID
-			e.page, err = e.server.Store.Posts(e.ctx, e.filter)
+			e.page, err = e.posts.Store.Posts(e.ctx, e.filter)
 			if err == nil && control.Flush() == nil {
 				continue
 			}
@@ -82,7 +82,7 @@ func (e export) VisitExportPostsResponse(w http.ResponseWriter) error {
 		if err != nil {
 			// The status is already sent. Abort the connection, so that the client notices
 			// that the export is incomplete.
-			e.server.Log.Error("an export broke off", "error", err)
+			e.posts.Log.Error("an export broke off", "error", err)
 			_ = control.SetWriteDeadline(time.Unix(1, 0))
 		}
 		return nil

@@ -31,7 +31,10 @@ func (c headerLimitConn) Write(p []byte) (int, error) {
 	}
 	body := fmt.Sprintf(
 		`{"type":"about:blank","title":%q,"status":%d,"code":"headers_too_large","detail":"The headers are larger than %d bytes."}`,
-		http.StatusText(http.StatusRequestHeaderFieldsTooLarge), http.StatusRequestHeaderFieldsTooLarge, maxHeaderBytes)
+		http.StatusText(http.StatusRequestHeaderFieldsTooLarge),
+		http.StatusRequestHeaderFieldsTooLarge,
+		maxHeaderBytes,
+	)
 	_, err := fmt.Fprintf(c.Conn, "HTTP/1.1 %d %s\r\nContent-Type: application/problem+json\r\nContent-Length: %d\r\n"+
 		"Connection: close\r\n\r\n%s",
 		http.StatusRequestHeaderFieldsTooLarge, http.StatusText(http.StatusRequestHeaderFieldsTooLarge), len(body),

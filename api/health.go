@@ -15,12 +15,12 @@ import (
 const checkTimeout = 3 * time.Second
 
 // Live responds with the version if the process runs.
-func (s *Server) Live(context.Context, spec.LiveRequestObject) (spec.LiveResponseObject, error) {
+func (s *SystemHandler) Live(context.Context, spec.LiveRequestObject) (spec.LiveResponseObject, error) {
 	return spec.Live200TextResponse(strings.TrimSpace("ok " + s.Build)), nil
 }
 
 // Ready reports whether the engines respond and workers poll. Checks run concurrently.
-func (s *Server) Ready(ctx context.Context, _ spec.ReadyRequestObject) (spec.ReadyResponseObject, error) {
+func (s *SystemHandler) Ready(ctx context.Context, _ spec.ReadyRequestObject) (spec.ReadyResponseObject, error) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	answer := spec.Readiness{Ready: true, Checks: make(map[string]string, len(s.Checks))}
@@ -55,7 +55,7 @@ func RunChecks(ctx context.Context, checks map[string]Check) map[string]error {
 }
 
 // clockJSON returns the difference between the clocks of this host and the database.
-func (s *Server) clockJSON() *spec.ClockReading {
+func (s *SystemHandler) clockJSON() *spec.ClockReading {
 	if s.Clock == nil {
 		return nil
 	}

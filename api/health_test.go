@@ -56,7 +56,9 @@ func TestReady_ReportsTheClock(t *testing.T) {
 		Database: storetest.Open(t).Time, Log: slog.New(slog.DiscardHandler),
 		Host: func() time.Time { return time.Now().Add(ahead) },
 	})
-	s := &api.Server{Checks: map[string]api.Check{"clock": c.Check}, Clock: c, Log: slog.New(slog.DiscardHandler)}
+	s := &api.Server{Installation: api.Installation{SystemHandler: api.SystemHandler{
+		Checks: map[string]api.Check{"clock": c.Check}, Clock: c, Log: slog.New(slog.DiscardHandler),
+	}}}
 	health := s.HealthHandler()
 	ready := func(status int) (r spec.Readiness) {
 		t.Helper()

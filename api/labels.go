@@ -11,6 +11,9 @@ import (
 	"dateline/internal/publishing/label"
 )
 
+// LabelHandler serves labels of posts.
+type LabelHandler struct{ Labels Labels }
+
 // Labels manages labels and campaigns.
 type Labels interface {
 	List(ctx context.Context, who workspace.Principal) ([]label.Label, error)
@@ -21,7 +24,7 @@ type Labels interface {
 }
 
 // ListLabels lists labels and campaigns.
-func (s *Server) ListLabels(
+func (s *LabelHandler) ListLabels(
 	ctx context.Context, _ spec.ListLabelsRequestObject,
 ) (spec.ListLabelsResponseObject, error) {
 	all, err := s.Labels.List(ctx, principal(ctx))
@@ -33,7 +36,7 @@ func (s *Server) ListLabels(
 }
 
 // CreateLabel creates a label or a campaign.
-func (s *Server) CreateLabel(
+func (s *LabelHandler) CreateLabel(
 	ctx context.Context, r spec.CreateLabelRequestObject,
 ) (spec.CreateLabelResponseObject, error) {
 	b := r.Body
@@ -45,7 +48,7 @@ func (s *Server) CreateLabel(
 }
 
 // UpdateLabel updates a label.
-func (s *Server) UpdateLabel(
+func (s *LabelHandler) UpdateLabel(
 	ctx context.Context, r spec.UpdateLabelRequestObject,
 ) (spec.UpdateLabelResponseObject, error) {
 	l, err := s.Labels.Update(ctx, principal(ctx), r.Id, label.Update{
@@ -55,14 +58,14 @@ func (s *Server) UpdateLabel(
 }
 
 // DeleteLabel deletes a label.
-func (s *Server) DeleteLabel(
+func (s *LabelHandler) DeleteLabel(
 	ctx context.Context, r spec.DeleteLabelRequestObject,
 ) (spec.DeleteLabelResponseObject, error) {
 	return spec.DeleteLabel204Response{}, s.Labels.Delete(ctx, principal(ctx), r.Id)
 }
 
 // LabelPosts adds labels to posts and removes others.
-func (s *Server) LabelPosts(
+func (s *LabelHandler) LabelPosts(
 	ctx context.Context, r spec.LabelPostsRequestObject,
 ) (spec.LabelPostsResponseObject, error) {
 	b := r.Body

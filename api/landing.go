@@ -52,7 +52,7 @@ func lookOf(ctx context.Context) webpage.Preferences {
 
 // connectedInDashboard returns the dashboard's URL for the result of a connection; empty
 // if the browser is not logged in to the workspace.
-func (s *Server) connectedInDashboard(ctx context.Context, made account.Connection) string {
+func (s *AccountHandler) connectedInDashboard(ctx context.Context, made account.Connection) string {
 	if made.Choice == nil {
 		return s.dashboardAddress(ctx, made.Account)
 	}
@@ -64,7 +64,7 @@ func (s *Server) connectedInDashboard(ctx context.Context, made account.Connecti
 }
 
 // dashboardAddress returns the dashboard's URL for connected accounts.
-func (s *Server) dashboardAddress(ctx context.Context, made ...account.Account) string {
+func (s *AccountHandler) dashboardAddress(ctx context.Context, made ...account.Account) string {
 	ids := make([]string, len(made))
 	for i, a := range made {
 		if a.WorkspaceID != ownSession(ctx).WorkspaceID {
@@ -80,7 +80,7 @@ func (s *Server) dashboardAddress(ctx context.Context, made ...account.Account) 
 
 // landsInDashboard reports whether the browser's session may connect accounts in the
 // dashboard.
-func (s *Server) landsInDashboard(ctx context.Context) bool {
+func (s *AccountHandler) landsInDashboard(ctx context.Context) bool {
 	_, landing := ctx.Value(landingKey).(*Server)
 	return landing && s.Dashboard && ownSession(ctx).Role.AtLeast(workspace.Editor)
 }

@@ -9,6 +9,13 @@ import (
 	"dateline/internal/publishing/linkcard"
 )
 
+// LinkPreviewHandler finds what a text of a post refers to.
+type LinkPreviewHandler struct {
+	LinkCard LinkCardFetcher
+	Mentions MentionFinder
+	Avatars  Avatars
+}
+
 // LinkCardFetcher fetches what networks show of a linked page.
 type LinkCardFetcher interface {
 	Get(ctx context.Context, address string) (linkcard.Card, error)
@@ -16,7 +23,7 @@ type LinkCardFetcher interface {
 }
 
 // GetLinkCard returns the card of a page.
-func (s *Server) GetLinkCard(
+func (s *LinkPreviewHandler) GetLinkCard(
 	ctx context.Context, r spec.GetLinkCardRequestObject,
 ) (spec.GetLinkCardResponseObject, error) {
 	c, err := s.LinkCard.Get(ctx, r.Params.Url)

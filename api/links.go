@@ -9,17 +9,25 @@ import (
 	"dateline/internal/audience/shortlink"
 )
 
+// ShortLinkHandler serves short links.
+type ShortLinkHandler struct {
+	Links    *shortlink.Service
+	Redirect *shortlink.Redirector
+}
+
 const linkRoute = shortlink.Path + ":code"
 
 // redirectLink redirects a reader of a short link. Previews use HEAD.
-func (s *Server) redirectLink(c *gin.Context) {
+func (s *ShortLinkHandler) redirectLink(c *gin.Context) {
 	s.Redirect.Serve(c.Writer, c.Request, c.Param("code"), func(status int, code, message string) {
 		writeProblem(c, status, code, message, nil)
 	})
 }
 
 // ListLinks lists short links.
-func (s *Server) ListLinks(ctx context.Context, r spec.ListLinksRequestObject) (spec.ListLinksResponseObject, error) {
+func (s *ShortLinkHandler) ListLinks(
+	ctx context.Context, r spec.ListLinksRequestObject,
+) (spec.ListLinksResponseObject, error) {
 	f := shortlink.Filter{
 		WorkspaceID: principal(ctx).WorkspaceID, PostID: r.Params.Post,
 		BeforeCode: value(r.Params.Cursor), Limit: defaultPage,
@@ -45,7 +53,7 @@ func (s *Server) ListLinks(ctx context.Context, r spec.ListLinksRequestObject) (
 }
 
 // CreateLink creates a short link.
-func (s *Server) CreateLink(
+func (s *ShortLinkHandler) CreateLink(
 	ctx context.Context, r spec.CreateLinkRequestObject,
 ) (spec.CreateLinkResponseObject, error) {
 	key, err := idempotencyOf(ctx, r.Params.IdempotencyKey, "link", r.Body)
@@ -64,13 +72,15 @@ func (s *Server) CreateLink(
 }
 
 // GetLink returns a short link.
-func (s *Server) GetLink(ctx context.Context, r spec.GetLinkRequestObject) (spec.GetLinkResponseObject, error) {
+func (s *ShortLinkHandler) GetLink(
+	ctx context.Context, r spec.GetLinkRequestObject,
+) (spec.GetLinkResponseObject, error) {
 	l, err := s.Links.Get(ctx, principal(ctx), r.Code)
 	return spec.GetLink200JSONResponse(s.linkJSON(l)), err
 }
 
 // DisableLink disables a short link.
-func (s *Server) DisableLink(
+func (s *ShortLinkHandler) DisableLink(
 	ctx context.Context, r spec.DisableLinkRequestObject,
 ) (spec.DisableLinkResponseObject, error) {
 	l, err := s.Links.SetDisabled(ctx, principal(ctx), r.Code, true)
@@ -78,14 +88,14 @@ func (s *Server) DisableLink(
 }
 
 // EnableLink enables a disabled short link.
-func (s *Server) EnableLink(
+func (s *ShortLinkHandler) EnableLink(
 	ctx context.Context, r spec.EnableLinkRequestObject,
 ) (spec.EnableLinkResponseObject, error) {
 	l, err := s.Links.SetDisabled(ctx, principal(ctx), r.Code, false)
 	return spec.EnableLink200JSONResponse(s.linkJSON(l)), err
 }
 
-func (s *Server) linkJSON(l shortlink.Link) spec.Link {
+func (s *ShortLinkHandler) linkJSON(l shortlink.Link) spec.Link {
 	return spec.Link{
 		Code: l.Code, ShortUrl: s.Links.ShortURL(l), Url: l.URL, Title: l.Title, PostId: l.PostID,
 		AccountId: l.AccountID,

@@ -13,6 +13,12 @@ import (
 	"dateline/internal/identity/workspace"
 )
 
+// SessionHandler serves the sessions of browsers.
+type SessionHandler struct {
+	Login  *login.Service
+	Events Live
+}
+
 const sessionKey = "session"
 
 // loginRoutes are the pages for logging in and out. They are not part of openapi.yaml,
@@ -61,7 +67,7 @@ func (s *Server) bySession(c *gin.Context) (workspace.Principal, bool) {
 	}
 	session, found, err := s.Login.Session(c.Request)
 	if err != nil {
-		s.refuse(c, err)
+		refuse(c, s.Log, err)
 		return workspace.Principal{}, false
 	}
 	if !found {
@@ -93,7 +99,7 @@ func (s *Server) logOut(c *gin.Context) {
 	session, found, err := s.Login.Peek(c.Request)
 	s.Login.ServeLogout(c.Writer, c.Request)
 	if err == nil && found {
-		s.Events.AccessChanged(session.ID)
+		s.SessionHandler.Events.AccessChanged(session.ID)
 	}
 }
 
@@ -102,7 +108,7 @@ func (s *Server) logOut(c *gin.Context) {
 func (s *Server) noteSession(c *gin.Context) {
 	session, found, err := s.Login.Session(c.Request)
 	if err != nil {
-		s.refuse(c, err)
+		refuse(c, s.Log, err)
 		return
 	}
 	if found {
@@ -138,7 +144,7 @@ func ownSession(ctx context.Context) login.Session {
 }
 
 // GetSession returns the current session.
-func (s *Server) GetSession(
+func (s *SessionHandler) GetSession(
 	ctx context.Context, _ spec.GetSessionRequestObject,
 ) (spec.GetSessionResponseObject, error) {
 	out, err := s.sessionJSON(ctx, ownSession(ctx))
@@ -146,7 +152,7 @@ func (s *Server) GetSession(
 }
 
 // SwitchWorkspace changes the workspace of a session.
-func (s *Server) SwitchWorkspace(
+func (s *SessionHandler) SwitchWorkspace(
 	ctx context.Context, r spec.SwitchWorkspaceRequestObject,
 ) (spec.SwitchWorkspaceResponseObject, error) {
 	session := ownSession(ctx)
@@ -160,7 +166,7 @@ func (s *Server) SwitchWorkspace(
 }
 
 // ListSessions lists the sessions of the user.
-func (s *Server) ListSessions(
+func (s *SessionHandler) ListSessions(
 	ctx context.Context, _ spec.ListSessionsRequestObject,
 ) (spec.ListSessionsResponseObject, error) {
 	own := ownSession(ctx)
@@ -177,30 +183,30 @@ func (s *Server) ListSessions(
 }
 
 // RevokeSession ends a session.
-func (s *Server) RevokeSession(
+func (s *SessionHandler) RevokeSession(
 	ctx context.Context, r spec.RevokeSessionRequestObject,
 ) (spec.RevokeSessionResponseObject, error) {
-	return spec.RevokeSession204Response{}, s.closing(r.Id, s.Login.End(ctx, ownSession(ctx).UserID, r.Id))
+	return spec.RevokeSession204Response{}, closing(s.Events, r.Id, s.Login.End(ctx, ownSession(ctx).UserID, r.Id))
 }
 
 // RevokeSessions ends all sessions of the user.
-func (s *Server) RevokeSessions(
+func (s *SessionHandler) RevokeSessions(
 	ctx context.Context, _ spec.RevokeSessionsRequestObject,
 ) (spec.RevokeSessionsResponseObject, error) {
 	return spec.RevokeSessions204Response{},
-		s.closing(ownSession(ctx).UserID, s.Login.EndAll(ctx, ownSession(ctx).UserID))
+		closing(s.Events, ownSession(ctx).UserID, s.Login.EndAll(ctx, ownSession(ctx).UserID))
 }
 
 // closing makes streams check the access of their clients at once after a successful
 // change.
-func (s *Server) closing(id uuid.UUID, err error) error {
+func closing(events Live, id uuid.UUID, err error) error {
 	if err == nil {
-		s.Events.AccessChanged(id)
+		events.AccessChanged(id)
 	}
 	return err
 }
 
-func (s *Server) sessionJSON(ctx context.Context, session login.Session) (spec.OwnSessionJSONResponse, error) {
+func (s *SessionHandler) sessionJSON(ctx context.Context, session login.Session) (spec.OwnSessionJSONResponse, error) {
 	user, memberships, err := s.Login.Account(ctx, session.UserID)
 	if err != nil {
 		return spec.OwnSessionJSONResponse{}, err

@@ -13,11 +13,18 @@ import (
 	"dateline/internal/publishing/media"
 )
 
+// MediaHandler serves media.
+type MediaHandler struct {
+	Media     *media.Service
+	Scheduler PostPreviewer
+	PostChanges
+}
+
 const maxFormField = 64 << 10 // bytes of a text field
 
 // UploadMedia uploads a file. The parts of the form come in any order; the file is not
 // kept in memory.
-func (s *Server) UploadMedia(
+func (s *MediaHandler) UploadMedia(
 	ctx context.Context, r spec.UploadMediaRequestObject,
 ) (spec.UploadMediaResponseObject, error) {
 	in := media.NewFile{IdempotencyKey: value(r.Params.IdempotencyKey)}
@@ -106,7 +113,7 @@ func brokenUpload(err error) error {
 }
 
 // FetchMedia adds a file from a URL.
-func (s *Server) FetchMedia(
+func (s *MediaHandler) FetchMedia(
 	ctx context.Context, r spec.FetchMediaRequestObject,
 ) (spec.FetchMediaResponseObject, error) {
 	key := value(r.Params.IdempotencyKey)
@@ -121,7 +128,9 @@ func (s *Server) FetchMedia(
 }
 
 // ListMedia lists files, newest first.
-func (s *Server) ListMedia(ctx context.Context, r spec.ListMediaRequestObject) (spec.ListMediaResponseObject, error) {
+func (s *MediaHandler) ListMedia(
+	ctx context.Context, r spec.ListMediaRequestObject,
+) (spec.ListMediaResponseObject, error) {
 	f := media.Filter{WorkspaceID: principal(ctx).WorkspaceID, Search: value(r.Params.Q), Limit: defaultPage}
 	if r.Params.Kind != nil {
 		f.Kind = media.Kind(*r.Params.Kind)
@@ -154,13 +163,17 @@ func (s *Server) ListMedia(ctx context.Context, r spec.ListMediaRequestObject) (
 }
 
 // GetMedia returns a file's item.
-func (s *Server) GetMedia(ctx context.Context, r spec.GetMediaRequestObject) (spec.GetMediaResponseObject, error) {
+func (s *MediaHandler) GetMedia(
+	ctx context.Context, r spec.GetMediaRequestObject,
+) (spec.GetMediaResponseObject, error) {
 	item, err := s.Media.Get(ctx, principal(ctx), r.Id)
 	return spec.GetMedia200JSONResponse(mediaJSON(item)), err
 }
 
 // EditMedia changes a file's name or alt text.
-func (s *Server) EditMedia(ctx context.Context, r spec.EditMediaRequestObject) (spec.EditMediaResponseObject, error) {
+func (s *MediaHandler) EditMedia(
+	ctx context.Context, r spec.EditMediaRequestObject,
+) (spec.EditMediaResponseObject, error) {
 	item, posts, err := s.Media.Edit(ctx, principal(ctx), r.Id, media.Edit{
 		FileName: r.Body.FileName, AltText: r.Body.AltText,
 	})
@@ -171,7 +184,7 @@ func (s *Server) EditMedia(ctx context.Context, r spec.EditMediaRequestObject) (
 }
 
 // DeleteMedia removes a file from the library.
-func (s *Server) DeleteMedia(
+func (s *MediaHandler) DeleteMedia(
 	ctx context.Context, r spec.DeleteMediaRequestObject,
 ) (spec.DeleteMediaResponseObject, error) {
 	return spec.DeleteMedia204Response{}, s.Media.Delete(ctx, principal(ctx), r.Id)

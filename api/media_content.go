@@ -20,7 +20,7 @@ const mediaContentRoute = "/api/v1/media/:id/content"
 // mediaContent streams a file, or a range of it, from the bucket, so that pages need no
 // URL of the bucket. The content type is one of the detected types, and secureHeaders
 // disables sniffing in browsers.
-func (s *Server) mediaContent(c *gin.Context) {
+func (s *MediaHandler) mediaContent(c *gin.Context) {
 	id, err := uuid.Parse(c.Param("id"))
 	if err != nil {
 		refuseParameter(c, errors.New("parameter id: must be a UUID"), http.StatusBadRequest)
@@ -28,12 +28,12 @@ func (s *Server) mediaContent(c *gin.Context) {
 	}
 	item, err := s.Media.Get(c, principal(c), id)
 	if err != nil {
-		s.refuse(c, err)
+		refuse(c, s.Log, err)
 		return
 	}
 	body, err := s.Media.Open(c, item)
 	if err != nil {
-		s.refuse(c, err)
+		refuse(c, s.Log, err)
 		return
 	}
 	defer func() { _ = body.Close() }()
@@ -84,7 +84,7 @@ func (w *problemWriter) Write(p []byte) (int, error) {
 }
 
 // GetMediaFitness reports for each account whether it accepts a file.
-func (s *Server) GetMediaFitness(
+func (s *MediaHandler) GetMediaFitness(
 	ctx context.Context, r spec.GetMediaFitnessRequestObject,
 ) (spec.GetMediaFitnessResponseObject, error) {
 	found, err := s.Scheduler.MediaFit(ctx, principal(ctx), r.Id, value(r.Params.Account))

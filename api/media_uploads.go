@@ -8,7 +8,7 @@ import (
 )
 
 // StartMediaUpload starts a direct upload to the bucket.
-func (s *Server) StartMediaUpload(
+func (s *MediaHandler) StartMediaUpload(
 	ctx context.Context, r spec.StartMediaUploadRequestObject,
 ) (spec.StartMediaUploadResponseObject, error) {
 	key := value(r.Params.IdempotencyKey)
@@ -29,7 +29,7 @@ func (s *Server) StartMediaUpload(
 }
 
 // GetMediaUpload returns what the client still has to send.
-func (s *Server) GetMediaUpload(
+func (s *MediaHandler) GetMediaUpload(
 	ctx context.Context, r spec.GetMediaUploadRequestObject,
 ) (spec.GetMediaUploadResponseObject, error) {
 	t, err := s.Media.ReadUpload(ctx, principal(ctx), r.Id)
@@ -37,7 +37,7 @@ func (s *Server) GetMediaUpload(
 }
 
 // CompleteMediaUpload verifies the uploaded object and adds it to the library.
-func (s *Server) CompleteMediaUpload(
+func (s *MediaHandler) CompleteMediaUpload(
 	ctx context.Context, r spec.CompleteMediaUploadRequestObject,
 ) (spec.CompleteMediaUploadResponseObject, error) {
 	item, err := s.Media.CompleteUpload(ctx, principal(ctx), r.Id)

@@ -7,8 +7,15 @@ import (
 	"dateline/internal/identity/workspace"
 )
 
+// MemberHandler serves members, their tokens and the audit log.
+type MemberHandler struct {
+	Store  IdentityStore
+	People *workspace.Service
+	Events Live
+}
+
 // ListMembers lists the members.
-func (s *Server) ListMembers(
+func (s *MemberHandler) ListMembers(
 	ctx context.Context, r spec.ListMembersRequestObject,
 ) (spec.ListMembersResponseObject, error) {
 	f := workspace.MemberFilter{WorkspaceID: principal(ctx).WorkspaceID, Limit: defaultPage}
@@ -39,7 +46,7 @@ func (s *Server) ListMembers(
 }
 
 // InviteMember adds a member.
-func (s *Server) InviteMember(
+func (s *MemberHandler) InviteMember(
 	ctx context.Context, r spec.InviteMemberRequestObject,
 ) (spec.InviteMemberResponseObject, error) {
 	key, err := idempotencyOf(ctx, r.Params.IdempotencyKey, "member", r.Body)
@@ -54,18 +61,18 @@ func (s *Server) InviteMember(
 }
 
 // UpdateMember changes the role of a member.
-func (s *Server) UpdateMember(
+func (s *MemberHandler) UpdateMember(
 	ctx context.Context, r spec.UpdateMemberRequestObject,
 ) (spec.UpdateMemberResponseObject, error) {
 	m, err := s.People.ChangeRole(ctx, principal(ctx), r.Id, workspace.Role(r.Body.Role))
-	return spec.UpdateMember200JSONResponse(memberJSON(m)), s.closing(r.Id, err)
+	return spec.UpdateMember200JSONResponse(memberJSON(m)), closing(s.Events, r.Id, err)
 }
 
 // RemoveMember removes a member from the workspace.
-func (s *Server) RemoveMember(
+func (s *MemberHandler) RemoveMember(
 	ctx context.Context, r spec.RemoveMemberRequestObject,
 ) (spec.RemoveMemberResponseObject, error) {
-	return spec.RemoveMember204Response{}, s.closing(r.Id, s.People.Remove(ctx, principal(ctx), r.Id))
+	return spec.RemoveMember204Response{}, closing(s.Events, r.Id, s.People.Remove(ctx, principal(ctx), r.Id))
 }
 
 func memberJSON(m workspace.Member) spec.Member {

@@ -24,7 +24,7 @@ type MentionFinder interface {
 }
 
 // FindMentions searches for accounts to mention.
-func (s *Server) FindMentions(
+func (s *LinkPreviewHandler) FindMentions(
 	ctx context.Context, r spec.FindMentionsRequestObject,
 ) (spec.FindMentionsResponseObject, error) {
 	found, err := s.Mentions.Find(ctx, principal(ctx), r.Id, r.Params.Q)

@@ -224,7 +224,7 @@ func (s *Server) bearer(c *gin.Context, load *load) (who workspace.Principal, ok
 	}
 	who, refused, err := s.byToken(c.Request.Context(), token)
 	if err != nil {
-		s.refuse(c, err)
+		refuse(c, s.Log, err)
 		return workspace.Principal{}, false
 	}
 	if refused == nil {
@@ -240,7 +240,7 @@ func (s *Server) bearer(c *gin.Context, load *load) (who workspace.Principal, ok
 
 // byToken returns the principal of a token, or why the token is not valid.
 func (s *Server) byToken(ctx context.Context, token string) (workspace.Principal, *refusal, error) {
-	who, status, err := s.Store.Bearer(ctx, workspace.HashToken(token))
+	who, status, err := s.MemberHandler.Store.Bearer(ctx, workspace.HashToken(token))
 	if err != nil {
 		return workspace.Principal{}, nil, err
 	}

@@ -33,7 +33,10 @@ var errDown = errors.New("the database is down")
 // identities are the tokens and the session of an in-memory API. It implements only
 // what authentication and event streams read.
 type identities struct {
-	api.Store
+	api.IdentityStore
+	api.PostStore
+	api.EventStore
+	api.MetricsStore
 
 	mu      sync.Mutex
 	who     workspace.Principal
@@ -115,14 +118,24 @@ func newGateway(t *testing.T, change func(s *api.Server)) *gateway {
 	if err != nil {
 		t.Fatal(err)
 	}
+	log := slog.New(slog.NewJSONHandler(g.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	s := &api.Server{
-		Store: g.identities, Login: sessions, Media: &media.Service{MaxBytes: 1}, Events: deaf{},
-		Views:        &api.Views{},
-		Page:         http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}),
-		Checks:       map[string]api.Check{"postgres": func(context.Context) error { return g.ready }},
-		Log:          slog.New(slog.NewJSONHandler(g.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-		MaxBodyBytes: 1 << 10,
+		Settings: api.Settings{
+			Page: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), Log: log, MaxBodyBytes: 1 << 10,
+		},
+		Identity: api.Identity{
+			MemberHandler:  api.MemberHandler{Store: g.identities, Events: deaf{}},
+			SessionHandler: api.SessionHandler{Login: sessions},
+		},
+		Audience: &api.Audience{},
+		Installation: api.Installation{SystemHandler: api.SystemHandler{
+			Checks: map[string]api.Check{"postgres": func(context.Context) error { return g.ready }}, Log: log,
+		}},
 	}
+	s.PostHandler.Store, s.PostHandler.Log = g.identities, log
+	s.WorkspaceHandler.Store, s.AccountHandler.Store = g.identities, g.identities
+	s.EventHandler = api.EventHandler{Store: g.identities, Events: deaf{}, Log: log}
+	s.MediaHandler.Media = &media.Service{MaxBytes: 1}
 	if change != nil {
 		change(s)
 	}

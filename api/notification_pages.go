@@ -19,6 +19,15 @@ import (
 	"dateline/internal/publishing/post"
 )
 
+// NotificationPages serves the pages behind the links of notifications.
+type NotificationPages struct {
+	NotificationStore NotificationStore
+	NotificationLinks notification.Links
+	Messages          webpage.Catalogs // of the program in other languages; nil: English only
+	Scheduler         DeadLetterHandling
+	PostChanges
+}
+
 // The pages behind links of notifications, which are not part of openapi.yaml.
 const (
 	decisionRoute           = notification.DecisionPath + ":token"
@@ -37,7 +46,7 @@ type NotificationStore interface {
 
 // notificationRoutes adds the pages behind links. GET requests change nothing, because
 // mail filters and chats open links.
-func (s *Server) notificationRoutes(r *gin.Engine) {
+func (s *NotificationPages) notificationRoutes(r *gin.Engine) {
 	requests := throttle.New(30, time.Second) // by address
 	limited := func(serve gin.HandlerFunc) gin.HandlerFunc {
 		return func(c *gin.Context) {
@@ -64,7 +73,7 @@ const decisionHTML = `{{if .Problem}}<p class="error" role="alert">{{.Problem}}<
 
 // decide asks for, and with a POST request records, whether an uncertain post is
 // published.
-func (s *Server) decide(c *gin.Context) {
+func (s *NotificationPages) decide(c *gin.Context) {
 	ctx, look := c.Request.Context(), webpage.PreferencesOf(c.Request)
 	item, err := s.NotificationLinks.Item(c.Param("token"))
 	var d notification.Decision
@@ -148,7 +157,7 @@ func closedTexts() map[notification.LinkState]webpage.Text {
 }
 
 // decisionTexts says what was searched for and found.
-func (s *Server) decisionTexts(look webpage.Preferences, d notification.Decision) []string {
+func (s *NotificationPages) decisionTexts(look webpage.Preferences, d notification.Decision) []string {
 	sent, evidence := d.Found()
 	account := d.Handle + " (" + message.NetworkName(d.Network) + ")"
 	texts := []string{
@@ -175,7 +184,7 @@ func (s *Server) decisionTexts(look webpage.Preferences, d notification.Decision
 }
 
 // decided records a decision in the name of the recipient.
-func (s *Server) decided(ctx context.Context, d notification.Decision, choice string, c *gin.Context) error {
+func (s *NotificationPages) decided(ctx context.Context, d notification.Decision, choice string, c *gin.Context) error {
 	ctx = audit.ByUser(ctx, d.UserID)
 	g := post.Guard{WorkspaceID: d.WorkspaceID, PostID: d.PostID, Actor: "user:" + d.UserID.String()}
 	var p post.Post
@@ -203,7 +212,7 @@ func (s *Server) decided(ctx context.Context, d notification.Decision, choice st
 
 // confirmChannel asks for, and with a POST request records, the agreement of a recipient
 // to get emails.
-func (s *Server) confirmChannel(c *gin.Context) {
+func (s *NotificationPages) confirmChannel(c *gin.Context) {
 	ctx, look := c.Request.Context(), webpage.PreferencesOf(c.Request)
 	id, recipient, err := s.NotificationLinks.Confirmed(c.Param("token"))
 	var channel notification.Channel
@@ -252,7 +261,7 @@ const buttonHTML = `<form method="post"><button>{{.}}</button></form>`
 
 // unsubscribeChannel asks for, and with a POST request does, the end of emails. Mail
 // programs send the POST request themselves (RFC 8058, 3.2).
-func (s *Server) unsubscribeChannel(c *gin.Context) {
+func (s *NotificationPages) unsubscribeChannel(c *gin.Context) {
 	ctx, look := c.Request.Context(), webpage.PreferencesOf(c.Request)
 	id, err := s.NotificationLinks.Channel(c.Param("token"))
 	var channel notification.Channel
@@ -291,7 +300,7 @@ func (s *Server) unsubscribeChannel(c *gin.Context) {
 }
 
 // linkFailed shows why a link does not work.
-func (s *Server) linkFailed(c *gin.Context, look webpage.Preferences, err error) {
+func (s *NotificationPages) linkFailed(c *gin.Context, look webpage.Preferences, err error) {
 	page, status := webpage.Page{Title: look.Translate(webpage.Text{EN: "Not available", VI: "Không mở được"})},
 		http.StatusServiceUnavailable
 	page.Texts = []string{
@@ -308,7 +317,7 @@ func (s *Server) linkFailed(c *gin.Context, look webpage.Preferences, err error)
 	s.showNotice(c, look, status, page)
 }
 
-func (s *Server) showNotice(c *gin.Context, look webpage.Preferences, status int, page webpage.Page) {
+func (s *NotificationPages) showNotice(c *gin.Context, look webpage.Preferences, status int, page webpage.Page) {
 	text, err := look.HTML(page)
 	if err != nil {
 		s.Log.Error("a page was not rendered", "error", err)

@@ -13,6 +13,12 @@ import (
 	"dateline/internal/notify/webhook"
 )
 
+// NotificationHandler serves notification channels.
+type NotificationHandler struct {
+	Notifications Notifications
+	CanSendEmail  bool // an SMTP server is configured
+}
+
 // Notifications manages the notification channels of members.
 type Notifications interface {
 	Create(ctx context.Context, who workspace.Principal, d notification.Draft) (notification.Channel, error)
@@ -27,7 +33,7 @@ type Notifications interface {
 }
 
 // ListNotificationChannels lists the caller's channels.
-func (s *Server) ListNotificationChannels(
+func (s *NotificationHandler) ListNotificationChannels(
 	ctx context.Context, _ spec.ListNotificationChannelsRequestObject,
 ) (spec.ListNotificationChannelsResponseObject, error) {
 	list, err := s.Notifications.List(ctx, principal(ctx))
@@ -45,7 +51,7 @@ func (s *Server) ListNotificationChannels(
 }
 
 // CreateNotificationChannel creates a channel.
-func (s *Server) CreateNotificationChannel(
+func (s *NotificationHandler) CreateNotificationChannel(
 	ctx context.Context, r spec.CreateNotificationChannelRequestObject,
 ) (spec.CreateNotificationChannelResponseObject, error) {
 	c, err := s.Notifications.Create(ctx, principal(ctx), channelDraft(*r.Body))
@@ -53,7 +59,7 @@ func (s *Server) CreateNotificationChannel(
 }
 
 // UpdateNotificationChannel replaces the settings of a channel.
-func (s *Server) UpdateNotificationChannel(
+func (s *NotificationHandler) UpdateNotificationChannel(
 	ctx context.Context, r spec.UpdateNotificationChannelRequestObject,
 ) (spec.UpdateNotificationChannelResponseObject, error) {
 	c, err := s.Notifications.Update(ctx, principal(ctx), r.Id, channelDraft(*r.Body))
@@ -61,14 +67,14 @@ func (s *Server) UpdateNotificationChannel(
 }
 
 // DeleteNotificationChannel deletes a channel with its notifications.
-func (s *Server) DeleteNotificationChannel(
+func (s *NotificationHandler) DeleteNotificationChannel(
 	ctx context.Context, r spec.DeleteNotificationChannelRequestObject,
 ) (spec.DeleteNotificationChannelResponseObject, error) {
 	return spec.DeleteNotificationChannel204Response{}, s.Notifications.Delete(ctx, principal(ctx), r.Id)
 }
 
 // TestNotificationChannel sends a test notification.
-func (s *Server) TestNotificationChannel(
+func (s *NotificationHandler) TestNotificationChannel(
 	ctx context.Context, r spec.TestNotificationChannelRequestObject,
 ) (spec.TestNotificationChannelResponseObject, error) {
 	_, err := s.Notifications.Test(ctx, principal(ctx), r.Id)
@@ -76,7 +82,7 @@ func (s *Server) TestNotificationChannel(
 }
 
 // ListNotifications lists the last notifications of a channel.
-func (s *Server) ListNotifications(
+func (s *NotificationHandler) ListNotifications(
 	ctx context.Context, r spec.ListNotificationsRequestObject,
 ) (spec.ListNotificationsResponseObject, error) {
 	list, err := s.Notifications.Notifications(ctx, principal(ctx), r.Id)
@@ -95,7 +101,7 @@ func (s *Server) ListNotifications(
 }
 
 // RedeliverNotifications sends the dead notifications of a channel again.
-func (s *Server) RedeliverNotifications(
+func (s *NotificationHandler) RedeliverNotifications(
 	ctx context.Context, r spec.RedeliverNotificationsRequestObject,
 ) (spec.RedeliverNotificationsResponseObject, error) {
 	n, err := s.Notifications.Redeliver(ctx, principal(ctx), r.Id)

@@ -12,9 +12,16 @@ import (
 	"dateline/internal/infra/apperr"
 )
 
+// PlausibleHandler serves the API of Plausible.
+type PlausibleHandler struct {
+	Sites   *site.Service
+	Reports Reports
+	Counts  Counts
+}
+
 // plausibleSite returns the workspace's site that a client of Plausible names.
-func (s *Server) plausibleSite(ctx context.Context, name string) (site.Site, error) {
-	sites, err := s.Views.Sites.List(ctx, principal(ctx))
+func (s *PlausibleHandler) plausibleSite(ctx context.Context, name string) (site.Site, error) {
+	sites, err := s.Sites.List(ctx, principal(ctx))
 	if err != nil {
 		return site.Site{}, err
 	}
@@ -28,10 +35,10 @@ func (s *Server) plausibleSite(ctx context.Context, name string) (site.Site, err
 	return site.Site{}, apperr.NotFound("site")
 }
 
-func (s *Server) plausible() *plausible.API { return &plausible.API{Reports: s.Views.Reports} }
+func (s *PlausibleHandler) plausible() *plausible.API { return &plausible.API{Reports: s.Reports} }
 
 // v1Query returns what queries of version 1 have in common.
-func (s *Server) v1Query(
+func (s *PlausibleHandler) v1Query(
 	ctx context.Context, name string, period, date, metrics, filters *string,
 ) (plausible.V1, error) {
 	one, err := s.plausibleSite(ctx, name)
@@ -46,19 +53,19 @@ func (s *Server) v1Query(
 }
 
 // PlausibleRealtime returns how many views of a site are being read.
-func (s *Server) PlausibleRealtime(
+func (s *PlausibleHandler) PlausibleRealtime(
 	ctx context.Context, r spec.PlausibleRealtimeRequestObject,
 ) (spec.PlausibleRealtimeResponseObject, error) {
 	one, err := s.plausibleSite(ctx, r.Params.SiteId)
 	if err != nil {
 		return nil, err
 	}
-	n, err := s.Views.Counts.Concurrents(ctx, one.ID)
+	n, err := s.Counts.Concurrents(ctx, one.ID)
 	return spec.PlausibleRealtime200JSONResponse(n), err
 }
 
 // PlausibleAggregate returns totals.
-func (s *Server) PlausibleAggregate(
+func (s *PlausibleHandler) PlausibleAggregate(
 	ctx context.Context, r spec.PlausibleAggregateRequestObject,
 ) (spec.PlausibleAggregateResponseObject, error) {
 	q, err := s.v1Query(ctx, r.Params.SiteId, r.Params.Period, r.Params.Date, r.Params.Metrics, r.Params.Filters)
@@ -75,7 +82,7 @@ func (s *Server) PlausibleAggregate(
 }
 
 // PlausibleTimeseries returns totals by day or month.
-func (s *Server) PlausibleTimeseries(
+func (s *PlausibleHandler) PlausibleTimeseries(
 	ctx context.Context, r spec.PlausibleTimeseriesRequestObject,
 ) (spec.PlausibleTimeseriesResponseObject, error) {
 	q, err := s.v1Query(ctx, r.Params.SiteId, r.Params.Period, r.Params.Date, r.Params.Metrics, r.Params.Filters)
@@ -88,7 +95,7 @@ func (s *Server) PlausibleTimeseries(
 }
 
 // PlausibleBreakdown returns totals by the values of a property.
-func (s *Server) PlausibleBreakdown(
+func (s *PlausibleHandler) PlausibleBreakdown(
 	ctx context.Context, r spec.PlausibleBreakdownRequestObject,
 ) (spec.PlausibleBreakdownResponseObject, error) {
 	q, err := s.v1Query(ctx, r.Params.SiteId, r.Params.Period, r.Params.Date, r.Params.Metrics, r.Params.Filters)
@@ -101,7 +108,7 @@ func (s *Server) PlausibleBreakdown(
 }
 
 // PlausibleQuery answers a query of version 2.
-func (s *Server) PlausibleQuery(
+func (s *PlausibleHandler) PlausibleQuery(
 	ctx context.Context, r spec.PlausibleQueryRequestObject,
 ) (spec.PlausibleQueryResponseObject, error) {
 	b := r.Body

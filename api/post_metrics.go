@@ -20,7 +20,7 @@ type MetricsStore interface {
 }
 
 // PostMetrics returns what the networks report about a post.
-func (s *Server) PostMetrics(
+func (s *PostReportHandler) PostMetrics(
 	ctx context.Context, r spec.PostMetricsRequestObject,
 ) (spec.PostMetricsResponseObject, error) {
 	p, err := s.Store.PostInWorkspace(ctx, principal(ctx).WorkspaceID, r.Id)
@@ -58,7 +58,7 @@ func metricValues[Name ~string](values map[Name]int64) spec.MetricValues {
 }
 
 // addMeasuring adds the state of reading metrics to an account.
-func (s *Server) addMeasuring(out *spec.Account, a account.Account, status measure.Status) {
+func (s *AccountHandler) addMeasuring(out *spec.Account, a account.Account, status measure.Status) {
 	rules, ok := s.Accounts.Measuring(a)
 	if !ok {
 		return

@@ -17,8 +17,17 @@ import (
 	"dateline/internal/publishing/postreport"
 )
 
+// PostReportHandler serves what happened to posts: events and metrics.
+type PostReportHandler struct {
+	Store interface {
+		PostStore
+		MetricsStore
+	}
+	Zones ZoneStore
+}
+
 // PostReport reports how published posts did.
-func (s *Server) PostReport(
+func (s *PostReportHandler) PostReport(
 	ctx context.Context, r spec.PostReportRequestObject,
 ) (spec.PostReportResponseObject, error) {
 	p := r.Params
@@ -46,7 +55,7 @@ func (s *Server) PostReport(
 }
 
 // PostHighlights returns what worked in a period, and what did not.
-func (s *Server) PostHighlights(
+func (s *PostReportHandler) PostHighlights(
 	ctx context.Context, r spec.PostHighlightsRequestObject,
 ) (spec.PostHighlightsResponseObject, error) {
 	p := r.Params
@@ -67,8 +76,10 @@ func (s *Server) PostHighlights(
 }
 
 // BestTimes suggests times for a post.
-func (s *Server) BestTimes(ctx context.Context, r spec.BestTimesRequestObject) (spec.BestTimesResponseObject, error) {
-	w, err := s.Store.Workspace(ctx, principal(ctx).WorkspaceID)
+func (s *PostReportHandler) BestTimes(
+	ctx context.Context, r spec.BestTimesRequestObject,
+) (spec.BestTimesResponseObject, error) {
+	w, err := s.Zones.Workspace(ctx, principal(ctx).WorkspaceID)
 	if err != nil {
 		return nil, err
 	}
@@ -95,8 +106,8 @@ func (s *Server) BestTimes(ctx context.Context, r spec.BestTimesRequestObject) (
 
 // postQuery returns a query for days, the last one included, in the workspace's time
 // zone.
-func (s *Server) postQuery(ctx context.Context, from, to time.Time) (postreport.Query, error) {
-	w, err := s.Store.Workspace(ctx, principal(ctx).WorkspaceID)
+func (s *PostReportHandler) postQuery(ctx context.Context, from, to time.Time) (postreport.Query, error) {
+	w, err := s.Zones.Workspace(ctx, principal(ctx).WorkspaceID)
 	if err != nil {
 		return postreport.Query{}, err
 	}

@@ -13,15 +13,25 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
-	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
 )
 
+// PostHandler serves posts.
+type PostHandler struct {
+	Store     PostStore
+	Scheduler interface {
+		PostScheduler
+		PostReviewer
+		PostPreviewer
+	}
+	PostChanges
+}
+
 // SchedulePost is the short form of CreatePost.
-func (s *Server) SchedulePost(
+func (s *PostHandler) SchedulePost(
 	ctx context.Context, r spec.SchedulePostRequestObject,
 ) (spec.SchedulePostResponseObject, error) {
 	created, err := s.create(ctx, r.Body, r.Params.IdempotencyKey)
@@ -29,14 +39,16 @@ func (s *Server) SchedulePost(
 }
 
 // CreatePost schedules a post.
-func (s *Server) CreatePost(
+func (s *PostHandler) CreatePost(
 	ctx context.Context, r spec.CreatePostRequestObject,
 ) (spec.CreatePostResponseObject, error) {
 	created, err := s.create(ctx, r.Body, r.Params.IdempotencyKey)
 	return spec.CreatePost201JSONResponse{CreatedJSONResponse: created}, err
 }
 
-func (s *Server) create(ctx context.Context, body *spec.PostCreate, key *string) (spec.CreatedJSONResponse, error) {
+func (s *PostHandler) create(
+	ctx context.Context, body *spec.PostCreate, key *string,
+) (spec.CreatedJSONResponse, error) {
 	idempotency, err := idempotencyOf(ctx, key, "post", body)
 	if err != nil {
 		return spec.CreatedJSONResponse{}, err
@@ -81,30 +93,14 @@ func namedRequest(ctx context.Context, key, kind string, request []byte) (idempo
 	return idempotency.Key{UserID: principal(ctx).UserID, Key: key, RequestHash: sum[:]}, nil
 }
 
-// signal signals Temporal about a change.
-func (s *Server) signal(ctx context.Context, p post.Post) {
-	if p.Status == post.Draft && !p.Unscheduled {
-		return
-	}
-	s.logSignalError(p, s.Workflows.SignalChanged(context.WithoutCancel(ctx), p.ID))
-}
-
-// logSignalError only logs that Temporal is down: the post is already stored, and
-// the reconciler signals Temporal later.
-func (s *Server) logSignalError(p post.Post, err error) {
-	if err != nil {
-		s.Log.Warn("signaling Temporal failed; the reconciler retries", "post_id", p.ID, "error", err)
-	}
-}
-
 // GetPost returns a post.
-func (s *Server) GetPost(ctx context.Context, r spec.GetPostRequestObject) (spec.GetPostResponseObject, error) {
+func (s *PostHandler) GetPost(ctx context.Context, r spec.GetPostRequestObject) (spec.GetPostResponseObject, error) {
 	p, err := s.Store.PostInWorkspace(ctx, principal(ctx).WorkspaceID, r.Id)
 	return spec.GetPost200JSONResponse{PostJSONResponse: s.postAnswer(p)}, err
 }
 
 // EditPost changes a post.
-func (s *Server) EditPost(ctx context.Context, r spec.EditPostRequestObject) (spec.EditPostResponseObject, error) {
+func (s *PostHandler) EditPost(ctx context.Context, r spec.EditPostRequestObject) (spec.EditPostResponseObject, error) {
 	b := r.Body
 	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
 		return s.Scheduler.Edit(ctx, g, scheduling.Edit{
@@ -120,7 +116,7 @@ func (s *Server) EditPost(ctx context.Context, r spec.EditPostRequestObject) (sp
 }
 
 // CancelPost cancels a post.
-func (s *Server) CancelPost(
+func (s *PostHandler) CancelPost(
 	ctx context.Context, r spec.CancelPostRequestObject,
 ) (spec.CancelPostResponseObject, error) {
 	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
@@ -130,7 +126,7 @@ func (s *Server) CancelPost(
 }
 
 // PublishNow makes a post due at once.
-func (s *Server) PublishNow(
+func (s *PostHandler) PublishNow(
 	ctx context.Context, r spec.PublishNowRequestObject,
 ) (spec.PublishNowResponseObject, error) {
 	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
@@ -140,7 +136,7 @@ func (s *Server) PublishNow(
 }
 
 // ScheduleDraft schedules a draft.
-func (s *Server) ScheduleDraft(
+func (s *PostHandler) ScheduleDraft(
 	ctx context.Context, r spec.ScheduleDraftRequestObject,
 ) (spec.ScheduleDraftResponseObject, error) {
 	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
@@ -151,25 +147,6 @@ func (s *Server) ScheduleDraft(
 		})
 	})
 	return spec.ScheduleDraft200JSONResponse{PostJSONResponse: answer}, err
-}
-
-func (s *Server) change(
-	ctx context.Context, id uuid.UUID, ifMatch *string, do func(post.Guard) (post.Post, error),
-) (spec.PostJSONResponse, error) {
-	who := principal(ctx)
-	version, err := versionOf(ifMatch)
-	if err != nil {
-		return spec.PostJSONResponse{}, err
-	}
-	p, err := do(post.Guard{
-		WorkspaceID: who.WorkspaceID, PostID: id, IfVersion: version, Actor: who.Actor(),
-		UserID: who.UserID, IsAuthor: who.Role == workspace.Author,
-	})
-	if err != nil {
-		return spec.PostJSONResponse{}, err
-	}
-	s.signal(ctx, p)
-	return s.postAnswer(p), nil
 }
 
 func etag(p post.Post) string { return `"` + strconv.FormatInt(p.Version, 10) + `"` }
@@ -191,7 +168,9 @@ func versionOf(ifMatch *string) (int64, error) {
 const defaultPage = 50
 
 // ListPosts lists posts by scheduled time.
-func (s *Server) ListPosts(ctx context.Context, r spec.ListPostsRequestObject) (spec.ListPostsResponseObject, error) {
+func (s *PostHandler) ListPosts(
+	ctx context.Context, r spec.ListPostsRequestObject,
+) (spec.ListPostsResponseObject, error) {
 	f := post.Filter{
 		WorkspaceID: principal(ctx).WorkspaceID, From: r.Params.From, To: r.Params.To,
 		AccountID: r.Params.Account, SeriesID: r.Params.Series, LabelID: r.Params.Label, Text: value(r.Params.Q),

@@ -17,7 +17,7 @@ import (
 )
 
 // PreviewPost shows how a post would be published.
-func (s *Server) PreviewPost(
+func (s *PostHandler) PreviewPost(
 	ctx context.Context, r spec.PreviewPostRequestObject,
 ) (spec.PreviewPostResponseObject, error) {
 	b := r.Body

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"net/http"
 	"time"
 
@@ -42,7 +43,7 @@ func writeError(c *gin.Context, status int, e *apperr.Error) {
 }
 
 // refuse converts a handler's error to a response.
-func (s *Server) refuse(c *gin.Context, err error) {
+func refuse(c *gin.Context, log *slog.Logger, err error) {
 	var e *apperr.Error
 	var tooLarge *http.MaxBytesError
 	switch {
@@ -60,7 +61,7 @@ func (s *Server) refuse(c *gin.Context, err error) {
 		c.AbortWithStatus(499) // nginx's code for a client that disconnected; only logged
 	default:
 		_ = c.Error(err)
-		s.Log.ErrorContext(c.Request.Context(), "request failed", "route", c.FullPath(), "error", err)
+		log.ErrorContext(c.Request.Context(), "request failed", "route", c.FullPath(), "error", err)
 		c.Header("Retry-After", "5")
 		writeProblem(c, http.StatusServiceUnavailable, "unavailable",
 			"This cannot be done right now. Check whether the change was made, then try again.", nil)

@@ -14,9 +14,16 @@ import (
 	"dateline/internal/audience/counter"
 	"dateline/internal/audience/ingest"
 	"dateline/internal/audience/report"
+	"dateline/internal/audience/site"
 	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/csvio"
 )
+
+// ReportHandler serves the reports of sites.
+type ReportHandler struct {
+	Sites   *site.Service
+	Reports Reports
+}
 
 // Reports computes reports: report.Reporter.
 type Reports interface {
@@ -28,10 +35,10 @@ type Reports interface {
 const overviewRows, tableRows = 10, 100
 
 // SiteReport reports on the readers of a site.
-func (s *Server) SiteReport(
+func (s *ReportHandler) SiteReport(
 	ctx context.Context, r spec.SiteReportRequestObject,
 ) (spec.SiteReportResponseObject, error) {
-	one, err := s.countedSite(ctx, r.Id)
+	one, err := countedSite(ctx, s.Sites, r.Id)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +57,7 @@ func (s *Server) SiteReport(
 		return nil, err
 	}
 	if q.By == report.Goals && one.ID != one.Workspace { // posts have no goals
-		found, err := s.Views.Sites.Get(ctx, principal(ctx), r.Id)
+		found, err := s.Sites.Get(ctx, principal(ctx), r.Id)
 		if err != nil {
 			return nil, err
 		}
@@ -64,7 +71,7 @@ func (s *Server) SiteReport(
 			Field: "by", Code: "required", Message: "CSV contains one table; name it with by.",
 		})
 	}
-	result, err := s.Views.Reports.Report(ctx, q)
+	result, err := s.Reports.Report(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -181,10 +188,10 @@ const defaultRecentArticles = 10
 
 // RecentArticles compares the articles published in 24 hours with those read in
 // them.
-func (s *Server) RecentArticles(
+func (s *ReportHandler) RecentArticles(
 	ctx context.Context, r spec.RecentArticlesRequestObject,
 ) (spec.RecentArticlesResponseObject, error) {
-	one, err := s.countedSite(ctx, r.Id)
+	one, err := countedSite(ctx, s.Sites, r.Id)
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +199,7 @@ func (s *Server) RecentArticles(
 	if r.Params.Limit != nil {
 		limit = *r.Params.Limit
 	}
-	found, err := s.Views.Reports.Last24Hours(ctx, one, limit)
+	found, err := s.Reports.Last24Hours(ctx, one, limit)
 	return spec.RecentArticles200JSONResponse{
 		Since: found.Since, Until: found.Until, Published: found.Published,
 		PublishedViews: found.PublishedViews, Views: found.Views,

@@ -23,6 +23,16 @@ import (
 	"dateline/web"
 )
 
+// ReviewHandler serves comments and review links.
+type ReviewHandler struct {
+	Reviews   Reviews
+	Store     PostStore
+	Scheduler PostPreviewer
+	Media     *media.Service
+	PublicURL string
+	PostChanges
+}
+
 // Reviews manages review links and comments.
 type Reviews interface {
 	CreateLink(ctx context.Context, who workspace.Principal, postID uuid.UUID, name string, days int) (review.Link,
@@ -41,7 +51,7 @@ type Reviews interface {
 const reviewRoute = "/api/v1/review/:secret"
 
 // ListComments lists the comments on a post.
-func (s *Server) ListComments(
+func (s *ReviewHandler) ListComments(
 	ctx context.Context, r spec.ListCommentsRequestObject,
 ) (spec.ListCommentsResponseObject, error) {
 	comments, people, err := s.Reviews.Comments(ctx, principal(ctx), r.Id)
@@ -59,7 +69,7 @@ func (s *Server) ListComments(
 }
 
 // AddComment adds a comment to a post.
-func (s *Server) AddComment(
+func (s *ReviewHandler) AddComment(
 	ctx context.Context, r spec.AddCommentRequestObject,
 ) (spec.AddCommentResponseObject, error) {
 	c, err := s.Reviews.Comment(ctx, principal(ctx), r.Id, r.Body.Text, value(r.Body.Mentions))
@@ -67,7 +77,7 @@ func (s *Server) AddComment(
 }
 
 // DeleteComment deletes a comment.
-func (s *Server) DeleteComment(
+func (s *ReviewHandler) DeleteComment(
 	ctx context.Context, r spec.DeleteCommentRequestObject,
 ) (spec.DeleteCommentResponseObject, error) {
 	return spec.DeleteComment204Response{}, s.Reviews.DeleteComment(ctx, principal(ctx), r.Id)
@@ -81,7 +91,7 @@ func commentJSON(c review.Comment) spec.Comment {
 }
 
 // ListReviewLinks lists the review links of a post.
-func (s *Server) ListReviewLinks(
+func (s *ReviewHandler) ListReviewLinks(
 	ctx context.Context, r spec.ListReviewLinksRequestObject,
 ) (spec.ListReviewLinksResponseObject, error) {
 	links, err := s.Reviews.Links(ctx, principal(ctx), r.Id)
@@ -93,7 +103,7 @@ func (s *Server) ListReviewLinks(
 }
 
 // CreateReviewLink creates a review link.
-func (s *Server) CreateReviewLink(
+func (s *ReviewHandler) CreateReviewLink(
 	ctx context.Context, r spec.CreateReviewLinkRequestObject,
 ) (spec.CreateReviewLinkResponseObject, error) {
 	l, plain, err := s.Reviews.CreateLink(ctx, principal(ctx), r.Id, r.Body.Name,
@@ -108,7 +118,7 @@ func (s *Server) CreateReviewLink(
 }
 
 // RevokeReviewLink revokes a review link.
-func (s *Server) RevokeReviewLink(
+func (s *ReviewHandler) RevokeReviewLink(
 	ctx context.Context, r spec.RevokeReviewLinkRequestObject,
 ) (spec.RevokeReviewLinkResponseObject, error) {
 	return spec.RevokeReviewLink204Response{}, s.Reviews.Revoke(ctx, principal(ctx), r.Id)
@@ -122,7 +132,7 @@ func reviewLinkJSON(l review.Link) spec.ReviewLink {
 }
 
 // ShowReview shows the page of a review link.
-func (s *Server) ShowReview(
+func (s *ReviewHandler) ShowReview(
 	ctx context.Context, r spec.ShowReviewRequestObject,
 ) (spec.ShowReviewResponseObject, error) {
 	text, err := s.reviewPage(ctx, r.Secret, "", "")
@@ -130,7 +140,7 @@ func (s *Server) ShowReview(
 }
 
 // DecideReview approves or rejects a post by a review link.
-func (s *Server) DecideReview(
+func (s *ReviewHandler) DecideReview(
 	ctx context.Context, r spec.DecideReviewRequestObject,
 ) (spec.DecideReviewResponseObject, error) {
 	comment := value(r.Body.Comment)
@@ -174,7 +184,7 @@ func reviewProblem(look webpage.Preferences, e *apperr.Error) string {
 
 // reviewPage renders the page of a review link: the post in previews with the form, or
 // the link's state.
-func (s *Server) reviewPage(ctx context.Context, plain, problem, comment string) (string, error) {
+func (s *ReviewHandler) reviewPage(ctx context.Context, plain, problem, comment string) (string, error) {
 	l, err := s.Reviews.Link(ctx, plain)
 	if err != nil {
 		return "", err
@@ -216,7 +226,7 @@ func (s *Server) reviewPage(ctx context.Context, plain, problem, comment string)
 	return page.HTML()
 }
 
-func (s *Server) reviewedPost(ctx context.Context, l review.Link) (post.Post, map[uuid.UUID]media.Item, error) {
+func (s *ReviewHandler) reviewedPost(ctx context.Context, l review.Link) (post.Post, map[uuid.UUID]media.Item, error) {
 	p, err := s.Store.PostInWorkspace(ctx, l.WorkspaceID, l.PostID)
 	if err != nil {
 		return p, nil, err
@@ -234,7 +244,7 @@ func (s *Server) reviewedPost(ctx context.Context, l review.Link) (post.Post, ma
 }
 
 // GetReviewFile streams a file of the post that a review link shows.
-func (s *Server) GetReviewFile(
+func (s *ReviewHandler) GetReviewFile(
 	ctx context.Context, r spec.GetReviewFileRequestObject,
 ) (spec.GetReviewFileResponseObject, error) {
 	l, err := s.Reviews.Link(ctx, r.Secret)

@@ -9,10 +9,12 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/identity/workspace"
-	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
 	"dateline/internal/publishing/rule"
 )
+
+// RuleHandler serves rules.
+type RuleHandler struct{ Rules Rules }
 
 // Rules manages rules.
 type Rules interface {
@@ -29,23 +31,11 @@ type Rules interface {
 	Resolve(ctx context.Context, who workspace.Principal, id uuid.UUID) (rule.Decision, error)
 }
 
-func (s *Server) rules() (Rules, error) {
-	if s.Rules == nil {
-		return nil, &apperr.Error{
-			Kind: apperr.KindConflict, Code: "crawl_off",
-			Message: "The crawler is disabled (DATELINE_CRAWL), so there are no articles.",
-		}
-	}
-	return s.Rules, nil
-}
-
 // ListRules lists rules.
-func (s *Server) ListRules(ctx context.Context, _ spec.ListRulesRequestObject) (spec.ListRulesResponseObject, error) {
-	rules, err := s.rules()
-	if err != nil {
-		return nil, err
-	}
-	all, err := rules.List(ctx, principal(ctx))
+func (s *RuleHandler) ListRules(
+	ctx context.Context, _ spec.ListRulesRequestObject,
+) (spec.ListRulesResponseObject, error) {
+	all, err := s.Rules.List(ctx, principal(ctx))
 	out := spec.ListRules200JSONResponse{Rules: []spec.Rule{}}
 	for _, r := range all {
 		out.Rules = append(out.Rules, articleRuleJSON(r))
@@ -54,18 +44,14 @@ func (s *Server) ListRules(ctx context.Context, _ spec.ListRulesRequestObject) (
 }
 
 // CreateRule creates a rule.
-func (s *Server) CreateRule(
+func (s *RuleHandler) CreateRule(
 	ctx context.Context, r spec.CreateRuleRequestObject,
 ) (spec.CreateRuleResponseObject, error) {
-	rules, err := s.rules()
-	if err != nil {
-		return nil, err
-	}
 	key, err := idempotencyOf(ctx, r.Params.IdempotencyKey, "rule", r.Body)
 	if err != nil {
 		return nil, err
 	}
-	one, replayed, err := rules.Create(ctx, principal(ctx), articleRuleOf(r.Body), key)
+	one, replayed, err := s.Rules.Create(ctx, principal(ctx), articleRuleOf(r.Body), key)
 	location, tag := "/api/v1/rules/"+one.ID.String(), ruleTag(one)
 	return spec.CreateRule201JSONResponse{
 		Body: articleRuleJSON(one),
@@ -77,14 +63,10 @@ func (s *Server) CreateRule(
 }
 
 // PreviewRule previews a rule.
-func (s *Server) PreviewRule(
+func (s *RuleHandler) PreviewRule(
 	ctx context.Context, r spec.PreviewRuleRequestObject,
 ) (spec.PreviewRuleResponseObject, error) {
-	rules, err := s.rules()
-	if err != nil {
-		return nil, err
-	}
-	p, err := rules.Preview(ctx, principal(ctx), articleRuleOf(r.Body))
+	p, err := s.Rules.Preview(ctx, principal(ctx), articleRuleOf(r.Body))
 	out := spec.PreviewRule200JSONResponse{
 		From: p.From, To: p.To, Articles: p.Articles, Partial: p.IsPartial,
 		Counts: map[string]int{}, Decisions: []spec.RulePreviewDecision{},
@@ -111,63 +93,55 @@ func (s *Server) PreviewRule(
 }
 
 // GetRule gets a rule.
-func (s *Server) GetRule(ctx context.Context, r spec.GetRuleRequestObject) (spec.GetRuleResponseObject, error) {
-	answer, err := s.oneRule(func(rules Rules) (rule.Rule, error) { return rules.Get(ctx, principal(ctx), r.Id) })
+func (s *RuleHandler) GetRule(ctx context.Context, r spec.GetRuleRequestObject) (spec.GetRuleResponseObject, error) {
+	answer, err := oneRule(s.Rules.Get(ctx, principal(ctx), r.Id))
 	return spec.GetRule200JSONResponse{OneRuleJSONResponse: answer}, err
 }
 
 // UpdateRule replaces the name and definition of a rule.
-func (s *Server) UpdateRule(
+func (s *RuleHandler) UpdateRule(
 	ctx context.Context, r spec.UpdateRuleRequestObject,
 ) (spec.UpdateRuleResponseObject, error) {
 	version, err := versionOf(r.Params.IfMatch)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := s.oneRule(func(rules Rules) (rule.Rule, error) {
-		return rules.Update(ctx, principal(ctx), r.Id, version, func(to *rule.Rule) {
-			from := articleRuleOf(r.Body)
-			to.Name, to.Definition = from.Name, from.Definition
-		})
-	})
+	answer, err := oneRule(s.Rules.Update(ctx, principal(ctx), r.Id, version, func(to *rule.Rule) {
+		from := articleRuleOf(r.Body)
+		to.Name, to.Definition = from.Name, from.Definition
+	}))
 	return spec.UpdateRule200JSONResponse{OneRuleJSONResponse: answer}, err
 }
 
 // PauseRule pauses a rule.
-func (s *Server) PauseRule(ctx context.Context, r spec.PauseRuleRequestObject) (spec.PauseRuleResponseObject, error) {
-	answer, err := s.oneRule(func(rules Rules) (rule.Rule, error) { return rules.Pause(ctx, principal(ctx), r.Id) })
+func (s *RuleHandler) PauseRule(
+	ctx context.Context, r spec.PauseRuleRequestObject,
+) (spec.PauseRuleResponseObject, error) {
+	answer, err := oneRule(s.Rules.Pause(ctx, principal(ctx), r.Id))
 	return spec.PauseRule200JSONResponse{OneRuleJSONResponse: answer}, err
 }
 
 // ResumeRule resumes a rule.
-func (s *Server) ResumeRule(
+func (s *RuleHandler) ResumeRule(
 	ctx context.Context, r spec.ResumeRuleRequestObject,
 ) (spec.ResumeRuleResponseObject, error) {
-	answer, err := s.oneRule(func(rules Rules) (rule.Rule, error) { return rules.Resume(ctx, principal(ctx), r.Id) })
+	answer, err := oneRule(s.Rules.Resume(ctx, principal(ctx), r.Id))
 	return spec.ResumeRule200JSONResponse{OneRuleJSONResponse: answer}, err
 }
 
 // DeleteRule deletes a rule.
-func (s *Server) DeleteRule(
+func (s *RuleHandler) DeleteRule(
 	ctx context.Context, r spec.DeleteRuleRequestObject,
 ) (spec.DeleteRuleResponseObject, error) {
-	rules, err := s.rules()
-	if err != nil {
-		return nil, err
-	}
-	return spec.DeleteRule204Response{}, rules.Delete(ctx, principal(ctx), r.Id)
+	return spec.DeleteRule204Response{}, s.Rules.Delete(ctx, principal(ctx), r.Id)
 }
 
 // ListRuleDecisions lists decisions.
-func (s *Server) ListRuleDecisions(
+func (s *RuleHandler) ListRuleDecisions(
 	ctx context.Context, r spec.ListRuleDecisionsRequestObject,
 ) (spec.ListRuleDecisionsResponseObject, error) {
-	rules, err := s.rules()
-	if err != nil {
-		return nil, err
-	}
 	limit := limitOf(r.Params.Limit)
-	all, err := rules.Decisions(ctx, principal(ctx),
+	all, err := s.Rules.Decisions(ctx, principal(ctx),
 		rule.DecisionFilter{
 			RuleID: r.Params.RuleId, Outcome: rule.Outcome(value(r.Params.Outcome)),
 			NeedsAttention: value(r.Params.NeedsAttention), Before: value(r.Params.Cursor), Limit: limit + 1,
@@ -187,23 +161,14 @@ func (s *Server) ListRuleDecisions(
 }
 
 // ResolveRuleDecision records that a post needs no more attention.
-func (s *Server) ResolveRuleDecision(
+func (s *RuleHandler) ResolveRuleDecision(
 	ctx context.Context, r spec.ResolveRuleDecisionRequestObject,
 ) (spec.ResolveRuleDecisionResponseObject, error) {
-	rules, err := s.rules()
-	if err != nil {
-		return nil, err
-	}
-	d, err := rules.Resolve(ctx, principal(ctx), r.Id)
+	d, err := s.Rules.Resolve(ctx, principal(ctx), r.Id)
 	return spec.ResolveRuleDecision200JSONResponse(decisionJSON(d)), err
 }
 
-func (s *Server) oneRule(get func(Rules) (rule.Rule, error)) (spec.OneRuleJSONResponse, error) {
-	rules, err := s.rules()
-	if err != nil {
-		return spec.OneRuleJSONResponse{}, err
-	}
-	r, err := get(rules)
+func oneRule(r rule.Rule, err error) (spec.OneRuleJSONResponse, error) {
 	tag := ruleTag(r)
 	return spec.OneRuleJSONResponse{Body: articleRuleJSON(r), Headers: spec.OneRuleResponseHeaders{ETag: &tag}}, err
 }

@@ -11,14 +11,10 @@ import (
 )
 
 // ListSavedSearches lists the saved searches of the workspace.
-func (s *Server) ListSavedSearches(
+func (s *SearchHandler) ListSavedSearches(
 	ctx context.Context, _ spec.ListSavedSearchesRequestObject,
 ) (spec.ListSavedSearchesResponseObject, error) {
-	found, err := s.searcher()
-	if err != nil {
-		return nil, err
-	}
-	list, err := found.List(ctx, principal(ctx))
+	list, err := s.Search.List(ctx, principal(ctx))
 	out := spec.ListSavedSearches200JSONResponse{SavedSearches: []spec.SavedSearch{}}
 	for _, n := range list {
 		out.SavedSearches = append(out.SavedSearches, savedJSON(n))
@@ -27,19 +23,15 @@ func (s *Server) ListSavedSearches(
 }
 
 // CreateSavedSearch creates a saved search.
-func (s *Server) CreateSavedSearch(
+func (s *SearchHandler) CreateSavedSearch(
 	ctx context.Context, r spec.CreateSavedSearchRequestObject,
 ) (spec.CreateSavedSearchResponseObject, error) {
-	found, err := s.searcher()
-	if err != nil {
-		return nil, err
-	}
 	key, err := idempotencyOf(ctx, r.Params.IdempotencyKey, "saved search", r.Body)
 	if err != nil {
 		return nil, err
 	}
 	b := r.Body
-	n, replayed, err := found.Create(ctx, principal(ctx), savedsearch.Search{
+	n, replayed, err := s.Search.Create(ctx, principal(ctx), savedsearch.Search{
 		Name: b.Name, Query: value(b.Query),
 		Mode: search.Mode(value(b.Mode)), Alert: value(b.Alert),
 		Filters: search.Filters{
@@ -58,14 +50,10 @@ func (s *Server) CreateSavedSearch(
 }
 
 // GetSavedSearch gets a saved search.
-func (s *Server) GetSavedSearch(
+func (s *SearchHandler) GetSavedSearch(
 	ctx context.Context, r spec.GetSavedSearchRequestObject,
 ) (spec.GetSavedSearchResponseObject, error) {
-	found, err := s.searcher()
-	if err != nil {
-		return nil, err
-	}
-	n, err := found.Get(ctx, principal(ctx), r.Id)
+	n, err := s.Search.Get(ctx, principal(ctx), r.Id)
 	tag := savedTag(n)
 	return spec.GetSavedSearch200JSONResponse{
 		Body:    savedJSON(n),
@@ -74,19 +62,15 @@ func (s *Server) GetSavedSearch(
 }
 
 // UpdateSavedSearch updates a saved search.
-func (s *Server) UpdateSavedSearch(
+func (s *SearchHandler) UpdateSavedSearch(
 	ctx context.Context, r spec.UpdateSavedSearchRequestObject,
 ) (spec.UpdateSavedSearchResponseObject, error) {
-	found, err := s.searcher()
-	if err != nil {
-		return nil, err
-	}
 	version, err := versionOf(r.Params.IfMatch)
 	if err != nil {
 		return nil, err
 	}
 	b := r.Body
-	n, err := found.Update(ctx, principal(ctx), r.Id, version, func(n *savedsearch.Search) {
+	n, err := s.Search.Update(ctx, principal(ctx), r.Id, version, func(n *savedsearch.Search) {
 		change(&n.Name, b.Name)
 		change(&n.Query, b.Query)
 		change(&n.Mode, (*search.Mode)(b.Mode))
@@ -111,26 +95,18 @@ func change[T any](field, to *T) {
 }
 
 // DeleteSavedSearch deletes a saved search.
-func (s *Server) DeleteSavedSearch(
+func (s *SearchHandler) DeleteSavedSearch(
 	ctx context.Context, r spec.DeleteSavedSearchRequestObject,
 ) (spec.DeleteSavedSearchResponseObject, error) {
-	found, err := s.searcher()
-	if err != nil {
-		return nil, err
-	}
-	return spec.DeleteSavedSearch204Response{}, found.Delete(ctx, principal(ctx), r.Id)
+	return spec.DeleteSavedSearch204Response{}, s.Search.Delete(ctx, principal(ctx), r.Id)
 }
 
 // ListSavedSearchMatches lists the articles for which a search alerted.
-func (s *Server) ListSavedSearchMatches(
+func (s *SearchHandler) ListSavedSearchMatches(
 	ctx context.Context, r spec.ListSavedSearchMatchesRequestObject,
 ) (spec.ListSavedSearchMatchesResponseObject, error) {
-	found, err := s.searcher()
-	if err != nil {
-		return nil, err
-	}
 	limit := limitOf(r.Params.Limit)
-	all, err := found.Matches(ctx, principal(ctx), r.Id, value(r.Params.Cursor), limit+1)
+	all, err := s.Search.Matches(ctx, principal(ctx), r.Id, value(r.Params.Cursor), limit+1)
 	if err != nil {
 		return nil, err
 	}
@@ -148,14 +124,10 @@ func (s *Server) ListSavedSearchMatches(
 }
 
 // CreateFeed creates the feed URLs of a saved search.
-func (s *Server) CreateFeed(
+func (s *SearchHandler) CreateFeed(
 	ctx context.Context, r spec.CreateFeedRequestObject,
 ) (spec.CreateFeedResponseObject, error) {
-	found, err := s.searcher()
-	if err != nil {
-		return nil, err
-	}
-	token, err := found.CreateFeed(ctx, principal(ctx), r.Id)
+	token, err := s.Search.CreateFeed(ctx, principal(ctx), r.Id)
 	base := strings.TrimSuffix(s.PublicURL, "/") + "/api/v1/feeds/" + r.Id.String() + "/"
 	return spec.CreateFeed201JSONResponse{
 		Rss:      base + "rss?token=" + token.Reveal(),
@@ -164,14 +136,10 @@ func (s *Server) CreateFeed(
 }
 
 // DeleteFeed revokes the feed URLs of a saved search.
-func (s *Server) DeleteFeed(
+func (s *SearchHandler) DeleteFeed(
 	ctx context.Context, r spec.DeleteFeedRequestObject,
 ) (spec.DeleteFeedResponseObject, error) {
-	found, err := s.searcher()
-	if err != nil {
-		return nil, err
-	}
-	return spec.DeleteFeed204Response{}, found.DeleteFeed(ctx, principal(ctx), r.Id)
+	return spec.DeleteFeed204Response{}, s.Search.DeleteFeed(ctx, principal(ctx), r.Id)
 }
 
 func savedTag(n savedsearch.Search) string { return `"` + strconv.FormatInt(n.Version, 10) + `"` }

@@ -15,25 +15,16 @@ import (
 	"dateline/internal/news/search/savedsearch"
 )
 
-// searcher returns the search service, or an error if the crawler is disabled.
-func (s *Server) searcher() (*savedsearch.Service, error) {
-	if s.Search == nil {
-		return nil, &apperr.Error{
-			Kind: apperr.KindConflict, Code: "crawl_off",
-			Message: "The crawler is disabled (DATELINE_CRAWL), so there are no articles.",
-		}
-	}
-	return s.Search, nil
+// SearchHandler searches articles.
+type SearchHandler struct {
+	Search    *savedsearch.Service
+	PublicURL string // base URL of feeds
 }
 
 // SearchArticles searches articles.
-func (s *Server) SearchArticles(
+func (s *SearchHandler) SearchArticles(
 	ctx context.Context, r spec.SearchArticlesRequestObject,
 ) (spec.SearchArticlesResponseObject, error) {
-	found, err := s.searcher()
-	if err != nil {
-		return nil, err
-	}
 	p := r.Params
 	q := search.Request{
 		Text: value(p.Q), Mode: search.Hybrid, Sort: search.ByRelevance, Limit: value(p.Limit),
@@ -59,20 +50,22 @@ func (s *Server) SearchArticles(
 		q.Filters.To = *p.To
 	}
 	if p.Cursor != nil {
-		if q.Offset, err = strconv.Atoi(*p.Cursor); err != nil || q.Offset > search.MaxOffset {
+		offset, err := strconv.Atoi(*p.Cursor)
+		if err != nil || offset > search.MaxOffset {
 			return nil, apperr.InvalidFields(apperr.FieldError{
 				Field: "cursor", Code: "invalid", Message: "cursor must be the next_cursor of the previous page.",
 			})
 		}
+		q.Offset = offset
 	}
 	q = q.WithDefaults()
-	a, err := found.Search(ctx, principal(ctx).WorkspaceID, q)
+	a, err := s.Search.Search(ctx, principal(ctx).WorkspaceID, q)
 	if err != nil {
 		return nil, err
 	}
 	out := spec.SearchArticles200JSONResponse{
 		Hits: []spec.SearchHit{}, Total: a.Total, Estimated: a.Estimated,
-		Partial: a.Partial, Relaxed: a.Relaxed, SemanticAvailable: found.SemanticAvailable,
+		Partial: a.Partial, Relaxed: a.Relaxed, SemanticAvailable: s.Search.SemanticAvailable,
 	}
 	for _, h := range a.Hits {
 		out.Hits = append(out.Hits, hitJSON(h))
@@ -123,12 +116,8 @@ func facetsJSON(list []search.Facet) []spec.SearchFacet {
 }
 
 // GetFeed serves a saved search to feed readers.
-func (s *Server) GetFeed(ctx context.Context, r spec.GetFeedRequestObject) (spec.GetFeedResponseObject, error) {
-	found, err := s.searcher()
-	if err != nil {
-		return nil, err
-	}
-	n, hits, err := found.Feed(ctx, r.Id, r.Params.Token)
+func (s *SearchHandler) GetFeed(ctx context.Context, r spec.GetFeedRequestObject) (spec.GetFeedResponseObject, error) {
+	n, hits, err := s.Search.Feed(ctx, r.Id, r.Params.Token)
 	if err != nil {
 		return nil, err
 	}

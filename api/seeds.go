@@ -2,38 +2,34 @@ package api
 
 import (
 	"context"
+	"log/slog"
 	"strconv"
 	"time"
 
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
-	"dateline/internal/infra/apperr"
 	"dateline/internal/news/crawl"
 	"dateline/internal/news/crawl/seeds"
+	"dateline/internal/news/crawl/warc"
 )
 
-// crawler returns the service of the crawler, or an error if it is disabled.
-func (s *Server) crawler() (*seeds.Service, error) {
-	if s.Crawl == nil {
-		return nil, &apperr.Error{
-			Kind: apperr.KindConflict, Code: "crawl_off", Message: "The crawler is disabled (DATELINE_CRAWL).",
-		}
-	}
-	return s.Crawl, nil
+// CrawlHandler serves seeds and domains.
+type CrawlHandler struct {
+	Crawl    *seeds.Service
+	Archives *warc.Exporter // of crawled pages
+	Log      *slog.Logger
 }
 
 // ListSeeds lists seeds.
-func (s *Server) ListSeeds(ctx context.Context, r spec.ListSeedsRequestObject) (spec.ListSeedsResponseObject, error) {
-	c, err := s.crawler()
-	if err != nil {
-		return nil, err
-	}
+func (s *CrawlHandler) ListSeeds(
+	ctx context.Context, r spec.ListSeedsRequestObject,
+) (spec.ListSeedsResponseObject, error) {
 	limit := defaultPage
 	if r.Params.Limit != nil {
 		limit = *r.Params.Limit
 	}
-	all, err := c.List(ctx, principal(ctx), value(r.Params.Domain), value(r.Params.Cursor), limit+1)
+	all, err := s.Crawl.List(ctx, principal(ctx), value(r.Params.Domain), value(r.Params.Cursor), limit+1)
 	if err != nil {
 		return nil, err
 	}
@@ -49,19 +45,15 @@ func (s *Server) ListSeeds(ctx context.Context, r spec.ListSeedsRequestObject) (
 }
 
 // CreateSeed creates a seed.
-func (s *Server) CreateSeed(
+func (s *CrawlHandler) CreateSeed(
 	ctx context.Context, r spec.CreateSeedRequestObject,
 ) (spec.CreateSeedResponseObject, error) {
-	c, err := s.crawler()
-	if err != nil {
-		return nil, err
-	}
 	key, err := idempotencyOf(ctx, r.Params.IdempotencyKey, "seed", r.Body)
 	if err != nil {
 		return nil, err
 	}
 	b := r.Body
-	n, replayed, err := c.Create(ctx, principal(ctx), seeds.Draft{
+	n, replayed, err := s.Crawl.Create(ctx, principal(ctx), seeds.Draft{
 		URL: b.Url, Kind: crawl.Kind(value(b.Kind)),
 		Title: value(b.Title), Paused: value(b.Status) == "paused",
 		Priority: b.Priority, MinInterval: span(b.MinIntervalSeconds), MaxInterval: span(b.MaxIntervalSeconds),
@@ -82,14 +74,10 @@ func (s *Server) CreateSeed(
 }
 
 // ImportSeeds imports seeds from a list.
-func (s *Server) ImportSeeds(
+func (s *CrawlHandler) ImportSeeds(
 	ctx context.Context, r spec.ImportSeedsRequestObject,
 ) (spec.ImportSeedsResponseObject, error) {
-	c, err := s.crawler()
-	if err != nil {
-		return nil, err
-	}
-	lines, err := c.Import(ctx, principal(ctx), seeds.Format(r.Body.Format), r.Body.Text,
+	lines, err := s.Crawl.Import(ctx, principal(ctx), seeds.Format(r.Body.Format), r.Body.Text,
 		crawl.Kind(value(r.Body.Kind)))
 	if err != nil {
 		return nil, err
@@ -125,24 +113,16 @@ func (s *Server) ImportSeeds(
 }
 
 // GetSeed returns a seed.
-func (s *Server) GetSeed(ctx context.Context, r spec.GetSeedRequestObject) (spec.GetSeedResponseObject, error) {
-	c, err := s.crawler()
-	if err != nil {
-		return nil, err
-	}
-	n, err := c.Get(ctx, principal(ctx), r.Id)
+func (s *CrawlHandler) GetSeed(ctx context.Context, r spec.GetSeedRequestObject) (spec.GetSeedResponseObject, error) {
+	n, err := s.Crawl.Get(ctx, principal(ctx), r.Id)
 	tag := seedTag(n)
 	return spec.GetSeed200JSONResponse{Body: seedJSON(n), Headers: spec.GetSeed200ResponseHeaders{ETag: &tag}}, err
 }
 
 // UpdateSeed updates a seed.
-func (s *Server) UpdateSeed(
+func (s *CrawlHandler) UpdateSeed(
 	ctx context.Context, r spec.UpdateSeedRequestObject,
 ) (spec.UpdateSeedResponseObject, error) {
-	c, err := s.crawler()
-	if err != nil {
-		return nil, err
-	}
 	version, err := versionOf(r.Params.IfMatch)
 	if err != nil {
 		return nil, err
@@ -161,21 +141,17 @@ func (s *Server) UpdateSeed(
 		status := crawl.SeedStatus(*b.Status)
 		patch.Status = &status
 	}
-	n, err := c.Update(ctx, principal(ctx), r.Id, version, patch)
+	n, err := s.Crawl.Update(ctx, principal(ctx), r.Id, version, patch)
 	tag := seedTag(n)
 	return spec.UpdateSeed200JSONResponse{Body: seedJSON(n), Headers: spec.UpdateSeed200ResponseHeaders{ETag: &tag}},
 		err
 }
 
 // DeleteSeed deletes a seed.
-func (s *Server) DeleteSeed(
+func (s *CrawlHandler) DeleteSeed(
 	ctx context.Context, r spec.DeleteSeedRequestObject,
 ) (spec.DeleteSeedResponseObject, error) {
-	c, err := s.crawler()
-	if err != nil {
-		return nil, err
-	}
-	return spec.DeleteSeed204Response{}, c.Delete(ctx, principal(ctx), r.Id)
+	return spec.DeleteSeed204Response{}, s.Crawl.Delete(ctx, principal(ctx), r.Id)
 }
 
 func span(seconds *int) *time.Duration {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"dateline/api"
+
 	"github.com/google/uuid"
 
 	"dateline/api/spec"

@@ -12,7 +12,7 @@ import (
 )
 
 // GetExtraction gets the settings and health of a domain's extraction.
-func (s *Server) GetExtraction(
+func (s *ArticleHandler) GetExtraction(
 	ctx context.Context, r spec.GetExtractionRequestObject,
 ) (spec.GetExtractionResponseObject, error) {
 	out, err := s.extractionOf(ctx, r.Domain)
@@ -20,36 +20,24 @@ func (s *Server) GetExtraction(
 }
 
 // UpdateExtraction updates the extraction settings of a domain.
-func (s *Server) UpdateExtraction(
+func (s *ArticleHandler) UpdateExtraction(
 	ctx context.Context, r spec.UpdateExtractionRequestObject,
 ) (spec.UpdateExtractionResponseObject, error) {
-	a, err := s.articleService()
-	if err != nil {
-		return nil, err
-	}
-	h, err := a.UpdateSettings(ctx, principal(ctx), r.Domain, r.Body.TimeZone, r.Body.LearningEnabled)
+	h, err := s.Articles.UpdateSettings(ctx, principal(ctx), r.Domain, r.Body.TimeZone, r.Body.LearningEnabled)
 	return spec.UpdateExtraction200JSONResponse(extractionJSON(r.Domain, h)), err
 }
 
-func (s *Server) extractionOf(ctx context.Context, domain string) (spec.Extraction, error) {
-	a, err := s.articleService()
-	if err != nil {
-		return spec.Extraction{}, err
-	}
-	h, err := a.Health(ctx, principal(ctx), domain)
+func (s *ArticleHandler) extractionOf(ctx context.Context, domain string) (spec.Extraction, error) {
+	h, err := s.Articles.Health(ctx, principal(ctx), domain)
 	return extractionJSON(domain, h), err
 }
 
 // ListSelectors lists the versions of a domain's selectors.
-func (s *Server) ListSelectors(
+func (s *ArticleHandler) ListSelectors(
 	ctx context.Context, r spec.ListSelectorsRequestObject,
 ) (spec.ListSelectorsResponseObject, error) {
-	a, err := s.articleService()
-	if err != nil {
-		return nil, err
-	}
 	limit := limitOf(r.Params.Limit)
-	all, err := a.Versions(ctx, principal(ctx), r.Domain, value(r.Params.Cursor), limit+1)
+	all, err := s.Articles.Versions(ctx, principal(ctx), r.Domain, value(r.Params.Cursor), limit+1)
 	if err != nil {
 		return nil, err
 	}
@@ -65,30 +53,22 @@ func (s *Server) ListSelectors(
 }
 
 // GetSelectors gets a version of a domain's selectors.
-func (s *Server) GetSelectors(
+func (s *ArticleHandler) GetSelectors(
 	ctx context.Context, r spec.GetSelectorsRequestObject,
 ) (spec.GetSelectorsResponseObject, error) {
-	a, err := s.articleService()
-	if err != nil {
-		return nil, err
-	}
-	v, err := a.Version(ctx, principal(ctx), r.Domain, r.Version)
+	v, err := s.Articles.Version(ctx, principal(ctx), r.Domain, r.Version)
 	return spec.GetSelectors200JSONResponse(selectorsJSON(r.Domain, v)), err
 }
 
 // AddSelectors adds a version of selectors written by a member.
-func (s *Server) AddSelectors(
+func (s *ArticleHandler) AddSelectors(
 	ctx context.Context, r spec.AddSelectorsRequestObject,
 ) (spec.AddSelectorsResponseObject, error) {
-	a, err := s.articleService()
-	if err != nil {
-		return nil, err
-	}
 	key, err := idempotencyOf(ctx, r.Params.IdempotencyKey, "selectors of "+r.Domain, r.Body)
 	if err != nil {
 		return nil, err
 	}
-	v, replayed, err := a.AddSelectors(ctx, principal(ctx), r.Domain,
+	v, replayed, err := s.Articles.AddSelectors(ctx, principal(ctx), r.Domain,
 		pipeline.SelectorDraft{
 			Config: configOf(r.Body.Config), Note: value(r.Body.Note),
 			Activate: value(r.Body.Activate),
@@ -107,26 +87,18 @@ func (s *Server) AddSelectors(
 }
 
 // ActivateSelectors activates a version.
-func (s *Server) ActivateSelectors(
+func (s *ArticleHandler) ActivateSelectors(
 	ctx context.Context, r spec.ActivateSelectorsRequestObject,
 ) (spec.ActivateSelectorsResponseObject, error) {
-	a, err := s.articleService()
-	if err != nil {
-		return nil, err
-	}
-	v, err := a.Activate(ctx, principal(ctx), r.Domain, r.Version)
+	v, err := s.Articles.Activate(ctx, principal(ctx), r.Domain, r.Version)
 	return spec.ActivateSelectors200JSONResponse(selectorsJSON(r.Domain, v)), err
 }
 
 // RollBackSelectors rolls back to the previous version.
-func (s *Server) RollBackSelectors(
+func (s *ArticleHandler) RollBackSelectors(
 	ctx context.Context, r spec.RollBackSelectorsRequestObject,
 ) (spec.RollBackSelectorsResponseObject, error) {
-	a, err := s.articleService()
-	if err != nil {
-		return nil, err
-	}
-	if _, err := a.RollBack(ctx, principal(ctx), r.Domain); err != nil {
+	if _, err := s.Articles.RollBack(ctx, principal(ctx), r.Domain); err != nil {
 		return nil, err
 	}
 	out, err := s.extractionOf(ctx, r.Domain)
@@ -134,14 +106,10 @@ func (s *Server) RollBackSelectors(
 }
 
 // LearnSelectors requests that selectors are relearned.
-func (s *Server) LearnSelectors(
+func (s *ArticleHandler) LearnSelectors(
 	ctx context.Context, r spec.LearnSelectorsRequestObject,
 ) (spec.LearnSelectorsResponseObject, error) {
-	a, err := s.articleService()
-	if err != nil {
-		return nil, err
-	}
-	if err := a.Relearn(ctx, principal(ctx), r.Domain); err != nil {
+	if err := s.Articles.Relearn(ctx, principal(ctx), r.Domain); err != nil {
 		return nil, err
 	}
 	out, err := s.extractionOf(ctx, r.Domain)
@@ -149,14 +117,10 @@ func (s *Server) LearnSelectors(
 }
 
 // PreviewSelectors previews what selectors match on pages.
-func (s *Server) PreviewSelectors(
+func (s *ArticleHandler) PreviewSelectors(
 	ctx context.Context, r spec.PreviewSelectorsRequestObject,
 ) (spec.PreviewSelectorsResponseObject, error) {
-	a, err := s.articleService()
-	if err != nil {
-		return nil, err
-	}
-	all, err := a.Preview(ctx, principal(ctx), r.Domain, configOf(r.Body.Config), value(r.Body.Articles))
+	all, err := s.Articles.Preview(ctx, principal(ctx), r.Domain, configOf(r.Body.Config), value(r.Body.Articles))
 	if err != nil {
 		return nil, err
 	}

@@ -14,8 +14,15 @@ import (
 	"dateline/internal/publishing/scheduling"
 )
 
+// SeriesHandler serves recurring posts.
+type SeriesHandler struct {
+	Store     SeriesStore
+	Scheduler SeriesScheduler
+	PostChanges
+}
+
 // CreateSeries creates a series.
-func (s *Server) CreateSeries(
+func (s *SeriesHandler) CreateSeries(
 	ctx context.Context, r spec.CreateSeriesRequestObject,
 ) (spec.CreateSeriesResponseObject, error) {
 	key, err := idempotencyOf(ctx, r.Params.IdempotencyKey, "series", r.Body)
@@ -43,7 +50,7 @@ func (s *Server) CreateSeries(
 }
 
 // ListSeries lists series, newest first.
-func (s *Server) ListSeries(
+func (s *SeriesHandler) ListSeries(
 	ctx context.Context, r spec.ListSeriesRequestObject,
 ) (spec.ListSeriesResponseObject, error) {
 	f := post.SeriesFilter{WorkspaceID: principal(ctx).WorkspaceID, Limit: defaultPage}
@@ -82,7 +89,9 @@ func (s *Server) ListSeries(
 }
 
 // GetSeries returns a series.
-func (s *Server) GetSeries(ctx context.Context, r spec.GetSeriesRequestObject) (spec.GetSeriesResponseObject, error) {
+func (s *SeriesHandler) GetSeries(
+	ctx context.Context, r spec.GetSeriesRequestObject,
+) (spec.GetSeriesResponseObject, error) {
 	found, err := s.Store.SeriesInWorkspace(ctx, principal(ctx).WorkspaceID, r.Id)
 	if err != nil {
 		return nil, err
@@ -92,7 +101,7 @@ func (s *Server) GetSeries(ctx context.Context, r spec.GetSeriesRequestObject) (
 }
 
 // EditSeries changes a series.
-func (s *Server) EditSeries(
+func (s *SeriesHandler) EditSeries(
 	ctx context.Context, r spec.EditSeriesRequestObject,
 ) (spec.EditSeriesResponseObject, error) {
 	edit := scheduling.SeriesEdit{Rule: r.Body.Rule, Starts: r.Body.Starts, TimeZone: r.Body.TimeZone}
@@ -107,7 +116,9 @@ func (s *Server) EditSeries(
 }
 
 // EndSeries ends a series.
-func (s *Server) EndSeries(ctx context.Context, r spec.EndSeriesRequestObject) (spec.EndSeriesResponseObject, error) {
+func (s *SeriesHandler) EndSeries(
+	ctx context.Context, r spec.EndSeriesRequestObject,
+) (spec.EndSeriesResponseObject, error) {
 	answer, err := s.changeSeries(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Series, []uuid.UUID, error) {
 		return s.Scheduler.EndSeries(ctx, g, value(r.Params.CancelScheduled))
 	})
@@ -115,7 +126,7 @@ func (s *Server) EndSeries(ctx context.Context, r spec.EndSeriesRequestObject) (
 }
 
 // PauseSeries pauses a series.
-func (s *Server) PauseSeries(
+func (s *SeriesHandler) PauseSeries(
 	ctx context.Context, r spec.PauseSeriesRequestObject,
 ) (spec.PauseSeriesResponseObject, error) {
 	answer, err := s.changeSeries(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Series, []uuid.UUID, error) {
@@ -125,7 +136,7 @@ func (s *Server) PauseSeries(
 }
 
 // ResumeSeries resumes a series.
-func (s *Server) ResumeSeries(
+func (s *SeriesHandler) ResumeSeries(
 	ctx context.Context, r spec.ResumeSeriesRequestObject,
 ) (spec.ResumeSeriesResponseObject, error) {
 	answer, err := s.changeSeries(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Series, []uuid.UUID, error) {
@@ -135,7 +146,7 @@ func (s *Server) ResumeSeries(
 }
 
 // SkipOccurrence skips an occurrence.
-func (s *Server) SkipOccurrence(
+func (s *SeriesHandler) SkipOccurrence(
 	ctx context.Context, r spec.SkipOccurrenceRequestObject,
 ) (spec.SkipOccurrenceResponseObject, error) {
 	answer, err := s.changeSeries(ctx, r.Id, nil, func(g post.Guard) (post.Series, []uuid.UUID, error) {
@@ -145,7 +156,7 @@ func (s *Server) SkipOccurrence(
 }
 
 // UnskipOccurrence restores an occurrence.
-func (s *Server) UnskipOccurrence(
+func (s *SeriesHandler) UnskipOccurrence(
 	ctx context.Context, r spec.UnskipOccurrenceRequestObject,
 ) (spec.UnskipOccurrenceResponseObject, error) {
 	answer, err := s.changeSeries(ctx, r.Id, nil, func(g post.Guard) (post.Series, []uuid.UUID, error) {
@@ -157,7 +168,7 @@ func (s *Server) UnskipOccurrence(
 const defaultOccurrences = 20
 
 // ListOccurrences lists upcoming occurrences of a series.
-func (s *Server) ListOccurrences(
+func (s *SeriesHandler) ListOccurrences(
 	ctx context.Context, r spec.ListOccurrencesRequestObject,
 ) (spec.ListOccurrencesResponseObject, error) {
 	found, err := s.Store.SeriesInWorkspace(ctx, principal(ctx).WorkspaceID, r.Id)
@@ -182,7 +193,7 @@ func (s *Server) ListOccurrences(
 	return answer, err
 }
 
-func (s *Server) changeSeries(
+func (s *SeriesHandler) changeSeries(
 	ctx context.Context, id uuid.UUID, ifMatch *string, do func(post.Guard) (post.Series, []uuid.UUID, error),
 ) (spec.OneSeriesJSONResponse, error) {
 	who := principal(ctx)
@@ -200,7 +211,7 @@ func (s *Server) changeSeries(
 	return s.seriesAnswer(ctx, changed, posts)
 }
 
-func (s *Server) seriesAnswer(
+func (s *SeriesHandler) seriesAnswer(
 	ctx context.Context, one post.Series, posts []uuid.UUID,
 ) (spec.OneSeriesJSONResponse, error) {
 	s.nudgeAll(ctx, posts)
@@ -216,7 +227,7 @@ func seriesTag(s post.Series) string { return `"` + strconv.FormatInt(s.Version,
 // notesShown is the number of skipped and missed occurrences that a series shows.
 const notesShown = 100
 
-func (s *Server) seriesJSON(ctx context.Context, one post.Series) (spec.Series, error) {
+func (s *SeriesHandler) seriesJSON(ctx context.Context, one post.Series) (spec.Series, error) {
 	out := spec.Series{
 		Id: one.ID, Status: spec.SeriesStatus(one.Status), Rule: one.Rule, Starts: one.Starts,
 		TimeZone:  one.TimeZone,

@@ -17,6 +17,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
 
 	"dateline/api"
 	"dateline/api/spec"
@@ -161,6 +162,90 @@ func (s *syncBuffer) String() string {
 	return s.b.String()
 }
 
+func publishingAPI(n *newsroomtest.Newsroom, changes api.PostChanges) api.Publishing {
+	images := &linkcard.Fetcher{Web: n.Media.Web}
+	return api.Publishing{
+		PostHandler:       api.PostHandler{Store: n.Store, Scheduler: n.Scheduler, PostChanges: changes},
+		DeadLetterHandler: api.DeadLetterHandler{Store: n.Store, Scheduler: n.Scheduler, PostChanges: changes},
+		SeriesHandler:     api.SeriesHandler{Store: n.Store, Scheduler: n.Scheduler, PostChanges: changes},
+		QueueHandler: api.QueueHandler{
+			Groups: &account.Groups{Store: n.Store}, Zones: n.Store, Scheduler: n.Scheduler, PostChanges: changes,
+		},
+		PostReportHandler: api.PostReportHandler{Store: n.Store, Zones: n.Store},
+		EventHandler:      api.EventHandler{Store: n.Store, Events: n.Bus, Log: changes.Log},
+		AccountHandler: api.AccountHandler{
+			Accounts: n.Accounts, Store: n.Store, Scheduler: n.Scheduler, Dashboard: true,
+		},
+		LinkPreviewHandler: api.LinkPreviewHandler{
+			LinkCard: images, Mentions: &account.Mentions{Accounts: n.Accounts},
+			Avatars: &account.Avatars{Store: n.Store, Images: images},
+		},
+		MediaHandler:   api.MediaHandler{Media: n.Media, Scheduler: n.Scheduler, PostChanges: changes},
+		LabelHandler:   api.LabelHandler{Labels: &label.Labels{Store: n.Store, Notifier: n.Scheduler.Notifier}},
+		SnippetHandler: api.SnippetHandler{Snippets: &snippet.Snippets{Store: n.Store}},
+		ReviewHandler: api.ReviewHandler{
+			Reviews: &review.Reviews{Store: n.Store, Decider: n.Scheduler, Notifier: n.Scheduler.Notifier},
+			Store:   n.Store, Scheduler: n.Scheduler, Media: n.Media, PublicURL: publicURL, PostChanges: changes,
+		},
+		ShortLinkHandler: api.ShortLinkHandler{
+			Links: &shortlink.Service{Store: n.Store, BaseURL: n.Scheduler.LinkBase},
+		},
+	}
+}
+
+func audienceAPI(n *newsroomtest.Newsroom, c *newsroomtest.Audience) *api.Audience {
+	reports := &report.Reporter{Store: n.Store}
+	return &api.Audience{
+		Ingest:           c.Ingest,
+		CountHandler:     api.CountHandler{Sites: n.Sites, Counts: c.Counts, Posts: n.Store, Signals: c.Signals},
+		ReportHandler:    api.ReportHandler{Sites: n.Sites, Reports: reports},
+		PlausibleHandler: api.PlausibleHandler{Sites: n.Sites, Reports: reports, Counts: c.Counts},
+		SiteHandler:      api.SiteHandler{Sites: n.Sites},
+		SharedLinkHandler: api.SharedLinkHandler{
+			SharedLinks: sharedLinks(n.Store), SharedPages: sharedPages(n.Store),
+		},
+		SubscriptionHandler: api.SubscriptionHandler{
+			Subscriptions:    subscriptions(n.Store),
+			UnsubscribePages: subscription.NewPages(n.Store, slog.New(slog.DiscardHandler)),
+		},
+		StatsImportHandler: api.StatsImportHandler{Imports: &statsimport.Service{Store: n.Store}},
+		ErasureHandler:     api.ErasureHandler{ViewsStore: fakeViewsStore{n.Store}},
+	}
+}
+
+func newsAPI(n *newsroomtest.Newsroom, w *temporal, cache redis.Cmdable, log *slog.Logger) *api.News {
+	n.T.Helper()
+	guard, err := ssrf.New(nil)
+	n.Must(err)
+	raw, err := pagestore.New(n.Objects)
+	n.Must(err)
+	return &api.News{
+		CrawlHandler: api.CrawlHandler{
+			Crawl: &seeds.Service{
+				Seeds: n.Store, Domains: n.Store, Stats: n.Store, Exports: n.Store, Workflows: w,
+				Guard: guard, Objects: n.Objects, Policy: crawl.DefaultRevisitPolicy(), HasBrowser: true, Log: log,
+			},
+			Archives: &warc.Exporter{Store: n.Store, Pages: raw, Objects: n.Objects, Software: "Dateline", Log: log},
+			Log:      log,
+		},
+		ArticleHandler: api.ArticleHandler{Articles: &pipeline.Service{
+			Store: n.Store, Pages: raw, Sites: &pipeline.SiteCache{Store: n.Store, Redis: cache, Log: log}, Learners: w,
+			Log: log,
+		}},
+		SearchHandler: api.SearchHandler{
+			Search: &savedsearch.Service{
+				Store: n.Store, Engine: pgsearch.New(n.Store.Pool(), pgsearch.Options{Log: log}),
+			},
+			PublicURL: publicURL,
+		},
+		RuleHandler:  api.RuleHandler{Rules: rules(n)},
+		WatchHandler: api.WatchHandler{Watches: &watch.Service{Store: n.Store, Guard: guard}},
+		StoryHandler: api.StoryHandler{Stories: stories(n)},
+	}
+}
+
+const publicURL = "https://dateline.example"
+
 // handler builds the API of a newsroom.
 func handler(n *newsroomtest.Newsroom, w *temporal, log io.Writer, change ...func(*api.Server)) http.Handler {
 	n.T.Helper()
@@ -168,69 +253,60 @@ func handler(n *newsroomtest.Newsroom, w *temporal, log io.Writer, change ...fun
 	origin, err := n.Objects.Origin(n.T.Context())
 	n.Must(err)
 	c := n.CountViews(log)
-	s := &api.Server{
-		Document: readDocument, BucketOrigin: origin,
-		Links: &shortlink.Service{Store: n.Store, BaseURL: n.Scheduler.LinkBase}, ViewsStore: fakeViewsStore{n.Store},
-		Views: &api.Views{
-			SharedLinks: sharedLinks(n.Store), SharedPages: sharedPages(n.Store),
-			Imports: &statsimport.Service{Store: n.Store}, Subscriptions: subscriptions(n.Store),
-			UnsubscribePages: subscription.NewPages(n.Store, slog.New(slog.DiscardHandler)),
-			Reports:          &report.Reporter{Store: n.Store}, Sites: n.Sites, Counts: c.Counts, Signals: c.Signals,
-			Ingest: c.Ingest,
-		},
-		Redirect: &shortlink.Redirector{
-			Finder: n.Store, Counter: c.Batcher, Classifier: byHeader{}, Sites: c.Directory,
-			Log: slog.New(slog.NewTextHandler(log, nil)),
-		},
-		Store: n.Store, Scheduler: n.Scheduler, Workflows: w, Accounts: n.Accounts,
-		Groups: &account.Groups{Store: n.Store}, Labels: &label.Labels{Store: n.Store, Notifier: n.Scheduler.Notifier},
-		Snippets: &snippet.Snippets{Store: n.Store}, Reviews: &review.Reviews{
-			Store: n.Store, Decider: n.Scheduler,
-			Notifier: n.Scheduler.Notifier,
-		}, LinkCard: &linkcard.Fetcher{Web: n.Media.Web},
-		Mentions: &account.Mentions{Accounts: n.Accounts},
-		Avatars:  &account.Avatars{Store: n.Store, Images: &linkcard.Fetcher{Web: n.Media.Web}}, Media: n.Media,
-		Exports: &archive.Archives{Store: n.Store, Objects: n.Objects, Workflows: w, Version: "test"}, People: n.People,
-		Login: n.Login, Events: n.Bus, Webhooks: n.Webhooks,
-		Notifications: notifications(n), NotificationStore: n.Store, NotificationLinks: notificationLinks(n),
-		CanSendEmail: true,
-		Checks: map[string]api.Check{
-			"database": n.Store.Ping, "objects": n.Objects.Ping, "temporal": w.ping,
-			"redis": func(ctx context.Context) error { return redis.Ping(ctx).Err() },
-		},
-		Page: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			_, _ = io.WriteString(w, "<!doctype html>")
-		}),
-		Log:          slog.New(slog.NewTextHandler(log, nil)),
-		MaxBodyBytes: maxBody,
-		System: &status.Reporter{
-			Store: n.Store, Version: "test", Queues: w.queues,
-			Log: slog.New(slog.NewTextHandler(log, nil)),
-			Readers: func(ctx context.Context) (status.Readers, error) {
-				quarantined, err := c.Counter.QuarantineSize(ctx)
-				return status.Readers{Quarantined: quarantined}, err
-			},
-		},
-		Dashboard:   true,
+	logger := slog.New(slog.NewTextHandler(log, nil))
+	changes := api.PostChanges{
+		Workflows: w, Log: logger,
 		WorkflowURL: func(id string) string { return "https://temporal.example/workflows/" + id },
 	}
-	guard, err := ssrf.New(nil)
-	n.Must(err)
-	raw, err := pagestore.New(n.Objects)
-	n.Must(err)
-	s.Crawl = &seeds.Service{
-		Seeds: n.Store, Domains: n.Store, Stats: n.Store, Exports: n.Store, Workflows: w,
-		Guard: guard, Objects: n.Objects, Policy: crawl.DefaultRevisitPolicy(), HasBrowser: true, Log: s.Log,
+	archives := &archive.Archives{Store: n.Store, Objects: n.Objects, Workflows: w, Version: "test"}
+	s := &api.Server{
+		Settings: api.Settings{
+			Document: readDocument, BucketOrigin: origin, Dashboard: true, Log: logger, MaxBodyBytes: maxBody,
+			Page: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				_, _ = io.WriteString(w, "<!doctype html>")
+			}),
+		},
+		Publishing: publishingAPI(n, changes),
+		Audience:   audienceAPI(n, c),
+		News:       newsAPI(n, w, redis, logger),
+		Identity: api.Identity{
+			MemberHandler:    api.MemberHandler{Store: n.Store, People: n.People, Events: n.Bus},
+			SessionHandler:   api.SessionHandler{Login: n.Login, Events: n.Bus},
+			WorkspaceHandler: api.WorkspaceHandler{Store: n.Store, People: n.People},
+			ArchiveHandler:   api.ArchiveHandler{Exports: archives, Log: logger},
+		},
+		Notify: api.Notify{
+			WebhookHandler:      api.WebhookHandler{Webhooks: n.Webhooks},
+			NotificationHandler: api.NotificationHandler{Notifications: notifications(n), CanSendEmail: true},
+			NotificationPages: api.NotificationPages{
+				NotificationStore: n.Store, NotificationLinks: notificationLinks(n), Scheduler: n.Scheduler,
+				PostChanges: changes,
+			},
+		},
+		Installation: api.Installation{
+			TimeHandler: api.TimeHandler{Zones: n.Store},
+			SystemHandler: api.SystemHandler{
+				Log: logger,
+				Checks: map[string]api.Check{
+					"database": n.Store.Ping, "objects": n.Objects.Ping, "temporal": w.ping,
+					"redis": func(ctx context.Context) error { return redis.Ping(ctx).Err() },
+				},
+				System: &status.Reporter{
+					Store: n.Store, Version: "test", Queues: w.queues, Log: logger,
+					Readers: func(ctx context.Context) (status.Readers, error) {
+						quarantined, err := c.Counter.QuarantineSize(ctx)
+						return status.Readers{Quarantined: quarantined}, err
+					},
+				},
+			},
+		},
 	}
-	s.Archives = &warc.Exporter{Store: n.Store, Pages: raw, Objects: n.Objects, Software: "Dateline", Log: s.Log}
-	s.Articles = &pipeline.Service{
-		Store: n.Store, Pages: raw, Sites: &pipeline.SiteCache{Store: n.Store, Redis: redis, Log: s.Log}, Learners: w,
-		Log: s.Log,
+	s.Redirect = &shortlink.Redirector{
+		Finder: n.Store, Counter: c.Batcher, Classifier: byHeader{}, Sites: c.Directory, Log: logger,
 	}
-	s.Watches = &watch.Service{Store: n.Store, Guard: guard}
-	s.Search = &savedsearch.Service{Store: n.Store, Engine: pgsearch.New(n.Store.Pool(), pgsearch.Options{Log: s.Log})}
-	s.Rules, s.Stories = rules(n), stories(n)
-	s.PublicURL = "https://dateline.example"
+	s.Into = archive.Target{
+		Store: n.Store, Objects: n.Objects, Media: n.Media, Audit: n.Store.AuditArchive, Sites: n.Sites, Seeds: s.Crawl,
+	}
 	for _, f := range change {
 		f(s)
 	}

@@ -12,17 +12,23 @@ import (
 	"dateline/internal/identity/secret"
 )
 
+// SharedLinkHandler serves links to reports.
+type SharedLinkHandler struct {
+	SharedLinks *sharedlink.Service
+	SharedPages *sharedlink.Pages
+}
+
 // sharedReportRoute is a page for browsers and not part of openapi.yaml.
 const sharedReportRoute = sharedlink.Path + ":token"
 
 // sharedReport serves a shared report to readers without a login.
-func (s *Server) sharedReport(c *gin.Context) {
-	s.Views.SharedPages.Serve(c.Writer, c.Request, c.Param("token"), clientIP(c))
+func (s *SharedLinkHandler) sharedReport(c *gin.Context) {
+	s.SharedPages.Serve(c.Writer, c.Request, c.Param("token"), clientIP(c))
 }
 
 // sharedRoutes adds the pages for readers of reports if counting is enabled.
 func (s *Server) sharedRoutes(r *gin.Engine) {
-	if s.Views == nil {
+	if s.Audience == nil {
 		return
 	}
 	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
@@ -32,10 +38,10 @@ func (s *Server) sharedRoutes(r *gin.Engine) {
 }
 
 // ListSharedLinks lists the shared links of a site.
-func (s *Server) ListSharedLinks(
+func (s *SharedLinkHandler) ListSharedLinks(
 	ctx context.Context, r spec.ListSharedLinksRequestObject,
 ) (spec.ListSharedLinksResponseObject, error) {
-	links, err := s.Views.SharedLinks.List(ctx, principal(ctx), r.Id)
+	links, err := s.SharedLinks.List(ctx, principal(ctx), r.Id)
 	out := spec.ListSharedLinks200JSONResponse{SharedLinks: []spec.SharedLink{}}
 	for _, l := range links {
 		out.SharedLinks = append(out.SharedLinks, sharedLinkJSON(l))
@@ -44,7 +50,7 @@ func (s *Server) ListSharedLinks(
 }
 
 // CreateSharedLink shares a report.
-func (s *Server) CreateSharedLink(
+func (s *SharedLinkHandler) CreateSharedLink(
 	ctx context.Context, r spec.CreateSharedLinkRequestObject,
 ) (spec.CreateSharedLinkResponseObject, error) {
 	b := r.Body
@@ -58,7 +64,7 @@ func (s *Server) CreateSharedLink(
 			return nil, err
 		}
 	}
-	l, address, err := s.Views.SharedLinks.Create(ctx, principal(ctx), r.Id, d)
+	l, address, err := s.SharedLinks.Create(ctx, principal(ctx), r.Id, d)
 	if err != nil {
 		return nil, err
 	}
@@ -69,10 +75,10 @@ func (s *Server) CreateSharedLink(
 }
 
 // DeleteSharedLink revokes a shared link.
-func (s *Server) DeleteSharedLink(
+func (s *SharedLinkHandler) DeleteSharedLink(
 	ctx context.Context, r spec.DeleteSharedLinkRequestObject,
 ) (spec.DeleteSharedLinkResponseObject, error) {
-	return spec.DeleteSharedLink204Response{}, s.Views.SharedLinks.Revoke(ctx, principal(ctx), r.Id, r.Link)
+	return spec.DeleteSharedLink204Response{}, s.SharedLinks.Revoke(ctx, principal(ctx), r.Id, r.Link)
 }
 
 func sharedLinkJSON(l sharedlink.Link) spec.SharedLink {

@@ -9,9 +9,14 @@ import (
 	"dateline/internal/identity/secret"
 )
 
+// SiteHandler serves sites.
+type SiteHandler struct{ Sites *site.Service }
+
 // ListSites lists the workspace's sites.
-func (s *Server) ListSites(ctx context.Context, _ spec.ListSitesRequestObject) (spec.ListSitesResponseObject, error) {
-	sites, err := s.Views.Sites.List(ctx, principal(ctx))
+func (s *SiteHandler) ListSites(
+	ctx context.Context, _ spec.ListSitesRequestObject,
+) (spec.ListSitesResponseObject, error) {
+	sites, err := s.Sites.List(ctx, principal(ctx))
 	out := spec.ListSites200JSONResponse{Sites: []spec.Site{}}
 	for _, one := range sites {
 		out.Sites = append(out.Sites, siteJSON(one))
@@ -20,7 +25,7 @@ func (s *Server) ListSites(ctx context.Context, _ spec.ListSitesRequestObject) (
 }
 
 // CreateSite creates a site.
-func (s *Server) CreateSite(
+func (s *SiteHandler) CreateSite(
 	ctx context.Context, r spec.CreateSiteRequestObject,
 ) (spec.CreateSiteResponseObject, error) {
 	key, err := idempotencyOf(ctx, r.Params.IdempotencyKey, "site", r.Body)
@@ -39,7 +44,7 @@ func (s *Server) CreateSite(
 		WeeklyUniques: value(b.WeeklyUniques), PublicCounts: value(b.PublicCounts),
 		Events: siteEvents(value(b.Events)), Goals: siteGoals(value(b.Goals)),
 	}
-	made, plain, replayed, err := s.Views.Sites.Create(ctx, principal(ctx), draft, key)
+	made, plain, replayed, err := s.Sites.Create(ctx, principal(ctx), draft, key)
 	location := "/api/v1/sites/" + made.ID.String()
 	return spec.CreateSite201JSONResponse{
 		Body:    siteWithSecret(made, plain),
@@ -48,13 +53,13 @@ func (s *Server) CreateSite(
 }
 
 // GetSite returns a site.
-func (s *Server) GetSite(ctx context.Context, r spec.GetSiteRequestObject) (spec.GetSiteResponseObject, error) {
-	one, err := s.Views.Sites.Get(ctx, principal(ctx), r.Id)
+func (s *SiteHandler) GetSite(ctx context.Context, r spec.GetSiteRequestObject) (spec.GetSiteResponseObject, error) {
+	one, err := s.Sites.Get(ctx, principal(ctx), r.Id)
 	return spec.GetSite200JSONResponse(siteJSON(one)), err
 }
 
 // UpdateSite changes a site's settings.
-func (s *Server) UpdateSite(
+func (s *SiteHandler) UpdateSite(
 	ctx context.Context, r spec.UpdateSiteRequestObject,
 ) (spec.UpdateSiteResponseObject, error) {
 	b := r.Body
@@ -75,22 +80,22 @@ func (s *Server) UpdateSite(
 		goals := siteGoals(*b.Goals)
 		c.Goals = &goals
 	}
-	one, err := s.Views.Sites.Update(ctx, principal(ctx), r.Id, c)
+	one, err := s.Sites.Update(ctx, principal(ctx), r.Id, c)
 	return spec.UpdateSite200JSONResponse(siteJSON(one)), err
 }
 
 // DeleteSite deletes a site.
-func (s *Server) DeleteSite(
+func (s *SiteHandler) DeleteSite(
 	ctx context.Context, r spec.DeleteSiteRequestObject,
 ) (spec.DeleteSiteResponseObject, error) {
-	return spec.DeleteSite204Response{}, s.Views.Sites.Delete(ctx, principal(ctx), r.Id)
+	return spec.DeleteSite204Response{}, s.Sites.Delete(ctx, principal(ctx), r.Id)
 }
 
 // RotateSiteSecret generates a new secret key.
-func (s *Server) RotateSiteSecret(
+func (s *SiteHandler) RotateSiteSecret(
 	ctx context.Context, r spec.RotateSiteSecretRequestObject,
 ) (spec.RotateSiteSecretResponseObject, error) {
-	one, plain, err := s.Views.Sites.RotateSecret(ctx, principal(ctx), r.Id)
+	one, plain, err := s.Sites.RotateSecret(ctx, principal(ctx), r.Id)
 	return spec.RotateSiteSecret200JSONResponse(siteWithSecret(one, plain)), err
 }
 

@@ -11,6 +11,9 @@ import (
 	"dateline/internal/publishing/snippet"
 )
 
+// SnippetHandler serves snippets.
+type SnippetHandler struct{ Snippets Snippets }
+
 // Snippets manages snippets, sets of hashtags and templates.
 type Snippets interface {
 	List(ctx context.Context, who workspace.Principal) ([]snippet.Snippet, error)
@@ -20,7 +23,7 @@ type Snippets interface {
 }
 
 // ListSnippets lists snippets.
-func (s *Server) ListSnippets(
+func (s *SnippetHandler) ListSnippets(
 	ctx context.Context, _ spec.ListSnippetsRequestObject,
 ) (spec.ListSnippetsResponseObject, error) {
 	all, err := s.Snippets.List(ctx, principal(ctx))
@@ -32,7 +35,7 @@ func (s *Server) ListSnippets(
 }
 
 // CreateSnippet creates a snippet.
-func (s *Server) CreateSnippet(
+func (s *SnippetHandler) CreateSnippet(
 	ctx context.Context, r spec.CreateSnippetRequestObject,
 ) (spec.CreateSnippetResponseObject, error) {
 	b := r.Body
@@ -47,7 +50,7 @@ func (s *Server) CreateSnippet(
 }
 
 // UpdateSnippet updates a snippet.
-func (s *Server) UpdateSnippet(
+func (s *SnippetHandler) UpdateSnippet(
 	ctx context.Context, r spec.UpdateSnippetRequestObject,
 ) (spec.UpdateSnippetResponseObject, error) {
 	template, err := storedTemplate(r.Body.Template)
@@ -61,7 +64,7 @@ func (s *Server) UpdateSnippet(
 }
 
 // DeleteSnippet deletes a snippet.
-func (s *Server) DeleteSnippet(
+func (s *SnippetHandler) DeleteSnippet(
 	ctx context.Context, r spec.DeleteSnippetRequestObject,
 ) (spec.DeleteSnippetResponseObject, error) {
 	return spec.DeleteSnippet204Response{}, s.Snippets.Delete(ctx, principal(ctx), r.Id)

@@ -9,14 +9,17 @@ import (
 	"dateline/internal/audience/statsimport"
 )
 
+// StatsImportHandler imports statistics.
+type StatsImportHandler struct{ Imports *statsimport.Service }
+
 // importRoute receives files.
 const importRoute = "/api/v1/sites/:id/imports"
 
 // ListStatsImports lists the imported statistics of a site.
-func (s *Server) ListStatsImports(
+func (s *StatsImportHandler) ListStatsImports(
 	ctx context.Context, r spec.ListStatsImportsRequestObject,
 ) (spec.ListStatsImportsResponseObject, error) {
-	list, err := s.Views.Imports.List(ctx, principal(ctx), r.Id)
+	list, err := s.Imports.List(ctx, principal(ctx), r.Id)
 	out := spec.ListStatsImports200JSONResponse{Imports: []spec.StatsImport{}}
 	for _, i := range list {
 		out.Imports = append(out.Imports, statsImportJSON(i))
@@ -25,18 +28,18 @@ func (s *Server) ListStatsImports(
 }
 
 // ImportStats imports the statistics of another product.
-func (s *Server) ImportStats(
+func (s *StatsImportHandler) ImportStats(
 	ctx context.Context, r spec.ImportStatsRequestObject,
 ) (spec.ImportStatsResponseObject, error) {
-	i, err := s.Views.Imports.Import(ctx, principal(ctx), r.Id, statsimport.Source(r.Params.Source), r.Body)
+	i, err := s.Imports.Import(ctx, principal(ctx), r.Id, statsimport.Source(r.Params.Source), r.Body)
 	return spec.ImportStats201JSONResponse(statsImportJSON(i)), err
 }
 
 // DeleteStatsImport deletes an import with all its rows.
-func (s *Server) DeleteStatsImport(
+func (s *StatsImportHandler) DeleteStatsImport(
 	ctx context.Context, r spec.DeleteStatsImportRequestObject,
 ) (spec.DeleteStatsImportResponseObject, error) {
-	return spec.DeleteStatsImport204Response{}, s.Views.Imports.Delete(ctx, principal(ctx), r.Id, r.Import)
+	return spec.DeleteStatsImport204Response{}, s.Imports.Delete(ctx, principal(ctx), r.Id, r.Import)
 }
 
 func statsImportJSON(i statsimport.Import) spec.StatsImport {

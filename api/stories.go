@@ -8,9 +8,11 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/identity/workspace"
-	"dateline/internal/infra/apperr"
 	"dateline/internal/news/story"
 )
+
+// StoryHandler serves stories.
+type StoryHandler struct{ Stories Stories }
 
 // Stories shows and changes stories: story.Editor.
 type Stories interface {
@@ -27,27 +29,13 @@ type Stories interface {
 	SetPreferences(ctx context.Context, who workspace.Principal, p story.Preferences) (story.StoredPreferences, error)
 }
 
-func (s *Server) stories() (Stories, error) {
-	if s.Stories == nil {
-		return nil, &apperr.Error{
-			Kind: apperr.KindConflict, Code: "crawl_off",
-			Message: "The crawler is disabled (DATELINE_CRAWL), so there are no articles.",
-		}
-	}
-	return s.Stories, nil
-}
-
 // defaultStoryPeriod is the time that a list of stories covers.
 const defaultStoryPeriod = 7 * 24 * time.Hour
 
 // ListStories lists stories.
-func (s *Server) ListStories(
+func (s *StoryHandler) ListStories(
 	ctx context.Context, r spec.ListStoriesRequestObject,
 ) (spec.ListStoriesResponseObject, error) {
-	stories, err := s.stories()
-	if err != nil {
-		return nil, err
-	}
 	limit := limitOf(r.Params.Limit)
 	f := story.Filter{
 		Order: story.Latest, Language: value(r.Params.Language),
@@ -70,7 +58,7 @@ func (s *Server) ListStories(
 		}
 		f.BeforeTime, f.BeforeID = *at, *id
 	}
-	all, err := stories.List(ctx, principal(ctx), f)
+	all, err := s.Stories.List(ctx, principal(ctx), f)
 	if err != nil {
 		return nil, err
 	}
@@ -88,12 +76,10 @@ func (s *Server) ListStories(
 }
 
 // GetStory gets a story.
-func (s *Server) GetStory(ctx context.Context, r spec.GetStoryRequestObject) (spec.GetStoryResponseObject, error) {
-	stories, err := s.stories()
-	if err != nil {
-		return nil, err
-	}
-	p, err := stories.Get(ctx, principal(ctx), r.Id)
+func (s *StoryHandler) GetStory(
+	ctx context.Context, r spec.GetStoryRequestObject,
+) (spec.GetStoryResponseObject, error) {
+	p, err := s.Stories.Get(ctx, principal(ctx), r.Id)
 	if err != nil {
 		return nil, err
 	}
@@ -101,104 +87,70 @@ func (s *Server) GetStory(ctx context.Context, r spec.GetStoryRequestObject) (sp
 }
 
 // MergeStory merges another story into a story.
-func (s *Server) MergeStory(
+func (s *StoryHandler) MergeStory(
 	ctx context.Context, r spec.MergeStoryRequestObject,
 ) (spec.MergeStoryResponseObject, error) {
-	stories, err := s.stories()
-	if err != nil {
-		return nil, err
-	}
-	return spec.MergeStory204Response{}, stories.Merge(ctx, principal(ctx), r.Id, r.Body.StoryId)
+	return spec.MergeStory204Response{}, s.Stories.Merge(ctx, principal(ctx), r.Id, r.Body.StoryId)
 }
 
 // SplitStory moves articles to a new story.
-func (s *Server) SplitStory(
+func (s *StoryHandler) SplitStory(
 	ctx context.Context, r spec.SplitStoryRequestObject,
 ) (spec.SplitStoryResponseObject, error) {
-	stories, err := s.stories()
-	if err != nil {
-		return nil, err
-	}
-	id, err := stories.Split(ctx, principal(ctx), r.Id, r.Body.ArticleIds)
+	id, err := s.Stories.Split(ctx, principal(ctx), r.Id, r.Body.ArticleIds)
 	return spec.SplitStory200JSONResponse{StoryId: id}, err
 }
 
 // MoveStoryArticles moves articles to another story.
-func (s *Server) MoveStoryArticles(
+func (s *StoryHandler) MoveStoryArticles(
 	ctx context.Context, r spec.MoveStoryArticlesRequestObject,
 ) (spec.MoveStoryArticlesResponseObject, error) {
-	stories, err := s.stories()
-	if err != nil {
-		return nil, err
-	}
-	return spec.MoveStoryArticles204Response{}, stories.Move(ctx, principal(ctx), r.Id, r.Body.StoryId,
+	return spec.MoveStoryArticles204Response{}, s.Stories.Move(ctx, principal(ctx), r.Id, r.Body.StoryId,
 		r.Body.ArticleIds)
 }
 
 // SetStoryHeadline chooses the headline of a story.
-func (s *Server) SetStoryHeadline(
+func (s *StoryHandler) SetStoryHeadline(
 	ctx context.Context, r spec.SetStoryHeadlineRequestObject,
 ) (spec.SetStoryHeadlineResponseObject, error) {
-	stories, err := s.stories()
-	if err != nil {
-		return nil, err
-	}
-	return spec.SetStoryHeadline204Response{}, stories.PinHeadline(ctx, principal(ctx), r.Id, r.Body.ArticleId)
+	return spec.SetStoryHeadline204Response{}, s.Stories.PinHeadline(ctx, principal(ctx), r.Id, r.Body.ArticleId)
 }
 
 // MuteStory silences the alert about a story.
-func (s *Server) MuteStory(ctx context.Context, r spec.MuteStoryRequestObject) (spec.MuteStoryResponseObject, error) {
-	stories, err := s.stories()
-	if err != nil {
-		return nil, err
-	}
-	return spec.MuteStory204Response{}, stories.Mute(ctx, principal(ctx), r.Id)
+func (s *StoryHandler) MuteStory(
+	ctx context.Context, r spec.MuteStoryRequestObject,
+) (spec.MuteStoryResponseObject, error) {
+	return spec.MuteStory204Response{}, s.Stories.Mute(ctx, principal(ctx), r.Id)
 }
 
 // CreateStoryDraft creates a draft about a story.
-func (s *Server) CreateStoryDraft(
+func (s *StoryHandler) CreateStoryDraft(
 	ctx context.Context, r spec.CreateStoryDraftRequestObject,
 ) (spec.CreateStoryDraftResponseObject, error) {
-	stories, err := s.stories()
-	if err != nil {
-		return nil, err
-	}
-	id, err := stories.CreateDraft(ctx, principal(ctx), r.Id)
+	id, err := s.Stories.CreateDraft(ctx, principal(ctx), r.Id)
 	return spec.CreateStoryDraft201JSONResponse{PostId: id}, err
 }
 
 // UndoStoryEvent undoes a change of a story.
-func (s *Server) UndoStoryEvent(
+func (s *StoryHandler) UndoStoryEvent(
 	ctx context.Context, r spec.UndoStoryEventRequestObject,
 ) (spec.UndoStoryEventResponseObject, error) {
-	stories, err := s.stories()
-	if err != nil {
-		return nil, err
-	}
-	return spec.UndoStoryEvent204Response{}, stories.Undo(ctx, principal(ctx), r.Id)
+	return spec.UndoStoryEvent204Response{}, s.Stories.Undo(ctx, principal(ctx), r.Id)
 }
 
 // GetStoryPreferences returns the settings of the workspace about stories.
-func (s *Server) GetStoryPreferences(
+func (s *StoryHandler) GetStoryPreferences(
 	ctx context.Context, _ spec.GetStoryPreferencesRequestObject,
 ) (spec.GetStoryPreferencesResponseObject, error) {
-	stories, err := s.stories()
-	if err != nil {
-		return nil, err
-	}
-	p, err := stories.Preferences(ctx, principal(ctx))
+	p, err := s.Stories.Preferences(ctx, principal(ctx))
 	return spec.GetStoryPreferences200JSONResponse(storyPreferencesJSON(p.Preferences)), err
 }
 
 // SetStoryPreferences changes the settings of the workspace about stories.
-func (s *Server) SetStoryPreferences(
+func (s *StoryHandler) SetStoryPreferences(
 	ctx context.Context, r spec.SetStoryPreferencesRequestObject,
 ) (spec.SetStoryPreferencesResponseObject, error) {
-	stories, err := s.stories()
-	if err != nil {
-		return nil, err
-	}
-	p, err := stories.SetPreferences(ctx, principal(ctx),
+	p, err := s.Stories.SetPreferences(ctx, principal(ctx),
 		story.Preferences{
 			AlertEnabled: r.Body.AlertEnabled, MinOwners: r.Body.MinOwners,
 			MaxAgeHours: r.Body.MaxAgeHours,

@@ -10,22 +10,28 @@ import (
 	"dateline/internal/infra/webpage"
 )
 
+// SubscriptionHandler serves recipients of reports and alerts.
+type SubscriptionHandler struct {
+	Subscriptions    *subscription.Service
+	UnsubscribePages *subscription.Pages
+}
+
 // unsubscribeRoute is a page for browsers and mail programs, and not part of
 // openapi.yaml.
 const unsubscribeRoute = subscription.Path + ":token"
 
 // unsubscribe serves the page for unsubscribing.
-func (s *Server) unsubscribe(c *gin.Context) {
-	s.Views.UnsubscribePages.Serve(c.Writer, c.Request, c.Param("token"), clientIP(c))
+func (s *SubscriptionHandler) unsubscribe(c *gin.Context) {
+	s.UnsubscribePages.Serve(c.Writer, c.Request, c.Param("token"), clientIP(c))
 }
 
 // ListSubscriptions lists the recipients of emails about a site.
-func (s *Server) ListSubscriptions(
+func (s *SubscriptionHandler) ListSubscriptions(
 	ctx context.Context, r spec.ListSubscriptionsRequestObject,
 ) (spec.ListSubscriptionsResponseObject, error) {
-	list, err := s.Views.Subscriptions.List(ctx, principal(ctx), r.Id)
+	list, err := s.Subscriptions.List(ctx, principal(ctx), r.Id)
 	out := spec.ListSubscriptions200JSONResponse{
-		Subscriptions: []spec.Subscription{}, CanSendEmail: s.Views.Subscriptions.CanSendEmail,
+		Subscriptions: []spec.Subscription{}, CanSendEmail: s.Subscriptions.CanSendEmail,
 	}
 	for _, one := range list {
 		out.Subscriptions = append(out.Subscriptions, subscriptionJSON(one))
@@ -34,30 +40,30 @@ func (s *Server) ListSubscriptions(
 }
 
 // CreateSubscription adds a recipient.
-func (s *Server) CreateSubscription(
+func (s *SubscriptionHandler) CreateSubscription(
 	ctx context.Context, r spec.CreateSubscriptionRequestObject,
 ) (spec.CreateSubscriptionResponseObject, error) {
 	language := webpage.English
 	if r.Body.Language != nil {
 		language = webpage.Language(*r.Body.Language)
 	}
-	one, err := s.Views.Subscriptions.Create(ctx, principal(ctx), r.Id, subscription.Kind(r.Body.Kind), r.Body.Email,
+	one, err := s.Subscriptions.Create(ctx, principal(ctx), r.Id, subscription.Kind(r.Body.Kind), r.Body.Email,
 		language)
 	return spec.CreateSubscription201JSONResponse(subscriptionJSON(one)), err
 }
 
 // DeleteSubscription removes a recipient.
-func (s *Server) DeleteSubscription(
+func (s *SubscriptionHandler) DeleteSubscription(
 	ctx context.Context, r spec.DeleteSubscriptionRequestObject,
 ) (spec.DeleteSubscriptionResponseObject, error) {
-	return spec.DeleteSubscription204Response{}, s.Views.Subscriptions.Delete(ctx, principal(ctx), r.Id, r.Subscription)
+	return spec.DeleteSubscription204Response{}, s.Subscriptions.Delete(ctx, principal(ctx), r.Id, r.Subscription)
 }
 
 // ResendEmail sends the last email of a recipient again.
-func (s *Server) ResendEmail(
+func (s *SubscriptionHandler) ResendEmail(
 	ctx context.Context, r spec.ResendEmailRequestObject,
 ) (spec.ResendEmailResponseObject, error) {
-	return spec.ResendEmail204Response{}, s.Views.Subscriptions.Resend(ctx, principal(ctx), r.Id, r.Subscription)
+	return spec.ResendEmail204Response{}, s.Subscriptions.Resend(ctx, principal(ctx), r.Id, r.Subscription)
 }
 
 func subscriptionJSON(s subscription.Subscription) spec.Subscription {
@@ -74,22 +80,22 @@ func subscriptionJSON(s subscription.Subscription) spec.Subscription {
 }
 
 // GetAlertRule returns when a site's views are unusual.
-func (s *Server) GetAlertRule(
+func (s *SubscriptionHandler) GetAlertRule(
 	ctx context.Context, r spec.GetAlertRuleRequestObject,
 ) (spec.GetAlertRuleResponseObject, error) {
-	rule, err := s.Views.Subscriptions.Rule(ctx, principal(ctx), r.Id)
+	rule, err := s.Subscriptions.Rule(ctx, principal(ctx), r.Id)
 	return spec.GetAlertRule200JSONResponse(ruleJSON(rule)), err
 }
 
 // SetAlertRule changes when a site's views are unusual.
-func (s *Server) SetAlertRule(
+func (s *SubscriptionHandler) SetAlertRule(
 	ctx context.Context, r spec.SetAlertRuleRequestObject,
 ) (spec.SetAlertRuleResponseObject, error) {
 	b := r.Body
 	rule := subscription.Rule{
 		Enabled: b.Enabled, SpikeFactor: b.SpikeFactor, DropShare: b.DropShare, MinViews: b.MinViews,
 	}
-	return spec.SetAlertRule200JSONResponse(ruleJSON(rule)), s.Views.Subscriptions.SetRule(ctx, principal(ctx), r.Id,
+	return spec.SetAlertRule200JSONResponse(ruleJSON(rule)), s.Subscriptions.SetRule(ctx, principal(ctx), r.Id,
 		rule)
 }
 
@@ -98,10 +104,10 @@ func ruleJSON(r subscription.Rule) spec.AlertRule {
 }
 
 // ListSiteAlerts lists the alerts of a site.
-func (s *Server) ListSiteAlerts(
+func (s *SubscriptionHandler) ListSiteAlerts(
 	ctx context.Context, r spec.ListSiteAlertsRequestObject,
 ) (spec.ListSiteAlertsResponseObject, error) {
-	list, err := s.Views.Subscriptions.Alerts(ctx, principal(ctx), r.Id)
+	list, err := s.Subscriptions.Alerts(ctx, principal(ctx), r.Id)
 	out := spec.ListSiteAlerts200JSONResponse{Alerts: []spec.SiteAlert{}}
 	for _, a := range list {
 		out.Alerts = append(out.Alerts, spec.SiteAlert{

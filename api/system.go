@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"maps"
 	"slices"
 	"time"
@@ -13,6 +14,17 @@ import (
 	"dateline/internal/system/status"
 )
 
+// SystemHandler serves the state of the installation.
+type SystemHandler struct {
+	Build  string // version, commit and date of the program
+	Checks map[string]Check
+	System System
+	Clock  Clock // nil: not checked
+	Log    *slog.Logger
+
+	proxies proxyWatch
+}
+
 // System reports the state of the installation. engines returns the error of each
 // engine, which is empty if it is healthy.
 type System interface {
@@ -20,7 +32,9 @@ type System interface {
 }
 
 // GetSystem returns the state of the installation.
-func (s *Server) GetSystem(ctx context.Context, _ spec.GetSystemRequestObject) (spec.GetSystemResponseObject, error) {
+func (s *SystemHandler) GetSystem(
+	ctx context.Context, _ spec.GetSystemRequestObject,
+) (spec.GetSystemResponseObject, error) {
 	reportCtx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	r := s.System.Report(reportCtx, principal(ctx).WorkspaceID, s.engines)
@@ -90,7 +104,7 @@ func (s *Server) GetSystem(ctx context.Context, _ spec.GetSystemRequestObject) (
 
 // engines runs the health checks and returns the error of each engine, which is empty
 // if it is healthy.
-func (s *Server) engines(ctx context.Context) map[string]string {
+func (s *SystemHandler) engines(ctx context.Context) map[string]string {
 	failures := make(map[string]string, len(s.Checks))
 	for name, err := range RunChecks(ctx, s.Checks) {
 		failures[name] = ""

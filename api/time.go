@@ -14,9 +14,14 @@ import (
 	"dateline/internal/publishing/timetext"
 )
 
+// TimeHandler reads times and time zones.
+type TimeHandler struct{ Zones ZoneStore }
+
 // ParseTime reads a time in words.
-func (s *Server) ParseTime(ctx context.Context, r spec.ParseTimeRequestObject) (spec.ParseTimeResponseObject, error) {
-	w, err := s.Store.Workspace(ctx, principal(ctx).WorkspaceID)
+func (s *TimeHandler) ParseTime(
+	ctx context.Context, r spec.ParseTimeRequestObject,
+) (spec.ParseTimeResponseObject, error) {
+	w, err := s.Zones.Workspace(ctx, principal(ctx).WorkspaceID)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +46,7 @@ func (s *Server) ParseTime(ctx context.Context, r spec.ParseTimeRequestObject) (
 const firstZoneYear = 2000
 
 // ListTimeZones lists the zones with their offsets, for clients that show local times.
-func (s *Server) ListTimeZones(
+func (s *TimeHandler) ListTimeZones(
 	_ context.Context, _ spec.ListTimeZonesRequestObject,
 ) (spec.ListTimeZonesResponseObject, error) {
 	d := timezone.Current()

@@ -15,7 +15,7 @@ import (
 const inMilliseconds = "2006-01-02T15:04:05.000Z07:00"
 
 // PostTimeline reads a post's timeline.
-func (s *Server) PostTimeline(
+func (s *EventHandler) PostTimeline(
 	ctx context.Context, r spec.PostTimelineRequestObject,
 ) (spec.PostTimelineResponseObject, error) {
 	p, err := s.Store.PostInWorkspace(ctx, principal(ctx).WorkspaceID, r.Id)
@@ -51,7 +51,7 @@ func (s *Server) PostTimeline(
 	return answer, nil
 }
 
-func (s *Server) allEvents(ctx context.Context, id uuid.UUID) (all []post.Event, err error) {
+func (s *EventHandler) allEvents(ctx context.Context, id uuid.UUID) (all []post.Event, err error) {
 	for after := int64(0); ; {
 		some, err := s.Store.Events(ctx, id, after, streamBatch)
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // ListTokens lists API tokens.
-func (s *Server) ListTokens(
+func (s *MemberHandler) ListTokens(
 	ctx context.Context, r spec.ListTokensRequestObject,
 ) (spec.ListTokensResponseObject, error) {
 	limit := defaultPage
@@ -33,7 +33,7 @@ func (s *Server) ListTokens(
 }
 
 // CreateToken creates an API token and returns it once.
-func (s *Server) CreateToken(
+func (s *MemberHandler) CreateToken(
 	ctx context.Context, r spec.CreateTokenRequestObject,
 ) (spec.CreateTokenResponseObject, error) {
 	who := principal(ctx)
@@ -57,10 +57,10 @@ func (s *Server) CreateToken(
 }
 
 // RevokeToken revokes an API token.
-func (s *Server) RevokeToken(
+func (s *MemberHandler) RevokeToken(
 	ctx context.Context, r spec.RevokeTokenRequestObject,
 ) (spec.RevokeTokenResponseObject, error) {
-	return spec.RevokeToken204Response{}, s.closing(r.Id, s.People.Revoke(ctx, principal(ctx), r.Id))
+	return spec.RevokeToken204Response{}, closing(s.Events, r.Id, s.People.Revoke(ctx, principal(ctx), r.Id))
 }
 
 func tokenJSON(t workspace.Token) spec.Token {

@@ -7,16 +7,12 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/gin-gonic/gin"
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
 	"dateline/internal/audience/counter"
 	"dateline/internal/audience/ingest"
-	"dateline/internal/audience/sharedlink"
 	"dateline/internal/audience/site"
-	"dateline/internal/audience/statsimport"
-	"dateline/internal/audience/subscription"
 	"dateline/internal/infra/apperr"
 )
 
@@ -36,20 +32,14 @@ type Counts interface {
 	Engagement(ctx context.Context, page counter.PageID, from, to counter.Day) ([]counter.EngagementDelta, error)
 }
 
-// Views is the audience part of the API.
-type Views struct {
+// CountHandler serves counts.
+type CountHandler struct {
 	Sites   *site.Service
 	Counts  Counts
+	Posts   PostStore
 	Signals interface {
 		Listen(ctx context.Context, site uuid.UUID) <-chan struct{}
 	}
-	Reports          Reports
-	SharedLinks      *sharedlink.Service
-	Imports          *statsimport.Service
-	SharedPages      *sharedlink.Pages
-	Subscriptions    *subscription.Service
-	UnsubscribePages *subscription.Pages
-	Ingest           http.Handler // ingest.Handler
 
 	trending rankingCache
 }
@@ -57,7 +47,7 @@ type Views struct {
 // serveIngest serves the routes of ingest.Handler before the middleware of other
 // requests.
 func (s *Server) serveIngest(rest http.Handler, room *admission) http.Handler {
-	if s.Views == nil {
+	if s.Audience == nil {
 		return rest
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -67,7 +57,7 @@ func (s *Server) serveIngest(rest http.Handler, room *admission) http.Handler {
 		}
 		start, noted := time.Now(), &statusRecorder{ResponseWriter: w, status: http.StatusOK}
 		if room.acquire(r.Context()) {
-			s.Views.Ingest.ServeHTTP(noted, r)
+			s.Ingest.ServeHTTP(noted, r)
 			room.release()
 		} else {
 			ingest.Overloaded(noted, overloadRetryAfter)
@@ -94,58 +84,14 @@ func (n *statusRecorder) WriteHeader(status int) {
 	n.ResponseWriter.WriteHeader(status)
 }
 
-// enabledRoutes leaves out the routes of views if counting is disabled.
-func (s *Server) enabledRoutes(r gin.IRouter, v *validator) gin.IRouter {
-	if s.Views != nil {
-		return r
-	}
-	out := viewlessRouter{IRouter: r, paths: map[string]bool{}}
-	for path, item := range v.doc.Paths.Map() {
-		for _, op := range item.Operations() {
-			if len(op.Tags) == 1 && op.Tags[0] == "views" {
-				out.paths[routeOf(path)] = true
-			}
-		}
-	}
-	return out
-}
-
-type viewlessRouter struct {
-	gin.IRouter
-	paths map[string]bool
-}
-
-func (w viewlessRouter) add(path string, register func()) gin.IRoutes {
-	if !w.paths[path] {
-		register()
-	}
-	return w
-}
-
-func (w viewlessRouter) GET(path string, h ...gin.HandlerFunc) gin.IRoutes {
-	return w.add(path, func() { w.IRouter.GET(path, h...) })
-}
-
-func (w viewlessRouter) POST(path string, h ...gin.HandlerFunc) gin.IRoutes {
-	return w.add(path, func() { w.IRouter.POST(path, h...) })
-}
-
-func (w viewlessRouter) PATCH(path string, h ...gin.HandlerFunc) gin.IRoutes {
-	return w.add(path, func() { w.IRouter.PATCH(path, h...) })
-}
-
-func (w viewlessRouter) DELETE(path string, h ...gin.HandlerFunc) gin.IRoutes {
-	return w.add(path, func() { w.IRouter.DELETE(path, h...) })
-}
-
 // countedSite returns the site of a request; the workspace's id stands for its
 // posts and links.
-func (s *Server) countedSite(ctx context.Context, id uuid.UUID) (counter.Site, error) {
+func countedSite(ctx context.Context, sites *site.Service, id uuid.UUID) (counter.Site, error) {
 	who := principal(ctx)
 	if id == who.WorkspaceID {
 		return site.PostsSite(id), nil
 	}
-	one, err := s.Views.Sites.Get(ctx, who, id)
+	one, err := sites.Get(ctx, who, id)
 	if err != nil {
 		return counter.Site{}, err
 	}
@@ -153,13 +99,13 @@ func (s *Server) countedSite(ctx context.Context, id uuid.UUID) (counter.Site, e
 }
 
 // countedPage returns the site and the page of a request.
-func (s *Server) countedPage(ctx context.Context, id uuid.UUID, name string) (counter.Site, string, error) {
+func (s *CountHandler) countedPage(ctx context.Context, id uuid.UUID, name string) (counter.Site, string, error) {
 	page, problem := ingest.PageName(name)
 	if problem != nil {
 		problem.Field = "page"
 		return counter.Site{}, "", apperr.InvalidFields(*problem)
 	}
-	one, err := s.countedSite(ctx, id)
+	one, err := countedSite(ctx, s.Sites, id)
 	return one, page, err
 }
 
@@ -177,16 +123,18 @@ func pageNames(texts []string) ([]string, error) {
 }
 
 // PageStats returns the counts of pages.
-func (s *Server) PageStats(ctx context.Context, r spec.PageStatsRequestObject) (spec.PageStatsResponseObject, error) {
+func (s *CountHandler) PageStats(
+	ctx context.Context, r spec.PageStatsRequestObject,
+) (spec.PageStatsResponseObject, error) {
 	pages, err := pageNames(r.Params.Page)
 	if err != nil {
 		return nil, err
 	}
-	one, err := s.countedSite(ctx, r.Id)
+	one, err := countedSite(ctx, s.Sites, r.Id)
 	if err != nil {
 		return nil, err
 	}
-	stats, err := s.Views.Counts.PageStats(ctx, one, pages)
+	stats, err := s.Counts.PageStats(ctx, one, pages)
 	return spec.PageStats200JSONResponse(statsJSON(stats)), err
 }
 
@@ -219,7 +167,7 @@ func bucketsJSON(buckets []counter.Bucket) []spec.ViewBucket {
 const maxSeriesDays = 35
 
 // PageSeries returns a page's counts over time.
-func (s *Server) PageSeries(
+func (s *CountHandler) PageSeries(
 	ctx context.Context, r spec.PageSeriesRequestObject,
 ) (spec.PageSeriesResponseObject, error) {
 	one, page, err := s.countedPage(ctx, r.Id, r.Params.Page)
@@ -234,7 +182,7 @@ func (s *Server) PageSeries(
 			Field: "buckets", Code: "out_of_range", Message: "At most 35 days.",
 		})
 	}
-	series, err := s.Views.Counts.Series(ctx, one, page, kind, unit, buckets)
+	series, err := s.Counts.Series(ctx, one, page, kind, unit, buckets)
 	return spec.PageSeries200JSONResponse{
 		Page: page, Type: spec.HitType(kind), Unit: spec.CountUnit(unit),
 		Buckets: bucketsJSON(series),
@@ -242,26 +190,26 @@ func (s *Server) PageSeries(
 }
 
 // PageFunnel returns a page's funnel.
-func (s *Server) PageFunnel(
+func (s *CountHandler) PageFunnel(
 	ctx context.Context, r spec.PageFunnelRequestObject,
 ) (spec.PageFunnelResponseObject, error) {
 	one, page, err := s.countedPage(ctx, r.Id, r.Params.Page)
 	if err != nil {
 		return nil, err
 	}
-	f, err := s.Views.Counts.Funnel(ctx, one, page)
+	f, err := s.Counts.Funnel(ctx, one, page)
 	return spec.PageFunnel200JSONResponse{Page: page, Views: f.Views, Clicks: f.Clicks, Conversions: f.Conversions}, err
 }
 
 // PageDimensions returns a page's views by country, device and referrer.
-func (s *Server) PageDimensions(
+func (s *CountHandler) PageDimensions(
 	ctx context.Context, r spec.PageDimensionsRequestObject,
 ) (spec.PageDimensionsResponseObject, error) {
 	one, page, err := s.countedPage(ctx, r.Id, r.Params.Page)
 	if err != nil {
 		return nil, err
 	}
-	d, err := s.Views.Counts.Dimensions(ctx, one, page)
+	d, err := s.Counts.Dimensions(ctx, one, page)
 	return spec.PageDimensions200JSONResponse{
 		Page: page, Country: countsOrEmpty(d.Country),
 		Device: countsOrEmpty(d.Device), Referrer: countsOrEmpty(d.Referrer),
@@ -269,14 +217,14 @@ func (s *Server) PageDimensions(
 }
 
 // PageFiltered returns a page's filtered hits by reason.
-func (s *Server) PageFiltered(
+func (s *CountHandler) PageFiltered(
 	ctx context.Context, r spec.PageFilteredRequestObject,
 ) (spec.PageFilteredResponseObject, error) {
 	one, page, err := s.countedPage(ctx, r.Id, r.Params.Page)
 	if err != nil {
 		return nil, err
 	}
-	reasons, err := s.Views.Counts.FilteredCounts(ctx, one.ID, page)
+	reasons, err := s.Counts.FilteredCounts(ctx, one.ID, page)
 	return spec.PageFiltered200JSONResponse{Page: page, Reasons: countsOrEmpty(reasons)}, err
 }
 

@@ -19,10 +19,10 @@ const (
 
 // Engagement returns the engaged time and scroll depth of a page's or a site's
 // views.
-func (s *Server) Engagement(
+func (s *CountHandler) Engagement(
 	ctx context.Context, r spec.EngagementRequestObject,
 ) (spec.EngagementResponseObject, error) {
-	one, err := s.countedSite(ctx, r.Id)
+	one, err := countedSite(ctx, s.Sites, r.Id)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func (s *Server) Engagement(
 			Field: "from", Code: "out_of_range", Message: "Must be at most 399 days before to.",
 		})
 	}
-	days, err := s.Views.Counts.Engagement(ctx, id, from, to+1)
+	days, err := s.Counts.Engagement(ctx, id, from, to+1)
 	if err != nil {
 		return nil, err
 	}
@@ -79,13 +79,13 @@ func engagementJSON(e *counter.EngagementDelta) spec.EngagementCounts {
 }
 
 // Concurrents returns how many views of a site are being read.
-func (s *Server) Concurrents(
+func (s *CountHandler) Concurrents(
 	ctx context.Context, r spec.ConcurrentsRequestObject,
 ) (spec.ConcurrentsResponseObject, error) {
-	one, err := s.countedSite(ctx, r.Id)
+	one, err := countedSite(ctx, s.Sites, r.Id)
 	if err != nil {
 		return nil, err
 	}
-	n, err := s.Views.Counts.Concurrents(ctx, one.ID)
+	n, err := s.Counts.Concurrents(ctx, one.ID)
 	return spec.Concurrents200JSONResponse{Concurrents: n}, err
 }

@@ -12,8 +12,11 @@ import (
 	"dateline/internal/infra/apperr"
 )
 
+// ErasureHandler serves the health of counting, and erasures.
+type ErasureHandler struct{ ViewsStore ViewsStore }
+
 // ViewsHealth returns the health of view counting.
-func (s *Server) ViewsHealth(
+func (s *ErasureHandler) ViewsHealth(
 	ctx context.Context, _ spec.ViewsHealthRequestObject,
 ) (spec.ViewsHealthResponseObject, error) {
 	h, err := s.ViewsStore.ViewsHealth(ctx)
@@ -53,7 +56,7 @@ func (s *Server) ViewsHealth(
 }
 
 // EraseViews requests the erasure of a site's counts or one visitor.
-func (s *Server) EraseViews(
+func (s *ErasureHandler) EraseViews(
 	ctx context.Context, r spec.EraseViewsRequestObject,
 ) (spec.EraseViewsResponseObject, error) {
 	who := principal(ctx)
@@ -84,7 +87,7 @@ func (s *Server) EraseViews(
 }
 
 // GetViewErasure returns an erasure.
-func (s *Server) GetViewErasure(
+func (s *ErasureHandler) GetViewErasure(
 	ctx context.Context, r spec.GetViewErasureRequestObject,
 ) (spec.GetViewErasureResponseObject, error) {
 	e, err := s.ViewsStore.ViewErasure(ctx, principal(ctx).WorkspaceID, r.Id)

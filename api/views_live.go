@@ -22,21 +22,23 @@ const defaultLivePages = 10
 const maxLiveCandidates = 50
 
 // LiveViews streams the counts of pages as they change.
-func (s *Server) LiveViews(ctx context.Context, r spec.LiveViewsRequestObject) (spec.LiveViewsResponseObject, error) {
+func (s *CountHandler) LiveViews(
+	ctx context.Context, r spec.LiveViewsRequestObject,
+) (spec.LiveViewsResponseObject, error) {
 	pages, err := pageNames(value(r.Params.Page))
 	if err != nil {
 		return nil, err
 	}
-	one, err := s.countedSite(ctx, r.Id)
+	one, err := countedSite(ctx, s.Sites, r.Id)
 	if err != nil {
 		return nil, err
 	}
-	return viewStream{ctx: ctx, views: s.Views, site: one, pages: pages}, nil
+	return viewStream{ctx: ctx, views: s, site: one, pages: pages}, nil
 }
 
 type viewStream struct {
 	ctx   context.Context
-	views *Views
+	views *CountHandler
 	site  counter.Site
 	pages []string
 }

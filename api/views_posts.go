@@ -9,13 +9,15 @@ import (
 )
 
 // PostStats returns the counts of a post on all sites of the workspace.
-func (s *Server) PostStats(ctx context.Context, r spec.PostStatsRequestObject) (spec.PostStatsResponseObject, error) {
+func (s *CountHandler) PostStats(
+	ctx context.Context, r spec.PostStatsRequestObject,
+) (spec.PostStatsResponseObject, error) {
 	who := principal(ctx)
-	p, err := s.Store.PostInWorkspace(ctx, who.WorkspaceID, r.Id)
+	p, err := s.Posts.PostInWorkspace(ctx, who.WorkspaceID, r.Id)
 	if err != nil {
 		return nil, err
 	}
-	sites, err := s.Views.Sites.List(ctx, who)
+	sites, err := s.Sites.List(ctx, who)
 	if err != nil {
 		return nil, err
 	}
@@ -40,20 +42,20 @@ func (s *Server) PostStats(ctx context.Context, r spec.PostStatsRequestObject) (
 }
 
 // addStats adds the counts of a page on one site.
-func (s *Server) addStats(ctx context.Context, one counter.Site, page string, out *spec.PostStats) error {
-	stats, err := s.Views.Counts.PageStats(ctx, one, []string{page})
+func (s *CountHandler) addStats(ctx context.Context, one counter.Site, page string, out *spec.PostStats) error {
+	stats, err := s.Counts.PageStats(ctx, one, []string{page})
 	if err != nil {
 		return err
 	}
-	funnel, err := s.Views.Counts.Funnel(ctx, one, page)
+	funnel, err := s.Counts.Funnel(ctx, one, page)
 	if err != nil {
 		return err
 	}
-	dimensions, err := s.Views.Counts.Dimensions(ctx, one, page)
+	dimensions, err := s.Counts.Dimensions(ctx, one, page)
 	if err != nil {
 		return err
 	}
-	filtered, err := s.Views.Counts.FilteredCounts(ctx, one.ID, page)
+	filtered, err := s.Counts.FilteredCounts(ctx, one.ID, page)
 	if err != nil {
 		return err
 	}

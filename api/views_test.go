@@ -18,10 +18,7 @@ import (
 	"dateline/api"
 	"dateline/api/spec"
 	"dateline/internal/audience/counter"
-	"dateline/internal/audience/report"
 	"dateline/internal/audience/site"
-	"dateline/internal/audience/statsimport"
-	"dateline/internal/audience/subscription"
 	"dateline/internal/testing/enginetest"
 )
 
@@ -191,18 +188,8 @@ func TestIngest_IsMetered(t *testing.T) {
 	w, _ := s.Site()
 	met := &meter{}
 	c := s.CountViews(io.Discard)
-	metered := &api.Server{
-		Store: s.Store, Media: s.Media, People: s.People, Login: s.Login, MaxBodyBytes: maxBody,
-		Meter: met, Log: slog.New(slog.DiscardHandler),
-		Views: &api.Views{
-			SharedLinks: sharedLinks(s.Store), SharedPages: sharedPages(s.Store),
-			Imports: &statsimport.Service{Store: s.Store}, Subscriptions: subscriptions(s.Store),
-			UnsubscribePages: subscription.NewPages(s.Store, slog.New(slog.DiscardHandler)),
-			Reports:          &report.Reporter{Store: s.Store}, Sites: s.Sites, Counts: c.Counts, Signals: c.Signals,
-			Ingest: c.Ingest,
-		},
-		Page: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "") }),
-	}
+	metered := s.withoutAreas()
+	metered.Meter, metered.Audience = met, audienceAPI(s.Newsroom, c)
 	h, err := metered.Handler()
 	s.Must(err)
 	serve(t, h, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/view",
@@ -372,16 +359,54 @@ func TestLiveViews_ListsWhatWasReadInTheLastMinutes(t *testing.T) {
 	}
 }
 
+// withoutAreas returns a server of which counting and the crawler are disabled.
+func (s *server) withoutAreas() *api.Server {
+	out := &api.Server{
+		Settings: api.Settings{
+			MaxBodyBytes: maxBody, Log: slog.New(slog.DiscardHandler),
+			Page: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "") }),
+		},
+		Identity: api.Identity{
+			MemberHandler:    api.MemberHandler{Store: s.Store, People: s.People},
+			SessionHandler:   api.SessionHandler{Login: s.Login},
+			WorkspaceHandler: api.WorkspaceHandler{Store: s.Store, People: s.People},
+		},
+	}
+	out.MediaHandler.Media = s.Media
+	return out
+}
+
+// If the crawler is disabled, everything that needs articles says so.
+func TestNews_Disabled(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	h, err := s.withoutAreas().Handler()
+	s.Must(err)
+	for path, method := range map[string]string{
+		"/api/v1/seeds": "GET", "/api/v1/domains/news.example/pause": "POST", "/api/v1/articles": "GET",
+		"/api/v1/search?q=a": "GET", "/api/v1/rules": "GET", "/api/v1/watches": "GET", "/api/v1/stories": "GET",
+		"/api/v1/articles/" + uuid.NewString(): "GET", "/api/v1/saved-searches": "GET",
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), method, path, http.NoBody)
+		r.Header.Set("Authorization", "Bearer "+s.Token)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code != http.StatusConflict || !strings.Contains(w.Body.String(), `"crawl_off"`) {
+			t.Errorf("%s %s: %d %s", method, path, w.Code, w.Body)
+		}
+	}
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/v1/workspace", http.NoBody)
+	r.Header.Set("Authorization", "Bearer "+s.Token)
+	if got := serve(t, h, r); got != http.StatusOK {
+		t.Errorf("the workspace: %d", got)
+	}
+}
+
 // If counting is disabled, its routes do not exist.
 func TestViews_Disabled(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	without := &api.Server{
-		Store: s.Store, Media: s.Media, People: s.People, Login: s.Login, MaxBodyBytes: maxBody,
-		Page: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "") }),
-		Log:  slog.New(slog.DiscardHandler),
-	}
-	h, err := without.Handler()
+	h, err := s.withoutAreas().Handler()
 	s.Must(err)
 	for path, method := range map[string]string{
 		"/v1/view": "POST", "/v1/d.js": "GET", "/api/v1/sites": "GET",

@@ -52,8 +52,10 @@ func (k *rankingCache) put(of rankingKey, pages []counter.RankedPage, now time.T
 }
 
 // Trending lists the most viewed pages.
-func (s *Server) Trending(ctx context.Context, r spec.TrendingRequestObject) (spec.TrendingResponseObject, error) {
-	one, err := s.countedSite(ctx, or(r.Params.Site, principal(ctx).WorkspaceID))
+func (s *CountHandler) Trending(
+	ctx context.Context, r spec.TrendingRequestObject,
+) (spec.TrendingResponseObject, error) {
+	one, err := countedSite(ctx, s.Sites, or(r.Params.Site, principal(ctx).WorkspaceID))
 	if err != nil {
 		return nil, err
 	}
@@ -62,12 +64,12 @@ func (s *Server) Trending(ctx context.Context, r spec.TrendingRequestObject) (sp
 		ranking = counter.Rising
 	}
 	of, now := rankingKey{one.ID, ranking}, time.Now()
-	pages, ok := s.Views.trending.get(of, now)
+	pages, ok := s.trending.get(of, now)
 	if !ok {
-		if pages, err = s.Views.Counts.Trending(ctx, one.ID, ranking, trendingDepth); err != nil {
+		if pages, err = s.Counts.Trending(ctx, one.ID, ranking, trendingDepth); err != nil {
 			return nil, err
 		}
-		s.Views.trending.put(of, pages, now)
+		s.trending.put(of, pages, now)
 	}
 	out := spec.TrendingList{}
 	out.Pages = make([]struct {

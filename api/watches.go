@@ -5,29 +5,17 @@ import (
 	"strconv"
 
 	"dateline/api/spec"
-	"dateline/internal/infra/apperr"
 	"dateline/internal/news/watch"
 )
 
-func (s *Server) watches() (*watch.Service, error) {
-	if s.Watches == nil {
-		return nil, &apperr.Error{
-			Kind: apperr.KindConflict, Code: "crawl_off",
-			Message: "The crawler is disabled (DATELINE_CRAWL), so no pages are fetched.",
-		}
-	}
-	return s.Watches, nil
-}
+// WatchHandler serves watched pages.
+type WatchHandler struct{ Watches *watch.Service }
 
 // ListWatches lists watches.
-func (s *Server) ListWatches(
+func (s *WatchHandler) ListWatches(
 	ctx context.Context, _ spec.ListWatchesRequestObject,
 ) (spec.ListWatchesResponseObject, error) {
-	watches, err := s.watches()
-	if err != nil {
-		return nil, err
-	}
-	all, err := watches.List(ctx, principal(ctx))
+	all, err := s.Watches.List(ctx, principal(ctx))
 	out := spec.ListWatches200JSONResponse{Watches: []spec.Watch{}}
 	for _, w := range all {
 		out.Watches = append(out.Watches, watchJSON(w))
@@ -36,19 +24,15 @@ func (s *Server) ListWatches(
 }
 
 // CreateWatch creates a watch.
-func (s *Server) CreateWatch(
+func (s *WatchHandler) CreateWatch(
 	ctx context.Context, r spec.CreateWatchRequestObject,
 ) (spec.CreateWatchResponseObject, error) {
-	watches, err := s.watches()
-	if err != nil {
-		return nil, err
-	}
 	key, err := idempotencyOf(ctx, r.Params.IdempotencyKey, "watch", r.Body)
 	if err != nil {
 		return nil, err
 	}
 	b := r.Body
-	w, replayed, err := watches.Create(ctx, principal(ctx),
+	w, replayed, err := s.Watches.Create(ctx, principal(ctx),
 		watch.Watch{Name: b.Name, URL: b.Url, Selector: value(b.Selector), IntervalMinutes: value(b.IntervalMinutes)},
 		key)
 	location, tag := "/api/v1/watches/"+w.ID.String(), watchTag(w)
@@ -62,15 +46,15 @@ func (s *Server) CreateWatch(
 }
 
 // GetWatch gets a watch.
-func (s *Server) GetWatch(ctx context.Context, r spec.GetWatchRequestObject) (spec.GetWatchResponseObject, error) {
-	answer, err := s.oneWatch(func(watches *watch.Service) (watch.Watch, error) {
-		return watches.Get(ctx, principal(ctx), r.Id)
-	})
+func (s *WatchHandler) GetWatch(
+	ctx context.Context, r spec.GetWatchRequestObject,
+) (spec.GetWatchResponseObject, error) {
+	answer, err := oneWatch(s.Watches.Get(ctx, principal(ctx), r.Id))
 	return spec.GetWatch200JSONResponse{OneWatchJSONResponse: answer}, err
 }
 
 // UpdateWatch updates a watch.
-func (s *Server) UpdateWatch(
+func (s *WatchHandler) UpdateWatch(
 	ctx context.Context, r spec.UpdateWatchRequestObject,
 ) (spec.UpdateWatchResponseObject, error) {
 	version, err := versionOf(r.Params.IfMatch)
@@ -78,49 +62,37 @@ func (s *Server) UpdateWatch(
 		return nil, err
 	}
 	b := r.Body
-	answer, err := s.oneWatch(func(watches *watch.Service) (watch.Watch, error) {
-		return watches.Update(ctx, principal(ctx), r.Id, version, func(w *watch.Watch) {
-			change(&w.Name, b.Name)
-			change(&w.URL, b.Url)
-			change(&w.Selector, b.Selector)
-			change(&w.IntervalMinutes, b.IntervalMinutes)
-			change(&w.IsPaused, b.Paused)
-		})
-	})
+	answer, err := oneWatch(s.Watches.Update(ctx, principal(ctx), r.Id, version, func(w *watch.Watch) {
+		change(&w.Name, b.Name)
+		change(&w.URL, b.Url)
+		change(&w.Selector, b.Selector)
+		change(&w.IntervalMinutes, b.IntervalMinutes)
+		change(&w.IsPaused, b.Paused)
+	}))
 	return spec.UpdateWatch200JSONResponse{OneWatchJSONResponse: answer}, err
 }
 
 // DeleteWatch deletes a watch.
-func (s *Server) DeleteWatch(
+func (s *WatchHandler) DeleteWatch(
 	ctx context.Context, r spec.DeleteWatchRequestObject,
 ) (spec.DeleteWatchResponseObject, error) {
-	watches, err := s.watches()
-	if err != nil {
-		return nil, err
-	}
-	return spec.DeleteWatch204Response{}, watches.Delete(ctx, principal(ctx), r.Id)
+	return spec.DeleteWatch204Response{}, s.Watches.Delete(ctx, principal(ctx), r.Id)
 }
 
 // CheckWatch makes the next check due.
-func (s *Server) CheckWatch(
+func (s *WatchHandler) CheckWatch(
 	ctx context.Context, r spec.CheckWatchRequestObject,
 ) (spec.CheckWatchResponseObject, error) {
-	answer, err := s.oneWatch(func(watches *watch.Service) (watch.Watch, error) {
-		return watches.CheckNow(ctx, principal(ctx), r.Id)
-	})
+	answer, err := oneWatch(s.Watches.CheckNow(ctx, principal(ctx), r.Id))
 	return spec.CheckWatch200JSONResponse{OneWatchJSONResponse: answer}, err
 }
 
 // ListWatchChanges lists the changes of a watch.
-func (s *Server) ListWatchChanges(
+func (s *WatchHandler) ListWatchChanges(
 	ctx context.Context, r spec.ListWatchChangesRequestObject,
 ) (spec.ListWatchChangesResponseObject, error) {
-	watches, err := s.watches()
-	if err != nil {
-		return nil, err
-	}
 	limit := limitOf(r.Params.Limit)
-	all, err := watches.Changes(ctx, principal(ctx), r.Id, value(r.Params.Cursor), limit+1)
+	all, err := s.Watches.Changes(ctx, principal(ctx), r.Id, value(r.Params.Cursor), limit+1)
 	if err != nil {
 		return nil, err
 	}
@@ -137,12 +109,7 @@ func (s *Server) ListWatchChanges(
 	return out, nil
 }
 
-func (s *Server) oneWatch(get func(*watch.Service) (watch.Watch, error)) (spec.OneWatchJSONResponse, error) {
-	watches, err := s.watches()
-	if err != nil {
-		return spec.OneWatchJSONResponse{}, err
-	}
-	w, err := get(watches)
+func oneWatch(w watch.Watch, err error) (spec.OneWatchJSONResponse, error) {
 	tag := watchTag(w)
 	return spec.OneWatchJSONResponse{Body: watchJSON(w), Headers: spec.OneWatchResponseHeaders{ETag: &tag}}, err
 }

@@ -10,8 +10,11 @@ import (
 	"dateline/internal/notify/webhook"
 )
 
+// WebhookHandler serves webhooks.
+type WebhookHandler struct{ Webhooks Webhooks }
+
 // ListWebhooks lists the webhook endpoints.
-func (s *Server) ListWebhooks(
+func (s *WebhookHandler) ListWebhooks(
 	ctx context.Context, _ spec.ListWebhooksRequestObject,
 ) (spec.ListWebhooksResponseObject, error) {
 	endpoints, err := s.Webhooks.List(ctx, principal(ctx))
@@ -23,7 +26,7 @@ func (s *Server) ListWebhooks(
 }
 
 // CreateWebhook creates a webhook endpoint.
-func (s *Server) CreateWebhook(
+func (s *WebhookHandler) CreateWebhook(
 	ctx context.Context, r spec.CreateWebhookRequestObject,
 ) (spec.CreateWebhookResponseObject, error) {
 	key, err := idempotencyOf(ctx, r.Params.IdempotencyKey, "webhook", r.Body)
@@ -43,7 +46,7 @@ func (s *Server) CreateWebhook(
 }
 
 // GetWebhook returns a webhook endpoint.
-func (s *Server) GetWebhook(
+func (s *WebhookHandler) GetWebhook(
 	ctx context.Context, r spec.GetWebhookRequestObject,
 ) (spec.GetWebhookResponseObject, error) {
 	e, err := s.Webhooks.Get(ctx, principal(ctx), r.Id)
@@ -51,7 +54,7 @@ func (s *Server) GetWebhook(
 }
 
 // UpdateWebhook changes, disables or enables a webhook endpoint.
-func (s *Server) UpdateWebhook(
+func (s *WebhookHandler) UpdateWebhook(
 	ctx context.Context, r spec.UpdateWebhookRequestObject,
 ) (spec.UpdateWebhookResponseObject, error) {
 	change := webhook.Change{URL: r.Body.Url, Description: r.Body.Description}
@@ -68,14 +71,14 @@ func (s *Server) UpdateWebhook(
 }
 
 // DeleteWebhook deletes a webhook endpoint with its deliveries.
-func (s *Server) DeleteWebhook(
+func (s *WebhookHandler) DeleteWebhook(
 	ctx context.Context, r spec.DeleteWebhookRequestObject,
 ) (spec.DeleteWebhookResponseObject, error) {
 	return spec.DeleteWebhook204Response{}, s.Webhooks.Delete(ctx, principal(ctx), r.Id)
 }
 
 // RotateWebhookSecret creates a new signing secret.
-func (s *Server) RotateWebhookSecret(
+func (s *WebhookHandler) RotateWebhookSecret(
 	ctx context.Context, r spec.RotateWebhookSecretRequestObject,
 ) (spec.RotateWebhookSecretResponseObject, error) {
 	e, plain, err := s.Webhooks.Rotate(ctx, principal(ctx), r.Id)
@@ -83,7 +86,7 @@ func (s *Server) RotateWebhookSecret(
 }
 
 // TestWebhook sends a test event to an endpoint.
-func (s *Server) TestWebhook(
+func (s *WebhookHandler) TestWebhook(
 	ctx context.Context, r spec.TestWebhookRequestObject,
 ) (spec.TestWebhookResponseObject, error) {
 	d, err := s.Webhooks.Test(ctx, principal(ctx), r.Id)
@@ -95,7 +98,7 @@ func (s *Server) TestWebhook(
 }
 
 // ListWebhookDeliveries lists deliveries of an endpoint.
-func (s *Server) ListWebhookDeliveries(
+func (s *WebhookHandler) ListWebhookDeliveries(
 	ctx context.Context, r spec.ListWebhookDeliveriesRequestObject,
 ) (spec.ListWebhookDeliveriesResponseObject, error) {
 	f := webhook.DeliveryFilter{
@@ -130,7 +133,7 @@ func (s *Server) ListWebhookDeliveries(
 }
 
 // RedeliverWebhook makes a delivery due at once.
-func (s *Server) RedeliverWebhook(
+func (s *WebhookHandler) RedeliverWebhook(
 	ctx context.Context, r spec.RedeliverWebhookRequestObject,
 ) (spec.RedeliverWebhookResponseObject, error) {
 	d, err := s.Webhooks.Redeliver(ctx, principal(ctx), r.Id, r.Delivery)
@@ -142,7 +145,7 @@ func (s *Server) RedeliverWebhook(
 }
 
 // RedeliverDeadWebhooks makes all dead deliveries of an endpoint due at once.
-func (s *Server) RedeliverDeadWebhooks(
+func (s *WebhookHandler) RedeliverDeadWebhooks(
 	ctx context.Context, r spec.RedeliverDeadWebhooksRequestObject,
 ) (spec.RedeliverDeadWebhooksResponseObject, error) {
 	n, err := s.Webhooks.RedeliverDead(ctx, principal(ctx), r.Id)

@@ -13,6 +13,11 @@ import (
 	"dateline/internal/news/crawl/websub"
 )
 
+// HubHandler serves the hubs of feeds.
+type HubHandler struct {
+	Hubs HubCallback // nil: WebSub is off
+}
+
 // hubRoute is the callback of WebSub hubs. It is not part of openapi.yaml: the W3C
 // recommendation defines it, and only hubs know the addresses.
 const hubRoute = websub.CallbackPath + ":token"
@@ -28,8 +33,8 @@ const (
 	hubReadTimeout       = 30 * time.Second
 )
 
-// hubRoutes adds the callback of hubs.
-func (s *Server) hubRoutes(r *gin.Engine) {
+// hubRoutes adds the callback of hubs, if WebSub is on.
+func (s *HubHandler) hubRoutes(r *gin.Engine) {
 	if s.Hubs == nil {
 		return
 	}
@@ -48,7 +53,7 @@ func (s *Server) hubRoutes(r *gin.Engine) {
 	r.POST(hubRoute, limited(s.receiveDelivery))
 }
 
-func (s *Server) verifyHub(c *gin.Context) {
+func (s *HubHandler) verifyHub(c *gin.Context) {
 	status, text, err := s.Hubs.Verify(c.Request.Context(), c.Param("token"), c.Request.URL.Query())
 	if err != nil {
 		_ = c.Error(err)
@@ -58,7 +63,7 @@ func (s *Server) verifyHub(c *gin.Context) {
 	c.Data(status, "text/plain; charset=utf-8", []byte(text))
 }
 
-func (s *Server) receiveDelivery(c *gin.Context) {
+func (s *HubHandler) receiveDelivery(c *gin.Context) {
 	// A hub that sends slowly must not occupy a connection for long.
 	_ = http.NewResponseController(c.Writer).SetReadDeadline(time.Now().Add(hubReadTimeout))
 	status, err := s.Hubs.Deliver(c.Request.Context(), c.Param("token"), c.Request.Header, c.Request.Body)

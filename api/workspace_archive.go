@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"strconv"
 
@@ -12,8 +13,15 @@ import (
 	"dateline/internal/system/archive"
 )
 
+// ArchiveHandler exports and imports workspaces.
+type ArchiveHandler struct {
+	Exports *archive.Archives
+	Into    archive.Target // what imports are written to, without Who
+	Log     *slog.Logger
+}
+
 // ExportWorkspace starts an export.
-func (s *Server) ExportWorkspace(
+func (s *ArchiveHandler) ExportWorkspace(
 	ctx context.Context, _ spec.ExportWorkspaceRequestObject,
 ) (spec.ExportWorkspaceResponseObject, error) {
 	job, err := s.Exports.Start(ctx, principal(ctx))
@@ -21,7 +29,7 @@ func (s *Server) ExportWorkspace(
 }
 
 // ListWorkspaceExports lists the latest exports.
-func (s *Server) ListWorkspaceExports(
+func (s *ArchiveHandler) ListWorkspaceExports(
 	ctx context.Context, _ spec.ListWorkspaceExportsRequestObject,
 ) (spec.ListWorkspaceExportsResponseObject, error) {
 	jobs, err := s.Exports.List(ctx, principal(ctx))
@@ -33,7 +41,7 @@ func (s *Server) ListWorkspaceExports(
 }
 
 // GetWorkspaceExport returns an export.
-func (s *Server) GetWorkspaceExport(
+func (s *ArchiveHandler) GetWorkspaceExport(
 	ctx context.Context, r spec.GetWorkspaceExportRequestObject,
 ) (spec.GetWorkspaceExportResponseObject, error) {
 	job, err := s.Exports.Get(ctx, principal(ctx), r.Id)
@@ -41,21 +49,21 @@ func (s *Server) GetWorkspaceExport(
 }
 
 // DownloadWorkspaceExport streams an archive.
-func (s *Server) DownloadWorkspaceExport(
+func (s *ArchiveHandler) DownloadWorkspaceExport(
 	ctx context.Context, r spec.DownloadWorkspaceExportRequestObject,
 ) (spec.DownloadWorkspaceExportResponseObject, error) {
 	job, body, err := s.Exports.Open(ctx, principal(ctx), r.Id)
 	if err != nil {
 		return nil, err
 	}
-	return archiveDownload{ctx: ctx, server: s, job: job, body: body}, nil
+	return archiveDownload{ctx: ctx, archives: s, job: job, body: body}, nil
 }
 
 type archiveDownload struct {
-	ctx    context.Context
-	server *Server
-	job    archive.Job
-	body   io.ReadCloser
+	ctx      context.Context
+	archives *ArchiveHandler
+	job      archive.Job
+	body     io.ReadCloser
 }
 
 // VisitDownloadWorkspaceExportResponse writes the archive. On an error it aborts the
@@ -72,7 +80,7 @@ func (d archiveDownload) VisitDownloadWorkspaceExportResponse(w http.ResponseWri
 		return nil
 	}
 	if d.ctx.Err() == nil {
-		d.server.Log.ErrorContext(d.ctx, "the download of an export was aborted", "export_id", d.job.ID, "error", err)
+		d.archives.Log.ErrorContext(d.ctx, "the download of an export was aborted", "export_id", d.job.ID, "error", err)
 	}
 	return http.ErrAbortHandler
 }
@@ -96,19 +104,11 @@ func exportJSON(job archive.Job) spec.WorkspaceExport {
 }
 
 // ImportWorkspace imports an archive.
-func (s *Server) ImportWorkspace(
+func (s *ArchiveHandler) ImportWorkspace(
 	ctx context.Context, r spec.ImportWorkspaceRequestObject,
 ) (spec.ImportWorkspaceResponseObject, error) {
-	into := archive.Target{
-		Store: s.Store, Objects: s.Media.Objects, Media: s.Media, Audit: s.Store.AuditArchive,
-		Who: principal(ctx),
-	}
-	if s.Views != nil {
-		into.Sites = s.Views.Sites
-	}
-	if s.Crawl != nil {
-		into.Seeds = s.Crawl
-	}
+	into := s.Into
+	into.Who = principal(ctx)
 	done, err := archive.Import(ctx, r.Body, into)
 	var large *http.MaxBytesError
 	switch {

@@ -27,10 +27,10 @@ const (
 
 // WorkspaceEvents streams events of the workspace from now on, or after the client's
 // Last-Event-ID.
-func (s *Server) WorkspaceEvents(
+func (s *EventHandler) WorkspaceEvents(
 	ctx context.Context, r spec.WorkspaceEventsRequestObject,
 ) (spec.WorkspaceEventsResponseObject, error) {
-	e := workspaceStream{ctx: ctx, server: s, filter: post.EventFilter{
+	e := workspaceStream{ctx: ctx, events: s, filter: post.EventFilter{
 		WorkspaceID: principal(ctx).WorkspaceID, AccountID: r.Params.Account,
 	}}
 	if r.Params.Type != nil {
@@ -67,7 +67,7 @@ func formatEventCursor(p post.EventCursor) string {
 
 type workspaceStream struct {
 	ctx    context.Context
-	server *Server
+	events *EventHandler
 	filter post.EventFilter
 	after  post.EventCursor
 }
@@ -82,7 +82,7 @@ func (e workspaceStream) VisitWorkspaceEventsResponse(w http.ResponseWriter) err
 	if _, err := fmt.Fprintf(w, "id: %s\n\n", formatEventCursor(e.after)); err != nil || flush() != nil {
 		return nil
 	}
-	changed := e.server.Events.ListenAll(e.ctx)
+	changed := e.events.Events.ListenAll(e.ctx)
 	ping := time.NewTicker(streamPing)
 	defer ping.Stop()
 	settle := streamSettle
@@ -90,7 +90,7 @@ func (e workspaceStream) VisitWorkspaceEventsResponse(w http.ResponseWriter) err
 		before := e.after
 		more, err := e.write(w)
 		if err != nil && e.ctx.Err() == nil {
-			e.server.Log.Warn("an event stream was interrupted", "workspace_id", e.filter.WorkspaceID, "error", err)
+			e.events.Log.Warn("an event stream was interrupted", "workspace_id", e.filter.WorkspaceID, "error", err)
 		}
 		if err != nil || flush() != nil {
 			return nil // the status is sent; the client reconnects with Last-Event-ID
@@ -121,7 +121,7 @@ func (e workspaceStream) VisitWorkspaceEventsResponse(w http.ResponseWriter) err
 // write sends new events. more means that there are events that cannot be sent yet.
 func (e *workspaceStream) write(w io.Writer) (more bool, err error) {
 	for {
-		events, next, more, err := e.server.Store.WorkspaceEvents(e.ctx, e.filter, e.after, streamBatch)
+		events, next, more, err := e.events.Store.WorkspaceEvents(e.ctx, e.filter, e.after, streamBatch)
 		if err != nil {
 			return false, err
 		}

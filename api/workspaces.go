@@ -7,8 +7,16 @@ import (
 	"dateline/internal/identity/workspace"
 )
 
+// WorkspaceHandler serves workspaces.
+type WorkspaceHandler struct {
+	Store  IdentityStore
+	People *workspace.Service
+
+	access map[string]access // by operationId
+}
+
 // GetMe returns the principal of the request.
-func (s *Server) GetMe(ctx context.Context, _ spec.GetMeRequestObject) (spec.GetMeResponseObject, error) {
+func (s *WorkspaceHandler) GetMe(ctx context.Context, _ spec.GetMeRequestObject) (spec.GetMeResponseObject, error) {
 	who := principal(ctx)
 	user, err := s.Store.User(ctx, who.UserID)
 	if err != nil {
@@ -31,7 +39,7 @@ func (s *Server) GetMe(ctx context.Context, _ spec.GetMeRequestObject) (spec.Get
 }
 
 // GetWorkspace returns the workspace.
-func (s *Server) GetWorkspace(
+func (s *WorkspaceHandler) GetWorkspace(
 	ctx context.Context, _ spec.GetWorkspaceRequestObject,
 ) (spec.GetWorkspaceResponseObject, error) {
 	w, err := s.Store.Workspace(ctx, principal(ctx).WorkspaceID)
@@ -39,7 +47,7 @@ func (s *Server) GetWorkspace(
 }
 
 // UpdateWorkspace changes the workspace's settings.
-func (s *Server) UpdateWorkspace(
+func (s *WorkspaceHandler) UpdateWorkspace(
 	ctx context.Context, r spec.UpdateWorkspaceRequestObject,
 ) (spec.UpdateWorkspaceResponseObject, error) {
 	w, err := s.People.ChangeWorkspace(ctx, principal(ctx),
@@ -51,7 +59,7 @@ func (s *Server) UpdateWorkspace(
 }
 
 // ListWorkspaces lists the workspaces of the user.
-func (s *Server) ListWorkspaces(
+func (s *WorkspaceHandler) ListWorkspaces(
 	ctx context.Context, _ spec.ListWorkspacesRequestObject,
 ) (spec.ListWorkspacesResponseObject, error) {
 	list, err := s.Store.WorkspacesOf(ctx, principal(ctx).UserID)
@@ -65,7 +73,7 @@ func (s *Server) ListWorkspaces(
 }
 
 // CreateWorkspace creates another workspace.
-func (s *Server) CreateWorkspace(
+func (s *WorkspaceHandler) CreateWorkspace(
 	ctx context.Context, r spec.CreateWorkspaceRequestObject,
 ) (spec.CreateWorkspaceResponseObject, error) {
 	who := principal(ctx)

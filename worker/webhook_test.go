@@ -25,13 +25,13 @@ import (
 	"dateline/activities"
 	"dateline/internal/infra/idempotency"
 	"dateline/internal/notify/webhook"
-	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
 	"dateline/internal/testing/enginetest"
 	"dateline/internal/testing/newsroomtest"
 	"dateline/internal/testing/temporaltest"
 	"dateline/platforms/call"
+	"dateline/workflows"
 	"dateline/workflows/starter"
 )
 
@@ -170,12 +170,9 @@ func (o *outbox) work(dispatchers int) client.Client {
 	o.t.Helper()
 	c := temporaltest.Dial(o.t, temporaltest.Start(o.t), nil)
 	s := &starter.Starter{Client: c, Namespace: temporaltest.Namespace}
-	w := New(c, Activities{
-		Publishing: &activities.Publishing{Publisher: delivery.New(delivery.Deps{})},
-		Webhooks:   o.webhooks,
-	}, idly(slog.New(slog.DiscardHandler)))
-	o.Must(w.webhooks.Start())
-	o.t.Cleanup(w.webhooks.Stop)
+	w := NewQueue(c, workflows.WebhookQueue, Activities{Webhooks: o.webhooks})
+	o.Must(w.Start())
+	o.t.Cleanup(w.Stop)
 	for range dispatchers {
 		o.run(o.dispatcher(s))
 	}

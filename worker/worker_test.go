@@ -35,9 +35,11 @@ import (
 func TestSchedules_OfDisabledFeaturesAreDeleted(t *testing.T) {
 	t.Parallel()
 	c := temporaltest.Dial(t, temporaltest.Start(t), nil)
-	if err := ensure(t.Context(), c, viewSchedules()); err != nil {
-		t.Fatal(err)
+	ensure := func(a Activities) {
+		t.Helper()
+		(&Worker{client: c, queues: taskQueues(a), log: slog.New(slog.DiscardHandler)}).ensureAllSchedules(t.Context())
 	}
+	ensure(Activities{Publishing: &activities.Publishing{}, Views: &activities.Views{}})
 	there := func(id string) bool {
 		_, err := c.ScheduleClient().GetHandle(t.Context(), id).Describe(t.Context())
 		return err == nil
@@ -45,7 +47,7 @@ func TestSchedules_OfDisabledFeaturesAreDeleted(t *testing.T) {
 	if !there(workflows.FlushViewsSchedule) || !there(workflows.MaintainViewsSchedule) {
 		t.Fatal("the schedules were not created")
 	}
-	(&Worker{client: c, log: slog.New(slog.DiscardHandler)}).ensureAllSchedules(t.Context())
+	ensure(Activities{Publishing: &activities.Publishing{}})
 	if there(workflows.FlushViewsSchedule) || there(workflows.MaintainViewsSchedule) ||
 		!there(workflows.ReconcileSchedule) {
 		t.Error("a worker that counts no readers left their schedules, or has none of its own")
@@ -55,9 +57,10 @@ func TestSchedules_OfDisabledFeaturesAreDeleted(t *testing.T) {
 func TestSchedules_AreEnsured(t *testing.T) {
 	t.Parallel()
 	c := temporaltest.Dial(t, temporaltest.Start(t), nil)
+	queues := taskQueues(Activities{Publishing: &activities.Publishing{}})
 	ensure := func() {
 		t.Helper()
-		if err := ensureSchedules(t.Context(), c); err != nil {
+		if err := ensureSchedules(t.Context(), c, queues); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -72,7 +75,7 @@ func TestSchedules_AreEnsured(t *testing.T) {
 	}
 
 	ensure()
-	want := schedules()[0]
+	want := queues[0].parts[0].schedules[0].options(workflows.PostQueue)
 	wantIntact := func(when string) {
 		t.Helper()
 		d := describe()

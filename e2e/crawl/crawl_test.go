@@ -109,7 +109,7 @@ func work(rawSetup string) error {
 			return err
 		}
 	}
-	w := worker.NewCrawl(c, *rig.Activities)
+	w := worker.NewQueue(c, workflows.CrawlQueue, rig.Activities)
 	if s.Profile != "" {
 		// The profile is written before the worker is killed.
 		if err := profileFor(10*time.Second, s.Profile); err != nil {

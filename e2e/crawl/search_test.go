@@ -14,7 +14,6 @@ import (
 
 	"dateline/activities"
 	"dateline/api"
-	"dateline/internal/identity/workspace"
 	"dateline/internal/news/pipeline"
 	"dateline/internal/news/search/indexer"
 	"dateline/internal/news/search/pgsearch"
@@ -42,11 +41,10 @@ func alsoSearch(c client.Client, rig *crawlrig.Rig, log *slog.Logger) error {
 		Learner: &pipeline.Learner{Store: rig.Store, Pages: rig.Pages, Sites: sites, Log: log},
 	}
 	engine := pgsearch.New(rig.Store.Pool(), pgsearch.Options{Log: log})
-	return worker.NewSearch(c, &activities.Search{
+	return worker.NewQueue(c, workflows.SearchQueue, worker.Activities{Search: &activities.Search{
 		Prepare: engine.Prepare,
 		Indexer: &indexer.Indexer{Store: rig.Store, Engine: engine, Events: pubsub.NewBus(rig.Redis, log), Log: log},
-	},
-		nil).Start()
+	}}).Start()
 }
 
 // readAndIndex starts the workflows that schedules start in production.
@@ -76,10 +74,13 @@ func (s *stage) reader() *reader {
 	s.Helper()
 	log := slog.New(slog.DiscardHandler)
 	server := &api.Server{
-		Store: s.store, People: &workspace.Service{Store: s.store}, Media: &media.Service{},
-		Page: http.NotFoundHandler(), MaxBodyBytes: 1 << 16, Log: log,
-		Search: &savedsearch.Service{Store: s.store, Engine: pgsearch.New(s.store.Pool(), pgsearch.Options{Log: log})},
+		Settings: api.Settings{Page: http.NotFoundHandler(), MaxBodyBytes: 1 << 16, Log: log},
+		Identity: api.Identity{MemberHandler: api.MemberHandler{Store: s.store}},
+		News: &api.News{SearchHandler: api.SearchHandler{Search: &savedsearch.Service{
+			Store: s.store, Engine: pgsearch.New(s.store.Pool(), pgsearch.Options{Log: log}),
+		}}},
 	}
+	server.MediaHandler.Media = &media.Service{}
 	handler, err := server.Handler()
 	s.must(err)
 	r := &reader{stage: s, api: httptest.NewServer(handler), open: map[string]crawltest.Article{}}

@@ -23,7 +23,6 @@ import (
 	"dateline/internal/audience/site"
 	"dateline/internal/identity/login"
 	"dateline/internal/identity/secret"
-	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/config"
 	"dateline/internal/infra/dbclock"
 	"dateline/internal/infra/redisclient"
@@ -37,13 +36,9 @@ import (
 	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/hostguard"
-	"dateline/internal/publishing/label"
-	"dateline/internal/publishing/linkcard"
 	"dateline/internal/publishing/media"
 	"dateline/internal/publishing/ratelimit"
-	"dateline/internal/publishing/review"
 	"dateline/internal/publishing/scheduling"
-	"dateline/internal/publishing/snippet"
 	"dateline/internal/storage/objects"
 	"dateline/internal/storage/postgres"
 	"dateline/internal/system/archive"
@@ -295,47 +290,26 @@ func (p *parts) server(page web.Page) *api.Server {
 		p.startAggregation()
 	}
 	page.Bucket, page.Base = p.bucketOrigin, basePath(p.cfg.PublicURL)
-	pages := &linkcard.Fetcher{Web: p.web}
-	s := &api.Server{
-		Build: p.of.build(), Document: p.of.document, BucketOrigin: p.bucketOrigin, Store: p.store,
-		Scheduler: p.scheduler, Workflows: p.workflows, Accounts: p.accounts, Groups: &account.Groups{Store: p.store},
-		Labels:   &label.Labels{Store: p.store, Notifier: p.scheduler.Notifier},
-		Snippets: &snippet.Snippets{Store: p.store}, Reviews: &review.Reviews{
-			Store: p.store, Decider: p.scheduler,
-			Notifier: p.scheduler.Notifier,
-		}, PublicURL: p.cfg.PublicURL, LinkCard: pages,
-		Mentions: &account.Mentions{Accounts: p.accounts}, Avatars: &account.Avatars{Store: p.store, Images: pages},
-		People: &workspace.Service{Store: p.store}, Login: p.login, Events: p.bus, Webhooks: p.webhooks,
-		Notifications: p.notifications, NotificationStore: p.store, NotificationLinks: p.notificationLinks(),
-		Messages: p.messages, CanSendEmail: p.cfg.SMTPHost != "",
-		Media:      p.media,
-		Exports:    p.archives,
-		Views:      p.views(),
-		Links:      &shortlink.Service{Store: p.store, BaseURL: p.cfg.LinkBase()},
-		Redirect:   p.redirect(),
-		ViewsStore: viewsStore{p.store}, System: p.statusReporter(), Dashboard: page.Built(), Docs: &docs.Site{
-			Base: page.Base, Version: p.of.version, Source: p.of.source,
+	return &api.Server{
+		Settings: api.Settings{
+			Document: p.of.document, Meter: p.telemetry.API, Page: page, Dashboard: page.Built(),
+			Docs: &docs.Site{Base: page.Base, Version: p.of.version, Source: p.of.source}, Log: p.log,
+			MaxBodyBytes: p.cfg.MaxBodyBytes,
+			Limits: api.Limits{
+				PerToken: p.cfg.APIRateLimit, PerAddress: p.cfg.APIIPRateLimit,
+				AtOnce: p.cfg.APIMaxInFlight, StreamsPerCaller: maxStreamsPerCaller, Streams: p.cfg.APIMaxStreams,
+			},
+			BucketOrigin: p.bucketOrigin, Hosts: p.cfg.Hosts(), TrustedProxies: p.cfg.TrustedProxies,
 		},
-		Checks: p.checks(), Clock: p.clock, Meter: p.telemetry.API, Page: page, Log: p.log,
-		MaxBodyBytes: p.cfg.MaxBodyBytes,
-		Limits: api.Limits{
-			PerToken: p.cfg.APIRateLimit, PerAddress: p.cfg.APIIPRateLimit,
-			AtOnce: p.cfg.APIMaxInFlight, StreamsPerCaller: maxStreamsPerCaller, Streams: p.cfg.APIMaxStreams,
+		Publishing: p.publishingAPI(page.Built()), Audience: p.audienceAPI(), News: p.newsAPI(),
+		Identity: p.identityAPI(), Notify: p.notifyAPI(),
+		Installation: api.Installation{
+			SystemHandler: api.SystemHandler{
+				Build: p.of.build(), Checks: p.checks(), System: p.statusReporter(), Clock: p.clock, Log: p.log,
+			},
+			TimeHandler: api.TimeHandler{Zones: p.store},
 		},
-		TrustedProxies: p.cfg.TrustedProxies, Hosts: p.cfg.Hosts(),
 	}
-	if p.crawl != nil {
-		s.Crawl, s.Archives, s.Articles = p.crawl.seeds, p.crawl.archives, p.articles()
-		s.Search, s.Rules, s.Watches = p.search.service, p.ruleService(), p.crawl.watches
-		s.Stories, s.Hubs = p.storyEditor(), p.webSubCallback()
-	}
-	if p.cfg.TemporalUIURL != "" {
-		s.WorkflowURL = func(id string) string {
-			return strings.TrimSuffix(p.cfg.TemporalUIURL, "/") + "/namespaces/" +
-				url.PathEscape(p.cfg.TemporalNamespace) + "/workflows/" + url.PathEscape(id)
-		}
-	}
-	return s
 }
 
 // maxStreamsPerCaller limits the open event streams of a token or session.
@@ -395,7 +369,7 @@ func (t viewsStore) CountedSites(ctx context.Context, workspace uuid.UUID) ([]uu
 func (p *parts) worker() *worker.Worker {
 	store, stop := delivery.Batched(p.store)
 	p.closers.pushFunc("delivery batches", stop)
-	return worker.New(p.temporal, worker.Activities{
+	a := worker.Activities{
 		Publishing: &activities.Publishing{
 			Publisher: delivery.New(delivery.Deps{
 				Store: store, Accounts: p.accounts,
@@ -413,10 +387,6 @@ func (p *parts) worker() *worker.Worker {
 		Tokens: &activities.Tokens{
 			Store: p.store, Accounts: p.accounts, Starter: p.workflows, Live: p.bus, Log: p.log,
 		},
-		Crawler: p.crawlWorker(),
-		Search:  p.searchWorker(),
-		Stories: p.storyWorker(),
-		Rules:   p.ruleWorker(),
 		Measure: p.measureActivities(),
 		Webhooks: &activities.Webhooks{
 			Deliverer: &webhook.Deliverer{
@@ -426,7 +396,9 @@ func (p *parts) worker() *worker.Worker {
 		},
 		Views:   p.viewsActivities(),
 		Reports: p.reportActivities(),
-	}, worker.Deps{
+	}
+	p.addNewsActivities(&a)
+	return worker.New(p.temporal, a, worker.Deps{
 		Dispatcher: &webhook.Dispatcher{
 			Store: p.store, Workflows: p.workflows, Notifications: p.bus, PublicURL: p.cfg.PublicURL, Log: p.log,
 		},

@@ -93,30 +93,42 @@ func (c *audience) close() error {
 	return c.countries.Close()
 }
 
-// views returns the API of view counting, or nil if it is off.
-func (p *parts) views() *api.Views {
+// audienceAPI returns the API of view counting, or nil if it is off.
+func (p *parts) audienceAPI() *api.Audience {
 	c := p.audience
 	if c == nil {
 		return nil
 	}
-	refresh := func(ctx context.Context) {
-		if err := c.directory.Refresh(ctx); err != nil {
+	reports, links := &report.Reporter{Store: p.store}, &sharedlink.Service{Store: p.store, PublicURL: p.cfg.PublicURL}
+	sites := p.siteService()
+	counts := flush.Counts{
+		Counter:        p.counter,
+		FilteredReader: flush.FilteredReader{Counter: p.counter, Store: p.store}, EngagementReader: p.store,
+	}
+	return &api.Audience{
+		Ingest:           c.ingest,
+		CountHandler:     api.CountHandler{Sites: sites, Counts: counts, Posts: p.store, Signals: c.signals},
+		ReportHandler:    api.ReportHandler{Sites: sites, Reports: reports},
+		PlausibleHandler: api.PlausibleHandler{Sites: sites, Reports: reports, Counts: counts},
+		SiteHandler:      api.SiteHandler{Sites: sites},
+		SharedLinkHandler: api.SharedLinkHandler{
+			SharedLinks: links, SharedPages: sharedlink.NewPages(links, reports, p.log),
+		},
+		SubscriptionHandler: api.SubscriptionHandler{
+			Subscriptions: p.subscriptions(), UnsubscribePages: subscription.NewPages(p.store, p.log),
+		},
+		StatsImportHandler: api.StatsImportHandler{Imports: &statsimport.Service{Store: p.store}},
+		ErasureHandler:     api.ErasureHandler{ViewsStore: viewsStore{p.store}},
+	}
+}
+
+// siteService manages sites.
+func (p *parts) siteService() *site.Service {
+	return &site.Service{Store: p.store, Sealer: p.sealer, OnChange: func(ctx context.Context) {
+		if err := p.audience.directory.Refresh(ctx); err != nil {
 			p.log.Warn("a site was changed, but could not be reloaded yet", "error", err)
 		}
-	}
-	reports, links := &report.Reporter{Store: p.store}, &sharedlink.Service{Store: p.store, PublicURL: p.cfg.PublicURL}
-	return &api.Views{
-		Reports: reports, SharedLinks: links, SharedPages: sharedlink.NewPages(links, reports, p.log),
-		Subscriptions: p.subscriptions(), Imports: &statsimport.Service{Store: p.store},
-		UnsubscribePages: subscription.NewPages(p.store, p.log), Sites: &site.Service{
-			Store: p.store, Sealer: p.sealer,
-			OnChange: refresh,
-		}, Counts: flush.Counts{
-			Counter:        p.counter,
-			FilteredReader: flush.FilteredReader{Counter: p.counter, Store: p.store}, EngagementReader: p.store,
-		},
-		Signals: c.signals, Ingest: c.ingest,
-	}
+	}}
 }
 
 // subscriptions manages the recipients of reports and alerts.

@@ -87,6 +87,22 @@ func (p *parts) assembleCrawl(allowed []string, names fetch.Resolver) (err error
 	return nil
 }
 
+// newsAPI returns the API of the crawler and its articles, or nil if the crawler is off.
+func (p *parts) newsAPI() *api.News {
+	if p.crawl == nil {
+		return nil
+	}
+	return &api.News{
+		CrawlHandler:   api.CrawlHandler{Crawl: p.crawl.seeds, Archives: p.crawl.archives, Log: p.log},
+		ArticleHandler: api.ArticleHandler{Articles: p.articles()},
+		SearchHandler:  api.SearchHandler{Search: p.search.service, PublicURL: p.cfg.PublicURL},
+		RuleHandler:    api.RuleHandler{Rules: p.ruleService()},
+		WatchHandler:   api.WatchHandler{Watches: p.crawl.watches},
+		StoryHandler:   api.StoryHandler{Stories: p.storyEditor()},
+		HubHandler:     api.HubHandler{Hubs: p.webSubCallback()},
+	}
+}
+
 // webSubCallback returns the callback of hubs, or nil if WebSub is off.
 func (p *parts) webSubCallback() api.HubCallback {
 	if p.crawl == nil || p.crawl.webSub == nil {
@@ -115,11 +131,13 @@ func (p *parts) webSubWorker(feeds websub.FeedFetcher) *activities.WebSub {
 	}}
 }
 
-// crawlWorker returns the crawl activities, or nil if the crawler is off.
-func (p *parts) crawlWorker() *worker.CrawlActivities {
+// addNewsActivities adds the activities of the crawler, of the search, of stories and of
+// rules, if the crawler is on.
+func (p *parts) addNewsActivities(a *worker.Activities) {
 	if p.crawl == nil {
-		return nil
+		return
 	}
+	a.Search, a.Stories, a.Rules, a.Articles = p.searchWorker(), p.storyWorker(), p.ruleWorker(), p.articleWorker()
 	limits := crawler.DefaultLimits()
 	limits.RequestDelay, limits.MaxRobotsDelay, limits.IPDelay, limits.DailyBudget = p.cfg.CrawlDelay,
 		p.cfg.CrawlMaxDelay, p.cfg.CrawlIPDelay, p.cfg.CrawlBudget
@@ -143,15 +161,12 @@ func (p *parts) crawlWorker() *worker.CrawlActivities {
 	if age == 0 {
 		age = 100 * 365 * 24 * time.Hour
 	}
-	return &worker.CrawlActivities{
-		Articles: p.articleWorker(),
-		Watches:  &activities.Watches{Checker: &watch.Checker{Store: p.store, Fetcher: d, Log: p.log}},
-		WebSub:   p.webSubWorker(d),
-		Crawl:    &activities.Crawl{Frontier: p.store, Crawler: d, MaxDomains: p.cfg.CrawlMaxDomains},
-		Maintenance: &activities.CrawlMaintenance{
-			Records: p.store, Filter: filter, DeleteObject: p.objects.Delete,
-			Exporter:    p.crawl.archives,
-			MaxVersions: p.cfg.CrawlMaxVersions, MaxAge: age,
-		},
+	a.Watches = &activities.Watches{Checker: &watch.Checker{Store: p.store, Fetcher: d, Log: p.log}}
+	a.WebSub = p.webSubWorker(d)
+	a.Crawl = &activities.Crawl{Frontier: p.store, Crawler: d, MaxDomains: p.cfg.CrawlMaxDomains}
+	a.CrawlMaintenance = &activities.CrawlMaintenance{
+		Records: p.store, Filter: filter, DeleteObject: p.objects.Delete,
+		Exporter:    p.crawl.archives,
+		MaxVersions: p.cfg.CrawlMaxVersions, MaxAge: age,
 	}
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"dateline/api"
 	"dateline/internal/identity/secret"
 	"dateline/internal/notify/email"
 	"dateline/internal/notify/notification"
@@ -36,4 +37,17 @@ func (p *parts) smtp() *email.SMTP {
 		Encryption: email.Encryption(p.cfg.SMTPEncryption),
 		Username:   p.cfg.SMTPUsername, Password: secret.NewText(p.cfg.SMTPPassword), From: from, Domain: domain,
 	}}
+}
+
+func (p *parts) notifyAPI() api.Notify {
+	return api.Notify{
+		WebhookHandler: api.WebhookHandler{Webhooks: p.webhooks},
+		NotificationHandler: api.NotificationHandler{
+			Notifications: p.notifications, CanSendEmail: p.cfg.SMTPHost != "",
+		},
+		NotificationPages: api.NotificationPages{
+			NotificationStore: p.store, NotificationLinks: p.notificationLinks(), Messages: p.messages,
+			Scheduler: p.scheduler, PostChanges: p.postChanges(),
+		},
+	}
 }

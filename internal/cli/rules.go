@@ -17,10 +17,7 @@ func (p *parts) ruleService() *rule.Service {
 	}
 }
 
-// ruleWorker returns the activities of rules, or nil if the crawler is off.
+// ruleWorker returns the activities of rules.
 func (p *parts) ruleWorker() *activities.Rules {
-	if p.search == nil {
-		return nil
-	}
 	return &activities.Rules{Engine: p.ruleService().Engine, Starter: p.workflows, Signaler: p.workflows, Log: p.log}
 }

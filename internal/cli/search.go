@@ -64,11 +64,8 @@ func (p *parts) assembleSearch() error {
 	return nil
 }
 
-// searchWorker returns the search activities, or nil if the search is off.
+// searchWorker returns the search activities.
 func (p *parts) searchWorker() *activities.Search {
-	if p.search == nil {
-		return nil
-	}
 	return &activities.Search{
 		Prepare: p.search.engine.Prepare, EmbedMissing: p.search.missing,
 		Indexer: &indexer.Indexer{

@@ -16,11 +16,8 @@ func (p *parts) storyEditor() *story.Editor {
 	return &story.Editor{Store: p.store, Drafts: storyDrafts{p.scheduler}}
 }
 
-// storyWorker returns the activities of stories, or nil if the crawler is off.
+// storyWorker returns the activities of stories.
 func (p *parts) storyWorker() *activities.Stories {
-	if p.search == nil {
-		return nil
-	}
 	return &activities.Stories{
 		Placer:     &story.Placer{Store: p.store, Thresholds: p.cfg.StoryThresholds, Meter: p.telemetry.Articles},
 		Maintainer: &story.Maintainer{Store: p.store, Thresholds: p.cfg.StoryThresholds},

@@ -74,12 +74,23 @@ func open(t *testing.T, provider func(redirect string) *login.Provider, change .
 	service, err := login.New(o)
 	s.Must(err)
 	s.server = &api.Server{
-		Store: s.Store, Scheduler: s.Scheduler, Accounts: s.Accounts, Media: s.Media, Events: s.Bus,
-		Webhooks: s.Webhooks, Login: service, Log: log,
-		MaxBodyBytes: 1 << 20, Page: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			_, _ = io.WriteString(w, "the dashboard")
-		}),
+		Settings: api.Settings{
+			Log: log, MaxBodyBytes: 1 << 20, Page: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				_, _ = io.WriteString(w, "the dashboard")
+			}),
+		},
+		Identity: api.Identity{
+			MemberHandler:    api.MemberHandler{Store: s.Store, Events: s.Bus},
+			SessionHandler:   api.SessionHandler{Login: service, Events: s.Bus},
+			WorkspaceHandler: api.WorkspaceHandler{Store: s.Store},
+		},
+		Notify: api.Notify{WebhookHandler: api.WebhookHandler{Webhooks: s.Webhooks}},
 	}
+	s.server.PostHandler = api.PostHandler{
+		Store: s.Store, Scheduler: s.Scheduler, PostChanges: api.PostChanges{Log: log},
+	}
+	s.server.Accounts, s.server.AccountHandler.Store = s.Accounts, s.Store
+	s.server.MediaHandler.Media = s.Media
 	s.handler, err = s.server.Handler()
 	s.Must(err)
 	return s

@@ -31,10 +31,10 @@ func (d *fixture) work() {
 	c := temporaltest.Dial(t, address, func(*client.Options) {})
 	d.consumer.Learners = &starter.Starter{Client: c, Namespace: temporaltest.Namespace}
 	d.consumer.Timing = pipeline.Timing{PollInterval: 10 * time.Millisecond, RetryDelay: 10 * time.Millisecond}
-	w := worker.NewCrawl(c, worker.CrawlActivities{
-		Crawl:       &activities.Crawl{MaxDomains: 1},
-		Maintenance: &activities.CrawlMaintenance{},
-		Articles:    &activities.Articles{Consumer: d.consumer, Learner: d.learner, Waiting: d.Store},
+	w := worker.NewQueue(c, workflows.CrawlQueue, worker.Activities{
+		Crawl:            &activities.Crawl{MaxDomains: 1},
+		CrawlMaintenance: &activities.CrawlMaintenance{},
+		Articles:         &activities.Articles{Consumer: d.consumer, Learner: d.learner, Waiting: d.Store},
 	})
 	d.must(w.Start())
 	t.Cleanup(w.Stop)

@@ -46,7 +46,7 @@ type Rig struct {
 	Options
 	Crawler    *crawler.Crawler
 	Pages      *pagestore.Store
-	Activities *worker.CrawlActivities
+	Activities worker.Activities
 	Fetcher    *fetch.Fetcher
 }
 
@@ -73,11 +73,11 @@ func New(ctx context.Context, p Options) (*Rig, error) {
 		Policy: p.Policy, Limits: p.Limits, Log: p.Log,
 	}
 	r.Crawler.Robots = crawler.NewRobots("Dateline", crawler.RobotsCache{Redis: p.Redis}, r.Crawler.FetchRobots)
-	r.Activities = &worker.CrawlActivities{
+	r.Activities = worker.Activities{
 		Crawl: &activities.Crawl{
 			Frontier: p.Store, Crawler: r.Crawler, MaxDomains: 500,
 		},
-		Maintenance: &activities.CrawlMaintenance{
+		CrawlMaintenance: &activities.CrawlMaintenance{
 			Records: p.Store, Filter: filter, DeleteObject: p.Objects.Delete,
 			MaxVersions: 5, MaxAge: time.Hour,
 			Exporter: &warc.Exporter{

@@ -1,23 +1,82 @@
 package api
 
 import (
+	"context"
+	"log/slog"
+
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
+	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/timezone"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
 	"dateline/workflows"
 )
 
-func (s *Server) postAnswer(p post.Post) spec.PostJSONResponse {
+// PostChanges tells Temporal of changed posts and answers with them.
+type PostChanges struct {
+	Workflows Workflows
+	// WorkflowURL links a workflow in the Temporal Web UI; nil: no links.
+	WorkflowURL func(workflowID string) string
+	Log         *slog.Logger
+}
+
+// signal signals Temporal about a change.
+func (s *PostChanges) signal(ctx context.Context, p post.Post) {
+	if p.Status == post.Draft && !p.Unscheduled {
+		return
+	}
+	s.logSignalError(p, s.Workflows.SignalChanged(context.WithoutCancel(ctx), p.ID))
+}
+
+// logSignalError only logs that Temporal is down: the post is already stored, and
+// the reconciler signals Temporal later.
+func (s *PostChanges) logSignalError(p post.Post, err error) {
+	if err != nil {
+		s.Log.Warn("signaling Temporal failed; the reconciler retries", "post_id", p.ID, "error", err)
+	}
+}
+
+func (s *PostChanges) change(
+	ctx context.Context, id uuid.UUID, ifMatch *string, do func(post.Guard) (post.Post, error),
+) (spec.PostJSONResponse, error) {
+	who := principal(ctx)
+	version, err := versionOf(ifMatch)
+	if err != nil {
+		return spec.PostJSONResponse{}, err
+	}
+	p, err := do(post.Guard{
+		WorkspaceID: who.WorkspaceID, PostID: id, IfVersion: version, Actor: who.Actor(),
+		UserID: who.UserID, IsAuthor: who.Role == workspace.Author,
+	})
+	if err != nil {
+		return spec.PostJSONResponse{}, err
+	}
+	s.signal(ctx, p)
+	return s.postAnswer(p), nil
+}
+
+// nudgeAll signals Temporal about many posts after the response was sent. The reconciler
+// finds posts that it does not reach.
+func (s *PostChanges) nudgeAll(ctx context.Context, posts []uuid.UUID) {
+	inBackground(ctx, posts, func(ctx context.Context, id uuid.UUID) error {
+		err := s.Workflows.SignalChanged(ctx, id)
+		if err != nil {
+			s.Log.WarnContext(ctx, "signaling Temporal failed; the reconciler retries", "post_id", id, "error", err)
+		}
+		return err
+	})
+}
+
+func (s *PostChanges) postAnswer(p post.Post) spec.PostJSONResponse {
 	tag := etag(p)
 	answer := spec.PostJSONResponse{Body: s.postJSON(p)}
 	answer.Headers.ETag = &tag
 	return answer
 }
 
-func (s *Server) postJSON(p post.Post) spec.Post {
+func (s *PostChanges) postJSON(p post.Post) spec.Post {
 	at := p.ScheduledTime
 	if zone, err := timezone.Load(p.TimeZone); err == nil {
 		at = at.In(zone)
