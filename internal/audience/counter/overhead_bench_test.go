@@ -119,7 +119,7 @@ func TestBenchOverhead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fmt.Println(string(result)) //nolint:forbidigo // the last line, which e2e/benchviews reads
+	fmt.Println(string(result)) //nolint:forbidigo // the last line, which bench/views reads
 }
 
 // run counts the views of a round, and one heartbeat for each that sends any.

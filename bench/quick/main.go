@@ -37,7 +37,7 @@ func parts() []part {
 	return []part{
 		{
 			name:    "views",
-			build:   []string{"go", "build", "-o", "bin/benchviews", "./e2e/benchviews"},
+			build:   []string{"go", "build", "-o", "bin/benchviews", "./bench/views"},
 			run:     []string{"./bin/benchviews", "-parts", "cost"},
 			figures: map[string]string{"views_of_pipelined_incr_cpu": "incr_of_counting_cpu"},
 		},
@@ -54,7 +54,7 @@ func parts() []part {
 		{
 			name:     "publish",
 			temporal: true,
-			build:    []string{"go", "build", "-o", "bin/bench", "./e2e/bench"},
+			build:    []string{"go", "build", "-o", "bin/bench", "./bench/publish"},
 			run: []string{
 				"./bin/bench", "-parts", "deferred,sustained", "-steady", "400", "-rate", "40", "-lead",
 				"22s",
@@ -181,11 +181,24 @@ func (t tree) build(ctx context.Context, chosen []part) error {
 		if len(p.build) == 0 {
 			continue
 		}
-		if _, err := command(ctx, t.dir, p.build...); err != nil {
+		if _, err := command(ctx, t.dir, t.places(p.build)...); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// places returns a command with the folders where a commit has its benchmarks.
+func (t tree) places(command []string) []string {
+	if _, err := os.Stat(filepath.Join(t.dir, "bench/publish")); err == nil {
+		return command
+	}
+	earlier := strings.NewReplacer("./bench/views", "./e2e/benchviews", "./bench/publish", "./e2e/bench")
+	out := make([]string, len(command))
+	for i, part := range command {
+		out[i] = earlier.Replace(part)
+	}
+	return out
 }
 
 // measure runs a part and keeps its figures.
