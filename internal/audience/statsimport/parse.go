@@ -57,8 +57,14 @@ func (t *table) next() (bool, error) {
 	return err == nil, err
 }
 
+// clickHouseNull is how ClickHouse writes a missing value in CSV. Plausible's files can have
+// it: a day without a session has page views of sessions that began the day before.
+// https://clickhouse.com/docs/interfaces/formats/CSV
+const clickHouseNull = `\N`
+
+// text returns a value; "" if it is missing.
 func (t *table) text(name string) string {
-	if i, ok := t.columns[name]; ok && i < len(t.row) {
+	if i, ok := t.columns[name]; ok && i < len(t.row) && t.row[i] != clickHouseNull {
 		return t.row[i]
 	}
 	return ""

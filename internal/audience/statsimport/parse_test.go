@@ -113,10 +113,49 @@ func TestGoatCounter_ExplainsEmptyExports(t *testing.T) {
 	}
 }
 
-func TestPlausible_UnifiesNames(t *testing.T) {
+// The rows are those that Plausible's query of days returned on ClickHouse 26.9.2 with
+// join_use_nulls, in the zone Asia/Ho_Chi_Minh.
+func TestPlausible_ReadsMissingValues(t *testing.T) {
+	t.Parallel()
+	d, err := parsePlausible(plausibleArchive(t, map[string]string{
+		"imported_visitors_20260101_20260103.csv": "\"date\",\"visitors\",\"pageviews\",\"bounces\",\"visits\"\n" +
+			"\"2026-01-01\",1,1,1,1\n\"2026-01-02\",1,\\N,0,1\n\"2026-01-03\",\\N,1,\\N,\\N\n",
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := counter.DayOf(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	for day, want := range map[counter.Day]Totals{
+		first:     {Views: 1, Visitors: 1, Visits: 1, Bounces: 1},
+		first + 1: {Visitors: 1, Visits: 1},
+		first + 2: {Views: 1},
+	} {
+		if got := d.Days[day]; got != want {
+			t.Errorf("day %d: got %+v, want %+v", day-first, got, want)
+		}
+	}
+}
+
+// plausibleArchive packs files as Plausible does: uncompressed.
+func plausibleArchive(t *testing.T, files map[string]string) []byte {
+	t.Helper()
 	var raw bytes.Buffer
 	z := zip.NewWriter(&raw)
-	for name, text := range map[string]string{
+	for name, text := range files {
+		w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = w.Write([]byte(text))
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return raw.Bytes()
+}
+
+func TestPlausible_UnifiesNames(t *testing.T) {
+	d, err := parsePlausible(plausibleArchive(t, map[string]string{
 		"imported_visitors_20250301_20250301.csv": "date,visitors,pageviews,bounces,visits,visit_duration\n" +
 			"2025-03-01,5,9,1,6,1\n",
 		"imported_browsers_20250301_20250301.csv": "date,browser,browser_version,visitors,visits,visit_duration,bounces,pageviews\n" +
@@ -127,17 +166,7 @@ func TestPlausible_UnifiesNames(t *testing.T) {
 		"imported_sources_20250301_20250301.csv": "date,source,referrer,utm_source,utm_medium,utm_campaign,utm_content,utm_term,pageviews,visitors,visits,visit_duration,bounces\n" +
 			"2025-03-01,google news,,,,,,,1,1,1,1,1\n2025-03-01,coc coc,,,,,,,1,1,1,1,1\n" +
 			"2025-03-01,Twitter,,,,,,,1,1,1,1,1\n",
-	} {
-		w, err := z.Create(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, _ = w.Write([]byte(text))
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	d, err := parsePlausible(raw.Bytes())
+	}))
 	if err != nil {
 		t.Fatal(err)
 	}
