@@ -23,7 +23,7 @@ func TestRebuildURLFilter_FromDatabase(t *testing.T) {
 	a.must(err)
 	var urls int
 	a.must(value.Get(&urls))
-	known, err := a.Store.ListURLKeys(t.Context(), crawl.URLKey{}, 20_000)
+	known, err := a.Store.News.Frontier.ListURLKeys(t.Context(), crawl.URLKey{}, 20_000)
 	a.must(err)
 	if urls != len(known) || urls < 12_000 {
 		t.Fatalf("got %d URLs, want %d", urls, len(known))

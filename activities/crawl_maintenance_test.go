@@ -86,7 +86,7 @@ func (a *archive) exec(sql string) {
 func (a *archive) crawl() {
 	a.t.Helper()
 	a.exec("update seeds set next_crawl = now(); update urls set due_at = now() where kind = 'article'")
-	_, err := a.Store.EnqueueDueSeeds(a.t.Context(), 10)
+	_, err := a.Store.News.Domains.EnqueueDueSeeds(a.t.Context(), 10)
 	a.must(err)
 	_, err = a.Crawler.Crawl(a.t.Context(), a.site.Host(), nil, func(crawler.Result) {})
 	a.must(err)

@@ -33,7 +33,7 @@ func materialize(t *testing.T, n *newsroomtest.Newsroom, w *signalRecorder) acti
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(discard{})
 	env := suite.NewTestActivityEnvironment()
-	s := &activities.Series{Store: n.Store, Scheduler: n.Scheduler, Signaler: w, Log: slog.New(slog.DiscardHandler)}
+	s := &activities.Series{Store: n.Store.Publishing.Series, Scheduler: n.Scheduler, Signaler: w, Log: slog.New(slog.DiscardHandler)}
 	env.RegisterActivity(s)
 	value, err := env.ExecuteActivity(s.MaterializeSeries)
 	n.Must(err)

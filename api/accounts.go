@@ -11,11 +11,8 @@ import (
 
 // AccountHandler serves accounts and connects them.
 type AccountHandler struct {
-	Accounts Accounts
-	Store    interface {
-		PostStore
-		MetricsStore
-	}
+	Accounts  Accounts
+	Store     AccountStore
 	Scheduler PostPreviewer
 	Dashboard bool // browsers return to the dashboard
 }

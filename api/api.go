@@ -25,6 +25,7 @@ import (
 	"dateline/internal/infra/idempotency"
 	"dateline/internal/notify/webhook"
 	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/measure"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/ratelimit"
 	"dateline/internal/publishing/scheduling"
@@ -41,7 +42,6 @@ type IdentityStore interface {
 	WorkspacesOf(ctx context.Context, user uuid.UUID) ([]workspace.Membership, error)
 	Members(ctx context.Context, f workspace.MemberFilter) ([]workspace.Member, error)
 	AuditLog(ctx context.Context, f audit.Filter) ([]audit.Entry, error)
-	AuditArchive(ctx context.Context, workspace uuid.UUID, what audit.Action, data map[string]any) error
 }
 
 // ZoneStore reads the time zone of a workspace.
@@ -49,13 +49,23 @@ type ZoneStore interface {
 	Workspace(ctx context.Context, id uuid.UUID) (workspace.Workspace, error)
 }
 
-// PostStore reads posts, dead letters and the accounts that posts name.
+// PostStore reads posts.
 type PostStore interface {
 	PostInWorkspace(ctx context.Context, workspace, id uuid.UUID) (post.Post, error)
 	Posts(ctx context.Context, f post.Filter) ([]post.Post, error)
+}
+
+// DeadLetterStore reads dead letters.
+type DeadLetterStore interface {
 	DeadLetters(ctx context.Context, f post.DeadLetterFilter) ([]post.DeadLetter, error)
 	CountDeadLetters(ctx context.Context, workspace uuid.UUID) ([]post.DeadLetterCount, error)
+}
+
+// AccountStore reads accounts, and the state of reading their metrics.
+type AccountStore interface {
 	Accounts(ctx context.Context, workspace uuid.UUID) ([]account.Account, error)
+	MeasuringStatus(ctx context.Context, account uuid.UUID) (measure.Status, error)
+	MeasuringStatuses(ctx context.Context, workspace uuid.UUID) (map[uuid.UUID]measure.Status, error)
 }
 
 // EventStore reads the events of a post and of a workspace.

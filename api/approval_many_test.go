@@ -93,7 +93,7 @@ func TestApproval_RaisesWebhookEvents(t *testing.T) {
 	// Open transactions of other tests on the same server delay events for a moment.
 	for deadline := time.Now().Add(30 * time.Second); s.Count("select count(*) from webhook_deliveries") < 4 &&
 		time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		_, err := s.Store.DispatchWebhooks(t.Context(), 100, func(e webhook.Event) (string, error) {
+		_, err := s.Store.Notify.Webhooks.DispatchWebhooks(t.Context(), 100, func(e webhook.Event) (string, error) {
 			return e.Body("https://dateline.example")
 		})
 		s.Must(err)

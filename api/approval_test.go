@@ -57,7 +57,7 @@ func (s approving) waiting() (ids []uuid.UUID) {
 
 func (s approving) eventTypes(id uuid.UUID) string {
 	s.t.Helper()
-	events, err := s.Store.Events(s.t.Context(), id, 0, 100)
+	events, err := s.Store.Publishing.Posts.Events(s.t.Context(), id, 0, 100)
 	s.Must(err)
 	types := make([]string, len(events))
 	for i, e := range events {
@@ -187,17 +187,17 @@ func TestApproval_EditByAnAuthorUnschedulesThePost(t *testing.T) {
 			one.t = t
 			s := approving{&one, s.author, s.editor}
 			p := s.post(s.send("POST", "/api/v1/posts", hello()), 201)
-			before, err := s.Store.Post(t.Context(), p.Id)
+			before, err := s.Store.Publishing.Posts.Post(t.Context(), p.Id)
 			s.Must(err)
 			signals := s.temporal.signals(p.Id)
 			s.pending(s.send("PATCH", "/api/v1/posts/"+p.Id.String(), edit, s.author...), 200)
 			if s.temporal.signals(p.Id) != signals+1 {
 				t.Error("the workflow got no signal that there is nothing to publish")
 			}
-			after, err := s.Store.Post(t.Context(), p.Id)
+			after, err := s.Store.Publishing.Posts.Post(t.Context(), p.Id)
 			s.Must(err)
 			for _, as := range []post.Post{before, after} {
-				_, ok, err := s.Store.Claim(t.Context(),
+				_, ok, err := s.Store.Publishing.Ledger.Claim(t.Context(),
 					post.Call{
 						OperationID: uuid.New(), PostID: p.Id, TargetID: after.Targets[0].ID,
 						Revision: as.Revision,

@@ -47,7 +47,7 @@ func (s *server) article(domain, path string, paras []string) pipeline.StoredArt
 		s.t.Fatalf("%+v", did)
 	}
 	if s.Count("select count(*) from site_selectors where domain_id = $1", d.ID) == 0 {
-		_, _, err := s.Store.AddSelectors(ctx, d, s.Workspace.ID,
+		_, _, err := s.Store.News.Articles.AddSelectors(ctx, d, s.Workspace.ID,
 			pipeline.Selectors{
 				CreatedBy: pipeline.CreatedByMember, State: pipeline.Active,
 				Config: selector.Config{Variants: []selector.Variant{{Name: "a", Body: []string{"//article"}}}},
@@ -55,7 +55,7 @@ func (s *server) article(domain, path string, paras []string) pipeline.StoredArt
 			idempotency.Key{})
 		s.Must(err)
 	}
-	list, err := s.Store.Articles(ctx, pipeline.ArticleQuery{
+	list, err := s.Store.News.Articles.Articles(ctx, pipeline.ArticleQuery{
 		Workspace: s.Workspace.ID, Domain: domain, To: time.Now().Add(time.Hour), Before: time.Now().Add(time.Hour),
 		Limit: 100,
 	})
@@ -64,7 +64,7 @@ func (s *server) article(domain, path string, paras []string) pipeline.StoredArt
 	if i < 0 {
 		s.t.Fatalf("%s is not among %+v", u, list)
 	}
-	one, err := s.Store.Article(ctx, s.Workspace.ID, list[i].ID)
+	one, err := s.Store.News.Articles.Article(ctx, s.Workspace.ID, list[i].ID)
 	s.Must(err)
 	return one
 }
@@ -73,7 +73,7 @@ func (s *server) article(domain, path string, paras []string) pipeline.StoredArt
 func (s *server) extract(domain, path, html string) (crawl.Domain, weburl.URL, pipeline.Stats) {
 	s.t.Helper()
 	ctx := s.t.Context()
-	d, err := s.Store.GetCrawlDomain(ctx, domain)
+	d, err := s.Store.News.Domains.GetCrawlDomain(ctx, domain)
 	s.Must(err)
 	u, err := weburl.Parse("https://"+domain+path, weburl.Rules{})
 	s.Must(err)
@@ -85,9 +85,9 @@ func (s *server) extract(domain, path, html string) (crawl.Domain, weburl.URL, p
 	s.Exec(
 		`insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, is_first_version) values ($1, $2, clock_timestamp(), $3, $4, clock_timestamp(), true)`, d.ID, crawl.URLID(u), u.String(), key)
 	log := slog.New(slog.DiscardHandler)
-	sites := &pipeline.SiteCache{Store: s.Store, Redis: enginetest.RedisClient(s.t, s.RedisURL), Log: log}
+	sites := &pipeline.SiteCache{Store: s.Store.News.Articles, Redis: enginetest.RedisClient(s.t, s.RedisURL), Log: log}
 	crawler := &pipeline.Consumer{
-		Store: s.Store, Extractor: &pipeline.Extractor{Pages: raw, Sites: sites},
+		Store: s.Store.Extraction(), Extractor: &pipeline.Extractor{Pages: raw, Sites: sites},
 		Learners: s.temporal, Log: log,
 		Timing: pipeline.Timing{PollInterval: time.Millisecond, IdleTimeout: 20 * time.Millisecond},
 	}

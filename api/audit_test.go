@@ -26,7 +26,7 @@ func (s *server) audit(query string) (page spec.AuditPage) {
 func TestAudit_RecordsActorAndAction(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	owner, err := s.Store.Workspace(t.Context(), s.Workspace.ID)
+	owner, err := s.Store.Identity.Workspaces.Workspace(t.Context(), s.Workspace.ID)
 	s.Must(err)
 	requests := map[string]string{} // by action
 	did := func(action string, a answer) answer {

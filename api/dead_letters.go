@@ -16,7 +16,7 @@ import (
 
 // DeadLetterHandler serves posts that were not published.
 type DeadLetterHandler struct {
-	Store     PostStore
+	Store     DeadLetterStore
 	Scheduler DeadLetterHandling
 	PostChanges
 }

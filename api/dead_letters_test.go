@@ -115,7 +115,7 @@ func TestDeadLetters_AreHiddenFromOtherWorkspaces(t *testing.T) {
 	} {
 		s.refused(a, 404, "post_not_found")
 	}
-	if now, err := s.Store.Post(t.Context(), p.ID); err != nil || now.Version != p.Version {
+	if now, err := s.Store.Publishing.Posts.Post(t.Context(), p.ID); err != nil || now.Version != p.Version {
 		t.Errorf("the post is now %+v, %v", now, err)
 	}
 }
@@ -144,7 +144,7 @@ func TestDeadLetters_RetryAndDiscardNeedNoBody(t *testing.T) {
 				got.Targets[0].Status != spec.TargetStatusScheduled || a.Header.Get("ETag") == "" {
 				t.Errorf("retried: %s", a.body)
 			}
-			again, err := s.Store.Post(t.Context(), p.ID)
+			again, err := s.Store.Publishing.Posts.Post(t.Context(), p.ID)
 			s.Must(err)
 			s.Dead(again, post.TargetFailed)
 			if got := s.post(send(path+"/discard"), 200); got.Status != spec.PostStatusCanceled {

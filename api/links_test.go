@@ -79,7 +79,7 @@ func TestLinks_RedirectAndCount(t *testing.T) {
 	if read.Clicks != 3 {
 		t.Errorf("%d clicks by three readers", read.Clicks)
 	}
-	all, err := s.Store.ViewTotals(t.Context(), []counter.PageID{{Site: s.Workspace.ID, Page: p.ID.String()}})
+	all, err := s.Store.Audience.Views.ViewTotals(t.Context(), []counter.PageID{{Site: s.Workspace.ID, Page: p.ID.String()}})
 	if s.Must(err); all[counter.PageID{Site: s.Workspace.ID, Page: p.ID.String()}].Clicks != 3 {
 		t.Errorf("the post's links: %+v", all)
 	}
@@ -216,7 +216,7 @@ func TestTrackedLinks_ExistBeforePublishing(t *testing.T) {
 	if got := s.click("GET", made[sport.ID].Code, "a"); got.Header.Get("Location") != "https://news.example/flood" {
 		t.Errorf("%s %v", got.Status, got.Header)
 	}
-	stored, err := s.Store.Post(t.Context(), p.Id)
+	stored, err := s.Store.Publishing.Posts.Post(t.Context(), p.Id)
 	s.Must(err)
 	for _, target := range stored.Targets {
 		if want := "Read " + made[target.AccountID].ShortUrl + " now"; stored.Segments(target)[0].Content != want {
@@ -233,7 +233,7 @@ func TestTrackedLinks_ExistBeforePublishing(t *testing.T) {
 		t.Errorf("%+v", edited)
 	}
 	off := s.post(s.send("PATCH", "/api/v1/posts/"+p.Id.String(), object{"track_links": false}), 200)
-	stored, err = s.Store.Post(t.Context(), p.Id)
+	stored, err = s.Store.Publishing.Posts.Post(t.Context(), p.Id)
 	if s.Must(err); off.TrackLinks != nil ||
 		stored.Segments(stored.Targets[0])[0].Content != "Elsewhere: https://other.example/x" {
 		t.Errorf("%+v", stored)

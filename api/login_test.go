@@ -22,7 +22,7 @@ func (s *server) browser() []string {
 
 func (s *server) browserOf(user uuid.UUID) []string {
 	s.t.Helper()
-	link, err := login.NewLink(s.t.Context(), s.Store, s.url, user, time.Now())
+	link, err := login.NewLink(s.t.Context(), s.Store.Identity.Logins, s.url, user, time.Now())
 	s.Must(err)
 	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, link, nil)
 	s.Must(err)

@@ -1036,7 +1036,7 @@ func TestMalformed_RequestsAreExplainedAndStoreNothing(t *testing.T) {
 		t.Errorf("%d posts are stored", rows)
 	}
 	for _, before := range []post.Post{existing, dead, doubtful} {
-		if now, err := s.Store.Post(t.Context(), before.ID); err != nil || now.Version != before.Version {
+		if now, err := s.Store.Publishing.Posts.Post(t.Context(), before.ID); err != nil || now.Version != before.Version {
 			t.Errorf("the post is now %+v, %v", now, err)
 		}
 	}

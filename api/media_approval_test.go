@@ -29,7 +29,7 @@ func (s approving) altText(id uuid.UUID) string {
 func TestAltText_AuthorsCannotChangeItOnceApproved(t *testing.T) {
 	t.Parallel()
 	s := startApproving(t)
-	accounts, err := s.Store.Accounts(t.Context(), s.Workspace.ID)
+	accounts, err := s.Store.Publishing.Accounts.Accounts(t.Context(), s.Workspace.ID)
 	s.Must(err)
 	account := accounts[0].ID.String()
 	using := func(file uuid.UUID) object { return object{"attachments": []any{file}} }

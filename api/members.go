@@ -5,6 +5,7 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/identity/workspace"
+	"dateline/internal/system/archive"
 )
 
 // MemberHandler serves members, their tokens and the audit log.
@@ -12,6 +13,7 @@ type MemberHandler struct {
 	Store  IdentityStore
 	People *workspace.Service
 	Events Live
+	Audit  archive.Audit // records what agents change
 }
 
 // ListMembers lists the members.

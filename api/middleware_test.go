@@ -36,7 +36,7 @@ type identities struct {
 	api.IdentityStore
 	api.PostStore
 	api.EventStore
-	api.MetricsStore
+	api.AccountStore
 
 	mu      sync.Mutex
 	who     workspace.Principal

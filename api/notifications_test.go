@@ -21,8 +21,8 @@ func notificationLinks(n *newsroomtest.Newsroom) notification.Links {
 
 func notifications(n *newsroomtest.Newsroom) *notification.Service {
 	return &notification.Service{
-		Store: n.Store, Sealer: n.Sealer, Guard: n.Webhooks.Guard, Live: n.Bus,
-		Links: notificationLinks(n), Push: &notification.Push{Store: n.Store, Sealer: n.Sealer}, CanSendEmail: true,
+		Store: n.Store.Notify.Notifications, Sealer: n.Sealer, Guard: n.Webhooks.Guard, Live: n.Bus,
+		Links: notificationLinks(n), Push: &notification.Push{Store: n.Store.Notify.Notifications, Sealer: n.Sealer}, CanSendEmail: true,
 	}
 }
 
@@ -163,14 +163,14 @@ func (s *server) uncertainItem(who workspace.Principal) (post.Post, string) {
 			Digest: notification.NoDigest, TimeZone: "UTC", Language: "en",
 		})
 	s.Must(err)
-	s.Must(s.Store.ConfirmChannel(s.t.Context(), c.ID, recipient))
+	s.Must(s.Store.Notify.Notifications.ConfirmChannel(s.t.Context(), c.ID, recipient))
 	p := s.Dead(s.Schedule(), post.TargetUncertain)
 	s.Exec(
 		`update post_events set data = '{"evidence_parts": [{"code": "not_listed", "message": "Nothing like it among 40 posts.", "params": {"posts": 40}}], "sent": "2026-11-23T12:00:00Z"}' where type = 'uncertain'`)
 	// Open transactions of other tests on the same server delay events for a moment.
 	for deadline := time.Now().Add(30 * time.Second); s.Count("select count(*) from notification_items") == 0 &&
 		time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		_, err := s.Store.DispatchWebhooks(s.t.Context(), 100, func(e webhook.Event) (string, error) {
+		_, err := s.Store.Notify.Webhooks.DispatchWebhooks(s.t.Context(), 100, func(e webhook.Event) (string, error) {
 			return e.Body("")
 		})
 		s.Must(err)
@@ -194,7 +194,7 @@ func TestDecisionLink_DecidesOnceAndOnlyByPost(t *testing.T) {
 			s.Connect("desk")
 			p, path := s.uncertainItem(s.Owner)
 			status := func() post.TargetStatus {
-				current, err := s.Store.PostInWorkspace(t.Context(), s.Workspace.ID, p.ID)
+				current, err := s.Store.Publishing.Posts.PostInWorkspace(t.Context(), s.Workspace.ID, p.ID)
 				s.Must(err)
 				return current.Targets[0].Status
 			}

@@ -42,7 +42,7 @@ func (s optionStates) body(more ...object) object {
 // want checks what the publisher gets for each account.
 func (s optionStates) want(where string, workspace, id uuid.UUID) {
 	s.t.Helper()
-	p, err := s.Store.PostInWorkspace(s.t.Context(), workspace, id)
+	p, err := s.Store.Publishing.Posts.PostInWorkspace(s.t.Context(), workspace, id)
 	s.Must(err)
 	want := map[string]string{
 		"inherit": `{"content_warning":"Bão","visibility":"unlisted"}`, "custom": `{"visibility":"private"}`,
@@ -197,7 +197,7 @@ func TestOptions_SeriesKeepThem(t *testing.T) {
 	s.want("series", s.Workspace.ID, posts[0].Id)
 	template["options"] = object{"mastodon": object{"visibility": "direct"}}
 	s.series(s.send("PATCH", a.Header.Get("Location"), object{"template": template}), 200)
-	p, err := s.Store.PostInWorkspace(t.Context(), s.Workspace.ID, posts[0].Id)
+	p, err := s.Store.Publishing.Posts.PostInWorkspace(t.Context(), s.Workspace.ID, posts[0].Id)
 	s.Must(err)
 	if !p.Options.Equal(post.Options{"mastodon": json.RawMessage(`{"visibility":"direct"}`)}) {
 		t.Errorf("after the edit of the series: got %s, want the visibility direct", p.Options)

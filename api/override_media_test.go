@@ -59,7 +59,7 @@ func (s overrideStates) withMedia() object {
 // a thread, and what the API returns.
 func (s overrideStates) want(where string, workspace, id uuid.UUID) {
 	s.t.Helper()
-	p, err := s.Store.PostInWorkspace(s.t.Context(), workspace, id)
+	p, err := s.Store.Publishing.Posts.PostInWorkspace(s.t.Context(), workspace, id)
 	s.Must(err)
 	name := map[uuid.UUID]string{s.base: "base", s.own: "own"}
 	want := map[string]string{
@@ -291,7 +291,7 @@ func TestTimeline_ListsOnlyWhatAnEditChanged(t *testing.T) {
 		t.Errorf("the timeline of a draft has %q, want no line", got)
 	}
 	// Other windows get the edit by their event stream.
-	events, err := s.Store.Events(t.Context(), draft.Id, 0, 10)
+	events, err := s.Store.Publishing.Posts.Events(t.Context(), draft.Id, 0, 10)
 	s.Must(err)
 	if len(events) != 2 || events[1].Type != post.EventEdited {
 		t.Errorf("got the events %+v, want created and edited", events)

@@ -27,7 +27,7 @@ func TestPlausible_RequestsOfClients(t *testing.T) {
 	counted, err := w.CounterSite()
 	s.Must(err)
 	c := counter.New(enginetest.RedisClient(t, s.RedisURL), counter.Options{})
-	f := flush.Flusher{Counter: c, Store: s.Store, Log: slog.New(slog.DiscardHandler)}
+	f := flush.Flusher{Counter: c, Store: s.Store.Audience.Views, Log: slog.New(slog.DiscardHandler)}
 	_, err = f.Flush(t.Context(), func() {}) // seeds a new installation
 	s.Must(err)
 	// Two days ago, so that no day ends during the test: in seven days and in thirty.

@@ -58,7 +58,7 @@ func TestPlausible_TrackerAndStatsAPIs(t *testing.T) {
 		"Authorization", "", "Origin", "https://evil.example"), 403, "origin_not_allowed", "Origin")
 
 	f := flush.Flusher{
-		Counter: counter.New(enginetest.RedisClient(t, s.RedisURL), counter.Options{}), Store: s.Store,
+		Counter: counter.New(enginetest.RedisClient(t, s.RedisURL), counter.Options{}), Store: s.Store.Audience.Views,
 		Log: slog.New(slog.DiscardHandler),
 	}
 	for range 2 { // the first one seeds a new installation

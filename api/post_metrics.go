@@ -11,12 +11,10 @@ import (
 	"dateline/internal/publishing/postreport"
 )
 
-// MetricsStore reads the metrics of posts, and the state of reading them.
+// MetricsStore reads the metrics of posts.
 type MetricsStore interface {
 	postreport.Store
 	PostMetrics(ctx context.Context, post uuid.UUID) ([]measure.PostPart, error)
-	MeasuringStatus(ctx context.Context, account uuid.UUID) (measure.Status, error)
-	MeasuringStatuses(ctx context.Context, workspace uuid.UUID) (map[uuid.UUID]measure.Status, error)
 }
 
 // PostMetrics returns what the networks report about a post.

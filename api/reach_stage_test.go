@@ -53,9 +53,9 @@ func (g *stage) caller(who workspace.Principal) caller {
 	c := caller{who, g.TokenOf(who), g.TokenOf(who), g.TokenOf(who)}
 	g.Exec("update api_tokens set expires_at = now() - interval '1 second' where hash = $1",
 		workspace.HashToken(c.expired))
-	revoked, _, err := g.Store.Bearer(g.t.Context(), workspace.HashToken(c.revoked))
+	revoked, _, err := g.Store.Identity.Workspaces.Bearer(g.t.Context(), workspace.HashToken(c.revoked))
 	g.Must(err)
-	g.Must(g.Store.RevokeToken(g.t.Context(), who.WorkspaceID, revoked.TokenID, nil))
+	g.Must(g.Store.Identity.Workspaces.RevokeToken(g.t.Context(), who.WorkspaceID, revoked.TokenID, nil))
 	return c
 }
 

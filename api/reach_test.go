@@ -108,7 +108,7 @@ func (g *stage) withToken(c caller, wanted func(workspace.Scope) bool, use func(
 	g.t.Helper()
 	t, plain := workspace.NewToken(c.WorkspaceID, c.UserID, "scoped")
 	t.Scopes = slices.DeleteFunc(workspace.Scopes(), func(s workspace.Scope) bool { return !wanted(s) })
-	_, _, err := g.Store.CreateToken(g.t.Context(), t, idempotency.Key{})
+	_, _, err := g.Store.Identity.Workspaces.CreateToken(g.t.Context(), t, idempotency.Key{})
 	g.Must(err)
 	before = g.databaseState()
 	use(plain)

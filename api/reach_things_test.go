@@ -66,7 +66,7 @@ func (x *things) pictured() uuid.UUID {
 	id := x.account()
 	if !x.unknown {
 		x.s.Exec("update accounts set avatar_url = 'https://pictures.example/desk' where id = $1", id)
-		x.s.Must(x.s.Store.SaveAvatar(context.Background(), id, account.Avatar{
+		x.s.Must(x.s.Store.Publishing.Accounts.SaveAvatar(context.Background(), id, account.Avatar{
 			URL: "https://pictures.example/desk", Image: []byte("\xff\xd8\xff"),
 		}))
 	}
@@ -75,7 +75,7 @@ func (x *things) pictured() uuid.UUID {
 
 func (x *things) group() uuid.UUID {
 	return thing(x, someID(), func() uuid.UUID {
-		g, err := (&account.Groups{Store: x.s.Store}).Create(context.Background(), x.s.Owner,
+		g, err := (&account.Groups{Store: x.s.Store.Publishing.Accounts}).Create(context.Background(), x.s.Owner,
 			account.Group{
 				Name: someID().String(), Color: "blue",
 				AccountIDs: []uuid.UUID{x.ownAccount.ID}, TimeZone: "UTC", Slots: []account.Slot{
@@ -107,7 +107,7 @@ func (x *things) subscription() subscription.Subscription {
 		s, err := subscriptions(x.s.Store).Create(ctx, x.s.Owner, x.site().ID, subscription.Weekly, "a@news.example",
 			webpage.English)
 		x.s.Must(err)
-		x.s.Must(x.s.Store.AddEmail(ctx, subscription.Email{
+		x.s.Must(x.s.Store.Audience.Subscriptions.AddEmail(ctx, subscription.Email{
 			ID: someID(), WorkspaceID: s.WorkspaceID, SubscriptionID: s.ID, To: s.Email,
 		}))
 		x.s.Exec("update emails set status = 'dead'")
@@ -117,7 +117,7 @@ func (x *things) subscription() subscription.Subscription {
 
 func (x *things) statsImport() statsimport.Import {
 	return thing(x, statsimport.Import{ID: someID(), SiteID: someID()}, func() statsimport.Import {
-		i, err := (&statsimport.Service{Store: x.s.Store}).Import(context.Background(), x.s.Owner, x.site().ID,
+		i, err := (&statsimport.Service{Store: x.s.Store.Audience.Sites}).Import(context.Background(), x.s.Owner, x.site().ID,
 			statsimport.GoatCounter, strings.NewReader(goatCounterExport))
 		x.s.Must(err)
 		return i
@@ -136,7 +136,7 @@ func (x *things) sharedLink() sharedlink.Link {
 
 func (x *things) label() uuid.UUID {
 	return thing(x, someID(), func() uuid.UUID {
-		l, err := (&label.Labels{Store: x.s.Store}).Create(context.Background(), x.s.Owner, label.Label{
+		l, err := (&label.Labels{Store: x.s.Store.Publishing.Labels}).Create(context.Background(), x.s.Owner, label.Label{
 			Kind: label.Plain, Name: someID().String(), Color: "blue",
 		})
 		x.s.Must(err)
@@ -150,7 +150,7 @@ func (x *things) comment() uuid.UUID {
 		if x.caller.WorkspaceID == author.WorkspaceID {
 			author = x.caller // members delete only their own comments
 		}
-		c, err := (&review.Reviews{Store: x.s.Store, Notifier: x.s.Scheduler.Notifier}).Comment(context.Background(),
+		c, err := (&review.Reviews{Store: x.s.Store.Publishing.Reviews, Notifier: x.s.Scheduler.Notifier}).Comment(context.Background(),
 			author, x.s.Schedule().ID, "Check the name.", nil)
 		x.s.Must(err)
 		return c.ID
@@ -163,14 +163,14 @@ func (x *things) reviewLink(change ...func(*scheduling.Draft)) (id uuid.UUID, pl
 	if x.unknown {
 		return someID(), "unknown"
 	}
-	l, text, err := (&review.Reviews{Store: x.s.Store}).CreateLink(context.Background(), x.s.Owner, post, "Legal", 1)
+	l, text, err := (&review.Reviews{Store: x.s.Store.Publishing.Reviews}).CreateLink(context.Background(), x.s.Owner, post, "Legal", 1)
 	x.s.Must(err)
 	return l.ID, text.Reveal()
 }
 
 func (x *things) snippet() uuid.UUID {
 	return thing(x, someID(), func() uuid.UUID {
-		one, err := (&snippet.Snippets{Store: x.s.Store}).Create(context.Background(), x.s.Owner, snippet.Snippet{
+		one, err := (&snippet.Snippets{Store: x.s.Store.Publishing.Snippets}).Create(context.Background(), x.s.Owner, snippet.Snippet{
 			Kind: snippet.Text, Name: someID().String(), Text: "Good morning.",
 		})
 		x.s.Must(err)
@@ -339,7 +339,7 @@ func (x *things) channel() uuid.UUID {
 
 func (x *things) link() string {
 	return thing(x, "0000000000", func() string {
-		l, _, err := (&shortlink.Service{Store: x.s.Store, BaseURL: x.s.Scheduler.LinkBase}).Create(x.s.t.Context(),
+		l, _, err := (&shortlink.Service{Store: x.s.Store.Audience.Links, BaseURL: x.s.Scheduler.LinkBase}).Create(x.s.t.Context(),
 			x.s.Owner, shortlink.Draft{URL: "https://news.example/a"}, idempotency.Key{})
 		x.s.Must(err)
 		return l.Code
@@ -353,7 +353,7 @@ func (x *things) sitelike() uuid.UUID {
 
 func (x *things) erasure() uuid.UUID {
 	return thing(x, someID(), func() uuid.UUID {
-		e, err := x.s.Store.CreateViewErasure(x.s.t.Context(), flush.Erasure{
+		e, err := x.s.Store.Audience.Views.CreateViewErasure(x.s.t.Context(), flush.Erasure{
 			ID: uuid.New(), Workspace: x.s.Workspace.ID, Site: x.s.Workspace.ID, RequestedBy: x.s.Owner.UserID,
 		})
 		x.s.Must(err)
@@ -382,7 +382,7 @@ func (x *things) token() uuid.UUID {
 			of = x.s.Owner
 		}
 		t, _ := workspace.NewToken(of.WorkspaceID, of.UserID, "of the desk")
-		_, _, err := x.s.Store.CreateToken(x.s.t.Context(), t, idempotency.Key{})
+		_, _, err := x.s.Store.Identity.Workspaces.CreateToken(x.s.t.Context(), t, idempotency.Key{})
 		x.s.Must(err)
 		return t.ID
 	})
@@ -429,7 +429,7 @@ func (x *things) seed() crawl.Seed {
 	return thing(x, crawl.Seed{ID: someID(), Domain: someID().String() + ".example"}, func() crawl.Seed {
 		u, err := weburl.Parse("https://"+someID().String()+".example/", weburl.Rules{})
 		x.s.Must(err)
-		made, _, err := x.s.Store.CreateSeeds(x.s.t.Context(),
+		made, _, err := x.s.Store.News.Domains.CreateSeeds(x.s.t.Context(),
 			[]crawl.Seed{{
 				ID: someID(), WorkspaceID: x.s.Workspace.ID, URL: u, Kind: crawl.Home, Status: crawl.Active,
 				MinInterval: 5 * time.Minute, MaxInterval: 20 * time.Minute, Interval: 15 * time.Minute,
@@ -447,7 +447,7 @@ func (x *things) crawlExport() (domain string, id uuid.UUID) {
 	domain = x.domain()
 	return domain, thing(x, someID(), func() uuid.UUID {
 		id := someID()
-		x.s.Must(x.s.Store.CreateCrawlExport(x.s.t.Context(), x.s.Workspace.ID, id, domain))
+		x.s.Must(x.s.Store.News.Domains.CreateCrawlExport(x.s.t.Context(), x.s.Workspace.ID, id, domain))
 		return id
 	})
 }

@@ -54,9 +54,9 @@ func TestSiteReport_Articles(t *testing.T) {
 	view("b", "/a.html/", "")
 	view("c", "/contact", "")
 	f := flush.Flusher{
-		Counter: counter.New(enginetest.RedisClient(t, s.RedisURL), counter.Options{}), Store: s.Store,
+		Counter: counter.New(enginetest.RedisClient(t, s.RedisURL), counter.Options{}), Store: s.Store.Audience.Views,
 		Log:      slog.New(slog.DiscardHandler),
-		Articles: &newsroom.Indexer{Store: s.Store, SocialSources: []string{"facebook.com"}},
+		Articles: &newsroom.Indexer{Store: s.Store.Audience.Reports, SocialSources: []string{"facebook.com"}},
 	}
 	update := func() {
 		t.Helper()

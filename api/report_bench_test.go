@@ -18,7 +18,7 @@ import (
 	"dateline/internal/audience/counter"
 	"dateline/internal/audience/flush"
 	"dateline/internal/audience/site"
-	"dateline/internal/storage/postgres"
+	"dateline/internal/storage/postgres/audience"
 	"dateline/internal/testing/enginetest"
 )
 
@@ -140,7 +140,7 @@ func fillYear(s *server, id uuid.UUID) {
 }
 
 // withoutSites drops the tables that only sites need.
-type withoutSites struct{ *postgres.Store }
+type withoutSites struct{ *audience.ViewStore }
 
 func (s withoutSites) ApplyViewBatch(ctx context.Context, shard int, id uuid.UUID, batch counter.Batch) (bool, error) {
 	for i := range batch.Deltas {
@@ -150,7 +150,7 @@ func (s withoutSites) ApplyViewBatch(ctx context.Context, shard int, id uuid.UUI
 			return h.Kind == counter.Entry || h.Kind == counter.SecondView || h.Kind == counter.Recirculation
 		})
 	}
-	return s.Store.ApplyViewBatch(ctx, shard, id, batch)
+	return s.ViewStore.ApplyViewBatch(ctx, shard, id, batch)
 }
 
 func (s withoutSites) SiteSketchesDue(context.Context, int) ([]flush.SiteSketch, error) {
@@ -163,8 +163,8 @@ func benchFlush(s *server) (with, without time.Duration) {
 	s.t.Helper()
 	const pages = 50_000
 	c := counter.New(enginetest.RedisClient(s.t, s.RedisURL), counter.Options{})
-	full := &flush.Flusher{Counter: c, Store: s.Store, Log: slog.New(slog.DiscardHandler)}
-	bare := &flush.Flusher{Counter: c, Store: withoutSites{s.Store}, Log: slog.New(slog.DiscardHandler)}
+	full := &flush.Flusher{Counter: c, Store: s.Store.Audience.Views, Log: slog.New(slog.DiscardHandler)}
+	bare := &flush.Flusher{Counter: c, Store: withoutSites{s.Store.Audience.Views}, Log: slog.New(slog.DiscardHandler)}
 	one := counter.Site{ID: uuid.New(), Zone: time.UTC, Window: 30 * time.Minute, UniqueMethod: counter.HyperLogLog}
 	names := make([]string, pages)
 	for i := range names {

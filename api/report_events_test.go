@@ -56,7 +56,7 @@ func TestSiteReport_EventsAndGoals(t *testing.T) {
 		send("/v1/event", object{"page": "/a", "user": "a", "type": "signup", "properties": object{"plan": "=pro"}})
 	}
 	f := flush.Flusher{
-		Counter: counter.New(enginetest.RedisClient(t, s.RedisURL), counter.Options{}), Store: s.Store,
+		Counter: counter.New(enginetest.RedisClient(t, s.RedisURL), counter.Options{}), Store: s.Store.Audience.Views,
 		Log: slog.New(slog.DiscardHandler),
 	}
 	for range 2 { // the first one seeds a new installation

@@ -82,7 +82,7 @@ func TestSiteReport_OverviewTablesAndFilters(t *testing.T) {
 	view("b", host+"/two?utm_source=Weekly&utm_medium=email&utm_campaign=T%E1%BA%BFt", "")
 	view("c", host+"/two", "")
 	f := flush.Flusher{
-		Counter: counter.New(enginetest.RedisClient(t, s.RedisURL), counter.Options{}), Store: s.Store,
+		Counter: counter.New(enginetest.RedisClient(t, s.RedisURL), counter.Options{}), Store: s.Store.Audience.Views,
 		Log: slog.New(slog.DiscardHandler),
 	}
 	for range 2 { // the first hit creates a new installation

@@ -20,10 +20,10 @@ import (
 
 func rules(n *newsroomtest.Newsroom) *rule.Service {
 	return &rule.Service{
-		Store: n.Store, Lookup: n.Store,
+		Store: n.Store.Publishing.Rules, Lookup: n.Store.Publishing.Accounts,
 		Engine: &rule.Engine{
-			Store: n.Store, Lookup: n.Store, Posts: n.Scheduler, Images: n.Media,
-			Searches: &savedsearch.Matcher{Store: n.Store}, Log: slog.New(slog.DiscardHandler),
+			Store: n.Store.Publishing.Rules, Lookup: n.Store.Publishing.Accounts, Posts: n.Scheduler, Images: n.Media,
+			Searches: &savedsearch.Matcher{Store: n.Store.News.Searches}, Log: slog.New(slog.DiscardHandler),
 		},
 	}
 }

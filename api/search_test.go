@@ -29,7 +29,7 @@ func (s *server) publish(keys ...string) {
 	}
 	log := slog.New(slog.DiscardHandler)
 	x := &indexer.Indexer{
-		Store: s.Store, Engine: pgsearch.New(s.Store.Pool(), pgsearch.Options{Log: log}),
+		Store: s.Store.News.Searches, Engine: pgsearch.New(s.Store.Pool(), pgsearch.Options{Log: log}),
 		Events: s.Bus, Log: log,
 	}
 	_, err = x.Sync(s.t.Context(), func(int) {})

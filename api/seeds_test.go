@@ -183,7 +183,7 @@ func TestDomain_Commands(t *testing.T) {
 		MinInterval: time.Minute, MaxInterval: time.Hour, Interval: time.Minute,
 	}
 	s.Must(seed.URL.UnmarshalText([]byte("https://news.example/")))
-	_, _, err := s.Store.CreateSeeds(t.Context(), []crawl.Seed{seed}, idempotency.Key{})
+	_, _, err := s.Store.News.Domains.CreateSeeds(t.Context(), []crawl.Seed{seed}, idempotency.Key{})
 	s.Must(err)
 	s.refused(s.send("POST", path+"/pause", nil), 409, "shared_domain")
 	s.refused(s.send("DELETE", path+"/frontier", nil), 409, "shared_domain")
@@ -213,7 +213,7 @@ func TestDomain_RenderingAndRecentErrors(t *testing.T) {
 	s.refused(s.send("PATCH", path, object{}), 400, "invalid_request", "render")
 	s.refused(s.send("PATCH", domainsPath+"/nobody.example", object{"render": true}), 404, "domain_not_found")
 	s.Exec("update crawl_domains set rules = '{\"drop\": [\"nguon\"]}'")
-	_, err := s.Store.EnqueueDueSeeds(t.Context(), 10)
+	_, err := s.Store.News.Domains.EnqueueDueSeeds(t.Context(), 10)
 	s.Must(err)
 	s.Exec("update urls set last_error = 'trap: it redirects in a circle', state = 'excluded', last_status = 302, " +
 		"last_crawl = now()")
@@ -232,7 +232,7 @@ func TestDomain_RenderingAndRecentErrors(t *testing.T) {
 		MinInterval: time.Minute, MaxInterval: time.Hour, Interval: time.Minute,
 	}
 	s.Must(seed.URL.UnmarshalText([]byte("https://news.example/")))
-	_, _, err = s.Store.CreateSeeds(t.Context(), []crawl.Seed{seed}, idempotency.Key{})
+	_, _, err = s.Store.News.Domains.CreateSeeds(t.Context(), []crawl.Seed{seed}, idempotency.Key{})
 	s.Must(err)
 	s.refused(s.send("PATCH", path, object{"render": false}), 409, "shared_domain")
 }
@@ -305,13 +305,13 @@ func TestDomain_WARCDownloadAndExport(t *testing.T) {
 	var made spec.Seed
 	s.decode(s.send("POST", seedsPath, object{"url": "https://news.example/"}), 201, &made)
 	ctx := context.Background()
-	d, err := s.Store.GetCrawlDomain(ctx, "news.example")
+	d, err := s.Store.News.Domains.GetCrawlDomain(ctx, "news.example")
 	s.Must(err)
 	raw, err := pagestore.New(s.Objects)
 	s.Must(err)
-	_, err = s.Store.EnqueueDueSeeds(ctx, 10)
+	_, err = s.Store.News.Domains.EnqueueDueSeeds(ctx, 10)
 	s.Must(err)
-	urls, err := s.Store.LeaseURLs(ctx, crawl.LeaseRequest{Domain: d, LeaseID: someID(), Limit: 10, TTL: time.Minute})
+	urls, err := s.Store.News.Frontier.LeaseURLs(ctx, crawl.LeaseRequest{Domain: d, LeaseID: someID(), Limit: 10, TTL: time.Minute})
 	s.Must(err)
 	body := []byte("<html><body>Xin chào</body></html>")
 	hash := pagestore.Hash(body)
@@ -321,7 +321,7 @@ func TestDomain_WARCDownloadAndExport(t *testing.T) {
 	u := urls[0]
 	u.State, u.RawHash = crawl.Stored, hash
 	at := time.Now().UTC().Truncate(time.Microsecond)
-	_, err = s.Store.RecordFetches(ctx,
+	_, err = s.Store.News.Frontier.RecordFetches(ctx,
 		[]crawl.FetchRecord{{
 			URL: u, Unscheduled: true, ObjectKey: key,
 			Version: &crawl.PageVersion{

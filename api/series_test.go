@@ -126,7 +126,7 @@ func TestSeries_EditKeepsEditedPosts(t *testing.T) {
 	posts := s.postsOf(one.Id, "scheduled")
 	s.post(s.send("PATCH", "/api/v1/posts/"+posts[1].Id.String(), object{"content": "Tin đặc biệt"}), 200)
 	s.post(s.send("DELETE", "/api/v1/posts/"+posts[2].Id.String(), nil), 200)
-	stored, err := s.Store.Post(t.Context(), posts[3].Id)
+	stored, err := s.Store.Publishing.Posts.Post(t.Context(), posts[3].Id)
 	s.Must(err)
 	s.Claim(stored)
 
@@ -216,7 +216,7 @@ func TestSeries_SkipCancelsOneOccurrence(t *testing.T) {
 			t.Errorf("%s: %s", occurrence, a.body)
 		}
 	}
-	stored, err := s.Store.Post(t.Context(), posts[0].Id)
+	stored, err := s.Store.Publishing.Posts.Post(t.Context(), posts[0].Id)
 	s.Must(err)
 	s.Claim(stored)
 	s.refused(s.send("POST", path+"/skip", object{"occurrence": *posts[0].Occurrence}), 409, "too_late")

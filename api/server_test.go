@@ -165,39 +165,39 @@ func (s *syncBuffer) String() string {
 func publishingAPI(n *newsroomtest.Newsroom, changes api.PostChanges) api.Publishing {
 	images := &linkcard.Fetcher{Web: n.Media.Web}
 	return api.Publishing{
-		PostHandler:       api.PostHandler{Store: n.Store, Scheduler: n.Scheduler, PostChanges: changes},
-		DeadLetterHandler: api.DeadLetterHandler{Store: n.Store, Scheduler: n.Scheduler, PostChanges: changes},
-		SeriesHandler:     api.SeriesHandler{Store: n.Store, Scheduler: n.Scheduler, PostChanges: changes},
+		PostHandler:       api.PostHandler{Store: n.Store.Publishing.Posts, Scheduler: n.Scheduler, PostChanges: changes},
+		DeadLetterHandler: api.DeadLetterHandler{Store: n.Store.Publishing.Ledger, Scheduler: n.Scheduler, PostChanges: changes},
+		SeriesHandler:     api.SeriesHandler{Store: n.Store.Publishing.Series, Scheduler: n.Scheduler, PostChanges: changes},
 		QueueHandler: api.QueueHandler{
-			Groups: &account.Groups{Store: n.Store}, Zones: n.Store, Scheduler: n.Scheduler, PostChanges: changes,
+			Groups: &account.Groups{Store: n.Store.Publishing.Accounts}, Zones: n.Store.Identity.Workspaces, Scheduler: n.Scheduler, PostChanges: changes,
 		},
-		PostReportHandler: api.PostReportHandler{Store: n.Store, Zones: n.Store},
-		EventHandler:      api.EventHandler{Store: n.Store, Events: n.Bus, Log: changes.Log},
+		PostReportHandler: api.PostReportHandler{Store: n.Store.PostReports(), Zones: n.Store.Identity.Workspaces},
+		EventHandler:      api.EventHandler{Store: n.Store.Publishing.Posts, Events: n.Bus, Log: changes.Log},
 		AccountHandler: api.AccountHandler{
-			Accounts: n.Accounts, Store: n.Store, Scheduler: n.Scheduler, Dashboard: true,
+			Accounts: n.Accounts, Store: n.Store.AccountList(), Scheduler: n.Scheduler, Dashboard: true,
 		},
 		LinkPreviewHandler: api.LinkPreviewHandler{
 			LinkCard: images, Mentions: &account.Mentions{Accounts: n.Accounts},
-			Avatars: &account.Avatars{Store: n.Store, Images: images},
+			Avatars: &account.Avatars{Store: n.Store.Publishing.Accounts, Images: images},
 		},
 		MediaHandler:   api.MediaHandler{Media: n.Media, Scheduler: n.Scheduler, PostChanges: changes},
-		LabelHandler:   api.LabelHandler{Labels: &label.Labels{Store: n.Store, Notifier: n.Scheduler.Notifier}},
-		SnippetHandler: api.SnippetHandler{Snippets: &snippet.Snippets{Store: n.Store}},
+		LabelHandler:   api.LabelHandler{Labels: &label.Labels{Store: n.Store.Publishing.Labels, Notifier: n.Scheduler.Notifier}},
+		SnippetHandler: api.SnippetHandler{Snippets: &snippet.Snippets{Store: n.Store.Publishing.Snippets}},
 		ReviewHandler: api.ReviewHandler{
-			Reviews: &review.Reviews{Store: n.Store, Decider: n.Scheduler, Notifier: n.Scheduler.Notifier},
-			Store:   n.Store, Scheduler: n.Scheduler, Media: n.Media, PublicURL: publicURL, PostChanges: changes,
+			Reviews: &review.Reviews{Store: n.Store.Publishing.Reviews, Decider: n.Scheduler, Notifier: n.Scheduler.Notifier},
+			Store:   n.Store.Publishing.Posts, Scheduler: n.Scheduler, Media: n.Media, PublicURL: publicURL, PostChanges: changes,
 		},
 		ShortLinkHandler: api.ShortLinkHandler{
-			Links: &shortlink.Service{Store: n.Store, BaseURL: n.Scheduler.LinkBase},
+			Links: &shortlink.Service{Store: n.Store.Audience.Links, BaseURL: n.Scheduler.LinkBase},
 		},
 	}
 }
 
 func audienceAPI(n *newsroomtest.Newsroom, c *newsroomtest.Audience) *api.Audience {
-	reports := &report.Reporter{Store: n.Store}
+	reports := &report.Reporter{Store: n.Store.Audience.Reports}
 	return &api.Audience{
 		Ingest:           c.Ingest,
-		CountHandler:     api.CountHandler{Sites: n.Sites, Counts: c.Counts, Posts: n.Store, Signals: c.Signals},
+		CountHandler:     api.CountHandler{Sites: n.Sites, Counts: c.Counts, Posts: n.Store.Publishing.Posts, Signals: c.Signals},
 		ReportHandler:    api.ReportHandler{Sites: n.Sites, Reports: reports},
 		PlausibleHandler: api.PlausibleHandler{Sites: n.Sites, Reports: reports, Counts: c.Counts},
 		SiteHandler:      api.SiteHandler{Sites: n.Sites},
@@ -206,10 +206,10 @@ func audienceAPI(n *newsroomtest.Newsroom, c *newsroomtest.Audience) *api.Audien
 		},
 		SubscriptionHandler: api.SubscriptionHandler{
 			Subscriptions:    subscriptions(n.Store),
-			UnsubscribePages: subscription.NewPages(n.Store, slog.New(slog.DiscardHandler)),
+			UnsubscribePages: subscription.NewPages(n.Store.Audience.Subscriptions, slog.New(slog.DiscardHandler)),
 		},
-		StatsImportHandler: api.StatsImportHandler{Imports: &statsimport.Service{Store: n.Store}},
-		ErasureHandler:     api.ErasureHandler{ViewsStore: fakeViewsStore{n.Store}},
+		StatsImportHandler: api.StatsImportHandler{Imports: &statsimport.Service{Store: n.Store.Audience.Sites}},
+		ErasureHandler:     api.ErasureHandler{ViewsStore: fakeViewsStore{n.Store.Audience.Views}},
 	}
 }
 
@@ -222,24 +222,25 @@ func newsAPI(n *newsroomtest.Newsroom, w *temporal, cache redis.Cmdable, log *sl
 	return &api.News{
 		CrawlHandler: api.CrawlHandler{
 			Crawl: &seeds.Service{
-				Seeds: n.Store, Domains: n.Store, Stats: n.Store, Exports: n.Store, Workflows: w,
+				Seeds: n.Store.News.Domains, Domains: n.Store.News.Domains, Stats: n.Store.News.Domains,
+				Exports: n.Store.News.Domains, Workflows: w,
 				Guard: guard, Objects: n.Objects, Policy: crawl.DefaultRevisitPolicy(), HasBrowser: true, Log: log,
 			},
-			Archives: &warc.Exporter{Store: n.Store, Pages: raw, Objects: n.Objects, Software: "Dateline", Log: log},
+			Archives: &warc.Exporter{Store: n.Store.News.Domains, Pages: raw, Objects: n.Objects, Software: "Dateline", Log: log},
 			Log:      log,
 		},
 		ArticleHandler: api.ArticleHandler{Articles: &pipeline.Service{
-			Store: n.Store, Pages: raw, Sites: &pipeline.SiteCache{Store: n.Store, Redis: cache, Log: log}, Learners: w,
+			Store: n.Store.Extraction(), Pages: raw, Sites: &pipeline.SiteCache{Store: n.Store.News.Articles, Redis: cache, Log: log}, Learners: w,
 			Log: log,
 		}},
 		SearchHandler: api.SearchHandler{
 			Search: &savedsearch.Service{
-				Store: n.Store, Engine: pgsearch.New(n.Store.Pool(), pgsearch.Options{Log: log}),
+				Store: n.Store.News.Searches, Engine: pgsearch.New(n.Store.Pool(), pgsearch.Options{Log: log}),
 			},
 			PublicURL: publicURL,
 		},
 		RuleHandler:  api.RuleHandler{Rules: rules(n)},
-		WatchHandler: api.WatchHandler{Watches: &watch.Service{Store: n.Store, Guard: guard}},
+		WatchHandler: api.WatchHandler{Watches: &watch.Service{Store: n.Store.News.Watches, Guard: guard}},
 		StoryHandler: api.StoryHandler{Stories: stories(n)},
 	}
 }
@@ -258,7 +259,7 @@ func handler(n *newsroomtest.Newsroom, w *temporal, log io.Writer, change ...fun
 		Workflows: w, Log: logger,
 		WorkflowURL: func(id string) string { return "https://temporal.example/workflows/" + id },
 	}
-	archives := &archive.Archives{Store: n.Store, Objects: n.Objects, Workflows: w, Version: "test"}
+	archives := &archive.Archives{Store: n.Store.Installation.Archive, Objects: n.Objects, Workflows: w, Version: "test"}
 	s := &api.Server{
 		Settings: api.Settings{
 			Document: readDocument, BucketOrigin: origin, Dashboard: true, Log: logger, MaxBodyBytes: maxBody,
@@ -270,21 +271,24 @@ func handler(n *newsroomtest.Newsroom, w *temporal, log io.Writer, change ...fun
 		Audience:   audienceAPI(n, c),
 		News:       newsAPI(n, w, redis, logger),
 		Identity: api.Identity{
-			MemberHandler:    api.MemberHandler{Store: n.Store, People: n.People, Events: n.Bus},
+			MemberHandler: api.MemberHandler{
+				Store: n.Store.Identity.Workspaces, People: n.People, Events: n.Bus,
+				Audit: n.Store.Installation.Archive.AuditArchive,
+			},
 			SessionHandler:   api.SessionHandler{Login: n.Login, Events: n.Bus},
-			WorkspaceHandler: api.WorkspaceHandler{Store: n.Store, People: n.People},
+			WorkspaceHandler: api.WorkspaceHandler{Store: n.Store.Identity.Workspaces, People: n.People},
 			ArchiveHandler:   api.ArchiveHandler{Exports: archives, Log: logger},
 		},
 		Notify: api.Notify{
 			WebhookHandler:      api.WebhookHandler{Webhooks: n.Webhooks},
 			NotificationHandler: api.NotificationHandler{Notifications: notifications(n), CanSendEmail: true},
 			NotificationPages: api.NotificationPages{
-				NotificationStore: n.Store, NotificationLinks: notificationLinks(n), Scheduler: n.Scheduler,
+				NotificationStore: n.Store.Notify.Notifications, NotificationLinks: notificationLinks(n), Scheduler: n.Scheduler,
 				PostChanges: changes,
 			},
 		},
 		Installation: api.Installation{
-			TimeHandler: api.TimeHandler{Zones: n.Store},
+			TimeHandler: api.TimeHandler{Zones: n.Store.Identity.Workspaces},
 			SystemHandler: api.SystemHandler{
 				Log: logger,
 				Checks: map[string]api.Check{
@@ -292,7 +296,7 @@ func handler(n *newsroomtest.Newsroom, w *temporal, log io.Writer, change ...fun
 					"redis": func(ctx context.Context) error { return redis.Ping(ctx).Err() },
 				},
 				System: &status.Reporter{
-					Store: n.Store, Version: "test", Queues: w.queues, Log: logger,
+					Store: n.Store.Status(), Version: "test", Queues: w.queues, Log: logger,
 					Readers: func(ctx context.Context) (status.Readers, error) {
 						quarantined, err := c.Counter.QuarantineSize(ctx)
 						return status.Readers{Quarantined: quarantined}, err
@@ -302,10 +306,11 @@ func handler(n *newsroomtest.Newsroom, w *temporal, log io.Writer, change ...fun
 		},
 	}
 	s.Redirect = &shortlink.Redirector{
-		Finder: n.Store, Counter: c.Batcher, Classifier: byHeader{}, Sites: c.Directory, Log: logger,
+		Finder: n.Store.Audience.Links, Counter: c.Batcher, Classifier: byHeader{}, Sites: c.Directory, Log: logger,
 	}
 	s.Into = archive.Target{
-		Store: n.Store, Objects: n.Objects, Media: n.Media, Audit: n.Store.AuditArchive, Sites: n.Sites, Seeds: s.Crawl,
+		Store: n.Store.Installation.Archive, Objects: n.Objects, Media: n.Media,
+		Audit: n.Store.Installation.Archive.AuditArchive, Sites: n.Sites, Seeds: s.Crawl,
 	}
 	for _, f := range change {
 		f(s)
@@ -330,7 +335,7 @@ func (w *temporal) StartWorkspaceExport(context.Context, uuid.UUID) error {
 
 // archives writes exports like the worker.
 func (s *server) archives() *archive.Archives {
-	return &archive.Archives{Store: s.Store, Objects: s.Objects, Workflows: s.temporal, Version: "test"}
+	return &archive.Archives{Store: s.Store.Installation.Archive, Objects: s.Objects, Workflows: s.temporal, Version: "test"}
 }
 
 func (w *temporal) StartExport(context.Context, string, string, string, time.Time, time.Time) error {

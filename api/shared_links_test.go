@@ -20,11 +20,11 @@ import (
 )
 
 func sharedLinks(store *postgres.Store) *sharedlink.Service {
-	return &sharedlink.Service{Store: store, PublicURL: "https://dateline.example"}
+	return &sharedlink.Service{Store: store.Audience.Sites, PublicURL: "https://dateline.example"}
 }
 
 func sharedPages(store *postgres.Store) *sharedlink.Pages {
-	return sharedlink.NewPages(sharedLinks(store), &report.Reporter{Store: store}, slog.New(slog.DiscardHandler))
+	return sharedlink.NewPages(sharedLinks(store), &report.Reporter{Store: store.Audience.Reports}, slog.New(slog.DiscardHandler))
 }
 
 // browser sends requests without a token and follows no redirects.
@@ -80,7 +80,7 @@ func TestSharedLinks_ShowOneReportWithoutLogin(t *testing.T) {
 		}
 	}
 	f := flush.Flusher{
-		Counter: counter.New(enginetest.RedisClient(t, s.RedisURL), counter.Options{}), Store: s.Store,
+		Counter: counter.New(enginetest.RedisClient(t, s.RedisURL), counter.Options{}), Store: s.Store.Audience.Views,
 		Log: slog.New(slog.DiscardHandler),
 	}
 	for range 2 {

@@ -23,7 +23,7 @@ func (d storyDrafts) CreateStoryDraft(
 }
 
 func stories(n *newsroomtest.Newsroom) *story.Editor {
-	return &story.Editor{Store: n.Store, Drafts: storyDrafts{n.Scheduler}}
+	return &story.Editor{Store: n.Store.News.Stories, Drafts: storyDrafts{n.Scheduler}}
 }
 
 // story returns a story with one article, which has the same id.

@@ -75,7 +75,7 @@ func TestStreams_CloseWhenAccessExpires(t *testing.T) {
 		third := s.openStream(path, as(s.TokenOf(removed))...)
 		fourth := s.openStream(path, s.browserOf(removed.UserID)...)
 		time.Sleep(200 * time.Millisecond) // until the process subscribes
-		who, _, err := s.Store.Bearer(t.Context(), workspace.HashToken(token))
+		who, _, err := s.Store.Identity.Workspaces.Bearer(t.Context(), workspace.HashToken(token))
 		s.Must(err)
 		s.send("DELETE", "/api/v1/tokens/"+who.TokenID.String(), nil)
 		s.wantClosed("revoked token at "+path, first, soon, "token_revoked")
@@ -159,7 +159,7 @@ func TestStreams_AreLimitedPerTokenAndProcess(t *testing.T) {
 	s.refusesStream(429, "too_many_streams", s.Token)
 	first := s.openStream(allEvents, as(other)...)
 	s.refusesStream(503, "overloaded", s.Member(workspace.Viewer))
-	who, _, err := s.Store.Bearer(t.Context(), workspace.HashToken(other))
+	who, _, err := s.Store.Identity.Workspaces.Bearer(t.Context(), workspace.HashToken(other))
 	s.Must(err)
 	s.send("DELETE", "/api/v1/tokens/"+who.TokenID.String(), nil)
 	s.wantClosed("the third", first, 12*time.Second, "token_revoked")

@@ -12,7 +12,7 @@ import (
 )
 
 func subscriptions(store *postgres.Store) *subscription.Service {
-	return &subscription.Service{Store: store, CanSendEmail: true}
+	return &subscription.Service{Store: store.Audience.Subscriptions, CanSendEmail: true}
 }
 
 func TestSubscriptions_AreManagedAndEndedByTheirRecipients(t *testing.T) {
@@ -33,7 +33,7 @@ func TestSubscriptions_AreManagedAndEndedByTheirRecipients(t *testing.T) {
 	} {
 		s.refused(s.send("POST", path, object{"kind": "weekly", "email": wrong}), 422, "invalid_request", "email")
 	}
-	s.Must(s.Store.AddEmail(t.Context(), subscription.Email{
+	s.Must(s.Store.Audience.Subscriptions.AddEmail(t.Context(), subscription.Email{
 		ID: someID(), WorkspaceID: w.WorkspaceID, SubscriptionID: made.Id, To: made.Email,
 	}))
 	one := path + "/" + made.Id.String()
@@ -51,7 +51,7 @@ func TestSubscriptions_AreManagedAndEndedByTheirRecipients(t *testing.T) {
 	}
 
 	// A mail filter that opens the link changes nothing.
-	stored, err := s.Store.Subscriptions(t.Context(), w.WorkspaceID, w.ID)
+	stored, err := s.Store.Audience.Subscriptions.Subscriptions(t.Context(), w.WorkspaceID, w.ID)
 	s.Must(err)
 	token := stored[0].Token
 	if got, text := (&browser{s: s}).open("/unsubscribe/"+token, nil); got.StatusCode != http.StatusOK ||

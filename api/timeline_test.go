@@ -22,7 +22,7 @@ func TestTimeline_ListsEveryEvent(t *testing.T) {
 	p := s.Schedule(func(d *scheduling.Draft) { d.TimeZone = "Europe/Berlin" })
 	path := "/api/v1/posts/" + p.ID.String()
 	s.post(s.send("PATCH", path, object{"content": "Second"}), 200)
-	p, err := s.Store.Post(t.Context(), p.ID)
+	p, err := s.Store.Publishing.Posts.Post(t.Context(), p.ID)
 	s.Must(err)
 	c := s.Claim(p)
 	s.Exec(

@@ -42,7 +42,7 @@ func TestEngagement_OfPagesAndSites(t *testing.T) {
 			t.Fatalf("the view %s is not known", view)
 		}
 	}
-	flusher := flush.Flusher{Counter: views, Store: s.Store, Log: slog.New(slog.DiscardHandler)}
+	flusher := flush.Flusher{Counter: views, Store: s.Store.Audience.Views, Log: slog.New(slog.DiscardHandler)}
 	_, err = flusher.Flush(t.Context(), func() {})
 	s.Must(err)
 

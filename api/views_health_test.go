@@ -14,12 +14,12 @@ import (
 	"dateline/internal/audience/flush"
 	"dateline/internal/audience/shortlink"
 	"dateline/internal/identity/workspace"
-	"dateline/internal/storage/postgres"
+	"dateline/internal/storage/postgres/audience"
 	"dateline/internal/testing/enginetest"
 )
 
 // fakeViewsStore is the store with the site of the links as the workspace's only site.
-type fakeViewsStore struct{ *postgres.Store }
+type fakeViewsStore struct{ *audience.ViewStore }
 
 func (fakeViewsStore) CountedSites(_ context.Context, workspace uuid.UUID) ([]uuid.UUID, error) {
 	return []uuid.UUID{workspace}, nil
@@ -30,7 +30,7 @@ func (s *server) flush() {
 	s.t.Helper()
 	k := &flush.Flusher{
 		Counter: counter.New(enginetest.RedisClient(s.t, s.RedisURL), counter.Options{}),
-		Store:   s.Store, Log: slog.New(slog.DiscardHandler),
+		Store:   s.Store.Audience.Views, Log: slog.New(slog.DiscardHandler),
 	}
 	done, err := k.Flush(s.t.Context(), func() {})
 	if s.Must(err); done.Busy {
@@ -52,7 +52,7 @@ func TestViewsHealth_ReportsState(t *testing.T) {
 	s.Must(enginetest.RedisClient(t, s.RedisURL).FlushAll(t.Context()).Err())
 	s.flush()
 	page := shortlink.PageName(l.Code)
-	s.Must(s.Store.RecordViewCheck(t.Context(), flush.Check{
+	s.Must(s.Store.Audience.Views.RecordViewCheck(t.Context(), flush.Check{
 		StartedAt: time.Now(), Compared: 3, Differing: 2,
 		Missing: 4,
 		Examples: []flush.Difference{

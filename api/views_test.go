@@ -367,9 +367,9 @@ func (s *server) withoutAreas() *api.Server {
 			Page: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "") }),
 		},
 		Identity: api.Identity{
-			MemberHandler:    api.MemberHandler{Store: s.Store, People: s.People},
+			MemberHandler:    api.MemberHandler{Store: s.Store.Identity.Workspaces, People: s.People},
 			SessionHandler:   api.SessionHandler{Login: s.Login},
-			WorkspaceHandler: api.WorkspaceHandler{Store: s.Store, People: s.People},
+			WorkspaceHandler: api.WorkspaceHandler{Store: s.Store.Identity.Workspaces, People: s.People},
 		},
 	}
 	out.MediaHandler.Media = s.Media

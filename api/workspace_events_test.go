@@ -269,10 +269,10 @@ func TestWorkspaceEvents_ResumeAfterARestore(t *testing.T) {
 	s.Exec("insert into post_events (workspace_id, type, actor, tx) values ($1, 'posted', 'dateline', '9000000000'), "+
 		"($1, 'failed', 'dateline', '9000000001')", s.Workspace.ID)
 	s.Exec("update webhook_cursor set tx = '9000000000', event_id = 1")
-	if restored, err := s.Store.AlignCursor(t.Context()); !restored || err != nil {
+	if restored, err := s.Store.Notify.Webhooks.AlignCursor(t.Context()); !restored || err != nil {
 		t.Fatalf("not detected: %v", err)
 	}
-	if restored, err := s.Store.AlignCursor(t.Context()); restored || err != nil {
+	if restored, err := s.Store.Notify.Webhooks.AlignCursor(t.Context()); restored || err != nil {
 		t.Errorf("detected twice: %v", err)
 	}
 	events := s.begin(t.Context(), allEvents, "9000000000-1")

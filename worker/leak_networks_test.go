@@ -72,7 +72,7 @@ func TestSecrets_OfNetworksAreNotStoredInTheOpen(t *testing.T) {
 		n.Exec("update accounts set refresh_due_at = now() where id = $1", a.ID)
 		n.Must(n.starter.StartRefresh(t.Context(), a.ID))
 		await(t, "a renewal at "+a.Network, func() bool {
-			now, err := n.Store.Account(t.Context(), a.ID)
+			now, err := n.Store.Publishing.Accounts.Account(t.Context(), a.ID)
 			return err == nil && now.TokenVersion > a.TokenVersion
 		})
 	}

@@ -70,7 +70,7 @@ func openSecrets(t *testing.T) *newsroomOfSecrets {
 	n.Must(err)
 	t.Cleanup(c.Close)
 	n.starter = &starter.Starter{Client: c, Namespace: temporaltest.Namespace}
-	gathering, stop := delivery.Batched(n.Store)
+	gathering, stop := delivery.Batched(n.Store.Delivery())
 	t.Cleanup(stop)
 	w := New(c, Activities{
 		Publishing: &activities.Publishing{
@@ -79,18 +79,18 @@ func openSecrets(t *testing.T) *newsroomOfSecrets {
 				Networks: n.Networks, Objects: n.Objects, Links: n.Objects, Live: n.Bus, Log: log,
 				Limits: n.Limits, Timing: delivery.Timing{Backoff: 20 * time.Millisecond},
 			}),
-			Planner:  &delivery.Planner{Store: n.Store},
-			Commands: &delivery.Commands{Store: n.Store, Scheduler: n.Scheduler, Live: n.Bus},
-			Recovery: &delivery.Recovery{Store: n.Store, Signaler: n.starter, Live: n.Bus, Log: log},
+			Planner:  &delivery.Planner{Store: n.Store.Publishing.Ledger},
+			Commands: &delivery.Commands{Store: n.Store.Delivery(), Scheduler: n.Scheduler, Live: n.Bus},
+			Recovery: &delivery.Recovery{Store: n.Store.Publishing.Ledger, Signaler: n.starter, Live: n.Bus, Log: log},
 		},
-		Series: &activities.Series{Store: n.Store, Scheduler: n.Scheduler, Signaler: n.starter, Log: log},
+		Series: &activities.Series{Store: n.Store.Publishing.Series, Scheduler: n.Scheduler, Signaler: n.starter, Log: log},
 		Webhooks: &activities.Webhooks{
 			Deliverer: &webhook.Deliverer{
-				Store: n.Store, Sealer: n.Sealer, Client: http.DefaultClient, Live: n.Bus, Log: log,
+				Store: n.Store.Notify.Webhooks, Sealer: n.Sealer, Client: http.DefaultClient, Live: n.Bus, Log: log,
 			},
 		},
-		Tokens: &activities.Tokens{Store: n.Store, Accounts: n.Accounts, Starter: n.starter, Live: n.Bus, Log: log},
-	}, Deps{Dispatcher: idle{}, Store: n.Store, Releaser: n.starter, Notices: n.Bus, Log: log})
+		Tokens: &activities.Tokens{Store: n.Store.Publishing.Accounts, Accounts: n.Accounts, Starter: n.starter, Live: n.Bus, Log: log},
+	}, Deps{Dispatcher: idle{}, Store: n.Store.Installation.Workers, Releaser: n.starter, Notices: n.Bus, Log: log})
 	ctx, end := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, 1)
 	go func() { ended <- w.Run(ctx) }()
@@ -124,7 +124,7 @@ func (n *newsroomOfSecrets) publish(want post.Status, accounts ...account.Accoun
 		}
 	}()
 	await(t, "the end of a post", func() bool {
-		now, err := n.Store.Post(t.Context(), p.ID)
+		now, err := n.Store.Publishing.Posts.Post(t.Context(), p.ID)
 		p = now
 		return err == nil && now.Status == want
 	})
@@ -147,11 +147,11 @@ func TestSecrets_AreNotStoredInTheOpen(t *testing.T) {
 	// Renewed ahead of time, with the network down at first.
 	n.Must(n.Fake.Inject(fake.Fault{Kind: fake.Status, Status: 503, Path: "/oauth/token", Count: 4}))
 	n.Exec("update accounts set refresh_due_at = now() where id = $1", a.ID)
-	before, err := n.Store.Account(t.Context(), a.ID)
+	before, err := n.Store.Publishing.Accounts.Account(t.Context(), a.ID)
 	n.Must(err)
 	n.Must(n.starter.StartRefresh(t.Context(), a.ID))
 	await(t, "a renewal", func() bool {
-		now, err := n.Store.Account(t.Context(), a.ID)
+		now, err := n.Store.Publishing.Accounts.Account(t.Context(), a.ID)
 		return err == nil && now.TokenVersion > before.TokenVersion
 	})
 

@@ -73,7 +73,7 @@ func TestNotifications_EmailsNeedAConfirmation(t *testing.T) {
 	}
 	n.publish(post.TargetFailed)
 	n.publish(post.TargetFailed)
-	if events, err := n.Store.DispatchWebhooks(t.Context(), 100,
+	if events, err := n.Store.Notify.Webhooks.DispatchWebhooks(t.Context(), 100,
 		func(e webhook.Event) (string, error) { return e.Body("") }); err != nil || events > 2 {
 		t.Fatal(events, err)
 	}
@@ -88,12 +88,12 @@ func TestNotifications_EmailsNeedAConfirmation(t *testing.T) {
 	confirm := func(token string) error {
 		id, recipient, err := n.manager.Links.Confirmed(token)
 		n.Must(err)
-		return n.Store.ConfirmChannel(t.Context(), id, recipient)
+		return n.Store.Notify.Notifications.ConfirmChannel(t.Context(), id, recipient)
 	}
 	n.Must(confirm(link[1]))
 	n.publish(post.TargetFailed)
 	await(t, "the notification", func() bool {
-		_, err := n.Store.DispatchWebhooks(t.Context(), 100, func(e webhook.Event) (string, error) {
+		_, err := n.Store.Notify.Webhooks.DispatchWebhooks(t.Context(), 100, func(e webhook.Event) (string, error) {
 			return e.Body("")
 		})
 		n.Must(err)
@@ -115,9 +115,9 @@ func TestNotifications_EmailsNeedAConfirmation(t *testing.T) {
 	if rows := n.Count("select count(*) from notification_channels where confirmed_at is not null"); rows != 0 {
 		t.Errorf("the link of the first address confirmed the second")
 	}
-	n.Must(n.Store.ConfirmChannel(t.Context(), c.ID, "second@other.example"))
+	n.Must(n.Store.Notify.Notifications.ConfirmChannel(t.Context(), c.ID, "second@other.example"))
 	// So does an address that unsubscribed.
-	n.Must(n.Store.UnsubscribeChannel(t.Context(), c.ID))
+	n.Must(n.Store.Notify.Notifications.UnsubscribeChannel(t.Context(), c.ID))
 	if _, err := n.manager.Update(t.Context(), n.Owner, c.ID, mailDraft("second@other.example")); err != nil {
 		t.Fatal(err)
 	}

@@ -199,7 +199,7 @@ func TestPush_ShowsWhatToDecide(t *testing.T) {
 	// The key pair stays the same: browsers have subscribed with it.
 	first, err := n.manager.PushKey(t.Context())
 	n.Must(err)
-	again, err := (&notification.Push{Store: n.Store, Sealer: n.Sealer}).PublicKey(t.Context())
+	again, err := (&notification.Push{Store: n.Store.Notify.Notifications, Sealer: n.Sealer}).PublicKey(t.Context())
 	if err != nil || again != first || n.Count("select count(*) from push_keys") != 1 {
 		t.Errorf("got the keys %q and %q, %v; want one", first, again, err)
 	}

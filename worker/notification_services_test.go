@@ -129,13 +129,13 @@ func newNotified(t *testing.T, pauses ...time.Duration) *notified {
 	t.Helper()
 	n := &notified{outbox: newOutbox(t, pauses...), services: newServices(t)}
 	links := notification.Links{Sealer: n.Sealer, PublicURL: "https://dateline.example"}
-	push := &notification.Push{Store: n.Store, Sealer: n.Sealer, PublicURL: links.PublicURL}
+	push := &notification.Push{Store: n.Store.Notify.Notifications, Sealer: n.Sealer, PublicURL: links.PublicURL}
 	n.manager = &notification.Service{
-		Store: n.Store, Sealer: n.Sealer, Guard: n.Webhooks.Guard, Live: n.Bus,
+		Store: n.Store.Notify.Notifications, Sealer: n.Sealer, Guard: n.Webhooks.Guard, Live: n.Bus,
 		Links: links, Push: push, CanSendEmail: true,
 	}
 	n.sender = &notification.Sender{
-		Store: n.Store, Sealer: n.Sealer, Client: n.webhooks.Deliverer.Client,
+		Store: n.Store.Notify.Notifications, Sealer: n.Sealer, Client: n.webhooks.Deliverer.Client,
 		Mailer: n.services, Push: push, Links: links,
 	}
 	n.browser = newSubscription(t)
@@ -184,7 +184,7 @@ func (n *notified) channel(kind notification.Kind, change func(*notification.Dra
 	c, err := n.manager.Create(n.t.Context(), n.Owner, d)
 	n.Must(err)
 	if kind == notification.Email {
-		n.Must(n.Store.ConfirmChannel(n.t.Context(), c.ID, recipient))
+		n.Must(n.Store.Notify.Notifications.ConfirmChannel(n.t.Context(), c.ID, recipient))
 		n.Exec("delete from webhook_deliveries where channel_id = $1", c.ID) // the request to confirm
 	}
 	return c
@@ -196,7 +196,7 @@ func (n *notified) dispatch(events int) {
 	done := 0
 	// Open transactions of other tests on the same server delay events for a moment.
 	await(n.t, "the events", func() bool {
-		written, err := n.Store.DispatchWebhooks(n.t.Context(), 100, func(e webhook.Event) (string, error) {
+		written, err := n.Store.Notify.Webhooks.DispatchWebhooks(n.t.Context(), 100, func(e webhook.Event) (string, error) {
 			return e.Body("")
 		})
 		n.Must(err)

@@ -122,15 +122,15 @@ func (k *killed) DeliveryJob(ctx context.Context, id uuid.UUID) (webhook.Job, er
 	if err := k.at("before reading"); err != nil {
 		return webhook.Job{}, err
 	}
-	return k.Store.DeliveryJob(ctx, id)
+	return k.Store.Notify.Webhooks.DeliveryJob(ctx, id)
 }
 
 func (k *killed) PostponeDelivery(ctx context.Context, id uuid.UUID, by time.Duration) error {
-	return k.Store.PostponeDelivery(ctx, id, by)
+	return k.Store.Notify.Webhooks.PostponeDelivery(ctx, id, by)
 }
 
 func (k *killed) WebhookSecrets(ctx context.Context, endpoint uuid.UUID) ([]webhook.SealedSecret, error) {
-	return k.Store.WebhookSecrets(ctx, endpoint)
+	return k.Store.Notify.Webhooks.WebhookSecrets(ctx, endpoint)
 }
 
 func (k *killed) RecordAttempt(
@@ -139,12 +139,12 @@ func (k *killed) RecordAttempt(
 	if err := k.at("before recording"); err != nil {
 		return false, err
 	}
-	disabled, err := k.Store.RecordAttempt(ctx, j, r, timeout)
+	disabled, err := k.Store.Notify.Webhooks.RecordAttempt(ctx, j, r, timeout)
 	return disabled, errors.Join(err, k.at("after recording"))
 }
 
 func (k *killed) Channel(ctx context.Context, id uuid.UUID) (notification.Channel, error) {
-	return k.Store.Channel(ctx, id)
+	return k.Store.Notify.Notifications.Channel(ctx, id)
 }
 
 func (k *killed) CloseNotification(
@@ -153,7 +153,7 @@ func (k *killed) CloseNotification(
 	if err := k.at("before closing"); err != nil {
 		return "", err
 	}
-	body, err := k.Store.CloseNotification(ctx, id, limit, compose)
+	body, err := k.Store.Notify.Notifications.CloseNotification(ctx, id, limit, compose)
 	return body, errors.Join(err, k.at("after closing"))
 }
 
@@ -328,13 +328,13 @@ func TestNotifications_ReportEngines(t *testing.T) {
 		{"a", nil, true},
 		{"a", nil, false},
 	} {
-		changed, err := n.Store.RecordEngines(t.Context(), r.source, r.down, time.Hour)
+		changed, err := n.Store.Notify.Notifications.RecordEngines(t.Context(), r.source, r.down, time.Hour)
 		if n.Must(err); changed != r.want {
 			t.Errorf("%s with %v: changed is %v", r.source, r.down, changed)
 		}
 	}
 	author := n.Join(n.Workspace, "author")
-	_, err := n.Store.RecordEngines(t.Context(), "a", nil, time.Hour)
+	_, err := n.Store.Notify.Notifications.RecordEngines(t.Context(), "a", nil, time.Hour)
 	n.Must(err)
 	url, token, recipient := n.destination(notification.Slack)
 	_, err = n.manager.Create(t.Context(), author, notification.Draft{
@@ -343,7 +343,7 @@ func TestNotifications_ReportEngines(t *testing.T) {
 		Digest: notification.NoDigest, TimeZone: "UTC", Language: "en",
 	})
 	n.Must(err)
-	_, err = n.Store.RecordEngines(t.Context(), "a", []string{"temporal"}, time.Hour)
+	_, err = n.Store.Notify.Notifications.RecordEngines(t.Context(), "a", []string{"temporal"}, time.Hour)
 	n.Must(err)
 	n.work(1)
 	n.Bus.Announce()

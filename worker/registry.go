@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/infra/temporalclient"
-	"dateline/internal/storage/postgres"
+	"dateline/internal/storage/postgres/installation"
 )
 
 // RegistryStore is the database as the registry uses it.
@@ -20,7 +20,9 @@ type RegistryStore interface {
 	LeaseDeadWorkers(ctx context.Context, deadAfter, lease time.Duration) ([]string, error)
 	RenewWorkerLease(ctx context.Context, identity string, lease time.Duration) (bool, error)
 	DeleteWorker(ctx context.Context, identity string) error
-	ListDuePosts(ctx context.Context, before time.Time, after postgres.DuePost, limit int) ([]postgres.DuePost, error)
+	ListDuePosts(
+		ctx context.Context, before time.Time, after installation.DuePost, limit int,
+	) ([]installation.DuePost, error)
 	ListOverduePosts(ctx context.Context, late time.Duration, limit int) ([]uuid.UUID, error)
 }
 
@@ -119,7 +121,7 @@ func (r *registry) takeOverDead(ctx context.Context, all *sync.WaitGroup) {
 
 // takeOver releases everything that a worker ran.
 func (r *registry) takeOver(ctx context.Context, identity string) (released int, err error) {
-	var after postgres.DuePost
+	var after installation.DuePost
 	for {
 		due, err := r.store.ListDuePosts(ctx, time.Now().Add(r.horizon), after, releasePage)
 		if err != nil {
@@ -142,7 +144,9 @@ func (r *registry) takeOver(ctx context.Context, identity string) (released int,
 
 // releaseAll releases the orphans of posts in parallel. It returns how many it
 // released, and the last error.
-func (r *registry) releaseAll(ctx context.Context, due []postgres.DuePost, identity string) (released int, err error) {
+func (r *registry) releaseAll(
+	ctx context.Context, due []installation.DuePost, identity string,
+) (released int, err error) {
 	ids := make([]uuid.UUID, len(due))
 	for i, d := range due {
 		ids[i] = d.ID

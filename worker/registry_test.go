@@ -54,17 +54,17 @@ func (p *publishing) activities() Activities {
 	return Activities{
 		Publishing: &activities.Publishing{
 			Publisher: delivery.New(delivery.Deps{
-				Store: p.Store, Accounts: p.Accounts, Networks: p.Networks, Objects: p.Objects, Live: p.Bus, Log: log,
+				Store: p.Store.Delivery(), Accounts: p.Accounts, Networks: p.Networks, Objects: p.Objects, Live: p.Bus, Log: log,
 			}),
-			Planner:  &delivery.Planner{Store: p.Store},
-			Commands: &delivery.Commands{Store: p.Store, Scheduler: p.Scheduler, Live: p.Bus},
-			Recovery: &delivery.Recovery{Store: p.Store, Signaler: p.starter, Live: p.Bus, Log: log},
+			Planner:  &delivery.Planner{Store: p.Store.Publishing.Ledger},
+			Commands: &delivery.Commands{Store: p.Store.Delivery(), Scheduler: p.Scheduler, Live: p.Bus},
+			Recovery: &delivery.Recovery{Store: p.Store.Publishing.Ledger, Signaler: p.starter, Live: p.Bus, Log: log},
 		},
-		Series:  &activities.Series{Store: p.Store, Scheduler: p.Scheduler, Signaler: p.starter, Log: log},
+		Series:  &activities.Series{Store: p.Store.Publishing.Series, Scheduler: p.Scheduler, Signaler: p.starter, Log: log},
 		Library: &activities.Library{Media: p.Media},
-		Tokens:  &activities.Tokens{Store: p.Store, Accounts: p.Accounts, Starter: p.starter, Live: p.Bus, Log: log},
+		Tokens:  &activities.Tokens{Store: p.Store.Publishing.Accounts, Accounts: p.Accounts, Starter: p.starter, Live: p.Bus, Log: log},
 		Webhooks: &activities.Webhooks{
-			Deliverer: &webhook.Deliverer{Store: p.Store, Sealer: p.Sealer, Live: p.Bus, Log: log},
+			Deliverer: &webhook.Deliverer{Store: p.Store.Notify.Webhooks, Sealer: p.Sealer, Live: p.Bus, Log: log},
 		},
 	}
 }
@@ -72,7 +72,7 @@ func (p *publishing) activities() Activities {
 // worker creates a worker with notifications of changes and of other workers.
 func (p *publishing) worker() *Worker {
 	return New(p.temporal, p.activities(), Deps{
-		Dispatcher: idle{}, Store: p.Store, Releaser: p.starter, Notices: p.Bus,
+		Dispatcher: idle{}, Store: p.Store.Installation.Workers, Releaser: p.starter, Notices: p.Bus,
 		Log: slog.New(slog.DiscardHandler),
 	})
 }
@@ -122,7 +122,7 @@ func (p *publishing) give(made post.Post, identity string) {
 func (p *publishing) wantPosted(made post.Post) {
 	p.t.Helper()
 	await(p.t, "the post", func() bool {
-		now, err := p.Store.Post(p.t.Context(), made.ID)
+		now, err := p.Store.Publishing.Posts.Post(p.t.Context(), made.ID)
 		return err == nil && now.Status == post.Posted
 	})
 	if n := len(p.Fake.Posts()); n != 1 {
@@ -136,13 +136,13 @@ func TestRegistry_AnotherWorkerPublishesPostsOfADeadWorker(t *testing.T) {
 	t.Parallel()
 	p := openPublishing(t)
 	made := p.schedule(2 * time.Second)
-	p.Must(p.Store.RecordHeartbeat(t.Context(), "newsroom-2/4711"))
+	p.Must(p.Store.Installation.Workers.RecordHeartbeat(t.Context(), "newsroom-2/4711"))
 	p.give(made, "newsroom-2/4711")
 	p.Exec("update workers set seen_at = clock_timestamp() - interval '1 minute'")
 	p.run(p.worker())
 	p.wantPosted(made)
 	await(t, "the removal of the worker's row from the registry", func() bool {
-		renewed, err := p.Store.RenewWorkerLease(t.Context(), "newsroom-2/4711", time.Second)
+		renewed, err := p.Store.Installation.Workers.RenewWorkerLease(t.Context(), "newsroom-2/4711", time.Second)
 		return err == nil && !renewed
 	})
 }
@@ -157,7 +157,7 @@ func TestTakeover_SkipsPostsOfALiveWorker(t *testing.T) {
 	defer stop()
 	go func() {
 		for alive.Err() == nil {
-			_ = p.Store.RecordHeartbeat(alive, "newsroom-2/4711")
+			_ = p.Store.Installation.Workers.RecordHeartbeat(alive, "newsroom-2/4711")
 			time.Sleep(200 * time.Millisecond)
 		}
 	}()

@@ -138,7 +138,7 @@ func newOutbox(t *testing.T, pauses ...time.Duration) *outbox {
 	return &outbox{
 		Newsroom: n, t: t,
 		webhooks: &activities.Webhooks{Deliverer: &webhook.Deliverer{
-			Store: n.Store, Sealer: n.Sealer, Client: client,
+			Store: n.Store.Notify.Webhooks, Sealer: n.Sealer, Client: client,
 			Live: n.Bus,
 			Log:  slog.New(slog.DiscardHandler), Timing: webhook.Timing{
 				RetrySchedule: pauses, Timeout: 10 * time.Second,
@@ -156,7 +156,7 @@ func (o *outbox) endpoint(url string, types ...string) (webhook.Endpoint, string
 
 func (o *outbox) dispatcher(s webhook.DeliveryWorkflows) *webhook.Dispatcher {
 	return &webhook.Dispatcher{
-		Store: o.Store, Workflows: s, Notifications: o.Bus,
+		Store: o.Store.Notify.Webhooks, Workflows: s, Notifications: o.Bus,
 		PublicURL: "https://dateline.example/", Log: slog.New(slog.DiscardHandler),
 		Pace: webhook.Pace{
 			PollInterval: 200 * time.Millisecond, MinInterval: 5 * time.Millisecond,
@@ -339,7 +339,7 @@ func TestWebhooks_StartMissingWorkflows(t *testing.T) {
 	o.publish(post.TargetPosted)
 	// Open transactions of other tests on the same server delay events for a moment.
 	await(t, "the event", func() bool {
-		written, err := o.Store.DispatchWebhooks(t.Context(), 100, func(e webhook.Event) (string, error) {
+		written, err := o.Store.Notify.Webhooks.DispatchWebhooks(t.Context(), 100, func(e webhook.Event) (string, error) {
 			return e.Body("")
 		})
 		o.Must(err)
@@ -348,10 +348,10 @@ func TestWebhooks_StartMissingWorkflows(t *testing.T) {
 	if got := len(o.deliveries(e, webhook.Pending)); got != 1 {
 		t.Fatalf("got %d pending deliveries, want 1", got)
 	}
-	if again, err := o.Store.DispatchWebhooks(t.Context(), 100, nil); again != 0 || err != nil {
+	if again, err := o.Store.Notify.Webhooks.DispatchWebhooks(t.Context(), 100, nil); again != 0 || err != nil {
 		t.Errorf("%d events dispatched again, %v", again, err)
 	}
-	_, err := o.Store.DetectNewTemporalStore(t.Context(), "first")
+	_, err := o.Store.Publishing.Ledger.DetectNewTemporalStore(t.Context(), "first")
 	o.Must(err)
 	forgetful := &known{}
 	ctx, stop := context.WithCancel(t.Context())
@@ -362,7 +362,7 @@ func TestWebhooks_StartMissingWorkflows(t *testing.T) {
 	await(t, "the start", func() bool {
 		return forgetful.count() == 1 && o.Count("select count(*) from webhook_deliveries where has_workflow") == 1
 	})
-	_, err = o.Store.DetectNewTemporalStore(t.Context(), "second")
+	_, err = o.Store.Publishing.Ledger.DetectNewTemporalStore(t.Context(), "second")
 	o.Must(err)
 	await(t, "the start in the new store", func() bool { return forgetful.count() == 2 })
 	stop()

@@ -24,7 +24,7 @@ import (
 	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/media"
 	"dateline/internal/publishing/post"
-	"dateline/internal/storage/postgres"
+	"dateline/internal/storage/postgres/installation"
 	"dateline/internal/testing/temporaltest"
 	"dateline/workflows"
 	"dateline/workflows/starter"
@@ -222,7 +222,7 @@ func (idle) LeaseDeadWorkers(context.Context, time.Duration, time.Duration) ([]s
 
 func (idle) RenewWorkerLease(context.Context, string, time.Duration) (bool, error) { return false, nil }
 func (idle) DeleteWorker(context.Context, string) error                            { return nil }
-func (idle) ListDuePosts(context.Context, time.Time, postgres.DuePost, int) ([]postgres.DuePost, error) {
+func (idle) ListDuePosts(context.Context, time.Time, installation.DuePost, int) ([]installation.DuePost, error) {
 	return nil, nil
 }
 

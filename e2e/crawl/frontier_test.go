@@ -36,11 +36,11 @@ func (s *stage) frontierOps(size int) float64 {
 	for worker := range 8 {
 		all.Go(func() {
 			for i := worker; ctx.Err() == nil; i += 8 {
-				d, err := s.store.GetCrawlDomain(ctx, "bench-"+strconv.Itoa(i%benchDomains+1)+".example")
+				d, err := s.store.News.Domains.GetCrawlDomain(ctx, "bench-"+strconv.Itoa(i%benchDomains+1)+".example")
 				if err != nil {
 					return
 				}
-				urls, err := s.store.LeaseURLs(ctx, crawl.LeaseRequest{
+				urls, err := s.store.News.Frontier.LeaseURLs(ctx, crawl.LeaseRequest{
 					Domain: d, LeaseID: uuid.New(), Limit: 100, TTL: time.Minute, IdleDelay: time.Hour,
 				})
 				if err != nil {
@@ -58,7 +58,7 @@ func (s *stage) frontierOps(size int) float64 {
 						},
 					})
 				}
-				if _, err := s.store.RecordFetches(ctx, fetched); err != nil {
+				if _, err := s.store.News.Frontier.RecordFetches(ctx, fetched); err != nil {
 					return
 				}
 				done.Add(int64(len(urls)))

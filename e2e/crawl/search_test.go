@@ -31,19 +31,21 @@ import (
 // alsoSearch has a worker process extract and index what it stores, as in production.
 // It polls every second, whatever the speed factor.
 func alsoSearch(c client.Client, rig *crawlrig.Rig, log *slog.Logger) error {
-	sites := &pipeline.SiteCache{Store: rig.Store, Redis: rig.Redis, Log: log}
+	sites := &pipeline.SiteCache{Store: rig.Store.News.Articles, Redis: rig.Redis, Log: log}
 	rig.Activities.Articles = &activities.Articles{
-		Waiting: rig.Store,
+		Waiting: rig.Store.News.Articles,
 		Consumer: &pipeline.Consumer{
-			Store: rig.Store, Extractor: &pipeline.Extractor{Pages: rig.Pages, Sites: sites},
+			Store: rig.Store.Extraction(), Extractor: &pipeline.Extractor{Pages: rig.Pages, Sites: sites},
 			Learners: &starter.Starter{Client: c, Namespace: temporaltest.Namespace}, Log: log,
 		},
-		Learner: &pipeline.Learner{Store: rig.Store, Pages: rig.Pages, Sites: sites, Log: log},
+		Learner: &pipeline.Learner{Store: rig.Store.Extraction(), Pages: rig.Pages, Sites: sites, Log: log},
 	}
 	engine := pgsearch.New(rig.Store.Pool(), pgsearch.Options{Log: log})
 	return worker.NewQueue(c, workflows.SearchQueue, worker.Activities{Search: &activities.Search{
 		Prepare: engine.Prepare,
-		Indexer: &indexer.Indexer{Store: rig.Store, Engine: engine, Events: pubsub.NewBus(rig.Redis, log), Log: log},
+		Indexer: &indexer.Indexer{
+			Store: rig.Store.News.Searches, Engine: engine, Events: pubsub.NewBus(rig.Redis, log), Log: log,
+		},
 	}}).Start()
 }
 
@@ -75,9 +77,9 @@ func (s *stage) reader() *reader {
 	log := slog.New(slog.DiscardHandler)
 	server := &api.Server{
 		Settings: api.Settings{Page: http.NotFoundHandler(), MaxBodyBytes: 1 << 16, Log: log},
-		Identity: api.Identity{MemberHandler: api.MemberHandler{Store: s.store}},
+		Identity: api.Identity{MemberHandler: api.MemberHandler{Store: s.store.Identity.Workspaces}},
 		News: &api.News{SearchHandler: api.SearchHandler{Search: &savedsearch.Service{
-			Store: s.store, Engine: pgsearch.New(s.store.Pool(), pgsearch.Options{Log: log}),
+			Store: s.store.News.Searches, Engine: pgsearch.New(s.store.Pool(), pgsearch.Options{Log: log}),
 		}}},
 	}
 	server.MediaHandler.Media = &media.Service{}

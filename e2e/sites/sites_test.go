@@ -163,7 +163,7 @@ func crawlSite(t *testing.T, s *site, domain, root string) (pages []extract.Page
 		err = crawlrig.CreateSeeds(t.Context(), store, w, rig.Policy, crawl.Sitemap, seeds[1])
 	}
 	if err == nil {
-		_, err = store.EnqueueDueSeeds(t.Context(), 10)
+		_, err = store.News.Domains.EnqueueDueSeeds(t.Context(), 10)
 	}
 	if err == nil {
 		_, err = rig.Crawler.Crawl(t.Context(), domain, nil, func(crawler.Result) {})

@@ -32,7 +32,7 @@ func (p *Program) export() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		owner, err := parts.store.OwnerOf(ctx, id)
+		owner, err := parts.store.Installation.Archive.OwnerOf(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -49,11 +49,13 @@ func (p *Program) export() *cobra.Command {
 			to = f
 		}
 		operator := audit.With(ctx, audit.Origin{Actor: audit.Operator})
-		if err := parts.store.AuditArchive(operator, owner.WorkspaceID, audit.WorkspaceExported, nil); err != nil {
+		if err := parts.store.Installation.Archive.AuditArchive(operator, owner.WorkspaceID, audit.WorkspaceExported,
+			nil); err != nil {
 			return err
 		}
 		counts, err := archive.Export(ctx, to, archive.ExportOptions{
-			Source: parts.store, Objects: parts.objects, Workspace: owner.WorkspaceID, Version: p.Version,
+			Source: parts.store.Installation.Archive, Objects: parts.objects, Workspace: owner.WorkspaceID,
+			Version: p.Version,
 		})
 		if err != nil {
 			return err
@@ -89,13 +91,14 @@ func (p *Program) importWorkspace() *cobra.Command {
 			return err
 		}
 		defer func() { _ = in.Close() }()
-		owner, err := parts.store.OwnerOf(ctx, id)
+		owner, err := parts.store.Installation.Archive.OwnerOf(ctx, id)
 		if err != nil {
 			return err
 		}
 		into := archive.Target{
-			Store: parts.store, Objects: parts.objects, Media: parts.media, Who: owner,
-			Sites: &site.Service{Store: parts.store, Sealer: parts.sealer}, Audit: parts.store.AuditArchive,
+			Store: parts.store.Installation.Archive, Objects: parts.objects, Media: parts.media, Who: owner,
+			Sites: &site.Service{Store: parts.store.Sites(), Sealer: parts.sealer},
+			Audit: parts.store.Installation.Archive.AuditArchive,
 		}
 		if parts.crawl != nil {
 			into.Seeds = parts.crawl.seeds

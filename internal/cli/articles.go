@@ -16,7 +16,7 @@ func (p *parts) newLLM() (*llm.Client, error) {
 		URL: p.cfg.LLMURL, Model: p.cfg.LLMModel, APIKey: secret.NewText(p.cfg.LLMKey),
 		MaxContextTokens: p.cfg.LLMContextTokens,
 		MaxTokensPerDay:  int64(p.cfg.LLMTokensPerDay), Timeout: p.cfg.LLMTimeout,
-	}, p.store, llm.RedisCache{
+	}, p.store.News.Articles, llm.RedisCache{
 		Redis: p.redis,
 	})
 }
@@ -25,15 +25,17 @@ func (p *parts) newLLM() (*llm.Client, error) {
 func (p *parts) articleWorker() *activities.Articles {
 	reader := &pipeline.Extractor{Pages: p.crawl.pages, Sites: p.crawl.sites}
 	learner := &pipeline.Learner{
-		Store: p.store, Pages: p.crawl.pages, Sites: p.crawl.sites, Meter: p.telemetry.Articles, Log: p.log,
+		Store: p.store.Extraction(), Pages: p.crawl.pages, Sites: p.crawl.sites, Meter: p.telemetry.Articles,
+		Log: p.log,
 	}
 	if p.crawl.model != nil {
 		reader.Fallback, learner.Finder = p.crawl.model, p.crawl.model
 	}
 	return &activities.Articles{
-		Learner: learner, Waiting: p.store,
+		Learner: learner, Waiting: p.store.News.Articles,
 		Consumer: &pipeline.Consumer{
-			Store: p.store, Extractor: reader, Learners: p.workflows, Meter: p.telemetry.Articles, Log: p.log,
+			Store: p.store.Extraction(), Extractor: reader, Learners: p.workflows, Meter: p.telemetry.Articles,
+			Log: p.log,
 		},
 	}
 }
@@ -41,7 +43,7 @@ func (p *parts) articleWorker() *activities.Articles {
 // articles returns the article service of the API.
 func (p *parts) articles() *pipeline.Service {
 	return &pipeline.Service{
-		Store: p.store, Pages: p.crawl.pages, Sites: p.crawl.sites, Learners: p.workflows,
+		Store: p.store.Extraction(), Pages: p.crawl.pages, Sites: p.crawl.sites, Learners: p.workflows,
 		Log: p.log,
 	}
 }

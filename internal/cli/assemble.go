@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
-	"github.com/google/uuid"
 	"github.com/redis/go-redis/v9"
 	"go.temporal.io/sdk/client"
 
@@ -20,7 +19,6 @@ import (
 	"dateline/docs"
 	"dateline/internal/audience/counter"
 	"dateline/internal/audience/shortlink"
-	"dateline/internal/audience/site"
 	"dateline/internal/identity/login"
 	"dateline/internal/identity/secret"
 	"dateline/internal/infra/config"
@@ -199,7 +197,7 @@ func assemble(
 		return nil, err
 	}
 	p.media = &media.Service{
-		Objects: p.objects, Store: p.store, MaxBytes: cfg.MediaMaxBytes, Web: p.web,
+		Objects: p.objects, Store: p.store.Publishing.Media, MaxBytes: cfg.MediaMaxBytes, Web: p.web,
 		Retention: cfg.MediaRetention, Log: log,
 	}
 	tracing, err := p.telemetry.TemporalTracing()
@@ -215,16 +213,16 @@ func assemble(
 		return nil, err
 	}
 	p.closers.pushFunc("Temporal client", p.temporal.Close)
-	p.planner = &delivery.Planner{Store: p.store, Networks: p.networks}
+	p.planner = &delivery.Planner{Store: p.store.Publishing.Ledger, Networks: p.networks}
 	startedCtx, stopStarted := context.WithCancel(context.WithoutCancel(ctx))
 	p.closers.pushFunc("records of started workflows", stopStarted)
 	p.workflows = &starter.Starter{
-		Client: p.temporal, Namespace: cfg.TemporalNamespace, Posts: delivery.NewStarted(startedCtx, p.planner, p.store,
+		Client: p.temporal, Namespace: cfg.TemporalNamespace, Posts: delivery.NewStarted(startedCtx, p.planner, p.store.Publishing.Ledger,
 			log),
 	}
-	p.archives = &archive.Archives{Store: p.store, Objects: p.objects, Workflows: p.workflows, Version: of.version}
+	p.archives = &archive.Archives{Store: p.store.Installation.Archive, Objects: p.objects, Workflows: p.workflows, Version: of.version}
 	p.accounts = &account.Service{
-		Store: p.store, Connectors: p.networks, Sealer: p.sealer, Notifier: p.bus, Log: log,
+		Store: p.store.Publishing.Accounts, Connectors: p.networks, Sealer: p.sealer, Notifier: p.bus, Log: log,
 		RedirectURI: strings.TrimSuffix(cfg.PublicURL, "/") + "/api/v1/oauth/callback",
 	}
 	if p.login, err = newLogin(cfg, p.store, p.clock.Now, log); err != nil {
@@ -249,9 +247,10 @@ func assemble(
 	if p.messages, err = web.Messages(); err != nil {
 		return nil, err
 	}
-	p.webhooks = &webhook.Service{Store: p.store, Sealer: p.sealer, Live: p.bus, Guard: guard}
+	p.webhooks = &webhook.Service{Store: p.store.Notify.Webhooks, Sealer: p.sealer, Live: p.bus, Guard: guard}
 	p.notifications = &notification.Service{
-		Store: p.store, Sealer: p.sealer, Live: p.bus, Guard: guard, Links: p.notificationLinks(), Push: p.push(),
+		Store: p.store.Notify.Notifications, Sealer: p.sealer, Live: p.bus, Guard: guard, Links: p.notificationLinks(),
+		Push:         p.push(),
 		CanSendEmail: cfg.SMTPHost != "", Confirmations: notification.NewConfirmations(),
 	}
 	if err := p.assembleCrawl(append(allowed, of.sites.allowed()...), of.sites.resolver()); err != nil {
@@ -261,7 +260,8 @@ func assemble(
 		return nil, err
 	}
 	p.scheduler = &scheduling.Scheduler{
-		Store: p.store, Accounts: p.accounts, Networks: p.networks, ObjectURL: p.objects.URL, Notifier: p.bus, Log: log,
+		Store: p.store.Scheduling(), Accounts: p.accounts, Networks: p.networks, ObjectURL: p.objects.URL,
+		Notifier: p.bus, Log: log,
 		Now: p.clock.Now, Rates: p.limits, Meter: p.telemetry.Publishing, LinkBase: cfg.LinkBase(),
 	}
 	return p, p.registerMetrics()
@@ -307,7 +307,7 @@ func (p *parts) server(page web.Page) *api.Server {
 			SystemHandler: api.SystemHandler{
 				Build: p.of.build(), Checks: p.checks(), System: p.statusReporter(), Clock: p.clock, Log: p.log,
 			},
-			TimeHandler: api.TimeHandler{Zones: p.store},
+			TimeHandler: api.TimeHandler{Zones: p.store.Identity.Workspaces},
 		},
 	}
 }
@@ -327,7 +327,7 @@ func basePath(address string) string {
 // redirect returns the handler of short links. If view counting is on, clicks are
 // filtered like views.
 func (p *parts) redirect() *shortlink.Redirector {
-	r := &shortlink.Redirector{Finder: p.store, Log: p.log, Now: p.clock.Now}
+	r := &shortlink.Redirector{Finder: p.store.Audience.Links, Log: p.log, Now: p.clock.Now}
 	if p.audience != nil {
 		r.Counter, r.Classifier, r.Sites = p.batcher, p.audience.ingest, p.audience.directory
 	}
@@ -351,23 +351,9 @@ func (p *parts) checks() map[string]api.Check {
 	}
 }
 
-// viewsStore adds the sites of a workspace to the store.
-type viewsStore struct{ *postgres.Store }
-
-// CountedSites returns the sites of a workspace. The first is the site of its posts and
-// short links, which has the ID of the workspace.
-func (t viewsStore) CountedSites(ctx context.Context, workspace uuid.UUID) ([]uuid.UUID, error) {
-	ids := []uuid.UUID{site.PostsSite(workspace).ID}
-	own, err := t.Sites(ctx, workspace)
-	for _, s := range own {
-		ids = append(ids, s.ID)
-	}
-	return ids, err
-}
-
 // worker returns the worker.
 func (p *parts) worker() *worker.Worker {
-	store, stop := delivery.Batched(p.store)
+	store, stop := delivery.Batched(p.store.Delivery())
 	p.closers.pushFunc("delivery batches", stop)
 	a := worker.Activities{
 		Publishing: &activities.Publishing{
@@ -378,19 +364,19 @@ func (p *parts) worker() *worker.Worker {
 				Links: p.objects, Metrics: p.telemetry.Publishing, InFlight: p.running,
 			}),
 			Planner:  p.planner,
-			Commands: &delivery.Commands{Store: p.store, Scheduler: p.scheduler, Live: p.bus},
-			Recovery: &delivery.Recovery{Store: p.store, Signaler: p.workflows, Live: p.bus, Log: p.log},
+			Commands: &delivery.Commands{Store: p.store.Delivery(), Scheduler: p.scheduler, Live: p.bus},
+			Recovery: &delivery.Recovery{Store: p.store.Publishing.Ledger, Signaler: p.workflows, Live: p.bus, Log: p.log},
 		},
-		Series:  &activities.Series{Store: p.store, Scheduler: p.scheduler, Signaler: p.workflows, Log: p.log},
+		Series:  &activities.Series{Store: p.store.Publishing.Series, Scheduler: p.scheduler, Signaler: p.workflows, Log: p.log},
 		Library: &activities.Library{Media: p.media},
 		Archive: &activities.Archive{Archives: p.archives},
 		Tokens: &activities.Tokens{
-			Store: p.store, Accounts: p.accounts, Starter: p.workflows, Live: p.bus, Log: p.log,
+			Store: p.store.Publishing.Accounts, Accounts: p.accounts, Starter: p.workflows, Live: p.bus, Log: p.log,
 		},
 		Measure: p.measureActivities(),
 		Webhooks: &activities.Webhooks{
 			Deliverer: &webhook.Deliverer{
-				Store: p.store, Sealer: p.sealer, Client: p.hooks, Live: p.bus, Log: p.log,
+				Store: p.store.Notify.Webhooks, Sealer: p.sealer, Client: p.hooks, Live: p.bus, Log: p.log,
 				Channels: p.notificationSender(),
 			},
 		},
@@ -400,9 +386,9 @@ func (p *parts) worker() *worker.Worker {
 	p.addNewsActivities(&a)
 	return worker.New(p.temporal, a, worker.Deps{
 		Dispatcher: &webhook.Dispatcher{
-			Store: p.store, Workflows: p.workflows, Notifications: p.bus, PublicURL: p.cfg.PublicURL, Log: p.log,
+			Store: p.store.Notify.Webhooks, Workflows: p.workflows, Notifications: p.bus, PublicURL: p.cfg.PublicURL, Log: p.log,
 		},
 		Watcher: p.engineWatcher(),
-		Store:   p.store, Releaser: p.workflows, Notices: p.bus, Log: p.log, Build: p.of.build(),
+		Store:   p.store.Installation.Workers, Releaser: p.workflows, Notices: p.bus, Log: p.log, Build: p.of.build(),
 	})
 }

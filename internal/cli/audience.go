@@ -38,7 +38,7 @@ type audience struct {
 func (p *parts) openAudience(ctx context.Context) (_ *audience, err error) {
 	c := &audience{
 		signals:   pubsub.NewSiteSignals(p.redis, p.log),
-		directory: &site.Directory{Store: p.store, Sealer: p.sealer, Log: p.log},
+		directory: &site.Directory{Store: p.store.Audience.Sites, Sealer: p.sealer, Log: p.log},
 	}
 	if c.countries, err = dimensions.OpenCountries(p.cfg.GeoIPFile); err != nil {
 		return nil, fmt.Errorf("DATELINE_GEOIP_FILE: %w", err)
@@ -99,15 +99,17 @@ func (p *parts) audienceAPI() *api.Audience {
 	if c == nil {
 		return nil
 	}
-	reports, links := &report.Reporter{Store: p.store}, &sharedlink.Service{Store: p.store, PublicURL: p.cfg.PublicURL}
+	reports := &report.Reporter{Store: p.store.Audience.Reports}
+	links := &sharedlink.Service{Store: p.store.Audience.Sites, PublicURL: p.cfg.PublicURL}
 	sites := p.siteService()
 	counts := flush.Counts{
-		Counter:        p.counter,
-		FilteredReader: flush.FilteredReader{Counter: p.counter, Store: p.store}, EngagementReader: p.store,
+		Counter:          p.counter,
+		FilteredReader:   flush.FilteredReader{Counter: p.counter, Store: p.store.Audience.Views},
+		EngagementReader: p.store.Audience.Views,
 	}
 	return &api.Audience{
 		Ingest:           c.ingest,
-		CountHandler:     api.CountHandler{Sites: sites, Counts: counts, Posts: p.store, Signals: c.signals},
+		CountHandler:     api.CountHandler{Sites: sites, Counts: counts, Posts: p.store.Publishing.Posts, Signals: c.signals},
 		ReportHandler:    api.ReportHandler{Sites: sites, Reports: reports},
 		PlausibleHandler: api.PlausibleHandler{Sites: sites, Reports: reports, Counts: counts},
 		SiteHandler:      api.SiteHandler{Sites: sites},
@@ -115,16 +117,16 @@ func (p *parts) audienceAPI() *api.Audience {
 			SharedLinks: links, SharedPages: sharedlink.NewPages(links, reports, p.log),
 		},
 		SubscriptionHandler: api.SubscriptionHandler{
-			Subscriptions: p.subscriptions(), UnsubscribePages: subscription.NewPages(p.store, p.log),
+			Subscriptions: p.subscriptions(), UnsubscribePages: subscription.NewPages(p.store.Audience.Subscriptions, p.log),
 		},
-		StatsImportHandler: api.StatsImportHandler{Imports: &statsimport.Service{Store: p.store}},
-		ErasureHandler:     api.ErasureHandler{ViewsStore: viewsStore{p.store}},
+		StatsImportHandler: api.StatsImportHandler{Imports: &statsimport.Service{Store: p.store.Audience.Sites}},
+		ErasureHandler:     api.ErasureHandler{ViewsStore: p.store.Audience.Views},
 	}
 }
 
 // siteService manages sites.
 func (p *parts) siteService() *site.Service {
-	return &site.Service{Store: p.store, Sealer: p.sealer, OnChange: func(ctx context.Context) {
+	return &site.Service{Store: p.store.Sites(), Sealer: p.sealer, OnChange: func(ctx context.Context) {
 		if err := p.audience.directory.Refresh(ctx); err != nil {
 			p.log.Warn("a site was changed, but could not be reloaded yet", "error", err)
 		}
@@ -133,7 +135,7 @@ func (p *parts) siteService() *site.Service {
 
 // subscriptions manages the recipients of reports and alerts.
 func (p *parts) subscriptions() *subscription.Service {
-	return &subscription.Service{Store: p.store, CanSendEmail: p.cfg.SMTPHost != ""}
+	return &subscription.Service{Store: p.store.Audience.Subscriptions, CanSendEmail: p.cfg.SMTPHost != ""}
 }
 
 // reportActivities returns the activities that send reports and alerts, or nil if
@@ -142,14 +144,17 @@ func (p *parts) reportActivities() *activities.Reports {
 	if p.counter == nil {
 		return nil
 	}
-	out := &activities.Reports{Alerter: &subscription.Alerter{Store: p.store, PublicURL: p.cfg.PublicURL, Log: p.log}}
+	out := &activities.Reports{Alerter: &subscription.Alerter{
+		Store: p.store.Audience.Subscriptions, PublicURL: p.cfg.PublicURL, Log: p.log,
+	}}
 	if p.cfg.SMTPHost == "" {
 		return out
 	}
 	out.Mailer = &subscription.Mailer{
-		Store: p.store, Reports: &report.Reporter{Store: p.store}, PublicURL: p.cfg.PublicURL,
+		Store: p.store.Audience.Subscriptions, Reports: &report.Reporter{Store: p.store.Audience.Reports},
+		PublicURL: p.cfg.PublicURL,
 	}
-	out.Outbox = &email.Outbox{Store: p.store, Log: p.log, Sender: p.smtp()}
+	out.Outbox = &email.Outbox{Store: p.store.Audience.Subscriptions, Log: p.log, Sender: p.smtp()}
 	return out
 }
 
@@ -160,10 +165,10 @@ func (p *parts) viewsActivities() *activities.Views {
 	}
 	return &activities.Views{Flusher: meteredFlusher{
 		&flush.Flusher{
-			Counter: p.counter, Store: p.store,
+			Counter: p.counter, Store: p.store.Audience.Views,
 			SyncDelay: flush.AOFSyncDelay, Log: p.log, Now: p.clock.Now,
 			Articles: &newsroom.Indexer{
-				Store: p.store, SocialSources: dimensions.NewReferrers().Names(dimensions.Social),
+				Store: p.store.Audience.Reports, SocialSources: dimensions.NewReferrers().Names(dimensions.Social),
 			},
 			Retention: flush.Retention{Hours: p.cfg.HourlyViewRetention, Days: p.cfg.DailyViewRetention},
 		},

@@ -51,7 +51,7 @@ func (p *parts) assembleCrawl(allowed []string, names fetch.Resolver) (err error
 	}
 	c.guard = guard
 	if p.cfg.WebSub {
-		c.webSub = &websub.Subscriptions{Store: p.store, Sealer: p.sealer, Guard: guard}
+		c.webSub = &websub.Subscriptions{Store: p.store.News.Domains, Sealer: p.sealer, Guard: guard}
 	}
 	if c.pages, err = pagestore.New(p.objects); err != nil {
 		return err
@@ -70,16 +70,17 @@ func (p *parts) assembleCrawl(allowed []string, names fetch.Resolver) (err error
 	}
 	p.closers.pushFunc("crawl fetcher", c.fetcher.Close)
 	c.archives = &warc.Exporter{
-		Store: p.store, Pages: c.pages, Objects: p.objects, Software: "Dateline",
+		Store: p.store.News.Domains, Pages: c.pages, Objects: p.objects, Software: "Dateline",
 		Operator: strings.TrimPrefix(p.cfg.CrawlContact, "mailto:"), Log: p.log,
 	}
 	c.seeds = &seeds.Service{
-		Seeds: p.store, Domains: p.store, Stats: p.store, Exports: p.store, Workflows: p.workflows,
+		Seeds: p.store.News.Domains, Domains: p.store.News.Domains, Stats: p.store.News.Domains,
+		Exports: p.store.News.Domains, Workflows: p.workflows,
 		Guard: guard, Objects: p.objects, Policy: crawl.DefaultRevisitPolicy(), HasBrowser: o.Renderer != nil,
 		Log: p.log,
 	}
-	c.watches = &watch.Service{Store: p.store, Guard: guard}
-	c.sites = &pipeline.SiteCache{Store: p.store, Redis: p.redis, Log: p.log}
+	c.watches = &watch.Service{Store: p.store.News.Watches, Guard: guard}
+	c.sites = &pipeline.SiteCache{Store: p.store.News.Articles, Redis: p.redis, Log: p.log}
 	if c.model, err = p.newLLM(); err != nil {
 		return err
 	}
@@ -109,12 +110,12 @@ func (p *parts) webSubCallback() api.HubCallback {
 		return nil
 	}
 	frontier := &crawler.Crawler{
-		URLs: p.store, Seeds: p.store, Parser: crawler.PageParser{Zone: p.cfg.TimeZone},
-		URLIndex: &seen.Index{Filter: &seen.Filter{Redis: p.redis}, Redis: p.redis, Store: p.store},
+		URLs: p.store.News.Frontier, Seeds: p.store.News.Domains, Parser: crawler.PageParser{Zone: p.cfg.TimeZone},
+		URLIndex: &seen.Index{Filter: &seen.Filter{Redis: p.redis}, Redis: p.redis, Store: p.store.News.Frontier},
 		Policy:   crawl.DefaultRevisitPolicy(), Limits: crawler.DefaultLimits(), Log: p.log,
 	}
 	return &websub.Callback{
-		Store: p.store, Frontier: frontier, Crawls: p.workflows, Sealer: p.sealer,
+		Store: p.store.News.Domains, Frontier: frontier, Crawls: p.workflows, Sealer: p.sealer,
 		Metrics: p.telemetry.Crawl, Log: p.log,
 	}
 }
@@ -125,7 +126,7 @@ func (p *parts) webSubWorker(feeds websub.FeedFetcher) *activities.WebSub {
 		return nil
 	}
 	return &activities.WebSub{Subscriber: &websub.Subscriber{
-		Store: p.store, Feeds: feeds, Client: p.hooks,
+		Store: p.store.News.Domains, Feeds: feeds, Client: p.hooks,
 		Guard: p.crawl.guard, Sealer: p.sealer, BaseURL: p.cfg.PublicURL,
 		Metrics: p.telemetry.Crawl, Log: p.log,
 	}}
@@ -145,11 +146,12 @@ func (p *parts) addNewsActivities(a *worker.Activities) {
 	recordCtx, stop := context.WithCancel(context.Background())
 	p.closers.pushFunc("crawl recorder", stop)
 	filter := &seen.Filter{Redis: p.redis}
-	record := crawler.NewRecorder(recordCtx, p.store.RecordFetches)
+	record := crawler.NewRecorder(recordCtx, p.store.News.Frontier.RecordFetches)
 	d := &crawler.Crawler{
-		Domains: p.store, URLs: p.store, Seeds: p.store, Rules: p.store, Slots: p.store,
+		Domains: p.store.News.Domains, URLs: p.store.News.Frontier, Seeds: p.store.News.Domains,
+		Rules: p.store.News.Frontier, Slots: p.store.News.Frontier,
 		Fetcher: p.crawl.fetcher, Parser: crawler.PageParser{Zone: p.cfg.TimeZone}, Resolver: p.crawl.fetcher,
-		URLIndex: &seen.Index{Filter: filter, Redis: p.redis, Store: p.store}, Pages: p.crawl.pages, Record: record,
+		URLIndex: &seen.Index{Filter: filter, Redis: p.redis, Store: p.store.News.Frontier}, Pages: p.crawl.pages, Record: record,
 		Policy: crawl.DefaultRevisitPolicy(), Limits: limits, Log: p.log,
 	}
 	d.Robots = crawler.NewRobots(crawlProduct, crawler.RobotsCache{Redis: p.redis}, d.FetchRobots)
@@ -161,11 +163,11 @@ func (p *parts) addNewsActivities(a *worker.Activities) {
 	if age == 0 {
 		age = 100 * 365 * 24 * time.Hour
 	}
-	a.Watches = &activities.Watches{Checker: &watch.Checker{Store: p.store, Fetcher: d, Log: p.log}}
+	a.Watches = &activities.Watches{Checker: &watch.Checker{Store: p.store.News.Watches, Fetcher: d, Log: p.log}}
 	a.WebSub = p.webSubWorker(d)
-	a.Crawl = &activities.Crawl{Frontier: p.store, Crawler: d, MaxDomains: p.cfg.CrawlMaxDomains}
+	a.Crawl = &activities.Crawl{Frontier: p.store.News.Domains, Crawler: d, MaxDomains: p.cfg.CrawlMaxDomains}
 	a.CrawlMaintenance = &activities.CrawlMaintenance{
-		Records: p.store, Filter: filter, DeleteObject: p.objects.Delete,
+		Records: p.store.Crawl(), Filter: filter, DeleteObject: p.objects.Delete,
 		Exporter:    p.crawl.archives,
 		MaxVersions: p.cfg.CrawlMaxVersions, MaxAge: age,
 	}

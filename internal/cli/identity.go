@@ -7,8 +7,11 @@ import (
 )
 
 func (p *parts) identityAPI() api.Identity {
-	people := &workspace.Service{Store: p.store}
-	into := archive.Target{Store: p.store, Objects: p.objects, Media: p.media, Audit: p.store.AuditArchive}
+	people := &workspace.Service{Store: p.store.Identity.Workspaces}
+	into := archive.Target{
+		Store: p.store.Installation.Archive, Objects: p.objects, Media: p.media,
+		Audit: p.store.Installation.Archive.AuditArchive,
+	}
 	if p.audience != nil {
 		into.Sites = p.siteService()
 	}
@@ -16,9 +19,9 @@ func (p *parts) identityAPI() api.Identity {
 		into.Seeds = p.crawl.seeds
 	}
 	return api.Identity{
-		MemberHandler:    api.MemberHandler{Store: p.store, People: people, Events: p.bus},
+		MemberHandler:    api.MemberHandler{Store: p.store.Identity.Workspaces, People: people, Events: p.bus, Audit: into.Audit},
 		SessionHandler:   api.SessionHandler{Login: p.login, Events: p.bus},
-		WorkspaceHandler: api.WorkspaceHandler{Store: p.store, People: people},
+		WorkspaceHandler: api.WorkspaceHandler{Store: p.store.Identity.Workspaces, People: people},
 		ArchiveHandler:   api.ArchiveHandler{Exports: p.archives, Into: into, Log: p.log},
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"dateline/internal/identity/secret"
 	"dateline/internal/infra/config"
 	"dateline/internal/storage/postgres"
+	"dateline/internal/storage/postgres/installation"
 )
 
 // keysetSource returns the source of the keyset.
@@ -101,7 +102,10 @@ func (p *Program) withKeyManager(ctx context.Context, cfg *config.Config, do fun
 		return err
 	}
 	defer s.Close()
-	return do(&keyring.Manager{Store: s, Columns: postgres.SealedColumns(), Sealer: sealer, Source: source})
+	return do(&keyring.Manager{
+		Store: s.Installation.Secrets, Columns: installation.SealedColumns(), Sealer: sealer,
+		Source: source,
+	})
 }
 
 func (p *Program) manageKeys(ctx context.Context, k *keyring.Manager, command, out string) error {
@@ -148,7 +152,7 @@ func (p *Program) manageKeys(ctx context.Context, k *keyring.Manager, command, o
 // requested.
 func (r *running) rotateKeys(ctx context.Context, parts *parts) error {
 	k := &keyring.Manager{
-		Store: parts.store, Columns: postgres.SealedColumns(), Sealer: parts.sealer,
+		Store: parts.store.Installation.Secrets, Columns: installation.SealedColumns(), Sealer: parts.sealer,
 		Source: keysetSource(r.cfg),
 	}
 	report, err := k.Reencrypt(ctx)

@@ -22,7 +22,7 @@ import (
 // newLogin creates the login service.
 func newLogin(cfg *config.Config, s *postgres.Store, now func() time.Time, log *slog.Logger) (*login.Service, error) {
 	o := login.Options{
-		Store: s, PublicURL: cfg.PublicURL, Log: log, Now: now,
+		Store: s.Identity.Logins, PublicURL: cfg.PublicURL, Log: log, Now: now,
 		Join: login.Joining{Domains: cfg.OIDCAutoJoin, Role: workspace.Role(cfg.OIDCAutoJoinRole)},
 	}
 	if cfg.OIDCIssuer != "" {
@@ -42,10 +42,10 @@ func newLogin(cfg *config.Config, s *postgres.Store, now func() time.Time, log *
 // loginLink creates a login link for the first owner. It stores the public URL, because
 // only the listening process knows its port.
 func (p *parts) loginLink(ctx context.Context, owner uuid.UUID) (string, error) {
-	if err := p.store.NotePublicURL(ctx, p.cfg.PublicURL); err != nil {
+	if err := p.store.Identity.Logins.NotePublicURL(ctx, p.cfg.PublicURL); err != nil {
 		return "", err
 	}
-	return login.NewLink(ctx, p.store, p.cfg.PublicURL, owner, p.clock.Now())
+	return login.NewLink(ctx, p.store.Identity.Logins, p.cfg.PublicURL, owner, p.clock.Now())
 }
 
 // loginLink prints a login link for a running installation.
@@ -67,14 +67,14 @@ func (p *Program) loginLink() *cobra.Command {
 			return err
 		}
 		defer s.Close()
-		_, owner, found, err := s.FirstWorkspace(ctx)
+		_, owner, found, err := s.Identity.Workspaces.FirstWorkspace(ctx)
 		if err != nil {
 			return err
 		}
 		if !found {
 			return errors.New("there is no workspace yet; create one with `dateline token`")
 		}
-		base, err := s.PublicURL(ctx)
+		base, err := s.Identity.Logins.PublicURL(ctx)
 		if err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ func (p *Program) loginLink() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		link, err := login.NewLink(ctx, s, base, owner, now)
+		link, err := login.NewLink(ctx, s.Identity.Logins, base, owner, now)
 		if err == nil {
 			_, err = fmt.Fprintln(p.Stdout, link)
 		}

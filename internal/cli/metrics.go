@@ -49,7 +49,7 @@ func (p *parts) registerBacklogMetrics() error {
 	t := p.telemetry
 	return errors.Join(
 		t.RegisterCollector(func(ctx context.Context) (telemetry.Samples, error) {
-			q, err := p.store.Backlog(ctx)
+			q, err := p.store.Installation.Status.Backlog(ctx)
 			return telemetry.Samples{
 				"dateline_posts": states("scheduled", q.Scheduled, "due_within_a_minute", q.Due,
 					"publishing", q.Publishing, "overdue", q.Overdue, "parked", q.Parked),
@@ -57,14 +57,14 @@ func (p *parts) registerBacklogMetrics() error {
 			}, err
 		}, "dateline_posts", "dateline_webhook_deliveries_pending"),
 		t.RegisterGauge("dateline_dead_letters", func(ctx context.Context) (all []telemetry.Sample, _ error) {
-			reasons, err := p.store.DeadLetterReasons(ctx)
+			reasons, err := p.store.Installation.Status.DeadLetterReasons(ctx)
 			for reason, n := range reasons {
 				all = append(all, telemetry.Sample{Labels: []string{reason}, Value: float64(n)})
 			}
 			return all, err
 		}),
 		t.RegisterCollector(func(ctx context.Context) (telemetry.Samples, error) {
-			accounts, err := p.store.AccountStates(ctx)
+			accounts, err := p.store.Installation.Status.AccountStates(ctx)
 			var counts, expiries []telemetry.Sample
 			first := map[string]float64{}
 			for _, s := range accounts {

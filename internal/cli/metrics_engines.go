@@ -24,7 +24,7 @@ func (p *parts) registerViewMetrics() error {
 		return nil
 	}
 	return p.telemetry.RegisterCollector(func(ctx context.Context) (telemetry.Samples, error) {
-		state, err := p.store.ReaderState(ctx)
+		state, err := p.store.Installation.Status.ReaderState(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -54,7 +54,7 @@ func (p *parts) registerCrawlMetrics() error {
 	}
 	return errors.Join(
 		p.telemetry.RegisterCollector(func(ctx context.Context) (telemetry.Samples, error) {
-			c, err := p.store.CrawlState(ctx)
+			c, err := p.store.Installation.Status.CrawlState(ctx)
 			return telemetry.Samples{
 				"dateline_crawl_seeds": states("active", c.Seeds.Active, "paused", c.Seeds.Paused, "due",
 					c.Seeds.Due, "overdue", c.Seeds.Overdue),
@@ -64,22 +64,22 @@ func (p *parts) registerCrawlMetrics() error {
 			}, err
 		}, "dateline_crawl_seeds", "dateline_crawl_domains", "dateline_crawl_frontier_urls"),
 		p.telemetry.RegisterCollector(func(ctx context.Context) (telemetry.Samples, error) {
-			c, err := p.store.CountHubSubscriptions(ctx)
+			c, err := p.store.News.Domains.CountHubSubscriptions(ctx)
 			return telemetry.Samples{
 				"dateline_websub_subscriptions": states("pending", c["pending"], "active", c["active"], "expired",
 					c["expired"], "denied", c["denied"]),
 			}, err
 		}, "dateline_websub_subscriptions"),
 		p.telemetry.RegisterCollector(func(ctx context.Context) (telemetry.Samples, error) {
-			pages, oldestPage, err := p.store.PagesToParse(ctx)
+			pages, oldestPage, err := p.store.Installation.Status.PagesToParse(ctx)
 			if err != nil {
 				return nil, err
 			}
-			changes, oldestChange, err := p.store.ChangesToIndex(ctx)
+			changes, oldestChange, err := p.store.Installation.Status.ChangesToIndex(ctx)
 			if err != nil {
 				return nil, err
 			}
-			queued, oldestQueued, err := p.store.StoryBacklog(ctx)
+			queued, oldestQueued, err := p.store.News.Stories.StoryBacklog(ctx)
 			return telemetry.Samples{
 				"dateline_articles_pending": states("parse", pages, "index", changes, "story", queued),
 				"dateline_articles_oldest_pending_seconds": states("parse", oldestPage.Seconds(), "index",
@@ -94,11 +94,11 @@ func (p *parts) registerEngineMetrics() error {
 	t := p.telemetry
 	return errors.Join(
 		t.RegisterGauge("dateline_database_connections", func(context.Context) ([]telemetry.Sample, error) {
-			used, idle, maximum := p.store.Connections()
+			used, idle, maximum := p.store.Installation.Status.Connections()
 			return states("in_use", used, "idle", idle, "max", maximum), nil
 		}),
 		t.RegisterCollector(func(ctx context.Context) (telemetry.Samples, error) {
-			s, err := p.store.ServerState(ctx)
+			s, err := p.store.Installation.Status.ServerState(ctx)
 			return telemetry.Samples{
 				"dateline_database_server_connections": states("used", s.Connections, "max",
 					s.MaxConnections),

@@ -14,13 +14,14 @@ func (p *parts) notificationLinks() notification.Links {
 
 // push returns what sends notifications to browsers.
 func (p *parts) push() *notification.Push {
-	return &notification.Push{Store: p.store, Sealer: p.sealer, PublicURL: p.cfg.PublicURL}
+	return &notification.Push{Store: p.store.Notify.Notifications, Sealer: p.sealer, PublicURL: p.cfg.PublicURL}
 }
 
 // notificationSender returns the sender of notifications.
 func (p *parts) notificationSender() *notification.Sender {
 	s := &notification.Sender{
-		Store: p.store, Sealer: p.sealer, Client: p.hooks, Push: p.push(), Links: p.notificationLinks(),
+		Store: p.store.Notify.Notifications, Sealer: p.sealer, Client: p.hooks, Push: p.push(),
+		Links:    p.notificationLinks(),
 		Messages: p.messages,
 	}
 	if p.cfg.SMTPHost != "" {
@@ -46,7 +47,7 @@ func (p *parts) notifyAPI() api.Notify {
 			Notifications: p.notifications, CanSendEmail: p.cfg.SMTPHost != "",
 		},
 		NotificationPages: api.NotificationPages{
-			NotificationStore: p.store, NotificationLinks: p.notificationLinks(), Messages: p.messages,
+			NotificationStore: p.store.Notify.Notifications, NotificationLinks: p.notificationLinks(), Messages: p.messages,
 			Scheduler: p.scheduler, PostChanges: p.postChanges(),
 		},
 	}

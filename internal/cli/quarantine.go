@@ -86,7 +86,10 @@ func (p *Program) withQuarantine(ctx context.Context, cfg *config.Config, run fu
 		return err
 	}
 	defer func() { err = errors.Join(err, client.Close()) }()
-	return run(&flush.Flusher{Counter: counter.New(client, counter.Options{}), Store: s, Log: p.logger(cfg)})
+	return run(&flush.Flusher{
+		Counter: counter.New(client, counter.Options{}), Store: s.Audience.Views,
+		Log: p.logger(cfg),
+	})
 }
 
 func (p *Program) listQuarantine(ctx context.Context, k *flush.Flusher, _ []uuid.UUID) error {

@@ -18,6 +18,7 @@ import (
 	"dateline/internal/infra/redisclient"
 	"dateline/internal/ops/backup"
 	"dateline/internal/storage/postgres"
+	"dateline/internal/storage/postgres/installation"
 )
 
 // restoreCommand is an execution of `dateline restore`.
@@ -231,7 +232,10 @@ func (r *restoreCommand) printProblems(ctx context.Context, bucket backup.Bucket
 		return err
 	}
 	defer s.Close()
-	lost, err := (&keyring.Manager{Store: s, Columns: postgres.SealedColumns(), Source: keysetSource(r.cfg)}).
+	lost, err := (&keyring.Manager{
+		Store: s.Installation.Secrets, Columns: installation.SealedColumns(),
+		Source: keysetSource(r.cfg),
+	}).
 		CountUndecryptable(ctx)
 	if err != nil {
 		say("The keyset cannot be read (%s). Restore the keyset with the keys %v before you start Dateline.", err,

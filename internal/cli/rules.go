@@ -9,10 +9,10 @@ import (
 // ruleService returns the rules, which need the articles of the crawler.
 func (p *parts) ruleService() *rule.Service {
 	return &rule.Service{
-		Store: p.store, Lookup: p.store,
+		Store: p.store.Publishing.Rules, Lookup: p.store.Publishing.Accounts,
 		Engine: &rule.Engine{
-			Store: p.store, Lookup: p.store, Posts: p.scheduler, Images: p.media,
-			Searches: &savedsearch.Matcher{Store: p.store}, Now: p.clock.Now, Log: p.log,
+			Store: p.store.Publishing.Rules, Lookup: p.store.Publishing.Accounts, Posts: p.scheduler, Images: p.media,
+			Searches: &savedsearch.Matcher{Store: p.store.News.Searches}, Now: p.clock.Now, Log: p.log,
 		},
 	}
 }

@@ -168,7 +168,7 @@ func (b *sandbox) connect(ctx context.Context, p *parts, owner workspace.Princip
 	if b == nil {
 		return nil
 	}
-	if err := p.store.MoveSandbox(ctx, b.url()); err != nil {
+	if err := p.store.Publishing.Accounts.MoveSandbox(ctx, b.url()); err != nil {
 		return err
 	}
 	if err := b.populate(); err != nil {

@@ -43,7 +43,7 @@ func (s *sandboxed) start() error {
 
 func (s *sandboxed) account() account.Account {
 	s.T.Helper()
-	all, err := s.Store.Accounts(s.T.Context(), s.Workspace.ID)
+	all, err := s.Store.Publishing.Accounts.Accounts(s.T.Context(), s.Workspace.ID)
 	s.Must(err)
 	if len(all) != 1 {
 		s.T.Fatalf("got %d accounts, want the sandbox's", len(all))

@@ -57,7 +57,8 @@ func (p *parts) assembleSearch() error {
 		}
 	}
 	s.service = &savedsearch.Service{
-		Store: p.store, Engine: s.engine, Meter: p.telemetry.Articles, SemanticAvailable: embedder != nil ||
+		Store: p.store.News.Searches, Engine: s.engine, Meter: p.telemetry.Articles,
+		SemanticAvailable: embedder != nil ||
 			p.cfg.Search == config.SearchMeilisearch && p.cfg.MeilisearchEmbedder != "",
 	}
 	p.search = s
@@ -69,7 +70,7 @@ func (p *parts) searchWorker() *activities.Search {
 	return &activities.Search{
 		Prepare: p.search.engine.Prepare, EmbedMissing: p.search.missing,
 		Indexer: &indexer.Indexer{
-			Store: p.store, Engine: p.search.engine, Events: p.bus, Meter: p.telemetry.Crawl,
+			Store: p.store.News.Searches, Engine: p.search.engine, Events: p.bus, Meter: p.telemetry.Crawl,
 			Log: p.log,
 		},
 	}

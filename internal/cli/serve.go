@@ -84,7 +84,7 @@ func (p *Program) api() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := parts.store.NotePublicURL(ctx, parts.cfg.PublicURL); err != nil {
+		if err := parts.store.Identity.Logins.NotePublicURL(ctx, parts.cfg.PublicURL); err != nil {
 			return err
 		}
 		var lc net.ListenConfig

@@ -13,7 +13,7 @@ import (
 // statusReporter returns the reporter behind GET /api/v1/system.
 func (p *parts) statusReporter() *status.Reporter {
 	r := &status.Reporter{
-		Store: p.store, Version: p.of.version, Clock: p.clock.Reading, Queues: p.temporalQueues,
+		Store: p.store.Status(), Version: p.of.version, Clock: p.clock.Reading, Queues: p.temporalQueues,
 		Redis: p.redisUsage,
 		Disks: p.diskUsage, Log: p.log, Armed: func() (int64, bool) {
 			return int64(p.running.Armed()), p.of.service != "api"
@@ -21,7 +21,7 @@ func (p *parts) statusReporter() *status.Reporter {
 	}
 	if p.cfg.Crawl {
 		r.Crawl = func(ctx context.Context) (status.Crawl, error) {
-			c, err := p.store.CrawlState(ctx)
+			c, err := p.store.Installation.Status.CrawlState(ctx)
 			return status.Crawl{SeedsDue: c.Seeds.Due, SeedsOverdue: c.Seeds.Overdue}, err
 		}
 	}
@@ -85,7 +85,7 @@ func (p *parts) diskUsage() map[string]status.Usage {
 func (p *parts) engineWatcher() *status.Watcher {
 	host, _ := os.Hostname() // empty if unknown
 	w := &status.Watcher{
-		Store: p.store, Checks: map[string]func(context.Context) error{},
+		Store: p.store.Notify.Notifications, Checks: map[string]func(context.Context) error{},
 		Source: host + "/" + strconv.Itoa(os.Getpid()), Changed: p.bus.Announce, Log: p.log,
 	}
 	for name, check := range p.checks() {

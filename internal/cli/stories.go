@@ -13,16 +13,19 @@ import (
 
 // storyEditor returns the stories as members use them.
 func (p *parts) storyEditor() *story.Editor {
-	return &story.Editor{Store: p.store, Drafts: storyDrafts{p.scheduler}}
+	return &story.Editor{Store: p.store.News.Stories, Drafts: storyDrafts{p.scheduler}}
 }
 
 // storyWorker returns the activities of stories.
 func (p *parts) storyWorker() *activities.Stories {
 	return &activities.Stories{
-		Placer:     &story.Placer{Store: p.store, Thresholds: p.cfg.StoryThresholds, Meter: p.telemetry.Articles},
-		Maintainer: &story.Maintainer{Store: p.store, Thresholds: p.cfg.StoryThresholds},
+		Placer: &story.Placer{
+			Store: p.store.News.Stories, Thresholds: p.cfg.StoryThresholds,
+			Meter: p.telemetry.Articles,
+		},
+		Maintainer: &story.Maintainer{Store: p.store.News.Stories, Thresholds: p.cfg.StoryThresholds},
 		Alerter: &story.Alerter{
-			Store: p.store, Drafts: storyDrafts{p.scheduler}, Events: p.bus, Meter: p.telemetry.Articles,
+			Store: p.store.News.Stories, Drafts: storyDrafts{p.scheduler}, Events: p.bus, Meter: p.telemetry.Articles,
 			Now: p.clock.Now, Log: p.log,
 		},
 	}

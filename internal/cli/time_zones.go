@@ -16,7 +16,7 @@ func (p *parts) applyTimeZones(ctx context.Context) error {
 		p.log.WarnContext(ctx, "the time zone database needs an update; see dateline doctor",
 			"version", zones.Version, "source", zones.Source, "reason", w.Kind)
 	}
-	before, moves, err := p.store.ApplyTimeZones(ctx, zones, p.clock.Now())
+	before, moves, err := p.store.Publishing.Posts.ApplyTimeZones(ctx, zones, p.clock.Now())
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ const firstTokenName = "first owner"
 func ensureWorkspace(
 	ctx context.Context, s *postgres.Store, zone string, renewToken bool,
 ) (owner workspace.Principal, token string, err error) {
-	w, user, exists, err := s.FirstWorkspace(ctx)
+	w, user, exists, err := s.Identity.Workspaces.FirstWorkspace(ctx)
 	if err != nil {
 		return workspace.Principal{}, "", err
 	}
@@ -36,9 +36,9 @@ func ensureWorkspace(
 	t, plain := workspace.NewToken(w.ID, user, firstTokenName)
 	switch {
 	case !exists:
-		return owner, plain, s.Found(ctx, w, "Owner", t)
+		return owner, plain, s.Identity.Workspaces.Found(ctx, w, "Owner", t)
 	case renewToken:
-		return owner, plain, s.ReplaceToken(ctx, t)
+		return owner, plain, s.Identity.Workspaces.ReplaceToken(ctx, t)
 	default:
 		return owner, "", nil
 	}

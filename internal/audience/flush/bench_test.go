@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/audience/counter"
-	"dateline/internal/storage/postgres"
+	"dateline/internal/storage/postgres/audience"
 	"dateline/internal/testing/enginetest"
 )
 
@@ -20,7 +20,7 @@ func BenchmarkFlush(b *testing.B) {
 	r := open(b, enginetest.Redis(b))
 	r.counter = counter.New(r.redis, counter.Options{})
 	var readTime, writeTime atomic.Int64
-	r.Counter, r.Store = timedCounter{r.counter, &readTime}, timedStore{r.store, &writeTime}
+	r.Counter, r.Store = timedCounter{r.counter, &readTime}, timedStore{r.store.Audience.Views, &writeTime}
 	names := make([]string, pages)
 	for i := range names {
 		names[i] = uuid.Must(uuid.NewV7()).String()
@@ -72,7 +72,7 @@ func (c timedCounter) ReadBatch(ctx context.Context, shard int, batch uuid.UUID)
 
 // timedStore measures how long writing them takes.
 type timedStore struct {
-	*postgres.Store
+	*audience.ViewStore
 	took *atomic.Int64
 }
 
@@ -81,5 +81,5 @@ func (s timedStore) ApplyViewBatch(
 ) (bool, error) {
 	start := time.Now()
 	defer func() { s.took.Add(int64(time.Since(start))) }()
-	return s.Store.ApplyViewBatch(ctx, shard, batch, deltas)
+	return s.ViewStore.ApplyViewBatch(ctx, shard, batch, deltas)
 }

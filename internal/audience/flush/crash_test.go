@@ -18,6 +18,7 @@ import (
 	"dateline/internal/audience/counter"
 	"dateline/internal/audience/flush"
 	"dateline/internal/storage/postgres"
+	"dateline/internal/storage/postgres/audience"
 	"dateline/internal/testing/enginetest"
 )
 
@@ -48,7 +49,7 @@ func crash(at string) (code int) {
 	}
 	k := &flush.Flusher{
 		Counter: crashingCounter{counter.New(client, counter.Options{Shards: shards}), m},
-		Store:   crashingStore{s, m}, Log: slog.New(slog.DiscardHandler),
+		Store:   crashingStore{s.Audience.Views, m}, Log: slog.New(slog.DiscardHandler),
 	}
 	if _, err := k.Flush(ctx, func() {}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -140,14 +141,14 @@ func (c crashingCounter) MarkSeeded(ctx context.Context, shard int) error {
 }
 
 type crashingStore struct {
-	*postgres.Store
+	*audience.ViewStore
 	crashPoint
 }
 
 func (s crashingStore) ApplyViewBatch(
 	ctx context.Context, shard int, batch uuid.UUID, deltas counter.Batch,
 ) (bool, error) {
-	applied, err := s.Store.ApplyViewBatch(ctx, shard, batch, deltas)
+	applied, err := s.ViewStore.ApplyViewBatch(ctx, shard, batch, deltas)
 	s.reach("after a batch was applied")
 	return applied, err
 }
@@ -229,7 +230,7 @@ func TestFlush_KilledDuringTransaction(t *testing.T) {
 	blocker, err := pgx.Connect(ctx, r.databaseURL)
 	r.must(err)
 	defer func() { _ = blocker.Close(context.WithoutCancel(ctx)) }()
-	r.must(r.store.CreateViewPartitions(ctx, time.Now()))
+	r.must(r.store.Audience.Views.CreateViewPartitions(ctx, time.Now()))
 	tx, err := blocker.Begin(ctx)
 	r.must(err)
 	_, err = tx.Exec(ctx, "lock table view_hours_due in exclusive mode") // the last table that a batch writes

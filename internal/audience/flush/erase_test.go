@@ -16,12 +16,12 @@ import (
 func (r *fixture) erase(e flush.Erasure) flush.Erasure {
 	r.t.Helper()
 	e.ID, e.RequestedBy = uuid.New(), uuid.New()
-	_, err := r.store.CreateViewErasure(r.t.Context(), e)
+	_, err := r.store.Audience.Views.CreateViewErasure(r.t.Context(), e)
 	r.must(err)
 	if done := r.flush(); done.Erased != 1 {
 		r.t.Errorf("%+v", done)
 	}
-	got, err := r.store.ViewErasure(r.t.Context(), e.Workspace, e.ID)
+	got, err := r.store.Audience.Views.ViewErasure(r.t.Context(), e.Workspace, e.ID)
 	if r.must(err); got.DoneAt == nil || got.Visitor != (counter.Visitor{}) {
 		r.t.Errorf("%+v", got)
 	}

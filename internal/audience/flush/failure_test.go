@@ -159,7 +159,7 @@ func TestFlush_FailuresLoseNothing(t *testing.T) {
 			}
 			r.viewPages(4, 3)
 			f := *r.Flusher
-			f.Store, f.Counter = failingStore{r.store, call}, failingCounter{r.counter, call}
+			f.Store, f.Counter = failingStore{r.store.Audience.Views, call}, failingCounter{r.counter, call}
 			if done, err := f.Flush(t.Context(), func() {}); !errors.Is(err, errAway) || done.Busy {
 				t.Fatalf("got %+v, %v, want the error of %s", done, err, call)
 			}
@@ -178,7 +178,7 @@ func TestCheck_FailuresAreReported(t *testing.T) {
 	r.flush()
 	for _, call := range []string{"ViewPageNames", "StatsOf", "ViewTotalsOf", "TakeBatch"} {
 		f := *r.Flusher
-		f.Store, f.Counter = failingStore{r.store, call}, failingCounter{r.counter, call}
+		f.Store, f.Counter = failingStore{r.store.Audience.Views, call}, failingCounter{r.counter, call}
 		r.viewPages(3, 1)
 		if c, _, err := f.Check(t.Context(), func() {}); !errors.Is(err, errAway) {
 			t.Errorf("%s fails: got %+v, %v, want its error", call, c, err)

@@ -26,7 +26,7 @@ func (r *fixture) filter(page, reason string, n int) {
 
 func (r *fixture) wantFiltered(when, page string, want map[string]int64) {
 	r.t.Helper()
-	got, err := flush.FilteredReader{Counter: r.counter, Store: r.store}.FilteredCounts(r.t.Context(), r.site.ID, page)
+	got, err := flush.FilteredReader{Counter: r.counter, Store: r.store.Audience.Views}.FilteredCounts(r.t.Context(), r.site.ID, page)
 	r.must(err)
 	if !maps.Equal(got, want) {
 		r.t.Errorf("%s: got %v, want %v", when, got, want)
@@ -79,7 +79,7 @@ func TestFiltered_IsExactWhereverAFlushDies(t *testing.T) {
 	r.wantFiltered("after the batch was taken", "post", want)
 	read, err := r.counter.ReadBatch(t.Context(), shard, batch)
 	r.must(err)
-	_, err = r.store.ApplyViewBatch(t.Context(), shard, batch, read)
+	_, err = r.store.Audience.Views.ApplyViewBatch(t.Context(), shard, batch, read)
 	r.must(err)
 	r.wantFiltered("after it was applied", "post", want)
 	r.must(r.counter.DropBatch(t.Context(), shard, batch))
@@ -111,7 +111,7 @@ func TestFiltered_NeverDecreasesDuringFlushes(t *testing.T) {
 			}
 		}
 	})
-	filtered, last := flush.FilteredReader{Counter: r.counter, Store: r.store}, int64(0)
+	filtered, last := flush.FilteredReader{Counter: r.counter, Store: r.store.Audience.Views}, int64(0)
 	for done := false; !done; {
 		select {
 		case <-stop:

@@ -48,7 +48,7 @@ func TestFlush_BatchesOutOfOrder(t *testing.T) {
 	last := len(taken) - 1
 	deltas, err := r.counter.ReadBatch(t.Context(), last%shards, taken[last])
 	r.must(err)
-	applied, err := r.store.ApplyViewBatch(t.Context(), last%shards, taken[last], deltas)
+	applied, err := r.store.Audience.Views.ApplyViewBatch(t.Context(), last%shards, taken[last], deltas)
 	if r.must(err); !applied {
 		t.Error("it was not applied")
 	}
@@ -107,7 +107,7 @@ func TestFlush_SeedsAfterLoss(t *testing.T) {
 	if days != r.want["post 3"] {
 		t.Errorf("the days have %d views of %d", days, r.want["post 3"])
 	}
-	h, err := r.store.ViewsHealth(t.Context())
+	h, err := r.store.Audience.Views.ViewsHealth(t.Context())
 	r.must(err)
 	if h.Loss == nil || h.Loss.Pages != 10 || time.Since(h.Loss.FoundAt) > time.Minute {
 		t.Errorf("loss: got %+v, want one of 10 pages just now", h.Loss)
@@ -194,7 +194,7 @@ func TestCheck_ReportsDifferences(t *testing.T) {
 	if _, again, err := r.CheckIfDue(t.Context(), func() {}); again || err != nil {
 		t.Errorf("it was compared again immediately: %v", err)
 	}
-	h, err := r.store.ViewsHealth(t.Context())
+	h, err := r.store.Audience.Views.ViewsHealth(t.Context())
 	if r.must(err); h.Check == nil || h.Check.Surplus != 5 || fmt.Sprint(h.Check.Examples) != fmt.Sprint(c.Examples) {
 		t.Errorf("%+v", h.Check)
 	}

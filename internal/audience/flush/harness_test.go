@@ -56,7 +56,7 @@ func open(t testing.TB, redisURL string) *fixture {
 	}
 	r.store, r.databaseURL = storetest.OpenWithURL(t)
 	r.counter = counter.New(r.redis, counter.Options{Shards: shards})
-	r.Flusher = &flush.Flusher{Counter: r.counter, Store: r.store, Log: slog.New(slog.DiscardHandler)}
+	r.Flusher = &flush.Flusher{Counter: r.counter, Store: r.store.Audience.Views, Log: slog.New(slog.DiscardHandler)}
 	return r
 }
 
@@ -116,7 +116,7 @@ func (r *fixture) shown(page string) counter.Stats {
 
 func (r *fixture) stored(page string) int64 {
 	r.t.Helper()
-	all, err := r.store.ViewTotals(r.t.Context(), []counter.PageID{{Site: r.site.ID, Page: page}})
+	all, err := r.store.Audience.Views.ViewTotals(r.t.Context(), []counter.PageID{{Site: r.site.ID, Page: page}})
 	r.must(err)
 	return all[counter.PageID{Site: r.site.ID, Page: page}].Views
 }

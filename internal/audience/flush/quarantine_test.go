@@ -209,7 +209,7 @@ func TestQuarantine_ReplayAsksTheLedgerOfTheBatch(t *testing.T) {
 				t.Errorf("before the batch is applied: %+v, want it to wait", done)
 			}
 			if newer {
-				_, err := r.store.ApplyViewBatch(t.Context(), shard, batch, read)
+				_, err := r.store.Audience.Views.ApplyViewBatch(t.Context(), shard, batch, read)
 				r.must(err)
 			}
 			done := r.flush()

@@ -15,6 +15,7 @@ import (
 	"dateline/internal/audience/newsroom"
 	"dateline/internal/audience/report"
 	"dateline/internal/storage/postgres"
+	"dateline/internal/storage/postgres/audience"
 )
 
 var errKilled = errors.New("killed")
@@ -67,29 +68,30 @@ func (c killedCounter) EraseSiteVisitors(ctx context.Context, site uuid.UUID) er
 }
 
 type killedStore struct {
-	*postgres.Store
+	*audience.ViewStore
+	*audience.ReportStore
 	*fuse
 }
 
 func (s killedStore) ApplyViewBatch(ctx context.Context, shard int, id uuid.UUID, batch counter.Batch) (bool, error) {
-	return around(s.fuse, func() (bool, error) { return s.Store.ApplyViewBatch(ctx, shard, id, batch) })
+	return around(s.fuse, func() (bool, error) { return s.ViewStore.ApplyViewBatch(ctx, shard, id, batch) })
 }
 
 func (s killedStore) SaveSiteSketch(ctx context.Context, d flush.SiteSketch) error {
-	_, err := around(s.fuse, func() (int, error) { return 0, s.Store.SaveSiteSketch(ctx, d) })
+	_, err := around(s.fuse, func() (int, error) { return 0, s.ViewStore.SaveSiteSketch(ctx, d) })
 	return err
 }
 
 func (s killedStore) EraseSiteViews(ctx context.Context, site uuid.UUID) (int64, error) {
-	return around(s.fuse, func() (int64, error) { return s.Store.EraseSiteViews(ctx, site) })
+	return around(s.fuse, func() (int64, error) { return s.ViewStore.EraseSiteViews(ctx, site) })
 }
 
 func (s killedStore) CountArticles(ctx context.Context, socialSources []string) (bool, error) {
-	return around(s.fuse, func() (bool, error) { return s.Store.CountArticles(ctx, socialSources) })
+	return around(s.fuse, func() (bool, error) { return s.ReportStore.CountArticles(ctx, socialSources) })
 }
 
 func (s killedStore) RollUpViews(ctx context.Context) (bool, error) {
-	return around(s.fuse, func() (bool, error) { return s.Store.RollUpViews(ctx) })
+	return around(s.fuse, func() (bool, error) { return s.ViewStore.RollUpViews(ctx) })
 }
 
 // reportModel is what a site's report must show, computed from the hits.
@@ -264,7 +266,7 @@ func reportsOf(
 ) (sums map[string]int64, visitors map[string]int64) {
 	t.Helper()
 	sums, visitors = map[string]int64{}, map[string]int64{}
-	reporter := report.Reporter{Store: store}
+	reporter := report.Reporter{Store: store.Audience.Reports}
 	get := func(by report.Table) report.Report {
 		t.Helper()
 		r, err := reporter.Report(t.Context(), report.Query{Site: site, From: from, To: to, By: by, Limit: 1000})
@@ -319,7 +321,7 @@ func articleSumsOf(t *testing.T, store *postgres.Store, site counter.Site, from,
 	t.Helper()
 	sums := map[string]int64{}
 	for _, by := range []report.Table{report.Authors, report.Sections} {
-		r, err := (&report.Reporter{Store: store}).Report(t.Context(), report.Query{
+		r, err := (&report.Reporter{Store: store.Audience.Reports}).Report(t.Context(), report.Query{
 			Site: site, From: from, To: to, By: by, Limit: 1000,
 		})
 		if err != nil {
@@ -342,7 +344,7 @@ func eventsOf(t *testing.T, store *postgres.Store, site counter.Site, from, to c
 	get := func(q report.Query) report.Report {
 		t.Helper()
 		q.Site, q.From, q.To, q.Limit = site, from, to, 1000
-		r, err := (&report.Reporter{Store: store}).Report(t.Context(), q)
+		r, err := (&report.Reporter{Store: store.Audience.Reports}).Report(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -31,8 +31,8 @@ func TestReport_MatchesModel(t *testing.T) {
 	clock := now.Add(-70 * time.Hour)
 	r.counter = counter.New(r.redis, counter.Options{Shards: shards, Now: func() time.Time { return clock }})
 	kill := &fuse{}
-	r.Counter, r.Store = killedCounter{r.counter, kill}, killedStore{r.store, kill}
-	r.Articles = &newsroom.Indexer{Store: killedStore{r.store, kill}}
+	r.Counter, r.Store = killedCounter{r.counter, kill}, killedStore{r.store.Audience.Views, r.store.Audience.Reports, kill}
+	r.Articles = &newsroom.Indexer{Store: killedStore{r.store.Audience.Views, r.store.Audience.Reports, kill}}
 	r.flush() // a new installation is seeded
 	random := rand.New(rand.NewPCG(19, 1))
 	pick := func(values ...string) string { return values[random.IntN(len(values))] }
@@ -150,7 +150,7 @@ func TestReport_MatchesModel(t *testing.T) {
 		}
 		a.Authors = [][]string{{"An"}, {"An", "Bình"}, {"Chi"}, nil}[random.IntN(4)]
 		models[i].articles[a.Page] = a
-		r.must(r.store.SaveArticles(t.Context(), sites[i].ID, []newsroom.PageArticle{a}, newsroom.Cursor{}))
+		r.must(r.store.Audience.Reports.SaveArticles(t.Context(), sites[i].ID, []newsroom.PageArticle{a}, newsroom.Cursor{}))
 	}
 	compare := func(when string) {
 		t.Helper()
@@ -227,7 +227,7 @@ func TestReport_MatchesModel(t *testing.T) {
 		case 6:
 			compare(fmt.Sprint("round ", round))
 		case 9:
-			_, err := r.store.CreateViewErasure(t.Context(), flush.Erasure{
+			_, err := r.store.Audience.Views.CreateViewErasure(t.Context(), flush.Erasure{
 				ID: uuid.New(), Workspace: workspace, Site: sites[0].ID, RequestedBy: uuid.New(),
 			})
 			r.must(err)

@@ -403,7 +403,7 @@ func TestHandler_RedisUnavailable(t *testing.T) {
 // A change of a site soon applies in other processes.
 func TestDirectory_RefreshesAcrossProcesses(t *testing.T) {
 	d := open(t)
-	other := &site.Directory{Store: d.Store, Sealer: d.Sealer, Log: d.Ingest.Log}
+	other := &site.Directory{Store: d.Store.Audience.Sites, Sealer: d.Sealer, Log: d.Ingest.Log}
 	d.Must(other.Refresh(t.Context()))
 	go other.Run(t.Context())
 	await := func(what string, is func() bool) {

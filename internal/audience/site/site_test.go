@@ -139,7 +139,7 @@ func TestService_Update(t *testing.T) {
 
 // directory is the directory of another process.
 func directory(n *newsroomtest.Newsroom) *site.Directory {
-	return &site.Directory{Store: n.Store, Sealer: n.Sealer, Log: slog.New(slog.DiscardHandler)}
+	return &site.Directory{Store: n.Store.Audience.Sites, Sealer: n.Sealer, Log: slog.New(slog.DiscardHandler)}
 }
 
 func TestDirectory_Refresh(t *testing.T) {

@@ -10,13 +10,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"dateline/internal/audience/report"
 	"dateline/internal/audience/site"
 	"dateline/internal/audience/subscription"
 	"dateline/internal/infra/timezone"
 	"dateline/internal/infra/webpage"
 	"dateline/internal/notify/email"
-	"dateline/internal/storage/postgres"
+	"dateline/internal/storage/postgres/audience"
 	"dateline/internal/testing/enginetest"
 	"dateline/internal/testing/newsroomtest"
 )
@@ -25,11 +27,16 @@ func TestMain(m *testing.M) { enginetest.Main(m) }
 
 // clock is a store whose time a test sets.
 type clock struct {
-	*postgres.Store
+	*audience.SubscriptionStore
+	*audience.ReportStore
 	now time.Time
 }
 
 func (c *clock) Time(context.Context) (time.Time, error) { return c.now, nil }
+
+func (c *clock) ReportHours(ctx context.Context, site uuid.UUID, from, to time.Time) ([]report.Bucket, error) {
+	return c.ReportStore.ReportHours(ctx, site, from, to)
+}
 
 // outbox keeps what is sent.
 type outbox struct {
@@ -57,7 +64,7 @@ func subscribe(
 	n *newsroomtest.Newsroom, w site.Site, kind subscription.Kind, language webpage.Language,
 ) subscription.Subscription {
 	n.T.Helper()
-	s, err := (&subscription.Service{Store: n.Store, CanSendEmail: true}).Create(n.T.Context(), n.Owner, w.ID, kind,
+	s, err := (&subscription.Service{Store: n.Store.Audience.Subscriptions, CanSendEmail: true}).Create(n.T.Context(), n.Owner, w.ID, kind,
 		string(kind)+"@news.example", language)
 	n.Must(err)
 	n.Exec("update report_subscriptions set created_at = '2026-01-02'")
@@ -75,12 +82,12 @@ func TestMailer_SendsEachReportOnce(t *testing.T) {
 		"select $1::uuid, d, 200, 100, 10, 5, 0, 0 from generate_series('2026-09-01'::date, '2026-11-15'::date, "+
 		"'1 day') d", w.ID)
 	n.Exec("update site_days set views = 400 where day >= '2026-11-09'")
-	c := &clock{Store: n.Store}
+	c := &clock{SubscriptionStore: n.Store.Audience.Subscriptions, ReportStore: n.Store.Audience.Reports}
 	m := &subscription.Mailer{Store: c, Reports: &report.Reporter{Store: c}, PublicURL: "https://dateline.example"}
 	zone, err := timezone.Load(w.TimeZone)
 	n.Must(err)
 	out := &outbox{}
-	box := &email.Outbox{Store: n.Store, Sender: out, Log: slog.New(slog.DiscardHandler)}
+	box := &email.Outbox{Store: n.Store.Audience.Subscriptions, Sender: out, Log: slog.New(slog.DiscardHandler)}
 	var got []string
 	for _, at := range []string{
 		"2026-10-31 23:00", "2026-11-01 05:59", "2026-11-01 06:00", "2026-11-01 06:01",
@@ -132,14 +139,14 @@ func TestOutbox_RetriesAndNeverSendsTwice(t *testing.T) {
 	n, w := open(t)
 	s := subscribe(n, w, subscription.Weekly, webpage.English)
 	add := func() {
-		n.Must(n.Store.AddEmail(t.Context(), subscription.Email{
+		n.Must(n.Store.Audience.Subscriptions.AddEmail(t.Context(), subscription.Email{
 			ID: s.ID, WorkspaceID: s.WorkspaceID, SubscriptionID: s.ID, To: s.Email, Subject: "s", Text: "t",
 		}))
 	}
 	add()
 	add() // the same one
 	out := &outbox{err: &net.OpError{Op: "dial", Err: fmt.Errorf("refused")}}
-	box := &email.Outbox{Store: n.Store, Sender: out, Log: slog.New(slog.DiscardHandler)}
+	box := &email.Outbox{Store: n.Store.Audience.Subscriptions, Sender: out, Log: slog.New(slog.DiscardHandler)}
 	run := func() email.SendResult {
 		t.Helper()
 		done, err := box.SendDue(t.Context(), func() {})
@@ -175,7 +182,7 @@ func TestAlerter_ComparesHoursOfTheSitesClock(t *testing.T) {
 	n.Exec("update sites set time_zone = 'Asia/Kolkata'")
 	rule := subscription.DefaultRule()
 	rule.Enabled, rule.DropShare = true, 0.6
-	service := &subscription.Service{Store: n.Store, CanSendEmail: true}
+	service := &subscription.Service{Store: n.Store.Audience.Subscriptions, CanSendEmail: true}
 	n.Must(service.SetRule(t.Context(), n.Owner, w.ID, rule))
 	hour := time.Date(2026, 11, 16, 7, 30, 0, 0, time.UTC)
 	for week, k := range []int64{110, 200, 200, 200, 200} { // the first one has only begun
@@ -183,7 +190,7 @@ func TestAlerter_ComparesHoursOfTheSitesClock(t *testing.T) {
 			"conversions, day_visitors) values ($1, $2, '2026-11-16', $3, 0, 0, 0, 0, 0, 0)", w.ID,
 			hour.AddDate(0, 0, -7*week), k)
 	}
-	c := &clock{Store: n.Store}
+	c := &clock{SubscriptionStore: n.Store.Audience.Subscriptions, ReportStore: n.Store.Audience.Reports}
 	a := &subscription.Alerter{Store: c, PublicURL: "https://dateline.example", Log: slog.New(slog.DiscardHandler)}
 	for _, at := range []struct {
 		after  time.Duration
@@ -206,7 +213,7 @@ func TestAlerter_ComparesHoursOfTheSitesClock(t *testing.T) {
 func TestAlerter_ComparesWithTheSameHourOfEarlierWeeks(t *testing.T) {
 	t.Parallel()
 	n, w := open(t)
-	service := &subscription.Service{Store: n.Store, CanSendEmail: true}
+	service := &subscription.Service{Store: n.Store.Audience.Subscriptions, CanSendEmail: true}
 	subscribe(n, w, subscription.Alerts, webpage.English)
 	rule := subscription.DefaultRule()
 	rule.Enabled = true
@@ -220,7 +227,7 @@ func TestAlerter_ComparesWithTheSameHourOfEarlierWeeks(t *testing.T) {
 	for week, k := range []int64{190, 210, 5000, 200} {
 		views(hour.AddDate(0, 0, -7*(week+1)), k)
 	}
-	c := &clock{Store: n.Store}
+	c := &clock{SubscriptionStore: n.Store.Audience.Subscriptions, ReportStore: n.Store.Audience.Reports}
 	a := &subscription.Alerter{Store: c, PublicURL: "https://dateline.example", Log: slog.New(slog.DiscardHandler)}
 	check := func(at time.Time) int {
 		t.Helper()
@@ -267,7 +274,7 @@ func TestAlerter_ComparesWithTheSameHourOfEarlierWeeks(t *testing.T) {
 		t.Errorf("%d events for webhooks, want 2", k)
 	}
 	out := &outbox{}
-	_, err = (&email.Outbox{Store: n.Store, Sender: out, Log: slog.New(slog.DiscardHandler)}).SendDue(t.Context(),
+	_, err = (&email.Outbox{Store: n.Store.Audience.Subscriptions, Sender: out, Log: slog.New(slog.DiscardHandler)}).SendDue(t.Context(),
 		func() {})
 	n.Must(err)
 	if len(out.sent) != 2 || !strings.Contains(out.sent[0].Text, "600 views between 14:00 and 15:00; usually 200") ||

@@ -17,7 +17,7 @@ import (
 	"dateline/internal/identity/secret"
 	"dateline/internal/infra/idempotency"
 	"dateline/internal/publishing/account"
-	"dateline/internal/storage/postgres"
+	"dateline/internal/storage/postgres/installation"
 	"dateline/internal/testing/enginetest"
 	"dateline/internal/testing/newsroomtest"
 	"dateline/platforms/fake"
@@ -27,7 +27,7 @@ func TestMain(m *testing.M) { enginetest.Main(m) }
 
 func manager(n *newsroomtest.Newsroom) *keyring.Manager {
 	return &keyring.Manager{
-		Store: n.Store, Columns: postgres.SealedColumns(), Sealer: n.Sealer, Source: n.Keyset,
+		Store: n.Store.Installation.Secrets, Columns: installation.SealedColumns(), Sealer: n.Sealer, Source: n.Keyset,
 		BatchSize: 3,
 	}
 }
@@ -60,7 +60,7 @@ func TestEveryColumnOfBytesIsAccountedFor(t *testing.T) {
 		"account_avatars.image", // public pictures
 	}
 	var sealed []string
-	for _, c := range postgres.SealedColumns() {
+	for _, c := range installation.SealedColumns() {
 		sealed = append(sealed, c.Table+"."+c.Column)
 	}
 	there := text(t, n, "select table_name || '.' || column_name from information_schema.columns where table_schema "+
@@ -146,8 +146,8 @@ func TestOldKeysAreRetiredWhenNothingIsSealedWithThem(t *testing.T) {
 	if _, again, err := s.Open(t.Context(), other.ID); err != nil || again.Token.Reveal() != use.Token.Reveal() {
 		t.Errorf("the token of another account: %v", err)
 	}
-	for _, c := range postgres.SealedColumns() {
-		rows, err := n.Store.SealedWithOtherKeys(t.Context(), c, []byte("none\n"), "", 100)
+	for _, c := range installation.SealedColumns() {
+		rows, err := n.Store.Installation.Secrets.SealedWithOtherKeys(t.Context(), c, []byte("none\n"), "", 100)
 		n.Must(err)
 		for _, row := range rows {
 			if _, err := fresh.Open(row.Bytes, row.Name); err != nil {
@@ -208,7 +208,7 @@ func TestRotationUnderUse(t *testing.T) {
 					return
 				default:
 				}
-				a, err := n.Store.Account(t.Context(), first.ID)
+				a, err := n.Store.Publishing.Accounts.Account(t.Context(), first.ID)
 				if err != nil {
 					t.Error(err)
 					return

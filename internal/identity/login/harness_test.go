@@ -64,7 +64,7 @@ func open(t *testing.T, provider func(redirect string) *login.Provider, change .
 	t.Cleanup(listener.Close)
 	s.url = listener.URL
 	log := slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	o := login.Options{Store: s.Store, PublicURL: s.url, Log: log, Now: s.now}
+	o := login.Options{Store: s.Store.Identity.Logins, PublicURL: s.url, Log: log, Now: s.now}
 	if provider != nil {
 		o.Provider = provider(s.url + "/login/callback")
 	}
@@ -80,16 +80,16 @@ func open(t *testing.T, provider func(redirect string) *login.Provider, change .
 			}),
 		},
 		Identity: api.Identity{
-			MemberHandler:    api.MemberHandler{Store: s.Store, Events: s.Bus},
+			MemberHandler:    api.MemberHandler{Store: s.Store.Identity.Workspaces, Events: s.Bus},
 			SessionHandler:   api.SessionHandler{Login: service, Events: s.Bus},
-			WorkspaceHandler: api.WorkspaceHandler{Store: s.Store},
+			WorkspaceHandler: api.WorkspaceHandler{Store: s.Store.Identity.Workspaces},
 		},
 		Notify: api.Notify{WebhookHandler: api.WebhookHandler{Webhooks: s.Webhooks}},
 	}
 	s.server.PostHandler = api.PostHandler{
-		Store: s.Store, Scheduler: s.Scheduler, PostChanges: api.PostChanges{Log: log},
+		Store: s.Store.Publishing.Posts, Scheduler: s.Scheduler, PostChanges: api.PostChanges{Log: log},
 	}
-	s.server.Accounts, s.server.AccountHandler.Store = s.Accounts, s.Store
+	s.server.Accounts, s.server.AccountHandler.Store = s.Accounts, s.Store.AccountList()
 	s.server.MediaHandler.Media = s.Media
 	s.handler, err = s.server.Handler()
 	s.Must(err)
@@ -120,7 +120,7 @@ func (s *site) invite(email, role string) {
 // link creates a login link for the owner.
 func (s *site) link() string {
 	s.t.Helper()
-	link, err := login.NewLink(s.t.Context(), s.Store, s.url, s.Owner.UserID, s.now())
+	link, err := login.NewLink(s.t.Context(), s.Store.Identity.Logins, s.url, s.Owner.UserID, s.now())
 	s.Must(err)
 	return link
 }

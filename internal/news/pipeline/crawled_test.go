@@ -43,15 +43,15 @@ func TestRun_CrawledSites(t *testing.T) {
 	workspace, err := crawlrig.CreateWorkspaceWithSeeds(t.Context(), s, rig.Policy, crawl.Home, world.Site(0).Home(),
 		world.Site(1).Home())
 	require.NoError(t, err)
-	sites := &pipeline.SiteCache{Store: s, Redis: redis, Log: log}
+	sites := &pipeline.SiteCache{Store: s.News.Articles, Redis: redis, Log: log}
 	reader := &pipeline.Consumer{
-		Store: s, Extractor: &pipeline.Extractor{Pages: rig.Pages, Sites: sites}, Log: log,
-		Learners: learners{&fixture{learner: &pipeline.Learner{Store: s, Pages: rig.Pages, Sites: sites, Log: log}}},
+		Store: s.Extraction(), Extractor: &pipeline.Extractor{Pages: rig.Pages, Sites: sites}, Log: log,
+		Learners: learners{&fixture{learner: &pipeline.Learner{Store: s.Extraction(), Pages: rig.Pages, Sites: sites, Log: log}}},
 		Timing: pipeline.Timing{
 			PollInterval: 10 * time.Millisecond, IdleTimeout: 50 * time.Millisecond, RetryDelay: 10 * time.Millisecond,
 		},
 	}
-	_, err = s.EnqueueDueSeeds(t.Context(), 100)
+	_, err = s.News.Domains.EnqueueDueSeeds(t.Context(), 100)
 	require.NoError(t, err)
 	for _, site := range world.Sites() {
 		_, err := rig.Crawler.Crawl(t.Context(), site.Host(), nil, func(crawler.Result) {})
@@ -60,7 +60,7 @@ func TestRun_CrawledSites(t *testing.T) {
 	_, err = reader.Run(t.Context(), nil, func(pipeline.Stats) {})
 	require.NoError(t, err)
 	far := time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
-	list, err := s.Articles(t.Context(), pipeline.ArticleQuery{
+	list, err := s.News.Articles.Articles(t.Context(), pipeline.ArticleQuery{
 		Workspace: workspace.ID, To: far, Before: far, Limit: 500,
 	})
 	require.NoError(t, err)
@@ -72,7 +72,7 @@ func TestRun_CrawledSites(t *testing.T) {
 	for _, want := range world.Articles() {
 		e, ok := byURL[want.URL]
 		require.True(t, ok, "%s was not extracted", want.URL)
-		a, err := s.Article(t.Context(), workspace.ID, e.ID)
+		a, err := s.News.Articles.Article(t.Context(), workspace.ID, e.ID)
 		require.NoError(t, err)
 		require.Equal(t, want.Title, a.Title)
 		require.Equal(t, []string{want.Author}, a.Authors)

@@ -69,11 +69,11 @@ func newFixture(t *testing.T, hosts ...string) *fixture {
 	t.Cleanup(func() { _ = d.db.Close(context.Background()) })
 	d.pages, err = pagestore.New(s3test.Bucket(t))
 	d.must(err)
-	d.sites = &pipeline.SiteCache{Store: s, Redis: d.redis, Log: d.log}
+	d.sites = &pipeline.SiteCache{Store: s.News.Articles, Redis: d.redis, Log: d.log}
 	d.reader = &pipeline.Extractor{Pages: d.pages, Sites: d.sites}
-	d.learner = &pipeline.Learner{Store: s, Pages: d.pages, Sites: d.sites, Log: d.log}
+	d.learner = &pipeline.Learner{Store: s.Extraction(), Pages: d.pages, Sites: d.sites, Log: d.log}
 	d.consumer = &pipeline.Consumer{
-		Store: s, Extractor: d.reader, Learners: learners{d}, Log: d.log,
+		Store: s.Extraction(), Extractor: d.reader, Learners: learners{d}, Log: d.log,
 		Timing: pipeline.Timing{
 			PollInterval: 10 * time.Millisecond, IdleTimeout: 50 * time.Millisecond, RetryDelay: 10 * time.Millisecond,
 		},
@@ -100,7 +100,7 @@ func (d *fixture) hand(address, html string) {
 	d.t.Helper()
 	u, err := weburl.Parse(address, weburl.Rules{})
 	d.must(err)
-	domain, err := d.GetCrawlDomain(d.t.Context(), u.Domain())
+	domain, err := d.News.Domains.GetCrawlDomain(d.t.Context(), u.Domain())
 	d.must(err)
 	d.at = d.at.Add(time.Minute)
 	key := crawl.ObjectKey(domain.Name, crawl.URLID(u), pagestore.Hash([]byte(html)))
@@ -122,7 +122,7 @@ func (d *fixture) read() pipeline.Stats {
 
 func (d *fixture) domain(name string) crawl.Domain {
 	d.t.Helper()
-	out, err := d.GetCrawlDomain(d.t.Context(), name)
+	out, err := d.News.Domains.GetCrawlDomain(d.t.Context(), name)
 	d.must(err)
 	return out
 }
@@ -131,13 +131,13 @@ func (d *fixture) domain(name string) crawl.Domain {
 func (d *fixture) articles(domain string) []pipeline.StoredArticle {
 	d.t.Helper()
 	far := time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
-	list, err := d.Articles(d.t.Context(), pipeline.ArticleQuery{
+	list, err := d.News.Articles.Articles(d.t.Context(), pipeline.ArticleQuery{
 		Workspace: d.workspace.ID, Domain: domain, To: far, Before: far, Limit: 500,
 	})
 	d.must(err)
 	out := make([]pipeline.StoredArticle, len(list))
 	for i, e := range list {
-		out[len(list)-1-i], err = d.Article(d.t.Context(), d.workspace.ID, e.ID)
+		out[len(list)-1-i], err = d.News.Articles.Article(d.t.Context(), d.workspace.ID, e.ID)
 		d.must(err)
 	}
 	return out
@@ -294,7 +294,7 @@ func ids(all []pipeline.StoredArticle) []uuid.UUID {
 // extractionOf extracts a leased page without saving it.
 func (d *fixture) extractionOf(c crawl.CrawledPage) pipeline.Extraction {
 	d.t.Helper()
-	page, rules, err := d.PageOf(d.t.Context(), c)
+	page, rules, err := d.News.Articles.PageOf(d.t.Context(), c)
 	d.must(err)
 	r, err := d.reader.Extract(d.t.Context(), page, rules)
 	d.must(err)

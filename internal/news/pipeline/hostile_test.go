@@ -51,7 +51,7 @@ func TestLearn_HostilePageAffectsNoOtherPage(t *testing.T) {
 				d.read()
 			}
 			require.Contains(t, strings.Join(e.asked, "\n"), "OBEY", "the model got the page")
-			versions, err := d.ListSelectors(t.Context(), d.domain("paper.example").ID, 100, 10)
+			versions, err := d.News.Articles.ListSelectors(t.Context(), d.domain("paper.example").ID, 100, 10)
 			require.NoError(t, err)
 			for _, v := range versions {
 				require.Equal(t, pipeline.CreatedByLearner, v.CreatedBy, "%+v", v.Config)
@@ -91,7 +91,7 @@ func TestLearn_TwoHostilePagesOfThreeDecideNothing(t *testing.T) {
 			e := newEndpoint(t, names)
 			d.learner.Finder = d.model(e)
 			domain := d.domain("paper.example")
-			d.must(d.UpdateExtractionSettings(t.Context(), domain, d.workspace.ID, "", false))
+			d.must(d.News.Articles.UpdateExtractionSettings(t.Context(), domain, d.workspace.ID, "", false))
 			for i := range 12 {
 				who := []string{"Nora Reed", "Tom Vale", "Ida Moss"}[i%3]
 				extra := `<b class="desk">` + who + `</b> and a word.`
@@ -102,7 +102,7 @@ func TestLearn_TwoHostilePagesOfThreeDecideNothing(t *testing.T) {
 				d.hand(s.url, s.html)
 				d.read()
 			}
-			d.must(d.RequestSelectorAction(t.Context(), domain.ID, selector.ActionLearn,
+			d.must(d.News.Articles.RequestSelectorAction(t.Context(), domain.ID, selector.ActionLearn,
 				message.New("test", "A test.")))
 			did, err := d.learner.Learn(t.Context(), "paper.example", func() {})
 			require.NoError(t, err)
@@ -110,7 +110,7 @@ func TestLearn_TwoHostilePagesOfThreeDecideNothing(t *testing.T) {
 			require.Contains(t, e.asked[0], "OBEY")
 			require.NotContains(t, e.asked[1], "OBEY")
 			require.Contains(t, e.asked[2], "OBEY")
-			versions, err := d.ListSelectors(t.Context(), domain.ID, 100, 10)
+			versions, err := d.News.Articles.ListSelectors(t.Context(), domain.ID, 100, 10)
 			require.NoError(t, err)
 			require.Len(t, versions, 1)
 			for _, v := range versions[0].Config.Variants {

@@ -87,7 +87,7 @@ func (d *fixture) model(e *endpoint, change ...func(*llm.Options)) *llm.Client {
 	for _, c := range change {
 		c(&o)
 	}
-	m, err := llm.New(o, d.Store, llm.RedisCache{Redis: d.redis})
+	m, err := llm.New(o, d.Store.News.Articles, llm.RedisCache{Redis: d.redis})
 	d.must(err)
 	return m
 }
@@ -131,7 +131,7 @@ func TestLLM_FindsFieldsThatInductionMisses(t *testing.T) {
 		d.hand(s.url, s.html)
 		d.read()
 	}
-	versions, err := d.ListSelectors(t.Context(), d.domain("paper.example").ID, 100, 10)
+	versions, err := d.News.Articles.ListSelectors(t.Context(), d.domain("paper.example").ID, 100, 10)
 	require.NoError(t, err)
 	require.Len(t, versions, 1)
 	require.Equal(t, pipeline.CreatedByLLM, versions[0].CreatedBy)
@@ -142,7 +142,7 @@ func TestLLM_FindsFieldsThatInductionMisses(t *testing.T) {
 	all := d.articles("")
 	require.Equal(t, []string{s.author}, all[len(all)-1].Authors)
 	require.Len(t, e.asked, 5)
-	used, err := d.TokensToday(t.Context())
+	used, err := d.News.Articles.TokensToday(t.Context())
 	require.NoError(t, err)
 	require.EqualValues(t, 5000, used)
 }

@@ -34,7 +34,7 @@ func (d *fixture) work() {
 	w := worker.NewQueue(c, workflows.CrawlQueue, worker.Activities{
 		Crawl:            &activities.Crawl{MaxDomains: 1},
 		CrawlMaintenance: &activities.CrawlMaintenance{},
-		Articles:         &activities.Articles{Consumer: d.consumer, Learner: d.learner, Waiting: d.Store},
+		Articles:         &activities.Articles{Consumer: d.consumer, Learner: d.learner, Waiting: d.Store.News.Articles},
 	})
 	d.must(w.Start())
 	t.Cleanup(w.Stop)
@@ -62,7 +62,7 @@ func (d *fixture) take(s generatedArticle) pipeline.StoredArticle {
 	d.settled()
 	var id uuid.UUID
 	d.must(d.db.QueryRow(d.t.Context(), "select id from articles where url = $1", s.url).Scan(&id))
-	a, err := d.Article(d.t.Context(), d.workspace.ID, id)
+	a, err := d.News.Articles.Article(d.t.Context(), d.workspace.ID, id)
 	d.must(err)
 	return a
 }
@@ -108,7 +108,7 @@ func TestSelectors_RecoverAutomatically(t *testing.T) {
 		`The selectors of version 1 found the body on \d of the last \d+ pages. The site may have changed its template.`, events[1].Data.Reason)
 	require.Equal(t, "dateline", events[1].Actor)
 	require.Equal(t, "domain.selectors_learned", webhook.TypeOf(events[1].Type))
-	versions, err := d.ListSelectors(t.Context(), d.domain("paper.example").ID, 100, 10)
+	versions, err := d.News.Articles.ListSelectors(t.Context(), d.domain("paper.example").ID, 100, 10)
 	require.NoError(t, err)
 	require.Len(t, versions, 2)
 	require.Equal(t, []pipeline.State{pipeline.Active, pipeline.Retired}, []pipeline.State{
@@ -119,7 +119,7 @@ func TestSelectors_RecoverAutomatically(t *testing.T) {
 
 	// A member activates selectors that match the teasers below the text.
 	service := &pipeline.Service{
-		Store: d.Store, Pages: d.pages, Sites: d.sites, Learners: d.consumer.Learners, Log: d.log,
+		Store: d.Store.Extraction(), Pages: d.pages, Sites: d.sites, Learners: d.consumer.Learners, Log: d.log,
 	}
 	who := workspace.Principal{WorkspaceID: d.workspace.ID, UserID: uuid.Must(uuid.NewV7()), Role: workspace.Owner}
 	bad, _, err := service.AddSelectors(t.Context(), who, "paper.example",
@@ -143,7 +143,7 @@ func TestSelectors_RecoverAutomatically(t *testing.T) {
 	require.Equal(t, "Version 3 finds the body on 0% of pages, the previous version 2 found it on 100%.",
 		last.Data.Reason)
 	require.Equal(t, []int{2, 3}, []int{last.Data.Version, last.Data.Previous})
-	bad, err = d.SelectorsVersion(t.Context(), d.domain("paper.example").ID, 3)
+	bad, err = d.News.Articles.SelectorsVersion(t.Context(), d.domain("paper.example").ID, 3)
 	require.NoError(t, err)
 	require.Equal(t, pipeline.RolledBack, bad.State)
 	for range 3 {

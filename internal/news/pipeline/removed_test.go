@@ -41,7 +41,7 @@ func (d *fixture) lose(address, to string) {
 func (d *fixture) removed() []pipeline.ArticleSummary {
 	d.t.Helper()
 	far := time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
-	list, err := d.Articles(d.t.Context(), pipeline.ArticleQuery{
+	list, err := d.News.Articles.Articles(d.t.Context(), pipeline.ArticleQuery{
 		Workspace: d.workspace.ID, Removed: true, To: far, Before: far, Limit: 500,
 	})
 	d.must(err)
@@ -51,9 +51,9 @@ func (d *fixture) removed() []pipeline.ArticleSummary {
 // searched asserts whether the search index contains an article.
 func (d *fixture) searched(id uuid.UUID) bool {
 	d.t.Helper()
-	docs, err := d.SearchDocuments(d.t.Context(), []uuid.UUID{id})
+	docs, err := d.News.Searches.SearchDocuments(d.t.Context(), []uuid.UUID{id})
 	d.must(err)
-	after, err := d.SearchDocumentsAfter(d.t.Context(), uuid.Nil, 100)
+	after, err := d.News.Searches.SearchDocumentsAfter(d.t.Context(), uuid.Nil, 100)
 	d.must(err)
 	in := false
 	for _, doc := range after {
@@ -84,7 +84,7 @@ func TestRun_RemovedPageMarksItsArticle(t *testing.T) {
 	require.Len(t, list, 1)
 	require.Equal(t, id, list[0].ID)
 	require.True(t, d.at.Equal(*list[0].RemovedAt))
-	a, err := d.Article(t.Context(), d.workspace.ID, id)
+	a, err := d.News.Articles.Article(t.Context(), d.workspace.ID, id)
 	require.NoError(t, err)
 	require.NotEmpty(t, a.Text)
 	require.Equal(t, 1, d.count("select count(*) from article_revisions where article_id = $1", id))
@@ -100,7 +100,7 @@ func TestRun_RemovedPageMarksItsArticle(t *testing.T) {
 	d.read()
 	require.Empty(t, d.removed())
 	require.True(t, d.searched(id))
-	a, err = d.Article(t.Context(), d.workspace.ID, id)
+	a, err = d.News.Articles.Article(t.Context(), d.workspace.ID, id)
 	require.NoError(t, err)
 	require.EqualValues(t, 1, a.Version, "the text is unchanged")
 	require.Equal(t, 2, d.count("select count(*) from article_changes where article_id = $1", id))
@@ -112,7 +112,7 @@ func TestRun_RemovalWaitsForOlderVersions(t *testing.T) {
 	d, p := newFixture(t, "paper.example"), newPaper("paper.example", 51)
 	s := p.next()
 	d.hand(s.url, s.html)
-	slow, err := d.LeaseCrawledPages(t.Context(), 1, time.Minute)
+	slow, err := d.News.Domains.LeaseCrawledPages(t.Context(), 1, time.Minute)
 	require.NoError(t, err)
 	d.lose(s.url, "")
 	timing := d.consumer.Timing
@@ -120,7 +120,7 @@ func TestRun_RemovalWaitsForOlderVersions(t *testing.T) {
 	require.NotZero(t, d.read().Deferred)
 	d.consumer.Timing = timing
 	require.Zero(t, d.count("select count(*) from articles"))
-	d.must(d.ReleaseCrawled(t.Context(), slow[0], 0))
+	d.must(d.News.Articles.ReleaseCrawled(t.Context(), slow[0], 0))
 	d.read()
 	require.Len(t, d.removed(), 1)
 
@@ -128,11 +128,11 @@ func TestRun_RemovalWaitsForOlderVersions(t *testing.T) {
 	d.hand(s.url, s.html)
 	d.read()
 	d.lose(s.url, "")
-	lost, err := d.LeaseCrawledPages(t.Context(), 1, time.Minute)
+	lost, err := d.News.Domains.LeaseCrawledPages(t.Context(), 1, time.Minute)
 	require.NoError(t, err)
 	d.hand(s.url, s.html)
 	d.read()
-	d.must(d.ReleaseCrawled(t.Context(), lost[0], 0))
+	d.must(d.News.Articles.ReleaseCrawled(t.Context(), lost[0], 0))
 	d.read()
 	require.Len(t, d.removed(), 1, "the page came back after its removal")
 	require.Zero(t, d.count("select count(*) from crawled_pages"))

@@ -45,7 +45,7 @@ func TestRun_StoresAnArticle(t *testing.T) {
 	require.Equal(t, 1, d.count("select count(*) from article_revisions"))
 	require.Equal(t, 1, d.count("select count(*) from article_changes"))
 	// Other workspaces do not see it.
-	_, err = d.Article(t.Context(), uuid.Must(uuid.NewV7()), a.ID)
+	_, err = d.News.Articles.Article(t.Context(), uuid.Must(uuid.NewV7()), a.ID)
 	var refused *apperr.Error
 	require.ErrorAs(t, err, &refused)
 	require.Equal(t, apperr.KindNotFound, refused.Kind)
@@ -57,7 +57,7 @@ func TestRun_StoresAccessAndReservations(t *testing.T) {
 	d, p := newFixture(t, "paper.example"), newPaper("paper.example", 5)
 	at, html := "https://paper.example/harbour.html", plain("Harbour opens", "", p.paragraphs(5)...)
 	with := func(head string) string { return strings.Replace(html, "</head>", head+"</head>", 1) }
-	articles := &pipeline.Service{Store: d.Store, Pages: d.pages}
+	articles := &pipeline.Service{Store: d.Store.Extraction(), Pages: d.pages}
 	who := workspace.Principal{WorkspaceID: d.workspace.ID}
 
 	d.hand(at,
@@ -70,7 +70,7 @@ func TestRun_StoresAccessAndReservations(t *testing.T) {
 		NoIndex: true, NoArchive: true, NoSnippet: true, NoAI: true, TDM: true,
 		TDMPolicy: "https://paper.example/tdm.json",
 	}, a.Reservations)
-	docs, err := d.SearchDocuments(t.Context(), []uuid.UUID{a.ID})
+	docs, err := d.News.Searches.SearchDocuments(t.Context(), []uuid.UUID{a.ID})
 	require.NoError(t, err)
 	require.Empty(t, docs, "an article with noindex is not in search")
 	_, err = articles.Raw(t.Context(), who, a.ID, 0)
@@ -80,7 +80,7 @@ func TestRun_StoresAccessAndReservations(t *testing.T) {
 
 	d.hand(at, with(`<meta name="tdm-reservation" content="1">`))
 	d.read()
-	docs, err = d.SearchDocuments(t.Context(), []uuid.UUID{a.ID})
+	docs, err = d.News.Searches.SearchDocuments(t.Context(), []uuid.UUID{a.ID})
 	require.NoError(t, err)
 	require.Len(t, docs, 1)
 	require.Equal(t, a.Title, docs[0].Title)
@@ -92,7 +92,7 @@ func TestRun_StoresAccessAndReservations(t *testing.T) {
 	a = d.articles("paper.example")[0]
 	require.Equal(t, article.AccessUnknown, a.Access)
 	require.Zero(t, a.Reservations)
-	docs, err = d.SearchDocuments(t.Context(), []uuid.UUID{a.ID})
+	docs, err = d.News.Searches.SearchDocuments(t.Context(), []uuid.UUID{a.ID})
 	require.NoError(t, err)
 	require.Equal(t, a.Text, docs[0].Body)
 	require.False(t, docs[0].NoEmbedding)
@@ -117,14 +117,14 @@ func TestRun_RevisionsListChangedFields(t *testing.T) {
 	got := d.articles("")
 	require.Len(t, got, 1)
 	require.EqualValues(t, 3, got[0].Version)
-	all, err := d.Revisions(t.Context(), got[0].ID, 99, 10)
+	all, err := d.News.Articles.Revisions(t.Context(), got[0].ID, 99, 10)
 	require.NoError(t, err)
 	require.Len(t, all, 3)
 	require.Equal(t, []string{"lead", "body"}, all[0].Changed)
 	require.Equal(t, []string{"title", "body"}, all[1].Changed)
 	require.Empty(t, all[2].Changed)
 	require.True(t, all[0].SeenAt.After(all[1].SeenAt) && all[1].SeenAt.After(all[2].SeenAt))
-	first, err := d.Revision(t.Context(), got[0].ID, 1)
+	first, err := d.News.Articles.Revision(t.Context(), got[0].ID, 1)
 	require.NoError(t, err)
 	require.Equal(t, "Mayor resigns after vote", first.Title)
 	require.Equal(t, strings.Join(paras, "\n\n"), first.Text)
@@ -213,7 +213,7 @@ func TestAlsoReportedBy_ListsNearDuplicates(t *testing.T) {
 	}
 	require.Len(t, groups, 5)
 	for _, a := range d.articles("two.example") {
-		others, err := d.AlsoReportedBy(t.Context(), d.workspace.ID, a, 10)
+		others, err := d.News.Articles.AlsoReportedBy(t.Context(), d.workspace.ID, a, 10)
 		require.NoError(t, err)
 		if a.Title != "Ferry service resumes" {
 			require.Empty(t, others)
@@ -241,7 +241,7 @@ func TestRun_NonArticlesAndFailures(t *testing.T) {
 	_, err := d.db.Exec(t.Context(), "update crawled_pages set object_key = 'pages/none.zst' where url like '%/gone'")
 	require.NoError(t, err)
 	require.Equal(t, pipeline.Stats{Pages: 5, Articles: 1, NonArticles: 2, Failed: 2}, d.read())
-	h, err := d.ExtractionHealth(t.Context(), d.domain("paper.example").ID)
+	h, err := d.News.Articles.ExtractionHealth(t.Context(), d.domain("paper.example").ID)
 	require.NoError(t, err)
 	require.EqualValues(t, []int64{1, 2, 2}, []int64{h.Articles, h.NonArticles, h.Failed})
 	require.NotEmpty(t, h.LastError)
@@ -264,10 +264,10 @@ func TestALeaseThatWasLost(t *testing.T) {
 	d, p := newFixture(t, "paper.example"), newPaper("paper.example", 8)
 	s := p.next()
 	d.hand(s.url, s.html)
-	slow, err := d.LeaseCrawledPages(t.Context(), 10, 0)
+	slow, err := d.News.Domains.LeaseCrawledPages(t.Context(), 10, 0)
 	require.NoError(t, err)
 	require.Len(t, slow, 1)
-	fast, err := d.LeaseCrawledPages(t.Context(), 10, time.Minute)
+	fast, err := d.News.Domains.LeaseCrawledPages(t.Context(), 10, time.Minute)
 	require.NoError(t, err)
 	require.Len(t, fast, 1)
 	var results [2]pipeline.SaveResult
@@ -275,7 +275,7 @@ func TestALeaseThatWasLost(t *testing.T) {
 	for i, c := range []pipeline.Extraction{d.extractionOf(slow[0]), d.extractionOf(fast[0])} {
 		all.Go(func() {
 			var err error
-			results[i], err = d.SaveExtraction(t.Context(), c)
+			results[i], err = d.News.Articles.SaveExtraction(t.Context(), c)
 			if err != nil {
 				t.Error(err)
 			}
@@ -294,12 +294,12 @@ func TestRun_PageThatKillsWorkersCountsAsFailed(t *testing.T) {
 	s := p.next()
 	d.hand(s.url, s.html)
 	for range 5 {
-		taken, err := d.LeaseCrawledPages(t.Context(), 10, 0) // and never comes back
+		taken, err := d.News.Domains.LeaseCrawledPages(t.Context(), 10, 0) // and never comes back
 		require.NoError(t, err)
 		require.Len(t, taken, 1)
 	}
 	require.Equal(t, pipeline.Stats{Pages: 1, Failed: 1}, d.read())
-	h, err := d.ExtractionHealth(t.Context(), d.domain("paper.example").ID)
+	h, err := d.News.Articles.ExtractionHealth(t.Context(), d.domain("paper.example").ID)
 	require.NoError(t, err)
 	require.Contains(t, h.LastError, "workers died")
 }
@@ -320,7 +320,7 @@ func TestRun_AppliesSiteTimeZone(t *testing.T) {
 	require.Equal(t, "2026-03-06T10:00:00Z", published("paper.example"))
 	require.Equal(t, "2026-03-06T03:00:00Z", published("bao.vn"))
 	for _, host := range []string{"paper.example", "bao.vn"} {
-		d.must(d.UpdateExtractionSettings(t.Context(), d.domain(host), d.workspace.ID, "America/New_York", true))
+		d.must(d.News.Articles.UpdateExtractionSettings(t.Context(), d.domain(host), d.workspace.ID, "America/New_York", true))
 		d.sites.Invalidate(t.Context(), d.domain(host).ID)
 		require.Equal(t, "2026-03-06T15:00:00Z", published(host))
 	}

@@ -150,7 +150,7 @@ func TestEditor_MergesAStoryOfWhichAllArticlesAreMoved(t *testing.T) {
 func TestMaintainer_DeletesEmptyStories(t *testing.T) {
 	d := newRig(t)
 	fires, votes := d.twoStories()
-	d.Must(d.Store.AddStoryAlerts(t.Context(), d.Workspace.ID, []uuid.UUID{d.storyOf(fires[0])}))
+	d.Must(d.Store.News.Stories.AddStoryAlerts(t.Context(), d.Workspace.ID, []uuid.UUID{d.storyOf(fires[0])}))
 	for _, id := range fires {
 		d.Exec("delete from articles where id = $1", id)
 		d.queue(id)
@@ -211,7 +211,7 @@ func TestStories_ShowsOwnArticlesAndThoseWithAFutureDate(t *testing.T) {
 	}
 	d.Exec("insert into view_pages (site_id, page, unique_method, views, uniques) select id, '/' || $1::text, 'set', "+
 		"7, 3 from sites", own)
-	page, err := d.Store.StoryPage(t.Context(), d.Workspace.ID, id, story.DefaultPreferences(), 3)
+	page, err := d.Store.News.Stories.StoryPage(t.Context(), d.Workspace.ID, id, story.DefaultPreferences(), 3)
 	d.Must(err)
 	var shown []uuid.UUID
 	for _, e := range page.Entries {
@@ -224,7 +224,7 @@ func TestStories_ShowsOwnArticlesAndThoseWithAFutureDate(t *testing.T) {
 	if want := (story.Readers{Views: 7, Visitors: 3}); page.Readers != want {
 		t.Errorf("got readers %+v, want %+v", page.Readers, want)
 	}
-	if page, err = d.Store.StoryPage(t.Context(), d.Workspace.ID, id, story.DefaultPreferences(), 4); err != nil ||
+	if page, err = d.Store.News.Stories.StoryPage(t.Context(), d.Workspace.ID, id, story.DefaultPreferences(), 4); err != nil ||
 		page.Truncated || len(page.Entries) != 4 {
 		t.Errorf("got %d articles, truncated %t, %v; want all 4", len(page.Entries), page.Truncated, err)
 	}

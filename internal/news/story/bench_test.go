@@ -56,7 +56,7 @@ func BenchmarkPlace(b *testing.B) {
 	for b.Loop() {
 		n := newsroomtest.Open(b)
 		searchtest.Seed(n, n.Workspace.ID, "one.example")
-		placer := &story.Placer{Store: n.Store}
+		placer := &story.Placer{Store: n.Store.News.Stories}
 		place := func() (took, processor time.Duration) {
 			start, used := time.Now(), processorTime(b)
 			_, err := placer.Place(b.Context(), func(int) {})

@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/news/story"
-	"dateline/internal/storage/postgres/db"
+	"dateline/internal/storage/postgres/news/db"
 )
 
 // queueWith queues an article within a transaction, as the extraction does.
@@ -68,7 +68,7 @@ func TestPlacer_RemovesAnArticleThatIsDeletedMeanwhile(t *testing.T) {
 	id := d.publish(draft{Domain: "one.example", Title: "Fire destroys timber yard in Harrowgate", Body: fire})
 	var once sync.Once
 	var deletion sync.WaitGroup
-	placer := &story.Placer{Store: intercepted{d.Store, func() {
+	placer := &story.Placer{Store: intercepted{d.Store.News.Stories, func() {
 		once.Do(func() {
 			deletion.Go(func() {
 				tx, err := d.Store.Pool().Begin(t.Context())
@@ -128,7 +128,7 @@ func TestPlacer_PlacesOtherLanguagesWhenOneFails(t *testing.T) {
 	d.sources("one.example")
 	english := d.publish(draft{Domain: "one.example", Title: "Fire destroys timber yard in Harrowgate", Body: fire})
 	d.Exec("insert into story_queue (language, article_id) values ('de', $1)", uuid.New())
-	_, err := (&story.Placer{Store: broken{d.Store}}).Place(t.Context(), func(int) {})
+	_, err := (&story.Placer{Store: broken{d.Store.News.Stories}}).Place(t.Context(), func(int) {})
 	if !errors.Is(err, errBroken) {
 		t.Errorf("got %v, want the failure reported", err)
 	}
@@ -162,7 +162,7 @@ func TestEditor_FollowsAMergeThatHappensMeanwhile(t *testing.T) {
 	target := d.storyOf(other)
 	editor := &story.Editor{
 		Drafts: d.editor.Drafts, Store: interrupted{
-			d.Store, new(sync.Once), func() { d.Must(d.editor.Merge(t.Context(), d.Owner, target, into)) },
+			d.Store.News.Stories, new(sync.Once), func() { d.Must(d.editor.Merge(t.Context(), d.Owner, target, into)) },
 		},
 	}
 	d.Must(editor.Merge(t.Context(), d.Owner, into, from))

@@ -243,7 +243,7 @@ func TestAlerter_SendsAnAlertAfterACrash(t *testing.T) {
 	d.Must(err)
 	fires, votes := d.twoStories()
 	d.Must(d.editor.Mute(t.Context(), d.Owner, d.storyOf(votes[0])))
-	d.Must(d.Store.AddStoryAlerts(t.Context(), d.Workspace.ID, []uuid.UUID{d.storyOf(fires[0])}))
+	d.Must(d.Store.News.Stories.AddStoryAlerts(t.Context(), d.Workspace.ID, []uuid.UUID{d.storyOf(fires[0])}))
 	var post uuid.UUID
 	d.Must(d.Store.Pool().QueryRow(t.Context(), "select post_id from story_alerts where state = 'waiting'").Scan(&post))
 	// The draft was created, then the process died.

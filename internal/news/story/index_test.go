@@ -37,7 +37,7 @@ func TestIndex_NeedsTwoCommonTerms(t *testing.T) {
 		a := d.publish(draft{Domain: "one.example", Title: c.first})
 		d.place()
 		b := d.publish(draft{Domain: "two.example", Title: c.second})
-		placer := &story.Placer{Store: d.Store, Thresholds: story.Thresholds{"en": .01}}
+		placer := &story.Placer{Store: d.Store.News.Stories, Thresholds: story.Thresholds{"en": .01}}
 		_, err := placer.Place(t.Context(), func(int) {})
 		d.Must(err)
 		if got := d.storyOf(a) == d.storyOf(b); got != c.joins {

@@ -232,7 +232,7 @@ func TestPlacer_GivesTheSameResultAfterEveryCrash(t *testing.T) {
 		d.Exec("truncate story_queue, story_articles, story_vectors, story_terms, term_counts, story_events, " +
 			"story_alerts, stories")
 		d.Exec("insert into story_queue (language, article_id) select 'en', a.id from articles a order by a.ctid")
-		c := &crashing{Store: d.Store, at: at}
+		c := &crashing{Store: d.Store.News.Stories, at: at}
 		placer := &story.Placer{Store: c}
 		if _, err := placer.Place(t.Context(), func(int) {}); !errors.Is(err, errCrash) {
 			t.Fatalf("crash at call %d: got %v", at, err)
@@ -252,7 +252,7 @@ func TestPlacer_PlacesOneAtATime(t *testing.T) {
 	var all sync.WaitGroup
 	for range 3 {
 		all.Go(func() {
-			if _, err := (&story.Placer{Store: d.Store}).Place(t.Context(), func(int) {}); err != nil {
+			if _, err := (&story.Placer{Store: d.Store.News.Stories}).Place(t.Context(), func(int) {}); err != nil {
 				t.Error(err)
 			}
 		})

@@ -32,10 +32,10 @@ func newRig(t *testing.T) *rig {
 	t.Helper()
 	t.Parallel()
 	d := &rig{Newsroom: newsroomtest.Open(t)}
-	d.placer, d.maintainer = &story.Placer{Store: d.Store}, &story.Maintainer{Store: d.Store}
-	d.editor = &story.Editor{Store: d.Store, Drafts: drafts{d.Scheduler}}
+	d.placer, d.maintainer = &story.Placer{Store: d.Store.News.Stories}, &story.Maintainer{Store: d.Store.News.Stories}
+	d.editor = &story.Editor{Store: d.Store.News.Stories, Drafts: drafts{d.Scheduler}}
 	d.alerter = &story.Alerter{
-		Store: d.Store, Drafts: drafts{d.Scheduler}, Events: d, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Store: d.Store.News.Stories, Drafts: drafts{d.Scheduler}, Events: d, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 	}
 	return d
 }

@@ -95,8 +95,8 @@ func newRig(t *testing.T) *rig {
 	d.crawler = made.Crawler
 	guard, err := ssrf.New([]string{host, d.otherHost})
 	d.Must(err)
-	d.service = &watch.Service{Store: d.Store, Guard: guard}
-	d.checker = &watch.Checker{Store: d.Store, Fetcher: made.Crawler, Log: log}
+	d.service = &watch.Service{Store: d.Store.News.Watches, Guard: guard}
+	d.checker = &watch.Checker{Store: d.Store.News.Watches, Fetcher: made.Crawler, Log: log}
 	d.show("Petrol: 21.050")
 	return d
 }
@@ -306,7 +306,7 @@ func TestChecker_ReportsAChangeOnceAfterACrashAtAnyStep(t *testing.T) {
 	for step := 1; step <= 5; step++ {
 		before := d.events()
 		d.show(uuid.NewString())
-		c := &crash{CheckStore: d.Store, Fetcher: d.crawler, remaining: step}
+		c := &crash{CheckStore: d.Store.News.Watches, Fetcher: d.crawler, remaining: step}
 		crashing := &watch.Checker{Store: c, Fetcher: c, Log: d.checker.Log}
 		d.Exec("update watches set due_at = now()")
 		_, _, err := crashing.CheckDue(t.Context(), func() {})
@@ -321,19 +321,19 @@ func TestChecker_ReportsAChangeOnceAfterACrashAtAnyStep(t *testing.T) {
 	}
 	// A check whose claim was taken over by another process is not recorded.
 	d.show("late")
-	late, err := d.Store.ClaimWatches(t.Context(), uuid.New(), 10, 0)
+	late, err := d.Store.News.Watches.ClaimWatches(t.Context(), uuid.New(), 10, 0)
 	d.Must(err)
 	if len(late) != 0 {
 		t.Fatalf("got %d due watches, want 0", len(late))
 	}
 	d.Exec("update watches set due_at = now()")
 	claim := uuid.New()
-	mine, err := d.Store.ClaimWatches(t.Context(), claim, 10, 0)
+	mine, err := d.Store.News.Watches.ClaimWatches(t.Context(), claim, 10, 0)
 	d.Must(err)
 	before := d.events()
 	d.check()
 	mine[0].Lines = []string{"stale"}
-	d.Must(d.Store.RecordCheck(t.Context(), claim, watch.Check{
+	d.Must(d.Store.News.Watches.RecordCheck(t.Context(), claim, watch.Check{
 		Watch: mine[0], Change: &watch.Change{ID: uuid.New(), Added: []string{"stale"}},
 	}))
 	if got := d.events() - before; got != 1 || !slices.Equal(d.get(w.ID).Lines, []string{"late"}) {

@@ -20,6 +20,7 @@ import (
 	"dateline/internal/infra/clientaddr"
 	"dateline/internal/infra/timezone"
 	"dateline/internal/storage/postgres"
+	"dateline/internal/storage/postgres/installation"
 )
 
 func tlsDefaults() *tls.Config { return &tls.Config{MinVersion: tls.VersionTLS12} }
@@ -136,7 +137,10 @@ func keyset(ctx context.Context, o Options) []Finding {
 		return l // reported by the check of the database
 	}
 	defer s.Close()
-	lost, err := (&keyring.Manager{Store: s, Columns: postgres.SealedColumns(), Source: o.Keyset}).
+	lost, err := (&keyring.Manager{
+		Store: s.Installation.Secrets, Columns: installation.SealedColumns(),
+		Source: o.Keyset,
+	}).
 		CountUndecryptable(ctx)
 	switch {
 	case err != nil:

@@ -33,7 +33,7 @@ func TestAvatars_AreCopiedOnceAndSurviveTheirAddress(t *testing.T) {
 		t.Fatal("the connected account has no address of a picture")
 	}
 	web := &pictures{of: map[string]string{desk.AvatarURL: "first"}}
-	avatars := &account.Avatars{Store: n.Store, Images: web}
+	avatars := &account.Avatars{Store: n.Store.Publishing.Accounts, Images: web}
 	want := func(when, image string, requests int) {
 		t.Helper()
 		got, err := avatars.Get(t.Context(), n.Owner, desk.ID)

@@ -46,7 +46,7 @@ func accepted(n *newsroomtest.Newsroom, token string) bool {
 
 func read(n *newsroomtest.Newsroom, a account.Account) account.Account {
 	n.T.Helper()
-	now, err := n.Store.Account(n.T.Context(), a.ID)
+	now, err := n.Store.Publishing.Accounts.Account(n.T.Context(), a.ID)
 	n.Must(err)
 	return now
 }
@@ -239,7 +239,7 @@ func (f *flaky) SaveRefreshed(ctx context.Context, a account.Account) (bool, err
 func TestRenew_RetriesStoringTokens(t *testing.T) {
 	n, a := expiring(t)
 	s := *n.Accounts
-	s.Store = &flaky{n.Store, 3}
+	s.Store = &flaky{n.Store.Publishing.Accounts, 3}
 	if r, err := s.Renew(t.Context(), a.ID, a.TokenVersion); err != nil || r.Outcome != account.Renewed ||
 		!works(n, a) {
 		t.Errorf("%+v, %v", r, err)
@@ -253,7 +253,7 @@ func TestExpiringAccess_WarnsOncePerThreshold(t *testing.T) {
 		t.Helper()
 		n.Exec("update accounts set expires_at = now() + $1::interval where id = $2", left, a.ID)
 		for range 2 {
-			_, err := n.Store.WarnOfExpiry(t.Context())
+			_, err := n.Store.Publishing.Accounts.WarnOfExpiry(t.Context())
 			n.Must(err)
 		}
 		if got := events(n, a, "expiring"); got != want {
@@ -278,7 +278,7 @@ func TestExpiringAccess_WarnsOncePerThreshold(t *testing.T) {
 	// An expiry that every renewal postpones causes no warning.
 	n.Exec("update accounts set renewable = true, refresh_rolls = true, refresh_expires_at = now() + interval '3 "+
 		"days', warned_for = null, warned_days = null where id = $1", a.ID)
-	if _, err := n.Store.WarnOfExpiry(t.Context()); err != nil || events(n, a, "expiring") != 4 {
+	if _, err := n.Store.Publishing.Accounts.WarnOfExpiry(t.Context()); err != nil || events(n, a, "expiring") != 4 {
 		t.Errorf("got %d warnings, %v", events(n, a, "expiring"), err)
 	}
 }

@@ -186,7 +186,7 @@ func TestAdmission_ChangedPostReleasesItsToken(t *testing.T) {
 	edited, next := b.schedule(nil), b.schedule(func(p *post.Post) { p.Content = text + ", corrected" })
 	stored := p.Store
 	p.Store = &troubled{Store: stored, beforeClaim: func() {
-		_, err := b.store.Cancel(t.Context(), b.guard(edited))
+		_, err := b.store.Publishing.Posts.Cancel(t.Context(), b.guard(edited))
 		b.must(err)
 	}}
 	if result, err := b.once(p, input(edited)); err != nil || !result.Stale {
@@ -344,7 +344,7 @@ func TestAdmission_ChangedPostReleasesItsSlot(t *testing.T) {
 	for range 3 {
 		edited := b.schedule(nil)
 		p.Store = &troubled{Store: stored, beforeClaim: func() {
-			_, err := b.store.Cancel(t.Context(), b.guard(edited))
+			_, err := b.store.Publishing.Posts.Cancel(t.Context(), b.guard(edited))
 			b.must(err)
 		}}
 		if result, err := b.once(p, input(edited)); err != nil || !result.Stale {

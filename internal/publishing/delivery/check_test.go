@@ -27,7 +27,7 @@ func (b *bench) faults() (list []fake.Fault) {
 
 func (b *bench) read(id uuid.UUID) post.Post {
 	b.t.Helper()
-	p, err := b.store.Post(b.t.Context(), id)
+	p, err := b.store.Publishing.Posts.Post(b.t.Context(), id)
 	b.must(err)
 	return p
 }
@@ -54,7 +54,7 @@ func (b *bench) ledger(target uuid.UUID) []string {
 // timeline lists the types of a post's events.
 func (b *bench) timeline(id uuid.UUID) []string {
 	b.t.Helper()
-	events, err := b.store.Events(b.t.Context(), id, 0, 200)
+	events, err := b.store.Publishing.Posts.Events(b.t.Context(), id, 0, 200)
 	b.must(err)
 	types := make([]string, len(events))
 	for i, e := range events {
@@ -129,7 +129,7 @@ func (b *bench) wantDiscreet() {
 
 func lastEvent(t *testing.T, b *bench, p post.Post, kind string) map[string]any {
 	t.Helper()
-	events, err := b.store.Events(t.Context(), p.ID, 0, 200)
+	events, err := b.store.Publishing.Posts.Events(t.Context(), p.ID, 0, 200)
 	b.must(err)
 	for _, e := range slices.Backward(events) {
 		if e.Type == kind {

@@ -16,10 +16,12 @@ import (
 	"dateline/platforms/fake"
 )
 
-func (b *bench) planner() *delivery.Planner { return &delivery.Planner{Store: b.store} }
+func (b *bench) planner() *delivery.Planner {
+	return &delivery.Planner{Store: b.store.Publishing.Ledger}
+}
 
 func (b *bench) commands() *delivery.Commands {
-	return &delivery.Commands{Store: b.store, Scheduler: b.scheduler, Live: b.live}
+	return &delivery.Commands{Store: b.store.Delivery(), Scheduler: b.scheduler, Live: b.live}
 }
 
 func inAnHour(p *post.Post) { p.ScheduledTime = time.Now().Add(time.Hour).UTC() }

@@ -266,7 +266,7 @@ func TestRetry_EarlierFailureDoesNotEndIt(t *testing.T) {
 		Kind: fake.Status, Status: 422, Count: 2, Method: http.MethodPost, Path: uploadPath,
 	}))
 	frozen := b.publisher()
-	frozen.Store = &sleeper{Store: b.store, step: "BeforeItRecords", sleep: func() {
+	frozen.Store = &sleeper{Store: b.store.Delivery(), step: "BeforeItRecords", sleep: func() {
 		b.publish(b.publisher(), input(p))
 		b.prove(p.ID, b.account, post.TargetFailed, 0)
 		b.retry(p)

@@ -25,7 +25,7 @@ func differenceCodes(t post.Target) (codes []string) {
 // eventsOf are the events of one type of a post.
 func (b *bench) eventsOf(p post.Post, kind string) (found []post.Event) {
 	b.t.Helper()
-	events, err := b.store.Events(b.t.Context(), p.ID, 0, 200)
+	events, err := b.store.Publishing.Posts.Events(b.t.Context(), p.ID, 0, 200)
 	b.must(err)
 	for _, e := range events {
 		if e.Type == kind {
@@ -37,7 +37,7 @@ func (b *bench) eventsOf(p post.Post, kind string) (found []post.Event) {
 
 func (b *bench) letters() []post.DeadLetter {
 	b.t.Helper()
-	letters, err := b.store.DeadLetters(b.t.Context(), post.DeadLetterFilter{WorkspaceID: b.who.WorkspaceID, Limit: 10})
+	letters, err := b.store.Publishing.Ledger.DeadLetters(b.t.Context(), post.DeadLetterFilter{WorkspaceID: b.who.WorkspaceID, Limit: 10})
 	b.must(err)
 	return letters
 }
@@ -132,7 +132,7 @@ func TestDifferences_NeedADecisionIfReadersSeeWhatWasGuarded(t *testing.T) {
 				l.Message == "" {
 				t.Errorf("got %+v, want the reason differs with its sentences", l)
 			}
-			if counts, err := b.store.CountDeadLetters(t.Context(), b.who.WorkspaceID); err != nil ||
+			if counts, err := b.store.Publishing.Ledger.CountDeadLetters(t.Context(), b.who.WorkspaceID); err != nil ||
 				len(counts) != 1 || counts[0].Reason != post.ReasonDiffers {
 				t.Errorf("got the counts %+v, %v, want one that differs", counts, err)
 			}

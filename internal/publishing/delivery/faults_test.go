@@ -99,7 +99,7 @@ func TestPublish_RefusedConnection(t *testing.T) {
 	var accept func() error
 	// The network refuses connections from before the claim. It closes open ones, but the
 	// client may use one before it notices, and then cannot say that nothing was sent.
-	publisher.Store = &troubled{Store: b.store, beforeClaim: func() {
+	publisher.Store = &troubled{Store: b.store.Delivery(), beforeClaim: func() {
 		var err error
 		accept, err = b.fake.Refuse(0)
 		b.must(err)
@@ -164,7 +164,7 @@ func TestPublish_TokenRefused(t *testing.T) {
 		status: post.TargetFailed, attempts: 1, class: "auth", ledger: []string{"1:definite_failure"},
 		timeline: []string{"created", "sending", "failed", "status"},
 	})
-	after, err := b.store.Account(t.Context(), b.account.ID)
+	after, err := b.store.Publishing.Accounts.Account(t.Context(), b.account.ID)
 	if err != nil || after.Status != account.NeedsReconnect || len(pauses) != 0 {
 		t.Errorf("the account is %s, error %v, pauses %v", after.Status, err, pauses)
 	}

@@ -119,14 +119,14 @@ func newBench(t *testing.T, options fake.Options) *bench {
 	b.must(err)
 	b.who = workspace.Principal{WorkspaceID: uuid.New(), UserID: uuid.New(), Role: workspace.Owner}
 	apiToken, _ := workspace.NewToken(b.who.WorkspaceID, b.who.UserID, "test")
-	b.must(b.store.Found(t.Context(), workspace.Workspace{
+	b.must(b.store.Identity.Workspaces.Found(t.Context(), workspace.Workspace{
 		ID: b.who.WorkspaceID, Name: "Harbour Courier",
 		TimeZone: "UTC",
 	}, "owner", apiToken))
-	b.accounts = &account.Service{Store: b.store, Connectors: b.networks, Sealer: sealer, Sandbox: b.fake.NetworkURL}
+	b.accounts = &account.Service{Store: b.store.Publishing.Accounts, Connectors: b.networks, Sealer: sealer, Sandbox: b.fake.NetworkURL}
 	b.account = b.connect("desk")
 	b.scheduler = &scheduling.Scheduler{
-		Store: b.store, Accounts: b.accounts, Networks: b.networks, ObjectURL: b.objects.URL, Notifier: b.live,
+		Store: b.store.Scheduling(), Accounts: b.accounts, Networks: b.networks, ObjectURL: b.objects.URL, Notifier: b.live,
 		Log: slog.New(b.log.handler()),
 	}
 	return b
@@ -167,7 +167,7 @@ func (b *bench) schedule(change func(p *post.Post), accounts ...uuid.UUID) post.
 	if change != nil {
 		change(&p)
 	}
-	created, _, err := b.store.CreatePost(b.t.Context(), post.NewPost{
+	created, _, err := b.store.Publishing.Posts.CreatePost(b.t.Context(), post.NewPost{
 		Post: p, AccountIDs: accounts, Actor: b.who.Actor(),
 	})
 	b.must(err)
@@ -177,7 +177,7 @@ func (b *bench) schedule(change func(p *post.Post), accounts ...uuid.UUID) post.
 // publisher creates the activities like a worker.
 func (b *bench) publisher() *delivery.Deps {
 	return &delivery.Deps{
-		Store: b.store, Accounts: b.accounts, Networks: b.networks, Objects: b.objects,
+		Store: b.store.Delivery(), Accounts: b.accounts, Networks: b.networks, Objects: b.objects,
 		Links: b.objects, Live: b.live,
 		Log: slog.New(b.log.handler()), Timing: b.timing, InFlight: &delivery.InFlight{},
 	}
@@ -259,7 +259,7 @@ func (b *bench) upload(shade uint8) media.Item {
 	img.Pix[0] = shade
 	var raw bytes.Buffer
 	b.must(png.Encode(&raw, img))
-	item, err := (&media.Service{Objects: b.objects, Store: b.store, MaxBytes: 1 << 20}).Upload(b.t.Context(), b.who,
+	item, err := (&media.Service{Objects: b.objects, Store: b.store.Publishing.Media, MaxBytes: 1 << 20}).Upload(b.t.Context(), b.who,
 		"harbour.png", "The harbour at low tide", &raw)
 	b.must(err)
 	return item

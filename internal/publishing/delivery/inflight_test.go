@@ -29,7 +29,7 @@ func TestInFlight_ChangeEndsAWaitingAttempt(t *testing.T) {
 			notices := make(chan []uuid.UUID, 1)
 			ctx, stop := context.WithCancel(t.Context())
 			defer stop()
-			go p.InFlight.Follow(ctx, notices, b.store, slog.New(b.log.handler()))
+			go p.InFlight.Follow(ctx, notices, b.store.Installation.Workers, slog.New(b.log.handler()))
 
 			later := func(p *post.Post) { p.ScheduledTime = time.Now().Add(time.Hour) }
 			edited, nearby := b.schedule(later), b.schedule(later)

@@ -17,7 +17,7 @@ func TestRetryInProcess_FinishesADeadWorkersPost(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(nil)
 	dying := b.publisher()
-	dying.Store = &mortal{Store: b.store, afterClaim: func(int) bool { return true }}
+	dying.Store = &mortal{Store: b.store.Delivery(), afterClaim: func(int) bool { return true }}
 	if _, err := b.once(dying, input(p)); err == nil {
 		t.Fatal("it did not die")
 	}
@@ -34,12 +34,12 @@ func TestRetryInProcess_StopsWaitingForALiveClaim(t *testing.T) {
 	b.timing.Lease = 500 * time.Millisecond
 	p := b.schedule(nil)
 	dying := b.publisher()
-	dying.Store = &mortal{Store: b.store, afterClaim: func(int) bool { return true }}
+	dying.Store = &mortal{Store: b.store.Delivery(), afterClaim: func(int) bool { return true }}
 	if _, err := b.once(dying, input(p)); err == nil {
 		t.Fatal("it did not die")
 	}
 	waiting := b.publisher()
-	waiting.Store = &held{Store: b.store}
+	waiting.Store = &held{Store: b.store.Delivery()}
 	_, err := b.once(waiting, input(p))
 	var pause *delivery.RetryError
 	if !errors.As(err, &pause) || pause.Delay == 0 {

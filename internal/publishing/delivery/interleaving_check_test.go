@@ -50,7 +50,7 @@ func (h *history) examine(w *witness) {
 func (h *history) examineTarget(
 	w *witness, p post.Post, t post.Target, live []fake.Post, complain func(string, ...any),
 ) {
-	known, err := h.store.PublishedSegments(h.t.Context(), t.ID)
+	known, err := h.store.Publishing.Ledger.PublishedSegments(h.t.Context(), t.ID)
 	h.must(err)
 	if t.Status == post.TargetPosted && (len(live) < len(p.Segments(t)) && len(live) != len(known) || len(live) == 0) {
 		complain("%d of %d segments exist", len(live), len(p.Segments(t)))
@@ -102,7 +102,7 @@ func targetNamed(p post.Post, id uuid.UUID) post.Target {
 // examineClaims checks that every claim was made on the newest revision: events and
 // claims of one post are written under its lock, so their order is reliable.
 func (h *history) examineClaims(w *witness, complain func(string, ...any)) {
-	events, err := h.store.Events(h.t.Context(), w.id, 0, 1000)
+	events, err := h.store.Publishing.Posts.Events(h.t.Context(), w.id, 0, 1000)
 	h.must(err)
 	revision := int64(1)
 	claims := map[uuid.UUID][]int64{}

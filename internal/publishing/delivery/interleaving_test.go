@@ -110,7 +110,7 @@ func (h *history) run() {
 	done := make(chan struct{})
 	following, unfollow := context.WithCancel(h.t.Context())
 	defer unfollow()
-	go h.running.Follow(following, h.notices, h.store, slog.New(h.log.handler()))
+	go h.running.Follow(following, h.notices, h.store.Installation.Workers, slog.New(h.log.handler()))
 	for n := range 1 + random.IntN(3) {
 		w := h.create(random, n)
 		h.posts = append(h.posts, w)
@@ -175,7 +175,7 @@ func soon(random *rand.Rand) time.Time {
 func (h *history) create(random *rand.Rand, n int) *witness {
 	w := &witness{id: uuid.Must(uuid.NewV7()), said: map[int64]post.Post{}}
 	accounts := h.accounts[:1+(n+random.IntN(2))%2]
-	p, _, err := h.store.CreatePost(h.t.Context(), post.NewPost{
+	p, _, err := h.store.Publishing.Posts.CreatePost(h.t.Context(), post.NewPost{
 		Actor: h.who.Actor(), AccountIDs: idsOf(accounts),
 		Post: post.Post{
 			ID: w.id, WorkspaceID: h.who.WorkspaceID, UserID: h.who.UserID, TimeZone: "UTC",
@@ -218,23 +218,23 @@ func (h *history) act(w *witness, random *rand.Rand) (post.Post, error) {
 	w.mu.Unlock()
 	switch {
 	case what < 5:
-		return h.store.Edit(ctx, g, post.Change{Content: &words}, nil)
+		return h.store.Publishing.Posts.Edit(ctx, g, post.Change{Content: &words}, nil)
 	case what < 8:
-		return h.store.Edit(ctx, g, post.Change{ScheduledTime: &at}, nil)
+		return h.store.Publishing.Posts.Edit(ctx, g, post.Change{ScheduledTime: &at}, nil)
 	case what < 11:
-		return h.store.Edit(ctx, g, post.Change{Thread: &thread}, nil)
+		return h.store.Publishing.Posts.Edit(ctx, g, post.Change{Thread: &thread}, nil)
 	case what < 13:
-		return h.store.Edit(ctx, g,
+		return h.store.Publishing.Posts.Edit(ctx, g,
 			post.Change{Overrides: map[uuid.UUID]*post.Override{h.accounts[0].ID: {Content: &words, Thread: &thread}}},
 			nil)
 	case what < 15:
-		return h.store.Cancel(ctx, g)
+		return h.store.Publishing.Posts.Cancel(ctx, g)
 	case what < 17:
-		return h.store.PublishNow(ctx, g)
+		return h.store.Publishing.Posts.PublishNow(ctx, g)
 	case what < 19:
-		return h.store.Retry(ctx, g, nil)
+		return h.store.Publishing.Ledger.Retry(ctx, g, nil)
 	default:
-		return h.store.Discard(ctx, g, nil)
+		return h.store.Publishing.Ledger.Discard(ctx, g, nil)
 	}
 }
 
@@ -261,7 +261,7 @@ func (h *history) work(w *witness, random *rand.Rand, done chan struct{}) {
 		case <-time.After(pause):
 		}
 		pause = 5 * time.Millisecond
-		p, err := h.store.AcknowledgeRevision(h.t.Context(), w.id)
+		p, err := h.store.Publishing.Ledger.AcknowledgeRevision(h.t.Context(), w.id)
 		if err != nil {
 			h.t.Errorf("%s: %v", h.name, err)
 			return
@@ -273,7 +273,7 @@ func (h *history) work(w *witness, random *rand.Rand, done chan struct{}) {
 			publisher := h.publisher()
 			publisher.InFlight = &h.running
 			if random.IntN(12) == 0 {
-				publisher.Store = &mortal{Store: h.store, beforeFinish: func(int) bool { return true }}
+				publisher.Store = &mortal{Store: h.store.Delivery(), beforeFinish: func(int) bool { return true }}
 			}
 			_, err := h.once(publisher, delivery.TargetInput{PostID: p.ID, TargetID: t.ID, Revision: p.Revision})
 			var application *delivery.RetryError
@@ -294,7 +294,7 @@ func (h *history) settle() {
 	defer stop()
 	for _, w := range h.posts {
 		for ctx.Err() == nil {
-			p, err := h.store.Post(ctx, w.id)
+			p, err := h.store.Publishing.Posts.Post(ctx, w.id)
 			if err != nil || p.Status == post.Posted || p.Status == post.Canceled || !h.decide(w, p) {
 				break
 			}
@@ -311,16 +311,16 @@ func (h *history) decide(w *witness, p post.Post) bool {
 		var err error
 		switch {
 		case t.Status == post.TargetFailed:
-			_, err = h.store.Retry(h.t.Context(), g, []uuid.UUID{t.ID})
+			_, err = h.store.Publishing.Ledger.Retry(h.t.Context(), g, []uuid.UUID{t.ID})
 		case t.Status == post.TargetUncertain:
-			known, _ := h.store.PublishedSegments(h.t.Context(), t.ID)
+			known, _ := h.store.Publishing.Ledger.PublishedSegments(h.t.Context(), t.ID)
 			d := post.Decision{TargetID: t.ID}
 			for _, there := range h.of(w, t.AccountID) {
 				if len(known) < len(h.of(w, t.AccountID)) {
 					d.Exists, d.RemoteID, d.RemoteURL = true, there.ID, there.URL
 				}
 			}
-			_, err = h.store.Decide(h.t.Context(), g, d)
+			_, err = h.store.Publishing.Ledger.Decide(h.t.Context(), g, d)
 		case !t.Status.IsOpen():
 			continue
 		}

@@ -149,7 +149,7 @@ func TestThread_Interrupted(t *testing.T) {
 			if row.fault.Kind != "" {
 				b.fault(row.fault)
 			}
-			doomed := &mortal{Store: b.store}
+			doomed := &mortal{Store: b.store.Delivery()}
 			row.kill(doomed)
 			dying := b.publisher()
 			dying.Store = doomed
@@ -195,7 +195,7 @@ func TestThread_SurvivesADatabaseOutage(t *testing.T) {
 	fails := 3
 	publisher := b.publisher()
 	publisher.Store = &flaky{
-		Store: b.store, finish: func(o post.Outcome) bool { fails--; return o.Segment == 1 && fails > 0 },
+		Store: b.store.Delivery(), finish: func(o post.Outcome) bool { fails--; return o.Segment == 1 && fails > 0 },
 	}
 	b.publish(publisher, input(p))
 	b.prove(p.ID, b.account, post.TargetPosted, 3)
@@ -224,7 +224,7 @@ func TestThread_FrozenWorkerWakes(t *testing.T) {
 			b.timing.Lease = 400 * time.Millisecond
 			p := b.schedule(thread(3))
 			frozen := b.publisher()
-			frozen.Store = &sleeper{Store: b.store, step: step, segment: 1, sleep: func() {
+			frozen.Store = &sleeper{Store: b.store.Delivery(), step: step, segment: 1, sleep: func() {
 				time.Sleep(b.timing.Lease)
 				b.publish(b.publisher(), input(p))
 			}}
@@ -298,12 +298,12 @@ func TestThread_ReadDuringACall(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, fake.Options{})
 			p := b.schedule(thread(3))
-			reader := &pausing{Store: b.store, reached: make(chan struct{}), goOn: make(chan struct{})}
+			reader := &pausing{Store: b.store.Delivery(), reached: make(chan struct{}), goOn: make(chan struct{})}
 			second := b.publisher()
 			second.Store = reader
 			var done sync.WaitGroup
 			first, calls := b.publisher(), 0
-			first.Store = &mortal{Store: b.store, afterFinish: func(s int) bool { return s == segment }}
+			first.Store = &mortal{Store: b.store.Delivery(), afterFinish: func(s int) bool { return s == segment }}
 			first.Networks = changedNetwork{b.network(), func(n network.Network, ctx context.Context, a network.Account,
 				s network.Submission,
 			) (network.Receipt, error) {

@@ -64,7 +64,7 @@ func TestLatePolicy(t *testing.T) {
 		b.sql("update scheduled_posts set scheduled_time = scheduled_time - interval '1 hour'")
 		// Resumed automatically, not by a person.
 		b.sql("update post_targets set error_class = 'auth', updated_at = updated_at - interval '1 minute'")
-		_, err := b.store.RedriveReconnected(t.Context(), p.ID)
+		_, err := b.store.Publishing.Ledger.RedriveReconnected(t.Context(), p.ID)
 		b.must(err)
 		b.publish(b.publisher(), input(b.read(p.ID)))
 		b.prove(p.ID, b.account, post.TargetPosted, 3)
@@ -77,7 +77,7 @@ func TestLatePolicy(t *testing.T) {
 		_, err := b.accounts.ConnectWithToken(t.Context(), b.who, "mastodon", b.fake.URL(), secret.NewText(b.token))
 		b.must(err)
 		b.sql("update scheduled_posts set scheduled_time = scheduled_time - interval '1 hour'")
-		_, err = b.store.RedriveReconnected(t.Context(), p.ID)
+		_, err = b.store.Publishing.Ledger.RedriveReconnected(t.Context(), p.ID)
 		b.must(err)
 		b.publish(b.publisher(), input(b.read(p.ID)))
 		if target := b.prove(p.ID, b.account, post.TargetFailed, 0); target.ErrorClass != post.ReasonLate {

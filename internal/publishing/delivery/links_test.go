@@ -38,7 +38,7 @@ func TestPublish_SameShortLinksInEveryAttempt(t *testing.T) {
 					strings.Contains(posts[0].Text, "news.example") {
 					t.Errorf("%q is published, with %+v", posts[0].Text, links)
 				}
-				l, found, err := b.store.LinkByCode(t.Context(), links[0].Code)
+				l, found, err := b.store.Audience.Links.LinkByCode(t.Context(), links[0].Code)
 				if b.must(err); !found || l.URL != address || *l.PostID != p.ID || *l.AccountID != target.AccountID {
 					t.Errorf("%+v", l)
 				}

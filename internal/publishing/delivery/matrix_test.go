@@ -174,7 +174,7 @@ func (f fate) applyTo(b *bench, segments, hit int, name string, accounts []accou
 	for i, a := range accounts {
 		publisher := b.publisher()
 		if f.refuse && i == 0 {
-			publisher.Store = &refused{Store: b.store, bench: b, segment: hit}
+			publisher.Store = &refused{Store: b.store.Delivery(), bench: b, segment: hit}
 		}
 		both.Go(func() { b.publish(publisher, inputOn(p, a)) })
 	}
@@ -218,7 +218,7 @@ func (f fate) applyTo(b *bench, segments, hit int, name string, accounts []accou
 	for _, other := range accounts[1:] {
 		b.prove(p.ID, other, post.TargetPosted, segments)
 	}
-	if after, err := b.store.Account(b.t.Context(), accounts[0].ID); err != nil ||
+	if after, err := b.store.Publishing.Accounts.Account(b.t.Context(), accounts[0].ID); err != nil ||
 		(after.Status == account.NeedsReconnect) != (f.class == "auth") {
 		b.t.Errorf("%s: the account is %s, error %v", name, after.Status, err)
 	}

@@ -90,7 +90,7 @@ func TestPublish_FindsLostPostWithMedia(t *testing.T) {
 	b.timing.Lease = 500 * time.Millisecond
 	p := b.schedule(b.withMedia(b.upload(1)))
 	dying := b.publisher()
-	dying.Store = &troubled{Store: b.store, finishFails: 1}
+	dying.Store = &troubled{Store: b.store.Delivery(), finishFails: 1}
 	if _, err := b.once(dying, input(p)); err == nil {
 		t.Fatal("the worker did not die")
 	}

@@ -24,7 +24,7 @@ func TestPublish_SendsNoMetadata(t *testing.T) {
 func sendsNoMetadata(t *testing.T, files map[string][]byte) {
 	t.Helper()
 	b := newBench(t, fake.Options{})
-	library := &media.Service{Objects: b.objects, Store: b.store, MaxBytes: 64 << 20}
+	library := &media.Service{Objects: b.objects, Store: b.store.Publishing.Media, MaxBytes: 64 << 20}
 	var items []media.Item
 	for name, content := range files {
 		item, err := library.Upload(t.Context(), b.who, name, "The harbour", bytes.NewReader(content))

@@ -153,7 +153,7 @@ func TestFirstComment_FailureLeavesThePostPublished(t *testing.T) {
 	if n := len(b.living(page)); n != 1 {
 		t.Errorf("got %d posts, want 1", n)
 	}
-	events, err := b.store.Events(t.Context(), p.ID, 0, 200)
+	events, err := b.store.Publishing.Posts.Events(t.Context(), p.ID, 0, 200)
 	b.must(err)
 	if last := events[len(events)-2:]; last[0].Type != post.EventNoComment && last[1].Type != post.EventNoComment {
 		t.Errorf("got the last events %s and %s, want %s", last[0].Type, last[1].Type, post.EventNoComment)
@@ -177,13 +177,13 @@ func TestAfterMinutes_CancelStopsTheRemainingSegments(t *testing.T) {
 	}
 	// The other account has sent nothing yet, so that something may be in flight.
 	var refused *apperr.Error
-	if _, err := b.store.Cancel(t.Context(), guard); !errors.As(err, &refused) || refused.Code != "too_late" {
+	if _, err := b.store.Publishing.Posts.Cancel(t.Context(), guard); !errors.As(err, &refused) || refused.Code != "too_late" {
 		t.Fatalf("canceling while publishing: got %v, want too_late", err)
 	}
 	if _, err := b.once(publisher, second); err == nil {
 		t.Fatal("the second part was not delayed on the other account")
 	}
-	canceled, err := b.store.Cancel(t.Context(), guard)
+	canceled, err := b.store.Publishing.Posts.Cancel(t.Context(), guard)
 	b.must(err)
 	if canceled.Status != post.Posted || canceled.Targets[0].Status != post.TargetPosted ||
 		canceled.Targets[1].Status != post.TargetPosted {
@@ -200,7 +200,7 @@ func TestAfterMinutes_CancelStopsTheRemainingSegments(t *testing.T) {
 	if n := len(b.living(desk)) + len(b.living(other)); n != 2 {
 		t.Errorf("got %d published parts, want the first on each account", n)
 	}
-	if _, err := b.store.Cancel(t.Context(), guard); !errors.As(err, &refused) || refused.Code != "too_late" {
+	if _, err := b.store.Publishing.Posts.Cancel(t.Context(), guard); !errors.As(err, &refused) || refused.Code != "too_late" {
 		t.Errorf("canceling again: got %v, want too_late", err)
 	}
 }
@@ -221,7 +221,7 @@ func TestAfterMinutes_WaitingSegmentsCanBeEdited(t *testing.T) {
 	wantRefused := func(when, code string, change post.Change) {
 		t.Helper()
 		var refused *apperr.Error
-		if _, err := b.store.EditWaiting(t.Context(), guard, change); !errors.As(err, &refused) ||
+		if _, err := b.store.Publishing.Posts.EditWaiting(t.Context(), guard, change); !errors.As(err, &refused) ||
 			refused.Code != code {
 			t.Errorf("%s: got %v, want %s", when, err, code)
 		}
@@ -240,7 +240,7 @@ func TestAfterMinutes_WaitingSegmentsCanBeEdited(t *testing.T) {
 		Overrides: map[uuid.UUID]*post.Override{desk.ID: {Content: &text}},
 	})
 
-	edited, err := b.store.EditWaiting(t.Context(), guard, change)
+	edited, err := b.store.Publishing.Posts.EditWaiting(t.Context(), guard, change)
 	b.must(err)
 	if edited.Version <= p.Version || edited.Status != post.Publishing {
 		t.Errorf("got version %d and %s, want a newer one than %d, and publishing", edited.Version, edited.Status,
@@ -291,7 +291,7 @@ func TestAfterMinutes_RemovingWaitingSegmentsEndsTheThread(t *testing.T) {
 	if _, err := b.once(publisher, in); err == nil {
 		t.Fatal("the second part was not delayed")
 	}
-	edited, err := b.store.EditWaiting(t.Context(), post.Guard{WorkspaceID: p.WorkspaceID, PostID: p.ID},
+	edited, err := b.store.Publishing.Posts.EditWaiting(t.Context(), post.Guard{WorkspaceID: p.WorkspaceID, PostID: p.ID},
 		post.Change{Thread: &[]post.Segment{}})
 	b.must(err)
 	in.Revision = edited.Revision
@@ -361,9 +361,9 @@ func TestAfterMinutes_DelaysTheNextSegment(t *testing.T) {
 	// Meanwhile it counts neither as late nor as unattended.
 	b.sql("update scheduled_posts set scheduled_time = scheduled_time - interval '10 minutes', updated_at = "+
 		"updated_at - interval '10 minutes', workflow_revision = revision where post_id = $1", p.ID)
-	late, err := b.store.MarkLate(t.Context(), time.Minute, 10)
+	late, err := b.store.Publishing.Ledger.MarkLate(t.Context(), time.Minute, 10)
 	b.must(err)
-	unattended, err := b.store.ListMissingWorkflows(t.Context(), 10)
+	unattended, err := b.store.Publishing.Ledger.ListMissingWorkflows(t.Context(), 10)
 	b.must(err)
 	if len(late) != 0 || len(unattended) != 0 {
 		t.Errorf("got %d late and %d unattended posts, want none", len(late), len(unattended))

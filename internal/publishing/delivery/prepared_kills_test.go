@@ -55,7 +55,7 @@ func TestPrepare_KilledBeforePublishing(t *testing.T) {
 				a := b.connectAt(n.network, n.network+"killed")
 				p := b.illustrated(2, a)
 				all.Go(func() {
-					doomed := &forgetful{mortal: &mortal{Store: b.store}, keeps: 1000}
+					doomed := &forgetful{mortal: &mortal{Store: b.store.Delivery()}, keeps: 1000}
 					kill(doomed)
 					if doomed.keeps == 1000 {
 						b.must(b.prepare(inputOn(p, a))) // ahead of its time, by another worker

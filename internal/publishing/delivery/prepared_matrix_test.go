@@ -76,7 +76,7 @@ func (b *bench) photo() media.Item {
 	b.t.Helper()
 	var raw bytes.Buffer
 	b.must(jpeg.Encode(&raw, image.NewGray(image.Rect(0, 0, 640, 640)), nil))
-	item, err := (&media.Service{Objects: b.objects, Store: b.store, MaxBytes: 1 << 20}).Upload(b.t.Context(), b.who,
+	item, err := (&media.Service{Objects: b.objects, Store: b.store.Publishing.Media, MaxBytes: 1 << 20}).Upload(b.t.Context(), b.who,
 		"harbour.jpg", "The harbour", &raw)
 	b.must(err)
 	return item
@@ -84,7 +84,7 @@ func (b *bench) photo() media.Item {
 
 func (b *bench) document() media.Item {
 	b.t.Helper()
-	item, err := (&media.Service{Objects: b.objects, Store: b.store, MaxBytes: 1 << 20}).Upload(b.t.Context(), b.who,
+	item, err := (&media.Service{Objects: b.objects, Store: b.store.Publishing.Media, MaxBytes: 1 << 20}).Upload(b.t.Context(), b.who,
 		"report.pdf", "", bytes.NewReader(mediatest.PDF(2, false)))
 	b.must(err)
 	return item
@@ -106,7 +106,7 @@ func (b *bench) checkOnce(p post.Post, a account.Account, name string) post.Targ
 	if target.Status.IsOpen() {
 		b.t.Errorf("%s: still %s", name, target.Status)
 	}
-	known, err := b.store.PublishedSegments(b.t.Context(), target.ID)
+	known, err := b.store.Publishing.Ledger.PublishedSegments(b.t.Context(), target.ID)
 	b.must(err)
 	all := b.published()
 	for i, s := range now.Segments(target) {

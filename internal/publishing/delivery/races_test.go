@@ -37,7 +37,7 @@ func TestPublish_WorkerDies(t *testing.T) {
 	b.timing.Lease = time.Second
 	p := b.schedule(nil)
 	dying := b.publisher()
-	dying.Store = &troubled{Store: b.store, finishFails: 1}
+	dying.Store = &troubled{Store: b.store.Delivery(), finishFails: 1}
 	if _, err := b.once(dying, input(p)); err == nil || len(b.published()) != 1 {
 		t.Fatalf("error %v with %d posts", err, len(b.published()))
 	}
@@ -91,7 +91,7 @@ func TestPublish_FrozenWorkerWakes(t *testing.T) {
 	b.timing.Lease = 500 * time.Millisecond
 	p := b.schedule(nil)
 	frozen := b.publisher()
-	frozen.Store = &troubled{Store: b.store, afterClaim: func() {
+	frozen.Store = &troubled{Store: b.store.Delivery(), afterClaim: func() {
 		time.Sleep(b.timing.Lease)
 		b.publish(b.publisher(), input(p))
 	}}
@@ -116,11 +116,11 @@ func TestPublish_FrozenBeforeTheClaim(t *testing.T) {
 			b := newBench(t, fake.Options{})
 			b.timing.Lease = 500 * time.Millisecond
 			p := b.schedule(nil)
-			frozen, disturbed := b.publisher(), &troubled{Store: b.store}
+			frozen, disturbed := b.publisher(), &troubled{Store: b.store.Delivery()}
 			frozen.Store = disturbed
 			hook(disturbed, func() {
 				dying := b.publisher()
-				dying.Store = &troubled{Store: b.store, finishFails: 1}
+				dying.Store = &troubled{Store: b.store.Delivery(), finishFails: 1}
 				_, _ = b.once(dying, input(p))
 				time.Sleep(2 * b.timing.Lease)
 			})
@@ -139,7 +139,7 @@ func TestPublish_LosesItsClaimDuringTheCall(t *testing.T) {
 	b.fault(fake.Fault{Kind: fake.Latency, For: 1500 * time.Millisecond})
 	cut := b.publisher()
 	claimed := make(chan struct{})
-	cut.Store = &troubled{Store: b.store, deafRenew: true, afterClaim: func() { close(claimed) }}
+	cut.Store = &troubled{Store: b.store.Delivery(), deafRenew: true, afterClaim: func() { close(claimed) }}
 	var both sync.WaitGroup
 	both.Go(func() {
 		result, err := b.once(cut, input(p))
@@ -161,7 +161,7 @@ func TestPublish_LosesItsClaimAndTheAnswer(t *testing.T) {
 	b.timing.Lease = 400 * time.Millisecond
 	p := b.schedule(nil)
 	b.fault(fake.Fault{Kind: fake.ActThenReset})
-	disturbed := &troubled{Store: b.store, deafRenew: true}
+	disturbed := &troubled{Store: b.store.Delivery(), deafRenew: true}
 	cut := b.publisher()
 	cut.Store = disturbed
 	cut.Networks = changedNetwork{b.network(), func(n network.Network, ctx context.Context, a network.Account,
@@ -224,7 +224,7 @@ func TestPublish_CanceledAfterTheClaim(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	stopping := b.publisher()
-	stopping.Store = &troubled{Store: b.store, afterClaim: cancel}
+	stopping.Store = &troubled{Store: b.store.Delivery(), afterClaim: cancel}
 	if result, err := b.onceIn(ctx, stopping, input(p)); err != nil || result.Status != post.TargetPosted {
 		t.Errorf("result %+v, error %v", result, err)
 	}
@@ -251,11 +251,11 @@ func TestPublish_ChangedBeforeTheClaim(t *testing.T) {
 	changed := "Tide tables, corrected"
 	for name, change := range map[string]func(b *bench, p post.Post) error{
 		"Edited": func(b *bench, p post.Post) error {
-			_, err := b.store.Edit(b.t.Context(), b.guard(p), post.Change{Content: &changed}, nil)
+			_, err := b.store.Publishing.Posts.Edit(b.t.Context(), b.guard(p), post.Change{Content: &changed}, nil)
 			return err
 		},
 		"Canceled": func(b *bench, p post.Post) error {
-			_, err := b.store.Cancel(b.t.Context(), b.guard(p))
+			_, err := b.store.Publishing.Posts.Cancel(b.t.Context(), b.guard(p))
 			return err
 		},
 	} {
@@ -263,7 +263,7 @@ func TestPublish_ChangedBeforeTheClaim(t *testing.T) {
 			b := newBench(t, fake.Options{})
 			p := b.schedule(nil)
 			publisher := b.publisher()
-			publisher.Store = &troubled{Store: b.store, beforeClaim: func() { b.must(change(b, p)) }}
+			publisher.Store = &troubled{Store: b.store.Delivery(), beforeClaim: func() { b.must(change(b, p)) }}
 			result, err := b.once(publisher, input(p))
 			if err != nil || !result.Stale || len(b.published()) != 0 || len(b.ledger(p.Targets[0].ID)) != 0 {
 				t.Errorf("result %+v, error %v, %d posts, ledger %v", result, err, len(b.published()),
@@ -282,8 +282,8 @@ func TestPublish_ChangedAfterTheClaim(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(nil)
 	publisher := b.publisher()
-	publisher.Store = &troubled{Store: b.store, afterClaim: func() {
-		if _, err := b.store.Cancel(t.Context(), b.guard(p)); err == nil ||
+	publisher.Store = &troubled{Store: b.store.Delivery(), afterClaim: func() {
+		if _, err := b.store.Publishing.Posts.Cancel(t.Context(), b.guard(p)); err == nil ||
 			!strings.Contains(err.Error(), "being published") {
 			t.Errorf("canceling: got %v", err)
 		}

@@ -29,7 +29,7 @@ func TestReconnect_RedrivesPosts(t *testing.T) {
 	}
 	connected := func(want account.Status) {
 		t.Helper()
-		if a, err := b.store.Account(t.Context(), b.account.ID); err != nil || a.Status != want {
+		if a, err := b.store.Publishing.Accounts.Account(t.Context(), b.account.ID); err != nil || a.Status != want {
 			t.Fatalf("the account is %s, %v", a.Status, err)
 		}
 	}
@@ -60,13 +60,13 @@ func TestReconnect_OldTokenDoesNotDisconnect(t *testing.T) {
 	p := b.schedule(nil)
 	b.fault(fake.Fault{Kind: fake.TokenExpired})
 	publisher := b.publisher()
-	publisher.Store = &troubled{Store: b.store, afterClaim: func() {
+	publisher.Store = &troubled{Store: b.store.Delivery(), afterClaim: func() {
 		_, err := b.accounts.ConnectWithToken(t.Context(), b.who, "mastodon", b.fake.URL(), secret.NewText(b.token))
 		b.must(err)
 	}}
 	b.publish(publisher, input(p))
 	b.prove(p.ID, b.account, post.TargetPosted, 1)
-	if a, err := b.store.Account(t.Context(), b.account.ID); err != nil || a.Status != account.Connected {
+	if a, err := b.store.Publishing.Accounts.Account(t.Context(), b.account.ID); err != nil || a.Status != account.Connected {
 		t.Errorf("the account is %s, %v", a.Status, err)
 	}
 }

@@ -29,7 +29,7 @@ func (n *signaler) SignalChanged(ctx context.Context, id uuid.UUID) error {
 		return n.err
 	}
 	n.signaled = append(n.signaled, id)
-	_, err := n.bench.store.AcknowledgeRevision(ctx, id)
+	_, err := n.bench.store.Publishing.Ledger.AcknowledgeRevision(ctx, id)
 	return err
 }
 
@@ -41,7 +41,7 @@ func (n *signaler) StoreIdentity(context.Context) (string, error) { return n.ide
 
 func reconcile(t *testing.T, n *signaler) (delivery.RecoveryResult, error) {
 	t.Helper()
-	r := &delivery.Recovery{Store: n.bench.store, Signaler: n, Live: n.bench.live, Log: slog.New(n.bench.log.handler())}
+	r := &delivery.Recovery{Store: n.bench.store.Publishing.Ledger, Signaler: n, Live: n.bench.live, Log: slog.New(n.bench.log.handler())}
 	return r.Run(t.Context(), func(int) {})
 }
 
@@ -59,10 +59,10 @@ func TestReconciler_Run(t *testing.T) {
 		return result
 	}
 	known, unknown, canceled := b.schedule(inAnHour), b.schedule(inAnHour), b.schedule(inAnHour)
-	if _, err := b.store.Cancel(t.Context(), b.guard(canceled)); err != nil {
+	if _, err := b.store.Publishing.Posts.Cancel(t.Context(), b.guard(canceled)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.store.AcknowledgeRevision(t.Context(), known.ID); err != nil {
+	if _, err := b.store.Publishing.Ledger.AcknowledgeRevision(t.Context(), known.ID); err != nil {
 		t.Fatal(err)
 	}
 	expect("just scheduled, so its request is about to signal")
@@ -77,7 +77,7 @@ func TestReconciler_Run(t *testing.T) {
 	expect("all signaled again")
 
 	overdue := b.schedule(func(p *post.Post) { p.ScheduledTime = time.Now().Add(-time.Minute).UTC() })
-	if _, err := b.store.AcknowledgeRevision(t.Context(), overdue.ID); err != nil {
+	if _, err := b.store.Publishing.Ledger.AcknowledgeRevision(t.Context(), overdue.ID); err != nil {
 		t.Fatal(err)
 	}
 	expect("signaled without an effect", overdue.ID)

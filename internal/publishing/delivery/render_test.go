@@ -37,7 +37,7 @@ func bloated(t *testing.T) []byte {
 // smaller size.
 func TestPublish_ConvertsImages(t *testing.T) {
 	b := newBench(t, fake.Options{})
-	library := &media.Service{Objects: b.objects, Store: b.store, MaxBytes: 64 << 20}
+	library := &media.Service{Objects: b.objects, Store: b.store.Publishing.Media, MaxBytes: 64 << 20}
 	photo, err := library.Upload(t.Context(), b.who, "harbour.jpeg", "The harbour", bytes.NewReader(bloated(t)))
 	b.must(err)
 	if _, _, err := b.scheduler.Schedule(t.Context(), b.who,
@@ -67,7 +67,7 @@ func TestPublish_RejectsUnconvertibleImage(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	content := bloated(t)
 	content = content[:len(content)-300]
-	library := &media.Service{Objects: b.objects, Store: b.store, MaxBytes: 64 << 20}
+	library := &media.Service{Objects: b.objects, Store: b.store.Publishing.Media, MaxBytes: 64 << 20}
 	photo, err := library.Upload(t.Context(), b.who, "harbour.jpeg", "", bytes.NewReader(content))
 	b.must(err)
 	p := b.schedule(b.withMedia(photo))
@@ -87,7 +87,7 @@ func TestPublish_TakesTheNewestDescription(t *testing.T) {
 	p := b.schedule(b.withMedia(file))
 	b.must(b.prepare(input(p)))
 	after := "The harbour at high tide"
-	_, _, err := (&media.Service{Objects: b.objects, Store: b.store}).Edit(t.Context(), b.who, file.ID,
+	_, _, err := (&media.Service{Objects: b.objects, Store: b.store.Publishing.Media}).Edit(t.Context(), b.who, file.ID,
 		media.Edit{AltText: &after})
 	b.must(err)
 	b.publish(b.publisher(), input(b.read(p.ID))) // the description is content: the post gets a new revision

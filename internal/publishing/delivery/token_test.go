@@ -40,7 +40,7 @@ func (b *bench) allow() {
 
 func (b *bench) stored() account.Account {
 	b.t.Helper()
-	a, err := b.store.Account(b.t.Context(), b.account.ID)
+	a, err := b.store.Publishing.Accounts.Account(b.t.Context(), b.account.ID)
 	b.must(err)
 	return a
 }

@@ -114,7 +114,7 @@ func (b *bench) prove(id uuid.UUID, a account.Account, status post.TargetStatus,
 // exists.
 func (b *bench) proveRecords(a account.Account, target post.Target, live []fake.Post) {
 	b.t.Helper()
-	known, err := b.store.PublishedSegments(b.t.Context(), target.ID)
+	known, err := b.store.Publishing.Ledger.PublishedSegments(b.t.Context(), target.ID)
 	b.must(err)
 	if unknown := len(live) - len(known); unknown != 0 && (target.Status != post.TargetUncertain || unknown != 1) {
 		b.t.Errorf("%s: %d posts exist, %d are recorded", a.Handle, len(live), len(known))

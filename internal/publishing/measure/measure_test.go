@@ -43,7 +43,7 @@ func openWith(t *testing.T, options fake.Options) *newsroom {
 	t.Parallel()
 	n := &newsroom{Newsroom: newsroomtest.OpenWith(t, options), started: time.Now()}
 	n.service = &measure.Service{
-		Store: n.Store, Accounts: n.Accounts, Networks: n.Networks,
+		Store: n.Store.Publishing.Metrics, Accounts: n.Accounts, Networks: n.Networks,
 		Share: measure.DefaultShare, Log: slog.New(slog.DiscardHandler),
 		Now: func() time.Time { return time.Now().Add(n.offset) },
 	}
@@ -75,7 +75,7 @@ func (n *newsroom) measure(id uuid.UUID) measure.Summary {
 
 func (n *newsroom) status(id uuid.UUID) measure.Status {
 	n.T.Helper()
-	s, err := n.Store.MeasuringStatus(n.T.Context(), id)
+	s, err := n.Store.Publishing.Metrics.MeasuringStatus(n.T.Context(), id)
 	n.Must(err)
 	return s
 }
@@ -129,7 +129,7 @@ func (n *newsroom) send(p post.Post, a account.Account, s network.Submission, se
 // metrics returns the latest metrics of the first part of a post.
 func (n *newsroom) metrics(p post.Post) measure.PostPart {
 	n.T.Helper()
-	parts, err := n.Store.PostMetrics(n.T.Context(), p.ID)
+	parts, err := n.Store.Publishing.Metrics.PostMetrics(n.T.Context(), p.ID)
 	n.Must(err)
 	if len(parts) == 0 {
 		n.T.Fatalf("post %s has no measured parts", p.ID)
@@ -208,7 +208,7 @@ func TestMeasureAccount_ContinuesAfterACrash(t *testing.T) {
 	n.at(20 * time.Minute)
 	n.due()
 	now := n.service.Now()
-	if claimed, err := n.Store.ClaimReadings(t.Context(), a.ID, uuid.New(), now, now.Add(10*time.Minute),
+	if claimed, err := n.Store.Publishing.Metrics.ClaimReadings(t.Context(), a.ID, uuid.New(), now, now.Add(10*time.Minute),
 		10); err != nil || len(claimed) != 1 {
 		t.Fatalf("claimed %v, %v", claimed, err)
 	}
@@ -336,7 +336,7 @@ func TestMeasureAccount_Pauses(t *testing.T) {
 			if row.name != "Status429" && len(n.due()) != 0 {
 				t.Error("a paused account is due")
 			}
-			stored, err := n.Store.Account(t.Context(), a.ID)
+			stored, err := n.Store.Publishing.Accounts.Account(t.Context(), a.ID)
 			n.Must(err)
 			if stored.Status != account.Connected || stored.LastError != nil {
 				t.Errorf("the account is %s with error %v; measuring must not change it", stored.Status,

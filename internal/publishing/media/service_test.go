@@ -155,12 +155,12 @@ func TestUpload_SameBytesHaveTheSameKey(t *testing.T) {
 			t.Error("the stored bytes differ")
 		}
 	}
-	stored, err := n.Store.MediaItem(t.Context(), n.Workspace.ID, second.ID)
+	stored, err := n.Store.Publishing.Media.MediaItem(t.Context(), n.Workspace.ID, second.ID)
 	if err != nil || stored.AltText != "Two" || stored.FileName != "b.png" {
 		t.Errorf("%+v %v", stored, err)
 	}
 	rivals, _, _ := n.Found("Rivals")
-	if _, err := n.Store.MediaItem(t.Context(), rivals.ID, first.ID); err == nil {
+	if _, err := n.Store.Publishing.Media.MediaItem(t.Context(), rivals.ID, first.ID); err == nil {
 		t.Error("another workspace reads the file")
 	}
 }

@@ -193,7 +193,7 @@ func TestSweep_ConcurrentPostKeepsItsFile(t *testing.T) {
 	if swept := sweep(t, n); swept.Released != 0 || !there(t, n, item.ObjectKey) {
 		t.Errorf("swept %+v", swept)
 	}
-	if known, err := n.Store.MediaByID(t.Context(), n.Workspace.ID, p.AttachmentIDs); err != nil ||
+	if known, err := n.Store.Publishing.Media.MediaByID(t.Context(), n.Workspace.ID, p.AttachmentIDs); err != nil ||
 		known[item.ID].ObjectKey != item.ObjectKey {
 		t.Errorf("the publisher does not find it: %+v %v", known, err)
 	}
@@ -270,7 +270,7 @@ func TestSweep_KeepsUploadsInProgress(t *testing.T) {
 				}
 			}
 			uploader := &media.Service{
-				Objects: &pausing{n.Objects, strike("before"), strike("after")}, Store: n.Store,
+				Objects: &pausing{n.Objects, strike("before"), strike("after")}, Store: n.Store.Publishing.Media,
 				MaxBytes: 1 << 20,
 			}
 			item, err := uploader.Upload(t.Context(), n.Owner, "a.jpg", "", bytes.NewReader(photo(t, 41, 30, 1)))

@@ -79,7 +79,7 @@ func TestEngine_AgreesWithAConcurrentAttempt(t *testing.T) {
 		other := d.newEngine(d.Store)
 		other.Posts = faultyPosts{d.Scheduler, &faulty{remaining: 1}} // ends before it finishes the decision
 		d.Exec("update articles set removed_at = now() where id = $1", request.ArticleID)
-		d.engine.Store = hookedStore{d.Store, func() {
+		d.engine.Store = hookedStore{d.Store.Publishing.Rules, func() {
 			d.Exec("update articles set removed_at = null where id = $1", request.ArticleID)
 			if _, _, err := other.CreatePost(t.Context(), request); !errors.Is(err, errCrash) {
 				t.Errorf("got %v, want a crash", err)
@@ -88,7 +88,7 @@ func TestEngine_AgreesWithAConcurrentAttempt(t *testing.T) {
 		if _, outcome, err := d.engine.CreatePost(t.Context(), request); err == nil {
 			t.Errorf("got %s, want an error: the article has a post", outcome)
 		}
-		d.engine.Store = d.Store
+		d.engine.Store = d.Store.Publishing.Rules
 		d.Must(d.decide(t.Context(), d.engine, request))
 		d.wantPosts(r, request, 1, rule.Created)
 	})

@@ -45,7 +45,7 @@ func TestEngine_CreatesPosts(t *testing.T) {
 
 func TestEngine_CreatesPostsByMode(t *testing.T) {
 	d := newRig(t)
-	group, err := (&account.Groups{Store: d.Store}).Create(t.Context(), d.Owner,
+	group, err := (&account.Groups{Store: d.Store.Publishing.Accounts}).Create(t.Context(), d.Owner,
 		account.Group{
 			Name: "Desk", Color: "blue", AccountIDs: []uuid.UUID{d.account.ID}, TimeZone: "UTC",
 			Slots: []account.Slot{{Weekday: 1, Time: "09:00"}, {Weekday: 4, Time: "09:00"}},
@@ -92,7 +92,7 @@ func TestEngine_CreatesOnePostAfterACrashAtAnyStep(t *testing.T) {
 	for step := 1; ; step++ {
 		a := d.publish()
 		f := &faulty{remaining: step}
-		d.engine.Store, d.engine.Posts = faultyStore{d.Store, f}, faultyPosts{d.Scheduler, f}
+		d.engine.Store, d.engine.Posts = faultyStore{d.Store.Publishing.Rules, f}, faultyPosts{d.Scheduler, f}
 		drive := func() {
 			for again := true; again; {
 				n, _, err := d.engine.Evaluate(t.Context(), d.start)
@@ -333,7 +333,7 @@ func TestEngine_PausesARule(t *testing.T) {
 	})
 	t.Run("the saved search is deleted", func(t *testing.T) {
 		d := newRig(t)
-		searches := &savedsearch.Service{Store: d.Store}
+		searches := &savedsearch.Service{Store: d.Store.News.Searches}
 		s, _, err := searches.Create(t.Context(), d.Owner, savedsearch.Search{Name: "River", Query: "river"},
 			idempotency.Key{})
 		d.Must(err)

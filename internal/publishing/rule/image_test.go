@@ -36,7 +36,7 @@ func (w web) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestEngine_AttachesTheImage(t *testing.T) {
 	d := newRig(t)
 	d.engine.Images = &media.Service{
-		Objects: d.Objects, Store: d.Store, MaxBytes: 1 << 20, Web: &http.Client{
+		Objects: d.Objects, Store: d.Store.Publishing.Media, MaxBytes: 1 << 20, Web: &http.Client{
 			Transport: web{"https://news.example/flood.png"},
 		},
 	}

@@ -44,14 +44,14 @@ func newRig(t *testing.T) *rig {
 	d := &rig{Newsroom: n, account: n.Connect("desk"), started: map[rule.Request]bool{}}
 	searchtest.Seed(n, n.Workspace.ID, "news.example")
 	d.engine = d.newEngine(n.Store)
-	d.service = &rule.Service{Store: n.Store, Lookup: n.Store, Engine: d.engine}
+	d.service = &rule.Service{Store: n.Store.Publishing.Rules, Lookup: n.Store.Publishing.Accounts, Engine: d.engine}
 	return d
 }
 
 func (d *rig) newEngine(store *postgres.Store) *rule.Engine {
 	return &rule.Engine{
-		Store: store, Lookup: store, Posts: d.Scheduler, Images: noImages{},
-		Searches: &savedsearch.Matcher{Store: store}, Log: slog.New(slog.DiscardHandler),
+		Store: store.Publishing.Rules, Lookup: store.Publishing.Accounts, Posts: d.Scheduler, Images: noImages{},
+		Searches: &savedsearch.Matcher{Store: store.News.Searches}, Log: slog.New(slog.DiscardHandler),
 	}
 }
 

@@ -292,7 +292,7 @@ func TestEvergreen_CreatesOnePostAfterACrashAtAnyStep(t *testing.T) {
 			if round == 2 {
 				f.remaining = step
 			}
-			d.engine.Store, d.engine.Posts, d.engine.Now = faultyStore{d.Store, f}, faultyPosts{
+			d.engine.Store, d.engine.Posts, d.engine.Now = faultyStore{d.Store.Publishing.Rules, f}, faultyPosts{
 				d.Scheduler,
 				f,
 			}, func() time.Time { return at }
@@ -308,7 +308,7 @@ func TestEvergreen_CreatesOnePostAfterACrashAtAnyStep(t *testing.T) {
 			clear(d.started)
 		}
 		hasCrashed := f.hasCrashed()
-		d.engine.Store, d.engine.Posts = d.Store, d.Scheduler
+		d.engine.Store, d.engine.Posts = d.Store.Publishing.Rules, d.Scheduler
 		d.correct(a, "The river falls")
 		d.run()
 		for prefix, want := range map[string]int{"The river falls": 1, "Again: The river falls": 1} {

@@ -58,7 +58,7 @@ func TestEdit_ResumesAFailedPost(t *testing.T) {
 		},
 	})
 	expect(t, err, "accounts too_late", "content too_long", "scheduled_time in_the_past")
-	if now, err := n.Store.Post(t.Context(), p.ID); err != nil || now.Status != post.Failed ||
+	if now, err := n.Store.Publishing.Posts.Post(t.Context(), p.ID); err != nil || now.Status != post.Failed ||
 		now.Version != p.Version {
 		t.Errorf("%+v, %v", now, err)
 	}
@@ -286,7 +286,7 @@ func TestDeadLetters_BulkMatches(t *testing.T) {
 	if got := bulk(post.DeadLetterFilter{}, true, false); got.Matched != 3 || len(got.Posts) != 3 {
 		t.Errorf("discarded %+v", got)
 	}
-	if p, err := n.Store.Post(t.Context(), doubtful.ID); err != nil || p.Status != post.Canceled {
+	if p, err := n.Store.Publishing.Posts.Post(t.Context(), doubtful.ID); err != nil || p.Status != post.Canceled {
 		t.Errorf("%+v, %v", p, err)
 	}
 }

@@ -121,7 +121,7 @@ func TestDraft_ScheduleValidates(t *testing.T) {
 		ScheduledTime: in(-time.Hour), TimeZone: "Mars/Olympus",
 	})
 	expect(t, err, "content too_long", "thread[0].content too_long", "time_zone unknown_time_zone")
-	if now, err := n.Store.Post(t.Context(), long.ID); err != nil || now.Status != post.Draft ||
+	if now, err := n.Store.Publishing.Posts.Post(t.Context(), long.ID); err != nil || now.Status != post.Draft ||
 		!now.ScheduledTime.IsZero() {
 		t.Errorf("a refused request changed the draft: %+v, %v", now, err)
 	}
@@ -145,7 +145,7 @@ func TestDraft_ScheduleValidates(t *testing.T) {
 	}
 	_, err = n.Scheduler.ScheduleDraft(t.Context(), guard(n, p), scheduling.Time{ScheduledTime: in(2 * time.Hour)})
 	refused(t, err, apperr.KindConflict, "not_a_draft")
-	if now, err := n.Store.Post(t.Context(), p.ID); err != nil || !now.ScheduledTime.Equal(p.ScheduledTime) ||
+	if now, err := n.Store.Publishing.Posts.Post(t.Context(), p.ID); err != nil || !now.ScheduledTime.Equal(p.ScheduledTime) ||
 		now.Version != p.Version {
 		t.Errorf("the refusal moved the post: %+v, %v", now, err)
 	}
@@ -264,7 +264,7 @@ func TestEdit_ConcurrentChangesAreCheckedAgain(t *testing.T) {
 		})
 	}
 	all.Wait()
-	p, err := n.Store.Post(t.Context(), d.ID)
+	p, err := n.Store.Publishing.Posts.Post(t.Context(), d.ID)
 	n.Must(err)
 	if p.Status == post.Scheduled && p.Content == long {
 		t.Error("a text that no network accepts is scheduled")

@@ -46,7 +46,7 @@ func TestEdit_Validates(t *testing.T) {
 			t.Errorf("%s: refused for %q, want %q", name, got, c.want)
 		}
 	}
-	if now, err := n.Store.Post(t.Context(), p.ID); err != nil || now.Version != p.Version {
+	if now, err := n.Store.Publishing.Posts.Post(t.Context(), p.ID); err != nil || now.Version != p.Version {
 		t.Errorf("the post is %+v, %v", now, err)
 	}
 }

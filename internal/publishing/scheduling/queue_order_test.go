@@ -42,7 +42,7 @@ func TestReorderQueue_PostsBetweenMoveByOneSlot(t *testing.T) {
 	} {
 		version := map[uuid.UUID]int64{}
 		for id := range names {
-			p, err := n.Store.PostInWorkspace(t.Context(), n.Workspace.ID, id)
+			p, err := n.Store.Publishing.Posts.PostInWorkspace(t.Context(), n.Workspace.ID, id)
 			n.Must(err)
 			version[id] = p.Version
 		}
@@ -106,7 +106,7 @@ func TestReorderQueue_RefusesOtherPostsAndEarlyReplies(t *testing.T) {
 		}
 	}
 	for id, at := range map[uuid.UUID]time.Time{first.ID: slots[0], reply.ID: slots[1]} {
-		if p, err := n.Store.PostInWorkspace(t.Context(), n.Workspace.ID, id); err != nil ||
+		if p, err := n.Store.Publishing.Posts.PostInWorkspace(t.Context(), n.Workspace.ID, id); err != nil ||
 			!p.ScheduledTime.Equal(at) || p.QueueGroupID == nil {
 			t.Errorf("got %s in %v (%v), want it unchanged at %s", p.ScheduledTime, p.QueueGroupID, err, at)
 		}

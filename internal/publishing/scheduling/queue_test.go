@@ -34,7 +34,7 @@ func queue(n *newsroomtest.Newsroom, name string, accounts []uuid.UUID, times ..
 			g.Slots = append(g.Slots, account.Slot{Weekday: day, Time: at})
 		}
 	}
-	g, err := (&account.Groups{Store: n.Store}).Create(n.T.Context(), n.Owner, g)
+	g, err := (&account.Groups{Store: n.Store.Publishing.Accounts}).Create(n.T.Context(), n.Owner, g)
 	n.Must(err)
 	return g
 }
@@ -161,7 +161,7 @@ func testConcurrentQueue(t *testing.T, reorders bool) {
 
 	got := map[time.Time]uuid.UUID{}
 	for id, at := range live {
-		p, err := n.Store.PostInWorkspace(t.Context(), n.Workspace.ID, id)
+		p, err := n.Store.Publishing.Posts.PostInWorkspace(t.Context(), n.Workspace.ID, id)
 		n.Must(err)
 		if reorders {
 			at = p.ScheduledTime
@@ -181,7 +181,7 @@ func testConcurrentQueue(t *testing.T, reorders bool) {
 		}
 	}
 	for id := range canceled {
-		if p, err := n.Store.PostInWorkspace(t.Context(), n.Workspace.ID, id); err != nil || p.Status != post.Canceled {
+		if p, err := n.Store.Publishing.Posts.PostInWorkspace(t.Context(), n.Workspace.ID, id); err != nil || p.Status != post.Canceled {
 			t.Errorf("post %s: got %s (%v), want canceled", id, p.Status, err)
 		}
 	}
@@ -370,8 +370,8 @@ func TestQueue_SlotsListsFreeAndTaken(t *testing.T) {
 	if got[0].PostID != nil || got[1].PostID == nil || *got[1].PostID != p.ID {
 		t.Errorf("got the posts %v and %v, want none and %s", got[0].PostID, got[1].PostID, p.ID)
 	}
-	n.Must((&account.Groups{Store: n.Store}).Delete(t.Context(), n.Owner, g.ID))
-	if p, err := n.Store.PostInWorkspace(t.Context(), n.Workspace.ID, p.ID); err != nil || p.Status != post.Scheduled ||
+	n.Must((&account.Groups{Store: n.Store.Publishing.Accounts}).Delete(t.Context(), n.Owner, g.ID))
+	if p, err := n.Store.Publishing.Posts.PostInWorkspace(t.Context(), n.Workspace.ID, p.ID); err != nil || p.Status != post.Scheduled ||
 		p.QueueGroupID != nil {
 		t.Errorf("got %+v (%v), want it scheduled without a queue", p, err)
 	}

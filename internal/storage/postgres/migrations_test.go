@@ -17,6 +17,7 @@ import (
 
 	"dateline/internal/storage/postgres"
 	"dateline/internal/testing/enginetest"
+	"dateline/internal/testing/storetest"
 )
 
 func TestMigrate_IsIdempotent(t *testing.T) {
@@ -34,7 +35,7 @@ func TestMigrate_IsIdempotent(t *testing.T) {
 			t.Errorf("run %d applied %d migrations:\n%s", i+1, n, log.String())
 		}
 	}
-	if _, _, found, err := s.FirstWorkspace(t.Context()); err != nil || found {
+	if _, _, found, err := s.Identity.Workspaces.FirstWorkspace(t.Context()); err != nil || found {
 		t.Errorf("the new database has a workspace (%v, %v)", found, err)
 	}
 }
@@ -158,14 +159,14 @@ func TestOpen_ReportsUnreachableDatabase(t *testing.T) {
 }
 
 func TestSchema_ScheduledPostsColumns(t *testing.T) {
-	n := open(t)
+	n := storetest.OpenNewsroom(t)
 	for column, want := range map[string]string{
 		"post_id": "uuid", "user_id": "uuid", "content": "text", "scheduled_time": "timestamp with time zone",
 		"status": "USER-DEFINED", "retry_count": "integer", "attachment_urls": "ARRAY", "platform_media_ids": "jsonb",
 		"thread_id": "uuid", "created_at": "timestamp with time zone", "updated_at": "timestamp with time zone",
 	} {
 		var got string
-		n.query(&got, "select coalesce((select data_type from information_schema.columns where table_name = "+
+		n.Query(&got, "select coalesce((select data_type from information_schema.columns where table_name = "+
 			"'scheduled_posts' and column_name = $1), 'missing')", column)
 		if got != want {
 			t.Errorf("%s is %s, want %s", column, got, want)
@@ -174,9 +175,9 @@ func TestSchema_ScheduledPostsColumns(t *testing.T) {
 }
 
 func TestSchema_TimesHaveTimeZones(t *testing.T) {
-	n := open(t)
+	n := storetest.OpenNewsroom(t)
 	var naive int
-	n.query(&naive, "select count(*) from information_schema.columns where table_schema = 'public' and data_type = "+
+	n.Query(&naive, "select count(*) from information_schema.columns where table_schema = 'public' and data_type = "+
 		"'timestamp without time zone' and table_name <> 'goose_db_version'")
 	if naive != 0 {
 		t.Errorf("%d columns have times without a time zone", naive)
@@ -184,30 +185,30 @@ func TestSchema_TimesHaveTimeZones(t *testing.T) {
 }
 
 func TestDuePosts_UsePartialIndex(t *testing.T) {
-	n := open(t)
+	n := storetest.OpenNewsroom(t)
 	var definition string
-	n.query(&definition, "select indexdef from pg_indexes where indexname = 'scheduled_posts_due'")
+	n.Query(&definition, "select indexdef from pg_indexes where indexname = 'scheduled_posts_due'")
 	if !strings.Contains(definition, "(scheduled_time) WHERE (status = 'scheduled'") {
 		t.Errorf("the index is %q", definition)
 	}
-	c, err := pgx.Connect(t.Context(), n.url)
-	n.must(err)
+	c, err := pgx.Connect(t.Context(), n.URL)
+	n.Must(err)
 	defer func() { _ = c.Close(t.Context()) }()
 	_, err = c.Exec(t.Context(), "set enable_seqscan = off")
-	n.must(err)
+	n.Must(err)
 	rows, err := c.Query(t.Context(),
 		"explain select post_id from scheduled_posts where status = 'scheduled' and scheduled_time <= now()")
-	n.must(err)
+	n.Must(err)
 	plan, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	n.must(err)
+	n.Must(err)
 	if !strings.Contains(strings.Join(plan, "\n"), "scheduled_posts_due") {
 		t.Errorf("the plan is\n%s", strings.Join(plan, "\n"))
 	}
 }
 
 func TestSchema_ConstraintsRejectInvalidRows(t *testing.T) {
-	n := open(t)
-	p := n.create()
+	n := storetest.OpenNewsroom(t)
+	p := n.Create()
 	for name, sql := range map[string]string{
 		"a post without text and attachment": "update scheduled_posts set content = '' where post_id = $1",
 		"an attachment without its position": "update scheduled_posts set attachment_ids = array[gen_random_uuid()] " +
@@ -216,8 +217,8 @@ func TestSchema_ConstraintsRejectInvalidRows(t *testing.T) {
 		"a negative count of retries":       "update scheduled_posts set retry_count = -1 where post_id = $1",
 		"a posted target without remote id": "update post_targets set status = 'posted' where post_id = $1",
 	} {
-		c, err := pgx.Connect(t.Context(), n.url)
-		n.must(err)
+		c, err := pgx.Connect(t.Context(), n.URL)
+		n.Must(err)
 		if _, err := c.Exec(t.Context(), sql, p.ID); err == nil {
 			t.Errorf("%s was stored", name)
 		}

@@ -47,13 +47,13 @@ func TestMigrate_RefusesDataThatDoesNotFit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, url := storetest.OpenWithURL(t)
-			n := &newsroom{Store: s, t: t, url: url}
+			n := &storetest.Newsroom{Store: s, T: t, URL: url}
 			if name == "UnknownInTheMiddle" {
-				n.exec("delete from goose_db_version where version_id = 19")
+				n.Exec("delete from goose_db_version where version_id = 19")
 			}
-			n.exec(row.change)
+			n.Exec(row.change)
 			schema, err := s.Schema(t.Context())
-			n.must(err)
+			n.Must(err)
 			for what, err := range map[string]error{
 				"Migrate": s.Migrate(t.Context(), slog.New(slog.DiscardHandler)),
 				"Usable":  schema.Usable(slog.New(slog.DiscardHandler)),

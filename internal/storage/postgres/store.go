@@ -1,11 +1,11 @@
-// Package postgres stores the data of Dateline in Postgres. SQL is in queries/ and
-// migrations/; package db is generated from both (make generate).
+// Package postgres stores the data of Dateline in Postgres: it has the connection pool and
+// the migrations. Each domain has a package below with its stores, its SQL in queries/
+// and the package db that is generated from it (make generate).
 package postgres
 
 import (
 	"context"
 	"embed"
-	"errors"
 	"fmt"
 	"time"
 
@@ -13,17 +13,28 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	pgxuuid "github.com/vgarvardt/pgx-google-uuid/v5"
 
-	"dateline/internal/storage/postgres/db"
+	"dateline/internal/storage/postgres/audience"
+	"dateline/internal/storage/postgres/identity"
+	"dateline/internal/storage/postgres/installation"
+	"dateline/internal/storage/postgres/news"
+	"dateline/internal/storage/postgres/notify"
+	"dateline/internal/storage/postgres/publishing"
+	"dateline/internal/storage/postgres/tx"
 )
 
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Store is the database. It is safe for concurrent use.
+// Store is the database with the stores of all domains. It is safe for concurrent use.
 type Store struct {
-	pool       *pgxpool.Pool
-	q          *db.Queries
-	tokenUsage *tokenUsage
+	pool *pgxpool.Pool
+
+	Publishing   *publishing.Stores
+	Audience     *audience.Stores
+	News         *news.Stores
+	Identity     *identity.Stores
+	Notify       *notify.Stores
+	Installation *installation.Stores
 }
 
 // Open connects to a Postgres of version 14 or later.
@@ -51,25 +62,24 @@ func Open(ctx context.Context, url string) (*Store, error) {
 		pool.Close()
 		return nil, fmt.Errorf("the database does not answer: %w", err)
 	}
-	q := db.New(pool)
-	return &Store{pool: pool, q: q, tokenUsage: startTokenUsage(q)}, nil
+	return &Store{
+		pool: pool, Publishing: publishing.New(pool), Audience: audience.New(pool), News: news.New(pool),
+		Identity: identity.New(pool), Notify: notify.New(pool), Installation: installation.New(pool),
+	}, nil
 }
 
 // Close closes all connections.
 func (s *Store) Close() {
-	s.tokenUsage.close()
+	s.Identity.Close()
 	s.pool.Close()
 }
 
 // Ping returns an error if the database does not respond.
 func (s *Store) Ping(ctx context.Context) error { return s.pool.Ping(ctx) }
 
-// inTx runs f in a transaction that commits when f returns nil.
-func (s *Store) inTx(ctx context.Context, f func(q *db.Queries) error) error {
-	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return f(s.q.WithTx(tx)) })
-}
-
-func noRows(err error) bool { return errors.Is(err, pgx.ErrNoRows) }
-
 // Time returns the time of the database's clock, which all rows use.
-func (s *Store) Time(ctx context.Context) (time.Time, error) { return s.q.DatabaseTime(ctx) }
+func (s *Store) Time(ctx context.Context) (time.Time, error) { return tx.Time(ctx, s.pool) }
+
+// Pool returns the connection pool for the search engine on Postgres, which builds its
+// own statements (internal/news/search/pgsearch).
+func (s *Store) Pool() *pgxpool.Pool { return s.pool }

@@ -35,7 +35,7 @@ func (r room) export() []byte {
 	r.T.Helper()
 	var out bytes.Buffer
 	_, err := archive.Export(r.T.Context(), &out, archive.ExportOptions{
-		Source: r.Store, Objects: r.Objects, Workspace: r.Workspace.ID, Version: "test",
+		Source: r.Store.Installation.Archive, Objects: r.Objects, Workspace: r.Workspace.ID, Version: "test",
 	})
 	r.Must(err)
 	return out.Bytes()
@@ -43,8 +43,8 @@ func (r room) export() []byte {
 
 func (r room) into(who workspace.Principal) archive.Target {
 	return archive.Target{
-		Store: r.Store, Objects: r.Objects, Media: r.Media, Sites: r.Sites,
-		Audit: r.Store.AuditArchive, Who: who,
+		Store: r.Store.Installation.Archive, Objects: r.Objects, Media: r.Media, Sites: r.Sites,
+		Audit: r.Store.Installation.Archive.AuditArchive, Who: who,
 	}
 }
 
@@ -85,21 +85,21 @@ func TestAWorkspaceMovesToAnotherInstallation(t *testing.T) {
 	from.Exec("insert into links (code, workspace_id, user_id, url) values ('abcdefghij', $1, $2, "+
 		"'https://news.example/bai')", from.Workspace.ID, from.Owner.UserID)
 	from.Site()
-	group, err := (&account.Groups{Store: from.Store}).Create(t.Context(), from.Owner,
+	group, err := (&account.Groups{Store: from.Store.Publishing.Accounts}).Create(t.Context(), from.Owner,
 		account.Group{
 			Name: "Sports desk", Color: "teal", AccountIDs: []uuid.UUID{desk.ID}, TimeZone: "UTC",
 			Slots: []account.Slot{{Weekday: 1, Time: "07:30"}},
 		})
 	from.Must(err)
-	flood, err := (&label.Labels{Store: from.Store}).Create(t.Context(), from.Owner, label.Label{
+	flood, err := (&label.Labels{Store: from.Store.Publishing.Labels}).Create(t.Context(), from.Owner, label.Label{
 		Kind: label.Campaign, Name: "Flood", Color: "blue",
 	})
 	from.Must(err)
-	_, err = (&snippet.Snippets{Store: from.Store}).Create(t.Context(), from.Owner, snippet.Snippet{
+	_, err = (&snippet.Snippets{Store: from.Store.Publishing.Snippets}).Create(t.Context(), from.Owner, snippet.Snippet{
 		Kind: snippet.Hashtags, Name: "Flood", Text: "#flood",
 	})
 	from.Must(err)
-	_, err = (&snippet.Snippets{Store: from.Store}).Create(t.Context(), from.Owner,
+	_, err = (&snippet.Snippets{Store: from.Store.Publishing.Snippets}).Create(t.Context(), from.Owner,
 		snippet.Snippet{
 			Kind: snippet.Template, Name: "Morning", Text: "Bản tin",
 			Template: json.RawMessage(`{"accounts": ["` + desk.ID.String() + `"], "overrides": {"` + desk.ID.String() +

@@ -29,7 +29,7 @@ func TestArchives_ExportByWorkflow(t *testing.T) {
 	_, err := from.Media.Upload(t.Context(), from.Owner, "chart.png", "Biểu đồ", picture(t))
 	from.Must(err)
 	temporal := &fakeWorkflows{}
-	archives := &archive.Archives{Store: from.Store, Objects: from.Objects, Workflows: temporal, Version: "test"}
+	archives := &archive.Archives{Store: from.Store.Installation.Archive, Objects: from.Objects, Workflows: temporal, Version: "test"}
 	job, err := archives.Start(t.Context(), from.Owner)
 	from.Must(err)
 	again, err := archives.Start(t.Context(), from.Owner)
@@ -39,7 +39,7 @@ func TestArchives_ExportByWorkflow(t *testing.T) {
 		t.Errorf("%s, %s, Temporal started %v", job.ID, again.ID, temporal.ids)
 	}
 
-	away := &archive.Archives{Store: from.Store, Objects: to.Objects} // a store that lacks the file is not down
+	away := &archive.Archives{Store: from.Store.Installation.Archive, Objects: to.Objects} // a store that lacks the file is not down
 	to.StopObjects()
 	if _, err := away.Write(t.Context(), job.ID); err == nil {
 		t.Error("it was written although the store is down")

@@ -65,23 +65,24 @@ func New(ctx context.Context, p Options) (*Rig, error) {
 		return nil, err
 	}
 	filter := &seen.Filter{Redis: p.Redis}
-	record := crawler.NewRecorder(ctx, p.Store.RecordFetches)
+	record := crawler.NewRecorder(ctx, p.Store.News.Frontier.RecordFetches)
 	r.Crawler = &crawler.Crawler{
-		Domains: p.Store, URLs: p.Store, Seeds: p.Store, Rules: p.Store, Slots: p.Store,
+		Domains: p.Store.News.Domains, URLs: p.Store.News.Frontier, Seeds: p.Store.News.Domains,
+		Rules: p.Store.News.Frontier, Slots: p.Store.News.Frontier,
 		Fetcher: r.Fetcher, Parser: crawler.PageParser{}, Resolver: r.Fetcher,
-		URLIndex: &seen.Index{Filter: filter, Redis: p.Redis, Store: p.Store}, Pages: r.Pages, Record: record,
+		URLIndex: &seen.Index{Filter: filter, Redis: p.Redis, Store: p.Store.News.Frontier}, Pages: r.Pages, Record: record,
 		Policy: p.Policy, Limits: p.Limits, Log: p.Log,
 	}
 	r.Crawler.Robots = crawler.NewRobots("Dateline", crawler.RobotsCache{Redis: p.Redis}, r.Crawler.FetchRobots)
 	r.Activities = worker.Activities{
 		Crawl: &activities.Crawl{
-			Frontier: p.Store, Crawler: r.Crawler, MaxDomains: 500,
+			Frontier: p.Store.News.Domains, Crawler: r.Crawler, MaxDomains: 500,
 		},
 		CrawlMaintenance: &activities.CrawlMaintenance{
-			Records: p.Store, Filter: filter, DeleteObject: p.Objects.Delete,
+			Records: p.Store.Crawl(), Filter: filter, DeleteObject: p.Objects.Delete,
 			MaxVersions: 5, MaxAge: time.Hour,
 			Exporter: &warc.Exporter{
-				Store: p.Store, Pages: r.Pages, Objects: p.Objects, Software: "Dateline", Log: p.Log,
+				Store: p.Store.News.Domains, Pages: r.Pages, Objects: p.Objects, Software: "Dateline", Log: p.Log,
 			},
 		},
 	}
@@ -92,7 +93,7 @@ func New(ctx context.Context, p Options) (*Rig, error) {
 func CreateWorkspace(ctx context.Context, s *postgres.Store) (w workspace.Workspace, token string, err error) {
 	w = workspace.Workspace{ID: uuid.Must(uuid.NewV7()), Name: "Newsroom", TimeZone: "Asia/Ho_Chi_Minh"}
 	t, token := workspace.NewToken(w.ID, uuid.Must(uuid.NewV7()), "test")
-	return w, token, s.Found(ctx, w, "Owner", t)
+	return w, token, s.Identity.Workspaces.Found(ctx, w, "Owner", t)
 }
 
 // CreateWorkspaceWithSeeds creates a workspace with seeds.
@@ -123,6 +124,6 @@ func CreateSeeds(ctx context.Context, s *postgres.Store, w workspace.Workspace, 
 			Rules: crawl.Rules{MaxDepth: 1},
 		})
 	}
-	_, _, err := s.CreateSeeds(ctx, all, idempotency.Key{})
+	_, _, err := s.News.Domains.CreateSeeds(ctx, all, idempotency.Key{})
 	return err
 }

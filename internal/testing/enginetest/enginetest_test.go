@@ -23,10 +23,10 @@ func TestEveryStoreIsADatabaseOfItsOwn(t *testing.T) {
 	user := uuid.Must(uuid.NewV7())
 	w := workspace.Workspace{ID: uuid.Must(uuid.NewV7()), Name: "Desk", TimeZone: "UTC"}
 	token, _ := workspace.NewToken(w.ID, user, "cli")
-	if err := first.Found(t.Context(), w, "Ann", token); err != nil {
+	if err := first.Identity.Workspaces.Found(t.Context(), w, "Ann", token); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, found, err := second.FirstWorkspace(t.Context()); err != nil || found {
+	if _, _, found, err := second.Identity.Workspaces.FirstWorkspace(t.Context()); err != nil || found {
 		t.Errorf("the second database has the first one's workspace (%v, %v)", found, err)
 	}
 }

@@ -40,13 +40,13 @@ func (n *Newsroom) CountViewsAt(redisURL string, log io.Writer) *Audience {
 	logger := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	c := &Audience{
 		Counter: counter.New(client, counter.Options{}), Directory: &site.Directory{
-			Store: n.Store, Sealer: n.Sealer, Log: logger,
+			Store: n.Store.Audience.Sites, Sealer: n.Sealer, Log: logger,
 		},
 		Signals: pubsub.NewSiteSignals(client, logger),
 	}
 	c.Counts = flush.Counts{
-		Counter: c.Counter, FilteredReader: flush.FilteredReader{Counter: c.Counter, Store: n.Store},
-		EngagementReader: n.Store,
+		Counter: c.Counter, FilteredReader: flush.FilteredReader{Counter: c.Counter, Store: n.Store.Audience.Views},
+		EngagementReader: n.Store.Audience.Views,
 	}
 	c.Batcher = counter.NewBatcher(c.Counter)
 	n.T.Cleanup(c.Batcher.Close)

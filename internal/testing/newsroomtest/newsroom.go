@@ -107,26 +107,26 @@ func OpenWith(t testing.TB, options fake.Options) *Newsroom {
 	n.Bus = pubsub.NewBus(enginetest.RedisClient(t, n.RedisURL), log)
 	n.Keyset = secret.Source{Path: keyset}
 	n.Accounts = &account.Service{
-		Store: n.Store, Connectors: n.Networks, Sealer: n.Sealer, Sandbox: n.Fake.NetworkURL,
+		Store: n.Store.Publishing.Accounts, Connectors: n.Networks, Sealer: n.Sealer, Sandbox: n.Fake.NetworkURL,
 		Notifier:      n.Bus,
 		SandboxValues: func(network string) map[string]string { return n.Fake.FormValues(network, "desk") },
 		RedirectURI:   "https://dateline.example/api/v1/oauth/callback",
 		Timing:        account.RenewTiming{PollInterval: 10 * time.Millisecond, Backoff: 20 * time.Millisecond},
 	}
-	n.People = &workspace.Service{Store: n.Store}
+	n.People = &workspace.Service{Store: n.Store.Identity.Workspaces}
 	n.Media = &media.Service{
-		Objects: n.Objects, Store: n.Store, MaxBytes: 1 << 20, Web: &http.Client{Transport: noWeb{}},
+		Objects: n.Objects, Store: n.Store.Publishing.Media, MaxBytes: 1 << 20, Web: &http.Client{Transport: noWeb{}},
 	}
 	guard, err := ssrf.New([]string{"127.0.0.1/32"})
 	n.Must(err)
-	n.Webhooks = &webhook.Service{Store: n.Store, Sealer: n.Sealer, Live: n.Bus, Guard: guard}
-	n.Sites = &site.Service{Store: n.Store, Sealer: n.Sealer}
+	n.Webhooks = &webhook.Service{Store: n.Store.Notify.Webhooks, Sealer: n.Sealer, Live: n.Bus, Guard: guard}
+	n.Sites = &site.Service{Store: n.Store.Sites(), Sealer: n.Sealer}
 	n.Limits = ratelimit.New(t.Context(), enginetest.RedisClient(t, n.RedisURL), 30*time.Second, log)
 	n.Scheduler = &scheduling.Scheduler{
-		Store: n.Store, Accounts: n.Accounts, Networks: n.Networks, ObjectURL: n.Objects.URL, Notifier: n.Bus, Log: log,
+		Store: n.Store.Scheduling(), Accounts: n.Accounts, Networks: n.Networks, ObjectURL: n.Objects.URL, Notifier: n.Bus, Log: log,
 		Rates: n.Limits, LinkBase: "https://go.example/l/",
 	}
-	n.Login, err = login.New(login.Options{Store: n.Store, PublicURL: "https://dateline.example", Log: log})
+	n.Login, err = login.New(login.Options{Store: n.Store.Identity.Logins, PublicURL: "https://dateline.example", Log: log})
 	n.Must(err)
 	n.Workspace, n.Owner, n.Token = n.Found("Desk")
 	return n
@@ -152,7 +152,7 @@ func (n *Newsroom) Found(name string) (w workspace.Workspace, owner workspace.Pr
 	n.T.Helper()
 	w = workspace.Workspace{ID: uuid.Must(uuid.NewV7()), Name: name, TimeZone: "Asia/Ho_Chi_Minh"}
 	t, plain := workspace.NewToken(w.ID, uuid.Must(uuid.NewV7()), "cli")
-	n.Must(n.Store.Found(n.T.Context(), w, "Owner of "+name, t))
+	n.Must(n.Store.Identity.Workspaces.Found(n.T.Context(), w, "Owner of "+name, t))
 	return w, workspace.Principal{
 		WorkspaceID: w.ID, UserID: t.UserID, TokenID: t.ID, Role: workspace.Owner,
 		Scopes: t.Scopes,
@@ -169,9 +169,9 @@ func (n *Newsroom) Member(role workspace.Role) (token string) {
 func (n *Newsroom) Join(w workspace.Workspace, role workspace.Role) workspace.Principal {
 	n.T.Helper()
 	user := uuid.Must(uuid.NewV7())
-	m, _, err := n.Store.Invite(n.T.Context(), w.ID, user.String()+"@news.example", role, idempotency.Key{})
+	m, _, err := n.Store.Identity.Workspaces.Invite(n.T.Context(), w.ID, user.String()+"@news.example", role, idempotency.Key{})
 	n.Must(err)
-	n.Must(n.Store.RecordLogin(n.T.Context(), m.User.ID, uuid.Must(uuid.NewV7())))
+	n.Must(n.Store.Identity.Logins.RecordLogin(n.T.Context(), m.User.ID, uuid.Must(uuid.NewV7())))
 	return workspace.Principal{
 		WorkspaceID: w.ID, UserID: m.User.ID, Role: role, Scopes: []workspace.Scope{workspace.Everything},
 	}
@@ -184,7 +184,7 @@ func (n *Newsroom) TokenOf(who workspace.Principal, scopes ...workspace.Scope) s
 	if len(scopes) > 0 {
 		t.Scopes = scopes
 	}
-	_, _, err := n.Store.CreateToken(n.T.Context(), t, idempotency.Key{})
+	_, _, err := n.Store.Identity.Workspaces.CreateToken(n.T.Context(), t, idempotency.Key{})
 	n.Must(err)
 	return plain
 }
@@ -242,9 +242,9 @@ func Consent(t testing.TB, link string) url.Values {
 // be reconnected.
 func (n *Newsroom) Refuse(id uuid.UUID) {
 	n.T.Helper()
-	a, err := n.Store.Account(n.T.Context(), id)
+	a, err := n.Store.Publishing.Accounts.Account(n.T.Context(), id)
 	n.Must(err)
-	_, err = n.Store.MarkNeedsReconnect(n.T.Context(), id, a.TokenVersion, account.LastError{
+	_, err = n.Store.Publishing.Accounts.MarkNeedsReconnect(n.T.Context(), id, a.TokenVersion, account.LastError{
 		Class: network.Auth, Message: "The token is revoked.",
 	})
 	n.Must(err)
@@ -272,9 +272,9 @@ func (n *Newsroom) Claim(p post.Post) post.Call {
 func (n *Newsroom) ClaimOn(p post.Post, account uuid.UUID) post.Call {
 	n.T.Helper()
 	target := TargetOn(p, account)
-	epoch, err := n.Store.LastEpoch(n.T.Context(), target.ID, 0, p.Revision)
+	epoch, err := n.Store.Publishing.Ledger.LastEpoch(n.T.Context(), target.ID, 0, p.Revision)
 	n.Must(err)
-	c, ok, err := n.Store.Claim(n.T.Context(), post.Call{
+	c, ok, err := n.Store.Publishing.Ledger.Claim(n.T.Context(), post.Call{
 		OperationID: uuid.Must(uuid.NewV7()), PostID: p.ID,
 		TargetID: target.ID,
 		Revision: p.Revision, Epoch: epoch + 1, IdempotencyKey: uuid.NewString(), Fingerprint: make([]byte, 32),
@@ -325,7 +325,7 @@ func (n *Newsroom) Finish(c post.Call, status post.TargetStatus) post.Post {
 		o.Operation, o.Event, o.ErrorClass, o.Error = post.CallFailed, post.EventFailed, "rejected",
 			"The network refused it."
 	}
-	p, ok, err := n.Store.RecordOutcome(n.T.Context(), o)
+	p, ok, err := n.Store.Publishing.Ledger.RecordOutcome(n.T.Context(), o)
 	n.Must(err)
 	if !ok {
 		n.T.Fatalf("the outcome for %s was refused", c.PostID)

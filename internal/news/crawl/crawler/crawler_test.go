@@ -105,7 +105,7 @@ func (f *fixture) crawlDomain(domain string) crawler.Result {
 	f.t.Helper()
 	_, err := f.db.Exec(f.t.Context(), "update seeds set next_crawl = now()")
 	f.must(err)
-	_, err = f.Store.EnqueueDueSeeds(f.t.Context(), 1000)
+	_, err = f.Store.News.Domains.EnqueueDueSeeds(f.t.Context(), 1000)
 	f.must(err)
 	out, err := f.Crawler.Crawl(f.t.Context(), domain, nil, func(crawler.Result) {})
 	f.must(err)

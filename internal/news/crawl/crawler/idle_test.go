@@ -46,7 +46,7 @@ func TestCrawl_WaitsForURLsDueSoon(t *testing.T) {
 	}
 	due("3 seconds")
 	go func() {
-		_, _ = f.Store.ApplyDomainCommand(t.Context(), f.workspace.ID, site.Host(), crawl.Pause, "a test")
+		_, _ = f.Store.News.Domains.ApplyDomainCommand(t.Context(), f.workspace.ID, site.Host(), crawl.Pause, "a test")
 	}()
 	out, err = f.Crawler.Crawl(t.Context(), site.Host(), nil, func(crawler.Result) {})
 	f.must(err)

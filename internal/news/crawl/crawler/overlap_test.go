@@ -195,7 +195,7 @@ func TestCrawl_FetchesUnrecordedPagesAgain(t *testing.T) {
 		<-ctx.Done()
 		return false, ctx.Err()
 	}
-	_, err := f.Store.EnqueueDueSeeds(t.Context(), 10)
+	_, err := f.Store.News.Domains.EnqueueDueSeeds(t.Context(), 10)
 	f.must(err)
 	if _, err := f.Crawler.Crawl(ctx, site.Host(), nil, func(crawler.Result) {}); err == nil {
 		t.Error("got no error from the killed run")

@@ -22,7 +22,7 @@ func TestCrawl_HonorsCrawlDelayUpToLimit(t *testing.T) {
 	f.seed(crawl.Home, f.world.Site(0).Home())
 	f.crawl(0)
 	f.wantPolite(requested)
-	d, err := f.Store.GetCrawlDomain(t.Context(), f.world.Site(0).Host())
+	d, err := f.Store.News.Domains.GetCrawlDomain(t.Context(), f.world.Site(0).Host())
 	f.must(err)
 	if d.CrawlDelay != requested {
 		t.Errorf("got crawl delay %s, want %s", d.CrawlDelay, requested)
@@ -47,12 +47,12 @@ func TestCrawl_RetryAfterBlocksDomain(t *testing.T) {
 		site.Throttle(status, 3*time.Second)
 		f.crawl(0)
 		before := len(f.world.Log())
-		d, err := f.Store.GetCrawlDomain(t.Context(), site.Host())
+		d, err := f.Store.News.Domains.GetCrawlDomain(t.Context(), site.Host())
 		f.must(err)
 		if d.NotBefore == nil || time.Until(*d.NotBefore) < time.Second {
 			t.Fatalf("%d: got the domain blocked until %v, want for a second or more", status, d.NotBefore)
 		}
-		if due, err := f.Store.ListDueDomains(t.Context(), 500); err != nil || len(due) != 0 {
+		if due, err := f.Store.News.Domains.ListDueDomains(t.Context(), 500); err != nil || len(due) != 0 {
 			t.Errorf("%d: got due domains %v (%v), want none", status, due, err)
 		}
 		// A run that starts nevertheless is stopped by the request slot.
@@ -76,7 +76,7 @@ func TestCrawl_ConcurrentRunsStayPolite(t *testing.T) {
 	f := newFixture(t, crawltest.Options{Sites: 2, Articles: 15, Sections: 2, Traps: true},
 		func() crawler.Limits { l := limits(); l.BatchSize = 4; return l }())
 	f.seed(crawl.Home, f.world.Site(0).Home(), f.world.Site(1).Home())
-	_, err := f.Store.EnqueueDueSeeds(t.Context(), 10)
+	_, err := f.Store.News.Domains.EnqueueDueSeeds(t.Context(), 10)
 	f.must(err)
 	var all sync.WaitGroup
 	for range 4 {
@@ -132,7 +132,7 @@ func TestCrawl_RespectsSlotOfDeadWorker(t *testing.T) {
 func TestCrawl_StopReleasesUnfetchedURLs(t *testing.T) {
 	f := newFixture(t, crawltest.Options{Sites: 1, Articles: 30, Sections: 1, ArticlesPerHub: 30}, limits())
 	f.seed(crawl.Home, f.world.Site(0).Home())
-	_, err := f.Store.EnqueueDueSeeds(t.Context(), 10)
+	_, err := f.Store.News.Domains.EnqueueDueSeeds(t.Context(), 10)
 	f.must(err)
 	stop := make(chan struct{})
 	go func() {

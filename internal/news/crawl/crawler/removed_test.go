@@ -21,13 +21,13 @@ func (f *fixture) recrawl() {
 // queued returns the pages queued for extraction and clears the queue.
 func (f *fixture) queued() (out []crawl.CrawledPage) {
 	f.t.Helper()
-	all, err := f.Store.LeaseCrawledPages(f.t.Context(), 100, time.Minute)
+	all, err := f.Store.News.Domains.LeaseCrawledPages(f.t.Context(), 100, time.Minute)
 	f.must(err)
 	var ids []int64
 	for _, c := range all {
 		ids = append(ids, c.ID)
 	}
-	f.must(f.Store.DeleteCrawledPages(f.t.Context(), ids))
+	f.must(f.Store.News.Domains.DeleteCrawledPages(f.t.Context(), ids))
 	return all
 }
 

@@ -25,11 +25,11 @@ func TestCrawl_StoresUnrenderedWithoutBrowser(t *testing.T) {
 	f := newFixtureWith(t, crawltest.Options{Sites: 1, Articles: 2, Sections: 1, Scripts: true}, limits(), browser)
 	site := f.world.Site(0)
 	f.seed(crawl.Home, site.Home())
-	f.must(f.Store.SetDomainRendering(t.Context(), f.workspace.ID, site.Host(), true))
+	f.must(f.Store.News.Domains.SetDomainRendering(t.Context(), f.workspace.ID, site.Host(), true))
 	f.crawl(0)
-	d, err := f.Store.GetCrawlDomain(t.Context(), site.Host())
+	d, err := f.Store.News.Domains.GetCrawlDomain(t.Context(), site.Host())
 	f.must(err)
-	problems, err := f.Store.ListFetchErrors(t.Context(), d.ID, 10)
+	problems, err := f.Store.News.Domains.ListFetchErrors(t.Context(), d.ID, 10)
 	f.must(err)
 	reasons := map[string]string{}
 	for _, p := range problems {
@@ -58,7 +58,7 @@ func TestCrawl_RendersPagesOfConfiguredDomains(t *testing.T) {
 	l.FetchTimeout, l.LeaseTTL = 20*time.Second, 30*time.Second
 	f := newFixtureWith(t, crawltest.Options{Sites: 2, Articles: 2, Sections: 1, Scripts: true}, l, browser)
 	f.seed(crawl.Home, f.world.Site(0).Home(), f.world.Site(1).Home())
-	f.must(f.Store.SetDomainRendering(t.Context(), f.workspace.ID, f.world.Site(1).Host(), true))
+	f.must(f.Store.News.Domains.SetDomainRendering(t.Context(), f.workspace.ID, f.world.Site(1).Host(), true))
 	for i, rendered := range []bool{false, true} {
 		f.crawl(i)
 		for _, a := range f.world.Site(i).Articles() {

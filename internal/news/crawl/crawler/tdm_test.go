@@ -27,13 +27,13 @@ func TestCrawl_StoresTheReservationOfTheSite(t *testing.T) {
 	if requests != 1 {
 		t.Errorf("got %d requests for tdmrep.json, want 1", requests)
 	}
-	pages, err := f.Store.LeaseCrawledPages(t.Context(), 100, time.Minute)
+	pages, err := f.Store.News.Domains.LeaseCrawledPages(t.Context(), 100, time.Minute)
 	f.must(err)
 	if len(pages) != 4 {
 		t.Fatalf("got %d articles, want 4", len(pages))
 	}
 	for _, c := range pages {
-		p, _, err := f.Store.PageOf(t.Context(), c)
+		p, _, err := f.Store.News.Articles.PageOf(t.Context(), c)
 		f.must(err)
 		if reserved, policy := p.Header.Get(article.SiteTDMReservation),
 			p.Header.Get(article.SiteTDMPolicy); reserved != "1" || policy != "https://paper.example/policy.json" {

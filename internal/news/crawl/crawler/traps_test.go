@@ -26,9 +26,9 @@ func TestCrawl_BoundsAndReportsTraps(t *testing.T) {
 			t.Errorf("%s is not stored", a.URL)
 		}
 	}
-	d, err := f.Store.GetCrawlDomain(t.Context(), site.Host())
+	d, err := f.Store.News.Domains.GetCrawlDomain(t.Context(), site.Host())
 	f.must(err)
-	problems, err := f.Store.ListFetchErrors(t.Context(), d.ID, 100)
+	problems, err := f.Store.News.Domains.ListFetchErrors(t.Context(), d.ID, 100)
 	f.must(err)
 	reasons := map[string]string{}
 	for _, p := range problems {

@@ -20,7 +20,7 @@ func TestCrawl_LearnsURLParameters(t *testing.T) {
 	if twice == 0 {
 		t.Fatal("got no URLs with the parameter: there is nothing to learn")
 	}
-	d, err := f.Store.GetCrawlDomain(t.Context(), site.Host())
+	d, err := f.Store.News.Domains.GetCrawlDomain(t.Context(), site.Host())
 	f.must(err)
 	if !slices.Equal(d.Rules.Drop, []string{"nguon"}) || len(d.Rules.Keep) != 0 {
 		t.Fatalf("got rules %+v, want nguon dropped", d.Rules)

@@ -89,11 +89,11 @@ func TestIndex_MaybeAsksStore(t *testing.T) {
 		"https://news.example/"); err != nil {
 		t.Fatal(err)
 	}
-	d, err := s.GetCrawlDomain(t.Context(), "news.example")
+	d, err := s.News.Domains.GetCrawlDomain(t.Context(), "news.example")
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := &seen.Index{Filter: &seen.Filter{Redis: r}, Redis: r, Store: s}
+	k := &seen.Index{Filter: &seen.Filter{Redis: r}, Redis: r, Store: s.News.Frontier}
 	there, err := weburl.Parse("https://news.example/there.html", weburl.Rules{})
 	if err != nil {
 		t.Fatal(err)
@@ -105,7 +105,7 @@ func TestIndex_MaybeAsksStore(t *testing.T) {
 		[]crawl.URLKey{{DomainID: d.ID, ID: ids[0]}, {DomainID: d.ID, ID: ids[1]}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.AddURLs(t.Context(),
+	if _, err := s.News.Frontier.AddURLs(t.Context(),
 		[]crawl.DiscoveredURL{{DomainID: d.ID, URL: there, Kind: crawl.Article, Rank: 3}}); err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func TestIndex_MaybeAsksStore(t *testing.T) {
 		err != nil {
 		t.Error("Redis has a URL that the database does not have")
 	}
-	if _, err := s.ApplyDomainCommand(t.Context(), uuid.Nil, d.Name, crawl.Empty, "a test"); err != nil {
+	if _, err := s.News.Domains.ApplyDomainCommand(t.Context(), uuid.Nil, d.Name, crawl.Empty, "a test"); err != nil {
 		t.Fatal(err)
 	}
 	want(d.Epoch+1, true, true)

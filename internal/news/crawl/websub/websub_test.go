@@ -110,9 +110,9 @@ func newRig(t *testing.T) *rig {
 		})
 	d.Must(err)
 	t.Cleanup(d.made.Fetcher.Close)
-	d.made.Crawler.Subscriptions = &websub.Subscriptions{Store: d.Store, Sealer: d.Sealer, Guard: d.guard}
+	d.made.Crawler.Subscriptions = &websub.Subscriptions{Store: d.Store.News.Domains, Sealer: d.Sealer, Guard: d.guard}
 	d.callback = &websub.Callback{
-		Store: d.Store, Frontier: d.made.Crawler, Crawls: d.counts, Sealer: d.Sealer, Metrics: d.counts, Log: log,
+		Store: d.Store.News.Domains, Frontier: d.made.Crawler, Crawls: d.counts, Sealer: d.Sealer, Metrics: d.counts, Log: log,
 	}
 	d.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token := strings.TrimPrefix(r.URL.Path, websub.CallbackPath)
@@ -138,7 +138,7 @@ func newRig(t *testing.T) *rig {
 
 func (d *rig) newSubscriber() *websub.Subscriber {
 	return &websub.Subscriber{
-		Store: d.Store, Feeds: d.made.Crawler, Client: &http.Client{}, Guard: d.guard,
+		Store: d.Store.News.Domains, Feeds: d.made.Crawler, Client: &http.Client{}, Guard: d.guard,
 		Sealer: d.Sealer, BaseURL: d.server.URL, Metrics: d.counts,
 		Log: slog.New(slog.DiscardHandler),
 	}
@@ -156,7 +156,7 @@ func (d *rig) seedFeed() {
 func (d *rig) crawl() {
 	d.T.Helper()
 	d.Exec("update seeds set next_crawl = now()")
-	_, err := d.Store.EnqueueDueSeeds(d.T.Context(), 100)
+	_, err := d.Store.News.Domains.EnqueueDueSeeds(d.T.Context(), 100)
 	d.Must(err)
 	d.fetchDue()
 }
@@ -189,9 +189,9 @@ func (d *rig) subscribe() hubtest.Subscription {
 // feed returns the subscription of the site's feed.
 func (d *rig) feed() crawl.PushedFeed {
 	d.T.Helper()
-	domain, err := d.Store.GetCrawlDomain(d.T.Context(), d.site.Host())
+	domain, err := d.Store.News.Domains.GetCrawlDomain(d.T.Context(), d.site.Host())
 	d.Must(err)
-	all, err := d.Store.PushedFeeds(d.T.Context(), domain.ID, 10)
+	all, err := d.Store.News.Domains.PushedFeeds(d.T.Context(), domain.ID, 10)
 	d.Must(err)
 	if len(all) != 1 {
 		d.T.Fatalf("got the subscriptions %+v, want one", all)
@@ -586,7 +586,7 @@ func TestSubscriber_ContinuesAfterAWorkerDied(t *testing.T) {
 	d := newRig(t)
 	d.hub.Behave(hubtest.Behavior{Unverified: true})
 	d.seedFeed()
-	due, err := d.Store.ClaimHubSubscriptions(t.Context(), uuid.New(), 10, 10*time.Minute)
+	due, err := d.Store.News.Domains.ClaimHubSubscriptions(t.Context(), uuid.New(), 10, 10*time.Minute)
 	d.Must(err)
 	if len(due) != 1 {
 		t.Fatalf("got %d claimed subscriptions, want one", len(due))
@@ -602,7 +602,7 @@ func TestSubscriber_ContinuesAfterAWorkerDied(t *testing.T) {
 		return d.feed().Status == crawl.PushActive
 	})
 	// The dead worker records its request after all: nothing changes.
-	d.Must(d.Store.RecordHubRequest(t.Context(), uuid.New(), due[0].SubscriptionID, "hub_unreachable", time.Minute))
+	d.Must(d.Store.News.Domains.RecordHubRequest(t.Context(), uuid.New(), due[0].SubscriptionID, "hub_unreachable", time.Minute))
 	if got := d.feed(); got.LastError != "" {
 		t.Errorf("got %+v, want the newer result", got)
 	}
@@ -699,7 +699,7 @@ func TestCallback_DoesNotDependOnTemporal(t *testing.T) {
 	d.Exec("update crawl_domains set next_due = null")
 	d.counts.err = errors.New("Temporal does not respond")
 	d.deliver(http.StatusAccepted, d.site.Publish())
-	due, err := d.Store.ListDueDomains(t.Context(), 10)
+	due, err := d.Store.News.Domains.ListDueDomains(t.Context(), 10)
 	if d.Must(err); !slices.Contains(due, d.site.Host()) {
 		t.Errorf("got the due domains %q, want the site", due)
 	}
@@ -709,7 +709,7 @@ func TestSubscriptions_AcceptsOnlySafeHubs(t *testing.T) {
 	d := newRig(t)
 	d.seedFeed()
 	d.Exec("delete from websub_subscriptions")
-	domain, err := d.Store.GetCrawlDomain(t.Context(), d.site.Host())
+	domain, err := d.Store.News.Domains.GetCrawlDomain(t.Context(), d.site.Host())
 	d.Must(err)
 	u, err := weburl.Parse(d.site.FeedURL(), weburl.Rules{})
 	d.Must(err)
@@ -740,7 +740,7 @@ func TestSubscriptions_AcceptsOnlySafeHubs(t *testing.T) {
 		d.Must(d.made.Crawler.Subscriptions.NoteHubs(t.Context(), key, d.site.FeedURL(), discover.HubLinks{
 			Hubs: c.hubs, Self: c.self,
 		}))
-		all, err := d.Store.PushedFeeds(t.Context(), domain.ID, 10)
+		all, err := d.Store.News.Domains.PushedFeeds(t.Context(), domain.ID, 10)
 		d.Must(err)
 		got := ""
 		if len(all) > 0 {

@@ -58,7 +58,7 @@ func open(t *testing.T) *fixture {
 	n := newsroomtest.Open(t)
 	log := slog.New(slog.DiscardHandler)
 	e := &spoilable{Engine: pgsearch.New(n.Store.Pool(), pgsearch.Options{Log: log})}
-	return &fixture{Newsroom: n, engine: e, x: &indexer.Indexer{Store: n.Store, Engine: e, Events: n.Bus, Log: log}}
+	return &fixture{Newsroom: n, engine: e, x: &indexer.Indexer{Store: n.Store.News.Searches, Engine: e, Events: n.Bus, Log: log}}
 }
 
 func (d *fixture) sync() int {
@@ -107,7 +107,7 @@ func TestSync_DoesNotRestoreDeletedArticles(t *testing.T) {
 	d.engine.before = func() {
 		d.engine.before = nil
 		searchtest.Remove(d.Newsroom, searchtest.ID("a"))
-		other := &indexer.Indexer{Store: d.Store, Engine: d.engine.Engine, Events: d.Bus, Log: d.x.Log}
+		other := &indexer.Indexer{Store: d.Store.News.Searches, Engine: d.engine.Engine, Events: d.Bus, Log: d.x.Log}
 		_, err := other.Sync(t.Context(), func(int) {})
 		d.Must(err)
 	}
@@ -150,7 +150,7 @@ func TestSync_RetriesWhileTheEngineIsUnavailable(t *testing.T) {
 
 func (d *fixture) save(s savedsearch.Search) savedsearch.Search {
 	d.T.Helper()
-	service := &savedsearch.Service{Store: d.Store, Engine: d.engine}
+	service := &savedsearch.Service{Store: d.Store.News.Searches, Engine: d.engine}
 	made, _, err := service.Create(d.T.Context(), d.Owner, s, idempotency.Key{})
 	d.Must(err)
 	return made
@@ -166,7 +166,7 @@ func TestSync_AlertsOncePerArticle(t *testing.T) {
 		Name: "Elsewhere", Query: "vàng", Alert: true, Filters: search.Filters{Domains: []string{"other.example"}},
 	})
 	other, owner, _ := d.Found("Another newsroom") // has no seed on the domain
-	_, _, err := (&savedsearch.Service{Store: d.Store}).Create(t.Context(), owner,
+	_, _, err := (&savedsearch.Service{Store: d.Store.News.Searches}).Create(t.Context(), owner,
 		savedsearch.Search{Name: "Gold", Query: "vàng", Alert: true}, idempotency.Key{})
 	d.Must(err)
 	// Was found before the search was created

@@ -56,7 +56,7 @@ func TestSync_LosesNoChangeDuringASwap(t *testing.T) {
 			d.Must(engine.Prepare(t.Context()))
 			beside, err := engine.StartRebuild(t.Context())
 			d.Must(err)
-			d.Must(d.Store.SetRebuild(t.Context(), beside))
+			d.Must(d.Store.News.Searches.SetRebuild(t.Context(), beside))
 			d.x.Engine = engine
 			if deletes {
 				searchtest.Store(d.Newsroom, article("a", "Needle"), time.Now())

@@ -27,7 +27,7 @@ func TestFeed_AppliesSearchMode(t *testing.T) {
 	engine := pgsearch.New(n.Store.Pool(), pgsearch.Options{
 		Embedder: &searchtest.Embedder{}, Model: "test", Log: slog.New(slog.DiscardHandler),
 	})
-	s := &savedsearch.Service{Store: n.Store, Engine: engine}
+	s := &savedsearch.Service{Store: n.Store.News.Searches, Engine: engine}
 	var docs []search.Document
 	for i, text := range []string{
 		"The footballer and the goalkeeper", "A striker, a defender and a kicker",
@@ -80,7 +80,7 @@ func TestFeed_AppliesSearchMode(t *testing.T) {
 func TestFind_WorkspaceWithoutSourcesSeesNothing(t *testing.T) {
 	n := newsroomtest.Open(t)
 	engine := pgsearch.New(n.Store.Pool(), pgsearch.Options{Log: slog.New(slog.DiscardHandler)})
-	s := &savedsearch.Service{Store: n.Store, Engine: engine}
+	s := &savedsearch.Service{Store: n.Store.News.Searches, Engine: engine}
 	d := search.Document{
 		ID: searchtest.ID("river"), Version: 1, URL: "https://news.example/river",
 		Domain: "news.example", Title: "The river rises", Published: time.Now().Add(-time.Hour),
@@ -107,7 +107,7 @@ func TestFind_WorkspaceWithoutSourcesSeesNothing(t *testing.T) {
 		_, hits, err := s.Feed(t.Context(), made.ID, token.Reveal())
 		n.Must(err)
 		out["feed"] = len(hits)
-		alerts, err := n.Store.RecordMatches(t.Context(), []uuid.UUID{made.ID}, []uuid.UUID{d.ID})
+		alerts, err := n.Store.News.Searches.RecordMatches(t.Context(), []uuid.UUID{made.ID}, []uuid.UUID{d.ID})
 		n.Must(err)
 		out["alert"] = int(alerts)
 		matches, err := s.Matches(t.Context(), n.Owner, made.ID, uuid.Nil, 10)

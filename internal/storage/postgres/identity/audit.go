@@ -1,0 +1,57 @@
+package identity
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/identity/audit"
+	"dateline/internal/storage/postgres/column"
+	"dateline/internal/storage/postgres/identity/db"
+	"dateline/internal/storage/postgres/tx"
+)
+
+// RecordLogin records a login in the audit log of every workspace of the user, and
+// accepts the user's invitations.
+func (s *LoginStore) RecordLogin(ctx context.Context, user, session uuid.UUID) error {
+	o := audit.OriginOf(ctx)
+	ctx = audit.With(ctx, audit.Origin{Actor: audit.User, UserID: user, SessionID: session, RequestID: o.RequestID})
+	return s.inTx(ctx, func(q *queries) error {
+		workspaces, err := q.JoinWorkspaces(ctx, user)
+		if err != nil {
+			return err
+		}
+		for _, workspaceID := range workspaces {
+			if err := tx.Record(ctx, q.tx, workspaceID, audit.LoggedIn, "session", session, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// AuditLog lists entries of the audit log, newest first.
+func (s *WorkspaceStore) AuditLog(ctx context.Context, f audit.Filter) ([]audit.Entry, error) {
+	rows, err := s.q.ListAudit(ctx, db.ListAuditParams{
+		WorkspaceID: f.WorkspaceID, Actor: string(f.Actor),
+		UserID: f.UserID, Actions: column.List(f.Actions),
+		ObjectID: f.ObjectID, FromTime: f.From, ToTime: f.To, Before: f.Before, PageSize: f.Limit,
+	})
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]audit.Entry, len(rows))
+	for i, r := range rows {
+		l := r.AuditLog
+		entries[i] = audit.Entry{
+			ID: l.ID, At: l.At.UTC(), UserName: r.UserName, TokenName: r.TokenName,
+			Action: audit.Action(l.Action),
+			Object: audit.Object{Type: l.ObjectType, ID: l.ObjectID}, Data: l.Data,
+			Origin: audit.Origin{
+				Actor: audit.Actor(l.Actor), UserID: column.ID(l.UserID), TokenID: column.ID(l.TokenID),
+				SessionID: column.ID(l.SessionID), RequestID: column.ID(l.RequestID),
+			},
+		}
+	}
+	return entries, nil
+}
