@@ -21,7 +21,7 @@ type inbox struct {
 	channels      []workflow.ReceiveChannel
 	names         []string
 	commands      []delivery.Command
-	isChanged     bool
+	isChanged     bool // the post may differ from what was read
 	isWoken       bool // activities that wait at Temporal should try again
 }
 
@@ -144,6 +144,19 @@ func parseTargets(raw converter.RawValue) ([]uuid.UUID, error) {
 
 var errNoTarget = errors.New("no target is named")
 
+// news returns whether commands or a change have arrived.
+func (b *inbox) news() event {
+	b.drain()
+	switch {
+	case len(b.commands) > 0:
+		return eventCommanded
+	case b.isChanged:
+		return eventChanged
+	default:
+		return eventUnchanged
+	}
+}
+
 // takeCommands returns the commands that have arrived, in order.
 func (b *inbox) takeCommands() []delivery.Command {
 	b.drain()
@@ -153,7 +166,4 @@ func (b *inbox) takeCommands() []delivery.Command {
 }
 
 // isEmpty reports whether there is nothing to react to.
-func (b *inbox) isEmpty() bool {
-	b.drain()
-	return len(b.commands) == 0 && !b.isChanged
-}
+func (b *inbox) isEmpty() bool { return b.news() == eventUnchanged }

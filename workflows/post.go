@@ -1,15 +1,11 @@
 package workflows
 
 import (
-	"errors"
-	"slices"
 	"time"
 
-	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"dateline/activities"
-	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/post"
 )
 
@@ -19,20 +15,8 @@ func Post(ctx workflow.Context, in PostInput) (PostResult, error) {
 	// flight, so the work has a context of its own.
 	work, _ := workflow.NewDisconnectedContext(ctx)
 	r := &postRun{ctx: work, in: in, inbox: newInbox(ctx, work)}
-	if err := workflow.SetQueryHandler(work, QueryState, r.queryState); err != nil {
+	if err := r.setUp(); err != nil {
 		return PostResult{}, err
-	}
-	if err := r.acceptUpdates(); err != nil {
-		return PostResult{}, err
-	}
-	if in.HasSearchAttributes {
-		r.visible = visibilityAtStart(work)
-	}
-	if in.View != nil {
-		r.view, r.isCurrent, r.in.View = *in.View, true, nil
-		if err := r.updateVisibility(); err != nil {
-			return PostResult{}, err
-		}
 	}
 	if err := r.run(); err != nil {
 		return PostResult{}, err
@@ -43,79 +27,114 @@ func Post(ctx workflow.Context, in PostInput) (PostResult, error) {
 	return PostResult{Status: string(r.view.Status)}, nil
 }
 
+// postRun executes what next decides.
 type postRun struct {
-	ctx       workflow.Context
-	in        PostInput
-	inbox     *inbox
-	view      delivery.PostView
-	visible   visibility
-	state     StateResult
-	backoff   retryBackoff
-	isCurrent bool // the view is up to date
-	// notBefore is when the running activities are dispatched; zero: immediately.
-	notBefore   time.Time
+	state
+	ctx         workflow.Context
+	in          PostInput
+	inbox       *inbox
+	visible     visibility
+	doing       StateResult
+	round       *round       // the last one; nil: nothing was published yet
 	preparation *preparation // of the targets; nil: not started
 }
 
+func (r *postRun) setUp() error {
+	if err := workflow.SetQueryHandler(r.ctx, QueryState, r.queryState); err != nil {
+		return err
+	}
+	if err := r.acceptUpdates(); err != nil {
+		return err
+	}
+	if r.in.HasSearchAttributes {
+		r.visible = visibilityAtStart(r.ctx)
+	}
+	if r.in.View == nil {
+		r.inbox.isChanged = true // it was never read
+		return nil
+	}
+	r.view, r.in.View = *r.in.View, nil
+	return r.updateVisibility()
+}
+
 func (r *postRun) run() error {
-	for {
-		// Signals first: one that arrived with the timer counts as before it.
-		if err := r.applyCommands(); err != nil {
-			return err
-		}
-		if !r.isCurrent || !r.inbox.isEmpty() {
-			if err := r.read(); err != nil {
-				return err
-			}
-		}
-		r.isCurrent = false
-		targets := r.openTargets()
-		// A draft has no time yet; scheduling it starts the workflow again.
-		r.inbox.isIdle = r.view.Status.IsFinal() || r.view.Status == post.Draft || len(targets) == 0
-		if r.inbox.isIdle {
-			if done, err := r.park(); done || err != nil {
-				return err
-			}
-			continue
-		}
-		if workflow.GetInfo(r.ctx).GetContinueAsNewSuggested() && r.inbox.isEmpty() &&
-			workflow.AllHandlersFinished(r.ctx) {
+	for e := r.receive(); ; {
+		var err error
+		switch s := next(r.state, e, workflow.Now(r.ctx)); s.do {
+		case doApply:
+			e, err = eventChanged, r.applyCommands()
+		case doRead:
+			err = r.read()
+			e = r.observe()
+		case doAnswer:
+			err = r.answerUpdates()
+			e = r.receiveAgain()
+		case doStopPreparing:
+			e = r.stopPreparing()
+		case doPrepare:
+			e, err = r.prepare(s)
+		case doPublish:
+			e, err = r.publish(s)
+		case doPark:
+			e, err = r.park(s)
+		case doContinueAsNew:
 			return workflow.NewContinueAsNewError(r.ctx, PostWorkflow, r.in)
+		case doEnd, doEndCanceled:
+			return r.end(s)
 		}
-		if again, err := r.prepareAhead(targets); again || err != nil {
-			if err != nil {
-				return err
-			}
-			continue
-		}
-		until, notBefore := r.backoff.next(r.view.Revision), time.Time{}
-		if at := armAt(r.view); r.view.Status == post.Scheduled && at.After(until) {
-			if r.view.Deferred && at.After(workflow.Now(r.ctx)) {
-				notBefore = at
-			} else {
-				until = at
-			}
-		}
-		due, err := r.wait("waiting", until)
 		if err != nil {
-			return err
-		}
-		if !due {
-			continue
-		}
-		if err := r.publish(targets, notBefore); err != nil {
 			return err
 		}
 	}
 }
 
+// receive returns what has arrived. A signal that arrived with a timer counts as before
+// it.
+func (r *postRun) receive() event {
+	if e := r.inbox.news(); e != eventUnchanged {
+		return e
+	}
+	return r.observe()
+}
+
+// receiveAgain is receive after a wait, in which the post may have changed without a
+// signal.
+func (r *postRun) receiveAgain() event {
+	r.inbox.isChanged = true
+	return r.receive()
+}
+
+// observe returns what else concerns the next step once the post is known.
+func (r *postRun) observe() event {
+	r.inbox.isIdle = r.isIdle()
+	if !r.inbox.isIdle && !isFull(r.ctx) {
+		return eventUnchanged // what arrives from now on ends the wait that follows
+	}
+	if !workflow.AllHandlersFinished(r.ctx) {
+		return eventAnswering
+	}
+	e := r.inbox.news()
+	switch {
+	case e != eventUnchanged:
+		return e
+	case r.inbox.isIdle && r.inbox.outer.Err() != nil:
+		return eventCanceled
+	case isFull(r.ctx):
+		return eventFull
+	default:
+		return eventUnchanged
+	}
+}
+
+func isFull(ctx workflow.Context) bool { return workflow.GetInfo(ctx).GetContinueAsNewSuggested() }
+
 // queryState handles QueryState.
 func (r *postRun) queryState() (StateResult, error) {
-	state := r.state
+	state := r.doing
 	// No event in the history shows that its activities have been dispatched. The
 	// result of a query is not part of the history, so it may read the clock.
-	if now := time.Now(); state.Doing == "publishing" && now.Before(r.notBefore) { //workflowcheck:ignore
-		state.Doing, state.Until = "waiting", r.notBefore.Format(time.RFC3339)
+	if state.Doing == "publishing" && time.Now().Before(r.round.notBefore) { //workflowcheck:ignore
+		state.Doing, state.Until = "waiting", r.round.notBefore.Format(time.RFC3339)
 	}
 	if state.Doing == "waiting" && !r.preparation.isDone() {
 		state.Doing = "preparing"
@@ -123,21 +142,12 @@ func (r *postRun) queryState() (StateResult, error) {
 	return state, nil
 }
 
-// armAt is when the activities of a post are dispatched: ArmAt, or a second before
-// its time if the view has none.
-func armAt(v delivery.PostView) time.Time {
-	if v.ArmAt.IsZero() {
-		return v.ScheduledTime.Add(-time.Second)
-	}
-	return v.ArmAt
-}
-
 // read loads the post's current state.
 func (r *postRun) read() error {
-	r.state.Doing = "reading"
+	r.doing.Doing = "reading"
 	r.inbox.isChanged = false
-	var signals *activities.Publishing
-	err := workflow.ExecuteLocalActivity(databaseOptions(r.ctx, "read the post"), signals.ReadPost, r.in.PostID).
+	var publishing *activities.Publishing
+	err := workflow.ExecuteLocalActivity(databaseOptions(r.ctx, "read the post"), publishing.ReadPost, r.in.PostID).
 		Get(r.ctx, &r.view)
 	if err != nil {
 		return err
@@ -145,137 +155,12 @@ func (r *postRun) read() error {
 	return r.updateVisibility()
 }
 
-func (r *postRun) openTargets() []delivery.TargetView {
-	return slices.DeleteFunc(slices.Clone(r.view.Targets), func(t delivery.TargetView) bool {
-		return !t.Status.IsOpen()
-	})
-}
-
-// wait sleeps until the given time. due is false if a signal arrived first.
-func (r *postRun) wait(doing string, until time.Time) (due bool, err error) {
-	left := until.Sub(workflow.Now(r.ctx))
-	if left <= 0 {
-		return r.inbox.isEmpty(), nil
-	}
-	r.state = StateResult{Doing: doing, Until: until.Format(time.RFC3339), Revision: r.view.Revision}
-	timerCtx, stop := workflow.WithCancel(r.ctx)
-	defer stop()
-	timer := workflow.NewTimerWithOptions(timerCtx, left, workflow.TimerOptions{
-		Summary: "until " + until.Format(time.RFC3339),
-	})
-	var timerErr error
-	selector := workflow.NewSelector(r.ctx)
-	selector.AddFuture(timer, func(f workflow.Future) {
-		timerErr = f.Get(r.ctx, nil)
-		due = true
-	})
-	r.inbox.listen(selector)
-	selector.Select(r.ctx)
-	// The timer wins over a signal that arrived with it, so check again.
-	return due && timerErr == nil && r.inbox.isEmpty(), timerErr
-}
-
-// publish publishes the post to the given targets in parallel, not before the time
-// given.
-func (r *postRun) publish(targets []delivery.TargetView, notBefore time.Time) error {
-	revision := r.view.Revision
-	r.notBefore = notBefore
-	r.state = StateResult{Doing: "publishing", Revision: revision}
-	var publish *activities.Publishing
-	ctx, cancelTargets := workflow.WithCancel(r.ctx)
-	defer cancelTargets()
-	selector := workflow.NewSelector(r.ctx)
-	left, completed, posted, canceled, isWoken := len(targets), true, 0, 0, false
-	r.inbox.isWoken = false // nothing waits yet
-	for _, target := range targets {
-		future := r.afterPreparation(ctx, target.ID, func(ctx workflow.Context) workflow.Future {
-			return workflow.ExecuteActivity(publishOptions(ctx, "publish to "+target.Network), publish.PublishTarget,
-				delivery.TargetInput{
-					PostID: r.in.PostID, TargetID: target.ID, Revision: revision,
-					NotBefore: notBefore,
-				})
-		})
-		selector.AddFuture(future, func(f workflow.Future) {
-			left--
-			var result delivery.TargetResult
-			err := f.Get(r.ctx, &result)
-			if wasCanceled(err) {
-				canceled++
-			} else if err != nil {
-				workflow.GetLogger(r.ctx).Error("publishing ended without a result; reading the post again", "target",
-					target.ID, "error", err)
-			}
-			completed = completed && err == nil && !result.Stale
-			if err == nil && result.Recorded && result.Status == post.TargetPosted {
-				posted++
-			}
-		})
-	}
-	r.inbox.listen(selector)
-	for left > 0 {
-		selector.Select(r.ctx)
-		if err := r.applyCommands(); err != nil {
-			return err
-		}
-		// An activity that waits at Temporal ends immediately, and the next attempt
-		// follows. One that has claimed its target finishes: cancellation does not
-		// reach it.
-		if r.inbox.isWoken && !isWoken {
-			isWoken = true
-			cancelTargets()
-		}
-		if !r.inbox.isChanged {
-			continue
-		}
-		if err := r.read(); err != nil {
-			return err
-		}
-		r.state.Doing = "publishing"
-		// None of these activities has claimed a post that could still be changed. One
-		// that waits for a long retry must not delay the current revision.
-		if r.view.Revision != revision || workflow.GetInfo(r.ctx).GetContinueAsNewSuggested() {
-			cancelTargets()
-		}
-	}
-	// It was read after its change, and nothing has changed it since.
-	r.isCurrent = canceled == len(targets) && !notBefore.IsZero() && !isWoken
-	if !completed && !isWoken {
-		r.backoff.failed(revision, workflow.Now(r.ctx))
-	}
-	if posted == len(targets) && r.view.Revision == revision {
-		return r.finishPosted(targets)
-	}
-	return nil
-}
-
-// wasCanceled reports whether an activity ended because the workflow canceled it:
-// immediately, or when it was about to wait at Temporal.
-func wasCanceled(err error) bool {
-	var failure *temporal.ApplicationError
-	return temporal.IsCanceledError(err) || errors.As(err, &failure) && failure.Type() == activities.ErrNotDue
-}
-
-// finishPosted updates the view after the targets given are posted, which their
-// activities have recorded: nearly every post ends this way, and need not be read
-// again.
-func (r *postRun) finishPosted(targets []delivery.TargetView) error {
-	for i, t := range r.view.Targets {
-		published := slices.ContainsFunc(targets, func(p delivery.TargetView) bool { return p.ID == t.ID })
-		if !published && t.Status != post.TargetPosted {
-			return nil
-		}
-		r.view.Targets[i].Status = post.TargetPosted
-	}
-	r.view.Status, r.isCurrent = post.Posted, true
-	return r.updateVisibility()
-}
-
 // applyCommands applies the commands that operators sent by signals; acceptUpdates handles the others.
 func (r *postRun) applyCommands() error {
-	var signals *activities.Publishing
+	var publishing *activities.Publishing
 	for _, command := range r.inbox.takeCommands() {
 		command.PostID = r.in.PostID
-		err := workflow.ExecuteLocalActivity(databaseOptions(r.ctx, "signal "+command.Name), signals.ApplyCommand,
+		err := workflow.ExecuteLocalActivity(databaseOptions(r.ctx, "signal "+command.Name), publishing.ApplyCommand,
 			command).Get(r.ctx, nil)
 		if err != nil {
 			return err
@@ -285,27 +170,31 @@ func (r *postRun) applyCommands() error {
 	return nil
 }
 
-// retryBackoff counts the attempts at one revision that ended without a result for
-// every target. They should be rare and temporary; if they are not, each waits
-// longer than the one before.
-type retryBackoff struct {
-	revision int64
-	failures int
-	last     time.Time
+// wait sleeps until the given time. due is false if something arrived first.
+func (r *postRun) wait(doing string, until time.Time) (due bool, err error) {
+	left := until.Sub(workflow.Now(r.ctx))
+	if left <= 0 {
+		return r.inbox.isEmpty(), nil
+	}
+	r.doing = StateResult{Doing: doing, Until: until.Format(time.RFC3339), Revision: r.view.Revision}
+	timerCtx, stop := workflow.WithCancel(r.ctx)
+	defer stop()
+	timer := workflow.NewTimerWithOptions(timerCtx, left, workflow.TimerOptions{
+		Summary: "until " + until.Format(time.RFC3339),
+	})
+	selector := workflow.NewSelector(r.ctx)
+	selector.AddFuture(timer, func(f workflow.Future) { due, err = true, f.Get(r.ctx, nil) })
+	r.inbox.listen(selector)
+	selector.Select(r.ctx)
+	// The timer wins over a signal that arrived with it, so check again.
+	return due && err == nil && r.inbox.isEmpty(), err
 }
 
-func (t *retryBackoff) failed(revision int64, now time.Time) {
-	if t.revision != revision {
-		t.revision, t.failures = revision, 0
+// end ends the workflow.
+func (r *postRun) end(s step) error {
+	r.doing = StateResult{Doing: "done", Revision: r.view.Revision}
+	if s.do == doEndCanceled {
+		return r.inbox.outer.Err()
 	}
-	t.failures++
-	t.last = now
-}
-
-// next is when a revision may be published.
-func (t *retryBackoff) next(revision int64) time.Time {
-	if t.revision != revision {
-		return time.Time{}
-	}
-	return t.last.Add(min(500*time.Millisecond<<min(t.failures, 10), 30*time.Second))
+	return nil
 }

@@ -1,22 +1,18 @@
 package workflows
 
 import (
-	"time"
-
 	"github.com/google/uuid"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"dateline/activities"
 	"dateline/internal/publishing/delivery"
-	"dateline/internal/publishing/post"
 )
 
 // preparation is the work on a revision ahead of its time.
 type preparation struct {
-	revision int64
-	targets  map[uuid.UUID]workflow.Future
-	stop     workflow.CancelFunc
+	targets map[uuid.UUID]workflow.Future
+	stop    workflow.CancelFunc
 }
 
 // isDone reports whether no target is being prepared.
@@ -32,30 +28,26 @@ func (p *preparation) isDone() bool {
 	return true
 }
 
-// prepareAhead uploads attachments ahead of the post's time. again means that
-// something changed while it waited.
-func (r *postRun) prepareAhead(targets []delivery.TargetView) (again bool, err error) {
-	if r.preparation != nil && r.preparation.revision != r.view.Revision {
-		r.preparation.stop()
-		r.preparation = nil
+// prepare uploads attachments ahead of the post's time.
+func (r *postRun) prepare(s step) (event, error) {
+	if due, err := r.wait("waiting", s.at); !due || err != nil {
+		return r.receiveAgain(), err
 	}
-	at := r.view.PrepareAt
-	// Close to its time there is nothing to gain: publishing prepares what is missing.
-	tooClose := !workflow.Now(r.ctx).Before(armAt(r.view).Add(-5 * time.Second))
-	if r.preparation != nil || at.IsZero() || r.view.Status != post.Scheduled || tooClose {
-		return false, nil
-	}
-	due, err := r.wait("waiting", at)
-	if err != nil || !due {
-		return true, err
-	}
-	r.preparation = r.startPreparing(targets)
-	return false, nil
+	r.preparation = r.startPreparing(s.targets)
+	r.prepared = r.view.Revision
+	return eventUnchanged, nil
+}
+
+// stopPreparing cancels what prepare started.
+func (r *postRun) stopPreparing() event {
+	r.preparation.stop()
+	r.preparation, r.prepared = nil, 0
+	return eventUnchanged
 }
 
 func (r *postRun) startPreparing(targets []delivery.TargetView) *preparation {
 	ctx, stop := workflow.WithCancel(r.ctx)
-	p := &preparation{revision: r.view.Revision, targets: map[uuid.UUID]workflow.Future{}, stop: stop}
+	p := &preparation{targets: map[uuid.UUID]workflow.Future{}, stop: stop}
 	var publish *activities.Publishing
 	for _, target := range targets {
 		future := workflow.ExecuteActivity(prepareOptions(ctx, "prepare for "+target.Network), publish.PrepareTarget,

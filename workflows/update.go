@@ -49,10 +49,6 @@ func (r *postRun) update(ctx workflow.Context, command delivery.Command) error {
 }
 
 // answerUpdates waits until all updates are answered: a workflow that ends earlier leaves them without an answer.
-// waited is true if there was any.
-func (r *postRun) answerUpdates() (waited bool, err error) {
-	if workflow.AllHandlersFinished(r.ctx) {
-		return false, nil
-	}
-	return true, workflow.Await(r.ctx, func() bool { return workflow.AllHandlersFinished(r.ctx) })
+func (r *postRun) answerUpdates() error {
+	return workflow.Await(r.ctx, func() bool { return workflow.AllHandlersFinished(r.ctx) })
 }
