@@ -19,6 +19,9 @@
 //	 └──── park: retry, edit, discard, changed
 //	         └─ 30 days, or the workflow is canceled ──► end
 //
+// next decides every step from the post, what has happened and the time, without
+// Temporal; post.go executes the steps, and round.go publishes once to every target.
+//
 // A workflow that is started with a new post begins with PostInput.View and reads the
 // post only after a change.
 //

@@ -47,6 +47,8 @@ type newsroom struct {
 	prepare  func(ctx context.Context, in delivery.TargetInput) error
 	prepared []preparation
 	commands []delivery.Command
+	// meanwhile is called by the activity of that name while it runs, once.
+	meanwhile map[string]func()
 	// View counts: whether another worker flushes, and whether they were compared.
 	busy, checked bool
 }
@@ -80,6 +82,7 @@ func newRoom(networks ...string) *newsroom {
 
 // ReadPost implements the activity of that name.
 func (n *newsroom) ReadPost(context.Context, uuid.UUID) (delivery.PostView, error) {
+	n.interrupt("ReadPost")
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.reads++
@@ -88,6 +91,17 @@ func (n *newsroom) ReadPost(context.Context, uuid.UUID) (delivery.PostView, erro
 		return delivery.PostView{}, errDatabase
 	}
 	return n.current(), nil
+}
+
+// interrupt lets something happen while an activity runs.
+func (n *newsroom) interrupt(activity string) {
+	n.mu.Lock()
+	happen := n.meanwhile[activity]
+	delete(n.meanwhile, activity)
+	n.mu.Unlock()
+	if happen != nil {
+		happen()
+	}
 }
 
 // current returns the post as a workflow sees it.
@@ -101,6 +115,7 @@ func (n *newsroom) current() delivery.PostView {
 
 // ApplyCommand implements the activity of that name.
 func (n *newsroom) ApplyCommand(_ context.Context, c delivery.Command) (delivery.Refusal, error) {
+	n.interrupt("ApplyCommand")
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.commandErrs > 0 {

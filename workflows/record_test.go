@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -116,16 +117,41 @@ func scenarios() map[string]*scenario {
 				}
 			},
 		},
+		"updated_at_once": {
+			room: newRoom("mastodon", "bluesky"), end: post.Canceled,
+			signal: func(t *testing.T, c client.Client, id string) {
+				var all sync.WaitGroup
+				for hours := range 3 {
+					later := time.Now().Add(time.Duration(48+hours) * time.Hour).UTC().Format(time.RFC3339)
+					all.Go(func() { update(t, c, id, workflows.SignalEdit, map[string]any{"scheduled_time": later}) })
+				}
+				all.Wait()
+				update(t, c, id, workflows.SignalCancel)
+			},
+		},
+		"updated_while_uploading": {
+			room: newRoom("mastodon", "bluesky"), end: post.Posted, setUp: prepareAhead(hangs),
+			signal: func(t *testing.T, c client.Client, id string) {
+				time.Sleep(2 * time.Second)
+				update(t, c, id, workflows.SignalPublishNow)
+			},
+		},
+		"updated_while_parked": {
+			room: newRoom("mastodon", "bluesky"), end: post.Canceled, setUp: deadFirst(post.TargetFailed),
+			signal: func(t *testing.T, c client.Client, id string) {
+				untilParked(t, c, id)
+				var all sync.WaitGroup
+				all.Go(func() { signal(t, c, id, workflows.SignalChanged, "") })
+				all.Go(func() { update(t, c, id, workflows.SignalDiscard) })
+				all.Wait()
+			},
+		},
 		"uncertain_then_confirmed": uncertainThenConfirmed(),
 		"one_of_two_dead":          oneOfTwoDead(),
 		"prepared":                 {room: newRoom("mastodon", "bluesky"), end: post.Posted, setUp: prepareAhead(nil)},
 		"hung_upload_called_off": {
 			room: newRoom("mastodon"), end: post.Posted,
-			setUp: prepareAhead(func(context.Context, delivery.TargetInput) error {
-				return temporal.NewApplicationErrorWithOptions("slow", "retry", temporal.ApplicationErrorOptions{
-					NextRetryDelay: time.Hour,
-				})
-			}),
+			setUp: prepareAhead(hangs),
 		},
 	}
 }
@@ -136,6 +162,13 @@ func deadFirst(status post.TargetStatus) func(room *newsroom) {
 		room.view.ScheduledTime = time.Now()
 		failFirst(room, status)
 	}
+}
+
+// hangs is an upload that does not end in time.
+func hangs(context.Context, delivery.TargetInput) error {
+	return temporal.NewApplicationErrorWithOptions("slow", "retry", temporal.ApplicationErrorOptions{
+		NextRetryDelay: time.Hour,
+	})
 }
 
 // prepareAhead adds attachments to a post, and little time to upload them.
@@ -420,6 +453,20 @@ func signal(t *testing.T, c client.Client, id, name, input string) {
 		})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// update sends a command that is answered when it is applied.
+func update(t *testing.T, c client.Client, id, name string, input ...any) {
+	t.Helper()
+	sent, err := c.UpdateWorkflow(t.Context(), client.UpdateWorkflowOptions{
+		WorkflowID: id, UpdateName: name, Args: input, WaitForStage: client.WorkflowUpdateStageCompleted,
+	})
+	if err == nil {
+		err = sent.Get(t.Context(), nil)
+	}
+	if err != nil {
+		t.Errorf("%s was answered with %v", name, err)
 	}
 }
 

@@ -75,3 +75,47 @@ func TestSignal_UnknownIsIgnored(t *testing.T) {
 	r.wantEnd(post.Posted)
 	r.wantSent(due)
 }
+
+// What arrives while the workflow works is not overlooked by the wait that follows.
+func TestSignal_ArrivesWhileTheWorkflowIsBusy(t *testing.T) {
+	view := func(r *run) workflows.PostInput {
+		v := r.room.current()
+		return workflows.PostInput{PostID: r.room.id, View: &v}
+	}
+	unread := func(r *run) workflows.PostInput { return workflows.PostInput{PostID: r.room.id} }
+	for name, row := range map[string]struct {
+		input    func(r *run) workflows.PostInput
+		activity string
+		isFull   bool
+	}{
+		"WhileACommandIsApplied":            {view, "ApplyCommand", false},
+		"WhileACommandIsAppliedUnread":      {unread, "ApplyCommand", false},
+		"WhileThePostIsRead":                {unread, "ReadPost", false},
+		"WhileTheLastTimeTheHistoryIsShort": {view, "ReadPost", true},
+	} {
+		for signal, end := range map[string]post.Status{
+			workflows.SignalPublishNow: post.Posted, workflows.SignalCancel: post.Canceled,
+		} {
+			t.Run(name+"/"+signal, func(t *testing.T) {
+				r := newRun(t, newRoom("mastodon", "bluesky"))
+				input := row.input(r)
+				r.room.meanwhile = map[string]func(){row.activity: func() {
+					r.SetContinueAsNewSuggested(row.isFull)
+					r.SignalWorkflow(signal, nil)
+				}}
+				zone := "Asia/Tokyo"
+				r.at(0, func() { r.SignalWorkflow(workflows.SignalEdit, workflows.EditSignal{TimeZone: &zone}) })
+				r.ExecuteWorkflow(workflows.PostWorkflow, input)
+				if took := r.Now().Sub(opening); took > time.Minute {
+					t.Errorf("it took %s, want that the signal is applied at once", took)
+				}
+				if err := r.GetWorkflowError(); !row.isFull && err != nil {
+					t.Fatal(err)
+				}
+				if v := r.room.view; v.Revision != 3 || !row.isFull && v.Status != end {
+					t.Errorf("revision %d is %s, want the third", v.Revision, v.Status)
+				}
+			})
+		}
+	}
+}
