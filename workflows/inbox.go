@@ -3,6 +3,8 @@ package workflows
 import (
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/google/uuid"
 	"go.temporal.io/sdk/converter"
@@ -21,14 +23,15 @@ type inbox struct {
 	channels      []workflow.ReceiveChannel
 	names         []string
 	commands      []delivery.Command
-	isChanged     bool // the post may differ from what was read
-	isWoken       bool // activities that wait at Temporal should try again
+	received      map[string]int // signals by name
+	isChanged     bool           // the post may differ from what was read
+	isWoken       bool           // activities that wait at Temporal should try again
 }
 
 // newInbox receives the signals on work, and the cancellation of outer, which it
 // handles like a cancel signal.
 func newInbox(outer, work workflow.Context) *inbox {
-	b := &inbox{outer: outer, wake: workflow.NewBufferedChannel(work, 1)}
+	b := &inbox{outer: outer, wake: workflow.NewBufferedChannel(work, 1), received: map[string]int{}}
 	for _, name := range []string{
 		SignalCancel, SignalEdit, SignalPublishNow, SignalRetry, SignalDiscard, SignalChanged,
 		SignalWake,
@@ -72,7 +75,9 @@ func (b *inbox) drain() {
 	// otherwise be handled first.
 	if b.outer.Err() != nil && !b.isCancelTaken && !b.isIdle {
 		b.isCancelTaken = true
-		b.commands = append(b.commands, delivery.Command{Name: SignalCancel})
+		b.commands = append(b.commands, delivery.Command{
+			Name: SignalCancel, Key: commandKey(b.outer, "request", SignalCancel, ""),
+		})
 	}
 }
 
@@ -91,7 +96,16 @@ func (b *inbox) receive(name string, raw converter.RawValue) {
 		b.isWoken = true
 		return
 	}
-	b.commands = append(b.commands, parseCommand(name, raw))
+	b.received[name]++
+	command := parseCommand(name, raw)
+	command.Key = commandKey(b.outer, "signal", name, strconv.Itoa(b.received[name]))
+	b.commands = append(b.commands, command)
+}
+
+// commandKey identifies a command of this workflow. Signals are counted by name: signals of
+// other names that arrive before a workflow task is repeated may be received before them.
+func commandKey(ctx workflow.Context, kind, name, id string) string {
+	return strings.Join([]string{workflow.GetInfo(ctx).OriginalRunID, kind, name, id}, "/")
 }
 
 // parseCommand reads the input of a signal or update.

@@ -49,6 +49,9 @@ type newsroom struct {
 	commands []delivery.Command
 	// meanwhile is called by the activity of that name while it runs, once.
 	meanwhile map[string]func()
+	// lostResults is how many results of commands are lost after they were applied.
+	lostResults int
+	results     map[string]delivery.Refusal // by the commands' keys
 	// View counts: whether another worker flushes, and whether they were compared.
 	busy, checked bool
 }
@@ -118,6 +121,25 @@ func (n *newsroom) ApplyCommand(_ context.Context, c delivery.Command) (delivery
 	n.interrupt("ApplyCommand")
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if result, ended := n.results[c.Key]; ended {
+		return result, nil
+	}
+	result, err := n.apply(c)
+	if err != nil {
+		return result, err
+	}
+	if n.results == nil {
+		n.results = map[string]delivery.Refusal{}
+	}
+	n.results[c.Key] = result
+	if n.lostResults > 0 {
+		n.lostResults--
+		return delivery.Refusal{}, errDatabase
+	}
+	return result, nil
+}
+
+func (n *newsroom) apply(c delivery.Command) (delivery.Refusal, error) {
 	if n.commandErrs > 0 {
 		n.commandErrs--
 		return delivery.Refusal{}, errDatabase

@@ -34,6 +34,7 @@ func (r *postRun) acceptUpdates() error {
 
 func (r *postRun) update(ctx workflow.Context, command delivery.Command) error {
 	command.PostID = r.in.PostID
+	command.Key = commandKey(ctx, "update", command.Name, workflow.GetCurrentUpdateInfo(ctx).ID)
 	var publishing *activities.Publishing
 	var refusal delivery.Refusal
 	err := workflow.ExecuteLocalActivity(databaseOptions(ctx, "update "+command.Name), publishing.ApplyCommand,

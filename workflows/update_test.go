@@ -114,3 +114,50 @@ func TestUpdate_WaitsForTheDatabase(t *testing.T) {
 		t.Errorf("answered %+v", a)
 	}
 }
+
+// The result of an applied command is lost once, as when its worker dies: the activity runs
+// again, and recognizes it by its key.
+func TestUpdate_ResultIsLost(t *testing.T) {
+	for name, want := range map[string]post.Status{
+		workflows.SignalCancel: post.Canceled, workflows.SignalPublishNow: post.Posted,
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRun(t, newRoom("mastodon"))
+			r.room.lostResults = 1
+			var a *answer
+			r.at(30*time.Minute, func() { a = r.update(name) })
+			r.wantEnd(want)
+			if !a.done || a.rejected != nil || a.failed != nil || r.room.view.Revision != 2 {
+				t.Errorf("answered %+v, revision %d", a, r.room.view.Revision)
+			}
+		})
+	}
+}
+
+// Commands of the same name have keys of their own, however they were sent.
+func TestUpdate_RepeatedCommandsAreSeveral(t *testing.T) {
+	r := newRun(t, newRoom("mastodon", "bluesky"))
+	edit := func(hours int) workflows.EditSignal {
+		at := opening.Add(time.Duration(hours) * time.Hour).Format(time.RFC3339)
+		return workflows.EditSignal{ScheduledTime: &at}
+	}
+	r.at(10*time.Minute, func() { r.SignalWorkflow(workflows.SignalEdit, edit(2)) })
+	r.at(20*time.Minute, func() { r.SignalWorkflow(workflows.SignalEdit, edit(3)) })
+	r.at(30*time.Minute, func() { r.updateWithID("a", edit(4)) })
+	r.at(40*time.Minute, func() { r.updateWithID("b", edit(5)) })
+	r.at(50*time.Minute, r.CancelWorkflow)
+	_, _ = r.end()
+	keys := map[string]bool{}
+	for _, c := range r.room.commands {
+		keys[c.Key] = true
+	}
+	if len(keys) != 5 || len(r.room.commands) != 5 || r.room.view.Revision != 6 {
+		t.Errorf("keys %v of %d commands, revision %d, want five", keys, len(r.room.commands), r.room.view.Revision)
+	}
+}
+
+func (r *run) updateWithID(id string, input any) {
+	r.UpdateWorkflow(workflows.SignalEdit, id, &testsuite.TestUpdateCallback{
+		OnAccept: func() {}, OnReject: func(error) {}, OnComplete: func(any, error) {},
+	}, input)
+}

@@ -14,7 +14,9 @@ import (
 // CommandStore is the database as Commands uses it.
 type CommandStore interface {
 	Post(ctx context.Context, id uuid.UUID) (post.Post, error)
-	AddEvent(ctx context.Context, postID uuid.UUID, targetID *uuid.UUID, event, actor string, data map[string]any) error
+	FindCommand(ctx context.Context, postID uuid.UUID, key string) (result Refusal, found bool, err error)
+	RecordCommand(ctx context.Context, g post.Guard) error
+	RefuseCommand(ctx context.Context, g post.Guard, name string, refusal Refusal) (result Refusal, err error)
 }
 
 // Scheduler changes posts by the same rules as the API.
@@ -37,6 +39,7 @@ type Commands struct {
 type Command struct {
 	PostID uuid.UUID
 	Name   string // cancel, edit, publish_now, retry or discard
+	Key    string // identifies it: a second run of it does nothing and returns the result of the first
 	Edit   scheduling.Edit
 	// Targets are for retry and discard; none: all.
 	Targets    []uuid.UUID
@@ -50,25 +53,34 @@ type Refusal struct {
 }
 
 // Apply applies a command. A refusal is not an error: signals have no response, so it
-// is recorded in the post's timeline, too.
+// is recorded in the post's timeline, too. The result is recorded with the change: when
+// a worker dies before Temporal knows it, the activity runs again, and must neither apply
+// the command twice nor refuse what it has applied.
 func (s *Commands) Apply(ctx context.Context, c Command) (Refusal, error) {
 	p, err := s.Store.Post(ctx, c.PostID)
 	if err != nil {
 		return Refusal{}, permanent(err)
 	}
-	g := post.Guard{WorkspaceID: p.WorkspaceID, PostID: p.ID, Actor: post.ActorOperator}
+	if c.Key == "" {
+		c.Key = uuid.NewString() // nothing runs it again
+	}
+	if result, found, err := s.Store.FindCommand(ctx, p.ID, c.Key); found || err != nil {
+		return result, err
+	}
+	g := post.Guard{WorkspaceID: p.WorkspaceID, PostID: p.ID, Actor: post.ActorOperator, CommandKey: c.Key}
 	err = s.apply(ctx, g, c, p.Status)
 	var refused *apperr.Error
-	if !errors.As(err, &refused) {
+	switch {
+	case err == nil:
+		return Refusal{}, s.Store.RecordCommand(ctx, g)
+	case !errors.As(err, &refused):
 		return Refusal{}, err
 	}
-	refusal := Refusal{Code: refused.Code, Reason: refused.Error()}
-	if err := s.Store.AddEvent(ctx, p.ID, nil, post.EventRefused, post.ActorOperator,
-		map[string]any{"asked": c.Name, "code": refusal.Code, "reason": refusal.Reason}); err != nil {
-		return Refusal{}, err
+	result, err := s.Store.RefuseCommand(ctx, g, c.Name, Refusal{Code: refused.Code, Reason: refused.Error()})
+	if err == nil {
+		s.Live.Changed(ctx, p.ID)
 	}
-	s.Live.Changed(ctx, p.ID)
-	return refusal, nil
+	return result, err
 }
 
 func (s *Commands) apply(ctx context.Context, g post.Guard, c Command, status post.Status) (err error) {
@@ -76,7 +88,7 @@ func (s *Commands) apply(ctx context.Context, g post.Guard, c Command, status po
 	case c.InputError != "":
 		return apperr.InvalidFields(apperr.FieldError{Field: "input", Code: "invalid", Message: c.InputError})
 	case c.Name == "cancel" && status == post.Canceled:
-		return nil // applied by an attempt whose response was lost
+		return nil // somebody else was faster
 	case c.Name == "cancel":
 		_, err = s.Scheduler.Cancel(ctx, g)
 	case c.Name == "publish_now":

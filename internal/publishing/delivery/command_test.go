@@ -1,9 +1,11 @@
 package delivery_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
+	"dateline/internal/storage/postgres"
 	"dateline/platforms/fake"
 )
 
@@ -95,6 +98,161 @@ func TestCommands_ApplyTwice(t *testing.T) {
 	}
 	if events := b.timeline(p.ID); !slices.Equal(events, []string{post.EventCreated, post.EventCanceled}) {
 		t.Errorf("timeline %v", events)
+	}
+}
+
+// fail makes the post a dead letter on all of its accounts.
+func (b *bench) fail(p post.Post) {
+	b.t.Helper()
+	b.sql("update post_targets set status = 'failed' where post_id = $1", p.ID)
+	b.sql("update scheduled_posts set status = 'failed' where post_id = $1", p.ID)
+}
+
+// diesAfterChange is a worker that ends right after the transaction of a change.
+type diesAfterChange struct{ *postgres.Store }
+
+var errDied = errors.New("the worker died")
+
+func (diesAfterChange) RecordCommand(context.Context, post.Guard) error { return errDied }
+
+// A worker may die after the change and before Temporal knows it. When the activity runs
+// again, the post may have moved on, so that the command would be refused by now.
+func TestCommands_RecognizeTheirEarlierRun(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	desk, other := b.connect("desk"), b.connect("other")
+	content, same, later := "Corrected", text, time.Now().Add(2*time.Hour).UTC().Format(time.RFC3339)
+	draft := func(p *post.Post) { p.Status = post.Draft; inAnHour(p) }
+	one := func(p post.Post) []uuid.UUID { return []uuid.UUID{p.Targets[0].ID} }
+	failed := func(p post.Post) { b.fail(p) }
+	segment := []scheduling.Segment{{Content: "The second part", AfterMinutes: 30}}
+	for name, row := range map[string]struct {
+		change  func(p *post.Post)
+		before  func(p post.Post)
+		command delivery.Command
+		targets func(p post.Post) []uuid.UUID
+		event   string // empty: nothing was changed
+	}{
+		"Cancel":          {inAnHour, nil, delivery.Command{Name: "cancel"}, nil, post.EventCanceled},
+		"CancelADraft":    {draft, nil, delivery.Command{Name: "cancel"}, nil, post.EventCanceled},
+		"PublishNow":      {inAnHour, nil, delivery.Command{Name: "publish_now"}, nil, post.EventPublishNow},
+		"PublishADraft":   {draft, nil, delivery.Command{Name: "publish_now"}, nil, post.EventPublishNow},
+		"Edit":            {inAnHour, nil, delivery.Command{Name: "edit", Edit: scheduling.Edit{Content: &content}}, nil, post.EventEdited},
+		"Move":            {inAnHour, nil, delivery.Command{Name: "edit", Edit: scheduling.Edit{ScheduledTime: &later}}, nil, post.EventEdited},
+		"EditNothing":     {inAnHour, nil, delivery.Command{Name: "edit", Edit: scheduling.Edit{Content: &same}}, nil, ""},
+		"EditADraft":      {draft, nil, delivery.Command{Name: "edit", Edit: scheduling.Edit{Content: &content}}, nil, post.EventEdited},
+		"EditAThread":     {inAnHour, nil, delivery.Command{Name: "edit", Edit: scheduling.Edit{Thread: &segment}}, nil, post.EventEdited},
+		"EditADeadLetter": {inAnHour, failed, delivery.Command{Name: "edit", Edit: scheduling.Edit{Content: &content}}, nil, post.EventEdited},
+		"Retry":           {inAnHour, failed, delivery.Command{Name: "retry"}, nil, post.EventRedriven},
+		"RetryOne":        {inAnHour, failed, delivery.Command{Name: "retry"}, one, post.EventRedriven},
+		"Discard":         {inAnHour, failed, delivery.Command{Name: "discard"}, nil, post.EventDiscarded},
+		"DiscardOne":      {inAnHour, failed, delivery.Command{Name: "discard"}, one, post.EventDiscarded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := b.schedule(row.change, desk.ID, other.ID)
+			if row.before != nil {
+				row.before(p)
+			}
+			c := row.command
+			c.PostID, c.Key = p.ID, "run/update/"+c.Name+"/1"
+			if row.targets != nil {
+				c.Targets = row.targets(p)
+			}
+			dying := b.commands()
+			if row.event != "" {
+				dying.Store = diesAfterChange{b.store}
+			}
+			refusal, err := dying.Apply(t.Context(), c)
+			if refusal.Code != "" || row.event != "" && !errors.Is(err, errDied) || row.event == "" && err != nil {
+				t.Fatalf("the first run: %+v, %v", refusal, err)
+			}
+			if events := b.timeline(p.ID); row.event != "" && !slices.Contains(events, row.event) {
+				t.Errorf("timeline %v, want %s", events, row.event)
+			}
+			b.sql("update post_targets set status = 'posted', remote_id = id::text where post_id = $1", p.ID)
+			b.sql("update scheduled_posts set status = 'posted' where post_id = $1", p.ID)
+			events, stored := b.timeline(p.ID), b.read(p.ID)
+			if refusal, err := b.commands().Apply(t.Context(), c); err != nil || refusal.Code != "" {
+				t.Errorf("the second run: %+v, %v", refusal, err)
+			}
+			if again := b.timeline(p.ID); !slices.Equal(again, events) || b.read(p.ID).Version != stored.Version {
+				t.Errorf("after the second run: timeline %v, want %v", again, events)
+			}
+			c.Key = "run/update/" + c.Name + "/2"
+			if refusal, err := b.commands().Apply(t.Context(), c); err != nil || refusal.Code == "" {
+				t.Errorf("another command of the same kind: %+v, %v, want a refusal", refusal, err)
+			}
+		})
+	}
+}
+
+// What was refused stays refused, with the reason at that time, and is not applied by a
+// later run.
+func TestCommands_RepeatARefusal(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	for name, row := range map[string]struct {
+		command delivery.Command
+		meant   func(p post.Post) // makes the command possible
+	}{
+		"Retry":   {delivery.Command{Name: "retry"}, b.fail},
+		"Discard": {delivery.Command{Name: "discard"}, b.fail},
+		"Edit": {delivery.Command{Name: "edit", InputError: "It must be an object."}, func(p post.Post) {
+			b.sql("update scheduled_posts set scheduled_time = now() + interval '1 day' where post_id = $1", p.ID)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := b.schedule(inAnHour)
+			c := row.command
+			c.PostID, c.Key = p.ID, "run/signal/"+c.Name+"/1"
+			first, err := b.commands().Apply(t.Context(), c)
+			if err != nil || first.Code == "" || first.Reason == "" {
+				t.Fatalf("got %+v, %v, want a refusal", first, err)
+			}
+			row.meant(p)
+			c.InputError = ""
+			second, err := b.commands().Apply(t.Context(), c)
+			if err != nil || second != first {
+				t.Errorf("the second run: %+v, %v, want %+v", second, err, first)
+			}
+			if events := b.timeline(p.ID); !slices.Equal(events, []string{post.EventCreated, post.EventRefused}) {
+				t.Errorf("timeline %v", events)
+			}
+		})
+	}
+}
+
+// A worker that was only slow may still run the activity when another one does.
+func TestCommands_RunAtTheSameTime(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	for name, before := range map[string]func(p post.Post){
+		"publish_now": func(post.Post) {}, "cancel": func(post.Post) {}, "retry": b.fail, "discard": b.fail,
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := b.schedule(inAnHour)
+			before(p)
+			events := len(b.timeline(p.ID))
+			c := delivery.Command{PostID: p.ID, Name: name, Key: "run/update/x"}
+			var all sync.WaitGroup
+			for range 8 {
+				all.Go(func() {
+					for {
+						refusal, err := b.commands().Apply(t.Context(), c)
+						if err != nil {
+							continue // Temporal tries again
+						}
+						if refusal.Code != "" {
+							t.Errorf("refused with %+v", refusal)
+						}
+						return
+					}
+				})
+			}
+			all.Wait()
+			after := b.timeline(p.ID)
+			added := slices.DeleteFunc(slices.Clone(after[events:]), func(e string) bool { return e == post.EventStatus })
+			if len(added) != 1 || added[0] == post.EventRefused {
+				t.Errorf("added %v, want one change", added)
+			}
+		})
 	}
 }
 

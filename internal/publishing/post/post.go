@@ -290,6 +290,7 @@ type Guard struct {
 	PostID      uuid.UUID
 	IfVersion   int64 // 0: any
 	Actor       string
+	CommandKey  string    // of an operator's command, recorded with the change; empty: none
 	UserID      uuid.UUID // who requests it; nil id: an operator, or Dateline
 	IsAuthor    bool      // the requester is only an author
 	Review      *Review   // the review link that decides; nil: a member does

@@ -641,6 +641,16 @@ create index post_events_outcomes on post_events (tx, id)
         'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched', 'story_missed',
           'site_spike', 'site_drop', 'system_trouble', 'system_recovered', 'rule_paused', 'page_changed');
 
+-- Results of commands that operators sent to a post's workflow: an activity may run again after its result was lost.
+create table post_commands (
+    post_id uuid not null references scheduled_posts on delete cascade,
+    key     text not null,                                         -- of the command, see post.Guard
+    code    text not null default '',                              -- why it was refused; empty: it was applied
+    reason  text not null default '',
+    at      timestamptz not null default clock_timestamp(),
+    primary key (post_id, key)
+);
+
 -- Responses of bulk requests, returned again when a request is repeated.
 create table bulk_answers (
     id         uuid primary key,
@@ -658,7 +668,7 @@ create table workers (
 );
 
 -- +goose Down
-drop table rule_articles, rule_decisions, rules, workers, bulk_answers, review_links, post_comments, post_events,
+drop table rule_articles, rule_decisions, rules, workers, bulk_answers, post_commands, review_links, post_comments, post_events,
   post_metric_readings, post_metrics, account_measuring, remote_posts, operations, post_targets, scheduled_posts,
   series_exceptions, series,
     media_uploads, media_renditions, media, media_objects, account_choices, connect_attempts, network_apps,

@@ -295,6 +295,9 @@ func (s *PostStore) change(ctx context.Context, g post.Guard, event string, data
 		if err != nil {
 			return err
 		}
+		if err := recordCommand(ctx, q, g); err != nil {
+			return err
+		}
 		if err := addEvent(ctx, q, row, nil, event, g.Actor, data); err != nil {
 			return err
 		}

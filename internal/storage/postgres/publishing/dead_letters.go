@@ -234,6 +234,9 @@ func (s *LedgerStore) onDead(
 		if row, err = do(q, row); err != nil {
 			return err
 		}
+		if err := recordCommand(ctx, q, g); err != nil {
+			return err
+		}
 		changed, err = withTargets(ctx, q, row, nil)
 		return err
 	})
