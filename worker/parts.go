@@ -71,9 +71,9 @@ func (q taskQueue) isOn() bool { return slices.ContainsFunc(q.parts, part.isOn) 
 func (p part) isOn() bool { return len(p.activities) > 0 }
 
 // worker prepares the worker of the queue for the parts that are on.
-func (q taskQueue) worker(c client.Client, identity string) worker.Worker {
+func (q taskQueue) worker(c client.Client, identity, build string) worker.Worker {
 	o := q.options
-	o.Identity, o.WorkerStopTimeout = identity, stopTimeout
+	o.Identity, o.WorkerStopTimeout, o.DeploymentOptions = identity, stopTimeout, recordedBuild(build)
 	w := worker.New(c, q.name, o)
 	for _, p := range q.parts {
 		if p.isOn() {
@@ -87,7 +87,7 @@ func (q taskQueue) worker(c client.Client, identity string) worker.Worker {
 func NewQueue(c client.Client, name string, a Activities) worker.Worker {
 	all := taskQueues(a)
 	at := slices.IndexFunc(all, func(q taskQueue) bool { return q.name == name })
-	return all[at].worker(c, "")
+	return all[at].worker(c, "", "")
 }
 
 func (p part) register(w worker.Registry) {

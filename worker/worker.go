@@ -89,11 +89,6 @@ const stopTimeout = 20 * time.Second
 
 // New prepares a worker that follows notifications about its posts; Run begins to poll.
 func New(c client.Client, a Activities, around Deps) *Worker {
-	if around.Build != "" {
-		// Without it, the SDK reads the file of the program, which takes a moment and panics
-		// if root started it in a directory that the user nobody cannot enter.
-		worker.SetBinaryChecksum(around.Build)
-	}
 	identity, inFlight := newIdentity(), a.Publishing.Publisher.InFlight()
 	return &Worker{
 		client: c, queues: taskQueues(a), identity: identity, running: inFlight, deps: around, log: around.Log,
@@ -102,6 +97,22 @@ func New(c client.Client, a Activities, around Deps) *Worker {
 			identity: identity, log: around.Log,
 		},
 	}
+}
+
+// Deployment is the name of Dateline's worker deployment in histories and in the search
+// attribute TemporalUsedWorkerDeploymentVersions.
+const Deployment = "dateline"
+
+// recordedBuild records in histories which build ran each task. It does not turn Worker
+// Deployment Versioning on, with which a version without workers keeps the tasks of its
+// posts (docs/explanation/delivery-engine.md). Without a build, the SDK reads the file of
+// the program, which takes a moment and panics if root started it in a directory that the
+// user nobody cannot enter.
+func recordedBuild(build string) worker.DeploymentOptions {
+	if build == "" {
+		return worker.DeploymentOptions{}
+	}
+	return worker.DeploymentOptions{Version: worker.WorkerDeploymentVersion{DeploymentName: Deployment, BuildID: build}}
 }
 
 // Run works until ctx ends, then waits for calls in flight. It waits for Temporal to
@@ -123,7 +134,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		if !q.isOn() {
 			continue
 		}
-		one := q.worker(w.client, w.identity)
+		one := q.worker(w.client, w.identity, w.deps.Build)
 		if err := one.Start(); err != nil {
 			return fmt.Errorf("starting the worker of %s: %w", q.name, err)
 		}

@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -29,6 +31,47 @@ import (
 	"dateline/workflows"
 	"dateline/workflows/starter"
 )
+
+// Histories name the build that ran each task, and any build continues a workflow of
+// another: a post may sleep for months, and its build may be gone.
+func TestBuild_IsRecordedAndPinsNothing(t *testing.T) {
+	t.Parallel()
+	c := temporaltest.Dial(t, temporaltest.Start(t), nil)
+	run := func(build string) worker.Worker {
+		w := worker.New(c, workflows.PostQueue, worker.Options{DeploymentOptions: recordedBuild(build)})
+		w.RegisterWorkflowWithOptions(func(ctx workflow.Context) error {
+			workflow.GetSignalChannel(ctx, "end").Receive(ctx, nil)
+			return nil
+		}, workflow.RegisterOptions{Name: "Waits"})
+		require.NoError(t, w.Start())
+		return w
+	}
+	builds := func(id string) (all []string) {
+		events := c.GetWorkflowHistory(t.Context(), id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+		for events.HasNext() {
+			event, err := events.Next()
+			require.NoError(t, err)
+			if done := event.GetWorkflowTaskCompletedEventAttributes(); done != nil {
+				all = append(all, done.GetDeploymentVersion().GetDeploymentName()+":"+
+					done.GetDeploymentVersion().GetBuildId())
+			}
+		}
+		return all
+	}
+	const one, two = "0.1.0 1a2b3c4 2026-11-28T10:00:00Z", "0.2.0 5d6e7f8 2027-01-05T10:00:00Z"
+	first := run(one)
+	waits, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{
+		ID: "waits", TaskQueue: workflows.PostQueue,
+	}, "Waits")
+	require.NoError(t, err)
+	await(t, "its first task", func() bool { return len(builds("waits")) == 1 })
+	first.Stop()
+	second := run(two)
+	defer second.Stop()
+	require.NoError(t, c.SignalWorkflow(t.Context(), "waits", "", "end", nil))
+	require.NoError(t, waits.Get(t.Context(), nil))
+	require.Equal(t, []string{Deployment + ":" + one, Deployment + ":" + two}, builds("waits"))
+}
 
 // When counting is turned off, its schedules are deleted: no worker would run the
 // flush.

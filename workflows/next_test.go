@@ -131,7 +131,7 @@ func TestNext(t *testing.T) {
 			decided{do: doPublish, targets: "bluesky"},
 		},
 		"RetryOfAll": {
-			with(scheduled, func(v *delivery.PostView) { v.ParkedUntil = month }), none, never, eventUnchanged, due.AddDate(0, 0, 5),
+			with(scheduled, parked), none, never, eventUnchanged, due.AddDate(0, 0, 5),
 			publish(arm),
 		},
 		"AccountWaits": {
@@ -349,7 +349,7 @@ func TestRound_Outcome(t *testing.T) {
 		"WokenAfterEverythingFailed": {[]end{c}, true, outcomeWoken},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := tally{targets: len(row.ends), isWoken: row.woken}
+			got := results{targets: len(row.ends), isWoken: row.woken}
 			for _, e := range row.ends {
 				if got.isOver() {
 					t.Error("it is over before every target has ended")

@@ -19,7 +19,7 @@ type round struct {
 	revision  int64
 	notBefore time.Time
 	targets   []delivery.TargetView
-	tally     tally
+	results   results
 	ctx       workflow.Context
 	cancel    workflow.CancelFunc // of targets that have not claimed the post
 }
@@ -33,7 +33,7 @@ func (r *postRun) publish(s step) (event, error) {
 	defer cancel()
 	once := round{
 		run: r, revision: r.view.Revision, notBefore: s.notBefore, targets: s.targets,
-		tally: tally{targets: len(s.targets)}, ctx: ctx, cancel: cancel,
+		results: results{targets: len(s.targets)}, ctx: ctx, cancel: cancel,
 	}
 	r.round = &once
 	r.doing = StateResult{Doing: "publishing", Revision: once.revision}
@@ -51,7 +51,7 @@ func (p *round) publish() error {
 		ended.AddFuture(p.start(target), func(f workflow.Future) { p.end(target, f) })
 	}
 	p.run.inbox.listen(ended)
-	for !p.tally.isOver() {
+	for !p.results.isOver() {
 		ended.Select(p.run.ctx)
 		if err := p.handleSignals(); err != nil {
 			return err
@@ -79,7 +79,7 @@ func (p *round) end(target delivery.TargetView, f workflow.Future) {
 		workflow.GetLogger(p.run.ctx).Error("publishing ended without a result; reading the post again", "target",
 			target.ID, "error", err)
 	}
-	p.tally.add(endOf(result, err))
+	p.results.add(endOf(result, err))
 }
 
 // handleSignals applies what has arrived while targets are published.
@@ -91,8 +91,8 @@ func (p *round) handleSignals() error {
 	// An activity that waits at Temporal ends immediately, and the next attempt
 	// follows. One that has claimed its target finishes: cancellation does not
 	// reach it.
-	if r.inbox.isWoken && !p.tally.isWoken {
-		p.tally.isWoken = true
+	if r.inbox.isWoken && !p.results.isWoken {
+		p.results.isWoken = true
 		p.cancel()
 	}
 	if !r.inbox.isChanged {
@@ -112,7 +112,7 @@ func (p *round) handleSignals() error {
 
 // conclude draws the conclusions from a round that is over.
 func (r *postRun) conclude(p round) (event, error) {
-	switch p.tally.outcome() {
+	switch p.results.outcome() {
 	case outcomePosted:
 		if r.view.Revision == p.revision && r.allPosted(p.targets) {
 			r.view.Status = post.Posted
@@ -176,18 +176,18 @@ func endOf(result delivery.TargetResult, err error) end {
 	}
 }
 
-// tally counts how the targets of a round have ended.
-type tally struct {
+// results counts how the targets of a round have ended.
+type results struct {
 	targets int
 	ended   [endIncomplete + 1]int
 	isWoken bool // targets that waited at Temporal were canceled, to try again
 }
 
-func (t *tally) add(e end) { t.ended[e]++ }
+func (r *results) add(e end) { r.ended[e]++ }
 
-func (t *tally) isOver() bool {
-	left := t.targets
-	for _, n := range t.ended {
+func (r *results) isOver() bool {
+	left := r.targets
+	for _, n := range r.ended {
 		left -= n
 	}
 	return left == 0
@@ -204,15 +204,15 @@ const (
 	outcomeIncomplete                // a target has no result: it is tried again, a little later
 )
 
-func (t *tally) outcome() outcome {
+func (r *results) outcome() outcome {
 	switch {
-	case t.ended[endPosted] == t.targets:
+	case r.ended[endPosted] == r.targets:
 		return outcomePosted
-	case t.isWoken:
+	case r.isWoken:
 		return outcomeWoken
-	case t.ended[endCanceled] == t.targets:
+	case r.ended[endCanceled] == r.targets:
 		return outcomeCanceled
-	case t.ended[endCanceled]+t.ended[endIncomplete] > 0:
+	case r.ended[endCanceled]+r.ended[endIncomplete] > 0:
 		return outcomeIncomplete
 	default:
 		return outcomeComplete

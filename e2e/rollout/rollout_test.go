@@ -14,9 +14,12 @@ import (
 	"testing"
 	"time"
 
+	"go.temporal.io/api/workflowservice/v1"
+
 	"dateline/e2e/stack"
 	"dateline/internal/testing/e2etest"
 	"dateline/internal/testing/enginetest"
+	"dateline/internal/testing/temporaltest"
 )
 
 var (
@@ -34,7 +37,8 @@ func TestMain(m *testing.M) { enginetest.Main(m) }
 func TestRollout(t *testing.T) {
 	t.Parallel()
 	one, two := stack.Build(t, "one", *from), stack.Build(t, "two", "")
-	s := stack.Open(t, stack.Engines{})
+	temporal := temporaltest.Start(t)
+	s := stack.Open(t, stack.Engines{Temporal: temporal})
 	s.Setup(one)
 	worker, api := s.Worker("worker one", one), s.API("api one", one)
 	there, err := s.Net.AddAccount("desk")
@@ -116,6 +120,7 @@ func TestRollout(t *testing.T) {
 			t.Errorf("%q exists %d times", text, n)
 		}
 	}
+	wantVersions(s, temporal, "one", "two")
 	var worst time.Duration
 	for _, p := range s.Net.Posts() {
 		if strings.HasPrefix(p.Text, "herd") {
@@ -126,6 +131,20 @@ func TestRollout(t *testing.T) {
 		worst.Round(time.Millisecond))
 	oldAgain.Drain()
 	oldAPI.Drain()
+}
+
+// wantVersions checks that Temporal knows which posts each version has worked on.
+func wantVersions(s *stack.Stack, temporal string, versions ...string) {
+	s.Helper()
+	c := temporaltest.Dial(s, temporal, nil)
+	for _, version := range versions {
+		e2etest.Eventually(s, 10*time.Second, "posts of version "+version, func() bool {
+			found, err := c.CountWorkflow(s.Context(), &workflowservice.CountWorkflowExecutionsRequest{
+				Query: "WorkflowType = 'Post' AND TemporalUsedWorkerDeploymentVersions = 'dateline:" + version + "'",
+			})
+			return err == nil && found.GetCount() > 0
+		})
+	}
 }
 
 // A worker that gets a signal while it publishes posts logs that and exits with status

@@ -109,7 +109,7 @@ func (b *bench) fail(p post.Post) {
 }
 
 // diesAfterChange is a worker that ends right after the transaction of a change.
-type diesAfterChange struct{ *postgres.Store }
+type diesAfterChange struct{ postgres.Delivery }
 
 var errDied = errors.New("the worker died")
 
@@ -124,6 +124,8 @@ func TestCommands_RecognizeTheirEarlierRun(t *testing.T) {
 	draft := func(p *post.Post) { p.Status = post.Draft; inAnHour(p) }
 	one := func(p post.Post) []uuid.UUID { return []uuid.UUID{p.Targets[0].ID} }
 	failed := func(p post.Post) { b.fail(p) }
+	named := func(name string) delivery.Command { return delivery.Command{Name: name} }
+	edit := func(e scheduling.Edit) delivery.Command { return delivery.Command{Name: "edit", Edit: e} }
 	segment := []scheduling.Segment{{Content: "The second part", AfterMinutes: 30}}
 	for name, row := range map[string]struct {
 		change  func(p *post.Post)
@@ -132,20 +134,20 @@ func TestCommands_RecognizeTheirEarlierRun(t *testing.T) {
 		targets func(p post.Post) []uuid.UUID
 		event   string // empty: nothing was changed
 	}{
-		"Cancel":          {inAnHour, nil, delivery.Command{Name: "cancel"}, nil, post.EventCanceled},
-		"CancelADraft":    {draft, nil, delivery.Command{Name: "cancel"}, nil, post.EventCanceled},
-		"PublishNow":      {inAnHour, nil, delivery.Command{Name: "publish_now"}, nil, post.EventPublishNow},
-		"PublishADraft":   {draft, nil, delivery.Command{Name: "publish_now"}, nil, post.EventPublishNow},
-		"Edit":            {inAnHour, nil, delivery.Command{Name: "edit", Edit: scheduling.Edit{Content: &content}}, nil, post.EventEdited},
-		"Move":            {inAnHour, nil, delivery.Command{Name: "edit", Edit: scheduling.Edit{ScheduledTime: &later}}, nil, post.EventEdited},
-		"EditNothing":     {inAnHour, nil, delivery.Command{Name: "edit", Edit: scheduling.Edit{Content: &same}}, nil, ""},
-		"EditADraft":      {draft, nil, delivery.Command{Name: "edit", Edit: scheduling.Edit{Content: &content}}, nil, post.EventEdited},
-		"EditAThread":     {inAnHour, nil, delivery.Command{Name: "edit", Edit: scheduling.Edit{Thread: &segment}}, nil, post.EventEdited},
-		"EditADeadLetter": {inAnHour, failed, delivery.Command{Name: "edit", Edit: scheduling.Edit{Content: &content}}, nil, post.EventEdited},
-		"Retry":           {inAnHour, failed, delivery.Command{Name: "retry"}, nil, post.EventRedriven},
-		"RetryOne":        {inAnHour, failed, delivery.Command{Name: "retry"}, one, post.EventRedriven},
-		"Discard":         {inAnHour, failed, delivery.Command{Name: "discard"}, nil, post.EventDiscarded},
-		"DiscardOne":      {inAnHour, failed, delivery.Command{Name: "discard"}, one, post.EventDiscarded},
+		"Cancel":          {inAnHour, nil, named("cancel"), nil, post.EventCanceled},
+		"CancelADraft":    {draft, nil, named("cancel"), nil, post.EventCanceled},
+		"PublishNow":      {inAnHour, nil, named("publish_now"), nil, post.EventPublishNow},
+		"PublishADraft":   {draft, nil, named("publish_now"), nil, post.EventPublishNow},
+		"Edit":            {inAnHour, nil, edit(scheduling.Edit{Content: &content}), nil, post.EventEdited},
+		"Move":            {inAnHour, nil, edit(scheduling.Edit{ScheduledTime: &later}), nil, post.EventEdited},
+		"EditNothing":     {inAnHour, nil, edit(scheduling.Edit{Content: &same}), nil, ""},
+		"EditADraft":      {draft, nil, edit(scheduling.Edit{Content: &content}), nil, post.EventEdited},
+		"EditAThread":     {inAnHour, nil, edit(scheduling.Edit{Thread: &segment}), nil, post.EventEdited},
+		"EditADeadLetter": {inAnHour, failed, edit(scheduling.Edit{Content: &content}), nil, post.EventEdited},
+		"Retry":           {inAnHour, failed, named("retry"), nil, post.EventRedriven},
+		"RetryOne":        {inAnHour, failed, named("retry"), one, post.EventRedriven},
+		"Discard":         {inAnHour, failed, named("discard"), nil, post.EventDiscarded},
+		"DiscardOne":      {inAnHour, failed, named("discard"), one, post.EventDiscarded},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := b.schedule(row.change, desk.ID, other.ID)
@@ -159,7 +161,7 @@ func TestCommands_RecognizeTheirEarlierRun(t *testing.T) {
 			}
 			dying := b.commands()
 			if row.event != "" {
-				dying.Store = diesAfterChange{b.store}
+				dying.Store = diesAfterChange{b.store.Delivery()}
 			}
 			refusal, err := dying.Apply(t.Context(), c)
 			if refusal.Code != "" || row.event != "" && !errors.Is(err, errDied) || row.event == "" && err != nil {
@@ -248,7 +250,9 @@ func TestCommands_RunAtTheSameTime(t *testing.T) {
 			}
 			all.Wait()
 			after := b.timeline(p.ID)
-			added := slices.DeleteFunc(slices.Clone(after[events:]), func(e string) bool { return e == post.EventStatus })
+			added := slices.DeleteFunc(slices.Clone(after[events:]), func(e string) bool {
+				return e == post.EventStatus
+			})
 			if len(added) != 1 || added[0] == post.EventRefused {
 				t.Errorf("added %v, want one change", added)
 			}
