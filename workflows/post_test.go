@@ -312,6 +312,9 @@ func TestPost_ContinuesAsNew(t *testing.T) {
 			r.SignalWorkflow(workflows.SignalChanged, nil)
 		})
 		wantContinued(t, r)
+		if took := r.Now().Sub(opening); took > 11*time.Hour {
+			t.Errorf("it continued as new after %s, and not when it had to wait", took)
+		}
 	})
 }
 

@@ -91,7 +91,7 @@ func (p *round) handleSignals() error {
 	// An activity that waits at Temporal ends immediately, and the next attempt
 	// follows. One that has claimed its target finishes: cancellation does not
 	// reach it.
-	if r.inbox.isWoken && !p.results.isWoken {
+	if r.inbox.isWoken {
 		p.results.isWoken = true
 		p.cancel()
 	}

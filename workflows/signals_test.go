@@ -119,3 +119,21 @@ func TestSignal_ArrivesWhileTheWorkflowIsBusy(t *testing.T) {
 		}
 	}
 }
+
+// A post that is due is not published before a signal that arrived while it was read.
+func TestSignal_ArrivesWhileADuePostIsRead(t *testing.T) {
+	for name, networks := range map[string][]string{"OneTarget": {"mastodon"}, "TwoTargets": {"mastodon", "bluesky"}} {
+		t.Run(name, func(t *testing.T) {
+			r := newRun(t, newRoom(networks...))
+			r.room.view.ScheduledTime = opening.Add(-time.Hour)
+			r.room.meanwhile = map[string]func(){
+				"ReadPost": func() { r.SignalWorkflow(workflows.SignalCancel, nil) },
+			}
+			r.wantEnd(post.Canceled)
+			r.wantSent()
+			if r.room.calls != 0 {
+				t.Errorf("got %d attempts to publish", r.room.calls)
+			}
+		})
+	}
+}

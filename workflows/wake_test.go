@@ -36,6 +36,25 @@ func TestWake_EndsTheWaitForARateLimit(t *testing.T) {
 	}
 }
 
+// A signal from before the post's time wakes nothing that waits later.
+func TestWake_BeforeItsTimeIsForgotten(t *testing.T) {
+	r := newRun(t, newRoom("mastodon", "bluesky"))
+	limited, waits := r.room.view.Targets[0].ID, true
+	r.room.publish = func(_ context.Context, in delivery.TargetInput) (delivery.TargetResult, error) {
+		if in.TargetID == limited && waits {
+			waits = false
+			return delivery.TargetResult{}, temporal.NewApplicationErrorWithOptions("throttled", "throttled",
+				temporal.ApplicationErrorOptions{NextRetryDelay: 3 * time.Hour})
+		}
+		return r.room.post(in), nil
+	}
+	r.at(time.Minute, func() { r.SignalWorkflow(workflows.SignalWake, nil) })
+	r.wantEnd(post.Posted)
+	if took := r.Now().Sub(opening); took < 4*time.Hour-time.Minute {
+		t.Errorf("the post was out %s after the start, want the end of the rate limit", took)
+	}
+}
+
 // Nothing waits, so the signal has no effect.
 func TestWake_OfAPostThatDoesNotWaitDoesNothing(t *testing.T) {
 	r := newRun(t, newRoom("mastodon"))
