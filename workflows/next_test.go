@@ -162,7 +162,9 @@ func TestNext(t *testing.T) {
 			publish(arm),
 		},
 		"FailureOfAnOldRevision": {
-			scheduled, none, retryBackoff{revision: 2, failures: 9, last: due}, eventUnchanged, due,
+			scheduled, none,
+			retryBackoff{revision: 2, failures: 9, last: due},
+			eventUnchanged, due,
 			publish(arm),
 		},
 
