@@ -260,6 +260,41 @@ func TestCommands_RunAtTheSameTime(t *testing.T) {
 	}
 }
 
+// looksTooEarly is a worker that looked for the result of another run before that ended.
+type looksTooEarly struct{ *postgres.Store }
+
+func (looksTooEarly) FindCommand(context.Context, uuid.UUID, string) (delivery.Refusal, bool, error) {
+	return delivery.Refusal{}, false, nil
+}
+
+func TestCommands_AnotherRunWasFaster(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	content := "Corrected"
+	for name, before := range map[string]func(p post.Post){
+		"publish_now": func(post.Post) {}, "cancel": func(post.Post) {}, "edit": func(post.Post) {},
+		"retry": b.fail, "discard": b.fail,
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := b.schedule(inAnHour)
+			before(p)
+			c := delivery.Command{PostID: p.ID, Name: name, Key: "run/update/x", Edit: scheduling.Edit{Content: &content}}
+			if refusal, err := b.commands().Apply(t.Context(), c); err != nil || refusal.Code != "" {
+				t.Fatalf("the faster run: %+v, %v", refusal, err)
+			}
+			events := b.timeline(p.ID)
+			slower := b.commands()
+			slower.Store = looksTooEarly{b.store}
+			// After an error Temporal tries again.
+			if refusal, err := slower.Apply(t.Context(), c); refusal.Code != "" {
+				t.Errorf("the slower run: %+v, %v", refusal, err)
+			}
+			if after := b.timeline(p.ID); !slices.Equal(after, events) {
+				t.Errorf("timeline %v, want %v", after, events)
+			}
+		})
+	}
+}
+
 func TestCommands_ApplyTooLate(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(nil)
