@@ -192,3 +192,12 @@ func TestPages_SpeakTheReadersLanguage(t *testing.T) {
 		}
 	}
 }
+
+// The pages name a command that prints a login link: `dateline login` asks for a token.
+func TestPages_NameTheCommandThatPrintsALink(t *testing.T) {
+	s := open(t, nil)
+	for _, language := range []string{"en", "vi"} {
+		p := s.browser().send(http.MethodGet, "/login", nil, "Accept-Language", language)
+		p.want(http.StatusOK, "<code>dateline login-link</code>")
+	}
+}
