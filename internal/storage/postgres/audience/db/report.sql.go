@@ -447,6 +447,17 @@ with listed as (
     union all
     select d.page_id, d.views, d.visitors, d.entries, d.recirculation from site_page_days d
     where d.site_id = $2 and d.page_id <> 0 and d.day >= $4 and d.day < $6
+    union all
+    select h.page_id, h.views, greatest(coalesce(u.uniques, 0) - coalesce(d.visitors, 0), 0), h.entries, h.recirculation
+    from (
+        select h.page_id, h.day, coalesce(sum(h.count - h.rolled_count) filter (where h.kind = 'view'), 0) as views,
+            coalesce(sum(h.count - h.rolled_count) filter (where h.kind = 'entry'), 0) as entries,
+            coalesce(sum(h.count - h.rolled_count) filter (where h.kind = 'recirculation'), 0) as recirculation
+        from view_hours_due due join view_hours h on h.hour = due.hour join view_pages p on p.id = h.page_id
+        where p.site_id = $2 and h.day >= $5 and h.day < $6 and h.count <> h.rolled_count
+          and h.kind in ('view', 'entry', 'recirculation') group by h.page_id, h.day
+    ) h left join view_uniques u on u.page_id = h.page_id and u.day = h.day
+    left join site_page_days d on d.site_id = $2 and d.day = h.day and d.page_id = h.page_id
 ), sums as materialized (
     select page_id, sum(views::int) as views, sum(visitors::int) as visitors, sum(entries::int) as entries,
       sum(recirculation::int) as recirculation
@@ -477,7 +488,8 @@ type ReportPagesRow struct {
 }
 
 // The most viewed pages, and those where most visits started. Completed months are
-// read from their lists, the days before and after them from the lists of days.
+// read from their lists, the days before and after them from the lists of days. Hours
+// that are not rolled up yet are added, so that a page is listed from its first view on.
 // Sums of int need no numeric, and the number of one page in a month fits.
 func (q *Queries) ReportPages(ctx context.Context, arg ReportPagesParams) ([]ReportPagesRow, error) {
 	rows, err := q.db.Query(ctx, reportPages,

@@ -21,7 +21,8 @@ where site_id = @site_id and dimension = @dimension and value = @value and day >
 
 -- name: ReportPages :many
 -- The most viewed pages, and those where most visits started. Completed months are
--- read from their lists, the days before and after them from the lists of days.
+-- read from their lists, the days before and after them from the lists of days. Hours
+-- that are not rolled up yet are added, so that a page is listed from its first view on.
 -- Sums of int need no numeric, and the number of one page in a month fits.
 with listed as (
     select m.page_id, m.views, m.visitors, m.entries, m.recirculation from site_page_months m
@@ -32,6 +33,17 @@ with listed as (
     union all
     select d.page_id, d.views, d.visitors, d.entries, d.recirculation from site_page_days d
     where d.site_id = @site_id and d.page_id <> 0 and d.day >= @to_month and d.day < @to_day
+    union all
+    select h.page_id, h.views, greatest(coalesce(u.uniques, 0) - coalesce(d.visitors, 0), 0), h.entries, h.recirculation
+    from (
+        select h.page_id, h.day, coalesce(sum(h.count - h.rolled_count) filter (where h.kind = 'view'), 0) as views,
+            coalesce(sum(h.count - h.rolled_count) filter (where h.kind = 'entry'), 0) as entries,
+            coalesce(sum(h.count - h.rolled_count) filter (where h.kind = 'recirculation'), 0) as recirculation
+        from view_hours_due due join view_hours h on h.hour = due.hour join view_pages p on p.id = h.page_id
+        where p.site_id = @site_id and h.day >= @from_day and h.day < @to_day and h.count <> h.rolled_count
+          and h.kind in ('view', 'entry', 'recirculation') group by h.page_id, h.day
+    ) h left join view_uniques u on u.page_id = h.page_id and u.day = h.day
+    left join site_page_days d on d.site_id = @site_id and d.day = h.day and d.page_id = h.page_id
 ), sums as materialized (
     select page_id, sum(views::int) as views, sum(visitors::int) as visitors, sum(entries::int) as entries,
       sum(recirculation::int) as recirculation
