@@ -3,6 +3,7 @@ import { Table, useComputedColorScheme, VisuallyHidden } from '@mantine/core'
 import { useEffect, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 import UPlot from 'uplot'
+import { splitRunning, wholeSteps } from '../lib/plot'
 import { format } from '../lib/time'
 
 interface Bucket {
@@ -39,6 +40,13 @@ export default function Chart({
     const look =
       unit === 'hour' ? ({ hour: '2-digit', hourCycle: 'h23' } as const) : ({ day: 'numeric', month: 'short' } as const)
     const axis = { stroke: ink, grid: { stroke: grid, width: 1 }, ticks: { show: false }, font: '12px system-ui' }
+    const bars = UPlot.paths.bars?.({ size: [0.7, 40] })
+    // The last bucket is running.
+    const complete = buckets.length - 1
+    const { solid, running } = splitRunning(
+      buckets.map((b) => b.count),
+      complete,
+    )
     const plot = new UPlot(
       {
         width: box.clientWidth,
@@ -51,16 +59,17 @@ export default function Chart({
           {
             ...axis,
             size: 48,
-            incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 100_000, 1_000_000],
+            incrs: wholeSteps,
             values: (_, ticks) => ticks.map((n) => new Intl.NumberFormat(language, { notation: 'compact' }).format(n)),
           },
         ],
         series: [
           {},
-          { stroke: color, fill: color, paths: UPlot.paths.bars?.({ size: [0.7, 40] }), points: { show: false } },
+          { stroke: color, fill: color, paths: bars, points: { show: false } },
+          { stroke: color, fill: `${color}26`, dash: [4, 3], paths: bars, points: { show: false } },
         ],
       },
-      [buckets.map((b) => Date.parse(b.start) / 1000), buckets.map((b) => b.count)],
+      [buckets.map((b) => Date.parse(b.start) / 1000), solid, running.map((n, i) => (i < complete ? null : n))],
       box,
     )
     const watch = new ResizeObserver(() => plot.setSize({ width: box.clientWidth, height: 220 }))

@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 import UPlot from 'uplot'
 import { seriesColors as colors } from '../../lib/metrics'
+import { wholeSteps } from '../../lib/plot'
 import { format } from '../../lib/time'
 
 export interface Series {
@@ -49,7 +50,7 @@ export default function SeriesPlot({ series, zone }: { series: Series[]; zone: s
           {
             ...axis,
             size: 48,
-            incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 100_000, 1_000_000],
+            incrs: wholeSteps,
             values: (_, ticks) => ticks.map((n) => new Intl.NumberFormat(language, { notation: 'compact' }).format(n)),
           },
         ],

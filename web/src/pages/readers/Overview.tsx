@@ -15,8 +15,9 @@ import { CSV, ReportTables } from './ReportTables'
 import { type Filter, parseFilter, rangeOf, type ReadersSearch } from './search'
 import { TotalCard } from './TotalCard'
 import { useValueName } from './useValueName'
+import { loaded } from '../../lib/loading'
 
-const ReportChart = lazy(() => import('./ReportChart'))
+const ReportChart = lazy(() => loaded(() => import('./ReportChart')))
 
 /** Reports on a site in a range of days. The range, the comparison and the filter are in the address. */
 export function Overview({ site, search }: { site: Schemas['Site']; search: ReadersSearch }) {
@@ -174,7 +175,8 @@ function Numbers({
             hint={hints[m.key]}
             value={period.totals[m.key]}
             compared={compared?.totals[m.key]}
-            series={period.series.map((b, i) => (complete > 1 && i >= complete ? undefined : b.totals[m.key]))}
+            series={period.series.map((b) => b.totals[m.key])}
+            complete={complete}
             isSelected={m.key === metric.key}
             select={() => choose(m.key)}
           />

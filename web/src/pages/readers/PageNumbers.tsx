@@ -7,8 +7,9 @@ import { LinkButton } from '../../components/links'
 import { Failed, WaitingCards } from '../../components/states'
 import { isPost, PageName } from './PageName'
 import { useValueName } from './useValueName'
+import { loaded } from '../../lib/loading'
 
-const Chart = lazy(() => import('../../components/Chart'))
+const Chart = lazy(() => loaded(() => import('../../components/Chart')))
 
 /** The owner of the pages: a site, or the workspace with its posts and short links. */
 export interface Counted {

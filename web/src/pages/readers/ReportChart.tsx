@@ -3,6 +3,7 @@ import { Table, Text, useComputedColorScheme } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import UPlot from 'uplot'
+import { splitRunning, wholeSteps } from '../../lib/plot'
 import { format } from '../../lib/time'
 import { formatMetric, type Metric, startOf } from './numbers'
 
@@ -18,7 +19,7 @@ interface Props {
   grain: 'hours' | 'days' | 'months'
   zone: string
   line: Line[]
-  /** How many of them are over; the others are not part of the line. */
+  /** How many of them are over; the next one is running, and drawn dashed. */
   complete: number
   compared?: Line[]
   asTable: boolean
@@ -124,6 +125,10 @@ function Plot({
     const strong = color('--mantine-color-indigo-5')
     // A day that is not over is compared with the same part of a day: its point would look like a fall.
     const isCut = (i: number) => grain !== 'hours' && complete > 1 && i >= complete
+    const { solid, running } = splitRunning(
+      line.map((b) => b.value),
+      complete,
+    )
     const plot = new UPlot(
       {
         width: box.clientWidth,
@@ -139,20 +144,22 @@ function Plot({
             incrs: [1, 2, 3, 6, 7, 12, 14, 24, 28],
             values: (_, ticks) => ticks.map((i) => time(line[i]?.start)),
           },
-          { ...axis, size: 52, values: (_, ticks) => ticks.map((n) => compact.format(n)) },
+          {
+            ...axis,
+            size: 52,
+            incrs: metric.kind === 'count' ? wholeSteps : undefined,
+            values: (_, ticks) => ticks.map((n) => compact.format(n)),
+          },
         ],
         series: [
           {},
           { stroke: color('--mantine-color-gray-5'), width: 1.5, dash: [5, 4], points: { show: false } },
-          { stroke: strong, width: 2, fill: `${strong}1a`, points: { show: line.length === 1 } },
+          { stroke: strong, width: 2, fill: `${strong}1a`, points: { show: complete === 1 } },
+          { stroke: strong, width: 2, fill: `${strong}0d`, dash: [4, 4], points: { show: complete === 0 } },
         ],
         hooks: { setCursor: [(u) => setPointed(u.cursor.idx ?? null)] },
       },
-      [
-        line.map((_, i) => i),
-        line.map((_, i) => (isCut(i) ? null : (compared?.[i]?.value ?? null))),
-        line.map((b, i) => (complete > 1 && i >= complete ? null : (b.value ?? null))),
-      ],
+      [line.map((_, i) => i), line.map((_, i) => (isCut(i) ? null : (compared?.[i]?.value ?? null))), solid, running],
       box,
     )
     const watch = new ResizeObserver(() => plot.setSize({ width: box.clientWidth, height: 240 }))
@@ -178,6 +185,7 @@ function Plot({
         aria-label={
           top ? `${label}. ${t('report.highest', { value: number(top.value), time: longTime(top.start) })}` : label
         }
+        data-running={complete < line.length ? line[complete]?.start : undefined}
         style={{ minHeight: 240, overflow: 'hidden' }}
       />
     </figure>

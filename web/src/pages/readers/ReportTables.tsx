@@ -121,7 +121,8 @@ function Rows({ table, filterBy }: { table: ReportTable; filterBy: Props['filter
   const isCompared = table.rows.some((row) => row.previous !== undefined)
   const isEngaged = table.rows.some((row) => row.totals.median_seconds !== undefined)
   const filter = filterOf[table.by]
-  if (table.rows.length === 0)
+  // What is counted but not listed is a row of its own: there is data.
+  if (table.rows.length === 0 && !table.rest)
     return (
       <Text size="sm" c="dimmed">
         {t('report.nothing')}
@@ -135,7 +136,7 @@ function Rows({ table, filterBy }: { table: ReportTable; filterBy: Props['filter
           <Table.Th>
             <VisuallyHidden>{name}</VisuallyHidden>
           </Table.Th>
-          <Table.Th w={94} ta="right" fw={500} fz="xs">
+          <Table.Th w={118} ta="right" fw={500} fz="xs" style={{ whiteSpace: 'nowrap' }}>
             {t(`report.metrics.${table.metric}`)}
           </Table.Th>
           {isEngaged && (

@@ -1,5 +1,6 @@
 import { Badge, Group, Text, UnstyledButton, VisuallyHidden } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
+import { splitRunning } from '../../lib/plot'
 import { type Change, changeOf, formatChange, formatMetric, type Metric } from './numbers'
 
 /** The change of a number. Green is better, red is worse. */
@@ -28,12 +29,14 @@ interface Props {
   value: number | undefined
   compared: number | undefined
   series: (number | undefined)[]
+  /** How many buckets of the series are over. */
+  complete: number
   isSelected: boolean
   select: () => void
 }
 
 /** A total with its change and trend. The selected one is in the chart. */
-export function TotalCard({ metric, label, hint, value, compared, series, isSelected, select }: Props) {
+export function TotalCard({ metric, label, hint, value, compared, series, complete, isSelected, select }: Props) {
   const { t, i18n } = useTranslation()
   const change = changeOf(value, compared, metric.kind)
   return (
@@ -63,7 +66,7 @@ export function TotalCard({ metric, label, hint, value, compared, series, isSele
           {hint}
         </Text>
       )}
-      <Sparkline values={series} />
+      <Sparkline values={series} complete={complete} />
     </UnstyledButton>
   )
 }
@@ -71,16 +74,27 @@ export function TotalCard({ metric, label, hint, value, compared, series, isSele
 const width = 120
 const height = 28
 
-function Sparkline({ values }: { values: (number | undefined)[] }) {
+/** Fewer values have no trend: their line would be a lone dash. */
+const fewestValues = 3
+
+function Sparkline({ values, complete }: { values: (number | undefined)[]; complete: number }) {
   const known = values.filter((v) => v !== undefined)
+  if (known.length < fewestValues) return null
   const max = Math.max(...known, 0)
-  const points = values.flatMap((v, i) =>
-    v === undefined
-      ? []
-      : [
-          `${((i / Math.max(1, values.length - 1)) * width).toFixed(1)},${(height - 1 - (max > 0 ? v / max : 0) * (height - 2)).toFixed(1)}`,
-        ],
-  )
+  const { solid, running } = splitRunning(values, complete)
+  const points = (part: (number | null)[]) =>
+    part
+      .flatMap((v, i) => {
+        const x = (i / Math.max(1, values.length - 1)) * width
+        return v === null ? [] : [`${x.toFixed(1)},${(height - 1 - (max > 0 ? v / max : 0) * (height - 2)).toFixed(1)}`]
+      })
+      .join(' ')
+  const line = {
+    fill: 'none',
+    stroke: 'var(--mantine-color-indigo-5)',
+    strokeWidth: 1.5,
+    vectorEffect: 'non-scaling-stroke',
+  } as const
   return (
     <svg
       viewBox={`0 0 ${width} ${height}`}
@@ -89,16 +103,10 @@ function Sparkline({ values }: { values: (number | undefined)[] }) {
       preserveAspectRatio="none"
       aria-hidden
       style={{ display: 'block' }}
+      data-sparkline
     >
-      {points.length > 1 && (
-        <polyline
-          points={points.join(' ')}
-          fill="none"
-          stroke="var(--mantine-color-indigo-5)"
-          strokeWidth={1.5}
-          vectorEffect="non-scaling-stroke"
-        />
-      )}
+      <polyline points={points(solid)} {...line} />
+      <polyline points={points(running)} {...line} strokeDasharray="3 3" />
     </svg>
   )
 }
