@@ -2,6 +2,7 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirec
 import { base } from './boot'
 import { Broken, NotFound } from './components/states'
 import { Shell } from './components/Shell'
+import { loaded } from './lib/loading'
 import { newsSearch } from './lib/news'
 import { calendarSearch } from './pages/calendar/search'
 import { readersSearch } from './pages/readers/search'
@@ -22,7 +23,7 @@ const calendar = createRoute({
   getParentRoute: () => root,
   path: '/calendar',
   validateSearch: calendarSearch,
-  component: lazyRouteComponent(() => import('./pages/calendar'), 'CalendarPage'),
+  component: lazyRouteComponent(() => loaded(() => import('./pages/calendar')), 'CalendarPage'),
 })
 
 const compose = createRoute({
@@ -36,26 +37,33 @@ const compose = createRoute({
     queue: text(search.queue),
     repeat: search.repeat === true || undefined,
   }),
-  component: lazyRouteComponent(() => import('./pages/compose'), 'ComposePage'),
+  component: lazyRouteComponent(() => loaded(() => import('./pages/compose')), 'ComposePage'),
 })
 
 const post = createRoute({
   getParentRoute: () => root,
   path: '/posts/$id',
-  component: lazyRouteComponent(() => import('./pages/post'), 'PostPage'),
+  component: lazyRouteComponent(() => loaded(() => import('./pages/post')), 'PostPage'),
 })
 
 const series = createRoute({
   getParentRoute: () => root,
   path: '/series',
   validateSearch: (search: Record<string, unknown>): { status?: string } => ({ status: text(search.status) }),
-  component: lazyRouteComponent(() => import('./pages/series'), 'SeriesPage'),
+  component: lazyRouteComponent(() => loaded(() => import('./pages/series')), 'SeriesPage'),
 })
 
 const rules = createRoute({
   getParentRoute: () => root,
   path: '/rules',
-  component: lazyRouteComponent(() => import('./pages/rules'), 'RulesPage'),
+  component: lazyRouteComponent(() => loaded(() => import('./pages/rules')), 'RulesPage'),
+})
+
+const approvals = createRoute({
+  getParentRoute: () => root,
+  path: '/approvals',
+  validateSearch: (search: Record<string, unknown>): { post?: string } => ({ post: text(search.post) }),
+  component: lazyRouteComponent(() => loaded(() => import('./pages/approvals')), 'ApprovalsPage'),
 })
 
 const deadLetters = createRoute({
@@ -65,13 +73,13 @@ const deadLetters = createRoute({
     reason: text(search.reason),
     network: text(search.network),
   }),
-  component: lazyRouteComponent(() => import('./pages/dead-letters'), 'DeadLettersPage'),
+  component: lazyRouteComponent(() => loaded(() => import('./pages/dead-letters')), 'DeadLettersPage'),
 })
 
 const imports = createRoute({
   getParentRoute: () => root,
   path: '/import',
-  component: lazyRouteComponent(() => import('./pages/import'), 'ImportPage'),
+  component: lazyRouteComponent(() => loaded(() => import('./pages/import')), 'ImportPage'),
 })
 
 const accounts = createRoute({
@@ -82,20 +90,20 @@ const accounts = createRoute({
     connected: text(search.connected),
     choice: text(search.choice),
   }),
-  component: lazyRouteComponent(() => import('./pages/accounts'), 'AccountsPage'),
+  component: lazyRouteComponent(() => loaded(() => import('./pages/accounts')), 'AccountsPage'),
 })
 
 const media = createRoute({
   getParentRoute: () => root,
   path: '/media',
-  component: lazyRouteComponent(() => import('./pages/media'), 'MediaPage'),
+  component: lazyRouteComponent(() => loaded(() => import('./pages/media')), 'MediaPage'),
 })
 
 const readers = createRoute({
   getParentRoute: () => root,
   path: '/readers',
   validateSearch: readersSearch,
-  component: lazyRouteComponent(() => import('./pages/readers'), 'ReadersPage'),
+  component: lazyRouteComponent(() => loaded(() => import('./pages/readers')), 'ReadersPage'),
 })
 
 const news = [
@@ -103,7 +111,7 @@ const news = [
     getParentRoute: () => root,
     path: '/news',
     validateSearch: newsSearch,
-    component: lazyRouteComponent(() => import('./pages/news'), 'NewsPage'),
+    component: lazyRouteComponent(() => loaded(() => import('./pages/news')), 'NewsPage'),
   }),
   createRoute({
     getParentRoute: () => root,
@@ -116,48 +124,48 @@ const news = [
       lang: text(search.lang),
       owners: typeof search.owners === 'number' && search.owners > 1 ? Math.floor(search.owners) : undefined,
     }),
-    component: lazyRouteComponent(() => import('./pages/stories'), 'StoriesPage'),
+    component: lazyRouteComponent(() => loaded(() => import('./pages/stories')), 'StoriesPage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/news/stories/$id',
-    component: lazyRouteComponent(() => import('./pages/stories/Story'), 'StoryPage'),
+    component: lazyRouteComponent(() => loaded(() => import('./pages/stories/Story')), 'StoryPage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/news/articles/$id',
-    component: lazyRouteComponent(() => import('./pages/article'), 'ArticlePage'),
+    component: lazyRouteComponent(() => loaded(() => import('./pages/article')), 'ArticlePage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/news/watches',
-    component: lazyRouteComponent(() => import('./pages/watches'), 'WatchesPage'),
+    component: lazyRouteComponent(() => loaded(() => import('./pages/watches')), 'WatchesPage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/news/saved',
-    component: lazyRouteComponent(() => import('./pages/saved'), 'SavedPage'),
+    component: lazyRouteComponent(() => loaded(() => import('./pages/saved')), 'SavedPage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/news/seeds',
-    component: lazyRouteComponent(() => import('./pages/sources/SeedsPage'), 'SeedsPage'),
+    component: lazyRouteComponent(() => loaded(() => import('./pages/sources/SeedsPage')), 'SeedsPage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/news/domains',
-    component: lazyRouteComponent(() => import('./pages/sources/DomainsPage'), 'DomainsPage'),
+    component: lazyRouteComponent(() => loaded(() => import('./pages/sources/DomainsPage')), 'DomainsPage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/news/domains/$domain',
-    component: lazyRouteComponent(() => import('./pages/domain'), 'DomainPage'),
+    component: lazyRouteComponent(() => loaded(() => import('./pages/domain')), 'DomainPage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/news/domains/$domain/selectors',
     validateSearch: (search: Record<string, unknown>): { article?: string } => ({ article: text(search.article) }),
-    component: lazyRouteComponent(() => import('./pages/selectors'), 'SelectorsPage'),
+    component: lazyRouteComponent(() => loaded(() => import('./pages/selectors')), 'SelectorsPage'),
   }),
 ] as const
 
@@ -165,7 +173,7 @@ const system = createRoute({
   getParentRoute: () => root,
   path: '/system',
   validateSearch: (search: Record<string, unknown>): { tab?: string } => ({ tab: text(search.tab) }),
-  component: lazyRouteComponent(() => import('./pages/system'), 'SystemPage'),
+  component: lazyRouteComponent(() => loaded(() => import('./pages/system')), 'SystemPage'),
 })
 
 export const router = createRouter({
@@ -176,6 +184,7 @@ export const router = createRouter({
     post,
     series,
     rules,
+    approvals,
     deadLetters,
     imports,
     accounts,

@@ -1,6 +1,7 @@
 import '@mantine/dates/styles.css'
 import 'dayjs/locale/vi'
 import { DateInput } from '@mantine/dates'
+import { IconCalendar } from '@tabler/icons-react'
 import dayjs from 'dayjs'
 import { useTranslation } from 'react-i18next'
 import type { DayFieldProps } from './DayField'
@@ -14,12 +15,14 @@ function parse(text: string, format: string): string | null {
   return date.isValid() ? date.format('YYYY-MM-DD') : null
 }
 
-export default function DayInput({ value, onChange, min, max, size, ...props }: DayFieldProps) {
+export default function DayInput({ value, onChange, min, max, size, label, hideLabel, ...props }: DayFieldProps) {
   const { t, i18n } = useTranslation()
   const format = i18n.language === 'vi' ? 'D/M/YYYY' : 'D MMM YYYY'
   return (
     <DateInput
       {...props}
+      {...(hideLabel ? { 'aria-label': label } : { label })}
+      leftSection={<IconCalendar size={16} aria-hidden />}
       size={size}
       clearable={props.clearable ?? true}
       clearButtonProps={{ 'aria-label': t('calendar.clearDates') }}

@@ -25,6 +25,7 @@ import { ColorChoice, colorNames } from './ColorChoice'
 import { useConfirm } from './Confirm'
 import { type Utm, UtmFields } from './Utm'
 import { Modal } from './Modal'
+import { forget, useKept } from '../lib/kept'
 
 type Label = Schemas['Label']
 type Kind = Label['kind']
@@ -273,9 +274,10 @@ export function ManageLabels() {
 function EditLabel({ label, close }: { label: Label; close: () => void }) {
   const { t } = useTranslation()
   const client = useQueryClient()
-  const [name, setName] = useState(label.name)
-  const [color, setColor] = useState(label.color)
-  const [utm, setUtm] = useState<Utm>(label.utm ?? {})
+  const form = `label ${label.id}`
+  const [name, setName] = useKept(form, 'name', label.name)
+  const [color, setColor] = useKept(form, 'color', label.color)
+  const [utm, setUtm] = useKept<Utm>(form, 'utm', label.utm ?? {})
   const [dialog, ask] = useConfirm()
   const params = { path: { id: label.id } }
   const settled = () => {
@@ -291,7 +293,10 @@ function EditLabel({ label, close }: { label: Label; close: () => void }) {
         }),
       ),
     onError: notifyError,
-    onSuccess: close,
+    onSuccess: () => {
+      forget(form)
+      close()
+    },
     onSettled: settled,
   })
   const remove = useMutation({

@@ -4,11 +4,14 @@ import { type ReactNode, useEffect, useRef } from 'react'
 /** A page: its heading, actions and content. */
 export function Page({
   title,
+  above,
   lead,
   actions,
   children,
 }: {
   title: string
+  /** The way back, above the heading. */
+  above?: ReactNode
   lead?: ReactNode
   actions?: ReactNode
   children: ReactNode
@@ -34,7 +37,8 @@ export function Page({
   return (
     <Box maw={1440} mx="auto">
       <Group justify="space-between" align="flex-end" mb="md" gap="sm">
-        <div style={lead ? { flex: '1 1 20rem' } : undefined}>
+        <div style={lead ? { flex: '1 1 20rem', minWidth: 0 } : undefined}>
+          {above}
           <Title order={1} size="h2" ref={heading} tabIndex={-1} className="dl-heading">
             {title}
           </Title>

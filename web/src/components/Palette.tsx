@@ -23,6 +23,7 @@ import {
   IconServer,
   IconSun,
   IconTopologyStar3,
+  IconUserCheck,
   IconUsersGroup,
   type IconProps,
 } from '@tabler/icons-react'
@@ -110,6 +111,7 @@ export default function Palette() {
         | '/calendar'
         | '/series'
         | '/rules'
+        | '/approvals'
         | '/dead-letters'
         | '/accounts'
         | '/media'
@@ -176,6 +178,7 @@ export default function Palette() {
     },
     { id: 'series', label: t('nav.series'), icon: IconRepeat, run: to('/series') },
     { id: 'rules', label: t('nav.rules'), icon: IconRobot, run: to('/rules') },
+    { id: 'approvals', label: t('nav.approvals'), icon: IconUserCheck, run: to('/approvals') },
     { id: 'dead', label: t('nav.deadLetters'), icon: IconAlertOctagon, run: to('/dead-letters') },
     { id: 'accounts', label: t('nav.accounts'), icon: IconUsersGroup, run: to('/accounts') },
     { id: 'media', label: t('nav.media'), icon: IconPhoto, run: to('/media') },

@@ -7,6 +7,7 @@ import {
   Burger,
   Button,
   Group,
+  Loader,
   Menu,
   NavLink,
   ScrollArea,
@@ -38,6 +39,7 @@ import {
   IconSearch,
   IconServer,
   IconSun,
+  IconUserCheck,
   IconUserCircle,
   IconUsersGroup,
 } from '@tabler/icons-react'
@@ -49,16 +51,19 @@ import { api, unwrap } from '../api/client'
 import { base, sandbox, temporalUI } from '../boot'
 import { chooseLanguage, type Language, languages } from '../i18n'
 import { LiveProvider, useConnection } from '../lib/live'
-import { deadCountsQuery } from '../lib/queries'
+import { approvalsQuery, deadCountsQuery, maxApprovals } from '../lib/queries'
 import { ShortcutsProvider, useShortcuts, useShowShortcuts } from './Shortcuts'
 import { densities, useDensity } from '../lib/density'
 import { sharePreference } from '../lib/preferences'
 import { notifyError } from '../lib/notify'
 import { SessionProvider, useAtLeast, useMe } from '../lib/session'
+import { useUploads } from '../lib/uploads'
 import icon from '../icon.svg'
 import { LinkButton } from './links'
+import { forgetAll } from '../lib/kept'
+import { loaded } from '../lib/loading'
 
-const Palette = lazy(() => import('./Palette'))
+const Palette = lazy(() => loaded(() => import('./Palette')))
 
 export function Shell() {
   return (
@@ -81,7 +86,7 @@ function Frame() {
   const [palette, setPalette] = useState(false)
   const find = () => {
     setPalette(true)
-    void import('./Palette').then((m) => m.openPalette())
+    void loaded(() => import('./Palette')).then((m) => m.openPalette())
   }
   useHotkeys([['mod+K', find]], [])
   return (
@@ -110,6 +115,7 @@ function Frame() {
               <WorkspaceMenu />
             </Group>
             <Group gap="xs" wrap="nowrap">
+              <UploadSign />
               <LiveSign />
               <Tooltip label={`${t('palette.title')} (Ctrl K)`}>
                 <ActionIcon
@@ -154,12 +160,22 @@ function useGoing() {
   const to = (
     key: string,
     label: string,
-    path: '/calendar' | '/series' | '/dead-letters' | '/accounts' | '/media' | '/readers' | '/news' | '/system',
+    path:
+      | '/calendar'
+      | '/series'
+      | '/approvals'
+      | '/dead-letters'
+      | '/accounts'
+      | '/media'
+      | '/readers'
+      | '/news'
+      | '/system',
   ) => ({ keys: `g ${key}`, label, run: () => void navigate({ to: path }) })
   useShortcuts(t('keys.everywhere'), [
     ...(may ? [{ keys: 'c', label: t('nav.newPost'), run: () => void navigate({ to: '/compose' }) }] : []),
     to('c', t('nav.calendar'), '/calendar'),
     to('s', t('nav.series'), '/series'),
+    to('p', t('nav.approvals'), '/approvals'),
     to('d', t('nav.deadLetters'), '/dead-letters'),
     to('a', t('nav.accounts'), '/accounts'),
     to('m', t('nav.media'), '/media'),
@@ -184,22 +200,49 @@ function Outside({ href, label }: { href: string; label: string }) {
 }
 
 interface Entry {
-  to: '/calendar' | '/series' | '/rules' | '/dead-letters' | '/accounts' | '/media' | '/readers' | '/news' | '/system'
+  to:
+    | '/calendar'
+    | '/approvals'
+    | '/series'
+    | '/rules'
+    | '/dead-letters'
+    | '/accounts'
+    | '/media'
+    | '/readers'
+    | '/news'
+    | '/system'
   label: string
   icon: ComponentType<IconProps>
-  count?: number
+  count?: { n: number; label: string; color: string; isMore?: boolean }
 }
 
 function Navigation() {
   const { t } = useTranslation()
   const path = useRouterState({ select: (s) => s.location.pathname })
   const dead = useQuery(deadCountsQuery).data?.total ?? 0
+  const pending = useQuery(approvalsQuery).data?.length ?? 0
   const groups: Record<'publishing' | 'newsroom' | 'installation', Entry[]> = {
     publishing: [
       { to: '/calendar', label: t('nav.calendar'), icon: IconCalendarMonth },
+      {
+        to: '/approvals',
+        label: t('nav.approvals'),
+        icon: IconUserCheck,
+        count: {
+          n: pending,
+          label: t('nav.approvalCount', { count: pending }),
+          color: 'grape',
+          isMore: pending === maxApprovals,
+        },
+      },
       { to: '/series', label: t('nav.series'), icon: IconRepeat },
       { to: '/rules', label: t('nav.rules'), icon: IconRobot },
-      { to: '/dead-letters', label: t('nav.deadLetters'), icon: IconAlertOctagon, count: dead },
+      {
+        to: '/dead-letters',
+        label: t('nav.deadLetters'),
+        icon: IconAlertOctagon,
+        count: { n: dead, label: t('nav.deadCount', { count: dead }), color: 'red' },
+      },
       { to: '/accounts', label: t('nav.accounts'), icon: IconUsersGroup },
       { to: '/media', label: t('nav.media'), icon: IconPhoto },
     ],
@@ -214,7 +257,7 @@ function Navigation() {
       <div id={`nav-${group}`} className="dl-nav-heading">
         {t(`nav.groups.${group}`)}
       </div>
-      {groups[group].map(({ to, label, icon: Icon, count = 0 }) => {
+      {groups[group].map(({ to, label, icon: Icon, count }) => {
         const here = path === to || path.startsWith(`${to}/`)
         return (
           <NavLink
@@ -226,9 +269,10 @@ function Navigation() {
             aria-current={here ? 'page' : undefined}
             leftSection={<Icon size={18} stroke={1.7} aria-hidden />}
             rightSection={
-              count > 0 ? (
-                <Badge color="red" variant="light" size="sm">
-                  {count}
+              count && count.n > 0 ? (
+                <Badge color={count.color} variant="light" size="sm" title={count.label} data-count={to}>
+                  {count.n}
+                  {count.isMore && '+'}
                 </Badge>
               ) : undefined
             }
@@ -237,6 +281,25 @@ function Navigation() {
       })}
     </section>
   ))
+}
+
+/** Files that are being uploaded, also from a page that was left. */
+function UploadSign() {
+  const { t } = useTranslation()
+  const all = useUploads()
+  if (all.length === 0) return null
+  const percent = Math.round((all.reduce((sum, s) => sum + s.share, 0) / all.length) * 100)
+  return (
+    <Group gap={6} wrap="nowrap" role="status" data-uploads={all.length}>
+      <Loader size={16} aria-hidden />
+      <Text size="sm" c="dimmed" visibleFrom="sm" className="dl-numbers">
+        {t('uploads.sign', { count: all.length, percent })}
+      </Text>
+      <Text size="sm" c="dimmed" hiddenFrom="sm" className="dl-numbers" aria-hidden>
+        {percent}%
+      </Text>
+    </Group>
+  )
 }
 
 /** Shows whether the data is up to date. */
@@ -410,7 +473,7 @@ function UserMenu() {
         <Menu.Item leftSection={<IconKeyboard size={16} aria-hidden />} onClick={showKeys}>
           {t('keys.title')}
         </Menu.Item>
-        <form method="post" action={`${base}/logout`}>
+        <form method="post" action={`${base}/logout`} onSubmit={forgetAll}>
           <Menu.Item type="submit" component="button" leftSection={<IconLogout size={16} aria-hidden />}>
             {t('nav.logout')}
           </Menu.Item>

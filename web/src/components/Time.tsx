@@ -1,6 +1,6 @@
 import { useTranslation } from 'react-i18next'
 import { useMe } from '../lib/session'
-import { format } from '../lib/time'
+import { format, isThisYear, toWall } from '../lib/time'
 
 const looks = {
   full: { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit' },
@@ -29,7 +29,12 @@ export function Time({ at, zone, look = 'full' }: { at: string; zone?: string; l
       title={`${format(at, i18n.language, where, { dateStyle: 'full', timeStyle: 'long' })}`}
       className="dl-numbers"
     >
-      {format(at, i18n.language, where, { ...looks[look], hourCycle: 'h23' })}
+      {format(at, i18n.language, where, {
+        ...looks[look],
+        // Without its year, a day of another one would be taken for one of this year.
+        ...(look !== 'clock' && !isThisYear(`${toWall(at, where)}Z`) ? { year: 'numeric' } : {}),
+        hourCycle: 'h23',
+      })}
     </time>
   )
 }

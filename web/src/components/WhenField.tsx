@@ -3,6 +3,7 @@ import { useDisclosure } from '@mantine/hooks'
 import { IconCalendarTime } from '@tabler/icons-react'
 import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { loaded } from '../lib/loading'
 import { api, unwrap } from '../api/client'
 import { format, offsetName, toInstant, type Wall } from '../lib/time'
 import { formatWhen } from '../lib/when'
@@ -14,7 +15,7 @@ const parseWhen = (text: string, zone: string): Promise<Wall> =>
 /** How long typing pauses before the text is read. */
 const readDelay = 250
 
-const Picker = lazy(() => import('./WhenPicker'))
+const Picker = lazy(() => loaded(() => import('./WhenPicker')))
 
 interface Props {
   label: ReactNode

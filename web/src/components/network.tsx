@@ -60,7 +60,9 @@ export function NetworkGlyph({ network, size = 16, named }: { network: string; s
 
 export function NetworkIcon({ network, size = 18 }: { network: string; size?: number }) {
   const Icon = networks[network]?.icon ?? IconWorld
-  return <Icon size={size} aria-label={networkName(network)} role="img" style={{ flexShrink: 0 }} />
+  return (
+    <Icon size={size} aria-label={networkName(network)} role="img" style={{ flexShrink: 0 }} className="dl-network" />
+  )
 }
 
 /** An account's label, else its name at the network. */

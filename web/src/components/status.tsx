@@ -14,13 +14,14 @@ import type { ComponentType } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { PostStatus, Schemas } from '../api/client'
 
-export type AnyStatus = PostStatus | Schemas['TargetStatus'] | 'pending' | 'rejected'
+export type AnyStatus = PostStatus | Schemas['TargetStatus'] | 'pending' | 'rejected' | 'waiting'
 
 /** Never by color alone: each has an icon and a word. */
 export const looks: Record<AnyStatus, { color: MantineColor; icon: ComponentType<IconProps> }> = {
   draft: { color: 'gray', icon: IconPencil },
   pending: { color: 'grape', icon: IconHelpHexagon },
   rejected: { color: 'pink', icon: IconBan },
+  waiting: { color: 'gray', icon: IconClock },
   scheduled: { color: 'indigo', icon: IconClock },
   publishing: { color: 'cyan', icon: IconSend },
   posted: { color: 'green', icon: IconCheck },
@@ -36,6 +37,10 @@ export function statusOf(post: { status: PostStatus; approval?: { state: string 
     return post.approval.state
   return post.status
 }
+
+/** The status of a target. It is scheduled only with its post: until then it waits. */
+export const targetStatusOf = (post: { status: PostStatus }, target: { status: Schemas['TargetStatus'] }): AnyStatus =>
+  post.status === 'draft' && target.status === 'scheduled' ? 'waiting' : target.status
 
 export function StatusBadge({ status, size = 'md' }: { status: AnyStatus; size?: 'sm' | 'md' | 'lg' }) {
   const { t } = useTranslation()

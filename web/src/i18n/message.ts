@@ -95,6 +95,9 @@ export function formatBytes(bytes: number, language = i18n.language): string {
   }).format(bytes / Number(size))
 }
 
+/** A number of characters, such as 63,206. */
+export const formatCount = (n: number, language = i18n.language): string => new Intl.NumberFormat(language).format(n)
+
 /** An amount in millionths of a US dollar. */
 export const formatPrice = (micro: number, language = i18n.language): string =>
   new Intl.NumberFormat(language, { style: 'currency', currency: 'USD', maximumFractionDigits: 6 }).format(micro / 1e6)

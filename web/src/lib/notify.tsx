@@ -19,9 +19,14 @@ export function errorText(error: unknown): string {
 }
 
 export function notifyError(error: unknown): void {
+  notifyRefused(i18n.t('problem.title'), error)
+}
+
+/** Says what did not happen, and why. */
+export function notifyRefused(title: string, error: unknown): void {
   notifications.show({
     color: 'red',
-    title: i18n.t('problem.title'),
+    title,
     message: errorText(error),
     autoClose: 12_000,
     withBorder: true,

@@ -33,6 +33,15 @@ async function refreshRow(client: QueryClient, queryKey: readonly unknown[], id:
   )
 }
 
+/** The first words of a post, by which it is named. */
+export function firstWords(text: string, max = 70): string {
+  const line = text.trim().split('\n', 1)[0]?.trim() ?? ''
+  const letters = [...new Intl.Segmenter(undefined, { granularity: 'grapheme' }).segment(line)].map((s) => s.segment)
+  if (letters.length <= max) return line
+  const cut = letters.slice(0, max).join('')
+  return `${cut.slice(0, cut.lastIndexOf(' ') > max / 2 ? cut.lastIndexOf(' ') : undefined).replace(/[\s,;:–-]+$/, '')}…`
+}
+
 /** The confirmation before a post is published immediately. */
 export const confirmNow = (t: TFunction, handles: string[]) => ({
   title: t('compose.nowTitle'),

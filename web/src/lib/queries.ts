@@ -25,6 +25,28 @@ export const timelineQuery = (id: string) =>
       (await unwrap(api.GET('/api/v1/posts/{id}/timeline', { params: { path: { id } } }))) as Schemas['Timeline'],
   })
 
+/** The most posts that the list of approvals shows at once; the next ones follow when these are decided. */
+export const maxApprovals = 50
+
+/** Posts that wait for approval, the earliest time first. */
+export const approvalsQuery = queryOptions({
+  queryKey: ['posts', 'approvals'],
+  staleTime: 30_000,
+  queryFn: async () =>
+    (
+      await unwrap(
+        api.GET('/api/v1/posts', { params: { query: { approval: ['pending'], order: 'asc', limit: maxApprovals } } }),
+      )
+    ).posts,
+})
+
+/** What members said about a post, and who they are. */
+export const commentsQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['post', id, 'comments'],
+    queryFn: () => unwrap(api.GET('/api/v1/posts/{id}/comments', { params: { path: { id } } })),
+  })
+
 export const deadCountsQuery = queryOptions({
   queryKey: ['dead-letters', 'counts'],
   queryFn: () => unwrap(api.GET('/api/v1/dead-letters/counts')),

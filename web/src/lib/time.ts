@@ -175,6 +175,10 @@ export function formatWall(at: string, language: string, day?: string): string {
   return `${format(instant, language, 'UTC', clock)}, ${date}`
 }
 
+/** Whether a date or time is in the current year: of others the year is shown. */
+export const isThisYear = (at: string, now = Date.now()): boolean =>
+  new Date(at).getUTCFullYear() === new Date(now).getUTCFullYear()
+
 /** A date as a title: months and weekdays begin with a small letter in some languages. */
 export const capitalized = (text: string): string => text.charAt(0).toLocaleUpperCase() + text.slice(1)
 

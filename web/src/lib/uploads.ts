@@ -1,0 +1,55 @@
+import { useSyncExternalStore } from 'react'
+import type { Media } from '../api/client'
+import { upload } from '../api/upload'
+
+/** A file on its way. It goes on when its page is left. */
+export interface Sending {
+  key: string
+  name: string
+  share: number
+}
+
+let all: readonly Sending[] = []
+const listeners = new Set<() => void>()
+
+function set(next: readonly Sending[]) {
+  // The browser asks before a reload, which would drop what is on its way.
+  if (next.length > 0 && all.length === 0) addEventListener('beforeunload', ask)
+  if (next.length === 0) removeEventListener('beforeunload', ask)
+  all = next
+  for (const tell of listeners) tell()
+}
+const ask = (e: BeforeUnloadEvent) => e.preventDefault()
+
+const subscribe = (tell: () => void) => {
+  listeners.add(tell)
+  return () => void listeners.delete(tell)
+}
+
+/** The files on their way, of all pages. */
+export const useUploads = () => useSyncExternalStore(subscribe, () => all)
+
+/** Uploads files one after the other. done is called after each. */
+export async function uploadAll(
+  files: Iterable<File>,
+  began: (key: string) => void,
+  done: (made: Media) => void,
+  failed: (file: File, error: unknown) => void,
+  send = upload,
+): Promise<Media[]> {
+  const waiting = [...files].map((file) => ({ file, key: crypto.randomUUID() }))
+  set([...all, ...waiting.map(({ file, key }) => ({ key, name: file.name, share: 0 }))])
+  const made: Media[] = []
+  for (const { key } of waiting) began(key)
+  for (const { file, key } of waiting) {
+    try {
+      const media = await send(file, (share) => set(all.map((s) => (s.key === key ? { ...s, share } : s))))
+      made.push(media)
+      done(media)
+    } catch (error) {
+      failed(file, error)
+    }
+    set(all.filter((s) => s.key !== key))
+  }
+  return made
+}
