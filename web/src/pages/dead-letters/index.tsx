@@ -25,6 +25,7 @@ import { Cause, isQuoted } from '../../components/Cause'
 import { Modal } from '../../components/Modal'
 import { deadCountsQuery } from '../../lib/queries'
 import { notifySuccess, notifyError } from '../../lib/notify'
+import { tellOutcome } from '../../lib/outcome'
 import { useAtLeast } from '../../lib/session'
 import { Decisions, reason } from '../post/Targets'
 
@@ -178,6 +179,9 @@ function cause(d: Schemas['DeadLetter']): string {
   return key ? i18n.t(key as 'dead.causes.auth', { handle: d.handle, network: networkName(d.network) }) : ''
 }
 
+/** Of how many posts the outcome of a bulk retry is told; the list shows the others. */
+const maxOutcomes = 20
+
 const focusRow = (row: Element | null | undefined) => row instanceof HTMLElement && row.focus()
 
 function Letter({ letter: d }: { letter: Schemas['DeadLetter'] }) {
@@ -284,6 +288,7 @@ function Look({
     onSuccess: (answer) => {
       notifySuccess(t(what === 'retry' ? 'dead.retried' : 'dead.discarded', { count: answer.posts.length }))
       void client.invalidateQueries({ queryKey: ['dead-letters'] })
+      if (what === 'retry') void tellOutcome(answer.posts.slice(0, maxOutcomes))
       close()
     },
     onError: notifyError,

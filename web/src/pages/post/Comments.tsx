@@ -7,8 +7,10 @@ import { api, type Schemas, unwrap } from '../../api/client'
 import { Ago } from '../../components/Ago'
 import { fold } from '../../lib/fold'
 import { notifyError } from '../../lib/notify'
+import { commentsQuery } from '../../lib/queries'
 import { useAtLeast, useMe } from '../../lib/session'
 import { mentionedIn, partsOf, type Person, typedMention } from './mentions'
+import { forget, useKept } from '../../lib/kept'
 
 /** What members say to one another about a post; it is never published. */
 export function Comments({ id }: { id: string }) {
@@ -16,13 +18,11 @@ export function Comments({ id }: { id: string }) {
   const me = useMe()
   const client = useQueryClient()
   const may = useAtLeast('author')
-  const key = ['post', id, 'comments']
+  const { queryKey: key } = commentsQuery(id)
   const params = { path: { id } }
-  const data = useQuery({
-    queryKey: key,
-    queryFn: () => unwrap(api.GET('/api/v1/posts/{id}/comments', { params })),
-  }).data
-  const [text, setText] = useState('')
+  const data = useQuery(commentsQuery(id)).data
+  const form = `comment ${id}`
+  const [text, setText] = useKept(form, 'text', '')
   const people = data?.people ?? []
   const settled = () => void client.invalidateQueries({ queryKey: key })
   const send = useMutation({
@@ -34,7 +34,7 @@ export function Comments({ id }: { id: string }) {
         }),
       ),
     onError: notifyError,
-    onSuccess: () => setText(''),
+    onSuccess: () => forget(form),
     onSettled: settled,
   })
   const remove = useMutation({

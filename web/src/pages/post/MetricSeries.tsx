@@ -6,8 +6,9 @@ import { Time } from '../../components/Time'
 import { seriesColors as colors, metricLabel, metricNames } from '../../lib/metrics'
 import { useMe } from '../../lib/session'
 import type { Series } from './SeriesPlot'
+import { loaded } from '../../lib/loading'
 
-const SeriesPlot = lazy(() => import('./SeriesPlot'))
+const SeriesPlot = lazy(() => loaded(() => import('./SeriesPlot')))
 
 /** How a metric of a post has grown on its accounts. Absent before the second reading. */
 export function MetricSeries({ parts }: { parts: Schemas['PostMetricsPart'][] }) {

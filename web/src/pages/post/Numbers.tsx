@@ -3,6 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { api, unwrap } from '../../api/client'
 
+const sum = (counts: Record<string, number>) => Object.values(counts).reduce((all, n) => all + n, 0)
+
 /** The readers and clicks of a post. Absent if readers are not counted. */
 export function Numbers({ id }: { id: string }) {
   const { t, i18n } = useTranslation()
@@ -12,9 +14,10 @@ export function Numbers({ id }: { id: string }) {
     refetchInterval: 10_000,
     queryFn: () => unwrap(api.GET('/api/v1/posts/{id}/stats', { params: { path: { id } } })),
   }).data
-  if (!stats) return null
+  // A post without a link to a site has no readers to count.
+  if (!stats || stats.views + stats.clicks + stats.uniques.day + sum(stats.filtered) === 0) return null
   const number = new Intl.NumberFormat(i18n.language)
-  const filtered = Object.values(stats.filtered).reduce((sum, n) => sum + n, 0)
+  const filtered = sum(stats.filtered)
   return (
     <Stack gap="xs" className="dl-card" p="md" component="section" aria-label={t('nav.readers')}>
       <Title order={2} size="h4">

@@ -1,12 +1,12 @@
 import { ActionIcon, Badge, Button, CopyButton, Group, NumberInput, Stack, Text, TextInput, Title } from '@mantine/core'
 import { IconCheck, IconCopy, IconLink, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, type Post, type Schemas, unwrap } from '../../api/client'
 import { Time } from '../../components/Time'
 import { notifyError } from '../../lib/notify'
 import { useAtLeast } from '../../lib/session'
+import { forget, useKept } from '../../lib/kept'
 
 type Link = Schemas['ReviewLink']
 
@@ -33,8 +33,9 @@ export function Reviews({ post }: { post: Post }) {
       queryFn: async () => (await unwrap(api.GET('/api/v1/posts/{id}/review-links', { params }))).review_links,
       enabled: pending || post.approval !== undefined,
     }).data ?? []
-  const [name, setName] = useState('')
-  const [days, setDays] = useState<number>(7)
+  const form = `review ${post.id}`
+  const [name, setName] = useKept(form, 'name', '')
+  const [days, setDays] = useKept<number>(form, 'days', 7)
   const settled = () => void client.invalidateQueries({ queryKey: key })
   const make = useMutation({
     mutationFn: () =>
@@ -42,7 +43,7 @@ export function Reviews({ post }: { post: Post }) {
         api.POST('/api/v1/posts/{id}/review-links', { params, body: { name: name.trim(), expires_in_days: days } }),
       ),
     onError: notifyError,
-    onSuccess: () => setName(''),
+    onSuccess: () => forget(form),
     onSettled: settled,
   })
   const revoke = useMutation({

@@ -8,10 +8,11 @@ import { api, type Post, unwrap, type Target } from '../../api/client'
 import { Cause } from '../../components/Cause'
 import { useConfirm } from '../../components/Confirm'
 import { AccountName } from '../../components/network'
-import { StatusBadge } from '../../components/status'
+import { StatusBadge, targetStatusOf } from '../../components/status'
 import { Time } from '../../components/Time'
 import { Modal } from '../../components/Modal'
 import { formatMilliseconds, noteText } from '../../i18n/message'
+import { tellOutcome } from '../../lib/outcome'
 import { useAtLeast } from '../../lib/session'
 import { useChange } from './useChange'
 
@@ -36,7 +37,7 @@ function TargetCard({ post, target }: { post: Post; target: Target }) {
     <Stack gap={6} className="dl-card" p="sm" data-target={target.network}>
       <Group justify="space-between" wrap="nowrap">
         <AccountName network={target.network} handle={target.handle} size="md" />
-        <StatusBadge status={target.status} />
+        <StatusBadge status={targetStatusOf(post, target)} />
       </Group>
       {target.sent_at && (
         <Text size="sm" c="dimmed">
@@ -115,7 +116,10 @@ export function Decisions({
   const mayDelete =
     useAtLeast('editor') && target.status === 'posted' && target.differences !== undefined && !target.deleted_at
   const [dialog, ask] = useConfirm()
-  const keep = () => change.mutate((params) => unwrap(api.POST('/api/v1/posts/{id}/discard', { params, body })))
+  const { handle } = target
+  const discard = (done: string) =>
+    change.mutate({ done, send: (params) => unwrap(api.POST('/api/v1/posts/{id}/discard', { params, body })) })
+  const outcome = () => void tellOutcome([post.id], target.id)
   if (may && (mayDelete || target.needs_review))
     return (
       <Group gap="xs">
@@ -133,13 +137,15 @@ export function Decisions({
                 action: t('post.deleteThere'),
                 danger: true,
                 run: () =>
-                  change.mutate(({ path, header }) =>
-                    unwrap(
-                      api.POST('/api/v1/posts/{id}/targets/{target}/delete-published', {
-                        params: { path: { ...path, target: target.id }, header },
-                      }),
-                    ),
-                  ),
+                  change.mutate({
+                    done: t('post.done.deleteThere', { handle }),
+                    send: ({ path, header }) =>
+                      unwrap(
+                        api.POST('/api/v1/posts/{id}/targets/{target}/delete-published', {
+                          params: { path: { ...path, target: target.id }, header },
+                        }),
+                      ),
+                  }),
               })
             }
           >
@@ -152,7 +158,7 @@ export function Decisions({
             variant="default"
             data-do="discard"
             leftSection={<IconCheck size={16} aria-hidden />}
-            onClick={keep}
+            onClick={() => discard(t('post.done.keep'))}
           >
             {t('post.keep')}
           </Button>
@@ -169,7 +175,13 @@ export function Decisions({
           data-do="retry"
           leftSection={<IconRefresh size={16} aria-hidden />}
           loading={change.isPending}
-          onClick={() => change.mutate((params) => unwrap(api.POST('/api/v1/posts/{id}/retry', { params, body })))}
+          onClick={() =>
+            change.mutate({
+              done: t('post.done.retry', { handle }),
+              send: (params) => unwrap(api.POST('/api/v1/posts/{id}/retry', { params, body })),
+              accepted: outcome,
+            })
+          }
         >
           {t('post.retry')}
         </Button>
@@ -185,13 +197,16 @@ export function Decisions({
             leftSection={<IconSend size={16} aria-hidden />}
             loading={change.isPending}
             onClick={() =>
-              change.mutate(({ path, header }) =>
-                unwrap(
-                  api.POST('/api/v1/posts/{id}/targets/{target}/resend', {
-                    params: { path: { ...path, target: target.id }, header },
-                  }),
-                ),
-              )
+              change.mutate({
+                done: t('post.done.resend', { handle }),
+                send: ({ path, header }) =>
+                  unwrap(
+                    api.POST('/api/v1/posts/{id}/targets/{target}/resend', {
+                      params: { path: { ...path, target: target.id }, header },
+                    }),
+                  ),
+                accepted: outcome,
+              })
             }
           >
             {t('post.resend')}
@@ -204,7 +219,7 @@ export function Decisions({
         color="red"
         data-do="discard"
         leftSection={<IconTrash size={16} aria-hidden />}
-        onClick={() => change.mutate((params) => unwrap(api.POST('/api/v1/posts/{id}/discard', { params, body })))}
+        onClick={() => discard(t('post.done.discard'))}
       >
         {t('post.discard')}
       </Button>
@@ -224,14 +239,16 @@ export function Decisions({
           <Button
             disabled={!safe(url)}
             onClick={() => {
-              change.mutate(({ path, header }) =>
-                unwrap(
-                  api.POST('/api/v1/posts/{id}/targets/{target}/confirm', {
-                    params: { path: { ...path, target: target.id }, header },
-                    body: { url },
-                  }),
-                ),
-              )
+              change.mutate({
+                done: t('post.done.confirm', { handle }),
+                send: ({ path, header }) =>
+                  unwrap(
+                    api.POST('/api/v1/posts/{id}/targets/{target}/confirm', {
+                      params: { path: { ...path, target: target.id }, header },
+                      body: { url },
+                    }),
+                  ),
+              })
               close()
             }}
           >

@@ -2,6 +2,7 @@ import { Text, Timeline as Line } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import type { Schemas } from '../../api/client'
 import { NetworkIcon } from '../../components/network'
+import { useActorName } from '../../components/people'
 import { timelineText } from '../../i18n/message'
 import { format } from '../../lib/time'
 
@@ -27,9 +28,10 @@ const colors: Record<string, string> = {
   retrying: 'yellow',
 }
 
-/** A post's timeline with milliseconds, oldest first. */
+/** A post's timeline with milliseconds and the names of those who acted, oldest first. */
 export function Timeline({ story }: { story: Schemas['Timeline'] }) {
   const { i18n } = useTranslation()
+  const nameOf = useActorName(story.post_id)
   return (
     <Line
       bulletSize={14}
@@ -50,6 +52,11 @@ export function Timeline({ story }: { story: Schemas['Timeline'] }) {
             )}
           </Text>
           <Text size="sm" className="dl-text">
+            {nameOf(e.actor) && (
+              <Text span inherit fw={600} data-actor>
+                {nameOf(e.actor)}:{' '}
+              </Text>
+            )}
             {timelineText(e)}
           </Text>
         </Line.Item>

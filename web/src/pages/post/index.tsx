@@ -1,9 +1,19 @@
 import { Alert, Anchor, Button, Grid, Group, Menu, Stack, Text, Textarea, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { IconBan, IconCheck, IconDots, IconExternalLink, IconPencil, IconRocket, IconX } from '@tabler/icons-react'
+import {
+  IconArrowLeft,
+  IconBan,
+  IconCheck,
+  IconCopyPlus,
+  IconDots,
+  IconExternalLink,
+  IconLink,
+  IconPencil,
+  IconRocket,
+  IconX,
+} from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, type Post, unwrap } from '../../api/client'
 import { Ago } from '../../components/Ago'
@@ -11,10 +21,10 @@ import { useConfirm } from '../../components/Confirm'
 import { LabelChips, LabelMenu } from '../../components/Labels'
 import { LinkAnchor, LinkButton } from '../../components/links'
 import { Page } from '../../components/Page'
+import { useActorName } from '../../components/people'
 import { Failed, Waiting } from '../../components/states'
 import { StatusBadge, statusOf } from '../../components/status'
 import { Time } from '../../components/Time'
-import { Modal } from '../../components/Modal'
 import { postQuery, timelineQuery } from '../../lib/queries'
 import { useAtLeast } from '../../lib/session'
 import { waits } from '../compose/draft'
@@ -25,8 +35,13 @@ import { Reviews } from './Reviews'
 import { Segments } from './Segments'
 import { Targets } from './Targets'
 import { Timeline } from './Timeline'
-import { confirmNow } from '../../lib/posts'
+import { confirmNow, firstWords } from '../../lib/posts'
+import { copyText } from '../../lib/copy'
+import { notifyError, notifySuccess } from '../../lib/notify'
 import { useChange } from './useChange'
+import { useCopy } from './useCopy'
+import { forget, useKept } from '../../lib/kept'
+import { FormDialog } from '../../components/FormDialog'
 
 const route = getRouteApi('/posts/$id')
 
@@ -42,7 +57,13 @@ export function PostPage() {
   const p = post.data
   return (
     <Page
-      title={t('post.title')}
+      title={firstWords(p.content) || t('post.title')}
+      above={
+        <LinkAnchor to="/calendar" size="sm" display="inline-flex" style={{ alignItems: 'center', gap: 4 }}>
+          <IconArrowLeft size={14} aria-hidden />
+          {t('post.back')}
+        </LinkAnchor>
+      }
       lead={
         <Group gap="xs" mt={4}>
           <StatusBadge status={statusOf(p)} size="lg" />
@@ -114,19 +135,34 @@ export function PostPage() {
 function Actions({ post }: { post: Post }) {
   const { t } = useTranslation()
   const change = useChange(post)
+  const copy = useCopy()
   const may = useAtLeast('author')
   const [dialog, ask] = useConfirm()
-  if (!may) return null
   const open = post.status === 'scheduled' || post.status === 'draft'
-  const editable = open || post.status === 'failed' || post.status === 'partly_posted'
-  if (!editable && !waits(post)) return null
-  if (!editable)
-    return (
-      <>
-        {dialog}
+  const rest = waits(post)
+  const editable = open || rest || post.status === 'failed' || post.status === 'partly_posted'
+  const isPosted = post.status === 'posted' || post.status === 'partly_posted'
+  const copyLink = () =>
+    void copyText(location.href.replace(/[?#].*/, '')).then(() => notifySuccess(t('post.linkCopied')), notifyError)
+  return (
+    <>
+      {dialog}
+      {may && editable && (
         <LinkButton to="/compose" search={{ id: post.id }} leftSection={<IconPencil size={18} aria-hidden />}>
-          {t('post.editRemaining')}
+          {t(rest ? 'post.editRemaining' : 'post.edit')}
         </LinkButton>
+      )}
+      {may && (
+        <Button
+          variant="default"
+          leftSection={<IconCopyPlus size={18} aria-hidden />}
+          loading={copy.isPending}
+          onClick={() => copy.mutate(post)}
+        >
+          {t(isPosted ? 'post.again' : 'post.duplicate')}
+        </Button>
+      )}
+      {may && rest && (
         <Button
           color="red"
           variant="light"
@@ -139,60 +175,69 @@ function Actions({ post }: { post: Post }) {
               action: t('post.stop'),
               danger: true,
               run: () =>
-                change.mutate((params) => unwrap(api.DELETE('/api/v1/posts/{id}', { params: { path: params.path } }))),
+                change.mutate({
+                  done: t('post.done.stop'),
+                  send: ({ path }) => unwrap(api.DELETE('/api/v1/posts/{id}', { params: { path } })),
+                }),
             })
           }
         >
           {t('post.stop')}
         </Button>
-      </>
-    )
-  return (
-    <>
-      {dialog}
-      <LinkButton to="/compose" search={{ id: post.id }} leftSection={<IconPencil size={18} aria-hidden />}>
-        {t('post.edit')}
-      </LinkButton>
-      {open && (
-        <Menu position="bottom-end">
-          <Menu.Target>
-            <Button variant="default" px="xs" aria-label={t('post.more')} loading={change.isPending}>
-              <IconDots size={18} aria-hidden />
-            </Button>
-          </Menu.Target>
-          <Menu.Dropdown>
-            <Menu.Item
-              leftSection={<IconRocket size={16} aria-hidden />}
-              onClick={() =>
-                ask({
-                  ...confirmNow(
-                    t,
-                    post.targets.map((x) => x.handle),
-                  ),
-                  run: () => change.mutate((params) => unwrap(api.POST('/api/v1/posts/{id}/publish-now', { params }))),
-                })
-              }
-            >
-              {t('post.now')}
-            </Menu.Item>
-            <Menu.Item
-              color="red"
-              leftSection={<IconBan size={16} aria-hidden />}
-              onClick={() =>
-                ask({
-                  title: t('post.cancelTitle'),
-                  text: t('post.cancelText'),
-                  action: t('post.cancel'),
-                  danger: true,
-                  run: () => change.mutate((params) => unwrap(api.DELETE('/api/v1/posts/{id}', { params }))),
-                })
-              }
-            >
-              {t('post.cancel')}
-            </Menu.Item>
-          </Menu.Dropdown>
-        </Menu>
       )}
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <Button variant="default" px="xs" aria-label={t('post.more')} loading={change.isPending}>
+            <IconDots size={18} aria-hidden />
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item leftSection={<IconLink size={16} aria-hidden />} onClick={copyLink}>
+            {t('post.copyLink')}
+          </Menu.Item>
+          {may && open && (
+            <>
+              <Menu.Item
+                leftSection={<IconRocket size={16} aria-hidden />}
+                onClick={() =>
+                  ask({
+                    ...confirmNow(
+                      t,
+                      post.targets.map((x) => x.handle),
+                    ),
+                    run: () =>
+                      change.mutate({
+                        done: t('post.done.now'),
+                        send: (params) => unwrap(api.POST('/api/v1/posts/{id}/publish-now', { params })),
+                      }),
+                  })
+                }
+              >
+                {t('post.now')}
+              </Menu.Item>
+              <Menu.Item
+                color="red"
+                leftSection={<IconBan size={16} aria-hidden />}
+                onClick={() =>
+                  ask({
+                    title: t('post.cancelTitle'),
+                    text: t('post.cancelText'),
+                    action: t('post.cancel'),
+                    danger: true,
+                    run: () =>
+                      change.mutate({
+                        done: t('post.done.cancel'),
+                        send: (params) => unwrap(api.DELETE('/api/v1/posts/{id}', { params })),
+                      }),
+                  })
+                }
+              >
+                {t('post.cancel')}
+              </Menu.Item>
+            </>
+          )}
+        </Menu.Dropdown>
+      </Menu>
     </>
   )
 }
@@ -203,14 +248,23 @@ function Approval({ post }: { post: Post }) {
   const change = useChange(post)
   const decides = useAtLeast('editor')
   const [opened, { open, close }] = useDisclosure()
-  const [note, setNote] = useState('')
+  const form = `reject ${post.id}`
+  const [note, setNote] = useKept(form, 'note', '')
+  const nameOf = useActorName(post.id)
   const a = post.approval
+  const actor = a?.state === 'rejected' ? a.decided_by : a?.submitted_by
+  const by = actor && nameOf(`user:${actor}`)
   if (!a || post.status !== 'draft' || a.state === 'none' || a.state === 'approved') return null
   return (
     <Alert
       color={a.state === 'pending' ? 'grape' : 'pink'}
       title={t(a.state === 'pending' ? 'post.pendingApproval' : 'post.changesRequested')}
     >
+      {by && (
+        <Text size="sm" data-by>
+          {t(a.state === 'rejected' ? 'post.returnedBy' : 'post.submittedBy', { name: by })}
+        </Text>
+      )}
       {a.state === 'pending' && (
         <Text size="sm">{t(decides ? 'post.pendingApprovalText' : 'post.pendingApprovalOthers')}</Text>
       )}
@@ -225,7 +279,12 @@ function Approval({ post }: { post: Post }) {
             size="xs"
             leftSection={<IconCheck size={16} aria-hidden />}
             loading={change.isPending}
-            onClick={() => change.mutate((params) => unwrap(api.POST('/api/v1/posts/{id}/approve', { params })))}
+            onClick={() =>
+              change.mutate({
+                done: t('approvals.approved', { post: firstWords(post.content, 40) }),
+                send: (params) => unwrap(api.POST('/api/v1/posts/{id}/approve', { params })),
+              })
+            }
           >
             {t('post.approve')}
           </Button>
@@ -234,7 +293,7 @@ function Approval({ post }: { post: Post }) {
           </Button>
         </Group>
       )}
-      <Modal opened={opened} onClose={close} title={t('post.reject')} closeButtonProps={{ 'aria-label': t('close') }}>
+      <FormDialog form={form} opened={opened} onClose={close} title={t('post.reject')}>
         <Textarea
           label={t('post.rejectNote')}
           autosize
@@ -248,14 +307,18 @@ function Approval({ post }: { post: Post }) {
           <Button
             disabled={note.trim() === ''}
             onClick={() => {
-              change.mutate((params) => unwrap(api.POST('/api/v1/posts/{id}/reject', { params, body: { note } })))
+              change.mutate({
+                done: t('approvals.returned', { post: firstWords(post.content, 40) }),
+                send: (params) => unwrap(api.POST('/api/v1/posts/{id}/reject', { params, body: { note } })),
+              })
+              forget(form)
               close()
             }}
           >
             {t('post.requestChanges')}
           </Button>
         </Group>
-      </Modal>
+      </FormDialog>
     </Alert>
   )
 }

@@ -1,17 +1,31 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { ifMatchHeader, type Post } from '../../api/client'
+import { useAct } from '../../lib/act'
 import { refreshPosts } from '../../lib/posts'
-import { notifyError } from '../../lib/notify'
 
-/** Sends a change of a post and shows the result. Without a version, it applies to any. */
+interface Change {
+  /** What it did, in a sentence. */
+  done: string
+  send: (params: { path: { id: string }; header: { 'If-Match'?: string } }) => Promise<Post>
+  /** Called when the change is accepted. */
+  accepted?: () => void
+}
+
+/** Sends a change of a post, shows the result, and says what happened. Without a version, it applies to any. */
 export function useChange(post: Pick<Post, 'id'> & { version?: number }) {
   const client = useQueryClient()
-  return useMutation({
-    mutationFn: (send: (params: { path: { id: string }; header: { 'If-Match'?: string } }) => Promise<Post>) =>
-      send({ path: { id: post.id }, header: post.version === undefined ? {} : ifMatchHeader(post.version) }),
-    onSuccess: (changed) => client.setQueryData(['post', changed.id], changed),
-    onError: notifyError,
-    onSettled: () => {
+  return useAct<Change, Post>({
+    send: async ({ send, accepted }) => {
+      const changed = await send({
+        path: { id: post.id },
+        header: post.version === undefined ? {} : ifMatchHeader(post.version),
+      })
+      client.setQueryData(['post', changed.id], changed)
+      accepted?.()
+      return changed
+    },
+    done: (_, { done }) => done,
+    settled: () => {
       void client.invalidateQueries({ queryKey: ['post', post.id] })
       refreshPosts(client)
       void client.invalidateQueries({ queryKey: ['dead-letters'] })

@@ -1,0 +1,323 @@
+import {
+  ActionIcon,
+  Alert,
+  Badge,
+  Box,
+  Button,
+  Grid,
+  Group,
+  Skeleton,
+  Stack,
+  Text,
+  Textarea,
+  Title,
+} from '@mantine/core'
+import { IconCheck, IconChevronLeft, IconChevronRight, IconPencil, IconUserCheck, IconX } from '@tabler/icons-react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { type RefObject, useMemo, useRef } from 'react'
+import { useTranslation } from 'react-i18next'
+import { api, ifMatchHeader, type Post, unwrap } from '../../api/client'
+import { Ago } from '../../components/Ago'
+import { LabelChips } from '../../components/Labels'
+import { LinkAnchor, LinkButton } from '../../components/links'
+import { NetworkIcon } from '../../components/network'
+import { Page } from '../../components/Page'
+import { useActorName } from '../../components/people'
+import { useShortcuts } from '../../components/Shortcuts'
+import { Empty, Failed, WaitingRows } from '../../components/states'
+import { Time } from '../../components/Time'
+import { useAct } from '../../lib/act'
+import { firstWords, refreshPosts } from '../../lib/posts'
+import { accountsQuery, approvalsQuery, maxApprovals } from '../../lib/queries'
+import { useAtLeast } from '../../lib/session'
+import { contentOf, draftOf } from '../compose/draft'
+import { Previews } from '../compose/Preview'
+import { after } from './after'
+import { useKept } from '../../lib/kept'
+
+const route = getRouteApi('/approvals')
+
+interface Decision {
+  post: Post
+  /** What should be changed; without it the post is approved. */
+  note?: string
+}
+
+/** The posts that wait for approval, one after the other: with a preview, and the decision. */
+export function ApprovalsPage() {
+  const { t } = useTranslation()
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const decides = useAtLeast('editor')
+  const { post: wanted } = route.useSearch()
+  const list = useQuery(approvalsQuery)
+  const posts = list.data ?? []
+  // When the chosen post is decided, the one that takes its place is next.
+  const place = useRef(0)
+  const post = after(posts, wanted, place.current)
+  const at = post ? posts.indexOf(post) : 0
+  place.current = at
+  const choose = (p?: Post) =>
+    p && void navigate({ to: '/approvals', search: { post: p.id }, replace: true, resetScroll: false })
+  const note = useRef<HTMLTextAreaElement>(null)
+  const decide = useAct<Decision, Post>({
+    send: ({ post: p, note }) => {
+      const params = { path: { id: p.id }, header: ifMatchHeader(p.version) }
+      return note === undefined
+        ? unwrap(api.POST('/api/v1/posts/{id}/approve', { params }))
+        : unwrap(api.POST('/api/v1/posts/{id}/reject', { params, body: { note } }))
+    },
+    show: ({ post: p }) => {
+      const before = client.getQueryData(approvalsQuery.queryKey)
+      void client.cancelQueries({ queryKey: approvalsQuery.queryKey })
+      client.setQueryData(approvalsQuery.queryKey, (all) => all?.filter((one) => one.id !== p.id))
+      return () => client.setQueryData(approvalsQuery.queryKey, before)
+    },
+    done: (_, { post: p, note }) =>
+      t(note === undefined ? 'approvals.approved' : 'approvals.returned', { post: firstWords(p.content, 40) }),
+    failed: ({ post: p }) => t('approvals.refused', { post: firstWords(p.content, 40) }),
+    settled: ({ post: p }) => {
+      refreshPosts(client)
+      void client.invalidateQueries({ queryKey: ['post', p.id] })
+    },
+  })
+  useShortcuts(t('approvals.title'), [
+    { keys: 'j', label: t('approvals.next'), run: () => choose(posts[at + 1]) },
+    { keys: 'k', label: t('approvals.previous'), run: () => choose(posts[at - 1]) },
+    ...(decides
+      ? [
+          { keys: 'a', label: t('post.approve'), run: () => post && decide.mutate({ post }) },
+          { keys: 'r', label: t('post.reject'), run: () => note.current?.focus() },
+        ]
+      : []),
+    {
+      keys: 'o',
+      label: t('post.open'),
+      run: () => post && void navigate({ to: '/posts/$id', params: { id: post.id } }),
+    },
+  ])
+  return (
+    <Page title={t('approvals.title')} lead={t(decides ? 'approvals.lead' : 'approvals.leadOthers')}>
+      {list.error ? (
+        <Failed error={list.error} retry={() => void list.refetch()} />
+      ) : !list.data ? (
+        <WaitingRows />
+      ) : !post ? (
+        <Empty icon={IconUserCheck} title={t('approvals.none')} text={t('approvals.noneText')}>
+          <LinkButton to="/calendar" variant="default">
+            {t('nav.calendar')}
+          </LinkButton>
+        </Empty>
+      ) : (
+        <Grid gap="lg">
+          <Grid.Col span={{ base: 12, md: 5 }} order={{ base: 2, md: 1 }}>
+            <Stack gap="xs" component="ul" p={0} m={0} style={{ listStyle: 'none' }} aria-label={t('approvals.list')}>
+              {posts.map((p) => (
+                <Row key={p.id} post={p} isChosen={p === post} />
+              ))}
+            </Stack>
+            {posts.length === maxApprovals && (
+              <Text size="sm" c="dimmed" mt="xs">
+                {t('approvals.more', { count: maxApprovals })}
+              </Text>
+            )}
+          </Grid.Col>
+          <Grid.Col span={{ base: 12, md: 7 }} order={{ base: 1, md: 2 }}>
+            <Stack
+              gap="sm"
+              className="dl-card dl-sticky"
+              p="md"
+              component="section"
+              aria-label={firstWords(post.content)}
+            >
+              <Group justify="space-between" wrap="nowrap">
+                <Text size="sm" c="dimmed" aria-live="polite" className="dl-numbers" data-position>
+                  {t('approvals.position', { at: at + 1, of: posts.length })}
+                </Text>
+                <Group gap={4}>
+                  <ActionIcon
+                    variant="default"
+                    size="lg"
+                    aria-label={t('approvals.previous')}
+                    disabled={at === 0}
+                    onClick={() => choose(posts[at - 1])}
+                  >
+                    <IconChevronLeft size={18} aria-hidden />
+                  </ActionIcon>
+                  <ActionIcon
+                    variant="default"
+                    size="lg"
+                    aria-label={t('approvals.next')}
+                    disabled={at >= posts.length - 1}
+                    onClick={() => choose(posts[at + 1])}
+                  >
+                    <IconChevronRight size={18} aria-hidden />
+                  </ActionIcon>
+                </Group>
+              </Group>
+              <Decide key={post.id} post={post} may={decides} decide={decide.mutate} note={note} />
+            </Stack>
+          </Grid.Col>
+        </Grid>
+      )}
+    </Page>
+  )
+}
+
+function Row({ post, isChosen }: { post: Post; isChosen: boolean }) {
+  const { t } = useTranslation()
+  return (
+    <li>
+      <LinkAnchor
+        to="/approvals"
+        search={{ post: post.id }}
+        replace
+        resetScroll={false}
+        underline="never"
+        c="inherit"
+        display="block"
+        p="sm"
+        className="dl-card dl-choice"
+        aria-current={isChosen || undefined}
+        data-approval={post.id}
+      >
+        <Text fw={500} truncate>
+          {firstWords(post.content) || t('post.noText')}
+        </Text>
+        <Group gap="xs" mt={4}>
+          {[...new Set(post.targets.map((x) => x.network))].map((n) => (
+            <NetworkIcon key={n} network={n} size={16} />
+          ))}
+          {post.scheduled_time && (
+            <Text size="sm" c="dimmed" span>
+              <Time at={post.scheduled_time} look="short" />
+            </Text>
+          )}
+          {isOver(post) && (
+            <Badge color="orange" variant="light" tt="none">
+              {t('approvals.over')}
+            </Badge>
+          )}
+        </Group>
+      </LinkAnchor>
+    </li>
+  )
+}
+
+const isOver = (post: Post) => post.scheduled_time !== undefined && Date.parse(post.scheduled_time) < Date.now()
+
+/** One post, as it will look, with the decision above it: it stays in sight. */
+function Decide({
+  post,
+  may,
+  decide,
+  note,
+}: {
+  post: Post
+  may: boolean
+  decide: (d: Decision) => void
+  note: RefObject<HTMLTextAreaElement | null>
+}) {
+  const { t } = useTranslation()
+  const nameOf = useActorName(post.id)
+  const accounts = useQuery(accountsQuery).data ?? []
+  const draft = useMemo(() => draftOf(post), [post])
+  const form = `reject ${post.id}`
+  const [text, setText] = useKept(form, 'text', '')
+  const preview = useQuery({
+    queryKey: ['preview', 'approval', post.id, post.version],
+    staleTime: 60_000,
+    retry: false,
+    queryFn: ({ signal }) =>
+      unwrap(
+        api.POST('/api/v1/posts/preview', {
+          signal,
+          body: { ...contentOf(draft), ...(draft.when ? { scheduled_time: draft.when } : {}) },
+        }),
+      ),
+  })
+  const by = nameOf(post.approval?.submitted_by && `user:${post.approval.submitted_by}`)
+  const reject = () => text.trim() !== '' && decide({ post, note: text.trim() })
+  return (
+    <>
+      <div>
+        <Title order={2} size="h4">
+          <LinkAnchor to="/posts/$id" params={{ id: post.id }} inherit c="inherit">
+            {firstWords(post.content) || t('post.noText')}
+          </LinkAnchor>
+        </Title>
+        <Text size="sm" c="dimmed" data-submitted>
+          {by ? t('approvals.submittedBy', { name: by }) : t('approvals.submitted')}
+          {post.approval?.submitted_at && (
+            <>
+              {' '}
+              <Ago at={post.approval.submitted_at} />
+            </>
+          )}
+          {post.scheduled_time && (
+            <>
+              {' · '}
+              {t('approvals.for')} <Time at={post.scheduled_time} zone={post.time_zone} />
+            </>
+          )}
+        </Text>
+        <LabelChips ids={post.labels} />
+      </div>
+      {isOver(post) && (
+        <Alert color="orange" p="xs">
+          {t('approvals.overText')}
+        </Alert>
+      )}
+      {may && (
+        <Stack gap="xs">
+          <Textarea
+            ref={note}
+            label={t('post.rejectNote')}
+            autosize
+            minRows={1}
+            maxRows={6}
+            maxLength={2000}
+            value={text}
+            onChange={(e) => setText(e.currentTarget.value)}
+            onKeyDown={(e) => {
+              if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) reject()
+              if (e.key === 'Escape') e.currentTarget.blur()
+            }}
+          />
+          <Group gap="xs">
+            <Button leftSection={<IconCheck size={18} aria-hidden />} onClick={() => decide({ post })}>
+              {t('post.approve')}
+            </Button>
+            <Button
+              variant="default"
+              leftSection={<IconX size={18} aria-hidden />}
+              disabled={text.trim() === ''}
+              onClick={reject}
+            >
+              {t('post.requestChanges')}
+            </Button>
+            <LinkButton
+              variant="subtle"
+              ml="auto"
+              to="/compose"
+              search={{ id: post.id }}
+              leftSection={<IconPencil size={18} aria-hidden />}
+            >
+              {t('post.edit')}
+            </LinkButton>
+          </Group>
+        </Stack>
+      )}
+      <Box component="section" aria-label={t('compose.preview')}>
+        {preview.error ? (
+          <Failed error={preview.error} retry={() => void preview.refetch()} />
+        ) : preview.data ? (
+          <Previews targets={preview.data.targets} accounts={accounts} draft={draft} />
+        ) : (
+          <Skeleton height={220} radius="md" />
+        )}
+      </Box>
+    </>
+  )
+}
