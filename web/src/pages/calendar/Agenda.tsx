@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, Stack, Text, Title } from '@mantine/core'
+import { Button, Checkbox, Group, Stack, Switch, Text, Title } from '@mantine/core'
 import { IconCalendarMonth, IconPlaylistAdd, IconRepeat, IconTrash, IconUserCheck } from '@tabler/icons-react'
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -16,19 +16,31 @@ import { WhenField } from '../../components/WhenField'
 import { notifyError, notifySuccess, notifyUndo } from '../../lib/notify'
 import { refreshPosts } from '../../lib/posts'
 import { useAtLeast } from '../../lib/session'
-import { format, toInstant, toWall } from '../../lib/time'
-import { asked, isNarrowed, wanted } from './filter'
+import { format, isThisYear, toInstant, toWall } from '../../lib/time'
+import { asked, foldSeries, isNarrowed, wanted } from './filter'
 import type { CalendarSearch } from './search'
 
 type Deed = 'queue' | 'cancel' | 'approve' | 'shift'
 
-/** Upcoming posts, day by day. Several can be moved, approved and canceled at once. */
-export function Agenda({ search, zone }: { search: CalendarSearch; zone: string }) {
+/** How long a post stays in the agenda after its time, in milliseconds. */
+const recent = 3_600_000
+
+/** Posts from now or a day on, day by day, those of a series folded to the next one. Several can be changed at once. */
+export function Agenda({
+  search,
+  zone,
+  change,
+}: {
+  search: CalendarSearch
+  zone: string
+  change: (search: CalendarSearch) => void
+}) {
   const { t, i18n } = useTranslation()
   const may = useAtLeast('author')
   const mayApprove = useAtLeast('editor')
   const client = useQueryClient()
-  const [since] = useState(() => new Date(Date.now() - 3_600_000).toISOString())
+  const [now] = useState(() => new Date(Date.now() - recent).toISOString())
+  const since = search.date ? toInstant(`${search.date}T00:00`, zone).toISOString() : now
   const [chosen, setChosen] = useState<string[]>([])
   const [start, setStart] = useState('')
   const [dialog, ask] = useConfirm()
@@ -51,14 +63,13 @@ export function Agenda({ search, zone }: { search: CalendarSearch; zone: string 
       ),
     getNextPageParam: (page) => page.next_cursor,
   })
-  const posts = useMemo(
-    () =>
-      (list.data?.pages ?? [])
-        .flatMap((p) => p.posts)
-        .filter(wanted(search))
-        .filter((p) => p.scheduled_time && (search.status || p.status !== 'canceled')),
-    [list.data, search],
-  )
+  const { posts, more } = useMemo(() => {
+    const all = (list.data?.pages ?? [])
+      .flatMap((p) => p.posts)
+      .filter(wanted(search))
+      .filter((p) => p.scheduled_time && (search.status || p.status !== 'canceled'))
+    return search.every ? { posts: all, more: new Map<string, number>() } : foldSeries(all)
+  }, [list.data, search])
   const days = useMemo(() => {
     const out = new Map<string, Post[]>()
     for (const p of posts) {
@@ -202,6 +213,13 @@ export function Agenda({ search, zone }: { search: CalendarSearch; zone: string 
           </Button>
         </Group>
       )}
+      {(more.size > 0 || search.every) && (
+        <Switch
+          label={t('calendar.allOfSeries')}
+          checked={search.every ?? false}
+          onChange={(e) => change({ every: e.currentTarget.checked || undefined })}
+        />
+      )}
       {!list.data ? (
         <WaitingRows rows={8} />
       ) : days.length === 0 ? (
@@ -235,7 +253,12 @@ export function Agenda({ search, zone }: { search: CalendarSearch; zone: string 
                 />
               )}
               <Title order={2} size="h5">
-                {format(`${day}T12:00Z`, i18n.language, 'UTC', { weekday: 'long', day: 'numeric', month: 'long' })}
+                {format(`${day}T12:00Z`, i18n.language, 'UTC', {
+                  weekday: 'long',
+                  day: 'numeric',
+                  month: 'long',
+                  ...(isThisYear(day) ? {} : { year: 'numeric' }),
+                })}
               </Title>
               <Text size="sm" c="dimmed">
                 {t('agenda.count', { count: all.length })}
@@ -248,6 +271,7 @@ export function Agenda({ search, zone }: { search: CalendarSearch; zone: string 
                   key={p.id}
                   post={p}
                   zone={zone}
+                  more={more.get(p.id)}
                   chosen={chosen.includes(p.id)}
                   choose={
                     may
@@ -277,11 +301,14 @@ export function Agenda({ search, zone }: { search: CalendarSearch; zone: string 
 function Row({
   post,
   zone,
+  more,
   chosen,
   choose,
 }: {
   post: Post
   zone: string
+  /** How many later posts of its series are folded into it. */
+  more?: number
   chosen: boolean
   choose?: (on: boolean) => void
 }) {
@@ -309,6 +336,11 @@ function Row({
         <Text truncate size="sm" span>
           {post.content || t('post.noText')}
         </Text>
+        {more && (
+          <Text size="xs" c="dimmed" span style={{ flexShrink: 0 }} data-more={more}>
+            {t('calendar.seriesMore', { count: more })}
+          </Text>
+        )}
       </Link>
       <span className="dl-agenda-labels">
         <LabelChips ids={post.labels} max={2} />

@@ -1,12 +1,21 @@
 import '@mantine/schedule/styles.css'
 import 'dayjs/locale/vi'
-import { Alert } from '@mantine/core'
+import { Alert, UnstyledButton } from '@mantine/core'
 import { DayView, type ScheduleEventData, WeekView } from '@mantine/schedule'
-import { useInterval, useViewportSize } from '@mantine/hooks'
+import { useElementSize, useInterval, useMergedRef, useViewportSize } from '@mantine/hooks'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import dayjs from 'dayjs'
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import {
+  type ComponentProps,
+  type CSSProperties,
+  type MouseEvent,
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, ifMatchHeader, type Post, unwrap } from '../../api/client'
 import { Failed } from '../../components/states'
@@ -17,10 +26,10 @@ import { notifyError, notifySuccess, notifyUndo } from '../../lib/notify'
 import { useAtLeast } from '../../lib/session'
 import { mondayOf, toInstant, toWall } from '../../lib/time'
 import type { CalendarSearch } from './search'
-import { Body, colorOf, type Colors, type Entry, entryOf, eventsOf } from './events'
+import { Body, colorOf, type Colors, type Entry, entryOf, eventsOf, placeOf } from './events'
 import { asked, isNarrowed, wanted } from './filter'
 import { linesOf, Month } from './Month'
-import { Peek, PeekPlanned } from './Peek'
+import { Peek, PeekCrowd, PeekPlanned } from './Peek'
 import { plannedBetween } from './planned'
 import { maxPosts, postsBetween } from './postsBetween'
 
@@ -40,7 +49,7 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
   const client = useQueryClient()
   const navigate = useNavigate()
   const may = useAtLeast('author')
-  const [open, setOpen] = useState<Entry>()
+  const [open, setOpen] = useState<{ entry: Entry; at: HTMLElement }>()
   const [, setMinute] = useState(0)
   useInterval(() => setMinute((m) => m + 1), 60_000, { autoInvoke: true }) // the current time moves along the labels of the hours
   const day = dayjs(date)
@@ -109,9 +118,11 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
           })
     return { all, planned, free }
   }, [posts.data, series, slots, groups, search, start, end, may])
+  const { ref: measured, width } = useElementSize()
+  const columns = columnsOf(view, width)
   const events = useMemo(
-    () => (view === 'month' ? none : eventsOf(shown.all, shown.planned, shown.free, zone, color, t)),
-    [shown, view, zone, color, t],
+    () => (view === 'month' ? none : eventsOf(shown.all, shown.planned, shown.free, zone, color, t, columns)),
+    [shown, view, zone, color, t, columns],
   )
   const lines = useMemo(
     () => (view === 'month' ? linesOf(shown.all, shown.planned, shown.free, zone) : new Map<string, never>()),
@@ -121,13 +132,13 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
   const [held, setHeld] = useState<{ stretch: string; events: ScheduleEventData[]; lines: typeof lines }>()
   const stretch = `${view} ${date} ${zone}`
   const choose = useCallback(
-    (entry: Entry) => {
+    (entry: Entry, at: HTMLElement) => {
       if (entry.slot)
         void navigate({
           to: '/compose',
           search: { at: toWall(entry.slot.at, zone).slice(0, 16), queue: entry.slot.group.id },
         })
-      else setOpen(entry)
+      else setOpen({ entry, at })
     },
     [navigate, zone],
   )
@@ -152,7 +163,11 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
       const { post } = entryOf(event)
       if (post) move.mutate({ post, when: toInstant(newStart, zone) })
     },
-    onEventClick: (e: ScheduleEventData) => choose(entryOf(e)),
+    onEventClick: (e: ScheduleEventData, { currentTarget }: MouseEvent<HTMLButtonElement>) =>
+      choose(entryOf(e), currentTarget),
+    renderEvent: (e: ScheduleEventData, { style, ...props }: EventProps) => (
+      <UnstyledButton {...props} style={{ ...style, ...placed(e) }} />
+    ),
     renderEventBody: (e: ScheduleEventData) => <Body entry={entryOf(e)} zone={zone} />,
     labels: {
       moreLabel: (count: number) => t('calendar.more', { count }),
@@ -165,6 +180,7 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
     },
   }
   const box = useRef<HTMLDivElement>(null)
+  const boxRef = useMergedRef(box, measured)
   useEffect(() => {
     // Mantine's accessible names of weekdays differ from the visible labels (WCAG 2.2, 2.5.3).
     for (const label of box.current?.querySelectorAll('.mantine-WeekView-weekViewDayLabel') ?? [])
@@ -192,6 +208,8 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
     ...ofHours(zone, second, first.format('YYYY-MM-DD'), current),
     onTimeSlotClick: ({ slotStart }: { slotStart: string }) => void write(slotStart.slice(0, 16).replace(' ', 'T')),
   }
+  const close = () => setOpen(undefined)
+  const openPost = open?.entry.post && (posts.data?.find((p) => p.id === open.entry.post?.id) ?? open.entry.post)
   return (
     <>
       {posts.error && <Failed error={posts.error} retry={() => void posts.refetch()} />}
@@ -199,9 +217,9 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
         <Alert color="yellow">{t('calendar.tooMany', { count: maxPosts })}</Alert>
       )}
       <div
-        ref={box}
+        ref={boxRef}
         className="dl-card"
-        style={{ overflow: 'hidden' }}
+        style={{ overflow: 'hidden', '--dl-week-day': `${weekDayWidth}px` } as CSSProperties}
         data-calendar={view}
         aria-busy={posts.isFetching}
       >
@@ -224,22 +242,49 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
         {view === 'week' && <WeekView key={`${first.format('YYYY-MM-DD')} ${zone}`} {...common} {...hours} />}
         {view === 'day' && <DayView key={`${date} ${zone}`} {...common} {...hours} />}
       </div>
-      {open?.post && (
+      {openPost && open && (
         <Peek
-          key={open.post.id}
-          post={posts.data?.find((p) => p.id === open.post?.id) ?? open.post}
+          key={openPost.id}
+          post={openPost}
+          at={open.at}
           zone={zone}
           second={second}
-          close={() => setOpen(undefined)}
-          move={(when) => open.post && move.mutate({ post: open.post, when })}
+          close={close}
+          move={(when) => move.mutate({ post: openPost, when })}
           moving={move.isPending}
           may={may}
         />
       )}
-      {open?.planned && <PeekPlanned planned={open.planned} zone={zone} close={() => setOpen(undefined)} />}
+      {open?.entry.planned && <PeekPlanned planned={open.entry.planned} at={open.at} zone={zone} close={close} />}
+      {open?.entry.crowd && (
+        <PeekCrowd crowd={open.entry.crowd} at={open.at} zone={zone} close={close} choose={choose} />
+      )}
     </>
   )
 }
+
+type EventProps = ComponentProps<'button'> & Record<string, unknown>
+
+/** A crowd's sign, in pixels. */
+const crowdWidth = 34
+
+/** Where an entry of a crowded time, and the sign for what is folded there, are drawn. */
+function placed(e: ScheduleEventData): CSSProperties {
+  if (entryOf(e).crowd) return { left: `calc(100% - ${crowdWidth + 2}px)`, width: crowdWidth, paddingInline: 0 }
+  const place = placeOf(e)
+  if (!place) return {}
+  const width = `(100% - ${crowdWidth + 4}px) / ${place.of}`
+  return { left: `calc(${width} * ${place.column})`, width: `calc(${width})` }
+}
+
+/** How many entries fit beside one another in a day: each shows its time and some words. */
+function columnsOf(view: Props['view'], width: number): number {
+  const day = view === 'week' ? Math.max(weekDayWidth, (width - 80) / 7) : width - 80
+  return Math.min(4, Math.max(1, Math.floor((day - crowdWidth) / 58)))
+}
+
+/** The least width of a day in a week; on phones the week scrolls sideways. */
+const weekDayWidth = 128
 
 /** Scrolls to an hour before now; on other days to the morning. */
 function scrollStart(zone: string): string {

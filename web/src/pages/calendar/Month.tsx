@@ -1,13 +1,13 @@
 import { IconPlus, IconRepeat } from '@tabler/icons-react'
 import dayjs from 'dayjs'
-import { type DragEvent, type KeyboardEvent, memo, useMemo, useState } from 'react'
+import { type DragEvent, type KeyboardEvent, memo, useEffect, useMemo, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Post } from '../../api/client'
 import { NetworkIcon } from '../../components/network'
 import { looks, statusOf } from '../../components/status'
 import { dayName, days } from '../../lib/rule'
 import { format, toWall, type Wall } from '../../lib/time'
-import type { Entry, FreeSlot } from './events'
+import { type Entry, type FreeSlot, rankOf } from './events'
 import type { Planned } from './planned'
 
 /** One line of a day. */
@@ -17,7 +17,7 @@ export interface Line {
   entry: Entry
 }
 
-/** What is on each day, in order. Free slots come last: they fill the room that posts leave. */
+/** What is on each day: problems first, because not everything may be shown, and then in order of time. */
 export function linesOf(
   posts: Post[],
   planned: Planned[],
@@ -40,7 +40,12 @@ export function linesOf(
     add({ key: `${p.series.id} ${p.occurrence}`, at: toWall(p.at, zone), entry: { planned: p } }, 'lines')
   for (const slot of slots)
     add({ key: `${slot.group.id} ${slot.at}`, at: toWall(slot.at, zone), entry: { slot } }, 'slots')
-  for (const day of out.values()) day.lines.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
+  const inOrder = (a: Line, b: Line) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)
+  const isProblem = (l: Line) => rankOf(l.entry) === 0
+  for (const day of out.values()) {
+    day.lines.sort((a, b) => Number(isProblem(b)) - Number(isProblem(a)) || inOrder(a, b))
+    day.slots.sort(inOrder)
+  }
   return out
 }
 
@@ -52,7 +57,7 @@ interface Props {
   lines: ReturnType<typeof linesOf>
   may: boolean
   colorOf: (post: Post) => string
-  open: (entry: Entry) => void
+  open: (entry: Entry, at: HTMLElement) => void
   showDay: (date: string) => void
   drop: (post: Post, when: Wall) => void
   dragging: (now: boolean) => void
@@ -90,8 +95,13 @@ export const Month = memo(function Month({
       if (line?.entry.post && !line.at.startsWith(date)) drop(line.entry.post, `${date}${line.at.slice(10)}`)
     }
   }
+  const box = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    // The current week is in sight without scrolling.
+    if (today.startsWith(month)) box.current?.querySelector('[data-today]')?.scrollIntoView({ block: 'nearest' })
+  }, [today, month])
   return (
-    <div className="dl-month-box">
+    <div className="dl-month-box" ref={box}>
       <table className="dl-month">
         <thead>
           <tr>
@@ -170,7 +180,7 @@ interface DayProps {
   more: (count: number) => string
   freeCount: (count: number) => string
   colorOf: (post: Post) => string
-  open: (entry: Entry) => void
+  open: (entry: Entry, at: HTMLElement) => void
   showDay: (date: string) => void
   dragging: (now: boolean) => void
 }
@@ -191,8 +201,15 @@ function Day({
 }: DayProps) {
   const shown = day.lines.length > perDay ? day.lines.slice(0, perDay - 1) : day.lines
   const hidden = day.lines.length - shown.length
-  const free = hidden > 0 ? [] : day.slots.slice(0, Math.max(0, perDay - shown.length))
-  const [firstSlot] = day.slots
+  const [slot] = day.slots
+  // The free slots are one line, at the time of the first: they must not push posts away.
+  const free: Line | undefined =
+    slot && hidden === 0 && shown.length < perDay
+      ? day.slots.length === 1
+        ? slot
+        : { ...slot, entry: { crowd: { hidden: day.slots.length, entries: day.slots.map((l) => l.entry) } } }
+      : undefined
+  const lines = free ? [...shown, free].sort((a, b) => Number(a.at > b.at) - Number(a.at < b.at)) : shown
   return (
     <>
       <div className="dl-month-head">
@@ -205,13 +222,15 @@ function Day({
         >
           {Number(date.slice(8))}
         </button>
-        {firstSlot && free.length < day.slots.length && (
+        {slot && !free && (
           <button
             type="button"
             className="dl-month-free"
             title={freeCount(day.slots.length)}
             aria-label={freeCount(day.slots.length)}
-            onClick={() => open(firstSlot.entry)}
+            onClick={(e) =>
+              open({ crowd: { hidden: day.slots.length, entries: day.slots.map((l) => l.entry) } }, e.currentTarget)
+            }
             data-free-slots={day.slots.length}
           >
             <IconPlus size={11} aria-hidden />
@@ -219,10 +238,7 @@ function Day({
           </button>
         )}
       </div>
-      {shown.map((l) => (
-        <Item key={l.key} line={l} may={may} colorOf={colorOf} open={open} dragging={dragging} />
-      ))}
-      {free.map((l) => (
+      {lines.map((l) => (
         <Item key={l.key} line={l} may={may} colorOf={colorOf} open={open} dragging={dragging} />
       ))}
       {hidden > 0 && (
@@ -243,6 +259,20 @@ function Item({
 }: { line: Line } & Pick<DayProps, 'may' | 'colorOf' | 'open' | 'dragging'>) {
   const { t } = useTranslation()
   const clock = <time className="dl-numbers">{at.slice(11, 16)}</time>
+  if (entry.crowd)
+    return (
+      <button
+        type="button"
+        className="dl-month-item"
+        data-kind="slot"
+        data-free-slots={entry.crowd.hidden}
+        onClick={(e) => open(entry, e.currentTarget)}
+      >
+        <IconPlus size={12} aria-hidden />
+        {clock}
+        <span>{t('calendar.freeCount', { count: entry.crowd.hidden })}</span>
+      </button>
+    )
   if (entry.slot)
     return (
       <button
@@ -250,7 +280,7 @@ function Item({
         className="dl-month-item"
         data-kind="slot"
         data-free-slot={entry.slot.group.name}
-        onClick={() => open(entry)}
+        onClick={(e) => open(entry, e.currentTarget)}
       >
         <IconPlus size={12} aria-label={t('calendar.freeSlotShort')} role="img" />
         {clock}
@@ -264,7 +294,7 @@ function Item({
         className="dl-month-item"
         data-kind="planned"
         data-planned={entry.planned.series.id}
-        onClick={() => open(entry)}
+        onClick={(e) => open(entry, e.currentTarget)}
       >
         <IconRepeat size={13} aria-label={t('series.planned')} role="img" />
         {clock}
@@ -291,7 +321,7 @@ function Item({
         dragging(true)
       }}
       onDragEnd={() => dragging(false)}
-      onClick={() => open(entry)}
+      onClick={(e) => open(entry, e.currentTarget)}
     >
       <Icon size={13} aria-label={t(`status.${status}`)} role="img" />
       {networks.map((n) => (

@@ -6,9 +6,10 @@ import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
 import type { Post, Schemas } from '../../api/client'
 import { NetworkIcon, networkColor } from '../../components/network'
-import { looks, statusOf } from '../../components/status'
+import { type AnyStatus, looks, statusOf } from '../../components/status'
 import { Time } from '../../components/Time'
 import { toWall } from '../../lib/time'
+import { foldCrowds, type Place, type Timed } from './crowd'
 import type { Planned } from './planned'
 
 /** Posts are moments; this is how tall they are drawn, in minutes. */
@@ -16,9 +17,16 @@ const height = 30
 
 /** The subject of a calendar entry. */
 export type Entry =
-  | { post: Post; planned?: undefined; slot?: undefined }
-  | { planned: Planned; post?: undefined; slot?: undefined }
-  | { slot: FreeSlot; post?: undefined; planned?: undefined }
+  | { post: Post; planned?: undefined; slot?: undefined; crowd?: undefined }
+  | { planned: Planned; post?: undefined; slot?: undefined; crowd?: undefined }
+  | { slot: FreeSlot; post?: undefined; planned?: undefined; crowd?: undefined }
+  | { crowd: Crowd; post?: undefined; planned?: undefined; slot?: undefined }
+
+/** Entries at a time that do not fit beside one another. */
+export interface Crowd {
+  hidden: number
+  entries: Entry[]
+}
 
 /** A slot of a queue that no post has. */
 export interface FreeSlot {
@@ -27,6 +35,16 @@ export interface FreeSlot {
 }
 
 export const entryOf = (e: ScheduleEventData) => e.payload as unknown as Entry
+export const placeOf = (e: ScheduleEventData) => (e.payload as { place?: Place } | undefined)?.place
+
+/** Problems come first wherever not everything is shown. */
+const problems = new Set<AnyStatus>(['failed', 'uncertain', 'partly_posted', 'rejected'])
+export const rankOf = ({ post, planned }: Entry): number =>
+  post ? (problems.has(statusOf(post)) ? 0 : 1) : planned ? 2 : 3
+
+/** The time of an entry in a zone. */
+export const timeOf = ({ post, planned, slot }: Entry, zone: string): string =>
+  toWall(post?.scheduled_time ?? planned?.at ?? slot?.at ?? 0, zone)
 
 export type Colors = 'status' | 'network' | 'label'
 
@@ -37,14 +55,15 @@ export function colorOf(post: Post, colors: Colors, labels: Schemas['Label'][]):
   return labels.find((l) => post.labels?.includes(l.id))?.color ?? 'gray'
 }
 
-const stretch = (at: string | Date, zone: string) => {
-  const start = toWall(at, zone).replace('T', ' ')
+const stretch = (wall: string) => {
+  const start = wall.replace('T', ' ')
   // An entry at the end of a day does not extend into the next one.
   const end = dayjs(start).add(height, 'minute')
   const midnight = dayjs(start).endOf('day')
   return { start, end: (end.isAfter(midnight) ? midnight : end).format('YYYY-MM-DD HH:mm:ss') }
 }
 
+/** The entries of some days, of which at most as many as there are columns are beside one another. */
 export function eventsOf(
   posts: Post[],
   planned: Planned[],
@@ -52,44 +71,67 @@ export function eventsOf(
   zone: string,
   color: (post: Post) => string,
   t: TFunction,
+  columns: number,
 ): ScheduleEventData[] {
-  const stored = posts.flatMap((post) =>
-    post.scheduled_time
-      ? [
-          {
-            id: post.id,
-            title: post.content || t('post.noText'),
-            ...stretch(post.scheduled_time, zone),
-            color: color(post),
-            payload: { post },
-          },
-        ]
-      : [],
-  )
-  const ahead = planned.map((p) => ({
-    id: `${p.series.id} ${p.occurrence}`,
-    title: p.series.template.content || t('post.noText'),
-    ...stretch(p.at, zone),
-    color: 'gray',
-    payload: { planned: p },
-  }))
-  const free = slots.map((slot) => ({
-    id: `${slot.group.id} ${slot.at}`,
-    title: t('calendar.freeSlot', { name: slot.group.name }),
-    ...stretch(slot.at, zone),
-    color: 'gray',
-    payload: { slot },
-  }))
-  return [...stored, ...ahead, ...free]
+  const days = new Map<string, Timed<Entry>[]>()
+  const add = (entry: Entry) => {
+    const at = timeOf(entry, zone)
+    const day = at.slice(0, 10)
+    const timed = { start: minutesOf(at), rank: rankOf(entry), item: entry }
+    const all = days.get(day)
+    if (all) all.push(timed)
+    else days.set(day, [timed])
+  }
+  for (const post of posts) if (post.scheduled_time) add({ post })
+  for (const p of planned) add({ planned: p })
+  for (const slot of slots) add({ slot })
+  return [...days].flatMap(([day, all]) => {
+    const { shown, crowds } = foldCrowds(all, columns, height)
+    return [
+      ...shown.map(({ item, place }) => ({
+        ...nameOf(item, t),
+        ...stretch(timeOf(item, zone)),
+        color: item.post ? color(item.post) : 'gray',
+        payload: { ...item, place },
+      })),
+      ...crowds.map(({ start, hidden, items }) => ({
+        id: `crowd ${day} ${start}`,
+        title: t('calendar.crowd', { count: items.length }),
+        ...stretch(`${day}T${clockOf(start)}`),
+        color: 'gray',
+        payload: { crowd: { hidden, entries: items } },
+      })),
+    ]
+  })
+}
+
+const minutesOf = (wall: string) => Number(wall.slice(11, 13)) * 60 + Number(wall.slice(14, 16))
+const clockOf = (minutes: number) =>
+  `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}:00`
+
+function nameOf({ post, planned, slot }: Entry, t: TFunction): { id: string; title: string } {
+  if (post) return { id: post.id, title: post.content || t('post.noText') }
+  if (planned)
+    return {
+      id: `${planned.series.id} ${planned.occurrence}`,
+      title: planned.series.template.content || t('post.noText'),
+    }
+  return { id: `${slot?.group.id} ${slot?.at}`, title: t('calendar.freeSlot', { name: slot?.group.name ?? '' }) }
 }
 
 /** One entry; the essentials fit into a line. */
 export function Body({ entry, zone }: { entry: Entry; zone: string }) {
   const { t } = useTranslation()
+  if (entry.crowd)
+    return (
+      <Text span size="xs" fw={700} data-crowd={entry.crowd.hidden}>
+        +{entry.crowd.hidden}
+      </Text>
+    )
   if (entry.planned) {
     const { series, at } = entry.planned
     return (
-      <Group gap={4} wrap="nowrap" data-planned={series.id}>
+      <Group gap={4} wrap="nowrap" className="dl-event" data-planned={series.id}>
         <IconRepeat size={13} aria-label={t('series.planned')} role="img" style={{ flexShrink: 0 }} />
         <Text span size="xs" fw={600} style={{ flexShrink: 0 }}>
           <Time at={at.toISOString()} zone={zone} look="clock" />
@@ -103,7 +145,7 @@ export function Body({ entry, zone }: { entry: Entry; zone: string }) {
   if (entry.slot) {
     const { group, at } = entry.slot
     return (
-      <Group gap={4} wrap="nowrap" data-free-slot={group.name}>
+      <Group gap={4} wrap="nowrap" className="dl-event" data-free-slot={group.name}>
         <IconPlus
           size={13}
           aria-label={t('calendar.freeSlot', { name: group.name })}
@@ -123,7 +165,7 @@ export function Body({ entry, zone }: { entry: Entry; zone: string }) {
   const status = statusOf(post)
   const { icon: Icon } = looks[status]
   return (
-    <Group gap={4} wrap="nowrap" data-post={post.id} data-status={status}>
+    <Group gap={4} wrap="nowrap" className="dl-event" data-post={post.id} data-status={status}>
       <Icon size={13} aria-label={t(`status.${status}`)} role="img" style={{ flexShrink: 0 }} />
       {[...new Set(post.targets.map((x) => x.network))].slice(0, 3).map((n) => (
         <NetworkIcon key={n} network={n} size={13} />

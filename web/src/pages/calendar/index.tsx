@@ -2,6 +2,7 @@ import {
   ActionIcon,
   Button,
   Group,
+  MultiSelect,
   SegmentedControl,
   Select,
   Skeleton,
@@ -32,18 +33,21 @@ import { Onboarding } from '../../components/Onboarding'
 import { Page } from '../../components/Page'
 import { useShortcuts } from '../../components/Shortcuts'
 import { looks } from '../../components/status'
+import { DayField } from '../../components/DayField'
 import { ZoneSelect } from '../../components/ZoneSelect'
 import { accountsQuery, labelsQuery } from '../../lib/queries'
 import { useAtLeast, useMe } from '../../lib/session'
-import { capitalized, format, mondayOf, toInstant, toWall, zoneNames } from '../../lib/time'
+import { capitalized, format, formatRange, mondayOf, toInstant, toWall, zoneNames } from '../../lib/time'
 import { type CalendarSearch, type CalendarView, views } from './search'
 import type { Colors } from './events'
 import { Agenda } from './Agenda'
+import { statuses, statusesOf } from './filter'
 import { PostList } from './PostList'
 import { Queue } from './Queue'
+import { loaded } from '../../lib/loading'
 
-const Grid = lazy(() => import('./Grid'))
-const DateRange = lazy(() => import('./DateRange'))
+const Grid = lazy(() => loaded(() => import('./Grid')))
+const DateRange = lazy(() => loaded(() => import('./DateRange')))
 
 const route = getRouteApi('/calendar')
 
@@ -140,7 +144,7 @@ export function CalendarPage() {
       <Onboarding />
       <Stack gap="sm">
         <Group justify="space-between" gap="sm">
-          {!isList && (
+          {(!isList || view === 'agenda') && (
             <Group gap="xs">
               <ActionIcon variant="default" size="lg" aria-label={t('calendar.previous')} onClick={() => step(-1)}>
                 <IconChevronLeft size={18} aria-hidden />
@@ -152,8 +156,30 @@ export function CalendarPage() {
                 <IconChevronRight size={18} aria-hidden />
               </ActionIcon>
               <Title order={2} size="h4" aria-live="polite">
-                {view === 'week' ? t('calendar.weekOf', { day: title }) : title}
+                {view === 'week'
+                  ? t('calendar.weekDays', {
+                      days: formatRange(
+                        mondayOf(date),
+                        dayjs(mondayOf(date)).add(6, 'day').format('YYYY-MM-DD'),
+                        i18n.language,
+                      ),
+                    })
+                  : view === 'agenda'
+                    ? search.date
+                      ? t('calendar.from', { day: title })
+                      : t('calendar.upcoming')
+                    : title}
               </Title>
+              {view === 'agenda' && (
+                <DayField
+                  label={t('calendar.date')}
+                  hideLabel
+                  value={search.date ?? ''}
+                  placeholder={t('calendar.pickDay')}
+                  w={150}
+                  onChange={(day) => go({ date: day || undefined })}
+                />
+              )}
             </Group>
           )}
           <SegmentedControl
@@ -182,25 +208,16 @@ export function CalendarPage() {
           (!narrow || filters) && (
             <Group gap="sm" align="flex-end">
               <SearchField value={search.q ?? ''} onChange={(q) => go({ q: q || undefined })} />
-              <Select
+              <MultiSelect
                 label={t('calendar.status')}
                 clearable
-                placeholder={t('calendar.all')}
-                w={{ base: '100%', xs: 130 }}
-                data={(
-                  [
-                    'draft',
-                    'pending',
-                    'scheduled',
-                    'publishing',
-                    'posted',
-                    'partly_posted',
-                    'failed',
-                    'canceled',
-                  ] as const
-                ).map((value) => ({ value, label: t(`status.${value}`) }))}
-                value={search.status ?? null}
-                onChange={(status) => go({ status: status ?? undefined })}
+                searchable
+                placeholder={search.status ? undefined : t('calendar.all')}
+                w={{ base: '100%', xs: 200 }}
+                maxDropdownHeight={400}
+                data={statuses.map((value) => ({ value, label: t(`status.${value}`) }))}
+                value={statusesOf(search)}
+                onChange={(chosen) => go({ status: chosen.join(',') || undefined })}
               />
               <Select
                 label={t('calendar.account')}
@@ -275,9 +292,9 @@ export function CalendarPage() {
           )
         )}
         {view === 'list' ? (
-          <PostList search={search} zone={zone} />
+          <PostList search={search} zone={zone} change={go} />
         ) : view === 'agenda' ? (
-          <Agenda search={search} zone={zone} />
+          <Agenda search={search} zone={zone} change={go} />
         ) : view === 'queue' ? (
           <Queue chosen={search.group} choose={(group) => go({ group })} zone={zone} />
         ) : (
@@ -355,19 +372,17 @@ function Legend({
     <Group gap="md" justify="space-between">
       <Group gap="md" component="ul" p={0} m={0} style={{ listStyle: 'none' }} aria-label={t('calendar.legend')}>
         {colors === 'status'
-          ? (['draft', 'scheduled', 'publishing', 'posted', 'partly_posted', 'failed', 'canceled'] as const).map(
-              (s) => {
-                const { icon: Icon, color } = looks[s]
-                return (
-                  <Group key={s} gap={4} component="li">
-                    <Icon size={16} color={`var(--mantine-color-${color}-6)`} aria-hidden />
-                    <Text size="sm" c="dimmed">
-                      {t(`status.${s}`)}
-                    </Text>
-                  </Group>
-                )
-              },
-            )
+          ? statuses.map((s) => {
+              const { icon: Icon, color } = looks[s]
+              return (
+                <Group key={s} gap={4} component="li" data-legend={s}>
+                  <Icon size={16} color={`var(--mantine-color-${color}-6)`} aria-hidden />
+                  <Text size="sm" c="dimmed">
+                    {t(`status.${s}`)}
+                  </Text>
+                </Group>
+              )
+            })
           : colors === 'label'
             ? labels.map((l) => (
                 <li key={l.id}>

@@ -9,6 +9,10 @@ export interface CalendarSearch {
   label?: string
   /** The group whose queue is shown. */
   group?: string
+  /** What the list shows if it has no dates: upcoming posts unless set. */
+  show?: 'past' | 'drafts'
+  /** Every post of a series is listed, not only the next one. */
+  every?: boolean
   /** The first and the last day of the list. */
   from?: string
   to?: string
@@ -23,6 +27,8 @@ const text = (value: unknown) => (typeof value === 'string' && value !== '' ? va
 export const calendarSearch = (search: Record<string, unknown>): CalendarSearch => ({
   view: views.find((v) => v === search.view),
   date: day(search.date),
+  show: search.show === 'past' || search.show === 'drafts' ? search.show : undefined,
+  every: search.every === true || undefined,
   from: day(search.from),
   to: day(search.to),
   status: text(search.status),
