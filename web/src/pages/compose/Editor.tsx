@@ -22,6 +22,7 @@ import { useTranslation } from 'react-i18next'
 import { type Account, api, type Post, type Schemas, unwrap } from '../../api/client'
 import { LabelChips, LabelMenu } from '../../components/Labels'
 import { AccountName, NetworkGlyph } from '../../components/network'
+import { LinkButton } from '../../components/links'
 import { Page } from '../../components/Page'
 import { errorText } from '../../lib/notify'
 import { postQuery } from '../../lib/queries'
@@ -45,7 +46,7 @@ import { Previews } from './Preview'
 import { Schedule } from './Schedule'
 import { WholePostContext } from './template'
 import { TrackedLinks } from './TrackedLinks'
-import { type Saving, useSaving } from './useSaving'
+import { forgetDraft, keptDraft, type Saving, useSaving } from './useSaving'
 
 interface Props {
   post?: Post
@@ -67,7 +68,7 @@ export function Editor({ post, at, repeat, accounts, groups, queue, created }: P
   // Of a thread that is being published, only the parts that follow can be changed.
   const begun = post?.status === 'publishing'
   const published = begun ? Math.max(...post.targets.map((x) => x.segments?.length ?? 0)) : 0
-  const [draft, setDraft] = useState<Draft>(() =>
+  const start = () =>
     post
       ? { ...draftOf(post), ...(begun ? { when: '' as const } : {}) }
       : newDraft(
@@ -76,9 +77,11 @@ export function Editor({ post, at, repeat, accounts, groups, queue, created }: P
             .map((a) => a.id),
           me.workspace.time_zone,
           at,
-        ),
-  )
-  const saving = useSaving(draft, post, created)
+        )
+  const [restored] = useState(() => keptDraft(post))
+  const [isRestored, setRestored] = useState(restored !== undefined)
+  const [draft, setDraft] = useState<Draft>(() => (restored ? { ...restored, ...(at ? { when: at } : {}) } : start()))
+  const saving = useSaving(draft, post, created, restored !== undefined)
   const [tab, setTab] = useState('all')
   const [added, setAdded] = useState<AddedMedia>()
   const [seen] = useDebouncedValue(draft, 300)
@@ -106,8 +109,9 @@ export function Editor({ post, at, repeat, accounts, groups, queue, created }: P
     [draft.when, draft.zone, draft.dropIfLate, draft.language, draft.accounts, blank],
   )
   const counts = useMemo(
-    () => countsOf(preview.data, current === 'all' ? draft.accounts.filter((id) => !draft.versions[id]) : [current]),
-    [preview.data, current, draft.accounts, draft.versions],
+    () =>
+      countsOf(preview.data, current === 'all' ? draft.accounts.filter((id) => !draft.versions[id]) : [current], seen),
+    [preview.data, current, draft.accounts, draft.versions, seen],
   )
   const changeParts = useCallback(
     (update: (p: Part[]) => Part[]) =>
@@ -157,6 +161,11 @@ export function Editor({ post, at, repeat, accounts, groups, queue, created }: P
     <WholePostContext value={begun ? undefined : whole}>
       <Page
         title={post && post.status !== 'draft' ? t('compose.editTitle') : t('compose.title')}
+        actions={
+          <LinkButton variant="default" to="/calendar" search={{ view: 'list', show: 'drafts' }}>
+            {t('compose.drafts')}
+          </LinkButton>
+        }
         lead={
           <SavingSign
             state={saving.state}
@@ -165,6 +174,26 @@ export function Editor({ post, at, repeat, accounts, groups, queue, created }: P
           />
         }
       >
+        {isRestored && (
+          <Alert color="blue" p="xs" mb="md" role="status" data-restored>
+            <Group justify="space-between" gap="xs">
+              <Text size="sm">{t('compose.restored')}</Text>
+              <Button
+                size="compact-sm"
+                variant="default"
+                onClick={() => {
+                  const fresh = start()
+                  saving.reset(fresh)
+                  setDraft(fresh)
+                  forgetDraft(post)
+                  setRestored(false)
+                }}
+              >
+                {t('compose.dropRestored')}
+              </Button>
+            </Group>
+          </Alert>
+        )}
         <Grid gap="lg">
           <Grid.Col span={{ base: 12, md: 7 }}>
             <Stack gap="md">
@@ -290,13 +319,14 @@ const none: Schemas['FieldProblem'][] = []
 const Options = memo(OptionsPanel)
 
 /** Counts of each segment, one for each of the accounts. */
-function countsOf(preview: Schemas['PostPreview'] | undefined, ids: string[]): Count[][] {
+function countsOf(preview: Schemas['PostPreview'] | undefined, ids: string[], draft: Draft): Count[][] {
   const targets = (preview?.targets ?? []).filter((target) => ids.includes(target.account_id))
   const longest = Math.max(0, ...targets.map((target) => target.segments.length))
   return Array.from({ length: longest }, (_, i) =>
-    targets.flatMap(({ network, handle, segments }) => {
+    targets.flatMap(({ network, handle, account_id, segments }) => {
       const s = segments[i]
-      return s ? [{ network, handle, used: s.characters, allowed: s.characters_allowed }] : []
+      const letters = [...(partsOf(draft, account_id)[i]?.content ?? '')].length
+      return s ? [{ network, handle, used: s.characters, allowed: s.characters_allowed, letters }] : []
     }),
   )
 }

@@ -4,19 +4,13 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, type Media, unwrap } from '../../api/client'
-import { upload } from '../../api/upload'
 import { mediaQuery } from '../../lib/queries'
-import { errorText, notifyError } from '../../lib/notify'
+import { notifyError, notifyRefused, notifySuccess } from '../../lib/notify'
+import { uploadAll, useUploads } from '../../lib/uploads'
 import { Crop } from './Crop'
 import { Library } from './Library'
 import { Thumb } from './Thumb'
 import { describing } from './describing'
-
-interface Sending {
-  key: string
-  name: string
-  share: number
-}
 
 const accepted = 'image/jpeg,image/png,image/gif,image/webp,video/mp4,video/quicktime,video/webm,application/pdf'
 
@@ -38,36 +32,30 @@ export function MediaField({ label, value, add, added, remove, replace, library 
   const client = useQueryClient()
   const [over, setOver] = useState(false)
   const [choosing, setChoosing] = useState(false)
-  const [sending, setSending] = useState<Sending[]>([])
+  const [mine, setMine] = useState<string[]>([])
+  const sending = useUploads().filter((s) => mine.includes(s.key))
   const input = useRef<HTMLInputElement>(null)
-  const leave = useRef(new AbortController())
+  const isHere = useRef(true)
   useEffect(() => {
-    const controller = new AbortController()
-    leave.current = controller
-    return () => controller.abort()
+    isHere.current = true
+    return () => {
+      isHere.current = false
+    }
   }, [])
 
   async function send(files: Iterable<File>) {
-    const ids: string[] = []
-    for (const file of files) {
-      const key = crypto.randomUUID()
-      setSending((all) => [...all, { key, name: file.name, share: 0 }])
-      try {
-        const made = await upload(
-          file,
-          (share) => setSending((all) => all.map((s) => (s.key === key ? { ...s, share } : s))),
-          leave.current.signal,
-        )
-        client.setQueryData(['media', made.id], made)
+    const made = await uploadAll(
+      files,
+      (key) => setMine((keys) => [...keys, key]),
+      (media) => {
+        client.setQueryData(['media', media.id], media)
         void client.invalidateQueries({ queryKey: ['media-list'] })
-        add(made)
-        ids.push(made.id)
-      } catch (error) {
-        if (!(error instanceof DOMException)) notifyError(new Error(`${file.name}: ${errorText(error)}`))
-      }
-      setSending((all) => all.filter((s) => s.key !== key))
-    }
-    if (ids.length > 0) added?.(ids)
+        if (isHere.current) add(media)
+        else notifySuccess(t('uploads.done', { name: media.file_name }))
+      },
+      (file, error) => notifyRefused(t('uploads.failed', { name: file.name }), error),
+    )
+    if (made.length > 0 && isHere.current) added?.(made.map((m) => m.id))
   }
 
   return (

@@ -1,19 +1,24 @@
-import { ActionIcon, Badge, Button, Group, NumberInput, Stack, Text } from '@mantine/core'
-import { IconArrowUp, IconCheck, IconPlus, IconTrash } from '@tabler/icons-react'
-import { memo } from 'react'
+import { ActionIcon, Badge, Button, Group, NumberInput, Stack, Text, Tooltip } from '@mantine/core'
+import { IconArrowUp, IconCheck, IconListNumbers, IconPlus, IconTrash } from '@tabler/icons-react'
+import { memo, useCallback, useEffect, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Account } from '../../api/client'
 import { NetworkIcon, networkName } from '../../components/network'
+import { formatCount } from '../../i18n/message'
+import { notifyUndo } from '../../lib/notify'
 import { emptyPart, type Part } from './draft'
 import { MediaField } from './MediaField'
 import { MentionTextarea } from './MentionTextarea'
 import { Snippets } from './Snippets'
+import { type Limit, splitFor } from './split'
 
 export interface Count {
   network: string
   handle: string
   used?: number
   allowed?: number
+  /** How many letters the text has, which a network may count otherwise. */
+  letters: number
 }
 
 /** The segments of a post; several form a thread. */
@@ -37,6 +42,23 @@ export function Parts({
   const { t } = useTranslation()
   const set = (i: number, update: (p: Part) => Part) => change((all) => all.map((p, j) => (j === i ? update(p) : p)))
   const many = value.length > 1
+  const latest = useRef(value)
+  useEffect(() => {
+    latest.current = value
+  })
+  const split = useCallback(
+    (i: number, limits: Limit[]) => {
+      const part = latest.current[i]
+      if (!part) return
+      const [first = '', ...rest] = splitFor(part.content, limits)
+      const parts = [{ ...part, content: first }, ...rest.map((content) => ({ ...emptyPart(), content }))]
+      change((all) => all.flatMap((p, j) => (j === i ? parts : [p])))
+      notifyUndo(t('compose.splitDone', { count: parts.length }), () =>
+        change((all) => all.flatMap((p, j) => (j === i ? [part] : j > i && j < i + parts.length ? [] : [p]))),
+      )
+    },
+    [change, t],
+  )
   return (
     <Stack gap="sm">
       {value.map((part, i) =>
@@ -110,7 +132,7 @@ export function Parts({
               />
             )}
             <Snippets part={i} change={change} />
-            <Counts counts={counts[i] ?? none} />
+            <Counts counts={counts[i] ?? none} part={i} split={split} />
             <PartMedia part={i} value={part.attachments} change={change} added={added} />
           </Stack>
         ),
@@ -130,12 +152,34 @@ export function Parts({
 const none: Count[] = []
 const nobody: Account[] = []
 
-const Counts = memo(function Counts({ counts }: { counts: Count[] }) {
+const Counts = memo(function Counts({
+  counts,
+  part,
+  split,
+}: {
+  counts: Count[]
+  part: number
+  split: (part: number, limits: Limit[]) => void
+}) {
+  const { t } = useTranslation()
+  const limits = counts.flatMap(({ network, used, allowed }) =>
+    used !== undefined && allowed !== undefined ? [{ network, used, allowed }] : [],
+  )
   return (
     <Group gap={6} aria-live="polite">
       {counts.map((c) => (
         <CountBadge key={`${c.network} ${c.handle}`} {...c} />
       ))}
+      {limits.some((l) => l.used > l.allowed) && (
+        <Button
+          size="compact-sm"
+          variant="light"
+          leftSection={<IconListNumbers size={16} aria-hidden />}
+          onClick={() => split(part, limits)}
+        >
+          {t('compose.split')}
+        </Button>
+      )}
     </Group>
   )
 })
@@ -182,24 +226,37 @@ function swap(all: Part[], i: number): Part[] {
   return out
 }
 
-function CountBadge({ network, handle, used, allowed }: Count) {
-  const { t } = useTranslation()
+function CountBadge({ network, handle, used, allowed, letters }: Count) {
+  const { t, i18n } = useTranslation()
   if (used === undefined) return null
   const over = allowed !== undefined && used > allowed
   const near = allowed !== undefined && used > allowed * 0.9
+  const count = (n: number) => formatCount(n, i18n.language)
+  const who = `${networkName(network)} ${handle}`
   return (
-    <Badge
-      variant="light"
-      color={over ? 'red' : near ? 'orange' : 'gray'}
-      size="lg"
-      tt="none"
-      fw={600}
-      className="dl-numbers"
-      leftSection={<NetworkIcon network={network} size={14} />}
-      title={`${networkName(network)} ${handle}`}
-      data-count={network}
+    <Tooltip
+      multiline
+      maw={280}
+      events={{ hover: true, focus: true, touch: true }}
+      label={
+        used === letters
+          ? who
+          : `${who}. ${t('compose.counted', { network: networkName(network), used: count(used), letters: count(letters) })}`
+      }
     >
-      {allowed === undefined ? t('compose.count', { count: used }) : `${used} / ${allowed}`}
-    </Badge>
+      <Badge
+        variant="light"
+        color={over ? 'red' : near ? 'orange' : 'gray'}
+        size="lg"
+        tt="none"
+        fw={600}
+        tabIndex={0}
+        className="dl-numbers"
+        leftSection={<NetworkIcon network={network} size={14} />}
+        data-count={network}
+      >
+        {allowed === undefined ? t('compose.count', { count: used }) : `${count(used)} / ${count(allowed)}`}
+      </Badge>
+    </Tooltip>
   )
 }

@@ -19,8 +19,9 @@ import { useShortcuts } from '../../components/Shortcuts'
 import { Time } from '../../components/Time'
 import { WhenField } from '../../components/WhenField'
 import { ZoneSelect } from '../../components/ZoneSelect'
-import { formatPrice, noteText, problemText, warningText } from '../../i18n/message'
+import { formatCount, formatPrice, noteText, problemText, warningText } from '../../i18n/message'
 import { defaultRule, type Rule, weekday } from '../../lib/rule'
+import { networkName } from '../../components/network'
 import { confirmNow } from '../../lib/posts'
 import { useMe } from '../../lib/session'
 import { format, toInstant } from '../../lib/time'
@@ -75,130 +76,165 @@ export const Schedule = memo(function Schedule({
   useShortcuts(t('compose.title'), [{ keys: 'Ctrl+Enter', label: t(`compose.main.${main}`), run: go }])
   const icons = { save: IconDeviceFloppy, repeat: IconRepeat, submit: IconSend, schedule: IconCalendarCheck }
   const Icon = icons[main]
+  const tight = tightest(preview)
   return (
-    <Stack gap="sm" className="dl-card" p="md" component="section" aria-label={t('compose.when')}>
-      {dialog}
-      <Title order={2} size="h5">
-        {t(begun ? 'compose.laterParts' : 'compose.when')}
-      </Title>
-      {begun ? (
-        <Text size="sm">{t('compose.laterPartsText')}</Text>
-      ) : (
-        <>
-          <Group align="flex-start" gap="sm" className="dl-form">
-            <WhenField
-              label={t(rule ? 'repeat.starts' : 'compose.time')}
-              value={draft.when}
-              zone={draft.zone}
-              error={past && !rule ? t('compose.past') : undefined}
-              nextSlot={rule ? undefined : preview?.next_slot?.at}
-              onChange={(when) => setDraft((d) => ({ ...d, when }))}
-            />
-            <ZoneSelect value={draft.zone} onChange={(zone) => setDraft((d) => ({ ...d, zone }))} />
-          </Group>
-          {draft.when !== '' && draft.zone !== me.workspace.time_zone && (
-            <Text size="sm" c="dimmed">
-              {t('compose.elsewhere', { zone: me.workspace.time_zone })}{' '}
-              <Time at={toInstant(draft.when, draft.zone).toISOString()} />
+    <>
+      <Stack gap="sm" className="dl-card" p="md" component="section" aria-label={t('compose.when')}>
+        {dialog}
+        <Title order={2} size="h5">
+          {t(begun ? 'compose.laterParts' : 'compose.when')}
+        </Title>
+        {begun ? (
+          <Text size="sm">{t('compose.laterPartsText')}</Text>
+        ) : (
+          <>
+            <Group align="flex-start" gap="sm" className="dl-form">
+              <WhenField
+                label={t(rule ? 'repeat.starts' : 'compose.time')}
+                value={draft.when}
+                zone={draft.zone}
+                error={past && !rule ? t('compose.past') : undefined}
+                nextSlot={rule ? undefined : preview?.next_slot?.at}
+                onChange={(when) => setDraft((d) => ({ ...d, when }))}
+              />
+              <ZoneSelect value={draft.zone} onChange={(zone) => setDraft((d) => ({ ...d, zone }))} />
+            </Group>
+            {draft.when !== '' && draft.zone !== me.workspace.time_zone && (
+              <Text size="sm" c="dimmed">
+                {t('compose.elsewhere', { zone: me.workspace.time_zone })}{' '}
+                <Time at={toInstant(draft.when, draft.zone).toISOString()} />
+              </Text>
+            )}
+            {!rule && <BestTimes accounts={draft.accounts} zone={draft.zone} choose={choose} />}
+            {isDraft && !ofSeries && (
+              <Switch
+                label={t('repeat.title')}
+                checked={rule !== undefined}
+                onChange={(e) => setRule(e.currentTarget.checked ? firstRule(draft.when) : undefined)}
+              />
+            )}
+            {isDraft && rule && <RuleBuilder value={rule} onChange={setRule} starts={draft.when} zone={draft.zone} />}
+            <More draft={draft} setDraft={setDraft} />
+          </>
+        )}
+        {!isBlank(draft) && (preview?.warnings ?? []).length > 0 && (
+          <Alert color="yellow" title={t('compose.warnings')} role="status">
+            <Stack gap={4}>
+              {preview?.warnings.map((w, i) => (
+                <Text key={i} size="sm" data-warning={w.code}>
+                  {warningText(w)}
+                </Text>
+              ))}
+            </Stack>
+          </Alert>
+        )}
+        {preview && preview.price.micro_usd > 0 && (
+          <Text size="sm" c="dimmed" title={preview.price.reasons.map(noteText).join('\n')} data-price>
+            {t('compose.price', { price: formatPrice(preview.price.micro_usd) })}
+          </Text>
+        )}
+        <Group gap="xs">
+          {isDraft && !needsApproval && !rule && (
+            <Button
+              variant="default"
+              leftSection={<IconRocket size={18} aria-hidden />}
+              disabled={!ready}
+              loading={doing === 'now'}
+              onClick={() => ask({ ...confirmNow(t, handles), run: () => send('now') })}
+            >
+              {t('compose.now')}
+            </Button>
+          )}
+          {isDraft && saving.stored && (
+            <Button
+              variant="subtle"
+              color="red"
+              leftSection={<IconTrash size={18} aria-hidden />}
+              loading={doing === 'delete'}
+              onClick={() => send('delete')}
+            >
+              {t('compose.delete')}
+            </Button>
+          )}
+        </Group>
+      </Stack>
+      {/* The problems, the tightest count and the actions stay in sight, however long the post is. */}
+      <Stack gap="xs" className="dl-bar" component="section" aria-label={t('compose.actions')}>
+        {!isBlank(draft) && blocking.length > 0 && (
+          <Alert color="red" title={t('compose.problems')} role="status" p="xs">
+            <Stack gap={4} className="dl-bar-problems">
+              {blocking.map((p) => (
+                <Text key={p.field + p.code + p.message} size="sm">
+                  {problemText(p)}
+                </Text>
+              ))}
+            </Stack>
+          </Alert>
+        )}
+        <Group gap="xs" className="dl-send">
+          <Button
+            leftSection={<Icon size={18} aria-hidden />}
+            disabled={!allowed}
+            loading={doing === main}
+            onClick={go}
+          >
+            {t(
+              main === 'save' && saving.stored?.status !== 'scheduled' && !begun
+                ? 'compose.saveAndSend'
+                : `compose.main.${main}`,
+            )}
+          </Button>
+          {isDraft && !rule && slot && (
+            <Button
+              variant="light"
+              leftSection={<IconPlaylistAdd size={18} aria-hidden />}
+              disabled={!ready}
+              loading={doing === 'queue'}
+              onClick={() => send('queue')}
+              title={t('compose.queueOf', { name: slot.name })}
+              rightSection={
+                <Text span size="sm" fw={400} className="dl-numbers" data-next-slot={slot.at}>
+                  {format(slot.at, i18n.language, draft.zone, {
+                    weekday: 'short',
+                    day: 'numeric',
+                    month: 'short',
+                    hour: '2-digit',
+                    minute: '2-digit',
+                    hourCycle: 'h23',
+                  })}
+                </Text>
+              }
+            >
+              {t('compose.queue')}
+            </Button>
+          )}
+          {tight && (
+            <Text
+              size="sm"
+              ml="auto"
+              className="dl-numbers"
+              c={tight.used > tight.allowed ? 'var(--mantine-color-error)' : 'dimmed'}
+              data-tightest={tight.network}
+            >
+              {networkName(tight.network)} {formatCount(tight.used, i18n.language)} /{' '}
+              {formatCount(tight.allowed, i18n.language)}
             </Text>
           )}
-          {!rule && <BestTimes accounts={draft.accounts} zone={draft.zone} choose={choose} />}
-          {isDraft && !ofSeries && (
-            <Switch
-              label={t('repeat.title')}
-              checked={rule !== undefined}
-              onChange={(e) => setRule(e.currentTarget.checked ? firstRule(draft.when) : undefined)}
-            />
-          )}
-          {isDraft && rule && <RuleBuilder value={rule} onChange={setRule} starts={draft.when} zone={draft.zone} />}
-          <More draft={draft} setDraft={setDraft} />
-        </>
-      )}
-      {!isBlank(draft) && blocking.length > 0 && (
-        <Alert color="red" title={t('compose.problems')} role="status">
-          <Stack gap={4}>
-            {blocking.map((p) => (
-              <Text key={p.field + p.code + p.message} size="sm">
-                {problemText(p)}
-              </Text>
-            ))}
-          </Stack>
-        </Alert>
-      )}
-      {!isBlank(draft) && (preview?.warnings ?? []).length > 0 && (
-        <Alert color="yellow" title={t('compose.warnings')} role="status">
-          <Stack gap={4}>
-            {preview?.warnings.map((w, i) => (
-              <Text key={i} size="sm" data-warning={w.code}>
-                {warningText(w)}
-              </Text>
-            ))}
-          </Stack>
-        </Alert>
-      )}
-      {preview && preview.price.micro_usd > 0 && (
-        <Text size="sm" c="dimmed" title={preview.price.reasons.map(noteText).join('\n')} data-price>
-          {t('compose.price', { price: formatPrice(preview.price.micro_usd) })}
-        </Text>
-      )}
-      <Group gap="xs" className="dl-send">
-        <Button leftSection={<Icon size={18} aria-hidden />} disabled={!allowed} loading={doing === main} onClick={go}>
-          {t(
-            main === 'save' && saving.stored?.status !== 'scheduled' && !begun
-              ? 'compose.saveAndSend'
-              : `compose.main.${main}`,
-          )}
-        </Button>
-        {isDraft && !rule && slot && (
-          <Button
-            variant="light"
-            leftSection={<IconPlaylistAdd size={18} aria-hidden />}
-            disabled={!ready}
-            loading={doing === 'queue'}
-            onClick={() => send('queue')}
-            title={t('compose.queueOf', { name: slot.name })}
-            rightSection={
-              <Text span size="sm" fw={400} className="dl-numbers" data-next-slot={slot.at}>
-                {format(slot.at, i18n.language, draft.zone, {
-                  weekday: 'short',
-                  day: 'numeric',
-                  month: 'short',
-                  hour: '2-digit',
-                  minute: '2-digit',
-                  hourCycle: 'h23',
-                })}
-              </Text>
-            }
-          >
-            {t('compose.queue')}
-          </Button>
-        )}
-        {isDraft && !needsApproval && !rule && (
-          <Button
-            variant="default"
-            leftSection={<IconRocket size={18} aria-hidden />}
-            disabled={!ready}
-            loading={doing === 'now'}
-            onClick={() => ask({ ...confirmNow(t, handles), run: () => send('now') })}
-          >
-            {t('compose.now')}
-          </Button>
-        )}
-        {isDraft && saving.stored && (
-          <Button
-            variant="subtle"
-            color="red"
-            leftSection={<IconTrash size={18} aria-hidden />}
-            loading={doing === 'delete'}
-            onClick={() => send('delete')}
-          >
-            {t('compose.delete')}
-          </Button>
-        )}
-      </Group>
-    </Stack>
+        </Group>
+      </Stack>
+    </>
   )
 })
+
+/** The count that is closest to its limit, or farthest beyond it. */
+function tightest(preview?: Schemas['PostPreview']) {
+  let found: { network: string; used: number; allowed: number } | undefined
+  for (const { network, segments } of preview?.targets ?? [])
+    for (const { characters: used, characters_allowed: allowed } of segments)
+      if (used !== undefined && allowed && (!found || used / allowed > found.used / found.allowed))
+        found = { network, used, allowed }
+  return found
+}
 
 const firstRule = (when: string): Rule => ({
   ...defaultRule,

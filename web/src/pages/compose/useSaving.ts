@@ -2,6 +2,9 @@ import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { api, ifMatchHeader, idempotencyHeader, type Post, unwrap } from '../../api/client'
 import { contentOf, type Draft, draftOf, editOf, isAhead, isBlank } from './draft'
+import i18n from 'i18next'
+import { forget, keep, kept } from '../../lib/kept'
+import { notifyRefused } from '../../lib/notify'
 import { refreshPosts } from '../../lib/posts'
 import { describing } from './describing'
 
@@ -13,20 +16,42 @@ const describedAfter = (client: QueryClient, time: number) =>
     .getMutationCache()
     .findAll({ mutationKey: describing, status: 'success', predicate: (m) => m.state.submittedAt > time })
 
+interface Edited {
+  draft: Draft
+  stored: Post | undefined
+}
+
+/** Drafts are saved while they are edited; a scheduled post is changed only on request. */
+const isAutomatic = ({ draft, stored }: Edited) => (stored ? stored.status === 'draft' : !isBlank(draft))
+
+const keptName = (stored: Pick<Post, 'id'> | undefined) => `post ${stored?.id ?? ''}`
+
+/** The edits of a post that were not stored when its page was left. */
+export const keptDraft = (post: Post | undefined) => kept(keptName(post), 'draft') as Draft | undefined
+
+/** Forgets them. */
+export const forgetDraft = (post: Pick<Post, 'id'> | undefined) => forget(keptName(post))
+
 const pause = 700 // ms after typing, before it is saved
 
 /**
  * Saves a draft while it is edited, one request after the other. Other posts are
  * stored only when save is called: until then they are published unchanged.
  */
-export function useSaving(draft: Draft, initial: Post | undefined, created: (p: Post) => void) {
+export function useSaving(
+  draft: Draft,
+  initial: Post | undefined,
+  created: (p: Post) => void,
+  /** The draft was restored: it has changes that are not stored. */
+  isRestored = false,
+) {
   const client = useQueryClient()
   const [stored, setStored] = useState(initial)
-  const [state, setState] = useState<Saving>('clean')
+  const [state, setState] = useState<Saving>(isRestored ? 'dirty' : 'clean')
   const [error, setError] = useState<unknown>()
-  const latest = useRef({ draft, stored: initial })
+  const latest = useRef<Edited>({ draft, stored: initial })
   const running = useRef<Promise<Post>>(undefined)
-  const seen = useRef(draft)
+  const seen = useRef(isRestored ? undefined : draft)
   const caughtUp = useRef(0)
   const onCreated = useRef(created)
   useEffect(() => {
@@ -87,6 +112,8 @@ export function useSaving(draft: Draft, initial: Post | undefined, created: (p: 
         setState(latest.current.draft === sent ? 'clean' : 'dirty')
         client.setQueryData(['post', post.id], post)
         refreshPosts(client)
+        forget(keptName(fresh ? undefined : post))
+        if (latest.current.draft !== sent) keep(keptName(post), 'draft', latest.current.draft)
         if (fresh) onCreated.current(post)
         return post
       } catch (cause) {
@@ -104,11 +131,20 @@ export function useSaving(draft: Draft, initial: Post | undefined, created: (p: 
     latest.current.draft = draft
     if (draft === seen.current) return
     setState('dirty')
-    const automatic = latest.current.stored ? latest.current.stored.status === 'draft' : !isBlank(draft)
-    if (!automatic) return
+    keep(keptName(latest.current.stored), 'draft', isBlank(draft) && !latest.current.stored ? undefined : draft)
+    if (!isAutomatic(latest.current)) return
     const timer = setTimeout(() => void save().catch(() => undefined), pause)
     return () => clearTimeout(timer)
   }, [draft, save])
+
+  // Leaving the page within the pause stores what was typed last. Without a connection, it stays in the browser.
+  useEffect(
+    () => () => {
+      if (latest.current.draft !== seen.current && isAutomatic(latest.current))
+        void save().catch((cause: unknown) => notifyRefused(i18n.t('compose.keptHere'), cause))
+    },
+    [save],
+  )
 
   // The browser asks before leaving with unsaved changes.
   useEffect(() => {
@@ -124,7 +160,16 @@ export function useSaving(draft: Draft, initial: Post | undefined, created: (p: 
     setStored(post)
   }, [])
 
+  /** Starts again from a content that counts as stored. */
+  const reset = useCallback((to: Draft) => {
+    seen.current = to
+    setState('clean')
+  }, [])
+
   /** The current content, which may be newer than what is rendered. */
   const current = useCallback(() => latest.current.draft, [])
-  return useMemo(() => ({ stored, state, error, save, accept, current }), [stored, state, error, save, accept, current])
+  return useMemo(
+    () => ({ stored, state, error, save, accept, reset, current }),
+    [stored, state, error, save, accept, reset, current],
+  )
 }

@@ -6,7 +6,7 @@ import { refreshPosts } from '../../lib/posts'
 import { type Rule, formatRule } from '../../lib/rule'
 import { notifySuccess, notifyError } from '../../lib/notify'
 import { templateOf } from './draft'
-import type { useSaving } from './useSaving'
+import { forgetDraft, type useSaving } from './useSaving'
 
 export type Deed = 'schedule' | 'queue' | 'repeat' | 'now' | 'submit' | 'save' | 'delete'
 
@@ -61,6 +61,7 @@ export function useSend(saving: ReturnType<typeof useSaving>, slot?: { group: st
     },
     onSuccess: async (post, { what }) => {
       saving.accept(post)
+      forgetDraft(post)
       client.setQueryData(['post', post.id], post)
       refreshPosts(client)
       if (what === 'delete') {
