@@ -15,6 +15,7 @@ import {
 import { IconArrowLeft, IconChevronRight } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { forget, useKept } from '../../lib/kept'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
 import { NetworkIcon, networkName } from '../../components/network'
@@ -90,8 +91,10 @@ function Form({
   const client = useQueryClient()
   const [sandbox, setSandbox] = useState(network.sandbox)
   const [way, setWay] = useState(network.ways[0] ?? 'oauth')
-  const [instance, setInstance] = useState(network.default_instance ?? '')
-  const [values, setValues] = useState<Record<string, string>>({})
+  const form = `connect ${network.name}`
+  const [instance, setInstance] = useKept(form, 'instance', network.default_instance ?? '')
+  // Keys and passwords are never stored in the browser.
+  const [values, setValues] = useKept<Record<string, string>>(form, 'values', {}, { secret: true })
   // The sandbox's own values are filled in; what is typed replaces them.
   const given = { ...(sandbox ? network.sandbox_values : {}), ...values }
   const place = {
@@ -107,6 +110,7 @@ function Form({
       const made = await unwrap<Schemas['Account'] | Schemas['AccountChoice']>(
         api.POST('/api/v1/accounts/form', { body: { ...place, values: given } }),
       )
+      forget(form)
       if ('accounts' in made) {
         choose(made)
         return

@@ -1,13 +1,13 @@
 import { Button, Group, NumberInput, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { type Account, api, unwrap } from '../../api/client'
 import { ColorChoice } from '../../components/ColorChoice'
 import { AccountName } from '../../components/network'
 import { type Utm, UtmFields } from '../../components/Utm'
-import { Modal } from '../../components/Modal'
 import { notifyError } from '../../lib/notify'
+import { forget, useKept } from '../../lib/kept'
+import { FormDialog } from '../../components/FormDialog'
 
 /** The setting with the budget for reading metrics where the network charges for it. */
 const metricReads = 'metric_reads_per_month'
@@ -16,10 +16,15 @@ const metricReads = 'metric_reads_per_month'
 export function EditAccount({ account: a, close }: { account: Account; close: () => void }) {
   const { t } = useTranslation()
   const client = useQueryClient()
-  const [label, setLabel] = useState(a.label ?? '')
-  const [color, setColor] = useState(a.color ?? '')
-  const [utm, setUtm] = useState<Utm>(a.utm ?? {})
-  const [reads, setReads] = useState<number | string>(a.settings[metricReads] ? Number(a.settings[metricReads]) : '')
+  const form = `account ${a.id}`
+  const [label, setLabel] = useKept(form, 'label', a.label ?? '')
+  const [color, setColor] = useKept(form, 'color', a.color ?? '')
+  const [utm, setUtm] = useKept<Utm>(form, 'utm', a.utm ?? {})
+  const [reads, setReads] = useKept<number | string>(
+    form,
+    'reads',
+    a.settings[metricReads] ? Number(a.settings[metricReads]) : '',
+  )
   const settings = a.network === 'x' ? { settings: { [metricReads]: String(reads) } } : {}
   const save = useMutation({
     mutationFn: () =>
@@ -30,13 +35,14 @@ export function EditAccount({ account: a, close }: { account: Account; close: ()
         }),
       ),
     onSuccess: () => {
+      forget(form)
       void client.invalidateQueries({ queryKey: ['accounts'] })
       close()
     },
     onError: notifyError,
   })
   return (
-    <Modal opened onClose={close} title={t('accounts.edit')} closeButtonProps={{ 'aria-label': t('close') }}>
+    <FormDialog form={form} opened onClose={close} title={t('accounts.edit')}>
       <form
         onSubmit={(e) => {
           e.preventDefault()
@@ -78,6 +84,6 @@ export function EditAccount({ account: a, close }: { account: Account; close: ()
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </FormDialog>
   )
 }

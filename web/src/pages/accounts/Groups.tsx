@@ -22,12 +22,13 @@ import { ColorChoice } from '../../components/ColorChoice'
 import { useConfirm } from '../../components/Confirm'
 import { AccountName } from '../../components/network'
 import { ZoneSelect } from '../../components/ZoneSelect'
-import { Modal } from '../../components/Modal'
 import { notifyError, notifySuccess } from '../../lib/notify'
 import { groupsQuery } from '../../lib/queries'
 import { dayName, days } from '../../lib/rule'
 import { useAtLeast, useMe } from '../../lib/session'
 import { BestTimes } from './BestTimes'
+import { forget, useKept } from '../../lib/kept'
+import { FormDialog } from '../../components/FormDialog'
 
 export type AccountGroup = Schemas['AccountGroup']
 type Slot = Schemas['QueueSlot']
@@ -164,13 +165,16 @@ function EditGroup({ group, accounts, close }: { group?: AccountGroup; accounts:
   const { t, i18n } = useTranslation()
   const me = useMe()
   const client = useQueryClient()
-  const [name, setName] = useState(group?.name ?? '')
-  const [color, setColor] = useState(group?.color ?? 'indigo')
-  const [chosen, setChosen] = useState(
+  const form = `group ${group?.id ?? ''}`
+  const [name, setName] = useKept(form, 'name', group?.name ?? '')
+  const [color, setColor] = useKept(form, 'color', group?.color ?? 'indigo')
+  const [chosen, setChosen] = useKept(
+    form,
+    'chosen',
     group?.accounts ?? accounts.filter((a) => a.status !== 'disconnected').map((a) => a.id),
   )
-  const [zone, setZone] = useState(group?.time_zone ?? me.workspace.time_zone)
-  const [slots, setSlots] = useState<Slot[]>(group?.slots ?? [])
+  const [zone, setZone] = useKept(form, 'zone', group?.time_zone ?? me.workspace.time_zone)
+  const [slots, setSlots] = useKept<Slot[]>(form, 'slots', group?.slots ?? [])
   const [on, setOn] = useState<string[]>(['1', '2', '3', '4', '5'])
   const [time, setTime] = useState('09:00')
   const [dialog, ask] = useConfirm()
@@ -178,6 +182,7 @@ function EditGroup({ group, accounts, close }: { group?: AccountGroup; accounts:
     void client.invalidateQueries({ queryKey: ['account-groups'] })
     void client.invalidateQueries({ queryKey: ['queue-slots'] })
     void client.invalidateQueries({ queryKey: ['preview'] })
+    forget(form)
     close()
   }
   const save = useMutation({
@@ -203,13 +208,7 @@ function EditGroup({ group, accounts, close }: { group?: AccountGroup; accounts:
   const add = () =>
     setSlots((all) => [...all, ...on.map((d) => ({ weekday: Number(d), time })).filter((s) => !has(all, s))])
   return (
-    <Modal
-      opened
-      onClose={close}
-      size="lg"
-      title={t(group ? 'groups.editTitle' : 'groups.new')}
-      closeButtonProps={{ 'aria-label': t('close') }}
-    >
+    <FormDialog form={form} opened onClose={close} size="lg" title={t(group ? 'groups.editTitle' : 'groups.new')}>
       {dialog}
       <Stack gap="md">
         <TextInput
@@ -306,6 +305,6 @@ function EditGroup({ group, accounts, close }: { group?: AccountGroup; accounts:
           </Group>
         </Group>
       </Stack>
-    </Modal>
+    </FormDialog>
   )
 }

@@ -7,7 +7,8 @@ import { api, type Media, idempotencyHeader, type Schemas, unwrap } from '../../
 import { refreshPosts } from '../../lib/posts'
 import { errorText } from '../../lib/notify'
 import { altOf, contentOf, imageOf, type Taken } from './post'
-import { Modal } from '../../components/Modal'
+import { forget, useKept } from '../../lib/kept'
+import { FormDialog } from '../../components/FormDialog'
 
 /** Creates a draft from an article and opens it in the composer. */
 export function MakePost({ article: a, close }: { article: Schemas['Article']; close: () => void }) {
@@ -15,7 +16,8 @@ export function MakePost({ article: a, close }: { article: Schemas['Article']; c
   const navigate = useNavigate()
   const client = useQueryClient()
   const image = imageOf(a)
-  const [taken, setTaken] = useState<Taken>({
+  const form = `article ${a.id}`
+  const [taken, setTaken] = useKept<Taken>(form, 'taken', {
     title: true,
     lead: (a.lead ?? '') !== '',
     link: true,
@@ -58,6 +60,7 @@ export function MakePost({ article: a, close }: { article: Schemas['Article']; c
     },
     onSuccess: async (post) => {
       if (!post) return
+      forget(form)
       refreshPosts(client)
       await navigate({ to: '/compose', search: { id: post.id } })
     },
@@ -73,7 +76,7 @@ export function MakePost({ article: a, close }: { article: Schemas['Article']; c
   )
   const text = contentOf(a, taken)
   return (
-    <Modal opened onClose={close} title={t('article.makePost')} closeButtonProps={{ 'aria-label': t('close') }}>
+    <FormDialog form={form} opened onClose={close} title={t('article.makePost')}>
       <form
         onSubmit={(e) => {
           e.preventDefault()
@@ -109,6 +112,6 @@ export function MakePost({ article: a, close }: { article: Schemas['Article']; c
           </Button>
         </Stack>
       </form>
-    </Modal>
+    </FormDialog>
   )
 }

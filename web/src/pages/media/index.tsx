@@ -22,13 +22,14 @@ import { NetworkIcon } from '../../components/network'
 import { Page } from '../../components/Page'
 import { Empty, Failed, WaitingCards } from '../../components/states'
 import { Time } from '../../components/Time'
-import { Modal } from '../../components/Modal'
 import { noteText, problemText } from '../../i18n/message'
 import { type MediaChoice, mediaKinds, useMediaList } from '../../lib/media'
 import { notifySuccess, notifyError } from '../../lib/notify'
 import { useAtLeast } from '../../lib/session'
 import { MediaField } from '../compose/MediaField'
 import { Thumb } from '../compose/Thumb'
+import { forget, useKept } from '../../lib/kept'
+import { FormDialog } from '../../components/FormDialog'
 
 /** All files, searchable by name and description. */
 export function MediaPage() {
@@ -142,13 +143,15 @@ function Details({ media: m, close }: { media: Media; close: () => void }) {
   const { t, i18n } = useTranslation()
   const client = useQueryClient()
   const may = useAtLeast('author')
-  const [alt, setAlt] = useState(m.alt_text)
+  const form = `file ${m.id}`
+  const [alt, setAlt] = useKept(form, 'alt', m.alt_text)
   const params = { path: { id: m.id } }
   const fitness = useQuery({
     queryKey: ['media', m.id, 'fitness'],
     queryFn: () => unwrap(api.GET('/api/v1/media/{id}/fitness', { params })),
   })
   const done = () => {
+    forget(form)
     void client.invalidateQueries({ queryKey: ['media-list'] })
     close()
   }
@@ -172,7 +175,7 @@ function Details({ media: m, close }: { media: Media; close: () => void }) {
     maximumFractionDigits: 0,
   }).format(Math.max(1, m.bytes / 1000))
   return (
-    <Modal opened onClose={close} size="lg" title={m.file_name} closeButtonProps={{ 'aria-label': t('close') }}>
+    <FormDialog form={form} opened onClose={close} size="lg" title={m.file_name}>
       <Stack gap="sm">
         {m.kind === 'video' ? (
           <video src={mediaURL(m.id)} controls style={{ maxWidth: '100%', maxHeight: 360 }}>
@@ -247,6 +250,6 @@ function Details({ media: m, close }: { media: Media; close: () => void }) {
           </Group>
         )}
       </Stack>
-    </Modal>
+    </FormDialog>
   )
 }

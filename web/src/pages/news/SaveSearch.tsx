@@ -1,20 +1,21 @@
 import { Alert, Button, Stack, Switch, Text, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, idempotencyHeader, unwrap } from '../../api/client'
 import { Feed } from '../../components/Feed'
 import { LinkButton } from '../../components/links'
-import { Modal } from '../../components/Modal'
 import { keptOf, type NewsSearch } from '../../lib/news'
 import { errorText } from '../../lib/notify'
+import { forget, useKept } from '../../lib/kept'
+import { FormDialog } from '../../components/FormDialog'
 
 /** Saves a search, for alerts about new articles and for its feeds. */
 export function SaveSearch({ search, close }: { search: NewsSearch; close: () => void }) {
   const { t } = useTranslation()
   const client = useQueryClient()
-  const [name, setName] = useState(search.q?.trim() ?? '')
-  const [alert, setAlert] = useState(true)
+  const form = 'saved search'
+  const [name, setName] = useKept(form, 'name', search.q?.trim() ?? '')
+  const [alert, setAlert] = useKept(form, 'alert', true)
   const keep = useMutation({
     mutationFn: () =>
       unwrap(
@@ -23,10 +24,13 @@ export function SaveSearch({ search, close }: { search: NewsSearch; close: () =>
           body: { name, alert, mode: search.mode ?? 'keyword', ...keptOf(search) },
         }),
       ),
-    onSuccess: () => void client.invalidateQueries({ queryKey: ['saved-searches'] }),
+    onSuccess: () => {
+      forget(form)
+      void client.invalidateQueries({ queryKey: ['saved-searches'] })
+    },
   })
   return (
-    <Modal opened onClose={close} title={t('search.save')} closeButtonProps={{ 'aria-label': t('close') }}>
+    <FormDialog form={form} opened onClose={close} title={t('search.save')}>
       {keep.data ? (
         <Stack>
           <Text role="status">{t('search.isSaved', { name: keep.data.name })}</Text>
@@ -73,6 +77,6 @@ export function SaveSearch({ search, close }: { search: NewsSearch; close: () =>
           </Stack>
         </form>
       )}
-    </Modal>
+    </FormDialog>
   )
 }

@@ -15,13 +15,13 @@ import {
 } from '@mantine/core'
 import { IconTrash } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
 import { Failed } from '../../components/states'
 import { Modal } from '../../components/Modal'
 import { errorText, notifyError } from '../../lib/notify'
 import { format } from '../../lib/time'
+import { forget, useKept } from '../../lib/kept'
 
 const kinds = ['weekly', 'monthly', 'alerts'] as const
 type Kind = (typeof kinds)[number]
@@ -49,8 +49,9 @@ function Recipients({ site }: { site: Schemas['Site'] }) {
     queryKey,
     queryFn: () => unwrap(api.GET('/api/v1/sites/{id}/subscriptions', { params: { path } })),
   })
-  const [email, setEmail] = useState('')
-  const [kind, setKind] = useState<Kind>('weekly')
+  const form = `recipient ${site.id}`
+  const [email, setEmail] = useKept(form, 'email', '')
+  const [kind, setKind] = useKept<Kind>(form, 'kind', 'weekly')
   const settled = () => void client.invalidateQueries({ queryKey })
   const add = useMutation({
     mutationFn: () =>
@@ -60,7 +61,7 @@ function Recipients({ site }: { site: Schemas['Site'] }) {
           body: { kind, email, language: i18n.language === 'vi' ? 'vi' : 'en' },
         }),
       ),
-    onSuccess: () => setEmail(''),
+    onSuccess: () => forget(form),
     onSettled: settled,
   })
   const remove = useMutation({
@@ -199,12 +200,16 @@ function Rule({ site }: { site: Schemas['Site'] }) {
 function RuleForm({ site, rule }: { site: Schemas['Site']; rule: Schemas['AlertRule'] }) {
   const { t } = useTranslation()
   const client = useQueryClient()
-  const [draft, setDraft] = useState(rule)
+  const form = `alert rule ${site.id}`
+  const [draft, setDraft] = useKept(form, 'draft', rule)
   const set = (to: Partial<Schemas['AlertRule']>) => setDraft({ ...draft, ...to })
   const save = useMutation({
     mutationFn: () =>
       unwrap(api.PUT('/api/v1/sites/{id}/alert-rule', { params: { path: { id: site.id } }, body: draft })),
-    onSuccess: (saved) => client.setQueryData(['alert-rule', site.id], saved),
+    onSuccess: (saved) => {
+      forget(form)
+      client.setQueryData(['alert-rule', site.id], saved)
+    },
   })
   return (
     <form

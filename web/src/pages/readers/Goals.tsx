@@ -2,11 +2,9 @@ import { Button, Group, Stack, Table, Text, Textarea, Title, UnstyledButton, Vis
 import { useDisclosure } from '@mantine/hooks'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
 import { Failed, WaitingRows } from '../../components/states'
-import { Modal } from '../../components/Modal'
 import { useAtLeast } from '../../lib/session'
 import { toWall } from '../../lib/time'
 import { formatMetric } from './numbers'
@@ -15,6 +13,8 @@ import { reportQuery } from './query'
 import { RangePicker } from './RangePicker'
 import { CSV } from './ReportTables'
 import { rangeOf, type ReadersSearch } from './search'
+import { forget, useKept } from '../../lib/kept'
+import { FormDialog } from '../../components/FormDialog'
 
 /** Reports on the events and goals of a site, and declares them. */
 export function Goals({ site, search }: { site: Schemas['Site']; search: ReadersSearch }) {
@@ -136,8 +136,9 @@ function EventTable({
 function Declare({ site, close }: { site: Schemas['Site']; close: () => void }) {
   const { t } = useTranslation()
   const client = useQueryClient()
-  const [events, setEvents] = useState(formatEvents(site.events))
-  const [goals, setGoals] = useState(formatGoals(site.goals))
+  const form = `goals ${site.id}`
+  const [events, setEvents] = useKept(form, 'events', formatEvents(site.events))
+  const [goals, setGoals] = useKept(form, 'goals', formatGoals(site.goals))
   const save = useMutation({
     mutationFn: () => {
       const declared = parseEvents(events)
@@ -149,18 +150,13 @@ function Declare({ site, close }: { site: Schemas['Site']; close: () => void }) 
       )
     },
     onSuccess: async () => {
+      forget(form)
       await client.invalidateQueries()
       close()
     },
   })
   return (
-    <Modal
-      opened
-      onClose={close}
-      size="lg"
-      title={t('report.declareEvents')}
-      closeButtonProps={{ 'aria-label': t('close') }}
-    >
+    <FormDialog form={form} opened onClose={close} size="lg" title={t('report.declareEvents')}>
       <form
         onSubmit={(e) => {
           e.preventDefault()
@@ -193,6 +189,6 @@ function Declare({ site, close }: { site: Schemas['Site']; close: () => void }) 
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </FormDialog>
   )
 }

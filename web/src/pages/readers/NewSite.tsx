@@ -1,20 +1,21 @@
 import { Alert, Button, Checkbox, Code, Radio, Stack, TagsInput, Text, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, idempotencyHeader, unwrap } from '../../api/client'
 import { errorText } from '../../lib/notify'
 import { TrackerSnippet } from './Snippets'
-import { Modal } from '../../components/Modal'
+import { forget, useKept } from '../../lib/kept'
+import { FormDialog } from '../../components/FormDialog'
 
 /** Adds a site, and shows the code for its pages. */
 export function NewSite({ close }: { close: () => void }) {
   const { t } = useTranslation()
   const client = useQueryClient()
-  const [name, setName] = useState('')
-  const [domains, setDomains] = useState<string[]>([])
-  const [uniques, setUniques] = useState<'hyperloglog' | 'set'>('hyperloglog')
-  const [open, setOpen] = useState(false)
+  const form = 'site'
+  const [name, setName] = useKept(form, 'name', '')
+  const [domains, setDomains] = useKept<string[]>(form, 'domains', [])
+  const [uniques, setUniques] = useKept<'hyperloglog' | 'set'>(form, 'uniques', 'hyperloglog')
+  const [open, setOpen] = useKept(form, 'open', false)
   const make = useMutation({
     mutationFn: () =>
       unwrap(
@@ -23,16 +24,19 @@ export function NewSite({ close }: { close: () => void }) {
           body: { name, domains, unique_method: uniques, public_counts: open },
         }),
       ),
-    onSuccess: () => void client.invalidateQueries({ queryKey: ['sites'] }),
+    onSuccess: () => {
+      forget(form)
+      void client.invalidateQueries({ queryKey: ['sites'] })
+    },
   })
   const made = make.data
   return (
-    <Modal
+    <FormDialog
+      form={form}
       opened
       onClose={close}
       size="lg"
       title={made ? t('readers.added', { name: made.site.name }) : t('readers.newSite')}
-      closeButtonProps={{ 'aria-label': t('close') }}
     >
       {made ? (
         <Stack>
@@ -88,6 +92,6 @@ export function NewSite({ close }: { close: () => void }) {
           </Stack>
         </form>
       )}
-    </Modal>
+    </FormDialog>
   )
 }

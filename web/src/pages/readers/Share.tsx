@@ -14,14 +14,14 @@ import {
 } from '@mantine/core'
 import { IconCheck, IconCopy, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
 import { DayField } from '../../components/DayField'
 import { Failed } from '../../components/states'
-import { Modal } from '../../components/Modal'
 import { errorText, notifyError } from '../../lib/notify'
 import { format } from '../../lib/time'
+import { forget, useKept } from '../../lib/kept'
+import { FormDialog } from '../../components/FormDialog'
 
 /** Manages the links that show a site's report to people without a login. */
 export function Share({ site, filter, close }: { site: Schemas['Site']; filter?: string; close: () => void }) {
@@ -33,11 +33,12 @@ export function Share({ site, filter, close }: { site: Schemas['Site']; filter?:
     queryKey,
     queryFn: async () => (await unwrap(api.GET('/api/v1/sites/{id}/shared-links', { params: { path } }))).shared_links,
   })
-  const [name, setName] = useState('')
-  const [password, setPassword] = useState('')
-  const [expires, setExpires] = useState('')
-  const [origins, setOrigins] = useState<string[]>([])
-  const [filtered, setFiltered] = useState(filter !== undefined)
+  const form = `share ${site.id}`
+  const [name, setName] = useKept(form, 'name', '')
+  const [password, setPassword] = useKept(form, 'password', '', { secret: true })
+  const [expires, setExpires] = useKept(form, 'expires', '')
+  const [origins, setOrigins] = useKept<string[]>(form, 'origins', [])
+  const [filtered, setFiltered] = useKept(form, 'filtered', filter !== undefined)
   const settled = () => void client.invalidateQueries({ queryKey })
   const make = useMutation({
     mutationFn: () =>
@@ -54,10 +55,7 @@ export function Share({ site, filter, close }: { site: Schemas['Site']; filter?:
           },
         }),
       ),
-    onSuccess: () => {
-      setName('')
-      setPassword('')
-    },
+    onSuccess: () => forget(form),
     onSettled: settled,
   })
   const revoke = useMutation({
@@ -68,7 +66,7 @@ export function Share({ site, filter, close }: { site: Schemas['Site']; filter?:
   })
   const url = make.data?.url
   return (
-    <Modal opened onClose={close} size="lg" title={t('share.title')} closeButtonProps={{ 'aria-label': t('close') }}>
+    <FormDialog form={form} opened onClose={close} size="lg" title={t('share.title')}>
       <Stack>
         <Text size="sm" c="dimmed">
           {t('share.text')}
@@ -196,6 +194,6 @@ export function Share({ site, filter, close }: { site: Schemas['Site']; filter?:
           ))
         )}
       </Stack>
-    </Modal>
+    </FormDialog>
   )
 }

@@ -25,7 +25,8 @@ import { Preview } from './Preview'
 import { TimingFields } from './TimingFields'
 import { Variants } from './Variants'
 import { ViewFields } from './ViewFields'
-import { Modal } from '../../components/Modal'
+import { forget, useKept } from '../../lib/kept'
+import { FormDialog } from '../../components/FormDialog'
 
 const triggers = [
   ['domains', 'domain'],
@@ -48,9 +49,10 @@ export function Editor({
 }) {
   const { t } = useTranslation()
   const client = useQueryClient()
-  const [name, setName] = useState(start.name)
-  const [d, setDefinition] = useState(start.definition)
-  const [hashtags, setHashtags] = useState(() => hashtagLines(start.definition.hashtags))
+  const form = `rule ${id ?? ''}`
+  const [name, setName] = useKept(form, 'name', start.name)
+  const [d, setDefinition] = useKept(form, 'd', start.definition)
+  const [hashtags, setHashtags] = useKept(form, 'hashtags', () => hashtagLines(start.definition.hashtags))
   const [network, setNetwork] = useState('default')
   const set = (change: Partial<Definition>) => setDefinition((was) => ({ ...was, ...change }))
   const accounts = useQuery(accountsQuery).data ?? []
@@ -75,6 +77,7 @@ export function Editor({
           : api.POST('/api/v1/rules', { params: { header: idempotencyHeader() }, body: body() }),
       ),
     onSuccess: () => {
+      forget(form)
       notifySuccess(t('rules.saved', { name }))
       close()
     },
@@ -91,13 +94,7 @@ export function Editor({
   }
   const error = save.error ?? preview.error
   return (
-    <Modal
-      opened
-      onClose={close}
-      size="xl"
-      title={t(id ? 'rules.edit' : 'rules.new')}
-      closeButtonProps={{ 'aria-label': t('close') }}
-    >
+    <FormDialog form={form} opened onClose={close} size="xl" title={t(id ? 'rules.edit' : 'rules.new')}>
       <form
         onSubmit={(e) => {
           e.preventDefault()
@@ -267,6 +264,6 @@ export function Editor({
           {preview.data && <Preview preview={preview.data} />}
         </Stack>
       </form>
-    </Modal>
+    </FormDialog>
   )
 }

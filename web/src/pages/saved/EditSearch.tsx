@@ -1,19 +1,20 @@
 import { Alert, Button, Stack, TagsInput, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, ifMatchHeader, type Schemas, unwrap } from '../../api/client'
 import { type Field, fields, keptOf, searchOf } from '../../lib/news'
 import { countsQuery } from '../../lib/newsQueries'
 import { errorText, notifySuccess } from '../../lib/notify'
-import { Modal } from '../../components/Modal'
+import { forget, useKept } from '../../lib/kept'
+import { FormDialog } from '../../components/FormDialog'
 
 /** Edits a saved search. */
 export function EditSearch({ search: n, close }: { search: Schemas['SavedSearch']; close: () => void }) {
   const { t } = useTranslation()
   const client = useQueryClient()
-  const [name, setName] = useState(n.name)
-  const [wanted, setWanted] = useState(() => searchOf(n))
+  const form = `search ${n.id}`
+  const [name, setName] = useKept(form, 'name', n.name)
+  const [wanted, setWanted] = useKept(form, 'wanted', () => searchOf(n))
   const known = useQuery(countsQuery({}))
   const values = (f: Field) =>
     (known.data?.facets?.find((x) => x.field === f)?.values ?? []).map((v) => v.value).filter((v) => v !== '')
@@ -26,13 +27,14 @@ export function EditSearch({ search: n, close }: { search: Schemas['SavedSearch'
         }),
       ),
     onSuccess: () => {
+      forget(form)
       notifySuccess(t('saved.changed'))
       close()
     },
     onSettled: () => void client.invalidateQueries({ queryKey: ['saved-searches'] }),
   })
   return (
-    <Modal opened onClose={close} title={t('saved.edit')} closeButtonProps={{ 'aria-label': t('close') }}>
+    <FormDialog form={form} opened onClose={close} title={t('saved.edit')}>
       <form
         onSubmit={(e) => {
           e.preventDefault()
@@ -80,6 +82,6 @@ export function EditSearch({ search: n, close }: { search: Schemas['SavedSearch'
           </Button>
         </Stack>
       </form>
-    </Modal>
+    </FormDialog>
   )
 }

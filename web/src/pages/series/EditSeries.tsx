@@ -1,29 +1,30 @@
 import { Alert, Button, Group, Stack } from '@mantine/core'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, ifMatchHeader, type Schemas, unwrap } from '../../api/client'
 import { RuleBuilder } from '../../components/RuleBuilder'
 import { WhenField } from '../../components/WhenField'
 import { ZoneSelect } from '../../components/ZoneSelect'
-import { Modal } from '../../components/Modal'
 import { parseRule, formatRule } from '../../lib/rule'
 import { errorText } from '../../lib/notify'
 import type { Part } from '../compose/draft'
 import { Parts } from '../compose/Parts'
 import { useSeriesChange } from './useSeriesChange'
+import { forget, useKept } from '../../lib/kept'
+import { FormDialog } from '../../components/FormDialog'
 
 /** Edits the content and the rule of a series. Versions for single accounts stay unchanged. */
 export function EditSeries({ series: s, close }: { series: Schemas['Series']; close: () => void }) {
   const { t } = useTranslation()
   const change = useSeriesChange()
-  const [parts, setParts] = useState<Part[]>(() => [
+  const form = `series ${s.id}`
+  const [parts, setParts] = useKept<Part[]>(form, 'parts', () => [
     { content: s.template.content, attachments: s.template.attachments ?? [] },
     ...(s.template.thread ?? []).map((p) => ({ content: p.content, attachments: p.attachments ?? [] })),
   ])
-  const [starts, setStarts] = useState(s.starts.slice(0, 16))
-  const [zone, setZone] = useState(s.time_zone)
+  const [starts, setStarts] = useKept(form, 'starts', s.starts.slice(0, 16))
+  const [zone, setZone] = useKept(form, 'zone', s.time_zone)
   const known = parseRule(s.rule)
-  const [rule, setRule] = useState(known)
+  const [rule, setRule] = useKept(form, 'rule', known)
   const save = () => {
     const [first, ...thread] = parts
     const template: Schemas['SeriesTemplate'] = {
@@ -44,11 +45,16 @@ export function EditSeries({ series: s, close }: { series: Schemas['Series']; cl
           ),
         done: t('series.saved'),
       },
-      { onSuccess: close },
+      {
+        onSuccess: () => {
+          forget(form)
+          close()
+        },
+      },
     )
   }
   return (
-    <Modal opened onClose={close} size="xl" title={t('series.edit')} closeButtonProps={{ 'aria-label': t('close') }}>
+    <FormDialog form={form} opened onClose={close} size="xl" title={t('series.edit')}>
       <Stack>
         <Parts label={t('compose.text')} value={parts} change={setParts} counts={[]} />
         <Group align="flex-end" gap="sm" className="dl-form">
@@ -71,6 +77,6 @@ export function EditSeries({ series: s, close }: { series: Schemas['Series']; cl
           </Button>
         </Group>
       </Stack>
-    </Modal>
+    </FormDialog>
   )
 }

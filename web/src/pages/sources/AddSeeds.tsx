@@ -1,20 +1,21 @@
 import { Alert, Button, SegmentedControl, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, idempotencyHeader, type Schemas, unwrap } from '../../api/client'
 import { problemText } from '../../i18n/message'
 import { errorText, notifySuccess } from '../../lib/notify'
-import { Modal } from '../../components/Modal'
+import { forget, useKept } from '../../lib/kept'
+import { FormDialog } from '../../components/FormDialog'
 
 /** Adds seeds: one URL, or a list or OPML file of them. */
 export function AddSeeds({ close }: { close: () => void }) {
   const { t } = useTranslation()
   const client = useQueryClient()
-  const [way, setWay] = useState<'one' | 'many'>('one')
-  const [url, setURL] = useState('')
-  const [title, setTitle] = useState('')
-  const [text, setText] = useState('')
+  const form = 'seeds'
+  const [way, setWay] = useKept<'one' | 'many'>(form, 'way', 'one')
+  const [url, setURL] = useKept(form, 'url', '')
+  const [title, setTitle] = useKept(form, 'title', '')
+  const [text, setText] = useKept(form, 'text', '')
   const add = useMutation({
     mutationFn: async (): Promise<Schemas['SeedImportResult'] | undefined> => {
       if (way === 'many')
@@ -32,6 +33,7 @@ export function AddSeeds({ close }: { close: () => void }) {
       return undefined
     },
     onSuccess: (result) => {
+      forget(form)
       void client.invalidateQueries({ queryKey: ['seeds'] })
       void client.invalidateQueries({ queryKey: ['domains'] })
       if (result && result.invalid > 0) return
@@ -42,7 +44,7 @@ export function AddSeeds({ close }: { close: () => void }) {
     },
   })
   return (
-    <Modal opened onClose={close} title={t('news.add')} closeButtonProps={{ 'aria-label': t('close') }}>
+    <FormDialog form={form} opened onClose={close} title={t('news.add')}>
       <form
         onSubmit={(e) => {
           e.preventDefault()
@@ -109,6 +111,6 @@ export function AddSeeds({ close }: { close: () => void }) {
           </Button>
         </Stack>
       </form>
-    </Modal>
+    </FormDialog>
   )
 }

@@ -1,13 +1,15 @@
 import { Button, Group, NumberInput, Stack, Switch, Textarea } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
 import { Failed, WaitingRows } from '../../components/states'
-import { Modal } from '../../components/Modal'
+import { FormDialog } from '../../components/FormDialog'
+import { forget, useKept } from '../../lib/kept'
 import { notifyError, notifySuccess } from '../../lib/notify'
 
 type Stored = Schemas['StoryPreferences']
+
+const name = 'story preferences'
 
 /** The alert about missed stories, and the owners of domains. */
 export function Preferences({ close }: { close: () => void }) {
@@ -18,7 +20,7 @@ export function Preferences({ close }: { close: () => void }) {
     staleTime: 0,
   })
   return (
-    <Modal opened onClose={close} title={t('stories.alerts')} closeButtonProps={{ 'aria-label': t('stories.close') }}>
+    <FormDialog form={name} opened onClose={close} title={t('stories.alerts')}>
       {stored.error ? (
         <Failed error={stored.error} retry={() => void stored.refetch()} />
       ) : !stored.data ? (
@@ -26,7 +28,7 @@ export function Preferences({ close }: { close: () => void }) {
       ) : (
         <Form start={stored.data} close={close} />
       )}
-    </Modal>
+    </FormDialog>
   )
 }
 
@@ -53,13 +55,14 @@ function ownersOf(lines: string): Record<string, string> | undefined {
 function Form({ start, close }: { start: Stored; close: () => void }) {
   const { t } = useTranslation()
   const client = useQueryClient()
-  const [form, setForm] = useState(start)
-  const [owners, setOwners] = useState(linesOf(start.owners))
+  const [form, setForm] = useKept(name, 'form', start)
+  const [owners, setOwners] = useKept(name, 'owners', linesOf(start.owners))
   const change = (update: Partial<Stored>) => setForm((was) => ({ ...was, ...update }))
   const named = ownersOf(owners)
   const save = useMutation({
     mutationFn: () => unwrap(api.PUT('/api/v1/story-preferences', { body: { ...form, owners: named ?? {} } })),
     onSuccess: (stored) => {
+      forget(name)
       client.setQueryData(['story-preferences'], stored)
       notifySuccess(t('stories.saved'))
       void client.invalidateQueries({ queryKey: ['stories'] })

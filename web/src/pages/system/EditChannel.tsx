@@ -12,18 +12,20 @@ import {
   TextInput,
 } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
 import { ZoneSelect } from '../../components/ZoneSelect'
-import { Modal } from '../../components/Modal'
+import { FormDialog } from '../../components/FormDialog'
+import { forget, useKept } from '../../lib/kept'
 import { errorText } from '../../lib/notify'
 import { canPush, subscribe } from '../../lib/push'
 import { useAtLeast, useMe } from '../../lib/session'
 import { types } from './Webhooks'
 import { typeKey } from './words'
+import { loaded } from '../../lib/loading'
 
-const ClockField = lazy(() => import('../../components/ClockField'))
+const ClockField = lazy(() => loaded(() => import('../../components/ClockField')))
 
 type Channel = Schemas['NotificationChannel']
 type Settings = Schemas['NotificationChannelSettings']
@@ -69,7 +71,11 @@ export function EditChannel({
   const { t, i18n } = useTranslation()
   const me = useMe()
   const editor = useAtLeast('editor')
-  const [draft, setDraft] = useState<Settings>(
+  const form = `channel ${channel?.id ?? ''}`
+  // Addresses and tokens of channels are secrets.
+  const [draft, setDraft] = useKept<Settings>(
+    form,
+    'draft',
     channel
       ? {
           kind: channel.kind,
@@ -93,6 +99,7 @@ export function EditChannel({
           enabled: true,
           recipient: canSendEmail ? me.user.email : undefined,
         },
+    { secret: true },
   )
   const set = (to: Partial<Settings>) => setDraft({ ...draft, ...to })
   const save = useMutation({
@@ -112,20 +119,17 @@ export function EditChannel({
         await unwrap(api.PUT('/api/v1/notification-channels/{id}', { params: { path: { id: channel.id } }, body }))
       else await unwrap(api.POST('/api/v1/notification-channels', { body }))
     },
-    onSuccess: close,
+    onSuccess: () => {
+      forget(form)
+      close()
+    },
     onSettled: settled,
   })
   const has = (part: string) => parts[draft.kind].some((p) => p.replace('?', '') === part)
   const required = (part: string) => !channel && parts[draft.kind].includes(part)
   const kept = channel ? t('channels.kept') : undefined
   return (
-    <Modal
-      opened
-      onClose={close}
-      size="lg"
-      title={t(channel ? 'channels.edit' : 'channels.add')}
-      closeButtonProps={{ 'aria-label': t('close') }}
-    >
+    <FormDialog form={form} opened onClose={close} size="lg" title={t(channel ? 'channels.edit' : 'channels.add')}>
       <form
         onSubmit={(e) => {
           e.preventDefault()
@@ -262,6 +266,6 @@ export function EditChannel({
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </FormDialog>
   )
 }

@@ -1,7 +1,6 @@
 import { ActionIcon, Alert, Button, Group, NativeSelect, Stack, Table, Text, TextInput } from '@mantine/core'
 import { IconTrash, IconUserPlus } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, idempotencyHeader, type Role, unwrap } from '../../api/client'
 import { useConfirm } from '../../components/Confirm'
@@ -9,6 +8,7 @@ import { Failed, WaitingRows } from '../../components/states'
 import { Time } from '../../components/Time'
 import { notifySuccess, notifyError } from '../../lib/notify'
 import { useAtLeast, useMe } from '../../lib/session'
+import { forget, useKept } from '../../lib/kept'
 
 const roles: Role[] = ['owner', 'editor', 'author', 'viewer']
 
@@ -21,15 +21,16 @@ export function Members() {
     queryKey: ['members'],
     queryFn: async () => (await unwrap(api.GET('/api/v1/members', { params: { query: { limit: 200 } } }))).members,
   })
-  const [email, setEmail] = useState('')
-  const [role, setRole] = useState<Role>('author')
+  const form = 'member'
+  const [email, setEmail] = useKept(form, 'email', '')
+  const [role, setRole] = useKept<Role>(form, 'role', 'author')
   const settled = () => void client.invalidateQueries({ queryKey: ['members'] })
   const invite = useMutation({
     mutationFn: () =>
       unwrap(api.POST('/api/v1/members', { params: { header: idempotencyHeader() }, body: { email, role } })),
     onSuccess: () => {
       notifySuccess(t('system.invited', { email }))
-      setEmail('')
+      forget(form)
     },
     onError: notifyError,
     onSettled: settled,

@@ -14,7 +14,6 @@ import {
 } from '@mantine/core'
 import { IconKey, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, idempotencyHeader, type Schemas, unwrap } from '../../api/client'
 import { useConfirm } from '../../components/Confirm'
@@ -22,6 +21,7 @@ import { Empty, Failed, WaitingRows } from '../../components/states'
 import { Time } from '../../components/Time'
 import { notifyError } from '../../lib/notify'
 import { useMe } from '../../lib/session'
+import { forget, useKept } from '../../lib/kept'
 
 export function Tokens() {
   const { t } = useTranslation()
@@ -31,9 +31,10 @@ export function Tokens() {
     queryKey: ['tokens'],
     queryFn: async () => (await unwrap(api.GET('/api/v1/tokens', { params: { query: { limit: 200 } } }))).tokens,
   })
-  const [name, setName] = useState('')
-  const [scopes, setScopes] = useState<string[]>([])
-  const [days, setDays] = useState<number | string>(90)
+  const form = 'token'
+  const [name, setName] = useKept(form, 'name', '')
+  const [scopes, setScopes] = useKept<string[]>(form, 'scopes', [])
+  const [days, setDays] = useKept<number | string>(form, 'days', 90)
   const settled = () => void client.invalidateQueries({ queryKey: ['tokens'] })
   const make = useMutation({
     mutationFn: () =>
@@ -43,10 +44,7 @@ export function Tokens() {
           body: { name, scopes: scopes as Schemas['Scope'][], expires_in_days: Number(days) || 90 },
         }),
       ),
-    onSuccess: () => {
-      setName('')
-      setScopes([])
-    },
+    onSuccess: () => forget(form),
     onError: notifyError,
     onSettled: settled,
   })

@@ -14,13 +14,13 @@ import {
 import { useDisclosure } from '@mantine/hooks'
 import { IconChevronDown, IconSend, IconTrash, IconWebhook } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, idempotencyHeader, type Schemas, unwrap } from '../../api/client'
 import { Empty, Failed, WaitingRows } from '../../components/states'
 import { Time } from '../../components/Time'
 import { notifySuccess, notifyError } from '../../lib/notify'
 import { Deliveries } from './Deliveries'
+import { forget, useKept } from '../../lib/kept'
 
 export const types: Schemas['WebhookType'][] = [
   'post.posted',
@@ -54,8 +54,9 @@ export function Webhooks() {
     refetchInterval: 5000,
     queryFn: async () => (await unwrap(api.GET('/api/v1/webhooks'))).webhooks,
   })
-  const [url, setURL] = useState('')
-  const [chosen, setChosen] = useState<string[]>([])
+  const form = 'webhook'
+  const [url, setURL] = useKept(form, 'url', '')
+  const [chosen, setChosen] = useKept<string[]>(form, 'chosen', [])
   const settled = () => client.invalidateQueries({ queryKey: ['webhooks'] })
   const make = useMutation({
     mutationFn: () =>
@@ -65,7 +66,7 @@ export function Webhooks() {
           body: { url, types: chosen as Schemas['WebhookType'][] },
         }),
       ),
-    onSuccess: () => setURL(''),
+    onSuccess: () => forget(form),
     onError: notifyError,
     onSettled: settled,
   })

@@ -1,20 +1,21 @@
 import { Alert, Button, NumberInput, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, idempotencyHeader, ifMatchHeader, unwrap } from '../../api/client'
 import { errorText, notifySuccess } from '../../lib/notify'
 import type { Watch } from '.'
-import { Modal } from '../../components/Modal'
+import { forget, useKept } from '../../lib/kept'
+import { FormDialog } from '../../components/FormDialog'
 
 /** Creates or edits a watch. */
 export function EditWatch({ watch, close }: { watch?: Watch; close: () => void }) {
   const { t } = useTranslation()
   const client = useQueryClient()
-  const [name, setName] = useState(watch?.name ?? '')
-  const [url, setURL] = useState(watch?.url ?? '')
-  const [selector, setSelector] = useState(watch?.selector ?? '')
-  const [interval, setMinutes] = useState(watch?.interval_minutes ?? 60)
+  const form = `watch ${watch?.id ?? ''}`
+  const [name, setName] = useKept(form, 'name', watch?.name ?? '')
+  const [url, setURL] = useKept(form, 'url', watch?.url ?? '')
+  const [selector, setSelector] = useKept(form, 'selector', watch?.selector ?? '')
+  const [interval, setMinutes] = useKept(form, 'interval', watch?.interval_minutes ?? 60)
   const body = { name, url, selector, interval_minutes: interval }
   const save = useMutation({
     mutationFn: () =>
@@ -27,18 +28,14 @@ export function EditWatch({ watch, close }: { watch?: Watch; close: () => void }
           : api.POST('/api/v1/watches', { params: { header: idempotencyHeader() }, body }),
       ),
     onSuccess: () => {
+      forget(form)
       notifySuccess(t('watches.saved', { name }))
       close()
     },
     onSettled: () => void client.invalidateQueries({ queryKey: ['watches'] }),
   })
   return (
-    <Modal
-      opened
-      onClose={close}
-      title={t(watch ? 'watches.edit' : 'watches.new')}
-      closeButtonProps={{ 'aria-label': t('close') }}
-    >
+    <FormDialog form={form} opened onClose={close} title={t(watch ? 'watches.edit' : 'watches.new')}>
       <form
         onSubmit={(e) => {
           e.preventDefault()
@@ -88,6 +85,6 @@ export function EditWatch({ watch, close }: { watch?: Watch; close: () => void }
           </Button>
         </Stack>
       </form>
-    </Modal>
+    </FormDialog>
   )
 }
