@@ -404,3 +404,58 @@ test('the running hour and day are drawn, and pages are listed from the first vi
   }
   dashboard.fine()
 }, 120_000)
+
+test('the workspace and its sites have settings', async () => {
+  const { page } = dashboard
+  await dashboard.go('/settings')
+  const name = page.getByRole('textbox', { name: 'Name of the workspace' })
+  await until('the name', async () => (await name.inputValue()) !== '')
+  const before = await name.inputValue()
+  await name.fill('Tòa soạn Báo Sáng')
+  await page.getByText('Posts of authors need approval').click()
+  await page.getByRole('button', { name: 'Save' }).click()
+  await message(page, 'Settings saved.')
+  expect(await api('GET', '/workspace')).toMatchObject({ name: 'Tòa soạn Báo Sáng', authors_need_approval: true })
+  await dashboard.accessible('settings')
+  await shoot(dashboard, 'settings')
+  await page.getByRole('button', { name: 'Undo' }).last().click()
+  await until('the settings before', async () => {
+    const now = await api<{ name: string; authors_need_approval: boolean }>('GET', '/workspace')
+    return now.name === before && !now.authors_need_approval
+  })
+  await api('POST', '/sites', { name: 'Báo Chiều', domains: ['chieu.example'] })
+  await dashboard.go('/settings?tab=sites')
+  const site = page.locator('[data-site="Báo Chiều"]')
+  await site.getByRole('checkbox').first().click()
+  await site.getByRole('button', { name: 'Save' }).click()
+  await message(page, 'Báo Chiều saved.')
+  await site.getByRole('button', { name: 'New secret key' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'New secret key' }).click()
+  await site.locator('code').waitFor()
+  await dashboard.accessible('settings of sites')
+  await shoot(dashboard, 'settings-sites')
+  await site.getByRole('button', { name: 'Delete site' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete site' }).click()
+  await message(page, 'Báo Chiều deleted.')
+  const { sites } = await api<{ sites: { name: string }[] }>('GET', '/sites')
+  expect(sites.map((s) => s.name)).not.toContain('Báo Chiều')
+  dashboard.fine()
+}, 60_000)
+
+test('the menu of a phone keeps the focus, and Esc closes it', async () => {
+  const { page } = dashboard
+  await page.setViewportSize({ width: 390, height: 844 })
+  await dashboard.go('/calendar')
+  const menu = page.getByRole('button', { name: 'Menu', exact: true })
+  await menu.click()
+  const inMain = () => page.evaluate(() => document.activeElement?.closest('main') !== null)
+  for (let i = 0; i < 30; i++) {
+    await page.keyboard.press('Tab')
+    expect(await inMain(), `after ${i + 1} tabs`).toBe(false)
+  }
+  await page.keyboard.press('Escape')
+  expect(await menu.getAttribute('aria-expanded')).toBe('false')
+  expect(await menu.evaluate((e) => e === document.activeElement)).toBe(true)
+  await page.setViewportSize({ width: 1440, height: 900 })
+  dashboard.fine()
+})

@@ -191,6 +191,7 @@ test('a post that an author submits is pending until an editor approves it', asy
   await dashboard.go('/calendar?view=list')
   await page.getByLabel('Status').first().click()
   await page.getByRole('option', { name: 'Pending approval' }).click()
+  await page.keyboard.press('Escape')
   await page.locator('[data-post]', { hasText: 'From an author' }).click()
   await page.getByRole('button', { name: 'Approve' }).click()
   await page.locator('main [data-status=scheduled]').first().waitFor()

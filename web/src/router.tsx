@@ -169,6 +169,13 @@ const news = [
   }),
 ] as const
 
+const settings = createRoute({
+  getParentRoute: () => root,
+  path: '/settings',
+  validateSearch: (search: Record<string, unknown>): { tab?: string } => ({ tab: text(search.tab) }),
+  component: lazyRouteComponent(() => loaded(() => import('./pages/settings')), 'SettingsPage'),
+})
+
 const system = createRoute({
   getParentRoute: () => root,
   path: '/system',
@@ -191,6 +198,7 @@ export const router = createRouter({
     media,
     readers,
     ...news,
+    settings,
     system,
   ]),
   basepath: `${base}/app`,

@@ -25,6 +25,7 @@ import { ColorChoice, colorNames } from './ColorChoice'
 import { useConfirm } from './Confirm'
 import { type Utm, UtmFields } from './Utm'
 import { Modal } from './Modal'
+import { useAct } from '../lib/act'
 import { forget, useKept } from '../lib/kept'
 
 type Label = Schemas['Label']
@@ -114,7 +115,7 @@ export function LabelMenu({
     mutationFn: () =>
       unwrap(
         api.POST('/api/v1/labels', {
-          body: { name: typed.trim(), kind, color: colorNames[(all.length * 5 + 6) % colorNames.length] ?? 'blue' },
+          body: { name: typed.trim(), kind, color: nextColor(all.length) },
         }),
       ),
     onError: notifyError,
@@ -233,7 +234,7 @@ export function ManageLabels() {
   const [opened, { open, close }] = useDisclosure()
   const all = useQuery(labelsQuery).data ?? []
   const [edited, setEdited] = useState<Label>()
-  if (!useAtLeast('editor') || all.length === 0) return null
+  if (!useAtLeast('editor')) return null
   return (
     <>
       <ActionIcon
@@ -252,7 +253,7 @@ export function ManageLabels() {
             edited?.id === l.id ? (
               <EditLabel key={l.id} label={l} close={() => setEdited(undefined)} />
             ) : (
-              <Group key={l.id} justify="space-between" wrap="nowrap">
+              <Group key={l.id} justify="space-between" wrap="nowrap" className="dl-labels-whole">
                 <LabelChips ids={[l.id]} />
                 <ActionIcon
                   variant="subtle"
@@ -265,9 +266,67 @@ export function ManageLabels() {
               </Group>
             ),
           )}
+          <NewLabel />
         </Stack>
       </Modal>
     </>
+  )
+}
+
+/** The color of the next label: neighbors differ. */
+const nextColor = (count: number) => colorNames[(count * 5 + 6) % colorNames.length] ?? 'blue'
+
+function NewLabel() {
+  const { t } = useTranslation()
+  const client = useQueryClient()
+  const all = useQuery(labelsQuery).data ?? []
+  const form = 'new label'
+  const [name, setName] = useKept(form, 'name', '')
+  const [kind, setKind] = useKept<Kind>(form, 'kind', 'label')
+  const make = useAct<void, Label>({
+    send: async () => {
+      const made = await unwrap(
+        api.POST('/api/v1/labels', { body: { name: name.trim(), kind, color: nextColor(all.length) } }),
+      )
+      forget(form)
+      return made
+    },
+    done: (made) => t('labels.created', { name: made.name }),
+    settled: () => void client.invalidateQueries(labelsQuery),
+  })
+  return (
+    <form
+      onSubmit={(e) => {
+        e.preventDefault()
+        make.mutate()
+      }}
+    >
+      <Group gap="xs" align="flex-end" mt="xs">
+        <TextInput
+          label={t('labels.new')}
+          maxLength={60}
+          flex={1}
+          miw={140}
+          value={name}
+          onChange={(e) => setName(e.currentTarget.value)}
+        />
+        <SegmentedControl
+          size="xs"
+          aria-label={t('labels.kind')}
+          value={kind}
+          onChange={(v) => setKind(v as Kind)}
+          data={(['label', 'campaign'] as const).map((value) => ({ value, label: t(`labels.kinds.${value}`) }))}
+        />
+        <Button
+          type="submit"
+          leftSection={<IconPlus size={16} aria-hidden />}
+          disabled={name.trim() === ''}
+          loading={make.isPending}
+        >
+          {t('readers.create')}
+        </Button>
+      </Group>
+    </form>
   )
 }
 

@@ -34,8 +34,11 @@ export function NewsFrame({
     { to: '/news/domains', label: t('news.domains'), icon: IconWorldWww, here: path.startsWith('/news/domains') },
   ] as const
   return (
-    <Page title={title} lead={lead} actions={actions}>
-      <Stack gap="md">
+    <Page
+      title={title}
+      lead={lead}
+      actions={actions}
+      above={
         <Group component="nav" aria-label={t('news.pages')} gap={4} className="dl-row-scroll">
           {pages.map(({ to, label, icon: Icon, here }) => (
             <LinkButton
@@ -52,8 +55,9 @@ export function NewsFrame({
             </LinkButton>
           ))}
         </Group>
-        {children}
-      </Stack>
+      }
+    >
+      <Stack gap="md">{children}</Stack>
     </Page>
   )
 }

@@ -36,9 +36,9 @@ export function Page({
   }, [])
   return (
     <Box maw={1440} mx="auto">
+      {above && <Box mb="xs">{above}</Box>}
       <Group justify="space-between" align="flex-end" mb="md" gap="sm">
         <div style={lead ? { flex: '1 1 20rem', minWidth: 0 } : undefined}>
-          {above}
           <Title order={1} size="h2" ref={heading} tabIndex={-1} className="dl-heading">
             {title}
           </Title>

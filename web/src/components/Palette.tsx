@@ -21,6 +21,7 @@ import {
   IconSearch,
   IconEye,
   IconServer,
+  IconSettings,
   IconSun,
   IconTopologyStar3,
   IconUserCheck,
@@ -121,6 +122,7 @@ export default function Palette() {
         | '/news/watches'
         | '/news/saved'
         | '/news/seeds'
+        | '/settings'
         | '/system'
         | '/compose'
         | '/import',
@@ -188,6 +190,7 @@ export default function Palette() {
     { id: 'watches', label: t('news.watches'), icon: IconEye, run: to('/news/watches') },
     { id: 'saved', label: t('palette.saved'), icon: IconSearch, run: to('/news/saved') },
     { id: 'seeds', label: t('palette.sources'), icon: IconRss, run: to('/news/seeds') },
+    { id: 'settings', label: t('nav.settings'), icon: IconSettings, run: to('/settings') },
     { id: 'system', label: t('nav.system'), icon: IconServer, run: to('/system') },
     ...sites.map((s) => ({
       id: s.id,

@@ -15,7 +15,7 @@ import {
   Tooltip,
   useMantineColorScheme,
 } from '@mantine/core'
-import { useDisclosure, useHotkeys } from '@mantine/hooks'
+import { useDisclosure, useHotkeys, useMediaQuery } from '@mantine/hooks'
 import {
   IconAlertOctagon,
   IconBaselineDensityMedium,
@@ -38,6 +38,7 @@ import {
   IconRobot,
   IconSearch,
   IconServer,
+  IconSettings,
   IconSun,
   IconUserCheck,
   IconUserCircle,
@@ -45,7 +46,7 @@ import {
 } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
-import { type ComponentType, lazy, Suspense, useEffect, useState } from 'react'
+import { type ComponentType, lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, unwrap } from '../api/client'
 import { base, sandbox, temporalUI } from '../boot'
@@ -79,6 +80,20 @@ function Frame() {
   const me = useMe()
   const { t } = useTranslation()
   const [opened, { toggle, close }] = useDisclosure()
+  const narrow = useMediaQuery('(max-width: 48em)', undefined, { getInitialValueInEffect: false })
+  const burger = useRef<HTMLButtonElement>(null)
+  // The open menu covers the page, whose controls cannot be reached until it is closed.
+  const covers = opened && narrow
+  useEffect(() => {
+    if (!covers) return
+    const press = (e: KeyboardEvent) => {
+      if (e.key !== 'Escape') return
+      close()
+      burger.current?.focus()
+    }
+    addEventListener('keydown', press)
+    return () => removeEventListener('keydown', press)
+  }, [covers, close])
   const path = useRouterState({ select: (s) => s.location.pathname })
   // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes when the page changes
   useEffect(close, [path, close])
@@ -107,7 +122,15 @@ function Frame() {
         <AppShell.Header px={{ base: 'xs', sm: 'md' }}>
           <Group h="100%" justify="space-between" wrap="nowrap" gap="xs">
             <Group gap="xs" wrap="nowrap" miw={0}>
-              <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label={t('nav.menu')} />
+              <Burger
+                ref={burger}
+                opened={opened}
+                onClick={toggle}
+                hiddenFrom="sm"
+                size="sm"
+                aria-label={t('nav.menu')}
+                aria-expanded={opened}
+              />
               <img src={icon} alt="" width={28} height={28} />
               <Text fw={700} size="lg" visibleFrom="sm">
                 Dateline
@@ -144,7 +167,7 @@ function Frame() {
             {sandbox && <Outside href={sandbox} label={t('nav.sandbox')} />}
           </Box>
         </AppShell.Navbar>
-        <AppShell.Main id="main" tabIndex={-1} className="dl-page">
+        <AppShell.Main id="main" tabIndex={-1} className="dl-page" inert={covers}>
           <Outlet />
         </AppShell.Main>
       </AppShell>
@@ -210,6 +233,7 @@ interface Entry {
     | '/media'
     | '/readers'
     | '/news'
+    | '/settings'
     | '/system'
   label: string
   icon: ComponentType<IconProps>
@@ -250,7 +274,10 @@ function Navigation() {
       { to: '/readers', label: t('nav.readers'), icon: IconChartBar },
       { to: '/news', label: t('nav.news'), icon: IconNews },
     ],
-    installation: [{ to: '/system', label: t('nav.system'), icon: IconServer }],
+    installation: [
+      { to: '/settings', label: t('nav.settings'), icon: IconSettings },
+      { to: '/system', label: t('nav.system'), icon: IconServer },
+    ],
   }
   return (Object.keys(groups) as (keyof typeof groups)[]).map((group) => (
     <section key={group} aria-labelledby={`nav-${group}`} className="dl-nav-group">

@@ -1,4 +1,14 @@
-export const presets = ['today', 'yesterday', '7days', '28days', 'month', '12months'] as const
+export const presets = [
+  'today',
+  'yesterday',
+  '7days',
+  '28days',
+  'month',
+  'lastmonth',
+  '6months',
+  '12months',
+  'all',
+] as const
 export type Preset = (typeof presets)[number]
 export const comparisons = ['previous', 'year'] as const
 export type Comparison = (typeof comparisons)[number]
@@ -62,6 +72,16 @@ function addDays(day: string, n: number): string {
   return at.toISOString().slice(0, 10)
 }
 
+/** The first day of the month that is so many months before that of a day. */
+function monthsBefore(day: string, months: number): string {
+  const month = new Date(`${day.slice(0, 8)}01T00:00Z`)
+  month.setUTCMonth(month.getUTCMonth() - months)
+  return month.toISOString().slice(0, 10)
+}
+
+/** The days of the longest report. */
+const longestRange = 1100
+
 /** Returns the first and the last day of a preset. Months and years end today. */
 export function presetRange(preset: Preset, today: string): Range {
   switch (preset) {
@@ -75,11 +95,14 @@ export function presetRange(preset: Preset, today: string): Range {
       return { from: addDays(today, -27), to: today }
     case 'month':
       return { from: `${today.slice(0, 8)}01`, to: today }
-    case '12months': {
-      const month = new Date(`${today.slice(0, 8)}01T00:00Z`)
-      month.setUTCMonth(month.getUTCMonth() - 11)
-      return { from: month.toISOString().slice(0, 10), to: today }
-    }
+    case 'lastmonth':
+      return { from: monthsBefore(today, 1), to: addDays(monthsBefore(today, 0), -1) }
+    case '6months':
+      return { from: monthsBefore(today, 5), to: today }
+    case '12months':
+      return { from: monthsBefore(today, 11), to: today }
+    case 'all':
+      return { from: addDays(today, 1 - longestRange), to: today }
   }
 }
 

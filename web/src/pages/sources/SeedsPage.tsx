@@ -116,7 +116,7 @@ function Seeds({ add }: { add?: () => void }) {
                     </Text>
                   )}
                 </Table.Td>
-                <Table.Td>
+                <Table.Td className="dl-text">
                   <LinkAnchor to="/news/domains/$domain" params={{ domain: s.domain }} size="sm">
                     {s.domain}
                   </LinkAnchor>

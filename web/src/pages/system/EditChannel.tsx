@@ -146,7 +146,10 @@ export function EditChannel({
               onChange={(v) => v && set({ kind: v as Kind, url: undefined, token: undefined, recipient: undefined })}
               data={kinds.map((value) => ({
                 value,
-                label: t(`channels.kinds.${value}`),
+                label:
+                  value === 'email' && !canSendEmail
+                    ? t('channels.notSetUp', { kind: t('channels.kinds.email') })
+                    : t(`channels.kinds.${value}`),
                 disabled: (value === 'email' && !canSendEmail) || (value === 'push' && !canPush),
               }))}
             />
@@ -158,7 +161,7 @@ export function EditChannel({
               onChange={(e) => set({ name: e.currentTarget.value })}
             />
           </Group>
-          {!canSendEmail && <Alert color="yellow">{t('channels.noEmail')}</Alert>}
+          {!canSendEmail && draft.kind === 'email' && <Alert color="yellow">{t('channels.noEmail')}</Alert>}
           <Text size="sm" c="dimmed">
             {t(`channels.help.${draft.kind}`)}
           </Text>
