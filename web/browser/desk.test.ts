@@ -459,3 +459,28 @@ test('the menu of a phone keeps the focus, and Esc closes it', async () => {
   await page.setViewportSize({ width: 1440, height: 900 })
   dashboard.fine()
 })
+
+test('errors of suggestions and of times are shown where they are asked for', async () => {
+  const { page } = dashboard
+  await dashboard.go('/compose')
+  const refuse = async (pattern: string, status: number) =>
+    page.route(pattern, (route) =>
+      status === 0
+        ? route.abort()
+        : route.fulfill({
+            status,
+            contentType: 'application/problem+json',
+            body: JSON.stringify({ status, code: 'unavailable', title: 'Unavailable', detail: 'The network is down.' }),
+          }),
+    )
+  await refuse('**/mentions*', 502)
+  await page.getByRole('textbox', { name: 'Text', exact: true }).pressSequentially('Theo @baochi')
+  await page.locator('[data-inline-failed]', { hasText: 'No suggestions' }).waitFor()
+  await dashboard.accessible('a refused suggestion')
+  await refuse('**/api/v1/time?*', 0)
+  await page.getByLabel('Date and time').fill('tomorrow 9')
+  await page.getByText("Dateline can't be reached").first().waitFor()
+  await page.unroute('**/mentions*')
+  await page.unroute('**/api/v1/time?*')
+  dashboard.fine()
+})

@@ -34,6 +34,7 @@ export default function DayInput({ value, onChange, min, max, size, label, hideL
       minDate={min || undefined}
       maxDate={max || undefined}
       ariaLabels={{ nextMonth: t('when.nextMonth'), previousMonth: t('when.previousMonth') }}
+      placeholder={props.placeholder ?? t('when.dayFormat')}
       value={value || null}
       onChange={(day) => onChange(day ?? '')}
     />

@@ -4,7 +4,8 @@ import { IconCalendarTime } from '@tabler/icons-react'
 import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { loaded } from '../lib/loading'
-import { api, unwrap } from '../api/client'
+import { ApiError, api, unwrap } from '../api/client'
+import { errorText } from '../lib/notify'
 import { format, offsetName, toInstant, type Wall } from '../lib/time'
 import { formatWhen } from '../lib/when'
 
@@ -58,7 +59,7 @@ export function WhenField({
   }
   const at = value === '' ? undefined : toInstant(value, zone)
   // What became of the text; only the newest one counts.
-  const [state, setState] = useState<'reading' | 'understood' | 'unclear'>('understood')
+  const [state, setState] = useState<'reading' | 'understood' | 'unclear' | { failed: unknown }>('understood')
   const newest = useRef(0)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => () => clearTimeout(timer.current), [])
@@ -71,8 +72,10 @@ export function WhenField({
       setState('understood')
       give(when)
       return true
-    } catch {
-      if (mine === newest.current) setState('unclear')
+    } catch (failed) {
+      // Without a response the text may be clear.
+      const isUnclear = failed instanceof ApiError && failed.status >= 400 && failed.status < 500
+      if (mine === newest.current) setState(isUnclear ? 'unclear' : { failed })
       return false
     }
   }
@@ -106,7 +109,15 @@ export function WhenField({
         autoComplete="off"
         placeholder={t('when.placeholder')}
         value={typed ?? formatWhen(value, i18n.language)}
-        error={state === 'unclear' ? t('when.unclear') : state === 'reading' ? undefined : error}
+        error={
+          state === 'unclear'
+            ? t('when.unclear')
+            : typeof state === 'object'
+              ? errorText(state.failed)
+              : state === 'reading'
+                ? undefined
+                : error
+        }
         onChange={(e) => type(e.currentTarget.value)}
         onFocus={(e) => e.currentTarget.select()}
         onBlur={leave}

@@ -77,6 +77,23 @@ export function Failed({ error, retry }: { error: unknown; retry?: () => void })
   )
 }
 
+/** An error of a request in the background, in a line where its result would be. */
+export function InlineFailed({ what, error, retry }: { what: string; error: unknown; retry?: () => void }) {
+  const { t } = useTranslation()
+  return (
+    <Group gap="xs" role="status" data-inline-failed>
+      <Text size="sm" c="var(--mantine-color-error)">
+        {what} {errorText(error)}
+      </Text>
+      {retry && (
+        <Button size="compact-xs" variant="default" onClick={retry}>
+          {t('state.retry')}
+        </Button>
+      )}
+    </Group>
+  )
+}
+
 /** An empty state: what the page is for, and how to begin. guide is a page of the documentation. */
 export function Empty({
   icon: Icon,

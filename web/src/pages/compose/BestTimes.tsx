@@ -3,6 +3,7 @@ import { IconTrendingUp } from '@tabler/icons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { memo } from 'react'
 import { useTranslation } from 'react-i18next'
+import { InlineFailed } from '../../components/states'
 import { bestTimesQuery } from '../../lib/queries'
 import { format, toWall, type Wall } from '../../lib/time'
 
@@ -17,11 +18,14 @@ export const BestTimes = memo(function BestTimes({
   choose: (when: Wall) => void
 }) {
   const { t, i18n } = useTranslation()
-  const best = useQuery({
+  const query = useQuery({
     ...bestTimesQuery(accounts, zone),
     enabled: accounts.length > 0,
     placeholderData: keepPreviousData,
-  }).data
+  })
+  const best = query.data
+  if (query.error && accounts.length > 0)
+    return <InlineFailed what={t('best.failed')} error={query.error} retry={() => void query.refetch()} />
   if (!best || accounts.length === 0 || best.posts === 0) return null
   if (best.posts < best.posts_needed)
     return (

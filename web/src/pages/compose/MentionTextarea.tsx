@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next'
 import { type Account, api, type Schemas, unwrap } from '../../api/client'
 import { AccountAvatar } from '../../components/Avatar'
 import { NetworkGlyph } from '../../components/network'
+import { InlineFailed } from '../../components/states'
 import { typedHandle } from './handles'
 
 /** Networks that can be searched for accounts. */
@@ -28,7 +29,7 @@ export function MentionTextarea({
   const asked = searchable.flatMap(
     (network) => accounts.find((a) => a.network === network && a.status === 'connected') ?? [],
   )
-  const found = useQueries({
+  const { found, error } = useQueries({
     queries: asked.map((a) => ({
       queryKey: ['mentions', a.id, name],
       enabled: typed !== undefined && name.length > 1,
@@ -41,7 +42,10 @@ export function MentionTextarea({
         return mentions.map((m) => ({ ...m, network: a.network }))
       },
     })),
-    combine: (results) => results.flatMap((r) => r.data ?? []),
+    combine: (results) => ({
+      found: results.flatMap((r) => r.data ?? []),
+      error: results.find((r) => r.error)?.error,
+    }),
   })
   const shown = typed?.name.startsWith(name) ? found : []
   const close = () => {
@@ -107,6 +111,7 @@ export function MentionTextarea({
           ))}
         </Combobox.Options>
       </Combobox.Dropdown>
+      {typed && error && <InlineFailed what={t('compose.mentionsFailed')} error={error} />}
     </Combobox>
   )
 }
