@@ -26,7 +26,7 @@ import { useConfirm } from './Confirm'
 import { type Utm, UtmFields } from './Utm'
 import { Modal } from './Modal'
 import { useAct } from '../lib/act'
-import { forget, useKept } from '../lib/kept'
+import { forget, useFormState } from '../lib/formState'
 
 type Label = Schemas['Label']
 type Kind = Label['kind']
@@ -281,8 +281,8 @@ function NewLabel() {
   const client = useQueryClient()
   const all = useQuery(labelsQuery).data ?? []
   const form = 'new label'
-  const [name, setName] = useKept(form, 'name', '')
-  const [kind, setKind] = useKept<Kind>(form, 'kind', 'label')
+  const [name, setName] = useFormState(form, 'name', '')
+  const [kind, setKind] = useFormState<Kind>(form, 'kind', 'label')
   const make = useAct<void, Label>({
     send: async () => {
       const made = await unwrap(
@@ -334,9 +334,9 @@ function EditLabel({ label, close }: { label: Label; close: () => void }) {
   const { t } = useTranslation()
   const client = useQueryClient()
   const form = `label ${label.id}`
-  const [name, setName] = useKept(form, 'name', label.name)
-  const [color, setColor] = useKept(form, 'color', label.color)
-  const [utm, setUtm] = useKept<Utm>(form, 'utm', label.utm ?? {})
+  const [name, setName] = useFormState(form, 'name', label.name)
+  const [color, setColor] = useFormState(form, 'color', label.color)
+  const [utm, setUtm] = useFormState<Utm>(form, 'utm', label.utm ?? {})
   const [dialog, ask] = useConfirm()
   const params = { path: { id: label.id } }
   const settled = () => {

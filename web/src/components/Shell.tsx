@@ -61,7 +61,7 @@ import { SessionProvider, useAtLeast, useMe } from '../lib/session'
 import { useUploads } from '../lib/uploads'
 import icon from '../icon.svg'
 import { LinkButton } from './links'
-import { forgetAll } from '../lib/kept'
+import { forgetAll } from '../lib/formState'
 import { loaded } from '../lib/loading'
 
 const Palette = lazy(() => loaded(() => import('./Palette')))

@@ -14,14 +14,14 @@ export function outcomeOf(targets: Target[]): { posted: Target[]; refused: Targe
 
 const interval = 1000
 /** How long an outcome is awaited; a network may be slow. */
-const patience = 120_000
+const timeout = 120_000
 
 /**
- * Says what became of posts that were sent again: a refusal must not look like the one before. It goes on when the
+ * Says what became of posts that were sent again: a refusal must not look like the one before. It continues when the
  * page is left.
  */
 export async function tellOutcome(posts: string[], only?: string): Promise<void> {
-  for (const end = Date.now() + patience; Date.now() < end; ) {
+  for (const end = Date.now() + timeout; Date.now() < end; ) {
     await new Promise((done) => setTimeout(done, interval))
     let all: Post[]
     try {

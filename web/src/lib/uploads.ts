@@ -2,7 +2,7 @@ import { useSyncExternalStore } from 'react'
 import type { Media } from '../api/client'
 import { upload } from '../api/upload'
 
-/** A file on its way. It goes on when its page is left. */
+/** A file on its way. It continues when its page is left. */
 export interface Sending {
   key: string
   name: string
@@ -17,7 +17,7 @@ function set(next: readonly Sending[]) {
   if (next.length > 0 && all.length === 0) addEventListener('beforeunload', ask)
   if (next.length === 0) removeEventListener('beforeunload', ask)
   all = next
-  for (const tell of listeners) tell()
+  for (const notify of listeners) notify()
 }
 const ask = (e: BeforeUnloadEvent) => e.preventDefault()
 

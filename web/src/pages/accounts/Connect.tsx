@@ -15,7 +15,7 @@ import {
 import { IconArrowLeft, IconChevronRight } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { forget, useKept } from '../../lib/kept'
+import { forget, useFormState } from '../../lib/formState'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
 import { NetworkIcon, networkName } from '../../components/network'
@@ -92,9 +92,9 @@ function Form({
   const [sandbox, setSandbox] = useState(network.sandbox)
   const [way, setWay] = useState(network.ways[0] ?? 'oauth')
   const form = `connect ${network.name}`
-  const [instance, setInstance] = useKept(form, 'instance', network.default_instance ?? '')
+  const [instance, setInstance] = useFormState(form, 'instance', network.default_instance ?? '')
   // Keys and passwords are never stored in the browser.
-  const [values, setValues] = useKept<Record<string, string>>(form, 'values', {}, { secret: true })
+  const [values, setValues] = useFormState<Record<string, string>>(form, 'values', {}, { secret: true })
   // The sandbox's own values are filled in; what is typed replaces them.
   const given = { ...(sandbox ? network.sandbox_values : {}), ...values }
   const place = {

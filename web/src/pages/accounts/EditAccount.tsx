@@ -6,7 +6,7 @@ import { ColorChoice } from '../../components/ColorChoice'
 import { AccountName } from '../../components/network'
 import { type Utm, UtmFields } from '../../components/Utm'
 import { notifyError } from '../../lib/notify'
-import { forget, useKept } from '../../lib/kept'
+import { forget, useFormState } from '../../lib/formState'
 import { FormDialog } from '../../components/FormDialog'
 
 /** The setting with the budget for reading metrics where the network charges for it. */
@@ -17,10 +17,10 @@ export function EditAccount({ account: a, close }: { account: Account; close: ()
   const { t } = useTranslation()
   const client = useQueryClient()
   const form = `account ${a.id}`
-  const [label, setLabel] = useKept(form, 'label', a.label ?? '')
-  const [color, setColor] = useKept(form, 'color', a.color ?? '')
-  const [utm, setUtm] = useKept<Utm>(form, 'utm', a.utm ?? {})
-  const [reads, setReads] = useKept<number | string>(
+  const [label, setLabel] = useFormState(form, 'label', a.label ?? '')
+  const [color, setColor] = useFormState(form, 'color', a.color ?? '')
+  const [utm, setUtm] = useFormState<Utm>(form, 'utm', a.utm ?? {})
+  const [reads, setReads] = useFormState<number | string>(
     form,
     'reads',
     a.settings[metricReads] ? Number(a.settings[metricReads]) : '',

@@ -27,7 +27,7 @@ import { groupsQuery } from '../../lib/queries'
 import { dayName, days } from '../../lib/rule'
 import { useAtLeast, useMe } from '../../lib/session'
 import { BestTimes } from './BestTimes'
-import { forget, useKept } from '../../lib/kept'
+import { forget, useFormState } from '../../lib/formState'
 import { FormDialog } from '../../components/FormDialog'
 
 export type AccountGroup = Schemas['AccountGroup']
@@ -166,15 +166,15 @@ function EditGroup({ group, accounts, close }: { group?: AccountGroup; accounts:
   const me = useMe()
   const client = useQueryClient()
   const form = `group ${group?.id ?? ''}`
-  const [name, setName] = useKept(form, 'name', group?.name ?? '')
-  const [color, setColor] = useKept(form, 'color', group?.color ?? 'indigo')
-  const [chosen, setChosen] = useKept(
+  const [name, setName] = useFormState(form, 'name', group?.name ?? '')
+  const [color, setColor] = useFormState(form, 'color', group?.color ?? 'indigo')
+  const [chosen, setChosen] = useFormState(
     form,
     'chosen',
     group?.accounts ?? accounts.filter((a) => a.status !== 'disconnected').map((a) => a.id),
   )
-  const [zone, setZone] = useKept(form, 'zone', group?.time_zone ?? me.workspace.time_zone)
-  const [slots, setSlots] = useKept<Slot[]>(form, 'slots', group?.slots ?? [])
+  const [zone, setZone] = useFormState(form, 'zone', group?.time_zone ?? me.workspace.time_zone)
+  const [slots, setSlots] = useFormState<Slot[]>(form, 'slots', group?.slots ?? [])
   const [on, setOn] = useState<string[]>(['1', '2', '3', '4', '5'])
   const [time, setTime] = useState('09:00')
   const [dialog, ask] = useConfirm()

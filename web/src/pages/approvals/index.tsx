@@ -34,7 +34,7 @@ import { useAtLeast } from '../../lib/session'
 import { contentOf, draftOf } from '../compose/draft'
 import { Previews } from '../compose/Preview'
 import { after } from './after'
-import { useKept } from '../../lib/kept'
+import { useFormState } from '../../lib/formState'
 
 const route = getRouteApi('/approvals')
 
@@ -224,7 +224,7 @@ function Decide({
   const accounts = useQuery(accountsQuery).data ?? []
   const draft = useMemo(() => draftOf(post), [post])
   const form = `reject ${post.id}`
-  const [text, setText] = useKept(form, 'text', '')
+  const [text, setText] = useFormState(form, 'text', '')
   const preview = useQuery({
     queryKey: ['preview', 'approval', post.id, post.version],
     staleTime: 60_000,

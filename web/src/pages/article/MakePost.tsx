@@ -7,7 +7,7 @@ import { api, type Media, idempotencyHeader, type Schemas, unwrap } from '../../
 import { refreshPosts } from '../../lib/posts'
 import { errorText } from '../../lib/notify'
 import { altOf, contentOf, imageOf, type Taken } from './post'
-import { forget, useKept } from '../../lib/kept'
+import { forget, useFormState } from '../../lib/formState'
 import { FormDialog } from '../../components/FormDialog'
 
 /** Creates a draft from an article and opens it in the composer. */
@@ -17,7 +17,7 @@ export function MakePost({ article: a, close }: { article: Schemas['Article']; c
   const client = useQueryClient()
   const image = imageOf(a)
   const form = `article ${a.id}`
-  const [taken, setTaken] = useKept<Taken>(form, 'taken', {
+  const [taken, setTaken] = useFormState<Taken>(form, 'taken', {
     title: true,
     lead: (a.lead ?? '') !== '',
     link: true,

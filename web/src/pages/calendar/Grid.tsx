@@ -29,7 +29,7 @@ import type { CalendarSearch } from './search'
 import { Body, colorOf, type Colors, type Entry, entryOf, eventsOf, placeOf } from './events'
 import { asked, isNarrowed, wanted } from './filter'
 import { linesOf, Month } from './Month'
-import { Peek, PeekCrowd, PeekPlanned } from './Peek'
+import { Peek, PeekOverflow, PeekPlanned } from './Peek'
 import { plannedBetween } from './planned'
 import { maxPosts, postsBetween } from './postsBetween'
 
@@ -256,8 +256,8 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
         />
       )}
       {open?.entry.planned && <PeekPlanned planned={open.entry.planned} at={open.at} zone={zone} close={close} />}
-      {open?.entry.crowd && (
-        <PeekCrowd crowd={open.entry.crowd} at={open.at} zone={zone} close={close} choose={choose} />
+      {open?.entry.overflow && (
+        <PeekOverflow overflow={open.entry.overflow} at={open.at} zone={zone} close={close} choose={choose} />
       )}
     </>
   )
@@ -265,22 +265,23 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
 
 type EventProps = ComponentProps<'button'> & Record<string, unknown>
 
-/** A crowd's sign, in pixels. */
-const crowdWidth = 34
+/** A overflow's sign, in pixels. */
+const overflowWidth = 34
 
-/** Where an entry of a crowded time, and the sign for what is folded there, are drawn. */
+/** Where an entry of a time with many entries, and the sign for what is folded there, are drawn. */
 function placed(e: ScheduleEventData): CSSProperties {
-  if (entryOf(e).crowd) return { left: `calc(100% - ${crowdWidth + 2}px)`, width: crowdWidth, paddingInline: 0 }
+  if (entryOf(e).overflow)
+    return { left: `calc(100% - ${overflowWidth + 2}px)`, width: overflowWidth, paddingInline: 0 }
   const place = placeOf(e)
   if (!place) return {}
-  const width = `(100% - ${crowdWidth + 4}px) / ${place.of}`
+  const width = `(100% - ${overflowWidth + 4}px) / ${place.of}`
   return { left: `calc(${width} * ${place.column})`, width: `calc(${width})` }
 }
 
 /** How many entries fit beside one another in a day: each shows its time and some words. */
 function columnsOf(view: Props['view'], width: number): number {
   const day = view === 'week' ? Math.max(weekDayWidth, (width - 80) / 7) : width - 80
-  return Math.min(4, Math.max(1, Math.floor((day - crowdWidth) / 58)))
+  return Math.min(4, Math.max(1, Math.floor((day - overflowWidth) / 58)))
 }
 
 /** The least width of a day in a week; on phones the week scrolls sideways. */

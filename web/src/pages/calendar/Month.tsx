@@ -207,7 +207,7 @@ function Day({
     slot && hidden === 0 && shown.length < perDay
       ? day.slots.length === 1
         ? slot
-        : { ...slot, entry: { crowd: { hidden: day.slots.length, entries: day.slots.map((l) => l.entry) } } }
+        : { ...slot, entry: { overflow: { hidden: day.slots.length, entries: day.slots.map((l) => l.entry) } } }
       : undefined
   const lines = free ? [...shown, free].sort((a, b) => Number(a.at > b.at) - Number(a.at < b.at)) : shown
   return (
@@ -229,7 +229,7 @@ function Day({
             title={freeCount(day.slots.length)}
             aria-label={freeCount(day.slots.length)}
             onClick={(e) =>
-              open({ crowd: { hidden: day.slots.length, entries: day.slots.map((l) => l.entry) } }, e.currentTarget)
+              open({ overflow: { hidden: day.slots.length, entries: day.slots.map((l) => l.entry) } }, e.currentTarget)
             }
             data-free-slots={day.slots.length}
           >
@@ -259,18 +259,18 @@ function Item({
 }: { line: Line } & Pick<DayProps, 'may' | 'colorOf' | 'open' | 'dragging'>) {
   const { t } = useTranslation()
   const clock = <time className="dl-numbers">{at.slice(11, 16)}</time>
-  if (entry.crowd)
+  if (entry.overflow)
     return (
       <button
         type="button"
         className="dl-month-item"
         data-kind="slot"
-        data-free-slots={entry.crowd.hidden}
+        data-free-slots={entry.overflow.hidden}
         onClick={(e) => open(entry, e.currentTarget)}
       >
         <IconPlus size={12} aria-hidden />
         {clock}
-        <span>{t('calendar.freeCount', { count: entry.crowd.hidden })}</span>
+        <span>{t('calendar.freeCount', { count: entry.overflow.hidden })}</span>
       </button>
     )
   if (entry.slot)

@@ -14,7 +14,7 @@ import { firstWords } from '../../lib/posts'
 import { describeRule } from '../../lib/rule'
 import { toInstant, toWall } from '../../lib/time'
 import { useCopy } from '../post/useCopy'
-import { Body, type Crowd, type Entry } from './events'
+import { Body, type Overflow, type Entry } from './events'
 import type { Planned } from './planned'
 
 interface Props {
@@ -146,22 +146,22 @@ export function PeekPlanned({
   )
 }
 
-/** All entries at a crowded time, as a list. */
-export function PeekCrowd({
-  crowd,
+/** All entries at a time with many entries, as a list. */
+export function PeekOverflow({
+  overflow,
   at,
   zone,
   close,
   choose,
 }: {
-  crowd: Crowd
+  overflow: Overflow
   at: HTMLElement
   zone: string
   close: () => void
   choose: (entry: Entry, at: HTMLElement) => void
 }) {
   const { t } = useTranslation()
-  const title = t('calendar.crowd', { count: crowd.entries.length })
+  const title = t('calendar.overflow', { count: overflow.entries.length })
   return (
     <Anchored
       to={at}
@@ -173,10 +173,10 @@ export function PeekCrowd({
         </Text>
       }
     >
-      <Stack gap={2} component="ul" p={0} m={0} style={{ listStyle: 'none' }} data-crowd-list>
-        {crowd.entries.map((entry, i) => (
+      <Stack gap={2} component="ul" p={0} m={0} style={{ listStyle: 'none' }} data-overflow-list>
+        {overflow.entries.map((entry, i) => (
           <li key={i}>
-            <UnstyledButton w="100%" px={6} className="dl-crowd-row" onClick={() => choose(entry, at)}>
+            <UnstyledButton w="100%" px={6} className="dl-overflow-row" onClick={() => choose(entry, at)}>
               <Body entry={entry} zone={zone} />
             </UnstyledButton>
           </li>

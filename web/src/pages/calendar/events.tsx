@@ -9,7 +9,7 @@ import { NetworkIcon, networkColor } from '../../components/network'
 import { type AnyStatus, looks, statusOf } from '../../components/status'
 import { Time } from '../../components/Time'
 import { toWall } from '../../lib/time'
-import { foldCrowds, type Place, type Timed } from './crowd'
+import { foldOverflow, type Place, type Timed } from './overflow'
 import type { Planned } from './planned'
 
 /** Posts are moments; this is how tall they are drawn, in minutes. */
@@ -17,13 +17,13 @@ const height = 30
 
 /** The subject of a calendar entry. */
 export type Entry =
-  | { post: Post; planned?: undefined; slot?: undefined; crowd?: undefined }
-  | { planned: Planned; post?: undefined; slot?: undefined; crowd?: undefined }
-  | { slot: FreeSlot; post?: undefined; planned?: undefined; crowd?: undefined }
-  | { crowd: Crowd; post?: undefined; planned?: undefined; slot?: undefined }
+  | { post: Post; planned?: undefined; slot?: undefined; overflow?: undefined }
+  | { planned: Planned; post?: undefined; slot?: undefined; overflow?: undefined }
+  | { slot: FreeSlot; post?: undefined; planned?: undefined; overflow?: undefined }
+  | { overflow: Overflow; post?: undefined; planned?: undefined; slot?: undefined }
 
 /** Entries at a time that do not fit beside one another. */
-export interface Crowd {
+export interface Overflow {
   hidden: number
   entries: Entry[]
 }
@@ -86,7 +86,7 @@ export function eventsOf(
   for (const p of planned) add({ planned: p })
   for (const slot of slots) add({ slot })
   return [...days].flatMap(([day, all]) => {
-    const { shown, crowds } = foldCrowds(all, columns, height)
+    const { shown, overflow } = foldOverflow(all, columns, height)
     return [
       ...shown.map(({ item, place }) => ({
         ...nameOf(item, t),
@@ -94,12 +94,12 @@ export function eventsOf(
         color: item.post ? color(item.post) : 'gray',
         payload: { ...item, place },
       })),
-      ...crowds.map(({ start, hidden, items }) => ({
-        id: `crowd ${day} ${start}`,
-        title: t('calendar.crowd', { count: items.length }),
+      ...overflow.map(({ start, hidden, items }) => ({
+        id: `overflow ${day} ${start}`,
+        title: t('calendar.overflow', { count: items.length }),
         ...stretch(`${day}T${clockOf(start)}`),
         color: 'gray',
-        payload: { crowd: { hidden, entries: items } },
+        payload: { overflow: { hidden, entries: items } },
       })),
     ]
   })
@@ -122,10 +122,10 @@ function nameOf({ post, planned, slot }: Entry, t: TFunction): { id: string; tit
 /** One entry; the essentials fit into a line. */
 export function Body({ entry, zone }: { entry: Entry; zone: string }) {
   const { t } = useTranslation()
-  if (entry.crowd)
+  if (entry.overflow)
     return (
-      <Text span size="xs" fw={700} data-crowd={entry.crowd.hidden}>
-        +{entry.crowd.hidden}
+      <Text span size="xs" fw={700} data-overflow={entry.overflow.hidden}>
+        +{entry.overflow.hidden}
       </Text>
     )
   if (entry.planned) {

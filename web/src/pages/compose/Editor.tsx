@@ -46,7 +46,7 @@ import { Previews } from './Preview'
 import { Schedule } from './Schedule'
 import { WholePostContext } from './template'
 import { TrackedLinks } from './TrackedLinks'
-import { forgetDraft, keptDraft, type Saving, useSaving } from './useSaving'
+import { forgetDraft, unsavedDraft, type Saving, useSaving } from './useSaving'
 
 interface Props {
   post?: Post
@@ -78,7 +78,7 @@ export function Editor({ post, at, repeat, accounts, groups, queue, created }: P
           me.workspace.time_zone,
           at,
         )
-  const [restored] = useState(() => keptDraft(post))
+  const [restored] = useState(() => unsavedDraft(post))
   const [isRestored, setRestored] = useState(restored !== undefined)
   const [draft, setDraft] = useState<Draft>(() => (restored ? { ...restored, ...(at ? { when: at } : {}) } : start()))
   const saving = useSaving(draft, post, created, restored !== undefined)

@@ -3,7 +3,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { api, ifMatchHeader, idempotencyHeader, type Post, unwrap } from '../../api/client'
 import { contentOf, type Draft, draftOf, editOf, isAhead, isBlank } from './draft'
 import i18n from 'i18next'
-import { forget, keep, kept } from '../../lib/kept'
+import { forget, saveField, savedField } from '../../lib/formState'
 import { notifyRefused } from '../../lib/notify'
 import { refreshPosts } from '../../lib/posts'
 import { describing } from './describing'
@@ -24,13 +24,13 @@ interface Edited {
 /** Drafts are saved while they are edited; a scheduled post is changed only on request. */
 const isAutomatic = ({ draft, stored }: Edited) => (stored ? stored.status === 'draft' : !isBlank(draft))
 
-const keptName = (stored: Pick<Post, 'id'> | undefined) => `post ${stored?.id ?? ''}`
+const formName = (stored: Pick<Post, 'id'> | undefined) => `post ${stored?.id ?? ''}`
 
 /** The edits of a post that were not stored when its page was left. */
-export const keptDraft = (post: Post | undefined) => kept(keptName(post), 'draft') as Draft | undefined
+export const unsavedDraft = (post: Post | undefined) => savedField(formName(post), 'draft') as Draft | undefined
 
 /** Forgets them. */
-export const forgetDraft = (post: Pick<Post, 'id'> | undefined) => forget(keptName(post))
+export const forgetDraft = (post: Pick<Post, 'id'> | undefined) => forget(formName(post))
 
 const pause = 700 // ms after typing, before it is saved
 
@@ -112,8 +112,8 @@ export function useSaving(
         setState(latest.current.draft === sent ? 'clean' : 'dirty')
         client.setQueryData(['post', post.id], post)
         refreshPosts(client)
-        forget(keptName(fresh ? undefined : post))
-        if (latest.current.draft !== sent) keep(keptName(post), 'draft', latest.current.draft)
+        forget(formName(fresh ? undefined : post))
+        if (latest.current.draft !== sent) saveField(formName(post), 'draft', latest.current.draft)
         if (fresh) onCreated.current(post)
         return post
       } catch (cause) {
@@ -131,7 +131,7 @@ export function useSaving(
     latest.current.draft = draft
     if (draft === seen.current) return
     setState('dirty')
-    keep(keptName(latest.current.stored), 'draft', isBlank(draft) && !latest.current.stored ? undefined : draft)
+    saveField(formName(latest.current.stored), 'draft', isBlank(draft) && !latest.current.stored ? undefined : draft)
     if (!isAutomatic(latest.current)) return
     const timer = setTimeout(() => void save().catch(() => undefined), pause)
     return () => clearTimeout(timer)

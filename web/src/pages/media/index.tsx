@@ -28,7 +28,7 @@ import { notifySuccess, notifyError } from '../../lib/notify'
 import { useAtLeast } from '../../lib/session'
 import { MediaField } from '../compose/MediaField'
 import { Thumb } from '../compose/Thumb'
-import { forget, useKept } from '../../lib/kept'
+import { forget, useFormState } from '../../lib/formState'
 import { FormDialog } from '../../components/FormDialog'
 
 /** All files, searchable by name and description. */
@@ -144,7 +144,7 @@ function Details({ media: m, close }: { media: Media; close: () => void }) {
   const client = useQueryClient()
   const may = useAtLeast('author')
   const form = `file ${m.id}`
-  const [alt, setAlt] = useKept(form, 'alt', m.alt_text)
+  const [alt, setAlt] = useFormState(form, 'alt', m.alt_text)
   const params = { path: { id: m.id } }
   const fitness = useQuery({
     queryKey: ['media', m.id, 'fitness'],

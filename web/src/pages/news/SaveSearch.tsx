@@ -6,7 +6,7 @@ import { Feed } from '../../components/Feed'
 import { LinkButton } from '../../components/links'
 import { keptOf, type NewsSearch } from '../../lib/news'
 import { errorText } from '../../lib/notify'
-import { forget, useKept } from '../../lib/kept'
+import { forget, useFormState } from '../../lib/formState'
 import { FormDialog } from '../../components/FormDialog'
 
 /** Saves a search, for alerts about new articles and for its feeds. */
@@ -14,8 +14,8 @@ export function SaveSearch({ search, close }: { search: NewsSearch; close: () =>
   const { t } = useTranslation()
   const client = useQueryClient()
   const form = 'saved search'
-  const [name, setName] = useKept(form, 'name', search.q?.trim() ?? '')
-  const [alert, setAlert] = useKept(form, 'alert', true)
+  const [name, setName] = useFormState(form, 'name', search.q?.trim() ?? '')
+  const [alert, setAlert] = useFormState(form, 'alert', true)
   const keep = useMutation({
     mutationFn: () =>
       unwrap(

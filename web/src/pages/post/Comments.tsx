@@ -10,7 +10,7 @@ import { notifyError } from '../../lib/notify'
 import { commentsQuery } from '../../lib/queries'
 import { useAtLeast, useMe } from '../../lib/session'
 import { mentionedIn, partsOf, type Person, typedMention } from './mentions'
-import { forget, useKept } from '../../lib/kept'
+import { forget, useFormState } from '../../lib/formState'
 
 /** What members say to one another about a post; it is never published. */
 export function Comments({ id }: { id: string }) {
@@ -22,7 +22,7 @@ export function Comments({ id }: { id: string }) {
   const params = { path: { id } }
   const data = useQuery(commentsQuery(id)).data
   const form = `comment ${id}`
-  const [text, setText] = useKept(form, 'text', '')
+  const [text, setText] = useFormState(form, 'text', '')
   const people = data?.people ?? []
   const settled = () => void client.invalidateQueries({ queryKey: key })
   const send = useMutation({

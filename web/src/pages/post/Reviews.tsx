@@ -6,7 +6,7 @@ import { api, type Post, type Schemas, unwrap } from '../../api/client'
 import { Time } from '../../components/Time'
 import { notifyError } from '../../lib/notify'
 import { useAtLeast } from '../../lib/session'
-import { forget, useKept } from '../../lib/kept'
+import { forget, useFormState } from '../../lib/formState'
 
 type Link = Schemas['ReviewLink']
 
@@ -34,8 +34,8 @@ export function Reviews({ post }: { post: Post }) {
       enabled: pending || post.approval !== undefined,
     }).data ?? []
   const form = `review ${post.id}`
-  const [name, setName] = useKept(form, 'name', '')
-  const [days, setDays] = useKept<number>(form, 'days', 7)
+  const [name, setName] = useFormState(form, 'name', '')
+  const [days, setDays] = useFormState<number>(form, 'days', 7)
   const settled = () => void client.invalidateQueries({ queryKey: key })
   const make = useMutation({
     mutationFn: () =>

@@ -40,7 +40,7 @@ import { copyText } from '../../lib/copy'
 import { notifyError, notifySuccess } from '../../lib/notify'
 import { useChange } from './useChange'
 import { useCopy } from './useCopy'
-import { forget, useKept } from '../../lib/kept'
+import { forget, useFormState } from '../../lib/formState'
 import { FormDialog } from '../../components/FormDialog'
 
 const route = getRouteApi('/posts/$id')
@@ -249,7 +249,7 @@ function Approval({ post }: { post: Post }) {
   const decides = useAtLeast('editor')
   const [opened, { open, close }] = useDisclosure()
   const form = `reject ${post.id}`
-  const [note, setNote] = useKept(form, 'note', '')
+  const [note, setNote] = useFormState(form, 'note', '')
   const nameOf = useActorName(post.id)
   const a = post.approval
   const actor = a?.state === 'rejected' ? a.decided_by : a?.submitted_by

@@ -21,7 +21,7 @@ import { Failed } from '../../components/states'
 import { Modal } from '../../components/Modal'
 import { errorText, notifyError } from '../../lib/notify'
 import { format } from '../../lib/time'
-import { forget, useKept } from '../../lib/kept'
+import { forget, useFormState } from '../../lib/formState'
 
 const kinds = ['weekly', 'monthly', 'alerts'] as const
 type Kind = (typeof kinds)[number]
@@ -50,8 +50,8 @@ function Recipients({ site }: { site: Schemas['Site'] }) {
     queryFn: () => unwrap(api.GET('/api/v1/sites/{id}/subscriptions', { params: { path } })),
   })
   const form = `recipient ${site.id}`
-  const [email, setEmail] = useKept(form, 'email', '')
-  const [kind, setKind] = useKept<Kind>(form, 'kind', 'weekly')
+  const [email, setEmail] = useFormState(form, 'email', '')
+  const [kind, setKind] = useFormState<Kind>(form, 'kind', 'weekly')
   const settled = () => void client.invalidateQueries({ queryKey })
   const add = useMutation({
     mutationFn: () =>
@@ -201,7 +201,7 @@ function RuleForm({ site, rule }: { site: Schemas['Site']; rule: Schemas['AlertR
   const { t } = useTranslation()
   const client = useQueryClient()
   const form = `alert rule ${site.id}`
-  const [draft, setDraft] = useKept(form, 'draft', rule)
+  const [draft, setDraft] = useFormState(form, 'draft', rule)
   const set = (to: Partial<Schemas['AlertRule']>) => setDraft({ ...draft, ...to })
   const save = useMutation({
     mutationFn: () =>

@@ -13,7 +13,7 @@ import { reportQuery } from './query'
 import { RangePicker } from './RangePicker'
 import { CSV } from './ReportTables'
 import { rangeOf, type ReadersSearch } from './search'
-import { forget, useKept } from '../../lib/kept'
+import { forget, useFormState } from '../../lib/formState'
 import { FormDialog } from '../../components/FormDialog'
 
 /** Reports on the events and goals of a site, and declares them. */
@@ -137,8 +137,8 @@ function Declare({ site, close }: { site: Schemas['Site']; close: () => void }) 
   const { t } = useTranslation()
   const client = useQueryClient()
   const form = `goals ${site.id}`
-  const [events, setEvents] = useKept(form, 'events', formatEvents(site.events))
-  const [goals, setGoals] = useKept(form, 'goals', formatGoals(site.goals))
+  const [events, setEvents] = useFormState(form, 'events', formatEvents(site.events))
+  const [goals, setGoals] = useFormState(form, 'goals', formatGoals(site.goals))
   const save = useMutation({
     mutationFn: () => {
       const declared = parseEvents(events)

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next'
 import { api, idempotencyHeader, unwrap } from '../../api/client'
 import { errorText } from '../../lib/notify'
 import { TrackerSnippet } from './Snippets'
-import { forget, useKept } from '../../lib/kept'
+import { forget, useFormState } from '../../lib/formState'
 import { FormDialog } from '../../components/FormDialog'
 
 /** Adds a site, and shows the code for its pages. */
@@ -12,10 +12,10 @@ export function NewSite({ close }: { close: () => void }) {
   const { t } = useTranslation()
   const client = useQueryClient()
   const form = 'site'
-  const [name, setName] = useKept(form, 'name', '')
-  const [domains, setDomains] = useKept<string[]>(form, 'domains', [])
-  const [uniques, setUniques] = useKept<'hyperloglog' | 'set'>(form, 'uniques', 'hyperloglog')
-  const [open, setOpen] = useKept(form, 'open', false)
+  const [name, setName] = useFormState(form, 'name', '')
+  const [domains, setDomains] = useFormState<string[]>(form, 'domains', [])
+  const [uniques, setUniques] = useFormState<'hyperloglog' | 'set'>(form, 'uniques', 'hyperloglog')
+  const [open, setOpen] = useFormState(form, 'open', false)
   const make = useMutation({
     mutationFn: () =>
       unwrap(

@@ -20,7 +20,7 @@ import { DayField } from '../../components/DayField'
 import { Failed } from '../../components/states'
 import { errorText, notifyError } from '../../lib/notify'
 import { format } from '../../lib/time'
-import { forget, useKept } from '../../lib/kept'
+import { forget, useFormState } from '../../lib/formState'
 import { FormDialog } from '../../components/FormDialog'
 
 /** Manages the links that show a site's report to people without a login. */
@@ -34,11 +34,11 @@ export function Share({ site, filter, close }: { site: Schemas['Site']; filter?:
     queryFn: async () => (await unwrap(api.GET('/api/v1/sites/{id}/shared-links', { params: { path } }))).shared_links,
   })
   const form = `share ${site.id}`
-  const [name, setName] = useKept(form, 'name', '')
-  const [password, setPassword] = useKept(form, 'password', '', { secret: true })
-  const [expires, setExpires] = useKept(form, 'expires', '')
-  const [origins, setOrigins] = useKept<string[]>(form, 'origins', [])
-  const [filtered, setFiltered] = useKept(form, 'filtered', filter !== undefined)
+  const [name, setName] = useFormState(form, 'name', '')
+  const [password, setPassword] = useFormState(form, 'password', '', { secret: true })
+  const [expires, setExpires] = useFormState(form, 'expires', '')
+  const [origins, setOrigins] = useFormState<string[]>(form, 'origins', [])
+  const [filtered, setFiltered] = useFormState(form, 'filtered', filter !== undefined)
   const settled = () => void client.invalidateQueries({ queryKey })
   const make = useMutation({
     mutationFn: () =>

@@ -25,7 +25,7 @@ import { Preview } from './Preview'
 import { TimingFields } from './TimingFields'
 import { Variants } from './Variants'
 import { ViewFields } from './ViewFields'
-import { forget, useKept } from '../../lib/kept'
+import { forget, useFormState } from '../../lib/formState'
 import { FormDialog } from '../../components/FormDialog'
 
 const triggers = [
@@ -50,9 +50,9 @@ export function Editor({
   const { t } = useTranslation()
   const client = useQueryClient()
   const form = `rule ${id ?? ''}`
-  const [name, setName] = useKept(form, 'name', start.name)
-  const [d, setDefinition] = useKept(form, 'd', start.definition)
-  const [hashtags, setHashtags] = useKept(form, 'hashtags', () => hashtagLines(start.definition.hashtags))
+  const [name, setName] = useFormState(form, 'name', start.name)
+  const [d, setDefinition] = useFormState(form, 'd', start.definition)
+  const [hashtags, setHashtags] = useFormState(form, 'hashtags', () => hashtagLines(start.definition.hashtags))
   const [network, setNetwork] = useState('default')
   const set = (change: Partial<Definition>) => setDefinition((was) => ({ ...was, ...change }))
   const accounts = useQuery(accountsQuery).data ?? []

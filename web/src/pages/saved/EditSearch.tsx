@@ -5,7 +5,7 @@ import { api, ifMatchHeader, type Schemas, unwrap } from '../../api/client'
 import { type Field, fields, keptOf, searchOf } from '../../lib/news'
 import { countsQuery } from '../../lib/newsQueries'
 import { errorText, notifySuccess } from '../../lib/notify'
-import { forget, useKept } from '../../lib/kept'
+import { forget, useFormState } from '../../lib/formState'
 import { FormDialog } from '../../components/FormDialog'
 
 /** Edits a saved search. */
@@ -13,8 +13,8 @@ export function EditSearch({ search: n, close }: { search: Schemas['SavedSearch'
   const { t } = useTranslation()
   const client = useQueryClient()
   const form = `search ${n.id}`
-  const [name, setName] = useKept(form, 'name', n.name)
-  const [wanted, setWanted] = useKept(form, 'wanted', () => searchOf(n))
+  const [name, setName] = useFormState(form, 'name', n.name)
+  const [wanted, setWanted] = useFormState(form, 'wanted', () => searchOf(n))
   const known = useQuery(countsQuery({}))
   const values = (f: Field) =>
     (known.data?.facets?.find((x) => x.field === f)?.values ?? []).map((v) => v.value).filter((v) => v !== '')

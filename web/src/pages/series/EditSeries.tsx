@@ -9,7 +9,7 @@ import { errorText } from '../../lib/notify'
 import type { Part } from '../compose/draft'
 import { Parts } from '../compose/Parts'
 import { useSeriesChange } from './useSeriesChange'
-import { forget, useKept } from '../../lib/kept'
+import { forget, useFormState } from '../../lib/formState'
 import { FormDialog } from '../../components/FormDialog'
 
 /** Edits the content and the rule of a series. Versions for single accounts stay unchanged. */
@@ -17,14 +17,14 @@ export function EditSeries({ series: s, close }: { series: Schemas['Series']; cl
   const { t } = useTranslation()
   const change = useSeriesChange()
   const form = `series ${s.id}`
-  const [parts, setParts] = useKept<Part[]>(form, 'parts', () => [
+  const [parts, setParts] = useFormState<Part[]>(form, 'parts', () => [
     { content: s.template.content, attachments: s.template.attachments ?? [] },
     ...(s.template.thread ?? []).map((p) => ({ content: p.content, attachments: p.attachments ?? [] })),
   ])
-  const [starts, setStarts] = useKept(form, 'starts', s.starts.slice(0, 16))
-  const [zone, setZone] = useKept(form, 'zone', s.time_zone)
+  const [starts, setStarts] = useFormState(form, 'starts', s.starts.slice(0, 16))
+  const [zone, setZone] = useFormState(form, 'zone', s.time_zone)
   const known = parseRule(s.rule)
-  const [rule, setRule] = useKept(form, 'rule', known)
+  const [rule, setRule] = useFormState(form, 'rule', known)
   const save = () => {
     const [first, ...thread] = parts
     const template: Schemas['SeriesTemplate'] = {

@@ -7,7 +7,7 @@ import { useConfirm } from '../../components/Confirm'
 import { LinkButton } from '../../components/links'
 import { Empty, Failed, WaitingRows } from '../../components/states'
 import { useAct } from '../../lib/act'
-import { forget, useKept } from '../../lib/kept'
+import { forget, useFormState } from '../../lib/formState'
 import { sitesQuery } from '../../lib/queries'
 import { useAtLeast } from '../../lib/session'
 
@@ -45,7 +45,7 @@ function SiteForm({ site }: { site: Site }) {
   const settled = () => void client.invalidateQueries({ queryKey: sitesQuery.queryKey })
   const form = `site ${site.id}`
   const start: Edited = { name: site.name, domains: site.domains, public_counts: site.public_counts }
-  const [draft, setDraft] = useKept<Edited>(form, 'draft', start)
+  const [draft, setDraft] = useFormState<Edited>(form, 'draft', start)
   const set = (to: Partial<Edited>) => setDraft((was) => ({ ...was, ...to }))
   const save = useAct<Edited, Site>({
     send: async (body) => {

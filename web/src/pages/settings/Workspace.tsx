@@ -5,7 +5,7 @@ import { api, type Schemas, unwrap } from '../../api/client'
 import { Failed, WaitingRows } from '../../components/states'
 import { ZoneSelect } from '../../components/ZoneSelect'
 import { useAct } from '../../lib/act'
-import { forget, useKept } from '../../lib/kept'
+import { forget, useFormState } from '../../lib/formState'
 import { useAtLeast } from '../../lib/session'
 
 type Settings = Schemas['Workspace']
@@ -25,7 +25,7 @@ function Form({ start }: { start: Settings }) {
   const client = useQueryClient()
   const owner = useAtLeast('owner')
   const form = `workspace ${start.id}`
-  const [draft, setDraft] = useKept(form, 'draft', start)
+  const [draft, setDraft] = useFormState(form, 'draft', start)
   const set = (to: Partial<Settings>) => setDraft((was) => ({ ...was, ...to }))
   const save = useAct<Settings, Settings>({
     send: async ({ name, time_zone, authors_need_approval, keep_media_credit }) => {

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next'
 import { api, idempotencyHeader, type Schemas, unwrap } from '../../api/client'
 import { problemText } from '../../i18n/message'
 import { errorText, notifySuccess } from '../../lib/notify'
-import { forget, useKept } from '../../lib/kept'
+import { forget, useFormState } from '../../lib/formState'
 import { FormDialog } from '../../components/FormDialog'
 
 /** Adds seeds: one URL, or a list or OPML file of them. */
@@ -12,10 +12,10 @@ export function AddSeeds({ close }: { close: () => void }) {
   const { t } = useTranslation()
   const client = useQueryClient()
   const form = 'seeds'
-  const [way, setWay] = useKept<'one' | 'many'>(form, 'way', 'one')
-  const [url, setURL] = useKept(form, 'url', '')
-  const [title, setTitle] = useKept(form, 'title', '')
-  const [text, setText] = useKept(form, 'text', '')
+  const [way, setWay] = useFormState<'one' | 'many'>(form, 'way', 'one')
+  const [url, setURL] = useFormState(form, 'url', '')
+  const [title, setTitle] = useFormState(form, 'title', '')
+  const [text, setText] = useFormState(form, 'text', '')
   const add = useMutation({
     mutationFn: async (): Promise<Schemas['SeedImportResult'] | undefined> => {
       if (way === 'many')

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
 import { Failed, WaitingRows } from '../../components/states'
 import { FormDialog } from '../../components/FormDialog'
-import { forget, useKept } from '../../lib/kept'
+import { forget, useFormState } from '../../lib/formState'
 import { notifyError, notifySuccess } from '../../lib/notify'
 
 type Stored = Schemas['StoryPreferences']
@@ -55,8 +55,8 @@ function ownersOf(lines: string): Record<string, string> | undefined {
 function Form({ start, close }: { start: Stored; close: () => void }) {
   const { t } = useTranslation()
   const client = useQueryClient()
-  const [form, setForm] = useKept(name, 'form', start)
-  const [owners, setOwners] = useKept(name, 'owners', linesOf(start.owners))
+  const [form, setForm] = useFormState(name, 'form', start)
+  const [owners, setOwners] = useFormState(name, 'owners', linesOf(start.owners))
   const change = (update: Partial<Stored>) => setForm((was) => ({ ...was, ...update }))
   const named = ownersOf(owners)
   const save = useMutation({

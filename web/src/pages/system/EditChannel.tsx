@@ -17,7 +17,7 @@ import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
 import { ZoneSelect } from '../../components/ZoneSelect'
 import { FormDialog } from '../../components/FormDialog'
-import { forget, useKept } from '../../lib/kept'
+import { forget, useFormState } from '../../lib/formState'
 import { errorText } from '../../lib/notify'
 import { canPush, subscribe } from '../../lib/push'
 import { useAtLeast, useMe } from '../../lib/session'
@@ -73,7 +73,7 @@ export function EditChannel({
   const editor = useAtLeast('editor')
   const form = `channel ${channel?.id ?? ''}`
   // Addresses and tokens of channels are secrets.
-  const [draft, setDraft] = useKept<Settings>(
+  const [draft, setDraft] = useFormState<Settings>(
     form,
     'draft',
     channel

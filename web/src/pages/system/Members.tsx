@@ -8,7 +8,7 @@ import { Failed, WaitingRows } from '../../components/states'
 import { Time } from '../../components/Time'
 import { notifySuccess, notifyError } from '../../lib/notify'
 import { useAtLeast, useMe } from '../../lib/session'
-import { forget, useKept } from '../../lib/kept'
+import { forget, useFormState } from '../../lib/formState'
 
 const roles: Role[] = ['owner', 'editor', 'author', 'viewer']
 
@@ -22,8 +22,8 @@ export function Members() {
     queryFn: async () => (await unwrap(api.GET('/api/v1/members', { params: { query: { limit: 200 } } }))).members,
   })
   const form = 'member'
-  const [email, setEmail] = useKept(form, 'email', '')
-  const [role, setRole] = useKept<Role>(form, 'role', 'author')
+  const [email, setEmail] = useFormState(form, 'email', '')
+  const [role, setRole] = useFormState<Role>(form, 'role', 'author')
   const settled = () => void client.invalidateQueries({ queryKey: ['members'] })
   const invite = useMutation({
     mutationFn: () =>

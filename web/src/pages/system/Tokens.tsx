@@ -21,7 +21,7 @@ import { Empty, Failed, WaitingRows } from '../../components/states'
 import { Time } from '../../components/Time'
 import { notifyError } from '../../lib/notify'
 import { useMe } from '../../lib/session'
-import { forget, useKept } from '../../lib/kept'
+import { forget, useFormState } from '../../lib/formState'
 
 export function Tokens() {
   const { t } = useTranslation()
@@ -32,9 +32,9 @@ export function Tokens() {
     queryFn: async () => (await unwrap(api.GET('/api/v1/tokens', { params: { query: { limit: 200 } } }))).tokens,
   })
   const form = 'token'
-  const [name, setName] = useKept(form, 'name', '')
-  const [scopes, setScopes] = useKept<string[]>(form, 'scopes', [])
-  const [days, setDays] = useKept<number | string>(form, 'days', 90)
+  const [name, setName] = useFormState(form, 'name', '')
+  const [scopes, setScopes] = useFormState<string[]>(form, 'scopes', [])
+  const [days, setDays] = useFormState<number | string>(form, 'days', 90)
   const settled = () => void client.invalidateQueries({ queryKey: ['tokens'] })
   const make = useMutation({
     mutationFn: () =>

@@ -20,7 +20,7 @@ import { Empty, Failed, WaitingRows } from '../../components/states'
 import { Time } from '../../components/Time'
 import { notifySuccess, notifyError } from '../../lib/notify'
 import { Deliveries } from './Deliveries'
-import { forget, useKept } from '../../lib/kept'
+import { forget, useFormState } from '../../lib/formState'
 
 export const types: Schemas['WebhookType'][] = [
   'post.posted',
@@ -55,8 +55,8 @@ export function Webhooks() {
     queryFn: async () => (await unwrap(api.GET('/api/v1/webhooks'))).webhooks,
   })
   const form = 'webhook'
-  const [url, setURL] = useKept(form, 'url', '')
-  const [chosen, setChosen] = useKept<string[]>(form, 'chosen', [])
+  const [url, setURL] = useFormState(form, 'url', '')
+  const [chosen, setChosen] = useFormState<string[]>(form, 'chosen', [])
   const settled = () => client.invalidateQueries({ queryKey: ['webhooks'] })
   const make = useMutation({
     mutationFn: () =>

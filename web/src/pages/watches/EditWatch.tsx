@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next'
 import { api, idempotencyHeader, ifMatchHeader, unwrap } from '../../api/client'
 import { errorText, notifySuccess } from '../../lib/notify'
 import type { Watch } from '.'
-import { forget, useKept } from '../../lib/kept'
+import { forget, useFormState } from '../../lib/formState'
 import { FormDialog } from '../../components/FormDialog'
 
 /** Creates or edits a watch. */
@@ -12,10 +12,10 @@ export function EditWatch({ watch, close }: { watch?: Watch; close: () => void }
   const { t } = useTranslation()
   const client = useQueryClient()
   const form = `watch ${watch?.id ?? ''}`
-  const [name, setName] = useKept(form, 'name', watch?.name ?? '')
-  const [url, setURL] = useKept(form, 'url', watch?.url ?? '')
-  const [selector, setSelector] = useKept(form, 'selector', watch?.selector ?? '')
-  const [interval, setMinutes] = useKept(form, 'interval', watch?.interval_minutes ?? 60)
+  const [name, setName] = useFormState(form, 'name', watch?.name ?? '')
+  const [url, setURL] = useFormState(form, 'url', watch?.url ?? '')
+  const [selector, setSelector] = useFormState(form, 'selector', watch?.selector ?? '')
+  const [interval, setMinutes] = useFormState(form, 'interval', watch?.interval_minutes ?? 60)
   const body = { name, url, selector, interval_minutes: interval }
   const save = useMutation({
     mutationFn: () =>

@@ -5,7 +5,7 @@ export interface Timed<T> {
   item: T
 }
 
-/** Where an entry of a crowded time is drawn: in one of some columns, left of the sign for the others. */
+/** Where an entry of a time with many entries is drawn: in one of some columns, left of the sign for the others. */
 export interface Place {
   column: number
   of: number
@@ -15,16 +15,16 @@ export interface Folded<T> {
   /** Without a place, entries that overlap share the width. */
   shown: { item: T; place?: Place }[]
   /** What does not fit, from a time on: how many are hidden, and all that are on at that time. */
-  crowds: { start: number; hidden: number; items: T[] }[]
+  overflow: { start: number; hidden: number; items: T[] }[]
 }
 
 /**
  * Folds what would be too narrow to read: of entries that overlap, at most as many as there are columns are drawn, and
  * the others are in a list. length is how long an entry is drawn, in minutes.
  */
-export function foldCrowds<T>(all: Timed<T>[], columns: number, length: number): Folded<T> {
+export function foldOverflow<T>(all: Timed<T>[], columns: number, length: number): Folded<T> {
   const sorted = all.toSorted((a, b) => a.start - b.start || a.rank - b.rank)
-  const out: Folded<T> = { shown: [], crowds: [] }
+  const out: Folded<T> = { shown: [], overflow: [] }
   for (let from = 0; from < sorted.length; ) {
     let to = from + 1
     while (to < sorted.length && (sorted[to]?.start ?? 0) < (sorted[to - 1]?.start ?? 0) + length) to++
@@ -42,17 +42,17 @@ function foldGroup<T>(group: Timed<T>[], columns: number, length: number, out: F
     if (column >= 0) ends[column] = entry.start + length
     return { entry, column }
   })
-  const isCrowded = placed.some(({ column }) => column < 0)
-  let crowd: Folded<T>['crowds'][number] | undefined
+  const overflows = placed.some(({ column }) => column < 0)
+  let overflow: Folded<T>['overflow'][number] | undefined
   for (const { entry, column } of placed) {
-    if (column >= 0) out.shown.push({ item: entry.item, ...(isCrowded ? { place: { column, of: columns } } : {}) })
-    else if (crowd && entry.start < crowd.start + length) crowd.hidden++
+    if (column >= 0) out.shown.push({ item: entry.item, ...(overflows ? { place: { column, of: columns } } : {}) })
+    else if (overflow && entry.start < overflow.start + length) overflow.hidden++
     else {
-      crowd = { start: entry.start, hidden: 1, items: [] }
-      out.crowds.push(crowd)
+      overflow = { start: entry.start, hidden: 1, items: [] }
+      out.overflow.push(overflow)
     }
   }
-  for (const c of isCrowded ? out.crowds : [])
+  for (const c of overflows ? out.overflow : [])
     if (c.items.length === 0)
       c.items = group.filter((e) => e.start > c.start - length && e.start < c.start + length).map((e) => e.item)
 }

@@ -138,25 +138,25 @@ test('ten posts in five minutes are readable: columns, and a list of the others'
   ] as const) {
     await page.setViewportSize({ width, height: 900 })
     await dashboard.go(`/calendar?view=${view}&date=${day}`)
-    const crowd = page.locator('[data-crowd]').first()
-    await crowd.waitFor()
+    const overflow = page.locator('[data-overflow]').first()
+    await overflow.waitFor()
     const entries = page.locator('[data-calendar] [data-event-id]', { hasText: 'Bản tin' })
     const shown = await entries.count()
-    expect(shown + Number(await crowd.getAttribute('data-crowd')), `${view} ${width}`).toBe(10)
+    expect(shown + Number(await overflow.getAttribute('data-overflow')), `${view} ${width}`).toBe(10)
     for (const box of await entries.evaluateAll((all) => all.map((e) => e.getBoundingClientRect().width)))
       expect(box, `${view} ${width}`).toBeGreaterThan(40)
-    await shoot(dashboard, `crowd-${view}-${width}`)
-    await crowd.click()
-    await page.locator('[data-crowd-list] li').nth(9).waitFor()
-    await dashboard.accessible(`a crowd of a ${view} at ${width}`)
-    await shoot(dashboard, `crowd-list-${view}-${width}`)
+    await shoot(dashboard, `overflow-${view}-${width}`)
+    await overflow.click()
+    await page.locator('[data-overflow-list] li').nth(9).waitFor()
+    await dashboard.accessible(`a overflow of a ${view} at ${width}`)
+    await shoot(dashboard, `overflow-list-${view}-${width}`)
     await page.keyboard.press('Escape')
   }
   await page.setViewportSize({ width: 1440, height: 900 })
   // From the list to the post: edit, move, duplicate, open.
   await dashboard.go(`/calendar?view=week&date=${day}`)
-  await page.locator('[data-crowd]').first().click()
-  await page.locator('[data-crowd-list] li', { hasText: 'Bản tin số 7' }).getByRole('button').click()
+  await page.locator('[data-overflow]').first().click()
+  await page.locator('[data-overflow-list] li', { hasText: 'Bản tin số 7' }).getByRole('button').click()
   const peek = page.getByRole('dialog', { name: 'Bản tin số 7' })
   await peek.waitFor()
   await dashboard.accessible('a post beside its entry')
@@ -314,7 +314,7 @@ test.each([
   dashboard.fine()
 })
 
-test('an upload goes on when its page is left', async () => {
+test('an upload continues when its page is left', async () => {
   const { page } = dashboard
   await dashboard.go('/media')
   let go = () => {}

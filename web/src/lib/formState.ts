@@ -31,13 +31,13 @@ function write(form: string, fields: Fields, secrets: Fields) {
   } catch {
     // Storage is full or forbidden: it is kept until the page is loaded again.
   }
-  for (const tell of listeners) tell()
+  for (const notify of listeners) notify()
 }
 
 const secretFields = new Map<string, Set<string>>()
 
-/** Keeps the value of a field; undefined forgets it. */
-export function keep(form: string, field: string, value: unknown) {
+/** Saves the value of a field; undefined forgets it. */
+export function saveField(form: string, field: string, value: unknown) {
   const { [field]: _, ...others } = read(form)
   const all: Fields = value === undefined ? others : { ...others, [field]: value }
   const isSecret = ([name]: [string, unknown]) => secretFields.get(form)?.has(name) ?? false
@@ -45,11 +45,11 @@ export function keep(form: string, field: string, value: unknown) {
   write(form, Object.fromEntries(entries.filter((e) => !isSecret(e))), Object.fromEntries(entries.filter(isSecret)))
 }
 
-/** The kept value of a field. */
-export const kept = (form: string, field: string): unknown => read(form)[field]
+/** The saved value of a field. */
+export const savedField = (form: string, field: string): unknown => read(form)[field]
 
 /** Whether a form has unsent entries. */
-export const isKept = (form: string): boolean => Object.keys(read(form)).length > 0
+export const hasEntries = (form: string): boolean => Object.keys(read(form)).length > 0
 
 /** Forgets the entries of a form: they were sent or discarded. */
 export const forget = (form: string): void => write(form, none, none)
@@ -71,7 +71,7 @@ const isSame = (a: unknown, b: unknown) => a === b || JSON.stringify(a) === JSON
  * Like useState, but the value is kept with its form. secret: it is never stored in the browser, and is kept only until
  * the page is loaded again.
  */
-export function useKept<T>(
+export function useFormState<T>(
   form: string,
   field: string,
   initial: T | (() => T),
@@ -88,7 +88,7 @@ export function useKept<T>(
     (next: T | ((was: T) => T)) => {
       const was = (read(form)[field] ?? first) as T
       const now = typeof next === 'function' ? (next as (was: T) => T)(was) : next
-      keep(form, field, isSame(now, first) ? undefined : now)
+      saveField(form, field, isSame(now, first) ? undefined : now)
     },
     [form, field, first],
   )
