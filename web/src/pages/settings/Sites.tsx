@@ -29,34 +29,20 @@ export function Sites() {
   return (
     <Stack maw={720}>
       {sites.data.map((site) => (
-        <SiteForm key={`${site.id} ${site.updated_at}`} site={site} />
+        <SiteCard key={site.id} site={site} />
       ))}
     </Stack>
   )
 }
 
-function SiteForm({ site }: { site: Site }) {
+/** The secret key is shown only once: it stays while the settings are saved. */
+function SiteCard({ site }: { site: Site }) {
   const { t } = useTranslation()
   const client = useQueryClient()
   const may = useAtLeast('editor')
   const owner = useAtLeast('owner')
   const [dialog, ask] = useConfirm()
   const path = { id: site.id }
-  const settled = () => void client.invalidateQueries({ queryKey: sitesQuery.queryKey })
-  const form = `site ${site.id}`
-  const start: Edited = { name: site.name, domains: site.domains, public_counts: site.public_counts }
-  const [draft, setDraft] = useFormState<Edited>(form, 'draft', start)
-  const set = (to: Partial<Edited>) => setDraft((was) => ({ ...was, ...to }))
-  const save = useAct<Edited, Site>({
-    send: async (body) => {
-      const saved = await unwrap(api.PATCH('/api/v1/sites/{id}', { params: { path }, body }))
-      forget(form)
-      return saved
-    },
-    done: (saved) => t('settings.siteSaved', { name: saved.name }),
-    failed: () => t('settings.notSaved'),
-    settled,
-  })
   const rotate = useAct<void, Schemas['SiteWithSecret']>({
     send: () => unwrap(api.POST('/api/v1/sites/{id}/rotate-secret', { params: { path } })),
     done: () => t('settings.rotated'),
@@ -71,9 +57,85 @@ function SiteForm({ site }: { site: Site }) {
     },
     done: () => t('settings.siteDeleted', { name: site.name }),
     failed: () => t('settings.siteNotDeleted', { name: site.name }),
-    settled,
+    settled: () => void client.invalidateQueries({ queryKey: sitesQuery.queryKey }),
   })
   const secret = rotate.data?.secret_key
+  const stored: Edited = { name: site.name, domains: site.domains, public_counts: site.public_counts }
+  return (
+    <Stack gap="sm" className="dl-card" p="md" component="section" aria-label={site.name} data-site={site.name}>
+      {dialog}
+      <Title order={2} size="h5">
+        {site.name}
+      </Title>
+      <Fields key={JSON.stringify(stored)} id={site.id} start={stored} may={may} />
+      {secret && (
+        <Alert color="yellow" title={t('readers.secret')} role="status">
+          <Text size="sm" mb="xs">
+            {t('readers.secretText')}
+          </Text>
+          <Code block>{secret}</Code>
+        </Alert>
+      )}
+      {may && (
+        <Group gap="xs">
+          <Button
+            variant="default"
+            leftSection={<IconKey size={16} aria-hidden />}
+            loading={rotate.isPending}
+            onClick={() =>
+              ask({
+                title: t('settings.rotateTitle', { name: site.name }),
+                text: t('settings.rotateText'),
+                action: t('settings.rotate'),
+                danger: true,
+                run: () => rotate.mutate(),
+              })
+            }
+          >
+            {t('settings.rotate')}
+          </Button>
+          {owner && (
+            <Button
+              variant="subtle"
+              color="red"
+              ml="auto"
+              leftSection={<IconTrash size={16} aria-hidden />}
+              onClick={() =>
+                ask({
+                  title: t('settings.deleteTitle', { name: site.name }),
+                  text: t('settings.deleteText'),
+                  action: t('settings.delete'),
+                  danger: true,
+                  run: () => remove.mutate(),
+                })
+              }
+            >
+              {t('settings.delete')}
+            </Button>
+          )}
+        </Group>
+      )}
+    </Stack>
+  )
+}
+
+function Fields({ id, start, may }: { id: string; start: Edited; may: boolean }) {
+  const { t } = useTranslation()
+  const client = useQueryClient()
+  const form = `site ${id}`
+  const [draft, setDraft] = useFormState<Edited>(form, 'draft', start)
+  const set = (to: Partial<Edited>) => setDraft((was) => ({ ...was, ...to }))
+  const save = useAct<Edited, Site>({
+    send: async (body) => {
+      const saved = await unwrap(api.PATCH('/api/v1/sites/{id}', { params: { path: { id } }, body }))
+      client.setQueryData(sitesQuery.queryKey, (all) => all?.map((s) => (s.id === id ? saved : s)))
+      forget(form)
+      return saved
+    },
+    done: (saved) => t('settings.siteSaved', { name: saved.name }),
+    failed: () => t('settings.notSaved'),
+    settled: () => void client.invalidateQueries({ queryKey: sitesQuery.queryKey }),
+  })
   return (
     <form
       onSubmit={(e) => {
@@ -81,11 +143,7 @@ function SiteForm({ site }: { site: Site }) {
         save.mutate({ ...draft, name: draft.name.trim() })
       }}
     >
-      {dialog}
-      <Stack gap="sm" className="dl-card" p="md" component="section" aria-label={site.name} data-site={site.name}>
-        <Title order={2} size="h5">
-          {site.name}
-        </Title>
+      <Stack gap="sm" align="stretch">
         <TextInput
           label={t('readers.name')}
           required
@@ -108,54 +166,11 @@ function SiteForm({ site }: { site: Site }) {
           checked={draft.public_counts}
           onChange={(e) => set({ public_counts: e.currentTarget.checked })}
         />
-        {secret && (
-          <Alert color="yellow" title={t('readers.secret')} role="status">
-            <Text size="sm" mb="xs">
-              {t('readers.secretText')}
-            </Text>
-            <Code block>{secret}</Code>
-          </Alert>
-        )}
         {may && (
-          <Group gap="xs">
+          <Group>
             <Button type="submit" loading={save.isPending} disabled={draft.name.trim() === ''}>
               {t('save')}
             </Button>
-            <Button
-              variant="default"
-              leftSection={<IconKey size={16} aria-hidden />}
-              loading={rotate.isPending}
-              onClick={() =>
-                ask({
-                  title: t('settings.rotateTitle', { name: site.name }),
-                  text: t('settings.rotateText'),
-                  action: t('settings.rotate'),
-                  danger: true,
-                  run: () => rotate.mutate(),
-                })
-              }
-            >
-              {t('settings.rotate')}
-            </Button>
-            {owner && (
-              <Button
-                variant="subtle"
-                color="red"
-                ml="auto"
-                leftSection={<IconTrash size={16} aria-hidden />}
-                onClick={() =>
-                  ask({
-                    title: t('settings.deleteTitle', { name: site.name }),
-                    text: t('settings.deleteText'),
-                    action: t('settings.delete'),
-                    danger: true,
-                    run: () => remove.mutate(),
-                  })
-                }
-              >
-                {t('settings.delete')}
-              </Button>
-            )}
           </Group>
         )}
       </Stack>
