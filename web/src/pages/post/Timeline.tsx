@@ -57,7 +57,7 @@ export function Timeline({ story }: { story: Schemas['Timeline'] }) {
                 {nameOf(e.actor)}:{' '}
               </Text>
             )}
-            {timelineText(e)}
+            <span>{timelineText(e)}</span>
           </Text>
         </Line.Item>
       ))}
