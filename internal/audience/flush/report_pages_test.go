@@ -19,7 +19,7 @@ func TestReport_ListsPagesFromTheFirstView(t *testing.T) {
 	expect := func(when string, want map[string]int64) {
 		t.Helper()
 		for _, by := range []report.Table{report.Pages, report.EntryPages} {
-			got, err := (&report.Reporter{Store: r.store}).Report(t.Context(), report.Query{
+			got, err := (&report.Reporter{Store: r.store.Audience.Reports}).Report(t.Context(), report.Query{
 				Site: r.site, From: today - 6, To: today, By: by, Limit: 10,
 			})
 			r.must(err)
@@ -44,7 +44,7 @@ func TestReport_ListsPagesFromTheFirstView(t *testing.T) {
 	expect("before the first roll-up", map[string]int64{"/a": 5, "/b": 2})
 	for more := true; more; {
 		var err error
-		more, err = r.store.RollUpViews(t.Context())
+		more, err = r.store.Audience.Views.RollUpViews(t.Context())
 		r.must(err)
 	}
 	expect("after a roll-up", map[string]int64{"/a": 5, "/b": 2})

@@ -261,7 +261,7 @@ func TestCommands_RunAtTheSameTime(t *testing.T) {
 }
 
 // looksTooEarly is a worker that looked for the result of another run before that ended.
-type looksTooEarly struct{ *postgres.Store }
+type looksTooEarly struct{ postgres.Delivery }
 
 func (looksTooEarly) FindCommand(context.Context, uuid.UUID, string) (delivery.Refusal, bool, error) {
 	return delivery.Refusal{}, false, nil
@@ -283,7 +283,7 @@ func TestCommands_AnotherRunWasFaster(t *testing.T) {
 			}
 			events := b.timeline(p.ID)
 			slower := b.commands()
-			slower.Store = looksTooEarly{b.store}
+			slower.Store = looksTooEarly{b.store.Delivery()}
 			// After an error Temporal tries again.
 			if refusal, err := slower.Apply(t.Context(), c); refusal.Code != "" {
 				t.Errorf("the slower run: %+v, %v", refusal, err)
