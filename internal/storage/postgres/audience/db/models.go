@@ -59,28 +59,6 @@ func (ns NullViewKind) Value() (driver.Value, error) {
 	return string(ns.ViewKind), nil
 }
 
-func (e ViewKind) Valid() bool {
-	switch e {
-	case ViewKindView,
-		ViewKindClick,
-		ViewKindConversion,
-		ViewKindEntry,
-		ViewKindRecirculation:
-		return true
-	}
-	return false
-}
-
-func AllViewKindValues() []ViewKind {
-	return []ViewKind{
-		ViewKindView,
-		ViewKindClick,
-		ViewKindConversion,
-		ViewKindEntry,
-		ViewKindRecirculation,
-	}
-}
-
 type Email struct {
 	ID             uuid.UUID
 	WorkspaceID    uuid.UUID

@@ -321,30 +321,6 @@ func (q *Queries) AddViewPages(ctx context.Context, arg AddViewPagesParams) ([]A
 	return items, nil
 }
 
-const appliedViewBatches = `-- name: AppliedViewBatches :many
-select id from view_batches where id = any($1::uuid[])
-`
-
-func (q *Queries) AppliedViewBatches(ctx context.Context, ids []uuid.UUID) ([]uuid.UUID, error) {
-	rows, err := q.db.Query(ctx, appliedViewBatches, ids)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []uuid.UUID
-	for rows.Next() {
-		var id uuid.UUID
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		items = append(items, id)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const completeViewErasure = `-- name: CompleteViewErasure :exec
 update view_erasures set done_at = clock_timestamp(), visitor_hash = null, visitor_id = null, removed = $1
   where id = $2
@@ -1354,51 +1330,6 @@ func (q *Queries) ViewDaysOfHour(ctx context.Context, hour time.Time) ([]pgtype.
 	return items, nil
 }
 
-const viewDimensions = `-- name: ViewDimensions :many
-select dimension, value, sum(count)::bigint as count from view_dimensions
-where page_id = (select p.id from view_pages p where p.site_id = $1 and p.page = $2) and day >= $3
-  and day < $4
-group by dimension, value order by dimension, count desc, value
-`
-
-type ViewDimensionsParams struct {
-	SiteID  uuid.UUID
-	Page    string
-	FromDay pgtype.Date
-	ToDay   pgtype.Date
-}
-
-type ViewDimensionsRow struct {
-	Dimension string
-	Value     string
-	Count     int64
-}
-
-func (q *Queries) ViewDimensions(ctx context.Context, arg ViewDimensionsParams) ([]ViewDimensionsRow, error) {
-	rows, err := q.db.Query(ctx, viewDimensions,
-		arg.SiteID,
-		arg.Page,
-		arg.FromDay,
-		arg.ToDay,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []ViewDimensionsRow
-	for rows.Next() {
-		var i ViewDimensionsRow
-		if err := rows.Scan(&i.Dimension, &i.Value, &i.Count); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const viewErasure = `-- name: ViewErasure :one
 select id, workspace_id, site_id, single_visitor, visitor_hash, visitor_id, requested_by, requested_at, done_at, removed from view_erasures where id = $1 and workspace_id = $2
 `
@@ -1424,50 +1355,6 @@ func (q *Queries) ViewErasure(ctx context.Context, arg ViewErasureParams) (ViewE
 		&i.Removed,
 	)
 	return i, err
-}
-
-const viewFiltered = `-- name: ViewFiltered :many
-select reason, sum(count)::bigint as count from view_filtered
-where page_id = (select p.id from view_pages p where p.site_id = $1 and p.page = $2) and day >= $3
-  and day < $4
-group by reason order by count desc, reason
-`
-
-type ViewFilteredParams struct {
-	SiteID  uuid.UUID
-	Page    string
-	FromDay pgtype.Date
-	ToDay   pgtype.Date
-}
-
-type ViewFilteredRow struct {
-	Reason string
-	Count  int64
-}
-
-func (q *Queries) ViewFiltered(ctx context.Context, arg ViewFilteredParams) ([]ViewFilteredRow, error) {
-	rows, err := q.db.Query(ctx, viewFiltered,
-		arg.SiteID,
-		arg.Page,
-		arg.FromDay,
-		arg.ToDay,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []ViewFilteredRow
-	for rows.Next() {
-		var i ViewFilteredRow
-		if err := rows.Scan(&i.Reason, &i.Count); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }
 
 const viewFilteredCounts = `-- name: ViewFilteredCounts :many
@@ -1893,50 +1780,6 @@ func (q *Queries) ViewTotals(ctx context.Context, arg ViewTotalsParams) ([]ViewT
 			&i.Clicks,
 			&i.Conversions,
 		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const viewUniques = `-- name: ViewUniques :many
-select day, uniques, week from view_uniques
-where page_id = (select p.id from view_pages p where p.site_id = $1 and p.page = $2) and day >= $3
-  and day < $4 order by day
-`
-
-type ViewUniquesParams struct {
-	SiteID  uuid.UUID
-	Page    string
-	FromDay pgtype.Date
-	ToDay   pgtype.Date
-}
-
-type ViewUniquesRow struct {
-	Day     pgtype.Date
-	Uniques int64
-	Week    int64
-}
-
-func (q *Queries) ViewUniques(ctx context.Context, arg ViewUniquesParams) ([]ViewUniquesRow, error) {
-	rows, err := q.db.Query(ctx, viewUniques,
-		arg.SiteID,
-		arg.Page,
-		arg.FromDay,
-		arg.ToDay,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []ViewUniquesRow
-	for rows.Next() {
-		var i ViewUniquesRow
-		if err := rows.Scan(&i.Day, &i.Uniques, &i.Week); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

@@ -6,9 +6,6 @@ insert into view_batches (id, shard, counts, skipped_records) values (@id, @shar
 -- name: SkippedViewRecords :one
 select skipped_records from view_batches where id = @id;
 
--- name: AppliedViewBatches :many
-select id from view_batches where id = any(@ids::uuid[]);
-
 -- name: DeleteExpiredViewBatches :execrows
 -- Never a batch that Redis still has: it would be applied again.
 delete from view_batches where applied_at < now() - make_interval(secs => @older_than_seconds::float8)
@@ -306,29 +303,12 @@ select kind, month, sum(count)::bigint as count, sum(funnel)::bigint as funnel f
       and h.day >= @from_month and h.day < @to_month
 ) all_of where kind in ('view', 'click', 'conversion') group by kind, month order by month, kind;
 
--- name: ViewDimensions :many
-select dimension, value, sum(count)::bigint as count from view_dimensions
-where page_id = (select p.id from view_pages p where p.site_id = @site_id and p.page = @page) and day >= @from_day
-  and day < @to_day
-group by dimension, value order by dimension, count desc, value;
-
--- name: ViewFiltered :many
-select reason, sum(count)::bigint as count from view_filtered
-where page_id = (select p.id from view_pages p where p.site_id = @site_id and p.page = @page) and day >= @from_day
-  and day < @to_day
-group by reason order by count desc, reason;
-
 -- name: ViewFilteredCounts :many
 -- All filtered hits of a page, and which of the batches they include. One
 -- statement reads both from one snapshot.
 select reason, sum(count)::bigint as count, '00000000-0000-0000-0000-000000000000'::uuid as batch from view_filtered
 where page_id = (select p.id from view_pages p where p.site_id = @site_id and p.page = @page) group by reason
 union all select ''::text, 0::bigint, id from view_batches where id = any(@batches::uuid[]);
-
--- name: ViewUniques :many
-select day, uniques, week from view_uniques
-where page_id = (select p.id from view_pages p where p.site_id = @site_id and p.page = @page) and day >= @from_day
-  and day < @to_day order by day;
 
 -- name: ViewHoursDue :many
 select hour from view_hours_due order by hour limit @batch;

@@ -57,26 +57,6 @@ func (ns NullMemberRole) Value() (driver.Value, error) {
 	return string(ns.MemberRole), nil
 }
 
-func (e MemberRole) Valid() bool {
-	switch e {
-	case MemberRoleOwner,
-		MemberRoleEditor,
-		MemberRoleAuthor,
-		MemberRoleViewer:
-		return true
-	}
-	return false
-}
-
-func AllMemberRoleValues() []MemberRole {
-	return []MemberRole{
-		MemberRoleOwner,
-		MemberRoleEditor,
-		MemberRoleAuthor,
-		MemberRoleViewer,
-	}
-}
-
 type ApiToken struct {
 	ID          uuid.UUID
 	WorkspaceID uuid.UUID

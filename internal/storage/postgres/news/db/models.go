@@ -58,26 +58,6 @@ func (ns NullArticleAccess) Value() (driver.Value, error) {
 	return string(ns.ArticleAccess), nil
 }
 
-func (e ArticleAccess) Valid() bool {
-	switch e {
-	case ArticleAccessFree,
-		ArticleAccessMetered,
-		ArticleAccessPaid,
-		ArticleAccessUnknown:
-		return true
-	}
-	return false
-}
-
-func AllArticleAccessValues() []ArticleAccess {
-	return []ArticleAccess{
-		ArticleAccessFree,
-		ArticleAccessMetered,
-		ArticleAccessPaid,
-		ArticleAccessUnknown,
-	}
-}
-
 type ChangeKind string
 
 const (
@@ -120,22 +100,6 @@ func (ns NullChangeKind) Value() (driver.Value, error) {
 	return string(ns.ChangeKind), nil
 }
 
-func (e ChangeKind) Valid() bool {
-	switch e {
-	case ChangeKindUpsert,
-		ChangeKindDelete:
-		return true
-	}
-	return false
-}
-
-func AllChangeKindValues() []ChangeKind {
-	return []ChangeKind{
-		ChangeKindUpsert,
-		ChangeKindDelete,
-	}
-}
-
 type SeedStatus string
 
 const (
@@ -176,22 +140,6 @@ func (ns NullSeedStatus) Value() (driver.Value, error) {
 		return nil, nil
 	}
 	return string(ns.SeedStatus), nil
-}
-
-func (e SeedStatus) Valid() bool {
-	switch e {
-	case SeedStatusActive,
-		SeedStatusPaused:
-		return true
-	}
-	return false
-}
-
-func AllSeedStatusValues() []SeedStatus {
-	return []SeedStatus{
-		SeedStatusActive,
-		SeedStatusPaused,
-	}
 }
 
 type SelectorAction string
@@ -237,24 +185,6 @@ func (ns NullSelectorAction) Value() (driver.Value, error) {
 	return string(ns.SelectorAction), nil
 }
 
-func (e SelectorAction) Valid() bool {
-	switch e {
-	case SelectorActionNone,
-		SelectorActionLearn,
-		SelectorActionRollBack:
-		return true
-	}
-	return false
-}
-
-func AllSelectorActionValues() []SelectorAction {
-	return []SelectorAction{
-		SelectorActionNone,
-		SelectorActionLearn,
-		SelectorActionRollBack,
-	}
-}
-
 type SelectorCreator string
 
 const (
@@ -296,24 +226,6 @@ func (ns NullSelectorCreator) Value() (driver.Value, error) {
 		return nil, nil
 	}
 	return string(ns.SelectorCreator), nil
-}
-
-func (e SelectorCreator) Valid() bool {
-	switch e {
-	case SelectorCreatorLearner,
-		SelectorCreatorMember,
-		SelectorCreatorLlm:
-		return true
-	}
-	return false
-}
-
-func AllSelectorCreatorValues() []SelectorCreator {
-	return []SelectorCreator{
-		SelectorCreatorLearner,
-		SelectorCreatorMember,
-		SelectorCreatorLlm,
-	}
 }
 
 type SelectorState string
@@ -360,26 +272,6 @@ func (ns NullSelectorState) Value() (driver.Value, error) {
 	return string(ns.SelectorState), nil
 }
 
-func (e SelectorState) Valid() bool {
-	switch e {
-	case SelectorStateCandidate,
-		SelectorStateActive,
-		SelectorStateRetired,
-		SelectorStateRolledBack:
-		return true
-	}
-	return false
-}
-
-func AllSelectorStateValues() []SelectorState {
-	return []SelectorState{
-		SelectorStateCandidate,
-		SelectorStateActive,
-		SelectorStateRetired,
-		SelectorStateRolledBack,
-	}
-}
-
 type StoryEventKind string
 
 const (
@@ -422,26 +314,6 @@ func (ns NullStoryEventKind) Value() (driver.Value, error) {
 		return nil, nil
 	}
 	return string(ns.StoryEventKind), nil
-}
-
-func (e StoryEventKind) Valid() bool {
-	switch e {
-	case StoryEventKindMerged,
-		StoryEventKindSplit,
-		StoryEventKindMoved,
-		StoryEventKindHeadlinePinned:
-		return true
-	}
-	return false
-}
-
-func AllStoryEventKindValues() []StoryEventKind {
-	return []StoryEventKind{
-		StoryEventKindMerged,
-		StoryEventKindSplit,
-		StoryEventKindMoved,
-		StoryEventKindHeadlinePinned,
-	}
 }
 
 type UrlKind string
@@ -489,28 +361,6 @@ func (ns NullUrlKind) Value() (driver.Value, error) {
 	return string(ns.UrlKind), nil
 }
 
-func (e UrlKind) Valid() bool {
-	switch e {
-	case UrlKindHome,
-		UrlKindSection,
-		UrlKindFeed,
-		UrlKindSitemap,
-		UrlKindArticle:
-		return true
-	}
-	return false
-}
-
-func AllUrlKindValues() []UrlKind {
-	return []UrlKind{
-		UrlKindHome,
-		UrlKindSection,
-		UrlKindFeed,
-		UrlKindSitemap,
-		UrlKindArticle,
-	}
-}
-
 type UrlState string
 
 const (
@@ -554,28 +404,6 @@ func (ns NullUrlState) Value() (driver.Value, error) {
 		return nil, nil
 	}
 	return string(ns.UrlState), nil
-}
-
-func (e UrlState) Valid() bool {
-	switch e {
-	case UrlStatePending,
-		UrlStateStored,
-		UrlStateFailed,
-		UrlStateDead,
-		UrlStateExcluded:
-		return true
-	}
-	return false
-}
-
-func AllUrlStateValues() []UrlState {
-	return []UrlState{
-		UrlStatePending,
-		UrlStateStored,
-		UrlStateFailed,
-		UrlStateDead,
-		UrlStateExcluded,
-	}
 }
 
 type Article struct {

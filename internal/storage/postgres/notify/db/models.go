@@ -56,24 +56,6 @@ func (ns NullDeliveryStatus) Value() (driver.Value, error) {
 	return string(ns.DeliveryStatus), nil
 }
 
-func (e DeliveryStatus) Valid() bool {
-	switch e {
-	case DeliveryStatusPending,
-		DeliveryStatusDelivered,
-		DeliveryStatusDead:
-		return true
-	}
-	return false
-}
-
-func AllDeliveryStatusValues() []DeliveryStatus {
-	return []DeliveryStatus{
-		DeliveryStatusPending,
-		DeliveryStatusDelivered,
-		DeliveryStatusDead,
-	}
-}
-
 type MemberRole string
 
 const (
@@ -118,26 +100,6 @@ func (ns NullMemberRole) Value() (driver.Value, error) {
 	return string(ns.MemberRole), nil
 }
 
-func (e MemberRole) Valid() bool {
-	switch e {
-	case MemberRoleOwner,
-		MemberRoleEditor,
-		MemberRoleAuthor,
-		MemberRoleViewer:
-		return true
-	}
-	return false
-}
-
-func AllMemberRoleValues() []MemberRole {
-	return []MemberRole{
-		MemberRoleOwner,
-		MemberRoleEditor,
-		MemberRoleAuthor,
-		MemberRoleViewer,
-	}
-}
-
 type WebhookStatus string
 
 const (
@@ -178,22 +140,6 @@ func (ns NullWebhookStatus) Value() (driver.Value, error) {
 		return nil, nil
 	}
 	return string(ns.WebhookStatus), nil
-}
-
-func (e WebhookStatus) Valid() bool {
-	switch e {
-	case WebhookStatusEnabled,
-		WebhookStatusDisabled:
-		return true
-	}
-	return false
-}
-
-func AllWebhookStatusValues() []WebhookStatus {
-	return []WebhookStatus{
-		WebhookStatusEnabled,
-		WebhookStatusDisabled,
-	}
 }
 
 type NotificationChannel struct {

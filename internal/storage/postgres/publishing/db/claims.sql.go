@@ -319,40 +319,6 @@ func (q *Queries) FinishTarget(ctx context.Context, arg FinishTargetParams) (Pos
 	return i, err
 }
 
-const getTarget = `-- name: GetTarget :one
-select id, post_id, account_id, status, attempts, fence, claimed_until, remote_id, remote_url, error_class, error_code, error_message, sent_at, posted_at, updated_at, waits_until, override, fingerprint, listed_at, differences, needs_review, deleted_at from post_targets where id = $1
-`
-
-func (q *Queries) GetTarget(ctx context.Context, id uuid.UUID) (PostTarget, error) {
-	row := q.db.QueryRow(ctx, getTarget, id)
-	var i PostTarget
-	err := row.Scan(
-		&i.ID,
-		&i.PostID,
-		&i.AccountID,
-		&i.Status,
-		&i.Attempts,
-		&i.Fence,
-		&i.ClaimedUntil,
-		&i.RemoteID,
-		&i.RemoteUrl,
-		&i.ErrorClass,
-		&i.ErrorCode,
-		&i.ErrorMessage,
-		&i.SentAt,
-		&i.PostedAt,
-		&i.UpdatedAt,
-		&i.WaitsUntil,
-		&i.Override,
-		&i.Fingerprint,
-		&i.ListedAt,
-		&i.Differences,
-		&i.NeedsReview,
-		&i.DeletedAt,
-	)
-	return i, err
-}
-
 const insertEvents = `-- name: InsertEvents :exec
 insert into post_events (post_id, workspace_id, target_id, type, actor, data)
 select unnest((select $1::uuid[])), unnest((select $2::uuid[])),

@@ -57,24 +57,6 @@ func (ns NullAccountStatus) Value() (driver.Value, error) {
 	return string(ns.AccountStatus), nil
 }
 
-func (e AccountStatus) Valid() bool {
-	switch e {
-	case AccountStatusConnected,
-		AccountStatusNeedsReconnect,
-		AccountStatusDisconnected:
-		return true
-	}
-	return false
-}
-
-func AllAccountStatusValues() []AccountStatus {
-	return []AccountStatus{
-		AccountStatusConnected,
-		AccountStatusNeedsReconnect,
-		AccountStatusDisconnected,
-	}
-}
-
 type ApprovalState string
 
 const (
@@ -117,26 +99,6 @@ func (ns NullApprovalState) Value() (driver.Value, error) {
 		return nil, nil
 	}
 	return string(ns.ApprovalState), nil
-}
-
-func (e ApprovalState) Valid() bool {
-	switch e {
-	case ApprovalStateNone,
-		ApprovalStatePending,
-		ApprovalStateApproved,
-		ApprovalStateRejected:
-		return true
-	}
-	return false
-}
-
-func AllApprovalStateValues() []ApprovalState {
-	return []ApprovalState{
-		ApprovalStateNone,
-		ApprovalStatePending,
-		ApprovalStateApproved,
-		ApprovalStateRejected,
-	}
 }
 
 type OperationState string
@@ -187,34 +149,6 @@ func (ns NullOperationState) Value() (driver.Value, error) {
 	return string(ns.OperationState), nil
 }
 
-func (e OperationState) Valid() bool {
-	switch e {
-	case OperationStatePrepared,
-		OperationStateSending,
-		OperationStateAccepted,
-		OperationStateDefiniteFailure,
-		OperationStateAmbiguous,
-		OperationStateReconciledOk,
-		OperationStateReconciledAbsent,
-		OperationStateManual:
-		return true
-	}
-	return false
-}
-
-func AllOperationStateValues() []OperationState {
-	return []OperationState{
-		OperationStatePrepared,
-		OperationStateSending,
-		OperationStateAccepted,
-		OperationStateDefiniteFailure,
-		OperationStateAmbiguous,
-		OperationStateReconciledOk,
-		OperationStateReconciledAbsent,
-		OperationStateManual,
-	}
-}
-
 type PostStatus string
 
 const (
@@ -262,32 +196,6 @@ func (ns NullPostStatus) Value() (driver.Value, error) {
 	return string(ns.PostStatus), nil
 }
 
-func (e PostStatus) Valid() bool {
-	switch e {
-	case PostStatusDraft,
-		PostStatusScheduled,
-		PostStatusPublishing,
-		PostStatusPosted,
-		PostStatusPartlyPosted,
-		PostStatusFailed,
-		PostStatusCanceled:
-		return true
-	}
-	return false
-}
-
-func AllPostStatusValues() []PostStatus {
-	return []PostStatus{
-		PostStatusDraft,
-		PostStatusScheduled,
-		PostStatusPublishing,
-		PostStatusPosted,
-		PostStatusPartlyPosted,
-		PostStatusFailed,
-		PostStatusCanceled,
-	}
-}
-
 type RuleOutcome string
 
 const (
@@ -332,26 +240,6 @@ func (ns NullRuleOutcome) Value() (driver.Value, error) {
 	return string(ns.RuleOutcome), nil
 }
 
-func (e RuleOutcome) Valid() bool {
-	switch e {
-	case RuleOutcomeSkipped,
-		RuleOutcomeReserved,
-		RuleOutcomeCreated,
-		RuleOutcomeFailed:
-		return true
-	}
-	return false
-}
-
-func AllRuleOutcomeValues() []RuleOutcome {
-	return []RuleOutcome{
-		RuleOutcomeSkipped,
-		RuleOutcomeReserved,
-		RuleOutcomeCreated,
-		RuleOutcomeFailed,
-	}
-}
-
 type RuleStatus string
 
 const (
@@ -392,22 +280,6 @@ func (ns NullRuleStatus) Value() (driver.Value, error) {
 		return nil, nil
 	}
 	return string(ns.RuleStatus), nil
-}
-
-func (e RuleStatus) Valid() bool {
-	switch e {
-	case RuleStatusActive,
-		RuleStatusPaused:
-		return true
-	}
-	return false
-}
-
-func AllRuleStatusValues() []RuleStatus {
-	return []RuleStatus{
-		RuleStatusActive,
-		RuleStatusPaused,
-	}
 }
 
 type SeriesExceptionKind string
@@ -452,22 +324,6 @@ func (ns NullSeriesExceptionKind) Value() (driver.Value, error) {
 	return string(ns.SeriesExceptionKind), nil
 }
 
-func (e SeriesExceptionKind) Valid() bool {
-	switch e {
-	case SeriesExceptionKindSkipped,
-		SeriesExceptionKindMissed:
-		return true
-	}
-	return false
-}
-
-func AllSeriesExceptionKindValues() []SeriesExceptionKind {
-	return []SeriesExceptionKind{
-		SeriesExceptionKindSkipped,
-		SeriesExceptionKindMissed,
-	}
-}
-
 type SeriesStatus string
 
 const (
@@ -509,24 +365,6 @@ func (ns NullSeriesStatus) Value() (driver.Value, error) {
 		return nil, nil
 	}
 	return string(ns.SeriesStatus), nil
-}
-
-func (e SeriesStatus) Valid() bool {
-	switch e {
-	case SeriesStatusActive,
-		SeriesStatusPaused,
-		SeriesStatusEnded:
-		return true
-	}
-	return false
-}
-
-func AllSeriesStatusValues() []SeriesStatus {
-	return []SeriesStatus{
-		SeriesStatusActive,
-		SeriesStatusPaused,
-		SeriesStatusEnded,
-	}
 }
 
 type TargetStatus string
@@ -573,30 +411,6 @@ func (ns NullTargetStatus) Value() (driver.Value, error) {
 		return nil, nil
 	}
 	return string(ns.TargetStatus), nil
-}
-
-func (e TargetStatus) Valid() bool {
-	switch e {
-	case TargetStatusScheduled,
-		TargetStatusPublishing,
-		TargetStatusPosted,
-		TargetStatusFailed,
-		TargetStatusUncertain,
-		TargetStatusCanceled:
-		return true
-	}
-	return false
-}
-
-func AllTargetStatusValues() []TargetStatus {
-	return []TargetStatus{
-		TargetStatusScheduled,
-		TargetStatusPublishing,
-		TargetStatusPosted,
-		TargetStatusFailed,
-		TargetStatusUncertain,
-		TargetStatusCanceled,
-	}
 }
 
 type Account struct {

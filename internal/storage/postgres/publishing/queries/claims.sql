@@ -1,6 +1,3 @@
--- name: GetTarget :one
-select * from post_targets where id = @id;
-
 -- name: OpenOperation :one
 -- The newest call with an unknown outcome.
 select * from operations
