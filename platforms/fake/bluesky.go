@@ -27,7 +27,7 @@ const (
 
 // blueskyNetwork fakes an account's server, the directory of DIDs and the video
 // service at one address. https://docs.bsky.app/docs/category/http-reference
-func (s *Server) blueskyNetwork() *fakeNetwork {
+func (s blueskyFake) blueskyNetwork() *fakeNetwork {
 	const prefix = "/bluesky"
 	return &fakeNetwork{
 		name:   blueskyName,
@@ -48,7 +48,7 @@ func (s *Server) blueskyNetwork() *fakeNetwork {
 	}
 }
 
-func (s *Server) routeBluesky(mux *http.ServeMux) {
+func (s blueskyFake) routeBluesky(mux *http.ServeMux) {
 	const root = "/bluesky/xrpc/"
 	mux.HandleFunc("POST "+root+"com.atproto.server.createSession", s.blueskyLogin)
 	mux.HandleFunc("POST "+root+"com.atproto.server.refreshSession", s.blueskyRefresh)
@@ -120,7 +120,7 @@ func blueskyRate(h http.Header, rate Rate, left int, reset time.Time) {
 
 // blueskyAuthenticated distinguishes a missing token from an invalid one, which
 // has status 400 (pds/src/auth-verifier.ts).
-func (s *Server) blueskyAuthenticated(
+func (s blueskyFake) blueskyAuthenticated(
 	next func(http.ResponseWriter, *http.Request, caller), buckets ...string,
 ) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -176,7 +176,7 @@ func versionOf(record []byte) string {
 
 // blueskyAccount returns an account by DID, handle or name. The caller must hold
 // s.mu.
-func (s *Server) blueskyAccount(identifier string) *Account {
+func (s blueskyFake) blueskyAccount(identifier string) *Account {
 	for _, a := range s.state.accountOrder {
 		if a.network() == blueskyName &&
 			(identifier == blueskyDID(*a) || strings.EqualFold(identifier, blueskyHandle(*a)) || identifier == a.Name) {
@@ -186,7 +186,7 @@ func (s *Server) blueskyAccount(identifier string) *Account {
 	return nil
 }
 
-func (s *Server) blueskyResolve(w http.ResponseWriter, r *http.Request) {
+func (s blueskyFake) blueskyResolve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	a := s.blueskyAccount(r.URL.Query().Get("handle"))
 	s.mu.Unlock()
@@ -198,7 +198,7 @@ func (s *Server) blueskyResolve(w http.ResponseWriter, r *http.Request) {
 }
 
 // blueskyPage redirects a permalink to the timeline.
-func (s *Server) blueskyPage(w http.ResponseWriter, r *http.Request) {
+func (s blueskyFake) blueskyPage(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	var id string
 	if a := s.blueskyAccount(r.PathValue("who")); a != nil {

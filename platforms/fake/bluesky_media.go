@@ -20,7 +20,7 @@ const (
 
 // blueskyBlobOf returns an upload that an account's records can refer to.
 // Referenced uploads are kept. The caller must hold s.mu.
-func (s *Server) blueskyBlobOf(a Account, cid string) *Media {
+func (s blueskyFake) blueskyBlobOf(a Account, cid string) *Media {
 	m := s.state.media[cid+"-"+a.ID]
 	if m == nil || m.Failed || s.now().Before(m.ReadyAt) || m.PostID == "" && !s.now().Before(m.ExpiresAt) {
 		return nil
@@ -30,7 +30,7 @@ func (s *Server) blueskyBlobOf(a Account, cid string) *Media {
 
 // blueskyStore stores an upload, whose id is derived from its content. problem is
 // a status.
-func (s *Server) blueskyStore(
+func (s blueskyFake) blueskyStore(
 	w http.ResponseWriter, r *http.Request, a Account, limit int64,
 ) (m Media, cid string, status int) {
 	sum := &hashingWriter{hash: sha256.New()}
@@ -63,7 +63,7 @@ func (x *hashingWriter) cid() string {
 	return cidOf(codecRaw, x.hash.Sum(nil))
 }
 
-func (s *Server) blueskyUpload(w http.ResponseWriter, r *http.Request, c caller) {
+func (s blueskyFake) blueskyUpload(w http.ResponseWriter, r *http.Request, c caller) {
 	if r.Header.Get("Content-Type") == "" {
 		xrpcError(w, http.StatusBadRequest, "InvalidRequest",
 			"Request encoding (Content-Type) required but not provided")
@@ -88,7 +88,7 @@ func (s *Server) blueskyUpload(w http.ResponseWriter, r *http.Request, c caller)
 
 // blueskySaveBlob stores an upload; one that a post refers to stays unchanged.
 // The caller must hold s.mu.
-func (s *Server) blueskySaveBlob(m Media) error {
+func (s blueskyFake) blueskySaveBlob(m Media) error {
 	if before := s.state.media[m.ID]; before != nil && before.PostID != "" {
 		return nil
 	}
@@ -109,7 +109,7 @@ type serviceToken struct {
 	Expires time.Time `json:"expires"`
 }
 
-func (s *Server) blueskyServiceToken(w http.ResponseWriter, r *http.Request, c caller) {
+func (s blueskyFake) blueskyServiceToken(w http.ResponseWriter, r *http.Request, c caller) {
 	query := r.URL.Query()
 	expires := s.now().Add(time.Minute)
 	if seconds, err := strconv.ParseInt(query.Get("exp"), 10, 64); err == nil {
@@ -151,7 +151,7 @@ type videoJob struct {
 
 // blueskyVideo is app.bsky.video.uploadVideo, which returns the job unwrapped,
 // unlike its lexicon.
-func (s *Server) blueskyVideo(w http.ResponseWriter, r *http.Request) {
+func (s blueskyFake) blueskyVideo(w http.ResponseWriter, r *http.Request) {
 	var p serviceToken
 	s.mu.Lock()
 	t, ok := s.object(blueskyName, "pass", "bluesky/pass/"+bearer(r), &p)
@@ -198,7 +198,7 @@ func (s *Server) blueskyVideo(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"jobId": id, "did": blueskyDID(a), "state": "JOB_STATE_CREATED"})
 }
 
-func (s *Server) blueskyJob(w http.ResponseWriter, r *http.Request) {
+func (s blueskyFake) blueskyJob(w http.ResponseWriter, r *http.Request) {
 	var j videoJob
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -43,7 +43,7 @@ func (p blueskyPost) quoted() blueskyRef {
 
 // blueskyApply creates a post together with its gates, in one commit.
 // https://docs.bsky.app/docs/api/com-atproto-repo-apply-writes
-func (s *Server) blueskyApply(w http.ResponseWriter, r *http.Request, c caller) {
+func (s blueskyFake) blueskyApply(w http.ResponseWriter, r *http.Request, c caller) {
 	var in struct {
 		Repo   string
 		Writes []struct {

@@ -193,7 +193,7 @@ func (p blueskyPost) embedProblem() string {
 	return ""
 }
 
-func (s *Server) blueskyCreate(w http.ResponseWriter, r *http.Request, c caller) {
+func (s blueskyFake) blueskyCreate(w http.ResponseWriter, r *http.Request, c caller) {
 	var in struct {
 		Repo, Collection, Rkey string
 		Record                 json.RawMessage
@@ -210,7 +210,7 @@ func (s *Server) blueskyCreate(w http.ResponseWriter, r *http.Request, c caller)
 }
 
 // blueskyStorePost stores a post with its gates, or writes a refusal.
-func (s *Server) blueskyStorePost(w http.ResponseWriter, r *http.Request, c caller, repo, collection, rkey string,
+func (s blueskyFake) blueskyStorePost(w http.ResponseWriter, r *http.Request, c caller, repo, collection, rkey string,
 	record json.RawMessage, gates map[string]any,
 ) (cid string, ok bool) {
 	received := s.now()
@@ -331,7 +331,7 @@ func blueskyRefusal(c caller, repo, collection, key string, p blueskyPost) (name
 	return "", ""
 }
 
-func (s *Server) blueskyRead(w http.ResponseWriter, r *http.Request) {
+func (s blueskyFake) blueskyRead(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -364,7 +364,7 @@ func (s *Server) blueskyRead(w http.ResponseWriter, r *http.Request) {
 }
 
 // blueskyDelete deletes a record. Deleting a missing record is not an error.
-func (s *Server) blueskyDelete(w http.ResponseWriter, r *http.Request, c caller) {
+func (s blueskyFake) blueskyDelete(w http.ResponseWriter, r *http.Request, c caller) {
 	var in struct{ Repo, Collection, Rkey string }
 	if !readXRPC(w, r, &in) {
 		return

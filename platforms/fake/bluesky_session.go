@@ -28,7 +28,7 @@ type successor struct {
 	Until   time.Time `json:"until"` // it is returned again until then
 }
 
-func (s *Server) blueskyLogin(w http.ResponseWriter, r *http.Request) {
+func (s blueskyFake) blueskyLogin(w http.ResponseWriter, r *http.Request) {
 	var in struct{ Identifier, Password string }
 	if !readXRPC(w, r, &in) {
 		return
@@ -56,7 +56,7 @@ func (s *Server) blueskyLogin(w http.ResponseWriter, r *http.Request) {
 }
 
 // blueskyGrant creates or refreshes a session. The caller must hold s.mu.
-func (s *Server) blueskyGrant(w http.ResponseWriter, r *http.Request, a Account, scope, renew string) {
+func (s blueskyFake) blueskyGrant(w http.ResponseWriter, r *http.Request, a Account, scope, renew string) {
 	ttl := blueskyAccessTTL
 	if s.options.TokenTTL > 0 {
 		ttl = s.options.TokenTTL
@@ -85,7 +85,7 @@ func (s *Server) blueskyGrant(w http.ResponseWriter, r *http.Request, a Account,
 
 // blueskyJWT returns a token in the format of RFC 7519 that only this server
 // accepts.
-func (s *Server) blueskyJWT(scope string, a Account, ttl time.Duration) string {
+func (s blueskyFake) blueskyJWT(scope string, a Account, ttl time.Duration) string {
 	part := func(value map[string]any) string {
 		text, _ := json.Marshal(value) // cannot fail: texts and numbers
 		return base64.RawURLEncoding.EncodeToString(text)
@@ -97,7 +97,7 @@ func (s *Server) blueskyJWT(scope string, a Account, ttl time.Duration) string {
 
 // blueskyRenewal returns the refresh token of a call, or refuses. The caller must
 // hold s.mu.
-func (s *Server) blueskyRenewal(w http.ResponseWriter, r *http.Request) *token {
+func (s blueskyFake) blueskyRenewal(w http.ResponseWriter, r *http.Request) *token {
 	value := bearer(r)
 	t := s.state.refreshes[value]
 	switch {
@@ -113,7 +113,7 @@ func (s *Server) blueskyRenewal(w http.ResponseWriter, r *http.Request) *token {
 	return nil
 }
 
-func (s *Server) blueskyRefresh(w http.ResponseWriter, r *http.Request) {
+func (s blueskyFake) blueskyRefresh(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := s.blueskyRenewal(w, r)
@@ -150,7 +150,7 @@ func (s *Server) blueskyRefresh(w http.ResponseWriter, r *http.Request) {
 
 // blueskyLogout revokes a refresh token. Issued access tokens stay valid until
 // they expire, because they are not looked up.
-func (s *Server) blueskyLogout(w http.ResponseWriter, r *http.Request) {
+func (s blueskyFake) blueskyLogout(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := s.blueskyRenewal(w, r)
@@ -164,7 +164,7 @@ func (s *Server) blueskyLogout(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusOK)
 }
 
-func (s *Server) blueskySession(w http.ResponseWriter, _ *http.Request, c caller) {
+func (s blueskyFake) blueskySession(w http.ResponseWriter, _ *http.Request, c caller) {
 	writeJSON(w, http.StatusOK, map[string]any{
 		"did": blueskyDID(c.account), "handle": blueskyHandle(c.account), "active": true,
 	})

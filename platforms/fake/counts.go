@@ -48,6 +48,6 @@ func (s *Server) count(r *http.Request, as *fakeNetwork) {
 	}
 }
 
-func (s *Server) showCounts(w http.ResponseWriter, _ *http.Request) {
+func (s controls) showCounts(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, s.Counts())
 }

@@ -23,7 +23,7 @@ const (
 // discordNetwork fakes version 10 of the API
 // (https://docs.discord.com/developers/reference). An account is a channel, and
 // its token is the token of both a bot and a webhook.
-func (s *Server) discordNetwork() *fakeNetwork {
+func (s discordFake) discordNetwork() *fakeNetwork {
 	f := &fakeNetwork{
 		name:   "discord",
 		prefix: "/discord",
@@ -111,7 +111,7 @@ func discordStatusMessage(status int) (code int, message string) {
 	}
 }
 
-func (s *Server) discordChannel(w http.ResponseWriter, r *http.Request, _ *fakeNetwork, c caller) {
+func (s discordFake) discordChannel(w http.ResponseWriter, r *http.Request, _ *fakeNetwork, c caller) {
 	if !discordHere(w, r, c) {
 		return
 	}
@@ -147,7 +147,7 @@ type discordMessage struct {
 	} `json:"message_reference"`
 }
 
-func (s *Server) discordCreate(w http.ResponseWriter, r *http.Request, f *fakeNetwork, c caller) {
+func (s discordFake) discordCreate(w http.ResponseWriter, r *http.Request, f *fakeNetwork, c caller) {
 	if !discordHere(w, r, c) {
 		return
 	}
@@ -213,7 +213,7 @@ func (s *Server) discordCreate(w http.ResponseWriter, r *http.Request, f *fakeNe
 }
 
 // discordID returns a unique snowflake by the network's clock.
-func (s *Server) discordID(skew time.Duration) string {
+func (s discordFake) discordID(skew time.Duration) string {
 	ms := uint64(s.now().Add(skew).UnixMilli() - 1420070400000) //nolint:gosec // after 2015
 	for id := ms << 22; ; id++ {
 		if text := strconv.FormatUint(id, 10); s.state.postByID[text] == nil &&
@@ -224,7 +224,7 @@ func (s *Server) discordID(skew time.Duration) string {
 }
 
 // discordBody decodes JSON, or a form with files.
-func (s *Server) discordBody(
+func (s discordFake) discordBody(
 	w http.ResponseWriter, r *http.Request, c caller,
 ) (in discordMessage, files []Media, ok bool) {
 	r.Body = http.MaxBytesReader(w, r.Body, 26<<20)
@@ -265,7 +265,7 @@ func (s *Server) discordBody(
 	return in, files, true
 }
 
-func (s *Server) discordEntity(p Post, c caller) map[string]any {
+func (s discordFake) discordEntity(p Post, c caller) map[string]any {
 	attachments := []map[string]any{}
 	for _, m := range p.Media {
 		attachments = append(attachments, map[string]any{
@@ -286,7 +286,7 @@ func (s *Server) discordEntity(p Post, c caller) map[string]any {
 }
 
 // discordList returns the oldest messages after an id, newest first.
-func (s *Server) discordList(w http.ResponseWriter, r *http.Request, f *fakeNetwork, c caller) {
+func (s discordFake) discordList(w http.ResponseWriter, r *http.Request, f *fakeNetwork, c caller) {
 	if !discordHere(w, r, c) {
 		return
 	}
@@ -325,7 +325,7 @@ func discordQuery(q url.Values) (after uint64, limit int) {
 	return after, limit
 }
 
-func (s *Server) discordDelete(w http.ResponseWriter, r *http.Request, _ *fakeNetwork, c caller) {
+func (s discordFake) discordDelete(w http.ResponseWriter, r *http.Request, _ *fakeNetwork, c caller) {
 	if !discordHere(w, r, c) {
 		return
 	}

@@ -53,7 +53,7 @@ const discordThread = "thread/"
 // discordOpenThread creates a post in a forum channel. It has no nonce: a second
 // request creates a second thread.
 // https://docs.discord.com/developers/resources/channel#start-thread-in-forum-or-media-channel
-func (s *Server) discordOpenThread(w http.ResponseWriter, r *http.Request, f *fakeNetwork, c caller) {
+func (s discordFake) discordOpenThread(w http.ResponseWriter, r *http.Request, f *fakeNetwork, c caller) {
 	if !discordHere(w, r, c) {
 		return
 	}
@@ -77,7 +77,7 @@ func (s *Server) discordOpenThread(w http.ResponseWriter, r *http.Request, f *fa
 }
 
 // discordStoreThread stores a forum post. The caller must hold s.mu.
-func (s *Server) discordStoreThread(r *http.Request, c caller, in discordMessage, files []Media) (Post, bool) {
+func (s discordFake) discordStoreThread(r *http.Request, c caller, in discordMessage, files []Media) (Post, bool) {
 	options, ok := in.received()
 	if text := strings.TrimSpace(in.Content); !ok || utf8.RuneCountInString(text) > 2000 || text == "" &&
 		len(files) == 0 {
@@ -93,14 +93,14 @@ func (s *Server) discordStoreThread(r *http.Request, c caller, in discordMessage
 	return post, s.storePost(r, &post) == nil
 }
 
-func (s *Server) discordThreadEntity(p Post, c caller) map[string]any {
+func (s discordFake) discordThreadEntity(p Post, c caller) map[string]any {
 	return map[string]any{
 		"id": strings.TrimPrefix(p.ID, discordThread), "type": 11, "parent_id": c.account.ID,
 		"owner_id": discordBot(c), "guild_id": discordGuild, "name": p.Options["name"],
 	}
 }
 
-func (s *Server) discordThreadMessage(p Post, c caller) map[string]any {
+func (s discordFake) discordThreadMessage(p Post, c caller) map[string]any {
 	entity := s.discordEntity(p, c)
 	id := strings.TrimPrefix(p.ID, discordThread)
 	entity["id"], entity["channel_id"] = id, id
@@ -109,7 +109,7 @@ func (s *Server) discordThreadMessage(p Post, c caller) map[string]any {
 
 // discordActive lists the active threads of the server.
 // https://docs.discord.com/developers/resources/guild#list-active-guild-threads
-func (s *Server) discordActive(w http.ResponseWriter, _ *http.Request, _ *fakeNetwork, c caller) {
+func (s discordFake) discordActive(w http.ResponseWriter, _ *http.Request, _ *fakeNetwork, c caller) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	threads := []map[string]any{}
@@ -122,7 +122,7 @@ func (s *Server) discordActive(w http.ResponseWriter, _ *http.Request, _ *fakeNe
 }
 
 // discordRead reads the first message of a thread.
-func (s *Server) discordRead(w http.ResponseWriter, r *http.Request, _ *fakeNetwork, c caller) {
+func (s discordFake) discordRead(w http.ResponseWriter, r *http.Request, _ *fakeNetwork, c caller) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.state.postByID[discordThread+r.PathValue("id")]
@@ -134,7 +134,7 @@ func (s *Server) discordRead(w http.ResponseWriter, r *http.Request, _ *fakeNetw
 }
 
 // discordDeleteThread deletes a thread.
-func (s *Server) discordDeleteThread(w http.ResponseWriter, r *http.Request, _ *fakeNetwork, c caller) {
+func (s discordFake) discordDeleteThread(w http.ResponseWriter, r *http.Request, _ *fakeNetwork, c caller) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.state.postByID[discordThread+r.PathValue("channel")]

@@ -9,7 +9,7 @@ import (
 
 const facebookPrefix = "/facebook"
 
-func (s *Server) facebookNetwork() *fakeNetwork {
+func (s graphFake) facebookNetwork() *fakeNetwork {
 	var f *fakeNetwork
 	f = newGraphNetwork("facebook", facebookPrefix, "/dialog/oauth", func(mux *http.ServeMux) {
 		mux.HandleFunc(facebookPrefix+"/{version}/{rest...}", s.routeFacebook(f))
@@ -25,7 +25,7 @@ func (s *Server) facebookNetwork() *fakeNetwork {
 
 // routeFacebook returns the handler of a node or edge; the path begins with the
 // version.
-func (s *Server) routeFacebook(f *fakeNetwork) http.HandlerFunc {
+func (s graphFake) routeFacebook(f *fakeNetwork) http.HandlerFunc {
 	version := regexp.MustCompile(`^v[0-9]+\.[0-9]$`)
 	dialog := s.consent(f, 10*time.Minute)
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -89,7 +89,7 @@ func (s *Server) routeFacebook(f *fakeNetwork) http.HandlerFunc {
 }
 
 // facebookOwn serves an edge of a Page to that Page only.
-func (s *Server) facebookOwn(
+func (s graphFake) facebookOwn(
 	node string, next func(http.ResponseWriter, *http.Request, caller),
 ) func(http.ResponseWriter, *http.Request, caller) {
 	return func(w http.ResponseWriter, r *http.Request, c caller) {
@@ -103,7 +103,7 @@ func (s *Server) facebookOwn(
 	}
 }
 
-func (s *Server) facebookNode(
+func (s graphFake) facebookNode(
 	node string, next func(http.ResponseWriter, *http.Request, caller, string),
 ) func(http.ResponseWriter, *http.Request, caller) {
 	return func(w http.ResponseWriter, r *http.Request, c caller) { next(w, r, c, node) }
@@ -112,7 +112,7 @@ func (s *Server) facebookNode(
 // facebookToken exchanges a code for a short-lived token, and that for a
 // long-lived one.
 // https://developers.facebook.com/docs/facebook-login/guides/access-tokens/get-long-lived
-func (s *Server) facebookToken(w http.ResponseWriter, r *http.Request) {
+func (s graphFake) facebookToken(w http.ResponseWriter, r *http.Request) {
 	if !sandboxClient(r.FormValue("client_id"), r.FormValue("client_secret")) {
 		refuseGraph(w, http.StatusBadRequest, graphError{Message: "Error validating client secret.", Code: 1})
 		return
@@ -145,7 +145,7 @@ func (s *Server) facebookToken(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func (s *Server) facebookPermissions(w http.ResponseWriter, _ *http.Request, c caller) {
+func (s graphFake) facebookPermissions(w http.ResponseWriter, _ *http.Request, c caller) {
 	list := []map[string]string{{"permission": "public_profile", "status": "granted"}}
 	for _, scope := range c.scopes {
 		list = append(list, map[string]string{"permission": scope, "status": "granted"})
@@ -155,7 +155,7 @@ func (s *Server) facebookPermissions(w http.ResponseWriter, _ *http.Request, c c
 
 // facebookAccounts lists the Pages of a user, each with a token that does not
 // expire.
-func (s *Server) facebookAccounts(w http.ResponseWriter, r *http.Request, c caller) {
+func (s graphFake) facebookAccounts(w http.ResponseWriter, r *http.Request, c caller) {
 	s.mu.Lock()
 	pages := s.owned(c.account.ID)
 	s.mu.Unlock()
@@ -176,7 +176,7 @@ func (s *Server) facebookAccounts(w http.ResponseWriter, r *http.Request, c call
 }
 
 // facebookMe returns the account that a token belongs to.
-func (s *Server) facebookMe(w http.ResponseWriter, r *http.Request, c caller) {
+func (s graphFake) facebookMe(w http.ResponseWriter, r *http.Request, c caller) {
 	writeJSON(w, http.StatusOK,
 		graphFields(r, map[string]any{
 			"id": c.account.ID, "name": displayName(c.account),
@@ -186,7 +186,7 @@ func (s *Server) facebookMe(w http.ResponseWriter, r *http.Request, c caller) {
 }
 
 // facebookPage redirects a permalink to the timeline.
-func (s *Server) facebookPage(w http.ResponseWriter, r *http.Request) {
+func (s graphFake) facebookPage(w http.ResponseWriter, r *http.Request) {
 	page, post := r.PathValue("page"), r.PathValue("post")
 	s.mu.Lock()
 	var found *Post

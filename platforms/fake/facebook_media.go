@@ -17,7 +17,7 @@ import (
 
 // facebookPhoto stores an unpublished photo, which is processed immediately.
 // https://developers.facebook.com/docs/graph-api/reference/page/photos
-func (s *Server) facebookPhoto(w http.ResponseWriter, r *http.Request, c caller) {
+func (s graphFake) facebookPhoto(w http.ResponseWriter, r *http.Request, c caller) {
 	file, _, err := r.FormFile("source")
 	if err != nil || r.FormValue("published") != "false" {
 		refuseGraph(w, http.StatusBadRequest, graphError{Message: "(#324) Requires upload file", Code: 324})
@@ -79,7 +79,7 @@ const (
 
 // facebookVideo starts an upload, accepts its parts, and publishes it.
 // https://developers.facebook.com/docs/graph-api/reference/page/videos
-func (s *Server) facebookVideo(w http.ResponseWriter, r *http.Request, c caller) {
+func (s graphFake) facebookVideo(w http.ResponseWriter, r *http.Request, c caller) {
 	phase := r.FormValue("upload_phase")
 	if phase == "start" {
 		s.facebookBegin(w, r, c)
@@ -106,7 +106,7 @@ func (s *Server) facebookVideo(w http.ResponseWriter, r *http.Request, c caller)
 	}
 }
 
-func (s *Server) facebookBegin(w http.ResponseWriter, r *http.Request, c caller) {
+func (s graphFake) facebookBegin(w http.ResponseWriter, r *http.Request, c caller) {
 	size, err := strconv.ParseInt(r.FormValue("file_size"), 10, 64)
 	if err != nil || size < 1 {
 		graphInvalid(w, "file_size is required")
@@ -145,7 +145,7 @@ func facebookOffsets(u facebookSession) map[string]string {
 
 func facebookPart(session string, part int) string { return fmt.Sprintf("%s.part%d", session, part) }
 
-func (s *Server) facebookTransfer(w http.ResponseWriter, r *http.Request, t Object, u facebookSession) {
+func (s graphFake) facebookTransfer(w http.ResponseWriter, r *http.Request, t Object, u facebookSession) {
 	file, _, err := r.FormFile("video_file_chunk")
 	if err != nil {
 		graphInvalid(w, "video_file_chunk is required")
@@ -181,7 +181,7 @@ func (s *Server) facebookTransfer(w http.ResponseWriter, r *http.Request, t Obje
 
 // facebookFinish publishes a completely uploaded video. Its processing can still
 // fail later.
-func (s *Server) facebookFinish(w http.ResponseWriter, r *http.Request, c caller, t Object, u facebookSession) {
+func (s graphFake) facebookFinish(w http.ResponseWriter, r *http.Request, c caller, t Object, u facebookSession) {
 	received := s.now()
 	m, err := s.facebookAssemble(t, u)
 	if err != nil {
@@ -206,7 +206,7 @@ func (s *Server) facebookFinish(w http.ResponseWriter, r *http.Request, c caller
 }
 
 // facebookAssemble joins the parts to one file.
-func (s *Server) facebookAssemble(t Object, u facebookSession) (m Media, err error) {
+func (s graphFake) facebookAssemble(t Object, u facebookSession) (m Media, err error) {
 	if u.Received != u.Bytes {
 		return m, fmt.Errorf("the upload has %d of %d bytes", u.Received, u.Bytes)
 	}
@@ -236,7 +236,7 @@ func (s *Server) facebookAssemble(t Object, u facebookSession) (m Media, err err
 }
 
 // facebookObject returns a post, photo or video by id.
-func (s *Server) facebookObject(w http.ResponseWriter, r *http.Request, c caller, node string) {
+func (s graphFake) facebookObject(w http.ResponseWriter, r *http.Request, c caller, node string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var session string

@@ -13,7 +13,7 @@ const facebookText = 63206
 
 // facebookFeed creates a post with a text, a link, or uploaded photos.
 // https://developers.facebook.com/docs/graph-api/reference/page/feed
-func (s *Server) facebookFeed(w http.ResponseWriter, r *http.Request, c caller) {
+func (s graphFake) facebookFeed(w http.ResponseWriter, r *http.Request, c caller) {
 	received := s.now()
 	message, link := r.FormValue("message"), r.FormValue("link")
 	s.mu.Lock()
@@ -74,7 +74,7 @@ func (s *Server) facebookFeed(w http.ResponseWriter, r *http.Request, c caller) 
 
 // facebookStore stores a post and responds with its id. The caller must hold
 // s.mu.
-func (s *Server) facebookStore(w http.ResponseWriter, r *http.Request, post *Post) {
+func (s graphFake) facebookStore(w http.ResponseWriter, r *http.Request, post *Post) {
 	if err := s.storePost(r, post); err != nil {
 		refuseGraphStatus(w, http.StatusInternalServerError, err.Error())
 		return
@@ -84,7 +84,7 @@ func (s *Server) facebookStore(w http.ResponseWriter, r *http.Request, post *Pos
 
 // facebookIsRepeat reports whether a post repeats the text of the Page's last
 // one. The caller must hold s.mu.
-func (s *Server) facebookIsRepeat(post Post) bool {
+func (s graphFake) facebookIsRepeat(post Post) bool {
 	for _, p := range slices.Backward(s.state.byAccount[post.AccountID]) {
 		if p.ReplyTo == "" && !p.Deleted && p.Options["kind"] == nil {
 			return p.Text == post.Text && len(p.Media) == 0
@@ -95,7 +95,7 @@ func (s *Server) facebookIsRepeat(post Post) bool {
 
 // facebookAttach attaches an unpublished photo to a post. ok is false if a
 // refusal was written. The caller must hold s.mu.
-func (s *Server) facebookAttach(w http.ResponseWriter, post *Post, id string) bool {
+func (s graphFake) facebookAttach(w http.ResponseWriter, post *Post, id string) bool {
 	m := s.state.media[id]
 	switch {
 	case m != nil && m.PostID != "":
@@ -114,7 +114,7 @@ func (s *Server) facebookAttach(w http.ResponseWriter, post *Post, id string) bo
 
 // facebookComment creates a comment on a post, comment or video.
 // https://developers.facebook.com/docs/graph-api/reference/object/comments
-func (s *Server) facebookComment(w http.ResponseWriter, r *http.Request, c caller, node string) {
+func (s graphFake) facebookComment(w http.ResponseWriter, r *http.Request, c caller, node string) {
 	received := s.now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -152,13 +152,13 @@ func (s *Server) facebookComment(w http.ResponseWriter, r *http.Request, c calle
 
 // facebookPosts lists the published posts of a Page.
 // https://developers.facebook.com/docs/graph-api/reference/page/published_posts
-func (s *Server) facebookPosts(w http.ResponseWriter, r *http.Request, c caller) {
+func (s graphFake) facebookPosts(w http.ResponseWriter, r *http.Request, c caller) {
 	s.facebookList(w, r, func(p *Post) bool {
 		return p.AccountID == c.account.ID && p.ReplyTo == "" && p.Options["kind"] == nil
 	})
 }
 
-func (s *Server) facebookComments(w http.ResponseWriter, r *http.Request, _ caller, node string) {
+func (s graphFake) facebookComments(w http.ResponseWriter, r *http.Request, _ caller, node string) {
 	s.mu.Lock()
 	parent := s.state.postByID[node]
 	s.mu.Unlock()
@@ -170,7 +170,7 @@ func (s *Server) facebookComments(w http.ResponseWriter, r *http.Request, _ call
 }
 
 // facebookList lists posts, newest first.
-func (s *Server) facebookList(w http.ResponseWriter, r *http.Request, wanted func(*Post) bool) {
+func (s graphFake) facebookList(w http.ResponseWriter, r *http.Request, wanted func(*Post) bool) {
 	s.mu.Lock()
 	var posts []*Post
 	for _, p := range slices.Backward(s.state.posts) {
@@ -227,7 +227,7 @@ func facebookEntity(p *Post) map[string]any {
 }
 
 // facebookDelete deletes one of the Page's own posts.
-func (s *Server) facebookDelete(w http.ResponseWriter, r *http.Request, c caller, node string) {
+func (s graphFake) facebookDelete(w http.ResponseWriter, r *http.Request, c caller, node string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.state.postByID[node]

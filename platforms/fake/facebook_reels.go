@@ -17,7 +17,7 @@ type facebookUpload struct {
 // facebookReel starts the upload of a reel's or a story's video, or publishes it.
 // https://developers.facebook.com/docs/video-api/guides/reels-publishing
 // https://developers.facebook.com/docs/page-stories-api
-func (s *Server) facebookReel(edge string) func(http.ResponseWriter, *http.Request, caller) {
+func (s graphFake) facebookReel(edge string) func(http.ResponseWriter, *http.Request, caller) {
 	return func(w http.ResponseWriter, r *http.Request, c caller) {
 		received := s.now()
 		s.mu.Lock()
@@ -74,7 +74,7 @@ func (s *Server) facebookReel(edge string) func(http.ResponseWriter, *http.Reque
 
 // facebookPhotoStory makes a story of an unpublished photo, which can be posted
 // once.
-func (s *Server) facebookPhotoStory(w http.ResponseWriter, r *http.Request, c caller) {
+func (s graphFake) facebookPhotoStory(w http.ResponseWriter, r *http.Request, c caller) {
 	post := Post{
 		Network: "facebook", AccountID: c.account.ID, Account: c.account.Name, Visibility: "public",
 		ReceivedAt: s.now(), Options: map[string]any{"kind": "story"},
@@ -90,7 +90,7 @@ func (s *Server) facebookPhotoStory(w http.ResponseWriter, r *http.Request, c ca
 	s.facebookStoreStory(w, r, post)
 }
 
-func (s *Server) facebookStoreStory(w http.ResponseWriter, r *http.Request, post Post) {
+func (s graphFake) facebookStoreStory(w http.ResponseWriter, r *http.Request, post Post) {
 	if err := s.storePost(r, &post); err != nil {
 		refuseGraphStatus(w, http.StatusInternalServerError, err.Error())
 		return
@@ -99,7 +99,7 @@ func (s *Server) facebookStoreStory(w http.ResponseWriter, r *http.Request, post
 }
 
 // facebookReelUpload accepts the bytes of a video in one piece.
-func (s *Server) facebookReelUpload(w http.ResponseWriter, r *http.Request, c caller) {
+func (s graphFake) facebookReelUpload(w http.ResponseWriter, r *http.Request, c caller) {
 	id := r.PathValue("video")
 	var upload facebookUpload
 	s.mu.Lock()
@@ -129,7 +129,7 @@ func (s *Server) facebookReelUpload(w http.ResponseWriter, r *http.Request, c ca
 }
 
 // facebookStories lists the stories of a Page.
-func (s *Server) facebookStories(w http.ResponseWriter, r *http.Request, c caller) {
+func (s graphFake) facebookStories(w http.ResponseWriter, r *http.Request, c caller) {
 	s.mu.Lock()
 	list := s.graphPosts(r, c.account.ID, func(p *Post) bool { return p.Options["kind"] == "story" },
 		func(p *Post) map[string]any {

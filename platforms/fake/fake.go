@@ -132,6 +132,18 @@ func New(options Options) (*Server, error) {
 			return nil, err
 		}
 	}
+	controls{s}.routes()
+	s.networks = s.newNetworks()
+	for _, f := range s.networks {
+		f.routes(s.mux)
+	}
+	return s, nil
+}
+
+// controls shows and changes the state of the server.
+type controls struct{ *Server }
+
+func (s controls) routes() {
 	s.mux.HandleFunc("GET /__state/posts", s.showPosts)
 	s.mux.HandleFunc("DELETE /__state/posts", s.deletePost)
 	s.mux.HandleFunc("POST /__state/age", s.agePosts)
@@ -144,11 +156,6 @@ func New(options Options) (*Server, error) {
 	s.mux.HandleFunc("DELETE /__faults", s.deleteFaults)
 	s.mux.HandleFunc("GET /media/{id}", s.showMedia)
 	s.mux.HandleFunc("GET /{$}", s.showTimeline)
-	s.networks = s.newNetworks()
-	for _, f := range s.networks {
-		f.routes(s.mux)
-	}
-	return s, nil
 }
 
 // ServeHTTP serves a request, or lets it fail according to the faults.
@@ -232,7 +239,7 @@ func (s *Server) Reset() error {
 
 // showAccounts lists the accounts and the tokens with which bots are connected.
 // The tokens are only valid for this server.
-func (s *Server) showAccounts(w http.ResponseWriter, _ *http.Request) {
+func (s controls) showAccounts(w http.ResponseWriter, _ *http.Request) {
 	s.mu.Lock()
 	accounts := make([]Account, len(s.state.accountOrder))
 	for i, a := range s.state.accountOrder {
@@ -242,11 +249,11 @@ func (s *Server) showAccounts(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, accounts)
 }
 
-func (s *Server) showPosts(w http.ResponseWriter, _ *http.Request) {
+func (s controls) showPosts(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, s.Posts())
 }
 
-func (s *Server) resetState(w http.ResponseWriter, _ *http.Request) {
+func (s controls) resetState(w http.ResponseWriter, _ *http.Request) {
 	if err := s.Reset(); err != nil {
 		writeJSON(w, http.StatusInternalServerError, map[string]string{"error": err.Error()})
 		return

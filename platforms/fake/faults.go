@@ -219,7 +219,7 @@ func (s *Server) matchFaults(r *http.Request, as *fakeNetwork) []Fault {
 	return hit
 }
 
-func (s *Server) showFaults(w http.ResponseWriter, _ *http.Request) {
+func (s controls) showFaults(w http.ResponseWriter, _ *http.Request) {
 	s.mu.Lock()
 	list := make([]Fault, len(s.faults))
 	for i, f := range s.faults {
@@ -230,7 +230,7 @@ func (s *Server) showFaults(w http.ResponseWriter, _ *http.Request) {
 }
 
 // putFaults replaces all faults.
-func (s *Server) putFaults(w http.ResponseWriter, r *http.Request) {
+func (s controls) putFaults(w http.ResponseWriter, r *http.Request) {
 	var list []Fault
 	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20)).Decode(&list)
 	for i := 0; err == nil && i < len(list); i++ {
@@ -249,7 +249,7 @@ func (s *Server) putFaults(w http.ResponseWriter, r *http.Request) {
 	s.showFaults(w, r)
 }
 
-func (s *Server) deleteFaults(w http.ResponseWriter, _ *http.Request) {
+func (s controls) deleteFaults(w http.ResponseWriter, _ *http.Request) {
 	s.ClearFaults()
 	w.WriteHeader(http.StatusNoContent)
 }

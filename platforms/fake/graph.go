@@ -122,7 +122,7 @@ func graphToken(r *http.Request) string {
 // graphAuthenticated serves a call with a valid token that has the scope, and a
 // valid appsecret_proof if there is one.
 // https://developers.facebook.com/docs/graph-api/guides/secure-requests
-func (s *Server) graphAuthenticated(
+func (s graphFake) graphAuthenticated(
 	f *fakeNetwork, scope string, next func(http.ResponseWriter, *http.Request, caller), buckets ...string,
 ) http.HandlerFunc {
 	return s.authenticatedFor(f, func(w http.ResponseWriter, r *http.Request, c caller) {

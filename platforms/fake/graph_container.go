@@ -27,7 +27,7 @@ type graphContainer struct {
 
 // graphPublisher implements what the networks with containers have in common.
 type graphPublisher struct {
-	*Server
+	graphFake
 	network *fakeNetwork
 	// The network's errors for refusals to publish.
 	missing, notReady, expired, failed, quota graphError
@@ -134,7 +134,7 @@ func (p *graphPublisher) publish(w http.ResponseWriter, r *http.Request, c calle
 
 // storeGraphPost stores a post and responds with its id. The resolution of times
 // is a second. The caller must hold s.mu.
-func (s *Server) storeGraphPost(w http.ResponseWriter, r *http.Request, post *Post, then func() error) {
+func (s graphFake) storeGraphPost(w http.ResponseWriter, r *http.Request, post *Post, then func() error) {
 	post.CreatedAt = s.now().Add(conditionsOf(r).skew).Truncate(time.Second)
 	err := s.storePost(r, post)
 	if err == nil && then != nil {
@@ -167,7 +167,7 @@ func (p *graphPublisher) usage(c caller, reply bool) (used int, config map[strin
 }
 
 // quotaRate returns a network's limit, unless the options set another.
-func (s *Server) quotaRate(network, bucket string, requests int) Rate {
+func (s graphFake) quotaRate(network, bucket string, requests int) Rate {
 	if rate, ok := s.options.NetworkRates[network][bucket]; ok {
 		return rate
 	}
@@ -176,7 +176,7 @@ func (s *Server) quotaRate(network, bucket string, requests int) Rate {
 
 // graphPosts lists the posts of an account that match, newest first. The caller
 // must hold s.mu.
-func (s *Server) graphPosts(
+func (s graphFake) graphPosts(
 	r *http.Request, accountID string, want func(*Post) bool, entity func(*Post) map[string]any,
 ) []graphPost {
 	var list []graphPost

@@ -26,7 +26,7 @@ type fetched struct {
 }
 
 // fetch downloads an attachment, for networks that accept no uploads.
-func (s *Server) fetch(ctx context.Context, address string, c caller, description string) (fetched, error) {
+func (s graphFake) fetch(ctx context.Context, address string, c caller, description string) (fetched, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
@@ -46,7 +46,7 @@ func (s *Server) fetch(ctx context.Context, address string, c caller, descriptio
 }
 
 // saveMediaData stores the bytes of an attachment and detects their type.
-func (s *Server) saveMediaData(data io.Reader, c caller, description string) (fetched, error) {
+func (s graphFake) saveMediaData(data io.Reader, c caller, description string) (fetched, error) {
 	file := bufio.NewReader(data)
 	head, _ := file.Peek(512)
 	f := fetched{Media: Media{AccountID: c.account.ID, Description: description, MIMEType: sniff(head)}}
@@ -88,7 +88,7 @@ func sniff(head []byte) string {
 }
 
 // mediaBytes opens stored bytes.
-func (s *Server) mediaBytes(id string) (io.ReadCloser, error) {
+func (s graphFake) mediaBytes(id string) (io.ReadCloser, error) {
 	if s.options.Journal != "" {
 		return os.Open(filepath.Join(s.mediaDir(), id))
 	}

@@ -28,7 +28,7 @@ const (
 // routeGrants adds the authorize page and the three token endpoints.
 // https://developers.facebook.com/docs/instagram-platform/reference/access_token
 // https://developers.facebook.com/docs/threads/get-started/long-lived-tokens
-func (s *Server) routeGrants(mux *http.ServeMux, g graphGrants) {
+func (s graphFake) routeGrants(mux *http.ServeMux, g graphGrants) {
 	prefix := g.network.prefix
 	mux.HandleFunc("GET "+prefix+"/oauth/authorize", s.consent(g.network, time.Hour))
 	mux.HandleFunc("POST "+prefix+"/oauth/authorize", s.consent(g.network, time.Hour))
@@ -73,7 +73,7 @@ func (s *Server) routeGrants(mux *http.ServeMux, g graphGrants) {
 }
 
 // graphExchangeCode exchanges a code for a token that lasts an hour.
-func (s *Server) graphExchangeCode(w http.ResponseWriter, r *http.Request, g graphGrants) {
+func (s graphFake) graphExchangeCode(w http.ResponseWriter, r *http.Request, g graphGrants) {
 	form, err := readForm(w, r)
 	if err != nil || form.Get("grant_type") != "authorization_code" ||
 		!sandboxClient(form.Get("client_id"), form.Get("client_secret")) {
@@ -103,7 +103,7 @@ func (s *Server) graphExchangeCode(w http.ResponseWriter, r *http.Request, g gra
 }
 
 // graphLongLivedToken issues a token that lasts 60 days. The old one stays valid.
-func (s *Server) graphLongLivedToken(w http.ResponseWriter, c caller) {
+func (s graphFake) graphLongLivedToken(w http.ResponseWriter, c caller) {
 	ttl := graphLongLivedTTL
 	if s.options.TokenTTL > 0 {
 		ttl = s.options.TokenTTL

@@ -9,13 +9,13 @@ import (
 
 // instagramNetwork fakes the Instagram API with Instagram Login.
 // https://developers.facebook.com/docs/instagram-platform
-func (s *Server) instagramNetwork() *fakeNetwork {
+func (s graphFake) instagramNetwork() *fakeNetwork {
 	f := newGraphNetwork("instagram", "/instagram", "/oauth/authorize", nil)
 	f.isAPI = func(path string) bool {
 		return path != "/instagram/oauth/authorize" && !strings.HasPrefix(path, "/instagram/p/")
 	}
 	g := &instagram{graphPublisher{
-		Server: s, network: f,
+		graphFake: s, network: f,
 		missing: graphError{
 			Message: "Media not found", Code: 24, Subcode: 2207006, Title: "Media Not Found",
 			UserMessage: "The media with this id cannot be found.",

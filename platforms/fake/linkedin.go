@@ -37,7 +37,7 @@ func refuseLinkedIn(w http.ResponseWriter, status int, code, format string, args
 	writeJSON(w, status, linkedinError{Status: status, Code: code, Message: fmt.Sprintf(format, args...)})
 }
 
-func (s *Server) linkedinNetwork() *fakeNetwork {
+func (s linkedinFake) linkedinNetwork() *fakeNetwork {
 	f := &fakeNetwork{
 		name:   "linkedin",
 		prefix: linkedinPrefix,
@@ -76,7 +76,7 @@ func (s *Server) linkedinNetwork() *fakeNetwork {
 	return f
 }
 
-func (s *Server) routeLinkedIn(f *fakeNetwork, mux *http.ServeMux) {
+func (s linkedinFake) routeLinkedIn(f *fakeNetwork, mux *http.ServeMux) {
 	handle := func(pattern string, handler http.HandlerFunc) {
 		method, path, _ := strings.Cut(pattern, " ")
 		mux.HandleFunc(method+" "+linkedinPrefix+path, handler)
@@ -136,7 +136,7 @@ func linkedinVersioned(next http.HandlerFunc) http.HandlerFunc {
 // linkedinAuthor returns the account that a call acts as: the member that the
 // token belongs to, or one of their organizations. ok is false if a refusal was
 // written.
-func (s *Server) linkedinAuthor(w http.ResponseWriter, urn string, c caller) (author Account, refused bool) {
+func (s linkedinFake) linkedinAuthor(w http.ResponseWriter, urn string, c caller) (author Account, refused bool) {
 	kind, id, ok := linkedinURN(urn)
 	s.mu.Lock()
 	found := s.state.accounts[id]

@@ -26,7 +26,7 @@ type linkedinCommentBody struct {
 }
 
 // linkedinComment creates a comment on a post. Its text is plain.
-func (s *Server) linkedinComment(w http.ResponseWriter, r *http.Request, c caller) {
+func (s linkedinFake) linkedinComment(w http.ResponseWriter, r *http.Request, c caller) {
 	received := s.now()
 	var b linkedinCommentBody
 	if !readLinkedIn(w, r, &b) {
@@ -103,7 +103,7 @@ func linkedinCommentEntity(p *Post, actor Account) map[string]any {
 
 // linkedinComments lists the comments on a post, oldest first. Apps cannot list
 // those of members.
-func (s *Server) linkedinComments(w http.ResponseWriter, r *http.Request, c caller) {
+func (s linkedinFake) linkedinComments(w http.ResponseWriter, r *http.Request, c caller) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	parent := s.linkedinFind(r.PathValue("urn"))
@@ -132,7 +132,7 @@ func (s *Server) linkedinComments(w http.ResponseWriter, r *http.Request, c call
 	linkedinList(w, start, count, elements[:min(count, len(elements))])
 }
 
-func (s *Server) linkedinDeleteComment(w http.ResponseWriter, r *http.Request, c caller) {
+func (s linkedinFake) linkedinDeleteComment(w http.ResponseWriter, r *http.Request, c caller) {
 	if _, refused := s.linkedinAuthor(w, r.URL.Query().Get("actor"), c); refused {
 		return
 	}

@@ -9,7 +9,7 @@ import (
 
 // linkedinPosts lists the posts of an author, newest first. Apps cannot list
 // those of members.
-func (s *Server) linkedinPosts(w http.ResponseWriter, r *http.Request, c caller) {
+func (s linkedinFake) linkedinPosts(w http.ResponseWriter, r *http.Request, c caller) {
 	query := r.URL.Query()
 	kind, id, _ := linkedinURN(query.Get("author"))
 	if query.Get("q") != "author" || r.Header.Get("X-Restli-Method") != "FINDER" {
@@ -73,7 +73,7 @@ func linkedinEntity(p *Post, author *Account) map[string]any {
 	return entity
 }
 
-func (s *Server) linkedinOnePost(w http.ResponseWriter, r *http.Request, c caller) {
+func (s linkedinFake) linkedinOnePost(w http.ResponseWriter, r *http.Request, c caller) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.state.postByID[r.PathValue("urn")]

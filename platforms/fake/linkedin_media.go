@@ -42,7 +42,7 @@ func (u linkedinUpload) urnKind() string {
 const kindLinkedInUpload = "upload"
 
 // linkedinBegin stores an upload and returns its id.
-func (s *Server) linkedinBegin(account Account, u linkedinUpload) (string, error) {
+func (s linkedinFake) linkedinBegin(account Account, u linkedinUpload) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	id := "C4E10AQ" + s.state.nextID(s.now())
@@ -54,18 +54,18 @@ func (s *Server) linkedinBegin(account Account, u linkedinUpload) (string, error
 
 // linkedinImage starts the upload of an image.
 // https://learn.microsoft.com/en-us/linkedin/marketing/community-management/shares/images-api
-func (s *Server) linkedinImage(w http.ResponseWriter, r *http.Request, c caller) {
+func (s linkedinFake) linkedinImage(w http.ResponseWriter, r *http.Request, c caller) {
 	s.linkedinSingle(w, r, c, linkedinUpload{})
 }
 
 // linkedinDocument starts the upload of a document.
 // https://learn.microsoft.com/en-us/linkedin/marketing/community-management/shares/documents-api
-func (s *Server) linkedinDocument(w http.ResponseWriter, r *http.Request, c caller) {
+func (s linkedinFake) linkedinDocument(w http.ResponseWriter, r *http.Request, c caller) {
 	s.linkedinSingle(w, r, c, linkedinUpload{Document: true})
 }
 
 // linkedinSingle starts an upload in one request.
-func (s *Server) linkedinSingle(w http.ResponseWriter, r *http.Request, c caller, u linkedinUpload) {
+func (s linkedinFake) linkedinSingle(w http.ResponseWriter, r *http.Request, c caller, u linkedinUpload) {
 	var body struct {
 		Request struct {
 			Owner string `json:"owner"`
@@ -95,7 +95,7 @@ func (s *Server) linkedinSingle(w http.ResponseWriter, r *http.Request, c caller
 
 // linkedinVideo starts and finishes the upload of a video.
 // https://learn.microsoft.com/en-us/linkedin/marketing/community-management/shares/videos-api
-func (s *Server) linkedinVideo(w http.ResponseWriter, r *http.Request, c caller) {
+func (s linkedinFake) linkedinVideo(w http.ResponseWriter, r *http.Request, c caller) {
 	if r.URL.Query().Get("action") == "finalizeUpload" {
 		s.linkedinFinalize(w, r, c)
 		return
@@ -143,7 +143,7 @@ func (s *Server) linkedinVideo(w http.ResponseWriter, r *http.Request, c caller)
 }
 
 // linkedinUpload stores the bytes of an image or of one part of a video.
-func (s *Server) linkedinUpload(w http.ResponseWriter, r *http.Request, _ caller) {
+func (s linkedinFake) linkedinUpload(w http.ResponseWriter, r *http.Request, _ caller) {
 	var u linkedinUpload
 	s.mu.Lock()
 	begun, ok := s.object("linkedin", kindLinkedInUpload, r.PathValue("id"), &u)
@@ -175,7 +175,7 @@ func linkedinTag(id string, part int) string {
 
 func linkedinPartName(id string, part int) string { return fmt.Sprintf("%s.part%d", id, part) }
 
-func (s *Server) linkedinTakePart(r *http.Request, id string, part int) error {
+func (s linkedinFake) linkedinTakePart(r *http.Request, id string, part int) error {
 	n, err := s.saveMedia(linkedinPartName(id, part), r.Body)
 	if err != nil {
 		return err
@@ -193,7 +193,7 @@ func (s *Server) linkedinTakePart(r *http.Request, id string, part int) error {
 
 // linkedinStore stores a complete file. Files of another kind than announced fail later,
 // during processing.
-func (s *Server) linkedinStore(r *http.Request, m Media, u linkedinUpload, data io.Reader) error {
+func (s linkedinFake) linkedinStore(r *http.Request, m Media, u linkedinUpload, data io.Reader) error {
 	file := bufio.NewReader(data)
 	head, _ := file.Peek(512)
 	m.MIMEType, _, _ = strings.Cut(http.DetectContentType(head), ";")
@@ -212,7 +212,7 @@ func (s *Server) linkedinStore(r *http.Request, m Media, u linkedinUpload, data 
 	return s.commit(record{Kind: kindMedia, Media: &m})
 }
 
-func (s *Server) linkedinFinalize(w http.ResponseWriter, r *http.Request, c caller) {
+func (s linkedinFake) linkedinFinalize(w http.ResponseWriter, r *http.Request, c caller) {
 	var body struct {
 		Request struct {
 			Video string   `json:"video"`
@@ -247,7 +247,7 @@ func (s *Server) linkedinFinalize(w http.ResponseWriter, r *http.Request, c call
 }
 
 // linkedinAssemble joins the parts to one file.
-func (s *Server) linkedinAssemble(r *http.Request, begun Object, u linkedinUpload) (err error) {
+func (s linkedinFake) linkedinAssemble(r *http.Request, begun Object, u linkedinUpload) (err error) {
 	var readers []io.Reader
 	for i := range u.Tags {
 		name := linkedinPartName(begun.ID, i)
@@ -270,7 +270,7 @@ func (s *Server) linkedinAssemble(r *http.Request, begun Object, u linkedinUploa
 
 // linkedinMediaStatus returns the processing state. Tokens of members cannot read
 // images.
-func (s *Server) linkedinMediaStatus(w http.ResponseWriter, r *http.Request, c caller) {
+func (s linkedinFake) linkedinMediaStatus(w http.ResponseWriter, r *http.Request, c caller) {
 	urn := r.PathValue("urn")
 	kind, id, _ := linkedinURN(urn)
 	var u linkedinUpload

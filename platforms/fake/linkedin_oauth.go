@@ -16,7 +16,7 @@ const linkedinRefreshTTL = 365 * 24 * time.Hour
 // linkedinToken exchanges a code. Only approved apps get refresh tokens: they are
 // issued if Options.TokenTTL is set, and stay the same when they are used.
 // https://learn.microsoft.com/en-us/linkedin/shared/authentication/authorization-code-flow
-func (s *Server) linkedinToken(w http.ResponseWriter, r *http.Request) {
+func (s linkedinFake) linkedinToken(w http.ResponseWriter, r *http.Request) {
 	refuse := func(status int, code, text string) { writeJSON(w, status, oauthErrorBody{code, text}) }
 	form, err := readForm(w, r)
 	if err != nil {
@@ -78,7 +78,7 @@ func (s *Server) linkedinToken(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, body)
 }
 
-func (s *Server) linkedinPerson(w http.ResponseWriter, r *http.Request, c caller) {
+func (s linkedinFake) linkedinPerson(w http.ResponseWriter, r *http.Request, c caller) {
 	if !c.allowed("openid") || !c.allowed("profile") {
 		refuseLinkedIn(w, http.StatusForbidden, "ACCESS_DENIED",
 			"Not enough permissions to access: userinfo.GET.NO_VERSION")
@@ -94,7 +94,7 @@ func (s *Server) linkedinPerson(w http.ResponseWriter, r *http.Request, c caller
 func displayName(a Account) string { return strings.ToUpper(a.Name[:1]) + a.Name[1:] }
 
 // linkedinRoles lists the organizations in which the member has a role.
-func (s *Server) linkedinRoles(w http.ResponseWriter, r *http.Request, c caller) {
+func (s linkedinFake) linkedinRoles(w http.ResponseWriter, r *http.Request, c caller) {
 	if !c.allowed("rw_organization_admin") {
 		refuseLinkedIn(w, http.StatusForbidden, "ACCESS_DENIED",
 			"Not enough permissions to access: organizationAcls.FINDER-roleAssignee.20260701")
@@ -118,7 +118,7 @@ func (s *Server) linkedinRoles(w http.ResponseWriter, r *http.Request, c caller)
 }
 
 // linkedinOrganizations returns the names for ids=List(1,2).
-func (s *Server) linkedinOrganizations(w http.ResponseWriter, r *http.Request, c caller) {
+func (s linkedinFake) linkedinOrganizations(w http.ResponseWriter, r *http.Request, c caller) {
 	list, ok := strings.CutPrefix(r.URL.Query().Get("ids"), "List(")
 	if !ok || !strings.HasSuffix(list, ")") || r.Header.Get("X-Restli-Method") != "BATCH_GET" {
 		refuseLinkedIn(w, http.StatusBadRequest, "ILLEGAL_ARGUMENT", "Invalid query parameters passed to request")

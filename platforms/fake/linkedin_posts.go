@@ -108,7 +108,7 @@ func (b linkedinBody) validate() (status int, code, text string) {
 
 // linkedinPost creates a post: 201 without a body, and its id in a header.
 // Repeated content is refused with the id of the first post.
-func (s *Server) linkedinPost(w http.ResponseWriter, r *http.Request, c caller) {
+func (s linkedinFake) linkedinPost(w http.ResponseWriter, r *http.Request, c caller) {
 	received := s.now()
 	var b linkedinBody
 	if !readLinkedIn(w, r, &b) {
@@ -162,7 +162,7 @@ func (s *Server) linkedinPost(w http.ResponseWriter, r *http.Request, c caller) 
 
 // linkedinAttach attaches media to a post. kind is share, or ugcPost with a
 // video. The caller must hold s.mu.
-func (s *Server) linkedinAttach(w http.ResponseWriter, post *Post, media []linkedinMedia) (kind string, refused bool) {
+func (s linkedinFake) linkedinAttach(w http.ResponseWriter, post *Post, media []linkedinMedia) (kind string, refused bool) {
 	kind = "share"
 	for _, one := range media {
 		sort, id, _ := linkedinURN(one.ID)
@@ -202,7 +202,7 @@ func (s *Server) linkedinAttach(w http.ResponseWriter, post *Post, media []linke
 // linkedinNumber returns a post's id: milliseconds, then 22 bits, the lowest of
 // which is 0; it is 1 in the id of the post's activity. The caller must hold
 // s.mu.
-func (s *Server) linkedinNumber(r *http.Request) string {
+func (s linkedinFake) linkedinNumber(r *http.Request) string {
 	ms := s.now().Add(conditionsOf(r).skew).UnixMilli()
 	low, _ := strconv.ParseUint(s.state.nextID(s.now()), 10, 64)
 	return strconv.FormatInt(ms<<22|int64(low<<1&0x3fffff), 10) //nolint:gosec // 22 bits fit
@@ -210,7 +210,7 @@ func (s *Server) linkedinNumber(r *http.Request) string {
 
 // linkedinFind returns the post with the URN of a post or of its activity. The
 // caller must hold s.mu.
-func (s *Server) linkedinFind(urn string) *Post {
+func (s linkedinFake) linkedinFind(urn string) *Post {
 	if number, ok := strings.CutPrefix(urn, "urn:li:activity:"); ok {
 		n, _ := strconv.ParseInt(number, 10, 64)
 		share := strconv.FormatInt(n&^1, 10)
@@ -223,7 +223,7 @@ func (s *Server) linkedinFind(urn string) *Post {
 }
 
 // linkedinDelete responds the same if the post does not exist.
-func (s *Server) linkedinDelete(w http.ResponseWriter, r *http.Request, c caller) {
+func (s linkedinFake) linkedinDelete(w http.ResponseWriter, r *http.Request, c caller) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if p := s.linkedinFind(r.PathValue("urn")); p != nil && !p.Deleted {
@@ -240,7 +240,7 @@ func (s *Server) linkedinDelete(w http.ResponseWriter, r *http.Request, c caller
 }
 
 // linkedinPage redirects a permalink to the timeline.
-func (s *Server) linkedinPage(w http.ResponseWriter, r *http.Request) {
+func (s linkedinFake) linkedinPage(w http.ResponseWriter, r *http.Request) {
 	urn := r.PathValue("urn")
 	if short := r.URL.Query().Get("commentUrn"); short != "" {
 		urn = strings.Replace(short, "urn:li:comment:(", "urn:li:comment:(urn:li:", 1)

@@ -21,7 +21,7 @@ const (
 	altLimit   = 1500
 )
 
-func (s *Server) mastodonNetwork() *fakeNetwork {
+func (s mastodonFake) mastodonNetwork() *fakeNetwork {
 	return &fakeNetwork{
 		name:  "mastodon",
 		isAPI: func(path string) bool { return strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/oauth/") },
@@ -39,7 +39,7 @@ func (s *Server) mastodonNetwork() *fakeNetwork {
 	}
 }
 
-func (s *Server) routeMastodon() {
+func (s mastodonFake) routeMastodon() {
 	s.routeNodeInfo()
 	s.mux.HandleFunc("POST /api/v1/apps", s.createApp)
 	s.mux.HandleFunc("GET /oauth/authorize", s.showAuthorize)
@@ -103,7 +103,7 @@ type caller struct {
 }
 
 // authenticated checks token, scope and rate limits before a handler acts.
-func (s *Server) authenticated(
+func (s mastodonFake) authenticated(
 	scope string, next func(http.ResponseWriter, *http.Request, caller), buckets ...string,
 ) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -130,7 +130,7 @@ func bearer(r *http.Request) string {
 
 func requestID() string { return strings.ToLower(rand.Text()) }
 
-func (s *Server) verifyCredentials(w http.ResponseWriter, r *http.Request, c caller) {
+func (s mastodonFake) verifyCredentials(w http.ResponseWriter, r *http.Request, c caller) {
 	writeJSON(w, http.StatusOK, accountEntity(r, c.account))
 }
 
@@ -144,7 +144,7 @@ func accountEntity(r *http.Request, a Account) map[string]any {
 
 func base(r *http.Request) string { return "http://" + r.Host }
 
-func (s *Server) configuration() map[string]any {
+func (s mastodonFake) configuration() map[string]any {
 	return map[string]any{
 		"statuses": map[string]any{
 			"max_characters": s.options.MaxCharacters, "max_media_attachments": maxMedia,
@@ -158,14 +158,14 @@ func (s *Server) configuration() map[string]any {
 	}
 }
 
-func (s *Server) showInstance2(w http.ResponseWriter, r *http.Request) {
+func (s mastodonFake) showInstance2(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{
 		"domain": r.Host, "title": "Sandbox", "version": "4.6.0", "languages": []string{"en"},
 		"configuration": s.configuration(),
 	})
 }
 
-func (s *Server) showInstance1(w http.ResponseWriter, r *http.Request) {
+func (s mastodonFake) showInstance1(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{
 		"uri": r.Host, "title": "Sandbox", "version": "4.6.0", "languages": []string{"en"},
 		"configuration": s.configuration(),

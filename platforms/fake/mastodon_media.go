@@ -14,7 +14,7 @@ import (
 
 // createMedia accepts an upload. Version 2 responds 202 while it is being
 // processed.
-func (s *Server) createMedia(w http.ResponseWriter, r *http.Request, who caller) {
+func (s mastodonFake) createMedia(w http.ResponseWriter, r *http.Request, who caller) {
 	s.mu.Lock()
 	m := Media{ID: s.state.nextID(s.now()), AccountID: who.account.ID}
 	s.mu.Unlock()
@@ -57,7 +57,7 @@ const processingFailed = "Error processing thumbnail for uploaded media"
 
 // processingTime returns how long an upload is processed after the response;
 // version 1 of the API responds when it is done.
-func (s *Server) processingTime(r *http.Request, m Media, c requestConditions) time.Duration {
+func (s mastodonFake) processingTime(r *http.Request, m Media, c requestConditions) time.Duration {
 	switch {
 	case strings.HasPrefix(r.URL.Path, "/api/v1/"):
 		return 0
@@ -80,7 +80,7 @@ func (s *Server) staged(id, accountID string) *Media {
 }
 
 // readUpload streams the form's file to storage and returns what is wrong.
-func (s *Server) readUpload(w http.ResponseWriter, r *http.Request, m *Media) string {
+func (s mastodonFake) readUpload(w http.ResponseWriter, r *http.Request, m *Media) string {
 	r.Body = http.MaxBytesReader(w, r.Body, videoLimit+1<<20)
 	parts, err := r.MultipartReader()
 	if err != nil {
@@ -127,7 +127,7 @@ func (s *Server) readUpload(w http.ResponseWriter, r *http.Request, m *Media) st
 // readMedia responds 206 while the file is processed and 422 if that failed.
 // Attached media is not found here, as in
 // app/controllers/api/v1/media_controller.rb.
-func (s *Server) readMedia(w http.ResponseWriter, r *http.Request, c caller) {
+func (s mastodonFake) readMedia(w http.ResponseWriter, r *http.Request, c caller) {
 	s.mu.Lock()
 	found := s.staged(r.PathValue("id"), c.account.ID)
 	var m Media
@@ -167,7 +167,7 @@ func mediaEntity(r *http.Request, m Media, ready bool) map[string]any {
 }
 
 // showMedia serves a file for the timeline.
-func (s *Server) showMedia(w http.ResponseWriter, r *http.Request) {
+func (s controls) showMedia(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	m := s.state.media[r.PathValue("id")]
 	var data []byte

@@ -21,7 +21,7 @@ type grant struct {
 	expires                          time.Time
 }
 
-func (s *Server) createApp(w http.ResponseWriter, r *http.Request) {
+func (s mastodonFake) createApp(w http.ResponseWriter, r *http.Request) {
 	form, err := readForm(w, r)
 	if err != nil || form.Get("client_name") == "" || form.Get("redirect_uris") == "" {
 		writeJSON(w, http.StatusUnprocessableEntity, mastodonError{
@@ -91,7 +91,7 @@ func flatten(form url.Values, fields map[string]any, pattern string) {
 }
 
 // authorization validates the parameters of the authorize page.
-func (s *Server) authorization(form url.Values) (a app, problem string) {
+func (s mastodonFake) authorization(form url.Values) (a app, problem string) {
 	s.mu.Lock()
 	found := s.state.apps[form.Get("client_id")]
 	s.mu.Unlock()
@@ -114,7 +114,7 @@ func (s *Server) authorization(form url.Values) (a app, problem string) {
 	return *found, ""
 }
 
-func (s *Server) showAuthorize(w http.ResponseWriter, r *http.Request) {
+func (s mastodonFake) showAuthorize(w http.ResponseWriter, r *http.Request) {
 	form := r.URL.Query()
 	a, problem := s.authorization(form)
 	if problem != "" {
@@ -133,7 +133,7 @@ func (s *Server) showAuthorize(w http.ResponseWriter, r *http.Request) {
 // codeTTL is the lifetime of Doorkeeper's codes.
 const codeTTL = 10 * time.Minute
 
-func (s *Server) approve(w http.ResponseWriter, r *http.Request) {
+func (s mastodonFake) approve(w http.ResponseWriter, r *http.Request) {
 	form, err := readForm(w, r)
 	if err != nil {
 		refuseConsent(w, r, "The form cannot be read.")

@@ -15,7 +15,7 @@ const idempotencyKeyTTL = time.Hour
 
 // createStatus creates a post. As in Mastodon, the key is looked up first and
 // stored last, so two concurrent calls create two posts.
-func (s *Server) createStatus(w http.ResponseWriter, r *http.Request, c caller) {
+func (s mastodonFake) createStatus(w http.ResponseWriter, r *http.Request, c caller) {
 	received := s.now()
 	form, err := readForm(w, r)
 	if err != nil {
@@ -69,7 +69,7 @@ func (s *Server) createStatus(w http.ResponseWriter, r *http.Request, c caller) 
 }
 
 // repeated returns the post that was created with a key.
-func (s *Server) repeated(accountID, idempotencyKey string) (Post, bool) {
+func (s mastodonFake) repeated(accountID, idempotencyKey string) (Post, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k, ok := s.state.keys[accountID+"\x00"+idempotencyKey]
@@ -84,7 +84,7 @@ func (s *Server) repeated(accountID, idempotencyKey string) (Post, bool) {
 }
 
 // publish validates and stores a post. Only status 200 stores anything.
-func (s *Server) publish(r *http.Request, post *Post, mediaIDs []string) (status int, problem string) {
+func (s mastodonFake) publish(r *http.Request, post *Post, mediaIDs []string) (status int, problem string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if parent := s.state.postByID[post.ReplyTo]; post.ReplyTo != "" && (parent == nil || parent.Deleted) {
@@ -109,7 +109,7 @@ func (s *Server) publish(r *http.Request, post *Post, mediaIDs []string) (status
 }
 
 // validate returns the problem with the message of config/locales/en.yml, or "".
-func (s *Server) validate(post *Post, mediaIDs []string) string {
+func (s mastodonFake) validate(post *Post, mediaIDs []string) string {
 	if len(mediaIDs) > maxMedia {
 		return fmt.Sprintf("Cannot attach more than %d files", maxMedia)
 	}
@@ -135,7 +135,7 @@ func (s *Server) validate(post *Post, mediaIDs []string) string {
 	return ""
 }
 
-func (s *Server) readStatus(w http.ResponseWriter, r *http.Request, _ caller) {
+func (s mastodonFake) readStatus(w http.ResponseWriter, r *http.Request, _ caller) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.state.postByID[r.PathValue("id")]
@@ -146,7 +146,7 @@ func (s *Server) readStatus(w http.ResponseWriter, r *http.Request, _ caller) {
 	writeJSON(w, http.StatusOK, s.mastodonCounted(r, p))
 }
 
-func (s *Server) deleteStatus(w http.ResponseWriter, r *http.Request, c caller) {
+func (s mastodonFake) deleteStatus(w http.ResponseWriter, r *http.Request, c caller) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.state.postByID[r.PathValue("id")]
@@ -164,7 +164,7 @@ func (s *Server) deleteStatus(w http.ResponseWriter, r *http.Request, c caller) 
 }
 
 // listStatuses lists statuses, newest first, page by page.
-func (s *Server) listStatuses(w http.ResponseWriter, r *http.Request, _ caller) {
+func (s mastodonFake) listStatuses(w http.ResponseWriter, r *http.Request, _ caller) {
 	query := r.URL.Query()
 	limit := 20
 	if _, err := fmt.Sscan(query.Get("limit"), &limit); err != nil || limit < 1 {
@@ -212,7 +212,7 @@ func link(r *http.Request, parameter, id, rel string) string {
 // isLessID compares numbers of any length without leading zeros.
 func isLessID(a, b string) bool { return len(a) < len(b) || len(a) == len(b) && a < b }
 
-func (s *Server) statusEntity(r *http.Request, p Post, account Account) map[string]any {
+func (s mastodonFake) statusEntity(r *http.Request, p Post, account Account) map[string]any {
 	media := make([]map[string]any, len(p.Media))
 	for i, m := range p.Media {
 		media[i] = mediaEntity(r, m, true)

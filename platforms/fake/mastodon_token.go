@@ -24,7 +24,7 @@ const (
 )
 
 // createToken exchanges a code, and with Options.TokenTTL also a refresh token.
-func (s *Server) createToken(w http.ResponseWriter, r *http.Request) {
+func (s mastodonFake) createToken(w http.ResponseWriter, r *http.Request) {
 	form, err := readForm(w, r)
 	kind := form.Get("grant_type")
 	if err != nil || kind != "authorization_code" && (kind != "refresh_token" || s.options.TokenTTL == 0) {
@@ -64,7 +64,7 @@ func (s *Server) createToken(w http.ResponseWriter, r *http.Request) {
 }
 
 // exchangeCode returns no token for an invalid code. The caller must hold s.mu.
-func (s *Server) exchangeCode(form url.Values, a *app) (*token, error) {
+func (s mastodonFake) exchangeCode(form url.Values, a *app) (*token, error) {
 	g, ok := s.takeCode(form.Get("code"), a.ClientID, form.Get("redirect_uri"), form.Get("code_verifier"))
 	if !ok {
 		return nil, nil
@@ -75,7 +75,7 @@ func (s *Server) exchangeCode(form url.Values, a *app) (*token, error) {
 // exchangeRefresh returns the successor of an unused refresh token, and revokes
 // the whole family of a used one (RFC 9700, 4.14.2: either the client or an
 // attacker has a stolen one). The caller must hold s.mu.
-func (s *Server) exchangeRefresh(form url.Values, a *app) (*token, error) {
+func (s mastodonFake) exchangeRefresh(form url.Values, a *app) (*token, error) {
 	old := s.state.refreshes[form.Get("refresh_token")]
 	switch {
 	case old == nil || old.Refresh.ClientID != a.ClientID:
@@ -90,7 +90,7 @@ func (s *Server) exchangeRefresh(form url.Values, a *app) (*token, error) {
 		old.Refresh.Family), nil
 }
 
-func (s *Server) newToken(t token, clientID, family string) *token {
+func (s mastodonFake) newToken(t token, clientID, family string) *token {
 	t.Value = rand.Text()
 	if s.options.TokenTTL > 0 {
 		t.Expires = s.now().Add(s.options.TokenTTL)
@@ -101,7 +101,7 @@ func (s *Server) newToken(t token, clientID, family string) *token {
 
 // revokeToken revokes a token. Revoking an unknown token is not an error (RFC
 // 7009, 2.2).
-func (s *Server) revokeToken(w http.ResponseWriter, r *http.Request) {
+func (s mastodonFake) revokeToken(w http.ResponseWriter, r *http.Request) {
 	form, err := readForm(w, r)
 	s.mu.Lock()
 	a := s.state.apps[form.Get("client_id")]

@@ -35,7 +35,7 @@ func (s *Server) searchAccounts(r *http.Request, networkName string) []Account {
 
 // searchMastodon searches accounts.
 // https://docs.joinmastodon.org/methods/accounts/#search
-func (s *Server) searchMastodon(w http.ResponseWriter, r *http.Request, _ caller) {
+func (s mastodonFake) searchMastodon(w http.ResponseWriter, r *http.Request, _ caller) {
 	found := []map[string]any{}
 	for _, a := range s.searchAccounts(r, "mastodon") {
 		found = append(found, accountEntity(r, a))
@@ -45,7 +45,7 @@ func (s *Server) searchMastodon(w http.ResponseWriter, r *http.Request, _ caller
 
 // blueskySearch searches accounts.
 // https://docs.bsky.app/docs/api/app-bsky-actor-search-actors-typeahead
-func (s *Server) blueskySearch(w http.ResponseWriter, r *http.Request, _ caller) {
+func (s blueskyFake) blueskySearch(w http.ResponseWriter, r *http.Request, _ caller) {
 	actors := []map[string]any{}
 	for _, a := range s.searchAccounts(r, blueskyName) {
 		actors = append(actors, map[string]any{

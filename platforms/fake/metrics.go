@@ -74,7 +74,7 @@ func (s *Server) AgePosts(by time.Duration) {
 }
 
 // agePosts serves POST /__state/age?by=24h.
-func (s *Server) agePosts(w http.ResponseWriter, r *http.Request) {
+func (s controls) agePosts(w http.ResponseWriter, r *http.Request) {
 	by, err := time.ParseDuration(r.URL.Query().Get("by"))
 	if err != nil || by < 0 {
 		writeJSON(w, http.StatusBadRequest, map[string]string{"error": "by must be a duration such as 24h"})
@@ -85,7 +85,7 @@ func (s *Server) agePosts(w http.ResponseWriter, r *http.Request) {
 }
 
 // deletePost serves DELETE /__state/posts?id=….
-func (s *Server) deletePost(w http.ResponseWriter, r *http.Request) {
+func (s controls) deletePost(w http.ResponseWriter, r *http.Request) {
 	found, err := s.DeletePost(r.URL.Query().Get("id"))
 	switch {
 	case err != nil:
@@ -99,7 +99,7 @@ func (s *Server) deletePost(w http.ResponseWriter, r *http.Request) {
 
 // mastodonIndex returns statuses by id.
 // https://docs.joinmastodon.org/methods/statuses/#index
-func (s *Server) mastodonIndex(w http.ResponseWriter, r *http.Request, _ caller) {
+func (s mastodonFake) mastodonIndex(w http.ResponseWriter, r *http.Request, _ caller) {
 	ids := r.URL.Query()["id[]"]
 	if len(ids) > 20 {
 		writeJSON(w, http.StatusUnprocessableEntity, mastodonError{"Too many ids"})
@@ -117,7 +117,7 @@ func (s *Server) mastodonIndex(w http.ResponseWriter, r *http.Request, _ caller)
 }
 
 // mastodonCounted returns a status with its counts. The caller must hold s.mu.
-func (s *Server) mastodonCounted(r *http.Request, p *Post) map[string]any {
+func (s mastodonFake) mastodonCounted(r *http.Request, p *Post) map[string]any {
 	entity := s.statusEntity(r, *p, *s.state.accounts[p.AccountID])
 	names := map[string]network.Metric{
 		"favourites_count": network.MetricLikes, "replies_count": network.MetricReplies,
@@ -131,7 +131,7 @@ func (s *Server) mastodonCounted(r *http.Request, p *Post) map[string]any {
 }
 
 // blueskyPosts is app.bsky.feed.getPosts, which omits posts that do not exist.
-func (s *Server) blueskyPosts(w http.ResponseWriter, r *http.Request) {
+func (s blueskyFake) blueskyPosts(w http.ResponseWriter, r *http.Request) {
 	uris := r.URL.Query()["uris"]
 	if len(uris) > 25 {
 		xrpcError(w, http.StatusBadRequest, "InvalidRequest", "Error: uris must not have more than 25 elements")
@@ -166,7 +166,7 @@ func (s *Server) blueskyPosts(w http.ResponseWriter, r *http.Request) {
 
 // xLookup returns posts by id, and an error for each that does not exist.
 // https://docs.x.com/x-api/posts/get-posts-by-ids
-func (s *Server) xLookup(w http.ResponseWriter, r *http.Request, c caller) {
+func (s xFake) xLookup(w http.ResponseWriter, r *http.Request, c caller) {
 	query := r.URL.Query()
 	ids, fields := strings.Split(query.Get("ids"), ","), strings.Split(query.Get("tweet.fields"), ",")
 	for _, field := range fields {
@@ -224,7 +224,7 @@ func (s *Server) xLookup(w http.ResponseWriter, r *http.Request, c caller) {
 
 // discordCounted adds reactions and the size of the message's thread. The caller must
 // hold s.mu.
-func (s *Server) discordCounted(r *http.Request, p *Post, entity map[string]any) map[string]any {
+func (s discordFake) discordCounted(r *http.Request, p *Post, entity map[string]any) map[string]any {
 	if likes, ok := s.metric(r, p, "reactions", network.MetricLikes); ok && likes > 0 {
 		entity["reactions"] = []map[string]any{
 			{"emoji": map[string]any{"name": "👍"}, "count": likes - likes/3}, {
@@ -241,7 +241,7 @@ func (s *Server) discordCounted(r *http.Request, p *Post, entity map[string]any)
 // linkedinStatistics returns the lifetime statistics of an organization's posts.
 // Posts without views are left out.
 // https://learn.microsoft.com/en-us/linkedin/marketing/community-management/organizations/share-statistics
-func (s *Server) linkedinStatistics(w http.ResponseWriter, r *http.Request, c caller) {
+func (s linkedinFake) linkedinStatistics(w http.ResponseWriter, r *http.Request, c caller) {
 	query := r.URL.Query()
 	_, id, _ := linkedinURN(query.Get("organizationalEntity"))
 	s.mu.Lock()
@@ -279,7 +279,7 @@ func (s *Server) linkedinStatistics(w http.ResponseWriter, r *http.Request, c ca
 
 // linkedinAnalytics returns one metric of a member's post.
 // https://learn.microsoft.com/en-us/linkedin/marketing/community-management/members/post-statistics
-func (s *Server) linkedinAnalytics(w http.ResponseWriter, r *http.Request, c caller) {
+func (s linkedinFake) linkedinAnalytics(w http.ResponseWriter, r *http.Request, c caller) {
 	query := r.URL.Query()
 	kind, known := map[string]network.Metric{
 		"IMPRESSION": network.MetricViews, "MEMBERS_REACHED": network.MetricReach,
@@ -312,7 +312,7 @@ func (s *Server) linkedinAnalytics(w http.ResponseWriter, r *http.Request, c cal
 }
 
 // linkedinActions returns the likes and comments of a post.
-func (s *Server) linkedinActions(w http.ResponseWriter, r *http.Request, _ caller) {
+func (s linkedinFake) linkedinActions(w http.ResponseWriter, r *http.Request, _ caller) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.linkedinFind(r.PathValue("urn"))

@@ -10,7 +10,7 @@ import (
 
 // graphInsights returns metrics of an object, by name, from the names that the edge
 // knows. One unknown name fails the call.
-func (s *Server) graphInsights(
+func (s graphFake) graphInsights(
 	network, scope string, known map[string]network.Metric,
 ) func(http.ResponseWriter, *http.Request, caller, string) {
 	return func(w http.ResponseWriter, r *http.Request, c caller, id string) {
@@ -88,7 +88,7 @@ func threadsInsights() map[string]network.Metric {
 
 // facebookObjects returns objects by their ids. One that does not exist fails the
 // call. https://developers.facebook.com/docs/graph-api/overview#multi-read
-func (s *Server) facebookObjects(w http.ResponseWriter, r *http.Request, _ caller) {
+func (s graphFake) facebookObjects(w http.ResponseWriter, r *http.Request, _ caller) {
 	ids := strings.Split(r.URL.Query().Get("ids"), ",")
 	if len(ids) > 50 {
 		graphInvalid(w, "Too many IDs. Maximum: 50. Provided: more.")
@@ -110,7 +110,7 @@ func (s *Server) facebookObjects(w http.ResponseWriter, r *http.Request, _ calle
 
 // facebookCounted returns an object with the counters that were requested. The caller
 // must hold s.mu.
-func (s *Server) facebookCounted(r *http.Request, p *Post) map[string]any {
+func (s graphFake) facebookCounted(r *http.Request, p *Post) map[string]any {
 	entity, fields := facebookEntity(p), r.URL.Query().Get("fields")
 	for name, kind := range map[string]network.Metric{
 		"reactions": network.MetricLikes, "likes": network.MetricLikes,

@@ -43,11 +43,23 @@ type fakeNetwork struct {
 	routes func(mux *http.ServeMux)
 }
 
+// The fakes of the networks share the state of the server.
+type (
+	mastodonFake struct{ *Server }
+	telegramFake struct{ *Server }
+	discordFake  struct{ *Server }
+	graphFake    struct{ *Server } // Facebook, Instagram and Threads
+	xFake        struct{ *Server }
+	linkedinFake struct{ *Server }
+	blueskyFake  struct{ *Server }
+)
+
 // newNetworks returns the fake networks.
 func (s *Server) newNetworks() []*fakeNetwork {
 	return []*fakeNetwork{
-		s.mastodonNetwork(), s.telegramNetwork(), s.discordNetwork(), s.instagramNetwork(),
-		s.threadsNetwork(), s.xNetwork(), s.linkedinNetwork(), s.facebookNetwork(), s.blueskyNetwork(),
+		mastodonFake{s}.mastodonNetwork(), telegramFake{s}.telegramNetwork(), discordFake{s}.discordNetwork(),
+		graphFake{s}.instagramNetwork(), graphFake{s}.threadsNetwork(), xFake{s}.xNetwork(),
+		linkedinFake{s}.linkedinNetwork(), graphFake{s}.facebookNetwork(), blueskyFake{s}.blueskyNetwork(),
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 
 // telegramNetwork fakes the Bot API (https://core.telegram.org/bots/api). Each
 // account is a channel with its own bot, whose token is the account's.
-func (s *Server) telegramNetwork() *fakeNetwork {
+func (s telegramFake) telegramNetwork() *fakeNetwork {
 	f := &fakeNetwork{
 		name:   "telegram",
 		prefix: "/telegram",
@@ -68,7 +68,7 @@ func telegramStatusMessage(status int) string {
 }
 
 // telegram serves one method.
-func (s *Server) telegram(w http.ResponseWriter, r *http.Request, f *fakeNetwork, c caller) {
+func (s telegramFake) telegram(w http.ResponseWriter, r *http.Request, f *fakeNetwork, c caller) {
 	params, files, err := s.telegramParams(w, r, c)
 	if err != nil {
 		f.refuse(w, http.StatusBadRequest, "Bad Request: "+err.Error())
@@ -114,7 +114,7 @@ func telegramChat(a Account) map[string]any {
 }
 
 // telegramParams decodes JSON or a form, whose files are stored.
-func (s *Server) telegramParams(
+func (s telegramFake) telegramParams(
 	w http.ResponseWriter, r *http.Request, c caller,
 ) (params map[string]string, files map[string]Media, err error) {
 	r.Body = http.MaxBytesReader(w, r.Body, 60<<20)
@@ -174,7 +174,7 @@ func (s *Server) savePart(part *multipart.Part, c caller) (Media, error) {
 }
 
 // telegramSend creates one message, or one per file of an album.
-func (s *Server) telegramSend(
+func (s telegramFake) telegramSend(
 	r *http.Request, c caller, method string, params map[string]string, files map[string]Media,
 ) (result any, problem string) {
 	post := Post{
@@ -311,7 +311,7 @@ func (p Post) telegramShow(message map[string]any, nth int) {
 
 // telegramMessage returns the post that a message belongs to. The caller must
 // hold s.mu.
-func (s *Server) telegramMessage(c caller, id string) string {
+func (s telegramFake) telegramMessage(c caller, id string) string {
 	for _, p := range s.state.byAccount[c.account.ID] {
 		if !p.Deleted && strings.Contains(","+p.ID+",", ","+id+",") {
 			return p.ID
@@ -320,7 +320,7 @@ func (s *Server) telegramMessage(c caller, id string) string {
 	return ""
 }
 
-func (s *Server) telegramDelete(c caller, id string) (result any, problem string) {
+func (s telegramFake) telegramDelete(c caller, id string) (result any, problem string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, p := range s.state.byAccount[c.account.ID] {

@@ -13,7 +13,7 @@ import (
 
 // threadsNetwork fakes the Threads API.
 // https://developers.facebook.com/docs/threads
-func (s *Server) threadsNetwork() *fakeNetwork {
+func (s graphFake) threadsNetwork() *fakeNetwork {
 	f := newGraphNetwork("threads", "/threads", "/oauth/authorize", nil)
 	f.isAPI = func(path string) bool {
 		return path != "/threads/oauth/authorize" && !strings.HasPrefix(path, "/threads/@")
@@ -24,7 +24,7 @@ func (s *Server) threadsNetwork() *fakeNetwork {
 		UserMessage: "The media with this id cannot be found.",
 	}
 	g := &threads{graphPublisher{
-		Server: s, network: f,
+		graphFake: s, network: f,
 		missing: notFound, notReady: notFound, expired: notFound,
 		failed: graphError{Message: "Invalid parameter", Code: 100, UserMessage: "The media could not be processed."},
 		quota: graphError{

@@ -35,7 +35,7 @@ type timelinePost struct {
 
 // showTimeline serves the page with the published posts; part=posts returns only
 // the list.
-func (s *Server) showTimeline(w http.ResponseWriter, r *http.Request) {
+func (s controls) showTimeline(w http.ResponseWriter, r *http.Request) {
 	var posts []timelinePost
 	s.mu.Lock()
 	total := len(s.state.posts)
@@ -67,7 +67,7 @@ func (s *Server) showTimeline(w http.ResponseWriter, r *http.Request) {
 }
 
 // streamChanges notifies the page of changes (server-sent events).
-func (s *Server) streamChanges(w http.ResponseWriter, r *http.Request) {
+func (s controls) streamChanges(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
 	control := http.NewResponseController(w)

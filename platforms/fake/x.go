@@ -13,7 +13,7 @@ const xAPI = "/x/2"
 
 // xNetwork fakes X as documented at https://docs.x.com/x-api. An account of kind
 // "premium" can write long posts.
-func (s *Server) xNetwork() *fakeNetwork {
+func (s xFake) xNetwork() *fakeNetwork {
 	f := &fakeNetwork{
 		name:   "x",
 		prefix: "/x",
@@ -40,7 +40,7 @@ func (s *Server) xNetwork() *fakeNetwork {
 	return f
 }
 
-func (s *Server) routeX(mux *http.ServeMux, f *fakeNetwork) {
+func (s xFake) routeX(mux *http.ServeMux, f *fakeNetwork) {
 	allow := s.consent(f, 30*time.Second)
 	mux.HandleFunc("GET /x/i/oauth2/authorize", allow)
 	mux.HandleFunc("POST /x/i/oauth2/authorize", allow)
@@ -68,7 +68,7 @@ func (s *Server) routeX(mux *http.ServeMux, f *fakeNetwork) {
 }
 
 // xAuthenticated serves a call with a valid token that has the scope.
-func (s *Server) xAuthenticated(
+func (s xFake) xAuthenticated(
 	f *fakeNetwork, scope string, next func(http.ResponseWriter, *http.Request, caller), bucket string,
 ) http.HandlerFunc {
 	return s.authenticatedFor(f, func(w http.ResponseWriter, r *http.Request, c caller) {
@@ -144,7 +144,7 @@ func readJSON(w http.ResponseWriter, r *http.Request, into any) bool {
 	return true
 }
 
-func (s *Server) xMe(w http.ResponseWriter, r *http.Request, c caller) {
+func (s xFake) xMe(w http.ResponseWriter, r *http.Request, c caller) {
 	user := map[string]any{
 		"id": c.account.ID, "name": strings.ToUpper(c.account.Name[:1]) + c.account.Name[1:],
 		"username": c.account.Name,

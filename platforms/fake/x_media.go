@@ -43,7 +43,7 @@ const (
 
 // xInitialize starts an upload.
 // https://docs.x.com/x-api/media/initialize-media-upload
-func (s *Server) xInitialize(w http.ResponseWriter, r *http.Request, c caller) {
+func (s xFake) xInitialize(w http.ResponseWriter, r *http.Request, c caller) {
 	var in struct {
 		MediaType string   `json:"media_type"`
 		Total     int64    `json:"total_bytes"`
@@ -101,14 +101,14 @@ func xMediaKey(category, id string) string {
 }
 
 // xOpen returns one of the caller's uploads. The caller must hold s.mu.
-func (s *Server) xOpen(id string, c caller) (Object, xUpload, bool) {
+func (s xFake) xOpen(id string, c caller) (Object, xUpload, bool) {
 	var u xUpload
 	thing, ok := s.object("x", "upload", id, &u)
 	return thing, u, ok && thing.AccountID == c.account.ID
 }
 
 // xAppend stores a segment, which replaces an earlier one with the same index.
-func (s *Server) xAppend(w http.ResponseWriter, r *http.Request, c caller) {
+func (s xFake) xAppend(w http.ResponseWriter, r *http.Request, c caller) {
 	r.Body = http.MaxBytesReader(w, r.Body, xMaxSegment+1<<20)
 	if err := r.ParseMultipartForm(maxFormMemory); err != nil { //nolint:gosec // bounded above
 		invalidRequest(w, "The multipart form cannot be read: "+err.Error(), nil)
@@ -149,7 +149,7 @@ func (s *Server) xAppend(w http.ResponseWriter, r *http.Request, c caller) {
 func xSegment(id string, index int) string { return id + "-" + strconv.Itoa(index) }
 
 // xFinalize joins the segments.
-func (s *Server) xFinalize(w http.ResponseWriter, r *http.Request, c caller) {
+func (s xFake) xFinalize(w http.ResponseWriter, r *http.Request, c caller) {
 	id := r.PathValue("id")
 	s.mu.Lock()
 	thing, u, ok := s.xOpen(id, c)
@@ -200,7 +200,7 @@ func (s *Server) xFinalize(w http.ResponseWriter, r *http.Request, c caller) {
 
 // xAssemble joins the segments of an attachment and verifies that it has the
 // declared type.
-func (s *Server) xAssemble(id, accountID string, u xUpload) (Media, error) {
+func (s xFake) xAssemble(id, accountID string, u xUpload) (Media, error) {
 	var parts []io.Reader
 	for index := range len(u.Sizes) {
 		part, err := s.openMedia(xSegment(id, index))

@@ -32,7 +32,7 @@ func xClient(w http.ResponseWriter, r *http.Request) bool {
 // xToken issues a pair of tokens for a code, or for a refresh token, which is
 // then used up.
 // https://docs.x.com/fundamentals/authentication/oauth-2-0/user-access-token
-func (s *Server) xToken(w http.ResponseWriter, r *http.Request) {
+func (s xFake) xToken(w http.ResponseWriter, r *http.Request) {
 	if !xClient(w, r) {
 		return
 	}
@@ -85,7 +85,7 @@ func (s *Server) xToken(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, body)
 }
 
-func (s *Server) xLife() time.Duration {
+func (s xFake) xLife() time.Duration {
 	if s.options.TokenTTL > 0 {
 		return s.options.TokenTTL
 	}
@@ -105,7 +105,7 @@ func writeOAuthError(w http.ResponseWriter, err error) {
 	writeJSON(w, http.StatusInternalServerError, oauthErrorBody{"server_error", err.Error()})
 }
 
-func (s *Server) xRevoke(w http.ResponseWriter, r *http.Request) {
+func (s xFake) xRevoke(w http.ResponseWriter, r *http.Request) {
 	if !xClient(w, r) {
 		return
 	}

@@ -32,7 +32,7 @@ type xNewPost struct {
 }
 
 // xCreate creates a post. https://docs.x.com/x-api/posts/create-post
-func (s *Server) xCreate(w http.ResponseWriter, r *http.Request, c caller) {
+func (s xFake) xCreate(w http.ResponseWriter, r *http.Request, c caller) {
 	received := s.now()
 	var in xNewPost
 	if !readJSON(w, r, &in) {
@@ -74,7 +74,7 @@ func (s *Server) xCreate(w http.ResponseWriter, r *http.Request, c caller) {
 }
 
 // xID returns an id for a time. The caller must hold s.mu.
-func (s *Server) xID(at time.Time) string {
+func (s xFake) xID(at time.Time) string {
 	for id := uint64(max(at.UnixMilli()-xEpoch, 0)) << 22; ; id++ {
 		text := strconv.FormatUint(id, 10)
 		if s.state.postByID[text] == nil {
@@ -84,7 +84,7 @@ func (s *Server) xID(at time.Time) string {
 }
 
 // xValidate validates a post and writes a refusal. The caller must hold s.mu.
-func (s *Server) xValidate(w http.ResponseWriter, post *Post, ids []string, account Account) bool {
+func (s xFake) xValidate(w http.ResponseWriter, post *Post, ids []string, account Account) bool {
 	forbid := func(detail string) bool {
 		writeProblem(w, http.StatusForbidden, xProblem{Detail: detail})
 		return false
@@ -120,7 +120,7 @@ func (s *Server) xValidate(w http.ResponseWriter, post *Post, ids []string, acco
 
 // xAttach returns the uploads of a post, and reports whether they can be
 // combined. The caller must hold s.mu.
-func (s *Server) xAttach(post *Post, ids []string) bool {
+func (s xFake) xAttach(post *Post, ids []string) bool {
 	for _, id := range ids {
 		m := s.staged(id, post.AccountID)
 		if m == nil || m.Failed || s.now().Before(m.ReadyAt) {
@@ -137,7 +137,7 @@ func (s *Server) xAttach(post *Post, ids []string) bool {
 
 // xDuplicate reports whether the account posted the same text without attachment
 // within a day. The caller must hold s.mu.
-func (s *Server) xDuplicate(post *Post) bool {
+func (s xFake) xDuplicate(post *Post) bool {
 	return len(post.Media) == 0 && slices.ContainsFunc(s.state.byAccount[post.AccountID], func(p *Post) bool {
 		return !p.Deleted && len(p.Media) == 0 && p.ReplyTo == post.ReplyTo &&
 			strings.TrimSpace(p.Text) == strings.TrimSpace(post.Text) &&
@@ -146,7 +146,7 @@ func (s *Server) xDuplicate(post *Post) bool {
 }
 
 // xDelete removes a post. https://docs.x.com/x-api/posts/delete-post
-func (s *Server) xDelete(w http.ResponseWriter, r *http.Request, c caller) {
+func (s xFake) xDelete(w http.ResponseWriter, r *http.Request, c caller) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.state.postByID[r.PathValue("id")]
@@ -167,7 +167,7 @@ func (s *Server) xDelete(w http.ResponseWriter, r *http.Request, c caller) {
 
 // xList lists an account's posts, newest first, page by page.
 // https://docs.x.com/x-api/posts/timelines/introduction
-func (s *Server) xList(w http.ResponseWriter, r *http.Request, _ caller) {
+func (s xFake) xList(w http.ResponseWriter, r *http.Request, _ caller) {
 	query := r.URL.Query()
 	limit := 10
 	if text := query.Get("max_results"); text != "" {

@@ -10,7 +10,7 @@ import (
 )
 
 // openMedia opens what saveMedia stored.
-func (s *Server) openMedia(id string) (io.ReadCloser, error) {
+func (s xFake) openMedia(id string) (io.ReadCloser, error) {
 	if s.options.Journal != "" {
 		return os.Open(filepath.Join(s.mediaDir(), id))
 	}
@@ -23,7 +23,7 @@ func (s *Server) openMedia(id string) (io.ReadCloser, error) {
 	return io.NopCloser(bytes.NewReader(data)), nil
 }
 
-func (s *Server) dropMedia(id string) {
+func (s xFake) dropMedia(id string) {
 	if s.options.Journal != "" {
 		_ = os.Remove(filepath.Join(s.mediaDir(), id))
 		return
@@ -34,7 +34,7 @@ func (s *Server) dropMedia(id string) {
 }
 
 // xStatus returns the processing state.
-func (s *Server) xStatus(w http.ResponseWriter, r *http.Request, c caller) {
+func (s xFake) xStatus(w http.ResponseWriter, r *http.Request, c caller) {
 	id := r.URL.Query().Get("media_id")
 	s.mu.Lock()
 	found := s.staged(id, c.account.ID)
@@ -63,7 +63,7 @@ func (s *Server) xStatus(w http.ResponseWriter, r *http.Request, c caller) {
 
 // xMetadata sets the description of an attachment.
 // https://docs.x.com/x-api/media/create-media-metadata
-func (s *Server) xMetadata(w http.ResponseWriter, r *http.Request, c caller) {
+func (s xFake) xMetadata(w http.ResponseWriter, r *http.Request, c caller) {
 	var in struct {
 		ID       string `json:"id"`
 		Metadata struct {
