@@ -166,7 +166,7 @@ func (c *Counter) applyShardSummaries(ctx context.Context, shard int) (ok bool, 
 	}
 	change, deltas := atoi(number.Val()), 0
 	for _, summary := range lists.Val() {
-		args, err := c.aggregateArgs(change, summary)
+		args, err := aggregateArgs(change, summary, c.options.Now())
 		if err != nil {
 			// The rest is applied once the entry is out of the list.
 			return false, c.quarantine(ctx, shard, listSummaries, c.newQuarantineRecord(listSummaries, summary, err))
@@ -213,12 +213,12 @@ func (c *Counter) compact(ctx context.Context, shard int) error {
 }
 
 // aggregateArgs builds the arguments of aggregate.lua from encoded summaries.
-func (c *Counter) aggregateArgs(number int64, summary string) ([]any, error) {
+func aggregateArgs(number int64, summary string, at time.Time) ([]any, error) {
 	var all summaries
 	if err := all.decode(summary); err != nil {
 		return nil, err
 	}
-	now := c.options.Now().Unix()
+	now := at.Unix()
 	args := []any{number, now, int64(nowHalfLife / time.Second), maxRankedPages, maxReferrers, maxReasons}
 	for len(all.list) > 0 {
 		site, hour := siteKeyOf(all.list[0].page), int64(0)

@@ -78,7 +78,7 @@ func NewBatcher(c *Counter) *Batcher {
 // Count counts one hit together with other queued hits. The hit may be counted
 // even if ctx ends first.
 func (b *Batcher) Count(ctx context.Context, h Hit) (Outcome, error) {
-	if err := b.counter.Validate(h); err != nil {
+	if err := h.Validate(); err != nil {
 		return Outcome{}, err
 	}
 	w := b.newRequest(ctx)
@@ -223,7 +223,7 @@ func (b *Batcher) wakeSender() {
 func (b *Batcher) sendBatch(batch []*countRequest) {
 	ctx, cancel := context.WithTimeout(context.Background(), redisTimeout)
 	defer cancel()
-	calls := b.counter.newBatch()
+	calls := newBatch(b.counter)
 	present := batch[:0]
 	for _, w := range batch {
 		switch {

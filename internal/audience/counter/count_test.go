@@ -52,7 +52,6 @@ func TestCount_DeduplicatesWithinWindow(t *testing.T) {
 
 func TestValidate_Errors(t *testing.T) {
 	t.Parallel()
-	c := counter.New(nil, counter.Options{})
 	good := counter.Hit{Site: newSite(t, counter.Bitmap), Page: "a", Kind: counter.View}
 	for name, row := range map[string]struct {
 		spoil func(*counter.Hit)
@@ -72,7 +71,7 @@ func TestValidate_Errors(t *testing.T) {
 	} {
 		h := good
 		row.spoil(&h)
-		if err := c.Validate(h); !errors.Is(err, row.want) {
+		if err := h.Validate(); !errors.Is(err, row.want) {
 			t.Errorf("%s: %v, want %v", name, err, row.want)
 		}
 	}

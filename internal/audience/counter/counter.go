@@ -111,7 +111,7 @@ func (c *Counter) pageKey(site uuid.UUID, page string) string {
 }
 
 // Validate returns an error if a hit cannot be counted.
-func (c *Counter) Validate(h Hit) error {
+func (h Hit) Validate() error {
 	switch {
 	case h.Page == "" || len(h.Page) > maxPageLength:
 		return ErrPage
@@ -130,11 +130,11 @@ func (c *Counter) Validate(h Hit) error {
 // again within the site's window.
 func (c *Counter) Count(ctx context.Context, hits []Hit) ([]Outcome, error) {
 	for i, h := range hits {
-		if err := c.Validate(h); err != nil {
+		if err := h.Validate(); err != nil {
 			return nil, fmt.Errorf("hit %d: %w", i, err)
 		}
 	}
-	b := c.newBatch()
+	b := newBatch(c)
 	for i := range hits {
 		b.add(&hits[i])
 	}
@@ -143,7 +143,7 @@ func (c *Counter) Count(ctx context.Context, hits []Hit) ([]Outcome, error) {
 
 // CountFiltered counts filtered hits by page, day and reason.
 func (c *Counter) CountFiltered(ctx context.Context, hits []FilteredHit) error {
-	b := c.newBatch()
+	b := newBatch(c)
 	for i := range hits {
 		if hits[i].Page == "" || len(hits[i].Page) > maxPageLength {
 			return fmt.Errorf("hit %d: %w", i, ErrPage)

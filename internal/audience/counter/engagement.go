@@ -252,7 +252,7 @@ func (c *pageSummary) engagementOf(day Day) *EngagementDelta {
 
 // Heartbeats records heartbeats in order and returns how many have a known view.
 func (c *Counter) Heartbeats(ctx context.Context, all []Heartbeat) (known int, err error) {
-	b := c.newBatch()
+	b := newBatch(c)
 	for i := range all {
 		if err := all[i].validate(); err != nil {
 			return 0, fmt.Errorf("heartbeat %d: %w", i, err)

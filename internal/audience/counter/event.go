@@ -99,7 +99,7 @@ func (b *hitBatch) addEvent(e *Event) {
 
 // CountEvents counts events.
 func (c *Counter) CountEvents(ctx context.Context, events []Event) error {
-	b := c.newBatch()
+	b := newBatch(c)
 	for i := range events {
 		if err := events[i].validate(); err != nil {
 			return fmt.Errorf("event %d: %w", i, err)

@@ -94,7 +94,7 @@ func (g *hitGroup) addView(site uuid.UUID, sum uint64, view string, unix int64) 
 	s.views = appendViewState(appendViewKey(s.views, sum, view), unix)
 }
 
-func (c *Counter) newBatch() *hitBatch {
+func newBatch(c *Counter) *hitBatch {
 	return &hitBatch{counter: c, now: c.options.Now(), open: map[int]*shardCall{}, separateVisits: c.isCluster}
 }
 

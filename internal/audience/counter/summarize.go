@@ -110,7 +110,7 @@ func (c *Counter) transferSummaries(ctx context.Context, shard int) error {
 		return err
 	}
 	for _, one := range transfers {
-		id, to, text, ok := c.parseTransfer(one)
+		id, to, text, ok := parseTransfer(one, c.Shards())
 		if !ok {
 			if err := c.quarantine(ctx, shard, listTransfers,
 				c.newQuarantineRecord(listTransfers, one, errSummary)); err != nil {
@@ -131,12 +131,12 @@ func (c *Counter) transferSummaries(ctx context.Context, shard int) error {
 
 // parseTransfer splits a transfer into its id, the tag of its shard, and the
 // summaries.
-func (c *Counter) parseTransfer(one string) (id, to, text string, ok bool) {
+func parseTransfer(one string, shards int) (id, to, text string, ok bool) {
 	const idLength = 36 // of a UUID's text
 	if len(one) < idLength+tagLength {
 		return "", "", "", false
 	}
 	id, to, text = one[:idLength], one[idLength:idLength+tagLength], one[idLength+tagLength:]
 	n, err := strconv.Atoi(to[2:4])
-	return id, to, text, err == nil && n >= 0 && to == tag(n) && n < c.Shards()
+	return id, to, text, err == nil && n >= 0 && to == tag(n) && n < shards
 }

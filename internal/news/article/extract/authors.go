@@ -13,7 +13,7 @@ import (
 
 // readAuthors uses the most explicit statement that names a person. The name of the site
 // is not an author: Vietnamese papers put it into the metadata and sign below the text.
-func (r *builder) readAuthors() {
+func (r authorReader) readAuthors() {
 	persons, groups := r.jsonLD.people("author")
 	if r.setAuthors(article.FromJSONLD, 0.95, persons...) {
 		return
@@ -53,7 +53,7 @@ func (r *builder) readAuthors() {
 
 // setPublisherAsAuthor uses the publisher where metadata or a byline names it. Vietnamese
 // papers name themselves in the metadata of all articles.
-func (r *builder) setPublisherAsAuthor() bool {
+func (r authorReader) setPublisherAsAuthor() bool {
 	return r.setAuthors(article.FromMeta, 0.3, r.meta.values["author"]...) ||
 		r.setAuthors(article.FromMicrodata, 0.3, r.meta.microdata["author"]...) ||
 		r.setAuthorsFromNodes(0.2, r.meta.authorLinks) || r.setAuthorsFromNodes(0.2, r.meta.bylines)
@@ -91,7 +91,7 @@ func (d *Document) authorNames() []string {
 	return names
 }
 
-func (r *builder) setAuthorsFromNodes(confidence float64, nodes []*html.Node) bool {
+func (r authorReader) setAuthorsFromNodes(confidence float64, nodes []*html.Node) bool {
 	var names []string
 	for _, n := range nodes {
 		if r.isForeign(n, hintJunk|hintComment) || len(names) > 0 && !isNear(nodes[0], n) {
@@ -118,7 +118,7 @@ func (r *builder) setAuthorsFromNodes(confidence float64, nodes []*html.Node) bo
 
 // setAuthorsBeside uses a byline in a sidebar or menu, where Material for MkDocs has it, if the
 // page has no other and it is no part of a teaser.
-func (r *builder) setAuthorsBeside() bool {
+func (r authorReader) setAuthorsBeside() bool {
 	beside := slices.DeleteFunc(slices.Clone(r.meta.bylines), func(n *html.Node) bool {
 		return r.isForeign(n, hintComment|hintAvatar) || r.isTeaser(n) || r.isAfterText(n)
 	})
@@ -147,7 +147,7 @@ func isNear(a, b *html.Node) bool {
 	return false
 }
 
-func (r *builder) setAuthors(source article.Source, confidence float64, raw ...string) bool {
+func (r authorReader) setAuthors(source article.Source, confidence float64, raw ...string) bool {
 	var out []string
 	for _, v := range raw {
 		if source != article.FromHTML { // in which lines are those of the page
@@ -300,7 +300,7 @@ func nameAfterBy(s string) string {
 func isShortBy(p string) bool { return len(p) <= 5 && p != "By " && p != "by " && p != "BY " }
 
 // personName cleans a name, or returns nothing if it is not one.
-func (r *builder) personName(s string, explicit bool) string {
+func (r authorReader) personName(s string, explicit bool) string {
 	s = strings.TrimSpace(s)
 	if by := nameAfterBy(s); by != "" {
 		s = by
@@ -390,7 +390,7 @@ func cutDate(s string) string {
 
 // resemblesSite reports whether a name is a variant of the name of the site, such as
 // "TUOI TRE ONLINE".
-func (r *builder) resemblesSite(s string) bool {
+func (r authorReader) resemblesSite(s string) bool {
 	f := Plain(s)
 	for _, n := range r.siteNames {
 		if len(n) > 4 && (strings.HasPrefix(f, n) && len(f)-len(n) <= 8 || strings.HasSuffix(f, n) &&

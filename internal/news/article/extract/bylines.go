@@ -14,7 +14,7 @@ import (
 
 // setAuthorsNearHeadline uses links to profiles and lines that start with "By", near the
 // headline.
-func (r *builder) setAuthorsNearHeadline() bool {
+func (r authorReader) setAuthorsNearHeadline() bool {
 	if len(r.meta.h1s) == 0 {
 		return false
 	}
@@ -53,7 +53,7 @@ func (r *builder) setAuthorsNearHeadline() bool {
 
 // namesInLine returns the names in a line such as "By Mai Lan", after a line "By", and in
 // a line "Mai Lan |" before a date.
-func (r *builder) namesInLine(n *html.Node) []string {
+func (r authorReader) namesInLine(n *html.Node) []string {
 	line := clean(n.Data)
 	if len(line) >= 120 {
 		return nil
@@ -68,7 +68,7 @@ func (r *builder) namesInLine(n *html.Node) []string {
 	}
 	if name, ok := strings.CutSuffix(line, "|"); ok && isPersonLike(name) {
 		if next := nextText(n); next != nil {
-			if _, ok := r.dateOfLine(next); ok {
+			if _, ok := (dateReader{r.builder}).dateOfLine(next); ok {
 				return []string{name}
 			}
 		}
@@ -164,7 +164,7 @@ func nextText(n *html.Node) *html.Node {
 
 // setLabeledAuthors uses the first line anywhere on the page that names the author, such
 // as "Written by Mai Lan" below the text.
-func (r *builder) setLabeledAuthors() bool {
+func (r authorReader) setLabeledAuthors() bool {
 	left := maxLines
 	for n := range r.doc.Root.Descendants() {
 		if n.Type != html.TextNode || len(n.Data) < 3 || len(n.Data) > 400 || isBlank(n.Data) {
@@ -237,7 +237,7 @@ func (r *builder) isInside(n *html.Node, h hint) bool {
 
 // setAuthorsFromBoxes uses elements that are named as authors, but are inside share bars
 // or contain a biography.
-func (r *builder) setAuthorsFromBoxes() bool {
+func (r authorReader) setAuthorsFromBoxes() bool {
 	for _, n := range r.meta.bylines {
 		if r.isInside(n, hintComment|hintHidden) || r.isInsideLink(n.Parent) || r.isInside(n.Parent, hintJunk) &&
 			r.isInNavigation(n) {
@@ -276,7 +276,7 @@ func personIn(n *html.Node) string {
 	return ""
 }
 
-func (r *builder) isInNavigation(n *html.Node) bool {
+func (r authorReader) isInNavigation(n *html.Node) bool {
 	for ; n != nil; n = n.Parent {
 		switch n.DataAtom {
 		case atom.Nav, atom.Footer, atom.Aside:
@@ -296,14 +296,14 @@ func contains(outer, n *html.Node) bool {
 }
 
 // isOwnHost reports whether a link leads to the same site.
-func (r *builder) isOwnHost(href string) bool {
+func (r authorReader) isOwnHost(href string) bool {
 	u, err := url.Parse(r.absolute(href))
 	return err == nil && (u.Host == "" || r.doc.URL.Host == "" || sameSite(r.doc.URL.Hostname(), u.Hostname()))
 }
 
 // setAuthorsFromLabels uses the labels that WordPress writes for previews: "Written by"
 // and "Mai Lan".
-func (r *builder) setAuthorsFromLabels() bool {
+func (r authorReader) setAuthorsFromLabels() bool {
 	for _, k := range []string{"1", "2"} {
 		switch strings.ToLower(r.meta.first("twitter:label" + k)) {
 		case "written by", "verfasst von", "geschrieben von", "escrito por", "écrit par", "scritto da",

@@ -65,7 +65,7 @@ func anyDateNames() []string { return []string{"dc.date", "dcterms.date", "date"
 // Of the statements about one day the most exact one counts. A time that would be in the
 // future has the wrong zone, or is not believed. If two statements differ by whole hours,
 // a visible time with a zone is right, else the one that agrees with the visible time.
-func (r *builder) readTimes(g Selection) {
+func (r dateReader) readTimes(g Selection) {
 	r.readWords()
 	var pub, mod []dateCandidate
 	add := func(list *[]dateCandidate, s article.Source, w float64, values ...string) {
@@ -134,7 +134,7 @@ func (r *builder) readTimes(g Selection) {
 
 // readWords adjusts what the declared language suggests to that of the text: the order of
 // day and month, and the zone of Vietnamese pages.
-func (r *builder) readWords() {
+func (r dateReader) readWords() {
 	r.readLanguage()
 	words := ""
 	if r.a.Origins[article.FieldLanguage].Source == article.FromText {
@@ -160,7 +160,7 @@ func isDayFirst(host string) bool {
 
 // useZoneOfPage adopts the zone that a visible date of the page names, unless the
 // domain has one.
-func (r *builder) useZoneOfPage(marks []mark) bool {
+func (r dateReader) useZoneOfPage(marks []mark) bool {
 	if r.src.Zone != nil {
 		return false
 	}
@@ -187,7 +187,7 @@ const (
 )
 
 // parseDate parses a date and decides how far it is believed.
-func (r *builder) parseDate(text string) (dates.Date, bool) {
+func (r dateReader) parseDate(text string) (dates.Date, bool) {
 	d, ok := dates.Parse(text, r.dateOptions())
 	if !ok {
 		return d, false
@@ -198,7 +198,7 @@ func (r *builder) parseDate(text string) (dates.Date, bool) {
 // believe reports whether a date is neither before the web nor in the future. A time that
 // is ahead by less than a day is that of another zone: of the site's, if it is not ahead
 // there. Otherwise only its day is believed.
-func (r *builder) believe(d dates.Date) (dates.Date, bool) {
+func (r dateReader) believe(d dates.Date) (dates.Date, bool) {
 	now := r.src.Now
 	if d.Time.Year() < 1990 {
 		return d, false
@@ -227,7 +227,7 @@ func (r *builder) dateOptions() dates.Options {
 
 // visibleDates returns the visible dates, nearest to the headline first. Dates inside
 // links and sidebars are those of other articles, unless the page has no others.
-func (r *builder) visibleDates(marks []mark) []dateCandidate {
+func (r dateReader) visibleDates(marks []mark) []dateCandidate {
 	const maxDates = 3
 	var out []dateCandidate
 	take := func(weight float64, want func(m mark) bool) {
@@ -262,7 +262,7 @@ func (r *builder) visibleDates(marks []mark) []dateCandidate {
 
 // visibleUpdates returns the visible dates of updates, or, with inLines, the one of a line
 // that says so.
-func (r *builder) visibleUpdates(marks []mark, inLines bool) []dateCandidate {
+func (r dateReader) visibleUpdates(marks []mark, inLines bool) []dateCandidate {
 	var out []dateCandidate
 	for _, m := range marks {
 		if m.updated != nil && !m.isAside {
@@ -280,7 +280,7 @@ func (r *builder) visibleUpdates(marks []mark, inLines bool) []dateCandidate {
 // updateBeside returns the date after that of the publication: where two time elements without a word follow each
 // other, as in Material for MkDocs, the first is the publication and the second a later update. Words or a dash between
 // them say something else, and so do three dates.
-func (r *builder) updateBeside(published dateCandidate) []dateCandidate {
+func (r dateReader) updateBeside(published dateCandidate) []dateCandidate {
 	times := r.meta.times
 	for i := 0; i+1 < len(times); i++ {
 		a, b := times[i], times[i+1]
@@ -337,7 +337,7 @@ type mark struct {
 
 // markedDates returns the dates of elements that are marked as dates, except those of
 // other things than the article.
-func (r *builder) markedDates() []mark {
+func (r dateReader) markedDates() []mark {
 	var out []mark
 	for i, n := range r.meta.times {
 		if next := i + 1; next < len(r.meta.times) && n.DataAtom != atom.Time && contains(n, r.meta.times[next]) &&
@@ -373,7 +373,7 @@ func (r *builder) markedDates() []mark {
 // dateOfElement returns the most exact date of an element: the one of its attributes, or
 // that of its text if the text has a time and the attribute has none, or names the zone
 // of the same time on the clock.
-func (r *builder) dateOfElement(n *html.Node, text string, attrs []string) *dateCandidate {
+func (r dateReader) dateOfElement(n *html.Node, text string, attrs []string) *dateCandidate {
 	shown, ok := r.parseDate(text)
 	best := dateCandidate{shown, article.FromHTML, 0.7, true}
 	for i, a := range attrs {
@@ -518,7 +518,7 @@ func labelBefore(n *html.Node) string {
 }
 
 // nearHeadline finds a date in the short lines after the headline, or just before it.
-func (r *builder) nearHeadline(h *html.Node) (found dates.Date, ok bool) {
+func (r dateReader) nearHeadline(h *html.Node) (found dates.Date, ok bool) {
 	left := 40 // text nodes to examine
 	var walk func(n *html.Node, depth int)
 	walk = func(n *html.Node, depth int) {
@@ -552,7 +552,7 @@ func (r *builder) nearHeadline(h *html.Node) (found dates.Date, ok bool) {
 }
 
 // dateOfLine returns the date of publication of a short text node, with the time of day of the time element around it.
-func (r *builder) dateOfLine(n *html.Node) (dates.Date, bool) {
+func (r dateReader) dateOfLine(n *html.Node) (dates.Date, bool) {
 	if len(n.Data) > 160 || !hasDigit(n.Data) {
 		return dates.Date{}, false
 	}
@@ -580,7 +580,7 @@ func (r *builder) isInsideLink(n *html.Node) bool {
 	return false
 }
 
-func (r *builder) setPublished(all, seen []dateCandidate) {
+func (r dateReader) setPublished(all, seen []dateCandidate) {
 	if len(all) == 0 {
 		return
 	}
@@ -631,7 +631,7 @@ func (r *builder) setPublished(all, seen []dateCandidate) {
 
 // setUpdated uses the strongest statement that is not before the publication. Metadata
 // with the wrong zone has it in both dates.
-func (r *builder) setUpdated(mod []dateCandidate) {
+func (r dateReader) setUpdated(mod []dateCandidate) {
 	for _, m := range mod {
 		if !m.isText && r.zoneError != 0 && m.HasTime {
 			m.Time, m.Zone = m.Time.Add(r.zoneError), r.a.Published.Location()

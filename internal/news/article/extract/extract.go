@@ -128,6 +128,12 @@ type builder struct {
 	zoneError time.Duration       // what the zone of the metadata's dates is off by
 }
 
+// dateReader reads the times of an article.
+type dateReader struct{ *builder }
+
+// authorReader reads the authors of an article.
+type authorReader struct{ *builder }
+
 func (d *Document) read(p Page) *builder {
 	r := &builder{a: &article.Article{}, doc: d, src: p, meta: d.Meta, jsonLD: d.loadJSONLD()}
 	host := firstOf(d.URL.Hostname(), hostOf(d.Meta.links["canonical"]))
@@ -147,7 +153,7 @@ func (r *builder) readOtherFields(g Selection) {
 		field article.Field
 		read  func()
 	}{
-		{article.FieldAuthors, r.readAuthors},
+		{article.FieldAuthors, authorReader{r}.readAuthors},
 		{article.FieldLead, r.readLead},
 		{article.FieldImage, r.readImage},
 		{article.FieldSection, r.readSection},
@@ -157,7 +163,7 @@ func (r *builder) readOtherFields(g Selection) {
 			f.read()
 		}
 	}
-	r.readTimes(g)
+	dateReader{r}.readTimes(g)
 	r.readLanguage()
 	r.readCanonical()
 	r.readAccess()
@@ -176,7 +182,7 @@ func (r *builder) useSelection(f article.Field, g Selection) bool {
 	case article.FieldTitle:
 		r.a.Title = r.stripSite(first)
 	case article.FieldAuthors:
-		ok = r.setAuthors(article.FromSelector, selectedConfidence, values...)
+		ok = authorReader{r}.setAuthors(article.FromSelector, selectedConfidence, values...)
 	case article.FieldLead:
 		r.a.Lead = r.stripLead(first)
 	case article.FieldImage:

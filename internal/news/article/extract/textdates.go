@@ -18,7 +18,7 @@ const maxLines = 3000
 
 // dateInLines finds the first line of the page that is little more than a date, outside
 // copyright notices and navigation; or, if there is none, inside navigation.
-func (r *builder) dateInLines() (found dates.Date, ok bool) {
+func (r dateReader) dateInLines() (found dates.Date, ok bool) {
 	for n := range r.lines(6, 100) {
 		if !hasDigit(n.Data) || countWords(strings.TrimSpace(n.Data)) > 9 {
 			continue
@@ -54,7 +54,7 @@ func (r *builder) lines(minBytes, maxBytes int) iter.Seq[*html.Node] {
 }
 
 // dateAnywhere finds the first date in a sentence of the page.
-func (r *builder) dateAnywhere() (found dates.Date, ok bool) {
+func (r dateReader) dateAnywhere() (found dates.Date, ok bool) {
 	for n := range r.lines(8, 1<<20) {
 		if !hasDigit(n.Data) {
 			continue
@@ -70,7 +70,7 @@ func (r *builder) dateAnywhere() (found dates.Date, ok bool) {
 // updateInLines finds the first line that begins with the label of an update, such as
 // "Last modified on 6 November 2026", or the label in an element of its own before the
 // date. Most pages have none of these words, and need no search.
-func (r *builder) updateInLines() (found dates.Date, ok bool) {
+func (r dateReader) updateInLines() (found dates.Date, ok bool) {
 	if !slices.ContainsFunc(updateStems(), func(s string) bool { return bytes.Contains(r.src.HTML, []byte(s)) }) {
 		return dates.Date{}, false
 	}
@@ -112,7 +112,7 @@ func hasDigit(s string) bool { return strings.ContainsAny(s, "0123456789") }
 
 // hiddenDates returns the dates that a page without others states in scripts, in its
 // description or in its URL.
-func (r *builder) hiddenDates() []dateCandidate {
+func (r dateReader) hiddenDates() []dateCandidate {
 	var out []dateCandidate
 	if d, ok := r.dateInScripts(); ok {
 		out = append(out, dateCandidate{Date: d, source: article.FromText, weight: 0.35})
@@ -129,7 +129,7 @@ func (r *builder) hiddenDates() []dateCandidate {
 }
 
 // dateInScripts finds the first property of a script that is named as the publication.
-func (r *builder) dateInScripts() (dates.Date, bool) {
+func (r dateReader) dateInScripts() (dates.Date, bool) {
 	page := r.src.HTML
 	for tries := 0; tries < 200; {
 		i := bytes.Index(page, []byte("ubli"))

@@ -10,7 +10,7 @@ import (
 
 // trustURL prefers the date in the URL to later ones: it was set when the article was
 // created, and sites that move their articles state the date of the move.
-func (r *builder) trustURL(all []dateCandidate) {
+func (r dateReader) trustURL(all []dateCandidate) {
 	for i := range all {
 		if all[i].source != article.FromURL {
 			continue
