@@ -217,10 +217,12 @@ func assemble(
 	startedCtx, stopStarted := context.WithCancel(context.WithoutCancel(ctx))
 	p.closers.pushFunc("records of started workflows", stopStarted)
 	p.workflows = &starter.Starter{
-		Client: p.temporal, Namespace: cfg.TemporalNamespace, Posts: delivery.NewStarted(startedCtx, p.planner, p.store.Publishing.Ledger,
-			log),
+		Client: p.temporal, Namespace: cfg.TemporalNamespace,
+		Posts: delivery.NewStarted(startedCtx, p.planner, p.store.Publishing.Ledger, log),
 	}
-	p.archives = &archive.Archives{Store: p.store.Installation.Archive, Objects: p.objects, Workflows: p.workflows, Version: of.version}
+	p.archives = &archive.Archives{
+		Store: p.store.Installation.Archive, Objects: p.objects, Workflows: p.workflows, Version: of.version,
+	}
 	p.accounts = &account.Service{
 		Store: p.store.Publishing.Accounts, Connectors: p.networks, Sealer: p.sealer, Notifier: p.bus, Log: log,
 		RedirectURI: strings.TrimSuffix(cfg.PublicURL, "/") + "/api/v1/oauth/callback",
@@ -365,9 +367,13 @@ func (p *parts) worker() *worker.Worker {
 			}),
 			Planner:  p.planner,
 			Commands: &delivery.Commands{Store: p.store.Delivery(), Scheduler: p.scheduler, Live: p.bus},
-			Recovery: &delivery.Recovery{Store: p.store.Publishing.Ledger, Signaler: p.workflows, Live: p.bus, Log: p.log},
+			Recovery: &delivery.Recovery{
+				Store: p.store.Publishing.Ledger, Signaler: p.workflows, Live: p.bus, Log: p.log,
+			},
 		},
-		Series:  &activities.Series{Store: p.store.Publishing.Series, Scheduler: p.scheduler, Signaler: p.workflows, Log: p.log},
+		Series: &activities.Series{
+			Store: p.store.Publishing.Series, Scheduler: p.scheduler, Signaler: p.workflows, Log: p.log,
+		},
 		Library: &activities.Library{Media: p.media},
 		Archive: &activities.Archive{Archives: p.archives},
 		Tokens: &activities.Tokens{
@@ -386,7 +392,8 @@ func (p *parts) worker() *worker.Worker {
 	p.addNewsActivities(&a)
 	return worker.New(p.temporal, a, worker.Deps{
 		Dispatcher: &webhook.Dispatcher{
-			Store: p.store.Notify.Webhooks, Workflows: p.workflows, Notifications: p.bus, PublicURL: p.cfg.PublicURL, Log: p.log,
+			Store: p.store.Notify.Webhooks, Workflows: p.workflows, Notifications: p.bus, PublicURL: p.cfg.PublicURL,
+			Log: p.log,
 		},
 		Watcher: p.engineWatcher(),
 		Store:   p.store.Installation.Workers, Releaser: p.workflows, Notices: p.bus, Log: p.log, Build: p.of.build(),

@@ -108,8 +108,10 @@ func (p *parts) audienceAPI() *api.Audience {
 		EngagementReader: p.store.Audience.Views,
 	}
 	return &api.Audience{
-		Ingest:           c.ingest,
-		CountHandler:     api.CountHandler{Sites: sites, Counts: counts, Posts: p.store.Publishing.Posts, Signals: c.signals},
+		Ingest: c.ingest,
+		CountHandler: api.CountHandler{
+			Sites: sites, Counts: counts, Posts: p.store.Publishing.Posts, Signals: c.signals,
+		},
 		ReportHandler:    api.ReportHandler{Sites: sites, Reports: reports},
 		PlausibleHandler: api.PlausibleHandler{Sites: sites, Reports: reports, Counts: counts},
 		SiteHandler:      api.SiteHandler{Sites: sites},
@@ -117,7 +119,8 @@ func (p *parts) audienceAPI() *api.Audience {
 			SharedLinks: links, SharedPages: sharedlink.NewPages(links, reports, p.log),
 		},
 		SubscriptionHandler: api.SubscriptionHandler{
-			Subscriptions: p.subscriptions(), UnsubscribePages: subscription.NewPages(p.store.Audience.Subscriptions, p.log),
+			Subscriptions:    p.subscriptions(),
+			UnsubscribePages: subscription.NewPages(p.store.Audience.Subscriptions, p.log),
 		},
 		StatsImportHandler: api.StatsImportHandler{Imports: &statsimport.Service{Store: p.store.Audience.Sites}},
 		ErasureHandler:     api.ErasureHandler{ViewsStore: p.store.Audience.Views},

@@ -151,7 +151,8 @@ func (p *parts) addNewsActivities(a *worker.Activities) {
 		Domains: p.store.News.Domains, URLs: p.store.News.Frontier, Seeds: p.store.News.Domains,
 		Rules: p.store.News.Frontier, Slots: p.store.News.Frontier,
 		Fetcher: p.crawl.fetcher, Parser: crawler.PageParser{Zone: p.cfg.TimeZone}, Resolver: p.crawl.fetcher,
-		URLIndex: &seen.Index{Filter: filter, Redis: p.redis, Store: p.store.News.Frontier}, Pages: p.crawl.pages, Record: record,
+		URLIndex: &seen.Index{Filter: filter, Redis: p.redis, Store: p.store.News.Frontier},
+		Pages:    p.crawl.pages, Record: record,
 		Policy: crawl.DefaultRevisitPolicy(), Limits: limits, Log: p.log,
 	}
 	d.Robots = crawler.NewRobots(crawlProduct, crawler.RobotsCache{Redis: p.redis}, d.FetchRobots)

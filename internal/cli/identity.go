@@ -19,7 +19,9 @@ func (p *parts) identityAPI() api.Identity {
 		into.Seeds = p.crawl.seeds
 	}
 	return api.Identity{
-		MemberHandler:    api.MemberHandler{Store: p.store.Identity.Workspaces, People: people, Events: p.bus, Audit: into.Audit},
+		MemberHandler: api.MemberHandler{
+			Store: p.store.Identity.Workspaces, People: people, Events: p.bus, Audit: into.Audit,
+		},
 		SessionHandler:   api.SessionHandler{Login: p.login, Events: p.bus},
 		WorkspaceHandler: api.WorkspaceHandler{Store: p.store.Identity.Workspaces, People: people},
 		ArchiveHandler:   api.ArchiveHandler{Exports: p.archives, Into: into, Log: p.log},

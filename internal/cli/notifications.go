@@ -47,8 +47,8 @@ func (p *parts) notifyAPI() api.Notify {
 			Notifications: p.notifications, CanSendEmail: p.cfg.SMTPHost != "",
 		},
 		NotificationPages: api.NotificationPages{
-			NotificationStore: p.store.Notify.Notifications, NotificationLinks: p.notificationLinks(), Messages: p.messages,
-			Scheduler: p.scheduler, PostChanges: p.postChanges(),
+			NotificationStore: p.store.Notify.Notifications, NotificationLinks: p.notificationLinks(),
+			Messages: p.messages, Scheduler: p.scheduler, PostChanges: p.postChanges(),
 		},
 	}
 }

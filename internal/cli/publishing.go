@@ -28,29 +28,32 @@ func (p *parts) postChanges() api.PostChanges {
 }
 
 func (p *parts) publishingAPI(dashboard bool) api.Publishing {
+	s := p.store.Publishing
 	pages, changes := &linkcard.Fetcher{Web: p.web}, p.postChanges()
 	return api.Publishing{
-		PostHandler:       api.PostHandler{Store: p.store.Publishing.Posts, Scheduler: p.scheduler, PostChanges: changes},
-		DeadLetterHandler: api.DeadLetterHandler{Store: p.store.Publishing.Ledger, Scheduler: p.scheduler, PostChanges: changes},
-		SeriesHandler:     api.SeriesHandler{Store: p.store.Publishing.Series, Scheduler: p.scheduler, PostChanges: changes},
+		PostHandler:       api.PostHandler{Store: s.Posts, Scheduler: p.scheduler, PostChanges: changes},
+		DeadLetterHandler: api.DeadLetterHandler{Store: s.Ledger, Scheduler: p.scheduler, PostChanges: changes},
+		SeriesHandler:     api.SeriesHandler{Store: s.Series, Scheduler: p.scheduler, PostChanges: changes},
 		QueueHandler: api.QueueHandler{
-			Groups: &account.Groups{Store: p.store.Publishing.Accounts}, Zones: p.store.Identity.Workspaces, Scheduler: p.scheduler, PostChanges: changes,
+			Groups: &account.Groups{Store: s.Accounts}, Zones: p.store.Identity.Workspaces, Scheduler: p.scheduler,
+			PostChanges: changes,
 		},
 		PostReportHandler: api.PostReportHandler{Store: p.store.PostReports(), Zones: p.store.Identity.Workspaces},
-		EventHandler:      api.EventHandler{Store: p.store.Publishing.Posts, Events: p.bus, Log: p.log},
+		EventHandler:      api.EventHandler{Store: s.Posts, Events: p.bus, Log: p.log},
 		AccountHandler: api.AccountHandler{
 			Accounts: p.accounts, Store: p.store.AccountList(), Scheduler: p.scheduler, Dashboard: dashboard,
 		},
 		LinkPreviewHandler: api.LinkPreviewHandler{
 			LinkCard: pages, Mentions: &account.Mentions{Accounts: p.accounts},
-			Avatars: &account.Avatars{Store: p.store.Publishing.Accounts, Images: pages},
+			Avatars: &account.Avatars{Store: s.Accounts, Images: pages},
 		},
 		MediaHandler:   api.MediaHandler{Media: p.media, Scheduler: p.scheduler, PostChanges: changes},
-		LabelHandler:   api.LabelHandler{Labels: &label.Labels{Store: p.store.Publishing.Labels, Notifier: p.scheduler.Notifier}},
-		SnippetHandler: api.SnippetHandler{Snippets: &snippet.Snippets{Store: p.store.Publishing.Snippets}},
+		LabelHandler:   api.LabelHandler{Labels: &label.Labels{Store: s.Labels, Notifier: p.scheduler.Notifier}},
+		SnippetHandler: api.SnippetHandler{Snippets: &snippet.Snippets{Store: s.Snippets}},
 		ReviewHandler: api.ReviewHandler{
-			Reviews: &review.Reviews{Store: p.store.Publishing.Reviews, Decider: p.scheduler, Notifier: p.scheduler.Notifier},
-			Store:   p.store.Publishing.Posts, Scheduler: p.scheduler, Media: p.media, PublicURL: p.cfg.PublicURL, PostChanges: changes,
+			Reviews: &review.Reviews{Store: s.Reviews, Decider: p.scheduler, Notifier: p.scheduler.Notifier},
+			Store:   s.Posts, Scheduler: p.scheduler, Media: p.media, PublicURL: p.cfg.PublicURL,
+			PostChanges: changes,
 		},
 		ShortLinkHandler: api.ShortLinkHandler{
 			Links: &shortlink.Service{Store: p.store.Audience.Links, BaseURL: p.cfg.LinkBase()}, Redirect: p.redirect(),

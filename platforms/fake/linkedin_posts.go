@@ -162,7 +162,9 @@ func (s linkedinFake) linkedinPost(w http.ResponseWriter, r *http.Request, c cal
 
 // linkedinAttach attaches media to a post. kind is share, or ugcPost with a
 // video. The caller must hold s.mu.
-func (s linkedinFake) linkedinAttach(w http.ResponseWriter, post *Post, media []linkedinMedia) (kind string, refused bool) {
+func (s linkedinFake) linkedinAttach(
+	w http.ResponseWriter, post *Post, media []linkedinMedia,
+) (kind string, refused bool) {
 	kind = "share"
 	for _, one := range media {
 		sort, id, _ := linkedinURN(one.ID)

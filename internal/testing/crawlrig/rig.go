@@ -70,7 +70,11 @@ func New(ctx context.Context, p Options) (*Rig, error) {
 		Domains: p.Store.News.Domains, URLs: p.Store.News.Frontier, Seeds: p.Store.News.Domains,
 		Rules: p.Store.News.Frontier, Slots: p.Store.News.Frontier,
 		Fetcher: r.Fetcher, Parser: crawler.PageParser{}, Resolver: r.Fetcher,
-		URLIndex: &seen.Index{Filter: filter, Redis: p.Redis, Store: p.Store.News.Frontier}, Pages: r.Pages, Record: record,
+		URLIndex: &seen.Index{
+			Filter: filter,
+			Redis:  p.Redis,
+			Store:  p.Store.News.Frontier,
+		}, Pages: r.Pages, Record: record,
 		Policy: p.Policy, Limits: p.Limits, Log: p.Log,
 	}
 	r.Crawler.Robots = crawler.NewRobots("Dateline", crawler.RobotsCache{Redis: p.Redis}, r.Crawler.FetchRobots)
