@@ -24,7 +24,7 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-//go:embed *.md tutorial how-to reference explanation images
+//go:embed *.md tutorial how-to reference explanation vi images
 var files embed.FS
 
 //go:embed site
@@ -41,7 +41,7 @@ const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect
 type Page struct {
 	Path  string `json:"path"`
 	Title string `json:"title"`
-	Part  string `json:"part"` // tutorial, how-to, reference or explanation
+	Part  string `json:"part"` // tutorial, how-to, reference, explanation or vi
 	Text  string `json:"text"`
 }
 
@@ -82,7 +82,7 @@ func Build(o Options) (map[string][]byte, error) {
 		}
 		var out bytes.Buffer
 		if err := layout.Execute(&out, map[string]any{
-			"Title": one.Title, "Part": one.Part, "Base": o.Base,
+			"Title": one.Title, "Part": one.Part, "Base": o.Base, "Language": languageOf(name),
 			"Version": o.Version, "Body": template.HTML(one.html), //nolint:gosec // the pages of this repository
 		}); err != nil {
 			return err
@@ -107,6 +107,17 @@ func copyAssets(site map[string][]byte) error {
 		site[name] = raw
 	}
 	return nil
+}
+
+// vietnamese is the folder of the pages in Vietnamese.
+const vietnamese = "vi"
+
+// languageOf returns the language of a page.
+func languageOf(name string) string {
+	if path.Dir(name) == vietnamese {
+		return "vi"
+	}
+	return "en"
 }
 
 // htmlName is the name of the rendered page of a file.

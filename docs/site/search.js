@@ -8,7 +8,7 @@
   const maxResults = 10
   let pages
 
-  const fold = (text) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
+  const fold = (text) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().replaceAll('đ', 'd')
 
   const load = async () => {
     const list = await (await fetch(`${base}search.json`)).json()

@@ -78,7 +78,7 @@ export function Shell() {
 
 function Frame() {
   const me = useMe()
-  const { t } = useTranslation()
+  const { t, i18n } = useTranslation()
   const [opened, { toggle, close }] = useDisclosure()
   const narrow = useMediaQuery('(max-width: 48em)', undefined, { getInitialValueInEffect: false })
   const burger = useRef<HTMLButtonElement>(null)
@@ -162,7 +162,7 @@ function Frame() {
             <Navigation />
           </ScrollArea>
           <Box pt="xs" className="dl-nav-outside">
-            <Outside href={`${base}/docs/`} label={t('nav.docs')} />
+            <Outside href={`${base}/docs/${i18n.language === 'vi' ? 'vi/bat-dau.html' : ''}`} label={t('nav.docs')} />
             {temporalUI && <Outside href={temporalUI} label={t('nav.temporal')} />}
             {sandbox && <Outside href={sandbox} label={t('nav.sandbox')} />}
           </Box>
