@@ -89,6 +89,12 @@ const stopTimeout = 20 * time.Second
 
 // New prepares a worker that follows notifications about its posts; Run begins to poll.
 func New(c client.Client, a Activities, around Deps) *Worker {
+	if around.Build != "" {
+		// Without it, Start reads the file of the program, also if the build is recorded
+		// (SDK 1.50.0). That takes a moment, and fails if root started the program in a
+		// directory that the user nobody cannot enter.
+		worker.SetBinaryChecksum(around.Build)
+	}
 	identity, inFlight := newIdentity(), a.Publishing.Publisher.InFlight()
 	return &Worker{
 		client: c, queues: taskQueues(a), identity: identity, running: inFlight, deps: around, log: around.Log,
@@ -105,9 +111,7 @@ const Deployment = "dateline"
 
 // recordedBuild records in histories which build ran each task. It does not turn Worker
 // Deployment Versioning on, with which a version without workers keeps the tasks of its
-// posts (docs/explanation/delivery-engine.md). Without a build, the SDK reads the file of
-// the program, which takes a moment and panics if root started it in a directory that the
-// user nobody cannot enter.
+// posts (docs/explanation/delivery-engine.md).
 func recordedBuild(build string) worker.DeploymentOptions {
 	if build == "" {
 		return worker.DeploymentOptions{}
