@@ -159,6 +159,13 @@ func (g *stage) watch() {
 		g.Must(err)
 	}
 	g.database = c
+	for _, change := range []string{"name || '.'", "left(name, -1)", "name"} {
+		_, err := c.Exec(g.t.Context(), "update users set name = "+change)
+		g.Must(err)
+	}
+	if got, users := g.databaseState(), 2*g.Count("select count(*) from users"); got != fmt.Sprintf("users %d", users) {
+		g.t.Fatalf("after two changes of each user: got %q, want users %d", got, users)
+	}
 }
 
 // databaseState returns how many rows of each table have changed.

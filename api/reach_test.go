@@ -4,7 +4,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -40,9 +39,6 @@ func TestAccess_IsolatesWorkspaces(t *testing.T) {
 			s.server, s.things.s = &inner, &inner
 			s.check(operations[id], r)
 		})
-	}
-	if !strings.Contains(g.databaseState(), "scheduled_posts ") {
-		t.Error("no change of a post was noticed, although requests made some")
 	}
 }
 
