@@ -36,7 +36,7 @@ func restrictAgent(c *gin.Context, who *workspace.Principal) (tool string) {
 // auditAgent records that a tool of an agent is about to change something. Without the
 // entry the request is refused.
 func (s *Server) auditAgent(c *gin.Context, who workspace.Principal, tool, operation string) {
-	err := s.MemberHandler.Audit(c.Request.Context(), who.WorkspaceID, audit.AgentActed, map[string]any{
+	err := s.Audit(c.Request.Context(), who.WorkspaceID, audit.AgentActed, map[string]any{
 		"tool": tool, "operation": operation,
 	})
 	if err != nil {

@@ -87,7 +87,7 @@ func (d *fixture) model(e *endpoint, change ...func(*llm.Options)) *llm.Client {
 	for _, c := range change {
 		c(&o)
 	}
-	m, err := llm.New(o, d.Store.News.Articles, llm.RedisCache{Redis: d.redis})
+	m, err := llm.New(o, d.News.Articles, llm.RedisCache{Redis: d.redis})
 	d.must(err)
 	return m
 }

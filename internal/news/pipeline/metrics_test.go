@@ -68,7 +68,7 @@ func TestRun_RecordsMetrics(t *testing.T) {
 
 	// A member activates selectors that match the teasers: they are wrong and are rolled
 	// back. Then the template changes, and they match nothing.
-	service := &pipeline.Service{Store: d.Store.Extraction(), Pages: d.pages, Sites: d.sites, Learners: learners{d}, Log: d.log}
+	service := &pipeline.Service{Store: d.Extraction(), Pages: d.pages, Sites: d.sites, Learners: learners{d}, Log: d.log}
 	who := workspace.Principal{WorkspaceID: d.workspace.ID, UserID: uuid.Must(uuid.NewV7()), Role: workspace.Owner}
 	_, _, err := service.AddSelectors(t.Context(), who, "paper.example",
 		pipeline.SelectorDraft{Config: teasers(), Activate: true}, idempotency.Key{})
@@ -103,7 +103,7 @@ func TestSync_RecordsFreshness(t *testing.T) {
 	require.NoError(t, err)
 	log := slog.New(slog.DiscardHandler)
 	x := &indexer.Indexer{
-		Store: d.Store.News.Searches, Engine: pgsearch.New(d.Pool(), pgsearch.Options{Log: log}),
+		Store: d.News.Searches, Engine: pgsearch.New(d.Pool(), pgsearch.Options{Log: log}),
 		Events: pubsub.NewBus(d.redis, log), Meter: tel.Crawl, Log: log,
 	}
 	index := func() {

@@ -68,7 +68,7 @@ func (r authorReader) namesInLine(n *html.Node) []string {
 	}
 	if name, ok := strings.CutSuffix(line, "|"); ok && isPersonLike(name) {
 		if next := nextText(n); next != nil {
-			if _, ok := (dateReader{r.builder}).dateOfLine(next); ok {
+			if _, ok := dateReader(r).dateOfLine(next); ok {
 				return []string{name}
 			}
 		}
