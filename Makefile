@@ -113,7 +113,7 @@ generate: $(SQLC) $(OAPI) ## regenerate code and pages: queries, the API and its
 # Tests mostly wait for engines and for the time of a post, so that more packages
 # run at a time than there are processors, the longest first. golangci-lint
 # contains vet.
-LONGEST := ./e2e ./internal/publishing/delivery ./api ./e2e/observe ./worker ./e2e/rollout ./e2e/crawl
+LONGEST := ./e2e ./api ./internal/publishing/delivery ./workflows ./e2e/observe ./internal/audience/counter ./worker ./e2e/rollout ./e2e/crawl
 
 .PHONY: test
 test: build ## run all tests on real engines (Postgres, Redis, Temporal, S3), or those of some packages (PKG=./internal/audience/...)
