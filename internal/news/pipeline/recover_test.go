@@ -34,7 +34,7 @@ func (d *fixture) work() {
 	w := worker.NewQueue(c, workflows.CrawlQueue, worker.Activities{
 		Crawl:            &activities.Crawl{MaxDomains: 1},
 		CrawlMaintenance: &activities.CrawlMaintenance{},
-		Articles:         &activities.Articles{Consumer: d.consumer, Learner: d.learner, Waiting: d.Store.News.Articles},
+		Articles:         &activities.Articles{Consumer: d.consumer, Learner: d.learner, Waiting: d.News.Articles},
 	})
 	d.must(w.Start())
 	t.Cleanup(w.Stop)
@@ -119,7 +119,7 @@ func TestSelectors_RecoverAutomatically(t *testing.T) {
 
 	// A member activates selectors that match the teasers below the text.
 	service := &pipeline.Service{
-		Store: d.Store.Extraction(), Pages: d.pages, Sites: d.sites, Learners: d.consumer.Learners, Log: d.log,
+		Store: d.Extraction(), Pages: d.pages, Sites: d.sites, Learners: d.consumer.Learners, Log: d.log,
 	}
 	who := workspace.Principal{WorkspaceID: d.workspace.ID, UserID: uuid.Must(uuid.NewV7()), Role: workspace.Owner}
 	bad, _, err := service.AddSelectors(t.Context(), who, "paper.example",

@@ -57,7 +57,7 @@ func TestRun_StoresAccessAndReservations(t *testing.T) {
 	d, p := newFixture(t, "paper.example"), newPaper("paper.example", 5)
 	at, html := "https://paper.example/harbour.html", plain("Harbour opens", "", p.paragraphs(5)...)
 	with := func(head string) string { return strings.Replace(html, "</head>", head+"</head>", 1) }
-	articles := &pipeline.Service{Store: d.Store.Extraction(), Pages: d.pages}
+	articles := &pipeline.Service{Store: d.Extraction(), Pages: d.pages}
 	who := workspace.Principal{WorkspaceID: d.workspace.ID}
 
 	d.hand(at,
