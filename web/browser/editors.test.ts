@@ -380,7 +380,7 @@ test('readers of posts and of sites are counted, and bots are filtered', async (
   await page.getByText('Search engines').waitFor()
   await page.getByRole('radiogroup', { name: 'Count of', exact: true }).getByText('Clicks').click()
   await page.getByRole('columnheader', { name: 'Clicks' }).waitFor({ state: 'attached' })
-  await page.getByRole('button', { name: 'Snippets' }).click()
+  await page.getByRole('button', { name: 'Tracking code' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Page').fill('/bai-viet')
   await until('the badge to be drawn', async () =>

@@ -162,7 +162,7 @@ export const Schedule = memo(function Schedule({
       <Stack gap="xs" className="dl-bar" component="section" aria-label={t('compose.actions')}>
         {!isBlank(draft) && blocking.length > 0 && (
           <Alert color="red" title={t('compose.problems')} role="status" p="xs">
-            <Stack gap={4} className="dl-bar-problems">
+            <Stack gap={4} className="dl-bar-problems" tabIndex={0} role="group" aria-label={t('compose.problems')}>
               {blocking.map((p) => (
                 <Text key={p.field + p.code + p.message} size="sm">
                   {problemText(p)}
