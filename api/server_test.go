@@ -163,29 +163,32 @@ func (s *syncBuffer) String() string {
 }
 
 func publishingAPI(n *newsroomtest.Newsroom, changes api.PostChanges) api.Publishing {
+	s := n.Store.Publishing
 	images := &linkcard.Fetcher{Web: n.Media.Web}
 	return api.Publishing{
-		PostHandler:       api.PostHandler{Store: n.Store.Publishing.Posts, Scheduler: n.Scheduler, PostChanges: changes},
-		DeadLetterHandler: api.DeadLetterHandler{Store: n.Store.Publishing.Ledger, Scheduler: n.Scheduler, PostChanges: changes},
-		SeriesHandler:     api.SeriesHandler{Store: n.Store.Publishing.Series, Scheduler: n.Scheduler, PostChanges: changes},
+		PostHandler:       api.PostHandler{Store: s.Posts, Scheduler: n.Scheduler, PostChanges: changes},
+		DeadLetterHandler: api.DeadLetterHandler{Store: s.Ledger, Scheduler: n.Scheduler, PostChanges: changes},
+		SeriesHandler:     api.SeriesHandler{Store: s.Series, Scheduler: n.Scheduler, PostChanges: changes},
 		QueueHandler: api.QueueHandler{
-			Groups: &account.Groups{Store: n.Store.Publishing.Accounts}, Zones: n.Store.Identity.Workspaces, Scheduler: n.Scheduler, PostChanges: changes,
+			Groups: &account.Groups{Store: s.Accounts}, Zones: n.Store.Identity.Workspaces, Scheduler: n.Scheduler,
+			PostChanges: changes,
 		},
 		PostReportHandler: api.PostReportHandler{Store: n.Store.PostReports(), Zones: n.Store.Identity.Workspaces},
-		EventHandler:      api.EventHandler{Store: n.Store.Publishing.Posts, Events: n.Bus, Log: changes.Log},
+		EventHandler:      api.EventHandler{Store: s.Posts, Events: n.Bus, Log: changes.Log},
 		AccountHandler: api.AccountHandler{
 			Accounts: n.Accounts, Store: n.Store.AccountList(), Scheduler: n.Scheduler, Dashboard: true,
 		},
 		LinkPreviewHandler: api.LinkPreviewHandler{
 			LinkCard: images, Mentions: &account.Mentions{Accounts: n.Accounts},
-			Avatars: &account.Avatars{Store: n.Store.Publishing.Accounts, Images: images},
+			Avatars: &account.Avatars{Store: s.Accounts, Images: images},
 		},
 		MediaHandler:   api.MediaHandler{Media: n.Media, Scheduler: n.Scheduler, PostChanges: changes},
-		LabelHandler:   api.LabelHandler{Labels: &label.Labels{Store: n.Store.Publishing.Labels, Notifier: n.Scheduler.Notifier}},
-		SnippetHandler: api.SnippetHandler{Snippets: &snippet.Snippets{Store: n.Store.Publishing.Snippets}},
+		LabelHandler:   api.LabelHandler{Labels: &label.Labels{Store: s.Labels, Notifier: n.Scheduler.Notifier}},
+		SnippetHandler: api.SnippetHandler{Snippets: &snippet.Snippets{Store: s.Snippets}},
 		ReviewHandler: api.ReviewHandler{
-			Reviews: &review.Reviews{Store: n.Store.Publishing.Reviews, Decider: n.Scheduler, Notifier: n.Scheduler.Notifier},
-			Store:   n.Store.Publishing.Posts, Scheduler: n.Scheduler, Media: n.Media, PublicURL: publicURL, PostChanges: changes,
+			Reviews: &review.Reviews{Store: s.Reviews, Decider: n.Scheduler, Notifier: n.Scheduler.Notifier},
+			Store:   s.Posts, Scheduler: n.Scheduler, Media: n.Media, PublicURL: publicURL,
+			PostChanges: changes,
 		},
 		ShortLinkHandler: api.ShortLinkHandler{
 			Links: &shortlink.Service{Store: n.Store.Audience.Links, BaseURL: n.Scheduler.LinkBase},
@@ -196,8 +199,10 @@ func publishingAPI(n *newsroomtest.Newsroom, changes api.PostChanges) api.Publis
 func audienceAPI(n *newsroomtest.Newsroom, c *newsroomtest.Audience) *api.Audience {
 	reports := &report.Reporter{Store: n.Store.Audience.Reports}
 	return &api.Audience{
-		Ingest:           c.Ingest,
-		CountHandler:     api.CountHandler{Sites: n.Sites, Counts: c.Counts, Posts: n.Store.Publishing.Posts, Signals: c.Signals},
+		Ingest: c.Ingest,
+		CountHandler: api.CountHandler{
+			Sites: n.Sites, Counts: c.Counts, Posts: n.Store.Publishing.Posts, Signals: c.Signals,
+		},
 		ReportHandler:    api.ReportHandler{Sites: n.Sites, Reports: reports},
 		PlausibleHandler: api.PlausibleHandler{Sites: n.Sites, Reports: reports, Counts: c.Counts},
 		SiteHandler:      api.SiteHandler{Sites: n.Sites},
@@ -226,12 +231,14 @@ func newsAPI(n *newsroomtest.Newsroom, w *temporal, cache redis.Cmdable, log *sl
 				Exports: n.Store.News.Domains, Workflows: w,
 				Guard: guard, Objects: n.Objects, Policy: crawl.DefaultRevisitPolicy(), HasBrowser: true, Log: log,
 			},
-			Archives: &warc.Exporter{Store: n.Store.News.Domains, Pages: raw, Objects: n.Objects, Software: "Dateline", Log: log},
-			Log:      log,
+			Archives: &warc.Exporter{
+				Store: n.Store.News.Domains, Pages: raw, Objects: n.Objects, Software: "Dateline", Log: log,
+			},
+			Log: log,
 		},
 		ArticleHandler: api.ArticleHandler{Articles: &pipeline.Service{
-			Store: n.Store.Extraction(), Pages: raw, Sites: &pipeline.SiteCache{Store: n.Store.News.Articles, Redis: cache, Log: log}, Learners: w,
-			Log: log,
+			Store: n.Store.Extraction(), Pages: raw, Learners: w, Log: log,
+			Sites: &pipeline.SiteCache{Store: n.Store.News.Articles, Redis: cache, Log: log},
 		}},
 		SearchHandler: api.SearchHandler{
 			Search: &savedsearch.Service{
@@ -259,7 +266,9 @@ func handler(n *newsroomtest.Newsroom, w *temporal, log io.Writer, change ...fun
 		Workflows: w, Log: logger,
 		WorkflowURL: func(id string) string { return "https://temporal.example/workflows/" + id },
 	}
-	archives := &archive.Archives{Store: n.Store.Installation.Archive, Objects: n.Objects, Workflows: w, Version: "test"}
+	archives := &archive.Archives{
+		Store: n.Store.Installation.Archive, Objects: n.Objects, Workflows: w, Version: "test",
+	}
 	s := &api.Server{
 		Settings: api.Settings{
 			Document: readDocument, BucketOrigin: origin, Dashboard: true, Log: logger, MaxBodyBytes: maxBody,
@@ -283,8 +292,8 @@ func handler(n *newsroomtest.Newsroom, w *temporal, log io.Writer, change ...fun
 			WebhookHandler:      api.WebhookHandler{Webhooks: n.Webhooks},
 			NotificationHandler: api.NotificationHandler{Notifications: notifications(n), CanSendEmail: true},
 			NotificationPages: api.NotificationPages{
-				NotificationStore: n.Store.Notify.Notifications, NotificationLinks: notificationLinks(n), Scheduler: n.Scheduler,
-				PostChanges: changes,
+				NotificationStore: n.Store.Notify.Notifications, NotificationLinks: notificationLinks(n),
+				Scheduler: n.Scheduler, PostChanges: changes,
 			},
 		},
 		Installation: api.Installation{
@@ -335,7 +344,9 @@ func (w *temporal) StartWorkspaceExport(context.Context, uuid.UUID) error {
 
 // archives writes exports like the worker.
 func (s *server) archives() *archive.Archives {
-	return &archive.Archives{Store: s.Store.Installation.Archive, Objects: s.Objects, Workflows: s.temporal, Version: "test"}
+	return &archive.Archives{
+		Store: s.Store.Installation.Archive, Objects: s.Objects, Workflows: s.temporal, Version: "test",
+	}
 }
 
 func (w *temporal) StartExport(context.Context, string, string, string, time.Time, time.Time) error {

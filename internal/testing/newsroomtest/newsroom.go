@@ -123,10 +123,13 @@ func OpenWith(t testing.TB, options fake.Options) *Newsroom {
 	n.Sites = &site.Service{Store: n.Store.Sites(), Sealer: n.Sealer}
 	n.Limits = ratelimit.New(t.Context(), enginetest.RedisClient(t, n.RedisURL), 30*time.Second, log)
 	n.Scheduler = &scheduling.Scheduler{
-		Store: n.Store.Scheduling(), Accounts: n.Accounts, Networks: n.Networks, ObjectURL: n.Objects.URL, Notifier: n.Bus, Log: log,
+		Store: n.Store.Scheduling(), Accounts: n.Accounts, Networks: n.Networks, ObjectURL: n.Objects.URL,
+		Notifier: n.Bus, Log: log,
 		Rates: n.Limits, LinkBase: "https://go.example/l/",
 	}
-	n.Login, err = login.New(login.Options{Store: n.Store.Identity.Logins, PublicURL: "https://dateline.example", Log: log})
+	n.Login, err = login.New(login.Options{
+		Store: n.Store.Identity.Logins, PublicURL: "https://dateline.example", Log: log,
+	})
 	n.Must(err)
 	n.Workspace, n.Owner, n.Token = n.Found("Desk")
 	return n
@@ -169,7 +172,8 @@ func (n *Newsroom) Member(role workspace.Role) (token string) {
 func (n *Newsroom) Join(w workspace.Workspace, role workspace.Role) workspace.Principal {
 	n.T.Helper()
 	user := uuid.Must(uuid.NewV7())
-	m, _, err := n.Store.Identity.Workspaces.Invite(n.T.Context(), w.ID, user.String()+"@news.example", role, idempotency.Key{})
+	m, _, err := n.Store.Identity.Workspaces.Invite(n.T.Context(), w.ID, user.String()+"@news.example", role,
+		idempotency.Key{})
 	n.Must(err)
 	n.Must(n.Store.Identity.Logins.RecordLogin(n.T.Context(), m.User.ID, uuid.Must(uuid.NewV7())))
 	return workspace.Principal{
