@@ -53,6 +53,19 @@ test('forms of the next user are empty', async () => {
   expect([...storage.keys()]).toEqual(['other'])
 })
 
+test('forms are those of one user in one workspace', async () => {
+  const { saveField, keepFor, hasEntries } = await load()
+  keepFor('lan', 'desk')
+  saveField('rule', 'name', 'Thể thao')
+  keepFor('lan', 'desk')
+  expect(hasEntries('rule')).toBe(true)
+  keepFor('lan', 'sports')
+  expect(hasEntries('rule')).toBe(false)
+  saveField('rule', 'name', 'Thể thao')
+  keepFor('minh', 'sports')
+  expect(hasEntries('rule')).toBe(false)
+})
+
 test('what cannot be read is not kept', async () => {
   storage.set('dateline-form rule', '{broken')
   const { hasEntries } = await load()

@@ -57,7 +57,25 @@ export const forget = (form: string): void => write(form, none, none)
 /** Forgets all forms: another user may log in. */
 export function forgetAll(): void {
   for (const form of forms.keys()) forms.set(form, none)
-  for (const key of Object.keys(sessionStorage)) if (key.startsWith(prefix)) sessionStorage.removeItem(key)
+  try {
+    for (const key of Object.keys(sessionStorage)) if (key.startsWith(prefix)) sessionStorage.removeItem(key)
+  } catch {
+    // Storage is forbidden: nothing was stored.
+  }
+  for (const notify of listeners) notify()
+}
+
+/** Forgets all forms unless they are those of this user in this workspace: a session may have ended without a logout. */
+export function keepFor(user: string, workspace: string): void {
+  const key = 'dateline-forms-of'
+  const owner = `${user} ${workspace}`
+  try {
+    if (sessionStorage.getItem(key) === owner) return
+    forgetAll()
+    sessionStorage.setItem(key, owner)
+  } catch {
+    // Storage is forbidden: nothing was stored.
+  }
 }
 
 const subscribe = (tell: () => void) => {
