@@ -50,7 +50,7 @@ test('posts for approval are announced, previewed and decided one after the othe
     waiting.push(await api<Post>('POST', `/posts/${draft.id}/submit`))
   }
   await dashboard.go('/calendar')
-  const entry = page.getByRole('link', { name: /^For approval/ })
+  const entry = page.getByRole('link', { name: /^Pending approval/ })
   await until('the count', async () => (await entry.textContent())?.includes('3') ?? false)
   await entry.click()
   await page.locator('[data-approval]').nth(2).waitFor()

@@ -54,15 +54,15 @@ test('forms of the next user are empty', async () => {
 })
 
 test('forms are those of one user in one workspace', async () => {
-  const { saveField, keepFor, hasEntries } = await load()
-  keepFor('lan', 'desk')
+  const { saveField, restrictTo, hasEntries } = await load()
+  restrictTo('lan', 'desk')
   saveField('rule', 'name', 'Thể thao')
-  keepFor('lan', 'desk')
+  restrictTo('lan', 'desk')
   expect(hasEntries('rule')).toBe(true)
-  keepFor('lan', 'sports')
+  restrictTo('lan', 'sports')
   expect(hasEntries('rule')).toBe(false)
   saveField('rule', 'name', 'Thể thao')
-  keepFor('minh', 'sports')
+  restrictTo('minh', 'sports')
   expect(hasEntries('rule')).toBe(false)
 })
 

@@ -66,7 +66,7 @@ export function forgetAll(): void {
 }
 
 /** Forgets all forms unless they are those of this user in this workspace: a session may have ended without a logout. */
-export function keepFor(user: string, workspace: string): void {
+export function restrictTo(user: string, workspace: string): void {
   const key = 'dateline-forms-of'
   const owner = `${user} ${workspace}`
   try {
@@ -78,9 +78,9 @@ export function keepFor(user: string, workspace: string): void {
   }
 }
 
-const subscribe = (tell: () => void) => {
-  listeners.add(tell)
-  return () => void listeners.delete(tell)
+const subscribe = (notify: () => void) => {
+  listeners.add(notify)
+  return () => void listeners.delete(notify)
 }
 
 const isSame = (a: unknown, b: unknown) => a === b || JSON.stringify(a) === JSON.stringify(b)

@@ -9,7 +9,7 @@ function connection(...answers: boolean[]) {
   const fake = {
     isReachable: vi.fn(async () => answers.shift() ?? true),
     nextTry: vi.fn(async () => undefined),
-    tell: vi.fn(),
+    notify: vi.fn(),
     reload: vi.fn(),
   }
   return fake satisfies Connection
@@ -25,7 +25,7 @@ const failing = (times: number) => {
 test('code is loaded as soon as there is a connection again', async () => {
   const c = connection(false, false, false, true)
   expect(await loaded(failing(1), c)).toBe('page')
-  expect(c.tell).toHaveBeenCalledTimes(1)
+  expect(c.notify).toHaveBeenCalledTimes(1)
   expect(c.nextTry).toHaveBeenCalledTimes(3)
   expect(c.reload).not.toHaveBeenCalled()
 })
@@ -33,7 +33,7 @@ test('code is loaded as soon as there is a connection again', async () => {
 test('code of an older build is an error, not a missing connection', async () => {
   const c = connection(true)
   await expect(loaded(failing(1), c)).rejects.toThrow('Failed to fetch')
-  expect(c.tell).not.toHaveBeenCalled()
+  expect(c.notify).not.toHaveBeenCalled()
 })
 
 test('the page is loaded again if the browser remembers the failure', async () => {

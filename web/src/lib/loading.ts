@@ -26,7 +26,7 @@ const nextTry = () =>
 
 const sign = 'no-connection'
 
-function tell() {
+function notify() {
   notifications.show({
     id: sign,
     color: 'orange',
@@ -42,11 +42,11 @@ function tell() {
 export interface Connection {
   isReachable: () => Promise<boolean>
   nextTry: () => Promise<void>
-  tell: () => void
+  notify: () => void
   reload: () => void
 }
 
-const real: Connection = { isReachable, nextTry, tell, reload: () => location.reload() }
+const real: Connection = { isReachable, nextTry, notify, reload: () => location.reload() }
 
 /**
  * Loads code of a page. Without a connection the user stays where they are and is told; the code is loaded as soon as
@@ -61,7 +61,7 @@ export async function loaded<T>(load: () => Promise<T>, connection = real): Prom
     // With a connection, the code belongs to a build that is no longer served.
     if (await connection.isReachable()) throw error
   }
-  connection.tell()
+  connection.notify()
   do await connection.nextTry()
   while (!(await connection.isReachable()))
   notifications.hide(sign)

@@ -20,7 +20,7 @@ const timeout = 120_000
  * Says what became of posts that were sent again: a refusal must not look like the one before. It continues when the
  * page is left.
  */
-export async function tellOutcome(posts: string[], only?: string): Promise<void> {
+export async function notifyOutcome(posts: string[], only?: string): Promise<void> {
   for (const end = Date.now() + timeout; Date.now() < end; ) {
     await new Promise((done) => setTimeout(done, interval))
     let all: Post[]

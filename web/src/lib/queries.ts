@@ -28,7 +28,7 @@ export const timelineQuery = (id: string) =>
 /** The most posts that the list of approvals shows at once; the next ones follow when these are decided. */
 export const maxApprovals = 50
 
-/** Posts that wait for approval, the earliest time first. */
+/** Posts pending approval, the earliest time first. */
 export const approvalsQuery = queryOptions({
   queryKey: ['posts', 'approvals'],
   staleTime: 30_000,

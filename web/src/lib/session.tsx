@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { createContext, type ReactNode, useContext } from 'react'
 import { api, type Role, type Schemas, unwrap } from '../api/client'
 import { Failed, Waiting } from '../components/states'
-import { keepFor } from './formState'
+import { restrictTo } from './formState'
 import { loadZones } from './time'
 
 export interface Me extends Omit<Schemas['Me'], never> {
@@ -20,7 +20,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
       const session = await unwrap(api.GET('/api/v1/session'))
       const [me, zones] = await Promise.all([unwrap(api.GET('/api/v1/me')), unwrap(api.GET('/api/v1/time-zones'))])
       loadZones(zones)
-      keepFor(me.user.id, me.workspace.id)
+      restrictTo(me.user.id, me.workspace.id)
       return { ...me, session }
     },
   })

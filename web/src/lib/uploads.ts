@@ -21,9 +21,9 @@ function set(next: readonly Sending[]) {
 }
 const ask = (e: BeforeUnloadEvent) => e.preventDefault()
 
-const subscribe = (tell: () => void) => {
-  listeners.add(tell)
-  return () => void listeners.delete(tell)
+const subscribe = (notify: () => void) => {
+  listeners.add(notify)
+  return () => void listeners.delete(notify)
 }
 
 /** The files on their way, of all pages. */

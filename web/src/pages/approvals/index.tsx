@@ -44,7 +44,7 @@ interface Decision {
   note?: string
 }
 
-/** The posts that wait for approval, one after the other: with a preview, and the decision. */
+/** The posts pending approval, one after the other: with a preview, and the decision. */
 export function ApprovalsPage() {
   const { t } = useTranslation()
   const client = useQueryClient()

@@ -25,7 +25,7 @@ import { Cause, isQuoted } from '../../components/Cause'
 import { Modal } from '../../components/Modal'
 import { deadCountsQuery } from '../../lib/queries'
 import { notifySuccess, notifyError } from '../../lib/notify'
-import { tellOutcome } from '../../lib/outcome'
+import { notifyOutcome } from '../../lib/outcome'
 import { useAtLeast } from '../../lib/session'
 import { Decisions, reason } from '../post/Targets'
 
@@ -288,7 +288,7 @@ function Look({
     onSuccess: (answer) => {
       notifySuccess(t(what === 'retry' ? 'dead.retried' : 'dead.discarded', { count: answer.posts.length }))
       void client.invalidateQueries({ queryKey: ['dead-letters'] })
-      if (what === 'retry') void tellOutcome(answer.posts.slice(0, maxOutcomes))
+      if (what === 'retry') void notifyOutcome(answer.posts.slice(0, maxOutcomes))
       close()
     },
     onError: notifyError,

@@ -12,7 +12,7 @@ import { StatusBadge, targetStatusOf } from '../../components/status'
 import { Time } from '../../components/Time'
 import { Modal } from '../../components/Modal'
 import { formatMilliseconds, noteText } from '../../i18n/message'
-import { tellOutcome } from '../../lib/outcome'
+import { notifyOutcome } from '../../lib/outcome'
 import { useAtLeast } from '../../lib/session'
 import { useChange } from './useChange'
 
@@ -119,7 +119,7 @@ export function Decisions({
   const { handle } = target
   const discard = (done: string) =>
     change.mutate({ done, send: (params) => unwrap(api.POST('/api/v1/posts/{id}/discard', { params, body })) })
-  const outcome = () => void tellOutcome([post.id], target.id)
+  const outcome = () => void notifyOutcome([post.id], target.id)
   if (may && (mayDelete || target.needs_review))
     return (
       <Group gap="xs">
