@@ -126,8 +126,8 @@ func (s *ViewStore) RecordViewCheck(ctx context.Context, c flush.Check) error {
 	return s.q.InsertViewCheck(ctx, db.InsertViewCheckParams{
 		StartedAt: c.StartedAt, Pages: c.Compared,
 		Differing: c.Differing,
-		Missing:   c.Missing, Surplus: c.Surplus, NextSite: column.NullID(c.Next.Site),
-		NextPage: column.NullText(c.Next.Page),
+		Missing:   c.Missing, Surplus: c.Surplus, NextSite: column.Null(c.Next.Site),
+		NextPage: column.Null(c.Next.Page),
 		Examples: examples,
 	})
 }
@@ -144,7 +144,7 @@ func (s *ViewStore) LastViewCheck(ctx context.Context) (c flush.Check, found boo
 	c = flush.Check{
 		StartedAt: row.StartedAt.UTC(), EndedAt: row.EndedAt.UTC(), Compared: row.Pages,
 		Differing: row.Differing, Missing: row.Missing,
-		Surplus: row.Surplus, Next: counter.PageID{Site: column.ID(row.NextSite), Page: column.Text(row.NextPage)},
+		Surplus: row.Surplus, Next: counter.PageID{Site: column.Value(row.NextSite), Page: column.Value(row.NextPage)},
 	}
 	return c, true, json.Unmarshal(row.Examples, &c.Examples)
 }

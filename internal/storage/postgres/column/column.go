@@ -15,20 +15,22 @@ import (
 // NewID returns the id of a new row. Ids ascend with time.
 func NewID() uuid.UUID { return uuid.Must(uuid.NewV7()) }
 
-// NullID returns nil for the nil id.
-func NullID(id uuid.UUID) *uuid.UUID {
-	if id == uuid.Nil {
+// Null returns nil for the zero value.
+func Null[T comparable](v T) *T {
+	var zero T
+	if v == zero {
 		return nil
 	}
-	return &id
+	return &v
 }
 
-// ID returns the nil id for null.
-func ID(id *uuid.UUID) uuid.UUID {
-	if id == nil {
-		return uuid.Nil
+// Value returns the zero value for null.
+func Value[T any](v *T) T {
+	if v == nil {
+		var zero T
+		return zero
 	}
-	return *id
+	return *v
 }
 
 // NullTime returns nil for the zero time.
@@ -54,22 +56,6 @@ func UTC(t *time.Time) *time.Time {
 	}
 	utc := t.UTC()
 	return &utc
-}
-
-// NullText returns nil for "".
-func NullText(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
-// Text returns "" for null.
-func Text(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }
 
 // List returns an empty list for nil, which would be null.

@@ -48,8 +48,8 @@ func (s *WorkspaceStore) AuditLog(ctx context.Context, f audit.Filter) ([]audit.
 			Action: audit.Action(l.Action),
 			Object: audit.Object{Type: l.ObjectType, ID: l.ObjectID}, Data: l.Data,
 			Origin: audit.Origin{
-				Actor: audit.Actor(l.Actor), UserID: column.ID(l.UserID), TokenID: column.ID(l.TokenID),
-				SessionID: column.ID(l.SessionID), RequestID: column.ID(l.RequestID),
+				Actor: audit.Actor(l.Actor), UserID: column.Value(l.UserID), TokenID: column.Value(l.TokenID),
+				SessionID: column.Value(l.SessionID), RequestID: column.Value(l.RequestID),
 			},
 		}
 	}

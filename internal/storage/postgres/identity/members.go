@@ -158,7 +158,7 @@ func member(ctx context.Context, q *queries, workspaceID, user uuid.UUID) (works
 
 func memberFromRow(r db.GetMemberRow) workspace.Member {
 	return workspace.Member{
-		User:      workspace.User{ID: r.UserID, Name: r.Name, Email: column.Text(r.Email)},
+		User:      workspace.User{ID: r.UserID, Name: r.Name, Email: column.Value(r.Email)},
 		Role:      workspace.Role(r.Role),
 		CreatedAt: r.CreatedAt.UTC(), JoinedAt: column.UTC(r.JoinedAt),
 	}

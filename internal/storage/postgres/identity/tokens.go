@@ -140,7 +140,7 @@ func tokenFromRow(r db.GetTokenRow) workspace.Token {
 		ID: t.ID, WorkspaceID: t.WorkspaceID, UserID: t.UserID, Name: t.Name, Hint: t.Hint,
 		Scopes:    scopes(t.Scopes),
 		CreatedAt: t.CreatedAt.UTC(), LastUsedAt: column.UTC(t.LastUsedAt), ExpiresAt: column.UTC(t.ExpiresAt),
-		User: workspace.User{ID: t.UserID, Name: r.UserName, Email: column.Text(r.UserEmail)},
+		User: workspace.User{ID: t.UserID, Name: r.UserName, Email: column.Value(r.UserEmail)},
 	}
 }
 

@@ -20,12 +20,12 @@ func (s *ArchiveStore) CreateExport(ctx context.Context, id, workspaceID, user u
 	err = s.inTx(ctx, func(q *queries) error {
 		row, err := q.InsertExport(ctx, db.InsertExportParams{
 			ID: id, WorkspaceID: workspaceID,
-			UserID: column.NullID(user),
+			UserID: column.Null(user),
 		})
 		if tx.NoRows(err) {
 			if row, err = q.ActiveExport(ctx, workspaceID); tx.NoRows(err) { // it ended concurrently
 				row, err = q.InsertExport(ctx, db.InsertExportParams{
-					ID: id, WorkspaceID: workspaceID, UserID: column.NullID(user),
+					ID: id, WorkspaceID: workspaceID, UserID: column.Null(user),
 				})
 			}
 		}

@@ -129,7 +129,7 @@ func (s *ArticleStore) MarkPageRemoved(ctx context.Context, c crawl.CrawledPage)
 			return err
 		}
 		ids, err := q.MarkArticlesRemoved(ctx, db.MarkArticlesRemovedParams{
-			DomainID: c.DomainID, PageID: c.URLID, RemovedAt: c.FetchedAt, MovedTo: column.NullID(c.MovedTo),
+			DomainID: c.DomainID, PageID: c.URLID, RemovedAt: c.FetchedAt, MovedTo: column.Null(c.MovedTo),
 		})
 		for _, id := range ids {
 			if err := q.InsertArticleChange(ctx,

@@ -24,7 +24,7 @@ func (s *DomainStore) LeaseCrawledPages(
 		out[i] = crawl.CrawledPage{
 			ID: r.ID, DomainID: r.DomainID, URLID: r.UrlID, URL: r.Url, ObjectKey: r.ObjectKey,
 			FetchedAt: r.FetchedAt, FoundAt: r.FoundAt, IsFirstVersion: r.IsFirstVersion, Removed: r.Removed,
-			MovedTo: column.ID(r.MovedTo), Attempts: r.Attempts,
+			MovedTo: column.Value(r.MovedTo), Attempts: r.Attempts,
 		}
 	}
 	return out, err

@@ -116,7 +116,7 @@ func (s *SearchStore) CreateSavedSearch(
 		f := n.Filters
 		row, err := q.InsertSavedSearch(ctx, db.InsertSavedSearchParams{
 			ID: n.ID, WorkspaceID: n.WorkspaceID,
-			UserID: column.NullID(n.UserID), Name: n.Name, Query: n.Query, Mode: string(n.Mode),
+			UserID: column.Null(n.UserID), Name: n.Name, Query: n.Query, Mode: string(n.Mode),
 			Domains: column.List(f.Domains), Languages: column.List(f.Languages), Sections: column.List(f.Sections),
 			Tags: column.List(f.Tags), Authors: column.List(f.Authors), Alert: n.Alert, MaxSearches: limit,
 		})

@@ -31,7 +31,7 @@ func (s *WatchStore) CreateWatch(
 		}
 		_, err = q.InsertWatch(ctx, db.InsertWatchParams{
 			ID: w.ID, WorkspaceID: w.WorkspaceID,
-			UserID: column.NullID(w.UserID), Name: w.Name, Url: w.URL, Selector: w.Selector,
+			UserID: column.Null(w.UserID), Name: w.Name, Url: w.URL, Selector: w.Selector,
 			IntervalMinutes: w.IntervalMinutes, Paused: w.IsPaused, MaxWatches: limit,
 		})
 		if tx.NoRows(err) {

@@ -170,7 +170,7 @@ func (s *AccountStore) MarkAccountHealthy(ctx context.Context, a account.Account
 func (s *AccountStore) SetAccountError(ctx context.Context, id uuid.UUID, version int64, t account.LastError) error {
 	return s.q.RecordAccountError(ctx, db.RecordAccountErrorParams{
 		ID: id, TokenVersion: version,
-		Class: column.NullText(string(t.Class)), Code: column.NullText(t.Code), Message: column.NullText(t.Message),
+		Class: column.Null(string(t.Class)), Code: column.Null(t.Code), Message: column.Null(t.Message),
 	})
 }
 
@@ -208,7 +208,7 @@ func accountFromRow(r db.Account) account.Account {
 	_ = json.Unmarshal(r.Settings, &a.Settings) // the database checks that it is an object
 	if r.ErrorClass != nil {
 		a.LastError = &account.LastError{
-			Class: network.Class(*r.ErrorClass), Code: column.Text(r.ErrorCode), Message: column.Text(r.ErrorMessage),
+			Class: network.Class(*r.ErrorClass), Code: column.Value(r.ErrorCode), Message: column.Value(r.ErrorMessage),
 			At: column.Time(r.ErrorAt),
 		}
 	}

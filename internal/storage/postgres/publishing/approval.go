@@ -20,7 +20,7 @@ func (s *PostStore) Submit(ctx context.Context, g post.Guard, change post.Change
 		return q.SubmitPost(ctx, db.SubmitPostParams{
 			PostID: g.PostID, WorkspaceID: g.WorkspaceID,
 			IfVersion:   g.IfVersion,
-			SubmittedBy: column.NullID(g.UserID), ScheduledTime: change.ScheduledTime, TimeZone: change.TimeZone,
+			SubmittedBy: column.Null(g.UserID), ScheduledTime: change.ScheduledTime, TimeZone: change.TimeZone,
 			SetQueueGroup: setGroup, QueueGroupID: group,
 		})
 	})
@@ -31,7 +31,7 @@ func (s *PostStore) Submit(ctx context.Context, g post.Guard, change post.Change
 func (s *PostStore) Approve(ctx context.Context, g post.Guard) (post.Post, error) {
 	p, err := s.change(ctx, g, post.EventApproved, reviewData(g, nil), func(q *queries) (db.ScheduledPost, error) {
 		row, err := q.ApprovePost(ctx, db.ApprovePostParams{
-			PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion, Approver: column.NullID(g.UserID),
+			PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion, Approver: column.Null(g.UserID),
 		})
 		if err != nil {
 			return row, err
@@ -52,7 +52,7 @@ func (s *PostStore) Reject(ctx context.Context, g post.Guard, note string) (post
 	p, err := s.change(ctx, g, post.EventRejected, reviewData(g, map[string]any{"note": note}),
 		func(q *queries) (db.ScheduledPost, error) {
 			row, err := q.RejectPost(ctx, db.RejectPostParams{
-				PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion, Approver: column.NullID(g.UserID),
+				PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion, Approver: column.Null(g.UserID),
 				Note: note,
 			})
 			if err != nil {

@@ -110,8 +110,8 @@ func insertPosts(
 			texts[1]), append(in.Threads, texts[2])
 		in.Options = append(in.Options, string(options))
 		in.LateLimits = append(in.LateLimits, late)
-		in.ThreadIds, in.ThreadParentIds = append(in.ThreadIds, column.ID(p.ThreadID)), append(in.ThreadParentIds,
-			column.ID(p.ThreadParentID))
+		in.ThreadIds, in.ThreadParentIds = append(in.ThreadIds, column.Value(p.ThreadID)), append(in.ThreadParentIds,
+			column.Value(p.ThreadParentID))
 		in.LinkBases = append(in.LinkBases, p.LinkBase)
 		in.Approvals = append(in.Approvals, string(approvalState(p.Approval.State)))
 		events.PostIds, events.Types, events.Data = append(events.PostIds, p.ID), append(events.Types,

@@ -46,7 +46,7 @@ func (s *AccountStore) SaveAuthorization(ctx context.Context, a account.PendingA
 		State: a.StateHash, WorkspaceID: a.WorkspaceID,
 		UserID:  a.UserID,
 		Network: a.Network, BaseUrl: a.BaseURL, RedirectUri: a.RedirectURI, Verifier: a.SealedVerifier,
-		AccountID: a.AccountID, SessionID: column.NullID(a.SessionID), ExpiresAt: a.ExpiresAt,
+		AccountID: a.AccountID, SessionID: column.Null(a.SessionID), ExpiresAt: a.ExpiresAt,
 	})
 }
 
@@ -68,7 +68,7 @@ func (s *AccountStore) ConsumeAuthorization(
 		StateHash: row.State, WorkspaceID: row.WorkspaceID, UserID: row.UserID,
 		Network: row.Network,
 		BaseURL: row.BaseUrl, RedirectURI: row.RedirectUri, SealedVerifier: row.Verifier, AccountID: row.AccountID,
-		SessionID: column.ID(row.SessionID), ExpiresAt: row.ExpiresAt,
+		SessionID: column.Value(row.SessionID), ExpiresAt: row.ExpiresAt,
 	}, true, nil
 }
 

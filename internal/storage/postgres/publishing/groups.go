@@ -130,5 +130,5 @@ func queueGroupOf(c post.Change) (set bool, group *uuid.UUID) {
 	if c.QueueGroupID == nil {
 		return false, nil
 	}
-	return true, column.NullID(*c.QueueGroupID)
+	return true, column.Null(*c.QueueGroupID)
 }

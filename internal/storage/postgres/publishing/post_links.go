@@ -20,7 +20,7 @@ func savePostLinks(ctx context.Context, q *queries, p post.Post, targets []post.
 	if p.LinkBase == "" {
 		return nil
 	}
-	in := db.InsertPostLinksParams{WorkspaceID: p.WorkspaceID, UserID: column.NullID(p.UserID), PostID: p.ID}
+	in := db.InsertPostLinksParams{WorkspaceID: p.WorkspaceID, UserID: column.Null(p.UserID), PostID: p.ID}
 	for _, t := range targets {
 		for _, l := range p.Links(t) {
 			in.Codes, in.AccountIds, in.Urls = append(in.Codes, l.Code), append(in.AccountIds,

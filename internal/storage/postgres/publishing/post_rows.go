@@ -126,9 +126,9 @@ func targetFromRow(r db.PostTarget, network, handle string) post.Target {
 		ID: r.ID, PostID: r.PostID, AccountID: r.AccountID,
 		Network: network, Handle: handle, Status: post.TargetStatus(r.Status), Override: readOverride(r.Override),
 		Attempts: r.Attempts, Fence: r.Fence, ClaimedUntil: r.ClaimedUntil,
-		RemoteID: column.Text(r.RemoteID), RemoteURL: column.Text(r.RemoteUrl),
-		ErrorClass: column.Text(r.ErrorClass), ErrorCode: column.Text(r.ErrorCode),
-		ErrorMessage: column.Text(r.ErrorMessage),
+		RemoteID: column.Value(r.RemoteID), RemoteURL: column.Value(r.RemoteUrl),
+		ErrorClass: column.Value(r.ErrorClass), ErrorCode: column.Value(r.ErrorCode),
+		ErrorMessage: column.Value(r.ErrorMessage),
 		SentAt:       r.SentAt, PostedAt: r.PostedAt, UpdatedAt: r.UpdatedAt,
 		Differences: readDifferences(r.Differences), NeedsReview: r.NeedsReview, DeletedAt: r.DeletedAt,
 	}
@@ -159,7 +159,7 @@ func addPublished(ctx context.Context, q *queries, posts []post.Post) error {
 		published[r.TargetID] = append(published[r.TargetID],
 			post.PublishedSegment{
 				Segment: r.Segment, RemoteID: r.RemoteID,
-				RemoteURL: column.Text(r.RemoteUrl), SentAt: r.SentAt, PostedAt: r.PostedAt,
+				RemoteURL: column.Value(r.RemoteUrl), SentAt: r.SentAt, PostedAt: r.PostedAt,
 			})
 	}
 	for _, p := range posts {
@@ -176,7 +176,7 @@ func fromRow(r db.ScheduledPost) post.Post {
 		TimeZone: r.TimeZone, Status: post.Status(r.Status),
 		RetryCount: r.RetryCount, AttachmentIDs: r.AttachmentIds, AttachmentURLs: r.AttachmentUrls,
 		PlatformMedia: r.PlatformMediaIds, ThreadID: r.ThreadID, ThreadParentID: r.ThreadParentID,
-		Language: r.Language, LinkBase: column.Text(r.LinkBase), QueueGroupID: r.QueueGroupID, LabelIDs: r.LabelIds,
+		Language: r.Language, LinkBase: column.Value(r.LinkBase), QueueGroupID: r.QueueGroupID, LabelIDs: r.LabelIds,
 		UTM: column.ReadUTM(r.Utm), Thread: readThread(r.Thread), Options: readOptions(r.Options),
 		RedrivenAt: r.RedrivenAt,
 		Version:    r.Version, Revision: r.Revision, PostedAt: r.PostedAt,
@@ -192,7 +192,7 @@ func fromRow(r db.ScheduledPost) post.Post {
 	}
 	if r.SeriesID != nil {
 		p.Series = &post.Occurrence{
-			SeriesID: *r.SeriesID, Name: column.Text(r.Occurrence),
+			SeriesID: *r.SeriesID, Name: column.Value(r.Occurrence),
 			IsUnmodified: r.SeriesRevision != nil && *r.SeriesRevision == r.Revision,
 		}
 		if r.SeriesTemplateRevision != nil {

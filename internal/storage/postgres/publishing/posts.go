@@ -93,7 +93,7 @@ func insertPost(ctx context.Context, q *queries, n post.NewPost) (db.ScheduledPo
 		AttachmentIds: column.List(p.AttachmentIDs), AttachmentUrls: column.List(p.AttachmentURLs),
 		Thread: thread, Options: options, LateLimitMinutes: minutes(p.LateLimit),
 		ThreadID: p.ThreadID, ThreadParentID: p.ThreadParentID, Language: p.Language,
-		LinkBase:     column.NullText(p.LinkBase),
+		LinkBase:     column.Null(p.LinkBase),
 		QueueGroupID: p.QueueGroupID, LabelIds: column.List(p.LabelIDs), Utm: column.UTM(p.UTM),
 		Approval: approvalState(p.Approval.State),
 		Actor:    n.Actor,

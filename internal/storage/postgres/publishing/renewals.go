@@ -56,8 +56,8 @@ func (s *AccountStore) RecordRefreshFailure(
 	_, err := s.q.FailRefresh(ctx, db.FailRefreshParams{
 		ID: id, TokenVersion: version, Owner: &f.Owner,
 		RefreshDueAt: column.NullTime(f.RetryAt),
-		Class:        column.NullText(string(f.Class)), Code: column.NullText(f.Code),
-		Message: column.NullText(f.Message),
+		Class:        column.Null(string(f.Class)), Code: column.Null(f.Code),
+		Message: column.Null(f.Message),
 	})
 	return err
 }
@@ -69,7 +69,7 @@ func (s *AccountStore) MarkNeedsReconnect(
 ) (bool, error) {
 	n, err := s.q.RefuseAccount(ctx, db.RefuseAccountParams{
 		ID: id, TokenVersion: version,
-		Class: column.NullText(string(t.Class)), Code: column.NullText(t.Code), Message: column.NullText(t.Message),
+		Class: column.Null(string(t.Class)), Code: column.Null(t.Code), Message: column.Null(t.Message),
 	})
 	return n > 0, err
 }

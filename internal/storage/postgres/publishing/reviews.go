@@ -81,7 +81,7 @@ func decideByLink(ctx context.Context, q *queries, g post.Guard, decision review
 		return nil
 	}
 	n, err := q.DecideReviewLink(ctx, db.DecideReviewLinkParams{
-		ID: g.Review.LinkID, WorkspaceID: g.WorkspaceID, Decision: column.NullText(string(decision)),
+		ID: g.Review.LinkID, WorkspaceID: g.WorkspaceID, Decision: column.Null(string(decision)),
 		Comment: g.Review.Comment,
 	})
 	if err == nil && n == 0 {

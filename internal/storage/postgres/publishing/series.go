@@ -100,7 +100,7 @@ func (s *SeriesStore) EditSeries(ctx context.Context, g post.Guard, c post.Serie
 	row, err := s.q.EditSeries(ctx, db.EditSeriesParams{
 		ID: g.PostID, WorkspaceID: g.WorkspaceID,
 		IfVersion: g.IfVersion,
-		Rule:      column.NullText(c.Rule), Starts: column.NullText(c.Starts), TimeZone: column.NullText(c.TimeZone),
+		Rule:      column.Null(c.Rule), Starts: column.Null(c.Starts), TimeZone: column.Null(c.TimeZone),
 		Template: c.Template,
 		ByAuthor: c.ByAuthor,
 	})
@@ -244,7 +244,7 @@ func (s *SeriesStore) CreateOccurrence(
 			ScheduledTime: column.NullTime(w.ScheduledTime), TimeZone: w.TimeZone, Status: db.PostStatus(w.Status),
 			AttachmentIds: column.List(w.AttachmentIDs), AttachmentUrls: column.List(w.AttachmentURLs), Thread: thread,
 			Options:          options,
-			LateLimitMinutes: minutes(w.LateLimit), Language: w.Language, LinkBase: column.NullText(w.LinkBase),
+			LateLimitMinutes: minutes(w.LateLimit), Language: w.Language, LinkBase: column.Null(w.LinkBase),
 			SeriesID: &n.ID, Occurrence: &name, SeriesTemplateRevision: &n.TemplateRevision,
 			Approval: approvalState(w.Approval.State),
 		})

@@ -22,8 +22,8 @@ func Record(ctx context.Context, tx DBTX, workspaceID uuid.UUID, action audit.Ac
 	o := audit.OriginOf(ctx)
 	return db.New(tx).InsertAudit(ctx, db.InsertAuditParams{
 		WorkspaceID: workspaceID, Actor: string(o.Actor),
-		UserID: column.NullID(o.UserID), TokenID: column.NullID(o.TokenID),
-		SessionID: column.NullID(o.SessionID), Action: string(action), ObjectType: kind, ObjectID: id,
-		RequestID: column.NullID(o.RequestID), Data: raw,
+		UserID: column.Null(o.UserID), TokenID: column.Null(o.TokenID),
+		SessionID: column.Null(o.SessionID), Action: string(action), ObjectType: kind, ObjectID: id,
+		RequestID: column.Null(o.RequestID), Data: raw,
 	})
 }
