@@ -47,12 +47,6 @@ type Error struct {
 	Fields  []FieldError
 }
 
-// New returns an Error with a filled template, see message.Format.
-func New(kind Kind, code, template string, args ...any) *Error {
-	text, params := message.Format(template, args...)
-	return &Error{Kind: kind, Code: code, Message: text, Params: params}
-}
-
 // Error returns the message and those of the fields.
 func (e *Error) Error() string {
 	if len(e.Fields) == 0 {

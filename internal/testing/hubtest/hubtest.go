@@ -46,7 +46,6 @@ type Hub struct {
 	behavior      Behavior
 	requests      []url.Values
 	subscriptions map[string]*Subscription // by callback
-	verifications []int                    // statuses of their responses
 }
 
 // Subscription is a subscription at the hub.
@@ -92,8 +91,7 @@ func (h *Hub) Requests() []url.Values {
 	return append([]url.Values{}, h.requests...)
 }
 
-// Subscriptions returns the verified subscriptions to a topic, and Verifications the
-// statuses with which all verifications of intent were answered.
+// Subscriptions returns the verified subscriptions to a topic.
 func (h *Hub) Subscriptions(topic string) (all []Subscription) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -103,13 +101,6 @@ func (h *Hub) Subscriptions(topic string) (all []Subscription) {
 		}
 	}
 	return all
-}
-
-// Verifications returns the statuses of the responses to verifications.
-func (h *Hub) Verifications() []int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return append([]int{}, h.verifications...)
 }
 
 func (h *Hub) serve(w http.ResponseWriter, r *http.Request) {
@@ -181,7 +172,6 @@ func (h *Hub) Verify(s Subscription) int {
 	})
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.verifications = append(h.verifications, status)
 	if status/100 == 2 && body == challenge {
 		s.ExpiresAt = time.Now().Add(s.Lease)
 		h.subscriptions[s.Callback] = &s

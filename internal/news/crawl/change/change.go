@@ -25,9 +25,6 @@ type Digest [32]byte
 // String returns the digest in hexadecimal.
 func (d Digest) String() string { return hex.EncodeToString(d[:]) }
 
-// IsZero reports whether there is no digest.
-func (d Digest) IsZero() bool { return d == Digest{} }
-
 // HubDigest is the digest of a hub's set of articles, independent of their
 // order. A hub without articles has a non-zero digest.
 func HubDigest(articles []weburl.URL) Digest {
