@@ -45,8 +45,6 @@ create table accounts (
     error_at           timestamptz,
     warned_for         timestamptz,                                -- the expiry that was last warned about
     warned_days        int,                                        -- days ahead of it
-    -- what its server leaves out: message.Messages
-    notes              jsonb not null default '[]' check (jsonb_typeof(notes) = 'array'),
     unique (workspace_id, network, base_url, remote_id)
 );
 -- Pictures of accounts: small copies, because networks' addresses of them expire.
@@ -167,18 +165,15 @@ create table media (
     alt_text         text not null default '',
     created_at       timestamptz not null default now(),
     frames           int not null default 1 check (frames >= 0),   -- of an animation; 0 for a video
-    pages            int not null default 0 check (pages >= 0),    -- of a document
     duration_ms      bigint not null default 0 check (duration_ms >= 0),
     frame_rate       float8 not null default 0 check (frame_rate >= 0),
     bit_rate         bigint not null default 0 check (bit_rate >= 0),
     video_codec      text not null default '',
     audio_codec      text not null default '',
-    audio_rate       int not null default 0 check (audio_rate >= 0), -- samples per second
-    pixel_format     text not null default '',                     -- as ffprobe names it
     -- degrees clockwise applied by players; width and height are as displayed
     rotation         int not null default 0,
     orientation      int not null default 1 check (orientation between 1 and 8), -- EXIF
-    kind             text not null default 'image' check (kind in ('image', 'animation', 'video', 'document')),
+    kind             text not null default 'image' check (kind in ('image', 'animation', 'video')),
     -- file name and description, folded by internal/publishing/media
     search_text      text not null default '',
     deleted_at       timestamptz,
@@ -381,37 +376,13 @@ create table post_targets (
     -- optional
     override      jsonb check (jsonb_typeof(override) = 'object'),
     fingerprint   bytea check (length(fingerprint) = 16),          -- of the text, to warn of duplicates; null: no text
-    -- the post's, copied by triggers, to find an account's posts by time
-    listed_at     timestamptz not null,
-    -- what the network made otherwise than asked: [{"segment", "code", "message", "params"}]
-    differences   jsonb not null default '[]' check (jsonb_typeof(differences) = 'array'),
-    -- a serious difference on which nobody has decided yet
-    needs_review  boolean not null default false,
-    deleted_at    timestamptz,                                     -- when a person had it deleted at the network
     unique (post_id, account_id),
     check (status <> 'posted' or remote_id is not null)
 );
 create index post_targets_account on post_targets (account_id, status);
-create index post_targets_page on post_targets (account_id, listed_at, post_id);
-create index post_targets_dead on post_targets (updated_at) where status in ('failed', 'uncertain') or needs_review;
+create index post_targets_dead on post_targets (updated_at) where status in ('failed', 'uncertain');
 create index post_targets_overrides on post_targets using gin (override jsonb_path_ops) where override is not null;
 create index post_targets_fingerprint on post_targets (account_id, fingerprint, id) where fingerprint is not null;
--- +goose StatementBegin
-create function set_target_time() returns trigger language plpgsql as $$
-begin
-    select p.listed_at into new.listed_at from scheduled_posts p where p.post_id = new.post_id;
-    return new;
-end $$;
-create function update_target_times() returns trigger language plpgsql as $$
-begin
-    update post_targets set listed_at = new.listed_at where post_id = new.post_id;
-    return null;
-end $$;
--- +goose StatementEnd
-create trigger post_targets_set_time before insert on post_targets
-    for each row when (new.listed_at is null) execute function set_target_time();
-create trigger scheduled_posts_update_targets after update of scheduled_time on scheduled_posts
-    for each row when (old.listed_at is distinct from new.listed_at) execute function update_target_times();
 
 -- Links by which people without an account decide on one version of a post.
 create table review_links (
@@ -641,16 +612,6 @@ create index post_events_outcomes on post_events (tx, id)
         'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched', 'story_missed',
           'site_spike', 'site_drop', 'system_trouble', 'system_recovered', 'rule_paused', 'page_changed');
 
--- Results of commands that operators sent to a post's workflow: an activity may run again after its result was lost.
-create table post_commands (
-    post_id uuid not null references scheduled_posts on delete cascade,
-    key     text not null,                                         -- of the command, see post.Guard
-    code    text not null default '',                              -- why it was refused; empty: it was applied
-    reason  text not null default '',
-    at      timestamptz not null default clock_timestamp(),
-    primary key (post_id, key)
-);
-
 -- Responses of bulk requests, returned again when a request is repeated.
 create table bulk_answers (
     id         uuid primary key,
@@ -668,11 +629,11 @@ create table workers (
 );
 
 -- +goose Down
-drop table rule_articles, rule_decisions, rules, workers, bulk_answers, post_commands, review_links, post_comments, post_events,
+drop table rule_articles, rule_decisions, rules, workers, bulk_answers, review_links, post_comments, post_events,
   post_metric_readings, post_metrics, account_measuring, remote_posts, operations, post_targets, scheduled_posts,
   series_exceptions, series,
     media_uploads, media_renditions, media, media_objects, account_choices, connect_attempts, network_apps,
       account_groups, labels, snippets, account_avatars, accounts;
 drop type rule_outcome, rule_status, operation_state, target_status, approval_state, post_status, series_exception_kind,
   series_status, account_status;
-drop function fold_text, update_target_times, set_target_time;
+drop function fold_text;

@@ -176,7 +176,6 @@ create table site_days (
     sketch_due    boolean not null default true,                   -- visitors were added since it was stored
     pages_due     boolean not null default true,                   -- site_page_days must be computed again
     import_id     uuid,                                            -- of an imported row
-    without_visits boolean not null default false,                 -- the import knows views only
     articles_due  boolean not null default true,                   -- site_article_days must be computed again
     articles_at   timestamptz not null default '-infinity',        -- when that was last done
     primary key (site_id, day)

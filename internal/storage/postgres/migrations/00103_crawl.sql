@@ -160,32 +160,6 @@ create table crawled_pages (
 );
 create index crawled_pages_queue on crawled_pages (leased_until, id);
 
--- Subscriptions to the hubs that feeds name (internal/news/crawl/websub), one for each feed.
-create table websub_subscriptions (
-    id               uuid primary key,
-    domain_id        integer not null references crawl_domains,
-    url_id           uuid not null,             -- the feed in the frontier
-    feed_url         text not null,
-    hub              text not null,
-    topic            text not null,             -- the feed's address at the hub
-    status           text not null default 'pending' check (status in ('pending', 'active', 'denied')),
-    key              bytea not null,            -- sealed; the callback and the secret are derived from it
-    -- SHA-256 of the last part of the callback's path
-    callback_hash    bytea not null unique check (length(callback_hash) = 32),
-    requested_until  timestamptz,               -- the hub may verify our request until then; null: there is none
-    lease_ends_at    timestamptz,
-    due_at           timestamptz not null default clock_timestamp(), -- of the next request to the hub
-    claim            uuid,                      -- of the worker that sends it
-    failures         integer not null default 0, -- in a row
-    last_error       text not null default '',
-    discovered_at    timestamptz not null default clock_timestamp(), -- when the feed last named the hub
-    delivered_at     timestamptz,               -- the last delivery
-    delivering_until timestamptz,               -- the feed is polled less often until then
-    created_at       timestamptz not null default clock_timestamp(),
-    unique (domain_id, url_id)
-);
-create index websub_subscriptions_due on websub_subscriptions (due_at);
-
 -- Requested exports of crawled pages. Their progress is in the object store.
 create table crawl_exports (
     id           uuid primary key,
@@ -196,5 +170,5 @@ create table crawl_exports (
 create index crawl_exports_workspace on crawl_exports (workspace_id, domain);
 
 -- +goose Down
-drop table websub_subscriptions, crawl_exports, crawled_pages, page_versions, urls, seeds, crawl_slots, crawl_domains;
+drop table crawl_exports, crawled_pages, page_versions, urls, seeds, crawl_slots, crawl_domains;
 drop type url_state, url_kind, seed_status;

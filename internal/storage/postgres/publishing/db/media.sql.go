@@ -196,7 +196,7 @@ update media set file_name = coalesce($1, file_name), alt_text = coalesce($2,
   alt_text),
     search_text = $3
 where id = $4 and workspace_id = $5 and deleted_at is null
-returning id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, pages, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, audio_rate, pixel_format, rotation, orientation, kind, search_text, deleted_at, released_at, held_key, metadata_removed
+returning id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, rotation, orientation, kind, search_text, deleted_at, released_at, held_key, metadata_removed, pages, audio_rate, pixel_format
 `
 
 type EditMediaParams struct {
@@ -230,14 +230,11 @@ func (q *Queries) EditMedia(ctx context.Context, arg EditMediaParams) (Medium, e
 		&i.AltText,
 		&i.CreatedAt,
 		&i.Frames,
-		&i.Pages,
 		&i.DurationMs,
 		&i.FrameRate,
 		&i.BitRate,
 		&i.VideoCodec,
 		&i.AudioCodec,
-		&i.AudioRate,
-		&i.PixelFormat,
 		&i.Rotation,
 		&i.Orientation,
 		&i.Kind,
@@ -246,6 +243,9 @@ func (q *Queries) EditMedia(ctx context.Context, arg EditMediaParams) (Medium, e
 		&i.ReleasedAt,
 		&i.HeldKey,
 		&i.MetadataRemoved,
+		&i.Pages,
+		&i.AudioRate,
+		&i.PixelFormat,
 	)
 	return i, err
 }
@@ -265,7 +265,7 @@ func (q *Queries) FinishMediaUpload(ctx context.Context, arg FinishMediaUploadPa
 }
 
 const getMedia = `-- name: GetMedia :one
-select id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, pages, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, audio_rate, pixel_format, rotation, orientation, kind, search_text, deleted_at, released_at, held_key, metadata_removed from media where id = $1 and workspace_id = $2 and (deleted_at is null or $3::bool)
+select id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, rotation, orientation, kind, search_text, deleted_at, released_at, held_key, metadata_removed, pages, audio_rate, pixel_format from media where id = $1 and workspace_id = $2 and (deleted_at is null or $3::bool)
 `
 
 type GetMediaParams struct {
@@ -291,14 +291,11 @@ func (q *Queries) GetMedia(ctx context.Context, arg GetMediaParams) (Medium, err
 		&i.AltText,
 		&i.CreatedAt,
 		&i.Frames,
-		&i.Pages,
 		&i.DurationMs,
 		&i.FrameRate,
 		&i.BitRate,
 		&i.VideoCodec,
 		&i.AudioCodec,
-		&i.AudioRate,
-		&i.PixelFormat,
 		&i.Rotation,
 		&i.Orientation,
 		&i.Kind,
@@ -307,6 +304,9 @@ func (q *Queries) GetMedia(ctx context.Context, arg GetMediaParams) (Medium, err
 		&i.ReleasedAt,
 		&i.HeldKey,
 		&i.MetadataRemoved,
+		&i.Pages,
+		&i.AudioRate,
+		&i.PixelFormat,
 	)
 	return i, err
 }
@@ -376,7 +376,7 @@ values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
   $12,
     $13, $14, $15, $16, $17, $18, $19, $20, $21,
     $22, $23, $24, $25::text[])
-returning id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, pages, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, audio_rate, pixel_format, rotation, orientation, kind, search_text, deleted_at, released_at, held_key, metadata_removed
+returning id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, rotation, orientation, kind, search_text, deleted_at, released_at, held_key, metadata_removed, pages, audio_rate, pixel_format
 `
 
 type InsertMediaParams struct {
@@ -450,14 +450,11 @@ func (q *Queries) InsertMedia(ctx context.Context, arg InsertMediaParams) (Mediu
 		&i.AltText,
 		&i.CreatedAt,
 		&i.Frames,
-		&i.Pages,
 		&i.DurationMs,
 		&i.FrameRate,
 		&i.BitRate,
 		&i.VideoCodec,
 		&i.AudioCodec,
-		&i.AudioRate,
-		&i.PixelFormat,
 		&i.Rotation,
 		&i.Orientation,
 		&i.Kind,
@@ -466,6 +463,9 @@ func (q *Queries) InsertMedia(ctx context.Context, arg InsertMediaParams) (Mediu
 		&i.ReleasedAt,
 		&i.HeldKey,
 		&i.MetadataRemoved,
+		&i.Pages,
+		&i.AudioRate,
+		&i.PixelFormat,
 	)
 	return i, err
 }
@@ -569,7 +569,7 @@ func (q *Queries) IsObjectUnused(ctx context.Context, objectKey string) (bool, e
 }
 
 const listMedia = `-- name: ListMedia :many
-select id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, pages, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, audio_rate, pixel_format, rotation, orientation, kind, search_text, deleted_at, released_at, held_key, metadata_removed from media
+select id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, rotation, orientation, kind, search_text, deleted_at, released_at, held_key, metadata_removed, pages, audio_rate, pixel_format from media
 where workspace_id = $1 and deleted_at is null
   and ($2::text = '' or kind = $2)
   and search_text like all ($3::text[])
@@ -618,14 +618,11 @@ func (q *Queries) ListMedia(ctx context.Context, arg ListMediaParams) ([]Medium,
 			&i.AltText,
 			&i.CreatedAt,
 			&i.Frames,
-			&i.Pages,
 			&i.DurationMs,
 			&i.FrameRate,
 			&i.BitRate,
 			&i.VideoCodec,
 			&i.AudioCodec,
-			&i.AudioRate,
-			&i.PixelFormat,
 			&i.Rotation,
 			&i.Orientation,
 			&i.Kind,
@@ -634,6 +631,9 @@ func (q *Queries) ListMedia(ctx context.Context, arg ListMediaParams) ([]Medium,
 			&i.ReleasedAt,
 			&i.HeldKey,
 			&i.MetadataRemoved,
+			&i.Pages,
+			&i.AudioRate,
+			&i.PixelFormat,
 		); err != nil {
 			return nil, err
 		}
@@ -646,7 +646,7 @@ func (q *Queries) ListMedia(ctx context.Context, arg ListMediaParams) ([]Medium,
 }
 
 const lockMedia = `-- name: LockMedia :one
-select id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, pages, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, audio_rate, pixel_format, rotation, orientation, kind, search_text, deleted_at, released_at, held_key, metadata_removed from media where id = $1 and workspace_id = $2 and deleted_at is null for update
+select id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, rotation, orientation, kind, search_text, deleted_at, released_at, held_key, metadata_removed, pages, audio_rate, pixel_format from media where id = $1 and workspace_id = $2 and deleted_at is null for update
 `
 
 type LockMediaParams struct {
@@ -671,14 +671,11 @@ func (q *Queries) LockMedia(ctx context.Context, arg LockMediaParams) (Medium, e
 		&i.AltText,
 		&i.CreatedAt,
 		&i.Frames,
-		&i.Pages,
 		&i.DurationMs,
 		&i.FrameRate,
 		&i.BitRate,
 		&i.VideoCodec,
 		&i.AudioCodec,
-		&i.AudioRate,
-		&i.PixelFormat,
 		&i.Rotation,
 		&i.Orientation,
 		&i.Kind,
@@ -687,6 +684,9 @@ func (q *Queries) LockMedia(ctx context.Context, arg LockMediaParams) (Medium, e
 		&i.ReleasedAt,
 		&i.HeldKey,
 		&i.MetadataRemoved,
+		&i.Pages,
+		&i.AudioRate,
+		&i.PixelFormat,
 	)
 	return i, err
 }
@@ -731,7 +731,7 @@ func (q *Queries) LockUsedMedia(ctx context.Context, ids []uuid.UUID) ([]uuid.UU
 }
 
 const mediaByID = `-- name: MediaByID :many
-select id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, pages, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, audio_rate, pixel_format, rotation, orientation, kind, search_text, deleted_at, released_at, held_key, metadata_removed from media where workspace_id = $1 and id = any($2::uuid[]) and released_at is null
+select id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, rotation, orientation, kind, search_text, deleted_at, released_at, held_key, metadata_removed, pages, audio_rate, pixel_format from media where workspace_id = $1 and id = any($2::uuid[]) and released_at is null
 `
 
 type MediaByIDParams struct {
@@ -763,14 +763,11 @@ func (q *Queries) MediaByID(ctx context.Context, arg MediaByIDParams) ([]Medium,
 			&i.AltText,
 			&i.CreatedAt,
 			&i.Frames,
-			&i.Pages,
 			&i.DurationMs,
 			&i.FrameRate,
 			&i.BitRate,
 			&i.VideoCodec,
 			&i.AudioCodec,
-			&i.AudioRate,
-			&i.PixelFormat,
 			&i.Rotation,
 			&i.Orientation,
 			&i.Kind,
@@ -779,6 +776,9 @@ func (q *Queries) MediaByID(ctx context.Context, arg MediaByIDParams) ([]Medium,
 			&i.ReleasedAt,
 			&i.HeldKey,
 			&i.MetadataRemoved,
+			&i.Pages,
+			&i.AudioRate,
+			&i.PixelFormat,
 		); err != nil {
 			return nil, err
 		}

@@ -559,14 +559,11 @@ type Medium struct {
 	AltText         string
 	CreatedAt       time.Time
 	Frames          int
-	Pages           int
 	DurationMs      int64
 	FrameRate       float64
 	BitRate         int64
 	VideoCodec      string
 	AudioCodec      string
-	AudioRate       int
-	PixelFormat     string
 	Rotation        int
 	Orientation     int
 	Kind            string
@@ -575,6 +572,9 @@ type Medium struct {
 	ReleasedAt      *time.Time
 	HeldKey         *string
 	MetadataRemoved []string
+	Pages           int
+	AudioRate       int
+	PixelFormat     string
 }
 
 type NetworkApp struct {
