@@ -18,8 +18,8 @@ import (
 
 // keylessLimit is the time within which every post on a network without idempotency
 // keys has an outcome: the program starts, the dead worker's claims expire, and
-// listings are read for 81 s before a post counts as absent.
-const keylessLimit = 5 * time.Minute
+// listings are read for two minutes before a post counts as absent.
+const keylessLimit = 6 * time.Minute
 
 // TestHerd_SurvivesWithoutIdempotencyKeys kills the program around the second of a
 // burst on networks without idempotency keys: X, Facebook, and a server with Mastodon's

@@ -28,6 +28,7 @@ func (d *Discord) Limits(ctx context.Context, account network.Account) (network.
 			"video/quicktime",
 		},
 		MaxImageBytes: o.MaxFileBytes, MaxVideoBytes: o.MaxFileBytes, MaxAltText: o.MaxAltText, Quotas: quotas(),
+		FinishesWithin: network.UsualFinish,
 	}, nil
 }
 

@@ -36,6 +36,7 @@ func (f *Facebook) Limits(_ context.Context, account network.Account) (network.L
 		MaxVideoDuration: time.Duration(o.VideoSeconds) * time.Second,
 		SupportsReply:    true,
 		RejectsRepeats:   true,
+		FinishesWithin:   network.UsualFinish,
 	}, nil
 }
 

@@ -21,6 +21,7 @@ const (
 	Refuse       FaultKind = "refuse"         // the port refuses all connections for For (default 1 s)
 	ResetBefore  FaultKind = "reset_before"   // resets the connection without acting
 	ActThenReset FaultKind = "act_then_reset" // acts, then resets the connection
+	ActLate      FaultKind = "act_late"       // resets the connection, and acts after For
 	ActThen500   FaultKind = "act_then_500"   // acts, then responds 500
 	ActThenHang  FaultKind = "act_then_hang"  // acts, then does not respond for For (0: until the client disconnects)
 	Status       FaultKind = "status"         // responds with Status without acting
@@ -128,7 +129,7 @@ func (f *Fault) validate() error {
 		if !slices.Contains(Parts(), f.Part) {
 			return fmt.Errorf("a fault of kind alter requires one of %s in \"part\"", strings.Join(Parts(), ", "))
 		}
-	case Latency, Hide, SlowUpload, ClockSkew, MediaFinished, MediaError, MediaExpired, MediaTTL:
+	case ActLate, Latency, Hide, SlowUpload, ClockSkew, MediaFinished, MediaError, MediaExpired, MediaTTL:
 		if f.For == 0 {
 			return fmt.Errorf("a fault of kind %s requires a duration in \"for\", such as \"2s\"", f.Kind)
 		}

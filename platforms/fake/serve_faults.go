@@ -100,6 +100,10 @@ func (s *Server) serveFault(w http.ResponseWriter, r *http.Request, as *fakeNetw
 		return
 	}
 	lost := &recorder{header: http.Header{}}
+	if f.Kind == ActLate {
+		s.actLate(w, r, lost, f.For)
+		return
+	}
 	s.mux.ServeHTTP(lost, r)
 	switch f.Kind {
 	case ActThenReset:
@@ -120,6 +124,24 @@ func (s *Server) serveFault(w http.ResponseWriter, r *http.Request, as *fakeNetw
 		w.WriteHeader(http.StatusOK)
 		_, _ = w.Write(lost.body.Bytes()[:lost.body.Len()/2])
 	}
+}
+
+// actLate finishes a request whose connection is gone, as PHP and Node do.
+func (s *Server) actLate(w http.ResponseWriter, r *http.Request, lost *recorder, after time.Duration) {
+	body, err := io.ReadAll(r.Body)
+	reset(w)
+	if err != nil {
+		return // a body that was cut short makes nothing
+	}
+	late := r.Clone(context.WithoutCancel(r.Context()))
+	late.Body = io.NopCloser(bytes.NewReader(body))
+	go func() {
+		select {
+		case <-time.After(after):
+			s.mux.ServeHTTP(lost, late)
+		case <-s.closed:
+		}
+	}()
 }
 
 func (s *Server) answerStatus(w http.ResponseWriter, as *fakeNetwork, f Fault) {

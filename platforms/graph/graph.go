@@ -21,6 +21,10 @@ import (
 	"dateline/platforms/network"
 )
 
+// FinishesWithin is network.Limits.FinishesWithin of containers: Threads was observed to
+// work on a publishing call for more than 200 seconds.
+const FinishesWithin = 5 * time.Minute
+
 // Options configures an API. The zero value works.
 type Options struct {
 	CreateTimeout time.Duration // timeout of calls that must not happen twice; 0: 4 min

@@ -58,8 +58,9 @@ func (o Options) limits(reported graph.PublishingQuota) network.Limits {
 			MinFrameRate: 23, MaxFrameRate: 60, MaxWidth: 1920, Codecs: []string{"h264", "hevc"},
 			AudioCodecs: []string{"aac"}, MaxAudioRate: 48_000, Chroma: "420",
 		},
-		MaxAltText:    o.AltText,
-		SupportsReply: true,
-		Quotas:        []network.Quota{posts},
+		MaxAltText:     o.AltText,
+		SupportsReply:  true,
+		FinishesWithin: graph.FinishesWithin,
+		Quotas:         []network.Quota{posts},
 	}
 }

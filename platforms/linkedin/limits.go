@@ -109,6 +109,7 @@ func (l *LinkedIn) Limits(_ context.Context, account network.Account) (network.L
 		Poll:                pollLimits(),
 		Visibilities:        visibilities(account),
 		IdempotencyWindow:   idempotencyWindow,
+		FinishesWithin:      network.UsualFinish,
 		IdempotentPostsOnly: true, // comments are not known to be refused as duplicates
 		Quotas:              l.quotas(),
 	}, nil

@@ -153,8 +153,9 @@ func (a instanceResponse) limits(host string) network.Limits {
 			MaxPixels:    clamp(c.Media.VideoMatrixLimit, 8_294_400, 1<<40),
 			MaxFrameRate: float64(clamp(c.Media.VideoFrameRate, 120, 10_000)),
 		},
-		MaxAltText:    clamp(c.Media.DescriptionLimit, 1500, 1_000_000),
-		SupportsReply: true,
+		MaxAltText:     clamp(c.Media.DescriptionLimit, 1500, 1_000_000),
+		SupportsReply:  true,
+		FinishesWithin: network.UsualFinish,
 		Poll: network.PollLimits{
 			MinChoices: 2, MaxChoices: clamp(c.Polls.MaxOptions, 4, 100),
 			MaxChoiceCharacters: clamp(c.Polls.MaxCharacters, 50, 5000),

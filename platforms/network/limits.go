@@ -43,8 +43,18 @@ type Limits struct {
 	// IdempotentPostsOnly means that IdempotencyWindow applies to posts, but not
 	// to replies.
 	IdempotentPostsOnly bool
-	Quotas              []Quota
+	// FinishesWithin is how long after the connection of a call is gone the network may
+	// still act on it: servers do not notice, or finish what they have begun. A search
+	// that finds nothing before then proves nothing. 0: a late call is harmless, because
+	// the network itself has at most one post per call, or searches never prove absence.
+	FinishesWithin time.Duration
+	Quotas         []Quota
 }
+
+// UsualFinish is Limits.FinishesWithin of networks that do not say how long they work on a
+// call: twice the 60 seconds after which proxies usually close a request (nginx,
+// proxy_read_timeout).
+const UsualFinish = 2 * time.Minute
 
 // VideoLimits apply to what a video consists of. Zero values mean any.
 type VideoLimits struct {

@@ -64,9 +64,10 @@ func (o Options) limits(reported graph.PublishingQuotas) network.Limits {
 			MinFrameRate: 23, MaxFrameRate: 60, MaxWidth: 1920, Codecs: []string{"h264", "hevc"},
 			AudioCodecs: []string{"aac"}, MaxAudioRate: 48_000, Chroma: "420",
 		},
-		MaxAltText:    o.AltText,
-		SupportsReply: true,
-		Poll:          pollLimits(),
+		MaxAltText:     o.AltText,
+		SupportsReply:  true,
+		FinishesWithin: graph.FinishesWithin,
+		Poll:           pollLimits(),
 		Quotas: []network.Quota{
 			quota(bucketPosts, o.PostsPerDay, reported.Posts, map[network.CallKind]int{
 				network.CallPublish: 1, network.CallReply: 0,

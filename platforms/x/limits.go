@@ -43,6 +43,7 @@ func (x *X) Limits(_ context.Context, account network.Account) (network.Limits, 
 		MaxAltText:     o.MaxAltText,
 		SupportsReply:  true,
 		RejectsRepeats: true,
+		FinishesWithin: network.UsualFinish,
 		Poll:           pollLimits(),
 		Quotas:         x.quotas(),
 	}, nil

@@ -80,7 +80,7 @@ func newBench(t *testing.T, options fake.Options) *bench {
 		timing: delivery.Timing{
 			Lease: 3 * time.Second, Heartbeat: 100 * time.Millisecond,
 			Backoff: 20 * time.Millisecond, Parent: 50 * time.Millisecond, MaxWait: 200 * time.Millisecond,
-			Unanswered: 3 * time.Second,
+			Unanswered: 3 * time.Second, MaxFinish: time.Millisecond,
 			Looks: []time.Duration{
 				10 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond,
 			},

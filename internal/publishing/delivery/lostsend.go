@@ -31,6 +31,10 @@ const (
 	// person decides.
 	maxUnresolvedSends = 2
 
+	// unknownFinish is network.Limits.FinishesWithin of a network whose limits cannot be
+	// read.
+	unknownFinish = 5 * time.Minute
+
 	// keyMargin is the time before a key's expiry at the network in which it is no
 	// longer relied on: the send takes time, too.
 	keyMargin = 10 * time.Minute
@@ -166,7 +170,14 @@ func (r *reconciler) search(ctx context.Context, j *job, call post.Call, cause *
 	ctx, release := r.holder.renewUntilReleased(ctx, j, call)
 	defer release()
 	t := r.timing
-	until := keyValidUntil(ctx, j, call)
+	limits, err := j.adapter.Limits(ctx, j.account)
+	if err != nil {
+		limits = network.Limits{FinishesWithin: unknownFinish}
+	}
+	// The connection may have lasted until now: the network's time begins here.
+	finished := r.clock.Now().Add(t.finish(limits))
+	settled := call.SentAt.Add(t.Settled)
+	until := keyValidUntil(j, call, limits)
 	hasKeys := !until.IsZero()
 	// A network that still remembered the key would have returned the post before it
 	// checked the uploads.
@@ -176,8 +187,11 @@ func (r *reconciler) search(ctx context.Context, j *job, call post.Call, cause *
 	for n, disturbed := 0, 0; ; n++ {
 		now := r.clock.Now()
 		at := now.Add(t.look(n, disturbed))
-		if settled := call.SentAt.Add(t.Settled); n > 0 && at.Before(until) && settled.Before(at) {
+		if n > 0 && at.Before(until) && settled.Before(at) {
 			at = settled
+		}
+		if n+1 >= len(t.Looks) && at.Before(finished) {
+			at = finished
 		}
 		if err := sleepUntil(ctx, r.clock, at); err != nil {
 			return searchResult{}, err
@@ -187,7 +201,7 @@ func (r *reconciler) search(ctx context.Context, j *job, call post.Call, cause *
 			return searchResult{}, err
 		}
 		now = r.clock.Now()
-		if finding.isKeyed = now.Before(until) && !now.Before(call.SentAt.Add(t.Settled)); finding.isKeyed {
+		if finding.isKeyed = now.Before(until) && !now.Before(settled); finding.isKeyed {
 			return finding, nil
 		}
 		disturbed++
@@ -203,10 +217,9 @@ func (r *reconciler) search(ctx context.Context, j *job, call post.Call, cause *
 
 // keyValidUntil is the time until which the network identifies a call by its key:
 // sending the same again before then publishes nothing twice. Zero if it has no keys.
-func keyValidUntil(ctx context.Context, j *job, call post.Call) time.Time {
-	limits, err := j.adapter.Limits(ctx, j.account)
+func keyValidUntil(j *job, call post.Call, limits network.Limits) time.Time {
 	reply := call.Segment > 0 || j.post.ThreadParentID != nil
-	if err != nil || limits.IdempotencyWindow == 0 || reply && limits.IdempotentPostsOnly {
+	if limits.IdempotencyWindow == 0 || reply && limits.IdempotentPostsOnly {
 		return time.Time{}
 	}
 	return call.SentAt.Add(time.Duration(limits.IdempotencyWindow)*time.Second - keyMargin)

@@ -74,6 +74,7 @@ type mishap struct {
 	faults []fake.Fault
 	found  bool // the post exists and is listed, so it is found
 	lags   bool // listings show it after the searches
+	late   bool // the network acts long after the connection is gone
 }
 
 func mishaps() []mishap {
@@ -82,6 +83,7 @@ func mishaps() []mishap {
 		{name: "ActThen500", faults: []fake.Fault{{Kind: fake.ActThen500}}, found: true},
 		{name: "ActThenHang", faults: []fake.Fault{{Kind: fake.ActThenHang}}, found: true},
 		{name: "Malformed2xx", faults: []fake.Fault{{Kind: fake.Malformed2xx}}, found: true},
+		{name: "ActLate", faults: []fake.Fault{{Kind: fake.ActLate, For: 700 * time.Millisecond}}, found: true, late: true},
 		{
 			name: "ListedLate", faults: []fake.Fault{
 				{Kind: fake.Hide, For: 120 * time.Millisecond},
@@ -125,6 +127,9 @@ func TestEveryNetwork_NoDuplicates(t *testing.T) {
 				}
 				b := newBench(t, options)
 				b.timing.Unanswered, b.timing.Settled = 600*time.Millisecond, 100*time.Millisecond
+				if m.late {
+					b.timing.MaxFinish, b.timing.Settled = 1500*time.Millisecond, 1500*time.Millisecond
+				}
 				var all sync.WaitGroup
 				for _, n := range everyNetworks() {
 					for _, rewritten := range []bool{false, true} {

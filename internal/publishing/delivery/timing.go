@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dateline/internal/infra/retry"
+	"dateline/platforms/network"
 )
 
 // Timing are the publisher's intervals. A zero field has the default that suits
@@ -24,6 +25,8 @@ type Timing struct {
 	// request again, if the post is not found: long enough for it to have finished or
 	// dropped the first call, because it may store the key only then; 20 s.
 	Settled time.Duration
+	// MaxFinish limits network.Limits.FinishesWithin, for tests; 0: no limit.
+	MaxFinish time.Duration
 	// Disturbed is roughly how long after the last of the Looks the next one follows
 	// if another call on the account ended meanwhile, doubled with each up to the last
 	// wait. It is random: the calls of a burst are lost together, and searches at the
@@ -57,6 +60,14 @@ func (t Timing) orDefaults() Timing {
 		t.Looks = []time.Duration{time.Second, 5 * time.Second, 15 * time.Second, 60 * time.Second}
 	}
 	return t
+}
+
+// finish returns how long after a lost call the network may still act on it.
+func (t Timing) finish(limits network.Limits) time.Duration {
+	if t.MaxFinish > 0 {
+		return min(limits.FinishesWithin, t.MaxFinish)
+	}
+	return limits.FinishesWithin
 }
 
 // look returns how long to wait before the search with index n, after disturbed
