@@ -131,6 +131,10 @@ WITH_ENGINES := ./e2e/... ./internal/testing/enginetest ./internal/identity/keyr
 	./internal/audience/subscription ./internal/news/crawl/render ./internal/news/search/indexer ./internal/news/search/savedsearch \
 	./internal/publishing/measure ./workflows/starter
 
+.PHONY: setup
+setup: ## say which programs are missing, what they are for, and how to install them
+	@scripts/setup.sh
+
 .PHONY: unit
 unit: ## run the tests that need no engine, or those of some packages (PKG=./internal/audience/...)
 	go test -short -vet=off -timeout 5m -p 4 $(or $(PKG),$$(go list ./... | grep -vxFf <(go list $(WITH_ENGINES))))
