@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 
 	"dateline/e2e/stack"
 	"dateline/internal/embedded"
+	"dateline/internal/embedded/programs"
 	"dateline/internal/testing/e2etest"
 	"dateline/platforms/fake"
 )
@@ -62,9 +64,13 @@ func newInstallation(t *testing.T) *installation {
 func (in *installation) start(r release) (refusal string) {
 	in.t.Helper()
 	env := in.env
-	// Before the Temporal CLI became the server
+	// Builds from before the Temporal CLI became the server fetch no Redis either: without
+	// an installed one they lose counts that are not flushed.
 	if server := filepath.Join(r.source, "temporald"); e2etest.IsDir(server) {
-		env = append(env, "DATELINE_TEMPORALD_DIR="+server)
+		redis, err := programs.Finder{}.Redis(in.t.Context())
+		e2etest.Must(in.t, err)
+		env = append(env, "DATELINE_TEMPORALD_DIR="+server,
+			"PATH="+filepath.Dir(redis)+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	}
 	in.up = e2etest.Run(in.t, stack.Root(in.t), env, r.program, "up")
 	// A first start may have to build or fetch the release's Temporal server.
