@@ -9,6 +9,7 @@ import (
 	"dateline/api/spec"
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/optional"
 	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/post"
 )
@@ -49,7 +50,7 @@ func (s *QueueHandler) CreateAccountGroup(
 	ctx context.Context, r spec.CreateAccountGroupRequestObject,
 ) (spec.CreateAccountGroupResponseObject, error) {
 	b := r.Body
-	zone := value(b.TimeZone)
+	zone := optional.Value(b.TimeZone)
 	if zone == "" {
 		w, err := s.Zones.Workspace(ctx, principal(ctx).WorkspaceID)
 		if err != nil {
@@ -60,7 +61,7 @@ func (s *QueueHandler) CreateAccountGroup(
 	g, err := s.Groups.Create(ctx, principal(ctx), account.Group{
 		Name: b.Name, Color: or(b.Color, "indigo"),
 		AccountIDs: b.Accounts,
-		TimeZone:   zone, Slots: value(slotsOf(b.Slots)),
+		TimeZone:   zone, Slots: optional.Value(slotsOf(b.Slots)),
 	})
 	return spec.CreateAccountGroup201JSONResponse(groupJSON(g)), err
 }
@@ -95,7 +96,7 @@ func (s *QueueHandler) ReorderQueue(
 		Actor: who.Actor(), UserID: who.UserID,
 		IsAuthor: who.Role == workspace.Author,
 	}, post.QueueMove{
-		GroupID: r.Id, PostID: r.Body.PostId, Before: value(r.Body.Before),
+		GroupID: r.Id, PostID: r.Body.PostId, Before: optional.Value(r.Body.Before),
 	})
 	out := spec.ReorderQueue200JSONResponse{Posts: make([]spec.Post, 0, len(moved))}
 	ids := make([]uuid.UUID, 0, len(moved))

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"dateline/api/spec"
+	"dateline/internal/infra/optional"
 	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/ratelimit"
 )
@@ -56,8 +57,8 @@ func (s *AccountHandler) ChangeAccount(
 		Default: r.Body.Default, Label: r.Body.Label, Color: r.Body.Color, UTM: changedUTM(r.Body.Utm),
 		Settings: map[string]*string{},
 	}
-	for name, setting := range value(r.Body.Settings) {
-		c.Settings[name] = optional(setting)
+	for name, setting := range optional.Value(r.Body.Settings) {
+		c.Settings[name] = optional.Of(setting)
 	}
 	a, err := s.Accounts.Edit(ctx, principal(ctx), r.Id, c)
 	return spec.ChangeAccount200JSONResponse(s.accountJSON(a)), err
@@ -92,15 +93,17 @@ func (s *AccountHandler) accountList(accounts []account.Account) spec.AccountLis
 
 func (s *AccountHandler) accountJSON(a account.Account) spec.Account {
 	out := spec.Account{
-		Id: a.ID, Network: a.Network, BaseUrl: optional(a.BaseURL), Sandbox: s.Accounts.IsSandbox(a),
+		Id: a.ID, Network: a.Network, BaseUrl: optional.Of(a.BaseURL), Sandbox: s.Accounts.IsSandbox(a),
 		RemoteId: a.RemoteID,
-		Handle:   a.Handle, Name: a.Name, Label: optional(a.Label), Color: optional(a.Color), Avatar: avatarPath(a),
-		Utm: utmJSON(a.UTM), Kind: spec.AccountKind(kindOf(string(a.Kind))), Status: spec.AccountStatus(a.Status),
+		Handle:   a.Handle, Name: a.Name, Label: optional.Of(a.Label), Color: optional.Of(a.Color),
+		Avatar: avatarPath(a),
+		Utm:    utmJSON(a.UTM), Kind: spec.AccountKind(kindOf(string(a.Kind))), Status: spec.AccountStatus(a.Status),
 		Default: a.IsDefault,
 		Scopes:  append([]string{}, a.Scopes...), Settings: map[string]string{}, Renews: a.IsRenewable,
-		ExpiresAt: moment(a.ExpiresAt), EndsAt: moment(a.AccessEndsAt()), LastRenewedAt: moment(a.LastRefreshAt),
-		Health:   spec.AccountHealth{CheckedAt: moment(a.CheckedAt)},
-		Warnings: []spec.AccountWarning{}, ConnectedBy: a.ConnectedBy, CreatedAt: a.CreatedAt,
+		ExpiresAt: optional.OfTime(a.ExpiresAt), EndsAt: optional.OfTime(a.AccessEndsAt()),
+		LastRenewedAt: optional.OfTime(a.LastRefreshAt),
+		Health:        spec.AccountHealth{CheckedAt: optional.OfTime(a.CheckedAt)},
+		Warnings:      []spec.AccountWarning{}, ConnectedBy: a.ConnectedBy, CreatedAt: a.CreatedAt,
 	}
 	for name, setting := range a.Settings {
 		out.Settings[name] = setting
@@ -111,7 +114,7 @@ func (s *AccountHandler) accountJSON(a account.Account) spec.Account {
 			Class   string    `json:"class"`
 			Code    *string   `json:"code,omitempty"`
 			Message string    `json:"message"`
-		}{t.At, string(t.Class), optional(t.Code), t.Message}
+		}{t.At, string(t.Class), optional.Of(t.Code), t.Message}
 	}
 	for _, w := range a.Warnings(time.Now()) {
 		out.Warnings = append(out.Warnings, spec.AccountWarning{
@@ -126,13 +129,6 @@ func kindOf(kind string) string {
 		return string(spec.AccountKindPerson)
 	}
 	return kind
-}
-
-func moment(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
 }
 
 // AccountLimits returns the state of an account's rate limits.

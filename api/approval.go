@@ -5,6 +5,7 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/optional"
 	"dateline/internal/publishing/post"
 )
 
@@ -51,6 +52,6 @@ func approvalJSON(a post.Approval) *spec.Approval {
 	}
 	return &spec.Approval{
 		State: spec.ApprovalState(a.State), SubmittedBy: a.SubmittedBy, SubmittedAt: a.SubmittedAt,
-		DecidedBy: a.DecidedBy, DecidedAt: a.DecidedAt, Note: optional(a.Note),
+		DecidedBy: a.DecidedBy, DecidedAt: a.DecidedAt, Note: optional.Of(a.Note),
 	}
 }

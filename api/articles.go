@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dateline/api/spec"
+	"dateline/internal/infra/optional"
 	"dateline/internal/news/article"
 	"dateline/internal/news/pipeline"
 )
@@ -26,7 +27,8 @@ func (s *ArticleHandler) ListArticles(
 ) (spec.ListArticlesResponseObject, error) {
 	far := time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC)
 	w := pipeline.ArticleQuery{
-		Domain: value(r.Params.Domain), Removed: value(r.Params.Removed), From: value(r.Params.From), To: far,
+		Domain: optional.Value(r.Params.Domain), Removed: optional.Value(r.Params.Removed),
+		From: optional.Value(r.Params.From), To: far,
 		Before: far, Limit: limitOf(r.Params.Limit) + 1,
 	}
 	if r.Params.To != nil {
@@ -47,7 +49,7 @@ func (s *ArticleHandler) ListArticles(
 	if len(all) == w.Limit {
 		all = all[:w.Limit-1]
 		last := all[len(all)-1]
-		out.NextCursor = optional(cursor(last.SortTime, last.ID))
+		out.NextCursor = optional.Of(cursor(last.SortTime, last.ID))
 	}
 	for _, e := range all {
 		out.Articles = append(out.Articles, articleSummary(e))
@@ -67,7 +69,7 @@ func (s *ArticleHandler) GetArticle(
 func (s *ArticleHandler) DownloadArticlePage(
 	ctx context.Context, r spec.DownloadArticlePageRequestObject,
 ) (spec.DownloadArticlePageResponseObject, error) {
-	raw, err := s.Articles.Raw(ctx, principal(ctx), r.Id, value(r.Params.Version))
+	raw, err := s.Articles.Raw(ctx, principal(ctx), r.Id, optional.Value(r.Params.Version))
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +86,7 @@ func (s *ArticleHandler) ListArticleRevisions(
 	ctx context.Context, r spec.ListArticleRevisionsRequestObject,
 ) (spec.ListArticleRevisionsResponseObject, error) {
 	limit := limitOf(r.Params.Limit)
-	all, err := s.Articles.Revisions(ctx, principal(ctx), r.Id, value(r.Params.Cursor), limit+1)
+	all, err := s.Articles.Revisions(ctx, principal(ctx), r.Id, optional.Value(r.Params.Cursor), limit+1)
 	if err != nil {
 		return nil, err
 	}
@@ -108,9 +110,10 @@ func (s *ArticleHandler) GetArticleRevision(
 		return nil, err
 	}
 	out := revisionJSON(v.Revision)
-	out.Authors, out.PublishedAt, out.ModifiedAt, out.Lead, out.Text = &v.Authors, utc(v.Published), utc(v.Updated),
-		optional(v.Lead), &v.Text
-	out.ImageUrl, out.Section, out.Tags = optional(v.Image), optional(v.Section), &v.Tags
+	out.Authors, out.PublishedAt, out.ModifiedAt, out.Lead, out.Text = &v.Authors, optional.UTC(v.Published),
+		optional.UTC(v.Updated),
+		optional.Of(v.Lead), &v.Text
+	out.ImageUrl, out.Section, out.Tags = optional.Of(v.Image), optional.Of(v.Section), &v.Tags
 	if added != nil {
 		out.Added = &added
 	}
@@ -141,18 +144,19 @@ func revisionJSON(v pipeline.Revision) spec.ArticleRevision {
 	return spec.ArticleRevision{
 		Version: v.Version, SeenAt: v.SeenAt.UTC(), Changed: v.Changed, Title: v.Title,
 		ContentHash: v.ContentHash,
-		Characters:  v.Characters, SelectorVersion: orAbsent(v.SelectorVersion),
+		Characters:  v.Characters, SelectorVersion: optional.Of(v.SelectorVersion),
 	}
 }
 
 func articleSummary(e pipeline.ArticleSummary) spec.ArticleSummary {
 	return spec.ArticleSummary{
 		Id: e.ID, Domain: e.Domain, Url: e.URL, CanonicalUrl: e.CanonicalURL, Title: e.Title,
-		Authors: e.Authors, PublishedAt: utc(e.Published),
-		ModifiedAt: utc(e.Updated), DateOnly: e.DateOnly, FirstSeenAt: e.FirstSeen.UTC(), DatedAt: e.SortTime.UTC(),
-		Lead: optional(e.Lead), ImageUrl: optional(e.Image),
-		Section: optional(e.Section), Tags: e.Tags, Language: optional(e.Language), Site: optional(e.Site),
-		GroupId: e.Group, Version: e.Version, UpdatedAt: e.ChangedAt.UTC(), RemovedAt: utc(e.RemovedAt),
+		Authors: e.Authors, PublishedAt: optional.UTC(e.Published),
+		ModifiedAt: optional.UTC(e.Updated), DateOnly: e.DateOnly, FirstSeenAt: e.FirstSeen.UTC(),
+		DatedAt: e.SortTime.UTC(),
+		Lead:    optional.Of(e.Lead), ImageUrl: optional.Of(e.Image),
+		Section: optional.Of(e.Section), Tags: e.Tags, Language: optional.Of(e.Language), Site: optional.Of(e.Site),
+		GroupId: e.Group, Version: e.Version, UpdatedAt: e.ChangedAt.UTC(), RemovedAt: optional.UTC(e.RemovedAt),
 		Access: spec.ArticleSummaryAccess(e.Access), Reservations: reservationsJSON(e.Reservations),
 	}
 }
@@ -161,21 +165,22 @@ func articleJSON(a pipeline.StoredArticle) spec.Article {
 	e := a.ArticleSummary
 	return spec.Article{
 		Id: e.ID, Domain: e.Domain, Url: e.URL, CanonicalUrl: e.CanonicalURL, Title: e.Title,
-		Authors: e.Authors, PublishedAt: utc(e.Published),
-		ModifiedAt: utc(e.Updated), DateOnly: e.DateOnly, FirstSeenAt: e.FirstSeen.UTC(), DatedAt: e.SortTime.UTC(),
-		Lead: optional(e.Lead), ImageUrl: optional(e.Image),
-		Section: optional(e.Section), Tags: e.Tags, Language: optional(e.Language), Site: optional(e.Site),
-		GroupId: e.Group, Version: e.Version, UpdatedAt: e.ChangedAt.UTC(), RemovedAt: utc(e.RemovedAt),
+		Authors: e.Authors, PublishedAt: optional.UTC(e.Published),
+		ModifiedAt: optional.UTC(e.Updated), DateOnly: e.DateOnly, FirstSeenAt: e.FirstSeen.UTC(),
+		DatedAt: e.SortTime.UTC(),
+		Lead:    optional.Of(e.Lead), ImageUrl: optional.Of(e.Image),
+		Section: optional.Of(e.Section), Tags: e.Tags, Language: optional.Of(e.Language), Site: optional.Of(e.Site),
+		GroupId: e.Group, Version: e.Version, UpdatedAt: e.ChangedAt.UTC(), RemovedAt: optional.UTC(e.RemovedAt),
 		Access: spec.ArticleAccess(e.Access), Reservations: reservationsJSON(e.Reservations),
 		Text: a.Text, Html: a.HTML, Origins: originsJSON(a.Origins), ContentHash: a.ContentHash,
-		FetchedAt: a.FetchedAt.UTC(), SelectorVersion: orAbsent(a.SelectorVersion),
+		FetchedAt: a.FetchedAt.UTC(), SelectorVersion: optional.Of(a.SelectorVersion),
 	}
 }
 
 func reservationsJSON(r article.Reservations) spec.Reservations {
 	return spec.Reservations{
 		Noindex: r.NoIndex, Noarchive: r.NoArchive, Nosnippet: r.NoSnippet, Noai: r.NoAI,
-		Tdm: r.TDM, TdmPolicy: optional(r.TDMPolicy),
+		Tdm: r.TDM, TdmPolicy: optional.Of(r.TDMPolicy),
 	}
 }
 
@@ -185,19 +190,4 @@ func originsJSON(all map[article.Field]article.Origin) map[string]spec.FieldOrig
 		out[string(f)] = spec.FieldOrigin{Source: string(o.Source), Confidence: float32(o.Confidence)}
 	}
 	return out
-}
-
-func orAbsent(n int) *int {
-	if n == 0 {
-		return nil
-	}
-	return &n
-}
-
-func utc(t *time.Time) *time.Time {
-	if t == nil {
-		return nil
-	}
-	out := t.UTC()
-	return &out
 }

@@ -10,6 +10,7 @@ import (
 	"dateline/api/spec"
 	"dateline/internal/identity/audit"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/optional"
 )
 
 // ListAudit lists entries of the audit log.
@@ -17,21 +18,21 @@ func (s *MemberHandler) ListAudit(
 	ctx context.Context, r spec.ListAuditRequestObject,
 ) (spec.ListAuditResponseObject, error) {
 	f := audit.Filter{
-		WorkspaceID: principal(ctx).WorkspaceID, Actions: value(r.Params.Action),
+		WorkspaceID: principal(ctx).WorkspaceID, Actions: optional.Value(r.Params.Action),
 		ObjectID: r.Params.Object,
 		From:     r.Params.From, To: r.Params.To, Limit: defaultPage,
 	}
 	if r.Params.Limit != nil {
 		f.Limit = *r.Params.Limit
 	}
-	if actor := value(r.Params.Actor); actor != "" {
+	if actor := optional.Value(r.Params.Actor); actor != "" {
 		if id, err := uuid.Parse(actor); err == nil {
 			f.UserID = &id
 		} else {
 			f.Actor = audit.Actor(actor)
 		}
 	}
-	if text := value(r.Params.Cursor); text != "" {
+	if text := optional.Value(r.Params.Cursor); text != "" {
 		id, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
 			return nil, apperr.InvalidFields(apperr.FieldError{
@@ -49,7 +50,7 @@ func (s *MemberHandler) ListAudit(
 	page := spec.ListAudit200JSONResponse{Entries: []spec.AuditEntry{}}
 	if len(entries) > limit {
 		entries = entries[:limit]
-		page.NextCursor = optional(strconv.FormatInt(entries[limit-1].ID, 10))
+		page.NextCursor = optional.Of(strconv.FormatInt(entries[limit-1].ID, 10))
 	}
 	for _, e := range entries {
 		one, err := auditJSON(e)
@@ -64,21 +65,14 @@ func (s *MemberHandler) ListAudit(
 func auditJSON(e audit.Entry) (spec.AuditEntry, error) {
 	out := spec.AuditEntry{
 		Id: strconv.FormatInt(e.ID, 10), At: e.At, Action: string(e.Action),
-		RequestId: optionalID(e.Origin.RequestID),
+		RequestId: optional.Of(e.Origin.RequestID),
 		Object:    spec.AuditObject{Type: e.Object.Type, Id: e.Object.ID},
 		Actor: spec.AuditActor{
-			Type: spec.AuditActorType(e.Origin.Actor), UserId: optionalID(e.Origin.UserID),
-			Name:    optional(e.UserName),
-			TokenId: optionalID(e.Origin.TokenID), TokenName: optional(e.TokenName),
-			SessionId: optionalID(e.Origin.SessionID),
+			Type: spec.AuditActorType(e.Origin.Actor), UserId: optional.Of(e.Origin.UserID),
+			Name:    optional.Of(e.UserName),
+			TokenId: optional.Of(e.Origin.TokenID), TokenName: optional.Of(e.TokenName),
+			SessionId: optional.Of(e.Origin.SessionID),
 		},
 	}
 	return out, json.Unmarshal(e.Data, &out.Data)
-}
-
-func optionalID(id uuid.UUID) *uuid.UUID {
-	if id == uuid.Nil {
-		return nil
-	}
-	return &id
 }

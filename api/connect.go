@@ -10,8 +10,8 @@ import (
 	"dateline/api/spec"
 	"dateline/internal/identity/secret"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/optional"
 	"dateline/internal/publishing/account"
-
 	"dateline/web"
 )
 
@@ -30,8 +30,8 @@ func (s *AccountHandler) ListNetworks(
 func networkJSON(o account.NetworkInfo) spec.Network {
 	n := spec.Network{
 		Name: o.Name, Ways: []spec.NetworkWays{}, Configured: o.Configured,
-		Missing: optional(o.SetupHint), Instances: o.Instances,
-		DefaultInstance: optional(o.Instance), Sandbox: o.Sandbox, Renews: o.CanRenew, Revokes: o.CanRevoke,
+		Missing: optional.Of(o.SetupHint), Instances: o.Instances,
+		DefaultInstance: optional.Of(o.Instance), Sandbox: o.Sandbox, Renews: o.CanRenew, Revokes: o.CanRevoke,
 	}
 	if o.OAuth {
 		n.Ways = append(n.Ways, spec.Oauth)
@@ -41,7 +41,7 @@ func networkJSON(o account.NetworkInfo) spec.Network {
 		fields := []spec.FormField{}
 		for _, f := range o.Fields {
 			fields = append(fields, spec.FormField{
-				Name: f.Name, Label: f.Label, Help: optional(f.Help), Secret: f.Secret, Optional: f.Optional,
+				Name: f.Name, Label: f.Label, Help: optional.Of(f.Help), Secret: f.Secret, Optional: f.Optional,
 			})
 		}
 		n.Fields = &fields
@@ -83,7 +83,10 @@ func (s *AccountHandler) ConnectAccountByForm(
 	for name, text := range r.Body.Values {
 		values[name] = secret.NewText(text)
 	}
-	at := account.Instance{Network: r.Body.Network, BaseURL: value(r.Body.BaseUrl), Sandbox: value(r.Body.Sandbox)}
+	at := account.Instance{
+		Network: r.Body.Network, BaseURL: optional.Value(r.Body.BaseUrl),
+		Sandbox: optional.Value(r.Body.Sandbox),
+	}
 	made, err := s.Accounts.ConnectForm(ctx, principal(ctx), at, values)
 	if err != nil {
 		return nil, err
@@ -99,7 +102,7 @@ func (s *AccountHandler) StartConnection(
 	ctx context.Context, r spec.StartConnectionRequestObject,
 ) (spec.StartConnectionResponseObject, error) {
 	link, err := s.Accounts.StartAuthorization(ctx, principal(ctx), account.Instance{
-		Network: r.Body.Network, BaseURL: value(r.Body.BaseUrl), Sandbox: value(r.Body.Sandbox),
+		Network: r.Body.Network, BaseURL: optional.Value(r.Body.BaseUrl), Sandbox: optional.Value(r.Body.Sandbox),
 	})
 	return spec.StartConnection200JSONResponse{AuthorizeUrl: link}, err
 }
@@ -118,7 +121,7 @@ func (s *AccountHandler) ReconnectAccount(
 func (s *AccountHandler) CompleteConnection(
 	ctx context.Context, r spec.CompleteConnectionRequestObject,
 ) (spec.CompleteConnectionResponseObject, error) {
-	if r.Params.Error != nil || value(r.Params.Code) == "" {
+	if r.Params.Error != nil || optional.Value(r.Params.Code) == "" {
 		return nil, apperr.InvalidFields(apperr.FieldError{
 			Field: "code", Code: "not_allowed",
 			Message: "The network did not allow access. Start the connection again and allow it there.",
@@ -148,7 +151,7 @@ func (s *AccountHandler) ChooseInBrowser(
 	ctx context.Context, r spec.ChooseInBrowserRequestObject,
 ) (spec.ChooseInBrowserResponseObject, error) {
 	look := lookOf(ctx)
-	made, err := s.Accounts.ChooseWithKey(ctx, r.Body.Choice, r.Body.Key, value(r.Body.RemoteId))
+	made, err := s.Accounts.ChooseWithKey(ctx, r.Body.Choice, r.Body.Key, optional.Value(r.Body.RemoteId))
 	var page web.Connection
 	var refused *apperr.Error
 	switch {

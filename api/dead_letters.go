@@ -10,6 +10,7 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/optional"
 	"dateline/internal/infra/timezone"
 	"dateline/internal/publishing/post"
 )
@@ -45,7 +46,7 @@ func chosen(body *spec.TargetChoice) []uuid.UUID {
 	if body == nil {
 		return nil
 	}
-	return value(body.Targets)
+	return optional.Value(body.Targets)
 }
 
 // ConfirmTarget records that an uncertain post exists.
@@ -53,7 +54,7 @@ func (s *DeadLetterHandler) ConfirmTarget(
 	ctx context.Context, r spec.ConfirmTargetRequestObject,
 ) (spec.ConfirmTargetResponseObject, error) {
 	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
-		return s.Scheduler.Confirm(ctx, g, r.Target, r.Body.Url, value(r.Body.RemoteId))
+		return s.Scheduler.Confirm(ctx, g, r.Target, r.Body.Url, optional.Value(r.Body.RemoteId))
 	})
 	return spec.ConfirmTarget200JSONResponse{PostJSONResponse: answer}, err
 }
@@ -83,14 +84,14 @@ func (s *DeadLetterHandler) ListDeadLetters(
 	ctx context.Context, r spec.ListDeadLettersRequestObject,
 ) (spec.ListDeadLettersResponseObject, error) {
 	f := post.DeadLetterFilter{
-		WorkspaceID: principal(ctx).WorkspaceID, Reasons: value(r.Params.Reason),
-		Networks:  value(r.Params.Network),
+		WorkspaceID: principal(ctx).WorkspaceID, Reasons: optional.Value(r.Params.Reason),
+		Networks:  optional.Value(r.Params.Network),
 		AccountID: r.Params.Account, Limit: defaultPage,
 	}
 	if r.Params.Limit != nil {
 		f.Limit = *r.Params.Limit
 	}
-	if text := value(r.Params.Cursor); text != "" {
+	if text := optional.Value(r.Params.Cursor); text != "" {
 		var err error
 		if f.BeforeTime, f.BeforeID, err = readCursor(text); err != nil {
 			return nil, err
@@ -145,7 +146,7 @@ func deadLetterJSON(l post.DeadLetter) spec.DeadLetter {
 	out := spec.DeadLetter{
 		PostId: l.PostID, TargetId: l.TargetID, AccountId: l.AccountID, Network: l.Network,
 		Handle: l.Handle,
-		Status: spec.TargetStatus(l.Status), Reason: l.Reason, Code: optional(l.Code), Message: l.Message,
+		Status: spec.TargetStatus(l.Status), Reason: l.Reason, Code: optional.Of(l.Code), Message: l.Message,
 		Attempts: l.Attempts,
 		Content:  string(text), Since: l.Since,
 	}
@@ -198,25 +199,28 @@ func (s *DeadLetterHandler) DiscardDeadLetters(
 }
 
 func (s *DeadLetterHandler) bulk(ctx context.Context, c *spec.DeadLetterChoice, discard bool) (spec.BulkAnswer, error) {
-	if c.Reasons == nil && c.Networks == nil && c.Account == nil && c.Posts == nil && !value(c.All) {
+	if c.Reasons == nil && c.Networks == nil && c.Account == nil && c.Posts == nil && !optional.Value(c.All) {
 		return spec.BulkAnswer{},
 			apperr.InvalidFields(apperr.FieldError{
 				Field: "all", Code: "required", Message: "Select dead letters with a filter, or set all to true.",
 			})
 	}
-	if err := onlyText(map[string][]string{"reasons": value(c.Reasons), "networks": value(c.Networks)}); err != nil {
+	if err := onlyText(map[string][]string{
+		"reasons":  optional.Value(c.Reasons),
+		"networks": optional.Value(c.Networks),
+	}); err != nil {
 		return spec.BulkAnswer{}, err
 	}
 	who := principal(ctx)
 	done, err := s.Scheduler.BulkDeadLetters(ctx, who.Actor(),
 		post.DeadLetterFilter{
-			WorkspaceID: who.WorkspaceID, Reasons: value(c.Reasons),
-			Networks: value(c.Networks), AccountID: c.Account, PostIDs: value(c.Posts),
-		}, discard, value(c.DryRun))
+			WorkspaceID: who.WorkspaceID, Reasons: optional.Value(c.Reasons),
+			Networks: optional.Value(c.Networks), AccountID: c.Account, PostIDs: optional.Value(c.Posts),
+		}, discard, optional.Value(c.DryRun))
 	if err != nil {
 		return spec.BulkAnswer{}, err
 	}
-	if !value(c.DryRun) {
+	if !optional.Value(c.DryRun) {
 		s.nudgeAll(ctx, done.Posts)
 	}
 	answer := spec.BulkAnswer{Matched: done.Matched, Posts: done.Posts, More: done.HasMore}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dateline/api/spec"
+	"dateline/internal/infra/optional"
 	"dateline/internal/news/crawl"
 	"dateline/internal/news/crawl/seeds"
 )
@@ -20,14 +21,14 @@ func (s *CrawlHandler) ListDomains(
 	if r.Params.Limit != nil {
 		limit = *r.Params.Limit
 	}
-	all, err := s.Crawl.ListDomains(ctx, principal(ctx), value(r.Params.Cursor), limit+1)
+	all, err := s.Crawl.ListDomains(ctx, principal(ctx), optional.Value(r.Params.Cursor), limit+1)
 	if err != nil {
 		return nil, err
 	}
 	out := spec.ListDomains200JSONResponse{Domains: []spec.Domain{}}
 	if len(all) > limit {
 		all = all[:limit]
-		out.NextCursor = optional(all[limit-1].Name)
+		out.NextCursor = optional.Of(all[limit-1].Name)
 	}
 	for _, d := range all {
 		out.Domains = append(out.Domains, domainJSON(seeds.Domain{Domain: d}))

@@ -12,6 +12,7 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/infra/csvio"
+	"dateline/internal/infra/optional"
 	"dateline/internal/infra/timezone"
 	"dateline/internal/publishing/post"
 )
@@ -27,7 +28,7 @@ func (s *PostHandler) ExportPosts(
 		WorkspaceID: principal(ctx).WorkspaceID, From: r.Params.From, To: r.Params.To,
 		AccountID: r.Params.Account, Ascending: true, Limit: exportPage,
 	}
-	for _, status := range value(r.Params.Status) {
+	for _, status := range optional.Value(r.Params.Status) {
 		f.Statuses = append(f.Statuses, post.Status(status))
 	}
 	// Read the first page before sending anything, so that an unavailable database can
@@ -36,7 +37,8 @@ func (s *PostHandler) ExportPosts(
 	if err != nil {
 		return nil, err
 	}
-	return export{ctx: ctx, posts: s, filter: f, page: first, csv: string(value(r.Params.Format)) == "csv"}, nil
+	return export{ctx: ctx, posts: s, filter: f, page: first, csv: string(optional.Value(r.Params.Format)) == "csv"},
+		nil
 }
 
 type export struct {
@@ -120,8 +122,8 @@ func (e export) rows() (body []byte, err error) {
 func exportRow(p post.Post) spec.BulkPost {
 	id, status := p.ID.String(), string(p.Status)
 	row := spec.BulkPost{
-		Id: &id, Status: &status, Content: p.Content, TimeZone: optional(p.TimeZone),
-		Language: optional(p.Language),
+		Id: &id, Status: &status, Content: p.Content, TimeZone: optional.Of(p.TimeZone),
+		Language: optional.Of(p.Language),
 	}
 	if !p.ScheduledTime.IsZero() {
 		at := p.ScheduledTime
@@ -131,7 +133,7 @@ func exportRow(p post.Post) spec.BulkPost {
 		text := at.Format(time.RFC3339Nano)
 		row.ScheduledTime = &text
 	}
-	row.Draft, row.TrackLinks = ifTrue(p.Status == post.Draft), ifTrue(p.LinkBase != "")
+	row.Draft, row.TrackLinks = optional.Of(p.Status == post.Draft), optional.Of(p.LinkBase != "")
 	if len(p.AttachmentIDs) > 0 {
 		row.Attachments = idTexts(p.AttachmentIDs)
 	}
@@ -140,14 +142,14 @@ func exportRow(p post.Post) spec.BulkPost {
 	}
 	row.Options = optionsJSON(p.Options)
 	if p.ThreadParentID != nil {
-		row.ThreadParentId = optional(p.ThreadParentID.String())
+		row.ThreadParentId = optional.Of(p.ThreadParentID.String())
 	}
 	if p.LateLimit > 0 {
 		minutes := int(p.LateLimit.Minutes())
 		row.DropIfLateMinutes = &minutes
 	}
 	if p.PostedAt != nil {
-		row.PostedAt = optional(p.PostedAt.Format(time.RFC3339Nano))
+		row.PostedAt = optional.Of(p.PostedAt.Format(time.RFC3339Nano))
 	}
 	var accounts, urls []string
 	overrides := map[string]spec.Override{}
@@ -190,7 +192,7 @@ func idTexts(ids []uuid.UUID) *[]string {
 func exportThread(segments []post.Segment) *spec.Thread {
 	thread := make(spec.Thread, len(segments))
 	for i, s := range segments {
-		thread[i] = spec.Segment{Content: s.Content, AfterMinutes: ifSet(s.AfterMinutes)}
+		thread[i] = spec.Segment{Content: s.Content, AfterMinutes: optional.Of(s.AfterMinutes)}
 		if len(s.AttachmentIDs) > 0 {
 			thread[i].Attachments = idTexts(s.AttachmentIDs)
 		}
@@ -220,11 +222,12 @@ func exportCells(row spec.BulkPost) ([]string, error) {
 		track = "true"
 	}
 	cells := []string{
-		value(row.Id), value(row.Status), row.Content, value(row.ScheduledTime), value(row.TimeZone),
-		strings.Join(value(row.Accounts), ";"),
-		value(row.Language), thread, options, overrides, strings.Join(value(row.Attachments), ";"),
-		value(row.ThreadParentId), late, draft,
-		value(row.PostedAt), strings.Join(value(row.Urls), ";"), track,
+		optional.Value(row.Id), optional.Value(row.Status), row.Content, optional.Value(row.ScheduledTime),
+		optional.Value(row.TimeZone),
+		strings.Join(optional.Value(row.Accounts), ";"),
+		optional.Value(row.Language), thread, options, overrides, strings.Join(optional.Value(row.Attachments), ";"),
+		optional.Value(row.ThreadParentId), late, draft,
+		optional.Value(row.PostedAt), strings.Join(optional.Value(row.Urls), ";"), track,
 	}
 	for i := range cells {
 		cells[i] = csvio.Escape(cells[i])

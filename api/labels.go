@@ -7,6 +7,7 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/optional"
 	"dateline/internal/infra/utm"
 	"dateline/internal/publishing/label"
 )
@@ -42,7 +43,7 @@ func (s *LabelHandler) CreateLabel(
 	b := r.Body
 	l, err := s.Labels.Create(ctx, principal(ctx), label.Label{
 		Kind: label.Kind(or(b.Kind, spec.LabelKind(label.Plain))), Name: b.Name, Color: or(b.Color, "blue"),
-		UTM: utmOf(value(b.Utm)),
+		UTM: utmOf(optional.Value(b.Utm)),
 	})
 	return spec.CreateLabel201JSONResponse(labelJSON(l)), err
 }
@@ -70,7 +71,7 @@ func (s *LabelHandler) LabelPosts(
 ) (spec.LabelPostsResponseObject, error) {
 	b := r.Body
 	changed, err := s.Labels.Apply(ctx, principal(ctx), label.Change{
-		PostIDs: b.Posts, Add: value(b.Add), Remove: value(b.Remove),
+		PostIDs: b.Posts, Add: optional.Value(b.Add), Remove: optional.Value(b.Remove),
 	})
 	return spec.LabelPosts200JSONResponse{Changed: append([]uuid.UUID{}, changed...)}, err
 }

@@ -6,6 +6,7 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/optional"
 	"dateline/internal/publishing/linkcard"
 )
 
@@ -36,7 +37,7 @@ func (s *LinkPreviewHandler) GetLinkCard(
 		})
 	}
 	out := spec.GetLinkCard200JSONResponse{
-		Url: c.URL, Site: c.Site, Title: optional(c.Title), Description: optional(c.Description),
+		Url: c.URL, Site: c.Site, Title: optional.Of(c.Title), Description: optional.Of(c.Description),
 	}
 	if len(c.Image) > 0 {
 		out.Image = dataURL(c.Image)

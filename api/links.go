@@ -7,6 +7,7 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/audience/shortlink"
+	"dateline/internal/infra/optional"
 )
 
 // ShortLinkHandler serves short links.
@@ -30,7 +31,7 @@ func (s *ShortLinkHandler) ListLinks(
 ) (spec.ListLinksResponseObject, error) {
 	f := shortlink.Filter{
 		WorkspaceID: principal(ctx).WorkspaceID, PostID: r.Params.Post,
-		BeforeCode: value(r.Params.Cursor), Limit: defaultPage,
+		BeforeCode: optional.Value(r.Params.Cursor), Limit: defaultPage,
 	}
 	if r.Params.Limit != nil {
 		f.Limit = *r.Params.Limit
@@ -61,7 +62,7 @@ func (s *ShortLinkHandler) CreateLink(
 		return nil, err
 	}
 	l, replayed, err := s.Links.Create(ctx, principal(ctx), shortlink.Draft{
-		URL: r.Body.Url, Title: value(r.Body.Title),
+		URL: r.Body.Url, Title: optional.Value(r.Body.Title),
 		PostID: r.Body.PostId,
 	}, key)
 	location := "/api/v1/links/" + l.Code
@@ -99,6 +100,6 @@ func (s *ShortLinkHandler) linkJSON(l shortlink.Link) spec.Link {
 	return spec.Link{
 		Code: l.Code, ShortUrl: s.Links.ShortURL(l), Url: l.URL, Title: l.Title, PostId: l.PostID,
 		AccountId: l.AccountID,
-		Network:   optional(l.Network), CreatedAt: l.CreatedAt, Disabled: l.DisabledAt != nil, Clicks: l.Clicks,
+		Network:   optional.Of(l.Network), CreatedAt: l.CreatedAt, Disabled: l.DisabledAt != nil, Clicks: l.Clicks,
 	}
 }

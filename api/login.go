@@ -11,6 +11,7 @@ import (
 	"dateline/api/spec"
 	"dateline/internal/identity/login"
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/optional"
 )
 
 // SessionHandler serves the sessions of browsers.
@@ -216,7 +217,7 @@ func (s *SessionHandler) sessionJSON(ctx context.Context, session login.Session)
 		ExpiresAt:  session.CreatedAt.Add(login.AbsoluteLimit),
 		Workspaces: []spec.MemberWorkspace{},
 	}
-	out.User.Id, out.User.Name, out.User.Email = user.ID, user.Name, optional(user.Email)
+	out.User.Id, out.User.Name, out.User.Email = user.ID, user.Name, optional.Of(user.Email)
 	for _, m := range memberships {
 		one := spec.MemberWorkspace{Id: m.WorkspaceID, Name: m.WorkspaceName, Role: string(m.Role)}
 		out.Workspaces = append(out.Workspaces, one)

@@ -10,6 +10,7 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/optional"
 	"dateline/internal/publishing/media"
 )
 
@@ -27,7 +28,7 @@ const maxFormField = 64 << 10 // bytes of a text field
 func (s *MediaHandler) UploadMedia(
 	ctx context.Context, r spec.UploadMediaRequestObject,
 ) (spec.UploadMediaResponseObject, error) {
-	in := media.NewFile{IdempotencyKey: value(r.Params.IdempotencyKey)}
+	in := media.NewFile{IdempotencyKey: optional.Value(r.Params.IdempotencyKey)}
 	if err := checkKey(ctx, in.IdempotencyKey); err != nil {
 		return nil, err
 	}
@@ -116,11 +117,11 @@ func brokenUpload(err error) error {
 func (s *MediaHandler) FetchMedia(
 	ctx context.Context, r spec.FetchMediaRequestObject,
 ) (spec.FetchMediaResponseObject, error) {
-	key := value(r.Params.IdempotencyKey)
+	key := optional.Value(r.Params.IdempotencyKey)
 	if err := checkKey(ctx, key); err != nil {
 		return nil, err
 	}
-	item, replayed, err := s.Media.Fetch(ctx, principal(ctx), r.Body.Url, value(r.Body.AltText), key)
+	item, replayed, err := s.Media.Fetch(ctx, principal(ctx), r.Body.Url, optional.Value(r.Body.AltText), key)
 	if err != nil {
 		return nil, err
 	}
@@ -131,14 +132,14 @@ func (s *MediaHandler) FetchMedia(
 func (s *MediaHandler) ListMedia(
 	ctx context.Context, r spec.ListMediaRequestObject,
 ) (spec.ListMediaResponseObject, error) {
-	f := media.Filter{WorkspaceID: principal(ctx).WorkspaceID, Search: value(r.Params.Q), Limit: defaultPage}
+	f := media.Filter{WorkspaceID: principal(ctx).WorkspaceID, Search: optional.Value(r.Params.Q), Limit: defaultPage}
 	if r.Params.Kind != nil {
 		f.Kind = media.Kind(*r.Params.Kind)
 	}
 	if r.Params.Limit != nil {
 		f.Limit = *r.Params.Limit
 	}
-	if text := value(r.Params.Cursor); text != "" {
+	if text := optional.Value(r.Params.Cursor); text != "" {
 		var err error
 		if f.BeforeTime, f.BeforeID, err = readCursor(text); err != nil {
 			return nil, err
@@ -195,7 +196,7 @@ func mediaJSON(m media.Item) spec.Media {
 		Id: m.ID, Kind: spec.MediaKind(m.Kind), MimeType: m.MIMEType, Bytes: m.Bytes,
 		Sha256:  hex.EncodeToString(m.SHA256),
 		AltText: m.AltText, FileName: m.FileName, CreatedAt: m.CreatedAt,
-		VideoCodec: optional(m.VideoCodec), AudioCodec: optional(m.AudioCodec),
+		VideoCodec: optional.Of(m.VideoCodec), AudioCodec: optional.Of(m.AudioCodec),
 	}
 	out.LocationRemoved, out.MetadataRemoved = m.LocationRemoved(), make([]spec.MediaMetadata, len(m.MetadataRemoved))
 	for i, c := range m.MetadataRemoved {

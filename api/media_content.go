@@ -12,6 +12,7 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/optional"
 	"dateline/internal/publishing/media"
 )
 
@@ -87,7 +88,7 @@ func (w *problemWriter) Write(p []byte) (int, error) {
 func (s *MediaHandler) GetMediaFitness(
 	ctx context.Context, r spec.GetMediaFitnessRequestObject,
 ) (spec.GetMediaFitnessResponseObject, error) {
-	found, err := s.Scheduler.MediaFit(ctx, principal(ctx), r.Id, value(r.Params.Account))
+	found, err := s.Scheduler.MediaFit(ctx, principal(ctx), r.Id, optional.Value(r.Params.Account))
 	if err != nil {
 		return nil, err
 	}

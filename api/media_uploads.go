@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"dateline/api/spec"
+	"dateline/internal/infra/optional"
 	"dateline/internal/publishing/media"
 )
 
@@ -11,14 +12,15 @@ import (
 func (s *MediaHandler) StartMediaUpload(
 	ctx context.Context, r spec.StartMediaUploadRequestObject,
 ) (spec.StartMediaUploadResponseObject, error) {
-	key := value(r.Params.IdempotencyKey)
+	key := optional.Value(r.Params.IdempotencyKey)
 	if err := checkKey(ctx, key); err != nil {
 		return nil, err
 	}
 	t, err := s.Media.StartUpload(ctx, principal(ctx),
 		media.UploadRequest{
-			FileName: r.Body.FileName, AltText: value(r.Body.AltText),
-			Bytes: r.Body.Bytes, MIMEType: value(r.Body.MimeType), SHA256: value(r.Body.Sha256), IdempotencyKey: key,
+			FileName: r.Body.FileName, AltText: optional.Value(r.Body.AltText),
+			Bytes: r.Body.Bytes, MIMEType: optional.Value(r.Body.MimeType), SHA256: optional.Value(r.Body.Sha256),
+			IdempotencyKey: key,
 		})
 	answer := spec.StartMediaUpload201JSONResponse{Body: ticketJSON(t)}
 	if t.Replayed {

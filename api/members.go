@@ -5,6 +5,7 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/optional"
 	"dateline/internal/system/archive"
 )
 
@@ -24,7 +25,7 @@ func (s *MemberHandler) ListMembers(
 	if r.Params.Limit != nil {
 		f.Limit = *r.Params.Limit
 	}
-	if text := value(r.Params.Cursor); text != "" {
+	if text := optional.Value(r.Params.Cursor); text != "" {
 		var err error
 		if f.AfterTime, f.AfterID, err = readCursor(text); err != nil {
 			return nil, err
@@ -39,7 +40,7 @@ func (s *MemberHandler) ListMembers(
 	page := spec.ListMembers200JSONResponse{Members: []spec.Member{}}
 	if len(members) > limit {
 		members = members[:limit]
-		page.NextCursor = optional(cursor(members[limit-1].CreatedAt, members[limit-1].User.ID))
+		page.NextCursor = optional.Of(cursor(members[limit-1].CreatedAt, members[limit-1].User.ID))
 	}
 	for _, m := range members {
 		page.Members = append(page.Members, memberJSON(m))
@@ -79,7 +80,7 @@ func (s *MemberHandler) RemoveMember(
 
 func memberJSON(m workspace.Member) spec.Member {
 	return spec.Member{
-		Id: m.User.ID, Name: m.User.Name, Email: optional(m.User.Email), Role: spec.Role(m.Role),
+		Id: m.User.ID, Name: m.User.Name, Email: optional.Of(m.User.Email), Role: spec.Role(m.Role),
 		CreatedAt: m.CreatedAt, JoinedAt: m.JoinedAt,
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/optional"
 	"dateline/internal/infra/webpage"
 	"dateline/internal/notify/notification"
 	"dateline/internal/notify/webhook"
@@ -111,9 +112,10 @@ func (s *NotificationHandler) RedeliverNotifications(
 func channelDraft(b spec.NotificationChannelSettings) notification.Draft {
 	d := notification.Draft{
 		Kind: notification.Kind(b.Kind), Name: b.Name, URL: b.Url, Token: b.Token,
-		Recipient: b.Recipient, OwnPostsOnly: value(b.OwnPostsOnly), Digest: notification.NoDigest,
-		QuietFrom: value(b.QuietFrom), QuietTo: value(b.QuietTo), TimeZone: b.TimeZone, Language: webpage.English,
-		Enabled: b.Enabled == nil || *b.Enabled,
+		Recipient: b.Recipient, OwnPostsOnly: optional.Value(b.OwnPostsOnly), Digest: notification.NoDigest,
+		QuietFrom: optional.Value(b.QuietFrom), QuietTo: optional.Value(b.QuietTo), TimeZone: b.TimeZone,
+		Language: webpage.English,
+		Enabled:  b.Enabled == nil || *b.Enabled,
 	}
 	if b.PushKeys != nil {
 		d.PushKeys = &notification.PushKeys{P256dh: b.PushKeys.P256dh, Auth: b.PushKeys.Auth}

@@ -10,6 +10,7 @@ import (
 	"dateline/internal/audience/plausible"
 	"dateline/internal/audience/site"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/optional"
 )
 
 // PlausibleHandler serves the API of Plausible.
@@ -47,8 +48,8 @@ func (s *PlausibleHandler) v1Query(
 	}
 	counted, err := one.CounterSite()
 	return plausible.V1{
-		Site: counted, Period: value(period), Date: value(date), Metrics: value(metrics),
-		Filters: value(filters),
+		Site: counted, Period: optional.Value(period), Date: optional.Value(date), Metrics: optional.Value(metrics),
+		Filters: optional.Value(filters),
 	}, err
 }
 
@@ -72,7 +73,7 @@ func (s *PlausibleHandler) PlausibleAggregate(
 	if err != nil {
 		return nil, err
 	}
-	q.Compare = value(r.Params.Compare)
+	q.Compare = optional.Value(r.Params.Compare)
 	totals, err := s.plausible().Aggregate(ctx, q)
 	out := spec.PlausibleAggregate200JSONResponse{Results: map[string]spec.PlausibleValue{}}
 	for name, one := range totals {
@@ -89,7 +90,7 @@ func (s *PlausibleHandler) PlausibleTimeseries(
 	if err != nil {
 		return nil, err
 	}
-	q.Interval = value(r.Params.Interval)
+	q.Interval = optional.Value(r.Params.Interval)
 	rows, err := s.plausible().Timeseries(ctx, q)
 	return spec.PlausibleTimeseries200JSONResponse{Results: rows}, err
 }
@@ -102,7 +103,7 @@ func (s *PlausibleHandler) PlausibleBreakdown(
 	if err != nil {
 		return nil, err
 	}
-	q.Property, q.Limit, q.Page = r.Params.Property, value(r.Params.Limit), value(r.Params.Page)
+	q.Property, q.Limit, q.Page = r.Params.Property, optional.Value(r.Params.Limit), optional.Value(r.Params.Page)
 	rows, err := s.plausible().Breakdown(ctx, q)
 	return spec.PlausibleBreakdown200JSONResponse{Results: rows}, err
 }
@@ -117,15 +118,15 @@ func (s *PlausibleHandler) PlausibleQuery(
 		return nil, err
 	}
 	q := plausible.V2{
-		Since: one.CreatedAt, Metrics: b.Metrics, DateRange: b.DateRange, Dimensions: value(b.Dimensions),
-		Filters: value(b.Filters), OrderBy: value(b.OrderBy),
+		Since: one.CreatedAt, Metrics: b.Metrics, DateRange: b.DateRange, Dimensions: optional.Value(b.Dimensions),
+		Filters: optional.Value(b.Filters), OrderBy: optional.Value(b.OrderBy),
 	}
 	if q.Site, err = one.CounterSite(); err != nil {
 		return nil, err
 	}
 	include := map[string]any{}
 	if i := b.Include; i != nil {
-		q.TimeLabels, q.TotalRows = value(i.TimeLabels), value(i.TotalRows)
+		q.TimeLabels, q.TotalRows = optional.Value(i.TimeLabels), optional.Value(i.TotalRows)
 		for name, flag := range map[string]*bool{
 			"imports": i.Imports, "time_labels": i.TimeLabels,
 			"total_rows": i.TotalRows,
@@ -136,7 +137,7 @@ func (s *PlausibleHandler) PlausibleQuery(
 		}
 	}
 	if b.Pagination != nil {
-		q.Limit, q.Offset = value(b.Pagination.Limit), value(b.Pagination.Offset)
+		q.Limit, q.Offset = optional.Value(b.Pagination.Limit), optional.Value(b.Pagination.Offset)
 	}
 	result, err := s.plausible().Query(ctx, q)
 	if err != nil {

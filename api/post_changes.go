@@ -8,6 +8,7 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/optional"
 	"dateline/internal/infra/timezone"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
@@ -83,7 +84,7 @@ func (s *PostChanges) postJSON(p post.Post) spec.Post {
 	}
 	out := spec.Post{
 		Id: p.ID, Status: spec.PostStatus(p.Status), Content: p.Content, TimeZone: p.TimeZone,
-		Language: optional(p.Language), Attachments: p.AttachmentIDs, ThreadId: p.ThreadID,
+		Language: optional.Of(p.Language), Attachments: p.AttachmentIDs, ThreadId: p.ThreadID,
 		ThreadParentId: p.ThreadParentID, RetryCount: p.RetryCount, Version: p.Version, PostedAt: p.PostedAt,
 		CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt, WorkflowId: workflows.PostID(p.ID), Targets: []spec.Target{},
 	}
@@ -106,7 +107,7 @@ func (s *PostChanges) postJSON(p post.Post) spec.Post {
 		minutes := int(p.LateLimit.Minutes())
 		out.DropIfLateMinutes = &minutes
 	}
-	out.TrackLinks, out.Utm = ifTrue(p.LinkBase != ""), utmJSON(p.UTM)
+	out.TrackLinks, out.Utm = optional.Of(p.LinkBase != ""), utmJSON(p.UTM)
 	if s.WorkflowURL != nil {
 		link := s.WorkflowURL(out.WorkflowId)
 		out.WorkflowUrl = &link
@@ -127,7 +128,7 @@ func targetJSON(p post.Post, t post.Target) spec.Target {
 	out := spec.Target{
 		Id: t.ID, AccountId: t.AccountID, Network: t.Network, Handle: t.Handle,
 		Status:   spec.TargetStatus(t.Status),
-		Attempts: t.Attempts, RemoteId: optional(t.RemoteID), Url: optional(t.RemoteURL), SentAt: t.SentAt,
+		Attempts: t.Attempts, RemoteId: optional.Of(t.RemoteID), Url: optional.Of(t.RemoteURL), SentAt: t.SentAt,
 		PostedAt: t.PostedAt,
 	}
 	if o := t.Override; o != nil {
@@ -143,7 +144,7 @@ func targetJSON(p post.Post, t post.Target) spec.Target {
 		segments := make([]spec.PublishedSegment, len(t.Published))
 		for i, one := range t.Published {
 			segments[i] = spec.PublishedSegment{
-				Segment: one.Segment, RemoteId: one.RemoteID, Url: optional(one.RemoteURL), SentAt: one.SentAt,
+				Segment: one.Segment, RemoteId: one.RemoteID, Url: optional.Of(one.RemoteURL), SentAt: one.SentAt,
 				PostedAt: one.PostedAt,
 			}
 		}
@@ -165,7 +166,7 @@ func targetJSON(p post.Post, t post.Target) spec.Target {
 		out.LateMs = &late
 	}
 	if t.ErrorMessage != "" && t.Status != post.TargetPosted {
-		out.Error = &spec.TargetError{Class: t.ErrorClass, Code: optional(t.ErrorCode), Message: t.ErrorMessage}
+		out.Error = &spec.TargetError{Class: t.ErrorClass, Code: optional.Of(t.ErrorCode), Message: t.ErrorMessage}
 	}
 	return out
 }
@@ -173,7 +174,10 @@ func targetJSON(p post.Post, t post.Target) spec.Target {
 func segmentsJSON(segments []post.Segment) []spec.PostSegment {
 	out := make([]spec.PostSegment, len(segments))
 	for i, s := range segments {
-		out[i] = spec.PostSegment{Content: s.Content, Attachments: s.AttachmentIDs, AfterMinutes: ifSet(s.AfterMinutes)}
+		out[i] = spec.PostSegment{
+			Content: s.Content, Attachments: s.AttachmentIDs,
+			AfterMinutes: optional.Of(s.AfterMinutes),
+		}
 		if out[i].Attachments == nil {
 			out[i].Attachments = []uuid.UUID{}
 		}
@@ -183,17 +187,19 @@ func segmentsJSON(segments []post.Segment) []spec.PostSegment {
 
 func draftOf(body *spec.PostCreate) scheduling.Draft {
 	d := scheduling.Draft{
-		Content: body.Content, ScheduledTime: value(body.ScheduledTime),
-		SaveAsDraft: value(body.Draft),
-		TimeZone:    value(body.TimeZone), Attachments: value(body.Attachments), Accounts: value(body.Accounts),
-		ThreadParentID: value(body.ThreadParentId), Language: value(body.Language),
-		LateLimit:  value(body.DropIfLateMinutes),
-		TrackLinks: value(body.TrackLinks), UTM: utmOf(value(body.Utm)), Options: value(optionsOf(body.Options)),
-		Labels: value(body.Labels),
-		When:   string(value(body.When)), QueueGroupID: value(body.QueueGroupId),
-		Thread: value(threadOf(body.Thread)), Overrides: map[string]scheduling.Override{},
+		Content: body.Content, ScheduledTime: optional.Value(body.ScheduledTime),
+		SaveAsDraft: optional.Value(body.Draft),
+		TimeZone:    optional.Value(body.TimeZone), Attachments: optional.Value(body.Attachments),
+		Accounts:       optional.Value(body.Accounts),
+		ThreadParentID: optional.Value(body.ThreadParentId), Language: optional.Value(body.Language),
+		LateLimit:  optional.Value(body.DropIfLateMinutes),
+		TrackLinks: optional.Value(body.TrackLinks), UTM: utmOf(optional.Value(body.Utm)),
+		Options: optional.Value(optionsOf(body.Options)),
+		Labels:  optional.Value(body.Labels),
+		When:    string(optional.Value(body.When)), QueueGroupID: optional.Value(body.QueueGroupId),
+		Thread: optional.Value(threadOf(body.Thread)), Overrides: map[string]scheduling.Override{},
 	}
-	for account, o := range value(body.Overrides) {
+	for account, o := range optional.Value(body.Overrides) {
 		d.Overrides[account] = overrideOf(o)
 	}
 	return d
@@ -206,7 +212,8 @@ func threadOf(thread *spec.Thread) *[]scheduling.Segment {
 	out := make([]scheduling.Segment, len(*thread))
 	for i, s := range *thread {
 		out[i] = scheduling.Segment{
-			Content: s.Content, Attachments: value(s.Attachments), AfterMinutes: value(s.AfterMinutes),
+			Content: s.Content, Attachments: optional.Value(s.Attachments),
+			AfterMinutes: optional.Value(s.AfterMinutes),
 		}
 	}
 	return &out
@@ -229,8 +236,8 @@ func overrideOf(o spec.Override) scheduling.Override {
 }
 
 func changedOverrides(in *map[string]*spec.Override) map[string]*scheduling.Override {
-	out := make(map[string]*scheduling.Override, len(value(in)))
-	for account, o := range value(in) {
+	out := make(map[string]*scheduling.Override, len(optional.Value(in)))
+	for account, o := range optional.Value(in) {
 		if o == nil {
 			out[account] = nil
 			continue
@@ -239,35 +246,4 @@ func changedOverrides(in *map[string]*spec.Override) map[string]*scheduling.Over
 		out[account] = &read
 	}
 	return out
-}
-
-func value[T any](p *T) T {
-	if p == nil {
-		var zero T
-		return zero
-	}
-	return *p
-}
-
-// ifTrue leaves a field out that says no.
-func ifTrue(yes bool) *bool {
-	if !yes {
-		return nil
-	}
-	return &yes
-}
-
-// ifSet leaves out a number that is 0.
-func ifSet(n int) *int {
-	if n == 0 {
-		return nil
-	}
-	return &n
-}
-
-func optional(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
+	"dateline/internal/infra/optional"
 	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/measure"
 	"dateline/internal/publishing/postreport"
@@ -32,9 +33,10 @@ func (s *PostReportHandler) PostMetrics(
 		one := spec.PostMetricsPart{
 			TargetId: part.TargetID, AccountId: part.AccountID, Account: part.Account,
 			Network: part.Network, Part: part.Segment,
-			RemoteId: part.RemoteID, Url: optional(part.RemoteURL), PostedAt: part.PostedAt,
+			RemoteId: part.RemoteID, Url: optional.Of(part.RemoteURL), PostedAt: part.PostedAt,
 			State:      spec.PostMetricsPartState(part.State),
-			MeasuredAt: moment(part.MeasuredAt), NextAt: moment(part.DueAt), Latest: metricValues(part.Latest),
+			MeasuredAt: optional.OfTime(part.MeasuredAt), NextAt: optional.OfTime(part.DueAt),
+			Latest:   metricValues(part.Latest),
 			Readings: []spec.MetricReading{},
 		}
 		for _, point := range part.Series {
@@ -62,8 +64,8 @@ func (s *AccountHandler) addMeasuring(out *spec.Account, a account.Account, stat
 		return
 	}
 	m := spec.AccountMeasuring{
-		State: spec.AccountMeasuringStateActive, MissingScope: optional(status.MissingScope),
-		ReadAt: moment(status.ReadAt),
+		State: spec.AccountMeasuringStateActive, MissingScope: optional.Of(status.MissingScope),
+		ReadAt: optional.OfTime(status.ReadAt),
 	}
 	// A newer token or other settings resume reading.
 	current := status.TokenVersion == a.TokenVersion
@@ -75,8 +77,9 @@ func (s *AccountHandler) addMeasuring(out *spec.Account, a account.Account, stat
 		m.State, m.Reason = spec.AccountMeasuringStatePaused, &reason
 	case status.Reason != "" && status.Reason != measure.ReasonNoBudget && current:
 		reason := string(status.Reason)
-		m.State, m.Reason, m.Message, m.ResumeAt = spec.AccountMeasuringStatePaused, &reason, optional(status.Message),
-			moment(status.ResumeAt)
+		m.State, m.Reason, m.Message, m.ResumeAt = spec.AccountMeasuringStatePaused, &reason,
+			optional.Of(status.Message),
+			optional.OfTime(status.ResumeAt)
 	}
 	if rules.IsPaid {
 		m.ChargedReads = &status.ChargedReads

@@ -13,6 +13,7 @@ import (
 	"dateline/api/spec"
 	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/csvio"
+	"dateline/internal/infra/optional"
 	"dateline/internal/infra/timezone"
 	"dateline/internal/publishing/postreport"
 )
@@ -35,12 +36,13 @@ func (s *PostReportHandler) PostReport(
 	if err != nil {
 		return nil, err
 	}
-	q.By, q.Metric, q.Limit = postreport.Dimension(value(p.By)), postreport.Metric(value(p.Metric)), value(p.Limit)
+	q.By, q.Metric, q.Limit = postreport.Dimension(optional.Value(p.By)), postreport.Metric(optional.Value(p.Metric)),
+		optional.Value(p.Limit)
 	found, err := (&postreport.Reporter{Store: s.Store}).Report(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	if value(p.Format) == spec.PostReportParamsFormatCsv {
+	if optional.Value(p.Format) == spec.PostReportParamsFormatCsv {
 		return postReportCSV{found, p.From.Time, p.To.Time}, nil
 	}
 	out := spec.PostReport{
@@ -63,7 +65,7 @@ func (s *PostReportHandler) PostHighlights(
 	if err != nil {
 		return nil, err
 	}
-	q.Metric, q.Limit = postreport.Metric(value(p.Metric)), value(p.Limit)
+	q.Metric, q.Limit = postreport.Metric(optional.Value(p.Metric)), optional.Value(p.Limit)
 	if q.Limit == 0 {
 		q.Limit = 20
 	}
@@ -83,14 +85,14 @@ func (s *PostReportHandler) BestTimes(
 	if err != nil {
 		return nil, err
 	}
-	zone, err := timezone.Load(cmp.Or(value(r.Params.TimeZone), w.TimeZone))
+	zone, err := timezone.Load(cmp.Or(optional.Value(r.Params.TimeZone), w.TimeZone))
 	if err != nil {
 		return nil, apperr.InvalidFields(apperr.FieldError{
 			Field: "time_zone", Code: "unknown_time_zone", Message: err.Error() + ".",
 		})
 	}
 	found, err := (&postreport.Reporter{Store: s.Store}).BestTimes(ctx, postreport.BestTimesQuery{
-		WorkspaceID: w.ID, Zone: zone, Accounts: value(r.Params.Account), Now: time.Now(),
+		WorkspaceID: w.ID, Zone: zone, Accounts: optional.Value(r.Params.Account), Now: time.Now(),
 	})
 	out := spec.BestTimes{
 		TimeZone: zone.String(), Posts: found.Posts, PostsNeeded: postreport.MinBestTimes,
@@ -125,7 +127,7 @@ func postRowJSON(r *postreport.Row) spec.PostReportRow {
 	out := spec.PostReportRow{
 		PostId: r.PostID, AccountId: r.AccountID, Account: r.Account, Network: r.Network,
 		Content: r.Content, PostedAt: r.PostedAt,
-		MeasuredAt: moment(r.MeasuredAt), Deleted: r.IsDeleted, Metrics: metricValues(r.Metrics),
+		MeasuredAt: optional.OfTime(r.MeasuredAt), Deleted: r.IsDeleted, Metrics: metricValues(r.Metrics),
 		Conversions:   r.Conversions,
 		MedianSeconds: r.MedianSeconds, CompletionRate: r.CompletionRate,
 		Numbers: spec.PostNumbers{
@@ -148,7 +150,7 @@ func groupsJSON(groups []postreport.Group) []spec.PostReportGroup {
 	for i := range groups {
 		g := &groups[i]
 		one := spec.PostReportGroup{
-			By: spec.PostReportDimension(g.By), Value: g.Value, Label: optional(g.Label),
+			By: spec.PostReportDimension(g.By), Value: g.Value, Label: optional.Of(g.Label),
 			Posts:   g.Posts,
 			Numbers: numbersJSON(func(m postreport.Metric) *int64 { return g.Total(m) }),
 			Known: numbersJSON(func(m postreport.Metric) *int64 {

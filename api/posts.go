@@ -15,6 +15,7 @@ import (
 	"dateline/api/spec"
 	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
+	"dateline/internal/infra/optional"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
 )
@@ -109,7 +110,7 @@ func (s *PostHandler) EditPost(ctx context.Context, r spec.EditPostRequestObject
 			Attachments: b.Attachments, Accounts: b.Accounts, Language: b.Language, Thread: threadOf(b.Thread),
 			Options: optionsOf(b.Options), Overrides: changedOverrides(b.Overrides), LateLimit: b.DropIfLateMinutes,
 			TrackLinks: b.TrackLinks, UTM: changedUTM(b.Utm),
-			When: string(value(b.When)), QueueGroupID: value(b.QueueGroupId),
+			When: string(optional.Value(b.When)), QueueGroupID: optional.Value(b.QueueGroupId),
 		})
 	})
 	return spec.EditPost200JSONResponse{PostJSONResponse: answer}, err
@@ -141,9 +142,9 @@ func (s *PostHandler) ScheduleDraft(
 ) (spec.ScheduleDraftResponseObject, error) {
 	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
 		return s.Scheduler.ScheduleDraft(ctx, g, scheduling.Time{
-			ScheduledTime: value(r.Body.ScheduledTime),
-			TimeZone:      value(r.Body.TimeZone),
-			When:          string(value(r.Body.When)), QueueGroupID: value(r.Body.QueueGroupId),
+			ScheduledTime: optional.Value(r.Body.ScheduledTime),
+			TimeZone:      optional.Value(r.Body.TimeZone),
+			When:          string(optional.Value(r.Body.When)), QueueGroupID: optional.Value(r.Body.QueueGroupId),
 		})
 	})
 	return spec.ScheduleDraft200JSONResponse{PostJSONResponse: answer}, err
@@ -173,19 +174,20 @@ func (s *PostHandler) ListPosts(
 ) (spec.ListPostsResponseObject, error) {
 	f := post.Filter{
 		WorkspaceID: principal(ctx).WorkspaceID, From: r.Params.From, To: r.Params.To,
-		AccountID: r.Params.Account, SeriesID: r.Params.Series, LabelID: r.Params.Label, Text: value(r.Params.Q),
+		AccountID: r.Params.Account, SeriesID: r.Params.Series, LabelID: r.Params.Label,
+		Text:      optional.Value(r.Params.Q),
 		Ascending: r.Params.Order != nil && *r.Params.Order == spec.ListPostsParamsOrder("asc"), Limit: defaultPage,
 	}
 	if r.Params.Limit != nil {
 		f.Limit = *r.Params.Limit
 	}
-	for _, status := range value(r.Params.Status) {
+	for _, status := range optional.Value(r.Params.Status) {
 		f.Statuses = append(f.Statuses, post.Status(status))
 	}
-	for _, state := range value(r.Params.Approval) {
+	for _, state := range optional.Value(r.Params.Approval) {
 		f.Approvals = append(f.Approvals, post.ApprovalState(state))
 	}
-	if cursor := value(r.Params.Cursor); cursor != "" {
+	if cursor := optional.Value(r.Params.Cursor); cursor != "" {
 		var err error
 		if f.AfterTime, f.AfterID, err = readCursor(cursor); err != nil {
 			return nil, err

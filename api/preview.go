@@ -11,6 +11,7 @@ import (
 	"dateline/api/spec"
 	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/message"
+	"dateline/internal/infra/optional"
 	"dateline/internal/infra/timezone"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
@@ -23,7 +24,7 @@ func (s *PostHandler) PreviewPost(
 	b := r.Body
 	shown, err := s.Scheduler.Preview(ctx, principal(ctx),
 		draftOf(&spec.PostCreate{
-			Content: value(b.Content), ScheduledTime: b.ScheduledTime, Draft: b.Draft,
+			Content: optional.Value(b.Content), ScheduledTime: b.ScheduledTime, Draft: b.Draft,
 			Thread:  b.Thread,
 			Options: b.Options, Overrides: b.Overrides, DropIfLateMinutes: b.DropIfLateMinutes,
 			TrackLinks: b.TrackLinks, Utm: b.Utm, Attachments: b.Attachments, ThreadParentId: b.ThreadParentId,
@@ -59,7 +60,7 @@ func segmentPreview(one scheduling.SegmentPreview) spec.SegmentPreview {
 	text := one.Network.Text
 	out := spec.SegmentPreview{
 		Problems: problemsJSON(one.Problems), Text: text, Spans: []spec.PreviewSpan{},
-		Card:  optional(one.Network.Card),
+		Card:  optional.Of(one.Network.Card),
 		Notes: notesJSON(one.Network.Notes), Price: fullPrice(one.Price),
 	}
 	if one.LimitsKnown {

@@ -17,6 +17,7 @@ import (
 	"dateline/internal/audience/site"
 	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/csvio"
+	"dateline/internal/infra/optional"
 )
 
 // ReportHandler serves the reports of sites.
@@ -45,7 +46,8 @@ func (s *ReportHandler) SiteReport(
 	p := r.Params
 	q := report.Query{
 		Site: one, From: reportDay(p.From.Time), To: reportDay(p.To.Time),
-		Compare: report.Comparison(value(p.Compare)), By: report.Table(value(p.By)), Limit: value(p.Limit),
+		Compare: report.Comparison(optional.Value(p.Compare)), By: report.Table(optional.Value(p.By)),
+		Limit: optional.Value(p.Limit),
 	}
 	if q.Limit == 0 {
 		q.Limit = overviewRows
@@ -53,7 +55,7 @@ func (s *ReportHandler) SiteReport(
 			q.Limit = tableRows
 		}
 	}
-	if q.Filter, err = reportFilter(value(p.Filter)); err != nil {
+	if q.Filter, err = reportFilter(optional.Value(p.Filter)); err != nil {
 		return nil, err
 	}
 	if q.By == report.Goals && one.ID != one.Workspace { // posts have no goals
@@ -65,7 +67,7 @@ func (s *ReportHandler) SiteReport(
 			q.Goals = append(q.Goals, report.Goal{Name: g.Name, Event: g.Event, Page: g.Page})
 		}
 	}
-	isCSV := value(p.Format) == spec.SiteReportParamsFormatCsv
+	isCSV := optional.Value(p.Format) == spec.SiteReportParamsFormatCsv
 	if isCSV && q.By == "" {
 		return nil, apperr.InvalidFields(apperr.FieldError{
 			Field: "by", Code: "required", Message: "CSV contains one table; name it with by.",
@@ -126,7 +128,8 @@ func reportJSON(r report.Report) spec.SiteReport {
 		for _, row := range t.Rows {
 			table.Rows = append(table.Rows, spec.ReportRow{
 				Value: row.Value, Totals: totalsJSON(row.Totals), Previous: row.Previous,
-				Article: reportArticleJSON(row.Article), Property: optional(row.Property), Label: optional(row.Label),
+				Article: reportArticleJSON(row.Article), Property: optional.Of(row.Property),
+				Label:          optional.Of(row.Label),
 				ConversionRate: row.ConversionRate,
 			})
 		}

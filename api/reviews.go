@@ -15,6 +15,7 @@ import (
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/message"
+	"dateline/internal/infra/optional"
 	"dateline/internal/infra/timezone"
 	"dateline/internal/infra/webpage"
 	"dateline/internal/publishing/media"
@@ -72,7 +73,7 @@ func (s *ReviewHandler) ListComments(
 func (s *ReviewHandler) AddComment(
 	ctx context.Context, r spec.AddCommentRequestObject,
 ) (spec.AddCommentResponseObject, error) {
-	c, err := s.Reviews.Comment(ctx, principal(ctx), r.Id, r.Body.Text, value(r.Body.Mentions))
+	c, err := s.Reviews.Comment(ctx, principal(ctx), r.Id, r.Body.Text, optional.Value(r.Body.Mentions))
 	return spec.AddComment201JSONResponse(commentJSON(c)), err
 }
 
@@ -126,7 +127,7 @@ func (s *ReviewHandler) RevokeReviewLink(
 
 func reviewLinkJSON(l review.Link) spec.ReviewLink {
 	return spec.ReviewLink{
-		Id: l.ID, Name: l.Name, State: spec.ReviewLinkState(l.State), Comment: optional(l.Comment),
+		Id: l.ID, Name: l.Name, State: spec.ReviewLinkState(l.State), Comment: optional.Of(l.Comment),
 		CreatedAt: l.CreatedAt, ExpiresAt: l.ExpiresAt, DecidedAt: l.DecidedAt,
 	}
 }
@@ -143,7 +144,7 @@ func (s *ReviewHandler) ShowReview(
 func (s *ReviewHandler) DecideReview(
 	ctx context.Context, r spec.DecideReviewRequestObject,
 ) (spec.DecideReviewResponseObject, error) {
-	comment := value(r.Body.Comment)
+	comment := optional.Value(r.Body.Comment)
 	_, p, err := s.Reviews.Decide(ctx, r.Secret, r.Body.Decision == spec.Approve, comment)
 	var refused *apperr.Error
 	problem := ""

@@ -10,6 +10,7 @@ import (
 	"dateline/api/spec"
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/idempotency"
+	"dateline/internal/infra/optional"
 	"dateline/internal/publishing/rule"
 )
 
@@ -84,7 +85,7 @@ func (s *RuleHandler) PreviewRule(
 		for _, t := range d.Texts {
 			one.Texts = append(one.Texts, spec.RuleText{
 				AccountId: t.AccountID, Network: t.Network, Text: t.Text, Characters: t.Length,
-				MaxCharacters: ifSet(t.MaxLength),
+				MaxCharacters: optional.Of(t.MaxLength),
 			})
 		}
 		out.Decisions = append(out.Decisions, one)
@@ -143,8 +144,9 @@ func (s *RuleHandler) ListRuleDecisions(
 	limit := limitOf(r.Params.Limit)
 	all, err := s.Rules.Decisions(ctx, principal(ctx),
 		rule.DecisionFilter{
-			RuleID: r.Params.RuleId, Outcome: rule.Outcome(value(r.Params.Outcome)),
-			NeedsAttention: value(r.Params.NeedsAttention), Before: value(r.Params.Cursor), Limit: limit + 1,
+			RuleID: r.Params.RuleId, Outcome: rule.Outcome(optional.Value(r.Params.Outcome)),
+			NeedsAttention: optional.Value(r.Params.NeedsAttention), Before: optional.Value(r.Params.Cursor),
+			Limit: limit + 1,
 		})
 	if err != nil {
 		return nil, err
@@ -185,7 +187,7 @@ func articleRuleOf(b *spec.RuleCreate) rule.Rule {
 func articleRuleJSON(r rule.Rule) spec.Rule {
 	out := spec.Rule{
 		Id: r.ID, Name: r.Name, Status: spec.RuleStatus(r.Status),
-		PauseReason: (*spec.RulePauseReason)(optional(string(r.PauseReason))), PauseError: optional(r.PauseError),
+		PauseReason: (*spec.RulePauseReason)(optional.Of(string(r.PauseReason))), PauseError: optional.Of(r.PauseError),
 		PausedAt: r.PausedAt, PostsLast24Hours: r.PostsToday, AttentionCount: r.AttentionCount,
 		LastDecisionAt: r.LastDecisionAt, Version: r.Version,
 		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
@@ -198,7 +200,7 @@ func decisionJSON(d rule.Decision) spec.RuleDecision {
 	out := spec.RuleDecision{
 		Id: d.ID, RuleId: d.RuleID, ArticleId: d.ArticleID, Title: d.Title, Url: d.URL,
 		Outcome: spec.RuleOutcome(d.Outcome), Reason: spec.RuleReason(d.Reason),
-		Params: paramsJSON(d.Params), Attention: (*spec.RuleDecisionAttention)(optional(string(d.Attention))),
+		Params: paramsJSON(d.Params), Attention: (*spec.RuleDecisionAttention)(optional.Of(string(d.Attention))),
 		DecidedAt: d.DecidedAt,
 	}
 	if d.Outcome == rule.Created {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"dateline/api/spec"
+	"dateline/internal/infra/optional"
 	"dateline/internal/news/search"
 	"dateline/internal/news/search/savedsearch"
 )
@@ -32,11 +33,12 @@ func (s *SearchHandler) CreateSavedSearch(
 	}
 	b := r.Body
 	n, replayed, err := s.Search.Create(ctx, principal(ctx), savedsearch.Search{
-		Name: b.Name, Query: value(b.Query),
-		Mode: search.Mode(value(b.Mode)), Alert: value(b.Alert),
+		Name: b.Name, Query: optional.Value(b.Query),
+		Mode: search.Mode(optional.Value(b.Mode)), Alert: optional.Value(b.Alert),
 		Filters: search.Filters{
-			Domains: value(b.Domains), Languages: value(b.Languages), Sections: value(b.Sections),
-			Tags: value(b.Tags), Authors: value(b.Authors),
+			Domains: optional.Value(b.Domains), Languages: optional.Value(b.Languages),
+			Sections: optional.Value(b.Sections),
+			Tags:     optional.Value(b.Tags), Authors: optional.Value(b.Authors),
 		},
 	}, key)
 	location, tag := "/api/v1/saved-searches/"+n.ID.String(), savedTag(n)
@@ -106,7 +108,7 @@ func (s *SearchHandler) ListSavedSearchMatches(
 	ctx context.Context, r spec.ListSavedSearchMatchesRequestObject,
 ) (spec.ListSavedSearchMatchesResponseObject, error) {
 	limit := limitOf(r.Params.Limit)
-	all, err := s.Search.Matches(ctx, principal(ctx), r.Id, value(r.Params.Cursor), limit+1)
+	all, err := s.Search.Matches(ctx, principal(ctx), r.Id, optional.Value(r.Params.Cursor), limit+1)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/optional"
 	"dateline/internal/news/search"
 	"dateline/internal/news/search/feed"
 	"dateline/internal/news/search/savedsearch"
@@ -27,11 +28,12 @@ func (s *SearchHandler) SearchArticles(
 ) (spec.SearchArticlesResponseObject, error) {
 	p := r.Params
 	q := search.Request{
-		Text: value(p.Q), Mode: search.Hybrid, Sort: search.ByRelevance, Limit: value(p.Limit),
-		Facets: value(p.Facets),
+		Text: optional.Value(p.Q), Mode: search.Hybrid, Sort: search.ByRelevance, Limit: optional.Value(p.Limit),
+		Facets: optional.Value(p.Facets),
 		Filters: search.Filters{
-			Domains: value(p.Domain), Languages: value(p.Language), Sections: value(p.Section),
-			Tags: value(p.Tag), Authors: value(p.Author),
+			Domains: optional.Value(p.Domain), Languages: optional.Value(p.Language),
+			Sections: optional.Value(p.Section),
+			Tags:     optional.Value(p.Tag), Authors: optional.Value(p.Author),
 		},
 	}
 	if p.Mode != nil {
@@ -78,7 +80,7 @@ func (s *SearchHandler) SearchArticles(
 		out.Facets = &facets
 	}
 	if next := q.Offset + q.Limit; len(a.Hits) == q.Limit && next < a.Total && next <= search.MaxOffset {
-		out.NextCursor = optional(strconv.Itoa(next))
+		out.NextCursor = optional.Of(strconv.Itoa(next))
 	}
 	return out, nil
 }
@@ -122,7 +124,10 @@ func (s *SearchHandler) GetFeed(ctx context.Context, r spec.GetFeedRequestObject
 		return nil, err
 	}
 	f := feed.Feed{Title: n.Name, Home: strings.TrimSuffix(s.PublicURL, "/") + "/", Hits: hits}
-	out := feedResponse{contentType: "application/rss+xml; charset=utf-8", ifNoneMatch: value(r.Params.IfNoneMatch)}
+	out := feedResponse{
+		contentType: "application/rss+xml; charset=utf-8",
+		ifNoneMatch: optional.Value(r.Params.IfNoneMatch),
+	}
 	if r.Format == spec.GetFeedParamsFormatJson {
 		out.contentType = "application/feed+json"
 		out.body, err = f.JSON()

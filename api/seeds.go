@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
+	"dateline/internal/infra/optional"
 	"dateline/internal/news/crawl"
 	"dateline/internal/news/crawl/seeds"
 	"dateline/internal/news/crawl/warc"
@@ -29,14 +30,15 @@ func (s *CrawlHandler) ListSeeds(
 	if r.Params.Limit != nil {
 		limit = *r.Params.Limit
 	}
-	all, err := s.Crawl.List(ctx, principal(ctx), value(r.Params.Domain), value(r.Params.Cursor), limit+1)
+	all, err := s.Crawl.List(ctx, principal(ctx),
+		optional.Value(r.Params.Domain), optional.Value(r.Params.Cursor), limit+1)
 	if err != nil {
 		return nil, err
 	}
 	out := spec.ListSeeds200JSONResponse{Seeds: []spec.Seed{}}
 	if len(all) > limit {
 		all = all[:limit]
-		out.NextCursor = optional(all[limit-1].ID.String())
+		out.NextCursor = optional.Of(all[limit-1].ID.String())
 	}
 	for _, n := range all {
 		out.Seeds = append(out.Seeds, seedJSON(n))
@@ -54,10 +56,10 @@ func (s *CrawlHandler) CreateSeed(
 	}
 	b := r.Body
 	n, replayed, err := s.Crawl.Create(ctx, principal(ctx), seeds.Draft{
-		URL: b.Url, Kind: crawl.Kind(value(b.Kind)),
-		Title: value(b.Title), Paused: value(b.Status) == "paused",
+		URL: b.Url, Kind: crawl.Kind(optional.Value(b.Kind)),
+		Title: optional.Value(b.Title), Paused: optional.Value(b.Status) == "paused",
 		Priority: b.Priority, MinInterval: span(b.MinIntervalSeconds), MaxInterval: span(b.MaxIntervalSeconds),
-		Allow: value(b.Allow), Deny: value(b.Deny),
+		Allow: optional.Value(b.Allow), Deny: optional.Value(b.Deny),
 		MaxDepth: b.MaxDepth, DailyBudget: b.DailyBudget,
 	}, key)
 	if err != nil {
@@ -78,7 +80,7 @@ func (s *CrawlHandler) ImportSeeds(
 	ctx context.Context, r spec.ImportSeedsRequestObject,
 ) (spec.ImportSeedsResponseObject, error) {
 	lines, err := s.Crawl.Import(ctx, principal(ctx), seeds.Format(r.Body.Format), r.Body.Text,
-		crawl.Kind(value(r.Body.Kind)))
+		crawl.Kind(optional.Value(r.Body.Kind)))
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +95,7 @@ func (s *CrawlHandler) ImportSeeds(
 	for i, l := range lines {
 		line := &out.Lines[i]
 		line.Line, line.Url, line.Outcome, line.Id = l.Number, l.URL, spec.SeedImportResultLinesOutcome(l.Outcome),
-			optionalID(l.ID)
+			optional.Of(l.ID)
 		if l.Problem.Code != "" {
 			line.Problem = &spec.FieldProblem{
 				Field: l.Problem.Field, Code: l.Problem.Code, Message: l.Problem.Message,

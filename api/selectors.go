@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"dateline/api/spec"
+	"dateline/internal/infra/optional"
 	"dateline/internal/news/article"
 	"dateline/internal/news/article/selector"
 	"dateline/internal/news/pipeline"
@@ -37,7 +38,7 @@ func (s *ArticleHandler) ListSelectors(
 	ctx context.Context, r spec.ListSelectorsRequestObject,
 ) (spec.ListSelectorsResponseObject, error) {
 	limit := limitOf(r.Params.Limit)
-	all, err := s.Articles.Versions(ctx, principal(ctx), r.Domain, value(r.Params.Cursor), limit+1)
+	all, err := s.Articles.Versions(ctx, principal(ctx), r.Domain, optional.Value(r.Params.Cursor), limit+1)
 	if err != nil {
 		return nil, err
 	}
@@ -70,8 +71,8 @@ func (s *ArticleHandler) AddSelectors(
 	}
 	v, replayed, err := s.Articles.AddSelectors(ctx, principal(ctx), r.Domain,
 		pipeline.SelectorDraft{
-			Config: configOf(r.Body.Config), Note: value(r.Body.Note),
-			Activate: value(r.Body.Activate),
+			Config: configOf(r.Body.Config), Note: optional.Value(r.Body.Note),
+			Activate: optional.Value(r.Body.Activate),
 		}, key)
 	if err != nil {
 		return nil, err
@@ -120,7 +121,8 @@ func (s *ArticleHandler) LearnSelectors(
 func (s *ArticleHandler) PreviewSelectors(
 	ctx context.Context, r spec.PreviewSelectorsRequestObject,
 ) (spec.PreviewSelectorsResponseObject, error) {
-	all, err := s.Articles.Preview(ctx, principal(ctx), r.Domain, configOf(r.Body.Config), value(r.Body.Articles))
+	all, err := s.Articles.Preview(ctx, principal(ctx), r.Domain, configOf(r.Body.Config),
+		optional.Value(r.Body.Articles))
 	if err != nil {
 		return nil, err
 	}
@@ -133,8 +135,8 @@ func (s *ArticleHandler) PreviewSelectors(
 
 func previewJSON(p pipeline.Preview) spec.SelectorPreviewPage {
 	out := spec.SelectorPreviewPage{
-		ArticleId: p.Page.Article, Url: p.Page.URL, Error: optional(p.Error),
-		ErrorReason: noArticleReason(p.Reason), Variant: optional(p.Variant), Paths: []spec.PathMatches{},
+		ArticleId: p.Page.Article, Url: p.Page.URL, Error: optional.Of(p.Error),
+		ErrorReason: noArticleReason(p.Reason), Variant: optional.Of(p.Variant), Paths: []spec.PathMatches{},
 	}
 	for _, t := range p.Matches {
 		values := t.Values
@@ -147,8 +149,9 @@ func previewJSON(p pipeline.Preview) spec.SelectorPreviewPage {
 	}
 	if a := p.Article; a != nil {
 		origins := originsJSON(a.Origins)
-		out.Title, out.Lead, out.Text, out.Section, out.Origins = optional(a.Title), optional(a.Lead), optional(a.Text),
-			optional(a.Section), &origins
+		out.Title, out.Lead, out.Text, out.Section, out.Origins = optional.Of(a.Title), optional.Of(a.Lead),
+			optional.Of(a.Text),
+			optional.Of(a.Section), &origins
 		if len(a.Authors) > 0 {
 			out.Authors = &a.Authors
 		}
@@ -161,8 +164,8 @@ func previewJSON(p pipeline.Preview) spec.SelectorPreviewPage {
 
 func configOf(c spec.SelectorConfig) (out selector.Config) {
 	for _, v := range c.Variants {
-		n := selector.Variant{Name: v.Name, Body: v.Body, Drop: value(v.Drop)}
-		for f, paths := range value(v.Fields) {
+		n := selector.Variant{Name: v.Name, Body: v.Body, Drop: optional.Value(v.Drop)}
+		for f, paths := range optional.Value(v.Fields) {
 			if n.Fields == nil {
 				n.Fields = map[article.Field][]string{}
 			}
@@ -176,9 +179,9 @@ func configOf(c spec.SelectorConfig) (out selector.Config) {
 func selectorsJSON(domain string, v pipeline.Selectors) spec.Selectors {
 	out := spec.Selectors{
 		Domain: domain, Version: v.Version, CreatedBy: spec.SelectorsCreatedBy(v.CreatedBy),
-		Actor: optional(v.Actor), State: spec.SelectorsState(v.State), Reason: noteJSON(v.Reason),
+		Actor: optional.Of(v.Actor), State: spec.SelectorsState(v.State), Reason: noteJSON(v.Reason),
 		EndReason: optionalNote(v.EndReason), Scores: shares(v.Scores), Pages: v.Pages, CreatedAt: v.CreatedAt.UTC(),
-		ActivatedAt: utc(v.ActivatedAt), EndedAt: utc(v.EndedAt),
+		ActivatedAt: optional.UTC(v.ActivatedAt), EndedAt: optional.UTC(v.EndedAt),
 		Config: spec.SelectorConfig{Variants: []spec.SelectorVariant{}},
 	}
 	for _, c := range v.Config.Variants {
@@ -209,10 +212,10 @@ func noArticleReason(reason pipeline.NoArticleReason) *spec.NoArticleReason {
 func extractionJSON(domain string, h pipeline.Health) spec.Extraction {
 	out := spec.Extraction{
 		Domain: domain, TimeZone: h.Zone, LearningEnabled: h.LearningEnabled,
-		SelectorVersion: h.Monitor.Version, PreviousVersion: orAbsent(h.Monitor.Previous),
+		SelectorVersion: h.Monitor.Version, PreviousVersion: optional.Of(h.Monitor.Previous),
 		Health: shares(h.Monitor.Health()), Pages: h.Pages, Articles: h.Articles, NonArticles: h.NonArticles,
-		Failed: h.Failed, LastError: optional(h.LastError), LastErrorReason: noArticleReason(h.LastErrorReason),
-		LastErrorAt: utc(h.LastErrorAt), NoArticleReasons: map[string]int64{},
+		Failed: h.Failed, LastError: optional.Of(h.LastError), LastErrorReason: noArticleReason(h.LastErrorReason),
+		LastErrorAt: optional.UTC(h.LastErrorAt), NoArticleReasons: map[string]int64{},
 	}
 	for reason, n := range h.NoArticleReasons {
 		out.NoArticleReasons[string(reason)] = n

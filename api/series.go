@@ -9,6 +9,7 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/optional"
 	"dateline/internal/infra/timezone"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
@@ -32,7 +33,7 @@ func (s *SeriesHandler) CreateSeries(
 	made, changed, replayed, err := s.Scheduler.CreateSeries(ctx, principal(ctx),
 		scheduling.SeriesDraft{
 			Rule: r.Body.Rule, Starts: r.Body.Starts,
-			TimeZone: value(r.Body.TimeZone), Template: templateOf(&r.Body.Template),
+			TimeZone: optional.Value(r.Body.TimeZone), Template: templateOf(&r.Body.Template),
 		}, key)
 	if err != nil {
 		return nil, err
@@ -57,10 +58,10 @@ func (s *SeriesHandler) ListSeries(
 	if r.Params.Limit != nil {
 		f.Limit = *r.Params.Limit
 	}
-	for _, status := range value(r.Params.Status) {
+	for _, status := range optional.Value(r.Params.Status) {
 		f.Statuses = append(f.Statuses, string(status))
 	}
-	if text := value(r.Params.Cursor); text != "" {
+	if text := optional.Value(r.Params.Cursor); text != "" {
 		var err error
 		if f.BeforeTime, f.BeforeID, err = readCursor(text); err != nil {
 			return nil, err
@@ -120,7 +121,7 @@ func (s *SeriesHandler) EndSeries(
 	ctx context.Context, r spec.EndSeriesRequestObject,
 ) (spec.EndSeriesResponseObject, error) {
 	answer, err := s.changeSeries(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Series, []uuid.UUID, error) {
-		return s.Scheduler.EndSeries(ctx, g, value(r.Params.CancelScheduled))
+		return s.Scheduler.EndSeries(ctx, g, optional.Value(r.Params.CancelScheduled))
 	})
 	return spec.EndSeries200JSONResponse{OneSeriesJSONResponse: answer}, err
 }
@@ -231,7 +232,7 @@ func (s *SeriesHandler) seriesJSON(ctx context.Context, one post.Series) (spec.S
 	out := spec.Series{
 		Id: one.ID, Status: spec.SeriesStatus(one.Status), Rule: one.Rule, Starts: one.Starts,
 		TimeZone:  one.TimeZone,
-		LastError: optional(one.LastError.Text()), LastErrorAt: one.LastErrorAt, Skipped: []string{},
+		LastError: optional.Of(one.LastError.Text()), LastErrorAt: one.LastErrorAt, Skipped: []string{},
 		Missed:  []spec.MissedOccurrence{},
 		Version: one.Version, CreatedAt: one.CreatedAt, UpdatedAt: one.UpdatedAt,
 	}

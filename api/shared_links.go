@@ -10,6 +10,7 @@ import (
 	"dateline/api/spec"
 	"dateline/internal/audience/sharedlink"
 	"dateline/internal/identity/secret"
+	"dateline/internal/infra/optional"
 )
 
 // SharedLinkHandler serves links to reports.
@@ -55,10 +56,10 @@ func (s *SharedLinkHandler) CreateSharedLink(
 ) (spec.CreateSharedLinkResponseObject, error) {
 	b := r.Body
 	d := sharedlink.Draft{
-		Name: b.Name, Password: secret.NewText(value(b.Password)),
-		EmbedOrigins: value(b.EmbedOrigins), ExpiresAt: b.ExpiresAt,
+		Name: b.Name, Password: secret.NewText(optional.Value(b.Password)),
+		EmbedOrigins: optional.Value(b.EmbedOrigins), ExpiresAt: b.ExpiresAt,
 	}
-	if filter := value(b.Filter); filter != "" {
+	if filter := optional.Value(b.Filter); filter != "" {
 		var err error
 		if d.Filter, err = reportFilter([]string{filter}); err != nil {
 			return nil, err
@@ -87,7 +88,7 @@ func sharedLinkJSON(l sharedlink.Link) spec.SharedLink {
 		EmbedOrigins: notNil(l.EmbedOrigins), ExpiresAt: l.ExpiresAt, CreatedAt: l.CreatedAt,
 	}
 	if l.Filter.Name != "" {
-		out.Filter = optional(strings.Join([]string{l.Filter.Name, l.Filter.Value}, ":"))
+		out.Filter = optional.Of(strings.Join([]string{l.Filter.Name, l.Filter.Value}, ":"))
 	}
 	return out
 }

@@ -7,6 +7,7 @@ import (
 	"dateline/internal/audience/counter"
 	"dateline/internal/audience/site"
 	"dateline/internal/identity/secret"
+	"dateline/internal/infra/optional"
 )
 
 // SiteHandler serves sites.
@@ -34,15 +35,15 @@ func (s *SiteHandler) CreateSite(
 	}
 	b := r.Body
 	draft := site.Site{
-		Name: b.Name, Domains: value(b.Domains), TimeZone: value(b.TimeZone),
+		Name: b.Name, Domains: optional.Value(b.Domains), TimeZone: optional.Value(b.TimeZone),
 		WindowSeconds: or(b.WindowSeconds, int(site.DefaultWindow.Seconds())),
 		UniqueMethod:  counter.UniqueMethod(or(b.UniqueMethod, spec.UniqueMethod(counter.HyperLogLog))),
-		MaxID:         value(b.MaxId),
+		MaxID:         optional.Value(b.MaxId),
 		RateHits:      or(b.RateHits, site.DefaultRateHits),
 		RateSeconds:   or(b.RateSeconds, int(site.DefaultRateWindow.Seconds())),
 		Visitors:      site.VisitorMode(or(b.Visitors, spec.VisitorMode(site.Cookieless))),
-		WeeklyUniques: value(b.WeeklyUniques), PublicCounts: value(b.PublicCounts),
-		Events: siteEvents(value(b.Events)), Goals: siteGoals(value(b.Goals)),
+		WeeklyUniques: optional.Value(b.WeeklyUniques), PublicCounts: optional.Value(b.PublicCounts),
+		Events: siteEvents(optional.Value(b.Events)), Goals: siteGoals(optional.Value(b.Goals)),
 	}
 	made, plain, replayed, err := s.Sites.Create(ctx, principal(ctx), draft, key)
 	location := "/api/v1/sites/" + made.ID.String()
@@ -108,7 +109,7 @@ func or[T any](sent *T, otherwise T) T {
 }
 
 func siteWithSecret(one site.Site, plain secret.Text) spec.SiteWithSecret {
-	return spec.SiteWithSecret{Site: siteJSON(one), SecretKey: optional(plain.Reveal())}
+	return spec.SiteWithSecret{Site: siteJSON(one), SecretKey: optional.Of(plain.Reveal())}
 }
 
 func siteJSON(one site.Site) spec.Site {
@@ -127,7 +128,7 @@ func siteJSON(one site.Site) spec.Site {
 func siteEvents(sent []spec.SiteEvent) []site.Event {
 	events := make([]site.Event, len(sent))
 	for i, e := range sent {
-		events[i] = site.Event{Name: e.Name, Properties: append([]string{}, value(e.Properties)...)}
+		events[i] = site.Event{Name: e.Name, Properties: append([]string{}, optional.Value(e.Properties)...)}
 	}
 	return events
 }
@@ -135,7 +136,7 @@ func siteEvents(sent []spec.SiteEvent) []site.Event {
 func siteGoals(sent []spec.SiteGoal) []site.Goal {
 	goals := make([]site.Goal, len(sent))
 	for i, g := range sent {
-		goals[i] = site.Goal{Name: g.Name, Event: value(g.Event), Page: value(g.Page)}
+		goals[i] = site.Goal{Name: g.Name, Event: optional.Value(g.Event), Page: optional.Value(g.Page)}
 	}
 	return goals
 }
@@ -152,7 +153,7 @@ func siteEventsJSON(events []site.Event) []spec.SiteEvent {
 func siteGoalsJSON(goals []site.Goal) []spec.SiteGoal {
 	out := make([]spec.SiteGoal, len(goals))
 	for i, g := range goals {
-		out[i] = spec.SiteGoal{Name: g.Name, Event: optional(g.Event), Page: optional(g.Page)}
+		out[i] = spec.SiteGoal{Name: g.Name, Event: optional.Of(g.Event), Page: optional.Of(g.Page)}
 	}
 	return out
 }

@@ -8,6 +8,7 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/optional"
 	"dateline/internal/news/story"
 )
 
@@ -38,14 +39,14 @@ func (s *StoryHandler) ListStories(
 ) (spec.ListStoriesResponseObject, error) {
 	limit := limitOf(r.Params.Limit)
 	f := story.Filter{
-		Order: story.Latest, Language: value(r.Params.Language),
-		From: time.Now().Add(-defaultStoryPeriod), To: value(r.Params.To),
-		Coverage: story.Coverage(value(r.Params.Coverage)), Limit: limit + 1,
+		Order: story.Latest, Language: optional.Value(r.Params.Language),
+		From: time.Now().Add(-defaultStoryPeriod), To: optional.Value(r.Params.To),
+		Coverage: story.Coverage(optional.Value(r.Params.Coverage)), Limit: limit + 1,
 	}
 	if r.Params.MinOwners != nil {
 		f.MinOwners = *r.Params.MinOwners
 	}
-	if value(r.Params.Order) == spec.StoryOrder(story.Rising) {
+	if optional.Value(r.Params.Order) == spec.StoryOrder(story.Rising) {
 		f.Order, f.From = story.Rising, time.Time{}
 	}
 	if r.Params.From != nil {
@@ -66,7 +67,7 @@ func (s *StoryHandler) ListStories(
 	if len(all) > limit {
 		all = all[:limit]
 		if last := all[limit-1]; f.Order == story.Latest {
-			out.NextCursor = optional(cursor(last.LastAt, last.ID))
+			out.NextCursor = optional.Of(cursor(last.LastAt, last.ID))
 		}
 	}
 	for _, one := range all {
@@ -171,11 +172,11 @@ func storyJSON(s story.Summary) spec.Story {
 		Id: s.ID, Language: s.Language, FirstSeenAt: s.FirstSeenAt, FirstAt: s.FirstAt, LastAt: s.LastAt,
 		Articles: s.Articles, Copies: s.Copies,
 		Owners: s.Owners, NewOwners: s.NewOwners, OwnArticles: s.OwnArticles, FollowsId: s.FollowsID,
-		Alert: (*spec.StoryAlert)(optional(string(s.Alert))), AlertPostId: s.AlertPostID,
+		Alert: (*spec.StoryAlert)(optional.Of(string(s.Alert))), AlertPostId: s.AlertPostID,
 		Headline: spec.StoryHeadline{
 			ArticleId: s.Headline.ArticleID, Title: s.Headline.Title, Url: s.Headline.URL,
 			Domain:   s.Headline.Domain,
-			ImageUrl: optional(s.Headline.ImageURL), Pinned: s.IsPinned,
+			ImageUrl: optional.Of(s.Headline.ImageURL), Pinned: s.IsPinned,
 		},
 	}
 }
@@ -190,7 +191,7 @@ func storyPageJSON(p story.Page) spec.StoryPage {
 	for _, e := range p.Entries {
 		one := spec.StoryEntry{
 			ArticleId: e.ArticleID, Title: e.Title, Url: e.URL, Domain: e.Domain, Owner: e.Owner,
-			Lead: optional(e.Lead), FirstSeenAt: e.FirstSeenAt,
+			Lead: optional.Of(e.Lead), FirstSeenAt: e.FirstSeenAt,
 			PublishedAt: e.PublishedAt, Similarity: float32(e.Similarity), NearDuplicate: e.IsCopy, Own: e.IsOwn,
 			Pinned: e.IsPinned, Added: append([]string{}, e.Added...),
 		}

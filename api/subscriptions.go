@@ -7,6 +7,7 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/audience/subscription"
+	"dateline/internal/infra/optional"
 	"dateline/internal/infra/webpage"
 )
 
@@ -73,7 +74,8 @@ func subscriptionJSON(s subscription.Subscription) spec.Subscription {
 	}
 	if e := s.LastEmail; e != nil {
 		out.LastEmail = &spec.EmailState{
-			Status: spec.EmailStateStatus(e.Status), Error: optional(e.Error), CreatedAt: e.CreatedAt, SentAt: e.SentAt,
+			Status: spec.EmailStateStatus(e.Status), Error: optional.Of(e.Error), CreatedAt: e.CreatedAt,
+			SentAt: e.SentAt,
 		}
 	}
 	return out

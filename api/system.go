@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
+	"dateline/internal/infra/optional"
 	"dateline/internal/system/status"
 )
 
@@ -74,12 +75,13 @@ func (s *SystemHandler) GetSystem(
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Engines)) {
 		out.Engines = append(out.Engines, spec.EngineStatus{
-			Name: name, Healthy: r.Engines[name] == "", Error: optional(r.Engines[name]), Usage: engineUsage(r, name),
+			Name: name, Healthy: r.Engines[name] == "", Error: optional.Of(r.Engines[name]),
+			Usage: engineUsage(r, name),
 		})
 	}
 	for _, l := range r.Lateness {
 		out.Lateness = append(out.Lateness, spec.SystemLateness{
-			Network: optional(l.Network), Sent: l.Sent,
+			Network: optional.Of(l.Network), Sent: l.Sent,
 			P50Ms: milliseconds(l.Median), P99Ms: milliseconds(l.P99), MaxMs: milliseconds(l.Max),
 		})
 	}
@@ -91,7 +93,7 @@ func (s *SystemHandler) GetSystem(
 	}
 	for _, a := range r.Alerts {
 		one := spec.SystemAlert{
-			Name: a.Name, Severity: spec.SystemAlertSeverity(a.Severity), Subject: optional(a.Subject),
+			Name: a.Name, Severity: spec.SystemAlertSeverity(a.Severity), Subject: optional.Of(a.Subject),
 			Message: a.Message, Params: messageParams(a.Params),
 		}
 		if a.Value != 0 {
@@ -125,7 +127,7 @@ func (s *SystemHandler) engines(ctx context.Context) map[string]string {
 func engineUsage(r status.Report, engine string) []spec.ResourceUsage {
 	all := []spec.ResourceUsage{}
 	add := func(resource, volume string, u status.Usage) {
-		one := spec.ResourceUsage{Resource: resource, Volume: optional(volume), Used: u.Used}
+		one := spec.ResourceUsage{Resource: resource, Volume: optional.Of(volume), Used: u.Used}
 		if u.Max > 0 {
 			one.Max = &u.Max
 		}

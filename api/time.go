@@ -9,6 +9,7 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/optional"
 	"dateline/internal/infra/timezone"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/timetext"
@@ -25,7 +26,7 @@ func (s *TimeHandler) ParseTime(
 	if err != nil {
 		return nil, err
 	}
-	zone, err := timezone.Load(cmp.Or(value(r.Params.TimeZone), w.TimeZone))
+	zone, err := timezone.Load(cmp.Or(optional.Value(r.Params.TimeZone), w.TimeZone))
 	if err != nil {
 		return nil, apperr.InvalidFields(apperr.Field("time_zone", "unknown_time_zone", "{reason}.", err))
 	}

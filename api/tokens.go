@@ -6,6 +6,7 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/optional"
 )
 
 // ListTokens lists API tokens.
@@ -24,7 +25,7 @@ func (s *MemberHandler) ListTokens(
 	page := spec.ListTokens200JSONResponse{Tokens: []spec.Token{}}
 	if len(tokens) > limit {
 		tokens = tokens[:limit]
-		page.NextCursor = optional(tokens[limit-1].ID.String())
+		page.NextCursor = optional.Of(tokens[limit-1].ID.String())
 	}
 	for _, t := range tokens {
 		page.Tokens = append(page.Tokens, tokenJSON(t))
@@ -42,7 +43,7 @@ func (s *MemberHandler) CreateToken(
 		return nil, err
 	}
 	request := workspace.TokenRequest{
-		Name: r.Body.Name, Days: value(r.Body.ExpiresInDays), Never: value(r.Body.NeverExpires),
+		Name: r.Body.Name, Days: optional.Value(r.Body.ExpiresInDays), Never: optional.Value(r.Body.NeverExpires),
 	}
 	for _, scope := range r.Body.Scopes {
 		request.Scopes = append(request.Scopes, workspace.Scope(scope))
@@ -50,7 +51,7 @@ func (s *MemberHandler) CreateToken(
 	t, plain, replayed, err := s.People.CreateToken(ctx, who, request, key)
 	return spec.CreateToken201JSONResponse{
 		Body: spec.TokenWithSecret{
-			Token: tokenJSON(t), Secret: optional(plain.Reveal()),
+			Token: tokenJSON(t), Secret: optional.Of(plain.Reveal()),
 		},
 		Headers: spec.CreateToken201ResponseHeaders{IdempotentReplayed: ifReplayed(replayed)},
 	}, err

@@ -9,6 +9,7 @@ import (
 	"dateline/api/spec"
 	"dateline/internal/audience/counter"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/optional"
 )
 
 // Range of an engagement request, in days.
@@ -50,7 +51,7 @@ func (s *CountHandler) Engagement(
 		return nil, err
 	}
 	out := spec.Engagement200JSONResponse{
-		Page: optional(id.Page), From: openapi_types.Date{Time: from.Time()},
+		Page: optional.Of(id.Page), From: openapi_types.Date{Time: from.Time()},
 		To: openapi_types.Date{Time: to.Time()}, Days: []spec.EngagementDay{},
 	}
 	var total counter.EngagementDelta

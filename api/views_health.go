@@ -10,6 +10,7 @@ import (
 	"dateline/api/spec"
 	"dateline/internal/audience/flush"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/optional"
 )
 
 // ErasureHandler serves the health of counting, and erasures.
@@ -71,7 +72,7 @@ func (s *ErasureHandler) EraseViews(
 		ID: uuid.Must(uuid.NewV7()), Workspace: who.WorkspaceID, Site: r.Body.SiteId,
 		RequestedBy: who.UserID,
 	}
-	if text := value(r.Body.VisitorHash); text != "" {
+	if text := optional.Value(r.Body.VisitorHash); text != "" {
 		if e.Visitor.Hash, err = strconv.ParseUint(text, 16, 64); err != nil {
 			return nil, apperr.InvalidFields(apperr.FieldError{
 				Field: "visitor_hash", Code: "invalid", Message: "Must have 16 hexadecimal digits.",

@@ -12,6 +12,7 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/audience/counter"
+	"dateline/internal/infra/optional"
 )
 
 // defaultLivePages is the number of pages in a stream without a selection.
@@ -25,7 +26,7 @@ const maxLiveCandidates = 50
 func (s *CountHandler) LiveViews(
 	ctx context.Context, r spec.LiveViewsRequestObject,
 ) (spec.LiveViewsResponseObject, error) {
-	pages, err := pageNames(value(r.Params.Page))
+	pages, err := pageNames(optional.Value(r.Params.Page))
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/audience/counter"
+	"dateline/internal/infra/optional"
 )
 
 const (
@@ -60,7 +61,7 @@ func (s *CountHandler) Trending(
 		return nil, err
 	}
 	ranking := counter.Ranking(or(r.Params.Window, spec.TrendingParamsWindow(counter.TrendingNow)))
-	if value(r.Params.Rising) {
+	if optional.Value(r.Params.Rising) {
 		ranking = counter.Rising
 	}
 	of, now := rankingKey{one.ID, ranking}, time.Now()

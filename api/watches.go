@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"dateline/api/spec"
+	"dateline/internal/infra/optional"
 	"dateline/internal/news/watch"
 )
 
@@ -33,7 +34,10 @@ func (s *WatchHandler) CreateWatch(
 	}
 	b := r.Body
 	w, replayed, err := s.Watches.Create(ctx, principal(ctx),
-		watch.Watch{Name: b.Name, URL: b.Url, Selector: value(b.Selector), IntervalMinutes: value(b.IntervalMinutes)},
+		watch.Watch{
+			Name: b.Name, URL: b.Url, Selector: optional.Value(b.Selector),
+			IntervalMinutes: optional.Value(b.IntervalMinutes),
+		},
 		key)
 	location, tag := "/api/v1/watches/"+w.ID.String(), watchTag(w)
 	return spec.CreateWatch201JSONResponse{
@@ -92,7 +96,7 @@ func (s *WatchHandler) ListWatchChanges(
 	ctx context.Context, r spec.ListWatchChangesRequestObject,
 ) (spec.ListWatchChangesResponseObject, error) {
 	limit := limitOf(r.Params.Limit)
-	all, err := s.Watches.Changes(ctx, principal(ctx), r.Id, value(r.Params.Cursor), limit+1)
+	all, err := s.Watches.Changes(ctx, principal(ctx), r.Id, optional.Value(r.Params.Cursor), limit+1)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +123,7 @@ func watchTag(w watch.Watch) string { return `"` + strconv.FormatInt(w.Version, 
 func watchJSON(w watch.Watch) spec.Watch {
 	out := spec.Watch{
 		Id: w.ID, Name: w.Name, Url: w.URL, Selector: w.Selector, IntervalMinutes: w.IntervalMinutes,
-		Paused: w.IsPaused, Problem: optional(string(w.Problem)),
+		Paused: w.IsPaused, Problem: optional.Of(string(w.Problem)),
 		CheckedAt: w.CheckedAt, ChangedAt: w.ChangedAt, ChangeCount: w.ChangeCount, Version: w.Version,
 		CreatedAt: w.CreatedAt, UpdatedAt: w.UpdatedAt,
 	}

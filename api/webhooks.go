@@ -7,6 +7,7 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/identity/secret"
+	"dateline/internal/infra/optional"
 	"dateline/internal/notify/webhook"
 )
 
@@ -33,7 +34,7 @@ func (s *WebhookHandler) CreateWebhook(
 	if err != nil {
 		return nil, err
 	}
-	e, plain, replayed, err := s.Webhooks.Create(ctx, principal(ctx), r.Body.Url, value(r.Body.Description),
+	e, plain, replayed, err := s.Webhooks.Create(ctx, principal(ctx), r.Body.Url, optional.Value(r.Body.Description),
 		typeNames(r.Body.Types), key)
 	location := "/api/v1/webhooks/" + e.ID.String()
 	return spec.CreateWebhook201JSONResponse{
@@ -120,7 +121,7 @@ func (s *WebhookHandler) ListWebhookDeliveries(
 	out := spec.ListWebhookDeliveries200JSONResponse{Deliveries: []spec.WebhookDelivery{}}
 	if len(deliveries) > limit {
 		deliveries = deliveries[:limit]
-		out.NextCursor = optional(deliveries[limit-1].ID.String())
+		out.NextCursor = optional.Of(deliveries[limit-1].ID.String())
 	}
 	for _, d := range deliveries {
 		one, err := deliveryJSON(d)
@@ -187,7 +188,7 @@ func deliveryJSON(d webhook.Delivery) (spec.WebhookDelivery, error) {
 		Id: d.ID, WebhookId: d.EndpointID, Type: d.Type, Status: spec.DeliveryStatus(d.Status),
 		Attempts:      d.Attempts,
 		LastAttemptAt: d.AttemptedAt, DeliveredAt: d.DeliveredAt, LastError: optionalNote(d.LastError),
-		ResponseBody: optional(d.ResponseBody), CreatedAt: d.CreatedAt,
+		ResponseBody: optional.Of(d.ResponseBody), CreatedAt: d.CreatedAt,
 	}
 	if d.Status == webhook.Pending {
 		out.NextAttemptAt = &d.DueAt

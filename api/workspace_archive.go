@@ -10,6 +10,7 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/optional"
 	"dateline/internal/system/archive"
 )
 
@@ -89,7 +90,7 @@ func exportJSON(job archive.Job) spec.WorkspaceExport {
 	out := spec.WorkspaceExport{
 		Id: job.ID, Status: spec.WorkspaceExportStatus(job.Status),
 		RequestedAt: job.RequestedAt, FinishedAt: job.FinishedAt, ExpiresAt: job.ExpiresAt,
-		Rows: map[string]int64{}, Files: job.Progress.Files, Error: optional(job.Error), Url: optional(job.URL),
+		Rows: map[string]int64{}, Files: job.Progress.Files, Error: optional.Of(job.Error), Url: optional.Of(job.URL),
 	}
 	for section, n := range job.Progress.Rows {
 		out.Rows[string(section)] = int64(n)

@@ -5,6 +5,7 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/optional"
 )
 
 // WorkspaceHandler serves workspaces.
@@ -81,7 +82,7 @@ func (s *WorkspaceHandler) CreateWorkspace(
 	if err != nil {
 		return nil, err
 	}
-	w, replayed, err := s.People.CreateWorkspace(ctx, who, r.Body.Name, value(r.Body.TimeZone), key)
+	w, replayed, err := s.People.CreateWorkspace(ctx, who, r.Body.Name, optional.Value(r.Body.TimeZone), key)
 	return spec.CreateWorkspace201JSONResponse{
 		Body:    workspaceJSON(w),
 		Headers: spec.CreateWorkspace201ResponseHeaders{IdempotentReplayed: ifReplayed(replayed)},
@@ -105,7 +106,7 @@ func workspaceJSON(w workspace.Workspace) spec.Workspace {
 }
 
 func userJSON(u workspace.User) spec.User {
-	return spec.User{Id: u.ID, Name: u.Name, Email: optional(u.Email)}
+	return spec.User{Id: u.ID, Name: u.Name, Email: optional.Of(u.Email)}
 }
 
 func scopesJSON(scopes []workspace.Scope) []spec.Scope {

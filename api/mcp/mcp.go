@@ -197,15 +197,6 @@ func parseTime(field, text string) (*time.Time, error) {
 	return &t, nil
 }
 
-// set returns a pointer to a value, or nil for the zero value.
-func set[T comparable](v T) *T {
-	var zero T
-	if v == zero {
-		return nil
-	}
-	return &v
-}
-
 func list(all []string) *[]string {
 	if len(all) == 0 {
 		return nil

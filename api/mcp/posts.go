@@ -11,6 +11,7 @@ import (
 
 	"dateline/api/spec"
 	"dateline/client"
+	"dateline/internal/infra/optional"
 )
 
 type newPost struct {
@@ -81,7 +82,7 @@ func (t *tools) when(ctx context.Context, text string, e client.Edit) (*string, 
 	if err != nil {
 		return nil, fmt.Errorf("scheduled_time: %w", err)
 	}
-	return set(r.Value.Time.Format(time.RFC3339)), nil
+	return optional.Of(r.Value.Time.Format(time.RFC3339)), nil
 }
 
 func (t *tools) preview(ctx context.Context, in newPost, e client.Edit) (response, error) {
@@ -91,13 +92,13 @@ func (t *tools) preview(ctx context.Context, in newPost, e client.Edit) (respons
 	}
 	p := spec.PreviewedPost{
 		Content: &in.Text, ScheduledTime: at, Accounts: list(in.Accounts), Attachments: list(in.Attachments),
-		Language: set(in.Language),
+		Language: optional.Of(in.Language),
 	}
 	if in.NextFree {
-		p.When = set(spec.NextFree)
+		p.When = optional.Of(spec.NextFree)
 	}
 	if in.ScheduledTime == "" && !in.NextFree {
-		p.Draft = set(true)
+		p.Draft = optional.Of(true)
 	}
 	return checked(t.API.PreviewPost(ctx, p, e))
 }
@@ -108,9 +109,9 @@ func (t *tools) createDraft(ctx context.Context, in newPost, e client.Edit) (*cl
 		return nil, err
 	}
 	return t.create(ctx, spec.PostCreate{
-		Content: in.Text, ScheduledTime: at, Draft: set(true),
+		Content: in.Text, ScheduledTime: at, Draft: optional.Of(true),
 		Accounts:    list(in.Accounts),
-		Attachments: list(in.Attachments), Language: set(in.Language),
+		Attachments: list(in.Attachments), Language: optional.Of(in.Language),
 	}, in.Key, e)
 }
 
@@ -139,10 +140,10 @@ func (t *tools) schedule(ctx context.Context, in newPost, e client.Edit) (respon
 		}
 		p := spec.PostCreate{
 			Content: in.Text, ScheduledTime: at, Accounts: list(in.Accounts),
-			Attachments: list(in.Attachments), Language: set(in.Language),
+			Attachments: list(in.Attachments), Language: optional.Of(in.Language),
 		}
 		if in.NextFree {
-			p.When = set(spec.NextFree)
+			p.When = optional.Of(spec.NextFree)
 		}
 		return checked(t.create(ctx, p, in.Key, e))
 	case in.ScheduledTime == "":
@@ -211,4 +212,4 @@ func (t *tools) read(ctx context.Context, id string, e client.Edit) (*spec.Post,
 }
 
 // version returns the precondition that a post has not changed since it was read.
-func version(p *spec.Post) *string { return set(`"` + strconv.FormatInt(p.Version, 10) + `"`) }
+func version(p *spec.Post) *string { return optional.Of(`"` + strconv.FormatInt(p.Version, 10) + `"`) }

@@ -9,6 +9,7 @@ import (
 
 	"dateline/api/spec"
 	"dateline/client"
+	"dateline/internal/infra/optional"
 )
 
 type nothing struct{}
@@ -80,7 +81,7 @@ func (t *tools) addQueries() {
 		})
 	add(t, "list_dead_letters", reads, "List targets of posts that failed or are uncertain and need a decision.",
 		func(ctx context.Context, in page, e client.Edit) (response, error) {
-			return checked(t.API.ListDeadLetters(ctx, &spec.ListDeadLettersParams{Limit: set(in.Limit)}, e))
+			return checked(t.API.ListDeadLetters(ctx, &spec.ListDeadLettersParams{Limit: optional.Of(in.Limit)}, e))
 		})
 	add(t, "suggest_slots", reads, "List the queue slots in a period; those without post_id are free.",
 		func(ctx context.Context, in period, e client.Edit) (response, error) {
@@ -101,7 +102,10 @@ func (t *tools) addQueries() {
 	add(t, "site_report", reads, "Report the readers of a site for a range of days.", t.report)
 	add(t, "trending", reads, "List the pages that are read most, or that are rising.",
 		func(ctx context.Context, in trend, e client.Edit) (response, error) {
-			params := spec.TrendingParams{Window: set(spec.TrendingParamsWindow(in.Window)), Rising: set(in.Rising)}
+			params := spec.TrendingParams{
+				Window: optional.Of(spec.TrendingParamsWindow(in.Window)),
+				Rising: optional.Of(in.Rising),
+			}
 			if in.Site != "" {
 				id, err := parseID("site", in.Site)
 				if err != nil {
@@ -114,7 +118,7 @@ func (t *tools) addQueries() {
 }
 
 func (t *tools) listPosts(ctx context.Context, in postFilter, e client.Edit) (response, error) {
-	params := spec.ListPostsParams{Limit: set(in.Limit), Cursor: set(in.Cursor)}
+	params := spec.ListPostsParams{Limit: optional.Of(in.Limit), Cursor: optional.Of(in.Cursor)}
 	for _, s := range in.Status {
 		if params.Status == nil {
 			params.Status = &[]spec.PostStatus{}
@@ -143,6 +147,6 @@ func (t *tools) report(ctx context.Context, in report, e client.Edit) (response,
 	return checked(t.API.SiteReport(ctx, id, &spec.SiteReportParams{
 		From: openapi_types.Date{Time: from},
 		To:   openapi_types.Date{Time: to},
-		By:   set(spec.ReportTableName(in.By)), Limit: set(in.Limit),
+		By:   optional.Of(spec.ReportTableName(in.By)), Limit: optional.Of(in.Limit),
 	}, e))
 }

@@ -9,6 +9,7 @@ import (
 
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/optional"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
 )
@@ -21,7 +22,7 @@ func (e *Engine) CreatePost(ctx context.Context, request Request) (postID uuid.U
 		return uuid.Nil, Skipped, nil // the rule was deleted
 	}
 	if err != nil || d.Outcome != Reserved {
-		return value(d.PostID), d.Outcome, err
+		return optional.Value(d.PostID), d.Outcome, err
 	}
 	p, d, err := e.createPost(ctx, d)
 	var refused *apperr.Error

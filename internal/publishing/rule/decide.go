@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/optional"
 	"dateline/internal/infra/words"
 )
 
@@ -156,7 +157,7 @@ func (h *history) usage(r Rule, a Article, at time.Time) Usage {
 	}
 	if id, ok := h.groups[a.GroupID]; ok {
 		u.GroupArticle = &id
-	} else if id, ok := h.stories[value(a.StoryID)]; ok && r.Conditions.OncePerStory && a.StoryID != nil {
+	} else if id, ok := h.stories[optional.Value(a.StoryID)]; ok && r.Conditions.OncePerStory && a.StoryID != nil {
 		u.GroupArticle = &id
 	}
 	return u

@@ -284,10 +284,3 @@ func isNotFound(err error) bool {
 	var e *apperr.Error
 	return errors.As(err, &e) && e.Kind == apperr.KindNotFound
 }
-
-func value(id *uuid.UUID) uuid.UUID {
-	if id == nil {
-		return uuid.Nil
-	}
-	return *id
-}

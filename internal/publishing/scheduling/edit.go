@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/optional"
 	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/post"
 )
@@ -40,7 +41,7 @@ func (c *check) applyEdit(ctx context.Context, edit Edit, current post.Post) (ch
 		c.add("scheduled_time", "too_late",
 			"The time of a partly published post cannot be changed; failed accounts are retried immediately.")
 	}
-	c.checkWhen(edit.When, value(edit.ScheduledTime))
+	c.checkWhen(edit.When, optional.Value(edit.ScheduledTime))
 	c.changedTime(edit, current, parent, &change)
 	if err := c.loadFiles(ctx, current); err != nil {
 		return change, err
@@ -125,7 +126,7 @@ func (c *check) changedQueue(ctx context.Context, edit Edit, current post.Post, 
 ) (err error) {
 	switch {
 	case edit.When == NextFree:
-		at, zone, group, err := c.queueTime(ctx, edit.QueueGroupID, value(edit.TimeZone), accounts, current.ID)
+		at, zone, group, err := c.queueTime(ctx, edit.QueueGroupID, optional.Value(edit.TimeZone), accounts, current.ID)
 		if err != nil || group == nil {
 			return err
 		}
@@ -143,14 +144,6 @@ func (c *check) changedQueue(ctx context.Context, edit Edit, current post.Post, 
 		change.QueueGroupID, err = c.movedQueue(ctx, current, *change.ScheduledTime)
 	}
 	return err
-}
-
-func value[T any](p *T) T {
-	if p == nil {
-		var zero T
-		return zero
-	}
-	return *p
 }
 
 // parentOf returns the post that a post replies to; nil if it is not a reply.

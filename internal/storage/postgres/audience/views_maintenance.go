@@ -11,6 +11,7 @@ import (
 	"dateline/internal/audience/counter"
 	"dateline/internal/audience/flush"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/optional"
 	"dateline/internal/storage/postgres/audience/db"
 	"dateline/internal/storage/postgres/column"
 	"dateline/internal/storage/postgres/tx"
@@ -126,8 +127,8 @@ func (s *ViewStore) RecordViewCheck(ctx context.Context, c flush.Check) error {
 	return s.q.InsertViewCheck(ctx, db.InsertViewCheckParams{
 		StartedAt: c.StartedAt, Pages: c.Compared,
 		Differing: c.Differing,
-		Missing:   c.Missing, Surplus: c.Surplus, NextSite: column.Null(c.Next.Site),
-		NextPage: column.Null(c.Next.Page),
+		Missing:   c.Missing, Surplus: c.Surplus, NextSite: optional.Of(c.Next.Site),
+		NextPage: optional.Of(c.Next.Page),
 		Examples: examples,
 	})
 }
@@ -144,7 +145,8 @@ func (s *ViewStore) LastViewCheck(ctx context.Context) (c flush.Check, found boo
 	c = flush.Check{
 		StartedAt: row.StartedAt.UTC(), EndedAt: row.EndedAt.UTC(), Compared: row.Pages,
 		Differing: row.Differing, Missing: row.Missing,
-		Surplus: row.Surplus, Next: counter.PageID{Site: column.Value(row.NextSite), Page: column.Value(row.NextPage)},
+		Surplus: row.Surplus,
+		Next:    counter.PageID{Site: optional.Value(row.NextSite), Page: optional.Value(row.NextPage)},
 	}
 	return c, true, json.Unmarshal(row.Examples, &c.Examples)
 }

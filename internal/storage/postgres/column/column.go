@@ -15,47 +15,12 @@ import (
 // NewID returns the id of a new row. Ids ascend with time.
 func NewID() uuid.UUID { return uuid.Must(uuid.NewV7()) }
 
-// Null returns nil for the zero value.
-func Null[T comparable](v T) *T {
-	var zero T
-	if v == zero {
-		return nil
-	}
-	return &v
-}
-
-// Value returns the zero value for null.
-func Value[T any](v *T) T {
-	if v == nil {
-		var zero T
-		return zero
-	}
-	return *v
-}
-
-// NullTime returns nil for the zero time.
-func NullTime(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
-}
-
 // Time returns a time in UTC, and the zero time for null.
 func Time(t *time.Time) time.Time {
 	if t == nil {
 		return time.Time{}
 	}
 	return t.UTC()
-}
-
-// UTC returns a time in UTC, and nil for null.
-func UTC(t *time.Time) *time.Time {
-	if t == nil {
-		return nil
-	}
-	utc := t.UTC()
-	return &utc
 }
 
 // List returns an empty list for nil, which would be null.

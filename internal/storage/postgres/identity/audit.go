@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/identity/audit"
+	"dateline/internal/infra/optional"
 	"dateline/internal/storage/postgres/column"
 	"dateline/internal/storage/postgres/identity/db"
 	"dateline/internal/storage/postgres/tx"
@@ -48,8 +49,8 @@ func (s *WorkspaceStore) AuditLog(ctx context.Context, f audit.Filter) ([]audit.
 			Action: audit.Action(l.Action),
 			Object: audit.Object{Type: l.ObjectType, ID: l.ObjectID}, Data: l.Data,
 			Origin: audit.Origin{
-				Actor: audit.Actor(l.Actor), UserID: column.Value(l.UserID), TokenID: column.Value(l.TokenID),
-				SessionID: column.Value(l.SessionID), RequestID: column.Value(l.RequestID),
+				Actor: audit.Actor(l.Actor), UserID: optional.Value(l.UserID), TokenID: optional.Value(l.TokenID),
+				SessionID: optional.Value(l.SessionID), RequestID: optional.Value(l.RequestID),
 			},
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
+	"dateline/internal/infra/optional"
 	"dateline/internal/storage/postgres/column"
 	"dateline/internal/storage/postgres/identity/db"
 	"dateline/internal/storage/postgres/tx"
@@ -158,8 +159,8 @@ func member(ctx context.Context, q *queries, workspaceID, user uuid.UUID) (works
 
 func memberFromRow(r db.GetMemberRow) workspace.Member {
 	return workspace.Member{
-		User:      workspace.User{ID: r.UserID, Name: r.Name, Email: column.Value(r.Email)},
+		User:      workspace.User{ID: r.UserID, Name: r.Name, Email: optional.Value(r.Email)},
 		Role:      workspace.Role(r.Role),
-		CreatedAt: r.CreatedAt.UTC(), JoinedAt: column.UTC(r.JoinedAt),
+		CreatedAt: r.CreatedAt.UTC(), JoinedAt: optional.UTC(r.JoinedAt),
 	}
 }

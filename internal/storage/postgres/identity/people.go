@@ -8,7 +8,7 @@ import (
 	"dateline/internal/identity/audit"
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/idempotency"
-	"dateline/internal/storage/postgres/column"
+	"dateline/internal/infra/optional"
 	"dateline/internal/storage/postgres/identity/db"
 	"dateline/internal/storage/postgres/tx"
 )
@@ -137,7 +137,7 @@ func (s *WorkspaceStore) WorkspacesOf(ctx context.Context, user uuid.UUID) ([]wo
 // User returns a user.
 func (s *WorkspaceStore) User(ctx context.Context, id uuid.UUID) (workspace.User, error) {
 	row, err := s.q.GetUser(ctx, id)
-	return workspace.User{ID: row.ID, Name: row.Name, Email: column.Value(row.Email)}, tx.OrNotFound(err, "user")
+	return workspace.User{ID: row.ID, Name: row.Name, Email: optional.Value(row.Email)}, tx.OrNotFound(err, "user")
 }
 
 func workspaceFromRow(r db.Workspace) workspace.Workspace {

@@ -9,7 +9,7 @@ import (
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
-	"dateline/internal/storage/postgres/column"
+	"dateline/internal/infra/optional"
 	"dateline/internal/storage/postgres/identity/db"
 	"dateline/internal/storage/postgres/tx"
 )
@@ -35,7 +35,7 @@ func (s *WorkspaceStore) Bearer(ctx context.Context, hash []byte) (workspace.Pri
 	return workspace.Principal{
 		WorkspaceID: row.WorkspaceID, UserID: row.UserID, Role: workspace.Role(*row.Role),
 		Scopes:  scopes(row.Scopes),
-		TokenID: row.ID, TokenName: row.Name, ExpiresAt: column.UTC(row.ExpiresAt),
+		TokenID: row.ID, TokenName: row.Name, ExpiresAt: optional.UTC(row.ExpiresAt),
 	}, workspace.TokenActive, nil
 }
 
@@ -139,8 +139,8 @@ func tokenFromRow(r db.GetTokenRow) workspace.Token {
 	return workspace.Token{
 		ID: t.ID, WorkspaceID: t.WorkspaceID, UserID: t.UserID, Name: t.Name, Hint: t.Hint,
 		Scopes:    scopes(t.Scopes),
-		CreatedAt: t.CreatedAt.UTC(), LastUsedAt: column.UTC(t.LastUsedAt), ExpiresAt: column.UTC(t.ExpiresAt),
-		User: workspace.User{ID: t.UserID, Name: r.UserName, Email: column.Value(r.UserEmail)},
+		CreatedAt: t.CreatedAt.UTC(), LastUsedAt: optional.UTC(t.LastUsedAt), ExpiresAt: optional.UTC(t.ExpiresAt),
+		User: workspace.User{ID: t.UserID, Name: r.UserName, Email: optional.Value(r.UserEmail)},
 	}
 }
 

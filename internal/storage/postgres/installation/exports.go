@@ -9,7 +9,7 @@ import (
 
 	"dateline/internal/identity/audit"
 	"dateline/internal/infra/apperr"
-	"dateline/internal/storage/postgres/column"
+	"dateline/internal/infra/optional"
 	"dateline/internal/storage/postgres/installation/db"
 	"dateline/internal/storage/postgres/tx"
 	"dateline/internal/system/archive"
@@ -20,12 +20,12 @@ func (s *ArchiveStore) CreateExport(ctx context.Context, id, workspaceID, user u
 	err = s.inTx(ctx, func(q *queries) error {
 		row, err := q.InsertExport(ctx, db.InsertExportParams{
 			ID: id, WorkspaceID: workspaceID,
-			UserID: column.Null(user),
+			UserID: optional.Of(user),
 		})
 		if tx.NoRows(err) {
 			if row, err = q.ActiveExport(ctx, workspaceID); tx.NoRows(err) { // it ended concurrently
 				row, err = q.InsertExport(ctx, db.InsertExportParams{
-					ID: id, WorkspaceID: workspaceID, UserID: column.Null(user),
+					ID: id, WorkspaceID: workspaceID, UserID: optional.Of(user),
 				})
 			}
 		}

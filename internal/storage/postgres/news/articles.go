@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"dateline/internal/infra/optional"
 	"dateline/internal/news/article/selector"
 	"dateline/internal/news/crawl"
 	"dateline/internal/news/crawl/change"
@@ -129,7 +130,7 @@ func (s *ArticleStore) MarkPageRemoved(ctx context.Context, c crawl.CrawledPage)
 			return err
 		}
 		ids, err := q.MarkArticlesRemoved(ctx, db.MarkArticlesRemovedParams{
-			DomainID: c.DomainID, PageID: c.URLID, RemovedAt: c.FetchedAt, MovedTo: column.Null(c.MovedTo),
+			DomainID: c.DomainID, PageID: c.URLID, RemovedAt: c.FetchedAt, MovedTo: optional.Of(c.MovedTo),
 		})
 		for _, id := range ids {
 			if err := q.InsertArticleChange(ctx,

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/optional"
 	"dateline/internal/news/crawl"
-	"dateline/internal/storage/postgres/column"
 	"dateline/internal/storage/postgres/news/db"
 	"dateline/internal/storage/postgres/tx"
 )
@@ -24,7 +24,7 @@ func (s *DomainStore) LeaseCrawledPages(
 		out[i] = crawl.CrawledPage{
 			ID: r.ID, DomainID: r.DomainID, URLID: r.UrlID, URL: r.Url, ObjectKey: r.ObjectKey,
 			FetchedAt: r.FetchedAt, FoundAt: r.FoundAt, IsFirstVersion: r.IsFirstVersion, Removed: r.Removed,
-			MovedTo: column.Value(r.MovedTo), Attempts: r.Attempts,
+			MovedTo: optional.Value(r.MovedTo), Attempts: r.Attempts,
 		}
 	}
 	return out, err

@@ -10,6 +10,7 @@ import (
 
 	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
+	"dateline/internal/infra/optional"
 	"dateline/internal/news/search"
 	"dateline/internal/news/search/savedsearch"
 	"dateline/internal/storage/postgres/column"
@@ -116,7 +117,7 @@ func (s *SearchStore) CreateSavedSearch(
 		f := n.Filters
 		row, err := q.InsertSavedSearch(ctx, db.InsertSavedSearchParams{
 			ID: n.ID, WorkspaceID: n.WorkspaceID,
-			UserID: column.Null(n.UserID), Name: n.Name, Query: n.Query, Mode: string(n.Mode),
+			UserID: optional.Of(n.UserID), Name: n.Name, Query: n.Query, Mode: string(n.Mode),
 			Domains: column.List(f.Domains), Languages: column.List(f.Languages), Sections: column.List(f.Sections),
 			Tags: column.List(f.Tags), Authors: column.List(f.Authors), Alert: n.Alert, MaxSearches: limit,
 		})

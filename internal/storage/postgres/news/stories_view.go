@@ -11,8 +11,8 @@ import (
 
 	"dateline/internal/audience/ingest"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/optional"
 	"dateline/internal/news/story"
-	"dateline/internal/storage/postgres/column"
 	"dateline/internal/storage/postgres/news/db"
 	"dateline/internal/storage/postgres/tx"
 )
@@ -146,7 +146,7 @@ func (s *StoryStore) addEntries(
 		page.Entries = append(page.Entries, story.Entry{
 			ArticleID: r.ID, GroupID: r.GroupID, Title: r.Title,
 			URL: r.CanonicalUrl, Domain: r.Domain, Owner: r.Owner, Lead: r.Lead, Body: r.Body,
-			FirstSeenAt: r.FirstSeenAt.UTC(), PublishedAt: column.UTC(r.PublishedAt), DateOnly: r.DateOnly,
+			FirstSeenAt: r.FirstSeenAt.UTC(), PublishedAt: optional.UTC(r.PublishedAt), DateOnly: r.DateOnly,
 			Similarity: float64(r.Similarity), IsCopy: r.IsCopy, IsOwn: r.IsOwn, IsPinned: r.IsPinned,
 		})
 	}
@@ -186,7 +186,7 @@ func (s *StoryStore) addCoverage(ctx context.Context, workspaceID uuid.UUID, pag
 			at = r.ScheduledTime
 		}
 		page.Posts = append(page.Posts, story.Post{
-			ID: r.PostID, Content: r.Content, Status: r.Status, At: column.UTC(at), ArticleID: r.ArticleID,
+			ID: r.PostID, Content: r.Content, Status: r.Status, At: optional.UTC(at), ArticleID: r.ArticleID,
 		})
 	}
 	readers, err := s.q.StoryReaders(ctx, db.StoryReadersParams{WorkspaceID: workspaceID, Hosts: hosts, Pages: pages})
@@ -233,7 +233,7 @@ func storyEventFromRow(r db.StoryEvent) story.Event {
 	return story.Event{
 		ID: r.ID, Language: r.Language, Kind: story.EventKind(r.Kind), StoryID: r.StoryID,
 		OtherID: r.OtherID, ArticleIDs: r.ArticleIds,
-		Similarity: float64(r.Similarity), Actor: r.Actor, At: r.At.UTC(), UndoneAt: column.UTC(r.UndoneAt),
+		Similarity: float64(r.Similarity), Actor: r.Actor, At: r.At.UTC(), UndoneAt: optional.UTC(r.UndoneAt),
 		UndoneBy: r.UndoneBy,
 	}
 }

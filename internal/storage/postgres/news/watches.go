@@ -9,6 +9,7 @@ import (
 
 	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
+	"dateline/internal/infra/optional"
 	"dateline/internal/news/watch"
 	"dateline/internal/storage/postgres/column"
 	"dateline/internal/storage/postgres/news/db"
@@ -31,7 +32,7 @@ func (s *WatchStore) CreateWatch(
 		}
 		_, err = q.InsertWatch(ctx, db.InsertWatchParams{
 			ID: w.ID, WorkspaceID: w.WorkspaceID,
-			UserID: column.Null(w.UserID), Name: w.Name, Url: w.URL, Selector: w.Selector,
+			UserID: optional.Of(w.UserID), Name: w.Name, Url: w.URL, Selector: w.Selector,
 			IntervalMinutes: w.IntervalMinutes, Paused: w.IsPaused, MaxWatches: limit,
 		})
 		if tx.NoRows(err) {
@@ -188,8 +189,9 @@ func watchFromRow(r db.Watch) watch.Watch {
 	w := watch.Watch{
 		ID: r.ID, WorkspaceID: r.WorkspaceID, Name: r.Name, URL: r.Url, Selector: r.Selector,
 		IntervalMinutes: r.IntervalMinutes, IsPaused: r.Paused, Version: r.Version,
-		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(), Lines: r.Lines, CheckedAt: column.UTC(r.CheckedAt),
-		ChangedAt: column.UTC(r.ChangedAt), Problem: watch.Problem(r.Problem),
+		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(), Lines: r.Lines,
+		CheckedAt: optional.UTC(r.CheckedAt),
+		ChangedAt: optional.UTC(r.ChangedAt), Problem: watch.Problem(r.Problem),
 		Failures: r.Failures, DueAt: r.DueAt.UTC(), ETag: r.Etag, LastModified: r.LastModified,
 	}
 	if r.UserID != nil {

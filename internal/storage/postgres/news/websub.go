@@ -6,9 +6,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/optional"
 	"dateline/internal/news/crawl"
 	"dateline/internal/news/crawl/websub"
-	"dateline/internal/storage/postgres/column"
 	"dateline/internal/storage/postgres/news/db"
 	"dateline/internal/storage/postgres/tx"
 )
@@ -21,7 +21,7 @@ func (s *DomainStore) PushedFeeds(ctx context.Context, domain int, limit int) ([
 		out[i] = crawl.PushedFeed{
 			URLKey: crawl.URLKey{DomainID: domain, ID: r.UrlID}, FeedURL: r.FeedUrl, Hub: r.Hub,
 			Topic: r.Topic, Status: crawl.PushStatus(r.Status),
-			LeaseEndsAt: column.UTC(r.LeaseEndsAt), DeliveredAt: column.UTC(r.DeliveredAt), LastError: r.LastError,
+			LeaseEndsAt: optional.UTC(r.LeaseEndsAt), DeliveredAt: optional.UTC(r.DeliveredAt), LastError: r.LastError,
 			IsDelivering: r.Delivering,
 		}
 	}
@@ -157,7 +157,7 @@ func hubSubscriptionFromRow(r db.WebsubSubscription, domain string) websub.Subsc
 		PushedFeed: crawl.PushedFeed{
 			URLKey: crawl.URLKey{DomainID: r.DomainID, ID: r.UrlID}, FeedURL: r.FeedUrl,
 			Hub: r.Hub, Topic: r.Topic, Status: crawl.PushStatus(r.Status),
-			LeaseEndsAt: column.UTC(r.LeaseEndsAt), DeliveredAt: column.UTC(r.DeliveredAt), LastError: r.LastError,
+			LeaseEndsAt: optional.UTC(r.LeaseEndsAt), DeliveredAt: optional.UTC(r.DeliveredAt), LastError: r.LastError,
 		},
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/optional"
 	"dateline/internal/notify/webhook"
 	"dateline/internal/storage/postgres/column"
 	"dateline/internal/storage/postgres/notify/db"
@@ -95,9 +96,9 @@ func (s *WebhookStore) DeliveryJob(ctx context.Context, id uuid.UUID) (webhook.J
 	}
 	return webhook.Job{
 		URL: r.Url, Enabled: r.Enabled, Wait: time.Duration(r.DueIn * float64(time.Second)),
-		ChannelID: column.Value(r.ChannelID),
+		ChannelID: optional.Value(r.ChannelID),
 		Delivery: webhook.Delivery{
-			ID: r.ID, EndpointID: column.Value(r.EndpointID), Type: r.Type, Body: r.Body,
+			ID: r.ID, EndpointID: optional.Value(r.EndpointID), Type: r.Type, Body: r.Body,
 			Status: webhook.DeliveryStatus(r.Status), Attempts: r.Attempts, Retries: r.Retries,
 			DueAt: r.DueAt,
 		},
@@ -156,7 +157,7 @@ func (s *WebhookStore) RecordAttempt(
 
 func deliveryFromRow(r db.WebhookDelivery) webhook.Delivery {
 	d := webhook.Delivery{
-		ID: r.ID, EndpointID: column.Value(r.EndpointID), Type: r.Type, Body: r.Body,
+		ID: r.ID, EndpointID: optional.Value(r.EndpointID), Type: r.Type, Body: r.Body,
 		Status:   webhook.DeliveryStatus(r.Status),
 		Attempts: r.Attempts, Retries: r.Retries, DueAt: r.DueAt.UTC(), ResponseBody: r.ResponseBody,
 		LastError:   column.ReadMessage(r.LastError),

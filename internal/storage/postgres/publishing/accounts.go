@@ -9,6 +9,7 @@ import (
 	"dateline/internal/identity/audit"
 	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/message"
+	"dateline/internal/infra/optional"
 	"dateline/internal/infra/utm"
 	"dateline/internal/publishing/account"
 	"dateline/internal/storage/postgres/column"
@@ -50,8 +51,8 @@ func (s *AccountStore) SaveAccount(
 				Network: a.Network, BaseUrl: a.BaseURL,
 				RemoteID: a.RemoteID, Handle: a.Handle, Name: a.Name, AvatarUrl: a.AvatarURL, Kind: string(a.Kind),
 				Token: token, Scopes: column.List(a.Scopes),
-				Renewable: a.IsRenewable, ExpiresAt: column.NullTime(a.ExpiresAt),
-				RefreshExpiresAt: column.NullTime(a.RefreshExpiresAt), RefreshDueAt: column.NullTime(a.RefreshDueAt),
+				Renewable: a.IsRenewable, ExpiresAt: optional.OfTime(a.ExpiresAt),
+				RefreshExpiresAt: optional.OfTime(a.RefreshExpiresAt), RefreshDueAt: optional.OfTime(a.RefreshDueAt),
 				Settings: settings, App: a.App, ConnectedBy: a.ConnectedBy, Notes: notes,
 			})
 			if err != nil {
@@ -170,7 +171,7 @@ func (s *AccountStore) MarkAccountHealthy(ctx context.Context, a account.Account
 func (s *AccountStore) SetAccountError(ctx context.Context, id uuid.UUID, version int64, t account.LastError) error {
 	return s.q.RecordAccountError(ctx, db.RecordAccountErrorParams{
 		ID: id, TokenVersion: version,
-		Class: column.Null(string(t.Class)), Code: column.Null(t.Code), Message: column.Null(t.Message),
+		Class: optional.Of(string(t.Class)), Code: optional.Of(t.Code), Message: optional.Of(t.Message),
 	})
 }
 
@@ -208,8 +209,9 @@ func accountFromRow(r db.Account) account.Account {
 	_ = json.Unmarshal(r.Settings, &a.Settings) // the database checks that it is an object
 	if r.ErrorClass != nil {
 		a.LastError = &account.LastError{
-			Class: network.Class(*r.ErrorClass), Code: column.Value(r.ErrorCode), Message: column.Value(r.ErrorMessage),
-			At: column.Time(r.ErrorAt),
+			Class: network.Class(*r.ErrorClass), Code: optional.Value(r.ErrorCode),
+			Message: optional.Value(r.ErrorMessage),
+			At:      column.Time(r.ErrorAt),
 		}
 	}
 	return a

@@ -6,9 +6,9 @@ import (
 
 	"dateline/internal/identity/audit"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/optional"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/review"
-	"dateline/internal/storage/postgres/column"
 	"dateline/internal/storage/postgres/publishing/db"
 )
 
@@ -20,7 +20,7 @@ func (s *PostStore) Submit(ctx context.Context, g post.Guard, change post.Change
 		return q.SubmitPost(ctx, db.SubmitPostParams{
 			PostID: g.PostID, WorkspaceID: g.WorkspaceID,
 			IfVersion:   g.IfVersion,
-			SubmittedBy: column.Null(g.UserID), ScheduledTime: change.ScheduledTime, TimeZone: change.TimeZone,
+			SubmittedBy: optional.Of(g.UserID), ScheduledTime: change.ScheduledTime, TimeZone: change.TimeZone,
 			SetQueueGroup: setGroup, QueueGroupID: group,
 		})
 	})
@@ -31,7 +31,7 @@ func (s *PostStore) Submit(ctx context.Context, g post.Guard, change post.Change
 func (s *PostStore) Approve(ctx context.Context, g post.Guard) (post.Post, error) {
 	p, err := s.change(ctx, g, post.EventApproved, reviewData(g, nil), func(q *queries) (db.ScheduledPost, error) {
 		row, err := q.ApprovePost(ctx, db.ApprovePostParams{
-			PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion, Approver: column.Null(g.UserID),
+			PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion, Approver: optional.Of(g.UserID),
 		})
 		if err != nil {
 			return row, err
@@ -52,7 +52,7 @@ func (s *PostStore) Reject(ctx context.Context, g post.Guard, note string) (post
 	p, err := s.change(ctx, g, post.EventRejected, reviewData(g, map[string]any{"note": note}),
 		func(q *queries) (db.ScheduledPost, error) {
 			row, err := q.RejectPost(ctx, db.RejectPostParams{
-				PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion, Approver: column.Null(g.UserID),
+				PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion, Approver: optional.Of(g.UserID),
 				Note: note,
 			})
 			if err != nil {

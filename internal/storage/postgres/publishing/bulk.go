@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/infra/idempotency"
+	"dateline/internal/infra/optional"
 	"dateline/internal/publishing/post"
 	"dateline/internal/storage/postgres/column"
 	"dateline/internal/storage/postgres/publishing/db"
@@ -110,8 +111,8 @@ func insertPosts(
 			texts[1]), append(in.Threads, texts[2])
 		in.Options = append(in.Options, string(options))
 		in.LateLimits = append(in.LateLimits, late)
-		in.ThreadIds, in.ThreadParentIds = append(in.ThreadIds, column.Value(p.ThreadID)), append(in.ThreadParentIds,
-			column.Value(p.ThreadParentID))
+		in.ThreadIds, in.ThreadParentIds = append(in.ThreadIds, optional.Value(p.ThreadID)), append(in.ThreadParentIds,
+			optional.Value(p.ThreadParentID))
 		in.LinkBases = append(in.LinkBases, p.LinkBase)
 		in.Approvals = append(in.Approvals, string(approvalState(p.Approval.State)))
 		events.PostIds, events.Types, events.Data = append(events.PostIds, p.ID), append(events.Types,

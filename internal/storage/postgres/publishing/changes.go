@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"dateline/internal/identity/audit"
+	"dateline/internal/infra/optional"
 	"dateline/internal/publishing/post"
 	"dateline/internal/storage/postgres/column"
 	"dateline/internal/storage/postgres/publishing/db"
@@ -89,7 +90,7 @@ func editParams(g post.Guard, change post.Change, attachmentURLs []string) (db.E
 		PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion,
 		Content: change.Content, ScheduledTime: change.ScheduledTime, TimeZone: change.TimeZone,
 		Language:      change.Language,
-		NeedsApproval: change.NeedsApproval, SubmittedBy: column.Null(g.UserID),
+		NeedsApproval: change.NeedsApproval, SubmittedBy: optional.Of(g.UserID),
 		MediaChanged: change.AttachmentIDs != nil || change.Thread != nil || change.Options != nil ||
 			len(change.Overrides) > 0,
 	}
@@ -97,7 +98,7 @@ func editParams(g post.Guard, change post.Change, attachmentURLs []string) (db.E
 		p.AttachmentIds, p.AttachmentUrls = column.List(*change.AttachmentIDs), column.List(attachmentURLs)
 	}
 	if change.LinkBase != nil {
-		p.SetLinkBase, p.LinkBase = true, column.Null(*change.LinkBase)
+		p.SetLinkBase, p.LinkBase = true, optional.Of(*change.LinkBase)
 	}
 	p.Utm = changedUTM(change.UTM)
 	p.SetQueueGroup, p.QueueGroupID = queueGroupOf(change)
@@ -202,7 +203,7 @@ func changedFields(c post.Change) map[string]any {
 		data["utm"] = true
 	}
 	if c.QueueGroupID != nil {
-		data["queue_group"] = column.Null(*c.QueueGroupID)
+		data["queue_group"] = optional.Of(*c.QueueGroupID)
 	}
 	if c.LateLimit != nil {
 		data["drop_if_late_minutes"] = int(*c.LateLimit / time.Minute)
@@ -269,7 +270,7 @@ func (s *PostStore) ScheduleDraft(ctx context.Context, g post.Guard, change post
 		setGroup, group := queueGroupOf(change)
 		return q.ScheduleDraft(ctx, db.ScheduleDraftParams{
 			PostID: g.PostID, WorkspaceID: g.WorkspaceID,
-			IfVersion: g.IfVersion, Approver: column.Null(g.UserID),
+			IfVersion: g.IfVersion, Approver: optional.Of(g.UserID),
 			ScheduledTime: change.ScheduledTime, TimeZone: change.TimeZone, SetQueueGroup: setGroup,
 			QueueGroupID: group,
 		})
@@ -280,7 +281,7 @@ func (s *PostStore) ScheduleDraft(ctx context.Context, g post.Guard, change post
 func (s *PostStore) PublishNow(ctx context.Context, g post.Guard) (post.Post, error) {
 	return s.change(ctx, g, post.EventPublishNow, nil, func(q *queries) (db.ScheduledPost, error) {
 		return q.PublishNow(ctx, db.PublishNowParams{
-			PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion, Approver: column.Null(g.UserID),
+			PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion, Approver: optional.Of(g.UserID),
 		})
 	})
 }

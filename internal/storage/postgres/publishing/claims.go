@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"dateline/internal/infra/optional"
 	"dateline/internal/publishing/post"
 	"dateline/internal/storage/postgres/column"
 	"dateline/internal/storage/postgres/publishing/db"
@@ -108,8 +109,8 @@ func (s *LedgerStore) RecordOutcome(ctx context.Context, o post.Outcome) (p post
 			ID: o.TargetID, Fence: o.Fence, Status: db.TargetStatus(o.Status),
 			Tries: o.Attempts, NextSegment: o.RemoteID != "" && o.Status.IsOpen(),
 			RemoteID: firstOnly(o, o.RemoteID), RemoteUrl: firstOnly(o, o.RemoteURL),
-			ErrorClass: column.Null(o.ErrorClass), ErrorCode: column.Null(o.ErrorCode),
-			ErrorMessage: column.Null(o.Error),
+			ErrorClass: optional.Of(o.ErrorClass), ErrorCode: optional.Of(o.ErrorCode),
+			ErrorMessage: optional.Of(o.Error),
 			SentAt:       firstSent(o), PostedAt: o.PostedAt, WaitsUntil: o.WaitsUntil,
 		})
 		if err != nil {
@@ -179,7 +180,7 @@ func firstOnly(o post.Outcome, text string) *string {
 	if o.Segment > 0 {
 		return nil
 	}
-	return column.Null(text)
+	return optional.Of(text)
 }
 
 func firstSent(o post.Outcome) *time.Time {
@@ -233,7 +234,7 @@ func (s *LedgerStore) PublishedSegments(ctx context.Context, targetID uuid.UUID)
 	out := make([]post.PublishedSegment, len(rows))
 	for i, r := range rows {
 		out[i] = post.PublishedSegment{
-			Segment: r.Segment, RemoteID: r.RemoteID, RemoteURL: column.Value(r.RemoteUrl),
+			Segment: r.Segment, RemoteID: r.RemoteID, RemoteURL: optional.Value(r.RemoteUrl),
 			SentAt: r.SentAt, PostedAt: r.PostedAt,
 		}
 	}
@@ -248,7 +249,7 @@ func setOperation(
 		return err
 	}
 	return q.SetOperationState(ctx, db.SetOperationStateParams{
-		ID: id, State: db.OperationState(state), RemoteID: column.Null(remoteID), Evidence: raw,
+		ID: id, State: db.OperationState(state), RemoteID: optional.Of(remoteID), Evidence: raw,
 	})
 }
 

@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/optional"
 	"dateline/internal/publishing/account"
-	"dateline/internal/storage/postgres/column"
 	"dateline/internal/storage/postgres/publishing/db"
 	"dateline/internal/storage/postgres/tx"
 )
@@ -46,7 +46,7 @@ func (s *AccountStore) SaveAuthorization(ctx context.Context, a account.PendingA
 		State: a.StateHash, WorkspaceID: a.WorkspaceID,
 		UserID:  a.UserID,
 		Network: a.Network, BaseUrl: a.BaseURL, RedirectUri: a.RedirectURI, Verifier: a.SealedVerifier,
-		AccountID: a.AccountID, SessionID: column.Null(a.SessionID), ExpiresAt: a.ExpiresAt,
+		AccountID: a.AccountID, SessionID: optional.Of(a.SessionID), ExpiresAt: a.ExpiresAt,
 	})
 }
 
@@ -68,7 +68,7 @@ func (s *AccountStore) ConsumeAuthorization(
 		StateHash: row.State, WorkspaceID: row.WorkspaceID, UserID: row.UserID,
 		Network: row.Network,
 		BaseURL: row.BaseUrl, RedirectURI: row.RedirectUri, SealedVerifier: row.Verifier, AccountID: row.AccountID,
-		SessionID: column.Value(row.SessionID), ExpiresAt: row.ExpiresAt,
+		SessionID: optional.Value(row.SessionID), ExpiresAt: row.ExpiresAt,
 	}, true, nil
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"dateline/internal/identity/audit"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/optional"
 	"dateline/internal/publishing/post"
 	"dateline/internal/storage/postgres/column"
 	"dateline/internal/storage/postgres/publishing/db"
@@ -68,7 +69,7 @@ func (s *LedgerStore) Deleted(ctx context.Context, g post.Guard, target uuid.UUI
 		if err != nil {
 			return row, err
 		}
-		data := map[string]any{"url": column.Value(deleted.RemoteUrl), "remote_id": column.Value(deleted.RemoteID)}
+		data := map[string]any{"url": optional.Value(deleted.RemoteUrl), "remote_id": optional.Value(deleted.RemoteID)}
 		if err := addEvent(ctx, q, row, &target, post.EventDeleted, g.Actor, data); err != nil {
 			return row, err
 		}
@@ -260,7 +261,7 @@ func (s *LedgerStore) DeadLetters(ctx context.Context, f post.DeadLetterFilter) 
 	rows, err := s.q.DeadLetters(ctx, db.DeadLettersParams{
 		WorkspaceID: f.WorkspaceID, Reasons: column.List(f.Reasons),
 		Networks:  column.List(f.Networks),
-		AccountID: f.AccountID, PostIds: column.List(f.PostIDs), TargetStatus: column.Null(string(f.Status)),
+		AccountID: f.AccountID, PostIds: column.List(f.PostIDs), TargetStatus: optional.Of(string(f.Status)),
 		BeforeTime: f.BeforeTime, BeforeID: f.BeforeID, PageSize: f.Limit,
 	})
 	if err != nil {
@@ -271,8 +272,8 @@ func (s *LedgerStore) DeadLetters(ctx context.Context, f post.DeadLetterFilter) 
 		letters[i] = post.DeadLetter{
 			TargetID: r.ID, PostID: r.PostID, AccountID: r.AccountID, Network: r.Network,
 			Handle: r.Handle,
-			Status: post.TargetStatus(r.Status), Reason: r.Reason, Code: column.Value(r.ErrorCode),
-			Message:  column.Value(r.ErrorMessage),
+			Status: post.TargetStatus(r.Status), Reason: r.Reason, Code: optional.Value(r.ErrorCode),
+			Message:  optional.Value(r.ErrorMessage),
 			Attempts: r.Attempts, Content: r.Content, TimeZone: r.TimeZone, Since: r.UpdatedAt.UTC(),
 		}
 		if r.Reason == post.ReasonDiffers {

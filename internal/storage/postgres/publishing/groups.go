@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/optional"
 	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/post"
 	"dateline/internal/storage/postgres/column"
@@ -130,5 +131,5 @@ func queueGroupOf(c post.Change) (set bool, group *uuid.UUID) {
 	if c.QueueGroupID == nil {
 		return false, nil
 	}
-	return true, column.Null(*c.QueueGroupID)
+	return true, optional.Of(*c.QueueGroupID)
 }

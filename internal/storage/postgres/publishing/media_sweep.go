@@ -8,8 +8,8 @@ import (
 
 	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
+	"dateline/internal/infra/optional"
 	"dateline/internal/publishing/media"
-	"dateline/internal/storage/postgres/column"
 	"dateline/internal/storage/postgres/publishing/db"
 	"dateline/internal/storage/postgres/tx"
 )
@@ -191,7 +191,7 @@ func uploadFromRow(r db.MediaUpload) media.Upload {
 	u := media.Upload{
 		ID: r.ID, WorkspaceID: r.WorkspaceID, UserID: r.UserID, FileName: r.FileName, AltText: r.AltText,
 		Bytes:  r.Bytes,
-		SHA256: r.Sha256, ObjectKey: r.ObjectKey, MultipartID: column.Value(r.PartsID), MediaID: r.MediaID,
+		SHA256: r.Sha256, ObjectKey: r.ObjectKey, MultipartID: optional.Value(r.PartsID), MediaID: r.MediaID,
 		CreatedAt: r.CreatedAt.UTC(),
 	}
 	if r.PartBytes != nil {

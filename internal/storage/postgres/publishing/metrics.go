@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"dateline/internal/infra/optional"
 	"dateline/internal/publishing/measure"
 	"dateline/internal/storage/postgres/column"
 	"dateline/internal/storage/postgres/publishing/db"
@@ -79,10 +80,10 @@ func (s *MetricsStore) SaveMeasuringStatus(ctx context.Context, m measure.Status
 	}
 	return s.q.SaveMeasuring(ctx, db.SaveMeasuringParams{
 		AccountID: m.AccountID, Reason: string(m.Reason),
-		Message: m.Message, ResumeAt: column.NullTime(m.ResumeAt),
+		Message: m.Message, ResumeAt: optional.OfTime(m.ResumeAt),
 		Failures: m.Failures, TokenVersion: m.TokenVersion, Settings: settings, MissingScope: m.MissingScope,
 		Refused:      refused,
-		ChargedMonth: dateOrNull(m.ChargedMonth), ChargedReads: m.ChargedReads, ReadAt: column.NullTime(m.ReadAt),
+		ChargedMonth: dateOrNull(m.ChargedMonth), ChargedReads: m.ChargedReads, ReadAt: optional.OfTime(m.ReadAt),
 	})
 }
 
@@ -161,7 +162,7 @@ func saveMeasurement(ctx context.Context, q *queries, account, claim uuid.UUID, 
 	n, err := q.RecordReading(ctx, db.RecordReadingParams{
 		AccountID: account, RemoteID: r.RemoteID, Claim: claim,
 		State: string(r.State),
-		DueAt: column.NullTime(r.DueAt), MissingSince: column.NullTime(r.MissingSince), MeasuredAt: measuredAt,
+		DueAt: optional.OfTime(r.DueAt), MissingSince: optional.OfTime(r.MissingSince), MeasuredAt: measuredAt,
 		ChargedOn: dateOrNull(r.ChargedOn), Latest: latest,
 	})
 	if err != nil || n == 0 {

@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/optional"
 	"dateline/internal/publishing/post"
-	"dateline/internal/storage/postgres/column"
 	"dateline/internal/storage/postgres/publishing/db"
 )
 
@@ -20,7 +20,7 @@ func savePostLinks(ctx context.Context, q *queries, p post.Post, targets []post.
 	if p.LinkBase == "" {
 		return nil
 	}
-	in := db.InsertPostLinksParams{WorkspaceID: p.WorkspaceID, UserID: column.Null(p.UserID), PostID: p.ID}
+	in := db.InsertPostLinksParams{WorkspaceID: p.WorkspaceID, UserID: optional.Of(p.UserID), PostID: p.ID}
 	for _, t := range targets {
 		for _, l := range p.Links(t) {
 			in.Codes, in.AccountIds, in.Urls = append(in.Codes, l.Code), append(in.AccountIds,

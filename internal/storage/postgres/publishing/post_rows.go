@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/optional"
 	"dateline/internal/publishing/media"
 	"dateline/internal/publishing/post"
 	"dateline/internal/storage/postgres/column"
@@ -126,9 +127,9 @@ func targetFromRow(r db.PostTarget, network, handle string) post.Target {
 		ID: r.ID, PostID: r.PostID, AccountID: r.AccountID,
 		Network: network, Handle: handle, Status: post.TargetStatus(r.Status), Override: readOverride(r.Override),
 		Attempts: r.Attempts, Fence: r.Fence, ClaimedUntil: r.ClaimedUntil,
-		RemoteID: column.Value(r.RemoteID), RemoteURL: column.Value(r.RemoteUrl),
-		ErrorClass: column.Value(r.ErrorClass), ErrorCode: column.Value(r.ErrorCode),
-		ErrorMessage: column.Value(r.ErrorMessage),
+		RemoteID: optional.Value(r.RemoteID), RemoteURL: optional.Value(r.RemoteUrl),
+		ErrorClass: optional.Value(r.ErrorClass), ErrorCode: optional.Value(r.ErrorCode),
+		ErrorMessage: optional.Value(r.ErrorMessage),
 		SentAt:       r.SentAt, PostedAt: r.PostedAt, UpdatedAt: r.UpdatedAt,
 		Differences: readDifferences(r.Differences), NeedsReview: r.NeedsReview, DeletedAt: r.DeletedAt,
 	}
@@ -159,7 +160,7 @@ func addPublished(ctx context.Context, q *queries, posts []post.Post) error {
 		published[r.TargetID] = append(published[r.TargetID],
 			post.PublishedSegment{
 				Segment: r.Segment, RemoteID: r.RemoteID,
-				RemoteURL: column.Value(r.RemoteUrl), SentAt: r.SentAt, PostedAt: r.PostedAt,
+				RemoteURL: optional.Value(r.RemoteUrl), SentAt: r.SentAt, PostedAt: r.PostedAt,
 			})
 	}
 	for _, p := range posts {
@@ -176,7 +177,7 @@ func fromRow(r db.ScheduledPost) post.Post {
 		TimeZone: r.TimeZone, Status: post.Status(r.Status),
 		RetryCount: r.RetryCount, AttachmentIDs: r.AttachmentIds, AttachmentURLs: r.AttachmentUrls,
 		PlatformMedia: r.PlatformMediaIds, ThreadID: r.ThreadID, ThreadParentID: r.ThreadParentID,
-		Language: r.Language, LinkBase: column.Value(r.LinkBase), QueueGroupID: r.QueueGroupID, LabelIDs: r.LabelIds,
+		Language: r.Language, LinkBase: optional.Value(r.LinkBase), QueueGroupID: r.QueueGroupID, LabelIDs: r.LabelIds,
 		UTM: column.ReadUTM(r.Utm), Thread: readThread(r.Thread), Options: readOptions(r.Options),
 		RedrivenAt: r.RedrivenAt,
 		Version:    r.Version, Revision: r.Revision, PostedAt: r.PostedAt,
@@ -192,7 +193,7 @@ func fromRow(r db.ScheduledPost) post.Post {
 	}
 	if r.SeriesID != nil {
 		p.Series = &post.Occurrence{
-			SeriesID: *r.SeriesID, Name: column.Value(r.Occurrence),
+			SeriesID: *r.SeriesID, Name: optional.Value(r.Occurrence),
 			IsUnmodified: r.SeriesRevision != nil && *r.SeriesRevision == r.Revision,
 		}
 		if r.SeriesTemplateRevision != nil {

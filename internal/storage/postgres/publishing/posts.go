@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/infra/idempotency"
+	"dateline/internal/infra/optional"
 	"dateline/internal/publishing/post"
 	"dateline/internal/storage/postgres/column"
 	"dateline/internal/storage/postgres/publishing/db"
@@ -89,11 +90,11 @@ func insertPost(ctx context.Context, q *queries, n post.NewPost) (db.ScheduledPo
 	}
 	in := db.InsertPostParams{
 		PostID: p.ID, WorkspaceID: p.WorkspaceID, UserID: p.UserID, Content: p.Content,
-		ScheduledTime: column.NullTime(p.ScheduledTime), TimeZone: p.TimeZone, Status: db.PostStatus(status),
+		ScheduledTime: optional.OfTime(p.ScheduledTime), TimeZone: p.TimeZone, Status: db.PostStatus(status),
 		AttachmentIds: column.List(p.AttachmentIDs), AttachmentUrls: column.List(p.AttachmentURLs),
 		Thread: thread, Options: options, LateLimitMinutes: minutes(p.LateLimit),
 		ThreadID: p.ThreadID, ThreadParentID: p.ThreadParentID, Language: p.Language,
-		LinkBase:     column.Null(p.LinkBase),
+		LinkBase:     optional.Of(p.LinkBase),
 		QueueGroupID: p.QueueGroupID, LabelIds: column.List(p.LabelIDs), Utm: column.UTM(p.UTM),
 		Approval: approvalState(p.Approval.State),
 		Actor:    n.Actor,

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/optional"
 	"dateline/internal/publishing/account"
 	"dateline/internal/storage/postgres/column"
 	"dateline/internal/storage/postgres/publishing/db"
@@ -42,9 +43,9 @@ func (s *AccountStore) SaveRefreshed(ctx context.Context, a account.Account) (bo
 	n, err := s.q.StoreRefreshed(ctx, db.StoreRefreshedParams{
 		ID: a.ID, TokenVersion: a.TokenVersion,
 		Token: a.SealedToken, Renewable: a.IsRenewable,
-		Scopes: column.List(a.Scopes), ExpiresAt: column.NullTime(a.ExpiresAt),
-		RefreshExpiresAt: column.NullTime(a.RefreshExpiresAt),
-		RefreshDueAt:     column.NullTime(a.RefreshDueAt),
+		Scopes: column.List(a.Scopes), ExpiresAt: optional.OfTime(a.ExpiresAt),
+		RefreshExpiresAt: optional.OfTime(a.RefreshExpiresAt),
+		RefreshDueAt:     optional.OfTime(a.RefreshDueAt),
 	})
 	return n > 0, err
 }
@@ -55,9 +56,9 @@ func (s *AccountStore) RecordRefreshFailure(
 ) error {
 	_, err := s.q.FailRefresh(ctx, db.FailRefreshParams{
 		ID: id, TokenVersion: version, Owner: &f.Owner,
-		RefreshDueAt: column.NullTime(f.RetryAt),
-		Class:        column.Null(string(f.Class)), Code: column.Null(f.Code),
-		Message: column.Null(f.Message),
+		RefreshDueAt: optional.OfTime(f.RetryAt),
+		Class:        optional.Of(string(f.Class)), Code: optional.Of(f.Code),
+		Message: optional.Of(f.Message),
 	})
 	return err
 }
@@ -69,7 +70,7 @@ func (s *AccountStore) MarkNeedsReconnect(
 ) (bool, error) {
 	n, err := s.q.RefuseAccount(ctx, db.RefuseAccountParams{
 		ID: id, TokenVersion: version,
-		Class: column.Null(string(t.Class)), Code: column.Null(t.Code), Message: column.Null(t.Message),
+		Class: optional.Of(string(t.Class)), Code: optional.Of(t.Code), Message: optional.Of(t.Message),
 	})
 	return n > 0, err
 }

@@ -8,6 +8,7 @@ import (
 
 	"dateline/internal/identity/audit"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/optional"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/review"
 	"dateline/internal/storage/postgres/column"
@@ -81,7 +82,7 @@ func decideByLink(ctx context.Context, q *queries, g post.Guard, decision review
 		return nil
 	}
 	n, err := q.DecideReviewLink(ctx, db.DecideReviewLinkParams{
-		ID: g.Review.LinkID, WorkspaceID: g.WorkspaceID, Decision: column.Null(string(decision)),
+		ID: g.Review.LinkID, WorkspaceID: g.WorkspaceID, Decision: optional.Of(string(decision)),
 		Comment: g.Review.Comment,
 	})
 	if err == nil && n == 0 {

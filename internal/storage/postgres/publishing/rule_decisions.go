@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/optional"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/rule"
 	"dateline/internal/storage/postgres/column"
@@ -79,7 +80,7 @@ func ruleArticleFromRow(r db.RuleArticlesRow) rule.Article {
 		ID: r.ID, GroupID: r.GroupID, StoryID: r.StoryID, Version: r.Version, Domain: r.Domain,
 		URL: r.CanonicalUrl, Title: r.Title, Lead: r.Lead, Section: r.Section, Language: r.Language,
 		ImageURL: r.ImageUrl, Authors: r.Authors, Tags: r.Tags, Words: r.Words,
-		PublishedAt: column.UTC(r.PublishedAt), DateOnly: r.DateOnly, IsWithdrawn: r.Withdrawn,
+		PublishedAt: optional.UTC(r.PublishedAt), DateOnly: r.DateOnly, IsWithdrawn: r.Withdrawn,
 	}
 	if r.TitleOnly {
 		a.Lead = ""

@@ -11,8 +11,8 @@ import (
 	"dateline/internal/identity/audit"
 	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
+	"dateline/internal/infra/optional"
 	"dateline/internal/publishing/rule"
-	"dateline/internal/storage/postgres/column"
 	"dateline/internal/storage/postgres/publishing/db"
 	"dateline/internal/storage/postgres/tx"
 )
@@ -208,7 +208,7 @@ func articleRuleFromRow(r db.Rule) (rule.Rule, error) {
 	out := rule.Rule{
 		ID: r.ID, WorkspaceID: r.WorkspaceID, UserID: r.UserID, Name: r.Name,
 		Status: rule.Status(r.Status), PauseReason: rule.PauseReason(r.PauseReason),
-		PauseError: r.PauseError, PausedAt: column.UTC(r.PausedAt), ActiveSince: r.ActiveSince.UTC(),
+		PauseError: r.PauseError, PausedAt: optional.UTC(r.PausedAt), ActiveSince: r.ActiveSince.UTC(),
 		Version:   r.Version,
 		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(),
 	}

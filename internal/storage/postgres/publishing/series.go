@@ -11,6 +11,7 @@ import (
 	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
 	"dateline/internal/infra/message"
+	"dateline/internal/infra/optional"
 	"dateline/internal/publishing/post"
 	"dateline/internal/storage/postgres/column"
 	"dateline/internal/storage/postgres/publishing/db"
@@ -100,7 +101,7 @@ func (s *SeriesStore) EditSeries(ctx context.Context, g post.Guard, c post.Serie
 	row, err := s.q.EditSeries(ctx, db.EditSeriesParams{
 		ID: g.PostID, WorkspaceID: g.WorkspaceID,
 		IfVersion: g.IfVersion,
-		Rule:      column.Null(c.Rule), Starts: column.Null(c.Starts), TimeZone: column.Null(c.TimeZone),
+		Rule:      optional.Of(c.Rule), Starts: optional.Of(c.Starts), TimeZone: optional.Of(c.TimeZone),
 		Template: c.Template,
 		ByAuthor: c.ByAuthor,
 	})
@@ -241,10 +242,10 @@ func (s *SeriesStore) CreateOccurrence(
 		row, err := q.InsertOccurrence(ctx, db.InsertOccurrenceParams{
 			PostID: w.ID, WorkspaceID: w.WorkspaceID,
 			UserID: w.UserID, Content: w.Content,
-			ScheduledTime: column.NullTime(w.ScheduledTime), TimeZone: w.TimeZone, Status: db.PostStatus(w.Status),
+			ScheduledTime: optional.OfTime(w.ScheduledTime), TimeZone: w.TimeZone, Status: db.PostStatus(w.Status),
 			AttachmentIds: column.List(w.AttachmentIDs), AttachmentUrls: column.List(w.AttachmentURLs), Thread: thread,
 			Options:          options,
-			LateLimitMinutes: minutes(w.LateLimit), Language: w.Language, LinkBase: column.Null(w.LinkBase),
+			LateLimitMinutes: minutes(w.LateLimit), Language: w.Language, LinkBase: optional.Of(w.LinkBase),
 			SeriesID: &n.ID, Occurrence: &name, SeriesTemplateRevision: &n.TemplateRevision,
 			Approval: approvalState(w.Approval.State),
 		})

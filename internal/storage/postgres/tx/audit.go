@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/identity/audit"
+	"dateline/internal/infra/optional"
 	"dateline/internal/storage/postgres/column"
 	"dateline/internal/storage/postgres/tx/db"
 )
@@ -22,8 +23,8 @@ func Record(ctx context.Context, tx DBTX, workspaceID uuid.UUID, action audit.Ac
 	o := audit.OriginOf(ctx)
 	return db.New(tx).InsertAudit(ctx, db.InsertAuditParams{
 		WorkspaceID: workspaceID, Actor: string(o.Actor),
-		UserID: column.Null(o.UserID), TokenID: column.Null(o.TokenID),
-		SessionID: column.Null(o.SessionID), Action: string(action), ObjectType: kind, ObjectID: id,
-		RequestID: column.Null(o.RequestID), Data: raw,
+		UserID: optional.Of(o.UserID), TokenID: optional.Of(o.TokenID),
+		SessionID: optional.Of(o.SessionID), Action: string(action), ObjectType: kind, ObjectID: id,
+		RequestID: optional.Of(o.RequestID), Data: raw,
 	})
 }
