@@ -70,9 +70,11 @@ func TestPlausible_TrackerAndStatsAPIs(t *testing.T) {
 
 	day := time.Now().UTC().Format(time.DateOnly)
 	for path, want := range map[string]string{
-		"aggregate?period=day&metrics=visitors,visits,pageviews,bounce_rate,views_per_visit": `{"results":{"bounce_rate":{"value":67},"pageviews":{"value":4},"views_per_visit":{"value":1.33},"visitors":{"value":3},"visits":{"value":3}}}`,
-		"aggregate?period=7d&compare=previous_period":                                        `{"results":{"visitors":{"change":100,"value":3}}}`,
-		"aggregate?period=30d&metrics=pageviews&filters=event:page%3D%3D/blog":               `{"results":{"pageviews":{"value":3}}}`,
+		"aggregate?period=day&metrics=visitors,visits,pageviews,bounce_rate,views_per_visit":                       `{"results":{"bounce_rate":{"value":67},"pageviews":{"value":4},"views_per_visit":{"value":1.33},"visitors":{"value":3},"visits":{"value":3}}}`,
+		"aggregate?period=7d&compare=previous_period":                                                              `{"results":{"visitors":{"change":100,"value":3}}}`,
+		"aggregate?period=30d&metrics=pageviews&filters=event:page%3D%3D/blog":                                     `{"results":{"pageviews":{"value":3}}}`,
+		"aggregate?period=30d&metrics=pageviews&filters=event:page%3D%3D/blog%7C/about":                            `{"results":{"pageviews":{"value":4}}}`,
+		"aggregate?period=7d&metrics=pageviews&filters=event:page%3D%3D/blog%3Bvisit:device%3D%3DDesktop%7CMobile": `{"results":{"pageviews":{"value":3}}}`,
 		"timeseries?period=custom&date=" + day + "," + day: `{"results":[{"date":"` +
 			day + `","visitors":3}]}`,
 		"breakdown?property=event:page&metrics=visitors,pageviews":      `{"results":[{"page":"/blog","pageviews":3,"visitors":3},{"page":"/about","pageviews":1,"visitors":1}]}`,
@@ -87,13 +89,14 @@ func TestPlausible_TrackerAndStatsAPIs(t *testing.T) {
 	}
 	for query, field := range map[string]string{
 		// Readers are not counted by source
-		"breakdown?property=visit:source":                                        "metrics",
-		"breakdown?property=visit:city&metrics=visits":                           "dimensions",
-		"aggregate?metrics=visit_duration":                                       "metrics",
-		"aggregate?metrics=visits&filters=visit:country%3D%3DVN%7CDE":            "filters",
-		"aggregate?filters=event:page%3D%3D/a%3Bvisit:os%3D%3DMac":               "filter",
-		"breakdown?property=visit:os&metrics=visits&filters=event:page%3D%3D/a":  "metrics",
-		"timeseries?period=day&metrics=pageviews&filters=visit:source%3D%3Dx.vn": "metrics",
+		"breakdown?property=visit:source":                                                "metrics",
+		"breakdown?property=visit:city&metrics=visits":                                   "dimensions",
+		"aggregate?metrics=visit_duration":                                               "metrics",
+		"aggregate?metrics=visits&filters=visit:country%3D%3DVN%3Bvisit:country%3D%3DDE": "filters",
+		"aggregate?metrics=visits&filters=visit:country%3D%3DV*":                         "filters",
+		"aggregate?filters=event:page%3D%3D/a%3Bvisit:os%3D%3DMac":                       "filter",
+		"breakdown?property=visit:os&metrics=visits&filters=event:page%3D%3D/a":          "metrics",
+		"timeseries?period=day&metrics=pageviews&filters=visit:source%3D%3Dx.vn":         "metrics",
 	} {
 		s.refused(s.send("GET", "/api/v1/stats/"+query+"&site_id=news.example", nil), 400, "report_not_computable",
 			field)
@@ -147,6 +150,18 @@ func TestPlausible_TrackerAndStatsAPIs(t *testing.T) {
 				"metrics": []string{"visits"}, "date_range": "month",
 				"filters": []any{[]any{"is", "visit:source", []string{"google.com"}}},
 			}, "[{[1] []}]",
+		},
+		{
+			object{
+				"metrics": []string{"pageviews"}, "date_range": "7d", "filters": []any{
+					[]any{"is", "event:page", []string{"/blog", "/none"}}, []any{"is", "visit:device", []string{"Desktop"}},
+				},
+			}, "[{[3] []}]",
+		},
+		{
+			object{"metrics": []string{"visits"}, "date_range": "7d", "filters": []any{"and", []any{
+				[]any{"is", "visit:source", []string{"google.com", "Direct / None"}},
+			}}}, "[{[3] []}]",
 		},
 		{
 			object{

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	openapi_types "github.com/oapi-codegen/runtime/types"
@@ -55,7 +54,7 @@ func (s *ReportHandler) SiteReport(
 			q.Limit = tableRows
 		}
 	}
-	if q.Filter, err = reportFilter(optional.Value(p.Filter)); err != nil {
+	if q.Filters, err = reportFilters(optional.Value(p.Filter)); err != nil {
 		return nil, err
 	}
 	if q.By == report.Goals && one.ID != one.Workspace { // posts have no goals
@@ -85,26 +84,23 @@ func (s *ReportHandler) SiteReport(
 
 func reportDay(t time.Time) counter.Day { return counter.Day(t.Unix() / 86400) } //nolint:gosec // a day of the calendar
 
-// reportFilter parses "name:value".
-func reportFilter(texts []string) (f report.Filter, err error) {
-	switch len(texts) {
-	case 0:
-		return f, nil
-	case 1:
-	default:
-		return f, report.CombinedFilters()
+// reportFilters parses filters of the form "name:value".
+func reportFilters(texts []string) (report.Filters, error) {
+	var filters report.Filters
+	for _, f := range report.ParseFilters(texts) {
+		for _, text := range f.Values {
+			if f.Name == report.PageFilter {
+				page, problem := ingest.PageName(text)
+				if problem != nil {
+					problem.Field = "filter"
+					return nil, apperr.InvalidFields(*problem)
+				}
+				text = page
+			}
+			filters = filters.With(f.Name, text)
+		}
 	}
-	f.Name, f.Value, _ = strings.Cut(texts[0], ":")
-	if f.Name != report.PageFilter {
-		return f, nil
-	}
-	page, problem := ingest.PageName(f.Value)
-	if problem != nil {
-		problem.Field = "filter"
-		return f, apperr.InvalidFields(*problem)
-	}
-	f.Value = page
-	return f, nil
+	return filters, nil
 }
 
 func reportJSON(r report.Report) spec.SiteReport {
@@ -112,6 +108,7 @@ func reportJSON(r report.Report) spec.SiteReport {
 		TimeZone: "UTC", Grain: spec.SiteReportGrain(r.Grain), UpdatedAt: r.UpdatedAt,
 		Period: periodJSON(r.Period, r.Grain),
 		Tables: []spec.ReportTable{}, Unavailable: []spec.ReportGap{},
+		CombinableFilters: r.Filters.Combinable(),
 	}
 	if r.Site.Zone != nil {
 		out.TimeZone = r.Site.Zone.String()

@@ -108,9 +108,14 @@ func TestSiteReport_Articles(t *testing.T) {
 		"&by=published": "/a.html 2221--2 1 " + first.ID.String() + ", -",
 		"&by=pages&filter=author:An": "/a.html 2221--2 1 " + first.ID.String() + ", /b.html 1100--1 1 " +
 			second.ID.String() + ", -",
-		"&by=pages&filter=section:Sport":  "/b.html 1100--1 1 " + second.ID.String() + ", -",
-		"&by=pages&filter=tag:flood":      "/a.html 2221--2 1 " + first.ID.String() + ", -",
-		"&by=months&filter=section:World": rows("&by=months&filter=tag:flood"),
+		"&by=pages&filter=section:Sport":                  "/b.html 1100--1 1 " + second.ID.String() + ", -",
+		"&by=pages&filter=tag:flood":                      "/a.html 2221--2 1 " + first.ID.String() + ", -",
+		"&by=pages&filter=author:An&filter=section:World": "/a.html 2221--2 1 " + first.ID.String() + ", -",
+		// An article of both authors counts once.
+		"&by=pages&filter=author:An&filter=author:Bình": "/a.html 2221--2 1 " + first.ID.String() + ", /b.html 1100--1 1 " +
+			second.ID.String() + ", -",
+		"&by=pages&filter=tag:flood&filter=page:/b.html": "-",
+		"&by=months&filter=section:World":                rows("&by=months&filter=tag:flood"),
 	} {
 		if got := rows(query); got != want {
 			t.Errorf("%s: got %q, want %q", query, got, want)

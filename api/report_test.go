@@ -147,19 +147,44 @@ func TestSiteReport_OverviewTablesAndFilters(t *testing.T) {
 		rows(r, "referrers"), "3 3 desktop 3 -, rest - rest -"; got != want {
 		t.Errorf("a page: got %q, want %q", got, want)
 	}
-	if got := rows(r, "browsers"); got != "none" || len(r.Unavailable) != 7 {
+	if got := rows(r, "browsers"); got != "none" || len(r.Unavailable) != 6 {
 		t.Errorf("a page has browsers %q and lacks %v", got, r.Unavailable)
 	}
 	r = get("&filter=source:zalo.me")
 	if got, want := number(r.Period.Totals.Views)+" "+number(r.Period.Totals.Visits)+" "+
-		number(r.Period.Totals.Visitors), "- 1 -"; got != want || len(r.Tables) != 0 {
-		t.Errorf("a source: got %q and %v, want %q and no tables", got, r.Tables, want)
+		number(r.Period.Totals.Visitors), "- 1 -"; got != want || len(r.Tables) != 1 || rows(r, "sources") == "none" {
+		t.Errorf("a source: got %q and %v, want %q and the table of sources", got, r.Tables, want)
+	}
+
+	r = get("&filter=page:/two&filter=page:/%3D1")
+	if got, want := number(r.Period.Totals.Views)+" "+number(r.Period.Totals.Visits)+" "+
+		number(r.Period.Totals.Visitors), "4 - -"; got != want {
+		t.Errorf("two pages: got %q, want %q: a visit or visitor may have both", got, want)
+	}
+	for _, value := range []string{"VN", "FR"} {
+		one := get("&filter=page:/two&filter=country:" + value)
+		all := get("&filter=page:/two")
+		want := "0"
+		for _, table := range all.Tables {
+			for _, row := range table.Rows {
+				if table.By == "countries" && row.Value == value {
+					want = number(row.Totals.Views)
+				}
+			}
+		}
+		if got := number(one.Period.Totals.Views); got != want {
+			t.Errorf("a page in %s: got %s views, want %s as in the table of countries", value, got, want)
+		}
+		if len(one.CombinableFilters) != 5 {
+			t.Errorf("a page in %s: %v can be added, want five filters", value, one.CombinableFilters)
+		}
 	}
 
 	for query, field := range map[string]string{
-		"&by=browsers&filter=page:/two": "by",
-		"&by=pages&filter=country:VN":   "by", "&by=sources&filter=page:/two": "by",
+		"&by=browsers&filter=page:/two": "by", "&filter=channel:search&filter=country:VN": "filter",
+		"&by=pages&filter=country:VN": "by", "&by=sources&filter=page:/two": "by",
 		"&by=referrers": "by", "&filter=country:VN&filter=device:mobile": "filter",
+		"&filter=event:signup&filter=page:/two": "filter",
 	} {
 		s.refused(s.send("GET", base+query, nil), 400, "report_not_computable", field)
 	}

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"net/http"
-	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -59,11 +58,9 @@ func (s *SharedLinkHandler) CreateSharedLink(
 		Name: b.Name, Password: secret.NewText(optional.Value(b.Password)),
 		EmbedOrigins: optional.Value(b.EmbedOrigins), ExpiresAt: b.ExpiresAt,
 	}
-	if filter := optional.Value(b.Filter); filter != "" {
-		var err error
-		if d.Filter, err = reportFilter([]string{filter}); err != nil {
-			return nil, err
-		}
+	var err error
+	if d.Filters, err = reportFilters(optional.Value(b.Filters)); err != nil {
+		return nil, err
 	}
 	l, address, err := s.SharedLinks.Create(ctx, principal(ctx), r.Id, d)
 	if err != nil {
@@ -83,12 +80,8 @@ func (s *SharedLinkHandler) DeleteSharedLink(
 }
 
 func sharedLinkJSON(l sharedlink.Link) spec.SharedLink {
-	out := spec.SharedLink{
-		Id: l.ID, Name: l.Name, HasPassword: l.PasswordHash != nil,
+	return spec.SharedLink{
+		Id: l.ID, Filters: l.Filters.Texts(), Name: l.Name, HasPassword: l.PasswordHash != nil,
 		EmbedOrigins: notNil(l.EmbedOrigins), ExpiresAt: l.ExpiresAt, CreatedAt: l.CreatedAt,
 	}
-	if l.Filter.Name != "" {
-		out.Filter = optional.Of(strings.Join([]string{l.Filter.Name, l.Filter.Value}, ":"))
-	}
-	return out
 }

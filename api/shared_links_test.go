@@ -120,11 +120,13 @@ func TestSharedLinks_ShowOneReportWithoutLogin(t *testing.T) {
 		got.Header.Get("X-Frame-Options") != "DENY" {
 		t.Errorf("a link without origins can be embedded: %v", got.Header)
 	}
-	filtered := share(object{"name": "One page", "filter": "page:https://news.example/quiet"})
+	filtered := share(object{"name": "One page", "filters": []string{
+		"page:https://news.example/quiet", "page:/none",
+	}})
 	if _, text := (&browser{s: s}).open(*filtered.Url+"?days=7&filter=page:/popular&site=x",
-		nil); !strings.Contains(text, "<dt>Views</dt><dd>3") || filtered.Filter == nil ||
-		*filtered.Filter != "page:/quiet" {
-		t.Errorf("the fixed filter %v shows %s", filtered.Filter, text)
+		nil); !strings.Contains(text, "<dt>Views</dt><dd>3") || strings.Join(filtered.Filters,
+		" ") != "page:/quiet page:/none" {
+		t.Errorf("the fixed filters %v show %s", filtered.Filters, text)
 	}
 
 	// A password opens the report in this browser only.

@@ -6504,7 +6504,7 @@ type SharedLink struct {
 	CreatedAt    time.Time          `json:"created_at"`
 	EmbedOrigins []string           `json:"embed_origins"`
 	ExpiresAt    *time.Time         `json:"expires_at,omitempty"`
-	Filter       *string            `json:"filter,omitempty"`
+	Filters      []string           `json:"filters"`
 	HasPassword  bool               `json:"has_password"`
 	Id           openapi_types.UUID `json:"id"`
 	Name         string             `json:"name"`
@@ -6630,7 +6630,9 @@ type SiteList struct {
 
 // SiteReport defines model for SiteReport.
 type SiteReport struct {
-	Compared *ReportPeriod `json:"compared,omitempty"`
+	// CombinableFilters Names of filters that can be added, also with further values.
+	CombinableFilters []string      `json:"combinable_filters"`
+	Compared          *ReportPeriod `json:"compared,omitempty"`
 
 	// Grain Of the series.
 	Grain    SiteReportGrain `json:"grain"`
@@ -6638,7 +6640,7 @@ type SiteReport struct {
 	Tables   []ReportTable   `json:"tables"`
 	TimeZone string          `json:"time_zone"`
 
-	// Unavailable Tables that cannot be computed with the filter.
+	// Unavailable Tables that cannot be computed with the filters.
 	Unavailable []ReportGap `json:"unavailable"`
 
 	// UpdatedAt The last flush. Later views are not included; lists of pages may be an hour older.
@@ -8748,7 +8750,7 @@ type SiteReportParams struct {
 	Compare *SiteReportParamsCompare `form:"compare,omitempty" json:"compare,omitempty"`
 	By      *ReportTableName         `form:"by,omitempty" json:"by,omitempty"`
 
-	// Filter `page:/path`, or a dimension and a value: `channel:`, `source:`, `campaign:`, `country:`, `device:`, `browser:` or `os:`; `author:`, `section:` or `tag:` of articles; or `event:`.
+	// Filter `page:/path`, or a dimension and a value: `channel:`, `source:`, `campaign:`, `country:`, `device:`, `browser:` or `os:`; `author:`, `section:` or `tag:` of articles; or `event:`. Several of the same name are alternatives; all names have to match.
 	Filter *[]string `form:"filter,omitempty" json:"filter,omitempty"`
 
 	// Limit Rows per table. The default is 10 in the overview and 100 with by.
@@ -8770,9 +8772,9 @@ type CreateSharedLinkJSONBody struct {
 	EmbedOrigins *[]string  `json:"embed_origins,omitempty"`
 	ExpiresAt    *time.Time `json:"expires_at,omitempty"`
 
-	// Filter A fixed filter of the report.
-	Filter *string `json:"filter,omitempty"`
-	Name   string  `json:"name"`
+	// Filters Fixed filters of the report, as in its `filter`.
+	Filters *[]string `json:"filters,omitempty"`
+	Name    string    `json:"name"`
 
 	// Password Not for embedded reports.
 	Password *string `json:"password,omitempty"`
@@ -8805,7 +8807,7 @@ type PlausibleAggregateParams struct {
 	// Metrics Comma-separated. Default: visitors.
 	Metrics *PlausibleMetrics `form:"metrics,omitempty" json:"metrics,omitempty"`
 
-	// Filters One property and value, such as visit:country==VN.
+	// Filters Properties and values, such as visit:country==VN|LA;event:page==/blog.
 	Filters *PlausibleFilters `form:"filters,omitempty" json:"filters,omitempty"`
 
 	// Compare `previous_period` adds the change in percent.
@@ -8829,7 +8831,7 @@ type PlausibleBreakdownParams struct {
 	// Metrics Comma-separated. Default: visitors.
 	Metrics *PlausibleMetrics `form:"metrics,omitempty" json:"metrics,omitempty"`
 
-	// Filters One property and value, such as visit:country==VN.
+	// Filters Properties and values, such as visit:country==VN|LA;event:page==/blog.
 	Filters *PlausibleFilters `form:"filters,omitempty" json:"filters,omitempty"`
 	Limit   *int              `form:"limit,omitempty" json:"limit,omitempty"`
 	Page    *int              `form:"page,omitempty" json:"page,omitempty"`
@@ -8855,7 +8857,7 @@ type PlausibleTimeseriesParams struct {
 	// Metrics Comma-separated. Default: visitors.
 	Metrics *PlausibleMetrics `form:"metrics,omitempty" json:"metrics,omitempty"`
 
-	// Filters One property and value, such as visit:country==VN.
+	// Filters Properties and values, such as visit:country==VN|LA;event:page==/blog.
 	Filters *PlausibleFilters `form:"filters,omitempty" json:"filters,omitempty"`
 
 	// Interval date or month.

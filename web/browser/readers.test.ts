@@ -107,7 +107,7 @@ test('a report is selected by range and comparison, and filtered by a click on a
     'search',
   ])
   await page.getByRole('button', { name: 'Filter by Search' }).click()
-  await page.waitForURL(/filter=channel/)
+  await page.waitForURL(/filter=.*channel/)
   await total('visits').getByText('250', { exact: true }).waitFor()
   expect(await total('bounce_rate').count()).toBe(0)
   await page
@@ -125,6 +125,48 @@ test('a report is selected by range and comparison, and filtered by a click on a
   await chip.waitFor({ state: 'detached' })
   await total('views').getByText('1,010', { exact: true }).waitFor()
   expect(page.url()).not.toContain('filter')
+  dashboard.fine()
+})
+
+test('filters combine, and those that are not counted together are disabled with the reason', async () => {
+  const { page } = dashboard
+  const chips = page.locator('[data-filter]')
+  const option = (name: string) => page.getByRole('option', { name, exact: true })
+  await dashboard.go(`/readers?site=${site}&range=7days&filter=channel:search`)
+  await page.locator('[data-total=visits]').waitFor()
+  const searched = Number((await page.locator('[data-total=visits] [data-value]').textContent())?.replace(',', ''))
+
+  // Another value of the same dimension adds to it.
+  await page.getByRole('button', { name: 'Add filter' }).click()
+  await page.locator('[data-excluded]', { hasText: 'Country' }).waitFor()
+  await page.getByRole('combobox', { name: 'Filter by' }).click()
+  expect(await option('Country').getAttribute('data-combobox-disabled')).toBe('true')
+  await page.keyboard.press('Escape')
+  await page.getByRole('combobox', { name: 'Values' }).click()
+  await option('Direct').click()
+  await dashboard.accessible('adding a filter')
+  await page.getByRole('button', { name: 'Apply' }).click()
+  await page.locator('[data-filter="channel:direct"]').waitFor()
+  expect(await chips.count()).toBe(2)
+  await until('the sum', async () => {
+    const now = Number((await page.locator('[data-total=visits] [data-value]').textContent())?.replace(',', ''))
+    return now > searched
+  })
+  await page.locator('[data-table=channels] [data-row=direct]').waitFor()
+  expect(await page.locator('[data-table=countries]').count()).toBe(0)
+
+  // Pages combine with countries, in every list and file.
+  await dashboard.go(`/readers?site=${site}&range=7days&filter=page:/bai-viet`)
+  await page.locator('[data-table=countries] [data-row] button').first().click()
+  await until('both filters', async () => (await chips.count()) === 2)
+  await page.reload()
+  await page.locator('[data-total=views]').getByText('1', { exact: true }).waitFor()
+  expect(await page.locator('[data-table=devices]').count()).toBe(0)
+  const file = await page.locator('[data-csv=pages]').getAttribute('href')
+  expect(file).toMatch(/filter=page%3A%2Fbai-viet&filter=country%3A/)
+  await page.locator('[data-filter^="country:"]').click()
+  await page.locator('[data-table=devices]').waitFor()
+  expect(await chips.count()).toBe(1)
   dashboard.fine()
 })
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -107,6 +109,7 @@ type reportModel struct {
 	links    map[string]int64                // visits by short link
 	events   map[string]int64                // "signup", "signup plan pro"
 	sums     map[string]int64                // "day 2026-11-16 views", "page /a visits" and so on
+	crossed  map[[3]string]int64             // views by page, country and device
 	visitors map[string]map[uint64]bool      // by day
 }
 
@@ -120,6 +123,7 @@ func newReportModel() *reportModel {
 }
 
 func (m *reportModel) erase() {
+	m.crossed = map[[3]string]int64{}
 	m.sums, m.visitors, m.events, m.links = map[string]int64{}, map[string]map[uint64]bool{}, map[string]int64{},
 		map[string]int64{}
 }
@@ -198,6 +202,7 @@ func (m *reportModel) hit(h counter.Hit) (counted bool) {
 		m.viewed[key] = minute
 		counted = true
 		m.add(at, "views", h.Page)
+		m.crossed[[3]string{h.Page, h.Country, h.Device}]++
 		m.sums["countries "+h.Country+" views"]++
 		m.sums["devices "+h.Device+" views"]++
 		if h.From != "" {
@@ -352,7 +357,7 @@ func eventsOf(t *testing.T, store *postgres.Store, site counter.Site, from, to c
 	}
 	for _, row := range get(report.Query{By: report.Events}).Tables[0].Rows {
 		counts[row.Value] = *row.Events
-		r := get(report.Query{Filter: report.Filter{Name: report.EventFilter, Value: row.Value}})
+		r := get(report.Query{Filters: report.Filters{{Name: report.EventFilter, Values: []string{row.Value}}}})
 		if *r.Period.Events != *row.Events || r.Period.Views != nil {
 			t.Errorf("%s: the days have %d events and views %v, want %d and no views", row.Value, *r.Period.Events,
 				r.Period.Views, *row.Events)
@@ -362,4 +367,57 @@ func eventsOf(t *testing.T, store *postgres.Store, site counter.Site, from, to c
 		}
 	}
 	return counts
+}
+
+// expectFiltered compares the views of reports with combined filters, by their days and by their pages.
+func (m *reportModel) expectFiltered(
+	t *testing.T, when string, store *postgres.Store, site counter.Site, from, to counter.Day,
+) {
+	t.Helper()
+	for _, filters := range [][]string{
+		{"page:/0"}, {"page:/0", "page:/1", "page:/2"}, {"page:/0", "country:VN"},
+		{"page:/1", "page:/3", "country:FR", "country:JP"}, {"page:/2", "device:mobile"},
+		{"author:An", "author:Bình"}, {"author:An", "section:World"}, {"section:World", "section:Sport"},
+		{"author:Chi", "country:JP"}, {"author:Bình", "section:Sport", "device:desktop"},
+		{"author:An", "page:/1", "page:/2"},
+	} {
+		parsed := report.ParseFilters(filters)
+		matches := func(name string, has ...string) bool {
+			for _, f := range parsed {
+				if f.Name == name {
+					return slices.ContainsFunc(f.Values, func(v string) bool { return slices.Contains(has, v) })
+				}
+			}
+			return true
+		}
+		want := map[string]int64{}
+		for key, n := range m.crossed {
+			a := m.articles[key[0]]
+			if matches("page", key[0]) && matches("country", key[1]) && matches("device", key[2]) &&
+				matches("author", a.Authors...) && matches("section", a.Section) {
+				want[key[0]] += n
+				want["all"] += n
+			}
+		}
+		r, err := (&report.Reporter{Store: store.Audience.Reports}).Report(t.Context(), report.Query{
+			Site: site, From: from, To: to, Filters: parsed, Limit: 1000, By: report.Pages,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]int64{}
+		for _, row := range r.Tables[0].Rows {
+			got[row.Value] = *row.Views
+		}
+		days := int64(0)
+		for _, b := range r.Period.Series {
+			days += *b.Views
+		}
+		if got["all"] = days; days == 0 {
+			delete(got, "all")
+		}
+		if !maps.Equal(got, want) || *r.Period.Views != days {
+			t.Errorf("%s: %v: got %v and a total of %d, want %v", when, filters, got, *r.Period.Views, want)
+		}
+	}
 }

@@ -181,6 +181,7 @@ func TestReport_MatchesModel(t *testing.T) {
 			if got, want := articleSumsOf(t, r.store, site, to-6, to), models[i].articleSums(); !maps.Equal(got, want) {
 				t.Errorf("%s: site %d: articles: got %v, want %v", when, i, got, want)
 			}
+			models[i].expectFiltered(t, when, r.store, site, to-6, to)
 			for link, want := range models[i].links {
 				if got := r.number("select coalesce(sum(visits), 0)::bigint from site_dimension_days where site_id = "+
 					"$1 and dimension = 'link' and value = $2", site.ID, link); got != want {

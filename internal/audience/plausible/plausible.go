@@ -114,13 +114,24 @@ type query struct {
 	lastDay   bool // the last 24 hours instead
 	metrics   []string
 	dimension string // "": none
-	filter    *filter
+	filters   []filter
 	compare   bool
 }
 
-// filter restricts a query to one value of a dimension.
+// filter restricts a query to values of a dimension.
 type filter struct {
-	dimension, value string
+	dimension string
+	values    []string
+}
+
+// filtersBy returns the filter by a dimension; no dimension: there is none.
+func (q query) filtersBy(dimension string) filter {
+	for _, f := range q.filters {
+		if f.dimension == dimension {
+			return f
+		}
+	}
+	return filter{}
 }
 
 // row is a row of a result, with a value per metric.
@@ -154,8 +165,9 @@ const maxRows = 10_000
 func (q query) available(by report.Table) (metrics []string, of string) {
 	counted := []string{visitors, visits, pageviews, viewsPerVisit, bounceRate}
 	groups := []string{q.dimension}
-	if q.filter != nil {
-		groups = append(groups, q.filter.dimension)
+	pages := q.filtersBy("event:page")
+	for _, f := range q.filters {
+		groups = append(groups, f.dimension)
 	}
 	for _, group := range groups {
 		var part []string
@@ -164,11 +176,14 @@ func (q query) available(by report.Table) (metrics []string, of string) {
 			continue
 		case "event:page":
 			part = []string{visitors, pageviews}
+			if len(pages.values) > 1 && q.dimension != "event:page" { // a visitor may have read several
+				part = []string{pageviews}
+			}
 		case "visit:entry_page":
 			part = []string{visits}
 		case "visit:country", "visit:device":
 			part = []string{visits, pageviews, viewsPerVisit}
-			if q.filter != nil && q.filter.dimension == "event:page" {
+			if pages.dimension != "" {
 				part = []string{pageviews}
 			}
 		case "visit:referrer":
@@ -297,23 +312,24 @@ func (q query) prepare(r *report.Query, grain string) error {
 		}
 		r.By = t
 	}
-	if q.filter == nil {
-		return nil
-	}
-	t, ok := tables()[q.filter.dimension]
-	if !ok || t == report.Referrers {
-		return unknownDimension("filters", q.filter.dimension)
-	}
-	value := fromPlausible(q.filter.dimension, q.filter.value)
-	if filterName(t) == report.PageFilter {
-		page, problem := ingest.PageName(value)
-		if problem != nil {
-			return invalid("filters", problem.Message)
+	for _, f := range q.filters {
+		t, ok := tables()[f.dimension]
+		if !ok || t == report.Referrers {
+			return unknownDimension("filters", f.dimension)
 		}
-		value = page
+		for _, one := range f.values {
+			value := fromPlausible(f.dimension, one)
+			if filterName(t) == report.PageFilter {
+				page, problem := ingest.PageName(value)
+				if problem != nil {
+					return invalid("filters", problem.Message)
+				}
+				value = page
+			}
+			r.Filters = r.Filters.With(filterName(t), value)
+		}
 	}
-	r.Filter = report.Filter{Name: filterName(t), Value: value}
-	return nil
+	return r.Filters.Check()
 }
 
 // unknownDimension refuses a dimension.

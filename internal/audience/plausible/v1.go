@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"dateline/internal/audience/counter"
-	"dateline/internal/audience/report"
 )
 
 // V1 is a query of the Stats API, version 1 (https://plausible.io/docs/stats-api-v1).
@@ -150,7 +149,7 @@ func (a *API) v1(in V1, period string) (q query, err error) {
 	if in.Period != "" {
 		period = in.Period
 	}
-	if q.filter, err = v1Filter(in.Filters); err != nil {
+	if q.filters, err = v1Filters(in.Filters); err != nil {
 		return q, err
 	}
 	day := a.today(in.Site)
@@ -207,24 +206,32 @@ func span(period string, day time.Time) (first, last time.Time, ok bool) {
 
 func dayOf(t time.Time) counter.Day { return counter.Day(t.Unix() / 86400) } //nolint:gosec // a day of the calendar
 
-// v1Filter parses filters such as "visit:country==VN". Several filters or values are
-// refused: counts cannot be combined.
-func v1Filter(text string) (*filter, error) {
+// v1Filters parses filters such as "visit:country==VN|LA;event:page==/blog": all of them have to match, with one of
+// their values (https://plausible.io/docs/stats-api-v1#filtering). Backslashes keep a | within a value.
+func v1Filters(text string) ([]filter, error) {
 	if text == "" {
 		return nil, nil
 	}
-	if strings.Contains(text, ";") {
-		return nil, report.CombinedFilters()
+	var out []filter
+	for one := range strings.SplitSeq(text, ";") {
+		name, value, ok := strings.Cut(one, "==")
+		switch {
+		case strings.Contains(one, "!="):
+			return nil, notComputable("filters", "Dateline cannot exclude values. Use a filter with ==.")
+		case !ok || value == "":
+			return nil, invalid("filters", "Must be a property, == and a value, such as event:page==/blog.")
+		case strings.Contains(value, "*"):
+			return nil, notComputable("filters", "Dateline filters by whole values: wildcards cannot be computed.")
+		}
+		const escaped = "\x00"
+		found := filter{dimension: strings.TrimSpace(name)}
+		for v := range strings.SplitSeq(strings.ReplaceAll(value, `\|`, escaped), "|") {
+			if v == "" {
+				return nil, invalid("filters", "Values must not be empty, such as in event:page==/blog|/about.")
+			}
+			found.values = append(found.values, strings.ReplaceAll(v, escaped, "|"))
+		}
+		out = append(out, found)
 	}
-	name, value, ok := strings.Cut(text, "==")
-	switch {
-	case strings.Contains(text, "!="):
-		return nil, notComputable("filters", "Dateline cannot exclude values. Use a filter with ==.")
-	case !ok || value == "":
-		return nil, invalid("filters", "Must be a property, == and a value, such as event:page==/blog.")
-	case strings.Contains(value, "|") || strings.Contains(value, "*"):
-		return nil, notComputable("filters",
-			"Dateline filters by one whole value: wildcards and several values cannot be computed.")
-	}
-	return &filter{strings.TrimSpace(name), value}, nil
+	return out, distinct(out)
 }

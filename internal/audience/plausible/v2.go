@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"dateline/internal/audience/counter"
-	"dateline/internal/audience/report"
 )
 
 // V2 is a query of the Stats API, version 2 (https://plausible.io/docs/stats-api).
@@ -63,7 +62,7 @@ func (a *API) Query(ctx context.Context, in V2) (V2Result, error) {
 		return V2Result{}, unknownDimension("dimensions", q.dimension)
 	}
 	var err error
-	if q.filter, err = v2Filter(in.Filters); err != nil {
+	if q.filters, err = v2Filters(in.Filters); err != nil {
 		return V2Result{}, err
 	}
 	if err := a.v2Range(&q, in); err != nil {
@@ -174,23 +173,40 @@ func (a *API) v2Range(q *query, in V2) error {
 	return invalid("date_range", help)
 }
 
-// v2Filter parses filters. Several filters or values are refused: counts cannot be
-// combined.
-func v2Filter(filters []any) (*filter, error) {
-	const shape = `Must be a list such as ["is", "event:page", ["/blog"]].`
+// v2Filters parses filters, all of which have to match.
+func v2Filters(filters []any) ([]filter, error) {
 	if len(filters) > 0 {
 		if _, ok := filters[0].(string); ok { // some clients send one filter instead of a list
 			filters = []any{filters}
 		}
 	}
-	switch len(filters) {
-	case 0:
-		return nil, nil
-	case 1:
-	default:
-		return nil, report.CombinedFilters()
+	var out []filter
+	for _, one := range filters {
+		parsed, err := v2Filter(one)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, parsed...)
 	}
-	parts, ok := filters[0].([]any)
+	return out, distinct(out)
+}
+
+// distinct refuses two filters by a dimension: a report counts what has one of its values, not what has both.
+func distinct(filters []filter) error {
+	seen := map[string]bool{}
+	for _, f := range filters {
+		if seen[f.dimension] {
+			return notComputable("filters", fmt.Sprintf("Two filters by %s cannot be computed from counts. List the "+
+				"values in one filter to count what has one of them.", f.dimension))
+		}
+		seen[f.dimension] = true
+	}
+	return nil
+}
+
+func v2Filter(one any) ([]filter, error) {
+	const shape = `Must be a list such as ["is", "event:page", ["/blog"]].`
+	parts, ok := one.([]any)
 	if !ok || len(parts) < 2 {
 		return nil, invalid("filters", shape)
 	}
@@ -202,10 +218,10 @@ func v2Filter(filters []any) (*filter, error) {
 		if !ok {
 			return nil, invalid("filters", shape)
 		}
-		return v2Filter(inner)
+		return v2Filters(inner)
 	case "is_not", "contains", "contains_not", "matches", "matches_not", "or", "not", "has_done", "has_not_done":
 		return nil, notComputable("filters",
-			fmt.Sprintf("Dateline filters by one whole value with is; %s cannot be computed from counts.", operator))
+			fmt.Sprintf("Dateline filters by whole values with is; %s cannot be computed from counts.", operator))
 	default:
 		return nil, invalid("filters", shape)
 	}
@@ -216,16 +232,19 @@ func v2Filter(filters []any) (*filter, error) {
 	if len(parts) < 3 || dimension == "" {
 		return nil, invalid("filters", shape)
 	}
+	found := filter{dimension: dimension}
 	values, _ := parts[2].([]any)
-	if len(values) > 1 {
-		return nil, notComputable("filters", "Dateline filters by one value at a time. Send a request for each.")
-	}
-	if len(values) == 1 {
-		if value, ok := values[0].(string); ok && value != "" {
-			return &filter{dimension, value}, nil
+	for _, v := range values {
+		value, ok := v.(string)
+		if !ok || value == "" {
+			return nil, invalid("filters", shape)
 		}
+		found.values = append(found.values, value)
 	}
-	return nil, invalid("filters", shape)
+	if len(found.values) == 0 {
+		return nil, invalid("filters", shape)
+	}
+	return []filter{found}, nil
 }
 
 // orders checks the requested order or returns the default one.

@@ -17,7 +17,7 @@ func (c *computation) articles(dimension string, r *readings) (err error) {
 	if r.articles, err = c.Store.ReportArticleValues(c.ctx, site, dimension, from, to, c.q.Limit); err != nil {
 		return err
 	}
-	none, err := c.Store.ReportArticleDays(c.ctx, site, withoutArticle, "", from, to)
+	none, err := c.Store.ReportArticleDays(c.ctx, site, withoutArticle, []string{""}, from, to)
 	if err != nil {
 		return err
 	}
@@ -73,13 +73,17 @@ func (c *computation) completePages(r *readings) error {
 	if err != nil {
 		return err
 	}
+	for i := range r.pages {
+		if a, ok := found[r.pages[i].Value]; ok {
+			r.pages[i].Article = &a
+		}
+	}
+	if c.q.Filters.pageDimension().Name != "" { // engagement is not counted by country or device
+		return nil
+	}
 	engagement, err := c.Store.ReportPageEngagement(c.ctx, c.q.Site.ID, c.pageRange(c.q.From, c.q.To+1), names)
 	for i := range r.pages {
-		page := &r.pages[i]
-		if a, ok := found[page.Value]; ok {
-			page.Article = &a
-		}
-		page.Engagement = engagement[page.Value]
+		r.pages[i].Engagement = engagement[r.pages[i].Value]
 	}
 	return err
 }

@@ -14,18 +14,11 @@ func dayOf(t time.Time) counter.Day {
 }
 
 // notComputable reports that a report cannot be computed from what is stored.
-func notComputable(field, message string) error {
+func notComputable(problem apperr.FieldError) error {
 	return &apperr.Error{
-		Kind: apperr.KindNotComputable, Code: "report_not_computable", Message: message,
-		Fields: []apperr.FieldError{{Field: field, Code: "not_computable", Message: message}},
+		Kind: apperr.KindNotComputable, Code: "report_not_computable", Message: problem.Message,
+		Fields: []apperr.FieldError{problem},
 	}
-}
-
-// CombinedFilters is the error for several filters.
-func CombinedFilters() error {
-	return notComputable("filter",
-		"Visits are counted by one dimension at a time, without stored readers, so filters cannot be combined. Use "+
-			"one filter.")
 }
 
 func (q Query) validate(today counter.Day) error {
@@ -47,11 +40,18 @@ func (q Query) validate(today counter.Day) error {
 			Field: "by", Code: "out_of_range", Message: "At most 31 days by hour.",
 		})
 	}
+	if err := q.Filters.Check(); err != nil {
+		return err
+	}
+	if int(today-q.From) >= q.Filters.MaxDays() && q.Filters.pageDimension().Name != "" {
+		return notComputable(apperr.Field("from", "page_dimensions_expired", "Views of pages by country and device are "+
+			"retained for {days} days. Choose a later start, or remove a filter.", PageDimensionDays))
+	}
 	if q.By == "" {
 		return nil
 	}
 	if gap := q.unavailable(q.By, today); gap != nil {
-		return notComputable("by", gap.Reason)
+		return notComputable(apperr.FieldError{Field: "by", Code: "not_computable", Message: gap.Reason})
 	}
 	return nil
 }
@@ -70,8 +70,9 @@ const (
 
 // unavailable returns why a table cannot be computed; nil if it can.
 func (q Query) unavailable(t Table, today counter.Day) *Unavailable {
+	fs := q.Filters
 	switch {
-	case q.Filter.Name == "":
+	case len(fs) == 0:
 		if t == Properties {
 			return &Unavailable{t, gapEventOnly, "Properties are counted by event; add filter=event:…."}
 		}
@@ -83,7 +84,7 @@ func (q Query) unavailable(t Table, today counter.Day) *Unavailable {
 		return &Unavailable{t, gapNoHours, "Hours are not counted by page or dimension in reports; use by=days."}
 	case t.isTime():
 		return nil
-	case q.Filter.Name == EventFilter:
+	case fs.has(EventFilter):
 		if t == Properties {
 			return nil
 		}
@@ -91,15 +92,14 @@ func (q Query) unavailable(t Table, today counter.Day) *Unavailable {
 			t, gapEventTables, "Events are counted by property only. Use by=properties, by=days or by=months, or " +
 				"remove the filter.",
 		}
-	case q.Filter.isOfArticles():
-		if t == Pages {
-			return nil
-		}
+	case t == Pages && fs.isOfPages(), t.dimension() != "" && fs.has(t.dimension()):
+		return nil
+	case fs.hasArticles() && !fs.has(PageFilter):
 		return &Unavailable{
 			t, gapArticlePages, "The views of an author, section or tag are counted by page only. Use by=pages, " +
 				"by=days or by=months, or remove the filter.",
 		}
-	case q.Filter.Name != PageFilter:
+	case !fs.has(PageFilter) || fs.pageDimension().Name != "":
 		return &Unavailable{
 			t, gapTwoDimensions, "Visits are counted by one dimension at a time, without stored readers, so two " +
 				"dimensions cannot be combined. Remove the filter, or use by=days or by=months.",

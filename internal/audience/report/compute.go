@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"dateline/internal/audience/counter"
+	"dateline/internal/infra/apperr"
 )
 
 const (
@@ -17,6 +18,8 @@ const (
 	// longer ones by month.
 	maxHourDays, maxDayDays = 2, 92
 	yearDays                = 364
+	// maxSelectedPages is the maximum number of pages whose views a report adds up.
+	maxSelectedPages = 10_000
 )
 
 // Report answers a query.
@@ -44,6 +47,22 @@ type computation struct {
 	q    Query
 	zone *time.Location
 	now  time.Time
+	// selected are the pages that the filters restrict the report to, unless it is the sum of stored totals.
+	selected []int64
+}
+
+// selectPages finds the pages that the filters restrict the report to.
+func (c *computation) selectPages() (err error) {
+	fs := c.q.Filters
+	if !fs.isOfPages() || fs.summedArticles().Name != "" {
+		return nil
+	}
+	c.selected, err = c.Store.ReportSelection(c.ctx, c.q.Site.ID, fs.selection(), maxSelectedPages+1)
+	if err == nil && len(c.selected) > maxSelectedPages {
+		return notComputable(apperr.Field("filter", "too_many_matches", "More than {max} pages match these filters. Add a "+
+			"filter, or use fewer values.", maxSelectedPages))
+	}
+	return err
 }
 
 func (c *computation) run() (Report, error) {
@@ -52,10 +71,10 @@ func (c *computation) run() (Report, error) {
 	names := []Table{q.By}
 	if q.By == "" {
 		names = siteTables()
-		if q.Filter.Name == EventFilter {
+		if q.Filters.has(EventFilter) {
 			names = append(names, Properties)
 		}
-		if q.Filter.Name == PageFilter {
+		if q.Filters.has(PageFilter) {
 			names = append(names, Referrers)
 		}
 	}
@@ -70,6 +89,9 @@ func (c *computation) run() (Report, error) {
 			byDimension = append(byDimension, t)
 		}
 	}
+	if err := c.selectPages(); err != nil {
+		return out, err
+	}
 	// The parts are independent, and Postgres reads them concurrently.
 	var r readings
 	parent := c.ctx
@@ -78,7 +100,7 @@ func (c *computation) run() (Report, error) {
 	g.Go(func() (err error) { out.UpdatedAt, err = c.Store.ReportUpdatedAt(ctx); return err })
 	g.Go(func() (err error) { out.Period, err = c.period(q.From, q.To, out.Grain, c.now); return err })
 	shift := q.shift()
-	if q.Compare != "" {
+	if c.compares() {
 		g.Go(func() error {
 			compared, err := c.period(q.From-shift, q.To-shift, out.Grain, c.now.AddDate(0, 0, -int(shift)))
 			out.Compared = &compared
@@ -146,7 +168,7 @@ func grainOf(q Query) Table {
 	switch {
 	case q.By.isTime():
 		return q.By
-	case days <= maxHourDays && q.Filter.Name == "":
+	case days <= maxHourDays && len(q.Filters) == 0:
 		return Hours
 	case days <= maxDayDays:
 		return Days
@@ -165,7 +187,7 @@ func (c *computation) period(from, to counter.Day, grain Table, until time.Time)
 		return p, err
 	}
 	// Filtered counts have no hours: the whole compared day is included then.
-	if today := dayOf(c.now); c.q.To >= today && (dayOf(until) == today || c.q.Filter.Name == "") {
+	if today := dayOf(c.now); c.q.To >= today && (dayOf(until) == today || len(c.q.Filters) == 0) {
 		p.Until = &until
 		if days, err = c.cut(days, until); err != nil {
 			return p, err
@@ -186,7 +208,7 @@ func (c *computation) period(from, to counter.Day, grain Table, until time.Time)
 	default:
 		p.Series = fill(days, monthOf(from), to, nextMonth, monthOf)
 	}
-	if c.q.Filter.Name == EventFilter { // nothing else is counted by event
+	if c.q.Filters.has(EventFilter) { // nothing else is counted by event
 		p.Totals = eventsOnly(p.Totals)
 		for i := range p.Series {
 			p.Series[i].Totals = eventsOnly(p.Series[i].Totals)
@@ -195,20 +217,48 @@ func (c *computation) period(from, to counter.Day, grain Table, until time.Time)
 	return p, err
 }
 
-// days reads the totals by day with the report's filter.
+// days reads the totals by day with the report's filters; a day may be in several parts.
 func (c *computation) days(from, to counter.Day) ([]DayTotals, error) {
-	switch f := c.q.Filter; f.Name {
-	case "":
-		return c.Store.ReportDays(c.ctx, c.q.Site.ID, from, to)
-	case PageFilter:
-		return c.Store.ReportPageDays(c.ctx, counter.PageID{Site: c.q.Site.ID, Page: f.Value}, from, to)
-	case EventFilter:
-		return c.Store.ReportEventDays(c.ctx, c.q.Site.ID, f.Value, from, to)
-	case AuthorFilter, SectionFilter, TagFilter:
-		return c.Store.ReportArticleDays(c.ctx, c.q.Site.ID, f.Name, f.Value, from, to)
-	default:
-		return c.Store.ReportValueDays(c.ctx, c.q.Site.ID, f.Name, f.Value, from, to)
+	fs, site := c.q.Filters, c.q.Site.ID
+	if f := fs.summedArticles(); f.Name != "" {
+		return c.Store.ReportArticleDays(c.ctx, site, f.Name, f.Values, from, to)
 	}
+	switch {
+	case len(fs) == 0:
+		return c.Store.ReportDays(c.ctx, site, from, to)
+	case fs.isOfPages():
+		return c.pagesDays(from, to)
+	case fs.has(EventFilter):
+		return c.Store.ReportEventDays(c.ctx, site, fs.values(EventFilter), from, to)
+	default:
+		return c.Store.ReportValueDays(c.ctx, site, fs[0].Name, fs[0].Values, from, to)
+	}
+}
+
+// pagesDays reads the totals of the selected pages by day.
+func (c *computation) pagesDays(from, to counter.Day) (days []DayTotals, err error) {
+	if d := c.q.Filters.pageDimension(); d.Name != "" {
+		found, err := c.Store.ReportPagesValueDays(c.ctx, c.selected, d.Name, d.Values, from, to)
+		for _, v := range found {
+			days = append(days, v.DayTotals)
+		}
+		return days, err
+	}
+	days, err = c.Store.ReportPagesDays(c.ctx, c.q.Site.ID, c.selected, from, to)
+	if !c.q.Filters.has(PageFilter) {
+		return days, err
+	}
+	for i := range days {
+		// A page is viewed once in a visit: opened again within the same time, it is the same view. Other products
+		// count each opening. Two pages may be opened in one visit, and by one visitor.
+		if days[i].Visits = days[i].Views; days[i].IsImported {
+			days[i].Visits = nil
+		}
+		if len(c.q.Filters.values(PageFilter)) > 1 {
+			days[i].Visits, days[i].Visitors = nil, nil
+		}
+	}
+	return days, err
 }
 
 // cut limits the last day to the hours that have begun at a time.

@@ -22,9 +22,10 @@ const maxGoalPages = 10_000
 // EventStore reads the events that a site declares.
 type EventStore interface {
 	ReportEvents(ctx context.Context, site uuid.UUID, from, to counter.Day, limit int) ([]Row, error)
-	ReportEventDays(ctx context.Context, site uuid.UUID, event string, from, to counter.Day) ([]DayTotals, error)
-	ReportEventProperties(ctx context.Context, site uuid.UUID, event string, from, to counter.Day, limit int) ([]Row,
-		error)
+	// ReportEventDays returns one row per day, of all events together.
+	ReportEventDays(ctx context.Context, site uuid.UUID, events []string, from, to counter.Day) ([]DayTotals, error)
+	ReportEventProperties(ctx context.Context, site uuid.UUID, events []string, from, to counter.Day,
+		limit int) ([]Row, error)
 	// ReportGoalPages returns the number of pages whose name is like a pattern of SQL,
 	// up to limit, and their views.
 	ReportGoalPages(ctx context.Context, site uuid.UUID, pattern string, from, to counter.Day, limit int) (pages,
@@ -65,7 +66,8 @@ func (c *computation) events(t Table, r *readings) (err error) {
 		}
 		return nil
 	case Properties:
-		r.events, err = c.Store.ReportEventProperties(c.ctx, site, c.q.Filter.Value, from, to, c.q.Limit)
+		r.events, err = c.Store.ReportEventProperties(c.ctx, site, c.q.Filters.values(EventFilter), from, to,
+			c.q.Limit)
 	default:
 		r.events, err = c.goals(from, to)
 	}

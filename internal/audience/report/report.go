@@ -1,8 +1,9 @@
 // Package report computes reports about the readers of a site for any range of
 // days: totals, a time series, and tables by page or dimension.
 //
-// Counts are stored without identities and by one dimension at a time. What they
-// cannot answer is refused with an explanation: no number ignores a filter.
+// Counts are stored without identities: visits by one dimension at a time, views of pages
+// by country and device. What they cannot answer is refused with an explanation: no
+// number ignores a filter.
 package report
 
 import (
@@ -135,35 +136,13 @@ const (
 	PreviousYear   Comparison = "year"     // 364 days before, so that weekdays match
 )
 
-// Filter restricts a report to a page or to one value of a dimension.
-type Filter struct{ Name, Value string }
-
-// PageFilter is the name of the filter by page; others have the name of a
-// dimension.
-const PageFilter = "page"
-
-// Filters by what articles are grouped by.
-const (
-	AuthorFilter  = "author"
-	SectionFilter = "section"
-	TagFilter     = "tag"
-)
-
-// EventFilter is the name of the filter by event.
-const EventFilter = "event"
-
-// isOfArticles reports whether the filter restricts a report to some articles.
-func (f Filter) isOfArticles() bool {
-	return f.Name == AuthorFilter || f.Name == SectionFilter || f.Name == TagFilter
-}
-
 // Query asks for a report. The days are in the site's time zone; To is included.
 type Query struct {
 	Site     counter.Site
 	From, To counter.Day
 	Compare  Comparison // "": none
 	By       Table      // "": the overview
-	Filter   Filter     // no name: none
+	Filters  Filters    // none: the whole site
 	Goals    []Goal     // of the site
 	Limit    int        // of rows per table
 }
@@ -252,8 +231,9 @@ type Store interface {
 	ReportHours(ctx context.Context, site uuid.UUID, from, to time.Time) ([]Bucket, error)
 	ReportDimensions(ctx context.Context, site uuid.UUID, dimensions []string, from, to counter.Day) (map[string][]Row,
 		error)
-	ReportValueDays(ctx context.Context, site uuid.UUID, dimension, value string, from, to counter.Day) ([]DayTotals,
-		error)
+	// ReportValueDays returns one row per day and value that was counted.
+	ReportValueDays(ctx context.Context, site uuid.UUID, dimension string, values []string,
+		from, to counter.Day) ([]DayTotals, error)
 	// ReportPages reads the pages with the most views and those with the most visits.
 	// Completed months have lists of their own, with more pages than days.
 	ReportPages(ctx context.Context, site uuid.UUID, r PageRange, limit int) ([]Row, error)
@@ -261,13 +241,36 @@ type Store interface {
 	// ReportPageEngagement reads the engagement of pages by name.
 	ReportPageEngagement(ctx context.Context, site uuid.UUID, r PageRange,
 		names []string) (map[string]*counter.EngagementDelta, error)
-	ReportPageDays(ctx context.Context, page counter.PageID, from, to counter.Day) ([]DayTotals, error)
+	SelectionStore
 	ArticleStore
 	EventStore
 	// ReportPosts reads clicks on the short links of posts that lead to the site, and
 	// the visits that started with them, by post, account or network.
 	ReportPosts(ctx context.Context, site uuid.UUID, by string, from, to counter.Day, limit int) ([]Row, error)
-	ReportPageDimensions(ctx context.Context, page counter.PageID, from, to counter.Day) (map[string][]Row, error)
+}
+
+// SelectionStore reads the views of some pages.
+type SelectionStore interface {
+	// ReportSelection returns the ids of the pages of a selection, up to limit.
+	ReportSelection(ctx context.Context, site uuid.UUID, s Selection, limit int) ([]int64, error)
+	// ReportPagesDays reads the totals of pages by day. Visits are those that started at the pages.
+	ReportPagesDays(ctx context.Context, site uuid.UUID, pages []int64, from, to counter.Day) ([]DayTotals, error)
+	// ReportPagesTable reads the most viewed pages.
+	ReportPagesTable(ctx context.Context, site uuid.UUID, pages []int64, from, to counter.Day,
+		limit int) ([]Row, error)
+	// ReportPagesValueDays returns one row per day and value of a dimension of pages that was counted.
+	ReportPagesValueDays(ctx context.Context, pages []int64, dimension string, values []string,
+		from, to counter.Day) ([]ValueDay, error)
+	ReportPagesValueTable(ctx context.Context, pages []int64, dimension string, values []string,
+		from, to counter.Day, limit int) ([]Row, error)
+	// ReportPagesDimensions reads the views of pages by country, device and referrer.
+	ReportPagesDimensions(ctx context.Context, pages []int64, from, to counter.Day) (map[string][]Row, error)
+}
+
+// ValueDay is how often pages were viewed with a value on a day.
+type ValueDay struct {
+	Value string
+	DayTotals
 }
 
 // ArticleStore reads the views of articles.
@@ -280,10 +283,11 @@ type ArticleStore interface {
 	// ReportArticlesPublished counts the articles published in a range by value.
 	ReportArticlesPublished(ctx context.Context, site uuid.UUID, dimension string, from, to time.Time,
 		values []string) (map[string]int64, error)
-	ReportArticleDays(ctx context.Context, site uuid.UUID, dimension, value string, from, to counter.Day) ([]DayTotals,
-		error)
-	ReportArticlePages(ctx context.Context, site uuid.UUID, dimension, value string, r PageRange, limit int) ([]Row,
-		error)
+	// ReportArticleDays returns one row per day and value.
+	ReportArticleDays(ctx context.Context, site uuid.UUID, dimension string, values []string,
+		from, to counter.Day) ([]DayTotals, error)
+	ReportArticlePages(ctx context.Context, site uuid.UUID, dimension string, values []string, r PageRange,
+		limit int) ([]Row, error)
 	ReportPublished(ctx context.Context, site uuid.UUID, start, end time.Time, from, to counter.Day, limit int) ([]Row,
 		error)
 	// ReportArticles reads the articles of pages.

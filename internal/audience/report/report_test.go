@@ -3,7 +3,6 @@ package report_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -205,14 +204,23 @@ func TestReport_RefusesWhatIsNotCounted(t *testing.T) {
 	counted := map[string]string{
 		"": "pages entry_pages sources channels campaigns countries devices browsers systems authors sections " +
 			"tags ages published events goals posts post_accounts post_networks hours days months",
-		"page":   "countries devices referrers days months",
+		"page":   "pages countries devices referrers days months",
 		"author": "pages days months", "section": "pages days months", "tag": "pages days months",
 		"event":  "properties days months",
-		"source": "days months", "channel": "days months", "campaign": "days months", "country": "days months",
-		"device": "days months", "browser": "days months", "os": "days months",
+		"source": "sources days months", "channel": "channels days months", "campaign": "campaigns days months",
+		"country": "countries days months", "device": "devices days months", "browser": "browsers days months",
+		"os":            "systems days months",
+		"page country":  "pages countries days months",
+		"device author": "pages devices days months",
+		"section tag":   "pages days months",
+		"page section":  "pages countries devices referrers days months",
 	}
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	for filter, want := range counted {
+	for names, want := range counted {
+		var filters report.Filters
+		for _, name := range strings.Fields(names) {
+			filters = filters.With(name, "x").With(name, "y")
+		}
 		for _, table := range all {
 			if strings.Contains(" "+want+" ", " "+string(table)+" ") {
 				continue
@@ -221,17 +229,64 @@ func TestReport_RefusesWhatIsNotCounted(t *testing.T) {
 				report.Query{
 					Site: counter.Site{Zone: time.UTC},
 					From: day(t, "2026-11-01"), To: day(t, "2026-11-02"), By: table,
-					Filter: report.Filter{Name: filter, Value: "x"}, Limit: 1,
+					Filters: filters, Limit: 1,
 				})
 			var refused *apperr.Error
 			if !errors.As(err, &refused) || refused.Kind != apperr.KindNotComputable ||
 				refused.Code != "report_not_computable" || !strings.Contains(refused.Message, " ") {
-				t.Errorf("%s filtered by %q: got %v, want it refused with a reason", table, filter, err)
+				t.Errorf("%s filtered by %q: got %v, want it refused with a reason", table, names, err)
 			}
 		}
 	}
-	if err := report.CombinedFilters(); !strings.Contains(fmt.Sprint(err), "cannot be combined") {
-		t.Errorf("two filters: got %v, want an explanation", err)
+}
+
+// Filters combine if what matches all of them is counted: pages, and what they are grouped by, with each other and
+// with country or device. Every other combination is refused, and the report lists what can be added.
+func TestFilters_Combine(t *testing.T) {
+	t.Parallel()
+	for filters, want := range map[string]string{
+		"":                                  strings.Join(report.FilterNames(), " "),
+		"channel:search":                    "channel",
+		"source:zalo.me source:google.com":  "source",
+		"browser:Safari":                    "browser",
+		"event:signup":                      "event",
+		"country:VN":                        "page country author section tag",
+		"device:mobile device:tablet":       "page device author section tag",
+		"page:/a":                           "page country device author section tag",
+		"author:An":                         "page country device author section tag",
+		"section:World tag:flood":           "page country device author section tag",
+		"page:/a page:/b country:VN":        "page country author section tag",
+		"tag:flood device:mobile author:An": "page device author section tag",
+		"country:VN device:mobile page:/a":  "",
+		"channel:search country:VN":         "",
+		"event:signup page:/a":              "",
+		"os:iOS browser:Safari":             "",
+	} {
+		parsed := report.ParseFilters(strings.Fields(filters))
+		var refused *apperr.Error
+		err := parsed.Check()
+		if want == "" {
+			if !errors.As(err, &refused) || refused.Fields[0].Code != "not_combinable" {
+				t.Errorf("%s: got %v, want it refused", filters, err)
+			}
+			continue
+		}
+		if got := strings.Join(parsed.Combinable(), " "); err != nil || got != want {
+			t.Errorf("%s: got %v and %q to add, want %q", filters, err, got, want)
+		}
+	}
+	if got := report.ParseFilters([]string{"page:/a:b", "page:/a:b", "page:/c"}).Texts(); len(got) != 2 ||
+		got[0] != "page:/a:b" {
+		t.Errorf("texts: got %v, want both pages once", got)
+	}
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	_, err := (&report.Reporter{Store: store{now: now, zone: time.UTC}}).Report(t.Context(), report.Query{
+		Site: counter.Site{Zone: time.UTC}, From: day(t, "2026-08-22"), To: day(t, "2026-11-20"), Limit: 1,
+		Filters: report.ParseFilters([]string{"page:/a", "country:VN"}),
+	})
+	var refused *apperr.Error
+	if !errors.As(err, &refused) || refused.Fields[0].Field != "from" {
+		t.Errorf("a page and a country, 91 days: got %v, want an error of the field from", err)
 	}
 }
 

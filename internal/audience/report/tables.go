@@ -60,28 +60,66 @@ const maxPosts = 1_000_000
 // comparesTables reports whether rows have a previous number. Pages and
 // dimensions have no hours, so an unfinished day alone is not compared.
 func (c *computation) comparesTables() bool {
-	return c.q.Compare != "" && (c.q.From != c.q.To || c.q.To < dayOf(c.now))
+	return c.compares() && (c.q.From != c.q.To || c.q.To < dayOf(c.now))
+}
+
+// compares reports whether the report is compared: what is deleted would look like a rise from zero.
+func (c *computation) compares() bool {
+	return c.q.Compare != "" &&
+		(c.q.Filters.pageDimension().Name == "" || c.retainsPageDimensions(c.q.From-c.q.shift()))
+}
+
+// retainsPageDimensions reports whether the dimensions of pages are retained from a day on.
+func (c *computation) retainsPageDimensions(from counter.Day) bool {
+	return dayOf(c.now)-from < counter.Day(PageDimensionDays)
 }
 
 func (c *computation) dimensions(tables []Table, from, to counter.Day) (map[string][]Row, error) {
-	if c.q.Filter.Name == PageFilter {
-		return c.Store.ReportPageDimensions(c.ctx, counter.PageID{Site: c.q.Site.ID, Page: c.q.Filter.Value}, from, to)
+	fs := c.q.Filters
+	if d := fs.pageDimension(); d.Name != "" {
+		days, err := c.Store.ReportPagesValueDays(c.ctx, c.selected, d.Name, d.Values, from, to)
+		return map[string][]Row{d.Name: sumValues(days)}, err
+	}
+	if fs.has(PageFilter) {
+		if !c.retainsPageDimensions(from) {
+			return map[string][]Row{}, nil
+		}
+		return c.Store.ReportPagesDimensions(c.ctx, c.selected, from, to)
 	}
 	var names []string
 	for _, t := range tables {
 		names = append(names, t.dimension())
 	}
-	return c.Store.ReportDimensions(c.ctx, c.q.Site.ID, names, from, to)
+	found, err := c.Store.ReportDimensions(c.ctx, c.q.Site.ID, names, from, to)
+	for _, f := range fs { // the table of the filter's dimension has its values
+		found[f.Name] = slices.DeleteFunc(found[f.Name], func(r Row) bool { return !slices.Contains(f.Values, r.Value) })
+	}
+	return found, err
+}
+
+// sumValues adds up the days of each value, the most viewed first.
+func sumValues(days []ValueDay) (rows []Row) {
+	sums := map[string][]DayTotals{}
+	for _, d := range days {
+		sums[d.Value] = append(sums[d.Value], d.DayTotals)
+	}
+	for value, parts := range sums {
+		rows = append(rows, Row{Value: value, Totals: Sum(parts)})
+	}
+	slices.SortFunc(rows, func(a, b Row) int {
+		return cmp.Or(cmp.Compare(*b.Views, *a.Views), cmp.Compare(a.Value, b.Value))
+	})
+	return rows
 }
 
 func (c *computation) dimensionTable(t Table, rows, previous []Row, out *Report) TableResult {
 	table := TableResult{By: t, Metric: "visits", Rows: rows}
 	metric, total := func(r Totals) *int64 { return r.Visits }, out.Period.Visits
-	if c.q.Filter.Name == PageFilter {
+	if c.q.Filters.isOfPages() {
 		table.Metric, metric, total = "views", func(r Totals) *int64 { return r.Views }, out.Period.Views
 	}
 	c.finish(&table, metric, total, previous)
-	if t == Campaigns || c.q.Filter.Name != "" {
+	if t == Campaigns || len(c.q.Filters) > 0 {
 		table.Rest = nil // most visits have no campaign; a page's dimensions may be missing
 	}
 	return table
@@ -90,9 +128,13 @@ func (c *computation) dimensionTable(t Table, rows, previous []Row, out *Report)
 // pages reads the pages of the report, and the same ones in the compared period.
 func (c *computation) pages(r *readings) (err error) {
 	days := c.pageRange(c.q.From, c.q.To+1)
-	if f := c.q.Filter; f.isOfArticles() {
-		r.pages, err = c.Store.ReportArticlePages(c.ctx, c.q.Site.ID, f.Name, f.Value, days, c.q.Limit)
-	} else {
+	f := c.q.Filters.summedArticles()
+	switch {
+	case f.Name != "":
+		r.pages, err = c.Store.ReportArticlePages(c.ctx, c.q.Site.ID, f.Name, f.Values, days, c.q.Limit)
+	case c.q.Filters.isOfPages():
+		r.pages, err = c.selectedPages(c.selected, c.q.From, c.q.To+1)
+	default:
 		r.pages, err = c.Store.ReportPages(c.ctx, c.q.Site.ID, days, c.q.Limit)
 	}
 	if err != nil || !c.comparesTables() {
@@ -103,9 +145,24 @@ func (c *computation) pages(r *readings) (err error) {
 		names[i] = row.Value
 	}
 	shift := c.q.shift()
+	if f.Name == "" && c.q.Filters.isOfPages() {
+		shown, err := c.Store.ReportSelection(c.ctx, c.q.Site.ID, Selection{Pages: names}, c.q.Limit)
+		if err == nil {
+			r.pagesBefore, err = c.selectedPages(shown, c.q.From-shift, c.q.To+1-shift)
+		}
+		return err
+	}
 	r.pagesBefore, err = c.Store.ReportNamedPages(c.ctx, c.q.Site.ID, c.pageRange(c.q.From-shift, c.q.To+1-shift),
 		names)
 	return err
+}
+
+// selectedPages reads the most viewed ones of some pages.
+func (c *computation) selectedPages(pages []int64, from, to counter.Day) ([]Row, error) {
+	if d := c.q.Filters.pageDimension(); d.Name != "" {
+		return c.Store.ReportPagesValueTable(c.ctx, pages, d.Name, d.Values, from, to, c.q.Limit)
+	}
+	return c.Store.ReportPagesTable(c.ctx, c.q.Site.ID, pages, from, to, c.q.Limit)
 }
 
 func (c *computation) pageTable(
@@ -149,8 +206,7 @@ func (c *computation) finish(t *TableResult, metric func(Totals) *int64, total *
 		}
 		if c.comparesTables() {
 			// A page that no list has may have been read.
-			if row.Previous = before[row.Value]; row.Previous == nil &&
-				(t.By.dimension() != "" || t.By.articleDimension() != "") {
+			if row.Previous = before[row.Value]; row.Previous == nil && c.isComplete(t.By) {
 				zero := int64(0)
 				row.Previous = &zero
 			}
@@ -160,6 +216,14 @@ func (c *computation) finish(t *TableResult, metric func(Totals) *int64, total *
 		rest := max(*total-shown, 0)
 		t.Rest = &rest
 	}
+}
+
+// isComplete reports whether a value without a previous number was not counted then.
+func (c *computation) isComplete(t Table) bool {
+	if t.dimension() != "" && c.q.Filters.isOfPages() {
+		return c.retainsPageDimensions(c.q.From - c.q.shift())
+	}
+	return t.dimension() != "" || t.articleDimension() != ""
 }
 
 // timeTable returns the series as a table, in order of time.

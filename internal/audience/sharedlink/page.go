@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -199,13 +200,15 @@ func (p *Pages) write(w http.ResponseWriter, look webpage.Preferences, status in
 }
 
 // ranges lists the ranges of days that can be chosen.
-func ranges() []int { return []int{7, 28, 90, 365} }
+func ranges(filters report.Filters) []int {
+	return slices.DeleteFunc([]int{7, 28, 90, 365}, func(days int) bool { return days > filters.MaxDays() })
+}
 
 const defaultRange = 28
 
 func (p *Pages) show(w http.ResponseWriter, r *http.Request, look webpage.Preferences, o Opened) {
 	days := defaultRange
-	for _, n := range ranges() {
+	for _, n := range ranges(o.Link.Filters) {
 		if r.URL.Query().Get("days") == strconv.Itoa(n) {
 			days = n
 		}
@@ -219,7 +222,7 @@ func (p *Pages) show(w http.ResponseWriter, r *http.Request, look webpage.Prefer
 	result, err := p.Reports.Report(r.Context(), report.Query{
 		Site: counted, From: today - counter.Day(days) + 1,
 		To: today, Compare: report.PreviousPeriod,
-		Filter: o.Link.Filter, Limit: rowsPerTable,
+		Filters: o.Link.Filters, Limit: rowsPerTable,
 	})
 	if err != nil {
 		p.fail(w, r, look, err)
@@ -266,14 +269,12 @@ func (p *Pages) view(look webpage.Preferences, w site.Site, l Link, r report.Rep
 				"dòng dưới 5 được gộp vào “Khác”.",
 		}),
 	}
-	if l.Filter.Name != "" {
-		v.Filter = l.Filter.Name + ": " + l.Filter.Value
-	}
+	v.Filter = strings.Join(l.Filters.Texts(), ", ")
 	if !r.UpdatedAt.IsZero() && r.Site.Zone != nil {
 		v.Updated = look.Translate(webpage.Text{EN: "Updated %s", VI: "Cập nhật lúc %s"},
 			r.UpdatedAt.In(r.Site.Zone).Format("2006-01-02 15:04"))
 	}
-	for _, n := range ranges() {
+	for _, n := range ranges(l.Filters) {
 		v.Ranges = append(v.Ranges, rangeLink{
 			n, look.Translate(webpage.Text{EN: "%d days", VI: "%d ngày"}, n), n == days,
 		})

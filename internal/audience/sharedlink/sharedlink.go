@@ -35,8 +35,8 @@ type Link struct {
 	WorkspaceID  uuid.UUID
 	SiteID       uuid.UUID
 	Name         string
-	Filter       report.Filter // of the report; no name: none
-	EmbedOrigins []string      // pages that may embed the report, such as https://news.example
+	Filters      report.Filters // of the report
+	EmbedOrigins []string       // pages that may embed the report, such as https://news.example
 	ExpiresAt    *time.Time
 	CreatedAt    time.Time
 	TokenHash    []byte
@@ -61,7 +61,7 @@ type Service struct {
 // Draft is a link to create.
 type Draft struct {
 	Name         string
-	Filter       report.Filter
+	Filters      report.Filters
 	Password     secret.Text // empty: none
 	EmbedOrigins []string
 	ExpiresAt    *time.Time
@@ -83,11 +83,14 @@ func (s *Service) Create(
 	if problems := d.validate(time.Now()); len(problems) > 0 {
 		return Link{}, secret.Text{}, apperr.InvalidFields(problems...)
 	}
+	if err := d.Filters.Check(); err != nil {
+		return Link{}, secret.Text{}, err
+	}
 	raw := make([]byte, tokenBytes)
 	_, _ = rand.Read(raw) // never fails, see crypto/rand
 	token := base64.RawURLEncoding.EncodeToString(raw)
 	l := Link{
-		ID: uuid.Must(uuid.NewV7()), WorkspaceID: who.WorkspaceID, SiteID: siteID, Name: d.Name, Filter: d.Filter,
+		ID: uuid.Must(uuid.NewV7()), WorkspaceID: who.WorkspaceID, SiteID: siteID, Name: d.Name, Filters: d.Filters,
 		EmbedOrigins: d.EmbedOrigins,
 		ExpiresAt:    d.ExpiresAt, TokenHash: hashToken(token),
 	}

@@ -182,10 +182,10 @@ func (s *ReportStore) ReportArticlesPublished(
 
 // ReportArticleDays reads the totals of a value by day.
 func (s *ReportStore) ReportArticleDays(
-	ctx context.Context, site uuid.UUID, dimension, value string, from, to counter.Day,
+	ctx context.Context, site uuid.UUID, dimension string, values []string, from, to counter.Day,
 ) ([]report.DayTotals, error) {
 	rows, err := s.q.ReportArticleDays(ctx, db.ReportArticleDaysParams{
-		SiteID: site, Dimension: dimension, Value: value, FromDay: dateOf(from), ToDay: dateOf(to),
+		SiteID: site, Dimension: dimension, Values: values, FromDay: dateOf(from), ToDay: dateOf(to),
 	})
 	days := make([]report.DayTotals, len(rows))
 	for i := range rows {
@@ -201,11 +201,11 @@ func (s *ReportStore) ReportArticleDays(
 
 // ReportArticlePages reads the most viewed pages of an author, section or tag.
 func (s *ReportStore) ReportArticlePages(
-	ctx context.Context, site uuid.UUID, dimension, value string, r report.PageRange, limit int,
+	ctx context.Context, site uuid.UUID, dimension string, values []string, r report.PageRange, limit int,
 ) ([]report.Row, error) {
 	rows, err := s.q.ReportArticlePages(ctx, db.ReportArticlePagesParams{
 		SiteID: site, Dimension: dimension,
-		Value: value, FromDay: dateOf(r.From), ToDay: dateOf(r.To),
+		Values: values, FromDay: dateOf(r.From), ToDay: dateOf(r.To),
 		FromMonth: dateOf(r.FromMonth), ToMonth: dateOf(r.ToMonth), Rows: limit,
 	})
 	pages := make([]report.Row, len(rows))

@@ -1,9 +1,7 @@
 package audience
 
 import (
-	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -90,12 +88,12 @@ func hasViews(dimension string) bool {
 	return dimension == counter.Country || dimension == counter.Device
 }
 
-// ReportValueDays reads the visits of a value of a dimension by day.
+// ReportValueDays reads the visits of values of a dimension by day.
 func (s *ReportStore) ReportValueDays(
-	ctx context.Context, site uuid.UUID, dimension, value string, from, to counter.Day,
+	ctx context.Context, site uuid.UUID, dimension string, values []string, from, to counter.Day,
 ) ([]report.DayTotals, error) {
 	rows, err := s.q.ReportValueDays(ctx, db.ReportValueDaysParams{
-		SiteID: site, Dimension: dimension, Value: value, FromDay: dateOf(from), ToDay: dateOf(to),
+		SiteID: site, Dimension: dimension, Values: values, FromDay: dateOf(from), ToDay: dateOf(to),
 	})
 	days := make([]report.DayTotals, len(rows))
 	for i := range rows {
@@ -174,47 +172,96 @@ func pageRow(r db.ReportPagesRow) report.Row {
 	}}
 }
 
-// ReportPageDays reads the totals of a page by day.
-//
-// A page is viewed once in a visit: opened again within the same time, it is the same view.
-func (s *ReportStore) ReportPageDays(
-	ctx context.Context, page counter.PageID, from, to counter.Day,
+// ReportSelection returns the ids of the pages of a selection.
+func (s *ReportStore) ReportSelection(
+	ctx context.Context, site uuid.UUID, of report.Selection, limit int,
+) ([]int64, error) {
+	if len(of.Authors)+len(of.Sections)+len(of.Tags) == 0 {
+		return s.q.ReportPageIDs(ctx, db.ReportPageIDsParams{SiteID: site, Pages: of.Pages, MaxPages: limit})
+	}
+	return s.q.ReportArticlePageIDs(ctx, db.ReportArticlePageIDsParams{
+		SiteID: site, Pages: column.List(of.Pages), Authors: column.List(of.Authors),
+		Sections: column.List(of.Sections), Tags: column.List(of.Tags), MaxPages: limit,
+	})
+}
+
+// ReportPagesDays reads the totals of pages by day.
+func (s *ReportStore) ReportPagesDays(
+	ctx context.Context, site uuid.UUID, pages []int64, from, to counter.Day,
 ) ([]report.DayTotals, error) {
-	rows, err := s.q.ReportPageDays(ctx, db.ReportPageDaysParams{
-		SiteID: page.Site, Page: page.Page, FromDay: dateOf(from), ToDay: dateOf(to),
+	rows, err := s.q.ReportPagesDays(ctx, db.ReportPagesDaysParams{
+		SiteID: site, PageIds: column.List(pages), FromDay: dateOf(from), ToDay: dateOf(to),
 	})
 	days := make([]report.DayTotals, len(rows))
 	for i := range rows {
 		r := &rows[i]
 		days[i] = report.DayTotals{Day: dayOf(r.Day), Totals: report.Totals{
-			Views: &r.Views, Visitors: &r.Visitors,
-			Visits:        &r.Views,
+			Views: &r.Views, Visitors: &r.Visitors, Visits: &r.Entries,
 			Recirculation: &r.Recirculation, Clicks: &r.Clicks, Conversions: &r.Conversions,
+			Engagement: column.Engagement(r.Engaged, r.Scrolled),
 		}}
-		if r.Imported { // other products count each opening as a view
+		if r.Imported {
 			days[i].IsImported, days[i].Visits, days[i].Recirculation, days[i].Clicks, days[i].Conversions = true, nil,
 				nil, nil, nil
-		}
-	}
-	if err != nil || len(days) == 0 {
-		return days, err
-	}
-	engaged, err := s.views().Engagement(ctx, page, from, to)
-	for i := range engaged {
-		if at, ok := slices.BinarySearchFunc(days, engaged[i].Day,
-			func(d report.DayTotals, day counter.Day) int { return cmp.Compare(d.Day, day) }); ok {
-			days[at].Engagement = &engaged[i]
 		}
 	}
 	return days, err
 }
 
-// ReportPageDimensions reads the views of a page by country, device and referrer.
-func (s *ReportStore) ReportPageDimensions(
-	ctx context.Context, page counter.PageID, from, to counter.Day,
+// ReportPagesTable reads the most viewed pages.
+func (s *ReportStore) ReportPagesTable(
+	ctx context.Context, site uuid.UUID, pages []int64, from, to counter.Day, limit int,
+) ([]report.Row, error) {
+	rows, err := s.q.ReportPagesTable(ctx, db.ReportPagesTableParams{
+		SiteID: site, PageIds: column.List(pages), FromDay: dateOf(from), ToDay: dateOf(to), Rows: limit,
+	})
+	table := make([]report.Row, len(rows))
+	for i := range rows {
+		r := &rows[i]
+		table[i] = report.Row{Value: r.Page, Totals: report.Totals{
+			Views: &r.Views, Visitors: &r.Visitors, Visits: &r.Entries, Recirculation: &r.Recirculation,
+		}}
+	}
+	return table, err
+}
+
+// ReportPagesValueDays reads the views of pages with values of a dimension by day.
+func (s *ReportStore) ReportPagesValueDays(
+	ctx context.Context, pages []int64, dimension string, values []string, from, to counter.Day,
+) ([]report.ValueDay, error) {
+	rows, err := s.q.ReportPagesValueDays(ctx, db.ReportPagesValueDaysParams{
+		PageIds: column.List(pages), Dimension: dimension, Values: values, FromDay: dateOf(from), ToDay: dateOf(to),
+	})
+	days := make([]report.ValueDay, len(rows))
+	for i := range rows {
+		days[i] = report.ValueDay{Value: rows[i].Value, DayTotals: report.DayTotals{
+			Day: dayOf(rows[i].Day), Totals: report.Totals{Views: &rows[i].Views},
+		}}
+	}
+	return days, err
+}
+
+// ReportPagesValueTable reads the pages that were viewed most with values of a dimension.
+func (s *ReportStore) ReportPagesValueTable(
+	ctx context.Context, pages []int64, dimension string, values []string, from, to counter.Day, limit int,
+) ([]report.Row, error) {
+	rows, err := s.q.ReportPagesValueTable(ctx, db.ReportPagesValueTableParams{
+		PageIds: column.List(pages), Dimension: dimension, Values: values, FromDay: dateOf(from), ToDay: dateOf(to),
+		Rows: limit,
+	})
+	table := make([]report.Row, len(rows))
+	for i := range rows {
+		table[i] = report.Row{Value: rows[i].Page, Totals: report.Totals{Views: &rows[i].Views}}
+	}
+	return table, err
+}
+
+// ReportPagesDimensions reads the views of pages by country, device and referrer.
+func (s *ReportStore) ReportPagesDimensions(
+	ctx context.Context, pages []int64, from, to counter.Day,
 ) (map[string][]report.Row, error) {
-	rows, err := s.q.ReportPageDimensions(ctx, db.ReportPageDimensionsParams{
-		SiteID: page.Site, Page: page.Page, FromDay: dateOf(from), ToDay: dateOf(to),
+	rows, err := s.q.ReportPagesDimensions(ctx, db.ReportPagesDimensionsParams{
+		PageIds: column.List(pages), FromDay: dateOf(from), ToDay: dateOf(to),
 	})
 	tables := map[string][]report.Row{}
 	for i := range rows {

@@ -3,6 +3,7 @@ package audience
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -20,11 +21,20 @@ import (
 func (s *SiteStore) CreateSharedLink(
 	ctx context.Context, l sharedlink.Link, limit int,
 ) (made sharedlink.Link, err error) {
+	texts := l.Filters.Texts()
+	name, value := "", ""
+	switch len(texts) {
+	case 0:
+	case 1:
+		name, value, _ = strings.Cut(texts[0], ":")
+	default:
+		name = "several"
+	}
 	err = s.lockedSite(ctx, l.WorkspaceID, l.SiteID, func(q *queries, _ site.Site) error {
 		row, err := q.InsertSharedLink(ctx, db.InsertSharedLinkParams{
 			ID: l.ID, WorkspaceID: l.WorkspaceID,
-			SiteID: l.SiteID, Name: l.Name, FilterName: l.Filter.Name,
-			FilterValue: l.Filter.Value, EmbedOrigins: column.List(l.EmbedOrigins), TokenHash: l.TokenHash,
+			SiteID: l.SiteID, Name: l.Name, Filters: texts, FilterName: name, FilterValue: value,
+			EmbedOrigins: column.List(l.EmbedOrigins), TokenHash: l.TokenHash,
 			PasswordHash: l.PasswordHash, ExpiresAt: l.ExpiresAt,
 			MaxLinks: limit,
 		})
@@ -75,11 +85,14 @@ func (s *SiteStore) SharedLink(ctx context.Context, tokenHash []byte) (sharedlin
 }
 
 func sharedLinkFromRow(r db.SharedLink) sharedlink.Link {
+	filters := r.Filters
+	if filters == nil && r.FilterName != "" { // made by the version before
+		filters = []string{r.FilterName + ":" + r.FilterValue}
+	}
 	return sharedlink.Link{
-		ID: r.ID, WorkspaceID: r.WorkspaceID, SiteID: r.SiteID, Name: r.Name, Filter: report.Filter{
-			Name: r.FilterName, Value: r.FilterValue,
-		},
-		EmbedOrigins: r.EmbedOrigins, ExpiresAt: r.ExpiresAt, CreatedAt: r.CreatedAt, TokenHash: r.TokenHash,
+		ID: r.ID, WorkspaceID: r.WorkspaceID, SiteID: r.SiteID, Name: r.Name,
+		Filters: report.ParseFilters(filters), EmbedOrigins: r.EmbedOrigins, ExpiresAt: r.ExpiresAt,
+		CreatedAt: r.CreatedAt, TokenHash: r.TokenHash,
 		PasswordHash: r.PasswordHash,
 	}
 }

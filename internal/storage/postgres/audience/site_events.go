@@ -27,10 +27,10 @@ func (s *ReportStore) ReportEvents(
 
 // ReportEventDays reads how often an event happened by day.
 func (s *ReportStore) ReportEventDays(
-	ctx context.Context, site uuid.UUID, event string, from, to counter.Day,
+	ctx context.Context, site uuid.UUID, events []string, from, to counter.Day,
 ) ([]report.DayTotals, error) {
 	rows, err := s.q.ReportEventDays(ctx, db.ReportEventDaysParams{
-		SiteID: site, Event: event, FromDay: dateOf(from), ToDay: dateOf(to),
+		SiteID: site, Events: events, FromDay: dateOf(from), ToDay: dateOf(to),
 	})
 	days := make([]report.DayTotals, len(rows))
 	for i := range rows {
@@ -41,10 +41,10 @@ func (s *ReportStore) ReportEventDays(
 
 // ReportEventProperties reads the values of an event's properties.
 func (s *ReportStore) ReportEventProperties(
-	ctx context.Context, site uuid.UUID, event string, from, to counter.Day, limit int,
+	ctx context.Context, site uuid.UUID, events []string, from, to counter.Day, limit int,
 ) ([]report.Row, error) {
 	found, err := s.q.ReportEventProperties(ctx, db.ReportEventPropertiesParams{
-		SiteID: site, Event: event, FromDay: dateOf(from), ToDay: dateOf(to), Rows: limit,
+		SiteID: site, Events: events, FromDay: dateOf(from), ToDay: dateOf(to), Rows: limit,
 	})
 	rows := make([]report.Row, len(found))
 	for i := range found {

@@ -40,7 +40,7 @@ export function Goals({ site, search }: { site: Schemas['Site']; search: Readers
       <EventTable
         by="events"
         query={{ site: site.id, ...range, by: 'events' }}
-        show={(name) => change({ tab: undefined, filter: `event:${name}` })}
+        show={(name) => change({ tab: undefined, filter: [`event:${name}`] })}
       />
       {editing && <Declare site={site} close={edit.close} />}
     </Stack>

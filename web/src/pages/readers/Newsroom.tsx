@@ -70,7 +70,7 @@ export function Newsroom({
           key={by}
           by={by}
           query={{ site: site.id, ...range, compare: search.compare, by }}
-          show={(filter) => change({ tab: undefined, filter })}
+          show={(filter) => change({ tab: undefined, filter: [filter] })}
         />
       ))}
     </Stack>

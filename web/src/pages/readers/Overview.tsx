@@ -8,15 +8,16 @@ import { api, type Schemas, unwrap } from '../../api/client'
 import { LinkButton } from '../../components/links'
 import { Failed, WaitingCards } from '../../components/states'
 import { format, formatRange, toWall } from '../../lib/time'
-import { byReason, completeBuckets, filterOf, type Metric, metrics, shownMetrics, type TableName } from './numbers'
+import { byReason, completeBuckets, type Metric, metrics, shownMetrics, tableOf, type TableName } from './numbers'
 import { reportQuery } from './query'
 import { RangePicker } from './RangePicker'
 import { CSV, ReportTables } from './ReportTables'
-import { type Filter, parseFilter, rangeOf, type ReadersSearch } from './search'
+import { type Filter, parseFilter, rangeOf, type ReadersSearch, textOf, toggleFilter } from './search'
 import { TotalCard } from './TotalCard'
 import { useValueName } from './useValueName'
 import { loaded } from '../../lib/loading'
 
+const AddFilter = lazy(() => loaded(() => import('./AddFilter')))
 const ReportChart = lazy(() => loaded(() => import('./ReportChart')))
 
 /** Reports on a site in a range of days. The range, the comparison and the filter are in the address. */
@@ -25,12 +26,15 @@ export function Overview({ site, search }: { site: Schemas['Site']; search: Read
   const navigate = useNavigate()
   const today = toWall(Date.now(), site.time_zone).slice(0, 10)
   const range = rangeOf(search, today)
-  const filter = parseFilter(search.filter)
+  const filters = (search.filter ?? []).flatMap((f) => parseFilter(f) ?? [])
+  const pages = filters.filter((f) => f.name === 'page')
   const query = { site: site.id, ...range, compare: search.compare, filter: search.filter }
   const report = useQuery({ ...reportQuery(query), refetchInterval: range.to >= today ? 60_000 : false })
   const change = (to: Partial<ReadersSearch>) =>
     void navigate({ to: '/readers', search: { ...search, site: site.id, ...to }, resetScroll: false })
-  const filterBy = (name: Filter['name'], value: string) => change({ filter: `${name}:${value}` })
+  const combinable = report.data?.combinable_filters ?? []
+  const filterBy = (name: Filter['name'], value: string) =>
+    change({ filter: toggleFilter(search.filter ?? [], { name, value }, combinable) })
   const clear = () => change({ filter: undefined })
   return (
     <Stack aria-busy={report.isFetching}>
@@ -39,21 +43,24 @@ export function Overview({ site, search }: { site: Schemas['Site']; search: Read
           <RangePicker search={search} range={range} today={today} change={change} />
           <Concurrents site={site.id} />
         </Group>
-        {filter && (
-          <Group gap="xs">
-            <FilterChip filter={filter} clear={clear} />
-            {filter.name === 'page' && (
-              <LinkButton
-                to="/readers"
-                search={{ site: site.id, tab: 'live', page: filter.value }}
-                size="xs"
-                variant="default"
-              >
-                {t('report.openPage')}
-              </LinkButton>
-            )}
-          </Group>
-        )}
+        <Group gap="xs">
+          {filters.map((filter) => (
+            <FilterChip key={textOf(filter)} filter={filter} clear={() => filterBy(filter.name, filter.value)} />
+          ))}
+          <Suspense fallback={<Skeleton w={110} h={30} />}>
+            <AddFilter query={query} filters={filters} combinable={combinable} apply={(filter) => change({ filter })} />
+          </Suspense>
+          {pages.length === 1 && (
+            <LinkButton
+              to="/readers"
+              search={{ site: site.id, tab: 'live', page: pages[0]?.value }}
+              size="xs"
+              variant="default"
+            >
+              {t('report.openPage')}
+            </LinkButton>
+          )}
+        </Group>
       </Group>
       {report.error ? (
         <Failed error={report.error} retry={() => void report.refetch()} />
@@ -61,7 +68,7 @@ export function Overview({ site, search }: { site: Schemas['Site']; search: Read
         <>
           <Numbers
             report={report.data}
-            isFiltered={filter !== undefined}
+            isFiltered={filters.length > 0}
             csv={(by, name) => <CSV query={query} by={by} name={name} />}
           />
           {report.data.period.imported_to && (
@@ -101,12 +108,14 @@ function Concurrents({ site }: { site: string }) {
   )
 }
 
-/** The filter; a click removes it. */
+/** A filter; a click removes it. */
 function FilterChip({ filter, clear }: { filter: Filter; clear: () => void }) {
   const { t } = useTranslation()
   const valueName = useValueName()
-  const table = (Object.keys(filterOf) as TableName[]).find((by) => filterOf[by] === filter.name) ?? 'pages'
-  const text = t('report.filter', { name: t(`report.filters.${filter.name}`), value: valueName(table, filter.value) })
+  const text = t('report.filter', {
+    name: t(`report.filters.${filter.name}`),
+    value: valueName(tableOf(filter.name), filter.value),
+  })
   return (
     <Button
       size="xs"

@@ -24,7 +24,7 @@ import { forget, useFormState } from '../../lib/formState'
 import { FormDialog } from '../../components/FormDialog'
 
 /** Manages the links that show a site's report to people without a login. */
-export function Share({ site, filter, close }: { site: Schemas['Site']; filter?: string; close: () => void }) {
+export function Share({ site, filter, close }: { site: Schemas['Site']; filter?: string[]; close: () => void }) {
   const { t, i18n } = useTranslation()
   const client = useQueryClient()
   const queryKey = ['shared-links', site.id]
@@ -49,7 +49,7 @@ export function Share({ site, filter, close }: { site: Schemas['Site']; filter?:
             name,
             password: password || undefined,
             embed_origins: origins,
-            filter: filtered ? filter : undefined,
+            filters: filtered ? filter : undefined,
             // Until the end of the day, in the time zone of the person who shares it.
             expires_at: expires ? new Date(`${expires}T23:59:59`).toISOString() : undefined,
           },
@@ -135,7 +135,7 @@ export function Share({ site, filter, close }: { site: Schemas['Site']; filter?:
             />
             {filter && (
               <Checkbox
-                label={t('share.filter', { filter })}
+                label={t('share.filter', { filter: filter.join(', ') })}
                 checked={filtered}
                 onChange={(e) => setFiltered(e.currentTarget.checked)}
               />
@@ -166,7 +166,7 @@ export function Share({ site, filter, close }: { site: Schemas['Site']; filter?:
                 <Text fw={600}>{l.name}</Text>
                 <Text size="sm" c="dimmed">
                   {[
-                    l.filter,
+                    l.filters.join(', '),
                     l.has_password && t('share.locked'),
                     l.embed_origins.length > 0 && l.embed_origins.join(', '),
                     l.expires_at &&

@@ -68,8 +68,8 @@ test('the parameters of a CSV file', () => {
   expect(csvQuery({ from: '2026-11-01', to: '2026-11-02' }, 'pages', undefined, undefined)).toBe(
     'from=2026-11-01&to=2026-11-02&by=pages&format=csv&limit=1000',
   )
-  expect(csvQuery({ from: '2026-11-01', to: '2026-11-02' }, 'days', 'year', 'page:/a&b')).toBe(
-    'from=2026-11-01&to=2026-11-02&by=days&format=csv&limit=1000&compare=year&filter=page%3A%2Fa%26b',
+  expect(csvQuery({ from: '2026-11-01', to: '2026-11-02' }, 'days', 'year', ['page:/a&b', 'country:VN'])).toBe(
+    'from=2026-11-01&to=2026-11-02&by=days&format=csv&limit=1000&compare=year&filter=page%3A%2Fa%26b&filter=country%3AVN',
   )
 })
 

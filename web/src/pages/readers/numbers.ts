@@ -97,6 +97,10 @@ export const filterOf: Partial<Record<TableName, FilterName>> = {
   events: 'event',
 }
 
+/** The table of a filter's values. */
+export const tableOf = (filter: FilterName): TableName =>
+  (Object.keys(filterOf) as TableName[]).find((by) => filterOf[by] === filter) ?? 'pages'
+
 /** Tables that share a card. */
 export const groups: TableName[][] = [
   ['pages', 'entry_pages'],
@@ -137,10 +141,10 @@ export function csvQuery(
   range: { from: string; to: string },
   by: TableName,
   compare?: string,
-  filter?: string,
+  filter: string[] = [],
 ): string {
   const query = new URLSearchParams({ from: range.from, to: range.to, by, format: 'csv', limit: '1000' })
   if (compare) query.set('compare', compare)
-  if (filter) query.set('filter', filter)
+  for (const one of filter) query.append('filter', one)
   return query.toString()
 }

@@ -7,7 +7,7 @@ import type { Comparison, Range } from './search'
 export interface ReportQuery extends Range {
   site: string
   compare?: Comparison
-  filter?: string
+  filter?: string[]
   by?: TableName
 }
 
@@ -23,7 +23,7 @@ export const reportQuery = ({ site, from, to, compare, filter, by }: ReportQuery
         api.GET('/api/v1/sites/{id}/report', {
           params: {
             path: { id: site },
-            query: { from, to, compare, by, filter: filter ? [filter] : undefined, limit: by ? 1000 : undefined },
+            query: { from, to, compare, by, filter, limit: by ? 1000 : undefined },
           },
           querySerializer: { array: { style: 'form', explode: true } },
         }),

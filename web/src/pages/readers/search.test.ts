@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseFilter, type Preset, presetRange, rangeOf, readersSearch } from './search'
+import { parseFilter, type Preset, presetRange, rangeOf, readersSearch, toggleFilter } from './search'
 
 test.each<[Preset, string, string, string]>([
   ['today', '2026-11-23', '2026-11-23', '2026-11-23'],
@@ -25,7 +25,7 @@ test.each([
   [
     'all of a report',
     { site: 's', range: '7days', compare: 'year', filter: 'channel:search' },
-    { site: 's', range: '7days', compare: 'year', filter: 'channel:search' },
+    { site: 's', range: '7days', compare: 'year', filter: ['channel:search'] },
   ],
   [
     'a custom range wins over a preset',
@@ -35,6 +35,11 @@ test.each([
   ['a range that ends before it starts', { from: '2026-02-01', to: '2026-01-31' }, {}],
   ['half a range', { range: 'month', from: '2026-02-01' }, { range: 'month' }],
   ['a date that does not exist', { from: '2026-02-30', to: '2026-03-01' }, {}],
+  [
+    'several filters, each once',
+    { filter: ['page:/a', 'city:hue', 'page:/a', 'country:VN', 7] },
+    { filter: ['page:/a', 'country:VN'] },
+  ],
   ['unknown values', { range: 'week', compare: 'decade', filter: 'city:hue', tab: 'x' }, {}],
   ['a single page is shown live', { page: '/a' }, { page: '/a', tab: 'live' }],
 ])('the address: %s', (_, search, want) => {
@@ -58,4 +63,16 @@ test.each([
   ['city:hue', undefined],
 ])('the filter %s', (text, want) => {
   expect(parseFilter(text)).toEqual(want)
+})
+
+test.each([
+  ['a first one', [], 'country:VN', ['page', 'country'], ['country:VN']],
+  ['another value', ['country:VN'], 'country:LA', ['page', 'country'], ['country:VN', 'country:LA']],
+  ['another dimension', ['page:/a'], 'country:VN', ['page', 'country', 'device'], ['page:/a', 'country:VN']],
+  ['one that is set is removed', ['page:/a', 'country:VN'], 'page:/a', ['page', 'country'], ['country:VN']],
+  ['the last one', ['page:/a'], 'page:/a', ['page'], undefined],
+  ['what is not counted together replaces', ['channel:search'], 'country:VN', ['channel'], ['country:VN']],
+])('a click on a row: %s', (_, filters, row, combinable, want) => {
+  const filter = parseFilter(row)
+  expect(filter && toggleFilter(filters, filter, combinable)).toEqual(want)
 })

@@ -26,8 +26,8 @@ export interface ReadersSearch {
   from?: string
   to?: string
   compare?: Comparison
-  /** A dimension and a value, as in the API: `channel:search`. */
-  filter?: string
+  /** Dimensions and values, as in the API: `channel:search`. Values of one dimension are alternatives. */
+  filter?: string[]
 }
 
 const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
@@ -45,7 +45,8 @@ export function readersSearch(search: Record<string, unknown>): ReadersSearch {
   const [from, to] = [date(search.from), date(search.to)]
   const isCustom = from !== undefined && to !== undefined && from <= to
   const page = text(search.page)
-  const filter = text(search.filter)
+  const filters = [search.filter].flat().filter((f): f is string => typeof f === 'string' && !!parseFilter(f))
+  const filter = [...new Set(filters)].slice(0, maxFilters)
   return {
     site: text(search.site),
     // Only the live view shows a single page.
@@ -55,7 +56,7 @@ export function readersSearch(search: Record<string, unknown>): ReadersSearch {
     from: isCustom ? from : undefined,
     to: isCustom ? to : undefined,
     compare: comparisons.find((c) => c === search.compare),
-    filter: filter && parseFilter(filter) ? filter : undefined,
+    filter: filter.length > 0 ? filter : undefined,
   }
 }
 
@@ -135,9 +136,21 @@ export interface Filter {
   value: string
 }
 
+/** How many values the API accepts. */
+export const maxFilters = 10
+
+export const textOf = ({ name, value }: Filter): string => `${name}:${value}`
+
+/** Adds a filter, or removes it if it is set. A filter that cannot be combined with the others replaces them. */
+export function toggleFilter(filters: string[], filter: Filter, combinable: readonly string[]): string[] | undefined {
+  const text = textOf(filter)
+  const left = filters.filter((f) => f !== text)
+  const next = left.length < filters.length ? left : combinable.includes(filter.name) ? [...left, text] : [text]
+  return next.length > 0 ? next : undefined
+}
+
 /** Parses `name:value`; the value may contain colons. */
-export function parseFilter(filter: string | undefined): Filter | undefined {
-  if (!filter) return undefined
+export function parseFilter(filter: string): Filter | undefined {
   const at = filter.indexOf(':')
   const name = filterNames.find((n) => n === filter.slice(0, at))
   const value = filter.slice(at + 1)

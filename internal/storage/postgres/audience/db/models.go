@@ -113,6 +113,7 @@ type SharedLink struct {
 	PasswordHash []byte
 	ExpiresAt    *time.Time
 	CreatedAt    time.Time
+	Filters      []string
 }
 
 type Site struct {

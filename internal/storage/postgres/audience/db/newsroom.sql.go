@@ -273,14 +273,14 @@ func (q *Queries) MarkSiteArticles(ctx context.Context, arg MarkSiteArticlesPara
 
 const reportArticleDays = `-- name: ReportArticleDays :many
 select day, views, visitors, entries, recirculation, social_views, engaged, scrolled from site_article_days
-where site_id = $1 and dimension = $2 and value = $3 and day >= $4 and day < $5
-  order by day
+where site_id = $1 and dimension = $2 and value = any($3::text[]) and day >= $4
+  and day < $5 order by day
 `
 
 type ReportArticleDaysParams struct {
 	SiteID    uuid.UUID
 	Dimension string
-	Value     string
+	Values    []string
 	FromDay   pgtype.Date
 	ToDay     pgtype.Date
 }
@@ -300,7 +300,7 @@ func (q *Queries) ReportArticleDays(ctx context.Context, arg ReportArticleDaysPa
 	rows, err := q.db.Query(ctx, reportArticleDays,
 		arg.SiteID,
 		arg.Dimension,
-		arg.Value,
+		arg.Values,
 		arg.FromDay,
 		arg.ToDay,
 	)
@@ -390,9 +390,9 @@ with listed as (
 ), named as materialized (
     select p.id, p.page from site_articles a join view_pages p on p.site_id = a.site_id and p.page = a.page
     where a.site_id = $2 and case $7::text
-        when 'author' then exists (select 1 from unnest(a.authors) n where left(n, 100) = $8::text)
-        when 'section' then left(a.section, 100) = $8::text
-        else exists (select 1 from unnest(a.tags) n where left(n, 100) = $8::text) end
+        when 'author' then exists (select 1 from unnest(a.authors) n where left(n, 100) = any($8::text[]))
+        when 'section' then left(a.section, 100) = any($8::text[])
+        else exists (select 1 from unnest(a.tags) n where left(n, 100) = any($8::text[])) end
 )
 select n.page, sum(l.views::int) as views, sum(l.visitors::int) as visitors, sum(l.entries::int) as entries,
   sum(l.recirculation::int) as recirculation
@@ -407,7 +407,7 @@ type ReportArticlePagesParams struct {
 	FromDay   pgtype.Date
 	ToDay     pgtype.Date
 	Dimension string
-	Value     string
+	Values    []string
 }
 
 type ReportArticlePagesRow struct {
@@ -428,7 +428,7 @@ func (q *Queries) ReportArticlePages(ctx context.Context, arg ReportArticlePages
 		arg.FromDay,
 		arg.ToDay,
 		arg.Dimension,
-		arg.Value,
+		arg.Values,
 	)
 	if err != nil {
 		return nil, err

@@ -13,6 +13,56 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
+const reportArticlePageIDs = `-- name: ReportArticlePageIDs :many
+select p.id from site_articles a join view_pages p on p.site_id = a.site_id and p.page = a.page
+where a.site_id = $1
+  and (cardinality($2::text[]) = 0 or a.page = any($2::text[]))
+  and (cardinality($3::text[]) = 0
+    or exists (select 1 from unnest(a.authors) n where left(n, 100) = any($3::text[])))
+  and (cardinality($4::text[]) = 0 or left(a.section, 100) = any($4::text[]))
+  and (cardinality($5::text[]) = 0
+    or exists (select 1 from unnest(a.tags) n where left(n, 100) = any($5::text[])))
+limit $6
+`
+
+type ReportArticlePageIDsParams struct {
+	SiteID   uuid.UUID
+	Pages    []string
+	Authors  []string
+	Sections []string
+	Tags     []string
+	MaxPages int
+}
+
+// The pages of articles that have one of the authors, one of the sections and one of the
+// tags; an empty list does not restrict.
+func (q *Queries) ReportArticlePageIDs(ctx context.Context, arg ReportArticlePageIDsParams) ([]int64, error) {
+	rows, err := q.db.Query(ctx, reportArticlePageIDs,
+		arg.SiteID,
+		arg.Pages,
+		arg.Authors,
+		arg.Sections,
+		arg.Tags,
+		arg.MaxPages,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []int64
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const reportDays = `-- name: ReportDays :many
 select d.day, d.views, d.visitors, d.visits, d.second_views, d.engaged_visits, d.recirculation, d.clicks, d.conversions,
   d.import_id, d.without_visits, e.engaged, e.scrolled
@@ -254,127 +304,6 @@ func (q *Queries) ReportNamedPages(ctx context.Context, arg ReportNamedPagesPara
 	return items, nil
 }
 
-const reportPageDays = `-- name: ReportPageDays :many
-with page as (select p.id from view_pages p where p.site_id = $1 and p.page = $2),
-counted as (
-    select d.day, d.kind, d.count from view_days d where d.page_id = (select id from page) and d.day >= $3
-      and d.day < $4
-    union all
-    select h.day, h.kind, h.count - h.rolled_count from view_hours h
-    where h.page_id = (select id from page) and h.day >= $3 and h.day < $4 and h.count <> h.rolled_count
-    union all
-    select i.day, 'view', i.views from site_page_days i
-    where i.site_id = $1 and i.page_id = (select id from page) and i.day >= $3 and i.day < $4
-      and i.import_id is not null
-)
-select c.day, coalesce(sum(c.count) filter (where c.kind = 'view'), 0)::bigint as views,
-    coalesce(sum(c.count) filter (where c.kind = 'recirculation'), 0)::bigint as recirculation,
-    coalesce(sum(c.count) filter (where c.kind = 'click'), 0)::bigint as clicks,
-      coalesce(sum(c.count) filter (where c.kind = 'conversion'), 0)::bigint as conversions,
-    coalesce((select u.uniques from view_uniques u where u.page_id = (select id from page) and u.day = c.day),
-        (select i.visitors from site_page_days i where i.site_id = $1 and i.page_id = (select id from page)
-          and i.day = c.day and i.import_id is not null), 0)::bigint as visitors,
-    exists (select from site_days s where s.site_id = $1 and s.day = c.day and s.import_id is not null)
-      as imported
-from counted c group by c.day order by c.day
-`
-
-type ReportPageDaysParams struct {
-	SiteID  uuid.UUID
-	Page    string
-	FromDay pgtype.Date
-	ToDay   pgtype.Date
-}
-
-type ReportPageDaysRow struct {
-	Day           pgtype.Date
-	Views         int64
-	Recirculation int64
-	Clicks        int64
-	Conversions   int64
-	Visitors      int64
-	Imported      bool
-}
-
-// A page's days, including hours that are not rolled up yet.
-func (q *Queries) ReportPageDays(ctx context.Context, arg ReportPageDaysParams) ([]ReportPageDaysRow, error) {
-	rows, err := q.db.Query(ctx, reportPageDays,
-		arg.SiteID,
-		arg.Page,
-		arg.FromDay,
-		arg.ToDay,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []ReportPageDaysRow
-	for rows.Next() {
-		var i ReportPageDaysRow
-		if err := rows.Scan(
-			&i.Day,
-			&i.Views,
-			&i.Recirculation,
-			&i.Clicks,
-			&i.Conversions,
-			&i.Visitors,
-			&i.Imported,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const reportPageDimensions = `-- name: ReportPageDimensions :many
-select d.dimension, d.value, sum(d.count)::bigint as views from view_dimensions d
-where d.page_id = (select p.id from view_pages p where p.site_id = $1 and p.page = $2) and d.day >= $3
-  and d.day < $4
-group by d.dimension, d.value order by d.dimension, views desc, d.value
-`
-
-type ReportPageDimensionsParams struct {
-	SiteID  uuid.UUID
-	Page    string
-	FromDay pgtype.Date
-	ToDay   pgtype.Date
-}
-
-type ReportPageDimensionsRow struct {
-	Dimension string
-	Value     string
-	Views     int64
-}
-
-func (q *Queries) ReportPageDimensions(ctx context.Context, arg ReportPageDimensionsParams) ([]ReportPageDimensionsRow, error) {
-	rows, err := q.db.Query(ctx, reportPageDimensions,
-		arg.SiteID,
-		arg.Page,
-		arg.FromDay,
-		arg.ToDay,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []ReportPageDimensionsRow
-	for rows.Next() {
-		var i ReportPageDimensionsRow
-		if err := rows.Scan(&i.Dimension, &i.Value, &i.Views); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const reportPageEngagement = `-- name: ReportPageEngagement :many
 with wanted as materialized (select p.id, p.page from view_pages p where p.site_id = $1
   and p.page = any($2::text[]))
@@ -430,6 +359,36 @@ func (q *Queries) ReportPageEngagement(ctx context.Context, arg ReportPageEngage
 			return nil, err
 		}
 		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const reportPageIDs = `-- name: ReportPageIDs :many
+select p.id from view_pages p where p.site_id = $1 and p.page = any($2::text[]) limit $3
+`
+
+type ReportPageIDsParams struct {
+	SiteID   uuid.UUID
+	Pages    []string
+	MaxPages int
+}
+
+func (q *Queries) ReportPageIDs(ctx context.Context, arg ReportPageIDsParams) ([]int64, error) {
+	rows, err := q.db.Query(ctx, reportPageIDs, arg.SiteID, arg.Pages, arg.MaxPages)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []int64
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
@@ -524,6 +483,307 @@ func (q *Queries) ReportPages(ctx context.Context, arg ReportPagesParams) ([]Rep
 	return items, nil
 }
 
+const reportPagesDays = `-- name: ReportPagesDays :many
+with counted as (
+    select d.day, d.kind, d.count from view_days d where d.page_id = any($2::bigint[]) and d.day >= $3
+      and d.day < $4
+    union all
+    select h.day, h.kind, h.count - h.rolled_count from view_hours h
+    where h.page_id = any($2::bigint[]) and h.day >= $3 and h.day < $4 and h.count <> h.rolled_count
+    union all
+    select i.day, 'view', i.views from site_page_days i
+    where i.site_id = $1 and i.page_id = any($2::bigint[]) and i.day >= $3 and i.day < $4
+      and i.import_id is not null
+), visited as (
+    select p.day, sum(p.visitors) as visitors from (
+        select i.day, i.visitors from site_page_days i
+        where i.site_id = $1 and i.page_id = any($2::bigint[]) and i.day >= $3 and i.day < $4
+          and i.import_id is not null
+          and not exists (select from view_uniques u where u.page_id = i.page_id and u.day = i.day)
+        union all
+        select u.day, u.uniques from view_uniques u
+        where u.page_id = any($2::bigint[]) and u.day >= $3 and u.day < $4
+    ) p group by p.day
+), engaged as (
+    select e.day, sum_counts(e.engaged) as engaged, sum_counts(e.scrolled) as scrolled from view_engagement e
+    where e.page_id = any($2::bigint[]) and e.day >= $3 and e.day < $4 group by e.day
+)
+select c.day, coalesce(sum(c.count) filter (where c.kind = 'view'), 0)::bigint as views,
+    coalesce(sum(c.count) filter (where c.kind = 'entry'), 0)::bigint as entries,
+    coalesce(sum(c.count) filter (where c.kind = 'recirculation'), 0)::bigint as recirculation,
+    coalesce(sum(c.count) filter (where c.kind = 'click'), 0)::bigint as clicks,
+      coalesce(sum(c.count) filter (where c.kind = 'conversion'), 0)::bigint as conversions,
+    coalesce((select v.visitors from visited v where v.day = c.day), 0)::bigint as visitors,
+    exists (select from site_days s where s.site_id = $1 and s.day = c.day and s.import_id is not null)
+      as imported,
+    (select e.engaged from engaged e where e.day = c.day)::bigint[] as engaged,
+    (select e.scrolled from engaged e where e.day = c.day)::bigint[] as scrolled
+from counted c group by c.day order by c.day
+`
+
+type ReportPagesDaysParams struct {
+	SiteID  uuid.UUID
+	PageIds []int64
+	FromDay pgtype.Date
+	ToDay   pgtype.Date
+}
+
+type ReportPagesDaysRow struct {
+	Day           pgtype.Date
+	Views         int64
+	Entries       int64
+	Recirculation int64
+	Clicks        int64
+	Conversions   int64
+	Visitors      int64
+	Imported      bool
+	Engaged       []int64
+	Scrolled      []int64
+}
+
+// The days of pages, including hours that are not rolled up yet.
+func (q *Queries) ReportPagesDays(ctx context.Context, arg ReportPagesDaysParams) ([]ReportPagesDaysRow, error) {
+	rows, err := q.db.Query(ctx, reportPagesDays,
+		arg.SiteID,
+		arg.PageIds,
+		arg.FromDay,
+		arg.ToDay,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ReportPagesDaysRow
+	for rows.Next() {
+		var i ReportPagesDaysRow
+		if err := rows.Scan(
+			&i.Day,
+			&i.Views,
+			&i.Entries,
+			&i.Recirculation,
+			&i.Clicks,
+			&i.Conversions,
+			&i.Visitors,
+			&i.Imported,
+			&i.Engaged,
+			&i.Scrolled,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const reportPagesDimensions = `-- name: ReportPagesDimensions :many
+select d.dimension, d.value, sum(d.count)::bigint as views from view_dimensions d
+where d.page_id = any($1::bigint[]) and d.day >= $2 and d.day < $3
+group by d.dimension, d.value order by d.dimension, views desc, d.value
+`
+
+type ReportPagesDimensionsParams struct {
+	PageIds []int64
+	FromDay pgtype.Date
+	ToDay   pgtype.Date
+}
+
+type ReportPagesDimensionsRow struct {
+	Dimension string
+	Value     string
+	Views     int64
+}
+
+func (q *Queries) ReportPagesDimensions(ctx context.Context, arg ReportPagesDimensionsParams) ([]ReportPagesDimensionsRow, error) {
+	rows, err := q.db.Query(ctx, reportPagesDimensions, arg.PageIds, arg.FromDay, arg.ToDay)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ReportPagesDimensionsRow
+	for rows.Next() {
+		var i ReportPagesDimensionsRow
+		if err := rows.Scan(&i.Dimension, &i.Value, &i.Views); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const reportPagesTable = `-- name: ReportPagesTable :many
+with counted as (
+    select d.page_id, d.kind, d.count from view_days d where d.page_id = any($3::bigint[])
+      and d.day >= $1 and d.day < $2
+    union all
+    select h.page_id, h.kind, h.count - h.rolled_count from view_hours h
+    where h.page_id = any($3::bigint[]) and h.day >= $1 and h.day < $2 and h.count <> h.rolled_count
+    union all
+    select i.page_id, 'view', i.views from site_page_days i
+    where i.page_id = any($3::bigint[]) and i.day >= $1 and i.day < $2 and i.import_id is not null
+      and i.site_id = $4
+), sums as materialized (
+    select c.page_id, coalesce(sum(c.count) filter (where c.kind = 'view'), 0)::bigint as views,
+        coalesce(sum(c.count) filter (where c.kind = 'entry'), 0)::bigint as entries,
+        coalesce(sum(c.count) filter (where c.kind = 'recirculation'), 0)::bigint as recirculation
+    from counted c group by c.page_id order by 2 desc, 1 limit $5
+)
+select p.page, s.views, coalesce((select sum(u.uniques) from view_uniques u where u.page_id = s.page_id
+    and u.day >= $1 and u.day < $2), 0)::bigint as visitors, s.entries, s.recirculation
+from sums s join view_pages p on p.id = s.page_id where s.views > 0 order by s.views desc, p.page
+`
+
+type ReportPagesTableParams struct {
+	FromDay pgtype.Date
+	ToDay   pgtype.Date
+	PageIds []int64
+	SiteID  uuid.UUID
+	Rows    int
+}
+
+type ReportPagesTableRow struct {
+	Page          string
+	Views         int64
+	Visitors      int64
+	Entries       int64
+	Recirculation int64
+}
+
+// As ReportPagesDays, by page.
+func (q *Queries) ReportPagesTable(ctx context.Context, arg ReportPagesTableParams) ([]ReportPagesTableRow, error) {
+	rows, err := q.db.Query(ctx, reportPagesTable,
+		arg.FromDay,
+		arg.ToDay,
+		arg.PageIds,
+		arg.SiteID,
+		arg.Rows,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ReportPagesTableRow
+	for rows.Next() {
+		var i ReportPagesTableRow
+		if err := rows.Scan(
+			&i.Page,
+			&i.Views,
+			&i.Visitors,
+			&i.Entries,
+			&i.Recirculation,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const reportPagesValueDays = `-- name: ReportPagesValueDays :many
+select d.day, d.value, sum(d.count)::bigint as views from view_dimensions d
+where d.page_id = any($1::bigint[]) and d.dimension = $2 and d.value = any($3::text[])
+  and d.day >= $4 and d.day < $5
+group by d.day, d.value order by d.day, d.value
+`
+
+type ReportPagesValueDaysParams struct {
+	PageIds   []int64
+	Dimension string
+	Values    []string
+	FromDay   pgtype.Date
+	ToDay     pgtype.Date
+}
+
+type ReportPagesValueDaysRow struct {
+	Day   pgtype.Date
+	Value string
+	Views int64
+}
+
+func (q *Queries) ReportPagesValueDays(ctx context.Context, arg ReportPagesValueDaysParams) ([]ReportPagesValueDaysRow, error) {
+	rows, err := q.db.Query(ctx, reportPagesValueDays,
+		arg.PageIds,
+		arg.Dimension,
+		arg.Values,
+		arg.FromDay,
+		arg.ToDay,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ReportPagesValueDaysRow
+	for rows.Next() {
+		var i ReportPagesValueDaysRow
+		if err := rows.Scan(&i.Day, &i.Value, &i.Views); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const reportPagesValueTable = `-- name: ReportPagesValueTable :many
+select p.page, s.views from (
+    select d.page_id, sum(d.count)::bigint as views from view_dimensions d
+    where d.page_id = any($1::bigint[]) and d.dimension = $2 and d.value = any($3::text[])
+      and d.day >= $4 and d.day < $5
+    group by d.page_id order by 2 desc, 1 limit $6
+) s join view_pages p on p.id = s.page_id order by s.views desc, p.page
+`
+
+type ReportPagesValueTableParams struct {
+	PageIds   []int64
+	Dimension string
+	Values    []string
+	FromDay   pgtype.Date
+	ToDay     pgtype.Date
+	Rows      int
+}
+
+type ReportPagesValueTableRow struct {
+	Page  string
+	Views int64
+}
+
+func (q *Queries) ReportPagesValueTable(ctx context.Context, arg ReportPagesValueTableParams) ([]ReportPagesValueTableRow, error) {
+	rows, err := q.db.Query(ctx, reportPagesValueTable,
+		arg.PageIds,
+		arg.Dimension,
+		arg.Values,
+		arg.FromDay,
+		arg.ToDay,
+		arg.Rows,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ReportPagesValueTableRow
+	for rows.Next() {
+		var i ReportPagesValueTableRow
+		if err := rows.Scan(&i.Page, &i.Views); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const reportUpdatedAt = `-- name: ReportUpdatedAt :one
 select coalesce(max(applied_at), 'epoch')::timestamptz from view_batches
 `
@@ -537,14 +797,14 @@ func (q *Queries) ReportUpdatedAt(ctx context.Context) (time.Time, error) {
 
 const reportValueDays = `-- name: ReportValueDays :many
 select day, views, visits from site_dimension_days
-where site_id = $1 and dimension = $2 and value = $3 and day >= $4 and day < $5
-  order by day
+where site_id = $1 and dimension = $2 and value = any($3::text[])
+  and day >= $4 and day < $5 order by day
 `
 
 type ReportValueDaysParams struct {
 	SiteID    uuid.UUID
 	Dimension string
-	Value     string
+	Values    []string
 	FromDay   pgtype.Date
 	ToDay     pgtype.Date
 }
@@ -559,7 +819,7 @@ func (q *Queries) ReportValueDays(ctx context.Context, arg ReportValueDaysParams
 	rows, err := q.db.Query(ctx, reportValueDays,
 		arg.SiteID,
 		arg.Dimension,
-		arg.Value,
+		arg.Values,
 		arg.FromDay,
 		arg.ToDay,
 	)

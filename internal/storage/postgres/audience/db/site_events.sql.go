@@ -71,13 +71,13 @@ func (q *Queries) EraseSiteEvents(ctx context.Context, siteID uuid.UUID) (int64,
 
 const reportEventDays = `-- name: ReportEventDays :many
 select day, sum(count)::bigint as count from site_events
-where site_id = $1 and event = $2 and property = '' and day >= $3 and day < $4 group by day
+where site_id = $1 and event = any($2::text[]) and property = '' and day >= $3 and day < $4 group by day
   order by day
 `
 
 type ReportEventDaysParams struct {
 	SiteID  uuid.UUID
-	Event   string
+	Events  []string
 	FromDay pgtype.Date
 	ToDay   pgtype.Date
 }
@@ -90,7 +90,7 @@ type ReportEventDaysRow struct {
 func (q *Queries) ReportEventDays(ctx context.Context, arg ReportEventDaysParams) ([]ReportEventDaysRow, error) {
 	rows, err := q.db.Query(ctx, reportEventDays,
 		arg.SiteID,
-		arg.Event,
+		arg.Events,
 		arg.FromDay,
 		arg.ToDay,
 	)
@@ -114,13 +114,13 @@ func (q *Queries) ReportEventDays(ctx context.Context, arg ReportEventDaysParams
 
 const reportEventProperties = `-- name: ReportEventProperties :many
 select property, value, sum(count)::bigint as count from site_events
-where site_id = $1 and event = $2 and property <> '' and day >= $3 and day < $4
+where site_id = $1 and event = any($2::text[]) and property <> '' and day >= $3 and day < $4
 group by property, value order by property, sum(count) desc, value limit $5
 `
 
 type ReportEventPropertiesParams struct {
 	SiteID  uuid.UUID
-	Event   string
+	Events  []string
 	FromDay pgtype.Date
 	ToDay   pgtype.Date
 	Rows    int
@@ -135,7 +135,7 @@ type ReportEventPropertiesRow struct {
 func (q *Queries) ReportEventProperties(ctx context.Context, arg ReportEventPropertiesParams) ([]ReportEventPropertiesRow, error) {
 	rows, err := q.db.Query(ctx, reportEventProperties,
 		arg.SiteID,
-		arg.Event,
+		arg.Events,
 		arg.FromDay,
 		arg.ToDay,
 		arg.Rows,

@@ -141,8 +141,8 @@ where a.site_id = @site_id and a.published_at >= @from_time and a.published_at <
 
 -- name: ReportArticleDays :many
 select day, views, visitors, entries, recirculation, social_views, engaged, scrolled from site_article_days
-where site_id = @site_id and dimension = @dimension and value = @value and day >= @from_day and day < @to_day
-  order by day;
+where site_id = @site_id and dimension = @dimension and value = any(@values::text[]) and day >= @from_day
+  and day < @to_day order by day;
 
 -- name: ReportArticlePages :many
 -- As ReportPages, of the articles of an author, section or tag.
@@ -158,9 +158,9 @@ with listed as (
 ), named as materialized (
     select p.id, p.page from site_articles a join view_pages p on p.site_id = a.site_id and p.page = a.page
     where a.site_id = @site_id and case @dimension::text
-        when 'author' then exists (select 1 from unnest(a.authors) n where left(n, 100) = @value::text)
-        when 'section' then left(a.section, 100) = @value::text
-        else exists (select 1 from unnest(a.tags) n where left(n, 100) = @value::text) end
+        when 'author' then exists (select 1 from unnest(a.authors) n where left(n, 100) = any(@values::text[]))
+        when 'section' then left(a.section, 100) = any(@values::text[])
+        else exists (select 1 from unnest(a.tags) n where left(n, 100) = any(@values::text[])) end
 )
 select n.page, sum(l.views::int) as views, sum(l.visitors::int) as visitors, sum(l.entries::int) as entries,
   sum(l.recirculation::int) as recirculation

@@ -1,8 +1,9 @@
 -- name: InsertSharedLink :one
 -- No row: the site has too many.
-insert into shared_links (id, workspace_id, site_id, name, filter_name, filter_value, embed_origins, token_hash,
+-- The version before reads filter_name and filter_value. It knows no filter called several, and refuses such a report.
+insert into shared_links (id, workspace_id, site_id, name, filters, filter_name, filter_value, embed_origins, token_hash,
   password_hash, expires_at)
-select @id, @workspace_id, @site_id, @name, @filter_name, @filter_value, @embed_origins::text[], @token_hash,
+select @id, @workspace_id, @site_id, @name, @filters::text[], @filter_name, @filter_value, @embed_origins::text[], @token_hash,
   sqlc.narg('password_hash'), sqlc.narg('expires_at')
 where (select count(*) from shared_links l where l.site_id = @site_id) < @max_links::int
 returning *;

@@ -29,12 +29,12 @@ where site_id = @site_id and property = '' and day >= @from_day and day < @to_da
 
 -- name: ReportEventDays :many
 select day, sum(count)::bigint as count from site_events
-where site_id = @site_id and event = @event and property = '' and day >= @from_day and day < @to_day group by day
+where site_id = @site_id and event = any(@events::text[]) and property = '' and day >= @from_day and day < @to_day group by day
   order by day;
 
 -- name: ReportEventProperties :many
 select property, value, sum(count)::bigint as count from site_events
-where site_id = @site_id and event = @event and property <> '' and day >= @from_day and day < @to_day
+where site_id = @site_id and event = any(@events::text[]) and property <> '' and day >= @from_day and day < @to_day
 group by property, value order by property, sum(count) desc, value limit @rows;
 
 -- name: ReportGoalPages :one
