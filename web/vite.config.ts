@@ -1,9 +1,10 @@
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vitest/config'
 import { withoutUnused } from './scripts/styles.ts'
+import { texts } from './scripts/texts.ts'
 
 export default defineConfig({
-  plugins: [react()],
+  plugins: [react(), texts()],
   // Assets are named relative to what names them: the program decides which path
   // it is published under.
   base: './',

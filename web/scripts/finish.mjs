@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 
-const limit = 300 * 1024
+const limit = 200 * 1024
 const dist = new URL('../dist/', import.meta.url).pathname
 
 const manifest = JSON.parse(readFileSync(join(dist, 'manifest.json'), 'utf8'))
@@ -30,7 +30,7 @@ function load(key) {
   for (const other of chunk.imports ?? []) load(other)
 }
 load('index.html')
-const languages = Object.keys(manifest).filter((key) => /^src\/i18n\/[a-z]+\.json$/.test(key))
+const languages = Object.keys(manifest).filter((key) => /virtual:texts\/[a-z]+\/first$/.test(key))
 load(languages.sort((a, b) => packed.get(manifest[b].file) - packed.get(manifest[a].file))[0])
 
 let total = 0

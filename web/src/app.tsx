@@ -1,12 +1,14 @@
 import { DirectionProvider, MantineProvider } from '@mantine/core'
-import { Notifications } from '@mantine/notifications'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { ApiError } from './api/client'
 import { nonce } from './boot'
 import { router } from './router'
+import { loaded } from './lib/loading'
 import { theme, variables } from './theme'
+
+const Notifications = lazy(() => loaded(() => import('./components/Notifications')))
 
 export function App() {
   const [client] = useState(
@@ -32,7 +34,9 @@ export function App() {
         getStyleNonce={() => nonce}
       >
         <QueryClientProvider client={client}>
-          <Notifications position="bottom-right" autoClose={6000} transitionDuration={150} />
+          <Suspense>
+            <Notifications />
+          </Suspense>
           <RouterProvider router={router} />
         </QueryClientProvider>
       </MantineProvider>

@@ -1,36 +1,13 @@
-import {
-  ActionIcon,
-  Anchor,
-  AppShell,
-  Badge,
-  Box,
-  Burger,
-  Button,
-  Group,
-  Loader,
-  Menu,
-  NavLink,
-  ScrollArea,
-  Text,
-  Tooltip,
-  useMantineColorScheme,
-} from '@mantine/core'
+import { ActionIcon, Anchor, AppShell, Badge, Box, Burger, Button, Group, Loader, NavLink, Text } from '@mantine/core'
 import { useDisclosure, useHotkeys, useMediaQuery } from '@mantine/hooks'
 import {
   IconAlertOctagon,
-  IconBaselineDensityMedium,
-  IconBaselineDensitySmall,
   IconBuildingCommunity,
   IconCalendarMonth,
   IconChartBar,
-  IconCheck,
   IconChevronDown,
-  IconDeviceDesktop,
   IconExternalLink,
-  IconLogout,
-  IconMoon,
   IconNews,
-  IconKeyboard,
   IconPencilPlus,
   IconPhoto,
   type IconProps,
@@ -39,32 +16,29 @@ import {
   IconSearch,
   IconServer,
   IconSettings,
-  IconSun,
   IconUserCheck,
   IconUserCircle,
   IconUsersGroup,
 } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
-import { type ComponentType, lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { type ComponentType, lazy, type ReactElement, Suspense, useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { api, unwrap } from '../api/client'
 import { base, sandbox, temporalUI } from '../boot'
-import { chooseLanguage, type Language, languages } from '../i18n'
 import { LiveProvider, useConnection } from '../lib/live'
 import { approvalsQuery, deadCountsQuery, maxApprovals } from '../lib/queries'
-import { ShortcutsProvider, useShortcuts, useShowShortcuts } from './Shortcuts'
-import { densities, useDensity } from '../lib/density'
-import { sharePreference } from '../lib/preferences'
-import { notifyError } from '../lib/notify'
+import { ShortcutsProvider, useShortcuts } from './Shortcuts'
 import { SessionProvider, useAtLeast, useMe } from '../lib/session'
 import { useUploads } from '../lib/uploads'
 import icon from '../icon.svg'
 import { LinkButton } from './links'
-import { forgetAll } from '../lib/formState'
 import { loaded } from '../lib/loading'
 
 const Palette = lazy(() => loaded(() => import('./Palette')))
+// Menus, and what places them, are not needed to show the page.
+const Workspaces = lazy(() => loaded(() => import('./Menus')).then((m) => ({ default: m.WorkspaceMenu })))
+const User = lazy(() => loaded(() => import('./Menus')).then((m) => ({ default: m.UserMenu })))
+const Hint = lazy(() => loaded(() => import('./Menus')).then((m) => ({ default: m.Hint })))
 
 export function Shell() {
   return (
@@ -158,9 +132,9 @@ function Frame() {
           </Group>
         </AppShell.Header>
         <AppShell.Navbar p="xs" component="nav" aria-label={t('nav.main')} className="dl-nav">
-          <ScrollArea flex={1} type="auto">
+          <Box flex={1} mih={0} style={{ overflowY: 'auto' }}>
             <Navigation />
-          </ScrollArea>
+          </Box>
           <Box pt="xs" className="dl-nav-outside">
             <Outside href={`${base}/docs/${i18n.language === 'vi' ? 'vi/bat-dau.html' : ''}`} label={t('nav.docs')} />
             {temporalUI && <Outside href={temporalUI} label={t('nav.temporal')} />}
@@ -379,12 +353,6 @@ function NewPost() {
 function WorkspaceMenu() {
   const me = useMe()
   const { t } = useTranslation()
-  const client = useQueryClient()
-  const choose = useMutation({
-    mutationFn: (workspace_id: string) => unwrap(api.PATCH('/api/v1/session', { body: { workspace_id } })),
-    onSuccess: () => client.resetQueries(),
-    onError: notifyError,
-  })
   if (me.session.workspaces.length < 2)
     return (
       <Text size="sm" c="dimmed" truncate>
@@ -392,8 +360,8 @@ function WorkspaceMenu() {
       </Text>
     )
   return (
-    <Menu position="bottom-start">
-      <Menu.Target>
+    <Suspense
+      fallback={
         <Button
           variant="subtle"
           color="gray"
@@ -406,106 +374,33 @@ function WorkspaceMenu() {
             {me.workspace.name}
           </Text>
         </Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {me.session.workspaces.map((w) => (
-          <Menu.Item
-            key={w.id}
-            onClick={() => choose.mutate(w.id)}
-            rightSection={w.id === me.workspace.id ? <IconCheck size={16} aria-hidden /> : null}
-          >
-            {w.name}
-          </Menu.Item>
-        ))}
-      </Menu.Dropdown>
-    </Menu>
+      }
+    >
+      <Workspaces />
+    </Suspense>
   )
 }
 
 function UserMenu() {
-  const me = useMe()
-  const { t, i18n } = useTranslation()
-  const { colorScheme, setColorScheme } = useMantineColorScheme()
-  const showKeys = useShowShortcuts()
-  const [density, setDensity] = useDensity()
-  const schemes = [
-    { value: 'light', icon: IconSun },
-    { value: 'dark', icon: IconMoon },
-    { value: 'auto', icon: IconDeviceDesktop },
-  ] as const
-  const chooseScheme = (scheme: 'light' | 'dark' | 'auto') => {
-    setColorScheme(scheme)
-    sharePreference('scheme', scheme === 'auto' ? '' : scheme)
-  }
+  const { t } = useTranslation()
   return (
-    <Menu position="bottom-end" width={240}>
-      <Menu.Target>
+    <Suspense
+      fallback={
         <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t('nav.user')}>
           <IconUserCircle size={26} aria-hidden />
         </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Box px="sm" py={6}>
-          <Text size="sm" fw={600} truncate>
-            {me.user.name}
-          </Text>
-          <Text size="xs" c="dimmed" truncate>
-            {t(`role.${me.role}`)}
-            {me.user.email ? ` · ${me.user.email}` : ''}
-          </Text>
-        </Box>
-        <Menu.Divider />
-        <Menu.Label>{t('nav.language')}</Menu.Label>
-        {(Object.keys(languages) as Language[]).map((code) => (
-          <Menu.Item
-            key={code}
-            lang={code}
-            onClick={() => void chooseLanguage(code)}
-            rightSection={i18n.language === code ? <IconCheck size={16} aria-hidden /> : null}
-          >
-            {languages[code].name}
-          </Menu.Item>
-        ))}
-        <Menu.Divider />
-        <Menu.Label>{t('nav.scheme')}</Menu.Label>
-        {schemes.map(({ value, icon: Icon }) => (
-          <Menu.Item
-            key={value}
-            leftSection={<Icon size={16} aria-hidden />}
-            onClick={() => chooseScheme(value)}
-            rightSection={colorScheme === value ? <IconCheck size={16} aria-hidden /> : null}
-          >
-            {t(`scheme.${value}`)}
-          </Menu.Item>
-        ))}
-        <Menu.Divider />
-        <Menu.Label>{t('nav.density')}</Menu.Label>
-        {densities.map((value) => (
-          <Menu.Item
-            key={value}
-            leftSection={
-              value === 'compact' ? (
-                <IconBaselineDensitySmall size={16} aria-hidden />
-              ) : (
-                <IconBaselineDensityMedium size={16} aria-hidden />
-              )
-            }
-            onClick={() => setDensity(value)}
-            rightSection={density === value ? <IconCheck size={16} aria-hidden /> : null}
-          >
-            {t(`density.${value}`)}
-          </Menu.Item>
-        ))}
-        <Menu.Divider />
-        <Menu.Item leftSection={<IconKeyboard size={16} aria-hidden />} onClick={showKeys}>
-          {t('keys.title')}
-        </Menu.Item>
-        <form method="post" action={`${base}/logout`} onSubmit={forgetAll}>
-          <Menu.Item type="submit" component="button" leftSection={<IconLogout size={16} aria-hidden />}>
-            {t('nav.logout')}
-          </Menu.Item>
-        </form>
-      </Menu.Dropdown>
-    </Menu>
+      }
+    >
+      <User />
+    </Suspense>
+  )
+}
+
+/** A tooltip, as soon as its code is loaded. */
+function Tooltip({ label, children }: { label: string; children: ReactElement }) {
+  return (
+    <Suspense fallback={children}>
+      <Hint label={label}>{children}</Hint>
+    </Suspense>
   )
 }

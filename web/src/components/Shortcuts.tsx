@@ -1,17 +1,19 @@
-import { Group, Kbd, Stack, Switch, Table, Text } from '@mantine/core'
 import { useLocalStorage } from '@mantine/hooks'
 import {
   createContext,
+  lazy,
   type ReactNode,
   type RefObject,
+  Suspense,
   useCallback,
   useContext,
   useEffect,
   useRef,
   useState,
 } from 'react'
-import { useTranslation } from 'react-i18next'
-import { Modal } from './Modal'
+import { loaded } from '../lib/loading'
+
+const ShortcutsDialog = lazy(() => loaded(() => import('./ShortcutsDialog')))
 
 /** One key, or a sequence of two, such as "g c". */
 export interface Shortcut {
@@ -20,7 +22,7 @@ export interface Shortcut {
   run: () => void
 }
 
-interface ShortcutGroup {
+export interface ShortcutGroup {
   title: string
   all: Shortcut[]
 }
@@ -60,7 +62,6 @@ function busy(target: EventTarget | null): boolean {
 
 /** Listens for keys. They can be switched off, as WCAG 2.2, 2.1.4 requires: speech input may trigger them by accident. */
 export function ShortcutsProvider({ children }: { children: ReactNode }) {
-  const { t } = useTranslation()
   const groups = useRef(new Set<RefObject<ShortcutGroup>>())
   const [on, setOn] = useLocalStorage({ key: 'dateline-shortcuts', defaultValue: true, getInitialValueInEffect: false })
   const [opened, setOpened] = useState(false)
@@ -69,6 +70,7 @@ export function ShortcutsProvider({ children }: { children: ReactNode }) {
     return () => void groups.current.delete(group)
   }, [])
   const show = useCallback(() => setOpened(true), [])
+  const close = useCallback(() => setOpened(false), [])
   const [board] = useState<Board>({ add, show })
   useEffect(() => {
     let before = ''
@@ -102,40 +104,11 @@ export function ShortcutsProvider({ children }: { children: ReactNode }) {
   return (
     <Context value={board}>
       {children}
-      <Modal
-        opened={opened}
-        onClose={() => setOpened(false)}
-        title={t('keys.title')}
-        closeButtonProps={{ 'aria-label': t('close') }}
-      >
-        <Stack>
-          <Switch label={t('keys.on')} checked={on} onChange={(e) => setOn(e.currentTarget.checked)} />
-          {opened &&
-            [...groups.current].map((g) => (
-              <div key={g.current.title}>
-                <Text fw={600} size="sm" mb={4}>
-                  {g.current.title}
-                </Text>
-                <Table verticalSpacing={4} aria-label={g.current.title}>
-                  <Table.Tbody>
-                    {g.current.all.map((s) => (
-                      <Table.Tr key={s.keys} opacity={on ? 1 : 0.6}>
-                        <Table.Td w={110}>
-                          <Group gap={4}>
-                            {s.keys.split(' ').map((k, i) => (
-                              <Kbd key={i}>{k}</Kbd>
-                            ))}
-                          </Group>
-                        </Table.Td>
-                        <Table.Td>{s.label}</Table.Td>
-                      </Table.Tr>
-                    ))}
-                  </Table.Tbody>
-                </Table>
-              </div>
-            ))}
-        </Stack>
-      </Modal>
+      {opened && (
+        <Suspense>
+          <ShortcutsDialog groups={[...groups.current].map((g) => g.current)} on={on} setOn={setOn} close={close} />
+        </Suspense>
+      )}
     </Context>
   )
 }

@@ -13,21 +13,22 @@ import {
   IconWorld,
 } from '@tabler/icons-react'
 import type { ComponentType } from 'react'
+import { networkName } from '../lib/networks'
 
 /** Networks without an entry are shown, too. */
-const networks: Record<string, { name: string; icon: ComponentType<IconProps>; color: MantineColor }> = {
-  bluesky: { name: 'Bluesky', icon: IconBrandBluesky, color: 'cyan' },
-  discord: { name: 'Discord', icon: IconBrandDiscord, color: 'grape' },
-  facebook: { name: 'Facebook', icon: IconBrandFacebook, color: 'blue' },
-  instagram: { name: 'Instagram', icon: IconBrandInstagram, color: 'pink' },
-  linkedin: { name: 'LinkedIn', icon: IconBrandLinkedin, color: 'teal' },
-  mastodon: { name: 'Mastodon', icon: IconBrandMastodon, color: 'violet' },
-  telegram: { name: 'Telegram', icon: IconBrandTelegram, color: 'lime' },
-  threads: { name: 'Threads', icon: IconBrandThreads, color: 'orange' },
-  x: { name: 'X', icon: IconBrandX, color: 'gray' },
+const networks: Record<string, { icon: ComponentType<IconProps>; color: MantineColor }> = {
+  bluesky: { icon: IconBrandBluesky, color: 'cyan' },
+  discord: { icon: IconBrandDiscord, color: 'grape' },
+  facebook: { icon: IconBrandFacebook, color: 'blue' },
+  instagram: { icon: IconBrandInstagram, color: 'pink' },
+  linkedin: { icon: IconBrandLinkedin, color: 'teal' },
+  mastodon: { icon: IconBrandMastodon, color: 'violet' },
+  telegram: { icon: IconBrandTelegram, color: 'lime' },
+  threads: { icon: IconBrandThreads, color: 'orange' },
+  x: { icon: IconBrandX, color: 'gray' },
 }
 
-export const networkName = (network: string) => networks[network]?.name ?? network
+export { networkName }
 /** The color of a network's posts where colors distinguish networks; always shown with its icon. */
 export const networkColor = (network: string): MantineColor => networks[network]?.color ?? 'gray'
 

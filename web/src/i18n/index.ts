@@ -3,10 +3,20 @@ import { initReactI18next } from 'react-i18next'
 import { sharePreference } from '../lib/preferences'
 import type messages from './en.json'
 
-/** A language is a file of texts next to this one, a file of the API's messages, and a line here. */
+/** A language is a file of texts next to this one, a file of the API's messages, and lines here. */
 export const languages = {
-  en: { name: 'English', load: () => import('./en.json'), messages: () => import('./messages/en.json') },
-  vi: { name: 'Tiếng Việt', load: () => import('./vi.json'), messages: () => import('./messages/vi.json') },
+  en: {
+    name: 'English',
+    first: () => import('virtual:texts/en/first'),
+    rest: () => import('virtual:texts/en/rest'),
+    messages: () => import('./messages/en.json'),
+  },
+  vi: {
+    name: 'Tiếng Việt',
+    first: () => import('virtual:texts/vi/first'),
+    rest: () => import('virtual:texts/vi/rest'),
+    messages: () => import('./messages/vi.json'),
+  },
 } as const
 export type Language = keyof typeof languages
 
@@ -16,7 +26,7 @@ declare module 'i18next' {
   }
 }
 
-const isLanguage = (code: string | null): code is Language => code !== null && code in languages
+const isLanguage = (code: string | null | undefined): code is Language => !!code && code in languages
 
 function preferred(): Language {
   const kept = localStorage.getItem('dateline-language')
@@ -32,18 +42,36 @@ export async function startLanguage(): Promise<void> {
     interpolation: { escapeValue: false }, // React escapes
     react: { useSuspense: false },
   })
-  await setLanguage(preferred())
+  const language = preferred()
+  await loadFirst(language)
+  await use(language)
 }
 
-export async function setLanguage(language: Language): Promise<void> {
-  if (!i18n.hasResourceBundle(language, 'translation')) {
-    const [texts, messages] = await Promise.all([languages[language].load(), languages[language].messages()])
-    i18n.addResourceBundle(language, 'translation', texts.default)
-    i18n.addResourceBundle(language, 'messages', messages.default)
-  }
+async function loadFirst(language: Language): Promise<void> {
+  if (!i18n.hasResourceBundle(language, 'translation'))
+    i18n.addResourceBundle(language, 'translation', (await languages[language].first()).default)
+}
+
+const complete = new Set<string>()
+
+/** Loads the texts of pages, and the API's messages. */
+export async function loadTexts(language = i18n.language): Promise<void> {
+  if (!isLanguage(language) || complete.has(language)) return
+  const [texts, messages] = await Promise.all([languages[language].rest(), languages[language].messages()])
+  i18n.addResourceBundle(language, 'translation', texts.default, true)
+  i18n.addResourceBundle(language, 'messages', messages.default)
+  complete.add(language)
+}
+
+async function use(language: Language): Promise<void> {
   await i18n.changeLanguage(language)
   document.documentElement.lang = language
   sharePreference('language', language)
+}
+
+export async function setLanguage(language: Language): Promise<void> {
+  await Promise.all([loadFirst(language), loadTexts(language)])
+  await use(language)
 }
 
 /** Also stores the choice. */

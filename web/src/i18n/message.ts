@@ -1,5 +1,5 @@
 import i18n from 'i18next'
-import { networkName } from '../components/network'
+import { networkName } from '../lib/networks'
 import { formatWall } from '../lib/time'
 
 /** The values of a message, as the API sends them. */

@@ -1,6 +1,10 @@
 import { notifications } from '@mantine/notifications'
 import i18n from 'i18next'
 import { base } from '../boot'
+import { loadTexts } from '../i18n'
+
+/** Loads the styles of pages. Called before any page is loaded, so that those of a page come after them. */
+export const loadStyles = () => import('../pages.css')
 
 /** How often the connection is tried while there is none, in milliseconds. */
 const interval = 3000
@@ -49,12 +53,13 @@ export interface Connection {
 const real: Connection = { isReachable, nextTry, notify, reload: () => location.reload() }
 
 /**
- * Loads code of a page. Without a connection the user stays where they are and is told; the code is loaded as soon as
+ * Loads code of a page, the texts and styles. Without a connection the user stays where they are and is told; the code is loaded as soon as
  * Dateline answers again. Browsers remember that a module could not be loaded
  * (https://html.spec.whatwg.org/multipage/webappapis.html#fetch-a-single-module-script), so that it may need the page
  * to be loaded again: by then it can be.
  */
-export async function loaded<T>(load: () => Promise<T>, connection = real): Promise<T> {
+export async function loaded<T>(code: () => Promise<T>, connection = real): Promise<T> {
+  const load = async () => (await Promise.all([code(), loadTexts(), loadStyles()]))[0]
   try {
     return await load()
   } catch (error) {

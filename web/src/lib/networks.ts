@@ -1,0 +1,14 @@
+const names: Record<string, string> = {
+  bluesky: 'Bluesky',
+  discord: 'Discord',
+  facebook: 'Facebook',
+  instagram: 'Instagram',
+  linkedin: 'LinkedIn',
+  mastodon: 'Mastodon',
+  telegram: 'Telegram',
+  threads: 'Threads',
+  x: 'X',
+}
+
+/** The name of a network. Networks without an entry are named, too. */
+export const networkName = (network: string) => names[network] ?? network
