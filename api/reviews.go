@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -206,7 +207,7 @@ func (s *ReviewHandler) reviewPage(ctx context.Context, plain, problem, comment 
 		return "", err
 	}
 	if zone, err := timezone.Load(p.TimeZone); err == nil {
-		page.Time = page.Look.Time(p.ScheduledTime.In(zone)) + " (" + p.TimeZone + ")"
+		page.Time = page.Look.LongTime(p.ScheduledTime.In(zone), time.Now()) + " (" + p.TimeZone + ")"
 	}
 	for i, t := range targets {
 		shown := web.ReviewTarget{Network: message.NetworkName(t.Account.Network), Handle: t.Account.Handle}

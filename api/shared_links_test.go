@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"dateline/api/spec"
 	"dateline/internal/audience/counter"
@@ -15,6 +16,7 @@ import (
 	"dateline/internal/audience/report"
 	"dateline/internal/audience/sharedlink"
 	"dateline/internal/audience/site"
+	"dateline/internal/infra/timezone"
 	"dateline/internal/storage/postgres"
 	"dateline/internal/testing/enginetest"
 )
@@ -29,8 +31,9 @@ func sharedPages(store *postgres.Store) *sharedlink.Pages {
 
 // browser sends requests without a token and follows no redirects.
 type browser struct {
-	s       *server
-	cookies []*http.Cookie
+	s        *server
+	language string
+	cookies  []*http.Cookie
 }
 
 func (b *browser) open(address string, form url.Values) (*http.Response, string) {
@@ -44,6 +47,7 @@ func (b *browser) open(address string, form url.Values) (*http.Response, string)
 	r, err := http.NewRequestWithContext(b.s.t.Context(), method, b.s.url+u.RequestURI(), body)
 	b.s.Must(err)
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Accept-Language", b.language)
 	for _, c := range b.cookies {
 		r.AddCookie(c)
 	}
@@ -127,6 +131,20 @@ func TestSharedLinks_ShowOneReportWithoutLogin(t *testing.T) {
 		nil); !strings.Contains(text, "<dt>Views</dt><dd>3") || strings.Join(filtered.Filters,
 		" ") != "page:/quiet page:/none" {
 		t.Errorf("the fixed filters %v show %s", filtered.Filters, text)
+	}
+
+	// In the words, dates and with the chart of the dashboard: today is dashed.
+	_, vietnamese := (&browser{s: s, language: "vi"}).open(*l.Url, nil)
+	zone, err := timezone.Load(w.TimeZone)
+	s.Must(err)
+	for _, want := range []string{
+		"<dt>Khách truy cập</dt>", "<td>Trực tiếp</td><td>9</td>", ">Trang đích</th>", "<td>Khác</td>",
+		"– " + time.Now().In(zone).Format("2/1/2006") + " (",
+		`stroke-dasharray="4 4" vector-effect="non-scaling-stroke" points="577.`,
+	} {
+		if !strings.Contains(vietnamese, want) {
+			t.Errorf("the page in Vietnamese lacks %q: %s", want, vietnamese)
+		}
 	}
 
 	// A password opens the report in this browser only.

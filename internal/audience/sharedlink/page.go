@@ -17,6 +17,7 @@ import (
 
 	"dateline/internal/audience/counter"
 	"dateline/internal/audience/report"
+	"dateline/internal/audience/reporttext"
 	"dateline/internal/audience/site"
 	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/throttle"
@@ -238,7 +239,7 @@ type view struct {
 	Period, Updated, Filter, Note string
 	Ranges                        []rangeLink
 	Totals                        []total
-	Chart                         template.HTMLAttr
+	Chart, Running                template.HTMLAttr // the finished and the running part
 	ChartLabel                    string
 	Tables                        []table
 }
@@ -260,19 +261,18 @@ type tableRow struct{ Name, Value string }
 
 func (p *Pages) view(look webpage.Preferences, w site.Site, l Link, r report.Report, days int) view {
 	v := view{
-		Period: r.Period.From.Time().Format(time.DateOnly) + " – " + r.Period.To.Time().Format(time.DateOnly) +
-			" (" + w.TimeZone + ")",
+		Period: reporttext.Days(look, r.Period.From.Time(), r.Period.To.Time()) + " (" + w.TimeZone + ")",
 		Note: look.Translate(webpage.Text{
 			EN: "Changes compare with as many days before. Visitors of several days " +
 				"are the sum of the days. Rows with fewer than 5 are part of “Other”.",
-			VI: "Mức thay đổi so với số ngày tương ứng trước đó. Số khách của nhiều ngày là tổng của từng ngày. Các " +
+			VI: "Mức thay đổi so với số ngày tương ứng trước đó. Khách truy cập của nhiều ngày là tổng của từng ngày. Các " +
 				"dòng dưới 5 được gộp vào “Khác”.",
 		}),
 	}
-	v.Filter = strings.Join(l.Filters.Texts(), ", ")
+	v.Filter = reporttext.Filter(look, l.Filters)
 	if !r.UpdatedAt.IsZero() && r.Site.Zone != nil {
 		v.Updated = look.Translate(webpage.Text{EN: "Updated %s", VI: "Cập nhật lúc %s"},
-			r.UpdatedAt.In(r.Site.Zone).Format("2006-01-02 15:04"))
+			look.Time(r.UpdatedAt.In(r.Site.Zone)))
 	}
 	for _, n := range ranges(l.Filters) {
 		v.Ranges = append(v.Ranges, rangeLink{
@@ -280,7 +280,8 @@ func (p *Pages) view(look webpage.Preferences, w site.Site, l Link, r report.Rep
 		})
 	}
 	v.Totals = totals(look, r)
-	v.Chart, v.ChartLabel = chart(r.Period.Series), look.Translate(webpage.Text{
+	v.Chart, v.Running = chart(r)
+	v.ChartLabel = look.Translate(webpage.Text{
 		EN: "Views over time", VI: "Lượt xem theo thời gian",
 	})
 	for _, t := range r.Tables {
@@ -297,42 +298,20 @@ func totals(look webpage.Preferences, r report.Report) []total {
 		before = r.Compared.Totals
 	}
 	var out []total
-	for _, m := range []struct {
-		name webpage.Text
-		of   func(report.Totals) *int64
-	}{
-		{webpage.Text{EN: "Views", VI: "Lượt xem"}, func(t report.Totals) *int64 { return t.Views }},
-		{webpage.Text{EN: "Daily visitors", VI: "Khách theo ngày"}, func(t report.Totals) *int64 { return t.Visitors }},
-		{webpage.Text{EN: "Visits", VI: "Lượt truy cập"}, func(t report.Totals) *int64 { return t.Visits }},
-	} {
-		now := m.of(r.Period.Totals)
-		if now == nil {
-			continue
+	for _, m := range reporttext.Metrics() {
+		if now := m.Of(r.Period.Totals); now != nil {
+			out = append(out, total{
+				look.Translate(m.Name), reporttext.Number(look, *now), reporttext.Change(m.Of(before), *now),
+			})
 		}
-		one := total{Name: look.Translate(m.name), Value: number(look, *now)}
-		if old := m.of(before); old != nil && *old > 0 {
-			one.Change = fmt.Sprintf("%+d%%", int(math.Round(float64(*now-*old)/float64(*old)*100)))
-		}
-		out = append(out, one)
 	}
 	return out
 }
 
-// number writes a number with the separators of the language.
-func number(look webpage.Preferences, n int64) string {
-	separator := ","
-	if look.Language == webpage.Vietnamese {
-		separator = "."
-	}
-	text := strconv.FormatInt(n, 10)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + separator + text[i:]
-	}
-	return text
-}
-
-// chart returns the points of a line of 600 x 120.
-func chart(series []report.Bucket) template.HTMLAttr {
+// chart returns the points of the lines of 600 x 120: of what is over, and of the day or hour that is not. A period
+// that is not over is lower for that reason, which is why it is dashed.
+func chart(r report.Report) (finished, running template.HTMLAttr) {
+	series := r.Period.Series
 	largest := int64(1)
 	for _, b := range series {
 		if b.Views != nil {
@@ -346,43 +325,37 @@ func chart(series []report.Bucket) template.HTMLAttr {
 				118-float64(*b.Views)*116/float64(largest)))
 		}
 	}
-	return template.HTMLAttr(`points="` + strings.Join(points, " ") + `"`) //nolint:gosec // numbers
-}
-
-func tableName(t report.Table) webpage.Text {
-	return map[report.Table]webpage.Text{
-		report.Pages: {EN: "Pages", VI: "Trang"}, report.EntryPages: {EN: "Entry pages", VI: "Trang vào"},
-		report.Sources:  {EN: "Sources", VI: "Nguồn"},
-		report.Channels: {EN: "Channels", VI: "Kênh"}, report.Campaigns: {EN: "Campaigns", VI: "Chiến dịch"},
-		report.Countries: {EN: "Countries", VI: "Quốc gia"},
-		report.Devices:   {EN: "Devices", VI: "Thiết bị"}, report.Browsers: {EN: "Browsers", VI: "Trình duyệt"},
-		report.Systems:   {EN: "Systems", VI: "Hệ điều hành"},
-		report.Referrers: {EN: "Referrers", VI: "Trang giới thiệu"},
-	}[t]
+	attribute := func(points []string) template.HTMLAttr {
+		return template.HTMLAttr(`points="` + strings.Join(points, " ") + `"`) //nolint:gosec // numbers
+	}
+	if r.Period.Until == nil || len(points) < 2 {
+		return attribute(points), attribute(nil)
+	}
+	last := len(points) - 1
+	return attribute(points[:last]), attribute(points[last-1:])
 }
 
 // shownTable returns a table in which small numbers are part of the rest.
 func shownTable(look webpage.Preferences, t report.TableResult) table {
-	metric, of := webpage.Text{EN: "Visits", VI: "Lượt truy cập"}, func(t report.Totals) *int64 { return t.Visits }
-	if t.Metric == "views" {
-		metric, of = webpage.Text{EN: "Views", VI: "Lượt xem"}, func(t report.Totals) *int64 { return t.Views }
-	}
-	out := table{Name: look.Translate(tableName(t.By)), Metric: look.Translate(metric)}
+	metric := reporttext.MetricOf(t)
+	out := table{Name: look.Translate(reporttext.Tables()[t.By]), Metric: look.Translate(metric.Name)}
 	rest := int64(0)
 	if t.Rest != nil {
 		rest = *t.Rest
 	}
 	for _, row := range t.Rows {
-		switch n := of(row.Totals); {
+		switch n := metric.Of(row.Totals); {
 		case n == nil:
 		case *n < minShown:
 			rest += *n
 		default:
-			out.Rows = append(out.Rows, tableRow{row.Value, number(look, *n)})
+			out.Rows = append(out.Rows, tableRow{
+				reporttext.Value(look, t.By, row.Value), reporttext.Number(look, *n),
+			})
 		}
 	}
 	if rest > 0 && len(out.Rows) > 0 {
-		out.Rows = append(out.Rows, tableRow{look.Translate(webpage.Text{EN: "Other", VI: "Khác"}), number(look, rest)})
+		out.Rows = append(out.Rows, tableRow{look.Translate(reporttext.Other()), reporttext.Number(look, rest)})
 	}
 	return out
 }

@@ -2,11 +2,9 @@ package subscription
 
 import (
 	_ "embed"
-	"fmt"
 	htmltemplate "html/template"
-	"math"
 	"net/url"
-	"strconv"
+	"slices"
 	"strings"
 	texttemplate "text/template"
 	"time"
@@ -14,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/audience/report"
+	"dateline/internal/audience/reporttext"
 	"dateline/internal/infra/webpage"
 )
 
@@ -92,7 +91,7 @@ func reportEmail(publicURL string, s SiteSubscription, r report.Report) (Email, 
 		}),
 		Note: look.Translate(webpage.Text{
 			EN: "Visitors are the sum of the days: who reads on three days counts three times.",
-			VI: "Số khách là tổng của từng ngày: người đọc trong ba ngày được tính ba lần.",
+			VI: "Khách truy cập là tổng của từng ngày: người đọc trong ba ngày được tính ba lần.",
 		}),
 		Link:     dashboard(publicURL, s.SiteID, from, to),
 		LinkText: look.Translate(webpage.Text{EN: "Open in Dateline", VI: "Mở trong Dateline"}),
@@ -101,36 +100,24 @@ func reportEmail(publicURL string, s SiteSubscription, r report.Report) (Email, 
 	if r.Compared != nil {
 		before = r.Compared.Totals
 	}
-	for _, m := range []struct {
-		name webpage.Text
-		of   func(report.Totals) *int64
-	}{
-		{webpage.Text{EN: "Views", VI: "Lượt xem"}, func(t report.Totals) *int64 { return t.Views }},
-		{webpage.Text{EN: "Daily visitors", VI: "Khách theo ngày"}, func(t report.Totals) *int64 { return t.Visitors }},
-		{webpage.Text{EN: "Visits", VI: "Lượt truy cập"}, func(t report.Totals) *int64 { return t.Visits }},
-	} {
-		if now := m.of(r.Period.Totals); now != nil {
-			c.Totals = append(c.Totals, total{look.Translate(m.name), number(look, *now), changeOf(m.of(before), *now)})
+	for _, m := range reporttext.Metrics() {
+		if now := m.Of(r.Period.Totals); now != nil {
+			c.Totals = append(c.Totals, total{
+				look.Translate(m.Name), reporttext.Number(look, *now), reporttext.Change(m.Of(before), *now),
+			})
 		}
 	}
 	for _, t := range r.Tables {
-		name, ok := map[report.Table]webpage.Text{
-			report.Pages: {EN: "Pages", VI: "Trang"}, report.Sources: {
-				EN: "Sources", VI: "Nguồn",
-			},
-			report.Channels: {EN: "Channels", VI: "Kênh"}, report.Countries: {EN: "Countries", VI: "Quốc gia"},
-		}[t.By]
-		if !ok {
+		if !slices.Contains([]report.Table{report.Pages, report.Sources, report.Channels, report.Countries}, t.By) {
 			continue
 		}
-		metric, of := webpage.Text{EN: "Visits", VI: "Lượt truy cập"}, func(t report.Totals) *int64 { return t.Visits }
-		if t.Metric == "views" {
-			metric, of = webpage.Text{EN: "Views", VI: "Lượt xem"}, func(t report.Totals) *int64 { return t.Views }
-		}
-		one := table{Name: look.Translate(name), Metric: look.Translate(metric)}
+		metric := reporttext.MetricOf(t)
+		one := table{Name: look.Translate(reporttext.Tables()[t.By]), Metric: look.Translate(metric.Name)}
 		for _, row := range t.Rows {
-			if n := of(row.Totals); n != nil {
-				one.Rows = append(one.Rows, tableRow{row.Value, number(look, *n)})
+			if n := metric.Of(row.Totals); n != nil {
+				one.Rows = append(one.Rows, tableRow{
+					reporttext.Value(look, t.By, row.Value), reporttext.Number(look, *n),
+				})
 			}
 		}
 		if len(one.Rows) > 0 {
@@ -142,7 +129,7 @@ func reportEmail(publicURL string, s SiteSubscription, r report.Report) (Email, 
 		views = *r.Period.Views
 	}
 	return c.build(s, publicURL, look.Translate(webpage.Text{EN: "%s: %s views", VI: "%s: %s lượt xem"}, s.Site.Name,
-		number(look, views)))
+		reporttext.Number(look, views)))
 }
 
 // alertEmail renders an alert.
@@ -165,8 +152,8 @@ func alertEmail(publicURL string, s SiteSubscription, a Alert, zone *time.Locati
 	day := hour.Format(time.DateOnly)
 	c := content{
 		Title: look.Translate(title, s.Site.Name),
-		Lead: look.Translate(lead, number(look, a.Views), hour.Format("15:04"), hour.Add(time.Hour).Format("15:04"),
-			number(look, a.Usual)),
+		Lead: look.Translate(lead, reporttext.Number(look, a.Views), hour.Format("15:04"), hour.Add(time.Hour).Format("15:04"),
+			reporttext.Number(look, a.Usual)),
 		Note: look.Translate(note), Link: dashboard(publicURL, s.SiteID, day, day),
 		LinkText: look.Translate(webpage.Text{EN: "Open in Dateline", VI: "Mở trong Dateline"}),
 	}
@@ -181,24 +168,4 @@ func dashboard(publicURL string, site uuid.UUID, from, to string) string {
 		"site": {site.String()}, "from": {from},
 		"to": {to},
 	}.Encode()
-}
-
-func changeOf(before *int64, now int64) string {
-	if before == nil || *before == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%+d%%", int(math.Round(float64(now-*before)/float64(*before)*100)))
-}
-
-// number writes a number with the separators of the language.
-func number(look webpage.Preferences, n int64) string {
-	separator := ","
-	if look.Language == webpage.Vietnamese {
-		separator = "."
-	}
-	text := strconv.FormatInt(n, 10)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + separator + text[i:]
-	}
-	return text
 }

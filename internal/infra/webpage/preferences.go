@@ -87,6 +87,23 @@ func (p Preferences) Time(t time.Time) string {
 	return t.Format("2006-01-02 15:04")
 }
 
+// LongTime returns a time with its weekday and without its zone; the year is left out if it is that of now.
+func (p Preferences) LongTime(t, now time.Time) string {
+	isOtherYear := t.Year() != now.In(t.Location()).Year()
+	if p.Language == Vietnamese {
+		days := []string{"Chủ Nhật", "Thứ Hai", "Thứ Ba", "Thứ Tư", "Thứ Năm", "Thứ Sáu", "Thứ Bảy"}
+		layout := "2/1"
+		if isOtherYear {
+			layout = "2/1/2006"
+		}
+		return t.Format("15:04, ") + days[t.Weekday()] + t.Format(" "+layout)
+	}
+	if isOtherYear {
+		return t.Format("Monday, Jan 2, 2006, 15:04")
+	}
+	return t.Format("Monday, Jan 2, 15:04")
+}
+
 // Day returns a day, as the language writes it.
 func (p Preferences) Day(t time.Time) string {
 	if p.Language == Vietnamese {

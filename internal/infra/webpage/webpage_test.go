@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"dateline/internal/infra/csp"
 	"dateline/internal/infra/webpage"
@@ -67,6 +68,25 @@ func TestText_HasBothLanguages(t *testing.T) {
 	} {
 		if got := (webpage.Preferences{Language: language}).Translate(text, "A"); got != want {
 			t.Errorf("%s: got %q, want %q", language, got, want)
+		}
+	}
+}
+
+func TestLongTime_HasTheWeekday(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		at     time.Time
+		en, vi string
+	}{
+		{time.Date(2026, 11, 28, 10, 1, 0, 0, time.UTC), "Saturday, Nov 28, 10:01", "10:01, Thứ Bảy 28/11"},
+		{time.Date(2026, 11, 29, 0, 5, 0, 0, time.UTC), "Sunday, Nov 29, 00:05", "00:05, Chủ Nhật 29/11"},
+		{time.Date(2027, 1, 4, 17, 30, 0, 0, time.UTC), "Monday, Jan 4, 2027, 17:30", "17:30, Thứ Hai 4/1/2027"},
+	} {
+		for language, want := range map[webpage.Language]string{webpage.English: c.en, webpage.Vietnamese: c.vi} {
+			if got := (webpage.Preferences{Language: language}).LongTime(c.at, now); got != want {
+				t.Errorf("%s: got %q, want %q", language, got, want)
+			}
 		}
 	}
 }
