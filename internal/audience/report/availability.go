@@ -44,8 +44,8 @@ func (q Query) validate(today counter.Day) error {
 		return err
 	}
 	if int(today-q.From) >= q.Filters.MaxDays() && q.Filters.pageDimension().Name != "" {
-		return notComputable(apperr.Field("from", "page_dimensions_expired", "Views of pages by country and device are "+
-			"retained for {days} days. Choose a later start, or remove a filter.", PageDimensionDays))
+		return notComputable(apperr.Field("from", "page_dimensions_expired", "Views of pages by country and device "+
+			"are retained for {days} days. Choose a later start, or remove a filter.", PageDimensionDays))
 	}
 	if q.By == "" {
 		return nil

@@ -59,8 +59,8 @@ func (c *computation) selectPages() (err error) {
 	}
 	c.selected, err = c.Store.ReportSelection(c.ctx, c.q.Site.ID, fs.selection(), maxSelectedPages+1)
 	if err == nil && len(c.selected) > maxSelectedPages {
-		return notComputable(apperr.Field("filter", "too_many_matches", "More than {max} pages match these filters. Add a "+
-			"filter, or use fewer values.", maxSelectedPages))
+		return notComputable(apperr.Field("filter", "too_many_matches", "More than {max} pages match these filters. "+
+			"Add a filter, or use fewer values.", maxSelectedPages))
 	}
 	return err
 }

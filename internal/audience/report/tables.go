@@ -92,7 +92,8 @@ func (c *computation) dimensions(tables []Table, from, to counter.Day) (map[stri
 	}
 	found, err := c.Store.ReportDimensions(c.ctx, c.q.Site.ID, names, from, to)
 	for _, f := range fs { // the table of the filter's dimension has its values
-		found[f.Name] = slices.DeleteFunc(found[f.Name], func(r Row) bool { return !slices.Contains(f.Values, r.Value) })
+		isOther := func(r Row) bool { return !slices.Contains(f.Values, r.Value) }
+		found[f.Name] = slices.DeleteFunc(found[f.Name], isOther)
 	}
 	return found, err
 }

@@ -27,8 +27,11 @@ type Metric struct {
 func Metrics() []Metric {
 	return []Metric{
 		{"views", webpage.Text{EN: "Views", VI: "Lượt xem"}, func(t report.Totals) *int64 { return t.Views }},
-		{"visitors", webpage.Text{EN: "Visitors", VI: "Khách truy cập"},
-			func(t report.Totals) *int64 { return t.Visitors }},
+		{
+			"visitors",
+			webpage.Text{EN: "Visitors", VI: "Khách truy cập"},
+			func(t report.Totals) *int64 { return t.Visitors },
+		},
 		{"visits", webpage.Text{EN: "Visits", VI: "Lượt truy cập"}, func(t report.Totals) *int64 { return t.Visits }},
 	}
 }

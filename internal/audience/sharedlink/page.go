@@ -265,8 +265,8 @@ func (p *Pages) view(look webpage.Preferences, w site.Site, l Link, r report.Rep
 		Note: look.Translate(webpage.Text{
 			EN: "Changes compare with as many days before. Visitors of several days " +
 				"are the sum of the days. Rows with fewer than 5 are part of “Other”.",
-			VI: "Mức thay đổi so với số ngày tương ứng trước đó. Khách truy cập của nhiều ngày là tổng của từng ngày. Các " +
-				"dòng dưới 5 được gộp vào “Khác”.",
+			VI: "Mức thay đổi so với số ngày tương ứng trước đó. Khách truy cập của nhiều ngày là tổng của từng " +
+				"ngày. Các dòng dưới 5 được gộp vào “Khác”.",
 		}),
 	}
 	v.Filter = reporttext.Filter(look, l.Filters)

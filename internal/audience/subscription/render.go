@@ -152,8 +152,8 @@ func alertEmail(publicURL string, s SiteSubscription, a Alert, zone *time.Locati
 	day := hour.Format(time.DateOnly)
 	c := content{
 		Title: look.Translate(title, s.Site.Name),
-		Lead: look.Translate(lead, reporttext.Number(look, a.Views), hour.Format("15:04"), hour.Add(time.Hour).Format("15:04"),
-			reporttext.Number(look, a.Usual)),
+		Lead: look.Translate(lead, reporttext.Number(look, a.Views), hour.Format("15:04"),
+			hour.Add(time.Hour).Format("15:04"), reporttext.Number(look, a.Usual)),
 		Note: look.Translate(note), Link: dashboard(publicURL, s.SiteID, day, day),
 		LinkText: look.Translate(webpage.Text{EN: "Open in Dateline", VI: "Mở trong Dateline"}),
 	}

@@ -61,8 +61,6 @@ type queries struct {
 
 func (s *store) sites() *SiteStore { return &SiteStore{s} }
 
-func (s *store) views() *ViewStore { return &ViewStore{s} }
-
 // inTx runs f in a transaction that commits when f returns nil.
 func (s *store) inTx(ctx context.Context, f func(q *queries) error) error {
 	return pgx.BeginFunc(ctx, s.pool, func(t pgx.Tx) error { return f(&queries{s.q.WithTx(t), t}) })
