@@ -101,6 +101,7 @@ type PostReviewer interface {
 	Submit(ctx context.Context, g post.Guard) (post.Post, error)
 	Approve(ctx context.Context, g post.Guard) (post.Post, error)
 	Reject(ctx context.Context, g post.Guard, note string) (post.Post, error)
+	Reopen(ctx context.Context, g post.Guard) (post.Post, error)
 }
 
 // DeadLetterHandling retries, discards and resolves dead letters.

@@ -46,6 +46,16 @@ func (s *PostHandler) RejectPost(
 	return spec.RejectPost200JSONResponse{PostJSONResponse: answer}, err
 }
 
+// ReopenPost undoes the approval or rejection of a post.
+func (s *PostHandler) ReopenPost(
+	ctx context.Context, r spec.ReopenPostRequestObject,
+) (spec.ReopenPostResponseObject, error) {
+	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
+		return s.Scheduler.Reopen(ctx, g)
+	})
+	return spec.ReopenPost200JSONResponse{PostJSONResponse: answer}, err
+}
+
 func approvalJSON(a post.Approval) *spec.Approval {
 	if a.State == "" || a.State == post.ApprovalNone {
 		return nil

@@ -115,6 +115,45 @@ func TestApproval_PostsOfAuthorsWait(t *testing.T) {
 	}
 }
 
+// A decision that was a slip is undone while the post waits. It keeps its submitter and is decided again.
+func TestApproval_ReopenTakesTheDecisionBack(t *testing.T) {
+	t.Parallel()
+	s := startApproving(t)
+	for decision, body := range map[string]any{"approve": nil, "reject": object{"note": "Tên sai"}} {
+		p := s.pending(s.send("POST", "/api/v1/posts", hello(), s.author...), 201)
+		path := "/api/v1/posts/" + p.Id.String()
+		s.refused(s.send("POST", path+"/reopen", nil, s.editor...), 409, "not_decided")
+		decided := s.send("POST", path+"/"+decision, body, s.editorAnyVersion()...)
+		s.post(decided, 200)
+		s.refused(s.send("POST", path+"/reopen", nil, s.author...), 403, "role_insufficient")
+		old := append(slices.Clone(s.editor), "If-Match", `"1"`)
+		s.refused(s.send("POST", path+"/reopen", nil, old...), 412, "version_mismatch")
+		again := append(slices.Clone(s.editor), "If-Match", decided.Header.Get("ETag"))
+		reopened := s.pending(s.send("POST", path+"/reopen", nil, again...), 200)
+		if reopened.Approval.DecidedBy != nil || reopened.Approval.Note != nil ||
+			*reopened.Approval.SubmittedBy != *p.Approval.SubmittedBy || reopened.Content != p.Content {
+			t.Errorf("%s: got %+v, want the submission without a decision", decision, reopened.Approval)
+		}
+		if got := s.eventTypes(p.Id); !strings.HasSuffix(got, " reopened") {
+			t.Errorf("%s: got events %s", decision, got)
+		}
+		if n := s.Count("select count(*) from audit_log where action = 'post.reopened' and object_id = $1", p.Id); n != 1 {
+			t.Errorf("%s: got %d entries in the audit log, want 1", decision, n)
+		}
+		s.post(s.send("POST", path+"/approve", nil, s.editorAnyVersion()...), 200)
+	}
+	draft := s.post(s.send("POST", "/api/v1/posts", hello(object{"draft": true}), s.author...), 201)
+	posted := s.post(s.send("POST", "/api/v1/posts", hello(), s.editor...), 201)
+	for _, id := range []uuid.UUID{draft.Id, posted.Id} { // never submitted
+		s.refused(s.send("POST", "/api/v1/posts/"+id.String()+"/reopen", nil, s.editor...), 409, "not_decided")
+	}
+	out := s.pending(s.send("POST", "/api/v1/posts", hello(), s.author...), 201)
+	path := "/api/v1/posts/" + out.Id.String()
+	s.post(s.send("POST", path+"/approve", nil, s.editorAnyVersion()...), 200)
+	s.Exec("update scheduled_posts set status = 'publishing' where post_id = $1", out.Id)
+	s.refused(s.send("POST", path+"/reopen", nil, s.editor...), 409, "too_late")
+}
+
 func TestApproval_RejectReturnsThePostToItsAuthor(t *testing.T) {
 	t.Parallel()
 	s := startApproving(t)

@@ -296,6 +296,9 @@ func reachable() map[string]reach {
 		"rejectPost": editors(workspace.PostsWrite, func(x *things) request {
 			return request{args: []any{x.waiting()}, body: object{"note": "No"}}
 		}),
+		"reopenPost": editors(workspace.PostsWrite, func(x *things) request {
+			return request{args: []any{x.rejected()}}
+		}),
 		"retryPost": authors(workspace.PostsWrite, func(x *things) request {
 			id, target := x.dead(post.TargetFailed)
 			return request{args: []any{id}, body: object{"targets": []any{target}}}

@@ -196,6 +196,16 @@ func (x *things) waiting(change ...func(*scheduling.Draft)) uuid.UUID {
 	return id
 }
 
+// rejected returns a post whose author shall change it.
+func (x *things) rejected() uuid.UUID {
+	id := x.waiting()
+	x.change(id, func(ctx context.Context, g post.Guard) error {
+		_, err := x.s.Scheduler.Reject(ctx, g, "No")
+		return err
+	})
+	return id
+}
+
 // dead returns a dead letter: its post and its target.
 func (x *things) dead(status post.TargetStatus) (postID, target uuid.UUID) {
 	p := thing(x, post.Post{ID: someID(), Targets: []post.Target{{ID: someID()}}}, func() post.Post {

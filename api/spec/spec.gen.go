@@ -8380,6 +8380,12 @@ type RejectPostParams struct {
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
+// ReopenPostParams defines parameters for ReopenPost.
+type ReopenPostParams struct {
+	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
 // RetryPostParams defines parameters for RetryPost.
 type RetryPostParams struct {
 	// IfMatch The `ETag` that was read. If the post has changed since, 412 is returned.
@@ -9513,6 +9519,9 @@ type ServerInterface interface {
 	// RejectPost Returns a submitted post to its author. For editors and owners.
 	// (POST /api/v1/posts/{id}/reject)
 	RejectPost(c *gin.Context, id PostID, params RejectPostParams)
+	// ReopenPost Undoes the approval or rejection of a post. It is pending approval again. For editors and owners.
+	// (POST /api/v1/posts/{id}/reopen)
+	ReopenPost(c *gin.Context, id PostID, params ReopenPostParams)
 	// RetryPost Retries the failed targets of a post immediately.
 	// (POST /api/v1/posts/{id}/retry)
 	RetryPost(c *gin.Context, id PostID, params RetryPostParams)
@@ -13181,6 +13190,55 @@ func (siw *ServerInterfaceWrapper) RejectPost(c *gin.Context) {
 	}
 
 	siw.Handler.RejectPost(c, id, params)
+}
+
+// ReopenPost operation middleware
+func (siw *ServerInterfaceWrapper) ReopenPost(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id PostID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ReopenPostParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ReopenPost(c, id, params)
 }
 
 // RetryPost operation middleware
@@ -17874,6 +17932,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.POST(options.BaseURL+"/api/v1/posts/:id/submit", wrapper.SubmitPost)
 	router.POST(options.BaseURL+"/api/v1/posts/:id/approve", wrapper.ApprovePost)
 	router.POST(options.BaseURL+"/api/v1/posts/:id/reject", wrapper.RejectPost)
+	router.POST(options.BaseURL+"/api/v1/posts/:id/reopen", wrapper.ReopenPost)
 	router.GET(options.BaseURL+"/api/v1/posts/:id/comments", wrapper.ListComments)
 	router.POST(options.BaseURL+"/api/v1/posts/:id/comments", wrapper.AddComment)
 	router.DELETE(options.BaseURL+"/api/v1/comments/:id", wrapper.DeleteComment)
@@ -22995,6 +23054,53 @@ type RejectPostdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response RejectPostdefaultApplicationProblemPlusJSONResponse) VisitRejectPostResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReopenPostRequestObject struct {
+	Id     PostID `json:"id"`
+	Params ReopenPostParams
+}
+
+type ReopenPostResponseObject interface {
+	VisitReopenPostResponse(w http.ResponseWriter) error
+}
+
+type ReopenPost200JSONResponse struct{ PostJSONResponse }
+
+func (response ReopenPost200JSONResponse) VisitReopenPostResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReopenPostdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ReopenPostdefaultApplicationProblemPlusJSONResponse) VisitReopenPostResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -29852,6 +29958,9 @@ type StrictServerInterface interface {
 	// RejectPost Returns a submitted post to its author. For editors and owners.
 	// (POST /api/v1/posts/{id}/reject)
 	RejectPost(ctx context.Context, request RejectPostRequestObject) (RejectPostResponseObject, error)
+	// ReopenPost Undoes the approval or rejection of a post. It is pending approval again. For editors and owners.
+	// (POST /api/v1/posts/{id}/reopen)
+	ReopenPost(ctx context.Context, request ReopenPostRequestObject) (ReopenPostResponseObject, error)
 	// RetryPost Retries the failed targets of a post immediately.
 	// (POST /api/v1/posts/{id}/retry)
 	RetryPost(ctx context.Context, request RetryPostRequestObject) (RetryPostResponseObject, error)
@@ -33643,6 +33752,33 @@ func (sh *strictHandler) RejectPost(ctx *gin.Context, id PostID, params RejectPo
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(RejectPostResponseObject); ok {
 		if err := validResponse.VisitRejectPostResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ReopenPost operation middleware
+func (sh *strictHandler) ReopenPost(ctx *gin.Context, id PostID, params ReopenPostParams) {
+	var request ReopenPostRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ReopenPost(ctx, request.(ReopenPostRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReopenPost")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ReopenPostResponseObject); ok {
+		if err := validResponse.VisitReopenPostResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

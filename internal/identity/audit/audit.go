@@ -53,6 +53,7 @@ const (
 	PostDeletedThere    Action = "post.deleted_there"
 	PostApproved        Action = "post.approved"
 	PostRejected        Action = "post.rejected"
+	PostReopened        Action = "post.reopened"
 	ReviewLinkCreated   Action = "post.review_link_created"
 	ReviewLinkRevoked   Action = "post.review_link_revoked"
 	MediaAdded          Action = "media.added"

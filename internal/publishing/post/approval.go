@@ -44,6 +44,18 @@ func NotPending(p Post) *apperr.Error {
 	}
 }
 
+// NotDecided refuses to undo a decision that was not made.
+func NotDecided(p Post) *apperr.Error {
+	status := approvalStatus(p)
+	if p.IsPendingApproval() {
+		status = "pending approval"
+	}
+	return &apperr.Error{
+		Kind: apperr.KindConflict, Code: "not_decided",
+		Message: fmt.Sprintf("There is no approval to undo: the post is %s.", status),
+	}
+}
+
 // AlreadyPending refuses to submit a post that is already pending.
 func AlreadyPending() *apperr.Error {
 	return &apperr.Error{

@@ -211,6 +211,7 @@ const (
 	EventSubmitted  = "submitted"      // it waits for approval
 	EventApproved   = "approved"       // and is on the schedule
 	EventRejected   = "rejected"
+	EventReopened   = "reopened"          // its approval or rejection was undone
 	EventLabeled    = "labeled"           // its labels changed
 	EventRezoned    = "time_zone_changed" // another time zone database changed the instant of its local time
 	EventCommented  = "commented"         // a member wrote a comment

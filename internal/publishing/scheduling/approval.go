@@ -63,6 +63,11 @@ func (s *Scheduler) Approve(ctx context.Context, g post.Guard) (post.Post, error
 	})
 }
 
+// Reopen undoes the approval or rejection of a post.
+func (s *Scheduler) Reopen(ctx context.Context, g post.Guard) (post.Post, error) {
+	return s.notifyChange(ctx, func() (post.Post, error) { return s.Store.Reopen(ctx, g) })
+}
+
 // Reject returns a submitted post to its author with a reason.
 func (s *Scheduler) Reject(ctx context.Context, g post.Guard, note string) (post.Post, error) {
 	if !isValidText(note) {

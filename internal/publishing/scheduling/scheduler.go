@@ -50,6 +50,7 @@ type ApprovalStore interface {
 	Submit(ctx context.Context, g post.Guard, change post.Change) (post.Post, error)
 	Approve(ctx context.Context, g post.Guard) (post.Post, error)
 	Reject(ctx context.Context, g post.Guard, note string) (post.Post, error)
+	Reopen(ctx context.Context, g post.Guard) (post.Post, error)
 }
 
 // DeadLetterStore retries, discards and resolves dead letters.

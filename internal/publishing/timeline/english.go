@@ -36,6 +36,7 @@ func english() map[string]string {
 		"submitted.dateline": "Pending approval: a rule or a recurring post created it.",
 		"approved":           "Approved[ by {reviewer}].[ {comment}]",
 		"rejected":           "Not approved[ by {reviewer}].[ {note}]",
+		"reopened":           "Pending approval again: the decision was undone.",
 		"labeled":            "Labels changed.",
 
 		"time_zone_changed": "Moved from {before_at} to {after_at}, to keep its local time: version {database} " +

@@ -56,6 +56,7 @@ func rows() []row {
 		{"submitted", `{}`, "Pending approval."},
 		{"approved", `{}`, "Approved."},
 		{"rejected", `{"note":"Which source?"}`, "Not approved. Which source?"},
+		{"reopened", `{}`, "Pending approval again: the decision was undone."},
 		{"canceled", `{"remaining":true}`, "The remaining parts were canceled; what is published stays."},
 		{"commented", `{"comment":"c"}`, "A comment was added."},
 		{"approved", `{"reviewer":"Legal","review_link":"l"}`, "Approved by Legal."},

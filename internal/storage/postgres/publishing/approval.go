@@ -69,6 +69,31 @@ func (s *PostStore) Reject(ctx context.Context, g post.Guard, note string) (post
 	return p, s.whyUndecided(ctx, g, err)
 }
 
+// Reopen undoes an approval or a request for changes. The database decides whether publishing was faster.
+func (s *PostStore) Reopen(ctx context.Context, g post.Guard) (post.Post, error) {
+	p, err := s.change(ctx, g, post.EventReopened, nil, func(q *queries) (db.ScheduledPost, error) {
+		row, err := q.ReopenPost(ctx, db.ReopenPostParams{
+			PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion,
+		})
+		if err != nil {
+			return row, err
+		}
+		return row, recordPost(ctx, q, row, g.Actor, audit.PostReopened, nil)
+	})
+	if err == nil || !isTooLate(err) {
+		return p, err
+	}
+	current, read := s.PostInWorkspace(ctx, g.WorkspaceID, g.PostID)
+	switch {
+	case read != nil:
+		return post.Post{}, read
+	case current.Approval.State == post.ApprovalGranted && current.Status != post.Draft:
+		return post.Post{}, post.TooLate(current)
+	default:
+		return post.Post{}, post.NotDecided(current)
+	}
+}
+
 // whyUndecided returns the error for a post that could not be approved or rejected.
 func (s *PostStore) whyUndecided(ctx context.Context, g post.Guard, err error) error {
 	if !isTooLate(err) {

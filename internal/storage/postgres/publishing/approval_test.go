@@ -10,14 +10,28 @@ import (
 	"dateline/internal/testing/storetest"
 )
 
-// An author edits an approved post while publishers claim it. Either the edit is too
+// An author edits an approved post, or an editor undoes the approval, while publishers claim it. Either that is too
 // late, or no claim succeeds.
 func TestApproval_PendingPostIsNeverClaimed(t *testing.T) {
 	n := open(t)
+	text := "Not approved"
+	for name, unschedule := range map[string]func(p post.Post) (post.Post, error){
+		"edited by an author": func(p post.Post) (post.Post, error) {
+			return n.Publishing.Posts.Edit(t.Context(), n.Guard(p), post.Change{Content: &text, NeedsApproval: true}, nil)
+		},
+		"approval undone": func(p post.Post) (post.Post, error) {
+			return n.Publishing.Posts.Reopen(t.Context(), n.Guard(p))
+		},
+	} {
+		t.Run(name, func(t *testing.T) { neverClaimed(t, n, unschedule) })
+	}
+}
+
+func neverClaimed(t *testing.T, n *newsroom, unschedule func(p post.Post) (post.Post, error)) {
 	edits, claims := 0, 0
 	for round := range 40 {
 		p := n.Create()
-		text := "Not approved"
+		n.Exec("update scheduled_posts set approval = 'approved' where post_id = $1", p.ID)
 		var edited, claimed bool
 		var mu sync.Mutex
 		var all sync.WaitGroup
@@ -33,7 +47,7 @@ func TestApproval_PendingPostIsNeverClaimed(t *testing.T) {
 			})
 		}
 		act(func() error {
-			got, err := n.Publishing.Posts.Edit(t.Context(), n.Guard(p), post.Change{Content: &text, NeedsApproval: true}, nil)
+			got, err := unschedule(p)
 			if err == nil {
 				mu.Lock()
 				defer mu.Unlock()
@@ -68,7 +82,7 @@ func TestApproval_PendingPostIsNeverClaimed(t *testing.T) {
 			claims++
 		}
 	}
-	t.Logf("%d edits and %d claims won", edits, claims)
+	t.Logf("%d changes and %d claims won", edits, claims)
 }
 
 // The constraints are the last line of defense: no statement schedules an unapproved

@@ -227,6 +227,78 @@ func (q *Queries) RejectPost(ctx context.Context, arg RejectPostParams) (Schedul
 	return i, err
 }
 
+const reopenPost = `-- name: ReopenPost :one
+update scheduled_posts p set status = 'draft', approval = 'pending',
+    approval_by = null, approval_at = null, approval_note = '',
+    series_revision = case when series_revision = revision then revision + 1 else series_revision end,
+    version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
+where p.post_id = $1 and p.workspace_id = $2
+  and (p.status = 'scheduled' and p.approval = 'approved' or p.status = 'draft' and p.approval = 'rejected')
+  and not exists (
+    select 1 from post_targets t where t.post_id = p.post_id and t.status not in ('scheduled', 'canceled'))
+  and ($3::bigint = 0 or p.version = $3)
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, utm, search_text, queue_slot
+`
+
+type ReopenPostParams struct {
+	PostID      uuid.UUID
+	WorkspaceID uuid.UUID
+	IfVersion   int64
+}
+
+// Undoes an approval or a request for changes: the post is pending again. Nothing of it may have started, and its new
+// revision invalidates what publishers hold. A post that only its series has changed stays unmodified.
+func (q *Queries) ReopenPost(ctx context.Context, arg ReopenPostParams) (ScheduledPost, error) {
+	row := q.db.QueryRow(ctx, reopenPost, arg.PostID, arg.WorkspaceID, arg.IfVersion)
+	var i ScheduledPost
+	err := row.Scan(
+		&i.PostID,
+		&i.WorkspaceID,
+		&i.UserID,
+		&i.Content,
+		&i.ScheduledTime,
+		&i.TimeZone,
+		&i.Status,
+		&i.RetryCount,
+		&i.AttachmentIds,
+		&i.AttachmentUrls,
+		&i.PlatformMediaIds,
+		&i.ThreadID,
+		&i.ThreadParentID,
+		&i.Language,
+		&i.Version,
+		&i.Revision,
+		&i.WorkflowRevision,
+		&i.PostedAt,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.Thread,
+		&i.Options,
+		&i.LateLimitMinutes,
+		&i.RedrivenAt,
+		&i.LateNotedAt,
+		&i.ListedAt,
+		&i.SeriesID,
+		&i.Occurrence,
+		&i.SeriesRevision,
+		&i.SeriesTemplateRevision,
+		&i.Withdrawn,
+		&i.Approval,
+		&i.SubmittedBy,
+		&i.SubmittedAt,
+		&i.ApprovalBy,
+		&i.ApprovalAt,
+		&i.ApprovalNote,
+		&i.LinkBase,
+		&i.QueueGroupID,
+		&i.LabelIds,
+		&i.Utm,
+		&i.SearchText,
+		&i.QueueSlot,
+	)
+	return i, err
+}
+
 const submitPost = `-- name: SubmitPost :one
 update scheduled_posts set approval = 'pending', submitted_by = $1::uuid,
   submitted_at = clock_timestamp(),

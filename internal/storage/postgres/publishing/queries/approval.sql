@@ -32,6 +32,20 @@ where post_id = @post_id and workspace_id = @workspace_id and status = 'draft' a
   and (@if_version::bigint = 0 or version = @if_version)
 returning *;
 
+-- name: ReopenPost :one
+-- Undoes an approval or a request for changes: the post is pending again. Nothing of it may have started, and its new
+-- revision invalidates what publishers hold. A post that only its series has changed stays unmodified.
+update scheduled_posts p set status = 'draft', approval = 'pending',
+    approval_by = null, approval_at = null, approval_note = '',
+    series_revision = case when series_revision = revision then revision + 1 else series_revision end,
+    version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
+where p.post_id = @post_id and p.workspace_id = @workspace_id
+  and (p.status = 'scheduled' and p.approval = 'approved' or p.status = 'draft' and p.approval = 'rejected')
+  and not exists (
+    select 1 from post_targets t where t.post_id = p.post_id and t.status not in ('scheduled', 'canceled'))
+  and (@if_version::bigint = 0 or p.version = @if_version)
+returning *;
+
 -- name: NoteOverdue :one
 -- Records once why a pending post can no longer be approved.
 update scheduled_posts set approval_note = @note, version = version + 1, updated_at = clock_timestamp()
