@@ -1,9 +1,9 @@
 import { Button, Code, CopyButton, Group, Stack, Text } from '@mantine/core'
 import { IconCheck, IconCopy, IconRss } from '@tabler/icons-react'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { api, unwrap } from '../api/client'
-import { notifySuccess, notifyError } from '../lib/notify'
+import { useAct } from '../lib/act'
 
 /** Creates the feed URLs of a saved search, which are shown once. */
 export function Feed({ id, open }: { id: string; open: boolean }) {
@@ -11,19 +11,18 @@ export function Feed({ id, open }: { id: string; open: boolean }) {
   const client = useQueryClient()
   const params = { path: { id } }
   const settled = () => void client.invalidateQueries({ queryKey: ['saved-searches'] })
-  const make = useMutation({
-    mutationFn: () => unwrap(api.POST('/api/v1/saved-searches/{id}/feed', { params })),
-    onError: notifyError,
-    onSettled: settled,
+  const make = useAct({
+    send: () => unwrap(api.POST('/api/v1/saved-searches/{id}/feed', { params })),
+    settled,
+    done: () => undefined,
   })
-  const end = useMutation({
-    mutationFn: () => unwrap(api.DELETE('/api/v1/saved-searches/{id}/feed', { params })),
-    onSuccess: () => {
+  const end = useAct({
+    send: () => unwrap(api.DELETE('/api/v1/saved-searches/{id}/feed', { params })),
+    accepted: () => {
       make.reset()
-      notifySuccess(t('saved.feedEnded'))
     },
-    onError: notifyError,
-    onSettled: settled,
+    settled,
+    done: () => t('saved.feedEnded'),
   })
   return (
     <Stack gap="xs">

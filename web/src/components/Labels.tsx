@@ -12,12 +12,11 @@ import {
 } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconFlag, IconPencil, IconPlus, IconTag, IconTrash } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, type Post, type Schemas, unwrap } from '../api/client'
 import { fold } from '../lib/fold'
-import { notifyError, notifyUndo } from '../lib/notify'
 import { refreshPosts } from '../lib/posts'
 import { labelsQuery } from '../lib/queries'
 import { useAtLeast } from '../lib/session'
@@ -26,6 +25,7 @@ import { useConfirm } from './Confirm'
 import { type Utm, UtmFields } from './Utm'
 import { Modal } from './Modal'
 import { useAct } from '../lib/act'
+import { showChange } from '../lib/optimistic'
 import { forget, useFormState } from '../lib/formState'
 
 type Label = Schemas['Label']
@@ -80,8 +80,19 @@ export function LabelMenu({
   const [chosen, setChosen] = useState<Record<string, boolean>>({})
   const has = (p: Pick<Post, 'labels'>, id: string) => p.labels?.includes(id) ?? false
   const isOn = (id: string) => chosen[id] ?? posts.every((p) => has(p, id))
-  const apply = useMutation({
-    mutationFn: async ({ label, on }: { label: Label; on: boolean; undone?: boolean }) =>
+  // The campaigns that another one would replace. If all posts have the same, that can be undone.
+  const replaced = [
+    ...new Set(posts.flatMap((p) => all.filter((l) => l.kind === 'campaign' && has(p, l.id)).map((l) => l.id))),
+  ]
+  const insteadOf = (l: Label) =>
+    l.kind === 'campaign' &&
+    replaced.length === 1 &&
+    replaced[0] !== l.id &&
+    posts.every((p) => has(p, replaced[0] ?? ''))
+      ? all.find((one) => one.id === replaced[0])
+      : undefined
+  const apply = useAct({
+    send: async ({ label, on }: { label: Label; on: boolean; instead?: Label }) =>
       (
         await unwrap(
           api.POST('/api/v1/posts/labels', {
@@ -89,42 +100,49 @@ export function LabelMenu({
           }),
         )
       ).changed,
-    onMutate: ({ label, on }) =>
+    show: ({ label, on }) => {
       setChosen((was) => ({
         ...was,
         ...(on && label.kind === 'campaign'
           ? Object.fromEntries(all.filter((l) => l.kind === 'campaign').map((l) => [l.id, false]))
           : {}),
         [label.id]: on,
-      })),
-    onError: (error) => {
-      setChosen({})
-      notifyError(error)
+      }))
+      return () => setChosen({})
     },
-    onSuccess: (changed, { label, on, undone }) => {
+    done: (changed, { label, on }) =>
+      changed.length > 0
+        ? t(on ? 'labels.added' : 'labels.removed', { name: label.name, count: changed.length })
+        : undefined,
+    // A campaign takes the place of another one: undone, that one takes its place again.
+    undo: (_, { label, on, instead }) =>
+      label.kind === 'label'
+        ? { label, on: !on }
+        : instead
+          ? { label: instead, on: true, instead: label }
+          : replaced.length === 0 || !on
+            ? { label, on: !on }
+            : undefined,
+    failed: ({ label }) => t('act.refused', { name: label.name }),
+    accepted: (changed) => {
       refreshPosts(client, changed)
       for (const id of changed) void client.invalidateQueries({ queryKey: ['post', id] })
-      // A campaign takes the place of another one, which this would not bring back.
-      if (!undone && posts.length > 1 && changed.length > 0 && label.kind === 'label')
-        notifyUndo(t(on ? 'labels.added' : 'labels.removed', { name: label.name, count: changed.length }), () =>
-          apply.mutate({ label, on: !on, undone: true }),
-        )
     },
   })
-  const make = useMutation({
-    mutationFn: () =>
+  const make = useAct({
+    send: () =>
       unwrap(
         api.POST('/api/v1/labels', {
           body: { name: typed.trim(), kind, color: nextColor(all.length) },
         }),
       ),
-    onError: notifyError,
-    onSuccess: (label) => {
+    accepted: (label) => {
       client.setQueryData(labelsQuery.queryKey, [...all, label])
       void client.invalidateQueries(labelsQuery)
       setTyped('')
-      apply.mutate({ label, on: true })
+      apply.mutate({ label, on: true, instead: insteadOf(label) })
     },
+    done: () => undefined, // applying it says so
   })
   const found = all.filter((l) => fold(l.name).includes(fold(typed.trim())))
   const isNew = typed.trim() !== '' && !all.some((l) => l.kind === kind && fold(l.name) === fold(typed.trim()))
@@ -181,7 +199,7 @@ export function LabelMenu({
                         py={5}
                         checked={isOn(l.id)}
                         indeterminate={!isOn(l.id) && chosen[l.id] === undefined && posts.some((p) => has(p, l.id))}
-                        onChange={(e) => apply.mutate({ label: l, on: e.currentTarget.checked })}
+                        onChange={(e) => apply.mutate({ label: l, on: e.currentTarget.checked, instead: insteadOf(l) })}
                         label={
                           <span
                             className="dl-label"
@@ -343,26 +361,27 @@ function EditLabel({ label, close }: { label: Label; close: () => void }) {
     void client.invalidateQueries(labelsQuery)
     refreshPosts(client)
   }
-  const save = useMutation({
-    mutationFn: () =>
+  const save = useAct({
+    send: () =>
       unwrap(
         api.PATCH('/api/v1/labels/{id}', {
           params,
           body: { name: name.trim(), color, ...(label.kind === 'campaign' ? { utm } : {}) },
         }),
       ),
-    onError: notifyError,
-    onSuccess: () => {
+    accepted: () => {
       forget(form)
       close()
     },
-    onSettled: settled,
+    settled,
+    done: () => t('act.saved', { name: name.trim() }),
   })
-  const remove = useMutation({
-    mutationFn: () => unwrap(api.DELETE('/api/v1/labels/{id}', { params })),
-    onError: notifyError,
-    onSuccess: close,
-    onSettled: settled,
+  const remove = useAct({
+    send: () => unwrap(api.DELETE('/api/v1/labels/{id}', { params })),
+    show: () => showChange<Label>(client, labelsQuery.queryKey, (one) => (one.id === label.id ? undefined : one)),
+    accepted: close,
+    settled,
+    done: () => t('act.deleted', { name: label.name }),
   })
   return (
     <Stack gap="xs" className="dl-card" p="sm">

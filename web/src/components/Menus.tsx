@@ -12,15 +12,15 @@ import {
   IconSun,
   IconUserCircle,
 } from '@tabler/icons-react'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import type { ReactElement } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, unwrap } from '../api/client'
 import { base } from '../boot'
 import { chooseLanguage, type Language, languages } from '../i18n'
+import { useAct } from '../lib/act'
 import { densities, useDensity } from '../lib/density'
 import { forgetAll } from '../lib/formState'
-import { notifyError } from '../lib/notify'
 import { sharePreference } from '../lib/preferences'
 import { useMe } from '../lib/session'
 import { useShowShortcuts } from './Shortcuts'
@@ -35,10 +35,10 @@ export function WorkspaceMenu() {
   const me = useMe()
   const { t } = useTranslation()
   const client = useQueryClient()
-  const choose = useMutation({
-    mutationFn: (workspace_id: string) => unwrap(api.PATCH('/api/v1/session', { body: { workspace_id } })),
-    onSuccess: () => client.resetQueries(),
-    onError: notifyError,
+  const choose = useAct({
+    send: (workspace_id: string) => unwrap(api.PATCH('/api/v1/session', { body: { workspace_id } })),
+    accepted: () => client.resetQueries(),
+    done: () => undefined,
   })
   return (
     <Menu position="bottom-start">
@@ -47,6 +47,7 @@ export function WorkspaceMenu() {
           variant="subtle"
           color="gray"
           px="xs"
+          loading={choose.isPending}
           leftSection={<IconBuildingCommunity size={18} aria-hidden />}
           rightSection={<IconChevronDown size={16} aria-hidden />}
           aria-label={`${t('nav.workspace')}: ${me.workspace.name}`}

@@ -1,9 +1,10 @@
 import { Badge, Button, Group } from '@mantine/core'
 import { IconHandStop, IconPlayerPause, IconPlayerPlay, IconRefresh, IconSpider, IconZzz } from '@tabler/icons-react'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../api/client'
-import { notifyError } from '../lib/notify'
+import { useAct } from '../lib/act'
+import { showChange, showData } from '../lib/optimistic'
 import { useAtLeast } from '../lib/session'
 
 type Status = Schemas['Domain']['status']
@@ -32,21 +33,37 @@ export function DomainStatus({ status }: { status: Status }) {
   )
 }
 
+const acts = { run: 'crawling', pause: 'paused', resume: 'resumed' } as const
+
 /** The actions on a site's crawl. */
 export function DomainControls({ domain: d }: { domain: Pick<Schemas['Domain'], 'domain' | 'status'> }) {
   const { t } = useTranslation()
   const client = useQueryClient()
   const may = useAtLeast('editor')
-  const act = useMutation({
-    mutationFn: (what: 'run' | 'pause' | 'resume') => {
+  const act = useAct({
+    send: (what: 'run' | 'pause' | 'resume') => {
       const params = { path: { domain: d.domain } }
       if (what === 'run') return unwrap(api.POST('/api/v1/domains/{domain}/run', { params }))
       if (what === 'pause') return unwrap(api.POST('/api/v1/domains/{domain}/pause', { params }))
       return unwrap(api.POST('/api/v1/domains/{domain}/resume', { params }))
     },
-    onSuccess: (now) => client.setQueryData(['domain', d.domain], now),
-    onError: notifyError,
-    onSettled: () => void client.invalidateQueries({ queryKey: ['domains'] }),
+    show: (what) => {
+      const status = what === 'pause' ? 'paused' : what === 'resume' ? 'idle' : 'crawling'
+      const restore = [
+        showData<Schemas['Domain']>(client, ['domain', d.domain], (was) => ({ ...was, status })),
+        showChange<Schemas['Domain']>(client, ['domains'], (was) =>
+          was.domain === d.domain ? { ...was, status } : was,
+        ),
+      ]
+      return () => {
+        for (const one of restore) one()
+      }
+    },
+    done: (_, what) => t(`act.${acts[what]}`, { name: d.domain }),
+    undo: (_, what) => (what === 'run' ? undefined : what === 'pause' ? 'resume' : 'pause'),
+    failed: () => t('act.refused', { name: d.domain }),
+    about: ['domains'],
+    accepted: (now) => client.setQueryData(['domain', d.domain], now),
   })
   if (!may) return null
   const paused = d.status === 'paused'

@@ -13,8 +13,9 @@ import {
   UnstyledButton,
 } from '@mantine/core'
 import { IconArrowLeft, IconChevronRight } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { useAct } from '../../lib/act'
 import { forget, useFormState } from '../../lib/formState'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
@@ -101,8 +102,8 @@ function Form({
     network: network.name,
     ...(sandbox ? { sandbox: true } : network.instances && instance ? { base_url: instance } : {}),
   }
-  const go = useMutation({
-    mutationFn: async () => {
+  const go = useAct({
+    send: async () => {
       if (way === 'oauth') {
         location.assign((await unwrap(api.POST('/api/v1/accounts/connect', { body: place }))).authorize_url)
         return
@@ -119,6 +120,8 @@ function Form({
       void client.invalidateQueries({ queryKey: ['accounts'] })
       close()
     },
+    done: () => undefined,
+    failed: false,
   })
   const unset = !sandbox && way === 'oauth' && !network.configured
   return (
@@ -238,16 +241,18 @@ function Choice({ choice, close }: { choice: Schemas['AccountChoice']; close: ()
   const { t } = useTranslation()
   const client = useQueryClient()
   const [chosen, setChosen] = useState<string[]>([])
-  const go = useMutation({
-    mutationFn: () =>
+  const go = useAct({
+    send: () =>
       unwrap(
         api.POST('/api/v1/account-choices/{id}', { params: { path: { id: choice.id } }, body: { remote_ids: chosen } }),
       ),
-    onSuccess: ({ accounts }) => {
+    accepted: ({ accounts }) => {
       notifySuccess(t('accounts.connected', { handle: accounts.map((a) => a.handle).join(', ') }))
       void client.invalidateQueries({ queryKey: ['accounts'] })
       close()
     },
+    done: () => undefined,
+    failed: false,
   })
   return (
     <Stack>

@@ -1,11 +1,11 @@
 import { Button, Group, NumberInput, Stack, TextInput } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { type Account, api, unwrap } from '../../api/client'
 import { ColorChoice } from '../../components/ColorChoice'
 import { AccountName } from '../../components/network'
 import { type Utm, UtmFields } from '../../components/Utm'
-import { notifyError } from '../../lib/notify'
+import { useAct } from '../../lib/act'
 import { forget, useFormState } from '../../lib/formState'
 import { FormDialog } from '../../components/FormDialog'
 
@@ -26,20 +26,20 @@ export function EditAccount({ account: a, close }: { account: Account; close: ()
     a.settings[metricReads] ? Number(a.settings[metricReads]) : '',
   )
   const settings = a.network === 'x' ? { settings: { [metricReads]: String(reads) } } : {}
-  const save = useMutation({
-    mutationFn: () =>
+  const save = useAct({
+    send: () =>
       unwrap(
         api.PATCH('/api/v1/accounts/{id}', {
           params: { path: { id: a.id } },
           body: { label, color, utm, ...settings },
         }),
       ),
-    onSuccess: () => {
+    accepted: () => {
       forget(form)
       void client.invalidateQueries({ queryKey: ['accounts'] })
       close()
     },
-    onError: notifyError,
+    done: () => t('act.saved', { name: label || a.handle }),
   })
   return (
     <FormDialog form={form} opened onClose={close} title={t('accounts.edit')}>

@@ -14,7 +14,7 @@ import {
   UnstyledButton,
 } from '@mantine/core'
 import { IconPencil, IconPlaylistAdd, IconPlus, IconTrash, IconX } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { type Account, api, type Schemas, unwrap } from '../../api/client'
@@ -22,7 +22,8 @@ import { ColorChoice } from '../../components/ColorChoice'
 import { useConfirm } from '../../components/Confirm'
 import { AccountName } from '../../components/network'
 import { ZoneSelect } from '../../components/ZoneSelect'
-import { notifyError, notifySuccess } from '../../lib/notify'
+import { useAct } from '../../lib/act'
+import { showChange } from '../../lib/optimistic'
 import { groupsQuery } from '../../lib/queries'
 import { dayName, days } from '../../lib/rule'
 import { useAtLeast, useMe } from '../../lib/session'
@@ -185,24 +186,24 @@ function EditGroup({ group, accounts, close }: { group?: AccountGroup; accounts:
     forget(form)
     close()
   }
-  const save = useMutation({
-    mutationFn: () => {
+  const save = useAct({
+    send: () => {
       const body = { name, color, accounts: chosen, time_zone: zone, slots: sorted(slots) }
       return group
         ? unwrap(api.PATCH('/api/v1/account-groups/{id}', { params: { path: { id: group.id } }, body }))
         : unwrap(api.POST('/api/v1/account-groups', { body }))
     },
-    onSuccess: () => {
-      notifySuccess(t('groups.saved'))
+    accepted: () => {
       done()
     },
-    onError: notifyError,
+    done: () => t('groups.saved'),
   })
-  const remove = useMutation({
-    mutationFn: async () =>
+  const remove = useAct({
+    send: async () =>
       group && unwrap(api.DELETE('/api/v1/account-groups/{id}', { params: { path: { id: group.id } } })),
-    onSuccess: done,
-    onError: notifyError,
+    show: () => showChange<AccountGroup>(client, ['account-groups'], (one) => (one.id === group?.id ? undefined : one)),
+    accepted: done,
+    done: () => t('act.deleted', { name }),
   })
   const valid = /^([01]\d|2[0-3]):[0-5]\d$/.test(time)
   const add = () =>

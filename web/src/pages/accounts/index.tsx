@@ -9,7 +9,7 @@ import {
   IconPlus,
   IconUsersGroup,
 } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -22,8 +22,10 @@ import { Empty, Failed, WaitingCards } from '../../components/states'
 import { Time } from '../../components/Time'
 import { Cause } from '../../components/Cause'
 import { causeText, noteText } from '../../i18n/message'
+import { useAct } from '../../lib/act'
+import { showChange } from '../../lib/optimistic'
 import { accountsQuery } from '../../lib/queries'
-import { notifySuccess, notifyError } from '../../lib/notify'
+import { notifySuccess } from '../../lib/notify'
 import { useAtLeast } from '../../lib/session'
 import { relative } from '../../lib/time'
 import { ChooseAccounts, Connect } from './Connect'
@@ -129,29 +131,29 @@ function AccountCard({ account: a }: { account: Account }) {
   const may = useAtLeast('editor')
   const path = { id: a.id }
   const changed = () => client.invalidateQueries({ queryKey: ['accounts'] })
-  const check = useMutation({
-    mutationFn: () => unwrap(api.POST('/api/v1/accounts/{id}/check', { params: { path } })),
-    onSuccess: (now) =>
-      notifySuccess(now.health.error ? causeText(now.health.error) : t('accounts.checked', { handle: a.handle })),
-    onError: notifyError,
-    onSettled: changed,
+  const check = useAct({
+    send: () => unwrap(api.POST('/api/v1/accounts/{id}/check', { params: { path } })),
+    settled: changed,
+    done: (now) => (now.health.error ? causeText(now.health.error) : t('accounts.checked', { handle: a.handle })),
   })
-  const standard = useMutation({
-    mutationFn: (on: boolean) =>
-      unwrap(api.PATCH('/api/v1/accounts/{id}', { params: { path }, body: { default: on } })),
-    onError: notifyError,
-    onSettled: changed,
+  const standard = useAct({
+    send: (on: boolean) => unwrap(api.PATCH('/api/v1/accounts/{id}', { params: { path }, body: { default: on } })),
+    show: (on) =>
+      showChange<Account>(client, accountsQuery.queryKey, (one) => (one.id === a.id ? { ...one, default: on } : one)),
+    done: (_, on) => t(on ? 'accounts.isDefault' : 'accounts.isNotDefault', { name: displayName(a) }),
+    undo: (_, on) => !on,
+    failed: () => t('act.refused', { name: displayName(a) }),
+    about: accountsQuery.queryKey,
   })
-  const reconnect = useMutation({
-    mutationFn: () => unwrap(api.POST('/api/v1/accounts/{id}/reconnect', { params: { path } })),
-    onSuccess: ({ authorize_url }) => location.assign(authorize_url),
-    onError: notifyError,
+  const reconnect = useAct({
+    send: () => unwrap(api.POST('/api/v1/accounts/{id}/reconnect', { params: { path } })),
+    accepted: ({ authorize_url }) => location.assign(authorize_url),
+    done: () => undefined,
   })
-  const disconnect = useMutation({
-    mutationFn: () => unwrap(api.POST('/api/v1/accounts/{id}/disconnect', { params: { path } })),
-    onSuccess: (d) => notifySuccess(d.advice ? noteText(d.advice) : t('accounts.disconnected', { handle: a.handle })),
-    onError: notifyError,
-    onSettled: changed,
+  const disconnect = useAct({
+    send: () => unwrap(api.POST('/api/v1/accounts/{id}/disconnect', { params: { path } })),
+    settled: changed,
+    done: (d) => (d.advice ? noteText(d.advice) : t('accounts.disconnected', { handle: a.handle })),
   })
   const [editing, { open: edit, close: closeEdit }] = useDisclosure()
   const [dialog, ask] = useConfirm()
@@ -187,7 +189,12 @@ function AccountCard({ account: a }: { account: Account }) {
         {may && (
           <Menu position="bottom-end">
             <Menu.Target>
-              <ActionIcon variant="subtle" color="gray" aria-label={t('accounts.more', { handle: a.handle })}>
+              <ActionIcon
+                variant="subtle"
+                color="gray"
+                loading={check.isPending || disconnect.isPending || reconnect.isPending}
+                aria-label={t('accounts.more', { handle: a.handle })}
+              >
                 <IconDots size={18} aria-hidden />
               </ActionIcon>
             </Menu.Target>
@@ -261,8 +268,8 @@ function AccountCard({ account: a }: { account: Account }) {
       <Switch
         size="sm"
         label={t('accounts.default')}
-        checked={standard.isPending ? standard.variables : a.default}
-        disabled={!may || standard.isPending}
+        checked={a.default}
+        disabled={!may}
         onChange={(e) => standard.mutate(e.currentTarget.checked)}
         mt="auto"
       />

@@ -28,6 +28,7 @@ import { useShortcuts } from '../../components/Shortcuts'
 import { Empty, Failed, WaitingRows } from '../../components/states'
 import { Time } from '../../components/Time'
 import { useAct } from '../../lib/act'
+import { showData } from '../../lib/optimistic'
 import { firstWords, refreshPosts } from '../../lib/posts'
 import { accountsQuery, approvalsQuery, maxApprovals } from '../../lib/queries'
 import { useAtLeast } from '../../lib/session'
@@ -42,6 +43,8 @@ interface Decision {
   post: Post
   /** What should be changed; without it the post is approved. */
   note?: string
+  /** Undoes the decision instead. */
+  reopen?: boolean
 }
 
 /** The posts pending approval, one after the other: with a preview, and the decision. */
@@ -62,21 +65,28 @@ export function ApprovalsPage() {
     p && void navigate({ to: '/approvals', search: { post: p.id }, replace: true, resetScroll: false })
   const note = useRef<HTMLTextAreaElement>(null)
   const decide = useAct<Decision, Post>({
-    send: ({ post: p, note }) => {
+    send: ({ post: p, note, reopen }) => {
       const params = { path: { id: p.id }, header: ifMatchHeader(p.version) }
+      // The server decides whether publishing was faster.
+      if (reopen) return unwrap(api.POST('/api/v1/posts/{id}/reopen', { params }))
       return note === undefined
         ? unwrap(api.POST('/api/v1/posts/{id}/approve', { params }))
         : unwrap(api.POST('/api/v1/posts/{id}/reject', { params, body: { note } }))
     },
-    show: ({ post: p }) => {
-      const before = client.getQueryData(approvalsQuery.queryKey)
-      void client.cancelQueries({ queryKey: approvalsQuery.queryKey })
-      client.setQueryData(approvalsQuery.queryKey, (all) => all?.filter((one) => one.id !== p.id))
-      return () => client.setQueryData(approvalsQuery.queryKey, before)
-    },
-    done: (_, { post: p, note }) =>
-      t(note === undefined ? 'approvals.approved' : 'approvals.returned', { post: firstWords(p.content, 40) }),
-    failed: ({ post: p }) => t('approvals.refused', { post: firstWords(p.content, 40) }),
+    show: ({ post: p, reopen }) =>
+      showData<Post[]>(client, approvalsQuery.queryKey, (all) => {
+        const others = all.filter((one) => one.id !== p.id)
+        return reopen ? [...others, p].sort(byTime) : others
+      }),
+    done: (_, { post: p, note, reopen }) =>
+      t(reopen ? 'approvals.reopened' : note === undefined ? 'approvals.approved' : 'approvals.returned', {
+        post: firstWords(p.content, 40),
+      }),
+    undo: (decided, { reopen }) => (reopen ? undefined : { post: decided, reopen: true }),
+    failed: ({ post: p, reopen }) =>
+      t(reopen ? 'approvals.notReopened' : 'approvals.refused', { post: firstWords(p.content, 40) }),
+    accepted: (p, { reopen }) => reopen && choose(p),
+    about: approvalsQuery.queryKey,
     settled: ({ post: p }) => {
       refreshPosts(client)
       void client.invalidateQueries({ queryKey: ['post', p.id] })
@@ -204,6 +214,8 @@ function Row({ post, isChosen }: { post: Post; isChosen: boolean }) {
     </li>
   )
 }
+
+const byTime = (a: Post, b: Post) => (a.scheduled_time ?? '').localeCompare(b.scheduled_time ?? '')
 
 const isOver = (post: Post) => post.scheduled_time !== undefined && Date.parse(post.scheduled_time) < Date.now()
 

@@ -1,10 +1,10 @@
 import { Button, Group, SegmentedControl, Slider, Stack, Text } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, type Media, mediaURL, unwrap } from '../../api/client'
 import { upload } from '../../api/upload'
-import { notifyError } from '../../lib/notify'
+import { useAct } from '../../lib/act'
 import { cutOf, ratios, type Ratio } from './cut'
 import { Modal } from '../../components/Modal'
 
@@ -32,8 +32,8 @@ export function Crop({ media, close, done }: { media: Media; close: () => void; 
     place.height = cut.height
     pen.drawImage(image, cut.left, cut.top, cut.width, cut.height, 0, 0, cut.width, cut.height)
   }, [image, ratio, zoom, x, y])
-  const save = useMutation({
-    mutationFn: async () => {
+  const save = useAct({
+    send: async () => {
       const type = media.mime_type === 'image/jpeg' ? 'image/jpeg' : 'image/png'
       const blob = await new Promise<Blob | null>((give) => canvas.current?.toBlob(give, type, 0.92))
       if (!blob) throw new Error(t('media.cropFailed'))
@@ -43,12 +43,12 @@ export function Crop({ media, close, done }: { media: Media; close: () => void; 
         api.PATCH('/api/v1/media/{id}', { params: { path: { id: made.id } }, body: { alt_text: media.alt_text } }),
       )
     },
-    onSuccess: (made) => {
+    accepted: (made) => {
       client.setQueryData(['media', made.id], made)
       void client.invalidateQueries({ queryKey: ['media-list'] })
       done(made)
     },
-    onError: notifyError,
+    done: () => undefined,
   })
   return (
     <Modal opened onClose={close} title={t('media.crop')} size="lg" closeButtonProps={{ 'aria-label': t('close') }}>

@@ -12,12 +12,13 @@ import {
 } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconBlockquote, IconDeviceFloppy, IconTrash } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { memo, useContext, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
+import { useAct } from '../../lib/act'
+import { showChange } from '../../lib/optimistic'
 import { fold } from '../../lib/fold'
-import { notifyError, notifySuccess } from '../../lib/notify'
 import { snippetsQuery } from '../../lib/queries'
 import type { Part } from './draft'
 import { insertAt } from './insert'
@@ -45,25 +46,25 @@ export const Snippets = memo(function Snippets({
   const [text, setText] = useState('')
   const field = () => document.querySelector<HTMLTextAreaElement>(`[data-part="${part}"]`)
   const settled = () => void client.invalidateQueries(snippetsQuery)
-  const make = useMutation({
-    mutationFn: () =>
+  const make = useAct({
+    send: () =>
       unwrap(
         api.POST('/api/v1/snippets', {
           body: { kind, name: typed.trim(), text, ...(kind === 'template' && whole ? templateFrom(whole.read()) : {}) },
         }),
       ),
-    onError: notifyError,
-    onSuccess: (s) => {
-      notifySuccess(t('snippets.saved', { name: s.name }))
+    accepted: () => {
       setTyped('')
       close()
     },
-    onSettled: settled,
+    settled,
+    done: (s) => t('snippets.saved', { name: s.name }),
   })
-  const remove = useMutation({
-    mutationFn: (id: string) => unwrap(api.DELETE('/api/v1/snippets/{id}', { params: { path: { id } } })),
-    onError: notifyError,
-    onSettled: settled,
+  const remove = useAct({
+    send: ({ id }: Snippet) => unwrap(api.DELETE('/api/v1/snippets/{id}', { params: { path: { id } } })),
+    show: ({ id }) => showChange<Snippet>(client, snippetsQuery.queryKey, (one) => (one.id === id ? undefined : one)),
+    settled,
+    done: (_, { name }) => t('act.deleted', { name }),
   })
   const show = () => {
     const f = field()
@@ -137,7 +138,7 @@ export const Snippets = memo(function Snippets({
                           color="gray"
                           size="sm"
                           aria-label={t('snippets.delete', { name: s.name })}
-                          onClick={() => remove.mutate(s.id)}
+                          onClick={() => remove.mutate(s)}
                         >
                           <IconTrash size={16} aria-hidden />
                         </ActionIcon>

@@ -7,7 +7,7 @@ import {
   IconRefresh,
   IconTrash,
 } from '@tabler/icons-react'
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import i18n from 'i18next'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -23,8 +23,8 @@ import { Time } from '../../components/Time'
 import { noteText } from '../../i18n/message'
 import { Cause, isQuoted } from '../../components/Cause'
 import { Modal } from '../../components/Modal'
+import { useAct } from '../../lib/act'
 import { deadCountsQuery } from '../../lib/queries'
-import { notifySuccess, notifyError } from '../../lib/notify'
 import { notifyOutcome } from '../../lib/outcome'
 import { useAtLeast } from '../../lib/session'
 import { Decisions, reason } from '../post/Targets'
@@ -283,15 +283,14 @@ function Look({
     staleTime: 0,
     gcTime: 0,
   })
-  const act = useMutation({
-    mutationFn: () => send(false),
-    onSuccess: (answer) => {
-      notifySuccess(t(what === 'retry' ? 'dead.retried' : 'dead.discarded', { count: answer.posts.length }))
+  const act = useAct({
+    send: () => send(false),
+    accepted: (answer) => {
       void client.invalidateQueries({ queryKey: ['dead-letters'] })
       if (what === 'retry') void notifyOutcome(answer.posts.slice(0, maxOutcomes))
       close()
     },
-    onError: notifyError,
+    done: (answer) => t(what === 'retry' ? 'dead.retried' : 'dead.discarded', { count: answer.posts.length }),
   })
   return (
     <Modal

@@ -1,7 +1,7 @@
 import { Alert, Anchor, Button, Grid, Group, Stack, Switch, Text, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconCode, IconTrash } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
@@ -14,8 +14,9 @@ import { NewsFrame } from '../../components/NewsFrame'
 import { Failed, Waiting } from '../../components/states'
 import { Time } from '../../components/Time'
 import { Modal } from '../../components/Modal'
+import { useAct } from '../../lib/act'
+import { showData } from '../../lib/optimistic'
 import { crawlPace, domainQuery } from '../../lib/newsQueries'
-import { notifySuccess, notifyError } from '../../lib/notify'
 import { useAtLeast } from '../../lib/session'
 import { Figures } from './Figures'
 import { Run } from './Run'
@@ -227,19 +228,21 @@ function Settings({ domain: d }: { domain: Domain }) {
   const owner = useAtLeast('owner')
   const [asking, ask] = useDisclosure()
   const params = { path: { domain: d.domain } }
-  const render = useMutation({
-    mutationFn: (on: boolean) => unwrap(api.PATCH('/api/v1/domains/{domain}', { params, body: { render: on } })),
-    onSuccess: (now) => client.setQueryData(['domain', d.domain], now),
-    onError: notifyError,
+  const render = useAct({
+    send: (on: boolean) => unwrap(api.PATCH('/api/v1/domains/{domain}', { params, body: { render: on } })),
+    show: (on) => showData<Domain>(client, ['domain', d.domain], (was) => ({ ...was, render: on })),
+    done: (_, on) => t(on ? 'act.on' : 'act.off', { name: t('domain.render') }),
+    undo: (_, on) => !on,
+    failed: () => t('act.refused', { name: d.domain }),
+    accepted: (now) => client.setQueryData(['domain', d.domain], now),
   })
-  const empty = useMutation({
-    mutationFn: () => unwrap(api.DELETE('/api/v1/domains/{domain}/frontier', { params })),
-    onSuccess: ({ deleted }) => {
+  const empty = useAct({
+    send: () => unwrap(api.DELETE('/api/v1/domains/{domain}/frontier', { params })),
+    accepted: () => {
       ask.close()
-      notifySuccess(t('domain.emptied', { count: deleted }))
     },
-    onError: notifyError,
-    onSettled: () => void client.invalidateQueries({ queryKey: ['domain', d.domain] }),
+    settled: () => void client.invalidateQueries({ queryKey: ['domain', d.domain] }),
+    done: ({ deleted }) => t('domain.emptied', { count: deleted }),
   })
   return (
     <Stack gap="sm" className="dl-card" p="md" component="section" aria-label={t('domain.settings')}>
@@ -249,7 +252,7 @@ function Settings({ domain: d }: { domain: Domain }) {
       <Switch
         label={t('domain.render')}
         description={t('domain.renderText')}
-        disabled={!may || render.isPending}
+        disabled={!may}
         checked={d.render}
         onChange={(e) => render.mutate(e.currentTarget.checked)}
       />

@@ -1,6 +1,6 @@
 import { Alert, Badge, Button, FileButton, Group, SegmentedControl, Stack, Table, Text } from '@mantine/core'
 import { IconAlertTriangle, IconCheck, IconFileImport, IconUpload } from '@tabler/icons-react'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -8,8 +8,9 @@ import { api, idempotencyHeader, type Schemas, unwrap } from '../../api/client'
 import { Page } from '../../components/Page'
 import { Empty } from '../../components/states'
 import { problemText, warningText } from '../../i18n/message'
+import { useAct } from '../../lib/act'
 import { decode, readSheet, type Sheet } from '../../lib/csv'
-import { notifyError, notifySuccess } from '../../lib/notify'
+import { notifyError } from '../../lib/notify'
 import { refreshPosts } from '../../lib/posts'
 
 type Result = Schemas['BulkResult']
@@ -43,13 +44,12 @@ export function ImportPage() {
   const navigate = useNavigate()
   const [file, setFile] = useState<File>()
   const [show, setShow] = useState<'all' | 'wrong'>('all')
-  const check = useMutation({ mutationFn: (f: File) => send(f.text, true, 'valid'), onError: notifyError })
-  const store = useMutation({
-    mutationFn: (f: File) => send(f.text, false, 'valid', f.key),
-    onError: notifyError,
-    onSuccess: async (done) => {
+  const check = useAct({ send: (f: File) => send(f.text, true, 'valid'), done: () => undefined })
+  const store = useAct({
+    send: (f: File) => send(f.text, false, 'valid', f.key),
+    done: ({ created }) => t('import.done', { count: created }),
+    accepted: async () => {
       refreshPosts(client)
-      notifySuccess(t('import.done', { count: done.created }))
       await navigate({ to: '/calendar', search: { view: 'agenda' } })
     },
   })

@@ -14,7 +14,7 @@ import {
 } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { IconMapPinOff, IconPhoto, IconSearch, IconTrash } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, type Media, mediaURL, unwrap } from '../../api/client'
@@ -23,8 +23,8 @@ import { Page } from '../../components/Page'
 import { Empty, Failed, WaitingCards } from '../../components/states'
 import { Time } from '../../components/Time'
 import { noteText, problemText } from '../../i18n/message'
+import { useAct } from '../../lib/act'
 import { type MediaChoice, mediaKinds, useMediaList } from '../../lib/media'
-import { notifySuccess, notifyError } from '../../lib/notify'
 import { useAtLeast } from '../../lib/session'
 import { MediaField } from '../compose/MediaField'
 import { Thumb } from '../compose/Thumb'
@@ -155,19 +155,18 @@ function Details({ media: m, close }: { media: Media; close: () => void }) {
     void client.invalidateQueries({ queryKey: ['media-list'] })
     close()
   }
-  const save = useMutation({
-    mutationFn: () => unwrap(api.PATCH('/api/v1/media/{id}', { params, body: { alt_text: alt } })),
-    onSuccess: (changed) => {
+  const save = useAct({
+    send: () => unwrap(api.PATCH('/api/v1/media/{id}', { params, body: { alt_text: alt } })),
+    accepted: (changed) => {
       client.setQueryData(['media', m.id], changed)
-      notifySuccess(t('media.saved'))
       done()
     },
-    onError: notifyError,
+    done: () => t('media.saved'),
   })
-  const remove = useMutation({
-    mutationFn: () => unwrap(api.DELETE('/api/v1/media/{id}', { params })),
-    onSuccess: done,
-    onError: notifyError,
+  const remove = useAct({
+    send: () => unwrap(api.DELETE('/api/v1/media/{id}', { params })),
+    accepted: done,
+    done: () => t('act.deleted', { name: m.file_name }),
   })
   const size = new Intl.NumberFormat(i18n.language, {
     style: 'unit',

@@ -1,9 +1,10 @@
 import { Alert, Button, Stack, Switch, Text, TextInput } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { api, idempotencyHeader, unwrap } from '../../api/client'
 import { Feed } from '../../components/Feed'
 import { LinkButton } from '../../components/links'
+import { useAct } from '../../lib/act'
 import { keptOf, type NewsSearch } from '../../lib/news'
 import { errorText } from '../../lib/notify'
 import { forget, useFormState } from '../../lib/formState'
@@ -16,18 +17,20 @@ export function SaveSearch({ search, close }: { search: NewsSearch; close: () =>
   const form = 'saved search'
   const [name, setName] = useFormState(form, 'name', search.q?.trim() ?? '')
   const [alert, setAlert] = useFormState(form, 'alert', true)
-  const keep = useMutation({
-    mutationFn: () =>
+  const keep = useAct({
+    send: () =>
       unwrap(
         api.POST('/api/v1/saved-searches', {
           params: { header: idempotencyHeader() },
           body: { name, alert, mode: search.mode ?? 'keyword', ...keptOf(search) },
         }),
       ),
-    onSuccess: () => {
+    accepted: () => {
       forget(form)
       void client.invalidateQueries({ queryKey: ['saved-searches'] })
     },
+    done: () => undefined,
+    failed: false,
   })
   return (
     <FormDialog form={form} opened onClose={close} title={t('search.save')}>

@@ -1,12 +1,13 @@
 import { ActionIcon, Button, Combobox, Group, Stack, Text, Textarea, Title, useCombobox } from '@mantine/core'
 import { IconMessage, IconTrash } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
 import { Ago } from '../../components/Ago'
+import { useAct } from '../../lib/act'
+import { showChange } from '../../lib/optimistic'
 import { fold } from '../../lib/fold'
-import { notifyError } from '../../lib/notify'
 import { commentsQuery } from '../../lib/queries'
 import { useAtLeast, useMe } from '../../lib/session'
 import { mentionedIn, partsOf, type Person, typedMention } from './mentions'
@@ -25,22 +26,23 @@ export function Comments({ id }: { id: string }) {
   const [text, setText] = useFormState(form, 'text', '')
   const people = data?.people ?? []
   const settled = () => void client.invalidateQueries({ queryKey: key })
-  const send = useMutation({
-    mutationFn: () =>
+  const send = useAct({
+    send: () =>
       unwrap(
         api.POST('/api/v1/posts/{id}/comments', {
           params,
           body: { text: text.trim(), mentions: mentionedIn(text, people) },
         }),
       ),
-    onError: notifyError,
-    onSuccess: () => forget(form),
-    onSettled: settled,
+    accepted: () => forget(form),
+    settled,
+    done: () => undefined,
   })
-  const remove = useMutation({
-    mutationFn: (comment: string) => unwrap(api.DELETE('/api/v1/comments/{id}', { params: { path: { id: comment } } })),
-    onError: notifyError,
-    onSettled: settled,
+  const remove = useAct({
+    send: (comment: string) => unwrap(api.DELETE('/api/v1/comments/{id}', { params: { path: { id: comment } } })),
+    show: (comment) => showChange<{ id: string }>(client, key, (one) => (one.id === comment ? undefined : one)),
+    settled,
+    done: () => t('comments.deleted'),
   })
   if (!data || (!may && data.comments.length === 0)) return null
   return (

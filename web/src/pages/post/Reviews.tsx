@@ -1,10 +1,11 @@
 import { ActionIcon, Badge, Button, CopyButton, Group, NumberInput, Stack, Text, TextInput, Title } from '@mantine/core'
 import { IconCheck, IconCopy, IconLink, IconTrash } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { api, type Post, type Schemas, unwrap } from '../../api/client'
 import { Time } from '../../components/Time'
-import { notifyError } from '../../lib/notify'
+import { useAct } from '../../lib/act'
+import { showChange } from '../../lib/optimistic'
 import { useAtLeast } from '../../lib/session'
 import { forget, useFormState } from '../../lib/formState'
 
@@ -37,20 +38,21 @@ export function Reviews({ post }: { post: Post }) {
   const [name, setName] = useFormState(form, 'name', '')
   const [days, setDays] = useFormState<number>(form, 'days', 7)
   const settled = () => void client.invalidateQueries({ queryKey: key })
-  const make = useMutation({
-    mutationFn: () =>
+  const make = useAct({
+    send: () =>
       unwrap(
         api.POST('/api/v1/posts/{id}/review-links', { params, body: { name: name.trim(), expires_in_days: days } }),
       ),
-    onError: notifyError,
-    onSuccess: () => forget(form),
-    onSettled: settled,
+    accepted: () => forget(form),
+    settled,
+    done: () => undefined,
   })
-  const revoke = useMutation({
-    mutationFn: (id: string) => unwrap(api.DELETE('/api/v1/review-links/{id}', { params: { path: { id } } })),
-    onError: notifyError,
-    onSuccess: (_, id) => id === make.data?.id && make.reset(),
-    onSettled: settled,
+  const revoke = useAct({
+    send: (id: string) => unwrap(api.DELETE('/api/v1/review-links/{id}', { params: { path: { id } } })),
+    show: (id) => showChange<Link>(client, key, (one) => (one.id === id ? { ...one, state: 'revoked' } : one)),
+    accepted: (_, id) => id === make.data?.id && make.reset(),
+    settled,
+    done: () => t('act.revoked'),
   })
   const offers = pending && may
   if (!offers && links.length === 0) return null

@@ -14,12 +14,13 @@ import {
   Title,
 } from '@mantine/core'
 import { IconTrash } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
 import { Failed } from '../../components/states'
 import { Modal } from '../../components/Modal'
-import { errorText, notifyError } from '../../lib/notify'
+import { useAct } from '../../lib/act'
+import { errorText } from '../../lib/notify'
 import { format } from '../../lib/time'
 import { forget, useFormState } from '../../lib/formState'
 
@@ -53,34 +54,36 @@ function Recipients({ site }: { site: Schemas['Site'] }) {
   const [email, setEmail] = useFormState(form, 'email', '')
   const [kind, setKind] = useFormState<Kind>(form, 'kind', 'weekly')
   const settled = () => void client.invalidateQueries({ queryKey })
-  const add = useMutation({
-    mutationFn: () =>
+  const add = useAct({
+    send: () =>
       unwrap(
         api.POST('/api/v1/sites/{id}/subscriptions', {
           params: { path },
           body: { kind, email, language: i18n.language === 'vi' ? 'vi' : 'en' },
         }),
       ),
-    onSuccess: () => forget(form),
-    onSettled: settled,
+    accepted: () => forget(form),
+    settled,
+    done: () => t('act.added', { name: email }),
+    failed: false,
   })
-  const remove = useMutation({
-    mutationFn: (subscription: string) =>
+  const remove = useAct({
+    send: (subscription: string) =>
       unwrap(
         api.DELETE('/api/v1/sites/{id}/subscriptions/{subscription}', { params: { path: { ...path, subscription } } }),
       ),
-    onError: notifyError,
-    onSettled: settled,
+    settled,
+    done: () => t('act.removed'),
   })
-  const resend = useMutation({
-    mutationFn: (subscription: string) =>
+  const resend = useAct({
+    send: (subscription: string) =>
       unwrap(
         api.POST('/api/v1/sites/{id}/subscriptions/{subscription}/resend', {
           params: { path: { ...path, subscription } },
         }),
       ),
-    onError: notifyError,
-    onSettled: settled,
+    settled,
+    done: () => t('channels.confirmationSent'),
   })
   return (
     <Stack component="section" aria-label={t('emails.recipients')}>
@@ -203,13 +206,14 @@ function RuleForm({ site, rule }: { site: Schemas['Site']; rule: Schemas['AlertR
   const form = `alert rule ${site.id}`
   const [draft, setDraft] = useFormState(form, 'draft', rule)
   const set = (to: Partial<Schemas['AlertRule']>) => setDraft({ ...draft, ...to })
-  const save = useMutation({
-    mutationFn: () =>
-      unwrap(api.PUT('/api/v1/sites/{id}/alert-rule', { params: { path: { id: site.id } }, body: draft })),
-    onSuccess: (saved) => {
+  const save = useAct({
+    send: () => unwrap(api.PUT('/api/v1/sites/{id}/alert-rule', { params: { path: { id: site.id } }, body: draft })),
+    accepted: (saved) => {
       forget(form)
       client.setQueryData(['alert-rule', site.id], saved)
     },
+    done: () => t('act.saved', { name: t('emails.alerts') }),
+    failed: false,
   })
   return (
     <form

@@ -1,10 +1,11 @@
 import { Button, Group, Stack, Table, Text, Textarea, Title, UnstyledButton, VisuallyHidden } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
 import { Failed, WaitingRows } from '../../components/states'
+import { useAct } from '../../lib/act'
 import { useAtLeast } from '../../lib/session'
 import { toWall } from '../../lib/time'
 import { formatMetric } from './numbers'
@@ -139,8 +140,8 @@ function Declare({ site, close }: { site: Schemas['Site']; close: () => void }) 
   const form = `goals ${site.id}`
   const [events, setEvents] = useFormState(form, 'events', formatEvents(site.events))
   const [goals, setGoals] = useFormState(form, 'goals', formatGoals(site.goals))
-  const save = useMutation({
-    mutationFn: () => {
+  const save = useAct({
+    send: () => {
       const declared = parseEvents(events)
       return unwrap(
         api.PATCH('/api/v1/sites/{id}', {
@@ -149,11 +150,13 @@ function Declare({ site, close }: { site: Schemas['Site']; close: () => void }) 
         }),
       )
     },
-    onSuccess: async () => {
+    accepted: async () => {
       forget(form)
       await client.invalidateQueries()
       close()
     },
+    done: () => t('act.saved', { name: site.name }),
+    failed: false,
   })
   return (
     <FormDialog form={form} opened onClose={close} size="lg" title={t('report.declareEvents')}>

@@ -1,13 +1,14 @@
 import { ActionIcon, Alert, Button, FileButton, Group, Select, Stack, Text } from '@mantine/core'
 import { IconTrash, IconUpload } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
 import { useConfirm } from '../../components/Confirm'
 import { Failed } from '../../components/states'
 import { Modal } from '../../components/Modal'
-import { errorText, notifyError } from '../../lib/notify'
+import { useAct } from '../../lib/act'
+import { errorText } from '../../lib/notify'
 import { format } from '../../lib/time'
 import { formatMetric } from './numbers'
 
@@ -35,8 +36,8 @@ export function Imports({ site, close }: { site: Schemas['Site']; close: () => v
     void client.invalidateQueries({ queryKey })
     void client.invalidateQueries({ queryKey: ['report'] })
   }
-  const add = useMutation({
-    mutationFn: (file: File) =>
+  const add = useAct({
+    send: (file: File) =>
       unwrap(
         api.POST('/api/v1/sites/{id}/imports', {
           params: { path, query: { source } },
@@ -45,13 +46,15 @@ export function Imports({ site, close }: { site: Schemas['Site']; close: () => v
           headers: { 'Content-Type': 'application/octet-stream' },
         }),
       ),
-    onSettled: settled,
+    settled,
+    done: () => undefined,
+    failed: false,
   })
-  const remove = useMutation({
-    mutationFn: (id: string) =>
+  const remove = useAct({
+    send: (id: string) =>
       unwrap(api.DELETE('/api/v1/sites/{id}/imports/{import}', { params: { path: { ...path, import: id } } })),
-    onError: notifyError,
-    onSettled: settled,
+    settled,
+    done: () => t('act.removed'),
   })
   const day = (text: string) => format(`${text}T00:00:00Z`, i18n.language, 'UTC', { dateStyle: 'medium' })
   return (

@@ -1,7 +1,8 @@
 import { Alert, Button, Checkbox, Code, Radio, Stack, TagsInput, Text, TextInput } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { api, idempotencyHeader, unwrap } from '../../api/client'
+import { useAct } from '../../lib/act'
 import { errorText } from '../../lib/notify'
 import { TrackerSnippet } from './Snippets'
 import { forget, useFormState } from '../../lib/formState'
@@ -16,18 +17,20 @@ export function NewSite({ close }: { close: () => void }) {
   const [domains, setDomains] = useFormState<string[]>(form, 'domains', [])
   const [uniques, setUniques] = useFormState<'hyperloglog' | 'set'>(form, 'uniques', 'hyperloglog')
   const [open, setOpen] = useFormState(form, 'open', false)
-  const make = useMutation({
-    mutationFn: () =>
+  const make = useAct({
+    send: () =>
       unwrap(
         api.POST('/api/v1/sites', {
           params: { header: idempotencyHeader() },
           body: { name, domains, unique_method: uniques, public_counts: open },
         }),
       ),
-    onSuccess: () => {
+    accepted: () => {
       forget(form)
       void client.invalidateQueries({ queryKey: ['sites'] })
     },
+    done: () => undefined,
+    failed: false,
   })
   const made = make.data
   return (

@@ -13,12 +13,13 @@ import {
   TextInput,
 } from '@mantine/core'
 import { IconCheck, IconCopy, IconTrash } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
 import { DayField } from '../../components/DayField'
 import { Failed } from '../../components/states'
-import { errorText, notifyError } from '../../lib/notify'
+import { useAct } from '../../lib/act'
+import { errorText } from '../../lib/notify'
 import { format } from '../../lib/time'
 import { forget, useFormState } from '../../lib/formState'
 import { FormDialog } from '../../components/FormDialog'
@@ -40,8 +41,8 @@ export function Share({ site, filter, close }: { site: Schemas['Site']; filter?:
   const [origins, setOrigins] = useFormState<string[]>(form, 'origins', [])
   const [filtered, setFiltered] = useFormState(form, 'filtered', filter !== undefined)
   const settled = () => void client.invalidateQueries({ queryKey })
-  const make = useMutation({
-    mutationFn: () =>
+  const make = useAct({
+    send: () =>
       unwrap(
         api.POST('/api/v1/sites/{id}/shared-links', {
           params: { path },
@@ -55,14 +56,16 @@ export function Share({ site, filter, close }: { site: Schemas['Site']; filter?:
           },
         }),
       ),
-    onSuccess: () => forget(form),
-    onSettled: settled,
+    accepted: () => forget(form),
+    settled,
+    done: () => undefined,
+    failed: false,
   })
-  const revoke = useMutation({
-    mutationFn: (link: string) =>
+  const revoke = useAct({
+    send: (link: string) =>
       unwrap(api.DELETE('/api/v1/sites/{id}/shared-links/{link}', { params: { path: { ...path, link } } })),
-    onError: notifyError,
-    onSettled: settled,
+    settled,
+    done: () => t('act.revoked'),
   })
   const url = make.data?.url
   return (

@@ -1,12 +1,13 @@
 import { Badge, Button, Group, Stack, Switch, Text } from '@mantine/core'
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
 import { Ago } from '../../components/Ago'
 import { LinkAnchor } from '../../components/links'
 import { Failed, Waiting } from '../../components/states'
-import { notifyError } from '../../lib/notify'
+import { useAct } from '../../lib/act'
+import { showChange } from '../../lib/optimistic'
 import { useAtLeast, useMe } from '../../lib/session'
 import { format } from '../../lib/time'
 
@@ -66,10 +67,19 @@ function One({ decision: d }: { decision: Decision }) {
   const { t } = useTranslation()
   const client = useQueryClient()
   const may = useAtLeast('editor')
-  const resolve = useMutation({
-    mutationFn: () => unwrap(api.POST('/api/v1/rule-decisions/{id}/resolve', { params: { path: { id: d.id } } })),
-    onError: notifyError,
-    onSettled: () => void client.invalidateQueries({ queryKey: ['rules'] }),
+  const resolve = useAct({
+    send: () => unwrap(api.POST('/api/v1/rule-decisions/{id}/resolve', { params: { path: { id: d.id } } })),
+    show: () => {
+      const lists = client.getQueryCache().findAll({ queryKey: ['rules', d.rule_id] })
+      const restore = lists.map(({ queryKey }) =>
+        showChange<Decision>(client, queryKey, (one) => (one.id === d.id ? { ...one, attention: undefined } : one)),
+      )
+      return () => {
+        for (const one of restore) one()
+      }
+    },
+    done: () => t('rules.resolved', { name: d.title }),
+    about: ['rules'],
   })
   return (
     <Stack gap={2} data-decision={d.article_id}>

@@ -13,12 +13,13 @@ import {
   Textarea,
   TextInput,
 } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, idempotencyHeader, ifMatchHeader, unwrap } from '../../api/client'
+import { useAct } from '../../lib/act'
 import { countsQuery, savedQuery } from '../../lib/newsQueries'
-import { errorText, notifySuccess } from '../../lib/notify'
+import { errorText } from '../../lib/notify'
 import { accountsQuery, groupsQuery } from '../../lib/queries'
 import { type Definition, hashtagLines, type NewRule, readHashtagLines } from './definition'
 import { Preview } from './Preview'
@@ -65,9 +66,13 @@ export function Editor({
     ...new Set([...accounts.map((a) => a.network), ...Object.keys(d.templates).filter((n) => n !== 'default')]),
   ]
   const body = (): NewRule => ({ name, definition: { ...d, hashtags: readHashtagLines(hashtags) } })
-  const preview = useMutation({ mutationFn: () => unwrap(api.POST('/api/v1/rules/preview', { body: body() })) })
-  const save = useMutation({
-    mutationFn: () =>
+  const preview = useAct({
+    send: () => unwrap(api.POST('/api/v1/rules/preview', { body: body() })),
+    done: () => undefined,
+    failed: false,
+  })
+  const save = useAct({
+    send: () =>
       unwrap(
         id
           ? api.PUT('/api/v1/rules/{id}', {
@@ -76,12 +81,13 @@ export function Editor({
             })
           : api.POST('/api/v1/rules', { params: { header: idempotencyHeader() }, body: body() }),
       ),
-    onSuccess: () => {
+    accepted: () => {
       forget(form)
-      notifySuccess(t('rules.saved', { name }))
       close()
     },
-    onSettled: () => void client.invalidateQueries({ queryKey: ['rules'] }),
+    settled: () => void client.invalidateQueries({ queryKey: ['rules'] }),
+    done: () => t('rules.saved', { name }),
+    failed: false,
   })
   const template = (text: string) => {
     const templates = { ...d.templates, [network]: text }

@@ -1,6 +1,6 @@
 import { Badge, Button, Collapse, Group, Stack, Text } from '@mantine/core'
 import { IconPlayerPause, IconPlayerPlay, IconPlus, IconRobot } from '@tabler/icons-react'
-import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, unwrap } from '../../api/client'
@@ -8,7 +8,8 @@ import { Ago } from '../../components/Ago'
 import { useConfirm } from '../../components/Confirm'
 import { Page } from '../../components/Page'
 import { Empty, Failed, WaitingRows } from '../../components/states'
-import { notifyError, notifySuccess } from '../../lib/notify'
+import { useAct } from '../../lib/act'
+import { showChange } from '../../lib/optimistic'
 import { useAtLeast, useMe } from '../../lib/session'
 import { Decisions } from './Decisions'
 import { type NewRule, newRule, type Rule } from './definition'
@@ -68,23 +69,30 @@ function RuleCard({ rule: r, edit }: { rule: Rule; edit: () => void }) {
   const may = useAtLeast('editor')
   const [open, setOpen] = useState(false)
   const [dialog, ask] = useConfirm()
-  const settled = () => void client.invalidateQueries({ queryKey: ['rules'] })
   const params = { path: { id: r.id } }
   const isPaused = r.status === 'paused'
-  const toggle = useMutation({
-    mutationFn: () =>
+  const toggle = useAct({
+    send: (status: Rule['status']) =>
       unwrap(
-        isPaused ? api.POST('/api/v1/rules/{id}/resume', { params }) : api.POST('/api/v1/rules/{id}/pause', { params }),
+        status === 'active'
+          ? api.POST('/api/v1/rules/{id}/resume', { params })
+          : api.POST('/api/v1/rules/{id}/pause', { params }),
       ),
-    onSuccess: () => notifySuccess(t(isPaused ? 'rules.resumed' : 'rules.paused', { name: r.name })),
-    onError: notifyError,
-    onSettled: settled,
+    show: (status) =>
+      showChange<Rule>(client, rulesQuery.queryKey, (one) =>
+        one.id === r.id ? { ...one, status, pause_reason: undefined, pause_error: undefined } : one,
+      ),
+    done: (_, status) => t(status === 'active' ? 'rules.resumed' : 'rules.paused', { name: r.name }),
+    undo: (_, status) => (status === 'active' ? 'paused' : 'active'),
+    failed: () => t('act.refused', { name: r.name }),
+    about: rulesQuery.queryKey,
   })
-  const remove = useMutation({
-    mutationFn: () => unwrap(api.DELETE('/api/v1/rules/{id}', { params })),
-    onSuccess: () => notifySuccess(t('rules.deleted', { name: r.name })),
-    onError: notifyError,
-    onSettled: settled,
+  const remove = useAct({
+    send: () => unwrap(api.DELETE('/api/v1/rules/{id}', { params })),
+    show: () => showChange<Rule>(client, rulesQuery.queryKey, (one) => (one.id === r.id ? undefined : one)),
+    done: () => t('rules.deleted', { name: r.name }),
+    failed: () => t('act.refused', { name: r.name }),
+    about: rulesQuery.queryKey,
   })
   return (
     <Stack gap="xs" className="dl-card" p="md" component="article" aria-label={r.name} data-rule={r.name}>
@@ -135,8 +143,7 @@ function RuleCard({ rule: r, edit }: { rule: Rule; edit: () => void }) {
             <Button
               size="xs"
               variant="default"
-              loading={toggle.isPending}
-              onClick={() => toggle.mutate()}
+              onClick={() => toggle.mutate(isPaused ? 'active' : 'paused')}
               leftSection={
                 isPaused ? <IconPlayerPlay size={16} aria-hidden /> : <IconPlayerPause size={16} aria-hidden />
               }

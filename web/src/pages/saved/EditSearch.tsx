@@ -1,10 +1,11 @@
 import { Alert, Button, Stack, TagsInput, TextInput } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { api, ifMatchHeader, type Schemas, unwrap } from '../../api/client'
+import { useAct } from '../../lib/act'
 import { type Field, fields, keptOf, searchOf } from '../../lib/news'
 import { countsQuery } from '../../lib/newsQueries'
-import { errorText, notifySuccess } from '../../lib/notify'
+import { errorText } from '../../lib/notify'
 import { forget, useFormState } from '../../lib/formState'
 import { FormDialog } from '../../components/FormDialog'
 
@@ -18,20 +19,21 @@ export function EditSearch({ search: n, close }: { search: Schemas['SavedSearch'
   const known = useQuery(countsQuery({}))
   const values = (f: Field) =>
     (known.data?.facets?.find((x) => x.field === f)?.values ?? []).map((v) => v.value).filter((v) => v !== '')
-  const edit = useMutation({
-    mutationFn: () =>
+  const edit = useAct({
+    send: () =>
       unwrap(
         api.PATCH('/api/v1/saved-searches/{id}', {
           params: { path: { id: n.id }, header: ifMatchHeader(n.version) },
           body: { name, mode: n.mode, ...keptOf(wanted) },
         }),
       ),
-    onSuccess: () => {
+    accepted: () => {
       forget(form)
-      notifySuccess(t('saved.changed'))
       close()
     },
-    onSettled: () => void client.invalidateQueries({ queryKey: ['saved-searches'] }),
+    settled: () => void client.invalidateQueries({ queryKey: ['saved-searches'] }),
+    done: () => t('saved.changed'),
+    failed: false,
   })
   return (
     <FormDialog form={form} opened onClose={close} title={t('saved.edit')}>

@@ -1,7 +1,7 @@
 import { ActionIcon, Badge, Button, Collapse, Group, Stack, Switch, Text, Tooltip } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconBookmark, IconPencil, IconSearch, IconTrash } from '@tabler/icons-react'
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, ifMatchHeader, type Schemas, unwrap } from '../../api/client'
@@ -11,9 +11,10 @@ import { LinkAnchor, LinkButton } from '../../components/links'
 import { NewsFrame } from '../../components/NewsFrame'
 import { Empty, Failed, Waiting } from '../../components/states'
 import { Modal } from '../../components/Modal'
+import { useAct } from '../../lib/act'
+import { showChange } from '../../lib/optimistic'
 import { fields, searchOf } from '../../lib/news'
 import { savedQuery } from '../../lib/newsQueries'
-import { notifySuccess, notifyError } from '../../lib/notify'
 import { useAtLeast } from '../../lib/session'
 import { EditSearch } from './EditSearch'
 
@@ -55,22 +56,25 @@ function Kept({ search: n }: { search: Saved }) {
   const [open, setOpen] = useState<'alerts' | 'feed'>()
   const settled = () => client.invalidateQueries({ queryKey: ['saved-searches'] })
   const params = { path: { id: n.id } }
-  const alert = useMutation({
-    mutationFn: (on: boolean) =>
+  const alert = useAct({
+    send: ({ on, version }: { on: boolean; version: number }) =>
       unwrap(
         api.PATCH('/api/v1/saved-searches/{id}', {
-          params: { ...params, header: ifMatchHeader(n.version) },
+          params: { ...params, header: ifMatchHeader(version) },
           body: { alert: on },
         }),
       ),
-    onError: notifyError,
-    onSettled: settled,
+    show: ({ on }) =>
+      showChange<Saved>(client, savedQuery.queryKey, (one) => (one.id === n.id ? { ...one, alert: on } : one)),
+    done: (_, { on }) => t(on ? 'act.on' : 'act.off', { name: `${t('saved.alerts')}, ${n.name}` }),
+    undo: ({ version }, { on }) => ({ on: !on, version }),
+    failed: () => t('act.refused', { name: n.name }),
+    about: savedQuery.queryKey,
   })
-  const remove = useMutation({
-    mutationFn: () => unwrap(api.DELETE('/api/v1/saved-searches/{id}', { params })),
-    onSuccess: () => notifySuccess(t('saved.removed', { name: n.name })),
-    onError: notifyError,
-    onSettled: settled,
+  const remove = useAct({
+    send: () => unwrap(api.DELETE('/api/v1/saved-searches/{id}', { params })),
+    settled,
+    done: () => t('saved.removed', { name: n.name }),
   })
   const found = searchOf(n)
   const toggle = (what: 'alerts' | 'feed') => setOpen(open === what ? undefined : what)
@@ -124,9 +128,9 @@ function Kept({ search: n }: { search: Saved }) {
       <Group gap="md">
         <Switch
           label={t('saved.alerts')}
-          disabled={!may || alert.isPending}
-          checked={alert.isPending ? alert.variables : n.alert}
-          onChange={(e) => alert.mutate(e.currentTarget.checked)}
+          disabled={!may}
+          checked={n.alert}
+          onChange={(e) => alert.mutate({ on: e.currentTarget.checked, version: n.version })}
         />
         {!n.alert && (
           <Badge variant="light" color="gray" tt="none">

@@ -13,11 +13,12 @@ import {
 } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { IconDeviceFloppy, IconPlus, IconTrash } from '@tabler/icons-react'
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, idempotencyHeader, type Schemas, unwrap } from '../../api/client'
-import { errorText, notifySuccess } from '../../lib/notify'
+import { useAct } from '../../lib/act'
+import { errorText } from '../../lib/notify'
 import { clean, type Config, isWhole, newVariant, places, type Variant, withPaths } from './config'
 import { Outcome } from './Outcome'
 import { PathField } from './PathField'
@@ -60,22 +61,23 @@ export function Editor({ domain, config: first, from, pages, page, setPage, save
         )
       ).pages[0],
   })
-  const keep = useMutation({
-    mutationFn: () =>
+  const keep = useAct({
+    send: () =>
       unwrap(
         api.POST('/api/v1/domains/{domain}/selectors', {
           params: { path: { domain }, header: idempotencyHeader() },
           body: { config: wanted, activate, ...(note.trim() ? { note: note.trim() } : {}) },
         }),
       ),
-    onSuccess: (made) => {
-      notifySuccess(t(made.state === 'active' ? 'selectors.inUse' : 'selectors.isSaved', { version: made.version }))
+    accepted: (made) => {
       saved(made)
     },
-    onSettled: () => {
+    settled: () => {
       void client.invalidateQueries({ queryKey: ['selectors', domain] })
       void client.invalidateQueries({ queryKey: ['reading', domain] })
     },
+    done: (made) => t(made.state === 'active' ? 'selectors.inUse' : 'selectors.isSaved', { version: made.version }),
+    failed: false,
   })
   const change = (i: number, update: (v: Variant) => Variant) =>
     setConfig((c) => ({ variants: c.variants.map((v, j) => (j === i ? update(v) : v)) }))

@@ -1,12 +1,13 @@
 import { Alert, Button, Group, Progress, Select, Stack, Switch, Text, Title } from '@mantine/core'
 import { IconArrowBackUp, IconSchool } from '@tabler/icons-react'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
 import { Ago } from '../../components/Ago'
 import { NoArticle } from '../../components/NoArticle'
 import { noteText } from '../../i18n/message'
-import { notifySuccess, notifyError } from '../../lib/notify'
+import { useAct } from '../../lib/act'
+import { showData } from '../../lib/optimistic'
 import { useAtLeast } from '../../lib/session'
 import { zoneNames } from '../../lib/time'
 
@@ -20,29 +21,29 @@ export function Health({ reading: r }: { reading: Schemas['Extraction'] }) {
     client.setQueryData(['reading', r.domain], now)
     void client.invalidateQueries({ queryKey: ['selectors', r.domain] })
   }
-  const back = useMutation({
-    mutationFn: () => unwrap(api.POST('/api/v1/domains/{domain}/selectors/roll-back', { params })),
-    onSuccess: (now) => {
+  const back = useAct({
+    send: () => unwrap(api.POST('/api/v1/domains/{domain}/selectors/roll-back', { params })),
+    accepted: (now) => {
       changed(now)
-      notifySuccess(
-        now.selector_version > 0 ? t('selectors.inUse', { version: now.selector_version }) : t('selectors.without'),
-      )
     },
-    onError: notifyError,
+    done: (now) =>
+      now.selector_version > 0 ? t('selectors.inUse', { version: now.selector_version }) : t('selectors.without'),
   })
-  const learn = useMutation({
-    mutationFn: () => unwrap(api.POST('/api/v1/domains/{domain}/selectors/learn', { params })),
-    onSuccess: (now) => {
+  const learn = useAct({
+    send: () => unwrap(api.POST('/api/v1/domains/{domain}/selectors/learn', { params })),
+    accepted: (now) => {
       changed(now)
-      notifySuccess(t('selectors.learning'))
     },
-    onError: notifyError,
+    done: () => t('selectors.learning'),
   })
-  const set = useMutation({
-    mutationFn: (body: Schemas['ExtractionUpdate']) =>
+  const set = useAct({
+    send: (body: Schemas['ExtractionUpdate']) =>
       unwrap(api.PATCH('/api/v1/domains/{domain}/extraction', { params, body })),
-    onSuccess: changed,
-    onError: notifyError,
+    show: (body) =>
+      showData<Schemas['Extraction']>(client, ['reading', r.domain], (was) => ({ ...was, ...body }) as typeof was),
+    done: () => t('act.saved', { name: r.domain }),
+    failed: () => t('act.refused', { name: r.domain }),
+    accepted: changed,
   })
   const share = new Intl.NumberFormat(i18n.language, { style: 'percent' })
   const number = new Intl.NumberFormat(i18n.language)

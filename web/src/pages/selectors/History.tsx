@@ -1,10 +1,10 @@
 import { Badge, Button, Group, Stack, Text, Title } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
 import { Ago } from '../../components/Ago'
 import { noteText } from '../../i18n/message'
-import { notifySuccess, notifyError } from '../../lib/notify'
+import { useAct } from '../../lib/act'
 import { useAtLeast } from '../../lib/session'
 
 type Version = Schemas['Selectors']
@@ -24,17 +24,16 @@ export function History({
   const { t, i18n } = useTranslation()
   const client = useQueryClient()
   const may = useAtLeast('editor')
-  const use = useMutation({
-    mutationFn: (version: number) =>
+  const use = useAct({
+    send: (version: number) =>
       unwrap(
         api.POST('/api/v1/domains/{domain}/selectors/{version}/activate', { params: { path: { domain, version } } }),
       ),
-    onSuccess: (made) => notifySuccess(t('selectors.inUse', { version: made.version })),
-    onError: notifyError,
-    onSettled: () => {
+    settled: () => {
       void client.invalidateQueries({ queryKey: ['selectors', domain] })
       void client.invalidateQueries({ queryKey: ['reading', domain] })
     },
+    done: (made) => t('selectors.inUse', { version: made.version }),
   })
   const share = new Intl.NumberFormat(i18n.language, { style: 'percent' })
   return (

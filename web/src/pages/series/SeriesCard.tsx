@@ -29,7 +29,21 @@ export function SeriesCard({ series: s }: { series: Series }) {
   const change = useSeriesChange()
   const [editing, edit] = useDisclosure()
   const [ending, end] = useDisclosure()
-  const params = { path: { id: s.id }, header: ifMatchHeader(s.version) }
+  const turn = (now: Series, status: 'active' | 'paused'): Parameters<typeof change.mutate>[0] => {
+    const params = { path: { id: now.id }, header: ifMatchHeader(now.version) }
+    return {
+      id: now.id,
+      status,
+      send: () =>
+        unwrap(
+          status === 'paused'
+            ? api.POST('/api/v1/series/{id}/pause', { params })
+            : api.POST('/api/v1/series/{id}/resume', { params }),
+        ),
+      done: t(status === 'paused' ? 'series.isPaused' : 'series.isResumed'),
+      undo: (changed) => turn(changed, status === 'paused' ? 'active' : 'paused'),
+    }
+  }
   const to = accounts.filter((a) => s.template.accounts?.includes(a.id))
   return (
     <Stack
@@ -67,24 +81,14 @@ export function SeriesCard({ series: s }: { series: Series }) {
               {s.status === 'active' ? (
                 <Menu.Item
                   leftSection={<IconPlayerPause size={16} aria-hidden />}
-                  onClick={() =>
-                    change.mutate({
-                      send: () => unwrap(api.POST('/api/v1/series/{id}/pause', { params })),
-                      done: t('series.isPaused'),
-                    })
-                  }
+                  onClick={() => change.mutate(turn(s, 'paused'))}
                 >
                   {t('series.pause')}
                 </Menu.Item>
               ) : (
                 <Menu.Item
                   leftSection={<IconPlayerPlay size={16} aria-hidden />}
-                  onClick={() =>
-                    change.mutate({
-                      send: () => unwrap(api.POST('/api/v1/series/{id}/resume', { params })),
-                      done: t('series.isResumed'),
-                    })
-                  }
+                  onClick={() => change.mutate(turn(s, 'active'))}
                 >
                   {t('series.resume')}
                 </Menu.Item>

@@ -39,7 +39,7 @@ function Form({ start }: { start: Settings }) {
       return saved
     },
     done: () => t('settings.saved'),
-    undo: (_, v) => (v === start ? undefined : () => save.mutate(start)),
+    undo: (_, v) => (v === start ? undefined : start),
     failed: () => t('settings.notSaved'),
     settled: () => void client.invalidateQueries({ queryKey: ['me'] }),
   })

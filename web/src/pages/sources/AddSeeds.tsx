@@ -1,9 +1,10 @@
 import { Alert, Button, SegmentedControl, Stack, Text, Textarea, TextInput } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { api, idempotencyHeader, type Schemas, unwrap } from '../../api/client'
 import { problemText } from '../../i18n/message'
-import { errorText, notifySuccess } from '../../lib/notify'
+import { useAct } from '../../lib/act'
+import { errorText } from '../../lib/notify'
 import { forget, useFormState } from '../../lib/formState'
 import { FormDialog } from '../../components/FormDialog'
 
@@ -16,8 +17,8 @@ export function AddSeeds({ close }: { close: () => void }) {
   const [url, setURL] = useFormState(form, 'url', '')
   const [title, setTitle] = useFormState(form, 'title', '')
   const [text, setText] = useFormState(form, 'text', '')
-  const add = useMutation({
-    mutationFn: async (): Promise<Schemas['SeedImportResult'] | undefined> => {
+  const add = useAct({
+    send: async (): Promise<Schemas['SeedImportResult'] | undefined> => {
       if (way === 'many')
         return unwrap(
           api.POST('/api/v1/seeds/import', {
@@ -32,16 +33,20 @@ export function AddSeeds({ close }: { close: () => void }) {
       )
       return undefined
     },
-    onSuccess: (result) => {
+    accepted: (result) => {
       forget(form)
       void client.invalidateQueries({ queryKey: ['seeds'] })
       void client.invalidateQueries({ queryKey: ['domains'] })
       if (result && result.invalid > 0) return
-      notifySuccess(
-        result ? t('news.imported', { created: result.created, existing: result.existing }) : t('news.added'),
-      )
       close()
     },
+    done: (result) =>
+      !result
+        ? t('news.added')
+        : result.invalid > 0
+          ? undefined // the form lists what was refused
+          : t('news.imported', { created: result.created, existing: result.existing }),
+    failed: false,
   })
   return (
     <FormDialog form={form} opened onClose={close} title={t('news.add')}>

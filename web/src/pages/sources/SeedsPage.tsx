@@ -1,7 +1,7 @@
 import { ActionIcon, Badge, Button, Menu, Table, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconDots, IconPlayerPause, IconPlayerPlay, IconPlus, IconSeedling, IconTrash } from '@tabler/icons-react'
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
 import { Ago } from '../../components/Ago'
@@ -10,7 +10,8 @@ import { NewsFrame } from '../../components/NewsFrame'
 import { noteText } from '../../i18n/message'
 import { Empty, Failed, Waiting } from '../../components/states'
 import { crawlPace } from '../../lib/newsQueries'
-import { notifyError } from '../../lib/notify'
+import { useAct } from '../../lib/act'
+import { showChange } from '../../lib/optimistic'
 import { useAtLeast } from '../../lib/session'
 import { AddSeeds } from './AddSeeds'
 
@@ -37,6 +38,8 @@ export function SeedsPage() {
   )
 }
 
+type Seed = Schemas['Seed']
+
 function Seeds({ add }: { add?: () => void }) {
   const { t } = useTranslation()
   const client = useQueryClient()
@@ -51,17 +54,23 @@ function Seeds({ add }: { add?: () => void }) {
       ),
     getNextPageParam: (page) => page.next_cursor,
   })
-  const changed = () => void client.invalidateQueries({ queryKey: ['seeds'] })
-  const set = useMutation({
-    mutationFn: ({ id, status }: { id: string; status: Schemas['SeedStatus'] }) =>
+  const nameOf = (s: Seed) => s.title || s.url
+  const set = useAct({
+    send: ({ seed: { id }, status }: { seed: Seed; status: Schemas['SeedStatus'] }) =>
       unwrap(api.PATCH('/api/v1/seeds/{id}', { params: { path: { id } }, body: { status } })),
-    onError: notifyError,
-    onSettled: changed,
+    show: ({ seed, status }) =>
+      showChange<Seed>(client, ['seeds'], (one) => (one.id === seed.id ? { ...one, status } : one)),
+    done: (_, { seed, status }) => t(status === 'paused' ? 'act.paused' : 'act.resumed', { name: nameOf(seed) }),
+    undo: (_, { seed, status }) => ({ seed, status: status === 'paused' ? ('active' as const) : ('paused' as const) }),
+    failed: ({ seed }) => t('act.refused', { name: nameOf(seed) }),
+    about: ['seeds'],
   })
-  const remove = useMutation({
-    mutationFn: (id: string) => unwrap(api.DELETE('/api/v1/seeds/{id}', { params: { path: { id } } })),
-    onError: notifyError,
-    onSettled: changed,
+  const remove = useAct({
+    send: ({ id }: Seed) => unwrap(api.DELETE('/api/v1/seeds/{id}', { params: { path: { id } } })),
+    show: ({ id }) => showChange<Seed>(client, ['seeds'], (one) => (one.id === id ? undefined : one)),
+    done: (_, seed) => t('act.deleted', { name: nameOf(seed) }),
+    failed: (seed) => t('act.refused', { name: nameOf(seed) }),
+    about: ['seeds'],
   })
   const seeds = list.data?.pages.flatMap((p) => p.seeds) ?? []
   if (list.error) return <Failed error={list.error} retry={() => void list.refetch()} />
@@ -154,14 +163,14 @@ function Seeds({ add }: { add?: () => void }) {
                         {s.status === 'active' ? (
                           <Menu.Item
                             leftSection={<IconPlayerPause size={16} aria-hidden />}
-                            onClick={() => set.mutate({ id: s.id, status: 'paused' })}
+                            onClick={() => set.mutate({ seed: s, status: 'paused' })}
                           >
                             {t('news.pause')}
                           </Menu.Item>
                         ) : (
                           <Menu.Item
                             leftSection={<IconPlayerPlay size={16} aria-hidden />}
-                            onClick={() => set.mutate({ id: s.id, status: 'active' })}
+                            onClick={() => set.mutate({ seed: s, status: 'active' })}
                           >
                             {t('news.resume')}
                           </Menu.Item>
@@ -169,7 +178,7 @@ function Seeds({ add }: { add?: () => void }) {
                         <Menu.Item
                           color="red"
                           leftSection={<IconTrash size={16} aria-hidden />}
-                          onClick={() => remove.mutate(s.id)}
+                          onClick={() => remove.mutate(s)}
                         >
                           {t('news.remove')}
                         </Menu.Item>

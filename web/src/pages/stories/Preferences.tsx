@@ -1,11 +1,11 @@
 import { Button, Group, NumberInput, Stack, Switch, Textarea } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
 import { Failed, WaitingRows } from '../../components/states'
 import { FormDialog } from '../../components/FormDialog'
+import { useAct } from '../../lib/act'
 import { forget, useFormState } from '../../lib/formState'
-import { notifyError, notifySuccess } from '../../lib/notify'
 
 type Stored = Schemas['StoryPreferences']
 
@@ -59,16 +59,15 @@ function Form({ start, close }: { start: Stored; close: () => void }) {
   const [owners, setOwners] = useFormState(name, 'owners', linesOf(start.owners))
   const change = (update: Partial<Stored>) => setForm((was) => ({ ...was, ...update }))
   const named = ownersOf(owners)
-  const save = useMutation({
-    mutationFn: () => unwrap(api.PUT('/api/v1/story-preferences', { body: { ...form, owners: named ?? {} } })),
-    onSuccess: (stored) => {
+  const save = useAct({
+    send: () => unwrap(api.PUT('/api/v1/story-preferences', { body: { ...form, owners: named ?? {} } })),
+    accepted: (stored) => {
       forget(name)
       client.setQueryData(['story-preferences'], stored)
-      notifySuccess(t('stories.saved'))
       void client.invalidateQueries({ queryKey: ['stories'] })
       close()
     },
-    onError: notifyError,
+    done: () => t('stories.saved'),
   })
   return (
     <Stack

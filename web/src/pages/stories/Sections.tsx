@@ -1,11 +1,11 @@
 import { Button, Group, Stack, Text, Title } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
 import { LinkAnchor } from '../../components/links'
 import { Time } from '../../components/Time'
-import { notifyError, notifySuccess } from '../../lib/notify'
+import { useAct } from '../../lib/act'
 import { useAtLeast } from '../../lib/session'
 
 type Props = { story: Schemas['StoryPage'] }
@@ -129,12 +129,11 @@ export function Events({ story: s }: Props) {
   const { t } = useTranslation()
   const may = useAtLeast('editor')
   const client = useQueryClient()
-  const undo = useMutation({
-    mutationFn: (id: string) => unwrap(api.POST('/api/v1/story-events/{id}/undo', { params: { path: { id } } })),
-    onSuccess: () => notifySuccess(t('stories.undone')),
-    onError: notifyError,
-    onSettled: () =>
+  const undo = useAct({
+    send: (id: string) => unwrap(api.POST('/api/v1/story-events/{id}/undo', { params: { path: { id } } })),
+    settled: () =>
       void client.invalidateQueries({ predicate: (q) => q.queryKey[0] === 'story' || q.queryKey[0] === 'stories' }),
+    done: () => t('stories.undone'),
   })
   if (s.events.length === 0) return null
   return (

@@ -1,14 +1,15 @@
 import { Button, Grid, Group, Stack, Text } from '@mantine/core'
 import { IconBellOff, IconPencilPlus } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { useTranslation } from 'react-i18next'
-import { api, unwrap } from '../../api/client'
+import { api, type Schemas, unwrap } from '../../api/client'
 import { LinkAnchor } from '../../components/links'
 import { NewsFrame } from '../../components/NewsFrame'
 import { Failed, Waiting } from '../../components/states'
-import { notifyError, notifySuccess } from '../../lib/notify'
+import { useAct } from '../../lib/act'
+import { showData } from '../../lib/optimistic'
 import { useAtLeast } from '../../lib/session'
 import { StoryFacts } from '.'
 import { Coverage, Corrections, Events, Related } from './Sections'
@@ -33,16 +34,16 @@ export function StoryPage() {
   useEffect(() => {
     if (current && current !== id) void navigate({ to: '/news/stories/$id', params: { id: current }, replace: true })
   }, [current, id, navigate])
-  const draft = useMutation({
-    mutationFn: () => unwrap(api.POST('/api/v1/stories/{id}/draft', { params: { path: { id } } })),
-    onSuccess: (d) => void navigate({ to: '/posts/$id', params: { id: d.post_id } }),
-    onError: notifyError,
+  const draft = useAct({
+    send: () => unwrap(api.POST('/api/v1/stories/{id}/draft', { params: { path: { id } } })),
+    accepted: (d) => void navigate({ to: '/posts/$id', params: { id: d.post_id } }),
+    done: () => undefined,
   })
-  const mute = useMutation({
-    mutationFn: () => unwrap(api.POST('/api/v1/stories/{id}/mute', { params: { path: { id } } })),
-    onSuccess: () => notifySuccess(t('stories.muted')),
-    onError: notifyError,
-    onSettled: () => void client.invalidateQueries({ queryKey: ['story', id] }),
+  const mute = useAct({
+    send: () => unwrap(api.POST('/api/v1/stories/{id}/mute', { params: { path: { id } } })),
+    settled: () => void client.invalidateQueries({ queryKey: ['story', id] }),
+    done: () => t('stories.muted'),
+    show: () => showData<Schemas['StoryPage']>(client, ['story', id], (was) => ({ ...was, alert: 'muted' })),
   })
   if (story.error) return <Failed error={story.error} retry={() => void story.refetch()} />
   if (!story.data) return <Waiting />

@@ -1,11 +1,11 @@
 import { Badge, Button, Checkbox, Group, Select, Stack, Text, Title } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
 import { LinkAnchor } from '../../components/links'
 import { Time } from '../../components/Time'
-import { notifyError, notifySuccess } from '../../lib/notify'
+import { useAct } from '../../lib/act'
 import { useAtLeast } from '../../lib/session'
 
 type Story = Schemas['StoryPage']
@@ -97,7 +97,9 @@ function Mark({ color, text }: { color: string; text: string }) {
   )
 }
 
-/** What an editor does with chosen articles. */
+type Change = { what: 'split' | 'headline' } | { what: 'move' | 'merge'; story: string }
+
+/** What an editor does with chosen articles; the story's history undoes it. */
 function Changes({ story: s, chosen, done }: { story: Story; chosen: string[]; done: () => void }) {
   const { t } = useTranslation()
   const client = useQueryClient()
@@ -110,44 +112,38 @@ function Changes({ story: s, chosen, done }: { story: Story; chosen: string[]; d
     .filter((o) => o.id !== s.id)
     .map((o) => ({ value: o.id, label: o.headline.title }))
   const path = { id: s.id }
-  const after = {
-    onSuccess: () => {
-      notifySuccess(t('stories.changed'))
-      done()
+  const act = useAct({
+    send: async (c: Change): Promise<void> => {
+      const params = { path }
+      const body = { article_ids: chosen }
+      await (c.what === 'split'
+        ? unwrap(api.POST('/api/v1/stories/{id}/split', { params, body }))
+        : c.what === 'move'
+          ? unwrap(api.POST('/api/v1/stories/{id}/move', { params, body: { ...body, story_id: c.story } }))
+          : c.what === 'merge'
+            ? unwrap(api.POST('/api/v1/stories/{id}/merge', { params, body: { story_id: c.story } }))
+            : unwrap(api.PUT('/api/v1/stories/{id}/headline', { params, body: { article_id: chosen[0] } })))
     },
-    onError: notifyError,
-    onSettled: () =>
+    done: () => t('stories.changed'),
+    accepted: done,
+    settled: () =>
       void client.invalidateQueries({ predicate: (q) => q.queryKey[0] === 'story' || q.queryKey[0] === 'stories' }),
-  }
-  const split = useMutation({
-    mutationFn: () =>
-      unwrap(api.POST('/api/v1/stories/{id}/split', { params: { path }, body: { article_ids: chosen } })),
-    ...after,
   })
-  const move = useMutation({
-    mutationFn: (to: string) =>
-      unwrap(api.POST('/api/v1/stories/{id}/move', { params: { path }, body: { article_ids: chosen, story_id: to } })),
-    ...after,
-  })
-  const merge = useMutation({
-    mutationFn: (from: string) =>
-      unwrap(api.POST('/api/v1/stories/{id}/merge', { params: { path }, body: { story_id: from } })),
-    ...after,
-  })
-  const headline = useMutation({
-    mutationFn: () =>
-      unwrap(api.PUT('/api/v1/stories/{id}/headline', { params: { path }, body: { article_id: chosen[0] } })),
-    ...after,
-  })
+  const isBusy = (what: Change['what']) => act.isPending && act.variables.what === what
   return (
     <Group gap="xs" align="flex-end" role="group" aria-label={t('stories.change')}>
       {chosen.length < s.entries.length && (
-        <Button size="xs" variant="default" loading={split.isPending} onClick={() => split.mutate()}>
+        <Button size="xs" variant="default" loading={isBusy('split')} onClick={() => act.mutate({ what: 'split' })}>
           {t('stories.split')}
         </Button>
       )}
       {chosen.length === 1 && (
-        <Button size="xs" variant="default" loading={headline.isPending} onClick={() => headline.mutate()}>
+        <Button
+          size="xs"
+          variant="default"
+          loading={isBusy('headline')}
+          onClick={() => act.mutate({ what: 'headline' })}
+        >
           {t('stories.useHeadline')}
         </Button>
       )}
@@ -156,8 +152,8 @@ function Changes({ story: s, chosen, done }: { story: Story; chosen: string[]; d
         size="xs"
         variant="default"
         disabled={!other}
-        loading={move.isPending}
-        onClick={() => other && move.mutate(other)}
+        loading={isBusy('move')}
+        onClick={() => other && act.mutate({ what: 'move', story: other })}
       >
         {t('stories.move')}
       </Button>
@@ -165,8 +161,8 @@ function Changes({ story: s, chosen, done }: { story: Story; chosen: string[]; d
         size="xs"
         variant="default"
         disabled={!other}
-        loading={merge.isPending}
-        onClick={() => other && merge.mutate(other)}
+        loading={isBusy('merge')}
+        onClick={() => other && act.mutate({ what: 'merge', story: other })}
       >
         {t('stories.merge')}
       </Button>

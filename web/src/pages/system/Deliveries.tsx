@@ -1,13 +1,13 @@
 import { Alert, Badge, Button, Code, Collapse, Group, SegmentedControl, Stack, Text } from '@mantine/core'
 import { IconCheck, IconClock, IconRefresh, IconSkull } from '@tabler/icons-react'
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
 import { Failed, WaitingRows } from '../../components/states'
 import { Time } from '../../components/Time'
 import { noteText } from '../../i18n/message'
-import { notifySuccess, notifyError } from '../../lib/notify'
+import { useAct } from '../../lib/act'
 
 type Delivery = Schemas['WebhookDelivery']
 
@@ -42,11 +42,10 @@ export function Deliveries({ hook }: { hook: string }) {
     getNextPageParam: (page) => page.next_cursor,
   })
   const settled = () => void client.invalidateQueries({ queryKey: ['deliveries', hook] })
-  const again = useMutation({
-    mutationFn: () => unwrap(api.POST('/api/v1/webhooks/{id}/redeliver-dead', { params: { path: { id: hook } } })),
-    onSuccess: ({ redelivered }) => notifySuccess(t('hooks.redelivered', { count: redelivered })),
-    onError: notifyError,
-    onSettled: settled,
+  const again = useAct({
+    send: () => unwrap(api.POST('/api/v1/webhooks/{id}/redeliver-dead', { params: { path: { id: hook } } })),
+    done: ({ redelivered }) => t('hooks.redelivered', { count: redelivered }),
+    settled,
   })
   const all = list.data?.pages.flatMap((p) => p.deliveries) ?? []
   return (
@@ -105,16 +104,15 @@ function One({ delivery: d, settled }: { delivery: Delivery; settled: () => void
   const { t } = useTranslation()
   const [opened, setOpened] = useState(false)
   const { color, icon: Icon } = looks[d.status]
-  const again = useMutation({
-    mutationFn: () =>
+  const again = useAct({
+    send: () =>
       unwrap(
         api.POST('/api/v1/webhooks/{id}/deliveries/{delivery}/redeliver', {
           params: { path: { id: d.webhook_id, delivery: d.id } },
         }),
       ),
-    onSuccess: () => notifySuccess(t('hooks.onItsWay')),
-    onError: notifyError,
-    onSettled: settled,
+    done: () => t('hooks.onItsWay'),
+    settled,
   })
   return (
     <Stack component="li" gap={4} className="dl-card" p="xs" data-delivery={d.id} data-outcome={d.status}>

@@ -11,12 +11,12 @@ import {
   Text,
   TextInput,
 } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
 import { ZoneSelect } from '../../components/ZoneSelect'
 import { FormDialog } from '../../components/FormDialog'
+import { useAct } from '../../lib/act'
 import { forget, useFormState } from '../../lib/formState'
 import { errorText } from '../../lib/notify'
 import { canPush, subscribe } from '../../lib/push'
@@ -102,8 +102,8 @@ export function EditChannel({
     { secret: true },
   )
   const set = (to: Partial<Settings>) => setDraft({ ...draft, ...to })
-  const save = useMutation({
-    mutationFn: async () => {
+  const save = useAct({
+    send: async () => {
       const browser = draft.kind === 'push' && !channel ? await subscribe(pushKey) : {}
       if (!browser) throw new Error(t('channels.pushRefused'))
       const body = {
@@ -119,11 +119,12 @@ export function EditChannel({
         await unwrap(api.PUT('/api/v1/notification-channels/{id}', { params: { path: { id: channel.id } }, body }))
       else await unwrap(api.POST('/api/v1/notification-channels', { body }))
     },
-    onSuccess: () => {
+    accepted: () => {
       forget(form)
       close()
     },
-    onSettled: settled,
+    settled,
+    done: () => t('act.saved', { name: draft.name }),
   })
   const has = (part: string) => parts[draft.kind].some((p) => p.replace('?', '') === part)
   const required = (part: string) => !channel && parts[draft.kind].includes(part)

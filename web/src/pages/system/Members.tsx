@@ -1,12 +1,13 @@
 import { ActionIcon, Alert, Button, Group, NativeSelect, Stack, Table, Text, TextInput } from '@mantine/core'
 import { IconTrash, IconUserPlus } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
-import { api, idempotencyHeader, type Role, unwrap } from '../../api/client'
+import { api, idempotencyHeader, type Role, type Schemas, unwrap } from '../../api/client'
 import { useConfirm } from '../../components/Confirm'
 import { Failed, WaitingRows } from '../../components/states'
 import { Time } from '../../components/Time'
-import { notifySuccess, notifyError } from '../../lib/notify'
+import { useAct } from '../../lib/act'
+import { showChange } from '../../lib/optimistic'
 import { useAtLeast, useMe } from '../../lib/session'
 import { forget, useFormState } from '../../lib/formState'
 
@@ -25,26 +26,31 @@ export function Members() {
   const [email, setEmail] = useFormState(form, 'email', '')
   const [role, setRole] = useFormState<Role>(form, 'role', 'author')
   const settled = () => void client.invalidateQueries({ queryKey: ['members'] })
-  const invite = useMutation({
-    mutationFn: () =>
-      unwrap(api.POST('/api/v1/members', { params: { header: idempotencyHeader() }, body: { email, role } })),
-    onSuccess: () => {
-      notifySuccess(t('system.invited', { email }))
+  const invite = useAct({
+    send: () => unwrap(api.POST('/api/v1/members', { params: { header: idempotencyHeader() }, body: { email, role } })),
+    accepted: () => {
       forget(form)
     },
-    onError: notifyError,
-    onSettled: settled,
+    settled,
+    done: () => t('system.invited', { email }),
   })
-  const change = useMutation({
-    mutationFn: (m: { id: string; role: Role }) =>
+  const change = useAct({
+    send: (m: { id: string; name: string; role: Role; before: Role }) =>
       unwrap(api.PATCH('/api/v1/members/{id}', { params: { path: { id: m.id } }, body: { role: m.role } })),
-    onError: notifyError,
-    onSettled: settled,
+    show: (m) =>
+      showChange<Schemas['Member']>(client, ['members'], (one) => (one.id === m.id ? { ...one, role: m.role } : one)),
+    done: (_, m) => t('system.roleChanged', { name: m.name, role: t(`role.${m.role}`) }),
+    undo: (_, m) => ({ ...m, role: m.before, before: m.role }),
+    failed: (m) => t('act.refused', { name: m.name }),
+    about: ['members'],
   })
-  const remove = useMutation({
-    mutationFn: (id: string) => unwrap(api.DELETE('/api/v1/members/{id}', { params: { path: { id } } })),
-    onError: notifyError,
-    onSettled: settled,
+  const remove = useAct({
+    send: ({ id }: { id: string; name: string }) =>
+      unwrap(api.DELETE('/api/v1/members/{id}', { params: { path: { id } } })),
+    show: ({ id }) => showChange<Schemas['Member']>(client, ['members'], (one) => (one.id === id ? undefined : one)),
+    done: (_, { name }) => t('system.removed', { name }),
+    failed: ({ name }) => t('act.refused', { name }),
+    about: ['members'],
   })
   const [dialog, ask] = useConfirm()
   const confirmRemove = (m: { id: string; name: string }) =>
@@ -53,7 +59,7 @@ export function Members() {
       text: t('system.removeText'),
       action: t('system.removeDo'),
       danger: true,
-      run: () => remove.mutate(m.id),
+      run: () => remove.mutate(m),
     })
   if (list.error) return <Failed error={list.error} retry={() => void list.refetch()} />
   if (!list.data) return <WaitingRows height={60} />
@@ -117,7 +123,9 @@ export function Members() {
                       size="xs"
                       data={data}
                       value={m.role}
-                      onChange={(e) => change.mutate({ id: m.id, role: e.currentTarget.value as Role })}
+                      onChange={(e) =>
+                        change.mutate({ id: m.id, name: m.name, role: e.currentTarget.value as Role, before: m.role })
+                      }
                     />
                   ) : (
                     <Text size="sm">{t(`role.${m.role}`)}</Text>

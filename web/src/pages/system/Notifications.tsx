@@ -1,6 +1,6 @@
 import { ActionIcon, Alert, Badge, Button, Group, Stack, Text } from '@mantine/core'
 import { IconBell, IconPencil, IconPlus, IconSend, IconTrash } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
@@ -8,7 +8,8 @@ import { useConfirm } from '../../components/Confirm'
 import { Empty, Failed, WaitingRows } from '../../components/states'
 import { Time } from '../../components/Time'
 import { noteText } from '../../i18n/message'
-import { notifyError, notifySuccess } from '../../lib/notify'
+import { useAct } from '../../lib/act'
+import { showChange } from '../../lib/optimistic'
 import { EditChannel } from './EditChannel'
 import { typeKey } from './words'
 
@@ -64,23 +65,23 @@ export function Notifications() {
 function One({ channel: c, edit, settled }: { channel: Channel; edit: () => void; settled: () => void }) {
   const { t } = useTranslation()
   const [dialog, ask] = useConfirm()
+  const client = useQueryClient()
   const params = { path: { id: c.id } }
-  const test = useMutation({
-    mutationFn: () => unwrap(api.POST('/api/v1/notification-channels/{id}/test', { params })),
-    onSuccess: () => notifySuccess(t(c.confirmed ? 'channels.tested' : 'channels.confirmationSent')),
-    onError: notifyError,
-    onSettled: settled,
+  const test = useAct({
+    send: () => unwrap(api.POST('/api/v1/notification-channels/{id}/test', { params })),
+    settled,
+    done: () => t(c.confirmed ? 'channels.tested' : 'channels.confirmationSent'),
   })
-  const again = useMutation({
-    mutationFn: () => unwrap(api.POST('/api/v1/notification-channels/{id}/redeliver-dead', { params })),
-    onSuccess: ({ redelivered }) => notifySuccess(t('channels.retried', { count: redelivered })),
-    onError: notifyError,
-    onSettled: settled,
+  const again = useAct({
+    send: () => unwrap(api.POST('/api/v1/notification-channels/{id}/redeliver-dead', { params })),
+    settled,
+    done: ({ redelivered }) => t('channels.retried', { count: redelivered }),
   })
-  const remove = useMutation({
-    mutationFn: () => unwrap(api.DELETE('/api/v1/notification-channels/{id}', { params })),
-    onError: notifyError,
-    onSettled: settled,
+  const remove = useAct({
+    send: () => unwrap(api.DELETE('/api/v1/notification-channels/{id}', { params })),
+    show: () => showChange<Channel>(client, ['channels'], (one) => (one.id === c.id ? undefined : one)),
+    settled,
+    done: () => t('act.deleted', { name: c.name }),
   })
   const isOn = c.status === 'enabled'
   return (

@@ -13,13 +13,14 @@ import {
   TextInput,
 } from '@mantine/core'
 import { IconKey, IconTrash } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { api, idempotencyHeader, type Schemas, unwrap } from '../../api/client'
 import { useConfirm } from '../../components/Confirm'
 import { Empty, Failed, WaitingRows } from '../../components/states'
 import { Time } from '../../components/Time'
-import { notifyError } from '../../lib/notify'
+import { useAct } from '../../lib/act'
+import { showChange } from '../../lib/optimistic'
 import { useMe } from '../../lib/session'
 import { forget, useFormState } from '../../lib/formState'
 
@@ -36,22 +37,23 @@ export function Tokens() {
   const [scopes, setScopes] = useFormState<string[]>(form, 'scopes', [])
   const [days, setDays] = useFormState<number | string>(form, 'days', 90)
   const settled = () => void client.invalidateQueries({ queryKey: ['tokens'] })
-  const make = useMutation({
-    mutationFn: () =>
+  const make = useAct({
+    send: () =>
       unwrap(
         api.POST('/api/v1/tokens', {
           params: { header: idempotencyHeader() },
           body: { name, scopes: scopes as Schemas['Scope'][], expires_in_days: Number(days) || 90 },
         }),
       ),
-    onSuccess: () => forget(form),
-    onError: notifyError,
-    onSettled: settled,
+    accepted: () => forget(form),
+    settled,
+    done: () => undefined,
   })
-  const revoke = useMutation({
-    mutationFn: (id: string) => unwrap(api.DELETE('/api/v1/tokens/{id}', { params: { path: { id } } })),
-    onError: notifyError,
-    onSettled: settled,
+  const revoke = useAct({
+    send: (id: string) => unwrap(api.DELETE('/api/v1/tokens/{id}', { params: { path: { id } } })),
+    show: (id) => showChange<{ id: string }>(client, ['tokens'], (one) => (one.id === id ? undefined : one)),
+    settled,
+    done: () => t('act.revoked'),
   })
   const [dialog, ask] = useConfirm()
   const confirmRevoke = (k: { id: string; name: string }) =>

@@ -13,12 +13,13 @@ import {
 } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconChevronDown, IconSend, IconTrash, IconWebhook } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { api, idempotencyHeader, type Schemas, unwrap } from '../../api/client'
 import { Empty, Failed, WaitingRows } from '../../components/states'
 import { Time } from '../../components/Time'
-import { notifySuccess, notifyError } from '../../lib/notify'
+import { useAct } from '../../lib/act'
+import { showChange } from '../../lib/optimistic'
 import { Deliveries } from './Deliveries'
 import { forget, useFormState } from '../../lib/formState'
 
@@ -58,17 +59,17 @@ export function Webhooks() {
   const [url, setURL] = useFormState(form, 'url', '')
   const [chosen, setChosen] = useFormState<string[]>(form, 'chosen', [])
   const settled = () => client.invalidateQueries({ queryKey: ['webhooks'] })
-  const make = useMutation({
-    mutationFn: () =>
+  const make = useAct({
+    send: () =>
       unwrap(
         api.POST('/api/v1/webhooks', {
           params: { header: idempotencyHeader() },
           body: { url, types: chosen as Schemas['WebhookType'][] },
         }),
       ),
-    onSuccess: () => forget(form),
-    onError: notifyError,
-    onSettled: settled,
+    accepted: () => forget(form),
+    settled,
+    done: () => undefined,
   })
   if (list.error) return <Failed error={list.error} retry={() => void list.refetch()} />
   if (!list.data) return <WaitingRows rows={2} height={110} />
@@ -128,22 +129,28 @@ function Hook({ hook: h, settled }: { hook: Schemas['Webhook']; settled: () => u
   const [opened, { toggle }] = useDisclosure()
   const client = useQueryClient()
   const params = { path: { id: h.id } }
-  const set = useMutation({
-    mutationFn: (on: boolean) =>
+  const set = useAct({
+    send: (on: boolean) =>
       unwrap(api.PATCH('/api/v1/webhooks/{id}', { params, body: { status: on ? 'enabled' : 'disabled' } })),
-    onError: notifyError,
-    onSettled: settled,
+    show: (on) =>
+      showChange<Schemas['Webhook']>(client, ['webhooks'], (one) =>
+        one.id === h.id ? { ...one, status: on ? 'enabled' : 'disabled' } : one,
+      ),
+    done: (_, on) => t(on ? 'act.on' : 'act.off', { name: h.url }),
+    undo: (_, on) => !on,
+    failed: () => t('act.refused', { name: h.url }),
+    about: ['webhooks'],
   })
-  const test = useMutation({
-    mutationFn: () => unwrap(api.POST('/api/v1/webhooks/{id}/test', { params })),
-    onSuccess: () => notifySuccess(t('system.hookTested')),
-    onError: notifyError,
-    onSettled: () => void client.invalidateQueries({ queryKey: ['deliveries', h.id] }),
+  const test = useAct({
+    send: () => unwrap(api.POST('/api/v1/webhooks/{id}/test', { params })),
+    settled: () => void client.invalidateQueries({ queryKey: ['deliveries', h.id] }),
+    done: () => t('system.hookTested'),
   })
-  const remove = useMutation({
-    mutationFn: () => unwrap(api.DELETE('/api/v1/webhooks/{id}', { params })),
-    onError: notifyError,
-    onSettled: settled,
+  const remove = useAct({
+    send: () => unwrap(api.DELETE('/api/v1/webhooks/{id}', { params })),
+    show: () => showChange<Schemas['Webhook']>(client, ['webhooks'], (one) => (one.id === h.id ? undefined : one)),
+    settled,
+    done: () => t('act.deleted', { name: h.url }),
   })
   return (
     <Stack gap={6} className="dl-card" p="md" component="article" aria-label={h.url}>
@@ -155,7 +162,7 @@ function Hook({ hook: h, settled }: { hook: Schemas['Webhook']; settled: () => u
           <Switch
             size="sm"
             label={t('system.hookOn')}
-            checked={set.isPending ? set.variables : h.status === 'enabled'}
+            checked={h.status === 'enabled'}
             onChange={(e) => set.mutate(e.currentTarget.checked)}
           />
           <Button

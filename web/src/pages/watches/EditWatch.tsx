@@ -1,8 +1,9 @@
 import { Alert, Button, NumberInput, Stack, TextInput } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { api, idempotencyHeader, ifMatchHeader, unwrap } from '../../api/client'
-import { errorText, notifySuccess } from '../../lib/notify'
+import { useAct } from '../../lib/act'
+import { errorText } from '../../lib/notify'
 import type { Watch } from '.'
 import { forget, useFormState } from '../../lib/formState'
 import { FormDialog } from '../../components/FormDialog'
@@ -17,8 +18,8 @@ export function EditWatch({ watch, close }: { watch?: Watch; close: () => void }
   const [selector, setSelector] = useFormState(form, 'selector', watch?.selector ?? '')
   const [interval, setMinutes] = useFormState(form, 'interval', watch?.interval_minutes ?? 60)
   const body = { name, url, selector, interval_minutes: interval }
-  const save = useMutation({
-    mutationFn: () =>
+  const save = useAct({
+    send: () =>
       unwrap(
         watch
           ? api.PATCH('/api/v1/watches/{id}', {
@@ -27,12 +28,13 @@ export function EditWatch({ watch, close }: { watch?: Watch; close: () => void }
             })
           : api.POST('/api/v1/watches', { params: { header: idempotencyHeader() }, body }),
       ),
-    onSuccess: () => {
+    accepted: () => {
       forget(form)
-      notifySuccess(t('watches.saved', { name }))
       close()
     },
-    onSettled: () => void client.invalidateQueries({ queryKey: ['watches'] }),
+    settled: () => void client.invalidateQueries({ queryKey: ['watches'] }),
+    done: () => t('watches.saved', { name }),
+    failed: false,
   })
   return (
     <FormDialog form={form} opened onClose={close} title={t(watch ? 'watches.edit' : 'watches.new')}>

@@ -1,6 +1,6 @@
 import { Badge, Button, Collapse, Group, Stack, Text } from '@mantine/core'
 import { IconEye, IconPlus } from '@tabler/icons-react'
-import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, ifMatchHeader, type Schemas, unwrap } from '../../api/client'
@@ -8,7 +8,8 @@ import { Ago } from '../../components/Ago'
 import { useConfirm } from '../../components/Confirm'
 import { NewsFrame } from '../../components/NewsFrame'
 import { Empty, Failed, Waiting } from '../../components/states'
-import { notifyError, notifySuccess } from '../../lib/notify'
+import { useAct } from '../../lib/act'
+import { showChange } from '../../lib/optimistic'
 import { useAtLeast } from '../../lib/session'
 import { Changes } from './Changes'
 import { EditWatch } from './EditWatch'
@@ -62,28 +63,27 @@ function WatchCard({ watch: w, edit }: { watch: Watch; edit: () => void }) {
   const [dialog, ask] = useConfirm()
   const settled = () => void client.invalidateQueries({ queryKey: ['watches'] })
   const params = { path: { id: w.id } }
-  const check = useMutation({
-    mutationFn: () => unwrap(api.POST('/api/v1/watches/{id}/check', { params })),
-    onSuccess: () => notifySuccess(t('watches.checking', { name: w.name })),
-    onError: notifyError,
-    onSettled: settled,
+  const check = useAct({
+    send: () => unwrap(api.POST('/api/v1/watches/{id}/check', { params })),
+    settled,
+    done: () => t('watches.checking', { name: w.name }),
   })
-  const pause = useMutation({
-    mutationFn: () =>
+  const pause = useAct({
+    send: ({ paused, version }: { paused: boolean; version: number }) =>
       unwrap(
-        api.PATCH('/api/v1/watches/{id}', {
-          params: { ...params, header: ifMatchHeader(w.version) },
-          body: { paused: !w.paused },
-        }),
+        api.PATCH('/api/v1/watches/{id}', { params: { ...params, header: ifMatchHeader(version) }, body: { paused } }),
       ),
-    onError: notifyError,
-    onSettled: settled,
+    show: ({ paused }) => showChange<Watch>(client, ['watches'], (one) => (one.id === w.id ? { ...one, paused } : one)),
+    done: (_, { paused }) => t(paused ? 'act.paused' : 'act.resumed', { name: w.name }),
+    undo: ({ version }, { paused }) => ({ paused: !paused, version }),
+    failed: () => t('act.refused', { name: w.name }),
+    about: ['watches'],
   })
-  const remove = useMutation({
-    mutationFn: () => unwrap(api.DELETE('/api/v1/watches/{id}', { params })),
-    onSuccess: () => notifySuccess(t('watches.deleted', { name: w.name })),
-    onError: notifyError,
-    onSettled: settled,
+  const remove = useAct({
+    send: () => unwrap(api.DELETE('/api/v1/watches/{id}', { params })),
+    show: () => showChange<Watch>(client, ['watches'], (one) => (one.id === w.id ? undefined : one)),
+    settled,
+    done: () => t('watches.deleted', { name: w.name }),
   })
   const toggle = (what: 'changes' | 'text') => setOpen(open === what ? undefined : what)
   return (
@@ -154,7 +154,7 @@ function WatchCard({ watch: w, edit }: { watch: Watch; edit: () => void }) {
             >
               {t('watches.check')}
             </Button>
-            <Button size="xs" variant="default" loading={pause.isPending} onClick={() => pause.mutate()}>
+            <Button size="xs" variant="default" onClick={() => pause.mutate({ paused: !w.paused, version: w.version })}>
               {t(w.paused ? 'watches.resume' : 'watches.pause')}
             </Button>
             <Button size="xs" variant="default" onClick={edit}>
