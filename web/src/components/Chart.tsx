@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 import UPlot from 'uplot'
 import { splitRunning, wholeSteps } from '../lib/plot'
-import { format } from '../lib/time'
+import { format, formatTime } from '../lib/time'
 
 interface Bucket {
   start: string
@@ -94,7 +94,7 @@ export default function Chart({
           <tbody>
             {buckets.map((b) => (
               <tr key={b.start}>
-                <td>{format(b.start, language, zone, { dateStyle: 'short', timeStyle: 'short' })}</td>
+                <td>{formatTime(b.start, language, zone, 'short')}</td>
                 <td>{b.count}</td>
               </tr>
             ))}

@@ -366,7 +366,6 @@ function WorkspaceMenu() {
           variant="subtle"
           color="gray"
           px="xs"
-          loading={choose.isPending}
           leftSection={<IconBuildingCommunity size={18} aria-hidden />}
           rightSection={<IconChevronDown size={16} aria-hidden />}
           aria-label={`${t('nav.workspace')}: ${me.workspace.name}`}

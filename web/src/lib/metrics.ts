@@ -1,5 +1,6 @@
 import type { TFunction } from 'i18next'
 import type { Schemas } from '../api/client'
+import { weekdayName } from './time'
 
 /** The order in which metrics of posts are shown; others follow. */
 const order = ['views', 'reach', 'likes', 'replies', 'reposts', 'quotes', 'saves', 'sends', 'clicks', 'clicks_all']
@@ -24,10 +25,7 @@ export function dimensionLabel(
     case 'network':
       return network(group.value)
     case 'weekday':
-      // 5 January 1970 was a Monday.
-      return new Intl.DateTimeFormat(language, { weekday: 'long', timeZone: 'UTC' }).format(
-        Date.UTC(1970, 0, 4 + Number(group.value)),
-      )
+      return weekdayName(Number(group.value) - 1, language)
     case 'hour':
       return `${group.value.padStart(2, '0')}:00`
     default:

@@ -1,5 +1,5 @@
 import type { TFunction } from 'i18next'
-import { format, toInstant, type Wall } from './time'
+import { format, toInstant, type Wall, weekdayName } from './time'
 
 /** A recurrence rule as in the API: the part of RFC 5545, 3.3.10, that internal/publishing/recurrence supports. */
 export interface Rule {
@@ -129,9 +129,7 @@ const ordinals: Record<number, 'first' | 'second' | 'third' | 'fourth' | 'fifth'
 
 /** The name of a weekday: 2024 began on a Monday. */
 export function dayName(day: Day, language: string, look: 'long' | 'short' = 'long'): string {
-  return new Intl.DateTimeFormat(language, { weekday: look, timeZone: 'UTC' }).format(
-    new Date(Date.UTC(2024, 0, 1 + days.indexOf(day))),
-  )
+  return weekdayName(days.indexOf(day), language, look)
 }
 
 /** A rule in words. Rules without words are shown as written. */

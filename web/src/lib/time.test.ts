@@ -1,5 +1,18 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { format, formatRange, mondayOf, offsetName, relative, toInstant, toWall, zoneNames } from './time'
+import {
+  format,
+  formatRange,
+  mondayOf,
+  offsetName,
+  relative,
+  toInstant,
+  toWall,
+  zoneNames,
+  formatExact,
+  formatTime,
+  weekdayName,
+} from './time'
 
 test('local times and instants are converted into each other', () => {
   for (const [wall, zone, instant] of [
@@ -100,4 +113,41 @@ test('zones are chosen by city', () => {
     'Pacific/Kiritimati',
     'UTC',
   ])
+})
+
+const vn = 'Asia/Ho_Chi_Minh'
+const year = new Date().getUTCFullYear()
+
+test.each([
+  ['en', 'short', `${year}-03-07T02:17:05.123Z`, 'Mar 7, 09:17'],
+  ['vi', 'short', `${year}-03-07T02:17:05.123Z`, '09:17, 7/3'],
+  ['en', 'short', '2019-03-09T10:05:00Z', 'Mar 9, 2019, 17:05'],
+  ['vi', 'short', '2019-03-09T10:05:00Z', '17:05, 9/3/2019'],
+  ['en', 'long', '2026-11-28T02:17:00Z', 'Sat, Nov 28, 2026, 09:17'],
+  ['vi', 'long', '2026-11-28T02:17:00Z', '09:17, T7, 28/11/2026'],
+  ['vi', 'long', '2026-11-28T17:30:00Z', '00:30, CN, 29/11/2026'],
+  ['en', 'clock', '2019-03-09T13:00:00Z', '20:00'],
+  ['vi', 'day', '2019-03-09T13:00:00Z', '9/3/2019'],
+] as const)('a time has one long and one short form with 24 hours: %s, %s', (language, form, at, want) => {
+  expect(formatTime(at, language, vn, form)).toBe(want)
+})
+
+test('only the tooltip of a time has milliseconds', () => {
+  expect(formatExact('2026-11-28T02:17:05.123Z', 'vi', vn)).toBe('09:17:05,123, Thứ Bảy, 28/11/2026 GMT+7')
+  expect(formatExact('2026-11-28T14:17:05.123Z', 'en', 'UTC')).toBe('Saturday, November 28, 2026 at 14:17:05.123 UTC')
+})
+
+test('weekdays have one long and one short name', () => {
+  const all = (look: 'long' | 'short') => [0, 1, 5, 6].map((d) => weekdayName(d, 'vi', look))
+  expect(all('long')).toEqual(['Thứ Hai', 'Thứ Ba', 'Thứ Bảy', 'Chủ Nhật'])
+  expect(all('short')).toEqual(['T2', 'T3', 'T7', 'CN'])
+  expect(weekdayName(6, 'en', 'short')).toBe('Sun')
+})
+
+test('all times are formatted here', () => {
+  const src = new URL('..', import.meta.url)
+  const others = readdirSync(src, { recursive: true, encoding: 'utf8' })
+    .filter((f) => /(?<!test)\.tsx?$/.test(f) && f !== 'lib/time.ts')
+    .filter((f) => /DateTimeFormat\(|toLocale(Date|Time)String/.test(readFileSync(new URL(f, src), 'utf8')))
+  expect(others).toEqual([])
 })

@@ -112,6 +112,8 @@ function vietnamese({
     : {
         ...day,
         ...(day.month === 'short' || (day.month === 'long' && day.day && day.year) ? { month: 'numeric' } : {}),
+        // "T7" and "CN": the only short form; Intl's other one is "Thứ 7".
+        ...(day.weekday === 'short' ? { weekday: 'narrow' as const } : {}),
       }
   return {
     clock: clock.hour ? { ...clock, hourCycle: hourCycle ?? ('h23' as const) } : undefined,
@@ -130,7 +132,7 @@ export function format(
   const options =
     language === 'vi'
       ? vietnamese(given)
-      : { clock: undefined, date: given.timeStyle ? { hourCycle: 'h23' as const, ...given } : given }
+      : { clock: undefined, date: given.timeStyle || given.hour ? { hourCycle: 'h23' as const, ...given } : given }
   const one = ({ timeZoneName, ...o }: Intl.DateTimeFormatOptions) => {
     const isZoned = timeZoneName !== undefined || o.timeStyle === 'long' || o.timeStyle === 'full'
     if (isZoned && o.timeStyle) o.timeStyle = 'medium' // the others name UTC, in which the local time is formatted
@@ -148,6 +150,39 @@ export function format(
     .map(one)
     .join(', ')
 }
+
+const forms = {
+  long: { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit' },
+  short: { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' },
+  day: { day: 'numeric', month: 'short' },
+  clock: { hour: '2-digit', minute: '2-digit' },
+} as const satisfies Record<string, Intl.DateTimeFormatOptions>
+
+/** The forms of a time: a long and a short one, and the short one's day and clock alone. */
+export type Form = keyof typeof forms
+
+/** A time in one of the forms. Of another year, the year is shown: the day would be taken for one of this year. */
+export function formatTime(at: string | number | Date, language: string, zone: string, form: Form): string {
+  const isOther = form !== 'clock' && !isThisYear(`${toWall(at, zone)}Z`)
+  return format(at, language, zone, { ...forms[form], ...(isOther ? { year: 'numeric' } : {}) })
+}
+
+/** All that is known of a time, for its tooltip: weekday, milliseconds and offset. */
+export const formatExact = (at: string | number | Date, language: string, zone: string): string =>
+  `${format(at, language, zone, {
+    weekday: 'long',
+    day: 'numeric',
+    month: 'long',
+    year: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    fractionalSecondDigits: 3,
+  })} ${zone === 'UTC' ? 'UTC' : offsetName(zone, new Date(at).getTime())}`
+
+/** The name of a weekday, as in dates: Saturday or Sat, "Thứ Bảy" or "T7". day is 0 for Monday. */
+export const weekdayName = (day: number, language: string, look: 'long' | 'short' = 'long'): string =>
+  format(Date.UTC(2024, 0, 1 + day), language, 'UTC', { weekday: look })
 
 /**
  * A local time in words: 23:41, 22/11. at is RFC 3339; its offset is that of the time zone to show. Without day the

@@ -1,4 +1,4 @@
-import { mondayOf, toWall, type Wall } from './time'
+import { mondayOf, toWall, type Wall, weekdayName } from './time'
 
 /** The most common times. */
 export function commonTimes(zone: string, now = Date.now()): { inOneHour: Wall; tomorrow: Wall; monday: Wall } {
@@ -13,10 +13,6 @@ export function commonTimes(zone: string, now = Date.now()): { inOneHour: Wall; 
 }
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
-const shortDays = {
-  en: ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'],
-  vi: ['T2', 'T3', 'T4', 'T5', 'T6', 'T7', 'CN'],
-}
 
 /** Formats a time for a field; parseWhen can parse it again. */
 export function formatWhen(wall: Wall, language: string): string {
@@ -25,6 +21,6 @@ export function formatWhen(wall: Wall, language: string): string {
   const day = (new Date(`${date}T00:00Z`).getUTCDay() + 6) % 7
   const [year, month, d] = date.split('-').map(Number)
   return language === 'vi'
-    ? `${shortDays.vi[day]}, ${d}/${month}/${year} ${clock}`
-    : `${shortDays.en[day]} ${d} ${months[(month ?? 1) - 1]} ${year}, ${clock}`
+    ? `${weekdayName(day, 'vi', 'short')}, ${d}/${month}/${year} ${clock}`
+    : `${weekdayName(day, 'en', 'short')} ${d} ${months[(month ?? 1) - 1]} ${year}, ${clock}`
 }

@@ -41,7 +41,7 @@ function TargetCard({ post, target }: { post: Post; target: Target }) {
       </Group>
       {target.sent_at && (
         <Text size="sm" c="dimmed">
-          {t('post.sentAt')} <Time at={target.sent_at} zone={post.time_zone} look="exact" />
+          {t('post.sentAt')} <Time at={target.sent_at} zone={post.time_zone} look="short" />
           {target.late_ms !== undefined && ` · ${t('post.late', { time: formatMilliseconds(target.late_ms) })}`}
         </Text>
       )}

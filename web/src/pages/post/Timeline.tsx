@@ -1,19 +1,9 @@
 import { Text, Timeline as Line } from '@mantine/core'
-import { useTranslation } from 'react-i18next'
 import type { Schemas } from '../../api/client'
 import { NetworkIcon } from '../../components/network'
+import { Time } from '../../components/Time'
 import { useActorName } from '../../components/people'
 import { timelineText } from '../../i18n/message'
-import { format } from '../../lib/time'
-
-const clock = {
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-  fractionalSecondDigits: 3,
-  hourCycle: 'h23',
-} as const
-const day = { day: 'numeric', month: 'short', year: 'numeric' } as const
 
 const colors: Record<string, string> = {
   posted: 'green',
@@ -28,9 +18,8 @@ const colors: Record<string, string> = {
   retrying: 'yellow',
 }
 
-/** A post's timeline with milliseconds and the names of those who acted, oldest first. */
+/** A post's timeline with the names of those who acted, oldest first. */
 export function Timeline({ story }: { story: Schemas['Timeline'] }) {
-  const { i18n } = useTranslation()
   const nameOf = useActorName(story.post_id)
   return (
     <Line
@@ -42,8 +31,8 @@ export function Timeline({ story }: { story: Schemas['Timeline'] }) {
     >
       {story.entries.map((e, i) => (
         <Line.Item key={i} color={colors[e.type] ?? 'indigo'} data-event={e.type}>
-          <Text size="xs" c="dimmed" className="dl-numbers" title={format(e.at, i18n.language, story.time_zone, day)}>
-            <time dateTime={e.at}>{format(e.at, i18n.language, story.time_zone, clock)}</time>
+          <Text size="xs" c="dimmed">
+            <Time at={e.at} zone={story.time_zone} look="short" />
             {e.target && (
               <>
                 {' '}

@@ -3,7 +3,7 @@ import { IconTrendingDown, IconTrendingUp } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
-import { format } from '../../lib/time'
+import { formatTime } from '../../lib/time'
 
 const shownFor = 24 * 3600_000
 
@@ -30,7 +30,7 @@ export function Alerts({ site }: { site: Schemas['Site'] }) {
         {t('emails.raisedText', {
           views: number.format(a.views),
           usual: number.format(a.usual),
-          time: format(a.hour, i18n.language, site.time_zone, { dateStyle: 'medium', timeStyle: 'short' }),
+          time: formatTime(a.hour, i18n.language, site.time_zone, 'short'),
         })}
       </Alert>
     ))

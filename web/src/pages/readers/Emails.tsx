@@ -21,7 +21,7 @@ import { Failed } from '../../components/states'
 import { Modal } from '../../components/Modal'
 import { useAct } from '../../lib/act'
 import { errorText } from '../../lib/notify'
-import { format } from '../../lib/time'
+import { formatTime } from '../../lib/time'
 import { forget, useFormState } from '../../lib/formState'
 
 const kinds = ['weekly', 'monthly', 'alerts'] as const
@@ -148,10 +148,12 @@ function Recipients({ site }: { site: Schemas['Site'] }) {
                     color={s.last_email.status === 'dead' ? 'red' : s.last_email.status === 'sent' ? 'green' : 'gray'}
                   >
                     {t(`emails.states.${s.last_email.status}`, {
-                      time: format(s.last_email.sent_at ?? s.last_email.created_at, i18n.language, site.time_zone, {
-                        dateStyle: 'medium',
-                        timeStyle: 'short',
-                      }),
+                      time: formatTime(
+                        s.last_email.sent_at ?? s.last_email.created_at,
+                        i18n.language,
+                        site.time_zone,
+                        'short',
+                      ),
                     })}
                   </Badge>
                 )}

@@ -9,7 +9,7 @@ import { Failed } from '../../components/states'
 import { Modal } from '../../components/Modal'
 import { useAct } from '../../lib/act'
 import { errorText } from '../../lib/notify'
-import { format } from '../../lib/time'
+import { formatTime } from '../../lib/time'
 import { formatMetric } from './numbers'
 
 type Source = Schemas['StatsImport']['source']
@@ -56,7 +56,7 @@ export function Imports({ site, close }: { site: Schemas['Site']; close: () => v
     settled,
     done: () => t('act.removed'),
   })
-  const day = (text: string) => format(`${text}T00:00:00Z`, i18n.language, 'UTC', { dateStyle: 'medium' })
+  const day = (text: string) => formatTime(`${text}T00:00:00Z`, i18n.language, 'UTC', 'day')
   return (
     <Modal opened onClose={close} size="lg" title={t('imports.title')} closeButtonProps={{ 'aria-label': t('close') }}>
       {dialog}

@@ -7,7 +7,7 @@ import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
 import { LinkButton } from '../../components/links'
 import { Failed, WaitingCards } from '../../components/states'
-import { format, formatRange, toWall } from '../../lib/time'
+import { formatRange, formatTime, toWall } from '../../lib/time'
 import { byReason, completeBuckets, type Metric, metrics, shownMetrics, tableOf, type TableName } from './numbers'
 import { reportQuery } from './query'
 import { RangePicker } from './RangePicker'
@@ -227,10 +227,7 @@ function Numbers({
             `${t('report.comparedWith', { range: formatRange(compared.from, compared.to, i18n.language) })} `}
           {Date.parse(report.updated_at) > 0 &&
             t('report.updated', {
-              time: format(report.updated_at, i18n.language, report.time_zone, {
-                dateStyle: 'medium',
-                timeStyle: 'short',
-              }),
+              time: formatTime(report.updated_at, i18n.language, report.time_zone, 'short'),
               zone: report.time_zone,
             })}
         </Text>

@@ -20,7 +20,7 @@ import { DayField } from '../../components/DayField'
 import { Failed } from '../../components/states'
 import { useAct } from '../../lib/act'
 import { errorText } from '../../lib/notify'
-import { format } from '../../lib/time'
+import { formatTime } from '../../lib/time'
 import { forget, useFormState } from '../../lib/formState'
 import { FormDialog } from '../../components/FormDialog'
 
@@ -174,10 +174,7 @@ export function Share({ site, filter, close }: { site: Schemas['Site']; filter?:
                     l.embed_origins.length > 0 && l.embed_origins.join(', '),
                     l.expires_at &&
                       t('share.until', {
-                        time: format(l.expires_at, i18n.language, site.time_zone, {
-                          dateStyle: 'medium',
-                          timeStyle: 'short',
-                        }),
+                        time: formatTime(l.expires_at, i18n.language, site.time_zone, 'short'),
                       }),
                   ]
                     .filter(Boolean)

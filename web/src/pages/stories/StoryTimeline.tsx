@@ -6,7 +6,8 @@ import { api, type Schemas, unwrap } from '../../api/client'
 import { LinkAnchor } from '../../components/links'
 import { Time } from '../../components/Time'
 import { useAct } from '../../lib/act'
-import { useAtLeast } from '../../lib/session'
+import { useAtLeast, useMe } from '../../lib/session'
+import { toWall } from '../../lib/time'
 
 type Story = Schemas['StoryPage']
 
@@ -15,6 +16,7 @@ export function StoryTimeline({ story: s }: { story: Story }) {
   const { t, i18n } = useTranslation()
   const number = (n: number) => new Intl.NumberFormat(i18n.language).format(n)
   const may = useAtLeast('editor')
+  const me = useMe()
   const [picked, setPicked] = useState<string[]>([])
   const chosen = picked.filter((id) => s.entries.some((e) => e.article_id === id)) // the others have left the story
   return (
@@ -62,7 +64,7 @@ export function StoryTimeline({ story: s }: { story: Story }) {
                 </Group>
                 <Text size="sm" c="dimmed">
                   {t('stories.seenAt')} <Time at={e.first_seen_at} look="short" />
-                  {e.published_at && (
+                  {e.published_at && isOther(e.published_at, e.first_seen_at, e.date_only, me.workspace.time_zone) && (
                     <>
                       {' · '}
                       {t('stories.statedAt')} <Time at={e.published_at} look={e.date_only ? 'day' : 'short'} />
@@ -87,6 +89,12 @@ export function StoryTimeline({ story: s }: { story: Story }) {
       {may && chosen.length > 0 && <Changes story={s} chosen={chosen} done={() => setPicked([])} />}
     </Stack>
   )
+}
+
+/** Whether an article states another time than it was seen at: another day, or, with a time, more than an hour apart. */
+export function isOther(stated: string, seen: string, isDateOnly: boolean | undefined, zone: string): boolean {
+  if (!isDateOnly) return Math.abs(Date.parse(stated) - Date.parse(seen)) > 3_600_000
+  return toWall(stated, zone).slice(0, 10) !== toWall(seen, zone).slice(0, 10)
 }
 
 function Mark({ color, text }: { color: string; text: string }) {

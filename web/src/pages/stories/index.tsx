@@ -119,7 +119,7 @@ export function StoriesPage() {
         >
           {stories.map((s) => (
             <li key={s.id}>
-              <StoryCard story={s} />
+              <StoryCard story={s} coverage={search.coverage} />
             </li>
           ))}
         </Stack>
@@ -134,46 +134,61 @@ export function StoriesPage() {
   )
 }
 
-function StoryCard({ story: s }: { story: Schemas['Story'] }) {
+function StoryCard({ story: s, coverage }: { story: Schemas['Story']; coverage?: Coverage }) {
   return (
     <Stack gap={6} className="dl-card" p="md" data-story={s.id}>
       <LinkAnchor to="/news/stories/$id" params={{ id: s.id }} fw={600} className="dl-text" lang={s.language}>
         {s.headline.title}
       </LinkAnchor>
-      <StoryFacts story={s} />
+      <StoryFacts story={s} isKnown={coverage !== undefined} />
     </Stack>
   )
 }
 
-/** Sources, copies and times of a story. */
-export function StoryFacts({ story: s }: { story: Schemas['Story'] }) {
+type Coverage = 'covered' | 'uncovered'
+
+/**
+ * Sources, copies and times of a story: only what distinguishes it. One source is the least a story has, a story whose
+ * sources are all new is recent, and of most stories the newsroom has no article; a filter for coverage says it of all.
+ */
+export function StoryFacts({ story: s, isKnown = false }: { story: Schemas['Story']; isKnown?: boolean }) {
   const { t, i18n } = useTranslation()
   const number = (n: number) => new Intl.NumberFormat(i18n.language).format(n)
   return (
     <Group gap="xs">
-      <Badge variant="light" tt="none" data-owners={s.owners}>
-        {t('stories.owners', { count: s.owners, number: number(s.owners) })}
-      </Badge>
+      {s.owners > 1 && (
+        <Badge variant="light" tt="none" data-owners={s.owners}>
+          {t('stories.owners', { count: s.owners, number: number(s.owners) })}
+        </Badge>
+      )}
       {s.copies > 0 && (
         <Badge variant="light" color="gray" tt="none">
           {t('stories.copies', { count: s.copies, number: number(s.copies) })}
         </Badge>
       )}
-      {s.new_owners > 0 && (
+      {s.new_owners > 0 && s.new_owners < s.owners && (
         <Badge variant="light" color="orange" tt="none">
           {t('stories.newOwners', { count: s.new_owners, number: number(s.new_owners) })}
         </Badge>
       )}
-      <Badge variant="light" color={s.own_articles > 0 ? 'green' : 'gray'} tt="none">
-        {t(s.own_articles > 0 ? 'stories.covered' : 'stories.uncovered')}
-      </Badge>
+      {s.own_articles > 0 && !isKnown && (
+        <Badge variant="light" color="green" tt="none">
+          {t('stories.covered')}
+        </Badge>
+      )}
       {s.alert === 'sent' && (
         <Badge variant="light" color="red" tt="none">
           {t('stories.alerted')}
         </Badge>
       )}
       <Text size="sm" c="dimmed">
-        {t('stories.firstSeen')} <Ago at={s.first_seen_at} /> · {t('stories.last')} <Ago at={s.last_at} />
+        {t('stories.firstSeen')} <Ago at={s.first_seen_at} />
+        {Date.parse(s.last_at) - Date.parse(s.first_seen_at) >= 60_000 && (
+          <>
+            {' · '}
+            {t('stories.last')} <Ago at={s.last_at} />
+          </>
+        )}
       </Text>
     </Group>
   )
