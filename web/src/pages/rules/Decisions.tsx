@@ -9,7 +9,7 @@ import { Failed, Waiting } from '../../components/states'
 import { useAct } from '../../lib/act'
 import { showChange } from '../../lib/optimistic'
 import { useAtLeast, useMe } from '../../lib/session'
-import { format } from '../../lib/time'
+import { formatTime } from '../../lib/time'
 
 type Decision = Schemas['RuleDecision']
 
@@ -130,9 +130,7 @@ export function ReasonText({ reason, params }: { reason: Schemas['RuleReason']; 
   const values = Object.fromEntries(
     Object.entries(params).map(([key, value]) => [
       key,
-      key === 'posted_at'
-        ? format(String(value), i18n.language, time_zone, { dateStyle: 'medium', timeStyle: 'short' })
-        : String(value),
+      key === 'posted_at' ? formatTime(String(value), i18n.language, time_zone, 'short') : String(value),
     ]),
   )
   const name = reason === 'matched' && params.views ? 'matched_views' : reason

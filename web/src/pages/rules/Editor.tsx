@@ -10,6 +10,7 @@ import {
   Stack,
   Switch,
   TagsInput,
+  Text,
   Textarea,
   TextInput,
 } from '@mantine/core'
@@ -24,9 +25,12 @@ import { accountsQuery, groupsQuery } from '../../lib/queries'
 import { type Definition, hashtagLines, type NewRule, readHashtagLines } from './definition'
 import { Preview } from './Preview'
 import { TimingFields } from './TimingFields'
+import { summaryOf } from './summary'
+import { useNames } from './useNames'
 import { Variants } from './Variants'
 import { ViewFields } from './ViewFields'
 import { forget, useFormState } from '../../lib/formState'
+import { InlineFailed } from '../../components/states'
 import { FormDialog } from '../../components/FormDialog'
 
 const triggers = [
@@ -48,7 +52,7 @@ export function Editor({
   version?: number
   close: () => void
 }) {
-  const { t } = useTranslation()
+  const { t, i18n } = useTranslation()
   const client = useQueryClient()
   const form = `rule ${id ?? ''}`
   const [name, setName] = useFormState(form, 'name', start.name)
@@ -59,9 +63,14 @@ export function Editor({
   const accounts = useQuery(accountsQuery).data ?? []
   const groups = useQuery(groupsQuery).data ?? []
   const saved = useQuery(savedQuery).data ?? []
-  const facets = useQuery(countsQuery({})).data?.facets ?? []
+  const known = useQuery(countsQuery({}))
+  const facets = known.data?.facets ?? []
+  const names = useNames()
   const values = (field: string) =>
     (facets.find((x) => x.field === field)?.values ?? []).map((v) => v.value).filter((v) => v !== '')
+  // What the crawl found most of, as examples.
+  const anyOf = (found: string[]) =>
+    found.length > 0 ? t('rules.says.any', { examples: found.slice(0, 2).join(', ') }) : t('calendar.all')
   const networks = [
     ...new Set([...accounts.map((a) => a.network), ...Object.keys(d.templates).filter((n) => n !== 'default')]),
   ]
@@ -116,13 +125,20 @@ export function Editor({
             onChange={(e) => setName(e.currentTarget.value)}
             data-autofocus
           />
+          <Text size="sm" fw={500} className="dl-text" role="status" data-summary>
+            {summaryOf(d, names, t, i18n.language)}
+          </Text>
           <Fieldset legend={t('rules.trigger')}>
+            {known.error && (
+              <InlineFailed what={t('rules.noSuggestions')} error={known.error} retry={() => void known.refetch()} />
+            )}
             <SimpleGrid cols={{ base: 1, sm: 2 }}>
               <ViewFields trigger={d.trigger} set={(trigger) => set({ trigger })} />
               {triggers.map(([field, facet]) => (
                 <TagsInput
                   key={field}
                   label={t(`search.fields.${facet}`)}
+                  placeholder={(d.trigger[field] ?? []).length > 0 ? undefined : anyOf(values(facet))}
                   data={values(facet)}
                   splitChars={[]}
                   maxTags={50}

@@ -14,6 +14,8 @@ import { useAtLeast, useMe } from '../../lib/session'
 import { Decisions } from './Decisions'
 import { type NewRule, newRule, type Rule } from './definition'
 import { Editor } from './Editor'
+import { summaryOf } from './summary'
+import { useNames } from './useNames'
 
 const rulesQuery = queryOptions({
   queryKey: ['rules'],
@@ -70,6 +72,7 @@ function RuleCard({ rule: r, edit }: { rule: Rule; edit: () => void }) {
   const [open, setOpen] = useState(false)
   const [dialog, ask] = useConfirm()
   const params = { path: { id: r.id } }
+  const names = useNames()
   const isPaused = r.status === 'paused'
   const toggle = useAct({
     send: (status: Rule['status']) =>
@@ -126,6 +129,9 @@ function RuleCard({ rule: r, edit }: { rule: Rule; edit: () => void }) {
           )}
         </Text>
       </Group>
+      <Text size="sm" className="dl-text" data-summary>
+        {summaryOf(r.definition, names, t, i18n.language)}
+      </Text>
       {isPaused && (
         <Text size="sm" data-pause={r.pause_reason}>
           {t(`rules.pause.${r.pause_reason ?? 'member'}`)} <span lang="en">{r.pause_error}</span>

@@ -105,7 +105,7 @@ export function Audit() {
                 <Table.Tr key={e.id} data-action={e.action}>
                   <Table.Td>
                     <Text size="sm">
-                      <Time at={e.at} look="exact" />
+                      <Time at={e.at} look="short" />
                     </Text>
                   </Table.Td>
                   <Table.Td>

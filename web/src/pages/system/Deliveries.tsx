@@ -125,7 +125,7 @@ function One({ delivery: d, settled }: { delivery: Delivery; settled: () => void
             {d.type}
           </Text>
           <Text size="sm" c="dimmed">
-            <Time at={d.created_at} look="exact" />
+            <Time at={d.created_at} look="short" />
           </Text>
         </Group>
         <Group gap="xs">
@@ -149,13 +149,13 @@ function One({ delivery: d, settled }: { delivery: Delivery; settled: () => void
         {d.delivered_at && (
           <>
             {' · '}
-            <Time at={d.delivered_at} look="exact" />
+            <Time at={d.delivered_at} look="short" />
           </>
         )}
         {d.status === 'pending' && d.next_attempt_at && (
           <>
             {' · '}
-            {t('hooks.next')} <Time at={d.next_attempt_at} look="exact" />
+            {t('hooks.next')} <Time at={d.next_attempt_at} look="short" />
           </>
         )}
       </Text>

@@ -42,7 +42,7 @@ export function State() {
           version: s.time_zones.version,
           source: s.time_zones.source === 'built in' ? t('system.builtIn') : s.time_zones.source,
         })}{' '}
-        · {t('system.seen')} <Time at={s.at} look="seconds" />
+        · {t('system.seen')} <Time at={s.at} look="short" />
       </Text>
     </Stack>
   )
