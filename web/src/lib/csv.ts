@@ -4,6 +4,8 @@ import Papa from 'papaparse'
 export interface Sheet {
   columns: string[]
   rows: Map<number, Record<string, string>>
+  /** Rows that do not have a cell for each column: how many have one, and the further cells. */
+  ragged: Map<number, { count: number; extra: string[] }>
 }
 
 /**
@@ -25,7 +27,7 @@ const isBlank = (cell: string) => /^[\s\p{Cf}]*$/u.test(cell)
 /** Reads rows as the API does: without those that are empty, and with the separator of a first line such as "sep=;". */
 export function readSheet(text: string): Sheet {
   const separator = /^sep=(.)(?=[\r\n]|$)/i.exec(text)?.[1]
-  const sheet: Sheet = { columns: [], rows: new Map() }
+  const sheet: Sheet = { columns: [], rows: new Map(), ragged: new Map() }
   let line = 1
   let at = 0
   let isFirst = true
@@ -50,6 +52,10 @@ export function readSheet(text: string): Sheet {
         if (name) row[name] = data[i] ?? ''
       })
       sheet.rows.set(begins, row)
+      const extra = data.slice(columns.length)
+      while (extra.length > 0 && isBlank(extra.at(-1) ?? '')) extra.pop()
+      if (data.length < columns.length || extra.length > 0)
+        sheet.ragged.set(begins, { count: columns.slice(0, data.length).filter((name) => name !== '').length, extra })
     },
   })
   return sheet

@@ -1,31 +1,36 @@
-import { Alert, Badge, Button, FileButton, Group, SegmentedControl, Stack, Table, Text } from '@mantine/core'
+import { Alert, Badge, Button, FileButton, Group, SegmentedControl, Stack, Table, Text, Textarea } from '@mantine/core'
 import { IconAlertTriangle, IconCheck, IconFileImport, IconUpload } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, idempotencyHeader, type Schemas, unwrap } from '../../api/client'
 import { Page } from '../../components/Page'
 import { Empty } from '../../components/states'
 import { problemText, warningText } from '../../i18n/message'
 import { useAct } from '../../lib/act'
-import { decode, readSheet, type Sheet } from '../../lib/csv'
+import { decode, type Sheet } from '../../lib/csv'
 import { notifyError } from '../../lib/notify'
 import { refreshPosts } from '../../lib/posts'
+import { formatWall } from '../../lib/time'
+import { linesOf, type Prepared, prepare, readFile } from './local'
 
 type Result = Schemas['BulkResult']
 
-interface File {
+interface File extends Prepared {
   name: string
-  text: string
-  columns: string[]
-  rows: Sheet['rows']
+  sheet: Sheet
   key: { 'Idempotency-Key': string }
 }
 
 const shown = 500 // rows in the table
 
-const read = (name: string, text: string): File => ({ name, text, ...readSheet(text), key: idempotencyHeader() })
+const read = (name: string, sheet: Sheet, language: string): File => ({
+  name,
+  sheet,
+  ...prepare(sheet, language),
+  key: idempotencyHeader(),
+})
 
 const send = (text: string, dry_run: boolean, mode: 'all' | 'valid', key?: File['key']): Promise<Result> =>
   unwrap(
@@ -39,7 +44,7 @@ const send = (text: string, dry_run: boolean, mode: 'all' | 'valid', key?: File[
 
 /** Posts from a spreadsheet: every row is checked and shown before anything is stored. */
 export function ImportPage() {
-  const { t } = useTranslation()
+  const { t, i18n } = useTranslation()
   const client = useQueryClient()
   const navigate = useNavigate()
   const [file, setFile] = useState<File>()
@@ -60,12 +65,24 @@ export function ImportPage() {
       notifyError(new Error(t('import.notUnicode', { name: chosen.name })))
       return
     }
-    const f = read(chosen.name, text)
-    setFile(f)
     setShow('all')
-    check.mutate(f)
+    use(read(chosen.name, readFile(text), i18n.language))
   }
-  const result = file && check.data
+  const use = (f: File) => {
+    setFile(f)
+    check.mutate(f, { onSuccess: (result) => setResult(result) })
+  }
+  // Rows stay while a mended one is checked again.
+  const [result, setResult] = useState<Result>()
+  const lines = useMemo(() => (file ? linesOf(file) : new Map<number, number>()), [file])
+  const mend = (line: number, cells: Record<string, string>) => {
+    if (!file) return
+    const { columns, rows, ragged } = file.sheet
+    const others = new Map(ragged)
+    others.delete(line)
+    use(read(file.name, { columns, rows: new Map(rows).set(line, cells), ragged: others }, i18n.language))
+  }
+  // A row that was wrong stays to be seen when it has been mended.
   const rows = (result?.rows ?? []).filter((r) => show === 'all' || r.errors)
   const pick = (label: string, main: boolean) => (
     <FileButton
@@ -91,7 +108,7 @@ export function ImportPage() {
       lead={t('import.lead')}
       actions={file ? pick(t('import.another'), false) : undefined}
     >
-      {!result ? (
+      {!result || !file ? (
         <Empty
           icon={IconFileImport}
           title={t('import.none')}
@@ -121,7 +138,11 @@ export function ImportPage() {
                 {t('import.valid', { count: result.valid })}{' '}
                 {result.invalid > 0 && t('import.invalid', { count: result.invalid })}
               </Text>
-              <Button disabled={result.valid === 0} loading={store.isPending} onClick={() => store.mutate(file)}>
+              <Button
+                disabled={result.valid === 0 || check.isPending}
+                loading={store.isPending}
+                onClick={() => store.mutate(file)}
+              >
                 {t('import.store', { count: result.valid })}
               </Button>
             </Group>
@@ -146,9 +167,20 @@ export function ImportPage() {
                 </Table.Tr>
               </Table.Thead>
               <Table.Tbody>
-                {rows.slice(0, shown).map((r) => (
-                  <Row key={r.row} result={r} cells={file.rows.get(r.row) ?? {}} columns={file.columns} />
-                ))}
+                {rows.slice(0, shown).map((r) => {
+                  const line = lines.get(r.row) ?? r.row
+                  return (
+                    <Row
+                      key={line}
+                      line={line}
+                      result={r}
+                      cells={file.sheet.rows.get(line) ?? {}}
+                      columns={file.sheet.columns}
+                      ambiguous={file.ambiguous.get(line)}
+                      mend={(cells) => mend(line, cells)}
+                    />
+                  )
+                })}
               </Table.Tbody>
             </Table>
           </section>
@@ -160,39 +192,91 @@ export function ImportPage() {
 }
 
 function Row({
+  line,
   result: r,
   cells,
   columns,
+  ambiguous,
+  mend,
 }: {
+  line: number
   result: Schemas['BulkRow']
   cells: Record<string, string>
   columns: string[]
+  /** The two readings of its time. */
+  ambiguous?: [string, string]
+  mend: (cells: Record<string, string>) => void
 }) {
-  const { t } = useTranslation()
+  const { t, i18n } = useTranslation()
+  // A row that was wrong can be changed until it is stored.
+  const [isOpen, setOpen] = useState(!!r.errors)
+  if (r.errors && !isOpen) setOpen(true)
+  const wrong = [...new Set((r.errors ?? []).map((e) => (e.field ?? '').replace(/[[.].*/, '')))].filter(
+    (c) => columns.includes(c) && c !== 'content' && c !== 'scheduled_time',
+  )
+  const field = (column: string) => (
+    <Textarea
+      key={`${column} ${cells[column] ?? ''}`}
+      size="xs"
+      autosize
+      maxRows={6}
+      miw={150}
+      aria-label={t('import.cell', { column, row: line })}
+      defaultValue={cells[column] ?? ''}
+      error={r.errors?.some((e) => (e.field ?? '').startsWith(column)) || undefined}
+      onBlur={(e) =>
+        e.currentTarget.value !== (cells[column] ?? '') && mend({ ...cells, [column]: e.currentTarget.value })
+      }
+    />
+  )
+  const formatted = (time: string) => formatWall(`${time}:00`.slice(0, 19), i18n.language)
   return (
-    <Table.Tr data-row={r.row} data-valid={!r.errors}>
-      <Table.Td className="dl-numbers">{r.row}</Table.Td>
-      <Table.Td style={{ whiteSpace: 'nowrap' }}>{cells.scheduled_time || cells.when || '–'}</Table.Td>
+    <Table.Tr data-row={line} data-valid={!r.errors}>
+      <Table.Td className="dl-numbers">{line}</Table.Td>
+      <Table.Td style={{ whiteSpace: 'nowrap' }}>
+        {isOpen && columns.includes('scheduled_time')
+          ? field('scheduled_time')
+          : cells.scheduled_time || cells.when || '–'}
+      </Table.Td>
       <Table.Td maw={420}>
-        <Text size="sm" lineClamp={3} className="dl-text">
-          {cells.content || t('post.noText')}
-        </Text>
+        {isOpen ? (
+          <Stack gap={4}>
+            {columns.includes('content') && field('content')}
+            {wrong.map(field)}
+          </Stack>
+        ) : (
+          <Text size="sm" lineClamp={3} className="dl-text">
+            {cells.content || t('post.noText')}
+          </Text>
+        )}
       </Table.Td>
       <Table.Td>
         {r.errors ? (
           <Stack gap={2} component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
-            {r.errors.map((e, i) => (
-              <Text key={i} size="sm" c="var(--mantine-color-error)" component="li">
-                {e.field && columns.includes(e.field.replace(/[[.].*/, '')) ? (
-                  <strong>{e.field}: </strong>
-                ) : e.field ? (
-                  `${e.field}: `
-                ) : (
-                  ''
-                )}
-                {problemText(e)}
+            {ambiguous && (
+              <Text size="sm" c="var(--mantine-color-error)" component="li" data-ambiguous>
+                {t('import.ambiguous', {
+                  time: cells.scheduled_time,
+                  one: formatted(ambiguous[0]),
+                  other: formatted(ambiguous[1]),
+                  write: ambiguous[0].replace('T', ' '),
+                })}
               </Text>
-            ))}
+            )}
+            {r.errors
+              .filter((e) => !(ambiguous && e.field === 'scheduled_time'))
+              .map((e, i) => (
+                <Text key={i} size="sm" c="var(--mantine-color-error)" component="li">
+                  {e.field && columns.includes(e.field.replace(/[[.].*/, '')) ? (
+                    <strong>{e.field}: </strong>
+                  ) : e.field ? (
+                    `${e.field}: `
+                  ) : (
+                    ''
+                  )}
+                  {problemText(e)}
+                </Text>
+              ))}
           </Stack>
         ) : (
           <Group gap={4}>
