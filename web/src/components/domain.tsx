@@ -1,9 +1,11 @@
-import { Badge, Button, Group } from '@mantine/core'
+import { Badge, Button, Group, Text } from '@mantine/core'
 import { IconHandStop, IconPlayerPause, IconPlayerPlay, IconRefresh, IconSpider, IconZzz } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../api/client'
 import { useAct } from '../lib/act'
+import { notifySuccess } from '../lib/notify'
 import { showChange, showData } from '../lib/optimistic'
 import { useAtLeast } from '../lib/session'
 
@@ -35,8 +37,29 @@ export function DomainStatus({ status }: { status: Status }) {
 
 const acts = { run: 'crawling', pause: 'paused', resume: 'resumed' } as const
 
+/** Numbers with the colors of a bar's parts. */
+export function Legend({ of, ...mark }: { of: [label: string, n: number, color?: string][] }) {
+  const { i18n } = useTranslation()
+  const number = new Intl.NumberFormat(i18n.language)
+  return (
+    <Group gap="md" {...mark}>
+      {of.map(([label, n, color]) => (
+        <Group key={label} gap={6} wrap="nowrap">
+          {color && <span className="dl-dot" style={{ background: `var(--mantine-color-${color}-6)` }} aria-hidden />}
+          <Text size="sm">
+            {label}{' '}
+            <Text span fw={600} className="dl-numbers">
+              {number.format(n)}
+            </Text>
+          </Text>
+        </Group>
+      ))}
+    </Group>
+  )
+}
+
 /** The actions on a site's crawl. */
-export function DomainControls({ domain: d }: { domain: Pick<Schemas['Domain'], 'domain' | 'status'> }) {
+export function DomainControls({ domain: d }: { domain: Schemas['Domain'] }) {
   const { t } = useTranslation()
   const client = useQueryClient()
   const may = useAtLeast('editor')
@@ -48,6 +71,7 @@ export function DomainControls({ domain: d }: { domain: Pick<Schemas['Domain'], 
       return unwrap(api.POST('/api/v1/domains/{domain}/resume', { params }))
     },
     show: (what) => {
+      if (what === 'run') setBefore(d)
       const status = what === 'pause' ? 'paused' : what === 'resume' ? 'idle' : 'crawling'
       const restore = [
         showData<Schemas['Domain']>(client, ['domain', d.domain], (was) => ({ ...was, status })),
@@ -65,6 +89,20 @@ export function DomainControls({ domain: d }: { domain: Pick<Schemas['Domain'], 
     about: ['domains'],
     accepted: (now) => client.setQueryData(['domain', d.domain], now),
   })
+  // A crawl that was started here ends with what it found.
+  const [before, setBefore] = useState<Schemas['Domain']>()
+  useEffect(() => {
+    if (!before || d.status === 'crawling' || d.fetched === before.fetched) return
+    setBefore(undefined)
+    notifySuccess(
+      t('domain.found', {
+        domain: d.domain,
+        stored: d.stored - before.stored,
+        unchanged: d.unchanged - before.unchanged,
+        failed: d.failed - before.failed,
+      }),
+    )
+  }, [before, d, t])
   if (!may) return null
   const paused = d.status === 'paused'
   return (

@@ -4,7 +4,7 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { api, unwrap } from '../../api/client'
 import { Ago } from '../../components/Ago'
-import { DomainControls, DomainStatus } from '../../components/domain'
+import { DomainControls, DomainStatus, Legend } from '../../components/domain'
 import { LinkAnchor, LinkButton } from '../../components/links'
 import { NewsFrame } from '../../components/NewsFrame'
 import { Empty, Failed, Waiting } from '../../components/states'
@@ -66,14 +66,16 @@ function Domains() {
               </Group>
               <DomainControls domain={d} />
             </Group>
+            <Legend
+              of={[
+                [t('domain.fetched'), d.fetched],
+                [t('domain.stored'), d.stored, 'green'],
+                [t('domain.unchanged'), d.unchanged, 'gray'],
+                [t('domain.failed'), d.failed, 'red'],
+              ]}
+            />
             <Text size="sm" c="dimmed">
-              {t('news.figures', {
-                fetched: number.format(d.fetched),
-                stored: number.format(d.stored),
-                unchanged: number.format(d.unchanged),
-                failed: number.format(d.failed),
-                ms: number.format(Math.round(d.response_ms)),
-              })}
+              {t('domain.responseTime', { ms: number.format(Math.round(d.response_ms)) })}
               {d.last_crawl && (
                 <>
                   {` · ${t('news.lastCrawl')} `}
