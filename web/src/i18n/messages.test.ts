@@ -35,6 +35,16 @@ test('Vietnamese has one spelling and one word for each thing', () => {
     /bài đăng(?! (lên|trễ))/i,
     /tin bài/i,
     /tweet|click/i,
+    /(người|bạn) đọc/i, // độc giả
+    /đặt lịch|hẹn giờ/i, // lên lịch
+    /phê duyệt/i, // duyệt
+    /bài viết [^.]*xuất bản|được xuất bản/i, // a post: đăng; only an article of a site is xuất bản
+    /bình chọn/i, // thăm dò
+    /lượt (nhấn|bấm)|(?<!Nút )bấm/i, // nhấp
+    /website/i, // trang web
+    /e-mail|thư điện tử/i, // email
+    /tạm ngưng/i, // tạm dừng
+    /Thứ [2-7]/, // Thứ Hai, T2
     /\d %/,
   ]
   expect(
