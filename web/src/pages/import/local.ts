@@ -48,6 +48,9 @@ const clock = String.raw`(?<hour>\d{1,2})(?::(?<minute>\d{2})(?::(?<seconds>\d{2
 const date = String.raw`(?<first>\d{1,2})(?<sep>[/.-])(?<second>\d{1,2})\k<sep>(?<year>\d{4})`
 const forms = [new RegExp(`^${clock},?\\s+${date}$`, 'i'), new RegExp(`^${date},?\\s+${clock}$`, 'i')]
 
+/** The year first, as in ISO 8601, but with a space or slashes: 2026-11-29 10:00. */
+const yearFirst = /^(\d{4})[-/](\d{2})[-/](\d{2}),?\s+(\d{1,2})(:\d{2}(?::\d{2})?)$/
+
 /** A time as spreadsheets write it, with "/", "." or "-", and its clock before or after it: 29/11/2026 10:00, 10h30 29/11/2026. */
 function written(text: string): Written | undefined {
   const g = forms.map((form) => form.exec(text.trim())?.groups).find((groups) => groups !== undefined)
@@ -90,7 +93,10 @@ export function localTimes(texts: string[], language: string): ({ time: string }
   const order = orders.size === 1 ? only : orders.size === 0 && language === 'vi' ? 'day' : undefined
   return all.map((w, i) => {
     const text = texts[i] ?? ''
-    if (!w) return { time: text }
+    if (!w)
+      return {
+        time: text.trim().replace(yearFirst, (_, y, m, d, h, rest) => `${y}-${m}-${d}T${h.padStart(2, '0')}${rest}`),
+      }
     const [day, month] = [iso(w, 'day'), iso(w, 'month')]
     if (day && month && day !== month && !order) return { ambiguous: [day, month] }
     return { time: (order === 'month' ? (month ?? day) : (day ?? month)) ?? text }
