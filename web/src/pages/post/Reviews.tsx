@@ -5,7 +5,6 @@ import { useTranslation } from 'react-i18next'
 import { api, type Post, type Schemas, unwrap } from '../../api/client'
 import { Time } from '../../components/Time'
 import { useAct } from '../../lib/act'
-import { showChange } from '../../lib/optimistic'
 import { useAtLeast } from '../../lib/session'
 import { forget, useFormState } from '../../lib/formState'
 
@@ -47,9 +46,9 @@ export function Reviews({ post }: { post: Post }) {
     settled,
     done: () => undefined,
   })
+  // Not shown as revoked before it is.
   const revoke = useAct({
     send: (id: string) => unwrap(api.DELETE('/api/v1/review-links/{id}', { params: { path: { id } } })),
-    show: (id) => showChange<Link>(client, key, (one) => (one.id === id ? { ...one, state: 'revoked' } : one)),
     accepted: (_, id) => id === make.data?.id && make.reset(),
     settled,
     done: () => t('act.revoked'),
@@ -140,6 +139,7 @@ export function Reviews({ post }: { post: Post }) {
               </Text>
               {may && l.state === 'open' && (
                 <ActionIcon
+                  loading={revoke.isPending && revoke.variables === l.id}
                   variant="subtle"
                   color="red"
                   ml="auto"

@@ -20,7 +20,6 @@ import { useConfirm } from '../../components/Confirm'
 import { Empty, Failed, WaitingRows } from '../../components/states'
 import { Time } from '../../components/Time'
 import { useAct } from '../../lib/act'
-import { showChange } from '../../lib/optimistic'
 import { useMe } from '../../lib/session'
 import { forget, useFormState } from '../../lib/formState'
 
@@ -49,9 +48,9 @@ export function Tokens() {
     settled,
     done: () => undefined,
   })
+  // Not shown as revoked before it is.
   const revoke = useAct({
     send: (id: string) => unwrap(api.DELETE('/api/v1/tokens/{id}', { params: { path: { id } } })),
-    show: (id) => showChange<{ id: string }>(client, ['tokens'], (one) => (one.id === id ? undefined : one)),
     settled,
     done: () => t('act.revoked'),
   })
@@ -146,6 +145,7 @@ export function Tokens() {
                   </Table.Td>
                   <Table.Td ta="right">
                     <ActionIcon
+                      loading={revoke.isPending && revoke.variables === k.id}
                       variant="subtle"
                       color="red"
                       aria-label={t('system.revoke', { name: k.name })}
