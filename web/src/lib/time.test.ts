@@ -78,7 +78,16 @@ test('Vietnamese times stand before their day, which is a number', () => {
   expect(format(at, 'vi', 'UTC', { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' })).toBe(
     'Chủ Nhật, 22/11/2026',
   )
-  expect(formatRange('2026-10-27', '2026-11-22', 'vi')).not.toMatch(/thg/)
+})
+
+test.each([
+  ['2026-11-23', '2026-11-29', '23–29/11/2026'],
+  ['2026-11-01', '2026-11-02', '1–2/11/2026'],
+  ['2026-10-27', '2026-11-22', '27/10 – 22/11/2026'],
+  ['2026-12-28', '2027-01-03', '28/12/2026 – 3/1/2027'],
+  ['2026-11-29', '2026-11-29', '29/11/2026'],
+])('the days from %s to %s are %s in Vietnamese', (from, to, want) => {
+  expect(formatRange(from, to, 'vi').replaceAll(/[\u2009\u00a0]/g, ' ')).toBe(want)
 })
 
 test('times are formatted by the rules of the server', () => {

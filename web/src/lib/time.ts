@@ -76,6 +76,13 @@ export function mondayOf(date: string): string {
   return day.toISOString().slice(0, 10)
 }
 
+/** The date some days after another. */
+export function addDays(date: string, days: number): string {
+  const day = new Date(`${date.slice(0, 10)}T00:00Z`)
+  day.setUTCDate(day.getUTCDate() + days)
+  return day.toISOString().slice(0, 10)
+}
+
 const formats = new Map<string, Intl.DateTimeFormat>()
 
 const dates = {
@@ -217,9 +224,15 @@ export const isThisYear = (at: string, now = Date.now()): boolean =>
 /** A date as a title: months and weekdays begin with a small letter in some languages. */
 export const capitalized = (text: string): string => text.charAt(0).toLocaleUpperCase() + text.slice(1)
 
-/** A range of days, such as 27 Oct – 23 Nov 2026. */
+/** A range of days, such as 27 Oct – 23 Nov 2026; in Vietnamese 27/10 – 23/11/2026 or 23–29/11/2026. */
 export function formatRange(from: string, to: string, language: string): string {
   const look: Intl.DateTimeFormatOptions = language === 'vi' ? dates.medium : { dateStyle: 'medium' }
+  if (language === 'vi' && from !== to && from.slice(0, 4) === to.slice(0, 4)) {
+    // Intl repeats the month and the year, which CLDR's numeric patterns of ranges do in this language.
+    const last = format(`${to}T00:00Z`, language, 'UTC', dates.medium)
+    if (from.slice(0, 7) === to.slice(0, 7)) return `${Number(from.slice(8))}–${last}`
+    return `${format(`${from}T00:00Z`, language, 'UTC', { day: 'numeric', month: 'numeric' })} – ${last}`
+  }
   return new Intl.DateTimeFormat(language, { ...look, timeZone: 'UTC' }).formatRange(
     new Date(`${from}T00:00Z`),
     new Date(`${to}T00:00Z`),
@@ -237,8 +250,10 @@ const units: [Intl.RelativeTimeFormatUnit, number][] = [
 export function relative(at: string | number | Date, language: string, now = Date.now()): string {
   const ms = new Date(at).getTime() - now
   const [unit, size] = units.find(([, size]) => Math.abs(ms) >= size) ?? ['second', 1000]
-  return new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(
+  const text = new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(
     Math.trunc(ms / (size as number)),
     unit as Intl.RelativeTimeFormatUnit,
   )
+  // CLDR writes "Ngày mai" as a title; here it stands in sentences.
+  return text.charAt(0).toLocaleLowerCase(language) + text.slice(1)
 }
