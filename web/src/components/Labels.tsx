@@ -44,7 +44,7 @@ export function LabelChips({ ids, max = 20 }: { ids?: string[]; max?: number }) 
           key={l.id}
           className="dl-label"
           style={{ '--dl-color': `var(--mantine-color-${l.color}-6)` } as object}
-          title={t(`labels.kinds.${l.kind}`)}
+          title={`${t(`labels.kinds.${l.kind}`)}: ${l.name}`}
           data-label={l.name}
         >
           {l.kind === 'campaign' ? (
@@ -55,7 +55,17 @@ export function LabelChips({ ids, max = 20 }: { ids?: string[]; max?: number }) 
           <span>{l.name}</span>
         </span>
       ))}
-      {own.length > max && <span className="dl-label">+{own.length - max}</span>}
+      {own.length > max && (
+        <span
+          className="dl-label"
+          title={own
+            .slice(max)
+            .map((l) => l.name)
+            .join(', ')}
+        >
+          +{own.length - max}
+        </span>
+      )}
     </Group>
   )
 }

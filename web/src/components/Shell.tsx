@@ -33,6 +33,7 @@ import { useUploads } from '../lib/uploads'
 import icon from '../icon.svg'
 import { LinkButton } from './links'
 import { loaded } from '../lib/loading'
+import { watchCutText } from '../lib/cutText'
 
 const Palette = lazy(() => loaded(() => import('./Palette')))
 // Menus, and what places them, are not needed to show the page.
@@ -72,6 +73,7 @@ function Frame() {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes when the page changes
   useEffect(close, [path, close])
   useGoing()
+  useEffect(watchCutText, [])
   const [palette, setPalette] = useState(false)
   const find = () => {
     setPalette(true)

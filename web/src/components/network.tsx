@@ -66,6 +66,25 @@ export function NetworkIcon({ network, size = 18 }: { network: string; size?: nu
   )
 }
 
+/** The networks of a post; each is named with its accounts. */
+export function NetworkIcons({
+  targets,
+  size,
+  max,
+}: {
+  targets: { network: string; handle: string }[]
+  size?: number
+  max?: number
+}) {
+  const networks = new Map<string, string[]>()
+  for (const { network, handle } of targets) networks.set(network, [...(networks.get(network) ?? []), handle])
+  return [...networks].slice(0, max).map(([network, handles]) => (
+    <span key={network} className="dl-networks" title={`${networkName(network)}: ${handles.join(', ')}`}>
+      <NetworkIcon network={network} size={size} />
+    </span>
+  ))
+}
+
 /** An account's label, else its name at the network. */
 export const displayName = (a: { label?: string; name: string; handle: string }) => a.label || a.name || a.handle
 

@@ -31,11 +31,15 @@ export const looks: Record<AnyStatus, { color: MantineColor; icon: ComponentType
   canceled: { color: 'gray', icon: IconBan },
 }
 
-/** For a draft that is pending approval, this is what matters. */
-export function statusOf(post: { status: PostStatus; approval?: { state: string } }): AnyStatus {
+/** What matters about a post: the approval of a draft, and an account of which nobody knows whether the post is there. */
+export function statusOf(post: {
+  status: PostStatus
+  approval?: { state: string }
+  targets?: { status: Schemas['TargetStatus'] }[]
+}): AnyStatus {
   if (post.status === 'draft' && (post.approval?.state === 'pending' || post.approval?.state === 'rejected'))
     return post.approval.state
-  return post.status
+  return post.targets?.some((x) => x.status === 'uncertain') ? 'uncertain' : post.status
 }
 
 /** The status of a target. It is scheduled only with its post: until then it waits. */
@@ -54,6 +58,7 @@ export function StatusBadge({ status, size = 'md' }: { status: AnyStatus; size?:
       fw={600}
       style={{ flexShrink: 0 }}
       leftSection={<Icon size={14} aria-hidden />}
+      title={t(`status.${status}`)}
       data-status={status}
     >
       {t(`status.${status}`)}

@@ -7,7 +7,7 @@ import { useTranslation } from 'react-i18next'
 import { api, ifMatchHeader, type Post, unwrap } from '../../api/client'
 import { useConfirm } from '../../components/Confirm'
 import { LabelChips, LabelMenu } from '../../components/Labels'
-import { NetworkIcon } from '../../components/network'
+import { NetworkIcons } from '../../components/network'
 import { LinkButton } from '../../components/links'
 import { Empty, Failed, WaitingRows } from '../../components/states'
 import { StatusBadge, statusOf } from '../../components/status'
@@ -328,9 +328,7 @@ function Row({
       </Text>
       <Link to="/posts/$id" params={{ id: post.id }} className="dl-agenda-link">
         <Group gap={4} wrap="nowrap" component="span" style={{ flexShrink: 0 }}>
-          {[...new Set(post.targets.map((x) => x.network))].map((n) => (
-            <NetworkIcon key={n} network={n} size={15} />
-          ))}
+          <NetworkIcons targets={post.targets} size={15} />
           {post.series_id && <IconRepeat size={15} aria-label={t('series.one')} role="img" />}
         </Group>
         <Text truncate size="sm" span>

@@ -24,7 +24,7 @@ import { refreshPosts } from '../../lib/posts'
 import { activeSeriesQuery, groupsQuery, labelsQuery, slotsQuery } from '../../lib/queries'
 import { notifyError, notifySuccess, notifyUndo } from '../../lib/notify'
 import { useAtLeast } from '../../lib/session'
-import { mondayOf, toInstant, toWall } from '../../lib/time'
+import { format, mondayOf, toInstant, toWall } from '../../lib/time'
 import type { CalendarSearch } from './search'
 import { Body, colorOf, type Colors, type Entry, entryOf, eventsOf, placeOf } from './events'
 import { asked, isNarrowed, wanted } from './filter'
@@ -185,6 +185,12 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
     // Mantine's accessible names of weekdays differ from the visible labels (WCAG 2.2, 2.5.3).
     for (const label of box.current?.querySelectorAll('.mantine-WeekView-weekViewDayLabel') ?? [])
       label.removeAttribute('aria-label')
+    // Mantine names slots by their ISO times, in the week "Time 2026-11-29 00:30:00 - 01:00:00".
+    for (const slot of box.current?.querySelectorAll<HTMLElement>('[class*=DaySlot], [class*=dayViewSlot]') ?? []) {
+      const [, day = date, clock] = /(?:(\d{4}-\d\d-\d\d) )?(\d\d:\d\d):00 - /.exec(slot.ariaLabel ?? '') ?? []
+      if (clock)
+        slot.ariaLabel = t('calendar.slotAt', { time: format(`${day}T${clock}Z`, i18n.language, 'UTC', slotLook) })
+    }
   })
   const today = toWall(Date.now(), zone).slice(0, 10)
   const { height } = useViewportSize()
@@ -263,6 +269,8 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
   )
 }
 
+const slotLook = { weekday: 'long', day: 'numeric', month: 'long', hour: '2-digit', minute: '2-digit' } as const
+
 type EventProps = ComponentProps<'button'> & Record<string, unknown>
 
 /** A overflow's sign, in pixels. */
@@ -274,7 +282,7 @@ function placed(e: ScheduleEventData): CSSProperties {
     return { left: `calc(100% - ${overflowWidth + 2}px)`, width: overflowWidth, paddingInline: 0 }
   const place = placeOf(e)
   if (!place) return {}
-  const width = `(100% - ${overflowWidth + 4}px) / ${place.of}`
+  const width = `(100% - ${place.isFolded ? overflowWidth + 4 : 0}px) / ${place.of}`
   return { left: `calc(${width} * ${place.column})`, width: `calc(${width})` }
 }
 

@@ -96,10 +96,12 @@ export const Month = memo(function Month({
     }
   }
   const box = useRef<HTMLDivElement>(null)
+  const isLoaded = lines.size > 0
+  // biome-ignore lint/correctness/useExhaustiveDependencies: posts make the week taller
   useEffect(() => {
     // The current week is in sight without scrolling.
     if (today.startsWith(month)) box.current?.querySelector('[data-today]')?.scrollIntoView({ block: 'nearest' })
-  }, [today, month])
+  }, [today, month, isLoaded])
   return (
     <div className="dl-month-box" ref={box}>
       <table className="dl-month">

@@ -35,7 +35,8 @@ export function Peek({ post, at, zone, second, close, move, moving, may }: Props
   const copy = useCopy()
   const now = post.scheduled_time ? toWall(post.scheduled_time, zone).slice(0, 16) : ''
   const [when, setWhen] = useState(now)
-  const movable = may && (post.status === 'scheduled' || post.status === 'draft')
+  // A failed post is sent again at its new time.
+  const movable = may && ['scheduled', 'draft', 'failed'].includes(post.status)
   return (
     <Anchored
       to={at}

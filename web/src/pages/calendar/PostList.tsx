@@ -1,4 +1,5 @@
 import { Box, Group, SegmentedControl, Switch, Text } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
 import { IconCalendarMonth, IconRepeat } from '@tabler/icons-react'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -7,7 +8,7 @@ import dayjs from 'dayjs'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, type Post, unwrap } from '../../api/client'
-import { NetworkIcon } from '../../components/network'
+import { NetworkIcons } from '../../components/network'
 import { LinkButton } from '../../components/links'
 import { Empty, Failed, WaitingRows } from '../../components/states'
 import { useAtLeast } from '../../lib/session'
@@ -26,7 +27,7 @@ const between = ({ from, to }: CalendarSearch, zone: string) => ({
   ...(to ? { to: toInstant(`${dayjs(to).add(1, 'day').format('YYYY-MM-DD')}T00:00`, zone).toISOString() } : {}),
 })
 
-const isPast = new Set<string>(['posted', 'partly_posted', 'failed', 'canceled', 'publishing'])
+const isPast = new Set<string>(['posted', 'partly_posted', 'failed', 'uncertain', 'canceled', 'publishing'])
 const isTimeless = new Set<string>(['draft', 'pending', 'rejected'])
 
 type Mode = 'upcoming' | 'past' | 'drafts' | 'all'
@@ -52,6 +53,7 @@ export function PostList({
   const { t } = useTranslation()
   const may = useAtLeast('author')
   const mode = modeOf(search)
+  const narrow = useMediaQuery('(max-width: 48em)', undefined, { getInitialValueInEffect: false })
   const [now] = useState(() => new Date(Math.floor(Date.now() / 60_000) * 60_000).toISOString())
   const filter = mode === 'drafts' ? { ...search, status: 'draft,pending,rejected' } : search
   const list = useInfiniteQuery({
@@ -159,7 +161,7 @@ export function PostList({
               style={{ transform: `translateY(${row.start - rows.options.scrollMargin}px)` }}
             >
               {post ? (
-                <Row post={post} zone={zone} more={more.get(post.id)} />
+                <Row post={post} zone={zone} more={more.get(post.id)} maxLabels={narrow ? 1 : 3} />
               ) : (
                 <Text p="md" c="dimmed">
                   {t('state.loading')}
@@ -180,7 +182,7 @@ const noneOf = {
   all: 'calendar.none',
 } as const
 
-function Row({ post, zone, more }: { post: Post; zone: string; more?: number }) {
+function Row({ post, zone, more, maxLabels }: { post: Post; zone: string; more?: number; maxLabels: number }) {
   const { t } = useTranslation()
   return (
     <Link to="/posts/$id" params={{ id: post.id }} className="dl-link-box" data-post={post.id}>
@@ -195,10 +197,8 @@ function Row({ post, zone, more }: { post: Post; zone: string; more?: number }) 
           <Text size="sm" c="dimmed" style={{ flexShrink: 0 }}>
             {post.scheduled_time ? <Time at={post.scheduled_time} zone={zone} look="short" /> : t('post.noTime')}
           </Text>
-          {[...new Set(post.targets.map((x) => x.network))].map((n) => (
-            <NetworkIcon key={n} network={n} size={16} />
-          ))}
-          <LabelChips ids={post.labels} max={3} />
+          <NetworkIcons targets={post.targets} size={16} />
+          <LabelChips ids={post.labels} max={maxLabels} />
           {post.series_id && <IconRepeat size={16} aria-label={t('series.one')} role="img" style={{ flexShrink: 0 }} />}
           {more && (
             <Text size="sm" c="dimmed" truncate data-more={more}>

@@ -1,5 +1,5 @@
 import './queue.css'
-import { ActionIcon, Group, SegmentedControl, Stack, Text, Title, VisuallyHidden } from '@mantine/core'
+import { ActionIcon, Group, NativeSelect, Stack, Text, Title, VisuallyHidden } from '@mantine/core'
 import { IconArrowDown, IconArrowUp, IconGripVertical, IconPlaylistAdd, IconPlus } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -8,7 +8,7 @@ import { useTranslation } from 'react-i18next'
 import { api, type Post, type Schemas, unwrap } from '../../api/client'
 import { LabelChips } from '../../components/Labels'
 import { LinkButton } from '../../components/links'
-import { NetworkIcon } from '../../components/network'
+import { NetworkIcons } from '../../components/network'
 import { Empty, Failed, WaitingRows } from '../../components/states'
 import { StatusBadge, statusOf } from '../../components/status'
 import { Time } from '../../components/Time'
@@ -42,12 +42,12 @@ export function Queue({ chosen, choose, zone }: { chosen?: string; choose: (grou
   return (
     <Stack gap="sm">
       {queues.length > 1 && (
-        <SegmentedControl
-          aria-label={t('queue.group')}
+        <NativeSelect
+          label={t('queue.group')}
           value={group.id}
-          onChange={choose}
+          onChange={(e) => choose(e.currentTarget.value)}
           data={queues.map((g) => ({ value: g.id, label: g.name }))}
-          style={{ alignSelf: 'flex-start' }}
+          w={{ base: '100%', xs: 360 }}
         />
       )}
       <Slots key={group.id} group={group} zone={zone} />
@@ -312,9 +312,7 @@ function QueuedPost({ post }: { post: Post }) {
     <>
       <Link to="/posts/$id" params={{ id: post.id }} className="dl-agenda-link" draggable={false}>
         <Group gap={4} wrap="nowrap" component="span" style={{ flexShrink: 0 }}>
-          {[...new Set(post.targets.map((x) => x.network))].map((n) => (
-            <NetworkIcon key={n} network={n} size={15} />
-          ))}
+          <NetworkIcons targets={post.targets} size={15} />
         </Group>
         <Text truncate size="sm" span>
           {post.content || t('post.noText')}

@@ -55,12 +55,12 @@ export function colorOf(post: Post, colors: Colors, labels: Schemas['Label'][]):
   return labels.find((l) => post.labels?.includes(l.id))?.color ?? 'gray'
 }
 
+/** An entry of the last half hour is drawn in it: it does not extend into the next day, and is as tall as others. */
+const lastStart = 24 * 60 - height
+
 const stretch = (wall: string) => {
-  const start = wall.replace('T', ' ')
-  // An entry at the end of a day does not extend into the next one.
-  const end = dayjs(start).add(height, 'minute')
-  const midnight = dayjs(start).endOf('day')
-  return { start, end: (end.isAfter(midnight) ? midnight : end).format('YYYY-MM-DD HH:mm:ss') }
+  const start = minutesOf(wall) > lastStart ? `${wall.slice(0, 10)} ${clockOf(lastStart)}` : wall.replace('T', ' ')
+  return { start, end: dayjs(start).add(height, 'minute').subtract(1, 'second').format('YYYY-MM-DD HH:mm:ss') }
 }
 
 /** The entries of some days, of which at most as many as there are columns are beside one another. */
@@ -77,7 +77,7 @@ export function eventsOf(
   const add = (entry: Entry) => {
     const at = timeOf(entry, zone)
     const day = at.slice(0, 10)
-    const timed = { start: minutesOf(at), rank: rankOf(entry), item: entry }
+    const timed = { start: Math.min(minutesOf(at), lastStart), rank: rankOf(entry), item: entry }
     const all = days.get(day)
     if (all) all.push(timed)
     else days.set(day, [timed])

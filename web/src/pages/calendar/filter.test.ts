@@ -17,6 +17,7 @@ test.each([
   ['pending', { approval: ['pending'] }],
   ['pending,rejected', { approval: ['pending', 'rejected'] }],
   ['pending,scheduled', { status: ['scheduled', 'draft'] }],
+  ['uncertain', { status: ['publishing', 'partly_posted', 'failed'] }],
   ['nonsense', {}],
 ])('the status %s is asked for as %j', (status, want) => {
   expect(asked({ status })).toEqual(want)
@@ -29,6 +30,14 @@ test('several statuses show posts with one of them, and a draft that waits is no
   expect(ids('draft')).toEqual(['a'])
   expect(ids('failed,draft')).toEqual(['a', 'd'])
   expect(all.filter(wanted({}))).toHaveLength(4)
+})
+
+test('a post with an uncertain account is uncertain, not being published', () => {
+  const lost = { ...post('a', 'publishing'), targets: [{ status: 'posted' }, { status: 'uncertain' }] } as Post
+  const all = [lost, post('b', 'publishing'), post('c', 'failed')]
+  const ids = (status: string) => all.filter(wanted({ status })).map((p) => p.id)
+  expect(ids('uncertain')).toEqual(['a'])
+  expect(ids('publishing')).toEqual(['b'])
 })
 
 test('the address lists statuses in any order', () => {

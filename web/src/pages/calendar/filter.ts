@@ -9,6 +9,7 @@ export const statuses = [
   'rejected',
   'scheduled',
   'publishing',
+  'uncertain',
   'posted',
   'partly_posted',
   'failed',
@@ -22,12 +23,15 @@ export const statusesOf = (search: CalendarSearch): StatusFilter[] => {
   return statuses.filter((s) => chosen.includes(s))
 }
 
+/** The API's states of posts of which the outcome on an account is uncertain. */
+const uncertain: PostStatus[] = ['publishing', 'partly_posted', 'failed']
+
 const isApproval = (s: StatusFilter): s is 'pending' | 'rejected' => s === 'pending' || s === 'rejected'
 
 /**
  * The API's parameters for the URL. Posts that are pending approval are drafts in the API, which lists posts with one
  * of some states and one of some approvals: together with other states all drafts are asked for, and wanted narrows
- * them.
+ * them, as it does with uncertain posts, which are in one of some states.
  */
 export function asked(search: CalendarSearch): {
   status?: PostStatus[]
@@ -38,7 +42,7 @@ export function asked(search: CalendarSearch): {
 } {
   const chosen = statusesOf(search)
   const approval = chosen.filter(isApproval)
-  const status = chosen.filter((s) => !isApproval(s)) as PostStatus[]
+  const status = chosen.flatMap((s) => (isApproval(s) ? [] : s === 'uncertain' ? uncertain : [s]))
   return {
     ...(status.length === 0
       ? approval.length > 0

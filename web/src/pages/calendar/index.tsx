@@ -213,7 +213,7 @@ export function CalendarPage() {
                 clearable
                 searchable
                 placeholder={search.status ? undefined : t('calendar.all')}
-                w={{ base: '100%', xs: 200 }}
+                w={{ base: '100%', xs: 150 }}
                 maxDropdownHeight={400}
                 data={statuses.map((value) => ({ value, label: t(`status.${value}`) }))}
                 value={statusesOf(search)}
@@ -223,7 +223,7 @@ export function CalendarPage() {
                 label={t('calendar.account')}
                 clearable
                 placeholder={t('calendar.all')}
-                w={{ base: '100%', xs: 170 }}
+                w={{ base: '100%', xs: 150 }}
                 data={accounts.map((a) => ({ value: a.id, label: `${networkName(a.network)} ${a.handle}` }))}
                 value={search.account ?? null}
                 onChange={(account) => go({ account: account ?? undefined })}
@@ -325,7 +325,7 @@ function SearchField({ value, onChange }: { value: string; onChange: (q: string)
       type="search"
       leftSection={<IconSearch size={16} aria-hidden />}
       maxLength={200}
-      w={{ base: '100%', xs: 150 }}
+      w={{ base: '100%', xs: 140 }}
       value={typed}
       onChange={(e) => {
         setTyped(e.currentTarget.value)
@@ -347,7 +347,7 @@ function SecondZone({ value, onChange }: { value: string | null; onChange: (zone
       maxDropdownHeight={280}
       limit={80}
       nothingFoundMessage={t('state.nothing')}
-      w={{ base: '100%', xs: 150 }}
+      w={{ base: '100%', xs: 140 }}
       data={zoneNames()}
       value={value}
       onChange={onChange}

@@ -7,8 +7,8 @@ const items = (shown: { item: string }[]) => shown.map((s) => s.item)
 test('ten posts in five minutes are two columns and a list of the others', () => {
   const { shown, overflow } = foldOverflow(at(614, 614, 614, 615, 615, 616, 616, 617, 618, 618), 2, 30)
   expect(shown.map((s) => s.place)).toEqual([
-    { column: 0, of: 2 },
-    { column: 1, of: 2 },
+    { column: 0, of: 2, isFolded: true },
+    { column: 1, of: 2, isFolded: true },
   ])
   expect(overflow).toMatchObject([{ start: 614, hidden: 8 }])
   expect(overflow[0]?.items).toHaveLength(10)
@@ -16,8 +16,28 @@ test('ten posts in five minutes are two columns and a list of the others', () =>
 
 test('what fits is not folded', () => {
   const { shown, overflow } = foldOverflow(at(600, 615, 700), 2, 30)
-  expect(shown.every((s) => s.place === undefined)).toBe(true)
+  expect(shown.map((s) => s.place)).toEqual([
+    { column: 0, of: 2, isFolded: false },
+    { column: 1, of: 2, isFolded: false },
+    undefined,
+  ])
   expect(overflow).toEqual([])
+})
+
+test('entries that overlap never cover each other', () => {
+  for (const starts of [
+    [400, 427, 440, 450, 460, 471, 494],
+    [600, 629, 630, 659, 660],
+    [0, 1, 2, 1409, 1410, 1410],
+  ]) {
+    const all = at(...starts)
+    const { shown } = foldOverflow(all, 4, 30)
+    const drawn = shown.map(({ item, place }) => ({ start: starts[Number(item)] ?? 0, place }))
+    for (const [i, a] of drawn.entries())
+      for (const b of drawn.slice(i + 1))
+        if (Math.abs(a.start - b.start) < 30)
+          expect([a.place?.of, a.place?.column]).not.toEqual([b.place?.of, b.place?.column])
+  }
 })
 
 test('a long chain of which two overlap at a time is not a overflow', () => {

@@ -5,14 +5,15 @@ export interface Timed<T> {
   item: T
 }
 
-/** Where an entry of a time with many entries is drawn: in one of some columns, left of the sign for the others. */
+/** Where an entry that overlaps others is drawn: in one of some columns, left of the sign for those that are folded. */
 export interface Place {
   column: number
   of: number
+  isFolded: boolean
 }
 
 export interface Folded<T> {
-  /** Without a place, entries that overlap share the width. */
+  /** Without a place, an entry has the whole width. */
   shown: { item: T; place?: Place }[]
   /** What does not fit, from a time on: how many are hidden, and all that are on at that time. */
   overflow: { start: number; hidden: number; items: T[] }[]
@@ -42,17 +43,19 @@ function foldGroup<T>(group: Timed<T>[], columns: number, length: number, out: F
     if (column >= 0) ends[column] = entry.start + length
     return { entry, column }
   })
-  const overflows = placed.some(({ column }) => column < 0)
+  const isFolded = placed.some(({ column }) => column < 0)
+  const of = isFolded ? columns : 1 + Math.max(...placed.map(({ column }) => column))
   let overflow: Folded<T>['overflow'][number] | undefined
   for (const { entry, column } of placed) {
-    if (column >= 0) out.shown.push({ item: entry.item, ...(overflows ? { place: { column, of: columns } } : {}) })
+    if (column >= 0)
+      out.shown.push({ item: entry.item, ...(of > 1 || isFolded ? { place: { column, of, isFolded } } : {}) })
     else if (overflow && entry.start < overflow.start + length) overflow.hidden++
     else {
       overflow = { start: entry.start, hidden: 1, items: [] }
       out.overflow.push(overflow)
     }
   }
-  for (const c of overflows ? out.overflow : [])
+  for (const c of isFolded ? out.overflow : [])
     if (c.items.length === 0)
       c.items = group.filter((e) => e.start > c.start - length && e.start < c.start + length).map((e) => e.item)
 }
