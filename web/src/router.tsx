@@ -179,7 +179,10 @@ const settings = createRoute({
 const system = createRoute({
   getParentRoute: () => root,
   path: '/system',
-  validateSearch: (search: Record<string, unknown>): { tab?: string } => ({ tab: text(search.tab) }),
+  validateSearch: (search: Record<string, unknown>): { tab?: string; invite?: string } => ({
+    tab: text(search.tab),
+    invite: text(search.invite),
+  }),
   component: lazyRouteComponent(() => loaded(() => import('./pages/system')), 'SystemPage'),
 })
 

@@ -1,9 +1,10 @@
 import '@mantine/spotlight/styles.css'
-import { Spotlight, spotlight } from '@mantine/spotlight'
+import { createSpotlight, Spotlight } from '@mantine/spotlight'
 import { useDebouncedValue } from '@mantine/hooks'
 import {
   IconAlertOctagon,
   IconBaselineDensityMedium,
+  IconBolt,
   IconCalendarEvent,
   IconCalendarMonth,
   IconChartBar,
@@ -25,24 +26,26 @@ import {
   IconSun,
   IconTopologyStar3,
   IconUserCheck,
+  IconUserPlus,
   IconUsersGroup,
   type IconProps,
 } from '@tabler/icons-react'
 import { useMantineColorScheme } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { type ComponentType, useState } from 'react'
+import { type ComponentType, useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, unwrap } from '../api/client'
 import { chooseLanguage, type Language, languages } from '../i18n'
 import { useDensity } from '../lib/density'
 import { fold } from '../lib/fold'
 import { repeated } from '../lib/newsQueries'
-import { sitesQuery } from '../lib/queries'
+import { accountsQuery, sitesQuery } from '../lib/queries'
 import { useAtLeast, useMe } from '../lib/session'
 import { format } from '../lib/time'
 import { sharePreference } from '../lib/preferences'
-import { useShowShortcuts } from './Shortcuts'
+import { useCommands, useShowShortcuts } from './Shortcuts'
+import { networkName } from './network'
 import { statusOf } from './status'
 
 interface Item {
@@ -66,6 +69,8 @@ const hidden = {
   clipPath: 'inset(50%)',
 } as const
 
+const [store, spotlight] = createSpotlight()
+
 /** Opens the palette; it is loaded when it is first asked for. */
 export const openPalette = () => spotlight.open()
 
@@ -75,6 +80,7 @@ export default function Palette() {
   const me = useMe()
   const navigate = useNavigate()
   const may = useAtLeast('author')
+  const mayEdit = useAtLeast('editor')
   const showKeys = useShowShortcuts()
   const { colorScheme, setColorScheme } = useMantineColorScheme()
   const [density, setDensity] = useDensity()
@@ -129,6 +135,10 @@ export default function Palette() {
     ) =>
     () =>
       void navigate({ to: path })
+  const owner = useAtLeast('owner')
+  const accounts = useQuery({ ...accountsQuery, enabled: opened }).data ?? []
+  // What can be done on the open page and with its object.
+  const here = useCommands()().filter((g) => g.title !== t('keys.everywhere'))
   const otherDensity = density === 'compact' ? 'comfortable' : 'compact'
   const scheme = colorScheme === 'dark' ? 'light' : 'dark'
   const actions: Item[] = [
@@ -143,6 +153,14 @@ export default function Palette() {
           },
           { id: 'import', label: t('import.title'), icon: IconFileImport, run: to('/import') },
         ]
+      : []),
+    ...(owner
+      ? (['editor', 'author', 'viewer'] as const).map((role) => ({
+          id: `invite ${role}`,
+          label: t(`palette.invite.${role}`),
+          icon: IconUserPlus,
+          run: () => void navigate({ to: '/system', search: { tab: 'members', invite: role } }),
+        }))
       : []),
     {
       id: 'scheme',
@@ -192,6 +210,23 @@ export default function Palette() {
     { id: 'seeds', label: t('palette.sources'), icon: IconRss, run: to('/news/seeds') },
     { id: 'settings', label: t('nav.settings'), icon: IconSettings, run: to('/settings') },
     { id: 'system', label: t('nav.system'), icon: IconServer, run: to('/system') },
+    ...(mayEdit
+      ? (['notifications', 'members', 'tokens', 'webhooks', 'audit'] as const)
+      : (['notifications'] as const)
+    ).map((tab) => ({
+      id: tab,
+      label: t(`system.${tab}`),
+      description: t('nav.system'),
+      icon: IconServer,
+      run: () => void navigate({ to: '/system', search: { tab } }),
+    })),
+    ...accounts.map((a) => ({
+      id: a.id,
+      label: t('accounts.postsOf', { name: `${networkName(a.network)} ${a.handle}` }),
+      description: a.label ?? a.name,
+      icon: IconCalendarMonth,
+      run: () => void navigate({ to: '/calendar', search: { view: 'month' as const, account: a.id } }),
+    })),
     ...sites.map((s) => ({
       id: s.id,
       label: s.name,
@@ -202,7 +237,18 @@ export default function Palette() {
   ]
   const words = fold(query.trim())
   const matching = (all: Item[]) => all.filter((i) => fold(i.label).includes(words)).slice(0, words ? perGroup : 20)
-  const found: Record<'actions' | 'pages' | 'posts' | 'articles', Item[]> = {
+  const found: Record<'here' | 'actions' | 'pages' | 'posts' | 'articles', Item[]> = {
+    here: matching(
+      here.flatMap((g) =>
+        g.all.map(({ keys, label, run }) => ({
+          id: `${g.title} ${label}`,
+          label,
+          description: keys ? `${g.title} · ${keys}` : g.title,
+          icon: IconBolt,
+          run,
+        })),
+      ),
+    ),
     actions: matching(actions),
     posts: (enabled ? (posts ?? []) : []).map((p) => ({
       id: p.id,
@@ -236,9 +282,17 @@ export default function Palette() {
     })),
     pages: matching(pages),
   }
-  const groups = (['actions', 'posts', 'articles', 'pages'] as const).filter((g) => found[g].length > 0)
+  // Enter runs the first of what was found. Spotlight selects it when the words change, before the list follows.
+  useEffect(() => {
+    const first = document.querySelector('[data-palette]')
+    if (!opened || !first || document.querySelector('[data-palette][data-selected]')) return
+    first.setAttribute('data-selected', 'true')
+    store.updateState((s) => ({ ...s, selected: 0 }))
+  })
+  const groups = (['here', 'actions', 'posts', 'articles', 'pages'] as const).filter((g) => found[g].length > 0)
   return (
     <Spotlight.Root
+      store={store}
       shortcut={null}
       query={query}
       onQueryChange={setQuery}

@@ -15,9 +15,10 @@ import { loaded } from '../lib/loading'
 
 const ShortcutsDialog = lazy(() => loaded(() => import('./ShortcutsDialog')))
 
-/** One key, or a sequence of two, such as "g c". */
+/** A command of the page. */
 export interface Shortcut {
-  keys: string
+  /** One key, or a sequence of two, such as "g c"; without it only the palette runs the command. */
+  keys?: string
   label: string
   run: () => void
 }
@@ -30,14 +31,18 @@ export interface ShortcutGroup {
 interface Board {
   add: (group: RefObject<ShortcutGroup>) => () => void
   show: () => void
+  groups: () => ShortcutGroup[]
 }
 
-const Context = createContext<Board>({ add: () => () => undefined, show: () => undefined })
+const Context = createContext<Board>({ add: () => () => undefined, show: () => undefined, groups: () => [] })
 
 /** Opens the list of shortcuts. */
 export const useShowShortcuts = () => useContext(Context).show
 
-/** Registers shortcuts for as long as the calling component is mounted. */
+/** Returns the commands of the open page, which the palette also runs. */
+export const useCommands = () => useContext(Context).groups
+
+/** Registers commands, with or without keys, for as long as the calling component is mounted. */
 export function useShortcuts(title: string, all: Shortcut[]): void {
   const { add } = useContext(Context)
   const group = useRef<ShortcutGroup>({ title, all })
@@ -56,7 +61,9 @@ function busy(target: EventTarget | null): boolean {
     return true
   return (
     target instanceof HTMLElement &&
-    (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName))
+    (target.isContentEditable ||
+      ['TEXTAREA', 'SELECT'].includes(target.tagName) ||
+      (target instanceof HTMLInputElement && !['checkbox', 'button', 'file'].includes(target.type)))
   )
 }
 
@@ -71,7 +78,7 @@ export function ShortcutsProvider({ children }: { children: ReactNode }) {
   }, [])
   const show = useCallback(() => setOpened(true), [])
   const close = useCallback(() => setOpened(false), [])
-  const [board] = useState<Board>({ add, show })
+  const [board] = useState<Board>(() => ({ add, show, groups: () => [...groups.current].map((g) => g.current) }))
   useEffect(() => {
     let before = ''
     let timer: ReturnType<typeof setTimeout> | undefined
@@ -90,7 +97,7 @@ export function ShortcutsProvider({ children }: { children: ReactNode }) {
       if (found) {
         e.preventDefault()
         found.run()
-      } else if (all.some((s) => s.keys.startsWith(`${typed} `))) {
+      } else if (all.some((s) => s.keys?.startsWith(`${typed} `))) {
         before = typed
         timer = setTimeout(() => (before = ''), sequenceTimeout)
       }

@@ -10,6 +10,10 @@ interface Props {
   close: () => void
 }
 
+/** Commands without keys are for the palette only. */
+const withKeys = (groups: ShortcutGroup[]) =>
+  groups.map((g) => ({ ...g, all: g.all.filter((s) => s.keys !== undefined) })).filter((g) => g.all.length > 0)
+
 /** The list of shortcuts, and the switch that turns them off. */
 export default function ShortcutsDialog({ groups, on, setOn, close }: Props) {
   const { t } = useTranslation()
@@ -17,7 +21,7 @@ export default function ShortcutsDialog({ groups, on, setOn, close }: Props) {
     <Modal opened onClose={close} title={t('keys.title')} closeButtonProps={{ 'aria-label': t('close') }}>
       <Stack>
         <Switch label={t('keys.on')} checked={on} onChange={(e) => setOn(e.currentTarget.checked)} />
-        {groups.map((g) => (
+        {withKeys(groups).map((g) => (
           <div key={g.title}>
             <Text fw={600} size="sm" mb={4}>
               {g.title}
@@ -28,7 +32,7 @@ export default function ShortcutsDialog({ groups, on, setOn, close }: Props) {
                   <Table.Tr key={s.keys} opacity={on ? 1 : 0.6}>
                     <Table.Td w={110}>
                       <Group gap={4}>
-                        {s.keys.split(' ').map((k, i) => (
+                        {s.keys?.split(' ').map((k, i) => (
                           <Kbd key={i}>{k}</Kbd>
                         ))}
                       </Group>

@@ -13,7 +13,7 @@ import {
   IconX,
 } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi } from '@tanstack/react-router'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { api, type Post, unwrap } from '../../api/client'
 import { Ago } from '../../components/Ago'
@@ -22,6 +22,8 @@ import { LabelChips, LabelMenu } from '../../components/Labels'
 import { LinkAnchor, LinkButton } from '../../components/links'
 import { Page } from '../../components/Page'
 import { useActorName } from '../../components/people'
+import { laterDays, RescheduleMenu, useReschedule } from '../../components/Reschedule'
+import { useShortcuts } from '../../components/Shortcuts'
 import { Failed, Waiting } from '../../components/states'
 import { StatusBadge, statusOf } from '../../components/status'
 import { Time } from '../../components/Time'
@@ -142,8 +144,53 @@ function Actions({ post }: { post: Post }) {
   const rest = waits(post)
   const editable = open || rest || post.status === 'failed' || post.status === 'partly_posted'
   const isPosted = post.status === 'posted' || post.status === 'partly_posted'
+  const navigate = useNavigate()
+  const reschedule = useReschedule()
+  const isFailed = post.status === 'failed'
   const copyLink = () =>
     void copyText(location.href.replace(/[?#].*/, '')).then(() => notifySuccess(t('post.linkCopied')), notifyError)
+  const publish = () =>
+    ask({
+      ...confirmNow(
+        t,
+        post.targets.map((x) => x.handle),
+      ),
+      run: () =>
+        change.mutate({
+          done: t('post.done.now'),
+          send: (params) => unwrap(api.POST('/api/v1/posts/{id}/publish-now', { params })),
+        }),
+    })
+  const cancel = () =>
+    ask({
+      title: t('post.cancelTitle'),
+      text: t('post.cancelText'),
+      action: t('post.cancel'),
+      danger: true,
+      run: () =>
+        change.mutate({
+          done: t('post.done.cancel'),
+          send: (params) => unwrap(api.DELETE('/api/v1/posts/{id}', { params })),
+        }),
+    })
+  const edit = () => void navigate({ to: '/compose', search: { id: post.id } })
+  useShortcuts(t('post.title'), [
+    ...(may && editable ? [{ keys: 'e', label: t(rest ? 'post.editRemaining' : 'post.edit'), run: edit }] : []),
+    ...(may ? [{ label: t(isPosted ? 'post.again' : 'post.duplicate'), run: () => copy.mutate(post) }] : []),
+    { label: t('post.copyLink'), run: copyLink },
+    ...(may && open
+      ? [
+          { label: t('post.now'), run: publish },
+          { label: t('post.cancel'), run: cancel },
+        ]
+      : []),
+    ...(may && (isFailed || post.status === 'scheduled')
+      ? laterDays.map((days) => ({
+          label: `${t('reschedule.do')}: ${t(`reschedule.in.${days}`)}`,
+          run: () => reschedule.mutate({ id: post.id, days }),
+        }))
+      : []),
+  ])
   return (
     <>
       {dialog}
@@ -162,6 +209,7 @@ function Actions({ post }: { post: Post }) {
           {t(isPosted ? 'post.again' : 'post.duplicate')}
         </Button>
       )}
+      {may && isFailed && <RescheduleMenu id={post.id} />}
       {may && rest && (
         <Button
           color="red"
@@ -197,41 +245,10 @@ function Actions({ post }: { post: Post }) {
           </Menu.Item>
           {may && open && (
             <>
-              <Menu.Item
-                leftSection={<IconRocket size={16} aria-hidden />}
-                onClick={() =>
-                  ask({
-                    ...confirmNow(
-                      t,
-                      post.targets.map((x) => x.handle),
-                    ),
-                    run: () =>
-                      change.mutate({
-                        done: t('post.done.now'),
-                        send: (params) => unwrap(api.POST('/api/v1/posts/{id}/publish-now', { params })),
-                      }),
-                  })
-                }
-              >
+              <Menu.Item leftSection={<IconRocket size={16} aria-hidden />} onClick={publish}>
                 {t('post.now')}
               </Menu.Item>
-              <Menu.Item
-                color="red"
-                leftSection={<IconBan size={16} aria-hidden />}
-                onClick={() =>
-                  ask({
-                    title: t('post.cancelTitle'),
-                    text: t('post.cancelText'),
-                    action: t('post.cancel'),
-                    danger: true,
-                    run: () =>
-                      change.mutate({
-                        done: t('post.done.cancel'),
-                        send: (params) => unwrap(api.DELETE('/api/v1/posts/{id}', { params })),
-                      }),
-                  })
-                }
-              >
+              <Menu.Item color="red" leftSection={<IconBan size={16} aria-hidden />} onClick={cancel}>
                 {t('post.cancel')}
               </Menu.Item>
             </>
@@ -254,6 +271,21 @@ function Approval({ post }: { post: Post }) {
   const a = post.approval
   const actor = a?.state === 'rejected' ? a.decided_by : a?.submitted_by
   const by = actor && nameOf(`user:${actor}`)
+  const mayDecide = decides && a?.state === 'pending' && post.status === 'draft'
+  const approve = () =>
+    change.mutate({
+      done: t('approvals.approved', { post: firstWords(post.content, 40) }),
+      send: (params) => unwrap(api.POST('/api/v1/posts/{id}/approve', { params })),
+    })
+  useShortcuts(
+    t('approvals.title'),
+    mayDecide
+      ? [
+          { keys: 'a', label: t('post.approve'), run: approve },
+          { keys: 'r', label: t('post.reject'), run: open },
+        ]
+      : [],
+  )
   if (!a || post.status !== 'draft' || a.state === 'none' || a.state === 'approved') return null
   return (
     <Alert
@@ -273,18 +305,13 @@ function Approval({ post }: { post: Post }) {
           {a.note}
         </Text>
       )}
-      {a.state === 'pending' && decides && (
+      {mayDecide && (
         <Group gap="xs" mt="xs">
           <Button
             size="xs"
             leftSection={<IconCheck size={16} aria-hidden />}
             loading={change.isPending}
-            onClick={() =>
-              change.mutate({
-                done: t('approvals.approved', { post: firstWords(post.content, 40) }),
-                send: (params) => unwrap(api.POST('/api/v1/posts/{id}/approve', { params })),
-              })
-            }
+            onClick={approve}
           >
             {t('post.approve')}
           </Button>

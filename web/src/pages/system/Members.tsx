@@ -1,6 +1,8 @@
 import { ActionIcon, Alert, Button, Group, NativeSelect, Stack, Table, Text, TextInput } from '@mantine/core'
 import { IconTrash, IconUserPlus } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, idempotencyHeader, type Role, type Schemas, unwrap } from '../../api/client'
 import { useConfirm } from '../../components/Confirm'
@@ -10,6 +12,8 @@ import { useAct } from '../../lib/act'
 import { showChange } from '../../lib/optimistic'
 import { useAtLeast, useMe } from '../../lib/session'
 import { forget, useFormState } from '../../lib/formState'
+
+const route = getRouteApi('/system')
 
 const roles: Role[] = ['owner', 'editor', 'author', 'viewer']
 
@@ -25,6 +29,16 @@ export function Members() {
   const form = 'member'
   const [email, setEmail] = useFormState(form, 'email', '')
   const [role, setRole] = useFormState<Role>(form, 'role', 'author')
+  // A command may ask to invite somebody in a role.
+  const { invite: asked } = route.useSearch()
+  const field = useRef<HTMLInputElement>(null)
+  const isReady = list.isSuccess
+  useEffect(() => {
+    const wanted = roles.find((r) => r === asked)
+    if (!wanted || !isReady) return
+    setRole(wanted)
+    field.current?.focus()
+  }, [asked, isReady, setRole])
   const settled = () => void client.invalidateQueries({ queryKey: ['members'] })
   const invite = useAct({
     send: () => unwrap(api.POST('/api/v1/members', { params: { header: idempotencyHeader() }, body: { email, role } })),
@@ -76,6 +90,7 @@ export function Members() {
         >
           <Group align="flex-end" gap="sm" className="dl-form">
             <TextInput
+              ref={field}
               label={t('system.email')}
               type="email"
               required
