@@ -1,6 +1,7 @@
 import { ActionIcon, Alert, Badge, Button, Group, Menu, SimpleGrid, Stack, Switch, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import {
+  IconCalendarMonth,
   IconDots,
   IconHeartbeat,
   IconPencil,
@@ -16,6 +17,7 @@ import { useTranslation } from 'react-i18next'
 import { type Account, api, unwrap } from '../../api/client'
 import { AccountAvatar } from '../../components/Avatar'
 import { useConfirm } from '../../components/Confirm'
+import { LinkButton } from '../../components/links'
 import { displayName, networkName } from '../../components/network'
 import { Page } from '../../components/Page'
 import { Empty, Failed, WaitingCards } from '../../components/states'
@@ -265,14 +267,25 @@ function AccountCard({ account: a }: { account: Account }) {
           {t('accounts.reconnect')}
         </Button>
       )}
-      <Switch
-        size="sm"
-        label={t('accounts.default')}
-        checked={a.default}
-        disabled={!may}
-        onChange={(e) => standard.mutate(e.currentTarget.checked)}
-        mt="auto"
-      />
+      <Group justify="space-between" gap="xs" mt="auto">
+        <Switch
+          size="sm"
+          label={t('accounts.default')}
+          checked={a.default}
+          disabled={!may}
+          onChange={(e) => standard.mutate(e.currentTarget.checked)}
+        />
+        <LinkButton
+          size="compact-sm"
+          variant="subtle"
+          to="/calendar"
+          search={{ view: 'month', account: a.id }}
+          leftSection={<IconCalendarMonth size={16} aria-hidden />}
+          aria-label={t('accounts.postsOf', { name: `${networkName(a.network)} ${a.handle}` })}
+        >
+          {t('accounts.posts')}
+        </LinkButton>
+      </Group>
     </Stack>
   )
 }

@@ -4,6 +4,7 @@ import {
   Badge,
   Box,
   Button,
+  Checkbox,
   Grid,
   Group,
   Skeleton,
@@ -12,22 +13,31 @@ import {
   Textarea,
   Title,
 } from '@mantine/core'
-import { IconCheck, IconChevronLeft, IconChevronRight, IconPencil, IconUserCheck, IconX } from '@tabler/icons-react'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import {
+  IconCheck,
+  IconChecks,
+  IconChevronLeft,
+  IconChevronRight,
+  IconPencil,
+  IconUserCheck,
+  IconX,
+} from '@tabler/icons-react'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { type RefObject, useMemo, useRef } from 'react'
+import { type RefObject, useMemo, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, ifMatchHeader, type Post, unwrap } from '../../api/client'
 import { Ago } from '../../components/Ago'
 import { LabelChips } from '../../components/Labels'
 import { LinkAnchor, LinkButton } from '../../components/links'
-import { NetworkIcon } from '../../components/network'
+import { NetworkIcons } from '../../components/network'
 import { Page } from '../../components/Page'
 import { useActorName } from '../../components/people'
 import { useShortcuts } from '../../components/Shortcuts'
 import { Empty, Failed, WaitingRows } from '../../components/states'
 import { Time } from '../../components/Time'
 import { useAct } from '../../lib/act'
+import { notifyRefused, notifySuccess } from '../../lib/notify'
 import { showData } from '../../lib/optimistic'
 import { firstWords, refreshPosts } from '../../lib/posts'
 import { accountsQuery, approvalsQuery, maxApprovals } from '../../lib/queries'
@@ -35,6 +45,7 @@ import { useAtLeast } from '../../lib/session'
 import { contentOf, draftOf } from '../compose/draft'
 import { Previews } from '../compose/Preview'
 import { after } from './after'
+import { select } from './selection'
 import { useFormState } from '../../lib/formState'
 
 const route = getRouteApi('/approvals')
@@ -92,12 +103,67 @@ export function ApprovalsPage() {
       void client.invalidateQueries({ queryKey: ['post', p.id] })
     },
   })
+  const [marked, setMarked] = useState<string[]>([])
+  const picked = posts.filter((p) => marked.includes(p.id))
+  // Where a selection with Shift begins: at the last post that was selected, or at the open one.
+  const from = useRef<string>(undefined)
+  const mark = (p: Post, isOn: boolean, isRange: boolean) => {
+    const start = isRange ? (from.current ?? post?.id) : undefined
+    setMarked(
+      select(
+        marked,
+        posts.map((one) => one.id),
+        p.id,
+        isOn,
+        start,
+      ),
+    )
+    from.current = p.id
+  }
+  const approveMany = useMutation({
+    mutationFn: async (all: Post[]) => {
+      const refused: unknown[] = []
+      // One after the other: each is a decision of its own, and one that is refused does not stop the others.
+      for (const p of all)
+        await unwrap(
+          api.POST('/api/v1/posts/{id}/approve', {
+            params: { path: { id: p.id }, header: ifMatchHeader(p.version) },
+          }),
+        ).catch((error: unknown) => refused.push(error))
+      return refused
+    },
+    onSuccess: (refused, all) => {
+      if (refused.length < all.length)
+        notifySuccess(t('approvals.approvedMany', { count: all.length - refused.length }))
+      if (refused.length > 0) notifyRefused(t('approvals.refusedMany', { count: refused.length }), refused[0])
+      setMarked([])
+      from.current = undefined
+    },
+    onSettled: (_, __, all) => {
+      refreshPosts(client)
+      for (const { id } of all) void client.invalidateQueries({ queryKey: ['post', id] })
+    },
+  })
+  const approve = () => {
+    if (approveMany.isPending) return
+    if (picked.length > 0) approveMany.mutate(picked)
+    else if (post) decide.mutate({ post })
+  }
   useShortcuts(t('approvals.title'), [
     { keys: 'j', label: t('approvals.next'), run: () => choose(posts[at + 1]) },
     { keys: 'k', label: t('approvals.previous'), run: () => choose(posts[at - 1]) },
     ...(decides
       ? [
-          { keys: 'a', label: t('post.approve'), run: () => post && decide.mutate({ post }) },
+          {
+            keys: 'a',
+            label: picked.length > 0 ? t('approvals.approveMany', { count: picked.length }) : t('post.approve'),
+            run: approve,
+          },
+          {
+            keys: 'x',
+            label: t('approvals.toggle'),
+            run: () => post && mark(post, !marked.includes(post.id), false),
+          },
           { keys: 'r', label: t('post.reject'), run: () => note.current?.focus() },
         ]
       : []),
@@ -122,9 +188,48 @@ export function ApprovalsPage() {
       ) : (
         <Grid gap="lg">
           <Grid.Col span={{ base: 12, md: 5 }} order={{ base: 2, md: 1 }}>
+            {decides && (
+              <Group
+                gap="sm"
+                mb="xs"
+                role="toolbar"
+                aria-label={t('approvals.list')}
+                className="dl-bulk dl-card"
+                p="xs"
+              >
+                <Checkbox
+                  label={picked.length > 0 ? t('approvals.chosen', { count: picked.length }) : t('approvals.chooseAll')}
+                  aria-label={t('approvals.chooseAll')}
+                  checked={picked.length === posts.length}
+                  indeterminate={picked.length > 0 && picked.length < posts.length}
+                  onChange={(e) => setMarked(e.currentTarget.checked ? posts.map((p) => p.id) : [])}
+                />
+                {picked.length > 0 ? (
+                  <Button
+                    size="xs"
+                    ml="auto"
+                    leftSection={<IconChecks size={16} aria-hidden />}
+                    loading={approveMany.isPending}
+                    onClick={() => approveMany.mutate(picked)}
+                  >
+                    {t('approvals.approveMany', { count: picked.length })}
+                  </Button>
+                ) : (
+                  <Text size="sm" c="dimmed" ml="auto" visibleFrom="sm">
+                    {t('approvals.range')}
+                  </Text>
+                )}
+              </Group>
+            )}
             <Stack gap="xs" component="ul" p={0} m={0} style={{ listStyle: 'none' }} aria-label={t('approvals.list')}>
               {posts.map((p) => (
-                <Row key={p.id} post={p} isChosen={p === post} />
+                <Row
+                  key={p.id}
+                  post={p}
+                  isChosen={p === post}
+                  isMarked={marked.includes(p.id)}
+                  mark={decides ? mark : undefined}
+                />
               ))}
             </Stack>
             {posts.length === maxApprovals && (
@@ -175,10 +280,27 @@ export function ApprovalsPage() {
   )
 }
 
-function Row({ post, isChosen }: { post: Post; isChosen: boolean }) {
+function Row({
+  post,
+  isChosen,
+  isMarked,
+  mark,
+}: {
+  post: Post
+  isChosen: boolean
+  isMarked: boolean
+  mark?: (post: Post, isOn: boolean, isRange: boolean) => void
+}) {
   const { t } = useTranslation()
   return (
-    <li>
+    <li className="dl-approval">
+      {mark && (
+        <Checkbox
+          aria-label={t('approvals.choose', { post: firstWords(post.content, 40) || t('post.noText') })}
+          checked={isMarked}
+          onChange={(e) => mark(post, e.currentTarget.checked, (e.nativeEvent as MouseEvent).shiftKey)}
+        />
+      )}
       <LinkAnchor
         to="/approvals"
         search={{ post: post.id }}
@@ -196,9 +318,7 @@ function Row({ post, isChosen }: { post: Post; isChosen: boolean }) {
           {firstWords(post.content) || t('post.noText')}
         </Text>
         <Group gap="xs" mt={4}>
-          {[...new Set(post.targets.map((x) => x.network))].map((n) => (
-            <NetworkIcon key={n} network={n} size={16} />
-          ))}
+          <NetworkIcons targets={post.targets} size={16} />
           {post.scheduled_time && (
             <Text size="sm" c="dimmed" span>
               <Time at={post.scheduled_time} look="short" />

@@ -16,6 +16,7 @@ import { api, type Schemas, unwrap } from '../../api/client'
 import { AccountName, NetworkIcon, networkName } from '../../components/network'
 import { LinkAnchor, LinkButton } from '../../components/links'
 import { Page } from '../../components/Page'
+import { RescheduleMenu } from '../../components/Reschedule'
 import { useShortcuts } from '../../components/Shortcuts'
 import { Empty, Failed, Waiting, WaitingRows } from '../../components/states'
 import { StatusBadge } from '../../components/status'
@@ -66,6 +67,7 @@ export function DeadLettersPage() {
     ...(may
       ? [
           { keys: 'r', label: t('post.retry'), run: () => press('retry') },
+          { keys: 'm', label: t('reschedule.do'), run: () => press('reschedule') },
           { keys: 'x', label: t('post.discard'), run: () => press('discard') },
         ]
       : []),
@@ -237,6 +239,7 @@ function Letter({ letter: d }: { letter: Schemas['DeadLetter'] }) {
               {t('accounts.reconnect')}
             </LinkButton>
           )}
+          {may && d.status === 'failed' && <RescheduleMenu id={d.post_id} size="xs" />}
           {may && d.status === 'failed' && (
             <LinkButton
               size="xs"
