@@ -160,7 +160,7 @@ export function Editor({ post, at, repeat, accounts, groups, queue, created }: P
   return (
     <WholePostContext value={begun ? undefined : whole}>
       <Page
-        title={post && post.status !== 'draft' ? t('compose.editTitle') : t('compose.title')}
+        title={t(post ? 'compose.editTitle' : 'compose.title')}
         actions={
           <LinkButton variant="default" to="/calendar" search={{ view: 'list', show: 'drafts' }}>
             {t('compose.drafts')}
@@ -372,7 +372,7 @@ const Targets = memo(function Targets({
           return (
             <Button
               key={g.id}
-              size="compact-xs"
+              size="compact-sm"
               variant={same(ids) ? 'light' : 'subtle'}
               color={g.color}
               aria-pressed={same(ids)}
@@ -381,12 +381,14 @@ const Targets = memo(function Targets({
                 <ColorSwatch color={`var(--mantine-color-${g.color}-6)`} size={10} withShadow={false} aria-hidden />
               }
             >
-              {g.name}
+              <Text span inherit truncate>
+                {g.name}
+              </Text>
             </Button>
           )
         })}
         {ready.length > 1 && (
-          <Button size="compact-xs" variant="subtle" color="gray" onClick={() => onChange(same(ready) ? [] : ready)}>
+          <Button size="compact-sm" variant="subtle" color="gray" onClick={() => onChange(same(ready) ? [] : ready)}>
             {t(same(ready) ? 'compose.selectNone' : 'compose.selectAll')}
           </Button>
         )}

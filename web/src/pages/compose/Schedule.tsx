@@ -67,6 +67,19 @@ export const Schedule = memo(function Schedule({
   const timed = ready && draft.when !== ''
   const main = !isDraft ? 'save' : rule ? 'repeat' : needsApproval ? 'submit' : 'schedule'
   const allowed = main === 'save' ? ready && saving.state !== 'clean' : main === 'repeat' ? timed : timed && !past
+  // Why the main action cannot be done yet, unless a problem is shown.
+  const why =
+    allowed || (!isBlank(draft) && blocking.length > 0)
+      ? undefined
+      : draft.accounts.length === 0
+        ? 'accounts'
+        : isBlank(draft)
+          ? 'text'
+          : draft.when === ''
+            ? 'time'
+            : past && main !== 'save'
+              ? 'past'
+              : undefined
   const slot = preview?.next_slot
   const [dialog, ask] = useConfirm()
   const handles = preview?.targets.map((x) => x.handle) ?? []
@@ -208,7 +221,12 @@ export const Schedule = memo(function Schedule({
               {t('compose.queue')}
             </Button>
           )}
-          {tight && (
+          {why && (
+            <Text size="sm" c="dimmed" ml="auto" data-why>
+              {t(`compose.why.${why}`)}
+            </Text>
+          )}
+          {!why && tight && (
             <Text
               size="sm"
               ml="auto"
