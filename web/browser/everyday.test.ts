@@ -179,7 +179,7 @@ test('several states are shown at once, and the legend has all of them', async (
   await page.locator('[data-post]', { hasText: 'Giá vàng tăng' }).waitFor()
   expect(await page.locator('[data-post]', { hasText: 'Mưa lớn ở Huế' }).count()).toBe(0)
   await page.getByLabel('Status').first().click()
-  expect(await page.getByRole('option').count()).toBe(9)
+  expect(await page.getByRole('option').count()).toBe(10)
   await page.keyboard.press('Escape')
   dashboard.fine()
 })

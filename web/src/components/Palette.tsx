@@ -192,7 +192,8 @@ export default function Palette() {
     { id: 'calendar', label: t('nav.calendar'), icon: IconCalendarMonth, run: to('/calendar') },
     {
       id: 'agenda',
-      label: `${t('nav.calendar')}: ${t('calendar.views.agenda')}`,
+      label: t('calendar.views.agenda'),
+      description: t('nav.calendar'),
       icon: IconCalendarEvent,
       run: () => void navigate({ to: '/calendar', search: { view: 'agenda' } }),
     },
