@@ -69,7 +69,7 @@ export function Anchored({
         <div>
           <Group justify="space-between" wrap="nowrap" mb="xs" align="flex-start">
             {heading}
-            <CloseButton size={24} aria-label={t('close')} onClick={close} />
+            <CloseButton size="md" aria-label={t('close')} onClick={close} />
           </Group>
           {children}
         </div>
