@@ -1,4 +1,4 @@
-import { type CSSVariablesResolver, createTheme, DEFAULT_THEME, Menu } from '@mantine/core'
+import { type CSSVariablesResolver, createTheme, DEFAULT_THEME } from '@mantine/core'
 
 export const theme = createTheme({
   primaryColor: 'indigo',
@@ -38,7 +38,8 @@ export const theme = createTheme({
   cursorType: 'pointer',
   components: {
     // An open menu has the focus on its first item; a placeholder that has it is no item of a menu (ARIA 1.2, menu).
-    Menu: Menu.extend({ defaultProps: { withInitialFocusPlaceholder: false } }),
+    // Not Menu.extend: menus are loaded later.
+    Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
   },
 })
 

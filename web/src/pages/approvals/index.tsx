@@ -22,7 +22,7 @@ import {
   IconUserCheck,
   IconX,
 } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { type RefObject, useMemo, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -37,7 +37,7 @@ import { useShortcuts } from '../../components/Shortcuts'
 import { Empty, Failed, WaitingRows } from '../../components/states'
 import { Time } from '../../components/Time'
 import { useAct } from '../../lib/act'
-import { notifyRefused, notifySuccess } from '../../lib/notify'
+import { notifyRefused } from '../../lib/notify'
 import { showData } from '../../lib/optimistic'
 import { firstWords, refreshPosts } from '../../lib/posts'
 import { accountsQuery, approvalsQuery, maxApprovals } from '../../lib/queries'
@@ -120,8 +120,8 @@ export function ApprovalsPage() {
     )
     from.current = p.id
   }
-  const approveMany = useMutation({
-    mutationFn: async (all: Post[]) => {
+  const approveMany = useAct({
+    send: async (all: Post[]) => {
       const refused: unknown[] = []
       // One after the other: each is a decision of its own, and one that is refused does not stop the others.
       for (const p of all)
@@ -132,14 +132,14 @@ export function ApprovalsPage() {
         ).catch((error: unknown) => refused.push(error))
       return refused
     },
-    onSuccess: (refused, all) => {
-      if (refused.length < all.length)
-        notifySuccess(t('approvals.approvedMany', { count: all.length - refused.length }))
+    done: (refused, all) =>
+      refused.length < all.length ? t('approvals.approvedMany', { count: all.length - refused.length }) : undefined,
+    accepted: (refused) => {
       if (refused.length > 0) notifyRefused(t('approvals.refusedMany', { count: refused.length }), refused[0])
       setMarked([])
       from.current = undefined
     },
-    onSettled: (_, __, all) => {
+    settled: (all) => {
       refreshPosts(client)
       for (const { id } of all) void client.invalidateQueries({ queryKey: ['post', id] })
     },
