@@ -94,7 +94,7 @@ func causes() map[string]*regexp.Regexp {
 func isBusyMoment(line string) bool {
 	return *soakFor < time.Minute && (strings.Contains(line, `"a post never arrived at this worker`) ||
 		strings.Contains(line, "RecordActivityHeartbeat with error") || strings.Contains(line, `"Activity error."`) &&
-		strings.Contains(line, `"context canceled"`))
+		strings.Contains(line, `context canceled"`))
 }
 
 // wantNoErrors checks the program's log.

@@ -150,7 +150,13 @@ func TestReconciler_KeyedPostIsSentAgain(t *testing.T) {
 			false, nil,
 			20 * time.Second, post.TargetPosted,
 		},
-		"LimitsUnknown": {network.Limits{IdempotencyWindow: 3600}, true, nil, 81 * time.Second, post.TargetPosted},
+		"LimitsUnknown": {network.Limits{IdempotencyWindow: 3600}, true, nil, 5 * time.Minute, post.TargetPosted},
+		"FinishesLate": {
+			network.Limits{FinishesWithin: 2 * time.Minute}, false, nil, 2 * time.Minute, post.TargetPosted,
+		},
+		"FinishesEarly": {
+			network.Limits{FinishesWithin: time.Minute}, false, nil, 81 * time.Second, post.TargetPosted,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(v *virtual) {
