@@ -67,6 +67,10 @@ func TestHandler_CountsHits(t *testing.T) {
 		!strings.Contains(badge.body, "<title>Lượt &lt;xem&gt; &amp; &#34;more&#34;: 4</title>") {
 		t.Errorf("%s", badge.body)
 	}
+	badge = d.send("GET", "/v1/badge.svg"+query("site", s.WriteKey, "page", "/a", "lang", "vi"), "")
+	if !strings.Contains(badge.body, "<title>lượt xem: 4</title>") {
+		t.Errorf("%s", badge.body)
+	}
 	script := d.send("GET", "/v1/count.js"+query("site", s.WriteKey, "url", "https://news.example/a"), "")
 	if !strings.HasPrefix(script.Header.Get("Content-Type"), "text/javascript") ||
 		!strings.Contains(script.body, "(4)") {
@@ -228,6 +232,10 @@ func TestHandler_ErrorsNameTheField(t *testing.T) {
 		{
 			"long label", "GET", "/v1/badge.svg" + query("site", bitmap.WriteKey, "page", "/a", "label",
 				strings.Repeat("x", 41)), "", nil, 422, "invalid_request", "label",
+		},
+		{
+			"unknown language", "GET", "/v1/badge.svg" + query("site", bitmap.WriteKey, "page", "/a", "lang", "fr"),
+			"", nil, 422, "invalid_request", "lang",
 		},
 		{"batch without key", post, batch, "[]", nil, 401, "secret_required", ""},
 		{

@@ -62,10 +62,19 @@ const maxLabelLength = 40 // characters
 
 // handleBadge serves GET /v1/badge.svg.
 func (in *Handler) handleBadge(w http.ResponseWriter, r *http.Request) {
-	label := r.URL.Query().Get("label")
+	label, separator := r.URL.Query().Get("label"), ","
+	usual := "views"
+	switch r.URL.Query().Get("lang") {
+	case "", "en":
+	case "vi":
+		usual, separator = "lượt xem", "."
+	default:
+		writeInvalid(w, apperr.FieldError{Field: "lang", Code: "not_allowed", Message: "Must be en or vi."})
+		return
+	}
 	switch {
 	case label == "":
-		label = "views"
+		label = usual
 	case !utf8.ValidString(label) || utf8.RuneCountInString(label) > maxLabelLength:
 		writeInvalid(w, apperr.FieldError{Field: "label", Code: "too_long", Message: "At most 40 characters."})
 		return
@@ -74,7 +83,7 @@ func (in *Handler) handleBadge(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	number := groupDigits(count)
+	number := groupDigits(count, separator)
 	// A character of Verdana 11 is about 7 wide; textLength adjusts the text to it.
 	left, right := 10+7*utf8.RuneCountInString(label), 10+7*len(number)
 	w.Header().Set("Content-Type", "image/svg+xml")
@@ -98,11 +107,11 @@ func xmlText(text string) string {
 	return string(out)
 }
 
-// groupDigits formats a number with a comma between groups of three digits.
-func groupDigits(n int64) string {
+// groupDigits formats a number with a separator between groups of three digits.
+func groupDigits(n int64, separator string) string {
 	digits := strconv.FormatInt(n, 10)
 	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
+		digits = digits[:i] + separator + digits[i:]
 	}
 	return digits
 }

@@ -16,6 +16,7 @@ import { IconAlertTriangle, type IconProps, IconRefresh } from '@tabler/icons-re
 import type { ComponentType, ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { base } from '../boot'
+import { guidePage } from '../lib/guides'
 import { errorText } from '../lib/notify'
 import { LinkButton } from './links'
 
@@ -108,7 +109,8 @@ export function Empty({
   guide?: string
   children?: ReactNode
 }) {
-  const { t } = useTranslation()
+  const { t, i18n } = useTranslation()
+  const [page, lang] = guidePage(guide ?? '', i18n.language)
   return (
     <Stack align="center" gap={6} py={48} px="md" ta="center" className="dl-empty">
       <ThemeIcon size={44} radius="md" variant="default" c="dimmed">
@@ -124,7 +126,7 @@ export function Empty({
         <Group mt="sm" justify="center">
           {children}
           {guide && (
-            <Anchor href={`${base}/docs/${guide}.html`} target="_blank" rel="noreferrer" size="sm" hrefLang="en">
+            <Anchor href={`${base}/docs/${page}.html`} target="_blank" rel="noreferrer" size="sm" hrefLang={lang}>
               {t('state.guide')}
             </Anchor>
           )}

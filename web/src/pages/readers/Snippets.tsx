@@ -52,9 +52,10 @@ export function TrackerSnippet({ site }: { site: Site }) {
 
 /** The code for the pages of a site. */
 export function Snippets({ site, close }: { site: Site; close: () => void }) {
-  const { t } = useTranslation()
+  const { t, i18n } = useTranslation()
   const [page, setPage] = useState('/')
   const query = `site=${site.write_key}&page=${encodeURIComponent(page || '/')}`
+  const badge = i18n.language === 'vi' ? `${query}&lang=vi` : query
   return (
     <Modal
       opened
@@ -76,10 +77,10 @@ export function Snippets({ site, close }: { site: Site; close: () => void }) {
             <Snippet
               title={t('readers.badge')}
               text={t('readers.badgeText')}
-              code={`<img alt="" src="${here()}/v1/badge.svg?${query.replace('&', '&amp;')}">`}
+              code={`<img alt="" src="${here()}/v1/badge.svg?${badge.replaceAll('&', '&amp;')}">`}
             >
               <img
-                src={`${base}/v1/badge.svg?${query}`}
+                src={`${base}/v1/badge.svg?${badge}`}
                 alt={t('readers.badge')}
                 height={20}
                 style={{ alignSelf: 'flex-start' }}
