@@ -119,7 +119,7 @@ test('a crawl is shown live, and new articles appear', async () => {
   await page.getByRole('button', { name: /^Crawl now/ }).click()
   await page.locator('[data-article]', { hasText: 'Chợ hoa mở sớm hơn mọi năm' }).waitFor({ timeout: 120_000 })
   expect(Number(await page.locator('[data-run]').getAttribute('data-fetched'))).toBeGreaterThan(before)
-  await page.getByText(/Since you opened this page: \d+ fetched/).waitFor()
+  await page.getByText(/Since you opened this page: \d+ requests/).waitFor()
   await page.getByRole('button', { name: /^Pause/ }).click()
   await page.locator('[data-domain-status=paused]').waitFor()
   await page.getByRole('button', { name: /^Resume/ }).click()
