@@ -79,7 +79,11 @@ test('an account of the network is found while its name is typed, and inserted b
   await options.first().waitFor()
   await dashboard.accessible('accounts to mention')
   await shoot(dashboard, 'mentions')
-  await page.keyboard.press('ArrowDown')
+  // The list of a shorter name may be replaced meanwhile.
+  await until('an account to be selected', async () => {
+    await page.keyboard.press('ArrowDown')
+    return (await page.locator('[role=option][data-combobox-selected]').count()) > 0
+  })
   await page.keyboard.press('Enter')
   await until('the handle to be inserted', async () => /^Theo @desk\S* $/.test(await text.inputValue()))
   await page.locator('[data-preview=mastodon] [data-span=mention]').waitFor()
