@@ -39,6 +39,8 @@
 //
 // Reconcile reports a post as absent only if Finding.Conclusive is set. Package
 // matching compares the submission with the posts that a network lists.
+// Servers may finish a call whose connection is gone: Limits.FinishesWithin says how long
+// that can take, and no absence counts before.
 //
 // # Optional interfaces
 //
