@@ -224,7 +224,7 @@ func (r *rows) Materialize(context.Context, uuid.UUID) ([]uuid.UUID, error) {
 	return []uuid.UUID{r.recurring}, nil
 }
 func (r *rows) DeleteExpiredIdempotencyKeys(context.Context) error { return nil }
-func (r *rows) ListMissingWorkflows(context.Context, int) ([]post.Unattended, error) {
+func (r *rows) ListMissingWorkflows(context.Context, post.Unattended, int) ([]post.Unattended, error) {
 	var missing []post.Unattended
 	for _, id := range r.ids {
 		missing = append(missing, post.Unattended{PostID: id})

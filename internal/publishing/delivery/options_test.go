@@ -363,7 +363,7 @@ func TestAfterMinutes_DelaysTheNextSegment(t *testing.T) {
 		"updated_at - interval '10 minutes', workflow_revision = revision where post_id = $1", p.ID)
 	late, err := b.store.Publishing.Ledger.MarkLate(t.Context(), time.Minute, 10)
 	b.must(err)
-	unattended, err := b.store.Publishing.Ledger.ListMissingWorkflows(t.Context(), 10)
+	unattended, err := b.store.Publishing.Ledger.ListMissingWorkflows(t.Context(), post.Unattended{}, 10)
 	b.must(err)
 	if len(late) != 0 || len(unattended) != 0 {
 		t.Errorf("got %d late and %d unattended posts, want none", len(late), len(unattended))

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
 
 	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/post"
@@ -15,7 +17,7 @@ import (
 // RecoveryStore is the database as Recovery uses it.
 type RecoveryStore interface {
 	DetectNewTemporalStore(ctx context.Context, identity string) (forgotten int64, err error)
-	ListMissingWorkflows(ctx context.Context, limit int) ([]post.Unattended, error)
+	ListMissingWorkflows(ctx context.Context, after post.Unattended, limit int) ([]post.Unattended, error)
 	ListReconnected(ctx context.Context, limit int) ([]uuid.UUID, error)
 	RedriveReconnected(ctx context.Context, postID uuid.UUID) (post.Post, error)
 	MarkLate(ctx context.Context, after time.Duration, limit int) ([]uuid.UUID, error)
@@ -43,6 +45,9 @@ type Recovery struct {
 
 const (
 	recoveryBatch = 200
+	// parallelStarts is how many workflows start at the same time: each start waits for
+	// Temporal's disk, and after the loss of its store all due posts wait for theirs.
+	parallelStarts = 16
 	// lateAfter is how late a post has to be for its timeline to show it. Retries
 	// after short outages of a network stay below it.
 	lateAfter = 30 * time.Second
@@ -56,8 +61,7 @@ type RecoveryResult struct {
 	Signaled int
 }
 
-// Run makes workflows match the rows. It ends with the first batch without new
-// posts.
+// Run makes workflows match the rows, by the time of their posts.
 func (r *Recovery) Run(ctx context.Context, heartbeat func(done int)) (RecoveryResult, error) {
 	var result RecoveryResult
 	identity, err := r.Signaler.StoreIdentity(ctx)
@@ -83,30 +87,39 @@ func (r *Recovery) Run(ctx context.Context, heartbeat func(done int)) (RecoveryR
 		r.Live.Changed(ctx, id)
 	}
 	result.Late = len(late)
-	signaled := map[uuid.UUID]bool{}
-	for {
-		missing, err := r.Store.ListMissingWorkflows(ctx, recoveryBatch)
-		if err != nil {
-			return result, err
-		}
-		added := 0
-		for _, m := range missing {
-			if signaled[m.PostID] {
-				continue
-			}
-			signaled[m.PostID] = true
-			added++
-			if err := r.signalIfNeeded(ctx, m); err != nil {
-				return result, err
-			}
-			result.Signaled++
-			heartbeat(result.Signaled)
-		}
-		if added == 0 || len(missing) < recoveryBatch {
-			break
-		}
+	if result.Signaled, err = r.startMissing(ctx, heartbeat); err != nil {
+		return result, err
 	}
 	return result, r.Store.DeleteExpiredIdempotencyKeys(ctx)
+}
+
+// startMissing starts or signals the workflows of all unattended posts.
+func (r *Recovery) startMissing(ctx context.Context, heartbeat func(done int)) (int, error) {
+	var (
+		done atomic.Int64
+		last post.Unattended
+	)
+	for {
+		missing, err := r.Store.ListMissingWorkflows(ctx, last, recoveryBatch)
+		if err != nil {
+			return int(done.Load()), err
+		}
+		starts, batch := errgroup.WithContext(ctx)
+		starts.SetLimit(parallelStarts)
+		for _, m := range missing {
+			starts.Go(func() error {
+				if err := r.signalIfNeeded(batch, m); err != nil {
+					return err
+				}
+				heartbeat(int(done.Add(1)))
+				return nil
+			})
+			last = m
+		}
+		if err := starts.Wait(); err != nil || len(missing) < recoveryBatch {
+			return int(done.Load()), err
+		}
+	}
 }
 
 // signalIfNeeded makes sure that a post's workflow runs and knows its latest

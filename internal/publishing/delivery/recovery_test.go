@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -21,6 +22,7 @@ type signaler struct {
 	bench    *bench
 	identity string
 	err      error
+	mu       sync.Mutex
 	signaled []uuid.UUID
 }
 
@@ -28,7 +30,9 @@ func (n *signaler) SignalChanged(ctx context.Context, id uuid.UUID) error {
 	if n.err != nil {
 		return n.err
 	}
+	n.mu.Lock()
 	n.signaled = append(n.signaled, id)
+	n.mu.Unlock()
 	_, err := n.bench.store.Publishing.Ledger.AcknowledgeRevision(ctx, id)
 	return err
 }

@@ -306,8 +306,9 @@ type Review struct {
 
 // Unattended is a post whose workflow may be missing.
 type Unattended struct {
-	PostID  uuid.UUID
-	IsStale bool // of its newest revision, as far as is known
+	PostID        uuid.UUID
+	ScheduledTime time.Time
+	IsStale       bool // of its newest revision, as far as is known
 }
 
 // QueuedPost is a slot of a queue with the post that has it.

@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/publishing/post"
+	"dateline/internal/storage/postgres/publishing/db"
 	"dateline/internal/storage/postgres/tx"
 )
 
@@ -27,16 +28,21 @@ func (s *LedgerStore) AcknowledgeFirst(ctx context.Context, posts []uuid.UUID) e
 }
 
 // ListMissingWorkflows lists posts whose workflow was never notified of the newest
-// revision or is overdue.
-func (s *LedgerStore) ListMissingWorkflows(ctx context.Context, limit int) ([]post.Unattended, error) {
-	rows, err := s.q.PostsMissingWorkflow(ctx, limit)
+// revision or is overdue, by time, from the one that follows after; zero: from the first.
+func (s *LedgerStore) ListMissingWorkflows(
+	ctx context.Context, after post.Unattended, limit int,
+) ([]post.Unattended, error) {
+	rows, err := s.q.PostsMissingWorkflow(ctx, db.PostsMissingWorkflowParams{
+		AfterTime: after.ScheduledTime, AfterID: after.PostID, Batch: limit,
+	})
 	if err != nil {
 		return nil, err
 	}
 	missing := make([]post.Unattended, len(rows))
 	for i, r := range rows {
 		missing[i] = post.Unattended{
-			PostID: r.PostID, IsStale: r.WorkflowRevision == nil || *r.WorkflowRevision != r.Revision,
+			PostID: r.PostID, ScheduledTime: r.ScheduledTime.UTC(),
+			IsStale: r.WorkflowRevision == nil || *r.WorkflowRevision != r.Revision,
 		}
 	}
 	return missing, nil

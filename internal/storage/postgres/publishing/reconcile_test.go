@@ -14,7 +14,7 @@ import (
 // missing lists the posts that the reconciler has to signal to Temporal.
 func (n *newsroom) missing() []uuid.UUID {
 	n.T.Helper()
-	missing, err := n.Publishing.Ledger.ListMissingWorkflows(n.T.Context(), 100)
+	missing, err := n.Publishing.Ledger.ListMissingWorkflows(n.T.Context(), post.Unattended{}, 100)
 	n.Must(err)
 	var ids []uuid.UUID
 	for _, m := range missing {
@@ -48,9 +48,9 @@ func TestListMissingWorkflows_UntilAcknowledged(t *testing.T) {
 	_, err = n.Publishing.Posts.Edit(t.Context(), n.Guard(p), post.Change{Content: &text}, nil)
 	n.Must(err)
 	n.age(p, "10 seconds")
-	missing, err := n.Publishing.Ledger.ListMissingWorkflows(t.Context(), 100)
+	missing, err := n.Publishing.Ledger.ListMissingWorkflows(t.Context(), post.Unattended{}, 100)
 	n.Must(err)
-	if !slices.Equal(missing, []post.Unattended{{PostID: p.ID, IsStale: true}}) {
+	if !slices.Equal(missing, []post.Unattended{{PostID: p.ID, ScheduledTime: p.ScheduledTime, IsStale: true}}) {
 		t.Errorf("missing %+v", missing)
 	}
 }
@@ -72,9 +72,9 @@ func TestListMissingWorkflows_StartedWithFirstRevision(t *testing.T) {
 	for _, p := range []post.Post{unchanged, changed, read} {
 		n.age(p, "10 seconds")
 	}
-	missing, err := n.Publishing.Ledger.ListMissingWorkflows(t.Context(), 100)
+	missing, err := n.Publishing.Ledger.ListMissingWorkflows(t.Context(), post.Unattended{}, 100)
 	n.Must(err)
-	if !slices.Equal(missing, []post.Unattended{{PostID: changed.ID, IsStale: true}}) {
+	if !slices.Equal(missing, []post.Unattended{{PostID: changed.ID, ScheduledTime: changed.ScheduledTime, IsStale: true}}) {
 		t.Errorf("missing %+v", missing)
 	}
 }

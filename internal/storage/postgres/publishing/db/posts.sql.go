@@ -1350,9 +1350,10 @@ func (q *Queries) NearbyPosts(ctx context.Context, arg NearbyPostsParams) ([]Nea
 }
 
 const postsMissingWorkflow = `-- name: PostsMissingWorkflow :many
-select p.post_id, p.workspace_id, p.scheduled_time, p.status, p.revision, p.workflow_revision
+select p.post_id, p.scheduled_time::timestamptz as scheduled_time, p.revision, p.workflow_revision
 from scheduled_posts p
-where (p.status in ('scheduled', 'publishing')
+where (p.scheduled_time, p.post_id) > ($1::timestamptz, $2::uuid)
+  and ((p.status in ('scheduled', 'publishing')
        and (   (p.workflow_revision is distinct from p.revision
          and p.updated_at < clock_timestamp() - interval '5 seconds')
             or (p.status = 'scheduled' and p.scheduled_time < clock_timestamp() - interval '10 seconds')
@@ -1364,25 +1365,30 @@ where (p.status in ('scheduled', 'publishing')
        and p.post_id in (select t.post_id from post_targets t
                          where t.status in ('failed', 'uncertain')
                            and t.updated_at > clock_timestamp() - interval '30 days'
-                           and t.updated_at < clock_timestamp() - interval '5 seconds'))
-order by p.scheduled_time
-limit $1
+                           and t.updated_at < clock_timestamp() - interval '5 seconds')))
+order by p.scheduled_time, p.post_id
+limit $3
 `
+
+type PostsMissingWorkflowParams struct {
+	AfterTime time.Time
+	AfterID   uuid.UUID
+	Batch     int
+}
 
 type PostsMissingWorkflowRow struct {
 	PostID           uuid.UUID
-	WorkspaceID      uuid.UUID
-	ScheduledTime    *time.Time
-	Status           PostStatus
+	ScheduledTime    time.Time
 	Revision         int64
 	WorkflowRevision *int64
 }
 
 // Posts whose workflow was never notified of the newest revision, or is overdue:
 // Temporal was unavailable or lost its state. A post with dead
-// letters waits in its workflow for 30 days.
-func (q *Queries) PostsMissingWorkflow(ctx context.Context, batch int) ([]PostsMissingWorkflowRow, error) {
-	rows, err := q.db.Query(ctx, postsMissingWorkflow, batch)
+// letters waits in its workflow for 30 days. A caller that starts them passes the last
+// one to continue after it: those just started are still listed.
+func (q *Queries) PostsMissingWorkflow(ctx context.Context, arg PostsMissingWorkflowParams) ([]PostsMissingWorkflowRow, error) {
+	rows, err := q.db.Query(ctx, postsMissingWorkflow, arg.AfterTime, arg.AfterID, arg.Batch)
 	if err != nil {
 		return nil, err
 	}
@@ -1392,9 +1398,7 @@ func (q *Queries) PostsMissingWorkflow(ctx context.Context, batch int) ([]PostsM
 		var i PostsMissingWorkflowRow
 		if err := rows.Scan(
 			&i.PostID,
-			&i.WorkspaceID,
 			&i.ScheduledTime,
-			&i.Status,
 			&i.Revision,
 			&i.WorkflowRevision,
 		); err != nil {

@@ -255,10 +255,12 @@ where post_id = any((select @post_ids::uuid[])::uuid[]) and workflow_revision is
 -- name: PostsMissingWorkflow :many
 -- Posts whose workflow was never notified of the newest revision, or is overdue:
 -- Temporal was unavailable or lost its state. A post with dead
--- letters waits in its workflow for 30 days.
-select p.post_id, p.workspace_id, p.scheduled_time, p.status, p.revision, p.workflow_revision
+-- letters waits in its workflow for 30 days. A caller that starts them passes the last
+-- one to continue after it: those just started are still listed.
+select p.post_id, p.scheduled_time::timestamptz as scheduled_time, p.revision, p.workflow_revision
 from scheduled_posts p
-where (p.status in ('scheduled', 'publishing')
+where (p.scheduled_time, p.post_id) > (@after_time::timestamptz, @after_id::uuid)
+  and ((p.status in ('scheduled', 'publishing')
        and (   (p.workflow_revision is distinct from p.revision
          and p.updated_at < clock_timestamp() - interval '5 seconds')
             or (p.status = 'scheduled' and p.scheduled_time < clock_timestamp() - interval '10 seconds')
@@ -270,8 +272,8 @@ where (p.status in ('scheduled', 'publishing')
        and p.post_id in (select t.post_id from post_targets t
                          where t.status in ('failed', 'uncertain')
                            and t.updated_at > clock_timestamp() - interval '30 days'
-                           and t.updated_at < clock_timestamp() - interval '5 seconds'))
-order by p.scheduled_time
+                           and t.updated_at < clock_timestamp() - interval '5 seconds')))
+order by p.scheduled_time, p.post_id
 limit @batch;
 
 -- name: ForgetWorkflows :execrows
