@@ -298,6 +298,10 @@ func (s *Server) FormValues(network, name string) map[string]string {
 		return map[string]string{"access_token": account.Token}
 	case "telegram":
 		return map[string]string{"bot_token": account.Token, "chat": "@" + account.Name}
+	case wordpressName:
+		return map[string]string{
+			"site": s.NetworkURL(network), "user": account.Name, "app_password": account.Token,
+		}
 	}
 	return nil
 }

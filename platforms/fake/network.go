@@ -52,6 +52,8 @@ type (
 	xFake        struct{ *Server }
 	linkedinFake struct{ *Server }
 	blueskyFake  struct{ *Server }
+
+	wordpressFake struct{ *Server }
 )
 
 // newNetworks returns the fake networks.
@@ -60,6 +62,7 @@ func (s *Server) newNetworks() []*fakeNetwork {
 		mastodonFake{s}.mastodonNetwork(), telegramFake{s}.telegramNetwork(), discordFake{s}.discordNetwork(),
 		graphFake{s}.instagramNetwork(), graphFake{s}.threadsNetwork(), xFake{s}.xNetwork(),
 		linkedinFake{s}.linkedinNetwork(), graphFake{s}.facebookNetwork(), blueskyFake{s}.blueskyNetwork(),
+		wordpressFake{s}.wordpressNetwork(),
 	}
 }
 

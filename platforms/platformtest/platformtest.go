@@ -112,6 +112,9 @@ type Subject struct {
 	// empty: none is needed.
 	InsightsScope string
 
+	// Stored returns the text that the fake network has of a submission; nil: its text.
+	Stored func(network.Submission) string
+
 	// options are those of the post that attachments are staged for.
 	options network.PostOptions
 	// permanentFaults are injected in addition to every other fault.
@@ -255,8 +258,12 @@ func cleanUpPost(t *testing.T, s Subject, remoteID string) {
 // published returns the fake network's posts of a submission.
 func published(s Subject, sub network.Submission) []fake.Post {
 	var found []fake.Post
+	want := sub.Text
+	if s.Stored != nil {
+		want = s.Stored(sub)
+	}
 	for _, p := range s.Fake.Posts() {
-		if p.Text == sub.Text {
+		if p.Text == want {
 			found = append(found, p)
 		}
 	}

@@ -1,0 +1,206 @@
+package wordpress
+
+import (
+	"context"
+	"html"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"dateline/internal/infra/message"
+	"dateline/platforms/article"
+	"dateline/platforms/call"
+	"dateline/platforms/matching"
+	"dateline/platforms/network"
+)
+
+// Publish makes the draft public (POST posts/ID), unless an editor changed or removed it
+// since. Only the status is sent: WordPress has no check of versions, the last writer wins.
+// Repeating the call changes nothing.
+func (w *WordPress) Publish(
+	ctx context.Context, account network.Account, submission network.Submission,
+) (network.Receipt, error) {
+	h, ok := parseHandle(submission.Handle)
+	if !ok || h.ID == 0 {
+		return network.Receipt{}, &network.Error{
+			Class: network.NotSent, Code: "not_prepared", Message: "The article has no draft yet.",
+		}
+	}
+	options, _ := submission.Options.(PostOptions)
+	before, err := w.read(ctx, account, h.ID)
+	switch {
+	case isGone(err), err == nil && before.Status == statusTrash:
+		return network.Receipt{}, deletedThere()
+	case err != nil:
+		return network.Receipt{}, err
+	case before.isPosted(options):
+		return w.receipt(before, h, submission, nil), nil
+	case before.Status == statusFuture:
+		return network.Receipt{}, scheduledThere()
+	case before.Modified != h.Modified || before.Status != statusDraft:
+		return network.Receipt{}, rejected("", "edited_there", "Somebody edited the draft in WordPress, so it was not "+
+			"published. Publish it there and try again, which records it here; or edit the post here, which makes a "+
+			"new draft.")
+	}
+	switch complete, err := w.hasMedia(ctx, account, submission); {
+	case err != nil:
+		return network.Receipt{}, err
+	case !complete || before.Featured != featured(submission, options):
+		return network.Receipt{}, &network.Error{
+			Class: network.Transient, Code: network.CodeMediaExpired,
+			Message: "Somebody deleted an attachment in WordPress. It has to be uploaded again.",
+		}
+	}
+	res, err := w.send(ctx, account, postPath(h.ID), true, map[string]string{
+		"status": options.status(),
+	})
+	if isGone(err) {
+		return network.Receipt{}, deletedThere()
+	}
+	if err != nil {
+		return network.Receipt{}, err
+	}
+	var after wpPost
+	switch err := decode(res, &after); {
+	case err != nil || after.ID == 0:
+		return network.Receipt{}, res.MalformedError("it contains no post")
+	case after.isPosted(options):
+		return w.receipt(after, h, submission, res), nil
+	case after.Status == statusFuture:
+		return network.Receipt{}, scheduledThere()
+	default:
+		return network.Receipt{}, rejected("", "not_published", "WordPress did not publish the article: a plugin left "+
+			"it with the status “"+after.Status+"”. Publish it there and try again, which records it here.")
+	}
+}
+
+func scheduledThere() *network.Error {
+	return rejected("", "scheduled_there", "Somebody scheduled the article in WordPress, which publishes it by "+
+		"itself. Wait for it and try again, which records it here; or make it a draft there.")
+}
+
+// isPosted reports whether the article is published, at least as widely as asked for.
+func (p wpPost) isPosted(options PostOptions) bool {
+	return p.Status == statusPublished || p.Status == options.status()
+}
+
+// read returns a post.
+func (w *WordPress) read(ctx context.Context, account network.Account, id int64) (p wpPost, err error) {
+	res, err := w.do(ctx, account, postPath(id), url.Values{"context": {"edit"}}, call.Request{})
+	if err == nil {
+		err = decode(res, &p)
+	}
+	return p, err
+}
+
+func postPath(id int64) string { return "/wp/v2/posts/" + idText(id) }
+
+func idText(id int64) string { return strconv.FormatInt(id, 10) }
+
+// receipt describes a published article; res is the response to the call that published it,
+// nil: it was published before.
+func (w *WordPress) receipt(
+	p wpPost, h handle, submission network.Submission, res *call.Response,
+) network.Receipt {
+	created, _ := time.Parse("2006-01-02T15:04:05", p.Date) // zero if a plugin changed it
+	receipt := network.Receipt{RemoteID: idText(p.ID), URL: p.Link, CreatedAt: created}
+	if res != nil {
+		receipt.SentAt, receipt.RequestID = res.Sent, res.RequestID
+	}
+	receipt.Differences = p.differences(h, submission)
+	return receipt
+}
+
+// differences returns what WordPress made otherwise than asked. It leaves out unknown
+// categories, tags and files with a success, and HTML that the user's role may not use.
+func (p wpPost) differences(h handle, submission network.Submission) message.Messages {
+	options, _ := submission.Options.(PostOptions)
+	asked, above := articleOf(submission, options), featured(submission, options)
+	var c matching.Comparison
+	c.Text(asked.Title+"\n"+article.PlainText(asked.HTML),
+		html.UnescapeString(p.Title.Raw)+"\n"+article.PlainText(p.Content.Raw))
+	shown := 0
+	for _, remoteID := range submission.MediaIDs {
+		file := parseAttachment(remoteID)
+		if file.ID == above && p.Featured == above || file.ID != above && strings.Contains(p.Content.Raw, file.URL) {
+			shown++
+		}
+	}
+	c.Media(len(submission.MediaIDs), shown)
+	order := []string{visibilityPublic, visibilityPrivate}
+	visibility := func(status string) string {
+		return order[map[bool]int{true: 1}[status == statusPrivate]]
+	}
+	c.Visibility(visibility(options.status()), visibility(p.Status), order...)
+	for name, lost := range map[string]bool{
+		"categories": !containsAll(p.Categories, h.Categories), "tags": !containsAll(p.Tags, h.Tags),
+		"comments": options.Comments != "" && options.Comments != p.Comments,
+		"excerpt":  options.Excerpt != "" && strings.TrimSpace(p.Excerpt.Raw) == "",
+		"format":   options.Format != "" && options.Format != p.Format,
+		"slug":     options.Slug != "" && options.Slug != p.Slug,
+		"sticky":   options.Sticky && !p.Sticky,
+	} {
+		if lost {
+			c.Option(name, true, false)
+		}
+	}
+	found := c.Differences()
+	slices.SortStableFunc(found, func(a, b message.Message) int { return strings.Compare(a.Text, b.Text) })
+	return found
+}
+
+func containsAll(list, wanted []int64) bool {
+	return !slices.ContainsFunc(wanted, func(id int64) bool { return !slices.Contains(list, id) })
+}
+
+// Reconcile reads the draft by its id. Its status says whether a send acted: all sends of an
+// operation are for the same draft.
+func (w *WordPress) Reconcile(
+	ctx context.Context, account network.Account, submission network.Submission, window network.Window,
+) (network.Finding, error) {
+	h, ok := parseHandle(submission.Handle)
+	if !ok || h.ID == 0 {
+		return network.Finding{
+			Conclusive: true,
+			Evidence:   message.One("no_draft", "The article has no draft, so it was never published."),
+		}, nil
+	}
+	options, _ := submission.Options.(PostOptions)
+	p, err := w.read(ctx, account, h.ID)
+	switch id := idText(h.ID); {
+	case isGone(err):
+		return network.Finding{
+			Conclusive: true,
+			Evidence:   message.One("draft_deleted", "WordPress no longer has the article {id}.", id),
+		}, nil
+	case err != nil:
+		return network.Finding{}, err
+	case window.Known[id] || window.SinceID == id:
+		return network.Finding{Evidence: message.One("article_of_other_post",
+			"The article {id} belongs to another post of Dateline.", id)}, nil
+	case !p.isPosted(options):
+		return network.Finding{
+			Conclusive: true,
+			Evidence: message.One("article_not_public", "The article {id} is not published: WordPress has it with the "+
+				"status {status}.", id, p.Status),
+		}, nil
+	default:
+		return network.Finding{
+			Found: true, Conclusive: true, Receipt: w.receipt(p, h, submission, nil),
+			Evidence: message.One("article_public", "The article {id} is published.", id),
+		}, nil
+	}
+}
+
+// Delete moves an article to the trash (DELETE posts/ID), from which editors can restore it.
+func (w *WordPress) Delete(ctx context.Context, account network.Account, remoteID string) error {
+	_, err := w.do(ctx, account, "/wp/v2/posts/"+url.PathEscape(remoteID), nil,
+		call.Request{Method: http.MethodDelete})
+	if e := network.AsError(err); e != nil && !isGone(err) && e.Code != "rest_already_trashed" {
+		return e
+	}
+	return nil
+}

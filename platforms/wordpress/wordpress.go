@@ -1,0 +1,254 @@
+// Package wordpress publishes articles to sites that run WordPress, by its REST API and an
+// application password.
+//
+// The API is documented at https://developer.wordpress.org/rest-api/reference/. Behavior that
+// is not documented was observed on WordPress 7.1, 6.5.5 and 6.1.9.
+package wordpress
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"dateline/internal/identity/secret"
+	"dateline/platforms/article"
+	"dateline/platforms/call"
+	"dateline/platforms/network"
+	"dateline/platforms/rules"
+)
+
+// Name is the network's name in the API and the database.
+const Name = "wordpress"
+
+const title = "WordPress"
+
+// Options configures the adapter. The zero value works.
+type Options struct {
+	// PlainHTTP lists host:port of sites that can be called without TLS, in addition to
+	// loopback addresses.
+	PlainHTTP []string `json:"plain_http"`
+
+	MaxCharacters int   `json:"max_characters"`  // default 50,000
+	MaxMedia      int   `json:"max_media"`       // default 20
+	MaxImageBytes int64 `json:"max_image_bytes"` // default 20 MiB; the site's web server may allow less
+	MaxVideoBytes int64 `json:"max_video_bytes"` // default 200 MiB
+	FinishSeconds int   `json:"finish_seconds"`  // how long a site works on a call at most; default 120
+
+	Sandbox       string        `json:"-"` // base URL of the fake network (sandbox); empty: none
+	CreateTimeout time.Duration `json:"-"` // timeout of the calls that create and publish; 0: 4 min
+	ReadTimeout   time.Duration `json:"-"` // timeout of calls that can be repeated; 0: 30 s
+	UploadTimeout time.Duration `json:"-"` // timeout of one upload; 0: 15 min
+	Finish        time.Duration `json:"-"` // FinishSeconds, for tests
+}
+
+func (o *Options) setDefaults() {
+	setDefault(&o.MaxCharacters, 50_000)
+	setDefault(&o.MaxMedia, 20)
+	setDefault(&o.MaxImageBytes, 20<<20)
+	setDefault(&o.MaxVideoBytes, 200<<20)
+	setDefault(&o.FinishSeconds, int(network.UsualFinish/time.Second))
+	setDefault(&o.UploadTimeout, 15*time.Minute)
+	setDefault(&o.Finish, time.Duration(o.FinishSeconds)*time.Second)
+}
+
+func setDefault[T comparable](value *T, instead T) {
+	if *value == *new(T) {
+		*value = instead
+	}
+}
+
+// WordPress implements network.Network, and connects accounts with an application password.
+type WordPress struct {
+	calls   *call.Caller
+	options Options
+	// unsent are the drafts for which this process has not sent a call yet. Losing it only
+	// makes Prepare wait for a call that was never sent.
+	unsent sync.Map
+}
+
+var (
+	_ network.Network         = (*WordPress)(nil)
+	_ network.Preparer        = (*WordPress)(nil)
+	_ network.FormConnector   = (*WordPress)(nil)
+	_ network.Identifier      = (*WordPress)(nil)
+	_ network.LimitsDefaulter = (*WordPress)(nil)
+	_ network.OptionParser    = (*WordPress)(nil)
+	_ network.Previewer       = (*WordPress)(nil)
+)
+
+// New returns the adapter. client should refuse private addresses (call.NewClient), because
+// users enter the sites.
+func New(client *http.Client, options Options) *WordPress {
+	options.setDefaults()
+	return &WordPress{calls: call.New(client), options: options}
+}
+
+// Name returns "wordpress".
+func (*WordPress) Name() string { return Name }
+
+// do makes one call to a site and returns every refusal as a *network.Error.
+func (w *WordPress) do(
+	ctx context.Context, account network.Account, path string, query url.Values, request call.Request,
+) (*call.Response, error) {
+	root, err := w.base(account.BaseURL)
+	if err != nil {
+		if request.Body != nil && request.Body.Closer != nil {
+			_ = request.Body.Closer.Close()
+		}
+		return nil, err
+	}
+	request.URL = root + path
+	if len(query) > 0 {
+		separator := "?"
+		if strings.Contains(root, "?") { // plain permalinks: index.php?rest_route=
+			separator = "&"
+		}
+		request.URL += separator + query.Encode()
+	}
+	if request.Header == nil {
+		request.Header = http.Header{}
+	}
+	if !account.Token.Empty() {
+		basic := base64.StdEncoding.EncodeToString([]byte(account.Token.Reveal()))
+		_, password, _ := strings.Cut(account.Token.Reveal(), ":")
+		request.Header.Set("Authorization", "Basic "+basic)
+		request.Secrets = []secret.Text{account.Token, secret.NewText(password), secret.NewText(basic)}
+	}
+	if request.Method == "" {
+		request.Method = http.MethodGet
+	}
+	if request.Timeout == 0 {
+		request.Timeout = w.options.ReadTimeout
+		if request.Create {
+			request.Timeout = w.options.CreateTimeout
+		}
+	}
+	res, err := w.calls.Do(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	if !res.OK() {
+		return res, refusal(res, request.Create)
+	}
+	return res, nil
+}
+
+// send posts a JSON body.
+func (w *WordPress) send(
+	ctx context.Context, account network.Account, path string, create bool, value any,
+) (*call.Response, error) {
+	body, err := call.JSON(value)
+	if err != nil {
+		return nil, &network.Error{Class: network.NotSent, Code: "bad_request", Message: err.Error(), Err: err}
+	}
+	return w.do(ctx, account, path, nil, call.Request{Method: http.MethodPost, Body: body, Create: create})
+}
+
+// decode reads a JSON body. PHP may print warnings in front of it.
+func decode(res *call.Response, into any) error {
+	const maxNoise = 64 << 10
+	body := res.Body
+	for i := 0; i < min(len(body), maxNoise); i++ {
+		if (body[i] == '{' || body[i] == '[') && json.Valid(body[i:]) {
+			return (&call.Response{Body: body[i:]}).Decode(into)
+		}
+	}
+	return res.Decode(into)
+}
+
+// base validates the address of a site or of its API and returns it without a slash at its
+// end. The API of a site without permalinks is index.php?rest_route=.
+func (w *WordPress) base(address string) (string, error) {
+	address = strings.TrimRight(strings.TrimSpace(address), "/")
+	if address != "" && !strings.Contains(address, "://") {
+		address = "https://" + address
+	}
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" ||
+		u.RawQuery != "" && u.RawQuery != "rest_route=" {
+		return "", formError(fieldSite, "bad_address", "Enter the site's address, for example https://news.example.")
+	}
+	// A password that is sent without TLS is compromised.
+	if u.Scheme != "https" && (u.Scheme != "http" || !w.allowsHTTP(u)) {
+		return "", formError(fieldSite, "bad_address", "The site's address must begin with https://.")
+	}
+	u.Host = strings.ToLower(u.Host)
+	return u.String(), nil
+}
+
+func (w *WordPress) allowsHTTP(u *url.URL) bool {
+	if sandbox, err := url.Parse(w.options.Sandbox); err == nil && sandbox.Host == u.Host {
+		return true
+	}
+	for _, allowed := range w.options.PlainHTTP {
+		if strings.EqualFold(allowed, u.Host) {
+			return true
+		}
+	}
+	if addr, err := netip.ParseAddr(u.Hostname()); err == nil {
+		return addr.IsLoopback()
+	}
+	return strings.EqualFold(u.Hostname(), "localhost")
+}
+
+func hostOf(address string) string {
+	if u, err := url.Parse(address); err == nil && u.Host != "" {
+		return u.Host
+	}
+	return address
+}
+
+// Limits are the same for all sites: WordPress has none worth checking, and does not report
+// those of its web server.
+func (w *WordPress) Limits(_ context.Context, account network.Account) (network.Limits, error) {
+	limits := w.DefaultLimits()
+	if account.BaseURL != "" {
+		limits.AllowedBy = hostOf(account.BaseURL)
+	}
+	return limits, nil
+}
+
+// DefaultLimits does no I/O.
+func (w *WordPress) DefaultLimits() network.Limits {
+	return network.Limits{
+		AllowedBy: title, MaxCharacters: w.options.MaxCharacters, MaxMedia: w.options.MaxMedia,
+		MIMETypes:     slices.Sorted(maps.Keys(extensions())),
+		MaxImageBytes: w.options.MaxImageBytes, MaxVideoBytes: w.options.MaxVideoBytes,
+		MaxDocumentBytes: w.options.MaxVideoBytes, MaxAltText: 500, MixedMedia: true,
+		Visibilities: []string{visibilityPublic, visibilityPrivate}, FinishesWithin: w.options.Finish,
+	}
+}
+
+// Count counts the characters of the Markdown.
+func (*WordPress) Count(text string, _ network.Limits) int { return len([]rune(text)) }
+
+// Check returns what a site would refuse.
+func (w *WordPress) Check(content network.Content, limits network.Limits) []network.Violation {
+	problems := rules.Check(title, content, limits, w.Count(content.Text, limits))
+	if content.Reply {
+		problems = append(problems, network.NewViolation("content", "no_threads",
+			"{network} has no replies: write one article instead of a thread.", title))
+	}
+	options, _ := content.Options.(PostOptions)
+	return append(problems, options.problems()...)
+}
+
+// Preview shows the title and the text of the body.
+func (*WordPress) Preview(content network.Content, _ network.Limits) network.Preview {
+	options, _ := content.Options.(PostOptions)
+	written := article.New(options.Title, content.Text)
+	p := network.Preview{Text: strings.TrimSpace(written.Title + "\n\n" + article.PlainText(written.HTML))}
+	if options.Title == "" && p.Text != "" {
+		p.Notes = append(p.Notes, network.NewNote("first_line_is_title",
+			"The first line is the title of the article. Markdown formats the rest."))
+	}
+	return p
+}
