@@ -21,6 +21,7 @@ import (
 	"dateline/platforms/network"
 	"dateline/platforms/telegram"
 	"dateline/platforms/threads"
+	"dateline/platforms/wordpress"
 	"dateline/platforms/x"
 )
 
@@ -41,6 +42,7 @@ func New(client *http.Client, options Options) Registry {
 		mastodon.New(client, options.Mastodon),
 		telegram.New(client, options.Telegram),
 		threads.New(client, options.Threads),
+		wordpress.New(client, options.WordPress),
 		x.New(client, options.X),
 	)
 }
@@ -101,6 +103,7 @@ type Options struct {
 	Mastodon  mastodon.Options  `json:"mastodon"`
 	Telegram  telegram.Options  `json:"telegram"`
 	Threads   threads.Options   `json:"threads"`
+	WordPress wordpress.Options `json:"wordpress"`
 	X         x.Options         `json:"x"`
 }
 
@@ -139,6 +142,7 @@ func (o *Options) sharedSettings() map[string]appSettings {
 		linkedin.Name:  {&o.LinkedIn.Sandbox, &o.LinkedIn.ClientID, &o.LinkedIn.ClientSecret},
 		telegram.Name:  {sandbox: &o.Telegram.Sandbox},
 		threads.Name:   {&o.Threads.Sandbox, &o.Threads.ClientID, &o.Threads.ClientSecret},
+		wordpress.Name: {sandbox: &o.WordPress.Sandbox},
 		x.Name:         {&o.X.Sandbox, &o.X.ClientID, &o.X.ClientSecret},
 	}
 }

@@ -29,10 +29,11 @@ func refusals(text string) map[string]any {
 		"discord": map[string]any{"code": 50035, "message": text}, "telegram": map[string]any{
 			"ok": false, "error_code": 400, "description": text,
 		},
+		"wordpress": map[string]any{"code": "rest_error", "message": text, "data": map[string]any{"status": 400}},
 	}
 }
 
-// An account at each of the nine networks goes through every failure. Nothing that the
+// An account at each of the ten networks goes through every failure. Nothing that the
 // networks issued or received as a secret is stored in plain text.
 func TestSecrets_OfNetworksAreNotStoredInTheOpen(t *testing.T) {
 	t.Parallel()
@@ -114,9 +115,10 @@ func TestSecrets_OfNetworksAreNotStoredInTheOpen(t *testing.T) {
 	const wrong = "a-secret-that-was-never-good"
 	for name, field := range map[string]string{
 		"bluesky": "app_password", "discord": "bot_token",
-		"telegram": "bot_token",
+		"telegram": "bot_token", "wordpress": "app_password",
 	} {
 		values := map[string]secret.Text{
+			"site": secret.NewText(n.Fake.NetworkURL("wordpress")), "user": secret.NewText("desk"),
 			"handle": secret.NewText("desk.test"), "channel_id": secret.NewText("12345678901234567"),
 			"chat": secret.NewText("@desk"),
 		}

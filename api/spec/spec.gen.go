@@ -673,22 +673,22 @@ func (e MastodonOptionsVisibility) Valid() bool {
 
 // Defines values for MediaKind.
 const (
-	Animation MediaKind = "animation"
-	Document  MediaKind = "document"
-	Image     MediaKind = "image"
-	Video     MediaKind = "video"
+	MediaKindAnimation MediaKind = "animation"
+	MediaKindDocument  MediaKind = "document"
+	MediaKindImage     MediaKind = "image"
+	MediaKindVideo     MediaKind = "video"
 )
 
 // Valid indicates whether the value is a known member of the MediaKind enum.
 func (e MediaKind) Valid() bool {
 	switch e {
-	case Animation:
+	case MediaKindAnimation:
 		return true
-	case Document:
+	case MediaKindDocument:
 		return true
-	case Image:
+	case MediaKindImage:
 		return true
-	case Video:
+	case MediaKindVideo:
 		return true
 	default:
 		return false
@@ -2330,6 +2330,102 @@ const (
 func (e When) Valid() bool {
 	switch e {
 	case NextFree:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WordPressOptionsComments.
+const (
+	WordPressOptionsCommentsClosed WordPressOptionsComments = "closed"
+	WordPressOptionsCommentsOpen   WordPressOptionsComments = "open"
+)
+
+// Valid indicates whether the value is a known member of the WordPressOptionsComments enum.
+func (e WordPressOptionsComments) Valid() bool {
+	switch e {
+	case WordPressOptionsCommentsClosed:
+		return true
+	case WordPressOptionsCommentsOpen:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WordPressOptionsFeaturedImage.
+const (
+	WordPressOptionsFeaturedImageFirst WordPressOptionsFeaturedImage = "first"
+	WordPressOptionsFeaturedImageNone  WordPressOptionsFeaturedImage = "none"
+)
+
+// Valid indicates whether the value is a known member of the WordPressOptionsFeaturedImage enum.
+func (e WordPressOptionsFeaturedImage) Valid() bool {
+	switch e {
+	case WordPressOptionsFeaturedImageFirst:
+		return true
+	case WordPressOptionsFeaturedImageNone:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WordPressOptionsFormat.
+const (
+	WordPressOptionsFormatAside    WordPressOptionsFormat = "aside"
+	WordPressOptionsFormatAudio    WordPressOptionsFormat = "audio"
+	WordPressOptionsFormatChat     WordPressOptionsFormat = "chat"
+	WordPressOptionsFormatGallery  WordPressOptionsFormat = "gallery"
+	WordPressOptionsFormatImage    WordPressOptionsFormat = "image"
+	WordPressOptionsFormatLink     WordPressOptionsFormat = "link"
+	WordPressOptionsFormatQuote    WordPressOptionsFormat = "quote"
+	WordPressOptionsFormatStandard WordPressOptionsFormat = "standard"
+	WordPressOptionsFormatStatus   WordPressOptionsFormat = "status"
+	WordPressOptionsFormatVideo    WordPressOptionsFormat = "video"
+)
+
+// Valid indicates whether the value is a known member of the WordPressOptionsFormat enum.
+func (e WordPressOptionsFormat) Valid() bool {
+	switch e {
+	case WordPressOptionsFormatAside:
+		return true
+	case WordPressOptionsFormatAudio:
+		return true
+	case WordPressOptionsFormatChat:
+		return true
+	case WordPressOptionsFormatGallery:
+		return true
+	case WordPressOptionsFormatImage:
+		return true
+	case WordPressOptionsFormatLink:
+		return true
+	case WordPressOptionsFormatQuote:
+		return true
+	case WordPressOptionsFormatStandard:
+		return true
+	case WordPressOptionsFormatStatus:
+		return true
+	case WordPressOptionsFormatVideo:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WordPressOptionsVisibility.
+const (
+	WordPressOptionsVisibilityEditors WordPressOptionsVisibility = "editors"
+	WordPressOptionsVisibilityPublic  WordPressOptionsVisibility = "public"
+)
+
+// Valid indicates whether the value is a known member of the WordPressOptionsVisibility enum.
+func (e WordPressOptionsVisibility) Valid() bool {
+	switch e {
+	case WordPressOptionsVisibilityEditors:
+		return true
+	case WordPressOptionsVisibilityPublic:
 		return true
 	default:
 		return false
@@ -7825,6 +7921,49 @@ type WebhookWithSecret struct {
 
 // When In the place of scheduled_time: the next free slot of a queue, which no other post can get.
 type When string
+
+// WordPressOptions Options of an article on WordPress (https://developer.wordpress.org/rest-api/reference/posts/#create-a-post). There are no threads.
+type WordPressOptions struct {
+	// Categories Names or slugs of categories of the site. Absent: its default category.
+	Categories *[]string `json:"categories,omitempty"`
+
+	// Comments Absent: the site's setting.
+	Comments *WordPressOptionsComments `json:"comments,omitempty"`
+	Excerpt  *string                   `json:"excerpt,omitempty"`
+
+	// FeaturedImage Whether the first image of the attachments is the featured image. Absent: it is. All other attachments follow the text.
+	FeaturedImage *WordPressOptionsFeaturedImage `json:"featured_image,omitempty"`
+
+	// Format The post format, if the site's theme has it. Absent: the site's setting.
+	Format *WordPressOptionsFormat `json:"format,omitempty"`
+
+	// Slug The article's part of its address. Absent: made from the title, with some characters that identify it.
+	Slug *string `json:"slug,omitempty"`
+
+	// Sticky Keep the article at the top of the front page. Not with `editors`.
+	Sticky *bool `json:"sticky,omitempty"`
+
+	// Tags Names of tags. Missing ones are created; upper and lower case do not differ.
+	Tags *[]string `json:"tags,omitempty"`
+
+	// Title Absent: the first line of the text, which is then not part of the body.
+	Title *string `json:"title,omitempty"`
+
+	// Visibility `editors`: private in WordPress, for editors and administrators of the site. Absent: public.
+	Visibility *WordPressOptionsVisibility `json:"visibility,omitempty"`
+}
+
+// WordPressOptionsComments Absent: the site's setting.
+type WordPressOptionsComments string
+
+// WordPressOptionsFeaturedImage Whether the first image of the attachments is the featured image. Absent: it is. All other attachments follow the text.
+type WordPressOptionsFeaturedImage string
+
+// WordPressOptionsFormat The post format, if the site's theme has it. Absent: the site's setting.
+type WordPressOptionsFormat string
+
+// WordPressOptionsVisibility `editors`: private in WordPress, for editors and administrators of the site. Absent: public.
+type WordPressOptionsVisibility string
 
 // Workspace defines model for Workspace.
 type Workspace struct {

@@ -21,6 +21,7 @@ import (
 	"dateline/platforms/mastodon"
 	"dateline/platforms/telegram"
 	"dateline/platforms/threads"
+	"dateline/platforms/wordpress"
 	"dateline/platforms/x"
 )
 
@@ -119,6 +120,7 @@ func (b *sandbox) populate() error {
 		{Network: discord.Name},
 		{Network: instagram.Name},
 		{Network: threads.Name},
+		{Network: wordpress.Name},
 		{Network: x.Name},
 		{Network: telegram.Name, ID: "-1002000000001"},
 	} {

@@ -168,11 +168,20 @@ func (s wordpressFake) wordpressStore(r *http.Request, c caller, p, before wordp
 			Text:       strings.TrimSpace(html.UnescapeString(p.Title) + "\n\n" + article.PlainText(p.Content)),
 			Visibility: map[bool]string{true: "public", false: "private"}[p.Status == "publish"], ReceivedAt: s.now(),
 			URL: s.networkNamed(wordpressName).root(r) + "/" + p.Slug + "/", Media: s.wordpressFiles(p),
-			Options: map[string]any{
-				"title": p.Title, "excerpt": p.Excerpt, "slug": p.Slug, "categories": p.Categories, "tags": p.Tags,
-				"featured": p.Featured != 0, "comment_status": p.Comments, "format": p.Format, "sticky": p.Sticky,
-				"status": p.Status,
-			},
+			Options: map[string]any{"title": p.Title},
+		}
+		for name, o := range map[string]struct {
+			value any
+			asked bool
+		}{
+			"excerpt": {p.Excerpt, p.Excerpt != ""}, "categories": {p.Categories, !slices.Equal(p.Categories, []int64{1})},
+			"tags": {p.Tags, len(p.Tags) > 0}, "featured": {true, p.Featured != 0}, "sticky": {true, p.Sticky},
+			"comment_status": {p.Comments, p.Comments != "open"}, "format": {p.Format, p.Format != "standard"},
+			"status": {p.Status, p.Status == "private"},
+		} {
+			if o.asked {
+				post.Options[name] = o.value
+			}
 		}
 		if err := s.storePost(r, &post); err != nil {
 			return err

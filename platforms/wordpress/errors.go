@@ -33,10 +33,6 @@ func (f errorResponse) isAnonymous() bool {
 	return false
 }
 
-// notSeen explains refusals of calls that WordPress treats as anonymous.
-const notSeen = "WordPress did not see the password. Either it is wrong or was revoked, or the web server or a " +
-	"proxy removes the Authorization header or does not tell WordPress that the site is reached by https."
-
 // refusal classifies an unsuccessful response.
 func refusal(res *call.Response, create bool) *network.Error {
 	var f errorResponse
@@ -47,10 +43,16 @@ func refusal(res *call.Response, create bool) *network.Error {
 		e.Scope = network.ScopeAccount
 	case res.Status == http.StatusUnauthorized && f.Code == "" &&
 		strings.HasPrefix(strings.ToLower(res.Header.Get("WWW-Authenticate")), "basic"):
-		e.Code, e.Message = "site_password", "The web server asks for a password of its own before WordPress. "+
-			"Allow /wp-json/ without it."
+		return refused(res, &network.Error{
+			Class: network.Auth, Code: "site_password", Message: "The web server asks for a password of its own before " +
+				"WordPress. Allow /wp-json/ without it.",
+		})
 	case res.Status == http.StatusUnauthorized, res.Status == http.StatusBadRequest && f.isAnonymous():
-		e.Class, e.Code, e.Message = network.Auth, "password_not_seen", notSeen
+		return refused(res, &network.Error{
+			Class: network.Auth, Code: "password_not_seen",
+			Message: "WordPress did not see the password. Either it is wrong or was revoked, or the web server or a " +
+				"proxy removes the Authorization header or does not tell WordPress that the site is reached by https.",
+		})
 	case res.Status == http.StatusForbidden && strings.HasPrefix(f.Code, "rest_cannot_"):
 		e.Class = network.Auth // the role of the user was lowered
 	case res.Status == http.StatusRequestEntityTooLarge:
@@ -65,6 +67,12 @@ func refusal(res *call.Response, create bool) *network.Error {
 		// A plugin may have failed after WordPress acted.
 		e.Class = network.Ambiguous
 	}
+	return e
+}
+
+// refused adds the response to an error that explains it.
+func refused(res *call.Response, e *network.Error) *network.Error {
+	e.Status, e.RequestID = res.Status, res.RequestID
 	return e
 }
 

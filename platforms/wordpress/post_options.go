@@ -20,7 +20,7 @@ type PostOptions struct {
 	Categories    []string `json:"categories,omitempty"`     // names or slugs; empty: the site's default
 	Tags          []string `json:"tags,omitempty"`           // names; missing ones are created
 	FeaturedImage string   `json:"featured_image,omitempty"` // first (also if empty) or none
-	Visibility    string   `json:"visibility,omitempty"`     // public (also if empty) or private
+	Visibility    string   `json:"visibility,omitempty"`     // public (also if empty) or editors
 	Comments      string   `json:"comments,omitempty"`       // open or closed; empty: the site's default
 	Format        string   `json:"format,omitempty"`         // empty: the site's default
 	Sticky        bool     `json:"sticky,omitempty"`
@@ -28,7 +28,7 @@ type PostOptions struct {
 
 const (
 	visibilityPublic  = "public"
-	visibilityPrivate = "private"
+	visibilityPrivate = "editors" // editors and administrators: WordPress's private
 	featuredNone      = "none"
 )
 
@@ -72,7 +72,7 @@ func (o PostOptions) problems() []network.Violation {
 	c.OneOf("format", o.Format, "standard", "aside", "gallery", "link", "image", "quote", "status", "video", "audio",
 		"chat")
 	if o.Sticky && o.Visibility == visibilityPrivate {
-		c.Add("sticky", "sticky_private", "A private article cannot be pinned to the front page.")
+		c.Add("sticky", "sticky_private", "An article that only editors can see cannot stay at the top of the front page.")
 	}
 	slices.SortStableFunc(c.Problems, func(a, b network.Violation) int { return strings.Compare(a.Field, b.Field) })
 	return c.Problems

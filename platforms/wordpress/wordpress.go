@@ -36,7 +36,7 @@ type Options struct {
 	// loopback addresses.
 	PlainHTTP []string `json:"plain_http"`
 
-	MaxCharacters int   `json:"max_characters"`  // default 50,000
+	MaxCharacters int   `json:"max_characters"`  // default 100,000
 	MaxMedia      int   `json:"max_media"`       // default 20
 	MaxImageBytes int64 `json:"max_image_bytes"` // default 20 MiB; the site's web server may allow less
 	MaxVideoBytes int64 `json:"max_video_bytes"` // default 200 MiB
@@ -50,7 +50,7 @@ type Options struct {
 }
 
 func (o *Options) setDefaults() {
-	setDefault(&o.MaxCharacters, 50_000)
+	setDefault(&o.MaxCharacters, 100_000)
 	setDefault(&o.MaxMedia, 20)
 	setDefault(&o.MaxImageBytes, 20<<20)
 	setDefault(&o.MaxVideoBytes, 200<<20)

@@ -122,16 +122,16 @@ func optionCases() []platformtest.OptionCase {
 		{Name: "title", Options: `{"title":"Bão số 9 'đổ bộ' & gây mưa"}`, Images: 1, Want: map[string]any{
 			"title": "Bão số 9 'đổ bộ' & gây mưa",
 		}},
-		{Name: "slug", Options: `{"slug":"bao-so-9"}`, Want: map[string]any{"status": "publish"}},
+		{Name: "slug", Options: `{"slug":"bao-so-9"}`, Want: map[string]any{"status": nil}},
 		{Name: "excerpt", Options: `{"excerpt":"Tóm tắt & hơn"}`, Want: map[string]any{"excerpt": "Tóm tắt & hơn"}},
 		{Name: "categories", Options: `{"categories":["kinh tế & thị trường","thoi-su"]}`, Want: map[string]any{
 			"categories": []int{2, 3},
 		}},
 		{Name: "tags", Options: `{"tags":["Hà Nội","HÀ NỘI","bão số 9"]}`, Want: map[string]any{"tags": []int{100, 101}}},
 		{Name: "featured", Options: `{"featured_image":"first"}`, Images: 2, Want: map[string]any{"featured": true}},
-		{Name: "none featured", Options: `{"featured_image":"none"}`, Images: 1, Want: map[string]any{"featured": false}},
-		{Name: "private", Options: `{"visibility":"private"}`, Want: map[string]any{"status": "private"}},
-		{Name: "public", Options: `{"visibility":"public"}`, Want: map[string]any{"status": "publish"}},
+		{Name: "none featured", Options: `{"featured_image":"none"}`, Images: 1, Want: map[string]any{"featured": nil, "title": "ảnh \"1\""}, NoText: true},
+		{Name: "private", Options: `{"visibility":"editors"}`, Want: map[string]any{"status": "private"}},
+		{Name: "public", Options: `{"visibility":"public"}`, Want: map[string]any{"status": nil}},
 		{Name: "comments", Options: `{"comments":"closed"}`, Want: map[string]any{"comment_status": "closed"}},
 		{Name: "format", Options: `{"format":"video"}`, Want: map[string]any{"format": "video"}},
 		{Name: "sticky", Options: `{"sticky":true}`, Want: map[string]any{"sticky": true}},
@@ -141,7 +141,7 @@ func optionCases() []platformtest.OptionCase {
 		refused("many categories", `{"categories":["`+strings.Repeat(`a","`, 30)+`a"]}`, "categories", "too_many_terms"),
 		refused("visibility", `{"visibility":"password"}`, "visibility", "unknown_value"),
 		refused("format", `{"format":"essay"}`, "format", "unknown_value"),
-		refused("sticky and private", `{"sticky":true,"visibility":"private"}`, "sticky", "sticky_private"),
+		refused("sticky and private", `{"sticky":true,"visibility":"editors"}`, "sticky", "sticky_private"),
 		refused("long title", `{"title":"`+strings.Repeat("a", 501)+`"}`, "title", "too_long"),
 	}
 }
@@ -151,6 +151,6 @@ func compared() []platformtest.Compared {
 	return []platformtest.Compared{
 		{Part: fake.PartText, Want: network.DifferenceCut},
 		{Part: fake.PartMedia, Images: 2, Want: network.DifferenceMedia},
-		{Part: fake.PartVisibility, Options: `{"visibility":"private"}`, Want: network.DifferenceWider},
+		{Part: fake.PartVisibility, Options: `{"visibility":"editors"}`, Want: network.DifferenceWider},
 	}
 }

@@ -40,6 +40,7 @@ import (
 	"dateline/platforms/mastodon"
 	"dateline/platforms/telegram"
 	"dateline/platforms/threads"
+	"dateline/platforms/wordpress"
 	"dateline/platforms/x"
 )
 
@@ -107,7 +108,10 @@ func newBench(t *testing.T, options fake.Options) *bench {
 		LinkedIn:  linkedin.Options{CreateTimeout: slow, ReadTimeout: slow},
 		Telegram:  telegram.Options{CreateTimeout: slow, ReadTimeout: slow},
 		Threads:   threads.Options{CreateTimeout: create, ReadTimeout: read},
-		X:         x.Options{CreateTimeout: slow, ReadTimeout: slow},
+		WordPress: wordpress.Options{
+			CreateTimeout: create, ReadTimeout: read, UploadTimeout: create, Finish: 900 * time.Millisecond,
+		},
+		X: x.Options{CreateTimeout: slow, ReadTimeout: slow},
 	}
 	networks.SetSandbox(b.fake.NetworkURL)
 	b.networks = platforms.New(b.client, networks)

@@ -133,6 +133,17 @@ func networkOptions() map[string][]networkOption {
 				want:    `{"name":"Bão số 9","applied_tags":["1234567890"]}`,
 			},
 		},
+		"wordpress": {
+			{
+				options: `{"title":"Bão số 9","excerpt":"Tóm tắt","slug":"bao-so-9","categories":["thoi-su"],"tags":["Bão"],"comments":"closed","format":"video","sticky":true,"visibility":"public"}`,
+				want:    `{"title":"Bão số 9","excerpt":"Tóm tắt","categories":[2],"tags":[100],"comment_status":"closed","format":"video","sticky":true}`,
+				publish: 4, // after the tag, the draft and its slug
+			},
+			{
+				options: `{"featured_image":"none","visibility":"editors"}`,
+				want:    `{"title":"` + text + `","status":"private"}`, images: 1, publish: 3,
+			},
+		},
 		"telegram": {
 			{
 				options: `{"silent":true,"protected":true,"topic_id":42,"buttons":[[{"text":"Đọc tiếp","url":"https://vnnews.example/a"}]],"link_preview":{"disabled":true}}`,

@@ -304,6 +304,9 @@ func TestAfterMinutes_RemovingWaitingSegmentsEndsTheThread(t *testing.T) {
 // A delayed part whose response is lost exists once.
 func TestAfterMinutes_LostResponseOfADelayedSegmentMakesNoSecondOne(t *testing.T) {
 	for _, n := range everyNetworks() {
+		if n.publish[1] == 0 {
+			continue
+		}
 		t.Run(n.network, func(t *testing.T) {
 			b := newBench(t, fake.Options{})
 			b.timing.Unanswered, b.timing.Settled = 600*time.Millisecond, 100*time.Millisecond

@@ -53,7 +53,7 @@ func TestPrepare_KilledBeforePublishing(t *testing.T) {
 			var all sync.WaitGroup
 			for _, n := range inAdvances() {
 				a := b.connectAt(n.network, n.network+"killed")
-				p := b.illustrated(2, a)
+				p := b.illustrated(n.segments(), a)
 				all.Go(func() {
 					doomed := &forgetful{mortal: &mortal{Store: b.store.Delivery()}, keeps: 1000}
 					kill(doomed)

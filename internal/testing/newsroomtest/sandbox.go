@@ -32,6 +32,7 @@ func (n *Newsroom) Everywhere() []account.Account {
 		{Network: "bluesky"},
 		{Network: "discord"},
 		{Network: "telegram", ID: "-1002000000001"},
+		{Network: "wordpress"},
 	} {
 		add(a)
 		values := map[string]secret.Text{}

@@ -8,6 +8,7 @@ import {
   IconBrandMastodon,
   IconBrandTelegram,
   IconBrandThreads,
+  IconBrandWordpress,
   IconBrandX,
   type IconProps,
   IconWorld,
@@ -25,6 +26,7 @@ const networks: Record<string, { icon: ComponentType<IconProps>; color: MantineC
   mastodon: { icon: IconBrandMastodon, color: 'violet' },
   telegram: { icon: IconBrandTelegram, color: 'lime' },
   threads: { icon: IconBrandThreads, color: 'orange' },
+  wordpress: { icon: IconBrandWordpress, color: 'indigo' },
   x: { icon: IconBrandX, color: 'gray' },
 }
 
@@ -42,6 +44,7 @@ const brands: Record<string, string> = {
   mastodon: '#563acc',
   telegram: '#1c7db8',
   threads: '#111111',
+  wordpress: '#21759b',
   x: '#111111',
 }
 

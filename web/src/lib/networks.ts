@@ -7,6 +7,7 @@ const names: Record<string, string> = {
   mastodon: 'Mastodon',
   telegram: 'Telegram',
   threads: 'Threads',
+  wordpress: 'WordPress',
   x: 'X',
 }
 

@@ -79,11 +79,21 @@ const looks: Record<string, Look> = {
   },
   telegram: { layout: 'bubble', card: 'quote', actions: [] },
   discord: { layout: 'column', card: 'quote', actions: [] },
+  wordpress: { layout: 'header', card: 'large', square: true, actions: [icon(IconMessage)] },
 }
 const usual: Look = {
   layout: 'header',
   card: 'large',
   actions: [icon(IconHeart), icon(IconMessageCircle), icon(IconShare)],
+}
+
+/** The first line is the title of an article. */
+function asArticle(segment: Segment) {
+  const [title = '', ...body] = segment.text.split('\n')
+  return {
+    segment: { ...segment, text: body.join('\n').trimStart() },
+    prefix: <strong className="dlf-title">{title}</strong>,
+  }
 }
 
 /** A post in the frame of its network. Its actions are decoration. */
@@ -182,7 +192,7 @@ export function Frame({ target, account, parts, when, zone }: Props) {
                 {avatar}
                 {head}
               </div>
-              <FrameText segment={s} />
+              <FrameText {...(network === 'wordpress' ? asArticle(s) : { segment: s })} />
               {media(i)}
               {card(s, i)}
               {actions}

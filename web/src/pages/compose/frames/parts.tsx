@@ -102,6 +102,7 @@ const ratios: Record<string, [min: number, max: number]> = {
   mastodon: [3 / 4, 16 / 9],
   telegram: [2 / 3, 2],
   discord: [2 / 3, 2],
+  wordpress: [2 / 3, 2],
 }
 
 /** The files of a post in the layout of a network. */

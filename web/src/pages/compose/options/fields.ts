@@ -139,6 +139,18 @@ export const optionFields: Record<string, Field[]> = {
     text('forum.title', 100),
     list('forum.tags', 5),
   ],
+  wordpress: [
+    text('title', 500),
+    { name: 'excerpt', kind: 'area', max: 2000 },
+    list('categories', 30),
+    list('tags', 30),
+    text('slug', 150),
+    choice('featured_image', 'first', 'none'),
+    choice('visibility', 'public', 'editors'),
+    choice('comments', 'open', 'closed'),
+    choice('format', 'standard', 'aside', 'gallery', 'link', 'image', 'quote', 'status', 'video', 'audio', 'chat'),
+    toggle('sticky'),
+  ],
 }
 
 /** Returns the value at a path. */
