@@ -73,6 +73,7 @@ func parts() []part {
 		{name: "Postfix", missing: uninstalled("postfix"), test: testPostfix},
 		{name: "Gotify", missing: unbuilt("gotify", *gotify), test: testGotify},
 		{name: "Bluesky dev-env", missing: uninstalled("npm"), engine: true, test: testBluesky},
+		{name: "WordPress", missing: uninstalled("php", "mariadbd", "mariadb-install-db", "apt-get"), test: testWordPress},
 		{name: "Meilisearch", missing: unset("MEILI_URL"), test: testMeilisearch},
 		{name: "Mastodon (fake)", test: testFakeMastodon},
 		{name: "GoToSocial", missing: uninstalled("gotosocial"), test: testGoToSocial},

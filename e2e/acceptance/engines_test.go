@@ -105,6 +105,11 @@ func testBluesky(t *testing.T, _ string) {
 	goTest(t, nil, "./platforms/bluesky", "-run", "^TestRealServer$")
 }
 
+// testWordPress runs the adapter on WordPress itself.
+func testWordPress(t *testing.T, _ string) {
+	goTest(t, nil, "./platforms/wordpress", "-run", "^TestRealServer$", "-wordpress")
+}
+
 // testMeilisearch runs the search suite on the server of MEILI_URL.
 func testMeilisearch(t *testing.T, _ string) {
 	goTest(t, []string{"MEILISEARCH_URL=" + os.Getenv("MEILI_URL"), "MEILISEARCH_KEY=" + os.Getenv("MEILI_KEY")},

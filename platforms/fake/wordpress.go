@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 const wordpressName = "wordpress"
@@ -166,13 +168,14 @@ func (s wordpressFake) wordpressTermsOf(kind string) []wordpressTerm {
 	return list
 }
 
-// wordpressTerms searches without case and accents, as the collation of the database does.
+// wordpressTerms searches without case and accents, as the collation of the database does,
+// which does not compose characters.
 func (s wordpressFake) wordpressTerms(w http.ResponseWriter, r *http.Request, _ caller) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	found := []wordpressTerm{}
+	found, search := []wordpressTerm{}, r.URL.Query().Get("search")
 	for _, t := range s.wordpressTermsOf(r.PathValue("kind")) {
-		if strings.Contains(wordpressSlug(html.UnescapeString(t.Name)), wordpressSlug(r.URL.Query().Get("search"))) {
+		if strings.Contains(wordpressSlug(html.UnescapeString(t.Name)), wordpressSlug(search)) && norm.NFC.IsNormalString(search) {
 			found = append(found, t)
 		}
 	}

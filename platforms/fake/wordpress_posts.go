@@ -168,13 +168,13 @@ func (s wordpressFake) wordpressStore(r *http.Request, c caller, p, before wordp
 			Text:       strings.TrimSpace(html.UnescapeString(p.Title) + "\n\n" + article.PlainText(p.Content)),
 			Visibility: map[bool]string{true: "public", false: "private"}[p.Status == "publish"], ReceivedAt: s.now(),
 			URL: s.networkNamed(wordpressName).root(r) + "/" + p.Slug + "/", Media: s.wordpressFiles(p),
-			Options: map[string]any{"title": p.Title},
+			Options: map[string]any{"title": html.UnescapeString(p.Title)},
 		}
 		for name, o := range map[string]struct {
 			value any
 			asked bool
 		}{
-			"excerpt": {p.Excerpt, p.Excerpt != ""}, "categories": {p.Categories, !slices.Equal(p.Categories, []int64{1})},
+			"excerpt": {html.UnescapeString(p.Excerpt), p.Excerpt != ""}, "categories": {p.Categories, !slices.Equal(p.Categories, []int64{1})},
 			"tags": {p.Tags, len(p.Tags) > 0}, "featured": {true, p.Featured != 0}, "sticky": {true, p.Sticky},
 			"comment_status": {p.Comments, p.Comments != "open"}, "format": {p.Format, p.Format != "standard"},
 			"status": {p.Status, p.Status == "private"},
@@ -239,8 +239,9 @@ func (s wordpressFake) wordpressEntity(r *http.Request, p wordpressPost) map[str
 		p.Featured = 0
 	}
 	root := s.networkNamed(wordpressName).root(r)
-	// kses of authors
-	title = strings.NewReplacer("&", "&amp;", "<", "&lt;", "'", "&#039;").Replace(html.UnescapeString(title))
+	// kses of authors, which also removes tags
+	title = strings.NewReplacer("&", "&amp;", "<", "&lt;", "'", "&#039;").Replace(
+		html.UnescapeString(article.PlainText(title)))
 	return map[string]any{
 		"id": p.ID, "status": p.Status, "slug": p.Slug, "link": root + "/" + p.Slug + "/", "date_gmt": p.Date,
 		"modified_gmt": p.Modified, "title": map[string]string{"raw": title},

@@ -63,15 +63,19 @@
 //
 // # Adding a network
 //
-// Two places change: a new package, and platforms/platforms.go, which lists all
-// networks.
-//
 //  1. Create platforms/<name> with an Options type, whose zero value works, a
 //     constant Name, New(client, options), and compile-time assertions for the
 //     interfaces that it implements. Cite the page of the network's API
 //     documentation at every endpoint, limit and error code.
 //  2. In platforms/platforms.go, add a field to Options, a line to New, and a
-//     line to sharedSettings unless the network is federated.
+//     line to sharedSettings: the address of its fake, and the operator's
+//     application. Only a network whose fake is the whole sandbox (Mastodon) needs
+//     no line.
+//  3. Add an account of its fake to the sandbox: populate in internal/cli, and
+//     Everywhere in internal/testing/newsroomtest.
+//  4. Describe its options in api/openapi/posts-components.yaml and run make
+//     generate. Add its name, icon, controls and texts in web, and its rows in
+//     docs/reference/networks.md. Tests name what is missing.
 //
 // Reuse these packages:
 //
@@ -84,10 +88,14 @@
 // Prove the adapter with two more:
 //
 //	fake             add a fake of the network (the sandbox) that behaves as documented:
-//	                 a file, and a line in newNetworks
+//	                 a file, a line in newNetworks, and the values of its form in
+//	                 FormValues
 //	platformtest     call Run from the adapter's TestConformance: it publishes, loses
 //	                 responses, throttles and reconciles against the fake, and fails
 //	                 if a post exists twice
+//
+// Then add it to everyNetworks, networkOptions and, if it is a Preparer, inAdvances in
+// internal/publishing/delivery, whose matrices lose its responses in real deliveries.
 //
 // The adapter is done when platformtest passes with every fault, its count
 // table has at least 100 rows, and the how-to guide for connecting accounts

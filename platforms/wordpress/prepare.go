@@ -248,11 +248,11 @@ func (w *WordPress) draft(
 	}
 	written := articleOf(submission, options)
 	body := map[string]any{
-		"status": statusDraft, "slug": h.Slug, "title": written.Title, "content": written.HTML,
+		"status": statusDraft, "slug": h.Slug, "title": escape(written.Title), "content": written.HTML,
 		"tags": h.Tags, "featured_media": featured(submission, options),
 	}
 	for name, value := range map[string]string{
-		"excerpt": options.Excerpt, "comment_status": options.Comments, "format": options.Format,
+		"excerpt": escape(options.Excerpt), "comment_status": options.Comments, "format": options.Format,
 	} {
 		if value != "" {
 			body[name] = value
@@ -265,6 +265,11 @@ func (w *WordPress) draft(
 		body["sticky"] = true
 	}
 	return h, body, nil
+}
+
+// escape returns a text as HTML, which titles and excerpts are to WordPress.
+func escape(text string) string {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
 }
 
 // featured returns the id of the featured image: the first image of the submission; 0: none.
@@ -321,8 +326,8 @@ func deletedThere() *network.Error {
 		"published. Restore it there and try again, or discard it here.")
 }
 
-// isGone reports whether a post was deleted for good.
-func isGone(err error) bool {
+// isRemoved reports whether a post was deleted for good.
+func isRemoved(err error) bool {
 	var e *network.Error
 	return errors.As(err, &e) && e.Status == http.StatusNotFound && e.Code == "rest_post_invalid_id"
 }

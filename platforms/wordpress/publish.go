@@ -32,7 +32,7 @@ func (w *WordPress) Publish(
 	options, _ := submission.Options.(PostOptions)
 	before, err := w.read(ctx, account, h.ID)
 	switch {
-	case isGone(err), err == nil && before.Status == statusTrash:
+	case isRemoved(err), err == nil && before.Status == statusTrash:
 		return network.Receipt{}, deletedThere()
 	case err != nil:
 		return network.Receipt{}, err
@@ -57,7 +57,7 @@ func (w *WordPress) Publish(
 	res, err := w.send(ctx, account, postPath(h.ID), true, map[string]string{
 		"status": options.status(),
 	})
-	if isGone(err) {
+	if isRemoved(err) {
 		return network.Receipt{}, deletedThere()
 	}
 	if err != nil {
@@ -171,7 +171,7 @@ func (w *WordPress) Reconcile(
 	options, _ := submission.Options.(PostOptions)
 	p, err := w.read(ctx, account, h.ID)
 	switch id := idText(h.ID); {
-	case isGone(err):
+	case isRemoved(err):
 		return network.Finding{
 			Conclusive: true,
 			Evidence:   message.One("draft_deleted", "WordPress no longer has the article {id}.", id),
@@ -199,7 +199,7 @@ func (w *WordPress) Reconcile(
 func (w *WordPress) Delete(ctx context.Context, account network.Account, remoteID string) error {
 	_, err := w.do(ctx, account, "/wp/v2/posts/"+url.PathEscape(remoteID), nil,
 		call.Request{Method: http.MethodDelete})
-	if e := network.AsError(err); e != nil && !isGone(err) && e.Code != "rest_already_trashed" {
+	if e := network.AsError(err); e != nil && !isRemoved(err) && e.Code != "rest_already_trashed" {
 		return e
 	}
 	return nil

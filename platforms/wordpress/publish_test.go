@@ -142,8 +142,8 @@ func TestPublish_RespectsEditors(t *testing.T) {
 	}
 }
 
-// Trash is not emptied by a second send, as a repeated call would do.
-func TestPublish_DoesNotReviveADeletedArticle(t *testing.T) {
+// A second send takes nothing out of the trash, as repeating the call would.
+func TestPublish_DoesNotRestoreADeletedArticle(t *testing.T) {
 	t.Parallel()
 	n := open(t)
 	s, id := n.draft(network.Submission{Key: "k", Text: "Giá xăng"})

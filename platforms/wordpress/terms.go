@@ -43,6 +43,7 @@ func (w *WordPress) terms(
 ) ([]int64, error) {
 	ids := []int64{}
 	for i, name := range names {
+		name = norm.NFC.String(strings.TrimSpace(name)) // others are not found
 		id, err := w.findTerm(ctx, account, kind, name)
 		switch {
 		case err != nil:
@@ -70,7 +71,7 @@ func (w *WordPress) findTerm(ctx context.Context, account network.Account, kind,
 	found := int64(0)
 	for page := 1; page <= maxPages; page++ {
 		res, err := w.do(ctx, account, "/wp/v2/"+kind, url.Values{
-			"search": {strings.TrimSpace(name)}, "per_page": {"100"}, "page": {strconv.Itoa(page)}, "orderby": {"id"},
+			"search": {name}, "per_page": {"100"}, "page": {strconv.Itoa(page)}, "orderby": {"id"},
 		}, call.Request{})
 		if err != nil {
 			return 0, err
@@ -95,7 +96,7 @@ func (w *WordPress) findTerm(ctx context.Context, account network.Account, kind,
 }
 
 func (w *WordPress) createTag(ctx context.Context, account network.Account, name string) (int64, error) {
-	res, err := w.send(ctx, account, "/wp/v2/"+tags, false, map[string]string{"name": strings.TrimSpace(name)})
+	res, err := w.send(ctx, account, "/wp/v2/"+tags, false, map[string]string{"name": name})
 	if e := network.AsError(err); e != nil {
 		var f errorResponse
 		if res != nil && decode(res, &f) == nil && f.Code == "term_exists" && f.Data.TermID != 0 {
