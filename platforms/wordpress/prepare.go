@@ -302,6 +302,8 @@ func articleOf(submission network.Submission, options PostOptions) article.Artic
 			written.HTML = strings.TrimSpace(written.HTML + "\n" + file.html(m.MediaInfo, m.FileName))
 		}
 	}
+	// Words in brackets, such as [gallery], could be shortcodes.
+	written.HTML = strings.ReplaceAll(written.HTML, "[", "&#91;")
 	return written
 }
 

@@ -197,8 +197,11 @@ func (w *WordPress) Reconcile(
 
 // Delete moves an article to the trash (DELETE posts/ID), from which editors can restore it.
 func (w *WordPress) Delete(ctx context.Context, account network.Account, remoteID string) error {
-	_, err := w.do(ctx, account, "/wp/v2/posts/"+url.PathEscape(remoteID), nil,
-		call.Request{Method: http.MethodDelete})
+	path := "/wp/v2/posts/" + url.PathEscape(remoteID)
+	_, err := w.do(ctx, account, path, nil, call.Request{Method: http.MethodDelete})
+	if e := network.AsError(err); e != nil && e.Code == "rest_trash_not_supported" { // EMPTY_TRASH_DAYS is 0
+		_, err = w.do(ctx, account, path, url.Values{"force": {"true"}}, call.Request{Method: http.MethodDelete})
+	}
 	if e := network.AsError(err); e != nil && !isRemoved(err) && e.Code != "rest_already_trashed" {
 		return e
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -439,6 +440,54 @@ func (s spoiled) RoundTrip(r *http.Request) (*http.Response, error) {
 		s.response(res)
 	}
 	return res, err
+}
+
+// A word in brackets is not run as a shortcode, and HTML in a title is text.
+func TestPrepare_SendsTextOnly(t *testing.T) {
+	t.Parallel()
+	server := startFake(t, fake.Options{})
+	_, _, client := sandbox(t, server)
+	var draft struct{ Title, Content, Excerpt string }
+	client.Transport = spoiled{client.Transport, func(r *http.Request, raw []byte) {
+		if strings.HasSuffix(r.URL.Path, "/posts") && json.Unmarshal(raw, &draft) != nil {
+			t.Errorf("%s is not JSON", raw)
+		}
+	}, nil}
+	w := wordpress.New(client, wordpress.Options{Sandbox: server.NetworkURL("wordpress"), Finish: finish})
+	n := newsroom{t, server, w, connect(t, w, server, "desk")}
+	s, _ := n.draft(network.Submission{
+		Key: "k", Text: "<script>x</script> & [gallery]\n\n[gallery ids=1] <script>y</script> [a](https://a.example/[b])",
+		Options: wordpress.PostOptions{Excerpt: "<img src=x onerror=y>"},
+	})
+	if strings.Contains(draft.Title+draft.Excerpt, "<") || strings.Contains(draft.Content, "[") ||
+		strings.Contains(draft.Content, "<script") || draft.Title != "&lt;script&gt;x&lt;/script&gt; &amp; [gallery]" {
+		t.Errorf("got %+v, want text only", draft)
+	}
+	if receipt, e := n.publish(s); e != nil || len(receipt.Differences) > 0 {
+		t.Errorf("got %+v, %v", receipt, e)
+	}
+}
+
+// A site without a trash deletes for good.
+func TestDelete_WithoutATrash(t *testing.T) {
+	t.Parallel()
+	var calls []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		calls = append(calls, r.Method+" "+r.URL.RequestURI())
+		if r.URL.Query().Get("force") == "" {
+			w.WriteHeader(http.StatusNotImplemented)
+			_, _ = io.WriteString(w, `{"code":"rest_trash_not_supported","message":"Set force."}`)
+			return
+		}
+		_, _ = io.WriteString(w, `{"deleted":true}`)
+	}))
+	t.Cleanup(server.Close)
+	_, _, client := sandbox(t, startFake(t, fake.Options{}))
+	w := wordpress.New(client, wordpress.Options{})
+	err := w.Delete(t.Context(), network.Account{BaseURL: server.URL + "/wp-json", Token: secret.NewText("a:b")}, "5")
+	if err != nil || len(calls) != 2 || calls[1] != "DELETE /wp-json/wp/v2/posts/5?force=true" {
+		t.Errorf("got %v after %v", err, calls)
+	}
 }
 
 // PHP may print warnings before the JSON.

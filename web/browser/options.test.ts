@@ -129,3 +129,44 @@ test('a PDF becomes a document on LinkedIn, with a title of its own', async () =
   await dashboard.accessible('a document of the library')
   dashboard.fine()
 }, 180_000)
+
+test('an article on WordPress has a title, a category and tags', async () => {
+  const { page } = dashboard
+  await dashboard.go('/accounts')
+  await page.getByRole('button', { name: 'Connect an account' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: /^WordPress/ }).click()
+  // The sandbox fills in the form.
+  expect(await dialog.getByRole('textbox', { name: 'User name' }).inputValue()).toBe('desk')
+  await dashboard.accessible('connect WordPress')
+  await dialog.getByRole('button', { name: 'Connect', exact: true }).click()
+  await page.locator('[data-account=wordpress]').waitFor()
+
+  const { accounts } = await d.send<{ accounts: { id: string; network: string }[] }>('GET', '/api/v1/accounts')
+  const draft = await d.send<Post>('POST', '/api/v1/posts', {
+    content: 'Bão số 9 vào đất liền\n\nGió **giật** cấp 12.',
+    draft: true,
+    accounts: [accounts.find((a) => a.network === 'wordpress')?.id],
+  })
+  await dashboard.go(`/compose?id=${draft.id}`)
+  const preview = page.locator('[data-preview=wordpress]')
+  await preview.locator('.dlf-title').getByText('Bão số 9 vào đất liền', { exact: true }).waitFor()
+  await preview.getByText('Gió giật cấp 12.').waitFor()
+  await page.getByRole('button', { name: /WordPress options/ }).click()
+  const panel = page.locator('[data-options=wordpress]')
+  await panel.getByRole('textbox', { name: 'Slug (part of the address)' }).fill('Bão số 9')
+  await panel.getByText('Use at most 150 lower-case letters without accents, digits and single hyphens.').waitFor()
+  await panel.getByRole('textbox', { name: 'Slug (part of the address)' }).fill('bao-so-9')
+  await panel.getByRole('combobox', { name: 'Comments' }).click()
+  await page.getByRole('option', { name: 'Closed' }).click()
+  await page.locator('[data-saving=clean]').waitFor()
+  await dashboard.accessible('options of an article')
+  await shoot(dashboard, 'compose-article')
+  await until('it to be ready', () => page.getByRole('button', { name: 'Publish now' }).isEnabled())
+  await page.getByRole('button', { name: 'Publish now' }).click()
+  await page.getByRole('dialog', { name: 'Publish now?' }).getByRole('button', { name: 'Publish now' }).click()
+  await page.waitForURL(/\/posts\//)
+  await page.locator('main [data-status=posted]').first().waitFor({ timeout: 60_000 })
+  expect(await (await fetch(`${d.sandbox}/`)).text()).toContain('Gió giật cấp 12.')
+  dashboard.fine()
+}, 180_000)
