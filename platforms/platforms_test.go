@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"dateline/internal/identity/secret"
+	"dateline/internal/infra/message"
 	"dateline/platforms"
 	"dateline/platforms/network"
 	"dateline/platforms/platformtest"
@@ -154,6 +155,19 @@ func TestOptions_HaveControlsInTheComposer(t *testing.T) {
 			if !strings.Contains(fields, control) {
 				t.Errorf("%s has no control for %s", name, path)
 			}
+		}
+	}
+}
+
+// Messages outside of the dashboard name networks as it does.
+func TestNames_AreThoseOfTheDashboard(t *testing.T) {
+	source, err := os.ReadFile("../web/src/lib/networks.ts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range platforms.New(http.DefaultClient, platforms.Options{}).Names() {
+		if want := "\n  " + name + ": '" + message.NetworkName(name) + "',"; !strings.Contains(string(source), want) {
+			t.Errorf("web/src/lib/networks.ts lacks %q", want)
 		}
 	}
 }

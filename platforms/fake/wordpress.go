@@ -79,6 +79,14 @@ func wordpressError(w http.ResponseWriter, status int, code, text string, data m
 	writeJSON(w, status, map[string]any{"code": code, "message": text, "data": all})
 }
 
+// wordpressFailed refuses a call whose change could not be stored.
+func wordpressFailed(w http.ResponseWriter, err error) bool {
+	if err != nil {
+		wordpressError(w, http.StatusInternalServerError, "db_insert_error", err.Error(), nil)
+	}
+	return err != nil
+}
+
 // serveUser serves a call as its user. A wrong password makes it anonymous, not refused.
 func (s wordpressFake) serveUser(
 	w http.ResponseWriter, r *http.Request, f *fakeNetwork, next func(http.ResponseWriter, *http.Request, caller),
@@ -175,7 +183,8 @@ func (s wordpressFake) wordpressTerms(w http.ResponseWriter, r *http.Request, _ 
 	defer s.mu.Unlock()
 	found, search := []wordpressTerm{}, r.URL.Query().Get("search")
 	for _, t := range s.wordpressTermsOf(r.PathValue("kind")) {
-		if strings.Contains(wordpressSlug(html.UnescapeString(t.Name)), wordpressSlug(search)) && norm.NFC.IsNormalString(search) {
+		if norm.NFC.IsNormalString(search) &&
+			strings.Contains(wordpressSlug(html.UnescapeString(t.Name)), wordpressSlug(search)) {
 			found = append(found, t)
 		}
 	}
@@ -204,10 +213,9 @@ func (s wordpressFake) wordpressCreateTag(w http.ResponseWriter, r *http.Request
 		}
 	}
 	made := wordpressTerm{int64(100 + len(list)), name, wordpressSlug(in.Name)}
-	if err := s.putObject(Object{
+	if wordpressFailed(w, s.putObject(Object{
 		ID: "wordpress/tags", Network: wordpressName, Kind: "tags", AccountID: c.account.ID, CreatedAt: s.now(),
-	}, append(list, made)); err != nil {
-		wordpressError(w, http.StatusInternalServerError, "db_error", err.Error(), nil)
+	}, append(list, made))) {
 		return
 	}
 	writeJSON(w, http.StatusCreated, made)

@@ -99,8 +99,7 @@ func (s wordpressFake) wordpressWrite(w http.ResponseWriter, r *http.Request, c 
 		return
 	}
 	s.wordpressSettle(&p, before)
-	if err := s.wordpressStore(r, c, p, before); err != nil {
-		wordpressError(w, http.StatusInternalServerError, "db_insert_error", err.Error(), nil)
+	if wordpressFailed(w, s.wordpressStore(r, c, p, before)) {
 		return
 	}
 	status := http.StatusOK
@@ -174,8 +173,9 @@ func (s wordpressFake) wordpressStore(r *http.Request, c caller, p, before wordp
 			value any
 			asked bool
 		}{
-			"excerpt": {html.UnescapeString(p.Excerpt), p.Excerpt != ""}, "categories": {p.Categories, !slices.Equal(p.Categories, []int64{1})},
-			"tags": {p.Tags, len(p.Tags) > 0}, "featured": {true, p.Featured != 0}, "sticky": {true, p.Sticky},
+			"excerpt":    {html.UnescapeString(p.Excerpt), p.Excerpt != ""},
+			"categories": {p.Categories, !slices.Equal(p.Categories, []int64{1})},
+			"tags":       {p.Tags, len(p.Tags) > 0}, "featured": {true, p.Featured != 0}, "sticky": {true, p.Sticky},
 			"comment_status": {p.Comments, p.Comments != "open"}, "format": {p.Format, p.Format != "standard"},
 			"status": {p.Status, p.Status == "private"},
 		} {
@@ -321,8 +321,7 @@ func (s wordpressFake) wordpressDelete(w http.ResponseWriter, r *http.Request, c
 	if s.state.postByID[id] != nil && err == nil {
 		err = s.commit(record{Kind: kindDelete, ID: id})
 	}
-	if err != nil {
-		wordpressError(w, http.StatusInternalServerError, "db_error", err.Error(), nil)
+	if wordpressFailed(w, err) {
 		return
 	}
 	writeJSON(w, http.StatusOK, s.wordpressEntity(r, p))
@@ -387,8 +386,7 @@ func (s wordpressFake) wordpressUpload(w http.ResponseWriter, r *http.Request, c
 			CreatedAt: s.now(),
 		}, made)
 	}
-	if err != nil {
-		wordpressError(w, http.StatusInternalServerError, "db_insert_error", err.Error(), nil)
+	if wordpressFailed(w, err) {
 		return
 	}
 	w.Header().Set("Location", base(r)+r.URL.Path+"/"+m.ID)

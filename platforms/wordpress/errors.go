@@ -44,8 +44,8 @@ func refusal(res *call.Response, create bool) *network.Error {
 	case res.Status == http.StatusUnauthorized && f.Code == "" &&
 		strings.HasPrefix(strings.ToLower(res.Header.Get("WWW-Authenticate")), "basic"):
 		return refused(res, &network.Error{
-			Class: network.Auth, Code: "site_password", Message: "The web server asks for a password of its own before " +
-				"WordPress. Allow /wp-json/ without it.",
+			Class: network.Auth, Code: "site_password",
+			Message: "The web server asks for a password of its own before WordPress. Allow /wp-json/ without it.",
 		})
 	case res.Status == http.StatusUnauthorized, res.Status == http.StatusBadRequest && f.isAnonymous():
 		return refused(res, &network.Error{

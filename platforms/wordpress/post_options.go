@@ -72,7 +72,8 @@ func (o PostOptions) problems() []network.Violation {
 	c.OneOf("format", o.Format, "standard", "aside", "gallery", "link", "image", "quote", "status", "video", "audio",
 		"chat")
 	if o.Sticky && o.Visibility == visibilityPrivate {
-		c.Add("sticky", "sticky_private", "An article that only editors can see cannot stay at the top of the front page.")
+		c.Add("sticky", "sticky_private",
+			"An article that only editors can see cannot stay at the top of the front page.")
 	}
 	slices.SortStableFunc(c.Problems, func(a, b network.Violation) int { return strings.Compare(a.Field, b.Field) })
 	return c.Problems

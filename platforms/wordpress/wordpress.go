@@ -6,6 +6,7 @@
 package wordpress
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -50,19 +51,10 @@ type Options struct {
 }
 
 func (o *Options) setDefaults() {
-	setDefault(&o.MaxCharacters, 100_000)
-	setDefault(&o.MaxMedia, 20)
-	setDefault(&o.MaxImageBytes, 20<<20)
-	setDefault(&o.MaxVideoBytes, 200<<20)
-	setDefault(&o.FinishSeconds, int(network.UsualFinish/time.Second))
-	setDefault(&o.UploadTimeout, 15*time.Minute)
-	setDefault(&o.Finish, time.Duration(o.FinishSeconds)*time.Second)
-}
-
-func setDefault[T comparable](value *T, instead T) {
-	if *value == *new(T) {
-		*value = instead
-	}
+	o.MaxCharacters, o.MaxMedia = cmp.Or(o.MaxCharacters, 100_000), cmp.Or(o.MaxMedia, 20)
+	o.MaxImageBytes, o.MaxVideoBytes = cmp.Or(o.MaxImageBytes, 20<<20), cmp.Or(o.MaxVideoBytes, 200<<20)
+	o.UploadTimeout = cmp.Or(o.UploadTimeout, 15*time.Minute)
+	o.Finish = cmp.Or(o.Finish, time.Duration(o.FinishSeconds)*time.Second, network.UsualFinish)
 }
 
 // WordPress implements network.Network, and connects accounts with an application password.

@@ -120,8 +120,11 @@ func localText(name string, value any, zone *time.Location) string {
 
 // NetworkName returns the name of a network as it writes itself: telegram is Telegram.
 func NetworkName(network string) string {
-	if network == "linkedin" {
+	switch network {
+	case "linkedin":
 		return "LinkedIn"
+	case "wordpress":
+		return "WordPress"
 	}
 	first, size := utf8.DecodeRuneInString(network)
 	return string(unicode.ToUpper(first)) + network[size:]
