@@ -7937,7 +7937,7 @@ type WordPressOptions struct {
 	// Format The post format, if the site's theme has it. Absent: the site's setting.
 	Format *WordPressOptionsFormat `json:"format,omitempty"`
 
-	// Slug The article's part of its address. Absent: made from the title, with some characters that identify it.
+	// Slug The article's part of its address. Lower-case letters without accents, digits and single hyphens. Absent: made from the title, with some characters that identify it.
 	Slug *string `json:"slug,omitempty"`
 
 	// Sticky Keep the article at the top of the front page. Not with `editors`.
