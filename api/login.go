@@ -36,6 +36,8 @@ func (s *Server) loginRoutes(r *gin.Engine) {
 	r.GET("/login/callback", s.limitLogins, page(s.Login.ServeCallback))
 	r.GET("/login/once/:token", page(s.Login.ServeLink))
 	r.POST("/login/once/:token", s.limitLogins, page(s.Login.ServeLink))
+	r.GET("/login/invitation/:token", page(s.Login.ServeInvitation))
+	r.POST("/login/invitation/:token", s.limitLogins, page(s.Login.ServeInvitation))
 	r.POST("/logout", s.logOut)
 }
 
@@ -198,6 +200,24 @@ func (s *SessionHandler) RevokeSessions(
 		closing(s.Events, ownSession(ctx).UserID, s.Login.EndAll(ctx, ownSession(ctx).UserID))
 }
 
+// CreateLoginLink creates a login link of a member.
+func (s *SessionHandler) CreateLoginLink(
+	ctx context.Context, r spec.CreateLoginLinkRequestObject,
+) (spec.CreateLoginLinkResponseObject, error) {
+	link, err := s.Login.NewMemberLink(ctx, principal(ctx), r.Id)
+	if err != nil {
+		return nil, err
+	}
+	return spec.CreateLoginLink201JSONResponse{Url: link.URL.Reveal(), ExpiresAt: link.ExpiresAt}, nil
+}
+
+// RevokeLoginLink invalidates the login link of a member.
+func (s *SessionHandler) RevokeLoginLink(
+	ctx context.Context, r spec.RevokeLoginLinkRequestObject,
+) (spec.RevokeLoginLinkResponseObject, error) {
+	return spec.RevokeLoginLink204Response{}, s.Login.RevokeMemberLink(ctx, principal(ctx), r.Id)
+}
+
 // closing makes streams check the access of their clients at once after a successful
 // change.
 func closing(events Live, id uuid.UUID, err error) error {
@@ -208,7 +228,7 @@ func closing(events Live, id uuid.UUID, err error) error {
 }
 
 func (s *SessionHandler) sessionJSON(ctx context.Context, session login.Session) (spec.OwnSessionJSONResponse, error) {
-	user, memberships, err := s.Login.Account(ctx, session.UserID)
+	user, memberships, err := s.Login.Account(ctx, session)
 	if err != nil {
 		return spec.OwnSessionJSONResponse{}, err
 	}

@@ -81,6 +81,6 @@ func (s *MemberHandler) RemoveMember(
 func memberJSON(m workspace.Member) spec.Member {
 	return spec.Member{
 		Id: m.User.ID, Name: m.User.Name, Email: optional.Of(m.User.Email), Role: spec.Role(m.Role),
-		CreatedAt: m.CreatedAt, JoinedAt: m.JoinedAt,
+		CreatedAt: m.CreatedAt, JoinedAt: m.JoinedAt, LoginLinkExpiresAt: m.LoginLinkExpiresAt,
 	}
 }

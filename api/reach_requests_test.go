@@ -718,6 +718,12 @@ func reachable() map[string]reach {
 		"removeMember": owners(workspace.MembersWrite, func(x *things) request {
 			return request{args: []any{x.member()}}
 		}),
+		"createLoginLink": owners(workspace.MembersWrite, func(x *things) request {
+			return request{args: []any{x.member()}}
+		}),
+		"revokeLoginLink": owners(workspace.MembersWrite, func(x *things) request {
+			return request{args: []any{x.memberWithLink()}}
+		}),
 		"listTokens": viewers(workspace.TokensRead, none),
 		"createToken": viewers(workspace.TokensWrite, func(*things) request {
 			return request{body: object{"name": "Robot", "scopes": []string{string(workspace.TokensWrite)}}}

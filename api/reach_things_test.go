@@ -383,6 +383,17 @@ func (x *things) member() uuid.UUID {
 	return thing(x, someID(), func() uuid.UUID { return x.s.Join(x.s.Workspace, workspace.Author).UserID })
 }
 
+// memberWithLink returns a member who has a login link.
+func (x *things) memberWithLink() uuid.UUID {
+	return thing(x, someID(), func() uuid.UUID {
+		m := x.s.Join(x.s.Workspace, workspace.Author).UserID
+		_, err := x.s.Store.Identity.Logins.PutMemberLoginLink(x.s.t.Context(), x.s.Workspace.ID, m,
+			workspace.HashToken(someID().String()), time.Now().Add(time.Hour))
+		x.s.Must(err)
+		return m
+	})
+}
+
 // token returns a token that the caller may revoke if it belongs to the first
 // workspace.
 func (x *things) token() uuid.UUID {

@@ -65,7 +65,11 @@ func (s *WorkspaceHandler) ListWorkspaces(
 ) (spec.ListWorkspacesResponseObject, error) {
 	list, err := s.Store.WorkspacesOf(ctx, principal(ctx).UserID)
 	out := spec.ListWorkspaces200JSONResponse{Workspaces: []spec.MyWorkspace{}}
+	session := ownSession(ctx)
 	for _, m := range list {
+		if !session.Reaches(m.Workspace.ID) {
+			continue
+		}
 		out.Workspaces = append(out.Workspaces, spec.MyWorkspace{
 			Workspace: workspaceJSON(m.Workspace), Role: spec.Role(m.Role),
 		})

@@ -4240,6 +4240,14 @@ type LinkedInOptionsPollDurationDays int
 // LinkedInOptionsVisibility Who sees the post. Organizations publish to everyone. Absent: the account's setting.
 type LinkedInOptionsVisibility string
 
+// LoginLink defines model for LoginLink.
+type LoginLink struct {
+	ExpiresAt time.Time `json:"expires_at"`
+
+	// Url Whoever opens it first logs in as the member.
+	Url string `json:"url"`
+}
+
 // MastodonOptions Options of a post on Mastodon (https://docs.joinmastodon.org/methods/statuses/#create).
 type MastodonOptions struct {
 	// ContentWarning Shown in place of the text until it is opened. Counts towards the length.
@@ -4433,6 +4441,9 @@ type Member struct {
 
 	// JoinedAt First login; absent before it.
 	JoinedAt *time.Time `json:"joined_at,omitempty"`
+
+	// LoginLinkExpiresAt Expiry of the member's login link; absent if there is none that can be used.
+	LoginLinkExpiresAt *time.Time `json:"login_link_expires_at,omitempty"`
 
 	// Name The email address until the first login.
 	Name string `json:"name"`
@@ -9580,6 +9591,12 @@ type ServerInterface interface {
 	// UpdateMember Changes the role of a member, including that of the member's tokens.
 	// (PATCH /api/v1/members/{id})
 	UpdateMember(c *gin.Context, id openapi_types.UUID)
+	// RevokeLoginLink Revokes the login link of a member that has not been used.
+	// (DELETE /api/v1/members/{id}/login-link)
+	RevokeLoginLink(c *gin.Context, id openapi_types.UUID)
+	// CreateLoginLink Creates a link that logs a member in once, without an email or a login provider.
+	// (POST /api/v1/members/{id}/login-link)
+	CreateLoginLink(c *gin.Context, id openapi_types.UUID)
 	// ListNetworks Lists networks and how their accounts are connected.
 	// (GET /api/v1/networks)
 	ListNetworks(c *gin.Context)
@@ -12426,6 +12443,56 @@ func (siw *ServerInterfaceWrapper) UpdateMember(c *gin.Context) {
 	}
 
 	siw.Handler.UpdateMember(c, id)
+}
+
+// RevokeLoginLink operation middleware
+func (siw *ServerInterfaceWrapper) RevokeLoginLink(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.RevokeLoginLink(c, id)
+}
+
+// CreateLoginLink operation middleware
+func (siw *ServerInterfaceWrapper) CreateLoginLink(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateLoginLink(c, id)
 }
 
 // ListNetworks operation middleware
@@ -18291,6 +18358,8 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.POST(options.BaseURL+"/api/v1/members", wrapper.InviteMember)
 	router.DELETE(options.BaseURL+"/api/v1/members/:id", wrapper.RemoveMember)
 	router.PATCH(options.BaseURL+"/api/v1/members/:id", wrapper.UpdateMember)
+	router.DELETE(options.BaseURL+"/api/v1/members/:id/login-link", wrapper.RevokeLoginLink)
+	router.POST(options.BaseURL+"/api/v1/members/:id/login-link", wrapper.CreateLoginLink)
 	router.GET(options.BaseURL+"/api/v1/tokens", wrapper.ListTokens)
 	router.POST(options.BaseURL+"/api/v1/tokens", wrapper.CreateToken)
 	router.DELETE(options.BaseURL+"/api/v1/tokens/:id", wrapper.RevokeToken)
@@ -21908,6 +21977,86 @@ type UpdateMemberdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response UpdateMemberdefaultApplicationProblemPlusJSONResponse) VisitUpdateMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RevokeLoginLinkRequestObject struct {
+	Id openapi_types.UUID `json:"id"`
+}
+
+type RevokeLoginLinkResponseObject interface {
+	VisitRevokeLoginLinkResponse(w http.ResponseWriter) error
+}
+
+type RevokeLoginLink204Response struct {
+}
+
+func (response RevokeLoginLink204Response) VisitRevokeLoginLinkResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type RevokeLoginLinkdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response RevokeLoginLinkdefaultApplicationProblemPlusJSONResponse) VisitRevokeLoginLinkResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateLoginLinkRequestObject struct {
+	Id openapi_types.UUID `json:"id"`
+}
+
+type CreateLoginLinkResponseObject interface {
+	VisitCreateLoginLinkResponse(w http.ResponseWriter) error
+}
+
+type CreateLoginLink201JSONResponse LoginLink
+
+func (response CreateLoginLink201JSONResponse) VisitCreateLoginLinkResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateLoginLinkdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response CreateLoginLinkdefaultApplicationProblemPlusJSONResponse) VisitCreateLoginLinkResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -30019,6 +30168,12 @@ type StrictServerInterface interface {
 	// UpdateMember Changes the role of a member, including that of the member's tokens.
 	// (PATCH /api/v1/members/{id})
 	UpdateMember(ctx context.Context, request UpdateMemberRequestObject) (UpdateMemberResponseObject, error)
+	// RevokeLoginLink Revokes the login link of a member that has not been used.
+	// (DELETE /api/v1/members/{id}/login-link)
+	RevokeLoginLink(ctx context.Context, request RevokeLoginLinkRequestObject) (RevokeLoginLinkResponseObject, error)
+	// CreateLoginLink Creates a link that logs a member in once, without an email or a login provider.
+	// (POST /api/v1/members/{id}/login-link)
+	CreateLoginLink(ctx context.Context, request CreateLoginLinkRequestObject) (CreateLoginLinkResponseObject, error)
 	// ListNetworks Lists networks and how their accounts are connected.
 	// (GET /api/v1/networks)
 	ListNetworks(ctx context.Context, request ListNetworksRequestObject) (ListNetworksResponseObject, error)
@@ -33044,6 +33199,58 @@ func (sh *strictHandler) UpdateMember(ctx *gin.Context, id openapi_types.UUID) {
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(UpdateMemberResponseObject); ok {
 		if err := validResponse.VisitUpdateMemberResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RevokeLoginLink operation middleware
+func (sh *strictHandler) RevokeLoginLink(ctx *gin.Context, id openapi_types.UUID) {
+	var request RevokeLoginLinkRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RevokeLoginLink(ctx, request.(RevokeLoginLinkRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RevokeLoginLink")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(RevokeLoginLinkResponseObject); ok {
+		if err := validResponse.VisitRevokeLoginLinkResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateLoginLink operation middleware
+func (sh *strictHandler) CreateLoginLink(ctx *gin.Context, id openapi_types.UUID) {
+	var request CreateLoginLinkRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateLoginLink(ctx, request.(CreateLoginLinkRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateLoginLink")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateLoginLinkResponseObject); ok {
+		if err := validResponse.VisitCreateLoginLinkResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

@@ -25,6 +25,8 @@ const (
 	MemberInvited       Action = "member.invited"
 	MemberRoleChanged   Action = "member.role_changed"
 	MemberRemoved       Action = "member.removed"
+	LoginLinkCreated    Action = "member.login_link_created"
+	LoginLinkRevoked    Action = "member.login_link_revoked"
 	TokenCreated        Action = "token.created"
 	TokenRevoked        Action = "token.revoked"
 	AccountConnected    Action = "account.connected"

@@ -50,6 +50,7 @@ func TestEveryColumnOfBytesIsAccountedFor(t *testing.T) {
 	open := []string{
 		// Hashes of other parties' secrets
 		"account_choices.key", "api_tokens.hash", "connect_attempts.state", "sessions.hash", "login_links.hash",
+		"member_login_links.hash",
 		"login_answers.hash", "sites.secret_hash", "shared_links.token_hash", "shared_links.password_hash",
 		"saved_searches.feed_hash", "review_links.secret_hash", "websub_subscriptions.callback_hash",
 		// Hashes of content

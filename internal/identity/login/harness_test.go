@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"golang.org/x/net/html"
 
 	"dateline/api"
@@ -109,12 +110,14 @@ func (s *site) advance(d time.Duration) {
 	s.skip += d
 }
 
-// invite makes a user with an email address a member of the workspace.
-func (s *site) invite(email, role string) {
+// invite makes a user with an email address a member of the workspace, and returns the user.
+func (s *site) invite(email, role string) string {
 	s.t.Helper()
-	s.Exec("with u as (insert into users (id, name, email) values (gen_random_uuid(), $1, $1) returning id) "+
-		"insert into members (workspace_id, user_id, role) select $2, id, $3::member_role from u", email,
-		s.Workspace.ID, role)
+	user := uuid.NewString()
+	s.Exec("insert into users (id, name, email) values ($1, $2, $2)", user, email)
+	s.Exec("insert into members (workspace_id, user_id, role) values ($1, $2, $3::member_role)", s.Workspace.ID, user,
+		role)
+	return user
 }
 
 // link creates a login link for the owner.

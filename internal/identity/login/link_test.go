@@ -1,6 +1,8 @@
 package login_test
 
 import (
+	"encoding/json"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -8,7 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"dateline/internal/identity/login"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/clientaddr"
 )
 
@@ -73,7 +78,8 @@ func TestLoginLink_OfARemovedMember(t *testing.T) {
 func TestPages_SetSecurityHeaders(t *testing.T) {
 	s := open(t, nil)
 	b := s.browser()
-	for _, path := range []string{"/login", "/login/oidc", "/login/callback?state=1.a&code=b", "/login/once/abc"} {
+	for _, path := range []string{"/login", "/login/oidc", "/login/callback?state=1.a&code=b", "/login/once/abc",
+		"/login/invitation/abc"} {
 		p := b.open(path)
 		for name, want := range map[string]string{
 			"Cache-Control": "no-store", "Referrer-Policy": "same-origin",
@@ -95,6 +101,9 @@ func TestLogin_LimitsAttemptsPerClient(t *testing.T) {
 	try := func(from string) int {
 		return s.browser().send(http.MethodPost, "/login/once/nonsense", nil, "X-Forwarded-For", from).status
 	}
+	invitation := func() int {
+		return s.browser().send(http.MethodPost, "/login/invitation/nonsense", nil).status
+	}
 	n := 0
 	for ; n < 200 && try("203.0.113.1") != http.StatusTooManyRequests; n++ {
 	}
@@ -103,6 +112,9 @@ func TestLogin_LimitsAttemptsPerClient(t *testing.T) {
 	}
 	if status := try("203.0.113.2"); status != http.StatusTooManyRequests {
 		t.Errorf("a header set by the client bypassed the limit: %d", status)
+	}
+	if status := invitation(); status != http.StatusTooManyRequests {
+		t.Errorf("invitations are not limited: %d", status)
 	}
 	s.browser().open("/login/callback").want(http.StatusTooManyRequests, "Too many attempts")
 	s.browser().open("/login").want(http.StatusOK, "Log in to Dateline") // the page itself is not limited
@@ -183,6 +195,9 @@ func TestPages_SpeakTheReadersLanguage(t *testing.T) {
 			`<html lang="vi" data-scheme="dark">`, "Đăng nhập vào Dateline",
 		}},
 		{"/login/once/x", "Accept-Language", "vi", http.StatusOK, []string{"<button>Đăng nhập</button>"}},
+		{"/login/invitation/x", "Accept-Language", "vi", http.StatusOK, []string{
+			"Tên của bạn", "<button>Tham gia</button>",
+		}},
 		{"/login/callback", "Accept-Language", "vi", http.StatusBadRequest, []string{"Vui lòng đăng nhập lại"}},
 		{"/login", "Accept-Language", "fr", http.StatusOK, []string{`<html lang="en">`, "Log in to Dateline"}},
 	} {
@@ -199,5 +214,126 @@ func TestPages_NameTheCommandThatPrintsALink(t *testing.T) {
 	for _, language := range []string{"en", "vi"} {
 		p := s.browser().send(http.MethodGet, "/login", nil, "Accept-Language", language)
 		p.want(http.StatusOK, "<code>dateline login-link</code>")
+	}
+}
+
+// memberLink creates a login link of a member, whose address is returned by the API once.
+func (s *site) memberLink(owner *browser, user string) string {
+	s.t.Helper()
+	p := owner.json(http.MethodPost, "/api/v1/members/"+user+"/login-link", "", "Sec-Fetch-Site", "same-origin")
+	var link struct{ URL string }
+	if s.Must(json.Unmarshal([]byte(p.body), &link)); p.status != http.StatusCreated || link.URL == "" {
+		s.t.Fatalf("%d %s", p.status, p.body)
+	}
+	return link.URL
+}
+
+func TestInvitation_LogsInOnceUnderTheNameEntered(t *testing.T) {
+	s := open(t, nil)
+	user := s.invite("lan@news.example", "editor")
+	link := s.memberLink(s.owner(), user)
+	if n := s.Count("select count(*) from member_login_links l where l::text like '%' || $1 || '%'",
+		link[len(link)-30:]); n != 0 {
+		t.Error("the link is stored in plain text")
+	}
+	s.browser().open(link).want(http.StatusOK, "<button>Join</button>") // a preview does not use it
+	b, late := s.browser(), s.browser()
+	page, latePage := b.open(link), late.open(link)
+	page.submit(0, "name", "Nguyễn Thị Lan\u202e").want(http.StatusOK, "the dashboard")
+	b.open("/api/v1/session").want(http.StatusOK, `"name":"Nguyễn Thị Lan"`)
+	latePage.submit(0, "name", "Eve").want(http.StatusForbidden, "no longer valid")
+	if late.loggedIn() {
+		t.Error("logged in by a used link")
+	}
+	if n := s.Count("select count(*) from members m join users u on u.id = m.user_id where u.name = 'Nguyễn Thị Lan' " +
+		"and m.role = 'editor' and m.joined_at is not null"); n != 1 {
+		t.Error("the invitation was not accepted")
+	}
+	if secret := link[strings.LastIndex(link, "/")+1:]; strings.Contains(s.log.String(), secret) {
+		t.Errorf("the log holds the link:\n%s", s.log)
+	}
+	again := s.memberLink(s.owner(), user) // the name stays, and nobody asks for it
+	second := s.browser()
+	second.open(again).submit(0).want(http.StatusOK, "the dashboard")
+	second.open("/api/v1/session").want(http.StatusOK, "Nguyễn Thị Lan")
+	for _, action := range []string{"member.login_link_created", "login.succeeded"} {
+		if n := s.Count("select count(*) from audit_log where action = $1 and (object_id = $2 or user_id = $2)", action,
+			user); n != 2 {
+			t.Errorf("%d entries %s, want 2", n, action)
+		}
+	}
+}
+
+func TestInvitation_EndsWithTimeRevocationReplacementAndRemoval(t *testing.T) {
+	for name, end := range map[string]func(s *site, owner *browser, user string){
+		"Time":        func(s *site, _ *browser, _ string) { s.advance(login.MemberLinkLimit) },
+		"Replacement": func(s *site, owner *browser, user string) { s.memberLink(owner, user) },
+		"Removal":     func(s *site, _ *browser, user string) { s.Exec("delete from members where user_id = $1::uuid", user) },
+		"Revocation": func(s *site, owner *browser, user string) {
+			path := "/api/v1/members/" + user + "/login-link"
+			for _, want := range []int{http.StatusNoContent, http.StatusNotFound} {
+				if p := owner.json(http.MethodDelete, path, "", "Sec-Fetch-Site", "same-origin"); p.status != want {
+					s.t.Errorf("%d %s, want %d", p.status, p.body, want)
+				}
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := open(t, nil)
+			user, owner := s.invite("lan@news.example", "author"), s.owner()
+			link := s.memberLink(owner, user)
+			end(s, owner, user)
+			b := s.browser()
+			b.open(link).submit(0, "name", "Lan").want(http.StatusForbidden, "no longer valid")
+			if b.loggedIn() {
+				t.Error("logged in")
+			}
+		})
+	}
+}
+
+// The owner of a workspace could use the link of a member, who may belong to other workspaces.
+func TestMemberLink_ReachesOnlyItsWorkspace(t *testing.T) {
+	s := open(t, nil)
+	user, other := s.invite("lan@news.example", "author"), uuid.NewString()
+	s.Exec("insert into workspaces (id, name, time_zone) values ($1, 'Secret', 'UTC')", other)
+	s.Exec("insert into members (workspace_id, user_id, role, created_at) values ($1, $2, 'owner', "+
+		"now() - interval '1 day')", other, user) // the older membership
+	b := s.browser()
+	b.open(s.memberLink(s.owner(), user)).submit(0, "name", "Lan").want(http.StatusOK, "the dashboard")
+	b.open("/api/v1/workspace").want(http.StatusOK, s.Workspace.ID.String())
+	for _, path := range []string{"/login", "/api/v1/session", "/api/v1/workspaces"} {
+		if p := b.open(path); p.status != http.StatusOK || strings.Contains(p.body, "Secret") {
+			t.Errorf("%s: %d %s", path, p.status, p.body)
+		}
+	}
+	b.json(http.MethodPatch, "/api/v1/session", `{"workspace_id":"`+other+`"}`, "Sec-Fetch-Site", "same-origin").
+		want(http.StatusNotFound, "workspace_not_found")
+	if n := s.Count("select count(*) from members where workspace_id = $1::uuid and joined_at is not null", other); n != 0 {
+		t.Error("the invitation to another workspace was accepted")
+	}
+	// Other workspaces' owners and other members of this one create none.
+	s.Exec("update members set role = 'owner' where workspace_id = $1 and user_id = $2", s.Workspace.ID, user)
+	stranger := uuid.NewString()
+	s.Exec("insert into users (id, name) values ($1, 'Stranger')", stranger)
+	s.Exec("insert into members (workspace_id, user_id, role) values ($1, $2, 'author')", other, stranger)
+	for path, want := range map[string]int{stranger: http.StatusNotFound, user: http.StatusCreated} {
+		b.json(http.MethodPost, "/api/v1/members/"+path+"/login-link", "", "Sec-Fetch-Site", "same-origin").want(want, "")
+	}
+	s.Exec("update members set role = 'editor' where workspace_id = $1 and user_id = $2", s.Workspace.ID, user)
+	b.json(http.MethodPost, "/api/v1/members/"+user+"/login-link", "", "Sec-Fetch-Site", "same-origin").
+		want(http.StatusForbidden, "role_insufficient")
+}
+
+// A link could not log anybody in.
+func TestMemberLink_IsRefusedOverPlainHTTP(t *testing.T) {
+	s := open(t, nil)
+	user := uuid.MustParse(s.invite("lan@news.example", "author"))
+	plain, err := login.New(login.Options{Store: s.Store.Identity.Logins, PublicURL: "http://desk.news.example"})
+	s.Must(err)
+	var refused *apperr.Error
+	if _, err := plain.NewMemberLink(t.Context(), s.Owner, user); !errors.As(err, &refused) ||
+		refused.Code != "no_plain_http" {
+		t.Errorf("got %v", err)
 	}
 }

@@ -32,7 +32,13 @@ type Session struct {
 	CreatedAt   time.Time
 	LastUsedAt  time.Time // to the minute
 	UserAgent   string    // shortened
+	// Confined says that the session is of a member's login link: it reaches only its
+	// workspace, whose owner made the link.
+	Confined bool
 }
+
+// Reaches reports whether the session can see a workspace of its user.
+func (s Session) Reaches(workspace uuid.UUID) bool { return !s.Confined || s.WorkspaceID == workspace }
 
 // Principal returns the principal of the requests of a session.
 func (s Session) Principal() workspace.Principal {
@@ -86,7 +92,8 @@ type Limits struct{ Created, Used time.Time }
 type Store interface {
 	// Also forgets sessions beyond the limits
 	InsertSession(ctx context.Context, s Session, hash []byte, l Limits) error
-	RecordLogin(ctx context.Context, user, session uuid.UUID) error // for the audit log
+	// For the audit log of all workspaces of the user, or only one
+	RecordLogin(ctx context.Context, user, session uuid.UUID, only *uuid.UUID) error
 	SessionByHash(ctx context.Context, hash []byte, l Limits) (Session, bool, error)
 	TouchSession(ctx context.Context, id uuid.UUID, now time.Time) error
 	Sessions(ctx context.Context, user uuid.UUID, l Limits) ([]Session, error)
@@ -104,6 +111,10 @@ type Store interface {
 
 	PutLoginLink(ctx context.Context, user uuid.UUID, hash []byte, expires time.Time) error
 	UseLoginLink(ctx context.Context, hash []byte) (user uuid.UUID, expires time.Time, found bool, err error)
+	MemberLinkStore
+	UseMemberLoginLink(ctx context.Context, hash []byte) (workspace, user uuid.UUID, expires time.Time, found bool,
+		err error)
+	NameUser(ctx context.Context, user uuid.UUID, name string) error // unless a name was set
 	UseLoginAnswer(ctx context.Context, hash []byte, now, forget time.Time) (first bool, err error)
 }
 

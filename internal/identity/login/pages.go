@@ -21,6 +21,7 @@ type view struct {
 
 	Provider   string // leads to the provider
 	Once       string // uses the login link
+	Name       string // asks for the name of the invited person
 	Continue   string // leads to the dashboard; with Logout and Everywhere
 	Logout     string
 	Everywhere string

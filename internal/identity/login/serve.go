@@ -47,7 +47,7 @@ func (s *Service) ServeLogin(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Service) loggedIn(w http.ResponseWriter, r *http.Request, session Session) {
-	user, memberships, err := s.Account(r.Context(), session.UserID)
+	user, memberships, err := s.Account(r.Context(), session)
 	if err != nil {
 		s.unavailable(w, r, "login page", err)
 		return
@@ -121,7 +121,7 @@ func (s *Service) ServeCallback(w http.ResponseWriter, r *http.Request) {
 	user, why, err := s.store.Admit(r.Context(), person, s.join.role(person))
 	if err == nil && why == "" {
 		var member bool
-		if member, err = s.start(w, r, user, "provider"); !member {
+		if member, err = s.start(w, r, user, nil, "provider"); !member {
 			why = NoWorkspace
 		}
 	}
@@ -138,21 +138,33 @@ func (s *Service) ServeCallback(w http.ResponseWriter, r *http.Request) {
 // ServeLink is /login/once/{token}. GET shows a button for any token, because mail
 // scanners and link previews open links too; POST uses the link.
 func (s *Service) ServeLink(w http.ResponseWriter, r *http.Request) {
+	s.serveLink(w, r, func(say translator, t texts) view {
+		return view{Title: say(t.login), Once: say(t.loginOnce), Texts: []string{say(t.oneUse)}}
+	})
+}
+
+// ServeInvitation is /login/invitation/{token}: the link of a member who has not logged in
+// yet, and whose name nobody knows.
+func (s *Service) ServeInvitation(w http.ResponseWriter, r *http.Request) {
+	s.serveLink(w, r, func(say translator, t texts) view {
+		return view{Title: say(t.invited), Once: say(t.join), Name: say(t.yourName), Texts: []string{say(t.invitedWhy)}}
+	})
+}
+
+func (s *Service) serveLink(w http.ResponseWriter, r *http.Request, form func(translator, texts) view) {
 	headers(w)
 	switch {
 	case !s.Possible():
 		s.impossible(w, r)
 		return
 	case r.Method != http.MethodPost:
-		s.show(w, r, http.StatusOK, func(say translator, t texts) view {
-			return view{Title: say(t.login), Once: say(t.loginOnce), Texts: []string{say(t.oneUse)}}
-		})
+		s.show(w, r, http.StatusOK, form)
 		return
 	case s.CheckOrigin(r) != nil: // otherwise an attacker could log a user in as the attacker
 		s.foreign(w, r)
 		return
 	}
-	user, ok, err := s.useLink(r, r.PathValue("token"))
+	user, only, ok, err := s.useLink(r.Context(), hash(r.PathValue("token")))
 	switch {
 	case err != nil:
 		s.unavailable(w, r, "link", err)
@@ -161,7 +173,13 @@ func (s *Service) ServeLink(w http.ResponseWriter, r *http.Request) {
 		s.usedLink(w, r)
 		return
 	}
-	ok, err = s.start(w, r, user, "link")
+	if name := plainName(r.PostFormValue("name")); name != "" && only != nil {
+		if err := s.store.NameUser(r.Context(), user, name); err != nil {
+			s.unavailable(w, r, "link", err)
+			return
+		}
+	}
+	ok, err = s.start(w, r, user, only, "link")
 	switch {
 	case err != nil:
 		s.unavailable(w, r, "link", err)

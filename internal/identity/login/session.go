@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -66,10 +67,15 @@ func (s *Service) Session(r *http.Request) (Session, bool, error) {
 	return found, true, nil
 }
 
-// start creates a session, always with a new ID to prevent session fixation. It returns
-// false for a user without a workspace.
-func (s *Service) start(w http.ResponseWriter, r *http.Request, user uuid.UUID, method string) (bool, error) {
+// start creates a session, always with a new ID to prevent session fixation. With only, it
+// is confined to that workspace. It returns false for a user without a workspace.
+func (s *Service) start(
+	w http.ResponseWriter, r *http.Request, user uuid.UUID, only *uuid.UUID, method string,
+) (bool, error) {
 	_, memberships, err := s.store.WhoIs(r.Context(), user)
+	if only != nil {
+		memberships = slices.DeleteFunc(memberships, func(m Membership) bool { return m.WorkspaceID != *only })
+	}
 	if err != nil || len(memberships) == 0 {
 		return false, err
 	}
@@ -83,11 +89,12 @@ func (s *Service) start(w http.ResponseWriter, r *http.Request, user uuid.UUID, 
 		ID: uuid.Must(uuid.NewV7()), UserID: user, WorkspaceID: memberships[0].WorkspaceID, CreatedAt: now,
 		LastUsedAt: now,
 		UserAgent:  shortAgent(r.UserAgent()),
+		Confined:   only != nil,
 	}
 	if err := s.store.InsertSession(r.Context(), made, hash(secret), s.limits()); err != nil {
 		return false, err
 	}
-	if err := s.store.RecordLogin(r.Context(), user, made.ID); err != nil {
+	if err := s.store.RecordLogin(r.Context(), user, made.ID, only); err != nil {
 		return false, err
 	}
 	s.cookies.setSession(w, secret)
@@ -126,7 +133,8 @@ func (s *Service) Switch(ctx context.Context, session Session, workspace uuid.UU
 	return err
 }
 
-// Account returns a user and the memberships.
-func (s *Service) Account(ctx context.Context, user uuid.UUID) (User, []Membership, error) {
-	return s.store.WhoIs(ctx, user)
+// Account returns the user of a session and the memberships that it reaches.
+func (s *Service) Account(ctx context.Context, session Session) (User, []Membership, error) {
+	user, memberships, err := s.store.WhoIs(ctx, session.UserID)
+	return user, slices.DeleteFunc(memberships, func(m Membership) bool { return !session.Reaches(m.WorkspaceID) }), err
 }

@@ -9,6 +9,7 @@ type texts struct {
 	noPlainHTTP, useHTTPS, startAgain, startAgainWhy, refused, refusedAt          webpage.Text
 	noMember, noMemberWhy, invitation, usedLink, usedLinkWhy, foreign, foreignWhy webpage.Text
 	notVerified, notVerifiedWhy                                                   webpage.Text
+	invited, invitedWhy, yourName, join                                           webpage.Text
 	tooMany, waitAMinute, unavailable, unavailableWhy, misconfigured              webpage.Text
 }
 
@@ -18,12 +19,20 @@ func allTexts() texts {
 		login:     t("Log in to Dateline", "Đăng nhập vào Dateline"),
 		loginOnce: t("Log in", "Đăng nhập"),
 		loginAt:   t("Log in with %s", "Đăng nhập bằng %s"),
-		linkOnly: t("Open a login link to log in; no other way is set up here.",
-			"Hãy mở liên kết đăng nhập; ở đây chưa thiết lập cách đăng nhập nào khác."),
+		linkOnly: t("Open a login link to log in; no other way is set up here. An owner can create one for you under "+
+			"System → Members.",
+			"Hãy mở liên kết đăng nhập; ở đây chưa thiết lập cách đăng nhập nào khác. Chủ sở hữu có thể tạo liên kết "+
+				"cho bạn trong Hệ thống → Thành viên."),
 		machine: t("The first owner can log in once with a link that this command prints on the machine "+
 			"running Dateline:",
 			"Chủ sở hữu đầu tiên có thể đăng nhập một lần bằng liên kết do lệnh này tạo ra trên máy chạy Dateline:"),
 		oneUse: t("This link logs you in once.", "Liên kết này chỉ đăng nhập được một lần."),
+
+		invited: t("You are invited to Dateline", "Bạn được mời vào Dateline"),
+		invitedWhy: t("This link works once. Your colleagues see the name that you enter.",
+			"Liên kết này chỉ dùng được một lần. Đồng nghiệp sẽ thấy tên bạn nhập."),
+		yourName: t("Your name", "Tên của bạn"),
+		join:     t("Join", "Tham gia"),
 
 		loggedIn:         t("You are logged in", "Bạn đã đăng nhập"),
 		loggedInAs:       t("As %s, in the workspace %s.", "Với tên %s, trong không gian làm việc %s."),
@@ -53,8 +62,8 @@ func allTexts() texts {
 			"%s chưa xác minh địa chỉ email của bạn nên Dateline không thể đối chiếu với lời mời. Hãy xác minh email "+
 				"ở đó hoặc nhờ quản trị viên, rồi đăng nhập lại."),
 		usedLink: t("This link is no longer valid", "Liên kết này không còn hiệu lực"),
-		usedLinkWhy: t("It has been used, is older than ten minutes, or was replaced by a newer one.",
-			"Liên kết đã được dùng, đã quá mười phút, hoặc đã có liên kết mới thay thế."),
+		usedLinkWhy: t("It has been used, has expired, or was revoked or replaced by a newer one. Ask for a new one.",
+			"Liên kết đã được dùng, đã hết hạn, đã bị thu hồi hoặc đã có liên kết mới thay thế. Hãy xin liên kết mới."),
 		foreign: t("Sent from another site", "Yêu cầu từ trang khác"),
 		foreignWhy: t("This request did not come from a page of Dateline, so it was not carried out.",
 			"Yêu cầu này không đến từ trang của Dateline nên đã không được thực hiện."),

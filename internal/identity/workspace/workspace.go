@@ -72,6 +72,8 @@ type Member struct {
 	Role      Role
 	CreatedAt time.Time
 	JoinedAt  *time.Time // nil before the first login
+	// LoginLinkExpiresAt is the expiry of the login link of the member; nil without one.
+	LoginLinkExpiresAt *time.Time
 }
 
 // MemberFilter selects members of a workspace, oldest first.

@@ -117,7 +117,7 @@ func TestRestore_RestoresEveryRow(t *testing.T) {
 	}
 	// These depend on time and place, or are changed by the restore.
 	changed := []string{
-		"workers", "sessions", "login_links", "connect_attempts", "account_choices", "crawl_slots", "goose_db_version",
+		"workers", "sessions", "login_links", "member_login_links", "connect_attempts", "account_choices", "crawl_slots", "goose_db_version",
 		"webhook_cursor", "post_events", "scheduled_posts", "site_changes",
 	}
 	for table, want := range before {

@@ -21,8 +21,9 @@ func excludedTables() []string {
 		"connect_attempts", // pending OAuth authorizations: minutes
 		"crawl_slots",      // rate limits per host: seconds
 		"login_links",      // one-time login links: minutes
-		"sessions",         // users log in again
-		"workers",          // running processes
+		"member_login_links",
+		"sessions", // users log in again
+		"workers",  // running processes
 	}
 }
 

@@ -175,7 +175,7 @@ func (n *Newsroom) Join(w workspace.Workspace, role workspace.Role) workspace.Pr
 	m, _, err := n.Store.Identity.Workspaces.Invite(n.T.Context(), w.ID, user.String()+"@news.example", role,
 		idempotency.Key{})
 	n.Must(err)
-	n.Must(n.Store.Identity.Logins.RecordLogin(n.T.Context(), m.User.ID, uuid.Must(uuid.NewV7())))
+	n.Must(n.Store.Identity.Logins.RecordLogin(n.T.Context(), m.User.ID, uuid.Must(uuid.NewV7()), nil))
 	return workspace.Principal{
 		WorkspaceID: w.ID, UserID: m.User.ID, Role: role, Scopes: []workspace.Scope{workspace.Everything},
 	}

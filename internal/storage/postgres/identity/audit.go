@@ -12,13 +12,13 @@ import (
 	"dateline/internal/storage/postgres/tx"
 )
 
-// RecordLogin records a login in the audit log of every workspace of the user, and
-// accepts the user's invitations.
-func (s *LoginStore) RecordLogin(ctx context.Context, user, session uuid.UUID) error {
+// RecordLogin records a login in the audit log of every workspace of the user, or of only
+// one, and accepts the invitations to them.
+func (s *LoginStore) RecordLogin(ctx context.Context, user, session uuid.UUID, only *uuid.UUID) error {
 	o := audit.OriginOf(ctx)
 	ctx = audit.With(ctx, audit.Origin{Actor: audit.User, UserID: user, SessionID: session, RequestID: o.RequestID})
 	return s.inTx(ctx, func(q *queries) error {
-		workspaces, err := q.JoinWorkspaces(ctx, user)
+		workspaces, err := q.JoinWorkspaces(ctx, db.JoinWorkspacesParams{UserID: user, OnlyWorkspace: only})
 		if err != nil {
 			return err
 		}

@@ -76,7 +76,7 @@ func TestAudit_RecordsLoginsInEveryWorkspace(t *testing.T) {
 	elsewhere, _, _ := n.Found("Elsewhere")
 	n.Exec("insert into members (workspace_id, user_id, role) values ($1, $2, 'viewer')", elsewhere.ID, n.User)
 	session := storetest.NewID()
-	n.Must(n.Identity.Logins.RecordLogin(t.Context(), n.User, session))
+	n.Must(n.Identity.Logins.RecordLogin(t.Context(), n.User, session, nil))
 	for _, workspaceID := range []uuid.UUID{n.Workspace.ID, elsewhere.ID} {
 		entries, err := n.Identity.Workspaces.AuditLog(t.Context(), audit.Filter{
 			WorkspaceID: workspaceID, Actions: []string{string(audit.LoggedIn)}, Limit: 10,

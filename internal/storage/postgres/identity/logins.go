@@ -6,8 +6,10 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/identity/audit"
 	"dateline/internal/identity/login"
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/storage/postgres/identity/db"
 	"dateline/internal/storage/postgres/tx"
 )
@@ -45,7 +47,7 @@ func (s *LoginStore) Admit(ctx context.Context, p login.Person, join workspace.R
 	if err != nil || why != "" || p.Name == "" {
 		return user, why, err
 	}
-	return user, "", s.q.NameUser(ctx, db.NameUserParams{ID: user, Name: p.Name})
+	return user, "", s.NameUser(ctx, user, p.Name)
 }
 
 func (s *LoginStore) admit(
@@ -135,6 +137,57 @@ func (s *LoginStore) UseLoginLink(
 		return uuid.Nil, time.Time{}, false, nil
 	}
 	return row.UserID, row.ExpiresAt, err == nil, err
+}
+
+// PutMemberLoginLink stores the hash of a member's login link and replaces the previous one.
+// It returns the member.
+func (s *LoginStore) PutMemberLoginLink(
+	ctx context.Context, workspaceID, user uuid.UUID, hash []byte, expires time.Time,
+) (m workspace.Member, err error) {
+	err = s.inTx(ctx, func(q *queries) error {
+		if m, err = member(ctx, q, workspaceID, user); err != nil {
+			return err
+		}
+		if err := q.PutMemberLoginLink(ctx, db.PutMemberLoginLinkParams{
+			WorkspaceID: workspaceID, UserID: user, Hash: hash, ExpiresAt: expires,
+		}); err != nil {
+			return err
+		}
+		return tx.Record(ctx, q.tx, workspaceID, audit.LoginLinkCreated, "member", user, nil)
+	})
+	return m, err
+}
+
+// DeleteMemberLoginLink deletes the login link of a member.
+func (s *LoginStore) DeleteMemberLoginLink(ctx context.Context, workspaceID, user uuid.UUID) error {
+	return s.inTx(ctx, func(q *queries) error {
+		deleted, err := q.DeleteMemberLoginLink(ctx, db.DeleteMemberLoginLinkParams{
+			WorkspaceID: workspaceID, UserID: user,
+		})
+		if err != nil {
+			return err
+		}
+		if deleted == 0 {
+			return apperr.NotFound("login_link")
+		}
+		return tx.Record(ctx, q.tx, workspaceID, audit.LoginLinkRevoked, "member", user, nil)
+	})
+}
+
+// UseMemberLoginLink deletes a member's login link and returns its member and expiry.
+func (s *LoginStore) UseMemberLoginLink(
+	ctx context.Context, hash []byte,
+) (workspaceID, user uuid.UUID, expires time.Time, found bool, err error) {
+	row, err := s.q.UseMemberLoginLink(ctx, hash)
+	if tx.NoRows(err) {
+		return uuid.Nil, uuid.Nil, time.Time{}, false, nil
+	}
+	return row.WorkspaceID, row.UserID, row.ExpiresAt, err == nil, err
+}
+
+// NameUser replaces a user's name that is still the email address of the invitation.
+func (s *LoginStore) NameUser(ctx context.Context, user uuid.UUID, name string) error {
+	return s.q.NameUser(ctx, db.NameUserParams{ID: user, Name: name})
 }
 
 // UseLoginAnswer reports whether an identity provider's response is used for the first

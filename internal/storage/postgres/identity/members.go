@@ -162,5 +162,6 @@ func memberFromRow(r db.GetMemberRow) workspace.Member {
 		User:      workspace.User{ID: r.UserID, Name: r.Name, Email: optional.Value(r.Email)},
 		Role:      workspace.Role(r.Role),
 		CreatedAt: r.CreatedAt.UTC(), JoinedAt: optional.UTC(r.JoinedAt),
+		LoginLinkExpiresAt: optional.UTC(r.LoginLinkExpiresAt),
 	}
 }

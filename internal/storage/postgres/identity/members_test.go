@@ -19,7 +19,7 @@ func (n *newsroom) join(role workspace.Role) uuid.UUID {
 	n.T.Helper()
 	m, _, err := n.Identity.Workspaces.Invite(n.T.Context(), n.Workspace.ID, storetest.NewID().String()+"@news.example", role, idempotency.Key{})
 	n.Must(err)
-	n.Must(n.Identity.Logins.RecordLogin(n.T.Context(), m.User.ID, storetest.NewID()))
+	n.Must(n.Identity.Logins.RecordLogin(n.T.Context(), m.User.ID, storetest.NewID(), nil))
 	return m.User.ID
 }
 
@@ -51,7 +51,7 @@ func TestMembers_LastOwnerStays(t *testing.T) {
 	if e := storetest.Refused(t, n.Identity.Workspaces.RemoveMember(t.Context(), n.Workspace.ID, n.User)); e.Code != "last_owner" {
 		t.Errorf("%+v", e)
 	}
-	n.Must(n.Identity.Logins.RecordLogin(t.Context(), invited.User.ID, storetest.NewID()))
+	n.Must(n.Identity.Logins.RecordLogin(t.Context(), invited.User.ID, storetest.NewID(), nil))
 	n.Must(n.Identity.Workspaces.RemoveMember(t.Context(), n.Workspace.ID, n.User))
 	if left := n.members(); len(left) != 1 || left[invited.User.ID].Role != workspace.Owner {
 		t.Errorf("left are %+v", left)
@@ -189,7 +189,7 @@ func TestMembers_InvitedUserHasOnlyAnEmail(t *testing.T) {
 	if e := storetest.Refused(t, err); e.Code != "already_member" || n.members()[owner].Role != workspace.Author {
 		t.Errorf("%+v", e)
 	}
-	n.Must(n.Identity.Logins.RecordLogin(t.Context(), owner, storetest.NewID()))
+	n.Must(n.Identity.Logins.RecordLogin(t.Context(), owner, storetest.NewID(), nil))
 	if joined := n.members()[owner]; joined.User.Name != "Real Name" || joined.JoinedAt == nil {
 		t.Errorf("%+v", joined)
 	}

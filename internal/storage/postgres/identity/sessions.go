@@ -22,7 +22,7 @@ func (s *LoginStore) InsertSession(ctx context.Context, n login.Session, hash []
 		return q.InsertSession(ctx, db.InsertSessionParams{
 			ID: n.ID, Hash: hash, UserID: n.UserID,
 			WorkspaceID: n.WorkspaceID,
-			Now:         n.CreatedAt, UserAgent: n.UserAgent,
+			Now:         n.CreatedAt, UserAgent: n.UserAgent, Confined: n.Confined,
 		})
 	})
 }
@@ -54,12 +54,12 @@ func (s *LoginStore) Sessions(ctx context.Context, user uuid.UUID, l login.Limit
 func toSession(row db.ListSessionsRow) login.Session {
 	return login.Session{
 		ID: row.ID, UserID: row.UserID, WorkspaceID: row.WorkspaceID, Role: workspace.Role(row.Role),
-		CreatedAt: row.CreatedAt, LastUsedAt: row.LastUsedAt, UserAgent: row.UserAgent,
+		CreatedAt: row.CreatedAt, LastUsedAt: row.LastUsedAt, UserAgent: row.UserAgent, Confined: row.Confined,
 	}
 }
 
 // MoveSession changes the workspace of a session; false if the user is not a member of the
-// workspace, or the session belongs to another user.
+// workspace, or the session belongs to another user or is confined to its workspace.
 func (s *LoginStore) MoveSession(ctx context.Context, user, id, workspaceID uuid.UUID) (bool, error) {
 	n, err := s.q.MoveSession(ctx, db.MoveSessionParams{ID: id, UserID: user, WorkspaceID: workspaceID})
 	return n == 1, err

@@ -4,7 +4,6 @@ import {
   Button,
   Checkbox,
   Code,
-  CopyButton,
   Group,
   PasswordInput,
   Stack,
@@ -12,10 +11,11 @@ import {
   Text,
   TextInput,
 } from '@mantine/core'
-import { IconCheck, IconCopy, IconTrash } from '@tabler/icons-react'
+import { IconTrash } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
+import { Copy } from '../../components/Copy'
 import { DayField } from '../../components/DayField'
 import { Failed } from '../../components/states'
 import { useAct } from '../../lib/act'
@@ -82,19 +82,7 @@ export function Share({ site, filter, close }: { site: Schemas['Site']; filter?:
             <Code block tabIndex={0} style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
               {url}
             </Code>
-            <CopyButton value={url}>
-              {({ copied, copy }) => (
-                <Button
-                  mt="xs"
-                  size="xs"
-                  variant="default"
-                  onClick={copy}
-                  leftSection={copied ? <IconCheck size={16} aria-hidden /> : <IconCopy size={16} aria-hidden />}
-                >
-                  {t(copied ? 'copied' : 'copy')}
-                </Button>
-              )}
-            </CopyButton>
+            <Copy value={url} mt="xs" />
           </Alert>
         )}
         <form

@@ -1,8 +1,8 @@
-import { Button, Code, CopyButton, Stack, Text, TextInput } from '@mantine/core'
-import { IconCheck, IconCopy } from '@tabler/icons-react'
+import { Code, Stack, Text, TextInput } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Schemas } from '../../api/client'
+import { Copy } from '../../components/Copy'
 import { base } from '../../boot'
 import { Modal } from '../../components/Modal'
 
@@ -11,7 +11,6 @@ type Site = Schemas['Site']
 const here = () => location.origin + base
 
 function Snippet({ title, text, code, children }: { title: string; text: string; code: string; children?: ReactNode }) {
-  const { t } = useTranslation()
   return (
     <Stack gap={6}>
       <Text fw={600}>{title}</Text>
@@ -22,19 +21,7 @@ function Snippet({ title, text, code, children }: { title: string; text: string;
       <Code block tabIndex={0} style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
         {code}
       </Code>
-      <CopyButton value={code}>
-        {({ copied, copy }) => (
-          <Button
-            size="xs"
-            variant="default"
-            onClick={copy}
-            leftSection={copied ? <IconCheck size={16} aria-hidden /> : <IconCopy size={16} aria-hidden />}
-            style={{ alignSelf: 'flex-start' }}
-          >
-            {t(copied ? 'copied' : 'copy')}
-          </Button>
-        )}
-      </CopyButton>
+      <Copy value={code} style={{ alignSelf: 'flex-start' }} />
     </Stack>
   )
 }

@@ -1,11 +1,12 @@
-import { ActionIcon, Alert, Button, Group, NativeSelect, Stack, Table, Text, TextInput } from '@mantine/core'
-import { IconTrash, IconUserPlus } from '@tabler/icons-react'
+import { ActionIcon, Alert, Button, Group, NativeSelect, Stack, Table, Text, TextInput, Tooltip } from '@mantine/core'
+import { IconLink, IconLinkOff, IconTrash, IconUserPlus } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { useEffect, useRef } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, idempotencyHeader, type Role, type Schemas, unwrap } from '../../api/client'
 import { useConfirm } from '../../components/Confirm'
+import { Copy } from '../../components/Copy'
 import { Failed, WaitingRows } from '../../components/states'
 import { Time } from '../../components/Time'
 import { useAct } from '../../lib/act'
@@ -42,11 +43,28 @@ export function Members() {
   const settled = () => void client.invalidateQueries({ queryKey: ['members'] })
   const invite = useAct({
     send: () => unwrap(api.POST('/api/v1/members', { params: { header: idempotencyHeader() }, body: { email, role } })),
-    accepted: () => {
+    accepted: (m) => {
       forget(form)
+      makeLink.mutate(m)
     },
     settled,
     done: () => t('system.invited', { email }),
+  })
+  const [link, setLink] = useState<{ url: string; title: string; name: string }>()
+  const makeLink = useAct({
+    send: ({ id }: Schemas['Member']) =>
+      unwrap(api.POST('/api/v1/members/{id}/login-link', { params: { path: { id } } })),
+    accepted: ({ url }, m) =>
+      setLink({ url, title: t(m.joined_at ? 'system.loginLinkOf' : 'system.invitationOf', m), name: m.name }),
+    settled,
+    done: () => undefined,
+  })
+  const revokeLink = useAct({
+    send: ({ id }: Schemas['Member']) =>
+      unwrap(api.DELETE('/api/v1/members/{id}/login-link', { params: { path: { id } } })),
+    accepted: () => setLink(undefined),
+    settled,
+    done: () => t('act.revoked'),
   })
   const change = useAct({
     send: (m: { id: string; name: string; role: Role; before: Role }) =>
@@ -112,6 +130,31 @@ export function Members() {
           </Text>
         </form>
       )}
+      {link && (
+        <Alert
+          color="green"
+          title={link.title}
+          role="status"
+          withCloseButton
+          closeButtonLabel={t('close')}
+          onClose={() => setLink(undefined)}
+        >
+          <Text size="sm" mb="xs">
+            {t('system.linkText', { name: link.name })}
+          </Text>
+          <Group gap="xs" wrap="nowrap">
+            <TextInput
+              aria-label={link.title}
+              readOnly
+              value={link.url}
+              onFocus={(e) => e.currentTarget.select()}
+              flex={1}
+              data-login-link
+            />
+            <Copy value={link.url} size="sm" />
+          </Group>
+        </Alert>
+      )}
       {!owner && <Alert color="gray">{t('system.onlyOwners')}</Alert>}
       <Table.ScrollContainer
         minWidth={520}
@@ -128,8 +171,14 @@ export function Members() {
                   </Text>
                   <Text size="xs" c="dimmed">
                     {m.email && m.email !== m.name ? `${m.email} · ` : ''}
-                    {m.joined_at ? <Time at={m.joined_at} look="short" /> : t('system.neverJoined')}
+                    {m.joined_at ? t('system.joined') : t('system.neverJoined')}{' '}
+                    {m.joined_at && <Time at={m.joined_at} />}
                   </Text>
+                  {m.login_link_expires_at && (
+                    <Text size="xs" c="dimmed">
+                      {t('system.linkUntil')} <Time at={m.login_link_expires_at} />
+                    </Text>
+                  )}
                 </Table.Td>
                 <Table.Td>
                   {owner && m.id !== me.user.id ? (
@@ -148,14 +197,38 @@ export function Members() {
                 </Table.Td>
                 <Table.Td ta="right">
                   {owner && m.id !== me.user.id && (
-                    <ActionIcon
-                      variant="subtle"
-                      color="red"
-                      aria-label={t('system.removeMember', { name: m.name })}
-                      onClick={() => confirmRemove(m)}
-                    >
-                      <IconTrash size={18} aria-hidden />
-                    </ActionIcon>
+                    <Group gap={4} justify="flex-end" wrap="nowrap">
+                      <Tooltip label={t(m.joined_at ? 'system.makeLoginLink' : 'system.makeInvitation', m)}>
+                        <ActionIcon
+                          variant="subtle"
+                          loading={makeLink.isPending && makeLink.variables.id === m.id}
+                          aria-label={t(m.joined_at ? 'system.makeLoginLink' : 'system.makeInvitation', m)}
+                          onClick={() => makeLink.mutate(m)}
+                        >
+                          <IconLink size={18} aria-hidden />
+                        </ActionIcon>
+                      </Tooltip>
+                      {m.login_link_expires_at && (
+                        <Tooltip label={t('system.revokeLink', m)}>
+                          <ActionIcon
+                            variant="subtle"
+                            color="red"
+                            aria-label={t('system.revokeLink', m)}
+                            onClick={() => revokeLink.mutate(m)}
+                          >
+                            <IconLinkOff size={18} aria-hidden />
+                          </ActionIcon>
+                        </Tooltip>
+                      )}
+                      <ActionIcon
+                        variant="subtle"
+                        color="red"
+                        aria-label={t('system.removeMember', { name: m.name })}
+                        onClick={() => confirmRemove(m)}
+                      >
+                        <IconTrash size={18} aria-hidden />
+                      </ActionIcon>
+                    </Group>
                   )}
                 </Table.Td>
               </Table.Tr>

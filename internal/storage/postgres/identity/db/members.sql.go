@@ -63,9 +63,11 @@ func (q *Queries) DropChoicesOfMember(ctx context.Context, arg DropChoicesOfMemb
 }
 
 const getMember = `-- name: GetMember :one
-select m.user_id, m.role, m.created_at, m.joined_at, u.email,
+select m.user_id, m.role, m.created_at, m.joined_at, u.email, l.expires_at as login_link_expires_at,
     (case when m.joined_at is null then coalesce(u.email, u.name) else u.name end)::text as name
 from members m join users u on u.id = m.user_id
+left join member_login_links l
+  on l.workspace_id = m.workspace_id and l.user_id = m.user_id and l.expires_at > now()
 where m.workspace_id = $1 and m.user_id = $2
 `
 
@@ -75,12 +77,13 @@ type GetMemberParams struct {
 }
 
 type GetMemberRow struct {
-	UserID    uuid.UUID
-	Role      MemberRole
-	CreatedAt time.Time
-	JoinedAt  *time.Time
-	Email     *string
-	Name      string
+	UserID             uuid.UUID
+	Role               MemberRole
+	CreatedAt          time.Time
+	JoinedAt           *time.Time
+	Email              *string
+	LoginLinkExpiresAt *time.Time
+	Name               string
 }
 
 // Invited users are shown by the address that the inviter knows: the name may come from
@@ -94,6 +97,7 @@ func (q *Queries) GetMember(ctx context.Context, arg GetMemberParams) (GetMember
 		&i.CreatedAt,
 		&i.JoinedAt,
 		&i.Email,
+		&i.LoginLinkExpiresAt,
 		&i.Name,
 	)
 	return i, err
@@ -126,11 +130,19 @@ func (q *Queries) InsertMember(ctx context.Context, arg InsertMemberParams) (int
 }
 
 const joinWorkspaces = `-- name: JoinWorkspaces :many
-update members set joined_at = coalesce(joined_at, now()) where user_id = $1 returning workspace_id
+update members set joined_at = coalesce(joined_at, now())
+where user_id = $1
+  and ($2::uuid is null or workspace_id = $2)
+returning workspace_id
 `
 
-func (q *Queries) JoinWorkspaces(ctx context.Context, userID uuid.UUID) ([]uuid.UUID, error) {
-	rows, err := q.db.Query(ctx, joinWorkspaces, userID)
+type JoinWorkspacesParams struct {
+	UserID        uuid.UUID
+	OnlyWorkspace *uuid.UUID
+}
+
+func (q *Queries) JoinWorkspaces(ctx context.Context, arg JoinWorkspacesParams) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, joinWorkspaces, arg.UserID, arg.OnlyWorkspace)
 	if err != nil {
 		return nil, err
 	}
@@ -150,9 +162,11 @@ func (q *Queries) JoinWorkspaces(ctx context.Context, userID uuid.UUID) ([]uuid.
 }
 
 const listMembers = `-- name: ListMembers :many
-select m.user_id, m.role, m.created_at, m.joined_at, u.email,
+select m.user_id, m.role, m.created_at, m.joined_at, u.email, l.expires_at as login_link_expires_at,
     (case when m.joined_at is null then coalesce(u.email, u.name) else u.name end)::text as name
 from members m join users u on u.id = m.user_id
+left join member_login_links l
+  on l.workspace_id = m.workspace_id and l.user_id = m.user_id and l.expires_at > now()
 where m.workspace_id = $1
   and ($2::timestamptz is null
        or (m.created_at, m.user_id) > ($2, $3::uuid))
@@ -167,12 +181,13 @@ type ListMembersParams struct {
 }
 
 type ListMembersRow struct {
-	UserID    uuid.UUID
-	Role      MemberRole
-	CreatedAt time.Time
-	JoinedAt  *time.Time
-	Email     *string
-	Name      string
+	UserID             uuid.UUID
+	Role               MemberRole
+	CreatedAt          time.Time
+	JoinedAt           *time.Time
+	Email              *string
+	LoginLinkExpiresAt *time.Time
+	Name               string
 }
 
 func (q *Queries) ListMembers(ctx context.Context, arg ListMembersParams) ([]ListMembersRow, error) {
@@ -195,6 +210,7 @@ func (q *Queries) ListMembers(ctx context.Context, arg ListMembersParams) ([]Lis
 			&i.CreatedAt,
 			&i.JoinedAt,
 			&i.Email,
+			&i.LoginLinkExpiresAt,
 			&i.Name,
 		); err != nil {
 			return nil, err

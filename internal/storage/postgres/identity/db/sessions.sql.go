@@ -12,6 +12,23 @@ import (
 	"github.com/google/uuid"
 )
 
+const deleteMemberLoginLink = `-- name: DeleteMemberLoginLink :execrows
+delete from member_login_links where workspace_id = $1 and user_id = $2
+`
+
+type DeleteMemberLoginLinkParams struct {
+	WorkspaceID uuid.UUID
+	UserID      uuid.UUID
+}
+
+func (q *Queries) DeleteMemberLoginLink(ctx context.Context, arg DeleteMemberLoginLinkParams) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteMemberLoginLink, arg.WorkspaceID, arg.UserID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const deleteOldLoginAnswers = `-- name: DeleteOldLoginAnswers :exec
 delete from login_answers where used_at < $1
 `
@@ -102,8 +119,8 @@ func (q *Queries) InsertIdentity(ctx context.Context, arg InsertIdentityParams) 
 }
 
 const insertSession = `-- name: InsertSession :exec
-insert into sessions (id, hash, user_id, workspace_id, created_at, last_used_at, user_agent)
-values ($1, $2, $3, $4, $5, $5, $6)
+insert into sessions (id, hash, user_id, workspace_id, created_at, last_used_at, user_agent, confined)
+values ($1, $2, $3, $4, $5, $5, $6, $7)
 `
 
 type InsertSessionParams struct {
@@ -113,6 +130,7 @@ type InsertSessionParams struct {
 	WorkspaceID uuid.UUID
 	Now         time.Time
 	UserAgent   string
+	Confined    bool
 }
 
 func (q *Queries) InsertSession(ctx context.Context, arg InsertSessionParams) error {
@@ -123,12 +141,13 @@ func (q *Queries) InsertSession(ctx context.Context, arg InsertSessionParams) er
 		arg.WorkspaceID,
 		arg.Now,
 		arg.UserAgent,
+		arg.Confined,
 	)
 	return err
 }
 
 const listSessions = `-- name: ListSessions :many
-select s.id, s.user_id, s.workspace_id, m.role, s.created_at, s.last_used_at, s.user_agent
+select s.id, s.user_id, s.workspace_id, m.role, s.created_at, s.last_used_at, s.user_agent, s.confined
 from sessions s join members m on m.workspace_id = s.workspace_id and m.user_id = s.user_id
 where s.user_id = $1 and s.created_at > $2 and s.last_used_at > $3
 order by s.last_used_at desc, s.id
@@ -148,6 +167,7 @@ type ListSessionsRow struct {
 	CreatedAt   time.Time
 	LastUsedAt  time.Time
 	UserAgent   string
+	Confined    bool
 }
 
 func (q *Queries) ListSessions(ctx context.Context, arg ListSessionsParams) ([]ListSessionsRow, error) {
@@ -167,6 +187,7 @@ func (q *Queries) ListSessions(ctx context.Context, arg ListSessionsParams) ([]L
 			&i.CreatedAt,
 			&i.LastUsedAt,
 			&i.UserAgent,
+			&i.Confined,
 		); err != nil {
 			return nil, err
 		}
@@ -223,7 +244,7 @@ func (q *Queries) Memberships(ctx context.Context, userID uuid.UUID) ([]Membersh
 
 const moveSession = `-- name: MoveSession :execrows
 update sessions s set workspace_id = $1
-where s.id = $2 and s.user_id = $3
+where s.id = $2 and s.user_id = $3 and not s.confined
   and exists (select from members m where m.workspace_id = $1 and m.user_id = $3)
 `
 
@@ -273,8 +294,31 @@ func (q *Queries) PutLoginLink(ctx context.Context, arg PutLoginLinkParams) erro
 	return err
 }
 
+const putMemberLoginLink = `-- name: PutMemberLoginLink :exec
+insert into member_login_links (workspace_id, user_id, hash, expires_at)
+values ($1, $2, $3, $4)
+on conflict (workspace_id, user_id) do update set hash = excluded.hash, expires_at = excluded.expires_at
+`
+
+type PutMemberLoginLinkParams struct {
+	WorkspaceID uuid.UUID
+	UserID      uuid.UUID
+	Hash        []byte
+	ExpiresAt   time.Time
+}
+
+func (q *Queries) PutMemberLoginLink(ctx context.Context, arg PutMemberLoginLinkParams) error {
+	_, err := q.db.Exec(ctx, putMemberLoginLink,
+		arg.WorkspaceID,
+		arg.UserID,
+		arg.Hash,
+		arg.ExpiresAt,
+	)
+	return err
+}
+
 const sessionByHash = `-- name: SessionByHash :one
-select s.id, s.user_id, s.workspace_id, m.role, s.created_at, s.last_used_at, s.user_agent
+select s.id, s.user_id, s.workspace_id, m.role, s.created_at, s.last_used_at, s.user_agent, s.confined
 from sessions s join members m on m.workspace_id = s.workspace_id and m.user_id = s.user_id
 where s.hash = $1 and s.created_at > $2 and s.last_used_at > $3
 `
@@ -293,6 +337,7 @@ type SessionByHashRow struct {
 	CreatedAt   time.Time
 	LastUsedAt  time.Time
 	UserAgent   string
+	Confined    bool
 }
 
 func (q *Queries) SessionByHash(ctx context.Context, arg SessionByHashParams) (SessionByHashRow, error) {
@@ -306,6 +351,7 @@ func (q *Queries) SessionByHash(ctx context.Context, arg SessionByHashParams) (S
 		&i.CreatedAt,
 		&i.LastUsedAt,
 		&i.UserAgent,
+		&i.Confined,
 	)
 	return i, err
 }
@@ -354,6 +400,23 @@ func (q *Queries) UseLoginLink(ctx context.Context, hash []byte) (UseLoginLinkRo
 	row := q.db.QueryRow(ctx, useLoginLink, hash)
 	var i UseLoginLinkRow
 	err := row.Scan(&i.UserID, &i.ExpiresAt)
+	return i, err
+}
+
+const useMemberLoginLink = `-- name: UseMemberLoginLink :one
+delete from member_login_links where hash = $1 returning workspace_id, user_id, expires_at
+`
+
+type UseMemberLoginLinkRow struct {
+	WorkspaceID uuid.UUID
+	UserID      uuid.UUID
+	ExpiresAt   time.Time
+}
+
+func (q *Queries) UseMemberLoginLink(ctx context.Context, hash []byte) (UseMemberLoginLinkRow, error) {
+	row := q.db.QueryRow(ctx, useMemberLoginLink, hash)
+	var i UseMemberLoginLinkRow
+	err := row.Scan(&i.WorkspaceID, &i.UserID, &i.ExpiresAt)
 	return i, err
 }
 

@@ -1,9 +1,9 @@
 -- name: InsertSession :exec
-insert into sessions (id, hash, user_id, workspace_id, created_at, last_used_at, user_agent)
-values (@id, @hash, @user_id, @workspace_id, @now, @now, @user_agent);
+insert into sessions (id, hash, user_id, workspace_id, created_at, last_used_at, user_agent, confined)
+values (@id, @hash, @user_id, @workspace_id, @now, @now, @user_agent, @confined);
 
 -- name: SessionByHash :one
-select s.id, s.user_id, s.workspace_id, m.role, s.created_at, s.last_used_at, s.user_agent
+select s.id, s.user_id, s.workspace_id, m.role, s.created_at, s.last_used_at, s.user_agent, s.confined
 from sessions s join members m on m.workspace_id = s.workspace_id and m.user_id = s.user_id
 where s.hash = @hash and s.created_at > @created_after and s.last_used_at > @used_after;
 
@@ -11,14 +11,14 @@ where s.hash = @hash and s.created_at > @created_after and s.last_used_at > @use
 update sessions set last_used_at = @now where id = @id and last_used_at < @now;
 
 -- name: ListSessions :many
-select s.id, s.user_id, s.workspace_id, m.role, s.created_at, s.last_used_at, s.user_agent
+select s.id, s.user_id, s.workspace_id, m.role, s.created_at, s.last_used_at, s.user_agent, s.confined
 from sessions s join members m on m.workspace_id = s.workspace_id and m.user_id = s.user_id
 where s.user_id = @user_id and s.created_at > @created_after and s.last_used_at > @used_after
 order by s.last_used_at desc, s.id;
 
 -- name: MoveSession :execrows
 update sessions s set workspace_id = @workspace_id
-where s.id = @id and s.user_id = @user_id
+where s.id = @id and s.user_id = @user_id and not s.confined
   and exists (select from members m where m.workspace_id = @workspace_id and m.user_id = @user_id);
 
 -- name: EndSession :execrows
@@ -69,6 +69,17 @@ on conflict (user_id) do update set hash = excluded.hash, expires_at = excluded.
 
 -- name: UseLoginLink :one
 delete from login_links where hash = @hash returning user_id, expires_at;
+
+-- name: PutMemberLoginLink :exec
+insert into member_login_links (workspace_id, user_id, hash, expires_at)
+values (@workspace_id, @user_id, @hash, @expires_at)
+on conflict (workspace_id, user_id) do update set hash = excluded.hash, expires_at = excluded.expires_at;
+
+-- name: DeleteMemberLoginLink :execrows
+delete from member_login_links where workspace_id = @workspace_id and user_id = @user_id;
+
+-- name: UseMemberLoginLink :one
+delete from member_login_links where hash = @hash returning workspace_id, user_id, expires_at;
 
 -- name: UseLoginAnswer :execrows
 insert into login_answers (hash, used_at) values (@hash, @now) on conflict (hash) do nothing;
