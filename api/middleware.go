@@ -18,6 +18,7 @@ import (
 	"dateline/internal/identity/audit"
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/webpage"
+	"dateline/web"
 )
 
 const principalKey = "principal"
@@ -106,7 +107,7 @@ func (s *Server) recoverPanics() gin.HandlerFunc {
 // direct uploads, to the bucket. The dashboard has its own policy.
 func (s *Server) secureHeaders() gin.HandlerFunc {
 	reached := strings.TrimSpace("'self' " + s.BucketOrigin)
-	policy := "default-src 'none'; style-src " + webpage.StyleSource() +
+	policy := "default-src 'none'; style-src " + webpage.StyleSource() + " " + web.ReviewStyleSource() +
 		"; script-src 'self'; connect-src " + reached + "; img-src 'self' data:; media-src 'self'; base-uri 'none'; " +
 		"form-action 'self'; frame-ancestors 'none'"
 	return func(c *gin.Context) {

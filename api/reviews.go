@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -206,24 +207,31 @@ func (s *ReviewHandler) reviewPage(ctx context.Context, plain, problem, comment 
 	if err != nil {
 		return "", err
 	}
-	if zone, err := timezone.Load(p.TimeZone); err == nil {
-		page.Time = page.Look.LongTime(p.ScheduledTime.In(zone), time.Now()) + " (" + p.TimeZone + ")"
+	zone, err := timezone.Load(p.TimeZone)
+	if err != nil {
+		return "", err
 	}
+	at := p.ScheduledTime.In(zone)
+	page.Time = page.Look.LongTime(at, time.Now()) + " (" + p.TimeZone + ")"
 	for i, t := range targets {
-		shown := web.ReviewTarget{Network: message.NetworkName(t.Account.Network), Handle: t.Account.Handle}
+		frame, err := web.NewFrame(page.Look, t.Account.Network, message.NetworkName(t.Account.Network),
+			t.Account.Handle, t.Account.Name, at)
+		if err != nil {
+			return "", err
+		}
 		segments := p.Segments(p.Targets[i])
 		for n, one := range t.Segments {
-			segment := web.ReviewSegment{Text: one.Network.Text, Card: one.Network.Card}
+			var shown []web.FrameFile
 			for _, id := range segments[n].AttachmentIDs {
 				file := files[id]
-				segment.Files = append(segment.Files, web.ReviewFile{
-					ID: id.String(), Name: file.FileName, Description: file.AltText, IsVideo: file.Kind == media.Video,
-					IsDocument: file.Kind == media.Document,
+				shown = append(shown, web.FrameFile{
+					ID: id.String(), Name: file.FileName, Description: cmp.Or(file.AltText, file.FileName),
+					IsVideo: file.Kind == media.Video, IsDocument: file.Kind == media.Document,
 				})
 			}
-			shown.Segments = append(shown.Segments, segment)
+			frame.Add(one.Network, shown)
 		}
-		page.Targets = append(page.Targets, shown)
+		page.Frames = append(page.Frames, frame)
 	}
 	return page.HTML()
 }

@@ -6,8 +6,17 @@ import (
 	"dateline/internal/infra/webpage"
 )
 
-//go:embed review.html
-var reviewBody string
+var (
+	//go:embed review.html
+	reviewBody string
+	//go:embed review.css
+	reviewLook string
+)
+
+func reviewStyle() string { return framesStyle() + reviewLook }
+
+// ReviewStyleSource returns the Content-Security-Policy source of the style of review pages.
+func ReviewStyleSource() string { return webpage.StyleSource(reviewStyle()) }
 
 // Review is the page of a review link: it shows a post as it will be published, to
 // be approved or rejected by somebody without an account.
@@ -19,27 +28,7 @@ type Review struct {
 	Problem  string // with the decision that was sent
 	Comment  string // that was sent with it
 	Secret   string
-	Targets  []ReviewTarget
-}
-
-// ReviewTarget is the post on one account.
-type ReviewTarget struct {
-	Network, Handle string
-	Segments        []ReviewSegment
-}
-
-// ReviewSegment is one part of the post.
-type ReviewSegment struct {
-	Text, Card string
-	Files      []ReviewFile
-}
-
-// ReviewFile is a file of a part.
-type ReviewFile struct {
-	ID, Description string
-	IsVideo         bool
-	IsDocument      bool
-	Name            string
+	Frames   []Frame
 }
 
 // HTML writes the page.
@@ -64,6 +53,7 @@ func (r Review) HTML() (string, error) {
 		},
 	}
 	page := webpage.Page{
+		Style: reviewStyle(),
 		Title: r.Look.Translate(webpage.Text{EN: "Review a post", VI: "Duyệt bài viết"}),
 		Error: r.Problem,
 	}

@@ -72,7 +72,8 @@ test('somebody without an account approves the version that a link shows', async
   const outside = await Dashboard.open(browser, d, { locale: 'vi-VN' })
   await outside.page.goto(address)
   await outside.page.getByText('Bản án <b>hôm nay</b>').first().waitFor()
-  expect(await outside.page.locator('section.preview').count()).toBe(1)
+  expect(await outside.page.locator('section.frame .dlf[data-network=mastodon]').count()).toBe(1)
+  await outside.page.locator('.dlf-name').first().waitFor()
   await until('the images to be shown', () =>
     outside.page.evaluate(() => [...document.images].every((i) => i.complete && i.naturalWidth > 0)),
   )

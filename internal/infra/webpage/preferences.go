@@ -104,6 +104,14 @@ func (p Preferences) LongTime(t, now time.Time) string {
 	return t.Format("Monday, Jan 2, 15:04")
 }
 
+// ShortTime returns a time of this year without its weekday and zone.
+func (p Preferences) ShortTime(t time.Time) string {
+	if p.Language == Vietnamese {
+		return t.Format("15:04, 2/1")
+	}
+	return t.Format("Jan 2, 15:04")
+}
+
 // Day returns a day, as the language writes it.
 func (p Preferences) Day(t time.Time) string {
 	if p.Language == Vietnamese {

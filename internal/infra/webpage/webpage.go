@@ -29,12 +29,15 @@ type Page struct {
 	Error     string // shown to the user
 	Texts     []string
 	HasTables bool
+	Style     string        // of the body; its hash must be in the policy, see StyleSource
 	Body      template.HTML // below the texts
 }
 
-// StyleSource returns the Content-Security-Policy source of the style. The icon is a
-// data: URL.
-func StyleSource() string { return csp.StyleHash("<style>" + style + "</style>") }
+// StyleSource returns the Content-Security-Policy source of the style, with that of a page's
+// body. The icon is a data: URL.
+func StyleSource(body ...string) string {
+	return csp.StyleHash("<style>" + style + strings.Join(body, "") + "</style>")
+}
 
 // HTML renders a page.
 func (p Preferences) HTML(page Page) (string, error) {
@@ -52,7 +55,7 @@ func (p Preferences) HTML(page Page) (string, error) {
 		Style template.CSS
 		Icon  template.URL
 	}{
-		page, p, template.CSS(style), //nolint:gosec // embedded files
+		page, p, template.CSS(style + page.Style), //nolint:gosec // embedded files
 		template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString([]byte(icon))), //nolint:gosec // embedded files
 	})
 	return out.String(), err

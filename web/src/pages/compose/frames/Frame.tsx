@@ -22,6 +22,7 @@ import type { Account, Schemas } from '../../../api/client'
 import { AccountAvatar } from '../../../components/Avatar'
 import { format, toInstant } from '../../../lib/time'
 import type { Part } from '../draft'
+import { lookOf } from './looks'
 import { FrameText, LinkCard, MediaGrid } from './parts'
 
 type Segment = Schemas['SegmentPreview']
@@ -34,58 +35,20 @@ interface Props {
   zone: string
 }
 
-/** The specifics of a network's posts. */
-interface Look {
-  /** The avatar is left of everything, or above the text with the name. */
-  layout: 'column' | 'header' | 'bubble' | 'photo'
-  card: 'large' | 'bar' | 'overlay' | 'quote' | 'side'
-  square?: boolean
-  actions: ReactNode[]
-}
-
 const icon = (Icon: typeof IconHeart) => <Icon size={17} stroke={1.7} aria-hidden />
-const looks: Record<string, Look> = {
-  bluesky: {
-    layout: 'column',
-    card: 'large',
-    actions: [icon(IconMessageCircle), icon(IconRepeat), icon(IconHeart), icon(IconDots)],
-  },
-  x: {
-    layout: 'column',
-    card: 'overlay',
-    actions: [icon(IconMessageCircle), icon(IconRepeat), icon(IconHeart), icon(IconEye), icon(IconUpload)],
-  },
-  threads: {
-    layout: 'column',
-    card: 'large',
-    actions: [icon(IconHeart), icon(IconMessageCircle), icon(IconRepeat), icon(IconSend)],
-  },
-  mastodon: {
-    layout: 'header',
-    card: 'large',
-    square: true,
-    actions: [icon(IconMessage), icon(IconRepeat), icon(IconStar), icon(IconBookmark)],
-  },
-  facebook: { layout: 'header', card: 'bar', actions: [icon(IconThumbUp), icon(IconMessageCircle), icon(IconShare3)] },
-  linkedin: {
-    layout: 'header',
-    card: 'side',
-    actions: [icon(IconThumbUp), icon(IconMessage), icon(IconArrowsExchange), icon(IconSend)],
-  },
-  instagram: {
-    layout: 'photo',
-    card: 'bar',
-    actions: [icon(IconHeart), icon(IconMessageCircle), icon(IconSend), icon(IconBookmark)],
-  },
-  telegram: { layout: 'bubble', card: 'quote', actions: [] },
-  discord: { layout: 'column', card: 'quote', actions: [] },
-  wordpress: { layout: 'header', card: 'large', square: true, actions: [icon(IconMessage)] },
+const actionsOf: Record<string, ReactNode[]> = {
+  bluesky: [icon(IconMessageCircle), icon(IconRepeat), icon(IconHeart), icon(IconDots)],
+  x: [icon(IconMessageCircle), icon(IconRepeat), icon(IconHeart), icon(IconEye), icon(IconUpload)],
+  threads: [icon(IconHeart), icon(IconMessageCircle), icon(IconRepeat), icon(IconSend)],
+  mastodon: [icon(IconMessage), icon(IconRepeat), icon(IconStar), icon(IconBookmark)],
+  facebook: [icon(IconThumbUp), icon(IconMessageCircle), icon(IconShare3)],
+  linkedin: [icon(IconThumbUp), icon(IconMessage), icon(IconArrowsExchange), icon(IconSend)],
+  instagram: [icon(IconHeart), icon(IconMessageCircle), icon(IconSend), icon(IconBookmark)],
+  telegram: [],
+  discord: [],
+  wordpress: [icon(IconMessage)],
 }
-const usual: Look = {
-  layout: 'header',
-  card: 'large',
-  actions: [icon(IconHeart), icon(IconMessageCircle), icon(IconShare)],
-}
+const usualActions = [icon(IconHeart), icon(IconMessageCircle), icon(IconShare)]
 
 /** The first line is the title of an article. */
 function asArticle(segment: Segment) {
@@ -100,7 +63,8 @@ function asArticle(segment: Segment) {
 export function Frame({ target, account, parts, when, zone }: Props) {
   const { t, i18n } = useTranslation()
   const { network } = target
-  const look = looks[network] ?? usual
+  const look = lookOf(network)
+  const icons = actionsOf[network] ?? usualActions
   const name = account?.name || target.handle.replace(/^@/, '').split('@')[0] || target.handle
   const handle = target.handle.startsWith('@') ? target.handle : `@${target.handle}`
   const time =
@@ -120,16 +84,16 @@ export function Frame({ target, account, parts, when, zone }: Props) {
       network={network}
       picture={account?.avatar}
       size={look.layout === 'photo' ? 32 : 40}
-      square={look.square}
+      square={look.isSquare}
       glyph={false}
     />
   )
   const media = (i: number) => <MediaGrid ids={parts[i]?.attachments ?? []} network={network} />
   const card = (s: Segment, i: number) =>
     s.card && (parts[i]?.attachments ?? []).length === 0 && <LinkCard url={s.card} look={look.card} />
-  const actions = look.actions.length > 0 && (
+  const actions = icons.length > 0 && (
     <div className="dlf-actions" aria-hidden>
-      {look.actions.map((a, i) => (
+      {icons.map((a, i) => (
         <span key={i}>{a}</span>
       ))}
     </div>

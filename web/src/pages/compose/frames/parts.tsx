@@ -5,6 +5,7 @@ import { type ReactNode, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { type Media, mediaURL, type Schemas } from '../../../api/client'
 import { linkCardQuery, mediaQuery } from '../../../lib/queries'
+import { type Look, lookOf } from './looks'
 
 type Segment = Schemas['SegmentPreview']
 
@@ -91,20 +92,6 @@ function File({ media }: { media?: Media }) {
   )
 }
 
-/** The limits of a single file's aspect ratio on each network. */
-const ratios: Record<string, [min: number, max: number]> = {
-  instagram: [4 / 5, 1.91],
-  x: [3 / 4, 16 / 9],
-  threads: [3 / 4, 1.91],
-  bluesky: [1 / 2, 2],
-  facebook: [4 / 5, 1.91],
-  linkedin: [4 / 5, 1.91],
-  mastodon: [3 / 4, 16 / 9],
-  telegram: [2 / 3, 2],
-  discord: [2 / 3, 2],
-  wordpress: [2 / 3, 2],
-}
-
 /** The files of a post in the layout of a network. */
 export function MediaGrid({ ids, network }: { ids: string[]; network: string }) {
   const { t } = useTranslation()
@@ -112,7 +99,8 @@ export function MediaGrid({ ids, network }: { ids: string[]; network: string }) 
   const [at, setAt] = useState(0)
   if (ids.length === 0) return null
   const first = files[0]
-  const [min, max] = ratios[network] ?? [1 / 2, 2]
+  const look = lookOf(network)
+  const [min, max] = look.ratio
   const own = first?.width && first.height ? first.width / first.height : 16 / 9
   const ratio = Math.min(max, Math.max(min, own))
   // These two show one file after the other.
@@ -138,15 +126,9 @@ export function MediaGrid({ ids, network }: { ids: string[]; network: string }) 
       </div>
     )
   }
-  const most =
-    network === 'facebook' || network === 'linkedin' ? 5 : network === 'telegram' || network === 'discord' ? 10 : 4
-  const n = Math.min(ids.length, most)
+  const n = Math.min(ids.length, look.files)
   return (
-    <div
-      className="dlf-media"
-      data-grid={n > 4 ? 'many' : n}
-      style={{ aspectRatio: n === 1 ? ratio : n > 4 ? 4 / 3 : 16 / 9 }}
-    >
+    <div className="dlf-media" data-grid={n > 4 ? 'many' : n} style={n === 1 ? { aspectRatio: ratio } : undefined}>
       {ids.slice(0, n).map((id, i) => (
         <File key={id} media={files[i]} />
       ))}
@@ -156,7 +138,7 @@ export function MediaGrid({ ids, network }: { ids: string[]; network: string }) 
 }
 
 /** The card of a linked page: its real title and image. */
-export function LinkCard({ url, look }: { url: string; look: 'large' | 'bar' | 'overlay' | 'quote' | 'side' }) {
+export function LinkCard({ url, look }: { url: string; look: Look['card'] }) {
   const card = useQuery(linkCardQuery(url)).data
   const site = card?.site ?? hostOf(url)
   const title = card?.title ?? ''
