@@ -9,6 +9,7 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/identity/audit"
+	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/optional"
 )
@@ -53,7 +54,7 @@ func (s *MemberHandler) ListAudit(
 		page.NextCursor = optional.Of(strconv.FormatInt(entries[limit-1].ID, 10))
 	}
 	for _, e := range entries {
-		one, err := auditJSON(e)
+		one, err := auditJSON(e, principal(ctx))
 		if err != nil {
 			return nil, err
 		}
@@ -62,11 +63,21 @@ func (s *MemberHandler) ListAudit(
 	return page, nil
 }
 
-func auditJSON(e audit.Entry) (spec.AuditEntry, error) {
+// personalContent are the types of objects whose names need the scope to read them.
+func personalContent() map[string]workspace.Scope {
+	return map[string]workspace.Scope{"post": workspace.PostsRead, "media": workspace.MediaRead}
+}
+
+func auditJSON(e audit.Entry, who workspace.Principal) (spec.AuditEntry, error) {
+	if scope, ok := personalContent()[e.Object.Type]; ok && !who.Has(scope) {
+		e.Object.Name = ""
+	}
 	out := spec.AuditEntry{
 		Id: strconv.FormatInt(e.ID, 10), At: e.At, Action: string(e.Action),
 		RequestId: optional.Of(e.Origin.RequestID),
-		Object:    spec.AuditObject{Type: e.Object.Type, Id: e.Object.ID},
+		Object: spec.AuditObject{
+			Type: e.Object.Type, Id: e.Object.ID, Name: optional.Of(e.Object.Name), Deleted: optional.Of(e.Object.IsDeleted),
+		},
 		Actor: spec.AuditActor{
 			Type: spec.AuditActorType(e.Origin.Actor), UserId: optional.Of(e.Origin.UserID),
 			Name:    optional.Of(e.UserName),

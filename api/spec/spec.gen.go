@@ -3198,9 +3198,14 @@ type AuditEntry struct {
 
 // AuditObject defines model for AuditObject.
 type AuditObject struct {
-	Id openapi_types.UUID `json:"id"`
+	// Deleted `true` if it no longer exists.
+	Deleted *bool              `json:"deleted,omitempty"`
+	Id      openapi_types.UUID `json:"id"`
 
-	// Type workspace, member (ID of the user), token, account, webhook, notification_channel, site, post or session.
+	// Name Current name, or the last one that the log has; absent if unknown. Of posts (the first words) and files a token needs the scope to read them.
+	Name *string `json:"name,omitempty"`
+
+	// Type workspace, member (ID of the user), token, account, webhook, notification_channel, site, rule, seed, domain, story, media, post or session.
 	Type string `json:"type"`
 }
 

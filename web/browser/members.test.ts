@@ -90,3 +90,52 @@ test('a member gets a login link for another day, which can be revoked', async (
   })
   dashboard.fine()
 })
+
+test('the audit log names objects and leads to them, also those that are gone', async () => {
+  const { page } = dashboard
+  const { accounts } = await api<{ accounts: { id: string }[] }>('GET', '/accounts')
+  const rule = (name: string) =>
+    api<{ id: string; version: number }>('POST', '/rules', {
+      name,
+      definition: {
+        trigger: { sections: ['Thể thao'] },
+        conditions: { max_age_hours: 24 },
+        templates: { default: '{title}' },
+        image: 'none',
+        track_links: true,
+        account_ids: [accounts[0]?.id],
+        timing: { when: 'delay', delay_minutes: 30 },
+        mode: 'approval',
+        max_per_hour: 5,
+        max_per_day: 20,
+      },
+    })
+  await rule('Thể thao')
+  const gone = await rule('Kinh tế')
+  await api('DELETE', `/rules/${gone.id}`)
+  const post = await api<{ id: string }>('POST', '/posts', {
+    content: 'Mưa lớn ở Huế',
+    accounts: [accounts[0]?.id],
+    scheduled_time: new Date(Date.now() + 86_400_000).toISOString(),
+  })
+  await api('DELETE', `/posts/${post.id}`)
+  await dashboard.go('/system?tab=audit')
+  await page.getByText('deleted the rule Kinh tế (deleted)').waitFor()
+  await page.getByText('created the rule Kinh tế (deleted)').waitFor()
+  await page.getByText('invited the member Nguyễn Thị Lan').waitFor()
+  expect(await page.getByText(/[0-9a-f]{8}-[0-9a-f]{4}-/).count()).toBe(0)
+  await dashboard.accessible('the audit log')
+  await shoot(dashboard, 'audit')
+  await page.getByRole('link', { name: 'Mưa lớn ở Huế' }).click()
+  await page.getByRole('heading', { name: 'Mưa lớn ở Huế', level: 1 }).waitFor()
+  await page.goBack()
+  await page.getByText('created the rule Thể thao').getByRole('link').click()
+  await page.waitForURL(/\/rules#/)
+  await page.locator('[data-rule="Thể thao"]').waitFor()
+  // Actions of notification channels have an underscore in their type.
+  await dashboard.go('/system?tab=audit')
+  await page.getByRole('combobox', { name: 'Action' }).click()
+  await page.getByRole('option', { name: 'created a notification channel' }).click()
+  await page.getByText('Try other members, actions or days.').waitFor()
+  dashboard.fine()
+})

@@ -131,6 +131,10 @@ func OriginOf(ctx context.Context) Origin {
 type Object struct {
 	Type string
 	ID   uuid.UUID
+
+	// Set when the log is listed.
+	Name      string // the current name, or the last one that the log has; empty: unknown
+	IsDeleted bool
 }
 
 // Entry is an entry of the audit log.

@@ -54,5 +54,42 @@ func (s *WorkspaceStore) AuditLog(ctx context.Context, f audit.Filter) ([]audit.
 			},
 		}
 	}
-	return entries, nil
+	return entries, s.nameObjects(ctx, f.WorkspaceID, entries)
+}
+
+// nameObjects names the objects of entries.
+func (s *WorkspaceStore) nameObjects(ctx context.Context, workspaceID uuid.UUID, entries []audit.Entry) error {
+	ids := make([]uuid.UUID, len(entries))
+	for i, e := range entries {
+		ids[i] = e.Object.ID
+	}
+	exist, err := s.q.AuditNames(ctx, db.AuditNamesParams{WorkspaceID: workspaceID, Ids: ids})
+	if err != nil {
+		return err
+	}
+	last, err := s.q.AuditLastNames(ctx, db.AuditLastNamesParams{WorkspaceID: workspaceID, Ids: ids})
+	if err != nil {
+		return err
+	}
+	names, known := map[uuid.UUID]string{}, map[uuid.UUID]bool{}
+	for _, r := range last {
+		names[r.ID] = r.Name
+	}
+	for _, r := range exist {
+		known[r.ID] = true
+		if r.Name != "" {
+			names[r.ID] = r.Name
+		}
+	}
+	for i := range entries {
+		o := &entries[i].Object
+		switch o.Type {
+		case "workspace", "session": // their entries say enough
+		case "domain": // stays in the crawler
+			o.Name = names[o.ID]
+		default:
+			o.Name, o.IsDeleted = names[o.ID], !known[o.ID]
+		}
+	}
+	return nil
 }

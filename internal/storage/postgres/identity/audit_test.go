@@ -68,7 +68,7 @@ func TestAudit_RecordsChangesByUsersOnly(t *testing.T) {
 	require.Equal(t, want, entries[0].Origin)
 	require.Equal(t, "Owner of Desk", entries[0].UserName)
 	require.Equal(t, "cli", entries[0].TokenName)
-	require.Equal(t, (audit.Object{Type: "post", ID: person.ID}), entries[0].Object)
+	require.Equal(t, (audit.Object{Type: "post", ID: person.ID, Name: person.Content}), entries[0].Object)
 }
 
 func TestAudit_RecordsLoginsInEveryWorkspace(t *testing.T) {

@@ -164,14 +164,11 @@ func pauseRule(ctx context.Context, q *queries, id uuid.UUID, reason rule.PauseR
 // DeleteRule deletes a rule and its decisions.
 func (s *RuleStore) DeleteRule(ctx context.Context, workspaceID, id uuid.UUID) error {
 	return s.inTx(ctx, func(q *queries) error {
-		n, err := q.DeleteRule(ctx, db.DeleteRuleParams{ID: id, WorkspaceID: workspaceID})
-		if err == nil && n == 0 {
-			err = apperr.NotFound("rule")
-		}
+		name, err := q.DeleteRule(ctx, db.DeleteRuleParams{ID: id, WorkspaceID: workspaceID})
 		if err != nil {
-			return err
+			return tx.OrNotFound(err, "rule")
 		}
-		return tx.Record(ctx, q.tx, workspaceID, audit.RuleDeleted, "rule", id, nil)
+		return tx.Record(ctx, q.tx, workspaceID, audit.RuleDeleted, "rule", id, map[string]any{"name": name})
 	})
 }
 

@@ -27,6 +27,7 @@ import { causeText, noteText } from '../../i18n/message'
 import { useAct } from '../../lib/act'
 import { showChange } from '../../lib/optimistic'
 import { accountsQuery } from '../../lib/queries'
+import { useHash } from '../../lib/hash'
 import { notifySuccess } from '../../lib/notify'
 import { useAtLeast } from '../../lib/session'
 import { relative } from '../../lib/time'
@@ -40,6 +41,7 @@ const route = getRouteApi('/accounts')
 export function AccountsPage() {
   const { t } = useTranslation()
   const accounts = useQuery(accountsQuery)
+  useHash(accounts.isSuccess)
   const may = useAtLeast('editor')
   const [opened, { open, close }] = useDisclosure()
   const connect = may && (
@@ -168,7 +170,15 @@ function AccountCard({ account: a }: { account: Account }) {
       run: () => disconnect.mutate(),
     })
   return (
-    <Stack gap="xs" className="dl-card" p="md" component="article" aria-label={a.handle} data-account={a.network}>
+    <Stack
+      gap="xs"
+      className="dl-card"
+      p="md"
+      component="article"
+      id={a.id}
+      aria-label={a.handle}
+      data-account={a.network}
+    >
       {dialog}
       {editing && <EditAccount account={a} close={closeEdit} />}
       <Group justify="space-between" wrap="nowrap" align="flex-start">

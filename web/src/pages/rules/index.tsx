@@ -10,6 +10,7 @@ import { Page } from '../../components/Page'
 import { Empty, Failed, WaitingRows } from '../../components/states'
 import { useAct } from '../../lib/act'
 import { showChange } from '../../lib/optimistic'
+import { useHash } from '../../lib/hash'
 import { useAtLeast, useMe } from '../../lib/session'
 import { Decisions } from './Decisions'
 import { type NewRule, newRule, type Rule } from './definition'
@@ -28,6 +29,7 @@ export function RulesPage() {
   const me = useMe()
   const may = useAtLeast('editor')
   const list = useQuery(rulesQuery)
+  useHash(list.isSuccess)
   const [editing, setEditing] = useState<{ rule: NewRule; id?: string; version?: number }>()
   const create = () => setEditing({ rule: newRule(me.workspace.time_zone) })
   const button = may && (
@@ -98,7 +100,7 @@ function RuleCard({ rule: r, edit }: { rule: Rule; edit: () => void }) {
     about: rulesQuery.queryKey,
   })
   return (
-    <Stack gap="xs" className="dl-card" p="md" component="article" aria-label={r.name} data-rule={r.name}>
+    <Stack gap="xs" className="dl-card" p="md" component="article" id={r.id} aria-label={r.name} data-rule={r.name}>
       <Group justify="space-between" gap="xs">
         <Group gap="xs">
           <Text fw={600} className="dl-text">

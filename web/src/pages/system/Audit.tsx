@@ -7,6 +7,7 @@ import { useTranslation } from 'react-i18next'
 import { api, unwrap } from '../../api/client'
 import { DayField } from '../../components/DayField'
 import { Empty, Failed, WaitingRows } from '../../components/states'
+import { AuditedObject } from './AuditedObject'
 import { Time } from '../../components/Time'
 import { useMe } from '../../lib/session'
 import { toInstant } from '../../lib/time'
@@ -68,12 +69,12 @@ export function Audit() {
         value={actions}
         onChange={setActions}
         data={Object.entries(t('audit', { returnObjects: true })).map(([key, label]) => ({
-          value: key.replace('_', '.'),
+          value: key.replace(/^(notification_channel|[^_]+)_/, '$1.'),
           label,
         }))}
       />
-      <DayField label={t('auditFrom')} value={from} max={to} w={150} onChange={setFrom} />
-      <DayField label={t('auditTo')} value={to} min={from} w={150} onChange={setTo} />
+      <DayField label={t('auditFrom')} value={from} max={to} w={175} onChange={setFrom} />
+      <DayField label={t('auditTo')} value={to} min={from} w={175} onChange={setTo} />
     </Group>
   )
   const entries = list.data?.pages.flatMap((p) => p.entries) ?? []
@@ -116,11 +117,9 @@ export function Audit() {
                     </Text>
                   </Table.Td>
                   <Table.Td data-wide>
-                    <Text size="sm">
-                      {t(`audit.${e.action.replace('.', '_') as 'login_succeeded'}`, { defaultValue: e.action })}
-                    </Text>
-                    <Text size="xs" c="dimmed" className="dl-text">
-                      {e.object.id}
+                    <Text size="sm" className="dl-text">
+                      {t(`audit.${e.action.replace('.', '_') as 'login_succeeded'}`, { defaultValue: e.action })}{' '}
+                      <AuditedObject object={e.object} />
                     </Text>
                   </Table.Td>
                 </Table.Tr>

@@ -12,6 +12,115 @@ import (
 	"github.com/google/uuid"
 )
 
+const auditLastNames = `-- name: AuditLastNames :many
+(select distinct on (l.object_id) l.object_id::uuid as id,
+    coalesce(l.data->>'name', l.data->>'handle', l.data->>'host', l.data->>'domain')::text as name
+from audit_log l
+where l.workspace_id = $1 and l.object_id = any($2::uuid[]) and l.data ?| '{name,handle,host,domain}'
+order by l.object_id, l.id desc)
+union all
+select u.id, u.name from users u where u.id = any($2::uuid[]) and lower(u.name) is distinct from lower(u.email)
+`
+
+type AuditLastNamesParams struct {
+	WorkspaceID uuid.UUID
+	Ids         []uuid.UUID
+}
+
+type AuditLastNamesRow struct {
+	ID   uuid.UUID
+	Name string
+}
+
+// The last recorded names of objects, and the names of former members. Of those who never joined, the name is
+// the email address.
+func (q *Queries) AuditLastNames(ctx context.Context, arg AuditLastNamesParams) ([]AuditLastNamesRow, error) {
+	rows, err := q.db.Query(ctx, auditLastNames, arg.WorkspaceID, arg.Ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AuditLastNamesRow
+	for rows.Next() {
+		var i AuditLastNamesRow
+		if err := rows.Scan(&i.ID, &i.Name); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const auditNames = `-- name: AuditNames :many
+select o.id::uuid as id, o.name::text as name
+from (
+    select r.id, r.name from rules r where r.workspace_id = $1
+    union all
+    select s.id, s.name from sites s where s.workspace_id = $1
+    union all
+    select a.id, coalesce(nullif(a.label, ''), a.handle) from accounts a where a.workspace_id = $1
+    union all
+    select w.id, '' from webhook_endpoints w where w.workspace_id = $1
+    union all
+    select c.id, '' from notification_channels c where c.workspace_id = $1
+    union all
+    select f.id, f.file_name from media f where f.workspace_id = $1
+    union all
+    select d.id, coalesce(nullif(d.title, ''), d.url) from seeds d where d.workspace_id = $1
+    union all
+    select p.post_id, left(p.content, 80) from scheduled_posts p where p.workspace_id = $1
+    union all
+    select l.id, l.name from shared_links l where l.workspace_id = $1
+    union all
+    select n.id, '' from report_subscriptions n where n.workspace_id = $1
+    union all
+    select t.id, t.name from api_tokens t where t.workspace_id = $1 and t.revoked_at is null
+    union all
+    select u.id, u.name from members m join users u on u.id = m.user_id where m.workspace_id = $1
+    union all
+    select y.id, coalesce((
+        select a.title from story_articles x join articles a on a.id = x.article_id
+        where x.story_id = y.id
+        order by (x.article_id = y.headline_article) desc nulls last, x.dated_at desc, x.article_id limit 1
+    ), '') from stories y
+) o
+where o.id = any($2::uuid[])
+`
+
+type AuditNamesParams struct {
+	WorkspaceID uuid.UUID
+	Ids         []uuid.UUID
+}
+
+type AuditNamesRow struct {
+	ID   uuid.UUID
+	Name string
+}
+
+// Objects that exist, with their current names; empty: a secret, or none.
+func (q *Queries) AuditNames(ctx context.Context, arg AuditNamesParams) ([]AuditNamesRow, error) {
+	rows, err := q.db.Query(ctx, auditNames, arg.WorkspaceID, arg.Ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AuditNamesRow
+	for rows.Next() {
+		var i AuditNamesRow
+		if err := rows.Scan(&i.ID, &i.Name); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listAudit = `-- name: ListAudit :many
 select l.id, l.workspace_id, l.at, l.actor, l.user_id, l.token_id, l.session_id, l.action, l.object_type, l.object_id, l.request_id, l.data, coalesce(u.name, '')::text as user_name, coalesce(t.name, '')::text as token_name
 from audit_log l

@@ -150,8 +150,8 @@ func (q *Queries) DeleteOldRuleDecisions(ctx context.Context, beforeID uuid.UUID
 	return result.RowsAffected(), nil
 }
 
-const deleteRule = `-- name: DeleteRule :execrows
-delete from rules where id = $1 and workspace_id = $2
+const deleteRule = `-- name: DeleteRule :one
+delete from rules where id = $1 and workspace_id = $2 returning name
 `
 
 type DeleteRuleParams struct {
@@ -159,12 +159,11 @@ type DeleteRuleParams struct {
 	WorkspaceID uuid.UUID
 }
 
-func (q *Queries) DeleteRule(ctx context.Context, arg DeleteRuleParams) (int64, error) {
-	result, err := q.db.Exec(ctx, deleteRule, arg.ID, arg.WorkspaceID)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+func (q *Queries) DeleteRule(ctx context.Context, arg DeleteRuleParams) (string, error) {
+	row := q.db.QueryRow(ctx, deleteRule, arg.ID, arg.WorkspaceID)
+	var name string
+	err := row.Scan(&name)
+	return name, err
 }
 
 const finishRuleDecision = `-- name: FinishRuleDecision :execrows

@@ -53,8 +53,8 @@ update rules set status = 'active', pause_reason = '', pause_error = '', paused_
 where id = @id and status = 'paused'
 returning *;
 
--- name: DeleteRule :execrows
-delete from rules where id = @id and workspace_id = @workspace_id;
+-- name: DeleteRule :one
+delete from rules where id = @id and workspace_id = @workspace_id returning name;
 
 -- name: LockRule :one
 -- Serializes the decisions of a rule.
