@@ -107,6 +107,7 @@ export const Previews = memo(function Previews({
 
 /** The network's notes and problems about the post. */
 function Notes({ target }: { target: Target }) {
+  const { t } = useTranslation()
   const problems = target.segments.flatMap((s) => s.problems)
   const notes = [...new Set(target.segments.flatMap((s) => s.notes).map(noteText))]
   return (
@@ -126,7 +127,10 @@ function Notes({ target }: { target: Target }) {
       ))}
       {target.price.micro_usd > 0 && (
         <Text size="xs" c="dimmed" title={target.price.reasons.map(noteText).join('\n')}>
-          {formatPrice(target.price.micro_usd)}
+          {t('compose.networkPrice', {
+            network: networkName(target.network),
+            price: formatPrice(target.price.micro_usd),
+          })}
         </Text>
       )}
     </Stack>

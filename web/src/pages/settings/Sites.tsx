@@ -8,6 +8,7 @@ import { LinkButton } from '../../components/links'
 import { Empty, Failed, WaitingRows } from '../../components/states'
 import { useAct } from '../../lib/act'
 import { forget, useFormState } from '../../lib/formState'
+import { useHash } from '../../lib/hash'
 import { sitesQuery } from '../../lib/queries'
 import { useAtLeast } from '../../lib/session'
 
@@ -18,6 +19,7 @@ type Edited = Pick<Site, 'name' | 'domains' | 'public_counts'>
 export function Sites() {
   const { t } = useTranslation()
   const sites = useQuery(sitesQuery)
+  useHash(sites.isSuccess)
   if (sites.error) return <Failed error={sites.error} retry={() => void sites.refetch()} />
   if (!sites.data) return <WaitingRows height={160} />
   if (sites.data.length === 0)
@@ -34,6 +36,9 @@ export function Sites() {
     </Stack>
   )
 }
+
+const isSame = (a: Edited, b: Edited) =>
+  a.name === b.name && a.public_counts === b.public_counts && a.domains.join() === b.domains.join()
 
 /** The secret key is shown only once: it stays while the settings are saved. */
 function SiteCard({ site }: { site: Site }) {
@@ -62,7 +67,15 @@ function SiteCard({ site }: { site: Site }) {
   const secret = rotate.data?.secret_key
   const stored: Edited = { name: site.name, domains: site.domains, public_counts: site.public_counts }
   return (
-    <Stack gap="sm" className="dl-card" p="md" component="section" aria-label={site.name} data-site={site.name}>
+    <Stack
+      gap="sm"
+      className="dl-card"
+      p="md"
+      component="section"
+      id={site.id}
+      aria-label={site.name}
+      data-site={site.name}
+    >
       {dialog}
       <Title order={2} size="h5">
         {site.name}
@@ -168,7 +181,7 @@ function Fields({ id, start, may }: { id: string; start: Edited; may: boolean })
         />
         {may && (
           <Group>
-            <Button type="submit" loading={save.isPending} disabled={draft.name.trim() === ''}>
+            <Button type="submit" loading={save.isPending} disabled={draft.name.trim() === '' || isSame(draft, start)}>
               {t('save')}
             </Button>
           </Group>

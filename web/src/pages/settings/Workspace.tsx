@@ -20,6 +20,9 @@ export function Workspace() {
   return stored.data ? <Form key={JSON.stringify(stored.data)} start={stored.data} /> : <WaitingRows height={60} />
 }
 
+const fields = ['name', 'time_zone', 'authors_need_approval', 'keep_media_credit'] as const
+const isSame = (a: Settings, b: Settings) => fields.every((f) => a[f] === b[f])
+
 function Form({ start }: { start: Settings }) {
   const { t } = useTranslation()
   const client = useQueryClient()
@@ -82,7 +85,7 @@ function Form({ start }: { start: Settings }) {
         />
         {owner && (
           <Group>
-            <Button type="submit" loading={save.isPending} disabled={draft.name.trim() === '' || draft === start}>
+            <Button type="submit" loading={save.isPending} disabled={draft.name.trim() === '' || isSame(draft, start)}>
               {t('save')}
             </Button>
           </Group>

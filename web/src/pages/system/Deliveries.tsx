@@ -8,8 +8,12 @@ import { Failed, WaitingRows } from '../../components/states'
 import { Time } from '../../components/Time'
 import { noteText } from '../../i18n/message'
 import { useAct } from '../../lib/act'
+import { typeKey } from './words'
 
 type Delivery = Schemas['WebhookDelivery']
+
+/** All but those of tests. */
+const isKnown = (type: string): type is Schemas['WebhookType'] => type !== 'webhook.test'
 
 const looks = {
   pending: { color: 'indigo', icon: IconClock },
@@ -121,8 +125,8 @@ function One({ delivery: d, settled }: { delivery: Delivery; settled: () => void
           <Badge variant="light" color={color} tt="none" leftSection={<Icon size={14} aria-hidden />}>
             {t(`hooks.status.${d.status}`)}
           </Badge>
-          <Text size="sm" fw={600}>
-            {d.type}
+          <Text size="sm" fw={600} title={d.type}>
+            {isKnown(d.type) ? t(`channels.types.${typeKey(d.type)}`) : t('hooks.test')}
           </Text>
           <Text size="sm" c="dimmed">
             <Time at={d.created_at} look="short" />

@@ -22,6 +22,7 @@ import { useAct } from '../../lib/act'
 import { showChange } from '../../lib/optimistic'
 import { Deliveries } from './Deliveries'
 import { forget, useFormState } from '../../lib/formState'
+import { typeKey } from './words'
 
 export const types: Schemas['WebhookType'][] = [
   'post.posted',
@@ -94,7 +95,8 @@ export function Webhooks() {
           <MultiSelect
             label={t('system.hookTypes')}
             placeholder={chosen.length === 0 ? t('calendar.all') : ''}
-            data={types}
+            data={types.map((value) => ({ value, label: t(`channels.types.${typeKey(value)}`) }))}
+            searchable
             value={chosen}
             onChange={setChosen}
             miw={220}
@@ -185,9 +187,13 @@ function Hook({ hook: h, settled }: { hook: Schemas['Webhook']; settled: () => u
         </Group>
       </Group>
       <Group gap={6}>
-        {(h.types.length > 0 ? h.types : [t('calendar.all')]).map((x) => (
-          <Badge key={x} variant="light" color="gray" tt="none">
-            {x}
+        <Text size="sm" c="dimmed">
+          {t('system.hookTypes')}
+        </Text>
+        {h.types.length === 0 && <Text size="sm">{t('calendar.all')}</Text>}
+        {h.types.map((x) => (
+          <Badge key={x} variant="light" color="gray" tt="none" title={x}>
+            {t(`channels.types.${typeKey(x)}`)}
           </Badge>
         ))}
       </Group>
