@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import type { Browser } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { Dateline, Dashboard, shoot, startBrowser, until } from './harness'
 
 // What is shown says what it is, and what could not be fetched is not shown as absent.
@@ -7,6 +7,7 @@ import { Dateline, Dashboard, shoot, startBrowser, until } from './harness'
 const d = new Dateline()
 let browser: Browser
 let dashboard: Dashboard
+let mastodon = ''
 
 const api = <T>(method: string, path: string, body?: unknown) => d.send<T>(method, `/api/v1${path}`, body)
 
@@ -16,6 +17,8 @@ beforeAll(async () => {
   browser = await startBrowser()
   dashboard = await Dashboard.open(browser, d, { viewport: { width: 1440, height: 900 } })
   await dashboard.login(d.login)
+  const { accounts } = await api<{ accounts: { id: string; network: string }[] }>('GET', '/accounts')
+  mastodon = accounts.find((a) => a.network === 'mastodon')?.id ?? ''
 })
 afterAll(async () => {
   await browser?.close()
@@ -84,5 +87,129 @@ test('the price of a post says which network charges it', async () => {
     .getByText(/^X charges about \$0\.\d+\.$/)
     .waitFor()
   await dashboard.accessible('a price')
+  dashboard.fine()
+})
+
+/** Fails requests as a server does that is down. */
+const fail = (page: Page, pattern: string) =>
+  page.route(pattern, (route) =>
+    route.request().method() === 'GET'
+      ? route.fulfill({
+          status: 503,
+          contentType: 'application/problem+json',
+          body: JSON.stringify({ status: 503, code: 'unavailable', title: 'Unavailable', detail: 'The disk is full.' }),
+        })
+      : route.fallback(),
+  )
+
+test('what could not be fetched is named with a way to try again, not shown as absent', async () => {
+  const { page } = dashboard
+  await api('POST', '/labels', { name: 'Thời sự', color: 'blue', kind: 'label' })
+  await api('POST', '/snippets', { kind: 'text', name: 'Chữ ký', text: 'Báo Mai' })
+  const draft = await api<{ id: string }>('POST', '/posts', {
+    content: 'Mưa lớn ở Huế',
+    accounts: [mastodon],
+    draft: true,
+    scheduled_time: new Date(Date.now() + 86_400_000).toISOString(),
+  })
+  const post = await api<{ id: string }>('POST', `/posts/${draft.id}/submit`)
+  await api('POST', `/posts/${post.id}/comments`, { text: 'Nguồn?', mentions: [] })
+  const failed = (what: string) => page.locator('[data-inline-failed]', { hasText: `${what} could not be loaded.` })
+  const cases: [what: string, pattern: string, open: () => Promise<void>, found: () => Promise<void>][] = [
+    ['Comments', '**/comments', () => dashboard.go(`/posts/${post.id}`), () => page.getByText('Nguồn?').waitFor()],
+    [
+      'External approval',
+      '**/review-links',
+      () => dashboard.go(`/posts/${post.id}`),
+      () => failed('External approval').waitFor({ state: 'detached' }),
+    ],
+    [
+      'Snippets',
+      '**/snippets',
+      async () => {
+        await dashboard.go('/compose')
+        await page.getByRole('button', { name: 'Snippets' }).first().click()
+      },
+      () => page.getByText('Chữ ký').waitFor(),
+    ],
+    [
+      'Labels',
+      '**/labels',
+      async () => {
+        await dashboard.go('/calendar')
+        await page.getByRole('button', { name: 'Manage labels' }).click()
+      },
+      () => page.getByRole('dialog').getByText('Thời sự').first().waitFor(),
+    ],
+  ]
+  for (const [what, pattern, open, found] of cases) {
+    await fail(page, pattern)
+    await page.reload() // what was fetched before is forgotten
+    await open()
+    await failed(what).waitFor()
+    await dashboard.accessible(`${what} that could not be fetched`)
+    await page.unroute(pattern)
+    await failed(what).getByRole('button', { name: 'Try again' }).click()
+    await found()
+    await until('the message to be gone', async () => (await failed(what).count()) === 0)
+    await page.keyboard.press('Escape')
+  }
+  dashboard.fine()
+}, 180_000)
+
+test('earlier and later days of the agenda are reached by its date bar', async () => {
+  const { page } = dashboard
+  for (const width of [1440, 390]) {
+    await page.setViewportSize({ width, height: 844 })
+    await dashboard.go('/calendar?view=agenda')
+    await page.getByRole('heading', { name: 'Upcoming', level: 2 }).waitFor()
+    await page.getByRole('button', { name: 'Earlier' }).click()
+    await page.getByRole('heading', { name: /^From / }).waitFor()
+    const week = new URL(page.url()).searchParams.get('date') ?? ''
+    await page.getByRole('button', { name: 'Later' }).click()
+    await until('the next week', () => (new URL(page.url()).searchParams.get('date') ?? '') > week)
+    await page.getByRole('textbox', { name: 'Day' }).fill('1 Dec 2026')
+    await page.getByRole('textbox', { name: 'Day' }).press('Enter')
+    await page.waitForURL(/date=2026-12-01/)
+    await dashboard.accessible(`an agenda from a day at ${width} px`)
+    await shoot(dashboard, `agenda-bar-${width}`)
+    await page.getByRole('button', { name: 'Today' }).click()
+    await page.getByRole('heading', { name: 'Upcoming', level: 2 }).waitFor()
+  }
+  await page.setViewportSize({ width: 1440, height: 900 })
+  dashboard.fine()
+})
+
+test('only email says that email is not set up', async () => {
+  const { page } = dashboard
+  await dashboard.go('/system?tab=notifications')
+  await page.getByRole('button', { name: 'Add channel' }).first().click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('combobox', { name: 'Send by' }).waitFor()
+  expect(await dialog.getByRole('alert').count()).toBe(0)
+  expect(await dialog.getByText(/DATELINE_SMTP_HOST/).count()).toBe(0)
+  await dialog.getByRole('combobox', { name: 'Send by' }).click()
+  await page.getByRole('option', { name: /Email.*not set up/ }).waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('option').first().waitFor({ state: 'hidden' })
+  await dashboard.accessible('a new channel')
+  await page.keyboard.press('Escape')
+  dashboard.fine()
+})
+
+test('long names of labels wrap, and a label is created where labels are managed', async () => {
+  const { page } = dashboard
+  const name = 'Phóng sự điều tra: an toàn thực phẩm trong bếp ăn trường bán trú'.slice(0, 60)
+  await dashboard.go('/calendar')
+  await page.getByRole('button', { name: 'Manage labels' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('textbox', { name: 'New label' }).fill(name)
+  await dialog.getByRole('button', { name: 'Add' }).click()
+  const chip = dialog.locator(`[data-label="${name}"] > span:last-child`)
+  await chip.waitFor()
+  expect(await chip.evaluate((e) => e.scrollWidth <= e.clientWidth)).toBe(true)
+  await shoot(dashboard, 'labels-long')
+  await dashboard.accessible('a long label')
+  await page.keyboard.press('Escape')
   dashboard.fine()
 })

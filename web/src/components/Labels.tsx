@@ -16,6 +16,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, type Post, type Schemas, unwrap } from '../api/client'
+import { NotLoaded } from './states'
 import { fold } from '../lib/fold'
 import { refreshPosts } from '../lib/posts'
 import { labelsQuery } from '../lib/queries'
@@ -82,7 +83,8 @@ export function LabelMenu({
 }) {
   const { t } = useTranslation()
   const client = useQueryClient()
-  const all = useQuery(labelsQuery).data ?? []
+  const stored = useQuery(labelsQuery)
+  const all = stored.data ?? []
   const [opened, { toggle, close }] = useDisclosure()
   const [typed, setTyped] = useState('')
   const [kind, setKind] = useState<Kind>('label')
@@ -225,7 +227,8 @@ export function LabelMenu({
                 )
               )
             })}
-            {all.length === 0 && (
+            <NotLoaded what={t('labels.choose')} queries={[stored]} />
+            {stored.data?.length === 0 && (
               <Text size="sm" c="dimmed">
                 {t('labels.none')}
               </Text>
@@ -260,7 +263,7 @@ export function LabelMenu({
 export function ManageLabels() {
   const { t } = useTranslation()
   const [opened, { open, close }] = useDisclosure()
-  const all = useQuery(labelsQuery).data ?? []
+  const stored = useQuery(labelsQuery)
   const [edited, setEdited] = useState<Label>()
   if (!useAtLeast('editor')) return null
   return (
@@ -277,7 +280,8 @@ export function ManageLabels() {
       </ActionIcon>
       <Modal opened={opened} onClose={close} title={t('labels.manage')} closeButtonProps={{ 'aria-label': t('close') }}>
         <Stack gap={4}>
-          {all.map((l) =>
+          <NotLoaded what={t('labels.choose')} queries={[stored]} />
+          {stored.data?.map((l) =>
             edited?.id === l.id ? (
               <EditLabel key={l.id} label={l} close={() => setEdited(undefined)} />
             ) : (

@@ -37,6 +37,7 @@ import { type ComponentType, useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, unwrap } from '../api/client'
 import { chooseLanguage, type Language, languages } from '../i18n'
+import { NotLoaded } from './states'
 import { useDensity } from '../lib/density'
 import { fold } from '../lib/fold'
 import { repeated } from '../lib/newsQueries'
@@ -88,14 +89,15 @@ export default function Palette() {
   const [opened, setOpened] = useState(true)
   const [asked] = useDebouncedValue(query.trim(), 200)
   const enabled = opened && asked.length > 1
-  const posts = useQuery({
+  const foundPosts = useQuery({
     queryKey: ['posts', 'palette', asked],
     enabled,
     gcTime: 30_000,
     queryFn: async ({ signal }) =>
       (await unwrap(api.GET('/api/v1/posts', { signal, params: { query: { q: asked, limit: perGroup } } }))).posts,
-  }).data
-  const articles = useQuery({
+  })
+  const posts = foundPosts.data
+  const foundArticles = useQuery({
     queryKey: ['palette', 'articles', asked],
     enabled,
     gcTime: 30_000,
@@ -110,7 +112,8 @@ export default function Palette() {
           }),
         )
       ).hits,
-  }).data
+  })
+  const articles = foundArticles.data
   const sites = useQuery({ ...sitesQuery, enabled: opened }).data ?? []
   const to =
     (
@@ -325,7 +328,8 @@ export default function Palette() {
             ))}
           </Spotlight.ActionsGroup>
         ))}
-        {groups.length === 0 && <Spotlight.Empty>{t('state.nothing')}</Spotlight.Empty>}
+        {enabled && <NotLoaded what={t('palette.title')} queries={[foundPosts, foundArticles]} />}
+        {groups.length === 0 && !foundPosts.error && <Spotlight.Empty>{t('state.nothing')}</Spotlight.Empty>}
       </Spotlight.ActionsList>
     </Spotlight.Root>
   )

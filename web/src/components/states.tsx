@@ -13,8 +13,10 @@ import {
   Title,
 } from '@mantine/core'
 import { IconAlertTriangle, type IconProps, IconRefresh } from '@tabler/icons-react'
+import type { UseQueryResult } from '@tanstack/react-query'
 import type { ComponentType, ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
+import { ApiError } from '../api/client'
 import { base } from '../boot'
 import { guidePage } from '../lib/guides'
 import { errorText } from '../lib/notify'
@@ -93,6 +95,29 @@ export function InlineFailed({ what, error, retry }: { what: string; error: unkn
       )}
     </Group>
   )
+}
+
+/** Refusals: there is nothing to be loaded, now or by trying again. */
+const absent = [403, 404, 409]
+
+/** Names what could not be loaded, where it would otherwise seem that there is none. */
+export function NotLoaded({
+  what,
+  queries,
+}: {
+  what: string
+  queries: Pick<UseQueryResult, 'data' | 'error' | 'refetch'>[]
+}) {
+  const { t } = useTranslation()
+  const failed = queries.filter(
+    ({ data, error }) => data === undefined && error && !(error instanceof ApiError && absent.includes(error.status)),
+  )
+  const [first] = failed
+  if (!first) return null
+  const retry = () => {
+    for (const q of failed) void q.refetch()
+  }
+  return <InlineFailed what={t('state.notLoaded', { what })} error={first.error} retry={retry} />
 }
 
 /** An empty state: what the page is for, and how to begin. guide is a page of the documentation. */

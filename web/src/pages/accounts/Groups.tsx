@@ -22,6 +22,7 @@ import { ColorChoice } from '../../components/ColorChoice'
 import { useConfirm } from '../../components/Confirm'
 import { AccountName } from '../../components/network'
 import { ZoneSelect } from '../../components/ZoneSelect'
+import { NotLoaded } from '../../components/states'
 import { useAct } from '../../lib/act'
 import { showChange } from '../../lib/optimistic'
 import { groupsQuery } from '../../lib/queries'
@@ -40,10 +41,12 @@ const has = (slots: Slot[], s: Slot) => slots.some((o) => o.weekday === s.weekda
 /** Groups of accounts, with the weekly slots of their queues. */
 export function Groups({ accounts }: { accounts: Account[] }) {
   const { t } = useTranslation()
-  const groups = useQuery(groupsQuery).data
+  const stored = useQuery(groupsQuery)
+  const groups = stored.data
   const may = useAtLeast('editor')
   const [edited, setEdited] = useState<AccountGroup | 'new'>()
-  if (!groups || (groups.length === 0 && !may)) return null
+  if (!groups) return <NotLoaded what={t('groups.title')} queries={[stored]} />
+  if (groups.length === 0 && !may) return null
   return (
     <Stack gap="sm" mt="xl" component="section" aria-label={t('groups.title')}>
       <Group justify="space-between">

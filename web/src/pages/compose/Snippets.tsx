@@ -16,6 +16,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { memo, useContext, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
+import { NotLoaded } from '../../components/states'
 import { useAct } from '../../lib/act'
 import { showChange } from '../../lib/optimistic'
 import { fold } from '../../lib/fold'
@@ -39,7 +40,8 @@ export const Snippets = memo(function Snippets({
   const client = useQueryClient()
   const whole = useContext(WholePostContext)
   const [opened, { open, close }] = useDisclosure()
-  const all = useQuery({ ...snippetsQuery, enabled: opened }).data ?? []
+  const stored = useQuery({ ...snippetsQuery, enabled: opened })
+  const all = stored.data ?? []
   const [typed, setTyped] = useState('')
   const [kind, setKind] = useState<Snippet['kind']>('text')
   const cursor = useRef(0)
@@ -148,7 +150,8 @@ export const Snippets = memo(function Snippets({
                 )
               )
             })}
-            {all.length === 0 && (
+            <NotLoaded what={t('snippets.title')} queries={[stored]} />
+            {stored.data?.length === 0 && (
               <Text size="sm" c="dimmed">
                 {t('snippets.none')}
               </Text>

@@ -5,6 +5,7 @@ import { useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
 import { Ago } from '../../components/Ago'
+import { NotLoaded } from '../../components/states'
 import { useAct } from '../../lib/act'
 import { showChange } from '../../lib/optimistic'
 import { fold } from '../../lib/fold'
@@ -21,7 +22,8 @@ export function Comments({ id }: { id: string }) {
   const may = useAtLeast('author')
   const { queryKey: key } = commentsQuery(id)
   const params = { path: { id } }
-  const data = useQuery(commentsQuery(id)).data
+  const stored = useQuery(commentsQuery(id))
+  const { data } = stored
   const form = `comment ${id}`
   const [text, setText] = useFormState(form, 'text', '')
   const people = data?.people ?? []
@@ -44,7 +46,8 @@ export function Comments({ id }: { id: string }) {
     settled,
     done: () => t('comments.deleted'),
   })
-  if (!data || (!may && data.comments.length === 0)) return null
+  if (!data) return <NotLoaded what={t('comments.title')} queries={[stored]} />
+  if (!may && data.comments.length === 0) return null
   return (
     <Stack gap="sm" className="dl-card" p="md" component="section" aria-label={t('comments.title')}>
       <Title order={2} size="h4">

@@ -4,19 +4,22 @@ import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
 import { Ago } from '../../components/Ago'
 import { AccountName } from '../../components/network'
+import { NotLoaded } from '../../components/states'
 import { metricLabel, metricNames } from '../../lib/metrics'
 import { MetricSeries } from './MetricSeries'
 
 /** What the networks report about a post, by account and part. Absent until something is published. */
 export function Metrics({ id }: { id: string }) {
   const { t, i18n } = useTranslation()
-  const parts = useQuery({
+  const stored = useQuery({
     queryKey: ['post', id, 'metrics'],
     retry: false,
     refetchInterval: 30_000,
     queryFn: async () => (await unwrap(api.GET('/api/v1/posts/{id}/metrics', { params: { path: { id } } }))).parts,
-  }).data
-  if (!parts || parts.length === 0) return null
+  })
+  const parts = stored.data
+  if (!parts) return <NotLoaded what={t('postMetrics.title')} queries={[stored]} />
+  if (parts.length === 0) return null
   const number = new Intl.NumberFormat(i18n.language)
   const names = metricNames(parts.map((p) => p.latest))
   const isThread = parts.some((p) => p.part > 0)

@@ -1,9 +1,11 @@
-import { ActionIcon, Badge, Button, CopyButton, Group, NumberInput, Stack, Text, TextInput, Title } from '@mantine/core'
-import { IconCheck, IconCopy, IconLink, IconTrash } from '@tabler/icons-react'
+import { ActionIcon, Badge, Button, Group, NumberInput, Stack, Text, TextInput, Title } from '@mantine/core'
+import { IconLink, IconTrash } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { api, type Post, type Schemas, unwrap } from '../../api/client'
+import { Copy } from '../../components/Copy'
 import { Time } from '../../components/Time'
+import { NotLoaded } from '../../components/states'
 import { useAct } from '../../lib/act'
 import { useAtLeast } from '../../lib/session'
 import { forget, useFormState } from '../../lib/formState'
@@ -27,12 +29,12 @@ export function Reviews({ post }: { post: Post }) {
   const pending = post.status === 'draft' && post.approval?.state === 'pending'
   const key = ['post', post.id, 'review-links']
   const params = { path: { id: post.id } }
-  const links =
-    useQuery({
-      queryKey: key,
-      queryFn: async () => (await unwrap(api.GET('/api/v1/posts/{id}/review-links', { params }))).review_links,
-      enabled: pending || post.approval !== undefined,
-    }).data ?? []
+  const stored = useQuery({
+    queryKey: key,
+    queryFn: async () => (await unwrap(api.GET('/api/v1/posts/{id}/review-links', { params }))).review_links,
+    enabled: pending || post.approval !== undefined,
+  })
+  const links = stored.data ?? []
   const form = `review ${post.id}`
   const [name, setName] = useFormState(form, 'name', '')
   const [days, setDays] = useFormState<number>(form, 'days', 7)
@@ -54,7 +56,7 @@ export function Reviews({ post }: { post: Post }) {
     done: () => t('act.revoked'),
   })
   const offers = pending && may
-  if (!offers && links.length === 0) return null
+  if (!offers && links.length === 0 && !stored.error) return null
   return (
     <Stack gap="sm" className="dl-card" p="md" component="section" aria-label={t('review.title')}>
       <div>
@@ -104,19 +106,10 @@ export function Reviews({ post }: { post: Post }) {
             flex={1}
             data-review-url
           />
-          <CopyButton value={make.data.url}>
-            {({ copied, copy }) => (
-              <Button
-                variant="default"
-                onClick={copy}
-                leftSection={copied ? <IconCheck size={16} aria-hidden /> : <IconCopy size={16} aria-hidden />}
-              >
-                {t(copied ? 'copied' : 'copy')}
-              </Button>
-            )}
-          </CopyButton>
+          <Copy value={make.data.url} size="sm" />
         </Group>
       )}
+      <NotLoaded what={t('review.title')} queries={[stored]} />
       {links.length > 0 && (
         <Stack gap={4} component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
           {links.map((l) => (

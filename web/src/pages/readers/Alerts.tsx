@@ -3,6 +3,7 @@ import { IconTrendingDown, IconTrendingUp } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
+import { NotLoaded } from '../../components/states'
 import { formatTime } from '../../lib/time'
 
 const shownFor = 24 * 3600_000
@@ -17,8 +18,9 @@ export function Alerts({ site }: { site: Schemas['Site'] }) {
       (await unwrap(api.GET('/api/v1/sites/{id}/alerts', { params: { path: { id: site.id } } }))).alerts,
   })
   const number = new Intl.NumberFormat(i18n.language)
+  if (!list.data) return <NotLoaded what={t('emails.kinds.alerts')} queries={[list]} />
   return list.data
-    ?.filter((a) => Date.now() - Date.parse(a.hour) < shownFor)
+    .filter((a) => Date.now() - Date.parse(a.hour) < shownFor)
     .map((a) => (
       <Alert
         key={a.id}

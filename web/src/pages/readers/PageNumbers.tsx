@@ -4,7 +4,7 @@ import { lazy, Suspense, useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, unwrap } from '../../api/client'
 import { LinkButton } from '../../components/links'
-import { Failed, WaitingCards } from '../../components/states'
+import { Failed, NotLoaded, WaitingCards } from '../../components/states'
 import { isPost, PageName } from './PageName'
 import { useValueName } from './useValueName'
 import { loaded } from '../../lib/loading'
@@ -132,6 +132,7 @@ export function PageNumbers({
           </Suspense>
         )}
       </Stack>
+      <NotLoaded what={t('readers.title')} queries={[series, funnel, dimensions, filtered]} />
       {funnel.data && (
         <Shares
           title={t('readers.funnel')}

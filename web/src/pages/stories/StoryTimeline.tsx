@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { api, type Schemas, unwrap } from '../../api/client'
 import { LinkAnchor } from '../../components/links'
 import { Time } from '../../components/Time'
+import { NotLoaded } from '../../components/states'
 import { useAct } from '../../lib/act'
 import { useAtLeast, useMe } from '../../lib/session'
 import { toWall } from '../../lib/time'
@@ -155,6 +156,7 @@ function Changes({ story: s, chosen, done }: { story: Story; chosen: string[]; d
           {t('stories.useHeadline')}
         </Button>
       )}
+      <NotLoaded what={t('stories.title')} queries={[near]} />
       <Select size="xs" label={t('stories.other')} searchable data={choices} value={other} onChange={setOther} />
       <Button
         size="xs"
