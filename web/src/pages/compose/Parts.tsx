@@ -40,8 +40,6 @@ export function Parts({
   published?: number
 }) {
   const { t } = useTranslation()
-  const set = (i: number, update: (p: Part) => Part) => change((all) => all.map((p, j) => (j === i ? update(p) : p)))
-  const many = value.length > 1
   const latest = useRef(value)
   useEffect(() => {
     latest.current = value
@@ -77,64 +75,19 @@ export function Parts({
             </Text>
           </Stack>
         ) : (
-          <Stack key={i} gap={6} className="dl-card" p="sm">
-            {many && (
-              <Group justify="space-between">
-                <Text size="sm" fw={600} c="dimmed">
-                  {t('compose.partOf', { part: i + 1, parts: value.length })}
-                </Text>
-                <Group gap={4}>
-                  {i > published && (
-                    <ActionIcon
-                      variant="subtle"
-                      color="gray"
-                      aria-label={t('compose.partUp', { part: i + 1 })}
-                      onClick={() => change((all) => swap(all, i))}
-                    >
-                      <IconArrowUp size={18} aria-hidden />
-                    </ActionIcon>
-                  )}
-                  <ActionIcon
-                    variant="subtle"
-                    color="red"
-                    aria-label={t('compose.partRemove', { part: i + 1 })}
-                    onClick={() => change((all) => all.filter((_, j) => j !== i))}
-                  >
-                    <IconTrash size={18} aria-hidden />
-                  </ActionIcon>
-                </Group>
-              </Group>
-            )}
-            <MentionTextarea
-              aria-label={many ? `${label} ${i + 1}` : label}
-              placeholder={i === 0 ? t('compose.placeholder') : t('compose.placeholderThread')}
-              autosize
-              minRows={i === 0 ? 5 : 3}
-              maxRows={18}
-              maxLength={100_000}
-              variant="unstyled"
-              size="md"
-              value={part.content}
-              data-part={i}
-              accounts={accounts}
-              change={(content) => set(i, (p) => ({ ...p, content }))}
-            />
-            {i > 0 && (
-              <NumberInput
-                size="xs"
-                w={190}
-                label={t('compose.afterMinutes')}
-                min={0}
-                max={1440}
-                allowDecimal={false}
-                value={part.after_minutes ?? 0}
-                onChange={(n) => set(i, (p) => ({ ...p, after_minutes: Number(n) > 0 ? Number(n) : undefined }))}
-              />
-            )}
-            <Snippets part={i} change={change} />
-            <Counts counts={counts[i] ?? none} part={i} split={split} />
-            <PartMedia part={i} value={part.attachments} change={change} added={added} />
-          </Stack>
+          <EditPart
+            key={i}
+            i={i}
+            part={part}
+            parts={value.length}
+            isFirst={i === published}
+            change={change}
+            counts={counts[i] ?? none}
+            split={split}
+            label={label}
+            accounts={accounts}
+            added={added}
+          />
         ),
       )}
       <Button
@@ -148,6 +101,96 @@ export function Parts({
     </Stack>
   )
 }
+
+/** One segment: a letter rerenders it and none of the others. */
+const EditPart = memo(function EditPart({
+  i,
+  part,
+  parts,
+  isFirst,
+  change,
+  counts,
+  split,
+  label,
+  accounts,
+  added,
+}: {
+  i: number
+  part: Part
+  /** How many there are. */
+  parts: number
+  /** Nothing above it can change places with it. */
+  isFirst: boolean
+  change: (update: (p: Part[]) => Part[]) => void
+  counts: Count[]
+  split: (part: number, limits: Limit[]) => void
+  label: string
+  accounts: Account[]
+  added?: (part: number, files: string[]) => void
+}) {
+  const { t } = useTranslation()
+  const set = (update: (p: Part) => Part) => change((all) => all.map((p, j) => (j === i ? update(p) : p)))
+  return (
+    <Stack gap={6} className="dl-card" p="sm">
+      {parts > 1 && (
+        <Group justify="space-between">
+          <Text size="sm" fw={600} c="dimmed">
+            {t('compose.partOf', { part: i + 1, parts })}
+          </Text>
+          <Group gap={4}>
+            {!isFirst && (
+              <ActionIcon
+                variant="subtle"
+                color="gray"
+                aria-label={t('compose.partUp', { part: i + 1 })}
+                onClick={() => change((all) => swap(all, i))}
+              >
+                <IconArrowUp size={18} aria-hidden />
+              </ActionIcon>
+            )}
+            <ActionIcon
+              variant="subtle"
+              color="red"
+              aria-label={t('compose.partRemove', { part: i + 1 })}
+              onClick={() => change((all) => all.filter((_, j) => j !== i))}
+            >
+              <IconTrash size={18} aria-hidden />
+            </ActionIcon>
+          </Group>
+        </Group>
+      )}
+      <MentionTextarea
+        aria-label={parts > 1 ? `${label} ${i + 1}` : label}
+        placeholder={i === 0 ? t('compose.placeholder') : t('compose.placeholderThread')}
+        autosize
+        minRows={i === 0 ? 5 : 3}
+        maxRows={18}
+        maxLength={100_000}
+        variant="unstyled"
+        size="md"
+        value={part.content}
+        data-part={i}
+        accounts={accounts}
+        change={(content) => set((p) => ({ ...p, content }))}
+      />
+      {i > 0 && (
+        <NumberInput
+          size="xs"
+          w={190}
+          label={t('compose.afterMinutes')}
+          min={0}
+          max={1440}
+          allowDecimal={false}
+          value={part.after_minutes ?? 0}
+          onChange={(n) => set((p) => ({ ...p, after_minutes: Number(n) > 0 ? Number(n) : undefined }))}
+        />
+      )}
+      <Snippets part={i} change={change} />
+      <Counts counts={counts} part={i} split={split} />
+      <PartMedia part={i} value={part.attachments} change={change} added={added} />
+    </Stack>
+  )
+})
 
 const none: Count[] = []
 const nobody: Account[] = []
