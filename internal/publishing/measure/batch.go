@@ -53,10 +53,10 @@ func (d Reading) skip(rules network.MeasureRules, now time.Time) (Result, bool) 
 
 // readBatch makes one call of Measure and records its result.
 func (r *run) readBatch(ctx context.Context, part []Reading, now time.Time) error {
-	rules := r.measurer.MeasureRules(r.account, part[0].ref(now, network.MeasureRules{}))
+	rules := r.rules(part[0].ref(now, network.MeasureRules{}))
 	request := network.MeasureRequest{Skip: r.skipped(now), Admit: r.admit(r.caller(rules))}
 	for _, d := range part {
-		own := r.measurer.MeasureRules(r.account, d.ref(now, network.MeasureRules{}))
+		own := r.rules(d.ref(now, network.MeasureRules{}))
 		request.Posts = append(request.Posts, d.ref(now, own))
 	}
 	measured, err := r.measurer.Measure(ctx, r.account, request)
@@ -169,7 +169,7 @@ func (r *run) witness(
 
 // result decides what a reading means.
 func (r *run) result(d Reading, p network.PostMetrics, witness bool, now time.Time) Result {
-	rules := r.measurer.MeasureRules(r.account, d.ref(now, network.MeasureRules{}))
+	rules := r.rules(d.ref(now, network.MeasureRules{}))
 	out := Result{Reading: d, At: now, DueAt: d.next(rules, now)}
 	if rules.Paid && p.State != network.PostMissing && !d.ChargedOn.Equal(day(now)) {
 		out.ChargedOn = day(now)

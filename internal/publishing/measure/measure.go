@@ -120,8 +120,8 @@ type Point struct {
 
 // Store has the readings.
 type Store interface {
-	// AddMeasuredPosts schedules the first reading of new posts.
-	AddMeasuredPosts(ctx context.Context, networks []string, since time.Time) (int64, error)
+	// AddMeasuredPosts schedules the first reading of new posts, which is earlier at the URLs of sandboxes.
+	AddMeasuredPosts(ctx context.Context, networks, sandboxes []string, since time.Time) (int64, error)
 	// AccountsToMeasure lists accounts with due readings that are not paused.
 	AccountsToMeasure(ctx context.Context, networks []string, now time.Time, limit int) ([]uuid.UUID, error)
 	// MeasuringStatus returns the zero Status for an account that was never read.

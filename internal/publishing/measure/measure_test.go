@@ -177,6 +177,32 @@ func TestMeasureAccount_FollowsTheSchedule(t *testing.T) {
 	}
 }
 
+// Posts in the sandbox are read from the first minute on, and then like those of their network.
+func TestMeasureAccount_ReadsTheSandboxEarly(t *testing.T) {
+	for _, name := range []string{"mastodon", "threads", "bluesky"} {
+		t.Run(name, func(t *testing.T) {
+			n := open(t)
+			n.service.Sandbox = n.Fake.NetworkURL
+			a := n.connect(name)
+			n.publish(a, "Measured")
+			n.at(50 * time.Second)
+			if due := n.due(); len(due) != 0 {
+				t.Errorf("due after 50 seconds: got %v, want none", due)
+			}
+			for _, age := range []time.Duration{61 * time.Second, 2 * time.Minute, 9 * time.Minute, 16 * time.Minute, time.Hour} {
+				n.at(age)
+				if s := n.measure(a.ID); s.Read != 1 {
+					t.Errorf("run after %v: got %+v, want one post", age, s)
+				}
+			}
+			n.at(90 * time.Minute)
+			if due := n.due(); len(due) != 0 {
+				t.Errorf("due after 90 minutes: got %v, want none", due)
+			}
+		})
+	}
+}
+
 // A reading is made once, however many runs claim it.
 func TestMeasureAccount_ConcurrentRunsReadOnce(t *testing.T) {
 	n := open(t)

@@ -17,8 +17,12 @@ import (
 )
 
 // AddMeasuredPosts schedules the first reading of posts of networks that have none.
-func (s *MetricsStore) AddMeasuredPosts(ctx context.Context, networks []string, since time.Time) (int64, error) {
-	return s.q.AddMeasuredPosts(ctx, db.AddMeasuredPostsParams{Networks: column.List(networks), Since: since})
+func (s *MetricsStore) AddMeasuredPosts(
+	ctx context.Context, networks, sandboxes []string, since time.Time,
+) (int64, error) {
+	return s.q.AddMeasuredPosts(ctx, db.AddMeasuredPostsParams{
+		Networks: column.List(networks), Sandboxes: column.List(sandboxes), Since: since,
+	})
 }
 
 // AccountsToMeasure lists accounts with due readings that are not paused.

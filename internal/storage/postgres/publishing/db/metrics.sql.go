@@ -53,21 +53,23 @@ func (q *Queries) AccountsToMeasure(ctx context.Context, arg AccountsToMeasurePa
 
 const addMeasuredPosts = `-- name: AddMeasuredPosts :execrows
 insert into post_metrics (account_id, remote_id, due_at)
-select r.account_id, r.remote_id, r.posted_at + interval '15 minutes'
+select r.account_id, r.remote_id,
+  r.posted_at + case when a.base_url = any($1::text[]) then interval '1 minute' else interval '15 minutes' end
 from accounts a join remote_posts r on r.account_id = a.id
-where a.network = any($1::text[]) and r.posted_at > $2
+where a.network = any($2::text[]) and r.posted_at > $3
   and not exists (select 1 from post_metrics m where m.account_id = r.account_id and m.remote_id = r.remote_id)
 on conflict do nothing
 `
 
 type AddMeasuredPostsParams struct {
-	Networks []string
-	Since    time.Time
+	Sandboxes []string
+	Networks  []string
+	Since     time.Time
 }
 
-// Schedules the first reading of posts that have none.
+// Schedules the first reading of posts that have none, which is earlier in the sandbox.
 func (q *Queries) AddMeasuredPosts(ctx context.Context, arg AddMeasuredPostsParams) (int64, error) {
-	result, err := q.db.Exec(ctx, addMeasuredPosts, arg.Networks, arg.Since)
+	result, err := q.db.Exec(ctx, addMeasuredPosts, arg.Sandboxes, arg.Networks, arg.Since)
 	if err != nil {
 		return 0, err
 	}
