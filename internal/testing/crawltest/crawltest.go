@@ -28,6 +28,8 @@ import (
 // comment.
 type Options struct {
 	Sites          int           // number of sites; 1
+	Hosts          []string      // names of the first sites; the others are site-0000.test and so on, by number
+	Port           string        // where the sites listen, unless it is taken; any
 	IPs            int           // number of loopback addresses, up to 250; 1
 	Seed           uint64        // random seed
 	Articles       int           // initial articles per site; 20
@@ -103,9 +105,12 @@ func New(options Options) (*World, error) {
 // listen opens the same port on all addresses.
 func (w *World) listen() ([]net.Listener, error) {
 	var lastErr error
-	for range 10 {
+	for attempt := range 10 {
 		var all []net.Listener
 		port := "0"
+		if attempt == 0 && w.options.Port != "" {
+			port = w.options.Port
+		}
 		for i := range w.options.IPs {
 			l, err := net.Listen("tcp", net.JoinHostPort(address(i, w.options.IPs).String(), port))
 			if err != nil {
@@ -152,19 +157,20 @@ func (w *World) AllowPrivate() []string {
 func (w *World) ProxyURL() string { return "http://127.0.0.1:" + w.port }
 
 // Resolver returns a resolver for the sites' names.
-func (w *World) Resolver() Resolver { return Resolver{IPs: w.options.IPs} }
+func (w *World) Resolver() Resolver { return Resolver{IPs: w.options.IPs, Hosts: w.options.Hosts} }
 
 // Resolver resolves the names of sites to loopback addresses. It is stateless:
 // in another process, one with the same number of addresses returns the same
 // results.
 type Resolver struct {
-	IPs int // as in Options
-	TTL time.Duration
+	IPs   int      // as in Options
+	Hosts []string // as in Options
+	TTL   time.Duration
 }
 
 // Lookup returns the address of a site or its subdomain.
 func (r Resolver) Lookup(_ context.Context, host string) ([]netip.Addr, time.Duration, error) {
-	number, ok := siteNumber(host)
+	number, ok := siteNumber(host, r.Hosts)
 	if !ok {
 		return nil, 0, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
 	}
@@ -179,9 +185,12 @@ func address(number, ips int) netip.Addr {
 	return netip.AddrFrom4([4]byte{127, 0, 0, byte(1 + number%ips)}) //nolint:gosec // at most 250
 }
 
-// siteNumber returns 12 for site-0012.test and its subdomains.
-func siteNumber(host string) (int, bool) {
+// siteNumber returns 12 for site-0012.test, the index of a name in hosts, and the same for their subdomains.
+func siteNumber(host string, hosts []string) (int, bool) {
 	labels := strings.Split(strings.ToLower(host), ".")
+	if i := slices.Index(hosts, strings.Join(labels[max(0, len(labels)-2):], ".")); i >= 0 {
+		return i, true
+	}
 	if len(labels) < 2 || labels[len(labels)-1] != "test" {
 		return 0, false
 	}
@@ -196,7 +205,7 @@ func (w *World) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
-	number, ok := siteNumber(host)
+	number, ok := siteNumber(host, w.options.Hosts)
 	if !ok || number >= len(w.sites) || r.Method == http.MethodConnect {
 		http.Error(out, "no such site", http.StatusBadGateway)
 		return

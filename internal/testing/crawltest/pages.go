@@ -1,6 +1,7 @@
 package crawltest
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"net/http"
@@ -21,7 +22,7 @@ func (s *Site) hub(out http.ResponseWriter, r *http.Request, section string) {
 	s.mu.Unlock()
 
 	var b strings.Builder
-	s.head(&b, "Tin mới nhất", s.URL(r.URL.Path), served, churn)
+	s.head(&b, "", "Tin mới nhất", s.URL(r.URL.Path), served, churn)
 	if !listsHidden {
 		b.WriteString(`<link rel="alternate" type="application/rss+xml" title="RSS" href="/rss/tin-moi-nhat.rss">`)
 	}
@@ -58,11 +59,11 @@ func (s *Site) noiseQuery(a Article) string {
 	return "?" + s.world.options.NoiseParameter + "=" + strconv.Itoa(a.Number%7+1)
 }
 
-func (s *Site) head(b *strings.Builder, title, canonical string, served, churn int) {
-	language := "vi"
-	if desk, ok := s.desk(); ok {
+func (s *Site) head(b *strings.Builder, language, title, canonical string, served, churn int) {
+	if desk, ok := s.desk(); ok && language == "" {
 		language = desk.language
 	}
+	language = cmp.Or(language, "vi")
 	fmt.Fprintf(b,
 		`<!DOCTYPE html><html lang="%s"><head><meta charset="utf-8"><title>%s - %s</title><link rel="canonical" href="%s">`+
 			`<link rel="stylesheet" href="/css/main.%d.css"><script>var page=%d;</script>`,
@@ -87,7 +88,7 @@ func (s *Site) foot(b *strings.Builder, served int) {
 
 func (s *Site) articlePage(a Article, related []Article, served, churn int) []byte {
 	var b strings.Builder
-	s.head(&b, a.Title, a.URL, served, churn)
+	s.head(&b, a.Language, a.Title, a.URL, served, churn)
 	title := html.EscapeString(a.Title)
 	fmt.Fprintf(&b,
 		`<meta property="og:title" content="%s"><meta property="og:type" content="article"><meta property="article:published_time" content="%s">`,

@@ -22,6 +22,7 @@ type Article struct {
 	PublishedAt time.Time
 	Edits       int
 	Section     string // of a readable article
+	Language    string // empty: that of the site
 }
 
 // Site is a news site.
@@ -52,6 +53,9 @@ type fault struct {
 
 func newSite(w *World, number int) *Site {
 	s := &Site{world: w, number: number, feedHub: w.options.Hub, host: fmt.Sprintf("site-%04d.test", number)}
+	if number < len(w.options.Hosts) {
+		s.host = w.options.Hosts[number]
+	}
 	now := w.options.Now()
 	for i := range w.options.Articles {
 		s.add(now.Add(-time.Duration(w.options.Articles-i) * time.Hour))
@@ -85,6 +89,13 @@ func (s *Site) Publish() Article {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.add(s.world.options.Now())
+}
+
+// Write publishes an article with the given language, section, title and text.
+func (s *Site) Write(a Article) Article {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.put(a, s.world.options.Now())
 }
 
 // Edit changes the text of an article, but not its URL.
@@ -225,14 +236,16 @@ func (s *Site) add(at time.Time) Article {
 	} else {
 		title, text = sentence(rng, s.world.words, 8+rng.IntN(5)), body(rng, s.world.words, s.world.options.BodyWords)
 	}
-	section := sectionNames()[number%s.world.options.Sections]
-	path := fmt.Sprintf("/%s/%s-%d.html", section, slug(title), firstID+number)
-	article := Article{
-		Site: s.number, Number: number, URL: s.URL(path), Title: title, Body: text, Section: topic,
-		Author: names[rng.IntN(len(names))], PublishedAt: at.Truncate(time.Millisecond),
-	}
-	s.articles = append(s.articles, article)
-	return article
+	return s.put(Article{Title: title, Body: text, Section: topic, Author: names[rng.IntN(len(names))]}, at)
+}
+
+// put adds an article under the next number.
+func (s *Site) put(a Article, at time.Time) Article {
+	a.Site, a.Number, a.PublishedAt = s.number, len(s.articles)+1, at.Truncate(time.Millisecond)
+	section := sectionNames()[a.Number%s.world.options.Sections]
+	a.URL = s.URL(fmt.Sprintf("/%s/%s-%d.html", section, slug(a.Title), firstID+a.Number))
+	s.articles = append(s.articles, a)
+	return a
 }
 
 // desk returns who writes the site's articles; false if they are random words.
