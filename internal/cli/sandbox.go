@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"time"
 
 	"dateline/internal/identity/secret"
 	"dateline/internal/identity/workspace"
@@ -28,6 +29,9 @@ import (
 // sandboxAccount is the account that is connected in the sandbox by default.
 const sandboxAccount = "desk"
 
+// metricTime is how fast the numbers of posts in the sandbox grow, so that people see it.
+const metricTime = 20 * time.Minute
+
 // sandbox runs the fake networks of `dateline up`. It is nil if it is off.
 type sandbox struct{ server *fake.Server }
 
@@ -39,7 +43,7 @@ func startSandbox(cfg *config.Config) (*sandbox, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	server, err := fake.New(fake.Options{Journal: filepath.Join(dir, "mastodon.jsonl")})
+	server, err := fake.New(fake.Options{Journal: filepath.Join(dir, "mastodon.jsonl"), MetricTime: metricTime})
 	if err != nil {
 		return nil, fmt.Errorf("starting the sandbox: %w", err)
 	}

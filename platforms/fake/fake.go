@@ -28,6 +28,8 @@
 // /__state/posts?id=… deletes a post at its network, and POST /__state/age?by=24h
 // makes all posts older.
 //
+// POST /__hooks accepts webhooks of any kind, for those who have no receiver to try them with.
+//
 // GET /__state/posts returns what was really published, even if responses were
 // lost, and GET /__state/counts the totals by account.
 //
@@ -63,6 +65,7 @@ type Options struct {
 	Software      string           // name and version that the Mastodon server reports; empty: "mastodon 4.6.0"
 	MediaTTL      time.Duration    // of uploads that no post uses; 0: 24 h, as in Mastodon
 	TokenTTL      time.Duration    // of tokens issued to an app, with a refresh token; 0: the network's default
+	MetricTime    time.Duration    // age at which a post has two thirds of its final numbers; 0: 12 h
 	// NetworkRates are the limits of the other networks, by name and bucket; a
 	// missing bucket is not limited.
 	NetworkRates map[string]map[string]Rate
@@ -108,6 +111,9 @@ func New(options Options) (*Server, error) {
 	if options.MaxCharacters == 0 {
 		options.MaxCharacters = 500
 	}
+	if options.MetricTime == 0 {
+		options.MetricTime = 12 * time.Hour
+	}
 	if options.MediaTTL == 0 {
 		options.MediaTTL = 24 * time.Hour // app/lib/vacuum/media_attachments_vacuum.rb
 	}
@@ -140,6 +146,9 @@ func New(options Options) (*Server, error) {
 	return s, nil
 }
 
+// HooksPath accepts webhooks of any kind, and does nothing.
+const HooksPath = "/__hooks"
+
 // controls shows and changes the state of the server.
 type controls struct{ *Server }
 
@@ -154,6 +163,7 @@ func (s controls) routes() {
 	s.mux.HandleFunc("GET /__faults", s.showFaults)
 	s.mux.HandleFunc("PUT /__faults", s.putFaults)
 	s.mux.HandleFunc("DELETE /__faults", s.deleteFaults)
+	s.mux.HandleFunc("POST "+HooksPath, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	s.mux.HandleFunc("GET /media/{id}", s.showMedia)
 	s.mux.HandleFunc("GET /{$}", s.showTimeline)
 }

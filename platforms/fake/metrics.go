@@ -12,9 +12,6 @@ import (
 	"dateline/platforms/network"
 )
 
-// metricTime is the age at which a post has two thirds of its final numbers.
-const metricTime = 12 * time.Hour
-
 // metric returns a number about a post, under the network's own name. It grows with
 // the age of the post and never falls. ok is false for a metric that the network no
 // longer reports (RetiredMetric). The caller must hold s.mu.
@@ -32,7 +29,7 @@ func (s *Server) metric(r *http.Request, p *Post, name string, kind network.Metr
 		network.MetricClicks: 0.03, network.MetricAllClicks: 0.06,
 	}[kind]
 	age := max(s.now().Sub(p.CreatedAt), 0)
-	value = int64(reach * share * (1 - math.Exp(-age.Hours()/metricTime.Hours())))
+	value = int64(reach * share * (1 - math.Exp(-age.Hours()/s.options.MetricTime.Hours())))
 	if kind == network.MetricReplies {
 		for _, reply := range s.state.posts {
 			if reply.ReplyTo == p.ID && !reply.Deleted {
