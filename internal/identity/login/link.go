@@ -19,6 +19,10 @@ const (
 	MemberLinkLimit = 7 * 24 * time.Hour
 )
 
+// WorkspaceParameter is the query parameter of a login link with the id of the workspace that it
+// opens. Without it, or for a user who is no member, that is the user's first one.
+const WorkspaceParameter = "workspace"
+
 // LinkStore stores login links.
 type LinkStore interface {
 	PutLoginLink(ctx context.Context, user uuid.UUID, hash []byte, expires time.Time) error

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -15,6 +16,7 @@ import (
 	"dateline/internal/identity/login"
 	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/clientaddr"
+	"dateline/internal/infra/idempotency"
 )
 
 func TestLoginLink_WorksOnce(t *testing.T) {
@@ -61,6 +63,30 @@ func TestLoginLink_ExpiresAfterTenMinutesOrTheNextLink(t *testing.T) {
 	s.browser().open("/login/once/nonsense").submit(0).want(http.StatusForbidden, "no longer valid")
 	if n := s.Count("select count(*) from sessions"); n != 1 {
 		t.Errorf("%d sessions, want one", n)
+	}
+}
+
+// A link may name the workspace that it opens, which the user must be a member of.
+func TestLoginLink_OpensAWorkspace(t *testing.T) {
+	s := open(t, nil)
+	second, _, err := s.People.CreateWorkspace(t.Context(), s.Owner, "Second", "UTC", idempotency.Key{})
+	s.Must(err)
+	rivals, _, _ := s.Found("Rivals")
+	for name, c := range map[string]struct {
+		query string
+		want  uuid.UUID
+	}{
+		"none":              {"", s.Workspace.ID},
+		"the second":        {second.ID.String(), second.ID},
+		"somebody else's":   {rivals.ID.String(), s.Workspace.ID},
+		"not an identifier": {"x", s.Workspace.ID},
+	} {
+		s.browser().open(s.link()+"?"+url.Values{login.WorkspaceParameter: {c.query}}.Encode()).submit(0).
+			want(http.StatusOK, "the dashboard")
+		if n := s.Count("select count(*) from sessions where workspace_id = $1", c.want); n != 1 {
+			t.Errorf("%s: the session shows another workspace", name)
+		}
+		s.Exec("delete from sessions")
 	}
 }
 

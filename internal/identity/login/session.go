@@ -84,9 +84,15 @@ func (s *Service) start(
 			return false, err
 		}
 	}
+	opened, wanted := memberships[0].WorkspaceID, r.URL.Query().Get(WorkspaceParameter)
+	for _, m := range memberships {
+		if m.WorkspaceID.String() == wanted {
+			opened = m.WorkspaceID
+		}
+	}
 	secret, now := newSecret(), s.now()
 	made := Session{
-		ID: uuid.Must(uuid.NewV7()), UserID: user, WorkspaceID: memberships[0].WorkspaceID, CreatedAt: now,
+		ID: uuid.Must(uuid.NewV7()), UserID: user, WorkspaceID: opened, CreatedAt: now,
 		LastUsedAt: now,
 		UserAgent:  shortAgent(r.UserAgent()),
 		Confined:   only != nil,
