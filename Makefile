@@ -11,7 +11,7 @@ run: build ## start everything on this machine (ARGS="--demo" and other flags of
 	@exec ./bin/dateline up $(ARGS)
 
 .PHONY: demo
-demo: ## start everything, schedule a few posts in the next minute, and crawl three generated news sites
+demo: ## start everything with a demo: sandbox accounts, posts in every state, simulated readers, generated news sites
 	@$(MAKE) --no-print-directory run ARGS="--demo $(ARGS)"
 
 .PHONY: env
@@ -146,6 +146,10 @@ check: lint unit ## what to run before every commit: linters and the tests witho
 test-web: web build client ## test the dashboard, also in Chromium against the real program (SHOTS=folder saves screenshots)
 	@cd web && npm run --silent test
 	@cd web && SCREENSHOTS="$(abspath $(SHOTS))" npm run --silent test:browser
+
+.PHONY: screenshots
+screenshots: web build ## take the pictures of the documentation from the demo (needs Chromium and ffmpeg)
+	@cd web && PICTURES="$(CURDIR)/docs/screenshots" npx vitest run --config vite.config.ts browser/pictures.test.ts
 
 .PHONY: lint
 lint: stale lint-go ## check generated code, formatting, linters, dependency rules, determinism of workflows, order of migrations

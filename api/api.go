@@ -279,6 +279,7 @@ type Identity struct {
 	MemberHandler
 	SessionHandler
 	WorkspaceHandler
+	DemoHandler
 	ArchiveHandler
 }
 

@@ -708,6 +708,9 @@ func reachable() map[string]reach {
 		"createWorkspace": owners(workspace.WorkspaceWrite, func(*things) request {
 			return request{body: object{"name": "Sports"}}
 		}),
+		"getDemo":     viewers(workspace.WorkspaceRead, none),
+		"createDemo":  owners(workspace.WorkspaceWrite, none),
+		"removeDemo":  owners(workspace.WorkspaceWrite, func(x *things) request { x.demo(); return request{} }),
 		"listMembers": editors(workspace.MembersRead, none),
 		"inviteMember": owners(workspace.MembersWrite, func(*things) request {
 			return request{body: object{"email": someID().String() + "@news.example", "role": "editor"}}

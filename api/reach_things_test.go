@@ -245,6 +245,13 @@ func (x *things) change(id uuid.UUID, how func(context.Context, post.Guard) erro
 	}
 }
 
+// demo makes the first workspace's owner the owner of the demo.
+func (x *things) demo() {
+	_, err := x.s.Store.Identity.Workspaces.CreateDemo(context.Background(),
+		workspace.Workspace{ID: someID(), Name: "Demo", TimeZone: "UTC"}, x.s.Owner.UserID)
+	x.s.Must(err)
+}
+
 // export returns an export whose archive exists.
 func (x *things) export() uuid.UUID {
 	return thing(x, someID(), func() uuid.UUID {

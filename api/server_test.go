@@ -25,6 +25,7 @@ import (
 	"dateline/internal/audience/shortlink"
 	"dateline/internal/audience/statsimport"
 	"dateline/internal/audience/subscription"
+	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/ssrf"
 	"dateline/internal/news/crawl"
 	"dateline/internal/news/crawl/pagestore"
@@ -162,6 +163,12 @@ func (s *syncBuffer) String() string {
 	return s.b.String()
 }
 
+// noContent leaves the demo empty.
+type noContent struct{}
+
+func (noContent) Created(workspace.Workspace, uuid.UUID)              {}
+func (noContent) Deleting(context.Context, workspace.Workspace) error { return nil }
+
 func publishingAPI(n *newsroomtest.Newsroom, changes api.PostChanges) api.Publishing {
 	s := n.Store.Publishing
 	images := &linkcard.Fetcher{Web: n.Media.Web}
@@ -286,7 +293,10 @@ func handler(n *newsroomtest.Newsroom, w *temporal, log io.Writer, change ...fun
 			},
 			SessionHandler:   api.SessionHandler{Login: n.Login, Events: n.Bus},
 			WorkspaceHandler: api.WorkspaceHandler{Store: n.Store.Identity.Workspaces, People: n.People},
-			ArchiveHandler:   api.ArchiveHandler{Exports: archives, Log: logger},
+			DemoHandler: api.DemoHandler{Demo: &workspace.Demo{
+				Store: n.Store.Identity.Workspaces, Content: noContent{}, Zone: "UTC", Log: logger,
+			}},
+			ArchiveHandler: api.ArchiveHandler{Exports: archives, Log: logger},
 		},
 		Notify: api.Notify{
 			WebhookHandler:      api.WebhookHandler{Webhooks: n.Webhooks},

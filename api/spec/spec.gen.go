@@ -3530,6 +3530,15 @@ type DeadLetterPage struct {
 // DeliveryStatus `dead`: all attempts failed, or the endpoint is disabled.
 type DeliveryStatus string
 
+// Demo defines model for Demo.
+type Demo struct {
+	// Available Whether the sandbox is on, which it needs.
+	Available bool `json:"available"`
+
+	// Workspace The demo; absent if there is none, or if you are not a member.
+	Workspace *Workspace `json:"workspace,omitempty"`
+}
+
 // Difference defines model for Difference.
 type Difference struct {
 	// Code Stable: text_differs, text_cut, attachments_differ, attachment_order_differs, poll_lost, poll_differs, reply_lost, reply_differs, visibility_differs, visibility_wider, warning_lost, cover_lost, warning_differs, language_differs, time_differs, option_differs.
@@ -9458,6 +9467,15 @@ type ServerInterface interface {
 	// RetryDeadLetters Retries all matching failed posts, up to 1,000 at once.
 	// (POST /api/v1/dead-letters/retry)
 	RetryDeadLetters(c *gin.Context)
+	// RemoveDemo Deletes the demo with everything in it.
+	// (DELETE /api/v1/demo)
+	RemoveDemo(c *gin.Context)
+	// GetDemo Returns whether a demo can be created, and the one that you are a member of.
+	// (GET /api/v1/demo)
+	GetDemo(c *gin.Context)
+	// CreateDemo Creates the demo, a workspace of sample data.
+	// (POST /api/v1/demo)
+	CreateDemo(c *gin.Context)
 	// ListDomains Lists the registered domains on which the workspace has seeds, by name.
 	// (GET /api/v1/domains)
 	ListDomains(c *gin.Context, params ListDomainsParams)
@@ -11021,6 +11039,45 @@ func (siw *ServerInterfaceWrapper) RetryDeadLetters(c *gin.Context) {
 	}
 
 	siw.Handler.RetryDeadLetters(c)
+}
+
+// RemoveDemo operation middleware
+func (siw *ServerInterfaceWrapper) RemoveDemo(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.RemoveDemo(c)
+}
+
+// GetDemo operation middleware
+func (siw *ServerInterfaceWrapper) GetDemo(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetDemo(c)
+}
+
+// CreateDemo operation middleware
+func (siw *ServerInterfaceWrapper) CreateDemo(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateDemo(c)
 }
 
 // ListDomains operation middleware
@@ -18359,6 +18416,9 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.POST(options.BaseURL+"/api/v1/workspace/import", wrapper.ImportWorkspace)
 	router.GET(options.BaseURL+"/api/v1/workspaces", wrapper.ListWorkspaces)
 	router.POST(options.BaseURL+"/api/v1/workspaces", wrapper.CreateWorkspace)
+	router.DELETE(options.BaseURL+"/api/v1/demo", wrapper.RemoveDemo)
+	router.GET(options.BaseURL+"/api/v1/demo", wrapper.GetDemo)
+	router.POST(options.BaseURL+"/api/v1/demo", wrapper.CreateDemo)
 	router.GET(options.BaseURL+"/api/v1/members", wrapper.ListMembers)
 	router.POST(options.BaseURL+"/api/v1/members", wrapper.InviteMember)
 	router.DELETE(options.BaseURL+"/api/v1/members/:id", wrapper.RemoveMember)
@@ -19847,6 +19907,126 @@ type RetryDeadLettersdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response RetryDeadLettersdefaultApplicationProblemPlusJSONResponse) VisitRetryDeadLettersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RemoveDemoRequestObject struct {
+}
+
+type RemoveDemoResponseObject interface {
+	VisitRemoveDemoResponse(w http.ResponseWriter) error
+}
+
+type RemoveDemo204Response struct {
+}
+
+func (response RemoveDemo204Response) VisitRemoveDemoResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type RemoveDemodefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response RemoveDemodefaultApplicationProblemPlusJSONResponse) VisitRemoveDemoResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetDemoRequestObject struct {
+}
+
+type GetDemoResponseObject interface {
+	VisitGetDemoResponse(w http.ResponseWriter) error
+}
+
+type GetDemo200JSONResponse Demo
+
+func (response GetDemo200JSONResponse) VisitGetDemoResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetDemodefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetDemodefaultApplicationProblemPlusJSONResponse) VisitGetDemoResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateDemoRequestObject struct {
+}
+
+type CreateDemoResponseObject interface {
+	VisitCreateDemoResponse(w http.ResponseWriter) error
+}
+
+type CreateDemo201JSONResponse Workspace
+
+func (response CreateDemo201JSONResponse) VisitCreateDemoResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateDemodefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response CreateDemodefaultApplicationProblemPlusJSONResponse) VisitCreateDemoResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -30035,6 +30215,15 @@ type StrictServerInterface interface {
 	// RetryDeadLetters Retries all matching failed posts, up to 1,000 at once.
 	// (POST /api/v1/dead-letters/retry)
 	RetryDeadLetters(ctx context.Context, request RetryDeadLettersRequestObject) (RetryDeadLettersResponseObject, error)
+	// RemoveDemo Deletes the demo with everything in it.
+	// (DELETE /api/v1/demo)
+	RemoveDemo(ctx context.Context, request RemoveDemoRequestObject) (RemoveDemoResponseObject, error)
+	// GetDemo Returns whether a demo can be created, and the one that you are a member of.
+	// (GET /api/v1/demo)
+	GetDemo(ctx context.Context, request GetDemoRequestObject) (GetDemoResponseObject, error)
+	// CreateDemo Creates the demo, a workspace of sample data.
+	// (POST /api/v1/demo)
+	CreateDemo(ctx context.Context, request CreateDemoRequestObject) (CreateDemoResponseObject, error)
 	// ListDomains Lists the registered domains on which the workspace has seeds, by name.
 	// (GET /api/v1/domains)
 	ListDomains(ctx context.Context, request ListDomainsRequestObject) (ListDomainsResponseObject, error)
@@ -31764,6 +31953,78 @@ func (sh *strictHandler) RetryDeadLetters(ctx *gin.Context) {
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(RetryDeadLettersResponseObject); ok {
 		if err := validResponse.VisitRetryDeadLettersResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RemoveDemo operation middleware
+func (sh *strictHandler) RemoveDemo(ctx *gin.Context) {
+	var request RemoveDemoRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RemoveDemo(ctx, request.(RemoveDemoRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RemoveDemo")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(RemoveDemoResponseObject); ok {
+		if err := validResponse.VisitRemoveDemoResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetDemo operation middleware
+func (sh *strictHandler) GetDemo(ctx *gin.Context) {
+	var request GetDemoRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetDemo(ctx, request.(GetDemoRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetDemo")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetDemoResponseObject); ok {
+		if err := validResponse.VisitGetDemoResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateDemo operation middleware
+func (sh *strictHandler) CreateDemo(ctx *gin.Context) {
+	var request CreateDemoRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateDemo(ctx, request.(CreateDemoRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateDemo")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateDemoResponseObject); ok {
+		if err := validResponse.VisitCreateDemoResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

@@ -19,6 +19,7 @@ import (
 	"dateline/docs"
 	"dateline/internal/audience/counter"
 	"dateline/internal/audience/shortlink"
+	"dateline/internal/cli/demo"
 	"dateline/internal/identity/login"
 	"dateline/internal/identity/secret"
 	"dateline/internal/infra/config"
@@ -80,6 +81,7 @@ type parts struct {
 	audience      *audience   // nil if view counting is off
 	crawl         *crawlParts // nil if the crawler is off
 	search        *searching  // nil if the crawler is off
+	demo          *demo.Demo  // nil without the sandbox
 
 	telemetry    *telemetry.Telemetry
 	bucketOrigin string // origin of direct uploads
@@ -96,8 +98,8 @@ type process struct {
 	version string
 	commit  string
 	date    string
-	source  string   // address of the source files; can be empty
-	sites   *demoWeb // nil unless the demo runs
+	source  string     // address of the source files; can be empty
+	sites   *demoSites // nil without the sandbox or the crawler
 	// document reads openapi.yaml; nil: the API reads it.
 	document func() (*openapi3.T, error)
 }

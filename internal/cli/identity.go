@@ -24,6 +24,7 @@ func (p *parts) identityAPI() api.Identity {
 		},
 		SessionHandler:   api.SessionHandler{Login: p.login, Events: p.bus},
 		WorkspaceHandler: api.WorkspaceHandler{Store: p.store.Identity.Workspaces, People: people},
+		DemoHandler:      api.DemoHandler{Demo: p.demoService()},
 		ArchiveHandler:   api.ArchiveHandler{Exports: p.archives, Into: into, Log: p.log},
 	}
 }

@@ -70,6 +70,7 @@ func (p *parts) measureActivities() *activities.Measure {
 	return &activities.Measure{Starter: p.workflows, Measurer: &measure.Service{
 		Store: p.store.Publishing.Metrics, Accounts: p.accounts,
 		Networks: p.networks, Limits: p.limits,
-		Meter: p.telemetry.Publishing, Bursts: p.running, Share: p.cfg.MetricsShare, Now: p.clock.Now, Log: p.log,
+		Meter: p.telemetry.Publishing, Bursts: p.running, Share: p.cfg.MetricsShare, Sandbox: p.accounts.Sandbox,
+		Now: p.clock.Now, Log: p.log,
 	}}
 }

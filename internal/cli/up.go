@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"sync"
 	"syscall"
@@ -17,8 +18,10 @@ import (
 
 	"dateline/api"
 	"dateline/internal/embedded"
+	"dateline/internal/identity/audit"
 	"dateline/internal/identity/login"
 	"dateline/internal/identity/secret"
+	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/config"
 	"dateline/web"
 	"dateline/workflows"
@@ -30,7 +33,7 @@ func (p *Program) up() *cobra.Command {
 	c := p.command("up", "start everything on this machine: engines without a URL, API, worker and sandbox")
 	o := upOptions{
 		demo: c.Flags().Bool("demo", false,
-			"schedule a few posts to the sandbox within the next minute, and crawl three local demo news sites"),
+			"create the demo: a workspace with sandbox accounts, posts, simulated readers and generated news sites"),
 		renew: c.Flags().Bool("new-token", false,
 			"create a new API token for the first owner and revoke the old one"),
 		retire: c.Flags().Bool("retire-keys", false,
@@ -130,13 +133,11 @@ func (r *running) run(ctx context.Context) error {
 
 	box := openSandbox(r.cfg, r.log)
 	defer box.close()
-	var sites *demoWeb
-	if r.demo {
-		if sites, err = startDemoWeb(r.cfg); err != nil {
-			return err
-		}
-		defer sites.close()
+	sites, err := startDemoSites(r.cfg, box)
+	if err != nil {
+		return err
 	}
+	defer sites.close()
 	of := r.program.process("up")
 	of.sites, of.document = sites, r.document
 	parts, err := assemble(ctx, r.cfg, r.log, box, of)
@@ -162,10 +163,8 @@ func (r *running) run(ctx context.Context) error {
 		return err
 	}
 	box.connectAccount(ctx, parts, owner, r.log)
-	if err := sites.seed(ctx, parts, owner); err != nil {
-		return err
-	}
-	link, err := parts.loginLink(ctx, owner.UserID)
+	parts.addDemo(box, sites)
+	link, err := r.loginLink(ctx, parts, owner)
 	if err != nil {
 		return err
 	}
@@ -184,30 +183,38 @@ func (r *running) run(ctx context.Context) error {
 	r.log = parts.log
 	r.announce(box, token, link)
 	return r.work(ctx, parts, listeners{l, metrics}, parts.telemetry.TraceRequests(parts.agents(handler)),
-		func(ctx context.Context) error {
-			if !r.demo {
-				return nil
-			}
-			if err := scheduleDemo(ctx, parts, owner, r.program.Stdout); err != nil {
-				r.log.Warn("the demo posts were not scheduled", "error", err)
-			}
-			sites.publish(ctx, r.program.Stdout)
-			return nil
-		})
+		func(ctx context.Context) { parts.runDemo(ctx, handler) })
+}
+
+// loginLink returns a link that logs the first owner in: to the demo, if it is wanted, which is created
+// unless it exists.
+func (r *running) loginLink(ctx context.Context, p *parts, owner workspace.Principal) (string, error) {
+	link, err := p.loginLink(ctx, owner.UserID)
+	if err != nil || !r.demo {
+		return link, err
+	}
+	service := p.demoService()
+	if service == nil {
+		return "", errors.New("--demo needs the sandbox, which could not be started")
+	}
+	w, err := service.Create(audit.With(ctx, audit.Origin{Actor: audit.Operator}), owner)
+	if err != nil {
+		r.log.Warn("the demo was not created", "error", err)
+		return link, nil //nolint:nilerr // everything else works
+	}
+	return link + "?" + url.Values{login.WorkspaceParameter: {w.ID.String()}}.Encode(), nil
 }
 
 // work runs the API and the worker until ctx ends or one of them fails.
 func (r *running) work(
-	ctx context.Context, parts *parts, l listeners, h http.Handler, once func(context.Context) error,
+	ctx context.Context, parts *parts, l listeners, h http.Handler, background func(context.Context),
 ) error {
 	return runConcurrently(ctx,
 		func(ctx context.Context) error { return serve(ctx, l.api, h) },
 		func(ctx context.Context) error { return parts.serveMetrics(ctx, l.metrics) },
 		func(ctx context.Context) error { return parts.worker().Run(ctx) },
 		func(ctx context.Context) error {
-			if err := once(ctx); err != nil {
-				return err
-			}
+			background(ctx)
 			<-ctx.Done()
 			return nil
 		})

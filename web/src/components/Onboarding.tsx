@@ -6,14 +6,27 @@ import { useTranslation } from 'react-i18next'
 import { api, unwrap } from '../api/client'
 import { accountsQuery, sitesQuery } from '../lib/queries'
 import { useAtLeast, useMe } from '../lib/session'
+import { DemoControls, useIsDemo } from './Demo'
 import { LinkAnchor } from './links'
 
 const count = (status?: ('scheduled' | 'publishing' | 'posted')[]) => async () =>
   (await unwrap(api.GET('/api/v1/posts', { params: { query: { limit: 1, ...(status ? { status } : {}) } } }))).posts
     .length
 
-/** The first steps in a workspace. Each is ticked by itself as soon as it is done, however that came about. */
+/** The first steps in a workspace. In the demo it says what the demo is, and how to remove it. */
 export function Onboarding() {
+  const { t } = useTranslation()
+  return useIsDemo() ? (
+    <Stack className="dl-card" p="sm" mb="md" component="section" aria-label={t('demo.title')}>
+      <DemoControls />
+    </Stack>
+  ) : (
+    <Steps />
+  )
+}
+
+/** The steps. Each is ticked by itself as soon as it is done, however that came about. */
+function Steps() {
   const { t } = useTranslation()
   const me = useMe()
   const may = useAtLeast('editor')
@@ -99,6 +112,7 @@ export function Onboarding() {
           </li>
         ))}
       </ol>
+      <DemoControls />
     </Stack>
   )
 }

@@ -12,6 +12,43 @@ import (
 	"github.com/google/uuid"
 )
 
+const deletePostsOf = `-- name: DeletePostsOf :exec
+delete from scheduled_posts where workspace_id = $1
+`
+
+// Before the accounts that their targets refer to.
+func (q *Queries) DeletePostsOf(ctx context.Context, workspaceID uuid.UUID) error {
+	_, err := q.db.Exec(ctx, deletePostsOf, workspaceID)
+	return err
+}
+
+const deleteWorkspace = `-- name: DeleteWorkspace :exec
+delete from workspaces where id = $1
+`
+
+func (q *Queries) DeleteWorkspace(ctx context.Context, id uuid.UUID) error {
+	_, err := q.db.Exec(ctx, deleteWorkspace, id)
+	return err
+}
+
+const demoWorkspace = `-- name: DemoWorkspace :one
+select w.id, w.name, w.time_zone, w.created_at, w.authors_need_approval, w.keep_media_credit from settings s join workspaces w on w.id::text = s.value where s.key = 'demo_workspace'
+`
+
+func (q *Queries) DemoWorkspace(ctx context.Context) (Workspace, error) {
+	row := q.db.QueryRow(ctx, demoWorkspace)
+	var i Workspace
+	err := row.Scan(
+		&i.ID,
+		&i.Name,
+		&i.TimeZone,
+		&i.CreatedAt,
+		&i.AuthorsNeedApproval,
+		&i.KeepMediaCredit,
+	)
+	return i, err
+}
+
 const firstOwner = `-- name: FirstOwner :one
 select user_id from members where workspace_id = $1 and role = 'owner' order by created_at, user_id limit 1
 `
@@ -250,6 +287,16 @@ func (q *Queries) ListTokens(ctx context.Context, arg ListTokensParams) ([]ListT
 	return items, nil
 }
 
+const lockDemo = `-- name: LockDemo :exec
+select pg_advisory_xact_lock(6029340029)
+`
+
+// Serializes the creation of the demo. The number only has to differ from those of other locks.
+func (q *Queries) LockDemo(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, lockDemo)
+	return err
+}
+
 const lockWorkspace = `-- name: LockWorkspace :one
 select id, name, time_zone, created_at, authors_need_approval, keep_media_credit from workspaces where id = $1 for no key update
 `
@@ -268,6 +315,21 @@ func (q *Queries) LockWorkspace(ctx context.Context, id uuid.UUID) (Workspace, e
 		&i.KeepMediaCredit,
 	)
 	return i, err
+}
+
+const moveSessionsFrom = `-- name: MoveSessionsFrom :exec
+update sessions s set workspace_id = other.workspace_id
+from (
+    select distinct on (user_id) user_id, workspace_id from members
+    where workspace_id <> $1 order by user_id, created_at, workspace_id
+) other
+where s.workspace_id = $1 and other.user_id = s.user_id
+`
+
+// Sessions end with their workspace. Those of users with another one show that.
+func (q *Queries) MoveSessionsFrom(ctx context.Context, workspaceID uuid.UUID) error {
+	_, err := q.db.Exec(ctx, moveSessionsFrom, workspaceID)
+	return err
 }
 
 const revokeToken = `-- name: RevokeToken :one

@@ -86,3 +86,26 @@ where t.hash = @hash;
 -- processes use the token.
 update api_tokens set last_used_at = now()
 where id = any(@ids::uuid[]) and (last_used_at is null or last_used_at < now() - interval '1 minute');
+
+-- name: LockDemo :exec
+-- Serializes the creation of the demo. The number only has to differ from those of other locks.
+select pg_advisory_xact_lock(6029340029);
+
+-- name: DemoWorkspace :one
+select w.* from settings s join workspaces w on w.id::text = s.value where s.key = 'demo_workspace';
+
+-- name: MoveSessionsFrom :exec
+-- Sessions end with their workspace. Those of users with another one show that.
+update sessions s set workspace_id = other.workspace_id
+from (
+    select distinct on (user_id) user_id, workspace_id from members
+    where workspace_id <> @workspace_id order by user_id, created_at, workspace_id
+) other
+where s.workspace_id = @workspace_id and other.user_id = s.user_id;
+
+-- name: DeletePostsOf :exec
+-- Before the accounts that their targets refer to.
+delete from scheduled_posts where workspace_id = @workspace_id;
+
+-- name: DeleteWorkspace :exec
+delete from workspaces where id = @id;
