@@ -48,7 +48,7 @@ func (w *WordPress) Publish(
 	switch complete, err := w.hasMedia(ctx, account, submission); {
 	case err != nil:
 		return network.Receipt{}, err
-	case !complete || before.Featured != featured(submission, options):
+	case !complete:
 		return network.Receipt{}, &network.Error{
 			Class: network.Transient, Code: network.CodeMediaExpired,
 			Message: "Somebody deleted an attachment in WordPress. It has to be uploaded again.",
