@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -90,12 +91,13 @@ func background(t *testing.T, dir, program string, args ...string) {
 	c := exec.CommandContext(context.WithoutCancel(t.Context()), program, args...)
 	c.Dir = dir
 	c.Env = append(os.Environ(), "PHP_CLI_SERVER_WORKERS=4")
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // PHP does not stop its workers
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = c.Process.Signal(os.Interrupt)
-		stopped := time.AfterFunc(10*time.Second, func() { _ = c.Process.Kill() })
+		_ = syscall.Kill(-c.Process.Pid, syscall.SIGTERM)
+		stopped := time.AfterFunc(10*time.Second, func() { _ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) })
 		_ = c.Wait()
 		stopped.Stop()
 	})
