@@ -213,6 +213,7 @@ export function Members() {
                           <ActionIcon
                             variant="subtle"
                             color="red"
+                            loading={revokeLink.isPending && revokeLink.variables.id === m.id}
                             aria-label={t('system.revokeLink', m)}
                             onClick={() => revokeLink.mutate(m)}
                           >
