@@ -162,7 +162,7 @@ test('earlier and later days of the agenda are reached by its date bar', async (
   for (const width of [1440, 390]) {
     await page.setViewportSize({ width, height: 844 })
     await dashboard.go('/calendar?view=agenda')
-    await page.getByRole('heading', { name: 'Upcoming', level: 2 }).waitFor()
+    await page.getByRole('heading', { name: 'Upcoming', exact: true }).waitFor()
     await page.getByRole('button', { name: 'Earlier' }).click()
     await page.getByRole('heading', { name: /^From / }).waitFor()
     const week = new URL(page.url()).searchParams.get('date') ?? ''
@@ -174,7 +174,7 @@ test('earlier and later days of the agenda are reached by its date bar', async (
     await dashboard.accessible(`an agenda from a day at ${width} px`)
     await shoot(dashboard, `agenda-bar-${width}`)
     await page.getByRole('button', { name: 'Today' }).click()
-    await page.getByRole('heading', { name: 'Upcoming', level: 2 }).waitFor()
+    await page.getByRole('heading', { name: 'Upcoming', exact: true }).waitFor()
   }
   await page.setViewportSize({ width: 1440, height: 900 })
   dashboard.fine()
