@@ -205,7 +205,8 @@ func TestDemo_FillsEveryPageAndIsRemovedWhole(t *testing.T) {
 		t.Errorf("removing it again: %d", status)
 	}
 	var made struct{ Name string }
-	if status := d.call(http.MethodPost, "/api/v1/demo", nil, &made); status != http.StatusCreated || made.Name != "Demo" {
+	status := d.call(http.MethodPost, "/api/v1/demo", nil, &made)
+	if status != http.StatusCreated || made.Name != "Demo" {
 		t.Errorf("creating it again: %d %+v", status, made)
 	}
 }

@@ -163,7 +163,9 @@ func (s controls) routes() {
 	s.mux.HandleFunc("GET /__faults", s.showFaults)
 	s.mux.HandleFunc("PUT /__faults", s.putFaults)
 	s.mux.HandleFunc("DELETE /__faults", s.deleteFaults)
-	s.mux.HandleFunc("POST "+HooksPath, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	s.mux.HandleFunc("POST "+HooksPath, func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusNoContent)
+	})
 	s.mux.HandleFunc("GET /media/{id}", s.showMedia)
 	s.mux.HandleFunc("GET /{$}", s.showTimeline)
 }

@@ -240,7 +240,10 @@ func (f *filler) upload(ctx context.Context) error {
 		name, alt string
 		from, to  color.RGBA
 	}{
-		{"binh-minh.png", "Bình minh trên đồi chè", color.RGBA{0xf6, 0xb7, 0x5c, 0xff}, color.RGBA{0x3f, 0x7d, 0x4e, 0xff}},
+		{
+			"binh-minh.png", "Bình minh trên đồi chè", color.RGBA{0xf6, 0xb7, 0x5c, 0xff},
+			color.RGBA{0x3f, 0x7d, 0x4e, 0xff},
+		},
 		{"river.png", "The river at dusk", color.RGBA{0x8b, 0x6f, 0xb5, 0xff}, color.RGBA{0x1e, 0x3a, 0x5f, 0xff}},
 	} {
 		var body bytes.Buffer
@@ -271,7 +274,9 @@ func (f *filler) upload(ctx context.Context) error {
 func landscape(sky, hills color.RGBA) image.Image {
 	const width, height = 1200, 675
 	out := image.NewRGBA(image.Rect(0, 0, width, height))
-	mix := func(a, b uint8, y int) uint8 { return uint8((int(a)*(height-y) + int(b)*y) / height) } //nolint:gosec // a mean
+	mix := func(a, b uint8, y int) uint8 {
+		return uint8((int(a)*(height-y) + int(b)*y) / height) //nolint:gosec // a mean of bytes
+	}
 	for x := range width {
 		// Two parabolas, repeated, are hills.
 		ridge := 380 + (x%600-300)*(x%600-300)/700 - (x%260-130)*(x%260-130)/400
@@ -291,7 +296,8 @@ func (f *filler) hooks() string { return f.Sandbox.URL() + fake.HooksPath }
 
 func (f *filler) addWebhook(ctx context.Context) error {
 	_, err := f.create(ctx, "/webhooks", object{
-		"url": f.hooks(), "description": "Newsroom bot", "types": []string{"post.posted", "post.failed", "post.uncertain"},
+		"url": f.hooks(), "description": "Newsroom bot",
+		"types": []string{"post.posted", "post.failed", "post.uncertain"},
 	})
 	return err
 }
@@ -326,8 +332,9 @@ func (f *filler) addRules(ctx context.Context) error {
 		def  object
 	}{
 		{"Tin nóng thành bản nháp", object{
-			"trigger": object{}, "conditions": object{"max_age_hours": 24, "once_per_story": true, "languages": []string{"vi"}},
-			"templates": object{"default": "{title}\n\n{lead}\n\n{url}"}, "mode": "draft",
+			"trigger":    object{},
+			"conditions": object{"max_age_hours": 24, "once_per_story": true, "languages": []string{"vi"}},
+			"templates":  object{"default": "{title}\n\n{lead}\n\n{url}"}, "mode": "draft",
 			"account_ids": f.to(mastodon.Name, telegram.Name),
 		}},
 		{"English stories for approval", object{
@@ -351,8 +358,14 @@ func (f *filler) addSeries(ctx context.Context) error {
 		rule, clock, text string
 		networks          []string
 	}{
-		{"FREQ=DAILY", "06:15", "Bản tin sáng: thời tiết, giao thông và ba câu chuyện đáng chú ý hôm nay.", []string{mastodon.Name, telegram.Name}},
-		{"FREQ=WEEKLY;BYDAY=FR", "16:00", "The week in five stories: what our readers read to the end.", []string{bluesky.Name}},
+		{
+			"FREQ=DAILY", "06:15", "Bản tin sáng: thời tiết, giao thông và ba câu chuyện đáng chú ý hôm nay.",
+			[]string{mastodon.Name, telegram.Name},
+		},
+		{
+			"FREQ=WEEKLY;BYDAY=FR", "16:00", "The week in five stories: what our readers read to the end.",
+			[]string{bluesky.Name},
+		},
 	} {
 		if _, err := f.create(ctx, "/series", object{
 			"rule": s.rule, "starts": f.today(1).Format("2006-01-02") + "T" + s.clock,
@@ -481,8 +494,10 @@ func (f *filler) fail(ctx context.Context) error {
 			Kind: fake.Status, Status: http.StatusUnprocessableEntity, Network: mastodon.Name, Path: "/api/v1/statuses",
 			Body: `{"error":"Validation failed: Text contains a blocked link"}`,
 		}, "Bảng giá nông sản tuần này: cà phê, hồ tiêu và sầu riêng"},
-		{fake.Fault{Kind: fake.ActThenReset, Network: telegram.Name, Path: "/telegram/"},
-			"Live: evacuation of the lower town has begun, follow our channel for updates"},
+		{
+			fake.Fault{Kind: fake.ActThenReset, Network: telegram.Name, Path: "/telegram/"},
+			"Live: evacuation of the lower town has begun, follow our channel for updates",
+		},
 	} {
 		id, err := f.create(ctx, "/posts", object{
 			"content": c.text, "accounts": f.to(c.fault.Network + bulletin), "draft": true,

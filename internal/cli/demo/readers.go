@@ -23,7 +23,7 @@ const (
 	// importedDays is how many days before those that Dateline counts itself are imported.
 	importedDays = 60
 	// recentHits is the number of views that a server sends for the last two days.
-	recentHits = 2400
+	recentHits = 4800
 	// firstReaders come at once, so that there are readers from the first second on.
 	firstReaders = 120
 	// readerInterval is the mean interval between two readers.
@@ -66,7 +66,7 @@ func (f *filler) addSite(ctx context.Context) error {
 func (f *filler) pages() []string {
 	links := f.articleLinks()
 	if len(links) == 0 {
-		for _, path := range []string{"/thoi-su/nuoc-song-dang-cao", "/kinh-te/gia-vang", "/the-thao/ban-ket", "/van-hoa/thu-vien"} {
+		for _, path := range []string{"/thoi-su/nuoc-song-dang-cao", "/kinh-te/gia-vang", "/the-thao/ban-ket"} {
 			links = append(links, "https://"+Hosts()[ownSite]+path)
 		}
 	}
@@ -132,8 +132,12 @@ func (f *filler) history(now time.Time) (*bytes.Buffer, error) {
 		{"sources", "date,source" + counts, split(sources())},
 		{"locations", "date,country" + counts, split(countries())},
 		{"devices", "date,device" + counts, split([]weighted{{"Mobile", 71}, {"Desktop", 25}, {"Tablet", 4}})},
-		{"browsers", "date,browser" + counts, split([]weighted{{"Chrome", 55}, {"Safari", 24}, {"Cốc Cốc", 12}, {"Firefox", 6}})},
-		{"operating_systems", "date,operating_system" + counts, split([]weighted{{"Android", 47}, {"iOS", 24}, {"Windows", 21}, {"Mac", 6}})},
+		{"browsers", "date,browser" + counts, split([]weighted{
+			{"Chrome", 55}, {"Safari", 24}, {"Cốc Cốc", 12}, {"Firefox", 6},
+		})},
+		{"operating_systems", "date,operating_system" + counts, split([]weighted{
+			{"Android", 47}, {"iOS", 24}, {"Windows", 21}, {"Mac", 6},
+		})},
 	} {
 		if err := write(table.name, table.header, table.rows); err != nil {
 			return nil, err
@@ -166,14 +170,18 @@ func referrers() []string {
 }
 
 func agents() []string {
+	const (
+		webkit = "AppleWebKit/537.36 (KHTML, like Gecko) "
+		apple  = "AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.0 "
+		phone  = "Mozilla/5.0 (Linux; Android 10; K) " + webkit + "Chrome/149.0.0.0 Mobile Safari/537.36"
+	)
 	return []string{
-		"Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/149.0.0.0 Mobile Safari/537.36",
-		"Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/149.0.0.0 Mobile Safari/537.36",
-		"Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.0 Mobile/15E148 Safari/604.1",
-		"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/149.0.0.0 Safari/537.36",
+		phone, phone,
+		"Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) " + apple + "Mobile/15E148 Safari/604.1",
+		"Mozilla/5.0 (Windows NT 10.0; Win64; x64) " + webkit + "Chrome/149.0.0.0 Safari/537.36",
 		"Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0",
-		"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.0 Safari/605.1.15",
-		"Mozilla/5.0 (iPad; CPU OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.0 Mobile/15E148 Safari/604.1",
+		"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) " + apple + "Safari/605.1.15",
+		"Mozilla/5.0 (iPad; CPU OS 18_6 like Mac OS X) " + apple + "Mobile/15E148 Safari/604.1",
 	}
 }
 
@@ -213,15 +221,16 @@ func (f *filler) sendRecent(ctx context.Context, secret string) error {
 			}
 			r := newReader()
 			hits = append(hits, object{
-				"url": pick(pages), "referrer": oneOf(referrers()), "address": r.address.String(), "user_agent": r.agent,
-				"time": at.Format(time.RFC3339),
+				"url": pick(pages), "referrer": oneOf(referrers()), "time": at.Format(time.RFC3339),
+				"address": r.address.String(), "user_agent": r.agent,
 			})
 		}
 		raw, err := json.Marshal(hits)
 		if err != nil {
 			return err
 		}
-		if err := f.hit(ctx, "/v1/batch", raw, loopback(), http.Header{"Authorization": {"Bearer " + secret}}); err != nil {
+		key := http.Header{"Authorization": {"Bearer " + secret}}
+		if err := f.hit(ctx, "/v1/batch", raw, loopback(), key); err != nil {
 			return err
 		}
 	}
@@ -322,7 +331,8 @@ func (f *filler) read(ctx context.Context, r reader, page, referrer string) erro
 			return nil
 		case <-time.After(pause):
 		}
-		engaged, scroll = engaged+int(pause.Milliseconds()), min(100, scroll+10+rand.IntN(20)) //nolint:gosec // a simulation
+		engaged += int(pause.Milliseconds())
+		scroll = min(100, scroll+10+rand.IntN(20)) //nolint:gosec // a simulation
 		if err := send("/v1/heartbeat", object{"view": view, "engaged": engaged, "scroll": scroll}); err != nil {
 			return err
 		}

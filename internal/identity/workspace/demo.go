@@ -74,7 +74,8 @@ func (d *Demo) Remove(ctx context.Context, who Principal) error {
 		return err
 	case !found:
 		return &apperr.Error{
-			Kind: apperr.KindNotFound, Code: "demo_not_found", Message: "There is no demo, or you are not a member of it.",
+			Kind: apperr.KindNotFound, Code: "demo_not_found",
+			Message: "There is no demo, or you are not a member of it.",
 		}
 	case m.Role != Owner:
 		return &apperr.Error{
