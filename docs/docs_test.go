@@ -156,6 +156,40 @@ func TestLinks_Resolve(t *testing.T) {
 	}
 }
 
+// Pictures are few and small, and pages show each of them. TestLinks_Resolve finds those that are missing.
+func TestScreenshots_AreShownAndSmall(t *testing.T) {
+	const (
+		maxPictures, maxBytes, maxMovingBytes = 16, 200_000, 2_000_000
+		folder                                = "docs/screenshots"
+	)
+	files, err := os.ReadDir(filepath.Join(root, folder))
+	if err != nil || len(files) == 0 || len(files) > maxPictures {
+		t.Fatalf("got %d pictures, want 1 to %d (%v)", len(files), maxPictures, err)
+	}
+	shown := map[string]bool{}
+	for file, text := range pages(t) {
+		for _, l := range link.FindAllStringSubmatch(text, -1) {
+			shown[filepath.ToSlash(filepath.Join(filepath.Dir(file), l[1]))] = true
+		}
+	}
+	for _, f := range files {
+		info, err := f.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		limit := int64(maxBytes)
+		if filepath.Ext(f.Name()) == ".gif" {
+			limit = maxMovingBytes
+		}
+		if path := folder + "/" + f.Name(); !shown[path] {
+			t.Errorf("no page shows %s: show it, or delete it and its line in web/browser/pictures.test.ts", path)
+		}
+		if info.Size() > limit {
+			t.Errorf("%s has %d bytes, want at most %d", f.Name(), info.Size(), limit)
+		}
+	}
+}
+
 // comment is a comment of a source file, or a page.
 type comment struct {
 	where, text string

@@ -24,7 +24,7 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-//go:embed *.md tutorial how-to reference explanation vi images
+//go:embed *.md tutorial how-to reference explanation vi images screenshots/*.png
 var files embed.FS
 
 //go:embed site
@@ -271,6 +271,7 @@ func contentType(name string) string {
 	types := map[string]string{
 		".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8",
 		".js": "text/javascript; charset=utf-8", ".json": "application/json", ".svg": "image/svg+xml",
+		".png": "image/png",
 	}
 	return types[path.Ext(name)]
 }

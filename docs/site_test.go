@@ -103,6 +103,7 @@ func TestSite_ServesPagesWithTheirPolicy(t *testing.T) {
 		"/docs/search.js":                     {"text/javascript; charset=utf-8", "search.json"},
 		"/docs/search.json":                   {"application/json", `"title":`},
 		"/docs/images/architecture.svg":       {"image/svg+xml", "<svg"},
+		"/docs/screenshots/calendar.png":      {"image/png", "PNG"},
 		"/docs/how-to/publish-a-post.md":      {"", ""},
 		"/docs/site_test.go":                  {"", ""},
 		"/docs/how-to/../../../../etc/passwd": {"", ""},
