@@ -145,7 +145,9 @@ describe.runIf(folder !== '')('pictures', () => {
     await page.keyboard.press('End')
     const film = await Film.of(page)
     await page.keyboard.type(' five shelters are open tonight.\n\n', { delay: 30 })
-    await page.keyboard.insertText(links.at(-1)?.url.split('?')[0] ?? 'https://bao-mai.test/')
+    await page.keyboard.insertText(
+      links.find((l) => l.url.startsWith('https://bao-mai.test/'))?.url.split('?')[0] ?? 'https://bao-mai.test/',
+    )
     await page.locator('[data-saving=clean]').waitFor()
     await page.waitForTimeout(600)
     const status = async () => (await request<{ status: string }>('GET', `/posts/${post.id}`)).status
@@ -155,7 +157,7 @@ describe.runIf(folder !== '')('pictures', () => {
     film.pause()
     await dashboard.go(`/posts/${post.id}`)
     await page.waitForTimeout(Math.max(0, due.getTime() - Date.now() - 2500))
-    film.resume()
+    await film.resume(page)
     await until('the post to be published', async () => (await status()) === 'posted', 90_000)
     await page.waitForTimeout(2500)
     film.pause()
@@ -163,15 +165,16 @@ describe.runIf(folder !== '')('pictures', () => {
     await page.waitForTimeout(75_000)
     await dashboard.go('/readers?tab=live')
     await page.waitForTimeout(1500)
-    film.resume()
+    await film.resume(page)
     await page.waitForTimeout(4000)
     film.pause()
     await dashboard.go('/readers?tab=posts')
     await page.locator('main table').first().waitFor()
     await page.waitForTimeout(800)
-    film.resume()
+    await film.resume(page)
+    await page.waitForTimeout(500)
     await reveal('main table')(page)
-    await page.waitForTimeout(4000)
+    await page.waitForTimeout(4500)
     await film.save(join(folder, 'demo.gif'))
     await dashboard.close()
     expect(statSync(join(folder, 'demo.gif')).size).toBeLessThan(2_000_000)
@@ -205,9 +208,12 @@ class Film {
     this.paused = Date.now()
   }
 
-  resume() {
+  /** Continues with what the page shows now: the browser only sends frames of what changes. */
+  async resume(page: Page): Promise<void> {
+    const png = await page.screenshot()
     this.skipped += Date.now() - this.paused
     this.rolling = true
+    this.add(png)
   }
 
   /** Writes the frames with their durations as a GIF with one palette. */
