@@ -140,3 +140,26 @@ func TestWorld_ReadableArticles(t *testing.T) {
 		t.Errorf("got %d different titles, want %d", len(titles), 3*8)
 	}
 }
+
+// Named sites answer by their names, the others by their numbers, and publish given articles.
+func TestHosts_NameTheFirstSites(t *testing.T) {
+	w := start(t, Options{Sites: 2, Hosts: []string{"bao-mai.test"}, Proxied: true, Readable: true})
+	for host, want := range map[string]bool{
+		"bao-mai.test": true, "www.bao-mai.test": true, "BAO-MAI.test": true, "site-0001.test": true,
+		"mai.test": false, "bao-mai.example": false,
+	} {
+		if _, _, err := w.Resolver().Lookup(t.Context(), host); (err == nil) != want {
+			t.Errorf("%s: got %v, want it to be found: %t", host, err, want)
+		}
+	}
+	a := w.Site(0).Write(Article{Title: "Lũ lên nhanh", Body: "Nước dâng.", Section: "Thời sự", Language: "vi"})
+	if !strings.HasPrefix(a.URL, "http://bao-mai.test/") {
+		t.Errorf("it is at %s", a.URL)
+	}
+	if _, page := get(t, w, a.URL); !strings.Contains(page, "Nước dâng.") || !strings.Contains(page, `<html lang="vi">`) {
+		t.Errorf("its page is %s", page)
+	}
+	if _, front := get(t, w, w.Site(0).Home()); !strings.Contains(front, "Lũ lên nhanh") {
+		t.Error("the front page does not show it")
+	}
+}
