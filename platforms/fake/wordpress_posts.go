@@ -39,6 +39,7 @@ type wordpressPost struct {
 	Sticky     bool    `json:"sticky"`
 	Date       string  `json:"date_gmt"`
 	Modified   string  `json:"modified_gmt"`
+	Before     string  `json:"before"` // modified_gmt before it was published
 }
 
 // wordpressSlug is sanitize_title, for letters that Vietnamese and English have.
@@ -162,6 +163,7 @@ func (s wordpressFake) wordpressStore(r *http.Request, c caller, p, before wordp
 	id := strconv.FormatUint(p.ID, 10)
 	isPublic := func(status string) bool { return status == "publish" || status == "private" }
 	if isPublic(p.Status) && !isPublic(before.Status) {
+		p.Before = before.Modified
 		post := Post{
 			ID: id, Network: wordpressName, AccountID: c.account.ID, Account: c.account.Name,
 			Text:       strings.TrimSpace(html.UnescapeString(p.Title) + "\n\n" + article.PlainText(p.Content)),
@@ -262,7 +264,7 @@ func (s wordpressFake) wordpressRead(w http.ResponseWriter, r *http.Request, c c
 		c.forbid(w, "rest_forbidden_context")
 	default:
 		if there := s.state.postByID[r.PathValue("id")]; there != nil && s.now().Before(there.HiddenUntil) {
-			p.Status = "draft" // in a cache of the site
+			p.Status, p.Modified = "draft", p.Before // in a cache of the site
 		}
 		writeJSON(w, http.StatusOK, s.wordpressEntity(r, p))
 	}
