@@ -227,3 +227,25 @@ test.each(looks)('menus are accessible, in %s at %i px', async (colorScheme, wid
   other.fine()
   await other.close()
 })
+
+test('in a narrow window no menu of a row covers its text, and hidden tabs show themselves', async () => {
+  const { page } = dashboard
+  await page.setViewportSize({ width: 768, height: 1024 })
+  await api('POST', '/seeds', { url: 'https://tin-tuc-mien-trung-va-tay-nguyen.example/' })
+  await dashboard.go('/news/seeds')
+  const row = page.locator('[data-seed]').first()
+  const menu = await row.getByRole('button').boundingBox()
+  const link = await row.getByRole('link').first().boundingBox()
+  const isBeside = (a: typeof menu, b: typeof menu) =>
+    !!a && !!b && (a.x >= b.x + b.width || b.x >= a.x + a.width || a.y >= b.y + b.height || b.y >= a.y + a.height)
+  expect(isBeside(menu, link), JSON.stringify([menu, link])).toBe(true)
+  await dashboard.accessible('seeds at 768 px')
+  await shoot(dashboard, 'seeds-768')
+  await dashboard.go('/system?tab=health')
+  const tabs = page.getByRole('tablist')
+  expect(await tabs.evaluate((e) => getComputedStyle(e).backgroundAttachment)).toContain('local')
+  await dashboard.accessible('tabs at 768 px')
+  await shoot(dashboard, 'tabs-768')
+  await page.setViewportSize({ width: 1440, height: 900 })
+  dashboard.fine()
+})

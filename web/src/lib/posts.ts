@@ -39,7 +39,7 @@ export function firstWords(text: string, max = 70): string {
   const letters = [...new Intl.Segmenter(undefined, { granularity: 'grapheme' }).segment(line)].map((s) => s.segment)
   if (letters.length <= max) return line
   const cut = letters.slice(0, max).join('')
-  return `${cut.slice(0, cut.lastIndexOf(' ') > max / 2 ? cut.lastIndexOf(' ') : undefined).replace(/[\s,;:–-]+$/, '')}…`
+  return `${cut.slice(0, cut.lastIndexOf(' ') > max / 2 ? cut.lastIndexOf(' ') : undefined).replace(/[\s,.;:–-]+$/, '')}…`
 }
 
 /** The confirmation before a post is published immediately. */

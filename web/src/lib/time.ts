@@ -10,6 +10,9 @@ type Rules = { offset: number; instants: number[]; offsets: number[] }
  * server's rules decide when a post is published.
  */
 let rules = new Map<string, Rules>()
+let names: string[] = []
+
+const regions = /^(?:UTC|(?:Africa|America|Antarctica|Arctic|Asia|Atlantic|Australia|Europe|Indian|Pacific)\/.+)$/
 
 export function loadZones(all: Pick<Schemas['TimeZones'], 'rules'>) {
   rules = new Map()
@@ -21,6 +24,7 @@ export function loadZones(all: Pick<Schemas['TimeZones'], 'rules'>) {
     }
     for (const zone of zones) rules.set(zone, one)
   }
+  names = [...rules.keys()].filter((zone) => regions.test(zone) && zone !== 'Asia/Saigon').sort()
 }
 
 /** The offset of a zone from UTC at an instant, in milliseconds; 0 for a zone that the server does not know. */
@@ -63,11 +67,8 @@ export function toInstant(wall: Wall, zone: string): Date {
   return new Date(right.length > 0 ? Math.min(...right) : (candidates[0] ?? want))
 }
 
-const regions = /^(?:UTC|(?:Africa|America|Antarctica|Arctic|Asia|Atlantic|Australia|Europe|Indian|Pacific)\/.+)$/
-
 /** The names to choose from: by city, not old ones like US/Pacific. */
-export const zoneNames = (): string[] =>
-  [...rules.keys()].filter((zone) => regions.test(zone) && zone !== 'Asia/Saigon').sort()
+export const zoneNames = (): string[] => names
 
 /** The Monday of a date's week: weeks end on Sunday. */
 export function mondayOf(date: string): string {

@@ -193,7 +193,7 @@ function AccountCard({ account: a }: { account: Account }) {
                 {a.handle}
               </Text>
             )}
-            <Text size="sm" c="dimmed" truncate>
+            <Text size="sm" c="dimmed">
               {networkName(a.network)} · {t(`kind.${a.kind}`)}
             </Text>
           </div>
