@@ -57,17 +57,17 @@ type Frame struct {
 	segments               []FrameSegment
 }
 
-// framePart is what the template of a part needs.
-type framePart struct {
+// FramePart is what the template of a part needs.
+type FramePart struct {
 	FrameSegment
 	Layout, Look, Secret string
 }
 
 // Parts returns the parts of the post; secret is the path of its files.
-func (f Frame) Parts(secret string) []framePart {
-	out := make([]framePart, len(f.segments))
+func (f Frame) Parts(secret string) []FramePart {
+	out := make([]FramePart, len(f.segments))
 	for i, s := range f.segments {
-		out[i] = framePart{s, f.Look.Layout, f.Look.Card, secret}
+		out[i] = FramePart{s, f.Look.Layout, f.Look.Card, secret}
 	}
 	return out
 }

@@ -43,11 +43,11 @@ type MemberLink struct {
 
 // NewLink creates a one-time login link and invalidates the previous one.
 func NewLink(ctx context.Context, s LinkStore, publicURL string, user uuid.UUID, now time.Time) (string, error) {
-	secret := newSecret()
-	if err := s.PutLoginLink(ctx, user, hash(secret), now.Add(LinkLimit)); err != nil {
+	text := newSecret()
+	if err := s.PutLoginLink(ctx, user, hash(text), now.Add(LinkLimit)); err != nil {
 		return "", err
 	}
-	return strings.TrimSuffix(publicURL, "/") + "/login/once/" + secret, nil
+	return strings.TrimSuffix(publicURL, "/") + "/login/once/" + text, nil
 }
 
 // NewMemberLink creates a one-time link that logs a member of the workspace in to it, and
