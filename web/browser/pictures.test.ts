@@ -131,7 +131,7 @@ describe.runIf(folder !== '')('pictures', () => {
       (network) => accounts.find((a) => a.network === network && !a.handle.includes('bulletin'))?.id,
     )
     const { links } = await request<{ links: { url: string }[] }>('GET', '/links')
-    const due = new Date(Date.now() + 75_000)
+    const due = new Date(Math.ceil((Date.now() + 45_000) / 60_000) * 60_000) // the composer knows minutes
     const post = await request<{ id: string }>('POST', '/posts', {
       content: 'Flood on the Thu River:',
       accounts: chosen,
@@ -144,7 +144,7 @@ describe.runIf(folder !== '')('pictures', () => {
     await text.click()
     await page.keyboard.press('End')
     const film = await Film.of(page)
-    await page.keyboard.type(' five shelters are open tonight.\n\n', { delay: 30 })
+    await page.keyboard.type(' five shelters are open tonight.\n\n', { delay: 5 })
     await page.keyboard.insertText(
       links.find((l) => l.url.startsWith('https://bao-mai.test/'))?.url.split('?')[0] ?? 'https://bao-mai.test/',
     )
@@ -226,12 +226,13 @@ class Film {
       const next = this.frames[i + 1]?.at ?? end
       return `file '${name}'\nduration ${((next - at) / 1000).toFixed(3)}`
     })
-    writeFileSync(join(dir, 'list.txt'), `${list.join('\n')}\n`)
+    // ffmpeg ignores the duration of the last file, so that it is named again.
+    writeFileSync(join(dir, 'list.txt'), `${[...list, list.at(-1)].join('\n')}\n`)
     execFileSync('ffmpeg', [
       ...['-loglevel', 'error', '-y', '-f', 'concat', '-safe', '0', '-i', join(dir, 'list.txt')],
       '-lavfi',
       'fps=8,scale=900:-1:flags=lanczos,split[a][b];[a]palettegen=max_colors=96:stats_mode=full[p];[b][p]paletteuse=dither=none:diff_mode=rectangle',
-      file,
+      ...['-t', '20', file],
     ])
     rmSync(dir, { recursive: true })
   }
