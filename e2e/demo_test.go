@@ -165,8 +165,14 @@ func TestDemo_FillsEveryPageAndIsRemovedWhole(t *testing.T) {
 	}
 
 	counted := []struct{ path, field string }{
-		{"/sites", "sites"}, {"/accounts", "accounts"}, {"/series", "series"}, {"/webhooks", "webhooks"},
-		{"/seeds", "seeds"}, {"/watches", "watches"}, {"/rules", "rules"}, {"/posts?status=posted&limit=200", "posts"},
+		{"/sites", "sites"},
+		{"/accounts", "accounts"},
+		{"/series", "series"},
+		{"/webhooks", "webhooks"},
+		{"/seeds", "seeds"},
+		{"/watches", "watches"},
+		{"/rules", "rules"},
+		{"/posts?status=posted&limit=200", "posts"},
 	}
 	before := map[string]int{}
 	for _, c := range counted {

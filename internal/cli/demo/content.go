@@ -22,51 +22,63 @@ func planned() []text {
 	return []text{
 		{
 			"vi", "Nước sông Thu dâng cao: hàng trăm hộ dân được di dời trong đêm. #muabao",
-			[]string{mastodon.Name, telegram.Name}, 1, "07:15", true,
+			[]string{mastodon.Name, telegram.Name},
+			1, "07:15", true,
 		},
 		{
 			"vi", "Giá vàng lập kỷ lục mới sáng nay. Chuyên gia khuyên gì? #kinhte",
-			[]string{mastodon.Name, telegram.Name, bluesky.Name}, 1, "09:00", false,
+			[]string{mastodon.Name, telegram.Name, bluesky.Name},
+			1, "09:00", false,
 		},
 		{
 			"en", "Weekend guide: three walks along the river that are open again.",
-			[]string{bluesky.Name, discord.Name}, 1, "10:30", false,
+			[]string{bluesky.Name, discord.Name},
+			1, "10:30", false,
 		},
 		{
 			"vi", "Cẩm nang mùa mưa bão: 10 việc cần làm trước khi nước lên.",
-			[]string{mastodon.Name, telegram.Name}, 1, "17:45", true,
+			[]string{mastodon.Name, telegram.Name},
+			1, "17:45", true,
 		},
 		{
 			"vi", "Thư viện mở cửa buổi tối: học sinh có thêm chỗ tự học đến 21 giờ.",
-			[]string{mastodon.Name}, 2, "08:30", false,
+			[]string{mastodon.Name},
+			2, "08:30", false,
 		},
 		{
 			"en", "Explainer: how the new flood warnings reach your phone, and what to do when they do.",
-			[]string{bluesky.Name, discord.Name}, 2, "11:00", true,
+			[]string{bluesky.Name, discord.Name},
+			2, "11:00", true,
 		},
 		{
 			"vi", "Đội tuyển nữ vào bán kết sau hai bàn thắng trong hiệp hai. Xem lại diễn biến chính.",
-			[]string{telegram.Name, discord.Name}, 2, "20:00", false,
+			[]string{telegram.Name, discord.Name},
+			2, "20:00", false,
 		},
 		{
 			"vi", "Tuyến xe buýt điện ra sân bay chạy thử từ thứ Hai: giá vé, điểm dừng, giờ chạy.",
-			[]string{mastodon.Name, telegram.Name}, 3, "07:00", false,
+			[]string{mastodon.Name, telegram.Name},
+			3, "07:00", false,
 		},
 		{
 			"en", "Interview: the architect of the new library on light, noise and 12,000 books.",
-			[]string{bluesky.Name}, 3, "15:00", false,
+			[]string{bluesky.Name},
+			3, "15:00", false,
 		},
 		{
 			"vi", "Cuối tuần này ăn gì? Năm quán bún bò mở lại sau lũ.",
-			[]string{mastodon.Name, telegram.Name, discord.Name}, 4, "11:30", false,
+			[]string{mastodon.Name, telegram.Name, discord.Name},
+			4, "11:30", false,
 		},
 		{
 			"en", "Data: coffee prices over ten years in four charts.",
-			[]string{bluesky.Name, discord.Name}, 5, "09:30", false,
+			[]string{bluesky.Name, discord.Name},
+			5, "09:30", false,
 		},
 		{
 			"vi", "Hỏi đáp: thủ tục nhận hỗ trợ sau bão, ai được nhận và nhận ở đâu?",
-			[]string{mastodon.Name, telegram.Name}, 5, "18:30", true,
+			[]string{mastodon.Name, telegram.Name},
+			5, "18:30", true,
 		},
 	}
 }

@@ -241,7 +241,8 @@ func (f *filler) upload(ctx context.Context) error {
 		from, to  color.RGBA
 	}{
 		{
-			"binh-minh.png", "Bình minh trên đồi chè", color.RGBA{0xf6, 0xb7, 0x5c, 0xff},
+			"binh-minh.png", "Bình minh trên đồi chè",
+			color.RGBA{0xf6, 0xb7, 0x5c, 0xff},
 			color.RGBA{0x3f, 0x7d, 0x4e, 0xff},
 		},
 		{"river.png", "The river at dusk", color.RGBA{0x8b, 0x6f, 0xb5, 0xff}, color.RGBA{0x1e, 0x3a, 0x5f, 0xff}},

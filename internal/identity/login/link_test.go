@@ -104,8 +104,10 @@ func TestLoginLink_OfARemovedMember(t *testing.T) {
 func TestPages_SetSecurityHeaders(t *testing.T) {
 	s := open(t, nil)
 	b := s.browser()
-	for _, path := range []string{"/login", "/login/oidc", "/login/callback?state=1.a&code=b", "/login/once/abc",
-		"/login/invitation/abc"} {
+	for _, path := range []string{
+		"/login", "/login/oidc", "/login/callback?state=1.a&code=b", "/login/once/abc",
+		"/login/invitation/abc",
+	} {
 		p := b.open(path)
 		for name, want := range map[string]string{
 			"Cache-Control": "no-store", "Referrer-Policy": "same-origin",
