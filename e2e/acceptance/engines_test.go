@@ -72,10 +72,10 @@ func gateway(t *testing.T) (address string) {
 // testTemporalOnPostgres checks that workflows in Postgres survive a crash of the server.
 func testTemporalOnPostgres(t *testing.T, program string) {
 	t.Run("Stack", func(t *testing.T) {
-		useStack(t, program, stack.Engines{Temporal: temporaltest.StartPostgres(t, enginetest.Postgres(t)).Address})
+		useStack(t, program, stack.Engines{Temporal: temporaltest.StartPostgres(t, enginetest.PostgresPort(t)).Address})
 	})
 	t.Run("Publishing", func(t *testing.T) {
-		server := temporaltest.StartPostgres(t, enginetest.Postgres(t))
+		server := temporaltest.StartPostgres(t, enginetest.PostgresPort(t))
 		goTest(t, []string{"TEMPORAL_ADDRESS=" + server.Address}, "./e2e", "-run", "^TestPublishing$")
 	})
 	t.Run("Restart", func(t *testing.T) { restartOnPostgres(t, program) })
@@ -83,7 +83,7 @@ func testTemporalOnPostgres(t *testing.T, program string) {
 
 // restartOnPostgres kills the server while a post is pending.
 func restartOnPostgres(t *testing.T, program string) {
-	server := temporaltest.StartPostgres(t, enginetest.Postgres(t))
+	server := temporaltest.StartPostgres(t, enginetest.PostgresPort(t))
 	s := stack.Open(t, stack.Engines{Temporal: server.Address})
 	makeBucket(t, s)
 	s.Setup(program)

@@ -70,7 +70,7 @@ func TestBenchScale(t *testing.T) {
 
 func measure(t *testing.T, program string, n int) result {
 	t.Helper()
-	s := stack.Open(t, stack.Engines{Temporal: temporaltest.StartPostgres(t, enginetest.Postgres(t)).Address})
+	s := stack.Open(t, stack.Engines{Temporal: temporaltest.StartPostgres(t, enginetest.PostgresPort(t)).Address})
 	s.Setup(program)
 	for i := range n {
 		s.Worker(fmt.Sprintf("worker %d", i), program)

@@ -137,11 +137,12 @@ func (s *PostgresServer) writeConfig(t testing.TB, at *url.URL) {
 	}
 	values := struct {
 		Host, User, Password, Database string
+		Dynamic                        string // file
 		Port                           int
 		Services                       []service
 	}{
 		Host: at.Host, User: at.User.Username(), Password: password, Database: strings.TrimPrefix(at.Path, "/"),
-		Port: s.server.Port,
+		Port: s.server.Port, Dynamic: filepath.Join(s.config, "dynamic.yaml"),
 	}
 	for _, name := range []string{"frontend", "matching", "history", "worker"} {
 		values.Services = append(values.Services, service{Name: name, GRPC: freePort(t), Ring: freePort(t)})
@@ -192,5 +193,5 @@ clusterMetadata:
     active: {enabled: true, initialFailoverVersion: 1, rpcName: frontend, rpcAddress: "127.0.0.1:{{.Port}}"}
 dcRedirectionPolicy: {policy: noop}
 publicClient: {hostPort: "127.0.0.1:{{.Port}}"}
-dynamicConfigClient: {filepath: dynamic.yaml, pollInterval: 1m}
+dynamicConfigClient: {filepath: "{{.Dynamic}}", pollInterval: 1m}
 `

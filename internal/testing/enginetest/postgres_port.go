@@ -17,21 +17,41 @@ import (
 	"time"
 )
 
+// PostgresPort starts an empty Postgres for the test on a port of loopback and returns its
+// URL, for programs that do not support sockets.
+func PostgresPort(t testing.TB) string {
+	t.Helper()
+	return startOnPort(t, clusterDir(t))
+}
+
 // SecurePostgres starts a Postgres for the test that listens on loopback with TLS. It
 // returns the URL, without sslmode, and the file with its certificate, which expires at
 // the given time.
 func SecurePostgres(t testing.TB, ends time.Time) (address, certificate string) {
+	t.Helper()
+	dir := clusterDir(t)
+	certificate, key := selfSigned(t, dir, ends)
+	return startOnPort(t, dir, "-c", "ssl=on", "-c", "ssl_cert_file="+certificate, "-c", "ssl_key_file="+key),
+		certificate
+}
+
+func clusterDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", clusterPrefix+strconv.Itoa(os.Getpid())+"-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+func startOnPort(t testing.TB, dir string, options ...string) (address string) {
 	t.Helper()
 	NeedEngines(t)
 	bin, err := postgresPrograms(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, err := os.MkdirTemp("/tmp", clusterPrefix+strconv.Itoa(os.Getpid())+"-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	certificate, key := selfSigned(t, dir, ends)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -45,13 +65,13 @@ func SecurePostgres(t testing.TB, ends time.Time) (address, certificate string) 
 		if c.own != nil {
 			c.own.stop(syscall.SIGQUIT)
 		}
-		_ = os.RemoveAll(dir)
 	})
-	if err := c.start(t.Context(), bin, "-c", "listen_addresses=127.0.0.1", "-c", "port="+port, "-c", "ssl=on", "-c",
-		"ssl_cert_file="+certificate, "-c", "ssl_key_file="+key); err != nil {
+	if err := c.start(t.Context(), bin, append([]string{
+		"-c", "listen_addresses=127.0.0.1", "-c", "port=" + port,
+	}, options...)...); err != nil {
 		t.Fatal(err)
 	}
-	return c.admin.String(), certificate
+	return c.admin.String()
 }
 
 // selfSigned writes a certificate for this machine, and its key readable for the
