@@ -76,7 +76,8 @@ func auditJSON(e audit.Entry, who workspace.Principal) (spec.AuditEntry, error) 
 		Id: strconv.FormatInt(e.ID, 10), At: e.At, Action: string(e.Action),
 		RequestId: optional.Of(e.Origin.RequestID),
 		Object: spec.AuditObject{
-			Type: e.Object.Type, Id: e.Object.ID, Name: optional.Of(e.Object.Name), Deleted: optional.Of(e.Object.IsDeleted),
+			Type: e.Object.Type, Id: e.Object.ID, Name: optional.Of(e.Object.Name),
+			Deleted: optional.Of(e.Object.IsDeleted),
 		},
 		Actor: spec.AuditActor{
 			Type: spec.AuditActorType(e.Origin.Actor), UserId: optional.Of(e.Origin.UserID),

@@ -42,7 +42,7 @@ func TestDemo_BelongsToItsMembers(t *testing.T) {
 // Without the sandbox, the refusal says what is missing.
 func TestDemo_NeedsTheSandbox(t *testing.T) {
 	t.Parallel()
-	s := start(t, func(server *api.Server) { server.DemoHandler.Demo = nil })
+	s := start(t, func(server *api.Server) { server.Demo = nil })
 	var demo spec.Demo
 	s.decode(s.send("GET", "/api/v1/demo", nil), 200, &demo)
 	require.False(t, demo.Available)

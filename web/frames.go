@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -115,7 +116,7 @@ func NewFrame(look webpage.Preferences, id, title, handle, name string, at time.
 
 // Add adds a part of the post. Its text is not folded: who approves it reads all of it.
 func (f *Frame) Add(p network.Preview, files []FrameFile) {
-	s := FrameSegment{Files: files, Grid: fmt.Sprint(len(files))}
+	s := FrameSegment{Files: files, Grid: strconv.Itoa(len(files))}
 	if len(files) > 4 {
 		s.Grid = "many"
 	}
@@ -149,9 +150,9 @@ func isWebAddress(text string) bool {
 // initials returns one or two initials of a name: of Vietnamese names, the last two words.
 func initials(name string) string {
 	words := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
-	out := ""
+	var out strings.Builder
 	for _, word := range words[max(0, len(words)-2):] {
-		out += string([]rune(word)[:1])
+		out.WriteString(string([]rune(word)[:1]))
 	}
-	return strings.ToUpper(out)
+	return strings.ToUpper(out.String())
 }

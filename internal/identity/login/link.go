@@ -30,8 +30,9 @@ type LinkStore interface {
 
 // MemberLinkStore stores login links of members and records changes in the audit log.
 type MemberLinkStore interface {
-	PutMemberLoginLink(ctx context.Context, workspace, user uuid.UUID, hash []byte, expires time.Time) (workspace.Member,
-		error)
+	PutMemberLoginLink(
+		ctx context.Context, workspace, user uuid.UUID, hash []byte, expires time.Time,
+	) (workspace.Member, error)
 	DeleteMemberLoginLink(ctx context.Context, workspace, user uuid.UUID) error
 }
 

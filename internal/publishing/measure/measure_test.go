@@ -179,7 +179,7 @@ func TestMeasureAccount_FollowsTheSchedule(t *testing.T) {
 
 // Posts in the sandbox are read from the first minute on, and then like those of their network.
 func TestMeasureAccount_ReadsTheSandboxEarly(t *testing.T) {
-	for _, name := range []string{"mastodon", "threads", "bluesky"} {
+	for _, name := range []string{"mastodon", "threads", "facebook"} {
 		t.Run(name, func(t *testing.T) {
 			n := open(t)
 			n.service.Sandbox = n.Fake.NetworkURL
