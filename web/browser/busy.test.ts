@@ -72,8 +72,12 @@ test.each([
   const { page } = dashboard
   await page.setViewportSize({ width, height: 900 })
   await dashboard.go(`/calendar?view=${view}&date=${day}`)
-  await until('the entries', async () => (await boxes(page)).length > 20)
-  const all = await boxes(page)
+  let all: Awaited<ReturnType<typeof boxes>> = []
+  await until('the entries to stay where they are', async () => {
+    const before = JSON.stringify(all)
+    all = await boxes(page)
+    return all.length > 20 && JSON.stringify(all) === before
+  })
   for (const [i, a] of all.entries()) {
     expect(a.bottom - a.top).toBeGreaterThanOrEqual(24)
     for (const b of all.slice(i + 1))

@@ -8,7 +8,7 @@ let dashboard: Dashboard
 
 beforeAll(async () => {
   await d.prepare()
-  await d.start('--demo')
+  await d.start()
   browser = await startBrowser()
   dashboard = await Dashboard.open(browser, d)
   await dashboard.login(d.login)

@@ -345,7 +345,7 @@ test('the audit log is filtered by user, action and time', async () => {
   await page.locator('[data-action="webhook.created"]').waitFor()
   await page.locator('[data-action="login.succeeded"]').first().waitFor()
   await page.getByLabel('Action').first().click()
-  await page.getByRole('option', { name: 'created a webhook' }).click()
+  await page.getByRole('option', { name: 'created the webhook' }).click()
   await page.locator('[data-action="login.succeeded"]').first().waitFor({ state: 'detached' })
   await page.keyboard.press('Escape')
   await dashboard.accessible('the audit log')

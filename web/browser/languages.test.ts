@@ -175,8 +175,6 @@ test.each(looksOf([['vi', 'light', 1440]]))(
 test.runIf(process.env.LOOKS)(
   'content',
   async () => {
-    await d.stop()
-    await d.start('--demo')
     content = await fill(d)
   },
   600_000,

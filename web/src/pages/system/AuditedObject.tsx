@@ -53,7 +53,7 @@ export function AuditedObject({ object }: { object: Named }) {
   const page = pageOf(object)
   if (!page) return object.name && <b>{object.name}</b>
   return (
-    <LinkAnchor {...page} inherit data-audited={object.type}>
+    <LinkAnchor {...page} inherit underline="always" data-audited={object.type}>
       {object.name || t('auditOpen')}
     </LinkAnchor>
   )
