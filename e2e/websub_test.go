@@ -55,7 +55,7 @@ func TestWebSub_ArticlesAreFoundSecondsAfterTheirHubDelivers(t *testing.T) {
 			site.RSS([]crawltest.Article{fresh})); !slices.Equal(got, []int{http.StatusAccepted}) {
 			t.Fatalf("got the responses %v to a delivery, want 202", got)
 		}
-		e2etest.Eventually(t, time.Minute, "the delivered article to be found", func() bool { return finds(fresh) })
+		e2etest.Eventually(t, 3*time.Minute, "the delivered article to be found", func() bool { return finds(fresh) })
 		t.Logf("found %s after the delivery", time.Since(start).Round(10*time.Millisecond))
 	}
 	deliver()

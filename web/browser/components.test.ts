@@ -50,6 +50,7 @@ test.each(['light', 'dark'] as const)(
 /** What the pages do not use by itself: the frame of the dashboard, parts of other components, and hooks. */
 const parts = [
   'DayInput',
+  'Demo',
   'Notifications',
   'Onboarding',
   'Palette',

@@ -75,14 +75,14 @@ test('an account of the network is found while its name is typed, and inserted b
   await dashboard.go('/compose')
   await text.click()
   await page.keyboard.type('Theo @des')
-  const options = page.getByRole('listbox', { name: 'Accounts to mention' }).getByRole('option')
-  await options.first().waitFor()
+  const list = page.getByRole('listbox', { name: 'Accounts to mention' })
+  await list.getByRole('option').first().waitFor()
   await dashboard.accessible('accounts to mention')
   await shoot(dashboard, 'mentions')
   // The list of a shorter name may be replaced meanwhile.
   await until('an account to be selected', async () => {
     await page.keyboard.press('ArrowDown')
-    return (await page.locator('[role=option][data-combobox-selected]').count()) > 0
+    return (await list.locator('[data-combobox-selected]').count()) > 0
   })
   await page.keyboard.press('Enter')
   await until('the handle to be inserted', async () => /^Theo @desk\S* $/.test(await text.inputValue()))

@@ -48,7 +48,18 @@ import { labels, domain } from './samples'
 const Chart = lazy(() => import('../components/Chart'))
 const ClockField = lazy(() => import('../components/ClockField'))
 
-const networks = ['bluesky', 'discord', 'facebook', 'instagram', 'linkedin', 'mastodon', 'telegram', 'threads', 'x']
+const networks = [
+  'bluesky',
+  'discord',
+  'facebook',
+  'instagram',
+  'linkedin',
+  'mastodon',
+  'telegram',
+  'threads',
+  'wordpress',
+  'x',
+]
 const zone = 'Asia/Ho_Chi_Minh'
 const hour = 3_600_000
 const at = (hours: number) => new Date(Date.now() + hours * hour).toISOString()

@@ -35,6 +35,9 @@ export function MentionTextarea({
       enabled: typed !== undefined && name.length > 1,
       staleTime: 300_000,
       retry: false,
+      // While a longer name is asked for, its accounts stay in the list, and the selected one selected.
+      placeholderData: (found: Found[] | undefined, before?: { queryKey: readonly unknown[] }) =>
+        name.startsWith(String(before?.queryKey[2])) ? found : undefined,
       queryFn: async ({ signal }: { signal: AbortSignal }): Promise<Found[]> => {
         const { mentions } = await unwrap(
           api.GET('/api/v1/accounts/{id}/mentions', { signal, params: { path: { id: a.id }, query: { q: name } } }),
