@@ -27,6 +27,7 @@ import (
 var (
 	release = flag.String("install", "", "`folder` with the files of a release")
 	debian  = flag.String("debian", "", "`folder` with a root file system that debootstrap made")
+	older   = flag.String("from", "", "`folder` with the files of an older release, which is upgraded")
 )
 
 // maxFirstPost is how long the first post may take after the first start.
@@ -42,11 +43,11 @@ func need(t *testing.T) {
 	}
 }
 
-func files(t *testing.T, pattern string) string {
+func files(t *testing.T, folder, pattern string) string {
 	t.Helper()
-	found, err := filepath.Glob(filepath.Join(*release, pattern))
+	found, err := filepath.Glob(filepath.Join(folder, pattern))
 	if err != nil || len(found) != 1 {
-		t.Fatalf("%s in %s: %v, %v; want one file", pattern, *release, found, err)
+		t.Fatalf("%s in %s: %v, %v; want one file", pattern, folder, found, err)
 	}
 	return found[0]
 }
@@ -57,7 +58,7 @@ func TestArchive_PublishesFirstPostInABareRoot(t *testing.T) {
 	need(t)
 	root := e2etest.OpenDir(t)
 	t.Logf("tar xzf dateline_*_linux_%s.tar.gz -C /opt", runtime.GOARCH)
-	unpack(t, files(t, "*_linux_"+runtime.GOARCH+".tar.gz"), filepath.Join(root, "opt"))
+	unpack(t, files(t, *release, "*_linux_"+runtime.GOARCH+".tar.gz"), filepath.Join(root, "opt"))
 	bareRoot(t, root)
 	found, err := filepath.Glob(filepath.Join(root, "opt", "dateline_*", "dateline"))
 	if err != nil || len(found) != 1 {
@@ -68,8 +69,11 @@ func TestArchive_PublishesFirstPostInABareRoot(t *testing.T) {
 	publishes(t, root, program, program, maxFirstPost)
 }
 
-// publishes starts the program in a root file system, and expects the first post soon.
-func publishes(t *testing.T, root, program, cliProgram string, within time.Duration) *e2etest.Child {
+// publishes starts the program in a root file system, and expects the first post soon. It
+// returns the API token.
+func publishes(
+	t *testing.T, root, program, cliProgram string, within time.Duration,
+) (child *e2etest.Child, token string) {
 	t.Helper()
 	started := time.Now()
 	step := func(format string, args ...any) {
@@ -77,10 +81,10 @@ func publishes(t *testing.T, root, program, cliProgram string, within time.Durat
 		t.Logf("%6.2f s  %s", time.Since(started).Seconds(), fmt.Sprintf(format, args...))
 	}
 	step("$ %s up", program)
-	child := start(t, root, program)
+	child = start(t, root, program)
 	api := child.WaitForOutput(t, time.Minute, `API\s+(http://\S+)/api/v1`)[1]
 	step("API at %s", api)
-	token := child.WaitForOutput(t, time.Minute, `API token\s+(dl_\S+)`)[1]
+	token = child.WaitForOutput(t, time.Minute, `API token\s+(dl_\S+)`)[1]
 	cli := func(args ...string) (string, error) {
 		c := exec.CommandContext(t.Context(), cliProgram, args...)
 		c.SysProcAttr = &syscall.SysProcAttr{Chroot: root}
@@ -109,7 +113,7 @@ func publishes(t *testing.T, root, program, cliProgram string, within time.Durat
 	if took := time.Since(started); took > within {
 		t.Errorf("the first post took %s, want at most %s", took, within)
 	}
-	return child
+	return child, token
 }
 
 // start starts `dateline up` in a root file system.

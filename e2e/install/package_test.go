@@ -1,6 +1,8 @@
 package install
 
 import (
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,6 +38,22 @@ func managers() []manager {
 	}
 }
 
+// get returns the body of a response of the API, or nothing while it is not available.
+func get(t *testing.T, url, token string) string {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	e2etest.Must(t, err)
+	r.Header.Set("Authorization", "Bearer "+token)
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	e2etest.Must(t, err)
+	return string(body)
+}
+
 // The package installs, starts, upgrades and is removed; the data stays. The .rpm is
 // installed into a Debian, too: without its dependencies, which have other names there.
 func TestPackage_InstallsStartsUpgradesAndKeepsData(t *testing.T) {
@@ -58,7 +76,12 @@ func testPackage(t *testing.T, m manager) {
 	}
 	mountProc(t, root)
 	file := filepath.Join(root, "tmp", m.file)
-	copyFile(t, files(t, "*_linux_"+runtime.GOARCH+filepath.Ext(m.file)), file)
+	pattern := "*_linux_" + runtime.GOARCH + filepath.Ext(m.file)
+	first := *release
+	if *older != "" {
+		first = *older
+	}
+	copyFile(t, files(t, first, pattern), file)
 	run := func(args ...string) string {
 		t.Helper()
 		out, err := exec.CommandContext(t.Context(), args[0], args[1:]...).CombinedOutput()
@@ -104,16 +127,21 @@ func testPackage(t *testing.T, m manager) {
 	e2etest.Must(t, os.WriteFile(filepath.Join(root, "usr/local/bin/run"),
 		[]byte("#!/bin/sh\nexec setpriv --reuid dateline --regid dateline --clear-groups /usr/bin/dateline \"$@\" "+
 			"--config /etc/dateline/dateline.env\n"), 0o755))
-	child := publishes(t, root, "/usr/local/bin/run", "/usr/bin/dateline", time.Minute)
+	child, token := publishes(t, root, "/usr/local/bin/run", "/usr/bin/dateline", time.Minute)
 	child.Stop(t)
 
 	e2etest.Must(t, os.WriteFile(settings, []byte("DATELINE_LOG_LEVEL=info\n"), 0o640))
-	manage(install...) // an upgrade to the same version
+	copyFile(t, files(t, *release, pattern), file)
+	manage(install...) // an upgrade, without -from to the same version
 	if got := in("cat", "/etc/dateline/dateline.env"); got != "DATELINE_LOG_LEVEL=info" {
 		t.Errorf("the settings after an upgrade: %q, want those of the operator", got)
 	}
 	child = start(t, root, "/usr/local/bin/run")
+	api := child.WaitForOutput(t, time.Minute, `API\s+(http://\S+)/api/v1`)[1]
 	child.WaitForOutput(t, time.Minute, `API token\s+(unchanged)`)
+	e2etest.Eventually(t, time.Minute, "the post from before the upgrade", func() bool {
+		return strings.Contains(get(t, api+"/api/v1/posts?status=posted", token), `"First post"`)
+	})
 	child.Stop(t)
 
 	manage(m.uninstall...)
