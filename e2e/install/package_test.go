@@ -25,7 +25,9 @@ type manager struct {
 
 func managers() []manager {
 	return []manager{
-		{name: "Deb", file: "dateline.deb", install: []string{"dpkg", "-i", "/tmp/dateline.deb"}, uninstall: []string{
+		{name: "Deb", file: "dateline.deb", install: []string{
+			"dpkg", "--force-confold", "-i", "/tmp/dateline.deb",
+		}, uninstall: []string{
 			"dpkg", "--purge", "dateline",
 		}},
 		{
