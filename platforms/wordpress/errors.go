@@ -79,5 +79,3 @@ func refused(res *call.Response, e *network.Error) *network.Error {
 func rejected(field, code, message string) *network.Error {
 	return &network.Error{Class: network.Rejected, Code: code, Field: field, Message: message}
 }
-
-func formError(field, code, message string) *network.Error { return rejected(field, code, message) }

@@ -9,13 +9,14 @@ import (
 	"strings"
 
 	"dateline/internal/identity/secret"
+	"dateline/platforms/article"
 	"dateline/platforms/call"
 	"dateline/platforms/network"
 )
 
 // The fields of the form.
 const (
-	fieldSite     = "site"
+	fieldSite     = article.FieldSite
 	fieldUser     = "user"
 	fieldPassword = "app_password"
 )
@@ -44,10 +45,10 @@ func (w *WordPress) ConnectForm(
 	// WordPress shows the password in groups of four and ignores the spaces.
 	password := strings.Join(strings.Fields(values[fieldPassword].Reveal()), "")
 	if user == "" || strings.Contains(user, ":") {
-		return nil, formError(fieldUser, "missing", "Enter the user name with which you log in to WordPress.")
+		return nil, rejected(fieldUser, "missing", "Enter the user name with which you log in to WordPress.")
 	}
 	if password == "" {
-		return nil, formError(fieldPassword, "missing", "Enter an application password.")
+		return nil, rejected(fieldPassword, "missing", "Enter an application password.")
 	}
 	root, err := w.discover(ctx, site)
 	if err != nil {
@@ -110,13 +111,13 @@ func (w *WordPress) discover(ctx context.Context, site string) (string, error) {
 			continue
 		}
 		if !strings.Contains(string(found.Authentication), `"application-passwords"`) {
-			return "", formError(fieldSite, "no_app_passwords", "This site offers no application passwords. WordPress "+
+			return "", rejected(fieldSite, "no_app_passwords", "This site offers no application passwords. WordPress "+
 				"offers them only if it knows that it is reached by https: check what the proxy in front of it "+
 				"reports, and whether a plugin turns them off.")
 		}
 		return root, nil
 	}
-	return "", formError(fieldSite, "no_wordpress", "No REST API of WordPress was found at this address. Check the "+
+	return "", rejected(fieldSite, "no_wordpress", "No REST API of WordPress was found at this address. Check the "+
 		"address, and whether a plugin or the web server blocks /wp-json/.")
 }
 
@@ -152,7 +153,7 @@ func (w *WordPress) Identify(ctx context.Context, account network.Account) (netw
 	// Contributors have none of these, and WordPress drops the slug of their posts.
 	for _, needed := range []string{"publish_posts", "upload_files", "edit_published_posts"} {
 		if allowed, _ := me.Capabilities[needed].(bool); !allowed {
-			return account, formError(fieldUser, "role_too_low", "This user may not publish or upload on the site. "+
+			return account, rejected(fieldUser, "role_too_low", "This user may not publish or upload on the site. "+
 				"Use one with the role author, editor or administrator.")
 		}
 		account.Scopes = append(account.Scopes, needed)
@@ -162,7 +163,7 @@ func (w *WordPress) Identify(ctx context.Context, account network.Account) (netw
 		return account, err
 	}
 	account.RemoteID, account.Kind = idText(me.ID), network.KindPage
-	account.Handle, account.Name = me.Username+"@"+hostOf(about.Home), about.Name
+	account.Handle, account.Name = me.Username+"@"+article.HostOf(about.Home), about.Name
 	if account.Name == "" {
 		account.Name = me.Name
 	}
@@ -178,7 +179,7 @@ func (w *WordPress) verifyPassword(ctx context.Context, account network.Account)
 	case e == nil, e.Code == "rest_no_route": // before WordPress 5.7
 		return nil
 	case e.Status == http.StatusNotFound, e.Status == http.StatusForbidden, e.Class == network.Auth:
-		return formError(fieldPassword, "main_password", "This is not an application password. Create one in "+
+		return rejected(fieldPassword, "main_password", "This is not an application password. Create one in "+
 			"WordPress under Users, Profile, Application Passwords.")
 	default:
 		return e

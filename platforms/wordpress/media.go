@@ -43,7 +43,7 @@ func (w *WordPress) Stage(
 ) (network.Staged, error) {
 	sum, err := checksum(ctx, media)
 	if err != nil {
-		return network.Staged{}, unreadable(media, err)
+		return network.Staged{}, article.Unreadable(media, err)
 	}
 	name := strings.TrimSuffix(media.FileName, path.Ext(media.FileName))
 	slug := article.Slug(name, 100, sum, media.AltText)
@@ -55,7 +55,7 @@ func (w *WordPress) Stage(
 	}
 	data, err := media.Open(ctx)
 	if err != nil {
-		return network.Staged{}, unreadable(media, err)
+		return network.Staged{}, article.Unreadable(media, err)
 	}
 	// Names that are not ASCII, or have a quote or a semicolon, are changed or refused.
 	fileName := slug + extensions()[media.MIMEType]
@@ -133,12 +133,5 @@ func extensions() map[string]string {
 	return map[string]string{
 		"image/jpeg": ".jpg", "image/png": ".png", "image/gif": ".gif", "image/webp": ".webp", "video/mp4": ".mp4",
 		"video/webm": ".webm", "audio/mpeg": ".mp3", "audio/ogg": ".ogg", "application/pdf": ".pdf",
-	}
-}
-
-func unreadable(media network.Media, err error) *network.Error {
-	return &network.Error{
-		Class: network.NotSent, Code: "media_unreadable",
-		Message: "The attachment " + media.FileName + " could not be read from storage.", Err: err,
 	}
 }

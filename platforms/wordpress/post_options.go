@@ -2,9 +2,6 @@ package wordpress
 
 import (
 	"encoding/json"
-	"fmt"
-	"slices"
-	"strings"
 
 	"dateline/platforms/article"
 	"dateline/platforms/network"
@@ -32,11 +29,6 @@ const (
 	featuredNone      = "none"
 )
 
-const (
-	maxTerms = 30
-	maxSlug  = 150
-)
-
 // Following returns nil: an article has no further segments.
 func (PostOptions) Following() network.PostOptions { return nil }
 
@@ -48,24 +40,10 @@ func (*WordPress) ParseOptions(raw json.RawMessage) (network.PostOptions, []netw
 // problems returns what WordPress would refuse or change of the options.
 func (o PostOptions) problems() []network.Violation {
 	c := rules.Options{Name: title}
-	c.MaxRunes("title", o.Title, 500)
-	c.MaxRunes("excerpt", o.Excerpt, 2000)
-	if o.Slug != "" && (o.Slug != article.Words(o.Slug) || len(o.Slug) > maxSlug) {
-		c.Add("slug", "not_a_slug",
-			"Use at most {limit} lower-case letters without accents, digits and single hyphens.", maxSlug)
-	}
-	for field, names := range map[string][]string{"categories": o.Categories, "tags": o.Tags} {
-		if len(names) > maxTerms {
-			c.Add(field, "too_many_terms", "There are {used} entries; {network} allows {limit} here.", len(names),
-				title, maxTerms)
-		}
-		for i, name := range names {
-			if strings.TrimSpace(name) == "" {
-				c.Add(fmt.Sprintf("%s[%d]", field, i), "empty_term", "This entry is empty. Fill it in or remove it.")
-			}
-			c.MaxRunes(fmt.Sprintf("%s[%d]", field, i), name, 200)
-		}
-	}
+	article.Fields{
+		Title: o.Title, MaxTitle: 500, Excerpt: o.Excerpt, MaxExcerpt: 2000, Slug: o.Slug,
+		Lists: map[string][]string{"categories": o.Categories, "tags": o.Tags},
+	}.Check(&c)
 	c.OneOf("featured_image", o.FeaturedImage, "first", featuredNone)
 	c.OneOf("visibility", o.Visibility, visibilityPublic, visibilityPrivate)
 	c.OneOf("comments", o.Comments, "open", "closed")
@@ -75,7 +53,6 @@ func (o PostOptions) problems() []network.Violation {
 		c.Add("sticky", "sticky_private",
 			"An article that only editors can see cannot stay at the top of the front page.")
 	}
-	slices.SortStableFunc(c.Problems, func(a, b network.Violation) int { return strings.Compare(a.Field, b.Field) })
 	return c.Problems
 }
 

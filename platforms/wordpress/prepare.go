@@ -3,17 +3,14 @@ package wordpress
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"html"
 	"net/http"
 	"net/url"
-	"path"
 	"slices"
 	"strings"
-	"time"
 
 	"dateline/platforms/article"
 	"dateline/platforms/call"
@@ -55,14 +52,11 @@ type rawText struct {
 
 // handle is Prepared.Handle: the draft of a post.
 type handle struct {
-	Slug string `json:"slug"` // by which the draft is found until its id is known
-	// Nonce marks a draft for which no call was sent yet, if this process remembers it.
-	Nonce string `json:"nonce,omitempty"`
-	// Until is when a lost call that creates the draft can no longer act.
-	Until    time.Time `json:"until,omitzero"`
-	ID       int64     `json:"id,omitempty"`
-	Modified string    `json:"modified,omitempty"` // of the draft as Dateline left it
-	Named    bool      `json:"named,omitempty"`    // it has the slug of the options
+	article.Draft
+
+	ID       int64  `json:"id,omitempty"`
+	Modified string `json:"modified,omitempty"` // of the draft as Dateline left it
+	Named    bool   `json:"named,omitempty"`    // it has the slug of the options
 
 	Categories []int64 `json:"categories,omitempty"`
 	Tags       []int64 `json:"tags,omitempty"`
@@ -72,22 +66,13 @@ func parseHandle(text string) (h handle, ok bool) {
 	return h, json.Unmarshal([]byte(text), &h) == nil && h.Slug != ""
 }
 
-func (h handle) prepared(ready bool, after time.Duration) (network.Prepared, error) {
-	raw, err := json.Marshal(h)
-	return network.Prepared{Handle: string(raw), Ready: ready, CheckAfter: after}, err
-}
-
 const (
-	shortly     = time.Millisecond
-	lookAgain   = 2 * time.Second
 	maxSlugs    = 3 // X, and what WordPress makes of X if it exists: X-2, X-3
 	trashSuffix = "__trashed"
 )
 
-// Prepare creates the draft that Publish makes public. WordPress has no keys, so that the
-// draft has a slug of its own, by which it is found again: there are never two calls that
-// create it at the same time, and after a lost one the draft is searched for until the call
-// can no longer act. Of several drafts the oldest is used.
+// Prepare creates the draft that Publish makes public. It has a slug of its own, by which it
+// is found again (article.Creator). Of several drafts the oldest is used.
 func (w *WordPress) Prepare(
 	ctx context.Context, account network.Account, submission network.Submission,
 ) (network.Prepared, error) {
@@ -95,14 +80,12 @@ func (w *WordPress) Prepare(
 	h, ok := parseHandle(submission.Handle)
 	switch {
 	case !ok:
-		// The handle is stored before anything is sent.
-		h = handle{Slug: slugOf(submission, options), Nonce: rand.Text()}
-		w.unsent.Store(h.Nonce, true)
-		return h.prepared(false, shortly)
+		h.Draft = w.creator.Begin(article.SlugOf(options.Title, 190, submission))
+		return article.Prepared(h, false, article.Shortly)
 	case h.ID == 0:
 		return w.settle(ctx, account, submission, h)
 	case options.Slug == "" || h.Named:
-		return h.prepared(true, 0)
+		return article.Prepared(h, true, 0)
 	}
 	// The draft's id is stored, so that its slug is no longer needed to find it.
 	res, err := w.send(ctx, account, postPath(h.ID), false, map[string]string{
@@ -116,13 +99,7 @@ func (w *WordPress) Prepare(
 		return network.Prepared{}, err
 	}
 	h.Named, h.Modified = true, now.Modified
-	return h.prepared(true, 0)
-}
-
-// slugOf includes the attachments: after they were uploaded again, another draft has them.
-func slugOf(submission network.Submission, options PostOptions) string {
-	return article.Slug(articleOf(submission, options).Title, 190,
-		append([]string{submission.Key}, submission.MediaIDs...)...)
+	return article.Prepared(h, true, 0)
 }
 
 // settle finds the draft, or creates it if no call for it can be unfinished.
@@ -136,20 +113,14 @@ func (w *WordPress) settle(
 	if len(found) > 0 {
 		return w.adopt(ctx, account, submission, h, found)
 	}
-	if _, unsent := w.unsent.LoadAndDelete(h.Nonce); unsent {
+	create, after, err := w.creator.Absent(&h.Draft)
+	switch {
+	case err != nil:
+		return network.Prepared{}, err
+	case create:
 		return w.create(ctx, account, submission, h)
-	}
-	switch left := time.Until(h.Until); {
-	case h.Until.IsZero(): // the process that sent it, or did not, is gone
-		h.Until = time.Now().Add(w.options.Finish)
-		return h.prepared(false, min(lookAgain, w.options.Finish))
-	case left > 0:
-		return h.prepared(false, min(lookAgain, left))
 	default:
-		return network.Prepared{}, &network.Error{
-			Class: network.Transient, Code: network.CodeMediaExpired,
-			Message: "WordPress did not create the draft. It is created again.",
-		}
+		return article.Prepared(h, false, after)
 	}
 }
 
@@ -165,10 +136,9 @@ func (w *WordPress) create(
 	}
 	switch e := network.AsError(err); {
 	case e != nil && e.Class == network.Ambiguous:
-		h.Until = time.Now().Add(w.options.Finish)
-		return h.prepared(false, min(lookAgain, w.options.Finish))
+		return article.Prepared(&h, false, w.creator.Lost(&h.Draft))
 	case e != nil:
-		w.unsent.Store(h.Nonce, true) // it did not act
+		w.creator.Refused(h.Draft)
 		return network.Prepared{}, e
 	}
 	var made wpPost
@@ -179,8 +149,7 @@ func (w *WordPress) create(
 			return w.adopt(ctx, account, submission, h, found)
 		}
 		if made.ID == 0 || err != nil {
-			h.Until = time.Now().Add(w.options.Finish)
-			return h.prepared(false, min(lookAgain, w.options.Finish))
+			return article.Prepared(&h, false, w.creator.Lost(&h.Draft))
 		}
 	}
 	return w.adopt(ctx, account, submission, h, []wpPost{made}) // also if a plugin changed its slug
@@ -212,7 +181,7 @@ func (w *WordPress) adopt(
 ) (network.Prepared, error) {
 	first := found[0]
 	if first.Status == statusTrash {
-		return network.Prepared{}, deletedThere()
+		return network.Prepared{}, article.DeletedThere()
 	}
 	if h.Categories == nil { // found, not created
 		var err error
@@ -227,10 +196,10 @@ func (w *WordPress) adopt(
 			}
 		}
 	}
-	h.ID, h.Modified, h.Nonce, h.Until = first.ID, first.Modified, "", time.Time{}
+	h.Draft, h.ID, h.Modified = h.Settled(), first.ID, first.Modified
 	options, _ := submission.Options.(PostOptions)
 	h.Named = options.Slug == "" || first.Status != statusDraft
-	return h.prepared(h.Named, shortly)
+	return article.Prepared(h, h.Named, article.Shortly)
 }
 
 // draft returns the body of the call that creates the draft, and the handle with the ids of
@@ -277,27 +246,18 @@ func featured(submission network.Submission, options PostOptions) int64 {
 	if options.FeaturedImage == featuredNone {
 		return 0
 	}
-	for i, m := range submission.Media {
-		if strings.HasPrefix(m.MIMEType, "image/") && i < len(submission.MediaIDs) {
-			return parseAttachment(submission.MediaIDs[i]).ID
-		}
+	if i := article.FirstImage(submission); i >= 0 {
+		return parseAttachment(submission.MediaIDs[i]).ID
 	}
 	return 0
 }
 
 // articleOf returns the title and the body with the attachments that are not the featured
-// image. A post without a text is named after its first attachment, because WordPress needs
-// a title or a body.
+// image.
 func articleOf(submission network.Submission, options PostOptions) article.Article {
-	written := article.New(options.Title, submission.Text)
+	written := article.Of(options.Title, submission)
 	above := featured(submission, options)
-	for i, m := range submission.Media {
-		if written.Title == "" {
-			written.Title = cmp.Or(strings.TrimSpace(m.AltText), strings.TrimSuffix(m.FileName, path.Ext(m.FileName)))
-		}
-		if i >= len(submission.MediaIDs) {
-			break
-		}
+	for i, m := range submission.Media[:min(len(submission.Media), len(submission.MediaIDs))] {
 		if file := parseAttachment(submission.MediaIDs[i]); file.ID != above {
 			written.HTML = strings.TrimSpace(written.HTML + "\n" + file.html(m.MediaInfo, m.FileName))
 		}
@@ -321,11 +281,6 @@ func (a attachment) html(media network.MediaInfo, name string) string {
 	default:
 		return `<p class="wp-block-file"><a href="` + src + `">` + html.EscapeString(name) + `</a></p>`
 	}
-}
-
-func deletedThere() *network.Error {
-	return rejected("", "deleted_there", "Somebody moved the article to the trash in WordPress, so it was not "+
-		"published. Restore it there and try again, or discard it here.")
 }
 
 // isRemoved reports whether a post was deleted for good.

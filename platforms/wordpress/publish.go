@@ -5,7 +5,6 @@ import (
 	"html"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,25 +24,21 @@ func (w *WordPress) Publish(
 ) (network.Receipt, error) {
 	h, ok := parseHandle(submission.Handle)
 	if !ok || h.ID == 0 {
-		return network.Receipt{}, &network.Error{
-			Class: network.NotSent, Code: "not_prepared", Message: "The article has no draft yet.",
-		}
+		return network.Receipt{}, article.NotPrepared()
 	}
 	options, _ := submission.Options.(PostOptions)
 	before, err := w.read(ctx, account, h.ID)
 	switch {
 	case isRemoved(err), err == nil && before.Status == statusTrash:
-		return network.Receipt{}, deletedThere()
+		return network.Receipt{}, article.DeletedThere()
 	case err != nil:
 		return network.Receipt{}, err
 	case before.isPosted(options):
 		return w.receipt(before, h, submission, nil), nil
 	case before.Status == statusFuture:
-		return network.Receipt{}, scheduledThere()
+		return network.Receipt{}, article.ScheduledThere()
 	case before.Modified != h.Modified || before.Status != statusDraft:
-		return network.Receipt{}, rejected("", "edited_there", "Somebody edited the draft in WordPress, so it was not "+
-			"published. Publish it there and try again, which records it here; or edit the post here, which makes a "+
-			"new draft.")
+		return network.Receipt{}, article.EditedThere()
 	}
 	switch complete, err := w.hasMedia(ctx, account, submission); {
 	case err != nil:
@@ -58,7 +53,7 @@ func (w *WordPress) Publish(
 		"status": options.status(),
 	})
 	if isRemoved(err) {
-		return network.Receipt{}, deletedThere()
+		return network.Receipt{}, article.DeletedThere()
 	}
 	if err != nil {
 		return network.Receipt{}, err
@@ -70,16 +65,11 @@ func (w *WordPress) Publish(
 	case after.isPosted(options):
 		return w.receipt(after, h, submission, res), nil
 	case after.Status == statusFuture:
-		return network.Receipt{}, scheduledThere()
+		return network.Receipt{}, article.ScheduledThere()
 	default:
 		return network.Receipt{}, rejected("", "not_published", "WordPress did not publish the article: a plugin left "+
 			"it with the status “"+after.Status+"”. Publish it there and try again, which records it here.")
 	}
-}
-
-func scheduledThere() *network.Error {
-	return rejected("", "scheduled_there", "Somebody scheduled the article in WordPress, which publishes it by "+
-		"itself. Wait for it and try again, which records it here; or make it a draft there.")
 }
 
 // isPosted reports whether the article is published, at least as widely as asked for.
@@ -135,25 +125,15 @@ func (p wpPost) differences(h handle, submission network.Submission) message.Mes
 		return order[map[bool]int{true: 1}[status == statusPrivate]]
 	}
 	c.Visibility(visibility(options.status()), visibility(p.Status), order...)
-	for name, lost := range map[string]bool{
-		"categories": !containsAll(p.Categories, h.Categories), "tags": !containsAll(p.Tags, h.Tags),
+	article.AddLost(&c, map[string]bool{
+		"categories": !article.ContainsAll(p.Categories, h.Categories), "tags": !article.ContainsAll(p.Tags, h.Tags),
 		"comments": options.Comments != "" && options.Comments != p.Comments,
 		"excerpt":  options.Excerpt != "" && strings.TrimSpace(p.Excerpt.Raw) == "",
 		"format":   options.Format != "" && options.Format != p.Format,
 		"slug":     options.Slug != "" && options.Slug != p.Slug,
 		"sticky":   options.Sticky && !p.Sticky,
-	} {
-		if lost {
-			c.Option(name, true, false)
-		}
-	}
-	found := c.Differences()
-	slices.SortStableFunc(found, func(a, b message.Message) int { return strings.Compare(a.Text, b.Text) })
-	return found
-}
-
-func containsAll(list, wanted []int64) bool {
-	return !slices.ContainsFunc(wanted, func(id int64) bool { return !slices.Contains(list, id) })
+	})
+	return c.Differences()
 }
 
 // Reconcile reads the draft by its id. Its status says whether a send acted: all sends of an
@@ -163,35 +143,18 @@ func (w *WordPress) Reconcile(
 ) (network.Finding, error) {
 	h, ok := parseHandle(submission.Handle)
 	if !ok || h.ID == 0 {
-		return network.Finding{
-			Conclusive: true,
-			Evidence:   message.One("no_draft", "The article has no draft, so it was never published."),
-		}, nil
+		return article.NeverMade(), nil
 	}
 	options, _ := submission.Options.(PostOptions)
 	p, err := w.read(ctx, account, h.ID)
-	switch id := idText(h.ID); {
-	case isRemoved(err):
-		return network.Finding{
-			Conclusive: true,
-			Evidence:   message.One("draft_deleted", "WordPress no longer has the article {id}.", id),
-		}, nil
-	case err != nil:
+	state := article.State{ID: idText(h.ID), Status: p.Status, IsRemoved: isRemoved(err), IsPosted: p.isPosted(options)}
+	switch {
+	case err != nil && !state.IsRemoved:
 		return network.Finding{}, err
-	case window.Known[id] || window.SinceID == id:
-		return network.Finding{Evidence: message.One("article_of_other_post",
-			"The article {id} belongs to another post of Dateline.", id)}, nil
-	case !p.isPosted(options):
-		return network.Finding{
-			Conclusive: true,
-			Evidence: message.One("article_not_public", "The article {id} is not published: WordPress has it with the "+
-				"status {status}.", id, p.Status),
-		}, nil
+	case !state.IsPosted:
+		return state.Finding(window, network.Receipt{}), nil
 	default:
-		return network.Finding{
-			Found: true, Conclusive: true, Receipt: w.receipt(p, h, submission, nil),
-			Evidence: message.One("article_public", "The article {id} is published.", id),
-		}, nil
+		return state.Finding(window, w.receipt(p, h, submission, nil)), nil
 	}
 }
 

@@ -3,15 +3,14 @@ package wordpress
 import (
 	"context"
 	"fmt"
-	"html"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 
-	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 
+	"dateline/platforms/article"
 	"dateline/platforms/call"
 	"dateline/platforms/network"
 )
@@ -28,13 +27,6 @@ const (
 	categories = "categories"
 	tags       = "tags"
 )
-
-// foldName returns a name as WordPress should compare it: to its own database, "HÀ NỘI" and
-// "Hà Nội" are two tags.
-func foldName(name string) string {
-	name = strings.Join(strings.Fields(html.UnescapeString(name)), " ")
-	return cases.Fold().String(norm.NFC.String(name))
-}
 
 // terms returns the ids of categories or tags. Missing tags are created, categories are not:
 // authors may not create them, and a typing error would become a part of the site.
@@ -84,7 +76,7 @@ func (w *WordPress) findTerm(ctx context.Context, account network.Account, kind,
 			if kind == categories && t.Slug == name {
 				return t.ID, nil
 			}
-			if found == 0 && foldName(t.Name) == foldName(name) {
+			if found == 0 && article.Fold(t.Name) == article.Fold(name) {
 				found = t.ID
 			}
 		}

@@ -12,18 +12,15 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"dateline/internal/identity/secret"
 	"dateline/platforms/article"
 	"dateline/platforms/call"
 	"dateline/platforms/network"
-	"dateline/platforms/rules"
 )
 
 // Name is the network's name in the API and the database.
@@ -61,9 +58,8 @@ func (o *Options) setDefaults() {
 type WordPress struct {
 	calls   *call.Caller
 	options Options
-	// unsent are the drafts for which this process has not sent a call yet. Losing it only
-	// makes Prepare wait for a call that was never sent.
-	unsent sync.Map
+	sites   article.Sites
+	creator article.Creator
 }
 
 var (
@@ -80,7 +76,10 @@ var (
 // users enter the sites.
 func New(client *http.Client, options Options) *WordPress {
 	options.setDefaults()
-	return &WordPress{calls: call.New(client), options: options}
+	return &WordPress{
+		calls: call.New(client), options: options, creator: article.Creator{Finish: options.Finish},
+		sites: article.Sites{PlainHTTP: options.PlainHTTP, Sandbox: options.Sandbox},
+	}
 }
 
 // Name returns "wordpress".
@@ -159,43 +158,14 @@ func decode(res *call.Response, into any) error {
 // base validates the address of a site or of its API and returns it without a slash at its
 // end. The API of a site without permalinks is index.php?rest_route=.
 func (w *WordPress) base(address string) (string, error) {
-	address = strings.TrimRight(strings.TrimSpace(address), "/")
-	if address != "" && !strings.Contains(address, "://") {
-		address = "https://" + address
+	u, err := w.sites.Parse(address)
+	if err != nil {
+		return "", err
 	}
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" ||
-		u.RawQuery != "" && u.RawQuery != "rest_route=" {
-		return "", formError(fieldSite, "bad_address", "Enter the site's address, for example https://news.example.")
+	if u.RawQuery != "" && u.RawQuery != "rest_route=" {
+		return "", article.BadAddress()
 	}
-	// A password that is sent without TLS is compromised.
-	if u.Scheme != "https" && (u.Scheme != "http" || !w.allowsHTTP(u)) {
-		return "", formError(fieldSite, "bad_address", "The site's address must begin with https://.")
-	}
-	u.Host = strings.ToLower(u.Host)
 	return u.String(), nil
-}
-
-func (w *WordPress) allowsHTTP(u *url.URL) bool {
-	if sandbox, err := url.Parse(w.options.Sandbox); err == nil && sandbox.Host == u.Host {
-		return true
-	}
-	for _, allowed := range w.options.PlainHTTP {
-		if strings.EqualFold(allowed, u.Host) {
-			return true
-		}
-	}
-	if addr, err := netip.ParseAddr(u.Hostname()); err == nil {
-		return addr.IsLoopback()
-	}
-	return strings.EqualFold(u.Hostname(), "localhost")
-}
-
-func hostOf(address string) string {
-	if u, err := url.Parse(address); err == nil && u.Host != "" {
-		return u.Host
-	}
-	return address
 }
 
 // Limits are the same for all sites: WordPress has none worth checking, and does not report
@@ -203,7 +173,7 @@ func hostOf(address string) string {
 func (w *WordPress) Limits(_ context.Context, account network.Account) (network.Limits, error) {
 	limits := w.DefaultLimits()
 	if account.BaseURL != "" {
-		limits.AllowedBy = hostOf(account.BaseURL)
+		limits.AllowedBy = article.HostOf(account.BaseURL)
 	}
 	return limits, nil
 }
@@ -223,24 +193,13 @@ func (w *WordPress) DefaultLimits() network.Limits {
 func (*WordPress) Count(text string, _ network.Limits) int { return len([]rune(text)) }
 
 // Check returns what a site would refuse.
-func (w *WordPress) Check(content network.Content, limits network.Limits) []network.Violation {
-	problems := rules.Check(title, content, limits, w.Count(content.Text, limits))
-	if content.Reply {
-		problems = append(problems, network.NewViolation("content", "no_threads",
-			"{network} has no replies: write one article instead of a thread.", title))
-	}
+func (*WordPress) Check(content network.Content, limits network.Limits) []network.Violation {
 	options, _ := content.Options.(PostOptions)
-	return append(problems, options.problems()...)
+	return append(article.Check(title, content, limits), options.problems()...)
 }
 
 // Preview shows the title and the text of the body.
 func (*WordPress) Preview(content network.Content, _ network.Limits) network.Preview {
 	options, _ := content.Options.(PostOptions)
-	written := article.New(options.Title, content.Text)
-	p := network.Preview{Text: strings.TrimSpace(written.Title + "\n\n" + article.PlainText(written.HTML))}
-	if options.Title == "" && p.Text != "" {
-		p.Notes = append(p.Notes, network.NewNote("first_line_is_title",
-			"The first line is the title of the article. Markdown formats the rest."))
-	}
-	return p
+	return article.Preview(options.Title, content)
 }
