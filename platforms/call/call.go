@@ -51,6 +51,7 @@ type Request struct {
 // Response is a complete response with any status.
 type Response struct {
 	Status    int
+	URL       string // that responded, after redirects
 	Header    http.Header
 	Body      []byte
 	Date      time.Time // the server's clock; zero: no Date header
@@ -192,6 +193,7 @@ func newRequest(ctx context.Context, request Request) (*http.Request, error) {
 func readResponse(request Request, res *http.Response) (*Response, error) {
 	body := &Response{
 		Status:    res.StatusCode,
+		URL:       res.Request.URL.String(),
 		Header:    res.Header,
 		Received:  time.Now(),
 		RequestID: res.Header.Get("X-Request-Id"),

@@ -306,6 +306,10 @@ func (s *Server) FormValues(network, name string) map[string]string {
 		return map[string]string{"handle": account.Name + ".test", "app_password": BlueskyAppPassword}
 	case "discord":
 		return map[string]string{"bot_token": account.Token, "channel_id": account.ID}
+	case ghostName:
+		return map[string]string{
+			"site": s.NetworkURL(network) + "/" + account.Name, "admin_key": ghostKey(account.Token),
+		}
 	case "mastodon":
 		return map[string]string{"access_token": account.Token}
 	case "telegram":

@@ -183,10 +183,12 @@ func (s *Server) accountOf(r *http.Request, as *fakeNetwork) *Account {
 }
 
 // matches reports whether the fault applies to a request of an account.
-func (f *Fault) matches(r *http.Request, network, account string) bool {
+func (f *Fault) matches(r *http.Request, as *fakeNetwork, account string) bool {
+	isMethod := f.Method == "" || strings.EqualFold(f.Method, r.Method) ||
+		as.putPublishes && f.Method == http.MethodPost && r.Method == http.MethodPut
 	switch {
-	case f.Method != "" && !strings.EqualFold(f.Method, r.Method), !strings.HasPrefix(r.URL.Path, f.Path),
-		f.Network != "" && f.Network != network, f.Account != "" && f.Account != account:
+	case !isMethod, !strings.HasPrefix(r.URL.Path, f.Path),
+		f.Network != "" && f.Network != as.name, f.Account != "" && f.Account != account:
 		return false
 	default:
 		return true
@@ -206,7 +208,7 @@ func (s *Server) matchFaults(r *http.Request, as *fakeNetwork) []Fault {
 	}
 	var hit []Fault
 	for _, f := range s.faults {
-		if !f.matches(r, as.name, name) || now.Before(f.At) {
+		if !f.matches(r, as, name) || now.Before(f.At) {
 			continue
 		}
 		f.Seen++

@@ -37,6 +37,9 @@ type fakeNetwork struct {
 	// corrupts its body, for networks that respond with headers; nil: nothing to
 	// corrupt.
 	corruptHeaders func(h http.Header)
+	// putPublishes means that faults of POST also apply to PUT, with which the network
+	// publishes.
+	putPublishes bool
 	// requestID is the header with the request id; empty: none.
 	requestID string
 	// routes adds the handlers, whose paths all begin with prefix.
@@ -53,6 +56,7 @@ type (
 	linkedinFake struct{ *Server }
 	blueskyFake  struct{ *Server }
 
+	ghostFake     struct{ *Server }
 	wordpressFake struct{ *Server }
 )
 
@@ -62,7 +66,7 @@ func (s *Server) newNetworks() []*fakeNetwork {
 		mastodonFake{s}.mastodonNetwork(), telegramFake{s}.telegramNetwork(), discordFake{s}.discordNetwork(),
 		graphFake{s}.instagramNetwork(), graphFake{s}.threadsNetwork(), xFake{s}.xNetwork(),
 		linkedinFake{s}.linkedinNetwork(), graphFake{s}.facebookNetwork(), blueskyFake{s}.blueskyNetwork(),
-		wordpressFake{s}.wordpressNetwork(),
+		ghostFake{s}.ghostNetwork(), wordpressFake{s}.wordpressNetwork(),
 	}
 }
 

@@ -168,7 +168,7 @@ func (s wordpressFake) wordpressStore(r *http.Request, c caller, p, before wordp
 			ID: id, Network: wordpressName, AccountID: c.account.ID, Account: c.account.Name,
 			Text:       strings.TrimSpace(html.UnescapeString(p.Title) + "\n\n" + article.PlainText(p.Content)),
 			Visibility: map[bool]string{true: "public", false: "private"}[p.Status == "publish"], ReceivedAt: s.now(),
-			URL: s.networkNamed(wordpressName).root(r) + "/" + p.Slug + "/", Media: s.wordpressFiles(p),
+			URL: s.networkNamed(wordpressName).root(r) + "/" + p.Slug + "/", Media: s.filesOf(strconv.FormatUint(p.Featured, 10), p.Content),
 			Options: map[string]any{"title": html.UnescapeString(p.Title)},
 		}
 		for name, o := range map[string]struct {
@@ -194,24 +194,6 @@ func (s wordpressFake) wordpressStore(r *http.Request, c caller, p, before wordp
 	}, p)
 }
 
-// wordpressFiles returns the files of a post that exist. The caller must hold s.mu.
-func (s wordpressFake) wordpressFiles(p wordpressPost) []Media {
-	var files []Media
-	for id, m := range s.state.media {
-		if n, _ := strconv.ParseUint(id, 10, 64); n == p.Featured || strings.Contains(p.Content, "/media/"+id+`"`) {
-			if s.wordpressHas(m) {
-				files = append(files, *m)
-			}
-		}
-	}
-	slices.SortFunc(files, func(a, b Media) int { return cmp.Compare(a.ID, b.ID) })
-	return files
-}
-
-func (s wordpressFake) wordpressHas(m *Media) bool {
-	return m != nil && (m.ExpiresAt.IsZero() || s.now().Before(m.ExpiresAt))
-}
-
 // wordpressEntity returns a post in the context edit, as the faults of its publishing left
 // it. The caller must hold s.mu.
 func (s wordpressFake) wordpressEntity(r *http.Request, p wordpressPost) map[string]any {
@@ -221,23 +203,17 @@ func (s wordpressFake) wordpressEntity(r *http.Request, p wordpressPost) map[str
 		if there.Visibility == "public" && p.Status == "private" {
 			p.Status = "publish"
 		}
-		if there.ListedText != "" {
-			files := strings.Index(content+"<figure", "<figure")
-			var rest string
-			title, rest, _ = strings.Cut(there.ListedText, "\n")
-			content = "<p>" + html.EscapeString(rest) + "</p>" + content[files:]
-		}
-		for _, m := range s.wordpressFiles(p) {
-			if slices.ContainsFunc(there.Media, func(o Media) bool { return o.ID == m.ID }) {
-				continue
+		title, content = there.listedArticle(title, content)
+		for _, m := range s.filesOf(strconv.FormatUint(p.Featured, 10), content) {
+			if there.lacks(m) {
+				if m.ID == strconv.FormatUint(p.Featured, 10) {
+					p.Featured = 0
+				}
+				content = strings.ReplaceAll(content, "/media/"+m.ID+`"`, `/gone"`)
 			}
-			if m.ID == strconv.FormatUint(p.Featured, 10) {
-				p.Featured = 0
-			}
-			content = strings.ReplaceAll(content, "/media/"+m.ID+`"`, `/gone"`)
 		}
 	}
-	if !s.wordpressHas(s.state.media[strconv.FormatUint(p.Featured, 10)]) {
+	if !s.hasFile(s.state.media[strconv.FormatUint(p.Featured, 10)]) {
 		p.Featured = 0
 	}
 	root := s.networkNamed(wordpressName).root(r)
@@ -407,7 +383,7 @@ func (s wordpressFake) wordpressMedia(w http.ResponseWriter, r *http.Request, c 
 	list := []wordpressFile{}
 	for id, m := range s.state.media {
 		var file wordpressFile
-		if _, ok := s.object(wordpressName, "media", "wordpress/media/"+id, &file); ok && s.wordpressHas(m) &&
+		if _, ok := s.object(wordpressName, "media", "wordpress/media/"+id, &file); ok && s.hasFile(m) &&
 			(file.Slug == query.Get("slug") || slices.Contains(strings.Split(query.Get("include"), ","), id)) {
 			list = append(list, file)
 		}

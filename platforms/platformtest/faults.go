@@ -143,6 +143,9 @@ func testMediaFaults(t *testing.T, s Subject) {
 		publish(t, s, sub)
 	})
 	t.Run("Dropped", func(t *testing.T) {
+		if s.KeepsMedia {
+			return
+		}
 		if testing.Short() {
 			t.Skip("waits until the network drops a file")
 		}

@@ -80,6 +80,8 @@ type Subject struct {
 	// HidesMediaStatus means that the network does not report the processing
 	// state of uploads.
 	HidesMediaStatus bool
+	// KeepsMedia means that the network never deletes uploads.
+	KeepsMedia bool
 	// UnboundedSearch means that the handle is the post's id, so that a search
 	// does not depend on the window.
 	UnboundedSearch bool
