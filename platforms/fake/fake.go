@@ -308,7 +308,7 @@ func (s *Server) FormValues(network, name string) map[string]string {
 		return map[string]string{"bot_token": account.Token, "channel_id": account.ID}
 	case ghostName:
 		return map[string]string{
-			"site": s.NetworkURL(network) + "/" + account.Name, "admin_key": ghostKey(account.Token),
+			"site": s.NetworkURL(network) + "/" + account.Name, "admin_key": GhostKey(account.Token),
 		}
 	case "mastodon":
 		return map[string]string{"access_token": account.Token}

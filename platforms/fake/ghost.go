@@ -84,8 +84,8 @@ func ghostError(w http.ResponseWriter, status int, kind, code, text string) {
 	writeJSON(w, status, map[string]any{"errors": []any{e}})
 }
 
-// ghostKey returns the Admin API key of a token, whose id contains the token.
-func ghostKey(token string) string {
+// GhostKey returns the Admin API key of a token, whose id contains the token.
+func GhostKey(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return hex.EncodeToString([]byte(token)) + ":" + hex.EncodeToString(sum[:])
 }
@@ -110,7 +110,7 @@ func parseGhostToken(r *http.Request) (c ghostClaims, token string, ok bool) {
 		}
 	}
 	raw, err := hex.DecodeString(c.Kid)
-	_, digits, _ := strings.Cut(ghostKey(string(raw)), ":")
+	_, digits, _ := strings.Cut(GhostKey(string(raw)), ":")
 	key, _ := hex.DecodeString(digits)
 	mac := hmac.New(sha256.New, key)
 	_, _ = mac.Write([]byte(parts[0] + "." + parts[1]))
