@@ -19,9 +19,9 @@ var (
 	inputs      = regexp.MustCompile(`<input[^>]* name="(choice|key|remote_id)" value="([^"]*)"`)
 )
 
-// TestPublish_TenNetworks connects an account of every network of the sandbox through
+// TestPublish_ElevenNetworks connects an account of every network of the sandbox through
 // its consent page or its form, and publishes one post with a picture on all of them.
-func TestPublish_TenNetworks(t *testing.T) {
+func TestPublish_ElevenNetworks(t *testing.T) {
 	t.Parallel()
 	d := newDateline(t)
 	d.start()
@@ -34,9 +34,13 @@ func TestPublish_TenNetworks(t *testing.T) {
 		box.allow(name)
 	}
 	discord, telegram, wordpress := box.account("discord"), box.account("telegram"), box.account("wordpress")
+	ghost := box.account("ghost")
 	box.fill("bluesky", map[string]string{"handle": "desk.test", "app_password": fake.BlueskyAppPassword})
 	box.fill("discord", map[string]string{"bot_token": discord.Token, "channel_id": discord.ID})
 	box.fill("telegram", map[string]string{"bot_token": telegram.Token, "chat": "@" + telegram.Name})
+	box.fill("ghost", map[string]string{
+		"site": box.url + "/ghost/" + ghost.Name, "admin_key": fake.GhostKey(ghost.Token),
+	})
 	box.fill("wordpress", map[string]string{
 		"site": box.url + "/wordpress", "user": wordpress.Name, "app_password": wordpress.Token,
 	})
@@ -55,14 +59,14 @@ func TestPublish_TenNetworks(t *testing.T) {
 	slices.Sort(networks)
 	// A LinkedIn login may post as the person and as the organization.
 	want := []string{
-		"bluesky", "discord", "facebook", "instagram", "linkedin", "linkedin", "mastodon", "telegram",
+		"bluesky", "discord", "facebook", "ghost", "instagram", "linkedin", "linkedin", "mastodon", "telegram",
 		"threads", "wordpress", "x",
 	}
 	if !slices.Equal(networks, want) {
 		t.Fatalf("connected %v, want %v", networks, want)
 	}
 
-	text := "Bản tin chiều: mười mạng, một lần https://news.example/a"
+	text := "Bản tin chiều: mười một mạng, một lần https://news.example/a"
 	p := d.schedule(text, 25*time.Second, map[string]any{
 		"accounts": ids, "attachments": []string{d.upload("photo.jpg", "Một tấm ảnh", photo)},
 	})

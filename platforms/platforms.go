@@ -15,6 +15,7 @@ import (
 	"dateline/platforms/bluesky"
 	"dateline/platforms/discord"
 	"dateline/platforms/facebook"
+	"dateline/platforms/ghost"
 	"dateline/platforms/instagram"
 	"dateline/platforms/linkedin"
 	"dateline/platforms/mastodon"
@@ -37,6 +38,7 @@ func New(client *http.Client, options Options) Registry {
 		bluesky.New(client, options.Bluesky),
 		discord.New(client, options.Discord),
 		facebook.New(client, options.Facebook),
+		ghost.New(client, options.Ghost),
 		instagram.New(client, options.Instagram),
 		linkedin.New(client, options.LinkedIn),
 		mastodon.New(client, options.Mastodon),
@@ -98,6 +100,7 @@ type Options struct {
 	Bluesky   bluesky.Options   `json:"bluesky"`
 	Discord   discord.Options   `json:"discord"`
 	Facebook  facebook.Options  `json:"facebook"`
+	Ghost     ghost.Options     `json:"ghost"`
 	Instagram instagram.Options `json:"instagram"`
 	LinkedIn  linkedin.Options  `json:"linkedin"`
 	Mastodon  mastodon.Options  `json:"mastodon"`
@@ -138,6 +141,7 @@ func (o *Options) sharedSettings() map[string]appSettings {
 		bluesky.Name:   {sandbox: &o.Bluesky.Sandbox},
 		discord.Name:   {sandbox: &o.Discord.Sandbox},
 		facebook.Name:  {&o.Facebook.Sandbox, &o.Facebook.ClientID, &o.Facebook.ClientSecret},
+		ghost.Name:     {sandbox: &o.Ghost.Sandbox},
 		instagram.Name: {&o.Instagram.Sandbox, &o.Instagram.ClientID, &o.Instagram.ClientSecret},
 		linkedin.Name:  {&o.LinkedIn.Sandbox, &o.LinkedIn.ClientID, &o.LinkedIn.ClientSecret},
 		telegram.Name:  {sandbox: &o.Telegram.Sandbox},

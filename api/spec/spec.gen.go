@@ -449,6 +449,45 @@ func (e FitnessVerdict) Valid() bool {
 	}
 }
 
+// Defines values for GhostOptionsFeaturedImage.
+const (
+	GhostOptionsFeaturedImageFirst GhostOptionsFeaturedImage = "first"
+	GhostOptionsFeaturedImageNone  GhostOptionsFeaturedImage = "none"
+)
+
+// Valid indicates whether the value is a known member of the GhostOptionsFeaturedImage enum.
+func (e GhostOptionsFeaturedImage) Valid() bool {
+	switch e {
+	case GhostOptionsFeaturedImageFirst:
+		return true
+	case GhostOptionsFeaturedImageNone:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GhostOptionsVisibility.
+const (
+	GhostOptionsVisibilityMembers GhostOptionsVisibility = "members"
+	GhostOptionsVisibilityPaid    GhostOptionsVisibility = "paid"
+	GhostOptionsVisibilityPublic  GhostOptionsVisibility = "public"
+)
+
+// Valid indicates whether the value is a known member of the GhostOptionsVisibility enum.
+func (e GhostOptionsVisibility) Valid() bool {
+	switch e {
+	case GhostOptionsVisibilityMembers:
+		return true
+	case GhostOptionsVisibilityPaid:
+		return true
+	case GhostOptionsVisibilityPublic:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for HeartbeatType.
 const (
 	HeartbeatTypeHeartbeat HeartbeatType = "heartbeat"
@@ -3970,6 +4009,40 @@ type FunnelSteps struct {
 	Conversions int64 `json:"conversions"`
 	Views       int64 `json:"views"`
 }
+
+// GhostOptions Options of an article on Ghost (https://docs.ghost.org/admin-api/posts/creating-a-post). There are no threads, and nothing is sent as a newsletter.
+type GhostOptions struct {
+	// Authors Names, slugs or email addresses of the site's staff. Absent: the site's owner.
+	Authors *[]string `json:"authors,omitempty"`
+
+	// CanonicalUrl Where the article was published first, for search engines.
+	CanonicalUrl *string `json:"canonical_url,omitempty"`
+	Excerpt      *string `json:"excerpt,omitempty"`
+
+	// Featured Mark the article as featured.
+	Featured *bool `json:"featured,omitempty"`
+
+	// FeaturedImage Whether the first image of the attachments is the feature image. Absent: it is. All other images follow the text.
+	FeaturedImage *GhostOptionsFeaturedImage `json:"featured_image,omitempty"`
+
+	// Slug The article's part of its address. Absent: made from the title, with some characters that identify it.
+	Slug *string `json:"slug,omitempty"`
+
+	// Tags Names or slugs of tags; the first is the primary one. Missing ones are created; upper and lower case do not differ.
+	Tags *[]string `json:"tags,omitempty"`
+
+	// Title Absent: the first line of the text, which is then not part of the body.
+	Title *string `json:"title,omitempty"`
+
+	// Visibility Who can read the article. Absent: the site's setting.
+	Visibility *GhostOptionsVisibility `json:"visibility,omitempty"`
+}
+
+// GhostOptionsFeaturedImage Whether the first image of the attachments is the feature image. Absent: it is. All other images follow the text.
+type GhostOptionsFeaturedImage string
+
+// GhostOptionsVisibility Who can read the article. Absent: the site's setting.
+type GhostOptionsVisibility string
 
 // Heartbeat defines model for Heartbeat.
 type Heartbeat struct {

@@ -16,6 +16,7 @@ import (
 	"dateline/platforms/bluesky"
 	"dateline/platforms/discord"
 	"dateline/platforms/facebook"
+	"dateline/platforms/ghost"
 	"dateline/platforms/fake"
 	"dateline/platforms/instagram"
 	"dateline/platforms/linkedin"
@@ -122,6 +123,7 @@ func (b *sandbox) populate() error {
 	for _, a := range []fake.Account{
 		{Network: bluesky.Name},
 		{Network: discord.Name},
+		{Network: ghost.Name},
 		{Network: instagram.Name},
 		{Network: threads.Name},
 		{Network: wordpress.Name},

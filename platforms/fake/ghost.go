@@ -34,7 +34,7 @@ func (s ghostFake) ghostNetwork() *fakeNetwork {
 			ghostError(w, status, cmp.Or(kind, "InternalServerError"), "", cmp.Or(text, http.StatusText(status)))
 		},
 		expired: func(w http.ResponseWriter) {
-			ghostError(w, http.StatusUnauthorized, "UnauthorizedError", "UNKNOWN_ADMIN_API_KEY", "Unknown Admin API Key")
+			ghostError(w, http.StatusUnauthorized, "UnauthorizedError", "UNKNOWN_ADMIN_API_KEY", "Unknown key")
 		},
 		writeThrottled: func(w http.ResponseWriter, wait time.Duration) {
 			w.Header().Set("Retry-After", strconv.Itoa(int(wait/time.Second)))
@@ -60,8 +60,15 @@ func (s ghostFake) ghostNetwork() *fakeNetwork {
 			writeJSON(w, http.StatusOK, map[string]any{"users": ghostUsers()})
 		})
 		mux.HandleFunc("GET "+api+"/site/{$}", func(w http.ResponseWriter, r *http.Request) {
+			s.mu.Lock()
+			a := s.state.accountByName(ghostName, r.PathValue("site"))
+			s.mu.Unlock()
+			if a == nil {
+				http.NotFound(w, r)
+				return
+			}
 			writeJSON(w, http.StatusOK, map[string]any{"site": map[string]string{
-				"title": "Sandbox News", "url": s.ghostSite(r) + "/", "version": "6.65", "icon": base(r) + "/media/icon",
+				"title": "Sandbox News", "url": s.ghostSite(r) + "/", "version": "6.65", "icon": avatarOf(r, *a),
 			}})
 		})
 		mux.HandleFunc("GET "+prefix+"/{site}/{slug}/{$}", func(w http.ResponseWriter, r *http.Request) {
@@ -180,10 +187,15 @@ func (s ghostFake) ghostSiteTags(c caller) (list []ghostRef) {
 
 const tagsKind = "tags"
 
-func (s ghostFake) ghostPutTags(c caller, list []ghostRef) error {
+// ghostPut stores tags or a post of a site. The caller must hold s.mu.
+func (s ghostFake) ghostPut(c caller, id, kind string, data any) error {
 	return s.putObject(Object{
-		ID: "ghost/tags/" + c.account.ID, Network: ghostName, Kind: tagsKind, AccountID: c.account.ID, CreatedAt: s.now(),
-	}, list)
+		ID: id, Network: ghostName, Kind: kind, AccountID: c.account.ID, CreatedAt: s.now(),
+	}, data)
+}
+
+func (s ghostFake) ghostPutTags(c caller, list []ghostRef) error {
+	return s.ghostPut(c, "ghost/tags/"+c.account.ID, tagsKind, list)
 }
 
 func ghostAddTag(list []ghostRef, name string) []ghostRef {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"html"
 	"io"
 	"net/http"
@@ -67,9 +68,7 @@ func (s ghostFake) ghostByID(c caller, id string) (ghostPost, bool) {
 }
 
 func (s ghostFake) ghostStore(c caller, p ghostPost) error {
-	return s.putObject(Object{
-		ID: ghostPostKey(c, p.ID), Network: ghostName, Kind: ghostKind, AccountID: c.account.ID, CreatedAt: s.now(),
-	}, p)
+	return s.ghostPut(c, ghostPostKey(c, p.ID), ghostKind, p)
 }
 
 func ghostMissing(w http.ResponseWriter) {
@@ -145,11 +144,14 @@ func ghostInvalid(p ghostPost) string {
 		value *string
 		max   int
 	}{
-		{"title", &p.Title, 255}, {"slug", &p.Slug, 191}, {"custom_excerpt", p.Excerpt, 300},
-		{"feature_image_alt", p.ImageAlt, 191}, {"meta_title", p.MetaTitle, 300},
+		{"title", &p.Title, 255},
+		{"slug", &p.Slug, 191},
+		{"custom_excerpt", p.Excerpt, 300},
+		{"feature_image_alt", p.ImageAlt, 191},
+		{"meta_title", p.MetaTitle, 300},
 	} {
 		if limit.value != nil && len([]rune(*limit.value)) > limit.max {
-			return "Value in [posts." + limit.name + "] exceeds maximum length of " + strconv.Itoa(limit.max) + " characters."
+			return fmt.Sprintf("Value in [posts.%s] exceeds maximum length of %d characters.", limit.name, limit.max)
 		}
 	}
 	if p.Title == "" {
@@ -182,7 +184,7 @@ func (s ghostFake) ghostResolve(c caller, p *ghostPost) string {
 		return err.Error()
 	}
 	for i, a := range p.Authors {
-		at := slices.IndexFunc(ghostUsers(), func(known ghostRef) bool { return known.ID == a.ID || known.Email == a.Email })
+		at := slices.IndexFunc(ghostUsers(), func(u ghostRef) bool { return u.ID == a.ID || u.Email == a.Email })
 		p.Authors[i] = ghostUsers()[max(at, 0)]
 	}
 	return ""
@@ -235,7 +237,8 @@ func (s ghostFake) ghostPublish(r *http.Request, c caller, p, before ghostPost) 
 			asked bool
 		}{
 			"custom_excerpt": {p.Excerpt, p.Excerpt != nil}, "canonical_url": {p.Canonical, p.Canonical != nil},
-			"tags": {names(p.Tags), len(p.Tags) > 0}, "authors": {names(p.Authors), p.Authors[0].ID != ghostUsers()[0].ID},
+			"tags":          {names(p.Tags), len(p.Tags) > 0},
+			"authors":       {names(p.Authors), p.Authors[0].ID != ghostUsers()[0].ID},
 			"feature_image": {true, p.Image != nil}, "featured": {true, p.Featured},
 			"visibility": {p.Visibility, p.Visibility != "public"},
 		} {

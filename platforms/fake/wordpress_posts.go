@@ -168,7 +168,8 @@ func (s wordpressFake) wordpressStore(r *http.Request, c caller, p, before wordp
 			ID: id, Network: wordpressName, AccountID: c.account.ID, Account: c.account.Name,
 			Text:       strings.TrimSpace(html.UnescapeString(p.Title) + "\n\n" + article.PlainText(p.Content)),
 			Visibility: map[bool]string{true: "public", false: "private"}[p.Status == "publish"], ReceivedAt: s.now(),
-			URL: s.networkNamed(wordpressName).root(r) + "/" + p.Slug + "/", Media: s.filesOf(strconv.FormatUint(p.Featured, 10), p.Content),
+			URL:     s.networkNamed(wordpressName).root(r) + "/" + p.Slug + "/",
+			Media:   s.filesOf(strconv.FormatUint(p.Featured, 10), p.Content),
 			Options: map[string]any{"title": html.UnescapeString(p.Title)},
 		}
 		for name, o := range map[string]struct {

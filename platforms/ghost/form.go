@@ -77,8 +77,8 @@ func (g *Ghost) discover(ctx context.Context, site string) (string, error) {
 	root, found := strings.CutSuffix(res.URL, adminAPI+sitePath)
 	var about siteResponse
 	if !res.OK() || !found || json.Unmarshal(res.Body, &about) != nil || about.Site.Version == "" {
-		return "", rejected(fieldSite, "no_ghost", "No Admin API of Ghost was found at this address. Enter the address "+
-			"at which you open Ghost's admin pages, without /ghost/.")
+		return "", rejected(fieldSite, "no_ghost", "No Admin API of Ghost was found at this address. Enter the "+
+			"address at which you open Ghost's admin pages, without /ghost/.")
 	}
 	return g.base(root)
 }

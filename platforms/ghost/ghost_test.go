@@ -17,8 +17,8 @@ import (
 // finish is how long a test waits for a lost call.
 const finish = 600 * time.Millisecond
 
-// deskAPI is the path of the API of the site desk.
-const deskAPI = "/ghost/desk/ghost/api/admin"
+// siteAPI is the path of the API of the site desk.
+const siteAPI = "/ghost/desk/ghost/api/admin"
 
 func startFake(t *testing.T, options fake.Options) *fake.Server {
 	t.Helper()
@@ -68,7 +68,7 @@ func TestConformance(t *testing.T) {
 	}
 	platformtest.Run(t, platformtest.Subject{
 		Network: g, Account: account, Client: client, Fake: server, Limits: limits, Counts: counts(),
-		CreatePath: deskAPI + "/posts/0", // also of the ids of the fake, not of the draft
+		CreatePath: siteAPI + "/posts/0", // also of the ids of the fake, not of the draft
 		BadToken:   anotherKey(), NoRequestID: true, NoLanguage: true, FindsByHandle: true, UnboundedSearch: true,
 		HidesMediaStatus: true, KeepsMedia: true, Resolution: time.Second, Stored: stored, Options: optionCases(),
 		Compared: compared(),

@@ -9,7 +9,7 @@ import (
 )
 
 // PostOptions are the options of an article. Newsletters are not among them: an email cannot
-// be taken back, and Ghost's responses do not say whether it was delivered.
+// be undone, and Ghost's responses do not say whether it was delivered.
 // https://docs.ghost.org/admin-api/posts/creating-a-post
 type PostOptions struct {
 	Title         string   `json:"title,omitempty"` // empty: the first line of the text

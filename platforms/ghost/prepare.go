@@ -186,7 +186,8 @@ func (g *Ghost) draft(
 	}
 	written := articleOf(submission, options)
 	body := map[string]any{
-		"status": statusDraft, "slug": h.Slug, "title": written.Title, "html": written.HTML, "featured": options.Featured,
+		"status": statusDraft, "slug": h.Slug, "title": written.Title, "html": written.HTML,
+		"featured": options.Featured,
 	}
 	if i := featured(submission, options); i >= 0 {
 		body["feature_image"], body["feature_image_alt"] = submission.MediaIDs[i], submission.Media[i].AltText

@@ -86,7 +86,7 @@ func (p post) receipt(h handle, submission network.Submission, res *call.Respons
 	return receipt
 }
 
-// differences returns what Ghost made otherwise than asked. It builds the HTML anew, so that
+// differences returns what Ghost made otherwise than asked. It rewrites HTML, so that
 // only the text and the images in it are compared.
 func (p post) differences(h handle, submission network.Submission) message.Messages {
 	options, _ := submission.Options.(PostOptions)

@@ -81,6 +81,7 @@
 //
 //	call             HTTP requests with error classes, rate-limit headers, redaction of secrets
 //	rules            checks that all networks share, links and hashtags of a text
+//	article          titles, HTML, drafts and sites of publishing systems
 //	matching         comparison of a lost post with listed posts
 //	graph            Meta's Graph API: errors, paging, tokens
 //	graph/container  publishing in two steps, for Instagram and Threads

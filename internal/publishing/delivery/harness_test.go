@@ -34,6 +34,7 @@ import (
 	"dateline/platforms/call"
 	"dateline/platforms/discord"
 	"dateline/platforms/facebook"
+	"dateline/platforms/ghost"
 	"dateline/platforms/fake"
 	"dateline/platforms/instagram"
 	"dateline/platforms/linkedin"
@@ -104,6 +105,9 @@ func newBench(t *testing.T, options fake.Options) *bench {
 		Bluesky:   bluesky.Options{CreateTimeout: create, ReadTimeout: read, UploadTimeout: create},
 		Discord:   discord.Options{CreateTimeout: slow, ReadTimeout: slow},
 		Facebook:  facebook.Options{CreateTimeout: create, ReadTimeout: read, UploadTimeout: create},
+		Ghost: ghost.Options{
+			CreateTimeout: create, ReadTimeout: read, UploadTimeout: create, Finish: 900 * time.Millisecond,
+		},
 		Instagram: instagram.Options{CreateTimeout: create, ReadTimeout: read},
 		LinkedIn:  linkedin.Options{CreateTimeout: slow, ReadTimeout: slow},
 		Telegram:  telegram.Options{CreateTimeout: slow, ReadTimeout: slow},

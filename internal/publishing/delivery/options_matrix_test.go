@@ -144,6 +144,17 @@ func networkOptions() map[string][]networkOption {
 				want:    `{"title":"` + text + `","status":"private"}`, images: 1, publish: 3,
 			},
 		},
+		"ghost": {
+			{
+				options: `{"title":"Bão số 9","excerpt":"Tóm tắt","slug":"bao-so-9","tags":["Bão"],"authors":["le-mai"],"featured":true,"canonical_url":"https://vnnews.example/bao","visibility":"public"}`,
+				want:    `{"title":"Bão số 9","custom_excerpt":"Tóm tắt","tags":["Bão"],"authors":["Lê Mai"],"featured":true,"canonical_url":"https://vnnews.example/bao"}`,
+				publish: 4, // after the tag, the draft and its slug
+			},
+			{
+				options: `{"featured_image":"none","visibility":"members"}`,
+				want:    `{"title":"` + text + `","visibility":"members"}`, images: 1, publish: 3,
+			},
+		},
 		"telegram": {
 			{
 				options: `{"silent":true,"protected":true,"topic_id":42,"buttons":[[{"text":"Đọc tiếp","url":"https://vnnews.example/a"}]],"link_preview":{"disabled":true}}`,

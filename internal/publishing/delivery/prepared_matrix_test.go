@@ -42,6 +42,7 @@ func inAdvances() []inAdvance {
 		{network: "facebook", create: [2]int{1, 0}, publish: [2]int{2, 3}, late: [2]bool{true, false}},
 		{network: "bluesky", create: [2]int{1, 0}, publish: [2]int{2, 3}, late: [2]bool{true, true}},
 		{network: "wordpress", create: [2]int{2, 0}, publish: [2]int{3, 0}, late: [2]bool{true, false}},
+		{network: "ghost", create: [2]int{2, 0}, publish: [2]int{3, 0}, late: [2]bool{true, false}},
 	}
 }
 
@@ -57,7 +58,7 @@ func (n inAdvance) segments() int {
 func (b *bench) connectAt(networkName, name string) account.Account {
 	b.t.Helper()
 	made := fake.Account{Network: networkName, Name: name}
-	if networkName == "bluesky" || networkName == "wordpress" {
+	if networkName == "bluesky" || networkName == "ghost" || networkName == "wordpress" {
 		_, err := b.fake.Add(made)
 		b.must(err)
 		values := map[string]secret.Text{}
@@ -143,7 +144,7 @@ func (b *bench) checkOnce(p post.Post, a account.Account, name string) post.Targ
 
 // storedText is what the fake of a network has of a text.
 func storedText(networkName, text string) string {
-	if networkName != "wordpress" {
+	if networkName != "ghost" && networkName != "wordpress" {
 		return text
 	}
 	a := article.New("", text)

@@ -31,6 +31,7 @@ func (n *Newsroom) Everywhere() []account.Account {
 	for _, a := range []fake.Account{
 		{Network: "bluesky"},
 		{Network: "discord"},
+		{Network: "ghost"},
 		{Network: "telegram", ID: "-1002000000001"},
 		{Network: "wordpress"},
 	} {

@@ -10,6 +10,7 @@ import {
   IconBrandThreads,
   IconBrandWordpress,
   IconBrandX,
+  IconGhost,
   type IconProps,
   IconWorld,
 } from '@tabler/icons-react'
@@ -21,6 +22,7 @@ const networks: Record<string, { icon: ComponentType<IconProps>; color: MantineC
   bluesky: { icon: IconBrandBluesky, color: 'cyan' },
   discord: { icon: IconBrandDiscord, color: 'grape' },
   facebook: { icon: IconBrandFacebook, color: 'blue' },
+  ghost: { icon: IconGhost, color: 'green' },
   instagram: { icon: IconBrandInstagram, color: 'pink' },
   linkedin: { icon: IconBrandLinkedin, color: 'teal' },
   mastodon: { icon: IconBrandMastodon, color: 'violet' },
@@ -39,6 +41,7 @@ const brands: Record<string, string> = {
   bluesky: '#0a6fd6',
   discord: '#5865f2',
   facebook: '#0866ff',
+  ghost: '#15171a',
   instagram: '#c2257f',
   linkedin: '#0a66c2',
   mastodon: '#563acc',

@@ -2,6 +2,7 @@ const names: Record<string, string> = {
   bluesky: 'Bluesky',
   discord: 'Discord',
   facebook: 'Facebook',
+  ghost: 'Ghost',
   instagram: 'Instagram',
   linkedin: 'LinkedIn',
   mastodon: 'Mastodon',

@@ -46,9 +46,12 @@ const actionsOf: Record<string, ReactNode[]> = {
   instagram: [icon(IconHeart), icon(IconMessageCircle), icon(IconSend), icon(IconBookmark)],
   telegram: [],
   discord: [],
+  ghost: [icon(IconMessage)],
   wordpress: [icon(IconMessage)],
 }
 const usualActions = [icon(IconHeart), icon(IconMessageCircle), icon(IconShare)]
+
+const isArticle = (network: string) => network === 'ghost' || network === 'wordpress'
 
 /** The first line is the title of an article. */
 function asArticle(segment: Segment) {
@@ -156,7 +159,7 @@ export function Frame({ target, account, parts, when, zone }: Props) {
                 {avatar}
                 {head}
               </div>
-              <FrameText {...(network === 'wordpress' ? asArticle(s) : { segment: s })} />
+              <FrameText {...(isArticle(network) ? asArticle(s) : { segment: s })} />
               {media(i)}
               {card(s, i)}
               {actions}

@@ -139,6 +139,17 @@ export const optionFields: Record<string, Field[]> = {
     text('forum.title', 100),
     list('forum.tags', 5),
   ],
+  ghost: [
+    text('title', 255),
+    { name: 'excerpt', kind: 'area', max: 300 },
+    list('tags', 30),
+    list('authors', 30),
+    text('slug', 150),
+    choice('featured_image', 'first', 'none'),
+    choice('visibility', 'public', 'members', 'paid'),
+    toggle('featured'),
+    text('canonical_url', 2000),
+  ],
   wordpress: [
     text('title', 500),
     { name: 'excerpt', kind: 'area', max: 2000 },
