@@ -199,9 +199,10 @@ func (s ghostFake) ghostPutTags(c caller, list []ghostRef) error {
 }
 
 func ghostAddTag(list []ghostRef, name string) []ghostRef {
-	slug := article.Words(name)
+	wanted := cmp.Or(article.Words(name), "tag")
+	slug := wanted
 	for n := 2; slices.ContainsFunc(list, func(t ghostRef) bool { return t.Slug == slug }); n++ {
-		slug = fmt.Sprintf("%s-%d", article.Words(name), n)
+		slug = fmt.Sprintf("%s-%d", wanted, n)
 	}
 	return append(list, ghostRef{ID: ghostID(uint64(100 + len(list))), Name: name, Slug: slug})
 }
@@ -209,8 +210,10 @@ func ghostAddTag(list []ghostRef, name string) []ghostRef {
 // ghostID formats a number as an ObjectID.
 func ghostID(n uint64) string { return fmt.Sprintf("%024x", n) }
 
-// ghostCollation is how the site's database compares names: without case and accents.
-func ghostCollation(name string) string { return article.Words(name) }
+// ghostCollates is how the site's database compares names: without case and accents.
+func ghostCollates(a, b string) bool {
+	return strings.EqualFold(a, b) || article.Words(a) != "" && article.Words(a) == article.Words(b)
+}
 
 // ghostTags lists tags by a filter, or creates one: an existing name makes another tag.
 func (s ghostFake) ghostTags(w http.ResponseWriter, r *http.Request, c caller) {
@@ -230,13 +233,18 @@ func (s ghostFake) ghostTags(w http.ResponseWriter, r *http.Request, c caller) {
 		writeJSON(w, http.StatusCreated, map[string]any{tagsKind: list[len(list)-1:]})
 		return
 	}
+	const term = `(name|slug):'((?:\\['"]|[^'"])+?)'`
+	filter := r.URL.Query().Get("filter")
+	if !regexp.MustCompile(`^` + term + `(,` + term + `)*$`).MatchString(filter) {
+		ghostError(w, http.StatusBadRequest, "BadRequestError", "", "Error parsing filter")
+		return
+	}
 	found := []ghostRef{}
-	for _, term := range regexp.MustCompile(`(name|slug):'((?:\\.|[^'\\])*)'`).
-		FindAllStringSubmatch(r.URL.Query().Get("filter"), -1) {
-		value := strings.NewReplacer(`\\`, `\`, `\'`, `'`).Replace(term[2])
+	for _, term := range regexp.MustCompile(term).FindAllStringSubmatch(filter, -1) {
+		value := strings.NewReplacer(`\"`, `"`, `\'`, `'`).Replace(term[2])
 		for _, t := range list {
-			if (term[1] == "slug" && t.Slug == value ||
-				term[1] == "name" && ghostCollation(t.Name) == ghostCollation(value)) && !slices.Contains(found, t) {
+			isMatch := term[1] == "slug" && t.Slug == value || term[1] == "name" && ghostCollates(t.Name, value)
+			if isMatch && !slices.Contains(found, t) {
 				found = append(found, t)
 			}
 		}

@@ -167,7 +167,7 @@ func (s ghostFake) ghostResolve(c caller, p *ghostPost) string {
 	for i, t := range p.Tags {
 		at := slices.IndexFunc(list, func(known ghostRef) bool {
 			return t.ID != "" && known.ID == t.ID || t.Slug != "" && known.Slug == t.Slug ||
-				t.Name != "" && t.ID == "" && ghostCollation(known.Name) == ghostCollation(t.Name)
+				t.Name != "" && t.ID == "" && ghostCollates(known.Name, t.Name)
 		})
 		switch {
 		case at < 0 && t.Name == "":

@@ -426,6 +426,10 @@ func TestTags_AreNeitherRenamedNorDuplicated(t *testing.T) {
 		{"HA NOI", "Ha Noi"},
 		{"O'Neill & \\ con", "O'Neill & \\ con"},
 		{"o'neill & \\ con", "O'Neill & \\ con"},
+		{`"Tin" nóng`, `"Tin" nóng`},
+		{`"TIN" nóng`, `"Tin" nóng`},
+		{"新聞", "新聞"},
+		{"新聞", "新聞"},
 	} {
 		s, _ := n.draft(network.Submission{
 			Key: fmt.Sprint(i), Text: "Tin", Options: ghost.PostOptions{Tags: []string{row[0]}},
@@ -440,7 +444,7 @@ func TestTags_AreNeitherRenamedNorDuplicated(t *testing.T) {
 	}
 	// The site itself renames a tag that is named: this is what is guarded against.
 	n.edit("POST", "/posts/", map[string]any{"title": "x", "tags": []any{map[string]string{"name": "HÀ NỘI"}}})
-	s, _ := n.draft(network.Submission{Key: "9", Text: "Tin", Options: ghost.PostOptions{Tags: []string{"hà nội"}}})
+	s, _ := n.draft(network.Submission{Key: "last", Text: "Tin", Options: ghost.PostOptions{Tags: []string{"hà nội"}}})
 	if _, e := n.publish(s); e != nil {
 		t.Fatal(e)
 	}

@@ -75,10 +75,15 @@ func (g *Ghost) tags(ctx context.Context, account network.Account, names []strin
 }
 
 // tag finds or creates a tag. The site's database may compare names without case and accents;
-// a tag with the same letters as slug can have another name.
+// a tag with the same letters as slug can have another name. Filters escape quotes only, so
+// that a backslash at the end would hide the quote after it
+// (https://github.com/TryGhost/NQL/blob/main/packages/nql-lang/src/nql.l).
 func (g *Ghost) tag(ctx context.Context, account network.Account, name string) (string, error) {
-	quoted := strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(name)
-	found, err := g.page(ctx, account, tags, 1, "name:'"+quoted+"',slug:'"+article.Words(name)+"'")
+	filter := "name:'" + strings.NewReplacer(`'`, `\'`, `"`, `\"`).Replace(strings.TrimRight(name, `\`)) + "'"
+	if slug := article.Words(name); slug != "" {
+		filter += ",slug:'" + slug + "'"
+	}
+	found, err := g.page(ctx, account, tags, 1, filter)
 	if err != nil {
 		return "", err
 	}
