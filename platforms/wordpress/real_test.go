@@ -1,7 +1,6 @@
 package wordpress_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -9,16 +8,10 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
-	"os/exec"
 	"os/user"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -77,56 +70,17 @@ type realSite struct {
 	users   map[string]string // application passwords
 }
 
-func command(t *testing.T, dir, program string, args ...string) {
-	t.Helper()
-	c := exec.CommandContext(t.Context(), program, args...)
-	c.Dir = dir
-	if out, err := c.CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v\n%s", program, err, out)
-	}
-}
-
-func background(t *testing.T, dir, program string, args ...string) {
-	t.Helper()
-	c := exec.CommandContext(context.WithoutCancel(t.Context()), program, args...)
-	c.Dir = dir
-	c.Env = append(os.Environ(), "PHP_CLI_SERVER_WORKERS=4")
-	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // PHP does not stop its workers
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = syscall.Kill(-c.Process.Pid, syscall.SIGTERM)
-		stopped := time.AfterFunc(10*time.Second, func() { _ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) })
-		_ = c.Wait()
-		stopped.Stop()
-	})
-}
-
-func awaitServer(t *testing.T, kind, address string) {
-	t.Helper()
-	for range 300 {
-		c, err := (&net.Dialer{Timeout: time.Second}).DialContext(t.Context(), kind, address)
-		if err == nil {
-			_ = c.Close()
-			return
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	t.Fatalf("%s does not listen", address)
-}
-
 // startSite installs and serves WordPress.
 func startSite(t *testing.T, permalinks string) realSite {
 	t.Helper()
 	dir, source := t.TempDir(), *realDir
 	if source == "" {
-		command(t, dir, "apt-get", "download", "-q", "wordpress")
+		platformtest.Command(t, dir, "apt-get", "download", "-q", "wordpress")
 		files, err := filepath.Glob(filepath.Join(dir, "*.deb"))
 		if err != nil || len(files) != 1 {
 			t.Fatalf("%v, %v", files, err)
 		}
-		command(t, dir, "dpkg-deb", "-x", files[0], ".")
+		platformtest.Command(t, dir, "dpkg-deb", "-x", files[0], ".")
 		source = filepath.Join(dir, "usr/share/wordpress")
 	}
 	me, err := user.Current()
@@ -142,11 +96,11 @@ func startSite(t *testing.T, permalinks string) realSite {
 	if err := errors.Join(listener.Close(), os.CopyFS(root, os.DirFS(source))); err != nil {
 		t.Fatal(err)
 	}
-	command(t, dir, "mariadb-install-db", "--no-defaults", "--auth-root-authentication-method=normal", "--datadir="+data,
+	platformtest.Command(t, dir, "mariadb-install-db", "--no-defaults", "--auth-root-authentication-method=normal", "--datadir="+data,
 		"--user="+me.Username)
-	background(t, dir, "mariadbd", "--no-defaults", "--datadir="+data, "--socket="+socket, "--skip-networking",
+	platformtest.Background(t, dir, nil, "mariadbd", "--no-defaults", "--datadir="+data, "--socket="+socket, "--skip-networking",
 		"--user="+me.Username)
-	awaitServer(t, "unix", socket)
+	platformtest.AwaitServer(t, "unix", socket)
 	site := realSite{url: "http://" + address}
 	for name, text := range map[string]string{
 		"wp-config.php": fmt.Sprintf(realConfig, socket, site.url), "setup.php": realSetup, "router.php": realRouter,
@@ -158,9 +112,9 @@ func startSite(t *testing.T, permalinks string) realSite {
 	if err := os.MkdirAll(filepath.Join(root, "wp-content/uploads"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	command(t, root, "php", "-r", fmt.Sprintf("mysqli_query(mysqli_connect('localhost', 'root', '', '', 0, '%s'), "+
+	platformtest.Command(t, root, "php", "-r", fmt.Sprintf("mysqli_query(mysqli_connect('localhost', 'root', '', '', 0, '%s'), "+
 		"'create database wordpress character set utf8mb4');", socket))
-	command(t, root, "php", "setup.php", site.url, permalinks)
+	platformtest.Command(t, root, "php", "setup.php", site.url, permalinks)
 	raw, err := os.ReadFile(filepath.Join(root, "users.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -173,8 +127,8 @@ func startSite(t *testing.T, permalinks string) realSite {
 		t.Fatal(err)
 	}
 	site.users, site.version = made.Users, made.Version
-	background(t, root, "php", "-S", address, "-t", root, "router.php")
-	awaitServer(t, "tcp", address)
+	platformtest.Background(t, root, []string{"PHP_CLI_SERVER_WORKERS=4"}, "php", "-S", address, "-t", root, "router.php")
+	platformtest.AwaitServer(t, "tcp", address)
 	return site
 }
 
@@ -234,62 +188,16 @@ func TestRealServer(t *testing.T) {
 	}
 }
 
-// testRealLosses publishes articles through a proxy that loses every other response to a
-// call that changes something, after or before the site acted.
+// testRealLosses publishes articles while half of the calls are lost.
 func testRealLosses(t *testing.T, site realSite) {
-	target, err := url.Parse(site.url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var calls atomic.Int64
-	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target); r.Out.Host = target.Host }}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodPost {
-			switch calls.Add(1) % 4 {
-			case 0: // lost after it acted
-				proxy.ServeHTTP(httptest.NewRecorder(), r)
-				panic(http.ErrAbortHandler)
-			case 2: // lost before
-				_, _ = io.Copy(io.Discard, r.Body)
-				panic(http.ErrAbortHandler)
-			}
-		}
-		proxy.ServeHTTP(w, r)
-	}))
-	t.Cleanup(server.Close)
-	w := wordpress.New(platformtest.Client(t), wordpress.Options{Finish: time.Second, PlainHTTP: []string{target.Host}})
+	address, calls := platformtest.StartLossyProxy(t, site.url)
+	w := wordpress.New(platformtest.Client(t), wordpress.Options{
+		Finish: time.Second, PlainHTTP: []string{strings.TrimPrefix(site.url, "http://")},
+	})
 	account := site.connect(t, w, site.url, "author")
-	account.BaseURL = strings.Replace(account.BaseURL, site.url, server.URL, 1)
+	account.BaseURL = strings.Replace(account.BaseURL, site.url, address, 1)
 	const articles = 100
-	for i := range articles {
-		s := network.Submission{Key: fmt.Sprint("lost ", i), Text: fmt.Sprintf("Tin mất phản hồi %d.\n\nĐủ một lần.", i)}
-		for attempt := 0; ; attempt++ {
-			if attempt == 20 {
-				t.Fatalf("article %d is not published", i)
-			}
-			// As delivery does: prepare, send, and search before sending again.
-			ready, err := w.Prepare(t.Context(), account, s)
-			if err != nil {
-				s.Handle = ""
-				continue
-			}
-			if s.Handle = ready.Handle; !ready.Ready {
-				time.Sleep(min(ready.CheckAfter, 200*time.Millisecond))
-				attempt--
-				continue
-			}
-			if _, err = w.Publish(t.Context(), account, s); err == nil {
-				break
-			}
-			if e := network.AsError(err); e.Class != network.Ambiguous && e.Class != network.Transient &&
-				e.Class != network.NotSent {
-				t.Fatalf("article %d: %v", i, e)
-			}
-			if found, err := w.Reconcile(t.Context(), account, s, network.Window{}); err == nil && found.Found {
-				break
-			}
-		}
-	}
+	platformtest.PublishLosing(t, w, account, articles)
 	total := site.count(t, "search=Tin+m%E1%BA%A5t&status=publish,draft,pending,private,future")
 	if total != articles {
 		t.Errorf("the site has %d articles, want %d, and no other drafts", total, articles)
