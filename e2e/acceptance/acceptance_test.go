@@ -4,6 +4,7 @@
 package acceptance
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"io"
@@ -74,6 +75,10 @@ func parts() []part {
 		{name: "Gotify", missing: unbuilt("gotify", *gotify), test: testGotify},
 		{name: "Bluesky dev-env", missing: uninstalled("npm"), engine: true, test: testBluesky},
 		{name: "WordPress", missing: uninstalled("php", "mariadbd", "mariadb-install-db", "apt-get"), test: testWordPress},
+		{
+			name: "Ghost", missing: cmp.Or(unset("GHOST"), uninstalled("node", "mariadbd", "mariadb-install-db", "mariadb")),
+			test: testGhost,
+		},
 		{name: "Meilisearch", missing: unset("MEILI_URL"), test: testMeilisearch},
 		{name: "Mastodon (fake)", test: testFakeMastodon},
 		{name: "GoToSocial", missing: uninstalled("gotosocial"), test: testGoToSocial},

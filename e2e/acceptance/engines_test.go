@@ -110,6 +110,11 @@ func testWordPress(t *testing.T, _ string) {
 	goTest(t, nil, "./platforms/wordpress", "-run", "^TestRealServer$", "-wordpress")
 }
 
+// testGhost runs the adapter on Ghost itself.
+func testGhost(t *testing.T, _ string) {
+	goTest(t, nil, "./platforms/ghost", "-run", "^TestRealServer$", "-ghost", os.Getenv("GHOST"))
+}
+
 // testMeilisearch runs the search suite on the server of MEILI_URL.
 func testMeilisearch(t *testing.T, _ string) {
 	goTest(t, []string{"MEILISEARCH_URL=" + os.Getenv("MEILI_URL"), "MEILISEARCH_KEY=" + os.Getenv("MEILI_KEY")},

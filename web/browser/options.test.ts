@@ -170,3 +170,40 @@ test('an article on WordPress has a title, a category and tags', async () => {
   expect(await (await fetch(`${d.sandbox}/`)).text()).toContain('Gió giật cấp 12.')
   dashboard.fine()
 }, 180_000)
+
+test('an article on Ghost has tags and is published on the site', async () => {
+  const { page } = dashboard
+  await dashboard.go('/accounts')
+  await page.getByRole('button', { name: 'Connect an account' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: /^Ghost/ }).click()
+  // The sandbox fills in the form.
+  expect(await dialog.getByRole('textbox', { name: 'Site address' }).inputValue()).toContain('/ghost/desk')
+  await dashboard.accessible('connect Ghost')
+  await dialog.getByRole('button', { name: 'Connect', exact: true }).click()
+  await page.locator('[data-account=ghost]').waitFor()
+
+  const { accounts } = await d.send<{ accounts: { id: string; network: string }[] }>('GET', '/api/v1/accounts')
+  const draft = await d.send<Post>('POST', '/api/v1/posts', {
+    content: 'Triều cường lên cao\n\nNước **ngập** ba quận.',
+    draft: true,
+    accounts: [accounts.find((a) => a.network === 'ghost')?.id],
+  })
+  await dashboard.go(`/compose?id=${draft.id}`)
+  const preview = page.locator('[data-preview=ghost]')
+  await preview.locator('.dlf-title').getByText('Triều cường lên cao', { exact: true }).waitFor()
+  await page.getByRole('button', { name: /Ghost options/ }).click()
+  const panel = page.locator('[data-options=ghost]')
+  await panel.getByRole('combobox', { name: 'Who can see this' }).click()
+  await page.getByRole('option', { name: 'Paying members' }).click()
+  await panel.getByRole('textbox', { name: 'Canonical URL' }).fill('https://news.example/trieu-cuong')
+  await page.locator('[data-saving=clean]').waitFor()
+  await dashboard.accessible('options of an article on Ghost')
+  await until('it to be ready', () => page.getByRole('button', { name: 'Publish now' }).isEnabled())
+  await page.getByRole('button', { name: 'Publish now' }).click()
+  await page.getByRole('dialog', { name: 'Publish now?' }).getByRole('button', { name: 'Publish now' }).click()
+  await page.waitForURL(/\/posts\//)
+  await page.locator('main [data-status=posted]').first().waitFor({ timeout: 60_000 })
+  expect(await (await fetch(`${d.sandbox}/`)).text()).toContain('ba quận')
+  dashboard.fine()
+}, 180_000)
