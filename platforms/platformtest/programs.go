@@ -71,7 +71,10 @@ func StartLossyProxy(t *testing.T, address string) (proxyURL string, calls *atom
 		t.Fatal(err)
 	}
 	calls = &atomic.Int64{}
-	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target); r.Out.Host = target.Host }}
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(target)
+		r.Out.Host = target.Host
+	}}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost || r.Method == http.MethodPut {
 			switch calls.Add(1) % 4 {
@@ -100,7 +103,9 @@ type Preparing interface {
 func PublishLosing(t *testing.T, n Preparing, account network.Account, articles int) {
 	t.Helper()
 	for i := range articles {
-		s := network.Submission{Key: fmt.Sprint("lost ", i), Text: fmt.Sprintf("Tin mất phản hồi %d.\n\nĐủ một lần.", i)}
+		s := network.Submission{
+			Key: fmt.Sprint("lost ", i), Text: fmt.Sprintf("Tin mất phản hồi %d.\n\nĐủ một lần.", i),
+		}
 		for attempt := 0; ; attempt++ {
 			if attempt == 20 {
 				t.Fatalf("article %d is not published", i)

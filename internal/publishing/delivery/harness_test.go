@@ -34,8 +34,8 @@ import (
 	"dateline/platforms/call"
 	"dateline/platforms/discord"
 	"dateline/platforms/facebook"
-	"dateline/platforms/ghost"
 	"dateline/platforms/fake"
+	"dateline/platforms/ghost"
 	"dateline/platforms/instagram"
 	"dateline/platforms/linkedin"
 	"dateline/platforms/mastodon"
@@ -101,10 +101,10 @@ func newBench(t *testing.T, options fake.Options) *bench {
 	// By default a network that does not respond is waited for up to four minutes.
 	const create, read, slow = 2 * time.Second, time.Second, 5 * time.Second
 	networks := platforms.Options{
-		Mastodon:  mastodon.Options{CreateTimeout: create, ReadTimeout: read},
-		Bluesky:   bluesky.Options{CreateTimeout: create, ReadTimeout: read, UploadTimeout: create},
-		Discord:   discord.Options{CreateTimeout: slow, ReadTimeout: slow},
-		Facebook:  facebook.Options{CreateTimeout: create, ReadTimeout: read, UploadTimeout: create},
+		Mastodon: mastodon.Options{CreateTimeout: create, ReadTimeout: read},
+		Bluesky:  bluesky.Options{CreateTimeout: create, ReadTimeout: read, UploadTimeout: create},
+		Discord:  discord.Options{CreateTimeout: slow, ReadTimeout: slow},
+		Facebook: facebook.Options{CreateTimeout: create, ReadTimeout: read, UploadTimeout: create},
 		Ghost: ghost.Options{
 			CreateTimeout: create, ReadTimeout: read, UploadTimeout: create, Finish: 900 * time.Millisecond,
 		},
