@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dateline/internal/audience/site"
+	"dateline/internal/cli/progress"
 	"dateline/internal/embedded"
 	"dateline/internal/identity/audit"
 	"dateline/internal/system/archive"
@@ -22,7 +23,9 @@ func (p *Program) export() *cobra.Command {
 	workspace := c.Flags().String("workspace", "", "`ID` of the workspace; optional if there is only one")
 	out := c.Flags().StringP("output", "o", "",
 		"output `file`; - for standard output (default: workspace-<time>.tar.zst)")
+	open := c.showProgress()
 	return c.run(func(ctx context.Context, _ []string) error {
+		line := open()
 		parts, err := p.assembleRunning(ctx, c)
 		if err != nil {
 			return err
@@ -55,10 +58,16 @@ func (p *Program) export() *cobra.Command {
 		}
 		counts, err := archive.Export(ctx, to, archive.ExportOptions{
 			Source: parts.store.Installation.Archive, Objects: parts.objects, Workspace: owner.WorkspaceID,
-			Version: p.Version,
+			Version: p.Version, OnProgress: reportExport(line),
 		})
+		at := line.End()
 		if err != nil {
-			return err
+			if path == "-" {
+				return canceled(ctx, err, "the archive on standard output is incomplete (%s); discard it and run the "+
+					"command again", at)
+			}
+			err = canceled(ctx, err, "no file was written (%s); run the command again", at)
+			return errors.Join(err, os.Remove(path))
 		}
 		for _, s := range archive.Sections() {
 			_, _ = fmt.Fprintf(p.Stderr, "%-10s %d\n", s, counts[s])
@@ -67,13 +76,30 @@ func (p *Program) export() *cobra.Command {
 	})
 }
 
+// reportExport returns the function that shows the progress of an export.
+func reportExport(line *progress.Line) func(archive.Progress) error {
+	return func(p archive.Progress) error {
+		part, at := "rows", progress.State{Total: int64(p.RowsTotal), Unit: "rows"}
+		for _, n := range p.Rows {
+			at.Done += int64(n)
+		}
+		if p.FilesTotal > 0 {
+			part, at = "files", progress.State{Done: int64(p.Files), Total: int64(p.FilesTotal), Unit: "files"}
+		}
+		line.Update("Exporting "+part, at)
+		return nil
+	}
+}
+
 // importWorkspace imports an exported file into a workspace. No posts are published
 // automatically.
 func (p *Program) importWorkspace() *cobra.Command {
 	c := p.command("import", "import an exported file into a workspace; no posts are published automatically")
 	workspace := c.Flags().String("workspace", "", "`ID` of the workspace; optional if there is only one")
 	from := c.Flags().String("from", "", "`file` written by 'dateline export' or the API")
+	open := c.showProgress()
 	return c.run(func(ctx context.Context, _ []string) error {
+		line := open()
 		parts, err := p.assembleRunning(ctx, c)
 		if err != nil {
 			return err
@@ -99,13 +125,19 @@ func (p *Program) importWorkspace() *cobra.Command {
 			Store: parts.store.Installation.Archive, Objects: parts.objects, Media: parts.media, Who: owner,
 			Sites: &site.Service{Store: parts.store.Sites(), Sealer: parts.sealer},
 			Audit: parts.store.Installation.Archive.AuditArchive,
+			OnProgress: func(rows, total int) {
+				line.Update("Importing", progress.State{Done: int64(rows), Total: int64(total), Unit: "rows"})
+			},
 		}
 		if parts.crawl != nil {
 			into.Seeds = parts.crawl.seeds
 		}
-		done, err := archive.Import(audit.With(ctx, audit.Origin{Actor: audit.Operator}), in, into)
+		done, err := archive.Import(audit.With(ctx, audit.Origin{Actor: audit.Operator}),
+			line.Reader(ctx, "Reading the file", in, sizeOf(in)), into)
+		at := line.End()
 		if err != nil {
-			return err
+			return canceled(ctx, err, "what was imported (%s) stays; run the command again to continue: nothing is "+
+				"imported twice", at)
 		}
 		for _, s := range archive.Sections()[1:] {
 			_, _ = fmt.Fprintf(p.Stdout, "%-10s %d\n", s, done.Added[s])

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"dateline/internal/cli/progress"
 	"dateline/internal/embedded"
 	"dateline/internal/identity/secret"
 	"dateline/internal/infra/config"
@@ -29,6 +30,7 @@ func (p *Program) backup() *cobra.Command {
 		"`objects` to include: none, media, or all (with crawled pages)")
 	passphrase := c.Flags().String("passphrase-file", "",
 		"`file` with a passphrase; includes the keyset, encrypted with it")
+	open := c.showProgress()
 	return c.run(func(ctx context.Context, _ []string) error {
 		cfg, _, err := c.settings()
 		if err != nil {
@@ -59,29 +61,44 @@ func (p *Program) backup() *cobra.Command {
 				return err
 			}
 		}
+		line := open()
+		source.OnProgress = reportBackup(line)
 		if *out == "-" {
 			m, end, err := backup.Write(ctx, p.Stdout, source)
+			at := line.End()
 			if err == nil {
 				p.printBackup("standard output", m, end, cfg)
 			}
-			return err
+			return canceled(ctx, err, "the backup on standard output is incomplete (%s); discard it and run the "+
+				"command again", at)
 		}
 		path := *out
 		if path == "" {
 			path = "dateline-" + time.Now().UTC().Format("20060102-150405") + ".backup"
 		}
-		m, end, err := writeBackup(ctx, path, source)
+		m, end, err := writeBackup(ctx, path, source, line)
+		at := line.End()
 		if err != nil {
-			return err
+			return canceled(ctx, err, "no file was written (%s); run the command again", at)
 		}
 		p.printBackup(path, m, end, cfg)
 		return nil
 	})
 }
 
+// reportBackup returns the function that shows the progress of a backup; nil: none is shown.
+func reportBackup(line *progress.Line) backup.Progress {
+	if line == nil {
+		return nil
+	}
+	return func(part backup.Part, done, total int64) {
+		line.Update("Backing up "+string(part), progress.State{Done: done, Total: total, Unit: string(part)})
+	}
+}
+
 // writeBackup writes the backup to a temporary file, verifies it, and then renames it.
 func writeBackup(
-	ctx context.Context, path string, source backup.Source,
+	ctx context.Context, path string, source backup.Source, line *progress.Line,
 ) (m backup.Manifest, end backup.End, err error) {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return m, end, fmt.Errorf("%s already exists", path)
@@ -100,7 +117,7 @@ func writeBackup(
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return m, end, err
 	}
-	archive, err := backup.Open(f)
+	archive, err := backup.Open(line.Reader(ctx, "Verifying the file", f, sizeOf(f)))
 	if err != nil {
 		return m, end, err
 	}

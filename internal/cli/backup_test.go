@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"net/http/httptest"
 	"os"
@@ -78,6 +79,15 @@ func TestBackupAndRestoreFromTheCommandLine(t *testing.T) {
 	r.wantOutput(r.run(0, nil, "backup", "-o", sealed, "--passphrase-file", passphrase, "--objects", "media"),
 		"It contains 0 objects", "encrypted with the passphrase")
 	r.wantOutput(r.run(1, nil, "backup", "--objects", "some"), "none, media or all")
+	interrupted, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	var said bytes.Buffer
+	p := Program{Version: "test", Stdout: &said, Stderr: &said, Environ: r.environ}
+	status := p.Run(interrupted, []string{"backup", "-o", filepath.Join(r.dir, "c.backup")})
+	r.wantOutput(said.String(), "dateline backup: canceled: no file was written", "run the command again")
+	if left, err := filepath.Glob(filepath.Join(r.dir, "*c.backup*")); status != 1 || err != nil || len(left) > 0 {
+		t.Errorf("got status %d, %v and the files %v, want status 1 and none", status, err, left)
+	}
 	r.wantOutput(r.run(1, nil, "restore"), "--from FILE")
 	r.wantOutput(r.run(1, nil, "restore", "--from", file), "is not empty", "--replace")
 

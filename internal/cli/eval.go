@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"dateline/internal/cli/progress"
 	"dateline/internal/news/article/eval"
 	"dateline/internal/news/article/score"
 )
@@ -30,6 +31,7 @@ func (p *Program) evalArticles() *cobra.Command {
 	baseline := set.Bool("baseline", true, "also measure go-trafilatura, which takes most of the time")
 	learned := set.Bool("learned", true, "also measure selectors learned from the other pages of a site")
 	worst := set.Int("worst", 0, "list the `n` worst pages of the inspected half")
+	open := c.showProgress()
 	report := set.String("report", "", "write an HTML `file` that shows the worst pages of the inspected half")
 	return c.run(func(ctx context.Context, _ []string) error {
 		if *dir == "" {
@@ -55,12 +57,12 @@ func (p *Program) evalArticles() *cobra.Command {
 		if *report != "" {
 			o.Worst = max(o.Worst, reportPages)
 		}
-		all := eval.Result{Dataset: "all"}
+		all, line := eval.Result{Dataset: "all"}, open()
 		for _, s := range sets {
 			r, err := eval.Evaluate(ctx, s, o, func(pages, of int) {
-				_, _ = fmt.Fprintf(p.Stderr, "\r%s: %d of %d pages ", s, pages, of)
+				line.Update("Evaluating "+s, progress.State{Done: int64(pages), Total: int64(of), Unit: "pages"})
 			})
-			_, _ = fmt.Fprint(p.Stderr, "\n")
+			line.End()
 			if err != nil {
 				return err
 			}

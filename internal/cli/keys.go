@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"dateline/internal/cli/progress"
 	"dateline/internal/identity/keyring"
 	"dateline/internal/identity/kms"
 	"dateline/internal/identity/secret"
@@ -43,6 +44,10 @@ func (p *Program) keysCommand(use, short string) *cobra.Command {
 	if c.Name() != use {
 		c.Args = arguments(cobra.ExactArgs(1))
 	}
+	open := func() *progress.Line { return nil }
+	if use == "reencrypt" {
+		open = c.showProgress()
+	}
 	out := c.Flags().String("out", "", "output `file` for the new keyset, if it is given as DATELINE_KEYSET_JSON")
 	return c.run(func(ctx context.Context, args []string) error {
 		var id uint32
@@ -53,6 +58,7 @@ func (p *Program) keysCommand(use, short string) *cobra.Command {
 			}
 			id = uint32(number)
 		}
+		line := open()
 		cfg, _, err := c.settings()
 		if err != nil {
 			return err
@@ -72,6 +78,14 @@ func (p *Program) keysCommand(use, short string) *cobra.Command {
 			return p.printResult(secret.Enable(ctx, source, *out, []uint32{id}), "key %d is enabled again", id)
 		default:
 			return p.withKeyManager(ctx, cfg, func(k *keyring.Manager) error {
+				if line != nil {
+					k.OnProgress = func(done, total int) {
+						line.Update("Re-encrypting", progress.State{
+							Done: int64(done), Total: int64(total), Unit: "values",
+						})
+					}
+				}
+				defer line.End()
 				return p.manageKeys(ctx, k, c.Name(), *out)
 			})
 		}
@@ -113,7 +127,8 @@ func (p *Program) manageKeys(ctx context.Context, k *keyring.Manager, command, o
 	case "reencrypt":
 		report, err := k.Reencrypt(ctx)
 		if err != nil {
-			return err
+			return canceled(ctx, err, "%d values are re-encrypted; run the command again to continue",
+				report.Reencrypted)
 		}
 		for table, n := range report.Undecryptable {
 			_, _ = fmt.Fprintf(p.Stdout, "%d values of %s cannot be decrypted with this keyset\n", n, table)

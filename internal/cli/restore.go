@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/spf13/cobra"
 
+	"dateline/internal/cli/progress"
 	"dateline/internal/embedded"
 	"dateline/internal/identity/keyring"
 	"dateline/internal/identity/secret"
@@ -31,6 +32,7 @@ type restoreCommand struct {
 	replace    bool
 	flushRedis bool
 	passphrase secret.Text
+	line       *progress.Line
 }
 
 // restore loads a backup into an empty database.
@@ -44,17 +46,19 @@ func (p *Program) restore() *cobra.Command {
 	flush := c.Flags().Bool("flush-redis", false,
 		"flush the Redis database of REDIS_URL, which is rebuilt from the restored data")
 	passphrase := c.Flags().String("passphrase-file", "", "`file` with the passphrase of the keyset in the backup")
+	open := c.showProgress()
 	return c.run(func(ctx context.Context, _ []string) error {
+		if *from == "" {
+			return errors.New("--from is required: dateline restore --from FILE")
+		}
+		line := open()
 		cfg, log, err := c.settings()
 		if err != nil {
 			return err
 		}
-		if *from == "" {
-			return errors.New("--from is required: dateline restore --from FILE")
-		}
 		r := &restoreCommand{
 			program: p, cfg: cfg, log: log, holdPolicy: backup.Hold(*holdPolicy), replace: *replace,
-			flushRedis: *flush,
+			flushRedis: *flush, line: line,
 		}
 		if *passphrase != "" {
 			if r.passphrase, err = readPassphrase(*passphrase); err != nil {
@@ -69,7 +73,7 @@ func (p *Program) restore() *cobra.Command {
 			}
 			defer func() { _ = input.Close() }()
 		}
-		if r.archive, err = backup.Open(input); err != nil {
+		if r.archive, err = backup.Open(line.Reader(ctx, "Restoring", input, sizeOf(input))); err != nil {
 			return err
 		}
 		defer r.archive.Close()
@@ -120,9 +124,11 @@ func (r *restoreCommand) run(ctx context.Context) error {
 		target.Bucket = bucket
 	}
 	done, err := r.archive.Restore(ctx, target)
+	at := r.line.End()
 	if err != nil {
-		return err
+		return canceled(ctx, err, "nothing was restored (%s of the backup were read); run the command again", at)
 	}
+	ctx = context.WithoutCancel(ctx) // the data is restored
 	if cache != nil {
 		if err := flushRedis(ctx, cache); err != nil {
 			return fmt.Errorf("the data is restored, but Redis could not be flushed; flush it before you start "+

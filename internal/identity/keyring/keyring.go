@@ -40,6 +40,8 @@ type Manager struct {
 	Sealer    *secret.Sealer
 	Source    secret.Source
 	BatchSize int // rows per query; default 100
+	// OnProgress is called repeatedly by Reencrypt; optional.
+	OnProgress func(done, total int)
 }
 
 // Report is the result of a re-encryption.
@@ -61,6 +63,20 @@ func (m *Manager) Reencrypt(ctx context.Context) (Report, error) {
 	if err := m.Store.DropStaleSecrets(ctx); err != nil {
 		return report, err
 	}
+	done, advance := 0, func() {}
+	if m.OnProgress != nil {
+		counts, err := m.Counts(ctx)
+		if err != nil {
+			return report, err
+		}
+		total := 0
+		for key, n := range counts {
+			if key != string(mark) {
+				total += n
+			}
+		}
+		advance = func() { done++; m.OnProgress(done, total) }
+	}
 	batch := m.BatchSize
 	if batch == 0 {
 		batch = 100
@@ -73,6 +89,7 @@ func (m *Manager) Reencrypt(ctx context.Context) (Report, error) {
 			}
 			for _, row := range rows {
 				after = row.Key
+				advance()
 				fresh, ok, err := m.reencrypt(row)
 				if err != nil {
 					return report, err

@@ -122,9 +122,11 @@ func TestOldKeysAreRetiredWhenNothingIsSealedWithThem(t *testing.T) {
 	if _, err := k.Retire(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "7 values") {
 		t.Errorf("retired a key in use: %v", err)
 	}
+	var done, total int
+	k.OnProgress = func(d, t int) { done, total = d, t }
 	report, err := k.Reencrypt(t.Context())
-	if err != nil || report.Reencrypted != 7 || len(report.Undecryptable) != 0 {
-		t.Errorf("%+v, %v", report, err)
+	if err != nil || report.Reencrypted != 7 || len(report.Undecryptable) != 0 || done != 7 || total != 7 {
+		t.Errorf("%+v, %d of %d, %v", report, done, total, err)
 	}
 	if report, err = k.Reencrypt(t.Context()); err != nil || report.Reencrypted != 0 {
 		t.Errorf("again %+v, %v", report, err)

@@ -63,6 +63,17 @@ func eachObject(ctx context.Context, tx pgx.Tx, which string, do func(object) er
 	return nil
 }
 
+func countObjects(ctx context.Context, tx pgx.Tx, which string) (total int64, err error) {
+	for _, query := range objectQueries(which) {
+		n, err := collect[int64](ctx, tx, "select count(*) from ("+query+") objects")
+		if err != nil {
+			return 0, err
+		}
+		total += n[0]
+	}
+	return total, nil
+}
+
 // contentTypeRecord is the PAX record with the content type of an object (POSIX.1-2001:
 // vendor keywords are in upper case).
 const contentTypeRecord = "DATELINE.content-type"
@@ -71,7 +82,16 @@ func (s Source) writeObjects(ctx context.Context, to *archive, tx pgx.Tx, which 
 	if s.Bucket == nil {
 		return errors.New("the files need the object store: set S3_ENDPOINT and what belongs to it")
 	}
+	report := func() {}
+	if s.OnProgress != nil {
+		total, err := countObjects(ctx, tx, which)
+		if err != nil {
+			return err
+		}
+		report = func() { s.OnProgress(ObjectsPart, end.Objects+end.Missing, total) }
+	}
 	return eachObject(ctx, tx, which, func(f object) error {
+		defer report()
 		size, err := s.Bucket.Size(ctx, f.Key)
 		if errors.Is(err, blob.ErrNotFound) { // claimed and never stored, or lost
 			end.Missing++

@@ -102,6 +102,7 @@ func (a *Archive) Restore(ctx context.Context, t Target) (r Restored, err error)
 	if err != nil {
 		return r, err
 	}
+	ctx = context.WithoutCancel(ctx) // the data is restored
 	return r, t.migrate(ctx, func(s *postgres.Store) error { return s.Migrate(ctx, t.Log) })
 }
 
@@ -258,9 +259,15 @@ func (a *Archive) Verify() (End, error) {
 
 // lineCounter counts rows: in COPY's text format a line break ends a row and is
 // written as \n inside of one.
-type lineCounter struct{ n int64 }
+type lineCounter struct {
+	n      int64
+	report func(n int64) // optional
+}
 
 func (l *lineCounter) Write(raw []byte) (int, error) {
 	l.n += int64(bytes.Count(raw, []byte{'\n'}))
+	if l.report != nil {
+		l.report(l.n)
+	}
 	return len(raw), nil
 }

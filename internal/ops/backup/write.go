@@ -35,7 +35,21 @@ type Source struct {
 	Passphrase secret.Text // encrypts the keyset
 	Bucket     Bucket      // required unless Objects is none
 	Objects    string      // none (default), media or all
+	OnProgress Progress    // optional
 }
+
+// Part is a part of a backup.
+type Part string
+
+// The parts, in the order in which they are written.
+const (
+	RowsPart    Part = "rows"
+	ObjectsPart Part = "objects"
+)
+
+// Progress is called repeatedly while a part is written. The totals are those of the
+// snapshot.
+type Progress func(part Part, done, total int64)
 
 // Write writes a backup. It does not block other users of the database.
 func Write(ctx context.Context, w io.Writer, s Source) (Manifest, End, error) {
@@ -87,9 +101,13 @@ func (s Source) write(ctx context.Context, to *archive, tx pgx.Tx, m Manifest, e
 			return err
 		}
 	}
+	lines, err := s.rowCounter(ctx, tx, m.Tables)
+	if err != nil {
+		return err
+	}
 	for _, t := range m.Tables {
 		p := newTableWriter(to, t.Name)
-		tag, err := tx.Conn().PgConn().CopyTo(ctx, p, t.copyOut())
+		tag, err := tx.Conn().PgConn().CopyTo(ctx, io.MultiWriter(p, lines), t.copyOut())
 		if err != nil {
 			return fmt.Errorf("reading the table %s: %w", t.Name, err)
 		}
@@ -103,6 +121,23 @@ func (s Source) write(ctx context.Context, to *archive, tx pgx.Tx, m Manifest, e
 		}
 	}
 	return to.document(endName, end)
+}
+
+// rowCounter returns the writer that reports the written rows. Without OnProgress they are
+// not counted in advance.
+func (s Source) rowCounter(ctx context.Context, tx pgx.Tx, tables []Table) (io.Writer, error) {
+	if s.OnProgress == nil {
+		return io.Discard, nil
+	}
+	var total int64
+	for _, t := range tables {
+		n, err := collect[int64](ctx, tx, "select count(*) from "+quoted(t.Name))
+		if err != nil {
+			return nil, err
+		}
+		total += n[0]
+	}
+	return &lineCounter{report: func(n int64) { s.OnProgress(RowsPart, n, total) }}, nil
 }
 
 // connect opens a connection with a fixed text format for times, numbers and bounds.

@@ -76,9 +76,11 @@ type Manifest struct {
 	ExportedAt time.Time `json:"exported_at"`
 }
 
-// Source reads the objects of a workspace for an export.
+// Source reads the objects of a workspace for an export, as of one snapshot.
 type Source interface {
-	ExportWorkspace(ctx context.Context, workspace uuid.UUID, emit func(Section, json.RawMessage) error) error
+	// ExportWorkspace passes the number of rows to begin, and then each row to emit.
+	ExportWorkspace(ctx context.Context, workspace uuid.UUID, begin func(total int),
+		emit func(Section, json.RawMessage) error) error
 }
 
 // Objects reads media from the object store.

@@ -66,7 +66,8 @@ func Export(ctx context.Context, w io.Writer, from ExportOptions) (Exported, err
 		}
 		return from.OnProgress(at)
 	}
-	err = from.Source.ExportWorkspace(ctx, from.Workspace, func(s Section, row json.RawMessage) error {
+	begin := func(total int) { at.RowsTotal = total }
+	err = from.Source.ExportWorkspace(ctx, from.Workspace, begin, func(s Section, row json.RawMessage) error {
 		counts[s]++
 		if err := reportProgress(); err != nil {
 			return err

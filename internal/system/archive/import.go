@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 
 	"github.com/google/uuid"
 	"github.com/klauspost/compress/zstd"
@@ -29,6 +30,8 @@ type Target struct {
 	Seeds   SeedCreator // if nil, seeds are skipped
 	Audit   Audit
 	Who     workspace.Principal
+	// OnProgress is called repeatedly with the number of imported rows; optional.
+	OnProgress func(rows, total int)
 }
 
 // Audit records the start and the result of an import in the audit log.
@@ -93,6 +96,8 @@ func Import(ctx context.Context, r io.Reader, target Target) (done Imported, err
 type importer struct {
 	Target
 	dir     string
+	rows    int // that are imported, of total
+	total   int
 	done    Imported
 	known   map[uuid.UUID]uuid.UUID // new IDs by those of the archive
 	keys    map[uuid.UUID]string    // object keys of imported files
@@ -131,15 +136,47 @@ func (i *importer) unpack(t *tar.Reader) error {
 		if err != nil {
 			return err
 		}
-		_, err = io.Copy(f, t) //nolint:gosec // the size is limited by the temporary disk
+		lines := &lineCounter{}
+		_, err = io.Copy(io.MultiWriter(f, lines), t) //nolint:gosec // the size is limited by the temporary disk
+		if strings.HasSuffix(h.Name, ".jsonl") && !strings.HasPrefix(h.Name, string(Workspace)) {
+			i.total += lines.n
+		}
 		if err = errors.Join(err, f.Close()); err != nil {
 			return err
 		}
 	}
 }
 
-// each reads a section row by row.
+// lineCounter counts lines.
+type lineCounter struct{ n int }
+
+// Write implements io.Writer.
+func (l *lineCounter) Write(text []byte) (int, error) {
+	l.n += bytes.Count(text, []byte{'\n'})
+	return len(text), nil
+}
+
+// imported reports that one more row is imported.
+func (i *importer) imported() {
+	i.rows++
+	if i.OnProgress != nil {
+		i.OnProgress(i.rows, i.total)
+	}
+}
+
+// each imports a section row by row.
 func (i *importer) each(s Section, do func(row map[string]any) error) error {
+	return i.scan(s, func(row map[string]any) error {
+		if err := do(row); err != nil {
+			return err
+		}
+		i.imported()
+		return nil
+	})
+}
+
+// scan reads a section row by row.
+func (i *importer) scan(s Section, do func(row map[string]any) error) error {
 	files, err := filepath.Glob(filepath.Join(i.dir, string(s), "*.jsonl"))
 	if err != nil {
 		return err

@@ -10,14 +10,13 @@ import (
 // posts imports posts with their targets, oldest first, so that posts come before their
 // replies.
 func (i *importer) posts(ctx context.Context) error {
-	if err := i.each(Posts, func(row map[string]any) error {
-		_,
-			err := i.newID(row, "post_id")
+	if err := i.scan(Posts, func(row map[string]any) error {
+		_, err := i.newID(row, "post_id")
 		return err
 	}); err != nil {
 		return err
 	}
-	if err := i.each(Posts, func(row map[string]any) error {
+	if err := i.scan(Posts, func(row map[string]any) error {
 		if parent := i.importedID(row["thread_parent_id"]); parent != nil {
 			i.replies = append(i.replies, row)
 			return nil
@@ -80,6 +79,7 @@ func (i *importer) post(ctx context.Context, row map[string]any) error {
 			return err
 		}
 	}
+	i.imported()
 	return nil
 }
 

@@ -39,6 +39,7 @@ const (
 // Progress is the progress of an export.
 type Progress struct {
 	Rows       Exported `json:"rows"`
+	RowsTotal  int      `json:"rows_total"`
 	Files      int      `json:"files"`
 	FilesTotal int      `json:"files_total"` // known after all rows are written
 }

@@ -64,9 +64,11 @@ func exportQueries() map[archive.Section]string {
 	}
 }
 
-// ExportWorkspace passes on all rows of a workspace as of one snapshot.
+// ExportWorkspace passes on the number of rows of a workspace and then all of them, as of
+// one snapshot.
 func (s *ArchiveStore) ExportWorkspace(
-	ctx context.Context, workspaceID uuid.UUID, emit func(archive.Section, json.RawMessage) error,
+	ctx context.Context, workspaceID uuid.UUID, begin func(total int),
+	emit func(archive.Section, json.RawMessage) error,
 ) error {
 	tx, err := s.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
@@ -74,6 +76,15 @@ func (s *ArchiveStore) ExportWorkspace(
 	}
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
 	queries := exportQueries()
+	all := 0
+	for _, section := range archive.Sections() {
+		var n int
+		if err := tx.QueryRow(ctx, "select count(*) from ("+queries[section]+") owned", workspaceID).Scan(&n); err != nil {
+			return fmt.Errorf("counting %s: %w", section, err)
+		}
+		all += n
+	}
+	begin(all)
 	for _, section := range archive.Sections() {
 		if _, err := tx.Exec(ctx, "declare owned no scroll cursor for "+queries[section], workspaceID); err != nil {
 			return fmt.Errorf("exporting %s: %w", section, err)
