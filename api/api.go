@@ -268,6 +268,7 @@ type News struct {
 	CrawlHandler
 	ArticleHandler
 	SearchHandler
+	RebuildHandler
 	RuleHandler
 	WatchHandler
 	StoryHandler

@@ -185,8 +185,11 @@ func reachable() map[string]reach {
 		"searchArticles": viewers(workspace.ArticlesRead, func(*things) request {
 			return request{query: "q=gold&facets=true"}
 		}),
-		"listSavedSearches": viewers(workspace.ArticlesRead, none),
-		"getSavedSearch":    viewers(workspace.ArticlesRead, onSaved(nil)),
+		"getSearchRebuild":    editors(workspace.ArticlesRead, none),
+		"rebuildSearch":       owners(workspace.ArticlesWrite, none),
+		"cancelSearchRebuild": owners(workspace.ArticlesWrite, none),
+		"listSavedSearches":   viewers(workspace.ArticlesRead, none),
+		"getSavedSearch":      viewers(workspace.ArticlesRead, onSaved(nil)),
 		"createSavedSearch": authors(workspace.ArticlesWrite, func(*things) request {
 			return request{body: object{"name": "Gold", "query": "gold"}}
 		}),

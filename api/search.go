@@ -13,6 +13,7 @@ import (
 	"dateline/internal/infra/optional"
 	"dateline/internal/news/search"
 	"dateline/internal/news/search/feed"
+	"dateline/internal/news/search/indexer"
 	"dateline/internal/news/search/savedsearch"
 )
 
@@ -20,6 +21,50 @@ import (
 type SearchHandler struct {
 	Search    *savedsearch.Service
 	PublicURL string // base URL of feeds
+}
+
+// RebuildHandler rebuilds the search index.
+type RebuildHandler struct{ Rebuilds *indexer.Rebuilds }
+
+// GetSearchRebuild returns the last rebuild.
+func (s *RebuildHandler) GetSearchRebuild(
+	ctx context.Context, _ spec.GetSearchRebuildRequestObject,
+) (spec.GetSearchRebuildResponseObject, error) {
+	r, err := s.Rebuilds.Get(ctx)
+	return spec.GetSearchRebuild200JSONResponse(rebuildJSON(r)), err
+}
+
+// RebuildSearch starts a rebuild.
+func (s *RebuildHandler) RebuildSearch(
+	ctx context.Context, _ spec.RebuildSearchRequestObject,
+) (spec.RebuildSearchResponseObject, error) {
+	r, err := s.Rebuilds.Start(ctx)
+	return spec.RebuildSearch202JSONResponse(rebuildJSON(r)), err
+}
+
+// CancelSearchRebuild cancels the rebuild in progress.
+func (s *RebuildHandler) CancelSearchRebuild(
+	ctx context.Context, _ spec.CancelSearchRebuildRequestObject,
+) (spec.CancelSearchRebuildResponseObject, error) {
+	r, err := s.Rebuilds.Cancel(ctx)
+	return spec.CancelSearchRebuild200JSONResponse(rebuildJSON(r)), err
+}
+
+func rebuildJSON(r indexer.Rebuild) spec.SearchRebuild {
+	out := spec.SearchRebuild{Status: spec.SearchRebuildStatus(r.Status), FinishedAt: r.FinishedAt}
+	if r.Status != indexer.NotRebuilt {
+		out.StartedAt, out.Progress = &r.StartedAt, progressJSON(r.Done, r.Total)
+	}
+	return out
+}
+
+// progressJSON returns how far a job is; total is 0 if it is not known.
+func progressJSON(done, total int64) *spec.Progress {
+	p := &spec.Progress{Done: done}
+	if total > 0 {
+		p.Total = &total
+	}
+	return p
 }
 
 // SearchArticles searches articles.

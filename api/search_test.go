@@ -1,6 +1,8 @@
 package api_test
 
 import (
+	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -27,13 +29,79 @@ func (s *server) publish(keys ...string) {
 	for _, key := range keys {
 		searchtest.Store(s.Newsroom, all[key], time.Now().Add(time.Minute))
 	}
+	_, err = s.indexer().Sync(s.t.Context(), func(int) {})
+	s.Must(err)
+}
+
+// indexer indexes articles like the worker.
+func (s *server) indexer() *indexer.Indexer {
 	log := slog.New(slog.DiscardHandler)
-	x := &indexer.Indexer{
+	return &indexer.Indexer{
 		Store: s.Store.News.Searches, Engine: pgsearch.New(s.Store.Pool(), pgsearch.Options{Log: log}),
 		Events: s.Bus, Log: log,
 	}
-	_, err = x.Sync(s.t.Context(), func(int) {})
+}
+
+func TestSearchRebuild_ReportsProgressAndCanBeCanceled(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	for i := range 150 { // more than one batch
+		key := fmt.Sprint("a", i)
+		searchtest.Store(s.Newsroom, search.Document{
+			ID: searchtest.ID(key), Title: "Needle", URL: "https://news.example/" + key, Domain: "news.example",
+			Published: time.Now(),
+		}, time.Now())
+	}
+	const path = "/api/v1/search/rebuild"
+	rebuild := func(method string, status int) (r spec.SearchRebuild) {
+		t.Helper()
+		s.decode(s.send(method, path, nil), status, &r)
+		return r
+	}
+	want := func(what string, r spec.SearchRebuild, status spec.SearchRebuildStatus, done, total int64) {
+		t.Helper()
+		if r.Status != status || r.Progress == nil || r.Progress.Done != done || total > 0 &&
+			(r.Progress.Total == nil || *r.Progress.Total != total) || total == 0 && r.Progress.Total != nil {
+			t.Errorf("%s: got %s, %+v, want %s, %d of %d", what, r.Status, r.Progress, status, done, total)
+		}
+	}
+	if r := rebuild("GET", 200); r.Status != spec.SearchRebuildStatusNone || r.Progress != nil {
+		t.Errorf("before: got %+v, want none", r)
+	}
+	want("requested", rebuild("POST", 202), spec.SearchRebuildStatusPending, 0, 0)
+	canceled := false
+	n, err := s.indexer().Reindex(t.Context(), indexer.Progress{}, func(at indexer.Progress) {
+		if at.Articles == 100 && !canceled {
+			canceled = true
+			want("running", rebuild("GET", 200), spec.SearchRebuildStatusRunning, 0, 150)
+			want("requested again", rebuild("POST", 202), spec.SearchRebuildStatusRunning, 0, 150)
+			want("canceled", rebuild("DELETE", 200), spec.SearchRebuildStatusCanceled, 0, 150)
+		}
+	})
 	s.Must(err)
+	if n != 100 || s.Count("select count(*) from search_rebuild") != 0 {
+		t.Errorf("the canceled rebuild indexed %d articles, want 100, and no index to write changes to", n)
+	}
+	if r := rebuild("GET", 200); r.Status != spec.SearchRebuildStatusCanceled || r.FinishedAt == nil {
+		t.Errorf("after the cancellation: got %+v", r)
+	}
+	if _, err := s.indexer().Reindex(t.Context(), indexer.Progress{}, func(indexer.Progress) {
+		t.Error("a canceled rebuild was started")
+	}); err != nil {
+		t.Error(err)
+	}
+	rebuild("POST", 202)
+	_, err = s.indexer().Reindex(t.Context(), indexer.Progress{}, func(indexer.Progress) {})
+	s.Must(err)
+	want("done", rebuild("GET", 200), spec.SearchRebuildStatusDone, 150, 150)
+	want("canceled after its end", rebuild("DELETE", 200), spec.SearchRebuildStatusDone, 150, 150)
+	s.temporal.down = errors.New("down")
+	if a := s.send("POST", path, nil); a.StatusCode < 500 {
+		t.Errorf("without Temporal: got %d", a.StatusCode)
+	}
+	if r := rebuild("GET", 200); r.Status != spec.SearchRebuildStatusCanceled {
+		t.Errorf("without Temporal: got %s, want canceled", r.Status)
+	}
 }
 
 func TestSearch_FindsArticles(t *testing.T) {

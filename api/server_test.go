@@ -32,6 +32,7 @@ import (
 	"dateline/internal/news/crawl/seeds"
 	"dateline/internal/news/crawl/warc"
 	"dateline/internal/news/pipeline"
+	"dateline/internal/news/search/indexer"
 	"dateline/internal/news/search/pgsearch"
 	"dateline/internal/news/search/savedsearch"
 	"dateline/internal/news/watch"
@@ -253,6 +254,9 @@ func newsAPI(n *newsroomtest.Newsroom, w *temporal, cache redis.Cmdable, log *sl
 			},
 			PublicURL: publicURL,
 		},
+		RebuildHandler: api.RebuildHandler{
+			Rebuilds: &indexer.Rebuilds{Store: n.Store.News.Searches, Workflows: w},
+		},
 		RuleHandler:  api.RuleHandler{Rules: rules(n)},
 		WatchHandler: api.WatchHandler{Watches: &watch.Service{Store: n.Store.News.Watches, Guard: guard}},
 		StoryHandler: api.StoryHandler{Stories: stories(n)},
@@ -350,6 +354,13 @@ func (w *temporal) StartWorkspaceExport(context.Context, uuid.UUID) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.down
+}
+
+func (w *temporal) StartReindex(context.Context) (string, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.crawls = append(w.crawls, "reindex")
+	return "", w.down
 }
 
 // archives writes exports like the worker.

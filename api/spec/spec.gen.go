@@ -1700,6 +1700,33 @@ func (e SearchMode) Valid() bool {
 	}
 }
 
+// Defines values for SearchRebuildStatus.
+const (
+	SearchRebuildStatusCanceled SearchRebuildStatus = "canceled"
+	SearchRebuildStatusDone     SearchRebuildStatus = "done"
+	SearchRebuildStatusNone     SearchRebuildStatus = "none"
+	SearchRebuildStatusPending  SearchRebuildStatus = "pending"
+	SearchRebuildStatusRunning  SearchRebuildStatus = "running"
+)
+
+// Valid indicates whether the value is a known member of the SearchRebuildStatus enum.
+func (e SearchRebuildStatus) Valid() bool {
+	switch e {
+	case SearchRebuildStatusCanceled:
+		return true
+	case SearchRebuildStatusDone:
+		return true
+	case SearchRebuildStatusNone:
+		return true
+	case SearchRebuildStatusPending:
+		return true
+	case SearchRebuildStatusRunning:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for SeedImportFormat.
 const (
 	List SeedImportFormat = "list"
@@ -5531,6 +5558,14 @@ type Problem struct {
 	Type string `json:"type"`
 }
 
+// Progress How far a job is.
+type Progress struct {
+	Done int64 `json:"done"`
+
+	// Total Absent while it is not known.
+	Total *int64 `json:"total,omitempty"`
+}
+
 // PublicCount defines model for PublicCount.
 type PublicCount struct {
 	Page  string `json:"page"`
@@ -6284,6 +6319,21 @@ type SearchHit struct {
 // days that are nearest in meaning; alerts need `keyword` or `hybrid`. `hybrid`: both. Without an embedder every
 // mode is `keyword`.
 type SearchMode string
+
+// SearchRebuild defines model for SearchRebuild.
+type SearchRebuild struct {
+	FinishedAt *time.Time `json:"finished_at,omitempty"`
+
+	// Progress How far a job is.
+	Progress  *Progress  `json:"progress,omitempty"`
+	StartedAt *time.Time `json:"started_at,omitempty"`
+
+	// Status none: there was no rebuild. pending: no worker has started it yet.
+	Status SearchRebuildStatus `json:"status"`
+}
+
+// SearchRebuildStatus none: there was no rebuild. pending: no worker has started it yet.
+type SearchRebuildStatus string
 
 // SearchResponse defines model for SearchResponse.
 type SearchResponse struct {
@@ -9885,6 +9935,15 @@ type ServerInterface interface {
 	// SearchArticles Searches the articles of the domains on which the workspace has seeds.
 	// (GET /api/v1/search)
 	SearchArticles(c *gin.Context, params SearchArticlesParams)
+	// CancelSearchRebuild Cancels the rebuild in progress.
+	// (DELETE /api/v1/search/rebuild)
+	CancelSearchRebuild(c *gin.Context)
+	// GetSearchRebuild Returns the progress of the last rebuild of the search index.
+	// (GET /api/v1/search/rebuild)
+	GetSearchRebuild(c *gin.Context)
+	// RebuildSearch Rebuilds the search index of the installation, or returns the rebuild in progress.
+	// (POST /api/v1/search/rebuild)
+	RebuildSearch(c *gin.Context)
 	// ListSeeds Lists seeds, oldest first.
 	// (GET /api/v1/seeds)
 	ListSeeds(c *gin.Context, params ListSeedsParams)
@@ -14979,6 +15038,45 @@ func (siw *ServerInterfaceWrapper) SearchArticles(c *gin.Context) {
 	siw.Handler.SearchArticles(c, params)
 }
 
+// CancelSearchRebuild operation middleware
+func (siw *ServerInterfaceWrapper) CancelSearchRebuild(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CancelSearchRebuild(c)
+}
+
+// GetSearchRebuild operation middleware
+func (siw *ServerInterfaceWrapper) GetSearchRebuild(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetSearchRebuild(c)
+}
+
+// RebuildSearch operation middleware
+func (siw *ServerInterfaceWrapper) RebuildSearch(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.RebuildSearch(c)
+}
+
 // ListSeeds operation middleware
 func (siw *ServerInterfaceWrapper) ListSeeds(c *gin.Context) {
 
@@ -18386,6 +18484,9 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/rule-decisions", wrapper.ListRuleDecisions)
 	router.POST(options.BaseURL+"/api/v1/rule-decisions/:id/resolve", wrapper.ResolveRuleDecision)
 	router.GET(options.BaseURL+"/api/v1/search", wrapper.SearchArticles)
+	router.DELETE(options.BaseURL+"/api/v1/search/rebuild", wrapper.CancelSearchRebuild)
+	router.GET(options.BaseURL+"/api/v1/search/rebuild", wrapper.GetSearchRebuild)
+	router.POST(options.BaseURL+"/api/v1/search/rebuild", wrapper.RebuildSearch)
 	router.GET(options.BaseURL+"/api/v1/saved-searches", wrapper.ListSavedSearches)
 	router.POST(options.BaseURL+"/api/v1/saved-searches", wrapper.CreateSavedSearch)
 	router.DELETE(options.BaseURL+"/api/v1/saved-searches/:id", wrapper.DeleteSavedSearch)
@@ -25402,6 +25503,132 @@ func (response SearchArticlesdefaultApplicationProblemPlusJSONResponse) VisitSea
 	return err
 }
 
+type CancelSearchRebuildRequestObject struct {
+}
+
+type CancelSearchRebuildResponseObject interface {
+	VisitCancelSearchRebuildResponse(w http.ResponseWriter) error
+}
+
+type CancelSearchRebuild200JSONResponse SearchRebuild
+
+func (response CancelSearchRebuild200JSONResponse) VisitCancelSearchRebuildResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CancelSearchRebuilddefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response CancelSearchRebuilddefaultApplicationProblemPlusJSONResponse) VisitCancelSearchRebuildResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSearchRebuildRequestObject struct {
+}
+
+type GetSearchRebuildResponseObject interface {
+	VisitGetSearchRebuildResponse(w http.ResponseWriter) error
+}
+
+type GetSearchRebuild200JSONResponse SearchRebuild
+
+func (response GetSearchRebuild200JSONResponse) VisitGetSearchRebuildResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSearchRebuilddefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetSearchRebuilddefaultApplicationProblemPlusJSONResponse) VisitGetSearchRebuildResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RebuildSearchRequestObject struct {
+}
+
+type RebuildSearchResponseObject interface {
+	VisitRebuildSearchResponse(w http.ResponseWriter) error
+}
+
+type RebuildSearch202JSONResponse SearchRebuild
+
+func (response RebuildSearch202JSONResponse) VisitRebuildSearchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RebuildSearchdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response RebuildSearchdefaultApplicationProblemPlusJSONResponse) VisitRebuildSearchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListSeedsRequestObject struct {
 	Params ListSeedsParams
 }
@@ -30633,6 +30860,15 @@ type StrictServerInterface interface {
 	// SearchArticles Searches the articles of the domains on which the workspace has seeds.
 	// (GET /api/v1/search)
 	SearchArticles(ctx context.Context, request SearchArticlesRequestObject) (SearchArticlesResponseObject, error)
+	// CancelSearchRebuild Cancels the rebuild in progress.
+	// (DELETE /api/v1/search/rebuild)
+	CancelSearchRebuild(ctx context.Context, request CancelSearchRebuildRequestObject) (CancelSearchRebuildResponseObject, error)
+	// GetSearchRebuild Returns the progress of the last rebuild of the search index.
+	// (GET /api/v1/search/rebuild)
+	GetSearchRebuild(ctx context.Context, request GetSearchRebuildRequestObject) (GetSearchRebuildResponseObject, error)
+	// RebuildSearch Rebuilds the search index of the installation, or returns the rebuild in progress.
+	// (POST /api/v1/search/rebuild)
+	RebuildSearch(ctx context.Context, request RebuildSearchRequestObject) (RebuildSearchResponseObject, error)
 	// ListSeeds Lists seeds, oldest first.
 	// (GET /api/v1/seeds)
 	ListSeeds(ctx context.Context, request ListSeedsRequestObject) (ListSeedsResponseObject, error)
@@ -35610,6 +35846,78 @@ func (sh *strictHandler) SearchArticles(ctx *gin.Context, params SearchArticlesP
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(SearchArticlesResponseObject); ok {
 		if err := validResponse.VisitSearchArticlesResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CancelSearchRebuild operation middleware
+func (sh *strictHandler) CancelSearchRebuild(ctx *gin.Context) {
+	var request CancelSearchRebuildRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CancelSearchRebuild(ctx, request.(CancelSearchRebuildRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CancelSearchRebuild")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CancelSearchRebuildResponseObject); ok {
+		if err := validResponse.VisitCancelSearchRebuildResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetSearchRebuild operation middleware
+func (sh *strictHandler) GetSearchRebuild(ctx *gin.Context) {
+	var request GetSearchRebuildRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetSearchRebuild(ctx, request.(GetSearchRebuildRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetSearchRebuild")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetSearchRebuildResponseObject); ok {
+		if err := validResponse.VisitGetSearchRebuildResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RebuildSearch operation middleware
+func (sh *strictHandler) RebuildSearch(ctx *gin.Context) {
+	var request RebuildSearchRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RebuildSearch(ctx, request.(RebuildSearchRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RebuildSearch")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(RebuildSearchResponseObject); ok {
+		if err := validResponse.VisitRebuildSearchResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

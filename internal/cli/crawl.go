@@ -97,6 +97,7 @@ func (p *parts) newsAPI() *api.News {
 		CrawlHandler:   api.CrawlHandler{Crawl: p.crawl.seeds, Archives: p.crawl.archives, Log: p.log},
 		ArticleHandler: api.ArticleHandler{Articles: p.articles()},
 		SearchHandler:  api.SearchHandler{Search: p.search.service, PublicURL: p.cfg.PublicURL},
+		RebuildHandler: api.RebuildHandler{Rebuilds: p.rebuilds()},
 		RuleHandler:    api.RuleHandler{Rules: p.ruleService()},
 		WatchHandler:   api.WatchHandler{Watches: p.crawl.watches},
 		StoryHandler:   api.StoryHandler{Stories: p.storyEditor()},

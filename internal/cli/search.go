@@ -2,14 +2,17 @@ package cli
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"net/http"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"dateline/activities"
+	"dateline/internal/cli/progress"
 	"dateline/internal/identity/secret"
 	"dateline/internal/infra/config"
+	"dateline/internal/infra/retry"
 	"dateline/internal/news/search"
 	"dateline/internal/news/search/embed"
 	"dateline/internal/news/search/indexer"
@@ -76,21 +79,61 @@ func (p *parts) searchWorker() *activities.Search {
 	}
 }
 
-// reindex starts a workflow that rebuilds the search index, on the configured engines
-// or on those of a running `dateline up`.
+// rebuilds starts and cancels rebuilds of the search index.
+func (p *parts) rebuilds() *indexer.Rebuilds {
+	return &indexer.Rebuilds{Store: p.store.News.Searches, Workflows: p.workflows}
+}
+
+// reindex rebuilds the search index, on the configured engines or on those of a running
+// `dateline up`.
 func (p *Program) reindex() *cobra.Command {
 	c := p.command("reindex", "rebuild the search index without downtime")
+	detach := c.Flags().Bool("detach", false, "do not wait for the end; Ctrl-C cancels a rebuild that is waited for")
+	open := c.showProgress()
 	return c.run(func(ctx context.Context, _ []string) error {
+		line := open()
 		parts, err := p.assembleRunning(ctx, c)
 		if err != nil {
 			return err
 		}
 		defer parts.close()
-		id, err := parts.workflows.StartReindex(ctx)
-		if err == nil {
-			_, err = fmt.Fprintln(p.Stdout, "Rebuilding the search index. The progress is shown by the workflow "+id+
-				".")
+		rebuilds := parts.rebuilds()
+		if _, err := rebuilds.Start(ctx); err != nil {
+			return canceled(ctx, err, "no rebuild was started")
 		}
-		return err
+		if *detach {
+			return p.printResult(nil, "Rebuilding the search index. The dashboard shows the progress.")
+		}
+		return p.awaitRebuild(ctx, rebuilds, line)
 	})
+}
+
+// rebuildInterval is the interval in which the progress of a rebuild is read.
+const rebuildInterval = 500 * time.Millisecond
+
+// awaitRebuild shows the progress of a rebuild until its end, and cancels it with ctx.
+func (p *Program) awaitRebuild(ctx context.Context, rebuilds *indexer.Rebuilds, line *progress.Line) error {
+	defer line.End()
+	for {
+		r, err := rebuilds.Get(ctx)
+		at := progress.State{Done: r.Done, Total: r.Total, Unit: "articles"}
+		switch {
+		case err != nil && ctx.Err() == nil:
+			return err
+		case r.Status == indexer.RebuildDone:
+			line.End()
+			return p.printResult(nil, "The search index is rebuilt: %s.", progress.Amount(r.Done, at.Unit))
+		case r.Status == indexer.RebuildCanceled:
+			return errors.New("the rebuild was canceled by somebody else")
+		case err == nil && r.Status == indexer.RebuildRunning:
+			line.Update("Rebuilding the search index", at)
+		}
+		if retry.Sleep(ctx, rebuildInterval) != nil {
+			line.End()
+			r, err := rebuilds.Cancel(context.WithoutCancel(ctx))
+			at.Done, at.Total = r.Done, r.Total
+			return errors.Join(canceled(ctx, ctx.Err(), "the search works as before (%s); run the command again to "+
+				"start from the beginning", at), err)
+		}
+	}
 }

@@ -11,7 +11,7 @@ import (
 // clock is a clock that a test moves.
 type clock struct{ at time.Time }
 
-func (c *clock) pass(d time.Duration) { c.at = c.at.Add(d) }
+func (c *clock) advance(d time.Duration) { c.at = c.at.Add(d) }
 
 func newLine(width int) (*Line, *bytes.Buffer, *clock) {
 	out, c := &bytes.Buffer{}, &clock{time.Date(2026, 11, 29, 8, 0, 0, 0, time.UTC)}
@@ -27,18 +27,18 @@ func TestLine_RedrawsOneLineOfATerminal(t *testing.T) {
 	l, out, c := newLine(80)
 	rows := func(done int64) { l.Update("Backing up", State{done, 1000, "rows"}) }
 	rows(0)
-	c.pass(100 * time.Millisecond)
+	c.advance(100 * time.Millisecond)
 	rows(10) // too early to be drawn
 	if out.Len() > 0 {
 		t.Errorf("got %q after 100 ms, want nothing", out.String())
 	}
-	c.pass(300 * time.Millisecond)
+	c.advance(300 * time.Millisecond)
 	rows(100) // no rate yet
-	c.pass(1600 * time.Millisecond)
+	c.advance(1600 * time.Millisecond)
 	rows(200)
-	c.pass(time.Second)
+	c.advance(time.Second)
 	l.Update("Verifying", State{5_000_000, 0, Bytes})
-	c.pass(2 * time.Second)
+	c.advance(2 * time.Second)
 	l.Update("Verifying", State{9_200_000, 0, Bytes})
 	if _, err := l.Write([]byte("a log line\n")); err != nil {
 		t.Fatal(err)
@@ -61,7 +61,7 @@ func TestLine_PrintsLinesAtIntervalsElsewhere(t *testing.T) {
 	l, out, c := newLine(0)
 	for done := range int64(26) { // one per second
 		l.Update("Restoring", State{done, 100, "files"})
-		c.pass(time.Second)
+		c.advance(time.Second)
 	}
 	l.End()
 	const want = "Restoring: 10% (10 of 100 files), 1 files/s, 2 min left\n" +
@@ -74,7 +74,7 @@ func TestLine_PrintsLinesAtIntervalsElsewhere(t *testing.T) {
 func TestLine_DoesNotWrap(t *testing.T) {
 	l, out, c := newLine(20)
 	l.Update("Restoring everything", State{0, 100, "files"})
-	c.pass(time.Second)
+	c.advance(time.Second)
 	l.Update("Restoring everything", State{1, 100, "files"})
 	if got, want := out.String(), eraseLine+"Restoring everythin"; got != want {
 		t.Errorf("got %q, want %q", got, want)
@@ -87,12 +87,12 @@ func TestLine_MeasuresTheRateOfTheLastHalfMinute(t *testing.T) {
 	for range 60 {
 		done += 1000
 		l.Update("Importing", State{done, 0, "rows"})
-		c.pass(time.Second)
+		c.advance(time.Second)
 	}
 	for range 40 {
 		done += 10
 		l.Update("Importing", State{done, 0, "rows"})
-		c.pass(time.Second)
+		c.advance(time.Second)
 	}
 	if got := l.perSecond(c.at); got > 10 {
 		t.Errorf("got %.1f rows/s after 40 s at 10 rows/s", got)

@@ -177,6 +177,8 @@ type Engine interface {
 	DeleteFromRebuild(ctx context.Context, rebuild string, ids []uuid.UUID) error
 	// FinishRebuild replaces the live index with the new one atomically.
 	FinishRebuild(ctx context.Context, rebuild string) error
+	// DiscardRebuild deletes the new index, if it exists.
+	DiscardRebuild(ctx context.Context, rebuild string) error
 }
 
 // Embedder computes vectors of texts, all of one length.

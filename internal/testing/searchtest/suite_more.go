@@ -171,6 +171,13 @@ func rebuild(t *testing.T, rig Rig) {
 		t.Errorf("%d articles are in the new index", a.Total)
 	}
 	wantFirst(t, e, "world cup", "wc")
+	// A rebuild that is discarded changes nothing, and can be discarded twice.
+	name, err = e.StartRebuild(t.Context())
+	must(t, err)
+	for range 2 {
+		must(t, e.DiscardRebuild(t.Context(), name))
+	}
+	wantFirst(t, e, "world cup", "wc")
 	// It indexes new articles as before.
 	must(t, e.Index(t.Context(), []search.Document{all["vaccine"]}))
 	wantFirst(t, e, "malaria", "vaccine")

@@ -36,6 +36,11 @@ type RebuildStore interface {
 	CurrentRebuild(ctx context.Context) (name string, err error)
 	SetRebuild(ctx context.Context, name string) error
 	ClearRebuild(ctx context.Context, name string) error
+	// StartRebuild, UpdateRebuild and FinishRebuild record the progress. If the rebuild was
+	// canceled, active is false.
+	StartRebuild(ctx context.Context) (active bool, err error)
+	UpdateRebuild(ctx context.Context, name string, done int64) (active bool, err error)
+	FinishRebuild(ctx context.Context, name string, done int64) error
 }
 
 // AlertStore finds saved searches with alerts and records their matches.
@@ -210,58 +215,6 @@ func (x *Indexer) raiseAlerts(ctx context.Context, docs []search.Document) error
 		x.Events.Announce()
 	}
 	return err
-}
-
-// Progress is the progress of a rebuild.
-type Progress struct {
-	Name     string
-	After    uuid.UUID
-	Articles int
-}
-
-// Reindex rebuilds the index while the live one serves searches, and replaces it. at is
-// the progress of an earlier attempt, or zero.
-func (x *Indexer) Reindex(ctx context.Context, at Progress, heartbeat func(Progress)) (articles int, err error) {
-	if at.Name == "" {
-		if err := x.Engine.Prepare(ctx); err != nil {
-			return 0, err
-		}
-		if at.Name, err = x.Engine.StartRebuild(ctx); err != nil {
-			return 0, err
-		}
-		if err := x.Store.SetRebuild(ctx, at.Name); err != nil {
-			return 0, err
-		}
-		heartbeat(at)
-	}
-	for {
-		docs, err := x.Store.SearchDocumentsAfter(ctx, at.After, batchSize)
-		if err != nil {
-			return at.Articles, err
-		}
-		if len(docs) == 0 {
-			break
-		}
-		if err := x.Engine.AddToRebuild(ctx, at.Name, docs); err != nil {
-			return at.Articles, err
-		}
-		ids := idsOf(docs)
-		current, err := x.Store.SearchDocuments(ctx, ids)
-		if err != nil {
-			return at.Articles, err
-		}
-		if deleted := missingIDs(ids, current); len(deleted) > 0 {
-			if err := x.Engine.DeleteFromRebuild(ctx, at.Name, deleted); err != nil {
-				return at.Articles, err
-			}
-		}
-		at.After, at.Articles = ids[len(ids)-1], at.Articles+len(docs)
-		heartbeat(at)
-	}
-	if err := x.Engine.FinishRebuild(ctx, at.Name); err != nil {
-		return at.Articles, err
-	}
-	return at.Articles, x.Store.ClearRebuild(ctx, at.Name)
 }
 
 func idsOf(docs []search.Document) []uuid.UUID {

@@ -34,9 +34,17 @@ type fixture struct {
 // spoilable is an engine with injected failures.
 type spoilable struct {
 	search.Engine
-	refuse uuid.UUID // an article that it rejects
-	down   bool
-	before func() // called when an index is written
+	refuse  uuid.UUID // an article that it rejects
+	down    bool
+	before  func() // called when an index is written
+	discard func(name string)
+}
+
+func (s *spoilable) DiscardRebuild(ctx context.Context, name string) error {
+	if s.discard != nil {
+		s.discard(name)
+	}
+	return s.Engine.DiscardRebuild(ctx, name)
 }
 
 func (s *spoilable) Index(ctx context.Context, docs []search.Document) error {
@@ -243,4 +251,29 @@ func TestReindex_KeepsServing(t *testing.T) {
 	require.Equal(t, 150, d.finds("needle"))
 	require.Equal(t, 0, d.finds("ghost"))
 	require.Equal(t, 0, d.Count("select count(*) from search_rebuild"))
+}
+
+// A rebuild that is canceled and requested again while the worker still runs the first one
+// starts from the beginning.
+func TestReindex_StartsAgainIfRequestedAfterCancellation(t *testing.T) {
+	d := open(t)
+	for i := range 150 {
+		searchtest.Store(d.Newsroom, article("a"+strconv.Itoa(i), "Needle"), time.Now())
+	}
+	store, canceled, discarded := d.Store.News.Searches, "", []string{}
+	d.engine.discard = func(name string) { discarded = append(discarded, name) }
+	n, err := d.x.Reindex(t.Context(), indexer.Progress{}, func(at indexer.Progress) {
+		if at.Articles == 100 && canceled == "" {
+			canceled = at.Name
+			d.Must(store.CancelRebuild(t.Context()))
+			d.Must(store.RequestRebuild(t.Context()))
+		}
+	})
+	require.NoError(t, err)
+	require.Equal(t, 150, n)
+	require.Equal(t, []string{canceled}, discarded)
+	r, err := store.Rebuild(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, indexer.RebuildDone, r.Status)
+	require.Equal(t, [2]int64{150, 150}, [2]int64{r.Done, r.Total})
 }

@@ -245,6 +245,18 @@ func (e *Engine) FinishRebuild(ctx context.Context, rebuild string) error {
 	return e.drop(ctx, rebuild)
 }
 
+// DiscardRebuild deletes an index next to the live one.
+func (e *Engine) DiscardRebuild(ctx context.Context, rebuild string) error {
+	_, err := e.client.GetIndexWithContext(ctx, rebuild)
+	if httpStatus(err) == http.StatusNotFound {
+		return nil
+	}
+	if err != nil {
+		return redact("reading the new index", err)
+	}
+	return e.drop(ctx, rebuild)
+}
+
 // waitForSwaps waits for swaps that an earlier attempt enqueued.
 func (e *Engine) waitForSwaps(ctx context.Context) error {
 	open, err := e.client.GetTasksWithContext(ctx,

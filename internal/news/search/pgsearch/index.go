@@ -113,6 +113,10 @@ func (e *Engine) FinishRebuild(ctx context.Context, rebuild string) error {
 	return err
 }
 
+// DiscardRebuild does nothing: each document in the index is either the previous or the
+// new one.
+func (e *Engine) DiscardRebuild(context.Context, string) error { return nil }
+
 // embed stores the vectors of documents whose current text is not embedded yet.
 func (e *Engine) embed(ctx context.Context, docs []search.Document) (count int, err error) {
 	if e.opts.Embedder == nil || len(docs) == 0 {

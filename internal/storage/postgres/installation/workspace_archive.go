@@ -79,7 +79,8 @@ func (s *ArchiveStore) ExportWorkspace(
 	all := 0
 	for _, section := range archive.Sections() {
 		var n int
-		if err := tx.QueryRow(ctx, "select count(*) from ("+queries[section]+") owned", workspaceID).Scan(&n); err != nil {
+		if err := tx.QueryRow(ctx, "select count(*) from ("+queries[section]+") owned", workspaceID).
+			Scan(&n); err != nil {
 			return fmt.Errorf("counting %s: %w", section, err)
 		}
 		all += n

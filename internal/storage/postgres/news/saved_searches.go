@@ -12,6 +12,7 @@ import (
 	"dateline/internal/infra/idempotency"
 	"dateline/internal/infra/optional"
 	"dateline/internal/news/search"
+	"dateline/internal/news/search/indexer"
 	"dateline/internal/news/search/savedsearch"
 	"dateline/internal/storage/postgres/column"
 	"dateline/internal/storage/postgres/news/db"
@@ -94,6 +95,42 @@ func (s *SearchStore) SetRebuild(ctx context.Context, name string) error {
 func (s *SearchStore) ClearRebuild(ctx context.Context, name string) error {
 	return s.q.ClearRebuild(ctx, name)
 }
+
+// Rebuild returns the last rebuild.
+func (s *SearchStore) Rebuild(ctx context.Context) (indexer.Rebuild, error) {
+	r, err := s.q.GetRebuild(ctx)
+	if tx.NoRows(err) {
+		return indexer.Rebuild{Status: indexer.NotRebuilt}, nil
+	}
+	return indexer.Rebuild{
+		Status: indexer.RebuildStatus(r.Status), Done: r.Done, Total: r.Total, StartedAt: r.StartedAt,
+		FinishedAt: r.FinishedAt,
+	}, err
+}
+
+// RequestRebuild marks a rebuild as pending, unless one is active.
+func (s *SearchStore) RequestRebuild(ctx context.Context) error { return s.q.RequestRebuild(ctx) }
+
+// StartRebuild marks a rebuild as running and reports whether it was not canceled.
+func (s *SearchStore) StartRebuild(ctx context.Context) (bool, error) {
+	n, err := s.q.StartRebuild(ctx)
+	return n == 1, err
+}
+
+// UpdateRebuild stores the progress of a rebuild and reports whether it was not canceled.
+func (s *SearchStore) UpdateRebuild(ctx context.Context, name string, done int64) (bool, error) {
+	n, err := s.q.UpdateRebuild(ctx, db.UpdateRebuildParams{Name: name, Done: done})
+	return n == 1, err
+}
+
+// FinishRebuild marks a rebuild as done, and stops writing changes to the new index.
+func (s *SearchStore) FinishRebuild(ctx context.Context, name string, done int64) error {
+	return s.q.FinishRebuild(ctx, db.FinishRebuildParams{Name: name, Done: done})
+}
+
+// CancelRebuild marks the active rebuild as canceled, and stops writing changes to the new
+// index.
+func (s *SearchStore) CancelRebuild(ctx context.Context) error { return s.q.CancelRebuild(ctx) }
 
 // DomainNames lists the domains on which a workspace has seeds.
 func (s *SearchStore) DomainNames(ctx context.Context, workspaceID uuid.UUID) ([]string, error) {

@@ -9,6 +9,7 @@ import { NetworkIcon, networkName } from '../../components/network'
 import { Failed, WaitingCards } from '../../components/states'
 import { Time } from '../../components/Time'
 import { alertText } from '../../i18n/message'
+import { SearchIndex } from './SearchIndex'
 import { engineName, useAmounts } from './words'
 
 type System = Schemas['SystemStatus']
@@ -32,6 +33,7 @@ export function State() {
       <Alerts state={s} />
       <Numbers state={s} />
       <Engines state={s} />
+      <SearchIndex />
       <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg">
         <Lateness all={s.lateness} />
         <Queues all={s.queues} />

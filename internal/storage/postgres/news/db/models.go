@@ -539,6 +539,15 @@ type SavedSearch struct {
 	UpdatedAt   time.Time
 }
 
+type SearchRebuildProgress struct {
+	Singleton  bool
+	Status     string
+	Done       int64
+	Total      int64
+	StartedAt  time.Time
+	FinishedAt *time.Time
+}
+
 type Seed struct {
 	ID                 uuid.UUID
 	Number             int

@@ -12,6 +12,17 @@ import (
 	"github.com/google/uuid"
 )
 
+const cancelRebuild = `-- name: CancelRebuild :exec
+with ended as (delete from search_rebuild)
+update search_rebuild_progress set status = 'canceled', finished_at = clock_timestamp()
+where status in ('pending', 'running')
+`
+
+func (q *Queries) CancelRebuild(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, cancelRebuild)
+	return err
+}
+
 const clearRebuild = `-- name: ClearRebuild :exec
 delete from search_rebuild where name = $1
 `
@@ -89,6 +100,40 @@ func (q *Queries) DeleteSavedSearch(ctx context.Context, arg DeleteSavedSearchPa
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const finishRebuild = `-- name: FinishRebuild :exec
+with ended as (delete from search_rebuild where name = $2 returning name)
+update search_rebuild_progress set status = 'done', done = $1, total = $1, finished_at = clock_timestamp()
+where exists (select from ended)
+`
+
+type FinishRebuildParams struct {
+	Done int64
+	Name string
+}
+
+func (q *Queries) FinishRebuild(ctx context.Context, arg FinishRebuildParams) error {
+	_, err := q.db.Exec(ctx, finishRebuild, arg.Done, arg.Name)
+	return err
+}
+
+const getRebuild = `-- name: GetRebuild :one
+select singleton, status, done, total, started_at, finished_at from search_rebuild_progress
+`
+
+func (q *Queries) GetRebuild(ctx context.Context) (SearchRebuildProgress, error) {
+	row := q.db.QueryRow(ctx, getRebuild)
+	var i SearchRebuildProgress
+	err := row.Scan(
+		&i.Singleton,
+		&i.Status,
+		&i.Done,
+		&i.Total,
+		&i.StartedAt,
+		&i.FinishedAt,
+	)
+	return i, err
 }
 
 const getSavedSearch = `-- name: GetSavedSearch :one
@@ -417,6 +462,19 @@ func (q *Queries) RecordMatches(ctx context.Context, arg RecordMatchesParams) (i
 	return result.RowsAffected(), nil
 }
 
+const requestRebuild = `-- name: RequestRebuild :exec
+insert into search_rebuild_progress (status) values ('pending')
+on conflict (singleton) do update set status = 'pending', done = 0, total = 0, started_at = clock_timestamp(),
+  finished_at = null
+where search_rebuild_progress.status not in ('pending', 'running')
+`
+
+// An active rebuild continues.
+func (q *Queries) RequestRebuild(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, requestRebuild)
+	return err
+}
+
 const setFeed = `-- name: SetFeed :one
 update saved_searches set feed_hash = $1, updated_at = clock_timestamp() where id = $2
   and workspace_id = $3 returning id, workspace_id, user_id, name, query, mode, domains, languages, sections, tags, authors, alert, alert_since, feed_hash, version, created_at, updated_at
@@ -461,6 +519,41 @@ insert into search_rebuild (name) values ($1) on conflict (singleton) do update 
 func (q *Queries) SetRebuild(ctx context.Context, name string) error {
 	_, err := q.db.Exec(ctx, setRebuild, name)
 	return err
+}
+
+const startRebuild = `-- name: StartRebuild :execrows
+insert into search_rebuild_progress (status, total) values ('running', (select count(*) from articles
+  where removed_at is null and not noindex))
+on conflict (singleton) do update set status = 'running', done = 0, total = excluded.total, finished_at = null
+where search_rebuild_progress.status <> 'canceled'
+`
+
+// Starts a rebuild unless it was canceled, with the number of the articles that ArticlesAfter lists.
+func (q *Queries) StartRebuild(ctx context.Context) (int64, error) {
+	result, err := q.db.Exec(ctx, startRebuild)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const updateRebuild = `-- name: UpdateRebuild :execrows
+update search_rebuild_progress set status = 'running', done = $1, total = greatest(total, $1)
+where status in ('pending', 'running') and exists (select from search_rebuild where name = $2)
+`
+
+type UpdateRebuildParams struct {
+	Done int64
+	Name string
+}
+
+// No row: it was canceled. Articles are added while it runs.
+func (q *Queries) UpdateRebuild(ctx context.Context, arg UpdateRebuildParams) (int64, error) {
+	result, err := q.db.Exec(ctx, updateRebuild, arg.Done, arg.Name)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const updateSavedSearch = `-- name: UpdateSavedSearch :one

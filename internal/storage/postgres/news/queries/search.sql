@@ -8,6 +8,38 @@ insert into search_rebuild (name) values (@name) on conflict (singleton) do upda
 -- name: ClearRebuild :exec
 delete from search_rebuild where name = @name;
 
+-- name: GetRebuild :one
+select * from search_rebuild_progress;
+
+-- name: RequestRebuild :exec
+-- An active rebuild continues.
+insert into search_rebuild_progress (status) values ('pending')
+on conflict (singleton) do update set status = 'pending', done = 0, total = 0, started_at = clock_timestamp(),
+  finished_at = null
+where search_rebuild_progress.status not in ('pending', 'running');
+
+-- name: StartRebuild :execrows
+-- Starts a rebuild unless it was canceled, with the number of the articles that ArticlesAfter lists.
+insert into search_rebuild_progress (status, total) values ('running', (select count(*) from articles
+  where removed_at is null and not noindex))
+on conflict (singleton) do update set status = 'running', done = 0, total = excluded.total, finished_at = null
+where search_rebuild_progress.status <> 'canceled';
+
+-- name: UpdateRebuild :execrows
+-- No row: it was canceled. Articles are added while it runs.
+update search_rebuild_progress set status = 'running', done = @done, total = greatest(total, @done)
+where status in ('pending', 'running') and exists (select from search_rebuild where name = @name);
+
+-- name: FinishRebuild :exec
+with ended as (delete from search_rebuild where name = @name returning name)
+update search_rebuild_progress set status = 'done', done = @done, total = @done, finished_at = clock_timestamp()
+where exists (select from ended);
+
+-- name: CancelRebuild :exec
+with ended as (delete from search_rebuild)
+update search_rebuild_progress set status = 'canceled', finished_at = clock_timestamp()
+where status in ('pending', 'running');
+
 -- name: ListDomainNames :many
 -- Domains on which a workspace has seeds.
 select distinct d.domain from seeds s join crawl_domains d on d.id = s.domain_id where s.workspace_id = @workspace_id
