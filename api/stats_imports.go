@@ -20,9 +20,19 @@ func (s *StatsImportHandler) ListStatsImports(
 	ctx context.Context, r spec.ListStatsImportsRequestObject,
 ) (spec.ListStatsImportsResponseObject, error) {
 	list, err := s.Imports.List(ctx, principal(ctx), r.Id)
-	out := spec.ListStatsImports200JSONResponse{Imports: []spec.StatsImport{}}
+	if err != nil {
+		return nil, err
+	}
+	out := spec.ListStatsImports200JSONResponse{Imports: []spec.StatsImport{}, Running: []spec.RunningStatsImport{}}
 	for _, i := range list {
 		out.Imports = append(out.Imports, statsImportJSON(i))
+	}
+	running, err := s.Imports.Running(ctx, principal(ctx), r.Id)
+	for _, i := range running {
+		out.Running = append(out.Running, spec.RunningStatsImport{
+			Id: i.ID, Source: spec.RunningStatsImportSource(i.Source), StartedAt: i.StartedAt,
+			Progress: *progressJSON(i.Done, i.Total),
+		})
 	}
 	return out, err
 }
@@ -35,7 +45,7 @@ func (s *StatsImportHandler) ImportStats(
 	return spec.ImportStats201JSONResponse(statsImportJSON(i)), err
 }
 
-// DeleteStatsImport deletes an import with all its rows.
+// DeleteStatsImport deletes an import with all its rows, or cancels it.
 func (s *StatsImportHandler) DeleteStatsImport(
 	ctx context.Context, r spec.DeleteStatsImportRequestObject,
 ) (spec.DeleteStatsImportResponseObject, error) {

@@ -4,11 +4,15 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 
 	"dateline/api/spec"
 	"dateline/internal/audience/site"
@@ -166,6 +170,100 @@ func TestStatsImports_AreMarkedEndBeforeOwnCountsAndCanBeDeleted(t *testing.T) {
 	if n := s.Count("select (select count(*) from site_days) + (select count(*) from site_dimension_days) + (select " +
 		"count(*) from site_page_days) + (select count(*) from site_page_months)"); n != 1 {
 		t.Errorf("%d rows remain, want 1", n)
+	}
+}
+
+func TestStatsImports_ReportProgressAndCanBeCanceled(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	w, _ := s.Site(func(w *site.Site) { w.Domains, w.TimeZone = []string{"news.example"}, "UTC" })
+	path := "/api/v1/sites/" + w.ID.String() + "/imports"
+	running := func() []spec.RunningStatsImport {
+		t.Helper()
+		var list struct{ Running []spec.RunningStatsImport }
+		s.decode(s.send("GET", path, nil), 200, &list)
+		return list.Running
+	}
+	upload := func(ctx context.Context) chan answer {
+		done := make(chan answer, 1)
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+path+"?source=plausible",
+			strings.NewReader(plausibleExport(t, "2024-02-02")))
+		s.Must(err)
+		r.Header.Set("Authorization", "Bearer "+s.Token)
+		r.Header.Set("Content-Type", "application/octet-stream")
+		go func() {
+			got, err := s.client.Do(r)
+			if err != nil {
+				done <- answer{}
+				return
+			}
+			defer func() { _ = got.Body.Close() }()
+			body, _ := io.ReadAll(got.Body)
+			done <- answer{got, body}
+		}()
+		return done
+	}
+	// stopped waits until an import has stored its days and values, but not its pages.
+	stopped := func() (one spec.RunningStatsImport) {
+		t.Helper()
+		require.Eventually(t, func() bool {
+			list := running()
+			if len(list) == 1 && list[0].Progress.Total != nil {
+				one = list[0]
+			}
+			return one.Progress.Done > 5
+		}, 30*time.Second, 20*time.Millisecond)
+		if total := *one.Progress.Total; one.Source != "plausible" || one.Progress.Done >= total || total < 10 {
+			t.Errorf("got %s, %d of %d, want part of the rows", one.Source, one.Progress.Done, total)
+		}
+		return one
+	}
+	nothingStored := func() {
+		t.Helper()
+		if n := s.Count("select (select count(*) from stats_imports) + (select count(*) from site_days) + (select " +
+			"count(*) from site_dimension_days) + (select count(*) from stats_imports_running)"); n != 0 {
+			t.Errorf("%d rows are stored, want none", n)
+		}
+	}
+	lock := func() (release func()) {
+		t.Helper()
+		tx, err := s.Store.Pool().Begin(t.Context())
+		s.Must(err)
+		_, err = tx.Exec(t.Context(), "lock table site_page_days in exclusive mode")
+		s.Must(err)
+		return func() { s.Must(tx.Rollback(t.Context())) }
+	}
+
+	release := lock()
+	answered := upload(t.Context())
+	one := stopped()
+	if a := s.send("DELETE", path+"/"+one.Id.String(), nil); a.StatusCode != http.StatusNoContent {
+		t.Errorf("cancel: %s %s", a.Status, a.body)
+	}
+	if list := running(); len(list) != 0 {
+		t.Errorf("after the cancellation: got %+v, want none", list)
+	}
+	release()
+	s.refused(<-answered, 409, "import_canceled")
+	nothingStored()
+	s.refused(s.send("DELETE", path+"/"+one.Id.String(), nil), 404, "import_not_found")
+
+	release = lock()
+	ctx, disconnect := context.WithCancel(t.Context())
+	answered = upload(ctx)
+	stopped()
+	disconnect()
+	if a := <-answered; a.Response != nil {
+		t.Errorf("after disconnecting: got %s", a.Status)
+	}
+	require.Eventually(t, func() bool { return len(running()) == 0 }, 30*time.Second, 20*time.Millisecond)
+	release()
+	nothingStored()
+
+	var made spec.StatsImport
+	s.decode(<-upload(t.Context()), 201, &made)
+	if list := running(); len(list) != 0 || made.Views != 301 {
+		t.Errorf("got %d views and %+v, want 301 and none running", made.Views, list)
 	}
 }
 

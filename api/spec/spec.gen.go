@@ -1568,6 +1568,27 @@ func (e RuleTimingWhen) Valid() bool {
 	}
 }
 
+// Defines values for RunningStatsImportSource.
+const (
+	RunningStatsImportSourceGa4         RunningStatsImportSource = "ga4"
+	RunningStatsImportSourceGoatcounter RunningStatsImportSource = "goatcounter"
+	RunningStatsImportSourcePlausible   RunningStatsImportSource = "plausible"
+)
+
+// Valid indicates whether the value is a known member of the RunningStatsImportSource enum.
+func (e RunningStatsImportSource) Valid() bool {
+	switch e {
+	case RunningStatsImportSourceGa4:
+		return true
+	case RunningStatsImportSourceGoatcounter:
+		return true
+	case RunningStatsImportSourcePlausible:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Scope.
 const (
 	AccountsRead       Scope = "accounts:read"
@@ -6183,6 +6204,19 @@ type RuleUTM struct {
 	Source *string `json:"source,omitempty"`
 }
 
+// RunningStatsImport defines model for RunningStatsImport.
+type RunningStatsImport struct {
+	Id openapi_types.UUID `json:"id"`
+
+	// Progress How far a job is.
+	Progress  Progress                 `json:"progress"`
+	Source    RunningStatsImportSource `json:"source"`
+	StartedAt time.Time                `json:"started_at"`
+}
+
+// RunningStatsImportSource defines model for RunningStatsImport.Source.
+type RunningStatsImportSource string
+
 // SavedSearch defines model for SavedSearch.
 type SavedSearch struct {
 	Alert bool `json:"alert"`
@@ -10043,7 +10077,7 @@ type ServerInterface interface {
 	// ImportStats Imports the statistics of another product into the site's reports.
 	// (POST /api/v1/sites/{id}/imports)
 	ImportStats(c *gin.Context, id SiteID, params ImportStatsParams)
-	// DeleteStatsImport Deletes an import with all its numbers.
+	// DeleteStatsImport Deletes an import with all its numbers, or cancels one in progress.
 	// (DELETE /api/v1/sites/{id}/imports/{import})
 	DeleteStatsImport(c *gin.Context, id SiteID, pImport openapi_types.UUID)
 	// LiveViews Streams the counts of pages as server-sent events.
@@ -27052,7 +27086,8 @@ type ListStatsImportsResponseObject interface {
 }
 
 type ListStatsImports200JSONResponse struct {
-	Imports []StatsImport `json:"imports"`
+	Imports []StatsImport        `json:"imports"`
+	Running []RunningStatsImport `json:"running"`
 }
 
 func (response ListStatsImports200JSONResponse) VisitListStatsImportsResponse(w http.ResponseWriter) error {
@@ -30968,7 +31003,7 @@ type StrictServerInterface interface {
 	// ImportStats Imports the statistics of another product into the site's reports.
 	// (POST /api/v1/sites/{id}/imports)
 	ImportStats(ctx context.Context, request ImportStatsRequestObject) (ImportStatsResponseObject, error)
-	// DeleteStatsImport Deletes an import with all its numbers.
+	// DeleteStatsImport Deletes an import with all its numbers, or cancels one in progress.
 	// (DELETE /api/v1/sites/{id}/imports/{import})
 	DeleteStatsImport(ctx context.Context, request DeleteStatsImportRequestObject) (DeleteStatsImportResponseObject, error)
 	// LiveViews Streams the counts of pages as server-sent events.

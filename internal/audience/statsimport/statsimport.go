@@ -44,6 +44,15 @@ type Import struct {
 	CreatedAt               time.Time
 }
 
+// Running is an import in progress. It stores everything in one transaction at its end, or
+// nothing.
+type Running struct {
+	ID          uuid.UUID
+	Source      Source
+	Done, Total int64 // rows; Total is 0 while the file is read
+	StartedAt   time.Time
+}
+
 // Totals are the totals of a day.
 type Totals struct {
 	Views, Visitors, Visits, Bounces int64
@@ -84,10 +93,24 @@ type Store interface {
 	Site(ctx context.Context, workspace, id uuid.UUID) (site.Site, error)
 	// FirstSiteDay returns the first day that Dateline itself counted.
 	FirstSiteDay(ctx context.Context, site uuid.UUID) (day counter.Day, found bool, err error)
-	// AddStatsImport stores an import unless another one has days in its range.
-	AddStatsImport(ctx context.Context, i Import, d *Data) (Import, error)
+	StartStatsImport(ctx context.Context, i Import) error
+	// AddStatsImport stores a started import unless another one has days in its range, or it
+	// is canceled in the meantime. progress is called repeatedly with the number of rows; its
+	// error ends the import.
+	AddStatsImport(ctx context.Context, i Import, d *Data, progress func(rows int64) error) (Import, error)
+	// UpdateStatsImport stores the progress of an import and reports whether it is not canceled.
+	UpdateStatsImport(ctx context.Context, id uuid.UUID, done, total int64) (active bool, err error)
+	// EndStatsImport ends an import that failed.
+	EndStatsImport(ctx context.Context, id uuid.UUID) error
 	StatsImports(ctx context.Context, workspace, site uuid.UUID) ([]Import, error)
+	RunningStatsImports(ctx context.Context, workspace, site uuid.UUID) ([]Running, error)
+	// DeleteStatsImport deletes an import, or cancels it.
 	DeleteStatsImport(ctx context.Context, workspace, site, id uuid.UUID) error
+}
+
+// ErrCanceled is returned by an import that was canceled.
+var ErrCanceled = &apperr.Error{ //nolint:gochecknoglobals // a sentinel
+	Kind: apperr.KindConflict, Code: "import_canceled", Message: "The import was canceled. Nothing of it is stored.",
 }
 
 // Service imports statistics.
@@ -107,7 +130,7 @@ const (
 // Import reads a file and stores the days before the first one that Dateline counted.
 func (s *Service) Import(
 	ctx context.Context, who workspace.Principal, siteID uuid.UUID, source Source, file io.Reader,
-) (Import, error) {
+) (done Import, err error) {
 	w, err := s.Store.Site(ctx, who.WorkspaceID, siteID)
 	if err != nil {
 		return Import{}, err
@@ -125,6 +148,15 @@ func (s *Service) Import(
 			Kind: apperr.KindTooLarge, Code: "too_large", Message: "The file is larger than 64 MiB. Split it by time.",
 		}
 	}
+	i := Import{ID: uuid.Must(uuid.NewV7()), WorkspaceID: who.WorkspaceID, SiteID: siteID, Source: source}
+	if err := s.Store.StartStatsImport(ctx, i); err != nil {
+		return Import{}, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.Store.EndStatsImport(context.WithoutCancel(ctx), i.ID))
+		}
+	}()
 	if raw, err = gunzip(raw); err != nil {
 		return Import{}, invalidFile(err)
 	}
@@ -147,7 +179,6 @@ func (s *Service) Import(
 		end = min(end, first)
 	}
 	data.endBefore(end)
-	i := Import{ID: uuid.Must(uuid.NewV7()), WorkspaceID: who.WorkspaceID, SiteID: siteID, Source: source}
 	if len(data.Days) == 0 {
 		return Import{}, &apperr.Error{
 			Kind: apperr.KindConflict, Code: "nothing_to_import",
@@ -167,7 +198,26 @@ func (s *Service) Import(
 		i.Views += t.Views
 	}
 	data.limitPages()
-	return s.Store.AddStatsImport(ctx, i, data)
+	total := int64(len(data.Days) + len(data.Values) + len(data.Pages))
+	return s.Store.AddStatsImport(ctx, i, data, func(rows int64) error { return s.report(ctx, i.ID, rows, total) })
+}
+
+// reportTimeout limits the update of the progress, which does not need to succeed.
+const reportTimeout = 5 * time.Second
+
+// report stores the progress of an import, and returns ErrCanceled if it is canceled.
+func (s *Service) report(ctx context.Context, id uuid.UUID, done, total int64) error {
+	ctx, cancel := context.WithTimeout(ctx, reportTimeout)
+	defer cancel()
+	if active, err := s.Store.UpdateStatsImport(ctx, id, done, total); err == nil && !active {
+		return ErrCanceled
+	}
+	return nil
+}
+
+// Running lists the imports of a site that are in progress, the oldest first.
+func (s *Service) Running(ctx context.Context, who workspace.Principal, siteID uuid.UUID) ([]Running, error) {
+	return s.Store.RunningStatsImports(ctx, who.WorkspaceID, siteID)
 }
 
 // List lists the imports of a site, the oldest first.
@@ -175,7 +225,7 @@ func (s *Service) List(ctx context.Context, who workspace.Principal, siteID uuid
 	return s.Store.StatsImports(ctx, who.WorkspaceID, siteID)
 }
 
-// Delete deletes an import with all its rows.
+// Delete deletes an import with all its rows, or cancels it.
 func (s *Service) Delete(ctx context.Context, who workspace.Principal, siteID, id uuid.UUID) error {
 	return s.Store.DeleteStatsImport(ctx, who.WorkspaceID, siteID, id)
 }

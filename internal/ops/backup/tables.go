@@ -22,8 +22,9 @@ func excludedTables() []string {
 		"crawl_slots",      // rate limits per host: seconds
 		"login_links",      // one-time login links: minutes
 		"member_login_links",
-		"sessions", // users log in again
-		"workers",  // running processes
+		"sessions",              // users log in again
+		"stats_imports_running", // minutes
+		"workers",               // running processes
 	}
 }
 

@@ -49,7 +49,7 @@ interface Request {
 }
 
 /** Uploads with XMLHttpRequest, because fetch does not report progress. Without a response the status is 0. */
-function send({ method, url, body, headers = {}, sent, signal }: Request): Promise<XMLHttpRequest> {
+export function send({ method, url, body, headers = {}, sent, signal }: Request): Promise<XMLHttpRequest> {
   return new Promise((done, failed) => {
     const request = new XMLHttpRequest()
     request.open(method, url)

@@ -2,6 +2,8 @@ package audience
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -25,9 +27,29 @@ func (s *SiteStore) FirstSiteDay(ctx context.Context, siteID uuid.UUID) (day cou
 // noDay stands for no day in answers of FirstSiteDay.
 func noDay() counter.Day { return counter.DayOf(time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)) }
 
-// AddStatsImport stores an import unless another one has days in its range.
+// StartStatsImport records that an import is in progress.
+func (s *SiteStore) StartStatsImport(ctx context.Context, i statsimport.Import) error {
+	return s.q.StartStatsImport(ctx, db.StartStatsImportParams{
+		ID: i.ID, WorkspaceID: i.WorkspaceID, SiteID: i.SiteID, Source: string(i.Source),
+	})
+}
+
+// UpdateStatsImport stores the progress of an import and reports whether it is not canceled.
+func (s *SiteStore) UpdateStatsImport(ctx context.Context, id uuid.UUID, done, total int64) (bool, error) {
+	n, err := s.q.UpdateStatsImport(ctx, db.UpdateStatsImportParams{ID: id, Done: done, Total: total})
+	return n == 1, err
+}
+
+// EndStatsImport ends an import that failed.
+func (s *SiteStore) EndStatsImport(ctx context.Context, id uuid.UUID) error {
+	_, err := s.q.EndStatsImport(ctx, id)
+	return err
+}
+
+// AddStatsImport stores an import unless another one has days in its range, or it is
+// canceled in the meantime.
 func (s *SiteStore) AddStatsImport(
-	ctx context.Context, i statsimport.Import, d *statsimport.Data,
+	ctx context.Context, i statsimport.Import, d *statsimport.Data, progress func(rows int64) error,
 ) (made statsimport.Import, err error) {
 	err = s.lockedSite(ctx, i.WorkspaceID, i.SiteID, func(q *queries, w site.Site) error {
 		row, err := q.InsertStatsImport(ctx, db.InsertStatsImportParams{
@@ -45,8 +67,14 @@ func (s *SiteStore) AddStatsImport(
 			return err
 		}
 		made = importFromRow(row)
-		if err := addImportedRows(ctx, q, i, d); err != nil {
+		if err := (&importedRows{queries: q, Import: i, progress: progress}).add(ctx, d); err != nil {
 			return err
+		}
+		// From here on it cannot be canceled: a cancellation waits for the end of the transaction.
+		if n, err := q.EndStatsImport(ctx, i.ID); err != nil {
+			return err
+		} else if n == 0 {
+			return statsimport.ErrCanceled
 		}
 		return tx.Record(ctx, q.tx, i.WorkspaceID, audit.StatsImported, "site", i.SiteID, map[string]any{
 			"name": w.Name, "source": i.Source,
@@ -55,39 +83,100 @@ func (s *SiteStore) AddStatsImport(
 	return made, err
 }
 
-func addImportedRows(ctx context.Context, q *queries, i statsimport.Import, d *statsimport.Data) error {
-	days := db.InsertImportedDaysParams{SiteID: i.SiteID, ImportID: i.ID}
-	for day, t := range d.Days {
+// importedRows adds the rows of an import.
+type importedRows struct {
+	*queries
+	statsimport.Import
+	rows     int64
+	progress func(rows int64) error
+}
+
+// importBatch is the number of rows that a statement adds.
+const importBatch = 5_000
+
+// added reports that more rows are added.
+func (r *importedRows) added(n int) error {
+	r.rows += int64(n)
+	return r.progress(r.rows)
+}
+
+func (r *importedRows) add(ctx context.Context, d *statsimport.Data) error {
+	for days := range slices.Chunk(slices.Collect(maps.Keys(d.Days)), importBatch) {
+		if err := r.addDays(ctx, d, days); err != nil {
+			return err
+		}
+	}
+	for values := range slices.Chunk(slices.Collect(maps.Keys(d.Values)), importBatch) {
+		if err := r.addValues(ctx, d, values); err != nil {
+			return err
+		}
+	}
+	for pages := range slices.Chunk(slices.Collect(maps.Keys(d.Pages)), importBatch) {
+		if err := r.addPages(ctx, d, pages); err != nil {
+			return err
+		}
+	}
+	return r.InsertImportedPageMonths(ctx, db.InsertImportedPageMonthsParams{SiteID: r.SiteID, ImportID: r.ID})
+}
+
+func (r *importedRows) addDays(ctx context.Context, d *statsimport.Data, keys []counter.Day) error {
+	days := db.InsertImportedDaysParams{SiteID: r.SiteID, ImportID: r.ID}
+	for _, day := range keys {
+		t := d.Days[day]
 		days.Days, days.Views, days.Visitors = append(days.Days, dateOf(day)), append(days.Views,
 			t.Views), append(days.Visitors, t.Visitors)
 		days.Visits, days.SecondViews = append(days.Visits, t.Visits), append(days.SecondViews, t.Visits-t.Bounces)
 		days.WithoutVisits = append(days.WithoutVisits, t.WithoutVisits)
 	}
-	if err := q.InsertImportedDays(ctx, days); err != nil {
+	if err := r.InsertImportedDays(ctx, days); err != nil {
 		return err
 	}
-	values := db.InsertImportedValuesParams{SiteID: i.SiteID, ImportID: i.ID}
-	for key, t := range d.Values {
+	return r.added(len(keys))
+}
+
+func (r *importedRows) addValues(ctx context.Context, d *statsimport.Data, keys []statsimport.ValueDay) error {
+	values := db.InsertImportedValuesParams{SiteID: r.SiteID, ImportID: r.ID}
+	for _, key := range keys {
+		t := d.Values[key]
 		values.Days, values.Dimensions, values.Names = append(values.Days, dateOf(key.Day)), append(values.Dimensions,
 			key.Dimension), append(values.Names, key.Value)
 		values.Views, values.Visits = append(values.Views, t.Views), append(values.Visits, t.Visits)
 	}
-	if err := q.InsertImportedValues(ctx, values); err != nil {
+	if err := r.InsertImportedValues(ctx, values); err != nil {
 		return err
 	}
-	pages := db.InsertImportedPageDaysParams{SiteID: i.SiteID, ImportID: i.ID}
-	for key, t := range d.Pages {
+	return r.added(len(keys))
+}
+
+func (r *importedRows) addPages(ctx context.Context, d *statsimport.Data, keys []statsimport.PageDay) error {
+	pages := db.InsertImportedPageDaysParams{SiteID: r.SiteID, ImportID: r.ID}
+	for _, key := range keys {
+		t := d.Pages[key]
 		pages.Days, pages.Pages, pages.Views = append(pages.Days, dateOf(key.Day)), append(pages.Pages,
 			key.Page), append(pages.Views, t.Views)
 		pages.Visitors, pages.Entries = append(pages.Visitors, t.Visitors), append(pages.Entries, t.Entries)
 	}
-	if err := q.AddImportedPages(ctx, db.AddImportedPagesParams{SiteID: i.SiteID, Pages: pages.Pages}); err != nil {
+	if err := r.AddImportedPages(ctx, db.AddImportedPagesParams{SiteID: r.SiteID, Pages: pages.Pages}); err != nil {
 		return err
 	}
-	if err := q.InsertImportedPageDays(ctx, pages); err != nil {
+	if err := r.InsertImportedPageDays(ctx, pages); err != nil {
 		return err
 	}
-	return q.InsertImportedPageMonths(ctx, db.InsertImportedPageMonthsParams{SiteID: i.SiteID, ImportID: i.ID})
+	return r.added(len(keys))
+}
+
+// RunningStatsImports lists the imports of a site that are in progress, the oldest first.
+func (s *SiteStore) RunningStatsImports(
+	ctx context.Context, workspace, siteID uuid.UUID,
+) ([]statsimport.Running, error) {
+	rows, err := s.q.RunningStatsImports(ctx, db.RunningStatsImportsParams{SiteID: siteID, WorkspaceID: workspace})
+	list := make([]statsimport.Running, len(rows))
+	for i, r := range rows {
+		list[i] = statsimport.Running{
+			ID: r.ID, Source: statsimport.Source(r.Source), Done: r.Done, Total: r.Total, StartedAt: r.StartedAt,
+		}
+	}
+	return list, err
 }
 
 // StatsImports lists the imports of a site, the oldest first.
@@ -103,8 +192,14 @@ func (s *SiteStore) StatsImports(ctx context.Context, workspace, siteID uuid.UUI
 	return list, err
 }
 
-// DeleteStatsImport deletes an import with all its rows.
+// DeleteStatsImport deletes an import with all its rows. One that is in progress is canceled.
 func (s *SiteStore) DeleteStatsImport(ctx context.Context, workspace, siteID, id uuid.UUID) error {
+	canceled, err := s.q.CancelStatsImport(ctx, db.CancelStatsImportParams{
+		ID: id, SiteID: siteID, WorkspaceID: workspace,
+	})
+	if err != nil || canceled == 1 {
+		return err
+	}
 	return s.inTx(ctx, func(q *queries) error {
 		source, err := q.DeleteStatsImport(ctx, db.DeleteStatsImportParams{
 			ID: id, SiteID: siteID, WorkspaceID: workspace,

@@ -10,5 +10,18 @@ create table search_rebuild_progress (
     finished_at timestamptz
 );
 
+-- Imports of statistics in progress. Everything that an import stores is in one transaction, which deletes its row here
+-- last: without this row, the import was canceled.
+create table stats_imports_running (
+    id           uuid primary key,
+    workspace_id uuid not null,
+    site_id      uuid not null,
+    source       text not null,
+    done         bigint not null default 0,                      -- rows
+    total        bigint not null default 0,
+    started_at   timestamptz not null default clock_timestamp(),
+    updated_at   timestamptz not null default clock_timestamp()
+);
+
 -- +goose Down
-drop table search_rebuild_progress;
+drop table search_rebuild_progress, stats_imports_running;

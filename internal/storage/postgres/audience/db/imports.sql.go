@@ -28,6 +28,24 @@ func (q *Queries) AddImportedPages(ctx context.Context, arg AddImportedPagesPara
 	return err
 }
 
+const cancelStatsImport = `-- name: CancelStatsImport :execrows
+delete from stats_imports_running where id = $1 and site_id = $2 and workspace_id = $3
+`
+
+type CancelStatsImportParams struct {
+	ID          uuid.UUID
+	SiteID      uuid.UUID
+	WorkspaceID uuid.UUID
+}
+
+func (q *Queries) CancelStatsImport(ctx context.Context, arg CancelStatsImportParams) (int64, error) {
+	result, err := q.db.Exec(ctx, cancelStatsImport, arg.ID, arg.SiteID, arg.WorkspaceID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const deleteImportedDays = `-- name: DeleteImportedDays :exec
 delete from site_days where site_id = $1 and import_id = $2::uuid
 `
@@ -99,6 +117,19 @@ func (q *Queries) DeleteStatsImport(ctx context.Context, arg DeleteStatsImportPa
 	var source string
 	err := row.Scan(&source)
 	return source, err
+}
+
+const endStatsImport = `-- name: EndStatsImport :execrows
+delete from stats_imports_running where id = $1
+`
+
+// No row: it was canceled.
+func (q *Queries) EndStatsImport(ctx context.Context, id uuid.UUID) (int64, error) {
+	result, err := q.db.Exec(ctx, endStatsImport, id)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const eraseSiteImports = `-- name: EraseSiteImports :execrows
@@ -317,4 +348,85 @@ func (q *Queries) ListStatsImports(ctx context.Context, arg ListStatsImportsPara
 		return nil, err
 	}
 	return items, nil
+}
+
+const runningStatsImports = `-- name: RunningStatsImports :many
+select id, workspace_id, site_id, source, done, total, started_at, updated_at from stats_imports_running where site_id = $1 and workspace_id = $2
+  and updated_at >= clock_timestamp() - interval '10 minutes' order by started_at, id
+`
+
+type RunningStatsImportsParams struct {
+	SiteID      uuid.UUID
+	WorkspaceID uuid.UUID
+}
+
+func (q *Queries) RunningStatsImports(ctx context.Context, arg RunningStatsImportsParams) ([]StatsImportsRunning, error) {
+	rows, err := q.db.Query(ctx, runningStatsImports, arg.SiteID, arg.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []StatsImportsRunning
+	for rows.Next() {
+		var i StatsImportsRunning
+		if err := rows.Scan(
+			&i.ID,
+			&i.WorkspaceID,
+			&i.SiteID,
+			&i.Source,
+			&i.Done,
+			&i.Total,
+			&i.StartedAt,
+			&i.UpdatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const startStatsImport = `-- name: StartStatsImport :exec
+with dead as (delete from stats_imports_running where updated_at < clock_timestamp() - interval '10 minutes')
+insert into stats_imports_running (id, workspace_id, site_id, source) values ($1, $2, $3, $4)
+`
+
+type StartStatsImportParams struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+	SiteID      uuid.UUID
+	Source      string
+}
+
+// Also deletes those whose process died.
+func (q *Queries) StartStatsImport(ctx context.Context, arg StartStatsImportParams) error {
+	_, err := q.db.Exec(ctx, startStatsImport,
+		arg.ID,
+		arg.WorkspaceID,
+		arg.SiteID,
+		arg.Source,
+	)
+	return err
+}
+
+const updateStatsImport = `-- name: UpdateStatsImport :execrows
+update stats_imports_running set done = $1, total = $2, updated_at = clock_timestamp() where id = $3
+`
+
+type UpdateStatsImportParams struct {
+	Done  int64
+	Total int64
+	ID    uuid.UUID
+}
+
+// No row: it was canceled.
+func (q *Queries) UpdateStatsImport(ctx context.Context, arg UpdateStatsImportParams) (int64, error) {
+	result, err := q.db.Exec(ctx, updateStatsImport, arg.Done, arg.Total, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }

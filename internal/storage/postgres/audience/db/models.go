@@ -182,6 +182,17 @@ type StatsImport struct {
 	CreatedAt   time.Time
 }
 
+type StatsImportsRunning struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+	SiteID      uuid.UUID
+	Source      string
+	Done        int64
+	Total       int64
+	StartedAt   time.Time
+	UpdatedAt   time.Time
+}
+
 type ViewCheck struct {
 	ID        int64
 	StartedAt time.Time

@@ -9,6 +9,26 @@ where not exists (select 1 from stats_imports o where o.site_id = @site_id and o
   and o.to_day >= @from_day)
 returning *;
 
+-- name: StartStatsImport :exec
+-- Also deletes those whose process died.
+with dead as (delete from stats_imports_running where updated_at < clock_timestamp() - interval '10 minutes')
+insert into stats_imports_running (id, workspace_id, site_id, source) values (@id, @workspace_id, @site_id, @source);
+
+-- name: UpdateStatsImport :execrows
+-- No row: it was canceled.
+update stats_imports_running set done = @done, total = @total, updated_at = clock_timestamp() where id = @id;
+
+-- name: EndStatsImport :execrows
+-- No row: it was canceled.
+delete from stats_imports_running where id = @id;
+
+-- name: CancelStatsImport :execrows
+delete from stats_imports_running where id = @id and site_id = @site_id and workspace_id = @workspace_id;
+
+-- name: RunningStatsImports :many
+select * from stats_imports_running where site_id = @site_id and workspace_id = @workspace_id
+  and updated_at >= clock_timestamp() - interval '10 minutes' order by started_at, id;
+
 -- name: ListStatsImports :many
 select * from stats_imports where site_id = @site_id and workspace_id = @workspace_id order by created_at, id;
 
