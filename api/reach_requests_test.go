@@ -702,6 +702,9 @@ func reachable() map[string]reach {
 		"getWorkspaceExport": owners(workspace.WorkspaceRead, func(x *things) request {
 			return request{args: []any{x.export()}}
 		}),
+		"cancelWorkspaceExport": owners(workspace.WorkspaceWrite, func(x *things) request {
+			return request{args: []any{x.export()}}
+		}),
 		"downloadWorkspaceExport": owners(workspace.WorkspaceRead, func(x *things) request {
 			return request{args: []any{x.export()}}
 		}),

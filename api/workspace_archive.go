@@ -49,6 +49,14 @@ func (s *ArchiveHandler) GetWorkspaceExport(
 	return spec.GetWorkspaceExport200JSONResponse(exportJSON(job)), err
 }
 
+// CancelWorkspaceExport cancels an export.
+func (s *ArchiveHandler) CancelWorkspaceExport(
+	ctx context.Context, r spec.CancelWorkspaceExportRequestObject,
+) (spec.CancelWorkspaceExportResponseObject, error) {
+	job, err := s.Exports.Cancel(ctx, principal(ctx), r.Id)
+	return spec.CancelWorkspaceExport200JSONResponse(exportJSON(job)), err
+}
+
 // DownloadWorkspaceExport streams an archive.
 func (s *ArchiveHandler) DownloadWorkspaceExport(
 	ctx context.Context, r spec.DownloadWorkspaceExportRequestObject,
@@ -94,6 +102,9 @@ func exportJSON(job archive.Job) spec.WorkspaceExport {
 	}
 	for section, n := range job.Progress.Rows {
 		out.Rows[string(section)] = int64(n)
+	}
+	if job.Progress.RowsTotal > 0 {
+		out.RowsTotal = &job.Progress.RowsTotal
 	}
 	if job.Progress.FilesTotal > 0 {
 		out.FilesTotal = &job.Progress.FilesTotal

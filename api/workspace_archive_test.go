@@ -137,3 +137,29 @@ func TestWorkspaceArchive_FailureAbortsTheConnection(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+func TestWorkspaceExport_CanBeCanceled(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	e := s.export("")
+	at := "/api/v1/workspace/exports/" + e.Id.String()
+	var canceled spec.WorkspaceExport
+	s.decode(s.send("DELETE", at, nil), 200, &canceled)
+	if canceled.Status != spec.WorkspaceExportStatusCanceled || canceled.FinishedAt == nil {
+		t.Errorf("got %+v, want canceled", canceled)
+	}
+	s.refused(s.send("GET", at+"/archive", nil), 409, "export_canceled")
+	next := s.export("")
+	if next.Id == e.Id || next.Status != spec.WorkspaceExportStatusPending {
+		t.Errorf("got %+v, want another export", next)
+	}
+	_, err := s.archives().Write(t.Context(), next.Id)
+	s.Must(err)
+	at = "/api/v1/workspace/exports/" + next.Id.String()
+	s.decode(s.send("DELETE", at, nil), 200, &next)
+	if next.Status != spec.WorkspaceExportStatusDone || next.RowsTotal == nil || *next.RowsTotal < 1 {
+		t.Errorf("canceled after its end: got %+v, want done with the number of rows", next)
+	}
+	_, _, other := s.Found("Elsewhere")
+	s.refused(s.send("DELETE", at, nil, "Authorization", "Bearer "+other), 404, "export_not_found")
+}

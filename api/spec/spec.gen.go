@@ -2521,16 +2521,19 @@ func (e WordPressOptionsVisibility) Valid() bool {
 
 // Defines values for WorkspaceExportStatus.
 const (
-	WorkspaceExportStatusDone    WorkspaceExportStatus = "done"
-	WorkspaceExportStatusExpired WorkspaceExportStatus = "expired"
-	WorkspaceExportStatusFailed  WorkspaceExportStatus = "failed"
-	WorkspaceExportStatusPending WorkspaceExportStatus = "pending"
-	WorkspaceExportStatusRunning WorkspaceExportStatus = "running"
+	WorkspaceExportStatusCanceled WorkspaceExportStatus = "canceled"
+	WorkspaceExportStatusDone     WorkspaceExportStatus = "done"
+	WorkspaceExportStatusExpired  WorkspaceExportStatus = "expired"
+	WorkspaceExportStatusFailed   WorkspaceExportStatus = "failed"
+	WorkspaceExportStatusPending  WorkspaceExportStatus = "pending"
+	WorkspaceExportStatusRunning  WorkspaceExportStatus = "running"
 )
 
 // Valid indicates whether the value is a known member of the WorkspaceExportStatus enum.
 func (e WorkspaceExportStatus) Valid() bool {
 	switch e {
+	case WorkspaceExportStatusCanceled:
+		return true
 	case WorkspaceExportStatusDone:
 		return true
 	case WorkspaceExportStatusExpired:
@@ -8193,8 +8196,11 @@ type WorkspaceExport struct {
 	RequestedAt time.Time          `json:"requested_at"`
 
 	// Rows Written rows by section.
-	Rows   map[string]int64      `json:"rows"`
-	Status WorkspaceExportStatus `json:"status"`
+	Rows map[string]int64 `json:"rows"`
+
+	// RowsTotal Total rows; known when the export is running.
+	RowsTotal *int                  `json:"rows_total,omitempty"`
+	Status    WorkspaceExportStatus `json:"status"`
 
 	// Url Download URL of the archive, valid for one hour without a token.
 	Url *string `json:"url,omitempty"`
@@ -10278,6 +10284,9 @@ type ServerInterface interface {
 	// ExportWorkspace Exports the workspace to an archive.
 	// (POST /api/v1/workspace/exports)
 	ExportWorkspace(c *gin.Context)
+	// CancelWorkspaceExport Cancels an export that is pending or running.
+	// (DELETE /api/v1/workspace/exports/{id})
+	CancelWorkspaceExport(c *gin.Context, id openapi_types.UUID)
 	// GetWorkspaceExport Returns the progress of an export and the URL of its archive.
 	// (GET /api/v1/workspace/exports/{id})
 	GetWorkspaceExport(c *gin.Context, id openapi_types.UUID)
@@ -18197,6 +18206,31 @@ func (siw *ServerInterfaceWrapper) ExportWorkspace(c *gin.Context) {
 	siw.Handler.ExportWorkspace(c)
 }
 
+// CancelWorkspaceExport operation middleware
+func (siw *ServerInterfaceWrapper) CancelWorkspaceExport(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CancelWorkspaceExport(c, id)
+}
+
 // GetWorkspaceExport operation middleware
 func (siw *ServerInterfaceWrapper) GetWorkspaceExport(c *gin.Context) {
 
@@ -18619,6 +18653,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.PATCH(options.BaseURL+"/api/v1/workspace", wrapper.UpdateWorkspace)
 	router.GET(options.BaseURL+"/api/v1/workspace/exports", wrapper.ListWorkspaceExports)
 	router.POST(options.BaseURL+"/api/v1/workspace/exports", wrapper.ExportWorkspace)
+	router.DELETE(options.BaseURL+"/api/v1/workspace/exports/:id", wrapper.CancelWorkspaceExport)
 	router.GET(options.BaseURL+"/api/v1/workspace/exports/:id", wrapper.GetWorkspaceExport)
 	router.GET(options.BaseURL+"/api/v1/workspace/exports/:id/archive", wrapper.DownloadWorkspaceExport)
 	router.POST(options.BaseURL+"/api/v1/workspace/import", wrapper.ImportWorkspace)
@@ -30117,6 +30152,49 @@ func (response ExportWorkspacedefaultApplicationProblemPlusJSONResponse) VisitEx
 	return err
 }
 
+type CancelWorkspaceExportRequestObject struct {
+	Id openapi_types.UUID `json:"id"`
+}
+
+type CancelWorkspaceExportResponseObject interface {
+	VisitCancelWorkspaceExportResponse(w http.ResponseWriter) error
+}
+
+type CancelWorkspaceExport200JSONResponse WorkspaceExport
+
+func (response CancelWorkspaceExport200JSONResponse) VisitCancelWorkspaceExportResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CancelWorkspaceExportdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response CancelWorkspaceExportdefaultApplicationProblemPlusJSONResponse) VisitCancelWorkspaceExportResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetWorkspaceExportRequestObject struct {
 	Id openapi_types.UUID `json:"id"`
 }
@@ -31204,6 +31282,9 @@ type StrictServerInterface interface {
 	// ExportWorkspace Exports the workspace to an archive.
 	// (POST /api/v1/workspace/exports)
 	ExportWorkspace(ctx context.Context, request ExportWorkspaceRequestObject) (ExportWorkspaceResponseObject, error)
+	// CancelWorkspaceExport Cancels an export that is pending or running.
+	// (DELETE /api/v1/workspace/exports/{id})
+	CancelWorkspaceExport(ctx context.Context, request CancelWorkspaceExportRequestObject) (CancelWorkspaceExportResponseObject, error)
 	// GetWorkspaceExport Returns the progress of an export and the URL of its archive.
 	// (GET /api/v1/workspace/exports/{id})
 	GetWorkspaceExport(ctx context.Context, request GetWorkspaceExportRequestObject) (GetWorkspaceExportResponseObject, error)
@@ -39025,6 +39106,32 @@ func (sh *strictHandler) ExportWorkspace(ctx *gin.Context) {
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(ExportWorkspaceResponseObject); ok {
 		if err := validResponse.VisitExportWorkspaceResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CancelWorkspaceExport operation middleware
+func (sh *strictHandler) CancelWorkspaceExport(ctx *gin.Context, id openapi_types.UUID) {
+	var request CancelWorkspaceExportRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CancelWorkspaceExport(ctx, request.(CancelWorkspaceExportRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CancelWorkspaceExport")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CancelWorkspaceExportResponseObject); ok {
+		if err := validResponse.VisitCancelWorkspaceExportResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,11 +30,12 @@ type JobStatus string
 
 // The statuses.
 const (
-	JobPending JobStatus = "pending"
-	JobRunning JobStatus = "running"
-	JobDone    JobStatus = "done"
-	JobFailed  JobStatus = "failed"
-	JobExpired JobStatus = "expired" // the archive was deleted
+	JobPending  JobStatus = "pending"
+	JobRunning  JobStatus = "running"
+	JobDone     JobStatus = "done"
+	JobFailed   JobStatus = "failed"
+	JobExpired  JobStatus = "expired" // the archive was deleted
+	JobCanceled JobStatus = "canceled"
 )
 
 // Progress is the progress of an export.
@@ -68,6 +70,7 @@ type JobStore interface {
 	FinishExport(ctx context.Context, id uuid.UUID, p Progress, bytes int64, retention time.Duration) (active bool,
 		err error)
 	FailExport(ctx context.Context, id uuid.UUID, reason string) error
+	CancelExport(ctx context.Context, workspace, id uuid.UUID) error
 	ExpireExport(ctx context.Context, id uuid.UUID) error
 }
 
@@ -91,6 +94,9 @@ type Archives struct {
 	Objects   JobObjects
 	Workflows Workflows // only required by Start
 	Version   string    // of the program
+	// ProgressInterval is the minimum interval of progress updates, each of which notices a
+	// cancellation; default 2 s.
+	ProgressInterval time.Duration
 }
 
 // key returns the object key of the archive.
@@ -144,6 +150,15 @@ func (a *Archives) Get(ctx context.Context, who workspace.Principal, id uuid.UUI
 	return job, err
 }
 
+// Cancel cancels an export that is pending or running, and returns it. Its archive is not
+// stored.
+func (a *Archives) Cancel(ctx context.Context, who workspace.Principal, id uuid.UUID) (Job, error) {
+	if err := a.Store.CancelExport(ctx, who.WorkspaceID, id); err != nil {
+		return Job{}, err
+	}
+	return a.Get(ctx, who, id)
+}
+
 // Open opens the archive of an export.
 func (a *Archives) Open(ctx context.Context, who workspace.Principal, id uuid.UUID) (Job, io.ReadCloser, error) {
 	job, err := a.Get(ctx, who, id)
@@ -160,8 +175,10 @@ func (a *Archives) Open(ctx context.Context, who workspace.Principal, id uuid.UU
 	return job, body, err
 }
 
-// progressInterval is the minimum interval of progress updates.
 const progressInterval = 2 * time.Second
+
+// errCanceled ends the writing of an export that was canceled.
+var errCanceled = errors.New("the export was canceled") //nolint:gochecknoglobals // a sentinel
 
 // Write executes an export, unless it is no longer active.
 func (a *Archives) Write(ctx context.Context, id uuid.UUID) (job Job, err error) {
@@ -176,11 +193,14 @@ func (a *Archives) Write(ctx context.Context, id uuid.UUID) (job Job, err error)
 	updatedAt := time.Now()
 	update := func(p Progress) error {
 		done = p
-		if time.Since(updatedAt) < progressInterval {
+		if time.Since(updatedAt) < cmp.Or(a.ProgressInterval, progressInterval) {
 			return nil
 		}
 		updatedAt = time.Now()
-		_, err := a.Store.UpdateExportProgress(ctx, id, p)
+		active, err := a.Store.UpdateExportProgress(ctx, id, p)
+		if err == nil && !active {
+			err = errCanceled
+		}
 		return err
 	}
 	out, in := io.Pipe()
@@ -197,13 +217,22 @@ func (a *Archives) Write(ctx context.Context, id uuid.UUID) (job Job, err error)
 	if failed := <-written; err == nil {
 		err = failed
 	}
+	if errors.Is(err, errCanceled) {
+		job.Status = JobCanceled
+		return job, nil
+	}
 	if err != nil {
 		return job, fmt.Errorf("exporting workspace %s: %w", job.WorkspaceID, err)
 	}
-	if active, err = a.Store.FinishExport(ctx, id, done, bytes, Retention); err == nil && active {
-		job.Status, job.Progress, job.Bytes = JobDone, done, bytes
+	if active, err = a.Store.FinishExport(ctx, id, done, bytes, Retention); err != nil {
+		return job, err
 	}
-	return job, err
+	if !active {
+		job.Status = JobCanceled
+		return job, a.Objects.Delete(ctx, key(job))
+	}
+	job.Status, job.Progress, job.Bytes = JobDone, done, bytes
+	return job, nil
 }
 
 // Fail marks an export as failed.

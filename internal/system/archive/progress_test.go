@@ -3,11 +3,16 @@ package archive_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"testing"
+	"time"
+
+	"github.com/google/uuid"
 
 	"dateline/internal/publishing/scheduling"
+	"dateline/internal/storage/postgres/installation"
 	"dateline/internal/system/archive"
 )
 
@@ -73,4 +78,55 @@ func TestImport_CanceledContinuesWhenRepeated(t *testing.T) {
 	if last[0] != last[1] || last[0] < 6 {
 		t.Errorf("got %d of %d rows, want all", last[0], last[1])
 	}
+}
+
+// A canceled export stores no archive, whether the cancellation is noticed while it is
+// written or after that.
+func TestArchives_CanceledExportStoresNothing(t *testing.T) {
+	for name, interval := range map[string]time.Duration{"while it is written": 1, "at the end": time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			r := open(t)
+			r.Connect("desk")
+			r.Schedule()
+			store := &cancelingStore{ArchiveStore: r.Store.Installation.Archive}
+			archives := &archive.Archives{
+				Store: store, Objects: r.Objects, Workflows: &fakeWorkflows{}, ProgressInterval: interval,
+			}
+			job, err := archives.Start(t.Context(), r.Owner)
+			r.Must(err)
+			store.cancel = func() {
+				if got, err := archives.Cancel(t.Context(), r.Owner, job.ID); err != nil ||
+					got.Status != archive.JobCanceled || got.FinishedAt == nil {
+					t.Errorf("got %+v and %v, want canceled", got, err)
+				}
+			}
+			for range 2 { // the second time as a retry
+				if got, err := archives.Write(t.Context(), job.ID); err != nil || got.Status != archive.JobCanceled {
+					t.Errorf("got %s and %v, want canceled", got.Status, err)
+				}
+			}
+			key := "exports/workspaces/" + r.Workspace.ID.String() + "/" + job.ID.String() + ".tar.zst"
+			if size, err := r.Objects.Size(t.Context(), key); err == nil {
+				t.Errorf("an archive of %d bytes is stored", size)
+			}
+			if again, err := archives.Start(t.Context(), r.Owner); err != nil || again.ID == job.ID {
+				t.Errorf("got %s and %v, want another export", again.ID, err)
+			}
+		})
+	}
+}
+
+// cancelingStore cancels an export while its rows are read.
+type cancelingStore struct {
+	*installation.ArchiveStore
+	cancel func()
+}
+
+func (s *cancelingStore) ExportWorkspace(ctx context.Context, workspace uuid.UUID, begin func(total int),
+	emit func(archive.Section, json.RawMessage) error,
+) error {
+	return s.ArchiveStore.ExportWorkspace(ctx, workspace, func(total int) {
+		begin(total)
+		s.cancel()
+	}, emit)
 }

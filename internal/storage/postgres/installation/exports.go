@@ -98,6 +98,11 @@ func (s *ArchiveStore) FailExport(ctx context.Context, id uuid.UUID, reason stri
 	return s.q.FailExport(ctx, db.FailExportParams{ID: id, Error: reason})
 }
 
+// CancelExport marks an active export as canceled.
+func (s *ArchiveStore) CancelExport(ctx context.Context, workspaceID, id uuid.UUID) error {
+	return s.q.CancelExport(ctx, db.CancelExportParams{ID: id, WorkspaceID: workspaceID})
+}
+
 // ExpireExport marks an export whose archive was deleted.
 func (s *ArchiveStore) ExpireExport(ctx context.Context, id uuid.UUID) error {
 	return s.q.ExpireExport(ctx, id)

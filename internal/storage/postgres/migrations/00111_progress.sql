@@ -23,5 +23,14 @@ create table stats_imports_running (
     updated_at   timestamptz not null default clock_timestamp()
 );
 
+-- Exports can be canceled.
+alter table workspace_exports drop constraint workspace_exports_status_check;
+alter table workspace_exports add constraint workspace_exports_status_check
+    check (status in ('pending', 'running', 'done', 'failed', 'expired', 'canceled')) not valid;
+
 -- +goose Down
+update workspace_exports set status = 'failed' where status = 'canceled';
+alter table workspace_exports drop constraint workspace_exports_status_check;
+alter table workspace_exports add constraint workspace_exports_status_check
+    check (status in ('pending', 'running', 'done', 'failed', 'expired'));
 drop table search_rebuild_progress, stats_imports_running;

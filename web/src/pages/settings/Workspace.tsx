@@ -7,17 +7,25 @@ import { ZoneSelect } from '../../components/ZoneSelect'
 import { useAct } from '../../lib/act'
 import { forget, useFormState } from '../../lib/formState'
 import { useAtLeast } from '../../lib/session'
+import { Exports } from './Exports'
 
 type Settings = Schemas['Workspace']
 
 /** Name, time zone, who needs approval, and what images keep. */
 export function Workspace() {
+  const owner = useAtLeast('owner')
   const stored = useQuery({
     queryKey: ['workspace'],
     queryFn: () => unwrap(api.GET('/api/v1/workspace')),
   })
   if (stored.error) return <Failed error={stored.error} retry={() => void stored.refetch()} />
-  return stored.data ? <Form key={JSON.stringify(stored.data)} start={stored.data} /> : <WaitingRows height={60} />
+  if (!stored.data) return <WaitingRows height={60} />
+  return (
+    <>
+      <Form key={JSON.stringify(stored.data)} start={stored.data} />
+      {owner && <Exports />}
+    </>
+  )
 }
 
 const fields = ['name', 'time_zone', 'authors_need_approval', 'keep_media_credit'] as const

@@ -34,6 +34,21 @@ func (q *Queries) ActiveExport(ctx context.Context, workspaceID uuid.UUID) (Work
 	return i, err
 }
 
+const cancelExport = `-- name: CancelExport :exec
+update workspace_exports set status = 'canceled', finished_at = clock_timestamp()
+where id = $1 and workspace_id = $2 and status in ('pending', 'running')
+`
+
+type CancelExportParams struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+}
+
+func (q *Queries) CancelExport(ctx context.Context, arg CancelExportParams) error {
+	_, err := q.db.Exec(ctx, cancelExport, arg.ID, arg.WorkspaceID)
+	return err
+}
+
 const expireExport = `-- name: ExpireExport :exec
 update workspace_exports set status = 'expired' where id = $1 and status = 'done'
 `

@@ -26,5 +26,9 @@ where id = @id and status in ('pending', 'running');
 update workspace_exports set status = 'failed', error = @error, finished_at = clock_timestamp()
 where id = @id and status in ('pending', 'running');
 
+-- name: CancelExport :exec
+update workspace_exports set status = 'canceled', finished_at = clock_timestamp()
+where id = @id and workspace_id = @workspace_id and status in ('pending', 'running');
+
 -- name: ExpireExport :exec
 update workspace_exports set status = 'expired' where id = @id and status = 'done';
