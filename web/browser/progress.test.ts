@@ -119,6 +119,25 @@ test('an export shows rows and files, is canceled, and another one is downloaded
   dashboard.fine()
 })
 
+test('an upload shows how much is sent, and is canceled', async () => {
+  const { page } = dashboard
+  await page.route('**/api/v1/media', () => undefined) // never answered
+  await dashboard.go('/compose')
+  await page
+    .locator('input[type=file]')
+    .first()
+    .setInputFiles({ name: 'chart.png', mimeType: 'image/png', buffer: Buffer.alloc(50_000) })
+  const bar = page.getByRole('progressbar', { name: 'Uploading chart.png' })
+  await bar.waitFor()
+  expect(await bar.getAttribute('aria-valuetext')).toMatch(/ of 50 kB \(\d+%\)/)
+  await dashboard.accessible('an upload in progress')
+  await page.locator('.dl-card', { has: bar }).getByRole('button', { name: 'Cancel' }).last().click()
+  await bar.waitFor({ state: 'detached' })
+  expect(await page.locator('[data-uploads]').count()).toBe(0)
+  await page.unroute('**/api/v1/media')
+  dashboard.fine()
+})
+
 test('progress is in Vietnamese', async () => {
   d.sql(`update search_rebuild_progress set status = 'running', done = 1000, total = 4000, finished_at = null`)
   const visitor = await Dashboard.open(browser, d, { locale: 'vi-VN', viewport: { width: 360, height: 740 } })

@@ -59,11 +59,11 @@ export function Progress({ label, done, total, at, unit = 'count', cancel, cance
   return (
     <Stack gap={4}>
       <Group justify="space-between" wrap="nowrap" gap="sm">
-        <Text size="sm" fw={600}>
+        <Text size="sm" fw={600} truncate>
           {label}
         </Text>
         {cancel && (
-          <Button variant="default" size="compact-sm" loading={canceling} onClick={cancel}>
+          <Button variant="default" size="compact-sm" style={{ flexShrink: 0 }} loading={canceling} onClick={cancel}>
             {t('cancel')}
           </Button>
         )}

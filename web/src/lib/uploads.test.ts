@@ -1,8 +1,10 @@
+import { useSyncExternalStore } from 'react'
 import { beforeEach, expect, test, vi } from 'vitest'
 import type { Media } from '../api/client'
-import { uploadAll } from './uploads'
+import { type Sending, uploadAll, useUploads as uploads } from './uploads'
 
 vi.mock('../boot', () => ({ base: '' }))
+vi.mock('react', () => ({ useSyncExternalStore: vi.fn() }))
 
 const listening = new Set<string>()
 beforeEach(() => {
@@ -25,6 +27,25 @@ test('files are uploaded one after the other, and a failed one does not stop the
   expect(made.map((m) => m.id)).toEqual(['a', 'c'])
   expect(done).toHaveBeenCalledTimes(2)
   expect(failed.mock.calls.map(([f]) => f.name)).toEqual(['b'])
+})
+
+test('canceled files are not uploaded, and are no failure', async () => {
+  let sending: readonly Sending[] = []
+  vi.mocked(useSyncExternalStore).mockImplementation((_, get) => get())
+  const failed = vi.fn()
+  const send = vi.fn(async (f: File, _: unknown, signal?: AbortSignal) => {
+    if (f.name !== 'a') return media(f)
+    sending = uploads()
+    sending[0]?.cancel() // on its way
+    sending[1]?.cancel() // waiting
+    signal?.throwIfAborted()
+    return media(f)
+  })
+  const made = await uploadAll([file('a'), file('b'), file('c')], vi.fn(), vi.fn(), failed, send)
+  expect(made.map((m) => m.id)).toEqual(['c'])
+  expect(send).toHaveBeenCalledTimes(2)
+  expect(failed).not.toHaveBeenCalled()
+  expect(uploads()).toEqual([])
 })
 
 test('the browser asks before a reload only while a file is on its way', async () => {

@@ -6,7 +6,11 @@ import { upload } from '../api/upload'
 export interface Sending {
   key: string
   name: string
+  bytes: number
   share: number
+  /** When the share was read, in milliseconds. */
+  at: number
+  cancel: () => void
 }
 
 let all: readonly Sending[] = []
@@ -37,19 +41,36 @@ export async function uploadAll(
   failed: (file: File, error: unknown) => void,
   send = upload,
 ): Promise<Media[]> {
-  const waiting = [...files].map((file) => ({ file, key: crypto.randomUUID() }))
-  set([...all, ...waiting.map(({ file, key }) => ({ key, name: file.name, share: 0 }))])
+  const waiting = [...files].map((file) => ({ file, key: crypto.randomUUID(), stop: new AbortController() }))
+  const remove = (key: string) => set(all.filter((s) => s.key !== key))
+  set([
+    ...all,
+    ...waiting.map(({ file, key, stop }) => ({
+      key,
+      name: file.name,
+      bytes: file.size,
+      share: 0,
+      at: performance.now(),
+      cancel: () => {
+        stop.abort()
+        remove(key)
+      },
+    })),
+  ])
   const made: Media[] = []
   for (const { key } of waiting) began(key)
-  for (const { file, key } of waiting) {
+  for (const { file, key, stop } of waiting) {
+    if (stop.signal.aborted) continue
     try {
-      const media = await send(file, (share) => set(all.map((s) => (s.key === key ? { ...s, share } : s))))
+      const progress = (share: number) =>
+        set(all.map((s) => (s.key === key ? { ...s, share, at: performance.now() } : s)))
+      const media = await send(file, progress, stop.signal)
       made.push(media)
       done(media)
     } catch (error) {
-      failed(file, error)
+      if (!stop.signal.aborted) failed(file, error)
     }
-    set(all.filter((s) => s.key !== key))
+    remove(key)
   }
   return made
 }

@@ -1,9 +1,10 @@
-import { ActionIcon, Box, Button, Group, Progress, SimpleGrid, Stack, Text, Textarea } from '@mantine/core'
+import { ActionIcon, Box, Button, Group, SimpleGrid, Stack, Text, Textarea } from '@mantine/core'
 import { IconCrop, IconLibraryPhoto, IconPhotoPlus, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, type Media, unwrap } from '../../api/client'
+import { Progress } from '../../components/Progress'
 import { mediaQuery } from '../../lib/queries'
 import { notifyError, notifyRefused, notifySuccess } from '../../lib/notify'
 import { uploadAll, useUploads } from '../../lib/uploads'
@@ -130,17 +131,16 @@ export function MediaField({ label, value, add, added, remove, replace, library 
             <Attached key={id} id={id} remove={() => remove(id)} replace={(m) => replace(id, m)} />
           ))}
           {sending.map((s) => (
-            <Stack key={s.key} gap={4} justify="center" p="xs" className="dl-card" role="status">
-              <Group justify="space-between" wrap="nowrap">
-                <Text size="sm" truncate>
-                  {s.name}
-                </Text>
-                <Text size="sm" c="dimmed" className="dl-numbers">
-                  {Math.round(s.share * 100)} %
-                </Text>
-              </Group>
-              <Progress value={s.share * 100} animated aria-label={t('compose.uploading', { name: s.name })} />
-            </Stack>
+            <Box key={s.key} p="xs" className="dl-card">
+              <Progress
+                label={t('compose.uploading', { name: s.name })}
+                done={Math.round(s.share * s.bytes)}
+                total={s.bytes}
+                at={s.at}
+                unit="bytes"
+                cancel={s.cancel}
+              />
+            </Box>
           ))}
         </SimpleGrid>
       )}
