@@ -54,7 +54,10 @@ func (p *Program) Root() *cobra.Command {
 	root.SetOut(p.Stdout)
 	root.SetErr(p.Stderr)
 	root.SetVersionTemplate(p.versionLine() + "\n")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return remote.UsageError(err.Error()) })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		message, _, _ := strings.Cut(err.Error(), ": strconv.") // the rest names functions of Go
+		return remote.UsageError(message)
+	})
 	root.AddGroup(
 		&cobra.Group{ID: clientGroup, Title: "Commands for a running instance (see `dateline login --help`):"},
 		&cobra.Group{ID: serverGroup, Title: "Commands that run Dateline:"},

@@ -81,6 +81,8 @@ func TestRun_RejectsInvalidArguments(t *testing.T) {
 		{"posts", "show", "a", "b"},
 		{"login"},
 		{"healthcheck", "other"},
+		{"up", "--demo=maybe"},
+		{"post", "Hello", "--drop-if-late", "soon"},
 	} {
 		var out bytes.Buffer
 		p := Program{Version: "test", Stdout: &out, Stderr: &out, Environ: []string{"HOME=" + t.TempDir()}}
@@ -89,6 +91,9 @@ func TestRun_RejectsInvalidArguments(t *testing.T) {
 		}
 		if !strings.Contains(out.String(), "--help") {
 			t.Errorf("dateline %s does not mention --help: %s", strings.Join(args, " "), out.String())
+		}
+		if strings.Contains(out.String(), "strconv") {
+			t.Errorf("dateline %s names a package of Go: %s", strings.Join(args, " "), out.String())
 		}
 	}
 }

@@ -296,7 +296,7 @@ func (r *running) announce(box *sandbox, token, link string) {
 	} else {
 		say("  API token      unchanged (`--new-token` creates a new one)")
 	}
-	say("\nStop with Ctrl-C. All data is preserved.\n")
+	say("\nStop with Ctrl-C: posts that are being sent are finished first. All data is preserved.\n")
 	if f, ok := out.(*os.File); ok {
 		_ = f.Sync()
 	}

@@ -218,3 +218,52 @@ func TestTable_RemovesTerminalSequences(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// Times are those of the workspace, as in all other lists.
+func TestPreviewRule_ShowsTimesInTheZoneOfTheWorkspace(t *testing.T) {
+	out, err := runAgainst(t, map[string]string{
+		"/api/v1/me":    `{"workspace": {"time_zone": "Asia/Ho_Chi_Minh"}}`,
+		"/api/v1/rules": `{"rules": [{"id": "0192f0c1-7a3e-7c34-9d54-2f7f2f3a1b00", "name": "City"}]}`,
+		"/api/v1/rules/preview": `{"articles": 1, "counts": {"matched": 1}, "from": "2026-11-22T20:00:00Z",
+			"decisions": [{"title": "Bridge", "outcome": "reserved", "reason": "matched",
+			"decided_at": "2026-11-29T20:44:00Z"}]}`,
+	}, "rules", "preview", "City")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"since 2026-11-23", "Mon 2026-11-30 03:44"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("got %q, want %q in it", out, want)
+		}
+	}
+}
+
+func TestPost_NamesTheFlagOfAnUnreadableTime(t *testing.T) {
+	_, err := runAgainst(t, map[string]string{"/api/v1/me": `{"workspace": {"time_zone": "UTC"}}`},
+		"post", "Hello", "--at", "blah")
+	if err == nil || err.Error() != `--at "blah": Not understood.` || ExitCode(err) != ExitUsage {
+		t.Errorf("got %v and exit code %d, want the flag, its value and the exit code for usage", err, ExitCode(err))
+	}
+}
+
+// runAgainst runs a command against an instance that has these answers and refuses everything else.
+func runAgainst(t *testing.T, answers map[string]string, args ...string) (string, error) {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer, found := answers[r.URL.Path]
+		if !found {
+			w.WriteHeader(http.StatusUnprocessableEntity)
+			answer = `{"code": "invalid_request", "detail": "The request is invalid.",
+				"errors": [{"field": "text", "code": "unreadable", "message": "Not understood."}]}`
+		}
+		_, _ = io.WriteString(w, answer)
+	}))
+	defer s.Close()
+	root := &cobra.Command{Use: "dateline", SilenceErrors: true, SilenceUsage: true}
+	root.AddCommand(Commands(Options{Environ: []string{"DATELINE_URL=" + s.URL, "DATELINE_TOKEN=t"}})...)
+	var out bytes.Buffer
+	root.SetOut(&out)
+	root.SetArgs(args)
+	err := root.ExecuteContext(t.Context())
+	return out.String(), err
+}

@@ -103,13 +103,17 @@ func (o Options) previewRule() *cobra.Command {
 		if s.asJSON {
 			return s.printJSON(r.Body)
 		}
+		zone, err := s.zone(ctx)
+		if err != nil {
+			return err
+		}
 		_ = s.say("%s: %d posts of %d articles since %s\n", plain(one.Name), r.Value.Counts["matched"],
-			r.Value.Articles, r.Value.From.Format(time.DateOnly))
+			r.Value.Articles, r.Value.From.In(zone).Format(time.DateOnly))
 		var rows [][]string
 		for _, d := range r.Value.Decisions {
 			if *all || d.Outcome == spec.RuleOutcomeReserved {
 				rows = append(rows, []string{
-					d.DecidedAt.Format("2006-01-02 15:04"), string(d.Outcome), string(d.Reason), shorten(d.Title, 60),
+					at(&d.DecidedAt, zone), string(d.Outcome), string(d.Reason), shorten(d.Title, 60),
 				})
 			}
 		}

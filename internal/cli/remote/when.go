@@ -2,6 +2,8 @@ package remote
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -16,8 +18,12 @@ const whenHelp = "`time` in the workspace's time zone: 2026-12-24T18:00, " +
 // clock and rules of time zones.
 func (s *session) parseWhen(ctx context.Context, text string) (*string, error) {
 	r, err := s.ParseTime(ctx, &spec.ParseTimeParams{Text: text})
-	if client.StatusOf(err) == http.StatusUnprocessableEntity {
-		return nil, UsageError(err.Error())
+	if problem := (*client.Error)(nil); errors.As(err, &problem) && problem.Status == http.StatusUnprocessableEntity {
+		message := problem.Detail
+		for _, f := range problem.Fields {
+			message = f.Message
+		}
+		return nil, UsageError(fmt.Sprintf("--at %q: %s", text, message))
 	}
 	if err != nil {
 		return nil, err
