@@ -49,7 +49,7 @@ export function Decisions({ rule }: { rule: string }) {
         <Waiting />
       ) : all.length === 0 ? (
         <Text size="sm" c="dimmed">
-          {t('rules.noDecisions')}
+          {t(attention ? 'rules.noAttention' : 'rules.noDecisions')}
         </Text>
       ) : (
         all.map((d) => <One key={d.id} decision={d} />)

@@ -1,4 +1,5 @@
 import { Alert, Badge, Group, Stack, Text } from '@mantine/core'
+import { useEffect, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Schemas } from '../../api/client'
 import { Time } from '../../components/Time'
@@ -8,8 +9,14 @@ import { Outcome, ReasonText } from './Decisions'
 export function Preview({ preview: p }: { preview: Schemas['RulePreview'] }) {
   const { t } = useTranslation()
   const posts = p.counts.matched ?? 0
+  const top = useRef<HTMLDivElement>(null)
+  // It appears below the buttons, often outside the visible part of the dialog.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each preview is shown.
+  useEffect(() => {
+    top.current?.scrollIntoView({ block: 'start' })
+  }, [p])
   return (
-    <Stack gap="sm" data-preview={posts}>
+    <Stack ref={top} gap="sm" data-preview={posts}>
       <Alert color={posts > 0 ? 'indigo' : 'gray'} title={t('rules.previewPosts', { count: posts })}>
         <Stack gap="xs">
           <Text size="sm">

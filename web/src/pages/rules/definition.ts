@@ -5,7 +5,7 @@ export type Definition = Schemas['RuleDefinition']
 export type NewRule = Schemas['RuleCreate']
 
 /** A new rule: nothing is published without a person. */
-export const newRule = (zone: string): NewRule => ({
+export const newRule = (zone: string, accounts: string[] = []): NewRule => ({
   name: '',
   definition: {
     trigger: {},
@@ -15,7 +15,7 @@ export const newRule = (zone: string): NewRule => ({
     image: 'none',
     utm: { medium: 'social' },
     track_links: true,
-    account_ids: [],
+    account_ids: accounts,
     timing: { when: 'now', hours: { from: '07:00', to: '22:00', weekdays: [], time_zone: zone } },
     mode: 'draft',
     max_per_hour: 5,

@@ -9,6 +9,7 @@ import { useConfirm } from '../../components/Confirm'
 import { Page } from '../../components/Page'
 import { Empty, Failed, WaitingRows } from '../../components/states'
 import { useAct } from '../../lib/act'
+import { accountsQuery } from '../../lib/queries'
 import { showChange } from '../../lib/optimistic'
 import { useHash } from '../../lib/hash'
 import { useAtLeast, useMe } from '../../lib/session'
@@ -21,6 +22,7 @@ import { useNames } from './useNames'
 const rulesQuery = queryOptions({
   queryKey: ['rules'],
   queryFn: async () => (await unwrap(api.GET('/api/v1/rules'))).rules,
+  refetchInterval: 10_000,
 })
 
 /** Rules that create posts from new articles, and what they decided. */
@@ -31,7 +33,9 @@ export function RulesPage() {
   const list = useQuery(rulesQuery)
   useHash(list.isSuccess)
   const [editing, setEditing] = useState<{ rule: NewRule; id?: string; version?: number }>()
-  const create = () => setEditing({ rule: newRule(me.workspace.time_zone) })
+  const accounts = useQuery(accountsQuery).data ?? []
+  const defaults = accounts.filter((a) => a.default && a.status === 'connected').map((a) => a.id)
+  const create = () => setEditing({ rule: newRule(me.workspace.time_zone, defaults) })
   const button = may && (
     <Button leftSection={<IconPlus size={18} aria-hidden />} onClick={create}>
       {t('rules.new')}

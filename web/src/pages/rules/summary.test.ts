@@ -56,8 +56,18 @@ test.each<[Definition, string, string]>([
       trigger: { domains: ['vnexpress.net', 'tuoitre.vn'], authors: ['Lan'] },
       timing: { when: 'delay', delay_minutes: 1440 },
     }),
-    'Lan, vnexpress.net, and tuoitre.vn → the default accounts, 1 day later, as a draft',
-    'Lan, vnexpress.net và tuoitre.vn → các tài khoản mặc định, sau 1 ngày, lưu nháp',
+    'Lan, vnexpress.net, and tuoitre.vn → no account chosen, 1 day later, as a draft',
+    'Lan, vnexpress.net và tuoitre.vn → chưa chọn tài khoản, sau 1 ngày, lưu nháp',
+  ],
+  [
+    at({
+      trigger: { domains: ['tuoitre.vn'], own_sites: true },
+      conditions: { max_age_hours: 24, languages: ['vi', 'en'] },
+      account_ids: ['desk'],
+      timing: { when: 'now' },
+    }),
+    'tuoitre.vn, on your own sites, in vi and en → @desk, at once, as a draft',
+    'tuoitre.vn, trên trang của tòa soạn, ngôn ngữ vi và en → @desk, ngay lập tức, lưu nháp',
   ],
 ])('one sentence says what a rule does, in both languages', (definition, english, vietnamese) => {
   expect(says(definition)).toEqual([english, vietnamese])

@@ -22,7 +22,13 @@ export function summaryOf(d: Definition, names: Names, t: TFunction, language: s
     ...(trigger.domains ?? []),
     ...(trigger.saved_search_id ? [search ? `“${search}”` : t('rules.savedSearch')] : []),
   ]
-  const chosen = filters.length > 0 ? list.format(filters) : t(trigger.own_sites ? 'rules.says.own' : 'rules.says.all')
+  const own = trigger.own_sites
+  const languages = d.conditions.languages ?? []
+  const chosen = [
+    filters.length > 0 ? list.format(filters) : t(own ? 'rules.says.own' : 'rules.says.all'),
+    ...(own && filters.length > 0 ? [t('rules.says.ownToo')] : []),
+    ...(languages.length > 0 ? [t('rules.says.languages', { languages: list.format(languages) })] : []),
+  ].join(', ')
   const { trending, evergreen } = trigger
   const what = trending
     ? t('rules.says.trending', { what: chosen, views: number.format(trending.min_views), hours: trending.hours })
@@ -34,7 +40,7 @@ export function summaryOf(d: Definition, names: Names, t: TFunction, language: s
     ? t('rules.says.group', { name: names.group(d.group_id) ?? t('rules.says.unknown') })
     : accounts.length > 0
       ? list.format(accounts)
-      : t('rules.says.defaults')
+      : t('rules.says.noAccounts')
   const when =
     timing.when === 'delay'
       ? t('rules.says.delay', { duration: formatSeconds((timing.delay_minutes ?? 30) * 60, language) })
