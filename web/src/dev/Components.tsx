@@ -22,6 +22,7 @@ import { AccountName, NetworkGlyph, NetworkIcons } from '../components/network'
 import { NewsFrame } from '../components/NewsFrame'
 import { NoArticle } from '../components/NoArticle'
 import { Page } from '../components/Page'
+import { Progress } from '../components/Progress'
 import { RescheduleMenu } from '../components/Reschedule'
 import { RuleBuilder } from '../components/RuleBuilder'
 import {
@@ -103,6 +104,12 @@ export function Components() {
             {(Object.keys(looks) as AnyStatus[]).map((s) => (
               <StatusBadge key={s} status={s} />
             ))}
+          </Shown>
+          <Shown name="Progress">
+            <Stack style={wide}>
+              <Progress label="Rebuilding" done={1200} total={4800} at={0} cancel={() => undefined} />
+              <Progress label="Reading" done={1200} at={0} />
+            </Stack>
           </Shown>
           <Shown name="AccountAvatar">
             {networks.map((n) => (
