@@ -183,6 +183,7 @@ func (f *Flusher) reseed(ctx context.Context, heartbeat func(), done *Result) er
 		return err
 	}
 	pages := map[int]int64{}
+	lost := map[int]int64{} // pages that had counts: imported ones have none of their own
 	for _, shard := range shards {
 		pages[shard] = 0
 	}
@@ -195,8 +196,11 @@ func (f *Flusher) reseed(ctx context.Context, heartbeat func(), done *Result) er
 		var totals []counter.PageTotals
 		for _, t := range all {
 			shard := f.Counter.Shard(t.Site, t.Page)
-			if n, lost := pages[shard]; lost {
+			if n, seeds := pages[shard]; seeds {
 				totals, pages[shard] = append(totals, t), n+1
+				if t.Views+t.Clicks+t.Conversions > 0 {
+					lost[shard]++
+				}
 			}
 		}
 		if len(totals) > 0 {
@@ -213,13 +217,13 @@ func (f *Flusher) reseed(ctx context.Context, heartbeat func(), done *Result) er
 		if err := f.Counter.MarkSeeded(ctx, shard); err != nil {
 			return err
 		}
-		if pages[shard] == 0 {
+		done.Seeded += pages[shard]
+		if lost[shard] == 0 {
 			continue // a new installation
 		}
-		done.Seeded += pages[shard]
 		f.Log.WarnContext(ctx, "Redis lost its view counts; restored them from the database", "shard", shard, "pages",
-			pages[shard])
-		if err := f.Store.RecordViewLoss(ctx, shard, pages[shard]); err != nil {
+			lost[shard])
+		if err := f.Store.RecordViewLoss(ctx, shard, lost[shard]); err != nil {
 			return err
 		}
 	}

@@ -590,7 +590,12 @@ func TestFlush_SeedsOnlyLostShards(t *testing.T) {
 	if beats != 4+3+4+1+1 {
 		t.Errorf("got %d heartbeats, want 13", beats)
 	}
-	// A new installation has lost nothing.
+	// A new installation has lost nothing, nor one into which statistics were imported.
+	imported := newMemory(1)
+	imported.stored[page(0)], imported.lost[0] = 0, true
+	if done, err := imported.flusher().Flush(t.Context(), func() {}); err != nil || len(imported.losses) != 0 {
+		t.Errorf("got %+v, %v and losses %v, want none of an imported page", done, err, imported.losses)
+	}
 	empty := newMemory(2)
 	empty.lost = map[int]bool{0: true, 1: true}
 	if done, err := empty.flusher().Flush(t.Context(), func() {}); err != nil || done.Seeded != 0 {
