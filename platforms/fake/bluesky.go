@@ -66,6 +66,7 @@ func (s blueskyFake) routeBluesky(mux *http.ServeMux) {
 	mux.HandleFunc("POST "+root+"com.atproto.repo.deleteRecord",
 		s.blueskyAuthenticated(s.blueskyDelete, "calls", "writes_hour", "writes_day"))
 	mux.HandleFunc("GET "+root+"com.atproto.repo.getRecord", s.blueskyRead)
+	mux.HandleFunc("GET "+root+"com.atproto.sync.getBlob", s.blueskyAvatar)
 	mux.HandleFunc("GET "+root+"app.bsky.feed.getPosts", s.blueskyPosts)
 	mux.HandleFunc("POST "+root+"com.atproto.repo.uploadBlob",
 		s.blueskyAuthenticated(s.blueskyUpload, "calls", "uploads_day"))

@@ -348,7 +348,7 @@ func (s blueskyFake) blueskyRead(w http.ResponseWriter, r *http.Request) {
 			"value": map[string]any{
 				"$type": "app.bsky.actor.profile", "displayName": name,
 				"avatar": map[string]any{
-					"$type": "blob", "ref": map[string]string{"$link": "bafkreiavatar"}, "mimeType": "image/png",
+					"$type": "blob", "ref": map[string]string{"$link": blueskyAvatarCID}, "mimeType": "image/png",
 				},
 			},
 		})
@@ -387,4 +387,23 @@ func (s blueskyFake) blueskyDelete(w http.ResponseWriter, r *http.Request, c cal
 	writeJSON(w, http.StatusOK, map[string]any{
 		"commit": map[string]string{"cid": versionOf([]byte("deleted " + uri)), "rev": in.Rkey},
 	})
+}
+
+// blueskyAvatarCID is the content identifier of every account's picture.
+const blueskyAvatarCID = "bafkreiavatar"
+
+// blueskyAvatar serves the picture that a profile names.
+func (s blueskyFake) blueskyAvatar(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	id := ""
+	if a := s.blueskyAccount(r.URL.Query().Get("did")); a != nil {
+		id = a.ID
+	}
+	s.mu.Unlock()
+	if id == "" || r.URL.Query().Get("cid") != blueskyAvatarCID {
+		xrpcError(w, http.StatusBadRequest, "BlobNotFound", "Blob not found")
+		return
+	}
+	r.SetPathValue("id", id)
+	s.showAvatar(w, r)
 }

@@ -4,6 +4,10 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -61,6 +65,7 @@ func testConnect(t *testing.T, s Subject) {
 		if one.AvatarURL == "" && one.Kind != network.KindOrganization {
 			t.Errorf("%s has no picture", one.Handle)
 		}
+		testPicture(t, one)
 		if one.Token.Empty() {
 			t.Errorf("not identified: %+v", one)
 		}
@@ -76,6 +81,29 @@ func testConnect(t *testing.T, s Subject) {
 		BaseURL: account.BaseURL, Token: secret.NewText("wrong"),
 	})
 	wantError(t, err, network.Auth)
+}
+
+// testPicture checks that the address of an account's picture serves an image. Those of real
+// servers are at hosts of their own, such as gravatar.com.
+func testPicture(t *testing.T, one network.Account) {
+	t.Helper()
+	address, err := url.Parse(one.AvatarURL)
+	if err != nil || !net.ParseIP(address.Hostname()).IsLoopback() {
+		return
+	}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, one.AvatarURL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close() //nolint:errcheck // only read
+	if kind := response.Header.Get("Content-Type"); response.StatusCode != http.StatusOK ||
+		!strings.HasPrefix(kind, "image/") {
+		t.Errorf("the picture of %s: got %d %s, want 200 and an image", one.Handle, response.StatusCode, kind)
+	}
 }
 
 // testRenewal checks that refreshed tokens are valid, and that revoking
@@ -122,6 +150,7 @@ func testIdentify(t *testing.T, s Subject) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	testPicture(t, known)
 	if known.RemoteID != s.Account.RemoteID || known.Handle == "" || known.Name == "" ||
 		known.Token.Reveal() != s.Account.Token.Reveal() {
 		t.Errorf("identified as %+v, want %+v", known, s.Account)
