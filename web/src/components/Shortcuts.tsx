@@ -8,6 +8,7 @@ import {
   useCallback,
   useContext,
   useEffect,
+  useLayoutEffect,
   useRef,
   useState,
 } from 'react'
@@ -46,10 +47,11 @@ export const useCommands = () => useContext(Context).groups
 export function useShortcuts(title: string, all: Shortcut[]): void {
   const { add } = useContext(Context)
   const group = useRef<ShortcutGroup>({ title, all })
-  useEffect(() => {
+  // Before the page is painted: a key that is pressed as soon as something is shown acts on it.
+  useLayoutEffect(() => {
     group.current = { title, all }
   })
-  useEffect(() => add(group), [add])
+  useLayoutEffect(() => add(group), [add])
 }
 
 /** How long the first of two keys waits for the second. */
