@@ -111,6 +111,16 @@ func (r *importedRows) add(ctx context.Context, d *statsimport.Data) error {
 			return err
 		}
 	}
+	// In one statement, which inserts them in the order of flushes: in parts, both could wait for each other.
+	names := map[string]bool{}
+	for key := range d.Pages {
+		names[key.Page] = true
+	}
+	if err := r.AddImportedPages(ctx, db.AddImportedPagesParams{
+		SiteID: r.SiteID, Pages: slices.Collect(maps.Keys(names)),
+	}); err != nil {
+		return err
+	}
 	for pages := range slices.Chunk(slices.Collect(maps.Keys(d.Pages)), importBatch) {
 		if err := r.addPages(ctx, d, pages); err != nil {
 			return err
@@ -155,9 +165,6 @@ func (r *importedRows) addPages(ctx context.Context, d *statsimport.Data, keys [
 		pages.Days, pages.Pages, pages.Views = append(pages.Days, dateOf(key.Day)), append(pages.Pages,
 			key.Page), append(pages.Views, t.Views)
 		pages.Visitors, pages.Entries = append(pages.Visitors, t.Visitors), append(pages.Entries, t.Entries)
-	}
-	if err := r.AddImportedPages(ctx, db.AddImportedPagesParams{SiteID: r.SiteID, Pages: pages.Pages}); err != nil {
-		return err
 	}
 	if err := r.InsertImportedPageDays(ctx, pages); err != nil {
 		return err
