@@ -263,7 +263,8 @@ func (s ghostFake) ghostFiles(p ghostPost) []Media {
 	for i, m := range files {
 		if m.ID == above && p.ImageAlt != nil {
 			files[i].Description = *p.ImageAlt
-		} else if alt := regexp.MustCompile(`/media/` + m.ID + `" alt="([^"]*)"`).FindStringSubmatch(p.HTML); alt != nil {
+		} else if alt := regexp.MustCompile(`/media/` + m.ID + `" alt="([^"]*)"`).
+			FindStringSubmatch(p.HTML); alt != nil {
 			files[i].Description = html.UnescapeString(alt[1])
 		}
 	}
