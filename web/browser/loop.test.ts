@@ -159,24 +159,24 @@ test('an article becomes a post that is corrected, approved, published, read and
     expect(counted.status).toBeLessThan(300)
   }
 
-  // Engagement grows, and the row of the report has all of it.
+  // Engagement grows (the sandbox's most within an hour), and the row of the report has all of it.
   const day = (offset: number) => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10)
   const row = async () =>
     (
       await api<{ rows: { post_id: string; numbers: Numbers }[] }>('GET', `/reports/posts?from=${day(-2)}&to=${day(1)}`)
     ).rows.find((r) => r.post_id === post.id)?.numbers
   const engagement = async () => (await row())?.engagement ?? 0
-  const age = async (hours: number) => {
-    expect((await fetch(`${d.sandbox}/__state/age?by=${hours}h`, { method: 'POST' })).status).toBe(204)
+  const age = async (minutes: number) => {
+    expect((await fetch(`${d.sandbox}/__state/age?by=${minutes}m`, { method: 'POST' })).status).toBe(204)
     d.sql(
-      `update remote_posts set posted_at = posted_at - interval '${hours} hours'; update post_metrics set due_at = now(), measured_at = measured_at - interval '${hours} hours'`,
+      `update remote_posts set posted_at = posted_at - interval '${minutes} minutes'; update post_metrics set due_at = now(), measured_at = measured_at - interval '${minutes} minutes'`,
     )
     await d.run('measure-posts')
   }
-  await age(2)
+  await age(10)
   await until('the first engagement', async () => (await engagement()) > 0)
   const first = await engagement()
-  await age(5)
+  await age(30)
   await until('the engagement to grow', async () => (await engagement()) > first)
   await d.run('flush-views')
   await until('the clicks and visits', async () => {

@@ -1,7 +1,7 @@
 import { Combobox, Group, Text, Textarea, type TextareaProps, useCombobox } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQueries } from '@tanstack/react-query'
-import { useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { type Account, api, type Schemas, unwrap } from '../../api/client'
 import { AccountAvatar } from '../../components/Avatar'
@@ -51,6 +51,12 @@ export function MentionTextarea({
     }),
   })
   const shown = typed?.name.startsWith(name) ? found : []
+  const keys = shown.map((m) => m.network + m.handle).join(' ')
+  const { dropdownOpened, selectFirstOption } = combobox
+  // The store knows the selected option by its position, which is another account's in another list.
+  useEffect(() => {
+    if (dropdownOpened && keys) selectFirstOption()
+  }, [dropdownOpened, keys, selectFirstOption])
   const close = () => {
     setTyped(undefined)
     combobox.closeDropdown()
@@ -104,7 +110,7 @@ export function MentionTextarea({
                   </Text>
                   <Group gap={4} wrap="nowrap">
                     <NetworkGlyph network={m.network} size={14} named />
-                    <Text size="xs" c="dimmed" truncate>
+                    <Text size="xs" truncate>
                       {m.handle}
                     </Text>
                   </Group>
