@@ -88,6 +88,30 @@ test('an account of the network is found while its name is typed, and inserted b
   dashboard.fine()
 })
 
+test('an account that is gone from the list of a longer name is not inserted', async () => {
+  const { page } = dashboard
+  const text = page.getByRole('textbox', { name: 'Text', exact: true })
+  const options = page.getByRole('listbox', { name: 'Accounts to mention' }).getByRole('option')
+  await page.route('**/mentions?q=*', async (route) => {
+    const names = route.request().url().endsWith('q=hu') ? ['huhu', 'hung', 'hue'] : ['hue', 'huean']
+    await route.fulfill({ json: { mentions: names.map((name) => ({ handle: `@${name}`, name })) } })
+  })
+  await dashboard.go('/compose')
+  await text.click()
+  await page.keyboard.type('Theo @hu')
+  await until('the first list', async () => (await options.count()) === 3)
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.type('e')
+  await until('the second list', async () => (await options.count()) === 2)
+  await page.keyboard.press('Enter')
+  await until('an account to be inserted', async () => /\s$/.test(await text.inputValue()))
+  expect(await text.inputValue()).toBe('Theo @hue ')
+  await page.unroute('**/mentions?q=*')
+  await page.locator('[data-saving=clean]').waitFor()
+  dashboard.fine()
+})
+
 test('the parts of a thread that wait for their time are canceled', async () => {
   const { page } = dashboard
   const account = (
