@@ -37,6 +37,7 @@ type postRun struct {
 	doing       StateResult
 	round       *round       // the last one; nil: nothing was published yet
 	preparation *preparation // of the targets; nil: not started
+	isAnswered  bool         // an update was answered, and the server may not know it yet
 }
 
 func (r *postRun) setUp() error {
@@ -77,10 +78,12 @@ func (r *postRun) run() error {
 			e, err = r.publish(s)
 		case doPark:
 			e, err = r.park(s)
-		case doContinueAsNew:
-			return workflow.NewContinueAsNewError(r.ctx, PostWorkflow, r.in)
-		case doEnd, doEndCanceled:
-			return r.end(s)
+		case doContinueAsNew, doEnd, doEndCanceled:
+			if !r.mustDeliverAnswers() {
+				return r.end(s)
+			}
+			err = r.deliverAnswers()
+			e = r.receiveAgain()
 		}
 		if err != nil {
 			return err
@@ -190,8 +193,11 @@ func (r *postRun) wait(doing string, until time.Time) (due bool, err error) {
 	return due && err == nil && r.inbox.isEmpty(), err
 }
 
-// end ends the workflow.
+// end ends the workflow, or this run of it.
 func (r *postRun) end(s step) error {
+	if s.do == doContinueAsNew {
+		return workflow.NewContinueAsNewError(r.ctx, PostWorkflow, r.in)
+	}
 	r.doing = StateResult{Doing: "done", Revision: r.view.Revision}
 	if s.do == doEndCanceled {
 		return r.inbox.outer.Err()

@@ -136,16 +136,7 @@ func scenarios() map[string]*scenario {
 				update(t, c, id, workflows.SignalPublishNow)
 			},
 		},
-		"updated_while_parked": {
-			room: newRoom("mastodon", "bluesky"), end: post.Canceled, setUp: deadFirst(post.TargetFailed),
-			signal: func(t *testing.T, c client.Client, id string) {
-				untilParked(t, c, id)
-				var all sync.WaitGroup
-				all.Go(func() { signal(t, c, id, workflows.SignalChanged, "") })
-				all.Go(func() { update(t, c, id, workflows.SignalDiscard) })
-				all.Wait()
-			},
-		},
+		"updated_while_parked":     updatedWhileParked(),
 		"uncertain_then_confirmed": uncertainThenConfirmed(),
 		"one_of_two_dead":          oneOfTwoDead(),
 		"prepared":                 {room: newRoom("mastodon", "bluesky"), end: post.Posted, setUp: prepareAhead(nil)},
@@ -178,6 +169,19 @@ func prepareAhead(prepare func(context.Context, delivery.TargetInput) error) fun
 		room.view.PrepareAt = time.Now().Add(time.Second)
 		room.prepare = prepare
 	}
+}
+
+// updatedWhileParked discards a post while a signal arrives, with which the workflow cannot end.
+func updatedWhileParked() *scenario {
+	s := &scenario{room: newRoom("mastodon", "bluesky"), end: post.Canceled, setUp: deadFirst(post.TargetFailed)}
+	s.signal = func(t *testing.T, c client.Client, id string) {
+		untilParked(t, c, id)
+		s.room.mu.Lock()
+		s.room.meanwhile = map[string]func(){"ApplyCommand": func() { signal(t, c, id, workflows.SignalChanged, "") }}
+		s.room.mu.Unlock()
+		update(t, c, id, workflows.SignalDiscard)
+	}
+	return s
 }
 
 func uncertainThenConfirmed() *scenario {

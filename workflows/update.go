@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"errors"
+	"time"
 
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
@@ -33,6 +34,7 @@ func (r *postRun) acceptUpdates() error {
 }
 
 func (r *postRun) update(ctx workflow.Context, command delivery.Command) error {
+	defer func() { r.isAnswered = true }()
 	command.PostID = r.in.PostID
 	command.Key = commandKey(ctx, "update", command.Name, workflow.GetCurrentUpdateInfo(ctx).ID)
 	var publishing *activities.Publishing
@@ -52,4 +54,17 @@ func (r *postRun) update(ctx workflow.Context, command delivery.Command) error {
 // answerUpdates waits until all updates are answered: a workflow that ends earlier leaves them without an answer.
 func (r *postRun) answerUpdates() error {
 	return workflow.Await(r.ctx, func() bool { return workflow.AllHandlersFinished(r.ctx) })
+}
+
+// mustDeliverAnswers reports whether the workflow would end together with the answer to an update. If a signal arrives
+// at the same moment, Temporal Server 1.32 rejects the end (UNHANDLED_COMMAND), and with it the answer: the sender gets
+// "unexpected workflow task failure" for a command that was applied.
+func (r *postRun) mustDeliverAnswers() bool {
+	return r.isAnswered && workflow.GetVersion(r.ctx, "deliver answers before the end", workflow.DefaultVersion, 1) > 0
+}
+
+// deliverAnswers ends the workflow task, which sends the answers in it to the server.
+func (r *postRun) deliverAnswers() error {
+	r.isAnswered = false
+	return workflow.Sleep(r.ctx, time.Millisecond)
 }
