@@ -19,9 +19,9 @@ var (
 	inputs      = regexp.MustCompile(`<input[^>]* name="(choice|key|remote_id)" value="([^"]*)"`)
 )
 
-// TestPublish_ElevenNetworks connects an account of every network of the sandbox through
+// TestPublish_EveryNetwork connects an account of every network of the sandbox through
 // its consent page or its form, and publishes one post with a picture on all of them.
-func TestPublish_ElevenNetworks(t *testing.T) {
+func TestPublish_EveryNetwork(t *testing.T) {
 	t.Parallel()
 	d := newDateline(t)
 	d.start()
@@ -35,6 +35,7 @@ func TestPublish_ElevenNetworks(t *testing.T) {
 	}
 	discord, telegram, wordpress := box.account("discord"), box.account("telegram"), box.account("wordpress")
 	ghost := box.account("ghost")
+	box.fill("nostr", map[string]string{"key": box.account("nostr").Token})
 	box.fill("bluesky", map[string]string{"handle": "desk.test", "app_password": fake.BlueskyAppPassword})
 	box.fill("discord", map[string]string{"bot_token": discord.Token, "channel_id": discord.ID})
 	box.fill("telegram", map[string]string{"bot_token": telegram.Token, "chat": "@" + telegram.Name})
@@ -59,8 +60,8 @@ func TestPublish_ElevenNetworks(t *testing.T) {
 	slices.Sort(networks)
 	// A LinkedIn login may post as the person and as the organization.
 	want := []string{
-		"bluesky", "discord", "facebook", "ghost", "instagram", "linkedin", "linkedin", "mastodon", "telegram",
-		"threads", "wordpress", "x",
+		"bluesky", "discord", "facebook", "ghost", "instagram", "linkedin", "linkedin", "mastodon", "nostr",
+		"telegram", "threads", "wordpress", "x",
 	}
 	if !slices.Equal(networks, want) {
 		t.Fatalf("connected %v, want %v", networks, want)

@@ -20,6 +20,7 @@ import (
 	"dateline/platforms/linkedin"
 	"dateline/platforms/mastodon"
 	"dateline/platforms/network"
+	"dateline/platforms/nostr"
 	"dateline/platforms/telegram"
 	"dateline/platforms/threads"
 	"dateline/platforms/wordpress"
@@ -42,6 +43,7 @@ func New(client *http.Client, options Options) Registry {
 		instagram.New(client, options.Instagram),
 		linkedin.New(client, options.LinkedIn),
 		mastodon.New(client, options.Mastodon),
+		nostr.New(client, options.Nostr),
 		telegram.New(client, options.Telegram),
 		threads.New(client, options.Threads),
 		wordpress.New(client, options.WordPress),
@@ -104,6 +106,7 @@ type Options struct {
 	Instagram instagram.Options `json:"instagram"`
 	LinkedIn  linkedin.Options  `json:"linkedin"`
 	Mastodon  mastodon.Options  `json:"mastodon"`
+	Nostr     nostr.Options     `json:"nostr"`
 	Telegram  telegram.Options  `json:"telegram"`
 	Threads   threads.Options   `json:"threads"`
 	WordPress wordpress.Options `json:"wordpress"`
@@ -144,6 +147,7 @@ func (o *Options) sharedSettings() map[string]appSettings {
 		ghost.Name:     {sandbox: &o.Ghost.Sandbox},
 		instagram.Name: {&o.Instagram.Sandbox, &o.Instagram.ClientID, &o.Instagram.ClientSecret},
 		linkedin.Name:  {&o.LinkedIn.Sandbox, &o.LinkedIn.ClientID, &o.LinkedIn.ClientSecret},
+		nostr.Name:     {sandbox: &o.Nostr.Sandbox},
 		telegram.Name:  {sandbox: &o.Telegram.Sandbox},
 		threads.Name:   {&o.Threads.Sandbox, &o.Threads.ClientID, &o.Threads.ClientSecret},
 		wordpress.Name: {sandbox: &o.WordPress.Sandbox},

@@ -30,11 +30,12 @@ func refusals(text string) map[string]any {
 			"ok": false, "error_code": 400, "description": text,
 		},
 		"ghost":     map[string]any{"errors": []any{map[string]any{"message": text, "type": "BadRequestError"}}},
+		"nostr":     text,
 		"wordpress": map[string]any{"code": "rest_error", "message": text, "data": map[string]any{"status": 400}},
 	}
 }
 
-// An account at each of the eleven networks goes through every failure. Nothing that the
+// An account at each of the twelve networks goes through every failure. Nothing that the
 // networks issued or received as a secret is stored in plain text.
 func TestSecrets_OfNetworksAreNotStoredInTheOpen(t *testing.T) {
 	t.Parallel()
@@ -115,7 +116,7 @@ func TestSecrets_OfNetworksAreNotStoredInTheOpen(t *testing.T) {
 	// Invalid input, and revoked tokens.
 	const wrong = "a-secret-that-was-never-good"
 	for name, field := range map[string]string{
-		"bluesky": "app_password", "discord": "bot_token", "ghost": "admin_key",
+		"bluesky": "app_password", "discord": "bot_token", "ghost": "admin_key", "nostr": "key",
 		"telegram": "bot_token", "wordpress": "app_password",
 	} {
 		values := map[string]secret.Text{

@@ -833,6 +833,24 @@ func (e NoArticleReason) Valid() bool {
 	}
 }
 
+// Defines values for NostrOptionsKind.
+const (
+	NostrOptionsKindArticle NostrOptionsKind = "article"
+	NostrOptionsKindNote    NostrOptionsKind = "note"
+)
+
+// Valid indicates whether the value is a known member of the NostrOptionsKind enum.
+func (e NostrOptionsKind) Valid() bool {
+	switch e {
+	case NostrOptionsKindArticle:
+		return true
+	case NostrOptionsKindNote:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for NotificationChannelDisabledReason.
 const (
 	NotificationChannelDisabledReasonFailing      NotificationChannelDisabledReason = "failing"
@@ -4755,6 +4773,30 @@ type NextSlot struct {
 // - `page_deleted`: the raw page is no longer stored
 // - `extraction_failed`: an error of Dateline; see `detail`
 type NoArticleReason string
+
+// NostrOptions Options of a post on Nostr (https://github.com/nostr-protocol/nips).
+type NostrOptions struct {
+	// ContentWarning Why apps hide the post until a reader opens it.
+	ContentWarning *string `json:"content_warning,omitempty"`
+
+	// ExpiresAfterHours Relays are asked to drop the post then (NIP-40); some keep it.
+	ExpiresAfterHours *int `json:"expires_after_hours,omitempty"`
+
+	// Kind `note` is a short text (NIP-01), `article` a long one in Markdown with a title (NIP-23). Absent: `note`.
+	Kind *NostrOptionsKind `json:"kind,omitempty"`
+
+	// Slug Identifies an article among those of the account. Absent: made from the title, with some characters that identify it.
+	Slug *string `json:"slug,omitempty"`
+
+	// Summary Of an article.
+	Summary *string `json:"summary,omitempty"`
+
+	// Title Of an article. Absent: the first line of the text, which is then not part of the body.
+	Title *string `json:"title,omitempty"`
+}
+
+// NostrOptionsKind `note` is a short text (NIP-01), `article` a long one in Markdown with a title (NIP-23). Absent: `note`.
+type NostrOptionsKind string
 
 // Note A sentence with a code that is stable, and the values in it.
 type Note struct {

@@ -21,6 +21,7 @@ import (
 	"dateline/platforms/instagram"
 	"dateline/platforms/linkedin"
 	"dateline/platforms/mastodon"
+	"dateline/platforms/nostr"
 	"dateline/platforms/telegram"
 	"dateline/platforms/threads"
 	"dateline/platforms/wordpress"
@@ -125,6 +126,7 @@ func (b *sandbox) populate() error {
 		{Network: discord.Name},
 		{Network: ghost.Name},
 		{Network: instagram.Name},
+		{Network: nostr.Name},
 		{Network: threads.Name},
 		{Network: wordpress.Name},
 		{Network: x.Name},

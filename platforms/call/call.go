@@ -258,15 +258,15 @@ func newError(request Request, class network.Class, code, message string, err er
 	return &network.Error{
 		Class:   class,
 		Code:    code,
-		Message: Redact(fmt.Sprintf("%s: %s.", message, describeCause(err)), secrets...),
+		Message: Redact(fmt.Sprintf("%s: %s.", message, Cause(err)), secrets...),
 		Err:     redactedError{err, secrets},
 	}
 }
 
-// describeCause describes why a connection failed, without resolved IP addresses:
+// Cause describes why a connection failed, without resolved IP addresses:
 // users see the text, and the addresses may be those of the operator's own
 // network.
-func describeCause(err error) string {
+func Cause(err error) string {
 	var dns *net.DNSError
 	var op *net.OpError
 	switch {

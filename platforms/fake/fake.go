@@ -201,7 +201,11 @@ func (s *Server) Add(created Account) (Account, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	account := s.state.accountByName(created.network(), created.Name)
+	value := ""
 	if account == nil {
+		if created.network() == nostrName {
+			value, created.ID = nostrKey()
+		}
 		created.CreatedAt = s.now()
 		if created.ID == "" {
 			created.ID = s.state.nextID(s.now())
@@ -212,7 +216,10 @@ func (s *Server) Add(created Account) (Account, error) {
 		account = s.state.accounts[created.ID]
 	}
 	if account.Token == "" {
-		t := token{Value: rand.Text(), AccountID: account.ID, Scopes: []string{"read", "write", "*"}, Seeded: true}
+		if value == "" {
+			value = rand.Text()
+		}
+		t := token{Value: value, AccountID: account.ID, Scopes: []string{"read", "write", "*"}, Seeded: true}
 		if err := s.commit(record{Kind: kindToken, Token: &t}); err != nil {
 			return Account{}, err
 		}
@@ -312,6 +319,8 @@ func (s *Server) FormValues(network, name string) map[string]string {
 		}
 	case "mastodon":
 		return map[string]string{"access_token": account.Token}
+	case nostrName:
+		return map[string]string{"key": account.Token}
 	case "telegram":
 		return map[string]string{"bot_token": account.Token, "chat": "@" + account.Name}
 	case wordpressName:

@@ -57,6 +57,7 @@ type (
 	blueskyFake  struct{ *Server }
 
 	ghostFake     struct{ *Server }
+	nostrFake     struct{ *Server }
 	wordpressFake struct{ *Server }
 )
 
@@ -66,7 +67,7 @@ func (s *Server) newNetworks() []*fakeNetwork {
 		mastodonFake{s}.mastodonNetwork(), telegramFake{s}.telegramNetwork(), discordFake{s}.discordNetwork(),
 		graphFake{s}.instagramNetwork(), graphFake{s}.threadsNetwork(), xFake{s}.xNetwork(),
 		linkedinFake{s}.linkedinNetwork(), graphFake{s}.facebookNetwork(), blueskyFake{s}.blueskyNetwork(),
-		ghostFake{s}.ghostNetwork(), wordpressFake{s}.wordpressNetwork(),
+		ghostFake{s}.ghostNetwork(), nostrFake{s}.nostrNetwork(), wordpressFake{s}.wordpressNetwork(),
 	}
 }
 

@@ -19,6 +19,7 @@ const (
 	DifferenceLanguage   = "language_differs"
 	DifferenceTime       = "time_differs"
 	DifferenceOption     = "option_differs"
+	DifferenceRelays     = "relays_missing"
 )
 
 // IsSerious reports whether a difference exposes readers or the author to something

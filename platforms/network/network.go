@@ -175,6 +175,10 @@ type Submission struct {
 	RootID   string   // remote id of the first post of the thread; empty: it is ReplyTo, or not known
 	Language string   // ISO 639-1; empty: the network decides
 	Handle   string   // Prepared.Handle; empty before the first Prepare
+	// Due is when the post is to appear, for networks on which its time is part of what is
+	// prepared. It can change between attempts, so that a Handle with it must expire soon
+	// after it. Zero: now.
+	Due time.Time
 
 	Options PostOptions // nil: none
 }

@@ -42,6 +42,8 @@ type Subject struct {
 	CreatePath string
 	// ReportsRates means that responses report rate limits.
 	ReportsRates bool
+	// NoStatus means that responses have no HTTP status.
+	NoStatus bool
 	// NoRequestID means that responses contain no request id.
 	NoRequestID bool
 	// NoLanguage means that the network does not store a post's language.

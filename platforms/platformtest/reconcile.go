@@ -186,8 +186,10 @@ func testReconcileFaults(t *testing.T, s Subject) {
 			Kind: fake.Hide, Method: http.MethodPost, Path: s.CreatePath, For: 300 * time.Millisecond,
 		})
 		sub := prepare(t, s, submission(t, s, "Late in listings"))
+		sent := time.Now()
 		receipt := publish(t, s, sub)
-		if finding := reconcile(t, s, sub, network.Window{From: from}); finding.Found {
+		hidden := time.Since(sent) < 250*time.Millisecond // an adapter may wait until it is shown
+		if finding := reconcile(t, s, sub, network.Window{From: from}); finding.Found && hidden {
 			t.Errorf("found a hidden post: %+v", finding)
 		}
 		time.Sleep(350 * time.Millisecond)

@@ -39,6 +39,7 @@ import (
 	"dateline/platforms/instagram"
 	"dateline/platforms/linkedin"
 	"dateline/platforms/mastodon"
+	"dateline/platforms/nostr"
 	"dateline/platforms/telegram"
 	"dateline/platforms/threads"
 	"dateline/platforms/wordpress"
@@ -110,6 +111,7 @@ func newBench(t *testing.T, options fake.Options) *bench {
 		},
 		Instagram: instagram.Options{CreateTimeout: create, ReadTimeout: read},
 		LinkedIn:  linkedin.Options{CreateTimeout: slow, ReadTimeout: slow},
+		Nostr:     nostr.Options{AnswerTimeout: create, UploadTimeout: create},
 		Telegram:  telegram.Options{CreateTimeout: slow, ReadTimeout: slow},
 		Threads:   threads.Options{CreateTimeout: create, ReadTimeout: read},
 		WordPress: wordpress.Options{

@@ -36,6 +36,7 @@ func everyNetworks() []everyNetwork {
 		{network: "telegram", publish: [2]int{1, 2}, blind: [2]bool{true, true}},
 		{network: "wordpress", publish: [2]int{2, 0}}, // after the draft
 		{network: "ghost", publish: [2]int{2, 0}},
+		{network: "nostr", publish: [2]int{1, 2}},
 	}
 }
 

@@ -155,6 +155,16 @@ func networkOptions() map[string][]networkOption {
 				want:    `{"title":"` + text + `","visibility":"members"}`, images: 1, publish: 3,
 			},
 		},
+		"nostr": {
+			{
+				options: `{"kind":"article","title":"Bão số 9","summary":"Tóm tắt","slug":"bao-so-9"}`,
+				want:    `{"title":"Bão số 9","summary":"Tóm tắt","d":"bao-so-9"}`,
+			},
+			{
+				options: `{"content_warning":"Cảnh máu me","expires_after_hours":24}`,
+				want:    `{"content-warning":"Cảnh máu me","expiration":"24 h"}`,
+			},
+		},
 		"telegram": {
 			{
 				options: `{"silent":true,"protected":true,"topic_id":42,"buttons":[[{"text":"Đọc tiếp","url":"https://vnnews.example/a"}]],"link_preview":{"disabled":true}}`,

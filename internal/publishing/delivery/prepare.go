@@ -136,7 +136,7 @@ func (j *job) submission(i int) network.Submission {
 	segment := j.segments[i]
 	s := network.Submission{
 		Text: segment.Content, Language: j.post.Language, ReplyTo: j.parent, Handle: segment.handle,
-		Options: scheduling.SegmentOptions(j.options, i),
+		Options: scheduling.SegmentOptions(j.options, i), Due: j.post.ScheduledTime,
 	}
 	for _, staged := range segment.staged {
 		s.MediaIDs = append(s.MediaIDs, staged.RemoteID)

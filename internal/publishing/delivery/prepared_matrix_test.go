@@ -43,6 +43,7 @@ func inAdvances() []inAdvance {
 		{network: "bluesky", create: [2]int{1, 0}, publish: [2]int{2, 3}, late: [2]bool{true, true}},
 		{network: "wordpress", create: [2]int{2, 0}, publish: [2]int{3, 0}, late: [2]bool{true, false}},
 		{network: "ghost", create: [2]int{2, 0}, publish: [2]int{3, 0}, late: [2]bool{true, false}},
+		{network: "nostr", create: [2]int{1, 0}, publish: [2]int{2, 3}, late: [2]bool{true, true}},
 	}
 }
 
@@ -58,7 +59,7 @@ func (n inAdvance) segments() int {
 func (b *bench) connectAt(networkName, name string) account.Account {
 	b.t.Helper()
 	made := fake.Account{Network: networkName, Name: name}
-	if networkName == "bluesky" || networkName == "ghost" || networkName == "wordpress" {
+	if slices.Contains([]string{"bluesky", "ghost", "nostr", "wordpress"}, networkName) {
 		_, err := b.fake.Add(made)
 		b.must(err)
 		values := map[string]secret.Text{}

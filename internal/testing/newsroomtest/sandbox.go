@@ -32,6 +32,7 @@ func (n *Newsroom) Everywhere() []account.Account {
 		{Network: "bluesky"},
 		{Network: "discord"},
 		{Network: "ghost"},
+		{Network: "nostr"},
 		{Network: "telegram", ID: "-1002000000001"},
 		{Network: "wordpress"},
 	} {

@@ -6,6 +6,7 @@ const names: Record<string, string> = {
   instagram: 'Instagram',
   linkedin: 'LinkedIn',
   mastodon: 'Mastodon',
+  nostr: 'Nostr',
   telegram: 'Telegram',
   threads: 'Threads',
   wordpress: 'WordPress',

@@ -1,6 +1,7 @@
 import './frames.css'
 import {
   IconArrowsExchange,
+  IconBolt,
   IconBookmark,
   IconDots,
   IconEye,
@@ -47,6 +48,7 @@ const actionsOf: Record<string, ReactNode[]> = {
   telegram: [],
   discord: [],
   ghost: [icon(IconMessage)],
+  nostr: [icon(IconMessage), icon(IconRepeat), icon(IconHeart), icon(IconBolt)],
   wordpress: [icon(IconMessage)],
 }
 const usualActions = [icon(IconHeart), icon(IconMessageCircle), icon(IconShare)]

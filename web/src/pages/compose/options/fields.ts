@@ -150,6 +150,14 @@ export const optionFields: Record<string, Field[]> = {
     toggle('featured'),
     text('canonical_url', 2000),
   ],
+  nostr: [
+    choice('kind', 'note', 'article'),
+    text('title', 300),
+    { name: 'summary', kind: 'area', max: 1000 },
+    text('slug', 100),
+    text('content_warning', 200),
+    { name: 'expires_after_hours', kind: 'number', max: 8784 },
+  ],
   wordpress: [
     text('title', 500),
     { name: 'excerpt', kind: 'area', max: 2000 },
