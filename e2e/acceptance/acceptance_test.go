@@ -79,6 +79,7 @@ func parts() []part {
 			name: "Ghost", missing: cmp.Or(unset("GHOST"), uninstalled("node", "mariadbd", "mariadb-install-db", "mariadb")),
 			test: testGhost,
 		},
+		{name: "Nostr", missing: unset("NOSTR_PYTHON"), test: testNostr},
 		{name: "Meilisearch", missing: unset("MEILI_URL"), test: testMeilisearch},
 		{name: "Mastodon (fake)", test: testFakeMastodon},
 		{name: "GoToSocial", missing: uninstalled("gotosocial"), test: testGoToSocial},

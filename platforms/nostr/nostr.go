@@ -187,7 +187,7 @@ func (n *Nostr) Limits(context.Context, network.Account) (network.Limits, error)
 	return n.DefaultLimits(), nil
 }
 
-// DefaultLimits does no I/O.
+// DefaultLimits does no I/O. FinishesWithin is 0: a late call makes the same event.
 func (n *Nostr) DefaultLimits() network.Limits {
 	return network.Limits{
 		AllowedBy: title, MaxCharacters: n.options.MaxCharacters, MaxMedia: n.options.MaxMedia,
@@ -195,7 +195,7 @@ func (n *Nostr) DefaultLimits() network.Limits {
 			"image/jpeg", "image/png", "image/gif", "image/webp", "video/mp4", "video/webm", "audio/mpeg",
 		},
 		MaxImageBytes: n.options.MaxImageBytes, MaxVideoBytes: n.options.MaxVideoBytes, MaxAltText: 1000,
-		MixedMedia: true, SupportsReply: true, FinishesWithin: network.UsualFinish,
+		MixedMedia: true, SupportsReply: true,
 	}
 }
 
