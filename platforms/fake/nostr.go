@@ -24,18 +24,18 @@ const nostrName = "nostr"
 // nostrRelay is how one relay behaves. Observed on khatru (eventstore 0.16.2), nostr-sdk 0.45.1,
 // nostr-relay 1.14, and read in nostr-rs-relay.
 type nostrRelay struct {
-	again   string // what it says about an event that it has
-	refuses bool   // it says so with false
-	revives bool   // it takes a deleted event again
-	logsIn  bool   // only accounts that log in can write (NIP-42)
-	drops   bool   // it accepts what it does not store
+	again    string // what it says about an event that it has
+	refuses  bool   // it says so with false
+	restores bool   // it takes a deleted event again
+	logsIn   bool   // only accounts that log in can write (NIP-42)
+	drops    bool   // it accepts what it does not store
 }
 
 func nostrRelays() map[string]nostrRelay {
 	return map[string]nostrRelay{
 		"relay":   {again: "duplicate: already have this event"},
-		"silent":  {revives: true},
-		"strict":  {again: "duplicate: exists", refuses: true, revives: true},
+		"silent":  {restores: true},
+		"strict":  {again: "duplicate: exists", refuses: true, restores: true},
 		"private": {again: "duplicate: ", logsIn: true},
 		"lossy":   {drops: true},
 	}
@@ -151,16 +151,16 @@ func (s nostrFake) nostrToken(r *http.Request) string {
 type nostrAnswer struct {
 	recorder
 
-	status int
-	conn   net.Conn
-	gone   bool
+	status   int
+	conn     net.Conn
+	hijacked bool
 }
 
 func (a *nostrAnswer) WriteHeader(status int) { a.status = status }
 
 // Hijack lets faults reset the connection.
 func (a *nostrAnswer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	a.gone = true
+	a.hijacked = true
 	return a.conn, nil, nil
 }
 
@@ -277,7 +277,7 @@ func (c *nostrClient) serve(ctx context.Context, verb string, values []json.RawM
 	a := &nostrAnswer{recorder: recorder{header: http.Header{}}, status: http.StatusOK, conn: c.conn}
 	go func() {
 		c.serveWithFaults(a, r, c.f)
-		if !a.gone {
+		if !a.hijacked {
 			c.answer(ctx, verb, id, a)
 		}
 	}()

@@ -63,7 +63,7 @@ func (s nostrFake) nostrEvent(w http.ResponseWriter, r *http.Request, c caller) 
 	case !accepted || relay.drops:
 	case e.Kind == 5:
 		err = s.nostrDelete(name, e)
-	case known && (shown || !relay.revives):
+	case known && (shown || !relay.restores):
 		accepted, reason = !relay.refuses, relay.again
 		if stored.DeletedBy != nil {
 			accepted, reason = false, "blocked: this event is deleted"

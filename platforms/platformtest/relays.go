@@ -80,7 +80,7 @@ func LoseConnections(t *testing.T, host string) (address string, lost *atomic.In
 	}
 	t.Cleanup(func() { _ = listener.Close() })
 	lost = &atomic.Int64{}
-	pass := func(to, from net.Conn, late time.Duration) {
+	forward := func(to, from net.Conn, late time.Duration) {
 		defer to.Close()   //nolint:errcheck // a test
 		defer from.Close() //nolint:errcheck // a test
 		for buffer := make([]byte, 64<<10); ; {
@@ -108,8 +108,8 @@ func LoseConnections(t *testing.T, host string) (address string, lost *atomic.In
 				_ = client.Close()
 				continue
 			}
-			go pass(server, client, 0)
-			go pass(client, server, 1200*time.Millisecond)
+			go forward(server, client, 0)
+			go forward(client, server, 1200*time.Millisecond)
 		}
 	}()
 	return listener.Addr().String(), lost
