@@ -110,7 +110,8 @@ func (s nostrFake) nostrNetwork() *fakeNetwork {
 	f := &fakeNetwork{
 		name: nostrName, prefix: prefix, putPublishes: true, token: s.nostrToken,
 		isAPI: func(path string) bool {
-			return path == prefix+"/upload" || slices.Contains([]string{"event", "req", "count"}, path[strings.LastIndex(path, "/")+1:])
+			name := path[strings.LastIndex(path, "/")+1:]
+			return slices.Contains([]string{"event", "req", "count", "upload"}, name)
 		},
 		refuse: func(w http.ResponseWriter, status int, text string) {
 			w.Header().Set("X-Reason", text)
@@ -243,7 +244,8 @@ func (c *nostrClient) say(ctx context.Context, values ...any) {
 func (c *nostrClient) serve(ctx context.Context, verb string, values []json.RawMessage) {
 	var id string
 	var e nostrEvent
-	path, method, body := "", http.MethodGet, []byte("["+string(bytes.Join(rawBytes(values[1:]), []byte(",")))+"]")
+	var path string
+	method, body := http.MethodGet, []byte("["+string(bytes.Join(rawBytes(values[1:]), []byte(",")))+"]")
 	switch verb {
 	case "AUTH":
 		if json.Unmarshal(values[1], &e) == nil && e.problem() == "" && e.Kind == 22242 {
@@ -305,13 +307,15 @@ func (c *nostrClient) answer(ctx context.Context, verb, id string, a *nostrAnswe
 	if a.body.Len() > 0 {
 		reason = a.body.String()
 	}
-	prefix := map[int]string{401: "restricted: ", 403: "blocked: ", 429: "rate-limited: slow down, please", 503: "error: "}[a.status]
+	prefix := cmp.Or(map[int]string{
+		401: "restricted: ", 403: "blocked: ", 429: "rate-limited: slow down, please", 503: "error: ",
+	}[a.status], "invalid: ")
 	switch {
 	case a.status >= http.StatusInternalServerError && verb == "EVENT":
 		c.say(ctx, "NOTICE", "error: "+reason)
 	case verb == "EVENT":
-		c.say(ctx, "OK", id, false, cmp.Or(prefix, "invalid: ")+reason)
+		c.say(ctx, "OK", id, false, prefix+reason)
 	default:
-		c.say(ctx, "CLOSED", id, cmp.Or(prefix, "invalid: ")+reason)
+		c.say(ctx, "CLOSED", id, prefix+reason)
 	}
 }

@@ -1,6 +1,7 @@
 package fake
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"io"
@@ -9,8 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"crypto/sha256"
 
 	"github.com/btcsuite/btcd/btcec/v2"
 	"github.com/btcsuite/btcd/btcec/v2/schnorr"
@@ -29,7 +28,8 @@ func nostrObject(relay, id string) string { return "nostr/" + relay + "/" + id }
 // nostrPut stores an event at a relay. The caller must hold s.mu.
 func (s nostrFake) nostrPut(relay, id string, stored nostrStored) error {
 	return s.putObject(Object{
-		ID: nostrObject(relay, id), Network: nostrName, Kind: "event", AccountID: stored.Event.PubKey, CreatedAt: s.now(),
+		ID: nostrObject(relay, id), Network: nostrName, Kind: "event", AccountID: stored.Event.PubKey,
+		CreatedAt: s.now(),
 	}, stored)
 }
 
@@ -269,6 +269,7 @@ func (s nostrFake) nostrUpload(w http.ResponseWriter, r *http.Request, c caller)
 		return
 	}
 	writeJSON(w, http.StatusOK, map[string]any{
-		"url": base(r) + "/media/" + m.ID, "sha256": m.ID, "size": m.Bytes, "type": m.MIMEType, "uploaded": s.now().Unix(),
+		"url": base(r) + "/media/" + m.ID, "sha256": m.ID, "size": m.Bytes, "type": m.MIMEType,
+		"uploaded": s.now().Unix(),
 	})
 }

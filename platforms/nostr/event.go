@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -97,6 +98,11 @@ func (e event) tag(name string) string {
 	return ""
 }
 
+// refersTo reports whether a tag names an event.
+func (e event) refersTo(id string) bool {
+	return slices.ContainsFunc(e.Tags, func(t []string) bool { return len(t) > 1 && t[0] == "e" && t[1] == id })
+}
+
 // address returns the bech32 address of an event, by which clients find it: naddr of an
 // article, nevent of a note. https://github.com/nostr-protocol/nips/blob/master/19.md
 func (e event) address(relays []string) string {
@@ -112,7 +118,7 @@ func (e event) address(relays []string) string {
 	var raw []byte
 	add := func(kind byte, value []byte) {
 		if len(value) < 256 {
-			raw = append(append(raw, kind, byte(len(value))), value...)
+			raw = append(append(raw, kind, uint8(len(value))), value...) //nolint:gosec // checked above
 		}
 	}
 	add(0, special)

@@ -24,12 +24,13 @@ func (*Nostr) Fields() []network.FormField {
 	return []network.FormField{
 		{
 			Name: fieldKey, Label: "Remote signer or private key", Secret: true,
-			Help: "Best the bunker:// address of a signer app, which keeps the key and can be told to stop; otherwise " +
-				"the private key (nsec1…), which nobody can revoke.",
+			Help: "Best the bunker:// address of a signer app, which keeps the key and can be told to stop; " +
+				"otherwise the private key (nsec1…), which nobody can revoke.",
 		},
 		{
 			Name: fieldRelays, Label: "Relays", Optional: true,
-			Help: "Addresses such as wss://relay.example, separated by spaces. Empty: those of the account's relay list.",
+			Help: "Addresses such as wss://relay.example, separated by spaces. Empty: those of the account's relay " +
+				"list.",
 		},
 		{
 			Name: fieldMediaServer, Label: "Media server", Optional: true,
@@ -69,8 +70,8 @@ func (n *Nostr) ConnectForm(
 	default:
 		local, ok := parseKey(key)
 		if !ok {
-			return nil, rejected(fieldKey, "not_a_key", "This is neither a private key (nsec1… or 64 hexadecimal digits) "+
-				"nor the address of a signer (bunker://…).")
+			return nil, rejected(fieldKey, "not_a_key", "This is neither a private key (nsec1… or 64 hexadecimal "+
+				"digits) nor the address of a signer (bunker://…).")
 		}
 		account.Token, account.RemoteID = local.token(), local.public
 	}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -44,9 +45,10 @@ func (n *Nostr) Stage(ctx context.Context, account network.Account, media networ
 	if err != nil {
 		return network.Staged{}, article.Unreadable(media, err)
 	}
+	until := strconv.FormatInt(time.Now().Add(uploadFor).Unix(), 10)
 	login := event{
 		Kind: kindUpload, CreatedAt: time.Now().Unix(), Content: "Upload",
-		Tags: [][]string{{"t", "upload"}, {"x", sum}, {"expiration", fmt.Sprint(time.Now().Add(uploadFor).Unix())}},
+		Tags: [][]string{{"t", "upload"}, {"x", sum}, {"expiration", until}},
 	}
 	if err := s.sign(ctx, &login); err != nil {
 		return network.Staged{}, err
@@ -56,8 +58,9 @@ func (n *Nostr) Stage(ctx context.Context, account network.Account, media networ
 		return network.Staged{}, article.Unreadable(media, err)
 	}
 	res, err := n.calls.Do(ctx, call.Request{
-		Method: http.MethodPut, URL: server + "/upload", Timeout: n.options.UploadTimeout, Secrets: []secret.Text{account.Token},
-		Body: &call.Body{Type: media.MIMEType, Length: media.Bytes, Reader: reader, Closer: reader},
+		Method: http.MethodPut, URL: server + "/upload", Timeout: n.options.UploadTimeout,
+		Secrets: []secret.Text{account.Token},
+		Body:    &call.Body{Type: media.MIMEType, Length: media.Bytes, Reader: reader, Closer: reader},
 		Header: http.Header{
 			"Authorization": {"Nostr " + base64.StdEncoding.EncodeToString(rawJSON(login))}, "X-SHA-256": {sum},
 		},

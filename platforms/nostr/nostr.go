@@ -145,7 +145,8 @@ func (n *Nostr) mediaServerOf(account network.Account) (string, error) {
 	if account.BaseURL != "" && account.BaseURL == n.options.Sandbox {
 		return account.BaseURL, nil
 	}
-	return n.parseAddress(cmp.Or(account.Settings[settingMediaServer], n.options.MediaServer), "https", fieldMediaServer)
+	server := cmp.Or(account.Settings[settingMediaServer], n.options.MediaServer)
+	return n.parseAddress(server, "https", fieldMediaServer)
 }
 
 // parseAddress validates the address of a relay (scheme wss) or a media server (https).

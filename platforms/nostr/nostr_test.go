@@ -61,7 +61,8 @@ func TestConformance(t *testing.T) {
 		FindsByHandle: true, UnboundedSearch: true, HidesMediaStatus: true, KeepsMedia: true, PublicReads: true,
 		Resolution: time.Second, Stored: stored, Options: optionCases(),
 		Metrics: []platformtest.MetricCase{
-			{Metric: network.MetricLikes, Name: "7"}, {Metric: network.MetricReplies, Name: "1"},
+			{Metric: network.MetricLikes, Name: "7"},
+			{Metric: network.MetricReplies, Name: "1"},
 			{Metric: network.MetricReposts, Name: "6"},
 		},
 	})
@@ -124,8 +125,10 @@ func optionCases() []platformtest.OptionCase {
 	}
 	return []platformtest.OptionCase{
 		{Name: "note", Options: `{"kind":"note"}`, Want: map[string]any{"title": nil}},
-		{Name: "article", Options: `{"kind":"article","title":"Bão số 9 & mưa","summary":"Tóm tắt","slug":"bao-so-9"}`,
-			Want: map[string]any{"title": "Bão số 9 & mưa", "summary": "Tóm tắt", "d": "bao-so-9"}},
+		{
+			Name: "article", Options: `{"kind":"article","title":"Bão số 9 & mưa","summary":"Tóm tắt","slug":"bao-so-9"}`,
+			Want: map[string]any{"title": "Bão số 9 & mưa", "summary": "Tóm tắt", "d": "bao-so-9"},
+		},
 		{Name: "article with images", Options: `{"kind":"article","title":"Ảnh"}`, Images: 2, Want: map[string]any{
 			"title": "Ảnh", "image": true,
 		}},

@@ -31,10 +31,11 @@ const (
 
 // Following returns what applies to the replies that follow, too.
 func (o PostOptions) Following() network.PostOptions {
-	if next := (PostOptions{ContentWarning: o.ContentWarning, ExpiresAfterHours: o.ExpiresAfterHours}); next != (PostOptions{}) {
-		return next
+	next := PostOptions{ContentWarning: o.ContentWarning, ExpiresAfterHours: o.ExpiresAfterHours}
+	if next == (PostOptions{}) {
+		return nil
 	}
-	return nil
+	return next
 }
 
 // ParseOptions reads the options of a post.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -46,7 +47,10 @@ func (n *Nostr) build(ctx context.Context, account network.Account, submission n
 	if submission.Due.After(at) {
 		at = submission.Due
 	}
-	e := event{Kind: kindNote, PubKey: account.RemoteID, CreatedAt: at.Unix(), Content: clean(submission.Text), Tags: [][]string{}}
+	e := event{
+		Kind: kindNote, PubKey: account.RemoteID, CreatedAt: at.Unix(), Content: clean(submission.Text),
+		Tags: [][]string{},
+	}
 	files, err := filesOf(submission)
 	if err != nil {
 		return e, err
@@ -75,7 +79,7 @@ func (n *Nostr) build(ctx context.Context, account network.Account, submission n
 	}
 	if options.ExpiresAfterHours > 0 {
 		end := at.Add(time.Duration(options.ExpiresAfterHours) * time.Hour)
-		e.Tags = append(e.Tags, []string{"expiration", fmt.Sprint(end.Unix())})
+		e.Tags = append(e.Tags, []string{"expiration", strconv.FormatInt(end.Unix(), 10)})
 	}
 	if submission.Language != "" {
 		e.Tags = append(e.Tags, []string{"L", isoLanguages}, []string{"l", submission.Language, isoLanguages})
@@ -103,7 +107,7 @@ func (e *event) asArticle(options PostOptions, submission network.Submission, fi
 		e.Content = strings.TrimSpace(rest)
 	}
 	e.Tags = append(e.Tags, []string{"d", name}, []string{"title", clean(written.Title)},
-		[]string{"published_at", fmt.Sprint(e.CreatedAt)})
+		[]string{"published_at", strconv.FormatInt(e.CreatedAt, 10)})
 	if options.Summary != "" {
 		e.Tags = append(e.Tags, []string{"summary", clean(options.Summary)})
 	}
@@ -199,7 +203,8 @@ func (e *event) addHashtags() {
 }
 
 func (e *event) addTag(name, value string) {
-	if tag := []string{name, value}; !slices.ContainsFunc(e.Tags, func(t []string) bool { return slices.Equal(t, tag) }) {
+	tag := []string{name, value}
+	if !slices.ContainsFunc(e.Tags, func(t []string) bool { return slices.Equal(t, tag) }) {
 		e.Tags = append(e.Tags, tag)
 	}
 }
@@ -208,5 +213,7 @@ func (e *event) addTag(name, value string) {
 func (e event) coordinate() string { return fmt.Sprintf("%d:%s:%s", e.Kind, e.PubKey, e.tag("d")) }
 
 func notSigned(err error) *network.Error {
-	return &network.Error{Class: network.NotSent, Code: "not_signed", Message: "The post could not be signed.", Err: err}
+	return &network.Error{
+		Class: network.NotSent, Code: "not_signed", Message: "The post could not be signed.", Err: err,
+	}
 }

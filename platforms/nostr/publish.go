@@ -35,9 +35,7 @@ func (d *delivery) look(ctx context.Context, e event) error {
 	for _, one := range events {
 		isOwn, isArticle := one.PubKey == e.PubKey, e.Kind == kindLongForm && one.Kind == e.Kind
 		d.found = d.found || one.ID == e.ID || isOwn && isArticle && one.tag("d") == name && one.CreatedAt > e.CreatedAt
-		d.deleted = d.deleted || isOwn && one.Kind == kindDeletion && slices.ContainsFunc(one.Tags, func(t []string) bool {
-			return len(t) > 1 && t[0] == "e" && t[1] == e.ID
-		})
+		d.deleted = d.deleted || isOwn && one.Kind == kindDeletion && one.refersTo(e.ID)
 	}
 	return err
 }
@@ -218,8 +216,8 @@ func (n *Nostr) Publish(
 	case len(at.where((*delivery).isFound)) > 0:
 		return n.receipt(account, e, at), nil
 	case len(at.where((*delivery).isDeleted)) > 0:
-		return network.Receipt{}, rejected("", "deleted_there", "Somebody asked the relays to delete this post. Edit it, "+
-			"which makes a new post, or discard it.")
+		return network.Receipt{}, rejected("", "deleted_there", "Somebody asked the relays to delete this post. Edit "+
+			"it, which makes a new post, or discard it.")
 	default:
 		return network.Receipt{}, at.failure()
 	}
@@ -265,8 +263,8 @@ func (n *Nostr) receipt(account network.Account, e event, at deliveries) network
 	}
 	receipt.URL = n.permalink(account, e, relays)
 	if missing := at.where(func(d *delivery) bool { return !d.found }); len(missing) > 0 {
-		receipt.Differences = message.One(network.DifferenceRelays, "It is on {count|relay|relays} of {total}. These do "+
-			"not have it: {relays}.", len(relays), len(at), missing.names())
+		receipt.Differences = message.One(network.DifferenceRelays, "It is on {count|relay|relays} of {total}. These "+
+			"do not have it: {relays}.", len(relays), len(at), missing.names())
 	}
 	return receipt
 }
@@ -312,7 +310,8 @@ func (n *Nostr) Reconcile(
 	default:
 		return network.Finding{
 			Conclusive: true,
-			Evidence:   message.One("no_relay_has_it", "None of these relays has the event {id}: {relays}.", e.ID, at.names()),
+			Evidence: message.One("no_relay_has_it", "None of these relays has the event {id}: {relays}.", e.ID,
+				at.names()),
 		}, nil
 	}
 }

@@ -270,9 +270,14 @@ func TestPrepare_Tags(t *testing.T) {
 		t.Errorf("content: got %q, want %q", content, want)
 	}
 	for _, want := range [][]string{
-		{"e", strings.Repeat("1", 64), "", "root"}, {"e", strings.Repeat("2", 64), "", "reply"},
-		{"p", r.account.RemoteID}, {"p", other.RemoteID}, {"t", "mưa"}, {"t", "hànội"},
-		{"L", "ISO-639-1"}, {"l", "vi", "ISO-639-1"},
+		{"e", strings.Repeat("1", 64), "", "root"},
+		{"e", strings.Repeat("2", 64), "", "reply"},
+		{"p", r.account.RemoteID},
+		{"p", other.RemoteID},
+		{"t", "mưa"},
+		{"t", "hànội"},
+		{"L", "ISO-639-1"},
+		{"l", "vi", "ISO-639-1"},
 	} {
 		if n := len(slices.DeleteFunc(slices.Clone(tags), func(tag []string) bool { return !slices.Equal(tag, want) })); n != 1 {
 			t.Errorf("%v is there %d times, want once: %v", want, n, tags)

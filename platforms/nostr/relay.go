@@ -136,6 +136,12 @@ func textOf(values []json.RawMessage, i int) (text string) {
 	return text
 }
 
+// boolOf returns a value of a message; ok is false if it is another type or missing.
+func boolOf(values []json.RawMessage, i int) (value, ok bool) {
+	ok = i < len(values) && json.Unmarshal(values[i], &value) == nil
+	return value, ok
+}
+
 const maxReason = 200
 
 func cut(text string) string {
@@ -153,8 +159,8 @@ func (c *connection) submit(ctx context.Context, e event) error {
 			if kind != "OK" || textOf(values, 1) != e.ID {
 				return false, nil
 			}
-			var accepted bool
-			if len(values) < 3 || json.Unmarshal(values[2], &accepted) != nil {
+			accepted, ok := boolOf(values, 2)
+			if !ok {
 				return false, nil
 			}
 			reason := textOf(values, 3)
@@ -284,11 +290,10 @@ func (c *connection) logIn(ctx context.Context) error {
 		return err
 	}
 	return c.exchange(ctx, network.Transient, func(kind string, values []json.RawMessage) (bool, error) {
-		var accepted bool
-		if kind != "OK" || textOf(values, 1) != login.ID || len(values) < 3 {
+		if kind != "OK" || textOf(values, 1) != login.ID {
 			return false, nil
 		}
-		if json.Unmarshal(values[2], &accepted) != nil || !accepted {
+		if accepted, _ := boolOf(values, 2); !accepted {
 			return true, c.failed(network.Auth, codeLogIn, "The relay does not let this account in: "+
 				cut(textOf(values, 3)), nil)
 		}

@@ -62,8 +62,8 @@ func (n *Nostr) parseRemote(account network.Account) (remoteSigner, bool) {
 func (n *Nostr) parseSigner(address string) (r remoteSigner, code string, err error) {
 	u, err := url.Parse(address)
 	if err != nil || len(u.Host) != 2*sha256.Size {
-		return r, "", rejected(fieldKey, "not_a_signer", "The address of the signer is not complete: bunker://, a public "+
-			"key and at least one relay.")
+		return r, "", rejected(fieldKey, "not_a_signer", "The address of the signer is not complete: bunker://, a "+
+			"public key and at least one relay.")
 	}
 	relays, err := n.parseRelays(u.Query()["relay"])
 	if err != nil || len(relays) == 0 {
@@ -96,7 +96,8 @@ func (n *Nostr) connectRemote(ctx context.Context, address string, account *netw
 	}
 	query := url.Values{"relay": r.relays}
 	account.RemoteID = public
-	account.Token = secret.NewText(tokenPrefix + signerScheme + r.key + "?" + query.Encode() + " " + r.own.token().Reveal())
+	signer := signerScheme + r.key + "?" + query.Encode()
+	account.Token = secret.NewText(tokenPrefix + signer + " " + r.own.token().Reveal())
 	return nil
 }
 
@@ -119,7 +120,8 @@ func (r remoteSigner) sign(ctx context.Context, e *event) error {
 	var signed event
 	if json.Unmarshal([]byte(result), &signed) != nil || signed.ID != signed.hash() || signed.ID != e.hash() {
 		return &network.Error{
-			Class: network.Rejected, Code: "signed_otherwise", Message: "The signer signed something else than the post.",
+			Class: network.Rejected, Code: "signed_otherwise",
+			Message: "The signer signed something else than the post.",
 		}
 	}
 	e.ID, e.Sig = signed.ID, signed.Sig
@@ -165,8 +167,10 @@ func (r remoteSigner) callOver(ctx context.Context, relay, method string, params
 	if err := r.own.sign(ctx, &request); err != nil {
 		return "", notSigned(err)
 	}
-	answers := filter{Kinds: []int{kindSigner}, Authors: []string{r.key}, Targets: []string{r.own.public},
-		Since: time.Now().Add(-time.Minute).Unix()}
+	answers := filter{
+		Kinds: []int{kindSigner}, Authors: []string{r.key}, Targets: []string{r.own.public},
+		Since: time.Now().Add(-time.Minute).Unix(),
+	}
 	subscribed := func(kind string, values []json.RawMessage) (bool, error) {
 		if kind == "CLOSED" {
 			return true, c.refusal(textOf(values, 2))
@@ -178,22 +182,16 @@ func (r remoteSigner) callOver(ctx context.Context, relay, method string, params
 	}
 	var result string
 	err = c.exchange(ctx, network.Transient, func(kind string, values []json.RawMessage) (bool, error) {
-		var e event
-		var accepted bool
-		switch {
-		case kind == "OK" && len(values) > 2 && json.Unmarshal(values[2], &accepted) == nil && !accepted:
+		if accepted, ok := boolOf(values, 2); kind == "OK" && ok && !accepted {
 			return true, c.refusal(textOf(values, 3))
-		case kind != "EVENT" || len(values) < 3 || json.Unmarshal(values[2], &e) != nil || e.PubKey != r.key:
-			return false, nil
 		}
-		var answer struct{ ID, Result, Error string }
-		raw, err := decrypt(conversation, e.Content)
-		if err != nil || json.Unmarshal(raw, &answer) != nil || answer.ID != id {
+		answer, ok := r.read(conversation, kind, values)
+		if !ok || answer.ID != id {
 			return false, nil
 		}
 		if answer.Result == "auth_url" {
-			return true, c.failed(network.Auth, "signer_waits", "The signer asks for a confirmation at "+cut(answer.Error)+
-				". Confirm there and try again.", nil)
+			return true, c.failed(network.Auth, "signer_waits", "The signer asks for a confirmation at "+
+				cut(answer.Error)+". Confirm there and try again.", nil)
 		}
 		if answer.Error != "" {
 			return true, c.failed(network.Auth, "signer_refused", "The signer refused: "+cut(answer.Error), nil)
@@ -205,6 +203,20 @@ func (r remoteSigner) callOver(ctx context.Context, relay, method string, params
 		e.Message = "The signer did not answer over " + hostOf(relay) + ". Open the signer app."
 	}
 	return result, err
+}
+
+// signerAnswer is the answer to a call.
+type signerAnswer struct{ ID, Result, Error string }
+
+// read returns the answer of the signer in a message; ok is false if there is none.
+func (r remoteSigner) read(conversation []byte, kind string, values []json.RawMessage) (answer signerAnswer, ok bool) {
+	var e event
+	if kind != "EVENT" || len(values) < 3 || json.Unmarshal(values[2], &e) != nil || e.PubKey != r.key {
+		return answer, false
+	}
+	raw, err := decrypt(conversation, e.Content)
+	ok = err == nil && json.Unmarshal(raw, &answer) == nil
+	return answer, ok
 }
 
 // conversationKey is shared by Dateline and the signer.

@@ -92,8 +92,10 @@ func TestRemoteSigner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := network.Submission{Key: "1", Text: "Ký từ xa", MediaIDs: []string{staged.RemoteID},
-		Media: []network.Media{image}}
+	s := network.Submission{
+		Key: "1", Text: "Ký từ xa", MediaIDs: []string{staged.RemoteID},
+		Media: []network.Media{image},
+	}
 	ready, err := n.Prepare(t.Context(), account, s)
 	if err != nil {
 		t.Fatal(err)
