@@ -207,3 +207,38 @@ test('an article on Ghost has tags and is published on the site', async () => {
   expect(await (await fetch(`${d.sandbox}/`)).text()).toContain('ba quận')
   dashboard.fine()
 }, 180_000)
+
+test('an article on Nostr has a summary and is published on the relay', async () => {
+  const { page } = dashboard
+  await dashboard.go('/accounts')
+  await page.getByRole('button', { name: 'Connect an account' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: /^Nostr/ }).click()
+  await dialog.getByText(/bunker:/).waitFor()
+  await dashboard.accessible('connect Nostr')
+  await dialog.getByRole('button', { name: 'Connect', exact: true }).click()
+  await page.locator('[data-account=nostr]').waitFor()
+
+  const { accounts } = await d.send<{ accounts: { id: string; network: string }[] }>('GET', '/api/v1/accounts')
+  const draft = await d.send<Post>('POST', '/api/v1/posts', {
+    content: 'Sạt lở bờ sông\n\nBa nhà phải **di dời**.',
+    draft: true,
+    accounts: [accounts.find((a) => a.network === 'nostr')?.id],
+  })
+  await dashboard.go(`/compose?id=${draft.id}`)
+  await page.getByRole('button', { name: /Nostr options/ }).click()
+  const panel = page.locator('[data-options=nostr]')
+  await panel.getByRole('combobox', { name: 'Publish as' }).click()
+  await page.getByRole('option', { name: 'Article' }).click()
+  await panel.getByRole('textbox', { name: 'Summary' }).fill('Ba nhà ở cù lao phải dời đi trong đêm.')
+  await page.locator('[data-saving=clean]').waitFor()
+  await page.locator('[data-preview=nostr]').getByText('Sạt lở bờ sông').waitFor()
+  await dashboard.accessible('options of an article on Nostr')
+  await until('it to be ready', () => page.getByRole('button', { name: 'Publish now' }).isEnabled())
+  await page.getByRole('button', { name: 'Publish now' }).click()
+  await page.getByRole('dialog', { name: 'Publish now?' }).getByRole('button', { name: 'Publish now' }).click()
+  await page.waitForURL(/\/posts\//)
+  await page.locator('main [data-status=posted]').first().waitFor({ timeout: 60_000 })
+  expect(await (await fetch(`${d.sandbox}/`)).text()).toContain('di dời')
+  dashboard.fine()
+}, 180_000)
