@@ -3,6 +3,7 @@ package acceptance
 import (
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -113,6 +114,13 @@ func testWordPress(t *testing.T, _ string) {
 // testGhost runs the adapter on Ghost itself.
 func testGhost(t *testing.T, _ string) {
 	goTest(t, nil, "./platforms/ghost", "-run", "^TestRealServer$", "-ghost", os.Getenv("GHOST"))
+}
+
+// testNostr runs the adapter on relays themselves.
+func testNostr(t *testing.T, _ string) {
+	python, err := filepath.Abs(os.Getenv("NOSTR_PYTHON"))
+	e2etest.Must(t, err)
+	goTest(t, nil, "./platforms/nostr", "-run", "^TestRealServer$", "-nostr-python", python)
 }
 
 // testMeilisearch runs the search suite on the server of MEILI_URL.

@@ -2,7 +2,6 @@ package acceptance
 
 import (
 	"crypto/rand"
-	"fmt"
 	"net/http"
 	"os"
 	"slices"
@@ -99,7 +98,7 @@ func loseResponses(t *testing.T, program, base, token string) {
 		}
 	}
 	ids := connectAndSchedule(t, s, p.URL, token, posts, time.Now().Add(6*time.Second).Truncate(time.Second))
-	states := settled(t, s, ids)
+	states := s.Settled(ids)
 	for word, c := range words {
 		var ends []string
 		for i, texts := range posts {
@@ -162,30 +161,4 @@ func connect(t *testing.T, s *stack.Stack, base, token string) (id string) {
 		t.Fatalf("connecting the account: %d, %v", status, err)
 	}
 	return account.ID
-}
-
-// settled waits until nothing more will be sent and returns the posts' final states in
-// order.
-func settled(t *testing.T, s *stack.Stack, ids []string) []string {
-	t.Helper()
-	states := make([]string, len(ids))
-	e2etest.Eventually(t, 5*time.Minute, "every post to be posted, uncertain or failed", func() bool {
-		for i, id := range ids {
-			var p struct {
-				Targets []struct{ Status string }
-			}
-			if status, err := s.Call(0, http.MethodGet, "/api/v1/posts/"+id, nil, &p); err != nil ||
-				status != http.StatusOK || len(p.Targets) != 1 {
-				states[i] = fmt.Sprintf("status %d, %v", status, err)
-				return false
-			}
-			switch states[i] = p.Targets[0].Status; states[i] {
-			case "posted", "uncertain", "failed":
-			default:
-				return false
-			}
-		}
-		return true
-	})
-	return states
 }

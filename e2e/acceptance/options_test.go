@@ -101,7 +101,7 @@ func publishWithOptions(t *testing.T, program, base, token string) {
 	}
 	p.breakAtRandom(0)
 
-	ends := settled(t, s, ids)
+	ends := s.Settled(ids)
 	count := map[string]int{}
 	for i, end := range ends {
 		count[end]++

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"dateline/e2e/stack"
 	"dateline/internal/identity/secret"
 	"dateline/platforms/ghost"
 	"dateline/platforms/network"
@@ -229,6 +230,19 @@ func TestRealServer(t *testing.T) {
 	})
 	t.Run("tags", func(t *testing.T) { testRealTags(t, g, account) })
 	t.Run("body", func(t *testing.T) { testRealBody(t, g, account) })
+	t.Run("killed", func(t *testing.T) {
+		from := strings.TrimSuffix(site.url, "/blog")
+		address, _ := platformtest.StartLossyProxy(t, from)
+		const articles = 200
+		stack.PublishArticlesKilled(t, ghost.Name, from, address, map[string]string{
+			"site": site.url, "admin_key": site.key,
+		}, articles)
+		site.T = t
+		published, drafts := site.count("title:~'triều'+status:published"), site.count("title:~'triều'+status:draft")
+		if published != articles || drafts != 0 {
+			t.Errorf("the site has %d articles and %d drafts, want %d and none", published, drafts, articles)
+		}
+	})
 	t.Run("lost", func(t *testing.T) {
 		address, calls := platformtest.StartLossyProxy(t, strings.TrimSuffix(site.url, "/blog"))
 		lossy := ghost.New(platformtest.Client(t), ghost.Options{Finish: time.Second})

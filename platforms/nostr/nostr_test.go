@@ -27,9 +27,12 @@ func startFake(t *testing.T, options fake.Options) *fake.Server {
 func sandbox(t *testing.T, server *fake.Server) (*nostr.Nostr, network.Account, *http.Client) {
 	t.Helper()
 	client := platformtest.Client(t)
-	n := nostr.New(client, nostr.Options{Sandbox: server.NetworkURL("nostr"), AnswerTimeout: 700 * time.Millisecond})
+	n := nostr.New(client, nostr.Options{Sandbox: server.NetworkURL("nostr"), AnswerTimeout: 700 * time.Millisecond, Pauses: pauses()})
 	return n, connect(t, n, server.NetworkURL("nostr"), form(server, "desk")), client
 }
+
+// pauses are short, so that tests do not wait.
+func pauses() []time.Duration { return []time.Duration{10 * time.Millisecond, 10 * time.Millisecond} }
 
 func connect(t *testing.T, n *nostr.Nostr, baseURL string, values map[string]secret.Text) network.Account {
 	t.Helper()

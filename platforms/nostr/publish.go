@@ -123,6 +123,22 @@ func (n *Nostr) open(
 	return nil
 }
 
+// ask opens the relays without sending anything, and tries those that do not answer again.
+func (n *Nostr) ask(ctx context.Context, account network.Account, at deliveries, e event) error {
+	next := at
+	for try := 0; ; try++ {
+		if err := n.open(ctx, account, next, e, nil); err != nil {
+			return err
+		}
+		next = at.where((*delivery).canFollow)
+		if len(next) == 0 || try >= len(n.options.Pauses) || len(at.where((*delivery).isFound)) > 0 ||
+			retry.Sleep(ctx, n.options.Pauses[try]) != nil {
+			return nil
+		}
+		next.close()
+	}
+}
+
 func (at deliveries) close() {
 	for _, d := range at {
 		d.conn.close()
@@ -284,7 +300,7 @@ func (n *Nostr) Reconcile(
 		return network.Finding{}, err
 	}
 	defer at.close()
-	if err := n.open(ctx, account, at, e, nil); err != nil {
+	if err := n.ask(ctx, account, at, e); err != nil {
 		return network.Finding{}, err
 	}
 	found := at.where((*delivery).isFound)

@@ -27,7 +27,7 @@ func newRelays(t *testing.T, names ...string) relays {
 	t.Helper()
 	server := startFake(t, fake.Options{})
 	n := nostr.New(platformtest.Client(t), nostr.Options{
-		AnswerTimeout: 900 * time.Millisecond, Pauses: []time.Duration{10 * time.Millisecond, 10 * time.Millisecond},
+		AnswerTimeout: 900 * time.Millisecond, Pauses: pauses(),
 	})
 	var addresses []string
 	for _, name := range names {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"dateline/e2e/stack"
 	"dateline/internal/identity/secret"
 	"dateline/platforms/fake"
 	"dateline/platforms/network"
@@ -50,6 +51,7 @@ func TestRealServer(t *testing.T) {
 		})
 	})
 	t.Run("Lost", func(t *testing.T) { testLost(t, client, account, hosts) })
+	t.Run("Killed", func(t *testing.T) { testKilled(t, hosts) })
 	t.Run("Deleted", func(t *testing.T) {
 		r := relays{t, server, n, account}
 		s := r.prepared(network.Submission{Key: "deleted", Text: "Đã xóa"})
@@ -98,4 +100,39 @@ func testLost(t *testing.T, client *http.Client, account network.Account, hosts 
 		once++
 	}
 	t.Logf("%d of %d posts exist once on %d relays; %d connections were cut", once, posts, len(hosts), total)
+}
+
+// testKilled publishes while connections are cut, answers come late, and the worker is killed.
+func testKilled(t *testing.T, hosts []string) {
+	const posts = 200
+	program := stack.Build(t, "nostr", "")
+	var proxies []string
+	for _, host := range hosts {
+		address, _ := platformtest.LoseConnections(t, host)
+		proxies = append(proxies, address)
+	}
+	s := stack.Open(t, stack.Engines{
+		Env: []string{"DATELINE_ALLOW_PRIVATE_HOSTS=" + strings.Join(append(proxies, hosts...), ",")},
+	})
+	s.Setup(program)
+	s.API("api", program)
+	account := s.Connect("nostr", map[string]string{
+		"key": strings.Repeat("5", 64), "relays": "ws://" + strings.Join(hosts, " ws://"),
+	})
+	code, err := s.Call(0, http.MethodPatch, "/api/v1/accounts/"+account, map[string]any{
+		"settings": map[string]string{"relays": "ws://" + strings.Join(proxies, " ws://")},
+	}, nil)
+	if err != nil || code != http.StatusOK {
+		t.Fatalf("changing the relays: %d, %v", code, err)
+	}
+	texts := make([]string, posts)
+	for i := range texts {
+		texts[i] = fmt.Sprintf("Tin số %d: triều cường lên cao", i)
+	}
+	ends, there := s.PublishKilled(program, account, texts), platformtest.NotesAt(t, hosts)
+	for i, end := range ends {
+		if end != "posted" || len(there[texts[i]]) != 1 {
+			t.Errorf("post %d is %s and exists as %d events, want posted and 1", i, end, len(there[texts[i]]))
+		}
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -62,8 +63,8 @@ func AwaitServer(t *testing.T, kind, address string) {
 	t.Fatalf("%s does not listen", address)
 }
 
-// StartLossyProxy starts a proxy that loses every other response to a call that changes
-// something, after or before the server acted. It returns its URL and counts the calls.
+// StartLossyProxy starts a proxy that loses about half of the responses to calls that change
+// something, after or before the server acted, and is late with others. It returns its URL and counts the calls.
 func StartLossyProxy(t *testing.T, address string) (proxyURL string, calls *atomic.Int64) {
 	t.Helper()
 	target, err := url.Parse(address)
@@ -77,13 +78,16 @@ func StartLossyProxy(t *testing.T, address string) (proxyURL string, calls *atom
 	}}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost || r.Method == http.MethodPut {
-			switch calls.Add(1) % 4 {
+			calls.Add(1)
+			switch rand.IntN(5) {
 			case 0: // lost after it acted
 				proxy.ServeHTTP(httptest.NewRecorder(), r)
 				panic(http.ErrAbortHandler)
-			case 2: // lost before
+			case 1: // lost before
 				_, _ = io.Copy(io.Discard, r.Body)
 				panic(http.ErrAbortHandler)
+			case 2:
+				time.Sleep(time.Second)
 			}
 		}
 		proxy.ServeHTTP(w, r)

@@ -85,11 +85,11 @@ func LoseConnections(t *testing.T, host string) (address string, lost *atomic.In
 		defer from.Close() //nolint:errcheck // a test
 		for buffer := make([]byte, 64<<10); ; {
 			n, err := from.Read(buffer)
-			switch rand.IntN(25) { //nolint:gosec // a test
-			case 0, 1:
+			switch rand.IntN(40) { //nolint:gosec // a test
+			case 0:
 				lost.Add(1)
 				return
-			case 2:
+			case 1:
 				time.Sleep(late)
 			}
 			if _, writeErr := to.Write(buffer[:n]); err != nil || writeErr != nil {

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"dateline/e2e/stack"
 	"dateline/internal/identity/secret"
 	"dateline/platforms/network"
 	"dateline/platforms/platformtest"
@@ -182,6 +183,7 @@ func TestRealServer(t *testing.T) {
 				})
 			}
 			t.Run("lost", func(t *testing.T) { testRealLosses(t, site) })
+			t.Run("killed", func(t *testing.T) { testRealKills(t, site) })
 			t.Run("tags", func(t *testing.T) { testRealTags(t, site, w) })
 			t.Run("editors", func(t *testing.T) { testRealEditors(t, site, w) })
 		})
@@ -203,6 +205,18 @@ func testRealLosses(t *testing.T, site realSite) {
 		t.Errorf("the site has %d articles, want %d, and no other drafts", total, articles)
 	}
 	t.Logf("%d articles with %d calls, half of which were lost", articles, calls.Load())
+}
+
+// testRealKills publishes articles while calls are lost and the worker is killed.
+func testRealKills(t *testing.T, site realSite) {
+	address, _ := platformtest.StartLossyProxy(t, site.url)
+	const articles = 200
+	stack.PublishArticlesKilled(t, wordpress.Name, site.url, address, map[string]string{
+		"site": site.url, "user": "author", "app_password": site.users["author"],
+	}, articles)
+	if n := site.count(t, "search=tri%E1%BB%81u&status=publish,draft,pending,private,future"); n != articles {
+		t.Errorf("the site has %d articles, want %d, and no other drafts", n, articles)
+	}
 }
 
 // count returns the number of posts that a query lists.

@@ -111,7 +111,7 @@ func newBench(t *testing.T, options fake.Options) *bench {
 		},
 		Instagram: instagram.Options{CreateTimeout: create, ReadTimeout: read},
 		LinkedIn:  linkedin.Options{CreateTimeout: slow, ReadTimeout: slow},
-		Nostr:     nostr.Options{AnswerTimeout: create, UploadTimeout: create},
+		Nostr:     nostr.Options{AnswerTimeout: create, UploadTimeout: create, Pauses: []time.Duration{100 * time.Millisecond}},
 		Telegram:  telegram.Options{CreateTimeout: slow, ReadTimeout: slow},
 		Threads:   threads.Options{CreateTimeout: create, ReadTimeout: read},
 		WordPress: wordpress.Options{
