@@ -74,8 +74,12 @@
 //  3. Add an account of its fake to the sandbox: populate in internal/cli, and
 //     Everywhere in internal/testing/newsroomtest.
 //  4. Describe its options in api/openapi/posts-components.yaml and run make
-//     generate. Add its name, icon, controls and texts in web, and its rows in
-//     docs/reference/networks.md. Tests name what is missing.
+//     generate. Add its name, icon, frame, controls and texts in web (messages of
+//     the adapter too: go test ./web -update writes the English ones), and its rows
+//     in docs/reference/networks.md. go test ./platforms ./web ./docs names what is
+//     missing.
+//  5. Add it to the test of secrets in worker/leak_networks_test.go, to
+//     e2e/networks_test.go, and to web/browser/options.test.ts.
 //
 // Reuse these packages:
 //
@@ -85,6 +89,9 @@
 //	matching         comparison of a lost post with listed posts
 //	graph            Meta's Graph API: errors, paging, tokens
 //	graph/container  publishing in two steps, for Instagram and Threads
+//
+// A network that is not called over HTTP (Nostr) classifies its errors itself; its fake serves each
+// message as a request, so that all faults apply.
 //
 // Prove the adapter with two more:
 //
@@ -97,6 +104,8 @@
 //
 // Then add it to everyNetworks, networkOptions and, if it is a Preparer, inAdvances in
 // internal/publishing/delivery, whose matrices lose its responses in real deliveries.
+//
+// A test of a real server, if there is one, publishes with e2e/stack.PublishKilled.
 //
 // The adapter is done when platformtest passes with every fault, its count
 // table has at least 100 rows, and the how-to guide for connecting accounts
