@@ -30,7 +30,7 @@ func TestPublish_EveryNetwork(t *testing.T) {
 		t.Fatal("the output has no URL of the sandbox")
 	}
 	box := sandboxed{d, found[1]}
-	for _, name := range []string{"facebook", "instagram", "linkedin", "threads", "x"} {
+	for _, name := range []string{"facebook", "instagram", "linkedin", "threads", "x", "zalo"} {
 		box.allow(name)
 	}
 	discord, telegram, wordpress := box.account("discord"), box.account("telegram"), box.account("wordpress")
@@ -61,13 +61,13 @@ func TestPublish_EveryNetwork(t *testing.T) {
 	// A LinkedIn login may post as the person and as the organization.
 	want := []string{
 		"bluesky", "discord", "facebook", "ghost", "instagram", "linkedin", "linkedin", "mastodon", "nostr",
-		"telegram", "threads", "wordpress", "x",
+		"telegram", "threads", "wordpress", "x", "zalo",
 	}
 	if !slices.Equal(networks, want) {
 		t.Fatalf("connected %v, want %v", networks, want)
 	}
 
-	text := "Bản tin chiều: mười một mạng, một lần https://news.example/a"
+	text := "Bản tin chiều: mọi mạng, một lần https://news.example/a"
 	p := d.schedule(text, 25*time.Second, map[string]any{
 		"accounts": ids, "attachments": []string{d.upload("photo.jpg", "Một tấm ảnh", photo)},
 	})

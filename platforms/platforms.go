@@ -25,6 +25,7 @@ import (
 	"dateline/platforms/threads"
 	"dateline/platforms/wordpress"
 	"dateline/platforms/x"
+	"dateline/platforms/zalo"
 )
 
 // Registry finds networks by name. It is immutable.
@@ -48,6 +49,7 @@ func New(client *http.Client, options Options) Registry {
 		threads.New(client, options.Threads),
 		wordpress.New(client, options.WordPress),
 		x.New(client, options.X),
+		zalo.New(client, options.Zalo),
 	)
 }
 
@@ -111,6 +113,7 @@ type Options struct {
 	Threads   threads.Options   `json:"threads"`
 	WordPress wordpress.Options `json:"wordpress"`
 	X         x.Options         `json:"x"`
+	Zalo      zalo.Options      `json:"zalo"`
 }
 
 // maxOptions is the size limit of the settings file in bytes.
@@ -152,6 +155,7 @@ func (o *Options) sharedSettings() map[string]appSettings {
 		threads.Name:   {&o.Threads.Sandbox, &o.Threads.ClientID, &o.Threads.ClientSecret},
 		wordpress.Name: {sandbox: &o.WordPress.Sandbox},
 		x.Name:         {&o.X.Sandbox, &o.X.ClientID, &o.X.ClientSecret},
+		zalo.Name:      {&o.Zalo.Sandbox, &o.Zalo.ClientID, &o.Zalo.ClientSecret},
 	}
 }
 

@@ -19,7 +19,7 @@ func TestRegistry(t *testing.T) {
 	r := platforms.New(http.DefaultClient, platforms.Options{})
 	if names := r.Names(); !slices.Equal(names, []string{
 		"bluesky", "discord", "facebook", "ghost", "instagram", "linkedin",
-		"mastodon", "nostr", "telegram", "threads", "wordpress", "x",
+		"mastodon", "nostr", "telegram", "threads", "wordpress", "x", "zalo",
 	}) {
 		t.Errorf("names %v", names)
 	}
@@ -29,7 +29,7 @@ func TestRegistry(t *testing.T) {
 			t.Errorf("Get(%q) = %v, %v", name, n, ok)
 		}
 	}
-	for _, name := range []string{"facebook", "instagram", "linkedin", "mastodon", "threads", "x"} {
+	for _, name := range []string{"facebook", "instagram", "linkedin", "mastodon", "threads", "x", "zalo"} {
 		if _, ok := r.Connector(name); !ok {
 			t.Errorf("%s has no connector", name)
 		}
@@ -68,7 +68,7 @@ func TestOptions_DecodeChangesNamedFields(t *testing.T) {
 func TestOptions_SetAppAndSandbox(t *testing.T) {
 	var o platforms.Options
 	for name, want := range map[string]bool{
-		"x": true, "facebook": true, "instagram": true, "threads": true,
+		"x": true, "zalo": true, "facebook": true, "instagram": true, "threads": true,
 		"linkedin": true, "telegram": false, "mastodon": false, "wordpress": false, "ghost": false, "nostr": false, "elsewhere": false,
 	} {
 		if got := o.SetApp(name, "id of "+name, secret.NewText("secret")); got != want {

@@ -32,10 +32,11 @@ func refusals(text string) map[string]any {
 		"ghost":     map[string]any{"errors": []any{map[string]any{"message": text, "type": "BadRequestError"}}},
 		"nostr":     text,
 		"wordpress": map[string]any{"code": "rest_error", "message": text, "data": map[string]any{"status": 400}},
+		"zalo":      map[string]any{"error": -201, "message": text},
 	}
 }
 
-// An account at each of the twelve networks goes through every failure. Nothing that the
+// An account at every network goes through every failure. Nothing that the
 // networks issued or received as a secret is stored in plain text.
 func TestSecrets_OfNetworksAreNotStoredInTheOpen(t *testing.T) {
 	t.Parallel()

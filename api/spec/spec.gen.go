@@ -2591,6 +2591,42 @@ func (e XOptionsReplySettings) Valid() bool {
 	}
 }
 
+// Defines values for ZaloOptionsComments.
+const (
+	ZaloOptionsCommentsClosed ZaloOptionsComments = "closed"
+	ZaloOptionsCommentsOpen   ZaloOptionsComments = "open"
+)
+
+// Valid indicates whether the value is a known member of the ZaloOptionsComments enum.
+func (e ZaloOptionsComments) Valid() bool {
+	switch e {
+	case ZaloOptionsCommentsClosed:
+		return true
+	case ZaloOptionsCommentsOpen:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ZaloOptionsKind.
+const (
+	ZaloOptionsKindArticle   ZaloOptionsKind = "article"
+	ZaloOptionsKindBroadcast ZaloOptionsKind = "broadcast"
+)
+
+// Valid indicates whether the value is a known member of the ZaloOptionsKind enum.
+func (e ZaloOptionsKind) Valid() bool {
+	switch e {
+	case ZaloOptionsKindArticle:
+		return true
+	case ZaloOptionsKindBroadcast:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for GetFeedParamsFormat.
 const (
 	GetFeedParamsFormatJson GetFeedParamsFormat = "json"
@@ -8289,6 +8325,30 @@ type XOptionsReplySettings string
 
 // XPaths XPath 1.0 expressions. The first that matches is used. Axes, `|`, and `//` inside predicates are not supported.
 type XPaths = []string
+
+// ZaloOptions Options of an article of a Zalo Official Account (https://developers.zalo.me/docs/official-account). The first image is its cover. There are no threads.
+type ZaloOptions struct {
+	// Author Absent: the name of the account.
+	Author *string `json:"author,omitempty"`
+
+	// Comments Absent: open.
+	Comments *ZaloOptionsComments `json:"comments,omitempty"`
+
+	// Description The text below the title in lists. Absent: the beginning of the text.
+	Description *string `json:"description,omitempty"`
+
+	// Kind Absent: an article. A broadcast is an article that is also sent to all followers, once; it cannot be undone, and a lost response stays uncertain.
+	Kind *ZaloOptionsKind `json:"kind,omitempty"`
+
+	// Title Absent: the first line of the text, which is then not part of the body.
+	Title *string `json:"title,omitempty"`
+}
+
+// ZaloOptionsComments Absent: open.
+type ZaloOptionsComments string
+
+// ZaloOptionsKind Absent: an article. A broadcast is an article that is also sent to all followers, once; it cannot be undone, and a lost response stays uncertain.
+type ZaloOptionsKind string
 
 // AccountID defines model for AccountID.
 type AccountID = openapi_types.UUID

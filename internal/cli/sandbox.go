@@ -26,6 +26,7 @@ import (
 	"dateline/platforms/threads"
 	"dateline/platforms/wordpress"
 	"dateline/platforms/x"
+	"dateline/platforms/zalo"
 )
 
 // sandboxAccount is the account that is connected in the sandbox by default.
@@ -130,6 +131,7 @@ func (b *sandbox) populate() error {
 		{Network: threads.Name},
 		{Network: wordpress.Name},
 		{Network: x.Name},
+		{Network: zalo.Name},
 		{Network: telegram.Name, ID: "-1002000000001"},
 	} {
 		a.Name = sandboxAccount

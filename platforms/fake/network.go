@@ -59,6 +59,7 @@ type (
 	ghostFake     struct{ *Server }
 	nostrFake     struct{ *Server }
 	wordpressFake struct{ *Server }
+	zaloFake      struct{ *Server }
 )
 
 // newNetworks returns the fake networks.
@@ -68,6 +69,7 @@ func (s *Server) newNetworks() []*fakeNetwork {
 		graphFake{s}.instagramNetwork(), graphFake{s}.threadsNetwork(), xFake{s}.xNetwork(),
 		linkedinFake{s}.linkedinNetwork(), graphFake{s}.facebookNetwork(), blueskyFake{s}.blueskyNetwork(),
 		ghostFake{s}.ghostNetwork(), nostrFake{s}.nostrNetwork(), wordpressFake{s}.wordpressNetwork(),
+		zaloFake{s}.zaloNetwork(),
 	}
 }
 

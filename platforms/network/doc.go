@@ -69,8 +69,8 @@
 //     documentation at every endpoint, limit and error code.
 //  2. In platforms/platforms.go, add a field to Options, a line to New, and a
 //     line to sharedSettings: the address of its fake, and the operator's
-//     application. Only a network whose fake is the whole sandbox (Mastodon) needs
-//     no line.
+//     application, which also has a line in networkSettings of internal/infra/config.
+//     Only a network whose fake is the whole sandbox (Mastodon) needs no line.
 //  3. Add an account of its fake to the sandbox: populate in internal/cli, and
 //     Everywhere in internal/testing/newsroomtest.
 //  4. Describe its options in api/openapi/posts-components.yaml and run make

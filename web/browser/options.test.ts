@@ -208,6 +208,78 @@ test('an article on Ghost has tags and is published on the site', async () => {
   dashboard.fine()
 }, 180_000)
 
+test('an article on Zalo has a cover, and is sent to followers once', async () => {
+  const { page } = dashboard
+  await dashboard.go('/accounts')
+  await page.getByRole('button', { name: 'Connect an account' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: /^Zalo/ }).click()
+  await page.getByRole('button', { name: 'Continue to authorize' }).click()
+  await page.getByRole('button', { name: 'Allow' }).click()
+  await page.waitForURL(/\/app\/accounts$/)
+  const account = page.locator('[data-account=zalo]')
+  await account
+    .getByText('The plan is Nâng cao, with 1204 followers. Messages that are left: promotion 40/40.')
+    .waitFor()
+  await shoot(dashboard, 'accounts-zalo')
+
+  const { accounts } = await d.send<{ accounts: { id: string; network: string }[] }>('GET', '/api/v1/accounts')
+  const draft = await d.send<Post>('POST', '/api/v1/posts', {
+    content: 'Cầu mới thông xe\n\nXe **máy** đi trước.',
+    draft: true,
+    accounts: [accounts.find((a) => a.network === 'zalo')?.id],
+  })
+  await dashboard.go(`/compose?id=${draft.id}`)
+  const preview = page.locator('[data-preview=zalo]')
+  await preview.locator('.dlf-title').getByText('Cầu mới thông xe', { exact: true }).waitFor()
+  await page.getByText('Zalo requires an image or a video.').first().waitFor()
+  const buffer = await page.screenshot()
+  await page.locator('input[type=file]').first().setInputFiles({ name: 'cau.png', mimeType: 'image/png', buffer })
+  await page.getByText('Zalo requires an image or a video.').first().waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: /Zalo options/ }).click()
+  const panel = page.locator('[data-options=zalo]')
+  await panel.getByRole('textbox', { name: 'Author' }).fill('Lê Mai')
+  await panel.getByRole('combobox', { name: 'Comments' }).click()
+  await page.getByRole('option', { name: 'Closed' }).click()
+  await panel.getByRole('combobox', { name: 'Publish as' }).click()
+  await page.getByRole('option', { name: 'Article, also sent to followers' }).click()
+  await preview.getByText(/^Zalo sends the article to all followers, once and for good\./).waitFor()
+  await page.locator('[data-saving=clean]').waitFor()
+  await dashboard.accessible('options of an article on Zalo')
+  await shoot(dashboard, 'compose-zalo')
+  const language = (name: string) => page.evaluate((value) => localStorage.setItem('dateline-language', value), name)
+  await language('vi')
+  await dashboard.go(`/compose?id=${draft.id}`)
+  await preview.getByText(/^Zalo gửi bài đến tất cả người quan tâm, chỉ một lần/).waitFor()
+  await page.getByRole('button', { name: /Zalo/ }).first().click()
+  await panel.getByRole('textbox', { name: 'Tác giả' }).waitFor()
+  await shoot(dashboard, 'compose-zalo-vi')
+  await dashboard.go('/accounts')
+  await page
+    .locator('[data-account=zalo]')
+    .getByText('Gói dịch vụ: Nâng cao, 1204 người quan tâm. Hạn mức tin nhắn còn lại: promotion 40/40.')
+    .waitFor()
+  await shoot(dashboard, 'accounts-zalo-vi')
+  await language('en')
+  await dashboard.go(`/compose?id=${draft.id}`)
+  await until('it to be ready', () => page.getByRole('button', { name: 'Publish now' }).isEnabled())
+  await page.getByRole('button', { name: 'Publish now' }).click()
+  await page.getByRole('dialog', { name: 'Publish now?' }).getByRole('button', { name: 'Publish now' }).click()
+  await page.waitForURL(/\/posts\//)
+  await page.locator('main [data-status=posted]').first().waitFor({ timeout: 60_000 })
+  expect(await (await fetch(`${d.sandbox}/`)).text()).toContain('Xe máy đi trước.')
+  const sent = (await (await fetch(`${d.sandbox}/__state/posts`)).json()) as {
+    network: string
+    options?: Record<string, unknown>
+  }[]
+  expect(sent.find((p) => p.network === 'zalo')?.options).toMatchObject({
+    title: 'Cầu mới thông xe',
+    author: 'Lê Mai',
+    comment: 'hide',
+    broadcasts: 1,
+  })
+  dashboard.fine()
+}, 180_000)
+
 test('an article on Nostr has a summary and is published on the relay', async () => {
   const { page } = dashboard
   await dashboard.go('/accounts')

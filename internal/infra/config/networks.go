@@ -16,6 +16,7 @@ func networkSettings() []Setting {
 		{"linkedin", "LinkedIn"},
 		{"threads", "Threads"},
 		{"x", "X"},
+		{"zalo", "Zalo"},
 	} {
 		variable := strings.ToUpper(n.name)
 		rows = append(rows,

@@ -44,6 +44,7 @@ import (
 	"dateline/platforms/threads"
 	"dateline/platforms/wordpress"
 	"dateline/platforms/x"
+	"dateline/platforms/zalo"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
@@ -118,6 +119,9 @@ func newBench(t *testing.T, options fake.Options) *bench {
 			CreateTimeout: create, ReadTimeout: read, UploadTimeout: create, Finish: 900 * time.Millisecond,
 		},
 		X: x.Options{CreateTimeout: slow, ReadTimeout: slow},
+		Zalo: zalo.Options{
+			CreateTimeout: create, ReadTimeout: read, Finish: 900 * time.Millisecond, Process: time.Second,
+		},
 	}
 	networks.SetSandbox(b.fake.NetworkURL)
 	b.networks = platforms.New(b.client, networks)

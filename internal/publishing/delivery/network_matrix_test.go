@@ -15,7 +15,7 @@ import (
 )
 
 // everyNetwork is a network with the number of the call (POST) that publishes each
-// segment of a thread of two; 0: it has no threads. Only Instagram's segments have a picture.
+// segment of a thread of two; 0: it has no threads. Only segments on Instagram and Zalo have a picture.
 type everyNetwork struct {
 	network string
 	publish [2]int
@@ -37,6 +37,7 @@ func everyNetworks() []everyNetwork {
 		{network: "wordpress", publish: [2]int{2, 0}}, // after the draft
 		{network: "ghost", publish: [2]int{2, 0}},
 		{network: "nostr", publish: [2]int{1, 2}},
+		{network: "zalo", publish: [2]int{3, 0}}, // after creating and verifying it
 	}
 }
 
@@ -187,7 +188,7 @@ func (b *bench) escapedThread(n everyNetwork, segments int, on account.Account) 
 	picture := b.photo()
 	return b.schedule(func(p *post.Post) {
 		p.Content = `Tide \*tables\* &amp; harbour \_fees\_ &copy; 2026 (1)`
-		if n.network == "instagram" {
+		if n.network == "instagram" || n.network == "zalo" {
 			b.withMedia(picture)(p)
 		}
 		for i := 1; i < segments; i++ {

@@ -165,6 +165,17 @@ func networkOptions() map[string][]networkOption {
 				want:    `{"content-warning":"Cảnh máu me","expiration":"24 h"}`,
 			},
 		},
+		"zalo": {
+			{
+				options: `{"title":"Bão số 9","author":"Lê Mai","description":"Tóm tắt","comments":"closed"}`,
+				want:    `{"title":"Bão số 9","author":"Lê Mai","description":"Tóm tắt","comment":"hide"}`, images: 1,
+			},
+			{
+				options: `{"kind":"broadcast"}`,
+				want:    `{"title":"` + text + `","broadcasts":1}`, images: 1,
+				publish: 5, blind: true, // after the article was shown
+			},
+		},
 		"telegram": {
 			{
 				options: `{"silent":true,"protected":true,"topic_id":42,"buttons":[[{"text":"Đọc tiếp","url":"https://vnnews.example/a"}]],"link_preview":{"disabled":true}}`,

@@ -44,6 +44,7 @@ func inAdvances() []inAdvance {
 		{network: "wordpress", create: [2]int{2, 0}, publish: [2]int{3, 0}, late: [2]bool{true, false}},
 		{network: "ghost", create: [2]int{2, 0}, publish: [2]int{3, 0}, late: [2]bool{true, false}},
 		{network: "nostr", create: [2]int{1, 0}, publish: [2]int{2, 3}, late: [2]bool{true, true}},
+		{network: "zalo", create: [2]int{1, 0}, publish: [2]int{3, 0}, late: [2]bool{true, false}},
 	}
 }
 
@@ -145,7 +146,7 @@ func (b *bench) checkOnce(p post.Post, a account.Account, name string) post.Targ
 
 // storedText is what the fake of a network has of a text.
 func storedText(networkName, text string) string {
-	if networkName != "ghost" && networkName != "wordpress" {
+	if networkName != "ghost" && networkName != "wordpress" && networkName != "zalo" {
 		return text
 	}
 	a := article.New("", text)

@@ -20,7 +20,7 @@ func (n *Newsroom) Everywhere() []account.Account {
 		return there
 	}
 	all := []account.Account{n.Allow("desk")}
-	for _, name := range []string{"instagram", "threads", "x"} {
+	for _, name := range []string{"instagram", "threads", "x", "zalo"} {
 		add(fake.Account{Network: name})
 		all = append(all, n.Consented(name)...)
 	}

@@ -12,6 +12,7 @@ import {
   IconBrandX,
   IconBolt,
   IconGhost,
+  IconLetterZ,
   type IconProps,
   IconWorld,
 } from '@tabler/icons-react'
@@ -32,6 +33,7 @@ const networks: Record<string, { icon: ComponentType<IconProps>; color: MantineC
   threads: { icon: IconBrandThreads, color: 'orange' },
   wordpress: { icon: IconBrandWordpress, color: 'indigo' },
   x: { icon: IconBrandX, color: 'gray' },
+  zalo: { icon: IconLetterZ, color: 'blue' },
 }
 
 export { networkName }
@@ -52,6 +54,7 @@ const brands: Record<string, string> = {
   threads: '#111111',
   wordpress: '#21759b',
   x: '#111111',
+  zalo: '#0057d9',
 }
 
 /** A network's glyph on its brand color; the surrounding element names the network. */

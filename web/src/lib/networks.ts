@@ -11,6 +11,7 @@ const names: Record<string, string> = {
   threads: 'Threads',
   wordpress: 'WordPress',
   x: 'X',
+  zalo: 'Zalo',
 }
 
 /** The name of a network. Networks without an entry are named, too. */

@@ -129,6 +129,9 @@ function Landed({ accounts }: { accounts?: Account[] }) {
 
 const colors = { connected: 'green', needs_reconnect: 'red', disconnected: 'gray' } as const
 
+/** Notes that are no warnings have colors of their own. */
+const noteColors: Record<string, string> = { account_plan: 'gray', needs_reconnect: 'red' }
+
 function AccountCard({ account: a }: { account: Account }) {
   const { t, i18n } = useTranslation()
   const client = useQueryClient()
@@ -263,7 +266,7 @@ function AccountCard({ account: a }: { account: Account }) {
       )}
       <Measuring account={a} />
       {a.warnings.map((w) => (
-        <Alert key={w.code} color={w.code === 'needs_reconnect' ? 'red' : 'yellow'} p="xs">
+        <Alert key={w.code} color={noteColors[w.code] ?? 'yellow'} p="xs">
           <Text size="sm">{noteText(w)}</Text>
         </Alert>
       ))}

@@ -50,10 +50,11 @@ const actionsOf: Record<string, ReactNode[]> = {
   ghost: [icon(IconMessage)],
   nostr: [icon(IconMessage), icon(IconRepeat), icon(IconHeart), icon(IconBolt)],
   wordpress: [icon(IconMessage)],
+  zalo: [icon(IconThumbUp), icon(IconMessage), icon(IconShare)],
 }
 const usualActions = [icon(IconHeart), icon(IconMessageCircle), icon(IconShare)]
 
-const isArticle = (network: string) => network === 'ghost' || network === 'wordpress'
+const isArticle = (network: string) => network === 'ghost' || network === 'wordpress' || network === 'zalo'
 
 /** The first line is the title of an article. */
 function asArticle(segment: Segment) {

@@ -170,6 +170,13 @@ export const optionFields: Record<string, Field[]> = {
     choice('format', 'standard', 'aside', 'gallery', 'link', 'image', 'quote', 'status', 'video', 'audio', 'chat'),
     toggle('sticky'),
   ],
+  zalo: [
+    choice('kind', 'article', 'broadcast'),
+    text('title', 149),
+    text('author', 49),
+    { name: 'description', kind: 'area', max: 299 },
+    choice('comments', 'open', 'closed'),
+  ],
 }
 
 /** Returns the value at a path. */
