@@ -34,7 +34,7 @@ func TestPublish_EveryNetwork(t *testing.T) {
 		box.allow(name)
 	}
 	discord, telegram, wordpress := box.account("discord"), box.account("telegram"), box.account("wordpress")
-	ghost := box.account("ghost")
+	ghost, slack := box.account("ghost"), box.account("slack")
 	box.fill("nostr", map[string]string{"key": box.account("nostr").Token})
 	box.fill("bluesky", map[string]string{"handle": "desk.test", "app_password": fake.BlueskyAppPassword})
 	box.fill("discord", map[string]string{"bot_token": discord.Token, "channel_id": discord.ID})
@@ -42,6 +42,7 @@ func TestPublish_EveryNetwork(t *testing.T) {
 	box.fill("ghost", map[string]string{
 		"site": box.url + "/ghost/" + ghost.Name, "admin_key": fake.GhostKey(ghost.Token),
 	})
+	box.fill("slack", map[string]string{"bot_token": "xoxb-" + slack.Token, "channel": slack.Name})
 	box.fill("wordpress", map[string]string{
 		"site": box.url + "/wordpress", "user": wordpress.Name, "app_password": wordpress.Token,
 	})
@@ -60,7 +61,7 @@ func TestPublish_EveryNetwork(t *testing.T) {
 	slices.Sort(networks)
 	// A LinkedIn login may post as the person and as the organization.
 	want := []string{
-		"bluesky", "discord", "facebook", "ghost", "instagram", "linkedin", "linkedin", "mastodon", "nostr",
+		"bluesky", "discord", "facebook", "ghost", "instagram", "linkedin", "linkedin", "mastodon", "nostr", "slack",
 		"telegram", "threads", "wordpress", "x", "zalo",
 	}
 	if !slices.Equal(networks, want) {

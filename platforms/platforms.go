@@ -21,6 +21,7 @@ import (
 	"dateline/platforms/mastodon"
 	"dateline/platforms/network"
 	"dateline/platforms/nostr"
+	"dateline/platforms/slack"
 	"dateline/platforms/telegram"
 	"dateline/platforms/threads"
 	"dateline/platforms/wordpress"
@@ -45,6 +46,7 @@ func New(client *http.Client, options Options) Registry {
 		linkedin.New(client, options.LinkedIn),
 		mastodon.New(client, options.Mastodon),
 		nostr.New(client, options.Nostr),
+		slack.New(client, options.Slack),
 		telegram.New(client, options.Telegram),
 		threads.New(client, options.Threads),
 		wordpress.New(client, options.WordPress),
@@ -109,6 +111,7 @@ type Options struct {
 	LinkedIn  linkedin.Options  `json:"linkedin"`
 	Mastodon  mastodon.Options  `json:"mastodon"`
 	Nostr     nostr.Options     `json:"nostr"`
+	Slack     slack.Options     `json:"slack"`
 	Telegram  telegram.Options  `json:"telegram"`
 	Threads   threads.Options   `json:"threads"`
 	WordPress wordpress.Options `json:"wordpress"`
@@ -151,6 +154,7 @@ func (o *Options) sharedSettings() map[string]appSettings {
 		instagram.Name: {&o.Instagram.Sandbox, &o.Instagram.ClientID, &o.Instagram.ClientSecret},
 		linkedin.Name:  {&o.LinkedIn.Sandbox, &o.LinkedIn.ClientID, &o.LinkedIn.ClientSecret},
 		nostr.Name:     {sandbox: &o.Nostr.Sandbox},
+		slack.Name:     {sandbox: &o.Slack.Sandbox},
 		telegram.Name:  {sandbox: &o.Telegram.Sandbox},
 		threads.Name:   {&o.Threads.Sandbox, &o.Threads.ClientID, &o.Threads.ClientSecret},
 		wordpress.Name: {sandbox: &o.WordPress.Sandbox},

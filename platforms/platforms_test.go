@@ -19,7 +19,7 @@ func TestRegistry(t *testing.T) {
 	r := platforms.New(http.DefaultClient, platforms.Options{})
 	if names := r.Names(); !slices.Equal(names, []string{
 		"bluesky", "discord", "facebook", "ghost", "instagram", "linkedin",
-		"mastodon", "nostr", "telegram", "threads", "wordpress", "x", "zalo",
+		"mastodon", "nostr", "slack", "telegram", "threads", "wordpress", "x", "zalo",
 	}) {
 		t.Errorf("names %v", names)
 	}
@@ -69,7 +69,8 @@ func TestOptions_SetAppAndSandbox(t *testing.T) {
 	var o platforms.Options
 	for name, want := range map[string]bool{
 		"x": true, "zalo": true, "facebook": true, "instagram": true, "threads": true,
-		"linkedin": true, "telegram": false, "mastodon": false, "wordpress": false, "ghost": false, "nostr": false, "elsewhere": false,
+		"linkedin": true, "slack": false, "telegram": false, "mastodon": false, "wordpress": false, "ghost": false,
+		"nostr": false, "elsewhere": false,
 	} {
 		if got := o.SetApp(name, "id of "+name, secret.NewText("secret")); got != want {
 			t.Errorf("%s: SetApp returned %v", name, got)

@@ -31,6 +31,7 @@ func refusals(text string) map[string]any {
 		},
 		"ghost":     map[string]any{"errors": []any{map[string]any{"message": text, "type": "BadRequestError"}}},
 		"nostr":     text,
+		"slack":     map[string]any{"ok": false, "error": text},
 		"wordpress": map[string]any{"code": "rest_error", "message": text, "data": map[string]any{"status": 400}},
 		"zalo":      map[string]any{"error": -201, "message": text},
 	}
@@ -118,7 +119,7 @@ func TestSecrets_OfNetworksAreNotStoredInTheOpen(t *testing.T) {
 	const wrong = "a-secret-that-was-never-good"
 	for name, field := range map[string]string{
 		"bluesky": "app_password", "discord": "bot_token", "ghost": "admin_key", "nostr": "key",
-		"telegram": "bot_token", "wordpress": "app_password",
+		"slack": "bot_token", "telegram": "bot_token", "wordpress": "app_password",
 	} {
 		values := map[string]secret.Text{
 			"site": secret.NewText(n.Fake.NetworkURL("wordpress")), "user": secret.NewText("desk"),

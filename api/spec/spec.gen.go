@@ -7039,6 +7039,18 @@ type SiteWithSecret struct {
 	Site      Site    `json:"site"`
 }
 
+// SlackOptions Options of a message on Slack (https://docs.slack.dev/reference/methods/chat.postMessage).
+type SlackOptions struct {
+	// BroadcastReplies Also show the replies of a thread in the channel.
+	BroadcastReplies *bool `json:"broadcast_replies,omitempty"`
+
+	// PlainText Show *, _, ~ and ` as they are. Absent: they format the text.
+	PlainText *bool `json:"plain_text,omitempty"`
+
+	// SuppressPreviews Show no cards of links.
+	SuppressPreviews *bool `json:"suppress_previews,omitempty"`
+}
+
 // SlotInstance defines model for SlotInstance.
 type SlotInstance struct {
 	At time.Time `json:"at"`

@@ -22,6 +22,7 @@ import (
 	"dateline/platforms/linkedin"
 	"dateline/platforms/mastodon"
 	"dateline/platforms/nostr"
+	"dateline/platforms/slack"
 	"dateline/platforms/telegram"
 	"dateline/platforms/threads"
 	"dateline/platforms/wordpress"
@@ -128,6 +129,7 @@ func (b *sandbox) populate() error {
 		{Network: ghost.Name},
 		{Network: instagram.Name},
 		{Network: nostr.Name},
+		{Network: slack.Name},
 		{Network: threads.Name},
 		{Network: wordpress.Name},
 		{Network: x.Name},

@@ -321,6 +321,8 @@ func (s *Server) FormValues(network, name string) map[string]string {
 		return map[string]string{"access_token": account.Token}
 	case nostrName:
 		return map[string]string{"key": account.Token}
+	case slackName:
+		return map[string]string{"bot_token": "xoxb-" + account.Token, "channel": account.Name}
 	case "telegram":
 		return map[string]string{"bot_token": account.Token, "chat": "@" + account.Name}
 	case wordpressName:

@@ -58,6 +58,7 @@ type (
 
 	ghostFake     struct{ *Server }
 	nostrFake     struct{ *Server }
+	slackFake     struct{ *Server }
 	wordpressFake struct{ *Server }
 	zaloFake      struct{ *Server }
 )
@@ -68,8 +69,8 @@ func (s *Server) newNetworks() []*fakeNetwork {
 		mastodonFake{s}.mastodonNetwork(), telegramFake{s}.telegramNetwork(), discordFake{s}.discordNetwork(),
 		graphFake{s}.instagramNetwork(), graphFake{s}.threadsNetwork(), xFake{s}.xNetwork(),
 		linkedinFake{s}.linkedinNetwork(), graphFake{s}.facebookNetwork(), blueskyFake{s}.blueskyNetwork(),
-		ghostFake{s}.ghostNetwork(), nostrFake{s}.nostrNetwork(), wordpressFake{s}.wordpressNetwork(),
-		zaloFake{s}.zaloNetwork(),
+		ghostFake{s}.ghostNetwork(), nostrFake{s}.nostrNetwork(), slackFake{s}.slackNetwork(),
+		wordpressFake{s}.wordpressNetwork(), zaloFake{s}.zaloNetwork(),
 	}
 }
 

@@ -73,7 +73,7 @@
 //     Only a network whose fake is the whole sandbox (Mastodon) needs no line.
 //  3. Add an account of its fake to the sandbox: populate in internal/cli, and
 //     Everywhere in internal/testing/newsroomtest.
-//  4. Describe its options in api/openapi/posts-components.yaml and run make
+//  4. Describe its options in api/openapi/options-components.yaml and run make
 //     generate. Add its name, icon, frame, controls and texts in web (messages of
 //     the adapter too: go test ./web -update writes the English ones), and its rows
 //     in docs/reference/networks.md. go test ./platforms ./web ./docs names what is

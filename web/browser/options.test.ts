@@ -314,3 +314,64 @@ test('an article on Nostr has a summary and is published on the relay', async ()
   expect(await (await fetch(`${d.sandbox}/`)).text()).toContain('di dời')
   dashboard.fine()
 }, 180_000)
+
+test('a thread on Slack is shown in its channel, without previews of links', async () => {
+  const { page } = dashboard
+  await dashboard.go('/accounts')
+  await page.getByRole('button', { name: 'Connect an account' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: /^Slack/ }).click()
+  // The sandbox fills in the form.
+  const channel = dialog.getByRole('textbox', { name: 'Channel' })
+  expect(await channel.inputValue()).toBe('desk')
+  await channel.fill('nowhere')
+  await dialog.getByRole('button', { name: 'Connect', exact: true }).click()
+  await dialog.getByText('The bot sees no channel of this name.').waitFor()
+  await dashboard.accessible('connect Slack')
+  await shoot(dashboard, 'connect-slack')
+  await channel.fill('#desk')
+  await dialog.getByRole('button', { name: 'Connect', exact: true }).click()
+  await page.locator('[data-account=slack]').waitFor()
+
+  const { accounts } = await d.send<{ accounts: { id: string; network: string }[] }>('GET', '/api/v1/accounts')
+  const draft = await d.send<Post>('POST', '/api/v1/posts', {
+    content: 'Mưa lớn *diện rộng* https://news.example/mua & gió mạnh',
+    thread: [{ content: 'Cập nhật lúc 15 giờ' }],
+    draft: true,
+    accounts: [accounts.find((a) => a.network === 'slack')?.id],
+  })
+  await dashboard.go(`/compose?id=${draft.id}`)
+  const preview = page.locator('[data-preview=slack]')
+  await preview.getByText('Mưa lớn *diện rộng*').waitFor()
+  await page
+    .getByText(/Slack formats \*bold\*/)
+    .first()
+    .waitFor()
+  await page.getByRole('button', { name: /Slack options/ }).click()
+  const panel = page.locator('[data-options=slack]')
+  await panel.getByRole('switch', { name: 'Show formatting characters' }).click()
+  await panel.getByRole('switch', { name: 'Hide link previews' }).click()
+  await panel.getByRole('switch', { name: 'Also show replies in the channel' }).click()
+  await page.locator('[data-saving=clean]').waitFor()
+  await page.getByText(/Slack formats \*bold\*/).waitFor({ state: 'detached' })
+  await dashboard.accessible('options of a message on Slack')
+  await shoot(dashboard, 'compose-slack')
+  await until('it to be ready', () => page.getByRole('button', { name: 'Publish now' }).isEnabled())
+  await page.getByRole('button', { name: 'Publish now' }).click()
+  await page.getByRole('dialog', { name: 'Publish now?' }).getByRole('button', { name: 'Publish now' }).click()
+  await page.waitForURL(/\/posts\//)
+  await page.locator('main [data-status=posted]').first().waitFor({ timeout: 60_000 })
+  const published = (await (await fetch(`${d.sandbox}/__state/posts`)).json()) as {
+    network: string
+    text: string
+    options?: Record<string, unknown>
+  }[]
+  expect(published.filter((p) => p.network === 'slack').map((p) => [p.text, p.options])).toEqual([
+    [
+      'Mưa lớn *diện rộng* https://news.example/mua & gió mạnh',
+      { mrkdwn: false, unfurl_links: false, unfurl_media: false },
+    ],
+    ['Cập nhật lúc 15 giờ', { mrkdwn: false, unfurl_links: false, unfurl_media: false, reply_broadcast: true }],
+  ])
+  dashboard.fine()
+}, 180_000)

@@ -40,6 +40,7 @@ import (
 	"dateline/platforms/linkedin"
 	"dateline/platforms/mastodon"
 	"dateline/platforms/nostr"
+	"dateline/platforms/slack"
 	"dateline/platforms/telegram"
 	"dateline/platforms/threads"
 	"dateline/platforms/wordpress"
@@ -113,6 +114,7 @@ func newBench(t *testing.T, options fake.Options) *bench {
 		Instagram: instagram.Options{CreateTimeout: create, ReadTimeout: read},
 		LinkedIn:  linkedin.Options{CreateTimeout: slow, ReadTimeout: slow},
 		Nostr:     nostr.Options{AnswerTimeout: create, UploadTimeout: create, Pauses: []time.Duration{100 * time.Millisecond}},
+		Slack:     slack.Options{CreateTimeout: slow, ReadTimeout: slow},
 		Telegram:  telegram.Options{CreateTimeout: slow, ReadTimeout: slow},
 		Threads:   threads.Options{CreateTimeout: create, ReadTimeout: read},
 		WordPress: wordpress.Options{

@@ -33,6 +33,7 @@ func everyNetworks() []everyNetwork {
 		{network: "threads", publish: [2]int{2, 4}},
 		{network: "bluesky", publish: [2]int{1, 2}},
 		{network: "discord", publish: [2]int{1, 2}},
+		{network: "slack", publish: [2]int{1, 2}},
 		{network: "telegram", publish: [2]int{1, 2}, blind: [2]bool{true, true}},
 		{network: "wordpress", publish: [2]int{2, 0}}, // after the draft
 		{network: "ghost", publish: [2]int{2, 0}},

@@ -176,6 +176,13 @@ func networkOptions() map[string][]networkOption {
 				publish: 5, blind: true, // after the article was shown
 			},
 		},
+		"slack": {
+			{
+				options: `{"plain_text":true,"suppress_previews":true,"broadcast_replies":true}`,
+				want:    `{"mrkdwn":false,"unfurl_links":false,"unfurl_media":false}`,
+			},
+			{options: `{"plain_text":true}`, want: `{"mrkdwn":false,"section":"plain_text"}`, images: 1, publish: 4},
+		},
 		"telegram": {
 			{
 				options: `{"silent":true,"protected":true,"topic_id":42,"buttons":[[{"text":"Đọc tiếp","url":"https://vnnews.example/a"}]],"link_preview":{"disabled":true}}`,

@@ -60,7 +60,7 @@ func (n inAdvance) segments() int {
 func (b *bench) connectAt(networkName, name string) account.Account {
 	b.t.Helper()
 	made := fake.Account{Network: networkName, Name: name}
-	if slices.Contains([]string{"bluesky", "ghost", "nostr", "wordpress"}, networkName) {
+	if slices.Contains([]string{"bluesky", "ghost", "nostr", "slack", "wordpress"}, networkName) {
 		_, err := b.fake.Add(made)
 		b.must(err)
 		values := map[string]secret.Text{}

@@ -33,6 +33,7 @@ func (n *Newsroom) Everywhere() []account.Account {
 		{Network: "discord"},
 		{Network: "ghost"},
 		{Network: "nostr"},
+		{Network: "slack"},
 		{Network: "telegram", ID: "-1002000000001"},
 		{Network: "wordpress"},
 	} {

@@ -7,6 +7,7 @@ const names: Record<string, string> = {
   linkedin: 'LinkedIn',
   mastodon: 'Mastodon',
   nostr: 'Nostr',
+  slack: 'Slack',
   telegram: 'Telegram',
   threads: 'Threads',
   wordpress: 'WordPress',

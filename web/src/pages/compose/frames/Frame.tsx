@@ -45,6 +45,7 @@ const actionsOf: Record<string, ReactNode[]> = {
   facebook: [icon(IconThumbUp), icon(IconMessageCircle), icon(IconShare3)],
   linkedin: [icon(IconThumbUp), icon(IconMessage), icon(IconArrowsExchange), icon(IconSend)],
   instagram: [icon(IconHeart), icon(IconMessageCircle), icon(IconSend), icon(IconBookmark)],
+  slack: [],
   telegram: [],
   discord: [],
   ghost: [icon(IconMessage)],
@@ -107,7 +108,7 @@ export function Frame({ target, account, parts, when, zone }: Props) {
   const head = (
     <div className="dlf-head">
       <strong className="dlf-name">{name}</strong>
-      {network === 'discord' ? (
+      {network === 'discord' || network === 'slack' ? (
         <span className="dlf-app">{t('compose.app')}</span>
       ) : (
         network !== 'threads' && look.layout === 'column' && <span className="dlf-handle">{handle}</span>

@@ -109,6 +109,7 @@ export const optionFields: Record<string, Field[]> = {
     poll({ choices: 4, length: 30, question: 140, days: [1, 3, 7, 14], flags: [] }),
     ...firstComment,
   ],
+  slack: [toggle('plain_text'), toggle('suppress_previews'), toggle('broadcast_replies')],
   telegram: [
     toggle('silent'),
     toggle('protected'),
