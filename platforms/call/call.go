@@ -85,13 +85,17 @@ type Caller struct{ client http.Client }
 func New(client *http.Client) *Caller {
 	own := *client
 	own.Timeout = 0
-	own.CheckRedirect = func(_ *http.Request, via []*http.Request) error {
+	own.CheckRedirect = func(next *http.Request, via []*http.Request) error {
 		// 307 and 308 would send the body again, to an unknown address.
 		if method := via[0].Method; method != http.MethodGet && method != http.MethodHead {
 			return http.ErrUseLastResponse
 		}
 		if len(via) >= 5 {
 			return errors.New("the network redirects in a loop")
+		}
+		if next.URL.Host != via[0].URL.Host {
+			// net/http keeps headers that it does not know as secret, such as Zalo's access_token.
+			next.Header = http.Header{"Accept": via[0].Header["Accept"], "User-Agent": via[0].Header["User-Agent"]}
 		}
 		return nil
 	}

@@ -319,3 +319,36 @@ func TestDo_HidesResolvedAddresses(t *testing.T) {
 		t.Errorf("message %q", e.Message)
 	}
 }
+
+// A redirect to another host gets none of the headers, because networks have names of their own
+// for tokens.
+func TestDo_RedirectToAnotherHostHasNoToken(t *testing.T) {
+	var there http.Header
+	_, other := serve(t, func(_ http.ResponseWriter, r *http.Request) { there = r.Header.Clone() })
+	first := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/away":
+			http.Redirect(w, r, other, http.StatusFound)
+		case "/here":
+			http.Redirect(w, r, "/end", http.StatusFound)
+		default:
+			there = r.Header.Clone()
+		}
+	}))
+	t.Cleanup(first.Close)
+	client, err := call.NewClient([]string{"127.0.0.0/8"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.CloseIdleConnections)
+	for path, want := range map[string]string{"/away": "", "/here": "a token"} {
+		if _, err := call.New(client).Do(t.Context(), call.Request{
+			Method: http.MethodGet, URL: first.URL + path, Header: http.Header{"Access_token": {"a token"}},
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if got := there.Get("Access_token"); got != want || there.Get("User-Agent") != "Dateline" {
+			t.Errorf("%s: got the token %q and %v, want %q", path, got, there, want)
+		}
+	}
+}
