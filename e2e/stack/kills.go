@@ -27,8 +27,8 @@ func (s *Stack) Connect(network string, values map[string]string) string {
 	return made.ID
 }
 
-// PublishArticlesKilled publishes articles on a publishing system while the responses to half of the
-// calls are lost and the worker is killed every five seconds. All of them must be posted. from
+// PublishArticlesKilled publishes articles on a publishing system while responses are lost and the
+// worker is killed every five seconds. All of them must be posted. from
 // and to are the addresses of the system and of the proxy that loses responses.
 func PublishArticlesKilled(t *testing.T, network, from, to string, values map[string]string, articles int) {
 	t.Helper()

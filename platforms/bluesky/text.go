@@ -25,16 +25,17 @@ func (b *Bluesky) Limits(context.Context, network.Account) (network.Limits, erro
 		types = append(types, "video/quicktime", "video/webm", "video/mpeg")
 	}
 	return network.Limits{
-		AllowedBy:        "Bluesky",
-		MaxCharacters:    o.MaxGraphemes,
-		MaxMedia:         min(o.MaxImages, maxGallery),
-		MIMETypes:        types,
-		MaxImageBytes:    o.MaxImageBytes,
-		MaxVideoBytes:    o.MaxVideoBytes,
-		MaxVideoDuration: time.Duration(o.MaxVideoSeconds) * time.Second,
-		MaxAltText:       o.MaxAltText,
-		SupportsReply:    true,
-		Quotas:           b.quotas(),
+		AllowedBy:         "Bluesky",
+		MaxCharacters:     o.MaxGraphemes,
+		MaxMedia:          min(o.MaxImages, maxGallery),
+		MIMETypes:         types,
+		MaxImageBytes:     o.MaxImageBytes,
+		MaxVideoBytes:     o.MaxVideoBytes,
+		MaxVideoDuration:  time.Duration(o.MaxVideoSeconds) * time.Second,
+		MaxAltText:        o.MaxAltText,
+		SupportsReply:     true,
+		RepeatsHarmlessly: true,
+		Quotas:            b.quotas(),
 	}, nil
 }
 

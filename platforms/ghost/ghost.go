@@ -196,7 +196,7 @@ func (g *Ghost) DefaultLimits() network.Limits {
 	return network.Limits{
 		AllowedBy: title, MaxCharacters: g.options.MaxCharacters, MaxMedia: g.options.MaxMedia,
 		MIMETypes: slices.Sorted(maps.Keys(extensions())), MaxImageBytes: g.options.MaxImageBytes, MaxAltText: 191,
-		Visibilities: visibilities(), FinishesWithin: g.options.Finish,
+		Visibilities: visibilities(), FinishesWithin: g.options.Finish, RepeatsHarmlessly: true,
 	}
 }
 

@@ -232,7 +232,7 @@ func TestRealServer(t *testing.T) {
 	t.Run("body", func(t *testing.T) { testRealBody(t, g, account) })
 	t.Run("killed", func(t *testing.T) {
 		from := strings.TrimSuffix(site.url, "/blog")
-		address, _ := platformtest.StartLossyProxy(t, from)
+		address, _ := platformtest.StartLossyProxy(t, from, 10)
 		const articles = 200
 		stack.PublishArticlesKilled(t, ghost.Name, from, address, map[string]string{
 			"site": site.url, "admin_key": site.key,
@@ -244,7 +244,7 @@ func TestRealServer(t *testing.T) {
 		}
 	})
 	t.Run("lost", func(t *testing.T) {
-		address, calls := platformtest.StartLossyProxy(t, strings.TrimSuffix(site.url, "/blog"))
+		address, calls := platformtest.StartLossyProxy(t, strings.TrimSuffix(site.url, "/blog"), 4)
 		lossy := ghost.New(platformtest.Client(t), ghost.Options{Finish: time.Second})
 		through := account
 		through.BaseURL = address + "/blog"

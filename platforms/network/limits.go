@@ -48,7 +48,11 @@ type Limits struct {
 	// that finds nothing before then proves nothing. 0: a late call is harmless, because
 	// the network itself has at most one post per call, or searches never prove absence.
 	FinishesWithin time.Duration
-	Quotas         []Quota
+	// RepeatsHarmlessly means that sending the same Submission.Handle again makes no second
+	// post. A post that is provably absent is then sent again as often as others are
+	// retried; elsewhere a person decides after two lost calls.
+	RepeatsHarmlessly bool
+	Quotas            []Quota
 }
 
 // UsualFinish is Limits.FinishesWithin of networks that do not say how long they work on a

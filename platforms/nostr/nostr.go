@@ -196,7 +196,7 @@ func (n *Nostr) DefaultLimits() network.Limits {
 			"image/jpeg", "image/png", "image/gif", "image/webp", "video/mp4", "video/webm", "audio/mpeg",
 		},
 		MaxImageBytes: n.options.MaxImageBytes, MaxVideoBytes: n.options.MaxVideoBytes, MaxAltText: 1000,
-		MixedMedia: true, SupportsReply: true,
+		MixedMedia: true, SupportsReply: true, RepeatsHarmlessly: true,
 	}
 }
 

@@ -63,9 +63,9 @@ func AwaitServer(t *testing.T, kind, address string) {
 	t.Fatalf("%s does not listen", address)
 }
 
-// StartLossyProxy starts a proxy that loses about half of the responses to calls that change
-// something, after or before the server acted, and is late with others. It returns its URL and counts the calls.
-func StartLossyProxy(t *testing.T, address string) (proxyURL string, calls *atomic.Int64) {
+// StartLossyProxy starts a proxy that, of so many calls that change something, loses one after
+// and one before the server acted, and is late with one, at random. It returns its URL and counts the calls.
+func StartLossyProxy(t *testing.T, address string, of int) (proxyURL string, calls *atomic.Int64) {
 	t.Helper()
 	target, err := url.Parse(address)
 	if err != nil {
@@ -79,7 +79,7 @@ func StartLossyProxy(t *testing.T, address string) (proxyURL string, calls *atom
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost || r.Method == http.MethodPut {
 			calls.Add(1)
-			switch rand.IntN(5) {
+			switch rand.IntN(of) {
 			case 0: // lost after it acted
 				proxy.ServeHTTP(httptest.NewRecorder(), r)
 				panic(http.ErrAbortHandler)

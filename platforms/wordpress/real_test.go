@@ -192,7 +192,7 @@ func TestRealServer(t *testing.T) {
 
 // testRealLosses publishes articles while half of the calls are lost.
 func testRealLosses(t *testing.T, site realSite) {
-	address, calls := platformtest.StartLossyProxy(t, site.url)
+	address, calls := platformtest.StartLossyProxy(t, site.url, 4)
 	w := wordpress.New(platformtest.Client(t), wordpress.Options{
 		Finish: time.Second, PlainHTTP: []string{strings.TrimPrefix(site.url, "http://")},
 	})
@@ -209,7 +209,7 @@ func testRealLosses(t *testing.T, site realSite) {
 
 // testRealKills publishes articles while calls are lost and the worker is killed.
 func testRealKills(t *testing.T, site realSite) {
-	address, _ := platformtest.StartLossyProxy(t, site.url)
+	address, _ := platformtest.StartLossyProxy(t, site.url, 10)
 	const articles = 200
 	stack.PublishArticlesKilled(t, wordpress.Name, site.url, address, map[string]string{
 		"site": site.url, "user": "author", "app_password": site.users["author"],

@@ -186,6 +186,7 @@ func (w *WordPress) DefaultLimits() network.Limits {
 		MaxImageBytes: w.options.MaxImageBytes, MaxVideoBytes: w.options.MaxVideoBytes,
 		MaxDocumentBytes: w.options.MaxVideoBytes, MaxAltText: 500, MixedMedia: true,
 		Visibilities: []string{visibilityPublic, visibilityPrivate}, FinishesWithin: w.options.Finish,
+		RepeatsHarmlessly: true,
 	}
 }
 

@@ -28,7 +28,7 @@ const (
 	similarPostAge = 24 * time.Hour
 
 	// maxUnresolvedSends is how many sends of a segment may end unresolved before a
-	// person decides.
+	// person decides, unless another one is harmless (network.Limits.RepeatsHarmlessly).
 	maxUnresolvedSends = 2
 
 	// unknownFinish is network.Limits.FinishesWithin of a network whose limits cannot be
@@ -86,7 +86,7 @@ func (r *reconciler) reconcile(
 	if err != nil {
 		return TargetResult{}, err
 	}
-	if !finding.isKeyed && (!finding.Conclusive || unresolved >= maxUnresolvedSends) {
+	if !finding.isKeyed && (!finding.Conclusive || unresolved >= maxUnresolvedSends && !finding.isHarmless) {
 		return r.outcomes.uncertain(ctx, j, call, cause, finding.Evidence)
 	}
 	if err := r.recorder.addEvent(ctx, j, post.EventReconciled,
@@ -97,7 +97,7 @@ func (r *reconciler) reconcile(
 		Class: network.Transient, Code: codeAbsent,
 		Message: "The network does not have the post, so it is sent once more.",
 	}
-	if finding.isKeyed {
+	if finding.isKeyed || unresolved >= maxUnresolvedSends {
 		again.Code, again.Message = codeNotShown, "The network does not show the post; sent again with the same key, "+
 			"it is published once."
 	}
@@ -200,6 +200,7 @@ func (r *reconciler) search(ctx context.Context, j *job, call post.Call, cause *
 		if err != nil {
 			return searchResult{}, err
 		}
+		finding.isHarmless = limits.RepeatsHarmlessly
 		now = r.clock.Now()
 		if finding.isKeyed = now.Before(until) && !now.Before(settled); finding.isKeyed {
 			return finding, nil
@@ -231,6 +232,7 @@ type searchResult struct {
 	isSettled   bool // false: the network could not be queried, or isDisturbed
 	isDisturbed bool // another call on the account may explain the listed posts
 	isKeyed     bool // the network would know the same call by its key
+	isHarmless  bool // the same call again makes no second post
 }
 
 // searchOnce searches the account's listing once. Other calls on the same account may

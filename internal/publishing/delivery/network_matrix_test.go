@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"net/http"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -198,4 +199,27 @@ func (b *bench) escapedThread(n everyNetwork, segments int, on account.Account) 
 			})
 		}
 	}, on.ID)
+}
+
+// Where sending again makes no second post, a post is sent until a call arrives, although
+// several were lost; elsewhere a person decides.
+func TestLostSends_AreRepeatedWhereThatIsHarmless(t *testing.T) {
+	t.Parallel()
+	for _, n := range everyNetworks() {
+		t.Run(n.network, func(t *testing.T) {
+			b := newBench(t, fake.Options{})
+			b.timing.Unanswered, b.timing.Settled = 600*time.Millisecond, 100*time.Millisecond
+			on := b.connectAnywhere(n, "desk")
+			b.must(b.fake.Inject(fake.Fault{
+				Kind: fake.ResetBefore, Network: n.network, Method: http.MethodPost, Nth: n.publish[0], Count: 3,
+			}))
+			p := b.escapedThread(n, 1, on)
+			b.publish(b.publisher(), inputOn(p, on))
+			target := b.checkOnce(p, on, "desk")
+			isHarmless := slices.Contains([]string{"bluesky", "ghost", "nostr", "wordpress"}, n.network)
+			if target.Status != post.TargetPosted && (isHarmless || target.Status != post.TargetUncertain) {
+				t.Errorf("got %s %s %q, want posted %v", target.Status, target.ErrorCode, target.ErrorMessage, isHarmless)
+			}
+		})
+	}
 }
