@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -95,7 +96,9 @@ func New(client *http.Client) *Caller {
 		}
 		if next.URL.Host != via[0].URL.Host {
 			// net/http keeps headers that it does not know as secret, such as Zalo's access_token.
-			next.Header = http.Header{"Accept": via[0].Header["Accept"], "User-Agent": via[0].Header["User-Agent"]}
+			maps.DeleteFunc(next.Header, func(name string, _ []string) bool {
+				return name != "Accept" && name != "User-Agent"
+			})
 		}
 		return nil
 	}

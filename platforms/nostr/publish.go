@@ -131,11 +131,11 @@ func (n *Nostr) ask(ctx context.Context, account network.Account, at deliveries,
 			return err
 		}
 		next = at.where((*delivery).canFollow)
-		if len(next) == 0 || try >= len(n.options.Pauses) || len(at.where((*delivery).isFound)) > 0 ||
-			retry.Sleep(ctx, n.options.Pauses[try]) != nil {
+		if len(next) == 0 || try >= len(n.options.Pauses) || len(at.where((*delivery).isFound)) > 0 {
 			return nil
 		}
 		next.close()
+		_ = retry.Sleep(ctx, n.options.Pauses[try]) // the next try fails when it was interrupted
 	}
 }
 
