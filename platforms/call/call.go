@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -285,8 +286,8 @@ func Cause(err error) string {
 		return "it took too long"
 	case errors.As(err, &op):
 		return op.Err.Error()
-	default:
-		return err.Error()
+	default: // net/http passes some errors of connections on as text
+		return regexp.MustCompile(`(read|write) \w+ \S+->\S+: `).ReplaceAllString(err.Error(), "")
 	}
 }
 

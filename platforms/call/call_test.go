@@ -352,3 +352,11 @@ func TestDo_RedirectToAnotherHostHasNoToken(t *testing.T) {
 		}
 	}
 }
+
+func TestCause_HasNoAddresses(t *testing.T) {
+	t.Parallel()
+	err := errors.New("broken: write tcp 127.0.0.1:33972->127.0.0.1:19490: use of closed network connection")
+	if got := call.Cause(err); got != "broken: use of closed network connection" {
+		t.Errorf("got %q, want no addresses in it", got)
+	}
+}
