@@ -265,11 +265,14 @@ func (s *source) composite(lit *ast.CompositeLit) (kind string, code, field ast.
 }
 
 // chosenWhileRunning lists the causes whose code is not a literal at the place that emits
-// it: of platforms/call and of package hostguard, and the constants of package delivery.
+// it: of platforms/call and of package hostguard, the constants of package delivery, and the
+// codes of Slack that its adapter explains (platforms/slack, meanings).
 func chosenWhileRunning() []string {
 	return []string{
 		"connection_closed", "connection_failed", "connection_reset", "timeout",
 		string(hostguard.CircuitOpen), string(hostguard.Saturated), "not_shown", "token_renewed", "bad_request",
+		"account_inactive", "channel_not_found", "invalid_auth", "is_archived", "missing_scope", "not_in_channel",
+		"restricted_action", "thread_not_found", "token_revoked",
 	}
 }
 

@@ -18,8 +18,12 @@ import (
 
 // slackBlock has the used fields of https://docs.slack.dev/reference/block-kit/blocks.
 type slackBlock struct {
-	Type    string            `json:"type"`
-	Text    map[string]string `json:"text"`
+	Type string `json:"type"`
+	Text struct {
+		Type     string `json:"type"`
+		Text     string `json:"text"`
+		Verbatim bool   `json:"verbatim"`
+	} `json:"text"`
 	File    map[string]string `json:"slack_file"`
 	AltText string            `json:"alt_text"`
 }
@@ -27,10 +31,14 @@ type slackBlock struct {
 // addSlackBlock adds what a block shows to a post, and returns what is wrong with it.
 func (s slackFake) addSlackBlock(post *Post, c caller, b slackBlock) string {
 	m := s.state.media[b.File["id"]]
-	switch text := b.Text["text"]; {
+	switch text := b.Text.Text; {
 	case b.Type == "section" && text != "" && len([]rune(text)) <= 3000:
+		if b.Text.Type == "mrkdwn" && !b.Text.Verbatim { // some mentions are parsed
+			text = regexp.MustCompile(`@(channel|here|everyone)`).ReplaceAllString(text, "<!$1>")
+			post.Options["notifies"] = strings.Contains(text, "<!")
+		}
 		post.Text += slackWritten(text)
-		post.Options["section"] = b.Text["type"]
+		post.Options["section"] = b.Text.Type
 	case b.Type != "image":
 		return "must be more than 0 and less than 3001 characters"
 	case b.AltText == "":
@@ -118,8 +126,9 @@ func (s slackFake) isSlackTS(ts string) bool {
 }
 
 // slackWritten returns the text that a client meant: characters that are not escaped make
-// mentions.
+// links and mentions.
 func slackWritten(text string) string {
+	text = regexp.MustCompile(`<(https?://[^<>|]*)>`).ReplaceAllString(text, "$1")
 	return html.UnescapeString(regexp.MustCompile(`<[@!#]([^<>|]*)[^<>]*>`).ReplaceAllString(text, "@$1"))
 }
 
@@ -130,7 +139,7 @@ func slackText(text string) string {
 	text = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "\x02", "<", "\x03", ">").Replace(text)
 	var out strings.Builder
 	for _, r := range text {
-		if unicode.In(r, unicode.So, unicode.Sk) && r > 0x2000 {
+		if unicode.In(r, unicode.So, unicode.Sk) && r > 0x2000 || r == 'ℹ' {
 			fmt.Fprintf(&out, ":emoji-%x:", r)
 		} else {
 			out.WriteRune(r)

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf16"
 
 	"dateline/platforms/article"
 	"dateline/platforms/network"
@@ -84,9 +85,10 @@ func withOption(options map[string]any, name string, value any) map[string]any {
 	return options
 }
 
-// zaloInvalid returns what is wrong with an article: the limits are one less than announced.
+// zaloInvalid returns what is wrong with an article: the limits are one less than announced,
+// and an emoji is two characters.
 func zaloInvalid(a zaloArticle) string {
-	long := func(text string, limit int) bool { return text == "" || len([]rune(text)) >= limit }
+	long := func(text string, limit int) bool { return text == "" || len(utf16.Encode([]rune(text))) >= limit }
 	switch {
 	case a.Type != "normal":
 		return "type accept only 2 value normal and video."

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/text/unicode/norm"
+
 	"dateline/platforms/fake"
 	"dateline/platforms/network"
 	"dateline/platforms/platformtest"
@@ -20,15 +22,22 @@ func TestConnectForm_FindsTheChannel(t *testing.T) {
 		platformtest.AddAccount(t, f.fake, fake.Account{Network: "slack", Name: fmt.Sprintf("kenh-%d", i)})
 	}
 	privateOne := platformtest.AddAccount(t, f.fake, fake.Account{Network: "slack", Name: "mat", Kind: "private"})
+	accents := platformtest.AddAccount(t, f.fake, fake.Account{Network: "slack", Name: "bản-tin"})
 	own := map[string]string{"bot_token": "xoxb-" + privateOne.Token}
 	for name, row := range map[string]struct {
 		values map[string]string
 		want   fake.Account
 	}{
-		"Name":        {map[string]string{"channel": "ban-tin"}, f.there},
-		"Hash":        {map[string]string{"channel": " #Ban-Tin "}, f.there},
-		"ID":          {map[string]string{"channel": channelID(f.there)}, f.there},
-		"Link":        {map[string]string{"channel": "https://sandbox.slack.com/archives/" + channelID(f.there)}, f.there},
+		"Name": {map[string]string{"channel": "ban-tin"}, f.there},
+		"Hash": {map[string]string{"channel": " #Ban-Tin "}, f.there},
+		"ID":   {map[string]string{"channel": channelID(f.there)}, f.there},
+		"Link": {map[string]string{"channel": "https://sandbox.slack.com/archives/" + channelID(f.there)}, f.there},
+		"AddressBar": {
+			map[string]string{"channel": "https://app.slack.com/client/T0SANDBOX/" + channelID(f.there)}, f.there,
+		},
+		"Decomposed": {
+			map[string]string{"bot_token": "xoxb-" + accents.Token, "channel": norm.NFD.String("#Bản-tin")}, accents,
+		},
 		"Message":     {map[string]string{"channel": "https://a.slack.com/archives/" + channelID(f.there) + "/p17"}, f.there},
 		"PrivateName": {map[string]string{"bot_token": own["bot_token"], "channel": "mat"}, privateOne},
 		"PrivateID":   {map[string]string{"bot_token": own["bot_token"], "channel": channelID(privateOne)}, privateOne},
@@ -125,7 +134,7 @@ func TestErrors_AreClassifiedByTheirCode(t *testing.T) {
 		network.Transient: "team_added_to_org external_channel_migrating request_timeout",
 		network.Ambiguous: "internal_error fatal_error service_unavailable",
 		network.Rejected: "msg_too_long no_text invalid_blocks invalid_arguments thread_not_found metadata_too_large " +
-			"slack_connect_file_link_sharing_blocked something_new",
+			"restricted_action_non_threadable_channel restricted_action_thread_locked slack_connect_file_link_sharing_blocked something_new",
 	} {
 		for code := range strings.FieldsSeq(codes) {
 			t.Run(code, func(t *testing.T) {
@@ -145,6 +154,13 @@ func TestErrors_AreClassifiedByTheirCode(t *testing.T) {
 				}
 			})
 		}
+	}
+	f.fake.ClearFaults()
+	f.inject(t, fake.Fault{Kind: fake.Status, Status: http.StatusOK, Path: createPath, Body: `{"ok":false,` +
+		`"error":"invalid_arguments","response_metadata":{"messages":["[ERROR] must be a string [json-pointer:/text]"]}}`})
+	_, err := f.network.Publish(t.Context(), account, network.Submission{Key: "k", Text: "Tin"})
+	if e := network.AsError(err); e == nil || !strings.Contains(e.Message, "must be a string") {
+		t.Errorf("got %v, want what Slack says about the argument", err)
 	}
 	for _, body := range []string{`{}`, `{"ok":true}`, `{"ok":true,"ts":"now"}`, `[]`, ``, `{"ok":"yes"}`} {
 		f.fake.ClearFaults()

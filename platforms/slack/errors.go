@@ -32,8 +32,8 @@ func meanings() []meaning {
 		{"is_archived", network.Auth, "The channel is archived."},
 		{
 			"restricted_action restricted_action_read_only_channel restricted_action_thread_only_channel " +
-				"restricted_action_non_threadable_channel access_denied ekm_access_denied org_login_required " +
-				"enterprise_is_restricted team_access_not_granted two_factor_setup_required",
+				"access_denied ekm_access_denied org_login_required enterprise_is_restricted team_access_not_granted " +
+				"two_factor_setup_required",
 			network.Auth, "An administrator of the workspace does not let the bot post here.",
 		},
 		{"ratelimited rate_limited message_limit_exceeded", network.Throttled, "Too many calls in a short time."},
@@ -49,7 +49,8 @@ func meanings() []meaning {
 func refusal(res *call.Response, got apiResponse) *network.Error {
 	text := ""
 	if got.Error != "" {
-		text = "Slack refuses this: " + strings.Join(append([]string{got.Error}, got.Errors...), ", ") + "."
+		details := append(append([]string{got.Error}, got.Errors...), got.Metadata.Messages...)
+		text = "Slack refuses this: " + strings.Join(details, ", ") + "."
 	}
 	e := res.StatusError(got.Error, text)
 	for _, m := range meanings() {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"dateline/internal/identity/secret"
 	"dateline/platforms/call"
 	"dateline/platforms/network"
@@ -113,7 +115,7 @@ func identified(account network.Account, c channel, who bot) network.Account {
 // https://docs.slack.dev/reference/methods/conversations.info and
 // https://docs.slack.dev/reference/methods/conversations.list.
 func (s *Slack) find(ctx context.Context, account network.Account, text string) (channel, error) {
-	id := regexp.MustCompile(`^(?:https?://[\w.:/-]+/archives/)?([CG][A-Z0-9]{8,})\b`).FindStringSubmatch(text)
+	id := regexp.MustCompile(`^(?:https?://[\w.:/-]+/(?:archives|client/\w+)/)?([CG][A-Z0-9]{8,})\b`).FindStringSubmatch(text)
 	if id != nil {
 		var got struct {
 			Channel channel `json:"channel"`
@@ -124,7 +126,8 @@ func (s *Slack) find(ctx context.Context, account network.Account, text string) 
 		}
 		return got.Channel, err
 	}
-	name := strings.ToLower(strings.TrimPrefix(text, "#"))
+	name := norm.NFC.String(strings.ToLower(strings.TrimPrefix(text, "#")))
+	isNamed := func(c channel) bool { return norm.NFC.String(c.Name) == name }
 	types := "public_channel"
 	if slices.Contains(account.Scopes, "groups:read") {
 		types += ",private_channel"
@@ -138,7 +141,7 @@ func (s *Slack) find(ctx context.Context, account network.Account, text string) 
 		if _, err := s.get(ctx, account, "conversations.list", query, &page); err != nil {
 			return channel{}, err
 		}
-		if i := slices.IndexFunc(page.Channels, func(c channel) bool { return c.Name == name }); i >= 0 {
+		if i := slices.IndexFunc(page.Channels, isNamed); i >= 0 {
 			return page.Channels[i], nil
 		}
 		if page.Metadata.NextCursor == "" {

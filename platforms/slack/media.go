@@ -43,7 +43,7 @@ func (s *Slack) Stage(ctx context.Context, account network.Account, media networ
 	}
 	// The address is valid by itself, without the token.
 	res, err = s.calls.Do(ctx, call.Request{
-		Method: http.MethodPost, URL: target.URL, Timeout: s.options.CreateTimeout,
+		Method: http.MethodPost, URL: target.URL, Timeout: s.options.UploadTimeout,
 		Body:    &call.Body{Type: media.MIMEType, Length: media.Bytes, Reader: data, Closer: data},
 		Secrets: []secret.Text{secret.NewText(target.URL)},
 	})

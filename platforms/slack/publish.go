@@ -42,6 +42,9 @@ func parseID(remoteID string) (thread, ts string) {
 	return remoteID[:max(slash, 0)], remoteID[slash+1:]
 }
 
+// idOf returns the remote id of a message; thread is empty if it is not a reply.
+func idOf(thread, ts string) string { return strings.TrimPrefix(thread+"/"+ts, "/") }
+
 // threadOf returns the first message of the thread that a submission continues, which a
 // reply to a reply belongs to as well.
 func threadOf(s network.Submission) string {
@@ -88,12 +91,16 @@ func (s *Slack) Publish(
 	return receipt, nil
 }
 
-// blocks are those of https://docs.slack.dev/reference/block-kit/blocks.
+// blocks are those of https://docs.slack.dev/reference/block-kit/blocks. A text that is not
+// verbatim would have links, and mentions as well.
 func blocks(submission network.Submission, options PostOptions) []any {
 	var out []any
-	if text := escape(submission.Text); strings.TrimSpace(text) != "" {
-		kind := map[bool]string{false: "mrkdwn", true: "plain_text"}[options.PlainText]
-		out = append(out, map[string]any{"type": "section", "text": map[string]string{"type": kind, "text": text}})
+	text := map[string]any{"type": "mrkdwn", "text": linked(submission.Text), "verbatim": true}
+	if options.PlainText {
+		text = map[string]any{"type": "plain_text", "text": escape(submission.Text)}
+	}
+	if strings.TrimSpace(submission.Text) != "" {
+		out = append(out, map[string]any{"type": "section", "text": text})
 	}
 	for i, id := range submission.MediaIDs {
 		alt := "picture" // a description is required
@@ -120,12 +127,9 @@ func timeOf(ts string) time.Time {
 func (s *Slack) receipt(
 	ctx context.Context, account network.Account, submission network.Submission, m message,
 ) network.Receipt {
-	thread, id := threadOf(submission), m.TS
-	if thread != "" {
-		id = thread + "/" + m.TS
-	}
+	thread := threadOf(submission)
 	return network.Receipt{
-		RemoteID: id, CreatedAt: timeOf(m.TS), URL: s.permalink(ctx, account, thread, m.TS),
+		RemoteID: idOf(thread, m.TS), CreatedAt: timeOf(m.TS), URL: s.permalink(ctx, account, thread, m.TS),
 		Differences: m.differences(submission),
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -50,7 +51,7 @@ func TestPublish_TextIsLiteral(t *testing.T) {
 	picture := platformtest.NewImage(t, "image/png")
 	for i, text := range []string{
 		"<!channel> <!here> <@U0DATELINE> <#C123|tin> <https://evil.example|https://news.example>", "@channel @here",
-		"&lt;!channel&gt; &amp;amp;", "R&D < 5 > 3", "👍🏽 👨‍👩‍👧 🇻🇳 1️⃣ ‼️ ©️ ☀️ → ½", "Giờ 12:30:45, :+1: và :không-phải:",
+		"&lt;!channel&gt; &amp;amp;", "R&D < 5 > 3", "👍🏽 👨‍👩‍👧 🇻🇳 1️⃣ ‼️ ℹ️ ©️ ☀️ → ½", "Giờ 12:30:45, :+1: và :không-phải:",
 		"Xem https://news.example/a?b=1&c=2#d, http://x.example.", strings.Repeat("Bão số 9 & gió. ", 140), "a\r\nb\n\n\nc",
 	} {
 		for _, pictures := range []int{0, 1} {
@@ -60,8 +61,9 @@ func TestPublish_TextIsLiteral(t *testing.T) {
 			}
 			receipt := f.publish(t, account, s)
 			posts := f.fake.Posts()
-			if last := posts[len(posts)-1]; last.ID != receipt.RemoteID || last.Text != text || len(last.Media) != pictures {
-				t.Errorf("%q: the network has %q with %d pictures", text, last.Text, len(last.Media))
+			if last := posts[len(posts)-1]; last.ID != receipt.RemoteID || last.Text != text ||
+				len(last.Media) != pictures || last.Options["notifies"] != nil {
+				t.Errorf("%q: the network has %q with %d pictures, %v", text, last.Text, len(last.Media), last.Options)
 			}
 		}
 	}
@@ -78,13 +80,15 @@ func TestCheck_TextNextToPicturesIsShorter(t *testing.T) {
 		content network.Content
 		code    string
 	}{
-		"Longest":            {network.Content{Text: strings.Repeat("x", 4000)}, ""},
-		"Longer":             {network.Content{Text: strings.Repeat("x", 4001)}, "too_long"},
-		"LongestWithPicture": {network.Content{Text: strings.Repeat("x", 3000), Media: picture}, ""},
-		"LongerWithPicture":  {network.Content{Text: strings.Repeat("x", 3001), Media: picture}, "too_long"},
-		"Escaped":            {network.Content{Text: strings.Repeat("&", 801)}, "too_long"},
-		"Video":              {network.Content{Media: []network.MediaInfo{{MIMEType: "video/mp4", Bytes: 10}}}, "unsupported_type"},
-		"WebP":               {network.Content{Media: []network.MediaInfo{{MIMEType: "image/webp", Bytes: 10}}}, "unsupported_type"},
+		"Longest":                {network.Content{Text: strings.Repeat("x", 4000)}, ""},
+		"Longer":                 {network.Content{Text: strings.Repeat("x", 4001)}, "too_long"},
+		"LongestWithPicture":     {network.Content{Text: strings.Repeat("x", 3000), Media: picture}, ""},
+		"LongestLinkWithPicture": {network.Content{Text: strings.Repeat("x", 2986) + " https://a.vn", Media: picture}, "too_long"},
+		"LinkWithPicture":        {network.Content{Text: strings.Repeat("x", 2985) + " https://a.vn", Media: picture}, ""},
+		"LongerWithPicture":      {network.Content{Text: strings.Repeat("x", 3001), Media: picture}, "too_long"},
+		"Escaped":                {network.Content{Text: strings.Repeat("&", 801)}, "too_long"},
+		"Video":                  {network.Content{Media: []network.MediaInfo{{MIMEType: "video/mp4", Bytes: 10}}}, "unsupported_type"},
+		"WebP":                   {network.Content{Media: []network.MediaInfo{{MIMEType: "image/webp", Bytes: 10}}}, "unsupported_type"},
 	} {
 		problems := f.network.Check(row.content, limits)
 		if row.code == "" && len(problems) > 0 || row.code != "" && (len(problems) != 1 || problems[0].Code != row.code) {
@@ -186,6 +190,70 @@ func TestReconcile_FollowsPages(t *testing.T) {
 	got, err = f.network.Reconcile(t.Context(), account, network.Submission{Key: "never", Text: "Không"}, window)
 	if err != nil || got.Found || !got.Conclusive {
 		t.Errorf("nowhere: got %+v and %v, want it to be absent", got, err)
+	}
+}
+
+// A list that continues without a cursor proves nothing.
+func TestReconcile_AnIncompleteListIsInconclusive(t *testing.T) {
+	f := newFixture(t, fake.Options{})
+	account := f.connect(t)
+	f.inject(t, fake.Fault{
+		Kind: fake.Status, Status: http.StatusOK, Path: "/slack/api/conversations.history",
+		Body: `{"ok":true,"messages":[],"has_more":true}`,
+	})
+	window := network.Window{From: time.Now().Add(-time.Second)}
+	got, err := f.network.Reconcile(t.Context(), account, network.Submission{Key: "k", Text: "Tin"}, window)
+	if err != nil || got.Found || got.Conclusive || got.Evidence[len(got.Evidence)-1].Code != "more_posts" {
+		t.Errorf("got %+v and %v, want an inconclusive finding", got, err)
+	}
+}
+
+// counting counts the calls of a method.
+type counting struct {
+	http.RoundTripper
+
+	method string
+	calls  atomic.Int64
+}
+
+func (c *counting) RoundTrip(r *http.Request) (*http.Response, error) {
+	if strings.HasSuffix(r.URL.Path, "/"+c.method) {
+		c.calls.Add(1)
+	}
+	return c.RoundTripper.RoundTrip(r)
+}
+
+// The address of the workspace is only read for the message that is found, however many
+// messages there are.
+func TestReconcile_ReadsNothingAboutOtherMessages(t *testing.T) {
+	f := newFixture(t, fake.Options{})
+	account := f.connect(t)
+	window := network.Window{From: time.Now().Add(-time.Second)}
+	for i := range 5 {
+		f.publish(t, account, network.Submission{Key: fmt.Sprint(i), Text: "Tin"})
+	}
+	seen := &counting{RoundTripper: f.client.Transport, method: "auth.test"}
+	s := slack.New(&http.Client{Transport: seen}, slack.Options{Sandbox: f.fake.NetworkURL("slack")})
+	f.inject(t, fake.Fault{Kind: fake.Status, Status: 503, Path: "/slack/api/auth.test", Nth: 2, Count: -1})
+	got, err := s.Reconcile(t.Context(), account, network.Submission{Key: "never", Text: "Tin"}, window)
+	if err != nil || got.Found || seen.calls.Load() != 1 {
+		t.Errorf("got %+v and %v after %d calls of auth.test, want one", got, err, seen.calls.Load())
+	}
+}
+
+// An upload may last longer than other calls.
+func TestStage_HasItsOwnTimeout(t *testing.T) {
+	f := newFixture(t, fake.Options{})
+	account := f.connect(t)
+	f.inject(t, fake.Fault{Kind: fake.Latency, Path: "/slack/upload/", For: 900 * time.Millisecond})
+	f.stage(t, account, platformtest.NewImage(t, "image/png")) // CreateTimeout is 700 ms
+	s := slack.New(f.client, slack.Options{
+		Sandbox: f.fake.NetworkURL("slack"), UploadTimeout: 100 * time.Millisecond,
+	})
+	f.inject(t, fake.Fault{Kind: fake.Latency, Path: "/slack/upload/", For: 900 * time.Millisecond})
+	_, err := s.Stage(t.Context(), account, platformtest.NewImage(t, "image/png"))
+	if e := network.AsError(err); e == nil || e.Class != network.Transient || e.Code != "timeout" {
+		t.Errorf("got %v, want a timeout that can be repeated", err)
 	}
 }
 

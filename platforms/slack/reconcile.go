@@ -52,6 +52,7 @@ func (s *Slack) Reconcile(
 		var list struct {
 			apiResponse
 			Messages []message `json:"messages"`
+			HasMore  bool      `json:"has_more"`
 		}
 		if _, err := s.get(ctx, account, method, query, &list); err != nil {
 			return network.Finding{}, err
@@ -61,16 +62,18 @@ func (s *Slack) Reconcile(
 				continue
 			}
 			seen++
-			receipt := s.receipt(ctx, account, submission, m)
-			if m.Metadata.Payload[operation] == submission.Key && !window.Known[receipt.RemoteID] {
-				note := network.NewNote("operation_found", "Message {id} has the key of this post in its metadata.",
-					receipt.RemoteID)
+			if id := idOf(thread, m.TS); m.Metadata.Payload[operation] == submission.Key && !window.Known[id] {
 				return network.Finding{
-					Found: true, Conclusive: true, Receipt: receipt, Evidence: []network.Note{note},
+					Found: true, Conclusive: true, Receipt: s.receipt(ctx, account, submission, m),
+					Evidence: []network.Note{network.NewNote("operation_found",
+						"Message {id} has the key of this post in its metadata.", id)},
 				}, nil
 			}
 		}
-		complete = list.Metadata.NextCursor == ""
+		complete = list.Metadata.NextCursor == "" && !list.HasMore
+		if list.Metadata.NextCursor == "" {
+			break
+		}
 		query.Set("cursor", list.Metadata.NextCursor)
 	}
 	evidence := []network.Note{network.NewNote("no_operation",

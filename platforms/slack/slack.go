@@ -36,6 +36,7 @@ type Options struct {
 
 	Sandbox       string        `json:"-"` // base URL of the fake network (sandbox); empty: none
 	CreateTimeout time.Duration `json:"-"` // timeout of the publishing call; 0: 4 min
+	UploadTimeout time.Duration `json:"-"` // timeout of one upload; 0: 15 min
 	ReadTimeout   time.Duration `json:"-"` // timeout of other calls; 0: 30 s
 }
 
@@ -61,6 +62,7 @@ func New(client *http.Client, options Options) *Slack {
 	options.MaxCharacters = cmp.Or(options.MaxCharacters, 4000)
 	options.MaxFileBytes = cmp.Or(options.MaxFileBytes, 1<<30)
 	options.ReadsPerMinute = cmp.Or(options.ReadsPerMinute, 50)
+	options.UploadTimeout = cmp.Or(options.UploadTimeout, 15*time.Minute)
 	return &Slack{calls: call.New(client), options: options}
 }
 
@@ -75,7 +77,8 @@ type apiResponse struct {
 	Errors   []string `json:"errors"` // about blocks
 	Needed   string   `json:"needed"` // scope
 	Metadata struct {
-		NextCursor string `json:"next_cursor"`
+		NextCursor string   `json:"next_cursor"`
+		Messages   []string `json:"messages"` // about arguments
 	} `json:"response_metadata"`
 }
 

@@ -59,10 +59,11 @@ func (s *Slack) Limits(ctx context.Context, account network.Account) (network.Li
 	}, nil
 }
 
-// LimitsOf returns the shorter limit of a text next to pictures.
+// LimitsOf returns the shorter limit of a text next to pictures, whose links are in brackets.
 func (*Slack) LimitsOf(content network.Content, limits network.Limits) network.Limits {
 	if len(content.Media) > 0 {
-		limits.MaxCharacters = min(limits.MaxCharacters, maxSection)
+		brackets := utf8.RuneCountInString(linked(content.Text)) - utf8.RuneCountInString(escape(content.Text))
+		limits.MaxCharacters = min(limits.MaxCharacters, maxSection-brackets)
 	}
 	return limits
 }
@@ -81,6 +82,20 @@ func escape(text string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
 }
 
+// linked escapes a text and puts its links in brackets, which a verbatim text needs
+// (https://docs.slack.dev/reference/block-kit/composition-objects/text-object).
+func linked(text string) string {
+	var out strings.Builder
+	at := 0
+	for _, link := range rules.Links(text) {
+		if !strings.Contains(link.Target, "|") { // it would end the address
+			out.WriteString(escape(text[at:link.Start]) + "<" + escape(link.Target) + ">")
+			at = link.End
+		}
+	}
+	return out.String() + escape(text[at:])
+}
+
 // unescape returns the text of a message as it was written: Slack returns links in
 // brackets (https://docs.slack.dev/messaging/retrieving-messages).
 func unescape(shown string) string {
@@ -92,7 +107,7 @@ func unescape(shown string) string {
 func withoutEmoji(text string) string {
 	text = regexp.MustCompile(`:[a-z0-9_'+-]+:|[0-9#*]\x{FE0F}?\x{20E3}`).ReplaceAllString(text, "")
 	return strings.Map(func(r rune) rune {
-		if unicode.In(r, unicode.So, unicode.Sk, unicode.Sm) || strings.ContainsRune("‼⁉〰", r) {
+		if unicode.In(r, unicode.So, unicode.Sk, unicode.Sm) || strings.ContainsRune("‼⁉ℹ〰", r) {
 			return -1
 		}
 		return r

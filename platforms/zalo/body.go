@@ -6,6 +6,8 @@ import (
 	"context"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf16"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -120,13 +122,13 @@ func paragraphs(source string) []string {
 	return blocks
 }
 
-// shorten cuts a text off at a space.
+// shorten cuts a text off at a space. Zalo may count an emoji as two characters, as Java does.
 func shorten(text string, limit int) string {
-	runes := []rune(text)
-	if len(runes) <= limit {
+	units := utf16.Encode([]rune(text))
+	if len(units) <= limit {
 		return text
 	}
-	text = string(runes[:limit-1])
+	text = strings.TrimRight(string(utf16.Decode(units[:limit-1])), string(unicode.ReplacementChar))
 	if space := strings.LastIndexByte(text, ' '); space > len(text)/2 {
 		text = text[:space]
 	}

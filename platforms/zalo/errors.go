@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,10 +20,14 @@ const (
 	codeTooManyCalls = "-32"  // of a minute
 	codeMediaFailed  = "-200" // an image could not be fetched
 	codeParameter    = "-201" // also an unknown article, and a token that is none
+	codeDisabled     = "-204" // the account
+	codeNoAccount    = "-205"
 	codeProcessing   = "-214"
 	codeBadToken     = "-216"
 	codeAppRemoved   = "-219"
+	codeExpired      = "-220" // the token
 	codeNotVerified  = "-221"
+	codeNotAllowed   = "-223" // by the account's administrator
 	codePlanTooLow   = "-224"
 )
 
@@ -33,17 +39,20 @@ func refusal(res *call.Response) *network.Error {
 		Error   number `json:"error"`
 		Message string `json:"message"`
 	}
-	if !res.OK() {
-		_ = json.Unmarshal(res.Body, &body) // an error page is not JSON: the status decides
+	err := json.Unmarshal(res.Body, &body)
+	// The query of an image's address authorizes whoever has it to read the image.
+	body.Message = regexp.MustCompile(`(https?:[^\s?"']+)\?[^\s"']*`).ReplaceAllString(body.Message, "$1")
+	code := string(body.Error)
+	switch {
+	case !res.OK(): // an error page is not JSON: the status decides
 		e := res.StatusError("", body.Message)
 		e.Scope = network.ScopeAccount
 		return e
-	}
-	if err := res.Decode(&body); err != nil {
-		return network.AsError(err)
-	}
-	code := string(body.Error)
-	if code == "0" || code == "" {
+	case err != nil:
+		return res.MalformedError(err.Error())
+	case code == "":
+		return res.MalformedError("it is neither a success nor an error")
+	case code == "0":
 		return nil
 	}
 	e := res.StatusError(code, body.Message)
@@ -53,12 +62,17 @@ func refusal(res *call.Response) *network.Error {
 		}
 	}
 	n, _ := strconv.Atoi(code)
-	isToken := strings.Contains(strings.ToLower(body.Message), "access token")
+	// Several codes say that the account's token is none. Only article/verify has another one.
+	said := strings.ToLower(body.Message)
+	isToken := strings.Contains(said, "token") &&
+		(!strings.HasSuffix(res.URL, "/verify") || strings.Contains(said, "access"))
 	switch {
 	case code == codeTooManyCalls:
 		e.Class, e.Scope, e.RetryAt = network.Throttled, network.ScopeAccount, res.Received.Add(time.Minute)
 		e.Rates = rates(res)
-	case code == codeBadToken, code == codeAppRemoved, code == codeParameter && isToken:
+	case slices.Contains([]string{
+		codeDisabled, codeNoAccount, codeBadToken, codeAppRemoved, codeExpired, codeNotAllowed,
+	}, code), isToken:
 		e.Class = network.Auth
 	case code == codeProcessing:
 		e.Class = network.Transient

@@ -49,7 +49,7 @@ func (z *Zalo) Measure(
 				delete(missing, one.ID)
 			}
 		}
-		if len(articles) < pageSize { // the end of the list
+		if len(articles) == 0 { // the end of the list; another page may lack articles that are hidden
 			for id := range missing {
 				measured.Add(id, network.PostMetrics{State: network.PostMissing})
 			}

@@ -34,7 +34,10 @@ func markOf(submission network.Submission) string {
 	return "dl-" + hex.EncodeToString(sum[:5])
 }
 
-const processingDelay = 2 * time.Second
+const (
+	processingDelay = 2 * time.Second
+	preparing       = 10 // times Options.Process: how long Zalo may work on a hidden article
+)
 
 // Prepare creates the hidden article that Publish shows, and waits until Zalo has fetched
 // its images. The response names a token, for which article/verify returns the id. If it is
@@ -56,8 +59,11 @@ func (z *Zalo) Prepare(
 	switch e := network.AsError(err); {
 	case err == nil:
 		return z.adopt(h, id)
-	case isProcessing(err):
+	case isProcessing(err) && time.Now().Before(h.Until):
 		return article.Prepared(h, false, processingDelay)
+	case isProcessing(err):
+		e.Class, e.Code = network.Transient, network.CodeMediaExpired // it is created again
+		return network.Prepared{}, e
 	case e.Class != network.Rejected:
 		return network.Prepared{}, err
 	}
@@ -107,6 +113,7 @@ func (z *Zalo) settle(
 		z.creator.Refused(h.Draft)
 		return network.Prepared{}, e
 	}
+	h.Until = time.Now().Add(preparing * z.options.Process)
 	return article.Prepared(h, false, article.Shortly)
 }
 

@@ -18,7 +18,9 @@ import (
 //
 // An article of the kind broadcast is then sent to the followers: this is its publishing
 // call, after which a lost response stays ambiguous, because Zalo lists no broadcasts.
-// Showing it is not: the call is repeated, and nothing was sent before it succeeded.
+// Nothing is sent before the article is shown (awaitShown), and nothing later than
+// Options.Finish after the start: another attempt, which finds the article hidden, begins
+// after that. A worker that was suspended in between does not send it as well.
 func (z *Zalo) Publish(
 	ctx context.Context, account network.Account, submission network.Submission,
 ) (network.Receipt, error) {
@@ -27,6 +29,7 @@ func (z *Zalo) Publish(
 		return network.Receipt{}, article.NotPrepared()
 	}
 	options, _ := submission.Options.(PostOptions)
+	latest := time.Now().Round(0).Add(z.options.Finish) // by the clock on the wall, which is never suspended
 	before, err := z.read(ctx, account, h.ID)
 	var res *call.Response
 	switch {
@@ -38,15 +41,20 @@ func (z *Zalo) Publish(
 	case !strings.Contains(before.Title, h.Slug) && before.Title != z.articleOf(submission).Title:
 		return network.Receipt{}, article.EditedThere()
 	default:
-		if res, err = z.show(ctx, account, submission, h.ID); err != nil {
-			e := network.AsError(err)
-			if e.Class == network.Ambiguous && options.Kind == kindBroadcast {
-				e.Class = network.Transient
-			}
-			return network.Receipt{}, e
+		if res, err = z.show(ctx, account, submission, h.ID); options.Kind == kindBroadcast {
+			err = z.awaitShown(ctx, account, h.ID, err)
+		}
+		if err != nil {
+			return network.Receipt{}, err
 		}
 	}
 	if options.Kind == kindBroadcast {
+		if time.Now().Round(0).After(latest) {
+			return network.Receipt{}, &network.Error{
+				Class: network.Ambiguous, Code: "interrupted",
+				Message: "The article was shown too late to send it to the followers without asking.",
+			}
+		}
 		if res, err = z.broadcast(ctx, account, h.ID); err != nil {
 			return network.Receipt{}, err
 		}
@@ -80,10 +88,36 @@ func (z *Zalo) show(
 			e.Class, e.RetryAt = network.Ambiguous, time.Time{}
 			return res, e
 		}
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
+		pause(ctx, wait)
+	}
+}
+
+// awaitShown returns nil if an article is shown after all, though the response to the call
+// that shows it was lost. If it is hidden when that call can no longer act, the call is
+// repeated: an article that is edited in the meantime does not appear twice.
+func (z *Zalo) awaitShown(ctx context.Context, account network.Account, id string, lost error) error {
+	e := network.AsError(lost)
+	if e == nil {
+		return nil
+	}
+	for end := time.Now().Add(z.options.Finish); e.Class == network.Ambiguous; pause(ctx, processingDelay/4) {
+		now, err := z.read(ctx, account, id)
+		switch late := time.Now().After(end); {
+		case err == nil && now.Status == statusShown:
+			return nil
+		case err == nil && late:
+			e.Class = network.Transient
+		case late, ctx.Err() != nil:
+			return e
 		}
+	}
+	return e
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
 	}
 }
 

@@ -283,7 +283,8 @@ func TestPrepare_ExplainsRefusals(t *testing.T) {
 	n.want(err, network.Rejected, "plan_too_low")
 	for code, want := range map[int]network.Class{
 		-32: network.Throttled, -201: network.Rejected, -211: network.Rejected, -213: network.Rejected,
-		-216: network.Auth, -219: network.Auth, -221: network.Rejected,
+		-204: network.Auth, -205: network.Auth, -216: network.Auth, -219: network.Auth, -220: network.Auth,
+		-221: network.Rejected, -223: network.Auth,
 	} {
 		body, _ := json.Marshal(map[string]any{"error": code, "message": "No"})
 		n.inject(fake.Fault{Kind: fake.Status, Status: 200, Path: articles + "/create", Body: string(body)})
@@ -301,6 +302,9 @@ func TestPublish_ClassifiesCodes(t *testing.T) {
 		`{"error":"-100","message":"Unknown error"}`: network.Ambiguous,
 		`{"error":500}`: network.Ambiguous,
 		`{"error":0}`:   network.Ambiguous, // no token
+		`{"code":500}`:  network.Ambiguous, // of something between here and Zalo
+		`{"error":-201,"message":"Invalid token"}`:                       network.Auth,
+		`{"error":-124,"message":"access_token đã hết hạn"}`:             network.Auth,
 		`{"error":-201,"message":"body value is invalid"}`:               network.Rejected,
 		`{"error":-201,"message":"Access token is invalid"}`:             network.Auth,
 		`{"error":"-216","message":"Access token has expired"}`:          network.Auth,
@@ -455,7 +459,7 @@ func TestPublish_BroadcastsOnce(t *testing.T) {
 	if finding := n.reconcile(s); finding.Found || !finding.Conclusive {
 		t.Errorf("hidden: got %+v, want that it was not sent", finding)
 	}
-	n.inject(lost(articles + "/update"))
+	n.inject(fake.Fault{Kind: fake.ResetBefore, Method: http.MethodPost, Path: articles + "/update"})
 	_, err := n.publish(s)
 	n.want(err, network.Transient, "")
 	if sent() != 0 {
@@ -484,6 +488,7 @@ func TestPublish_BroadcastsOnce(t *testing.T) {
 		`{"error":-234,"message":"Not at night"}`:  network.Rejected,
 		`{"error":-100,"message":"Unknown error"}`: network.Ambiguous,
 		`{"error":-32,"message":"Too many"}`:       network.Throttled,
+		`{"code":502,"msg":"Bad gateway"}`:         network.Ambiguous,
 	} {
 		s = n.prepared(n.submission("Ba", kind, 1))
 		n.inject(fake.Fault{Kind: fake.Status, Status: 200, Path: messages, Body: body})
@@ -497,6 +502,138 @@ func TestPublish_BroadcastsOnce(t *testing.T) {
 	preview := n.adapter.Preview(network.Content{Text: "Một", Options: s.Options}, n.adapter.DefaultLimits())
 	if !slices.ContainsFunc(preview.Notes, func(note network.Note) bool { return note.Code == "broadcast_once" }) {
 		t.Errorf("got the notes %+v, want a warning", preview.Notes)
+	}
+}
+
+// The response to the call that shows an article is lost: it is sent once the article is
+// shown, and the call is only repeated when it can no longer act.
+func TestPublish_BroadcastsWhatALostCallShowed(t *testing.T) {
+	t.Parallel()
+	late := fake.Fault{Kind: fake.ActLate, Method: http.MethodPost, Path: articles + "/update", For: finish / 2}
+	unreadable := fake.Fault{Kind: fake.Status, Status: 503, Path: articles + "/getdetail", Nth: 2, Count: -1}
+	for name, row := range map[string]struct {
+		faults []fake.Fault
+		class  network.Class // "": it is sent
+	}{
+		"acted":      {[]fake.Fault{lost(articles + "/update")}, ""},
+		"acts late":  {[]fake.Fault{late}, ""},
+		"unreadable": {[]fake.Fault{lost(articles + "/update"), unreadable}, network.Ambiguous},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := open(t)
+			s := n.prepared(n.submission("Một", `{"kind":"broadcast"}`, 1))
+			n.inject(row.faults...)
+			_, err := n.publish(s)
+			if e := network.AsError(err); e == nil && row.class != "" || e != nil && e.Class != row.class {
+				t.Errorf("got %v, want %q", err, row.class)
+			}
+			want := map[bool]int{true: 1}[row.class == ""]
+			if sent, shown := len(n.calls.to("/oa/message")), len(n.calls.to("/article/update")); sent != want || shown != 1 {
+				t.Errorf("%d broadcasts and %d calls that show it, want %d and 1", sent, shown, want)
+			}
+		})
+	}
+}
+
+// A worker that is suspended while the article is shown does not send it afterward: another
+// one may have done so.
+func TestPublish_BroadcastsNothingLate(t *testing.T) {
+	t.Parallel()
+	n := open(t)
+	s := n.prepared(n.submission("Một", `{"kind":"broadcast"}`, 1))
+	n.adapter = zalo.New(&http.Client{Transport: n.calls}, zalo.Options{
+		Sandbox: n.server.NetworkURL("zalo"), Finish: 50 * time.Millisecond,
+	})
+	n.inject(fake.Fault{Kind: fake.MediaFinished, Path: articles + "/update", For: 200 * time.Millisecond})
+	_, err := n.publish(s)
+	n.want(err, network.Ambiguous, "interrupted")
+	if sent := n.calls.to("/oa/message"); len(sent) != 0 {
+		t.Errorf("sent %v, want nothing", sent)
+	}
+	if finding := n.reconcile(s); finding.Found || finding.Conclusive {
+		t.Errorf("got %+v, want that a person decides", finding)
+	}
+}
+
+// A refused token is not an article that is gone.
+func TestReconcile_ARefusedTokenProvesNothing(t *testing.T) {
+	t.Parallel()
+	n := open(t)
+	s := n.prepared(n.submission("Giá xăng tăng", "", 1))
+	if _, err := n.publish(s); err != nil {
+		t.Fatal(err)
+	}
+	n.inject(fake.Fault{
+		Kind: fake.Status, Status: 200, Path: articles, Count: -1, Body: `{"error":-201,"message":"Invalid token"}`,
+	})
+	window := network.Window{From: time.Now().Add(-time.Minute)}
+	finding, err := n.adapter.Reconcile(t.Context(), n.account, s, window)
+	if n.want(err, network.Auth, ""); finding.Conclusive {
+		t.Errorf("got %+v, want nothing conclusive", finding)
+	}
+	_, err = n.publish(s)
+	n.want(err, network.Auth, "")
+	n.want(n.adapter.Delete(t.Context(), n.account, idOf(n, s)), network.Auth, "")
+}
+
+// Zalo's messages can name the address of an image, whose query authorizes to read it.
+func TestPrepare_RedactsAddresses(t *testing.T) {
+	t.Parallel()
+	n := open(t)
+	n.inject(fake.Fault{
+		Kind: fake.Status, Status: 200, Path: articles + "/create",
+		Body: `{"error":-200,"message":"Upload media failed: 'https://s3.example/a.png?X-Amz-Signature=c0ffee&b=1'"}`,
+	})
+	_, err := n.prepare(n.submission("Giá xăng tăng", "", 1))
+	n.want(err, network.Rejected, "-200")
+	if got, want := err.Error(), "https://s3.example/a.png'"; strings.Contains(got, "c0ffee") || !strings.HasSuffix(got, want) {
+		t.Errorf("got %q, want the address without its query", got)
+	}
+}
+
+// An article that Zalo never finishes is made again.
+func TestPrepare_GivesUpOnAnArticleThatIsNeverFinished(t *testing.T) {
+	t.Parallel()
+	n := open(t)
+	n.adapter = zalo.New(&http.Client{Transport: n.calls}, zalo.Options{
+		Sandbox: n.server.NetworkURL("zalo"), Finish: finish, Process: 10 * time.Millisecond,
+	})
+	n.inject(fake.Fault{Kind: fake.MediaFinished, Path: articles + "/create", For: time.Hour})
+	s, err := n.prepare(n.submission("Giá xăng tăng", "", 1))
+	n.want(err, network.Transient, network.CodeMediaExpired)
+	n.inject()
+	s.Handle = ""
+	n.prepared(s)
+}
+
+func TestPublish_CountsEmojiTwice(t *testing.T) {
+	t.Parallel()
+	n := open(t)
+	if _, err := n.publish(n.prepared(n.submission(strings.Repeat("🔥", 140)+"\n"+strings.Repeat("😀", 290), "", 1))); err != nil {
+		t.Error(err)
+	}
+	if got := n.calls.to("/article/create"); len(got) != 1 || strings.Contains(got[0], "\uFFFD") {
+		t.Errorf("sent %q, want whole emoji", got)
+	}
+}
+
+// A page with fewer articles than were asked for is not the last one.
+func TestMeasure_ReadsUntilAnEmptyPage(t *testing.T) {
+	t.Parallel()
+	n := open(t)
+	page := func(nth int, id string) fake.Fault {
+		return fake.Fault{
+			Kind: fake.Status, Status: 200, Path: articles + "/getslice", Nth: nth,
+			Body: `{"error":0,"data":{"medias":[{"id":"` + id + `","total_view":"7"}]}}`,
+		}
+	}
+	n.inject(page(1, "other"), page(2, "here"))
+	posts := []network.PostRef{{RemoteID: "gone"}, {RemoteID: "here"}}
+	got, err := n.adapter.Measure(t.Context(), n.account, network.MeasureRequest{Posts: posts})
+	if err != nil || got.Posts["gone"].State != network.PostMissing ||
+		got.Posts["here"].Values[network.MetricViews] != 7 {
+		t.Errorf("got %+v, %v", got, err)
 	}
 }
 
