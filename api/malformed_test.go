@@ -863,6 +863,13 @@ func TestMalformed_RequestsAreExplainedAndStoreNothing(t *testing.T) {
 			"base_url",
 		},
 		{
+			"relay inward", "POST", "/api/v1/accounts/form",
+			object{"network": "nostr", "values": object{
+				"key": strings.Repeat("7", 64), "relays": "wss://169.254.169.254",
+			}},
+			nil, 422, "network_unreachable", "values.relays",
+		},
+		{
 			"connect without a network", "POST", "/api/v1/accounts/connect",
 			object{"base_url": "https://social.example"},
 			nil, 400, "invalid_request", "network",

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -197,7 +198,10 @@ func connectError(err error, field string) error {
 			Kind: apperr.KindInvalid, Code: "network_unreachable",
 			Message: "The network cannot be reached. Check the address; private addresses are not allowed.",
 			Fields: []apperr.FieldError{
-				{Field: "base_url", Code: string(e.Class), Message: "This address cannot be reached."},
+				{
+					Field: cmp.Or(e.Field, "base_url"), Code: string(e.Class),
+					Message: "This address cannot be reached.",
+				},
 			},
 		}
 	case e.Code == network.CodeNotConfigured:
