@@ -1,11 +1,13 @@
 package nostr
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -98,9 +100,23 @@ func (e event) tag(name string) string {
 	return ""
 }
 
-// refersTo reports whether a tag names an event.
-func (e event) refersTo(id string) bool {
-	return slices.ContainsFunc(e.Tags, func(t []string) bool { return len(t) > 1 && t[0] == "e" && t[1] == id })
+// isValid reports whether its author signed the event: relays can invent events.
+func (e event) isValid() bool {
+	id, err := hex.DecodeString(e.ID)
+	public, _ := hex.DecodeString(e.PubKey)
+	raw, _ := hex.DecodeString(e.Sig)
+	author, authorErr := schnorr.ParsePubKey(public)
+	signature, signatureErr := schnorr.ParseSignature(raw)
+	return e.ID == e.hash() && errors.Join(err, authorErr, signatureErr) == nil && signature.Verify(id, author)
+}
+
+// deletes reports whether an event asks to delete another one, or an article's versions until
+// its time. https://github.com/nostr-protocol/nips/blob/master/09.md
+func (e event) deletes(other event) bool {
+	return e.Kind == kindDeletion && e.PubKey == other.PubKey && slices.ContainsFunc(e.Tags, func(t []string) bool {
+		return len(t) > 1 && (t[0] == "e" && t[1] == other.ID ||
+			t[0] == "a" && t[1] == other.coordinate() && e.CreatedAt >= other.CreatedAt)
+	})
 }
 
 // address returns the bech32 address of an event, by which clients find it: naddr of an
@@ -156,7 +172,7 @@ func parseKey(text string) (localKey, bool) {
 		return localKey{}, false
 	}
 	private, public := btcec.PrivKeyFromBytes(raw)
-	if private.Key.IsZero() {
+	if private.Key.IsZero() || !bytes.Equal(private.Serialize(), raw) { // also beyond the order of the curve
 		return localKey{}, false
 	}
 	return localKey{private, hex.EncodeToString(schnorr.SerializePubKey(public))}, true
@@ -216,8 +232,11 @@ func (k localKey) token() secret.Text {
 	return secret.NewText(hex.EncodeToString(k.private.Serialize()))
 }
 
-// rawJSON encodes what always marshals.
+// rawJSON encodes what always marshals, and < > & as one byte: relays limit the size.
 func rawJSON(value any) json.RawMessage {
-	raw, _ := json.Marshal(value) //nolint:errchkjson // strings, numbers and lists of them
-	return raw
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(value) //nolint:errchkjson // strings, numbers and lists of them
+	return bytes.TrimSpace(out.Bytes())
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"net/url"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -58,7 +60,7 @@ func StartSigner(t *testing.T, n *Nostr, key, relay string) *Signer {
 		t.Fatal("the signer has no key")
 	}
 	own := localKey{private, hex.EncodeToString(schnorr.SerializePubKey(private.PubKey()))}
-	s := &Signer{Address: signerScheme + own.public + "?relay=" + url.QueryEscape(relay) + "&secret=once"}
+	s := &Signer{Address: signerScheme + own.public + "?relay=" + url.QueryEscape(relay) + "&secret=pairing-code"}
 	c, err := n.dial(t.Context(), relay, own, secret.Text{})
 	if err != nil {
 		t.Fatal(err)
@@ -119,6 +121,8 @@ func (s *Signer) respond(t *testing.T, account localKey, method string, params [
 		return nil
 	case "refuse":
 		return map[string]string{"error": "not allowed"}
+	case "echo":
+		return map[string]string{"error": "unknown secret " + strings.Join(params, " ")}
 	case "auth_url":
 		return map[string]string{"result": "auth_url", "error": "https://signer.example/confirm"}
 	}
@@ -139,6 +143,30 @@ func (s *Signer) respond(t *testing.T, account localKey, method string, params [
 		return map[string]string{"result": string(rawJSON(e))}
 	}
 	return map[string]string{"error": "unknown method"}
+}
+
+// Relays are those of an account.
+func Relays(n *Nostr, account network.Account) ([]string, error) { return n.relaysOf(account) }
+
+// IsHandle reports whether a text is the handle of a post.
+func IsHandle(text string) bool {
+	_, ok := parseHandle(text)
+	return ok
+}
+
+// Parse reads a message as a relay's answer to everything, and returns its longest value that
+// ends up in errors.
+func Parse(message string) string {
+	c := &connection{relay: "wss://relay.example"}
+	kind, values := c.parse([]byte(message))
+	e := c.refusal(textOf(values, 2))
+	var read event
+	if len(values) > 2 && json.Unmarshal(values[2], &read) == nil {
+		_, _, _, _ = read.isValid(), read.deletes(read), read.hasExpired(), read.address([]string{c.relay})
+		new(Nostr).writeRelays(read)
+	}
+	_, _ = remoteSigner{key: read.PubKey}.read(make([]byte, 32), kind, values)
+	return slices.MaxFunc([]string{e.Code, e.Message, c.notice}, func(a, b string) int { return len(a) - len(b) })
 }
 
 // Decrypt decrypts a message to a private key.

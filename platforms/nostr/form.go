@@ -46,9 +46,7 @@ func (n *Nostr) ConnectForm(
 ) ([]network.Account, error) {
 	account := network.Account{BaseURL: baseURL, Kind: network.KindPerson, Settings: map[string]string{}}
 	if baseURL == "" {
-		relays, err := n.parseRelays(strings.FieldsFunc(values[fieldRelays].Reveal(), func(r rune) bool {
-			return strings.ContainsRune(" ,;\t\r\n", r)
-		}))
+		relays, err := n.parseRelays(addressesIn(values[fieldRelays].Reveal()))
 		if err != nil {
 			return nil, err
 		}
@@ -93,6 +91,7 @@ func setting(account network.Account, name, value string) {
 // Identify reads the account's profile again.
 func (n *Nostr) Identify(ctx context.Context, account network.Account) (network.Account, error) {
 	settings := account.Settings // users choose them
+	account.Settings = map[string]string{settingRelays: settings[settingRelays]}
 	account, err := n.identify(ctx, account)
 	account.Settings = settings
 	return account, err
@@ -113,8 +112,8 @@ func (n *Nostr) identify(ctx context.Context, account network.Account) (network.
 	}
 	_ = json.Unmarshal([]byte(newest[kindProfile].Content), &profile) // anything may be written there
 	name := publicName(account.RemoteID)
-	account.Handle = cmp.Or(strings.TrimPrefix(profile.Address, "_@"), name)
-	account.Name = cmp.Or(profile.DisplayName, profile.Name, name[:12]+"…")
+	account.Handle = cmp.Or(cut(clean(strings.TrimPrefix(profile.Address, "_@"))), name)
+	account.Name = cmp.Or(cut(clean(profile.DisplayName)), cut(clean(profile.Name)), name[:12]+"…")
 	if strings.HasPrefix(profile.Picture, "http") {
 		account.AvatarURL = profile.Picture
 	}

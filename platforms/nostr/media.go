@@ -26,6 +26,8 @@ type file struct {
 	SHA256 string `json:"sha256"` // hex
 }
 
+const maxAddress = 250 // bytes
+
 // uploadFor is how long an upload is allowed to take after it was signed.
 const uploadFor = 30 * time.Minute
 
@@ -75,7 +77,8 @@ func (n *Nostr) Stage(ctx context.Context, account network.Account, media networ
 	if err := res.Decode(&stored); err != nil {
 		return network.Staged{}, err
 	}
-	if !strings.EqualFold(stored.SHA256, sum) || !strings.HasPrefix(stored.URL, "http") {
+	if !strings.EqualFold(stored.SHA256, sum) || !strings.HasPrefix(stored.URL, "http") ||
+		len(stored.URL) > maxAddress || clean(stored.URL) != stored.URL || strings.ContainsAny(stored.URL, " \n\t") {
 		return network.Staged{}, res.MalformedError("it does not name the uploaded file")
 	}
 	return network.Staged{RemoteID: string(rawJSON(stored)), Ready: true}, nil

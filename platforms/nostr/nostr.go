@@ -95,6 +95,7 @@ func New(client *http.Client, options Options) *Nostr {
 	options.setDefaults()
 	own := *client
 	own.Timeout = 0 // also ends connections to relays
+	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &Nostr{client: &own, calls: call.New(client), options: options}
 }
 
@@ -114,11 +115,16 @@ func (n *Nostr) relaysOf(account network.Account) ([]string, error) {
 	if account.BaseURL != "" && account.BaseURL == n.options.Sandbox {
 		return []string{"ws" + strings.TrimPrefix(account.BaseURL, "http") + "/relay"}, nil
 	}
-	list := strings.Fields(account.Settings[settingRelays])
+	list := addressesIn(account.Settings[settingRelays])
 	if len(list) == 0 {
 		list = n.options.Relays
 	}
 	return n.parseRelays(list)
+}
+
+// addressesIn splits what users enter.
+func addressesIn(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" ,;\t\r\n", r) })
 }
 
 func (n *Nostr) parseRelays(list []string) (relays []string, err error) {
@@ -161,6 +167,9 @@ func (n *Nostr) parseAddress(address, scheme, field string) (string, error) {
 	}
 	web := map[bool]string{true: "http://", false: "https://"}[isPlain] + tail
 	u, err := article.Sites{PlainHTTP: n.options.PlainHTTP, Sandbox: n.options.Sandbox}.Parse(web)
+	if err == nil && !isPlain {
+		u.Host = strings.TrimSuffix(u.Host, ":443")
+	}
 	if err != nil || u.RawQuery != "" {
 		return "", rejected(field, "bad_address", "Enter a complete address that begins with "+scheme+"://.")
 	}
@@ -188,7 +197,11 @@ func (n *Nostr) Limits(context.Context, network.Account) (network.Limits, error)
 	return n.DefaultLimits(), nil
 }
 
-// DefaultLimits does no I/O. FinishesWithin is 0: a late call makes the same event.
+// finishesWithin is how long a relay may take to store an event whose connection is gone. One
+// that is stored later would be a second post, if another one was signed meanwhile.
+const finishesWithin = time.Minute
+
+// DefaultLimits does no I/O.
 func (n *Nostr) DefaultLimits() network.Limits {
 	return network.Limits{
 		AllowedBy: title, MaxCharacters: n.options.MaxCharacters, MaxMedia: n.options.MaxMedia,
@@ -196,25 +209,31 @@ func (n *Nostr) DefaultLimits() network.Limits {
 			"image/jpeg", "image/png", "image/gif", "image/webp", "video/mp4", "video/webm", "audio/mpeg",
 		},
 		MaxImageBytes: n.options.MaxImageBytes, MaxVideoBytes: n.options.MaxVideoBytes, MaxAltText: 1000,
-		MixedMedia: true, SupportsReply: true, RepeatsHarmlessly: true,
+		MixedMedia: true, SupportsReply: true, FinishesWithin: finishesWithin, RepeatsHarmlessly: true,
 	}
 }
 
 // Count counts characters.
 func (*Nostr) Count(text string, _ network.Limits) int { return len([]rune(text)) }
 
-// attachmentBytes is what an attachment adds to an event beside its description: its address
-// twice, its type, hash and dimensions.
-const attachmentBytes = 600
+const (
+	// attachmentBytes is what an attachment adds to an event beside its description: its
+	// address twice, its type, hash and dimensions.
+	attachmentBytes = 700
+	otherBytes      = 1000 // ids, signature, and tags of fixed size
+)
 
 // Check returns what relays would refuse.
 func (n *Nostr) Check(content network.Content, limits network.Limits) []network.Violation {
 	options, _ := content.Options.(PostOptions)
 	problems := rules.Check(title, content, limits, n.Count(content.Text, limits))
-	size := len(appendString(nil, content.Text)) + len(content.Media)*attachmentBytes
+	e := event{Content: clean(content.Text), Tags: [][]string{{options.Title, options.Summary, options.ContentWarning}}}
+	e.addMentions()
+	e.addHashtags()
 	for _, m := range content.Media {
-		size += 2 * len(m.AltText)
+		e.Tags = append(e.Tags, []string{m.AltText, m.AltText})
 	}
+	size := len(rawJSON(e)) + len(content.Media)*attachmentBytes + otherBytes
 	if size > n.options.MaxEventBytes && len(problems) == 0 {
 		problems = append(problems, network.NewViolation("content", "event_too_large",
 			"The post has {used_bytes} with its attachments; most relays accept {limit_bytes}. Shorten it.",
@@ -233,11 +252,17 @@ func (*Nostr) Preview(content network.Content, _ network.Limits) network.Preview
 	return network.Preview{Text: text, Spans: rules.Spans(text)}
 }
 
-// parseHandle returns the signed event of a post, which Publish and Reconcile share.
-func parseHandle(text string) (event, bool) {
-	var e event
-	err := json.Unmarshal([]byte(text), &e)
-	return e, err == nil && e.ID != "" && e.ID == e.hash()
+// handle is the signed event of a post, which Publish and Reconcile share, and the relays that
+// the account had then.
+type handle struct {
+	event
+
+	Relays []string `json:"relays,omitempty"`
+}
+
+func parseHandle(text string) (h handle, ok bool) {
+	err := json.Unmarshal([]byte(text), &h)
+	return h, err == nil && h.ID == h.hash()
 }
 
 func (n *Nostr) permalink(account network.Account, e event, relays []string) string {

@@ -22,21 +22,26 @@ const validFor = 10 * time.Minute
 func (n *Nostr) Prepare(
 	ctx context.Context, account network.Account, submission network.Submission,
 ) (network.Prepared, error) {
-	e, ok := parseHandle(submission.Handle)
+	h, ok := parseHandle(submission.Handle)
 	if !ok {
+		relays, err := n.relaysOf(account)
+		if err != nil {
+			return network.Prepared{}, err
+		}
 		s, err := n.signerOf(account)
 		if err != nil {
 			return network.Prepared{}, err
 		}
-		if e, err = n.build(ctx, account, submission); err != nil {
+		if h.event, err = n.build(ctx, account, submission); err != nil {
 			return network.Prepared{}, err
 		}
-		if err := s.sign(ctx, &e); err != nil {
+		if err := s.sign(ctx, &h.event); err != nil {
 			return network.Prepared{}, err
 		}
+		h.Relays = relays
 	}
 	return network.Prepared{
-		Handle: string(rawJSON(e)), Ready: true, ExpiresAt: time.Unix(e.CreatedAt, 0).Add(validFor),
+		Handle: string(rawJSON(h)), Ready: true, ExpiresAt: time.Unix(h.CreatedAt, 0).Add(validFor),
 	}, nil
 }
 
@@ -79,14 +84,26 @@ func (n *Nostr) build(ctx context.Context, account network.Account, submission n
 	}
 	if options.ExpiresAfterHours > 0 {
 		end := at.Add(time.Duration(options.ExpiresAfterHours) * time.Hour)
-		e.Tags = append(e.Tags, []string{"expiration", strconv.FormatInt(end.Unix(), 10)})
+		e.Tags = append(e.Tags, []string{tagExpiration, strconv.FormatInt(end.Unix(), 10)})
 	}
 	if submission.Language != "" {
 		e.Tags = append(e.Tags, []string{"L", isoLanguages}, []string{"l", submission.Language, isoLanguages})
 	}
 	// Two posts with one text at one second would otherwise be one event.
-	e.Tags = append(e.Tags, []string{"operation", article.Slug("", 40, submission.Key)})
+	e.Tags = append(e.Tags, []string{tagOperation, article.Slug("", 40, submission.Key)})
 	return e, nil
+}
+
+const (
+	tagExpiration = "expiration"
+	tagOperation  = "operation" // Dateline's own: which post it is
+)
+
+// hasExpired reports whether relays no longer show an event.
+// https://github.com/nostr-protocol/nips/blob/master/40.md
+func (e event) hasExpired() bool {
+	end, err := strconv.ParseInt(e.tag(tagExpiration), 10, 64)
+	return err == nil && end <= time.Now().Unix()
 }
 
 // isoLanguages is the namespace of labels with a language.
@@ -135,7 +152,7 @@ func (n *Nostr) replyTags(
 		}
 		root, author = parent.ID, parent.PubKey
 		for _, tag := range parent.Tags {
-			if len(tag) > 3 && tag[0] == "e" && tag[3] == "root" {
+			if len(tag) > 3 && tag[0] == "e" && tag[3] == "root" && len(tag[1]) == len(parent.ID) {
 				root = tag[1]
 			}
 		}

@@ -18,6 +18,7 @@ type delivery struct {
 	conn    *connection // nil: not connected
 	found   bool        // the relay shows it, or a newer version of the article
 	deleted bool        // the relay shows that its author asked to delete it
+	newer   bool        // the relay shows a newer article of Dateline with the same slug
 	sent    time.Time
 	err     *network.Error
 }
@@ -29,13 +30,17 @@ func (d *delivery) look(ctx context.Context, e event) error {
 	}
 	name := e.tag("d")
 	if e.Kind == kindLongForm {
-		filters = append(filters, filter{Kinds: []int{e.Kind}, Authors: []string{e.PubKey}, Names: []string{name}})
+		filters = append(filters, filter{Kinds: []int{e.Kind}, Authors: []string{e.PubKey}, Names: []string{name}},
+			filter{Kinds: []int{kindDeletion}, Authors: []string{e.PubKey}, Article: []string{e.coordinate()}})
 	}
 	events, err := d.conn.query(ctx, filters...)
 	for _, one := range events {
-		isOwn, isArticle := one.PubKey == e.PubKey, e.Kind == kindLongForm && one.Kind == e.Kind
-		d.found = d.found || one.ID == e.ID || isOwn && isArticle && one.tag("d") == name && one.CreatedAt > e.CreatedAt
-		d.deleted = d.deleted || isOwn && one.Kind == kindDeletion && one.refersTo(e.ID)
+		isNewer := e.Kind == kindLongForm && one.coordinate() == e.coordinate() && one.CreatedAt > e.CreatedAt
+		by := one.tag(tagOperation) // only Dateline's articles have it
+		isOther := by != "" && by != e.tag(tagOperation)
+		d.found = d.found || one.ID == e.ID || isNewer && !isOther
+		d.newer = d.newer || isNewer && isOther
+		d.deleted = d.deleted || one.deletes(e)
 	}
 	return err
 }
@@ -69,7 +74,7 @@ func (d *delivery) send(ctx context.Context, e event) error {
 		}
 	}
 	switch {
-	case d.deleted:
+	case d.isReplaced():
 		return nil
 	case answer != nil && answer.Class != network.Duplicate:
 		return answer
@@ -150,9 +155,10 @@ func (at deliveries) where(is func(*delivery) bool) deliveries {
 	return slices.DeleteFunc(slices.Clone(at), func(d *delivery) bool { return !is(d) })
 }
 
-func (d *delivery) isFound() bool   { return d.found }
-func (d *delivery) isDeleted() bool { return d.deleted }
-func (d *delivery) hasFailed() bool { return d.err != nil }
+func (d *delivery) isFound() bool    { return d.found }
+func (d *delivery) isDeleted() bool  { return d.deleted }
+func (d *delivery) isReplaced() bool { return d.deleted || d.newer }
+func (d *delivery) hasFailed() bool  { return d.err != nil }
 
 // canFollow reports whether a relay without the event may take it shortly.
 func (d *delivery) canFollow() bool {
@@ -204,10 +210,17 @@ func (at deliveries) enough() bool { return len(at.where((*delivery).isFound)) >
 func (n *Nostr) Publish(
 	ctx context.Context, account network.Account, submission network.Submission,
 ) (network.Receipt, error) {
-	e, ok := parseHandle(submission.Handle)
+	h, ok := parseHandle(submission.Handle)
+	e := h.event
 	if !ok {
 		return network.Receipt{}, &network.Error{
 			Class: network.NotSent, Code: "not_prepared", Message: "The post is not signed yet.",
+		}
+	}
+	if latest := time.Now().Add(time.Minute); e.CreatedAt > max(latest.Unix(), submission.Due.Unix()) {
+		return network.Receipt{}, &network.Error{ // relays refuse it, or show it at its former time
+			Class: network.Transient, Code: network.CodeMediaExpired,
+			Message: "The post was moved to an earlier time. It is signed again.",
 		}
 	}
 	at, err := n.deliveriesOf(account)
@@ -220,7 +233,7 @@ func (n *Nostr) Publish(
 			return network.Receipt{}, err
 		}
 		if at.enough() || try >= len(n.options.Pauses) || len(at.where((*delivery).isFound)) == 0 ||
-			len(at.where((*delivery).isDeleted)) > 0 {
+			len(at.where((*delivery).isReplaced)) > 0 {
 			break
 		}
 		next = at.where((*delivery).canFollow)
@@ -232,8 +245,11 @@ func (n *Nostr) Publish(
 	case len(at.where((*delivery).isFound)) > 0:
 		return n.receipt(account, e, at), nil
 	case len(at.where((*delivery).isDeleted)) > 0:
-		return network.Receipt{}, rejected("", "deleted_there", "Somebody asked the relays to delete this post. Edit "+
-			"it, which makes a new post, or discard it.")
+		return network.Receipt{}, rejected("", "deletion_requested", "Somebody asked the relays to delete this post. "+
+			"Edit it, which makes a new post, or discard it.")
+	case len(at.where((*delivery).isReplaced)) > 0:
+		return network.Receipt{}, rejected("options.slug", "newer_article", "A newer article of this account has the "+
+			"same slug. Choose another one.")
 	default:
 		return network.Receipt{}, at.failure()
 	}
@@ -247,7 +263,7 @@ const freshFor = 30 * time.Second
 func (n *Nostr) send(ctx context.Context, account network.Account, at deliveries, e event) error {
 	defer at.close()
 	send := func(ctx context.Context, d *delivery) error {
-		if d.found || d.deleted {
+		if d.found || d.isReplaced() {
 			return nil
 		}
 		ctx, cancel := context.WithTimeout(ctx, n.options.AnswerTimeout)
@@ -262,7 +278,7 @@ func (n *Nostr) send(ctx context.Context, account network.Account, at deliveries
 	if err := n.open(ctx, account, at, e, then); err != nil {
 		return err
 	}
-	if !isFresh && len(at.where((*delivery).isDeleted)) == 0 {
+	if !isFresh && len(at.where((*delivery).isReplaced)) == 0 {
 		at.where(func(d *delivery) bool { return d.err == nil }).each(ctx, n.options.AnswerTimeout, send)
 	}
 	return nil
@@ -285,11 +301,14 @@ func (n *Nostr) receipt(account network.Account, e event, at deliveries) network
 	return receipt
 }
 
-// Reconcile asks the relays for the event. None has it, if all of them answer and none shows it.
+// Reconcile asks the relays for the event, also those that the account had when it was signed.
+// None has it, if all of them answer and none shows it. Neither a deleted event nor one that
+// has expired was never published: another signature would publish it again.
 func (n *Nostr) Reconcile(
 	ctx context.Context, account network.Account, submission network.Submission, window network.Window,
 ) (network.Finding, error) {
-	e, ok := parseHandle(submission.Handle)
+	h, ok := parseHandle(submission.Handle)
+	e := h.event
 	if !ok {
 		return network.Finding{
 			Conclusive: true, Evidence: message.One("not_signed", "The post was never signed, so it was never sent."),
@@ -298,6 +317,11 @@ func (n *Nostr) Reconcile(
 	at, err := n.deliveriesOf(account)
 	if err != nil {
 		return network.Finding{}, err
+	}
+	for _, relay := range h.Relays {
+		if len(at.where(func(d *delivery) bool { return d.relay == relay })) == 0 {
+			at = append(at, &delivery{relay: relay})
+		}
 	}
 	defer at.close()
 	if err := n.ask(ctx, account, at, e); err != nil {
@@ -314,9 +338,7 @@ func (n *Nostr) Reconcile(
 			Evidence: message.One("relays_have_it", "These relays have the event {id}: {relays}.", e.ID, found.names()),
 		}, nil
 	case len(at.where((*delivery).isDeleted)) > 0:
-		return network.Finding{
-			Conclusive: true, Evidence: message.One("event_deleted", "The event {id} was deleted.", e.ID),
-		}, nil
+		return network.Finding{Evidence: message.One("event_deleted", "The event {id} was deleted.", e.ID)}, nil
 	case len(failed) > 0:
 		e := failed.failure()
 		if e.Class == network.NotSent {
@@ -325,7 +347,7 @@ func (n *Nostr) Reconcile(
 		return network.Finding{}, e
 	default:
 		return network.Finding{
-			Conclusive: true,
+			Conclusive: !e.hasExpired(),
 			Evidence: message.One("no_relay_has_it", "None of these relays has the event {id}: {relays}.", e.ID,
 				at.names()),
 		}, nil
@@ -355,8 +377,9 @@ func (n *Nostr) Delete(ctx context.Context, account network.Account, remoteID st
 		once.Lock()
 		defer once.Unlock()
 		for _, e := range found {
-			if d.found = e.ID == remoteID; d.found && e.Kind == kindLongForm && len(request.Tags) == 1 {
-				request.Tags = append(request.Tags, []string{"a", e.coordinate()})
+			d.found = d.found || e.ID == remoteID
+			if e.ID == remoteID && e.Kind == kindLongForm {
+				request.addTag("a", e.coordinate())
 			}
 		}
 		return err

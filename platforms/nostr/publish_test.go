@@ -182,14 +182,14 @@ func TestPublish_NotAfterADeletion(t *testing.T) {
 			}
 		}
 		_, err = r.nostr.Publish(t.Context(), r.account, ready)
-		if e := network.AsError(err); e == nil || e.Class != network.Rejected || e.Code != "deleted_there" {
+		if e := network.AsError(err); e == nil || e.Class != network.Rejected || e.Code != "deletion_requested" {
 			t.Errorf("got %v, want that it was deleted", err)
 		}
 		if posts := r.posts(s.Text); len(posts) != 1 || !posts[0].Deleted {
 			t.Errorf("got %+v, want one deleted post", posts)
 		}
 		found, err := r.nostr.Reconcile(t.Context(), r.account, ready, network.Window{})
-		if err != nil || found.Found || !found.Conclusive || found.Evidence[0].Code != "event_deleted" {
+		if err != nil || found.Found || found.Conclusive || found.Evidence[0].Code != "event_deleted" {
 			t.Errorf("got %+v, %v, want that it was deleted", found, err)
 		}
 	}

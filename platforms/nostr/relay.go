@@ -17,8 +17,11 @@ import (
 	"dateline/platforms/network"
 )
 
-// maxMessage is the size limit of a relay's message in bytes.
-const maxMessage = 1 << 20
+// The size limits of a relay's message, and of all until its answer is complete, in bytes.
+const (
+	maxMessage = 1 << 20
+	maxAnswer  = 4 << 20
+)
 
 // rateLimited is how long a relay that limits posts is left alone: relays do not say.
 const rateLimited = time.Minute
@@ -41,9 +44,9 @@ type filter struct {
 	Authors []string `json:"authors,omitempty"`
 	Events  []string `json:"#e,omitempty"` // that they refer to
 	Names   []string `json:"#d,omitempty"`
+	Article []string `json:"#a,omitempty"` // its coordinate
 	Targets []string `json:"#p,omitempty"`
 	Since   int64    `json:"since,omitempty"`
-	Limit   int      `json:"limit,omitempty"`
 }
 
 // dial connects to a relay. An error is of class NotSent.
@@ -106,26 +109,33 @@ func (c *connection) exchange(
 	if err := c.socket.Write(ctx, websocket.MessageText, rawJSON(message)); err != nil {
 		return c.lost(lost, err)
 	}
-	for {
+	for size := 0; size <= maxAnswer; {
 		_, raw, err := c.socket.Read(ctx)
 		if err != nil {
 			return c.lost(lost, err)
 		}
-		var values []json.RawMessage
-		if json.Unmarshal(raw, &values) != nil || len(values) < 2 {
-			continue // what cannot be read answers nothing
-		}
-		switch kind := textOf(values, 0); kind {
-		case "AUTH":
-			c.challenge = textOf(values, 1)
-		case "NOTICE":
-			c.notice = cut(textOf(values, 1))
-		default:
-			if done, err := answered(kind, values); done || err != nil {
-				return err
-			}
+		size += len(raw)
+		kind, values := c.parse(raw)
+		if done, err := answered(kind, values); done || err != nil {
+			return err
 		}
 	}
+	return c.failed(lost, "no_answer", "The relay sent too much and did not answer.", nil)
+}
+
+// parse reads a message, and notes what belongs to no request. What cannot be read is of no
+// kind, and answers nothing.
+func (c *connection) parse(raw []byte) (kind string, values []json.RawMessage) {
+	if json.Unmarshal(raw, &values) != nil || len(values) < 2 {
+		return "", nil
+	}
+	switch kind = textOf(values, 0); kind {
+	case "AUTH":
+		c.challenge = textOf(values, 1)
+	case "NOTICE":
+		c.notice = cut(textOf(values, 1))
+	}
+	return kind, values
 }
 
 // textOf returns a value of a message as text; empty: it is another type or missing.
@@ -183,7 +193,7 @@ func (c *connection) submit(ctx context.Context, e event) error {
 func (c *connection) query(ctx context.Context, filters ...filter) (found []event, err error) {
 	_, err = c.ask(ctx, "REQ", "EOSE", filters, func(values []json.RawMessage) {
 		var e event
-		if len(values) > 2 && json.Unmarshal(values[2], &e) == nil && e.ID == e.hash() {
+		if len(values) > 2 && json.Unmarshal(values[2], &e) == nil && e.isValid() {
 			found = append(found, e)
 		}
 	})
@@ -217,6 +227,8 @@ func (c *connection) ask(
 		}
 		err := c.exchange(ctx, network.Transient, func(kind string, values []json.RawMessage) (bool, error) {
 			switch {
+			case kind == "NOTICE" && verb == "COUNT": // of a relay that does not know it
+				return true, c.failed(network.Rejected, codeUnsupported, "The relay does not count.", nil)
 			case textOf(values, 1) != id:
 				return false, nil
 			case kind == end:
@@ -251,10 +263,7 @@ const (
 // refusal classifies a reason by its prefix.
 // https://github.com/nostr-protocol/nips/blob/master/01.md#from-relay-to-client-sending-events-and-notices
 func (c *connection) refusal(reason string) *network.Error {
-	code, _, found := strings.Cut(reason, ":")
-	if !found {
-		code = "error"
-	}
+	code, _, _ := strings.Cut(reason, ":")
 	class, text := network.Transient, "The relay refused the request: "+cut(reason)
 	switch code {
 	case "duplicate":
@@ -265,6 +274,8 @@ func (c *connection) refusal(reason string) *network.Error {
 		class = network.Auth
 	case "rate-limited":
 		class = network.Throttled
+	default:
+		code = "error"
 	}
 	e := c.failed(class, code, text, nil)
 	if class == network.Throttled {

@@ -40,6 +40,7 @@ type remoteSigner struct {
 	key     string   // public key of the signer
 	relays  []string // over which it is reached
 	own     localKey
+	code    secret.Text // of the pairing, redacted from what the signer says
 }
 
 // tokenPrefix begins the token of an account whose key a signer has: the address of the signer
@@ -82,6 +83,7 @@ func (n *Nostr) connectRemote(ctx context.Context, address string, account *netw
 	if err != nil {
 		return notSigned(err)
 	}
+	r.code = secret.NewText(code)
 	r.own = localKey{private, hex.EncodeToString(schnorr.SerializePubKey(private.PubKey()))}
 	permissions := "sign_event:1,sign_event:5,sign_event:22242,sign_event:24242,sign_event:30023"
 	if _, err := r.call(ctx, "connect", r.key, code, permissions); err != nil {
@@ -95,7 +97,7 @@ func (n *Nostr) connectRemote(ctx context.Context, address string, account *netw
 		return rejected(fieldKey, "not_a_signer", "The signer did not say for which account it signs.")
 	}
 	query := url.Values{"relay": r.relays}
-	account.RemoteID = public
+	account.RemoteID = strings.ToLower(public)
 	signer := signerScheme + r.key + "?" + query.Encode()
 	account.Token = secret.NewText(tokenPrefix + signer + " " + r.own.token().Reveal())
 	return nil
@@ -118,13 +120,13 @@ func (r remoteSigner) sign(ctx context.Context, e *event) error {
 		return err
 	}
 	var signed event
-	if json.Unmarshal([]byte(result), &signed) != nil || signed.ID != signed.hash() || signed.ID != e.hash() {
+	if json.Unmarshal([]byte(result), &signed) != nil || !signed.isValid() || signed.ID != e.hash() {
 		return &network.Error{
 			Class: network.Rejected, Code: "signed_otherwise",
 			Message: "The signer signed something else than the post.",
 		}
 	}
-	e.ID, e.Sig = signed.ID, signed.Sig
+	*e = signed
 	return nil
 }
 
@@ -147,7 +149,7 @@ func (r remoteSigner) call(ctx context.Context, method string, params ...string)
 func (r remoteSigner) callOver(ctx context.Context, relay, method string, params []string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.nostr.options.AnswerTimeout)
 	defer cancel()
-	c, err := r.nostr.dial(ctx, relay, r.own, secret.Text{})
+	c, err := r.nostr.dial(ctx, relay, r.own, r.code)
 	if err != nil {
 		return "", err
 	}
@@ -159,7 +161,7 @@ func (r remoteSigner) callOver(ctx context.Context, relay, method string, params
 	id := rand.Text()
 	content, err := encrypt(conversation, rawJSON(map[string]any{"id": id, "method": method, "params": params}))
 	if err != nil {
-		return "", notSigned(err)
+		return "", rejected("content", "too_large_for_signer", "The post is too large for a remote signer. Shorten it.")
 	}
 	request := event{
 		Kind: kindSigner, CreatedAt: time.Now().Unix(), Tags: [][]string{{"p", r.key}}, Content: content,
