@@ -63,7 +63,7 @@ func TestRealServer(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = n.Publish(t.Context(), account, s)
-		if e := network.AsError(err); e == nil || e.Code != "deleted_there" {
+		if e := network.AsError(err); e == nil || e.Code != "deletion_requested" {
 			t.Errorf("sent again after its deletion: got %v, want that it was deleted", err)
 		}
 		found, err := n.Reconcile(t.Context(), account, s, network.Window{})
