@@ -21,10 +21,11 @@ from nostr_sdk import *
 
 async def main():
     login = LocalRelayBuilderNip42(mode=LocalRelayBuilderNip42Mode.WRITE)
-    for relay in (
+    relays = [  # a relay ends when nothing refers to it
         LocalRelayBuilder().port(int(sys.argv[1])).build(),
         LocalRelayBuilder().port(int(sys.argv[2])).nip42(login).build(),
-    ):
+    ]
+    for relay in relays:
         await relay.run()
     await asyncio.Event().wait()
 
