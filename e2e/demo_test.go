@@ -151,7 +151,9 @@ func TestDemo_FillsEveryPageAndIsRemovedWhole(t *testing.T) {
 		})
 		return id
 	}
-	day := func(ago int) string { return time.Now().AddDate(0, 0, -ago).Format(time.DateOnly) }
+	zone, err := time.LoadLocation("Asia/Ho_Chi_Minh") // of the demo, where it may be tomorrow
+	e2etest.Must(t, err)
+	day := func(ago int) string { return time.Now().In(zone).AddDate(0, 0, -ago).Format(time.DateOnly) }
 	names := strings.NewReplacer("SITE", first("/sites", "sites"), "WATCH", first("/watches", "watches"),
 		"FROM", day(30), "TO", day(0))
 	for _, l := range demoLists() {

@@ -412,7 +412,7 @@ func TestRun_WithoutTemporal(t *testing.T) {
 
 func await(t *testing.T, what string, done func() bool) {
 	t.Helper()
-	for range 200 {
+	for range 900 { // a loaded machine takes longer than the networks
 		if done() {
 			return
 		}
