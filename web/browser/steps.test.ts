@@ -197,6 +197,9 @@ test('the article that was read most this hour is found in three steps', async (
         'User-Agent': `Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0 203.0.113.${i}`,
       },
     })
+  // The page asks for trends every 30 seconds.
+  const trends = () => api<{ pages: unknown[] }>('GET', `/trending?site=${site.id}`)
+  await until('the views to be counted', async () => (await trends()).pages.length > 1)
   await dashboard.go('/calendar')
   const steps = new Steps(page)
   await steps.click(main(page, 'Readers'))
