@@ -37,7 +37,7 @@ func (l searcher) rankingSQL(s *statement, x expression) string {
 		"604800))::float8", freshness, s.arg(l.r.Now))
 	rest := max(l.r.Offset+l.r.Limit-rerankLimit, 0)
 	if l.isFused {
-		rest = max(l.r.Offset+l.r.Limit, maxComparedVectors)
+		rest = max(l.r.Offset+l.r.Limit, maxNearest)
 	}
 	const best = "from hits h order by h.exact desc, h.title_rank desc, h.published_at desc, h.id"
 	return "select c.id, c.published_at, " + exact + " as exact, ((" + rank + ") * " + fresh +

@@ -1,9 +1,12 @@
 package pgsearch
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"math/bits"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,8 +17,12 @@ import (
 )
 
 const (
-	// maxCachedSigns is the number of vectors above which Postgres compares the signs.
-	maxCachedSigns = 250_000
+	// maxSigns is the number of components of a vector whose signs are compared. With an
+	// id, the signs of an article take at most 112 bytes.
+	maxSigns = 768
+	// maxCachedSigns is the number of vectors above which Postgres compares the signs:
+	// those of more would take over 224 MB.
+	maxCachedSigns = 2_000_000
 	// maxChangedSigns is the number of changed vectors from which the cache is loaded
 	// again instead of updated.
 	maxChangedSigns = 5000
@@ -24,9 +31,20 @@ const (
 	maxCacheAge = time.Hour
 	// commitDelay is how much later than its time of change a row may become visible.
 	commitDelay = time.Minute
-	// loadTimeout limits loading; a search that loads the cache waits that long at most.
-	loadTimeout = 3 * time.Second
+	// loadTimeout limits loading, and loadWait how long the search that starts it waits.
+	loadTimeout = time.Minute
+	loadWait    = 3 * time.Second
+	// maxEstimated is the number of articles with the nearest signs whose similarity is
+	// estimated from the components of the query's vector and the signs of theirs, which
+	// orders them much better.
+	maxEstimated = 3000
 )
+
+// signTable is a list of articles with the signs of their vectors.
+type signTable struct {
+	ids   []uuid.UUID
+	signs []uint64 // of each article, one after the other
+}
 
 // signCache keeps the signs of all vectors in memory, because comparing them there takes
 // a hundredth of the time that Postgres needs. Each search reads the changes first, so
@@ -39,41 +57,66 @@ type signCache struct {
 	through  time.Time // changes before it are contained
 	dims     int       // of the vectors that are compared
 	words    int       // per vector
-	ids      []uuid.UUID
-	signs    []uint64
+	loaded   signTable // by id, so that no map is needed
+	added    signTable // since then
 	at       map[uuid.UUID]int
 }
 
-// nearSigns is an article and the Hamming distance of its signs.
-type nearSigns struct {
-	id    uuid.UUID
-	apart int
+// newSignCache returns an empty cache for vectors of a length.
+func newSignCache(dims int) *signCache {
+	return &signCache{dims: dims, words: (min(dims, maxSigns) + 63) / 64, at: map[uuid.UUID]int{}}
 }
 
-// ensure loads the cache if it is unusable or old. While another search loads it, or if
-// loading fails, searches do without it.
+// ensure loads the cache if it is unusable or old. While it is loaded for the first time,
+// or if that fails, searches do without it.
 func (c *signCache) ensure(ctx context.Context, pool *pgxpool.Pool, dims int) error {
 	c.mu.RLock()
-	fresh := !c.loadedAt.IsZero() && c.dims == dims && time.Since(c.loadedAt) < maxCacheAge
+	usable := !c.loadedAt.IsZero() && c.dims == dims
+	fresh := usable && time.Since(c.loadedAt) < maxCacheAge
 	c.mu.RUnlock()
 	if fresh || !c.load.TryLock() {
 		return nil
 	}
-	defer c.load.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
-	defer cancel()
-	next := signCache{dims: dims, words: (dims + 63) / 64, at: map[uuid.UUID]int{}, loadedAt: time.Now()}
-	n, err := next.read(ctx, pool, maxCachedSigns)
-	if err != nil {
+	done := make(chan error, 1)
+	go func() {
+		defer c.load.Unlock()
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loadTimeout)
+		defer cancel()
+		done <- c.reload(ctx, pool, dims)
+	}()
+	if usable {
+		return nil
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(loadWait):
+	case <-ctx.Done():
+	}
+	return nil
+}
+
+// reload replaces the content by what is stored.
+func (c *signCache) reload(ctx context.Context, pool *pgxpool.Pool, dims int) error {
+	next := newSignCache(dims)
+	next.loadedAt = time.Now()
+	var count int
+	if err := pool.QueryRow(ctx, "select count(*) from search_vectors").Scan(&count); err != nil {
 		return err
 	}
-	if n > maxCachedSigns { // unusable until the next attempt
-		next = signCache{dims: dims, loadedAt: next.loadedAt}
+	if count <= maxCachedSigns {
+		next.loaded.ids = make([]uuid.UUID, 0, count+count/100)
+		next.loaded.signs = make([]uint64, 0, cap(next.loaded.ids)*next.words)
+		if _, err := next.read(ctx, pool, maxCachedSigns, next.loaded.add); err != nil {
+			return err
+		}
+	} else { // unusable until the next attempt
+		next.at = nil
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.loadedAt, c.through, c.dims, c.words, c.ids, c.signs, c.at = next.loadedAt, next.through, next.dims, next.words,
-		next.ids, next.signs, next.at
+	c.loadedAt, c.through, c.dims, c.words = next.loadedAt, next.through, next.dims, next.words
+	c.loaded, c.added, c.at = next.loaded, next.added, next.at
 	return nil
 }
 
@@ -82,17 +125,20 @@ type rowQuerier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// read adds vectors that changed recently, and returns their number: above limit they
-// are not complete.
-func (c *signCache) read(ctx context.Context, db rowQuerier, limit int) (int, error) {
+// read passes vectors that changed recently to put, by id, and returns their number:
+// above limit they are not complete.
+func (c *signCache) read(
+	ctx context.Context, db rowQuerier, limit int, put func(uuid.UUID, []uint64),
+) (int, error) {
 	since := time.Time{}
 	if !c.through.IsZero() {
 		since = c.through.Add(-commitDelay)
 	}
 	// Vectors of another length belong to another model.
 	rows, err := db.Query(ctx, `select n.now, v.id, v.signs from (select now() as now) n
-		left join (select id, signs from search_vectors where changed_at > $1 and length(signs) = $2 limit $3) v
-			on true`, since, c.dims, limit+1)
+		left join (select id, substring(signs from 1 for $4) as signs from search_vectors
+			where changed_at > $1 and length(signs) = $2 limit $3) v on true order by v.id`,
+		since, c.dims, limit+1, maxSigns)
 	if err != nil {
 		return 0, err
 	}
@@ -102,7 +148,7 @@ func (c *signCache) read(ctx context.Context, db rowQuerier, limit int) (int, er
 	var bits pgtype.Bits
 	_, err = pgx.ForEachRow(rows, []any{&now, &id, &bits}, func() error {
 		if id.Valid {
-			c.put(id.Bytes, wordsOf(bits.Bytes, c.words))
+			put(id.Bytes, wordsOf(bits.Bytes, c.words))
 			n++
 		}
 		return nil
@@ -115,15 +161,25 @@ func (c *signCache) read(ctx context.Context, db rowQuerier, limit int) (int, er
 
 // put adds or replaces the signs of an article.
 func (c *signCache) put(id uuid.UUID, signs []uint64) {
-	at, known := c.at[id]
-	if !known {
-		at = len(c.ids)
-		c.at[id] = at
-		c.ids = append(c.ids, id)
-		c.signs = append(c.signs, signs...)
+	if at, known := c.loaded.find(id); known {
+		copy(c.loaded.signs[at*c.words:], signs)
 		return
 	}
-	copy(c.signs[at*c.words:], signs)
+	if at, known := c.at[id]; known {
+		copy(c.added.signs[at*c.words:], signs)
+		return
+	}
+	c.at[id] = len(c.added.ids)
+	c.added.add(id, signs)
+}
+
+func (t *signTable) add(id uuid.UUID, signs []uint64) {
+	t.ids, t.signs = append(t.ids, id), append(t.signs, signs...)
+}
+
+// find returns the position of an article in a table that is sorted.
+func (t *signTable) find(id uuid.UUID) (at int, known bool) {
+	return slices.BinarySearchFunc(t.ids, id, func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
 }
 
 // wordsOf packs the bytes of a bit string.
@@ -137,41 +193,51 @@ func wordsOf(packed []byte, n int) []uint64 {
 	return out
 }
 
-// packedSigns returns the signs of a vector as Postgres stores them.
-func packedSigns(v []float32) []byte {
-	out := make([]byte, (len(v)+7)/8)
-	for i, x := range v {
-		if x > 0 {
-			out[i/8] |= 0x80 >> (i % 8)
-		}
-	}
-	return out
-}
-
-// nearest returns the articles with the nearest signs. ok is false if the cache is
-// unusable.
+// nearest returns the articles whose vectors are nearest by their signs, the nearest
+// first, and the similarities of the articles of also that have a vector. ok is false if
+// the cache is unusable.
 func (c *signCache) nearest(
-	ctx context.Context, db rowQuerier, v []float32, limit int,
-) (near []nearSigns, ok bool, err error) {
+	ctx context.Context, db rowQuerier, v []float32, limit int, also []ranked,
+) (near, others []ranked, ok bool, err error) {
 	c.mu.RLock()
 	usable := c.at != nil && c.dims == len(v)
-	changes := signCache{through: c.through, dims: c.dims, words: c.words, at: map[uuid.UUID]int{}}
+	changes := newSignCache(c.dims)
+	changes.through = c.through
 	c.mu.RUnlock()
 	if !usable {
-		return nil, false, nil
+		return nil, nil, false, nil
 	}
-	n, err := changes.read(ctx, db, maxChangedSigns)
-	if err != nil {
-		return nil, false, err
+	n, err := changes.read(ctx, db, maxChangedSigns, changes.put)
+	if err != nil || !c.merge(changes, n <= maxChangedSigns) {
+		return nil, nil, false, err
 	}
-	if c.merge(&changes, n <= maxChangedSigns) {
-		c.mu.RLock()
-		defer c.mu.RUnlock()
-		if c.at != nil && c.dims == len(v) {
-			return c.scan(wordsOf(packedSigns(v), c.words), limit), true, nil
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	if c.at == nil || c.dims != len(v) {
+		return nil, nil, false, nil
+	}
+	q := newSignQuery(v, c.words)
+	near = c.scan(q, limit)
+	for _, r := range also {
+		if signs := c.find(r.id); signs != nil {
+			others = append(others, ranked{r.id, q.similarity(signs)})
 		}
 	}
-	return nil, false, nil
+	return near, others, true, nil
+}
+
+// find returns the signs of an article, or nil.
+func (c *signCache) find(id uuid.UUID) []uint64 {
+	t := &c.loaded
+	at, known := t.find(id)
+	if !known {
+		t = &c.added
+		at, known = c.at[id]
+	}
+	if !known {
+		return nil
+	}
+	return t.signs[at*c.words : (at+1)*c.words]
 }
 
 // merge adds changes. If they are not complete, the cache becomes unusable until it is
@@ -188,8 +254,8 @@ func (c *signCache) merge(changes *signCache, complete bool) bool {
 	case c.at == nil:
 		return false
 	}
-	for i, id := range changes.ids {
-		c.put(id, changes.signs[i*changes.words:(i+1)*changes.words])
+	for i, id := range changes.added.ids {
+		c.put(id, changes.added.signs[i*changes.words:(i+1)*changes.words])
 	}
 	if changes.through.After(c.through) {
 		c.through = changes.through
@@ -197,28 +263,82 @@ func (c *signCache) merge(changes *signCache, complete bool) bool {
 	return true
 }
 
-// scan compares all signs. Distances are small numbers, so counting them sorts.
-func (c *signCache) scan(query []uint64, limit int) []nearSigns {
-	apart := make([]uint16, len(c.ids))
-	counts := make([]int, c.dims+1)
-	for i := range apart {
+// scan returns up to limit articles by their similarity, which is estimated for those
+// with the nearest signs. Distances of signs are small numbers, so counting them sorts.
+func (c *signCache) scan(q signQuery, limit int) []ranked {
+	n := len(c.loaded.ids) + len(c.added.ids)
+	apart, counts := make([]uint16, n), make([]int, 64*c.words+1)
+	distances(apart, counts, c.loaded.signs, q.signs)
+	distances(apart[len(c.loaded.ids):], counts, c.added.signs, q.signs)
+	furthest, found := 0, 0 // the distance up to which there are enough
+	for ; furthest < len(counts)-1 && found+counts[furthest] < maxEstimated; furthest++ {
+		found += counts[furthest]
+	}
+	out := make([]ranked, 0, found+counts[furthest])
+	for i, d := range apart {
+		if int(d) > furthest {
+			continue
+		}
+		t, at := &c.loaded, i
+		if at >= len(t.ids) {
+			t, at = &c.added, at-len(t.ids)
+		}
+		out = append(out, ranked{t.ids[at], q.similarity(t.signs[at*c.words : (at+1)*c.words])})
+	}
+	slices.SortFunc(out, byScore)
+	return out[:min(limit, len(out))]
+}
+
+// distances computes the number of signs that differ, and how often each number occurs.
+func distances(apart []uint16, counts []int, signs, query []uint64) {
+	for i := range len(signs) / len(query) {
 		n := 0
-		for k, w := range c.signs[i*c.words : (i+1)*c.words] {
+		for k, w := range signs[i*len(query) : (i+1)*len(query)] {
 			n += bits.OnesCount64(w ^ query[k])
 		}
-		apart[i] = uint16(min(n, c.dims)) //nolint:gosec // a vector has fewer than 65,536 dimensions
-		counts[apart[i]]++
+		apart[i] = uint16(n) //nolint:gosec // at most maxSigns
+		counts[n]++
 	}
-	first := make([]int, len(counts)) // position of the first article of each distance
-	for d := 1; d < len(counts); d++ {
-		first[d] = first[d-1] + counts[d-1]
-	}
-	out := make([]nearSigns, min(limit, len(apart)))
-	for i, d := range apart {
-		if at := first[d]; at < len(out) {
-			out[at] = nearSigns{c.ids[i], int(d)}
+}
+
+// byScore orders the best first.
+func byScore(a, b ranked) int {
+	return cmp.Or(cmp.Compare(b.score, a.score), bytes.Compare(a.id[:], b.id[:]))
+}
+
+// signQuery compares the vector of a query with the signs of others.
+type signQuery struct {
+	signs []uint64
+	// sums are those of the query's components with the signs of a byte, for each byte of
+	// the signs and each of its values. They replace eight additions by one.
+	sums [][256]float32
+}
+
+func newSignQuery(v []float32, words int) signQuery {
+	q := signQuery{make([]uint64, words), make([][256]float32, 8*words)}
+	for i, x := range v[:min(len(v), 64*words)] {
+		if x > 0 {
+			q.signs[i/64] |= 1 << (63 - i%64)
 		}
-		first[d]++
+		bit := 0x80 >> (i % 8)
+		for value := range q.sums[i/8] {
+			if value&bit != 0 {
+				q.sums[i/8][value] += x
+			} else {
+				q.sums[i/8][value] -= x
+			}
+		}
 	}
-	return out
+	return q
+}
+
+// similarity estimates the scalar product of the vectors, up to a constant factor.
+func (q *signQuery) similarity(signs []uint64) float64 {
+	var sum float32
+	for i, w := range signs {
+		s := q.sums[8*i : 8*i+8 : 8*i+8]
+		sum += s[0][w>>56] + s[1][byte(w>>48)] + s[2][byte(w>>40)] + s[3][byte(w>>32)] +
+			s[4][byte(w>>24)] + s[5][byte(w>>16)] + s[6][byte(w>>8)] + s[7][byte(w)]
+	}
+	return float64(sum)
 }

@@ -1,15 +1,22 @@
 package pgsearch
 
 import (
+	"bytes"
+	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 )
 
+// signWords returns the signs of a vector as the cache keeps them.
+func signWords(v []float32, words int) []uint64 { return newSignQuery(v, words).signs }
+
 func TestSignCache_ReturnsTheNearestFirst(t *testing.T) {
 	query := []float32{1, -1, 1, 1, -1, 1, 1, -1, 1, 1}
-	c := signCache{dims: len(query), words: 1, at: map[uuid.UUID]int{}}
+	c := newSignCache(len(query))
 	var want []uuid.UUID
 	for apart := len(query); apart >= 0; apart-- {
 		v := append([]float32(nil), query...)
@@ -17,34 +24,81 @@ func TestSignCache_ReturnsTheNearestFirst(t *testing.T) {
 			v[i] = -v[i]
 		}
 		id := uuid.New()
-		c.put(id, wordsOf(packedSigns(v), c.words))
+		c.put(id, signWords(v, c.words))
 		want = append([]uuid.UUID{id}, want...)
 	}
 	for _, limit := range []int{3, len(want), 100} {
-		near := c.scan(wordsOf(packedSigns(query), c.words), limit)
+		near := c.scan(newSignQuery(query, c.words), limit)
 		var got []uuid.UUID
 		for i, n := range near {
-			require.Equal(t, i, n.apart)
+			require.InDelta(t, float64(len(query)-2*i), n.score, 1e-6)
 			got = append(got, n.id)
 		}
 		require.Equal(t, want[:min(limit, len(want))], got)
 	}
 }
 
+// Of vectors with many dimensions only the first are compared, and the estimate is the
+// product of the query with their signs.
+func TestSignCache_EstimatesSimilarity(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same every time
+	for _, dims := range []int{7, 64, 100, 384, 768, 1024} {
+		vector := func() []float32 {
+			v := make([]float32, dims)
+			for i := range v {
+				v[i] = float32(r.NormFloat64())
+			}
+			return v
+		}
+		c, query := newSignCache(dims), vector()
+		want := map[uuid.UUID]float64{}
+		var ids []uuid.UUID
+		for range 50 {
+			v, id := vector(), uuid.New()
+			c.put(id, signWords(v, c.words))
+			ids = append(ids, id)
+			for i, x := range v[:min(dims, maxSigns)] {
+				want[id] += math.Copysign(float64(query[i]), float64(query[i])*float64(x))
+			}
+		}
+		// Half of them as they are after loading.
+		slices.SortFunc(ids[:25], func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
+		mixed := newSignCache(dims)
+		for i, id := range ids {
+			put := mixed.put
+			if i < 25 {
+				put = mixed.loaded.add
+			}
+			put(id, c.find(id))
+		}
+		found := mixed.scan(newSignQuery(query, mixed.words), 100)
+		require.Len(t, found, 50)
+		for i, n := range found {
+			require.InDelta(t, want[n.id], n.score, 1e-2)
+			require.True(t, i == 0 || n.score <= found[i-1].score)
+		}
+	}
+}
+
 func TestSignCache_ReplacesChangedSigns(t *testing.T) {
-	c := signCache{dims: 70, words: 2, at: map[uuid.UUID]int{}}
-	id, v := uuid.New(), make([]float32, 70)
-	c.put(id, wordsOf(packedSigns(v), c.words))
+	c := newSignCache(70)
+	added, loaded, v := uuid.New(), uuid.New(), make([]float32, 70)
+	v[0] = 1
+	c.loaded.add(loaded, signWords(v, c.words))
+	c.put(added, signWords(v, c.words))
 	v[69] = 1
-	changes := signCache{dims: 70, words: 2, at: map[uuid.UUID]int{}}
-	changes.put(id, wordsOf(packedSigns(v), c.words))
-	if !c.merge(&changes, true) {
+	changes := newSignCache(70)
+	changes.put(added, signWords(v, c.words))
+	changes.put(loaded, signWords(v, c.words))
+	if !c.merge(changes, true) {
 		t.Fatal("the cache is unusable")
 	}
-	if near := c.scan(wordsOf(packedSigns(v), c.words), 5); len(near) != 1 || near[0].apart != 0 {
-		t.Errorf("got %v, want one article at distance 0", near)
+	require.Equal(t, 1, len(c.loaded.ids))
+	require.Equal(t, 1, len(c.added.ids))
+	for _, id := range []uuid.UUID{added, loaded} {
+		require.Equal(t, signWords(v, c.words), c.find(id))
 	}
-	if c.merge(&changes, false) || c.at != nil {
+	if c.merge(changes, false) || c.at != nil {
 		t.Error("a cache with incomplete changes is still used")
 	}
 }
