@@ -238,16 +238,21 @@ func wholePhrase(q search.Query) string {
 	return strings.Join(parts, " <-> ")
 }
 
-// subsets returns all choices of n units, in order.
-func subsets(units []unit, n int) [][]unit {
-	if n == 0 {
-		return [][]unit{nil}
-	}
-	var out [][]unit
-	for i := 0; i+n <= len(units); i++ {
-		for _, rest := range subsets(units[i+1:], n-1) {
-			out = append(out, append([]unit{units[i]}, rest...))
+// atLeast returns the expression that need of the units match. It is nested, because
+// Postgres evaluates it for each article of the rarest words: all combinations of three of
+// six words would take it twice as long.
+func atLeast(need int, units []unit) tsquery {
+	if need == 1 || need == len(units) {
+		parts := make([]tsquery, len(units))
+		for i, u := range units {
+			parts[i] = u.loose
 		}
+		operator := " & "
+		if need == 1 {
+			operator = " | "
+		}
+		return join(operator, parts...).wrap("(")
 	}
-	return out
+	with := join(" & ", units[0].loose, atLeast(need-1, units[1:])).wrap("(")
+	return join(" | ", with, atLeast(need, units[1:])).wrap("(")
 }

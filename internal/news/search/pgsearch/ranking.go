@@ -10,9 +10,8 @@ const weights = "'{0.03,0.2,0.4,1.0}'"
 
 // rankingSQL returns the SQL that ranks the best hits by their whole text and appends
 // the others. Exact matches come before matches that differ in diacritics. Recent
-// articles gain up to a third. Words are concatenated with an empty vector, so that
-// Postgres loads them once, and not for each expression; "offset 0" keeps the subquery
-// separate.
+// articles gain up to a third. The weight of no word is set, so that Postgres loads the
+// words once, and not for each expression; "offset 0" keeps the subquery separate.
 func (l searcher) rankingSQL(s *statement, x expression) string {
 	var rank string
 	freshness := 0.33
@@ -41,8 +40,8 @@ func (l searcher) rankingSQL(s *statement, x expression) string {
 	}
 	const best = "from hits h order by h.exact desc, h.title_rank desc, h.published_at desc, h.id"
 	return "select c.id, c.published_at, " + exact + " as exact, ((" + rank + ") * " + fresh +
-		")::float8 as score from (select b.*, d.title_words, d.words || '' as words from (select h.tid, h.id, " +
-		"h.published_at, h.exact, h.title_rank " + best + " limit " + strconv.Itoa(rerankLimit) + `) b
+		")::float8 as score from (select b.*, d.title_words, setweight(d.words, 'D', '{}') as words from (select " +
+		"h.tid, h.id, h.published_at, h.exact, h.title_rank " + best + " limit " + strconv.Itoa(rerankLimit) + `) b
 			join search_documents d on d.ctid = b.tid offset 0) c
 		union all
 		select r.id, r.published_at, false as exact, r.title_rank * 0.0001 - 1 as score from (select h.* ` + best +

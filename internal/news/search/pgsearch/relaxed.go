@@ -75,14 +75,7 @@ func (x expression) relax(free []unit, need int) expression {
 	if !x.isRelaxed() {
 		x.exact = x.tsquery
 	}
-	var ways []tsquery
-	for _, units := range subsets(free[:min(len(free), maxRelaxedTerms)], need) {
-		parts := make([]tsquery, len(units))
-		for i, u := range units {
-			parts[i] = u.loose
-		}
-		ways = append(ways, join(" & ", parts...).wrap("("))
-	}
+	ways := []tsquery{atLeast(need, free[:min(len(free), maxRelaxedTerms)])}
 	isQuestion := len(x.optional) >= minQuestionTerms
 	x.coverage = nil
 	rarity := map[string]float64{}

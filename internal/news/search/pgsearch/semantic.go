@@ -158,8 +158,8 @@ func (l searcher) nearestInPostgres(ctx context.Context, words []ranked, m query
 	compared := "select v.id, -bit_count(v.signs # " + s.arg(signs(m.vector)) +
 		"::text::varbit)::float8 as score from search_vectors v "
 	sql := "(" + compared + "where length(v.signs) = " + length + " and v.id = any(" + s.arg(ids) +
-		"::text[]::uuid[])) union (" + compared + "join search_documents d using (id) where length(v.signs) = " + length +
-		" and " + filters + " order by score desc limit " + strconv.Itoa(maxNearest) + ")"
+		"::text[]::uuid[])) union (" + compared + "join search_documents d using (id) where length(v.signs) = " +
+		length + " and " + filters + " order by score desc limit " + strconv.Itoa(maxNearest) + ")"
 	found, err := l.tx.Query(ctx, sql, s.unprepared()...)
 	if err != nil {
 		return nil, err

@@ -337,8 +337,8 @@ func (q *signQuery) similarity(signs []uint64) float64 {
 	var sum float32
 	for i, w := range signs {
 		s := q.sums[8*i : 8*i+8 : 8*i+8]
-		sum += s[0][w>>56] + s[1][byte(w>>48)] + s[2][byte(w>>40)] + s[3][byte(w>>32)] +
-			s[4][byte(w>>24)] + s[5][byte(w>>16)] + s[6][byte(w>>8)] + s[7][byte(w)]
+		sum += s[0][w>>56] + s[1][w>>48&0xff] + s[2][w>>40&0xff] + s[3][w>>32&0xff] +
+			s[4][w>>24&0xff] + s[5][w>>16&0xff] + s[6][w>>8&0xff] + s[7][w&0xff]
 	}
 	return float64(sum)
 }

@@ -101,8 +101,9 @@ func (l searcher) candidates(s *statement, x expression, since *timeWindow, rank
 		// Postgres find all matches before sorting: where they are rare, it would
 		// otherwise scan the newest rows one by one until there are enough.
 		found += " union all (select h.tid, 0 as n from (select d.ctid as tid, d.published_at from " +
-			"search_documents d where " + s.matchSQL("title_words", x.plain) + " and " + filters +
-			" and d.published_at >= " + s.arg(since.titles) + " offset 0) h order by h.published_at desc limit " +
+			"search_documents d where search_titles(d.title_words, d.published_at) @@ " +
+			s.arg("("+x.plain+") & "+since.titles) + "::text::tsquery and " + filters +
+			" offset 0) h order by h.published_at desc limit " +
 			strconv.Itoa(maxTitleCandidates) + ")"
 	}
 	return found
@@ -172,11 +173,11 @@ func (l searcher) plannedRows(ctx context.Context, s *statement, from ...string)
 }
 
 // timeWindow limits a search to recent articles: those published since all, which
-// buckets expresses as time buckets, and those published since titles that have the
+// buckets expresses as time buckets, and those in the time buckets titles that have the
 // words in their title fields.
 type timeWindow struct {
-	all, titles time.Time
-	buckets     string
+	all             time.Time
+	buckets, titles string
 }
 
 // timeWindow returns the window that contains about as many of the estimated
@@ -190,10 +191,9 @@ func (l searcher) timeWindow(ctx context.Context, estimate, inTitles int) (*time
 	part := float64(l.candidateLimit()) / float64(estimate)
 	titles := min(part*titleWindowFactor, maxTitleRows/max(rows, 1),
 		max(part, 1.5*maxTitleCandidates/float64(max(inTitles, 1))))
-	w := timeWindow{all: quantile(bounds, 1-part), titles: quantile(bounds, 1-titles)}
 	// Some pages state a publication date in the future.
-	w.buckets = bucketsBetween(w.all, latest(l.r.Now, bounds[len(bounds)-1]).Add(24*time.Hour))
-	return &w, nil
+	all, end := quantile(bounds, 1-part), latest(l.r.Now, bounds[len(bounds)-1]).Add(24*time.Hour)
+	return &timeWindow{all, bucketsBetween(all, end), bucketsBetween(quantile(bounds, 1-titles), end)}, nil
 }
 
 func latest(a, b time.Time) time.Time {
