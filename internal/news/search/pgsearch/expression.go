@@ -21,6 +21,7 @@ type expression struct {
 	exact          tsquery  // with diacritics as typed; empty: the same as above
 	any            string   // all terms, for ranking
 	phrase         string   // all words as one phrase; empty: a single word
+	inTitles       string   // for the index on search_titles, which may match a little more
 	extraWords     []string // corrections and synonyms, for highlighting
 	isEmpty        bool     // no included terms
 	hasPrefix      bool     // contains a prefix
@@ -87,6 +88,8 @@ func compile(q search.Query, strict bool, corrected map[string][]string) express
 		excluded = append(excluded, exclude(compileTerm(t, withMarks, nil)))
 	}
 	x.tsquery, x.any = join(" & ", slices.Concat(loose, excluded)...), strings.Join(counted, " | ")
+	// To check a phrase or an exclusion, Postgres would evaluate search_titles for each row.
+	x.inTitles = strings.ReplaceAll(join(" & ", loose...).plain, " <-> ", " & ")
 	if exactQuery := join(" & ", slices.Concat(exact, excluded)...); exactQuery != x.tsquery {
 		x.exact = exactQuery
 	}

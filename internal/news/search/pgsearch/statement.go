@@ -102,8 +102,11 @@ func (l searcher) candidates(s *statement, x expression, since *timeWindow, rank
 		// otherwise scan the newest rows one by one until there are enough.
 		found += " union all (select h.tid, 0 as n from (select d.ctid as tid, d.published_at from " +
 			"search_documents d where search_titles(d.title_words, d.published_at) @@ " +
-			s.arg("("+x.plain+") & "+since.titles) + "::text::tsquery and " + filters +
-			" offset 0) h order by h.published_at desc limit " +
+			s.arg("("+x.inTitles+") & "+since.titles) + "::text::tsquery and " + filters
+		if x.inTitles != x.plain {
+			found += " and " + s.matchSQL("title_words", x.plain)
+		}
+		found += " offset 0) h order by h.published_at desc limit " +
 			strconv.Itoa(maxTitleCandidates) + ")"
 	}
 	return found
