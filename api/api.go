@@ -405,7 +405,11 @@ func (s *Server) Handler() (http.Handler, error) {
 	spec.RegisterHandlersWithOptions(s.enabledRoutes(r, doc), strict, spec.GinServerOptions{
 		ErrorHandler: refuseParameter,
 	})
-	return s.serveIngest(r, load.hits), nil
+	h, err := compressed(r)
+	if err != nil {
+		return nil, err
+	}
+	return s.serveIngest(h, load.hits), nil
 }
 
 // NewHTTPServer sets the timeouts that a public server needs. There is no write timeout,
