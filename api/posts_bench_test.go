@@ -11,9 +11,13 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"dateline/api/spec"
 	"dateline/internal/testing/cputime"
@@ -102,7 +106,7 @@ func measureClients(
 	var mu sync.Mutex
 	var took []time.Duration
 	var clients sync.WaitGroup
-	before, transferred := s.cpu(), 0
+	before, transferred := benchCPU(s.t, s.Store.Pool()), 0
 	for range benchClients {
 		clients.Go(func() {
 			c := &http.Client{Transport: &http.Transport{}}
@@ -123,16 +127,26 @@ func measureClients(
 		})
 	}
 	clients.Wait()
-	cpu := s.cpu() - before
+	cpu := benchCPU(s.t, s.Store.Pool()) - before
 	s.t.Logf("%-10s %s", name, latencies(took))
 	out[name+"_p50_ms"], out[name+"_p95_ms"] = millis(percentileOf(took, 50)), millis(percentileOf(took, 95))
 	out[name+"_kb"] = tenth(float64(transferred) / 1000)
-	out[name+"_cpu_ms"] = tenth(float64(cpu.Microseconds()) / 1000 / float64(benchClients*each))
+	out[name+"_cpu_ms"] = cpuOfEach(cpu, benchClients*each)
 }
 
-// cpu is the CPU time that this process, with the clients, and Postgres have used.
-func (s *server) cpu() (sum time.Duration) {
-	for _, d := range cputime.Of(os.Getpid()) {
+// benchCPU is the CPU time that this process, with its clients, and Postgres have used.
+func benchCPU(t *testing.T, pool *pgxpool.Pool) (sum time.Duration) {
+	t.Helper()
+	var backend, server int
+	if err := pool.QueryRow(t.Context(), "select pg_backend_pid()").Scan(&backend); err != nil {
+		t.Fatal(err)
+	}
+	// The parent of a backend is the server: proc(5).
+	if raw, err := os.ReadFile("/proc/" + strconv.Itoa(backend) + "/stat"); err == nil {
+		_, after, _ := strings.Cut(string(raw), ") ")
+		_, _ = fmt.Sscanf(after, "%1s %d", new(string), &server)
+	}
+	for _, d := range cputime.Of(server) {
 		sum += d
 	}
 	return sum

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 	"time"
 
@@ -53,9 +54,14 @@ func benchHybrid(t *testing.T, pool *pgxpool.Pool, load *searchtest.Load, n int,
 		}
 	}
 	vacuum(t, pool, "search_vectors")
+	heap := heapBytes()
 	for _, mode := range []search.Mode{search.Semantic, search.Hybrid} {
 		var took []time.Duration
+		before := time.Duration(0)
 		for i := range *benchEach + 2 {
+			if i == 2 { // the cache is warm
+				before = benchCPU(t, pool)
+			}
 			r := search.Request{
 				Text: load.Word(30+i*3) + " " + load.Word(90+i*7) + " " + load.Word(200+i*5),
 				Mode: mode, Now: searchtest.Now(), Filters: search.Filters{VisibleDomains: benchSites()},
@@ -71,8 +77,18 @@ func benchHybrid(t *testing.T, pool *pgxpool.Pool, load *searchtest.Load, n int,
 		t.Logf("%-27s %s", mode, latencies(took))
 		out[string(mode)+"_p50_ms"], out[string(mode)+"_p95_ms"] = millis(percentileOf(took, 50)),
 			millis(percentileOf(took, 95))
+		out[string(mode)+"_cpu_ms"] = cpuOfEach(benchCPU(t, pool)-before, len(took))
 	}
+	out["vector_bytes_per_article"] = tenth(float64(heapBytes()-heap) / float64(n))
 	busy := searchOverHTTP(t, e, load, n, search.Hybrid)
 	t.Logf("%-27s %s", "hybrid, 8 readers over HTTP", latencies(busy))
 	out["hybrid_http_p95_ms_8"] = millis(percentileOf(busy, 95))
+}
+
+// heapBytes is the memory in use after a collection.
+func heapBytes() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc) //nolint:gosec // far below
 }

@@ -1,6 +1,7 @@
 // Command benchquick measures Dateline next to its baselines for a few minutes and
 // prints ratios. It compares CPU times, which other load on the machine hardly changes,
-// and alternates between the sides. With -against it measures another commit too.
+// and alternates between the sides. With -against it measures another commit too, and
+// fails if a figure is more than a tenth worse than there.
 package main
 
 import (
@@ -28,8 +29,17 @@ type part struct {
 	temporal bool              // needs the embedded Temporal server
 	build    []string          // command that builds it; empty: nothing to build
 	run      []string          // command that measures
-	figures  map[string]string // names in its output, by the names that are printed here
+	figures  map[string]figure // by the names that are printed here
 }
+
+// figure is what a benchmark measures.
+type figure struct {
+	key    string // in its output
+	isCost bool   // less is better
+}
+
+// maxLoss is the part by which a figure may get worse.
+const maxLoss = .1
 
 // parts are short runs of the benchmarks. Each alternates between Dateline and its
 // baseline.
@@ -39,7 +49,7 @@ func parts() []part {
 			name:    "views",
 			build:   []string{"go", "build", "-o", "bin/benchviews", "./bench/views"},
 			run:     []string{"./bin/benchviews", "-parts", "cost"},
-			figures: map[string]string{"views_of_pipelined_incr_cpu": "incr_of_counting_cpu"},
+			figures: map[string]figure{"views_of_pipelined_incr_cpu": {key: "incr_of_counting_cpu"}},
 		},
 		{
 			name: "extract",
@@ -47,8 +57,9 @@ func parts() []part {
 				"go", "test", "./internal/news/article/selector", "-run", "^$", "-bench",
 				"BenchmarkExtract", "-benchtime", "40x", "-cpu", "1",
 			},
-			figures: map[string]string{
-				"extract_times_trafilatura_cpu": "ratio", "extract_learned_times_trafilatura_cpu": "learned_ratio",
+			figures: map[string]figure{
+				"extract_times_trafilatura_cpu":         {key: "ratio"},
+				"extract_learned_times_trafilatura_cpu": {key: "learned_ratio"},
 			},
 		},
 		{
@@ -59,7 +70,7 @@ func parts() []part {
 				"./bin/bench", "-parts", "deferred,sustained", "-steady", "400", "-rate", "40", "-lead",
 				"22s",
 			},
-			figures: map[string]string{"publish_cpu_vs_deferred": "cpu_per_post_vs_deferred"},
+			figures: map[string]figure{"publish_cpu_vs_deferred": {key: "cpu_per_post_vs_deferred", isCost: true}},
 		},
 		{
 			name:     "crawl",
@@ -69,7 +80,24 @@ func parts() []part {
 				"go", "test", "./e2e/crawl", "-run", "TestBench", "-count=1", "-v", "-crawl-bench",
 				"/dev/stdout", "-crawl-bench-pages", "3200", "-crawl-bench-urls", "0",
 			},
-			figures: map[string]string{"crawl_of_colly_cpu": "cpu_ratio_equal"},
+			figures: map[string]figure{"crawl_of_colly_cpu": {key: "cpu_ratio_equal", isCost: true}},
+		},
+		{
+			name: "search",
+			run: []string{
+				"go", "test", "./api", "-run", "TestBenchSearch", "-count=1", "-v", "-search-bench", "4000",
+				"-search-bench-each", "6", "-search-bench-vectors",
+			},
+			figures: map[string]figure{
+				"search_cpu_ms": {key: "cpu_ms", isCost: true}, "search_hybrid_cpu_ms": {key: "hybrid_cpu_ms", isCost: true},
+			},
+		},
+		{
+			name: "posts",
+			run:  []string{"go", "test", "./api", "-run", "TestBenchPosts", "-count=1", "-v", "-posts-bench"},
+			figures: map[string]figure{
+				"posts_cpu_ms": {key: "posts_cpu_ms", isCost: true}, "posts_month_cpu_ms": {key: "month_cpu_ms", isCost: true},
+			},
 		},
 	}
 }
@@ -85,7 +113,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.against, "against", "", "`commit` to compare with")
 	flag.StringVar(&o.only, "parts", "",
-		"what to measure: `views,extract,publish,crawl` or some of them (default: all)")
+		"what to measure: `views,extract,publish,crawl,search,posts` or some of them (default: all)")
 	flag.IntVar(&o.repeats, "rounds", 1, "`number` of times to measure each commit; the median is reported")
 	flag.BoolVar(&o.verbose, "v", false, "print the output of the benchmarks")
 	flag.Parse()
@@ -128,13 +156,16 @@ func run(ctx context.Context, out io.Writer, o options) (err error) {
 	for range o.repeats {
 		for _, p := range chosen {
 			for _, t := range trees {
-				if err := t.measure(ctx, out, p, o.verbose); err != nil {
+				err := t.measure(ctx, out, p, o.verbose)
+				if err != nil && t.dir != "." { // it may be older than the benchmark
+					_, _ = fmt.Fprintf(out, "%s was not measured at %s: %v\n", p.name, t.name, err)
+				} else if err != nil {
 					return err
 				}
 			}
 		}
 	}
-	return report(out, trees)
+	return report(out, trees, chosen)
 }
 
 // tree is a checkout that is measured.
@@ -219,10 +250,10 @@ func (t tree) measure(ctx context.Context, out io.Writer, p part, verbose bool) 
 			}
 		}
 	}
-	for name, key := range p.figures {
-		value, ok := got[key].(float64)
+	for name, f := range p.figures {
+		value, ok := got[f.key].(float64)
 		if !ok {
-			return fmt.Errorf("%s of %s does not print %q", p.name, t.name, key)
+			return fmt.Errorf("%s of %s does not print %q", p.name, t.name, f.key)
 		}
 		t.figures[name] = append(t.figures[name], value)
 	}
@@ -241,22 +272,42 @@ func command(ctx context.Context, dir string, words ...string) ([]byte, error) {
 }
 
 // report prints the figures and, as the last line, one JSON object.
-func report(out io.Writer, trees []tree) error {
-	last := map[string]any{}
-	for _, name := range slices.Sorted(maps.Keys(trees[0].figures)) {
-		before := median(trees[0].figures[name])
-		if len(trees) == 1 {
-			_, _ = fmt.Fprintf(out, "%-40s %8.3f\n", name, before)
-			last[name] = thousandths(before)
-			continue
-		}
-		after := median(trees[1].figures[name])
-		_, _ = fmt.Fprintf(out, "%-40s %8.3f → %8.3f  %+6.1f %%\n", name, before, after, 100*(after/before-1))
-		last[name] = map[string]float64{
-			"before": thousandths(before), "after": thousandths(after), "change": thousandths(after/before - 1),
+func report(out io.Writer, trees []tree, chosen []part) error {
+	last, this := map[string]any{}, trees[len(trees)-1]
+	var worse []string
+	for _, p := range chosen {
+		for _, name := range slices.Sorted(maps.Keys(p.figures)) {
+			after := median(this.figures[name])
+			if len(trees) == 1 || len(trees[0].figures[name]) == 0 {
+				_, _ = fmt.Fprintf(out, "%-40s %8.3f\n", name, after)
+				last[name] = thousandths(after)
+				continue
+			}
+			before := median(trees[0].figures[name])
+			_, _ = fmt.Fprintf(out, "%-40s %8.3f → %8.3f  %+6.1f %%\n", name, before, after, 100*(after/before-1))
+			last[name] = map[string]float64{
+				"before": thousandths(before), "after": thousandths(after), "change": thousandths(after/before - 1),
+			}
+			if p.figures[name].isWorse(before, after) {
+				worse = append(worse, name)
+			}
 		}
 	}
-	return json.NewEncoder(out).Encode(last)
+	if err := json.NewEncoder(out).Encode(last); err != nil {
+		return err
+	}
+	if len(worse) > 0 {
+		return fmt.Errorf("more than %.0f %% worse than %s: %s", 100*maxLoss, trees[0].name, strings.Join(worse, ", "))
+	}
+	return nil
+}
+
+// isWorse reports whether a figure lost more than it may.
+func (f figure) isWorse(before, after float64) bool {
+	if f.isCost {
+		return after > before*(1+maxLoss)
+	}
+	return after < before*(1-maxLoss)
 }
 
 func median(all []float64) float64 {
