@@ -76,18 +76,7 @@ func measure(t *testing.T, program string, n int) result {
 		s.Worker(fmt.Sprintf("worker %d", i), program)
 		s.API(fmt.Sprintf("api %d", i), program)
 	}
-	var ids []string
-	for i := range accounts {
-		there, err := s.Net.AddAccount(fmt.Sprintf("desk%d", i))
-		e2etest.Must(t, err)
-		var made struct{ ID string }
-		status, err := s.Call(i, http.MethodPost, "/api/v1/accounts",
-			map[string]string{"network": "mastodon", "base_url": s.Net.URL(), "access_token": there.Token}, &made)
-		if err != nil || status != http.StatusCreated {
-			t.Fatalf("connecting an account: %d, %v", status, err)
-		}
-		ids = append(ids, made.ID)
-	}
+	ids := connect(t, s, accounts)
 	db, err := pgx.Connect(t.Context(), s.Setting("DATABASE_URL"))
 	e2etest.Must(t, err)
 	defer func() { _ = db.Close(context.WithoutCancel(t.Context())) }()
@@ -96,7 +85,7 @@ func measure(t *testing.T, program string, n int) result {
 	before := cputime.Of(os.Getpid())
 	first := time.Now().Add(lead + time.Duration(*posts)*20*time.Millisecond).Truncate(time.Second)
 	due := func(i int) time.Time { return first.Add(time.Duration(i / *perSecond) * time.Second) }
-	schedule(t, s, ids, due)
+	schedule(t, s, *posts, ids, due)
 	time.Sleep(time.Until(due(*posts)))
 	s.WantAllPosted()
 	time.Sleep(3 * time.Second) // completions of a burst are reported later
@@ -111,7 +100,8 @@ func measure(t *testing.T, program string, n int) result {
 		r.Total += spent.Seconds() * 1000 / float64(*posts)
 	}
 	r.Total = tenths(r.Total)
-	r.LateP99MS = wantEachOnce(t, s, due)
+	late := wantEachOnce(t, s, *posts, due)
+	r.LateP99MS = late[len(late)*99/100]
 	wantClaimedOnce(t, db)
 	samples, locks := 0, 0
 	for what, times := range r.Waits {
@@ -126,8 +116,25 @@ func measure(t *testing.T, program string, n int) result {
 	return r
 }
 
-// schedule creates the posts through all api processes.
-func schedule(t *testing.T, s *stack.Stack, accounts []string, due func(i int) time.Time) {
+// connect connects accounts of the network and returns their ids.
+func connect(t *testing.T, s *stack.Stack, n int) (ids []string) {
+	t.Helper()
+	for i := range n {
+		there, err := s.Net.AddAccount(fmt.Sprintf("desk%d", i))
+		e2etest.Must(t, err)
+		var made struct{ ID string }
+		status, err := s.Call(i, http.MethodPost, "/api/v1/accounts",
+			map[string]string{"network": "mastodon", "base_url": s.Net.URL(), "access_token": there.Token}, &made)
+		if err != nil || status != http.StatusCreated {
+			t.Fatalf("connecting an account: %d, %v", status, err)
+		}
+		ids = append(ids, made.ID)
+	}
+	return ids
+}
+
+// schedule creates n posts through all api processes.
+func schedule(t *testing.T, s *stack.Stack, n int, accounts []string, due func(i int) time.Time) {
 	t.Helper()
 	queue := make(chan int)
 	var all sync.WaitGroup
@@ -146,19 +153,18 @@ func schedule(t *testing.T, s *stack.Stack, accounts []string, due func(i int) t
 			}
 		})
 	}
-	for i := range *posts {
+	for i := range n {
 		queue <- i
 	}
 	close(queue)
 	all.Wait()
 }
 
-// wantEachOnce checks that the network received each post once and not early, and returns
-// how late the 99th percentile is.
-func wantEachOnce(t *testing.T, s *stack.Stack, due func(i int) time.Time) (p99 int64) {
+// wantEachOnce checks that the network received each of n posts once and not early, and
+// returns how late they were in milliseconds, in order.
+func wantEachOnce(t *testing.T, s *stack.Stack, n int, due func(i int) time.Time) (late []int64) {
 	t.Helper()
 	seen := map[int]int{}
-	var late []int64
 	for _, p := range s.Net.Posts() {
 		i, err := strconv.Atoi(strings.TrimPrefix(p.Text, "scale "))
 		e2etest.Must(t, err)
@@ -174,11 +180,11 @@ func wantEachOnce(t *testing.T, s *stack.Stack, due func(i int) time.Time) (p99 
 			t.Errorf("post %d was published %d times", i, times)
 		}
 	}
-	if len(seen) != *posts {
-		t.Fatalf("%d of %d posts were published", len(seen), *posts)
+	if len(seen) != n {
+		t.Fatalf("%d of %d posts were published", len(seen), n)
 	}
 	slices.Sort(late)
-	return late[len(late)*99/100]
+	return late
 }
 
 // wantClaimedOnce checks that no two processes claimed a post.

@@ -36,6 +36,23 @@ type PostgresServer struct {
 // test. `make temporal-server` builds its programs from source; no registry has them.
 func StartPostgres(t testing.TB, database string) *PostgresServer {
 	t.Helper()
+	at := createStore(t, database)
+	s := &PostgresServer{config: t.TempDir(), server: newServer(t)}
+	s.Address = s.server.Address()
+	writeConfig(t, at, s.config, nodeConfig{IP: "127.0.0.1", Shards: 4, Ports: map[string]int{"frontend": s.server.Port}})
+	s.start(t)
+	return s
+}
+
+func newServer(t testing.TB) temporalserver.Server {
+	return temporalserver.Server{
+		Namespace: Namespace, SearchAttributes: workflows.SearchAttributes(), Port: freePort(t),
+	}
+}
+
+// createStore creates the databases of a server next to an empty one.
+func createStore(t testing.TB, database string) *url.URL {
+	t.Helper()
 	at, err := url.Parse(database)
 	if err != nil {
 		t.Fatal(err)
@@ -46,14 +63,7 @@ func StartPostgres(t testing.TB, database string) *PostgresServer {
 		sqlTool(t, at, name, "setup-schema", "--version", "0.0")
 		sqlTool(t, at, name, "update-schema", "--schema-name", "postgresql/v12/"+schema)
 	}
-	s := &PostgresServer{config: t.TempDir()}
-	s.server = temporalserver.Server{
-		Namespace: Namespace, SearchAttributes: workflows.SearchAttributes(), Port: freePort(t),
-	}
-	s.Address = s.server.Address()
-	s.writeConfig(t, at)
-	s.start(t)
-	return s
+	return at
 }
 
 // Restart kills the server and restarts it on the same store and port.
@@ -65,18 +75,26 @@ func (s *PostgresServer) Restart(t testing.TB) {
 
 func (s *PostgresServer) start(t testing.TB) {
 	t.Helper()
-	s.process = run(t, exec.Command(serverProgram(t, "server"), "--root", s.config, "--config", ".", "--env",
-		"postgres", "start"), temporalserver.Env(),
-		func(ctx context.Context) error {
-			if err := s.createNamespace(ctx); err != nil {
-				return err
-			}
-			return s.server.Ready(ctx)
-		})
+	s.process = runNode(t, s.config, func(ctx context.Context) error { return ready(ctx, s.server) })
 }
 
-func (s *PostgresServer) createNamespace(ctx context.Context) error {
-	c, err := client.NewNamespaceClient(client.Options{HostPort: s.Address, Logger: quiet{}})
+// runNode runs a process of the server.
+func runNode(t testing.TB, config string, ready func(context.Context) error) process {
+	t.Helper()
+	return run(t, exec.Command(serverProgram(t, "server"), "--root", config, "--config", ".", "--env", "postgres",
+		"start"), temporalserver.Env(), ready)
+}
+
+// ready creates the namespace.
+func ready(ctx context.Context, s temporalserver.Server) error {
+	if err := createNamespace(ctx, s.Address()); err != nil {
+		return err
+	}
+	return s.Ready(ctx)
+}
+
+func createNamespace(ctx context.Context, address string) error {
+	c, err := client.NewNamespaceClient(client.Options{HostPort: address, Logger: quiet{}})
 	if err != nil {
 		return err
 	}
@@ -127,8 +145,15 @@ func freePort(t testing.TB) int {
 	return port
 }
 
-// writeConfig writes the configuration of a server with four services on loopback.
-func (s *PostgresServer) writeConfig(t testing.TB, at *url.URL) {
+// nodeConfig is what differs between processes of the server.
+type nodeConfig struct {
+	IP     string
+	Shards int
+	Ports  map[string]int // of the services; the others get a free one
+}
+
+// writeConfig writes the configuration of a process with the four services.
+func writeConfig(t testing.TB, at *url.URL, dir string, node nodeConfig) {
 	t.Helper()
 	password, _ := at.User.Password()
 	type service struct {
@@ -136,19 +161,25 @@ func (s *PostgresServer) writeConfig(t testing.TB, at *url.URL) {
 		GRPC, Ring int
 	}
 	values := struct {
+		nodeConfig
+
 		Host, User, Password, Database string
 		Dynamic                        string // file
 		Port                           int
 		Services                       []service
 	}{
-		Host: at.Host, User: at.User.Username(), Password: password, Database: strings.TrimPrefix(at.Path, "/"),
-		Port: s.server.Port, Dynamic: filepath.Join(s.config, "dynamic.yaml"),
+		nodeConfig: node,
+		Host:       at.Host, User: at.User.Username(), Password: password, Database: strings.TrimPrefix(at.Path, "/"),
+		Port: node.Ports["frontend"], Dynamic: filepath.Join(dir, "dynamic.yaml"),
 	}
 	for _, name := range []string{"frontend", "matching", "history", "worker"} {
-		values.Services = append(values.Services, service{Name: name, GRPC: freePort(t), Ring: freePort(t)})
+		port := node.Ports[name]
+		if port == 0 {
+			port = freePort(t)
+		}
+		values.Services = append(values.Services, service{Name: name, GRPC: port, Ring: freePort(t)})
 	}
-	values.Services[0].GRPC = s.server.Port
-	f, err := os.Create(filepath.Join(s.config, "postgres.yaml"))
+	f, err := os.Create(filepath.Join(dir, "postgres.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +192,7 @@ func (s *PostgresServer) writeConfig(t testing.TB, at *url.URL) {
 		name, v, _ := strings.Cut(value, "=")
 		_, _ = fmt.Fprintf(&dynamic, "%s:\n  - value: %s\n", name, v)
 	}
-	if err := os.WriteFile(filepath.Join(s.config, "dynamic.yaml"), []byte(dynamic.String()), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "dynamic.yaml"), []byte(dynamic.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -171,7 +202,7 @@ const postgresConfig = `log: {stdout: true, level: error}
 persistence:
   defaultStore: default
   visibilityStore: visibility
-  numHistoryShards: 4
+  numHistoryShards: {{.Shards}}
   datastores:
     default:
       sql: {pluginName: postgres12_pgx, databaseName: "{{.Database}}_temporal", connectAddr: "{{.Host}}", connectProtocol: tcp,
@@ -180,18 +211,18 @@ persistence:
       sql: {pluginName: postgres12_pgx, databaseName: "{{.Database}}_visibility", connectAddr: "{{.Host}}", connectProtocol: tcp,
         user: "{{.User}}", password: "{{.Password}}", maxConns: 20, maxIdleConns: 20}
 global:
-  membership: {maxJoinDuration: 30s, broadcastAddress: 127.0.0.1}
+  membership: {maxJoinDuration: 30s, broadcastAddress: {{.IP}}}
 services:
 {{- range .Services}}
-  {{.Name}}: {rpc: {grpcPort: {{.GRPC}}, membershipPort: {{.Ring}}, bindOnLocalHost: true}}
+  {{.Name}}: {rpc: {grpcPort: {{.GRPC}}, membershipPort: {{.Ring}}, bindOnIP: {{$.IP}}}}
 {{- end}}
 clusterMetadata:
   failoverVersionIncrement: 10
   masterClusterName: active
   currentClusterName: active
   clusterInformation:
-    active: {enabled: true, initialFailoverVersion: 1, rpcName: frontend, rpcAddress: "127.0.0.1:{{.Port}}"}
+    active: {enabled: true, initialFailoverVersion: 1, rpcName: frontend, rpcAddress: "{{.IP}}:{{.Port}}"}
 dcRedirectionPolicy: {policy: noop}
-publicClient: {hostPort: "127.0.0.1:{{.Port}}"}
+publicClient: {hostPort: "{{.IP}}:{{.Port}}"}
 dynamicConfigClient: {filepath: "{{.Dynamic}}", pollInterval: 1m}
 `

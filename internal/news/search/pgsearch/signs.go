@@ -207,9 +207,15 @@ func (c *signCache) nearest(
 	if !usable {
 		return nil, nil, false, nil
 	}
+	since := changes.through
 	n, err := changes.read(ctx, db, maxChangedSigns, changes.put)
-	if err != nil || !c.merge(changes, n <= maxChangedSigns) {
+	if err != nil {
 		return nil, nil, false, err
+	}
+	// Most changes were merged by an earlier search. Locking would wait for other searches.
+	isKnown := n <= maxChangedSigns && changes.through.Sub(since) < commitDelay && c.contains(changes)
+	if !isKnown && !c.merge(changes, n <= maxChangedSigns) {
+		return nil, nil, false, nil
 	}
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -238,6 +244,21 @@ func (c *signCache) find(id uuid.UUID) []uint64 {
 		return nil
 	}
 	return t.signs[at*c.words : (at+1)*c.words]
+}
+
+// contains reports whether changes were merged before.
+func (c *signCache) contains(changes *signCache) bool {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	if c.dims != changes.dims {
+		return false
+	}
+	for i, id := range changes.added.ids {
+		if !slices.Equal(c.find(id), changes.added.signs[i*changes.words:(i+1)*changes.words]) {
+			return false
+		}
+	}
+	return true
 }
 
 // merge adds changes. If they are not complete, the cache becomes unusable until it is

@@ -90,9 +90,11 @@ func TestSignCache_ReplacesChangedSigns(t *testing.T) {
 	changes := newSignCache(70)
 	changes.put(added, signWords(v, c.words))
 	changes.put(loaded, signWords(v, c.words))
+	require.False(t, c.contains(changes))
 	if !c.merge(changes, true) {
 		t.Fatal("the cache is unusable")
 	}
+	require.True(t, c.contains(changes))
 	require.Equal(t, 1, len(c.loaded.ids))
 	require.Equal(t, 1, len(c.added.ids))
 	for _, id := range []uuid.UUID{added, loaded} {
