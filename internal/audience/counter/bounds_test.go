@@ -335,7 +335,7 @@ func TestCount_OneVisitorDoesNotSplitDedupFields(t *testing.T) {
 		t.Errorf("%d of %d pages of one visitor were counted, then %d reloads", first, pages, again)
 	}
 	key := fmt.Sprintf("{v00}d3600:%d:n", clock.Now().Unix()/3600)
-	if got := must[string](t)(client.Get(t.Context(), key).Result()); got != "5" {
-		t.Errorf("the hour has fields of %s digits, want of 5", got)
+	if got := must[string](t)(client.Get(t.Context(), key).Result()); got != "6" {
+		t.Errorf("the hour has fields of %s digits, want of 6", got)
 	}
 }

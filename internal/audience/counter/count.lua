@@ -24,10 +24,9 @@
 --   slot, window the hit's slot (modulo 128) and the dedup window in slots
 --   day, week, halfMonth, previousHalfMonth
 --                suffixes of the visitor keys
---   fingerprints n times 4 bytes
+--   entries      n times 5 bytes: the hit's entry, if it counts and is a funnel step;
+--                if the kind is p or m, 5 more: the entry of a visit that starts
 --   octals       n times 8 octal digits
---   visits       n times 4 bytes: fingerprints of visits to the site; '' unless the
---                kind is p or m
 --   minute       of the hour
 --   pageOf       n bytes: the index of each hit's page
 --   viewEpoch    the epoch of views in progress
@@ -38,11 +37,19 @@
 --   m, m keys of pages' hashes
 --   n visitors, if the method stores them
 --
--- Returns a number per hit except those of e and q, total * 4 + new * 2 + counted; with a reply key, all
--- of them as one string. Arguments and fields are shared between hits because a
--- Redis call, and each string passed to Lua, costs more than the counting itself.
+-- Returns one string with the replies to the groups. That to heartbeats has a character
+-- per heartbeat: 1 if its view is known. That to other hits, unless they are of kind f, e
+-- or q, has the flags of the log, if the method stores visitors a character per hit, 1 if
+-- the visitor is new, and 8 bytes per page: its total. Arguments and fields are shared
+-- between hits because a Redis call, and each string passed to Lua, costs more than the
+-- counting itself.
 
 local call, sub, byte, char, find, concat = redis.call, string.sub, string.byte, string.char, string.find, table.concat
+
+-- cut returns the first bytes of each of n parts of a string.
+local function cut(s, n, length, partLength)
+  return { struct.unpack(string.rep('c' .. length .. string.rep('x', partLength - length), n), s) }
+end
 
 -- text caches integers as strings: Redis formats Lua numbers slowly.
 local text = setmetatable({}, { __index = function(all, n)
@@ -69,8 +76,9 @@ end
 local funnelSlots = 60
 local siteWindow = 30 -- slots: how long a visit to the site lasts, if an epoch is two windows long
 -- Short fields are faster: Lua hashes every byte of a string.
-local minDigits, maxDigits = 5, 8 -- digits
-local targetHits, splitSize = 16, 240 -- visits per field at the end of an epoch; bytes in the longest field before a new hash
+local minDigits, maxDigits = 6, 8 -- digits
+-- Visits per field at the end of an epoch; bytes in the longest field before a new hash.
+local targetHits, splitSize = 16, 240
 
 local function startEpochHash(epoch, life, digits)
   call('SET', epoch .. 'n', digits, 'EX', life)
@@ -106,7 +114,9 @@ local function open(epoch, previous, life)
   end
   local hashes = {}
   for g = #digits, 1, -1 do hashes[#hashes + 1] = { epoch .. g, byte(digits, g) - 48 } end
-  for g = previousDigits and #previousDigits or 0, 1, -1 do hashes[#hashes + 1] = { previous .. g, byte(previousDigits, g) - 48 } end
+  for g = previousDigits and #previousDigits or 0, 1, -1 do
+    hashes[#hashes + 1] = { previous .. g, byte(previousDigits, g) - 48 }
+  end
   return hashes, digits
 end
 
@@ -132,31 +142,33 @@ local logRatio = math.log(1800) / 24
 local function startViews(site, epoch, hits, views, flags)
   local key, n, added = site .. ';w' .. epoch, #hits, 0
   if call('HLEN', key) < maxViews then
-    local sets = {}
+    local all = { struct.unpack(string.rep('c8c' .. stateSize, n), views) }
     for k = 1, n do
-      local at = (8 + stateSize) * (k - 1)
-      local view, state = sub(views, at + 1, at + 8), sub(views, at + 9, at + 8 + stateSize)
+      local view, state = all[2 * k - 1], all[2 * k]
       if flags[byte(hits, k)] ~= '-' then
-        sets[2 * added + 1], sets[2 * added + 2] = view, state
+        all[2 * added + 1], all[2 * added + 2] = view, state
         added = added + 1
       else
         call('HSETNX', key, view, sub(state, 1, 2) .. char(unmeasured) .. sub(state, 4))
       end
     end
-    if added > 0 then call('HSET', key, unpack(sets, 1, 2 * added)) end
+    if added > 0 then call('HSET', key, unpack(all, 1, 2 * added)) end
   end
   call('EXPIRE', key, (viewEpochs + 1) * viewEpoch)
 end
 
 -- findViews returns the states of n views and their epochs.
-local function findViews(site, epoch, n, views)
-  local states, epochs, missing = {}, {}, {}
-  for h = 1, n do missing[h] = h end
-  for ago = 0, viewEpochs - 1 do
+local function findViews(site, epoch, n, names)
+  local states, epochs = call('HMGET', site .. ';w' .. epoch, unpack(names, 1, n)), {}
+  local missing = {}
+  for h = 1, n do
+    if states[h] then epochs[h] = epoch else missing[#missing + 1] = h end
+  end
+  for ago = 1, viewEpochs - 1 do
     if #missing == 0 then break end
-    local names, rest = {}, {}
-    for k, h in ipairs(missing) do names[k] = sub(views, 8 * h - 7, 8 * h) end
-    for k, state in ipairs(call('HMGET', site .. ';w' .. (epoch - ago), unpack(names))) do
+    local some, rest = {}, {}
+    for k, h in ipairs(missing) do some[k] = names[h] end
+    for k, state in ipairs(call('HMGET', site .. ';w' .. (epoch - ago), unpack(some))) do
       local h = missing[k]
       if state then states[h], epochs[h] = state, epoch - ago else rest[#rest + 1] = h end
     end
@@ -169,14 +181,14 @@ end
 local function addReading(site, now, added)
   local key, seconds, isNew = site .. ';reading', {}, false
   for second, n in pairs(added) do
-    if n ~= 0 then seconds[#seconds + 1] = second end
+    if n ~= 0 then seconds[#seconds + 1] = text[second] end
   end
   if #seconds == 0 then return end
   local sets = { key }
   for k, n in ipairs(call('HMGET', key, unpack(seconds))) do
     local second = seconds[k]
     isNew = isNew or not n
-    sets[2 * k], sets[2 * k + 1] = second, text[(n or 0) + added[second]]
+    sets[2 * k], sets[2 * k + 1] = second, text[(n or 0) + added[tonumber(second)]]
   end
   call('HSET', unpack(sets))
   if not isNew then return end
@@ -197,12 +209,13 @@ local markedViews, markedLevel = {}, 9
 -- countHeartbeats applies n heartbeats. It returns their flags, or nothing if no
 -- view made progress.
 local function countHeartbeats(site, epoch, midnight, now, n, views, levels)
-  local states, epochs = findViews(site, epoch, n, views)
-  local changed, flags, any, reading = {}, {}, false, {}
+  local names = cut(views, n, 8, 8)
+  local states, epochs = findViews(site, epoch, n, names)
+  local changed, flags, known, any, reading = {}, {}, {}, false, {}
+  levels = { byte(levels, 1, 3 * n) }
   for h = 1, n do
-    local view, key = sub(views, 8 * h - 7, 8 * h), epochs[h]
-    flags[h] = '-----'
-    out[#out + 1] = key and 1 or 0
+    local view, key = names[h], epochs[h]
+    flags[h], known[h] = '-----', key and '1' or '0'
     if key then
       local sets = changed[key]
       if not sets then
@@ -211,60 +224,62 @@ local function countHeartbeats(site, epoch, midnight, now, n, views, levels)
       end
       local state, epochStart = sets[view] or states[h], key * viewEpoch
       local high, low, level, lastHigh, lastLow = byte(state, 1, stateSize)
-      local last, current = lastHigh * 256 + lastLow, math.max(now - epochStart, 0) + 1
+      local last, current = lastHigh * 256 + lastLow, now - epochStart + 1
+      if current < 1 then current = 1 end
       if last > current - readingWindow and last > 0 then
-        local second = text[epochStart + last - 1]
+        local second = epochStart + last - 1
         reading[second] = (reading[second] or 0) - 1
       end
-      if sub(levels, 3 * h, 3 * h) == '1' then
+      if levels[3 * h] == 49 then
         current = 0
       else
-        local second = text[epochStart + current - 1]
+        local second = epochStart + current - 1
         reading[second] = (reading[second] or 0) + 1
       end
       if level ~= unmeasured then
-        local engaged, scrolled = math.floor(level / 5), level % 5
+        local scrolled = level % 5
+        local engaged = (level - scrolled) / 5
         if markedViews[view] == nil then markedViews[view] = engaged >= markedLevel end
-        local start = epochStart + high * 256 + low
-        -- Not longer than since the view, give or take the network's delay.
-        local most = math.floor(math.log(math.max(now - start, 0) + 2) / logRatio) + 1
-        local e, s = math.min(byte(levels, 3 * h - 2) - 48, most, 24), byte(levels, 3 * h - 1) - 48
-        e, s = math.max(e, engaged), math.max(s, scrolled)
+        local e, s = levels[3 * h - 2] - 48, levels[3 * h - 1] - 48
         if e > engaged or s > scrolled then
-          level = e * 5 + s
-          flags[h] = char(48 + engaged, 48 + e, 48 + scrolled, 48 + s, start < midnight and 49 or 48)
-          any = true
+          local start = epochStart + high * 256 + low
+          -- Not longer than since the view, give or take the network's delay.
+          local most = math.floor(math.log(math.max(now - start, 0) + 2) / logRatio) + 1
+          e, s = math.max(math.min(e, most, 24), engaged), math.max(s, scrolled)
+          if e > engaged or s > scrolled then
+            level = e * 5 + s
+            flags[h] = char(48 + engaged, 48 + e, 48 + scrolled, 48 + s, start < midnight and 49 or 48)
+            any = true
+          end
         end
       end
-      sets[view] = char(high, low, level, math.floor(current / 256), current % 256)
+      sets[view] = char(high, low, level, (current - current % 256) / 256, current % 256)
     end
   end
   for of, sets in pairs(changed) do
-    local args = { site .. ';w' .. of }
+    local args, k = { site .. ';w' .. of }, 1
     for view, state in pairs(sets) do
-      args[#args + 1] = view
-      args[#args + 1] = state
+      args[k + 1], args[k + 2] = view, state
+      k = k + 2
     end
     call('HSET', unpack(args))
   end
   addReading(site, now, reading)
+  out[#out + 1] = concat(known)
   return any and concat(flags)
 end
 
 -- readEpoch reads the fields of n hits from each hash of an epoch and the one before.
 local function readEpoch(epoch, previous, life, octals, n)
   local hashes, digits = open(epoch, previous, life)
-  local read, fields, width = { epoch = epoch, life = life, digits = digits, hashes = hashes, found = {}, fieldsOf = {}, changed = {} }, nil, nil
+  local read = { epoch = epoch, life = life, digits = digits, hashes = hashes, found = {}, fieldsOf = {}, changed = {} }
+  local fields, width
   for g, hash in ipairs(hashes) do
     if hash[2] ~= width then
-      width, fields = hash[2], {}
-      local more = width - 1
-      for h = 1, n do
-        local from = 8 * h - 7
-        fields[h] = sub(octals, from, from + more)
-      end
+      width = hash[2]
+      fields = cut(octals, n, width, 8)
     end
-    read.found[g], read.fieldsOf[g], read.changed[g] = call('HMGET', hash[1], unpack(fields)), fields, {}
+    read.found[g], read.fieldsOf[g], read.changed[g] = call('HMGET', hash[1], unpack(fields, 1, n)), fields, {}
   end
   return read
 end
@@ -274,223 +289,236 @@ end
 local function writeEpoch(read)
   for g, fields in ipairs(read.changed) do
     local hash = read.hashes[g]
-    local sets, longest = { hash[1] }, 0
+    local sets, k, longest = { hash[1] }, 1, 0
     for field, value in pairs(fields) do
-      sets[#sets + 1] = field
-      sets[#sets + 1] = value
+      sets[k + 1], sets[k + 2] = field, value
+      k = k + 2
       if #value > longest then longest = #value end
     end
-    if #sets > 1 then call('HSET', unpack(sets)) end
+    if k > 1 then call('HSET', unpack(sets, 1, k)) end
     if g == 1 and longest > splitSize and hash[2] < maxDigits and averageSize(hash[1], hash[2]) > splitSize / 2 then
       startEpochHash(read.epoch, read.life, read.digits .. hash[2] + 1)
     end
   end
 end
 
--- countLoads finds the page loads that start a visit to the site, flag 0, and
--- second ones: flag A, or B if the visit started in the hour before; C or D if it
--- had been read for long. Of kind q, it finds the visits that are read for long and
--- have no second page load: flag A or B. A visit's fingerprint is its first three
--- bytes and the last one.
-local function countLoads(kind, read, n, minute, slot, window, prints)
-  local found, fieldsOf, changed, flags, any = read.found, read.fieldsOf, read.changed, {}, false
-  local newest, hashes, stampOfStart = changed[1], #found, char(slot)
-  for h = 1, n do
-    local head, flag = sub(prints, 4 * h - 3, 4 * h - 1), nil
-    for g = 1, hashes do
-      local field = fieldsOf[g][h]
-      local value = changed[g][field] or found[g][h]
-      local at = value and find(value, head, 1, true)
-      while at do
-        if at % 5 == 1 then
-          local tail, last, stamp = byte(prints, 4 * h), byte(value, at + 3, at + 4)
-          local age = (slot - stamp) % 128
-          if age > 120 then age = 0 end
-          if age <= window and (last == tail or last == tail + 1) then
-            flag = '-'
-            if kind == 'q' then
-              if last == tail then
-                changed[g][field] = sub(value, 1, at + 2) .. char(tail + 1) .. sub(value, at + 4)
-                if stamp < 128 then flag = age > minute and 'B' or 'A' end
-              end
-            elseif stamp < 128 then
-              changed[g][field] = sub(value, 1, at + 3) .. char(stamp + 128) .. sub(value, at + 5)
-              flag = char(65 + (age > minute and 1 or 0) + (last - tail) * 2)
-            end
-            break
-          end
+-- ageOf returns how many slots ago a stamp is.
+local function ageOf(stamp, slot)
+  local age = (slot - stamp) % 128
+  return age > 120 and 0 or age -- written by a host whose clock is ahead
+end
+
+-- findVisit finds the visit of hit h in the window. Its fingerprint is head, three bytes,
+-- and tail. Returns the hash, the field and its value, where the visit is in it, 1 if it
+-- was read for long, its stamp and its age.
+local function findVisit(read, h, head, tail, slot, window)
+  for g = 1, #read.hashes do
+    local field = read.fieldsOf[g][h]
+    local value = read.changed[g][field] or read.found[g][h]
+    local at = value and find(value, head, 1, true)
+    while at do
+      if at % 5 == 1 then
+        local last, stamp = byte(value, at + 3, at + 4)
+        local age = ageOf(stamp, slot)
+        if age <= window and (last == tail or last == tail + 1) then
+          return g, field, value, at, last - tail, stamp, age
         end
-        at = find(value, head, at + 1, true)
       end
-      if flag then break end
+      at = find(value, head, at + 1, true)
     end
-    if not flag then
-      flag = '-'
-      if kind ~= 'q' then
-        local field = fieldsOf[1][h]
-        newest[field] = (newest[field] or found[1][h] or '') .. sub(prints, 4 * h - 3, 4 * h) .. stampOfStart
-        flag = '0'
-      end
+  end
+end
+
+-- countLoad returns the flag of a page load: 0 if it starts a visit to the site, which
+-- the caller stores; of second ones A, or B if the visit started in the hour before, and
+-- C or D if it had been read for long.
+local function countLoad(read, h, head, tail, minute, slot, window)
+  local g, field, value, at, engaged, stamp, age = findVisit(read, h, head, tail, slot, window)
+  if not g then return '0' end
+  if stamp >= 128 then return '-' end
+  read.changed[g][field] = sub(value, 1, at + 3) .. char(stamp + 128) .. sub(value, at + 5)
+  return char(65 + (age > minute and 1 or 0) + engaged * 2)
+end
+
+-- countLoads counts page loads that are stored apart from their views.
+local function countLoads(epoch, previous, life, minute, slot, window, prints, octals, n)
+  local read = readEpoch(epoch, previous, life, octals, n)
+  local heads, flags, any = cut(prints, n, 3, 4), {}, false
+  local changed, fields, values = read.changed[1], read.fieldsOf[1], read.found[1]
+  for h = 1, n do
+    local flag = countLoad(read, h, heads[h], byte(prints, 4 * h), minute, slot, window)
+    if flag == '0' then
+      local field = fields[h]
+      changed[field] = (changed[field] or values[h] or '') .. sub(prints, 4 * h - 3, 4 * h) .. char(slot)
     end
     flags[h] = flag
     any = any or flag ~= '-'
   end
-  return any, flags
+  writeEpoch(read)
+  return any and concat(flags)
 end
 
--- markVisits marks the visits of n views that were read for long, as countLoads does.
+-- markVisits marks the visits of n views that were read for long. The flag is A if the
+-- visit has no second page load, or B if it also started in the hour before.
 local function markVisits(epoch, previous, life, minute, slot, window, prints, octals, n, views)
-  local rest, p, o = {}, {}, {}
+  local flags, rest, p, o, any = {}, {}, {}, {}, false
+  local names = views ~= '' and cut(views, n, 8, 8)
   for h = 1, n do
-    if views == '' or not markedViews[sub(views, 8 * h - 7, 8 * h)] then
+    flags[h] = '-'
+    if not names or not markedViews[names[h]] then
       local k = #rest + 1
       rest[k], p[k], o[k] = h, sub(prints, 4 * h - 3, 4 * h), sub(octals, 8 * h - 7, 8 * h)
     end
   end
   if #rest == 0 then return false end
   local read = readEpoch(epoch, previous, life, concat(o), #rest)
-  local any, found = countLoads('q', read, #rest, minute, slot, window, concat(p))
+  for k, h in ipairs(rest) do
+    local tail = byte(p[k], 4)
+    local g, field, value, at, engaged, stamp, age = findVisit(read, k, sub(p[k], 1, 3), tail, slot, window)
+    if g and engaged == 0 then
+      read.changed[g][field] = sub(value, 1, at + 2) .. char(tail + 1) .. sub(value, at + 4)
+      if stamp < 128 then
+        flags[h] = age > minute and 'B' or 'A'
+        any = true
+      end
+    end
+  end
   writeEpoch(read)
-  local flags = {}
-  for h = 1, n do flags[h] = '-' end
-  for k, h in ipairs(rest) do flags[h] = found[k] end
-  return any, flags
+  return any and concat(flags)
 end
 
 local i, last = 2, #ARGV
 while i <= last do
   local kind, n, hits = ARGV[i], tonumber(ARGV[i + 1]), ARGV[i + 2]
+  local flags
   i = i + 3
   if kind == 'f' then
-    for _ = 1, n do out[#out + 1] = 1 end
-    log[#log + 1] = string.rep('0', n)
-    log[#log + 1] = hits
+    flags = string.rep('0', n)
   elseif kind == 'h' then
-    local flags = countHeartbeats(ARGV[i], tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2]), tonumber(ARGV[i + 3]), n, ARGV[i + 4], ARGV[i + 5])
-    if flags then
-      log[#log + 1] = flags
-      log[#log + 1] = hits
-    end
+    local site, epoch, midnight, now, views, levels = unpack(ARGV, i, i + 5)
+    flags = countHeartbeats(site, tonumber(epoch), tonumber(midnight), tonumber(now), n, views, levels)
     i = i + 6
   elseif kind == 'e' or kind == 'q' then
     local minute, epoch, previous, life, slot, window, prints, octals = unpack(ARGV, i, i + 7)
     minute, slot, window = tonumber(minute), tonumber(slot), tonumber(window)
     i = i + 8
-    local any, flags
     if kind == 'q' then
-      any, flags = markVisits(epoch, previous, life, minute, slot, window, prints, octals, n, ARGV[i])
+      flags = markVisits(epoch, previous, life, minute, slot, window, prints, octals, n, ARGV[i])
       i = i + 1
     else
-      local read = readEpoch(epoch, previous, life, octals, n)
-      any, flags = countLoads(kind, read, n, minute, slot, window, prints)
-      writeEpoch(read)
-    end
-    if any then
-      log[#log + 1] = concat(flags)
-      log[#log + 1] = hits
+      flags = countLoads(epoch, previous, life, minute, slot, window, prints, octals, n)
     end
   else
-    local method, epoch, previous, life, slot, window, day, week, halfMonth, previousHalfMonth, prints, octals, visits, minute, pageOf, viewsEpoch, sites = unpack(ARGV, i, i + 16)
-    local viewsAt = i + 17
+    local method, epoch, previous, life, slot, window = unpack(ARGV, i, i + 5)
+    local day, week, halfMonth, previousHalfMonth = unpack(ARGV, i + 6, i + 9)
+    local entries, octals, minute, pageOf, viewsEpoch, sites = unpack(ARGV, i + 10, i + 15)
+    local viewsAt = i + 16
     local pages = viewsAt + 3 * sites -- the first page's hash comes next
-    local visitors = pages + tonumber(ARGV[pages])
+    local pageCount = tonumber(ARGV[pages])
+    local visitors = pages + pageCount
     local storesVisitors = method == 'S' or method == 'P' or method == 'B'
     i = visitors + 1 + (storesVisitors and n or 0)
-    slot, window = tonumber(slot), tonumber(window)
+    minute, slot, window = tonumber(minute), tonumber(slot), tonumber(window)
+    local isLoad = kind == 'p' or kind == 'm'
     local plainStamp, funnelStamp = char(slot), char(slot + 128)
     local read = readEpoch(epoch, previous, life, octals, n)
     local found, fields, values, changed = read.found, read.fieldsOf[1], read.found[1], read.changed[1]
-    local added, from, flags, any = {}, #out, {}, false
-    local letter = visits ~= '' and 'v' or kind
+    local older = #found > 1
+    local added, line, new, loads, any = {}, {}, {}, {}, false
+    local prints = cut(entries, n, 4, isLoad and 10 or 5)
+    local whole = cut(entries, n, isLoad and 10 or 5, isLoad and 10 or 5)
+    local heads = isLoad and cut(sub(entries, 6) .. '.....', n, 3, 10)
     pageOf = { byte(pageOf, 1, n) }
     for h = 1, n do
-      local page, print, field = pageOf[h], sub(prints, 4 * h - 3, 4 * h), fields[h]
-      local value = changed[field] or values[h]
-      local duplicate, step, data, g = false, true, value, 1
-      while true do
-        if data then
-          local at = find(data, print, 1, true)
+      local page, entry, field = pageOf[h], whole[h], fields[h]
+      local data = changed[field] or values[h]
+      local duplicate, step = false, true
+      if data or older then
+        local print, g = prints[h], 1
+        while true do
+          local at = data and find(data, print, 1, true)
           while at do
             if at % 5 == 1 then
               local stamp = byte(data, at + 4)
-              local age = (slot - stamp) % 128
-              if age > 120 then age = 0 end -- written by a host whose clock is ahead
+              local age = ageOf(stamp, slot)
               if age <= window then duplicate = true end
               if stamp > 127 and age <= funnelSlots then step = false end
             end
             at = find(data, print, at + 1, true)
           end
+          g = g + 1
+          if duplicate or not found[g] then break end
+          data = found[g][h]
         end
-        g = g + 1
-        if duplicate or not found[g] then break end
-        data = found[g][h]
       end
+      local load = isLoad and countLoad(read, h, heads[h], byte(entry, 9), minute, slot, siteWindow)
+      if isLoad then
+        loads[h] = load
+        any = any or load ~= '-'
+      end
+      if duplicate or not step or isLoad and load ~= '0' then -- not all of the entry
+        local hit = duplicate and '' or prints[h] .. (step and funnelStamp or plainStamp)
+        entry = load == '0' and hit .. sub(entry, 6) or hit
+      end
+      if entry ~= '' then changed[field] = (changed[field] or values[h] or '') .. entry end
       if duplicate then
         added[page] = added[page] or 0
-        out[from + h] = added[page] * 4
-        flags[h] = '-'
+        line[h], new[h] = '-', '0'
       else
-        value = (value or '') .. print .. (step and funnelStamp or plainStamp)
-        changed[field] = value
-        local new, today = 0, 0
+        local today, isNew = 0, 0
         if storesVisitors then
           local hash, who = ARGV[pages + page], ARGV[visitors + h]
           local of = sub(hash, 1, -3)
           if method ~= 'B' then
             today = call('SADD', of .. day, who)
             if today == 1 then
-              new = call('SADD', of .. week, who)
+              isNew = call('SADD', of .. week, who)
               if method == 'S' then
-                new = call('SADD', of .. halfMonth, who)
-                if new == 1 then new = 1 - call('SISMEMBER', of .. previousHalfMonth, who) end
-                if new == 1 then call('HINCRBY', hash, 'u', '1') end
+                isNew = call('SADD', of .. halfMonth, who)
+                if isNew == 1 then isNew = 1 - call('SISMEMBER', of .. previousHalfMonth, who) end
+                if isNew == 1 then call('HINCRBY', hash, 'u', '1') end
               end
             end
           elseif who ~= '0' then
             today = 1 - call('SETBIT', of .. day, who, '1')
             if today == 1 then
               call('SETBIT', of .. week, who, '1')
-              new = 1 - call('SETBIT', of .. halfMonth, who, '1')
-              if new == 1 then new = 1 - call('GETBIT', of .. previousHalfMonth, who) end
-              if new == 1 then call('HINCRBY', hash, 'u', '1') end
+              isNew = 1 - call('SETBIT', of .. halfMonth, who, '1')
+              if isNew == 1 then isNew = 1 - call('GETBIT', of .. previousHalfMonth, who) end
+              if isNew == 1 then call('HINCRBY', hash, 'u', '1') end
             end
           end
-        elseif method == '' then
-          new = 1
+          new[h] = isNew == 1 and '1' or '0'
         end
-        local counted = (added[page] or 0) + 1
-        added[page] = counted
-        out[from + h] = counted * 4 + new * 2 + 1
-        flags[h] = today == 1 and (step and '3' or '2') or step and '1' or '0'
+        added[page] = (added[page] or 0) + 1
+        line[h] = today == 1 and (step and '3' or '2') or step and '1' or '0'
         any = true
       end
     end
-    for page, counted in pairs(added) do
-      local hash, total = ARGV[pages + page], nil
+    local totals, letter = {}, isLoad and 'v' or kind
+    for page = 1, pageCount do
+      local counted, total = added[page], 0
       if counted == 0 then
-        total = call('HGET', hash, letter) or 0
-      else
-        -- Passing a string is faster: Redis formats Lua numbers slowly.
-        total = call('HINCRBY', hash, letter, counted == 1 and '1' or counted)
+        total = tonumber(call('HGET', ARGV[pages + page], letter) or 0)
+      elseif counted then -- not only a page that led to another
+        total = call('HINCRBY', ARGV[pages + page], letter, text[counted])
       end
-      added[page] = (total - counted) * 4
+      totals[page] = total
     end
-    for h = 1, n do out[from + h] = out[from + h] + added[pageOf[h]] end
-    for at = viewsAt, pages - 1, 3 do startViews(ARGV[at], viewsEpoch, ARGV[at + 1], ARGV[at + 2], flags) end
-    local line = concat(flags)
-    if visits ~= '' then
-      local anyLoad, loads = countLoads(kind, read, n, tonumber(minute), slot, siteWindow, visits)
-      any, line = any or anyLoad, line .. concat(loads)
-    end
-    if any then
-      writeEpoch(read)
-      log[#log + 1] = line
-      log[#log + 1] = hits
-    end
+    for at = viewsAt, pages - 1, 3 do startViews(ARGV[at], viewsEpoch, ARGV[at + 1], ARGV[at + 2], line) end
+    flags = concat(line)
+    out[#out + 1] = flags
+    if storesVisitors then out[#out + 1] = concat(new) end
+    out[#out + 1] = struct.pack('>' .. string.rep('I8', pageCount), unpack(totals))
+    flags = any and flags .. concat(loads)
+    if any then writeEpoch(read) end
+  end
+  if flags then
+    log[#log + 1] = flags
+    log[#log + 1] = hits
   end
 end
 if #log > 1 then call('RPUSH', unpack(log)) end
-if replyKey == '' then return out end
-local reply = concat(out, ' ')
-call('SET', replyKey, reply, 'EX', 30)
+local reply = concat(out)
+if replyKey ~= '' then call('SET', replyKey, reply, 'EX', 30) end
 return reply

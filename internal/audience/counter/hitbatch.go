@@ -7,11 +7,9 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/redis/go-redis/v9"
 )
 
 // groupKey holds the settings that the hits of a group share.
@@ -67,12 +65,11 @@ type hitGroup struct {
 	hits []int // indexes in the batch
 	log  logEncoder
 	// Script arguments of the hits.
-	fingerprints, octalHashes, pageIndexes []byte
-	visits                                 []byte      // fingerprints of visits to the site, of page loads
-	siteViews                              []siteViews // views that send heartbeats
-	views                                  []byte      // of heartbeats and engaged visits: keys of the views
-	heartbeats                             []byte
-	visitors                               []any
+	entries, octalHashes, pageIndexes []byte      // entries: of visits, only their fingerprints
+	siteViews                         []siteViews // views that send heartbeats
+	views                             []byte      // of heartbeats and engaged visits: keys of the views
+	heartbeats                        []byte
+	visitors                          []any
 }
 
 // siteViews are views of a site that send heartbeats.
@@ -158,12 +155,12 @@ func (b *hitBatch) add(h *Hit) {
 	g := call.groupFor(s, b.hits)
 	by := hashVisit(h.Site.ID, h.Page, h.Kind, h.Visitor.Hash)
 	page := g.log.page(sum, shard, h.Site.ID, h.Page)
-	g.pageIndexes = append(g.pageIndexes, byte(page+1))                            //nolint:gosec // at most maxHitsPerCall
-	g.fingerprints = binary.BigEndian.AppendUint32(g.fingerprints, uint32(by>>32)) //nolint:gosec // the upper half
+	g.pageIndexes = append(g.pageIndexes, byte(page+1))                  //nolint:gosec // at most maxHitsPerCall
+	g.entries = appendEntry(g.entries, uint32(by>>32), s.slot+stepStamp) //nolint:gosec // the upper half
 	visit := hashSiteVisit(h.Site.ID, h.Visitor)
 	g.octalHashes = appendOctal(g.octalHashes, visit)
 	if isLoad {
-		g.visits = binary.BigEndian.AppendUint32(g.visits, visitFingerprint(visit))
+		g.entries = appendEntry(g.entries, visitFingerprint(visit), s.slot)
 	}
 	if hasHeartbeats {
 		g.addView(h.Site.ID, sum, h.View, m.unix)
@@ -207,7 +204,7 @@ func (b *hitBatch) visitGroup(kind Kind, site Site, visitor Visitor, m siteTime)
 	s.epoch, s.slot, s.window = m.unix/s.epochLength, m.unix/60%128, int64(visitWindow/time.Minute)
 	s.minute = m.minute()
 	g := call.groupFor(s, 0)
-	g.fingerprints = binary.BigEndian.AppendUint32(g.fingerprints, visitFingerprint(visit))
+	g.entries = binary.BigEndian.AppendUint32(g.entries, visitFingerprint(visit))
 	g.octalHashes = appendOctal(g.octalHashes, visit)
 	return call, g
 }
@@ -291,6 +288,14 @@ func (c *shardCall) groupFor(s groupKey, hit int) *hitGroup {
 	return g
 }
 
+// stepStamp is added to the stamp of a funnel step in the dedup epochs.
+const stepStamp = 128
+
+// appendEntry appends a hit or a visit as the dedup epochs store it: see count.lua.
+func appendEntry(b []byte, fingerprint uint32, stamp int64) []byte {
+	return append(binary.BigEndian.AppendUint32(b, fingerprint), byte(stamp)) //nolint:gosec // a slot modulo 128, and stepStamp
+}
+
 // slotsPerEpoch is the number of time slots that an epoch is divided into.
 const slotsPerEpoch = 60
 
@@ -320,7 +325,7 @@ func (c *shardCall) args(now time.Time) []any {
 		}
 		if s.isOfVisits() {
 			args = append(args, s.minute, c.epochKey(s, 0), c.epochKey(s, -1), 2*s.epochLength+60, s.slot, s.window,
-				g.fingerprints, g.octalHashes)
+				g.entries, g.octalHashes)
 			if s.kind == EngagedVisit.letter() {
 				args = append(args, g.views)
 			}
@@ -334,7 +339,7 @@ func (c *shardCall) args(now time.Time) []any {
 		// An epoch is needed until the next one ends.
 		args = append(args, method, c.epochKey(s, 0), c.epochKey(s, -1), 2*s.epochLength+60, s.slot, s.window, day,
 			week, current, previous,
-			g.fingerprints, g.octalHashes, g.visits, s.minute, g.pageIndexes, s.viewEpoch, len(g.siteViews))
+			g.entries, g.octalHashes, s.minute, g.pageIndexes, s.viewEpoch, len(g.siteViews))
 		for _, v := range g.siteViews {
 			args = append(args, siteKey(c.shard, v.site), v.hits, v.views)
 		}
@@ -365,40 +370,65 @@ func (b *hitBatch) send(ctx context.Context) ([]Outcome, error) {
 	}
 	outcomes := make([]Outcome, b.hits)
 	for i, cmd := range cmds {
-		replies, err := parseReplies(cmd)
-		if err != nil || len(replies) != b.calls[i].hits {
-			return nil, fmt.Errorf("count: %w", errors.Join(errBadReply, err))
-		}
+		reply, err := cmd.Text()
 		for _, g := range b.calls[i].groups {
-			if g.key.isOfVisits() {
-				continue
+			var ok bool
+			if reply, ok = g.parseReply(reply, outcomes); !ok {
+				return nil, fmt.Errorf("count: %w", errors.Join(errBadReply, err))
 			}
-			for at, hit := range g.hits {
-				n := replies[at]
-				outcomes[hit] = Outcome{Counted: n&1 != 0, New: n&2 != 0, Total: n >> 2}
-			}
-			replies = replies[len(g.hits):]
+		}
+		if err != nil || reply != "" {
+			return nil, fmt.Errorf("count: %w", errors.Join(errBadReply, err))
 		}
 	}
 	return outcomes, nil
 }
 
-// parseReplies parses the replies of count.lua: numbers, or one string of them.
-func parseReplies(cmd *redis.Cmd) ([]int64, error) {
-	var text string
-	switch answer := cmd.Val().(type) {
-	case string:
-		text = answer
-	default:
-		return cmd.Int64Slice()
+// parseReply sets the outcomes of the group's hits from the reply of count.lua and
+// returns the rest of it.
+func (g *hitGroup) parseReply(reply string, outcomes []Outcome) (rest string, ok bool) {
+	n := len(g.hits)
+	switch {
+	case g.key.isOfVisits():
+		return reply, true
+	case g.key.kind == filtered:
+		for _, hit := range g.hits {
+			outcomes[hit].Counted = true
+		}
+		return reply, true
+	case len(reply) < n:
+		return "", false
+	case g.key.kind == heartbeat:
+		for i, hit := range g.hits {
+			outcomes[hit].Counted = reply[i] == '1'
+		}
+		return reply[n:], true
 	}
-	words := strings.Fields(text)
-	replies := make([]int64, len(words))
-	for i, word := range words {
-		var err error
-		if replies[i], err = strconv.ParseInt(word, 10, 64); err != nil {
-			return nil, err
+	flags, rest := reply[:n], reply[n:]
+	isNew := "" // of clicks, all that count; a HyperLogLog does not tell
+	if g.key.tracksVisitors() {
+		if len(rest) < n {
+			return "", false
+		}
+		isNew, rest = rest[:n], rest[n:]
+	}
+	const size = 8
+	pages := len(g.log.pages)
+	if len(rest) < size*pages {
+		return "", false
+	}
+	totals := make([]int64, pages) // before each hit, backwards
+	for page := range totals {
+		totals[page] = int64(binary.BigEndian.Uint64([]byte(rest[size*page:]))) //nolint:gosec // a number of hits
+	}
+	for i := n - 1; i >= 0; i-- {
+		counted, total := flags[i] != flagDuplicate, &totals[g.pageIndexes[i]-1]
+		outcomes[g.hits[i]] = Outcome{
+			Counted: counted, New: counted && (isNew != "" && isNew[i] == '1' || !g.key.isView()), Total: *total,
+		}
+		if counted {
+			*total--
 		}
 	}
-	return replies, nil
+	return rest[size*pages:], true
 }
