@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -52,16 +54,17 @@ func TestBenchSustained(t *testing.T) {
 	var aggregating sync.WaitGroup
 	aggregating.Go(func() { r.counter.Run(ctx, func(err error) { t.Error(err) }) })
 
-	peak := s.count(peakFor, 0, false)
-	t.Logf("peak: %.0f views per second without heartbeats and flushes", peak)
+	peak, peakCPU := s.count(peakFor, 0, false)
+	t.Logf("peak: %.0f views per second without heartbeats and flushes; %s", peak, peakCPU)
 	stop := s.flushEveryMinute()
-	paced := s.count(*sustainedFor, *sustainedShare*peak, true)
+	paced, pacedCPU := s.count(*sustainedFor, *sustainedShare*peak, true)
 	pendingPaced := s.maxPending.Swap(0)
-	t.Logf("paced: %.0f views per second with everything on; at most %d entries were pending", paced, pendingPaced)
-	fastest := s.count(*sustainedFor, 0, true)
+	t.Logf("paced: %.0f views per second with everything on; at most %d entries were pending; %s", paced,
+		pendingPaced, pacedCPU)
+	fastest, fastestCPU := s.count(*sustainedFor, 0, true)
 	pendingFastest := s.maxPending.Load()
-	t.Logf("fastest: %.0f views per second with everything on; at most %d entries were pending", fastest,
-		pendingFastest)
+	t.Logf("fastest: %.0f views per second with everything on; at most %d entries were pending; %s", fastest,
+		pendingFastest, fastestCPU)
 	stop()
 	cancel()
 	aggregating.Wait()
@@ -75,7 +78,10 @@ func TestBenchSustained(t *testing.T) {
 		"paced_of_wanted": round(paced / (*sustainedShare * peak)),
 		"sustained_per_s": int(fastest), "sustained_of_peak": round(fastest / peak), "views": s.counted.Load(),
 		"max_flush_s": round(time.Duration(s.maxFlush.Load()).Seconds()), "max_pending_paced": pendingPaced,
-		"max_pending": pendingFastest,
+		"max_pending": pendingFastest, "redis_us_peak": round(peakCPU.redis), "own_us_peak": round(peakCPU.own),
+		"redis_us": round(fastestCPU.redis), "own_us": round(fastestCPU.own),
+		// Redis is the bottleneck, and other load on the machine changes its processor time least.
+		"sustained_of_peak_redis_cpu": round(peakCPU.redis / fastestCPU.redis),
 	})
 	r.must(err)
 	fmt.Println(string(result)) //nolint:forbidigo // the last line of make bench/views-sustained
@@ -93,13 +99,40 @@ type sustained struct {
 	maxPending atomic.Int64
 }
 
-// count sends hits for a time and returns how many per second were answered. perS
-// bounds the rate; 0: as fast as possible. withHeartbeats also sends one heartbeat
-// for each view.
-func (s *sustained) count(d time.Duration, perS float64, withHeartbeats bool) float64 {
+// cpuPerView is processor time per view in µs, of Redis and of this process.
+type cpuPerView struct{ redis, own float64 }
+
+func (c cpuPerView) String() string {
+	return fmt.Sprintf("processor time per view: Redis %.1f µs, this process %.1f µs", c.redis, c.own)
+}
+
+// cpu returns the processor time that was used so far in µs.
+func (s *sustained) cpu() (c cpuPerView) {
+	s.t.Helper()
+	text, err := s.redis.Info(s.t.Context(), "cpu").Result()
+	s.must(err)
+	for line := range strings.Lines(text) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+		if name == "used_cpu_user" || name == "used_cpu_sys" {
+			seconds, err := strconv.ParseFloat(value, 64)
+			s.must(err)
+			c.redis += seconds * 1e6
+		}
+	}
+	var u syscall.Rusage
+	s.must(syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+	c.own = float64(u.Utime.Nano()+u.Stime.Nano()) / 1e3
+	return c
+}
+
+// count sends hits for a time and returns how many per second were answered, and their
+// cost. perS bounds the rate; 0: as fast as possible. withHeartbeats also sends one
+// heartbeat for each view.
+func (s *sustained) count(d time.Duration, perS float64, withHeartbeats bool) (float64, cpuPerView) {
 	s.t.Helper()
 	var all sync.WaitGroup
 	var hits atomic.Int64
+	before := s.cpu()
 	start := time.Now()
 	for i := range sustainedCallers {
 		all.Go(func() {
@@ -142,7 +175,8 @@ func (s *sustained) count(d time.Duration, perS float64, withHeartbeats bool) fl
 		})
 	}
 	all.Wait()
-	return float64(hits.Load()) / time.Since(start).Seconds()
+	n, after := float64(hits.Load()), s.cpu()
+	return n / time.Since(start).Seconds(), cpuPerView{(after.redis - before.redis) / n, (after.own - before.own) / n}
 }
 
 // flushEveryMinute flushes as the schedule does, until it is stopped.
