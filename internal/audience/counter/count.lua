@@ -358,27 +358,32 @@ local function countLoads(epoch, previous, life, minute, slot, window, prints, o
   return any and concat(flags)
 end
 
+-- pick returns the parts of a string that have the given numbers.
+local function pick(s, length, numbers)
+  local parts = {}
+  for k, h in ipairs(numbers) do parts[k] = sub(s, length * (h - 1) + 1, length * h) end
+  return concat(parts)
+end
+
 -- markVisits marks the visits of n views that were read for long. The flag is A if the
 -- visit has no second page load, or B if it also started in the hour before.
 local function markVisits(epoch, previous, life, minute, slot, window, prints, octals, n, views)
-  local flags, rest, p, o, any = {}, {}, {}, {}, false
+  local flags, rest, any = {}, {}, false
   local names = views ~= '' and cut(views, n, 8, 8)
   for h = 1, n do
     flags[h] = '-'
-    if not names or not markedViews[names[h]] then
-      local k = #rest + 1
-      rest[k], p[k], o[k] = h, sub(prints, 4 * h - 3, 4 * h), sub(octals, 8 * h - 7, 8 * h)
-    end
+    if not names or not markedViews[names[h]] then rest[#rest + 1] = h end
   end
   if #rest == 0 then return false end
-  local read = readEpoch(epoch, previous, life, concat(o), #rest)
-  for k, h in ipairs(rest) do
-    local tail = byte(p[k], 4)
-    local g, field, value, at, engaged, stamp, age = findVisit(read, k, sub(p[k], 1, 3), tail, slot, window)
+  if #rest < n then prints, octals, n = pick(prints, 4, rest), pick(octals, 8, rest), #rest end
+  local read, heads = readEpoch(epoch, previous, life, octals, n), cut(prints, n, 3, 4)
+  for k = 1, n do
+    local tail = byte(prints, 4 * k)
+    local g, field, value, at, engaged, stamp, age = findVisit(read, k, heads[k], tail, slot, window)
     if g and engaged == 0 then
       read.changed[g][field] = sub(value, 1, at + 2) .. char(tail + 1) .. sub(value, at + 4)
       if stamp < 128 then
-        flags[h] = age > minute and 'B' or 'A'
+        flags[rest[k]] = age > minute and 'B' or 'A'
         any = true
       end
     end
