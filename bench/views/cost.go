@@ -18,7 +18,7 @@ import (
 // pipelines of the same size, and to the least that a script must do. Other load on the machine
 // affects it less than elapsed time.
 func cost(ctx context.Context, out io.Writer, o options, r *report) error {
-	e, err := startEngine(ctx)
+	e, err := startEngine(ctx, o.redis)
 	if err != nil {
 		return err
 	}
@@ -68,6 +68,9 @@ func cost(ctx context.Context, out io.Writer, o options, r *report) error {
 		}
 	}
 	n := float64((seconds - 1) * len(hits) * batch)
+	if r.Redis, err = e.version(ctx); err != nil {
+		return err
+	}
 	fmt.Fprintf(out, "counting: Redis %.1f µs, this process %.1f µs a view; aggregating a second's 60,000: %.1f and "+
 		"%.1f µs a view\n",
 		counting.redis*1e6/n, counting.own*1e6/n, aggregating.redis*1e6/n, aggregating.own*1e6/n)

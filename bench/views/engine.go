@@ -23,7 +23,8 @@ type engine struct {
 	dir    string
 }
 
-func startEngine(ctx context.Context) (*engine, error) {
+// startEngine starts a program, or the installed or fetched one if it is "".
+func startEngine(ctx context.Context, program string) (*engine, error) {
 	dir, err := os.MkdirTemp("", "dateline-bench-")
 	if err != nil {
 		return nil, err
@@ -35,9 +36,10 @@ func startEngine(ctx context.Context) (*engine, error) {
 	addr := l.Addr().String()
 	_ = l.Close()
 	_, port, _ := net.SplitHostPort(addr)
-	program, err := programs.Finder{}.Redis(ctx)
-	if err != nil {
-		return nil, err
+	if program == "" {
+		if program, err = (programs.Finder{}).Redis(ctx); err != nil {
+			return nil, err
+		}
 	}
 	e := &engine{dir: dir, server: exec.CommandContext(ctx, program, "--port", port, "--bind", "127.0.0.1", "--save",
 		"",
@@ -66,14 +68,31 @@ func (e *engine) stop() {
 
 // info returns a number of Redis' INFO.
 func (e *engine) info(ctx context.Context, section, name string) (float64, error) {
-	text, err := e.Info(ctx, section).Result()
+	text, err := e.infoText(ctx, section, name)
 	if err != nil {
 		return 0, err
 	}
+	return strconv.ParseFloat(text, 64)
+}
+
+func (e *engine) infoText(ctx context.Context, section, name string) (string, error) {
+	text, err := e.Info(ctx, section).Result()
+	if err != nil {
+		return "", err
+	}
 	for line := range strings.Lines(text) {
 		if value, ok := strings.CutPrefix(strings.TrimSpace(line), name+":"); ok {
-			return strconv.ParseFloat(value, 64)
+			return value, nil
 		}
 	}
-	return 0, fmt.Errorf("INFO has no %s", name)
+	return "", fmt.Errorf("INFO has no %s", name)
+}
+
+// version returns the name and version of the server.
+func (e *engine) version(ctx context.Context) (string, error) {
+	if version, err := e.infoText(ctx, "server", "valkey_version"); err == nil {
+		return "Valkey " + version, nil
+	}
+	version, err := e.infoText(ctx, "server", "redis_version")
+	return "Redis " + version, err
 }

@@ -33,7 +33,7 @@ import (
 // overHTTP compares ingesting over HTTP with a handler that counts naively, on
 // keep-alive connections.
 func overHTTP(ctx context.Context, out io.Writer, o options, r *report) error {
-	e, err := startEngine(ctx)
+	e, err := startEngine(ctx, o.redis)
 	if err != nil {
 		return err
 	}

@@ -25,10 +25,12 @@ type options struct {
 	visitors int
 	stored   int
 	profile  string
+	redis    string
 }
 
 // report is the last line of the output.
 type report struct {
+	Redis               string  `json:"redis,omitempty"` // of cost and memory
 	ViewsPerS           float64 `json:"views_per_s,omitempty"`
 	NaivePerS           float64 `json:"naive_per_s,omitempty"`
 	IncrPerS            float64 `json:"incr_per_s,omitempty"`
@@ -78,6 +80,8 @@ func main() {
 	flag.IntVar(&o.visitors, "visitors", 1_000_000, "number of visitors")
 	flag.IntVar(&o.stored, "stored", 1_000_000, "memory: number of posts")
 	flag.StringVar(&o.profile, "profile", "", "speed: write a CPU profile of counting to this file")
+	flag.StringVar(&o.redis, "redis", "", "path of a Redis or Valkey server to measure; the installed or fetched one "+
+		"if empty, and always for overhead and flush")
 	flag.Parse()
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer cancel()

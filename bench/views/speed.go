@@ -26,7 +26,7 @@ type result struct {
 // speed runs the methods alternately, so that noise of the machine affects all
 // of them.
 func speed(ctx context.Context, out io.Writer, o options, r *report) error {
-	e, err := startEngine(ctx)
+	e, err := startEngine(ctx, o.redis)
 	if err != nil {
 		return err
 	}

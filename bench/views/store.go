@@ -17,7 +17,7 @@ import (
 
 // trending measures reading the top 50 of 100,000 posts.
 func trending(ctx context.Context, out io.Writer, o options, r *report) error {
-	e, err := startEngine(ctx)
+	e, err := startEngine(ctx, o.redis)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func trending(ctx context.Context, out io.Writer, o options, r *report) error {
 // memory measures the memory for many posts with Zipf-distributed readers over
 // a day, with all features enabled and a flush every minute.
 func memory(ctx context.Context, out io.Writer, o options, r *report) error {
-	e, err := startEngine(ctx)
+	e, err := startEngine(ctx, o.redis)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,10 @@ func memory(ctx context.Context, out io.Writer, o options, r *report) error {
 	}
 	readers := newReaders(site, pages, o.visitors, 1)
 	readers.random.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
-	start := time.Now().Add(-24 * time.Hour)
+	// From noon to noon, so that each run has views of two days: a page has a HyperLogLog
+	// for each day.
+	year, month, day := time.Now().In(site.Zone).Date()
+	start := time.Date(year, month, day-2, 12, 0, 0, 0, site.Zone)
 	now := start
 	viewCounter := counter.New(e.Client, counter.Options{Now: func() time.Time { return now }})
 	for shard := range viewCounter.Shards() {
@@ -132,11 +135,14 @@ func memory(ctx context.Context, out io.Writer, o options, r *report) error {
 		return err
 	}
 	r.MBPerMillionPosts = (used - empty) / 1e6 / float64(o.stored) * 1e6
+	if r.Redis, err = e.version(ctx); err != nil {
+		return err
+	}
 	if err := e.breakdown(ctx, out); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%d posts with %d views in a day take %.0f MB in %d keys: %.0f MB per million posts\n",
-		o.stored, len(order), (used-empty)/1e6, keys, r.MBPerMillionPosts)
+	fmt.Fprintf(out, "%s: %d posts with %d views in a day take %.0f MB in %d keys: %.0f MB per million posts\n",
+		r.Redis, o.stored, len(order), (used-empty)/1e6, keys, r.MBPerMillionPosts)
 	return nil
 }
 
@@ -156,6 +162,8 @@ func (e *engine) breakdown(ctx context.Context, out io.Writer) error {
 			kind = "ranking " + kind
 		case strings.Contains(key, "}d3600"):
 			kind = "dedup"
+		case strings.Contains(key, "}dropped:"):
+			kind = "dropped batch"
 		case strings.HasSuffix(kind, "dH"):
 			kind = "day's HyperLogLog"
 		}
