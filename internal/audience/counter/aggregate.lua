@@ -179,6 +179,7 @@ while i <= last do
   if tonumber(known[1]) ~= reference or tonumber(known[3]) ~= quarters then call('HSET', meta, 'f', reference, 'm', first, 'q', quarters) end
   -- For pages with views: their names and their ranking increments.
   local names, current = {}, {}
+  local isFresh = {} -- pages that had no other views on the days of the last 24 hours
   local hour, day = { names = {}, added = {} }, { names = {}, added = {} }
   local minutes = {}
   for _ = 1, pages do
@@ -191,10 +192,11 @@ while i <= last do
       addVisitors(page .. ':' .. ARGV[i] .. 'dH', ARGV[i + 1])
       i = i + 2
     end
-    local fields = tonumber(ARGV[i])
+    local fields, before, total = tonumber(ARGV[i]), nil, nil
     if fields > 0 then
-      local old, sets = call('HMGET', totals, 'D', 'R', unpack(ARGV, i + 1, i + fields)), { totals }
+      local old, sets = call('HMGET', totals, 'D', 'R', 'v', unpack(ARGV, i + 1, i + fields)), { totals }
       local latest, referrers = old[1], 0
+      before, total = tonumber(latest), old[3]
       for j = at, at + days - 1 do
         if latest ~= ARGV[j] then
           latest = startDay(page, method, tonumber(ARGV[j]), latest and tonumber(latest))
@@ -203,7 +205,7 @@ while i <= last do
         end
       end
       for k = 1, fields do
-        local field, stored, more = ARGV[i + k], old[k + 2], ARGV[i + fields + k]
+        local field, stored, more = ARGV[i + k], old[k + 3], ARGV[i + fields + k]
         if not stored and byte(field) == 114 and field ~= 'rother' then referrers = referrers + 1 end
         sets[#sets + 1] = field
         sets[#sets + 1] = stored and text[stored + more] or more
@@ -220,9 +222,10 @@ while i <= last do
     local n = tonumber(ARGV[i])
     if n > 0 then
       local name = string.sub(page, #site + 2)
-      local decayed, lastHour, lastDay = 0, 0, 0
+      local decayed, lastHour, lastDay, all = 0, 0, 0, 0
       for j = i + 1, i + 3 * n, 3 do
         local at, second, views = tonumber(ARGV[j]), tonumber(ARGV[j + 1]), tonumber(ARGV[j + 2])
+        all = all + views
         decayed = decayed + views * 2 ^ ((second - reference) / half)
         if at >= first and at > minute - 60 then
           lastHour = lastHour + views
@@ -239,6 +242,8 @@ while i <= last do
       end
       local k = #names + 1
       names[k], current[k] = name, decayed
+      isFresh[name] = before and days > 0 and before < ARGV[at] - 1 or
+        not before and total and tonumber(total) == all
       if lastHour > 0 then
         hour.names[#hour.names + 1] = name
         hour.added[#hour.added + 1] = lastHour
@@ -265,7 +270,7 @@ while i <= last do
       local old = addTo('ZMSCORE', 'ZADD', dayKey, day.names, day.added)
       for k, name in ipairs(day.names) do
         views[name] = day.added[k]
-        if not old[k] then
+        if not old[k] and not isFresh[name] then
           -- New in the ranking, or back in it: sum up its last 24 hours.
           local sum, hours = 0, {}
           for h = 0, 23 do hours[h + 1] = (quarters - 4 * h) * 4 end

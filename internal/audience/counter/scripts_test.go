@@ -415,6 +415,33 @@ func TestAggregateScript_RanksWithinWindows(t *testing.T) {
 	}
 }
 
+// A page that is not in the ranking of the day may have views of its last 24 hours.
+func TestAggregateScript_RanksReturningPages(t *testing.T) {
+	s := newScripts(t)
+	site := s.site()
+	const now = int64(1_795_000_000)
+	hourOf := func(ago int64) string { return strconv.FormatInt((now/900/4*4-4*ago)*4, 10) }
+	for i, c := range []struct {
+		name   string
+		stored []any
+		want   float64
+	}{
+		{"new", []any{"v", 2}, 2},
+		{"new, with views that are not aggregated yet", []any{"v", 5}, 2},
+		{"today", []any{"D", now / 86400, hourOf(1), 10}, 12},
+		{"yesterday", []any{"D", now/86400 - 1, hourOf(23), 10, hourOf(24), 100}, 12},
+		{"the day before", []any{"D", now/86400 - 2, hourOf(24), 100}, 2},
+		{"seeded", []any{"s", 1, "v", 12, hourOf(3), 10}, 12},
+	} {
+		s.client.HSet(t.Context(), site+":"+c.name+":t", c.stored...)
+		s.aggregate(site, aggregateCall{
+			change: i, now: now, page: c.name, uniqueCounting: "S", days: []any{now / 86400},
+			fields: []any{hourOf(0), 2}, minute: []any{now / 60, now, 2},
+		})
+		s.want("a page with views of "+c.name, s.client.ZScore(t.Context(), site+";day", c.name).Val(), c.want)
+	}
+}
+
 // A page is rising from three recent views on, and the last hour includes minutes that
 // have not been swept yet.
 func TestAggregateScript_WindowBoundaries(t *testing.T) {

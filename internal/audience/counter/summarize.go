@@ -86,7 +86,7 @@ type encodedSummaries struct{ tag, text string }
 func (cs *summaries) encodeByShard() []encodedSummaries {
 	cs.addVisitValues()
 	slices.SortStableFunc(cs.list, func(a, b *pageSummary) int {
-		return strings.Compare(siteKeyOf(a.page), siteKeyOf(b.page))
+		return strings.Compare(a.page, b.page)
 	})
 	var chunks []encodedSummaries
 	for rest := cs.list; len(rest) > 0; {
