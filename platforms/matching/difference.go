@@ -26,15 +26,14 @@ func (c *Comparison) add(m message.Message) { c.found = append(c.found, m) }
 // Text compares the text that was sent with the one that is shown, both as plain text.
 // Everything is ignored that Comparer.Compare ignores, among it white space, Markdown
 // and the form of links.
-func (c *Comparison) Text(asked, shown string) { c.compareText(asked, shown, rewrites.canonical) }
+func (c *Comparison) Text(asked, shown string) { c.compareText(asked, shown, canonical) }
 
 // Wording compares the letters, digits and symbols outside of links, for servers that
 // apply Markdown or replace links.
-func (c *Comparison) Wording(asked, shown string) { c.compareText(asked, shown, rewrites.wording) }
+func (c *Comparison) Wording(asked, shown string) { c.compareText(asked, shown, wording) }
 
-func (c *Comparison) compareText(asked, shown string, form func(rewrites, string) string) {
-	p := compile()
-	a, b := form(p, asked), form(p, shown)
+func (c *Comparison) compareText(asked, shown string, form func(string) string) {
+	a, b := form(asked), form(shown)
 	rest := strings.TrimRight(b, ".…")
 	switch {
 	case a == b:
@@ -47,11 +46,12 @@ func (c *Comparison) compareText(asked, shown string, form func(rewrites, string
 }
 
 // wording returns what rendering Markdown and shortening links leaves of a text.
-func (p rewrites) wording(text string) string {
+func wording(text string) string {
 	var out strings.Builder
 	// Its canonical form has no white space, which ends a link.
-	for _, field := range p.address.Split(p.link.ReplaceAllString(p.marker.ReplaceAllString(text, ""), "$1"), -1) {
-		for _, r := range p.canonical(field) {
+	text = linkPattern.ReplaceAllString(markerPattern.ReplaceAllString(text, ""), "$1")
+	for _, field := range addressPattern.Split(text, -1) {
+		for _, r := range canonical(field) {
 			if unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.Is(unicode.So, r) {
 				out.WriteRune(r)
 			}
@@ -84,8 +84,7 @@ func (c *Comparison) MediaIDs(asked, shown []string) {
 
 // Poll compares the choices of a poll; none: no poll.
 func (c *Comparison) Poll(asked, shown []string) {
-	p := compile()
-	switch same := func(a, b string) bool { return p.canonical(a) == p.canonical(b) }; {
+	switch same := func(a, b string) bool { return canonical(a) == canonical(b) }; {
 	case slices.EqualFunc(asked, shown, same):
 	case len(shown) == 0:
 		c.add(message.New(network.DifferenceNoPoll, "It has no poll there."))
@@ -123,8 +122,7 @@ func (c *Comparison) Visibility(asked, shown string, order ...string) {
 
 // Warning compares a text that hides the post until a reader opens it; empty: none.
 func (c *Comparison) Warning(asked, shown string) {
-	p := compile()
-	switch a, b := p.wording(asked), p.wording(shown); {
+	switch a, b := wording(asked), wording(shown); {
 	case a == b:
 	case asked != "" && b == "":
 		c.add(message.New(network.DifferenceNoWarning, "It is shown there without its warning “{warning}”.", asked))

@@ -23,7 +23,7 @@ import (
 // Key returns a hash that is equal for posts that look equal in a listing:
 // those with the same canonical text, number of attachments and reply target.
 func Key(s network.Submission) []byte {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d\x00%s", compile().canonical(s.Text),
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d\x00%s", canonical(s.Text),
 		max(len(s.MediaIDs), len(s.Media)), s.ReplyTo))
 	return sum[:]
 }

@@ -35,16 +35,13 @@ const shortTextLimit = 20
 // Comparer compares listed texts with the text that was sent. It is not safe for
 // concurrent use.
 type Comparer struct {
-	rewrites  rewrites
 	canonical string
 	letters   []rune
 }
 
 // NewComparer returns a Comparer for the text that was sent.
 func NewComparer(sent string) *Comparer {
-	c := &Comparer{rewrites: compile()}
-	c.canonical, c.letters = c.rewrites.canonical(sent), c.rewrites.letters(sent)
-	return c
+	return &Comparer{canonical: canonical(sent), letters: letters(sent)}
 }
 
 // Compare compares the text that was sent with a listed text. Same means that
@@ -53,10 +50,10 @@ func NewComparer(sent string) *Comparer {
 // links, Unicode normalization, invisible characters and whitespace are ignored.
 // Different means that they share less than about a third of their n-grams.
 func (c *Comparer) Compare(listed string) Verdict {
-	if c.canonical == c.rewrites.canonical(listed) {
+	if c.canonical == canonical(listed) {
 		return Same
 	}
-	a, b := c.letters, c.rewrites.letters(listed)
+	a, b := c.letters, letters(listed)
 	switch {
 	case len(a) == 0 && len(b) == 0:
 		return Unclear // emoji or punctuation, which servers rewrite freely
@@ -72,22 +69,17 @@ func (c *Comparer) Compare(listed string) Verdict {
 	}
 }
 
-// rewrites contains the patterns of what servers rewrite.
-type rewrites struct{ tag, link, marker, address *regexp.Regexp }
-
-func compile() rewrites {
-	return rewrites{
-		// HTML that some servers accept and strip
-		tag: regexp.MustCompile(`</?[a-zA-Z][^<>]*>`),
-		// CommonMark 6.3, inline links
-		link:    regexp.MustCompile(`\[([^\[\]\n]+)\]\([^()\s]+\)`),
-		marker:  regexp.MustCompile(`(?m)^[ \t]*(?:[-+*•>]|#{1,6}|[0-9]{1,9}[.)])[ \t]`), // CommonMark 4.2, 5.1, 5.2
-		address: regexp.MustCompile(`(?i)\b(?:https?://|www\.)[^\s<>]+`),
-	}
-}
+// What servers rewrite. Each post is compared with the network's response, and compiling
+// a pattern takes longer than matching it.
+var (
+	tagPattern     = regexp.MustCompile(`</?[a-zA-Z][^<>]*>`)                                // HTML that some servers accept and strip
+	linkPattern    = regexp.MustCompile(`\[([^\[\]\n]+)\]\([^()\s]+\)`)                      // CommonMark 6.3, inline links
+	markerPattern  = regexp.MustCompile(`(?m)^[ \t]*(?:[-+*•>]|#{1,6}|[0-9]{1,9}[.)])[ \t]`) // CommonMark 4.2, 5.1, 5.2
+	addressPattern = regexp.MustCompile(`(?i)\b(?:https?://|www\.)[^\s<>]+`)
+)
 
 // canonical returns the form of a text that rewriting does not change.
-func (p rewrites) canonical(text string) string {
+func canonical(text string) string {
 	for range 3 { // one escape level per step
 		plain := html.UnescapeString(text)
 		if plain == text {
@@ -96,10 +88,10 @@ func (p rewrites) canonical(text string) string {
 		text = plain
 	}
 	text = norm.NFKC.String(text)
-	text = p.tag.ReplaceAllString(text, "")
-	text = p.link.ReplaceAllString(text, "$1")
-	text = p.marker.ReplaceAllString(text, "")
-	text = p.address.ReplaceAllStringFunc(text, canonicalAddress)
+	text = tagPattern.ReplaceAllString(text, "")
+	text = linkPattern.ReplaceAllString(text, "$1")
+	text = markerPattern.ReplaceAllString(text, "")
+	text = addressPattern.ReplaceAllStringFunc(text, canonicalAddress)
 	var out strings.Builder
 	for _, r := range text {
 		if c := canonicalRune(r); c != 0 {
@@ -143,8 +135,8 @@ func canonicalRune(r rune) rune {
 
 // letters returns the letters and digits of a text without its links, in
 // lowercase.
-func (p rewrites) letters(text string) []rune {
-	text = p.address.ReplaceAllString(html.UnescapeString(text), " ")
+func letters(text string) []rune {
+	text = addressPattern.ReplaceAllString(html.UnescapeString(text), " ")
 	var out []rune
 	for _, r := range norm.NFKC.String(text) {
 		if unicode.IsLetter(r) || unicode.IsNumber(r) {
