@@ -1,6 +1,7 @@
 package publishing_test
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -86,6 +87,45 @@ func TestClaimAll_OverlappingBurstsClaimEachTargetOnce(t *testing.T) {
 		if wins[p.Targets[0].ID] != 1 {
 			t.Errorf("target of %s was claimed %d times", p.ID, wins[p.Targets[0].ID])
 		}
+	}
+}
+
+// The targets of a post may end at the same moment, in different processes: the last one
+// waits for the others and sees how they have ended.
+func TestRecordPosted_SeesTargetsThatEndedWhileItWaited(t *testing.T) {
+	n := open(t)
+	second := n.Connect("second")
+	p := n.Create(func(d *post.NewPost) { d.AccountIDs = append(d.AccountIDs, second.ID) })
+	first, last := n.Claim(p, 0, 1, time.Minute), n.Claim(p, 1, 1, time.Minute)
+	other := n.Begin()
+	_, err := other.Exec(t.Context(), "select 1 from scheduled_posts where post_id = $1 for no key update", p.ID)
+	n.Must(err)
+	_, err = other.Exec(t.Context(), `update post_targets set status = 'posted', remote_id = '1', posted_at = now(),
+		claimed_until = null where id = $1`, first.TargetID)
+	n.Must(err)
+	_, err = other.Exec(t.Context(), "update scheduled_posts set version = version + 1 where post_id = $1", p.ID)
+	n.Must(err)
+	recorded := make(chan error, 1)
+	go func() {
+		ok, err := n.Publishing.Ledger.RecordPosted(t.Context(), []post.Outcome{storetest.Posted(last, "2")})
+		if err == nil && !ok[0] {
+			err = errors.New("not recorded")
+		}
+		recorded <- err
+	}()
+	waiting := `select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+	for n.Count(waiting) == 0 {
+		time.Sleep(5 * time.Millisecond)
+	}
+	before := n.Reread(p).Version
+	n.Must(other.Commit(t.Context()))
+	n.Must(<-recorded)
+	got := n.Reread(p)
+	require.Equal(t, post.Posted, got.Status)
+	require.NotNil(t, got.PostedAt)
+	require.EqualValues(t, before+2, got.Version)
+	if events := n.EventTypes(p); events[len(events)-1] != post.EventStatus {
+		t.Errorf("timeline %v, want the status at its end", events)
 	}
 }
 

@@ -124,26 +124,33 @@ with want as (
           unnest((select @prepared::text[])) as prepared
 ), locked as (
     select p.post_id, p.workspace_id, p.scheduled_time, p.revision
-    from scheduled_posts p
-    where p.post_id = any((select @post_ids::uuid[])::uuid[]) and p.status in ('scheduled', 'publishing')
-    order by p.post_id
-    for no key update
+    from (select distinct unnest((select @post_ids::uuid[])) as post_id order by 1) w
+    cross join lateral (
+        select s.post_id, s.workspace_id, s.scheduled_time, s.revision from scheduled_posts s
+        where s.post_id = w.post_id and s.status in ('scheduled', 'publishing')
+        for no key update
+    ) p
 ), free as (
     select t.id as target_id, l.post_id, l.workspace_id, greatest(clock_timestamp(), l.scheduled_time) as planned,
         w.segment, w.revision, w.operation_id, w.epoch, w.idempotency_key, w.fingerprint, w.content_key, w.prepared
     from want w
     join locked l on l.post_id = w.post_id and l.revision = w.revision
-    join post_targets t on t.id = w.target_id and t.post_id = l.post_id
-    where t.status in ('scheduled', 'publishing')
-      and (t.claimed_until is null or t.claimed_until < clock_timestamp())
-      -- A call with an unknown outcome is resolved before anything is sent.
-      and not exists (select 1 from operations o where o.target_id = t.id and o.state in ('sending', 'ambiguous'))
+    cross join lateral (
+        select c.id from post_targets c
+        where c.id = w.target_id and c.post_id = l.post_id and c.status in ('scheduled', 'publishing')
+          and (c.claimed_until is null or c.claimed_until < clock_timestamp())
+        offset 0
+    ) t
+    -- Scalar subqueries, and not "not exists", which the planner would turn into joins
+    -- with all open calls and all published segments.
+    -- A call with an unknown outcome is resolved before anything is sent.
+    where (select true from operations o where o.target_id = t.id and o.state in ('sending', 'ambiguous') limit 1) is null
       -- Nor is anything sent that another attempt has published since.
-      and not exists (select 1 from remote_posts r where r.target_id = t.id and r.segment = w.segment)
+      and (select true from remote_posts r where r.target_id = t.id and r.segment = w.segment limit 1) is null
       -- Another attempt has inserted this call since: not an error, which would fail
       -- the claims of the whole burst.
-      and not exists (select 1 from operations o where o.target_id = t.id and o.segment = w.segment
-        and o.revision = w.revision and o.epoch = w.epoch)
+      and (select true from operations o where o.target_id = t.id and o.segment = w.segment
+        and o.revision = w.revision and o.epoch = w.epoch limit 1) is null
 ), post as (
     update scheduled_posts set status = 'publishing', version = version + 1, updated_at = clock_timestamp()
     where scheduled_posts.post_id in (select free.post_id from free)
@@ -177,33 +184,80 @@ with want as (
 select target.id, target.operation_id::uuid as operation_id, target.fence, target.planned::timestamptz as sent_at,
   target.claimed_until from target;
 
--- name: LockPosts :many
--- In the order of ids, see ClaimTargets.
-select * from scheduled_posts where post_id = any((select @post_ids::uuid[])::uuid[])
-  order by post_id for no key update;
-
--- name: FinishPosted :many
--- FinishTarget for many targets that were posted.
-update post_targets t set status = 'posted', attempts = t.attempts + 1, claimed_until = null,
-    remote_id = w.remote_id, remote_url = w.remote_url,
-    error_class = null, error_code = null, error_message = null,
-    sent_at = w.sent_at, posted_at = w.posted_at, updated_at = clock_timestamp()
-from (
-    select unnest((select @target_ids::uuid[])) as target_id, unnest((select @fences::bigint[])) as fence,
-        unnest((select @remote_ids::text[])) as remote_id, unnest((select @remote_urls::text[])) as remote_url,
-        unnest((select @sent_ats::timestamptz[])) as sent_at, unnest((select @posted_ats::timestamptz[])) as posted_at
-) w
-where t.id = w.target_id and t.fence = w.fence and t.status in ('scheduled', 'publishing')
-returning t.id;
-
--- name: AcceptOperations :exec
-update operations o set state = 'accepted', finished_at = clock_timestamp(), remote_id = w.remote_id,
-    evidence = o.evidence || w.evidence::jsonb
-from (
-    select unnest((select @operation_ids::uuid[])) as operation_id, unnest((select @remote_ids::text[])) as remote_id,
-      unnest((select @evidence::text[])) as evidence
-) w
-where o.id = w.operation_id and o.state in ('prepared', 'sending', 'ambiguous');
+-- name: RecordPosted :many
+-- Records that targets were posted, in target, ledger, post and timeline, unless another
+-- attempt holds the claim now or the post has changed. Returns the recorded ones.
+-- Posts are locked in the order of their ids, see ClaimTargets. The rows of a statement
+-- are those at its beginning, but locking one returns its newest version: all targets of
+-- the locked posts are locked too, so that the last of them to end sees how the others have.
+with want as (
+    select unnest((select @target_ids::uuid[])) as target_id, unnest((select @post_ids::uuid[])) as post_id,
+        unnest((select @revisions::bigint[])) as revision, unnest((select @fences::bigint[])) as fence,
+        unnest((select @operation_ids::uuid[])) as operation_id, unnest((select @remote_ids::text[])) as remote_id,
+        unnest((select @remote_urls::text[])) as remote_url, unnest((select @sent_ats::timestamptz[])) as sent_at,
+        unnest((select @posted_ats::timestamptz[])) as posted_at, unnest((select @evidence::text[])) as evidence,
+        unnest((select @data::text[])) as data
+), locked as (
+    select p.post_id, p.workspace_id, p.status, p.revision
+    from (select distinct unnest((select @post_ids::uuid[])) as post_id order by 1) w
+    cross join lateral (
+        select s.post_id, s.workspace_id, s.status, s.revision from scheduled_posts s where s.post_id = w.post_id
+        for no key update
+    ) p
+), current as (
+    select t.id, t.post_id, t.status, t.posted_at
+    from locked l cross join lateral (
+        select o.id, o.post_id, o.status, o.posted_at from post_targets o where o.post_id = l.post_id
+        for no key update
+    ) t
+), finished as (
+    update post_targets t set status = 'posted', attempts = t.attempts + 1, claimed_until = null,
+        remote_id = w.remote_id, remote_url = w.remote_url,
+        error_class = null, error_code = null, error_message = null,
+        sent_at = w.sent_at, posted_at = w.posted_at, updated_at = clock_timestamp()
+    from want w join locked l on l.post_id = w.post_id and l.revision = w.revision join current c on c.id = w.target_id
+    where t.id = c.id and t.fence = w.fence and t.status in ('scheduled', 'publishing')
+    returning t.id, t.post_id, t.account_id, t.sent_at, t.posted_at, t.remote_id, t.remote_url, l.workspace_id,
+        w.operation_id, w.evidence, w.data
+), operation as (
+    update operations o set state = 'accepted', finished_at = clock_timestamp(), remote_id = f.remote_id,
+        evidence = o.evidence || f.evidence::jsonb
+    from finished f
+    where o.id = f.operation_id and o.state in ('prepared', 'sending', 'ambiguous')
+), remote as (
+    insert into remote_posts (account_id, remote_id, target_id, segment, remote_url, sent_at, posted_at)
+    select f.account_id, f.remote_id, f.id, 0, nullif(f.remote_url, ''), f.sent_at, f.posted_at from finished f
+    on conflict do nothing -- an outcome that was reported twice does not change
+), rolled as (
+    update scheduled_posts p set status = r.status, posted_at = coalesce(p.posted_at, r.posted_at),
+        version = p.version + 1, updated_at = clock_timestamp()
+    from (
+        select t.post_id, case
+            when bool_or(t.status in ('scheduled', 'publishing', 'uncertain')) then 'publishing'
+            when bool_and(t.status = 'posted') then 'posted'
+            else 'partly_posted' end::post_status as status,
+            case when bool_or(t.status in ('scheduled', 'publishing', 'uncertain')) then null
+                 else max(t.posted_at) end as posted_at
+        from (
+            select c.post_id, case when f.id is null then c.status else 'posted' end as status,
+                coalesce(f.posted_at, c.posted_at) as posted_at, f.id is not null as is_finished
+            from current c left join finished f on f.id = c.id
+        ) t
+        group by t.post_id having bool_or(t.is_finished)
+    ) r
+    where p.post_id = r.post_id
+    returning p.post_id, p.workspace_id, p.status
+), event as (
+    insert into post_events (post_id, workspace_id, target_id, type, actor, data)
+    select e.post_id, e.workspace_id, e.target_id, e.type, 'dateline', e.data from (
+        select f.post_id, f.workspace_id, f.id as target_id, 'posted' as type, f.data::jsonb as data from finished f
+        union all
+        select r.post_id, r.workspace_id, null, 'status', jsonb_build_object('status', r.status)
+        from rolled r join locked l on l.post_id = r.post_id
+        where r.status <> l.status and r.status <> 'publishing'
+    ) e order by e.target_id is null
+)
+select finished.id from finished;
 
 -- name: RollUpPosts :many
 -- A post's status is derived from its targets'.
@@ -226,9 +280,3 @@ from (
 ) s
 where p.post_id = s.post_id
 returning p.*;
-
--- name: InsertEvents :exec
-insert into post_events (post_id, workspace_id, target_id, type, actor, data)
-select unnest((select @post_ids::uuid[])), unnest((select @workspace_ids::uuid[])),
-  nullif(unnest((select @target_ids::uuid[])), '00000000-0000-0000-0000-000000000000'),
-    unnest((select @types::text[])), 'dateline', unnest((select @data::text[]))::jsonb;
