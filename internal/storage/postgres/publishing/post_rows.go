@@ -91,13 +91,6 @@ func (s *PostStore) Posts(ctx context.Context, f post.Filter) ([]post.Post, erro
 	return posts, addTargets(ctx, s.q, posts)
 }
 
-// withNewTargets is withTargets of a post that was just inserted, of which nothing is published.
-func withNewTargets(ctx context.Context, q *queries, row db.ScheduledPost) (post.Post, error) {
-	posts := []post.Post{fromRow(row)}
-	err := readTargets(ctx, q, posts)
-	return posts[0], err
-}
-
 func addTargets(ctx context.Context, q *queries, posts []post.Post) error {
 	if err := readTargets(ctx, q, posts); err != nil {
 		return err

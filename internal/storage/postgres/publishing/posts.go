@@ -2,6 +2,8 @@ package publishing
 
 import (
 	"context"
+	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -19,11 +21,7 @@ import (
 // returns an error with code idempotency_key_reused.
 func (s *PostStore) CreatePost(ctx context.Context, n post.NewPost) (created post.Post, replayed bool, err error) {
 	if isSingleInsert(n) {
-		row, err := insertPost(ctx, s.q, n)
-		if err != nil {
-			return post.Post{}, false, err
-		}
-		created, err = withNewTargets(ctx, s.q, row)
+		created, err = insertPost(ctx, s.q, n)
 		return created, false, err
 	}
 	id := n.Post.ID
@@ -47,11 +45,7 @@ func (s *PostStore) CreatePost(ctx context.Context, n post.NewPost) (created pos
 				return err
 			}
 		}
-		row, err := insertPost(ctx, q, n)
-		if err != nil {
-			return err
-		}
-		created, err = withNewTargets(ctx, q, row)
+		created, err = insertPost(ctx, q, n)
 		return err
 	})
 	if err != nil {
@@ -68,25 +62,25 @@ func isSingleInsert(n post.NewPost) bool {
 }
 
 // insertPost inserts a post with its targets and first events.
-func insertPost(ctx context.Context, q *queries, n post.NewPost) (db.ScheduledPost, error) {
+func insertPost(ctx context.Context, q *queries, n post.NewPost) (post.Post, error) {
 	p := n.Post
 	thread, err := threadJSON(p.Thread)
 	if err != nil {
-		return db.ScheduledPost{}, err
+		return post.Post{}, err
 	}
 	options, err := optionsJSON(p.Options)
 	if err != nil {
-		return db.ScheduledPost{}, err
+		return post.Post{}, err
 	}
 	status := p.Status
 	if status == "" {
 		status = post.Scheduled
 	}
 	if err := lockMedia(ctx, q, mediaOf(p, n.Overrides)); err != nil {
-		return db.ScheduledPost{}, err
+		return post.Post{}, err
 	}
 	if _, err := lockLabels(ctx, q, p.WorkspaceID, p.LabelIDs); err != nil {
-		return db.ScheduledPost{}, err
+		return post.Post{}, err
 	}
 	in := db.InsertPostParams{
 		PostID: p.ID, WorkspaceID: p.WorkspaceID, UserID: p.UserID, Content: p.Content,
@@ -102,7 +96,7 @@ func insertPost(ctx context.Context, q *queries, n post.NewPost) (db.ScheduledPo
 	for _, account := range n.AccountIDs {
 		text, err := overrideJSON(n.Overrides[account])
 		if err != nil {
-			return db.ScheduledPost{}, err
+			return post.Post{}, err
 		}
 		in.TargetIds, in.AccountIds = append(in.TargetIds, n.TargetID(account)), append(in.AccountIds, account)
 		in.Overrides = append(in.Overrides, text)
@@ -114,7 +108,7 @@ func insertPost(ctx context.Context, q *queries, n post.NewPost) (db.ScheduledPo
 	}
 	created, err := column.Object(data)
 	if err != nil {
-		return db.ScheduledPost{}, err
+		return post.Post{}, err
 	}
 	in.EventTypes, in.EventData = []string{post.EventCreated}, []string{string(created)}
 	if p.Approval.State == post.ApprovalPending {
@@ -122,10 +116,37 @@ func insertPost(ctx context.Context, q *queries, n post.NewPost) (db.ScheduledPo
 	}
 	row, err := q.InsertPost(ctx, in)
 	if err != nil {
-		return row, slotError(err)
+		return post.Post{}, slotError(err)
 	}
-	return row, savePostLinks(ctx, q, p, draftTargets(n.AccountIDs, n.Overrides))
+	stored := fromRow(row.ScheduledPost)
+	if stored.Targets, err = newTargets(stored, row.Accounts, in); err != nil {
+		return post.Post{}, err
+	}
+	return stored, savePostLinks(ctx, q, p, draftTargets(n.AccountIDs, n.Overrides))
 }
+
+// newTargets returns the targets of a post that was just inserted, in the order of their accounts.
+func newTargets(p post.Post, accounts json.RawMessage, in db.InsertPostParams) ([]post.Target, error) {
+	var of []struct {
+		ID       uuid.UUID `json:"id"`
+		TargetID uuid.UUID `json:"target_id"`
+		Network  string    `json:"network"`
+		Handle   string    `json:"handle"`
+	}
+	if err := json.Unmarshal(accounts, &of); err != nil {
+		return nil, err
+	}
+	var targets []post.Target
+	for _, a := range of {
+		override := in.Overrides[slices.Index(in.TargetIds, a.TargetID)]
+		targets = append(targets, targetFromRow(db.PostTarget{
+			ID: a.TargetID, PostID: p.ID, AccountID: a.ID, Status: db.TargetStatusScheduled,
+			Override: json.RawMessage(override), UpdatedAt: p.UpdatedAt, Differences: json.RawMessage("[]"),
+		}, a.Network, a.Handle))
+	}
+	return targets, nil
+}
+
 
 // ReplayedPost returns the post that an earlier request with the key created.
 func (s *PostStore) ReplayedPost(

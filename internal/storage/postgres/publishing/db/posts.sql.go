@@ -684,7 +684,7 @@ func (q *Queries) GetPostWithTargets(ctx context.Context, postID uuid.UUID) ([]G
 const insertPost = `-- name: InsertPost :one
 with targets as (
     insert into post_targets (id, post_id, account_id, override, fingerprint, listed_at)
-    select unnest((select $21::uuid[])), $1, unnest((select $22::uuid[])),
+    select unnest((select $22::uuid[])), $1, unnest((select $21::uuid[])),
       nullif(unnest((select $23::text[])), '')::jsonb,
         nullif(unnest((select $24::bytea[])), ''), coalesce($5::timestamptz, now())
 ), events as (
@@ -703,7 +703,13 @@ insert into scheduled_posts (
       $13, $14, $15, $16,
     $17, $18, $19, $20, case when $20 = 'pending'::approval_state
       then $3::uuid end, case when $20 = 'pending'::approval_state then clock_timestamp() end
-) returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, label_ids, utm, search_text, queue_slot
+) returning scheduled_posts.post_id, scheduled_posts.workspace_id, scheduled_posts.user_id, scheduled_posts.content, scheduled_posts.scheduled_time, scheduled_posts.time_zone, scheduled_posts.status, scheduled_posts.retry_count, scheduled_posts.attachment_ids, scheduled_posts.attachment_urls, scheduled_posts.platform_media_ids, scheduled_posts.thread_id, scheduled_posts.thread_parent_id, scheduled_posts.language, scheduled_posts.version, scheduled_posts.revision, scheduled_posts.workflow_revision, scheduled_posts.posted_at, scheduled_posts.created_at, scheduled_posts.updated_at, scheduled_posts.thread, scheduled_posts.options, scheduled_posts.late_limit_minutes, scheduled_posts.redriven_at, scheduled_posts.late_noted_at, scheduled_posts.listed_at, scheduled_posts.series_id, scheduled_posts.occurrence, scheduled_posts.series_revision, scheduled_posts.series_template_revision, scheduled_posts.withdrawn, scheduled_posts.approval, scheduled_posts.submitted_by, scheduled_posts.submitted_at, scheduled_posts.approval_by, scheduled_posts.approval_at, scheduled_posts.approval_note, scheduled_posts.link_base, scheduled_posts.queue_group_id, scheduled_posts.label_ids, scheduled_posts.utm, scheduled_posts.search_text, scheduled_posts.queue_slot, (
+    select coalesce(jsonb_agg(jsonb_build_object('id', a.id, 'target_id', w.target_id, 'network', a.network,
+      'handle', a.handle) order by a.created_at, w.target_id), '[]')
+    from (
+        select unnest((select $21::uuid[])) as account_id, unnest((select $22::uuid[])) as target_id
+    ) w join accounts a on a.id = w.account_id
+)::jsonb as accounts
 `
 
 type InsertPostParams struct {
@@ -727,8 +733,8 @@ type InsertPostParams struct {
 	LabelIds         []uuid.UUID
 	Utm              json.RawMessage
 	Approval         ApprovalState
-	TargetIds        []uuid.UUID
 	AccountIds       []uuid.UUID
+	TargetIds        []uuid.UUID
 	Overrides        []string
 	Fingerprints     [][]byte
 	EventTypes       []string
@@ -736,10 +742,16 @@ type InsertPostParams struct {
 	EventData        []string
 }
 
+type InsertPostRow struct {
+	ScheduledPost ScheduledPost
+	Accounts      json.RawMessage
+}
+
 // Inserts the post with its targets and first events: one statement needs a single
 // round trip. An empty override is none, and has no fingerprint. Foreign keys are checked
 // at the end of the statement; the trigger that sets listed_at would not see the post yet.
-func (q *Queries) InsertPost(ctx context.Context, arg InsertPostParams) (ScheduledPost, error) {
+// The accounts are in the order of the targets.
+func (q *Queries) InsertPost(ctx context.Context, arg InsertPostParams) (InsertPostRow, error) {
 	row := q.db.QueryRow(ctx, insertPost,
 		arg.PostID,
 		arg.WorkspaceID,
@@ -761,59 +773,60 @@ func (q *Queries) InsertPost(ctx context.Context, arg InsertPostParams) (Schedul
 		arg.LabelIds,
 		arg.Utm,
 		arg.Approval,
-		arg.TargetIds,
 		arg.AccountIds,
+		arg.TargetIds,
 		arg.Overrides,
 		arg.Fingerprints,
 		arg.EventTypes,
 		arg.Actor,
 		arg.EventData,
 	)
-	var i ScheduledPost
+	var i InsertPostRow
 	err := row.Scan(
-		&i.PostID,
-		&i.WorkspaceID,
-		&i.UserID,
-		&i.Content,
-		&i.ScheduledTime,
-		&i.TimeZone,
-		&i.Status,
-		&i.RetryCount,
-		&i.AttachmentIds,
-		&i.AttachmentUrls,
-		&i.PlatformMediaIds,
-		&i.ThreadID,
-		&i.ThreadParentID,
-		&i.Language,
-		&i.Version,
-		&i.Revision,
-		&i.WorkflowRevision,
-		&i.PostedAt,
-		&i.CreatedAt,
-		&i.UpdatedAt,
-		&i.Thread,
-		&i.Options,
-		&i.LateLimitMinutes,
-		&i.RedrivenAt,
-		&i.LateNotedAt,
-		&i.ListedAt,
-		&i.SeriesID,
-		&i.Occurrence,
-		&i.SeriesRevision,
-		&i.SeriesTemplateRevision,
-		&i.Withdrawn,
-		&i.Approval,
-		&i.SubmittedBy,
-		&i.SubmittedAt,
-		&i.ApprovalBy,
-		&i.ApprovalAt,
-		&i.ApprovalNote,
-		&i.LinkBase,
-		&i.QueueGroupID,
-		&i.LabelIds,
-		&i.Utm,
-		&i.SearchText,
-		&i.QueueSlot,
+		&i.ScheduledPost.PostID,
+		&i.ScheduledPost.WorkspaceID,
+		&i.ScheduledPost.UserID,
+		&i.ScheduledPost.Content,
+		&i.ScheduledPost.ScheduledTime,
+		&i.ScheduledPost.TimeZone,
+		&i.ScheduledPost.Status,
+		&i.ScheduledPost.RetryCount,
+		&i.ScheduledPost.AttachmentIds,
+		&i.ScheduledPost.AttachmentUrls,
+		&i.ScheduledPost.PlatformMediaIds,
+		&i.ScheduledPost.ThreadID,
+		&i.ScheduledPost.ThreadParentID,
+		&i.ScheduledPost.Language,
+		&i.ScheduledPost.Version,
+		&i.ScheduledPost.Revision,
+		&i.ScheduledPost.WorkflowRevision,
+		&i.ScheduledPost.PostedAt,
+		&i.ScheduledPost.CreatedAt,
+		&i.ScheduledPost.UpdatedAt,
+		&i.ScheduledPost.Thread,
+		&i.ScheduledPost.Options,
+		&i.ScheduledPost.LateLimitMinutes,
+		&i.ScheduledPost.RedrivenAt,
+		&i.ScheduledPost.LateNotedAt,
+		&i.ScheduledPost.ListedAt,
+		&i.ScheduledPost.SeriesID,
+		&i.ScheduledPost.Occurrence,
+		&i.ScheduledPost.SeriesRevision,
+		&i.ScheduledPost.SeriesTemplateRevision,
+		&i.ScheduledPost.Withdrawn,
+		&i.ScheduledPost.Approval,
+		&i.ScheduledPost.SubmittedBy,
+		&i.ScheduledPost.SubmittedAt,
+		&i.ScheduledPost.ApprovalBy,
+		&i.ScheduledPost.ApprovalAt,
+		&i.ScheduledPost.ApprovalNote,
+		&i.ScheduledPost.LinkBase,
+		&i.ScheduledPost.QueueGroupID,
+		&i.ScheduledPost.LabelIds,
+		&i.ScheduledPost.Utm,
+		&i.ScheduledPost.SearchText,
+		&i.ScheduledPost.QueueSlot,
+		&i.Accounts,
 	)
 	return i, err
 }

@@ -2,6 +2,7 @@
 -- Inserts the post with its targets and first events: one statement needs a single
 -- round trip. An empty override is none, and has no fingerprint. Foreign keys are checked
 -- at the end of the statement; the trigger that sets listed_at would not see the post yet.
+-- The accounts are in the order of the targets.
 with targets as (
     insert into post_targets (id, post_id, account_id, override, fingerprint, listed_at)
     select unnest((select @target_ids::uuid[])), @post_id, unnest((select @account_ids::uuid[])),
@@ -23,7 +24,13 @@ insert into scheduled_posts (
       sqlc.narg('thread_id'), sqlc.narg('thread_parent_id'), @language, sqlc.narg('link_base'),
     sqlc.narg('queue_group_id'), @label_ids, @utm, @approval, case when @approval = 'pending'::approval_state
       then @user_id::uuid end, case when @approval = 'pending'::approval_state then clock_timestamp() end
-) returning *;
+) returning sqlc.embed(scheduled_posts), (
+    select coalesce(jsonb_agg(jsonb_build_object('id', a.id, 'target_id', w.target_id, 'network', a.network,
+      'handle', a.handle) order by a.created_at, w.target_id), '[]')
+    from (
+        select unnest((select @account_ids::uuid[])) as account_id, unnest((select @target_ids::uuid[])) as target_id
+    ) w join accounts a on a.id = w.account_id
+)::jsonb as accounts;
 
 -- name: InsertTargets :exec
 -- An empty text is no override and has no fingerprint.
