@@ -2,7 +2,7 @@
 //
 // Calls queue; a flusher takes whatever is queued and runs it as one batch. A
 // single call runs immediately, unless the batcher lingers, and the next batch
-// accumulates while it runs.
+// accumulates while it runs, or for an interval.
 //
 // Package audience/counter has a batcher of its own: counting hits must not be
 // repeated call by call after a failure.
@@ -20,6 +20,7 @@ type Batcher[In, Out any] struct {
 	run      func(ctx context.Context, in []In) ([]Out, error)
 	maxBatch int
 	linger   time.Duration // how long a batch waits for more calls
+	interval time.Duration // from one batch of a flusher to its next
 	queue    chan call[In, Out]
 	stopped  <-chan struct{}
 }
@@ -53,14 +54,27 @@ func New[In, Out any](
 func NewWithDelay[In, Out any](
 	ctx context.Context, linger time.Duration, maxBatch, flushers int, run func(context.Context, []In) ([]Out, error),
 ) *Batcher[In, Out] {
-	b := &Batcher[In, Out]{
-		run: run, maxBatch: maxBatch, linger: linger, queue: make(chan call[In, Out]),
-		stopped: ctx.Done(),
-	}
+	b := &Batcher[In, Out]{run: run, maxBatch: maxBatch, linger: linger}
+	b.start(ctx, flushers)
+	return b
+}
+
+// NewWithInterval is New for a stream of calls: after a batch, the next one waits until
+// the interval is over, so that a single call is not delayed and those of a stream share
+// batches.
+func NewWithInterval[In, Out any](
+	ctx context.Context, interval time.Duration, maxBatch int, run func(context.Context, []In) ([]Out, error),
+) *Batcher[In, Out] {
+	b := &Batcher[In, Out]{run: run, maxBatch: maxBatch, interval: interval}
+	b.start(ctx, 1)
+	return b
+}
+
+func (b *Batcher[In, Out]) start(ctx context.Context, flushers int) {
+	b.queue, b.stopped = make(chan call[In, Out]), ctx.Done()
 	for range flushers {
 		go b.runFlusher(ctx)
 	}
-	return b
 }
 
 // Do runs in together with other queued calls. The call may still run if ctx
@@ -84,6 +98,7 @@ func (b *Batcher[In, Out]) Do(ctx context.Context, in In) (Out, error) {
 }
 
 func (b *Batcher[In, Out]) runFlusher(ctx context.Context) {
+	var last time.Time
 	for {
 		var calls []call[In, Out]
 		select {
@@ -92,14 +107,18 @@ func (b *Batcher[In, Out]) runFlusher(ctx context.Context) {
 		case c := <-b.queue:
 			calls = append(calls, c)
 		}
-		b.runBatch(ctx, b.collect(ctx, calls))
+		calls = b.collect(ctx, calls, max(b.linger, b.interval-time.Since(last)))
+		last = time.Now()
+		b.runBatch(ctx, calls)
 	}
 }
 
-// collect adds calls that are queued, or arrive while the batcher lingers.
-func (b *Batcher[In, Out]) collect(ctx context.Context, calls []call[In, Out]) []call[In, Out] {
-	if b.linger > 0 {
-		timer := time.NewTimer(b.linger)
+// collect adds calls that are queued, or arrive while it waits.
+func (b *Batcher[In, Out]) collect(
+	ctx context.Context, calls []call[In, Out], wait time.Duration,
+) []call[In, Out] {
+	if wait > 0 {
+		timer := time.NewTimer(wait)
 		defer timer.Stop()
 		for len(calls) < b.maxBatch {
 			select {

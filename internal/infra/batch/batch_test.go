@@ -3,9 +3,12 @@ package batch_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"dateline/internal/infra/batch"
@@ -53,6 +56,32 @@ func TestDo_QueuedCallsFormNextBatch(t *testing.T) {
 	if n := <-started; n < 25 {
 		t.Errorf("50 calls that had queued ran in a batch of %d", n)
 	}
+}
+
+// A single call runs at once. Calls that follow it within the interval share a batch.
+func TestNewWithInterval_MergesAStream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		began := time.Now()
+		var ran []string
+		b := batch.NewWithInterval(ctx, time.Second, 100, func(ctx context.Context, in []int) ([]int, error) {
+			ran = append(ran, fmt.Sprintf("%d at %s", len(in), time.Since(began)))
+			return double(ctx, in)
+		})
+		var all sync.WaitGroup
+		for _, at := range []time.Duration{0, 300, 600, 900, 1100, 5000} {
+			all.Go(func() {
+				time.Sleep(at * time.Millisecond)
+				_, _ = b.Do(ctx, 1)
+			})
+		}
+		all.Wait()
+		stop()
+		want := []string{"1 at 0s", "3 at 1s", "1 at 2s", "1 at 5s"}
+		if !slices.Equal(ran, want) {
+			t.Errorf("got batches of %v, want %v", ran, want)
+		}
+	})
 }
 
 func TestDo_BadInputFailsAlone(t *testing.T) {

@@ -140,7 +140,8 @@ func (a *admission) release(ctx context.Context, j *job) {
 	j.admitted = nil
 }
 
-// publish makes the call, and updates limits and circuit breaker with its response.
+// publish makes the call, and updates the circuit breaker with its response, and the limits if it failed: after a
+// success the outcome is recorded first.
 func (a *admission) publish(ctx context.Context, j *job, s network.Submission) (network.Receipt, error) {
 	start := time.Now()
 	receipt, err := j.adapter.Publish(ctx, j.account, s)
@@ -153,7 +154,9 @@ func (a *admission) publish(ctx context.Context, j *job, s network.Submission) (
 		return receipt, err // the network did not count it
 	}
 	j.admitted = nil
-	a.observe(ctx, j, j.callKind(), receipt.Rates, failure)
+	if failure != nil {
+		a.observe(ctx, j, j.callKind(), nil, failure)
+	}
 	return receipt, err
 }
 

@@ -137,7 +137,11 @@ func (s *sender) send(ctx context.Context, j *job) (TargetResult, error) {
 	if err != nil {
 		return s.settle(ctx, j, call, network.AsError(err))
 	}
-	return s.outcomes.posted(ctx, j, call, receipt, post.CallAccepted, map[string]any{"request_id": receipt.RequestID})
+	kind := j.callKind()
+	result, err := s.outcomes.posted(ctx, j, call, receipt, post.CallAccepted,
+		map[string]any{"request_id": receipt.RequestID})
+	s.admission.observe(ctx, j, kind, receipt.Rates, nil)
+	return result, err
 }
 
 // overtaken releases a claim without using it: since the target was read, another

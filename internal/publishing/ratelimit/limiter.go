@@ -32,6 +32,9 @@ const (
 	reportedLimitTTL = 7 * 24 * time.Hour
 	// maxBatch is how many calls are sent to Redis together.
 	maxBatch = 1000
+	// batchInterval lets the calls of a stream of posts form batches. Posts acquire their
+	// tokens ahead of their time.
+	batchInterval = 50 * time.Millisecond
 )
 
 // Limiter issues tokens. It is safe for concurrent use.
@@ -54,8 +57,8 @@ func New(ctx context.Context, client redis.Cmdable, timeout time.Duration, log *
 		redis: client, log: log, timeout: timeout, acquire: redis.NewScript(acquireSource),
 		update: redis.NewScript(updateSource),
 	}
-	l.requests = batch.New(ctx, maxBatch, 2, l.acquireAll)
-	l.updates = batch.New(ctx, maxBatch, 1, l.updateAll)
+	l.requests = batch.NewWithInterval(ctx, batchInterval, maxBatch, l.acquireAll)
+	l.updates = batch.NewWithInterval(ctx, batchInterval, maxBatch, l.updateAll)
 	l.waiters = batch.New(ctx, maxBatch, 1, l.addWaiters)
 	return l
 }
@@ -66,7 +69,7 @@ func (l *Limiter) Acquire(ctx context.Context, c Caller, kind network.CallKind) 
 	if l.isBackingOff() {
 		return Grant{OK: true}
 	}
-	waiting, cancel := context.WithTimeout(ctx, l.timeout)
+	waiting, cancel := context.WithTimeout(ctx, batchInterval+l.timeout)
 	defer cancel()
 	grant, err := l.requests.Do(waiting, request{c, kind})
 	if err != nil {
@@ -164,7 +167,7 @@ func (l *Limiter) send(ctx context.Context, updates []update) (wake []uuid.UUID)
 	if len(updates) == 0 || l.isBackingOff() {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.timeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), batchInterval+l.timeout)
 	defer cancel()
 	wake, err := l.updates.Do(ctx, updates)
 	if err != nil {
