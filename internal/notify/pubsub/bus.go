@@ -39,9 +39,9 @@ const allChannel = "dateline:events"
 func channel(postID uuid.UUID) string { return "dateline:post:" + postID.String() }
 
 const (
-	// mergeInterval is the interval in which notifications are merged: thousands of
-	// posts can change within a second.
-	mergeInterval = 5 * time.Millisecond
+	// mergeInterval is how long after a notification the next ones are merged: thousands
+	// of posts can change within a second. Nobody notices it.
+	mergeInterval = 50 * time.Millisecond
 	// maxPending limits a pipeline, and the notifications stored while Redis is down.
 	maxPending = 1000
 	// publishTimeout is the time limit of a publish.
