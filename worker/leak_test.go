@@ -70,12 +70,12 @@ func openSecrets(t *testing.T) *newsroomOfSecrets {
 	n.Must(err)
 	t.Cleanup(c.Close)
 	n.starter = &starter.Starter{Client: c, Namespace: temporaltest.Namespace}
-	gathering, stop := delivery.Batched(n.Store.Delivery())
+	gathering, accounts, stop := delivery.Batched(n.Store.Delivery(), n.Accounts)
 	t.Cleanup(stop)
 	w := New(c, Activities{
 		Publishing: &activities.Publishing{
 			Publisher: delivery.New(delivery.Deps{
-				Store: gathering, Accounts: n.Accounts,
+				Store: gathering, Accounts: accounts,
 				Networks: n.Networks, Objects: n.Objects, Links: n.Objects, Live: n.Bus, Log: log,
 				Limits: n.Limits, Timing: delivery.Timing{Backoff: 20 * time.Millisecond},
 			}),

@@ -357,12 +357,12 @@ func (p *parts) checks() map[string]api.Check {
 
 // worker returns the worker.
 func (p *parts) worker() *worker.Worker {
-	store, stop := delivery.Batched(p.store.Delivery())
+	store, accounts, stop := delivery.Batched(p.store.Delivery(), p.accounts)
 	p.closers.pushFunc("delivery batches", stop)
 	a := worker.Activities{
 		Publishing: &activities.Publishing{
 			Publisher: delivery.New(delivery.Deps{
-				Store: store, Accounts: p.accounts,
+				Store: store, Accounts: accounts,
 				Networks: p.networks, Objects: p.objects, Live: p.bus, Log: p.log,
 				Clock: p.clock, Limits: p.limits, Waker: p.workflows, Hosts: &hostguard.Bulkhead{}, Media: p.media,
 				Links: p.objects, Metrics: p.telemetry.Publishing, InFlight: p.running,

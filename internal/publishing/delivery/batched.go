@@ -8,20 +8,24 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/infra/batch"
+	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/post"
+	"dateline/platforms/network"
 )
 
-// BatchStore is a Store that can claim and record many posts in one statement.
+// BatchStore is a Store that can read, claim and record many posts in one statement.
 type BatchStore interface {
 	Store
+	PostsWithTargets(ctx context.Context, ids []uuid.UUID) (map[uuid.UUID]post.Post, error)
 	ClaimAll(ctx context.Context, calls []post.Call, lease time.Duration) (claimed []post.Call, ok []bool, err error)
 	RecordPosted(ctx context.Context, outcomes []post.Outcome) (ok []bool, err error)
 }
 
-// batchedStore batches the claims and the outcomes of all posts of this process,
+// batchedStore batches the reads, claims and outcomes of all posts of this process,
 // so that those of one second reach the database in a few statements.
 type batchedStore struct {
 	BatchStore
+	reads    *batch.Batcher[uuid.UUID, *post.Post] // nil: it was not found
 	claims   *batch.Batcher[claim, claim]
 	early    *batch.Batcher[claim, claim] // those with time to spare
 	outcomes *batch.Batcher[post.Outcome, bool]
@@ -34,6 +38,10 @@ type claim struct {
 	ok    bool
 }
 
+// readInterval lets the reads of a stream of posts form batches: they are dispatched
+// seconds before their time.
+const readInterval = 50 * time.Millisecond
+
 // outcomeDelay lets the outcomes of a steady stream of posts form batches. The claim is
 // kept meanwhile, and the record need not be immediate.
 const outcomeDelay = 50 * time.Millisecond
@@ -45,15 +53,78 @@ const claimDelay = 100 * time.Millisecond
 
 const maxBatch = 500 // rows of one statement: more would delay the first ones
 
-// Batched returns a store that batches claims and outcomes. Call stop after the last
-// attempt has ended: outcomes must be recorded also while the worker stops.
-func Batched(s BatchStore) (batched Store, stop func()) {
+// Batched returns a store and accounts that batch reads, claims and outcomes. Call stop
+// after the last attempt has ended: outcomes must be recorded also while the worker stops.
+func Batched(s BatchStore, a Accounts) (store Store, accounts Accounts, stop func()) {
 	ctx, stop := context.WithCancel(context.Background())
 	b := &batchedStore{BatchStore: s}
+	b.reads = batch.NewWithInterval(ctx, readInterval, maxBatch, b.readAll)
 	b.claims = batch.New(ctx, maxBatch, 2, b.claimAll)
 	b.early = batch.NewWithDelay(ctx, claimDelay, maxBatch, 2, b.claimAll)
 	b.outcomes = batch.NewWithDelay(ctx, outcomeDelay, maxBatch, 1, b.recordAll)
-	return b, stop
+	c := &batchedAccounts{Accounts: a}
+	c.opens = batch.NewWithInterval(ctx, readInterval, maxBatch, c.openAll)
+	return b, c, stop
+}
+
+// Post reads a post together with others.
+func (b *batchedStore) Post(ctx context.Context, id uuid.UUID) (post.Post, error) {
+	p, err := b.reads.Do(ctx, id)
+	if err != nil {
+		return post.Post{}, err
+	}
+	if p == nil {
+		return b.BatchStore.Post(ctx, id) // has no targets, or does not exist
+	}
+	return *p, nil
+}
+
+func (b *batchedStore) readAll(ctx context.Context, ids []uuid.UUID) ([]*post.Post, error) {
+	found, err := b.PostsWithTargets(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*post.Post, len(ids))
+	for i, id := range ids {
+		if p, ok := found[id]; ok {
+			out[i] = &p
+		}
+	}
+	return out, nil
+}
+
+// batchedAccounts opens an account once for all posts of a batch.
+type batchedAccounts struct {
+	Accounts
+	opens *batch.Batcher[uuid.UUID, opened]
+}
+
+type opened struct {
+	stored  account.Account
+	account network.Account
+	err     error
+}
+
+// Open opens an account together with others.
+func (b *batchedAccounts) Open(ctx context.Context, id uuid.UUID) (account.Account, network.Account, error) {
+	got, err := b.opens.Do(ctx, id)
+	if err == nil {
+		err = got.err
+	}
+	return got.stored, got.account, err
+}
+
+func (b *batchedAccounts) openAll(ctx context.Context, ids []uuid.UUID) ([]opened, error) {
+	out, known := make([]opened, len(ids)), map[uuid.UUID]opened{}
+	for i, id := range ids {
+		one, ok := known[id]
+		if !ok {
+			one.stored, one.account, one.err = b.Accounts.Open(ctx, id)
+			known[id] = one
+		}
+		out[i] = one
+	}
+	return out, nil
 }
 
 // Claim claims a target together with others.

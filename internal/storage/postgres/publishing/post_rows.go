@@ -19,21 +19,36 @@ import (
 
 // Post returns a post of any workspace with its targets.
 func (s *PostStore) Post(ctx context.Context, id uuid.UUID) (post.Post, error) {
-	rows, err := s.q.GetPostWithTargets(ctx, id)
+	found, err := s.PostsWithTargets(ctx, []uuid.UUID{id})
+	if p, ok := found[id]; ok || err != nil {
+		return p, err
+	}
+	row, err := s.q.GetPost(ctx, id) // a draft without targets, or none
+	return withTargets(ctx, s.q, row, err)
+}
+
+// PostsWithTargets returns those of the posts that have targets, of any workspace.
+func (s *PostStore) PostsWithTargets(ctx context.Context, ids []uuid.UUID) (map[uuid.UUID]post.Post, error) {
+	rows, err := s.q.GetPostsWithTargets(ctx, ids)
 	if err != nil {
-		return post.Post{}, err
+		return nil, err
 	}
-	if len(rows) == 0 { // or a draft without targets
-		row, err := s.q.GetPost(ctx, id)
-		return withTargets(ctx, s.q, row, err)
-	}
-	p := fromRow(rows[0].ScheduledPost)
+	var posts []post.Post
 	for _, r := range rows {
+		if n := len(posts); n == 0 || posts[n-1].ID != r.ScheduledPost.PostID {
+			posts = append(posts, fromRow(r.ScheduledPost))
+		}
+		p := &posts[len(posts)-1]
 		p.Targets = append(p.Targets, targetFromRow(r.PostTarget, r.Network, r.Handle))
 	}
-	posts := []post.Post{p}
-	err = addPublished(ctx, s.q, posts)
-	return posts[0], err
+	if err := addPublished(ctx, s.q, posts); err != nil {
+		return nil, err
+	}
+	found := make(map[uuid.UUID]post.Post, len(posts))
+	for _, p := range posts {
+		found[p.ID] = p
+	}
+	return found, nil
 }
 
 // PostInWorkspace returns a post of a workspace with its targets.

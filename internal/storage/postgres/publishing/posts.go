@@ -147,7 +147,6 @@ func newTargets(p post.Post, accounts json.RawMessage, in db.InsertPostParams) (
 	return targets, nil
 }
 
-
 // ReplayedPost returns the post that an earlier request with the key created.
 func (s *PostStore) ReplayedPost(
 	ctx context.Context, workspaceID uuid.UUID, i idempotency.Key,

@@ -578,14 +578,14 @@ func (q *Queries) GetPostInWorkspace(ctx context.Context, arg GetPostInWorkspace
 	return i, err
 }
 
-const getPostWithTargets = `-- name: GetPostWithTargets :many
+const getPostsWithTargets = `-- name: GetPostsWithTargets :many
 select p.post_id, p.workspace_id, p.user_id, p.content, p.scheduled_time, p.time_zone, p.status, p.retry_count, p.attachment_ids, p.attachment_urls, p.platform_media_ids, p.thread_id, p.thread_parent_id, p.language, p.version, p.revision, p.workflow_revision, p.posted_at, p.created_at, p.updated_at, p.thread, p.options, p.late_limit_minutes, p.redriven_at, p.late_noted_at, p.listed_at, p.series_id, p.occurrence, p.series_revision, p.series_template_revision, p.withdrawn, p.approval, p.submitted_by, p.submitted_at, p.approval_by, p.approval_at, p.approval_note, p.link_base, p.queue_group_id, p.label_ids, p.utm, p.search_text, p.queue_slot, t.id, t.post_id, t.account_id, t.status, t.attempts, t.fence, t.claimed_until, t.remote_id, t.remote_url, t.error_class, t.error_code, t.error_message, t.sent_at, t.posted_at, t.updated_at, t.waits_until, t.override, t.fingerprint, t.listed_at, t.differences, t.needs_review, t.deleted_at, a.network, a.handle
 from scheduled_posts p join post_targets t on t.post_id = p.post_id join accounts a on a.id = t.account_id
-where p.post_id = $1
-order by a.created_at, t.id
+where p.post_id = any((select $1::uuid[])::uuid[])
+order by p.post_id, a.created_at, t.id
 `
 
-type GetPostWithTargetsRow struct {
+type GetPostsWithTargetsRow struct {
 	ScheduledPost ScheduledPost
 	PostTarget    PostTarget
 	Network       string
@@ -593,15 +593,15 @@ type GetPostWithTargetsRow struct {
 }
 
 // A row for each target, as TargetsOfPosts orders them.
-func (q *Queries) GetPostWithTargets(ctx context.Context, postID uuid.UUID) ([]GetPostWithTargetsRow, error) {
-	rows, err := q.db.Query(ctx, getPostWithTargets, postID)
+func (q *Queries) GetPostsWithTargets(ctx context.Context, postIds []uuid.UUID) ([]GetPostsWithTargetsRow, error) {
+	rows, err := q.db.Query(ctx, getPostsWithTargets, postIds)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []GetPostWithTargetsRow
+	var items []GetPostsWithTargetsRow
 	for rows.Next() {
-		var i GetPostWithTargetsRow
+		var i GetPostsWithTargetsRow
 		if err := rows.Scan(
 			&i.ScheduledPost.PostID,
 			&i.ScheduledPost.WorkspaceID,

@@ -54,12 +54,12 @@ delete from post_targets where post_id = @post_id and not account_id = any(@keep
 -- name: GetPost :one
 select * from scheduled_posts where post_id = @post_id;
 
--- name: GetPostWithTargets :many
+-- name: GetPostsWithTargets :many
 -- A row for each target, as TargetsOfPosts orders them.
 select sqlc.embed(p), sqlc.embed(t), a.network, a.handle
 from scheduled_posts p join post_targets t on t.post_id = p.post_id join accounts a on a.id = t.account_id
-where p.post_id = @post_id
-order by a.created_at, t.id;
+where p.post_id = any((select @post_ids::uuid[])::uuid[])
+order by p.post_id, a.created_at, t.id;
 
 -- name: GetPostInWorkspace :one
 select * from scheduled_posts where post_id = @post_id and workspace_id = @workspace_id;

@@ -1,0 +1,102 @@
+package delivery_test
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/infra/apperr"
+	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/delivery"
+	"dateline/internal/publishing/post"
+	"dateline/internal/testing/storetest"
+	"dateline/platforms/network"
+)
+
+// Posts that are read at the same time share a statement; each caller gets its own.
+func TestBatched_ReadsPostsTogether(t *testing.T) {
+	t.Parallel()
+	n := storetest.OpenNewsroom(t)
+	second := n.Connect("second")
+	plain := n.Delivery()
+	batched, _, stop := delivery.Batched(plain, nil)
+	defer stop()
+	ids := []uuid.UUID{
+		n.Create(func(d *post.NewPost) { d.AccountIDs = nil; d.Post.Status = post.Draft }).ID,
+		n.Create(func(d *post.NewPost) { d.AccountIDs = append(d.AccountIDs, second.ID) }).ID,
+		n.Create(func(d *post.NewPost) { d.Post.Thread = []post.Segment{{Content: "2"}} }).ID,
+	}
+	for range 40 {
+		ids = append(ids, n.Create().ID)
+	}
+	var all sync.WaitGroup
+	for range 3 {
+		for _, id := range ids {
+			all.Go(func() {
+				got, err := batched.Post(t.Context(), id)
+				want, problem := plain.Post(t.Context(), id)
+				if err != nil || problem != nil || !reflect.DeepEqual(got, want) {
+					t.Errorf("got %+v, %v, want %+v, %v", got, err, want, problem)
+				}
+			})
+		}
+		all.Go(func() {
+			_, err := batched.Post(t.Context(), uuid.New())
+			if e := (*apperr.Error)(nil); !errors.As(err, &e) || e.Kind != apperr.KindNotFound {
+				t.Errorf("an unknown post: got %v, want not found", err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// countedAccounts counts how often each account is opened.
+type countedAccounts struct {
+	delivery.Accounts
+	unknown uuid.UUID
+	mu      sync.Mutex
+	n       int
+}
+
+func (c *countedAccounts) Open(_ context.Context, id uuid.UUID) (account.Account, network.Account, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.n++
+	if id == c.unknown {
+		return account.Account{}, network.Account{}, apperr.NotFound("account")
+	}
+	return account.Account{ID: id}, network.Account{ID: id.String()}, nil
+}
+
+// Posts of a stream to one account open it once. The error of an account is its own.
+func TestBatched_OpensAccountsTogether(t *testing.T) {
+	counted := &countedAccounts{unknown: uuid.New()}
+	_, accounts, stop := delivery.Batched(nil, counted)
+	defer stop()
+	ids := []uuid.UUID{uuid.New(), uuid.New(), counted.unknown}
+	var all sync.WaitGroup
+	for range 100 {
+		for _, id := range ids {
+			all.Go(func() {
+				stored, opened, err := accounts.Open(t.Context(), id)
+				if id == counted.unknown {
+					if err == nil {
+						t.Error("an unknown account: got no error")
+					}
+					return
+				}
+				if err != nil || stored.ID != id || opened.ID != id.String() {
+					t.Errorf("got %+v, %+v, %v, want %s", stored, opened, err, id)
+				}
+			})
+		}
+	}
+	all.Wait()
+	if counted.n > 30 {
+		t.Errorf("300 posts opened 3 accounts %d times, want a few batches", counted.n)
+	}
+}
