@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"bytes"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -18,6 +19,11 @@ type block struct {
 	texts          []*html.Node // in document order
 	text           string       // normalized
 	chars          int          // length of the text
+	letters        int          // of those
+	upper          int          // of those, capitals
+	ideographs     int          // of the letters, those of East Asia
+	digits         int
+	low            string // the text in lower case, if it was needed
 	linkChars      int          // of those, inside links
 	punctuation    int          // commas and sentence endings
 	container      *html.Node   // the enclosing block element
@@ -40,6 +46,14 @@ func (b *block) linkShare() float64 {
 	return float64(b.linkChars) / float64(b.chars)
 }
 
+// lower returns the text in lower case.
+func (b *block) lower() string {
+	if b.low == "" {
+		b.low = strings.ToLower(b.text)
+	}
+	return b.low
+}
+
 // span is an element with the blocks inside it.
 type span struct {
 	node       *html.Node
@@ -53,7 +67,9 @@ type span struct {
 type outline struct {
 	blocks []block
 	spans  []span
+	texts  []*html.Node // of the blocks
 	tables map[int]bool // by span: whether it consists of links
+	names  *nameCache
 
 	wrappers     map[*html.Node]bool // elements that contain the article, whatever their names say
 	isArticle    bool                // the page declares that it is an article
@@ -64,25 +80,27 @@ type outline struct {
 // outlineBuilder builds an outline in one traversal.
 type outlineBuilder struct {
 	o         outline
-	cur       []*html.Node
 	stack     []int
 	links     int // depth of links
 	bolds     int
 	opens     bool
 	plain     bool // the block contains text that is not bold
-	acc       strings.Builder
+	acc       []byte // the collapsed text of the block
 	linkN     int
 	hints     hint
 	list      int
 	quote     int
 	table     int
 	br        bool
-	hintCache hintCache
+	names     *nameCache
+	from      int // the first text node of the block in o.texts
 }
 
 // newOutline returns the outline of the subtree of a node.
-func newOutline(root *html.Node, names hintCache) *outline {
-	w := &outlineBuilder{hintCache: names}
+func newOutline(root *html.Node, names *nameCache) *outline {
+	w := &outlineBuilder{names: names}
+	w.o.names = names
+	w.o.texts = make([]*html.Node, 0, 512)
 	w.o.blocks = make([]block, 0, 256)
 	w.o.spans = make([]span, 0, 1024)
 	w.element(root, 0)
@@ -120,12 +138,12 @@ func (w *outlineBuilder) element(n *html.Node, depth int) {
 	blocky := len(w.stack) == 0 || n.Type == html.ElementNode && !isInline(n.DataAtom)
 	own := hint(0)
 	if n.Type == html.ElementNode {
-		own = w.hintCache.hints(n)
+		own = w.names.hints(n)
 	}
 	if blocky {
 		w.flush()
 		w.br = false
-	} else if own&(hintHidden|hintJunk) != 0 && w.acc.Len() > 0 {
+	} else if own&(hintHidden|hintJunk) != 0 && len(w.acc) > 0 {
 		return // a tooltip or button within a sentence
 	} else if own&(hintHidden|hintJunk|hintCaption|hintComment) != 0 {
 		w.flush()
@@ -181,21 +199,21 @@ func (w *outlineBuilder) enter(a atom.Atom, by int) {
 }
 
 func (w *outlineBuilder) text(n *html.Node) {
-	if w.acc.Len() == 0 && isBlank(n.Data) || isLinkNote(n.Data) {
+	if len(w.acc) == 0 && isBlank(n.Data) || isLinkNote(n.Data) {
 		return
 	}
-	before := w.acc.Len()
+	before := len(w.acc)
 	if before == 0 {
 		w.opens = w.links > 0
 	}
-	appendCollapsed(&w.acc, n.Data)
+	w.acc = appendCollapsed(w.acc, n.Data)
 	if w.links > 0 {
-		w.linkN += w.acc.Len() - before
+		w.linkN += len(w.acc) - before
 	}
 	if w.bolds == 0 && !isBlank(n.Data) {
 		w.plain = true
 	}
-	w.cur = append(w.cur, n)
+	w.o.texts = append(w.o.texts, n)
 }
 
 // isPermalink reports whether an element is a link to a place on a page that has no words,
@@ -287,24 +305,26 @@ func isLinkNote(s string) bool {
 }
 
 func (w *outlineBuilder) flush() {
-	if w.acc.Len() > 0 {
-		raw := w.acc.String()
-		text := strings.TrimSpace(raw)
-		if text != "" {
-			at := w.stack[len(w.stack)-1]
-			in := w.o.spans[at].node
-			chars := utf8.RuneCountInString(text)
-			w.o.blocks = append(w.o.blocks, block{
-				texts: w.cur, text: text, chars: chars,
-				linkChars:   min(chars, w.linkN*chars/len(raw)),
-				punctuation: countPunctuation(text), container: in, tag: in.DataAtom, span: at, hints: w.hints,
-				inList: w.list > 0, inQuote: w.quote > 0, inTable: w.table > 0, isBold: !w.plain, afterBreak: w.br,
-				startsWithLink: w.opens, unit: noUnit,
-			})
+	if text := bytes.TrimSpace(w.acc); len(text) > 0 {
+		at := w.stack[len(w.stack)-1]
+		in := w.o.spans[at].node
+		b := block{
+			texts: w.o.texts[w.from:len(w.o.texts):len(w.o.texts)], container: in, tag: in.DataAtom, span: at,
+			hints: w.hints, inList: w.list > 0, inQuote: w.quote > 0, inTable: w.table > 0, isBold: !w.plain,
+			afterBreak: w.br, startsWithLink: w.opens, unit: noUnit,
 		}
+		if len(b.texts) == 1 {
+			b.text = strings.TrimSpace(b.texts[0].Data)
+		}
+		if b.text != string(text) {
+			b.text = string(text)
+		}
+		b.measure()
+		b.linkChars = min(b.chars, w.linkN*b.chars/len(w.acc))
+		w.o.blocks = append(w.o.blocks, b)
 	}
-	w.acc = strings.Builder{}
-	w.cur = nil
+	w.acc = w.acc[:0]
+	w.from = len(w.o.texts)
 	w.linkN = 0
 	w.plain = false
 }
@@ -336,15 +356,9 @@ func isBlank(s string) bool {
 
 // appendCollapsed appends a text with collapsed white space. It copies whole runs,
 // because all text of a page passes through it.
-func appendCollapsed(b *strings.Builder, s string) {
-	space := b.Len() > 0 && b.String()[b.Len()-1] == ' '
+func appendCollapsed(b []byte, s string) []byte {
+	space := len(b) > 0 && b[len(b)-1] == ' '
 	from := 0
-	flush := func(to int) {
-		if from < to {
-			b.WriteString(s[from:to])
-			space = false
-		}
-	}
 	for i := 0; i < len(s); {
 		n, gap := 0, false
 		switch c := s[i]; {
@@ -365,24 +379,72 @@ func appendCollapsed(b *strings.Builder, s string) {
 			i++
 			continue
 		}
-		flush(i)
+		if from < i {
+			b = append(b, s[from:i]...)
+			space = false
+		}
 		if gap && !space {
-			b.WriteByte(' ')
+			b = append(b, ' ')
 			space = true
 		}
 		i += n
 		from = i
 	}
-	flush(len(s))
+	return append(b, s[from:]...)
 }
 
-func countPunctuation(s string) int {
-	n := 0
-	for _, r := range s {
-		switch r {
-		case ',', '.', '?', '!', ';', ':', '…', '”', '。', '、', '，':
-			n++
+// isCollapsed reports whether appendCollapsed would leave a text unchanged.
+func isCollapsed(s string) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == ' ':
+			if i > 0 && s[i-1] == ' ' {
+				return false
+			}
+		case c >= '\t' && c <= '\r':
+			return false
+		case c != 0xC2 && c != 0xE2 && c != 0xEF:
+		case strings.HasPrefix(s[i:], "\u00a0"), strings.HasPrefix(s[i:], "\u00ad"), strings.HasPrefix(s[i:], "\u200b"),
+			strings.HasPrefix(s[i:], "\ufeff"):
+			return false
 		}
 	}
-	return n
+	return true
+}
+
+// measure counts the characters of the text of a block.
+func (b *block) measure() {
+	chars, punctuation, digits, letters, upper := 0, 0, 0, 0, 0
+	for i, n := 0, 0; i < len(b.text); i += n {
+		n = 1
+		chars++
+		switch c := b.text[i]; {
+		case c >= 'a' && c <= 'z':
+			letters++
+		case c == ' ':
+		case c >= utf8.RuneSelf:
+			var r rune
+			r, n = utf8.DecodeRuneInString(b.text[i:])
+			switch {
+			case r == '…', r == '”', r == '。', r == '、', r == '，':
+				punctuation++
+			case isIdeographic(r):
+				b.ideographs++
+				letters++
+			case unicode.IsUpper(r):
+				upper++
+				letters++
+			case unicode.IsLetter(r):
+				letters++
+			}
+		case c >= 'A' && c <= 'Z':
+			upper++
+			letters++
+		case c >= '0' && c <= '9':
+			digits++
+		case c == ',', c == '.', c == '?', c == '!', c == ';', c == ':':
+			punctuation++
+		}
+	}
+	b.chars, b.punctuation, b.digits, b.letters, b.upper = chars, punctuation, digits, letters, upper
 }

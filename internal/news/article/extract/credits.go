@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"bytes"
 	"strings"
 	"unicode"
 
@@ -206,21 +207,21 @@ func trimConnectors(s string) string {
 // bylineText returns the text of a byline, with line breaks at the breaks of the page and
 // between links that nothing else separates.
 func bylineText(n *html.Node, limit int) string {
-	var b strings.Builder
+	var b []byte
 	afterLink := false
 	var walk func(n *html.Node, depth int)
 	walk = func(n *html.Node, depth int) {
 		link := n.DataAtom == atom.A || strings.EqualFold(attr(n, "class"), "fn")
 		switch {
-		case b.Len() > limit || depth > maxDepth || n.DataAtom == atom.Script || n.DataAtom == atom.Style ||
+		case len(b) > limit || depth > maxDepth || n.DataAtom == atom.Script || n.DataAtom == atom.Style ||
 			n.DataAtom == atom.Svg || n.DataAtom == atom.Noscript:
 			return
 		case n.Type == html.TextNode:
 			afterLink = afterLink && isBlank(n.Data)
-			appendCollapsed(&b, n.Data)
+			b = appendCollapsed(b, n.Data)
 		case n.DataAtom == atom.Br || n.Type == html.ElementNode && depth > 0 && !isInline(n.DataAtom) ||
 			link && afterLink:
-			b.WriteByte('\n')
+			b = append(b, '\n')
 		}
 		for c := n.FirstChild; c != nil; c = c.NextSibling {
 			walk(c, depth+1)
@@ -228,12 +229,12 @@ func bylineText(n *html.Node, limit int) string {
 		if link && depth > 0 {
 			afterLink = true
 		} else if n.Type == html.ElementNode && depth > 0 && !isInline(n.DataAtom) {
-			b.WriteByte('\n')
+			b = append(b, '\n')
 		}
 	}
 	walk(n, 0)
-	if b.Len() > limit {
+	if len(b) > limit {
 		return ""
 	}
-	return strings.TrimSpace(b.String())
+	return string(bytes.TrimSpace(b))
 }

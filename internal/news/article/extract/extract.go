@@ -220,13 +220,13 @@ func (r *builder) isInJunk(n *html.Node) bool {
 
 // hasHint reports whether an element has a hint. Those that contain the article have none.
 func (d *Document) hasHint(n *html.Node, h hint) bool {
-	return d.hintCache.hints(n)&h != 0 && !d.loadOutline().wrappers[n]
+	return d.names.hints(n)&h != 0 && !d.loadOutline().wrappers[n]
 }
 
 // loadOutline returns the outline of the page with its hints.
 func (d *Document) loadOutline() *outline {
 	if d.outline == nil {
-		d.outline = newOutline(d.Root, d.hintCache)
+		d.outline = newOutline(d.Root, d.names)
 		ld := d.loadJSONLD()
 		d.outline.isArticle = rankOf(ld.article) >= 4 || ld.hasType("BlogPosting")
 		d.outline.isDiscussion = ld.hasType("DiscussionForumPosting") || ld.hasType("QAPage") ||

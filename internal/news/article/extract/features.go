@@ -24,7 +24,6 @@ type featureBuilder struct {
 	selected []bool      // blocks that the rules select
 	title    string      // folded
 	sums     []blockSums // running sums
-	kinds    map[string]*kindSums
 	kindOf   []*kindSums
 	h1       int // block of the headline; -1: none
 	page     []float32
@@ -33,8 +32,10 @@ type featureBuilder struct {
 	groups   []group // of an element and the two around it
 	around   []group // of an element and everything around it
 	headings []headingBefore
-	repeats  map[string]int // blocks by text
+	same     []int // by block: the first with the same text
+	repeats  []int // of the first block with a text
 	topics   *topicFinder
+	logs     [256]float32 // of small numbers; 0: not known yet
 }
 
 // blockSums are sums over blocks.
@@ -55,7 +56,7 @@ func (s *blockSums) add(b *block, selected bool) {
 	}
 }
 
-func (s blockSums) minus(o blockSums) blockSums {
+func (s *blockSums) minus(o *blockSums) blockSums {
 	return blockSums{
 		s.blocks - o.blocks, s.chars - o.chars, s.links - o.links, s.prose - o.prose,
 		s.selected - o.selected, s.commas - o.commas,
@@ -88,28 +89,33 @@ const (
 func (b *block) isProse() bool { return b.chars >= 60 && b.punctuation > 0 && b.linkShare() < 0.4 }
 
 func (o *outline) newFeatureBuilder(d *Document, title string, at int, selected []bool) *featureBuilder {
-	w := &featureBuilder{o: o, at: at, selected: selected, title: fold(title), h1: -1, kinds: map[string]*kindSums{}}
+	w := &featureBuilder{o: o, at: at, selected: selected, title: fold(title), h1: -1}
 	w.topics = newTopicFinder()
 	n := len(o.blocks)
 	w.sums = make([]blockSums, n+1)
-	w.kindOf = make([]*kindSums, n)
-	w.repeats = make(map[string]int, n)
-	var key []byte
-	names := make([]string, len(o.spans)) // element and class; class names may be long
+	w.kindOf, w.same, w.repeats = make([]*kindSums, n), make([]int, n), make([]int, n)
+	kinds, texts := make(map[kind]*kindSums, 128), make(map[string]int, n)
+	names := kindNames{ids: make(map[kindName]int, 128), bySpan: make([]int, len(o.spans))}
 	for i := range o.blocks {
 		b := &o.blocks[i]
 		w.sums[i+1] = w.sums[i]
 		w.sums[i+1].add(b, selected[i])
-		key = o.appendKind(key[:0], b.span, names)
-		k := w.kinds[string(key)]
+		key := o.kindOf(b.span, &names)
+		k := kinds[key]
 		if k == nil {
 			k = &kindSums{first: i}
-			w.kinds[string(key)] = k
+			kinds[key] = k
 		}
 		k.add(b, selected[i])
 		k.last = i
 		w.kindOf[i] = k
-		w.repeats[b.text]++
+		first, ok := texts[b.text]
+		if !ok {
+			first = i
+			texts[b.text] = i
+		}
+		w.same[i] = first
+		w.repeats[first]++
 		if w.h1 < 0 && (b.tag == atom.H1 || isHeading(b.tag) && similarTitles(b.text, title)) {
 			w.h1 = i
 		}
@@ -136,14 +142,13 @@ func (o *outline) newFeatureBuilder(d *Document, title string, at int, selected 
 // groupSpans computes the groups of the elements.
 func (w *featureBuilder) groupSpans() {
 	spans := w.o.spans
-	cache := groupCache{}
 	own := make([]group, len(spans))
 	w.groups, w.around = make([]group, len(spans)), make([]group, len(spans))
 	for i := range spans {
 		if a := spans[i].node.DataAtom; a == atom.Body || a == atom.Html {
 			continue
 		}
-		own[i] = cache.groups(spans[i].node)
+		own[i] = w.o.names.groups(spans[i].node)
 		w.groups[i], w.around[i] = own[i], own[i]
 		if up := spans[i].parent; up >= 0 {
 			w.groups[i] |= own[up]
@@ -178,18 +183,36 @@ func (w *featureBuilder) isTitle(text string) bool {
 	return rest == "" || len(w.title)-len(rest) > 20
 }
 
-// appendKind appends a name of the element of a block and its parents.
-func (o *outline) appendKind(key []byte, span int, names []string) []byte {
-	for up := 0; span >= 0 && up < 3; up++ {
-		if names[span] == "" {
+// kind identifies the elements around a block: numbers of their names.
+type kind [3]int
+
+// kindName is the name of an element and its first class without digits.
+type kindName struct{ element, class string }
+
+// kindNames numbers the names of elements.
+type kindNames struct {
+	ids    map[kindName]int // from 1
+	bySpan []int            // 0: not known yet
+}
+
+// kindOf returns the kind of an element and the two around it.
+func (o *outline) kindOf(span int, names *kindNames) (k kind) {
+	for up := 0; span >= 0 && up < len(k); up++ {
+		id := names.bySpan[span]
+		if id == 0 {
 			n := o.spans[span].node
-			class := firstClass(n)
-			names[span] = n.Data + "." + class[:min(len(class), 60)] + "/"
+			class := o.names.firstClass(n)
+			key := kindName{n.Data, class[:min(len(class), 60)]}
+			if id = names.ids[key]; id == 0 {
+				id = len(names.ids) + 1
+				names.ids[key] = id
+			}
+			names.bySpan[span] = id
 		}
-		key = append(key, names[span]...)
+		k[up] = id
 		span = o.spans[span].parent
 	}
-	return key
+	return k
 }
 
 func tagOf(n *html.Node) tagSet {
@@ -218,50 +241,25 @@ func tagOf(n *html.Node) tagSet {
 	return 0
 }
 
-// block returns the features of a block.
-func (w *featureBuilder) block(i int) features {
-	var f features
-	n := 0
-	add := func(values ...float32) { n += copy(f[n:], values) }
+// block computes the features of a block.
+func (w *featureBuilder) block(i int, f *features) {
 	o, b := w.o, &w.o.blocks[i]
 	all := w.sums[len(w.sums)-1]
-	add(w.page...)
+	n := copy(f[:], w.page)
+	add := func(values ...float32) { n += copy(f[n:], values) }
 
 	// Text.
 	words := countWords(b.text)
-	upper, digits, letters, ideographs, firstRune := 0, 0, 0, 0, rune(0)
-	for _, r := range b.text {
-		if firstRune == 0 {
-			firstRune = r
-		}
-		switch {
-		case r >= '0' && r <= '9':
-			digits++
-		case r >= 'a' && r <= 'z':
-			letters++
-		case r >= 'A' && r <= 'Z':
-			upper++
-			letters++
-		case r < 128:
-		case isIdeographic(r):
-			ideographs++
-			letters++
-		case unicode.IsUpper(r):
-			upper++
-			letters++
-		case unicode.IsLetter(r):
-			letters++
-		}
-	}
+	firstRune, _ := utf8.DecodeRuneInString(b.text)
 	last := b.text[len(b.text)-1]
-	add(logOf(b.chars), logOf(words), b.linkShare32(), logOf(b.punctuation), share(b.punctuation*20, b.chars),
-		share(digits, b.chars), share(upper, letters+1),
-		share(ideographs, b.chars), share(b.chars, words), flag(endsSentence(b.text)),
+	add(w.logOf(b.chars), w.logOf(words), b.linkShare32(), w.logOf(b.punctuation), share(b.punctuation*20, b.chars),
+		share(b.digits, b.chars), share(b.upper, b.letters+1),
+		share(b.ideographs, b.chars), share(b.chars, words), flag(endsSentence(b.text)),
 		flag(last == ':'), flag(unicode.IsUpper(firstRune)), flag(unicode.IsLower(firstRune)),
-		flag(b.chars < 200 && hasDigit(b.text) && isDateLine(b.text)),
-		flag(isBoilerplate(b.text, b.chars, b.linkShare())), flag(nameAfterBy(b.text) != ""), flag(w.isTitle(b.text)))
-	f2 := w.topics.topicsOf(b)
-	add(f2[:]...)
+		flag(b.chars < 200 && b.digits > 0 && isDateLine(b.text)),
+		flag(b.isBoilerplate()), flag(nameAfterBy(b.text) != ""), flag(w.isTitle(b.text)))
+	topics := w.topics.topicsOf(b)
+	add(topics[:]...)
 
 	// Element.
 	add(flag(b.tag == atom.P), flag(b.tag == atom.Li), flag(b.tag == atom.Div),
@@ -270,36 +268,41 @@ func (w *featureBuilder) block(i int) features {
 		flag(b.tag == atom.H4 || b.tag == atom.H5 || b.tag == atom.H6), flag(b.tag == atom.Td || b.tag == atom.Th),
 		flag(b.tag == atom.Pre),
 		flag(b.inList), flag(b.inQuote), flag(b.inTable), flag(b.isBold), flag(b.startsWithLink), flag(b.afterBreak))
-	for _, h := range []hint{
+	for _, h := range [...]hint{
 		hintJunk, hintSuspect, hintBody, hintCaption, hintComment, hintHidden, hintByline,
 		hintDate, hintLead,
 	} {
-		add(flag(b.hints&h != 0), flag(w.sticky[b.span]&h != 0))
+		f[n], f[n+1] = flag(b.hints&h != 0), flag(w.sticky[b.span]&h != 0)
+		n += 2
 	}
 	for t := inArticle; t <= inFigure; t <<= 1 {
-		add(flag(w.tags[b.span]&t != 0))
+		f[n] = flag(w.tags[b.span]&t != 0)
+		n++
 	}
-	add(float32(o.spans[b.span].depth), logOf(w.repeats[b.text]-1), flag(hasPrice(b.text)))
+	add(float32(o.spans[b.span].depth), w.logOf(w.repeats[w.same[i]]-1), flag(b.hasPrice()))
 	for g := range groupCount {
-		add(flag(w.groups[b.span]&(1<<g) != 0), flag(w.around[b.span]&(1<<g) != 0))
+		f[n], f[n+1] = flag(w.groups[b.span]&(1<<g) != 0), flag(w.around[b.span]&(1<<g) != 0)
+		n += 2
 	}
-	add(w.headings[i].features()...)
+	h := &w.headings[i]
+	add(h.topics[:]...)
+	add(h.level, w.logOf(h.blocks), w.logOf(h.chars), flag(h.closed))
 
 	// Position.
-	before := w.sums[i]
+	before := &w.sums[i]
 	add(share(i, all.blocks), share(before.chars, all.chars), share(before.prose, all.prose+1))
 	if w.h1 >= 0 {
-		add(1, signedLog(i-w.h1), signedLog(w.sums[i].chars-w.sums[w.h1].chars))
+		add(1, w.signedLog(i-w.h1), w.signedLog(before.chars-w.sums[w.h1].chars))
 	} else {
 		add(0, 0, 0)
 	}
 	if w.at >= 0 {
-		s := o.spans[w.at]
+		s := &o.spans[w.at]
 		switch {
 		case i < s.first:
-			add(0, -logOf(s.first-i), 0)
+			add(0, -w.logOf(s.first-i), 0)
 		case i >= s.end:
-			add(0, logOf(i-s.end+1), 0)
+			add(0, w.logOf(i-s.end+1), 0)
 		default:
 			add(1, 0, share(i-s.first, s.end-s.first))
 		}
@@ -311,28 +314,28 @@ func (w *featureBuilder) block(i int) features {
 	// Blocks around it.
 	at := b.span
 	for range 3 {
-		s := span{}
-		if at >= 0 {
-			s = o.spans[at]
-			at = s.parent
+		if at < 0 {
+			add(0, 0, 0, 0, 0)
+			continue
 		}
-		in := w.sums[s.end].minus(w.sums[s.first])
-		add(logOf(in.chars), share(in.links, in.chars), share(in.selected, in.chars), share(in.prose, in.chars),
-			logOf(in.blocks))
+		s := &o.spans[at]
+		at = s.parent
+		in := w.sums[s.end].minus(&w.sums[s.first])
+		add(w.logOf(in.chars), share(in.links, in.chars), share(in.selected, in.chars), share(in.prose, in.chars),
+			w.logOf(in.blocks))
 	}
-	for _, k := range []int{i - 2, i - 1, i + 1, i + 2} {
+	for _, k := range [...]int{i - 2, i - 1, i + 1, i + 2} {
 		if k < 0 || k >= len(o.blocks) {
 			add(0, 1, 0)
 			continue
 		}
-		add(logOf(o.blocks[k].chars), o.blocks[k].linkShare32(), flag(w.selected[k]))
+		add(w.logOf(o.blocks[k].chars), o.blocks[k].linkShare32(), flag(w.selected[k]))
 	}
-	nearby := w.sums[min(len(o.blocks), i+6)].minus(w.sums[max(0, i-5)])
+	nearby := w.sums[min(len(o.blocks), i+6)].minus(&w.sums[max(0, i-5)])
 	add(share(nearby.selected, nearby.chars), share(nearby.prose, nearby.chars), share(nearby.links, nearby.chars))
 	k := w.kindOf[i]
-	add(logOf(k.blocks), share(k.chars, all.chars), share(k.links, k.chars), share(k.selected, k.chars),
+	add(w.logOf(k.blocks), share(k.chars, all.chars), share(k.links, k.chars), share(k.selected, k.chars),
 		share(k.prose, k.chars), share(k.chars, k.blocks*100), share(i-k.first, k.last-k.first+1))
-	return f
 }
 
 func isIdeographic(r rune) bool {
@@ -343,11 +346,22 @@ func (b *block) linkShare32() float32 { return float32(b.linkShare()) }
 
 func logOf(n int) float32 { return float32(math.Log1p(float64(max(0, n)))) }
 
-func signedLog(n int) float32 {
-	if n < 0 {
-		return -logOf(-n)
+// logOf is logOf with the results for small numbers stored.
+func (w *featureBuilder) logOf(n int) float32 {
+	if n < 0 || n >= len(w.logs) {
+		return logOf(n)
 	}
-	return logOf(n)
+	if w.logs[n] == 0 {
+		w.logs[n] = logOf(n)
+	}
+	return w.logs[n]
+}
+
+func (w *featureBuilder) signedLog(n int) float32 {
+	if n < 0 {
+		return -w.logOf(-n)
+	}
+	return w.logOf(n)
 }
 
 func share(a, b int) float32 {
@@ -419,7 +433,7 @@ func (f *topicFinder) topicsOf(b *block) (out [topicCount]float32) {
 	if b.chars > 400 {
 		return out
 	}
-	text := strings.ToLower(b.text)
+	text := b.lower()
 	for i := 0; i+1 < len(text); i++ {
 		if f.second[text[i]]&(1<<(text[i+1]%64)) == 0 {
 			continue

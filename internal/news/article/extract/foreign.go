@@ -37,7 +37,7 @@ func (r *builder) outer(n *html.Node) iter.Seq[*html.Node] {
 // the article.
 func (r *builder) isForeign(n *html.Node, h hint) bool {
 	for p := range r.outer(n) {
-		if p.DataAtom != atom.Article && p.DataAtom != atom.Main && r.doc.hintCache.hints(p)&h != 0 &&
+		if p.DataAtom != atom.Article && p.DataAtom != atom.Main && r.doc.names.hints(p)&h != 0 &&
 			!r.isFooterOfArticle(p) {
 			return true
 		}
@@ -52,7 +52,7 @@ func (r *builder) isFooterOfArticle(n *html.Node) bool {
 		return false
 	}
 	names := strings.ReplaceAll(attr(n, "class")+" "+attr(n, "id"), "footer", "")
-	if r.doc.hintCache.class(names)&hintsNotText != 0 {
+	if r.doc.names.name(names).hints&hintsNotText != 0 {
 		return false
 	}
 	for p := n.Parent; p != nil; p = p.Parent {
@@ -225,7 +225,7 @@ func (r *builder) isAboutArticle(link *html.Node, href string) bool {
 		return true
 	}
 	for n, up := link, 0; n != nil && up < 3 && n.Type == html.ElementNode; n, up = n.Parent, up+1 {
-		if r.doc.hintCache.hints(n)&hintByline != 0 {
+		if r.doc.names.hints(n)&hintByline != 0 {
 			return true
 		}
 	}

@@ -31,11 +31,8 @@ const (
 // groupCount is the number of groups.
 const groupCount = 16
 
-// groupCache caches the groups of class names.
-type groupCache map[string]group
-
 // groups returns the groups of an element.
-func (c groupCache) groups(n *html.Node) group {
+func (c *nameCache) groups(n *html.Node) group {
 	var g group
 	switch n.DataAtom {
 	case atom.Details, atom.Summary:
@@ -48,15 +45,14 @@ func (c groupCache) groups(n *html.Node) group {
 	for i := range n.Attr {
 		switch a := &n.Attr[i]; a.Key {
 		case "class", "id", "itemprop":
-			own, ok := c[a.Val]
-			if !ok {
-				own = groupsOf(a.Val)
-				c[a.Val] = own
+			own := c.name(a.Val)
+			if !own.hasGroups {
+				own.groups, own.hasGroups = groupsOf(a.Val), true
 			}
-			if own != 0 && a.Key == "id" && isSlug(n, a.Val) {
+			if own.groups != 0 && a.Key == "id" && c.isSlug(n, a.Val) {
 				continue
 			}
-			g |= own
+			g |= own.groups
 		}
 	}
 	return g

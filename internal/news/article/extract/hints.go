@@ -26,23 +26,10 @@ const (
 	hintAvatar                   // the portrait of a reader or an author
 )
 
-// hintCache caches the hints of class names, most of which occur many times.
-type hintCache map[string]hint
-
-// class returns the hints of a class or id attribute.
-func (m hintCache) class(name string) hint {
-	h, ok := m[name]
-	if !ok {
-		h = classHints(name)
-		m[name] = h
-	}
-	return h
-}
-
 // hints returns the hints of an element. Class names are split at non-letters and at
 // capitals after lowercase letters, so that "article-share", "articleShare" and
 // "share_1" contain the word share.
-func (m hintCache) hints(n *html.Node) hint {
+func (c *nameCache) hints(n *html.Node) hint {
 	var h hint
 	switch n.DataAtom {
 	case atom.Nav, atom.Menu, atom.Dialog, atom.Button, atom.Select, atom.Option, atom.Textarea, atom.Label:
@@ -58,8 +45,8 @@ func (m hintCache) hints(n *html.Node) hint {
 		a := &n.Attr[i]
 		switch a.Key {
 		case "class", "id":
-			own := m.class(a.Val)
-			if own != 0 && a.Key == "id" && isSlug(n, a.Val) {
+			own := c.name(a.Val).hints
+			if own != 0 && a.Key == "id" && c.isSlug(n, a.Val) {
 				continue
 			}
 			if own&hintHidden != 0 && isShownOnLargeScreens(a.Val) {

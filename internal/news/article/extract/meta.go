@@ -1,12 +1,12 @@
 package extract
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
-	"golang.org/x/text/unicode/norm"
 )
 
 // Limits of stored metadata.
@@ -34,7 +34,7 @@ type Meta struct {
 	authorLinks []*html.Node      // links with rel=author
 	terms       []*html.Node      // links to categories and tags, and elements named as such
 	authorScope *html.Node        // item of the authors in microdata
-	hintCache   hintCache
+	names       *nameCache
 	nodes       int
 	maxNodes    int
 }
@@ -42,7 +42,7 @@ type Meta struct {
 func (d *Document) readMeta(limit int) error {
 	m := &Meta{
 		values: map[string][]string{}, microdata: map[string][]string{}, links: map[string]string{},
-		hintCache: d.hintCache, maxNodes: limit,
+		names: d.names, maxNodes: limit,
 	}
 	m.walk(d.Root, 0)
 	if m.nodes > limit {
@@ -121,16 +121,16 @@ func (m *Meta) element(n *html.Node) {
 				m.authorLinks = appendNode(m.authorLinks, n)
 			}
 		case "class", "id", "data-role":
-			own := m.hintCache.class(a.Val)
-			if own != 0 && a.Key == "id" && isSlug(n, a.Val) {
+			own := m.names.name(a.Val)
+			if own.hints != 0 && a.Key == "id" && m.names.isSlug(n, a.Val) {
 				continue
 			}
-			named |= own
-			crumbs = crumbs || strings.Contains(a.Val, "breadcrumb")
-			if strings.Contains(a.Val, "p-category") && n.DataAtom != atom.A && len(m.terms) < maxTerms {
+			named |= own.hints
+			crumbs = crumbs || own.isBreadcrumb
+			if own.isCategory && n.DataAtom != atom.A && len(m.terms) < maxTerms {
 				m.terms = append(m.terms, n)
 			}
-			if a.Key == "class" && (strings.Contains(a.Val, "modified") || strings.Contains(a.Val, "lastmod")) {
+			if a.Key == "class" && own.isModification {
 				named |= hintDate
 			}
 		case "datetime", "title": // <relative-time datetime="…">, <span title="2026-03-05 09:15">
@@ -290,33 +290,43 @@ func firstOf(values ...string) string {
 // textOf returns the text below a node with collapsed white space, or nothing if it is
 // longer than limit bytes.
 func textOf(n *html.Node, limit int) string {
-	var b strings.Builder
-	var walk func(n *html.Node, depth int)
-	walk = func(n *html.Node, depth int) {
-		if b.Len() > limit || depth > maxDepth {
-			return
-		}
-		switch {
-		case n.Type == html.TextNode:
-			appendCollapsed(&b, n.Data)
-		case n.DataAtom == atom.Script || n.DataAtom == atom.Style || n.DataAtom == atom.Svg ||
-			n.DataAtom == atom.Noscript:
-			return
-		case isPermalink(n):
-			return
-		case n.Type == html.ElementNode && !isInline(n.DataAtom) && b.Len() > 0:
-			appendCollapsed(&b, " ")
-		}
-		for c := n.FirstChild; c != nil; c = c.NextSibling {
-			walk(c, depth+1)
-		}
+	if c := n.FirstChild; c != nil && c.NextSibling == nil && c.Type == html.TextNode && len(c.Data) <= limit &&
+		isCollapsed(c.Data) && !isWithoutText(n) {
+		return strings.TrimSpace(c.Data)
 	}
-	walk(n, 0)
-	s := strings.TrimSpace(b.String())
+	s := bytes.TrimSpace(appendTextOf(nil, n, limit, 0))
 	if len(s) > limit {
 		return ""
 	}
-	return s
+	return string(s)
+}
+
+// appendTextOf appends the text below a node until it is longer than limit bytes.
+func appendTextOf(b []byte, n *html.Node, limit, depth int) []byte {
+	if len(b) > limit || depth > maxDepth {
+		return b
+	}
+	switch {
+	case n.Type == html.TextNode:
+		return appendCollapsed(b, n.Data)
+	case isWithoutText(n):
+		return b
+	case n.Type == html.ElementNode && !isInline(n.DataAtom) && len(b) > 0:
+		b = appendCollapsed(b, " ")
+	}
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		b = appendTextOf(b, c, limit, depth+1)
+	}
+	return b
+}
+
+// isWithoutText reports whether what an element contains is no text of the page.
+func isWithoutText(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.Script, atom.Style, atom.Svg, atom.Noscript:
+		return true
+	}
+	return isPermalink(n)
 }
 
 // clean composes a text, and decodes HTML entities, which some sites escape two or three
@@ -332,9 +342,10 @@ func clean(s string) string {
 		}
 		s = u
 	}
-	var b strings.Builder
-	appendCollapsed(&b, norm.NFC.String(s))
-	return strings.TrimSpace(b.String())
+	if s = compose(s); isCollapsed(s) {
+		return strings.TrimSpace(s)
+	}
+	return string(bytes.TrimSpace(appendCollapsed(nil, s)))
 }
 
 // Text returns the text below a node with collapsed white space, or nothing if it is

@@ -62,7 +62,7 @@ type Document struct {
 
 	jsonLD    *jsonLD  // parsed on first use
 	outline   *outline // built on first use
-	hintCache hintCache
+	names     *nameCache
 	template  *Template // of the site; may be nil
 	source    []byte    // the decoded page, if it has noscript elements
 }
@@ -91,7 +91,7 @@ func Parse(ctx context.Context, p Page, lim Limits) (*Document, error) {
 	if err != nil {
 		base = &url.URL{}
 	}
-	doc := &Document{Root: root, URL: base, Base: base, hintCache: hintCache{}}
+	doc := &Document{Root: root, URL: base, Base: base, names: newNameCache()}
 	if bytes.Contains(text, []byte("<noscript")) {
 		doc.source = text
 	}
@@ -120,7 +120,7 @@ func (d *Document) withoutScripting(ctx context.Context, lim Limits) *Document {
 			n.DataAtom, n.Data = atom.Div, "div"
 		}
 	}
-	out := &Document{Root: root, URL: d.URL, Base: d.URL, hintCache: d.hintCache, template: d.template}
+	out := &Document{Root: root, URL: d.URL, Base: d.URL, names: d.names, template: d.template}
 	if out.readMeta(lim.MaxNodes) != nil {
 		return nil
 	}
@@ -134,9 +134,19 @@ func (d *Document) withoutScripting(ctx context.Context, lim Limits) *Document {
 func composeText(root *html.Node) {
 	for n := range root.Descendants() {
 		if n.Type == html.TextNode && n.Parent.DataAtom != atom.Script && n.Parent.DataAtom != atom.Style {
-			n.Data = norm.NFC.String(n.Data)
+			n.Data = compose(n.Data)
 		}
 	}
+}
+
+// compose composes a text. All letters before U+0300, the first that combines with another, are composed.
+func compose(s string) string {
+	for i := range len(s) {
+		if s[i] >= 0xCC { // the first byte of U+0300
+			return norm.NFC.String(s)
+		}
+	}
+	return s
 }
 
 // contextReader makes parsing cancelable: it fails when ctx ends.

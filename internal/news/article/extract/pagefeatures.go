@@ -120,11 +120,7 @@ func headingLevel(a atom.Atom) float32 {
 	return 4
 }
 
-func (h *headingBefore) features() []float32 {
-	return append(h.topics[:], h.level, logOf(h.blocks), logOf(h.chars), flag(h.closed))
-}
-
-// hasPrice reports whether a text contains an amount of money.
-func hasPrice(s string) bool {
-	return len(s) < 200 && hasDigit(s) && strings.ContainsAny(s, "$€£¥₫₹₽")
+// hasPrice reports whether a short text contains an amount of money.
+func (b *block) hasPrice() bool {
+	return len(b.text) < 200 && b.digits > 0 && strings.ContainsAny(b.text, "$€£¥₫₹₽")
 }

@@ -18,7 +18,8 @@ type renderer struct {
 	selectedTexts map[*html.Node]bool // text nodes of selected blocks
 	selectedNodes map[*html.Node]bool // ancestors of selected nodes
 	out           strings.Builder
-	hintCache     hintCache
+	text          []byte // a buffer
+	names         *nameCache
 	image         string // the first
 	depth         int
 	pre           bool // inside preformatted text
@@ -30,7 +31,7 @@ const maxImages = 200
 // render renders the selected blocks below root.
 func render(d *Document, root *html.Node, o *outline, selected []int) (body, image string) {
 	r := &renderer{
-		base: d.Base, hintCache: d.hintCache, selectedTexts: map[*html.Node]bool{},
+		base: d.Base, names: d.names, selectedTexts: map[*html.Node]bool{},
 		selectedNodes: map[*html.Node]bool{},
 	}
 	for _, i := range selected {
@@ -62,7 +63,7 @@ func (r *renderer) keepImages(n *html.Node, depth int, images *int) {
 		return
 	}
 	if n.Type == html.ElementNode {
-		if r.hintCache.hints(n)&(hintJunk|hintHidden|hintComment) != 0 && !r.selectedNodes[n] {
+		if r.names.hints(n)&(hintJunk|hintHidden|hintComment) != 0 && !r.selectedNodes[n] {
 			return
 		}
 		if n.DataAtom == atom.Img && r.imageURL(n) != "" {
@@ -85,7 +86,7 @@ func (r *renderer) imageURL(n *html.Node) string {
 	if w := attr(n, "width"); w == "1" || w == "0" { // tracking pixels
 		return ""
 	}
-	if r.hintCache.hints(n)&hintAvatar != 0 {
+	if r.names.hints(n)&hintAvatar != 0 {
 		return ""
 	}
 	for _, k := range []string{"data-src", "data-original", "data-lazy-src", "src"} {
@@ -202,13 +203,12 @@ func (r *renderer) node(n *html.Node, inPara bool) {
 // write appends text with collapsed white space, except in preformatted text.
 func (r *renderer) write(s string) {
 	if !r.pre {
-		var b strings.Builder
 		if strings.HasSuffix(r.out.String(), "\n") || strings.HasSuffix(r.out.String(), " ") ||
 			strings.HasSuffix(r.out.String(), ">") && isBlank(s) {
 			s = strings.TrimLeft(s, " \t\r\n")
 		}
-		appendCollapsed(&b, s)
-		s = b.String()
+		r.text = appendCollapsed(r.text[:0], s)
+		s = string(r.text)
 	}
 	r.out.WriteString(html.EscapeString(s))
 }

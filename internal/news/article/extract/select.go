@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/net/html/atom"
 
@@ -69,13 +70,13 @@ func (o *outline) isJunk(i int, title string) bool {
 		return true
 	case b.hints&(hintByline|hintDate) != 0 && b.chars < 80:
 		return true
-	case b.chars < 120 && isDateLine(b.text), strings.HasPrefix(b.text, "http") && !strings.Contains(b.text, " "):
+	case b.chars < 120 && b.digits > 0 && isDateLine(b.text), strings.HasPrefix(b.text, "http") && !strings.Contains(b.text, " "):
 		return true
 	case b.text[0] == '[' && b.text[len(b.text)-1] == ']' && strings.Contains(b.text, "="): // an unexpanded shortcode
 		return true
 	case !hasLetters(b.text):
 		return true
-	case isBoilerplate(b.text, b.chars, links):
+	case b.isBoilerplate():
 		return true
 	}
 	return false
@@ -166,12 +167,23 @@ func similarTitles(a, b string) bool {
 
 // fold returns the letters and digits of a text in lower case.
 func fold(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return unicode.ToLower(r)
+	var buf [128]byte
+	out := buf[:0]
+	for i, n := 0, 0; i < len(s); i += n {
+		n = 1
+		switch c := s[i]; {
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9':
+			out = append(out, c)
+		case c >= 'A' && c <= 'Z':
+			out = append(out, c|0x20)
+		case c >= utf8.RuneSelf:
+			var r rune
+			if r, n = utf8.DecodeRuneInString(s[i:]); unicode.IsLetter(r) || unicode.IsDigit(r) {
+				out = utf8.AppendRune(out, unicode.ToLower(r))
+			}
 		}
-		return -1
-	}, s)
+	}
+	return string(out)
 }
 
 // firstH1 returns the span of the first h1 with text.
@@ -185,32 +197,69 @@ func (o *outline) firstH1() int {
 }
 
 // isBoilerplate recognizes short lines that publishers insert between paragraphs.
-func isBoilerplate(text string, chars int, links float64) bool {
-	if chars > 200 {
+func (b *block) isBoilerplate() bool {
+	if b.chars > 200 {
 		return false
 	}
-	t := strings.ToLower(strings.TrimLeft(text, "([{•·-–—>» "))
-	if chars < 120 && strings.Contains(t, "©") {
+	t := b.lower()
+	if c := t[0]; c < 'a' || c > 'z' {
+		t = strings.TrimLeft(t, "([{•·-–—>» ")
+	}
+	switch {
+	case t == "":
+		return false
+	case b.chars < 120 && strings.Contains(t, "©"):
+		return true
+	case strings.HasPrefix(t, "follow") && (strings.Contains(t, "twitter") || strings.Contains(t, "facebook") ||
+		strings.Contains(t, "instagram")):
 		return true
 	}
-	if strings.HasPrefix(t, "follow") && (strings.Contains(t, "twitter") || strings.Contains(t, "facebook") ||
-		strings.Contains(t, "instagram")) {
-		return true
-	}
-	for _, p := range []string{
-		"advert", "don't miss", "related news", "sponsored links", "first published", "this slideshow requires",
-		"close", "comments", "tell us what you think", "if you enjoyed this article", "listen to ", "read more:",
-		"read also:", "also read:", "related:", "see also:", "more:", "read next:", "up next", "read more",
-		"click here to", "sign up for", "subscribe to", "follow us on", "share this", "scroll down", "continue reading",
-		"story continues", "article continues", "loading", "copyright", "©", "all rights reserved", "photo:", "image:",
-		"getty images", "watch:", "video:", "recommended:", "don't miss:", "more from", "xem thêm", "đọc thêm",
-		"tin liên quan", "xem tiếp", "đọc tiếp", "bài liên quan", "chia sẻ", "mời quý độc giả", "mời bạn đọc",
-	} {
+	for p := range strings.SplitSeq(boilerplate(t[0]), "|") {
 		if strings.HasPrefix(t, p) {
-			return chars < 40 || links > 0.2 || strings.HasSuffix(p, ":")
+			return b.chars < 40 || b.linkShare() > 0.2 || strings.HasSuffix(p, ":")
 		}
 	}
 	return false
+}
+
+// boilerplate returns how lines begin that publishers insert, by the first byte.
+// They are separated by bars.
+func boilerplate(first byte) string {
+	switch first {
+	case 'a':
+		return "advert|also read:|article continues|all rights reserved"
+	case 'c':
+		return "close|comments|click here to|continue reading|copyright|chia sẻ"
+	case 'd':
+		return "don't miss"
+	case 'f':
+		return "first published|follow us on"
+	case 'g':
+		return "getty images"
+	case 'i':
+		return "if you enjoyed this article|image:"
+	case 'l':
+		return "listen to |loading"
+	case 'm':
+		return "more:|more from|mời quý độc giả|mời bạn đọc"
+	case 'p':
+		return "photo:"
+	case 'r':
+		return "related news|read more:|read also:|related:|read next:|read more|recommended:"
+	case 's':
+		return "sponsored links|see also:|sign up for|subscribe to|share this|scroll down|story continues"
+	case 't':
+		return "this slideshow requires|tell us what you think|tin liên quan"
+	case 'u':
+		return "up next"
+	case 'v':
+		return "video:"
+	case 'w':
+		return "watch:"
+	case 'x':
+		return "xem thêm|xem tiếp"
+	}
+	return "đọc thêm|đọc tiếp|bài liên quan|©"
 }
 
 func countWords(s string) int { return strings.Count(s, " ") + 1 }
@@ -220,6 +269,9 @@ func isAllCaps(s string) bool { return strings.ToUpper(s) == s && strings.ToLowe
 
 // isDateLine reports whether a line contains little more than a date.
 func isDateLine(s string) bool {
+	if !hasDigit(s) {
+		return false
+	}
 	dates, other, digits := 0, 0, false
 	for w := range strings.FieldsFuncSeq(strings.ToLower(s), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)

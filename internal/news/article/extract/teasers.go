@@ -1,9 +1,6 @@
 package extract
 
 import (
-	"strings"
-
-	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
 
@@ -28,7 +25,7 @@ func (o *outline) teasers(named []bool) []bool {
 		if s.end == s.first || s.parent < 0 || !o.leadsWithLink(s, named[i]) {
 			continue
 		}
-		k := kind{s.parent, s.node.DataAtom, firstClass(s.node)}
+		k := kind{s.parent, s.node.DataAtom, o.names.firstClass(s.node)}
 		groups[k] = append(groups[k], i)
 	}
 	all := 0
@@ -77,19 +74,4 @@ func (o *outline) leadsWithLink(s *span, strict bool) bool {
 		}
 	}
 	return false
-}
-
-// firstClass returns the first class name without digits.
-func firstClass(n *html.Node) string {
-	for i := range n.Attr {
-		if n.Attr[i].Key != "class" {
-			continue
-		}
-		for c := range strings.FieldsSeq(n.Attr[i].Val) {
-			if !strings.ContainsAny(c, "0123456789") {
-				return c
-			}
-		}
-	}
-	return ""
 }

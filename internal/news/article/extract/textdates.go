@@ -108,7 +108,14 @@ func updateStems() []string {
 	}
 }
 
-func hasDigit(s string) bool { return strings.ContainsAny(s, "0123456789") }
+func hasDigit(s string) bool {
+	for i := range len(s) {
+		if s[i] >= '0' && s[i] <= '9' {
+			return true
+		}
+	}
+	return false
+}
 
 // hiddenDates returns the dates that a page without others states in scripts, in its
 // description or in its URL.

@@ -36,7 +36,8 @@ func LoadTrainingPage(ctx context.Context, p Page) (*TrainingPage, error) {
 	out := &TrainingPage{Blocks: make([]TrainingBlock, len(c.o.blocks)), IsDiscussion: c.o.isDiscussion}
 	excluded := c.excluded(doc, r.a.Title)
 	for i := range out.Blocks {
-		f := w.block(i)
+		var f features
+		w.block(i, &f)
 		out.Blocks[i] = TrainingBlock{
 			Text: c.o.blocks[i].text, Features: f[:], Selected: c.isSelected[i],
 			Excluded: excluded[i], Kind: w.kindOf[i].first, Unit: c.o.blocks[i].unit,

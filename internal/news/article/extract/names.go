@@ -1,0 +1,86 @@
+package extract
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+)
+
+// nameCache caches what class names and ids say, most of which occur many times on a page.
+type nameCache struct {
+	names map[string]*name
+	slugs map[slug]bool
+}
+
+// slug is an element with an id that may be made from its text.
+type slug struct {
+	node *html.Node
+	id   string
+}
+
+// name is what a class, id or itemprop attribute says about its element.
+type name struct {
+	hints          hint
+	isBreadcrumb   bool
+	isCategory     bool // of microformats
+	isModification bool // of a date
+	groups         group
+	hasGroups      bool
+	first          string // the first of several class names that has no digits
+	hasFirst       bool
+}
+
+func newNameCache() *nameCache {
+	return &nameCache{names: make(map[string]*name, 512), slugs: map[slug]bool{}}
+}
+
+// name returns what an attribute says.
+func (c *nameCache) name(text string) *name {
+	n := c.names[text]
+	if n == nil {
+		n = &name{
+			hints: classHints(text), isBreadcrumb: strings.Contains(text, "breadcrumb"),
+			isCategory:     strings.Contains(text, "p-category"),
+			isModification: strings.Contains(text, "modified") || strings.Contains(text, "lastmod"),
+		}
+		c.names[text] = n
+	}
+	return n
+}
+
+// firstClass returns the first class name of an element without digits.
+func (c *nameCache) firstClass(n *html.Node) string {
+	for i := range n.Attr {
+		if n.Attr[i].Key != "class" {
+			continue
+		}
+		class := c.name(n.Attr[i].Val)
+		if !class.hasFirst {
+			class.first, class.hasFirst = firstClass(n.Attr[i].Val), true
+		}
+		if class.first != "" {
+			return class.first
+		}
+	}
+	return ""
+}
+
+// firstClass returns the first class name without digits.
+func firstClass(class string) string {
+	for c := range strings.FieldsSeq(class) {
+		if !strings.ContainsAny(c, "0123456789") {
+			return c
+		}
+	}
+	return ""
+}
+
+// isSlug is the cached isSlug.
+func (c *nameCache) isSlug(n *html.Node, id string) bool {
+	is, ok := c.slugs[slug{n, id}]
+	if !ok {
+		is = isSlug(n, id)
+		c.slugs[slug{n, id}] = is
+	}
+	return is
+}
