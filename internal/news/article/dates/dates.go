@@ -81,12 +81,22 @@ func normalize(text string) string {
 	if !strings.ContainsFunc(text, func(c rune) bool { return c > unicode.MaxASCII }) {
 		return text
 	}
-	return strings.NewReplacer("\u200b", "", "\u200e", "", "\u200f", "", "–", "-", "—", "-", "−", "-").
-		Replace(norm.NFC.String(text))
+	return strings.Map(func(r rune) rune {
+		switch r {
+		case '\u200b', '\u200e', '\u200f':
+			return -1
+		case '–', '—', '−':
+			return '-'
+		}
+		return r
+	}, norm.NFC.String(text))
 }
 
 // parseISO parses ISO 8601 and similar formats.
 func parseISO(s string, o Options) (Date, bool) {
+	if !startsWithYear(s) {
+		return Date{}, false
+	}
 	for _, f := range []struct {
 		layout       string
 		clock, zoned bool
@@ -112,9 +122,6 @@ func parseISO(s string, o Options) (Date, bool) {
 		{"2006/01/02", false, false},
 		{"20060102", false, false},
 	} {
-		if len(s) < 8 || s[0] < '0' || s[0] > '9' {
-			return Date{}, false
-		}
 		layout := f.layout
 		if strings.HasSuffix(layout, " MST") {
 			// Only UTC is unambiguous among zone abbreviations.
@@ -129,6 +136,19 @@ func parseISO(s string, o Options) (Date, bool) {
 		}
 	}
 	return Date{}, false
+}
+
+// startsWithYear reports whether a text starts like the formats of parseISO.
+func startsWithYear(s string) bool {
+	if len(s) < 8 {
+		return false
+	}
+	for _, c := range []byte(s[:4]) {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return s[4] == '-' || s[4] == '/' || s[4] >= '0' && s[4] <= '9'
 }
 
 // parseUnix parses Unix time in seconds or milliseconds.

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 )
 
 type parser struct {
@@ -412,40 +413,41 @@ type token struct {
 const maxTokens = 60
 
 func tokenize(s string) []token {
-	var out []token
-	runes := []rune(s)
+	out := make([]token, 0, 16)
 	spaced := false
-	for i := 0; i < len(runes) && len(out) < maxTokens; {
-		r := runes[i]
-		k := i
+	for i := 0; i < len(s) && len(out) < maxTokens; {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		end := i + size
+		t := token{number: -1, afterSpace: spaced}
 		switch {
 		case unicode.IsSpace(r):
 			spaced = true
-			i++
+			i = end
 			continue
 		case r >= '0' && r <= '9':
-			n := 0
-			for k < len(runes) && runes[k] >= '0' && runes[k] <= '9' {
-				if n < 1e8 {
-					n = n*10 + int(runes[k]-'0')
+			t.number = 0
+			for end = i; end < len(s) && s[end] >= '0' && s[end] <= '9'; end++ {
+				if t.number < 1e8 {
+					t.number = t.number*10 + int(s[end]-'0')
 				}
-				k++
 			}
-			raw := string(runes[i:k])
-			out = append(out, token{text: raw, raw: raw, number: n, digits: k - i, afterSpace: spaced})
+			t.text, t.digits = s[i:end], end-i
 		case unicode.IsLetter(r):
-			for k < len(runes) && (unicode.IsLetter(runes[k]) || unicode.IsMark(runes[k])) {
-				k++
+			for end < len(s) {
+				r, size = utf8.DecodeRuneInString(s[end:])
+				if !unicode.IsLetter(r) && !unicode.IsMark(r) {
+					break
+				}
+				end += size
 			}
-			raw := string(runes[i:k])
-			out = append(out, token{text: strings.ToLower(raw), raw: raw, number: -1, afterSpace: spaced})
+			t.text = strings.ToLower(s[i:end])
 		default:
-			k++
-			raw := string(r)
-			out = append(out, token{text: raw, raw: raw, number: -1, afterSpace: spaced})
+			t.text = s[i:end]
 		}
+		t.raw = s[i:end]
+		out = append(out, t)
 		spaced = false
-		i = k
+		i = end
 	}
 	return out
 }

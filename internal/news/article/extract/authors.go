@@ -103,12 +103,12 @@ func (r authorReader) setAuthorsFromNodes(confidence float64, nodes []*html.Node
 		}
 		writers := writersOf(t)
 		if strings.Contains(t, "\n") &&
-			!slices.ContainsFunc(writers, func(w string) bool { return isPersonLike(splitNames(w)[0]) }) {
+			!slices.ContainsFunc(writers, func(w string) bool { return isPersonLike(firstName(w)) }) {
 			writers = []string{textOf(n, 200)} // words in elements of their own
 		}
 		for i, w := range writers {
 			if countWords(w) <= 12 && (len(writers) == 1 || i == 0 && !strings.Contains(t, "\n") ||
-				isPersonLike(splitNames(w)[0])) {
+				isPersonLike(firstName(w))) {
 				names = append(names, w)
 			}
 		}
@@ -267,23 +267,73 @@ func containsName(list []string, s string) bool {
 
 // splitNames splits a byline into names.
 func splitNames(s string) []string {
-	s = strings.NewReplacer(" and ", "\n", " And ", "\n", " AND ", "\n", " & ", "\n", ";", "\n", " và ", "\n", " und ",
-		"\n", " y ", "\n", " et ", "\n", " - ", "\n", " – ", "\n", "|", "\n", "•", "\n", "/", "\n", ", ", "\n",
-		" with ", "\n").Replace(s)
-	return strings.Split(s, "\n")
+	var names []string
+	for {
+		first, rest, ok := cutName(s)
+		if names == nil && !ok {
+			return []string{s}
+		}
+		if names = append(names, first); !ok {
+			return names
+		}
+		s = rest
+	}
+}
+
+// firstName returns the first name of a byline.
+func firstName(s string) string {
+	name, _, _ := cutName(s)
+	return name
+}
+
+// cutName splits a byline after the first name; ok is false if it is the only one.
+func cutName(s string) (name, rest string, ok bool) {
+	for i := range len(s) {
+		n := 0
+		switch s[i] {
+		case ';', '|', '/', '\n':
+			n = 1
+		case "•"[0]:
+			if strings.HasPrefix(s[i:], "•") {
+				n = len("•")
+			}
+		case ',':
+			if strings.HasPrefix(s[i:], ", ") {
+				n = 2
+			}
+		case ' ':
+			n = nameSeparator(s[i:])
+		}
+		if n > 0 {
+			return s[:i], s[i+n:], true
+		}
+	}
+	return s, "", false
+}
+
+// nameSeparator returns the length of the word between spaces that separates names, at the start of a text.
+func nameSeparator(s string) int {
+	end := strings.IndexByte(s[1:], ' ')
+	if end <= 0 || end > len("with") {
+		return 0
+	}
+	switch s[1 : 1+end] {
+	case "and", "And", "AND", "&", "và", "und", "y", "et", "-", "–", "with":
+		return end + 2
+	}
+	return 0
 }
 
 // nameAfterBy returns the name after "By" at the start of a line.
 func nameAfterBy(s string) string {
-	for _, p := range []string{
-		"By ", "BY ", "by ", "Written by", "Written By", "WRITTEN BY", "Posted by", "Posted By", "Published by",
-		"Words by", "Text by", "Story by", "Reviewed by", "Author: ", "Author:", "Author ", "AUTHOR ", "By: ", "BY: ",
-		"by: ", "By:", "Bài: ", "Bài và ảnh: ", "Tác giả: ", "Theo ", "Thực hiện: ", "Von ", "VON ", "von ", "Text: ",
-		"Text von ", "Autor: ", "Autor:", "Autorin: ", "Autoren: ", "Verfasst von ", "Geschrieben von ",
-		"Veröffentlicht von ", "Ein Beitrag von ", "Ein Artikel von ", "Ein Kommentar von ", "Eine Analyse von ",
-		"Quelle: ", "Por ", "POR ", "por ", "Escrito por ", "Publicado por ", "Texto: ", "Par ", "PAR ", "par ",
-		"Propos recueillis par ", "Publié par ", "Auteur : ", "Di ", "di ", "Door ", "door ", "Av ", "Af ", "Автор: ",
-	} {
+	if s == "" {
+		return ""
+	}
+	starts := byStarts(s[0])
+	if starts == "" {
+		return ""
+	}
+	for p := range strings.SplitSeq(starts, "|") {
 		if rest, ok := strings.CutPrefix(s, p); ok {
 			rest = strings.TrimLeft(rest, " :\u00a0")
 			if first, _ := utf8.DecodeRuneInString(rest); unicode.IsLower(first) && isShortBy(p) {
@@ -291,6 +341,47 @@ func nameAfterBy(s string) string {
 			}
 			return strings.TrimSpace(rest)
 		}
+	}
+	return ""
+}
+
+// byStarts returns what announces a name at the start of a line, by the first byte, separated by bars.
+func byStarts(first byte) string {
+	switch first {
+	case 'A':
+		return "Author: |Author:|Author |AUTHOR |Autor: |Autor:|Autorin: |Autoren: |Auteur : |Av |Af "
+	case 'B':
+		return "By |BY |By: |BY: |By:|Bài: |Bài và ảnh: "
+	case 'b':
+		return "by |by: "
+	case 'D':
+		return "Di |Door "
+	case 'd':
+		return "di |door "
+	case 'E':
+		return "Ein Beitrag von |Ein Artikel von |Ein Kommentar von |Eine Analyse von |Escrito por "
+	case 'G':
+		return "Geschrieben von "
+	case 'P':
+		return "Posted by|Posted By|Published by|Por |POR |Publicado por |Par |PAR |Propos recueillis par |Publié par "
+	case 'p':
+		return "por |par "
+	case 'Q':
+		return "Quelle: "
+	case 'R':
+		return "Reviewed by"
+	case 'S':
+		return "Story by"
+	case 'T':
+		return "Text by|Tác giả: |Theo |Thực hiện: |Text: |Text von |Texto: "
+	case 'V':
+		return "Von |VON |Verfasst von |Veröffentlicht von "
+	case 'v':
+		return "von "
+	case 'W':
+		return "Written by|Written By|WRITTEN BY|Words by"
+	case "А"[0]:
+		return "Автор: "
 	}
 	return ""
 }

@@ -23,15 +23,15 @@ type block struct {
 	upper          int          // of those, capitals
 	ideographs     int          // of the letters, those of East Asia
 	digits         int
-	low            string // the text in lower case, if it was needed
-	linkChars      int          // of those, inside links
-	punctuation    int          // commas and sentence endings
-	container      *html.Node   // the enclosing block element
-	tag            atom.Atom    // of that element
-	span           int          // its index in spans
-	hints          hint         // of all enclosing elements
-	inList         bool         // inside a list item
-	inQuote        bool         // inside a quotation
+	low            string     // the text in lower case, if it was needed
+	linkChars      int        // of those, inside links
+	punctuation    int        // commas and sentence endings
+	container      *html.Node // the enclosing block element
+	tag            atom.Atom  // of that element
+	span           int        // its index in spans
+	hints          hint       // of all enclosing elements
+	inList         bool       // inside a list item
+	inQuote        bool       // inside a quotation
 	inTable        bool
 	isBold         bool // entirely bold
 	startsWithLink bool // starts with a link
@@ -79,21 +79,21 @@ type outline struct {
 
 // outlineBuilder builds an outline in one traversal.
 type outlineBuilder struct {
-	o         outline
-	stack     []int
-	links     int // depth of links
-	bolds     int
-	opens     bool
-	plain     bool // the block contains text that is not bold
-	acc       []byte // the collapsed text of the block
-	linkN     int
-	hints     hint
-	list      int
-	quote     int
-	table     int
-	br        bool
-	names     *nameCache
-	from      int // the first text node of the block in o.texts
+	o     outline
+	stack []int
+	links int // depth of links
+	bolds int
+	opens bool
+	plain bool   // the block contains text that is not bold
+	acc   []byte // the collapsed text of the block
+	linkN int
+	hints hint
+	list  int
+	quote int
+	table int
+	br    bool
+	names *nameCache
+	from  int // the first text node of the block in o.texts
 }
 
 // newOutline returns the outline of the subtree of a node.

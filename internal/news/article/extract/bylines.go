@@ -59,7 +59,7 @@ func (r authorReader) namesInLine(n *html.Node) []string {
 		return nil
 	}
 	if by := nameAfterBy(line); by != "" && len(line) < 80 && startsUpper(by) {
-		first := splitNames(by)[0]
+		first := firstName(by)
 		if strings.HasPrefix(line, "By ") || strings.HasPrefix(line, "BY ") || isPersonLike(first) ||
 			strings.HasPrefix(line, "by ") && countWords(first) == 1 {
 			return []string{by}
@@ -166,8 +166,8 @@ func nextText(n *html.Node) *html.Node {
 // as "Written by Mai Lan" below the text.
 func (r authorReader) setLabeledAuthors() bool {
 	left := maxLines
-	for n := range r.doc.Root.Descendants() {
-		if n.Type != html.TextNode || len(n.Data) < 3 || len(n.Data) > 400 || isBlank(n.Data) {
+	for _, n := range r.doc.texts {
+		if len(n.Data) < 3 || len(n.Data) > 400 || isBlank(n.Data) {
 			continue
 		}
 		if left--; left < 0 {
@@ -184,7 +184,7 @@ func (r authorReader) setLabeledAuthors() bool {
 			}
 			names = namesAfter(n)
 		}
-		if len(names) == 0 || !isPersonLike(splitNames(names[0])[0]) ||
+		if len(names) == 0 || !isPersonLike(firstName(names[0])) ||
 			r.isInside(n.Parent, hintComment|hintHidden|hintCaption) || r.isInsideLink(n.Parent) {
 			continue
 		}

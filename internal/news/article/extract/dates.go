@@ -418,21 +418,21 @@ func sameClock(a, b dates.Date) bool {
 	return a.HasTime && b.HasTime && a.Local().Format(minute) == b.Local().Format(minute)
 }
 
-// updateLabels are words that announce the time of an update, publicationLabels those
-// that announce the publication.
-func updateLabels() []string {
-	return []string{
+// findUpdateLabel finds the first word of a text in lower case that announces the time of an update; -1: none.
+func findUpdateLabel(low string) int {
+	return firstLabel(low, []string{
 		"updated", "update:", "last update", "cập nhật", "sửa đổi", "chỉnh sửa", "sửa lần cuối", "modified",
 		"last edited", "edited on", "reviewed", "revised", "zuletzt", "aktualisiert", "geändert", "mis à jour",
 		"modifié le", "actualizado", "atualizado", "aggiornato", "bijgewerkt", "обновлено", "更新",
-	}
+	})
 }
 
-func publicationLabels() []string {
-	return []string{
+// findPublicationLabel is the same for words that announce the publication.
+func findPublicationLabel(low string) int {
+	return firstLabel(low, []string{
 		"published", "publish date", "publication date", "posted", "created", "đăng", "ngày đăng",
 		"xuất bản", "erstellt", "veröffentlicht", "publié", "publicado", "pubblicato", "опубликовано",
-	}
+	})
 }
 
 func isUpdateLine(text string) bool {
@@ -447,12 +447,12 @@ func splitUpdate(text string) (published, updated string) {
 	if len(low) != len(text) {
 		text = low
 	}
-	at := firstLabel(low, updateLabels())
+	at := findUpdateLabel(low)
 	if at < 0 {
 		return text, ""
 	}
 	published, updated = text[:at], text[at:]
-	if k := firstLabel(low[at:], publicationLabels()); k > 0 && !hasDigit(published) {
+	if k := findPublicationLabel(low[at:]); k > 0 && !hasDigit(published) {
 		published, updated = updated[k:], updated[:k]
 	}
 	if !hasDigit(published) {

@@ -36,7 +36,7 @@ func (o *outline) isFieldList(unit int) bool {
 	for i := o.spans[unit].first; i < o.spans[unit].end; i++ {
 		b := &o.blocks[i]
 		kind := b.itemKind()
-		if afterBy && isPersonLike(splitNames(b.text)[0]) {
+		if afterBy && isPersonLike(firstName(b.text)) {
 			kind = itemByline
 		}
 		if kind == itemText {
@@ -59,20 +59,20 @@ func (b *block) itemKind() itemKind {
 	if b.chars > maxItemChars {
 		return itemText
 	}
-	low := strings.ToLower(b.text)
+	low := b.lower()
 	switch {
 	case b.isInside(func(n *html.Node) bool { return n.DataAtom == atom.Time }), isDateLine(b.text):
 		return itemDate
 	case b.isInside(func(n *html.Node) bool { return n.DataAtom == atom.A && termOf(n) != noTerm }):
 		return itemTerm
-	case isPersonLike(splitNames(nameAfterBy(b.text))[0]),
-		b.hints&hintByline != 0 && isPersonLike(splitNames(b.text)[0]),
+	case isPersonLike(firstName(nameAfterBy(b.text))),
+		b.hints&hintByline != 0 && isPersonLike(firstName(b.text)),
 		b.isInside(func(n *html.Node) bool {
 			return n.DataAtom == atom.A && (isProfile(attr(n, "href")) || strings.EqualFold(attr(n, "rel"), "author"))
 		}):
 		return itemByline
 	case isByLabel(b.text), isCategoryLabel(b.text), !hasDigit(b.text) && countWords(b.text) <= maxCountWords &&
-		(firstLabel(low, publicationLabels()) == 0 || firstLabel(low, updateLabels()) == 0):
+		(findPublicationLabel(low) == 0 || findUpdateLabel(low) == 0):
 		return itemLabel
 	case hasDigit(b.text) && countWords(b.text) <= maxCountWords && utf8.RuneCountInString(b.text) <= 30:
 		return itemCount

@@ -173,7 +173,7 @@ func isBefore(a, b *html.Node) bool {
 func (r *builder) isTeaser(n *html.Node) bool {
 	minRunes, levels := 20, 0
 	if class := strings.ToLower(attr(n, "class")); r.isAfterText(n) && !strings.Contains(class, "published") &&
-		firstLabel(strings.ToLower(textOf(n, 80)), publicationLabels()) != 0 && !isLabeledDate(n) {
+		findPublicationLabel(strings.ToLower(textOf(n, 80))) != 0 && !isLabeledDate(n) {
 		minRunes = 2
 	}
 	for p := range r.outer(n) {
@@ -246,7 +246,7 @@ func isLabeledDate(n *html.Node) bool {
 		n = n.Parent
 	}
 	label := labelBefore(n)
-	return isUpdateLine(label) || firstLabel(strings.ToLower(label), publicationLabels()) == 0
+	return isUpdateLine(label) || findPublicationLabel(strings.ToLower(label)) == 0
 }
 
 // isListAfterText reports whether a date is one of several alike after the text, as in

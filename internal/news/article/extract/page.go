@@ -60,11 +60,12 @@ type Document struct {
 	Base *url.URL // base of relative URLs; never nil
 	Meta *Meta
 
-	jsonLD    *jsonLD  // parsed on first use
-	outline   *outline // built on first use
-	names     *nameCache
-	template  *Template // of the site; may be nil
-	source    []byte    // the decoded page, if it has noscript elements
+	jsonLD   *jsonLD  // parsed on first use
+	outline  *outline // built on first use
+	names    *nameCache
+	template *Template    // of the site; may be nil
+	texts    []*html.Node // all text nodes in document order
+	source   []byte       // the decoded page, if it has noscript elements
 }
 
 // Parse decodes and parses a page within limits, and collects its metadata.
@@ -86,12 +87,11 @@ func Parse(ctx context.Context, p Page, lim Limits) (*Document, error) {
 		}
 		return nil, fmt.Errorf("%w: %w", ErrTooDeep, err)
 	}
-	composeText(root)
 	base, err := url.Parse(p.URL)
 	if err != nil {
 		base = &url.URL{}
 	}
-	doc := &Document{Root: root, URL: base, Base: base, names: newNameCache()}
+	doc := &Document{Root: root, URL: base, Base: base, names: newNameCache(), texts: composeText(nil, root)}
 	if bytes.Contains(text, []byte("<noscript")) {
 		doc.source = text
 	}
@@ -114,13 +114,13 @@ func (d *Document) withoutScripting(ctx context.Context, lim Limits) *Document {
 	if err != nil {
 		return nil
 	}
-	composeText(root)
+	texts := composeText(nil, root)
 	for n := range root.Descendants() {
 		if n.DataAtom == atom.Noscript {
 			n.DataAtom, n.Data = atom.Div, "div"
 		}
 	}
-	out := &Document{Root: root, URL: d.URL, Base: d.URL, names: d.names, template: d.template}
+	out := &Document{Root: root, URL: d.URL, Base: d.URL, names: d.names, texts: texts, template: d.template}
 	if out.readMeta(lim.MaxNodes) != nil {
 		return nil
 	}
@@ -130,13 +130,19 @@ func (d *Document) withoutScripting(ctx context.Context, lim Limits) *Document {
 // composeText composes the text of a page (NFC, UAX #15): editors on macOS and Windows-1258
 // leave letters decomposed, which networks and readers of articles count and compare
 // otherwise. Values of attributes and scripts are composed when they are read as text,
-// because their addresses must stay as they are.
-func composeText(root *html.Node) {
-	for n := range root.Descendants() {
-		if n.Type == html.TextNode && n.Parent.DataAtom != atom.Script && n.Parent.DataAtom != atom.Style {
-			n.Data = compose(n.Data)
+// because their addresses must stay as they are. It appends the text nodes to a list.
+func composeText(texts []*html.Node, n *html.Node) []*html.Node {
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if c.Type != html.TextNode {
+			texts = composeText(texts, c)
+			continue
 		}
+		if n.DataAtom != atom.Script && n.DataAtom != atom.Style {
+			c.Data = compose(c.Data)
+		}
+		texts = append(texts, c)
 	}
+	return texts
 }
 
 // compose composes a text. All letters before U+0300, the first that combines with another, are composed.

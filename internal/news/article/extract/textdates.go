@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -41,9 +42,8 @@ func (r dateReader) dateInLines() (found dates.Date, ok bool) {
 func (r *builder) lines(minBytes, maxBytes int) iter.Seq[*html.Node] {
 	return func(yield func(*html.Node) bool) {
 		left := maxLines
-		for n := range r.doc.Root.Descendants() {
-			if n.Type != html.TextNode || len(n.Data) < minBytes || len(n.Data) > maxBytes ||
-				n.Parent.DataAtom == atom.Script || n.Parent.DataAtom == atom.Style {
+		for _, n := range r.doc.texts {
+			if len(n.Data) < minBytes || len(n.Data) > maxBytes || n.Parent.DataAtom == atom.Script || n.Parent.DataAtom == atom.Style {
 				continue
 			}
 			if left--; left < 0 || !yield(n) {
@@ -69,19 +69,15 @@ func (r dateReader) dateAnywhere() (found dates.Date, ok bool) {
 
 // updateInLines finds the first line that begins with the label of an update, such as
 // "Last modified on 6 November 2026", or the label in an element of its own before the
-// date. Most pages have none of these words, and need no search.
+// date.
 func (r dateReader) updateInLines() (found dates.Date, ok bool) {
-	if !slices.ContainsFunc(updateStems(), func(s string) bool { return bytes.Contains(r.src.HTML, []byte(s)) }) {
-		return dates.Date{}, false
-	}
-	const maxLabelBytes = 30
 	for n := range r.lines(6, 120) {
-		if len(n.Data) > 2*maxLabelBytes && !hasDigit(n.Data) {
+		if len(n.Data) > 2*maxUpdateLabel && !hasDigit(n.Data) {
 			continue
 		}
 		line := clean(n.Data)
-		if len(line) < 6 || len(line) > maxLabelBytes && !hasDigit(line) || line[0] >= '0' && line[0] <= '9' ||
-			!isUpdateLine(line) || firstLabel(strings.ToLower(line), updateLabels()) > 12 ||
+		if len(line) < 6 || !mayStartUpdate(line) || len(line) > maxUpdateLabel && !hasDigit(line) ||
+			!isUpdateLine(line) || findUpdateLabel(strings.ToLower(line)) > lastUpdateLabel || !r.hasUpdateStem(line) ||
 			r.isForeign(n.Parent, hintJunk) || r.isOtherDate(n) || r.isSentence(n) {
 			continue
 		}
@@ -100,12 +96,46 @@ func (r dateReader) updateInLines() (found dates.Date, ok bool) {
 	return dates.Date{}, false
 }
 
-// updateStems are parts of the labels of updates in both cases.
-func updateStems() []string {
-	return []string{
+// Limits of the label of an update in a line.
+const (
+	maxUpdateLabel  = 30 // bytes
+	lastUpdateLabel = 12 // the last position at which it starts
+)
+
+// mayStartUpdate reports whether a line may begin with the label of an update: it does not begin with a digit, and one
+// of its first words begins like a label. Nearly all lines do not.
+func mayStartUpdate(line string) bool {
+	if line[0] >= '0' && line[0] <= '9' {
+		return false
+	}
+	isInWord := false
+	for i := range min(len(line)-1, lastUpdateLabel+1) {
+		first, second := line[i]|0x20, line[i+1]|0x20
+		switch {
+		case first >= utf8.RuneSelf:
+			return true
+		case first < 'a' || first > 'z':
+			isInWord = false
+		case !isInWord:
+			isInWord = true
+			switch string([]byte{first, second}) {
+			case "up", "la", "ch", "mo", "ed", "re", "zu", "ak", "ge", "mi", "ac", "at", "ag", "bi":
+				return true
+			}
+			if second >= utf8.RuneSelf && (first == 'c' || first == 's') { // cập nhật, sửa đổi
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// hasUpdateStem reports whether a line or else the page contains a part of a label of an update in both cases.
+func (r dateReader) hasUpdateStem(line string) bool {
+	return slices.ContainsFunc([]string{
 		"pdate", "odifi", "dited", "evis", "ập nhật", "ửa", "eändert", "ktualisiert", "à jour",
 		"ctualizado", "tualizado", "ggiornato", "ijgewerkt", "бновлено", "更新",
-	}
+	}, func(s string) bool { return strings.Contains(line, s) || bytes.Contains(r.src.HTML, []byte(s)) })
 }
 
 func hasDigit(s string) bool {
