@@ -60,6 +60,7 @@ type span struct {
 	parent     int
 	first, end int // blocks[first:end]
 	hints      hint
+	class      *name // nil: none
 	depth      int
 }
 
@@ -92,14 +93,15 @@ type outlineBuilder struct {
 	quote int
 	table int
 	br    bool
-	names *nameCache
+	meta  *Meta
+	at    int // the next element in its list
 	from  int // the first text node of the block in o.texts
 }
 
 // newOutline returns the outline of the subtree of a node.
-func newOutline(root *html.Node, names *nameCache) *outline {
-	w := &outlineBuilder{names: names}
-	w.o.names = names
+func newOutline(root *html.Node, m *Meta) *outline {
+	w := &outlineBuilder{meta: m}
+	w.o.names = m.names
 	w.o.texts = make([]*html.Node, 0, 512)
 	w.o.blocks = make([]block, 0, 256)
 	w.o.spans = make([]span, 0, 1024)
@@ -136,9 +138,9 @@ func (w *outlineBuilder) element(n *html.Node, depth int) {
 	// The root contains everything else, whatever its type: a selector may select a
 	// <span>.
 	blocky := len(w.stack) == 0 || n.Type == html.ElementNode && !isInline(n.DataAtom)
-	own := hint(0)
+	own, class := hint(0), (*name)(nil)
 	if n.Type == html.ElementNode {
-		own = w.names.hints(n)
+		own, class = w.namesOf(n)
 	}
 	if blocky {
 		w.flush()
@@ -156,7 +158,7 @@ func (w *outlineBuilder) element(n *html.Node, depth int) {
 		if len(w.stack) > 0 {
 			parent = w.stack[len(w.stack)-1]
 		}
-		w.o.spans = append(w.o.spans, span{node: n, parent: parent, first: len(w.o.blocks), hints: own, depth: depth})
+		w.o.spans = append(w.o.spans, span{node: n, parent: parent, first: len(w.o.blocks), hints: own, class: class, depth: depth})
 		w.stack = append(w.stack, len(w.o.spans)-1)
 	}
 	a := n.DataAtom
@@ -181,6 +183,16 @@ func (w *outlineBuilder) element(n *html.Node, depth int) {
 	}
 	w.enter(a, -1)
 	w.hints = outer
+}
+
+// namesOf returns the hints and the class of an element, which are in the list of the elements of the page.
+func (w *outlineBuilder) namesOf(n *html.Node) (hint, *name) {
+	for ; w.at < len(w.meta.elements); w.at++ {
+		if e := &w.meta.elements[w.at]; e.node == n {
+			return e.hints, e.class
+		}
+	}
+	return w.meta.names.hints(n), w.meta.names.class(n)
 }
 
 func (w *outlineBuilder) enter(a atom.Atom, by int) {

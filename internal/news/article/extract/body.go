@@ -57,7 +57,7 @@ func (d *Document) selectByRules(title string) choice {
 	c := o.choose(d, title)
 	if o.countBytes(c.selected) < minConfidentBytes {
 		// Class names may be misleading: try again without them.
-		bare := newOutline(d.Root, d.names)
+		bare := newOutline(d.Root, d.Meta)
 		bare.dropClassHints(o)
 		if again := bare.choose(d, title); bare.countBytes(again.selected) > 2*o.countBytes(c.selected) {
 			again.isGuess = true
@@ -92,7 +92,7 @@ func (o *outline) countBytes(blocks []int) int {
 func (d *Document) BodyOf(roots, drop []*html.Node, title string) (Body, bool) {
 	var out Body
 	for i, n := range roots {
-		o := newOutline(n, d.names)
+		o := newOutline(n, d.Meta)
 		if len(o.spans) == 0 {
 			continue
 		}

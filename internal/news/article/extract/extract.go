@@ -226,7 +226,7 @@ func (d *Document) hasHint(n *html.Node, h hint) bool {
 // loadOutline returns the outline of the page with its hints.
 func (d *Document) loadOutline() *outline {
 	if d.outline == nil {
-		d.outline = newOutline(d.Root, d.names)
+		d.outline = newOutline(d.Root, d.Meta)
 		ld := d.loadJSONLD()
 		d.outline.isArticle = rankOf(ld.article) >= 4 || ld.hasType("BlogPosting")
 		d.outline.isDiscussion = ld.hasType("DiscussionForumPosting") || ld.hasType("QAPage") ||

@@ -148,7 +148,7 @@ func (w *featureBuilder) groupSpans() {
 		if a := spans[i].node.DataAtom; a == atom.Body || a == atom.Html {
 			continue
 		}
-		own[i] = w.o.names.groups(spans[i].node)
+		own[i] = w.o.names.groups(&spans[i])
 		w.groups[i], w.around[i] = own[i], own[i]
 		if up := spans[i].parent; up >= 0 {
 			w.groups[i] |= own[up]
@@ -200,9 +200,9 @@ func (o *outline) kindOf(span int, names *kindNames) (k kind) {
 	for up := 0; span >= 0 && up < len(k); up++ {
 		id := names.bySpan[span]
 		if id == 0 {
-			n := o.spans[span].node
-			class := o.names.firstClass(n)
-			key := kindName{n.Data, class[:min(len(class), 60)]}
+			s := &o.spans[span]
+			class := s.firstClass()
+			key := kindName{s.node.Data, class[:min(len(class), 60)]}
 			if id = names.ids[key]; id == 0 {
 				id = len(names.ids) + 1
 				names.ids[key] = id

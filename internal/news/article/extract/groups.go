@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
 
@@ -32,8 +31,9 @@ const (
 const groupCount = 16
 
 // groups returns the groups of an element.
-func (c *nameCache) groups(n *html.Node) group {
+func (c *nameCache) groups(s *span) group {
 	var g group
+	n := s.node
 	switch n.DataAtom {
 	case atom.Details, atom.Summary:
 		g |= groupPanel
@@ -45,7 +45,10 @@ func (c *nameCache) groups(n *html.Node) group {
 	for i := range n.Attr {
 		switch a := &n.Attr[i]; a.Key {
 		case "class", "id", "itemprop":
-			own := c.name(a.Val)
+			own := s.class
+			if own == nil || a.Key != "class" {
+				own = c.name(a.Val)
+			}
 			if !own.hasGroups {
 				own.groups, own.hasGroups = groupsOf(a.Val), true
 			}

@@ -30,62 +30,72 @@ const (
 // capitals after lowercase letters, so that "article-share", "articleShare" and
 // "share_1" contain the word share.
 func (c *nameCache) hints(n *html.Node) hint {
-	var h hint
-	switch n.DataAtom {
-	case atom.Nav, atom.Menu, atom.Dialog, atom.Button, atom.Select, atom.Option, atom.Textarea, atom.Label:
-		h |= hintJunk
-	case atom.Footer:
-		h |= hintJunk | hintChrome
-	case atom.Aside:
-		h |= hintSuspect
-	case atom.Figcaption, atom.Caption:
-		h |= hintCaption
-	}
+	h := tagHint(n.DataAtom)
 	for i := range n.Attr {
 		a := &n.Attr[i]
 		switch a.Key {
 		case "class", "id":
-			own := c.name(a.Val).hints
-			if own != 0 && a.Key == "id" && c.isSlug(n, a.Val) {
+			own := c.name(a.Val)
+			if own.hints == 0 || a.Key == "id" && c.isSlug(n, a.Val) {
 				continue
 			}
-			if own&hintHidden != 0 && isShownOnLargeScreens(a.Val) {
-				own &^= hintHidden
-			}
-			h |= own
-		case "itemprop":
-			switch {
-			case strings.Contains(a.Val, "articleBody"):
-				h |= hintBody
-			case strings.Contains(a.Val, "caption"):
-				h |= hintCaption
-			case a.Val == "comment":
-				h |= hintComment
-			}
-		case "itemtype":
-			if strings.HasSuffix(a.Val, "schema.org/Comment") || strings.HasSuffix(a.Val, "schema.org/UserComments") {
-				h |= hintComment
-			}
-		case "role":
-			switch a.Val {
-			case "contentinfo":
-				h |= hintJunk | hintChrome
-			case "navigation", "menu", "banner", "search", "complementary", "dialog", "toolbar", "button", "tablist":
-				h |= hintJunk
-			}
-		case "hidden":
-			h |= hintHidden
-		case "aria-hidden":
-			if a.Val == "true" {
-				h |= hintHidden
-			}
-		case "style":
-			if isDisplayNone(a.Val) {
-				h |= hintHidden
-			}
+			h |= own.shown
+		default:
+			h |= attrHint(a)
 		}
 	}
 	return h
+}
+
+func tagHint(tag atom.Atom) hint {
+	switch tag {
+	case atom.Nav, atom.Menu, atom.Dialog, atom.Button, atom.Select, atom.Option, atom.Textarea, atom.Label:
+		return hintJunk
+	case atom.Footer:
+		return hintJunk | hintChrome
+	case atom.Aside:
+		return hintSuspect
+	case atom.Figcaption, atom.Caption:
+		return hintCaption
+	}
+	return 0
+}
+
+// attrHint returns the hint of an attribute other than class and id.
+func attrHint(a *html.Attribute) hint {
+	switch a.Key {
+	case "itemprop":
+		switch {
+		case strings.Contains(a.Val, "articleBody"):
+			return hintBody
+		case strings.Contains(a.Val, "caption"):
+			return hintCaption
+		case a.Val == "comment":
+			return hintComment
+		}
+	case "itemtype":
+		if strings.HasSuffix(a.Val, "schema.org/Comment") || strings.HasSuffix(a.Val, "schema.org/UserComments") {
+			return hintComment
+		}
+	case "role":
+		switch a.Val {
+		case "contentinfo":
+			return hintJunk | hintChrome
+		case "navigation", "menu", "banner", "search", "complementary", "dialog", "toolbar", "button", "tablist":
+			return hintJunk
+		}
+	case "hidden":
+		return hintHidden
+	case "aria-hidden":
+		if a.Val == "true" {
+			return hintHidden
+		}
+	case "style":
+		if isDisplayNone(a.Val) {
+			return hintHidden
+		}
+	}
+	return 0
 }
 
 // isShownOnLargeScreens recognizes "hidden md:block".
@@ -107,24 +117,26 @@ func isDisplayNone(style string) bool {
 	return strings.HasPrefix(rest, "none")
 }
 
+// maxWordBytes is the length from which words of names are cut off.
+const maxWordBytes = 32
+
 // classHints returns the hints of the words of a class or id.
 func classHints(class string) hint {
 	var h hint
-	var buf [32]byte
-	n := 0
+	from := -1
 	prev := byte(0)
 	before := ""   // previous word of the same name
 	mixed := false // the word was split off at a capital letter
-	flush := func() {
+	flush := func(end int) {
 		// Generated names contain short words by chance.
-		if n > 0 && (!mixed || n > 3) {
-			w := string(buf[:n])
+		if n := end - from; from >= 0 && (!mixed || n > 3) {
+			w := strings.ToLower(class[from:min(end, from+maxWordBytes)])
 			if !isStyleOnly(before, w) {
 				h |= wordHint(w) | pairHint(before, w)
 			}
 			before = w
 		}
-		n = 0
+		from = -1
 	}
 	for i := range len(class) {
 		c := class[i]
@@ -132,24 +144,21 @@ func classHints(class string) hint {
 		upper := c >= 'A' && c <= 'Z'
 		switch {
 		case !lower && !upper:
-			flush()
+			flush(i)
 			mixed = false
 			if c == ' ' {
 				before = ""
 			}
 		case upper && prev >= 'a' && prev <= 'z':
 			mixed = true
-			flush()
-			fallthrough
-		default:
-			if n < len(buf) {
-				buf[n] = c | 0x20
-				n++
-			}
+			flush(i)
+			from = i
+		case from < 0:
+			from = i
 		}
 		prev = c
 	}
-	flush()
+	flush(len(class))
 	return h
 }
 

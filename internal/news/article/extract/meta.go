@@ -34,15 +34,23 @@ type Meta struct {
 	authorLinks []*html.Node      // links with rel=author
 	terms       []*html.Node      // links to categories and tags, and elements named as such
 	authorScope *html.Node        // item of the authors in microdata
+	elements    []element         // with hints, in document order
 	names       *nameCache
 	nodes       int
 	maxNodes    int
 }
 
+// element is an element and what its names say.
+type element struct {
+	node  *html.Node
+	hints hint
+	class *name // nil: none
+}
+
 func (d *Document) readMeta(limit int) error {
 	m := &Meta{
 		values: map[string][]string{}, microdata: map[string][]string{}, links: map[string]string{},
-		names: d.names, maxNodes: limit,
+		names: d.names, maxNodes: limit, elements: make([]element, 0, 1024),
 	}
 	m.walk(d.Root, 0)
 	if m.nodes > limit {
@@ -109,8 +117,12 @@ func (m *Meta) element(n *html.Node) {
 	}
 	var named hint
 	crumbs := false
+	e := element{node: n, hints: tagHint(n.DataAtom)}
 	for i := range n.Attr {
 		a := &n.Attr[i]
+		if a.Key != "class" && a.Key != "id" {
+			e.hints |= attrHint(a)
+		}
 		switch a.Key {
 		case "itemprop":
 			for p := range strings.FieldsSeq(strings.ToLower(a.Val)) {
@@ -122,10 +134,16 @@ func (m *Meta) element(n *html.Node) {
 			}
 		case "class", "id", "data-role":
 			own := m.names.name(a.Val)
+			if a.Key == "class" && e.class == nil {
+				e.class = own
+			}
 			if own.hints != 0 && a.Key == "id" && m.names.isSlug(n, a.Val) {
 				continue
 			}
 			named |= own.hints
+			if a.Key != "data-role" {
+				e.hints |= own.shown
+			}
 			crumbs = crumbs || own.isBreadcrumb
 			if own.isCategory && n.DataAtom != atom.A && len(m.terms) < maxTerms {
 				m.terms = append(m.terms, n)
@@ -143,6 +161,7 @@ func (m *Meta) element(n *html.Node) {
 				strings.HasSuffix(a.Val, "schema.org/BreadcrumbList")
 		}
 	}
+	m.elements = append(m.elements, e)
 	if crumbs {
 		m.breadcrumbs = appendNode(m.breadcrumbs, n)
 	}

@@ -21,6 +21,7 @@ type slug struct {
 // name is what a class, id or itemprop attribute says about its element.
 type name struct {
 	hints          hint
+	shown          hint // the same, without hidden if that depends on the screen
 	isBreadcrumb   bool
 	isCategory     bool // of microformats
 	isModification bool // of a date
@@ -43,26 +44,23 @@ func (c *nameCache) name(text string) *name {
 			isCategory:     strings.Contains(text, "p-category"),
 			isModification: strings.Contains(text, "modified") || strings.Contains(text, "lastmod"),
 		}
+		if n.shown = n.hints; n.hints&hintHidden != 0 && isShownOnLargeScreens(text) {
+			n.shown &^= hintHidden
+		}
 		c.names[text] = n
 	}
 	return n
 }
 
 // firstClass returns the first class name of an element without digits.
-func (c *nameCache) firstClass(n *html.Node) string {
-	for i := range n.Attr {
-		if n.Attr[i].Key != "class" {
-			continue
-		}
-		class := c.name(n.Attr[i].Val)
-		if !class.hasFirst {
-			class.first, class.hasFirst = firstClass(n.Attr[i].Val), true
-		}
-		if class.first != "" {
-			return class.first
-		}
+func (s *span) firstClass() string {
+	if s.class == nil {
+		return ""
 	}
-	return ""
+	if !s.class.hasFirst {
+		s.class.first, s.class.hasFirst = firstClass(attr(s.node, "class")), true
+	}
+	return s.class.first
 }
 
 // firstClass returns the first class name without digits.
@@ -73,6 +71,16 @@ func firstClass(class string) string {
 		}
 	}
 	return ""
+}
+
+// class returns the class attribute of an element; nil: it has none.
+func (c *nameCache) class(n *html.Node) *name {
+	for i := range n.Attr {
+		if n.Attr[i].Key == "class" {
+			return c.name(n.Attr[i].Val)
+		}
+	}
+	return nil
 }
 
 // isSlug is the cached isSlug.

@@ -25,7 +25,7 @@ func (o *outline) teasers(named []bool) []bool {
 		if s.end == s.first || s.parent < 0 || !o.leadsWithLink(s, named[i]) {
 			continue
 		}
-		k := kind{s.parent, s.node.DataAtom, o.names.firstClass(s.node)}
+		k := kind{s.parent, s.node.DataAtom, s.firstClass()}
 		groups[k] = append(groups[k], i)
 	}
 	all := 0

@@ -27,7 +27,7 @@ func NewTemplate(docs []*Document) *Template {
 	pages := map[int64]int{}
 	for _, d := range docs {
 		seen := map[int64]bool{}
-		o := newOutline(d.Root, d.names)
+		o := newOutline(d.Root, d.Meta)
 		for i := range o.blocks {
 			if b := &o.blocks[i]; b.chars >= minSharedChars {
 				seen[textHash(b.text)] = true

@@ -30,7 +30,7 @@ func TestKeepEnclosed_InTheSameComposition(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			root, err := html.Parse(strings.NewReader("<main>" + p + p + c.between + p + p + "</main>"))
 			require.NoError(t, err)
-			o := newOutline(root, newNameCache())
+			o := newOutline(root, &Meta{names: newNameCache()})
 			o.isDiscussion = c.isDiscussion
 			selected := make([]bool, len(o.blocks))
 			for i := range o.blocks {
