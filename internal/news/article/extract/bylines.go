@@ -81,7 +81,7 @@ func (r authorReader) namesInLine(n *html.Node) []string {
 
 // isByLabel reports whether a line only announces the name in the next element.
 func isByLabel(line string) bool {
-	if line = strings.TrimRight(line, " :"); len(line) > maxLabelBytes {
+	if line = strings.TrimRight(line, " :"); len(line) > maxByLabelBytes {
 		return false
 	}
 	switch strings.ToLower(line) {
@@ -94,6 +94,9 @@ func isByLabel(line string) bool {
 	}
 	return false
 }
+
+// maxByLabelBytes is above the length of any label in upper case that is all of a line.
+const maxByLabelBytes = 50
 
 // maxLabelBytes is above the length of any label before a name.
 const maxLabelBytes = 100
@@ -207,6 +210,9 @@ func startsShortBlock(n *html.Node) bool {
 // nameAfterWritten returns the name after an unmistakable label at the start of a line.
 func nameAfterWritten(line string) string {
 	line = strings.TrimLeft(line, "-–—|·• ")
+	if !mayStartWithWritten(line) {
+		return ""
+	}
 	low := strings.ToLower(line[:min(len(line), maxLabelBytes)])
 	for _, p := range []string{
 		"written by", "this post was written by", "this article was written by", "verfasst von",
@@ -223,6 +229,21 @@ func nameAfterWritten(line string) string {
 		}
 	}
 	return ""
+}
+
+// mayStartWithWritten reports whether a line begins with the letters of a label of nameAfterWritten.
+func mayStartWithWritten(line string) bool {
+	if len(line) < 2 {
+		return false
+	}
+	if line[0] >= utf8.RuneSelf || line[1] >= utf8.RuneSelf {
+		return true
+	}
+	switch string([]byte{line[0] | 0x20, line[1] | 0x20}) {
+	case "wr", "th", "ve", "ge", "ei", "bl", "es", "pu", "sc", "au", "wo", "te", "st", "ar", "po", "by":
+		return true
+	}
+	return false
 }
 
 // isInside reports whether an element or one of its ancestors has a hint.

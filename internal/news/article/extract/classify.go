@@ -149,22 +149,18 @@ func (c *choice) classify(d *Document, title string) {
 	n := len(c.o.blocks)
 	odds, texts, kinds, units := make([]float64, n), make([]string, n), make([]int, n), make([]int, n)
 	excluded := c.excluded(d, title)
-	var biased []int
-	batch := batch{model: &blockClassifier, odds: odds}
+	var f features
 	for i := range c.o.blocks {
 		texts[i], kinds[i], units[i] = c.o.blocks[i].text, w.kindOf[i].first, c.o.blocks[i].unit
 		if excluded[i] {
 			odds[i] = math.Inf(-1)
 			continue
 		}
-		w.block(i, batch.next(i))
+		w.block(i, &f)
+		odds[i] = blockClassifier.logOdds(&f)
 		if !c.isSelected[i] && c.o.blocks[i].hints&hintLead != 0 {
-			biased = append(biased, i)
+			odds[i] -= leadBias
 		}
-	}
-	batch.flush()
-	for _, i := range biased {
-		odds[i] -= leadBias
 	}
 	chosen := SelectLikely(odds, texts, kinds, units, c.o.isDiscussion)
 	c.o.keepEnclosed(chosen, title)
@@ -187,52 +183,25 @@ func (o *outline) isLoneHeading(i int) bool {
 	return isHeading(o.blocks[i].tag) && o.blocks[i].unit == noUnit
 }
 
-// batch computes the log odds of several blocks tree by tree: neighbors take the same way
-// through most trees, which the processor then predicts.
-type batch struct {
-	model  *blockModel
-	odds   []float64 // of all blocks of the page
-	rows   [batchSize]features
-	blocks [batchSize]int
-	n      int
-}
-
-const batchSize = 32
-
-// next returns the features of another block, to be set before the next call.
-func (t *batch) next(block int) *features {
-	if t.n == len(t.rows) {
-		t.flush()
-	}
-	t.blocks[t.n] = block
-	t.n++
-	return &t.rows[t.n-1]
-}
-
-// flush computes the log odds of the blocks added so far.
-func (t *batch) flush() {
-	var sums [batchSize]float32
-	for i := range t.n {
-		sums[i] = t.model.bias
-	}
-	for _, start := range t.model.trees {
-		tree := t.model.nodes[start:]
-		for i := range t.n {
-			f, at := &t.rows[i], 0
-			for tree[at].feature >= 0 {
-				if f[tree[at].feature] <= tree[at].value {
-					at++
-				} else {
-					at += int(tree[at].right)
-				}
+// logOdds returns the log odds of a block with the given features.
+func (m *blockModel) logOdds(f *features) float64 {
+	sum := m.bias
+	for _, start := range m.trees {
+		at := int(start)
+		for {
+			n := &m.nodes[at]
+			if n.feature < 0 {
+				sum += n.value
+				break
 			}
-			sums[i] += tree[at].value
+			if f[n.feature] <= n.value {
+				at++
+			} else {
+				at += int(n.right)
+			}
 		}
 	}
-	for i, block := range t.blocks[:t.n] {
-		t.odds[block] = float64(sums[i])
-	}
-	t.n = 0
+	return float64(sum)
 }
 
 // commonSpan returns the smallest element that contains an element and all blocks.

@@ -35,7 +35,7 @@ type featureBuilder struct {
 	same     []int // by block: the first with the same text
 	repeats  []int // of the first block with a text
 	topics   *topicFinder
-	logs     [256]float32 // of small numbers; 0: not known yet
+	logs     [1024]float32 // of small numbers; 0: not known yet
 }
 
 // blockSums are sums over blocks.
@@ -409,6 +409,7 @@ func topicWords() [topicCount][]string {
 // topicFinder finds the words of all topics in one pass over a text.
 type topicFinder struct {
 	second [256]uint64 // by the first byte of a word: the possible second bytes modulo 64
+	third  [256]uint64 // the same for the third bytes
 	words  [256][]topicWord
 }
 
@@ -422,6 +423,11 @@ func newTopicFinder() *topicFinder {
 	for topic, words := range topicWords() {
 		for _, w := range words {
 			f.second[w[0]] |= 1 << (w[1] % 64)
+			if len(w) > 2 {
+				f.third[w[0]] |= 1 << (w[2] % 64)
+			} else {
+				f.third[w[0]] = math.MaxUint64
+			}
 			f.words[w[0]] = append(f.words[w[0]], topicWord{w, topic})
 		}
 	}
@@ -435,7 +441,8 @@ func (f *topicFinder) topicsOf(b *block) (out [topicCount]float32) {
 	}
 	text := b.lower()
 	for i := 0; i+1 < len(text); i++ {
-		if f.second[text[i]]&(1<<(text[i+1]%64)) == 0 {
+		if f.second[text[i]]&(1<<(text[i+1]%64)) == 0 ||
+			i+2 < len(text) && f.third[text[i]]&(1<<(text[i+2]%64)) == 0 {
 			continue
 		}
 		for _, w := range f.words[text[i]] {

@@ -3,6 +3,7 @@ package extract
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"dateline/internal/news/article"
 )
@@ -55,7 +56,12 @@ func detectLanguage(text string) string {
 	}
 	letters, viet := 0, 0
 	for _, c := range text {
-		if unicode.IsLetter(c) {
+		switch {
+		case c < utf8.RuneSelf:
+			if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' {
+				letters++
+			}
+		case unicode.IsLetter(c):
 			letters++
 			switch {
 			case c >= 0x1EA0 && c <= 0x1EF9, c == 'ơ', c == 'ư', c == 'đ', c == 'ă', c == 'Đ', c == 'Ơ', c == 'Ư':
@@ -70,9 +76,11 @@ func detectLanguage(text string) string {
 		return "vi"
 	}
 	all, english := 0, 0
-	for w := range strings.FieldsSeq(strings.ToLower(text)) {
-		all++
-		switch w {
+	for w := range strings.FieldsSeq(text) {
+		if all++; len(w) < 2 || len(w) > len("they") {
+			continue
+		}
+		switch strings.ToLower(w) {
 		case "the", "of", "and", "to", "in", "that", "is", "was", "for", "with", "on", "as", "it", "at", "by", "from",
 			"be", "are", "this", "have", "has", "his", "he", "they", "but", "not", "said":
 			english++

@@ -31,9 +31,14 @@ const maxImages = 200
 // render renders the selected blocks below root.
 func render(d *Document, root *html.Node, o *outline, selected []int) (body, image string) {
 	r := &renderer{
-		base: d.Base, names: d.names, selectedTexts: map[*html.Node]bool{},
-		selectedNodes: map[*html.Node]bool{},
+		base: d.Base, names: d.names, selectedTexts: make(map[*html.Node]bool, len(selected)),
+		selectedNodes: make(map[*html.Node]bool, 2*len(selected)),
 	}
+	bytes := 0
+	for _, i := range selected {
+		bytes += len(o.blocks[i].text) + len("<p></p>\n")
+	}
+	r.out.Grow(bytes)
 	for _, i := range selected {
 		for _, t := range o.blocks[i].texts {
 			r.selectedTexts[t] = true
