@@ -57,7 +57,8 @@ func Parse(text string, o Options) (Date, bool) {
 	if d, ok := parseUnix(text); ok {
 		return d, true
 	}
-	p := parser{tokens: tokenize(text), opts: o}
+	var buf [16]token
+	p := parser{tokens: tokenize(buf[:0], text), opts: o}
 	if d, ok := p.absolute(); ok {
 		return d, true
 	}

@@ -412,8 +412,8 @@ type token struct {
 // maxTokens limits the tokens of a text.
 const maxTokens = 60
 
-func tokenize(s string) []token {
-	out := make([]token, 0, 16)
+// tokenize appends the tokens of a text.
+func tokenize(out []token, s string) []token {
 	spaced := false
 	for i := 0; i < len(s) && len(out) < maxTokens; {
 		r, size := utf8.DecodeRuneInString(s[i:])

@@ -102,9 +102,10 @@ type outlineBuilder struct {
 func newOutline(root *html.Node, m *Meta) *outline {
 	w := &outlineBuilder{meta: m}
 	w.o.names = m.names
-	w.o.texts = make([]*html.Node, 0, 512)
-	w.o.blocks = make([]block, 0, 256)
-	w.o.spans = make([]span, 0, 1024)
+	n := len(m.elements)
+	w.o.texts = make([]*html.Node, 0, n/2)
+	w.o.blocks = make([]block, 0, n/4)
+	w.o.spans = make([]span, 0, n*2/3)
 	w.element(root, 0)
 	w.flush()
 	for i := len(w.stack) - 1; i >= 0; i-- {

@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net/textproto"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -65,7 +66,7 @@ type Document struct {
 	names    *nameCache
 	template *Template    // of the site; may be nil
 	texts    []*html.Node // all text nodes in document order
-	source   []byte       // the decoded page, if it has noscript elements
+	source   [][]byte     // the parts of the decoded page, if it has noscript elements
 }
 
 // Parse decodes and parses a page within limits, and collects its metadata.
@@ -79,8 +80,8 @@ func Parse(ctx context.Context, p Page, lim Limits) (*Document, error) {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, lim.Timeout, ErrTooSlow)
 	defer cancel()
-	text = removeScripts(text)
-	root, err := html.Parse(&contextReader{ctx: ctx, data: text})
+	parts := removeScripts(text)
+	root, err := html.Parse(&contextReader{ctx: ctx, parts: parts})
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("parse the page: %w", context.Cause(ctx))
@@ -92,8 +93,8 @@ func Parse(ctx context.Context, p Page, lim Limits) (*Document, error) {
 		base = &url.URL{}
 	}
 	doc := &Document{Root: root, URL: base, Base: base, names: newNameCache(), texts: composeText(nil, root)}
-	if bytes.Contains(text, []byte("<noscript")) {
-		doc.source = text
+	if slices.ContainsFunc(parts, func(p []byte) bool { return bytes.Contains(p, []byte("<noscript")) }) {
+		doc.source = parts
 	}
 	if err := doc.readMeta(lim.MaxNodes); err != nil {
 		return nil, err
@@ -110,7 +111,7 @@ func (d *Document) withoutScripting(ctx context.Context, lim Limits) *Document {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, lim.Timeout, ErrTooSlow)
 	defer cancel()
-	root, err := html.ParseWithOptions(&contextReader{ctx: ctx, data: d.source}, html.ParseOptionEnableScripting(false))
+	root, err := html.ParseWithOptions(&contextReader{ctx: ctx, parts: d.source}, html.ParseOptionEnableScripting(false))
 	if err != nil {
 		return nil
 	}
@@ -157,20 +158,27 @@ func compose(s string) string {
 
 // contextReader makes parsing cancelable: it fails when ctx ends.
 type contextReader struct {
-	ctx  context.Context //nolint:containedctx // the parser takes a reader and no context
-	data []byte
+	ctx   context.Context //nolint:containedctx // the parser takes a reader and no context
+	parts [][]byte
+	at    int // position in the first part
 }
 
 func (r *contextReader) Read(b []byte) (int, error) {
 	if err := r.ctx.Err(); err != nil {
 		return 0, err
 	}
-	if len(r.data) == 0 {
+	all := 0
+	for len(r.parts) > 0 && all < len(b) {
+		n := copy(b[all:], r.parts[0][r.at:])
+		all += n
+		if r.at += n; r.at == len(r.parts[0]) {
+			r.parts, r.at = r.parts[1:], 0
+		}
+	}
+	if all == 0 {
 		return 0, io.EOF
 	}
-	n := copy(b, r.data)
-	r.data = r.data[n:]
-	return n, nil
+	return all, nil
 }
 
 // decode converts a page to UTF-8. Valid UTF-8 is accepted whatever the page declares:
