@@ -76,7 +76,7 @@ func selectLikely(logOdds []float64, texts []string, units []int) (chosen []bool
 		p, n       float64
 	}
 	items := make([]item, 0, len(texts))
-	seen := make(map[string]bool, len(texts))
+	seen := make(map[string]bool, len(texts)/4)
 	expected := 0.0
 	for i := 0; i < len(texts); {
 		x := item{first: i, end: i + 1}
@@ -92,10 +92,15 @@ func selectLikely(logOdds []float64, texts []string, units []int) (chosen []bool
 		}
 		i = x.end
 		t := strings.Join(texts[x.first:x.end], "\n")
-		if x.n == 0 || seen[t] {
+		if x.n == 0 {
 			continue
 		}
-		seen[t] = len(t) > minRepeatedBytes
+		if len(t) > minRepeatedBytes {
+			if seen[t] {
+				continue
+			}
+			seen[t] = true
+		}
 		x.p = 1 / (1 + math.Exp(-odds/x.n))
 		items = append(items, x)
 		expected += x.p * x.n

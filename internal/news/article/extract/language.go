@@ -16,7 +16,7 @@ func (r *builder) readLanguage() {
 	}
 	declared := languageTag(firstOf(r.meta.lang, r.jsonLD.text("inLanguage"),
 		r.meta.first("og:locale", "content-language", "language")))
-	if guess := detectLanguage(r.a.Title + " " + r.a.Text); guess != "" {
+	if guess := detectLanguage(r.a.Title + " " + r.a.Text[:min(len(r.a.Text), maxLanguageBytes)]); guess != "" {
 		conf := 0.9
 		if guess == declared {
 			conf = 1
@@ -48,12 +48,13 @@ func languageTag(s string) string {
 	return s
 }
 
+// maxLanguageBytes limits the text that the language is detected in.
+const maxLanguageBytes = 6000
+
 // detectLanguage recognizes Vietnamese by its letters and English by stop words. For
 // other languages it returns nothing.
 func detectLanguage(text string) string {
-	if len(text) > 6000 {
-		text = text[:6000]
-	}
+	text = text[:min(len(text), maxLanguageBytes)]
 	letters, viet := 0, 0
 	for _, c := range text {
 		switch {

@@ -10,6 +10,7 @@ import (
 type nameCache struct {
 	names map[string]*name
 	slugs map[slug]bool
+	free  []name // allocated together
 }
 
 // slug is an element with an id that may be made from its text.
@@ -39,7 +40,11 @@ func newNameCache() *nameCache {
 func (c *nameCache) name(text string) *name {
 	n := c.names[text]
 	if n == nil {
-		n = &name{
+		if len(c.free) == 0 {
+			c.free = make([]name, 64)
+		}
+		n, c.free = &c.free[0], c.free[1:]
+		*n = name{
 			hints: classHints(text), isBreadcrumb: strings.Contains(text, "breadcrumb"),
 			isCategory:     strings.Contains(text, "p-category"),
 			isModification: strings.Contains(text, "modified") || strings.Contains(text, "lastmod"),

@@ -25,9 +25,12 @@ const maxTerms = 300
 // lists tags below /categories/ and names them tag; p-category is a tag in microformats
 // (https://microformats.org/wiki/h-entry#p-category).
 func termOf(n *html.Node) term {
-	class, rel := attr(n, "class"), strings.Fields(strings.ToLower(attr(n, "rel")))
-	if t := termOfClass(class); t != noTerm {
+	if t := termOfClass(attr(n, "class")); t != noTerm {
 		return t
+	}
+	var rel []string
+	if v := attr(n, "rel"); v != "" {
+		rel = strings.Fields(strings.ToLower(v))
 	}
 	if slices.Contains(rel, "category") {
 		return categoryTerm
