@@ -159,7 +159,9 @@ func (w *outlineBuilder) element(n *html.Node, depth int) {
 		if len(w.stack) > 0 {
 			parent = w.stack[len(w.stack)-1]
 		}
-		w.o.spans = append(w.o.spans, span{node: n, parent: parent, first: len(w.o.blocks), hints: own, class: class, depth: depth})
+		w.o.spans = append(w.o.spans, span{
+			node: n, parent: parent, first: len(w.o.blocks), hints: own, class: class, depth: depth,
+		})
 		w.stack = append(w.stack, len(w.o.spans)-1)
 	}
 	a := n.DataAtom
@@ -428,8 +430,8 @@ func isCollapsed(s string) bool {
 // measure counts the characters of the text of a block.
 func (b *block) measure() {
 	chars, punctuation, digits, letters, upper := 0, 0, 0, 0, 0
-	for i, n := 0, 0; i < len(b.text); i += n {
-		n = 1
+	for i := 0; i < len(b.text); {
+		n := 1
 		chars++
 		switch c := b.text[i]; {
 		case c >= 'a' && c <= 'z':
@@ -458,6 +460,7 @@ func (b *block) measure() {
 		case c == ',', c == '.', c == '?', c == '!', c == ';', c == ':':
 			punctuation++
 		}
+		i += n
 	}
 	b.chars, b.punctuation, b.digits, b.letters, b.upper = chars, punctuation, digits, letters, upper
 }

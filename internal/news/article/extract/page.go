@@ -111,7 +111,8 @@ func (d *Document) withoutScripting(ctx context.Context, lim Limits) *Document {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, lim.Timeout, ErrTooSlow)
 	defer cancel()
-	root, err := html.ParseWithOptions(&contextReader{ctx: ctx, parts: d.source}, html.ParseOptionEnableScripting(false))
+	source := &contextReader{ctx: ctx, parts: d.source}
+	root, err := html.ParseWithOptions(source, html.ParseOptionEnableScripting(false))
 	if err != nil {
 		return nil
 	}

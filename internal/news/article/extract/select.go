@@ -70,7 +70,8 @@ func (o *outline) isJunk(i int, title string) bool {
 		return true
 	case b.hints&(hintByline|hintDate) != 0 && b.chars < 80:
 		return true
-	case b.chars < 120 && b.digits > 0 && isDateLine(b.text), strings.HasPrefix(b.text, "http") && !strings.Contains(b.text, " "):
+	case b.chars < 120 && b.digits > 0 && isDateLine(b.text),
+		strings.HasPrefix(b.text, "http") && !strings.Contains(b.text, " "):
 		return true
 	case b.text[0] == '[' && b.text[len(b.text)-1] == ']' && strings.Contains(b.text, "="): // an unexpanded shortcode
 		return true
@@ -169,8 +170,8 @@ func similarTitles(a, b string) bool {
 func fold(s string) string {
 	var buf [128]byte
 	out := buf[:0]
-	for i, n := 0, 0; i < len(s); i += n {
-		n = 1
+	for i := 0; i < len(s); {
+		n := 1
 		switch c := s[i]; {
 		case c >= 'a' && c <= 'z', c >= '0' && c <= '9':
 			out = append(out, c)
@@ -182,6 +183,7 @@ func fold(s string) string {
 				out = utf8.AppendRune(out, unicode.ToLower(r))
 			}
 		}
+		i += n
 	}
 	return string(out)
 }

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
@@ -43,7 +44,8 @@ func (r *builder) lines(minBytes, maxBytes int) iter.Seq[*html.Node] {
 	return func(yield func(*html.Node) bool) {
 		left := maxLines
 		for _, n := range r.doc.texts {
-			if len(n.Data) < minBytes || len(n.Data) > maxBytes || n.Parent.DataAtom == atom.Script || n.Parent.DataAtom == atom.Style {
+			if len(n.Data) < minBytes || len(n.Data) > maxBytes ||
+				n.Parent.DataAtom == atom.Script || n.Parent.DataAtom == atom.Style {
 				continue
 			}
 			if left--; left < 0 || !yield(n) {
@@ -71,13 +73,14 @@ func (r dateReader) dateAnywhere() (found dates.Date, ok bool) {
 // "Last modified on 6 November 2026", or the label in an element of its own before the
 // date.
 func (r dateReader) updateInLines() (found dates.Date, ok bool) {
+	hasStem := sync.OnceValue(r.hasUpdateStem)
 	for n := range r.lines(6, 120) {
 		if len(n.Data) > 2*maxUpdateLabel && !hasDigit(n.Data) {
 			continue
 		}
 		line := clean(n.Data)
 		if len(line) < 6 || !mayStartUpdate(line) || len(line) > maxUpdateLabel && !hasDigit(line) ||
-			!isUpdateLine(line) || findUpdateLabel(strings.ToLower(line)) > lastUpdateLabel || !r.hasUpdateStem(line) ||
+			!isUpdateLine(line) || findUpdateLabel(strings.ToLower(line)) > lastUpdateLabel || !hasStem() ||
 			r.isForeign(n.Parent, hintJunk) || r.isOtherDate(n) || r.isSentence(n) {
 			continue
 		}
@@ -130,12 +133,12 @@ func mayStartUpdate(line string) bool {
 	return false
 }
 
-// hasUpdateStem reports whether a line or else the page contains a part of a label of an update in both cases.
-func (r dateReader) hasUpdateStem(line string) bool {
+// hasUpdateStem reports whether the page contains a part of a label of an update in both cases.
+func (r dateReader) hasUpdateStem() bool {
 	return slices.ContainsFunc([]string{
 		"pdate", "odifi", "dited", "evis", "ập nhật", "ửa", "eändert", "ktualisiert", "à jour",
 		"ctualizado", "tualizado", "ggiornato", "ijgewerkt", "бновлено", "更新",
-	}, func(s string) bool { return strings.Contains(line, s) || bytes.Contains(r.src.HTML, []byte(s)) })
+	}, func(s string) bool { return bytes.Contains(r.src.HTML, []byte(s)) })
 }
 
 func hasDigit(s string) bool {
