@@ -3,11 +3,13 @@ package api_test
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -54,4 +56,24 @@ func TestAnswers_AreCompressed(t *testing.T) {
 	}
 	short, _ := get("/api/v1/posts?limit=1&status=posted", "gzip")
 	require.Empty(t, short.Header.Get("Content-Encoding"))
+}
+
+// A browser, which accepts gzip, learns at once that an event stream is open, also if
+// there is no event.
+func TestStreams_BeginAtOnce(t *testing.T) {
+	s := start(t)
+	s.Connect("desk")
+	p := s.post(s.send(http.MethodPost, "/api/v1/posts", hello()), http.StatusCreated)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // the first ping is later
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/api/v1/posts/"+p.Id.String()+"/events", http.NoBody)
+	s.Must(err)
+	r.Header.Set("Authorization", "Bearer "+s.Token)
+	r.Header.Set("Accept-Encoding", "gzip, deflate, br")
+	r.Header.Set("Last-Event-ID", "1000000")
+	a, err := http.DefaultClient.Do(r)
+	s.Must(err)
+	require.Equal(t, "text/event-stream", a.Header.Get("Content-Type"))
+	require.Empty(t, a.Header.Get("Content-Encoding"))
+	s.Must(a.Body.Close())
 }

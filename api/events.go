@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"strconv"
@@ -65,6 +66,7 @@ func begin(w http.ResponseWriter) (flush func() error) {
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no") // nginx must not buffer events
 	w.WriteHeader(http.StatusOK)
+	_, _ = io.WriteString(w, ":\n\n") // a comment: headers without a body may be kept back, as by compressed
 	return http.NewResponseController(w).Flush
 }
 

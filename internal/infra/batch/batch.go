@@ -42,7 +42,8 @@ var ErrStopped = errors.New("the batcher has stopped")
 // run gets at most maxBatch inputs and returns an output for each, in order. If
 // it fails for several inputs, each is run again alone, so that one bad input
 // doesn't fail the other calls; therefore run must have no effect when it
-// fails.
+// fails. A run that hits a time limit of its own is not repeated: all of its calls
+// fail with context.DeadlineExceeded, and later ones are not kept waiting.
 func New[In, Out any](
 	ctx context.Context, maxBatch, flushers int, run func(context.Context, []In) ([]Out, error),
 ) *Batcher[In, Out] {
@@ -157,8 +158,10 @@ func (b *Batcher[In, Out]) runBatch(ctx context.Context, calls []call[In, Out]) 
 		for i, c := range calls {
 			c.done <- result[Out]{out: outs[i]}
 		}
-	case len(calls) == 1:
-		calls[0].done <- result[Out]{err: err}
+	case len(calls) == 1 || errors.Is(err, context.DeadlineExceeded):
+		for _, c := range calls {
+			c.done <- result[Out]{err: err}
+		}
 	default:
 		for _, c := range calls {
 			b.runBatch(ctx, []call[In, Out]{c})

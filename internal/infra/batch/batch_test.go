@@ -147,3 +147,36 @@ func TestDo_ContextEnds(t *testing.T) {
 		}
 	}
 }
+
+// A batch that hits its time limit fails as a whole: running each call again would keep
+// later ones waiting for the limit of each.
+func TestBatcher_DoesNotRepeatWhatTimedOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var runs atomic.Int64
+		b := batch.NewWithDelay(t.Context(), time.Millisecond, 10, 1, func(ctx context.Context, in []int) ([]int, error) {
+			if runs.Add(1) > 1 {
+				return double(ctx, in)
+			}
+			ctx, cancel := context.WithTimeout(ctx, time.Second)
+			defer cancel()
+			<-ctx.Done()
+			return nil, fmt.Errorf("reading: %w", ctx.Err())
+		})
+		began := time.Now()
+		var calls sync.WaitGroup
+		for n := range 5 {
+			calls.Go(func() {
+				if _, err := b.Do(t.Context(), n); !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("got %v, want the time limit", err)
+				}
+			})
+		}
+		calls.Wait()
+		if took := time.Since(began); took > 1100*time.Millisecond || runs.Load() != 1 {
+			t.Errorf("%d runs in %s, want one of a second", runs.Load(), took)
+		}
+		if got, err := b.Do(t.Context(), 4); err != nil || got != 8 {
+			t.Errorf("afterwards got %d, %v", got, err)
+		}
+	})
+}

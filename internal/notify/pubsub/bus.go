@@ -43,7 +43,7 @@ const (
 	// of posts can change within a second. Nobody notices it.
 	mergeInterval = 50 * time.Millisecond
 	// maxPending limits a pipeline, and the notifications stored while Redis is down.
-	maxPending = 1000
+	maxPending = 10_000
 	// publishTimeout is the time limit of a publish.
 	publishTimeout = time.Second
 )

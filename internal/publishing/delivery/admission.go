@@ -140,8 +140,9 @@ func (a *admission) release(ctx context.Context, j *job) {
 	j.admitted = nil
 }
 
-// publish makes the call, and updates the circuit breaker with its response, and the limits if it failed: after a
-// success the outcome is recorded first.
+// publish makes the call, and updates circuit breaker and limits with its response. The limits are updated meanwhile
+// after a success, whose outcome is to be recorded at once: j.observed ends then. They learn in the order of
+// responses, because a success that precedes a 429 must not end it.
 func (a *admission) publish(ctx context.Context, j *job, s network.Submission) (network.Receipt, error) {
 	start := time.Now()
 	receipt, err := j.adapter.Publish(ctx, j.account, s)
@@ -154,10 +155,13 @@ func (a *admission) publish(ctx context.Context, j *job, s network.Submission) (
 		return receipt, err // the network did not count it
 	}
 	j.admitted = nil
+	caller, kind := j.caller(), j.callKind()
 	if failure != nil {
-		a.observe(ctx, j, j.callKind(), nil, failure)
+		a.learn(ctx, caller, kind, failure.Rates, failure)
+		return receipt, err
 	}
-	return receipt, err
+	j.observed.Go(func() { a.learn(ctx, caller, kind, receipt.Rates, nil) })
+	return receipt, nil
 }
 
 // upload stages one attachment within the limits of uploads.
@@ -186,13 +190,19 @@ func (a *admission) upload(ctx context.Context, j *job, media network.Media) (ne
 func (a *admission) observe(
 	ctx context.Context, j *job, kind network.CallKind, rates []network.RateStatus, failure *network.Error,
 ) {
-	if a.limits == nil {
-		return
-	}
 	if failure != nil {
 		rates = failure.Rates
 	}
-	a.wakeAll(ctx, a.limits.Observe(ctx, j.caller(), kind, rates, failure))
+	a.learn(ctx, j.caller(), kind, rates, failure)
+}
+
+func (a *admission) learn(
+	ctx context.Context, caller ratelimit.Caller, kind network.CallKind, rates []network.RateStatus,
+	failure *network.Error,
+) {
+	if a.limits != nil {
+		a.wakeAll(ctx, a.limits.Observe(ctx, caller, kind, rates, failure))
+	}
 }
 
 // wakeAll wakes posts in the background: the outcome of this one is not recorded yet. A

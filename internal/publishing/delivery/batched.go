@@ -53,6 +53,14 @@ const claimDelay = 100 * time.Millisecond
 
 const maxBatch = 500 // rows of one statement: more would delay the first ones
 
+// Time limits of a batch: a connection that hangs, as after a failover, must not stop the
+// posts of the whole process. Claims and outcomes are safe to repeat.
+const (
+	maxReadTime   = 5 * time.Second
+	maxClaimTime  = 10 * time.Second
+	maxRecordTime = 15 * time.Second
+)
+
 // Batched returns a store and accounts that batch reads, claims and outcomes. Call stop
 // after the last attempt has ended: outcomes must be recorded also while the worker stops.
 func Batched(s BatchStore, a Accounts) (store Store, accounts Accounts, stop func()) {
@@ -80,6 +88,8 @@ func (b *batchedStore) Post(ctx context.Context, id uuid.UUID) (post.Post, error
 }
 
 func (b *batchedStore) readAll(ctx context.Context, ids []uuid.UUID) ([]*post.Post, error) {
+	ctx, cancel := context.WithTimeout(ctx, maxReadTime)
+	defer cancel()
 	found, err := b.PostsWithTargets(ctx, ids)
 	if err != nil {
 		return nil, err
@@ -115,6 +125,8 @@ func (b *batchedAccounts) Open(ctx context.Context, id uuid.UUID) (account.Accou
 }
 
 func (b *batchedAccounts) openAll(ctx context.Context, ids []uuid.UUID) ([]opened, error) {
+	ctx, cancel := context.WithTimeout(ctx, maxReadTime)
+	defer cancel()
 	out, known := make([]opened, len(ids)), map[uuid.UUID]opened{}
 	for i, id := range ids {
 		one, ok := known[id]
@@ -152,6 +164,8 @@ func (b *batchedStore) claimAll(ctx context.Context, in []claim) ([]claim, error
 	for i := range in {
 		calls[i], lease = in[i].call, max(lease, in[i].lease)
 	}
+	ctx, cancel := context.WithTimeout(ctx, maxClaimTime)
+	defer cancel()
 	claimed, ok, err := b.ClaimAll(ctx, calls, lease)
 	if err != nil {
 		return nil, err
@@ -168,6 +182,8 @@ func (b *batchedStore) claimAll(ctx context.Context, in []claim) ([]claim, error
 
 func (b *batchedStore) recordAll(ctx context.Context, in []post.Outcome) ([]bool, error) {
 	b.inFlight.wait(ctx)
+	ctx, cancel := context.WithTimeout(ctx, maxRecordTime)
+	defer cancel()
 	return b.RecordPosted(ctx, in)
 }
 

@@ -3,6 +3,7 @@ package delivery
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/google/uuid"
 
@@ -29,6 +30,7 @@ type job struct {
 	run       *run
 	limits    network.Limits            // set by checking the content
 	admitted  *admitted                 // from acquire to the call
+	observed  sync.WaitGroup            // updates of limits with a response
 	handles   map[string]network.Staged // see storedHandles
 	media     func(media.Item) network.Media
 }

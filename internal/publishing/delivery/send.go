@@ -137,10 +137,9 @@ func (s *sender) send(ctx context.Context, j *job) (TargetResult, error) {
 	if err != nil {
 		return s.settle(ctx, j, call, network.AsError(err))
 	}
-	kind := j.callKind()
 	result, err := s.outcomes.posted(ctx, j, call, receipt, post.CallAccepted,
 		map[string]any{"request_id": receipt.RequestID})
-	s.admission.observe(ctx, j, kind, receipt.Rates, nil)
+	j.observed.Wait()
 	return result, err
 }
 

@@ -69,7 +69,7 @@ func (l *Limiter) Acquire(ctx context.Context, c Caller, kind network.CallKind) 
 	if l.isBackingOff() {
 		return Grant{OK: true}
 	}
-	waiting, cancel := context.WithTimeout(ctx, batchInterval+l.timeout)
+	waiting, cancel := context.WithTimeout(ctx, batchInterval+2*l.timeout)
 	defer cancel()
 	grant, err := l.requests.Do(waiting, request{c, kind})
 	if err != nil {
@@ -167,7 +167,7 @@ func (l *Limiter) send(ctx context.Context, updates []update) (wake []uuid.UUID)
 	if len(updates) == 0 || l.isBackingOff() {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), batchInterval+l.timeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), batchInterval+2*l.timeout)
 	defer cancel()
 	wake, err := l.updates.Do(ctx, updates)
 	if err != nil {

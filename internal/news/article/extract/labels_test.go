@@ -8,7 +8,7 @@ import (
 )
 
 // The quick checks of the first letters let all labels pass.
-func TestMayStart_LetsLabelsPass(t *testing.T) {
+func TestMayStart_MatchesEveryLabel(t *testing.T) {
 	for _, label := range []string{
 		"updated", "update:", "last update", "cập nhật", "sửa đổi", "chỉnh sửa", "sửa lần cuối", "modified",
 		"last edited", "edited on", "reviewed", "revised", "zuletzt", "aktualisiert", "geändert", "mis à jour",

@@ -47,9 +47,7 @@ func (e *Engine) Search(ctx context.Context, r search.Request) (a search.Respons
 	}
 	defer release()
 	if vector != nil {
-		if err := e.signs.ensure(ctx, e.pool, len(vector.vector)); err != nil {
-			e.opts.Log.Warn("signs of vectors are compared in Postgres, because loading them failed", "error", err)
-		}
+		e.signs.ensure(ctx, e.pool, len(vector.vector), e.opts.Log)
 	}
 	err = e.inReadTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		a, err = e.respond(ctx, searcher{e: e, tx: tx, r: r}, q, vector)

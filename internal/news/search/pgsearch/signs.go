@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"log/slog"
 	"math/bits"
 	"slices"
 	"sync"
@@ -32,7 +33,7 @@ const (
 	// commitDelay is how much later than its time of change a row may become visible.
 	commitDelay = time.Minute
 	// loadTimeout limits loading, and loadWait how long the search that starts it waits.
-	loadTimeout = time.Minute
+	loadTimeout = 20 * time.Second
 	loadWait    = 3 * time.Second
 	// maxEstimated is the number of articles with the nearest signs whose similarity is
 	// estimated from the components of the query's vector and the signs of theirs, which
@@ -69,31 +70,32 @@ func newSignCache(dims int) *signCache {
 
 // ensure loads the cache if it is unusable or old. While it is loaded for the first time,
 // or if that fails, searches do without it.
-func (c *signCache) ensure(ctx context.Context, pool *pgxpool.Pool, dims int) error {
+func (c *signCache) ensure(ctx context.Context, pool *pgxpool.Pool, dims int, log *slog.Logger) {
 	c.mu.RLock()
 	usable := !c.loadedAt.IsZero() && c.dims == dims
 	fresh := usable && time.Since(c.loadedAt) < maxCacheAge
 	c.mu.RUnlock()
 	if fresh || !c.load.TryLock() {
-		return nil
+		return
 	}
-	done := make(chan error, 1)
+	done := make(chan struct{})
 	go func() {
+		defer close(done)
 		defer c.load.Unlock()
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loadTimeout)
 		defer cancel()
-		done <- c.reload(ctx, pool, dims)
+		if err := c.reload(ctx, pool, dims); err != nil {
+			log.WarnContext(ctx, "loading the signs of vectors failed; Postgres compares them", "error", err)
+		}
 	}()
 	if usable {
-		return nil
+		return
 	}
 	select {
-	case err := <-done:
-		return err
+	case <-done:
 	case <-time.After(loadWait):
 	case <-ctx.Done():
 	}
-	return nil
 }
 
 // reload replaces the content by what is stored.

@@ -102,7 +102,7 @@ func (l searcher) candidates(s *statement, x expression, since *timeWindow, rank
 		// otherwise scan the newest rows one by one until there are enough.
 		found += " union all (select h.tid, 0 as n from (select d.ctid as tid, d.published_at from " +
 			"search_documents d where search_titles(d.title_words, d.published_at) @@ " +
-			s.arg("("+x.inTitles+") & "+since.titles) + "::text::tsquery and " + filters
+			s.arg("("+x.inTitles+")"+since.titles) + "::text::tsquery and " + filters
 		if x.inTitles != x.plain {
 			found += " and " + s.matchSQL("title_words", x.plain)
 		}
@@ -176,8 +176,8 @@ func (l searcher) plannedRows(ctx context.Context, s *statement, from ...string)
 }
 
 // timeWindow limits a search to recent articles: those published since all, which
-// buckets expresses as time buckets, and those in the time buckets titles that have the
-// words in their title fields.
+// buckets expresses as time buckets, and those that have the words in their title fields
+// and also match titles: time buckets, or nothing.
 type timeWindow struct {
 	all             time.Time
 	buckets, titles string
@@ -192,11 +192,18 @@ func (l searcher) timeWindow(ctx context.Context, estimate, inTitles int) (*time
 	}
 	// Assumes that matches are spread evenly over time.
 	part := float64(l.candidateLimit()) / float64(estimate)
+	if part >= 1 { // all of them, which need no window
+		return nil, nil //nolint:nilnil // none
+	}
 	titles := min(part*titleWindowFactor, maxTitleRows/max(rows, 1),
 		max(part, 1.5*maxTitleCandidates/float64(max(inTitles, 1))))
 	// Some pages state a publication date in the future.
 	all, end := quantile(bounds, 1-part), latest(l.r.Now, bounds[len(bounds)-1]).Add(24*time.Hour)
-	return &timeWindow{all, bucketsBetween(all, end), bucketsBetween(quantile(bounds, 1-titles), end)}, nil
+	w := &timeWindow{all: all, buckets: bucketsBetween(all, end)}
+	if titles < 1 {
+		w.titles = " & " + bucketsBetween(quantile(bounds, 1-titles), end)
+	}
+	return w, nil
 }
 
 func latest(a, b time.Time) time.Time {

@@ -58,7 +58,7 @@ func (s *LedgerStore) RecordPosted(ctx context.Context, outcomes []post.Outcome)
 		if err != nil {
 			return nil, err
 		}
-		at[o.TargetID] = i
+		at[o.OperationID] = i
 		p.TargetIds = append(p.TargetIds, o.TargetID)
 		p.PostIds = append(p.PostIds, o.PostID)
 		p.Revisions = append(p.Revisions, o.Revision)
@@ -76,8 +76,8 @@ func (s *LedgerStore) RecordPosted(ctx context.Context, outcomes []post.Outcome)
 		return nil, err
 	}
 	ok = make([]bool, len(outcomes))
-	for _, target := range recorded {
-		ok[at[target]] = true
+	for _, operation := range recorded {
+		ok[at[operation]] = true
 	}
 	return ok, nil
 }

@@ -502,7 +502,7 @@ with want as (
         where r.status <> l.status and r.status <> 'publishing'
     ) e order by e.target_id is null
 )
-select finished.id from finished
+select finished.operation_id::uuid as operation_id from finished
 `
 
 type RecordPostedParams struct {
@@ -544,11 +544,11 @@ func (q *Queries) RecordPosted(ctx context.Context, arg RecordPostedParams) ([]u
 	defer rows.Close()
 	var items []uuid.UUID
 	for rows.Next() {
-		var id uuid.UUID
-		if err := rows.Scan(&id); err != nil {
+		var operation_id uuid.UUID
+		if err := rows.Scan(&operation_id); err != nil {
 			return nil, err
 		}
-		items = append(items, id)
+		items = append(items, operation_id)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err

@@ -257,7 +257,7 @@ with want as (
         where r.status <> l.status and r.status <> 'publishing'
     ) e order by e.target_id is null
 )
-select finished.id from finished;
+select finished.operation_id::uuid as operation_id from finished;
 
 -- name: RollUpPosts :many
 -- A post's status is derived from its targets'.
