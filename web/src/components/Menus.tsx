@@ -31,7 +31,7 @@ export function Hint({ label, children }: { label: string; children: ReactElemen
 }
 
 /** Chooses one of several workspaces. */
-export function WorkspaceMenu() {
+export function WorkspaceMenu({ defaultOpened }: { defaultOpened: boolean }) {
   const me = useMe()
   const { t } = useTranslation()
   const client = useQueryClient()
@@ -41,7 +41,7 @@ export function WorkspaceMenu() {
     done: () => undefined,
   })
   return (
-    <Menu position="bottom-start">
+    <Menu position="bottom-start" defaultOpened={defaultOpened}>
       <Menu.Target>
         <Button
           variant="subtle"
@@ -73,7 +73,7 @@ export function WorkspaceMenu() {
 }
 
 /** What a user chooses for themselves. */
-export function UserMenu() {
+export function UserMenu({ defaultOpened }: { defaultOpened: boolean }) {
   const me = useMe()
   const { t, i18n } = useTranslation()
   const { colorScheme, setColorScheme } = useMantineColorScheme()
@@ -89,7 +89,7 @@ export function UserMenu() {
     sharePreference('scheme', scheme === 'auto' ? '' : scheme)
   }
   return (
-    <Menu position="bottom-end" width={240}>
+    <Menu position="bottom-end" width={240} defaultOpened={defaultOpened}>
       <Menu.Target>
         <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t('nav.user')}>
           <IconUserCircle size={26} aria-hidden />

@@ -22,7 +22,16 @@ import {
 } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
-import { type ComponentType, lazy, type ReactElement, Suspense, useEffect, useRef, useState } from 'react'
+import {
+  type ComponentType,
+  lazy,
+  type PointerEvent,
+  type ReactElement,
+  Suspense,
+  useEffect,
+  useRef,
+  useState,
+} from 'react'
 import { useTranslation } from 'react-i18next'
 import { base, sandbox, temporalUI } from '../boot'
 import { LiveProvider, useConnection } from '../lib/live'
@@ -352,8 +361,20 @@ function NewPost() {
   )
 }
 
+/**
+ * Remembers that a button was pressed before the code of its menu was loaded, which then opens at once.
+ * A press is enough: the button can be replaced before it is released, and then there is no click.
+ */
+function useEarlyPress() {
+  const [wanted, setWanted] = useState(false)
+  const want = () => setWanted(true)
+  const press = (e: PointerEvent) => e.pointerType === 'mouse' && e.button === 0 && want()
+  return [wanted, { onPointerDown: press, onClick: want }] as const
+}
+
 function WorkspaceMenu() {
   const me = useMe()
+  const [wanted, early] = useEarlyPress()
   const { t } = useTranslation()
   if (me.session.workspaces.length < 2)
     return (
@@ -365,6 +386,7 @@ function WorkspaceMenu() {
     <Suspense
       fallback={
         <Button
+          {...early}
           variant="subtle"
           color="gray"
           px="xs"
@@ -378,22 +400,23 @@ function WorkspaceMenu() {
         </Button>
       }
     >
-      <Workspaces />
+      <Workspaces defaultOpened={wanted} />
     </Suspense>
   )
 }
 
 function UserMenu() {
   const { t } = useTranslation()
+  const [wanted, early] = useEarlyPress()
   return (
     <Suspense
       fallback={
-        <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t('nav.user')}>
+        <ActionIcon {...early} variant="subtle" color="gray" size="lg" aria-label={t('nav.user')}>
           <IconUserCircle size={26} aria-hidden />
         </ActionIcon>
       }
     >
-      <User />
+      <User defaultOpened={wanted} />
     </Suspense>
   )
 }
