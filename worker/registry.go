@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
 
 	"dateline/internal/infra/temporalclient"
 	"dateline/internal/storage/postgres/installation"
@@ -50,8 +52,16 @@ const (
 	takeoverLease     = 30 * time.Second
 	overdueAfter      = 5 * time.Second // past its time, until a post is checked
 	maxOverdue        = 200             // posts that are checked at a time
-	maxReleases       = 16              // posts that are released in parallel
+	maxReleases       = 32              // posts that are released in parallel
 	releasePage       = 500
+
+	// How long one post may take. A part of Temporal's posts may not respond, until another
+	// of its nodes takes over from one that was lost, so the others do not wait long.
+	minTimeout  = time.Second
+	maxTimeout  = 10 * time.Second
+	lostTimeout = 3 * time.Second // for posts that may not be lost
+	// How long a page of posts may take: less than the lease, which is renewed after it.
+	pageTimeout = takeoverLease - 10*time.Second
 )
 
 // newIdentity names a worker process. Temporal shows it in its Web UI.
@@ -119,49 +129,81 @@ func (r *registry) takeOverDead(ctx context.Context, all *sync.WaitGroup) {
 	}
 }
 
-// takeOver releases everything that a worker ran.
+// takeOver releases everything that a worker ran. Posts for which Temporal does not
+// respond are tried again after the others, for as long as this worker has the lease.
 func (r *registry) takeOver(ctx context.Context, identity string) (released int, err error) {
+	var missed []uuid.UUID
+	orphans := func(uuid.UUID) temporalclient.Orphans { return temporalclient.Orphans{Worker: identity} }
+	release := func(ids []uuid.UUID, timeout time.Duration) error {
+		done, failed := r.releaseAll(ctx, ids, timeout, orphans)
+		released += len(done)
+		missed = append(missed, failed...)
+		still, err := r.store.RenewWorkerLease(ctx, identity, takeoverLease)
+		if err == nil && !still {
+			return errors.New("the worker is back, or another one has taken over")
+		}
+		return err
+	}
 	var after installation.DuePost
-	for {
+	for more := true; more; {
 		due, err := r.store.ListDuePosts(ctx, time.Now().Add(r.horizon), after, releasePage)
 		if err != nil {
 			return released, err
 		}
-		n, err := r.releaseAll(ctx, due, identity)
-		released += n
-		if err != nil {
+		ids := make([]uuid.UUID, len(due))
+		for i, d := range due {
+			ids[i], after = d.ID, d
+		}
+		if err := release(ids, minTimeout); err != nil {
 			return released, err
 		}
-		if len(due) < releasePage {
-			return released, r.store.DeleteWorker(ctx, identity)
+		more = len(due) == releasePage
+	}
+	for timeout := minTimeout; len(missed) > 0; timeout = min(2*timeout, maxTimeout) {
+		r.log.Warn("Temporal did not respond about activities of a dead worker; they are tried again",
+			"worker", identity, "released", released, "remaining", len(missed))
+		select {
+		case <-ctx.Done():
+			return released, ctx.Err()
+		case <-time.After(timeout):
 		}
-		after = due[len(due)-1]
-		if still, err := r.store.RenewWorkerLease(ctx, identity, takeoverLease); err != nil || !still {
+		again := missed
+		missed = nil
+		if err := release(again, timeout); err != nil {
 			return released, err
 		}
 	}
+	return released, r.store.DeleteWorker(ctx, identity)
 }
 
-// releaseAll releases the orphans of posts in parallel. It returns how many it
-// released, and the last error.
+// releaseAll releases the orphans of posts, for a few posts at a time. It returns the
+// posts that had some, and those for which Temporal did not respond in time.
 func (r *registry) releaseAll(
-	ctx context.Context, due []installation.DuePost, identity string,
-) (released int, err error) {
-	ids := make([]uuid.UUID, len(due))
-	for i, d := range due {
-		ids[i] = d.ID
-	}
+	ctx context.Context, posts []uuid.UUID, timeout time.Duration, orphans func(post uuid.UUID) temporalclient.Orphans,
+) (released, missed []uuid.UUID) {
+	ctx, cancel := context.WithTimeout(ctx, pageTimeout)
+	defer cancel()
 	var mu sync.Mutex
-	inParallel(ids, func(id uuid.UUID) {
-		n, failed := r.releaser.Release(ctx, id, temporalclient.Orphans{Worker: identity})
-		mu.Lock()
-		defer mu.Unlock()
-		released += n
-		if failed != nil {
-			err = failed
-		}
-	})
-	return released, err
+	var all errgroup.Group
+	all.SetLimit(maxReleases)
+	for _, id := range posts {
+		all.Go(func() error {
+			ctx, cancel := context.WithTimeout(ctx, timeout)
+			defer cancel()
+			n, err := r.releaser.Release(ctx, id, orphans(id))
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case err != nil:
+				missed = append(missed, id)
+			case n > 0:
+				released = append(released, id)
+			}
+			return nil
+		})
+	}
+	_ = all.Wait()
+	return released, missed
 }
 
 // releaseLost finds posts that Temporal has dispatched to this worker but that
@@ -171,37 +213,13 @@ func (r *registry) releaseLost(ctx context.Context) {
 	if err != nil {
 		return // the next round tries again
 	}
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	inParallel(posts, func(id uuid.UUID) {
-		running := r.running(id)
-		n, err := r.releaser.Release(ctx, id, temporalclient.Orphans{
-			Worker: r.identity, Since: overdueAfter, Running: running,
-		})
-		switch {
-		case err != nil && ctx.Err() == nil:
-			r.log.Warn("checking an overdue post failed", "post_id", id, "error", err)
-			stop() // Temporal does not respond; the next round tries again
-		case n > 0:
-			r.log.Warn("a post never arrived at this worker; it has been dispatched again", "post_id", id)
-		}
+	released, missed := r.releaseAll(ctx, posts, lostTimeout, func(id uuid.UUID) temporalclient.Orphans {
+		return temporalclient.Orphans{Worker: r.identity, Since: overdueAfter, Running: r.running(id)}
 	})
-}
-
-// inParallel calls do for each post, for a few at a time.
-func inParallel(posts []uuid.UUID, do func(id uuid.UUID)) {
-	var all sync.WaitGroup
-	queue := make(chan uuid.UUID)
-	for range min(maxReleases, len(posts)) {
-		all.Go(func() {
-			for id := range queue {
-				do(id)
-			}
-		})
+	for _, id := range released {
+		r.log.Warn("a post never arrived at this worker; it has been dispatched again", "post_id", id)
 	}
-	for _, id := range posts {
-		queue <- id
+	if len(missed) > 0 && ctx.Err() == nil {
+		r.log.Warn("Temporal did not respond about overdue posts; they are checked again", "posts", len(missed))
 	}
-	close(queue)
-	all.Wait()
 }

@@ -3,6 +3,8 @@ package worker
 import (
 	"context"
 	"log/slog"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -23,6 +25,7 @@ import (
 	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
+	"dateline/internal/storage/postgres/installation"
 	"dateline/internal/testing/newsroomtest"
 	"dateline/internal/testing/temporaltest"
 	"dateline/platforms/fake"
@@ -232,6 +235,88 @@ func TestRegistry_SendsHeartbeatsWhileTemporalIsSlow(t *testing.T) {
 		r.run(ctx)
 		if got, want := int(h.sent.Load()), int(time.Minute/heartbeatInterval); got < want {
 			t.Errorf("got %d heartbeats in a minute, want %d", got, want)
+		}
+	})
+}
+
+// deadWorker had 1,200 posts in flight, and one takeover is enough for it.
+type deadWorker struct {
+	idle
+	posts   []installation.DuePost
+	leased  atomic.Bool
+	deleted atomic.Bool
+}
+
+func (d *deadWorker) LeaseDeadWorkers(context.Context, time.Duration, time.Duration) ([]string, error) {
+	if d.leased.Swap(true) {
+		return nil, nil
+	}
+	return []string{"dead"}, nil
+}
+
+func (d *deadWorker) RenewWorkerLease(context.Context, string, time.Duration) (bool, error) {
+	return true, nil
+}
+
+func (d *deadWorker) DeleteWorker(context.Context, string) error {
+	d.deleted.Store(true)
+	return nil
+}
+
+func (d *deadWorker) ListDuePosts(
+	_ context.Context, _ time.Time, after installation.DuePost, limit int,
+) ([]installation.DuePost, error) {
+	from := slices.Index(d.posts, after) + 1
+	return d.posts[from:min(from+limit, len(d.posts))], nil
+}
+
+// lostNode does not respond about one of eight posts, for some time.
+type lostNode struct {
+	until    time.Time
+	mu       sync.Mutex
+	released map[uuid.UUID]time.Time
+}
+
+func (l *lostNode) Release(ctx context.Context, id uuid.UUID, _ temporalclient.Orphans) (int, error) {
+	if id[0] == 0 {
+		select {
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		case <-time.After(time.Until(l.until)):
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.released[id] = time.Now()
+	return 1, nil
+}
+
+// A node of Temporal may be lost together with a worker.
+func TestTakeover_ReachesEveryPostWhileAPartOfTemporalDoesNotRespond(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := &deadWorker{}
+		for i := range 1200 {
+			id := uuid.UUID{byte(i % 8), byte(i >> 8), byte(i)}
+			d.posts = append(d.posts, installation.DuePost{ID: id, At: time.Unix(int64(i), 0)})
+		}
+		start := time.Now()
+		temporal := &lostNode{until: start.Add(15 * time.Second), released: map[uuid.UUID]time.Time{}}
+		r := &registry{store: d, releaser: temporal, log: slog.New(slog.DiscardHandler)}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		r.run(ctx)
+		if n := len(temporal.released); n != len(d.posts) || !d.deleted.Load() {
+			t.Fatalf("%d of %d posts were released, worker removed: %t", n, len(d.posts), d.deleted.Load())
+		}
+		for id, at := range temporal.released {
+			limit := 12 * time.Second
+			if id[0] == 0 {
+				limit = 20 * time.Second
+			}
+			if took := at.Sub(start); took > limit {
+				t.Fatalf("a post was released after %s, want at most %s", took, limit)
+			}
 		}
 	})
 }
