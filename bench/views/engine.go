@@ -37,7 +37,7 @@ func startEngine(ctx context.Context, program string) (*engine, error) {
 	_ = l.Close()
 	_, port, _ := net.SplitHostPort(addr)
 	if program == "" {
-		if program, err = (programs.Finder{}).Redis(ctx); err != nil {
+		if program, err = (programs.Finder{}).Redis(ctx, ""); err != nil {
 			return nil, err
 		}
 	}

@@ -67,7 +67,7 @@ func (in *installation) start(r release) (refusal string) {
 	// Builds from before the Temporal CLI became the server fetch no Redis either: without
 	// an installed one they lose counts that are not flushed.
 	if server := filepath.Join(r.source, "temporald"); e2etest.IsDir(server) {
-		redis, err := programs.Finder{}.Redis(in.t.Context())
+		redis, err := programs.Finder{}.Redis(in.t.Context(), "")
 		e2etest.Must(in.t, err)
 		env = append(env, "DATELINE_TEMPORALD_DIR="+server,
 			"PATH="+filepath.Dir(redis)+string(filepath.ListSeparator)+os.Getenv("PATH"))

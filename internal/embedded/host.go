@@ -95,7 +95,7 @@ func (h *Host) findPrograms(ctx context.Context, progress io.Writer) error {
 		wg.Go(func() { h.postgres, errs[2] = h.findPostgres(ctx, finder) })
 	}
 	if h.cfg.RedisURL == "" {
-		find(0, &h.redis, finder.Redis)
+		find(0, &h.redis, func(ctx context.Context) (string, error) { return finder.Redis(ctx, h.path("redis")) })
 	}
 	if h.cfg.TemporalAddress == "" {
 		find(1, &h.temporal, finder.Temporal)

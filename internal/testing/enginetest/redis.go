@@ -49,7 +49,7 @@ func StoppableRedis(t testing.TB) (url string, stop func()) {
 // RedisProgram is redis-server or valkey-server, which is fetched if none is installed.
 func RedisProgram(t testing.TB) string {
 	t.Helper()
-	path, err := programs.Finder{}.Redis(t.Context())
+	path, err := programs.Finder{}.Redis(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func main() {
 }
 
 func fetch(ctx context.Context, finder programs.Finder) error {
-	_, errRedis := finder.Redis(ctx)
+	_, errRedis := finder.Redis(ctx, "")
 	_, errTemporal := finder.Temporal(ctx)
 	var errPostgres error
 	if len(finder.InstalledPostgres(ctx, programs.OldestPostgres)) == 0 {
