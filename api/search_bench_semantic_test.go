@@ -53,7 +53,7 @@ func benchHybrid(t *testing.T, pool *pgxpool.Pool, load *searchtest.Load, n int,
 			break
 		}
 	}
-	vacuum(t, pool, "search_vectors")
+	vacuum(t, pool, "search_embeddings")
 	heap := heapBytes()
 	for _, mode := range []search.Mode{search.Semantic, search.Hybrid} {
 		var took []time.Duration

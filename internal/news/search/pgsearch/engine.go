@@ -31,7 +31,7 @@ type Options struct {
 }
 
 // Engine implements search.Engine on the tables search_documents, search_texts,
-// search_words and search_vectors.
+// search_words and search_embeddings.
 type Engine struct {
 	pool  *pgxpool.Pool
 	opts  Options

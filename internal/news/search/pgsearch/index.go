@@ -53,8 +53,8 @@ func (e *Engine) Index(ctx context.Context, docs []search.Document) error {
 			orEmpty(d.Authors), filterKeys(d), titles, words,
 			d.URL, d.Title, d.Lead, d.Body, d.Image, d.Group, !d.NoEmbedding)
 		if d.NoEmbedding {
-			batch.Queue("delete from search_vectors v using search_documents d where v.id = $1 and d.id = $1 and not "+
-				"d.embeddable", d.ID)
+			batch.Queue("delete from search_embeddings v using search_documents d where v.id = $1 and d.id = $1 and "+
+				"not d.embeddable", d.ID)
 		}
 	}
 	fresh := e.newWords(seen)
@@ -128,8 +128,8 @@ func (e *Engine) embed(ctx context.Context, docs []search.Document) (count int, 
 		ids[i], sources[i] = d.ID, e.vectorSource(d)
 	}
 	rows, err := e.pool.Query(ctx,
-		"select v.id from search_vectors v join unnest($1::uuid[], $2::uuid[]) as w (id, source) on v.id = w.id and "+
-			"v.source = w.source", ids, sources)
+		"select v.id from search_embeddings v join unnest($1::uuid[], $2::uuid[]) as w (id, source) on v.id = w.id "+
+			"and v.source = w.source", ids, sources)
 	if err != nil {
 		return 0, err
 	}
@@ -154,9 +154,10 @@ func (e *Engine) embed(ctx context.Context, docs []search.Document) (count int, 
 	var batch pgx.Batch
 	for i, v := range vectors {
 		normalize(v)
+		rotate(v)
 		// Skips documents that were replaced in the meantime.
 		batch.Queue(
-			`insert into search_vectors (id, source, signs, vector) select d.id, $3, $4::text::varbit,
+			`insert into search_embeddings (id, source, signs, vector) select d.id, $3, $4::text::varbit,
 				$5 from search_documents d where d.id = $1 and d.version = $2 and d.embeddable
 			on conflict (id) do update set source = excluded.source, signs = excluded.signs, vector = excluded.vector,
 				changed_at = clock_timestamp()`,
@@ -179,7 +180,7 @@ func (e *Engine) EmbedMissing(ctx context.Context, limit int) (int, error) {
 	}
 	rows, err := e.pool.Query(ctx,
 		`select d.id, d.version, t.title, t.lead, t.body from search_documents d join search_texts t using (id)
-		where d.embeddable and not exists (select 1 from search_vectors v where v.id = d.id)
+		where d.embeddable and not exists (select 1 from search_embeddings v where v.id = d.id)
 			order by d.published_at desc limit $1`, limit)
 	if err != nil {
 		return 0, err

@@ -20,11 +20,10 @@ const (
 	// best keyword hits of a hybrid one, of which it compares as many.
 	maxNearest = 300
 	// maxComparedComponents is the number of components of all vectors that are compared in
-	// full: about 512 kB. They are those of the most similar articles by their signs. Of the
-	// ten nearest among 55,000 paragraphs of news, at least 97 % are among those of a static
-	// model with 256 dimensions, and 94 % of latent semantic analysis with 1,024; the 300
-	// nearest by the distance of signs alone contain 89 % and 92 %.
-	maxComparedComponents = 131_072
+	// full: about 256 kB. They are those of the most similar articles by their signs. Of the
+	// ten nearest among 55,000 paragraphs of news, more than 99 % are among those of a static
+	// model with 256 dimensions, and 98 % of latent semantic analysis with 1,024.
+	maxComparedComponents = 65_536
 	minComparedVectors    = 64
 	// rrfConstant is k of reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009).
 	rrfConstant = 60
@@ -34,7 +33,7 @@ const (
 
 // queryVector is the embedding of a query, and its weight in hybrid search.
 type queryVector struct {
-	vector []float32
+	vector []float32 // rotated
 	ratio  float64
 }
 
@@ -64,7 +63,7 @@ func (e *Engine) embedQuery(ctx context.Context, r search.Request, q search.Quer
 		return nil, nil //nolint:nilnil // none
 	}
 	normalize(vectors[0])
-	return &queryVector{vector: vectors[0], ratio: ratio}, nil
+	return &queryVector{vector: rotate(vectors[0]), ratio: ratio}, nil
 }
 
 // addSemantic merges the keyword ranking, if any, with the articles whose vectors are
@@ -157,7 +156,7 @@ func (l searcher) nearestInPostgres(ctx context.Context, words []ranked, m query
 	}
 	// Vectors of another length belong to another model.
 	compared := "select v.id, -bit_count(v.signs # " + s.arg(signs(m.vector)) +
-		"::text::varbit)::float8 as score from search_vectors v "
+		"::text::varbit)::float8 as score from search_embeddings v "
 	sql := "(" + compared + "where length(v.signs) = " + length + " and v.id = any(" + s.arg(ids) +
 		"::text[]::uuid[])) union (" + compared + "join search_documents d using (id) where length(v.signs) = " +
 		length + " and " + filters + " order by score desc limit " + strconv.Itoa(maxNearest) + ")"
@@ -195,7 +194,8 @@ func (l searcher) compareVectors(ctx context.Context, found []ranked, m queryVec
 		ids[i] = r.id.String()
 	}
 	// In the binary format, because numbers as text take most of the time of a search.
-	rows, err := l.tx.Query(ctx, "select id, array_send(vector) from search_vectors where id = any($1::text[]::uuid[])",
+	rows, err := l.tx.Query(ctx,
+		"select id, array_send(vector) from search_embeddings where id = any($1::text[]::uuid[])",
 		pgx.QueryExecModeExec, pgx.QueryResultFormats{pgx.BinaryFormatCode}, ids)
 	if err != nil {
 		return nil, err

@@ -148,6 +148,8 @@ func TestSearch_SemanticFindsTheNearestOfMany(t *testing.T) {
 		bits := make([]byte, dims/8)
 		for k, x := range v {
 			dot += float64(x) * float64(query[k])
+		}
+		for k, x := range pgsearch.Rotate(v) {
 			if x > 0 {
 				bits[k/8] |= 0x80 >> (k % 8)
 			}
@@ -165,10 +167,10 @@ func TestSearch_SemanticFindsTheNearestOfMany(t *testing.T) {
 	}
 	copyRows(t, pool, "search_documents", documents, "id", "version", "published_at", "domain", "language", "section",
 		"tags", "authors", "keys", "title_words", "words")
-	copyRows(t, pool, "search_vectors", vectors, "id", "source", "signs", "vector")
+	copyRows(t, pool, "search_embeddings", vectors, "id", "source", "signs", "vector")
 	exec(t, pool, "insert into search_texts (id, url, title, lead, body, image_url, group_id) "+
 		"select id, '', '', '', '', '', id from search_documents")
-	exec(t, pool, "analyze search_documents, search_vectors")
+	exec(t, pool, "analyze search_documents, search_embeddings")
 	for domain, all := range similar {
 		t.Run(domain, func(t *testing.T) {
 			slices.SortFunc(all, func(a, b float64) int { return cmp.Compare(b, a) })

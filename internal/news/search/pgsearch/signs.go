@@ -103,7 +103,7 @@ func (c *signCache) reload(ctx context.Context, pool *pgxpool.Pool, dims int) er
 	next := newSignCache(dims)
 	next.loadedAt = time.Now()
 	var count int
-	if err := pool.QueryRow(ctx, "select count(*) from search_vectors").Scan(&count); err != nil {
+	if err := pool.QueryRow(ctx, "select count(*) from search_embeddings").Scan(&count); err != nil {
 		return err
 	}
 	if count <= maxCachedSigns {
@@ -138,7 +138,7 @@ func (c *signCache) read(
 	}
 	// Vectors of another length belong to another model.
 	rows, err := db.Query(ctx, `select n.now, v.id, v.signs from (select now() as now) n
-		left join (select id, substring(signs from 1 for $4) as signs from search_vectors
+		left join (select id, substring(signs from 1 for $4) as signs from search_embeddings
 			where changed_at > $1 and length(signs) = $2 limit $3) v on true order by v.id`,
 		since, c.dims, limit+1, maxSigns)
 	if err != nil {
