@@ -209,3 +209,56 @@ func scriptDate(s string) string {
 	}
 	return rest[1 : end+1]
 }
+
+// nearHeadline finds a date in the short lines after the headline, or just before it.
+func (r dateReader) nearHeadline(h *html.Node) (found dates.Date, ok bool) {
+	left := 40 // text nodes to examine
+	var walk func(n *html.Node, depth int)
+	walk = func(n *html.Node, depth int) {
+		if ok || left <= 0 || depth > maxDepth {
+			return
+		}
+		if n.Type == html.TextNode && !isBlank(n.Data) {
+			left--
+			if d, is := r.dateOfLine(n); is && !r.isOtherDate(n) && !r.isSentence(n) {
+				found, ok = d, true
+			}
+		}
+		if n.Type == html.ElementNode && r.doc.hasHint(n, hintComment|hintHidden) {
+			return
+		}
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			walk(c, depth+1)
+		}
+	}
+	for at, up := h, 0; at != nil && up < 6 && !ok; at, up = at.Parent, up+1 {
+		for s := at.NextSibling; s != nil; s = s.NextSibling {
+			walk(s, 0)
+		}
+		if up < 2 && !ok {
+			for s := at.PrevSibling; s != nil; s = s.PrevSibling {
+				walk(s, 0)
+			}
+		}
+	}
+	return found, ok
+}
+
+// dateOfLine returns the date of publication of a short text node, with the time of day of the time element around it.
+func (r dateReader) dateOfLine(n *html.Node) (dates.Date, bool) {
+	if len(n.Data) > 160 || !hasDigit(n.Data) {
+		return dates.Date{}, false
+	}
+	published, _ := splitUpdate(clean(n.Data))
+	if published == "" || isUpdateLine(labelBefore(n)) {
+		return dates.Date{}, false
+	}
+	d, ok := r.parseDate(published)
+	if n.Parent.DataAtom == atom.Time && ok && !d.HasTime {
+		if exact, is := r.parseDate(attr(n.Parent, "datetime")); is && isExact(exact) &&
+			sameDay(exact.Time, d.Time, r.zone) {
+			return exact, true
+		}
+	}
+	return d, ok
+}

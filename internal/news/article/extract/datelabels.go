@@ -1,0 +1,65 @@
+package extract
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// findUpdateLabel finds the first word of a text in lower case that announces the time of an update; -1: none.
+func findUpdateLabel(low string) int {
+	return firstLabel(low, []string{
+		"updated", "update:", "last update", "cập nhật", "sửa đổi", "chỉnh sửa", "sửa lần cuối", "modified",
+		"last edited", "edited on", "reviewed", "revised", "zuletzt", "aktualisiert", "geändert", "mis à jour",
+		"modifié le", "actualizado", "atualizado", "aggiornato", "bijgewerkt", "обновлено", "更新",
+	})
+}
+
+// findPublicationLabel is the same for words that announce the publication.
+func findPublicationLabel(low string) int {
+	return firstLabel(low, []string{
+		"published", "publish date", "publication date", "posted", "created", "đăng", "ngày đăng",
+		"xuất bản", "erstellt", "veröffentlicht", "publié", "publicado", "pubblicato", "опубликовано",
+	})
+}
+
+func isUpdateLine(text string) bool {
+	published, updated := splitUpdate(text)
+	return updated != "" && published == ""
+}
+
+// splitUpdate splits the text of a date, such as "10:48 | Updated: 11:05", into what it
+// says about the publication and what about an update.
+func splitUpdate(text string) (published, updated string) {
+	low := strings.ToLower(text)
+	if len(low) != len(text) {
+		text = low
+	}
+	at := findUpdateLabel(low)
+	if at < 0 {
+		return text, ""
+	}
+	published, updated = text[:at], text[at:]
+	if k := findPublicationLabel(low[at:]); k > 0 && !hasDigit(published) {
+		published, updated = updated[k:], updated[:k]
+	}
+	if !hasDigit(published) {
+		published = ""
+	}
+	return published, updated
+}
+
+// firstLabel returns the position of the first label that begins a word; -1: none.
+func firstLabel(low string, labels []string) int {
+	first := -1
+	for _, l := range labels {
+		i := strings.Index(low, l)
+		if i < 0 || first >= 0 && i > first {
+			continue
+		}
+		if before, _ := utf8.DecodeLastRuneInString(low[:i]); i == 0 || !unicode.IsLetter(before) {
+			first = i
+		}
+	}
+	return first
+}

@@ -1,0 +1,204 @@
+package extract
+
+import (
+	"strings"
+	"unicode"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"dateline/internal/news/article"
+	"dateline/internal/news/article/dates"
+)
+
+// mark is an element that is marked as a date.
+type mark struct {
+	published, updated *dateCandidate
+	isAside            bool // in a sidebar or a link
+	isAbove            bool // before the headline
+}
+
+// markedDates returns the dates of elements that are marked as dates, except those of
+// other things than the article.
+func (r dateReader) markedDates() []mark {
+	var out []mark
+	for i, n := range r.meta.times {
+		if next := i + 1; next < len(r.meta.times) && n.DataAtom != atom.Time && contains(n, r.meta.times[next]) &&
+			hasDigit(textOf(r.meta.times[next], 160)) {
+			continue // the inner elements are more precise
+		}
+		if r.isOtherDate(n) {
+			continue
+		}
+		m := mark{isAside: r.isForeign(n, hintJunk) || r.isInsideLink(n), isAbove: r.isAboveHeadline(n)}
+		text := textOf(n, 160)
+		published, updated := splitUpdate(text)
+		if published == text && (isNamedUpdate(n) || isUpdateLine(labelBefore(n))) {
+			published, updated = "", text
+		}
+		attrs := []string{attr(n, "datetime"), attr(n, "title"), attr(n, "content")}
+		if published != "" || updated == "" {
+			if updated != "" {
+				attrs = nil // of which of the two?
+			}
+			m.published = r.dateOfElement(n, published, attrs)
+		}
+		if updated != "" {
+			m.updated = r.dateOfElement(n, updated, attrs)
+		}
+		if m.published != nil || m.updated != nil {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// dateOfElement returns the most exact date of an element: the one of its attributes, or
+// that of its text if the text has a time and the attribute has none, or names the zone
+// of the same time on the clock.
+func (r dateReader) dateOfElement(n *html.Node, text string, attrs []string) *dateCandidate {
+	shown, ok := r.parseDate(text)
+	best := dateCandidate{shown, article.FromHTML, 0.7, true}
+	for i, a := range attrs {
+		d, is := r.parseDate(a)
+		if !is {
+			continue
+		}
+		byAttr := dateCandidate{d, article.FromHTML, 0.7, false}
+		if i == 0 && n.DataAtom == atom.Time {
+			byAttr.weight = 0.75
+		}
+		apart := d.Time.Sub(shown.Time).Abs()
+		switch {
+		case !ok && (i == 0 || text == "" || !hasDigit(text)):
+			return &byAttr
+		case !ok, apart > 2*maxOffset: // another day, such as in the title of a link
+			if i == 0 {
+				return &byAttr
+			}
+		case isExact(shown) && !isExact(d), shown.HasZone && !shown.IsRelative && sameClock(shown, d):
+			best.weight = byAttr.weight
+		default:
+			return &byAttr
+		}
+	}
+	if !ok {
+		return nil
+	}
+	return &best
+}
+
+// isExact reports whether a date has a time of day. Midnight is what systems write that
+// store only the day.
+func isExact(d dates.Date) bool {
+	h, m, s := d.Local().Clock()
+	return d.HasTime && h+m+s > 0
+}
+
+// sameClock reports whether two dates have the same day and time of day, each in its zone.
+func sameClock(a, b dates.Date) bool {
+	const minute = "2006-01-02 15:04"
+	return a.HasTime && b.HasTime && a.Local().Format(minute) == b.Local().Format(minute)
+}
+
+// isInsideLink reports whether an element is part of a link, like the dates of teasers.
+func (r *builder) isInsideLink(n *html.Node) bool {
+	for i := 0; n != nil && i < 4; i, n = i+1, n.Parent {
+		if n.DataAtom == atom.A && attr(n, "rel") != "bookmark" {
+			return true
+		}
+	}
+	return false
+}
+
+// isNamedUpdate reports whether the class name of an element, or of the one around it,
+// says that its date is that of an update.
+func isNamedUpdate(n *html.Node) bool {
+	if strings.EqualFold(attr(n, "itemprop"), "dateModified") {
+		return true
+	}
+	for up := 0; n != nil && up < 2; up, n = up+1, n.Parent {
+		class := strings.ToLower(attr(n, "class"))
+		if strings.Contains(class, "published") { // "published updated" is both
+			return false
+		}
+		for w := range strings.FieldsFuncSeq(class, func(r rune) bool { return !unicode.IsLetter(r) }) {
+			switch w {
+			case "updated", "modified", "lastmod", "lastupdated", "lastmodified", "revised", "edited":
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// labelBefore returns the text just before an element in the same line, such as "Last
+// updated:" before a time element.
+func labelBefore(n *html.Node) string {
+	s := n.PrevSibling
+	for s != nil && s.Type == html.TextNode && isBlank(s.Data) {
+		s = s.PrevSibling
+	}
+	switch {
+	case s == nil:
+		return ""
+	case s.Type == html.TextNode:
+		return strings.TrimSpace(s.Data[:min(len(s.Data), 60)])
+	case s.Type == html.ElementNode && (isInline(s.DataAtom) || isHeading(s.DataAtom)):
+		if text := firstOf(textOf(s, 60), attr(s, "title"), attr(s, "aria-label")); !hasDigit(text) {
+			return text
+		}
+	}
+	return ""
+}
+
+// updateBeside returns the date after that of the publication: where two time elements without a word follow each
+// other, as in Material for MkDocs, the first is the publication and the second a later update. Words or a dash between
+// them say something else, and so do three dates.
+func (r dateReader) updateBeside(published dateCandidate) []dateCandidate {
+	times := r.meta.times
+	for i := 0; i+1 < len(times); i++ {
+		a, b := times[i], times[i+1]
+		if a.DataAtom != atom.Time || b.DataAtom != atom.Time || attr(a, "class") != attr(b, "class") ||
+			!isBeside(a, b) ||
+			i+2 < len(times) && isBeside(b, times[i+2]) || i > 0 && isBeside(times[i-1], a) || r.isOtherDate(a) {
+			continue
+		}
+		from, is := r.parseDate(attr(a, "datetime"))
+		update := r.dateOfElement(b, textOf(b, 160), []string{attr(b, "datetime")})
+		if is && update != nil && sameDay(from.Time, published.Time, r.zone) && update.Time.After(from.Time) {
+			update.weight = 0.5
+			return []dateCandidate{*update}
+		}
+	}
+	return nil
+}
+
+// isBeside reports whether no text is between two elements, the second of which is near the first.
+func isBeside(a, b *html.Node) bool {
+	left := 20
+	for n := nextOutside(a); n != nil && left > 0; left-- {
+		if n == b {
+			return true
+		}
+		if n.Type == html.TextNode && !isBlank(n.Data) {
+			return false
+		}
+		if n.FirstChild != nil {
+			n = n.FirstChild
+		} else {
+			n = nextOutside(n)
+		}
+	}
+	return false
+}
+
+// nextOutside returns the next node in document order that is not inside a node.
+func nextOutside(n *html.Node) *html.Node {
+	for ; n != nil; n = n.Parent {
+		if n.NextSibling != nil {
+			return n.NextSibling
+		}
+	}
+	return nil
+}
