@@ -77,7 +77,38 @@ func (o Options) Time(text string) time.Time {
 // VietnamTime returns the time zone of Vietnam, which has no daylight saving time.
 func VietnamTime() *time.Location { return time.FixedZone("GMT+7", 7*60*60) }
 
-// normalize composes letters and removes invisible characters.
+// isOtherDigit reports whether a letter is a decimal digit of another script than Latin. Those of rare scripts beyond
+// U+FFFF are not read.
+func isOtherDigit(r rune) bool {
+	return (r >= '\u0660' && r <= '\u1819' || r >= '０' && r <= '９') && unicode.IsDigit(r)
+}
+
+// digit returns the ASCII digit of another script's. All scripts have their ten digits in a row (Unicode, section 4.6).
+func digit(r rune) rune {
+	value := '0'
+	for range 9 {
+		if !unicode.IsDigit(r - 1) {
+			break
+		}
+		value, r = value+1, r-1
+	}
+	return value
+}
+
+// HasDigit reports whether a text contains a decimal digit.
+func HasDigit(s string) bool {
+	const firstOther = 0xD9 // the first byte of U+0660
+	others := false
+	for i := range len(s) {
+		if s[i] >= '0' && s[i] <= '9' {
+			return true
+		}
+		others = others || s[i] >= firstOther
+	}
+	return others && strings.ContainsFunc(s, isOtherDigit)
+}
+
+// normalize composes letters, converts digits to ASCII and removes invisible characters.
 func normalize(text string) string {
 	if !strings.ContainsFunc(text, func(c rune) bool { return c > unicode.MaxASCII }) {
 		return text
@@ -88,6 +119,9 @@ func normalize(text string) string {
 			return -1
 		case '–', '—', '−':
 			return '-'
+		}
+		if isOtherDigit(r) {
+			return digit(r)
 		}
 		return r
 	}, norm.NFC.String(text))

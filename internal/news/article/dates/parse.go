@@ -106,7 +106,7 @@ func (p *parser) numericDay(i int) (y, m, d, to int, ok bool) {
 	case p.at(i).digits == 4:
 		y, m, d = a, b, c
 	case p.at(i+4).digits == 4:
-		y, m, d = c, b, a
+		y, m, d = gregorian(c), b, a
 	case p.at(i+4).digits == 2 && p.at(i).digits <= 2:
 		y, m, d = century(c), b, a
 	}
@@ -192,22 +192,22 @@ func (p *parser) namedDay(i int) (y, m, d, to int, ok bool) {
 		k := p.skip(i+1, ".")
 		d = p.num(k)
 		k = p.skip(k+1, "st", "nd", "rd", "th", ",", "'")
-		if y = p.num(k); !valid(y, m, d) || p.is(k+1, ":") {
+		if y = gregorian(p.num(k)); !valid(y, m, d) || p.is(k+1, ":") {
 			// Unix format, Mar 7 10:00:00 +0700 2026: the time is before the year.
 			return p.yearAfterClock(k), m, d, k, valid(p.yearAfterClock(k), m, d)
 		}
 		return y, m, d, k + 1, true
 	}
-	// 2026 Mar 7
-	if m = month(p.at(i + 1).text); m > 0 && p.at(i).digits == 4 && p.at(i+2).digits > 0 && p.at(i+2).digits <= 2 {
-		y, d = p.num(i), p.num(i+2)
-		return y, m, d, i + 3, valid(y, m, d)
+	if p.at(i).digits == 4 { // 2026 Mar 7, 2026. március 7.
+		k := p.skip(i+1, ".", ",")
+		m, y, d = month(p.at(k).text), p.num(i), p.num(k+1)
+		return y, m, d, k + 2, p.at(k+1).digits <= 2 && valid(y, m, d)
 	}
 	if d = p.num(i); d > 0 && d < 32 {
 		k := p.skip(i+1, "st", "nd", "rd", "th", "of", ".", "-", "de", "/", "er", "ta", "º")
 		if m = month(p.at(k).text); m > 0 {
 			k = p.skip(k+1, ".", ",", "-", "de", "/")
-			y = p.num(k)
+			y = gregorian(p.num(k))
 			if p.at(k).digits == 2 {
 				y = century(y)
 			}
@@ -238,6 +238,14 @@ func (p *parser) yearAfterClock(i int) int {
 		}
 	}
 	return -1
+}
+
+// gregorian converts a year of the Buddhist era, in which Thai pages count: 2569 is 2026.
+func gregorian(y int) int {
+	if y >= 2443 && y <= 2643 {
+		return y - 543
+	}
+	return y
 }
 
 // century expands a two-digit year as in RFC 5322 §4.3.
@@ -290,7 +298,7 @@ func (p *parser) clockAt(i int) (h, m, s, end int, ok bool) {
 		colon := p.is(end, ":")
 		m = p.num(end + 1)
 		end += 2
-		if colon && p.is(end, ":") && p.at(end+1).digits == 2 {
+		if d := p.at(end + 1).digits; colon && p.is(end, ":") && d > 0 && d <= 2 {
 			s = p.num(end + 1)
 			end += 2
 			if p.is(end, ".") && p.at(end+1).digits > 2 && !p.at(end+1).afterSpace { // fractions of a second
@@ -336,9 +344,9 @@ func (p *parser) partOfDay(i, h int) (hour, end int) {
 	}
 	i = p.skip(i, "buổi", "rạng", "nửa")
 	switch {
-	case p.is(i, "am", "sa", "sáng", "midnight", "上午", "午前", "오전"):
+	case p.is(i, "am", "sa", "sáng", "midnight", "上午", "午前", "오전", "ص", "صباحا"):
 		return pm(false), i + 1
-	case p.is(i, "pm", "ch", "chiều", "noon", "下午", "午後", "오후"):
+	case p.is(i, "pm", "ch", "chiều", "noon", "下午", "午後", "오후", "م", "مساء"):
 		return pm(true), i + 1
 	case p.is(i, "tối"):
 		return pm(h != 12), i + 1
@@ -352,49 +360,71 @@ func (p *parser) partOfDay(i, h int) (hour, end int) {
 	return h, 0
 }
 
-// month returns the number of a month in the languages of European news pages; 0: none.
+// month returns the number of a month in the languages of news pages; 0: none.
 func month(w string) int {
-	switch w {
+	switch strings.TrimPrefix(w, "ב") { // "in" in Hebrew
 	case "january", "jan", "janeiro", "januar", "jänner", "jän", "janvier", "janv", "enero", "ene", "gennaio", "gen",
 		"januari", "stycznia", "styczeń", "sty", "января", "январь", "янв", "ocak", "oca", "ledna", "január",
-		"ianuarie", "tammikuuta", "ιανουαρίου", "січня", "leden", "siječnja":
+		"ianuarie", "tammikuuta", "ιανουαρίου", "січня", "leden", "siječnja",
+		"يناير", "جانفي", "ינואר", "ژانویه", "जनवरी", "জানুয়ারি", "জানুয়ারী", "มกราคม", "януари", "јануар",
+		"gener":
 		return 1
 	case "february", "feb", "fevereiro", "fev", "februar", "feber", "février", "fevrier", "févr", "fév", "febrero",
 		"febbraio", "februari", "lutego", "luty", "lut", "февраля", "февраль", "фев", "şubat", "şub", "února",
-		"február", "februarie", "helmikuuta", "φεβρουαρίου", "лютого", "únor":
+		"február", "februarie", "helmikuuta", "φεβρουαρίου", "лютого", "únor",
+		"فبراير", "فيفري", "شباط", "פברואר", "فوریه", "फरवरी", "फ़रवरी", "ফেব্রুয়ারি", "ফেব্রুয়ারী",
+		"กุมภาพันธ์", "февруари", "фебруар", "febrer", "veljače":
 		return 2
 	case "march", "mar", "março", "märz", "mrz", "maerz", "mär", "mars", "marzo", "maart", "mrt", "marca", "marzec",
-		"марта", "март", "mart", "března", "březen", "maaliskuuta", "martie", "március", "μαρτίου", "березня":
+		"марта", "март", "mart", "března", "březen", "maaliskuuta", "martie", "március", "μαρτίου", "березня",
+		"مارس", "آذار", "מרץ", "मार्च", "মার্চ", "มีนาคม", "marts", "ožujka":
 		return 3
 	case "april", "apr", "abril", "abr", "avril", "avr", "aprile", "aprilie", "kwietnia", "kwiecień", "kwi", "апреля",
-		"апрель", "апр", "nisan", "nis", "dubna", "huhtikuuta", "április", "απριλίου", "квітня", "duben":
+		"апрель", "апр", "nisan", "nis", "dubna", "huhtikuuta", "április", "απριλίου", "квітня", "duben",
+		"أبريل", "ابريل", "إبريل", "أفريل", "نيسان", "אפריל", "آوریل", "अप्रैल", "এপ্রিল", "เมษายน", "април",
+		"travnja":
 		return 4
 	case "may", "maio", "mai", "mayo", "maggio", "mag", "mei", "maja", "maj", "мая", "май", "mayıs", "května", "květen",
-		"toukokuuta", "május", "μαΐου", "травня":
+		"toukokuuta", "május", "μαΐου", "травня",
+		"مايو", "ماي", "أيار", "מאי", "مه", "मई", "মে", "พฤษภาคม", "мај", "maig", "svibnja":
 		return 5
 	case "june", "jun", "junho", "juni", "juin", "junio", "giugno", "giu", "iunie", "czerwca", "czerwiec", "cze",
-		"июня", "июнь", "июн", "haziran", "haz", "června", "červen", "kesäkuuta", "június", "ιουνίου", "червня":
+		"июня", "июнь", "июн", "haziran", "haz", "června", "červen", "kesäkuuta", "június", "ιουνίου", "червня",
+		"يونيو", "يونيه", "جوان", "حزيران", "יוני", "ژوئن", "जून", "জুন", "มิถุนายน", "юни", "јун", "juny",
+		"lipnja":
 		return 6
 	case "july", "jul", "julho", "juli", "juillet", "juil", "julio", "luglio", "lug", "iulie", "lipca", "lipiec", "lip",
-		"июля", "июль", "июл", "temmuz", "tem", "července", "červenec", "heinäkuuta", "július", "ιουλίου", "липня":
+		"июля", "июль", "июл", "temmuz", "tem", "července", "červenec", "heinäkuuta", "július", "ιουλίου", "липня",
+		"يوليو", "يوليه", "جويلية", "تموز", "יולי", "ژوئیه", "जुलाई", "জুলাই", "กรกฎาคม", "юли", "јул",
+		"juliol", "srpnja":
 		return 7
 	case "august", "aug", "agosto", "ago", "août", "aout", "augustus", "augusti", "sierpnia", "sierpień", "sie",
-		"августа", "август", "авг", "ağustos", "ağu", "srpna", "srpen", "elokuuta", "augusztus", "αυγούστου", "серпня":
+		"августа", "август", "авг", "ağustos", "ağu", "srpna", "srpen", "elokuuta", "augusztus", "αυγούστου", "серпня",
+		"أغسطس", "اغسطس", "أوت", "آب", "אוגוסט", "اوت", "अगस्त", "আগস্ট", "สิงหาคม", "agustus", "ogos",
+		"kolovoza":
 		return 8
 	case "september", "sep", "sept", "setembro", "set", "septembre", "septiembre", "settembre", "septembrie",
 		"września", "wrzesień", "wrz", "сентября", "сентябрь", "сен", "сент", "eylül", "eyl", "září", "syyskuuta",
-		"szeptember", "σεπτεμβρίου", "вересня":
+		"szeptember", "σεπτεμβρίου", "вересня",
+		"سبتمبر", "أيلول", "ספטמבר", "سپتامبر", "सितंबर", "सितम्बर", "সেপ্টেম্বর", "กันยายน", "септември",
+		"септембар", "setembre", "rujna":
 		return 9
 	case "october", "oct", "outubro", "out", "oktober", "okt", "octobre", "octubre", "ottobre", "ott", "octombrie",
 		"października", "październik", "paź", "октября", "октябрь", "окт", "ekim", "eki", "října", "říjen", "lokakuuta",
-		"október", "οκτωβρίου", "жовтня":
+		"október", "οκτωβρίου", "жовтня",
+		"أكتوبر", "اكتوبر", "אוקטובר", "اکتبر", "अक्टूबर", "अक्तूबर", "অক্টোবর", "ตุลาคม", "октомври",
+		"октобар":
 		return 10
 	case "november", "nov", "novembro", "novembre", "noviembre", "noiembrie", "listopada", "listopad", "lis", "ноября",
-		"ноябрь", "ноя", "kasım", "kas", "listopadu", "marraskuuta", "νοεμβρίου", "листопада":
+		"ноябрь", "ноя", "kasım", "kas", "listopadu", "marraskuuta", "νοεμβρίου", "листопада",
+		"نوفمبر", "נובמבר", "نوامبر", "नवंबर", "नवम्बर", "নভেম্বর", "พฤศจิกายน", "ноември", "новембар",
+		"studenoga", "studenog":
 		return 11
 	case "december", "dec", "dezembro", "dez", "dezember", "décembre", "decembre", "déc", "diciembre", "dic",
 		"dicembre", "decembrie", "grudnia", "grudzień", "gru", "декабря", "декабрь", "дек", "aralık", "ara", "prosince",
-		"prosinec", "joulukuuta", "δεκεμβρίου", "грудня":
+		"prosinec", "joulukuuta", "δεκεμβρίου", "грудня",
+		"ديسمبر", "דצמבר", "دسامبر", "दिसंबर", "दिसम्बर", "ডিসেম্বর", "ธันวาคม", "декември", "децембар",
+		"desember", "disember", "desembre":
 		return 12
 	}
 	return 0

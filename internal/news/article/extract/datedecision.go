@@ -51,7 +51,7 @@ func (r dateReader) setPublished(all, seen []dateCandidate) {
 		}
 	}
 	r.zoneError = best.Time.Sub(stated.Time).Round(time.Minute)
-	r.a.Published = best.Local()
+	r.a.Published = r.localDay(best.Date, seen)
 	r.a.DateOnly = !best.HasTime
 	r.a.SetOrigin(article.FieldPublished, best.source, min(1, best.weight+0.02*float64(agree)))
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"dateline/internal/news/article/dates"
 )
 
 // findUpdateLabel finds the first word of a text in lower case that announces the time of an update; -1: none.
@@ -40,10 +42,10 @@ func splitUpdate(text string) (published, updated string) {
 		return text, ""
 	}
 	published, updated = text[:at], text[at:]
-	if k := findPublicationLabel(low[at:]); k > 0 && !hasDigit(published) {
+	if k := findPublicationLabel(low[at:]); k > 0 && !dates.HasDigit(published) {
 		published, updated = updated[k:], updated[:k]
 	}
-	if !hasDigit(published) {
+	if !dates.HasDigit(published) {
 		published = ""
 	}
 	return published, updated

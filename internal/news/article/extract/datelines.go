@@ -22,7 +22,7 @@ const maxLines = 3000
 // copyright notices and navigation; or, if there is none, inside navigation.
 func (r dateReader) dateInLines() (found dates.Date, ok bool) {
 	for n := range r.lines(6, 100) {
-		if !hasDigit(n.Data) || countWords(strings.TrimSpace(n.Data)) > 9 {
+		if !dates.HasDigit(n.Data) || countWords(strings.TrimSpace(n.Data)) > 9 {
 			continue
 		}
 		d, is := r.dateOfLine(n)
@@ -58,7 +58,7 @@ func (r *builder) lines(minBytes, maxBytes int) iter.Seq[*html.Node] {
 // dateAnywhere finds the first date in a sentence of the page.
 func (r dateReader) dateAnywhere() (found dates.Date, ok bool) {
 	for n := range r.lines(8, 1<<20) {
-		if !hasDigit(n.Data) {
+		if !dates.HasDigit(n.Data) {
 			continue
 		}
 		t := clean(n.Data)
@@ -75,16 +75,16 @@ func (r dateReader) dateAnywhere() (found dates.Date, ok bool) {
 func (r dateReader) updateInLines() (found dates.Date, ok bool) {
 	hasStem := sync.OnceValue(r.hasUpdateStem)
 	for n := range r.lines(6, 120) {
-		if len(n.Data) > 2*maxUpdateLabel && !hasDigit(n.Data) {
+		if len(n.Data) > 2*maxUpdateLabel && !dates.HasDigit(n.Data) {
 			continue
 		}
 		line := clean(n.Data)
-		if len(line) < 6 || !mayStartUpdate(line) || len(line) > maxUpdateLabel && !hasDigit(line) ||
+		if len(line) < 6 || !mayStartUpdate(line) || len(line) > maxUpdateLabel && !dates.HasDigit(line) ||
 			!isUpdateLine(line) || findUpdateLabel(strings.ToLower(line)) > lastUpdateLabel || !hasStem() ||
 			r.isForeign(n.Parent, hintJunk) || r.isOtherDate(n) || r.isSentence(n) {
 			continue
 		}
-		if !hasDigit(line) {
+		if !dates.HasDigit(line) {
 			next := nextText(n)
 			if next == nil || len(next.Data) > 60 {
 				continue
@@ -141,15 +141,6 @@ func (r dateReader) hasUpdateStem() bool {
 	}, func(s string) bool { return bytes.Contains(r.src.HTML, []byte(s)) })
 }
 
-func hasDigit(s string) bool {
-	for i := range len(s) {
-		if s[i] >= '0' && s[i] <= '9' {
-			return true
-		}
-	}
-	return false
-}
-
 // hiddenDates returns the dates that a page without others states in scripts, in its
 // description or in its URL.
 func (r dateReader) hiddenDates() []dateCandidate {
@@ -160,7 +151,7 @@ func (r dateReader) hiddenDates() []dateCandidate {
 	if d, ok := dateInURL(r.doc.URL.Path); ok {
 		out = append(out, dateCandidate{Date: dates.Date{Time: d}, source: article.FromURL, weight: 0.35})
 	}
-	if v := r.meta.first("description", "og:description"); len(v) <= 200 && hasDigit(v) {
+	if v := r.meta.first("description", "og:description"); len(v) <= 200 && dates.HasDigit(v) {
 		if d, ok := r.parseDate(v); ok {
 			out = append(out, dateCandidate{Date: d, source: article.FromMeta, weight: 0.3})
 		}
@@ -246,7 +237,7 @@ func (r dateReader) nearHeadline(h *html.Node) (found dates.Date, ok bool) {
 
 // dateOfLine returns the date of publication of a short text node, with the time of day of the time element around it.
 func (r dateReader) dateOfLine(n *html.Node) (dates.Date, bool) {
-	if len(n.Data) > 160 || !hasDigit(n.Data) {
+	if len(n.Data) > 160 || !dates.HasDigit(n.Data) {
 		return dates.Date{}, false
 	}
 	published, _ := splitUpdate(clean(n.Data))

@@ -24,7 +24,7 @@ func (r dateReader) markedDates() []mark {
 	var out []mark
 	for i, n := range r.meta.times {
 		if next := i + 1; next < len(r.meta.times) && n.DataAtom != atom.Time && contains(n, r.meta.times[next]) &&
-			hasDigit(textOf(r.meta.times[next], 160)) {
+			dates.HasDigit(textOf(r.meta.times[next], 160)) {
 			continue // the inner elements are more precise
 		}
 		if r.isOtherDate(n) {
@@ -58,19 +58,19 @@ func (r dateReader) markedDates() []mark {
 // of the same time on the clock.
 func (r dateReader) dateOfElement(n *html.Node, text string, attrs []string) *dateCandidate {
 	shown, ok := r.parseDate(text)
-	best := dateCandidate{shown, article.FromHTML, 0.7, true}
+	best := dateCandidate{Date: shown, source: article.FromHTML, weight: 0.7, shown: shown, isText: true}
 	for i, a := range attrs {
 		d, is := r.parseDate(a)
 		if !is {
 			continue
 		}
-		byAttr := dateCandidate{d, article.FromHTML, 0.7, false}
+		byAttr := dateCandidate{Date: d, source: article.FromHTML, weight: 0.7, shown: shown}
 		if i == 0 && n.DataAtom == atom.Time {
 			byAttr.weight = 0.75
 		}
 		apart := d.Time.Sub(shown.Time).Abs()
 		switch {
-		case !ok && (i == 0 || text == "" || !hasDigit(text)):
+		case !ok && (i == 0 || text == "" || !dates.HasDigit(text)):
 			return &byAttr
 		case !ok, apart > 2*maxOffset: // another day, such as in the title of a link
 			if i == 0 {
@@ -101,11 +101,11 @@ func sameClock(a, b dates.Date) bool {
 	return a.HasTime && b.HasTime && a.Local().Format(minute) == b.Local().Format(minute)
 }
 
-// isInsideLink reports whether an element is part of a link, like the dates of teasers.
+// isInsideLink reports whether an element is part of a link to another page, like the dates of teasers.
 func (r *builder) isInsideLink(n *html.Node) bool {
 	for i := 0; n != nil && i < 4; i, n = i+1, n.Parent {
 		if n.DataAtom == atom.A && attr(n, "rel") != "bookmark" {
-			return true
+			return !r.isOwnAddress(attr(n, "href"))
 		}
 	}
 	return false
@@ -145,7 +145,7 @@ func labelBefore(n *html.Node) string {
 	case s.Type == html.TextNode:
 		return strings.TrimSpace(s.Data[:min(len(s.Data), 60)])
 	case s.Type == html.ElementNode && (isInline(s.DataAtom) || isHeading(s.DataAtom)):
-		if text := firstOf(textOf(s, 60), attr(s, "title"), attr(s, "aria-label")); !hasDigit(text) {
+		if text := firstOf(textOf(s, 60), attr(s, "title"), attr(s, "aria-label")); !dates.HasDigit(text) {
 			return text
 		}
 	}

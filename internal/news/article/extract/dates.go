@@ -12,7 +12,13 @@ type dateCandidate struct {
 	dates.Date
 	source article.Source
 	weight float64
-	isText bool // read from visible text, not from an attribute
+	shown  dates.Date // what readers see, if it is not the date
+	isText bool       // read from visible text, not from an attribute
+}
+
+// visibleDate returns a candidate that is read from visible text.
+func visibleDate(d dates.Date, weight float64) dateCandidate {
+	return dateCandidate{Date: d, source: article.FromHTML, weight: weight, shown: d, isText: true}
 }
 
 // readTimes reconciles the statements of a page about its dates. Metadata comes first.
@@ -104,9 +110,9 @@ func (r dateReader) visibleDates(marks []mark) []dateCandidate {
 	}
 	take(0, func(m mark) bool { return !m.isAside && !m.isAbove })
 	take(0, func(m mark) bool { return !m.isAside && m.isAbove })
-	if len(out) == 0 && len(r.meta.h1s) > 0 {
-		if d, ok := r.nearHeadline(r.meta.h1s[0]); ok {
-			out = append(out, dateCandidate{d, article.FromHTML, 0.5, true})
+	if h := r.headline(); len(out) == 0 && h != nil {
+		if d, ok := r.nearHeadline(h); ok {
+			out = append(out, visibleDate(d, 0.5))
 		}
 	}
 	if len(out) == 0 {
@@ -116,7 +122,7 @@ func (r dateReader) visibleDates(marks []mark) []dateCandidate {
 		return out
 	}
 	if d, ok := r.dateInLines(); ok {
-		out = append(out, dateCandidate{d, article.FromHTML, 0.35, true})
+		out = append(out, visibleDate(d, 0.35))
 	}
 	return out
 }
@@ -132,7 +138,7 @@ func (r dateReader) visibleUpdates(marks []mark, inLines bool) []dateCandidate {
 	}
 	if len(out) == 0 && inLines {
 		if d, ok := r.updateInLines(); ok {
-			out = append(out, dateCandidate{d, article.FromHTML, 0.5, true})
+			out = append(out, visibleDate(d, 0.5))
 		}
 	}
 	return out

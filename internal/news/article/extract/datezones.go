@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"dateline/internal/infra/timezone"
 	"dateline/internal/news/article"
 	"dateline/internal/news/article/dates"
 )
@@ -16,8 +17,8 @@ func (r dateReader) readWords() {
 	if r.a.Origins[article.FieldLanguage].Source == article.FromText {
 		words = r.a.Language
 	}
-	if words == "vi" && r.zone == time.UTC && r.src.Zone == nil {
-		r.zone = guessZone("", "vi")
+	if words != "" && r.src.Zone == nil {
+		r.zone = guessZone(r.host, words)
 	}
 	if r.monthFirst && words != "en" && len(r.a.Text) > 300 || words == "vi" || isDayFirst(r.doc.URL.Hostname()) {
 		r.monthFirst = false // templates declare en-US by default
@@ -96,6 +97,47 @@ func (r dateReader) believe(d dates.Date) (dates.Date, bool) {
 	return dates.Date{Time: time.Date(y, mo, day, 0, 0, 0, 0, r.zone).UTC(), Zone: r.zone}, true
 }
 
+// localDay returns a time in the zone in which it has the day that readers see. Metadata
+// often has times in UTC, while the page shows the day in the zone of the site. If that is
+// unknown, the date next to the headline tells it, else the one in the address.
+func (r dateReader) localDay(d dates.Date, seen []dateCandidate) time.Time {
+	local := d.Local()
+	if _, east := local.Zone(); !d.HasTime || east != 0 {
+		return local
+	}
+	own := d.Time.In(r.zone)
+	if len(seen) == 0 || seen[0].shown.IsRelative || seen[0].shown.Time.IsZero() {
+		return own
+	}
+	shown := seen[0].shown
+	for _, t := range []time.Time{own, local, inZoneOf(d.Time, shown)} {
+		if t.Format(time.DateOnly) == shown.Local().Format(time.DateOnly) {
+			return t
+		}
+	}
+	return own
+}
+
+// inZoneOf returns a time in the zone in which a clock shows a date, if that differs from
+// UTC like a zone, or else in the nearest zone in which it is that day.
+func inZoneOf(t time.Time, shown dates.Date) time.Time {
+	y, mo, day := shown.Local().Date()
+	h, mi, s := shown.Local().Clock()
+	apart := time.Date(y, mo, day, h, mi, s, 0, time.UTC).Sub(t.UTC())
+	switch zone := apart.Round(15 * time.Minute); {
+	case shown.HasTime && (apart-zone).Abs() <= time.Minute:
+		apart = zone
+	case apart > 0: // the day begins later
+		apart = apart.Truncate(time.Hour) + time.Hour
+	default: // it has ended
+		apart = (apart + 24*time.Hour).Truncate(time.Hour) - time.Hour
+	}
+	if apart.Abs() > maxOffset {
+		return t
+	}
+	return t.In(time.FixedZone("", int(apart/time.Second)))
+}
+
 // dateOptions returns the time zone of the site, from its settings or its country.
 func (r *builder) dateOptions() dates.Options {
 	return dates.Options{Zone: r.zone, Now: r.src.Now, MonthFirst: r.monthFirst}
@@ -109,26 +151,117 @@ func sameDay(a, b time.Time, zone *time.Location) bool {
 		a.UTC().Format(time.DateOnly) == b.In(zone).Format(time.DateOnly)
 }
 
-// guessZone returns the time zone of a country with a single zone and no daylight saving
-// time, else UTC.
+// guessZone returns the time zone of a site's country, else of its language, if nearly all
+// news in it are written in one zone; else UTC.
 func guessZone(host, lang string) *time.Location {
-	var hours int
-	switch tld := host[strings.LastIndex(host, ".")+1:]; tld {
-	case "vn", "th", "kh", "la":
-		hours = 7
-	case "sg", "my", "ph", "cn", "hk", "tw":
-		hours = 8
-	case "jp", "kr":
-		hours = 9
-	case "in":
-		return time.FixedZone("IST", 5*3600+1800)
-	case "ae":
-		hours = 4
-	default:
-		if lang != "vi" {
-			return time.UTC
-		}
-		hours = 7
+	name := zoneOfCountry(host[strings.LastIndex(host, ".")+1:])
+	if name == "" {
+		name = zoneOfLanguage(lang)
 	}
-	return time.FixedZone("", hours*3600)
+	if name == "" {
+		return time.UTC
+	}
+	zone, err := timezone.Load(name)
+	if err != nil {
+		return time.UTC
+	}
+	return zone
+}
+
+// zoneOfCountry returns the zone of a country by its top-level domain: that of its capital, if most people live in it.
+func zoneOfCountry(tld string) string {
+	switch tld {
+	case "vn":
+		return "Asia/Ho_Chi_Minh"
+	case "th", "kh", "la":
+		return "Asia/Bangkok"
+	case "sg", "my":
+		return "Asia/Singapore"
+	case "ph":
+		return "Asia/Manila"
+	case "cn":
+		return "Asia/Shanghai"
+	case "hk":
+		return "Asia/Hong_Kong"
+	case "tw":
+		return "Asia/Taipei"
+	case "jp":
+		return "Asia/Tokyo"
+	case "kr":
+		return "Asia/Seoul"
+	case "in":
+		return "Asia/Kolkata"
+	case "lk":
+		return "Asia/Colombo"
+	case "np":
+		return "Asia/Kathmandu"
+	case "bd":
+		return "Asia/Dhaka"
+	case "pk":
+		return "Asia/Karachi"
+	case "mm":
+		return "Asia/Yangon"
+	case "ae":
+		return "Asia/Dubai"
+	case "ir":
+		return "Asia/Tehran"
+	case "sa", "qa", "kw", "iq":
+		return "Asia/Riyadh"
+	case "il":
+		return "Asia/Jerusalem"
+	case "tr":
+		return "Europe/Istanbul"
+	case "de", "at", "ch", "fr", "it", "nl", "be", "lu", "es", "pl", "cz", "sk", "hu", "si", "hr", "rs", "dk", "no", "se":
+		return "Europe/Berlin"
+	case "uk", "ie", "pt":
+		return "Europe/London"
+	case "fi", "ee", "lv", "lt", "gr", "ro", "bg", "ua":
+		return "Europe/Helsinki"
+	case "by":
+		return "Europe/Minsk"
+	case "eg":
+		return "Africa/Cairo"
+	case "za":
+		return "Africa/Johannesburg"
+	case "ng":
+		return "Africa/Lagos"
+	case "ke":
+		return "Africa/Nairobi"
+	case "nz":
+		return "Pacific/Auckland"
+	case "ar":
+		return "America/Argentina/Buenos_Aires"
+	case "cl":
+		return "America/Santiago"
+	case "pe":
+		return "America/Lima"
+	}
+	return ""
+}
+
+// zoneOfLanguage returns the zone of the country in which nearly all news in a language are written.
+func zoneOfLanguage(lang string) string {
+	switch lang {
+	case "vi":
+		return "Asia/Ho_Chi_Minh"
+	case "th":
+		return "Asia/Bangkok"
+	case "ja":
+		return "Asia/Tokyo"
+	case "ko":
+		return "Asia/Seoul"
+	case "hi", "mr", "gu", "te", "kn", "ml":
+		return "Asia/Kolkata"
+	case "fa":
+		return "Asia/Tehran"
+	case "he":
+		return "Asia/Jerusalem"
+	case "tr":
+		return "Europe/Istanbul"
+	case "de", "it", "nl", "pl", "cs", "sk", "hu", "sl", "hr", "da", "no", "nb", "nn", "sv":
+		return "Europe/Berlin"
+	case "fi", "et", "lv", "lt", "el", "ro", "bg", "uk":
+		return "Europe/Helsinki"
+	}
+	return ""
 }

@@ -114,6 +114,7 @@ type builder struct {
 	src        Page
 	meta       *Meta
 	jsonLD     *jsonLD
+	host       string
 	zone       *time.Location
 	monthFirst bool
 	siteNames  []string
@@ -123,6 +124,8 @@ type builder struct {
 	blocks     []string
 	anySite    bool // the name of the site counts as an author
 
+	heading   *html.Node          // that shows the title, found on first use
+	noHeading bool                // there is none
 	elements  []*html.Node        // of the body
 	around    map[*html.Node]bool // elements that contain the headline or the start of the body
 	zoneError time.Duration       // what the zone of the metadata's dates is off by
@@ -136,14 +139,14 @@ type authorReader struct{ *builder }
 
 func (d *Document) read(p Page) *builder {
 	r := &builder{a: &article.Article{}, doc: d, src: p, meta: d.Meta, jsonLD: d.loadJSONLD()}
-	host := firstOf(d.URL.Hostname(), hostOf(d.Meta.links["canonical"]))
+	r.host = firstOf(d.URL.Hostname(), hostOf(d.Meta.links["canonical"]))
 	lang := languageTag(d.Meta.lang)
 	if r.zone = p.Zone; r.zone == nil {
-		r.zone = guessZone(host, lang)
+		r.zone = guessZone(r.host, lang)
 	}
 	low := strings.ToLower(d.Meta.lang)
 	r.monthFirst = low == "en-us" || low == "en_us" || lang == "en" && len(low) == 2 &&
-		(strings.HasSuffix(host, ".com") || strings.HasSuffix(host, ".us") || strings.HasSuffix(host, ".org"))
+		(strings.HasSuffix(r.host, ".com") || strings.HasSuffix(r.host, ".us") || strings.HasSuffix(r.host, ".org"))
 	r.collectSiteNames()
 	return r
 }

@@ -6,6 +6,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"dateline/internal/news/article/dates"
 )
 
 // itemKind is what an item of a list says about the article.
@@ -71,10 +73,10 @@ func (b *block) itemKind() itemKind {
 			return n.DataAtom == atom.A && (isProfile(attr(n, "href")) || strings.EqualFold(attr(n, "rel"), "author"))
 		}):
 		return itemByline
-	case isByLabel(b.text), isCategoryLabel(b.text), !hasDigit(b.text) && countWords(b.text) <= maxCountWords &&
+	case isByLabel(b.text), isCategoryLabel(b.text), !dates.HasDigit(b.text) && countWords(b.text) <= maxCountWords &&
 		(findPublicationLabel(low) == 0 || findUpdateLabel(low) == 0):
 		return itemLabel
-	case hasDigit(b.text) && countWords(b.text) <= maxCountWords && utf8.RuneCountInString(b.text) <= 30:
+	case dates.HasDigit(b.text) && countWords(b.text) <= maxCountWords && utf8.RuneCountInString(b.text) <= 30:
 		return itemCount
 	}
 	return itemText

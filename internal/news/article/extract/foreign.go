@@ -17,8 +17,10 @@ import (
 func (r *builder) outer(n *html.Node) iter.Seq[*html.Node] {
 	if r.around == nil {
 		r.around = map[*html.Node]bool{}
-		inside := slices.Concat(r.meta.h1s[:min(1, len(r.meta.h1s))], r.elements[:min(1, len(r.elements))])
-		for _, e := range inside {
+		for _, e := range append(r.elements[:min(1, len(r.elements)):1], r.headline()) {
+			if e == nil {
+				continue
+			}
 			for p := e.Parent; p != nil; p = p.Parent {
 				r.around[p] = true
 			}
@@ -133,9 +135,39 @@ func (r *builder) isInArticle(n *html.Node) bool {
 	return false
 }
 
+// headline returns the heading that shows the title, else the first h1; nil: there is none.
+func (r *builder) headline() *html.Node {
+	if r.heading == nil && !r.noHeading {
+		r.heading = r.findHeadline()
+		r.noHeading = r.heading == nil
+	}
+	return r.heading
+}
+
+func (r *builder) findHeadline() *html.Node {
+	for _, h := range r.meta.h1s {
+		if sameTitle(textOf(h, maxValueBytes), r.a.Title) {
+			return h
+		}
+	}
+	if r.a.Title != "" {
+		for _, e := range r.meta.elements {
+			if (e.node.DataAtom == atom.H2 || e.node.DataAtom == atom.H3) &&
+				Plain(textOf(e.node, maxValueBytes)) == Plain(r.a.Title) {
+				return e.node
+			}
+		}
+	}
+	if len(r.meta.h1s) > 0 {
+		return r.meta.h1s[0]
+	}
+	return nil
+}
+
 // isAboveHeadline reports whether an element is before the headline.
 func (r *builder) isAboveHeadline(n *html.Node) bool {
-	return len(r.meta.h1s) > 0 && isBefore(n, r.meta.h1s[0])
+	h := r.headline()
+	return h != nil && isBefore(n, h)
 }
 
 // isAfterText reports whether an element is after the end of the text.

@@ -271,7 +271,7 @@ func isAllCaps(s string) bool { return strings.ToUpper(s) == s && strings.ToLowe
 
 // isDateLine reports whether a line contains little more than a date.
 func isDateLine(s string) bool {
-	if !hasDigit(s) {
+	if !dates.HasDigit(s) {
 		return false
 	}
 	dates, other, digits := 0, 0, false
