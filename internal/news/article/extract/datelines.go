@@ -146,14 +146,14 @@ func (r dateReader) hasUpdateStem() bool {
 func (r dateReader) hiddenDates() []dateCandidate {
 	var out []dateCandidate
 	if d, ok := r.dateInScripts(); ok {
-		out = append(out, dateCandidate{Date: d, source: article.FromText, weight: 0.35})
+		out = append(out, dateCandidate{Date: d, source: article.FromText, traits: inScript})
 	}
 	if d, ok := dateInURL(r.doc.URL.Path); ok {
-		out = append(out, dateCandidate{Date: dates.Date{Time: d}, source: article.FromURL, weight: 0.35})
+		out = append(out, dateCandidate{Date: dates.Date{Time: d}, source: article.FromURL, traits: inURLDigits})
 	}
 	if v := r.meta.first("description", "og:description"); len(v) <= 200 && dates.HasDigit(v) {
 		if d, ok := r.parseDate(v); ok {
-			out = append(out, dateCandidate{Date: d, source: article.FromMeta, weight: 0.3})
+			out = append(out, dateCandidate{Date: d, source: article.FromMeta, traits: inDescription})
 		}
 	}
 	return out

@@ -11,26 +11,20 @@ import (
 	"dateline/internal/news/article/dates"
 )
 
-// mark is an element that is marked as a date.
-type mark struct {
-	published, updated *dateCandidate
-	isAside            bool // in a sidebar or a link
-	isAbove            bool // before the headline
-}
-
 // markedDates returns the dates of elements that are marked as dates, except those of
 // other things than the article.
-func (r dateReader) markedDates() []mark {
-	var out []mark
+func (r dateReader) markedDates() []dateCandidate {
+	const maxDates = 12
+	var out []dateCandidate
 	for i, n := range r.meta.times {
 		if next := i + 1; next < len(r.meta.times) && n.DataAtom != atom.Time && contains(n, r.meta.times[next]) &&
 			dates.HasDigit(textOf(r.meta.times[next], 160)) {
 			continue // the inner elements are more precise
 		}
-		if r.isOtherDate(n) {
+		where := r.whereIs(n)
+		if len(out) >= maxDates || r.isUnrelated(n) || r.isTeaser(n) && where&isAtTop == 0 {
 			continue
 		}
-		m := mark{isAside: r.isForeign(n, hintJunk) || r.isInsideLink(n), isAbove: r.isAboveHeadline(n)}
 		text := textOf(n, 160)
 		published, updated := splitUpdate(text)
 		if published == text && (isNamedUpdate(n) || isUpdateLine(labelBefore(n))) {
@@ -41,51 +35,70 @@ func (r dateReader) markedDates() []mark {
 			if updated != "" {
 				attrs = nil // of which of the two?
 			}
-			m.published = r.dateOfElement(n, published, attrs)
+			out = append(out, r.dateOfElement(n, published, attrs, where)...)
 		}
-		if updated != "" {
-			m.updated = r.dateOfElement(n, updated, attrs)
-		}
-		if m.published != nil || m.updated != nil {
-			out = append(out, m)
+		if updated != "" && where&isAside == 0 {
+			out = append(out, r.dateOfElement(n, updated, attrs, inShownChange)...)
 		}
 	}
 	return out
 }
 
+// whereIs returns the traits of a marked element.
+func (r dateReader) whereIs(n *html.Node) trait {
+	var t trait
+	switch {
+	case r.isAboveHeadline(n):
+		t = isAbove
+	case len(r.elements) > 0 && r.headline() != nil && isBefore(n, r.elements[0]):
+		t = isAtTop
+	}
+	if r.isForeign(n, hintJunk) || r.isInsideLink(n) {
+		t |= isAside
+	}
+	if t&isAtTop != 0 && r.isTeaser(n) {
+		t |= isTeased
+	}
+	return t
+}
+
 // dateOfElement returns the most exact date of an element: the one of its attributes, or
 // that of its text if the text has a time and the attribute has none, or names the zone
 // of the same time on the clock.
-func (r dateReader) dateOfElement(n *html.Node, text string, attrs []string) *dateCandidate {
+func (r dateReader) dateOfElement(n *html.Node, text string, attrs []string, traits trait) []dateCandidate {
 	shown, ok := r.parseDate(text)
-	best := dateCandidate{Date: shown, source: article.FromHTML, weight: 0.7, shown: shown, isText: true}
+	kind := inNamedElement
+	if traits&inShownChange != 0 {
+		kind = 0
+	}
+	best := dateCandidate{Date: shown, source: article.FromHTML, traits: traits | kind, shown: shown, isText: true}
 	for i, a := range attrs {
 		d, is := r.parseDate(a)
 		if !is {
 			continue
 		}
-		byAttr := dateCandidate{Date: d, source: article.FromHTML, weight: 0.7, shown: shown}
-		if i == 0 && n.DataAtom == atom.Time {
-			byAttr.weight = 0.75
+		byAttr := dateCandidate{Date: d, source: article.FromHTML, traits: traits | kind, shown: shown}
+		if i == 0 && n.DataAtom == atom.Time && kind != 0 {
+			byAttr.traits = traits | inTimeElement
 		}
 		apart := d.Time.Sub(shown.Time).Abs()
 		switch {
 		case !ok && (i == 0 || text == "" || !dates.HasDigit(text)):
-			return &byAttr
+			return []dateCandidate{byAttr}
 		case !ok, apart > 2*maxOffset: // another day, such as in the title of a link
 			if i == 0 {
-				return &byAttr
+				return []dateCandidate{byAttr}
 			}
 		case isExact(shown) && !isExact(d), shown.HasZone && !shown.IsRelative && sameClock(shown, d):
-			best.weight = byAttr.weight
+			best.traits = byAttr.traits
 		default:
-			return &byAttr
+			return []dateCandidate{byAttr}
 		}
 	}
 	if !ok {
 		return nil
 	}
-	return &best
+	return []dateCandidate{best}
 }
 
 // isExact reports whether a date has a time of day. Midnight is what systems write that
@@ -165,10 +178,9 @@ func (r dateReader) updateBeside(published dateCandidate) []dateCandidate {
 			continue
 		}
 		from, is := r.parseDate(attr(a, "datetime"))
-		update := r.dateOfElement(b, textOf(b, 160), []string{attr(b, "datetime")})
-		if is && update != nil && sameDay(from.Time, published.Time, r.zone) && update.Time.After(from.Time) {
-			update.weight = 0.5
-			return []dateCandidate{*update}
+		update := r.dateOfElement(b, textOf(b, 160), []string{attr(b, "datetime")}, inShownChange)
+		if is && len(update) > 0 && sameDay(from.Time, published.Time, r.zone) && update[0].Time.After(from.Time) {
+			return update
 		}
 	}
 	return nil

@@ -2,144 +2,214 @@ package extract
 
 import (
 	"slices"
+	"time"
 
 	"dateline/internal/news/article"
 	"dateline/internal/news/article/dates"
 )
 
-// dateCandidate is one statement of a publication date.
+// dateCandidate is a statement of a date of the article.
 type dateCandidate struct {
 	dates.Date
 	source article.Source
-	weight float64
-	shown  dates.Date // what readers see, if it is not the date
+	traits trait
+	shown  dates.Date // what readers see, if an element is marked as a date
 	isText bool       // read from visible text, not from an attribute
+	score  float64    // log odds of being the publication
 }
 
-// visibleDate returns a candidate that is read from visible text.
-func visibleDate(d dates.Date, weight float64) dateCandidate {
-	return dateCandidate{Date: d, source: article.FromHTML, weight: weight, shown: d, isText: true}
+// trait is what is known about a candidate. The weights of its traits are its score.
+type trait uint64
+
+// What states a date.
+const (
+	inSelection trait = 1 << iota
+	inJSONLD
+	inPublishedMeta // article:published_time
+	inMicrodata
+	inDateMeta    // other names of publication dates
+	inAnyDateMeta // DC.date
+	inCreation    // of JSON-LD
+	inTimeElement
+	inNamedElement
+	inTopLine // near the headline
+	inLine
+	inURLPath
+	inURLDigits
+	inScript
+	inDescription
+	inSentence
+	inChange      // metadata of an update
+	inShownChange // a visible date of an update
+)
+
+// Where a visible date is, and how it is related to the other candidates.
+const (
+	isAbove    trait = 1 << (iota + 20) // before the headline
+	isAtTop                             // between the headline and the text
+	isAside                             // in a sidebar or a link
+	isTeased                            // next to a link to something else
+	isFirst                             // of the visible ones
+	isAgreed                            // another source states the same day
+	isEarliest                          // in the address, days before all others
+	isLater                             // than another one, by days
+)
+
+// sources are the traits of what states a date.
+const sources = isAbove - 1
+
+// isChange reports whether a date is that of an update.
+func (c *dateCandidate) isChange() bool { return c.traits&(inChange|inShownChange) != 0 }
+
+// isShown reports whether a date is visible.
+func (c *dateCandidate) isShown() bool {
+	return c.traits&(inTimeElement|inNamedElement|inTopLine|inLine|inShownChange) != 0
 }
 
-// readTimes reconciles the statements of a page about its dates. Metadata comes first.
-// Of the statements about one day the most exact one counts. A time that would be in the
-// future has the wrong zone, or is not believed. If two statements differ by whole hours,
-// a visible time with a zone is right, else the one that agrees with the visible time.
+// readTimes collects what a page states about its dates and decides once about all of it. Of
+// the statements about one day the most exact one counts. A time that would be in the future
+// has the wrong zone, or is not believed. If two statements differ by whole hours, a visible
+// time with a zone is right, else the one that agrees with the visible time.
 func (r dateReader) readTimes(g Selection) {
 	r.readWords()
-	var pub, mod []dateCandidate
-	add := func(list *[]dateCandidate, s article.Source, w float64, values ...string) {
-		for _, v := range values {
-			if d, ok := r.parseDate(clean(v)); ok {
-				*list = append(*list, dateCandidate{Date: d, source: s, weight: w})
-				return
-			}
-		}
-	}
-	add(&pub, article.FromSelector, selectedConfidence, g.Values[article.FieldPublished]...)
-	add(&mod, article.FromSelector, selectedConfidence, g.Values[article.FieldUpdated]...)
 	marks := r.markedDates()
 	if r.useZoneOfPage(marks) {
 		marks = r.markedDates()
 	}
-	add(&pub, article.FromJSONLD, 0.95, r.jsonLD.text("datePublished"))
-	add(&mod, article.FromJSONLD, 0.95, r.jsonLD.text("dateModified"))
-	for _, k := range publishedNames() {
-		add(&pub, article.FromOpenGraph, 0.9, r.meta.values[k]...)
+	all := append(r.metadataDates(g), marks...)
+	all = append(all, r.unmarkedDates(all)...)
+	if !slices.ContainsFunc(all, func(c dateCandidate) bool { return !c.isChange() }) {
+		all = append(all, r.hiddenDates()...)
 	}
-	for _, k := range updatedNames() {
-		add(&mod, article.FromOpenGraph, 0.8, r.meta.values[k]...)
-	}
-	add(&pub, article.FromMicrodata, 0.85, r.meta.microdata["datepublished"]...)
-	add(&mod, article.FromMicrodata, 0.85, r.meta.microdata["datemodified"]...)
-	for _, k := range otherDateNames() {
-		add(&pub, article.FromMeta, 0.8, r.meta.values[k]...)
-	}
-	for _, k := range anyDateNames() {
-		add(&pub, article.FromMeta, 0.65, r.meta.values[k]...)
-	}
-	add(&pub, article.FromJSONLD, 0.5, r.jsonLD.text("dateCreated"), r.jsonLD.text("uploadDate"))
-	seen := r.visibleDates(marks)
-	pub = append(pub, seen...)
-	if d, ok := dateFromURL(r.doc.URL.Path); ok {
-		pub = append(pub, dateCandidate{Date: dates.Date{Time: d}, source: article.FromURL, weight: 0.4})
-	}
-	updates := r.visibleUpdates(marks, len(mod) == 0)
-	if len(updates)+len(mod) == 0 && len(seen) > 0 {
-		updates = r.updateBeside(seen[0])
-	}
-	if len(pub) == 0 && len(updates) > 0 {
-		updates[0].weight = 0.4 // nothing else is visible
-		pub, updates = updates[:1], nil
-	}
-	if len(pub) == 0 {
-		pub = r.hiddenDates()
-	}
-	if len(pub) == 0 {
-		for _, m := range mod {
-			m.weight = 0.3
-			pub = append(pub, m)
-		}
-	}
-	mod = append(mod, updates...)
-	if len(pub) == 0 {
+	if len(all) == 0 {
 		if d, ok := r.dateAnywhere(); ok {
-			pub = append(pub, dateCandidate{Date: d, source: article.FromText, weight: 0.2})
+			all = append(all, dateCandidate{Date: d, source: article.FromText, traits: inSentence})
 		}
 	}
-	r.trustURL(pub)
-	r.setPublished(pub, seen)
-	r.setUpdated(mod)
+	r.setPublished(all)
+	r.setUpdated(all)
 }
 
-// visibleDates returns the visible dates, nearest to the headline first. Dates inside
-// links and sidebars are those of other articles, unless the page has no others.
-func (r dateReader) visibleDates(marks []mark) []dateCandidate {
-	const maxDates = 3
-	var out []dateCandidate
-	take := func(weight float64, want func(m mark) bool) {
-		for _, m := range marks {
-			if m.published != nil && want(m) && len(out) < maxDates {
-				c := *m.published
-				if weight > 0 {
-					c.weight = weight
-				}
-				out = append(out, c)
+// metadataDates returns the first date that each name of the metadata has, and that of the address.
+func (r dateReader) metadataDates(g Selection) []dateCandidate {
+	var all []dateCandidate
+	add := func(s article.Source, t trait, values ...string) {
+		for _, v := range values {
+			if d, ok := r.parseDate(clean(v)); ok {
+				all = append(all, dateCandidate{Date: d, source: s, traits: t})
+				return
 			}
 		}
 	}
-	take(0, func(m mark) bool { return !m.isAside && !m.isAbove })
-	take(0, func(m mark) bool { return !m.isAside && m.isAbove })
-	if h := r.headline(); len(out) == 0 && h != nil {
-		if d, ok := r.nearHeadline(h); ok {
-			out = append(out, visibleDate(d, 0.5))
-		}
+	add(article.FromSelector, inSelection, g.Values[article.FieldPublished]...)
+	add(article.FromSelector, inChange, g.Values[article.FieldUpdated]...)
+	add(article.FromJSONLD, inJSONLD, r.jsonLD.text("datePublished"))
+	add(article.FromJSONLD, inChange, r.jsonLD.text("dateModified"))
+	for _, k := range publishedNames() {
+		add(article.FromOpenGraph, inPublishedMeta, r.meta.values[k]...)
 	}
-	if len(out) == 0 {
-		take(0.4, func(m mark) bool { return m.isAside })
+	for _, k := range updatedNames() {
+		add(article.FromOpenGraph, inChange, r.meta.values[k]...)
 	}
-	if len(out) > 0 || slices.ContainsFunc(marks, func(m mark) bool { return m.updated != nil }) {
-		return out
+	add(article.FromMicrodata, inMicrodata, r.meta.microdata["datepublished"]...)
+	add(article.FromMicrodata, inChange, r.meta.microdata["datemodified"]...)
+	for _, k := range otherDateNames() {
+		add(article.FromMeta, inDateMeta, r.meta.values[k]...)
 	}
-	if d, ok := r.dateInLines(); ok {
-		out = append(out, visibleDate(d, 0.35))
+	for _, k := range anyDateNames() {
+		add(article.FromMeta, inAnyDateMeta, r.meta.values[k]...)
 	}
-	return out
+	add(article.FromJSONLD, inCreation, r.jsonLD.text("dateCreated"), r.jsonLD.text("uploadDate"))
+	if d, ok := dateFromURL(r.doc.URL.Path); ok {
+		all = append(all, dateCandidate{Date: dates.Date{Time: d}, source: article.FromURL, traits: inURLPath})
+	}
+	return all
 }
 
-// visibleUpdates returns the visible dates of updates, or, with inLines, the one of a line
-// that says so.
-func (r dateReader) visibleUpdates(marks []mark, inLines bool) []dateCandidate {
-	var out []dateCandidate
-	for _, m := range marks {
-		if m.updated != nil && !m.isAside {
-			out = append(out, *m.updated)
+// unmarkedDates returns the dates in lines of a page whose elements do not tell them.
+func (r dateReader) unmarkedDates(known []dateCandidate) []dateCandidate {
+	var all []dateCandidate
+	first, isMarked, isChanged, isShown := -1, false, false, false
+	for i := range known {
+		c := &known[i]
+		isChanged = isChanged || c.isChange()
+		isShown = isShown || c.isShown()
+		if c.isShown() && !c.isChange() && !isMarked && (first < 0 || c.traits&isAside == 0) {
+			first, isMarked = i, c.traits&isAside == 0
 		}
 	}
-	if len(out) == 0 && inLines {
-		if d, ok := r.updateInLines(); ok {
-			out = append(out, visibleDate(d, 0.5))
+	add := func(d dates.Date, t trait) {
+		all = append(all, dateCandidate{Date: d, source: article.FromHTML, traits: t, shown: d, isText: true})
+	}
+	if h := r.headline(); !isMarked && h != nil {
+		if d, ok := r.nearHeadline(h); ok {
+			add(d, inTopLine)
 		}
 	}
-	return out
+	if !isShown && len(all) == 0 {
+		if d, ok := r.dateInLines(); ok {
+			add(d, inLine)
+		}
+	}
+	if isChanged {
+		return all
+	}
+	if d, ok := r.updateInLines(); ok {
+		add(d, inShownChange)
+	} else if first >= 0 {
+		all = append(all, r.updateBeside(known[first])...)
+	}
+	return all
+}
+
+// days is the day of a candidate in the zone of the page, and in UTC.
+type days struct{ local, utc int }
+
+func (d days) isSame(o days) bool { return d.local == o.local || d.utc == o.utc || d.local == o.utc }
+
+func (r dateReader) daysOf(t time.Time) days {
+	number := func(t time.Time) int {
+		y, m, d := t.Date()
+		return (y*12+int(m))*31 + d
+	}
+	return days{number(t.In(r.zone)), number(t.UTC())}
+}
+
+// relate adds the traits of candidates that depend on the others, and returns their days.
+func (r dateReader) relate(all []dateCandidate) []days {
+	const daysApart = 72 * time.Hour
+	on := make([]days, len(all))
+	for i := range all {
+		on[i] = r.daysOf(all[i].Time)
+	}
+	isMarked := false
+	for i := range all {
+		c, isEarly := &all[i], true
+		if c.isShown() && !c.isChange() && c.traits&(isAside|isTeased|isAbove) == 0 && !isMarked {
+			isMarked = true
+			c.traits |= isFirst
+		}
+		others := 0
+		for k := range all {
+			o := &all[k]
+			if i == k {
+				continue
+			}
+			switch {
+			case o.isChange(), o.traits&(isAside|isTeased) != 0, o.traits&isAbove != 0 && c.isShown():
+				continue
+			case on[i].isSame(on[k]) && (o.source != c.source || o.traits&c.traits&sources == 0):
+				c.traits |= isAgreed
+			}
+			others++
+			isEarly = isEarly && o.Time.Sub(c.Time) >= daysApart
+			if c.Time.Sub(o.Time) >= daysApart {
+				c.traits |= isLater
+			}
+		}
+		if isEarly && others > 0 && c.traits&inURLPath != 0 {
+			c.traits |= isEarliest
+		}
+	}
+	return on
 }

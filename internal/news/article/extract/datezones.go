@@ -37,20 +37,18 @@ func isDayFirst(host string) bool {
 
 // useZoneOfPage adopts the zone that a visible date of the page names, unless the
 // domain has one.
-func (r dateReader) useZoneOfPage(marks []mark) bool {
+func (r dateReader) useZoneOfPage(marks []dateCandidate) bool {
 	if r.src.Zone != nil {
 		return false
 	}
-	for _, m := range marks {
-		for _, d := range []*dateCandidate{m.published, m.updated} {
-			if d == nil || !d.isText || !d.HasZone || d.IsRelative {
-				continue
-			}
-			_, own := d.Time.In(r.zone).Zone()
-			if _, east := d.Local().Zone(); east != own && east != 0 {
-				r.zone = d.Zone
-				return true
-			}
+	for _, d := range marks {
+		if !d.isText || !d.HasZone || d.IsRelative {
+			continue
+		}
+		_, own := d.Time.In(r.zone).Zone()
+		if _, east := d.Local().Zone(); east != own && east != 0 {
+			r.zone = d.Zone
+			return true
 		}
 	}
 	return false

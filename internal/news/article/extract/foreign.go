@@ -71,7 +71,12 @@ func (r *builder) isFooterOfArticle(n *html.Node) bool {
 // isOtherDate reports whether a date is that of something else than the article: a
 // comment, another article, a license or copyright notice, or today's date.
 func (r *builder) isOtherDate(n *html.Node) bool {
-	return r.isForeign(n, hintComment) || r.isNotice(n) || r.isClock(n) || r.isTeaser(n) || r.isListAfterText(n)
+	return r.isUnrelated(n) || r.isTeaser(n)
+}
+
+// isUnrelated is the same, except for dates next to links to other articles.
+func (r *builder) isUnrelated(n *html.Node) bool {
+	return r.isForeign(n, hintComment) || r.isNotice(n) || r.isClock(n) || r.isListAfterText(n)
 }
 
 // isNotice reports whether the paragraph around a date is about a license, or the rights

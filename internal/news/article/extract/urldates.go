@@ -1,28 +1,9 @@
 package extract
 
 import (
-	"slices"
 	"strings"
 	"time"
-
-	"dateline/internal/news/article"
 )
-
-// trustURL prefers the date in the URL to later ones: it was set when the article was
-// created, and sites that move their articles state the date of the move.
-func (r dateReader) trustURL(all []dateCandidate) {
-	for i := range all {
-		if all[i].source != article.FromURL {
-			continue
-		}
-		later := slices.ContainsFunc(all, func(c dateCandidate) bool {
-			return c.source != article.FromURL && c.Time.Sub(all[i].Time) < 72*time.Hour
-		})
-		if !later {
-			all[i].weight = 0.96
-		}
-	}
-}
 
 // dateFromURL parses /2026/03/07/ in a URL.
 func dateFromURL(path string) (time.Time, bool) {
