@@ -207,6 +207,9 @@ func (p *parser) namedDay(i int) (y, m, d, to int, ok bool) {
 		k := p.skip(i+1, "st", "nd", "rd", "th", "of", ".", "-", "de", "/", "er", "ta", "º")
 		if m = month(p.at(k).text); m > 0 {
 			k = p.skip(k+1, ".", ",", "-", "de", "/")
+			if month(p.at(k).text) == m { // both names, as Arab papers write: 7 آذار / مارس 2026
+				k = p.skip(k+1, ",")
+			}
 			y = gregorian(p.num(k))
 			if p.at(k).digits == 2 {
 				y = century(y)
@@ -344,9 +347,9 @@ func (p *parser) partOfDay(i, h int) (hour, end int) {
 	}
 	i = p.skip(i, "buổi", "rạng", "nửa")
 	switch {
-	case p.is(i, "am", "sa", "sáng", "midnight", "上午", "午前", "오전", "ص", "صباحا"):
+	case p.is(i, "am", "sa", "sáng", "midnight", "上午", "午前", "오전", "ص", "صباحا", "صباحًا"):
 		return pm(false), i + 1
-	case p.is(i, "pm", "ch", "chiều", "noon", "下午", "午後", "오후", "م", "مساء"):
+	case p.is(i, "pm", "ch", "chiều", "noon", "下午", "午後", "오후", "م", "مساء", "مساءً"):
 		return pm(true), i + 1
 	case p.is(i, "tối"):
 		return pm(h != 12), i + 1

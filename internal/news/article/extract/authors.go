@@ -61,7 +61,7 @@ func (r authorReader) setPublisherAsAuthor() bool {
 func isProfile(href string) bool {
 	for _, p := range []string{
 		"/author/", "/authors/", "/autor/", "/autoren/", "/auteur/", "/auteurs/", "/profile/",
-		"/people/", "/staff/", "/contributor", "/journalist/", "/by/", "/tac-gia/", "/writers/", "/team/", "/user/",
+		"/people/", "/staff/", "/contributor", "/journalist/", "/by/", "/tac-gia/", "/writer/", "/writers/", "/team/", "/user/",
 		"/users/", "/members/", "/u/",
 	} {
 		if strings.Contains(href, p) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dateline/internal/news/article"
+	"dateline/internal/news/article/dates"
 )
 
 // scoreOf returns the log odds that a candidate is the publication: the sum of the weights of its
@@ -86,48 +87,68 @@ func (r dateReader) setPublished(candidates []dateCandidate) {
 	best := candidates[chosen]
 	all := slices.DeleteFunc(slices.Clone(candidates), func(c dateCandidate) bool { return c.isChange() })
 	slices.SortStableFunc(all, func(a, b dateCandidate) int { return cmp.Compare(b.score, a.score) })
-	seen := slices.DeleteFunc(slices.Clone(all), func(c dateCandidate) bool { return !c.isShown() })
-	midnight := func(m dateCandidate) bool {
-		h, mi, s := m.Time.In(r.zone).Clock()
-		u, um, us := m.Time.Clock()
-		return !m.HasTime || h+mi+s == 0 || u+um+us == 0
-	}
-	if midnight(best) {
-		for _, m := range all {
-			if m.HasTime && !midnight(m) && sameDay(best.Time, m.Time, r.zone) {
-				best.Date, best.source = m.Date, m.source
-				break
-			}
+	if r.isMidnight(best) {
+		if i := slices.IndexFunc(all, func(m dateCandidate) bool {
+			return m.HasTime && !r.isMidnight(m) && sameDay(best.Time, m.Time, r.zone)
+		}); i >= 0 {
+			best.Date, best.source = all[i].Date, all[i].source
 		}
 	}
+	seen := slices.DeleteFunc(slices.Clone(all), func(c dateCandidate) bool { return !c.isShown() })
+	zoned := r.inOtherZone(best, all, seen)
+	r.zoneError = zoned.Time.Sub(best.Time).Round(time.Minute)
+	r.a.Published = r.localDay(zoned.Date, seen)
+	r.a.DateOnly = !zoned.HasTime
+	r.a.SetOrigin(article.FieldPublished, zoned.source, confidence)
+}
+
+// isMidnight reports whether a candidate has no time of day, or one that systems write which store only the day.
+func (r dateReader) isMidnight(m dateCandidate) bool {
+	return !m.HasTime || !isExact(m.Date) || !isExact(dates.Date{Time: m.Time, HasTime: true}) ||
+		!isExact(dates.Date{Time: m.Time, Zone: r.zone, HasTime: true})
+}
+
+// inOtherZone returns the candidate that states the same time on the clock as another one, in the
+// right zone: a visible one that names its zone, else the one that agrees with the visible time, else
+// the one that is the other, named UTC, in the zone of the page.
+func (r dateReader) inOtherZone(best dateCandidate, all, seen []dateCandidate) dateCandidate {
 	agree := 0
 	for _, m := range all {
-		if d := m.Time.Sub(best.Time); d > -time.Minute && d < time.Minute {
+		if m.isSameTime(best.Time) {
 			agree++
 		}
 	}
-	stated := best.Date
-	for _, s := range seen { // the same time in another zone
+	for _, s := range seen {
 		d := s.Time.Sub(best.Time)
 		if !s.HasTime || !best.HasTime || d.Abs() < time.Minute || d.Abs() > maxOffset ||
 			d%(15*time.Minute) >= time.Minute || d%(15*time.Minute) <= -time.Minute {
 			continue
 		}
 		if s.isText && s.HasZone && !s.IsRelative {
-			best.Date, best.source = s.Date, s.source
-			break
+			return s
 		}
 		for _, m := range all {
-			if e := m.Time.Sub(s.Time); agree < 2 && (s.HasZone || r.zone != time.UTC) && d%time.Hour < time.Minute &&
-				m.source != article.FromHTML && e.Abs() < time.Minute {
-				best.Date, best.source = m.Date, m.source
+			if agree < 2 && (s.HasZone || r.zone != time.UTC) && d%time.Hour < time.Minute && !m.isShown() &&
+				m.isSameTime(s.Time) {
+				return m
 			}
 		}
 	}
-	r.zoneError = best.Time.Sub(stated.Time).Round(time.Minute)
-	r.a.Published = r.localDay(best.Date, seen)
-	r.a.DateOnly = !best.HasTime
-	r.a.SetOrigin(article.FieldPublished, best.source, confidence)
+	if _, east := best.Local().Zone(); best.HasTime && best.HasZone && east == 0 {
+		y, mo, day := best.Time.Date()
+		h, mi, s := best.Time.Clock()
+		clock := time.Date(y, mo, day, h, mi, s, 0, r.zone)
+		for _, m := range all {
+			if m.HasZone && !m.isShown() && m.isSameTime(clock) {
+				return m
+			}
+		}
+	}
+	return best
+}
+
+func (c *dateCandidate) isSameTime(t time.Time) bool {
+	return c.HasTime && c.Time.Sub(t).Abs() < time.Minute
 }
 
 // setUpdated uses the strongest statement that is not before the publication. Metadata

@@ -11,7 +11,7 @@ import (
 // findUpdateLabel finds the first word of a text in lower case that announces the time of an update; -1: none.
 func findUpdateLabel(low string) int {
 	return firstLabel(low, []string{
-		"updated", "update:", "last update", "cập nhật", "sửa đổi", "chỉnh sửa", "sửa lần cuối", "modified",
+		"updated", "update:", "last update", "lastupdate", "cập nhật", "sửa đổi", "chỉnh sửa", "sửa lần cuối", "modified",
 		"last edited", "edited on", "reviewed", "revised", "zuletzt", "aktualisiert", "geändert", "mis à jour",
 		"modifié le", "actualizado", "atualizado", "aggiornato", "bijgewerkt", "обновлено", "更新",
 	})
@@ -45,8 +45,11 @@ func splitUpdate(text string) (published, updated string) {
 	if k := findPublicationLabel(low[at:]); k > 0 && !dates.HasDigit(published) {
 		published, updated = updated[k:], updated[:k]
 	}
-	if !dates.HasDigit(published) {
-		published = ""
+	switch {
+	case !dates.HasDigit(published):
+		return "", updated
+	case !dates.HasDigit(updated): // 2026年3月7日 更新
+		return "", text
 	}
 	return published, updated
 }

@@ -145,24 +145,38 @@ func isNamedUpdate(n *html.Node) bool {
 	return false
 }
 
-// labelBefore returns the text just before an element in the same line, such as "Last
-// updated:" before a time element.
+// maxLabelWords is the number of words above which a text is no label.
+const maxLabelWords = 5
+
+// labelBefore returns the text just before an element, such as "Last updated:" before a time
+// element, in the same line or in an element of its own.
 func labelBefore(n *html.Node) string {
-	s := n.PrevSibling
-	for s != nil && s.Type == html.TextNode && isBlank(s.Data) {
-		s = s.PrevSibling
+	s := previous(n)
+	for up := 0; s == nil && up < 2 && n.Parent != nil && n.Parent.DataAtom != atom.Body; up++ {
+		n = n.Parent
+		s = previous(n)
 	}
 	switch {
 	case s == nil:
 		return ""
 	case s.Type == html.TextNode:
 		return strings.TrimSpace(s.Data[:min(len(s.Data), 60)])
-	case s.Type == html.ElementNode && (isInline(s.DataAtom) || isHeading(s.DataAtom)):
-		if text := firstOf(textOf(s, 60), attr(s, "title"), attr(s, "aria-label")); !dates.HasDigit(text) {
+	case s.Type == html.ElementNode:
+		text := firstOf(textOf(s, 60), attr(s, "title"), attr(s, "aria-label"))
+		if !dates.HasDigit(text) && countWords(text) <= maxLabelWords {
 			return text
 		}
 	}
 	return ""
+}
+
+// previous returns what is before a node in the same element, except for white space.
+func previous(n *html.Node) *html.Node {
+	s := n.PrevSibling
+	for s != nil && s.Type == html.TextNode && isBlank(s.Data) {
+		s = s.PrevSibling
+	}
+	return s
 }
 
 // updateBeside returns the date after that of the publication: where two time elements without a word follow each

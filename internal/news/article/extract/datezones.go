@@ -149,8 +149,8 @@ func sameDay(a, b time.Time, zone *time.Location) bool {
 		a.UTC().Format(time.DateOnly) == b.In(zone).Format(time.DateOnly)
 }
 
-// guessZone returns the time zone of a site's country, else of its language, if nearly all
-// news in it are written in one zone; else UTC.
+// guessZone returns the time zone of a site's country, else of its language, if nearly all news in
+// it are written in one zone; else UTC.
 func guessZone(host, lang string) *time.Location {
 	name := zoneOfCountry(host[strings.LastIndex(host, ".")+1:])
 	if name == "" {
@@ -166,7 +166,7 @@ func guessZone(host, lang string) *time.Location {
 	return zone
 }
 
-// zoneOfCountry returns the zone of a country by its top-level domain: that of its capital, if most people live in it.
+// zoneOfCountry returns the zone of a country by its top-level domain: the one in which most of its people live.
 func zoneOfCountry(tld string) string {
 	switch tld {
 	case "vn":
@@ -233,6 +233,18 @@ func zoneOfCountry(tld string) string {
 		return "America/Santiago"
 	case "pe":
 		return "America/Lima"
+	case "br":
+		return "America/Sao_Paulo"
+	case "mx":
+		return "America/Mexico_City"
+	case "ca":
+		return "America/Toronto"
+	case "au":
+		return "Australia/Sydney"
+	case "id":
+		return "Asia/Jakarta"
+	case "ru":
+		return "Europe/Moscow"
 	}
 	return ""
 }
