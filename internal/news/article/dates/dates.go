@@ -119,6 +119,8 @@ func normalize(text string) string {
 			return -1
 		case '–', '—', '−':
 			return '-'
+		case '：':
+			return ':'
 		}
 		if isOtherDigit(r) {
 			return digit(r)

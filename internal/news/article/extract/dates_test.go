@@ -293,3 +293,96 @@ func TestUpdated_Visible(t *testing.T) {
 		})
 	}
 }
+
+// Metadata in UTC has the day that readers see: in the zone of the country, else the one that the page shows.
+func TestPublished_DayThatReadersSee(t *testing.T) {
+	og := func(v string) string { return `<meta property="article:published_time" content="` + v + `">` }
+	for name, c := range map[string]struct{ url, head, top, day string }{
+		"Country":         {"https://giornale.example.it/a", og("2026-03-05T23:15:00Z"), "", "2026-03-06"},
+		"SummerTime":      {"https://giornale.example.it/a", og("2026-07-05T22:15:00Z"), "", "2026-07-06"},
+		"CountryOfItsOwn": {"https://giornale.example.it/a", og("2026-03-05T23:15:00-05:00"), "", "2026-03-05"},
+		"ShownDay":        {"https://paper.example.com/a", og("2026-03-06T02:54:29Z"), `<p class="date">5 March 2026</p>`, "2026-03-05"},
+		"ShownDayEast":    {"https://paper.example.com/a", og("2026-03-04T23:54:29Z"), `<p class="date">5 March 2026</p>`, "2026-03-05"},
+		"ShownTime":       {"https://paper.example.com/a", "", `<time datetime="2026-03-06T02:54:29Z">March 5, 2026 10:54 PM</time>`, "2026-03-05"},
+		"ShownDayOfUTC":   {"https://giornale.example.it/a", og("2026-03-05T23:15:00Z"), `<p class="date">5 March 2026</p>`, "2026-03-05"},
+		"Nothing":         {"https://paper.example.com/a", og("2026-03-06T02:54:29Z"), "", "2026-03-06"},
+		"AnotherDayAtAll": {"https://paper.example.com/a", og("2026-03-06T02:54:29Z"), `<p class="date">9 March 2026</p>`, "2026-03-06"},
+		"LocalTimeNamedUTC": {
+			"https://paper.example.au/a", og("2026-03-04T21:25:06+00:00") +
+				`<script type="application/ld+json">{"@type":"NewsArticle","datePublished":"2026-03-05T08:25:06Z"}</script>`,
+			"", "2026-03-05",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := page(c.head, `<h1>The bridge opens</h1>`+c.top+`<div class="story-text">`+paragraphs(prose(6))+"</div>")
+			p.HTML = []byte(strings.Replace(string(p.HTML), `lang="en"`, `lang="en-GB"`, 1))
+			p.URL = c.url
+			a := read(t, p)
+			require.Equal(t, c.day, a.Published.Format(time.DateOnly))
+			if name == "LocalTimeNamedUTC" {
+				require.Equal(t, "2026-03-04T21:25:06Z", a.Published.UTC().Format(time.RFC3339))
+			}
+		})
+	}
+}
+
+// The heading that shows the title tells what is above the article, whatever its level.
+func TestPublished_NextToTheHeadline(t *testing.T) {
+	const own = `<p class="date">5 March 2026</p>`
+	for name, body := range map[string]string{
+		"h1 of the section": `<div><h1>World</h1><p class="date">1 March 2026</p></div><div><h2>The bridge opens</h2>` + own,
+		"h1 of the paper":   `<div><h1>The Paper</h1><span class="date">Fri, 20 March 2026</span></div><div><h2>The bridge opens</h2>` + own,
+		"a link to the page": `<h1>The bridge opens</h1><a href="/world/bridge-opens.html"><span class="date">5 March 2026</span></a>` +
+			`<p>Readers met from 1 March 2026.</p><div>`,
+		"a teaser before the text": `<div><h1>The bridge opens</h1><ul><li>By <a href="/x/1">Fatima Hussein, The Harbor Press</a></li><li>` +
+			`<span class="published">5 March 2026</span></li></ul>`,
+		"Dublin Core of an update": `<meta name="DC.date" content="2026-03-09"><div><h1>The bridge opens</h1><p><b>Erschienen am:</b></p><h2>05.03.2026</h2>`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := page(`<meta property="og:title" content="The bridge opens"><title>The bridge opens</title>`, body+`<div class="story-text">`+paragraphs(prose(6))+"</div></div>")
+			a := read(t, p)
+			require.Equal(t, "The bridge opens", a.Title)
+			require.Equal(t, "2026-03-05", a.Published.Format(time.DateOnly))
+		})
+	}
+}
+
+// A label in an element of its own, or after the date, tells updates from publications.
+func TestPublished_LabelsApart(t *testing.T) {
+	one, two := `<time datetime="2026-03-05">5 March 2026</time>`, `<time datetime="2026-03-09">9 March 2026</time>`
+	for name, top := range map[string]string{
+		"definitions": `<dl><dt>Updated</dt><dd>` + two + `</dd><dt>Published</dt><dd>` + one + `</dd></dl>`,
+		"divisions": `<div><div>Updated:</div><div><span>` + two + `</span></div><div>Original:</div><div><span>` + one +
+			`</span></div></div>`,
+		"after the date": `<p class="date">2026年3月9日 更新</p><p class="date">2026年3月5日</p>`,
+		"a headline about an update": `<h1>The city has updated its plan for the old bridge</h1><p class="date">5 March 2026</p>` +
+			`<p class="date">Last updated 9 March 2026</p>`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := read(t, page("", `<article><h1>The bridge opens</h1>`+top+paragraphs(prose(6))+"</article>"))
+			require.Equal(t, "2026-03-05", a.Published.Format(time.DateOnly))
+			require.Equal(t, "2026-03-09", a.Updated.Format(time.DateOnly))
+		})
+	}
+}
+
+// What several sources state outweighs one, and the page's own element the metadata of its template.
+func TestPublished_Weighs(t *testing.T) {
+	ld := func(day string) string {
+		return `<script type="application/ld+json">{"@type":"NewsArticle","datePublished":"` + day + `"}</script>`
+	}
+	for name, c := range map[string]struct{ head, top string }{
+		"microdata of the live blog": {
+			ld("2026-03-09T08:00:00Z"), `<div itemprop="datePublished" content="2026-03-05T08:00:00Z">5 March</div>`,
+		},
+		"an update only in the metadata": {
+			`<meta property="article:modified_time" content="2026-03-09T08:00:00Z">`, `<p>Bridgetown, 5 March 2026</p>`,
+		},
+		"a sidebar": {"", `<p>Bridgetown, 5 March 2026</p><aside class="sidebar"><time datetime="2026-03-09">9 March</time></aside>`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := read(t, page(c.head, `<article><h1>The bridge opens</h1>`+c.top+paragraphs(prose(6))+"</article>"))
+			require.Equal(t, "2026-03-05", a.Published.Format(time.DateOnly))
+		})
+	}
+}
