@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"math"
 	"os"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -32,6 +34,8 @@ func (p *Program) evalArticles() *cobra.Command {
 	learned := set.Bool("learned", true, "also measure selectors learned from the other pages of a site")
 	worst := set.Int("worst", 0, "list the `n` worst pages of the inspected half")
 	open := c.showProgress()
+	save := set.String("save", "", "write the scores by site to a `file`, for --before of another version")
+	before := set.String("before", "", "compare with the scores in a `file` that another version wrote by --save")
 	report := set.String("report", "", "write an HTML `file` that shows the worst pages of the inspected half")
 	return c.run(func(ctx context.Context, _ []string) error {
 		if *dir == "" {
@@ -57,6 +61,10 @@ func (p *Program) evalArticles() *cobra.Command {
 		if *report != "" {
 			o.Worst = max(o.Worst, reportPages)
 		}
+		scores, err := readScores(*before)
+		if err != nil {
+			return err
+		}
 		all, line := eval.Result{Dataset: "all"}, open()
 		for _, s := range sets {
 			r, err := eval.Evaluate(ctx, s, o, func(pages, of int) {
@@ -67,6 +75,7 @@ func (p *Program) evalArticles() *cobra.Command {
 				return err
 			}
 			p.printTable(&r)
+			p.printDifferences(&r, scores)
 			all.Merge(r, o.Worst)
 			if len(sets) == 1 {
 				all.Dataset = r.Dataset
@@ -76,6 +85,12 @@ func (p *Program) evalArticles() *cobra.Command {
 		}
 		if len(sets) > 1 {
 			p.printTable(&all)
+			p.printDifferences(&all, scores)
+		}
+		if *save != "" {
+			if err := scores.write(*save); err != nil {
+				return err
+			}
 		}
 		for _, w := range all.Worst[:min(len(all.Worst), *worst)] {
 			_, _ = fmt.Fprintf(p.Stdout, "%.3f (go-trafilatura %.3f)  %s/%s  %s  %s\n", w.F1, w.BaselineF1, w.Dataset,
@@ -88,6 +103,57 @@ func (p *Program) evalArticles() *cobra.Command {
 		}
 		return p.printJSON(&all)
 	})
+}
+
+// siteScores are scores by site, of the groups of sets of pages.
+type siteScores struct {
+	before, now map[string]eval.Sites
+}
+
+// readScores reads the scores of another version; without a path there are none.
+func readScores(path string) (siteScores, error) {
+	s := siteScores{now: map[string]eval.Sites{}}
+	if path == "" {
+		return s, nil
+	}
+	raw, err := os.ReadFile(path) //nolint:gosec // the path is an argument of the command
+	if err != nil {
+		return s, err
+	}
+	return s, json.Unmarshal(raw, &s.before)
+}
+
+func (s siteScores) write(path string) error {
+	raw, err := json.Marshal(s.now)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, raw, 0o600)
+}
+
+// printDifferences prints how much better the pages are read than by go-trafilatura and by another
+// version, with intervals of 95 %.
+func (p *Program) printDifferences(r *eval.Result, s siteScores) {
+	for i := range r.Groups {
+		g := &r.Groups[i]
+		name := strings.TrimSpace(string(g.Half) + " " + g.Type)
+		key := r.Dataset + "/" + name
+		s.now[key] = g.OwnSites
+		for _, other := range []struct {
+			name  string
+			sites eval.Sites
+		}{{"go-trafilatura", g.BaselineSites}, {"before", s.before[key]}} {
+			line := ""
+			for _, f := range eval.Figures() {
+				if d, ok := f.Compare(g.OwnSites, other.sites); ok {
+					line += fmt.Sprintf("  %s %+.4f [%+.4f, %+.4f]", f.Name, d.By, d.Low, d.High)
+				}
+			}
+			if line != "" {
+				_, _ = fmt.Fprintf(p.Stdout, "%s, %s - %s:%s\n", r.Dataset, cmp.Or(name, "all"), other.name, line)
+			}
+		}
+	}
 }
 
 // reportPages is the number of pages in a report.

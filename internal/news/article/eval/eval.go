@@ -98,7 +98,7 @@ func (r *Result) group(h score.Half, kind string) *Group {
 			return &r.Groups[i]
 		}
 	}
-	r.Groups = append(r.Groups, Group{Half: h, Type: kind})
+	r.Groups = append(r.Groups, Group{Half: h, Type: kind, OwnSites: Sites{}, BaselineSites: Sites{}})
 	return &r.Groups[len(r.Groups)-1]
 }
 
@@ -172,6 +172,10 @@ func (r *Result) add(p score.Page, own, base Extracted, o Options) {
 	for _, g := range r.groupsOf(p) {
 		r.Groups[g].Own.merge(mine)
 		r.Groups[g].Baseline.merge(theirs)
+		r.Groups[g].OwnSites.add(p, mine)
+		if o.Baseline != nil {
+			r.Groups[g].BaselineSites.add(p, theirs)
+		}
 	}
 	if p.Half() == score.Inspect && (o.Worst > 0 || o.Examples > 0) {
 		r.Worst = append(r.Worst, Page{

@@ -18,9 +18,13 @@ type Group struct {
 	// LearnedGeneric generic extraction on the same pages.
 	Learned        Metrics
 	LearnedGeneric Metrics
+	// The same by site, for intervals.
+	OwnSites, BaselineSites Sites
 }
 
 func (g *Group) merge(o Group) {
+	g.OwnSites.merge(o.OwnSites)
+	g.BaselineSites.merge(o.BaselineSites)
 	g.Own.merge(o.Own)
 	g.Baseline.merge(o.Baseline)
 	g.Learned.merge(o.Learned)

@@ -61,8 +61,8 @@ func (r authorReader) setPublisherAsAuthor() bool {
 func isProfile(href string) bool {
 	for _, p := range []string{
 		"/author/", "/authors/", "/autor/", "/autoren/", "/auteur/", "/auteurs/", "/profile/",
-		"/people/", "/staff/", "/contributor", "/journalist/", "/by/", "/tac-gia/", "/writer/", "/writers/", "/team/", "/user/",
-		"/users/", "/members/", "/u/",
+		"/people/", "/staff/", "/contributor", "/journalist/", "/by/", "/tac-gia/", "/writer/", "/writers/", "/team/",
+		"/user/", "/users/", "/members/", "/u/",
 	} {
 		if strings.Contains(href, p) {
 			return true

@@ -11,8 +11,8 @@ import (
 // findUpdateLabel finds the first word of a text in lower case that announces the time of an update; -1: none.
 func findUpdateLabel(low string) int {
 	return firstLabel(low, []string{
-		"updated", "update:", "last update", "lastupdate", "cập nhật", "sửa đổi", "chỉnh sửa", "sửa lần cuối", "modified",
-		"last edited", "edited on", "reviewed", "revised", "zuletzt", "aktualisiert", "geändert", "mis à jour",
+		"updated", "update:", "last update", "lastupdate", "cập nhật", "sửa đổi", "chỉnh sửa", "sửa lần cuối",
+		"modified", "last edited", "edited on", "reviewed", "revised", "zuletzt", "aktualisiert", "geändert", "mis à jour",
 		"modifié le", "actualizado", "atualizado", "aggiornato", "bijgewerkt", "обновлено", "更新",
 	})
 }

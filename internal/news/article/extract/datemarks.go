@@ -21,8 +21,14 @@ func (r dateReader) markedDates() []dateCandidate {
 			dates.HasDigit(textOf(r.meta.times[next], 160)) {
 			continue // the inner elements are more precise
 		}
+		if len(out) >= maxDates {
+			break
+		}
+		if r.isUnrelated(n) {
+			continue
+		}
 		where := r.whereIs(n)
-		if len(out) >= maxDates || r.isUnrelated(n) || r.isTeaser(n) && where&isAtTop == 0 {
+		if where&(isTeased|isAtTop) == isTeased {
 			continue
 		}
 		text := textOf(n, 160)
@@ -56,7 +62,7 @@ func (r dateReader) whereIs(n *html.Node) trait {
 	if r.isForeign(n, hintJunk) || r.isInsideLink(n) {
 		t |= isAside
 	}
-	if t&isAtTop != 0 && r.isTeaser(n) {
+	if r.isTeaser(n) {
 		t |= isTeased
 	}
 	return t

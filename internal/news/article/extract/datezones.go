@@ -209,7 +209,8 @@ func zoneOfCountry(tld string) string {
 		return "Asia/Jerusalem"
 	case "tr":
 		return "Europe/Istanbul"
-	case "de", "at", "ch", "fr", "it", "nl", "be", "lu", "es", "pl", "cz", "sk", "hu", "si", "hr", "rs", "dk", "no", "se":
+	case "de", "at", "ch", "fr", "it", "nl", "be", "lu", "es", "pl", "cz", "sk", "hu", "si", "hr", "rs", "dk", "no",
+		"se":
 		return "Europe/Berlin"
 	case "uk", "ie", "pt":
 		return "Europe/London"
