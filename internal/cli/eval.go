@@ -143,14 +143,14 @@ func (p *Program) printDifferences(r *eval.Result, s siteScores) {
 			name  string
 			sites eval.Sites
 		}{{"go-trafilatura", g.BaselineSites}, {"before", s.before[key]}} {
-			line := ""
+			var line strings.Builder
 			for _, f := range eval.Figures() {
 				if d, ok := f.Compare(g.OwnSites, other.sites); ok {
-					line += fmt.Sprintf("  %s %+.4f [%+.4f, %+.4f]", f.Name, d.By, d.Low, d.High)
+					_, _ = fmt.Fprintf(&line, "  %s %+.4f [%+.4f, %+.4f]", f.Name, d.By, d.Low, d.High)
 				}
 			}
-			if line != "" {
-				_, _ = fmt.Fprintf(p.Stdout, "%s, %s - %s:%s\n", r.Dataset, cmp.Or(name, "all"), other.name, line)
+			if line.Len() > 0 {
+				_, _ = fmt.Fprintf(p.Stdout, "%s, %s - %s:%s\n", r.Dataset, cmp.Or(name, "all"), other.name, &line)
 			}
 		}
 	}

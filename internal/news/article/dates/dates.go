@@ -1,5 +1,5 @@
-// Package dates parses the dates of news pages, feeds and sitemaps in English and
-// Vietnamese, such as "Thứ Bảy, 7/3/2026, 14:05 (GMT+7)" and "3 hours ago".
+// Package dates parses the dates of news pages, feeds and sitemaps in many languages,
+// such as "Thứ Bảy, 7/3/2026, 14:05 (GMT+7)" and "3 hours ago".
 package dates
 
 import (

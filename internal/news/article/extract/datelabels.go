@@ -12,8 +12,8 @@ import (
 func findUpdateLabel(low string) int {
 	return firstLabel(low, []string{
 		"updated", "update:", "last update", "lastupdate", "cập nhật", "sửa đổi", "chỉnh sửa", "sửa lần cuối",
-		"modified", "last edited", "edited on", "reviewed", "revised", "zuletzt", "aktualisiert", "geändert", "mis à jour",
-		"modifié le", "actualizado", "atualizado", "aggiornato", "bijgewerkt", "обновлено", "更新",
+		"modified", "last edited", "edited on", "reviewed", "revised", "zuletzt", "aktualisiert", "geändert",
+		"mis à jour", "modifié le", "actualizado", "atualizado", "aggiornato", "bijgewerkt", "обновлено", "更新",
 	})
 }
 
