@@ -11,8 +11,8 @@ import (
 )
 
 // scoreOf returns the log odds that a candidate is the publication: the sum of the weights of its
-// traits. A conditional logit model trained on the development pages, validated on sites that it was
-// not trained on, chooses no better and has similar weights.
+// traits, which are set by hand. A conditional logit model, validated on sites that it was not trained
+// on, chose no better.
 func scoreOf(t trait) float64 {
 	sum := 0.0
 	for _, w := range [...]struct {
