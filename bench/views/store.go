@@ -164,6 +164,8 @@ func (e *engine) breakdown(ctx context.Context, out io.Writer) error {
 			kind = "dedup"
 		case strings.Contains(key, "}dropped:"):
 			kind = "dropped batch"
+		case strings.Contains(key, "}reply:"):
+			kind = "reply"
 		case strings.HasSuffix(kind, "dH"):
 			kind = "day's HyperLogLog"
 		}

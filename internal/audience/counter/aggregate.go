@@ -289,7 +289,7 @@ func (c *pageSummary) appendArgs(args []any) []any {
 	}
 	args = append(args, len(pageVisitors))
 	for _, s := range pageVisitors {
-		args = append(args, int64(s.day), appendVisitors(nil, s.visitors))
+		args = append(args, int64(s.day), appendVisitors(nil, s.visitors), appendRegisters(s.day, s.visitors))
 	}
 	args = append(args, len(fields))
 	for _, f := range fields {

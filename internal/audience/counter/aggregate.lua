@@ -11,7 +11,8 @@
 -- and their pages:
 --   the page's key, the letter of its unique counting method,
 --   n, n times: a day with views, ascending
---   n, n times: a day, its visitors (8 bytes each) for a HyperLogLog
+--   n, n times: a day, its visitors (8 bytes each) for a HyperLogLog, and their registers
+--     for a list; '' if they are too many for one: see sketch.lua
 --   n, n fields, n increments; fields are distinct
 --   n, n times: minute, second of the last view, views
 --   n, n times: reason, filtered hits
@@ -94,18 +95,18 @@ end
 -- startDay records that a page has views on a day and sets the TTLs of the day's
 -- keys. A day's HyperLogLog is merged when the page's next day starts, or at once
 -- if that has started. Returns the page's latest day.
-local function startDay(page, method, d, latest)
+local function startDay(page, method, hasSketches, d, latest)
   if method ~= 'H' then
     call('EXPIRE', page .. ':' .. d .. 'd' .. method, 9 * aDay)
     call('EXPIRE', page .. ':' .. math.floor((d + 3) / 7) .. 'w' .. method, 9 * aDay)
     call('EXPIRE', page .. ':' .. math.floor(d / 15) .. 'u' .. method, (30 - d % 15) * aDay)
   end
   if latest and d < latest then
-    if method == 'H' then mergeDay(page, d) end
+    if hasSketches then mergeDay(page, d) end
     return latest
   end
   if latest then
-    if method == 'H' then mergeDay(page, latest) end
+    if hasSketches then mergeDay(page, latest) end
     deleteExpired(page .. ':t', d)
   end
   return d
@@ -156,6 +157,21 @@ local function addVisitors(sketch, all)
   end
 end
 
+-- addPageVisitors adds the visitors of n days, which begin at ARGV[at], to the page's
+-- list of registers, or to its HyperLogLogs. list is the field of the page's hash, and
+-- latest its latest day. Returns the new value of the field.
+local function addPageVisitors(page, list, latest, at, n)
+  local known = list ~= '' and list
+  -- Versions without lists have counted pages that have a day or were seeded.
+  if not list and not latest and call('HEXISTS', page .. ':t', 's') == 0 then known = '' end
+  local longer, last = known, at + 3 * n - 1
+  for j = at, last, 3 do longer = longer and ARGV[j + 2] ~= '' and addRegisters(longer, ARGV[j + 2]) end
+  if longer then return longer end
+  if known and known ~= '' then storeSketches(page, known, latest, now) end
+  for j = at, last, 3 do addVisitors(page .. ':' .. ARGV[j] .. 'dH', ARGV[j + 1]) end
+  return ''
+end
+
 -- Rising compares current views with those of the last 24 hours. A page with this many
 -- more would have to have more current ones, so that a few do not lead.
 local usualViews = 15
@@ -188,27 +204,31 @@ while i <= last do
     i = i + 3
     local days, at = tonumber(ARGV[i - 1]), i
     i = i + days + 1
-    for _ = 1, tonumber(ARGV[i - 1]) do
-      addVisitors(page .. ':' .. ARGV[i] .. 'dH', ARGV[i + 1])
-      i = i + 2
-    end
+    local visitors, visitorDays = i, tonumber(ARGV[i - 1])
+    i = i + 3 * visitorDays
     local fields, before, total = tonumber(ARGV[i]), nil, nil
     if fields > 0 then
-      local old, sets = call('HMGET', totals, 'D', 'R', 'v', unpack(ARGV, i + 1, i + fields)), { totals }
-      local latest, referrers = old[1], 0
+      local old, sets = call('HMGET', totals, 'D', 'R', 'v', 'H', unpack(ARGV, i + 1, i + fields)), { totals }
+      local latest, referrers, list = old[1], 0, old[4] or ''
       before, total = tonumber(latest), old[3]
+      if visitorDays > 0 then list = addPageVisitors(page, old[4], before, visitors, visitorDays) end
+      local hasSketches = method == 'H' and list == ''
       for j = at, at + days - 1 do
         if latest ~= ARGV[j] then
-          latest = startDay(page, method, tonumber(ARGV[j]), latest and tonumber(latest))
+          latest = startDay(page, method, hasSketches, tonumber(ARGV[j]), latest and tonumber(latest))
           sets[2], sets[3] = 'D', text[latest]
           latest = tostring(latest)
         end
       end
       for k = 1, fields do
-        local field, stored, more = ARGV[i + k], old[k + 3], ARGV[i + fields + k]
+        local field, stored, more = ARGV[i + k], old[k + 4], ARGV[i + fields + k]
         if not stored and byte(field) == 114 and field ~= 'rother' then referrers = referrers + 1 end
         sets[#sets + 1] = field
         sets[#sets + 1] = stored and text[stored + more] or more
+      end
+      if visitorDays > 0 and list ~= old[4] then
+        sets[#sets + 1] = 'H'
+        sets[#sets + 1] = list
       end
       if referrers > 0 then
         referrers = referrers + (old[2] or 0)

@@ -193,6 +193,9 @@ func TestKeys_Expire(t *testing.T) {
 			count(t, c, before, hit(2), hit(3)) // both days in one aggregation
 			site.Window = time.Hour
 			count(t, c, hit(4))
+			for n := range uint32(20) { // too many for a list in the page's hash
+				count(t, c, hit(5+n))
+			}
 			if err := c.CountFiltered(t.Context(),
 				[]counter.FilteredHit{{Site: site, Page: "a", Reason: "bot", At: clock.Now()}}); err != nil {
 				t.Fatal(err)

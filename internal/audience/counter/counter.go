@@ -28,6 +28,9 @@ var shardSource string
 //go:embed seed.lua
 var seedSource string
 
+//go:embed sketch.lua
+var sketchSource string // in front of scripts that use it
+
 // DefaultShards is the default number of shards. All keys of a shard are on one
 // node of a Redis Cluster.
 const DefaultShards = 16
@@ -92,9 +95,9 @@ func New(client redis.Cmdable, o Options) *Counter {
 	}
 	return &Counter{
 		redis: client, isCluster: redisclient.IsCluster(client), options: o,
-		countScript: redis.NewScript(countSource), aggregateScript: redis.NewScript(aggregateSource),
+		countScript: redis.NewScript(countSource), aggregateScript: redis.NewScript(sketchSource + aggregateSource),
 		sweepScript: redis.NewScript(sweepSource),
-		shardScript: redis.NewScript(shardSource), seedScript: redis.NewScript(seedSource),
+		shardScript: redis.NewScript(shardSource), seedScript: redis.NewScript(sketchSource + seedSource),
 	}
 }
 

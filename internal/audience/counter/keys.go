@@ -13,8 +13,8 @@ import (
 // Redis keys. Every key of a page starts with its shard's tag, which assigns the
 // shard to one node of a Redis Cluster, and with its site:
 //
-//	{v07}<site>:<page>:t         hash: running totals, hours, days, dimensions
-//	{v07}<site>:<page>:uH        HyperLogLog: unique visitors of all time
+//	{v07}<site>:<page>:t         hash: running totals, hours, days, dimensions, a few visitors
+//	{v07}<site>:<page>:uH        HyperLogLog: unique visitors of all time, if they are many
 //	{v07}<site>:<page>:1385uS, :1385uB    unique visitors of half a month, kept for 15 to 30 days
 //	{v07}<site>:<page>:20778d<method>, :2969w<method>    unique visitors of a day, of a week
 //	{v07}<site>;now ;rise ;hour ;day    sorted sets: rankings

@@ -99,6 +99,15 @@ func (c *Counter) readStats(ctx context.Context, site Site, pages []string) ([]S
 		all[i] = parseStats(totals[i].Val(), zoneOf(site), today)
 		all[i].Page = page
 		key, latest := c.pageKey(site.ID, page), Day(atoi(totals[i].Val()[latestDayField])) //nolint:gosec // a day
+		if list := registerList(totals[i].Val()[registersField]); list != "" && site.UniqueMethod == HyperLogLog {
+			seeded := atoi(totals[i].Val()[uniquesField])
+			uniques[i] = [3]lazyCount{
+				func() int64 { return list.count(today) },
+				func() int64 { return list.count(today.weekdays()...) },
+				func() int64 { return seeded + list.count() },
+			}
+			continue
+		}
 		uniques[i] = [3]lazyCount{
 			q.dayUniques(ctx, key, site.UniqueMethod, today),
 			q.weekUniques(ctx, key, site.UniqueMethod, today),

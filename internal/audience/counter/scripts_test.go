@@ -37,7 +37,11 @@ func (s scripts) run(file, key string, args ...any) any {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	answer, err := redis.NewScript(string(source)).Run(s.t.Context(), s.client, []string{key}, args...).Result()
+	sketches, err := os.ReadFile("sketch.lua") // in front of scripts that use it
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	answer, err := redis.NewScript(string(sketches) + string(source)).Run(s.t.Context(), s.client, []string{key}, args...).Result()
 	if err != nil {
 		s.t.Fatalf("%s %v: %v", file, args, err)
 	}
@@ -192,6 +196,7 @@ type aggregateCall struct {
 	minute         []any // minute, second, views
 	filter         []any // reason, count
 	sketch         []any // day, visitors
+	registers      []any // of each of these days; nil if they are too many
 }
 
 func (s scripts) site() string {
@@ -206,7 +211,13 @@ func (s scripts) aggregate(site string, c aggregateCall) any {
 		len(c.days),
 	}
 	args = append(append(args, c.days...), len(c.sketch)/2)
-	args = append(append(args, c.sketch...), len(c.fields)/2)
+	for i := 0; i < len(c.sketch); i += 2 {
+		args = append(args, c.sketch[i], c.sketch[i+1], "")
+		if c.registers != nil {
+			args[len(args)-1] = c.registers[i/2]
+		}
+	}
+	args = append(args, len(c.fields)/2)
 	for i := 0; i < len(c.fields); i += 2 {
 		args = append(args, c.fields[i])
 	}

@@ -56,26 +56,29 @@ func (c *Counter) LostShards(ctx context.Context) ([]int, error) {
 // are skipped. The totals in Postgres must not change between the first call
 // for a shard and MarkSeeded.
 func (c *Counter) Seed(ctx context.Context, totals []PageTotals) error {
-	type target struct {
-		shard  int
-		method UniqueMethod
-	}
-	args := map[target][]any{}
+	now := c.options.Now().Unix()
+	args := map[int][]any{} // by shard
 	var calls []scriptCall
-	finish := func(t target) {
-		calls = append(calls, scriptCall{
-			tag(t.shard) + "log", append([]any{allTimeKey(t.method.letter())}, args[t]...),
-		})
-		delete(args, t)
+	finish := func(shard int) {
+		calls = append(calls, scriptCall{tag(shard) + "log", append([]any{now}, args[shard]...)})
+		delete(args, shard)
 	}
 	for _, total := range totals {
 		if total.UniqueMethod.letter() == 0 {
 			return fmt.Errorf("seed page %q: %w", total.Page, ErrUniqueMethod)
 		}
-		t := target{c.Shard(total.Site, total.Page), total.UniqueMethod}
-		args[t] = append(args[t], pageKey(t.shard, total.Site, total.Page), string(total.Sketch))
-		fields := total.hashFields()
-		args[t] = append(append(args[t], len(fields)/2), fields...)
+		sketch, list := "", registerList("")
+		if total.UniqueMethod == HyperLogLog {
+			var all Sketch
+			if err := all.Merge(total.Sketch); err != nil {
+				return fmt.Errorf("seed page %q: %w", total.Page, err)
+			}
+			// As visitors of a day that is not counted by day and week anymore.
+			sketch, list = string(total.Sketch), all.list(Day(now/86400)-MaxDays) //nolint:gosec // a day
+		}
+		t, fields := c.Shard(total.Site, total.Page), total.hashFields()
+		args[t] = append(args[t], pageKey(t, total.Site, total.Page), sketch, string(list), len(fields)/2)
+		args[t] = append(args[t], fields...)
 		if len(args[t]) > maxSeedArgs {
 			finish(t)
 		}
@@ -142,20 +145,29 @@ func (c *Counter) Sketches(ctx context.Context, pages []PageID) ([][]byte, error
 	sketches := make([][]byte, len(pages))
 	byShard := map[int][]int{}
 	q := c.newPageQueries()
-	latest := make([]lazyCount, len(pages))
+	fields := make([]*redis.SliceCmd, len(pages))
 	for i, id := range pages {
-		shard := c.Shard(id.Site, id.Page)
-		byShard[shard] = append(byShard[shard], i)
-		latest[i] = q.field(ctx, pageKey(shard, id.Site, id.Page), latestDayField)
+		fields[i] = q.pipe.HMGet(ctx, c.pageKey(id.Site, id.Page)+totalsKey, latestDayField, registersField)
 	}
 	if err := q.run(ctx); err != nil {
 		return nil, fmt.Errorf("read sketches: %w", err)
+	}
+	latest := make([]int64, len(pages))
+	for i, id := range pages {
+		day, _ := fields[i].Val()[0].(string)
+		latest[i] = atoi(day)
+		if list, _ := fields[i].Val()[1].(string); list != "" {
+			sketches[i] = registerList(list).sketch().Bytes()
+			continue
+		}
+		shard := c.Shard(id.Site, id.Page)
+		byShard[shard] = append(byShard[shard], i)
 	}
 	for shard, all := range byShard {
 		for part := range slices.Chunk(all, maxSketchesPerCall) {
 			args := []any{"sketch"}
 			for _, i := range part {
-				args = append(args, pageKey(shard, pages[i].Site, pages[i].Page), latest[i]())
+				args = append(args, pageKey(shard, pages[i].Site, pages[i].Page), latest[i])
 			}
 			cmds, err := c.runScripts(ctx, c.shardScript, []scriptCall{{tag(shard) + "deltas", args}})
 			if err != nil {

@@ -171,6 +171,11 @@ func (s *Sketch) Count() int64 {
 	for _, value := range s.registers {
 		histogram[value&63]++
 	}
+	return estimate(&histogram)
+}
+
+// estimate estimates the number of visitors from the number of registers by value.
+func estimate(histogram *[64]int) int64 {
 	const m = float64(sketchRegisters)
 	z := m * tau((m-float64(histogram[maxRegister+1]))/m)
 	for i := maxRegister; i >= 1; i-- {

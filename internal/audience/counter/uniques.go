@@ -98,6 +98,7 @@ type uniquesQuery struct {
 	viewed         map[Day]bool
 	latestDay      Day
 	total          int64 // all-time visitors from the hash
+	list           registerList
 	knownReferrers map[string]bool
 
 	days, weeks []lazyCount
@@ -131,8 +132,8 @@ func (q pageQueries) hashFields(ctx context.Context, page string, d *Delta) uniq
 	if d.UniqueMethod == SetPerDay {
 		total = dailyUniquesField
 	}
-	a.hash = q.pipe.HMGet(ctx, page+totalsKey, slices.Concat([]string{latestDayField, total}, a.weekFields,
-		a.referrers)...)
+	a.hash = q.pipe.HMGet(ctx, page+totalsKey, slices.Concat([]string{latestDayField, total, registersField},
+		a.weekFields, a.referrers)...)
 	if d.UniqueMethod == HyperLogLog {
 		a.hasMerged = q.pipe.Exists(ctx, page+allTimeKey(HyperLogLog.letter()))
 	}
@@ -147,7 +148,9 @@ func (a *uniquesQuery) readHash() {
 		return atoi(s)
 	}
 	a.latestDay, a.total = Day(number(0)), number(1) //nolint:gosec // a day
-	values = values[2:]
+	list, _ := values[2].(string)
+	a.list = registerList(list)
+	values = values[3:]
 	a.viewed = map[Day]bool{}
 	for i, day := range a.weekdays {
 		a.viewed[day] = values[i] != nil
@@ -162,6 +165,14 @@ func (a *uniquesQuery) readHash() {
 // queryVisitors queries the numbers of unique visitors.
 func (a *uniquesQuery) queryVisitors(ctx context.Context, q pageQueries, page string, d *Delta) {
 	method := d.UniqueMethod
+	if method == HyperLogLog && a.list != "" {
+		for _, u := range d.Uniques {
+			a.days = append(a.days, func() int64 { return a.list.count(u.Day) })
+			a.weeks = append(a.weeks, func() int64 { return a.list.count(u.Day.weekdays()...) })
+		}
+		a.allTime = func() int64 { return a.list.count() }
+		return
+	}
 	a.allTime = func() int64 { return 0 }
 	counts := map[string]lazyCount{} // already queried
 	count := func(keys []string) lazyCount {
