@@ -250,7 +250,8 @@ func siteKeyOf(page string) string { return page[:siteLength] }
 func (c *pageSummary) appendArgs(args []any) []any {
 	var days []int64
 	var fields increments
-	reasons := []any{0}
+	var reasons []any
+	var filteredHits []int64
 	for _, h := range c.hours {
 		k := kindFor(h.kind)
 		if k.code() < 0 {
@@ -267,7 +268,7 @@ func (c *pageSummary) appendArgs(args []any) []any {
 		switch {
 		case isVisitLetter(v.letter), v.letter == eventLetter: // of the site only
 		case v.letter == filtered:
-			reasons = append(reasons, v.value, v.count)
+			reasons, filteredHits = append(reasons, v.value), append(filteredHits, v.count)
 		case v.letter == deviceLetter: // stored as one letter
 			fields.add(string(deviceLetter)+v.value[:1], v.count)
 		default:
@@ -277,32 +278,40 @@ func (c *pageSummary) appendArgs(args []any) []any {
 	if c.method == SetPerDay.letter() {
 		fields.add(dailyUniquesField, c.newVisitors)
 	}
-	reasons[0] = len(reasons) / 2
 	slices.Sort(days)
-	args = append(args, c.page, string(c.method), len(days))
-	for _, day := range days {
-		args = append(args, day)
-	}
 	pageVisitors := c.dayVisitors
 	if c.method != HyperLogLog.letter() { // count.lua stores them
 		pageVisitors = nil
 	}
-	args = append(args, len(pageVisitors))
+	numbers := make([]byte, 0, 8*(5+len(days)+len(pageVisitors)+len(fields)+3*len(c.minutes)+len(reasons)))
+	numbers = appendLong(numbers, int64(len(days)), int64(len(pageVisitors)), int64(len(fields)),
+		int64(len(c.minutes)), int64(len(reasons)))
+	numbers = appendLong(numbers, days...)
 	for _, s := range pageVisitors {
-		args = append(args, int64(s.day), appendVisitors(nil, s.visitors), appendRegisters(s.day, s.visitors))
+		numbers = appendLong(numbers, int64(s.day))
 	}
-	args = append(args, len(fields))
+	for _, f := range fields {
+		numbers = appendLong(numbers, f.count)
+	}
+	for _, m := range c.minutes {
+		numbers = appendLong(numbers, m.minute, m.last, m.views)
+	}
+	args = append(args, c.page, string(c.method), appendLong(numbers, filteredHits...))
+	for _, s := range pageVisitors {
+		args = append(args, appendVisitors(nil, s.visitors), appendRegisters(s.day, s.visitors))
+	}
 	for _, f := range fields {
 		args = append(args, f.name)
 	}
-	for _, f := range fields {
-		args = append(args, f.count)
-	}
-	args = append(args, len(c.minutes))
-	for _, m := range c.minutes {
-		args = append(args, m.minute, m.last, m.views)
-	}
 	return append(args, reasons...)
+}
+
+// appendLong appends numbers of eight bytes each.
+func appendLong(b []byte, numbers ...int64) []byte {
+	for _, n := range numbers {
+		b = binary.BigEndian.AppendUint64(b, uint64(n)) //nolint:gosec // never negative
+	}
+	return b
 }
 
 func appendVisitors(b []byte, visitors []uint64) []byte {

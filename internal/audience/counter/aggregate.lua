@@ -10,12 +10,18 @@
 --   number of pages
 -- and their pages:
 --   the page's key, the letter of its unique counting method,
---   n, n times: a day with views, ascending
---   n, n times: a day, its visitors (8 bytes each) for a HyperLogLog, and their registers
---     for a list; '' if they are too many for one: see sketch.lua
---   n, n fields, n increments; fields are distinct
---   n, n times: minute, second of the last view, views
---   n, n times: reason, filtered hits
+--   numbers of eight bytes each, in one string, because each argument costs:
+--     numbers of days with views, days with visitors for a HyperLogLog, fields, minutes,
+--     and reasons
+--     the days with views, ascending
+--     the days with visitors
+--     the increments of the fields
+--     for each minute: its number, the second of its last view, its views
+--     the filtered hits by reason
+--   for each day with visitors: the visitors (8 bytes each), and their registers for a
+--     list; '' if they are too many for one: see sketch.lua
+--   the fields, distinct
+--   the reasons
 --
 -- Returns the length of the list of deltas, or -1 if another process changed the
 -- shard first. Fields and pages share commands because a Redis call costs more
@@ -131,19 +137,27 @@ local function addTo(get, set, key, names, added)
   return old
 end
 
--- addFiltered adds filtered hits by reason to the counts for the next flush, one
--- JSON object per page.
-local function addFiltered(page, from, to)
+-- numbersIn returns the numbers in a string.
+local formats = {}
+local function numbersIn(s)
+  local n = #s / 8
+  formats[n] = formats[n] or '>' .. string.rep('I8', n)
+  return { struct.unpack(formats[n], s) }
+end
+
+-- addFiltered adds filtered hits by n reasons, of which the first is ARGV[from], to the
+-- counts for the next flush, one JSON object per page. The first count is numbers[at].
+local function addFiltered(page, n, from, numbers, at)
   local stored = call('HGET', tag .. 'filtered', page)
   local reasons, different = stored and cjson.decode(stored) or {}, 0
   for _ in pairs(reasons) do different = different + 1 end
-  for j = from, to, 2 do
-    local reason = ARGV[j]
+  for k = 0, n - 1 do
+    local reason = ARGV[from + k]
     if not reasons[reason] then
       if different >= maxReasons then reason = 'other' end
       different = different + 1
     end
-    reasons[reason] = (reasons[reason] or 0) + tonumber(ARGV[j + 1])
+    reasons[reason] = (reasons[reason] or 0) + numbers[at + k]
   end
   call('HSET', tag .. 'filtered', page, cjson.encode(reasons))
 end
@@ -157,18 +171,19 @@ local function addVisitors(sketch, all)
   end
 end
 
--- addPageVisitors adds the visitors of n days, which begin at ARGV[at], to the page's
--- list of registers, or to its HyperLogLogs. list is the field of the page's hash, and
--- latest its latest day. Returns the new value of the field.
-local function addPageVisitors(page, list, latest, at, n)
+-- addPageVisitors adds the visitors of n days to the page's list of registers, or to its
+-- HyperLogLogs. The first day is numbers[at], and its visitors are ARGV[from]. list is
+-- the field of the page's hash, and latest its latest day. Returns the new value of the
+-- field.
+local function addPageVisitors(page, list, latest, n, from, numbers, at)
   local known = list ~= '' and list
   -- Versions without lists have counted pages that have a day or were seeded.
   if not list and not latest and call('HEXISTS', page .. ':t', 's') == 0 then known = '' end
-  local longer, last = known, at + 3 * n - 1
-  for j = at, last, 3 do longer = longer and ARGV[j + 2] ~= '' and addRegisters(longer, ARGV[j + 2]) end
+  local longer = known
+  for j = from + 1, from + 2 * n - 1, 2 do longer = longer and ARGV[j] ~= '' and addRegisters(longer, ARGV[j]) end
   if longer then return longer end
   if known and known ~= '' then storeSketches(page, known, latest, now) end
-  for j = at, last, 3 do addVisitors(page .. ':' .. ARGV[j] .. 'dH', ARGV[j + 1]) end
+  for k = 0, n - 1 do addVisitors(page .. ':' .. text[numbers[at + k]] .. 'dH', ARGV[from + 2 * k]) end
   return ''
 end
 
@@ -200,56 +215,56 @@ while i <= last do
   local minutes = {}
   for _ = 1, pages do
     local page, method = ARGV[i], ARGV[i + 1]
-    local totals = page .. ':t'
-    i = i + 3
-    local days, at = tonumber(ARGV[i - 1]), i
-    i = i + days + 1
-    local visitors, visitorDays = i, tonumber(ARGV[i - 1])
-    i = i + 3 * visitorDays
-    local fields, before, total = tonumber(ARGV[i]), nil, nil
+    local totals, numbers = page .. ':t', numbersIn(ARGV[i + 2])
+    local days, visitorDays, fields, n, filtered = unpack(numbers, 1, 5)
+    local at = 5 -- before the next number
+    local visitors = i + 3
+    i = visitors + 2 * visitorDays
+    local before, total
     if fields > 0 then
-      local old, sets = call('HMGET', totals, 'D', 'R', 'v', 'H', unpack(ARGV, i + 1, i + fields)), { totals }
-      local latest, referrers, list = old[1], 0, old[4] or ''
-      before, total = tonumber(latest), old[3]
-      if visitorDays > 0 then list = addPageVisitors(page, old[4], before, visitors, visitorDays) end
+      local old, sets = call('HMGET', totals, 'D', 'R', 'v', 'H', unpack(ARGV, i, i + fields - 1)), { totals }
+      local latest, referrers, list = old[1] and tonumber(old[1]), 0, old[4] or ''
+      before, total = latest, old[3]
+      if visitorDays > 0 then list = addPageVisitors(page, old[4], before, visitorDays, visitors, numbers, at + days + 1) end
       local hasSketches = method == 'H' and list == ''
-      for j = at, at + days - 1 do
-        if latest ~= ARGV[j] then
-          latest = startDay(page, method, hasSketches, tonumber(ARGV[j]), latest and tonumber(latest))
+      for k = at + 1, at + days do
+        if latest ~= numbers[k] then
+          latest = startDay(page, method, hasSketches, numbers[k], latest)
           sets[2], sets[3] = 'D', text[latest]
-          latest = tostring(latest)
         end
       end
+      local size, increment = #sets, at + days + visitorDays
       for k = 1, fields do
-        local field, stored, more = ARGV[i + k], old[k + 4], ARGV[i + fields + k]
+        local field, stored, more = ARGV[i + k - 1], old[k + 4], numbers[increment + k]
         if not stored and byte(field) == 114 and field ~= 'rother' then referrers = referrers + 1 end
-        sets[#sets + 1] = field
-        sets[#sets + 1] = stored and text[stored + more] or more
+        sets[size + 1], sets[size + 2] = field, text[stored and stored + more or more]
+        size = size + 2
       end
       if visitorDays > 0 and list ~= old[4] then
-        sets[#sets + 1] = 'H'
-        sets[#sets + 1] = list
+        sets[size + 1], sets[size + 2] = 'H', list
+        size = size + 2
       end
       if referrers > 0 then
         referrers = referrers + (old[2] or 0)
-        sets[#sets + 1] = 'R'
-        sets[#sets + 1] = text[referrers]
+        sets[size + 1], sets[size + 2] = 'R', text[referrers]
+        size = size + 2
       end
-      call('HSET', unpack(sets))
+      call('HSET', unpack(sets, 1, size))
       if referrers > 2 * maxReferrers then dropReferrers(totals) end
     end
-    i = i + 1 + 2 * fields
-    local n = tonumber(ARGV[i])
+    local firstDay = numbers[at + 1]
+    at = at + days + visitorDays + fields
+    i = i + fields
     if n > 0 then
       local name = string.sub(page, #site + 2)
       local decayed, lastHour, lastDay, all = 0, 0, 0, 0
-      for j = i + 1, i + 3 * n, 3 do
-        local at, second, views = tonumber(ARGV[j]), tonumber(ARGV[j + 1]), tonumber(ARGV[j + 2])
+      for j = at + 1, at + 3 * n, 3 do
+        local at, second, views = unpack(numbers, j, j + 2)
         all = all + views
         decayed = decayed + views * 2 ^ ((second - reference) / half)
         if at >= first and at > minute - 60 then
           lastHour = lastHour + views
-          local key = site .. ';m' .. ARGV[j]
+          local key = site .. ';m' .. text[at]
           local one = minutes[key]
           if not one then
             one = { names = {}, added = {} }
@@ -262,7 +277,7 @@ while i <= last do
       end
       local k = #names + 1
       names[k], current[k] = name, decayed
-      isFresh[name] = before and days > 0 and before < ARGV[at] - 1 or
+      isFresh[name] = before and days > 0 and before < firstDay - 1 or
         not before and total and tonumber(total) == all
       if lastHour > 0 then
         hour.names[#hour.names + 1] = name
@@ -273,10 +288,9 @@ while i <= last do
         day.added[#day.added + 1] = lastDay
       end
     end
-    i = i + 1 + 3 * n
-    local filtered = tonumber(ARGV[i])
-    if filtered > 0 then addFiltered(page, i + 1, i + 2 * filtered) end
-    i = i + 1 + 2 * filtered
+    at = at + 3 * n + 1
+    if filtered > 0 then addFiltered(page, filtered, i, numbers, at) end
+    i = i + filtered
   end
   if #names > 0 then
     addTo('ZMSCORE', 'ZADD', nowKey, names, current)

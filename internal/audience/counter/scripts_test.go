@@ -2,6 +2,7 @@ package counter_test
 
 import (
 	"encoding/base64"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -41,7 +42,7 @@ func (s scripts) run(file, key string, args ...any) any {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	answer, err := redis.NewScript(string(sketches) + string(source)).Run(s.t.Context(), s.client, []string{key}, args...).Result()
+	answer, err := redis.NewScript(string(sketches)+string(source)).Run(s.t.Context(), s.client, []string{key}, args...).Result()
 	if err != nil {
 		s.t.Fatalf("%s %v: %v", file, args, err)
 	}
@@ -196,7 +197,6 @@ type aggregateCall struct {
 	minute         []any // minute, second, views
 	filter         []any // reason, count
 	sketch         []any // day, visitors
-	registers      []any // of each of these days; nil if they are too many
 }
 
 func (s scripts) site() string {
@@ -206,26 +206,30 @@ func (s scripts) site() string {
 
 func (s scripts) aggregate(site string, c aggregateCall) any {
 	s.t.Helper()
-	args := []any{
-		c.change, c.now, 600, 4, 2, 2, site, c.now / 900 / 4 * 4, 0, 1, site + ":" + c.page, c.uniqueCounting,
-		len(c.days),
-	}
-	args = append(append(args, c.days...), len(c.sketch)/2)
-	for i := 0; i < len(c.sketch); i += 2 {
-		args = append(args, c.sketch[i], c.sketch[i+1], "")
-		if c.registers != nil {
-			args[len(args)-1] = c.registers[i/2]
+	// The even elements are names, the odd ones numbers, or the other way around.
+	every := func(all []any, from int) (some []any) {
+		for i := from; i < len(all); i += 2 {
+			some = append(some, all[i])
 		}
+		return some
 	}
-	args = append(args, len(c.fields)/2)
-	for i := 0; i < len(c.fields); i += 2 {
-		args = append(args, c.fields[i])
+	var numbers []byte
+	for _, n := range slices.Concat(
+		[]any{len(c.days), len(c.sketch) / 2, len(c.fields) / 2, len(c.minute) / 3, len(c.filter) / 2},
+		c.days, every(c.sketch, 0), every(c.fields, 1), c.minute, every(c.filter, 1)) {
+		n, err := strconv.ParseUint(fmt.Sprint(n), 10, 64)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		numbers = binary.BigEndian.AppendUint64(numbers, n)
 	}
-	for i := 1; i < len(c.fields); i += 2 {
-		args = append(args, c.fields[i])
+	args := []any{
+		c.change, c.now, 600, 4, 2, 2, site, c.now / 900 / 4 * 4, 0, 1, site + ":" + c.page, c.uniqueCounting, numbers,
 	}
-	args = append(append(args, len(c.minute)/3), c.minute...)
-	args = append(append(args, len(c.filter)/2), c.filter...)
+	for _, visitors := range every(c.sketch, 1) {
+		args = append(args, visitors, "") // too many for a list
+	}
+	args = append(append(args, every(c.fields, 0)...), every(c.filter, 0)...)
 	s.client.LPush(s.t.Context(), "{v00}sums", "sum")
 	return s.run("aggregate.lua", "{v00}sums", args...)
 }
