@@ -269,17 +269,27 @@ local function countHeartbeats(site, epoch, midnight, now, n, views, levels)
   return any and concat(flags)
 end
 
--- readEpoch reads the fields of n hits from each hash of an epoch and the one before.
-local function readEpoch(epoch, previous, life, octals, n)
+-- readHash reads the fields of n hits from the g-th hash of an epoch and the one before.
+local function readHash(read, g, fields, n)
+  read.found[g], read.fieldsOf[g] = call('HMGET', read.hashes[g][1], unpack(fields, 1, n)), fields
+  read.changed[g] = {}
+end
+
+local function openEpoch(epoch, previous, life)
   local hashes, digits = open(epoch, previous, life)
-  local read = { epoch = epoch, life = life, digits = digits, hashes = hashes, found = {}, fieldsOf = {}, changed = {} }
+  return { epoch = epoch, life = life, digits = digits, hashes = hashes, found = {}, fieldsOf = {}, changed = {} }
+end
+
+-- readEpoch reads the fields of n hits from all hashes.
+local function readEpoch(epoch, previous, life, octals, n)
+  local read = openEpoch(epoch, previous, life)
   local fields, width
-  for g, hash in ipairs(hashes) do
+  for g, hash in ipairs(read.hashes) do
     if hash[2] ~= width then
       width = hash[2]
       fields = cut(octals, n, width, 8)
     end
-    read.found[g], read.fieldsOf[g], read.changed[g] = call('HMGET', hash[1], unpack(fields, 1, n)), fields, {}
+    readHash(read, g, fields, n)
   end
   return read
 end
@@ -308,11 +318,11 @@ local function ageOf(stamp, slot)
   return age > 120 and 0 or age -- written by a host whose clock is ahead
 end
 
--- findVisit finds the visit of hit h in the window. Its fingerprint is head, three bytes,
--- and tail. Returns the hash, the field and its value, where the visit is in it, 1 if it
--- was read for long, its stamp and its age.
-local function findVisit(read, h, head, tail, slot, window)
-  for g = 1, #read.hashes do
+-- findVisit finds the visit of hit h in the window, in the hashes from first to last. Its
+-- fingerprint is head, three bytes, and tail. Returns the hash, the field and its value,
+-- where the visit is in it, 1 if it was read for long, its stamp and its age.
+local function findVisit(read, first, last, h, head, tail, slot, window)
+  for g = first, last do
     local field = read.fieldsOf[g][h]
     local value = read.changed[g][field] or read.found[g][h]
     local at = value and find(value, head, 1, true)
@@ -333,7 +343,7 @@ end
 -- the caller stores; of second ones A, or B if the visit started in the hour before, and
 -- C or D if it had been read for long.
 local function countLoad(read, h, head, tail, minute, slot, window)
-  local g, field, value, at, engaged, stamp, age = findVisit(read, h, head, tail, slot, window)
+  local g, field, value, at, engaged, stamp, age = findVisit(read, 1, #read.hashes, h, head, tail, slot, window)
   if not g then return '0' end
   if stamp >= 128 then return '-' end
   read.changed[g][field] = sub(value, 1, at + 3) .. char(stamp + 128) .. sub(value, at + 5)
@@ -376,16 +386,28 @@ local function markVisits(epoch, previous, life, minute, slot, window, prints, o
   end
   if #rest == 0 then return false end
   if #rest < n then prints, octals, n = pick(prints, 4, rest), pick(octals, 8, rest), #rest end
-  local read, heads = readEpoch(epoch, previous, life, octals, n), cut(prints, n, 3, 4)
-  for k = 1, n do
-    local tail = byte(prints, 4 * k)
-    local g, field, value, at, engaged, stamp, age = findVisit(read, k, heads[k], tail, slot, window)
-    if g and engaged == 0 then
-      read.changed[g][field] = sub(value, 1, at + 2) .. char(tail + 1) .. sub(value, at + 4)
-      if stamp < 128 then
-        flags[rest[k]] = age > minute and 'B' or 'A'
-        any = true
+  -- Most visits are in the newest hash, so that the others are read for few.
+  local read = openEpoch(epoch, previous, life)
+  for newest, hash in ipairs(read.hashes) do
+    readHash(read, newest, cut(octals, n, hash[2], 8), n)
+    local heads, missing = cut(prints, n, 3, 4), {}
+    for k = 1, n do
+      local tail = byte(prints, 4 * k)
+      local g, field, value, at, engaged, stamp, age = findVisit(read, newest, newest, k, heads[k], tail, slot, window)
+      if not g then missing[#missing + 1] = k end
+      if g and engaged == 0 then
+        read.changed[g][field] = sub(value, 1, at + 2) .. char(tail + 1) .. sub(value, at + 4)
+        if stamp < 128 then
+          flags[rest[k]] = age > minute and 'B' or 'A'
+          any = true
+        end
       end
+    end
+    if #missing == 0 then break end
+    if #missing < n then
+      prints, octals, n = pick(prints, 4, missing), pick(octals, 8, missing), #missing
+      for k, h in ipairs(missing) do missing[k] = rest[h] end
+      rest = missing
     end
   end
   writeEpoch(read)
