@@ -230,6 +230,52 @@ func TestVisits_AreEngagedOnce(t *testing.T) {
 	})
 }
 
+// The visits of the heartbeats of one call may be in different hashes: of this hour, of
+// this hour before its fields became shorter, and of the hour before.
+func TestVisits_AreEngagedInAnyHash(t *testing.T) {
+	t.Parallel()
+	client := enginetest.RedisClient(t, enginetest.Redis(t))
+	clock := newClock()
+	clock.set(time.Date(2026, 11, 16, 4, 50, 0, 0, time.UTC)) // 11:50 in Hanoi
+	c := counter.New(client, counter.Options{Now: clock.Now})
+	markSeeded(t, c)
+	site := newSite(t, counter.HyperLogLog)
+	read := func(from, to uint64) {
+		for visitor := from; visitor < to; visitor++ {
+			count(t, c, view(site, "a", visitor, clock.Now()))
+		}
+	}
+	read(1, 6)
+	clock.add(12 * time.Minute)
+	read(6, 10)
+	epoch := fmt.Sprintf("{v00}d3600:%d:", clock.Now().Unix()/3600)
+	digits := must[string](t)(client.Get(t.Context(), epoch+"n").Result())
+	client.Set(t.Context(), epoch+"n", digits+"7", time.Hour) // a second hash
+	read(10, 13)
+	if n := must[int64](t)(client.HLen(t.Context(), epoch+"2").Result()); n != 3 {
+		t.Fatalf("the newest hash has %d fields, want 3", n)
+	}
+	clock.add(time.Minute)
+	var beats []counter.Heartbeat
+	for _, visitor := range []uint64{12, 1, 7, 99, 10, 5, 6, 11, 98, 2} { // 98 and 99 are unknown
+		beats = append(beats, counter.Heartbeat{
+			Site: site, Page: "a", View: fmt.Sprint("view of ", visitor),
+			Visitor: view(site, "a", visitor, clock.Now()).Visitor, Engaged: time.Minute, At: clock.Now(),
+		})
+	}
+	for range 2 { // the second time, all are marked
+		must[int](t)(c.Heartbeats(t.Context(), beats))
+	}
+	got := derived(takeDeltas(t, c))
+	want := map[string]int64{
+		"a entry 11-16 04:00": 5, "a entry 11-16 05:00": 7, "a engaged_visit 11-16 04:00": 3,
+		"a engaged_visit 11-16 05:00": 5,
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
 // The union of HyperLogLogs and its estimate match Redis.
 func TestSketch_MatchesRedis(t *testing.T) {
 	t.Parallel()
