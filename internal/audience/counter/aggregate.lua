@@ -141,8 +141,13 @@ end
 local formats = {}
 local function numbersIn(s)
   local n = #s / 8
-  formats[n] = formats[n] or '>' .. string.rep('I8', n)
-  return { struct.unpack(formats[n], s) }
+  if n <= 1000 then
+    formats[n] = formats[n] or '>' .. string.rep('I8', n)
+    return { struct.unpack(formats[n], s) }
+  end
+  local numbers = {} -- unpack is limited to some thousand values
+  for k = 1, n do numbers[k] = struct.unpack('>I8', s, 8 * k - 7) end
+  return numbers
 end
 
 -- addFiltered adds filtered hits by n reasons, of which the first is ARGV[from], to the
@@ -225,7 +230,9 @@ while i <= last do
       local old, sets = call('HMGET', totals, 'D', 'R', 'v', 'H', unpack(ARGV, i, i + fields - 1)), { totals }
       local latest, referrers, list = old[1] and tonumber(old[1]), 0, old[4] or ''
       before, total = latest, old[3]
-      if visitorDays > 0 then list = addPageVisitors(page, old[4], before, visitorDays, visitors, numbers, at + days + 1) end
+      if visitorDays > 0 then
+        list = addPageVisitors(page, old[4], before, visitorDays, visitors, numbers, at + days + 1)
+      end
       local hasSketches = method == 'H' and list == ''
       for k = at + 1, at + days do
         if latest ~= numbers[k] then

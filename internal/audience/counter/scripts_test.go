@@ -334,6 +334,23 @@ func TestAggregateScript_MergesDailyHyperLogLogs(t *testing.T) {
 	}
 }
 
+// After a week without aggregation, a page has more minutes than a Lua function can
+// return.
+func TestAggregateScript_AppliesManyMinutes(t *testing.T) {
+	s := newScripts(t)
+	site := s.site()
+	const minutes = 7 * 24 * 60
+	now := int64(1_795_000_000)
+	c := aggregateCall{now: now, page: "p", uniqueCounting: "S", days: []any{20775}, fields: []any{"aVN", minutes}}
+	for ago := minutes - 1; ago >= 0; ago-- {
+		second := now - 60*int64(ago)
+		c.minute = append(c.minute, second/60, second, 1)
+	}
+	s.want("deltas", s.aggregate(site, c), 1)
+	s.want("views of a country", s.totals(site, "p")["aVN"], minutes)
+	s.want("views of the last hour", s.client.ZScore(t.Context(), site+";hour", "p").Val(), 60)
+}
+
 // Referrers and reasons are limited, here to two.
 func TestAggregateScript_BoundsReferrersAndReasons(t *testing.T) {
 	s := newScripts(t)
