@@ -115,7 +115,7 @@ func (s *sketches) want(when, keys string, want counter.Uniques) {
 
 // The visitors of a page are in its hash, which has the compact form, until they don't
 // fit anymore.
-func TestVisitors_OfFewAreInHash(t *testing.T) {
+func TestVisitors_AreListedInHash(t *testing.T) {
 	t.Parallel()
 	engines(t, func(t *testing.T, client redis.UniversalClient) {
 		s := newSketches(t, client)
@@ -148,7 +148,7 @@ func TestVisitors_OfFewAreInHash(t *testing.T) {
 }
 
 // Many first visitors are not listed.
-func TestVisitors_OfManyAreInHyperLogLogs(t *testing.T) {
+func TestVisitors_MoveToHyperLogLogs(t *testing.T) {
 	t.Parallel()
 	s := newSketches(t, enginetest.RedisClient(t, enginetest.Redis(t)))
 	s.views(0, 17)
@@ -157,7 +157,7 @@ func TestVisitors_OfManyAreInHyperLogLogs(t *testing.T) {
 
 // A list without views for years does not belong to current days, nor to those that
 // Redis still has HyperLogLogs of.
-func TestVisitors_OfLongAgo(t *testing.T) {
+func TestVisitors_ListedLongAgo(t *testing.T) {
 	t.Parallel()
 	s := newSketches(t, enginetest.RedisClient(t, enginetest.Redis(t)))
 	s.views(0, 3)
@@ -169,7 +169,7 @@ func TestVisitors_OfLongAgo(t *testing.T) {
 }
 
 // The lists are of the same registers as the HyperLogLogs of Redis.
-func TestVisitors_EqualHyperLogLogOfRedis(t *testing.T) {
+func TestVisitors_EqualHyperLogLogsOfRedis(t *testing.T) {
 	t.Parallel()
 	client := enginetest.RedisClient(t, enginetest.Redis(t))
 	for n := range 300 {
