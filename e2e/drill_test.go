@@ -108,7 +108,7 @@ func drill(t *testing.T, hold string) {
 		t.Errorf("restored under a running program: %v %s", err, said)
 	}
 	d.kill()
-	if err := os.RemoveAll(d.dataDir()); err != nil {
+	if err := removeWhileWritten(d.dataDir()); err != nil {
 		t.Fatal(err)
 	}
 
