@@ -134,15 +134,18 @@ func (r *registry) takeOverDead(ctx context.Context, all *sync.WaitGroup) {
 func (r *registry) takeOver(ctx context.Context, identity string) (released int, err error) {
 	var missed []uuid.UUID
 	orphans := func(uuid.UUID) temporalclient.Orphans { return temporalclient.Orphans{Worker: identity} }
-	release := func(ids []uuid.UUID, timeout time.Duration) error {
-		done, failed := r.releaseAll(ctx, ids, timeout, orphans)
-		released += len(done)
-		missed = append(missed, failed...)
+	renew := func() error {
 		still, err := r.store.RenewWorkerLease(ctx, identity, takeoverLease)
 		if err == nil && !still {
 			return errors.New("the worker is back, or another one has taken over")
 		}
 		return err
+	}
+	release := func(ids []uuid.UUID, timeout time.Duration) error {
+		done, failed := r.releaseAll(ctx, ids, timeout, orphans)
+		released += len(done)
+		missed = append(missed, failed...)
+		return renew()
 	}
 	var after installation.DuePost
 	for more := true; more; {
@@ -167,6 +170,9 @@ func (r *registry) takeOver(ctx context.Context, identity string) (released int,
 			return released, ctx.Err()
 		case <-time.After(timeout):
 		}
+		if err := renew(); err != nil { // also, a worker that is back runs its activities again
+			return released, err
+		}
 		again := missed
 		missed = nil
 		if err := release(again, timeout); err != nil {
@@ -177,17 +183,25 @@ func (r *registry) takeOver(ctx context.Context, identity string) (released int,
 }
 
 // releaseAll releases the orphans of posts, for a few posts at a time. It returns the
-// posts that had some, and those for which Temporal did not respond in time.
+// posts that had some, and those for which Temporal did not respond in time: first those
+// that it was not even asked about, because others took all the time.
 func (r *registry) releaseAll(
 	ctx context.Context, posts []uuid.UUID, timeout time.Duration, orphans func(post uuid.UUID) temporalclient.Orphans,
 ) (released, missed []uuid.UUID) {
 	ctx, cancel := context.WithTimeout(ctx, pageTimeout)
 	defer cancel()
 	var mu sync.Mutex
+	var unasked []uuid.UUID
 	var all errgroup.Group
 	all.SetLimit(maxReleases)
 	for _, id := range posts {
 		all.Go(func() error {
+			if ctx.Err() != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				unasked = append(unasked, id)
+				return nil
+			}
 			ctx, cancel := context.WithTimeout(ctx, timeout)
 			defer cancel()
 			n, err := r.releaser.Release(ctx, id, orphans(id))
@@ -203,7 +217,7 @@ func (r *registry) releaseAll(
 		})
 	}
 	_ = all.Wait()
-	return released, missed
+	return released, append(unasked, missed...)
 }
 
 // releaseLost finds posts that Temporal has dispatched to this worker but that

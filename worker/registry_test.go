@@ -320,3 +320,69 @@ func TestTakeover_ReachesEveryPostWhileAPartOfTemporalDoesNotRespond(t *testing.
 		}
 	})
 }
+
+// lease is that of a dead worker. It ends like that of the database.
+type lease struct {
+	deadWorker
+	mu        sync.Mutex
+	until     time.Time
+	takeovers int
+}
+
+func (l *lease) LeaseDeadWorkers(_ context.Context, _, lease time.Duration) ([]string, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.deleted.Load() || time.Now().Before(l.until) {
+		return nil, nil
+	}
+	l.until = time.Now().Add(lease)
+	l.takeovers++
+	return []string{"dead"}, nil
+}
+
+func (l *lease) RenewWorkerLease(_ context.Context, _ string, lease time.Duration) (bool, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !time.Now().Before(l.until) {
+		return false, nil
+	}
+	l.until = time.Now().Add(lease)
+	return true, nil
+}
+
+// lostNodes do not respond, one of them forever and the other for a minute.
+type lostNodes struct{ lostNode }
+
+func (l *lostNodes) Release(ctx context.Context, id uuid.UUID, o temporalclient.Orphans) (int, error) {
+	if id[0] == 1 {
+		<-ctx.Done()
+		return 0, ctx.Err()
+	}
+	return l.lostNode.Release(ctx, id, o)
+}
+
+// The lease has to outlast the longest round, and posts that respond again must not wait for those that do not.
+func TestTakeover_KeepsItsLeaseAndAsksAboutEveryPost(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := &lease{}
+		for i := range 400 {
+			id := uuid.UUID{1, byte(i >> 8), byte(i)}
+			if i >= 200 {
+				id[0] = 0
+			}
+			d.posts = append(d.posts, installation.DuePost{ID: id, At: time.Unix(int64(i), 0)})
+		}
+		temporal := &lostNodes{lostNode{until: time.Now().Add(time.Minute), released: map[uuid.UUID]time.Time{}}}
+		r := &registry{store: d, releaser: temporal, log: slog.New(slog.DiscardHandler)}
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+		defer cancel()
+		r.run(ctx)
+		if d.takeovers != 1 {
+			t.Errorf("got %d takeovers, want one that keeps its lease", d.takeovers)
+		}
+		if n := len(temporal.released); n != 200 {
+			t.Errorf("%d posts were released, want the 200 for which Temporal responds", n)
+		}
+	})
+}
