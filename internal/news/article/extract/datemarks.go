@@ -56,7 +56,7 @@ func (r dateReader) whereIs(n *html.Node) trait {
 	switch {
 	case r.isAboveHeadline(n):
 		t = isAbove
-	case len(r.elements) > 0 && r.headline() != nil && isBefore(n, r.elements[0]):
+	case len(r.elements) > 0 && r.headline() != nil && r.isBefore(n, r.elements[0]):
 		t = isAtTop
 	}
 	if r.isForeign(n, hintJunk) || r.isInsideLink(n) {

@@ -129,6 +129,9 @@ type builder struct {
 	elements  []*html.Node        // of the body
 	around    map[*html.Node]bool // elements that contain the headline or the start of the body
 	zoneError time.Duration       // what the zone of the metadata's dates is off by
+
+	steps int                  // walked by isBefore
+	order map[*html.Node]place // of a large page
 }
 
 // dateReader reads the times of an article.

@@ -101,6 +101,9 @@ func (r *builder) isNotice(n *html.Node) bool {
 	return false
 }
 
+// maxNameBytes is the length up to which a class or id is looked at for each date inside its element.
+const maxNameBytes = 500
+
 // isClock reports whether a date is that of today, which sites show above their pages:
 // it is named so, or it is today's date, without a time that is past, in the site's header.
 func (r *builder) isClock(n *html.Node) bool {
@@ -111,7 +114,9 @@ func (r *builder) isClock(n *html.Node) bool {
 	}
 	inHeader := false
 	for p := range r.outer(n) {
-		for w := range strings.FieldsFuncSeq(strings.ToLower(attr(p, "class")+" "+attr(p, "id")),
+		class, id := attr(p, "class"), attr(p, "id")
+		names := class[:min(len(class), maxNameBytes)] + " " + id[:min(len(id), maxNameBytes)]
+		for w := range strings.FieldsFuncSeq(strings.ToLower(names),
 			func(c rune) bool { return c < 'a' || c > 'z' }) {
 			switch w {
 			case "now", "today", "clock", "timenow", "datenow", "currenttime", "currentdate", "todaydate", "masthead",
@@ -172,16 +177,57 @@ func (r *builder) findHeadline() *html.Node {
 // isAboveHeadline reports whether an element is before the headline.
 func (r *builder) isAboveHeadline(n *html.Node) bool {
 	h := r.headline()
-	return h != nil && isBefore(n, h)
+	return h != nil && r.isBefore(n, h)
 }
 
 // isAfterText reports whether an element is after the end of the text.
 func (r *builder) isAfterText(n *html.Node) bool {
-	return len(r.elements) > 0 && isBefore(r.elements[len(r.elements)-1], n)
+	return len(r.elements) > 0 && r.isBefore(r.elements[len(r.elements)-1], n)
 }
 
+// maxSteps is the number of steps of isBefore after which numbering all nodes of a page is cheaper.
+const maxSteps = 100_000
+
 // isBefore reports whether a node ends before another one begins.
-func isBefore(a, b *html.Node) bool {
+func (r *builder) isBefore(a, b *html.Node) bool {
+	if r.steps > maxSteps && r.order == nil {
+		r.order = orderOf(r.doc.Root)
+	}
+	if r.order != nil {
+		first, isFirst := r.order[a]
+		second, isSecond := r.order[b]
+		return isFirst && isSecond && first.last < second.first
+	}
+	return isBefore(a, b, &r.steps)
+}
+
+// place is the number of a node in document order, and that of the last node inside it.
+type place struct{ first, last int }
+
+func orderOf(root *html.Node) map[*html.Node]place {
+	order := map[*html.Node]place{}
+	for n, number := root, 0; n != nil; number++ {
+		order[n] = place{number, number}
+		if n.FirstChild != nil {
+			n = n.FirstChild
+			continue
+		}
+		for n != nil && n.NextSibling == nil {
+			if n = n.Parent; n != nil {
+				order[n] = place{order[n].first, number}
+			}
+			if n == root {
+				return order
+			}
+		}
+		if n != nil {
+			n = n.NextSibling
+		}
+	}
+	return order
+}
+
+func isBefore(a, b *html.Node, steps *int) bool {
 	var path []*html.Node
 	for p := b; p != nil; p = p.Parent {
 		if p == a {
@@ -190,8 +236,10 @@ func isBefore(a, b *html.Node) bool {
 		path = append(path, p)
 	}
 	for ; a != nil && a.Parent != nil; a = a.Parent {
+		*steps += len(path) / 8
 		if i := slices.Index(path, a.Parent); i > 0 {
 			for s := a.NextSibling; s != nil; s = s.NextSibling {
+				*steps++
 				if s == path[i-1] {
 					return true
 				}
@@ -242,7 +290,7 @@ func (r *builder) linkIn(n *html.Node, minRunes int) (found, small bool) {
 			continue
 		}
 		href := attr(d, "href")
-		if href == "" || href[0] == '#' || isProfile(href) || termOf(d) != noTerm ||
+		if href == "" || len(href) > maxValueBytes || href[0] == '#' || isProfile(href) || termOf(d) != noTerm ||
 			strings.HasPrefix(href, "mailto:") || r.isOwnAddress(href) || r.isAboutArticle(d, href) {
 			continue
 		}

@@ -38,6 +38,7 @@ func newNameCache() *nameCache {
 
 // name returns what an attribute says.
 func (c *nameCache) name(text string) *name {
+	text = text[:min(len(text), maxValueBytes)] // looked up for each date inside the element
 	n := c.names[text]
 	if n == nil {
 		if len(c.free) == 0 {
