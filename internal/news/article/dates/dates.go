@@ -113,6 +113,9 @@ func normalize(text string) string {
 	if !strings.ContainsFunc(text, func(c rune) bool { return c > unicode.MaxASCII }) {
 		return text
 	}
+	if isThai(text) {
+		text = spellOut(text)
+	}
 	return strings.Map(func(r rune) rune {
 		switch r {
 		case '\u200b', '\u200e', '\u200f':
@@ -127,6 +130,17 @@ func normalize(text string) string {
 		}
 		return r
 	}, norm.NFC.String(text))
+}
+
+func isThai(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return r >= '\u0e00' && r <= '\u0e7f' })
+}
+
+// spellOut replaces the abbreviations of Thai months, which contain points, and removes that of the Buddhist era.
+func spellOut(thai string) string {
+	return strings.NewReplacer("ม.ค.", " มกราคม ", "ก.พ.", " กุมภาพันธ์ ", "มี.ค.", " มีนาคม ", "เม.ย.", " เมษายน ",
+		"พ.ค.", " พฤษภาคม ", "มิ.ย.", " มิถุนายน ", "ก.ค.", " กรกฎาคม ", "ส.ค.", " สิงหาคม ", "ก.ย.", " กันยายน ",
+		"ต.ค.", " ตุลาคม ", "พ.ย.", " พฤศจิกายน ", "ธ.ค.", " ธันวาคม ", "พ.ศ.", " ").Replace(thai)
 }
 
 // parseISO parses ISO 8601 and similar formats.
@@ -168,6 +182,9 @@ func parseISO(s string, o Options) (Date, bool) {
 			s, layout, f.zoned = s[:len(s)-4]+"Z", "2006-01-02 15:04:05.999999999Z07:00", true
 		}
 		t, err := time.ParseInLocation(layout, s, o.Zone)
+		if err == nil && !f.clock {
+			t = startOfDay(t, t.Add(time.Hour).Day())
+		}
 		if err == nil && plausible(t) {
 			return Date{Time: t.UTC(), Zone: t.Location(), HasTime: f.clock, HasZone: f.zoned}, true
 		}

@@ -65,6 +65,18 @@ func TestParse(t *testing.T) {
 		{"2026. március 7. 09:15", "2026-03-07T02:15:00Z"},
 		{"2026年３月７日 ０９：１５", "2026-03-07T02:15:00Z"},
 		{"7 март 2026 09:15", "2026-03-07T02:15:00Z"},
+		{"7 مارس 2026م 09:15", "2026-03-07T02:15:00Z"},
+		{"7 مارس، 2026 09:15", "2026-03-07T02:15:00Z"},
+		{"7. listopada 2025. 09:15", "2025-10-07T02:15:00Z"},
+		{"7 listopada 2025 09:15", "2025-11-07T02:15:00Z"},
+		{"2026年3月7日午前9時15分", "2026-03-07T02:15:00Z"},
+		{"2026年3月7日 19時5分更新", "2026-03-07T12:05:00Z"},
+		{"2026年3月7日公開 09:15", "2026-03-07T02:15:00Z"},
+		{"2026年3月7日星期六上午9:15", "2026-03-07T02:15:00Z"},
+		{"2026년 3월 7일 오전 9시 15분", "2026-03-07T02:15:00Z"},
+		{"7 มี.ค. 2569 09:15 น.", "2026-03-07T02:15:00Z"},
+		{"7 มี.ค. 69 | 09:15 น.", "2026-03-07T02:15:00Z"},
+		{"วันที่ 7 มีนาคม พ.ศ. 2569 เวลา 09.15 น.", "2026-03-07T02:15:00Z"},
 		{"2026-03-07T01:15:0Z", "2026-03-07T01:15:00Z"},
 		// formats of feeds, valid and invalid
 		{"2026-03-07T10:00:00+07", "2026-03-07T03:00:00Z"},
@@ -374,4 +386,22 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%q: got %s", s, d.Time)
 		}
 	})
+}
+
+// Where summer time begins at midnight, a day has no midnight.
+func TestParse_DaysWithoutMidnight(t *testing.T) {
+	for name, day := range map[string]string{
+		"America/Santiago": "2025-09-07", "Africa/Cairo": "2025-04-25", "America/Sao_Paulo": "2018-11-04",
+		"America/Havana": "2026-03-08", "Asia/Beirut": "2026-03-29",
+	} {
+		zone, err := time.LoadLocation(name)
+		require.NoError(t, err)
+		y, m, d := day[:4], day[5:7], day[8:]
+		for _, text := range []string{day, d + "/" + m + "/" + y} {
+			got, ok := dates.Parse(text, dates.Options{Zone: zone})
+			require.True(t, ok, name+" "+text)
+			require.Equal(t, day, got.Local().Format(time.DateOnly), name+" "+text)
+			require.False(t, got.HasTime)
+		}
+	}
 }

@@ -45,10 +45,22 @@ func (p *parser) absolute() (Date, bool) {
 		}
 	}
 	t := time.Date(y, time.Month(m), d, hour, minute, second, 0, zone)
+	if !clock {
+		t = startOfDay(t, d)
+	}
 	if t.Day() != d || !plausible(t) {
 		return Date{}, false
 	}
 	return Date{Time: t.UTC(), Zone: t.Location(), HasTime: clock, HasZone: zoned}, true
+}
+
+// startOfDay returns the first hour of a day, given its midnight: where summer time begins at midnight, that does not
+// exist, and time.Date may return an hour of the day before.
+func startOfDay(midnight time.Time, day int) time.Time {
+	if later := midnight.Add(time.Hour); midnight.Hour() == 23 && later.Day() == day {
+		return later
+	}
+	return midnight
 }
 
 // order returns the month and day of a numeric day that can be read in both orders. The
@@ -206,12 +218,18 @@ func (p *parser) namedDay(i int) (y, m, d, to int, ok bool) {
 	if d = p.num(i); d > 0 && d < 32 {
 		k := p.skip(i+1, "st", "nd", "rd", "th", "of", ".", "-", "de", "/", "er", "ta", "º")
 		if m = month(p.at(k).text); m > 0 {
-			k = p.skip(k+1, ".", ",", "-", "de", "/")
+			if p.is(k, "listopada") && p.is(i+1, ".") { // October in Croatian, which has a dot; November in Polish
+				m = 10
+			}
+			k = p.skip(k+1, ".", ",", "،", "-", "de", "/")
 			if month(p.at(k).text) == m { // both names, as Arab papers write: 7 آذار / مارس 2026
 				k = p.skip(k+1, ",")
 			}
 			y = gregorian(p.num(k))
-			if p.at(k).digits == 2 {
+			switch {
+			case p.at(k).digits == 2 && isThai(p.at(i+1).text):
+				y = gregorian(2500 + y)
+			case p.at(k).digits == 2:
 				y = century(y)
 			}
 			return y, m, d, k + 1, valid(y, m, d)
@@ -312,9 +330,12 @@ func (p *parser) clockAt(i int) (h, m, s, end int, ok bool) {
 			end++
 		}
 		ok = true
-	case p.is(end, ".") && p.at(end+1).digits == 2 && p.num(end+1) < 60 && p.is(end+2, "am", "pm", "a", "p"):
+	case p.is(end, ".") && p.at(end+1).digits == 2 && p.num(end+1) < 60 && p.is(end+2, "am", "pm", "a", "p", "น"):
 		m, end, ok = p.num(end+1), end+2, true
-	case p.is(end, "h", "giờ"):
+	case p.is(end, "時", "时", "点", "點", "시") && p.num(end+1) >= 0 && p.num(end+1) < 60 &&
+		p.is(end+2, "分", "분"):
+		m, end, ok = p.num(end+1), end+3, true
+	case p.is(end, "h", "giờ", "時", "时", "点", "點", "시"):
 		end++
 		if p.is(end, "rưỡi") {
 			m = 30
@@ -325,7 +346,7 @@ func (p *parser) clockAt(i int) (h, m, s, end int, ok bool) {
 	if hour, after := p.partOfDay(end, h); after > end {
 		return hour, m, s, after, (ok || h >= 1 && h <= 12) && hour < 24
 	}
-	if hour, after := p.partOfDay(i-1, h); after == i { // PM 2:26, 下午 2:26, tối 8:00
+	if hour, after := p.partOfDay(i-1, h); after == i && p.at(i-2).digits != 4 { // PM 2:26, tối 8:00; not 2026 م 2:26
 		h = hour
 	}
 	return h, m, s, end, ok && h < 24
@@ -466,7 +487,8 @@ func tokenize(out []token, s string) []token {
 			}
 			t.text, t.digits = s[i:end], end-i
 		case unicode.IsLetter(r):
-			for end < len(s) {
+			isUnit := len(out) > 0 && out[len(out)-1].number >= 0 && strings.ContainsRune("年月日時时点點分秒년월일시분초", r)
+			for end < len(s) && !isUnit { // 2026年3月7日午前9時
 				r, size = utf8.DecodeRuneInString(s[end:])
 				if !unicode.IsLetter(r) && !unicode.IsMark(r) {
 					break
