@@ -89,12 +89,15 @@ func (r dateReader) setPublished(candidates []dateCandidate) {
 	slices.SortStableFunc(all, func(a, b dateCandidate) int { return cmp.Compare(b.score, a.score) })
 	if r.isMidnight(best) {
 		if i := slices.IndexFunc(all, func(m dateCandidate) bool {
-			return m.HasTime && !r.isMidnight(m) && sameDay(best.Time, m.Time, r.zone)
+			return m.HasTime && !r.isMidnight(m) && sameDay(best.Time, m.Time, r.zone) && m.traits&isElsewhere == 0 &&
+				(!best.HasTime || m.traits&inCreation == 0) // 07:00 in Hanoi is midnight in UTC, or seven
 		}); i >= 0 {
 			best.Date, best.source = all[i].Date, all[i].source
 		}
 	}
-	seen := slices.DeleteFunc(slices.Clone(all), func(c dateCandidate) bool { return !c.isShown() })
+	seen := slices.DeleteFunc(slices.Clone(all), func(c dateCandidate) bool {
+		return !c.isShown() || c.traits&isElsewhere != 0
+	})
 	zoned := r.inOtherZone(best, all, seen)
 	r.zoneError = zoned.Time.Sub(best.Time).Round(time.Minute)
 	r.a.Published = r.localDay(zoned.Date, seen)
@@ -112,6 +115,11 @@ func (r dateReader) isMidnight(m dateCandidate) bool {
 // right zone: a visible one that names its zone, else the one that agrees with the visible time, else
 // the one that is the other, named UTC, in the zone of the page.
 func (r dateReader) inOtherZone(best dateCandidate, all, seen []dateCandidate) dateCandidate {
+	if slices.ContainsFunc(seen, func(s dateCandidate) bool {
+		return s.isText && s.HasZone && !s.IsRelative && s.isSameTime(best.Time)
+	}) {
+		return best
+	}
 	agree := 0
 	for _, m := range all {
 		if m.isSameTime(best.Time) {
@@ -158,7 +166,7 @@ func (r dateReader) setUpdated(all []dateCandidate) {
 		if !m.isChange() || m.traits&inShownChange != 0 && m.Time.Equal(r.a.Published) {
 			continue // nothing else than the update is visible, which counts as the publication
 		}
-		if !m.isText && r.zoneError != 0 && m.HasTime {
+		if !m.isText && r.zoneError != 0 && m.HasTime && !r.isRightIn(all, m.source) {
 			m.Time, m.Zone = m.Time.Add(r.zoneError), r.a.Published.Location()
 			if d, ok := r.believe(m.Date); ok {
 				m.Date = d
@@ -171,6 +179,13 @@ func (r dateReader) setUpdated(all []dateCandidate) {
 		r.a.SetOrigin(article.FieldUpdated, m.source, updateConfidence(&m))
 		return
 	}
+}
+
+// isRightIn reports whether a source has the publication without the error of the zone.
+func (r dateReader) isRightIn(all []dateCandidate, s article.Source) bool {
+	return slices.ContainsFunc(all, func(c dateCandidate) bool {
+		return c.source == s && !c.isChange() && !c.isText && c.isSameTime(r.a.Published)
+	})
 }
 
 // updateConfidence returns how certain the date of an update is.

@@ -62,7 +62,8 @@ func firstLabel(low string, labels []string) int {
 		if i < 0 || first >= 0 && i > first {
 			continue
 		}
-		if before, _ := utf8.DecodeLastRuneInString(low[:i]); i == 0 || !unicode.IsLetter(before) {
+		// Japanese and Chinese have no space between words: 最終更新日.
+		if before, _ := utf8.DecodeLastRuneInString(low[:i]); i == 0 || !unicode.IsLetter(before) || l == "更新" {
 			first = i
 		}
 	}

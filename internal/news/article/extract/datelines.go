@@ -58,7 +58,7 @@ func (r *builder) lines(minBytes, maxBytes int) iter.Seq[*html.Node] {
 // dateAnywhere finds the first date in a sentence of the page.
 func (r dateReader) dateAnywhere() (found dates.Date, ok bool) {
 	for n := range r.lines(8, 1<<20) {
-		if !dates.HasDigit(n.Data) {
+		if !dates.HasDigit(n.Data) || isNumber(strings.TrimSpace(n.Data)) {
 			continue
 		}
 		t := clean(n.Data)
@@ -148,8 +148,10 @@ func (r dateReader) hiddenDates() []dateCandidate {
 	if d, ok := r.dateInScripts(); ok {
 		out = append(out, dateCandidate{Date: d, source: article.FromText, traits: inScript})
 	}
-	if d, ok := dateInURL(r.doc.URL.Path); ok {
-		out = append(out, dateCandidate{Date: dates.Date{Time: d}, source: article.FromURL, traits: inURLDigits})
+	if t, ok := dateInURL(r.doc.URL.Path); ok {
+		if d, ok := r.believe(dates.Date{Time: t}); ok {
+			out = append(out, dateCandidate{Date: d, source: article.FromURL, traits: inURLDigits})
+		}
 	}
 	if v := r.meta.first("description", "og:description"); len(v) <= 200 && dates.HasDigit(v) {
 		if d, ok := r.parseDate(v); ok {
@@ -201,18 +203,23 @@ func scriptDate(s string) string {
 	return rest[1 : end+1]
 }
 
-// nearHeadline finds a date in the short lines after the headline, or just before it.
-func (r dateReader) nearHeadline(h *html.Node) (found dates.Date, ok bool) {
+// nearHeadline finds a date in the short lines after the headline, or just before it. It also returns the traits of its
+// place.
+func (r dateReader) nearHeadline(h *html.Node) (found dates.Date, where trait, ok bool) {
 	left := 40 // text nodes to examine
 	var walk func(n *html.Node, depth int)
 	walk = func(n *html.Node, depth int) {
-		if ok || left <= 0 || depth > maxDepth {
+		if ok || left <= 0 || depth > maxDepth || n.DataAtom == atom.Script || n.DataAtom == atom.Style ||
+			n.DataAtom == atom.Head {
 			return
 		}
 		if n.Type == html.TextNode && !isBlank(n.Data) {
 			left--
 			if d, is := r.dateOfLine(n); is && !r.isOtherDate(n) && !r.isSentence(n) {
 				found, ok = d, true
+				if r.isAfterText(n) && r.isForeign(n.Parent, hintJunk) || r.isInOtherArticle(n) {
+					where = isAside
+				}
 			}
 		}
 		if n.Type == html.ElementNode && r.doc.hasHint(n, hintComment|hintHidden) {
@@ -232,8 +239,11 @@ func (r dateReader) nearHeadline(h *html.Node) (found dates.Date, ok bool) {
 			}
 		}
 	}
-	return found, ok
+	return found, where, ok
 }
+
+// isNumber reports whether a text is empty or one number: that of a telephone, not a Unix time.
+func isNumber(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
 // dateOfLine returns the date of publication of a short text node, with the time of day of the time element around it.
 func (r dateReader) dateOfLine(n *html.Node) (dates.Date, bool) {
@@ -241,7 +251,7 @@ func (r dateReader) dateOfLine(n *html.Node) (dates.Date, bool) {
 		return dates.Date{}, false
 	}
 	published, _ := splitUpdate(clean(n.Data))
-	if published == "" || isUpdateLine(labelBefore(n)) {
+	if isNumber(published) || isUpdateLine(labelBefore(n)) {
 		return dates.Date{}, false
 	}
 	d, ok := r.parseDate(published)

@@ -59,7 +59,7 @@ func (r dateReader) whereIs(n *html.Node) trait {
 	case len(r.elements) > 0 && r.headline() != nil && r.isBefore(n, r.elements[0]):
 		t = isAtTop
 	}
-	if r.isForeign(n, hintJunk) || r.isInsideLink(n) {
+	if r.isForeign(n, hintJunk) || r.isInsideLink(n) || r.isInOtherArticle(n) {
 		t |= isAside
 	}
 	if r.isTeaser(n) {
@@ -125,6 +125,20 @@ func (r *builder) isInsideLink(n *html.Node) bool {
 	for i := 0; n != nil && i < 4; i, n = i+1, n.Parent {
 		if n.DataAtom == atom.A && attr(n, "rel") != "bookmark" {
 			return !r.isOwnAddress(attr(n, "href"))
+		}
+	}
+	return false
+}
+
+// isInOtherArticle reports whether an element is part of another article, such as the next one on an endless page.
+func (r *builder) isInOtherArticle(n *html.Node) bool {
+	own := r.headline()
+	for own != nil && own.DataAtom != atom.Article {
+		own = own.Parent
+	}
+	for p := range r.outer(n) {
+		if own != nil && p.DataAtom == atom.Article && r.isBefore(own, p) {
+			return true
 		}
 	}
 	return false

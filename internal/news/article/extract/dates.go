@@ -58,6 +58,9 @@ const (
 // sources are the traits of what states a date.
 const sources = isAbove - 1
 
+// isElsewhere are the traits of dates that may be those of something else.
+const isElsewhere = isAside | isTeased
+
 // isChange reports whether a date is that of an update.
 func (c *dateCandidate) isChange() bool { return c.traits&(inChange|inShownChange) != 0 }
 
@@ -120,8 +123,10 @@ func (r dateReader) metadataDates(g Selection) []dateCandidate {
 		add(article.FromMeta, inAnyDateMeta, r.meta.values[k]...)
 	}
 	add(article.FromJSONLD, inCreation, r.jsonLD.text("dateCreated"), r.jsonLD.text("uploadDate"))
-	if d, ok := dateFromURL(r.doc.URL.Path); ok {
-		all = append(all, dateCandidate{Date: dates.Date{Time: d}, source: article.FromURL, traits: inURLPath})
+	if t, ok := dateFromURL(r.doc.URL.Path); ok {
+		if d, ok := r.believe(dates.Date{Time: t}); ok { // not that of an event to come
+			all = append(all, dateCandidate{Date: d, source: article.FromURL, traits: inURLPath})
+		}
 	}
 	return all
 }
@@ -142,8 +147,8 @@ func (r dateReader) unmarkedDates(known []dateCandidate) []dateCandidate {
 		all = append(all, dateCandidate{Date: d, source: article.FromHTML, traits: t, shown: d, isText: true})
 	}
 	if h := r.headline(); !isMarked && h != nil {
-		if d, ok := r.nearHeadline(h); ok {
-			add(d, inTopLine)
+		if d, where, ok := r.nearHeadline(h); ok {
+			add(d, inTopLine|where)
 		}
 	}
 	if !isShown && len(all) == 0 {

@@ -354,6 +354,8 @@ func TestPublished_LabelsApart(t *testing.T) {
 		"definitions": `<dl><dt>Updated</dt><dd>` + two + `</dd><dt>Published</dt><dd>` + one + `</dd></dl>`,
 		"divisions": `<div><div>Updated:</div><div><span>` + two + `</span></div><div>Original:</div><div><span>` + one +
 			`</span></div></div>`,
+		"within a word":  `<p class="date">最終更新日：2026年3月9日</p><p class="date">公開日：2026年3月5日</p>`,
+		"without spaces": `<p class="date">2026年3月9日更新</p><p class="date">2026年3月5日公開</p>`,
 		"after the date": `<p class="date">2026年3月9日 更新</p><p class="date">2026年3月5日</p>`,
 		"a headline about an update": `<h1>The city has updated its plan for the old bridge</h1><p class="date">5 March 2026</p>` +
 			`<p class="date">Last updated 9 March 2026</p>`,
@@ -385,4 +387,67 @@ func TestPublished_Weighs(t *testing.T) {
 			require.Equal(t, "2026-03-05", a.Published.Format(time.DateOnly))
 		})
 	}
+}
+
+// Dates of other articles, in a sidebar or after the text, neither replace nor correct that of the article.
+func TestPublished_NotCorrectedByOthers(t *testing.T) {
+	og := func(v string) string { return `<meta property="article:published_time" content="` + v + `">` }
+	ld := func(s string) string {
+		return `<script type="application/ld+json">{"@type":"NewsArticle",` + s + `}</script>`
+	}
+	side := func(s string) string { return `<aside class="sidebar"><span class="date">` + s + `</span></aside>` }
+	next := func(day string) string {
+		return `<article><h1>Another story</h1><time datetime="` + day + `">1 March</time>` + paragraphs(prose(3)) + `</article>`
+	}
+	for name, c := range map[string]struct{ url, head, top, after, want string }{
+		"zone in a sidebar": {"", og("2026-03-10T09:15:00Z"), "", side("10/03/2026 12:15 (GMT+7)"), "2026-03-10 16:15 +0700"},
+		"time in a sidebar": {"", ld(`"datePublished":"2026-03-10"`), "", side("10 March 2026 12:25"), "2026-03-10 00:00 +0000"},
+		"day in a sidebar":  {"", og("2026-03-06T02:54:29Z"), "", side("5 March 2026"), "2026-03-06 02:54 +0000"},
+		"entry of a live blog": {
+			"", og("2026-03-10T09:00:00Z"), `<div class="date">10/03/2026 16:00 (GMT+7)</div>` +
+				`<p><span class="time">10/03/2026 16:30 (GMT+7)</span></p>`, "", "2026-03-10 16:00 +0700",
+		},
+		"created before seven": {
+			"https://bao.example.vn/a", ld(`"datePublished":"2026-03-10T07:00:00+07:00","dateCreated":"2026-03-10T05:31:00+07:00"`),
+			"", "", "2026-03-10 07:00 +0700",
+		},
+		"next article": {
+			"", "", `<time datetime="2026-03-05T09:15:00Z">5 March</time>`, next("2026-03-01T08:00:00Z"), "2026-03-05 09:15 +0000",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := page(c.head, "<article><h1>The bridge opens</h1>"+c.top+`<div class="story-text">`+paragraphs(prose(6))+
+				"</div></article>"+c.after)
+			p.HTML = []byte(strings.Replace(string(p.HTML), `lang="en"`, `lang="en-GB"`, 1))
+			p.URL, p.Now = "https://paper.example.com/a", fetchedAt()
+			if c.url != "" {
+				p.URL = c.url
+			}
+			require.Equal(t, c.want, read(t, p).Published.Format("2006-01-02 15:04 -0700"))
+		})
+	}
+}
+
+// An event to come and the number of a telephone are not the publication.
+func TestPublished_NeitherFutureNorTelephone(t *testing.T) {
+	for _, c := range []struct{ path, after string }{
+		{"/events/2026/12/24/market", ""},
+		{"/events/2026-12-24-market", ""},
+		{"/a", "<p>Hotline</p><p>0912345678</p>"},
+	} {
+		p := page("", "<h1>The bridge opens</h1>"+paragraphs(prose(6))+c.after)
+		p.URL, p.Now = "https://paper.example.com"+c.path, fetchedAt()
+		a := read(t, p)
+		require.True(t, a.Published.IsZero(), a.Published)
+	}
+}
+
+// Of two sources of metadata only one may name its local time UTC.
+func TestUpdated_ByASourceWithTheRightZone(t *testing.T) {
+	a := read(t, hanoiPage(`<script type="application/ld+json">{"@type":"NewsArticle","datePublished":"2026-03-10T09:15:00Z"}</script>`+
+		`<meta property="article:published_time" content="2026-03-10T02:15:00Z">`+
+		`<meta property="article:modified_time" content="2026-03-10T03:15:00Z">`,
+		`<div class="date">10/03/2026 09:15 (GMT+7)</div>`, ""))
+	require.Equal(t, "2026-03-10T02:15:00Z", a.Published.UTC().Format(time.RFC3339))
+	require.Equal(t, "2026-03-10T03:15:00Z", a.Updated.UTC().Format(time.RFC3339))
 }
