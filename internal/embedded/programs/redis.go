@@ -64,7 +64,7 @@ func writerOf(dir string) (w redisWriter, ok bool) {
 	case isValkey:
 		return redisWriter{valkey: [2]int{9, 0}}, true
 	case version >= 13:
-		return redisWriter{redis: [2]int{8, 0}}, true
+		return redisWriter{redis: [2]int{8, 4}}, true
 	case version == 12:
 		return redisWriter{redis: [2]int{7, 4}}, true
 	case version == 11:
@@ -84,9 +84,12 @@ func (w redisWriter) refuses(printed string, major, minor int) bool {
 
 func (w redisWriter) String() string {
 	var names []string
-	for name, oldest := range map[string][2]int{"Redis": w.redis, "Valkey": w.valkey} {
-		if oldest != [2]int{} {
-			names = append(names, fmt.Sprintf("%s %d.%d or newer", name, oldest[0], oldest[1]))
+	for _, p := range []struct {
+		name   string
+		oldest [2]int
+	}{{"Redis", w.redis}, {"Valkey", w.valkey}} {
+		if p.oldest != [2]int{} {
+			names = append(names, fmt.Sprintf("%s %d.%d or newer", p.name, p.oldest[0], p.oldest[1]))
 		}
 	}
 	return strings.Join(names, ", or ")
