@@ -13,7 +13,8 @@ func findUpdateLabel(low string) int {
 	return firstLabel(low, []string{
 		"updated", "update:", "last update", "lastupdate", "cập nhật", "sửa đổi", "chỉnh sửa", "sửa lần cuối",
 		"modified", "last edited", "edited on", "reviewed", "revised", "zuletzt", "aktualisiert", "geändert",
-		"mis à jour", "modifié le", "actualizado", "atualizado", "aggiornato", "bijgewerkt", "обновлено", "更新",
+		"mis à jour", "modifié le", "actualizado", "atualizado", "aggiornato", "bijgewerkt", "обновлено", "更新", "수정",
+		"업데이트",
 	})
 }
 
@@ -21,7 +22,7 @@ func findUpdateLabel(low string) int {
 func findPublicationLabel(low string) int {
 	return firstLabel(low, []string{
 		"published", "publish date", "publication date", "posted", "created", "đăng", "ngày đăng",
-		"xuất bản", "erstellt", "veröffentlicht", "publié", "publicado", "pubblicato", "опубликовано",
+		"xuất bản", "erstellt", "veröffentlicht", "publié", "publicado", "pubblicato", "опубликовано", "公開", "입력",
 	})
 }
 
@@ -62,8 +63,9 @@ func firstLabel(low string, labels []string) int {
 		if i < 0 || first >= 0 && i > first {
 			continue
 		}
-		// Japanese and Chinese have no space between words: 最終更新日.
-		if before, _ := utf8.DecodeLastRuneInString(low[:i]); i == 0 || !unicode.IsLetter(before) || l == "更新" {
+		// East Asian words are compounds: 最終更新日, 최종수정.
+		isEastAsian := l[0] >= 0xE3
+		if before, _ := utf8.DecodeLastRuneInString(low[:i]); i == 0 || isEastAsian || !unicode.IsLetter(before) {
 			first = i
 		}
 	}

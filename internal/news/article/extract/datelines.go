@@ -137,7 +137,7 @@ func mayStartUpdate(line string) bool {
 func (r dateReader) hasUpdateStem() bool {
 	return slices.ContainsFunc([]string{
 		"pdate", "odifi", "dited", "evis", "ập nhật", "ửa", "eändert", "ktualisiert", "à jour",
-		"ctualizado", "tualizado", "ggiornato", "ijgewerkt", "бновлено", "更新",
+		"ctualizado", "tualizado", "ggiornato", "ijgewerkt", "бновлено", "更新", "수정", "업데이트",
 	}, func(s string) bool { return bytes.Contains(r.src.HTML, []byte(s)) })
 }
 

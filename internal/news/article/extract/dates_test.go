@@ -354,6 +354,8 @@ func TestPublished_LabelsApart(t *testing.T) {
 		"definitions": `<dl><dt>Updated</dt><dd>` + two + `</dd><dt>Published</dt><dd>` + one + `</dd></dl>`,
 		"divisions": `<div><div>Updated:</div><div><span>` + two + `</span></div><div>Original:</div><div><span>` + one +
 			`</span></div></div>`,
+		"Korean":         `<p><span>최종수정 2026.03.09. 오전 10:20</span> <span>입력 2026.03.05. 오전 9:15</span></p>`,
+		"one line":       `<p class="date">입력 2026.03.05 09:15 수정 2026.03.09 10:20</p>`,
 		"within a word":  `<p class="date">最終更新日：2026年3月9日</p><p class="date">公開日：2026年3月5日</p>`,
 		"without spaces": `<p class="date">2026年3月9日更新</p><p class="date">2026年3月5日公開</p>`,
 		"after the date": `<p class="date">2026年3月9日 更新</p><p class="date">2026年3月5日</p>`,
