@@ -238,12 +238,15 @@ func (p *parser) namedDay(i int) (y, m, d, to int, ok bool) {
 	return 0, 0, 0, 0, false
 }
 
-// eastAsianDay parses 2026年3月7日 and 2026년 3월 7일.
+// eastAsianDay parses 2026年3月7日, 2026년 3월 7일 and 令和8年3月7日, in the era that began in 2019.
 func (p *parser) eastAsianDay(i int) (y, m, d, to int, ok bool) {
 	if !p.is(i+1, "年", "년") || !p.is(i+3, "月", "월") || !p.is(i+5, "日", "일") {
 		return 0, 0, 0, 0, false
 	}
 	y, m, d = p.num(i), p.num(i+2), p.num(i+4)
+	if p.is(i-1, "令和") {
+		y += 2018
+	}
 	return y, m, d, i + 6, valid(y, m, d)
 }
 

@@ -242,8 +242,9 @@ func (r dateReader) nearHeadline(h *html.Node) (found dates.Date, where trait, o
 	return found, where, ok
 }
 
-// isNumber reports whether a text is empty or one number: that of a telephone, not a Unix time.
-func isNumber(s string) bool { return strings.Trim(s, "0123456789") == "" }
+// isNumber reports whether a text is empty or one number other than a day (20260307): that of a telephone, not a Unix
+// time.
+func isNumber(s string) bool { return len(s) != len("20060102") && strings.Trim(s, "0123456789") == "" }
 
 // dateOfLine returns the date of publication of a short text node, with the time of day of the time element around it.
 func (r dateReader) dateOfLine(n *html.Node) (dates.Date, bool) {

@@ -444,6 +444,12 @@ func TestPublished_NeitherFutureNorTelephone(t *testing.T) {
 	}
 }
 
+// A number in a line may also be a day.
+func TestPublished_DayInDigits(t *testing.T) {
+	a := read(t, page("", "<h1>The bridge opens</h1><p>20260305</p>"+paragraphs(prose(6))))
+	require.Equal(t, "2026-03-05", a.Published.Format(time.DateOnly))
+}
+
 // Of two sources of metadata only one may name its local time UTC.
 func TestUpdated_ByASourceWithTheRightZone(t *testing.T) {
 	a := read(t, hanoiPage(`<script type="application/ld+json">{"@type":"NewsArticle","datePublished":"2026-03-10T09:15:00Z"}</script>`+
