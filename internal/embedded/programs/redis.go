@@ -63,7 +63,7 @@ func writerOf(dir string) (w redisWriter, ok bool) {
 		return redisWriter{}, false
 	case isValkey:
 		return redisWriter{valkey: [2]int{9, 0}}, true
-	case version >= 13:
+	case version >= 13: // Redis 8.2.3 writes 12
 		return redisWriter{redis: [2]int{8, 4}}, true
 	case version == 12:
 		return redisWriter{redis: [2]int{7, 4}}, true
