@@ -70,8 +70,11 @@ test.each([
   ['week', 390],
 ])('no entry of a busy %s covers another one at %i px, and each is tall enough', async (view, width) => {
   const { page } = dashboard
-  await page.setViewportSize({ width, height: 900 })
+  // The window gets its width while the entries are shown.
+  await page.setViewportSize({ width: width === 390 ? 1440 : 390, height: 900 })
   await dashboard.go(`/calendar?view=${view}&date=${day}`)
+  await page.locator('[data-calendar] button[data-event-id]').nth(20).waitFor()
+  await page.setViewportSize({ width, height: 900 })
   let all: Awaited<ReturnType<typeof boxes>> = []
   await until('the entries to stay where they are', async () => {
     const before = JSON.stringify(all)

@@ -165,8 +165,9 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
     },
     onEventClick: (e: ScheduleEventData, { currentTarget }: MouseEvent<HTMLButtonElement>) =>
       choose(entryOf(e), currentTarget),
-    renderEvent: (e: ScheduleEventData, { style, ...props }: EventProps) => (
-      <UnstyledButton {...props} style={{ ...style, ...placed(e) }} />
+    // The view of a day sets insetInlineStart, that of a week left. With both, the one that changed last would count.
+    renderEvent: (e: ScheduleEventData, { style: { insetInlineStart, ...style } = {}, ...props }: EventProps) => (
+      <UnstyledButton {...props} style={{ left: insetInlineStart, ...style, ...placed(e) }} />
     ),
     renderEventBody: (e: ScheduleEventData) => <Body entry={entryOf(e)} zone={zone} />,
     labels: {
