@@ -52,7 +52,7 @@ const (
 	takeoverLease     = 30 * time.Second
 	overdueAfter      = 5 * time.Second // past its time, until a post is checked
 	maxOverdue        = 200             // posts that are checked at a time
-	maxReleases       = 32              // posts that are released in parallel
+	maxReleases       = 64              // posts that are released in parallel
 	releasePage       = 500
 
 	// How long one post may take. A part of Temporal's posts may not respond, until another
