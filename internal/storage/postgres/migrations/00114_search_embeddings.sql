@@ -1,7 +1,7 @@
 -- +goose Up
--- Embeddings, as search_vectors had them, but rotated: signs of rotated vectors say much more. The articles are embedded
--- again, because rotating cannot be done here. Processes of the previous version still use search_vectors, which can be
--- dropped in the version after this one.
+-- Embeddings, as search_vectors had them, but rotated: signs of rotated vectors say much more. The articles are
+-- embedded again, because rotating cannot be done here. Processes of the previous version still use search_vectors,
+-- which can be dropped in the version after this one.
 create table search_embeddings (
     id     uuid primary key references search_documents on delete cascade,
     source uuid not null,                        -- identifies the embedding model and text
