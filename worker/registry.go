@@ -133,6 +133,7 @@ func (r *registry) takeOverDead(ctx context.Context, all *sync.WaitGroup) {
 // respond are tried again after the others, for as long as this worker has the lease.
 func (r *registry) takeOver(ctx context.Context, identity string) (released int, err error) {
 	var missed []uuid.UUID
+	var failure error // the latest, of one post
 	orphans := func(uuid.UUID) temporalclient.Orphans { return temporalclient.Orphans{Worker: identity} }
 	renew := func() error {
 		still, err := r.store.RenewWorkerLease(ctx, identity, takeoverLease)
@@ -142,9 +143,12 @@ func (r *registry) takeOver(ctx context.Context, identity string) (released int,
 		return err
 	}
 	release := func(ids []uuid.UUID, timeout time.Duration) error {
-		done, failed := r.releaseAll(ctx, ids, timeout, orphans)
+		done, failed, reason := r.releaseAll(ctx, ids, timeout, orphans)
 		released += len(done)
 		missed = append(missed, failed...)
+		if reason != nil {
+			failure = reason
+		}
 		return renew()
 	}
 	var after installation.DuePost
@@ -164,7 +168,7 @@ func (r *registry) takeOver(ctx context.Context, identity string) (released int,
 	}
 	for timeout := minTimeout; len(missed) > 0; timeout = min(2*timeout, maxTimeout) {
 		r.log.Warn("Temporal did not respond about activities of a dead worker; they are tried again",
-			"worker", identity, "released", released, "remaining", len(missed))
+			"worker", identity, "released", released, "remaining", len(missed), "error", failure)
 		select {
 		case <-ctx.Done():
 			return released, ctx.Err()
@@ -184,10 +188,11 @@ func (r *registry) takeOver(ctx context.Context, identity string) (released int,
 
 // releaseAll releases the orphans of posts, for a few posts at a time. It returns the
 // posts that had some, and those for which Temporal did not respond in time: first those
-// that it was not even asked about, because others took all the time.
+// that it was not even asked about, because others took all the time. failure is an error of
+// one of them.
 func (r *registry) releaseAll(
 	ctx context.Context, posts []uuid.UUID, timeout time.Duration, orphans func(post uuid.UUID) temporalclient.Orphans,
-) (released, missed []uuid.UUID) {
+) (released, missed []uuid.UUID, failure error) {
 	ctx, cancel := context.WithTimeout(ctx, pageTimeout)
 	defer cancel()
 	var mu sync.Mutex
@@ -209,7 +214,7 @@ func (r *registry) releaseAll(
 			defer mu.Unlock()
 			switch {
 			case err != nil:
-				missed = append(missed, id)
+				missed, failure = append(missed, id), err
 			case n > 0:
 				released = append(released, id)
 			}
@@ -217,7 +222,7 @@ func (r *registry) releaseAll(
 		})
 	}
 	_ = all.Wait()
-	return released, append(unasked, missed...)
+	return released, append(unasked, missed...), failure
 }
 
 // releaseLost finds posts that Temporal has dispatched to this worker but that
@@ -227,13 +232,14 @@ func (r *registry) releaseLost(ctx context.Context) {
 	if err != nil {
 		return // the next round tries again
 	}
-	released, missed := r.releaseAll(ctx, posts, lostTimeout, func(id uuid.UUID) temporalclient.Orphans {
+	released, missed, failure := r.releaseAll(ctx, posts, lostTimeout, func(id uuid.UUID) temporalclient.Orphans {
 		return temporalclient.Orphans{Worker: r.identity, Since: overdueAfter, Running: r.running(id)}
 	})
 	for _, id := range released {
 		r.log.Warn("a post never arrived at this worker; it has been dispatched again", "post_id", id)
 	}
 	if len(missed) > 0 && ctx.Err() == nil {
-		r.log.Warn("Temporal did not respond about overdue posts; they are checked again", "posts", len(missed))
+		r.log.Warn("Temporal did not respond about overdue posts; they are checked again", "posts", len(missed),
+			"error", failure)
 	}
 }
