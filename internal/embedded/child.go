@@ -27,6 +27,8 @@ type childSpec struct {
 	stopSignal syscall.Signal
 	grace      time.Duration // from stopSignal to SIGKILL
 
+	// prepare runs before every start; can be nil.
+	prepare func() error
 	// ready succeeds when the engine is usable.
 	ready func(context.Context) error
 	// cleanup stops processes that the child leaves running when it is killed; can be nil. It runs before every start
@@ -51,6 +53,11 @@ type child struct {
 // startChild starts the process. Its output goes straight to <data>/logs/<name>.log.
 func (h *Host) startChild(spec childSpec) (*child, error) {
 	spec.clean()
+	if spec.prepare != nil {
+		if err := spec.prepare(); err != nil {
+			return nil, fmt.Errorf("preparing %s: %w", spec.name, err)
+		}
+	}
 	c := &child{spec: spec, done: make(chan struct{})}
 	log, err := c.openLog(h.path("logs"))
 	if err != nil {

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"dateline/internal/embedded/redisaof"
 )
 
 // startRedis runs redis-server or valkey-server.
@@ -36,7 +38,8 @@ func (h *Host) startRedis(ctx context.Context) (engine, error) {
 		return childSpec{
 			name: "redis", path: h.redis, args: []string{conf}, dir: dir,
 			stopSignal: syscall.SIGTERM, grace: 15 * time.Second,
-			ready: func(ctx context.Context) error { return pingRedis(ctx, port, password) },
+			prepare: func() error { return redisaof.Repair(dir) },
+			ready:   func(ctx context.Context) error { return pingRedis(ctx, port, password) },
 		}, nil
 	})
 	if err != nil {

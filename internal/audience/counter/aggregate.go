@@ -46,12 +46,19 @@ const nowHalfLife = 10 * time.Minute
 func (c *Counter) Run(ctx context.Context, failed func(error)) {
 	timer := time.NewTimer(aggregateInterval)
 	defer timer.Stop()
+	var checked time.Time
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-timer.C:
 			start := time.Now()
+			if start.Sub(checked) >= appendLogInterval {
+				checked = start
+				if err := c.rewriteLogs(ctx); err != nil && ctx.Err() == nil {
+					failed(err)
+				}
+			}
 			if err := c.Aggregate(ctx); err != nil && ctx.Err() == nil {
 				failed(err)
 			}

@@ -81,6 +81,33 @@ func TestBatcher_KilledRedisLosesNoAcknowledgedView(t *testing.T) {
 	}
 }
 
+// A part of a script that a crash cut off stays in the append-only file until it is
+// rewritten.
+func TestRun_RewritesTheAppendOnlyFileOnceAfterAStart(t *testing.T) {
+	t.Parallel()
+	server := enginetest.NewDurableRedis(t, "everysec")
+	client := enginetest.RedisClient(t, server.URL)
+	c := counter.New(client, counter.Options{})
+	for range 2 {
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { c.Run(ctx, func(err error) { t.Error(err) }) })
+		rewrites := func() string {
+			return must[map[string]map[string]string](t)(client.InfoMap(t.Context(),
+				"persistence").Result())["Persistence"]["aof_last_rewrite_time_sec"]
+		}
+		for deadline := time.Now().Add(30 * time.Second); rewrites() == "-1"; time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatal("the append-only file was not rewritten")
+			}
+		}
+		cancel()
+		running.Wait()
+		server.Kill()
+		server.Start()
+	}
+}
+
 // readers runs readers concurrently with a fault.
 func readers(t *testing.T, n int, read func(int), happens func()) {
 	t.Helper()

@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"dateline/internal/embedded/redisaof"
 )
 
 // DurableRedis is a Redis with an append-only file that can be killed and restarted.
@@ -54,6 +56,9 @@ func memoryDir(t testing.TB) string {
 // Start restarts it after Kill.
 func (r *DurableRedis) Start() {
 	r.t.Helper()
+	if err := redisaof.Repair(r.dir); err != nil {
+		r.t.Fatal(err)
+	}
 	server, err := startChild(syscall.SIGKILL, nil, r.dir, r.args[0], r.args[1:]...)
 	if err != nil {
 		r.t.Fatal(err)
@@ -71,6 +76,23 @@ func (r *DurableRedis) Start() {
 
 // Kill ends it as a crash does.
 func (r *DurableRedis) Kill() { r.server.stop(syscall.SIGKILL) }
+
+// CutLog removes n bytes from the end of the append-only file of a killed server, as if
+// the crash had interrupted the write.
+func (r *DurableRedis) CutLog(t testing.TB, n int64) {
+	t.Helper()
+	parts, err := filepath.Glob(filepath.Join(r.dir, "appendonlydir", "*.incr.aof"))
+	if err != nil || len(parts) != 1 {
+		t.Fatalf("%d parts of the append-only file (%v), want 1", len(parts), err)
+	}
+	file, err := os.Stat(parts[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(parts[0], file.Size()-n); err != nil {
+		t.Fatal(err)
+	}
+}
 
 // Wipe deletes the data of a killed server.
 func (r *DurableRedis) Wipe() {
