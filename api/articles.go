@@ -174,7 +174,19 @@ func articleJSON(a pipeline.StoredArticle) spec.Article {
 		Access: spec.ArticleAccess(e.Access), Reservations: reservationsJSON(e.Reservations),
 		Text: a.Text, Html: a.HTML, Origins: originsJSON(a.Origins), ContentHash: a.ContentHash,
 		FetchedAt: a.FetchedAt.UTC(), SelectorVersion: optional.Of(a.SelectorVersion),
+		LiveEntries: liveEntriesJSON(a.Live),
 	}
+}
+
+func liveEntriesJSON(all []article.LiveEntry) []spec.LiveEntry {
+	out := make([]spec.LiveEntry, len(all))
+	for i, e := range all {
+		out[i] = spec.LiveEntry{Key: e.Key, Title: optional.Of(e.Title), Text: e.Text, Html: e.HTML}
+		if !e.Time.IsZero() {
+			out[i].At = optional.UTC(&e.Time)
+		}
+	}
+	return out
 }
 
 func reservationsJSON(r article.Reservations) spec.Reservations {

@@ -126,6 +126,28 @@ func TestDomain_ExplainsPagesWithoutArticle(t *testing.T) {
 	require.EqualValues(t, 2, health.NonArticles)
 }
 
+func TestArticles_EntriesOfALiveBlog(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.seeded("one.example")
+	id := s.article("one.example", "/live.html", paragraphs("river", 12)).ID
+	get := func() spec.Article {
+		var a spec.Article
+		s.decode(s.send("GET", articlesPath+"/"+id.String(), nil), 200, &a)
+		return a
+	}
+	require.NotNil(t, get().LiveEntries)
+	require.Empty(t, get().LiveEntries, "not a live blog")
+	s.Exec(`update articles set live_entries = '[{"key": "b", "time": "2026-03-07T10:00:00Z", "title": "It rises", "text":
+		"By a meter.", "html": "<p>By a meter.</p>"}, {"key": "a", "text": "It rains.", "html": "<p>It rains.</p>"}]'
+		where id = $1`, id)
+	at, title := time.Date(2026, 3, 7, 10, 0, 0, 0, time.UTC), "It rises"
+	require.Equal(t, []spec.LiveEntry{
+		{Key: "b", At: &at, Title: &title, Text: "By a meter.", Html: "<p>By a meter.</p>"},
+		{Key: "a", Text: "It rains.", Html: "<p>It rains.</p>"},
+	}, get().LiveEntries)
+}
+
 // An article whose page was removed has removed_at, keeps its text, and is listed
 // separately.
 func TestArticles_Removed(t *testing.T) {

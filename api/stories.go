@@ -198,6 +198,10 @@ func storyPageJSON(p story.Page) spec.StoryPage {
 		if e.PublishedAt != nil {
 			one.DateOnly = &e.DateOnly
 		}
+		if len(e.Live) > 0 {
+			live := liveEntriesJSON(e.Live)
+			one.LiveEntries = &live
+		}
 		out.Entries = append(out.Entries, one)
 	}
 	for _, c := range p.Corrections {

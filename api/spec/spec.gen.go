@@ -3177,6 +3177,9 @@ type Article struct {
 	Language *string `json:"language,omitempty"`
 	Lead     *string `json:"lead,omitempty"`
 
+	// LiveEntries Entries of a live blog, the newest first, also those that its page no longer shows; `text` is its summary. Empty for other articles.
+	LiveEntries []LiveEntry `json:"live_entries"`
+
 	// ModifiedAt As stated by the publisher.
 	ModifiedAt *time.Time `json:"modified_at,omitempty"`
 
@@ -4431,6 +4434,22 @@ type LinkedInOptionsPollDurationDays int
 
 // LinkedInOptionsVisibility Who sees the post. Organizations publish to everyone. Absent: the account's setting.
 type LinkedInOptionsVisibility string
+
+// LiveEntry defines model for LiveEntry.
+type LiveEntry struct {
+	// At Its time, if the page states one.
+	At *time.Time `json:"at,omitempty"`
+
+	// Html The text as sanitized HTML.
+	Html string `json:"html"`
+
+	// Key Identifies the entry on its page.
+	Key string `json:"key"`
+
+	// Text Paragraphs separated by an empty line.
+	Text  string  `json:"text"`
+	Title *string `json:"title,omitempty"`
+}
 
 // LoginLink defines model for LoginLink.
 type LoginLink struct {
@@ -7189,6 +7208,9 @@ type StoryEntry struct {
 	// FirstSeenAt When the crawler found it.
 	FirstSeenAt time.Time `json:"first_seen_at"`
 	Lead        *string   `json:"lead,omitempty"`
+
+	// LiveEntries The newest 5 entries of a live blog; none if the publisher forbids showing text.
+	LiveEntries *[]LiveEntry `json:"live_entries,omitempty"`
 
 	// NearDuplicate A near-duplicate of an article that was found earlier.
 	NearDuplicate bool `json:"near_duplicate"`

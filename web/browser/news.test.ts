@@ -297,6 +297,29 @@ test('content of sites is shown as plain text', async () => {
   dashboard.fine()
 })
 
+test('a live blog shows its entries, the newest first', async () => {
+  const { page } = dashboard
+  const { id } = await articleOf('Thư viện mới mở cửa đón bạn đọc')
+  const entries = Array.from({ length: 25 }, (_, n) => ({
+    key: `e${n}`,
+    time: new Date(Date.UTC(2026, 10, 28, 12, 60 - n)).toISOString(),
+    title: `Diễn biến ${25 - n}`,
+    text: 'Đội cứu hộ đã đến.',
+    html: '<p>Đội cứu hộ <script>globalThis.broken=1</script><b onclick="globalThis.broken=1">đã đến</b>.</p>',
+  }))
+  d.sql(`update articles set live_entries = ${quoted(JSON.stringify(entries))} where id = '${id}'`)
+  await dashboard.go(`/news/articles/${id}`)
+  const live = page.getByRole('region', { name: 'Live updates' })
+  await live.getByRole('heading', { name: 'Diễn biến 25' }).waitFor()
+  expect(await live.locator('[data-live]').count()).toBe(20)
+  expect(await live.locator('script, [onclick]').count()).toBe(0)
+  await dashboard.accessible('a live blog')
+  await live.getByRole('button', { name: 'Show 5 earlier updates' }).click()
+  await live.getByRole('heading', { name: 'Diễn biến 1', exact: true }).waitFor()
+  d.sql(`update articles set live_entries = '[]' where id = '${id}'`)
+  dashboard.fine()
+})
+
 interface Post {
   id: string
   status: string

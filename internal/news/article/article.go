@@ -86,6 +86,8 @@ type Article struct {
 	Lead      string    `json:"lead,omitempty"`
 	Text      string    `json:"text"` // paragraphs separated by an empty line
 	HTML      string    `json:"html"` // the same, sanitized, with absolute URLs
+	// Live are the entries of a live blog, the newest first; Text is its summary.
+	Live      []LiveEntry `json:"live,omitempty"`
 	Image     string    `json:"image,omitempty"`
 	Section   string    `json:"section,omitempty"`
 	Tags      []string  `json:"tags,omitempty"`

@@ -158,6 +158,7 @@ const (
 	maxTags   = 100
 	maxURL    = 2048
 	maxText   = 2 << 20
+	maxLive   = 2 << 20 // bytes of the entries of a live blog
 	maxMarkup = 8 << 20
 )
 
@@ -176,7 +177,23 @@ func sanitize(a *article.Article) {
 	if a.HTML = truncate(a.HTML, maxMarkup+1); len(a.HTML) > maxMarkup {
 		a.HTML = ""
 	}
+	a.Live = truncateLive(a.Live)
 	a.Published, a.Updated = a.Published.UTC().Truncate(time.Microsecond), a.Updated.UTC().Truncate(time.Microsecond)
+}
+
+// truncateLive keeps the newest entries of a live blog.
+func truncateLive(all []article.LiveEntry) []article.LiveEntry {
+	size := 0
+	for i := range all {
+		e := &all[i]
+		e.Key, e.Title = truncate(e.Key, maxName), truncate(e.Title, maxTitle)
+		e.Text, e.HTML = truncate(e.Text, maxText), truncate(e.HTML, maxMarkup)
+		e.Time = e.Time.UTC().Truncate(time.Microsecond)
+		if size += len(e.Title) + len(e.Text) + len(e.HTML); size > maxLive {
+			return all[:i]
+		}
+	}
+	return all
 }
 
 func truncate(s string, maxBytes int) string {

@@ -68,6 +68,9 @@ func dropUncertainDate(a *article.Article) {
 // notArticleReason returns why a page does not count as an article, or an empty reason.
 func notArticleReason(a *article.Article) (reason NoArticleReason, detail string) {
 	words := countWords(a.Text)
+	for _, e := range a.Live {
+		words += countWords(e.Text)
+	}
 	_, hasDate := a.Origins[article.FieldPublished]
 	confidence := a.Origins[article.FieldBody].Confidence
 	switch {

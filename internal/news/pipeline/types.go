@@ -51,6 +51,7 @@ type StoredArticle struct {
 	ArticleSummary
 	Text            string
 	HTML            string
+	Live            []article.LiveEntry // of a live blog, the newest first
 	Origins         map[article.Field]article.Origin
 	ContentHash     string
 	SimHash         int64

@@ -56,6 +56,36 @@ func TestPlacer_GroupsArticlesOfOneEvent(t *testing.T) {
 	}
 }
 
+// The timeline shows the newest entries of a live blog, unless its publisher forbids showing
+// text.
+func TestEditor_ShowsTheNewestEntriesOfALiveBlog(t *testing.T) {
+	d := newRig(t)
+	d.sources("one.example", "two.example")
+	live := d.publish(draft{Domain: "one.example", Title: "Fire destroys timber yard in Harrowgate: live", Body: fire})
+	d.publish(draft{Domain: "two.example", Title: "Harrowgate timber yard burns down", Body: fire2})
+	d.Exec(`update articles set live_entries = (select jsonb_agg(jsonb_build_object('key', n::text, 'title', 'Entry ' || n,
+		'text', 'Text', 'html', '<p>Text</p>')) from generate_series(1, 7) n) where id = $1`, live)
+	d.place()
+	entries := func() []string {
+		page, err := d.editor.Get(t.Context(), d.Owner, d.storyOf(live))
+		d.Must(err)
+		titles := []string{}
+		for _, e := range page.Entries {
+			for _, one := range e.Live {
+				titles = append(titles, one.Title)
+			}
+		}
+		return titles
+	}
+	if got := entries(); !slices.Equal(got, []string{"Entry 1", "Entry 2", "Entry 3", "Entry 4", "Entry 5"}) {
+		t.Errorf("got %q, want the newest five", got)
+	}
+	d.Exec("update articles set nosnippet = true where id = $1", live)
+	if got := entries(); len(got) != 0 {
+		t.Errorf("got %q although the publisher forbids showing text", got)
+	}
+}
+
 func TestPlacer_CountsDomainsOfOneOwnerOnce(t *testing.T) {
 	d := newRig(t)
 	d.sources("one.example", "two.example")

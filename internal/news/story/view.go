@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"dateline/internal/news/article"
 )
 
 // Order is the order of a list of stories.
@@ -87,7 +89,8 @@ type Entry struct {
 	IsCopy      bool
 	IsOwn       bool
 	IsPinned    bool
-	Added       []string // sentences with something that no earlier article has
+	Live        []article.LiveEntry // the newest entries of a live blog
+	Added       []string            // sentences with something that no earlier article has
 }
 
 // Correction is a later version of an article that changed its title, lead or body.

@@ -33,6 +33,7 @@ func (d *Document) Body(title string) (Body, bool) {
 	c.classify(d, title)
 	c.dropShared(d.template)
 	c.selected = c.o.withoutLead(slices.DeleteFunc(c.selected, func(i int) bool { return lines[i] }))
+	c.selected = d.withoutEntries(c.o, c.selected, title)
 	b, ok := c.o.assemble(d, c.at, c.selected)
 	b.Signature = firstOf(signature, b.Signature)
 	b.Headlines, b.Prose = c.o.countHeadlineChars(), prose
@@ -120,7 +121,7 @@ func (o *outline) body(d *Document, at int, title string) (Body, bool) {
 	}
 	c := choice{o: o, at: at, selected: o.selectBlocks(at, title, d.authorNames())}
 	c.dropShared(d.template)
-	return o.assemble(d, at, o.withoutLead(c.selected))
+	return o.assemble(d, at, d.withoutEntries(o, o.withoutLead(c.selected), title))
 }
 
 // assemble returns the body that consists of the selected blocks inside an element.

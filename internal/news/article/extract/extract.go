@@ -170,6 +170,7 @@ func (r *builder) readOtherFields(g Selection) {
 		}
 	}
 	dateReader{r}.readTimes(g)
+	r.readLive()
 	r.readLanguage()
 	r.readCanonical()
 	r.readAccess()

@@ -13,6 +13,7 @@ type jsonLD struct {
 	byID            map[string]map[string]any
 	organizations   []string // of organizations
 	types           map[string]bool
+	updates         []liveUpdate // entries of a live blog
 }
 
 // maxObjects limits the objects of the scripts.
@@ -50,6 +51,9 @@ func (l *jsonLD) collect(v any, depth int, best, seen *int) {
 		}
 		for _, t := range texts(v["@type"]) {
 			l.types[t] = true
+		}
+		if v["liveBlogUpdate"] != nil {
+			l.liveUpdates(v["liveBlogUpdate"])
 		}
 		switch rank := rankOf(v); {
 		case rank > *best:

@@ -65,6 +65,7 @@ type Document struct {
 	outline  *outline // built on first use
 	names    *nameCache
 	template *Template    // of the site; may be nil
+	live     *live        // found on first use
 	texts    []*html.Node // all text nodes in document order
 	source   [][]byte     // the parts of the decoded page, if it has noscript elements
 }

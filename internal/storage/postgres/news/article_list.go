@@ -122,5 +122,8 @@ func storedFromRow(r db.Article, domain string) (out pipeline.StoredArticle, err
 		Text: r.BodyText, HTML: r.BodyHtml, ContentHash: r.ContentHash, SimHash: r.Simhash, ObjectKey: r.ObjectKey,
 		FetchedAt: r.FetchedAt, SelectorVersion: r.SelectorVersion,
 	}
+	if out.Live, err = liveEntriesFromRow(r.LiveEntries); err != nil {
+		return out, err
+	}
 	return out, json.Unmarshal(r.Origins, &out.Origins)
 }

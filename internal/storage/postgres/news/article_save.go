@@ -165,8 +165,12 @@ func updateArticle(
 	if p.PublishedAt == nil { // keep a date that the page no longer states
 		p.PublishedAt, p.DateOnly = old.PublishedAt, old.DateOnly
 	}
+	var isSameLive bool
+	if p.LiveEntries, isSameLive, err = mergeLiveEntries(old.LiveEntries, r.Article.Live); err != nil {
+		return err
+	}
 	k.Changed = differingFields(old, p)
-	if len(k.Changed) == 0 && old.RemovedAt == nil && equalTimes(old.ModifiedAt, p.ModifiedAt) &&
+	if len(k.Changed) == 0 && isSameLive && old.RemovedAt == nil && equalTimes(old.ModifiedAt, p.ModifiedAt) &&
 		old.BodyHtml == p.BodyHtml && old.UrlID == urlID && old.PageID == p.PageID && old.Language == p.Language &&
 		old.SiteName == p.SiteName && samePermissions(old, p) {
 		return q.TouchArticle(ctx, db.TouchArticleParams{ID: old.ID, ObjectKey: p.ObjectKey, FetchedAt: p.FetchedAt})
@@ -189,7 +193,7 @@ func updateArticle(
 		GroupID: group, ObjectKey: p.ObjectKey, FetchedAt: p.FetchedAt, SelectorVersion: p.SelectorVersion,
 		Version: version,
 		Access:  p.Access, Noindex: p.Noindex, Noarchive: p.Noarchive, Nosnippet: p.Nosnippet, Noai: p.Noai,
-		TdmReserved: p.TdmReserved, TdmPolicy: p.TdmPolicy,
+		TdmReserved: p.TdmReserved, TdmPolicy: p.TdmPolicy, LiveEntries: p.LiveEntries,
 	}); err != nil {
 		return err
 	}
@@ -199,6 +203,27 @@ func updateArticle(
 		}
 	}
 	return q.InsertArticleChange(ctx, db.InsertArticleChangeParams{ArticleID: old.ID, Kind: db.ChangeKindUpsert})
+}
+
+// mergeLiveEntries returns the stored entries of a live blog and those of its page, and
+// whether they are the stored ones.
+func mergeLiveEntries(stored []byte, page []article.LiveEntry) (merged []byte, isSame bool, err error) {
+	old, err := liveEntriesFromRow(stored)
+	if err != nil {
+		return nil, false, err
+	}
+	all := article.MergeLiveEntries(old, page)
+	isSame = slices.EqualFunc(old, all, func(a, b article.LiveEntry) bool {
+		return a.Key == b.Key && a.Time.Equal(b.Time) && a.Title == b.Title && a.Text == b.Text && a.HTML == b.HTML
+	})
+	merged, err = json.Marshal(column.List(all))
+	return merged, isSame, err
+}
+
+// liveEntriesFromRow decodes the entries of a live blog.
+func liveEntriesFromRow(stored []byte) (out []article.LiveEntry, err error) {
+	err = json.Unmarshal(stored, &out)
+	return out, err
 }
 
 // groupOf returns the group of near-duplicates of an article. Articles never leave a
@@ -271,6 +296,9 @@ func articleParams(r pipeline.Extraction, urlID uuid.UUID) (p db.InsertArticlePa
 		Noarchive: a.Reservations.NoArchive,
 		Nosnippet: a.Reservations.NoSnippet, Noai: a.Reservations.NoAI, TdmReserved: a.Reservations.TDM,
 		TdmPolicy: a.Reservations.TDMPolicy,
+	}
+	if p.LiveEntries, err = json.Marshal(column.List(a.Live)); err != nil {
+		return p, err
 	}
 	p.Origins, err = json.Marshal(a.Origins)
 	if a.Origins == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -73,6 +74,11 @@ func documentFromRow(r db.ArticlesAfterRow) search.Document {
 	}
 	if r.PublishedAt != nil {
 		d.Published = r.PublishedAt.UTC()
+	}
+	if live, err := liveEntriesFromRow(r.LiveEntries); err == nil { // both are found
+		for _, e := range live {
+			d.Body += "\n\n" + strings.TrimSpace(e.Title+"\n"+e.Text)
+		}
 	}
 	if r.TdmReserved || r.Nosnippet {
 		d.Lead, d.Body = "", ""

@@ -143,8 +143,12 @@ func (s *StoryStore) addEntries(
 	}
 	page.Truncated = page.Articles > len(rows)
 	for _, r := range rows {
+		live, err := liveEntriesFromRow(r.LiveEntries)
+		if err != nil {
+			return err
+		}
 		page.Entries = append(page.Entries, story.Entry{
-			ArticleID: r.ID, GroupID: r.GroupID, Title: r.Title,
+			Live: live, ArticleID: r.ID, GroupID: r.GroupID, Title: r.Title,
 			URL: r.CanonicalUrl, Domain: r.Domain, Owner: r.Owner, Lead: r.Lead, Body: r.Body,
 			FirstSeenAt: r.FirstSeenAt.UTC(), PublishedAt: optional.UTC(r.PublishedAt), DateOnly: r.DateOnly,
 			Similarity: float64(r.Similarity), IsCopy: r.IsCopy, IsOwn: r.IsOwn, IsPinned: r.IsPinned,

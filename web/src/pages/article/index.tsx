@@ -3,6 +3,7 @@ import { useDisclosure } from '@mantine/hooks'
 import { IconExternalLink, IconPencilPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
+import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Schemas } from '../../api/client'
 import { LinkAnchor } from '../../components/links'
@@ -70,6 +71,7 @@ export function ArticlePage() {
                 </Group>
               )}
             </Stack>
+            <LiveEntries article={a} />
             <Revisions key={a.id} article={a} />
           </Stack>
         </Grid.Col>
@@ -83,6 +85,42 @@ export function ArticlePage() {
       </Grid>
       {making && <MakePost article={a} close={make.close} />}
     </NewsFrame>
+  )
+}
+
+/** The entries of a live blog, the newest first. */
+function LiveEntries({ article: a }: { article: Article }) {
+  const { t } = useTranslation()
+  const [shown, show] = useState(20)
+  const all = a.live_entries
+  if (all.length === 0) return null
+  const rest = all.length - shown
+  return (
+    <Stack gap="md" className="dl-card" p={{ base: 'md', sm: 'lg' }} component="section" aria-label={t('article.live')}>
+      <Title order={2} size="h4">
+        {t('article.live')}
+      </Title>
+      {all.slice(0, shown).map((e) => (
+        <Stack key={e.key} gap={4} component="article" lang={a.language} data-live>
+          {e.at && (
+            <Text size="sm" c="dimmed">
+              <Time at={e.at} />
+            </Text>
+          )}
+          {e.title && (
+            <Title order={3} size="h5" className="dl-text">
+              {e.title}
+            </Title>
+          )}
+          {e.text && <Body html={e.html} text={e.text} />}
+        </Stack>
+      ))}
+      {rest > 0 && (
+        <Button variant="default" onClick={() => show(shown + 50)}>
+          {t('article.olderEntries', { count: rest })}
+        </Button>
+      )}
+    </Stack>
   )
 }
 

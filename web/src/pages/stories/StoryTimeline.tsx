@@ -72,6 +72,11 @@ export function StoryTimeline({ story: s }: { story: Story }) {
                     </>
                   )}
                 </Text>
+                {e.live_entries?.map((one) => (
+                  <Text key={one.key} size="sm" className="dl-text" lang={s.language} data-live lineClamp={3}>
+                    {one.at && <Time at={one.at} look="short" />} {one.title || one.text}
+                  </Text>
+                ))}
                 {e.added.map((text) => (
                   <Text key={text} size="sm" className="dl-text" lang={s.language}>
                     + {text}

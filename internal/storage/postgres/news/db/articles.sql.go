@@ -209,7 +209,7 @@ func (q *Queries) AlsoReportedBy(ctx context.Context, arg AlsoReportedByParams) 
 }
 
 const articleByURL = `-- name: ArticleByURL :one
-select id, domain_id, url_id, page_id, url, canonical_url, title, authors, published_at, modified_at, date_only, first_seen_at, dated_at, lead, body_text, body_html, image_url, section, tags, language, site_name, access, noindex, noarchive, nosnippet, noai, tdm_reserved, tdm_policy, origins, content_hash, simhash, group_id, object_key, fetched_at, selector_version, version, updated_at, removed_at, moved_to from articles where domain_id = $1 and url_id = $2 for update
+select id, domain_id, url_id, page_id, url, canonical_url, title, authors, published_at, modified_at, date_only, first_seen_at, dated_at, lead, body_text, body_html, image_url, section, tags, language, site_name, access, noindex, noarchive, nosnippet, noai, tdm_reserved, tdm_policy, origins, content_hash, simhash, group_id, object_key, fetched_at, selector_version, version, updated_at, removed_at, moved_to, live_entries from articles where domain_id = $1 and url_id = $2 for update
 `
 
 type ArticleByURLParams struct {
@@ -260,12 +260,13 @@ func (q *Queries) ArticleByURL(ctx context.Context, arg ArticleByURLParams) (Art
 		&i.UpdatedAt,
 		&i.RemovedAt,
 		&i.MovedTo,
+		&i.LiveEntries,
 	)
 	return i, err
 }
 
 const articleOfWorkspace = `-- name: ArticleOfWorkspace :one
-select a.id, a.domain_id, a.url_id, a.page_id, a.url, a.canonical_url, a.title, a.authors, a.published_at, a.modified_at, a.date_only, a.first_seen_at, a.dated_at, a.lead, a.body_text, a.body_html, a.image_url, a.section, a.tags, a.language, a.site_name, a.access, a.noindex, a.noarchive, a.nosnippet, a.noai, a.tdm_reserved, a.tdm_policy, a.origins, a.content_hash, a.simhash, a.group_id, a.object_key, a.fetched_at, a.selector_version, a.version, a.updated_at, a.removed_at, a.moved_to, d.domain from articles a join crawl_domains d on d.id = a.domain_id
+select a.id, a.domain_id, a.url_id, a.page_id, a.url, a.canonical_url, a.title, a.authors, a.published_at, a.modified_at, a.date_only, a.first_seen_at, a.dated_at, a.lead, a.body_text, a.body_html, a.image_url, a.section, a.tags, a.language, a.site_name, a.access, a.noindex, a.noarchive, a.nosnippet, a.noai, a.tdm_reserved, a.tdm_policy, a.origins, a.content_hash, a.simhash, a.group_id, a.object_key, a.fetched_at, a.selector_version, a.version, a.updated_at, a.removed_at, a.moved_to, a.live_entries, d.domain from articles a join crawl_domains d on d.id = a.domain_id
 where a.id = $1 and exists (select 1 from seeds s where s.domain_id = a.domain_id and s.workspace_id = $2)
 `
 
@@ -322,13 +323,14 @@ func (q *Queries) ArticleOfWorkspace(ctx context.Context, arg ArticleOfWorkspace
 		&i.Article.UpdatedAt,
 		&i.Article.RemovedAt,
 		&i.Article.MovedTo,
+		&i.Article.LiveEntries,
 		&i.Domain,
 	)
 	return i, err
 }
 
 const articlesAfter = `-- name: ArticlesAfter :many
-select a.id, a.domain_id, a.url_id, a.page_id, a.url, a.canonical_url, a.title, a.authors, a.published_at, a.modified_at, a.date_only, a.first_seen_at, a.dated_at, a.lead, a.body_text, a.body_html, a.image_url, a.section, a.tags, a.language, a.site_name, a.access, a.noindex, a.noarchive, a.nosnippet, a.noai, a.tdm_reserved, a.tdm_policy, a.origins, a.content_hash, a.simhash, a.group_id, a.object_key, a.fetched_at, a.selector_version, a.version, a.updated_at, a.removed_at, a.moved_to, d.domain from articles a join crawl_domains d on d.id = a.domain_id where a.id > $1
+select a.id, a.domain_id, a.url_id, a.page_id, a.url, a.canonical_url, a.title, a.authors, a.published_at, a.modified_at, a.date_only, a.first_seen_at, a.dated_at, a.lead, a.body_text, a.body_html, a.image_url, a.section, a.tags, a.language, a.site_name, a.access, a.noindex, a.noarchive, a.nosnippet, a.noai, a.tdm_reserved, a.tdm_policy, a.origins, a.content_hash, a.simhash, a.group_id, a.object_key, a.fetched_at, a.selector_version, a.version, a.updated_at, a.removed_at, a.moved_to, a.live_entries, d.domain from articles a join crawl_domains d on d.id = a.domain_id where a.id > $1
   and a.removed_at is null and not a.noindex order by a.id limit $2
 `
 
@@ -377,6 +379,7 @@ type ArticlesAfterRow struct {
 	UpdatedAt       time.Time
 	RemovedAt       *time.Time
 	MovedTo         *uuid.UUID
+	LiveEntries     json.RawMessage
 	Domain          string
 }
 
@@ -430,6 +433,7 @@ func (q *Queries) ArticlesAfter(ctx context.Context, arg ArticlesAfterParams) ([
 			&i.UpdatedAt,
 			&i.RemovedAt,
 			&i.MovedTo,
+			&i.LiveEntries,
 			&i.Domain,
 		); err != nil {
 			return nil, err
@@ -443,7 +447,7 @@ func (q *Queries) ArticlesAfter(ctx context.Context, arg ArticlesAfterParams) ([
 }
 
 const articlesByIDs = `-- name: ArticlesByIDs :many
-select a.id, a.domain_id, a.url_id, a.page_id, a.url, a.canonical_url, a.title, a.authors, a.published_at, a.modified_at, a.date_only, a.first_seen_at, a.dated_at, a.lead, a.body_text, a.body_html, a.image_url, a.section, a.tags, a.language, a.site_name, a.access, a.noindex, a.noarchive, a.nosnippet, a.noai, a.tdm_reserved, a.tdm_policy, a.origins, a.content_hash, a.simhash, a.group_id, a.object_key, a.fetched_at, a.selector_version, a.version, a.updated_at, a.removed_at, a.moved_to, d.domain from articles a join crawl_domains d on d.id = a.domain_id where a.id = any($1::uuid[])
+select a.id, a.domain_id, a.url_id, a.page_id, a.url, a.canonical_url, a.title, a.authors, a.published_at, a.modified_at, a.date_only, a.first_seen_at, a.dated_at, a.lead, a.body_text, a.body_html, a.image_url, a.section, a.tags, a.language, a.site_name, a.access, a.noindex, a.noarchive, a.nosnippet, a.noai, a.tdm_reserved, a.tdm_policy, a.origins, a.content_hash, a.simhash, a.group_id, a.object_key, a.fetched_at, a.selector_version, a.version, a.updated_at, a.removed_at, a.moved_to, a.live_entries, d.domain from articles a join crawl_domains d on d.id = a.domain_id where a.id = any($1::uuid[])
   and a.removed_at is null and not a.noindex
 `
 
@@ -487,6 +491,7 @@ type ArticlesByIDsRow struct {
 	UpdatedAt       time.Time
 	RemovedAt       *time.Time
 	MovedTo         *uuid.UUID
+	LiveEntries     json.RawMessage
 	Domain          string
 }
 
@@ -540,6 +545,7 @@ func (q *Queries) ArticlesByIDs(ctx context.Context, ids []uuid.UUID) ([]Article
 			&i.UpdatedAt,
 			&i.RemovedAt,
 			&i.MovedTo,
+			&i.LiveEntries,
 			&i.Domain,
 		); err != nil {
 			return nil, err
@@ -781,7 +787,7 @@ func (q *Queries) DeletePageWithoutArticle(ctx context.Context, arg DeletePageWi
 }
 
 const findMovedArticle = `-- name: FindMovedArticle :one
-select id, domain_id, url_id, page_id, url, canonical_url, title, authors, published_at, modified_at, date_only, first_seen_at, dated_at, lead, body_text, body_html, image_url, section, tags, language, site_name, access, noindex, noarchive, nosnippet, noai, tdm_reserved, tdm_policy, origins, content_hash, simhash, group_id, object_key, fetched_at, selector_version, version, updated_at, removed_at, moved_to from articles where domain_id = $1 and moved_to = $2::uuid order by fetched_at desc,
+select id, domain_id, url_id, page_id, url, canonical_url, title, authors, published_at, modified_at, date_only, first_seen_at, dated_at, lead, body_text, body_html, image_url, section, tags, language, site_name, access, noindex, noarchive, nosnippet, noai, tdm_reserved, tdm_policy, origins, content_hash, simhash, group_id, object_key, fetched_at, selector_version, version, updated_at, removed_at, moved_to, live_entries from articles where domain_id = $1 and moved_to = $2::uuid order by fetched_at desc,
   id limit 1 for update
 `
 
@@ -834,6 +840,7 @@ func (q *Queries) FindMovedArticle(ctx context.Context, arg FindMovedArticlePara
 		&i.UpdatedAt,
 		&i.RemovedAt,
 		&i.MovedTo,
+		&i.LiveEntries,
 	)
 	return i, err
 }
@@ -1030,12 +1037,12 @@ insert into articles (id, domain_id, url_id, page_id, url, canonical_url, title,
   date_only, first_seen_at, lead, body_text, body_html,
     image_url, section, tags, language, site_name, origins, content_hash, simhash, group_id, object_key, fetched_at,
       selector_version,
-    access, noindex, noarchive, nosnippet, noai, tdm_reserved, tdm_policy)
+    access, noindex, noarchive, nosnippet, noai, tdm_reserved, tdm_policy, live_entries)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9,
   $10, $11, $12, $13, $14, $15,
     $16, $17, $18, $19, $20, $21, $22, $23, $24, $25,
       $26, $27,
-    $28, $29, $30, $31, $32, $33, $34)
+    $28, $29, $30, $31, $32, $33, $34, $35)
 `
 
 type InsertArticleParams struct {
@@ -1073,6 +1080,7 @@ type InsertArticleParams struct {
 	Noai            bool
 	TdmReserved     bool
 	TdmPolicy       string
+	LiveEntries     json.RawMessage
 }
 
 func (q *Queries) InsertArticle(ctx context.Context, arg InsertArticleParams) error {
@@ -1111,6 +1119,7 @@ func (q *Queries) InsertArticle(ctx context.Context, arg InsertArticleParams) er
 		arg.Noai,
 		arg.TdmReserved,
 		arg.TdmPolicy,
+		arg.LiveEntries,
 	)
 	return err
 }
@@ -1763,10 +1772,10 @@ update articles set url_id = $1, page_id = $2, url = $3, canonical_url = $4, tit
     group_id = $22, object_key = $23, fetched_at = $24, selector_version = $25,
       version = $26, updated_at = clock_timestamp(),
     access = $27, noindex = $28, noarchive = $29, nosnippet = $30, noai = $31,
-      tdm_reserved = $32, tdm_policy = $33,
+      tdm_reserved = $32, tdm_policy = $33, live_entries = $34,
     removed_at = case when removed_at > $24 then removed_at end, moved_to = case when removed_at > $24
       then moved_to end
-where id = $34
+where id = $35
 `
 
 type UpdateArticleParams struct {
@@ -1803,6 +1812,7 @@ type UpdateArticleParams struct {
 	Noai            bool
 	TdmReserved     bool
 	TdmPolicy       string
+	LiveEntries     json.RawMessage
 	ID              uuid.UUID
 }
 
@@ -1841,6 +1851,7 @@ func (q *Queries) UpdateArticle(ctx context.Context, arg UpdateArticleParams) er
 		arg.Noai,
 		arg.TdmReserved,
 		arg.TdmPolicy,
+		arg.LiveEntries,
 		arg.ID,
 	)
 	return err

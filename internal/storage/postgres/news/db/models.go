@@ -446,6 +446,7 @@ type Article struct {
 	UpdatedAt       time.Time
 	RemovedAt       *time.Time
 	MovedTo         *uuid.UUID
+	LiveEntries     json.RawMessage
 }
 
 type ArticleChange struct {

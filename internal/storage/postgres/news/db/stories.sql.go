@@ -666,10 +666,12 @@ func (q *Queries) ListStoryCorrections(ctx context.Context, ids []uuid.UUID) ([]
 }
 
 const listStoryEntries = `-- name: ListStoryEntries :many
-select e.id, e.group_id, e.title, e.canonical_url, e.domain, e.owner, e.first_seen_at, e.published_at, e.date_only, e.lead, e.body, e.similarity, e.is_pinned, e.is_copy, e.is_own from (select a.id, m.group_id, a.title, a.canonical_url, d.domain, coalesce($1::jsonb ->> d.domain,
+select e.id, e.group_id, e.title, e.canonical_url, e.domain, e.owner, e.first_seen_at, e.published_at, e.date_only, e.lead, e.body, e.live_entries, e.similarity, e.is_pinned, e.is_copy, e.is_own from (select a.id, m.group_id, a.title, a.canonical_url, d.domain, coalesce($1::jsonb ->> d.domain,
   d.domain)::text as owner, a.first_seen_at, a.published_at, a.date_only,
     case when a.nosnippet or a.tdm_reserved then '' else a.lead end::text as lead, case when a.nosnippet
       or a.tdm_reserved then '' else a.body_text end::text as body,
+    case when a.nosnippet or a.tdm_reserved then '[]' else jsonb_path_query_array(a.live_entries, '$[0 to 4]')
+      end::jsonb as live_entries,
     m.similarity, (m.pinned_by <> '')::bool as is_pinned,
     (row_number() over (partition by m.group_id order by a.first_seen_at, a.id) > 1)::bool as is_copy,
     exists (select 1 from sites s, unnest(s.domains) h(host) where s.workspace_id = $2
@@ -700,6 +702,7 @@ type ListStoryEntriesRow struct {
 	DateOnly     bool
 	Lead         string
 	Body         string
+	LiveEntries  json.RawMessage
 	Similarity   float32
 	IsPinned     bool
 	IsCopy       bool
@@ -734,6 +737,7 @@ func (q *Queries) ListStoryEntries(ctx context.Context, arg ListStoryEntriesPara
 			&i.DateOnly,
 			&i.Lead,
 			&i.Body,
+			&i.LiveEntries,
 			&i.Similarity,
 			&i.IsPinned,
 			&i.IsCopy,

@@ -24,12 +24,12 @@ insert into articles (id, domain_id, url_id, page_id, url, canonical_url, title,
   date_only, first_seen_at, lead, body_text, body_html,
     image_url, section, tags, language, site_name, origins, content_hash, simhash, group_id, object_key, fetched_at,
       selector_version,
-    access, noindex, noarchive, nosnippet, noai, tdm_reserved, tdm_policy)
+    access, noindex, noarchive, nosnippet, noai, tdm_reserved, tdm_policy, live_entries)
 values (@id, @domain_id, @url_id, @page_id, @url, @canonical_url, @title, @authors, sqlc.narg('published_at'),
   sqlc.narg('modified_at'), @date_only, @first_seen_at, @lead, @body_text, @body_html,
     @image_url, @section, @tags, @language, @site_name, @origins, @content_hash, @simhash, @group_id, @object_key,
       @fetched_at, @selector_version,
-    @access, @noindex, @noarchive, @nosnippet, @noai, @tdm_reserved, @tdm_policy);
+    @access, @noindex, @noarchive, @nosnippet, @noai, @tdm_reserved, @tdm_policy, @live_entries);
 
 -- name: UpdateArticle :exec
 update articles set url_id = @url_id, page_id = @page_id, url = @url, canonical_url = @canonical_url, title = @title,
@@ -41,7 +41,7 @@ update articles set url_id = @url_id, page_id = @page_id, url = @url, canonical_
     group_id = @group_id, object_key = @object_key, fetched_at = @fetched_at, selector_version = @selector_version,
       version = @version, updated_at = clock_timestamp(),
     access = @access, noindex = @noindex, noarchive = @noarchive, nosnippet = @nosnippet, noai = @noai,
-      tdm_reserved = @tdm_reserved, tdm_policy = @tdm_policy,
+      tdm_reserved = @tdm_reserved, tdm_policy = @tdm_policy, live_entries = @live_entries,
     removed_at = case when removed_at > @fetched_at then removed_at end, moved_to = case when removed_at > @fetched_at
       then moved_to end
 where id = @id;

@@ -319,6 +319,8 @@ select e.* from (select a.id, m.group_id, a.title, a.canonical_url, d.domain, co
   d.domain)::text as owner, a.first_seen_at, a.published_at, a.date_only,
     case when a.nosnippet or a.tdm_reserved then '' else a.lead end::text as lead, case when a.nosnippet
       or a.tdm_reserved then '' else a.body_text end::text as body,
+    case when a.nosnippet or a.tdm_reserved then '[]' else jsonb_path_query_array(a.live_entries, '$[0 to 4]')
+      end::jsonb as live_entries,
     m.similarity, (m.pinned_by <> '')::bool as is_pinned,
     (row_number() over (partition by m.group_id order by a.first_seen_at, a.id) > 1)::bool as is_copy,
     exists (select 1 from sites s, unnest(s.domains) h(host) where s.workspace_id = @workspace_id

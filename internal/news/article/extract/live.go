@@ -1,0 +1,464 @@
+package extract
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"dateline/internal/news/article"
+	"dateline/internal/news/article/dates"
+)
+
+const (
+	minLiveEntries      = 3
+	minLiveEntryChars   = 30  // on average
+	minTimedShare       = .75 // of the entries
+	maxLinkedShare      = .5  // of their text
+	minLiveShare        = .3  // of the prose of a page that does not declare that it is a live blog
+	maxLiveEntryBytes   = 20_000
+	maxLiveUpdates      = 2 * article.MaxLiveEntries // of JSON-LD
+	maxTimeLine         = 40                         // characters of a line with the time of an entry
+	maxLiveHeadingChars = 200
+)
+
+// liveUpdate is an entry as JSON-LD states it (https://schema.org/liveBlogUpdate).
+type liveUpdate struct{ title, text, time, id string }
+
+// liveUpdates reads the entries of a LiveBlogPosting. It replaces fewer ones.
+func (l *jsonLD) liveUpdates(v any) {
+	list, ok := v.([]any)
+	if !ok {
+		list = []any{v}
+	}
+	var out []liveUpdate
+	for _, e := range list[:min(len(list), maxLiveUpdates)] {
+		o, ok := e.(map[string]any)
+		if !ok {
+			continue
+		}
+		property := func(names ...string) string {
+			for _, n := range names {
+				for _, s := range texts(o[n]) {
+					if s = clean(withoutTags(s)); s != "" {
+						return s
+					}
+				}
+			}
+			return ""
+		}
+		u := liveUpdate{
+			title: property("headline", "name", "alternativeHeadline"), text: property("articleBody", "description", "text"),
+			time: property("datePublished", "dateCreated", "dateModified"), id: property("@id", "url"),
+		}
+		_, u.id, _ = strings.Cut(u.id, "#")
+		if u.title != "" || u.text != "" {
+			out = append(out, u)
+		}
+	}
+	if len(out) > len(l.updates) {
+		l.updates = out
+	}
+}
+
+// withoutTags replaces the elements in a text that contains HTML with spaces.
+func withoutTags(s string) string {
+	if !strings.Contains(s, "<") {
+		return s
+	}
+	nodes, err := html.ParseFragment(strings.NewReader(s), &html.Node{
+		Type: html.ElementNode, Data: "div", DataAtom: atom.Div,
+	})
+	if err != nil {
+		return s
+	}
+	var b []byte
+	for _, n := range nodes {
+		b = appendCollapsed(appendTextOf(b, n, maxLiveEntryBytes, 0), " ")
+	}
+	return string(b)
+}
+
+// liveEntry is an element with an entry of a live blog.
+type liveEntry struct {
+	span int
+	mark string // the attribute or line with its time
+	line int    // the block of that line; -1: none
+}
+
+// live is the live blog of a page.
+type live struct {
+	outline *outline
+	entries []liveEntry
+	nodes   map[*html.Node]bool // elements of the entries
+
+	hasNoSummary bool // the entries are all of the text
+}
+
+// hasLiveName reports whether the address or a title of a page says that it is a live
+// blog. Most declare it in JSON-LD; some only say so to readers.
+func (d *Document) hasLiveName(title string) bool {
+	for w := range strings.FieldsFuncSeq(strings.ToLower(d.URL.Path+" "+title+" "+d.Meta.title),
+		func(r rune) bool { return r == '/' || r == '-' || r == '_' || r == ' ' || r == ':' || r == '.' || r == ',' }) {
+		switch w {
+		case "live", "liveblog", "livestream", "liveticker", "ticker", "livebericht", "minuto", "direct", "directo",
+			"diretta", "live-blog":
+			return true
+		}
+	}
+	low := Plain(title + " " + d.Meta.title)
+	return strings.Contains(low, "tructiep") || strings.Contains(Plain(d.URL.Path), "tructiep") ||
+		strings.Contains(low, "tuongthuat")
+}
+
+// loadLive finds the entries of a live blog: elements of the same kind, each with a time,
+// in the order of these times.
+func (d *Document) loadLive(title string) *live {
+	if d.live != nil {
+		return d.live
+	}
+	d.live = &live{}
+	ld := d.loadJSONLD()
+	isDeclared := ld.hasType("LiveBlogPosting") || len(ld.updates) >= minLiveEntries
+	if !isDeclared && !d.hasLiveName(title) {
+		return d.live
+	}
+	o := d.loadOutline()
+	if o.isDiscussion && !isDeclared {
+		return d.live
+	}
+	prose := 0
+	for i := range o.blocks {
+		if b := &o.blocks[i]; b.isProse() && b.hints&(hintComment|hintHidden) == 0 {
+			prose += b.chars
+		}
+	}
+	best := 0
+	for _, group := range o.sameElements() {
+		entries, chars := o.liveEntriesOf(group, isDeclared)
+		if chars <= best || !isDeclared && float64(chars) < minLiveShare*float64(prose) {
+			continue
+		}
+		best = chars
+		d.live.entries = entries
+	}
+	if len(d.live.entries) == 0 {
+		return d.live
+	}
+	d.live.outline, d.live.nodes = o, make(map[*html.Node]bool, len(d.live.entries))
+	for _, e := range d.live.entries {
+		d.live.nodes[o.spans[e.span].node] = true
+	}
+	return d.live
+}
+
+// sameElements returns the elements of a page that occur several times at the same depth,
+// with the same class and in elements of the same class: lists of anything.
+func (o *outline) sameElements() [][]int {
+	type place struct {
+		kind   [2]kindName
+		depth  int
+		inside string // the class of the element around its parent
+	}
+	at := map[place]int{}
+	var groups [][]int
+	nameOf := func(i int) kindName {
+		if i < 0 {
+			return kindName{}
+		}
+		return kindName{o.spans[i].node.Data, o.spans[i].firstClass()}
+	}
+	for i := range o.spans {
+		s := &o.spans[i]
+		switch s.node.DataAtom {
+		case atom.P, atom.Tr, atom.Td, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+			continue
+		}
+		if s.first == s.end {
+			continue
+		}
+		p := place{kind: [2]kindName{nameOf(i), nameOf(s.parent)}, depth: s.depth}
+		if s.parent >= 0 && o.spans[s.parent].parent >= 0 {
+			p.inside = o.spans[o.spans[s.parent].parent].firstClass()
+		}
+		k, ok := at[p]
+		if !ok {
+			k = len(groups)
+			at[p] = k
+			groups = append(groups, nil)
+		}
+		groups[k] = append(groups[k], i)
+	}
+	return slices.DeleteFunc(groups, func(g []int) bool { return len(g) < minLiveEntries })
+}
+
+// liveEntriesOf returns the entries if the elements of a group are such, and the
+// characters of their text.
+func (o *outline) liveEntriesOf(group []int, isDeclared bool) (out []liveEntry, chars int) {
+	links := 0
+	var order []string
+	for _, i := range group {
+		s := &o.spans[i]
+		own := 0
+		for k := s.first; k < s.end; k++ {
+			b := &o.blocks[k]
+			if b.hints&(hintComment|hintHidden) != 0 || b.hints&hintJunk != 0 && !isDeclared {
+				continue
+			}
+			own += b.chars
+			links += b.linkChars
+		}
+		chars += own
+		mark, line := o.timeMark(i)
+		if mark != "" && own > 0 {
+			out = append(out, liveEntry{i, mark, line})
+			order = append(order, mark)
+		}
+	}
+	slices.Sort(order)
+	different := len(slices.Compact(order))
+	switch {
+	case len(out) < minLiveEntries, float64(len(out)) < minTimedShare*float64(len(group)),
+		float64(different) < minTimedShare*float64(len(out)), chars < minLiveEntryChars*len(group),
+		float64(links) > maxLinkedShare*float64(chars):
+		return nil, 0
+	}
+	return out, chars
+}
+
+// timeMark returns the time of an entry as its element states it: an attribute, or one of
+// its first lines.
+func (o *outline) timeMark(at int) (mark string, line int) {
+	s := &o.spans[at]
+	for _, key := range []string{"data-timestamp", "data-time", "data-datetime", "data-published", "datetime"} {
+		if v := attr(s.node, key); v != "" {
+			if _, ok := dates.Parse(v, dates.Options{}); ok {
+				mark = v
+				break
+			}
+		}
+	}
+	for n := range s.node.Descendants() {
+		if mark != "" {
+			break
+		}
+		if n.DataAtom == atom.Time || n.Data == "relative-time" {
+			if v := attr(n, "datetime"); clockIn.MatchString(v) || len(v) >= len("20060102T15") {
+				if _, ok := dates.Parse(v, dates.Options{}); ok {
+					mark = v
+				}
+			}
+		}
+	}
+	for k := s.first; k < min(s.end, s.first+4); k++ {
+		b := &o.blocks[k]
+		if b.chars <= maxTimeLine && b.digits > 1 && clockIn.MatchString(b.text) {
+			return cmp.Or(mark, b.text), k
+		}
+	}
+	return mark, -1
+}
+
+// clockIn finds a time of day, such as "14:05", "14h05", "2.05 pm".
+var clockIn = regexp.MustCompile(`(?i)\b([01]?\d|2[0-3])\s?[:hH.]\s?([0-5]\d)\b(?:\s*([ap])\.?m\b)?`)
+
+// contains reports whether a block is part of an entry.
+func (l *live) contains(o *outline, i int) bool {
+	if len(l.nodes) == 0 {
+		return false
+	}
+	for at := o.blocks[i].span; at >= 0; at = o.spans[at].parent {
+		if l.nodes[o.spans[at].node] {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutEntries returns the selected blocks that are not part of an entry of the live
+// blog: its summary. Without one, all remain.
+func (d *Document) withoutEntries(o *outline, selected []int, title string) []int {
+	l := d.loadLive(title)
+	if len(l.nodes) == 0 {
+		return selected
+	}
+	rest, chars := make([]int, 0, len(selected)), 0
+	for _, i := range selected {
+		if !l.contains(o, i) {
+			rest = append(rest, i)
+			chars += o.blocks[i].chars
+		}
+	}
+	if chars < minArticleChars {
+		l.hasNoSummary = true
+		return selected
+	}
+	return rest
+}
+
+// readLive reads the entries of a live blog, the newest first.
+func (r *builder) readLive() {
+	l := r.doc.loadLive(r.a.Title)
+	updates := r.jsonLD.updates
+	if l.hasNoSummary || len(l.entries) == 0 && len(updates) < minLiveEntries {
+		return
+	}
+	if len(l.entries) == 0 {
+		r.a.Live = r.entriesOfJSONLD()
+	} else {
+		r.a.Live = r.entriesOfPage(l)
+	}
+	slices.SortStableFunc(r.a.Live, func(a, b article.LiveEntry) int { return b.Time.Compare(a.Time) })
+	r.a.Live = r.a.Live[:min(len(r.a.Live), article.MaxLiveEntries)]
+}
+
+func (r *builder) entriesOfJSONLD() []article.LiveEntry {
+	out := make([]article.LiveEntry, 0, len(r.jsonLD.updates))
+	for _, u := range r.jsonLD.updates {
+		d, _ := dates.Parse(u.time, r.dateOptions())
+		e := article.LiveEntry{Title: u.title, Text: cmp.Or(u.text, u.title), Time: d.Time}
+		e.HTML = "<p>" + html.EscapeString(e.Text) + "</p>"
+		e.Key = cmp.Or(u.id, keyOfText(e))
+		out = append(out, e)
+	}
+	return out
+}
+
+// keyOfText identifies an entry that has no id of its own.
+func keyOfText(e article.LiveEntry) string {
+	text := fold(cmp.Or(e.Title, e.Text))
+	return text[:min(len(text), 80)]
+}
+
+func (r *builder) entriesOfPage(l *live) []article.LiveEntry {
+	o := l.outline
+	byID, byTitle := map[string]liveUpdate{}, map[string]liveUpdate{}
+	for _, u := range r.jsonLD.updates {
+		if u.id != "" {
+			byID[u.id] = u
+		}
+		byTitle[fold(cmp.Or(u.title, u.text))] = u
+	}
+	marks := make([]string, 0, len(l.entries))
+	out := make([]article.LiveEntry, 0, len(l.entries))
+	for _, found := range l.entries {
+		s := &o.spans[found.span]
+		var selected []int
+		e := article.LiveEntry{}
+		for i := s.first; i < s.end; i++ {
+			b := &o.blocks[i]
+			switch {
+			case i == found.line, b.hints&(hintComment|hintHidden|hintCaption|hintByline) != 0,
+				b.unit == noUnit && (b.hints&(hintJunk|hintDate) != 0 || b.isBoilerplate() || isDateLine(b.text)) &&
+					b.chars < minLiveEntryChars:
+			case e.Title == "" && len(selected) == 0 && isHeading(b.tag) && b.chars <= maxLiveHeadingChars:
+				e.Title = b.text
+			default:
+				selected = append(selected, i)
+			}
+		}
+		if len(selected) > 0 {
+			parts := make([]string, len(selected))
+			for k, i := range selected {
+				parts[k] = o.blocks[i].text
+			}
+			e.Text = strings.Join(parts, "\n\n")
+			e.HTML, _ = render(r.doc, s.node, o, selected)
+		}
+		if e.Text == "" && e.Title == "" || len(e.Text) > maxLiveEntryBytes {
+			continue
+		}
+		id := idInside(s.node)
+		u, ok := byID[id]
+		if !ok || id == "" {
+			u = byTitle[fold(cmp.Or(e.Title, e.Text))]
+		}
+		e.Title = cmp.Or(e.Title, u.title)
+		e.Key = cmp.Or(id, keyOfText(e))
+		out = append(out, e)
+		marks = append(marks, cmp.Or(u.time, found.mark))
+	}
+	r.timeEntries(out, marks)
+	return out
+}
+
+// idInside returns the id of an element, or of the only element of that kind inside it.
+func idInside(n *html.Node) string {
+	for _, key := range []string{"id", "data-id", "data-entry-id", "data-post-id", "data-update-id"} {
+		if v := attr(n, key); v != "" && len(v) <= maxLiveHeadingChars {
+			return v
+		}
+	}
+	return ""
+}
+
+// timeEntries parses the times of entries. Most state only the time of day: they are of
+// the day of the page's last change, or of its publication if the oldest is the first, and
+// another day begins where the clock jumps.
+func (r *builder) timeEntries(entries []article.LiveEntry, marks []string) {
+	o := r.dateOptions()
+	minutes := make([]int, len(marks))
+	known := 0
+	for i, m := range marks {
+		minutes[i] = -1
+		if d, ok := dates.Parse(m, o); ok && d.HasTime {
+			entries[i].Time = d.Time
+			known++
+			continue
+		}
+		if clock := clockIn.FindStringSubmatch(m); clock != nil {
+			h, _ := strconv.Atoi(clock[1])
+			m, _ := strconv.Atoi(clock[2])
+			switch {
+			case strings.EqualFold(clock[3], "p") && h < 12:
+				h += 12
+			case strings.EqualFold(clock[3], "a") && h == 12:
+				h = 0
+			}
+			minutes[i] = 60*h + m
+		}
+	}
+	if known == len(marks) {
+		return
+	}
+	order, before := 0, -1 // positive: the oldest first
+	for _, m := range minutes {
+		if m >= 0 && before >= 0 {
+			order += cmp.Compare(m, before)
+		}
+		if m >= 0 {
+			before = m
+		}
+	}
+	zone := cmp.Or(o.Zone, time.UTC)
+	day, step := r.a.Published, 1 // the oldest first
+	if order <= 0 {
+		day, step = r.a.Updated, -1
+		if day.IsZero() {
+			day = r.src.Now
+		}
+	}
+	if day.IsZero() {
+		if day = r.a.Published; day.IsZero() {
+			return
+		}
+	}
+	year, month, date := day.In(zone).Date()
+	const jump = 180 // minutes back, in the order of the page: midnight
+	before = -1
+	for i, m := range minutes {
+		if m < 0 {
+			continue
+		}
+		if before >= 0 && step*(before-m) > jump {
+			date += step
+		}
+		before = m
+		entries[i].Time = time.Date(year, month, date, m/60, m%60, 0, 0, zone).UTC()
+	}
+}
