@@ -57,9 +57,8 @@ const (
 
 	// How long one post may take. A part of Temporal's posts may not respond, until another
 	// of its nodes takes over from one that was lost, so the others do not wait long.
-	minTimeout  = time.Second
-	maxTimeout  = 10 * time.Second
-	lostTimeout = 3 * time.Second // for posts that may not be lost
+	minTimeout = 3 * time.Second
+	maxTimeout = 10 * time.Second
 	// How long a page of posts may take: less than the lease, which is renewed after it.
 	pageTimeout = takeoverLease - 10*time.Second
 )
@@ -232,7 +231,7 @@ func (r *registry) releaseLost(ctx context.Context) {
 	if err != nil {
 		return // the next round tries again
 	}
-	released, missed, failure := r.releaseAll(ctx, posts, lostTimeout, func(id uuid.UUID) temporalclient.Orphans {
+	released, missed, failure := r.releaseAll(ctx, posts, minTimeout, func(id uuid.UUID) temporalclient.Orphans {
 		return temporalclient.Orphans{Worker: r.identity, Since: overdueAfter, Running: r.running(id)}
 	})
 	for _, id := range released {
