@@ -88,13 +88,13 @@ type Article struct {
 	HTML      string    `json:"html"` // the same, sanitized, with absolute URLs
 	// Live are the entries of a live blog, the newest first; Text is its summary.
 	Live      []LiveEntry `json:"live,omitempty"`
-	Image     string    `json:"image,omitempty"`
-	Section   string    `json:"section,omitempty"`
-	Tags      []string  `json:"tags,omitempty"`
-	Language  string    `json:"language,omitempty"` // ISO 639-1, such as vi
-	Canonical string    `json:"canonical,omitempty"`
-	Site      string    `json:"site,omitempty"`
-	Access    Access    `json:"access,omitempty"`
+	Image     string      `json:"image,omitempty"`
+	Section   string      `json:"section,omitempty"`
+	Tags      []string    `json:"tags,omitempty"`
+	Language  string      `json:"language,omitempty"` // ISO 639-1, such as vi
+	Canonical string      `json:"canonical,omitempty"`
+	Site      string      `json:"site,omitempty"`
+	Access    Access      `json:"access,omitempty"`
 	// Reservations are the robots directives and text mining reservations of the page.
 	Reservations Reservations     `json:"reservations,omitzero"`
 	Origins      map[Field]Origin `json:"origins,omitempty"`

@@ -11,7 +11,7 @@ import (
 )
 
 // featureCount is the number of features of a block.
-const featureCount = 199
+const featureCount = 199 + regionFeatureCount
 
 // features describe a block to the block classifier. Their order is part of the trained
 // model: after a change, train it again.
@@ -25,6 +25,7 @@ type featureBuilder struct {
 	title    string      // folded
 	sums     []blockSums // running sums
 	kindOf   []*kindSums
+	names    kindNames
 	h1       int // block of the headline; -1: none
 	page     []float32
 	sticky   []hint // hints of an element and everything around it
@@ -35,6 +36,7 @@ type featureBuilder struct {
 	same     []int // by block: the first with the same text
 	repeats  []int // of the first block with a text
 	topics   *topicFinder
+	regions  regions
 	logs     [1024]float32 // of small numbers; 0: not known yet
 }
 
@@ -95,12 +97,12 @@ func (o *outline) newFeatureBuilder(d *Document, title string, at int, selected 
 	w.sums = make([]blockSums, n+1)
 	w.kindOf, w.same, w.repeats = make([]*kindSums, n), make([]int, n), make([]int, n)
 	kinds, texts := make(map[kind]*kindSums, 128), make(map[string]int, n)
-	names := kindNames{ids: make(map[kindName]int, 128), bySpan: make([]int, len(o.spans))}
+	w.names = kindNames{ids: make(map[kindName]int, 128), bySpan: make([]int, len(o.spans))}
 	for i := range o.blocks {
 		b := &o.blocks[i]
 		w.sums[i+1] = w.sums[i]
 		w.sums[i+1].add(b, selected[i])
-		key := o.kindOf(b.span, &names)
+		key := o.kindOf(b.span, &w.names)
 		k := kinds[key]
 		if k == nil {
 			k = &kindSums{first: i}
@@ -136,6 +138,7 @@ func (o *outline) newFeatureBuilder(d *Document, title string, at int, selected 
 	w.groupSpans()
 	w.noteHeadings()
 	w.page = w.pageFeatures(d)
+	w.regions = w.findRegions()
 	return w
 }
 
@@ -336,6 +339,8 @@ func (w *featureBuilder) block(i int, f *features) {
 	k := w.kindOf[i]
 	add(w.logOf(k.blocks), share(k.chars, all.chars), share(k.links, k.chars), share(k.selected, k.chars),
 		share(k.prose, k.chars), share(k.chars, k.blocks*100), share(i-k.first, k.last-k.first+1))
+	region := w.regionFeatures(i)
+	add(region[:]...)
 }
 
 func isIdeographic(r rune) bool {

@@ -104,7 +104,9 @@ type live struct {
 // blog. Most declare it in JSON-LD; some only say so to readers.
 func (d *Document) hasLiveName(title string) bool {
 	for w := range strings.FieldsFuncSeq(strings.ToLower(d.URL.Path+" "+title+" "+d.Meta.title),
-		func(r rune) bool { return r == '/' || r == '-' || r == '_' || r == ' ' || r == ':' || r == '.' || r == ',' }) {
+		func(r rune) bool {
+			return r == '/' || r == '-' || r == '_' || r == ' ' || r == ':' || r == '.' || r == ','
+		}) {
 		switch w {
 		case "live", "liveblog", "livestream", "liveticker", "ticker", "livebericht", "minuto", "direct", "directo",
 			"diretta", "live-blog":

@@ -42,8 +42,8 @@ func main() {
 	folds := flag.Int("folds", 4, "groups of sites; each is judged by models that were trained on the others")
 	s := settings{seed: 1}
 	flag.IntVar(&s.trees, "trees", 200, "number of trees")
-	flag.IntVar(&s.leaves, "leaves", 8, "leaves of a tree")
-	flag.Float64Var(&s.rate, "rate", 0.06, "learning rate")
+	flag.IntVar(&s.leaves, "leaves", 16, "leaves of a tree")
+	flag.Float64Var(&s.rate, "rate", 0.05, "learning rate")
 	flag.Float64Var(&s.minWeight, "min-weight", 0.4, "minimum weight of a leaf")
 	flag.Float64Var(&s.rows, "rows", 0.5, "share of the blocks that one tree uses")
 	flag.Float64Var(&s.columns, "columns", 0.25, "share of the features that one tree uses")
