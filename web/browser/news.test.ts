@@ -344,7 +344,8 @@ test('a post is created from an article and scheduled', async () => {
     `Giá vàng lập kỷ lục mới\n\nGiá vàng miếng sáng nay vượt mọi mức từng có.\n\n${article.url}`,
   )
   await page.locator('[data-media]').waitFor()
-  expect(await page.getByRole('textbox', { name: 'Description' }).inputValue()).toBe('Ảnh của Giá vàng lập kỷ lục mới')
+  const description = page.getByRole('textbox', { name: 'Description', disabled: false })
+  expect(await description.inputValue()).toBe('Ảnh của Giá vàng lập kỷ lục mới')
   expect(await page.getByRole('checkbox', { name: /Track link clicks/ }).isChecked()).toBe(true)
   await page
     .getByLabel('Date and time')

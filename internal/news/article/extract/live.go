@@ -53,8 +53,9 @@ func (l *jsonLD) liveUpdates(v any) {
 			return ""
 		}
 		u := liveUpdate{
-			title: property("headline", "name", "alternativeHeadline"), text: property("articleBody", "description", "text"),
-			time: property("datePublished", "dateCreated", "dateModified"), id: property("@id", "url"),
+			title: property("headline", "name", "alternativeHeadline"),
+			text:  property("articleBody", "description", "text"),
+			time:  property("datePublished", "dateCreated", "dateModified"), id: property("@id", "url"),
 		}
 		_, u.id, _ = strings.Cut(u.id, "#")
 		if u.title != "" || u.text != "" {

@@ -191,6 +191,7 @@ function Attached({ id, remove, replace }: { id: string; remove: () => void; rep
           error={missing ? t('media.altMissing') : undefined}
           maxLength={10_000}
           value={text ?? media?.alt_text ?? ''}
+          disabled={media === undefined} // or what is typed would replace the description that is being loaded
           onChange={(e) => setText(e.currentTarget.value)}
           onBlur={() => text !== undefined && text !== media?.alt_text && describe.mutate(text)}
         />
