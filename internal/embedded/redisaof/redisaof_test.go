@@ -59,13 +59,13 @@ func TestRepair_LeavesTheRestAlone(t *testing.T) {
 
 func TestRepair_RemainsOfSeveralCrashes(t *testing.T) {
 	t.Parallel()
-	kept := command("SET", "a", "1")
-	dir, path := logFolder(t, kept+command("MULTI")+command("INCR", "b")+command("MULTI")+command("INCR", "c"))
+	want := command("SET", "a", "1")
+	dir, path := logFolder(t, want+command("MULTI")+command("INCR", "b")+command("MULTI")+command("INCR", "c"))
 	if err := redisaof.Repair(dir); err != nil {
 		t.Fatal(err)
 	}
-	if got := read(t, path); got != kept {
-		t.Errorf("%q is left, want %q", got, kept)
+	if got := read(t, path); got != want {
+		t.Errorf("%q is left, want %q", got, want)
 	}
 }
 

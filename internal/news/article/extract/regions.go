@@ -8,18 +8,18 @@ import (
 const regionFeatureCount = 8
 
 // regions says where blocks are, seen from the main paragraphs of a page: those of the
-// kind that has most prose. What follows a card, another byline or leaves the element of
-// the main paragraphs is often something else.
+// kind that has most prose. What follows another byline or date, or is in another element
+// than they are or in a preview of something, is often not of the article.
 type regions struct {
 	main      *kindSums // nil: the page has no prose
 	container int       // the smallest element with all main paragraphs
-	cards     []int     // by element: the number of cards like it, if it is in one
+	previews  []int     // by element: the number of previews like it, if it is in one
 	marks     []int     // running number of bylines and dates
 }
 
 const (
-	minCards      = 3 // of the same kind
-	maxCardBlocks = 8
+	minPreviews      = 3 // of the same kind
+	maxPreviewBlocks = 8
 )
 
 func (w *featureBuilder) findRegions() regions {
@@ -39,16 +39,16 @@ func (w *featureBuilder) findRegions() regions {
 	if r.main != nil {
 		r.container = o.commonSpan(o.blocks[r.main.first].span, []int{r.main.first, r.main.last})
 	}
-	r.cards = w.findCards()
+	r.previews = w.findPreviews()
 	return r
 }
 
-// findCards finds elements of the same kind, each with few blocks and most of its text or
-// a heading linked: teasers, products, people.
-func (w *featureBuilder) findCards() []int {
+// findPreviews finds elements of the same kind with few blocks each, of whose text at least
+// a third is linked: teasers, products, people.
+func (w *featureBuilder) findPreviews() []int {
 	o := w.o
 	numbers := make(map[kind]int, 16)
-	cards := make([]int, len(o.spans))
+	previews := make([]int, len(o.spans))
 	kinds := make([]kind, len(o.spans))
 	for i := range o.spans {
 		s := &o.spans[i]
@@ -58,27 +58,27 @@ func (w *featureBuilder) findCards() []int {
 			continue
 		}
 		in := w.sums[s.end].minus(&w.sums[s.first])
-		if in.blocks == 0 || in.blocks > maxCardBlocks || in.links == 0 || 3*in.links < in.chars {
+		if in.blocks == 0 || in.blocks > maxPreviewBlocks || in.links == 0 || 3*in.links < in.chars {
 			continue
 		}
 		kinds[i] = o.kindOf(i, &w.names)
 		numbers[kinds[i]]++
 	}
 	for i := range o.spans {
-		if n := numbers[kinds[i]]; n >= minCards && kinds[i] != (kind{}) {
-			cards[i] = n
+		if n := numbers[kinds[i]]; n >= minPreviews && kinds[i] != (kind{}) {
+			previews[i] = n
 		} else if up := o.spans[i].parent; up >= 0 {
-			cards[i] = cards[up]
+			previews[i] = previews[up]
 		}
 	}
-	return cards
+	return previews
 }
 
 // regionFeatures computes the features of a block's region.
 func (w *featureBuilder) regionFeatures(i int) (out [regionFeatureCount]float32) {
 	r, o := &w.regions, w.o
 	at := o.blocks[i].span
-	out[0] = w.logOf(r.cards[at])
+	out[0] = w.logOf(r.previews[at])
 	if r.main == nil {
 		return out
 	}
@@ -90,12 +90,12 @@ func (w *featureBuilder) regionFeatures(i int) (out [regionFeatureCount]float32)
 	case i > last:
 		out[2] = w.signedLog(i - last)
 	}
-	const most = 8
+	const maxSteps = 8
 	up, down := 0, 0
-	for ; up < most && o.spans[at].parent >= 0 && (o.spans[at].first > first || o.spans[at].end <= last); up++ {
+	for ; up < maxSteps && o.spans[at].parent >= 0 && (o.spans[at].first > first || o.spans[at].end <= last); up++ {
 		at = o.spans[at].parent
 	}
-	for in := r.container; in >= 0 && in != at && down < most; down++ {
+	for in := r.container; in >= 0 && in != at && down < maxSteps; down++ {
 		in = o.spans[in].parent
 	}
 	out[3], out[4] = float32(up), float32(down)
