@@ -23,7 +23,9 @@ const (
 	minLiveShare        = .3  // of the prose of a page that does not declare that it is a live blog
 	maxLiveEntryBytes   = 20_000
 	maxLiveUpdates      = 2 * article.MaxLiveEntries // of JSON-LD
-	maxTimeLine         = 40                         // characters of a line with the time of an entry
+	maxLiveEntryBlocks  = 200
+	maxLiveEntryDepth   = 40 // elements around an entry
+	maxTimeLine         = 40 // characters of a line with the time of an entry
 	maxLiveHeadingChars = 200
 )
 
@@ -182,7 +184,7 @@ func (o *outline) sameElements() [][]int {
 		case atom.P, atom.Tr, atom.Td, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
 			continue
 		}
-		if s.first == s.end {
+		if s.first == s.end || s.end-s.first > maxLiveEntryBlocks || s.depth > maxLiveEntryDepth {
 			continue
 		}
 		p := place{kind: [2]kindName{nameOf(i), nameOf(s.parent)}, depth: s.depth}
@@ -316,6 +318,7 @@ func (r *builder) readLive() {
 	} else {
 		r.a.Live = r.entriesOfPage(l)
 	}
+	identify(r.a.Live)
 	slices.SortStableFunc(r.a.Live, func(a, b article.LiveEntry) int { return b.Time.Compare(a.Time) })
 	r.a.Live = r.a.Live[:min(len(r.a.Live), article.MaxLiveEntries)]
 }
@@ -332,10 +335,28 @@ func (r *builder) entriesOfJSONLD() []article.LiveEntry {
 	return out
 }
 
+// identify makes the keys of entries different: ids that several share identify none.
+func identify(all []article.LiveEntry) {
+	uses := map[string]int{}
+	for i := range all {
+		uses[all[i].Key]++
+	}
+	same := map[string]int{}
+	for i := range all {
+		e := &all[i]
+		if uses[e.Key] > 1 {
+			e.Key = keyOfText(*e)
+		}
+		if same[e.Key]++; same[e.Key] > 1 {
+			e.Key += " " + strconv.Itoa(same[e.Key])
+		}
+	}
+}
+
 // keyOfText identifies an entry that has no id of its own.
 func keyOfText(e article.LiveEntry) string {
-	text := fold(cmp.Or(e.Title, e.Text))
-	return text[:min(len(text), 80)]
+	text := cmp.Or(e.Title, e.Text)
+	return fold(text[:min(len(text), 120)])
 }
 
 func (r *builder) entriesOfPage(l *live) []article.LiveEntry {

@@ -209,3 +209,18 @@ func TestMergeLiveEntries(t *testing.T) {
 		}
 	}
 }
+
+func TestLive_EntriesHaveDifferentKeys(t *testing.T) {
+	t.Parallel()
+	var entries strings.Builder
+	for i := range 4 {
+		fmt.Fprintf(&entries, `<div class="entry" id="entry"><span>%d:05</span><p>%s</p></div>`, 10+i, liveBody)
+	}
+	keys := map[string]bool{}
+	for _, e := range read(t, livePage("", "Live: the storm", "en", entries.String())).Live {
+		keys[e.Key] = true
+	}
+	if len(keys) != 4 {
+		t.Errorf("%d different keys, want 4: %v", len(keys), keys)
+	}
+}
