@@ -1,6 +1,9 @@
 package article
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // LiveEntry is an entry of a live blog.
 type LiveEntry struct {
@@ -9,6 +12,16 @@ type LiveEntry struct {
 	Title string    `json:"title,omitempty"`
 	Text  string    `json:"text"` // paragraphs separated by an empty line
 	HTML  string    `json:"html"` // the same, sanitized
+}
+
+// FullText returns the text of an article with the entries of its live blog.
+func FullText(text string, live []LiveEntry) string {
+	parts := make([]string, 1, 1+len(live))
+	parts[0] = text
+	for _, e := range live {
+		parts = append(parts, strings.TrimSpace(e.Title+"\n\n"+e.Text))
+	}
+	return strings.Join(parts, "\n\n")
 }
 
 // MaxLiveEntries is the number of entries of a live blog that are kept, the newest.

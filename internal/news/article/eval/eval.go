@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"dateline/internal/news/article"
 	"dateline/internal/news/article/extract"
 	"dateline/internal/news/article/score"
 )
@@ -211,5 +212,13 @@ func extractOwn(ctx context.Context, p score.Page) Extracted {
 	if err != nil {
 		return Extracted{}
 	}
-	return Extracted{a.Text, a.Title, a.Section, a.Image, a.Authors, a.Published, a.DateOnly}
+	return extractedOf(a)
+}
+
+// extractedOf returns what is compared of an article. Annotated bodies of live blogs contain
+// their entries.
+func extractedOf(a *article.Article) Extracted {
+	return Extracted{
+		article.FullText(a.Text, a.Live), a.Title, a.Section, a.Image, a.Authors, a.Published, a.DateOnly,
+	}
 }

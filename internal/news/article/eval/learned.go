@@ -53,5 +53,5 @@ func extractLearned(ctx context.Context, p score.Page, others []extract.Page) Ex
 	if err != nil {
 		return Extracted{}
 	}
-	return Extracted{a.Text, a.Title, a.Section, a.Image, a.Authors, a.Published, a.DateOnly}
+	return extractedOf(a)
 }

@@ -129,7 +129,7 @@ func (d *Document) loadLive(title string) *live {
 	}
 	d.live = &live{}
 	ld := d.loadJSONLD()
-	isDeclared := ld.hasType("LiveBlogPosting") || len(ld.updates) >= minLiveEntries
+	isDeclared := ld.hasType("LiveBlogPosting") || len(ld.updates) >= minLiveEntries || d.Meta.isLiveBlog
 	if !isDeclared && !d.hasLiveName(title) {
 		return d.live
 	}
@@ -269,8 +269,8 @@ func (o *outline) timeMark(at int) (mark string, line int) {
 	return mark, -1
 }
 
-// clockIn finds a time of day, such as "14:05", "14h05", "2.05 pm".
-var clockIn = regexp.MustCompile(`(?i)\b([01]?\d|2[0-3])\s?[:hH.]\s?([0-5]\d)\b(?:\s*([ap])\.?m\b)?`)
+// clockIn finds a time of day, such as "14:05", "14h05", "2.05 pm". A name may follow it immediately.
+var clockIn = regexp.MustCompile(`(?i)\b([01]?\d|2[0-3])\s?[:h.]\s?([0-5]\d)(?:\s*([ap])\.?m\b|\D|$)`)
 
 // contains reports whether a block is part of an entry.
 func (l *live) contains(o *outline, i int) bool {

@@ -224,3 +224,23 @@ func TestLive_EntriesHaveDifferentKeys(t *testing.T) {
 		t.Errorf("%d different keys, want 4: %v", len(keys), keys)
 	}
 }
+
+func TestLive_DeclaredInMicrodata(t *testing.T) {
+	t.Parallel()
+	var entries strings.Builder
+	for i := range 3 {
+		fmt.Fprintf(&entries, `<div class="entry" id="n%d"><div class="info"><time>%d:05</time><span>Anna Reporter</span></div>
+			<p>%s</p></div>`, i, 12-i, liveBody)
+	}
+	p := livePage(`<meta property="article:modified_time" content="2026-11-28T12:10:00Z">`, "The storm in the north", "en",
+		`<div itemscope itemtype="https://schema.org/LiveBlogPosting">`+entries.String()+`</div>`)
+	a := read(t, p)
+	if len(a.Live) != 3 || strings.Contains(a.Text, "Rescue teams") {
+		t.Fatalf("%d entries and the text %q, want three", len(a.Live), a.Text)
+	}
+	for i, e := range a.Live {
+		if e.Text != liveBody || !e.Time.Equal(time.Date(2026, 11, 28, 12-i, 5, 0, 0, time.UTC)) {
+			t.Errorf("entry %d is %+v, want its text without its line of the time", i, e)
+		}
+	}
+}

@@ -14,7 +14,7 @@ const (
 	maxValuesPerName = 40      // also of times, headings and bylines
 	maxValueBytes    = 4 << 10 // bytes of one value
 	maxScripts       = 20
-	maxScriptBytes   = 512 << 10 // bytes of one JSON-LD script
+	maxScriptBytes   = 2 << 20 // bytes of one JSON-LD script; those of live blogs contain all entries
 )
 
 // Meta is the metadata of a page.
@@ -34,6 +34,7 @@ type Meta struct {
 	authorLinks []*html.Node      // links with rel=author
 	terms       []*html.Node      // links to categories and tags, and elements named as such
 	authorScope *html.Node        // item of the authors in microdata
+	isLiveBlog  bool              // in microdata
 	elements    []element         // with hints, in document order
 	names       *nameCache
 	nodes       int
@@ -157,6 +158,7 @@ func (m *Meta) element(n *html.Node) {
 				named |= hintDate
 			}
 		case "aria-label", "itemtype":
+			m.isLiveBlog = m.isLiveBlog || a.Key == "itemtype" && strings.HasSuffix(a.Val, "/LiveBlogPosting")
 			crumbs = crumbs || strings.EqualFold(a.Val, "breadcrumb") || strings.EqualFold(a.Val, "breadcrumbs") ||
 				strings.HasSuffix(a.Val, "schema.org/BreadcrumbList")
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -12,6 +11,7 @@ import (
 	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
 	"dateline/internal/infra/optional"
+	"dateline/internal/news/article"
 	"dateline/internal/news/search"
 	"dateline/internal/news/search/indexer"
 	"dateline/internal/news/search/savedsearch"
@@ -76,9 +76,7 @@ func documentFromRow(r db.ArticlesAfterRow) search.Document {
 		d.Published = r.PublishedAt.UTC()
 	}
 	if live, err := liveEntriesFromRow(r.LiveEntries); err == nil { // both are found
-		for _, e := range live {
-			d.Body += "\n\n" + strings.TrimSpace(e.Title+"\n"+e.Text)
-		}
+		d.Body = article.FullText(d.Body, live)
 	}
 	if r.TdmReserved || r.Nosnippet {
 		d.Lead, d.Body = "", ""
