@@ -337,14 +337,14 @@ func (r *builder) entriesOfJSONLD() []article.LiveEntry {
 
 // identify makes the keys of entries different: ids that several share identify none.
 func identify(all []article.LiveEntry) {
-	uses := map[string]int{}
+	counts := map[string]int{}
 	for i := range all {
-		uses[all[i].Key]++
+		counts[all[i].Key]++
 	}
 	same := map[string]int{}
 	for i := range all {
 		e := &all[i]
-		if uses[e.Key] > 1 {
+		if counts[e.Key] > 1 {
 			e.Key = keyOfText(*e)
 		}
 		if same[e.Key]++; same[e.Key] > 1 {
