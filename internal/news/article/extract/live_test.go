@@ -244,3 +244,17 @@ func TestLive_DeclaredInMicrodata(t *testing.T) {
 		}
 	}
 }
+
+// An entry is not part of the text any more, so that a long one must not be left out.
+func TestLive_LongEntriesAreComplete(t *testing.T) {
+	t.Parallel()
+	var entries strings.Builder
+	long := strings.Repeat(liveBody+" ", 200)
+	for i := range 3 {
+		fmt.Fprintf(&entries, `<div class="entry" id="e%d"><span>%d:05</span><p>%s</p></div>`, i, 10+i, long)
+	}
+	a := read(t, livePage("", "Live: the storm", "en", entries.String()))
+	if len(a.Live) != 3 || len(a.Live[0].Text) < len(long)-1 {
+		t.Fatalf("%d entries, want three complete ones", len(a.Live))
+	}
+}
