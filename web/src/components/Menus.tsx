@@ -30,8 +30,14 @@ export function Hint({ label, children }: { label: string; children: ReactElemen
   return <Tooltip label={label}>{children}</Tooltip>
 }
 
+/** Whether a menu is open. */
+export interface OpenMenu {
+  opened: boolean
+  onChange: (opened: boolean) => void
+}
+
 /** Chooses one of several workspaces. */
-export function WorkspaceMenu({ defaultOpened }: { defaultOpened: boolean }) {
+export function WorkspaceMenu(menu: OpenMenu) {
   const me = useMe()
   const { t } = useTranslation()
   const client = useQueryClient()
@@ -41,7 +47,7 @@ export function WorkspaceMenu({ defaultOpened }: { defaultOpened: boolean }) {
     done: () => undefined,
   })
   return (
-    <Menu position="bottom-start" defaultOpened={defaultOpened}>
+    <Menu position="bottom-start" {...menu}>
       <Menu.Target>
         <Button
           variant="subtle"
@@ -73,7 +79,7 @@ export function WorkspaceMenu({ defaultOpened }: { defaultOpened: boolean }) {
 }
 
 /** What a user chooses for themselves. */
-export function UserMenu({ defaultOpened }: { defaultOpened: boolean }) {
+export function UserMenu(menu: OpenMenu) {
   const me = useMe()
   const { t, i18n } = useTranslation()
   const { colorScheme, setColorScheme } = useMantineColorScheme()
@@ -89,7 +95,7 @@ export function UserMenu({ defaultOpened }: { defaultOpened: boolean }) {
     sharePreference('scheme', scheme === 'auto' ? '' : scheme)
   }
   return (
-    <Menu position="bottom-end" width={240} defaultOpened={defaultOpened}>
+    <Menu position="bottom-end" width={240} {...menu}>
       <Menu.Target>
         <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t('nav.user')}>
           <IconUserCircle size={26} aria-hidden />

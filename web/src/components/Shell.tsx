@@ -362,19 +362,24 @@ function NewPost() {
 }
 
 /**
- * Remembers that a button was pressed before the code of its menu was loaded, which then opens at once.
- * A press is enough: the button can be replaced before it is released, and then there is no click.
+ * A menu that also opens when its button is pressed before its code is loaded. A press is enough: the button can be
+ * replaced before it is released, and then there is no click. It opens after the press, which is outside of the menu
+ * and would close it.
  */
-function useEarlyPress() {
-  const [wanted, setWanted] = useState(false)
-  const want = () => setWanted(true)
-  const press = (e: PointerEvent) => e.pointerType === 'mouse' && e.button === 0 && want()
-  return [wanted, { onPointerDown: press, onClick: want }] as const
+function useMenu() {
+  const [opened, onChange] = useState(false)
+  const press = (e: PointerEvent) => {
+    if (e.pointerType === 'mouse' && e.button === 0) setTimeout(() => onChange(true))
+  }
+  return [
+    { opened, onChange },
+    { onPointerDown: press, onClick: () => onChange(true) },
+  ] as const
 }
 
 function WorkspaceMenu() {
   const me = useMe()
-  const [wanted, early] = useEarlyPress()
+  const [menu, early] = useMenu()
   const { t } = useTranslation()
   if (me.session.workspaces.length < 2)
     return (
@@ -400,14 +405,14 @@ function WorkspaceMenu() {
         </Button>
       }
     >
-      <Workspaces defaultOpened={wanted} />
+      <Workspaces {...menu} />
     </Suspense>
   )
 }
 
 function UserMenu() {
   const { t } = useTranslation()
-  const [wanted, early] = useEarlyPress()
+  const [menu, early] = useMenu()
   return (
     <Suspense
       fallback={
@@ -416,7 +421,7 @@ function UserMenu() {
         </ActionIcon>
       }
     >
-      <User defaultOpened={wanted} />
+      <User {...menu} />
     </Suspense>
   )
 }
