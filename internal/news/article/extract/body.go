@@ -24,6 +24,12 @@ type Body struct {
 
 // Body finds the body of an article without selectors. title is compared with headings.
 func (d *Document) Body(title string) (Body, bool) {
+	b, ok := d.UnmarkedBody(title)
+	return d.WithMarks(b, ok)
+}
+
+// UnmarkedBody is Body whatever editors marked.
+func (d *Document) UnmarkedBody(title string) (Body, bool) {
 	c := d.selectByRules(title)
 	prose := 0
 	for _, i := range c.selected {
@@ -89,7 +95,11 @@ func (o *outline) countBytes(blocks []int) int {
 	return n
 }
 
-// BodyOf returns the text of elements that are known to contain the article.
+// StatedBody returns the text of the article that the page states in its JSON-LD (https://schema.org/articleBody), a
+// reading of its own. Pages for subscribers and some systems state a part of it.
+func (d *Document) StatedBody() string { return clean(withoutTags(d.loadJSONLD().text("articleBody"))) }
+
+// BodyOf returns the text of elements that are known to contain the article, whatever editors marked.
 func (d *Document) BodyOf(roots, drop []*html.Node, title string) (Body, bool) {
 	var out Body
 	for i, n := range roots {

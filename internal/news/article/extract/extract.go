@@ -53,6 +53,7 @@ func (d *Document) Article(ctx context.Context, p Page) (*article.Article, error
 // ArticleFromSelection extracts the article of a document, preferring the values of a
 // selection. The origins of the fields show which of them were used.
 func (d *Document) ArticleFromSelection(ctx context.Context, p Page, g Selection) (*article.Article, error) {
+	d.static = nil
 	a, err := d.article(ctx, p, g)
 	if err != nil && !errors.Is(err, ErrNoArticle) || err == nil && len(a.Text) >= minConfidentBytes {
 		return a, err
@@ -60,6 +61,7 @@ func (d *Document) ArticleFromSelection(ctx context.Context, p Page, g Selection
 	if static := d.withoutScripting(ctx, DefaultLimits()); static != nil {
 		if b, err := static.article(ctx, p, Selection{Values: g.Values}); err == nil &&
 			(a == nil || len(b.Text) > 2*len(a.Text)) {
+			d.static = static
 			return b, nil
 		}
 	}
@@ -76,11 +78,15 @@ func (d *Document) article(ctx context.Context, p Page, g Selection) (*article.A
 	}
 	b, ok := d.BodyOf(g.Body, g.Drop, r.a.Title)
 	source := article.FromSelector
+	if ok {
+		b, ok = d.WithMarks(b, ok)
+	}
 	if !ok || len(b.Text) < minConfidentBytes {
 		if c, found := d.Body(r.a.Title); found && len(c.Text) > 2*len(b.Text) {
 			b, ok, source = c, true, article.FromHTML
 		}
 	}
+	d.body, d.bySelector = b, source == article.FromSelector
 	if !ok {
 		return nil, ErrNoArticle
 	}

@@ -52,6 +52,7 @@ type Page struct {
 	Header      textproto.MIMEHeader // response headers with reservations; may be nil
 	Zone        *time.Location       // time zone of the site; default: that of its country
 	Now         time.Time            // fetch time; needed for relative dates
+	Marks       []Mark               // of editors, on the site
 }
 
 // Document is a parsed page. It is not safe for concurrent use.
@@ -65,9 +66,15 @@ type Document struct {
 	outline  *outline // built on first use
 	names    *nameCache
 	template *Template    // of the site; may be nil
+	marks    *markIndex   // of editors; may be nil
 	live     *live        // found on first use
 	texts    []*html.Node // all text nodes in document order
 	source   [][]byte     // the parts of the decoded page, if it has noscript elements
+
+	// What was extracted, for Explain.
+	body       Body
+	bySelector bool      // body is of the selected elements
+	static     *Document // without scripting, if the article is from there
 }
 
 // Parse decodes and parses a page within limits, and collects its metadata.
@@ -93,7 +100,10 @@ func Parse(ctx context.Context, p Page, lim Limits) (*Document, error) {
 	if err != nil {
 		base = &url.URL{}
 	}
-	doc := &Document{Root: root, URL: base, Base: base, names: newNameCache(), texts: composeText(nil, root)}
+	doc := &Document{
+		Root: root, URL: base, Base: base, names: newNameCache(), texts: composeText(nil, root),
+		marks: newMarkIndex(p.Marks),
+	}
 	if slices.ContainsFunc(parts, func(p []byte) bool { return bytes.Contains(p, []byte("<noscript")) }) {
 		doc.source = parts
 	}
@@ -123,7 +133,9 @@ func (d *Document) withoutScripting(ctx context.Context, lim Limits) *Document {
 			n.DataAtom, n.Data = atom.Div, "div"
 		}
 	}
-	out := &Document{Root: root, URL: d.URL, Base: d.URL, names: d.names, texts: texts, template: d.template}
+	out := &Document{
+		Root: root, URL: d.URL, Base: d.URL, names: d.names, texts: texts, template: d.template, marks: d.marks,
+	}
 	if out.readMeta(lim.MaxNodes) != nil {
 		return nil
 	}

@@ -44,43 +44,46 @@ func (o *outline) selectBlocks(at int, title string, authors []string) []int {
 	return o.trimEnds(selected, authors)
 }
 
-func (o *outline) isJunk(i int, title string) bool {
+// isJunk reports whether the rules drop a block.
+func (o *outline) isJunk(i int, title string) bool { return o.junkReason(i, title) != "" }
+
+// junkReason returns why the rules drop a block; empty: they do not.
+func (o *outline) junkReason(i int, title string) DropReason {
 	b := &o.blocks[i]
 	links := b.linkShare()
 	switch {
 	case b.hints&hintsNotText != 0:
-		return true
+		return DropNavigation
 	case b.hints&hintCaption != 0:
-		return true
+		return DropCaption
 	case b.tag == atom.H1 && (title == "" || similarTitles(b.text, title) || o.blocks[i].span == o.firstH1()):
-		return true
+		return DropTitle
 	case isHeading(b.tag) && similarTitles(b.text, title):
-		return true
+		return DropTitle
 	case b.inTable:
 		if o.isLinkTable(b) {
-			return true
+			return DropLinks
 		}
 	case links > 0.8 && isHeading(b.tag):
-		return !o.hasProseAfter(i)
+		if !o.hasProseAfter(i) {
+			return DropLinks
+		}
+		return ""
 	case links > 0.8 && (b.inList || b.tag != atom.P || countWords(b.text) > 5 || isAllCaps(b.text)):
-		return true
+		return DropLinks
 	case b.inList && links > 0.7:
-		return true
+		return DropLinks
 	case b.hints&hintSuspect != 0 && (links > 0.3 || b.chars < 60 && b.punctuation == 0):
-		return true
-	case b.hints&(hintByline|hintDate) != 0 && b.chars < 80:
-		return true
-	case b.chars < 120 && b.digits > 0 && isDateLine(b.text),
-		strings.HasPrefix(b.text, "http") && !strings.Contains(b.text, " "):
-		return true
-	case b.text[0] == '[' && b.text[len(b.text)-1] == ']' && strings.Contains(b.text, "="): // an unexpanded shortcode
-		return true
-	case !hasLetters(b.text):
-		return true
-	case b.isBoilerplate():
-		return true
+		return DropNavigation
+	case b.hints&(hintByline|hintDate) != 0 && b.chars < 80, b.chars < 120 && b.digits > 0 && isDateLine(b.text):
+		return DropByline
+	case strings.HasPrefix(b.text, "http") && !strings.Contains(b.text, " "):
+		return DropLinks
+	case b.text[0] == '[' && b.text[len(b.text)-1] == ']' && strings.Contains(b.text, "="), // an unexpanded shortcode
+		!hasLetters(b.text), b.isBoilerplate():
+		return DropPhrase
 	}
-	return false
+	return ""
 }
 
 // hasProseAfter reports whether the next block is prose.

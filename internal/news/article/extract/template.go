@@ -47,6 +47,15 @@ func NewTemplate(docs []*Document) *Template {
 	return t
 }
 
+// has reports whether other pages of the site have a block too.
+func (t *Template) has(b *block) bool {
+	if t == nil || b.chars < minSharedChars {
+		return false
+	}
+	_, ok := slices.BinarySearch(t.Texts, textHash(b.text))
+	return ok
+}
+
 // UseTemplate drops what the template of its site contains from the text of a document.
 func (d *Document) UseTemplate(t *Template) { d.template = t }
 
@@ -75,10 +84,8 @@ func (c *choice) dropShared(t *Template) {
 		for _, i := range left[:n] {
 			b := &c.o.blocks[i]
 			chars += b.chars
-			if b.chars >= minSharedChars {
-				if _, ok := slices.BinarySearch(t.Texts, textHash(b.text)); ok {
-					shared += b.chars
-				}
+			if t.has(b) {
+				shared += b.chars
 			}
 		}
 		all += chars
