@@ -38,7 +38,7 @@ func resultOf(r Extraction) string {
 		return "failed"
 	case r.Article == nil:
 		return "no_article"
-	case r.Article.Origins[article.FieldBody].Source == article.FromSelector:
+	case r.Outcome.Found[article.FieldBody], r.Article.Origins[article.FieldBody].Source == article.FromSelector:
 		return "selectors"
 	}
 	return "generic"

@@ -35,43 +35,80 @@ func (s *Selector) Extract(ctx context.Context, p extract.Page) (*article.Articl
 
 // Article extracts the article of a parsed document. Learned selectors are used only if
 // generic extraction confirms the body; otherwise the article is extracted generically,
-// and all fields count as not found. What a member wrote is used in any case.
+// and all fields count as not found. They are used for the fields of which generic extraction is not sure, and for the
+// body if it was better on held-out pages. What a member wrote is used in any case.
 func (s *Selector) Article(
 	ctx context.Context, doc *extract.Document, p extract.Page,
 ) (*article.Article, Outcome, error) {
-	out := Outcome{Found: map[article.Field]bool{article.FieldBody: false}}
-	var given extract.Selection
-	isLearned := false
+	a, out, _, err := s.article(ctx, doc, p)
+	return a, out, err
+}
+
+// Explain extracts the article of a parsed document, and explains which blocks of the page are its text.
+func (s *Selector) Explain(
+	ctx context.Context, doc *extract.Document, p extract.Page,
+) (*article.Article, []extract.PageBlock, error) {
+	a, _, used, err := s.article(ctx, doc, p)
+	return a, doc.Explain(a, used), err
+}
+
+func (s *Selector) article(
+	ctx context.Context, doc *extract.Document, p extract.Page,
+) (a *article.Article, out Outcome, used extract.Selection, err error) {
+	out = Outcome{Found: map[article.Field]bool{article.FieldBody: false}}
 	in := newPage(doc.Root)
 	doc.UseTemplate(s.Config.Template)
+	var v *variant
 	for i := range s.variants {
-		v := &s.variants[i]
-		body := firstMatch(in, v.body)
+		body := firstMatch(in, s.variants[i].body)
 		if len(body) == 0 {
 			continue
 		}
+		v = &s.variants[i]
 		out.Variant = v.name
-		isLearned = s.Config.Variants[i].Scores != nil
-		given = v.selection(in, body)
+		used = v.selection(in, body)
 		for f := range v.fields {
 			out.Found[f] = false
 		}
 		break
 	}
-	if isLearned {
+	if v != nil && v.isLearned {
 		generic, err := doc.Article(ctx, p)
-		if err == nil && !isUsable(doc, generic, given) {
-			return generic, out, nil
+		if err == nil && !isUsable(doc, generic, used) {
+			return generic, out, extract.Selection{}, nil
+		}
+		if err == nil && v.useOnlyBetter(generic, &used, out.Found) {
+			return generic, out, used, nil
 		}
 	}
-	a, err := doc.ArticleFromSelection(ctx, p, given)
-	if err != nil {
-		return nil, out, err
+	if v != nil && v.genericBody {
+		used.Body, used.Drop, out.Found[article.FieldBody] = nil, nil, true
 	}
-	for f := range out.Found {
-		out.Found[f] = a.Origins[f].Source == article.FromSelector
+	if a, err = doc.ArticleFromSelection(ctx, p, used); err != nil {
+		return nil, out, used, err
 	}
-	return a, out, nil
+	for f, found := range out.Found {
+		out.Found[f] = found || a.Origins[f].Source == article.FromSelector
+	}
+	return a, out, used, nil
+}
+
+// minSureConfidence is the confidence from which the value of generic extraction is used: a statement of the page.
+const minSureConfidence = 0.8
+
+// useOnlyBetter removes what generic extraction finds as well from the selection of learned selectors, and notes it as
+// found. It reports whether nothing is left.
+func (v *variant) useOnlyBetter(generic *article.Article, used *extract.Selection, found map[article.Field]bool) bool {
+	if v.genericBody {
+		used.Body, used.Drop, found[article.FieldBody] = nil, nil, true
+	}
+	for f, values := range used.Values {
+		if len(values) > 0 && generic.Has(f) && generic.Origins[f].Confidence >= minSureConfidence {
+			found[f] = true
+			delete(used.Values, f)
+		}
+	}
+	return len(used.Body) == 0 && len(used.Values) == 0
 }
 
 func (v *variant) selection(in *page, body []*html.Node) extract.Selection {
@@ -131,6 +168,7 @@ func isUsable(doc *extract.Document, generic *article.Article, given extract.Sel
 	if !ok {
 		return true // the body is extracted generically
 	}
+	b, _ = doc.WithMarks(b, ok)
 	c := score.CompareBody(generic.Text, b.Text)
 	return c.Precision() >= minUsableHit && c.Recall() >= minUsableShare
 }

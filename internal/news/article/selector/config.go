@@ -33,6 +33,9 @@ type Variant struct {
 	Body   []string                   `json:"body"`
 	Drop   []string                   `json:"drop,omitempty"`
 	Fields map[article.Field][]string `json:"fields,omitempty"` // XPath of elements or attributes
+	// GenericBody says that Body only recognizes the template: the text is extracted generically, because what Body
+	// selects is not better on held-out pages.
+	GenericBody bool `json:"generic_body,omitempty"`
 	// Scores are the validation scores on held-out pages, from 0 to 1.
 	Scores map[article.Field]float64 `json:"scores,omitempty"`
 }
@@ -66,10 +69,12 @@ type Selector struct {
 }
 
 type variant struct {
-	name   string
-	body   []*path
-	drop   []*path
-	fields map[article.Field][]*path
+	name        string
+	body        []*path
+	drop        []*path
+	fields      map[article.Field][]*path
+	isLearned   bool
+	genericBody bool
 }
 
 // Compile validates and compiles a configuration.
@@ -82,7 +87,9 @@ func Compile(c Config) (*Selector, error) {
 		if len(v.Body) == 0 {
 			return nil, fmt.Errorf("%w: variant %q has no path to the body", ErrConfig, v.Name)
 		}
-		out := variant{name: v.Name, fields: map[article.Field][]*path{}}
+		out := variant{
+			name: v.Name, fields: map[article.Field][]*path{}, isLearned: v.Scores != nil, genericBody: v.GenericBody,
+		}
 		var err error
 		if out.body, err = compile("body", v.Body); err != nil {
 			return nil, err

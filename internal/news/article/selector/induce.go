@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"golang.org/x/net/html"
 
 	"dateline/internal/news/article"
 	"dateline/internal/news/article/extract"
+	"dateline/internal/news/article/score"
 )
 
 // Reasons why nothing was learned. They are wrapped with details; use errors.Is.
@@ -18,6 +20,7 @@ var (
 	ErrTooFewPages = errors.New("too few pages with an article to learn from")
 	ErrNoPath      = errors.New("no path selects the body of the articles")
 	ErrNotBetter   = errors.New("the learned selectors fail on held-out pages")
+	ErrContradicts = errors.New("the learned selectors contradict what editors marked")
 )
 
 // MinPages is the number of pages with an article needed to learn.
@@ -26,6 +29,13 @@ const MinPages = 4
 const (
 	// minBodyAgreement is the minimum agreement of a body path with the labels.
 	minBodyAgreement = 0.85
+	// minStatedPages is the number of held-out pages that must state their text, so that selected bodies can be
+	// compared with generic ones.
+	minStatedPages = 3
+	// minBodyGain is by how much the agreement of selected bodies with these texts must be better, and maxPageLoss by
+	// how much it may be worse on a page.
+	minBodyGain = 0.005
+	maxPageLoss = 0.02
 	// maxBodyLoss is by how much the agreement may be below that of generic extraction,
 	// from which the labels are made.
 	maxBodyLoss = 0.01
@@ -61,7 +71,16 @@ func Induce(ctx context.Context, version int, pages []extract.Page) (Config, err
 	if len(cfg.Variants) == 0 {
 		return Config{}, fmt.Errorf("%w: %d of %d, need %d", ErrTooFewPages, len(all), len(pages), MinPages)
 	}
-	return cfg, cfg.Validate()
+	s, err := Compile(cfg)
+	if err != nil {
+		return Config{}, err
+	}
+	for _, l := range all {
+		if c := s.Contradictions(l.doc, l.label.Title); len(c) > 0 {
+			return Config{}, fmt.Errorf("%w, such as %q", ErrContradicts, c[0].Text)
+		}
+	}
+	return cfg, nil
 }
 
 func templateOf(pages []labeledPage) *extract.Template {
@@ -114,6 +133,7 @@ func induceVariant(ctx context.Context, pages []labeledPage) (Variant, []labeled
 		generic += l.genericAgreement()
 	}
 	v.Scores[article.FieldBody] = sum / float64(len(held))
+	v.GenericBody = !selectsBetter(train, held, body, drop)
 	if sum+float64(len(held))*maxBodyLoss < generic {
 		return Variant{}, nil, fmt.Errorf("%w: the agreement of %s is %.3f, that of generic extraction %.3f",
 			ErrNotBetter, to, v.Scores[article.FieldBody], generic/float64(len(held)))
@@ -123,6 +143,32 @@ func induceVariant(ctx context.Context, pages []labeledPage) (Variant, []labeled
 			v.Scores[article.FieldBody])
 	}
 	return v, rest, nil
+}
+
+// selectsBetter reports whether selected bodies are better than generic ones on held-out pages: nearer to the text that
+// the pages state in their metadata. Labels cannot show it, because they come from generic extraction.
+func selectsBetter(train, held []labeledPage, body *path, drop []*path) bool {
+	template := templateOf(train)
+	gain, pages := 0.0, 0
+	for i := range held {
+		l := &held[i]
+		if l.stated == "" {
+			continue
+		}
+		nodes := body.elements(l.page, nil)
+		l.doc.UseTemplate(template)
+		generic, _ := l.doc.Body(l.label.Title)
+		selected := l.selectedBlocks(nodes, elementsWithin(l.page, nodes, drop))
+		l.doc.UseTemplate(nil)
+		diff := score.CompareBody(l.stated, strings.Join(selected, "\n\n")).F1() -
+			score.CompareBody(l.stated, generic.Text).F1()
+		if diff < -maxPageLoss {
+			return false
+		}
+		gain += diff
+		pages++
+	}
+	return pages >= minStatedPages && gain >= minBodyGain*float64(pages)
 }
 
 // split holds out every third page.
@@ -142,7 +188,7 @@ func bodyPath(ctx context.Context, pages []labeledPage) (string, error) {
 	train, _ := split(pages)
 	pool := map[string]int{}
 	for _, l := range train {
-		at := smallestContainer(l.body)
+		at := smallestContainer(l.confirmedBody())
 		for up := 0; at != nil && at.Type == html.ElementNode && at.Data != "html" && up < 4; up, at = up+1, at.Parent {
 			for _, c := range pathsTo(at) {
 				addCandidate(pool, candidate{c.path, c.cost + 3*up})

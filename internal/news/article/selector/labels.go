@@ -20,10 +20,17 @@ type labeledPage struct {
 	page     *page
 	label    *article.Article
 	body     extract.Body
-	text     string // body text without repeated blocks
-	repeated map[string]bool
+	text     string          // stated, else the text of body without repeated blocks
+	repeated map[string]bool // blocks that other pages have too, or that an editor marked as no part of the text
 	dates    dates.Options
+	// stated is the text in the metadata of the page, if generic extraction confirms it: a second reading of the page.
+	stated string
 }
+
+const (
+	minStatedBytes     = 250
+	minStatedAgreement = 0.5 // with the text of generic extraction; less is an excerpt, or another text
+)
 
 // labelPages labels pages and skips those without an article.
 func labelPages(ctx context.Context, pages []extract.Page) ([]labeledPage, error) {
@@ -43,11 +50,23 @@ func labelPages(ctx context.Context, pages []extract.Page) ([]labeledPage, error
 			}
 			continue
 		}
-		b, ok := doc.Body(a.Title)
+		b, ok := doc.UnmarkedBody(a.Title)
 		if !ok {
 			continue
 		}
-		out = append(out, labeledPage{doc: doc, page: newPage(doc.Root), label: a, body: b, dates: doc.DateOptions(p)})
+		l := labeledPage{
+			doc: doc, page: newPage(doc.Root), label: a, body: b, dates: doc.DateOptions(p),
+			repeated: map[string]bool{},
+		}
+		if t := doc.StatedBody(); len(t) >= minStatedBytes && score.CompareBody(t, b.Text).F1() >= minStatedAgreement {
+			l.stated = t
+		}
+		// What an editor marked as no part of the text is dropped like what the pages repeat.
+		extra, _ := doc.ContradictedMarks(b)
+		for _, text := range extra {
+			l.repeated[text] = true
+		}
+		out = append(out, l)
 	}
 	counts := map[string]int{}
 	for _, l := range out {
@@ -61,16 +80,19 @@ func labelPages(ctx context.Context, pages []extract.Page) ([]labeledPage, error
 	}
 	for i := range out {
 		l := &out[i]
-		l.repeated = map[string]bool{}
 		var unique []string
 		for _, b := range l.body.Blocks {
 			if len(out) > 2 && counts[b] > 1 {
 				l.repeated[b] = true
-				continue
 			}
-			unique = append(unique, b)
+			if !l.repeated[b] {
+				unique = append(unique, b)
+			}
 		}
 		l.text = strings.Join(unique, "\n\n")
+		if l.stated != "" {
+			l.text = l.stated
+		}
 	}
 	return out, nil
 }
@@ -111,16 +133,37 @@ func (l *labeledPage) agreement(f article.Field, values []string) float64 {
 // bodyAgreement returns how well the text of selected elements matches the label, from 0
 // to 1.
 func (l *labeledPage) bodyAgreement(nodes, drop []*html.Node) float64 {
+	blocks := l.selectedBlocks(nodes, drop)
+	return score.CompareBody(l.text, strings.Join(slices.DeleteFunc(blocks, func(s string) bool {
+		return l.repeated[s]
+	}), "\n\n")).F1()
+}
+
+// selectedBlocks returns the text of selected elements; none: they are no body.
+func (l *labeledPage) selectedBlocks(nodes, drop []*html.Node) []string {
 	nodes = outermost(nodes)
 	if len(nodes) == 0 || len(nodes) > 8 {
-		return 0
+		return nil
 	}
-	b, ok := l.doc.BodyOf(nodes, drop, l.label.Title)
-	if !ok {
-		return 0
+	b, _ := l.doc.BodyOf(nodes, drop, l.label.Title)
+	return b.Blocks
+}
+
+// confirmedBody returns the blocks of the body that are in the text that the page states.
+func (l *labeledPage) confirmedBody() extract.Body {
+	if l.stated == "" {
+		return l.body
 	}
-	unique := slices.DeleteFunc(slices.Clone(b.Blocks), func(s string) bool { return l.repeated[s] })
-	return score.CompareBody(l.text, strings.Join(unique, "\n\n")).F1()
+	out := extract.Body{Root: l.body.Root}
+	for i, text := range l.body.Blocks {
+		if strings.Contains(l.stated, text) {
+			out.Blocks, out.Elements = append(out.Blocks, text), append(out.Elements, l.body.Elements[i])
+		}
+	}
+	if len(out.Blocks) == 0 {
+		return l.body
+	}
+	return out
 }
 
 // genericAgreement returns how well generic extraction, including repeated blocks,

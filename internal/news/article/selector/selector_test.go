@@ -41,8 +41,10 @@ func TestInduce(t *testing.T) {
 		require.NotRegexp(t, `\d{2}|@class\s*=`, p, "paths match on other pages")
 	}
 	require.Greater(t, v.Scores[article.FieldBody], 0.95)
+	require.True(t, v.GenericBody, "nothing shows that the selected text is better")
 	sel := mustCompile(t, cfg)
-	for range 10 {
+	used := map[article.Source]int{}
+	for range 12 {
 		want := s.next()
 		a, o, err := sel.Extract(t.Context(), want.page)
 		require.NoError(t, err)
@@ -50,11 +52,88 @@ func TestInduce(t *testing.T) {
 		require.Equal(t, want.title, a.Title)
 		require.Equal(t, []string{want.author}, a.Authors)
 		require.Equal(t, want.published, a.Published)
-		require.Equal(t, article.FromSelector, a.Origins[article.FieldBody].Source)
+		require.Equal(t, article.FromHTML, a.Origins[article.FieldBody].Source)
+		used[a.Origins[article.FieldPublished].Source]++
 		for f, ok := range o.Found {
 			require.True(t, ok, f)
 		}
 	}
+	require.Equal(t, map[article.Source]int{article.FromSelector: 3, article.FromOpenGraph: 9}, used,
+		"the selector is used for the time where the page does not state it")
+}
+
+// statedSite is a site whose pages state their text, and have other text beside it that generic extraction takes for a
+// part of it.
+func statedPages(t *testing.T, n int) (pages []extract.Page, truths []truth) {
+	t.Helper()
+	s := newSite()
+	pages, truths = pagesOf(s, n)
+	for i := range pages {
+		ld, err := json.Marshal(map[string]string{"@type": "NewsArticle", "articleBody": truths[i].body})
+		require.NoError(t, err)
+		html := strings.Replace(string(pages[i].HTML), "</head>",
+			`<script type="application/ld+json">`+string(ld)+`</script></head>`, 1)
+		beside := "<p>" + s.sentence() + " " + s.sentence() + "</p>"
+		pages[i].HTML = []byte(strings.Replace(html, `<div class="grid-below">`,
+			`<div class="yesteryear">`+beside+beside[:len(beside)-4]+" "+s.sentence()+`</p></div><div class="grid-below">`, 1))
+	}
+	return pages, truths
+}
+
+// The text is selected where this is better on held-out pages, by what they state of their text.
+func TestInduce_SelectsTheBodyWhereThatIsBetter(t *testing.T) {
+	pages, truths := statedPages(t, 16)
+	cfg, err := selector.Induce(t.Context(), 1, pages[:12])
+	require.NoError(t, err)
+	require.False(t, cfg.Variants[0].GenericBody)
+	sel := mustCompile(t, cfg)
+	for i, p := range pages[12:] {
+		generic, err := extract.Extract(t.Context(), p)
+		require.NoError(t, err)
+		require.NotEqual(t, truths[12+i].body, generic.Text)
+		a, o, err := sel.Extract(t.Context(), p)
+		require.NoError(t, err)
+		require.Equal(t, truths[12+i].body, a.Text)
+		require.Equal(t, article.FromSelector, a.Origins[article.FieldBody].Source)
+		require.True(t, o.Found[article.FieldBody])
+	}
+	// Where the text that they state is another, generic extraction remains.
+	for i := range pages {
+		pages[i].HTML = []byte(strings.Replace(string(pages[i].HTML), `"articleBody":"`, `"articleBody":"`+
+			strings.Repeat("For subscribers only. ", 200), 1))
+	}
+	cfg, err = selector.Induce(t.Context(), 1, pages[:12])
+	require.NoError(t, err)
+	require.True(t, cfg.Variants[0].GenericBody)
+}
+
+// What editors marked teaches selectors, and is a test of them.
+func TestInduce_FollowsMarks(t *testing.T) {
+	s := newSite()
+	pages, _ := pagesOf(s, 9)
+	for i := range pages {
+		pages[i].HTML = []byte(strings.Replace(string(pages[i].HTML), `<div class="house-line">`,
+			`<div class="desk-line"><p>`+s.sentence()+`</p></div><div class="house-line">`, 1))
+		pages[i].Marks = []extract.Mark{{Element: "div.page-wrap > div.longread > div.desk-line"}}
+	}
+	cfg, err := selector.Induce(t.Context(), 1, pages)
+	require.NoError(t, err)
+	require.Contains(t, strings.Join(cfg.Variants[0].Drop, " "), "desk-line")
+	doc, err := extract.Parse(t.Context(), pages[0], extract.DefaultLimits())
+	require.NoError(t, err)
+	require.Empty(t, mustCompile(t, cfg).Contradictions(doc, ""))
+	cfg.Variants[0].Drop = nil
+	require.Len(t, mustCompile(t, cfg).Contradictions(doc, ""), 1)
+
+	// No learned path can select what is outside of the text.
+	for i := range pages {
+		pages[i].Marks = append(pages[i].Marks, extract.Mark{
+			Text: extract.TextHash("Imprint, contact, all rights reserved by The Paper."), IsBody: true,
+		})
+	}
+	_, err = selector.Induce(t.Context(), 1, pages)
+	require.ErrorIs(t, err, selector.ErrContradicts)
+	require.ErrorContains(t, err, "Imprint")
 }
 
 func TestInduce_TwoTemplates(t *testing.T) {
