@@ -84,6 +84,14 @@ func (s *server) extract(domain, path, html string) (crawl.Domain, weburl.URL, p
 	s.Must(err)
 	s.Exec(
 		`insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, is_first_version) values ($1, $2, clock_timestamp(), $3, $4, clock_timestamp(), true)`, d.ID, crawl.URLID(u), u.String(), key)
+	return d, u, s.extractQueued()
+}
+
+// extractQueued extracts the queued pages.
+func (s *server) extractQueued() pipeline.Stats {
+	s.t.Helper()
+	raw, err := pagestore.New(s.Objects)
+	s.Must(err)
 	log := slog.New(slog.DiscardHandler)
 	sites := &pipeline.SiteCache{Store: s.Store.News.Articles, Redis: enginetest.RedisClient(s.t, s.RedisURL), Log: log}
 	crawler := &pipeline.Consumer{
@@ -91,9 +99,9 @@ func (s *server) extract(domain, path, html string) (crawl.Domain, weburl.URL, p
 		Learners: s.temporal, Log: log,
 		Timing: pipeline.Timing{PollInterval: time.Millisecond, IdleTimeout: 20 * time.Millisecond},
 	}
-	did, err := crawler.Run(ctx, nil, func(pipeline.Stats) {})
+	did, err := crawler.Run(s.t.Context(), nil, func(pipeline.Stats) {})
 	s.Must(err)
-	return d, u, did
+	return did
 }
 
 // Fetched pages without an article are listed with the reason until one is found on them.
@@ -358,4 +366,78 @@ func TestSelectors_AddAndActivate(t *testing.T) {
 	s.refused(s.send("POST", path+"/selectors", object{"config": config}), 409, "shared_domain")
 	s.refused(s.send("POST", path+"/selectors/1/activate", nil), 409, "shared_domain")
 	s.decode(s.send("GET", path+"/selectors", nil, "Authorization", "Bearer "+token), 200, &list)
+}
+
+// Editors see what of a page is not part of its text, and why, and mark it: the article changes at once.
+func TestExtractionMarks(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.seeded("one.example", "two.example")
+	paras := paragraphs("river", 6)
+	a := s.article("one.example", "/a.html", paras)
+	other := s.article("two.example", "/b.html", paragraphs("lake", 6))
+	path := domainsPath + "/one.example/extraction"
+
+	var list spec.ExtractedPages
+	s.decode(s.send("GET", path+"/pages", nil), 200, &list)
+	require.Len(t, list.Pages, 1)
+	require.Equal(t, a.ID, list.Pages[0].ArticleId)
+	require.Equal(t, "The river rises", list.Pages[0].Title)
+	require.GreaterOrEqual(t, list.Pages[0].BlocksInText, 6)
+	require.Nil(t, list.Pages[0].Blocks)
+	page := func() map[string]spec.PageBlock {
+		var p spec.ExtractedPage
+		s.decode(s.send("GET", path+"/pages/"+a.ID.String(), nil), 200, &p)
+		out := map[string]spec.PageBlock{}
+		for _, b := range *p.Blocks {
+			out[b.Text] = b
+		}
+		return out
+	}
+	before := page()
+	require.Equal(t, spec.PageBlockReason("title"), *before["The river rises"].Reason)
+	require.True(t, before[paras[2]].InText)
+	require.Equal(t, "body > article > p", before[paras[2]].Elements[0])
+
+	var h spec.Extraction
+	s.decode(s.send("POST", path+"/marks", object{"text": paras[2], "is_body": false}), 200, &h)
+	require.Len(t, h.Marks, 1)
+	require.Equal(t, paras[2][:200], *h.Marks[0].Text)
+	after := page()[paras[2]]
+	require.False(t, after.InText)
+	require.True(t, after.IsMarked)
+	require.Equal(t, spec.PageBlockReason("marked"), *after.Reason)
+	require.Equal(t, 1, s.extractQueued().Articles, "the article is extracted again")
+	stored, err := s.Store.News.Articles.Article(t.Context(), s.Workspace.ID, a.ID)
+	require.NoError(t, err)
+	require.NotContains(t, stored.Text, paras[2])
+	require.Contains(t, stored.Text, paras[3])
+
+	// Selectors are tested with it.
+	var shown spec.SelectorPreview
+	s.decode(s.send("POST", domainsPath+"/one.example/selectors/preview", object{"config": object{
+		"variants": []object{{"name": "articles", "body": []string{"//article"}}},
+	}}), 200, &shown)
+	require.Equal(t, []spec.MarkContradiction{{Text: paras[2]}}, *shown.Pages[0].Contradictions)
+
+	// The same text replaces its mark; without marks, all is as before.
+	s.decode(s.send("POST", path+"/marks", object{"text": strings.ToUpper(paras[2]), "is_body": true}), 200, &h)
+	require.Len(t, h.Marks, 1)
+	require.True(t, h.Marks[0].IsBody)
+	s.decode(s.send("DELETE", path+"/marks/"+h.Marks[0].Id, nil), 200, &h)
+	require.Empty(t, h.Marks)
+	require.Equal(t, before, page())
+	s.refused(s.send("DELETE", path+"/marks/t1", nil), 404, "mark_not_found")
+
+	for _, bad := range []object{
+		{"is_body": true},
+		{"is_body": true, "text": "a", "element": "p"},
+		{"is_body": true, "text": "…!"},
+		{"is_body": true, "element": " > "},
+	} {
+		s.refused(s.send("POST", path+"/marks", bad), 422, "invalid_request")
+	}
+	s.refused(s.send("GET", path+"/pages/"+other.ID.String(), nil), 404, "article_not_found")
+	_, _, token := s.Found("Rivals")
+	s.refused(s.send("GET", path+"/pages", nil, "Authorization", "Bearer "+token), 404, "domain_not_found")
 }

@@ -172,9 +172,19 @@ func reachable() map[string]reach {
 		"getArticleRevision": viewers(workspace.ArticlesRead, func(x *things) request {
 			return request{args: []any{x.article().ID, 1}}
 		}),
-		"similarArticles":   viewers(workspace.ArticlesRead, onArticle),
-		"getExtraction":     viewers(workspace.ArticlesRead, onExtraction(nil)),
-		"updateExtraction":  editors(workspace.ArticlesWrite, onExtraction(object{"time_zone": "Europe/Paris"})),
+		"similarArticles":    viewers(workspace.ArticlesRead, onArticle),
+		"getExtraction":      viewers(workspace.ArticlesRead, onExtraction(nil)),
+		"updateExtraction":   editors(workspace.ArticlesWrite, onExtraction(object{"time_zone": "Europe/Paris"})),
+		"listExtractedPages": viewers(workspace.ArticlesRead, onExtraction(nil)),
+		"getExtractedPage": viewers(workspace.ArticlesRead, func(x *things) request {
+			a := x.article()
+			return request{args: []any{a.Domain, a.ID}}
+		}),
+		"addExtractionMark": editors(workspace.ArticlesWrite, onExtraction(object{"element": "div.box", "is_body": false})),
+		"deleteExtractionMark": editors(workspace.ArticlesWrite, func(x *things) request {
+			domain := x.article().Domain
+			return request{args: []any{domain, x.mark(domain)}}
+		}),
 		"listSelectors":     viewers(workspace.ArticlesRead, onExtraction(nil)),
 		"addSelectors":      editors(workspace.ArticlesWrite, onExtraction(object{"config": someConfig})),
 		"previewSelectors":  editors(workspace.ArticlesRead, onExtraction(object{"config": someConfig})),

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/api/spec"
 	"dateline/internal/audience/flush"
 	"dateline/internal/audience/sharedlink"
 	"dateline/internal/audience/shortlink"
@@ -477,6 +478,16 @@ func (x *things) crawlExport() (domain string, id uuid.UUID) {
 		id := someID()
 		x.s.Must(x.s.Store.News.Domains.CreateCrawlExport(x.s.t.Context(), x.s.Workspace.ID, id, domain))
 		return id
+	})
+}
+
+// mark returns the id of a mark on a domain.
+func (x *things) mark(domain string) string {
+	return thing(x, "t1", func() string {
+		var out spec.Extraction
+		x.s.decode(x.s.send("POST", domainsPath+"/"+domain+"/extraction/marks",
+			object{"element": "main > div.box", "is_body": false}), 200, &out)
+		return out.Marks[0].Id
 	})
 }
 

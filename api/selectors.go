@@ -33,6 +33,77 @@ func (s *ArticleHandler) extractionOf(ctx context.Context, domain string) (spec.
 	return extractionJSON(domain, h), err
 }
 
+// ListExtractedPages lists how the newest pages of a domain are extracted.
+func (s *ArticleHandler) ListExtractedPages(
+	ctx context.Context, r spec.ListExtractedPagesRequestObject,
+) (spec.ListExtractedPagesResponseObject, error) {
+	all, err := s.Articles.Review(ctx, principal(ctx), r.Domain)
+	if err != nil {
+		return nil, err
+	}
+	out := spec.ListExtractedPages200JSONResponse{Pages: make([]spec.ExtractedPage, len(all))}
+	for i, p := range all {
+		out.Pages[i] = extractedPage(p)
+	}
+	return out, nil
+}
+
+// GetExtractedPage explains which blocks of a page are the text of its article.
+func (s *ArticleHandler) GetExtractedPage(
+	ctx context.Context, r spec.GetExtractedPageRequestObject,
+) (spec.GetExtractedPageResponseObject, error) {
+	p, err := s.Articles.ReviewPage(ctx, principal(ctx), r.Domain, r.Id)
+	if err != nil {
+		return nil, err
+	}
+	out, blocks := extractedPage(p), make([]spec.PageBlock, len(p.Blocks))
+	for i, b := range p.Blocks {
+		blocks[i] = spec.PageBlock{Text: b.Text, Elements: b.Elements, InText: b.IsBody, IsMarked: b.IsMarked}
+		if b.Elements == nil {
+			blocks[i].Elements = []string{}
+		}
+		if b.Reason != "" {
+			reason := spec.PageBlockReason(b.Reason)
+			blocks[i].Reason = &reason
+		}
+	}
+	out.Blocks = &blocks
+	return spec.GetExtractedPage200JSONResponse(out), nil
+}
+
+func extractedPage(p pipeline.PageReview) spec.ExtractedPage {
+	out := spec.ExtractedPage{
+		ArticleId: p.Page.Article, Url: p.Page.URL, Title: p.Page.Title, FetchedAt: p.Page.FetchedAt.UTC(),
+		Error: optional.Of(p.Error), ErrorReason: noArticleReason(p.Reason), Dropped: map[string]int{},
+	}
+	for _, b := range p.Blocks {
+		if b.IsBody {
+			out.BlocksInText++
+		} else {
+			out.Dropped[string(b.Reason)]++
+		}
+	}
+	return out
+}
+
+// AddExtractionMark marks a text or element as part of the text of articles or not.
+func (s *ArticleHandler) AddExtractionMark(
+	ctx context.Context, r spec.AddExtractionMarkRequestObject,
+) (spec.AddExtractionMarkResponseObject, error) {
+	h, err := s.Articles.AddMark(ctx, principal(ctx), r.Domain, pipeline.MarkDraft{
+		Text: optional.Value(r.Body.Text), Element: optional.Value(r.Body.Element), IsBody: r.Body.IsBody,
+	})
+	return spec.AddExtractionMark200JSONResponse(extractionJSON(r.Domain, h)), err
+}
+
+// DeleteExtractionMark deletes a mark.
+func (s *ArticleHandler) DeleteExtractionMark(
+	ctx context.Context, r spec.DeleteExtractionMarkRequestObject,
+) (spec.DeleteExtractionMarkResponseObject, error) {
+	h, err := s.Articles.DeleteMark(ctx, principal(ctx), r.Domain, r.Mark)
+	return spec.DeleteExtractionMark200JSONResponse(extractionJSON(r.Domain, h)), err
+}
+
 // ListSelectors lists the versions of a domain's selectors.
 func (s *ArticleHandler) ListSelectors(
 	ctx context.Context, r spec.ListSelectorsRequestObject,
@@ -147,6 +218,13 @@ func previewJSON(p pipeline.Preview) spec.SelectorPreviewPage {
 			Variant: t.Variant, Field: t.Field, Path: t.Path, Matches: t.Matches, Values: values,
 		})
 	}
+	if len(p.Contradictions) > 0 {
+		all := make([]spec.MarkContradiction, len(p.Contradictions))
+		for i, c := range p.Contradictions {
+			all[i] = spec.MarkContradiction{Text: c.Text, IsBody: c.IsBody}
+		}
+		out.Contradictions = &all
+	}
 	if a := p.Article; a != nil {
 		origins := originsJSON(a.Origins)
 		out.Title, out.Lead, out.Text, out.Section, out.Origins = optional.Of(a.Title), optional.Of(a.Lead),
@@ -164,7 +242,9 @@ func previewJSON(p pipeline.Preview) spec.SelectorPreviewPage {
 
 func configOf(c spec.SelectorConfig) (out selector.Config) {
 	for _, v := range c.Variants {
-		n := selector.Variant{Name: v.Name, Body: v.Body, Drop: optional.Value(v.Drop)}
+		n := selector.Variant{
+			Name: v.Name, Body: v.Body, GenericBody: optional.Value(v.GenericBody), Drop: optional.Value(v.Drop),
+		}
 		for f, paths := range optional.Value(v.Fields) {
 			if n.Fields == nil {
 				n.Fields = map[article.Field][]string{}
@@ -185,7 +265,7 @@ func selectorsJSON(domain string, v pipeline.Selectors) spec.Selectors {
 		Config: spec.SelectorConfig{Variants: []spec.SelectorVariant{}},
 	}
 	for _, c := range v.Config.Variants {
-		n := spec.SelectorVariant{Name: c.Name, Body: c.Body}
+		n := spec.SelectorVariant{Name: c.Name, Body: c.Body, GenericBody: optional.Of(c.GenericBody)}
 		if len(c.Drop) > 0 {
 			n.Drop = &c.Drop
 		}
@@ -216,6 +296,13 @@ func extractionJSON(domain string, h pipeline.Health) spec.Extraction {
 		Health: shares(h.Monitor.Health()), Pages: h.Pages, Articles: h.Articles, NonArticles: h.NonArticles,
 		Failed: h.Failed, LastError: optional.Of(h.LastError), LastErrorReason: noArticleReason(h.LastErrorReason),
 		LastErrorAt: optional.UTC(h.LastErrorAt), NoArticleReasons: map[string]int64{},
+		Marks: make([]spec.ExtractionMark, len(h.Marks)),
+	}
+	for i, m := range h.Marks {
+		out.Marks[i] = spec.ExtractionMark{
+			Id: m.ID(), IsBody: m.IsBody, Text: optional.Of(m.Sample), Element: optional.Of(m.Element), Actor: m.Actor,
+			CreatedAt: m.CreatedAt,
+		}
 	}
 	for reason, n := range h.NoArticleReasons {
 		out.NoArticleReasons[string(reason)] = n

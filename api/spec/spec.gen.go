@@ -974,6 +974,66 @@ func (e NotificationLanguage) Valid() bool {
 	}
 }
 
+// Defines values for PageBlockReason.
+const (
+	PageBlockReasonByline           PageBlockReason = "byline"
+	PageBlockReasonCaption          PageBlockReason = "caption"
+	PageBlockReasonComment          PageBlockReason = "comment"
+	PageBlockReasonHidden           PageBlockReason = "hidden"
+	PageBlockReasonLead             PageBlockReason = "lead"
+	PageBlockReasonLinks            PageBlockReason = "links"
+	PageBlockReasonLiveEntry        PageBlockReason = "live_entry"
+	PageBlockReasonMarked           PageBlockReason = "marked"
+	PageBlockReasonNavigation       PageBlockReason = "navigation"
+	PageBlockReasonOutsideSelectors PageBlockReason = "outside_selectors"
+	PageBlockReasonPhrase           PageBlockReason = "phrase"
+	PageBlockReasonRepeated         PageBlockReason = "repeated"
+	PageBlockReasonRepeatedOnSite   PageBlockReason = "repeated_on_site"
+	PageBlockReasonSelector         PageBlockReason = "selector"
+	PageBlockReasonTitle            PageBlockReason = "title"
+	PageBlockReasonUnlikely         PageBlockReason = "unlikely"
+)
+
+// Valid indicates whether the value is a known member of the PageBlockReason enum.
+func (e PageBlockReason) Valid() bool {
+	switch e {
+	case PageBlockReasonByline:
+		return true
+	case PageBlockReasonCaption:
+		return true
+	case PageBlockReasonComment:
+		return true
+	case PageBlockReasonHidden:
+		return true
+	case PageBlockReasonLead:
+		return true
+	case PageBlockReasonLinks:
+		return true
+	case PageBlockReasonLiveEntry:
+		return true
+	case PageBlockReasonMarked:
+		return true
+	case PageBlockReasonNavigation:
+		return true
+	case PageBlockReasonOutsideSelectors:
+		return true
+	case PageBlockReasonPhrase:
+		return true
+	case PageBlockReasonRepeated:
+		return true
+	case PageBlockReasonRepeatedOnSite:
+		return true
+	case PageBlockReasonSelector:
+		return true
+	case PageBlockReasonTitle:
+		return true
+	case PageBlockReasonUnlikely:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PostMetricsPartState.
 const (
 	PostMetricsPartStateDeleted     PostMetricsPartState = "deleted"
@@ -3959,6 +4019,44 @@ type ExportCreate struct {
 	To   time.Time `json:"to"`
 }
 
+// ExtractedPage defines model for ExtractedPage.
+type ExtractedPage struct {
+	ArticleId openapi_types.UUID `json:"article_id"`
+
+	// Blocks At most 2,000. Lists of pages have none.
+	Blocks *[]PageBlock `json:"blocks,omitempty"`
+
+	// BlocksInText Number of blocks that are part of the text.
+	BlocksInText int `json:"blocks_in_text"`
+
+	// Dropped Number of other blocks by reason, see `PageBlock`.
+	Dropped map[string]int `json:"dropped"`
+
+	// Error Why no article was extracted.
+	Error *string `json:"error,omitempty"`
+
+	// ErrorReason - `list_page`: a list of other articles
+	// - `no_headline`: nothing names the article
+	// - `too_short`: too few words of text
+	// - `boilerplate`: little text, no date, and mostly other content
+	// - `no_text`: no text; the page may need JavaScript
+	// - `not_html`: another kind of file
+	// - `unknown_encoding`: its characters cannot be decoded
+	// - `too_large`: above the limits of size, depth or elements
+	// - `too_slow`: above the limit of time
+	// - `page_deleted`: the raw page is no longer stored
+	// - `extraction_failed`: an error of Dateline; see `detail`
+	ErrorReason *NoArticleReason `json:"error_reason,omitempty"`
+	FetchedAt   time.Time        `json:"fetched_at"`
+	Title       string           `json:"title"`
+	Url         string           `json:"url"`
+}
+
+// ExtractedPages defines model for ExtractedPages.
+type ExtractedPages struct {
+	Pages []ExtractedPage `json:"pages"`
+}
+
 // Extraction defines model for Extraction.
 type Extraction struct {
 	// ActionReason Why the action was requested.
@@ -3994,6 +4092,9 @@ type Extraction struct {
 	// LearningEnabled Selectors are learned automatically.
 	LearningEnabled bool `json:"learning_enabled"`
 
+	// Marks What editors marked, the newest first.
+	Marks []ExtractionMark `json:"marks"`
+
 	// NoArticleReasons Number of pages without an article by reason, including those that could not be processed. See `PageWithoutArticle`.
 	NoArticleReasons map[string]int64 `json:"no_article_reasons"`
 
@@ -4018,6 +4119,33 @@ type Extraction struct {
 
 // ExtractionRequestedAction An action that will be done next.
 type ExtractionRequestedAction string
+
+// ExtractionMark defines model for ExtractionMark.
+type ExtractionMark struct {
+	// Actor `user:<id>` of the member.
+	Actor     string    `json:"actor"`
+	CreatedAt time.Time `json:"created_at"`
+
+	// Element The marked elements: an element and two around it, each with its first class name that has no digits.
+	Element *string `json:"element,omitempty"`
+	Id      string  `json:"id"`
+
+	// IsBody It is part of the text of articles.
+	IsBody bool `json:"is_body"`
+
+	// Text The start of the marked text. Either this or `element` is present.
+	Text *string `json:"text,omitempty"`
+}
+
+// ExtractionMarkCreate defines model for ExtractionMarkCreate.
+type ExtractionMarkCreate struct {
+	// Element One of `elements` of a block: all blocks in such elements.
+	Element *string `json:"element,omitempty"`
+	IsBody  bool    `json:"is_body"`
+
+	// Text The text of a block, wherever it is. Case and punctuation are ignored. Give either this or `element`.
+	Text *string `json:"text,omitempty"`
+}
 
 // ExtractionUpdate defines model for ExtractionUpdate.
 type ExtractionUpdate struct {
@@ -4457,6 +4585,15 @@ type LoginLink struct {
 
 	// Url Whoever opens it first logs in as the member.
 	Url string `json:"url"`
+}
+
+// MarkContradiction defines model for MarkContradiction.
+type MarkContradiction struct {
+	// IsBody As the editor marked it.
+	IsBody bool `json:"is_body"`
+
+	// Text Of the block, shortened.
+	Text string `json:"text"`
 }
 
 // MastodonOptions Options of a post on Mastodon (https://docs.joinmastodon.org/methods/statuses/#create).
@@ -5044,6 +5181,55 @@ type OwnSession struct {
 	// Workspaces Workspaces that the session can switch to.
 	Workspaces []MemberWorkspace `json:"workspaces"`
 }
+
+// PageBlock defines model for PageBlock.
+type PageBlock struct {
+	// Elements The elements around the block, the innermost first, as `ExtractionMarkCreate.element` may name them.
+	Elements []string `json:"elements"`
+
+	// InText The block is part of the text.
+	InText bool `json:"in_text"`
+
+	// IsMarked A mark decided.
+	IsMarked bool `json:"is_marked"`
+
+	// Reason Why the block is not part of the text:
+	// - `marked`: an editor marked it
+	// - `selector`: the selectors of the domain remove it
+	// - `outside_selectors`: it is outside of what the selectors select
+	// - `title`, `lead`: it is a field of its own
+	// - `live_entry`: it is stored as an entry of a live blog
+	// - `repeated_on_site`: other pages of the domain have it too
+	// - `hidden`: the page hides it
+	// - `comment`: of a reader
+	// - `navigation`: navigation, advertisements, share bars, related articles
+	// - `caption`: of a picture
+	// - `byline`: an author or a date
+	// - `links`: to other pages
+	// - `phrase`: one that many sites have, such as "Read more"
+	// - `repeated`: the text has it already
+	// - `unlikely`: by its form and place it is not part of the text
+	Reason *PageBlockReason `json:"reason,omitempty"`
+	Text   string           `json:"text"`
+}
+
+// PageBlockReason Why the block is not part of the text:
+// - `marked`: an editor marked it
+// - `selector`: the selectors of the domain remove it
+// - `outside_selectors`: it is outside of what the selectors select
+// - `title`, `lead`: it is a field of its own
+// - `live_entry`: it is stored as an entry of a live blog
+// - `repeated_on_site`: other pages of the domain have it too
+// - `hidden`: the page hides it
+// - `comment`: of a reader
+// - `navigation`: navigation, advertisements, share bars, related articles
+// - `caption`: of a picture
+// - `byline`: an author or a date
+// - `links`: to other pages
+// - `phrase`: one that many sites have, such as "Read more"
+// - `repeated`: the text has it already
+// - `unlikely`: by its form and place it is not part of the text
+type PageBlockReason string
 
 // PageDimensions defines model for PageDimensions.
 type PageDimensions struct {
@@ -6666,6 +6852,9 @@ type SelectorPreviewPage struct {
 	ArticleId openapi_types.UUID `json:"article_id"`
 	Authors   *[]string          `json:"authors,omitempty"`
 
+	// Contradictions Blocks about which the selectors and an editor disagree. The article follows the editor.
+	Contradictions *[]MarkContradiction `json:"contradictions,omitempty"`
+
 	// Error Why no article was extracted.
 	Error *string `json:"error,omitempty"`
 
@@ -6711,7 +6900,10 @@ type SelectorVariant struct {
 
 	// Fields Paths of title, authors, published, updated, lead, image, section and tags.
 	Fields *map[string]XPaths `json:"fields,omitempty"`
-	Name   string             `json:"name"`
+
+	// GenericBody `body` only recognizes the template; the text is extracted generically. Learned where selecting it was not better on held-out pages.
+	GenericBody *bool  `json:"generic_body,omitempty"`
+	Name        string `json:"name"`
 }
 
 // Selectors defines model for Selectors.
@@ -9485,6 +9677,9 @@ type UpdateDomainJSONRequestBody = DomainUpdate
 // UpdateExtractionJSONRequestBody defines body for UpdateExtraction for application/json ContentType.
 type UpdateExtractionJSONRequestBody = ExtractionUpdate
 
+// AddExtractionMarkJSONRequestBody defines body for AddExtractionMark for application/json ContentType.
+type AddExtractionMarkJSONRequestBody = ExtractionMarkCreate
+
 // AddSelectorsJSONRequestBody defines body for AddSelectors for application/json ContentType.
 type AddSelectorsJSONRequestBody = SelectorsCreate
 
@@ -9793,6 +9988,18 @@ type ServerInterface interface {
 	// UpdateExtraction Updates the time zone of a domain's dates, and whether selectors are learned.
 	// (PATCH /api/v1/domains/{domain}/extraction)
 	UpdateExtraction(c *gin.Context, domain CrawlDomain)
+	// AddExtractionMark Marks a text, or all elements of a kind, as part of the text of the domain's articles or not.
+	// (POST /api/v1/domains/{domain}/extraction/marks)
+	AddExtractionMark(c *gin.Context, domain CrawlDomain)
+	// DeleteExtractionMark Deletes a mark, and extracts the newest 50 pages of the domain again.
+	// (DELETE /api/v1/domains/{domain}/extraction/marks/{mark})
+	DeleteExtractionMark(c *gin.Context, domain CrawlDomain, mark string)
+	// ListExtractedPages Lists how the newest 50 pages of a domain with an article are extracted at present.
+	// (GET /api/v1/domains/{domain}/extraction/pages)
+	ListExtractedPages(c *gin.Context, domain CrawlDomain)
+	// GetExtractedPage Explains which blocks of the page of an article are its text, and why the others are not.
+	// (GET /api/v1/domains/{domain}/extraction/pages/{id})
+	GetExtractedPage(c *gin.Context, domain CrawlDomain, id ArticleID)
 	// EmptyFrontier Empties the queue of a domain. Stored pages stay known; the seeds rediscover the rest.
 	// (DELETE /api/v1/domains/{domain}/frontier)
 	EmptyFrontier(c *gin.Context, domain CrawlDomain)
@@ -11558,6 +11765,124 @@ func (siw *ServerInterfaceWrapper) UpdateExtraction(c *gin.Context) {
 	}
 
 	siw.Handler.UpdateExtraction(c, domain)
+}
+
+// AddExtractionMark operation middleware
+func (siw *ServerInterfaceWrapper) AddExtractionMark(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "domain" -------------
+	var domain CrawlDomain
+
+	err = runtime.BindStyledParameterWithOptions("simple", "domain", c.Param("domain"), &domain, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter domain: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.AddExtractionMark(c, domain)
+}
+
+// DeleteExtractionMark operation middleware
+func (siw *ServerInterfaceWrapper) DeleteExtractionMark(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "domain" -------------
+	var domain CrawlDomain
+
+	err = runtime.BindStyledParameterWithOptions("simple", "domain", c.Param("domain"), &domain, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter domain: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "mark" -------------
+	var mark string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "mark", c.Param("mark"), &mark, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter mark: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeleteExtractionMark(c, domain, mark)
+}
+
+// ListExtractedPages operation middleware
+func (siw *ServerInterfaceWrapper) ListExtractedPages(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "domain" -------------
+	var domain CrawlDomain
+
+	err = runtime.BindStyledParameterWithOptions("simple", "domain", c.Param("domain"), &domain, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter domain: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListExtractedPages(c, domain)
+}
+
+// GetExtractedPage operation middleware
+func (siw *ServerInterfaceWrapper) GetExtractedPage(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "domain" -------------
+	var domain CrawlDomain
+
+	err = runtime.BindStyledParameterWithOptions("simple", "domain", c.Param("domain"), &domain, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter domain: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "id" -------------
+	var id ArticleID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetExtractedPage(c, domain, id)
 }
 
 // EmptyFrontier operation middleware
@@ -18593,6 +18918,10 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/articles/:id/similar", wrapper.SimilarArticles)
 	router.GET(options.BaseURL+"/api/v1/domains/:domain/extraction", wrapper.GetExtraction)
 	router.PATCH(options.BaseURL+"/api/v1/domains/:domain/extraction", wrapper.UpdateExtraction)
+	router.GET(options.BaseURL+"/api/v1/domains/:domain/extraction/pages", wrapper.ListExtractedPages)
+	router.GET(options.BaseURL+"/api/v1/domains/:domain/extraction/pages/:id", wrapper.GetExtractedPage)
+	router.POST(options.BaseURL+"/api/v1/domains/:domain/extraction/marks", wrapper.AddExtractionMark)
+	router.DELETE(options.BaseURL+"/api/v1/domains/:domain/extraction/marks/:mark", wrapper.DeleteExtractionMark)
 	router.GET(options.BaseURL+"/api/v1/domains/:domain/selectors", wrapper.ListSelectors)
 	router.POST(options.BaseURL+"/api/v1/domains/:domain/selectors", wrapper.AddSelectors)
 	router.POST(options.BaseURL+"/api/v1/domains/:domain/selectors/preview", wrapper.PreviewSelectors)
@@ -20667,6 +20996,181 @@ type UpdateExtractiondefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response UpdateExtractiondefaultApplicationProblemPlusJSONResponse) VisitUpdateExtractionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AddExtractionMarkRequestObject struct {
+	Domain CrawlDomain `json:"domain"`
+	Body   *AddExtractionMarkJSONRequestBody
+}
+
+type AddExtractionMarkResponseObject interface {
+	VisitAddExtractionMarkResponse(w http.ResponseWriter) error
+}
+
+type AddExtractionMark200JSONResponse Extraction
+
+func (response AddExtractionMark200JSONResponse) VisitAddExtractionMarkResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AddExtractionMarkdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response AddExtractionMarkdefaultApplicationProblemPlusJSONResponse) VisitAddExtractionMarkResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteExtractionMarkRequestObject struct {
+	Domain CrawlDomain `json:"domain"`
+	Mark   string      `json:"mark"`
+}
+
+type DeleteExtractionMarkResponseObject interface {
+	VisitDeleteExtractionMarkResponse(w http.ResponseWriter) error
+}
+
+type DeleteExtractionMark200JSONResponse Extraction
+
+func (response DeleteExtractionMark200JSONResponse) VisitDeleteExtractionMarkResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteExtractionMarkdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response DeleteExtractionMarkdefaultApplicationProblemPlusJSONResponse) VisitDeleteExtractionMarkResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListExtractedPagesRequestObject struct {
+	Domain CrawlDomain `json:"domain"`
+}
+
+type ListExtractedPagesResponseObject interface {
+	VisitListExtractedPagesResponse(w http.ResponseWriter) error
+}
+
+type ListExtractedPages200JSONResponse ExtractedPages
+
+func (response ListExtractedPages200JSONResponse) VisitListExtractedPagesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListExtractedPagesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListExtractedPagesdefaultApplicationProblemPlusJSONResponse) VisitListExtractedPagesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetExtractedPageRequestObject struct {
+	Domain CrawlDomain `json:"domain"`
+	Id     ArticleID   `json:"id"`
+}
+
+type GetExtractedPageResponseObject interface {
+	VisitGetExtractedPageResponse(w http.ResponseWriter) error
+}
+
+type GetExtractedPage200JSONResponse ExtractedPage
+
+func (response GetExtractedPage200JSONResponse) VisitGetExtractedPageResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetExtractedPagedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetExtractedPagedefaultApplicationProblemPlusJSONResponse) VisitGetExtractedPageResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -30791,6 +31295,18 @@ type StrictServerInterface interface {
 	// UpdateExtraction Updates the time zone of a domain's dates, and whether selectors are learned.
 	// (PATCH /api/v1/domains/{domain}/extraction)
 	UpdateExtraction(ctx context.Context, request UpdateExtractionRequestObject) (UpdateExtractionResponseObject, error)
+	// AddExtractionMark Marks a text, or all elements of a kind, as part of the text of the domain's articles or not.
+	// (POST /api/v1/domains/{domain}/extraction/marks)
+	AddExtractionMark(ctx context.Context, request AddExtractionMarkRequestObject) (AddExtractionMarkResponseObject, error)
+	// DeleteExtractionMark Deletes a mark, and extracts the newest 50 pages of the domain again.
+	// (DELETE /api/v1/domains/{domain}/extraction/marks/{mark})
+	DeleteExtractionMark(ctx context.Context, request DeleteExtractionMarkRequestObject) (DeleteExtractionMarkResponseObject, error)
+	// ListExtractedPages Lists how the newest 50 pages of a domain with an article are extracted at present.
+	// (GET /api/v1/domains/{domain}/extraction/pages)
+	ListExtractedPages(ctx context.Context, request ListExtractedPagesRequestObject) (ListExtractedPagesResponseObject, error)
+	// GetExtractedPage Explains which blocks of the page of an article are its text, and why the others are not.
+	// (GET /api/v1/domains/{domain}/extraction/pages/{id})
+	GetExtractedPage(ctx context.Context, request GetExtractedPageRequestObject) (GetExtractedPageResponseObject, error)
 	// EmptyFrontier Empties the queue of a domain. Stored pages stay known; the seeds rediscover the rest.
 	// (DELETE /api/v1/domains/{domain}/frontier)
 	EmptyFrontier(ctx context.Context, request EmptyFrontierRequestObject) (EmptyFrontierResponseObject, error)
@@ -32779,6 +33295,130 @@ func (sh *strictHandler) UpdateExtraction(ctx *gin.Context, domain CrawlDomain) 
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(UpdateExtractionResponseObject); ok {
 		if err := validResponse.VisitUpdateExtractionResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// AddExtractionMark operation middleware
+func (sh *strictHandler) AddExtractionMark(ctx *gin.Context, domain CrawlDomain) {
+	var request AddExtractionMarkRequestObject
+
+	request.Domain = domain
+
+	var body AddExtractionMarkJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.AddExtractionMark(ctx, request.(AddExtractionMarkRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AddExtractionMark")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(AddExtractionMarkResponseObject); ok {
+		if err := validResponse.VisitAddExtractionMarkResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteExtractionMark operation middleware
+func (sh *strictHandler) DeleteExtractionMark(ctx *gin.Context, domain CrawlDomain, mark string) {
+	var request DeleteExtractionMarkRequestObject
+
+	request.Domain = domain
+	request.Mark = mark
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteExtractionMark(ctx, request.(DeleteExtractionMarkRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteExtractionMark")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeleteExtractionMarkResponseObject); ok {
+		if err := validResponse.VisitDeleteExtractionMarkResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListExtractedPages operation middleware
+func (sh *strictHandler) ListExtractedPages(ctx *gin.Context, domain CrawlDomain) {
+	var request ListExtractedPagesRequestObject
+
+	request.Domain = domain
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListExtractedPages(ctx, request.(ListExtractedPagesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListExtractedPages")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListExtractedPagesResponseObject); ok {
+		if err := validResponse.VisitListExtractedPagesResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetExtractedPage operation middleware
+func (sh *strictHandler) GetExtractedPage(ctx *gin.Context, domain CrawlDomain, id ArticleID) {
+	var request GetExtractedPageRequestObject
+
+	request.Domain = domain
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetExtractedPage(ctx, request.(GetExtractedPageRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetExtractedPage")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetExtractedPageResponseObject); ok {
+		if err := validResponse.VisitGetExtractedPageResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

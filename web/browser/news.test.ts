@@ -444,6 +444,31 @@ test('a viewer is offered no actions', async () => {
   dashboard.fine()
 })
 
+test('what is not part of a text is explained, and a mark changes the article', async () => {
+  const { page } = dashboard
+  const { id } = await articleOf('Giá vàng lập kỷ lục mới')
+  await dashboard.go(`/news/domains/${domain}`)
+  await page.getByRole('link', { name: 'Extracted text' }).click()
+  await page.locator(`[data-page="${id}"]`).click()
+  await page.getByRole('heading', { name: 'Giá vàng lập kỷ lục mới' }).waitFor()
+  await page.locator('[data-block=title]', { hasText: 'Giá vàng lập kỷ lục mới' }).first().waitFor()
+  const first = page.locator('[data-block=text] [data-user-text]').first()
+  const words = ((await first.textContent()) ?? '').slice(0, 60)
+  expect(words.length).toBeGreaterThan(30)
+  await dashboard.accessible('extracted text')
+  await shoot(dashboard, 'extracted-text')
+  await page.locator('[data-block=text]').first().getByRole('button').click()
+  await page.getByRole('menuitem', { name: 'This text, on every page' }).click()
+  await page.locator('[data-block=marked]', { hasText: words }).first().waitFor()
+  const text = async () => (await api<{ text: string }>('GET', `/articles/${id}`)).text
+  await until('the article to be extracted again', async () => !(await text()).includes(words))
+  await dashboard.accessible('extracted text with a mark')
+  await page.locator('[data-mark]').getByRole('button').click()
+  await page.locator('[data-block=text]', { hasText: words }).first().waitFor()
+  await until('the text to be back', async () => (await text()).includes(words))
+  dashboard.fine()
+}, 60_000)
+
 test('the news pages are in Vietnamese', async () => {
   const { page } = dashboard
   await dashboard.go('/news')
@@ -454,6 +479,7 @@ test('the news pages are in Vietnamese', async () => {
     ['/news/seeds', 'Nguồn tin'],
     ['/news/domains', 'Tên miền'],
     [`/news/domains/${domain}/selectors`, `Bộ chọn của ${domain}`],
+    [`/news/domains/${domain}/extraction`, `Nội dung trích xuất của ${domain}`],
   ] as const) {
     await dashboard.go(path)
     await page.getByRole('heading', { name: heading, level: 1, exact: true }).waitFor()
@@ -478,10 +504,12 @@ test.each(looks)(
       'news-domains': '/news/domains',
       'news-domain': `/news/domains/${domain}`,
       'news-selectors': `/news/domains/${domain}/selectors`,
+      'news-extraction': `/news/domains/${domain}/extraction`,
     }
     await lookAt(browser, d, look, pages, {
       'news-article': (page) => page.locator('[data-version="2"]').getByRole('button', { name: 'Changes' }).click(),
       'news-selectors': (page) => page.locator('[data-outcome]').waitFor(),
+      'news-extraction': (page) => page.locator('[data-block]').first().waitFor(),
     })
   },
   240_000,

@@ -163,6 +163,12 @@ const news = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: '/news/domains/$domain/extraction',
+    validateSearch: (search: Record<string, unknown>): { article?: string } => ({ article: text(search.article) }),
+    component: lazyRouteComponent(() => loaded(() => import('./pages/extraction')), 'ExtractionPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: '/news/domains/$domain/selectors',
     validateSearch: (search: Record<string, unknown>): { article?: string } => ({ article: text(search.article) }),
     component: lazyRouteComponent(() => loaded(() => import('./pages/selectors')), 'SelectorsPage'),

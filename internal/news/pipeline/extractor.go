@@ -58,7 +58,7 @@ func (r *Extractor) Extract(ctx context.Context, p Page, rules weburl.Rules) (ou
 	}
 	page := extract.Page{
 		HTML: raw, URL: p.FinalURL, ContentType: p.ContentType, Header: p.Header,
-		Zone: loadZone(site.Zone), Now: p.FetchedAt,
+		Zone: loadZone(site.Zone), Now: p.FetchedAt, Marks: site.Marks,
 	}
 	a, outcome, err := r.extractSafely(ctx, sel, page, r.trust.shouldVerify(p.DomainID, site.Version, p.URLID))
 	if ctx.Err() != nil {

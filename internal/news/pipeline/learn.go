@@ -80,7 +80,7 @@ func (l *Learner) rollBack(ctx context.Context, d crawl.Domain, h Health) (Learn
 }
 
 func (l *Learner) learn(ctx context.Context, d crawl.Domain, h Health, heartbeat func()) (LearnResult, error) {
-	pages, err := l.load(ctx, d.ID, h.Zone, maxLearnPages)
+	pages, err := l.load(ctx, d.ID, h, maxLearnPages)
 	if err != nil {
 		return LearnResult{}, err
 	}
@@ -185,14 +185,14 @@ func countBodies(ctx context.Context, s *selector.Selector, pages []extract.Page
 }
 
 // load loads the newest pages of a site that contain an article.
-func (l *Learner) load(ctx context.Context, domain int, zone string, n int) ([]extract.Page, error) {
+func (l *Learner) load(ctx context.Context, domain int, h Health, n int) ([]extract.Page, error) {
 	refs, err := l.Store.RecentArticlePages(ctx, domain, n)
 	if err != nil {
 		return nil, err
 	}
 	pages := make([]extract.Page, 0, len(refs))
 	for _, r := range refs {
-		p, err := loadPage(ctx, l.Pages, r, zone)
+		p, err := loadPage(ctx, l.Pages, r, h)
 		if errors.Is(err, blob.ErrNotFound) {
 			continue // deleted by retention
 		}
@@ -204,7 +204,10 @@ func (l *Learner) load(ctx context.Context, domain int, zone string, n int) ([]e
 	return pages, nil
 }
 
-func loadPage(ctx context.Context, pages Pages, r PageRef, zone string) (extract.Page, error) {
+// loadPage loads a page with the extraction settings of its site.
+func loadPage(ctx context.Context, pages Pages, r PageRef, h Health) (extract.Page, error) {
 	raw, err := pages.Get(ctx, r.ObjectKey, strings.TrimSuffix(path.Base(r.ObjectKey), ".zst"))
-	return extract.Page{HTML: raw, URL: r.URL, Zone: loadZone(zone), Now: r.FetchedAt}, err
+	return extract.Page{
+		HTML: raw, URL: r.URL, Zone: loadZone(h.Zone), Now: r.FetchedAt, Marks: h.ExtractionMarks(),
+	}, err
 }

@@ -25,6 +25,8 @@ type Preview struct {
 	Variant string          // the matching variant; empty: none
 	Article *article.Article
 	Matches []selector.PathMatch
+	// Contradictions are the blocks about which the selectors and an editor disagree. The article follows the editor.
+	Contradictions []selector.Contradiction
 }
 
 // defaultPreviewPages is the number of pages in a preview without articles.
@@ -53,7 +55,7 @@ func (s *Service) Preview(
 	}
 	out := make([]Preview, 0, len(pages))
 	for _, raw := range pages {
-		one, err := s.preview(ctx, sel, raw, h.Zone)
+		one, err := s.preview(ctx, sel, raw, h)
 		if err != nil {
 			return nil, err
 		}
@@ -85,9 +87,9 @@ func (s *Service) previewRefs(
 	return out, nil
 }
 
-func (s *Service) preview(ctx context.Context, sel *selector.Selector, raw PageRef, zone string) (Preview, error) {
+func (s *Service) preview(ctx context.Context, sel *selector.Selector, raw PageRef, h Health) (Preview, error) {
 	out := Preview{Page: raw}
-	page, err := loadPage(ctx, s.Pages, raw, zone)
+	page, err := loadPage(ctx, s.Pages, raw, h)
 	if errors.Is(err, blob.ErrNotFound) {
 		out.Error, out.Reason = "the raw page is no longer stored", ReasonPageDeleted
 		return out, nil
@@ -101,6 +103,9 @@ func (s *Service) preview(ctx context.Context, sel *selector.Selector, raw PageR
 		var o selector.Outcome
 		out.Article, o, err = sel.Article(ctx, doc, page)
 		out.Variant = o.Variant
+		if out.Article != nil {
+			out.Contradictions = sel.Contradictions(doc, out.Article.Title)
+		}
 	}
 	if ctx.Err() != nil {
 		return out, ctx.Err()

@@ -56,6 +56,9 @@ type SelectorEditor interface {
 		onlyIfRequested bool) (previous Selectors, done bool, err error)
 	UpdateExtractionSettings(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, zone string,
 		learning bool) error
+	UpdateMarks(ctx context.Context, domain crawl.Domain, workspace uuid.UUID,
+		update func([]Mark) ([]Mark, error)) error
+	RequeueArticlePages(ctx context.Context, domain int, limit int) error
 	RequestSelectorAction(ctx context.Context, domain int, action selector.Action, reason message.Message) error
 }
 
@@ -106,7 +109,7 @@ func (s *Service) Raw(ctx context.Context, who workspace.Principal, id uuid.UUID
 		}
 		a.ObjectKey = r.ObjectKey
 	}
-	page, err := loadPage(ctx, s.Pages, PageRef{ObjectKey: a.ObjectKey}, "")
+	page, err := loadPage(ctx, s.Pages, PageRef{ObjectKey: a.ObjectKey}, Health{})
 	if errors.Is(err, blob.ErrNotFound) {
 		err = apperr.NotFound("page")
 	}

@@ -8,12 +8,14 @@ package pipeline
 
 import (
 	"net/textproto"
+	"strconv"
 	"time"
 
 	"github.com/google/uuid"
 
 	"dateline/internal/infra/message"
 	"dateline/internal/news/article"
+	"dateline/internal/news/article/extract"
 	"dateline/internal/news/article/selector"
 	"dateline/internal/news/crawl"
 )
@@ -153,6 +155,23 @@ type Site struct {
 	Zone     string          `json:"zone,omitempty"`
 	Version  int             `json:"version,omitempty"` // 0: generic extraction
 	Config   selector.Config `json:"config,omitzero"`
+	Marks    []extract.Mark  `json:"marks,omitempty"`
+}
+
+// Mark is what an editor marked on the pages of a site, stored as JSON.
+type Mark struct {
+	extract.Mark
+	Sample    string    `json:"sample,omitempty"` // the start of the text
+	Actor     string    `json:"actor"`            // user:<id>
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// ID identifies a mark on its site.
+func (m Mark) ID() string {
+	if m.Text != 0 {
+		return "t" + strconv.FormatInt(m.Text, 36)
+	}
+	return "e" + strconv.FormatInt(extract.TextHash(m.Element), 36)
 }
 
 // Creator identifies what created a version of selectors.
@@ -211,6 +230,16 @@ type Health struct {
 	LastError         string
 	LastErrorReason   NoArticleReason
 	LastErrorAt       *time.Time
+	Marks             []Mark // the newest first
+}
+
+// ExtractionMarks returns the marks for extraction.
+func (h Health) ExtractionMarks() []extract.Mark {
+	out := make([]extract.Mark, len(h.Marks))
+	for i, m := range h.Marks {
+		out[i] = m.Mark
+	}
+	return out
 }
 
 // PageRef references a stored page with an article.
@@ -220,4 +249,5 @@ type PageRef struct {
 	PageID    uuid.UUID
 	ObjectKey string
 	FetchedAt time.Time
+	Title     string // of the article
 }

@@ -28,7 +28,7 @@ func (s *ArticleStore) SiteSelectors(ctx context.Context, domain int) (site pipe
 		return site, err
 	}
 	site = pipeline.Site{DomainID: r.ID, Domain: r.Domain, Zone: r.TimeZone, Version: r.Version}
-	if r.Version > 0 {
+	if err = json.Unmarshal(r.Marks, &site.Marks); err == nil && r.Version > 0 {
 		err = json.Unmarshal(r.Config, &site.Config)
 	}
 	return site, err
@@ -62,7 +62,43 @@ func (s *ArticleStore) ExtractionHealth(ctx context.Context, domain int) (h pipe
 	if err := json.Unmarshal(r.NoArticleReasons, &h.NoArticleReasons); err != nil {
 		return h, err
 	}
+	if err := json.Unmarshal(r.Marks, &h.Marks); err != nil {
+		return h, err
+	}
 	return h, json.Unmarshal(r.Monitor, &h.Monitor)
+}
+
+// UpdateMarks changes what editors marked on the pages of a site.
+func (s *ArticleStore) UpdateMarks(
+	ctx context.Context, domain crawl.Domain, workspaceID uuid.UUID,
+	update func([]pipeline.Mark) ([]pipeline.Mark, error),
+) error {
+	return s.inTx(ctx, func(q *queries) error {
+		row, err := q.LockSiteMonitor(ctx, domain.ID)
+		if err != nil {
+			return err
+		}
+		var marks []pipeline.Mark
+		if err := json.Unmarshal(row.Marks, &marks); err != nil {
+			return err
+		}
+		if marks, err = update(marks); err != nil {
+			return err
+		}
+		encoded, err := json.Marshal(marks)
+		if err != nil {
+			return err
+		}
+		if err := q.SaveMarks(ctx, db.SaveMarksParams{DomainID: domain.ID, Marks: encoded}); err != nil {
+			return err
+		}
+		return auditExtractionChange(ctx, q, domain, workspaceID, 0)
+	})
+}
+
+// RequeueArticlePages queues the newest pages of a site that contain an article to be extracted again.
+func (s *ArticleStore) RequeueArticlePages(ctx context.Context, domain int, limit int) error {
+	return s.q.RequeueArticlePages(ctx, db.RequeueArticlePagesParams{DomainID: domain, Batch: limit})
 }
 
 func actionFromRow(w db.SelectorAction) selector.Action {
@@ -104,7 +140,7 @@ func (s *ArticleStore) RecentArticlePages(ctx context.Context, domain int, limit
 	out := make([]pipeline.PageRef, len(rows))
 	for i, r := range rows {
 		out[i] = pipeline.PageRef{
-			Article: r.ID, URL: r.Url, PageID: r.PageID, ObjectKey: r.ObjectKey, FetchedAt: r.FetchedAt,
+			Article: r.ID, URL: r.Url, PageID: r.PageID, ObjectKey: r.ObjectKey, FetchedAt: r.FetchedAt, Title: r.Title,
 		}
 	}
 	return out, err

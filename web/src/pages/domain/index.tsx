@@ -1,6 +1,6 @@
 import { Alert, Anchor, Button, Grid, Group, Stack, Switch, Text, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { IconCode, IconTrash } from '@tabler/icons-react'
+import { IconCode, IconFileText, IconTrash } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
@@ -49,6 +49,14 @@ export function DomainPage() {
       actions={
         <>
           <DomainControls domain={d} />
+          <LinkButton
+            to="/news/domains/$domain/extraction"
+            params={{ domain }}
+            size="xs"
+            leftSection={<IconFileText size={16} aria-hidden />}
+          >
+            {t('domain.extraction')}
+          </LinkButton>
           <LinkButton
             to="/news/domains/$domain/selectors"
             params={{ domain }}

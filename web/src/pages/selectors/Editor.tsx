@@ -133,6 +133,14 @@ export function Editor({ domain, config: first, from, pages, page, setPage, save
                 </ActionIcon>
               )}
             </Group>
+            <Checkbox
+              label={t('selectors.genericBody')}
+              checked={v.generic_body ?? false}
+              onChange={(e) => {
+                const generic_body = e.currentTarget.checked
+                change(i, (was) => ({ ...was, generic_body }))
+              }}
+            />
             {places.map((place) => (
               <PathField
                 key={place}

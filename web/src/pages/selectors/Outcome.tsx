@@ -31,6 +31,12 @@ export function Outcome({ page: p }: { page: Schemas['SelectorPreviewPage'] }) {
           </Anchor>
         </Group>
       </Group>
+      {p.contradictions && (
+        <Alert color="yellow" role="status" data-contradictions={p.contradictions.length}>
+          {t('selectors.contradicts', { count: p.contradictions.length })}{' '}
+          <span data-user-text>{p.contradictions[0]?.text}</span>
+        </Alert>
+      )}
       {p.error ? (
         <Alert color="red" role="status">
           <NoArticle reason={p.error_reason} detail={p.error} />

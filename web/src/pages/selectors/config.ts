@@ -38,6 +38,7 @@ export function clean(c: Config): Config {
       return {
         name: v.name.trim(),
         body: paths(v.body),
+        ...(v.generic_body ? { generic_body: true } : {}),
         ...(drop.length > 0 ? { drop } : {}),
         ...(fields.length > 0 ? { fields: Object.fromEntries(fields) } : {}),
       }

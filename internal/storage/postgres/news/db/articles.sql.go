@@ -942,7 +942,7 @@ func (q *Queries) GetSelectors(ctx context.Context, arg GetSelectorsParams) (Sit
 }
 
 const getSiteMonitor = `-- name: GetSiteMonitor :one
-select domain_id, monitor, time_zone, learning_enabled, requested_action, action_field, action_reason, action_requested_at, pages, articles, non_articles, no_article_reasons, failed, last_error, last_error_at, updated_at from site_monitors where domain_id = $1
+select domain_id, monitor, time_zone, learning_enabled, requested_action, action_field, action_reason, action_requested_at, pages, articles, non_articles, no_article_reasons, failed, last_error, last_error_at, updated_at, marks from site_monitors where domain_id = $1
 `
 
 func (q *Queries) GetSiteMonitor(ctx context.Context, domainID int) (SiteMonitor, error) {
@@ -965,12 +965,14 @@ func (q *Queries) GetSiteMonitor(ctx context.Context, domainID int) (SiteMonitor
 		&i.LastError,
 		&i.LastErrorAt,
 		&i.UpdatedAt,
+		&i.Marks,
 	)
 	return i, err
 }
 
 const getSiteSelectors = `-- name: GetSiteSelectors :one
-select d.id, d.domain, coalesce(m.time_zone, '')::text as time_zone, coalesce(s.version, 0)::int as version, s.config
+select d.id, d.domain, coalesce(m.time_zone, '')::text as time_zone, coalesce(m.marks, '[]')::jsonb as marks,
+  coalesce(s.version, 0)::int as version, s.config
 from crawl_domains d left join site_monitors m on m.domain_id = d.id left join site_selectors s on s.domain_id = d.id
   and s.state = 'active'
 where d.id = $1
@@ -980,6 +982,7 @@ type GetSiteSelectorsRow struct {
 	ID       int
 	Domain   string
 	TimeZone string
+	Marks    json.RawMessage
 	Version  int
 	Config   json.RawMessage
 }
@@ -992,6 +995,7 @@ func (q *Queries) GetSiteSelectors(ctx context.Context, id int) (GetSiteSelector
 		&i.ID,
 		&i.Domain,
 		&i.TimeZone,
+		&i.Marks,
 		&i.Version,
 		&i.Config,
 	)
@@ -1432,7 +1436,7 @@ func (q *Queries) LockSimilar(ctx context.Context, parts []int) error {
 const lockSiteMonitor = `-- name: LockSiteMonitor :one
 insert into site_monitors (domain_id) values ($1)
 on conflict (domain_id) do update set domain_id = excluded.domain_id
-returning domain_id, monitor, time_zone, learning_enabled, requested_action, action_field, action_reason, action_requested_at, pages, articles, non_articles, no_article_reasons, failed, last_error, last_error_at, updated_at
+returning domain_id, monitor, time_zone, learning_enabled, requested_action, action_field, action_reason, action_requested_at, pages, articles, non_articles, no_article_reasons, failed, last_error, last_error_at, updated_at, marks
 `
 
 // Locks the row of a site and creates it if needed.
@@ -1456,6 +1460,7 @@ func (q *Queries) LockSiteMonitor(ctx context.Context, domainID int) (SiteMonito
 		&i.LastError,
 		&i.LastErrorAt,
 		&i.UpdatedAt,
+		&i.Marks,
 	)
 	return i, err
 }
@@ -1603,8 +1608,8 @@ func (q *Queries) PutPageWithoutArticle(ctx context.Context, arg PutPageWithoutA
 }
 
 const recentArticlePages = `-- name: RecentArticlePages :many
-select id, url, page_id, object_key, fetched_at from articles where domain_id = $1 order by fetched_at desc,
-  id desc limit $2
+select id, url, page_id, object_key, fetched_at, title from articles where domain_id = $1
+order by fetched_at desc, id desc limit $2
 `
 
 type RecentArticlePagesParams struct {
@@ -1618,6 +1623,7 @@ type RecentArticlePagesRow struct {
 	PageID    uuid.UUID
 	ObjectKey string
 	FetchedAt time.Time
+	Title     string
 }
 
 // The newest pages of a site that contain an article.
@@ -1636,6 +1642,7 @@ func (q *Queries) RecentArticlePages(ctx context.Context, arg RecentArticlePages
 			&i.PageID,
 			&i.ObjectKey,
 			&i.FetchedAt,
+			&i.Title,
 		); err != nil {
 			return nil, err
 		}
@@ -1703,6 +1710,25 @@ func (q *Queries) RequestSelectorAction(ctx context.Context, arg RequestSelector
 	return err
 }
 
+const requeueArticlePages = `-- name: RequeueArticlePages :exec
+insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, is_first_version)
+select a.domain_id, a.page_id, a.fetched_at, a.url, a.object_key, a.first_seen_at, false
+from (select id, domain_id, url_id, page_id, url, canonical_url, title, authors, published_at, modified_at, date_only, first_seen_at, dated_at, lead, body_text, body_html, image_url, section, tags, language, site_name, access, noindex, noarchive, nosnippet, noai, tdm_reserved, tdm_policy, origins, content_hash, simhash, group_id, object_key, fetched_at, selector_version, version, updated_at, removed_at, moved_to, live_entries from articles where articles.domain_id = $1 and removed_at is null
+  order by fetched_at desc, id desc limit $2) a
+where not exists (select 1 from crawled_pages c where c.domain_id = a.domain_id and c.url_id = a.page_id)
+`
+
+type RequeueArticlePagesParams struct {
+	DomainID int
+	Batch    int
+}
+
+// Queues the newest pages of a site that contain an article to be extracted again.
+func (q *Queries) RequeueArticlePages(ctx context.Context, arg RequeueArticlePagesParams) error {
+	_, err := q.db.Exec(ctx, requeueArticlePages, arg.DomainID, arg.Batch)
+	return err
+}
+
 const reserveTokens = `-- name: ReserveTokens :one
 insert into llm_usage as u (day, tokens) select current_date, $1::bigint where $1::bigint <= $2::bigint
 on conflict (day) do update set tokens = u.tokens + excluded.tokens where u.tokens + excluded.tokens <= $2::bigint
@@ -1729,6 +1755,20 @@ update articles set url_id = page_id, canonical_url = url, updated_at = clock_ti
 // Restores the canonical URL of an article to that of its page.
 func (q *Queries) RestoreArticleURL(ctx context.Context, id uuid.UUID) error {
 	_, err := q.db.Exec(ctx, restoreArticleURL, id)
+	return err
+}
+
+const saveMarks = `-- name: SaveMarks :exec
+update site_monitors set marks = $1, updated_at = clock_timestamp() where domain_id = $2
+`
+
+type SaveMarksParams struct {
+	Marks    json.RawMessage
+	DomainID int
+}
+
+func (q *Queries) SaveMarks(ctx context.Context, arg SaveMarksParams) error {
+	_, err := q.db.Exec(ctx, saveMarks, arg.Marks, arg.DomainID)
 	return err
 }
 

@@ -595,6 +595,7 @@ type SiteMonitor struct {
 	LastError         string
 	LastErrorAt       *time.Time
 	UpdatedAt         time.Time
+	Marks             json.RawMessage
 }
 
 type SiteSelector struct {

@@ -269,8 +269,19 @@ select distinct s.workspace_id, @type::text, @actor::text, @data::jsonb from see
 
 -- name: RecentArticlePages :many
 -- The newest pages of a site that contain an article.
-select id, url, page_id, object_key, fetched_at from articles where domain_id = @domain_id order by fetched_at desc,
-  id desc limit @batch;
+select id, url, page_id, object_key, fetched_at, title from articles where domain_id = @domain_id
+order by fetched_at desc, id desc limit @batch;
+
+-- name: RequeueArticlePages :exec
+-- Queues the newest pages of a site that contain an article to be extracted again.
+insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, is_first_version)
+select a.domain_id, a.page_id, a.fetched_at, a.url, a.object_key, a.first_seen_at, false
+from (select * from articles where articles.domain_id = @domain_id and removed_at is null
+  order by fetched_at desc, id desc limit @batch) a
+where not exists (select 1 from crawled_pages c where c.domain_id = a.domain_id and c.url_id = a.page_id);
+
+-- name: SaveMarks :exec
+update site_monitors set marks = @marks, updated_at = clock_timestamp() where domain_id = @domain_id;
 
 -- name: ReserveTokens :one
 -- No row: the daily budget is exceeded.
@@ -286,7 +297,8 @@ select coalesce((select tokens from llm_usage where day = current_date), 0)::big
 
 -- name: GetSiteSelectors :one
 -- The settings and active selectors of a site.
-select d.id, d.domain, coalesce(m.time_zone, '')::text as time_zone, coalesce(s.version, 0)::int as version, s.config
+select d.id, d.domain, coalesce(m.time_zone, '')::text as time_zone, coalesce(m.marks, '[]')::jsonb as marks,
+  coalesce(s.version, 0)::int as version, s.config
 from crawl_domains d left join site_monitors m on m.domain_id = d.id left join site_selectors s on s.domain_id = d.id
   and s.state = 'active'
 where d.id = @id;
