@@ -114,13 +114,16 @@ func (o *outline) elementName(span int) string {
 type bodyBlocks struct {
 	texts  map[*html.Node][]string
 	tables map[*html.Node]bool
+	all    map[string]bool // texts
 }
 
 func newBodyBlocks(b Body) bodyBlocks {
-	out := bodyBlocks{texts: make(map[*html.Node][]string, len(b.Elements)), tables: map[*html.Node]bool{}}
+	out := bodyBlocks{
+		texts: make(map[*html.Node][]string, len(b.Elements)), tables: map[*html.Node]bool{}, all: map[string]bool{},
+	}
 	for i, n := range b.Elements {
 		out.texts[n] = append(out.texts[n], b.Blocks[i])
-		out.tables[n] = true
+		out.tables[n], out.all[b.Blocks[i]] = true, true
 	}
 	return out
 }
@@ -142,8 +145,9 @@ func (d *Document) WithMarks(b Body, found bool) (Body, bool) {
 	selected, changed := make([]int, 0, len(b.Blocks)), false
 	for i := range o.blocks {
 		is := in.has(o, i)
-		if marked, ok := d.marks.find(o, i); ok && marked != is {
+		if marked, ok := d.marks.find(o, i); ok && marked != is && (!marked || !in.all[o.blocks[i].text]) {
 			is, changed = marked, true
+			in.all[o.blocks[i].text] = marked // a copy elsewhere on the page is not selected too
 		}
 		if is {
 			selected = append(selected, i)
@@ -171,7 +175,7 @@ func (d *Document) ContradictedMarks(b Body) (extra, missing []string) {
 	for i := range o.blocks {
 		marked, ok := d.marks.find(o, i)
 		switch is := in.has(o, i); {
-		case !ok || marked == is:
+		case !ok || marked == is || marked && in.all[o.blocks[i].text]:
 		case is:
 			extra = append(extra, o.blocks[i].text)
 		default:

@@ -79,6 +79,21 @@ func TestMarks_HaveTheLastWord(t *testing.T) {
 	require.ErrorIs(t, err, extract.ErrNoArticle)
 }
 
+// A marked text that is on the page twice is selected once.
+func TestMarks_OfRepeatedTexts(t *testing.T) {
+	p := marked(prose(9))
+	p.HTML = []byte(strings.Replace(string(p.HTML), "</main>", `<div class="facts share"><p>`+facts+`</p></div></main>`, 1))
+	mark := extract.Mark{Text: extract.TextHash(facts), IsBody: true}
+	a, _ := extractMarked(t, p, mark)
+	require.Equal(t, 1, strings.Count(a.Text, facts))
+	p.Marks = []extract.Mark{mark}
+	d := parse(t, p)
+	b, ok := d.Body(a.Title)
+	require.True(t, ok)
+	extra, missing := d.ContradictedMarks(b)
+	require.Empty(t, append(extra, missing...))
+}
+
 // Marks on another page of the site count by the kind of element, whatever its text is.
 func TestMarks_OfElementsCountOnOtherPages(t *testing.T) {
 	text := prose(9)
