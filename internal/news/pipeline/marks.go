@@ -131,6 +131,8 @@ func explainSafely(
 			a, blocks, err = nil, nil, fmt.Errorf("extraction panicked: %v", v)
 		}
 	}()
+	ctx, cancel := context.WithTimeoutCause(ctx, extractTimeout, extract.ErrTooSlow)
+	defer cancel()
 	doc, err := extract.Parse(ctx, page, extract.DefaultLimits())
 	if err != nil {
 		return nil, nil, err
