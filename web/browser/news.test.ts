@@ -444,31 +444,6 @@ test('a viewer is offered no actions', async () => {
   dashboard.fine()
 })
 
-test('what is not part of a text is explained, and a mark changes the article', async () => {
-  const { page } = dashboard
-  const { id } = await articleOf('Giá vàng lập kỷ lục mới')
-  await dashboard.go(`/news/domains/${domain}`)
-  await page.getByRole('link', { name: 'Extracted text' }).click()
-  await page.locator(`[data-page="${id}"]`).click()
-  await page.getByRole('heading', { name: 'Giá vàng lập kỷ lục mới' }).waitFor()
-  await page.locator('[data-block=title]', { hasText: 'Giá vàng lập kỷ lục mới' }).first().waitFor()
-  const first = page.locator('[data-block=text] [data-user-text]').first()
-  const words = ((await first.textContent()) ?? '').slice(0, 60)
-  expect(words.length).toBeGreaterThan(30)
-  await dashboard.accessible('extracted text')
-  await shoot(dashboard, 'extracted-text')
-  await page.locator('[data-block=text]').first().getByRole('button').click()
-  await page.getByRole('menuitem', { name: 'This text, on every page' }).click()
-  await page.locator('[data-block=marked]', { hasText: words }).first().waitFor()
-  const text = async () => (await api<{ text: string }>('GET', `/articles/${id}`)).text
-  await until('the article to be extracted again', async () => !(await text()).includes(words))
-  await dashboard.accessible('extracted text with a mark')
-  await page.locator('[data-mark]').getByRole('button').click()
-  await page.locator('[data-block=text]', { hasText: words }).first().waitFor()
-  await until('the text to be back', async () => (await text()).includes(words))
-  dashboard.fine()
-}, 60_000)
-
 test('the news pages are in Vietnamese', async () => {
   const { page } = dashboard
   await dashboard.go('/news')
@@ -514,6 +489,31 @@ test.each(looks)(
   },
   240_000,
 )
+
+test('what is not part of a text is explained, and a mark changes the article', async () => {
+  const { page } = dashboard
+  const { id } = await articleOf('Giá vàng lập kỷ lục mới')
+  await dashboard.go(`/news/domains/${domain}`)
+  await page.getByRole('link', { name: 'Extracted text' }).click()
+  await page.locator(`[data-page="${id}"]`).click()
+  await page.getByRole('heading', { name: 'Giá vàng lập kỷ lục mới' }).waitFor()
+  await page.locator('[data-block=title]', { hasText: 'Giá vàng lập kỷ lục mới' }).first().waitFor()
+  const first = page.locator('[data-block=text] [data-user-text]').first()
+  const words = ((await first.textContent()) ?? '').slice(0, 60)
+  expect(words.length).toBeGreaterThan(30)
+  await dashboard.accessible('extracted text')
+  await shoot(dashboard, 'extracted-text')
+  await page.locator('[data-block=text]').first().getByRole('button').click()
+  await page.getByRole('menuitem', { name: 'This text, on every page' }).click()
+  await page.locator('[data-block=marked]', { hasText: words }).first().waitFor()
+  const text = async () => (await api<{ text: string }>('GET', `/articles/${id}`)).text
+  await until('the article to be extracted again', async () => !(await text()).includes(words))
+  await dashboard.accessible('extracted text with a mark')
+  await page.locator('[data-mark]').getByRole('button').click()
+  await page.locator('[data-block=text]', { hasText: words }).first().waitFor()
+  await until('the text to be back', async () => (await text()).includes(words))
+  dashboard.fine()
+}, 60_000)
 
 test('a list of 100,000 articles scrolls without a stall, and narrows to a day', async () => {
   const { page } = dashboard
