@@ -83,7 +83,11 @@ test('posts of a queue change places by dragging and by keyboard, which is undon
   await until('it to be where it was', async () => (await queue()) === 'An Bình - Dung -')
   await page.getByText('Undone.').waitFor()
 
-  // A free slot is filled by dragging, too.
+  // A free slot is filled by dragging, too, once the list is there: a row that is replaced meanwhile is not dragged.
+  await until('the list to be loaded', async () => {
+    const shown = await page.locator('[data-queued] .dl-agenda-link').allInnerTexts()
+    return shown.map((t) => t.trim()).join(' ') === 'An Bình Dung'
+  })
   await row('Dung').dragTo(page.locator('[data-free]').first())
   await until('the free slot to be taken', async () => (await queue()) === 'An Bình Dung - -')
   await page.unrouteAll({ behavior: 'wait' })
