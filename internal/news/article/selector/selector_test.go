@@ -62,7 +62,7 @@ func TestInduce(t *testing.T) {
 		"the selector is used for the time where the page does not state it")
 }
 
-// statedSite is a site whose pages state their text, and have other text beside it that generic extraction takes for a
+// statedPages returns pages that state their text, and have other text beside it that generic extraction takes for a
 // part of it.
 func statedPages(t *testing.T, n int) (pages []extract.Page, truths []truth) {
 	t.Helper()
