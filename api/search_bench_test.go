@@ -164,7 +164,7 @@ func TestBenchSearch(t *testing.T) {
 		benchHybrid(t, pool, load, n, out)
 	}
 	if address := os.Getenv("MEILI_URL"); address != "" {
-		compareEngines(t, e, address, load, n, busy)
+		compareEngines(t, address, load, n, busy)
 	} else {
 		t.Log("MEILI_URL is not set: Meilisearch was not measured")
 	}
@@ -290,7 +290,7 @@ func get(ctx context.Context, client *http.Client, s *server, path string) (stat
 
 // compareEngines logs a table of the quality and speed of Postgres and Meilisearch.
 func compareEngines(
-	t *testing.T, _ search.Engine, address string, load *searchtest.Load, n int, postgresTook []time.Duration,
+	t *testing.T, address string, load *searchtest.Load, n int, postgresTook []time.Duration,
 ) {
 	open := func(index string) *meili.Engine {
 		m := meili.New(meili.Options{

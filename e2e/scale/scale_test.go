@@ -29,12 +29,13 @@ var (
 	processes = flag.String("scale", "", "numbers of api and of worker processes to measure, such as \"1 2 4\"")
 	posts     = flag.Int("scale-posts", 600, "posts of each measurement")
 	perSecond = flag.Int("scale-rate", 20, "how many of them are due each second")
+	share     = flag.Duration("scale-lead", 20*time.Millisecond, "time to schedule each of them before the first is due")
 )
 
 const (
 	accounts = 8
 	callers  = 8
-	// lead is from the start of scheduling to the first post, besides a share per post.
+	// lead is from the start of scheduling to the first post, besides -scale-lead per post.
 	lead = 20 * time.Second
 )
 
@@ -45,7 +46,9 @@ type result struct {
 	Processes int                `json:"processes"`
 	CPU       map[string]float64 `json:"cpu_ms"` // of a post, by program
 	Total     float64            `json:"total_cpu_ms"`
+	LateP50MS int64              `json:"late_p50_ms"`
 	LateP99MS int64              `json:"late_p99_ms"`
+	LateMaxMS int64              `json:"late_max_ms"`
 	LockWaits float64            `json:"lock_wait_share"` // of the samples of active sessions
 	Waits     map[string]int     `json:"waits"`           // samples of active sessions, by what they wait for
 }
@@ -83,7 +86,7 @@ func measure(t *testing.T, program string, n int) result {
 
 	stop := sampleWaits(t, s.Setting("DATABASE_URL"))
 	before := cputime.Of(os.Getpid())
-	first := time.Now().Add(lead + time.Duration(*posts)*20*time.Millisecond).Truncate(time.Second)
+	first := time.Now().Add(lead + time.Duration(*posts)*(*share)).Truncate(time.Second)
 	due := func(i int) time.Time { return first.Add(time.Duration(i / *perSecond) * time.Second) }
 	schedule(t, s, *posts, ids, due)
 	time.Sleep(time.Until(due(*posts)))
@@ -101,7 +104,7 @@ func measure(t *testing.T, program string, n int) result {
 	}
 	r.Total = tenths(r.Total)
 	late := wantEachOnce(t, s, *posts, due)
-	r.LateP99MS = late[len(late)*99/100]
+	r.LateP50MS, r.LateP99MS, r.LateMaxMS = late[len(late)/2], late[len(late)*99/100], late[len(late)-1]
 	wantClaimedOnce(t, db)
 	samples, locks := 0, 0
 	for what, times := range r.Waits {

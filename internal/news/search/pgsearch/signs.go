@@ -56,6 +56,7 @@ type signCache struct {
 	mu       sync.RWMutex
 	loadedAt time.Time // zero: unusable
 	through  time.Time // changes before it are contained
+	oldest   *string   // transaction that had not ended then; nil: nothing was read
 	dims     int       // of the vectors that are compared
 	words    int       // per vector
 	loaded   signTable // by id, so that no map is needed
@@ -117,7 +118,7 @@ func (c *signCache) reload(ctx context.Context, pool *pgxpool.Pool, dims int) er
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.loadedAt, c.through, c.dims, c.words = next.loadedAt, next.through, next.dims, next.words
+	c.loadedAt, c.through, c.oldest, c.dims, c.words = next.loadedAt, next.through, next.oldest, next.dims, next.words
 	c.loaded, c.added, c.at = next.loaded, next.added, next.at
 	return nil
 }
@@ -128,7 +129,8 @@ type rowQuerier interface {
 }
 
 // read passes vectors that changed recently to put, by id, and returns their number:
-// above limit they are not complete.
+// above limit they are not complete. Those of transactions that had ended before the last
+// time are known.
 func (c *signCache) read(
 	ctx context.Context, db rowQuerier, limit int, put func(uuid.UUID, []uint64),
 ) (int, error) {
@@ -137,18 +139,21 @@ func (c *signCache) read(
 		since = c.through.Add(-commitDelay)
 	}
 	// Vectors of another length belong to another model.
-	rows, err := db.Query(ctx, `select n.now, v.id, v.signs from (select now() as now) n
+	rows, err := db.Query(ctx, `select n.now, n.oldest, v.id, v.signs
+		from (select now() as now, pg_snapshot_xmin(pg_current_snapshot())::text as oldest) n
 		left join (select id, substring(signs from 1 for $4) as signs from search_embeddings
-			where changed_at > $1 and length(signs) = $2 limit $3) v on true order by v.id`,
-		since, c.dims, limit+1, maxSigns)
+			where changed_at > $1 and length(signs) = $2
+				and ($5::text is null or age(xmin) <= age($5::text::xid8::xid)) limit $3) v on true order by v.id`,
+		since, c.dims, limit+1, maxSigns, c.oldest)
 	if err != nil {
 		return 0, err
 	}
 	n := 0
 	var now time.Time
+	var oldest string
 	var id pgtype.UUID
 	var bits pgtype.Bits
-	_, err = pgx.ForEachRow(rows, []any{&now, &id, &bits}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&now, &oldest, &id, &bits}, func() error {
 		if id.Valid {
 			put(id.Bytes, wordsOf(bits.Bytes, c.words))
 			n++
@@ -156,7 +161,7 @@ func (c *signCache) read(
 		return nil
 	})
 	if err == nil && n <= limit {
-		c.through = now
+		c.through, c.oldest = now, &oldest
 	}
 	return n, err
 }
@@ -204,7 +209,7 @@ func (c *signCache) nearest(
 	c.mu.RLock()
 	usable := c.at != nil && c.dims == len(v)
 	changes := newSignCache(c.dims)
-	changes.through = c.through
+	changes.through, changes.oldest = c.through, c.oldest
 	c.mu.RUnlock()
 	if !usable {
 		return nil, nil, false, nil
@@ -283,6 +288,9 @@ func (c *signCache) merge(changes *signCache, complete bool) bool {
 	if changes.through.After(c.through) {
 		c.through = changes.through
 	}
+	// These changes may be older than those that another search has merged: what committed
+	// since then is read again.
+	c.oldest = changes.oldest
 	return true
 }
 

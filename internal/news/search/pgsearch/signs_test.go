@@ -2,13 +2,17 @@ package pgsearch
 
 import (
 	"bytes"
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
+
+	"dateline/internal/testing/storetest"
 )
 
 // signWords returns the signs of a vector as the cache keeps them.
@@ -36,6 +40,50 @@ func TestSignCache_ReturnsTheNearestFirst(t *testing.T) {
 		}
 		require.Equal(t, want[:min(limit, len(want))], got)
 	}
+}
+
+// Thousands of vectors that were just stored are read once, not by each search. One whose
+// transaction ends later is not missed.
+func TestSignCache_ReadsChangesOnce(t *testing.T) {
+	const many = maxChangedSigns + 1000
+	pool := storetest.Open(t).Pool()
+	insert := func(db interface {
+		Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	}, n int) {
+		t.Helper()
+		_, err := db.Exec(t.Context(), `with d as (
+			insert into search_documents (id, version, published_at, domain, language, section, tags, authors, keys,
+				title_words, words)
+			select gen_random_uuid(), 1, now(), '', '', '', '{}', '{}', '{}', '', '' from generate_series(1, $1::int)
+			returning id)
+			insert into search_embeddings (id, source, signs, vector) select id, id, '11110000', '{}' from d`, n)
+		require.NoError(t, err)
+	}
+	c, query := newSignCache(8), []float32{1, 1, 1, 1, 1, 1, 1, 1}
+	wantArticles := func(want int, similarity float64) {
+		t.Helper()
+		near, _, ok, err := c.nearest(t.Context(), pool, query, 2*many, nil)
+		require.NoError(t, err)
+		require.True(t, ok, "the cache is unusable")
+		require.Equal(t, want, len(near))
+		require.InDelta(t, similarity, near[0].score, 1e-6)
+	}
+	insert(pool, many)
+	late, err := pool.Begin(t.Context())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = late.Rollback(context.WithoutCancel(t.Context())) })
+	insert(late, 1)
+	require.NoError(t, c.reload(t.Context(), pool, 8))
+	wantArticles(many, 0)
+	insert(pool, 2)
+	wantArticles(many+2, 0)
+	require.NoError(t, late.Commit(t.Context()))
+	wantArticles(many+3, 0)
+
+	_, err = pool.Exec(t.Context(), "update search_embeddings set signs = '11111111', changed_at = clock_timestamp() "+
+		"where id = (select id from search_embeddings limit 1)")
+	require.NoError(t, err)
+	wantArticles(many+3, 8)
 }
 
 // Of vectors with many dimensions only the first are compared, and the estimate is the
