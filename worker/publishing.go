@@ -9,8 +9,9 @@ import (
 )
 
 const (
-	// maxArmedPosts is the maximum number of posts that wait armed in memory.
-	maxArmedPosts = 10_000
+	// maxArmedPosts is the maximum number of posts that wait armed in memory, about 130 kB
+	// each. What is due at the same second beyond it is sent late.
+	maxArmedPosts = 20_000
 	// stickyTimeout is how long a workflow task waits for the worker that has the workflow
 	// in its cache. A dead worker delays a task by as much.
 	stickyTimeout = 15 * time.Second
