@@ -47,11 +47,10 @@ func TestSignCache_ReturnsTheNearestFirst(t *testing.T) {
 func TestSignCache_ReadsChangesOnce(t *testing.T) {
 	const many = maxChangedSigns + 1000
 	pool := storetest.Open(t).Pool()
-	insert := func(db interface {
-		Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
-	}, n int) {
+	type execute func(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	insert := func(exec execute, n int) {
 		t.Helper()
-		_, err := db.Exec(t.Context(), `with d as (
+		_, err := exec(t.Context(), `with d as (
 			insert into search_documents (id, version, published_at, domain, language, section, tags, authors, keys,
 				title_words, words)
 			select gen_random_uuid(), 1, now(), '', '', '', '{}', '{}', '{}', '', '' from generate_series(1, $1::int)
@@ -68,14 +67,14 @@ func TestSignCache_ReadsChangesOnce(t *testing.T) {
 		require.Equal(t, want, len(near))
 		require.InDelta(t, similarity, near[0].score, 1e-6)
 	}
-	insert(pool, many)
+	insert(pool.Exec, many)
 	late, err := pool.Begin(t.Context())
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = late.Rollback(context.WithoutCancel(t.Context())) })
-	insert(late, 1)
+	insert(late.Exec, 1)
 	require.NoError(t, c.reload(t.Context(), pool, 8))
 	wantArticles(many, 0)
-	insert(pool, 2)
+	insert(pool.Exec, 2)
 	wantArticles(many+2, 0)
 	require.NoError(t, late.Commit(t.Context()))
 	wantArticles(many+3, 0)
