@@ -29,7 +29,7 @@ var (
 	processes = flag.String("scale", "", "numbers of api and of worker processes to measure, such as \"1 2 4\"")
 	posts     = flag.Int("scale-posts", 600, "posts of each measurement")
 	perSecond = flag.Int("scale-rate", 20, "how many of them are due each second")
-	share     = flag.Duration("scale-lead", 20*time.Millisecond, "time to schedule each of them before the first is due")
+	leadEach  = flag.Duration("scale-lead", 20*time.Millisecond, "time to schedule each of them before the first is due")
 )
 
 const (
@@ -86,7 +86,7 @@ func measure(t *testing.T, program string, n int) result {
 
 	stop := sampleWaits(t, s.Setting("DATABASE_URL"))
 	before := cputime.Of(os.Getpid())
-	first := time.Now().Add(lead + time.Duration(*posts)*(*share)).Truncate(time.Second)
+	first := time.Now().Add(lead + time.Duration(*posts)*(*leadEach)).Truncate(time.Second)
 	due := func(i int) time.Time { return first.Add(time.Duration(i / *perSecond) * time.Second) }
 	schedule(t, s, *posts, ids, due)
 	time.Sleep(time.Until(due(*posts)))

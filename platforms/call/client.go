@@ -22,7 +22,7 @@ func NewClient(allowPrivate []string) (*http.Client, error) {
 		return nil, err
 	}
 	transport := &http.Transport{
-		DialContext:         keepResponses(guard.DialContext),
+		DialContext:         readEarlyResponses(guard.DialContext),
 		ForceAttemptHTTP2:   true,
 		MaxIdleConns:        4 * maxCalls,
 		MaxIdleConnsPerHost: maxCalls, // opening connections at the scheduled second makes posts late

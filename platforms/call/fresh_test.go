@@ -50,12 +50,31 @@ func TestDo_CreatesOnAConnectionOfItsOwn(t *testing.T) {
 // serveClosing serves HTTP/1.1 and closes connections without saying so.
 func serveClosing(t *testing.T, idle time.Duration) (address string, created *atomic.Int32) {
 	t.Helper()
+	created = &atomic.Int32{}
+	listener := listen(t)
+	serveOne(listener, func(conn net.Conn, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		if r.Method == http.MethodPost {
+			created.Add(1)
+		}
+		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+		time.Sleep(idle)
+	})
+	return listener.Addr().String(), created
+}
+
+func listen(t *testing.T) net.Listener {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = listener.Close() })
-	created = &atomic.Int32{}
+	return listener
+}
+
+// serveOne passes one request of each connection to a function, and closes the connection.
+func serveOne(listener net.Listener, answer func(conn net.Conn, r *http.Request)) {
 	go func() {
 		for {
 			conn, err := listener.Accept()
@@ -64,20 +83,12 @@ func serveClosing(t *testing.T, idle time.Duration) (address string, created *at
 			}
 			go func() {
 				defer func() { _ = conn.Close() }()
-				r, err := http.ReadRequest(bufio.NewReader(conn))
-				if err != nil {
-					return
+				if r, err := http.ReadRequest(bufio.NewReader(conn)); err == nil {
+					answer(conn, r)
 				}
-				_, _ = io.Copy(io.Discard, r.Body)
-				if r.Method == http.MethodPost {
-					created.Add(1)
-				}
-				_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
-				time.Sleep(idle)
 			}()
 		}
 	}()
-	return listener.Addr().String(), created
 }
 
 func TestMultipart_NamesAreQuotedAsBrowsersDo(t *testing.T) {

@@ -56,7 +56,7 @@ type signCache struct {
 	mu       sync.RWMutex
 	loadedAt time.Time // zero: unusable
 	through  time.Time // changes before it are contained
-	oldest   *string   // transaction that had not ended then; nil: nothing was read
+	oldest   *string   // oldest transaction in progress then, an xid8; nil: nothing was read
 	dims     int       // of the vectors that are compared
 	words    int       // per vector
 	loaded   signTable // by id, so that no map is needed
@@ -129,8 +129,9 @@ type rowQuerier interface {
 }
 
 // read passes vectors that changed recently to put, by id, and returns their number:
-// above limit they are not complete. Those of transactions that had ended before the last
-// time are known.
+// above limit they are not complete. It skips changes of transactions that had ended when
+// the cache was last updated. xmin can be compared, because the changes are recent: that of
+// a frozen row may have wrapped (PostgreSQL, "Preventing Transaction ID Wraparound").
 func (c *signCache) read(
 	ctx context.Context, db rowQuerier, limit int, put func(uuid.UUID, []uint64),
 ) (int, error) {
@@ -288,8 +289,8 @@ func (c *signCache) merge(changes *signCache, complete bool) bool {
 	if changes.through.After(c.through) {
 		c.through = changes.through
 	}
-	// These changes may be older than those that another search has merged: what committed
-	// since then is read again.
+	// Another search may have merged newer changes, which these replaced: the next search
+	// reads them again.
 	c.oldest = changes.oldest
 	return true
 }
