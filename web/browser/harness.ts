@@ -145,8 +145,26 @@ export class Dateline {
     )
   }
 
-  /** Runs a schedule of Temporal now, as its Web UI does. */
-  async run(schedule: string): Promise<void> {
+  /**
+   * Runs a schedule until the check holds. Once is not enough: Temporal skips a run while another one is in progress,
+   * which may have looked before the state that the test waits for.
+   */
+  async runUntil(schedule: string, what: string, check: () => Promise<boolean> | boolean): Promise<void> {
+    let next = 0
+    await until(
+      what,
+      async () => {
+        if (Date.now() >= next) {
+          await this.run(schedule)
+          next = Date.now() + 2000
+        }
+        return check()
+      },
+      90_000,
+    )
+  }
+
+  private async run(schedule: string): Promise<void> {
     const answer = await fetch(
       `http://127.0.0.1:${this.env.DATELINE_TEMPORAL_UI_PORT}/api/v1/namespaces/default/schedules/${schedule}/patch`,
       {

@@ -171,15 +171,13 @@ test('an article becomes a post that is corrected, approved, published, read and
     d.sql(
       `update remote_posts set posted_at = posted_at - interval '${minutes} minutes'; update post_metrics set due_at = now(), measured_at = measured_at - interval '${minutes} minutes'`,
     )
-    await d.run('measure-posts')
   }
   await age(10)
-  await until('the first engagement', async () => (await engagement()) > 0)
+  await d.runUntil('measure-posts', 'the first engagement', async () => (await engagement()) > 0)
   const first = await engagement()
   await age(30)
-  await until('the engagement to grow', async () => (await engagement()) > first)
-  await d.run('flush-views')
-  await until('the clicks and visits', async () => {
+  await d.runUntil('measure-posts', 'the engagement to grow', async () => (await engagement()) > first)
+  await d.runUntil('flush-views', 'the clicks and visits', async () => {
     expect(await row()).toMatchObject({ clicks: 3, visits: 3 })
     return true
   })
