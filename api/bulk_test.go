@@ -80,7 +80,7 @@ func TestBulk_CSVRowsBecomePosts(t *testing.T) {
 		s.Owner.Actor()); events != 3 {
 		t.Errorf("%d events", events)
 	}
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(30 * time.Second)
 	for s.temporal.signals(*r.Rows[0].Id) == 0 || s.temporal.signals(*r.Rows[1].Id) == 0 {
 		if time.Now().After(deadline) {
 			t.Fatal("no workflow was started")

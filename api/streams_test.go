@@ -133,7 +133,7 @@ func TestStreams_AreCheckedWithoutNotices(t *testing.T) {
 // refusesStream checks that a stream is refused before it opens.
 func (s *server) refusesStream(status int, code, token string) {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(s.t.Context(), 30*time.Second)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+allEvents, nil)
 	s.Must(err)

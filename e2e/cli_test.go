@@ -90,7 +90,7 @@ func TestCLI_WatchPrintsEvents(t *testing.T) {
 	if err := watch.Start(); err != nil {
 		t.Fatal(err)
 	}
-	e2etest.Eventually(t, time.Minute, "watch to print the event of a new post", func() bool {
+	e2etest.Eventually(t, 2*time.Minute, "watch to print the event of a new post", func() bool {
 		post := exec.CommandContext(ctx, path, "post", "Watched", "--at", "in 2 hours")
 		post.Env = env
 		if out, err := post.CombinedOutput(); err != nil {

@@ -142,7 +142,7 @@ func TestDemo_FillsEveryPageAndIsRemovedWhole(t *testing.T) {
 		t.Fatalf("the link opens %s", name)
 	}
 	first := func(path, field string) (id string) {
-		e2etest.Eventually(t, time.Minute, path, func() bool {
+		e2etest.Eventually(t, 2*time.Minute, path, func() bool {
 			list, _ := b.get("/api/v1" + path)[field].([]any)
 			if len(list) > 0 {
 				id = list[0].(map[string]any)["id"].(string)

@@ -38,7 +38,7 @@ func TestCrawl_NewsIsFound(t *testing.T) {
 	for _, a := range site.Articles() {
 		e2etest.Eventually(t, 2*time.Minute, a.Title+" to be found", func() bool { return finds(a) })
 	}
-	e2etest.Eventually(t, time.Minute, "selectors to be learned", func() bool {
+	e2etest.Eventually(t, 2*time.Minute, "selectors to be learned", func() bool {
 		var extraction struct {
 			Version int `json:"selector_version"`
 		}
@@ -49,7 +49,7 @@ func TestCrawl_NewsIsFound(t *testing.T) {
 	// change.
 	fresh := site.Publish()
 	d.call(http.MethodPost, "/api/v1/domains/"+site.Host()+"/run", nil, nil)
-	e2etest.Eventually(t, time.Minute, "the new article to be found", func() bool { return finds(fresh) })
+	e2etest.Eventually(t, 2*time.Minute, "the new article to be found", func() bool { return finds(fresh) })
 
 	// Articles are found before the metrics include them.
 	var seen map[string]float64

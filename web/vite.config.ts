@@ -10,5 +10,5 @@ export default defineConfig({
   base: './',
   css: { postcss: { plugins: [withoutUnused()] } },
   build: { target: 'es2022', assetsInlineLimit: 0, manifest: 'manifest.json', reportCompressedSize: false },
-  test: { environment: 'node', setupFiles: ['src/lib/zones.testing.ts'], testTimeout: 120_000, hookTimeout: 900_000 },
+  test: { environment: 'node', setupFiles: ['src/lib/zones.testing.ts'], testTimeout: 180_000, hookTimeout: 900_000 },
 })

@@ -29,7 +29,7 @@ func TestPost_TargetsRunConcurrently(t *testing.T) {
 		select {
 		case <-all:
 			return room.post(in), nil
-		case <-time.After(5 * time.Second):
+		case <-time.After(30 * time.Second):
 			return delivery.TargetResult{}, temporal.NewNonRetryableApplicationError("the others never came", "test",
 				nil)
 		}

@@ -89,7 +89,7 @@ func TestContainers_PublishAPost(t *testing.T) {
 			"content":        "From a container",
 			"scheduled_time": time.Now().Add(3 * time.Second).Format(time.RFC3339Nano),
 		}, http.StatusCreated)
-	e2etest.Eventually(t, time.Minute, "the post to be published", func() bool {
+	e2etest.Eventually(t, 2*time.Minute, "the post to be published", func() bool {
 		posts := networks.Posts()
 		return len(posts) == 1 && posts[0].Text == "From a container"
 	})
@@ -223,7 +223,7 @@ func (n *network) startPostgres(t *testing.T, services map[string]service) {
 	for _, name := range []string{"PGUSER", "PGPASSWORD", "DATELINE_DB_PASSWORD", "TEMPORAL_DB_PASSWORD"} {
 		env = append(env, name+"="+roles.env(name))
 	}
-	e2etest.Eventually(t, time.Minute, "Postgres", func() bool {
+	e2etest.Eventually(t, 2*time.Minute, "Postgres", func() bool {
 		return exec.Command("ip", "netns", "exec", n.name, filepath.Join(bin, "pg_isready"), "-q", "-h", "127.0.0.1").
 			Run() == nil
 	})

@@ -93,7 +93,7 @@ func publishes(
 		out, err := c.CombinedOutput()
 		return string(out), err
 	}
-	e2etest.Eventually(t, time.Minute, "the API to be ready", func() bool {
+	e2etest.Eventually(t, 2*time.Minute, "the API to be ready", func() bool {
 		response, err := http.Get(api + "/readyz")
 		if err != nil {
 			return false

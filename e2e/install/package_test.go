@@ -141,7 +141,7 @@ func testPackage(t *testing.T, m manager) {
 	child = start(t, root, "/usr/local/bin/run")
 	api := child.WaitForOutput(t, time.Minute, `API\s+(http://\S+)/api/v1`)[1]
 	child.WaitForOutput(t, time.Minute, `API token\s+(unchanged)`)
-	e2etest.Eventually(t, time.Minute, "the post from before the upgrade", func() bool {
+	e2etest.Eventually(t, 2*time.Minute, "the post from before the upgrade", func() bool {
 		return strings.Contains(get(t, api+"/api/v1/posts?status=posted", token), `"First post"`)
 	})
 	child.Stop(t)

@@ -180,7 +180,7 @@ func (in *installation) read(readers int) {
 // search, its page in the archive.
 func (in *installation) wantData(version string) {
 	in.t.Helper()
-	e2etest.Eventually(in.t, time.Minute, fmt.Sprintf("%s to show %d views", version, in.views), func() bool {
+	e2etest.Eventually(in.t, 2*time.Minute, fmt.Sprintf("%s to show %d views", version, in.views), func() bool {
 		var stats struct{ Pages []struct{ Views int } }
 		in.call(http.MethodGet, "/api/v1/sites/"+in.site+"/pages/stats?page="+stack.Page, nil, &stats)
 		return len(stats.Pages) == 1 && stats.Pages[0].Views == in.views

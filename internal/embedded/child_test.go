@@ -48,7 +48,7 @@ func TestStubbornChild(t *testing.T) {
 	h := testHost(t)
 	c := shell(t, h, "stubborn", `trap "" TERM; sleep 300 & echo $! > grandchild; wait; sleep 300`)
 	var grandchild string
-	for deadline := time.Now().Add(5 * time.Second); grandchild == "" &&
+	for deadline := time.Now().Add(30 * time.Second); grandchild == "" &&
 		time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		text, _ := os.ReadFile(h.path("grandchild"))
 		grandchild = strings.TrimSpace(string(text))
@@ -60,7 +60,7 @@ func TestStubbornChild(t *testing.T) {
 	if c.alive() {
 		t.Error("still alive")
 	}
-	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		if exec.Command("kill", "-0", grandchild).Run() != nil {
 			break
 		}
@@ -153,7 +153,7 @@ func TestStopOrphans(t *testing.T) {
 	case <-elsewhere:
 		t.Fatal("a process of another directory was stopped")
 	case <-here:
-	case <-time.After(5 * time.Second):
+	case <-time.After(30 * time.Second):
 		t.Error("the orphan still runs")
 	}
 	stop("sh") // nothing to do

@@ -190,7 +190,7 @@ func find(t *testing.T, e Endpoints) {
 
 func checkTemporal(t *testing.T, e Endpoints) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	c, err := client.DialContext(ctx, client.Options{HostPort: e.TemporalAddress})
 	if err != nil {

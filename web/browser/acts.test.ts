@@ -104,7 +104,7 @@ test('an approval that was a slip is undone while the post waits, and stands onc
   await message(page, 'The decision stands: “Lãi suất giảm”').waitFor()
   expect(await state()).toBe('approved')
   dashboard.fine()
-}, 120_000)
+})
 
 test('pausing is shown within 100 ms, restored with the reason when refused, and undone', async () => {
   const { page } = dashboard
@@ -145,7 +145,7 @@ test('pausing is shown within 100 ms, restored with the reason when refused, and
     await page.unroute(pattern)
   }
   dashboard.fine()
-}, 120_000)
+})
 
 test('roles, webhooks and accounts change at once, and can be undone', async () => {
   const { page } = dashboard
@@ -168,4 +168,4 @@ test('roles, webhooks and accounts change at once, and can be undone', async () 
   await message(page, 'now has the role').getByRole('button', { name: 'Undo' }).click()
   await until('the role', async () => (await member.getByRole('combobox').inputValue()) === 'author')
   dashboard.fine()
-}, 120_000)
+})

@@ -172,7 +172,7 @@ test('an uncertain post is decided from a notification, in Vietnamese', async ()
   visitor.fine()
   await visitor.close()
   await api('DELETE', `/notification-channels/${channel.id}`)
-}, 180_000)
+})
 
 test('a browser subscribes and shows notifications', async () => {
   const { page } = dashboard

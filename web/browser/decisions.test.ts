@@ -245,7 +245,7 @@ test('a filter without matches does not claim that nothing is pending', async ()
   await page.getByRole('button', { name: 'Show all' }).click()
   await page.locator('[data-dead]').nth(2).waitFor()
   dashboard.fine()
-}, 120_000)
+})
 
 test('reading now counts the last minutes, and readers never exceed views', async () => {
   const { page } = dashboard
@@ -272,7 +272,7 @@ test('reading now counts the last minutes, and readers never exceed views', asyn
   expect(await number('readers')).toBeLessThanOrEqual(await number('views'))
   await shoot(dashboard, 'readers-now')
   dashboard.fine()
-}, 120_000)
+})
 
 /** A photo with the place where it was taken. */
 async function photoWithLocation(page: Page): Promise<Buffer> {
@@ -399,7 +399,7 @@ test('irreversible actions need a confirmation', async () => {
     async () => (await accounts()).find((a) => a.id === x.id)?.status === 'connected',
   )
   dashboard.fine()
-}, 180_000)
+})
 
 test('pages outside the dashboard use its preferences', async () => {
   const { page } = dashboard

@@ -112,7 +112,7 @@ test('a post becomes a series, which skips an occurrence, is paused and ended', 
   await page.locator('[data-series] [data-status=ended]').waitFor()
   await until('nothing more to come', async () => (await posts('status=scheduled&limit=200')).length === 0)
   dashboard.fine()
-}, 180_000)
+})
 
 test('a file of the library is attached, and a large one goes to the bucket', async () => {
   const { page } = dashboard
@@ -173,7 +173,7 @@ test('a file of the library is attached, and a large one goes to the bucket', as
   await page.getByRole('button', { name: 'Discard draft' }).click()
   await page.waitForURL(/\/calendar/)
   dashboard.fine()
-}, 180_000)
+})
 
 test('a post that an author submits is pending until an editor approves it', async () => {
   const { page } = dashboard

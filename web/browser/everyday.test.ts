@@ -88,7 +88,7 @@ test('posts for approval are announced, previewed and decided one after the othe
   await page.locator('[data-target] [data-status=waiting]').waitFor()
   await page.locator('[data-by]', { hasText: 'Submitted by' }).waitFor()
   dashboard.fine()
-}, 120_000)
+})
 
 test('a decision that is refused says so, and the post is back', async () => {
   const { page } = dashboard
@@ -120,7 +120,7 @@ test('a page whose code is not loaded opens when the connection is back, and not
   await context.setOffline(false)
   await page.getByRole('heading', { name: 'Recurring', level: 1 }).waitFor()
   dashboard.fine()
-}, 60_000)
+})
 
 test('ten posts in five minutes are readable: columns, and a list of the others', async () => {
   const { page } = dashboard
@@ -168,7 +168,7 @@ test('ten posts in five minutes are readable: columns, and a list of the others'
   await message(page, 'Draft with the same content')
   expect(await page.getByRole('textbox', { name: 'Text', exact: true }).inputValue()).toBe('Bản tin số 7')
   dashboard.fine()
-}, 180_000)
+})
 
 test('several states are shown at once, and the legend has all of them', async () => {
   const { page } = dashboard
@@ -222,7 +222,7 @@ test('the list and the agenda start at now, fold series, and show years where ne
   await dashboard.accessible('agenda')
   await shoot(dashboard, 'agenda')
   dashboard.fine()
-}, 120_000)
+})
 
 test('the actions of the composer stay in sight, and one click splits a text into a thread', async () => {
   const { page } = dashboard
@@ -260,7 +260,7 @@ test('the actions of the composer stay in sight, and one click splits a text int
   }
   await page.setViewportSize({ width: 1440, height: 900 })
   dashboard.fine()
-}, 180_000)
+})
 
 test('text is not lost when the page is left at once, and edits of a scheduled post wait for it', async () => {
   const { page } = dashboard
@@ -286,7 +286,7 @@ test('text is not lost when the page is left at once, and edits of a scheduled p
   const text = page.getByRole('textbox', { name: 'Text', exact: true })
   await until('the stored text', async () => (await text.inputValue()) === 'Lịch cũ')
   dashboard.fine()
-}, 60_000)
+})
 
 test.each([
   ['a watch', '/news/watches', /Watch a page|Add/, 'Name'],
@@ -360,7 +360,7 @@ test('a retry that is refused again says so', async () => {
   await page.locator('[data-do=retry]').first().click()
   await message(page, /Posted to/)
   dashboard.fine()
-}, 120_000)
+})
 
 test('a post is named by its first words, and can be posted again', async () => {
   const { page } = dashboard
@@ -405,7 +405,7 @@ test('the running hour and day are drawn, and pages are listed from the first vi
     await shoot(dashboard, `readers-${range}`)
   }
   dashboard.fine()
-}, 120_000)
+})
 
 test('the workspace and its sites have settings', async () => {
   const { page } = dashboard
@@ -442,7 +442,7 @@ test('the workspace and its sites have settings', async () => {
   const { sites } = await api<{ sites: { name: string }[] }>('GET', '/sites')
   expect(sites.map((s) => s.name)).not.toContain('Báo Chiều')
   dashboard.fine()
-}, 60_000)
+})
 
 test('the menu of a phone keeps the focus, and Esc closes it', async () => {
   const { page } = dashboard

@@ -190,7 +190,8 @@ export class Dateline {
   }
 }
 
-export async function until(what: string, check: () => Promise<boolean> | boolean, timeout = 60_000): Promise<void> {
+/** The default timeout is longer than the minute between two runs of a schedule. */
+export async function until(what: string, check: () => Promise<boolean> | boolean, timeout = 100_000): Promise<void> {
   const end = Date.now() + timeout
   let failure: unknown
   for (;;) {

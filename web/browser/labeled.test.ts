@@ -155,7 +155,7 @@ test('what could not be fetched is named with a way to try again, not shown as a
     await page.keyboard.press('Escape')
   }
   dashboard.fine()
-}, 180_000)
+})
 
 test('earlier and later days of the agenda are reached by its date bar', async () => {
   const { page } = dashboard
@@ -168,9 +168,10 @@ test('earlier and later days of the agenda are reached by its date bar', async (
     const week = new URL(page.url()).searchParams.get('date') ?? ''
     await page.getByRole('button', { name: 'Later' }).click()
     await until('the next week', () => (new URL(page.url()).searchParams.get('date') ?? '') > week)
-    await page.getByRole('textbox', { name: 'Day' }).fill('1 Dec 2026')
+    const far = new Date(Date.now() + 45 * 86_400_000)
+    await page.getByRole('textbox', { name: 'Day' }).fill(far.toUTCString().slice(5, 16)) // 01 Dec 2026
     await page.getByRole('textbox', { name: 'Day' }).press('Enter')
-    await page.waitForURL(/date=2026-12-01/)
+    await page.waitForURL(`**date=${far.toISOString().slice(0, 10)}*`)
     await page.getByRole('textbox', { name: 'Day' }).press('Tab') // closes the calendar, which can cover the buttons
     await dashboard.accessible(`an agenda from a day at ${width} px`)
     await shoot(dashboard, `agenda-bar-${width}`)

@@ -125,7 +125,7 @@ test('a crawl is shown live, and new articles appear', async () => {
   await page.getByRole('button', { name: /^Resume/ }).click()
   await page.locator('[data-domain-status=paused]').waitFor({ state: 'detached' })
   dashboard.fine()
-}, 180_000)
+})
 
 test('fetched pages without an article are listed with the reason', async () => {
   const { page } = dashboard
@@ -420,7 +420,7 @@ test('selectors are tried on a page, saved, rolled back and relearned', async ()
     .first()
     .waitFor()
   dashboard.fine()
-}, 180_000)
+})
 
 test('a viewer is offered no actions', async () => {
   const { page } = dashboard
@@ -513,7 +513,7 @@ test('what is not part of a text is explained, and a mark changes the article', 
   await page.locator('[data-block=text]', { hasText: words }).first().waitFor()
   await until('the text to be back', async () => (await text()).includes(words))
   dashboard.fine()
-}, 60_000)
+})
 
 test('a list of 100,000 articles scrolls without a stall, and narrows to a day', async () => {
   const { page } = dashboard

@@ -128,7 +128,7 @@ test('a PDF becomes a document on LinkedIn, with a title of its own', async () =
     .waitFor()
   await dashboard.accessible('a document of the library')
   dashboard.fine()
-}, 180_000)
+})
 
 test('an article on WordPress has a title, a category and tags', async () => {
   const { page } = dashboard
@@ -169,7 +169,7 @@ test('an article on WordPress has a title, a category and tags', async () => {
   await page.locator('main [data-status=posted]').first().waitFor({ timeout: 60_000 })
   expect(await (await fetch(`${d.sandbox}/`)).text()).toContain('Gió giật cấp 12.')
   dashboard.fine()
-}, 180_000)
+})
 
 test('an article on Ghost has tags and is published on the site', async () => {
   const { page } = dashboard
@@ -206,7 +206,7 @@ test('an article on Ghost has tags and is published on the site', async () => {
   await page.locator('main [data-status=posted]').first().waitFor({ timeout: 60_000 })
   expect(await (await fetch(`${d.sandbox}/`)).text()).toContain('ba quận')
   dashboard.fine()
-}, 180_000)
+})
 
 test('an article on Zalo has a cover, and is sent to followers once', async () => {
   const { page } = dashboard
@@ -278,7 +278,7 @@ test('an article on Zalo has a cover, and is sent to followers once', async () =
     broadcasts: 1,
   })
   dashboard.fine()
-}, 180_000)
+})
 
 test('an article on Nostr has a summary and is published on the relay', async () => {
   const { page } = dashboard
@@ -313,7 +313,7 @@ test('an article on Nostr has a summary and is published on the relay', async ()
   await page.locator('main [data-status=posted]').first().waitFor({ timeout: 60_000 })
   expect(await (await fetch(`${d.sandbox}/`)).text()).toContain('di dời')
   dashboard.fine()
-}, 180_000)
+})
 
 test('a thread on Slack is shown in its channel, without previews of links', async () => {
   const { page } = dashboard
@@ -374,4 +374,4 @@ test('a thread on Slack is shown in its channel, without previews of links', asy
     ['Cập nhật lúc 15 giờ', { mrkdwn: false, unfurl_links: false, unfurl_media: false, reply_broadcast: true }],
   ])
   dashboard.fine()
-}, 180_000)
+})

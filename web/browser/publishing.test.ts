@@ -106,7 +106,7 @@ test('and schedules it, and sees live that it is published', async () => {
   await dashboard.accessible('post')
   await shoot(dashboard, 'post')
   dashboard.fine()
-}, 180_000)
+})
 
 interface Post {
   id: string
@@ -233,7 +233,7 @@ test('pages stay live through a restart of the program', async () => {
   await api('DELETE', `/posts/${post.id}`)
   await page.locator('main [data-status=canceled]').first().waitFor()
   dashboard.fine()
-}, 180_000)
+})
 
 test('the language can be switched to Vietnamese, and is remembered', async () => {
   const { page } = dashboard

@@ -155,7 +155,7 @@ test('a failed post is moved to tomorrow in three steps', async () => {
   expect(is?.slice(11, 16)).toBe(was?.slice(11, 16))
   expect(is?.slice(0, 10)).toBe(at(1, '00:00').slice(0, 10))
   dashboard.fine()
-}, 120_000)
+})
 
 test("last Tuesday's post of an account is found in three steps", async () => {
   const { page } = dashboard

@@ -172,7 +172,7 @@ type lateRecords struct {
 func (s *lateRecords) RecordOutcome(ctx context.Context, o post.Outcome) (post.Post, bool, error) {
 	select {
 	case <-s.learned:
-	case <-time.After(5 * time.Second):
+	case <-time.After(30 * time.Second):
 		s.t.Error("the limits wait for the record")
 	}
 	return s.Store.RecordOutcome(ctx, o)

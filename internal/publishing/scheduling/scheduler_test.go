@@ -282,7 +282,7 @@ func TestSchedule_NotifiesListeners(t *testing.T) {
 		n.Must(err)
 		select {
 		case <-heard:
-		case <-time.After(2 * time.Second):
+		case <-time.After(30 * time.Second):
 			t.Error(fmt.Sprint(name, " was not announced"))
 		}
 	}
