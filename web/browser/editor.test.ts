@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import type { Browser } from 'playwright-core'
+import type { Browser, Route } from 'playwright-core'
 import { Dateline, Dashboard, sample, shoot, startBrowser, until } from './harness'
 import { lookAt, looks } from './looks'
 
@@ -212,19 +212,11 @@ test('each network shows the post in its own frame, with the card of the page', 
   dashboard.fine()
 }, 240_000)
 
-/** The CPU time of the page's main thread in milliseconds: other load on the machine does not count. */
-const thread = async () => {
-  const cdp = await dashboard.context.newCDPSession(dashboard.page)
-  await cdp.send('Performance.enable', { timeDomain: 'threadTicks' })
-  return async () =>
-    ((await cdp.send('Performance.getMetrics')).metrics.find((m) => m.name === 'TaskDuration')?.value ?? 0) * 1000
-}
-
 /** The time from a key press until its letter is painted: the median, and the 38th of forty. */
 const keyToPaint = async (field: string) => {
   const { page } = dashboard
   await page.locator(field).first().focus()
-  const spent = await thread()
+  const spent = await dashboard.mainThread()
   const times: number[] = []
   for (let i = 0; i < 40; i++) {
     const before = await spent()
@@ -291,6 +283,22 @@ test('the agenda lists upcoming posts, and several are moved and canceled at onc
       .map((p) => new Date(p.scheduled_time).toISOString())
     return times.join() === `${day}T09:00:00.000Z,${day}T10:00:00.000Z`
   })
+  await page.getByRole('toolbar').waitFor({ state: 'detached' })
+
+  // What is selected while a post is moved stays selected.
+  const boxes = page.locator(`[data-day="${day}"]`).getByRole('checkbox')
+  await boxes.nth(1).check()
+  await page.getByLabel('First post at').fill(`${day}T16:30`)
+  const slow = async (route: Route) => {
+    if (route.request().method() === 'PATCH') await new Promise((done) => setTimeout(done, 2000))
+    return route.continue()
+  }
+  await page.route('**/api/v1/posts/*', slow)
+  await page.getByRole('button', { name: 'Reschedule' }).click()
+  await boxes.nth(2).check()
+  await page.getByText('2 selected').waitFor()
+  await page.getByText('1 selected').waitFor()
+  await page.unroute('**/api/v1/posts/*', slow)
   await page.locator(`[data-day="${day}"]`).getByRole('checkbox').first().check()
   await page.getByRole('button', { name: 'Cancel posts' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel posts' }).click()
@@ -361,7 +369,7 @@ test('switching to a month of a thousand posts is fast', async () => {
   const count = () => page.locator('[data-calendar=month] [data-post]').count()
   await dashboard.go(`/calendar?view=month&date=${month.toISOString().slice(0, 10)}`)
   await until('the month', async () => (await count()) > 100)
-  const spent = await thread()
+  const spent = await dashboard.mainThread()
   const times: number[] = []
   const empty: number[] = []
   for (let i = 0; i < 5; i++) {

@@ -270,6 +270,14 @@ export class Dashboard {
     await this.page.locator('[data-live=live]').waitFor()
   }
 
+  /** Reads the CPU time of the page's main thread in milliseconds: other load on the machine does not count. */
+  async mainThread(): Promise<() => Promise<number>> {
+    const cdp = await this.context.newCDPSession(this.page)
+    await cdp.send('Performance.enable', { timeDomain: 'threadTicks' })
+    return async () =>
+      ((await cdp.send('Performance.getMetrics')).metrics.find((m) => m.name === 'TaskDuration')?.value ?? 0) * 1000
+  }
+
   /** Checks that there was no violation of the policy, no request to another host, and no error so far. */
   fine(): void {
     expect(this.wrong).toEqual([])

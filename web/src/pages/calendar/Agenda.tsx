@@ -127,13 +127,13 @@ export function Agenda({
           errors.push(error)
         }
       }
-      return { done, errors, moved }
+      return { done, errors, moved, tried: picked.map((p) => p.id) }
     },
-    onSuccess: ({ done, errors, moved }) => {
+    onSuccess: ({ done, errors, moved, tried }) => {
       if (moved.length > 0) notifyUndo(t('agenda.done', { count: done }), () => undo.mutate(moved))
       else if (done > 0) notifySuccess(t('agenda.done', { count: done }))
       if (errors[0]) notifyError(errors[0])
-      setChosen([])
+      setChosen((ids) => ids.filter((id) => !tried.includes(id))) // others may have been chosen meanwhile
       setStart('')
     },
     onSettled: () => refreshPosts(client),
