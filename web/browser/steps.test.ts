@@ -204,7 +204,7 @@ test('the article that was read most this hour is found in three steps', async (
   const steps = new Steps(page)
   await steps.click(main(page, 'Readers'))
   await steps.click(page.getByRole('tab', { name: 'Live and trending' }))
-  await steps.click(page.getByRole('radio', { name: 'Hour' }).locator('..'))
+  await steps.click(page.getByRole('radio', { name: 'Hour', exact: true }).locator('..'))
   const trending = page.getByRole('region', { name: 'Trending' })
   await trending.getByText('/doc-nhieu').waitFor()
   expect(steps.count).toBe(3)
