@@ -104,7 +104,7 @@ func TestOverload_ThreeTimesTheCapacity(t *testing.T) {
 	}
 	for i := range 5 {
 		text := fmt.Sprintf("due under load %d", i)
-		e2etest.Eventually(t, 2*time.Minute, text+" to be out", func() bool { return n.copies(text) == 1 })
+		e2etest.Eventually(t, time.Minute, text+" to be out", func() bool { return n.copies(text) == 1 })
 	}
 	if status, err := d.try(http.MethodGet, "/api/v1/posts?limit=1", nil, nil); err != nil || status != http.StatusOK {
 		t.Errorf("after the overload: %d %v", status, err)

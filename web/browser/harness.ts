@@ -151,17 +151,13 @@ export class Dateline {
    */
   async runUntil(schedule: string, what: string, check: () => Promise<boolean> | boolean): Promise<void> {
     let next = 0
-    await until(
-      what,
-      async () => {
-        if (Date.now() >= next) {
-          await this.run(schedule)
-          next = Date.now() + 2000
-        }
-        return check()
-      },
-      90_000,
-    )
+    await until(what, async () => {
+      if (Date.now() >= next) {
+        await this.run(schedule)
+        next = Date.now() + 2000
+      }
+      return check()
+    })
   }
 
   private async run(schedule: string): Promise<void> {

@@ -133,7 +133,7 @@ export function Agenda({
       if (moved.length > 0) notifyUndo(t('agenda.done', { count: done }), () => undo.mutate(moved))
       else if (done > 0) notifySuccess(t('agenda.done', { count: done }))
       if (errors[0]) notifyError(errors[0])
-      setChosen((ids) => ids.filter((id) => !tried.includes(id))) // others may have been chosen meanwhile
+      setChosen((ids) => ids.filter((id) => !tried.includes(id))) // others may have been added meanwhile
       setStart('')
     },
     onSettled: () => refreshPosts(client),
