@@ -90,22 +90,26 @@ const viewFillFactor = 60
 // partitions.
 const partitionLock = 0x646c_7061_7274 // "dlpart"
 
+// createPartitions creates each partition in a transaction of its own. Creating one locks its table against
+// readers, and a transaction that holds one table and waits for the next one would deadlock with a report that
+// reads both.
 func (s *ViewStore) createPartitions(ctx context.Context, needed partitions) error {
-	return s.withPartitionLock(ctx, func(tx pgx.Tx) error {
-		for table, starts := range needed {
-			for start := range starts {
-				from, to := table.span(start)
-				if _, err := tx.Exec(ctx,
-					fmt.Sprintf("create table if not exists %s partition of %s for values from ('%s') to ('%s') with "+
-						"(fillfactor = %d)",
-						pgx.Identifier{table.name(from)}.Sanitize(), pgx.Identifier{string(table)}.Sanitize(),
-						from.Format(time.RFC3339), to.Format(time.RFC3339), viewFillFactor)); err != nil {
-					return err
-				}
+	for table, starts := range needed {
+		for start := range starts {
+			from, to := table.span(start)
+			create := fmt.Sprintf(
+				"create table if not exists %s partition of %s for values from ('%s') to ('%s') with (fillfactor = %d)",
+				pgx.Identifier{table.name(from)}.Sanitize(), pgx.Identifier{string(table)}.Sanitize(),
+				from.Format(time.RFC3339), to.Format(time.RFC3339), viewFillFactor)
+			if err := s.withPartitionLock(ctx, func(tx pgx.Tx) error {
+				_, err := tx.Exec(ctx, create)
+				return err
+			}); err != nil {
+				return err
 			}
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // withPartitionLock runs f exclusively. It fails after a lock timeout instead

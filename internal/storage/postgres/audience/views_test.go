@@ -232,6 +232,39 @@ func TestViewPartitions_CreatedAheadAndDropped(t *testing.T) {
 	}
 }
 
+// Partitions are created while reports read. A report that reads one table and then the others must not wait for
+// partitions that wait for it.
+func TestCreateViewPartitions_DoesNotDeadlockWithReports(t *testing.T) {
+	n := open(t)
+	for round := range 3 { // tables are created in any order
+		report, err := n.Pool().Begin(t.Context())
+		n.Must(err)
+		t.Cleanup(func() { _ = report.Rollback(context.Background()) })
+		read := func(table string) {
+			_, err := report.Exec(t.Context(), "select count(*) from "+table)
+			n.Must(err)
+		}
+		read("view_days")
+		created := make(chan error, 1)
+		go func() {
+			created <- n.Audience.Views.CreateViewPartitions(t.Context(), time.Now().AddDate(2+round, 0, 0))
+		}()
+		for deadline := time.Now().Add(30 * time.Second); n.Count("select count(*) from pg_locks where not granted "+
+			"and relation = 'view_days'::regclass") == 0; time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatal("the partitions did not wait for the report")
+			}
+		}
+		for _, table := range []string{
+			"view_hours", "view_months", "view_dimensions", "view_filtered", "view_uniques", "view_engagement",
+		} {
+			read(table)
+		}
+		n.Must(report.Rollback(t.Context()))
+		n.Must(<-created)
+	}
+}
+
 func TestDropExpiredViews_RetainsPendingBatches(t *testing.T) {
 	n := open(t)
 	page, hour := counter.PageID{Site: storetest.NewID(), Page: "a post"}, time.Now().UTC().Truncate(time.Hour)
